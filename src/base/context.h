@@ -1,0 +1,45 @@
+/*
+** What belongs to one Lua state (or to a C caller without one): settings that
+** operations read. The face makes its context current on the calling thread
+** before it calls down; a thread that never did uses a context of its own.
+*/
+#ifndef LA_BASE_CONTEXT_H
+#define LA_BASE_CONTEXT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/dtype.h"
+
+typedef struct la_generator {   /* Philox4x32-10 state */
+    uint64_t seed;
+    uint64_t offset;            /* next counter block that nobody drew yet */
+} la_generator;
+
+typedef struct la_print_options {
+    int precision, threshold, edgeitems, linewidth;
+    int sci_mode;               /* -1 decides by the values, 0 never, 1 always */
+} la_print_options;
+
+typedef struct la_context {
+    la_dtype default_dtype;     /* float32 unless set */
+    bool no_grad;               /* recording is off */
+    bool deterministic;
+    uint32_t excluded_keys;     /* dispatch keys switched off by guards */
+    uint32_t included_keys;
+    la_generator generator;
+    la_print_options print;
+} la_context;
+
+void la_context_init(la_context *);
+
+extern _Thread_local la_context *la_current_context;
+la_context *la_context_fallback(void);  /* this thread's own */
+
+static inline la_context *la_ctx(void)
+{
+    la_context *c = la_current_context;
+    return c ? c : la_context_fallback();
+}
+
+#endif

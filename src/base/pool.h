@@ -1,0 +1,38 @@
+/*
+** parallel_for over our pool of threads, or over the host's.
+**
+** The range 0..n-1 is cut into at most num_threads chunks of at least 'grain'
+** (chunk borders depend on n, grain and the thread count only); the caller
+** works too. Inside a region, and when n <= grain, the call is serial. Workers
+** start at the first use, spin shortly and then sleep, take over the caller's
+** floating-point mode for the job, and survive fork by starting anew. When
+** threads cannot be created there are fewer, with the same results.
+*/
+#ifndef LA_BASE_POOL_H
+#define LA_BASE_POOL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef void (*la_range_fn)(int64_t begin, int64_t end, void *context);
+
+void la_parallel_for(int64_t n, int64_t grain, la_range_fn fn, void *context);
+
+int la_num_threads(void);            /* default: affinity and cgroup quota */
+void la_set_num_threads(int n);      /* 1 .. 256, clamped */
+int la_thread_index(void);           /* 0 for the caller, 1.. for workers */
+bool la_in_parallel(void);
+
+/* The host's job system: run fn(begin, end) for disjoint ranges covering
+** 0..n-1, each exactly once, and return when all are done. NULL restores ours. */
+typedef void (*la_host_parallel_for)(void *host, int64_t n, int64_t grain,
+                                     la_range_fn fn, void *context);
+void la_set_parallel_for(la_host_parallel_for run, void *host);
+
+/* Long loops ask between chunks; true means: stop, the caller returns
+** LA_EINTR. The hook is the host's or the program's (Ctrl-C). */
+typedef bool (*la_interrupt_fn)(void *host);
+void la_set_interrupt(la_interrupt_fn, void *host);
+bool la_interrupted(void);
+
+#endif

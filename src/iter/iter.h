@@ -1,0 +1,139 @@
+/*
+** The tensor iterator: from operands of any shape, stride and dtype to few,
+** long, cheap loops. Build order, one function each (iter/build.c): populate
+** operands, mark outputs, check memory overlap, names, broadcast shape, resize
+** outputs, common dtype, fast set-up, strides, reorder dims, allocate,
+** coalesce. The method is PyTorch's TensorIterator.
+**
+** An iterator lives on the caller's stack and owns references to its operands
+** until la_iter_close. After a build without error outputs that were NULL are
+** allocated: take them with la_iter_output.
+*/
+#ifndef LA_ITER_ITER_H
+#define LA_ITER_ITER_H
+
+#include "kernel/kernel.h"
+#include "tensor/shape.h"
+#include "tensor/tensor.h"
+
+#define LA_ITER_MAX_OPS 8
+
+/* The flags of a config (PyTorch's names). */
+enum {
+    LA_IT_CHECK_MEM_OVERLAP = 1 << 0,
+    LA_IT_ALLOW_CPU_SCALARS = 1 << 1,
+    LA_IT_IS_REDUCTION = 1 << 2,
+    LA_IT_RESIZE_OUTPUTS = 1 << 3,
+    LA_IT_CHECK_ALL_SAME_DTYPE = 1 << 4,
+    LA_IT_CHECK_ALL_SAME_DEVICE = 1 << 5,
+    LA_IT_ENFORCE_SAFE_CASTING_TO_OUTPUT = 1 << 6,
+    LA_IT_ENFORCE_LINEAR_ITERATION = 1 << 7,
+    LA_IT_PROMOTE_INPUTS = 1 << 8,            /* to the common dtype */
+    LA_IT_PROMOTE_INTEGERS_TO_FLOAT = 1 << 9,
+    LA_IT_CAST_OUTPUTS = 1 << 10,             /* common dtype to outputs */
+    /* the twelfth, static dtype / shape / device, are the fields below */
+    LA_IT_BINARY_OP = LA_IT_CHECK_MEM_OVERLAP | LA_IT_ALLOW_CPU_SCALARS
+        | LA_IT_PROMOTE_INPUTS | LA_IT_CAST_OUTPUTS
+        | LA_IT_ENFORCE_SAFE_CASTING_TO_OUTPUT | LA_IT_RESIZE_OUTPUTS,
+    LA_IT_BINARY_FLOAT_OP = LA_IT_BINARY_OP | LA_IT_PROMOTE_INTEGERS_TO_FLOAT,
+    LA_IT_COMPARISON_OP = LA_IT_CHECK_MEM_OVERLAP | LA_IT_ALLOW_CPU_SCALARS
+        | LA_IT_PROMOTE_INPUTS | LA_IT_RESIZE_OUTPUTS
+};
+
+typedef struct la_iter_config {
+    uint32_t flags;
+    int noutputs, ninputs;
+    la_tensor *operands[LA_ITER_MAX_OPS];  /* outputs first; NULL: allocate */
+    /* Outputs in this set are also read (in place accumulation). */
+    uint32_t read_write;
+    la_dtype static_dtype;     /* of outputs; LA_UNDEFINED: infer */
+    const la_shape *static_shape;          /* NULL: broadcast the inputs */
+    int static_device;         /* -1: infer */
+    /* Reductions: bit d set = dim d of the inputs is reduced; outputs come with
+    ** those dims kept as size 1 (stride 0 is put in by the iterator). */
+} la_iter_config;
+#define LA_ITER_CONFIG(f, nout, nin) \
+    {.flags = (f), .noutputs = (nout), .ninputs = (nin), \
+     .static_dtype = LA_UNDEFINED, .static_device = -1}
+
+typedef struct la_iter_operand {
+    la_tensor *tensor;         /* owned reference; what the loop runs over */
+    la_tensor *original;       /* owned; an output that a temporary stands for */
+    char *data;
+    int64_t strides[LA_MAX_DIMS];  /* bytes; dim 0 is the fastest */
+    la_dtype current, target;  /* dtype in memory, dtype in the loop */
+    bool is_output, is_read_write, will_resize, was_null;
+} la_iter_operand;
+
+typedef struct la_iter {
+    la_iter_operand op[LA_ITER_MAX_OPS];
+    int noutputs, noperands, ndim;
+    int64_t shape[LA_MAX_DIMS];    /* dim 0 is the fastest */
+    int64_t numel;
+    uint8_t perm[LA_MAX_DIMS];     /* iterator dim -> tensor dim */
+    la_dtype common;           /* LA_UNDEFINED when no promotion was asked */
+    la_device device;
+    uint32_t flags;
+    bool coalesced, is_reduction, all_fast;
+    struct la_names *names;    /* of the outputs; NULL for none */
+} la_iter;
+
+/* On failure the iterator is closed already. */
+la_status la_iter_build(la_iter *it, const la_iter_config *config);
+void la_iter_close(la_iter *it);
+#define LA_ITER __attribute__((cleanup(la_iter_close))) la_iter
+/* Output k as an owned reference (the tensor that the caller gave, or the one
+** that was allocated). */
+la_tensor *la_iter_output(la_iter *it, int k);
+
+/* Run 'loop' over everything, in parallel when numel is at least the grain
+** (32768 by default: pass LA_GRAIN). Operands whose dtype in memory is not the
+** target are converted in chunks through a buffer on the way in and out. (The
+** dispatcher has resolved conj and neg bits before.) LA_EINTR, or LA_OK. */
+#define LA_GRAIN 32768
+la_status la_iter_for_each(la_iter *it, la_loop loop, const void *params,
+                           int64_t grain);
+la_status la_iter_serial(la_iter *it, la_loop loop, const void *params);
+/* The same, over the linear range begin..end-1 of the iteration. */
+void la_iter_range(const la_iter *it, int64_t begin, int64_t end, la_loop loop,
+                   const void *params);
+
+/* Reductions: outputs must be initialised by the caller (identity or first
+** value); 'loop' sees reduced dims with output stride 0 and combines into the
+** output. Parallel over outputs, or over the input when there are few outputs:
+** then 'combine' folds the partial results (same loop contract, one input).
+** The way of cutting depends on sizes only, never on the number of threads. */
+la_status la_iter_reduce(la_iter *it, la_loop loop, const void *params);
+
+/* A walk over the shape by linear position, used by the loops above. */
+typedef struct la_dim_counter {
+    const int64_t *shape;
+    int ndim;
+    int64_t begin, end, offset;
+    int64_t values[LA_MAX_DIMS];
+} la_dim_counter;
+void la_dim_counter_init(la_dim_counter *, int ndim, const int64_t *shape,
+                         int64_t begin, int64_t end);
+/* The next box of at most two dims; false at the end. */
+bool la_dim_counter_step(const la_dim_counter *, int64_t step[2]);
+void la_dim_counter_advance(la_dim_counter *, const int64_t step[2]);
+
+/* Halve along the largest dim until every part indexes with 32 bits; calls
+** 'fn' on each part. */
+bool la_iter_fits_32bit(const la_iter *it);
+la_status la_iter_split_32bit(la_iter *it,
+                              la_status (*fn)(la_iter *, void *), void *ctx);
+
+/* Convert elements between dtypes (kernel/cast.c); what copy_ runs too. */
+typedef la_loops la_cast_table[LA_NDTYPES];   /* [to][from] */
+LA_STUB_DECLARE(la_cast_table, cast);
+static inline la_loop la_cast_loop(la_dtype to, la_dtype from)
+{
+    return (*LA_STUB(cast))[to][from];
+}
+
+/* One text that shows operands, strides, shape and dtypes (LUNARRAY_TRACE and
+** debuggers). Writes at most 'room' bytes. */
+void la_iter_describe(const la_iter *it, char *out, size_t room);
+
+#endif

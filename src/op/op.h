@@ -1,0 +1,225 @@
+/*
+** Operations, values and the dispatcher.
+**
+** An operation is a row in op/def/ (name, family, schema, forms, doc). The row
+** names a family, which gives 'meta' (shapes and dtypes of the results, no
+** data) and 'impl' (fills them). A call is a frame: arguments in the order of
+** the schema as tagged values, the form (functional, in-place, out=), and the
+** results. The dispatcher computes the set of keys from the arguments and runs
+** the kernel of the highest; a key without a kernel falls through.
+**
+** In C, dims and single indices in a frame count from 0 (the argument parser
+** shifts them, by the schema's types dim and index); elements of index tensors
+** count from 1 everywhere.
+*/
+#ifndef LA_OP_OP_H
+#define LA_OP_OP_H
+
+#include <string.h>
+
+#include "iter/iter.h"
+#include "kernel/kernel.h"
+#include "tensor/tensor.h"
+
+/* ---- values ---- */
+
+typedef enum la_tag {
+    LA_VNONE,      /* nil, or a default of nil */
+    LA_VTENSOR, LA_VTENSORS, LA_VSCALAR, LA_VINT, LA_VFLOAT, LA_VBOOL,
+    LA_VINTS, LA_VDTYPE, LA_VSTR, LA_VFORMAT, LA_VDEVICE, LA_VPOINTER
+} la_tag;
+
+typedef struct la_value {
+    la_tag tag;
+    bool given;               /* false: the schema's default */
+    union {
+        la_tensor *tensor;
+        struct { la_tensor **list; int64_t n; } tensors; /* entries may be NULL */
+        la_scalar scalar;
+        int64_t i;
+        double d;
+        bool b;
+        struct { const int64_t *list; int64_t n; } ints;
+        la_dtype dtype;
+        la_memory_format format;
+        la_device device;
+        struct { const char *text; size_t n; } str;
+        void *pointer;
+    };
+} la_value;
+
+/* ---- keys ---- */
+
+typedef enum la_key {         /* from the inside out */
+    LA_KEY_CPU, LA_KEY_META, LA_KEY_EXT,      /* device keys: CPU + device */
+    LA_KEY_INPLACE_OR_VIEW = LA_NDEVICES,     /* versions, view tracking */
+    LA_KEY_AUTOGRAD,
+    LA_KEY_FUSE,                              /* recording for la.fuse */
+    LA_NKEYS
+} la_key;
+typedef uint32_t la_keyset;
+
+/* ---- operations ---- */
+
+typedef struct la_op la_op;
+typedef struct la_frame la_frame;
+typedef la_status (*la_op_fn)(la_frame *f);
+
+/* How the results of a call are made. */
+typedef enum la_form { LA_FUNCTIONAL, LA_INPLACE, LA_OUT } la_form;
+
+/* What a row allows; the Lua face makes functions and methods from it. */
+enum {
+    LA_FN = 1 << 0,           /* la.name(...) */
+    LA_METHOD = 1 << 1,       /* x:name(...) */
+    LA_INPLACE_FORM = 1 << 2, /* x:name_(...) */
+    LA_OUT_FORM = 1 << 3,     /* out= */
+    LA_VIEW_OP = 1 << 4,      /* results share storage with the first argument */
+    LA_COMPOSITE = 1 << 5,    /* made of other operations: no key but its own */
+    LA_MUTATES = 1 << 6,      /* writes its first argument in every form */
+    LA_BITS_OK = 1 << 7,      /* understands conj and neg bits of its inputs */
+    LA_NO_GRAD_OP = 1 << 8,   /* results never need a gradient */
+    LA_ANY = LA_FN | LA_METHOD,
+    LA_ALL = LA_FN | LA_METHOD | LA_INPLACE_FORM | LA_OUT_FORM
+};
+
+#define LA_MAX_ARGS 16
+#define LA_MAX_RESULTS 4
+
+struct la_schema;             /* op/schema.h */
+
+struct la_op {
+    const char *name;         /* schema name: "add", "max.dim" for an overload */
+    const char *signature;    /* the schema as written in the row */
+    const char *doc;
+    uint32_t forms;
+    int id;                   /* LA_OP_...; rows from outside follow */
+    la_op_fn meta, impl;      /* of the family; impl NULL: composite's own */
+    const la_loops *stubs[LA_NCAPS];   /* element-wise kernels of the row */
+    const void *family;       /* the family's settings */
+    la_op_fn kernel[LA_NKEYS];/* NULL falls through */
+    const struct la_schema *schema;
+    const struct la_grad_rule *grad;   /* set by src/grad */
+};
+
+struct la_frame {
+    const la_op *op;
+    la_form form;
+    la_keyset keys;           /* not yet run */
+    int nargs, nresults;
+    la_value *args;           /* [nargs], borrowed */
+    la_value results[LA_MAX_RESULTS];  /* owned by the caller after LA_OK */
+    la_tensor *outs[LA_MAX_RESULTS];   /* in-place: self; out=: as given */
+    la_iter *iter;            /* between meta and impl of iterator families */
+    int64_t scratch[8];       /* the same, for small facts */
+};
+
+/* Run the operation: gate, key set, kernels. 'f' has op, form, args and outs.
+** On failure no result is owned and operands are as before. */
+la_status la_dispatch(la_frame *f);
+/* From inside a kernel of key k: go on with the keys below. */
+la_status la_redispatch(la_frame *f, la_key below);
+
+/* Look up by schema name; NULL when there is none. */
+const la_op *la_op_find(const char *name, size_t n);
+const la_op *la_op_at(int id);  /* NULL past the end: walk the registry */
+int la_op_count(void);
+
+/* Ids of the built-in rows. */
+enum {
+#define OP(name, family, schema, forms, doc) LA_OP_##name,
+#include "op/ops.def"
+#undef OP
+    LA_NOPS
+};
+
+/* From outside: a new operation; the kernel of an operation for a key. The
+** texts must live on. LA_EARG for a bad schema or a name that is taken. */
+la_status la_op_register(const char *schema, const char *doc, uint32_t forms,
+                         la_op_fn meta, la_op_fn impl, const la_op **out);
+la_status la_kernel_register(const la_op *op, la_key key, la_op_fn fn);
+la_status la_device_register(const char *name, la_device *out);
+
+/* ---- for implementations ---- */
+
+static inline la_tensor *la_arg(const la_frame *f, int k) /* NULL if nil */
+{
+    return f->args[k].tag == LA_VTENSOR ? f->args[k].tensor : NULL;
+}
+static inline bool la_has(const la_frame *f, int k)
+{
+    return f->args[k].tag != LA_VNONE;
+}
+static inline int64_t la_arg_int(const la_frame *f, int k)
+{
+    return f->args[k].i;
+}
+static inline double la_arg_float(const la_frame *f, int k)
+{
+    return f->args[k].d;
+}
+static inline bool la_arg_bool(const la_frame *f, int k)
+{
+    return f->args[k].b;
+}
+static inline bool la_is_meta(const la_frame *f)
+{
+    return (f->keys & (1u << LA_KEY_META)) != 0;
+}
+static inline bool la_str_is(const la_value *v, const char *word)
+{
+    return v->tag == LA_VSTR && strlen(word) == v->str.n
+        && memcmp(v->str.text, word, v->str.n) == 0;
+}
+
+/* set_output: make result k ready with this shape. Functional: allocates
+** (strides NULL: contiguous). In-place: self must have that shape and a dtype
+** that 'dtype' can be cast to. out=: resized when it does not fit. When the
+** given tensor can't take the values directly (other dtype, overlap with an
+** input), results[k] is a fresh temporary, copied home by la_finish_outputs,
+** which the dispatcher calls after impl. */
+la_status la_set_output(la_frame *f, int k, int ndim, const int64_t *sizes,
+                        const int64_t *strides, la_dtype dtype);
+static inline la_tensor *la_result(const la_frame *f, int k)
+{
+    return f->results[k].tensor;
+}
+/* Hand over an owned tensor / other value as result k. */
+void la_set_result(la_frame *f, int k, la_tensor *owned);
+void la_set_result_value(la_frame *f, int k, la_value v);
+
+/* ---- calling operations from C ---- */
+
+#define LA_T(x) ((la_value){.tag = (x) ? LA_VTENSOR : LA_VNONE, \
+                            .given = true, .tensor = (x)})
+#define LA_I(x) ((la_value){.tag = LA_VINT, .given = true, .i = (x)})
+#define LA_D(x) ((la_value){.tag = LA_VFLOAT, .given = true, .d = (x)})
+#define LA_B(x) ((la_value){.tag = LA_VBOOL, .given = true, .b = (x)})
+#define LA_S(x) ((la_value){.tag = LA_VSCALAR, .given = true, .scalar = (x)})
+#define LA_IS(p, n_) ((la_value){.tag = LA_VINTS, .given = true, \
+                                 .ints = {(p), (n_)}})
+#define LA_TS(p, n_) ((la_value){.tag = LA_VTENSORS, .given = true, \
+                                 .tensors = {(p), (n_)}})
+#define LA_DT(x) ((la_value){.tag = LA_VDTYPE, .given = true, .dtype = (x)})
+#define LA_STR(x) ((la_value){.tag = LA_VSTR, .given = true, \
+                              .str = {(x), strlen(x)}})
+#define LA_NIL ((la_value){.tag = LA_VNONE})
+
+/* Call operation 'id' with the first n arguments; the rest get defaults.
+** A scalar where the schema says Tensor becomes a wrapped 0-dim tensor. */
+la_status la_do(int id, la_tensor **out, int n, const la_value *args);
+la_status la_do_(int id, la_tensor *self, int n, const la_value *args);
+la_status la_do_out(int id, la_tensor *out, int n, const la_value *args);
+la_status la_do_many(int id, la_value *results, int n, const la_value *args);
+/* la_call(add, &r, LA_T(a), LA_T(b)); la_call_ is the in-place form, whose
+** self is the first value as well. */
+#define LA_ARGS_(...) \
+    (int)(sizeof((la_value[]){__VA_ARGS__}) / sizeof(la_value)), \
+    (const la_value[]){__VA_ARGS__}
+#define la_run(name, out, ...) la_do(LA_OP_##name, out, LA_ARGS_(__VA_ARGS__))
+#define la_run_(name, self, ...) \
+    la_do_(LA_OP_##name, self, LA_ARGS_(LA_T(self), __VA_ARGS__))
+#define la_run_many(name, results, ...) \
+    la_do_many(LA_OP_##name, results, LA_ARGS_(__VA_ARGS__))
+
+#endif

@@ -1,0 +1,25 @@
+/*
+** Type promotion, PyTorch's: the category order is bool < int < float <
+** complex; tensors with dims outrank 0-dim tensors, which outrank wrapped
+** numbers, but a higher category always wins.
+*/
+#ifndef LA_TENSOR_PROMOTE_H
+#define LA_TENSOR_PROMOTE_H
+
+#include "tensor/tensor.h"
+
+/* The smallest dtype both convert to. uint16/32/64 with signed integers or
+** each other have none, as in PyTorch: LA_UNDEFINED. */
+la_dtype la_promote(la_dtype a, la_dtype b);
+/* May a result of 'from' be written into 'to' without losing its category? */
+bool la_can_cast(la_dtype from, la_dtype to);
+
+typedef struct la_result_type {   /* start with LA_RESULT_TYPE_INIT */
+    la_dtype dim, zero, wrapped;
+} la_result_type;
+#define LA_RESULT_TYPE_INIT {LA_UNDEFINED, LA_UNDEFINED, LA_UNDEFINED}
+void la_result_type_add(la_result_type *, const la_tensor *);
+void la_result_type_add_scalar(la_result_type *, const la_scalar *);
+la_status la_result_type_get(const la_result_type *, la_dtype *out);
+
+#endif

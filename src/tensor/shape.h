@@ -1,0 +1,65 @@
+/*
+** Rules on sizes and strides alone: broadcasting, dim wrapping, the views.
+** Nothing here touches data. Dims count from 0 in C (the Lua face shifts
+** them), negative ones from the end; messages count from 1, as users do.
+*/
+#ifndef LA_TENSOR_SHAPE_H
+#define LA_TENSOR_SHAPE_H
+
+#include "tensor/tensor.h"
+
+typedef struct la_shape {
+    int ndim;
+    int64_t sizes[LA_MAX_DIMS];
+} la_shape;
+
+typedef struct la_geometry {
+    int ndim;
+    int64_t sizes[LA_MAX_DIMS], strides[LA_MAX_DIMS];
+    int64_t offset;
+} la_geometry;
+
+la_shape la_shape_of(const la_tensor *t);
+void la_geometry_of(const la_tensor *t, la_geometry *out);
+
+/* Product with overflow checks against LA_MAX_NUMEL: LA_ESHAPE. */
+la_status la_numel(int ndim, const int64_t *sizes, int64_t *out);
+void la_contiguous_strides(int ndim, const int64_t *sizes, int64_t *strides);
+
+/* Broadcast 'a' and 'b' to one shape in 'out' (may be a or b). The error is
+** PyTorch's sentence: "The size of tensor a (2) must match the size of tensor
+** b (3) at non-singleton dimension 1" with the dimension from 1. */
+la_status la_shape_broadcast(const la_shape *a, const la_shape *b,
+                             la_shape *out);
+
+/* Wrap a dim (negative from the end) into 0..ndim-1; a 0-dim tensor has the
+** dims 0 and -1. LA_EINDEX "dimension 4 is out of range, 1 to 3 or -3 to -1". */
+la_status la_wrap_dim(int64_t dim, int ndim, int *out);
+/* The same for a place between dims (unsqueeze, stack): 0..ndim. */
+la_status la_wrap_dim_end(int64_t dim, int ndim, int *out);
+/* A list of dims as a bit set; n < 0 means all. Duplicates are LA_EARG. */
+la_status la_dim_mask(int n, const int64_t *dims, int ndim, uint64_t *mask);
+
+/* View rules. Each reads a geometry and writes another; nothing is changed on
+** failure. Indices count from 0 here, negative from the end. */
+la_status la_view_infer(const int64_t *asked, int n, int64_t numel,
+                        la_shape *out);   /* resolves one -1 */
+/* *possible is false when only a copy can have that shape. */
+la_status la_view_strides(const la_tensor *t, const la_shape *to,
+                          int64_t *strides, bool *possible);
+la_status la_geo_select(la_geometry *g, int dim, int64_t index);
+la_status la_geo_slice(la_geometry *g, int dim, int64_t first, int64_t end,
+                       int64_t step);     /* half open, step > 0, ends cut */
+la_status la_geo_transpose(la_geometry *g, int64_t d0, int64_t d1);
+la_status la_geo_permute(la_geometry *g, const int64_t *dims, int n);
+la_status la_geo_expand(la_geometry *g, const int64_t *sizes, int n);
+la_status la_geo_squeeze(la_geometry *g, uint64_t mask); /* drops the ones */
+la_status la_geo_unsqueeze(la_geometry *g, int64_t dim);
+la_status la_geo_diagonal(la_geometry *g, int64_t offset, int64_t d0,
+                          int64_t d1);
+la_status la_geo_unfold(la_geometry *g, int64_t dim, int64_t size,
+                        int64_t step);
+/* Make the view that 'g' describes; shares t's storage. */
+la_status la_view_make(la_tensor *t, const la_geometry *g, la_tensor **out);
+
+#endif

@@ -1,0 +1,236 @@
+/*
+** Tensor and storage.
+**
+** A storage is a block of bytes with a reference count; a tensor is a view of
+** one: dtype, sizes, strides and an offset in elements. Several tensors share
+** a storage. Headers of small tensors, their storage record and their data are
+** one block from the free list (LA_INLINE_BYTES); the block lives until the
+** storage's last reference goes.
+**
+** Ownership: parameters are borrowed; what comes back through an out-parameter
+** is owned by the caller, who ends with la_tensor_release.
+**
+** Invariants, kept by la_tensor_set_geometry alone: numel is the product of
+** the sizes; the layout flags describe sizes and strides; dims points to
+** inline_dims while ndim <= LA_INLINE_DIMS.
+*/
+#ifndef LA_TENSOR_TENSOR_H
+#define LA_TENSOR_TENSOR_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/dtype.h"
+#include "base/scalar.h"
+#include "base/status.h"
+
+#define LA_MAX_DIMS 64
+#define LA_INLINE_DIMS 5
+#define LA_INLINE_BYTES 256
+#define LA_MAX_NUMEL ((int64_t)1 << 48)
+#define LA_MAX_BYTES ((int64_t)1 << 50)
+
+typedef enum la_device {
+    LA_CPU,
+    LA_META,        /* shapes without data */
+    LA_DEVICE_EXT,  /* the first of those registered from outside */
+    LA_NDEVICES = 8
+} la_device;
+
+/* Flags of a tensor. */
+enum {
+    LA_F_CONTIGUOUS = 1 << 0,       /* row-major without gaps */
+    LA_F_CHANNELS_LAST = 1 << 1,    /* 4-D, NHWC order without gaps */
+    LA_F_CHANNELS_LAST_3D = 1 << 2, /* 5-D, NDHWC */
+    LA_F_DENSE = 1 << 3,            /* non-overlapping and dense, any order */
+    LA_F_CONJ = 1 << 4,             /* read as the conjugate */
+    LA_F_NEG = 1 << 5,              /* read as the negative */
+    LA_F_ZERO = 1 << 6,             /* a zero tensor: no data, reads as 0 */
+    LA_F_WRAPPED = 1 << 7,          /* came from a number: a weak dtype */
+    LA_F_REQUIRES_GRAD = 1 << 8,    /* leaf flag or has a grad_fn */
+    LA_F_FIXED_GEOMETRY = 1 << 9,   /* detached: no metadata change */
+    LA_F_INLINE_BLOCK = 1 << 10,    /* header lives in its first storage's block */
+    LA_F_LAYOUT = LA_F_CONTIGUOUS | LA_F_CHANNELS_LAST
+                | LA_F_CHANNELS_LAST_3D | LA_F_DENSE
+};
+
+/* Flags of a storage. */
+enum {
+    LA_S_READ_ONLY = 1 << 0,
+    LA_S_FIXED = 1 << 1,    /* host memory or mapped: cannot be resized */
+    LA_S_LOCKED = 1 << 2,   /* the host keeps a pointer: no resize for now */
+    LA_S_INLINE = 1 << 3    /* data follows the record in the same block */
+};
+
+typedef struct la_storage la_storage;
+typedef void (*la_release_fn)(void *context, void *data);
+
+struct la_storage {
+    _Atomic int32_t refs;
+    uint32_t flags;
+    char *data;             /* NULL when nbytes is 0 or on the meta device */
+    int64_t nbytes;
+    _Atomic uint32_t version;  /* counts in-place changes; views share it */
+    int32_t device;
+    int64_t block_bytes;    /* what la_mem_free must be told */
+    la_release_fn release;  /* NULL: la_mem_free */
+    void *context;
+};
+
+typedef struct la_tensor la_tensor;
+struct la_names;            /* tensor/names.h */
+struct la_grad_meta;        /* src/grad; opaque here */
+
+struct la_tensor {
+    _Atomic int32_t refs;
+    uint8_t dtype;          /* la_dtype; LA_UNDEFINED when not set yet */
+    uint8_t ndim;
+    uint8_t device;         /* la_device */
+    uint8_t spare;
+    uint32_t flags;
+    int64_t numel;
+    int64_t offset;         /* in elements from storage->data */
+    la_storage *storage;    /* NULL: no storage yet */
+    int64_t *dims;          /* sizes, then strides (in elements) */
+    int64_t inline_dims[2 * LA_INLINE_DIMS];
+    la_tensor *base;        /* a view's root, owned; NULL for a root */
+    struct la_grad_meta *grad;   /* owned; freed by the hook below */
+    struct la_names *names; /* NULL: unnamed */
+};
+
+static inline int64_t *la_sizes(const la_tensor *t) { return t->dims; }
+static inline int64_t *la_strides(const la_tensor *t)
+{
+    return t->dims + t->ndim;
+}
+static inline size_t la_itemsize(const la_tensor *t)
+{
+    return la_dtype_size((la_dtype)t->dtype);
+}
+static inline bool la_is_contiguous(const la_tensor *t)
+{
+    return (t->flags & LA_F_CONTIGUOUS) != 0;
+}
+/* The first element; NULL when there is no data. */
+static inline char *la_data(const la_tensor *t)
+{
+    char *data = t->storage ? t->storage->data : NULL;
+    return data ? data + t->offset * (int64_t)la_itemsize(t) : NULL;
+}
+
+/* --- life --- */
+
+static inline la_tensor *la_tensor_retain(la_tensor *t)
+{
+    atomic_fetch_add_explicit(&t->refs, 1, memory_order_relaxed);
+    return t;
+}
+/* NULL is allowed. Never recurses over views or graphs. */
+void la_tensor_release(la_tensor *t);
+static inline void la_tensor_drop(la_tensor **slot)
+{
+    if (*slot) la_tensor_release(*slot);
+    *slot = NULL;
+}
+/* A local that is released when its scope ends. */
+#define LA_OWNED __attribute__((cleanup(la_tensor_drop))) la_tensor *
+
+/* src/grad sets this once: frees a dying tensor's grad_meta. */
+extern void (*la_grad_meta_free)(struct la_grad_meta *);
+
+/* --- making; all set *out only on LA_OK. Uninitialised unless said. --- */
+
+/* Contiguous on the CPU. LA_ESHAPE "size overflow" before any allocation. */
+la_status la_tensor_empty(int ndim, const int64_t *sizes, la_dtype,
+                          la_tensor **out);
+/* 'strides' NULL: contiguous. Strides must not be negative. */
+la_status la_tensor_empty_on(la_device, int ndim, const int64_t *sizes,
+                             const int64_t *strides, la_dtype, la_tensor **out);
+/* 0-dim with the value of 's', flagged as wrapped; dtype la_scalar_dtype(s). */
+la_status la_tensor_from_scalar(const la_scalar *s, la_tensor **out);
+/* A tensor without storage or dtype, shape {0}. */
+la_status la_tensor_new(la_tensor **out);
+/* Share 'base's storage with a geometry of its own. Bounds are checked against
+** the storage. Bits (conj, neg) are inherited; records base's root as root. */
+la_status la_tensor_view(la_tensor *base, int ndim, const int64_t *sizes,
+                         const int64_t *strides, int64_t offset,
+                         la_tensor **out);
+/* Same storage and geometry, no grad, names kept. 'fixed' forbids metadata
+** changes afterwards (what detach does). root is not recorded. */
+la_status la_tensor_alias(la_tensor *src, bool fixed, la_tensor **out);
+/* Host memory: strides in elements may be NULL; 'release' runs exactly once,
+** also when this fails. */
+la_status la_tensor_wrap(void *data, la_dtype, int ndim, const int64_t *sizes,
+                         const int64_t *strides, la_release_fn release,
+                         void *context, la_tensor **out);
+
+/* --- geometry --- */
+
+/* The one place that writes sizes, strides, numel and layout flags. strides
+** NULL: contiguous; an entry -1 takes the contiguous stride of its place.
+** Allocates only for more than LA_INLINE_DIMS dims; on failure nothing
+** changes. LA_ESHAPE on overflow, negative sizes, more than 64 dims. Does not
+** look at the storage: see la_tensor_check_bounds. */
+la_status la_tensor_set_geometry(la_tensor *t, int ndim, const int64_t *sizes,
+                                 const int64_t *strides);
+/* LA_ESHAPE unless every element lies inside the storage. */
+la_status la_tensor_check_bounds(const la_tensor *t);
+/* The same question before there is a tensor. */
+la_status la_extent_check(int ndim, const int64_t *sizes,
+                          const int64_t *strides, int64_t offset,
+                          int64_t itemsize, int64_t nbytes);
+
+typedef enum la_memory_format {
+    LA_PRESERVE, LA_FORMAT_CONTIGUOUS, LA_FORMAT_CHANNELS_LAST,
+    LA_FORMAT_CHANNELS_LAST_3D
+} la_memory_format;
+bool la_tensor_is_format(const la_tensor *t, la_memory_format f);
+/* Strides of a dense tensor of these sizes in the format; -3d for 5 dims when
+** CHANNELS_LAST is asked. LA_ESHAPE when the rank does not fit. */
+la_status la_format_strides(la_memory_format, int ndim, const int64_t *sizes,
+                            int64_t *strides);
+/* Strides for a dense copy of 't' that keep its order of dims where it is
+** non-overlapping and dense (PyTorch's preserve rule). */
+void la_preserve_strides(const la_tensor *t, int64_t *strides);
+
+/* resize_: keeps the storage while it is large enough, grows it otherwise
+** (contents kept), never shrinks it. LA_ESTATE for fixed or locked storage;
+** nothing changes on failure. */
+la_status la_tensor_resize(la_tensor *t, int ndim, const int64_t *sizes);
+la_status la_storage_resize(la_storage *s, int64_t nbytes);
+/* Point 't' at src's storage, geometry, dtype and bits (set_, set_data). */
+la_status la_tensor_set(la_tensor *t, const la_tensor *src);
+
+/* --- storage --- */
+la_status la_storage_new(int64_t nbytes, la_device, la_storage **out);
+static inline la_storage *la_storage_retain(la_storage *s)
+{
+    atomic_fetch_add_explicit(&s->refs, 1, memory_order_relaxed);
+    return s;
+}
+void la_storage_release(la_storage *s);
+static inline uint32_t la_version(const la_tensor *t)
+{
+    return t->storage ? atomic_load_explicit(&t->storage->version,
+                                             memory_order_relaxed) : 0;
+}
+static inline void la_bump_version(la_tensor *t)
+{
+    if (t->storage) atomic_fetch_add_explicit(&t->storage->version, 1,
+                                              memory_order_relaxed);
+}
+/* LA_ESTATE when 't' must not be written: read-only or a zero tensor. */
+la_status la_tensor_check_writable(const la_tensor *t);
+
+/* --- overlap (PyTorch's MemoryOverlap) --- */
+typedef enum la_overlap {
+    LA_OVERLAP_NO, LA_OVERLAP_YES, LA_OVERLAP_FULL, LA_OVERLAP_PARTIAL,
+    LA_OVERLAP_TOO_HARD
+} la_overlap;
+/* Does 't' reach one place twice? NO, YES or TOO_HARD. */
+la_overlap la_internal_overlap(const la_tensor *t);
+/* NO, FULL (same places, same order), PARTIAL or TOO_HARD. */
+la_overlap la_pair_overlap(const la_tensor *a, const la_tensor *b);
+
+#endif
