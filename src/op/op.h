@@ -79,6 +79,7 @@ enum {
     LA_MUTATES = 1 << 6,      /* writes its first argument in every form */
     LA_BITS_OK = 1 << 7,      /* understands conj and neg bits of its inputs */
     LA_NO_GRAD_OP = 1 << 8,   /* results never need a gradient */
+    LA_METADATA = 1 << 9,     /* LA_MUTATES geometry or storage, not the data */
     LA_ANY = LA_FN | LA_METHOD,
     LA_ALL = LA_FN | LA_METHOD | LA_INPLACE_FORM | LA_OUT_FORM
 };
@@ -110,7 +111,6 @@ struct la_frame {
     la_value *args;           /* [nargs], borrowed */
     la_value results[LA_MAX_RESULTS];  /* owned by the caller after LA_OK */
     la_tensor *outs[LA_MAX_RESULTS];   /* in-place: self; out=: as given */
-    la_iter *iter;            /* between meta and impl of iterator families */
     int64_t scratch[8];       /* the same, for small facts */
 };
 
@@ -180,6 +180,20 @@ static inline bool la_str_is(const la_value *v, const char *word)
 ** which the dispatcher calls after impl. */
 la_status la_set_output(la_frame *f, int k, int ndim, const int64_t *sizes,
                         const int64_t *strides, la_dtype dtype);
+/* The dispatcher's last step of a call with given outputs: temporaries are
+** copied home, results[k] become the given tensors. */
+la_status la_finish_outputs(la_frame *f);
+/* Release what results hold; what one value holds. */
+void la_drop_results(la_frame *f);
+void la_value_drop(la_value *v);
+/* An owned list of 'n' NULL tensors to fill in (results of split, unbind). */
+la_status la_list_new(int64_t n, la_value *out);
+/* "[2, 3]" for messages; returns 'out'. */
+const char *la_sizes_text(int ndim, const int64_t *sizes, char *out,
+                          size_t room);
+/* Set by src/grad and src/fuse: the kernels of their keys for all operations;
+** NULL falls through. */
+extern la_op_fn la_autograd_kernel, la_fuse_kernel;
 static inline la_tensor *la_result(const la_frame *f, int k)
 {
     return f->results[k].tensor;
@@ -211,8 +225,9 @@ la_status la_do(int id, la_tensor **out, int n, const la_value *args);
 la_status la_do_(int id, la_tensor *self, int n, const la_value *args);
 la_status la_do_out(int id, la_tensor *out, int n, const la_value *args);
 la_status la_do_many(int id, la_value *results, int n, const la_value *args);
-/* la_call(add, &r, LA_T(a), LA_T(b)); la_call_ is the in-place form, whose
-** self is the first value as well. */
+/* la_run(add, &r, LA_T(a), LA_T(b)); la_run_ is the in-place form, whose self
+** is passed as the first value as well; la_run_many has 4 results. A row with
+** LA_MUTATES (copy_, fill_) is called through la_run_ too. */
 #define LA_ARGS_(...) \
     (int)(sizeof((la_value[]){__VA_ARGS__}) / sizeof(la_value)), \
     (const la_value[]){__VA_ARGS__}

@@ -1,0 +1,105 @@
+/* Calling operations from C: values in, results out, defaults filled in. */
+#include "op/op.h"
+#include "op/schema.h"
+
+/* Numbers that stand where a Tensor is declared become wrapped tensors, owned
+** by the call. */
+typedef struct owned {
+    la_tensor *list[LA_MAX_ARGS];
+    int n;
+} owned;
+
+static void drop_owned(owned *o)
+{
+    while (o->n > 0) la_tensor_release(o->list[--o->n]);
+}
+
+static la_status wrap(la_value *v, owned *o)
+{
+    la_tensor *t = NULL;
+    LA_TRY(la_tensor_from_scalar(&v->scalar, &t));
+    o->list[o->n++] = t;
+    v->tag = LA_VTENSOR;
+    v->tensor = t;
+    return LA_OK;
+}
+
+static void widen(la_value *v, la_type type)
+{
+    if (type == LA_TYPE_FLOAT && v->tag == LA_VINT) *v = LA_D((double)v->i);
+    if (type == LA_TYPE_SCALAR && v->tag == LA_VINT)
+        *v = LA_S(la_scalar_int(v->i));
+    if (type == LA_TYPE_SCALAR && v->tag == LA_VFLOAT)
+        *v = LA_S(la_scalar_float(v->d));
+}
+
+static la_status fill(const la_schema *s, int n, const la_value *given,
+                      la_value *args, owned *o)
+{
+    for (int k = 0; k < s->nparams; k++) {
+        const la_param *p = &s->params[k];
+        args[k] = k < n ? given[k] : p->fallback;
+        if (args[k].tag == LA_VNONE && k < n && !p->optional)
+            args[k] = p->fallback;
+        widen(&args[k], p->type);
+        if (p->type == LA_TYPE_TENSOR && args[k].tag == LA_VSCALAR)
+            LA_TRY(wrap(&args[k], o));
+    }
+    return LA_OK;
+}
+
+static la_status call(int id, la_form form, la_tensor *out, int n,
+                      const la_value *given, la_frame *f)
+{
+    la_value args[LA_MAX_ARGS];
+    owned o = {.n = 0};
+    const la_op *op = la_op_at(id);
+    if (!op) return la_error(LA_EARG, "no operation %d", id);
+    const la_schema *s = la_schema_of(op);
+    memset(f, 0, sizeof(*f));
+    f->op = op;
+    f->form = form;
+    f->args = args;
+    f->nargs = s->nparams;
+    f->outs[0] = out;
+    la_status status = fill(s, n, given, args, &o);
+    if (!status) status = la_dispatch(f);
+    drop_owned(&o);
+    f->args = NULL;
+    return status;
+}
+
+la_status la_do(int id, la_tensor **out, int n, const la_value *args)
+{
+    la_frame f;
+    LA_TRY(call(id, LA_FUNCTIONAL, NULL, n, args, &f));
+    *out = f.results[0].tensor;
+    for (int k = 1; k < LA_MAX_RESULTS; k++) la_value_drop(&f.results[k]);
+    return LA_OK;
+}
+
+la_status la_do_(int id, la_tensor *self, int n, const la_value *args)
+{
+    la_frame f;
+    bool mutates = la_op_at(id) && (la_op_at(id)->forms & LA_MUTATES);
+    LA_TRY(call(id, mutates ? LA_FUNCTIONAL : LA_INPLACE,
+                mutates ? NULL : self, n, args, &f));
+    la_drop_results(&f);
+    return LA_OK;
+}
+
+la_status la_do_out(int id, la_tensor *out, int n, const la_value *args)
+{
+    la_frame f;
+    LA_TRY(call(id, LA_OUT, out, n, args, &f));
+    la_drop_results(&f);
+    return LA_OK;
+}
+
+la_status la_do_many(int id, la_value *results, int n, const la_value *args)
+{
+    la_frame f;
+    LA_TRY(call(id, LA_FUNCTIONAL, NULL, n, args, &f));
+    memcpy(results, f.results, sizeof(f.results));
+    return LA_OK;
+}

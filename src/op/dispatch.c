@@ -1,0 +1,292 @@
+/*
+** The launch gate and the choice of kernels.
+**
+** la_dispatch checks every tensor of a call once (alive, with dtype and
+** storage, inside its storage, outputs writable), collects the keys, resolves
+** lazy bits for operations that do not know them, and runs the kernel of the
+** highest key. Between the gate and the end of the kernel no Lua code runs.
+*/
+#include "base/context.h"
+#include "base/memory.h"
+#include "base/trace.h"
+#include "op/families.h"
+#include "op/registry.h"
+#include "op/schema.h"
+
+#define BIT(key) ((la_keyset)1 << (key))
+#define LAZY (LA_F_CONJ | LA_F_NEG | LA_F_ZERO)
+
+typedef struct gate {
+    la_keyset keys;
+    uint32_t flags;         /* of all tensors together */
+} gate;
+
+/* Contiguous tensors are the common case: one multiplication. */
+static la_status check_inside(const la_tensor *t)
+{
+    if (t->device != LA_CPU || (t->flags & LA_F_ZERO)) return LA_OK;
+    if (la_is_contiguous(t) && t->storage) {
+        int64_t end = (t->offset + t->numel) * (int64_t)la_itemsize(t);
+        if (end <= t->storage->nbytes) return LA_OK;
+    }
+    return la_tensor_check_bounds(t);
+}
+
+/* An operation that replaces storage or dtype may see a tensor without. */
+static la_status check_tensor(const la_frame *f, const la_tensor *t, int arg,
+                              gate *g)
+{
+    if (t->dtype == LA_UNDEFINED && !(f->op->forms & LA_MUTATES))
+        return la_error_at(LA_ESTATE, arg, "tensor has no dtype yet");
+    g->flags |= t->flags;
+    g->keys |= BIT(t->device);
+    return t->dtype == LA_UNDEFINED ? LA_OK : check_inside(t);
+}
+
+static la_status check_list(const la_frame *f, const la_value *v, int arg,
+                            gate *g)
+{
+    for (int64_t i = 0; i < v->tensors.n; i++)
+        if (v->tensors.list[i])
+            LA_TRY(check_tensor(f, v->tensors.list[i], arg, g));
+    return LA_OK;
+}
+
+static la_status check_args(const la_frame *f, gate *g)
+{
+    for (int k = 0; k < f->nargs; k++) {
+        const la_value *v = &f->args[k];
+        if (v->tag == LA_VTENSOR) LA_TRY(check_tensor(f, v->tensor, k + 1, g));
+        else if (v->tag == LA_VTENSORS) LA_TRY(check_list(f, v, k + 1, g));
+        else if (v->tag == LA_VDEVICE) g->keys |= BIT(v->device);
+    }
+    if ((f->op->forms & (LA_MUTATES | LA_METADATA)) == LA_MUTATES)
+        return la_tensor_check_writable(f->args[0].tensor);
+    return LA_OK;
+}
+
+static la_status check_outputs(const la_frame *f, gate *g)
+{
+    for (int k = 0; k < LA_MAX_RESULTS; k++) {
+        if (!f->outs[k]) continue;
+        int arg = f->form == LA_INPLACE ? 1 : 0;
+        LA_TRY(check_tensor(f, f->outs[k], arg, g));
+        LA_TRY(la_tensor_check_writable(f->outs[k]));
+    }
+    return LA_OK;
+}
+
+/* ---- kernels that every operation has ---- */
+
+static la_op_fn meta_of(const la_op *op)
+{
+    const la_family *family = op->family;
+    return family ? family->meta : op->meta;
+}
+
+static la_status run_meta(la_frame *f)
+{
+    la_op_fn meta = meta_of(f->op);
+    if (!meta)
+        return la_error(LA_EKEY, "the result's shape depends on data, and a "
+                        "tensor on the meta device has none");
+    return meta(f);
+}
+
+static la_status run_cpu(la_frame *f)
+{
+    const la_family *family = f->op->family;
+    if (family) return family->impl(f);
+    if (f->op->meta) LA_TRY(f->op->meta(f));
+    return f->op->impl ? f->op->impl(f) : LA_OK;
+}
+
+static bool writes(const la_frame *f)
+{
+    return f->form != LA_FUNCTIONAL || (f->op->forms & LA_MUTATES);
+}
+
+/* Versions of what was written rise once the kernels below are done, also
+** after an interrupt in the middle. */
+static la_status run_inplace_or_view(la_frame *f)
+{
+    la_status status = la_redispatch(f, LA_KEY_INPLACE_OR_VIEW);
+    if (status && status != LA_EINTR) return status;
+    for (int k = 0; k < LA_MAX_RESULTS; k++)
+        if (f->outs[k]) la_bump_version(f->outs[k]);
+    if (f->form == LA_FUNCTIONAL && f->args[0].tag == LA_VTENSOR)
+        la_bump_version(f->args[0].tensor);
+    return status;
+}
+
+static la_op_fn kernel_for(const la_op *op, int key)
+{
+    if (op->kernel[key]) return op->kernel[key];
+    switch (key) {
+    case LA_KEY_CPU: return run_cpu;
+    case LA_KEY_META: return run_meta;
+    case LA_KEY_INPLACE_OR_VIEW: return run_inplace_or_view;
+    case LA_KEY_AUTOGRAD: return la_autograd_kernel;
+    case LA_KEY_FUSE: return la_fuse_kernel;
+    default: return NULL;
+    }
+}
+
+la_op_fn la_autograd_kernel, la_fuse_kernel;
+
+static la_status run_keys(la_frame *f)
+{
+    while (f->keys) {
+        int key = 31 - __builtin_clz(f->keys);
+        la_op_fn fn = kernel_for(f->op, key);
+        if (fn) return fn(f);
+        if (key < LA_NDEVICES)
+            return la_error(LA_EKEY, "no kernel for device '%s'",
+                            la_device_name((la_device)key));
+        f->keys &= ~BIT(key);
+    }
+    return run_cpu(f);
+}
+
+la_status la_redispatch(la_frame *f, la_key below)
+{
+    f->keys &= BIT(below) - 1;
+    return run_keys(f);
+}
+
+/* ---- outputs of composites and lazy bits ---- */
+
+/* A composite runs in its functional form; its results go to the outputs by
+** copy_, which records what autograd needs. */
+static la_status run_composite(la_frame *f)
+{
+    return f->op->impl(f);
+}
+
+/* Arguments whose bits the operation does not know are replaced by resolved
+** copies for the time of the call. */
+static la_status resolve_one(la_tensor *t, la_tensor **out)
+{
+    la_tensor *plain = NULL;
+    LA_TRY(la_run(resolve_conj, &plain, LA_T(t)));
+    la_status status = la_run(resolve_neg, out, LA_T(plain));
+    la_tensor_release(plain);
+    return status;
+}
+
+static la_status run_resolved(la_frame *f);
+
+static la_status launch(la_frame *f, const gate *g)
+{
+    const la_context *c = la_ctx();
+    la_keyset keys = g->keys ? g->keys : BIT(LA_CPU);
+    if ((g->flags & LAZY) && !(f->op->forms & LA_BITS_OK))
+        return run_resolved(f);
+    if ((g->flags & LA_F_REQUIRES_GRAD) && !c->no_grad)
+        keys |= BIT(LA_KEY_AUTOGRAD);
+    if (writes(f)) keys |= BIT(LA_KEY_INPLACE_OR_VIEW);
+    f->keys = (keys | c->included_keys) & ~c->excluded_keys;
+    if (f->op->forms & LA_COMPOSITE) return run_composite(f);
+    return run_keys(f);
+}
+
+typedef struct swap {
+    la_value *slot;
+    la_value before;
+} swap;
+
+static void undo(swap *s, int n)
+{
+    while (n-- > 0) {
+        la_tensor_release(s[n].slot->tensor);
+        *s[n].slot = s[n].before;
+    }
+}
+
+/* Lists (cat, stack) with lazy members are rare: copies of the whole list. */
+static la_status resolve_list(la_value *v, la_tensor ***owned)
+{
+    size_t bytes = (size_t)v->tensors.n * sizeof(la_tensor *);
+    la_tensor **list = la_mem_zalloc(bytes ? bytes : 1);
+    if (!list) return LA_ENOMEM;
+    *owned = list;
+    for (int64_t i = 0; i < v->tensors.n; i++)
+        if (v->tensors.list[i])
+            LA_TRY(resolve_one(v->tensors.list[i], &list[i]));
+    return LA_OK;
+}
+
+static void drop_list(la_tensor **list, int64_t n)
+{
+    if (!list) return;
+    for (int64_t i = 0; i < n; i++) la_tensor_drop(&list[i]);
+    la_mem_free(list, n ? (size_t)n * sizeof(*list) : 1);
+}
+
+/* In-place forms with a lazy self: the values are computed aside and copied. */
+static la_status run_beside(la_frame *f)
+{
+    la_frame g = *f;
+    g.form = LA_FUNCTIONAL;
+    memset(g.outs, 0, sizeof(g.outs));
+    LA_TRY(la_dispatch(&g));
+    memcpy(f->results, g.results, sizeof(g.results));
+    la_status status = la_finish_outputs(f);
+    if (status) la_drop_results(f);
+    return status;
+}
+
+static bool outs_are_lazy(const la_frame *f)
+{
+    for (int k = 0; k < LA_MAX_RESULTS; k++)
+        if (f->outs[k] && (f->outs[k]->flags & LAZY)) return true;
+    return false;
+}
+
+static la_status run_resolved(la_frame *f)
+{
+    if (outs_are_lazy(f)) return run_beside(f);
+    swap done[LA_MAX_ARGS];
+    la_tensor **lists[LA_MAX_ARGS] = {NULL};
+    la_value lists_before[LA_MAX_ARGS];
+    int n = 0;
+    la_status status = LA_OK;
+    for (int k = 0; k < f->nargs && !status; k++) {
+        la_value *v = &f->args[k];
+        if (v->tag == LA_VTENSORS) {
+            lists_before[k] = *v;
+            status = resolve_list(v, &lists[k]);
+            if (lists[k]) v->tensors.list = lists[k];
+        }
+        if (v->tag != LA_VTENSOR || !(v->tensor->flags & LAZY)) continue;
+        la_tensor *plain = NULL;
+        status = resolve_one(v->tensor, &plain);
+        if (status) break;
+        done[n++] = (swap){v, *v};
+        v->tensor = plain;
+    }
+    if (!status) status = la_dispatch(f);
+    undo(done, n);
+    for (int k = 0; k < f->nargs; k++)
+        if (lists[k]) {
+            drop_list(lists[k], lists_before[k].tensors.n);
+            f->args[k] = lists_before[k];
+        }
+    return status;
+}
+
+/* ---- the entrance ---- */
+
+la_status la_dispatch(la_frame *f)
+{
+    gate g = {0, 0};
+    memset(f->results, 0, sizeof(f->results));
+    LA_TRY(check_args(f, &g));
+    if (f->form != LA_FUNCTIONAL) LA_TRY(check_outputs(f, &g));
+    if (la_trace_on) la_trace_call(f->op->signature);
+    la_status status = launch(f, &g);
+    if (status == LA_OK && f->form != LA_FUNCTIONAL)
+        status = la_finish_outputs(f);
+    if (status) la_drop_results(f);
+    return status;
+}

@@ -1,0 +1,51 @@
+/*
+** Families: what the second column of a row in op/def/ stands for.
+**
+** OWN        the row has la_meta_<name> and la_impl_<name>
+** DATA       only la_impl_<name>: the result's shape depends on data
+** VIEW       only la_meta_<name>: it makes the view, nothing is filled
+** COMPOSITE  only la_impl_<name>, made of other operations
+** any other  la_family_<X> with the kernel tables of the row (STUB)
+**
+** A new element-wise family is one line below and one la_family.
+*/
+#ifndef LA_OP_FAMILIES_H
+#define LA_OP_FAMILIES_H
+
+#include "op/op.h"
+
+/* Of a family both functions get the whole call: meta makes the results without
+** data (meta device), impl makes and fills them (its fast path for plain
+** tensors skips the iterator, so it shares meta's rules, not meta's call). */
+typedef struct la_family {
+    la_op_fn meta, impl;
+    uint32_t iter_flags;      /* LA_IT_..., for the iterator families */
+    la_dtype result;          /* static result dtype, or LA_UNDEFINED */
+    la_status (*check)(la_frame *f);   /* extra rules; NULL for none */
+} la_family;
+
+#define ROW_OWN(n) .meta = la_meta_##n, .impl = la_impl_##n
+#define ROW_DATA(n) .impl = la_impl_##n
+#define ROW_VIEW(n) .meta = la_meta_##n
+#define ROW_COMPOSITE(n) .impl = la_impl_##n
+#define ROW_STUB(n, X) .family = &la_family_##X, \
+    .stubs = {&la_default_##n, &la_avx2_##n, &la_avx512_##n}
+
+/* The declarations that a row needs. */
+#define NEED_OWN(n) la_status la_meta_##n(la_frame *), la_impl_##n(la_frame *);
+#define NEED_DATA(n) la_status la_impl_##n(la_frame *);
+#define NEED_VIEW(n) la_status la_meta_##n(la_frame *);
+#define NEED_COMPOSITE(n) la_status la_impl_##n(la_frame *);
+#define NEED_STUB(n, X) extern const la_family la_family_##X; \
+    LA_STUB_DECLARE(la_loops, n);
+
+/* Flags that come with the family. */
+#define FLAGS_OWN 0
+#define FLAGS_DATA 0
+#define FLAGS_VIEW LA_VIEW_OP
+#define FLAGS_COMPOSITE LA_COMPOSITE
+
+/* Element-wise families, one line each: ROW, NEED and FLAGS. */
+#include "op/stub_families.h"
+
+#endif

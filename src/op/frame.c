@@ -1,0 +1,172 @@
+/* Results of a call: making them ready, handing them over, copying them home. */
+#include <stdio.h>
+
+#include "base/memory.h"
+#include "op/op.h"
+#include "tensor/promote.h"
+
+void la_set_result(la_frame *f, int k, la_tensor *owned)
+{
+    f->results[k] = (la_value){.tag = LA_VTENSOR, .tensor = owned};
+    if (k >= f->nresults) f->nresults = k + 1;
+}
+
+void la_set_result_value(la_frame *f, int k, la_value v)
+{
+    f->results[k] = v;
+    if (k >= f->nresults) f->nresults = k + 1;
+}
+
+void la_value_drop(la_value *v)
+{
+    if (v->tag == LA_VTENSOR) la_tensor_drop(&v->tensor);
+    if (v->tag == LA_VTENSORS && v->tensors.list) {
+        for (int64_t i = 0; i < v->tensors.n; i++)
+            la_tensor_drop(&v->tensors.list[i]);
+        la_mem_free(v->tensors.list,
+                    (size_t)v->tensors.n * sizeof(la_tensor *));
+    }
+    v->tag = LA_VNONE;
+}
+
+void la_drop_results(la_frame *f)
+{
+    for (int k = 0; k < LA_MAX_RESULTS; k++) la_value_drop(&f->results[k]);
+}
+
+la_status la_list_new(int64_t n, la_value *out)
+{
+    int64_t bytes;
+    if (!la_mul_ok(n, sizeof(la_tensor *), &bytes))
+        return la_error(LA_ENOMEM, "a list of %lld tensors is too long",
+                        (long long)n);
+    la_tensor **list = bytes ? la_mem_zalloc((size_t)bytes) : NULL;
+    if (bytes && !list) return LA_ENOMEM;
+    *out = (la_value){.tag = LA_VTENSORS, .given = true,
+                      .tensors = {list, n}};
+    return LA_OK;
+}
+
+/* ---- set_output ---- */
+
+static bool same_sizes(const la_tensor *t, int ndim, const int64_t *sizes)
+{
+    if (t->ndim != ndim) return false;
+    return memcmp(la_sizes(t), sizes, (size_t)ndim * sizeof(*sizes)) == 0;
+}
+
+const char *la_sizes_text(int ndim, const int64_t *sizes, char *out,
+                          size_t room)
+{
+    size_t n = 0;
+    if (room > 0) n = (size_t)snprintf(out, room, "[");
+    for (int d = 0; d < ndim && n + 24 < room; d++)
+        n += (size_t)snprintf(out + n, room - n, d ? ", %lld" : "%lld",
+                              (long long)sizes[d]);
+    if (n + 2 < room) snprintf(out + n, room - n, "]");
+    return out;
+}
+
+static la_status check_shape(const la_frame *f, const la_tensor *out, int ndim,
+                             const int64_t *sizes)
+{
+    char have[256], want[256];
+    if (same_sizes(out, ndim, sizes)) return LA_OK;
+    if (f->form == LA_OUT && out->numel == 0) return LA_OK;
+    la_sizes_text(out->ndim, la_sizes(out), have, sizeof(have));
+    la_sizes_text(ndim, sizes, want, sizeof(want));
+    if (f->form == LA_INPLACE)
+        return la_error(LA_ESHAPE, "output with shape %s doesn't match the "
+                        "broadcast shape %s", have, want);
+    return la_error(LA_ESHAPE, "out has shape %s, the result needs %s: give a "
+                    "tensor of that shape or an empty one", have, want);
+}
+
+static la_status check_dtype(const la_tensor *out, la_dtype dtype)
+{
+    if (la_can_cast(dtype, (la_dtype)out->dtype)) return LA_OK;
+    return la_error(LA_EDTYPE, "result type %s can't be cast to the desired "
+                    "output type %s", la_dtype_name(dtype),
+                    la_dtype_name((la_dtype)out->dtype));
+}
+
+static bool overlaps_inputs(const la_frame *f, const la_tensor *out)
+{
+    for (int k = 0; k < f->nargs; k++) {
+        const la_value *v = &f->args[k];
+        if (v->tag == LA_VTENSOR
+            && la_pair_overlap(out, v->tensor) != LA_OVERLAP_NO)
+            return true;
+        if (v->tag != LA_VTENSORS) continue;
+        for (int64_t i = 0; i < v->tensors.n; i++)
+            if (v->tensors.list[i]
+                && la_pair_overlap(out, v->tensors.list[i]) != LA_OVERLAP_NO)
+                return true;
+    }
+    return false;
+}
+
+/* Can the kernel write into 'out' itself? */
+static bool direct(const la_frame *f, const la_tensor *out, int ndim,
+                   const int64_t *sizes, const int64_t *strides,
+                   la_dtype dtype)
+{
+    if (out->dtype != dtype || !same_sizes(out, ndim, sizes)) return false;
+    if (strides ? memcmp(la_strides(out), strides, (size_t)ndim * 8) != 0
+                : !la_is_contiguous(out)) return false;
+    return !overlaps_inputs(f, out);
+}
+
+static la_device device_of(const la_frame *f)
+{
+    for (int d = LA_NDEVICES - 1; d > 0; d--)
+        if (f->keys & (1u << d)) return (la_device)d;
+    return LA_CPU;
+}
+
+la_status la_set_output(la_frame *f, int k, int ndim, const int64_t *sizes,
+                        const int64_t *strides, la_dtype dtype)
+{
+    la_tensor *out = f->outs[k], *fresh;
+    if (out) {
+        LA_TRY(check_shape(f, out, ndim, sizes));
+        LA_TRY(check_dtype(out, dtype));
+        if (la_internal_overlap(out) == LA_OVERLAP_YES)
+            return la_error(LA_EALIAS, "unsupported operation: more than one "
+                            "element of the written-to tensor refers to a "
+                            "single memory location. Please clone() the "
+                            "tensor before performing the operation.");
+        if (direct(f, out, ndim, sizes, strides, dtype)) {
+            la_set_result(f, k, la_tensor_retain(out));
+            return LA_OK;
+        }
+    }
+    LA_TRY(la_tensor_empty_on(device_of(f), ndim, sizes, strides, dtype,
+                              &fresh));
+    la_set_result(f, k, fresh);
+    return LA_OK;
+}
+
+static la_status send_home(la_frame *f, int k)
+{
+    la_tensor *out = f->outs[k], *made = f->results[k].tensor;
+    LA_TRY(check_shape(f, out, made->ndim, la_sizes(made)));
+    LA_TRY(check_dtype(out, (la_dtype)made->dtype));
+    if (!same_sizes(out, made->ndim, la_sizes(made)))
+        LA_TRY(la_tensor_resize(out, made->ndim, la_sizes(made)));
+    if (out->device != LA_META)
+        LA_TRY(la_run_(copy_, out, LA_T(made)));
+    f->results[k].tensor = la_tensor_retain(out);
+    la_tensor_release(made);
+    return LA_OK;
+}
+
+la_status la_finish_outputs(la_frame *f)
+{
+    for (int k = 0; k < LA_MAX_RESULTS; k++) {
+        la_tensor *out = f->outs[k];
+        if (!out || f->results[k].tag != LA_VTENSOR) continue;
+        if (f->results[k].tensor != out) LA_TRY(send_home(f, k));
+    }
+    return LA_OK;
+}

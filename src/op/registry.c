@@ -1,0 +1,133 @@
+/*
+** The table of operations. The built-in rows are constant data made from
+** op/def/; rows from outside are appended. Nothing runs at load time.
+*/
+#include "op/registry.h"
+
+#include <stdatomic.h>
+
+#include "base/memory.h"
+#include "op/families.h"
+#include "op/schema.h"
+
+#define OP(name, family, schema, forms, doc) NEED_##family(name)
+#include "op/ops.def"
+#undef OP
+
+static la_op builtin[LA_NOPS + 1] = {
+#define OP(n, fam, sch, frm, d) \
+    [LA_OP_##n] = {.name = #n, .signature = sch, .doc = d, \
+                   .forms = (frm) | FLAGS_##fam, .id = LA_OP_##n, \
+                   ROW_##fam(n)},
+#include "op/ops.def"
+#undef OP
+};
+
+static la_schema schemas[LA_NOPS + 1];
+static _Atomic int parsed[LA_NOPS + 1];   /* 0 no, 1 somebody is at it, 2 yes */
+
+/* Rows from outside: registered by a host before its scripts run. */
+#define MAX_EXTRA 256
+typedef struct extra_row {
+    la_op op;
+    la_schema schema;
+} extra_row;
+static extra_row *extra[MAX_EXTRA];
+static _Atomic int nextra;
+
+const la_schema *la_schema_of(const la_op *op)
+{
+    const la_schema *ready = __atomic_load_n(&op->schema, __ATOMIC_ACQUIRE);
+    if (ready) return ready;
+    int id = op->id, fresh = 0;
+    if (atomic_compare_exchange_strong(&parsed[id], &fresh, 1)) {
+        la_schema_parse(op->signature, &schemas[id]);
+        atomic_store(&parsed[id], 2);
+    }
+    while (atomic_load(&parsed[id]) != 2) continue;
+    __atomic_store_n(&((la_op *)op)->schema, &schemas[id], __ATOMIC_RELEASE);
+    return &schemas[id];
+}
+
+const la_op *la_op_at(int id)
+{
+    if (id < 0 || id >= la_op_count()) return NULL;
+    return id < LA_NOPS ? &builtin[id] : &extra[id - LA_NOPS]->op;
+}
+
+int la_op_count(void) { return LA_NOPS + atomic_load(&nextra); }
+
+/* Rows are few and names are looked up when a state opens or by hosts; the
+** walk is linear on purpose. */
+const la_op *la_op_find(const char *name, size_t n)
+{
+    for (int i = 0; i < la_op_count(); i++) {
+        const char *s = la_op_at(i)->signature;
+        size_t len = strcspn(s, "(");
+        if (len == n && memcmp(s, name, n) == 0) return la_op_at(i);
+    }
+    return NULL;
+}
+
+la_status la_op_register(const char *schema, const char *doc, uint32_t forms,
+                         la_op_fn meta, la_op_fn impl, const la_op **out)
+{
+    int k = atomic_load(&nextra);
+    if (!schema || !out || (!meta && !impl))
+        return la_error(LA_EARG, "schema, implementation and out are needed");
+    if (la_op_find(schema, strcspn(schema, "(")))
+        return la_error(LA_EARG, "operation '%.*s' exists already",
+                        (int)strcspn(schema, "("), schema);
+    if (k == MAX_EXTRA)
+        return la_error(LA_ENOMEM, "at most %d operations can be added",
+                        MAX_EXTRA);
+    extra_row *row = la_mem_zalloc(sizeof(*row));
+    if (!row) return LA_ENOMEM;
+    la_status status = la_schema_parse(schema, &row->schema);
+    if (status) {
+        la_mem_free(row, sizeof(*row));
+        return status;
+    }
+    row->op = (la_op){.name = schema, .signature = schema, .doc = doc,
+                      .forms = forms, .id = LA_NOPS + k, .meta = meta,
+                      .impl = impl, .schema = &row->schema};
+    extra[k] = row;
+    atomic_store(&nextra, k + 1);
+    *out = &row->op;
+    return LA_OK;
+}
+
+la_status la_kernel_register(const la_op *op, la_key key, la_op_fn fn)
+{
+    if (!op || key < 0 || key >= LA_NKEYS)
+        return la_error(LA_EARG, "an operation and a key are needed");
+    ((la_op *)op)->kernel[key] = fn;
+    return LA_OK;
+}
+
+static const char *devices[LA_NDEVICES] = {"cpu", "meta"};
+static _Atomic int ndevices = LA_DEVICE_EXT;
+
+la_status la_device_register(const char *name, la_device *out)
+{
+    int k = atomic_load(&ndevices);
+    if (k == LA_NDEVICES)
+        return la_error(LA_EARG, "at most %d devices can be added",
+                        LA_NDEVICES - LA_DEVICE_EXT);
+    devices[k] = name;
+    atomic_store(&ndevices, k + 1);
+    *out = (la_device)k;
+    return LA_OK;
+}
+
+const char *la_device_name(la_device d) { return devices[d]; }
+
+bool la_device_parse(const char *name, size_t n, la_device *out)
+{
+    for (int i = 0; i < atomic_load(&ndevices); i++)
+        if (strlen(devices[i]) == n && memcmp(devices[i], name, n) == 0) {
+            *out = (la_device)i;
+            return true;
+        }
+    return false;
+}

@@ -1,0 +1,10 @@
+/* Names of devices; the operations' registry itself is in op/op.h. */
+#ifndef LA_OP_REGISTRY_H
+#define LA_OP_REGISTRY_H
+
+#include "op/op.h"
+
+const char *la_device_name(la_device d);
+bool la_device_parse(const char *name, size_t n, la_device *out);
+
+#endif

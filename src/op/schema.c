@@ -1,0 +1,229 @@
+/* The parser of schema texts; the grammar is in op/schema.h. */
+#include "op/schema.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+
+typedef struct type_row {
+    const char *word;
+    la_type type;
+    const char *spoken;
+} type_row;
+
+/* Longer spellings stand before their own beginnings. */
+static const type_row types[] = {
+    {"Tensor[]", LA_TYPE_TENSORS, "list of tensors"},
+    {"Tensor", LA_TYPE_TENSOR, "tensor or number"},
+    {"Scalar", LA_TYPE_SCALAR, "number"},
+    {"int...", LA_TYPE_INTS_VARIADIC, "integers"},
+    {"int[]", LA_TYPE_INTS, "list of integers"},
+    {"int", LA_TYPE_INT, "integer"},
+    {"size[]", LA_TYPE_SIZE, "list of sizes"},
+    {"float", LA_TYPE_FLOAT, "number"},
+    {"bool", LA_TYPE_BOOL, "boolean"},
+    {"str", LA_TYPE_STR, "string"},
+    {"dtype", LA_TYPE_DTYPE, "dtype"},
+    {"dim...", LA_TYPE_DIMS_VARIADIC, "dimensions"},
+    {"dim[]", LA_TYPE_DIMS, "dimension or list of dimensions"},
+    {"dim", LA_TYPE_DIM, "dimension"},
+    {"index[]", LA_TYPE_INDICES, "list of indices"},
+    {"index", LA_TYPE_INDEX, "index"},
+    {"memory_format", LA_TYPE_FORMAT, "memory format"},
+    {"device", LA_TYPE_DEVICE, "device"},
+    {"Generator", LA_TYPE_GENERATOR, "generator"},
+};
+#define NROWS ((int)(sizeof(types) / sizeof(types[0])))
+
+const char *la_type_name(la_type t)
+{
+    for (int i = 0; i < NROWS; i++)
+        if (types[i].type == t) return types[i].spoken;
+    return "value";
+}
+
+typedef struct reader {
+    const char *at, *start;
+} reader;
+
+static void skip(reader *r)
+{
+    while (isspace((unsigned char)*r->at)) r->at++;
+}
+
+static bool take(reader *r, const char *word)
+{
+    skip(r);
+    size_t n = strlen(word);
+    if (strncmp(r->at, word, n) != 0) return false;
+    r->at += n;
+    return true;
+}
+
+static la_status fault(const reader *r, const char *what)
+{
+    return la_error(LA_EARG, "schema '%s': %s expected at byte %d", r->start,
+                    what, (int)(r->at - r->start) + 1);
+}
+
+static bool take_word(reader *r, la_word *out)
+{
+    skip(r);
+    const char *p = r->at;
+    while (isalnum((unsigned char)*p) || *p == '_') p++;
+    out->text = r->at;
+    out->n = (int)(p - r->at);
+    r->at = p;
+    return out->n > 0;
+}
+
+/* "Tensor?[]" is written as such; "dim[]?" has the mark behind. */
+static la_status read_type(reader *r, la_param *p)
+{
+    skip(r);
+    if (take(r, "Tensor?[]")) {
+        p->type = LA_TYPE_TENSORS;
+        p->nullable = true;
+        p->optional = take(r, "?");
+        return LA_OK;
+    }
+    for (int i = 0; i < NROWS; i++)
+        if (take(r, types[i].word)) {
+            p->type = types[i].type;
+            p->optional = *r->at == '?';
+            r->at += p->optional;
+            return LA_OK;
+        }
+    return fault(r, "a type");
+}
+
+static la_status read_list(reader *r, la_param *p)
+{
+    int n = 0;
+    while (!take(r, "]")) {
+        if (n > 0 && !take(r, ",")) return fault(r, "',' or ']'");
+        if (n == 4) return fault(r, "at most four numbers");
+        skip(r);
+        p->ints[n++] = strtoll(r->at, (char **)&r->at, 10);
+    }
+    p->fallback.tag = LA_VINTS;
+    p->fallback.ints.list = p->ints;
+    p->fallback.ints.n = n;
+    return LA_OK;
+}
+
+static la_status read_text(reader *r, la_param *p)
+{
+    const char *end = strchr(r->at, '\'');
+    if (!end) return fault(r, "a closing quote");
+    p->fallback.tag = LA_VSTR;
+    p->fallback.str.text = r->at;
+    p->fallback.str.n = (size_t)(end - r->at);
+    r->at = end + 1;
+    return LA_OK;
+}
+
+static la_status read_number(reader *r, la_param *p)
+{
+    char *end, *stop;
+    skip(r);
+    double d = strtod(r->at, &end);
+    int64_t i = strtoll(r->at, &stop, 10);
+    if (end == r->at) return fault(r, "a default value");
+    bool whole = stop == end;
+    r->at = end;
+    la_value *v = &p->fallback;
+    if (p->type == LA_TYPE_SCALAR || p->type == LA_TYPE_TENSOR) {
+        v->tag = LA_VSCALAR;
+        v->scalar = whole ? la_scalar_int(i) : la_scalar_float(d);
+    } else if (p->type == LA_TYPE_FLOAT) {
+        v->tag = LA_VFLOAT;
+        v->d = d;
+    } else {
+        v->tag = LA_VINT;
+        v->i = i;
+    }
+    return LA_OK;
+}
+
+static la_status read_default(reader *r, la_param *p)
+{
+    p->required = false;
+    if (take(r, "nil")) return LA_OK;       /* LA_VNONE is the zero tag */
+    if (take(r, "[")) return read_list(r, p);
+    if (take(r, "'")) return read_text(r, p);
+    bool yes = take(r, "true");
+    if (yes || take(r, "false")) {
+        bool scalar = p->type == LA_TYPE_SCALAR;
+        p->fallback.tag = scalar ? LA_VSCALAR : LA_VBOOL;
+        if (scalar) p->fallback.scalar = la_scalar_bool(yes);
+        else p->fallback.b = yes;
+        return LA_OK;
+    }
+    return read_number(r, p);
+}
+
+static la_status read_params(reader *r, la_schema *s)
+{
+    bool keyword = false;
+    while (!take(r, ")")) {
+        if ((s->nparams > 0 || keyword) && !take(r, ","))
+            return fault(r, "',' or ')'");
+        if (take(r, "*")) {
+            keyword = true;
+            continue;
+        }
+        if (s->nparams == LA_MAX_ARGS) return fault(r, "fewer parameters");
+        la_param *p = &s->params[s->nparams++];
+        p->keyword_only = keyword;
+        p->required = true;
+        LA_TRY(read_type(r, p));
+        if (!take_word(r, &p->name)) return fault(r, "a parameter's name");
+        if (take(r, "=")) LA_TRY(read_default(r, p));
+        s->npositional += !keyword;
+    }
+    return LA_OK;
+}
+
+static la_status read_result(reader *r, la_schema *s)
+{
+    static const struct { const char *word; la_tag tag; } rows[] = {
+        {"Tensor[]", LA_VTENSORS}, {"Tensor", LA_VTENSOR}, {"bool", LA_VBOOL},
+        {"int[]", LA_VINTS}, {"int", LA_VINT}, {"float", LA_VFLOAT},
+        {"Scalar", LA_VSCALAR}, {"dtype", LA_VDTYPE}, {"str", LA_VSTR},
+    };
+    if (s->nresults == LA_MAX_RESULTS) return fault(r, "fewer results");
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        if (take(r, rows[i].word)) {
+            s->results[s->nresults] = rows[i].tag;
+            take_word(r, &s->result_names[s->nresults++]);
+            return LA_OK;
+        }
+    return fault(r, "a result type");
+}
+
+static la_status read_results(reader *r, la_schema *s)
+{
+    if (!take(r, "->")) return fault(r, "'->'");
+    if (!take(r, "(")) return read_result(r, s);
+    while (!take(r, ")")) {
+        if (s->nresults > 0 && !take(r, ",")) return fault(r, "',' or ')'");
+        LA_TRY(read_result(r, s));
+    }
+    return LA_OK;
+}
+
+la_status la_schema_parse(const char *text, la_schema *out)
+{
+    reader r = {text, text};
+    memset(out, 0, sizeof(*out));
+    if (!take_word(&r, &out->name)) return fault(&r, "a name");
+    if (*r.at == '.') {
+        r.at++;
+        take_word(&r, &out->overload);
+    }
+    if (!take(&r, "(")) return fault(&r, "'('");
+    LA_TRY(read_params(&r, out));
+    LA_TRY(read_results(&r, out));
+    skip(&r);
+    return *r.at ? fault(&r, "the end") : LA_OK;
+}

@@ -1,0 +1,56 @@
+/*
+** Schemas: the text of a row, parsed once.
+**
+**   "sum.dim(Tensor self, dim[]? dim=nil, bool keepdim=false, *,
+**            dtype? dtype=nil) -> Tensor"
+**
+** The part before the first dot is the name that users call; what follows it
+** tells overloads apart. Names point into the text.
+*/
+#ifndef LA_OP_SCHEMA_H
+#define LA_OP_SCHEMA_H
+
+#include "op/op.h"
+
+typedef enum la_type {
+    LA_TYPE_TENSOR, LA_TYPE_TENSORS, LA_TYPE_SCALAR, LA_TYPE_INT,
+    LA_TYPE_FLOAT, LA_TYPE_BOOL, LA_TYPE_STR, LA_TYPE_DTYPE, LA_TYPE_DIM,
+    LA_TYPE_DIMS, LA_TYPE_INDEX, LA_TYPE_INDICES, LA_TYPE_INTS, LA_TYPE_SIZE,
+    LA_TYPE_INTS_VARIADIC, LA_TYPE_DIMS_VARIADIC, LA_TYPE_FORMAT,
+    LA_TYPE_DEVICE, LA_TYPE_GENERATOR, LA_TYPE_NTYPES
+} la_type;
+
+typedef struct la_word {
+    const char *text;
+    int n;
+} la_word;
+
+typedef struct la_param {
+    la_word name;
+    la_type type;
+    bool optional;          /* nil may be given */
+    bool nullable;          /* Tensor?[]: entries may be nil */
+    bool required;          /* no default */
+    bool keyword_only;
+    la_value fallback;      /* the default */
+    int64_t ints[4];        /* storage of a list default */
+} la_param;
+
+typedef struct la_schema {
+    la_word name, overload;
+    int nparams, npositional;
+    la_param params[LA_MAX_ARGS];
+    int nresults;
+    la_tag results[LA_MAX_RESULTS];   /* LA_VTENSOR, LA_VBOOL, ... */
+    la_word result_names[LA_MAX_RESULTS];
+} la_schema;
+
+/* LA_EARG with the place where the text is not understood. */
+la_status la_schema_parse(const char *text, la_schema *out);
+/* The schema of 'op', parsed at the first use; safe on any thread. A row of
+** ours that does not parse is found by the lint, so this cannot fail. */
+const la_schema *la_schema_of(const la_op *op);
+/* What a user calls the type: "tensor", "integer", "list of integers". */
+const char *la_type_name(la_type t);
+
+#endif
