@@ -1,0 +1,148 @@
+/* AVX512 F, BW, DQ, VL: see the list in simd/vec.h, which includes this. */
+#if !defined(__AVX512F__) || !defined(__AVX512BW__) \
+    || !defined(__AVX512DQ__) || !defined(__AVX512VL__)
+#error "needs -mavx512f -mavx512bw -mavx512dq -mavx512vl"
+#endif
+#include <immintrin.h>
+
+static inline f32v f32_sqrt(f32v a) { return (f32v)_mm512_sqrt_ps((__m512)a); }
+static inline f64v f64_sqrt(f64v a)
+{
+    return (f64v)_mm512_sqrt_pd((__m512d)a);
+}
+static inline f32v f32_fma(f32v a, f32v b, f32v c)
+{
+    return (f32v)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
+}
+static inline f64v f64_fma(f64v a, f64v b, f64v c)
+{
+    return (f64v)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
+}
+static inline f32v f32_min(f32v a, f32v b)
+{
+    return (f32v)_mm512_min_ps((__m512)a, (__m512)b);
+}
+static inline f64v f64_min(f64v a, f64v b)
+{
+    return (f64v)_mm512_min_pd((__m512d)a, (__m512d)b);
+}
+static inline f32v f32_max(f32v a, f32v b)
+{
+    return (f32v)_mm512_max_ps((__m512)a, (__m512)b);
+}
+static inline f64v f64_max(f64v a, f64v b)
+{
+    return (f64v)_mm512_max_pd((__m512d)a, (__m512d)b);
+}
+static inline f32v f32_round(f32v a)
+{
+    return (f32v)_mm512_roundscale_ps((__m512)a, 8);
+}
+static inline f64v f64_round(f64v a)
+{
+    return (f64v)_mm512_roundscale_pd((__m512d)a, 8);
+}
+static inline f32v f32_floor(f32v a)
+{
+    return (f32v)_mm512_roundscale_ps((__m512)a, 9);
+}
+static inline f64v f64_floor(f64v a)
+{
+    return (f64v)_mm512_roundscale_pd((__m512d)a, 9);
+}
+static inline f32v f32_ceil(f32v a)
+{
+    return (f32v)_mm512_roundscale_ps((__m512)a, 10);
+}
+static inline f64v f64_ceil(f64v a)
+{
+    return (f64v)_mm512_roundscale_pd((__m512d)a, 10);
+}
+static inline f32v f32_trunc(f32v a)
+{
+    return (f32v)_mm512_roundscale_ps((__m512)a, 11);
+}
+static inline f64v f64_trunc(f64v a)
+{
+    return (f64v)_mm512_roundscale_pd((__m512d)a, 11);
+}
+static inline f32v f32_select(i32v m, f32v a, f32v b)
+{
+    __mmask16 k = _mm512_movepi32_mask((__m512i)m);
+    return (f32v)_mm512_mask_blend_ps(k, (__m512)b, (__m512)a);
+}
+static inline f64v f64_select(i64v m, f64v a, f64v b)
+{
+    __mmask8 k = _mm512_movepi64_mask((__m512i)m);
+    return (f64v)_mm512_mask_blend_pd(k, (__m512d)b, (__m512d)a);
+}
+static inline bool i32_any(i32v m)
+{
+    return _mm512_movepi32_mask((__m512i)m) != 0;
+}
+static inline bool i64_any(i64v m)
+{
+    return _mm512_movepi64_mask((__m512i)m) != 0;
+}
+static inline bool i32_all(i32v m)
+{
+    return _mm512_movepi32_mask((__m512i)m) == 0xffff;
+}
+static inline bool i64_all(i64v m)
+{
+    return _mm512_movepi64_mask((__m512i)m) == 0xff;
+}
+static inline i32v i32_from_f32(f32v a)
+{
+    return (i32v)_mm512_cvttps_epi32((__m512)a);
+}
+static inline i32v i32_round_f32(f32v a)
+{
+    return (i32v)_mm512_cvt_roundps_epi32((__m512)a, 8);
+}
+static inline f32v f32_from_i32(i32v a)
+{
+    return (f32v)_mm512_cvtepi32_ps((__m512i)a);
+}
+static inline f64v f64_from_f32h(f32h h)
+{
+    return (f64v)_mm512_cvtps_pd((__m256)h);
+}
+static inline f32h f32h_from_f64(f64v a)
+{
+    return (f32h)_mm512_cvtpd_ps((__m512d)a);
+}
+static inline f32h f32_low(f32v a)
+{
+    return (f32h)_mm512_castps512_ps256((__m512)a);
+}
+static inline f32h f32_high(f32v a)
+{
+    return (f32h)_mm512_extractf32x8_ps((__m512)a, 1);
+}
+static inline f32v f32_join(f32h low, f32h high)
+{
+    __m512 both = _mm512_castps256_ps512((__m256)low);
+    return (f32v)_mm512_insertf32x8(both, (__m256)high, 1);
+}
+static inline void vec_stream(void *p, i32v v)
+{
+    _mm512_stream_si512((__m512i *)p, (__m512i)v);
+}
+static inline void vec_fence(void) { _mm_sfence(); }
+static inline u16h u16h_from_u32(u32v a)
+{
+    return (u16h)_mm512_cvtepi32_epi16((__m512i)a);
+}
+static inline u32v u32_from_u16h(u16h h)
+{
+    return (u32v)_mm512_cvtepu16_epi32((__m256i)h);
+}
+static inline f32v f16_widen(u16h h)
+{
+    return (f32v)_mm512_cvtph_ps((__m256i)h);
+}
+static inline u16h f16_narrow(f32v a)
+{
+    return (u16h)_mm512_cvtps_ph((__m512)a, 0);
+}

@@ -1,0 +1,216 @@
+/*
+** Vectors of the native width, for kernels.
+**
+** One source serves every capability: a vector is a GCC vector extension type
+** of VEC_BYTES bytes (16 by default, 32 with AVX2, 64 with AVX512), so + - * /
+** & | ^ ~ << >> and comparisons are plain operators. What the extensions lack
+** (square root, rounding, selection, 16-bit floats, streaming stores) has a
+** name of the form f32_sqrt, f64_sqrt, and is written with intrinsics in one
+** isa_*.h file per capability, in the same order in each.
+**
+** Comparisons yield a mask: the integer vector of the same lanes, all bits set
+** where true. Masks go to f32_select, i32_any and the like.
+**
+** Elements never depend on their lane: a tail is loaded with f32_load_n or
+** f32_load_pad, run through the same body and stored with f32_store_n.
+** f32_fma is one rounding where the capability has FMA (AVX2, AVX512) and a
+** product and a sum by default: who needs equal bits everywhere writes a*b + c,
+** which is never contracted.
+*/
+#ifndef LA_SIMD_VEC_H
+#define LA_SIMD_VEC_H
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/half.h"
+
+#if defined(__AVX512F__)
+#define VEC_BYTES 64
+#elif defined(__AVX2__)
+#define VEC_BYTES 32
+#else
+#define VEC_BYTES 16
+#endif
+
+enum {
+    F32_LANES = VEC_BYTES / 4, F64_LANES = VEC_BYTES / 8,
+    I32_LANES = VEC_BYTES / 4, I64_LANES = VEC_BYTES / 8,
+    U32_LANES = VEC_BYTES / 4, U64_LANES = VEC_BYTES / 8,
+    /* 16-bit floats are computed as float: as many lanes at a time. */
+    F16_LANES = F32_LANES, BF16_LANES = F32_LANES
+};
+
+#define VEC_ __attribute__((vector_size(VEC_BYTES)))
+#define VEC_HALF_ __attribute__((vector_size(VEC_BYTES / 2)))
+#define VEC_ANYWHERE_ \
+    __attribute__((vector_size(VEC_BYTES), aligned(1), may_alias))
+typedef float f32v VEC_;
+typedef double f64v VEC_;
+typedef int32_t i32v VEC_;
+typedef int64_t i64v VEC_;
+typedef uint32_t u32v VEC_;
+typedef uint64_t u64v VEC_;
+/* The same in memory: any address, any declared type. */
+typedef float f32_mem_ VEC_ANYWHERE_;
+typedef double f64_mem_ VEC_ANYWHERE_;
+typedef int32_t i32_mem_ VEC_ANYWHERE_;
+typedef int64_t i64_mem_ VEC_ANYWHERE_;
+typedef uint32_t u32_mem_ VEC_ANYWHERE_;
+typedef uint64_t u64_mem_ VEC_ANYWHERE_;
+/* Half as wide: F64_LANES floats, F32_LANES 16-bit integers. */
+typedef float f32h VEC_HALF_;
+typedef int32_t i32h VEC_HALF_;
+typedef uint16_t u16h VEC_HALF_;
+
+/* f32_load, f32_store, f32_set1, ..., for each of the six types. */
+#define LANE f32
+#define CTYPE float
+#define MASK i32v
+#include "simd/lanes.inc"
+#define LANE f64
+#define CTYPE double
+#define MASK i64v
+#include "simd/lanes.inc"
+#define LANE i32
+#define CTYPE int32_t
+#define MASK i32v
+#include "simd/lanes.inc"
+#define LANE i64
+#define CTYPE int64_t
+#define MASK i64v
+#include "simd/lanes.inc"
+#define LANE u32
+#define CTYPE uint32_t
+#define MASK i32v
+#include "simd/lanes.inc"
+#define LANE u64
+#define CTYPE uint64_t
+#define MASK i64v
+#include "simd/lanes.inc"
+
+/*
+** Each file below defines, for S in {f32, f64} and M the mask of S:
+**   S_sqrt(a), S_fma(a, b, c)
+**   S_min(a, b)          a < b ? a : b, so b when either is NaN
+**   S_max(a, b)          a > b ? a : b
+**   S_round S_floor S_ceil S_trunc (round: half to even; the sign of 0 stays)
+**   S_select(m, a, b)    a where the mask is set, else b
+**   i32_any(m) i32_all(m) i64_any(m) i64_all(m)
+**   i32_from_f32(a)      toward zero; out of range: INT32_MIN
+**   i32_round_f32(a)     to nearest, half to even
+**   f32_from_i32(a)
+**   f64_from_f32h(h), f32h_from_f64(a); f32_low(a), f32_high(a),
+**   f32_join(low, high)
+**   vec_stream(p, v)     a streaming store; p has VEC_BYTES alignment
+**   vec_fence()          makes streamed bytes visible to other threads
+**   u16h_from_u32(a), u32_from_u16h(h)
+**   f16_widen(h), f16_narrow(a): binary16 bits to f32v and back
+*/
+#if defined(__AVX512F__)
+#include "simd/isa_avx512.h"
+#elif defined(__AVX2__)
+#include "simd/isa_avx2.h"
+#elif defined(__SSE2__)
+#include "simd/isa_sse2.h"
+#else
+#include "simd/isa_plain.h"
+#endif
+
+#define LANE f32
+#define CTYPE float
+#define MASK i32v
+#define BITS u32v
+#define SIGN 0x80000000u
+#define INF 0x7f800000
+#include "simd/lanes_float.inc"
+#define LANE f64
+#define CTYPE double
+#define MASK i64v
+#define BITS u64v
+#define SIGN 0x8000000000000000u
+#define INF 0x7ff0000000000000
+#include "simd/lanes_float.inc"
+
+static inline i32v i32_select(i32v m, i32v a, i32v b)
+{
+    return (i32v)f32_select(m, (f32v)a, (f32v)b);
+}
+static inline u32v u32_select(i32v m, u32v a, u32v b)
+{
+    return (u32v)f32_select(m, (f32v)a, (f32v)b);
+}
+static inline i64v i64_select(i64v m, i64v a, i64v b)
+{
+    return (i64v)f64_select(m, (f64v)a, (f64v)b);
+}
+static inline u64v u64_select(i64v m, u64v a, u64v b)
+{
+    return (u64v)f64_select(m, (f64v)a, (f64v)b);
+}
+
+/* --- float and double --- */
+
+static inline f64v f64_from_f32_low(f32v a)
+{
+    return f64_from_f32h(f32_low(a));
+}
+static inline f64v f64_from_f32_high(f32v a)
+{
+    return f64_from_f32h(f32_high(a));
+}
+static inline f32v f32_from_f64(f64v low, f64v high)
+{
+    return f32_join(f32h_from_f64(low), f32h_from_f64(high));
+}
+/* F64_LANES floats of memory as doubles, and back. */
+static inline f64v f64_load_f32(const void *p)
+{
+    f32h h;
+    memcpy(&h, p, sizeof h);
+    return f64_from_f32h(h);
+}
+static inline void f64_store_f32(void *p, f64v v)
+{
+    f32h h = f32h_from_f64(v);
+    memcpy(p, &h, sizeof h);
+}
+/* Toward zero; out of range or NaN: INT64_MIN. */
+static inline i64v i64_from_f64(f64v a)
+{
+    i64v r;
+    for (int i = 0; i < F64_LANES; i++) {
+        bool fits = a[i] >= -0x1p63 && a[i] < 0x1p63;
+        r[i] = fits ? (int64_t)a[i] : INT64_MIN;
+    }
+    return r;
+}
+static inline f64v f64_from_i64(i64v a)
+{
+    return __builtin_convertvector(a, f64v);
+}
+
+/* --- 16-bit floats: bits as base/half.h gives them --- */
+
+static inline f32v bf16_widen(u16h h)
+{
+    return (f32v)(u32_from_u16h(h) << 16);
+}
+static inline u16h bf16_narrow(f32v a)
+{
+    u32v x = (u32v)a;
+    u32v near = (x + 0x7fff + (x >> 16 & 1)) >> 16;
+    i32v nan = (i32v)(x & 0x7fffffff) > 0x7f800000;
+    return u16h_from_u32(u32_select(nan, x >> 16 | 0x40, near));
+}
+
+#define LANE f16
+#define CTYPE la_f16
+#include "simd/lanes_16.inc"
+#define LANE bf16
+#define CTYPE la_bf16
+#include "simd/lanes_16.inc"
+
+#endif
