@@ -6,6 +6,7 @@
 #ifndef LA_BASE_CPU_H
 #define LA_BASE_CPU_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -16,7 +17,14 @@ typedef enum la_cap {
     LA_NCAPS
 } la_cap;
 
-la_cap la_cpu_cap(void);        /* in use; decided at the first call */
+extern atomic_int la_cpu_cap_known;  /* -1 before the first call */
+la_cap la_cpu_cap_slow(void);
+
+static inline la_cap la_cpu_cap(void)  /* in use; decided at the first call */
+{
+    int cap = atomic_load_explicit(&la_cpu_cap_known, memory_order_relaxed);
+    return cap >= 0 ? (la_cap)cap : la_cpu_cap_slow();
+}
 la_cap la_cpu_best_cap(void);   /* the hardware's */
 const char *la_cap_name(la_cap);
 const char *la_cpu_note(void);  /* "" or why LUNARRAY_CPU was not followed */

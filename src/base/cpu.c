@@ -1,0 +1,150 @@
+/* Which kernels may run here: asked once, lowered by LUNARRAY_CPU. */
+#include "base/cpu.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#if defined(__x86_64__) || defined(__i386__)
+#include <cpuid.h>
+#define LA_X86 1
+#endif
+
+static const char *const cap_names[LA_NCAPS] = {"default", "avx2", "avx512"};
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static la_cap best, chosen;
+static char note[160];
+static size_t caches[4];
+
+#ifdef LA_X86
+static bool has_f16c(void)  /* clang's cpu_supports does not know the word */
+{
+    unsigned a, b, c, d;
+    return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
+}
+
+/* The builtins also ask whether the system saves the wide registers. */
+static la_cap detect(void)
+{
+    __builtin_cpu_init();
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")
+        || !__builtin_cpu_supports("bmi2") || !has_f16c())
+        return LA_CAP_DEFAULT;
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw")
+        && __builtin_cpu_supports("avx512dq")
+        && __builtin_cpu_supports("avx512vl")
+        && __builtin_cpu_supports("avx512cd"))
+        return LA_CAP_AVX512;
+    return LA_CAP_AVX2;
+}
+#else
+static la_cap detect(void) { return LA_CAP_DEFAULT; }
+#endif
+
+/* The level that LUNARRAY_CPU asks for, at most 'top'. */
+static la_cap lowered(la_cap top)
+{
+    const char *word = getenv("LUNARRAY_CPU");
+    if (!word || !*word) return top;
+    for (int c = 0; c < LA_NCAPS; c++) {
+        if (strcmp(word, cap_names[c])) continue;
+        if (c <= (int)top) return (la_cap)c;
+        snprintf(note, sizeof note, "LUNARRAY_CPU=%s is not available here",
+                 word);
+        return top;
+    }
+    snprintf(note, sizeof note, "LUNARRAY_CPU: the word is not known"
+             " (default, avx2, avx512)");
+    return top;
+}
+
+/* Size in bytes from sysfs, 0 when it can't be read. */
+static size_t cache_from_sysfs(int level)
+{
+    for (int i = 0; i < 8; i++) {
+        char path[96], type[16] = "";
+        unsigned kib = 0;
+        int at = 0;
+        const char *base = "/sys/devices/system/cpu/cpu0/cache/index";
+        snprintf(path, sizeof path, "%s%d/level", base, i);
+        FILE *f = fopen(path, "r");
+        if (!f) return 0;
+        if (fscanf(f, "%d", &at) != 1) at = 0;
+        fclose(f);
+        snprintf(path, sizeof path, "%s%d/type", base, i);
+        if (at == level && (f = fopen(path, "r"))) {
+            if (fscanf(f, "%15s", type) != 1) type[0] = '\0';
+            fclose(f);
+        }
+        if (at != level || strcmp(type, "Instruction") == 0) continue;
+        snprintf(path, sizeof path, "%s%d/size", base, i);
+        if (!(f = fopen(path, "r"))) return 0;
+        if (fscanf(f, "%uK", &kib) != 1) kib = 0;
+        fclose(f);
+        return (size_t)kib << 10;
+    }
+    return 0;
+}
+
+static size_t cache_from_libc(int level)
+{
+    long size = 0;
+#ifdef _SC_LEVEL1_DCACHE_SIZE
+    static const int names[4] = {0, _SC_LEVEL1_DCACHE_SIZE,
+                                 _SC_LEVEL2_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE};
+    size = sysconf(names[level]);
+#endif
+    return size > 0 ? (size_t)size : 0;
+}
+
+static void find_caches(void)
+{
+    static const size_t guess[4] = {0, 32 << 10, 512 << 10, 8 << 20};
+    for (int level = 1; level <= 3; level++) {
+        size_t size = cache_from_sysfs(level);
+        if (!size) size = cache_from_libc(level);
+        caches[level] = size ? size : guess[level];
+    }
+}
+
+static void decide(void)
+{
+    best = detect();
+    chosen = lowered(best);
+    find_caches();
+}
+
+la_cap la_cpu_cap_slow(void)
+{
+    pthread_once(&once, decide);
+    atomic_store_explicit(&la_cpu_cap_known, (int)chosen,
+                          memory_order_relaxed);
+    return chosen;
+}
+
+atomic_int la_cpu_cap_known = -1;
+
+la_cap la_cpu_best_cap(void)
+{
+    pthread_once(&once, decide);
+    return best;
+}
+
+const char *la_cap_name(la_cap cap)
+{
+    return cap < LA_NCAPS ? cap_names[cap] : "unknown";
+}
+
+const char *la_cpu_note(void)
+{
+    pthread_once(&once, decide);
+    return note;
+}
+
+size_t la_cpu_cache(int level)
+{
+    pthread_once(&once, decide);
+    return level >= 1 && level <= 3 ? caches[level] : 0;
+}

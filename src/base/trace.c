@@ -1,0 +1,33 @@
+/* The stages of a call, told to a sink. Set it before other threads work. */
+#include "base/trace.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+bool la_trace_on;
+static la_trace_fn sink;
+static void *sink_host;
+
+void la_trace_set(la_trace_fn fn, void *host)
+{
+    la_trace_on = false;
+    sink = fn;
+    sink_host = host;
+    la_trace_on = fn != NULL;
+}
+
+void la_trace_call(const char *what)
+{
+    la_trace("call  %s", what);
+}
+
+void la_trace(const char *format, ...)
+{
+    char text[1024];
+    va_list list;
+    if (!la_trace_on) return;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    sink(sink_host, text);
+}
