@@ -5,7 +5,9 @@
 # are compiled once per CPU capability.
 
 KIND ?= release
-CC ?= gcc
+ifeq ($(origin CC),default)
+CC := gcc
+endif
 BUILD := $(if $(filter release,$(KIND)),build,build/$(KIND))
 OBJ := $(BUILD)/obj
 VERSION := 0.1.0
