@@ -156,6 +156,11 @@ la_status la_tensor_new(la_tensor **out);
 la_status la_tensor_view(la_tensor *base, int ndim, const int64_t *sizes,
                          const int64_t *strides, int64_t offset,
                          la_tensor **out);
+/* As la_tensor_view, reading the bytes as another dtype; 'offset' and the
+** strides are in elements of that dtype. */
+la_status la_tensor_view_as(la_tensor *base, la_dtype, int ndim,
+                            const int64_t *sizes, const int64_t *strides,
+                            int64_t offset, la_tensor **out);
 /* Same storage and geometry, no grad, names kept. 'fixed' forbids metadata
 ** changes afterwards (what detach does). root is not recorded. */
 la_status la_tensor_alias(la_tensor *src, bool fixed, la_tensor **out);
@@ -190,6 +195,9 @@ bool la_tensor_is_format(const la_tensor *t, la_memory_format f);
 ** CHANNELS_LAST is asked. LA_ESHAPE when the rank does not fit. */
 la_status la_format_strides(la_memory_format, int ndim, const int64_t *sizes,
                             int64_t *strides);
+/* The format that the strides look like (gaps allowed); CONTIGUOUS where sizes
+** of 1 leave it open. What PyTorch calls suggest_memory_format. */
+la_memory_format la_suggest_format(const la_tensor *t);
 /* Strides for a dense copy of 't' that keep its order of dims where it is
 ** non-overlapping and dense (PyTorch's preserve rule). */
 void la_preserve_strides(const la_tensor *t, int64_t *strides);

@@ -1,0 +1,118 @@
+/*
+** Do elements share memory? PyTorch's MemoryOverlap, made sharper where a
+** cheap test is certain: strides that step over each other's extents, ranges
+** that do not meet, and remainders that can never agree.
+*/
+#include <string.h>
+
+#include "base/memory.h"
+#include "tensor/tensor.h"
+
+/* Insertion sort of the dims of size > 1 by stride; returns how many. */
+static int sorted_dims(const la_tensor *t, int *perm)
+{
+    const int64_t *sizes = la_sizes(t), *strides = la_strides(t);
+    int n = 0;
+    for (int d = 0; d < t->ndim; d++) {
+        if (sizes[d] < 2)
+            continue;
+        int at = n++;
+        for (; at > 0 && strides[perm[at - 1]] > strides[d]; at--)
+            perm[at] = perm[at - 1];
+        perm[at] = d;
+    }
+    return n;
+}
+
+/* Each stride, from the smallest, jumps over all that came before. */
+static bool strides_nest(const la_tensor *t)
+{
+    int perm[LA_MAX_DIMS];
+    int n = sorted_dims(t, perm);
+    int64_t extent = 0;
+    for (int k = 0; k < n; k++) {
+        if (la_strides(t)[perm[k]] <= extent)
+            return false;
+        extent += (la_sizes(t)[perm[k]] - 1) * la_strides(t)[perm[k]];
+    }
+    return true;
+}
+
+la_overlap la_internal_overlap(const la_tensor *t)
+{
+    if (t->flags & LA_F_DENSE || t->numel < 2)
+        return LA_OVERLAP_NO;
+    for (int d = 0; d < t->ndim; d++)
+        if (la_strides(t)[d] == 0 && la_sizes(t)[d] > 1)
+            return LA_OVERLAP_YES;
+    return strides_nest(t) ? LA_OVERLAP_NO : LA_OVERLAP_TOO_HARD;
+}
+
+/* First byte and byte after the last, counted from the storage's start. */
+static void byte_range(const la_tensor *t, int64_t *begin, int64_t *end)
+{
+    int64_t last = 0, size = (int64_t)la_itemsize(t);
+    for (int d = 0; d < t->ndim; d++)
+        last += (la_sizes(t)[d] - 1) * la_strides(t)[d];
+    *begin = t->offset * size;
+    *end = *begin + (last + 1) * size;
+}
+
+static bool same_places(const la_tensor *a, const la_tensor *b)
+{
+    return a->offset == b->offset && a->ndim == b->ndim
+        && la_itemsize(a) == la_itemsize(b)
+        && memcmp(a->dims, b->dims, 2u * a->ndim * sizeof *a->dims) == 0;
+}
+
+static int64_t gcd(int64_t a, int64_t b)
+{
+    while (b) {
+        int64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* Common divisor of all steps in bytes; 0 for a single element. */
+static int64_t step_gcd(const la_tensor *t, int64_t g)
+{
+    for (int d = 0; d < t->ndim; d++)
+        if (la_sizes(t)[d] > 1)
+            g = gcd(g, la_strides(t)[d] * (int64_t)la_itemsize(t));
+    return g;
+}
+
+/* Elements lie at offset + multiples of g bytes: can a byte of one ever fall
+** into an element of the other? */
+static bool remainders_differ(const la_tensor *a, const la_tensor *b,
+                              int64_t distance)
+{
+    int64_t g = step_gcd(b, step_gcd(a, 0));
+    if (g == 0)
+        return false;
+    int64_t ahead = ((distance % g) + g) % g;   /* of b before a's next place */
+    return ahead >= (int64_t)la_itemsize(a)
+        && g - ahead >= (int64_t)la_itemsize(b);
+}
+
+la_overlap la_pair_overlap(const la_tensor *a, const la_tensor *b)
+{
+    int64_t a0, a1, b0, b1;
+    if (a == b)
+        return LA_OVERLAP_FULL;
+    if (a->numel == 0 || b->numel == 0 || !a->storage
+        || a->storage != b->storage)
+        return LA_OVERLAP_NO;
+    if (same_places(a, b))
+        return LA_OVERLAP_FULL;
+    byte_range(a, &a0, &a1);
+    byte_range(b, &b0, &b1);
+    if (a0 >= b1 || b0 >= a1)
+        return LA_OVERLAP_NO;
+    if (a->flags & b->flags & LA_F_DENSE)
+        return LA_OVERLAP_PARTIAL;
+    return remainders_differ(a, b, b0 - a0) ? LA_OVERLAP_NO
+                                            : LA_OVERLAP_TOO_HARD;
+}

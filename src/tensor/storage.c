@@ -1,0 +1,102 @@
+/*
+** Storage: counted blocks of bytes, what tensors are views of.
+**
+** A record lies in one of three places: alone (block_bytes is its own size),
+** with its data behind it (LA_S_INLINE), or behind the header of the tensor
+** that it was made for (LA_S_HEADED). Data that is not inline is a block of
+** its own, of exactly nbytes, or the host's (release is set).
+*/
+#include "tensor/storage.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+
+static const char too_big[] = "size overflow: %lld bytes asked, the most is "
+                              "2^50";
+
+static void data_free(la_storage *s)
+{
+    if (s->release)
+        s->release(s->context, s->data);
+    else if (s->data && !(s->flags & LA_S_INLINE))
+        la_mem_free(s->data, (size_t)s->nbytes);
+}
+
+void la_storage_destroy(la_storage *s)
+{
+    data_free(s);
+    la_mem_free(la_storage_block(s), (size_t)s->block_bytes);
+}
+
+void la_storage_release(la_storage *s)
+{
+    if (la_drop_ref(&s->refs))
+        la_storage_destroy(s);
+}
+
+void la_storage_init(la_storage *s, la_device device, int64_t nbytes)
+{
+    atomic_init(&s->refs, 1);
+    s->flags = 0;
+    s->data = NULL;
+    s->nbytes = nbytes;
+    atomic_init(&s->version, 0);
+    s->device = device;
+    s->block_bytes = sizeof(la_storage);
+    s->release = NULL;
+    s->context = NULL;
+}
+
+la_status la_storage_new(int64_t nbytes, la_device device, la_storage **out)
+{
+    if (nbytes < 0 || nbytes > LA_MAX_BYTES)
+        return la_error(LA_ESHAPE, too_big, (long long)nbytes);
+    la_storage *s = la_mem_alloc(sizeof *s);
+    if (!s)
+        return LA_ENOMEM;
+    la_storage_init(s, device, nbytes);
+    if (nbytes > 0 && device != LA_META) {
+        s->data = la_mem_alloc((size_t)nbytes);
+        if (!s->data) {
+            la_mem_free(s, sizeof *s);
+            return LA_ENOMEM;
+        }
+    }
+    *out = s;
+    return LA_OK;
+}
+
+/* Move what fits into a block of its own and let go of the old data. */
+static la_status move_data(la_storage *s, int64_t nbytes)
+{
+    char *fresh = NULL;
+    if (nbytes > 0) {
+        fresh = la_mem_alloc((size_t)nbytes);
+        if (!fresh)
+            return LA_ENOMEM;
+    }
+    int64_t kept = nbytes < s->nbytes ? nbytes : s->nbytes;
+    if (kept > 0 && s->data)
+        memcpy(fresh, s->data, (size_t)kept);
+    data_free(s);
+    s->flags &= ~(uint32_t)LA_S_INLINE;
+    s->data = fresh;
+    return LA_OK;
+}
+
+la_status la_storage_resize(la_storage *s, int64_t nbytes)
+{
+    if (s->flags & (LA_S_FIXED | LA_S_LOCKED) || s->release)
+        return la_error(LA_ESTATE, "Trying to resize storage that is not "
+                        "resizable (it belongs to the host, is mapped or "
+                        "locked)");
+    if (nbytes < 0 || nbytes > LA_MAX_BYTES)
+        return la_error(LA_ESHAPE, too_big, (long long)nbytes);
+    if (nbytes == s->nbytes)
+        return LA_OK;
+    if (s->device != LA_META)
+        LA_TRY(move_data(s, nbytes));
+    s->nbytes = nbytes;
+    return LA_OK;
+}

@@ -1,0 +1,72 @@
+/*
+** Inside of src/tensor: how records of storages, headers and blocks lie in
+** memory. Others use tensor.h.
+*/
+#ifndef LA_TENSOR_STORAGE_H
+#define LA_TENSOR_STORAGE_H
+
+#include "tensor/tensor.h"
+
+/* A tensor's header lies right before this record, in the same block. */
+enum { LA_S_HEADED = 1 << 4 };
+
+/* Where the parts of a combined block lie: header, record, data on a cache
+** line of its own. */
+enum {
+    LA_HEAD_BYTES = (sizeof(la_tensor) + 15) / 16 * 16,
+    LA_COMBINED_DATA = (LA_HEAD_BYTES + sizeof(la_storage) + 63) / 64 * 64
+};
+
+/* Give back one reference; true when it was the last. The plain read first
+** spares the locked instruction for the sole owner, who cannot race. */
+static inline bool la_drop_ref(_Atomic int32_t *refs)
+{
+    if (atomic_load_explicit(refs, memory_order_acquire) == 1)
+        return true;
+    return atomic_fetch_sub_explicit(refs, 1, memory_order_acq_rel) == 1;
+}
+
+static inline void *la_storage_block(la_storage *s)
+{
+    return s->flags & LA_S_HEADED ? (char *)s - LA_HEAD_BYTES : (char *)s;
+}
+
+/* The storage whose block a tensor with LA_F_INLINE_BLOCK lies in; the tensor
+** holds a reference to it for life, whatever storage it points to later. */
+static inline la_storage *la_home_storage(const la_tensor *t)
+{
+    return (la_storage *)((char *)t + LA_HEAD_BYTES);
+}
+
+/* A record with one reference and no data. */
+void la_storage_init(la_storage *s, la_device device, int64_t nbytes);
+void la_storage_destroy(la_storage *s);
+
+/* Take over 's' as the storage of 't' and let go of the one before. */
+void la_tensor_adopt(la_tensor *t, la_storage *s);
+
+/* A geometry that is checked and has its memory, not yet in the tensor: so
+** that a function can do what may fail first. */
+typedef struct la_plan {
+    int ndim;
+    uint32_t flags;
+    int64_t numel;
+    int64_t *block;      /* for more than LA_INLINE_DIMS dims, else NULL */
+    int64_t dims[2 * LA_MAX_DIMS];
+} la_plan;
+
+la_status la_plan_make(la_plan *p, int ndim, const int64_t *sizes,
+                       const int64_t *strides);
+void la_plan_commit(la_plan *p, la_tensor *t);
+void la_plan_drop(la_plan *p);
+
+/* Layout flags of sizes and strides. */
+uint32_t la_layout_flags(int ndim, const int64_t *sizes,
+                         const int64_t *strides, int64_t numel);
+
+static inline size_t la_dims_bytes(int ndim)
+{
+    return (size_t)ndim * 2 * sizeof(int64_t);
+}
+
+#endif

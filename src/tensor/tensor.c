@@ -1,0 +1,399 @@
+/*
+** Tensors: making and unmaking.
+**
+** la_tensor_empty is the hot path of the library: a small result is one block
+** [header | storage record | data], filled with as few stores as can be. The
+** block goes when the storage's last reference goes; the header holds one.
+*/
+#include "tensor/tensor.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "tensor/names.h"
+#include "tensor/scalar.h"
+#include "tensor/shape.h"
+#include "tensor/storage.h"
+
+void (*la_grad_meta_free)(struct la_grad_meta *);
+
+_Static_assert(sizeof(la_tensor) <= 192, "the header must stay small");
+
+/* --- life --- */
+
+/* What few tensors have. */
+static void drop_extras(la_tensor *t)
+{
+    if (t->grad && la_grad_meta_free)
+        la_grad_meta_free(t->grad);
+    la_names_release(t->names);
+    if (t->dims != t->inline_dims)
+        la_mem_free(t->dims, la_dims_bytes(t->ndim));
+    if (t->base)  /* a root, which has no base: this goes one level deep */
+        la_tensor_release(t->base);
+}
+
+static void destroy(la_tensor *t)
+{
+    if (t->grad || t->names || t->base || t->dims != t->inline_dims)
+        drop_extras(t);
+    la_storage *s = t->storage;
+    if (!(t->flags & LA_F_INLINE_BLOCK))
+        la_mem_free(t, sizeof *t);
+    else if (s != la_home_storage(t))
+        la_storage_release(la_home_storage(t));
+    if (s)
+        la_storage_release(s);
+}
+
+void la_tensor_release(la_tensor *t)
+{
+    if (t && la_drop_ref(&t->refs))
+        destroy(t);
+}
+
+/* A header with one reference and nothing in it but inline dims. */
+static void header_init(la_tensor *t, la_device device, la_dtype dtype,
+                        uint32_t flags)
+{
+    atomic_init(&t->refs, 1);
+    t->dtype = (uint8_t)dtype;
+    t->ndim = 0;
+    t->device = (uint8_t)device;
+    t->spare = 0;
+    t->flags = flags;
+    t->numel = 0;
+    t->offset = 0;
+    t->storage = NULL;
+    t->dims = t->inline_dims;
+    t->base = NULL;
+    t->grad = NULL;
+    t->names = NULL;
+}
+
+void la_tensor_adopt(la_tensor *t, la_storage *s)
+{
+    la_storage *old = t->storage;
+    la_storage *home = t->flags & LA_F_INLINE_BLOCK ? la_home_storage(t) : NULL;
+    t->storage = s;
+    if (home && s == home)      /* held once already */
+        la_storage_release(s);
+    if (old && old != home)     /* the block of the header must stay */
+        la_storage_release(old);
+}
+
+/* --- making --- */
+
+/* A small tensor in one block; 'data' of its bytes lie at the end. */
+static la_tensor *combined_new(int64_t nbytes, la_dtype dtype, uint32_t flags)
+{
+    size_t bytes = LA_COMBINED_DATA + (size_t)nbytes;
+    la_tensor *t = la_mem_alloc(bytes);
+    if (!t)
+        return NULL;
+    header_init(t, LA_CPU, dtype, flags | LA_F_INLINE_BLOCK);
+    la_storage *s = la_home_storage(t);
+    la_storage_init(s, LA_CPU, nbytes);
+    s->flags = LA_S_INLINE | LA_S_HEADED;
+    s->block_bytes = (int64_t)bytes;
+    s->data = nbytes ? (char *)t + LA_COMBINED_DATA : NULL;
+    t->storage = s;
+    return t;
+}
+
+/* Product of a few sizes that are all small enough not to overflow; -1 when
+** one is not. */
+static int64_t small_numel(int ndim, const int64_t *sizes)
+{
+    int64_t n = 1;
+    for (int d = 0; d < ndim; d++) {
+        if ((uint64_t)sizes[d] > LA_INLINE_BYTES)
+            return -1;
+        n *= sizes[d];
+    }
+    return n;
+}
+
+static void small_geometry(la_tensor *t, int ndim, const int64_t *sizes,
+                           int64_t numel)
+{
+    int64_t step = 1;
+    t->ndim = (uint8_t)ndim;
+    t->numel = numel;
+    for (int d = ndim - 1; d >= 0; d--) {
+        t->inline_dims[d] = sizes[d];
+        t->inline_dims[ndim + d] = step;
+        step *= sizes[d] > 1 ? sizes[d] : 1;
+    }
+    if (ndim > 3)
+        t->flags |= la_layout_flags(ndim, t->dims, t->dims + ndim, numel);
+}
+
+la_status la_tensor_empty(int ndim, const int64_t *sizes, la_dtype dtype,
+                          la_tensor **out)
+{
+    if ((unsigned)ndim <= LA_INLINE_DIMS && dtype < LA_NDTYPES) {
+        int64_t n = small_numel(ndim, sizes);
+        int64_t nbytes = n * (int64_t)la_dtype_size(dtype);
+        if (n >= 0 && nbytes <= LA_INLINE_BYTES) {
+            la_tensor *t = combined_new(nbytes, dtype,
+                                        LA_F_CONTIGUOUS | LA_F_DENSE);
+            if (!t)
+                return LA_ENOMEM;
+            small_geometry(t, ndim, sizes, n);
+            *out = t;
+            return LA_OK;
+        }
+    }
+    return la_tensor_empty_on(LA_CPU, ndim, sizes, NULL, dtype, out);
+}
+
+/* A header of its own with the geometry; the storage is still missing. */
+static la_status header_new(la_device device, la_dtype dtype, int ndim,
+                            const int64_t *sizes, const int64_t *strides,
+                            la_tensor **out)
+{
+    la_plan plan;
+    LA_TRY(la_plan_make(&plan, ndim, sizes, strides));
+    la_tensor *t = la_mem_alloc(sizeof *t);
+    if (!t) {
+        la_plan_drop(&plan);
+        return LA_ENOMEM;
+    }
+    header_init(t, device, dtype, 0);
+    la_plan_commit(&plan, t);
+    *out = t;
+    return LA_OK;
+}
+
+/* Bytes from the start of the storage to the end of the last element. */
+static la_status bytes_needed(const la_tensor *t, int64_t *out)
+{
+    int64_t last = t->offset, step, bytes;
+    *out = 0;
+    for (int d = 0; t->numel && d < t->ndim; d++)
+        if (!la_mul_ok(la_sizes(t)[d] - 1, la_strides(t)[d], &step)
+            || !la_add_ok(last, step, &last))
+            return la_error(LA_ESHAPE, "size overflow: strides are too large");
+    if (!la_mul_ok(last + 1, (int64_t)la_itemsize(t), &bytes)
+        || bytes > LA_MAX_BYTES)
+        return la_error(LA_ESHAPE, "size overflow: more than 2^50 bytes");
+    if (t->numel)
+        *out = bytes;
+    return LA_OK;
+}
+
+static la_status check_dtype(la_dtype dtype)
+{
+    if ((unsigned)dtype >= LA_NDTYPES)
+        return la_error(LA_EDTYPE, "a dtype is needed to make a tensor");
+    return LA_OK;
+}
+
+la_status la_tensor_empty_on(la_device device, int ndim, const int64_t *sizes,
+                             const int64_t *strides, la_dtype dtype,
+                             la_tensor **out)
+{
+    LA_OWNED t = NULL;
+    int64_t nbytes;
+    LA_TRY(check_dtype(dtype));
+    for (int d = 0; strides && d < ndim; d++)
+        if (strides[d] < 0)
+            return la_error(LA_ESHAPE, "negative strides are not supported, "
+                            "got %lld", (long long)strides[d]);
+    LA_TRY(header_new(device, dtype, ndim, sizes, strides, &t));
+    LA_TRY(bytes_needed(t, &nbytes));
+    LA_TRY(la_storage_new(nbytes, device, &t->storage));
+    *out = t;
+    t = NULL;
+    return LA_OK;
+}
+
+la_status la_tensor_from_scalar(const la_scalar *s, la_tensor **out)
+{
+    la_dtype dtype = la_scalar_dtype(s);
+    la_tensor *t = combined_new((int64_t)la_dtype_size(dtype), dtype,
+                                LA_F_CONTIGUOUS | LA_F_DENSE | LA_F_WRAPPED);
+    if (!t)
+        return LA_ENOMEM;
+    t->numel = 1;
+    la_scalar_cast(s, dtype, t->storage->data);
+    *out = t;
+    return LA_OK;
+}
+
+la_status la_tensor_new(la_tensor **out)
+{
+    int64_t zero = 0;
+    return header_new(LA_CPU, LA_UNDEFINED, 1, &zero, NULL, out);
+}
+
+/* --- sharing --- */
+
+enum { INHERITED = LA_F_CONJ | LA_F_NEG | LA_F_ZERO };
+
+la_status la_tensor_view(la_tensor *base, int ndim, const int64_t *sizes,
+                         const int64_t *strides, int64_t offset,
+                         la_tensor **out)
+{
+    return la_tensor_view_as(base, (la_dtype)base->dtype, ndim, sizes, strides,
+                             offset, out);
+}
+
+la_status la_tensor_view_as(la_tensor *base, la_dtype dtype, int ndim,
+                            const int64_t *sizes, const int64_t *strides,
+                            int64_t offset, la_tensor **out)
+{
+    LA_OWNED t = NULL;
+    if (base->dtype >= LA_NDTYPES)
+        return la_error(LA_ESTATE, "tensor has no dtype yet");
+    if (!base->storage && !(base->flags & LA_F_ZERO))
+        return la_error(LA_ESTATE, "tensor has no storage yet");
+    LA_TRY(header_new(base->device, dtype, ndim, sizes, strides, &t));
+    t->offset = offset;
+    t->flags |= base->flags & INHERITED;
+    if (base->storage) {
+        t->storage = la_storage_retain(base->storage);
+        LA_TRY(la_tensor_check_bounds(t));
+    }
+    t->base = la_tensor_retain(base->base ? base->base : base);
+    *out = t;
+    t = NULL;
+    return LA_OK;
+}
+
+la_status la_tensor_alias(la_tensor *src, bool fixed, la_tensor **out)
+{
+    la_tensor *t;
+    LA_TRY(header_new(src->device, src->dtype, src->ndim, la_sizes(src),
+                      la_strides(src), &t));
+    t->offset = src->offset;
+    t->flags |= src->flags & (INHERITED | LA_F_WRAPPED);
+    if (fixed)
+        t->flags |= LA_F_FIXED_GEOMETRY;
+    if (src->storage)
+        t->storage = la_storage_retain(src->storage);
+    t->names = la_names_retain(src->names);
+    *out = t;
+    return LA_OK;
+}
+
+static la_status wrap(void *data, la_dtype dtype, int ndim,
+                      const int64_t *sizes, const int64_t *strides,
+                      la_tensor **out)
+{
+    LA_OWNED t = NULL;
+    int64_t nbytes;
+    LA_TRY(check_dtype(dtype));
+    for (int d = 0; strides && d < ndim; d++)
+        if (strides[d] < 0)
+            return la_error(LA_ESHAPE, "negative strides are not supported");
+    LA_TRY(header_new(LA_CPU, dtype, ndim, sizes, strides, &t));
+    LA_TRY(bytes_needed(t, &nbytes));
+    if (nbytes && !data)
+        return la_error(LA_EARG, "no memory given for %lld bytes",
+                        (long long)nbytes);
+    LA_TRY(la_storage_new(0, LA_CPU, &t->storage));
+    t->storage->data = data;
+    t->storage->nbytes = nbytes;
+    t->storage->flags = LA_S_FIXED;
+    *out = t;
+    t = NULL;
+    return LA_OK;
+}
+
+static void host_keeps(void *context, void *data) { }
+
+la_status la_tensor_wrap(void *data, la_dtype dtype, int ndim,
+                         const int64_t *sizes, const int64_t *strides,
+                         la_release_fn release, void *context, la_tensor **out)
+{
+    la_status status = wrap(data, dtype, ndim, sizes, strides, out);
+    if (status) {
+        if (release)
+            release(context, data);
+        return status;
+    }
+    (*out)->storage->release = release ? release : host_keeps;
+    (*out)->storage->context = context;
+    return LA_OK;
+}
+
+la_status la_tensor_check_writable(const la_tensor *t)
+{
+    if (t->storage && t->storage->flags & LA_S_READ_ONLY)
+        return la_error(LA_ESTATE, "tensor is read-only (its memory is mapped "
+                        "or belongs to the host): clone it first");
+    if (t->flags & LA_F_ZERO)
+        return la_error(LA_ESTATE, "a zero tensor cannot be written: clone it "
+                        "first");
+    return LA_OK;
+}
+
+/* --- changing what a tensor points at --- */
+
+static la_status check_not_fixed(const la_tensor *t)
+{
+    if (t->flags & LA_F_FIXED_GEOMETRY)
+        return la_error(LA_ESTATE, "sizes, strides and storage of a detached "
+                        "tensor cannot be changed: it shares them with the "
+                        "tensor it was made from; use clone()");
+    return LA_OK;
+}
+
+/* Names go when there are more or fewer dims than they were given for. */
+static void commit_unnamed(la_plan *p, la_tensor *t)
+{
+    if (t->names && t->ndim != p->ndim)
+        la_tensor_set_names(t, NULL);
+    la_plan_commit(p, t);
+}
+
+/* Make sure that the storage holds what plan 'p' needs. */
+static la_status grow_for(la_tensor *t, const la_plan *p)
+{
+    int64_t count, bytes;
+    if (t->storage && p->numel == 0)
+        return LA_OK;
+    if (!la_add_ok(t->offset, p->numel, &count)
+        || !la_mul_ok(count, (int64_t)la_itemsize(t), &bytes)
+        || bytes > LA_MAX_BYTES)
+        return la_error(LA_ESHAPE, "size overflow: more than 2^50 bytes");
+    if (!t->storage)
+        return la_storage_new(p->numel ? bytes : 0, t->device, &t->storage);
+    if (bytes <= t->storage->nbytes)
+        return LA_OK;
+    return la_storage_resize(t->storage, bytes);
+}
+
+la_status la_tensor_resize(la_tensor *t, int ndim, const int64_t *sizes)
+{
+    la_plan plan;
+    if (ndim == t->ndim
+        && memcmp(sizes, la_sizes(t), (size_t)ndim * sizeof *sizes) == 0
+        && t->storage)
+        return LA_OK;
+    LA_TRY(check_not_fixed(t));
+    LA_TRY(check_dtype(t->dtype));
+    LA_TRY(la_plan_make(&plan, ndim, sizes, NULL));
+    la_status status = grow_for(t, &plan);
+    if (status)
+        la_plan_drop(&plan);
+    else
+        commit_unnamed(&plan, t);
+    return status;
+}
+
+la_status la_tensor_set(la_tensor *t, const la_tensor *src)
+{
+    la_plan plan;
+    LA_TRY(check_not_fixed(t));
+    LA_TRY(la_plan_make(&plan, src->ndim, la_sizes(src), la_strides(src)));
+    commit_unnamed(&plan, t);
+    t->flags = (t->flags & ~(uint32_t)INHERITED) | (src->flags & INHERITED);
+    t->dtype = src->dtype;
+    t->device = src->device;
+    t->offset = src->offset;
+    la_tensor_adopt(t, src->storage ? la_storage_retain(src->storage) : NULL);
+    return LA_OK;
+}

@@ -1,0 +1,345 @@
+/*
+** The views: each reads a geometry and writes another. What PyTorch computes
+** is followed to the strides of dims of size 0 and 1, which decide the layout
+** of later results.
+*/
+#include <string.h>
+
+#include "base/memory.h"
+#include "tensor/shape.h"
+#include "tensor/text.h"
+
+la_status la_view_make(la_tensor *t, const la_geometry *g, la_tensor **out)
+{
+    return la_tensor_view(t, g->ndim, g->sizes, g->strides, g->offset, out);
+}
+
+/* --- one more or one less dim --- */
+
+static void remove_dim(la_geometry *g, int dim)
+{
+    size_t after = (size_t)(g->ndim - dim - 1) * sizeof *g->sizes;
+    memmove(g->sizes + dim, g->sizes + dim + 1, after);
+    memmove(g->strides + dim, g->strides + dim + 1, after);
+    g->ndim--;
+}
+
+static void insert_dim(la_geometry *g, int dim, int64_t size, int64_t stride)
+{
+    size_t after = (size_t)(g->ndim - dim) * sizeof *g->sizes;
+    memmove(g->sizes + dim + 1, g->sizes + dim, after);
+    memmove(g->strides + dim + 1, g->strides + dim, after);
+    g->sizes[dim] = size;
+    g->strides[dim] = stride;
+    g->ndim++;
+}
+
+static la_status check_room(const la_geometry *g)
+{
+    if (g->ndim >= LA_MAX_DIMS)
+        return la_error(LA_ESHAPE, "size overflow: more than %d dimensions",
+                        LA_MAX_DIMS);
+    return LA_OK;
+}
+
+la_status la_geo_select(la_geometry *g, int dim, int64_t index)
+{
+    if (g->ndim == 0)
+        return la_error(LA_EINDEX, "select() cannot be applied to a 0-dim "
+                        "tensor");
+    int64_t size = g->sizes[dim];
+    if (index < -size || index >= size)
+        return la_error(LA_EINDEX, "index %lld is out of range for dimension "
+                        "%d of size %lld, 1 to %lld or -%lld to -1",
+                        (long long)(index < 0 ? index : index + 1), dim + 1,
+                        (long long)size, (long long)size, (long long)size);
+    g->offset += (index < 0 ? index + size : index) * g->strides[dim];
+    remove_dim(g, dim);
+    return LA_OK;
+}
+
+static int64_t cut(int64_t v, int64_t low, int64_t high)
+{
+    return v < low ? low : v > high ? high : v;
+}
+
+la_status la_geo_slice(la_geometry *g, int dim, int64_t first, int64_t end,
+                       int64_t step)
+{
+    if (g->ndim == 0)
+        return la_error(LA_EINDEX, "slice() cannot be applied to a 0-dim "
+                        "tensor");
+    if (step <= 0)
+        return la_error(LA_EARG, "slice step must be positive");
+    int64_t size = g->sizes[dim];
+    first = cut(first < 0 ? first + size : first, 0, size);
+    end = cut(end < 0 ? end + size : end, first, size);
+    int64_t length = end - first;
+    g->offset += first * g->strides[dim];
+    g->sizes[dim] = length / step + (length % step != 0);
+    if (!la_mul_ok(g->strides[dim], step, &g->strides[dim]))
+        g->strides[dim] = 0;  /* one element at most is left: never stepped */
+    return LA_OK;
+}
+
+/* --- orders of dims --- */
+
+static void swap(int64_t *list, int a, int b)
+{
+    int64_t keep = list[a];
+    list[a] = list[b];
+    list[b] = keep;
+}
+
+la_status la_geo_transpose(la_geometry *g, int64_t d0, int64_t d1)
+{
+    int a, b;
+    LA_TRY(la_wrap_dim(d0, g->ndim, &a));
+    LA_TRY(la_wrap_dim(d1, g->ndim, &b));
+    if (g->ndim) {
+        swap(g->sizes, a, b);
+        swap(g->strides, a, b);
+    }
+    return LA_OK;
+}
+
+la_status la_geo_permute(la_geometry *g, const int64_t *dims, int n)
+{
+    la_geometry from = *g;
+    uint64_t seen = 0;
+    int d;
+    if (n != g->ndim)
+        return la_error(LA_ESHAPE, "permute: number of dimensions "
+                        "in the tensor input does not match the length of the "
+                        "desired ordering of dimensions i.e. input.dim() = %d "
+                        "is not equal to len(dims) = %d", g->ndim, n);
+    for (int k = 0; k < n; k++) {
+        LA_TRY(la_wrap_dim(dims[k], g->ndim, &d));
+        if (seen >> d & 1)
+            return la_error(LA_EARG, "permute(): duplicate dims are not "
+                            "allowed: dimension %d", d + 1);
+        seen |= (uint64_t)1 << d;
+        g->sizes[k] = from.sizes[d];
+        g->strides[k] = from.strides[d];
+    }
+    return LA_OK;
+}
+
+/* --- ones in and out --- */
+
+la_status la_geo_squeeze(la_geometry *g, uint64_t mask)
+{
+    int kept = 0;
+    for (int d = 0; d < g->ndim; d++) {
+        if (g->sizes[d] == 1 && mask >> d & 1)
+            continue;
+        g->sizes[kept] = g->sizes[d];
+        g->strides[kept++] = g->strides[d];
+    }
+    g->ndim = kept;
+    return LA_OK;
+}
+
+la_status la_geo_unsqueeze(la_geometry *g, int64_t dim)
+{
+    int d;
+    LA_TRY(la_wrap_dim_end(dim, g->ndim, &d));
+    LA_TRY(check_room(g));
+    int64_t stride = d < g->ndim ? g->sizes[d] * g->strides[d] : 1;
+    insert_dim(g, d, 1, stride);
+    return LA_OK;
+}
+
+/* --- expand --- */
+
+static la_status expand_dim(const la_geometry *from, int d, int64_t asked,
+                            la_geometry *to, int at, const int64_t *sizes)
+{
+    int64_t size = d >= 0 ? from->sizes[d] : 1;
+    if (asked == -1 && d >= 0)
+        asked = size;
+    if (asked < 0)
+        return la_error(LA_ESHAPE, "The expanded size of the tensor (%lld) "
+                        "isn't allowed in a leading, non-existing dimension "
+                        "%d", (long long)asked, at + 1);
+    if (asked != size && size != 1)
+        return la_error(LA_ESHAPE, "The expanded size of the tensor (%lld) "
+                        "must match the existing size (%lld) at non-singleton "
+                        "dimension %d.  Target sizes: %s.  Tensor sizes: %s",
+                        (long long)asked, (long long)size, at + 1,
+                        LA_LIST(to->ndim, sizes),
+                        LA_LIST(from->ndim, from->sizes));
+    to->sizes[at] = asked;
+    if (asked != size || from->ndim == 0)
+        to->strides[at] = 0;
+    else
+        to->strides[at] = d >= 0 ? from->strides[d]
+                                 : to->sizes[at + 1] * to->strides[at + 1];
+    return LA_OK;
+}
+
+la_status la_geo_expand(la_geometry *g, const int64_t *sizes, int n)
+{
+    la_geometry to = {.ndim = n, .offset = g->offset};
+    int64_t numel;
+    if (n < g->ndim || n > LA_MAX_DIMS)
+        return la_error(LA_ESHAPE, "expand: the number of sizes provided (%d) "
+                        "must be greater or equal to the number of dimensions "
+                        "in the tensor (%d)", n, g->ndim);
+    for (int at = n - 1; at >= 0; at--)
+        LA_TRY(expand_dim(g, at - (n - g->ndim), sizes[at], &to, at, sizes));
+    LA_TRY(la_numel(n, to.sizes, &numel));
+    *g = to;
+    return LA_OK;
+}
+
+/* --- diagonal, unfold --- */
+
+la_status la_geo_diagonal(la_geometry *g, int64_t offset, int64_t d0,
+                          int64_t d1)
+{
+    int a, b;
+    LA_TRY(la_wrap_dim(d0, g->ndim, &a));
+    LA_TRY(la_wrap_dim(d1, g->ndim, &b));
+    if (a == b)
+        return la_error(LA_EARG, "diagonal dimensions cannot be identical %d, "
+                        "%d", a + 1, b + 1);
+    /* Past the sizes there is nothing: cutting keeps the sums in range. */
+    offset = cut(offset, -g->sizes[a], g->sizes[b]);
+    int64_t rows = g->sizes[a] + (offset < 0 ? offset : 0);
+    int64_t columns = g->sizes[b] - (offset > 0 ? offset : 0);
+    int64_t size = rows < columns ? rows : columns;
+    int64_t stride = g->strides[a] + g->strides[b];
+    if (size > 0)
+        g->offset += offset > 0 ? offset * g->strides[b]
+                                : -offset * g->strides[a];
+    remove_dim(g, a > b ? a : b);
+    remove_dim(g, a > b ? b : a);
+    insert_dim(g, g->ndim, size, stride);
+    return LA_OK;
+}
+
+la_status la_geo_unfold(la_geometry *g, int64_t dim, int64_t size,
+                        int64_t step)
+{
+    int d;
+    LA_TRY(la_wrap_dim(dim, g->ndim, &d));
+    LA_TRY(check_room(g));
+    int64_t most = g->ndim ? g->sizes[d] : 1;
+    if (size < 0 || size > most)
+        return la_error(LA_ESHAPE, "maximum size for tensor at dimension %d is "
+                        "%lld but size is %lld", d + 1, (long long)most,
+                        (long long)size);
+    if (step <= 0)
+        return la_error(LA_EARG, "step is %lld but must be > 0",
+                        (long long)step);
+    int64_t stride = g->ndim ? g->strides[d] : 1;
+    if (g->ndim) {
+        g->sizes[d] = (g->sizes[d] - size) / step + 1;
+        if (!la_mul_ok(g->strides[d], step, &g->strides[d]))
+            g->strides[d] = 0;  /* a step past the end: one place only */
+    }
+    insert_dim(g, g->ndim, size, stride);
+    return LA_OK;
+}
+
+/* --- other sizes of the same elements --- */
+
+static la_status invalid_shape(const int64_t *asked, int n, int64_t numel)
+{
+    return la_error(LA_ESHAPE, "shape '%s' is invalid for input of size %lld",
+                    LA_LIST(n, asked), (long long)numel);
+}
+
+static la_status find_open_dim(const int64_t *asked, int n, int *open)
+{
+    *open = -1;
+    for (int d = 0; d < n; d++) {
+        if (asked[d] >= 0)
+            continue;
+        if (asked[d] != -1)
+            return la_error(LA_ESHAPE, "invalid shape dimension %lld",
+                            (long long)asked[d]);
+        if (*open >= 0)
+            return la_error(LA_ESHAPE, "only one dimension can be inferred");
+        *open = d;
+    }
+    return LA_OK;
+}
+
+la_status la_view_infer(const int64_t *asked, int n, int64_t numel,
+                        la_shape *out)
+{
+    la_shape s = {.ndim = n};
+    int open;
+    int64_t known;
+    if (n > LA_MAX_DIMS)
+        return la_error(LA_ESHAPE, "size overflow: more than %d dimensions",
+                        LA_MAX_DIMS);
+    LA_TRY(find_open_dim(asked, n, &open));
+    memcpy(s.sizes, asked, (size_t)n * sizeof *asked);
+    if (open >= 0)
+        s.sizes[open] = 1;
+    LA_TRY(la_numel(n, s.sizes, &known));
+    if (open >= 0 && known == 0)
+        return numel ? invalid_shape(asked, n, numel)
+            : la_error(LA_ESHAPE, "cannot reshape tensor of 0 elements into "
+                       "shape %s because the unspecified dimension size -1 "
+                       "can be any value and is ambiguous", LA_LIST(n, asked));
+    if (open >= 0 && numel % known == 0)
+        s.sizes[open] = numel / known;
+    else if (known != numel)
+        return invalid_shape(asked, n, numel);
+    *out = s;
+    return LA_OK;
+}
+
+/* A run of old dims that steps evenly, from 'from' to 'to', takes new dims
+** from the end until it is used up. False when they do not fit. */
+static bool fill_run(int64_t count, int64_t stride, const la_shape *to,
+                     int *at, int64_t *strides)
+{
+    int64_t taken = 1;
+    while (*at >= 0 && (taken < count || to->sizes[*at] == 1)) {
+        strides[*at] = taken * stride;
+        taken *= to->sizes[*at];
+        --*at;
+    }
+    return taken == count;
+}
+
+static bool runs_fit(const la_tensor *t, const la_shape *to, int64_t *strides)
+{
+    const int64_t *sizes = la_sizes(t), *old = la_strides(t);
+    int64_t stride = old[t->ndim - 1], count = 1;
+    int at = to->ndim - 1;
+    for (int d = t->ndim - 1; d >= 0; d--) {
+        count *= sizes[d];
+        if (d > 0 && (sizes[d - 1] == 1 || old[d - 1] == count * stride))
+            continue;
+        if (!fill_run(count, stride, to, &at, strides))
+            return false;
+        if (d > 0)
+            stride = old[d - 1];
+        count = 1;
+    }
+    return at == -1;
+}
+
+la_status la_view_strides(const la_tensor *t, const la_shape *to,
+                          int64_t *strides, bool *possible)
+{
+    bool same = t->ndim == to->ndim
+        && memcmp(la_sizes(t), to->sizes, t->ndim * sizeof *to->sizes) == 0;
+    *possible = true;
+    if (t->numel == 0 && same)
+        memcpy(strides, la_strides(t), t->ndim * sizeof *strides);
+    else if (t->numel == 0)
+        la_contiguous_strides(to->ndim, to->sizes, strides);
+    else if (t->ndim == 0)
+        for (int d = 0; d < to->ndim; d++)
+            strides[d] = 1;
+    else
+        *possible = runs_fit(t, to, strides);
+    return LA_OK;
+}
