@@ -105,7 +105,7 @@ la_status la_wrap_dim_end(int64_t dim, int ndim, int *out)
 la_status la_dim_mask(int n, const int64_t *dims, int ndim, uint64_t *mask)
 {
     uint64_t set = 0;
-    int d;
+    int d = 0;
     if (n < 0) {
         *mask = ndim == 64 ? ~(uint64_t)0 : ((uint64_t)1 << ndim) - 1;
         return LA_OK;
