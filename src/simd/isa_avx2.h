@@ -115,6 +115,10 @@ static inline f32v f32_join(f32h low, f32h high)
 {
     return (f32v)_mm256_set_m128((__m128)high, (__m128)low);
 }
+static inline u64v u64_mul_low32(u64v a, u64v b)
+{
+    return (u64v)_mm256_mul_epu32((__m256i)a, (__m256i)b);
+}
 static inline void vec_stream(void *p, i32v v)
 {
     _mm256_stream_si256((__m256i *)p, (__m256i)v);

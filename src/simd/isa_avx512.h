@@ -125,6 +125,10 @@ static inline f32v f32_join(f32h low, f32h high)
     __m512 both = _mm512_castps256_ps512((__m256)low);
     return (f32v)_mm512_insertf32x8(both, (__m256)high, 1);
 }
+static inline u64v u64_mul_low32(u64v a, u64v b)
+{
+    return (u64v)_mm512_mul_epu32((__m512i)a, (__m512i)b);
+}
 static inline void vec_stream(void *p, i32v v)
 {
     _mm512_stream_si512((__m512i *)p, (__m512i)v);

@@ -65,6 +65,10 @@ static inline f32v f32_join(f32h low, f32h high)
 {
     return (f32v){low[0], low[1], high[0], high[1]};
 }
+static inline u64v u64_mul_low32(u64v a, u64v b)
+{
+    return (a & 0xffffffffu) * (b & 0xffffffffu);
+}
 static inline void vec_stream(void *p, i32v v) { memcpy(p, &v, sizeof v); }
 static inline void vec_fence(void) { __sync_synchronize(); }
 static inline u16h u16h_from_u32(u32v a)

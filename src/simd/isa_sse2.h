@@ -77,6 +77,10 @@ static inline f32v f32_join(f32h low, f32h high)
 {
     return (f32v)_mm_movelh_ps(f32h_up_(low), f32h_up_(high));
 }
+static inline u64v u64_mul_low32(u64v a, u64v b)
+{
+    return (u64v)_mm_mul_epu32((__m128i)a, (__m128i)b);
+}
 static inline void vec_stream(void *p, i32v v)
 {
     _mm_stream_si128((__m128i *)p, (__m128i)v);

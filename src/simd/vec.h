@@ -104,6 +104,7 @@ typedef uint16_t u16h VEC_HALF_;
 **   f32_from_i32(a)
 **   f64_from_f32h(h), f32h_from_f64(a); f32_low(a), f32_high(a),
 **   f32_join(low, high)
+**   u64_mul_low32(a, b)  product of the lower halves of the lanes
 **   vec_stream(p, v)     a streaming store; p has VEC_BYTES alignment
 **   vec_fence()          makes streamed bytes visible to other threads
 **   u16h_from_u32(a), u32_from_u16h(h)
