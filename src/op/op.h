@@ -100,6 +100,7 @@ struct la_op {
     const void *family;       /* the family's settings */
     la_op_fn kernel[LA_NKEYS];/* NULL falls through */
     const struct la_schema *schema;
+    const la_op *next;        /* the next overload of the name */
     const struct la_grad_rule *grad;   /* set by src/grad */
 };
 

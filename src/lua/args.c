@@ -1,0 +1,548 @@
+/*
+** Arguments of operations, by their schema.
+**
+** Positional arguments come in the schema's order; the last argument may be a
+** table of keywords. A table where a list is expected by position is that
+** list; a creation function takes both in one table. Nothing is owned here:
+** tensors stay behind their handles, long lists in userdata on the stack.
+*/
+#include <string.h>
+
+#include "lua/face.h"
+#include "op/registry.h"
+
+typedef struct parser {
+    lua_State *L;
+    const la_op *op;
+    const la_schema *schema;
+    const char *name;
+    la_call_args *out;
+    bool method, quiet;
+    int top;
+} parser;
+
+/* ---- misfits: false when another overload may fit, else a Lua error ---- */
+
+#define misfit(p, arg, ...) \
+    ((p)->quiet ? false : (la_raise_arg((p)->L, arg, (p)->name, __VA_ARGS__), \
+                           false))
+
+static bool expected(parser *p, int at, int arg, const char *what)
+{
+    if (p->quiet) return false;
+    int t = lua_type(p->L, at);
+    const char *got = la_type_text(p->L, at);
+    if (t == LUA_TNUMBER && !lua_isinteger(p->L, at))
+        return misfit(p, arg, "number has no integer representation");
+    return misfit(p, arg, "%s expected, got %s", what, got);
+}
+
+/* ---- lists of integers ---- */
+
+/* Room for 'n' integers: in the pool, or anchored in a userdata. */
+static int64_t *list_room(parser *p, lua_Integer n)
+{
+    la_call_args *o = p->out;
+    if (n <= LA_POOL_INTS - o->used) {
+        o->used += (int)n;
+        return o->pool + o->used - n;
+    }
+    luaL_checkstack(p->L, 4, "too many arguments");
+    return lua_newuserdatauv(p->L, (size_t)n * sizeof(int64_t), 0);
+}
+
+/* Dims and indices count from 1 for users and from 0 below. */
+static bool shift(parser *p, int arg, int64_t *v, const char *what)
+{
+    if (*v == 0) return misfit(p, arg, "%s 0: counting starts at 1", what);
+    *v -= *v > 0;
+    return true;
+}
+
+static const char *counted(la_type t)
+{
+    switch (t) {
+    case LA_TYPE_DIM: case LA_TYPE_DIMS: case LA_TYPE_DIMS_VARIADIC:
+        return "dimension";
+    case LA_TYPE_INDEX: case LA_TYPE_INDICES: return "index";
+    default: return NULL;
+    }
+}
+
+/* A dim may be given by name when the tensor has names: first argument. */
+static bool dim_by_name(parser *p, int at, int64_t *out)
+{
+    size_t n;
+    la_handle *h = la_to_handle(p->L, 1);
+    if (lua_type(p->L, at) != LUA_TSTRING || !h || !h->tensor) return false;
+    const char *word = lua_tolstring(p->L, at, &n);
+    int d = la_dim_by_name(h->tensor, word, n);
+    if (d >= 0) *out = d + 1;
+    return d >= 0;
+}
+
+static bool one_int(parser *p, int at, int arg, la_type type, int64_t *out)
+{
+    int ok = 0;
+    const char *what = counted(type);
+    if (lua_type(p->L, at) == LUA_TNUMBER)
+        *out = lua_tointegerx(p->L, at, &ok);
+    if (!ok && what && dim_by_name(p, at, out)) ok = 1;
+    if (!ok)
+        return expected(p, at, arg, lua_type(p->L, at) == LUA_TNUMBER
+                        ? "integer" : "number");
+    return what ? shift(p, arg, out, what) : true;
+}
+
+static bool int_list(parser *p, int at, int arg, la_type type, la_value *v)
+{
+    lua_State *L = p->L;
+    lua_Integer n = (lua_Integer)lua_rawlen(L, at);
+    if (n > (1 << 24)) return misfit(p, arg, "list of %d is too long", (int)n);
+    int64_t *list = list_room(p, n);
+    for (lua_Integer i = 0; i < n; i++) {
+        lua_rawgeti(L, at, i + 1);
+        bool fits = one_int(p, lua_gettop(L), arg, type, &list[i]);
+        lua_pop(L, 1);
+        if (!fits) return false;
+    }
+    *v = (la_value){.tag = LA_VINTS, .given = true, .ints = {list, n}};
+    return true;
+}
+
+/* One integer where a list is expected. */
+static bool int_single(parser *p, int at, int arg, la_type type, la_value *v)
+{
+    int64_t *list = list_room(p, 1);
+    *v = (la_value){.tag = LA_VINTS, .given = true, .ints = {list, 1}};
+    return one_int(p, at, arg, type, list);
+}
+
+/* ---- tensors ---- */
+
+static bool number_like(lua_State *L, int at)
+{
+    int t = lua_type(L, at);
+    return t == LUA_TNUMBER || t == LUA_TBOOLEAN;
+}
+
+bool la_to_scalar(lua_State *L, int arg, la_scalar *out)
+{
+    switch (lua_type(L, arg)) {
+    case LUA_TBOOLEAN:
+        *out = la_scalar_bool(lua_toboolean(L, arg));
+        return true;
+    case LUA_TNUMBER:
+        *out = lua_isinteger(L, arg) ? la_scalar_int(lua_tointeger(L, arg))
+                                     : la_scalar_float(lua_tonumber(L, arg));
+        return true;
+    default: {
+        la_handle *h = la_to_handle(L, arg);
+        return h && h->tensor && la_tensor_to_scalar(h->tensor, out);
+    }
+    }
+}
+
+static bool read_tensor(parser *p, int at, int arg, int k, la_value *v)
+{
+    la_handle *h = la_to_handle(p->L, at);
+    bool self = k == 0 && p->method;
+    if (h) {
+        if (!h->tensor) return misfit(p, arg, "tensor was freed");
+        *v = (la_value){.tag = LA_VTENSOR, .given = true};
+        p->out->handles[k] = h;
+        return true;
+    }
+    if (self || !number_like(p->L, at))
+        return expected(p, at, arg, self ? "tensor" : "tensor or number");
+    *v = (la_value){.tag = LA_VSCALAR, .given = true};
+    return la_to_scalar(p->L, at, &v->scalar);
+}
+
+/* A box that owns references to the members of a list, so that nothing that
+** runs meanwhile can take them away. Its metatable releases them. */
+static la_tensor_box *new_box(lua_State *L, int64_t n)
+{
+    la_tensor_box *box = lua_newuserdatauv(
+        L, sizeof(*box) + (size_t)n * sizeof(la_tensor *), 0);
+    box->n = n;
+    memset(box->list, 0, (size_t)n * sizeof(la_tensor *));
+    luaL_setmetatable(L, LA_BOX_NAME);
+    return box;
+}
+
+la_tensor_box *la_push_box(lua_State *L, int64_t n) { return new_box(L, n); }
+
+static bool tensor_list(parser *p, int at, int arg, int k, la_value *v)
+{
+    lua_State *L = p->L;
+    const la_param *param = &p->schema->params[k];
+    if (lua_type(L, at) != LUA_TTABLE)
+        return expected(p, at, arg, "list of tensors");
+    lua_Integer n = luaL_len(L, at);
+    if (n > (1 << 24)) return misfit(p, arg, "list of %d is too long", (int)n);
+    luaL_checkstack(L, 4, "too many arguments");
+    la_tensor_box *box = new_box(L, n);
+    for (lua_Integer i = 0; i < n; i++) {
+        lua_rawgeti(L, at, i + 1);
+        la_handle *h = la_to_handle(L, -1);
+        if (h && h->tensor) box->list[i] = la_tensor_retain(h->tensor);
+        else if (h) return misfit(p, arg, "[%d]: tensor was freed", (int)i + 1);
+        else if (!(param->nullable && lua_isnil(L, -1)))
+            return misfit(p, arg, "[%d]: tensor expected, got %s", (int)i + 1,
+                          la_type_text(L, -1));
+        lua_pop(L, 1);
+    }
+    *v = (la_value){.tag = LA_VTENSORS, .given = true,
+                    .tensors = {box->list, n}};
+    return true;
+}
+
+/* ---- words ---- */
+
+static bool read_dtype(parser *p, int at, int arg, la_value *v)
+{
+    size_t n;
+    char quoted[256];
+    if (lua_type(p->L, at) != LUA_TSTRING)
+        return expected(p, at, arg, "dtype");
+    const char *word = lua_tolstring(p->L, at, &n);
+    la_dtype d = la_dtype_parse(word, n);
+    if (d == LA_UNDEFINED)
+        return misfit(p, arg, "unknown dtype '%s'",
+                      la_quote(word, n, quoted, sizeof(quoted)));
+    *v = (la_value){.tag = LA_VDTYPE, .given = true, .dtype = d};
+    return true;
+}
+
+static bool read_word(parser *p, int at, int arg, la_type type, la_value *v)
+{
+    static const char *const formats[] = {"preserve", "contiguous",
+                                          "channels_last", "channels_last_3d"};
+    size_t n;
+    char quoted[256];
+    if (lua_type(p->L, at) != LUA_TSTRING) return expected(p, at, arg, "string");
+    const char *word = lua_tolstring(p->L, at, &n);
+    v->given = true;
+    if (type == LA_TYPE_STR) {
+        v->tag = LA_VSTR;
+        v->str.text = word;
+        v->str.n = n;
+        return true;
+    }
+    v->tag = type == LA_TYPE_DEVICE ? LA_VDEVICE : LA_VFORMAT;
+    if (type == LA_TYPE_DEVICE && la_device_parse(word, n, &v->device))
+        return true;
+    for (int i = 0; type == LA_TYPE_FORMAT && i < 4; i++)
+        if (strcmp(formats[i], word) == 0) {
+            v->format = (la_memory_format)i;
+            return true;
+        }
+    return misfit(p, arg, "unknown %s '%s'", la_type_name(type),
+                  la_quote(word, n, quoted, sizeof(quoted)));
+}
+
+/* ---- one value of a type ---- */
+
+static bool read_number(parser *p, int at, int arg, la_type type, la_value *v)
+{
+    v->given = true;
+    if (type == LA_TYPE_SCALAR) {
+        v->tag = LA_VSCALAR;
+        return la_to_scalar(p->L, at, &v->scalar)
+            || expected(p, at, arg, "number");
+    }
+    if (type == LA_TYPE_FLOAT) {
+        la_scalar s;
+        v->tag = LA_VFLOAT;
+        if (lua_type(p->L, at) == LUA_TBOOLEAN || !la_to_scalar(p->L, at, &s))
+            return expected(p, at, arg, "number");
+        v->d = s.re;
+        return true;
+    }
+    v->tag = LA_VINT;
+    return one_int(p, at, arg, type, &v->i);
+}
+
+static bool read_value(parser *p, int at, int arg, int k)
+{
+    la_type type = p->schema->params[k].type;
+    la_value *v = &p->out->args[k];
+    *v = (la_value){.tag = LA_VNONE, .given = true};
+    switch (type) {
+    case LA_TYPE_TENSOR: return read_tensor(p, at, arg, k, v);
+    case LA_TYPE_TENSORS: return tensor_list(p, at, arg, k, v);
+    case LA_TYPE_SCALAR: case LA_TYPE_FLOAT: case LA_TYPE_INT:
+    case LA_TYPE_DIM: case LA_TYPE_INDEX:
+        return read_number(p, at, arg, type, v);
+    case LA_TYPE_DIMS: case LA_TYPE_DIMS_VARIADIC: case LA_TYPE_INDICES:
+    case LA_TYPE_INTS: case LA_TYPE_SIZE: case LA_TYPE_INTS_VARIADIC:
+        if (lua_type(p->L, at) == LUA_TTABLE)
+            return int_list(p, at, arg, type, v);
+        return int_single(p, at, arg, type, v);
+    case LA_TYPE_BOOL:
+        if (lua_type(p->L, at) != LUA_TBOOLEAN)
+            return expected(p, at, arg, "boolean");
+        v->tag = LA_VBOOL;
+        v->b = lua_toboolean(p->L, at);
+        return true;
+    case LA_TYPE_DTYPE: return read_dtype(p, at, arg, v);
+    case LA_TYPE_GENERATOR:
+        v->pointer = la_to_generator(p->L, at);
+        v->tag = LA_VPOINTER;
+        return v->pointer ? true : expected(p, at, arg, "generator");
+    default: return read_word(p, at, arg, type, v);
+    }
+}
+
+/* ---- keywords ---- */
+
+static int find_param(const la_schema *s, const char *word, size_t n)
+{
+    for (int k = 0; k < s->nparams; k++)
+        if ((size_t)s->params[k].name.n == n
+            && memcmp(s->params[k].name.text, word, n) == 0) return k;
+    return -1;
+}
+
+static bool unknown_keyword(parser *p, const char *word, size_t n)
+{
+    char quoted[256];
+    luaL_Buffer b;
+    if (p->quiet) return false;
+    luaL_buffinit(p->L, &b);
+    for (int k = 0; k < p->schema->nparams; k++) {
+        if (k > 0) luaL_addstring(&b, ", ");
+        luaL_addlstring(&b, p->schema->params[k].name.text,
+                        (size_t)p->schema->params[k].name.n);
+    }
+    if (p->op->forms & LA_OUT_FORM) luaL_addstring(&b, ", out");
+    luaL_pushresult(&b);
+    return luaL_error(p->L, "%s: unknown keyword '%s' (known: %s)", p->name,
+                      la_quote(word, n, quoted, sizeof(quoted)),
+                      lua_tostring(p->L, -1));
+}
+
+static bool out_tensor(parser *p, int at, int k)
+{
+    la_handle *h = la_to_handle(p->L, at);
+    if (!h || !h->tensor || k >= p->schema->nresults)
+        return p->quiet ? false
+            : luaL_error(p->L, "bad argument 'out' to '%s' (%s)", p->name,
+                         h ? k >= p->schema->nresults ? "too many tensors"
+                         : "tensor was freed" : "tensor expected");
+    p->out->outs[k] = h;
+    p->out->out_at[k] = at;
+    p->out->nouts = k + 1;
+    return true;
+}
+
+/* out = tensor, or a list of them for several results. */
+static bool read_out(parser *p, int at)
+{
+    if (!lua_istable(p->L, at)) return out_tensor(p, at, 0);
+    int n = (int)luaL_len(p->L, at);
+    for (int k = 0; k < n; k++) {
+        lua_rawgeti(p->L, at, k + 1);   /* stays on the stack: anchored */
+        if (!out_tensor(p, lua_gettop(p->L), k)) return false;
+    }
+    return true;
+}
+
+static bool one_keyword(parser *p, int at)
+{
+    size_t n;
+    lua_State *L = p->L;
+    const char *word = lua_tolstring(L, at - 1, &n);
+    if ((p->op->forms & LA_OUT_FORM) && strcmp(word, "out") == 0)
+        return read_out(p, at);
+    int k = find_param(p->schema, word, n);
+    if (k < 0) return unknown_keyword(p, word, n);
+    if (p->out->args[k].given)
+        return p->quiet ? false : luaL_error(L, "%s: argument '%s' is given "
+                                             "twice", p->name, word);
+    p->out->keyword[k] = 1;
+    return read_value(p, at, k + 1, k);
+}
+
+/* Values stay on the stack as anchors: a copy of the key goes on top for the
+** next turn. With 'creation' the list part of the table (integer keys) belongs
+** to a positional argument. */
+static bool read_keywords(parser *p, int table, bool creation)
+{
+    lua_State *L = p->L;
+    lua_pushnil(L);
+    while (lua_next(L, table)) {
+        int at = lua_gettop(L);
+        luaL_checkstack(L, 8, "too many arguments");
+        if (lua_type(L, at - 1) == LUA_TSTRING) {
+            if (!one_keyword(p, at)) return false;
+        } else if (!creation) {
+            return p->quiet ? false
+                : luaL_error(L, "%s: the keywords' table has an entry without "
+                             "a name", p->name);
+        }
+        lua_pushvalue(L, at - 1);
+    }
+    return true;
+}
+
+static bool has_string_key(lua_State *L, int table)
+{
+    bool found = false;
+    lua_pushnil(L);
+    while (lua_next(L, table)) {
+        found = lua_type(L, -2) == LUA_TSTRING;
+        lua_pop(L, found ? 2 : 1);
+        if (found) break;
+    }
+    return found;
+}
+
+/* ---- the whole call ---- */
+
+static bool is_list(la_type t)
+{
+    switch (t) {
+    case LA_TYPE_TENSORS: case LA_TYPE_DIMS: case LA_TYPE_DIMS_VARIADIC:
+    case LA_TYPE_INDICES: case LA_TYPE_INTS: case LA_TYPE_SIZE:
+    case LA_TYPE_INTS_VARIADIC: return true;
+    default: return false;
+    }
+}
+
+/* Varargs: as many integers as follow. */
+static bool read_variadic(parser *p, int *at, int k)
+{
+    int first = *at, n = 0;
+    la_type type = p->schema->params[k].type;
+    while (first + n <= p->top && lua_type(p->L, first + n) != LUA_TTABLE) n++;
+    int64_t *list = list_room(p, n);
+    for (int i = 0; i < n; i++)
+        if (!one_int(p, first + i, first + i, type, &list[i])) return false;
+    p->out->args[k] = (la_value){.tag = LA_VINTS, .given = true,
+                                 .ints = {list, n}};
+    *at = first + n;
+    return true;
+}
+
+static bool is_variadic(la_type t)
+{
+    return t == LA_TYPE_INTS_VARIADIC || t == LA_TYPE_DIMS_VARIADIC;
+}
+
+/* Is the table at 'at' the keywords' rather than the value of parameter k?
+** A list parameter takes it, unless it has names and no list part. */
+static bool is_keywords(parser *p, int at, int k)
+{
+    if (at != p->top || lua_type(p->L, at) != LUA_TTABLE) return false;
+    if (!is_list(p->schema->params[k].type)) return true;
+    return lua_rawlen(p->L, at) == 0 && has_string_key(p->L, at);
+}
+
+/* Positional arguments; *at ends behind the last one taken. *both is set when
+** a table was a list and holds keywords too. */
+static bool read_positional(parser *p, int *at, bool *both)
+{
+    lua_State *L = p->L;
+    for (int k = 0; k < p->schema->npositional && *at <= p->top; k++) {
+        const la_param *param = &p->schema->params[k];
+        if (is_keywords(p, *at, k)) return true;
+        if (lua_isnil(L, *at) && (param->optional || !param->required)) {
+            ++*at;
+            continue;
+        }
+        if (is_variadic(param->type) && !lua_istable(L, *at)) {
+            if (!read_variadic(p, at, k)) return false;
+            continue;
+        }
+        if (!read_value(p, *at, *at, k)) return false;
+        if (*at == p->top && lua_istable(L, *at)
+            && is_list(param->type) && has_string_key(L, *at)) *both = true;
+        ++*at;
+    }
+    return true;
+}
+
+static bool fill_defaults(parser *p)
+{
+    for (int k = 0; k < p->schema->nparams; k++) {
+        const la_param *param = &p->schema->params[k];
+        la_value *v = &p->out->args[k];
+        if (v->given && v->tag != LA_VNONE) continue;
+        if (param->required && is_variadic(param->type)) {
+            *v = (la_value){.tag = LA_VINTS, .ints = {p->out->pool, 0}};
+            continue;
+        }
+        if (param->required)
+            return p->quiet ? false
+                : la_raise_arg(p->L, k + 1, p->name,
+                               "%s expected for '%s', got no value",
+                               la_type_name(param->type),
+                               lua_pushlstring(p->L, param->name.text,
+                                               (size_t)param->name.n));
+        *v = param->fallback;
+    }
+    return true;
+}
+
+static bool finish(parser *p, int at, bool both)
+{
+    if (both && !read_keywords(p, p->top, true)) return false;
+    if (at == p->top && lua_istable(p->L, at) && !la_to_handle(p->L, at)) {
+        if (!read_keywords(p, at, false)) return false;
+        at++;
+    }
+    if (at <= p->top)
+        return misfit(p, at, "at most %d arguments expected, got %d",
+                      p->schema->npositional, p->top);
+    return fill_defaults(p);
+}
+
+bool la_parse(lua_State *L, const la_op *op, const char *name, bool method,
+              bool quiet, la_call_args *out)
+{
+    const la_schema *s = la_schema_of(op);
+    parser p = {L, op, s, name, out, method, quiet, lua_gettop(L)};
+    int at = 1;
+    bool both = false;
+    for (int k = 0; k < s->nparams; k++) {
+        out->args[k].tag = LA_VNONE;
+        out->args[k].given = false;
+        out->handles[k] = NULL;
+        out->keyword[k] = 0;
+    }
+    out->nouts = out->used = 0;
+    memset(out->outs, 0, sizeof(out->outs));
+    return read_positional(&p, &at, &both) && finish(&p, at, both);
+}
+
+/* ---- single values ---- */
+
+int64_t la_check_int(lua_State *L, int arg, const char *name)
+{
+    int ok = 0;
+    int64_t v = 0;
+    if (lua_type(L, arg) != LUA_TNUMBER)
+        return la_raise_arg(L, arg, name, "number expected, got %s",
+                            la_type_text(L, arg));
+    v = lua_tointegerx(L, arg, &ok);
+    if (!ok)
+        la_raise_arg(L, arg, name, "number has no integer representation");
+    return v;
+}
+
+la_dtype la_check_dtype(lua_State *L, int arg, const char *name)
+{
+    size_t n;
+    char quoted[256];
+    if (lua_type(L, arg) != LUA_TSTRING)
+        la_raise_arg(L, arg, name, "dtype expected, got %s",
+                     la_type_text(L, arg));
+    const char *word = lua_tolstring(L, arg, &n);
+    la_dtype d = la_dtype_parse(word, n);
+    if (d == LA_UNDEFINED)
+        la_raise_arg(L, arg, name, "unknown dtype '%s'",
+                     la_quote(word, n, quoted, sizeof(quoted)));
+    return d;
+}

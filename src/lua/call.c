@@ -1,0 +1,432 @@
+/*
+** Operations as Lua functions: one closure per row and form.
+**
+** The closure's own upvalue is the first row of its name; overloads are tried
+** in the order of their rows until the arguments fit.
+*/
+#include <stdio.h>
+#include <string.h>
+
+#include "lua/face.h"
+#include "tensor/names.h"
+
+typedef struct call {
+    lua_State *L;
+    la_state *state;
+    const la_op *op;
+    la_call_args args;
+    la_frame frame;
+    la_tensor *wrapped[LA_MAX_ARGS];
+    int nwrapped;
+    la_handle *results[LA_MAX_RESULTS];
+    la_tensor_box *list;        /* for a result that is a list */
+} call;
+
+bool la_tensor_to_scalar(const la_tensor *t, la_scalar *out)
+{
+    la_tensor *plain = NULL;
+    if (t->numel != 1 || t->dtype == LA_UNDEFINED || t->device != LA_CPU
+        || (t->flags & LA_F_REQUIRES_GRAD)) return false;
+    if (t->flags & (LA_F_CONJ | LA_F_NEG | LA_F_ZERO)) {
+        if (la_run(clone, &plain, LA_T((la_tensor *)t))) return false;
+        *out = la_scalar_load((la_dtype)plain->dtype, la_data(plain));
+        la_tensor_release(plain);
+        return true;
+    }
+    if (la_tensor_check_bounds(t)) return false;
+    *out = la_scalar_load((la_dtype)t->dtype, la_data(t));
+    return true;
+}
+
+int la_dim_by_name(const la_tensor *t, const char *word, size_t n)
+{
+    const char *name = t->names ? la_name_intern(word, n) : NULL;
+    return name ? la_names_find(t->names, name) : -1;
+}
+
+void la_push_scalar(lua_State *L, const la_scalar *s)
+{
+    switch (s->kind) {
+    case LA_KBOOL: lua_pushboolean(L, s->i != 0); break;
+    case LA_KINT: lua_pushinteger(L, s->i); break;
+    case LA_KFLOAT: lua_pushnumber(L, s->re); break;
+    default:
+        lua_pushnumber(L, s->re);
+        lua_pushnumber(L, s->im);
+    }
+}
+
+/* ---- the part in which no Lua code runs ---- */
+
+static la_status take_tensors(call *c, const la_schema *s)
+{
+    for (int k = 0; k < s->nparams; k++) {
+        la_value *v = &c->args.args[k];
+        la_tensor *t;
+        if (c->args.handles[k]) {
+            v->tensor = c->args.handles[k]->tensor;
+            if (!v->tensor)
+                return la_error_at(LA_ESTATE, k + 1, "tensor was freed");
+        } else if (v->tag == LA_VSCALAR
+                   && s->params[k].type == LA_TYPE_TENSOR) {
+            LA_TRY(la_tensor_from_scalar(&v->scalar, &t));
+            c->wrapped[c->nwrapped++] = t;
+            v->tag = LA_VTENSOR;
+            v->tensor = t;
+        }
+    }
+    return LA_OK;
+}
+
+static la_status take_outs(call *c)
+{
+    la_frame *f = &c->frame;
+    memset(f->outs, 0, sizeof(f->outs));
+    if (f->form == LA_INPLACE) f->outs[0] = c->args.args[0].tensor;
+    for (int k = 0; k < c->args.nouts; k++) {
+        if (!c->args.outs[k]) continue;
+        f->form = LA_OUT;
+        f->outs[k] = c->args.outs[k]->tensor;
+        if (!f->outs[k]) return la_error(LA_ESTATE, "out was freed");
+    }
+    return LA_OK;
+}
+
+static la_status compute(call *c, const la_schema *s, la_form form)
+{
+    la_frame *f = &c->frame;
+    f->op = c->op;
+    f->form = form;
+    f->args = c->args.args;
+    f->nargs = s->nparams;
+    f->nresults = 0;
+    c->nwrapped = 0;
+    la_status status = take_tensors(c, s);
+    if (!status) status = take_outs(c);
+    if (!status) status = la_dispatch(f);
+    while (c->nwrapped > 0) la_tensor_release(c->wrapped[--c->nwrapped]);
+    return status;
+}
+
+/* ---- pushing ---- */
+
+/* A list of tensors: every handle is filled as soon as it exists; the rest
+** stays owned by the box on the stack. */
+static void push_list(call *c, la_value *v)
+{
+    lua_State *L = c->L;
+    la_tensor_box *box = c->list;
+    lua_createtable(L, (int)box->n, 0);
+    for (int64_t i = 0; i < box->n; i++) {
+        if (!box->list[i]) continue;
+        la_handle *h = la_new_handle(L, c->state);
+        la_fill_handle(c->state, h, box->list[i]);
+        box->list[i] = NULL;
+        lua_rawseti(L, -2, i + 1);
+    }
+    v->tag = LA_VNONE;
+}
+
+/* The list moves from the frame into a box that Lua owns. If there is no
+** memory for the box the frame's list must not leak: the box is asked for in
+** protected mode. */
+static int protected_box(lua_State *L)
+{
+    la_push_box(L, lua_tointeger(L, 1));
+    return 1;
+}
+
+static int box_list(call *c, la_value *v)
+{
+    lua_State *L = c->L;
+    lua_pushcfunction(L, protected_box);
+    lua_pushinteger(L, v->tensors.n);
+    int status = lua_pcall(L, 1, 1, 0);
+    if (status == LUA_OK) {
+        c->list = lua_touserdata(L, -1);
+        for (int64_t i = 0; i < v->tensors.n; i++) {
+            c->list->list[i] = v->tensors.list[i];
+            v->tensors.list[i] = NULL;
+        }
+    }
+    la_value_drop(v);
+    return status;
+}
+
+static void push_ints(lua_State *L, const la_value *v)
+{
+    lua_createtable(L, (int)v->ints.n, 0);
+    for (int64_t i = 0; i < v->ints.n; i++) {
+        lua_pushinteger(L, v->ints.list[i]);
+        lua_rawseti(L, -2, i + 1);
+    }
+}
+
+static int push_value(call *c, la_value *v)
+{
+    lua_State *L = c->L;
+    switch (v->tag) {
+    case LA_VTENSORS: push_list(c, v); return 1;
+    case LA_VBOOL: lua_pushboolean(L, v->b); return 1;
+    case LA_VINT: lua_pushinteger(L, v->i); return 1;
+    case LA_VFLOAT: lua_pushnumber(L, v->d); return 1;
+    case LA_VDTYPE: lua_pushstring(L, la_dtype_name(v->dtype)); return 1;
+    case LA_VSTR: lua_pushlstring(L, v->str.text, v->str.n); return 1;
+    case LA_VINTS: push_ints(L, v); return 1;
+    case LA_VSCALAR:
+        la_push_scalar(L, &v->scalar);
+        return v->scalar.kind == LA_KCOMPLEX ? 2 : 1;
+    default: lua_pushnil(L); return 1;
+    }
+}
+
+/* Results go to the handles made before. A list moves into Lua's ownership
+** first, so that running out of memory while it is pushed leaks nothing. */
+static int push_results(call *c, const la_schema *s, int first)
+{
+    lua_State *L = c->L;
+    int n = 0, status = LUA_OK;
+    for (int k = 0; k < s->nresults; k++) {
+        la_value *v = &c->frame.results[k];
+        if (!c->results[k] || v->tag != LA_VTENSOR) continue;
+        la_fill_handle(c->state, c->results[k], v->tensor);
+        v->tag = LA_VNONE;
+    }
+    if (c->frame.results[0].tag == LA_VTENSORS) {
+        status = box_list(c, &c->frame.results[0]);
+        c->frame.results[0].tag = LA_VTENSORS;
+    }
+    if (status != LUA_OK) return lua_error(L);
+    for (int k = 0; k < s->nresults; k++) {
+        if (c->results[k] && c->results[k]->tensor)
+            lua_pushvalue(L, first + k), n++;
+        else
+            n += push_value(c, &c->frame.results[k]);
+    }
+    la_pace(L, c->state);
+    return n;
+}
+
+static int push_outs(call *c)
+{
+    for (int k = 0; k < c->args.nouts; k++)
+        lua_pushvalue(c->L, c->args.out_at[k]);
+    return c->args.nouts;
+}
+
+/* One slot of the stack for every result, tensors as empty handles. */
+static int make_handles(call *c, const la_schema *s)
+{
+    int first = lua_gettop(c->L) + 1;
+    luaL_checkstack(c->L, 2 * LA_MAX_RESULTS + 4, "too many results");
+    for (int k = 0; k < s->nresults; k++) {
+        c->results[k] = NULL;
+        if (s->results[k] == LA_VTENSOR)
+            c->results[k] = la_new_handle(c->L, c->state);
+        else
+            lua_pushnil(c->L);
+    }
+    return first;
+}
+
+/* Retry once after a full collection: dead tensors may hold the memory. */
+static la_status compute_or_collect(call *c, const la_schema *s, la_form form)
+{
+    la_value before[LA_MAX_ARGS];
+    memcpy(before, c->args.args, (size_t)s->nparams * sizeof(la_value));
+    la_status status = compute(c, s, form);
+    if (__builtin_expect(status != LA_ENOMEM, 1)) return status;
+    lua_gc(c->L, LUA_GCCOLLECT);
+    memcpy(c->args.args, before, (size_t)s->nparams * sizeof(la_value));
+    return compute(c, s, form);
+}
+
+/* Everything after the arguments are parsed. */
+static int finish_call(call *c, const char *name, la_form form)
+{
+    const la_schema *s = la_schema_of(c->op);
+    bool in_place = form == LA_INPLACE || (c->op->forms & LA_MUTATES);
+    int first = 0;
+    c->list = NULL;
+    if (!in_place && c->args.nouts == 0) first = make_handles(c, s);
+    la_status status = compute_or_collect(c, s, form);
+    if (status) return la_raise(c->L, name, status);
+    if (first) return push_results(c, s, first);
+    la_drop_results(&c->frame);
+    if (!in_place) return push_outs(c);
+    lua_settop(c->L, 1);
+    return 1;
+}
+
+/* ---- closures ---- */
+
+typedef struct entry {
+    const la_op *op;
+    la_form form;
+    bool method;
+    char name[46];
+} entry;
+
+static const la_op *pick_overload(lua_State *L, const entry *e,
+                                  la_call_args *args)
+{
+    const la_op *op = e->op;
+    for (; op->next; op = op->next) {
+        int top = lua_gettop(L);
+        if (la_parse(L, op, e->name, e->method, true, args)) return op;
+        lua_settop(L, top);
+    }
+    la_parse(L, op, e->name, e->method, false, args);
+    return op;
+}
+
+static int operation(lua_State *L)
+{
+    const entry *e = lua_touserdata(L, lua_upvalueindex(LA_UP_OWN));
+    call c;
+    c.L = L;
+    c.state = la_enter(L);
+    c.op = pick_overload(L, e, &c.args);
+    return finish_call(&c, e->name, e->form);
+}
+
+/* Operators: two operands (or one, given twice by Lua), no keywords. */
+static void operand(call *c, const entry *e, int k)
+{
+    lua_State *L = c->L;
+    la_handle *h = la_to_handle(L, k + 1);
+    la_value *v = &c->args.args[k];
+    c->args.handles[k] = h;
+    if (h) {
+        *v = (la_value){.tag = LA_VTENSOR, .given = true};
+        return;
+    }
+    *v = (la_value){.tag = LA_VSCALAR, .given = true};
+    int t = lua_type(L, k + 1);
+    if ((t != LUA_TNUMBER && t != LUA_TBOOLEAN)
+        || !la_to_scalar(L, k + 1, &v->scalar))
+        la_raise_arg(L, k + 1, e->name, "tensor or number expected, got %s",
+                     la_type_text(L, k + 1));
+}
+
+static int operator(lua_State *L)
+{
+    const entry *e = lua_touserdata(L, lua_upvalueindex(LA_UP_OWN));
+    call c;
+    c.L = L;
+    c.state = la_enter(L);
+    c.op = e->op;
+    const la_schema *s = la_schema_of(e->op);
+    for (int k = 0; k < s->nparams; k++) {
+        c.args.handles[k] = NULL;
+        if (s->params[k].type == LA_TYPE_TENSOR) operand(&c, e, k);
+        else c.args.args[k] = s->params[k].fallback;
+    }
+    c.args.nouts = 0;
+    return finish_call(&c, e->name, LA_FUNCTIONAL);
+}
+
+/* ---- opening ---- */
+
+static size_t base_length(const la_op *op)
+{
+    return strcspn(op->signature, ".(");
+}
+
+static bool same_name(const la_op *a, const la_op *b)
+{
+    size_t n = base_length(a);
+    return n == base_length(b) && memcmp(a->signature, b->signature, n) == 0;
+}
+
+/* Chain the overloads of a name in the order of their rows. Every state does
+** it and finds the same links. */
+static bool is_first(la_op *op)
+{
+    for (int i = op->id - 1; i >= 0; i--)
+        if (same_name(la_op_at(i), op)) return false;
+    return true;
+}
+
+static void link_overloads(la_op *op)
+{
+    for (int i = op->id + 1; i < la_op_count(); i++)
+        if (same_name(la_op_at(i), op)) {
+            __atomic_store_n(&op->next, la_op_at(i), __ATOMIC_RELAXED);
+            return;
+        }
+}
+
+/* Make the closure of an entry; the entry is anchored as its last upvalue. */
+static void push_closure(lua_State *L, lua_CFunction fn, const la_op *op,
+                         const char *name, size_t n, la_form form, bool method)
+{
+    entry *e = lua_newuserdatauv(L, sizeof(*e), 0);
+    e->op = op;
+    e->form = form;
+    e->method = method;
+    snprintf(e->name, sizeof(e->name), "%.*s%s", (int)n, name,
+             form == LA_INPLACE ? "_" : "");
+    la_closure(L, fn);
+}
+
+void la_add_operation(lua_State *L, const la_op *op, const char *name,
+                      size_t n, int lib, int methods)
+{
+    if (op->forms & LA_FN) {
+        lua_pushlstring(L, name, n);
+        push_closure(L, operation, op, name, n, LA_FUNCTIONAL, false);
+        lua_rawset(L, lib);
+    }
+    if (op->forms & LA_METHOD) {
+        lua_pushlstring(L, name, n);
+        push_closure(L, operation, op, name, n, LA_FUNCTIONAL, true);
+        lua_rawset(L, methods);
+    }
+    if (op->forms & LA_INPLACE_FORM) {
+        lua_pushlstring(L, name, n);
+        lua_pushliteral(L, "_");
+        lua_concat(L, 2);
+        push_closure(L, operation, op, name, n, LA_INPLACE, true);
+        lua_rawset(L, methods);
+    }
+}
+
+static void add_aliases(lua_State *L, int lib, int methods)
+{
+    static const char *const rows[][2] = {
+#define ALIAS(alias, name) {#alias, name},
+#include "op/aliases.def"
+#undef ALIAS
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        for (int id = 0; id < LA_NOPS; id++) {
+            const la_op *op = la_op_at(id);
+            if (base_length(op) != strlen(rows[i][1])
+                || memcmp(op->signature, rows[i][1], base_length(op)) != 0)
+                continue;
+            la_add_operation(L, op, rows[i][0], strlen(rows[i][0]), lib,
+                             methods);
+            break;
+        }
+}
+
+void la_open_operations(lua_State *L, int lib, int methods)
+{
+    for (int id = 0; id < la_op_count(); id++) {
+        la_op *op = (la_op *)la_op_at(id);
+        link_overloads(op);
+        if (is_first(op))
+            la_add_operation(L, op, op->signature, base_length(op), lib,
+                             methods);
+    }
+    add_aliases(L, lib, methods);
+}
+
+void la_push_operator(lua_State *L, const char *name)
+{
+    const la_op *op = la_op_find(name, strlen(name));
+    if (op) push_closure(L, operator, op, name, strlen(name), LA_FUNCTIONAL,
+                         false);
+    else lua_pushnil(L);
+}

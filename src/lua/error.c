@@ -1,0 +1,55 @@
+/* Raising: the one place where the library leaves through Lua's longjmp. */
+#include <stdarg.h>
+#include <string.h>
+
+#include "lua/face.h"
+
+const char *la_type_text(lua_State *L, int arg)
+{
+    if (la_to_handle(L, arg)) return "tensor";
+    if (lua_type(L, arg) == LUA_TNONE) return "no value";
+    if (luaL_getmetafield(L, arg, "__name") == LUA_TSTRING)
+        return lua_tostring(L, -1);
+    return luaL_typename(L, arg);
+}
+
+static int raise_text(lua_State *L)
+{
+    luaL_where(L, 1);
+    lua_insert(L, -2);
+    lua_concat(L, 2);
+    return lua_error(L);
+}
+
+int la_raise_arg(lua_State *L, int arg, const char *name, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    const char *text = lua_pushvfstring(L, fmt, ap);
+    va_end(ap);
+    lua_pushfstring(L, "bad argument #%d to '%s' (%s)", arg, name, text);
+    return raise_text(L);
+}
+
+int la_raise(lua_State *L, const char *name, la_status status)
+{
+    const char *text = la_error_message();
+    int arg = la_error_arg();
+    if (status == LA_ENOMEM && *text == '\0') text = "not enough memory";
+    if (arg > 0)
+        lua_pushfstring(L, "bad argument #%d to '%s' (%s)", arg, name, text);
+    else
+        lua_pushfstring(L, "%s: %s", name, text);
+    return raise_text(L);
+}
+
+la_tensor *la_check_tensor(lua_State *L, int arg, const char *name)
+{
+    la_handle *h = la_to_handle(L, arg);
+    if (!h)
+        la_raise_arg(L, arg, name, "tensor expected, got %s",
+                     la_type_text(L, arg));
+    else if (!h->tensor)
+        la_raise_arg(L, arg, name, "tensor was freed");
+    return h ? h->tensor : NULL;
+}

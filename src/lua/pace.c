@@ -1,0 +1,94 @@
+/*
+** Handles, and keeping the collector in step with them.
+**
+** Lua sees a few dozen bytes for a tensor of any size and runs few finalizers
+** a step, so dead tensors would pile up by the million. After every LOOK
+** handles (or LOOK_BYTES of data) we run a collector step ourselves, without
+** changing the host's settings: a step of size 0 is a whole young collection
+** in generational mode. In incremental mode the step's size doubles while the
+** backlog (handles beyond what the last whole cycle left) grows, and shrinks
+** when it falls; past MOST a full collection ends the matter. A collector that
+** the host has stopped is left alone.
+*/
+#include "base/memory.h"
+#include "lua/face.h"
+
+#define LOOK 128
+#define LOOK_BYTES ((uint64_t)8 << 20)
+#define MOST 4000
+
+la_handle *la_new_handle(lua_State *L, la_state *s)
+{
+    la_handle *h = lua_newuserdatauv(L, sizeof(*h), 0);
+    h->magic = LA_HANDLE_MAGIC;
+    h->tensor = NULL;
+    s->made++;
+    s->since++;
+    lua_pushvalue(L, lua_upvalueindex(LA_UP_META));
+    lua_setmetatable(L, -2);
+    return h;
+}
+
+void la_fill_handle(la_state *s, la_handle *h, la_tensor *owned)
+{
+    h->tensor = owned;
+    if (owned->storage && !owned->base)
+        s->bytes += (uint64_t)owned->storage->nbytes;
+}
+
+int la_push_owned(lua_State *L, la_tensor *owned)
+{
+    la_state *s = la_up_state(L);
+    la_handle *h = la_new_handle(L, s);
+    la_fill_handle(s, h, owned);
+    return 1;
+}
+
+static uint64_t alive(const la_state *s) { return s->made - s->ended; }
+
+static void whole_cycle(lua_State *L, la_state *s)
+{
+    lua_gc(L, LUA_GCCOLLECT);
+    s->floor = alive(s);
+    s->step = 0;
+}
+
+/* Many handles: a step, and a larger one next time if it did not help. */
+static void step_handles(lua_State *L, la_state *s)
+{
+    if (lua_gc(L, LUA_GCSTEP, (int)s->step)) s->floor = alive(s);
+    if (alive(s) < s->floor) s->floor = alive(s);
+    uint64_t backlog = alive(s) - s->floor;
+    if (backlog > MOST) whole_cycle(L, s);
+    else if (backlog > MOST / 4) s->step = s->step ? s->step * 2 : 2;
+    else s->step /= 2;
+    if (s->step > 512) s->step = 512;
+}
+
+/* Much data: a step first; a whole cycle when that gave nothing back, rarer
+** the larger the heap that it must walk. */
+static void step_bytes(lua_State *L, la_state *s)
+{
+    size_t before = la_mem_stat().used;
+    uint64_t heap = (uint64_t)lua_gc(L, LUA_GCCOUNT) << 10;
+    lua_gc(L, LUA_GCSTEP, 0);
+    bool helped = la_mem_stat().used + (s->bytes >> 1) < before;
+    uint64_t patience = LOOK_BYTES + (heap > (16u << 20) ? 48u << 20 : 0);
+    if (helped || s->bytes < patience) {
+        if (helped) s->bytes = 0;
+        return;
+    }
+    s->bytes = 0;
+    whole_cycle(L, s);
+}
+
+void la_pace(lua_State *L, la_state *s)
+{
+    if (__builtin_expect(s->since < LOOK && s->bytes < LOOK_BYTES, 1)) return;
+    if (!lua_gc(L, LUA_GCISRUNNING)) return;
+    if (s->bytes >= LOOK_BYTES) step_bytes(L, s);
+    if (s->since >= LOOK) {
+        s->since = 0;
+        step_handles(L, s);
+    }
+}
