@@ -18,7 +18,11 @@ typedef void (*la_range_fn)(int64_t begin, int64_t end, void *context);
 
 void la_parallel_for(int64_t n, int64_t grain, la_range_fn fn, void *context);
 
-int la_num_threads(void);            /* default: affinity and cgroup quota */
+/* Join all workers; the next region starts new ones. Done at unload too. */
+void la_pool_shutdown(void);
+
+/* Default: LUNARRAY_NUM_THREADS, else affinity and cgroup quota. */
+int la_num_threads(void);
 void la_set_num_threads(int n);      /* 1 .. 256, clamped */
 int la_thread_index(void);           /* 0 for the caller, 1.. for workers */
 bool la_in_parallel(void);
@@ -28,6 +32,8 @@ bool la_in_parallel(void);
 typedef void (*la_host_parallel_for)(void *host, int64_t n, int64_t grain,
                                      la_range_fn fn, void *context);
 void la_set_parallel_for(la_host_parallel_for run, void *host);
+/* True once after the host's function missed or repeated a range. */
+bool la_parallel_fault(void);
 
 /* Long loops ask between chunks; true means: stop, the caller returns
 ** LA_EINTR. The hook is the host's or the program's (Ctrl-C). */
