@@ -113,13 +113,20 @@ static void report_done(void)
     pthread_mutex_unlock(&pool.sleep_lock);
 }
 
+/* Chunks are left in 'w', and this thread's index is below their number: an
+** index must be good for arrays of la_num_threads() entries. */
+static inline bool can_take(uint64_t w)
+{
+    return next_of(w) < chunks_of(w) && thread_index < chunks_of(w);
+}
+
 /* Take and run chunks until none is left. Stops after a fork in a chunk: the
 ** region belongs to the parent then. */
 static void run_chunks(void)
 {
     unsigned life = pool.life;
     uint64_t w = atomic_load(&pool.word);
-    while (next_of(w) < chunks_of(w)) {
+    while (can_take(w)) {
         if (!atomic_compare_exchange_weak(&pool.word, &w, w + 1)) continue;
         run_chunk(chunks_of(w), next_of(w));
         if (pool.life != life) return;
@@ -132,8 +139,7 @@ static void run_chunks(void)
 
 static bool has_work(void)
 {
-    uint64_t w = atomic_load(&pool.word);
-    return next_of(w) < chunks_of(w) || atomic_load(&pool.stopping);
+    return can_take(atomic_load(&pool.word)) || atomic_load(&pool.stopping);
 }
 
 static bool spin_for_work(void)
