@@ -6,8 +6,11 @@
 ** coalesce. The method is PyTorch's TensorIterator.
 **
 ** An iterator lives on the caller's stack and owns references to its operands
-** until la_iter_close. After a build without error outputs that were NULL are
-** allocated: take them with la_iter_output.
+** until la_iter_close (with LA_IT_BORROWED it only borrows what it was given:
+** the caller keeps those tensors alive). After a build without error outputs
+** that were NULL are allocated: take them with la_iter_output. On the meta
+** device everything but the loops happens. A la_iter is large: only the parts
+** in use are ever written, so never copy or zero one whole.
 */
 #ifndef LA_ITER_ITER_H
 #define LA_ITER_ITER_H
@@ -32,12 +35,13 @@ enum {
     LA_IT_PROMOTE_INTEGERS_TO_FLOAT = 1 << 9,
     LA_IT_CAST_OUTPUTS = 1 << 10,             /* common dtype to outputs */
     /* the twelfth, static dtype / shape / device, are the fields below */
+    LA_IT_BORROWED = 1 << 11,  /* take no references to given operands */
     LA_IT_BINARY_OP = LA_IT_CHECK_MEM_OVERLAP | LA_IT_ALLOW_CPU_SCALARS
-        | LA_IT_PROMOTE_INPUTS | LA_IT_CAST_OUTPUTS
+        | LA_IT_CHECK_ALL_SAME_DEVICE | LA_IT_PROMOTE_INPUTS | LA_IT_CAST_OUTPUTS
         | LA_IT_ENFORCE_SAFE_CASTING_TO_OUTPUT | LA_IT_RESIZE_OUTPUTS,
     LA_IT_BINARY_FLOAT_OP = LA_IT_BINARY_OP | LA_IT_PROMOTE_INTEGERS_TO_FLOAT,
     LA_IT_COMPARISON_OP = LA_IT_CHECK_MEM_OVERLAP | LA_IT_ALLOW_CPU_SCALARS
-        | LA_IT_PROMOTE_INPUTS | LA_IT_RESIZE_OUTPUTS
+        | LA_IT_CHECK_ALL_SAME_DEVICE | LA_IT_PROMOTE_INPUTS | LA_IT_RESIZE_OUTPUTS
 };
 
 typedef struct la_iter_config {
@@ -46,36 +50,39 @@ typedef struct la_iter_config {
     la_tensor *operands[LA_ITER_MAX_OPS];  /* outputs first; NULL: allocate */
     /* Outputs in this set are also read (in place accumulation). */
     uint32_t read_write;
-    la_dtype static_dtype;     /* of outputs; LA_UNDEFINED: infer */
+    /* What the loop writes to outputs; LA_UNDEFINED: infer. A given output of
+    ** another dtype is converted to. */
+    la_dtype static_dtype;
     const la_shape *static_shape;          /* NULL: broadcast the inputs */
     int static_device;         /* -1: infer */
-    /* Reductions: bit d set = dim d of the inputs is reduced; outputs come with
-    ** those dims kept as size 1 (stride 0 is put in by the iterator). */
+    /* Reductions (LA_IT_IS_REDUCTION): outputs are given, with the reduced dims
+    ** kept as size 1 (the iterator puts stride 0 there), and count as read. */
 } la_iter_config;
 #define LA_ITER_CONFIG(f, nout, nin) \
     {.flags = (f), .noutputs = (nout), .ninputs = (nin), \
      .static_dtype = LA_UNDEFINED, .static_device = -1}
 
 typedef struct la_iter_operand {
-    la_tensor *tensor;         /* owned reference; what the loop runs over */
-    la_tensor *original;       /* owned; an output that a temporary stands for */
-    char *data;
-    int64_t strides[LA_MAX_DIMS];  /* bytes; dim 0 is the fastest */
+    la_tensor *tensor;         /* what the loop runs over */
+    char *data;                /* first element; NULL on the meta device */
     la_dtype current, target;  /* dtype in memory, dtype in the loop */
-    bool is_output, is_read_write, will_resize, was_null;
+    bool is_output, is_read_write, will_resize, was_null, owned;
+    int64_t strides[LA_MAX_DIMS];  /* bytes; dim 0 is the fastest */
 } la_iter_operand;
 
 typedef struct la_iter {
-    la_iter_operand op[LA_ITER_MAX_OPS];
     int noutputs, noperands, ndim;
-    int64_t shape[LA_MAX_DIMS];    /* dim 0 is the fastest */
-    int64_t numel;
-    uint8_t perm[LA_MAX_DIMS];     /* iterator dim -> tensor dim */
-    la_dtype common;           /* LA_UNDEFINED when no promotion was asked */
-    la_device device;
     uint32_t flags;
-    bool coalesced, is_reduction, all_fast;
+    int64_t numel;
+    la_dtype common;           /* LA_UNDEFINED when inputs differ unpromoted */
+    la_device device;
+    bool coalesced;            /* perm says nothing any more */
+    bool is_reduction, same_shape, all_scalars;
+    bool needs_cast;           /* some operand's current is not its target */
     struct la_names *names;    /* of the outputs; NULL for none */
+    uint8_t perm[LA_MAX_DIMS];     /* iterator dim -> tensor dim */
+    int64_t shape[LA_MAX_DIMS];    /* dim 0 is the fastest */
+    la_iter_operand op[LA_ITER_MAX_OPS];
 } la_iter;
 
 /* On failure the iterator is closed already. */
@@ -89,7 +96,8 @@ la_tensor *la_iter_output(la_iter *it, int k);
 /* Run 'loop' over everything, in parallel when numel is at least the grain
 ** (32768 by default: pass LA_GRAIN). Operands whose dtype in memory is not the
 ** target are converted in chunks through a buffer on the way in and out. (The
-** dispatcher has resolved conj and neg bits before.) LA_EINTR, or LA_OK. */
+** dispatcher has resolved conj and neg bits before.) The loop may change the
+** pointers it is given, not the strides. LA_EINTR, or LA_OK. */
 #define LA_GRAIN 32768
 la_status la_iter_for_each(la_iter *it, la_loop loop, const void *params,
                            int64_t grain);
@@ -98,12 +106,18 @@ la_status la_iter_serial(la_iter *it, la_loop loop, const void *params);
 void la_iter_range(const la_iter *it, int64_t begin, int64_t end, la_loop loop,
                    const void *params);
 
-/* Reductions: outputs must be initialised by the caller (identity or first
-** value); 'loop' sees reduced dims with output stride 0 and combines into the
-** output. Parallel over outputs, or over the input when there are few outputs:
-** then 'combine' folds the partial results (same loop contract, one input).
-** The way of cutting depends on sizes only, never on the number of threads. */
-la_status la_iter_reduce(la_iter *it, la_loop loop, const void *params);
+/* Reductions: outputs must be initialised by the caller (the identity, or for
+** min and the like any value that may come in twice); 'loop' sees reduced dims
+** with output stride 0 and combines into the output. Parallel over outputs, or
+** over the input when there are few outputs: then partial outputs start as
+** copies of the initialised ones and 'combine' folds them in, in order (data:
+** the outputs, then as many inputs of the same dtypes). 'combine' NULL: never
+** cut along reduced dims. The way of cutting depends on sizes only, never on
+** the number of threads. LA_ENOMEM, LA_EINTR or LA_OK. */
+la_status la_iter_reduce(la_iter *it, la_loop loop, la_loop combine,
+                         const void *params);
+/* Is iterator dim 'd' one of the reduced? */
+bool la_iter_is_reduced(const la_iter *it, int d);
 
 /* A walk over the shape by linear position, used by the loops above. */
 typedef struct la_dim_counter {
@@ -118,8 +132,8 @@ void la_dim_counter_init(la_dim_counter *, int ndim, const int64_t *shape,
 bool la_dim_counter_step(const la_dim_counter *, int64_t step[2]);
 void la_dim_counter_advance(la_dim_counter *, const int64_t step[2]);
 
-/* Halve along the largest dim until every part indexes with 32 bits; calls
-** 'fn' on each part. */
+/* Halve along the dim of largest extent until every part indexes with 32 bits;
+** calls 'fn' on each part, which borrows everything (do not close it). */
 bool la_iter_fits_32bit(const la_iter *it);
 la_status la_iter_split_32bit(la_iter *it,
                               la_status (*fn)(la_iter *, void *), void *ctx);
@@ -131,6 +145,9 @@ static inline la_loop la_cast_loop(la_dtype to, la_dtype from)
 {
     return (*LA_STUB(cast))[to][from];
 }
+
+/* PyTorch's name of a dtype in messages: "Float", "Long", "ComplexFloat". */
+const char *la_dtype_title(la_dtype d);
 
 /* One text that shows operands, strides, shape and dtypes (LUNARRAY_TRACE and
 ** debuggers). Writes at most 'room' bytes. */

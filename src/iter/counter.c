@@ -1,0 +1,44 @@
+/*
+** The walk over a shape by linear position, in boxes of one or two dims: long
+** inner loops, few calls. Dim 0 is the fastest.
+*/
+#include "iter/iter.h"
+
+void la_dim_counter_init(la_dim_counter *c, int ndim, const int64_t *shape,
+                         int64_t begin, int64_t end)
+{
+    c->shape = shape;
+    c->ndim = ndim;
+    c->begin = c->offset = begin;
+    c->end = end;
+    for (int d = 0; d < ndim; d++) {
+        c->values[d] = shape[d] > 0 ? begin % shape[d] : 0;
+        if (shape[d] > 0) begin /= shape[d];
+    }
+}
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+bool la_dim_counter_step(const la_dim_counter *c, int64_t step[2])
+{
+    int64_t left = c->end - c->offset;
+    step[0] = step[1] = 1;
+    if (left <= 0) return false;
+    if (c->ndim == 0) return true;
+    step[0] = least(c->shape[0] - c->values[0], left);
+    if (c->ndim > 1 && step[0] == c->shape[0])
+        step[1] = least(c->shape[1] - c->values[1], left / c->shape[0]);
+    return true;
+}
+
+void la_dim_counter_advance(la_dim_counter *c, const int64_t step[2])
+{
+    c->offset += step[0] * step[1];
+    int d = step[1] != 1;  /* then a whole number of rows was taken */
+    int64_t carry = step[d];
+    for (; d < c->ndim && carry > 0; d++) {
+        int64_t value = c->values[d] + carry;
+        carry = value >= c->shape[d];
+        c->values[d] = carry ? value - c->shape[d] : value;
+    }
+}

@@ -1,0 +1,59 @@
+/* An iterator as text, for LUNARRAY_TRACE and debuggers. */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "iter/iter.h"
+
+typedef struct writer {
+    char *out;
+    size_t room, at;
+} writer;
+
+static void put(writer *w, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void put(writer *w, const char *format, ...)
+{
+    if (w->at + 1 >= w->room) return;
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(w->out + w->at, w->room - w->at, format, args);
+    va_end(args);
+    if (n > 0) w->at += (size_t)n;
+}
+
+static void put_list(writer *w, const char *name, int n, const int64_t *v)
+{
+    put(w, " %s=[", name);
+    for (int d = 0; d < n; d++)
+        put(w, "%s%lld", d ? "," : "", (long long)v[d]);
+    put(w, "]");
+}
+
+static void put_operand(writer *w, const la_iter *it, int k)
+{
+    const la_iter_operand *op = &it->op[k];
+    put(w, "\n  %s %d: %s", op->is_output ? "out" : "in", k + 1,
+        la_dtype_name(op->current));
+    if (op->target != op->current)
+        put(w, " as %s", la_dtype_name(op->target));
+    put_list(w, "strides", it->ndim, op->strides);
+    if (op->is_read_write) put(w, " read-write");
+    if (op->was_null) put(w, " allocated");
+    else if (op->will_resize) put(w, " resized");
+}
+
+void la_iter_describe(const la_iter *it, char *out, size_t room)
+{
+    writer w = {out, room, 0};
+    if (room) out[0] = '\0';
+    put(&w, "iter");
+    put_list(&w, "shape", it->ndim, it->shape);
+    put(&w, " numel=%lld", (long long)it->numel);
+    if (it->common != LA_UNDEFINED)
+        put(&w, " common=%s", la_dtype_name(it->common));
+    if (it->is_reduction) put(&w, " reduction");
+    if (it->coalesced) put(&w, " coalesced");
+    if (it->needs_cast) put(&w, " casts");
+    for (int k = 0; k < it->noperands; k++) put_operand(&w, it, k);
+}

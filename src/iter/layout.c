@@ -1,0 +1,247 @@
+/*
+** Strides, order of dims, memory of the outputs and coalescing. Before
+** la_iter_reorder dims are in the order of tensors (the last is the fastest in
+** a contiguous one), after it dim 0 is the fastest. The comparison of strides
+** decides the layout of fresh outputs, so it follows PyTorch to the letter.
+*/
+#include <string.h>
+
+#include "iter/internal.h"
+
+typedef enum fast_kind {
+    FAST_NONE, FAST_CONTIGUOUS, FAST_CHANNELS_LAST, FAST_SAME_STRIDES
+} fast_kind;
+
+/* Do all final operands have the same strides? */
+static bool same_strides(const la_iter *it)
+{
+    const la_tensor *first = NULL;
+    for (int k = it->noperands - 1; k >= 0; k--) {
+        const la_tensor *t = it->op[k].tensor;
+        if (!la_iter_fixed(&it->op[k])) continue;
+        if (!first) first = t;
+        else if (memcmp(la_strides(first), la_strides(t),
+                        sizeof(int64_t) * it->ndim))
+            return false;
+    }
+    return first != NULL;
+}
+
+static fast_kind choose_fast(const la_iter *it)
+{
+    if (it->is_reduction || !it->same_shape) return FAST_NONE;
+    uint32_t layout = LA_F_LAYOUT;
+    for (int k = 0; k < it->noperands; k++)
+        if (la_iter_fixed(&it->op[k])) layout &= it->op[k].tensor->flags;
+    if (layout & LA_F_CONTIGUOUS) return FAST_CONTIGUOUS;
+    if (it->flags & LA_IT_ENFORCE_LINEAR_ITERATION) return FAST_NONE;
+    if (layout & LA_F_CHANNELS_LAST) return FAST_CHANNELS_LAST;
+    if ((layout & LA_F_DENSE) && same_strides(it)) return FAST_SAME_STRIDES;
+    return FAST_NONE;
+}
+
+/* Give output 'op' its memory: a new tensor, or the given one resized.
+** 'strides' (elements) NULL: contiguous. */
+static la_status make_output(la_iter *it, la_iter_operand *op,
+                             const int64_t *sizes, const int64_t *strides)
+{
+    la_tensor *t = op->tensor;
+    if (!t) {
+        LA_TRY(la_tensor_empty_on(it->device, it->ndim, sizes, strides,
+                                  op->target, &op->tensor));
+        op->current = op->target;
+        op->owned = true;
+    } else {
+        if (t->dtype == LA_UNDEFINED) t->dtype = (uint8_t)op->current;
+        LA_TRY(la_tensor_resize(t, it->ndim, sizes));
+        if (strides) LA_TRY(la_tensor_set_geometry(t, it->ndim, sizes,
+                                                   strides));
+    }
+    return LA_OK;
+}
+
+/* The last operand that has a final geometry: inputs before outputs. */
+static const la_tensor *pattern(const la_iter *it)
+{
+    for (int k = it->noperands - 1; k >= 0; k--)
+        if (la_iter_fixed(&it->op[k])) return it->op[k].tensor;
+    return NULL;
+}
+
+static la_status make_fast_outputs(la_iter *it, fast_kind kind)
+{
+    int64_t format[4];
+    const int64_t *strides = NULL;
+    if (kind == FAST_CHANNELS_LAST) {
+        LA_TRY(la_format_strides(LA_FORMAT_CHANNELS_LAST, it->ndim, it->shape,
+                                 format));
+        strides = format;
+    } else if (kind == FAST_SAME_STRIDES) {
+        strides = la_strides(pattern(it));
+    }
+    for (int k = 0; k < it->noutputs; k++)
+        if (it->op[k].will_resize)
+            LA_TRY(make_output(it, &it->op[k], it->shape, strides));
+    return LA_OK;
+}
+
+la_status la_iter_fast_setup(la_iter *it, bool *done)
+{
+    fast_kind kind = choose_fast(it);
+    *done = kind != FAST_NONE;
+    if (!*done) return LA_OK;
+    LA_TRY(make_fast_outputs(it, kind));
+    it->coalesced = it->ndim > 1;
+    if (it->ndim >= 1) {
+        it->ndim = 1;
+        it->shape[0] = it->numel;
+    }
+    it->perm[0] = 0;
+    for (int k = 0; k < it->noperands; k++)
+        it->op[k].strides[0] = (int64_t)la_dtype_size(it->op[k].current);
+    return LA_OK;
+}
+
+/* Byte strides in the order of dims of the shape; 0 where broadcast. */
+static void operand_strides(const la_iter *it, la_iter_operand *op,
+                            bool static_shape)
+{
+    const la_tensor *t = op->tensor;
+    int64_t size = (int64_t)la_itemsize(t);
+    const int64_t *strides = la_strides(t);
+    const int64_t *sizes = static_shape ? it->shape : la_sizes(t);
+    int lead = it->ndim - t->ndim;
+    for (int d = 0; d < lead; d++) op->strides[d] = 0;
+    for (int d = 0; d < t->ndim; d++) {
+        bool broadcast = sizes[d] == 1 && it->shape[lead + d] != 1;
+        op->strides[lead + d] = broadcast ? 0 : strides[d] * size;
+    }
+}
+
+void la_iter_compute_strides(la_iter *it, const la_iter_config *config)
+{
+    for (int k = 0; k < it->noperands; k++) {
+        la_iter_operand *op = &it->op[k];
+        if (!la_iter_fixed(op)) continue;
+        bool given = config->static_shape
+            && op->tensor->ndim == config->static_shape->ndim;
+        /* A reduction's output is smaller than a shape that was given. */
+        operand_strides(it, op, given && !it->is_reduction);
+    }
+}
+
+/* 1: dim a belongs after dim b, -1: before, 0: the operands do not say. */
+static int compare_dims(const la_iter *it, int a, int b)
+{
+    for (int k = 0; k < it->noperands; k++) {
+        const la_iter_operand *op = &it->op[k];
+        if (!la_iter_fixed(op)) continue;
+        int64_t sa = op->strides[a], sb = op->strides[b];
+        if (it->is_reduction && op->is_output && (sa == 0) != (sb == 0))
+            return sb == 0 ? 1 : -1;   /* reduced dims come first */
+        if (sa == 0 || sb == 0) continue;
+        if (sa != sb) return sa < sb ? -1 : 1;
+        if (it->shape[a] > it->shape[b]) return 1;
+    }
+    return 0;
+}
+
+/* Insertion sort that lets a dim pass those it does not compare with. */
+static void sort_dims(const la_iter *it, uint8_t *perm)
+{
+    for (int i = 1; i < it->ndim; i++) {
+        int at = i;
+        for (int j = i - 1; j >= 0; j--) {
+            int order = compare_dims(it, perm[j], perm[at]);
+            if (order < 0) break;
+            if (order == 0) continue;
+            uint8_t moved = perm[j];
+            perm[j] = perm[at];
+            perm[at] = moved;
+            at = j;
+        }
+    }
+}
+
+static void permute(int64_t *values, const uint8_t *perm, int n)
+{
+    int64_t old[LA_MAX_DIMS];
+    memcpy(old, values, sizeof(int64_t) * n);
+    for (int d = 0; d < n; d++) values[d] = old[perm[d]];
+}
+
+void la_iter_reorder(la_iter *it)
+{
+    for (int d = 0; d < it->ndim; d++)
+        it->perm[d] = (uint8_t)(it->ndim - 1 - d);
+    if (it->ndim <= 1) return;
+    if (!(it->flags & LA_IT_ENFORCE_LINEAR_ITERATION))
+        sort_dims(it, it->perm);
+    permute(it->shape, it->perm, it->ndim);
+    for (int k = 0; k < it->noperands; k++)
+        if (la_iter_fixed(&it->op[k]))
+            permute(it->op[k].strides, it->perm, it->ndim);
+}
+
+/* Is the order that of a contiguous tensor? */
+static bool is_inverted(const la_iter *it)
+{
+    for (int d = 0; d < it->ndim; d++)
+        if (it->perm[d] != it->ndim - 1 - d) return false;
+    return true;
+}
+
+la_status la_iter_allocate(la_iter *it)
+{
+    int64_t sizes[LA_MAX_DIMS], strides[LA_MAX_DIMS], next = 1;
+    for (int d = 0; d < it->ndim; d++) {
+        sizes[it->perm[d]] = it->shape[d];
+        strides[it->perm[d]] = next;
+        next *= it->shape[d];
+    }
+    bool inverted = is_inverted(it);
+    for (int k = 0; k < it->noutputs; k++) {
+        la_iter_operand *op = &it->op[k];
+        if (!op->will_resize) continue;
+        LA_TRY(make_output(it, op, sizes, inverted ? NULL : strides));
+        next = (int64_t)la_dtype_size(op->current);
+        for (int d = 0; d < it->ndim; d++) {
+            op->strides[d] = next;
+            next *= it->shape[d];
+        }
+    }
+    return LA_OK;
+}
+
+static bool can_join(const la_iter *it, int a, int b)
+{
+    if (it->shape[a] == 1 || it->shape[b] == 1) return true;
+    for (int k = 0; k < it->noperands; k++)
+        if (it->op[k].strides[a] * it->shape[a] != it->op[k].strides[b])
+            return false;
+    return true;
+}
+
+static void move_strides(la_iter *it, int to, int from)
+{
+    for (int k = 0; k < it->noperands; k++)
+        it->op[k].strides[to] = it->op[k].strides[from];
+}
+
+void la_iter_coalesce(la_iter *it)
+{
+    int last = 0;
+    if (it->ndim <= 1) return;
+    for (int d = 1; d < it->ndim; d++) {
+        if (can_join(it, last, d)) {
+            /* A dim of size 1 keeps any stride: take the other's. */
+            if (it->shape[last] == 1) move_strides(it, last, d);
+            it->shape[last] *= it->shape[d];
+        } else if (++last != d) {
+            move_strides(it, last, d);
+            it->shape[last] = it->shape[d];
+        }
+    }
+    it->ndim = last + 1;
+    it->coalesced = true;
+}

@@ -1,0 +1,248 @@
+/*
+** Running a loop over an iterator: whole, by ranges, in parallel, and through
+** buffers where the dtype in memory is not the dtype of the loop.
+**
+** Every path ends in calls of the kernel on a box of two dims. What a kernel
+** computes for an element depends on nothing but the element, so the cutting
+** (by threads, by buffers, by polls of the interrupt) never shows.
+*/
+#include <string.h>
+
+#include "base/pool.h"
+#include "iter/internal.h"
+
+/* Elements between two looks at the interrupt flag. */
+#define POLL_ELEMENTS ((int64_t)1 << 22)
+
+/* A loop with its arguments, and the strides in the kernel's order. */
+typedef struct runner {
+    const la_iter *it;
+    la_loop loop;
+    const void *params;
+    int64_t strides[2 * LA_ITER_MAX_OPS];
+} runner;
+
+static void runner_init(runner *r, const la_iter *it, la_loop loop,
+                        const void *params)
+{
+    int n = it->noperands;
+    r->it = it;
+    r->loop = loop;
+    r->params = params;
+    for (int k = 0; k < n; k++) {
+        r->strides[k] = it->ndim > 0 ? it->op[k].strides[0] : 0;
+        r->strides[n + k] = it->ndim > 1 ? it->op[k].strides[1] : 0;
+    }
+}
+
+/* The operands at the counter's place. */
+static void locate(const la_iter *it, const int64_t *values, char **data)
+{
+    for (int k = 0; k < it->noperands; k++) {
+        const la_iter_operand *op = &it->op[k];
+        char *p = op->data;
+        for (int d = 0; d < it->ndim; d++) p += values[d] * op->strides[d];
+        data[k] = p;
+    }
+}
+
+/* --- conversion through buffers --- */
+
+#define BUFFER_BYTES 16384
+
+/* One operand's buffer in a walk over a box. Along a dim that the operand does
+** not move in (stride 0) the buffer does not either. */
+typedef struct buffer {
+    char *memory;              /* NULL: the operand is used in place */
+    int64_t inner, outer;      /* byte steps of what the kernel is given */
+    la_loop load, store;
+} buffer;
+
+typedef struct box {
+    int64_t n[2];              /* elements, rows */
+    const int64_t *strides;    /* of the operands in memory */
+    int count;                 /* operands */
+} box;
+
+/* Elements per chunk, such that all buffers fit in BUFFER_BYTES. */
+static int64_t chunk_elements(const la_iter *it)
+{
+    size_t bytes = 0;
+    for (int k = 0; k < it->noperands; k++)
+        if (it->op[k].current != it->op[k].target)
+            bytes += la_dtype_size(it->op[k].target);
+    return (int64_t)(BUFFER_BYTES / bytes) & ~(int64_t)15;
+}
+
+static void buffers_init(const la_iter *it, char *memory, int64_t chunk,
+                         buffer *b)
+{
+    for (int k = 0; k < it->noperands; k++) {
+        const la_iter_operand *op = &it->op[k];
+        b[k].memory = NULL;
+        b[k].load = b[k].store = NULL;
+        if (op->current == op->target) continue;
+        b[k].memory = memory;
+        memory += chunk * (int64_t)la_dtype_size(op->target);
+        if (!op->is_output || op->is_read_write)
+            b[k].load = la_cast_loop(op->target, op->current);
+        if (op->is_output)
+            b[k].store = la_cast_loop(op->current, op->target);
+    }
+}
+
+/* Convert what the box covers of operand k, into the buffer or out of it. */
+static void convert(const buffer *b, la_loop cast, const box *x, int k,
+                    char *place, bool out)
+{
+    int64_t s0 = x->strides[k], s1 = x->strides[x->count + k];
+    char *in_data[2] = {b->memory, place}, *out_data[2] = {place, b->memory};
+    int64_t in_strides[4] = {b->inner, s0, b->outer, s1};
+    int64_t out_strides[4] = {s0, b->inner, s1, b->outer};
+    cast(out ? out_data : in_data, out ? out_strides : in_strides,
+         b->inner ? x->n[0] : 1, b->outer ? x->n[1] : 1, NULL);
+}
+
+/* The kernel on a box small enough for the buffers. */
+static void run_buffered(const runner *r, buffer *b, const box *x, char **data)
+{
+    const la_iter *it = r->it;
+    char *given[LA_ITER_MAX_OPS];
+    int64_t strides[2 * LA_ITER_MAX_OPS];
+    for (int k = 0; k < x->count; k++) {
+        int64_t s0 = x->strides[k], s1 = x->strides[x->count + k];
+        if (b[k].memory) {
+            int64_t size = (int64_t)la_dtype_size(it->op[k].target);
+            b[k].inner = s0 ? size : 0;
+            b[k].outer = s1 ? size * (s0 ? x->n[0] : 1) : 0;
+            if (b[k].load) convert(&b[k], b[k].load, x, k, data[k], false);
+            s0 = b[k].inner;
+            s1 = b[k].outer;
+        }
+        given[k] = b[k].memory ? b[k].memory : data[k];
+        strides[k] = s0;
+        strides[x->count + k] = s1;
+    }
+    r->loop(given, strides, x->n[0], x->n[1], r->params);
+    for (int k = 0; k < it->noutputs; k++)
+        if (b[k].store) convert(&b[k], b[k].store, x, k, data[k], true);
+}
+
+/* A box in pieces: parts of a row when rows are long, else several rows. */
+static void cut_box(const runner *r, buffer *b, int64_t chunk, char **data,
+                    const int64_t n[2])
+{
+    int count = r->it->noperands;
+    box x = {.strides = r->strides, .count = count};
+    int64_t step0 = n[0] < chunk ? n[0] : chunk;
+    int64_t step1 = n[0] < chunk ? chunk / n[0] : 1;
+    for (int64_t i = 0; i < n[1]; i += step1) {
+        x.n[1] = n[1] - i < step1 ? n[1] - i : step1;
+        for (int64_t j = 0; j < n[0]; j += step0) {
+            char *place[LA_ITER_MAX_OPS];
+            x.n[0] = n[0] - j < step0 ? n[0] - j : step0;
+            for (int k = 0; k < count; k++)
+                place[k] = data[k] + j * r->strides[k]
+                         + i * r->strides[count + k];
+            run_buffered(r, b, &x, place);
+        }
+    }
+}
+
+static void range_buffered(const runner *r, int64_t begin, int64_t end)
+{
+    const la_iter *it = r->it;
+    char memory[BUFFER_BYTES] __attribute__((aligned(64)));
+    char *data[LA_ITER_MAX_OPS];
+    buffer b[LA_ITER_MAX_OPS];
+    la_dim_counter c;
+    int64_t step[2], chunk = chunk_elements(it);
+    buffers_init(it, memory, chunk, b);
+    la_dim_counter_init(&c, it->ndim, it->shape, begin, end);
+    while (la_dim_counter_step(&c, step)) {
+        locate(it, c.values, data);
+        cut_box(r, b, chunk, data, step);
+        la_dim_counter_advance(&c, step);
+    }
+}
+
+/* --- ranges --- */
+
+static void range_flat(const runner *r, int64_t begin, int64_t end)
+{
+    char *data[LA_ITER_MAX_OPS];
+    for (int k = 0; k < r->it->noperands; k++)
+        data[k] = r->it->op[k].data + begin * r->strides[k];
+    r->loop(data, r->strides, end - begin, 1, r->params);
+}
+
+static void range_boxes(const runner *r, int64_t begin, int64_t end)
+{
+    char *data[LA_ITER_MAX_OPS];
+    int64_t step[2];
+    la_dim_counter c;
+    la_dim_counter_init(&c, r->it->ndim, r->it->shape, begin, end);
+    while (la_dim_counter_step(&c, step)) {
+        locate(r->it, c.values, data);
+        r->loop(data, r->strides, step[0], step[1], r->params);
+        la_dim_counter_advance(&c, step);
+    }
+}
+
+static void run_range(const runner *r, int64_t begin, int64_t end)
+{
+    if (begin >= end) return;
+    if (r->it->needs_cast) range_buffered(r, begin, end);
+    else if (r->it->ndim <= 1) range_flat(r, begin, end);
+    else range_boxes(r, begin, end);
+}
+
+void la_iter_range(const la_iter *it, int64_t begin, int64_t end, la_loop loop,
+                   const void *params)
+{
+    runner r;
+    runner_init(&r, it, loop, params);
+    run_range(&r, begin, end);
+}
+
+/* A range with a look at the interrupt flag now and then. */
+static void run_polling(int64_t begin, int64_t end, void *context)
+{
+    const runner *r = context;
+    while (begin < end && (end - begin <= POLL_ELEMENTS || !la_interrupted())) {
+        int64_t stop = end - begin > POLL_ELEMENTS ? begin + POLL_ELEMENTS
+                                                   : end;
+        run_range(r, begin, stop);
+        begin = stop;
+    }
+}
+
+static la_status after(const la_iter *it)
+{
+    if (it->numel >= POLL_ELEMENTS && la_interrupted())
+        return la_error(LA_EINTR, "interrupted");
+    return LA_OK;
+}
+
+la_status la_iter_serial(la_iter *it, la_loop loop, const void *params)
+{
+    if (it->numel == 0 || it->device != LA_CPU) return LA_OK;
+    runner r;
+    runner_init(&r, it, loop, params);
+    run_polling(0, it->numel, &r);
+    return after(it);
+}
+
+la_status la_iter_for_each(la_iter *it, la_loop loop, const void *params,
+                           int64_t grain)
+{
+    if (it->numel == 0 || it->device != LA_CPU) return LA_OK;
+    runner r;
+    runner_init(&r, it, loop, params);
+    if (it->numel < grain) {
+        run_range(&r, 0, it->numel);
+        return LA_OK;
+    }
+    la_parallel_for(it->numel, grain, run_polling, &r);
+    return after(it);
+}
