@@ -333,10 +333,13 @@ static size_t base_length(const la_op *op)
     return strcspn(op->signature, ".(");
 }
 
+static bool at_end(char c) { return c == '.' || c == '('; }
+
 static bool same_name(const la_op *a, const la_op *b)
 {
-    size_t n = base_length(a);
-    return n == base_length(b) && memcmp(a->signature, b->signature, n) == 0;
+    const char *x = a->signature, *y = b->signature;
+    while (*x == *y && !at_end(*x)) x++, y++;
+    return at_end(*x) && at_end(*y);
 }
 
 /* Chain the overloads of a name in the order of their rows. Every state does

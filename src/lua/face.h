@@ -45,6 +45,8 @@ enum { LA_UP_STATE = 1, LA_UP_META, LA_UP_OWN };
 void la_closure(lua_State *L, lua_CFunction fn);
 /* The state of L, from the registry (slow); NULL when not opened. */
 la_state *la_state_of(lua_State *L);
+#define LA_STATE_NAME "lunarray.state"
+#define LA_META_NAME "lunarray.Tensor" 
 /* The state of the running closure, made current on this thread. */
 static inline la_state *la_enter(lua_State *L)
 {
@@ -141,6 +143,8 @@ void la_add_operation(lua_State *L, const la_op *op, const char *name,
 /* A metamethod that runs the operation on its two operands; nil if none. */
 void la_push_operator(lua_State *L, const char *name);
 void la_open_meta(lua_State *L, int lib, int meta, int methods);
+void la_open_embedded(lua_State *L);    /* preload the Lua modules (embed.c) */
+
 /* Each part adds functions to the module (at stack 'lib') and methods (at
 ** stack 'methods'); the tables of luaL_Reg are NULL-ended. */
 typedef struct la_part { const luaL_Reg *functions, *methods; } la_part;

@@ -1,0 +1,404 @@
+/* What a tensor tells about itself: attributes and the methods that return
+** plain Lua values. */
+#include "lua/attr.h"
+
+#include <string.h>
+
+#include "op/registry.h"
+#include "tensor/names.h"
+#include "tensor/shape.h"
+
+/* ---- attributes ---- */
+
+/* x.shape is a list with == and tostring. */
+static int shape_equal(lua_State *L)
+{
+    lua_Integer n = luaL_len(L, 1);
+    bool same = lua_istable(L, 2) && n == luaL_len(L, 2);
+    for (lua_Integer i = 1; same && i <= n; i++) {
+        lua_rawgeti(L, 1, i);
+        lua_rawgeti(L, 2, i);
+        same = lua_rawequal(L, -1, -2);
+        lua_pop(L, 2);
+    }
+    lua_pushboolean(L, same);
+    return 1;
+}
+
+static int shape_text(lua_State *L)
+{
+    luaL_Buffer b;
+    lua_Integer n = luaL_len(L, 1);
+    luaL_buffinit(L, &b);
+    luaL_addchar(&b, '{');
+    for (lua_Integer i = 1; i <= n; i++) {
+        if (i > 1) luaL_addstring(&b, ", ");
+        lua_rawgeti(L, 1, i);
+        luaL_addvalue(&b);
+    }
+    luaL_addchar(&b, '}');
+    luaL_pushresult(&b);
+    return 1;
+}
+
+void la_push_shape(lua_State *L, int n, const int64_t *list)
+{
+    lua_createtable(L, n, 0);
+    for (int i = 0; i < n; i++) {
+        lua_pushinteger(L, list[i]);
+        lua_rawseti(L, -2, i + 1);
+    }
+    if (luaL_newmetatable(L, "lunarray.shape")) {
+        lua_pushcfunction(L, shape_equal);
+        lua_setfield(L, -2, "__eq");
+        lua_pushcfunction(L, shape_text);
+        lua_setfield(L, -2, "__tostring");
+    }
+    lua_setmetatable(L, -2);
+}
+
+static int get_shape(lua_State *L, la_tensor *t)
+{
+    la_push_shape(L, t->ndim, la_sizes(t));
+    return 1;
+}
+
+static int get_dtype(lua_State *L, la_tensor *t)
+{
+    if (t->dtype == LA_UNDEFINED) lua_pushnil(L);
+    else lua_pushstring(L, la_dtype_name((la_dtype)t->dtype));
+    return 1;
+}
+
+static int get_ndim(lua_State *L, la_tensor *t)
+{
+    lua_pushinteger(L, t->ndim);
+    return 1;
+}
+
+static int get_device(lua_State *L, la_tensor *t)
+{
+    lua_pushstring(L, la_device_name((la_device)t->device));
+    return 1;
+}
+
+static int get_version(lua_State *L, la_tensor *t)
+{
+    lua_pushinteger(L, la_version(t));
+    return 1;
+}
+
+static int get_names(lua_State *L, la_tensor *t)
+{
+    if (!t->names) return 0;
+    lua_createtable(L, t->names->ndim, 0);
+    for (int d = 0; d < t->names->ndim; d++) {
+        lua_pushstring(L, t->names->name[d]);
+        lua_rawseti(L, -2, d + 1);
+    }
+    return 1;
+}
+
+/* x.names = {"N", "*"} or nil. */
+static int set_names(lua_State *L, la_tensor *t)
+{
+    const char *list[LA_MAX_DIMS];
+    la_names *names = NULL;
+    if (lua_isnil(L, 3)) {
+        la_tensor_set_names(t, NULL);
+        return 0;
+    }
+    if (!lua_istable(L, 3) || luaL_len(L, 3) != t->ndim)
+        return luaL_error(L, "names: a list of %d names or nil expected",
+                          t->ndim);
+    for (int d = 0; d < t->ndim; d++) {
+        size_t n;
+        lua_rawgeti(L, 3, d + 1);
+        if (lua_type(L, -1) != LUA_TSTRING)
+            return luaL_error(L, "names: [%d]: string expected", d + 1);
+        const char *word = lua_tolstring(L, -1, &n);
+        list[d] = la_name_intern(word, n);
+        if (!list[d]) return la_raise(L, "names", LA_ENOMEM);
+        lua_pop(L, 1);
+    }
+    LA_CHECK(L, "names", la_names_new(t->ndim, list, &names));
+    la_tensor_set_names(t, names);
+    return 0;
+}
+
+/* Attributes that are operations with one tensor: T, mT, H, mH, real, imag. */
+static int push_view(lua_State *L, la_tensor *t, int id, const char *name)
+{
+    la_state *s = la_up_state(L);
+    la_handle *h = la_new_handle(L, s);
+    la_tensor *out = NULL;
+    la_value self = LA_T(t);
+    LA_CHECK(L, name, la_do(id, &out, 1, &self));
+    la_fill_handle(s, h, out);
+    return 1;
+}
+
+static int get_T(lua_State *L, la_tensor *t)
+{
+    return push_view(L, t, LA_OP_T, "T");
+}
+static int get_mT(lua_State *L, la_tensor *t)
+{
+    return push_view(L, t, LA_OP_mT, "mT");
+}
+static int get_H(lua_State *L, la_tensor *t)
+{
+    return push_view(L, t, LA_OP_H, "H");
+}
+static int get_mH(lua_State *L, la_tensor *t)
+{
+    return push_view(L, t, LA_OP_mH, "mH");
+}
+static int get_real(lua_State *L, la_tensor *t)
+{
+    return push_view(L, t, LA_OP_real, "real");
+}
+static int get_imag(lua_State *L, la_tensor *t)
+{
+    return push_view(L, t, LA_OP_imag, "imag");
+}
+
+/* x.real = v and x.imag = v write through the view. */
+static int write_view(lua_State *L, la_tensor *t, int id, const char *name)
+{
+    la_tensor *view = NULL, *from = NULL;
+    la_scalar s;
+    la_handle *h = la_to_handle(L, 3);
+    if (!h && !la_to_scalar(L, 3, &s))
+        return luaL_error(L, "%s: tensor or number expected", name);
+    la_value self = LA_T(t);
+    LA_CHECK(L, name, la_do(id, &view, 1, &self));
+    la_status status = h ? LA_OK : la_tensor_from_scalar(&s, &from);
+    if (h) from = la_tensor_retain(la_check_tensor(L, 3, name));
+    if (!status) status = la_run_(copy_, view, LA_T(from));
+    if (from) la_tensor_release(from);
+    la_tensor_release(view);
+    return status ? la_raise(L, name, status) : 0;
+}
+
+static int set_real(lua_State *L, la_tensor *t)
+{
+    return write_view(L, t, LA_OP_real, "real");
+}
+static int set_imag(lua_State *L, la_tensor *t)
+{
+    return write_view(L, t, LA_OP_imag, "imag");
+}
+
+const la_attr la_attributes[] = {
+    {"shape", get_shape, NULL}, {"dtype", get_dtype, NULL},
+    {"ndim", get_ndim, NULL}, {"device", get_device, NULL},
+    {"_version", get_version, NULL}, {"names", get_names, set_names},
+    {"T", get_T, NULL}, {"mT", get_mT, NULL}, {"H", get_H, NULL},
+    {"mH", get_mH, NULL}, {"real", get_real, set_real},
+    {"imag", get_imag, set_imag},
+    {"grad", la_get_grad, la_set_grad}, {"grad_fn", la_get_grad_fn, NULL},
+    {"requires_grad", la_get_requires_grad, la_set_requires_grad},
+    {"is_leaf", la_get_is_leaf, NULL},
+    {NULL, NULL, NULL}
+};
+
+/* ---- methods ---- */
+
+static int64_t user_dim(lua_State *L, int arg, la_tensor *t, const char *name)
+{
+    int d;
+    size_t n;
+    if (lua_type(L, arg) == LUA_TSTRING) {
+        const char *word = lua_tolstring(L, arg, &n);
+        d = la_dim_by_name(t, word, n);
+        if (d >= 0) return d;
+    }
+    int64_t dim = la_check_int(L, arg, name);
+    if (dim == 0)
+        la_raise_arg(L, arg, name, "dimension 0: counting starts at 1");
+    LA_CHECK(L, name, la_wrap_dim(dim > 0 ? dim - 1 : dim, t->ndim, &d));
+    if (t->ndim == 0)
+        la_raise_arg(L, arg, name, "a 0-dim tensor has no dimensions");
+    return d;
+}
+
+/* x:size() is several integers, x:size(dim) one. */
+static int method_size(lua_State *L)
+{
+    la_tensor *t = la_check_tensor(L, 1, "size");
+    if (!lua_isnoneornil(L, 2)) {
+        lua_pushinteger(L, la_sizes(t)[user_dim(L, 2, t, "size")]);
+        return 1;
+    }
+    luaL_checkstack(L, t->ndim, "too many dimensions");
+    for (int d = 0; d < t->ndim; d++) lua_pushinteger(L, la_sizes(t)[d]);
+    return t->ndim;
+}
+
+static int method_stride(lua_State *L)
+{
+    la_tensor *t = la_check_tensor(L, 1, "stride");
+    if (lua_isnoneornil(L, 2)) la_push_shape(L, t->ndim, la_strides(t));
+    else lua_pushinteger(L, la_strides(t)[user_dim(L, 2, t, "stride")]);
+    return 1;
+}
+
+static int method_numel(lua_State *L)
+{
+    lua_pushinteger(L, la_check_tensor(L, 1, "numel")->numel);
+    return 1;
+}
+
+static int method_dim(lua_State *L)
+{
+    lua_pushinteger(L, la_check_tensor(L, 1, "dim")->ndim);
+    return 1;
+}
+
+static int method_element_size(lua_State *L)
+{
+    la_tensor *t = la_check_tensor(L, 1, "element_size");
+    lua_pushinteger(L, (lua_Integer)la_itemsize(t));
+    return 1;
+}
+
+static int method_nbytes(lua_State *L)
+{
+    la_tensor *t = la_check_tensor(L, 1, "nbytes");
+    lua_pushinteger(L, t->numel * (lua_Integer)la_itemsize(t));
+    return 1;
+}
+
+static int method_storage_offset(lua_State *L)
+{
+    lua_pushinteger(L, la_check_tensor(L, 1, "storage_offset")->offset + 1);
+    return 1;
+}
+
+static int method_is_contiguous(lua_State *L)
+{
+    static const char *const names[] = {"preserve", "contiguous",
+        "channels_last", "channels_last_3d", NULL};
+    la_tensor *t = la_check_tensor(L, 1, "is_contiguous");
+    if (lua_istable(L, 2)) {
+        lua_getfield(L, 2, "memory_format");
+        lua_replace(L, 2);
+    }
+    const char *word = lua_isnoneornil(L, 2) ? "contiguous"
+        : lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "?";
+    for (int i = 0; names[i]; i++)
+        if (strcmp(names[i], word) == 0) {
+            lua_pushboolean(L, la_tensor_is_format(t, (la_memory_format)i));
+            return 1;
+        }
+    return la_raise_arg(L, 2, "is_contiguous", "memory format expected: "
+                        "contiguous, channels_last or channels_last_3d");
+}
+
+static int flag_method(lua_State *L, const char *name, uint32_t flag)
+{
+    lua_pushboolean(L, (la_check_tensor(L, 1, name)->flags & flag) != 0);
+    return 1;
+}
+
+static int method_is_conj(lua_State *L)
+{
+    return flag_method(L, "is_conj", LA_F_CONJ);
+}
+static int method_is_neg(lua_State *L)
+{
+    return flag_method(L, "is_neg", LA_F_NEG);
+}
+
+static int method_is_meta(lua_State *L)
+{
+    lua_pushboolean(L, la_check_tensor(L, 1, "is_meta")->device == LA_META);
+    return 1;
+}
+
+static int kind_method(lua_State *L, const char *name, char a, char b)
+{
+    char k = la_dtype_kind((la_dtype)la_check_tensor(L, 1, name)->dtype);
+    lua_pushboolean(L, k == a || k == b);
+    return 1;
+}
+
+static int method_is_complex(lua_State *L)
+{
+    return kind_method(L, "is_complex", 'c', 'c');
+}
+static int method_is_floating_point(lua_State *L)
+{
+    return kind_method(L, "is_floating_point", 'f', 'f');
+}
+static int method_is_signed(lua_State *L)
+{
+    char k = la_dtype_kind(
+        (la_dtype)la_check_tensor(L, 1, "is_signed")->dtype);
+    lua_pushboolean(L, k != 'b' && k != 'u');
+    return 1;
+}
+
+static int method_data_ptr(lua_State *L)
+{
+    la_tensor *t = la_check_tensor(L, 1, "data_ptr");
+    if (la_up_state(L)->sandboxed)
+        return luaL_error(L, "data_ptr: not available in a sandbox");
+    lua_pushinteger(L, (lua_Integer)(intptr_t)la_data(t));
+    return 1;
+}
+
+static int method_storage_size(lua_State *L)
+{
+    la_tensor *t = la_check_tensor(L, 1, "untyped_storage_size");
+    lua_pushinteger(L, t->storage ? t->storage->nbytes : 0);
+    return 1;
+}
+
+static int method_is_set_to(lua_State *L)
+{
+    la_tensor *a = la_check_tensor(L, 1, "is_set_to");
+    la_tensor *b = la_check_tensor(L, 2, "is_set_to");
+    bool same = a->storage == b->storage && a->offset == b->offset
+        && a->ndim == b->ndim && a->storage
+        && memcmp(a->dims, b->dims, (size_t)a->ndim * 16) == 0;
+    lua_pushboolean(L, same);
+    return 1;
+}
+
+static int lock(lua_State *L, const char *name, bool on)
+{
+    la_tensor *t = la_check_tensor(L, 1, name);
+    if (!t->storage) return luaL_error(L, "%s: tensor has no storage", name);
+    if (on) t->storage->flags |= LA_S_LOCKED;
+    else t->storage->flags &= ~(uint32_t)LA_S_LOCKED;
+    lua_settop(L, 1);
+    return 1;
+}
+
+static int method_lock(lua_State *L) { return lock(L, "lock", true); }
+static int method_unlock(lua_State *L) { return lock(L, "unlock", false); }
+
+static const luaL_Reg methods[] = {
+    {"size", method_size}, {"stride", method_stride}, {"numel", method_numel},
+    {"nelement", method_numel}, {"dim", method_dim},
+    {"ndimension", method_dim}, {"element_size", method_element_size},
+    {"itemsize", method_element_size}, {"nbytes", method_nbytes},
+    {"storage_offset", method_storage_offset},
+    {"is_contiguous", method_is_contiguous}, {"is_conj", method_is_conj},
+    {"is_neg", method_is_neg}, {"is_meta", method_is_meta},
+    {"is_complex", method_is_complex},
+    {"is_floating_point", method_is_floating_point},
+    {"is_signed", method_is_signed}, {"data_ptr", method_data_ptr},
+    {"untyped_storage_size", method_storage_size},
+    {"is_set_to", method_is_set_to}, {"lock", method_lock},
+    {"unlock", method_unlock}, {NULL, NULL}
+};
+static const luaL_Reg functions[] = {
+    {"numel", method_numel}, {"is_complex", method_is_complex},
+    {"is_floating_point", method_is_floating_point},
+    {"is_signed", method_is_signed}, {"is_conj", method_is_conj},
+    {"is_neg", method_is_neg}, {NULL, NULL}
+};
+const la_part la_part_attr = {functions, methods};

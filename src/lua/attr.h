@@ -1,0 +1,27 @@
+/* Attributes: x.name, read by 'get' and, where it is not NULL, assigned by
+** 'set' (the value is at stack place 3). */
+#ifndef LA_LUA_ATTR_H
+#define LA_LUA_ATTR_H
+
+#include "lua/face.h"
+
+typedef struct la_attr {
+    const char *name;
+    int (*get)(lua_State *L, la_tensor *t);
+    int (*set)(lua_State *L, la_tensor *t);
+} la_attr;
+
+extern const la_attr la_attributes[];   /* ends with a NULL name */
+
+/* Those of autograd stand in lua/grad.c. */
+int la_get_grad(lua_State *L, la_tensor *t);
+int la_set_grad(lua_State *L, la_tensor *t);
+int la_get_grad_fn(lua_State *L, la_tensor *t);
+int la_get_requires_grad(lua_State *L, la_tensor *t);
+int la_set_requires_grad(lua_State *L, la_tensor *t);
+int la_get_is_leaf(lua_State *L, la_tensor *t);
+
+/* A list of integers with == and tostring, like x.shape. */
+void la_push_shape(lua_State *L, int n, const int64_t *list);
+
+#endif

@@ -1,0 +1,357 @@
+/* What the library tells about itself and its dtypes, and its settings. */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/cpu.h"
+#include "base/memory.h"
+#include "base/pool.h"
+#include "lua/attr.h"
+#include "lua/build.h"
+#include "tensor/promote.h"
+#include "tensor/shape.h"
+
+/* ---- dtypes ---- */
+
+static void field_number(lua_State *L, const char *name, double v)
+{
+    lua_pushnumber(L, v);
+    lua_setfield(L, -2, name);
+}
+
+static void field_integer(lua_State *L, const char *name, lua_Integer v)
+{
+    lua_pushinteger(L, v);
+    lua_setfield(L, -2, name);
+}
+
+static void field_string(lua_State *L, const char *name, const char *v)
+{
+    lua_pushstring(L, v);
+    lua_setfield(L, -2, name);
+}
+
+typedef struct float_row {
+    la_dtype dtype;
+    int bits, digits;       /* digits: decimal places that survive */
+    double eps, max, tiny, smallest;
+} float_row;
+
+static const float_row floats[] = {
+    {LA_FLOAT16, 16, 3, 0x1p-10, 65504.0, 0x1p-14, 0x1p-24},
+    {LA_BFLOAT16, 16, 2, 0x1p-7, 0x1.fep127, 0x1p-126, 0x1p-133},
+    {LA_FLOAT32, 32, 6, 0x1p-23, FLT_MAX, FLT_MIN, 0x1p-149},
+    {LA_FLOAT64, 64, 15, 0x1p-52, DBL_MAX, DBL_MIN, 0x1p-1074},
+};
+
+/* finfo([dtype]): bits, eps, max, min, tiny, smallest_normal,
+** smallest_subnormal, resolution, dtype. */
+static int fn_finfo(lua_State *L)
+{
+    la_state *s = la_enter(L);
+    la_dtype d = lua_isnoneornil(L, 1) ? s->context.default_dtype
+                                       : la_check_dtype(L, 1, "finfo");
+    for (size_t i = 0; i < sizeof(floats) / sizeof(floats[0]); i++) {
+        const float_row *r = &floats[i];
+        if (r->dtype != la_dtype_to_real(d)) continue;
+        lua_createtable(L, 0, 9);
+        field_integer(L, "bits", r->bits);
+        field_number(L, "eps", r->eps);
+        field_number(L, "max", r->max);
+        field_number(L, "min", -r->max);
+        field_number(L, "tiny", r->tiny);
+        field_number(L, "smallest_normal", r->tiny);
+        field_number(L, "smallest_subnormal", r->smallest);
+        field_number(L, "resolution", pow(10, -r->digits));
+        field_string(L, "dtype", la_dtype_name(r->dtype));
+        return 1;
+    }
+    return la_raise_arg(L, 1, "finfo", "floating-point or complex dtype "
+                        "expected, got %s", la_dtype_name(d));
+}
+
+/* iinfo(dtype): bits, max, min, dtype. The largest uint64 does not fit a Lua
+** integer: max is the float nearest to it, max_text the exact digits. */
+static int fn_iinfo(lua_State *L)
+{
+    la_dtype d = la_check_dtype(L, 1, "iinfo");
+    int bits = (int)la_dtype_size(d) * 8;
+    bool is_signed = la_dtype_kind(d) == 'i';
+    if (!la_is_integral(d))
+        return la_raise_arg(L, 1, "iinfo", "integer dtype expected, got %s",
+                            la_dtype_name(d));
+    lua_createtable(L, 0, 4);
+    field_integer(L, "bits", bits);
+    field_string(L, "dtype", la_dtype_name(d));
+    field_integer(L, "min", is_signed ? INT64_MIN >> (64 - bits) : 0);
+    if (d == LA_UINT64) {
+        field_number(L, "max", 18446744073709551615.0);
+        field_string(L, "max_text", "18446744073709551615");
+    } else {
+        field_integer(L, "max", (lua_Integer)(UINT64_MAX
+                                              >> (64 - bits + is_signed)));
+    }
+    return 1;
+}
+
+static int fn_can_cast(lua_State *L)
+{
+    la_dtype from = la_check_dtype(L, 1, "can_cast");
+    lua_pushboolean(L, la_can_cast(from, la_check_dtype(L, 2, "can_cast")));
+    return 1;
+}
+
+static int fn_promote_types(lua_State *L)
+{
+    la_dtype a = la_check_dtype(L, 1, "promote_types");
+    la_dtype b = la_check_dtype(L, 2, "promote_types");
+    la_dtype r = la_promote(a, b);
+    if (r == LA_UNDEFINED)
+        return luaL_error(L, "promote_types: %s and %s have no common dtype; "
+                          "convert one with x:to(dtype)", la_dtype_name(a),
+                          la_dtype_name(b));
+    lua_pushstring(L, la_dtype_name(r));
+    return 1;
+}
+
+/* result_type(...): tensors and numbers. */
+static int fn_result_type(lua_State *L)
+{
+    la_result_type r = LA_RESULT_TYPE_INIT;
+    la_dtype d;
+    la_enter(L);
+    for (int i = 1; i <= lua_gettop(L); i++) {
+        la_scalar s;
+        if (la_to_handle(L, i))
+            la_result_type_add(&r, la_check_tensor(L, i, "result_type"));
+        else if (la_to_scalar(L, i, &s)) la_result_type_add_scalar(&r, &s);
+        else
+            return la_raise_arg(L, i, "result_type", "tensor or number "
+                                "expected, got %s", la_type_text(L, i));
+    }
+    LA_CHECK(L, "result_type", la_result_type_get(&r, &d));
+    lua_pushstring(L, la_dtype_name(d));
+    return 1;
+}
+
+static bool kind_fits(la_dtype d, const char *kind)
+{
+    char k = la_dtype_kind(d);
+    if (strcmp(kind, "bool") == 0) return k == 'b';
+    if (strcmp(kind, "signed integer") == 0) return k == 'i';
+    if (strcmp(kind, "unsigned integer") == 0) return k == 'u';
+    if (strcmp(kind, "integral") == 0) return k == 'i' || k == 'u';
+    if (strcmp(kind, "real floating") == 0) return k == 'f';
+    if (strcmp(kind, "complex floating") == 0) return k == 'c';
+    if (strcmp(kind, "numeric") == 0) return k != 'b';
+    return strcmp(la_dtype_name(d), kind) == 0;
+}
+
+/* isdtype(dtype, kind | dtype | list of them): the array API's kinds. */
+static int fn_isdtype(lua_State *L)
+{
+    la_dtype d = la_check_dtype(L, 1, "isdtype");
+    bool yes = false;
+    if (lua_istable(L, 2)) {
+        for (lua_Integer i = 1; i <= luaL_len(L, 2) && !yes; i++) {
+            lua_geti(L, 2, i);
+            yes = kind_fits(d, luaL_checkstring(L, -1));
+            lua_pop(L, 1);
+        }
+    } else {
+        yes = kind_fits(d, luaL_checkstring(L, 2));
+    }
+    lua_pushboolean(L, yes);
+    return 1;
+}
+
+static int fn_set_default_dtype(lua_State *L)
+{
+    la_state *s = la_enter(L);
+    la_dtype d = la_check_dtype(L, 1, "set_default_dtype");
+    if (!la_is_float(d))
+        return la_raise_arg(L, 1, "set_default_dtype", "floating-point dtype "
+                            "expected, got %s", la_dtype_name(d));
+    s->context.default_dtype = d;
+    return 0;
+}
+
+static int fn_get_default_dtype(lua_State *L)
+{
+    lua_pushstring(L, la_dtype_name(la_enter(L)->context.default_dtype));
+    return 1;
+}
+
+static int fn_broadcast_shapes(lua_State *L)
+{
+    la_shape shape = {0}, next;
+    for (int i = 1; i <= lua_gettop(L); i++) {
+        next.ndim = la_read_sizes(L, i, next.sizes, "broadcast_shapes");
+        LA_CHECK(L, "broadcast_shapes",
+                 la_shape_broadcast(&shape, &next, &shape));
+    }
+    la_push_shape(L, shape.ndim, shape.sizes);
+    return 1;
+}
+
+/* ---- threads, memory, machine ---- */
+
+static void refuse_in_sandbox(lua_State *L, const char *name)
+{
+    if (la_up_state(L)->sandboxed)
+        luaL_error(L, "%s: not available in a sandbox", name);
+}
+
+static int fn_set_num_threads(lua_State *L)
+{
+    int64_t n = la_check_int(L, 1, "set_num_threads");
+    refuse_in_sandbox(L, "set_num_threads");
+    if (n < 1 || n > 256)
+        return la_raise_arg(L, 1, "set_num_threads", "1 to 256 expected");
+    la_set_num_threads((int)n);
+    return 0;
+}
+
+static int fn_get_num_threads(lua_State *L)
+{
+    lua_pushinteger(L, la_num_threads());
+    return 1;
+}
+
+static int fn_memory(lua_State *L)
+{
+    la_mem_info m = la_mem_stat();
+    lua_pushinteger(L, (lua_Integer)m.used);
+    lua_pushinteger(L, (lua_Integer)m.peak);
+    lua_pushinteger(L, (lua_Integer)m.cap);
+    return 3;
+}
+
+static int fn_set_memory_limit(lua_State *L)
+{
+    int64_t n = lua_isnoneornil(L, 1) ? 0
+        : la_check_int(L, 1, "set_memory_limit");
+    refuse_in_sandbox(L, "set_memory_limit");
+    if (n < 0)
+        return la_raise_arg(L, 1, "set_memory_limit", "bytes (0 for none) "
+                            "expected");
+    la_mem_set_cap((size_t)n);
+    return 0;
+}
+
+static int fn_cpu_capability(lua_State *L)
+{
+    lua_pushstring(L, la_cap_name(la_cpu_cap()));
+    return 1;
+}
+
+static void list_capabilities(lua_State *L)
+{
+    lua_createtable(L, LA_NCAPS, 0);
+    for (int c = 0; c <= (int)la_cpu_best_cap(); c++) {
+        lua_pushstring(L, la_cap_name((la_cap)c));
+        lua_rawseti(L, -2, c + 1);
+    }
+    lua_setfield(L, -2, "cpu_available");
+}
+
+static void list_names(lua_State *L)
+{
+    lua_createtable(L, LA_NDTYPES, 0);
+    for (int d = 0; d < LA_NDTYPES; d++) {
+        lua_pushstring(L, la_dtype_name((la_dtype)d));
+        lua_rawseti(L, -2, d + 1);
+    }
+    lua_setfield(L, -2, "dtypes");
+}
+
+/* config(): compiler, CPU capability in use and available, threads, versions
+** of libraries, build flags. */
+static int fn_config(lua_State *L)
+{
+    lua_createtable(L, 0, 16);
+    field_string(L, "version", LA_VERSION);
+    field_string(L, "compiler", LA_COMPILER);
+    field_string(L, "build_flags", LA_BUILD_FLAGS);
+    field_string(L, "cpu_capability", la_cap_name(la_cpu_cap()));
+    field_string(L, "cpu_note", la_cpu_note());
+    field_string(L, "sleef", "3.5");
+    field_string(L, "blas", "own kernels");
+    field_string(L, "lapack", "none");
+    field_string(L, "lua", LUA_RELEASE);
+    field_integer(L, "threads", la_num_threads());
+    field_integer(L, "operations", la_op_count());
+    field_integer(L, "cache_l1", (lua_Integer)la_cpu_cache(1));
+    field_integer(L, "cache_l2", (lua_Integer)la_cpu_cache(2));
+    field_integer(L, "cache_l3", (lua_Integer)la_cpu_cache(3));
+    list_capabilities(L);
+    list_names(L);
+    return 1;
+}
+
+/* ---- help ---- */
+
+static void add_help(luaL_Buffer *b, const la_op *op)
+{
+    luaL_addstring(b, op->signature);
+    luaL_addstring(b, "\n    ");
+    luaL_addstring(b, op->doc);
+    luaL_addstring(b, "\n");
+}
+
+/* help(name): signature and text of an operation, all overloads. */
+static int fn_help(lua_State *L)
+{
+    luaL_Buffer b;
+    bool found = false;
+    if (lua_type(L, 1) != LUA_TSTRING)
+        return la_raise_arg(L, 1, "help", "name of an operation expected");
+    size_t n;
+    const char *name = lua_tolstring(L, 1, &n);
+    luaL_buffinit(L, &b);
+    for (int i = 0; i < la_op_count(); i++) {
+        const la_op *op = la_op_at(i);
+        if (strcspn(op->signature, ".(") != n
+            || memcmp(op->signature, name, n) != 0) continue;
+        add_help(&b, op);
+        found = true;
+    }
+    if (!found) luaL_addstring(&b, "nothing is known by that name\n");
+    luaL_pushresult(&b);
+    return 1;
+}
+
+/* operations(): the registry as a list of {name, signature, doc, ...}; what
+** the specs and the manual walk. */
+static int fn_operations(lua_State *L)
+{
+    lua_createtable(L, la_op_count(), 0);
+    for (int i = 0; i < la_op_count(); i++) {
+        const la_op *op = la_op_at(i);
+        lua_createtable(L, 0, 6);
+        lua_pushlstring(L, op->signature, strcspn(op->signature, ".("));
+        lua_setfield(L, -2, "name");
+        field_string(L, "row", op->name);
+        field_string(L, "signature", op->signature);
+        field_string(L, "doc", op->doc);
+        lua_pushboolean(L, op->grad != NULL);
+        lua_setfield(L, -2, "differentiable");
+        field_integer(L, "forms", op->forms);
+        lua_rawseti(L, -2, i + 1);
+    }
+    return 1;
+}
+
+static const luaL_Reg functions[] = {
+    {"finfo", fn_finfo}, {"iinfo", fn_iinfo}, {"can_cast", fn_can_cast},
+    {"promote_types", fn_promote_types}, {"result_type", fn_result_type},
+    {"isdtype", fn_isdtype}, {"set_default_dtype", fn_set_default_dtype},
+    {"get_default_dtype", fn_get_default_dtype},
+    {"broadcast_shapes", fn_broadcast_shapes},
+    {"set_num_threads", fn_set_num_threads},
+    {"get_num_threads", fn_get_num_threads}, {"memory", fn_memory},
+    {"set_memory_limit", fn_set_memory_limit},
+    {"cpu_capability", fn_cpu_capability}, {"config", fn_config},
+    {"help", fn_help}, {"operations", fn_operations}, {NULL, NULL}
+};
+const la_part la_part_info = {functions, NULL};

@@ -1,0 +1,251 @@
+/*
+** Metamethods and attributes of a tensor.
+**
+** One table holds both: a method is a closure, an attribute a light userdata
+** that points at its row. __index looks a string up there; every other key is
+** an index (lua/index.c).
+*/
+#include <stdio.h>
+#include <string.h>
+
+#include "lua/face.h"
+#include "lua/attr.h"
+
+/* x.name and x[key]; upvalue LA_UP_OWN is the table of methods. */
+static int meta_index(lua_State *L)
+{
+    if (lua_type(L, 2) != LUA_TSTRING) return la_index_get(L);
+    lua_pushvalue(L, 2);
+    int type = lua_rawget(L, lua_upvalueindex(LA_UP_OWN));
+    if (type == LUA_TLIGHTUSERDATA) {
+        const la_attr *a = lua_touserdata(L, -1);
+        la_enter(L);
+        return a->get(L, la_check_tensor(L, 1, a->name));
+    }
+    if (type != LUA_TNIL) return 1;
+    if (strcmp(lua_tostring(L, 2), "...") == 0) return la_index_get(L);
+    return 1;
+}
+
+static int meta_newindex(lua_State *L)
+{
+    if (lua_type(L, 2) != LUA_TSTRING) return la_index_set(L);
+    const char *key = lua_tostring(L, 2);
+    if (strcmp(key, "...") == 0) return la_index_set(L);
+    lua_pushvalue(L, 2);
+    const la_attr *a = NULL;
+    if (lua_rawget(L, lua_upvalueindex(LA_UP_OWN)) == LUA_TLIGHTUSERDATA)
+        a = lua_touserdata(L, -1);
+    if (!a || !a->set)
+        return luaL_error(L, "a tensor has no field '%s' that can be assigned",
+                          key);
+    la_enter(L);
+    return a->set(L, la_check_tensor(L, 1, a->name));
+}
+
+static int meta_gc(lua_State *L)
+{
+    la_handle *h = la_to_handle(L, 1);
+    if (!h) return 0;
+    la_state *s = la_up_state(L);
+    if (h->tensor) {
+        la_tensor_release(h->tensor);
+        h->tensor = NULL;
+    }
+    s->ended++;
+    return 0;
+}
+
+/* free() and <close>: the handle stays, empty; its finalizer counts it. */
+static int method_free(lua_State *L)
+{
+    la_handle *h = la_to_handle(L, 1);
+    if (!h)
+        return la_raise_arg(L, 1, "free", "tensor expected, got %s",
+                            la_type_text(L, 1));
+    la_tensor_drop(&h->tensor);
+    return 0;
+}
+
+static int meta_len(lua_State *L)
+{
+    la_tensor *t = la_check_tensor(L, 1, "#");
+    if (t->ndim == 0) return luaL_error(L, "#: a 0-dim tensor has no length");
+    lua_pushinteger(L, la_sizes(t)[0]);
+    return 1;
+}
+
+static int meta_eq(lua_State *L)
+{
+    la_enter(L);
+    la_handle *a = la_to_handle(L, 1), *b = la_to_handle(L, 2);
+    if (!a || !b) {
+        lua_pushboolean(L, 0);
+        return 1;
+    }
+    la_value results[LA_MAX_RESULTS];
+    LA_CHECK(L, "==", la_run_many(equal, results,
+                                  LA_T(la_check_tensor(L, 1, "==")),
+                                  LA_T(la_check_tensor(L, 2, "=="))));
+    lua_pushboolean(L, results[0].b);
+    return 1;
+}
+
+/* The number at 'arg' for an order comparison. */
+static double one_number(lua_State *L, int arg, const char *name)
+{
+    la_scalar s;
+    la_handle *h = la_to_handle(L, arg);
+    if (h) {
+        la_tensor *t = la_check_tensor(L, arg, name);
+        if (t->numel != 1 || la_is_complex((la_dtype)t->dtype))
+            luaL_error(L, "%s between tensors needs one real element on each "
+                       "side; compare element by element with x:%s(y)", name,
+                       name[1] ? "le" : "lt");
+        la_tensor *d = NULL;
+        LA_CHECK(L, name, la_run(detach, &d, LA_T(t)));
+        bool ok = la_tensor_to_scalar(d, &s);
+        la_tensor_release(d);
+        if (ok) return s.re;
+    } else if (la_to_scalar(L, arg, &s)) {
+        return s.re;
+    }
+    la_raise_arg(L, arg, name, "one-element tensor or number expected, got %s",
+                 la_type_text(L, arg));
+    return 0;
+}
+
+static int meta_lt(lua_State *L)
+{
+    la_enter(L);
+    lua_pushboolean(L, one_number(L, 1, "<") < one_number(L, 2, "<"));
+    return 1;
+}
+
+static int meta_le(lua_State *L)
+{
+    la_enter(L);
+    lua_pushboolean(L, one_number(L, 1, "<=") <= one_number(L, 2, "<="));
+    return 1;
+}
+
+static int meta_concat(lua_State *L)
+{
+    if (la_to_handle(L, 1) && la_to_handle(L, 2))
+        return luaL_error(L, "'..' makes strings; join tensors with "
+                          "la.cat({a, b}, dim)");
+    luaL_tolstring(L, 1, NULL);
+    luaL_tolstring(L, 2, NULL);
+    lua_concat(L, 2);
+    return 1;
+}
+
+/* ---- walking dim 1: upvalue LA_UP_OWN of the step is the tensor ---- */
+
+static int walk_step(lua_State *L)
+{
+    la_enter(L);
+    lua_pushvalue(L, lua_upvalueindex(LA_UP_OWN + 1));
+    la_tensor *t = la_check_tensor(L, lua_gettop(L), "iter");
+    int64_t dim = lua_tointeger(L, lua_upvalueindex(LA_UP_OWN));
+    int64_t i = luaL_optinteger(L, 2, 0);
+    if (dim >= t->ndim || i >= la_sizes(t)[dim]) return 0;
+    lua_pushinteger(L, i + 1);
+    la_state *s = la_up_state(L);
+    la_handle *h = la_new_handle(L, s);
+    la_tensor *row = NULL;
+    LA_CHECK(L, "iter", la_run(select, &row, LA_T(t), LA_I(dim), LA_I(i)));
+    la_fill_handle(s, h, row);
+    return 2;
+}
+
+static int push_walk(lua_State *L, int64_t dim)
+{
+    lua_pushvalue(L, lua_upvalueindex(LA_UP_STATE));
+    lua_pushvalue(L, lua_upvalueindex(LA_UP_META));
+    lua_pushinteger(L, dim);
+    lua_pushvalue(L, 1);
+    lua_pushcclosure(L, walk_step, 4);
+    lua_pushnil(L);
+    lua_pushinteger(L, 0);
+    return 3;
+}
+
+static int method_iter(lua_State *L)
+{
+    la_tensor *t = la_check_tensor(L, 1, "iter");
+    int64_t dim = lua_isnoneornil(L, 2) ? 1 : la_check_int(L, 2, "iter");
+    if (t->ndim == 0)
+        return luaL_error(L, "iter: a 0-dim tensor has nothing to walk over");
+    int d;
+    if (dim == 0)
+        return la_raise_arg(L, 2, "iter", "dimension 0: counting starts at 1");
+    LA_CHECK(L, "iter", la_wrap_dim(dim > 0 ? dim - 1 : dim, t->ndim, &d));
+    return push_walk(L, d);
+}
+
+static int meta_pairs(lua_State *L)
+{
+    lua_settop(L, 1);
+    return method_iter(L);
+}
+
+static const luaL_Reg metamethods[] = {
+    {"__gc", meta_gc}, {"__close", method_free}, {"__len", meta_len},
+    {"__eq", meta_eq}, {"__lt", meta_lt}, {"__le", meta_le},
+    {"__concat", meta_concat}, {"__pairs", meta_pairs},
+    {"__call", la_index_call}, {NULL, NULL}
+};
+
+static const char *const operators[][2] = {
+    {"__add", "add"}, {"__sub", "sub"}, {"__mul", "mul"}, {"__div", "div"},
+    {"__idiv", "floor_divide"}, {"__mod", "remainder"}, {"__pow", "pow"},
+    {"__unm", "neg"}, {"__band", "bitwise_and"}, {"__bor", "bitwise_or"},
+    {"__bxor", "bitwise_xor"}, {"__bnot", "bitwise_not"},
+    {"__shl", "bitwise_left_shift"}, {"__shr", "bitwise_right_shift"},
+};
+
+static void with_table(lua_State *L, int table, lua_CFunction fn, int meta,
+                       const char *name)
+{
+    lua_pushvalue(L, table);
+    la_closure(L, fn);
+    lua_setfield(L, meta, name);
+}
+
+static void add_method(lua_State *L, int methods, const char *name,
+                       lua_CFunction fn)
+{
+    lua_pushnil(L);
+    la_closure(L, fn);
+    lua_setfield(L, methods, name);
+}
+
+void la_open_meta(lua_State *L, int lib, int meta, int methods)
+{
+    for (const luaL_Reg *r = metamethods; r->name; r++) {
+        lua_pushnil(L);
+        la_closure(L, r->func);
+        lua_setfield(L, meta, r->name);
+    }
+    for (size_t i = 0; i < sizeof(operators) / sizeof(operators[0]); i++) {
+        la_push_operator(L, operators[i][1]);
+        lua_setfield(L, meta, operators[i][0]);
+    }
+    with_table(L, methods, meta_index, meta, "__index");
+    with_table(L, methods, meta_newindex, meta, "__newindex");
+    lua_getfield(L, methods, "__tostring");
+    lua_setfield(L, meta, "__tostring");
+    lua_pushnil(L);
+    lua_setfield(L, methods, "__tostring");
+    lua_pushliteral(L, "lunarray.Tensor");
+    lua_setfield(L, meta, "__name");
+    lua_pushliteral(L, "a tensor's metatable is locked");
+    lua_setfield(L, meta, "__metatable");
+    add_method(L, methods, "free", method_free);
+    add_method(L, methods, "iter", method_iter);
+    for (const la_attr *a = la_attributes; a->name; a++) {
+        lua_pushlightuserdata(L, (void *)a);
+        lua_setfield(L, methods, a->name);
+    }
+}

@@ -1,0 +1,105 @@
+/* Opening the library in a Lua state: the module table, the metatable, and the
+** userdata that holds what belongs to the state. */
+#include <lualib.h>
+#include <string.h>
+
+#include "lua/face.h"
+#include "lunarray.h"
+
+la_state *la_state_of(lua_State *L)
+{
+    lua_getfield(L, LUA_REGISTRYINDEX, LA_STATE_NAME);
+    la_state *s = lua_touserdata(L, -1);
+    lua_pop(L, 1);
+    return s;
+}
+
+void la_closure(lua_State *L, lua_CFunction fn)
+{
+    lua_getfield(L, LUA_REGISTRYINDEX, LA_STATE_NAME);
+    lua_insert(L, -2);
+    luaL_getmetatable(L, LA_META_NAME);
+    lua_insert(L, -2);
+    lua_pushcclosure(L, fn, LA_UP_OWN);
+}
+
+/* The state's own block dies with the Lua state: no context of a closed state
+** may stay current on this thread. */
+static int state_gc(lua_State *L)
+{
+    la_state *s = lua_touserdata(L, 1);
+    if (la_current_context == &s->context) la_current_context = NULL;
+    return 0;
+}
+
+static void new_state(lua_State *L)
+{
+    la_state *s = lua_newuserdatauv(L, sizeof(*s), 0);
+    memset(s, 0, sizeof(*s));
+    la_context_init(&s->context);
+    lua_createtable(L, 0, 1);
+    lua_pushcfunction(L, state_gc);
+    lua_setfield(L, -2, "__gc");
+    lua_setmetatable(L, -2);
+    lua_setfield(L, LUA_REGISTRYINDEX, LA_STATE_NAME);
+}
+
+static int box_gc(lua_State *L)
+{
+    la_tensor_box *box = lua_touserdata(L, 1);
+    for (int64_t i = 0; i < box->n; i++) la_tensor_drop(&box->list[i]);
+    return 0;
+}
+
+static void new_box_metatable(lua_State *L)
+{
+    luaL_newmetatable(L, LA_BOX_NAME);
+    lua_pushcfunction(L, box_gc);
+    lua_setfield(L, -2, "__gc");
+    lua_pop(L, 1);
+}
+
+/* Functions of a part, each with the usual upvalues. */
+static void add_functions(lua_State *L, const luaL_Reg *row, int table)
+{
+    for (; row && row->name; row++) {
+        lua_pushnil(L);
+        la_closure(L, row->func);
+        lua_setfield(L, table, row->name);
+    }
+}
+
+static void add_parts(lua_State *L, int lib, int methods)
+{
+    const la_part *parts[] = {&la_part_build, &la_part_info, &la_part_attr,
+                              &la_part_index, &la_part_random, &la_part_io,
+                              &la_part_print, &la_part_grad};
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        add_functions(L, parts[i]->functions, lib);
+        add_functions(L, parts[i]->methods, methods);
+    }
+}
+
+LA_API int luaopen_lunarray(lua_State *L)
+{
+    if (la_state_of(L)) {
+        lua_getfield(L, LUA_REGISTRYINDEX, "lunarray.module");
+        return 1;
+    }
+    new_state(L);
+    new_box_metatable(L);
+    luaL_newmetatable(L, LA_META_NAME);
+    int meta = lua_gettop(L);
+    lua_createtable(L, 0, 1024);
+    int lib = lua_gettop(L);
+    lua_createtable(L, 0, 1024);
+    int methods = lua_gettop(L);
+    la_open_operations(L, lib, methods);
+    add_parts(L, lib, methods);
+    la_open_meta(L, lib, meta, methods);
+    la_open_embedded(L);
+    lua_pushvalue(L, lib);
+    lua_setfield(L, LUA_REGISTRYINDEX, "lunarray.module");
+    lua_settop(L, lib);
+    return 1;
+}
