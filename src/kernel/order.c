@@ -1,0 +1,56 @@
+/* Sorting, selecting and searching by keys; see order.h. */
+#include "kernel/order.h"
+
+#include <string.h>
+
+#define DIGIT 10   /* see radix.inc */
+
+#define PLAIN(x) (x)
+#define PREFIX keys32
+#define ITEM uint32_t
+#define KEY uint32_t
+#define KEYOF PLAIN
+#include "kernel/radix.inc"
+#undef PREFIX
+#undef ITEM
+#undef KEY
+#undef KEYOF
+
+#define PREFIX keys64
+#define ITEM uint64_t
+#define KEY uint64_t
+#define KEYOF PLAIN
+#include "kernel/radix.inc"
+#undef PREFIX
+#undef ITEM
+#undef KEY
+#undef KEYOF
+
+#define UPPER(x) ((uint32_t)((x) >> 32))
+#define PREFIX items32
+#define ITEM uint64_t
+#define KEY uint32_t
+#define KEYOF UPPER
+#include "kernel/radix.inc"
+#define NAME order32
+#define ITEM_OF(k, p) ((uint64_t)(k) << 32 | (p))
+#define POSITION(x) ((x) & 0xffffffffu)
+#include "kernel/order.inc"
+
+#define FIELD(x) ((x).key)
+#define PREFIX items64
+#define ITEM la_item64
+#define KEY uint64_t
+#define KEYOF FIELD
+#include "kernel/radix.inc"
+#define NAME order64
+#define ITEM_OF(k, p) ((la_item64){(k), (p)})
+#define POSITION(x) ((x).position)
+#include "kernel/order.inc"
+
+const la_order_table LA_KERNEL(order) = {
+    {keys32_sort, order32_make, items32_sort, order32_select, order32_split,
+     order32_filter, order32_search, order32_runs},
+    {keys64_sort, order64_make, items64_sort, order64_select, order64_split,
+     order64_filter, order64_search, order64_runs},
+};

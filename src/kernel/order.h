@@ -1,0 +1,65 @@
+/*
+** Order: sorting, selecting and searching by keys.
+**
+** A key is an unsigned integer whose order is that of the element it stands
+** for: NaN comes last (all NaN are one key), -0.0 and 0.0 are one key, and for
+** descending order the key is complemented. Elements of up to four bytes have
+** 32-bit keys, wider ones 64-bit keys. An item is a key with the position that
+** it came from, so that every method here is stable:
+**   32-bit keys  uint64_t, key << 32 | position
+**   64-bit keys  la_item64
+** Work space is the caller's; nothing here fails or allocates.
+*/
+#ifndef LA_KERNEL_ORDER_H
+#define LA_KERNEL_ORDER_H
+
+#include "kernel/kernel.h"
+
+typedef struct la_item64 {
+    uint64_t key, position;
+} la_item64;
+
+/* Per dtype. Steps are in bytes; 'flip' is 0, or all ones for descending. */
+typedef struct la_key_kernels {
+    /* 'keys' are uint32_t or uint64_t by 'wide'. True: -0.0 was seen. */
+    bool (*encode)(void *keys, const char *data, int64_t step, int64_t n,
+                   uint64_t flip);
+    void (*decode)(char *data, int64_t step, const void *keys, int64_t n,
+                   uint64_t flip);
+    bool wide;
+} la_key_kernels;
+
+/* Per width of the key: [0] for 32 bits, [1] for 64. */
+typedef struct la_order_kernels {
+    /* Sort n keys; 'spare' has the same size. The result is in 'keys'. */
+    void (*sort_keys)(void *keys, void *spare, int64_t n);
+    /* Make items of n keys, positions from 'first' on. */
+    void (*make_items)(void *items, const void *keys, int64_t first,
+                       int64_t n);
+    void (*sort_items)(void *items, void *spare, int64_t n);
+    /* Move the k smallest items to the front, equal keys in their order. */
+    void (*select_items)(void *items, void *spare, int64_t n, int64_t k);
+    /* Keys and 1-based positions of sorted items; either may be NULL. */
+    void (*split_items)(const void *items, int64_t n, void *keys,
+                        int64_t *positions, int64_t step);
+    /* Append items for the keys below 'limit' (all of them when 'all');
+    ** returns how many. */
+    int64_t (*filter)(void *items, const void *keys, int64_t first, int64_t n,
+                      uint64_t limit, bool all);
+    /* How many of m sorted keys are below (right: not above) each of n keys,
+    ** plus 1: where each would be put in. */
+    void (*search)(const void *sorted, int64_t m, const void *keys, int64_t n,
+                   bool right, int64_t *out);
+    /* The first of each run of equal sorted keys; returns how many. starts
+    ** (n + 1 places) may be NULL. 'single' is a key that is never equal to
+    ** itself (that of NaN), or one that no element has. */
+    int64_t (*runs)(void *keys, int64_t n, uint64_t single, bool has_single,
+                    int64_t *starts);
+} la_order_kernels;
+
+typedef la_key_kernels la_key_table[LA_NDTYPES];
+typedef la_order_kernels la_order_table[2];
+LA_STUB_DECLARE(la_key_table, keys);
+LA_STUB_DECLARE(la_order_table, order);
+
+#endif
