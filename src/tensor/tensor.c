@@ -211,7 +211,11 @@ la_status la_tensor_empty_on(la_device device, int ndim, const int64_t *sizes,
 
 la_status la_tensor_from_scalar(const la_scalar *s, la_tensor **out)
 {
-    la_dtype dtype = la_scalar_dtype(s);
+    /* In full width, so that 0.1 beside a float64 tensor stays 0.1; promotion
+    ** weighs a wrapped number as the default dtype whatever it holds. */
+    la_dtype dtype = s->kind == LA_KFLOAT ? LA_FLOAT64
+                   : s->kind == LA_KCOMPLEX ? LA_COMPLEX128
+                   : la_scalar_dtype(s);
     la_tensor *t = combined_new((int64_t)la_dtype_size(dtype), dtype,
                                 LA_F_CONTIGUOUS | LA_F_DENSE | LA_F_WRAPPED);
     if (!t)

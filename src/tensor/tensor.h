@@ -147,7 +147,8 @@ la_status la_tensor_empty(int ndim, const int64_t *sizes, la_dtype,
 /* 'strides' NULL: contiguous. Strides must not be negative. */
 la_status la_tensor_empty_on(la_device, int ndim, const int64_t *sizes,
                              const int64_t *strides, la_dtype, la_tensor **out);
-/* 0-dim with the value of 's', flagged as wrapped; dtype la_scalar_dtype(s). */
+/* 0-dim with the value of 's', flagged as wrapped; bool, int64, float64 or
+** complex128, which la_result_type_add weighs as the default dtype. */
 la_status la_tensor_from_scalar(const la_scalar *s, la_tensor **out);
 /* A tensor without storage or dtype, shape {0}. */
 la_status la_tensor_new(la_tensor **out);
