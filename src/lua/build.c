@@ -254,7 +254,8 @@ static void from_table(lua_State *L, int at, const la_build_options *o,
     rewind_walk(&w);
     if (count > 0) each_leaf(&w, widen_kind, &kind);
     if (count == 0) kind = LA_KFLOAT;
-    la_dtype dtype = o->dtype != LA_UNDEFINED ? o->dtype : kind_dtype(kind);
+    la_dtype dtype = o->dtype;
+    if (dtype == LA_UNDEFINED) dtype = kind_dtype(kind);
     la_tensor *t = NULL;
     LA_CHECK(L, name, la_tensor_empty(w.ndim, w.sizes, dtype, &t));
     la_fill_handle(la_up_state(L), h, t);
@@ -282,8 +283,8 @@ static void from_tensor(lua_State *L, int at, const la_build_options *o,
 {
     la_tensor *src = la_check_tensor(L, at, name), *plain = NULL, *t = NULL;
     LA_CHECK(L, name, la_run(detach, &plain, LA_T(src)));
-    la_dtype dtype = o->dtype != LA_UNDEFINED ? o->dtype
-                                              : (la_dtype)src->dtype;
+    la_dtype dtype = o->dtype;
+    if (dtype == LA_UNDEFINED) dtype = (la_dtype)src->dtype;
     la_status status = la_run(astype, &t, LA_T(plain), LA_DT(dtype));
     la_tensor_release(plain);
     LA_CHECK(L, name, status);
@@ -339,7 +340,7 @@ static int fn_asarray(lua_State *L)
     if (lua_istable(L, 2)) {
         lua_getfield(L, 2, "copy");
         copy = lua_toboolean(L, -1);
-        never = lua_isboolean(L, -1) && !copy;
+        never = lua_type(L, -1) == LUA_TBOOLEAN && !copy;
         lua_pop(L, 1);
     }
     bool same = h && h->tensor && !copy

@@ -17,6 +17,7 @@
 #include "base/context.h"
 #include "op/op.h"
 #include "op/schema.h"
+#include "tensor/scalar.h"
 
 typedef struct la_handle {
     uint64_t magic;

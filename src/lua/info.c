@@ -11,6 +11,15 @@
 #include "tensor/promote.h"
 #include "tensor/shape.h"
 
+#ifdef __clang__
+#define COMPILER "clang " __clang_version__
+#else
+#define COMPILER "gcc " __VERSION__
+#endif
+#ifndef LA_BUILD_FLAGS      /* the Makefile's */
+#define LA_BUILD_FLAGS ""
+#endif
+
 /* ---- dtypes ---- */
 
 static void field_number(lua_State *L, const char *name, double v)
@@ -271,7 +280,7 @@ static int fn_config(lua_State *L)
 {
     lua_createtable(L, 0, 16);
     field_string(L, "version", LA_VERSION);
-    field_string(L, "compiler", LA_COMPILER);
+    field_string(L, "compiler", COMPILER);
     field_string(L, "build_flags", LA_BUILD_FLAGS);
     field_string(L, "cpu_capability", la_cap_name(la_cpu_cap()));
     field_string(L, "cpu_note", la_cpu_note());
