@@ -1,18 +1,22 @@
 # lunarray: run `make help` for the menu.
 #
-# One build folder per kind (build/, build/debug, build/asan, ...); sources are
-# found by pattern, so that a new file needs no edit here. Files of src/kernel
-# are compiled once per CPU capability.
+# One build folder per kind (build/, build/debug, build/asan, ...), with
+# -clang behind it for CC=clang. Sources are found by pattern, so a new file
+# needs no edit here. Files of src/kernel are compiled once per CPU capability.
 
 KIND ?= release
 ifeq ($(origin CC),default)
 CC := gcc
 endif
-BUILD := $(if $(filter release,$(KIND)),build,build/$(KIND))
+COMPILER := $(if $(findstring clang,$(CC)),-clang)
+KINDDIR := $(if $(filter release,$(KIND)),,/$(KIND))
+BUILD := build$(if $(COMPILER),$(or $(KINDDIR),/release)$(COMPILER),$(KINDDIR))
 OBJ := $(BUILD)/obj
 VERSION := 0.1.0
 SOVERSION := 0
 PREFIX ?= /usr/local
+LIBDIR ?= $(PREFIX)/lib
+LUA ?= lua5.4
 
 LUA_CFLAGS := $(shell pkg-config --cflags lua5.4 2>/dev/null || echo -I/usr/include/lua5.4)
 LUA_LIBS := $(shell pkg-config --libs lua5.4 2>/dev/null || echo -llua5.4)
@@ -28,38 +32,174 @@ OPT_ubsan := -O1 -g -DLA_DEBUG -fsanitize=undefined -fno-sanitize-recover=undefi
 OPT_tsan := -O1 -g -fsanitize=thread
 OPT := $(OPT_$(KIND))
 
+ifneq ($(filter x86_64 i686,$(shell uname -m)),)
 CAP_default :=
 CAP_avx2 := -mavx2 -mfma -mf16c -mbmi2
 CAP_avx512 := -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512cd -mavx2 -mfma -mf16c -mbmi2 -mprefer-vector-width=512
+endif
 
+CAPS := default avx2 avx512
 CORE_SRC := $(wildcard src/base/*.c src/tensor/*.c src/iter/*.c src/op/*.c src/grad/*.c src/fuse/*.c src/io/*.c src/lua/*.c)
 KERNEL_SRC := $(wildcard src/kernel/*.c)
 REPL_SRC := $(wildcard src/repl/*.c)
 CORE_OBJ := $(CORE_SRC:src/%.c=$(OBJ)/%.o)
-KERNEL_OBJ := $(foreach c,default avx2 avx512,$(KERNEL_SRC:src/kernel/%.c=$(OBJ)/kernel/$(c)/%.o))
+KERNEL_OBJ := $(foreach c,$(CAPS),$(KERNEL_SRC:src/kernel/%.c=$(OBJ)/kernel/$(c)/%.o))
 REPL_OBJ := $(REPL_SRC:src/%.c=$(OBJ)/%.o)
-LIBS := -lsleef -lm -lpthread
+CTEST_SRC := $(wildcard spec/c/test_*.c)
+CTESTS := $(CTEST_SRC:spec/c/%.c=$(BUILD)/ctest/%)
+LIBS := -lsleef -lz -lm -lpthread -ldl
+# The module stays mapped: threads and their last words live in it.
+SHARED := -shared -Wl,-z,nodelete -Wl,--exclude-libs,ALL
 
-all: $(BUILD)/lunarray.so $(BUILD)/liblunarray.a $(BUILD)/liblunarray.so.$(SOVERSION) $(BUILD)/lunarray
+MODULE := $(BUILD)/lunarray.so
+STATIC := $(BUILD)/liblunarray.a
+DYNAMIC := $(BUILD)/liblunarray.so.$(SOVERSION)
+PROGRAM := $(BUILD)/lunarray
+PKGCONFIG := $(BUILD)/lunarray.pc
+
+all: $(MODULE) $(STATIC) $(DYNAMIC) $(PROGRAM) $(PKGCONFIG)
+
+# ---- compiling and linking ----
 
 $(OBJ)/%.o: src/%.c
 	@mkdir -p $(@D)
-	$(CC) $(BASE) $(OPT) $(CFLAGS) -c $< -o $@
+	$(CC) $(BASE) $(OPT) $(CFLAGS) $(FLAGS_$*) -c $< -o $@
 
 define KERNEL_RULE
 $(OBJ)/kernel/$(1)/%.o: src/kernel/%.c
 	@mkdir -p $$(@D)
 	$$(CC) $$(BASE) $$(OPT) $$(CFLAGS) $$(CAP_$(1)) -DLA_CAP=$(1) -c $$< -o $$@
 endef
-$(foreach c,default avx2 avx512,$(eval $(call KERNEL_RULE,$(c))))
+$(foreach c,$(CAPS),$(eval $(call KERNEL_RULE,$(c))))
 
-$(BUILD)/liblunarray.a: $(CORE_OBJ) $(KERNEL_OBJ)
+# The Lua modules are taken into embed.o as they are: one row per file, of an
+# identifier, the module's name and the path (lua/a/init.lua is module "a").
+LUA_FILES := $(sort $(shell find lua -name '*.lua' 2>/dev/null))
+lua_module = $(subst /,.,$(patsubst %/init,%,$(1:lua/%.lua=%)))
+lua_row = E($(subst .,_,$(call lua_module,$(1))),"$(call lua_module,$(1))","$(1)")
+FLAGS_lua/embed := -D'LA_EMBEDDED=$(foreach f,$(LUA_FILES),$(call lua_row,$(f)))'
+$(OBJ)/lua/embed.o: $(LUA_FILES) $(OBJ)/lua/embed.list
+$(OBJ)/lua/embed.list: FORCE
+	@mkdir -p $(@D)
+	@echo '$(LUA_FILES)' | cmp -s - $@ || echo '$(LUA_FILES)' > $@
+
+FLAGS_repl/edit := $(shell pkg-config --cflags libedit 2>/dev/null)
+
+$(STATIC): $(CORE_OBJ) $(KERNEL_OBJ)
 	rm -f $@; ar rcs $@ $^
-$(BUILD)/lunarray.so: $(CORE_OBJ) $(KERNEL_OBJ)
-	$(CC) -shared $(OPT) $(LDFLAGS) -o $@ $^ $(LIBS)
+$(MODULE): $(CORE_OBJ) $(KERNEL_OBJ)
+	$(CC) $(SHARED) $(OPT) $(LDFLAGS) -o $@ $^ $(LIBS)
+$(DYNAMIC): $(CORE_OBJ) $(KERNEL_OBJ)
+	$(CC) $(SHARED) -Wl,-soname,$(@F) $(NO_UNDEFINED) $(OPT) $(LDFLAGS) -o $@ $^ $(LUA_LIBS) $(LIBS)
+	ln -sf $(@F) $(BUILD)/liblunarray.so
+# Sanitizers leave their symbols to the program that loads the library.
+NO_UNDEFINED := $(if $(filter asan ubsan tsan,$(KIND)),,-Wl,--no-undefined)
+$(PROGRAM): $(REPL_OBJ) $(STATIC)
+	$(CC) $(OPT) -Wl,-E $(LDFLAGS) -o $@ $^ -ledit $(LUA_LIBS) $(LIBS)
+$(PKGCONFIG): lunarray.pc.in Makefile
+	@mkdir -p $(@D)
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
+	  -e 's|@VERSION@|$(VERSION)|' -e 's|@LIBS@|$(LIBS)|' $< > $@
+
+$(BUILD)/ctest/%: spec/c/%.c $(STATIC)
+	@mkdir -p $(@D)
+	$(CC) $(BASE) $(OPT) $(CFLAGS) $< $(STATIC) -o $@ -lcmocka $(LUA_LIBS) $(LIBS)
+
+# ---- checking ----
+
+deps:
+	@tools/deps.sh build test
+build-deps:
+	@tools/deps.sh build
+
+ctests: $(CTESTS)
+ctest: ctests
+	@$(LUA) spec/run.lua ctest
+
+lint: $(KERNEL_OBJ) $(CORE_OBJ)
+	@$(LUA) spec/run.lua lint
+
+check: all ctests
+	@$(LUA) spec/run.lua lint ctest specs
+
+# Everything, in about ten minutes: each CPU path, and once with sanitizers.
+test: deps
+	@$(MAKE) --no-print-directory all ctests
+	@$(MAKE) --no-print-directory KIND=asan all ctests
+	@$(LUA) spec/run.lua lint ctest specs-each-path asan
+
+asan ubsan tsan debug:
+	@$(MAKE) --no-print-directory KIND=$@ all ctests
+asan-check: asan
+	@$(LUA) spec/run.lua asan
+tsan-check: tsan
+	@$(LUA) spec/run.lua tsan
+ubsan-check: ubsan
+	@$(LUA) spec/run.lua ubsan
+valgrind: debug
+	@$(LUA) spec/run.lua valgrind
+
+format:
+	@clang-format --version >/dev/null 2>&1 || { echo "clang-format is not installed"; exit 1; }
+	clang-format -i $(FILES)
+
+# ---- showing ----
+
+demo: build-deps
+	@$(MAKE) --no-print-directory $(PROGRAM) $(MODULE)
+	$(PROGRAM) examples/digits.lua
+
+bench: all
+	$(PROGRAM) bench/run.lua
+bench-peers: all
+	$(PROGRAM) bench/run.lua --peers
+
+# ---- installing ----
+
+LUA_CMOD := $(PREFIX)/lib/lua/5.4
+LUA_LMOD := $(PREFIX)/share/lua/5.4
+D := $(DESTDIR)
+
+install: all
+	install -d $(D)$(PREFIX)/bin $(D)$(LIBDIR)/pkgconfig $(D)$(PREFIX)/include $(D)$(LUA_CMOD)
+	install -m 755 $(PROGRAM) $(D)$(PREFIX)/bin/lunarray
+	install -m 755 $(DYNAMIC) $(D)$(LIBDIR)/liblunarray.so.$(VERSION)
+	ln -sf liblunarray.so.$(VERSION) $(D)$(LIBDIR)/liblunarray.so.$(SOVERSION)
+	ln -sf liblunarray.so.$(SOVERSION) $(D)$(LIBDIR)/liblunarray.so
+	install -m 644 $(STATIC) $(D)$(LIBDIR)/liblunarray.a
+	install -m 644 $(PKGCONFIG) $(D)$(LIBDIR)/pkgconfig/lunarray.pc
+	install -m 644 include/lunarray.h $(D)$(PREFIX)/include/lunarray.h
+	install -m 755 $(MODULE) $(D)$(LUA_CMOD)/lunarray.so
+	set -e; for f in $(LUA_FILES:lua/%=%); do install -D -m 644 lua/$$f $(D)$(LUA_LMOD)/$$f; done
+
+uninstall:
+	rm -f $(D)$(PREFIX)/bin/lunarray $(D)$(LIBDIR)/liblunarray.so.$(VERSION) \
+	  $(D)$(LIBDIR)/liblunarray.so.$(SOVERSION) $(D)$(LIBDIR)/liblunarray.so \
+	  $(D)$(LIBDIR)/liblunarray.a $(D)$(LIBDIR)/pkgconfig/lunarray.pc \
+	  $(D)$(PREFIX)/include/lunarray.h $(D)$(LUA_CMOD)/lunarray.so \
+	  $(LUA_FILES:lua/%=$(D)$(LUA_LMOD)/%)
+	-rmdir $(D)$(LUA_LMOD)/lunarray 2>/dev/null
 
 clean:
 	rm -rf build
 
--include $(shell find $(OBJ) -name '*.d' 2>/dev/null)
-.PHONY: all clean
+help:
+	@echo 'make              the module, the libraries and the program, in build/'
+	@echo 'make demo         install what is missing, build, train on real digits'
+	@echo 'make test         install what is missing, build, run everything'
+	@echo 'make check        build, lint, C tests, specs on the best CPU path'
+	@echo 'make lint ctest   one part of it'
+	@echo 'make debug asan ubsan tsan    a build of that kind, in build/KIND'
+	@echo 'make asan-check ubsan-check tsan-check valgrind    and its checks'
+	@echo 'make bench        figures of this machine; bench-peers: beside NumPy, PyTorch'
+	@echo 'make install      to PREFIX ($(PREFIX)), below DESTDIR; uninstall'
+	@echo 'make format FILES=...    clang-format in the style of the house'
+	@echo 'make deps         install the packages to build and to test'
+	@echo 'make clean        remove build/'
+	@echo 'Variables: CC=gcc|clang KIND=release|debug|asan|ubsan|tsan CFLAGS LDFLAGS'
+
+-include $(shell find $(OBJ) $(BUILD)/ctest -name '*.d' 2>/dev/null)
+.PHONY: all deps build-deps ctests ctest lint check test asan ubsan tsan debug \
+  asan-check ubsan-check tsan-check valgrind format demo bench bench-peers \
+  install uninstall clean help FORCE
+FORCE:
