@@ -198,6 +198,24 @@ static bool tensor_list(parser *p, int at, int arg, int k, la_value *v)
     return true;
 }
 
+/* Tensors as varargs: as many as follow. */
+static bool tensors_in_row(parser *p, int *at, la_value *v)
+{
+    int first = *at, n = 0;
+    while (first + n <= p->top && la_to_handle(p->L, first + n)) n++;
+    luaL_checkstack(p->L, 4, "too many arguments");
+    la_tensor_box *box = new_box(p->L, n);
+    for (int i = 0; i < n; i++) {
+        la_handle *h = la_to_handle(p->L, first + i);
+        if (!h->tensor) return misfit(p, first + i, "tensor was freed");
+        box->list[i] = la_tensor_retain(h->tensor);
+    }
+    *v = (la_value){.tag = LA_VTENSORS, .given = true,
+                    .tensors = {box->list, n}};
+    *at = first + n;
+    return true;
+}
+
 /* ---- words ---- */
 
 static bool read_dtype(parser *p, int at, int arg, la_value *v)
@@ -454,6 +472,10 @@ static bool read_positional(parser *p, int *at, bool *both)
         }
         if (is_variadic(param->type) && !lua_istable(L, *at)) {
             if (!read_variadic(p, at, k)) return false;
+            continue;
+        }
+        if (param->type == LA_TYPE_TENSORS && la_to_handle(L, *at)) {
+            if (!tensors_in_row(p, at, &p->out->args[k])) return false;
             continue;
         }
         if (!read_value(p, *at, *at, k)) return false;

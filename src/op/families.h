@@ -4,6 +4,7 @@
 ** OWN        the row has la_meta_<name> and la_impl_<name>
 ** DATA       only la_impl_<name>: the result's shape depends on data
 ** VIEW       only la_meta_<name>: it makes the view, nothing is filled
+** META       only la_meta_<name>: it changes geometry or storage, not data
 ** COMPOSITE  only la_impl_<name>, made of other operations
 ** any other  la_family_<X> with the kernel tables of the row (STUB)
 **
@@ -27,6 +28,7 @@ typedef struct la_family {
 #define ROW_OWN(n) .meta = la_meta_##n, .impl = la_impl_##n
 #define ROW_DATA(n) .impl = la_impl_##n
 #define ROW_VIEW(n) .meta = la_meta_##n
+#define ROW_META(n) .meta = la_meta_##n
 #define ROW_COMPOSITE(n) .impl = la_impl_##n
 #define ROW_STUB(n, X) .family = &la_family_##X, \
     .stubs = {&la_default_##n, &la_avx2_##n, &la_avx512_##n}
@@ -35,6 +37,7 @@ typedef struct la_family {
 #define NEED_OWN(n) la_status la_meta_##n(la_frame *), la_impl_##n(la_frame *);
 #define NEED_DATA(n) la_status la_impl_##n(la_frame *);
 #define NEED_VIEW(n) la_status la_meta_##n(la_frame *);
+#define NEED_META(n) la_status la_meta_##n(la_frame *);
 #define NEED_COMPOSITE(n) la_status la_impl_##n(la_frame *);
 #define NEED_STUB(n, X) extern const la_family la_family_##X; \
     LA_STUB_DECLARE(la_loops, n);
@@ -43,6 +46,7 @@ typedef struct la_family {
 #define FLAGS_OWN 0
 #define FLAGS_DATA 0
 #define FLAGS_VIEW LA_VIEW_OP
+#define FLAGS_META 0
 #define FLAGS_COMPOSITE LA_COMPOSITE
 
 /* Element-wise families, one line each: ROW, NEED and FLAGS. */

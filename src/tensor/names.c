@@ -169,6 +169,22 @@ int la_names_find(const la_names *list, const char *interned)
     return -1;
 }
 
+la_status la_names_pick(const la_names *list, int n, const int *from,
+                        la_names **out)
+{
+    const char *name[LA_MAX_DIMS];
+    const char *star;
+    *out = NULL;
+    if (!list)
+        return LA_OK;
+    star = la_name_intern("*", 1);
+    if (!star)
+        return LA_ENOMEM;
+    for (int k = 0; k < n; k++)
+        name[k] = from[k] >= 0 ? list->name[from[k]] : star;
+    return list_new(n, name, out);
+}
+
 /* --- unification --- */
 
 /* Name k places from the end (from 1); "*" where there is none. */

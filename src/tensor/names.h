@@ -21,6 +21,10 @@ la_status la_names_unify(const la_names *a, int nda, const la_names *b,
                          int ndb, la_names **out);
 /* Replace t's names (taken over; NULL drops them). */
 void la_tensor_set_names(la_tensor *t, la_names *names);
+/* A list of n names, name k being from[k] of 'list', or "*" where that is -1.
+** NULL for NULL. */
+la_status la_names_pick(const la_names *list, int n, const int *from,
+                        la_names **out);
 int la_names_find(const la_names *, const char *interned);   /* dim or -1 */
 
 #endif
