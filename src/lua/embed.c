@@ -1,4 +1,63 @@
-/* The Lua modules inside the library. */
-#include "lua/face.h"
+/*
+** The Lua modules inside the library, so that one file is all a host needs.
+**
+** The build passes one row per file in lua/ as E(identifier, module, path);
+** the assembler takes the bytes in. Nothing is generated.
+*/
+#include "lua/embed.h"
 
-void la_open_embedded(lua_State *L) { (void)L; }
+#include <lauxlib.h>
+
+#ifndef LA_EMBEDDED
+#define LA_EMBEDDED
+#endif
+
+/* The bytes, with a NUL behind them. */
+#define E(id, module, path) \
+    __asm__(".pushsection .rodata\n" \
+            "la_text_" #id ":\n .incbin \"" path "\"\n" \
+            "la_text_end_" #id ":\n .byte 0\n" \
+            ".popsection\n"); \
+    extern const char la_text_##id[], la_text_end_##id[];
+LA_EMBEDDED
+#undef E
+
+static const la_embedded table[] = {
+#define E(id, module, path) {module, la_text_##id, la_text_end_##id},
+    LA_EMBEDDED
+#undef E
+    {NULL, NULL, NULL}
+};
+
+const la_embedded *la_embedded_at(int k)
+{
+    for (int i = 0; table[i].module; i++)
+        if (i == k) return &table[i];
+    return NULL;
+}
+
+/* require's loader: the chunk gets the module's name, as from a file. */
+static int load_embedded(lua_State *L)
+{
+    const la_embedded *e = lua_touserdata(L, lua_upvalueindex(1));
+    const char *chunk = lua_pushfstring(L, "=%s", e->module);
+    if (luaL_loadbufferx(L, e->text, (size_t)(e->end - e->text), chunk, "t"))
+        return lua_error(L);
+    lua_pushvalue(L, 1);
+    lua_call(L, 1, 1);
+    return 1;
+}
+
+void la_open_embedded(lua_State *L)
+{
+    luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_PRELOAD_TABLE);
+    for (const la_embedded *e = table; e->module; e++) {
+        if (lua_getfield(L, -1, e->module) == LUA_TNIL) {
+            lua_pushlightuserdata(L, (void *)e);
+            lua_pushcclosure(L, load_embedded, 1);
+            lua_setfield(L, -3, e->module);
+        }
+        lua_pop(L, 1);
+    }
+    lua_pop(L, 1);
+}

@@ -1,0 +1,152 @@
+/*
+** The program `lunarray`: stock Lua with the library inside.
+**
+**   lunarray [options] [script [args]]
+**
+** Options are those of `lua`: -e code, -l module, -i, -v, -E, -W, - and --.
+** Without a script: the prompt on a terminal, else the script comes from
+** standard input.
+*/
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <lauxlib.h>
+#include <lua.h>
+#include <lualib.h>
+
+#include "repl/repl.h"
+
+static void usage(const char *bad)
+{
+    fprintf(stderr, "lunarray: unrecognized option '%s'\n"
+            "usage: lunarray [options] [script [args]]\n"
+            "  -e stat   run the string 'stat'\n"
+            "  -l mod    require 'mod' into the global 'mod'\n"
+            "  -i        the prompt, after the script\n"
+            "  -v        show the version\n"
+            "  -E        ignore environment variables\n"
+            "  -W        turn warnings on\n"
+            "  --        stop handling options\n"
+            "  -         run standard input\n", bad);
+}
+
+/* The options, as read once from the command line. */
+typedef struct options {
+    int script;             /* index of the script's name; argc for none */
+    bool prompt, version, ignore_env, warnings, stdin_script;
+} options;
+
+/* False when an option is unknown; 'bad' is its index then. */
+static bool parse_options(int argc, char **argv, options *o, int *bad)
+{
+    int i = 1;
+    for (; i < argc && argv[i][0] == '-'; i++) {
+        const char *a = argv[i];
+        *bad = i;
+        if (!a[1]) {
+            o->stdin_script = true;
+            break;
+        }
+        if (!strcmp(a, "--")) {
+            i++;
+            break;
+        }
+        if (!strcmp(a, "-i")) o->prompt = true;
+        else if (!strcmp(a, "-v")) o->version = true;
+        else if (!strcmp(a, "-E")) o->ignore_env = true;
+        else if (!strcmp(a, "-W")) o->warnings = true;
+        else if (a[1] != 'e' && a[1] != 'l') return false;
+        else if (!a[2] && ++i >= argc) return false;
+    }
+    o->script = i;
+    return true;
+}
+
+/* -e and -l in their order. */
+static bool run_options(lua_State *L, char **argv, int script, bool *any)
+{
+    for (int i = 1; i < script; i++) {
+        char kind = argv[i][0] == '-' ? argv[i][1] : 0;
+        if (kind != 'e' && kind != 'l') continue;
+        const char *text = argv[i][2] ? argv[i] + 2 : argv[++i];
+        *any |= kind == 'e';
+        if (!(kind == 'e' ? repl_run_string(L, text, "=(command line)")
+                          : repl_require(L, text)))
+            return false;
+    }
+    return true;
+}
+
+/* The global 'arg', as lua has it. */
+static void set_arg(lua_State *L, int argc, char **argv, int script)
+{
+    int zero = script < argc ? script : 0;
+    lua_createtable(L, argc - zero, zero);
+    for (int i = 0; i < argc; i++) {
+        lua_pushstring(L, argv[i]);
+        lua_rawseti(L, -2, i - zero);
+    }
+    lua_setglobal(L, "arg");
+}
+
+typedef struct call {
+    int argc;
+    char **argv;
+    int status;
+} call;
+
+static bool run_all(lua_State *L, const call *c, const options *o)
+{
+    bool any = false, has_script = o->script < c->argc;
+    if (!run_options(L, c->argv, o->script, &any)) return false;
+    if (has_script) {
+        const char *name = o->stdin_script ? NULL : c->argv[o->script];
+        if (!repl_run_file(L, name)) return false;
+    }
+    if (o->prompt || (!has_script && !any && !o->version && isatty(0)))
+        return repl_prompt(L);
+    if (!has_script && !any && !o->version) return repl_run_file(L, NULL);
+    return true;
+}
+
+static int protected_main(lua_State *L)
+{
+    call *c = lua_touserdata(L, 1);
+    options o = {0};
+    int bad = 0;
+    luaL_checkversion(L);
+    if (!parse_options(c->argc, c->argv, &o, &bad)) {
+        usage(c->argv[bad]);
+        return 0;
+    }
+    if (o.version) repl_version();
+    if (o.ignore_env) {
+        lua_pushboolean(L, 1);
+        lua_setfield(L, LUA_REGISTRYINDEX, "LUA_NOENV");
+    }
+    luaL_openlibs(L);
+    repl_open(L);
+    set_arg(L, c->argc, c->argv, o.script);
+    if (o.warnings) lua_warning(L, "@on", 0);
+    lua_gc(L, LUA_GCGEN, 0, 0);
+    if (run_all(L, c, &o)) c->status = EXIT_SUCCESS;
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    lua_State *L = luaL_newstate();
+    if (!L) {
+        fputs("lunarray: not enough memory\n", stderr);
+        return EXIT_FAILURE;
+    }
+    call c = {argc, argv, EXIT_FAILURE};
+    lua_pushcfunction(L, protected_main);
+    lua_pushlightuserdata(L, &c);
+    if (lua_pcall(L, 1, 0, 0)) repl_report(L);
+    lua_close(L);
+    if (fflush(stdout)) return EXIT_FAILURE;
+    return c.status;
+}

@@ -1,0 +1,129 @@
+/*
+** Running chunks, and what they fail with.
+*/
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <lauxlib.h>
+#include <lualib.h>
+
+#include "base/trace.h"
+#include "repl/repl.h"
+
+int luaopen_lunarray(lua_State *L);
+
+/* ---- chunks ---- */
+
+/* The handler: a string gets a traceback; others show themselves. */
+static int add_traceback(lua_State *L)
+{
+    const char *message = lua_tostring(L, 1);
+    if (!message) {
+        if (luaL_callmeta(L, 1, "__tostring") && lua_type(L, -1) == LUA_TSTRING)
+            return 1;
+        message = lua_pushfstring(L, "(error object is a %s value)",
+                                  luaL_typename(L, 1));
+    }
+    luaL_traceback(L, L, message, 1);
+    return 1;
+}
+
+int repl_call(lua_State *L, int nargs, int nresults)
+{
+    int base = lua_gettop(L) - nargs;
+    lua_pushcfunction(L, add_traceback);
+    lua_insert(L, base);
+    repl_listen(L);
+    int status = lua_pcall(L, nargs, nresults, base);
+    repl_stop_listening(L);
+    lua_remove(L, base);
+    return status;
+}
+
+void repl_report(lua_State *L)
+{
+    const char *message = lua_tostring(L, -1);
+    fflush(stdout);
+    fprintf(stderr, "lunarray: %s\n",
+            message ? message : "(error object is not a string)");
+    fflush(stderr);
+    lua_pop(L, 1);
+}
+
+static bool call_chunk(lua_State *L, int load_status, int nargs)
+{
+    if (load_status == LUA_OK && repl_call(L, nargs, 0) == LUA_OK) return true;
+    repl_report(L);
+    return false;
+}
+
+bool repl_run_string(lua_State *L, const char *code, const char *chunk)
+{
+    return call_chunk(L, luaL_loadbuffer(L, code, strlen(code), chunk), 0);
+}
+
+/* Push the script's arguments: arg[1], arg[2], ... */
+static int push_arguments(lua_State *L)
+{
+    if (lua_getglobal(L, "arg") != LUA_TTABLE) {
+        lua_pop(L, 1);
+        return 0;
+    }
+    int n = (int)luaL_len(L, -1);
+    luaL_checkstack(L, n + 3, "too many arguments to script");
+    for (int i = 1; i <= n; i++) lua_rawgeti(L, -i, i);
+    lua_remove(L, -(n + 1));
+    return n;
+}
+
+bool repl_run_file(lua_State *L, const char *path)
+{
+    int status = luaL_loadfile(L, path), n = 0;
+    if (status == LUA_OK) n = push_arguments(L);
+    return call_chunk(L, status, n);
+}
+
+bool repl_require(lua_State *L, const char *module)
+{
+    lua_getglobal(L, "require");
+    lua_pushstring(L, module);
+    if (repl_call(L, 1, 1) != LUA_OK) {
+        repl_report(L);
+        return false;
+    }
+    lua_setglobal(L, module);
+    return true;
+}
+
+/* ---- the library ---- */
+
+static void trace_line(void *stream, const char *text)
+{
+    fprintf(stream, "%s\n", text);
+}
+
+static void open_trace(void)
+{
+    const char *word = getenv("LUNARRAY_TRACE");
+    if (word && *word && strcmp(word, "0")) la_trace_set(trace_line, stderr);
+}
+
+void repl_open(lua_State *L)
+{
+    luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_PRELOAD_TABLE);
+    lua_pushcfunction(L, luaopen_lunarray);
+    lua_setfield(L, -2, "lunarray");
+    lua_pop(L, 1);
+    repl_interrupt_open(L);
+    open_trace();
+    lua_getglobal(L, "require");
+    lua_pushliteral(L, "lunarray");
+    lua_call(L, 1, 1);
+    lua_setglobal(L, "la");
+}
+
+void repl_version(void)
+{
+    printf("lunarray %s  %s\n", LA_VERSION, LUA_RELEASE);
+}
