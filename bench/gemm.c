@@ -1,0 +1,158 @@
+/*
+** GFLOP/s of matrix products over n, beside OpenBLAS and BLIS where they are
+** installed, in one run: rounds of all contestants are interleaved and the
+** best time of each counts. Lines: dtype n threads peak then one per peer.
+**
+**   bench/gemm [threads [dtype [n ...]]]
+*/
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/memory.h"
+#include "base/pool.h"
+#include "op/gemm.h"
+
+typedef void (*sgemm_fn)(int, int, int, int, int, int, float, const float *,
+                         int, const float *, int, float, float *, int);
+typedef void (*dgemm_fn)(int, int, int, int, int, int, double, const double *,
+                         int, const double *, int, double, double *, int);
+typedef void (*xgemm_fn)(int, int, int, int, int, int, const void *,
+                         const void *, int, const void *, int, const void *,
+                         void *, int);
+typedef void (*threads_fn)(int);
+
+typedef struct peer {
+    const char *name;
+    sgemm_fn s;
+    dgemm_fn d;
+    xgemm_fn c, z;
+} peer;
+
+static peer peers[3];
+static int npeers;
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static void peer_open(const char *name, const char *file, const char *set,
+                      int threads)
+{
+    void *lib = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    if (!lib) return;
+    threads_fn set_threads = (threads_fn)dlsym(lib, set);
+    if (set_threads) set_threads(threads);
+    peers[npeers++] = (peer){name, (sgemm_fn)dlsym(lib, "cblas_sgemm"),
+        (dgemm_fn)dlsym(lib, "cblas_dgemm"),
+        (xgemm_fn)dlsym(lib, "cblas_cgemm"),
+        (xgemm_fn)dlsym(lib, "cblas_zgemm")};
+}
+
+static void ours(la_dtype dtype, int n, char ta, char tb, void *a, void *b,
+                 void *c)
+{
+    la_gemm g;
+    la_gemm_init(&g, dtype);
+    g.m = g.n = g.k = n;
+    g.a = (la_gemm_mat){a, ta ? 1 : n, ta ? n : 1};
+    g.b = (la_gemm_mat){b, tb ? 1 : n, tb ? n : 1};
+    g.out = (la_gemm_mat){c, n, 1};
+    if (la_gemm_run(&g)) puts("failed");
+}
+
+static void theirs(const peer *p, la_dtype dtype, int n, void *a, void *b,
+                   void *c)
+{
+    static const double one[2] = {1, 0}, zero[2] = {0, 0};
+    static const float onef[2] = {1, 0}, zerof[2] = {0, 0};
+    if (dtype == LA_FLOAT32)
+        p->s(101, 111, 111, n, n, n, 1, a, n, b, n, 0, c, n);
+    else if (dtype == LA_FLOAT64)
+        p->d(101, 111, 111, n, n, n, 1, a, n, b, n, 0, c, n);
+    else if (dtype == LA_COMPLEX64)
+        p->c(101, 111, 111, n, n, n, onef, a, n, b, n, zerof, c, n);
+    else if (dtype == LA_COMPLEX128)
+        p->z(101, 111, 111, n, n, n, one, a, n, b, n, zero, c, n);
+}
+
+static double batch(int who, la_dtype dtype, int n, int reps, void *a,
+                    void *b, void *c)
+{
+    double t = now();
+    for (int i = 0; i < reps; i++) {
+        if (who < npeers) theirs(&peers[who], dtype, n, a, b, c);
+        else ours(dtype, n, (who - npeers) & 1, (who - npeers) >> 1, a, b, c);
+    }
+    return (now() - t) / reps;
+}
+
+static void fill(void *data, size_t bytes, la_dtype dtype)
+{
+    static uint64_t state = 88172645463325252u;
+    size_t size = la_dtype_size(dtype), count = bytes / size;
+    la_scalar s;
+    for (size_t i = 0; i < count * (la_is_complex(dtype) ? 2 : 1); i++) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        double v = (double)(state >> 40) / (1 << 24) - 0.5;
+        if (dtype == LA_FLOAT64 || dtype == LA_COMPLEX128)
+            ((double *)data)[i] = v;
+        else if (dtype == LA_FLOAT16)
+            ((la_f16 *)data)[i] = (la_f16){(uint16_t)(0x3000 + i % 512)};
+        else if (dtype == LA_BFLOAT16)
+            ((la_bf16 *)data)[i] = (la_bf16){(uint16_t)(0x3f00 + i % 64)};
+        else
+            ((float *)data)[i] = (float)v;
+    }
+    (void)s;
+}
+
+static void measure(la_dtype dtype, int n, bool turned)
+{
+    size_t bytes = (size_t)n * (size_t)n * la_dtype_size(dtype);
+    void *a = aligned_alloc(64, bytes + 64), *b = aligned_alloc(64, bytes + 64);
+    void *c = aligned_alloc(64, bytes + 64);
+    double best[8], flops = 2.0 * n * n * n * (la_is_complex(dtype) ? 4 : 1);
+    int count = npeers + (turned ? 4 : 1), skip = dtype < LA_FLOAT32 ? npeers : 0;
+    fill(a, bytes, dtype);
+    fill(b, bytes, dtype);
+    int reps = (int)(2e6 / (flops / 50 + 50)) + 1;
+    for (int w = 0; w < count; w++)
+        best[w] = 1e30;
+    double stop = now() + 3e8 + 8e1 * flops / 50 * count;
+    for (int round = 0; round < 8 || now() < stop; round++)
+        for (int w = skip; w < count; w++) {
+            double t = batch(w, dtype, n, reps, a, b, c);
+            if (t < best[w]) best[w] = t;
+        }
+    printf("%-10s %5d", la_dtype_name(dtype), n);
+    for (int w = skip; w < count; w++)
+        printf("  %s %.1f GF/s %.0f ns", w < npeers ? peers[w].name :
+               (const char *[]){"lunarray", "aT", "bT", "aTbT"}[w - npeers],
+               flops / best[w], best[w]);
+    printf("\n");
+    fflush(stdout);
+    free(a);
+    free(b);
+    free(c);
+}
+
+int main(int argc, char **argv)
+{
+    int threads = argc > 1 ? atoi(argv[1]) : 1;
+    la_dtype dtype = argc > 2 ? la_dtype_parse(argv[2], strlen(argv[2]))
+                              : LA_FLOAT32;
+    bool turned = getenv("TURNED") != NULL;
+    la_set_num_threads(threads);
+    peer_open("openblas", "libopenblas.so.0", "openblas_set_num_threads",
+              threads);
+    peer_open("blis", "libblis.so.4", "bli_thread_set_num_threads", threads);
+    for (int i = 3; i < argc; i++)
+        measure(dtype, atoi(argv[i]), turned);
+    return 0;
+}

@@ -1,0 +1,89 @@
+/*
+** The contract of the matrix kernels.
+**
+** A product is cut into blocks by its caller (op/gemm.c), which packs operands
+** into panels and hands pairs of packed blocks to 'block'. Every element of
+** the result is the sum over k in rising order by fused multiply-add, in
+** blocks of LA_GEMM_KC that start from zero and are added in order: the bits
+** depend neither on how rows and columns are cut, nor on threads, nor on the
+** width of vectors. (Products with one row or column and a k that is
+** contiguous use 'dot', whose order depends on sizes alone.)
+**
+** Strides are in elements and may be anything, 0 and negative included.
+*/
+#ifndef LA_KERNEL_GEMM_H
+#define LA_KERNEL_GEMM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "kernel/kernel.h"
+
+#define LA_GEMM_KC 256  /* the same for every capability: see above */
+
+typedef enum la_gemm_act {
+    LA_ACT_NONE, LA_ACT_RELU, LA_ACT_GELU, LA_ACT_GELU_TANH
+} la_gemm_act;
+
+typedef struct la_gemm_number {  /* one scalar, for every kind of element */
+    double re, im;
+    int64_t i;
+} la_gemm_number;
+
+/* One element matrix with strides in elements. */
+typedef struct la_gemm_mat {
+    char *data;
+    int64_t rs, cs;
+} la_gemm_mat;
+
+/* out = act(alpha * (a @ b) + beta * add + bias) for an m x n piece. 'add' and
+** 'bias' may have strides of 0; add.data NULL when beta is 0 (nothing is read
+** then); 'add' may be 'out' itself. */
+typedef struct la_gemm_block {
+    int64_t m, n, k;
+    const void *a, *b;    /* packed; 'small' takes them as they are: */
+    int64_t a_rs, a_cs, b_rs, b_cs;
+    la_gemm_mat out, add, bias;
+    float *part;          /* 16-bit floats with k > KC: sums so far */
+    int64_t part_rs;
+    la_gemm_number alpha, beta;
+    la_gemm_act act;
+    bool plain;           /* alpha 1, no add, no bias, no act */
+    bool first, last;     /* which of the k blocks this is */
+    bool conj_a, conj_b;  /* read by 'small' only: packing conjugates */
+} la_gemm_block;
+
+typedef struct la_gemm_kernels {
+    int mr, nr;           /* rows of an A panel, columns of a B panel */
+    int packed_size;      /* bytes of one packed element */
+    bool has_part;        /* result type is narrower than its sums */
+    /* Panels of mr (nr), k after k, padded with zeros. 'dst' has room for a
+    ** whole number of panels and LA_GEMM_SLACK bytes. */
+    void (*pack_a)(void *dst, const void *src, int64_t rs, int64_t cs,
+                   int64_t m, int64_t k, bool conj);
+    void (*pack_b)(void *dst, const void *src, int64_t rs, int64_t cs,
+                   int64_t k, int64_t n, bool conj);
+    void (*block)(const la_gemm_block *);
+    /* The whole product without packed operands, for small sizes; NULL: use
+    ** the blocks. */
+    void (*small)(const la_gemm_block *);
+    /* out[i] = sum over k of a[i*a_rs + k] * b[k], rows i < m; k contiguous in
+    ** both. NULL where there is none. */
+    void (*dot)(const la_gemm_block *);
+    /* out[j] = sum over k of a[k*a_cs] * b[k*b_rs + j], columns contiguous. */
+    void (*axpy)(const la_gemm_block *);
+} la_gemm_kernels;
+#define LA_GEMM_SLACK 128
+
+LA_STUB_DECLARE(la_gemm_kernels, gemm_f32);
+LA_STUB_DECLARE(la_gemm_kernels, gemm_f64);
+LA_STUB_DECLARE(la_gemm_kernels, gemm_c64);
+LA_STUB_DECLARE(la_gemm_kernels, gemm_c128);
+LA_STUB_DECLARE(la_gemm_kernels, gemm_f16);
+LA_STUB_DECLARE(la_gemm_kernels, gemm_bf16);
+LA_STUB_DECLARE(la_gemm_kernels, gemm_u8);
+LA_STUB_DECLARE(la_gemm_kernels, gemm_u16);
+LA_STUB_DECLARE(la_gemm_kernels, gemm_u32);
+LA_STUB_DECLARE(la_gemm_kernels, gemm_u64);
+
+#endif

@@ -1,0 +1,126 @@
+/*
+** Products of float32, of complex64 (as real products of twice the rows and
+** columns) and of the 16-bit floats (packed as float32, summed in float32).
+*/
+#include "kernel/gemm_parts.h"
+
+#define ELEM float
+#define VEC f32v
+#define VL F32_LANES
+#define NR (2 * VL)
+#define FMA f32_fma
+#define MULADD f32_muladd1
+#define ACT f32_act
+#define LANES 32
+#if VEC_BYTES == 64
+#define MR 14
+#define ROWS ROW(1) ROW(2) ROW(3) ROW(4) ROW(5) ROW(6) ROW(7) ROW(8) ROW(9) \
+    ROW(10) ROW(11) ROW(12) ROW(13) ROW(14)
+#else
+#define MR 6
+#define ROWS ROW(1) ROW(2) ROW(3) ROW(4) ROW(5) ROW(6)
+#endif
+#if VEC_BYTES >= 32
+typedef float turn_vec __attribute__((vector_size(32)));
+typedef int32_t turn_map __attribute__((vector_size(32)));
+#define TURN 8
+#define TURN_VEC turn_vec
+#else
+#define TURN 0
+#endif
+
+#define NAME(x) x##_f32
+#define UNPACKED 1
+#include "kernel/gemm_tile.inc"
+#include "kernel/gemm_pack.inc"
+
+#if TURN
+/* An 8 x 8 square: pairs, then quadruples within 128 bits, then halves. */
+ALWAYS void turn_f32(turn_vec r[8])
+{
+    const turn_map lo1 = {0, 8, 1, 9, 4, 12, 5, 13};
+    const turn_map hi1 = {2, 10, 3, 11, 6, 14, 7, 15};
+    const turn_map lo2 = {0, 1, 8, 9, 4, 5, 12, 13};
+    const turn_map hi2 = {2, 3, 10, 11, 6, 7, 14, 15};
+    const turn_map lo3 = {0, 1, 2, 3, 8, 9, 10, 11};
+    const turn_map hi3 = {4, 5, 6, 7, 12, 13, 14, 15};
+    turn_vec a[8], b[8];
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; i++) {
+        a[2 * i] = __builtin_shuffle(r[2 * i], r[2 * i + 1], lo1);
+        a[2 * i + 1] = __builtin_shuffle(r[2 * i], r[2 * i + 1], hi1);
+    }
+#pragma GCC unroll 2
+    for (int h = 0; h < 8; h += 4) {
+        b[h] = __builtin_shuffle(a[h], a[h + 2], lo2);
+        b[h + 1] = __builtin_shuffle(a[h], a[h + 2], hi2);
+        b[h + 2] = __builtin_shuffle(a[h + 1], a[h + 3], lo2);
+        b[h + 3] = __builtin_shuffle(a[h + 1], a[h + 3], hi2);
+    }
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; i++) {
+        r[i] = __builtin_shuffle(b[i], b[i + 4], lo3);
+        r[i + 4] = __builtin_shuffle(b[i], b[i + 4], hi3);
+    }
+}
+#endif
+
+#define OUT float
+#define SAME 1
+#define NUMBER(n) ((float)(n).re)
+#define LOAD(d, s, n) memcpy(d, s, (size_t)(n) * 4)
+#define SAVE(d, s, n) memcpy(d, s, (size_t)(n) * 4)
+#define LOAD1(x) (x)
+#define SAVE1(x) (x)
+#include "kernel/gemm_finish.inc"
+#include "kernel/gemm_block.inc"
+#include "kernel/gemv.inc"
+#undef UNPACKED
+#undef SAME
+#undef NAME
+#undef OUT
+#undef LOAD
+#undef SAVE
+#undef LOAD1
+#undef SAVE1
+
+const la_gemm_kernels LA_KERNEL(gemm_f32) = {
+    MR, NR, 4, false, pack_a_f32, pack_b_f32, block_f32, small_f32, dot_f32,
+    axpy_f32
+};
+
+/* ---- complex64 ---- */
+#define PLAIN(x) x##_f32
+#define NAME(x) x##_c64
+#include "kernel/gemm_complex.inc"
+#undef NAME
+
+const la_gemm_kernels LA_KERNEL(gemm_c64) = {
+    MR / 2, NR / 2, 8, false, pack_a_c64, pack_b_c64, block_c64, NULL, NULL,
+    NULL
+};
+
+/* ---- 16-bit floats ---- */
+#define SAME 0
+
+#define NAME(x) x##_f16
+#define OUT la_f16
+#define WIDEN f16_load
+#define NARROW f16_store
+#define LOAD1(x) la_f16_to_f32(x)
+#define SAVE1(x) la_f32_to_f16(x)
+#include "kernel/gemm_half.inc"
+const la_gemm_kernels LA_KERNEL(gemm_f16) = {
+    MR, NR, 4, true, pack_a_f16, pack_b_f16, block_f16, NULL, NULL, NULL
+};
+
+#define NAME(x) x##_bf16
+#define OUT la_bf16
+#define WIDEN bf16_load
+#define NARROW bf16_store
+#define LOAD1(x) la_bf16_to_f32(x)
+#define SAVE1(x) la_f32_to_bf16(x)
+#include "kernel/gemm_half.inc"
+const la_gemm_kernels LA_KERNEL(gemm_bf16) = {
+    MR, NR, 4, true, pack_a_bf16, pack_b_bf16, block_bf16, NULL, NULL, NULL
+};

@@ -1,0 +1,75 @@
+/* Products of float64 and of complex128. */
+#include "kernel/gemm_parts.h"
+
+#define ELEM double
+#define VEC f64v
+#define VL F64_LANES
+#define NR (2 * VL)
+#define FMA f64_fma
+#define MULADD f64_muladd1
+#define ACT f64_act
+#define LANES 16
+#if VEC_BYTES == 64
+#define MR 14
+#define ROWS ROW(1) ROW(2) ROW(3) ROW(4) ROW(5) ROW(6) ROW(7) ROW(8) ROW(9) \
+    ROW(10) ROW(11) ROW(12) ROW(13) ROW(14)
+#else
+#define MR 6
+#define ROWS ROW(1) ROW(2) ROW(3) ROW(4) ROW(5) ROW(6)
+#endif
+#if VEC_BYTES >= 32
+typedef double turn_vec __attribute__((vector_size(32)));
+typedef int64_t turn_map __attribute__((vector_size(32)));
+#define TURN 4
+#define TURN_VEC turn_vec
+#else
+#define TURN 0
+#endif
+
+#define NAME(x) x##_f64
+#define UNPACKED 1
+#include "kernel/gemm_tile.inc"
+#include "kernel/gemm_pack.inc"
+
+#if TURN
+/* A 4 x 4 square: pairs within 128 bits, then halves. */
+ALWAYS void turn_f64(turn_vec r[4])
+{
+    const turn_map lo1 = {0, 4, 2, 6}, hi1 = {1, 5, 3, 7};
+    const turn_map lo2 = {0, 1, 4, 5}, hi2 = {2, 3, 6, 7};
+    turn_vec a0 = __builtin_shuffle(r[0], r[1], lo1);
+    turn_vec a1 = __builtin_shuffle(r[0], r[1], hi1);
+    turn_vec a2 = __builtin_shuffle(r[2], r[3], lo1);
+    turn_vec a3 = __builtin_shuffle(r[2], r[3], hi1);
+    r[0] = __builtin_shuffle(a0, a2, lo2);
+    r[1] = __builtin_shuffle(a1, a3, lo2);
+    r[2] = __builtin_shuffle(a0, a2, hi2);
+    r[3] = __builtin_shuffle(a1, a3, hi2);
+}
+#endif
+
+#define OUT double
+#define SAME 1
+#define NUMBER(n) ((n).re)
+#define LOAD(d, s, n) memcpy(d, s, (size_t)(n) * 8)
+#define SAVE(d, s, n) memcpy(d, s, (size_t)(n) * 8)
+#define LOAD1(x) (x)
+#define SAVE1(x) (x)
+#include "kernel/gemm_finish.inc"
+#include "kernel/gemm_block.inc"
+#include "kernel/gemv.inc"
+#undef NAME
+
+const la_gemm_kernels LA_KERNEL(gemm_f64) = {
+    MR, NR, 8, false, pack_a_f64, pack_b_f64, block_f64, small_f64, dot_f64,
+    axpy_f64
+};
+
+#define PLAIN(x) x##_f64
+#define NAME(x) x##_c128
+#include "kernel/gemm_complex.inc"
+
+const la_gemm_kernels LA_KERNEL(gemm_c128) = {
+    MR / 2, NR / 2, 16, false, pack_a_c128, pack_b_c128, block_c128, NULL,
+    NULL, NULL
+};

@@ -1,0 +1,459 @@
+/* Matrix products: choice of path, blocking, threads. See op/gemm.h. */
+#include "op/gemm.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/pool.h"
+
+#define ALIGN 64
+#define SMALL_WORK ((int64_t)1 << 17)  /* multiply-adds worth a thread */
+#define MAX_COLUMNS 4096               /* of B packed at a time */
+
+typedef struct plan {
+    const la_gemm *g;          /* one product: no batch */
+    const la_gemm_kernels *ker;
+    la_gemm_block base;        /* what all blocks have in common */
+    int64_t mc, nc, kc;        /* sizes of a block */
+    int tasks, tasks_m, tasks_n;
+    size_t a_bytes, b_bytes, part_bytes;   /* a_bytes: of one task */
+    char *a_room, *b_room, *part_room;
+    int64_t p, j, kb, nb;      /* the block of B being worked on */
+} plan;
+
+static int64_t lesser(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t round_up(int64_t a, int64_t to)
+{
+    return (a + to - 1) / to * to;
+}
+
+void la_gemm_init(la_gemm *g, la_dtype dtype)
+{
+    *g = (la_gemm){.dtype = dtype, .alpha = {1, 0, 1}};
+}
+
+la_gemm_number la_gemm_number_of(const la_scalar *s)
+{
+    bool whole = s->kind <= LA_KINT;
+    return (la_gemm_number){s->re, s->kind == LA_KCOMPLEX ? s->im : 0,
+                            whole ? s->i : (int64_t)s->re};
+}
+
+const la_gemm_kernels *la_gemm_kernels_of(la_dtype dtype)
+{
+    switch (dtype) {
+    case LA_FLOAT32: return LA_STUB(gemm_f32);
+    case LA_FLOAT64: return LA_STUB(gemm_f64);
+    case LA_COMPLEX64: return LA_STUB(gemm_c64);
+    case LA_COMPLEX128: return LA_STUB(gemm_c128);
+    case LA_FLOAT16: return LA_STUB(gemm_f16);
+    case LA_BFLOAT16: return LA_STUB(gemm_bf16);
+    case LA_UINT8: case LA_INT8: return LA_STUB(gemm_u8);
+    case LA_UINT16: case LA_INT16: return LA_STUB(gemm_u16);
+    case LA_UINT32: case LA_INT32: return LA_STUB(gemm_u32);
+    case LA_UINT64: case LA_INT64: return LA_STUB(gemm_u64);
+    default: return NULL;
+    }
+}
+
+/* ---- the form the kernels want ---- */
+
+static la_gemm_mat flip(la_gemm_mat m)
+{
+    return (la_gemm_mat){m.data, m.cs, m.rs};
+}
+
+/* out^T = b^T a^T */
+static void transpose_all(la_gemm *g)
+{
+    la_gemm t = *g;
+    g->m = t.n;
+    g->n = t.m;
+    g->a = flip(t.b);
+    g->b = flip(t.a);
+    g->out = flip(t.out);
+    g->add = flip(t.add);
+    g->bias = flip(t.bias);
+    g->conj_a = t.conj_b;
+    g->conj_b = t.conj_a;
+    g->a_step = t.b_step;
+    g->b_step = t.a_step;
+}
+
+static bool is_plain(const la_gemm *g)
+{
+    return g->alpha.re == 1 && g->alpha.im == 0 && g->alpha.i == 1
+        && !g->add.data && !g->bias.data && !g->act;
+}
+
+static la_gemm_block block_of(const la_gemm *g)
+{
+    return (la_gemm_block){
+        .m = g->m, .n = g->n, .k = g->k, .a = g->a.data, .b = g->b.data,
+        .a_rs = g->a.rs, .a_cs = g->a.cs, .b_rs = g->b.rs, .b_cs = g->b.cs,
+        .out = g->out, .add = g->add, .bias = g->bias, .alpha = g->alpha,
+        .beta = g->beta, .act = g->act, .plain = is_plain(g),
+        .first = true, .last = true, .conj_a = g->conj_a,
+        .conj_b = g->conj_b};
+}
+
+static char *at(const la_gemm_mat *m, int64_t i, int64_t j, int64_t size)
+{
+    return m->data ? m->data + (i * m->rs + j * m->cs) * size : NULL;
+}
+
+/* The block without its first i rows and j columns. */
+static void shift(la_gemm_block *b, int64_t i, int64_t j, int64_t size)
+{
+    b->out.data = at(&b->out, i, j, size);
+    b->add.data = at(&b->add, i, j, size);
+    b->bias.data = at(&b->bias, i, j, size);
+    if (b->part) b->part += i * b->part_rs + j;
+}
+
+/* ---- vectors and small products: the operands as they lie ---- */
+
+typedef struct direct {
+    const la_gemm_kernels *ker;
+    la_gemm_block b;
+    int64_t size, unit;        /* rows (columns) per unit of the range */
+    enum { BY_NONE, ROWS_DOT, COLUMNS_AXPY, ROWS_SMALL } how;
+} direct;
+
+static void direct_range(int64_t begin, int64_t end, void *context)
+{
+    const direct *d = context;
+    la_gemm_block b = d->b;
+    int64_t first = begin * d->unit, count = (end - begin) * d->unit;
+    if (d->how == COLUMNS_AXPY) {
+        b.n = lesser(count, d->b.n - first);
+        b.b = (const char *)b.b + first * b.b_cs * d->size;
+        shift(&b, 0, first, d->size);
+        d->ker->axpy(&b);
+        return;
+    }
+    b.m = lesser(count, d->b.m - first);
+    b.a = (const char *)b.a + first * b.a_rs * d->size;
+    shift(&b, first, 0, d->size);
+    if (d->how == ROWS_DOT) d->ker->dot(&b);
+    else d->ker->small(&b);
+}
+
+static bool is_small(const la_gemm *g, const la_gemm_kernels *ker)
+{
+    if (!ker->small || g->conj_a || g->conj_b) return false;
+    int64_t size = ker->packed_size;
+    double work = (double)g->m * (double)g->n * (double)g->k;
+    int64_t b_bytes = lesser(g->k, LA_GEMM_KC) * g->n * size;
+    if (g->m <= 4 * ker->mr && g->b.cs == 1) return work < 1e8;
+    return work <= 200.0 * 200 * 200 && b_bytes <= 256 * 1024;
+}
+
+/* Which of the direct paths serves; transposes 'g' where that helps. */
+static int choose_direct(la_gemm *g, const la_gemm_kernels *ker)
+{
+    if (ker->dot && g->m == 1 && g->b.rs == 1 && g->a.cs == 1 && g->k > 1)
+        transpose_all(g);
+    if (ker->dot && g->n == 1 && g->a.cs == 1 && g->b.rs == 1 && g->k > 1)
+        return ROWS_DOT;
+    if (ker->axpy && g->n == 1 && g->a.rs == 1) transpose_all(g);
+    if (ker->axpy && g->m == 1 && g->b.cs == 1) return COLUMNS_AXPY;
+    if (g->out.cs != 1 && g->out.rs == 1) transpose_all(g);
+    return is_small(g, ker) ? ROWS_SMALL : BY_NONE;
+}
+
+static void run_direct(const la_gemm *g, const la_gemm_kernels *ker, int how)
+{
+    direct d = {.ker = ker, .b = block_of(g), .how = how};
+    d.size = (int64_t)la_dtype_size(g->dtype);
+    int64_t lines = how == COLUMNS_AXPY ? g->n : g->m;
+    int64_t per_line = how == COLUMNS_AXPY ? g->k : g->k * g->n;
+    d.unit = how == COLUMNS_AXPY ? 1024 : how == ROWS_DOT ? 32 : ker->mr;
+    int64_t units = (lines + d.unit - 1) / d.unit;
+    int64_t grain = SMALL_WORK / (per_line * d.unit + 1) + 1;
+    if (units <= grain) direct_range(0, units, &d);
+    else la_parallel_for(units, grain, direct_range, &d);
+}
+
+/* ---- packed blocks ---- */
+
+/* Rows per task a multiple of mr; at least a few panels each. */
+static void plan_tasks(plan *s, int threads)
+{
+    const la_gemm *g = s->g;
+    double work = (double)g->m * (double)g->n * (double)g->k;
+    int64_t most = work < 2.0 * SMALL_WORK ? 1 : threads;
+    int64_t panels = (g->m + s->ker->mr - 1) / s->ker->mr;
+    int64_t columns = (g->n + s->ker->nr - 1) / s->ker->nr;
+    int64_t by_rows = panels / 4 > 0 ? panels / 4 : 1;
+    s->tasks_m = (int)lesser(most, by_rows);
+    s->tasks_n = (int)lesser(most / s->tasks_m, columns);
+    if (s->tasks_n < 1) s->tasks_n = 1;
+    s->tasks = s->tasks_m * s->tasks_n;
+}
+
+static void plan_blocks(plan *s)
+{
+    const la_gemm *g = s->g;
+    int64_t mr = s->ker->mr, nr = s->ker->nr, size = s->ker->packed_size;
+    int64_t l2 = (int64_t)la_cpu_cache(2), l3 = (int64_t)la_cpu_cache(3);
+    s->kc = lesser(g->k > 0 ? g->k : 1, LA_GEMM_KC);
+    int64_t mc = l2 / 2 / (LA_GEMM_KC * size) / mr * mr;
+    int64_t nc = l3 / 4 / (LA_GEMM_KC * size) / nr * nr;
+    mc = mc < mr ? mr : mc;
+    nc = nc < 4 * nr ? 4 * nr : lesser(nc, MAX_COLUMNS);
+    int64_t rows = round_up((g->m + s->tasks_m - 1) / s->tasks_m, mr);
+    int64_t blocks = (rows + mc - 1) / mc;
+    s->mc = round_up((rows + blocks - 1) / blocks, mr);
+    s->nc = lesser(round_up(g->n, nr), nc);
+    s->a_bytes = (size_t)round_up(s->mc * s->kc * size + LA_GEMM_SLACK, ALIGN);
+    s->b_bytes = (size_t)round_up(s->nc * s->kc * size + LA_GEMM_SLACK, ALIGN);
+    bool part = s->ker->has_part && g->k > LA_GEMM_KC;
+    s->part_bytes = part ? (size_t)(g->m * g->n) * sizeof(float) : 0;
+}
+
+static void plan_make(plan *s, const la_gemm *g, const la_gemm_kernels *ker,
+                      int threads)
+{
+    *s = (plan){.g = g, .ker = ker, .base = block_of(g)};
+    plan_tasks(s, threads);
+    plan_blocks(s);
+}
+
+static size_t plan_bytes(const plan *s)
+{
+    return s->b_bytes + s->a_bytes * (size_t)s->tasks + s->part_bytes;
+}
+
+static void plan_room(plan *s, char *room)
+{
+    s->b_room = room;
+    s->a_room = room + s->b_bytes;
+    if (!s->part_bytes) return;
+    s->part_room = s->a_room + s->a_bytes * (size_t)s->tasks;
+    s->base.part = (float *)s->part_room;
+    s->base.part_rs = s->g->n;
+}
+
+static void pack_columns(int64_t begin, int64_t end, void *context)
+{
+    const plan *s = context;
+    const la_gemm *g = s->g;
+    int64_t size = (int64_t)la_dtype_size(g->dtype), nr = s->ker->nr;
+    int64_t j = begin * nr, n = lesser(end * nr, s->nb) - j;
+    s->ker->pack_b(s->b_room + j * s->kb * s->ker->packed_size,
+                   at(&g->b, s->p, s->j + j, size), g->b.rs, g->b.cs, s->kb,
+                   n, g->conj_b);
+}
+
+/* A block of mb rows at i against columns j .. j + nb of the packed B. */
+static void multiply_rows(const plan *s, char *room, int64_t i, int64_t mb,
+                          int64_t j, int64_t nb)
+{
+    const la_gemm *g = s->g;
+    int64_t size = (int64_t)la_dtype_size(g->dtype);
+    la_gemm_block b = s->base;
+    s->ker->pack_a(room, at(&g->a, i, s->p, size), g->a.rs, g->a.cs, mb,
+                   s->kb, g->conj_a);
+    shift(&b, i, s->j + j, size);
+    b.m = mb;
+    b.n = nb;
+    b.k = s->kb;
+    b.a = room;
+    b.b = s->b_room + j * s->kb * s->ker->packed_size;
+    b.first = s->p == 0;
+    b.last = s->p + s->kb >= g->k;
+    s->ker->block(&b);
+}
+
+/* Part t of n units, in units; the first parts take the remainder. */
+static int64_t share(int64_t n, int t, int parts)
+{
+    return n / parts * t + lesser(n % parts, t);
+}
+
+static void run_task(const plan *s, int t)
+{
+    int64_t mr = s->ker->mr, nr = s->ker->nr, m = s->g->m;
+    int tm = t % s->tasks_m, tn = t / s->tasks_m;
+    int64_t rows = (m + mr - 1) / mr, columns = (s->nb + nr - 1) / nr;
+    int64_t i = share(rows, tm, s->tasks_m) * mr;
+    int64_t end = lesser(share(rows, tm + 1, s->tasks_m) * mr, m);
+    int64_t j = share(columns, tn, s->tasks_n) * nr;
+    int64_t nb = lesser(share(columns, tn + 1, s->tasks_n) * nr, s->nb) - j;
+    char *room = s->a_room + s->a_bytes * (size_t)t;
+    for (; i < end && nb > 0 && !la_interrupted(); i += s->mc)
+        multiply_rows(s, room, i, lesser(s->mc, end - i), j, nb);
+}
+
+static void run_tasks(int64_t begin, int64_t end, void *context)
+{
+    for (int64_t t = begin; t < end; t++)
+        run_task(context, (int)t);
+}
+
+static void run_step(plan *s)
+{
+    int64_t panels = (s->nb + s->ker->nr - 1) / s->ker->nr;
+    if (s->tasks == 1) {
+        pack_columns(0, panels, s);
+        run_task(s, 0);
+        return;
+    }
+    int64_t grain = 32768 / (s->kb * s->ker->nr) + 1;
+    la_parallel_for(panels, grain, pack_columns, s);
+    la_parallel_for(s->tasks, 1, run_tasks, s);
+}
+
+static la_status run_plan(plan *s)
+{
+    const la_gemm *g = s->g;
+    for (s->j = 0; s->j < g->n; s->j += s->nc) {
+        s->nb = lesser(s->nc, g->n - s->j);
+        for (s->p = 0; s->p == 0 || s->p < g->k; s->p += s->kc) {
+            s->kb = lesser(s->kc, g->k - s->p);
+            if (la_interrupted()) return LA_EINTR;
+            run_step(s);
+        }
+    }
+    return LA_OK;
+}
+
+static la_status run_packed(const la_gemm *g, const la_gemm_kernels *ker)
+{
+    plan s;
+    plan_make(&s, g, ker, la_in_parallel() ? 1 : la_num_threads());
+    size_t bytes = plan_bytes(&s);
+    char *room = la_mem_alloc(bytes);
+    if (!room) return LA_ENOMEM;
+    plan_room(&s, room);
+    la_status status = run_plan(&s);
+    la_mem_free(room, bytes);
+    return status;
+}
+
+/* ---- batches ---- */
+
+typedef struct batch {
+    la_gemm g;                /* operands of the first product */
+    const la_gemm *whole;
+    const la_gemm_kernels *ker;
+    int how;
+    int64_t count;
+    int tasks;
+    char *room;               /* of all tasks; NULL for direct paths */
+    size_t room_each;
+} batch;
+
+/* Operands of product number 'index'. */
+static la_gemm product_at(const batch *s, int64_t index)
+{
+    const la_gemm *w = &s->g;
+    la_gemm g = *w;
+    int64_t size = (int64_t)la_dtype_size(g.dtype);
+    for (int d = w->nbatch - 1; d >= 0; d--) {
+        int64_t x = index % w->batch[d];
+        index /= w->batch[d];
+        g.a.data += x * w->a_step[d] * size;
+        g.b.data += x * w->b_step[d] * size;
+        g.out.data += x * w->out_step[d] * size;
+        if (g.add.data) g.add.data += x * w->add_step[d] * size;
+    }
+    g.nbatch = 0;
+    return g;
+}
+
+static void batch_direct(int64_t begin, int64_t end, void *context)
+{
+    const batch *s = context;
+    for (int64_t i = begin; i < end; i++) {
+        la_gemm g = product_at(s, i);
+        run_direct(&g, s->ker, s->how);
+    }
+}
+
+static void batch_packed(int64_t begin, int64_t end, void *context)
+{
+    const batch *s = context;
+    for (int64_t t = begin; t < end; t++) {
+        int64_t i = share(s->count, (int)t, s->tasks);
+        int64_t last = share(s->count, (int)t + 1, s->tasks);
+        for (; i < last && !la_interrupted(); i++) {
+            la_gemm g = product_at(s, i);
+            plan p;
+            plan_make(&p, &g, s->ker, 1);
+            plan_room(&p, s->room + s->room_each * (size_t)t);
+            if (run_plan(&p)) return;
+        }
+    }
+}
+
+/* Products one after the other, each with all threads. */
+static la_status batch_in_turn(batch *s)
+{
+    for (int64_t i = 0; i < s->count; i++) {
+        la_gemm g = product_at(s, i);
+        LA_TRY(run_packed(&g, s->ker));
+    }
+    return LA_OK;
+}
+
+static la_status batch_at_once(batch *s, int threads)
+{
+    plan p;
+    plan_make(&p, &s->g, s->ker, 1);
+    s->tasks = (int)lesser(threads, s->count);
+    s->room_each = plan_bytes(&p);
+    size_t bytes = s->room_each * (size_t)s->tasks;
+    s->room = la_mem_alloc(bytes);
+    if (!s->room) return LA_ENOMEM;
+    if (s->tasks == 1) batch_packed(0, 1, s);
+    else la_parallel_for(s->tasks, 1, batch_packed, s);
+    la_mem_free(s->room, bytes);
+    return la_interrupted() ? LA_EINTR : LA_OK;
+}
+
+static la_status run_batch(batch *s)
+{
+    const la_gemm *g = &s->g;
+    double work = (double)g->m * (double)g->n * ((double)g->k + 1);
+    int threads = la_in_parallel() ? 1 : la_num_threads();
+    if (s->how != BY_NONE) {
+        int64_t grain = work > SMALL_WORK ? 1 : (int64_t)(SMALL_WORK / work);
+        if (s->count <= grain) batch_direct(0, s->count, s);
+        else la_parallel_for(s->count, grain, batch_direct, s);
+        return la_interrupted() ? LA_EINTR : LA_OK;
+    }
+    if (threads > 1 && s->count < threads && work > 8.0 * SMALL_WORK)
+        return batch_in_turn(s);
+    bool few = work * (double)s->count < 2.0 * SMALL_WORK;
+    return batch_at_once(s, few ? 1 : threads);
+}
+
+/* A column that is not contiguous, copied so that dot and axpy may serve. */
+static la_status run_single(la_gemm *g, const la_gemm_kernels *ker)
+{
+    int how = choose_direct(g, ker);
+    if (how == BY_NONE) return run_packed(g, ker);
+    run_direct(g, ker, how);
+    return la_interrupted() ? LA_EINTR : LA_OK;
+}
+
+la_status la_gemm_run(const la_gemm *given)
+{
+    const la_gemm_kernels *ker = la_gemm_kernels_of(given->dtype);
+    if (!ker)
+        return la_error(LA_EDTYPE, "no matrix product for %s",
+                        la_dtype_name(given->dtype));
+    batch s = {.g = *given, .ker = ker, .count = 1};
+    for (int d = 0; d < given->nbatch; d++)
+        s.count *= given->batch[d];
+    if (given->m == 0 || given->n == 0 || s.count == 0) return LA_OK;
+    if (s.count == 1) {
+        s.g = product_at(&s, 0);
+        return run_single(&s.g, ker);
+    }
+    s.how = choose_direct(&s.g, ker);
+    return run_batch(&s);
+}
