@@ -1,8 +1,41 @@
-/* Functions of f32v: f32_exp, f32_log, ... */
+/* Functions of f32v: f32_exp, f32_log, ...: own methods (math_f32_own.h) for
+** the rows OWN1 and OWN2 of sleef.def where there is AVX2 with the FMA that they are
+** built on, SLEEF's for the rest. */
 #ifndef LA_SIMD_MATH_F32_H
 #define LA_SIMD_MATH_F32_H
 
-#include "simd/sleef.h"
+#include "simd/math_f64.h"
+
+/* Through double, for lanes where the float function of SLEEF overflows. */
+static inline f32v f32_wide_(f64v (*fn)(f64v), f32v x)
+{
+    return f32_from_f64(fn(f64_from_f32_low(x)), fn(f64_from_f32_high(x)));
+}
+static inline f32v f32_mend_(f64v (*fn)(f64v), i32v rare, f32v x, f32v y)
+{
+    if (__builtin_expect(!i32_any(rare), 1)) return y;
+    return f32_select(rare, f32_wide_(fn, x), y);
+}
+static inline f32v f32_sinh(f32v x)
+{
+    return f32_mend_(f64_sinh, f32_abs(x) > 88, x, f32_sleef_sinh(x));
+}
+static inline f32v f32_cosh(f32v x)
+{
+    return f32_mend_(f64_cosh, f32_abs(x) > 88, x, f32_sleef_cosh(x));
+}
+static inline f32v f32_asinh(f32v x)
+{
+    return f32_mend_(f64_asinh, f32_abs(x) > 0x1p60f, x, f32_sleef_asinh(x));
+}
+static inline f32v f32_acosh(f32v x)
+{
+    return f32_mend_(f64_acosh, x > 0x1p60f, x, f32_sleef_acosh(x));
+}
+static inline f32v f32_lgamma(f32v x)
+{
+    return f32_mend_(f64_lgamma, x > 0x1p60f, x, f32_sleef_lgamma(x));
+}
 
 #define SLEEF1(name, u) \
     static inline f32v f32_##name(f32v x) { return f32_sleef_##name(x); }
@@ -11,6 +44,42 @@
     { \
         return f32_sleef_##name(x, y); \
     }
+#ifdef __AVX2__
+#define OWN1(name, u)
+#define OWN2(name, u)
+#include "simd/math_f32_own.h"
+#else
+static inline f32v f32_log1p(f32v x)
+{
+    return f32_mend_(f64_log1p, x > 0x1p60f, x, f32_sleef_log1p(x));
+}
+#endif
+#define MEND1(name, u)
 #include "simd/sleef.def"
+
+/* exp(a^2/2) times the upper tail of the normal distribution, a >= 0: a
+** rational approximation to 2^-27.3, for a up to 14.3. */
+static inline f32v f32_mills_(f32v a)
+{
+    static const float p[] = {0x1p-1f, 0x1.c0d9fcp-2f, 0x1.775280p-3f,
+                              0x1.4cf1f4p-5f, 0x1.0ddc8cp-8f},
+        q[] = {0x1p0f, 0x1.acaf3p0f, 0x1.33deb4p0f, 0x1.e0d01ap-2f,
+               0x1.a14facp-4f, 0x1.5237a2p-7f};
+    f32v n = f32_set1(p[4]), d = f32_set1(q[5]);
+    for (int k = 3; k >= 0; k--) n = f32_fma(n, a, f32_set1(p[k]));
+    for (int k = 4; k >= 0; k--) d = f32_fma(d, a, f32_set1(q[k]));
+    return n / d;
+}
+/* x times the lower tail of the normal distribution: from the tail beyond |x|,
+** which keeps its digits where 1 + erf cancels. */
+static inline f32v f32_gelu(f32v x)
+{
+    f32v a = f32_min(f32_set1(15), f32_abs(x));
+    f32v s = a * a, lost = f32_fma(a, a, -s);
+    f32v e = f32_exp(s * -0.5f);
+    e = f32_fma(e, lost * -0.5f, e);
+    f32v tail = e * f32_mills_(a);
+    return x * f32_select(x < 0, tail, 1 - tail);
+}
 
 #endif

@@ -1,4 +1,4 @@
-/* Functions of f64v: f64_exp, f64_log, ..., all of them SLEEF's. */
+/* Functions of f64v: f64_exp, f64_log, ..., SLEEF's where it is right. */
 #ifndef LA_SIMD_MATH_F64_H
 #define LA_SIMD_MATH_F64_H
 
@@ -11,6 +11,39 @@
     { \
         return f64_sleef_##name(x, y); \
     }
+#define MEND1(name, u)
 #include "simd/sleef.def"
+
+/* SLEEF squares these arguments: beyond 2^500 they are logarithms. */
+static inline f64v f64_log1p(f64v x)
+{
+    i64v rare = x > 0x1p500;
+    f64v y = f64_sleef_log1p(x);
+    if (__builtin_expect(!i64_any(rare), 1)) return y;
+    return f64_select(rare, f64_log(x), y);
+}
+static inline f64v f64_asinh(f64v x)
+{
+    i64v rare = f64_abs(x) > 0x1p500;
+    f64v y = f64_sleef_asinh(x);
+    if (__builtin_expect(!i64_any(rare), 1)) return y;
+    f64v far = f64_log(f64_abs(x)) + 0.69314718055994530942;
+    return f64_select(rare, f64_copysign(far, x), y);
+}
+static inline f64v f64_acosh(f64v x)
+{
+    i64v rare = x > 0x1p500;
+    f64v y = f64_sleef_acosh(x);
+    if (__builtin_expect(!i64_any(rare), 1)) return y;
+    return f64_select(rare, f64_log(x) + 0.69314718055994530942, y);
+}
+static inline f64v f64_sinh(f64v x) { return f64_sleef_sinh(x); }
+static inline f64v f64_cosh(f64v x) { return f64_sleef_cosh(x); }
+static inline f64v f64_lgamma(f64v x) { return f64_sleef_lgamma(x); }
+
+static inline f64v f64_gelu(f64v x)
+{
+    return x * (f64_erfc(x * -0.70710678118654752440) * 0.5);
+}
 
 #endif
