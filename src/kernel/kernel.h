@@ -10,6 +10,7 @@
 ** first), strides[k] its byte step along the inner dim (count n0) and
 ** strides[noperands + k] along the outer dim (count n1). They must give the
 ** same bits for an element whatever the strides, its position and the counts.
+** Their 'params' is NULL or a la_params.
 */
 #ifndef LA_KERNEL_KERNEL_H
 #define LA_KERNEL_KERNEL_H
@@ -22,6 +23,7 @@
 /* The numbers of a call, in the order of its schema (alpha, min, max, ...). */
 typedef struct la_params {
     la_scalar v[LA_MAX_PARAMS];
+    bool stream;   /* the output is larger than the caches: write past them */
 } la_params;
 
 typedef void (*la_loop)(char **data, const int64_t *strides, int64_t n0,

@@ -141,3 +141,27 @@ static inline u16h f16_narrow(f32v a)
 {
     return (u16h)_mm256_cvtps_ph((__m256)a, 0);
 }
+
+/* Eight set words and eight clear ones: a mask of n lanes starts at 8 - n. */
+static const int32_t part_mask_[16] = {-1, -1, -1, -1, -1, -1, -1, -1};
+static inline __m256i part_mask32_(int64_t n)
+{
+    return _mm256_loadu_si256((const __m256i *)(part_mask_ + 8 - n));
+}
+static inline i32v i32_part_load_(const void *p, int64_t n)
+{
+    return (i32v)_mm256_maskload_epi32((const int *)p, part_mask32_(n));
+}
+static inline void i32_part_store_(void *p, int64_t n, i32v v)
+{
+    _mm256_maskstore_epi32((int *)p, part_mask32_(n), (__m256i)v);
+}
+static inline i64v i64_part_load_(const void *p, int64_t n)
+{
+    return (i64v)_mm256_maskload_epi64((const long long *)p,
+                                       part_mask32_(2 * n));
+}
+static inline void i64_part_store_(void *p, int64_t n, i64v v)
+{
+    _mm256_maskstore_epi64((long long *)p, part_mask32_(2 * n), (__m256i)v);
+}

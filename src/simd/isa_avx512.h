@@ -150,3 +150,22 @@ static inline u16h f16_narrow(f32v a)
 {
     return (u16h)_mm512_cvtps_ph((__m512)a, 0);
 }
+
+static inline i32v i32_part_load_(const void *p, int64_t n)
+{
+    __mmask16 k = (__mmask16)((1u << n) - 1);
+    return (i32v)_mm512_maskz_loadu_epi32(k, p);
+}
+static inline void i32_part_store_(void *p, int64_t n, i32v v)
+{
+    _mm512_mask_storeu_epi32(p, (__mmask16)((1u << n) - 1), (__m512i)v);
+}
+static inline i64v i64_part_load_(const void *p, int64_t n)
+{
+    __mmask8 k = (__mmask8)((1u << n) - 1);
+    return (i64v)_mm512_maskz_loadu_epi64(k, p);
+}
+static inline void i64_part_store_(void *p, int64_t n, i64v v)
+{
+    _mm512_mask_storeu_epi64(p, (__mmask8)((1u << n) - 1), (__m512i)v);
+}

@@ -80,3 +80,4 @@ static inline u32v u32_from_u16h(u16h h)
     return __builtin_convertvector(h, u32v);
 }
 #include "simd/soft_half.inc"
+#include "simd/soft_part.inc"

@@ -109,6 +109,7 @@ typedef uint16_t u16h VEC_HALF_;
 **   vec_fence()          makes streamed bytes visible to other threads
 **   u16h_from_u32(a), u32_from_u16h(h)
 **   f16_widen(h), f16_narrow(a): binary16 bits to f32v and back
+**   i32_part_load_(p, n), i32_part_store_(p, n, v) and i64: the first n lanes
 */
 #if defined(__AVX512F__)
 #include "simd/isa_avx512.h"
@@ -151,6 +152,32 @@ static inline u64v u64_select(i64v m, u64v a, u64v b)
 {
     return (u64v)f64_select(m, (f64v)a, (f64v)b);
 }
+
+/* f32_load_n, f32_load_pad, f32_store_n and the other five. */
+#define LANE f32
+#define CTYPE float
+#define BITS i32
+#include "simd/lanes_part.inc"
+#define LANE i32
+#define CTYPE int32_t
+#define BITS i32
+#include "simd/lanes_part.inc"
+#define LANE u32
+#define CTYPE uint32_t
+#define BITS i32
+#include "simd/lanes_part.inc"
+#define LANE f64
+#define CTYPE double
+#define BITS i64
+#include "simd/lanes_part.inc"
+#define LANE i64
+#define CTYPE int64_t
+#define BITS i64
+#include "simd/lanes_part.inc"
+#define LANE u64
+#define CTYPE uint64_t
+#define BITS i64
+#include "simd/lanes_part.inc"
 
 /* --- float and double --- */
 
@@ -206,6 +233,13 @@ static inline u16h bf16_narrow(f32v a)
     i32v nan = (i32v)(x & 0x7fffffff) > 0x7f800000;
     return u16h_from_u32(u32_select(nan, x >> 16 | 0x40, near));
 }
+
+/* Before a loop whose operands are the same memory or do not overlap. */
+#ifdef __clang__
+#define VEC_LOOP _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define VEC_LOOP _Pragma("GCC ivdep")
+#endif
 
 #define LANE f16
 #define CTYPE la_f16

@@ -1,0 +1,265 @@
+/*
+** From a loop over two dims with any strides to cores over contiguous runs.
+**
+** A core computes n elements; its operands are contiguous, except those whose
+** bit is set in 'repeat': they are one element, used for all. drive() gives it
+** whole rows where strides allow, and packs blocks of at most PACK_BYTES per
+** operand through the stack where they do not. So there is one body per
+** operation and dtype, and an element's bits cannot depend on strides, position
+** or counts.
+**
+** Outputs that the caller has marked as large (la_params.stream) are computed
+** into a block in the first-level cache and written from there with streaming
+** stores, fenced before drive() returns.
+*/
+#ifndef LA_KERNEL_DRIVE_H
+#define LA_KERNEL_DRIVE_H
+
+#include "kernel/kernel.h"
+#include "simd/generic.h"
+
+enum {
+    MAX_INPUTS = 3,
+    PACK_BYTES = 2048,
+    SHORT_ROW = 64,      /* elements: shorter rows are packed together */
+    TILE = 16            /* side of a block when an operand is transposed */
+};
+
+typedef void (*core_fn)(char *const *data, unsigned repeat, int64_t n,
+                        const la_params *params);
+typedef struct core_info {
+    core_fn run;
+    uint8_t ninputs;
+    uint8_t size[MAX_INPUTS + 1];   /* bytes of an element: output, inputs */
+} core_info;
+
+typedef float f32_elem;
+typedef double f64_elem;
+typedef la_f16 f16_elem;
+typedef la_bf16 bf16_elem;
+
+/* --- operands inside a core --- */
+
+/* An input of a vector core: 'step' is 0 for a repeated element, which then
+** fills 'hold', so that one loop serves both. */
+typedef struct cursor {
+    const char *at;
+    int64_t step;
+} cursor;
+
+static inline cursor cursor_at(const char *p, unsigned repeat, char *hold,
+                               int size, int64_t step)
+{
+    if (!(repeat & 1)) return (cursor){p, step};
+    for (int64_t i = 0; i < step; i += size) memcpy(hold + i, p, (size_t)size);
+    return (cursor){hold, 0};
+}
+
+/* n copies of the element at 'p'. Returns 'hold'. */
+static inline const void *fill_block(void *hold, const void *p, int64_t n,
+                                     size_t size)
+{
+    for (int64_t i = 0; i < n; i++)
+        memcpy((char *)hold + i * (int64_t)size, p, size);
+    return hold;
+}
+
+/* --- moving blocks between strides --- */
+
+#define TYPE uint8_t
+#define MOVE move1
+#include "kernel/move.inc"
+#define TYPE uint16_t
+#define MOVE move2
+#include "kernel/move.inc"
+#define TYPE uint32_t
+#define MOVE move4
+#include "kernel/move.inc"
+#define TYPE uint64_t
+#define MOVE move8
+#include "kernel/move.inc"
+typedef struct pair16 { uint64_t low, high; } pair16;
+#define TYPE pair16
+#define MOVE move16
+#include "kernel/move.inc"
+
+/* to[j*t1 + i*t0] = from[j*f1 + i*f0] for i < m[0], j < m[1]. */
+static void move_block(int size, char *to, const int64_t *t, const char *from,
+                       const int64_t *f, const int64_t *m)
+{
+    switch (size) {
+    case 1: move1(to, t, from, f, m); break;
+    case 2: move2(to, t, from, f, m); break;
+    case 4: move4(to, t, from, f, m); break;
+    case 8: move8(to, t, from, f, m); break;
+    default: move16(to, t, from, f, m); break;
+    }
+}
+
+/* --- rows as they are --- */
+
+static void stream_bytes(char *to, const char *from, int64_t n)
+{
+    for (; n >= VEC_BYTES; n -= VEC_BYTES, to += VEC_BYTES, from += VEC_BYTES)
+        vec_stream(to, i32_load(from));
+    memcpy(to, from, (size_t)n);
+}
+
+static void advance(const core_info *c, char **data, unsigned repeat,
+                    int64_t n)
+{
+    for (int k = 0; k <= c->ninputs; k++)
+        if (!(repeat >> k & 1)) data[k] += n * c->size[k];
+}
+
+static void run_streaming(const core_info *c, char *const *row,
+                          unsigned repeat, int64_t n, const la_params *params)
+{
+    char *data[MAX_INPUTS + 1] = {row[0], row[1], row[2], row[3]};
+    char block[PACK_BYTES] __attribute__((aligned(VEC_BYTES)));
+    int64_t head = (-(uintptr_t)row[0] & (VEC_BYTES - 1)) / c->size[0];
+    if (head > n) head = n;
+    c->run(data, repeat, head, params);
+    advance(c, data, repeat, head);
+    int64_t each = PACK_BYTES / c->size[0];
+    for (n -= head; n > 0; n -= each) {
+        char *out = data[0];
+        int64_t m = n < each ? n : each;
+        data[0] = block;
+        c->run(data, repeat, m, params);
+        stream_bytes(out, block, m * c->size[0]);
+        data[0] = out;
+        advance(c, data, repeat, m);
+    }
+}
+
+static bool streams(const core_info *c, const char *out, int64_t n,
+                    const la_params *params)
+{
+    return params && params->stream && n * c->size[0] > 16 * PACK_BYTES
+        && (uintptr_t)out % c->size[0] == 0;
+}
+
+static void run_rows(const core_info *c, char **data, const int64_t *outer,
+                     unsigned repeat, int64_t n0, int64_t n1,
+                     const la_params *params)
+{
+    char *row[MAX_INPUTS + 1] = {NULL};
+    bool stream = streams(c, data[0], n0, params);
+    for (int k = 0; k <= c->ninputs; k++) row[k] = data[k];
+    for (int64_t j = 0; j < n1; j++) {
+        if (stream) run_streaming(c, row, repeat, n0, params);
+        else c->run(row, repeat, n0, params);
+        for (int k = 0; k <= c->ninputs; k++) row[k] += outer[k];
+    }
+    if (stream) vec_fence();
+}
+
+/* --- blocks packed through the stack --- */
+
+typedef struct block {
+    int64_t m[2];        /* elements along the inner and the outer dim */
+    bool whole;          /* m[0] is the whole inner dim */
+} block;
+
+/* Is the block one run of memory in an operand with these strides? */
+static bool is_run(const block *b, int64_t inner, int64_t outer, int size)
+{
+    if (b->m[0] > 1 && inner != size) return false;
+    return b->m[1] == 1 || (b->whole && outer == b->m[0] * size);
+}
+
+static void run_block(const core_info *c, char *const *at,
+                      const int64_t *inner, const int64_t *outer,
+                      const block *b, const la_params *params)
+{
+    char pack[MAX_INPUTS + 1][PACK_BYTES]
+        __attribute__((aligned(VEC_BYTES)));
+    char *data[MAX_INPUTS + 1];
+    unsigned repeat = 0;
+    for (int k = 0; k <= c->ninputs; k++) {
+        int size = c->size[k];
+        int64_t from[2] = {inner[k], outer[k]};
+        int64_t to[2] = {size, b->m[0] * size};
+        data[k] = at[k];
+        if (is_run(b, inner[k], outer[k], size)) continue;
+        if (k > 0 && inner[k] == 0 && (b->m[1] == 1 || outer[k] == 0)) {
+            repeat |= 1u << k;
+            continue;
+        }
+        data[k] = pack[k];
+        if (k > 0) move_block(size, pack[k], to, at[k], from, b->m);
+    }
+    c->run(data, repeat, b->m[0] * b->m[1], params);
+    if (data[0] != at[0]) {
+        int64_t from[2] = {c->size[0], b->m[0] * c->size[0]};
+        int64_t to[2] = {inner[0], outer[0]};
+        move_block(c->size[0], at[0], to, pack[0], from, b->m);
+    }
+}
+
+/* Does an operand run along the outer dim while the others do not? Square
+** tiles then use each line of the cache whole. */
+static bool is_transposed(const core_info *c, const int64_t *inner,
+                          const int64_t *outer)
+{
+    for (int k = 0; k <= c->ninputs; k++)
+        if (outer[k] == c->size[k] && inner[k] > 4 * c->size[k]) return true;
+    return false;
+}
+
+static void block_sides(const core_info *c, const int64_t *inner,
+                        const int64_t *outer, const int64_t *n, int64_t *side)
+{
+    int widest = 1;
+    for (int k = 0; k <= c->ninputs; k++)
+        if (c->size[k] > widest) widest = c->size[k];
+    int64_t room = PACK_BYTES / widest;
+    side[0] = n[0] < room ? n[0] : room;
+    side[1] = room / side[0];
+    if (n[0] > TILE && n[1] > 1 && is_transposed(c, inner, outer)) {
+        side[0] = TILE;
+        side[1] = room / TILE < TILE ? room / TILE : TILE;
+    }
+}
+
+static void run_blocks(const core_info *c, char **data, const int64_t *inner,
+                       const int64_t *outer, const int64_t *n,
+                       const la_params *params)
+{
+    int64_t side[2];
+    block b;
+    block_sides(c, inner, outer, n, side);
+    for (int64_t j = 0; j < n[1]; j += side[1])
+        for (int64_t i = 0; i < n[0]; i += side[0]) {
+            char *at[MAX_INPUTS + 1];
+            for (int k = 0; k <= c->ninputs; k++)
+                at[k] = data[k] + i * inner[k] + j * outer[k];
+            b.m[0] = n[0] - i < side[0] ? n[0] - i : side[0];
+            b.m[1] = n[1] - j < side[1] ? n[1] - j : side[1];
+            b.whole = b.m[0] == n[0];
+            run_block(c, at, inner, outer, &b, params);
+        }
+}
+
+/* The body of every element-wise loop; the contract is kernel.h's. One copy per
+** object: it is not worth a copy in each loop. */
+static __attribute__((noinline, unused)) void drive(const core_info *c, char **data, const int64_t *strides,
+                  int64_t n0, int64_t n1, const void *params)
+{
+    const int64_t *outer = strides + c->ninputs + 1;
+    int64_t n[2] = {n0, n1};
+    unsigned repeat = 0;
+    if (n0 <= 0 || n1 <= 0) return;
+    bool runs = n0 == 1 || strides[0] == c->size[0];
+    for (int k = 1; k <= c->ninputs && n0 > 1; k++) {
+        if (strides[k] == 0) repeat |= 1u << k;
+        else if (strides[k] != c->size[k]) runs = false;
+    }
+    if (runs && (n1 == 1 || n0 >= SHORT_ROW))
+        run_rows(c, data, outer, repeat, n0, n1, params);
+    else
+        run_blocks(c, data, strides, outer, n, params);
+}
+
+#endif
