@@ -1,0 +1,85 @@
+-- What objects export, as nm reads it: an object of a CPU capability only its
+-- la_<cap>_* tables, others only la_* and luaopen_lunarray; the module and the
+-- shared library only the names of the public header.
+--   lua5.4 spec/lint/exports.lua [build]
+package.path = "spec/lint/?.lua;" .. package.path
+local files = require "files"
+
+-- Symbols of 'path' that others can link to.
+local function exported(path, flags)
+  local list = {}
+  local pipe = assert(io.popen(("nm %s --defined-only %s 2>/dev/null")
+    :format(flags, path)))
+  for line in pipe:lines() do
+    local kind, name = line:match("^%x+ (%a) ([^@]+)")
+    if kind and kind:match("[A-TV-Zu]") then list[#list + 1] = name end
+  end
+  pipe:close()
+  return list
+end
+
+local function check_objects(list, allowed, found)
+  for _, path in ipairs(list) do
+    for _, name in ipairs(exported(path, "-g")) do
+      local ok
+      for _, pattern in ipairs(allowed(path)) do
+        ok = ok or name:find(pattern)
+      end
+      if not ok then
+        found[#found + 1] = ("%s exports %s"):format(path, name)
+      end
+    end
+  end
+end
+
+-- The names that the public header marks.
+local function public_names()
+  local names = {luaopen_lunarray = true}
+  local ok, text = pcall(files.text, "include/lunarray.h")
+  if not ok then return names end
+  for declaration in files.bare_c(text):gmatch("LA_API%s+([^;{]+)[;{]") do
+    local name = declaration:match("([%w_]+)%s*%(") or
+      declaration:match("([%w_]+)%s*%[?[^%]]*%]?%s*$")
+    if name then names[name] = true end
+  end
+  return names
+end
+
+local function check_shared(path, found)
+  local public = public_names()
+  for _, name in ipairs(exported(path, "-D")) do
+    if not public[name] and not name:find("^__[%a]*san_") and
+       not name:find("^_[a-z]+$") then
+      found[#found + 1] = ("%s exports %s, which lunarray.h does not mark")
+        :format(path, name)
+    end
+  end
+end
+
+local function check(build)
+  local found = {}
+  for _, cap in ipairs({"default", "avx2", "avx512"}) do
+    check_objects(files.list(build .. "/obj/kernel/" .. cap, "*.o"),
+      function() return {"^la_" .. cap .. "_"} end, found)
+  end
+  local core = {}
+  for _, path in ipairs(files.list(build .. "/obj", "*.o")) do
+    if not path:find("/obj/kernel/") and not path:find("/obj/repl/") then
+      core[#core + 1] = path
+    end
+  end
+  check_objects(core, function()
+    return {"^la_", "^luaopen_lunarray$"}
+  end, found)
+  for _, name in ipairs({"lunarray.so", "liblunarray.so.0"}) do
+    if io.open(build .. "/" .. name) then
+      check_shared(build .. "/" .. name, found)
+    end
+  end
+  return found
+end
+
+if arg and arg[0] and arg[0]:match("exports%.lua$") then
+  files.main(check, arg[1] or "build")
+end
+return check

@@ -1,0 +1,83 @@
+-- Calls go one way: each folder of src includes only what the table allows.
+--   lua5.4 spec/lint/layers.lua [src]
+package.path = "spec/lint/?.lua;" .. package.path
+local files = require "files"
+
+local allowed = {
+  repl = "lua base",
+  lua = "base tensor iter op grad fuse io",
+  io = "base tensor",
+  fuse = "base tensor iter op",
+  grad = "base tensor iter op",
+  op = "base tensor iter",
+  iter = "base tensor",
+  kernel = "base simd",
+  simd = "base",
+  tensor = "base",
+  base = "",
+}
+
+-- Single headers and rows that may cross, with the reason.
+local crossing = {
+  ["kernel/kernel.h"] = "iter op fuse grad lua",  -- the contract of kernels
+}
+
+-- Headers of others, and the folders that may see them.
+local foreign = {
+  ["^lua%.h$"] = "lua repl", ["^lauxlib%.h$"] = "lua repl",
+  ["^lualib%.h$"] = "lua repl",
+  ["^[a-z0-9]*intrin%.h$"] = "simd", ["^sleef%.h$"] = "simd",
+  ["^arm_neon%.h$"] = "simd",
+  ["^pthread%.h$"] = "base", ["^threads%.h$"] = "base",
+  ["^histedit%.h$"] = "repl", ["^editline"] = "repl",
+  ["^zlib%.h$"] = "io",
+}
+
+local function has(words, word)
+  return (" " .. words .. " "):find(" " .. word .. " ", 1, true) ~= nil
+end
+
+-- A kernel's declarations: headers and rows without code.
+local function is_table_of_kernels(path)
+  return path:match("^kernel/[%w_]+%.h$") or path:match("^kernel/[%w_]+%.def$")
+end
+
+local function may_include(from, path)
+  local to = path:match("^([%w_]+)/")
+  if not to or to == from or has(allowed[from], to) then return true end
+  if crossing[path] and has(crossing[path], from) then return true end
+  return has("iter op fuse grad", from) and is_table_of_kernels(path)
+end
+
+local function check_line(from, line)
+  local path = line:match('^%s*#%s*include%s*"([^"]+)"')
+  if path and not may_include(from, path) then
+    return ("%s must not include %s"):format(from, path)
+  end
+  local system = line:match("^%s*#%s*include%s*<([^>]+)>")
+  for pattern, folders in pairs(foreign) do
+    if system and system:find(pattern) and not has(folders, from) then
+      return ("only %s may include <%s>"):format(folders, system)
+    end
+  end
+end
+
+local function check(root)
+  local found = {}
+  for _, path in ipairs(files.list(root, "*.c", "*.h", "*.inc", "*.def")) do
+    local from = path:sub(#root + 2):match("^([%w_]+)/")
+    for i, line in ipairs(files.lines(path)) do
+      local why
+      if not allowed[from] then why = "no such layer: " .. tostring(from)
+      else why = check_line(from, line) end
+      if why then found[#found + 1] = ("%s:%d: %s"):format(path, i, why) end
+      if not allowed[from] then break end
+    end
+  end
+  return found
+end
+
+if arg and arg[0] and arg[0]:match("layers%.lua$") then
+  files.main(check, arg[1] or "src")
+end
+return check

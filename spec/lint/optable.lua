@@ -1,0 +1,178 @@
+-- Every operation is whole: a schema that parses, a doc, and golden records or
+-- a spec that names it.
+package.path = "spec/lint/?.lua;" .. package.path
+local files = require "files"
+
+local TYPES = {}
+for word in ([[Tensor Tensor? Tensor[] Tensor?[] Scalar Scalar? int int? float
+  float? bool bool? str str? dtype dtype? dim dim? dim[] dim[]? index index?
+  index[] index[]? int[] int[]? int... dim... size[] size[]? memory_format?
+  device? Generator?]]):gmatch("%S+") do TYPES[word] = true end
+
+local RESULTS = {}
+for word in ([[Tensor Tensor[] bool Scalar int int[] dtype str float]])
+  :gmatch("%S+") do RESULTS[word] = true end
+
+-- ---- rows ----
+
+-- Split the text between the row's parentheses at commas outside of strings
+-- and brackets; adjacent strings join.
+local function split_row(text)
+  local fields, field, depth, i = {}, {}, 0, 1
+  while i <= #text do
+    local c = text:sub(i, i)
+    if c == '"' then
+      local stop = i + 1
+      while text:sub(stop, stop) ~= '"' do
+        stop = stop + (text:sub(stop, stop) == "\\" and 2 or 1)
+      end
+      field[#field + 1] = text:sub(i + 1, stop - 1)
+      i = stop
+    elseif c == "," and depth == 0 then
+      fields[#fields + 1] = table.concat(field)
+      field = {}
+    elseif not c:find("%s") then
+      if c == "(" then depth = depth + 1 elseif c == ")" then depth = depth - 1 end
+      field[#field + 1] = c
+    end
+    i = i + 1
+  end
+  fields[#fields + 1] = table.concat(field)
+  return fields
+end
+
+-- The end of the parenthesis that opens at 'from', strings skipped.
+local function closing(text, from)
+  local depth, i = 0, from
+  while i <= #text do
+    local c = text:sub(i, i)
+    if c == '"' then
+      i = i + 1
+      while text:sub(i, i) ~= '"' do
+        i = i + (text:sub(i, i) == "\\" and 2 or 1)
+      end
+    elseif c == "(" then depth = depth + 1
+    elseif c == ")" then
+      depth = depth - 1
+      if depth == 0 then return i end
+    end
+    i = i + 1
+  end
+end
+
+-- { {name, family, schema, forms, doc, where = path:line}, ... }
+local function rows()
+  local list = {}
+  for _, path in ipairs(files.list("src/op/def", "*.def")) do
+    local text = files.text(path):gsub("/%*.-%*/", function(c)
+      return (c:gsub("[^\n]", " "))
+    end)
+    local at = 1
+    while true do
+      local first, open = text:find("%f[%w_]OP%(", at)
+      if not first then break end
+      local close = assert(closing(text, open), path .. ": a row is not closed")
+      local row = split_row(text:sub(open + 1, close - 1))
+      local _, line = text:sub(1, first):gsub("\n", "")
+      row.where = ("%s:%d"):format(path, line + 1)
+      list[#list + 1] = row
+      at = close
+    end
+  end
+  return list
+end
+
+-- ---- checks of one row ----
+
+-- Commas that part parameters: not those inside of brackets.
+local function params_of(text)
+  local list, depth, from = {}, 0, 1
+  for i = 1, #text do
+    local c = text:sub(i, i)
+    if c == "[" or c == "(" then depth = depth + 1
+    elseif c == "]" or c == ")" then depth = depth - 1
+    elseif c == "," and depth == 0 then
+      list[#list + 1] = text:sub(from, i - 1)
+      from = i + 1
+    end
+  end
+  if text:find("%S") then list[#list + 1] = text:sub(from) end
+  return list
+end
+
+local function schema_fault(schema)
+  local name, params, results =
+    schema:match("^([%w_.]+)%((.*)%)%s*%->%s*(.-)%s*$")
+  if not name then return "the schema is not 'name(params) -> results'" end
+  for _, p in ipairs(params_of(params)) do
+    local type_name, word = p:match("^%s*(%S+)%s+([%w_]+)")
+    if not p:match("^%s*%*%s*$") and not (word and TYPES[type_name]) then
+      return ("parameter '%s' is not understood"):format(p)
+    end
+  end
+  local inner = results:match("^%((.*)%)$") or results
+  for _, r in ipairs(params_of(inner)) do
+    if not RESULTS[r:match("^%s*(%S+)")] then
+      return ("result '%s' is not understood"):format(r)
+    end
+  end
+end
+
+-- Names that golden records, specs and examples mention.
+local function covered_names()
+  local names = {}
+  for _, path in ipairs(files.list("spec/golden", "*.jsonl")) do
+    names[path:match("([^/]+)%.jsonl$")] = true
+    if path:match("programs") or path:match("autograd") then
+      for op in files.text(path):gmatch('"op":"([%w_]+)"') do
+        names[op] = true
+        names[op:gsub("_$", "")] = true
+      end
+    end
+  end
+  for _, path in ipairs(files.list("spec", "*_spec.lua")) do
+    for word in files.text(path):gmatch("[%a_][%w_]*") do
+      names[word] = true
+      names[word:gsub("_$", "")] = true
+    end
+  end
+  return names
+end
+
+-- Operations that only others call, by convention named with a leading _.
+local function is_internal(name) return name:sub(1, 1) == "_" end
+
+local function row_faults(row, covered, seen)
+  local id, schema, doc = row[1], row[3] or "", row[5] or ""
+  local faults = {}
+  if #row ~= 5 then faults[1] = ("%d columns, want 5"):format(#row) end
+  faults[#faults + 1] = schema_fault(schema)
+  if #doc < 12 then faults[#faults + 1] = "no doc" end
+  local full = schema:match("^[%w_.]+") or id
+  if seen[full] then faults[#faults + 1] = "twice, also at " .. seen[full] end
+  seen[full] = row.where
+  if full:gsub("%.", "_") ~= id then
+    faults[#faults + 1] = ("schema name %s, row name %s"):format(full, id)
+  end
+  local base = full:match("^[^.]+")
+  local plain = base:gsub("_$", "")
+  if not covered[base] and not covered[plain] and not is_internal(base) then
+    faults[#faults + 1] = "no golden records and no spec names it"
+  end
+  return faults
+end
+
+local function check()
+  local found, seen, covered = {}, {}, covered_names()
+  for _, row in ipairs(rows()) do
+    for _, fault in ipairs(row_faults(row, covered, seen)) do
+      found[#found + 1] = ("%s: %s: %s"):format(row.where, row[1], fault)
+    end
+  end
+  return found
+end
+
+if arg and arg[0] and arg[0]:match("optable%.lua$") then
+  files.main(check)
+end
+return check

@@ -1,0 +1,184 @@
+-- Runs the parts of the suite that are named and counts what they say:
+--   lua5.4 spec/run.lua lint ctest specs
+-- Parts: lint, ctest, specs (best CPU path), specs-each-path, asan, ubsan,
+-- tsan, valgrind. The last line is "N passed, N failed"; with LUNARRAY_SUMMARY
+-- set it goes to that file instead. Builds nothing.
+package.path = "spec/lint/?.lua;" .. package.path
+
+local total = {passed = 0, failed = 0}
+
+local function count(passed, failed)
+  total.passed = total.passed + passed
+  total.failed = total.failed + failed
+end
+
+local function headline(text)
+  print("== " .. text)
+  io.stdout:flush()
+end
+
+local function exists(path)
+  local file = io.open(path)
+  if file then file:close() end
+  return file ~= nil
+end
+
+-- The output of a shell command, and whether it succeeded.
+local function capture(command)
+  local pipe = assert(io.popen(command .. " 2>&1"))
+  local text = pipe:read("a")
+  local ok = pipe:close()
+  return text, ok == true
+end
+
+---------------------------------------------------------------------------
+-- Lint
+
+local function report(name, found)
+  for i = 1, math.min(#found, 40) do print("  " .. found[i]) end
+  if #found > 40 then print(("  ... and %d more"):format(#found - 40)) end
+  print(("lint %s: %s"):format(name, #found == 0 and "ok" or #found .. " found"))
+  count(#found == 0 and 1 or 0, #found == 0 and 0 or 1)
+end
+
+local function luacheck()
+  local text, ok = capture("luacheck --no-color -q lua spec examples bench")
+  local found = {}
+  if not ok then
+    for line in text:gmatch("[^\n]+") do found[#found + 1] = line end
+  end
+  return found
+end
+
+local function lint()
+  headline("lint")
+  report("layers", require "layers"("src"))
+  report("style", require "style"("src", "lua", "spec", "examples"))
+  report("exports", require "exports"("build"))
+  report("operations", require "optable"())
+  report("luacheck", luacheck())
+end
+
+---------------------------------------------------------------------------
+-- C tests
+
+-- cmocka's own lines: "[  PASSED  ] 9 test(s).", and one per failure.
+local function count_cmocka(text, ok)
+  local passed = tonumber(text:match("%[  PASSED  %] (%d+) test")) or 0
+  local failed = tonumber(text:match("%[  FAILED  %] (%d+) test")) or 0
+  if not ok and failed == 0 then failed = 1 end
+  count(passed, failed)
+  if failed > 0 then print(text) end
+  return passed, failed
+end
+
+local function ctest(build, wrapper)
+  headline("C tests of " .. build)
+  local pipe = assert(io.popen("ls spec/c/test_*.c"))
+  for path in pipe:lines() do
+    local name = path:match("([^/]+)%.c$")
+    local program = build .. "/ctest/" .. name
+    local text, ok = capture((wrapper or "") .. "timeout 300 " .. program)
+    print(("%-28s %3d passed, %d failed")
+      :format(name, count_cmocka(text, ok)))
+  end
+  pipe:close()
+end
+
+---------------------------------------------------------------------------
+-- Specs
+
+local function count_busted(text, ok)
+  local good, bad, wrong =
+    text:match("(%d+) success%a* / (%d+) failure%a* / (%d+) error")
+  if not good then
+    print(text)
+    count(0, 1)
+    return 0, 1
+  end
+  local passed, failed = tonumber(good), tonumber(bad) + tonumber(wrong)
+  if not ok and failed == 0 then failed = 1 end
+  if failed > 0 then print(text) end
+  count(passed, failed)
+  return passed, failed
+end
+
+-- 'lua' runs busted; 'settings' are variables of the environment.
+local function specs(title, lua, settings)
+  headline("specs: " .. title)
+  local busted = capture("command -v busted"):match("%S+")
+  local text, ok = capture(("%s LUA_PATH='./?.lua;lua/?.lua;lua/?/init.lua;;' "
+    .. "timeout 1500 %s %s -o plainTerminal spec"):format(settings, lua,
+    busted or "busted"))
+  print(("%d passed, %d failed"):format(count_busted(text, ok)))
+end
+
+local function stock(title, settings)
+  specs(title, os.getenv("LUA") or "lua5.4",
+        settings .. " LUNARRAY_PROGRAM=build/lunarray LUA_CPATH='build/?.so;;'")
+end
+
+-- CPU paths of this machine, best last.
+local function paths()
+  local best = capture("LUA_CPATH='build/?.so;;' lua5.4 -e "
+    .. "\"print(require'lunarray'.cpu_capability())\""):match("%a+%d*")
+  local list = {}
+  for _, name in ipairs({"default", "avx2", "avx512"}) do
+    list[#list + 1] = name
+    if name == best then return list end
+  end
+  return {"default"}
+end
+
+local function specs_each_path()
+  for _, name in ipairs(paths()) do
+    stock("CPU path " .. name, "LUNARRAY_CPU=" .. name)
+  end
+end
+
+-- A sanitizer's build: its own program runs busted.
+local function sanitized(kind, options)
+  return function()
+    local build = "build/" .. kind
+    ctest(build, options .. " ")
+    specs(kind, build .. "/lunarray", options ..
+      (" LUNARRAY_PROGRAM=%s/lunarray"):format(build))
+  end
+end
+
+local function valgrind()
+  ctest("build/debug", "valgrind -q --error-exitcode=9 --leak-check=full "
+    .. "--errors-for-leak-kinds=definite ")
+end
+
+local parts = {
+  lint = lint,
+  ctest = function() ctest("build") end,
+  specs = function() stock("best CPU path", "") end,
+  ["specs-each-path"] = specs_each_path,
+  asan = sanitized("asan", "ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 "
+    .. "LSAN_OPTIONS=suppressions=spec/support/lsan.supp:print_suppressions=0 "
+    .. "UBSAN_OPTIONS=print_stacktrace=1"),
+  ubsan = sanitized("ubsan", "UBSAN_OPTIONS=print_stacktrace=1"),
+  tsan = sanitized("tsan", "TSAN_OPTIONS=halt_on_error=0"),
+  valgrind = valgrind,
+}
+
+for _, name in ipairs(arg) do
+  if not parts[name] then
+    io.stderr:write("run.lua: no part '" .. name .. "'\n")
+    os.exit(2)
+  end
+end
+for _, name in ipairs(arg) do parts[name]() end
+
+local line = ("%d passed, %d failed"):format(total.passed, total.failed)
+local path = os.getenv("LUNARRAY_SUMMARY")
+if path and exists(path:match("^(.*)/[^/]*$") or ".") then
+  local file = assert(io.open(path, "w"))
+  file:write(line, "\n")
+  file:close()
+else
+  print(line)
+end
+os.exit(total.failed == 0)
