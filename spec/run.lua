@@ -37,8 +37,9 @@ end
 local function report(name, found)
   for i = 1, math.min(#found, 40) do print("  " .. found[i]) end
   if #found > 40 then print(("  ... and %d more"):format(#found - 40)) end
-  print(("lint %s: %s"):format(name, #found == 0 and "ok" or #found .. " found"))
-  count(#found == 0 and 1 or 0, #found == 0 and 0 or 1)
+  local good = #found == 0
+  print(("lint %s: %s"):format(name, good and "ok" or #found .. " found"))
+  count(good and 1 or 0, good and 0 or 1)
 end
 
 local function luacheck()

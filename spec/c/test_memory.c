@@ -1,4 +1,4 @@
-/* The allocator: alignment, reuse, counting, cap, rehearsed failures, threads. */
+/* The allocator: alignment, reuse, counting, cap, rehearsal, threads. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -32,7 +32,7 @@ local function split_row(text)
       fields[#fields + 1] = table.concat(field)
       field = {}
     elseif not c:find("%s") then
-      if c == "(" then depth = depth + 1 elseif c == ")" then depth = depth - 1 end
+      depth = depth + (c == "(" and 1 or c == ")" and -1 or 0)
       field[#field + 1] = c
     end
     i = i + 1

@@ -273,13 +273,13 @@ local function check_sharing(alias, results, whole)
 end
 
 local function check_written(r, args, keywords, tol)
-  local want, why = r.expect.tensors[1], nil
+  local want = r.expect.tensors[1]
   if r.style == "inplace" or r.style == "setitem" then
-    why = compare.tensor(args[1], want, tol)
+    local why = compare.tensor(args[1], want, tol)
     if why then return "self afterwards: " .. why end
   end
   if keywords and is_tensor(keywords.out) then
-    why = compare.tensor(keywords.out, want, tol)
+    local why = compare.tensor(keywords.out, want, tol)
     if why then return "out afterwards: " .. why end
   end
 end

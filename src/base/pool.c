@@ -40,7 +40,7 @@ static struct {
     atomic_int sleepers;                     /* workers that sleep */
     atomic_bool caller_sleeps, stopping;
     _Alignas(64) region job;
-    pthread_mutex_t region_lock;             /* held by the caller of a region */
+    pthread_mutex_t region_lock;             /* held while a region runs */
     pthread_mutex_t sleep_lock;
     pthread_cond_t work, done;
     pthread_t thread[MAX_THREADS];
