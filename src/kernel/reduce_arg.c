@@ -1,0 +1,27 @@
+/* argmax, argmin, and max and min with positions. */
+#include "kernel/reduce_load.h"
+
+#define CALL_BEYONDV(S, a, b) BEYONDV(S, a, b)
+
+#define OP argmax
+#define BEYOND(a, b) ((a) > (b))
+#define BEYONDV(S, a, b) S##_max_nan(a, b)
+#include "kernel/reduce_args.inc"
+
+#define OP argmin
+#define BEYOND(a, b) ((a) < (b))
+#define BEYONDV(S, a, b) S##_min_nan(a, b)
+#include "kernel/reduce_args.inc"
+
+#define ARG(k) {rows_##k, cols_##k}
+#define ALL(op) \
+    [LA_BOOL] = ARG(op##_b8), [LA_UINT8] = ARG(op##_u8), \
+    [LA_INT8] = ARG(op##_i8), [LA_UINT16] = ARG(op##_u16), \
+    [LA_INT16] = ARG(op##_i16), [LA_UINT32] = ARG(op##_u32), \
+    [LA_INT32] = ARG(op##_i32), [LA_UINT64] = ARG(op##_u64), \
+    [LA_INT64] = ARG(op##_i64), [LA_FLOAT16] = ARG(op##_f16), \
+    [LA_BFLOAT16] = ARG(op##_bf16), [LA_FLOAT32] = ARG(op##_f32), \
+    [LA_FLOAT64] = ARG(op##_f64)
+
+const la_arg_reductions LA_KERNEL(reduce_argmax) = {ALL(argmax)};
+const la_arg_reductions LA_KERNEL(reduce_argmin) = {ALL(argmin)};

@@ -1,0 +1,140 @@
+/* One element as its accumulator, from any address; what all reduction kernels
+** share. */
+#ifndef LA_KERNEL_REDUCE_LOAD_H
+#define LA_KERNEL_REDUCE_LOAD_H
+
+#include <math.h>
+
+#include "kernel/reduce.h"
+#include "simd/vec.h"
+
+static inline float reduce_load_f32(const char *p)
+{
+    float x;
+    memcpy(&x, p, sizeof(x));
+    return x;
+}
+static inline double reduce_load_f64(const char *p)
+{
+    double x;
+    memcpy(&x, p, sizeof(x));
+    return x;
+}
+static inline float reduce_load_bf16(const char *p)
+{
+    la_bf16 x;
+    memcpy(&x, p, sizeof(x));
+    return la_bf16_to_f32(x);
+}
+static inline float reduce_load_f16(const char *p)
+{
+    la_f16 x;
+    memcpy(&x, p, sizeof(x));
+    return la_f16_to_f32(x);
+}
+static inline uint8_t reduce_load_u8(const char *p)
+{
+    uint8_t x;
+    memcpy(&x, p, sizeof(x));
+    return x;
+}
+static inline int8_t reduce_load_i8(const char *p)
+{
+    int8_t x;
+    memcpy(&x, p, sizeof(x));
+    return x;
+}
+static inline uint16_t reduce_load_u16(const char *p)
+{
+    uint16_t x;
+    memcpy(&x, p, sizeof(x));
+    return x;
+}
+static inline int16_t reduce_load_i16(const char *p)
+{
+    int16_t x;
+    memcpy(&x, p, sizeof(x));
+    return x;
+}
+static inline uint32_t reduce_load_u32(const char *p)
+{
+    uint32_t x;
+    memcpy(&x, p, sizeof(x));
+    return x;
+}
+static inline int32_t reduce_load_i32(const char *p)
+{
+    int32_t x;
+    memcpy(&x, p, sizeof(x));
+    return x;
+}
+static inline uint64_t reduce_load_u64(const char *p)
+{
+    uint64_t x;
+    memcpy(&x, p, sizeof(x));
+    return x;
+}
+static inline int64_t reduce_load_i64(const char *p)
+{
+    int64_t x;
+    memcpy(&x, p, sizeof(x));
+    return x;
+}
+
+/* Moduli of complex elements. */
+static inline float reduce_abs_c32(const char *p)
+{
+    return hypotf(reduce_load_f16(p), reduce_load_f16(p + 2));
+}
+static inline float reduce_abs_c64(const char *p)
+{
+    return hypotf(reduce_load_f32(p), reduce_load_f32(p + 4));
+}
+static inline double reduce_abs_c128(const char *p)
+{
+    return hypot(reduce_load_f64(p), reduce_load_f64(p + 8));
+}
+static inline f32v reduce_absv_c32(const char *p)
+{
+    f32v v = {0};
+    for (int j = 0; j < F32_LANES; j++) v[j] = reduce_abs_c32(p + 4 * j);
+    return v;
+}
+static inline f32v reduce_absv_c64(const char *p)
+{
+    f32v v = {0};
+    for (int j = 0; j < F32_LANES; j++) v[j] = reduce_abs_c64(p + 8 * j);
+    return v;
+}
+static inline f64v reduce_absv_c128(const char *p)
+{
+    f64v v = {0};
+    for (int j = 0; j < F64_LANES; j++) v[j] = reduce_abs_c128(p + 16 * j);
+    return v;
+}
+
+/* Entries of a table: the functions of 'k', accumulators of type 'a'. */
+#define REDUCE_ENTRY(k, a) \
+    {sizeof(a), inner_##k, outer_##k, fold_##k, store_##k}
+#define REDUCE_FLOATS(op) \
+    [LA_FLOAT16] = REDUCE_ENTRY(op##_f16, float), \
+    [LA_BFLOAT16] = REDUCE_ENTRY(op##_bf16, float), \
+    [LA_FLOAT32] = REDUCE_ENTRY(op##_f32, float), \
+    [LA_FLOAT64] = REDUCE_ENTRY(op##_f64, double)
+#define REDUCE_COMPLEXES(op) \
+    [LA_COMPLEX32] = REDUCE_ENTRY(op##_c32, float), \
+    [LA_COMPLEX64] = REDUCE_ENTRY(op##_c64, float), \
+    [LA_COMPLEX128] = REDUCE_ENTRY(op##_c128, double)
+/* Accumulators are one type for all, or the element's own. */
+#define REDUCE_INTS(op) \
+    [LA_BOOL] = REDUCE_ENTRY(op##_b8, acc_##op##_b8), \
+    [LA_UINT8] = REDUCE_ENTRY(op##_u8, acc_##op##_u8), \
+    [LA_INT8] = REDUCE_ENTRY(op##_i8, acc_##op##_i8), \
+    [LA_UINT16] = REDUCE_ENTRY(op##_u16, acc_##op##_u16), \
+    [LA_INT16] = REDUCE_ENTRY(op##_i16, acc_##op##_i16), \
+    [LA_UINT32] = REDUCE_ENTRY(op##_u32, acc_##op##_u32), \
+    [LA_INT32] = REDUCE_ENTRY(op##_i32, acc_##op##_i32), \
+    [LA_UINT64] = REDUCE_ENTRY(op##_u64, acc_##op##_u64), \
+    [LA_INT64] = REDUCE_ENTRY(op##_i64, acc_##op##_i64)
+
+#endif

@@ -1,0 +1,49 @@
+/*
+** Reductions above the kernels: from a tensor and a set of dims to few calls
+** of a kernel, cut by sizes alone. Also the rules that the operations share:
+** dims, dtypes, sizes of results.
+*/
+#ifndef LA_OP_REDUCE_H
+#define LA_OP_REDUCE_H
+
+#include "kernel/reduce.h"
+#include "op/op.h"
+
+/* One pass over the input may fill two results (var and mean). */
+typedef struct la_reduce_out {
+    la_tensor *tensor;        /* contiguous; sizes of the kept dims */
+    la_reduce_mode mode;
+} la_reduce_out;
+
+typedef struct la_reduce_job {
+    const la_reduction *kernel;
+    la_reduce_args args;      /* count is filled in */
+    int nouts;
+    la_reduce_out out[2];
+    int decided;              /* any 1, all 0: an accumulator that ends it; -1 */
+    bool as_pairs;            /* complex numbers as two columns of reals */
+} la_reduce_job;
+
+/* Reduce the dims of 'mask'. LA_ENOMEM, LA_EINTR or LA_OK. */
+la_status la_reduce_run(la_reduce_job *job, const la_tensor *in, uint64_t mask);
+
+/* ---- rules ---- */
+
+/* The dims that argument k (dim, dim[] or nil) names; nil and an empty list
+** are all of them. */
+la_status la_reduce_dims(const la_frame *f, int k, const la_tensor *self,
+                         uint64_t *mask);
+/* Sizes of the result: reduced dims are dropped, or 1 with keepdim. */
+la_shape la_reduce_shape(const la_tensor *self, uint64_t mask, bool keepdim);
+/* set_output with these sizes. */
+la_status la_reduce_output(la_frame *f, int k, const la_tensor *self,
+                           uint64_t mask, bool keepdim, la_dtype dtype);
+/* PyTorch's refusal to reduce a dim of size 0 without an identity. */
+la_status la_reduce_check_nonzero(const la_tensor *self, uint64_t mask,
+                                  const char *name, bool whole);
+static inline uint64_t la_all_dims(const la_tensor *t)
+{
+    return t->ndim >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << t->ndim) - 1;
+}
+
+#endif
