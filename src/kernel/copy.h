@@ -1,0 +1,30 @@
+/* Tables of kernel/copy.c: bytes moved, filled, compared, signs turned. */
+#ifndef LA_KERNEL_COPY_H
+#define LA_KERNEL_COPY_H
+
+#include "kernel/kernel.h"
+
+/* By element size: 1, 2, 4, 8, 16 bytes. */
+typedef la_loop la_size_loops[5];
+
+/* Operand 0 takes the elements of operand 1. */
+LA_STUB_DECLARE(la_size_loops, copy);
+/* Operand 0 takes one value: params points to its bytes. */
+LA_STUB_DECLARE(la_size_loops, fill);
+
+/* Operand 0 changes signs in place; params is a la_turn. */
+typedef struct la_turn {
+    bool re, im;
+} la_turn;
+LA_STUB_DECLARE(la_loops, turn);
+
+/* Compares two operands; params is an uint8_t that becomes 1 (it never goes
+** back to 0) when some pair is not equal. NaN differs from all. */
+LA_STUB_DECLARE(la_loops, differ);
+
+static inline int la_size_slot(size_t size)  /* of element size */
+{
+    return __builtin_ctzll(size);
+}
+
+#endif

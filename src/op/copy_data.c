@@ -1,0 +1,223 @@
+/*
+** Moving data: the ways from plain memory copies of dense tensors down to
+** the iterator with conversion. Lazy bits are handled here, so that resolving
+** them is a copy.
+*/
+#include "op/copy.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+#include "base/pool.h"
+#include "kernel/copy.h"
+#include "tensor/names.h"
+#include "tensor/scalar.h"
+
+/* Bytes that one thread should get, and between looks at the interrupt. */
+#define GRAIN_BYTES ((int64_t)1 << 18)
+#define POLL_BYTES ((int64_t)1 << 25)
+
+void la_copy_names(la_tensor *to, const la_tensor *from)
+{
+    if (from->names || to->names)
+        la_tensor_set_names(to, la_names_retain(from->names));
+}
+
+/* --- plain bytes --- */
+
+typedef struct bytes {
+    char *to;
+    const char *from;     /* NULL: zeros */
+} bytes;
+
+static void move_bytes(int64_t begin, int64_t end, void *context)
+{
+    const bytes *b = context;
+    while (begin < end) {
+        int64_t n = end - begin < POLL_BYTES ? end - begin : POLL_BYTES;
+        if (b->from) memcpy(b->to + begin, b->from + begin, (size_t)n);
+        else memset(b->to + begin, 0, (size_t)n);
+        begin += n;
+        if (begin < end && la_interrupted()) return;
+    }
+}
+
+static la_status run_bytes(char *to, const char *from, int64_t n)
+{
+    bytes b = {to, from};
+    la_parallel_for(n, GRAIN_BYTES, move_bytes, &b);
+    if (n >= POLL_BYTES && la_interrupted())
+        return la_error(LA_EINTR, "interrupted");
+    return LA_OK;
+}
+
+static bool same_sizes(const la_tensor *a, const la_tensor *b)
+{
+    return a->ndim == b->ndim
+        && memcmp(la_sizes(a), la_sizes(b), sizeof(int64_t) * a->ndim) == 0;
+}
+
+static bool same_layout(const la_tensor *a, const la_tensor *b)
+{
+    if (!same_sizes(a, b)) return false;
+    if (a->flags & b->flags & LA_F_CONTIGUOUS) return true;
+    return (a->flags & b->flags & LA_F_DENSE)
+        && memcmp(la_strides(a), la_strides(b),
+                  sizeof(int64_t) * a->ndim) == 0;
+}
+
+/* --- the general way --- */
+
+static la_iter_config copy_config(la_tensor *dst, la_tensor *src)
+{
+    la_iter_config c = LA_ITER_CONFIG(LA_IT_CHECK_MEM_OVERLAP | LA_IT_BORROWED,
+                                      1, 1);
+    c.operands[0] = dst;
+    c.operands[1] = src;
+    return c;
+}
+
+/* The output's fast dim is iterator dim 0. Where the input's is not among the
+** first two, bring it there: loops over both can then work in squares. */
+static void pair_dims(la_iter *it)
+{
+    int64_t size = (int64_t)la_dtype_size(it->op[1].current);
+    if (it->ndim < 3 || it->op[1].strides[0] == size) return;
+    for (int d = 2; d < it->ndim; d++) {
+        if (it->op[1].strides[d] != size || it->shape[d] < 8) continue;
+        for (int k = -1; k < it->noperands; k++) {
+            int64_t *v = k < 0 ? it->shape : it->op[k].strides;
+            int64_t x = v[1];
+            v[1] = v[d];
+            v[d] = x;
+        }
+        return;
+    }
+}
+
+static la_status run_copy(la_tensor *dst, la_tensor *src)
+{
+    la_iter_config c = copy_config(dst, src);
+    LA_ITER it;
+    LA_TRY(la_iter_build(&it, &c));
+    pair_dims(&it);
+    if (dst->dtype != src->dtype)
+        return la_iter_for_each(&it, la_cast_loop(dst->dtype, src->dtype),
+                                NULL, LA_GRAIN);
+    la_loop loop = (*LA_STUB(copy))[la_size_slot(la_itemsize(dst))];
+    return la_iter_for_each(&it, loop, NULL, LA_GRAIN);
+}
+
+/* Signs that differ between what src means and what dst is read as. */
+static la_status settle_bits(la_tensor *dst, const la_tensor *src)
+{
+    uint32_t bits = (dst->flags ^ src->flags) & (LA_F_CONJ | LA_F_NEG);
+    /* A conjugate only shows where a complex result keeps it. */
+    bool conj = (bits & LA_F_CONJ) && la_is_complex(dst->dtype);
+    la_turn turn = {.re = (bits & LA_F_NEG) != 0};
+    turn.im = turn.re != conj;
+    if (!turn.re && !turn.im) return LA_OK;
+    la_iter_config c = LA_ITER_CONFIG(LA_IT_BORROWED, 1, 0);
+    c.operands[0] = dst;
+    LA_ITER it;
+    LA_TRY(la_iter_build(&it, &c));
+    return la_iter_for_each(&it, (*LA_STUB(turn))[dst->dtype], &turn,
+                            LA_GRAIN);
+}
+
+/* The very same elements, read the same way. */
+static bool is_same_data(const la_tensor *a, const la_tensor *b)
+{
+    uint32_t lazy = LA_F_CONJ | LA_F_NEG;
+    return a == b || (a->storage == b->storage && a->storage
+        && a->offset == b->offset && a->dtype == b->dtype && same_sizes(a, b)
+        && memcmp(la_strides(a), la_strides(b), sizeof(int64_t) * a->ndim) == 0
+        && ((a->flags ^ b->flags) & lazy) == 0);
+}
+
+static la_status check_devices(const la_tensor *dst, const la_tensor *src)
+{
+    if (src->device == LA_META && dst->device != LA_META)
+        return la_error(LA_EARG, "Cannot copy out of meta tensor; no data!");
+    return LA_OK;
+}
+
+/* Meta tensors get the checks alone. */
+static la_status check_only(la_tensor *dst, la_tensor *src)
+{
+    la_iter_config c = copy_config(dst, src);
+    c.flags &= ~LA_IT_CHECK_MEM_OVERLAP;
+    LA_ITER it;
+    return la_iter_build(&it, &c);
+}
+
+la_status la_copy_data(la_tensor *dst, la_tensor *src)
+{
+    if (is_same_data(dst, src)) return LA_OK;
+    LA_TRY(check_devices(dst, src));
+    if (dst->device == LA_META) return check_only(dst, src);
+    bool alike = dst->dtype == src->dtype && same_layout(dst, src);
+    if (src->flags & LA_F_ZERO) {
+        la_scalar zero = la_scalar_int(0);
+        return la_fill_data(dst, &zero);
+    }
+    bool plain = alike && dst->storage != src->storage && !src->names;
+    if (plain)
+        LA_TRY(run_bytes(la_data(dst), la_data(src),
+                         dst->numel * (int64_t)la_itemsize(dst)));
+    else
+        LA_TRY(run_copy(dst, src));
+    return settle_bits(dst, src);
+}
+
+/* --- fills --- */
+
+/* PyTorch's fill: fractions are cut, what is out of range is refused. */
+static la_status fill_element(const la_scalar *value, la_dtype dtype,
+                              void *out)
+{
+    la_scalar v = *value;
+    if (dtype == LA_BOOL) {
+        la_scalar_cast(&v, dtype, out);
+        return LA_OK;
+    }
+    if (la_is_integral(dtype) && v.kind == LA_KFLOAT && isfinite(v.re))
+        v.re = trunc(v.re);
+    return la_scalar_store(&v, dtype, out);
+}
+
+static bool all_zero(const char *p, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (p[i]) return false;
+    return true;
+}
+
+la_status la_fill_data(la_tensor *dst, const la_scalar *value)
+{
+    char element[16] __attribute__((aligned(16)));
+    la_scalar v = *value;
+    if (dst->flags & LA_F_CONJ) v.im = -v.im;
+    if (dst->flags & LA_F_NEG) {
+        v.i = -v.i;
+        v.re = -v.re;
+        v.im = -v.im;
+    }
+    LA_TRY(fill_element(&v, dst->dtype, element));
+    if (dst->device == LA_META || dst->numel == 0) return LA_OK;
+    if ((dst->flags & LA_F_DENSE) && all_zero(element, la_itemsize(dst)))
+        return la_zero_data(dst);
+    la_iter_config c = LA_ITER_CONFIG(LA_IT_BORROWED, 1, 0);
+    c.operands[0] = dst;
+    LA_ITER it;
+    LA_TRY(la_iter_build(&it, &c));
+    return la_iter_for_each(&it, (*LA_STUB(fill))[la_size_slot(
+                            la_itemsize(dst))], element, LA_GRAIN);
+}
+
+la_status la_zero_data(la_tensor *dst)
+{
+    if (dst->device == LA_META) return LA_OK;
+    return run_bytes(la_data(dst), NULL,
+                     dst->numel * (int64_t)la_itemsize(dst));
+}
