@@ -1,0 +1,27 @@
+/* Moving data by bytes: what cat, flip, pad and their like are made of. */
+#ifndef LA_OP_MOVE_H
+#define LA_OP_MOVE_H
+
+#include "base/status.h"
+#include "tensor/shape.h"
+
+/* Where elements are and how to step: strides in bytes, of any sign. */
+typedef struct la_place {
+    char *data;
+    int64_t strides[LA_MAX_DIMS];
+} la_place;
+
+la_place la_place_of(const la_tensor *t);
+
+/* Copy elements of 'size' bytes from one place to another, in parallel. The
+** two must not overlap. LA_EINTR when the host asks to stop. */
+la_status la_move(const la_place *to, const la_place *from, int ndim,
+                  const int64_t *sizes, size_t size);
+/* The same into a part of a tensor, with conversion when dtypes differ: 'to'
+** and 'from' have equal sizes. */
+la_status la_move_tensor(la_tensor *to, la_tensor *from);
+/* The loop of an element size, for one row or block. */
+void la_move_block(size_t size, char *to, const char *from,
+                   const int64_t strides[4], int64_t n0, int64_t n1);
+
+#endif
