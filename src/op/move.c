@@ -5,7 +5,7 @@
 #include "op/move.h"
 
 #include "base/pool.h"
-#include "kernel/move.h"
+#include "kernel/elements.h"
 #include "op/op.h"
 
 /* Bytes that one range of a parallel move has at least. */

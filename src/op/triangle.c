@@ -105,7 +105,8 @@ static la_status meta_indices(la_frame *f, bool lower)
     }
     sizes[1] = count;
     f->scratch[0] = k;
-    return la_set_output(f, 0, 2, sizes, NULL, f->args[3].dtype);
+    return la_set_output(f, 0, 2, sizes, NULL,
+                         la_has(f, 3) ? f->args[3].dtype : LA_INT64);
 }
 
 la_status la_meta_tril_indices(la_frame *f) { return meta_indices(f, true); }

@@ -8,7 +8,7 @@
 */
 #include <string.h>
 
-#include "kernel/move.h"
+#include "kernel/elements.h"
 
 typedef struct { uint64_t lo, hi; } pair64;
 
@@ -17,19 +17,19 @@ typedef struct { uint64_t lo, hi; } pair64;
 
 #define ELEMENT uint8_t
 #define NAME(f) f##_1
-#include "kernel/move.inc"
+#include "kernel/elements.inc"
 #define ELEMENT uint16_t
 #define NAME(f) f##_2
-#include "kernel/move.inc"
+#include "kernel/elements.inc"
 #define ELEMENT uint32_t
 #define NAME(f) f##_4
-#include "kernel/move.inc"
+#include "kernel/elements.inc"
 #define ELEMENT uint64_t
 #define NAME(f) f##_8
-#include "kernel/move.inc"
+#include "kernel/elements.inc"
 #define ELEMENT pair64
 #define NAME(f) f##_16
-#include "kernel/move.inc"
+#include "kernel/elements.inc"
 
 const la_move_table LA_KERNEL(move) = {
     move_1, move_2, move_4, move_8, move_16,

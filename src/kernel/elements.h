@@ -1,6 +1,6 @@
-/* Copies of elements by their size; the contract is in kernel/move.c. */
-#ifndef LA_KERNEL_MOVE_H
-#define LA_KERNEL_MOVE_H
+/* Copies of elements by their size; the contract is in kernel/elements.c. */
+#ifndef LA_KERNEL_ELEMENTS_H
+#define LA_KERNEL_ELEMENTS_H
 
 #include "kernel/kernel.h"
 
