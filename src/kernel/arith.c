@@ -1,5 +1,4 @@
 /* Sum, difference, product: the loops of add, sub, mul and rsub. */
-#include "kernel/complex.h"
 #include "kernel/drive.h"
 
 #define NAME add
@@ -10,8 +9,8 @@
 #include "kernel/each_bits.inc"
 #define EXPR(a, b) ((a) | (b))
 #include "kernel/each_bool.inc"
-#define EXPR(a, b) CXF(add)(a, b)
-#include "kernel/each_complex.inc"
+#define EXPR(a, b) ((a) + (b))
+#include "kernel/each_pairs.inc"
 #include "kernel/table.inc"
 
 #define NAME sub
@@ -20,8 +19,8 @@
 #include "kernel/each_float.inc"
 #define EXPR(a, b) ((WIDE)(a) - (WIDE)(b))
 #include "kernel/each_bits.inc"
-#define EXPR(a, b) CXF(sub)(a, b)
-#include "kernel/each_complex.inc"
+#define EXPR(a, b) ((a) - (b))
+#include "kernel/each_pairs.inc"
 #include "kernel/table.inc"
 
 #define NAME mul
@@ -32,8 +31,8 @@
 #include "kernel/each_bits.inc"
 #define EXPR(a, b) ((a) & (b))
 #include "kernel/each_bool.inc"
-#define EXPR(a, b) CXF(mul)(a, b)
-#include "kernel/each_complex.inc"
+#define EXPR(a, b) vcmul(a, b)
+#include "kernel/each_pairs.inc"
 #include "kernel/table.inc"
 
 /* a + alpha*b with two roundings. */
@@ -46,6 +45,6 @@
 #include "kernel/each_bits.inc"
 #define EXPR(a, b) ((a) | (p0 & (b)))
 #include "kernel/each_bool.inc"
-#define EXPR(a, b) CXF(add)(a, CXF(mul)(p0, b))
-#include "kernel/each_complex.inc"
+#define EXPR(a, b) ((a) + vcmul(p0, b))
+#include "kernel/each_pairs.inc"
 #include "kernel/table.inc"

@@ -2,10 +2,16 @@
 #ifndef LA_KERNEL_COMPLEX_H
 #define LA_KERNEL_COMPLEX_H
 
-#include "simd/vec.h"
+#include "kernel/drive.h"
 
-typedef struct c64 { float re, im; } c64;
-typedef struct c128 { double re, im; } c128;
+/* gcc 12 makes fused multiply-addsub of neighbouring sums and differences even
+** with contraction off when it vectorises; results would then differ between
+** capabilities. Cores of scalar complex formulas are not vectorised. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define CORE_UNFUSED __attribute__((optimize("no-tree-vectorize")))
+#else
+#define CORE_UNFUSED
+#endif
 
 #define CX c64
 #define PART float

@@ -16,7 +16,7 @@
 #define LA_KERNEL_DRIVE_H
 
 #include "kernel/kernel.h"
-#include "simd/generic.h"
+#include "simd/pairs.h"
 
 enum {
     MAX_INPUTS = 3,
@@ -37,6 +37,46 @@ typedef float f32_elem;
 typedef double f64_elem;
 typedef la_f16 f16_elem;
 typedef la_bf16 bf16_elem;
+typedef struct c64 { float re, im; } c64_elem, c64;
+typedef struct c128 { double re, im; } c128_elem, c128;
+
+/* Numbers of a call as vectors. */
+static inline f32v f32_number(const la_scalar *s) { return f32_set1(s->re); }
+static inline f64v f64_number(const la_scalar *s) { return f64_set1(s->re); }
+static inline f32v f16_number(const la_scalar *s) { return f32_set1(s->re); }
+static inline f32v bf16_number(const la_scalar *s) { return f32_set1(s->re); }
+static inline f32v c64_number(const la_scalar *s)
+{
+    i32v second = -(i32_iota(0) & 1);
+    return f32_select(second, f32_set1(s->im), f32_set1(s->re));
+}
+static inline f64v c128_number(const la_scalar *s)
+{
+    i64v second = -(i64_iota(0) & 1);
+    return f64_select(second, f64_set1(s->im), f64_set1(s->re));
+}
+
+/* Pairs are loaded as twice as many parts. */
+static inline f32v c64_load(const void *p) { return f32_load(p); }
+static inline f64v c128_load(const void *p) { return f64_load(p); }
+static inline void c64_store(void *p, f32v v) { f32_store(p, v); }
+static inline void c128_store(void *p, f64v v) { f64_store(p, v); }
+static inline f32v c64_load_pad(const void *p, int64_t n, float pad)
+{
+    return f32_load_pad(p, 2 * n, pad);
+}
+static inline f64v c128_load_pad(const void *p, int64_t n, double pad)
+{
+    return f64_load_pad(p, 2 * n, pad);
+}
+static inline void c64_store_n(void *p, int64_t n, f32v v)
+{
+    f32_store_n(p, 2 * n, v);
+}
+static inline void c128_store_n(void *p, int64_t n, f64v v)
+{
+    f64_store_n(p, 2 * n, v);
+}
 
 /* --- operands inside a core --- */
 
