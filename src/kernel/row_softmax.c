@@ -1,0 +1,67 @@
+/* softmax and log_softmax, along rows and along columns. */
+#include "kernel/rowwise.h"
+#include "simd/math.h"
+#include "simd/vec.h"
+
+#define ID f32
+#define T float
+#define A float
+#define LANE f32
+#define LOADV(p) f32_load(p)
+#define LOADN(p, n, x) f32_load_pad(p, n, x)
+#define STOREV(p, v) f32_store(p, v)
+#define STOREN(p, n, v) f32_store_n(p, n, v)
+#define EXP(v) f32_exp(v)
+#define LOG1(x) logf(x)
+#include "kernel/row_softmax.inc"
+
+#define ID f64
+#define T double
+#define A double
+#define LANE f64
+#define LOADV(p) f64_load(p)
+#define LOADN(p, n, x) f64_load_pad(p, n, x)
+#define STOREV(p, v) f64_store(p, v)
+#define STOREN(p, n, v) f64_store_n(p, n, v)
+#define EXP(v) f64_exp(v)
+#define LOG1(x) log(x)
+#include "kernel/row_softmax.inc"
+
+#define SMALL
+#define ID f16
+#define T la_f16
+#define A float
+#define LANE f32
+#define LOADV(p) f16_load(p)
+#define LOADN(p, n, x) f16_load_pad(p, n, x)
+#define STOREV(p, v) f16_store(p, v)
+#define STOREN(p, n, v) f16_store_n(p, n, v)
+#define EXP(v) f32_exp(v)
+#define LOG1(x) logf(x)
+#include "kernel/row_softmax.inc"
+
+#define SMALL
+#define ID bf16
+#define T la_bf16
+#define A float
+#define LANE f32
+#define LOADV(p) bf16_load(p)
+#define LOADN(p, n, x) bf16_load_pad(p, n, x)
+#define STOREV(p, v) bf16_store(p, v)
+#define STOREN(p, n, v) bf16_store_n(p, n, v)
+#define EXP(v) f32_exp(v)
+#define LOG1(x) logf(x)
+#include "kernel/row_softmax.inc"
+
+const la_softmaxes LA_KERNEL(softmax) = {
+    [LA_FLOAT16] = {softmax_rows_f16, softmax_columns_f16},
+    [LA_BFLOAT16] = {softmax_rows_bf16, softmax_columns_bf16},
+    [LA_FLOAT32] = {softmax_rows_f32, softmax_columns_f32},
+    [LA_FLOAT64] = {softmax_rows_f64, softmax_columns_f64}
+};
+const la_softmaxes LA_KERNEL(log_softmax) = {
+    [LA_FLOAT16] = {log_rows_f16, log_columns_f16},
+    [LA_BFLOAT16] = {log_rows_bf16, log_columns_bf16},
+    [LA_FLOAT32] = {log_rows_f32, log_columns_f32},
+    [LA_FLOAT64] = {log_rows_f64, log_columns_f64}
+};

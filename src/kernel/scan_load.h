@@ -1,0 +1,107 @@
+/* Elements of scans: in double, four at a time for the real dtypes. */
+#ifndef LA_KERNEL_SCAN_LOAD_H
+#define LA_KERNEL_SCAN_LOAD_H
+
+#include <complex.h>
+
+#include "kernel/reduce_load.h"
+#include "kernel/scan.h"
+
+typedef double x4 __attribute__((vector_size(32)));
+typedef float y4 __attribute__((vector_size(16)));
+
+static inline x4 load4_f32(const char *p)
+{
+    y4 v;
+    memcpy(&v, p, sizeof(v));
+    return __builtin_convertvector(v, x4);
+}
+static inline void store4_f32(char *p, x4 x)
+{
+    y4 v = __builtin_convertvector(x, y4);
+    memcpy(p, &v, sizeof(v));
+}
+static inline x4 load4_f64(const char *p)
+{
+    x4 v;
+    memcpy(&v, p, sizeof(v));
+    return v;
+}
+static inline void store4_f64(char *p, x4 x) { memcpy(p, &x, sizeof(x)); }
+
+static inline void put_f32(char *p, double x)
+{
+    float y = (float)x;
+    memcpy(p, &y, sizeof(y));
+}
+static inline void put_f64(char *p, double x) { memcpy(p, &x, sizeof(x)); }
+static inline void put_f16(char *p, double x)
+{
+    la_f16 y = la_f32_to_f16((float)x);
+    memcpy(p, &y, sizeof(y));
+}
+static inline void put_bf16(char *p, double x)
+{
+    la_bf16 y = la_f32_to_bf16((float)x);
+    memcpy(p, &y, sizeof(y));
+}
+static inline x4 load4_f16(const char *p)
+{
+    return (x4){reduce_load_f16(p), reduce_load_f16(p + 2),
+                reduce_load_f16(p + 4), reduce_load_f16(p + 6)};
+}
+static inline x4 load4_bf16(const char *p)
+{
+    return (x4){reduce_load_bf16(p), reduce_load_bf16(p + 2),
+                reduce_load_bf16(p + 4), reduce_load_bf16(p + 6)};
+}
+static inline void store4_f16(char *p, x4 x)
+{
+    for (int k = 0; k < 4; k++) put_f16(p + 2 * k, x[k]);
+}
+static inline void store4_bf16(char *p, x4 x)
+{
+    for (int k = 0; k < 4; k++) put_bf16(p + 2 * k, x[k]);
+}
+
+static inline double _Complex scan_complex(double re, double im)
+{
+    double _Complex z;
+    double part[2] = {re, im};
+    memcpy(&z, part, sizeof(z));
+    return z;
+}
+static inline double _Complex get_c32(const char *p)
+{
+    return scan_complex(reduce_load_f16(p), reduce_load_f16(p + 2));
+}
+static inline double _Complex get_c64(const char *p)
+{
+    return scan_complex(reduce_load_f32(p), reduce_load_f32(p + 4));
+}
+static inline double _Complex get_c128(const char *p)
+{
+    return scan_complex(reduce_load_f64(p), reduce_load_f64(p + 8));
+}
+static inline void put_c32(char *p, double _Complex z)
+{
+    put_f16(p, creal(z));
+    put_f16(p + 2, cimag(z));
+}
+static inline void put_c64(char *p, double _Complex z)
+{
+    put_f32(p, creal(z));
+    put_f32(p + 4, cimag(z));
+}
+static inline void put_c128(char *p, double _Complex z)
+{
+    put_f64(p, creal(z));
+    put_f64(p + 8, cimag(z));
+}
+static inline void put_u64(char *p, uint64_t x) { memcpy(p, &x, sizeof(x)); }
+
+/* Lane 3 everywhere. */
+#define SPLAT3(v) __builtin_shufflevector(v, v, 3, 3, 3, 3)
+#define SCAN_ENTRY(k, a) {sizeof(a), start_##k, line_##k, total_##k, columns_##k}
+
+#endif
