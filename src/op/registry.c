@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 
 #include "base/memory.h"
+#include "op/create.h"
 #include "op/families.h"
 #include "op/schema.h"
 
