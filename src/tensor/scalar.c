@@ -119,13 +119,14 @@ static bool whole_double_fits(double v, la_dtype dtype)
     return v >= -0x1p63 && v < 0x1p63 && integer_fits((int64_t)v, dtype);
 }
 
-/* Infinities and NaN have a place in every floating type. */
+/* Infinities and NaN have a place in every floating type; another value fits
+** unless it rounds to infinity: from half a step above the largest on. */
 static bool double_fits(double v, la_dtype real)
 {
-    double most = real == LA_FLOAT16 ? 65504.0
-        : real == LA_BFLOAT16 ? 0x1.fep127
-        : real == LA_FLOAT32 ? 0x1.fffffep127 : INFINITY;
-    return !(fabs(v) > most) || isinf(v);
+    double limit = real == LA_FLOAT16 ? 65520.0
+        : real == LA_BFLOAT16 ? 0x1.ffp127
+        : real == LA_FLOAT32 ? 0x1.ffffffp127 : INFINITY;
+    return !(fabs(v) >= limit) || isinf(v);
 }
 
 static bool fits(const la_scalar *s, la_dtype dtype)
