@@ -10,6 +10,7 @@
 
 #include "lua/face.h"
 #include "op/registry.h"
+#include "tensor/names.h"
 
 typedef struct parser {
     lua_State *L;
@@ -260,6 +261,30 @@ static bool read_word(parser *p, int at, int arg, la_type type, la_value *v)
                   la_quote(word, n, quoted, sizeof(quoted)));
 }
 
+/* Names of dims, interned; "*" is a dim without a name. */
+static bool read_names(parser *p, int at, int arg, la_value *v)
+{
+    lua_State *L = p->L;
+    if (lua_type(L, at) != LUA_TTABLE)
+        return expected(p, at, arg, "list of names");
+    lua_Integer n = (lua_Integer)lua_rawlen(L, at);
+    if (n > LA_MAX_DIMS) return misfit(p, arg, "too many names");
+    const char **list = (const char **)list_room(p, n);
+    for (lua_Integer i = 0; i < n; i++) {
+        size_t len;
+        lua_rawgeti(L, at, i + 1);
+        if (lua_type(L, -1) != LUA_TSTRING)
+            return misfit(p, arg, "[%d]: string expected, got %s", (int)i + 1,
+                          la_type_text(L, -1));
+        const char *word = lua_tolstring(L, -1, &len);
+        list[i] = la_name_intern(word, len);
+        lua_pop(L, 1);
+        if (!list[i]) return luaL_error(L, "not enough memory");
+    }
+    *v = (la_value){.tag = LA_VNAMES, .given = true, .names = {list, n}};
+    return true;
+}
+
 /* ---- one value of a type ---- */
 
 static bool read_number(parser *p, int at, int arg, la_type type, la_value *v)
@@ -305,6 +330,7 @@ static bool read_value(parser *p, int at, int arg, int k)
         v->b = lua_toboolean(p->L, at);
         return true;
     case LA_TYPE_DTYPE: return read_dtype(p, at, arg, v);
+    case LA_TYPE_NAMES: return read_names(p, at, arg, v);
     case LA_TYPE_GENERATOR:
         v->pointer = la_to_generator(p->L, at);
         v->tag = LA_VPOINTER;
@@ -424,7 +450,7 @@ static bool is_list(la_type t)
     switch (t) {
     case LA_TYPE_TENSORS: case LA_TYPE_DIMS: case LA_TYPE_DIMS_VARIADIC:
     case LA_TYPE_INDICES: case LA_TYPE_INTS: case LA_TYPE_SIZE:
-    case LA_TYPE_INTS_VARIADIC: return true;
+    case LA_TYPE_INTS_VARIADIC: case LA_TYPE_NAMES: return true;
     default: return false;
     }
 }

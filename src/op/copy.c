@@ -19,7 +19,7 @@ static la_status give_self(la_frame *f)
 
 la_status la_meta_copy_(la_frame *f)
 {
-    if (la_arg(f, 0)->device == LA_META)
+    if (la_is_meta(f) || la_arg(f, 0)->device == LA_META)
         LA_TRY(la_copy_data(la_arg(f, 0), la_arg(f, 1)));
     return give_self(f);
 }

@@ -6,6 +6,7 @@
 
 #include "base/context.h"
 #include "op/copy.h"
+#include "tensor/names.h"
 #include "tensor/scalar.h"
 #include "tensor/shape.h"
 
@@ -27,6 +28,14 @@ static la_status check_sizes(int ndim, const int64_t *sizes)
     return la_numel(ndim, sizes, &numel);
 }
 
+static la_status check_grad(la_dtype dtype, bool grad)
+{
+    if (grad && !la_is_float(dtype) && !la_is_complex(dtype))
+        return la_error(LA_EDTYPE, "only Tensors of floating point and complex "
+                        "dtype can require gradients");
+    return LA_OK;
+}
+
 static la_status option_strides(const la_frame *f, int first, int ndim,
                                 const int64_t *sizes, const la_tensor *like,
                                 int64_t *strides, bool *plain)
@@ -41,6 +50,23 @@ static la_status option_strides(const la_frame *f, int first, int ndim,
     return LA_OK;
 }
 
+/* What a finished result takes from the options. */
+static la_status option_marks(la_frame *f, int first, bool grad)
+{
+    la_tensor *out = la_result(f, 0);
+    const la_value *v = &f->args[first + LA_OPT_NAMES];
+    la_names *names;
+    if (v->tag == LA_VNAMES) {
+        if (v->names.n != out->ndim)
+            return la_error(LA_EARG, "%d names are needed, one for each dim, got "
+                            "%d", out->ndim, (int)v->names.n);
+        LA_TRY(la_names_new(out->ndim, v->names.list, &names));
+        la_tensor_set_names(out, names);
+    }
+    if (grad) out->flags |= LA_F_REQUIRES_GRAD;
+    return LA_OK;
+}
+
 la_status la_option_output(la_frame *f, int first, int ndim,
                            const int64_t *sizes, la_dtype otherwise,
                            const la_tensor *like)
@@ -49,14 +75,11 @@ la_status la_option_output(la_frame *f, int first, int ndim,
     bool plain;
     la_dtype dtype = la_option_dtype(f, first, otherwise);
     bool grad = la_arg_bool(f, first + LA_OPT_GRAD);
-    if (grad && !la_is_float(dtype) && !la_is_complex(dtype))
-        return la_error(LA_EDTYPE, "only Tensors of floating point and complex "
-                        "dtype can require gradients");
+    LA_TRY(check_grad(dtype, grad));
     LA_TRY(check_sizes(ndim, sizes));
     LA_TRY(option_strides(f, first, ndim, sizes, like, strides, &plain));
     LA_TRY(la_set_output(f, 0, ndim, sizes, plain ? NULL : strides, dtype));
-    if (grad) la_result(f, 0)->flags |= LA_F_REQUIRES_GRAD;
-    return LA_OK;
+    return option_marks(f, first, grad);
 }
 
 /* The sizes are argument k. */
@@ -73,7 +96,7 @@ static la_status like(la_frame *f, int options)
 {
     const la_tensor *t = la_arg(f, 0);
     LA_TRY(la_option_output(f, options, t->ndim, la_sizes(t), t->dtype, t));
-    la_copy_names(la_result(f, 0), t);
+    if (!la_has(f, options + LA_OPT_NAMES)) la_copy_names(la_result(f, 0), t);
     return LA_OK;
 }
 
@@ -113,11 +136,11 @@ la_status la_meta_empty_strided(la_frame *f)
                                (long long)stride->ints.list[d]);
     LA_TRY(check_sizes((int)size->ints.n, size->ints.list));
     la_dtype dtype = la_option_dtype(f, 2, default_dtype());
+    bool grad = la_arg_bool(f, 2 + LA_OPT_GRAD);
+    LA_TRY(check_grad(dtype, grad));
     LA_TRY(la_set_output(f, 0, (int)size->ints.n, size->ints.list,
                          stride->ints.list, dtype));
-    if (la_arg_bool(f, 2 + LA_OPT_GRAD))
-        la_result(f, 0)->flags |= LA_F_REQUIRES_GRAD;
-    return LA_OK;
+    return option_marks(f, 2, grad);
 }
 la_status la_impl_empty_strided(la_frame *f) { return LA_OK; }
 

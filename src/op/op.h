@@ -26,7 +26,8 @@
 typedef enum la_tag {
     LA_VNONE,      /* nil, or a default of nil */
     LA_VTENSOR, LA_VTENSORS, LA_VSCALAR, LA_VINT, LA_VFLOAT, LA_VBOOL,
-    LA_VINTS, LA_VDTYPE, LA_VSTR, LA_VFORMAT, LA_VDEVICE, LA_VPOINTER
+    LA_VINTS, LA_VDTYPE, LA_VSTR, LA_VFORMAT, LA_VDEVICE, LA_VPOINTER,
+    LA_VNAMES
 } la_tag;
 
 typedef struct la_value {
@@ -44,6 +45,7 @@ typedef struct la_value {
         la_memory_format format;
         la_device device;
         struct { const char *text; size_t n; } str;
+        struct { const char *const *list; int64_t n; } names; /* interned */
         void *pointer;
     };
 } la_value;

@@ -31,6 +31,7 @@ static const type_row types[] = {
     {"memory_format", LA_TYPE_FORMAT, "memory format"},
     {"device", LA_TYPE_DEVICE, "device"},
     {"Generator", LA_TYPE_GENERATOR, "generator"},
+    {"names", LA_TYPE_NAMES, "list of names"},
 };
 #define NROWS ((int)(sizeof(types) / sizeof(types[0])))
 
