@@ -1,5 +1,6 @@
 /* The rules that reductions share: dims, sizes of results, refusals. */
 #include "op/reduce.h"
+#include "tensor/names.h"
 
 la_status la_reduce_dims(const la_frame *f, int k, const la_tensor *self,
                          uint64_t *mask)
@@ -21,6 +22,20 @@ la_shape la_reduce_shape(const la_tensor *self, uint64_t mask, bool keepdim)
     return s;
 }
 
+/* Names of reduced dims go with them; a dim that is kept keeps its name. */
+static la_status keep_names(la_tensor *out, const la_tensor *self,
+                            uint64_t mask, bool keepdim)
+{
+    const char *kept[LA_MAX_DIMS];
+    la_names *names = NULL;
+    int n = 0;
+    for (int d = 0; d < self->ndim; d++)
+        if (keepdim || !(mask >> d & 1)) kept[n++] = self->names->name[d];
+    LA_TRY(la_names_new(n, kept, &names));
+    la_tensor_set_names(out, names);
+    return LA_OK;
+}
+
 la_status la_reduce_output(la_frame *f, int k, const la_tensor *self,
                            uint64_t mask, bool keepdim, la_dtype dtype)
 {
@@ -30,7 +45,9 @@ la_status la_reduce_output(la_frame *f, int k, const la_tensor *self,
         if (!(mask >> d & 1)) sizes[n++] = la_sizes(self)[d];
         else if (keepdim) sizes[n++] = 1;
     }
-    return la_set_output(f, k, n, sizes, NULL, dtype);
+    LA_TRY(la_set_output(f, k, n, sizes, NULL, dtype));
+    if (!self->names) return LA_OK;
+    return keep_names(la_result(f, k), self, mask, keepdim);
 }
 
 la_status la_reduce_check_nonzero(const la_tensor *self, uint64_t mask,

@@ -1,0 +1,214 @@
+/*
+** var, std and their pairs with the mean; norms. Complex: the spread is that
+** of the real parts plus that of the imaginary parts.
+*/
+#include <math.h>
+
+#include "op/reduce.h"
+
+enum { SELF, DIM, CORRECTION, UNBIASED, KEEPDIM };
+
+static la_dtype dtype_of(const la_tensor *t) { return (la_dtype)t->dtype; }
+
+static double correction_of(const la_frame *f)
+{
+    if (la_has(f, CORRECTION)) return la_arg_float(f, CORRECTION);
+    if (la_has(f, UNBIASED)) return la_arg_bool(f, UNBIASED) ? 1 : 0;
+    return 1;
+}
+
+/* Result 0 is the spread; result 1, where asked, the mean. */
+static la_status spread_meta(la_frame *f, const char *name, bool mean)
+{
+    la_tensor *self = la_arg(f, SELF);
+    uint64_t mask = 0;
+    bool keepdim = la_arg_bool(f, KEEPDIM);
+    if (!la_is_float(dtype_of(self)) && !la_is_complex(dtype_of(self)))
+        return la_error_at(LA_EDTYPE, 1, "%s only support floating point and "
+                           "complex dtypes", name);
+    LA_TRY(la_reduce_dims(f, DIM, self, &mask));
+    f->scratch[0] = (int64_t)mask;
+    LA_TRY(la_reduce_output(f, 0, self, mask, keepdim,
+                            la_dtype_to_real(dtype_of(self))));
+    if (!mean) return LA_OK;
+    return la_reduce_output(f, 1, self, mask, keepdim, dtype_of(self));
+}
+
+static la_status real_spread(const la_frame *f, const la_tensor *self,
+                             la_reduce_mode mode, la_tensor *out,
+                             la_tensor *mean)
+{
+    la_reduce_job job = {
+        .kernel = &(*LA_STUB(reduce_var))[self->dtype],
+        .args = {.correction = correction_of(f)},
+        .nouts = mean ? 2 : 1,
+        .out = {{out, mode}, {mean, LA_STORE_VAR_MEAN}}, .decided = -1
+    };
+    return la_reduce_run(&job, self, (uint64_t)f->scratch[0]);
+}
+
+/* One part of a complex tensor as a view of reals. */
+static la_status part_of(la_tensor *t, int part, la_tensor **out)
+{
+    LA_OWNED pairs = NULL;
+    LA_TRY(la_run(view_as_real, &pairs, LA_T(t)));
+    return la_run(select, out, LA_T(pairs), LA_I(-1), LA_I(part));
+}
+
+static la_status complex_spread(la_frame *f, la_reduce_mode mode,
+                                la_tensor *out, la_tensor *mean)
+{
+    LA_OWNED re = NULL;
+    LA_OWNED im = NULL;
+    LA_OWNED other = NULL;
+    LA_OWNED centre = NULL;
+    la_tensor *self = la_arg(f, SELF);
+    LA_TRY(part_of(self, 0, &re));
+    LA_TRY(part_of(self, 1, &im));
+    LA_TRY(la_tensor_empty(out->ndim, la_sizes(out), dtype_of(out), &other));
+    LA_TRY(real_spread(f, re, LA_STORE_VAR, out, NULL));
+    LA_TRY(real_spread(f, im, LA_STORE_VAR, other, NULL));
+    LA_TRY(la_run_(add, out, LA_T(other)));
+    if (mode == LA_STORE_STD)
+        LA_TRY(la_do_(LA_OP_sqrt, out, 1, &LA_T(out)));
+    if (!mean) return LA_OK;
+    LA_TRY(la_run(mean, &centre, LA_T(self), f->args[DIM], f->args[KEEPDIM]));
+    return la_run_(copy_, mean, LA_T(centre));
+}
+
+static la_status spread_impl(la_frame *f, la_reduce_mode mode, bool both)
+{
+    la_tensor *self = la_arg(f, SELF), *mean = both ? la_result(f, 1) : NULL;
+    if (la_is_complex(dtype_of(self)))
+        return complex_spread(f, mode, la_result(f, 0), mean);
+    return real_spread(f, self, mode, la_result(f, 0), mean);
+}
+
+la_status la_meta_var(la_frame *f)
+{
+    return spread_meta(f, "std and var", false);
+}
+la_status la_meta_std(la_frame *f)
+{
+    return spread_meta(f, "std and var", false);
+}
+la_status la_meta_var_mean(la_frame *f)
+{
+    return spread_meta(f, "var_mean", true);
+}
+la_status la_meta_std_mean(la_frame *f)
+{
+    return spread_meta(f, "std_mean", true);
+}
+la_status la_impl_var(la_frame *f)
+{
+    return spread_impl(f, LA_STORE_VAR, false);
+}
+la_status la_impl_std(la_frame *f)
+{
+    return spread_impl(f, LA_STORE_STD, false);
+}
+la_status la_impl_var_mean(la_frame *f)
+{
+    return spread_impl(f, LA_STORE_VAR, true);
+}
+la_status la_impl_std_mean(la_frame *f)
+{
+    return spread_impl(f, LA_STORE_STD, true);
+}
+
+/* x:var(unbiased): a boolean where the dims would stand. */
+static la_status by_flag(la_frame *f, int id)
+{
+    la_tensor *out = NULL;
+    la_value all[] = {f->args[0], LA_NIL, LA_NIL, f->args[1]};
+    LA_TRY(la_do(id, &out, 4, all));
+    la_set_result(f, 0, out);
+    return LA_OK;
+}
+la_status la_impl_var_unbiased(la_frame *f) { return by_flag(f, LA_OP_var); }
+la_status la_impl_std_unbiased(la_frame *f) { return by_flag(f, LA_OP_std); }
+
+/* ---- norms: vector_norm(self, ord, dim, keepdim, dtype) ---- */
+
+enum { V_ORD = 1, V_DIM, V_KEEPDIM, V_DTYPE };
+
+la_status la_meta_vector_norm(la_frame *f)
+{
+    la_tensor *self = la_arg(f, SELF);
+    uint64_t mask = 0;
+    la_dtype d = la_has(f, V_DTYPE) ? f->args[V_DTYPE].dtype : dtype_of(self);
+    if (!la_is_float(d) && !la_is_complex(d))
+        return la_error_at(LA_EDTYPE, 1, "linalg.vector_norm: Expected a "
+                           "floating point or complex tensor as input. Got %s",
+                           la_dtype_name(d));
+    LA_TRY(la_reduce_dims(f, V_DIM, self, &mask));
+    f->scratch[0] = (int64_t)mask;
+    double p = la_arg_float(f, V_ORD);
+    if (p < 0 || isinf(p))
+        LA_TRY(la_reduce_check_nonzero(self, mask, "linalg.vector_norm",
+                                       false));
+    return la_reduce_output(f, 0, self, mask, la_arg_bool(f, V_KEEPDIM),
+                            la_dtype_to_real(d));
+}
+
+typedef struct norm_way {
+    const la_reductions *table;
+    la_reduce_mode mode;
+} norm_way;
+
+static norm_way way_of(double p)
+{
+    if (p == 0) return (norm_way){LA_STUB(reduce_nonzero), LA_STORE_PLAIN};
+    if (p == 1) return (norm_way){LA_STUB(reduce_abs_sum), LA_STORE_PLAIN};
+    if (p == 2) return (norm_way){LA_STUB(reduce_square), LA_STORE_SQRT};
+    if (p == INFINITY)
+        return (norm_way){LA_STUB(reduce_abs_max), LA_STORE_PLAIN};
+    if (p == -INFINITY)
+        return (norm_way){LA_STUB(reduce_abs_min), LA_STORE_PLAIN};
+    return (norm_way){LA_STUB(reduce_power), LA_STORE_ROOT};
+}
+
+la_status la_impl_vector_norm(la_frame *f)
+{
+    LA_OWNED other = NULL;
+    la_tensor *self = la_arg(f, SELF);
+    double p = la_arg_float(f, V_ORD);
+    norm_way w = way_of(p);
+    if (la_has(f, V_DTYPE) && f->args[V_DTYPE].dtype != dtype_of(self)) {
+        LA_TRY(la_tensor_empty(self->ndim, la_sizes(self),
+                               f->args[V_DTYPE].dtype, &other));
+        LA_TRY(la_run_(copy_, other, LA_T(self)));
+        self = other;
+    }
+    la_reduce_job job = {
+        .kernel = &(*w.table)[self->dtype], .args = {.p = p}, .nouts = 1,
+        .out = {{la_result(f, 0), w.mode}}, .decided = -1
+    };
+    return la_reduce_run(&job, self, (uint64_t)f->scratch[0]);
+}
+
+/* norm(self, p, dim, keepdim, dtype): p may be "fro" or "nuc". */
+static la_status norm_order(const la_value *v, double *p)
+{
+    *p = 2;
+    if (v->tag == LA_VNONE || la_str_is(v, "fro")) return LA_OK;
+    if (v->tag == LA_VSTR)
+        return la_error_at(LA_EARG, 2, "a number or \"fro\" is expected");
+    *p = v->tag == LA_VINT ? (double)v->i
+       : v->tag == LA_VFLOAT ? v->d : v->scalar.re;
+    return LA_OK;
+}
+
+static la_status norm_run(la_frame *f)
+{
+    la_tensor *out = NULL;
+    double p;
+    LA_TRY(norm_order(&f->args[1], &p));
+    LA_TRY(la_run(vector_norm, &out, f->args[0], LA_D(p), f->args[2],
+                  f->args[3], f->args[4]));
+    la_set_result(f, 0, out);
+    return LA_OK;
+}
+la_status la_impl_norm(la_frame *f) { return norm_run(f); }
+la_status la_impl_norm_word(la_frame *f) { return norm_run(f); }
