@@ -88,9 +88,9 @@ static repl_line read_chunk(lua_State *L, int *status)
     lua_settop(L, 0);
     repl_line kind = push_line(L, true);
     if (kind != REPL_LINE) return kind;
-    *status = LUA_OK;
-    if (load_expression(L, 1)) return REPL_LINE;
     for (;;) {
+        *status = LUA_OK;
+        if (load_expression(L, 1)) return REPL_LINE;
         *status = load(L, 1);
         if (!is_unfinished(L, *status)) return REPL_LINE;
         lua_settop(L, 2);  /* the text and the message */

@@ -1,0 +1,171 @@
+-- The program: scripts, options, the prompt through a pipe, Ctrl-C.
+local program = require "spec.support.program"
+
+local function prompt(input) return program.run("-i", input) end
+
+local function script(text, prefix)
+  local path = os.tmpname()
+  local file = assert(io.open(path, "w"))
+  file:write(text)
+  file:close()
+  local r = program.run(path .. " one two", "", prefix)
+  os.remove(path)
+  return r
+end
+
+describe("the program", function()
+  it("runs a script with arguments and the library loaded", function()
+    local r = script("print(#arg, arg[1], la ~= nil, ...)\n"
+      .. "print(la == require 'lunarray')")
+    assert.same("2\tone\ttrue\tone\ttwo\ntrue\n", r.out)
+    assert.same(0, r.status)
+  end)
+
+  it("runs -e, -l and standard input", function()
+    assert.same("3\n", program.run("-e 'print(1+2)'").out)
+    assert.same("7\n", program.run("-e 'x = 7' -e 'print(x)'").out)
+    assert.same("7\n", program.run("-l string -e 'print(7)'").out)
+    assert.same("hi\n", program.run("", "print 'hi'").out)
+    assert.same("a\n", program.run("- a", "print(...)").out)
+  end)
+
+  it("tells its version", function()
+    assert.truthy(program.run("-v").out:find("^lunarray %d+%.%d+%.%d+  Lua 5"))
+  end)
+
+  it("reports errors with a traceback and a status", function()
+    local r = script("local function f() error 'boo' end f()")
+    assert.truthy(r.err:find("boo", 1, true))
+    assert.truthy(r.err:find("stack traceback", 1, true))
+    assert.same(1, r.status)
+    assert.same("", r.out)
+    assert.same(1, script("x = = 1").status)
+    assert.same(1, program.run("/no/such/file.lua").status)
+    assert.same(1, program.run("-q").status)
+  end)
+
+  it("keeps the status that a script asks for", function()
+    assert.same(3, script("os.exit(3)").status)
+    assert.same(3, script("os.exit(3, true)").status)
+  end)
+
+  it("runs in generational mode", function()
+    local r = program.run("-e 'print(collectgarbage \"incremental\")'")
+    assert.same("generational\n", r.out)
+  end)
+
+  it("has its Lua modules inside", function()
+    local r = program.run("-e 'print(type(require \"lunarray.repl\"))'",
+                          "", "cd / && LUA_PATH=/nowhere")
+    if program.path:sub(1, 1) == "/" then assert.same("table\n", r.out) end
+  end)
+end)
+
+describe("the prompt", function()
+  it("prints the values of expressions", function()
+    assert.same("3\n1\tnil\tx\n", prompt("1+2\nreturn 1, nil, 'x'\n").out)
+  end)
+
+  it("prints tensors", function()
+    local out = prompt("la.tensor{1, 2} + 1\n").out
+    assert.truthy(out:find("2", 1, true) and out:find("3", 1, true))
+  end)
+
+  it("goes on while a chunk is unfinished", function()
+    assert.same("1\n2\n", prompt("for i = 1, 2 do\nprint(i)\nend\n").out)
+    assert.same("5\n", prompt("x =\n5\nx\n").out)
+    assert.same("a\nb\n", prompt("[[a\nb]]\n").out)
+  end)
+
+  it("survives errors of every kind", function()
+    local r = prompt("error 'boo'\nerror {}\nerror(nil)\nx = = 1\n"
+      .. "setmetatable({}, {__tostring = function() error 'bad' end})\n"
+      .. "setmetatable({}, {__gc = function() error 'gc' end}) ;"
+      .. "collectgarbage()\nla.zeros(1, 2):add(la.zeros(3, 3))\n'alive'\n")
+    assert.truthy(r.out:find("alive", 1, true))
+    assert.truthy(r.err:find("boo", 1, true) and r.err:find("bad", 1, true))
+    assert.truthy(r.err:find("error object is a table value", 1, true))
+    assert.same(0, r.status)
+  end)
+
+  it("reports a chunk that the input leaves unfinished", function()
+    local r = prompt("if x then\n")
+    assert.truthy(r.err:find("'end' expected", 1, true))
+  end)
+
+  it("takes long lines, NUL bytes and bad UTF-8", function()
+    local long = ("x"):rep(1 << 20)
+    assert.same("1048576\n", prompt("#'" .. long .. "'\n").out)
+    assert.truthy(prompt("\0\1\2 = 3\n'alive'\n").out:find("alive", 1, true))
+    assert.same("3\n", prompt("#'a\0b'\n").out)
+    assert.same("2\n", prompt("#'\xff\xfe'\n").out)
+  end)
+
+  it("ends with a status when the output is closed", function()
+    local r = program.run("-i", ("1\n"):rep(100),
+      "exec 3>&1; sh -c '\"$@\" | true; echo done' sh")
+    assert.same("done\n", r.out)
+  end)
+
+  it("completes words", function()
+    local r = prompt("repl = require 'lunarray.repl'\n"
+      .. "table.concat(repl.complete('stri'), ' ')\n"
+      .. "select(2, repl.complete('x = string.rever'))\n"
+      .. "t = la.tensor{1}\n"
+      .. "select(2, repl.complete('t:reshap'))\n"
+      .. "#repl.complete('nothing.here')\n#repl.complete('')\n")
+    assert.same("string\nse\n", r.out:sub(1, 10))
+    assert.truthy(r.out:find("\n0\n0\n$"))
+  end)
+end)
+
+describe("Ctrl-C", function()
+  -- The script starts a timer process that sends the signal to its parent.
+  local function interrupted(body)
+    local r = script("os.execute('(sleep 0.3; kill -INT '"
+      .. " .. io.open('/proc/self/stat'):read('n') .. ') &')\n" .. body,
+      "timeout 20")
+    assert.same(1, r.status)
+    assert.truthy(r.err:find("interrupted", 1, true))
+    return r
+  end
+
+  it("stops a loop", function() interrupted("while true do end") end)
+
+  it("is not swallowed by pcall", function()
+    interrupted("while true do pcall(function() while true do end end) end")
+  end)
+
+  it("reaches coroutines", function()
+    interrupted("coroutine.wrap(function() while true do end end)()")
+    interrupted("local co = coroutine.create(function()"
+      .. " while true do pcall(function() while true do end end) end end)\n"
+      .. "while true do coroutine.resume(co) end")
+  end)
+
+  it("stops a long operation", function()
+    interrupted("local x = la.ones(4000000)\n"
+      .. "while true do x:add_(1) end")
+  end)
+
+  it("leaves coroutines as they are in stock Lua", function()
+    local r = script([[
+      local co = coroutine.create(function(a, b)
+        local c = coroutine.yield(a + b)
+        error({c})
+      end)
+      print(coroutine.resume(co, 1, 2))
+      local ok, e = coroutine.resume(co, 5)
+      print(ok, e[1], coroutine.status(co))
+      print(coroutine.resume(co))
+      print(pcall(coroutine.resume, 3))
+      local w = coroutine.wrap(function() error "x" end)
+      print(pcall(w))
+      print(coroutine.wrap(function(...) return select("#", ...) end)(1, nil))
+    ]])
+    assert.same("true\t3\nfalse\t5\tdead\n"
+      .. "false\tcannot resume dead coroutine\n", r.out:match("^.-\n.-\n.-\n"))
+    assert.truthy(r.out:find("coroutine expected", 1, true))
+    assert.truthy(r.out:find("\n2\n$"))
+  end)
+end)
