@@ -47,33 +47,33 @@ static la_status real_spread(const la_frame *f, const la_tensor *self,
     return la_reduce_run(&job, self, (uint64_t)f->scratch[0]);
 }
 
-/* One part of a complex tensor as a view of reals. */
-static la_status part_of(la_tensor *t, int part, la_tensor **out)
+/* Both parts at once, then their sum; of deviations, the root of the sum of
+** squares. */
+static la_status complex_spread(la_frame *f, la_reduce_mode mode,
+                                la_tensor *out, la_tensor *centre)
 {
     LA_OWNED pairs = NULL;
-    LA_TRY(la_run(view_as_real, &pairs, LA_T(t)));
-    return la_run(select, out, LA_T(pairs), LA_I(-1), LA_I(part));
-}
-
-static la_status complex_spread(la_frame *f, la_reduce_mode mode,
-                                la_tensor *out, la_tensor *mean)
-{
-    LA_OWNED re = NULL;
-    LA_OWNED im = NULL;
-    LA_OWNED other = NULL;
-    LA_OWNED centre = NULL;
+    LA_OWNED parts = NULL;
+    LA_OWNED both = NULL;
+    LA_OWNED middle = NULL;
     la_tensor *self = la_arg(f, SELF);
-    LA_TRY(part_of(self, 0, &re));
-    LA_TRY(part_of(self, 1, &im));
-    LA_TRY(la_tensor_empty(out->ndim, la_sizes(out), dtype_of(out), &other));
-    LA_TRY(real_spread(f, re, LA_STORE_VAR, out, NULL));
-    LA_TRY(real_spread(f, im, LA_STORE_VAR, other, NULL));
-    LA_TRY(la_run_(add, out, LA_T(other)));
+    la_shape s = la_reduce_shape(self, (uint64_t)f->scratch[0], false);
+    s.sizes[s.ndim++] = 2;
+    LA_TRY(la_run(view_as_real, &pairs, LA_T(self)));
+    LA_TRY(la_tensor_empty(s.ndim, s.sizes, dtype_of(out), &parts));
+    LA_TRY(real_spread(f, pairs, mode, parts, NULL));
     if (mode == LA_STORE_STD)
-        LA_TRY(la_do_(LA_OP_sqrt, out, 1, &LA_T(out)));
-    if (!mean) return LA_OK;
-    LA_TRY(la_run(mean, &centre, LA_T(self), f->args[DIM], f->args[KEEPDIM]));
-    return la_run_(copy_, mean, LA_T(centre));
+        LA_TRY(la_run(vector_norm, &both, LA_T(parts), LA_D(2),
+                      LA_IS(((int64_t[]){-1}), 1)));
+    else
+        LA_TRY(la_run(sum, &both, LA_T(parts),
+                      LA_IS(((int64_t[]){-1}), 1)));
+    memcpy(la_data(out), la_data(both), (size_t)out->numel * la_itemsize(out));
+    if (!centre) return LA_OK;
+    LA_TRY(la_run(mean, &middle, LA_T(self), f->args[DIM], f->args[KEEPDIM]));
+    memcpy(la_data(centre), la_data(middle),
+           (size_t)centre->numel * la_itemsize(centre));
+    return LA_OK;
 }
 
 static la_status spread_impl(la_frame *f, la_reduce_mode mode, bool both)
