@@ -1,4 +1,154 @@
 /* tostring and print options. */
-#include "lua/face.h"
+#include <string.h>
 
-const la_part la_part_print = {NULL, NULL};
+#include "lua/face.h"
+#include "tensor/print.h"
+
+/* The text is built outside Lua and handed over in protected mode, so that it
+** does not leak when Lua has no memory for the string. */
+static int push_text(lua_State *L)
+{
+    la_text *text = lua_touserdata(L, 1);
+    lua_pushlstring(L, text->data, text->size);
+    return 1;
+}
+
+static int hand_over(lua_State *L, la_text *text)
+{
+    lua_pushcfunction(L, push_text);
+    lua_pushlightuserdata(L, text);
+    int status = lua_pcall(L, 1, 1, 0);
+    la_text_free(text);
+    return status ? lua_error(L) : 1;
+}
+
+/* A freed tensor still has a text. */
+static int tensor_text(lua_State *L)
+{
+    la_state *s = la_enter(L);
+    la_handle *h = la_to_handle(L, 1);
+    la_text text = {NULL, 0, 0};
+    if (h && !h->tensor) {
+        lua_pushliteral(L, "tensor(freed)");
+        return 1;
+    }
+    la_tensor *t = la_check_tensor(L, 1, "tostring");
+    LA_OWNED kept = la_tensor_retain(t);
+    la_status status = la_tensor_print(t, &s->context.print, NULL, &text);
+    la_tensor_drop(&kept);
+    if (status) {
+        la_text_free(&text);
+        return la_raise(L, "tostring", status);
+    }
+    luaL_checkstack(L, 4, "no room for the text");
+    return hand_over(L, &text);
+}
+
+/* --- la.set_printoptions --- */
+
+static const la_print_options defaults = {
+    .precision = 4, .threshold = 1000, .edgeitems = 3, .linewidth = 80,
+    .sci_mode = -1
+};
+
+static void set_profile(lua_State *L, la_print_options *o)
+{
+    const char *word = luaL_checkstring(L, -1);
+    if (strcmp(word, "default") == 0)
+        *o = defaults;
+    else if (strcmp(word, "short") == 0)
+        *o = (la_print_options){2, 1000, 2, 80, o->sci_mode};
+    else if (strcmp(word, "full") == 0)
+        *o = (la_print_options){4, 0x7fffffff, 3, 80, o->sci_mode};
+    else
+        luaL_error(L, "set_printoptions: unknown profile '%s' (known: default,"
+                   " short, full)", word);
+}
+
+static void set_integer(lua_State *L, const char *name, int *slot, int least)
+{
+    int ok;
+    lua_Integer v = lua_tointegerx(L, -1, &ok);
+    if (lua_type(L, -1) == LUA_TNUMBER && !ok
+        && lua_tonumber(L, -1) > 0x7fffffff) {  /* math.huge: everything */
+        *slot = 0x7fffffff;
+        return;
+    }
+    if (lua_type(L, -1) != LUA_TNUMBER || !ok)
+        luaL_error(L, "set_printoptions: '%s' must be an integer", name);
+    if (v < least)
+        luaL_error(L, "set_printoptions: '%s' must be at least %d", name,
+                   least);
+    *slot = v > 0x7fffffff ? 0x7fffffff : (int)v;
+}
+
+static void set_option(lua_State *L, const char *name, la_print_options *o)
+{
+    if (strcmp(name, "precision") == 0)
+        set_integer(L, name, &o->precision, 0);
+    else if (strcmp(name, "threshold") == 0)
+        set_integer(L, name, &o->threshold, 0);
+    else if (strcmp(name, "edgeitems") == 0)
+        set_integer(L, name, &o->edgeitems, 0);
+    else if (strcmp(name, "linewidth") == 0)
+        set_integer(L, name, &o->linewidth, 1);
+    else if (strcmp(name, "sci_mode") == 0)
+        o->sci_mode = lua_toboolean(L, -1);
+    else if (strcmp(name, "profile") != 0)
+        luaL_error(L, "set_printoptions: unknown keyword '%s' (known: "
+                   "precision, threshold, edgeitems, linewidth, profile, "
+                   "sci_mode)", name);
+}
+
+/* set_printoptions{precision=, threshold=, edgeitems=, linewidth=, profile=,
+** sci_mode=}: what is not named stays. sci_mode = "auto" decides by values. */
+static int set_printoptions(lua_State *L)
+{
+    la_state *s = la_enter(L);
+    la_print_options o = s->context.print;
+    luaL_checktype(L, 1, LUA_TTABLE);
+    lua_settop(L, 1);
+    if (lua_getfield(L, 1, "profile") != LUA_TNIL)
+        set_profile(L, &o);
+    lua_settop(L, 1);
+    lua_pushnil(L);
+    while (lua_next(L, 1)) {
+        if (lua_type(L, -2) != LUA_TSTRING)
+            return luaL_error(L, "set_printoptions: named options expected");
+        set_option(L, lua_tostring(L, -2), &o);
+        if (strcmp(lua_tostring(L, -2), "sci_mode") == 0
+            && lua_type(L, -1) == LUA_TSTRING)
+            o.sci_mode = -1;
+        lua_pop(L, 1);
+    }
+    s->context.print = o;
+    return 0;
+}
+
+static int get_printoptions(lua_State *L)
+{
+    const la_print_options *o = &la_enter(L)->context.print;
+    lua_createtable(L, 0, 5);
+    lua_pushinteger(L, o->precision);
+    lua_setfield(L, -2, "precision");
+    lua_pushinteger(L, o->threshold);
+    lua_setfield(L, -2, "threshold");
+    lua_pushinteger(L, o->edgeitems);
+    lua_setfield(L, -2, "edgeitems");
+    lua_pushinteger(L, o->linewidth);
+    lua_setfield(L, -2, "linewidth");
+    if (o->sci_mode >= 0) {
+        lua_pushboolean(L, o->sci_mode);
+        lua_setfield(L, -2, "sci_mode");
+    }
+    return 1;
+}
+
+static const luaL_Reg functions[] = {
+    {"set_printoptions", set_printoptions},
+    {"get_printoptions", get_printoptions},
+    {NULL, NULL}
+};
+static const luaL_Reg methods[] = {{"__tostring", tensor_text}, {NULL, NULL}};
+
+const la_part la_part_print = {functions, methods};
