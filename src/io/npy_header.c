@@ -57,8 +57,8 @@ static la_status read_string(reader *r, const char **text, size_t *n)
     if (!quote) return malformed("a string was expected");
     *text = r->at;
     while (r->at < r->end && *r->at != quote) {
-        if (*r->at == '\\' || *r->at == '\n')
-            return malformed("a string with escapes");
+        if (*r->at == '\\') return malformed("a string with escapes");
+        if (*r->at == '\n') return malformed("a string without end");
         r->at++;
     }
     if (r->at >= r->end) return malformed("a string without end");

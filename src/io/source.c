@@ -211,8 +211,6 @@ la_status la_sink_write(la_sink *s, const void *bytes, size_t n)
 
 la_status la_sink_commit(la_sink *s)
 {
-    if (!s->direct && fsync(s->fd) && errno != EINVAL)
-        return fail_with("write", s->path, errno);
     int closed = close(s->fd);
     s->fd = -1;
     if (closed) return fail_with("write", s->path, errno);

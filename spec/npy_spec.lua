@@ -1,0 +1,336 @@
+-- Files of NumPy's .npy format: what is read, what is refused, how is written.
+local la = require "lunarray"
+
+local folder
+
+local function path(name) return folder .. "/" .. name end
+
+local function write(name, bytes)
+  local file = assert(io.open(path(name), "wb"))
+  file:write(bytes)
+  file:close()
+  return path(name)
+end
+
+local function read(name)
+  local file = assert(io.open(path(name), "rb"))
+  local bytes = file:read("a")
+  file:close()
+  return bytes
+end
+
+-- A file with the header text 'dict' (padded, newline) and 'data'.
+local function npy(dict, data, major, minor)
+  major = major or 1
+  local head = "\x93NUMPY" .. string.char(major, minor or 0)
+  local fixed = major == 1 and 10 or 12
+  local pad = -(fixed + #dict + 1) % 64
+  local text = dict .. (" "):rep(pad) .. "\n"
+  return head .. string.pack(major == 1 and "<I2" or "<I4", #text) .. text
+    .. (data or "")
+end
+
+local function dict(descr, fortran, shape)
+  return ("{'descr': '%s', 'fortran_order': %s, 'shape': %s, }")
+    :format(descr, fortran and "True" or "False", shape)
+end
+
+local function loaded(bytes)
+  return la.load(write("x.npy", bytes))
+end
+
+local function refused(bytes, text)
+  local ok, message = pcall(loaded, bytes)
+  assert.is_false(ok)
+  assert.truthy(message:find(text, 1, true),
+                ("'%s' lacks '%s'"):format(message, text))
+end
+
+setup(function()
+  folder = os.tmpname()
+  os.remove(folder)
+  assert(os.execute("mkdir " .. folder))
+end)
+
+teardown(function() os.execute("rm -rf " .. folder) end)
+
+describe("la.load of .npy", function()
+  local samples = {
+    {"b1", "I1", "bool", {1, 0, 1}, {true, false, true}},
+    {"u1", "I1", "uint8", {0, 7, 255}}, {"i1", "i1", "int8", {0, 7, -128}},
+    {"u2", "I2", "uint16", {0, 7, 65535}}, {"i2", "i2", "int16", {1, 2, -3}},
+    {"u4", "I4", "uint32", {0, 7, 4294967295}},
+    {"i4", "i4", "int32", {0, 7, -2147483648}},
+    {"i8", "i8", "int64", {0, 7, math.mininteger}},
+    {"f4", "f", "float32", {0.5, -2.0, 3.25}},
+    {"f8", "d", "float64", {0.1, -1e300, 5e-324}},
+  }
+
+  local function packed(format, values)
+    local out = {}
+    for i, v in ipairs(values) do out[i] = string.pack(format, v) end
+    return table.concat(out)
+  end
+
+  it("reads every dtype in both orders of bytes", function()
+    for _, s in ipairs(samples) do
+      for _, order in ipairs({"<", ">"}) do
+        local x = loaded(npy(dict(order .. s[1], false, "(3,)"),
+                             packed(order .. s[2], s[4])))
+        assert.same(s[3], x.dtype)
+        assert.same(s[5] or s[4], x:totable())
+      end
+    end
+  end)
+
+  it("reads halves and complex numbers", function()
+    assert.same({1.0, -2.0}, loaded(npy(dict("<f2", false, "(2,)"),
+                                        "\x00\x3c\x00\xc0")):totable())
+    assert.same({1.0, -2.0}, loaded(npy(dict(">f2", false, "(2,)"),
+                                        "\x3c\x00\xc0\x00")):totable())
+    for _, c in ipairs({{"<c8", "<ff", "complex64"}, {">c8", ">ff", "complex64"},
+                        {"<c16", "<dd", "complex128"},
+                        {">c16", ">dd", "complex128"}}) do
+      local x = loaded(npy(dict(c[1], false, "(1,)"),
+                           string.pack(c[2], 1.5, -2.5)))
+      assert.same(c[3], x.dtype)
+      assert.same({{1.5, -2.5}}, x:totable())
+    end
+  end)
+
+  it("reads versions 1 to 3 and all layouts of the header", function()
+    local data = string.pack("<fffffff", 1, 2, 3, 4, 5, 6, 0):sub(1, 24)
+    local want = {{1.0, 2.0, 3.0}, {4.0, 5.0, 6.0}}
+    for major = 1, 3 do
+      assert.same(want, loaded(npy(dict("<f4", false, "(2, 3)"), data, major))
+        :totable())
+    end
+    for _, text in ipairs({
+      "{'shape':(2,3),'descr':'<f4','fortran_order':False}",
+      '{"descr": "<f4", "shape": (2L, 3L,), "fortran_order": False}',
+      "{ 'descr' : '<f4' , 'fortran_order' : False , 'shape' : ( 2 , 3 ) }",
+    }) do
+      assert.same(want, loaded(npy(text, data)):totable())
+    end
+  end)
+
+  it("reads Fortran order", function()
+    local data = string.pack("<i4i4i4i4i4i4", 1, 4, 2, 5, 3, 6)
+    local x = loaded(npy(dict("<i4", true, "(2, 3)"), data))
+    assert.same({{1, 2, 3}, {4, 5, 6}}, x:totable())
+    assert.is_true(x:is_contiguous())
+    local list = {}
+    for k = 1, 24 do list[k] = string.pack("<i8", k) end
+    x = loaded(npy(dict("<i8", true, "(2, 3, 4)"), table.concat(list)))
+    assert.same(1 + 1 + 2 * 2 + 6 * 3, x:totable()[2][3][4])
+    assert.same(1 + 2 * 1 + 6 * 2, x:totable()[1][2][3])
+  end)
+
+  it("reads 0-dim, empty and one-dim shapes", function()
+    assert.same(2.5, loaded(npy(dict("<f8", false, "()"),
+                                string.pack("<d", 2.5))):item())
+    local x = loaded(npy(dict("<f8", true, "(0, 3)")))
+    assert.same(0, x:size(1))
+    assert.same(3, x:size(2))
+    assert.same({7}, loaded(npy(dict("|u1", true, "(1,)"), "\7")):totable())
+  end)
+
+  it("normalises booleans", function()
+    local x = loaded(npy(dict("|b1", false, "(4,)"), "\0\1\2\255"))
+    assert.same({false, true, true, true}, x:totable())
+  end)
+
+  it("refuses headers that are malformed", function()
+    local data = ("\0"):rep(24)
+    for text, why in pairs({
+      ["{'descr': '<f4', 'fortran_order': False}"] = "a key is missing",
+      ["{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, "
+        .. "'shape': (6,)}"] = "twice",
+      ["{'descr': '<f4', 'fortran_order': False, 'shape': (6,), 'x': 1}"] =
+        "unknown key",
+      ["{'descr': '<f4', 'fortran_order': False, 'shape': ((6,),)}"] =
+        "bad size",
+      ["{'descr': '<f4', 'fortran_order': False, 'shape': (6)}"] = "tuple",
+      ["{'descr': '<f4', 'fortran_order': False, 'shape': [6]}"] = "tuple",
+      ["{'descr': '<f4', 'fortran_order': False, 'shape': (-6,)}"] =
+        "negative",
+      ["{'descr': '<f4', 'fortran_order': False, 'shape': (06,)}"] =
+        "leading zeros",
+      ["{'descr': '<f4', 'fortran_order': False, "
+        .. "'shape': (9223372036854775808,)}"] = "2^63",
+      ["{'descr': '<f4', 'fortran_order': False, 'shape': (2 3)}"] = "comma",
+      ["{'descr': '<f4', 'fortran_order': 0, 'shape': (6,)}"] = "True or False",
+      ["{'descr': '<f4' 'fortran_order': False, 'shape': (6,)}"] = "comma",
+      ["{'descr': '<f4', 'fortran_order': False, 'shape': (6,)} x"] = "after",
+      ["{'descr': '<f4"] = "without end",
+      ["{'de\\scr': '<f4'}"] = "escapes",
+      ["['descr']"] = "'{' was expected",
+      [""] = "'{' was expected",
+    }) do
+      refused(npy(text, data), why)
+    end
+    refused("\x93NUMPY\1\0\1\0{", "newline")
+    refused("\x93NUMPY\1\0\0\0", "newline")
+    refused("\x93NUMPX\1\0\0\0", "first bytes")
+    refused(npy(dict("<f4", false, "(6,)"), data, 4), "version 4.0")
+    refused(npy(dict("<f4", false, "(6,)"), data, 1, 1), "version 1.1")
+    refused("\x93NUMPY\2\0\xff\xff\xff\xff", "header of 4294967295 bytes")
+    refused(npy(dict("<f4", false, "(" .. ("1,"):rep(65) .. ")"), data),
+            "more than 64 dimensions")
+  end)
+
+  it("refuses dtypes that have no counterpart", function()
+    for _, descr in ipairs({"|O", "|V4", "<U3", "|S5", "<f16", "<M8[ns]",
+                            "<i3", "|f4", "<f", "", "f4", "<f04", "x"}) do
+      refused(npy(dict(descr, false, "(1,)"), ("\0"):rep(16)),
+              "cannot be read")
+    end
+    refused(npy("{'descr': [('a', '<f4')], 'fortran_order': False, "
+      .. "'shape': (1,)}"), "structured")
+  end)
+
+  it("refuses sizes that overflow, and data behind the end", function()
+    local big = "(4194305, 4194305, 211106198978564)"
+    refused(npy(dict("<f4", false, big)), "overflow")
+    refused(npy(dict("<f4", false, "(0, 1099511627776, 1099511627776)")), "")
+    refused(npy(dict("<f4", false, "(1,)"), "\0\0\0\0\0"), "1 bytes behind")
+    refused(npy(dict("<f4", false, "(281474976710656,)"), "\0\0\0\0"),
+            "truncated")
+  end)
+
+  it("tells where a file is truncated, at every length", function()
+    local whole = npy(dict("<f4", false, "(2, 3)"), ("\1"):rep(24))
+    for n = 0, #whole - 1 do
+      refused(whole:sub(1, n), "truncated at byte " .. n)
+    end
+    whole = npy(dict(">f8", true, "(2, 3)"), ("\1"):rep(48), 3)
+    for n = 0, #whole - 1, 7 do
+      refused(whole:sub(1, n), "truncated at byte " .. n)
+    end
+  end)
+
+  it("never crashes on a changed byte of the header", function()
+    local whole = npy(dict("<f4", false, "(2, 3)"), ("\1"):rep(24))
+    for i = 1, #whole - 24 do
+      for _, byte in ipairs({0, 1, 32, 39, 40, 57, 62, 125, 128, 255}) do
+        pcall(loaded, whole:sub(1, i - 1) .. string.char(byte)
+          .. whole:sub(i + 1))
+      end
+    end
+  end)
+
+  it("refuses what is no regular file", function()
+    local function fails(what, text)
+      local ok, message = pcall(la.load, what)
+      assert.is_false(ok)
+      assert.truthy(message:find(text, 1, true), message)
+    end
+    assert(os.execute("mkdir " .. path("dir.npy")))
+    fails(path("dir.npy"), "Is a directory")
+    assert(os.execute("mkfifo " .. path("fifo.npy")))
+    fails(path("fifo.npy"), "regular file")
+    fails(path("none.npy"), "No such file")
+    fails(write("empty.npy", ""), "truncated at byte 0")
+    fails(path("x.txt"), ".npy")
+    fails("", ".npy")
+    fails("a\0b.npy", "NUL")
+    fails(nil, "path expected")
+    fails(7, "path expected")
+    fails(path("\27[31m.npy"), "\\x1B")
+  end)
+end)
+
+describe("la.save of .npy", function()
+  it("writes what NumPy writes", function()
+    la.save(la.tensor({{1, 2, 3}, {4, 5, 6}}, {dtype = "int32"}),
+            path("a.npy"))
+    assert.same(npy(dict("<i4", false, "(2, 3)"),
+                    string.pack("<i4i4i4i4i4i4", 1, 2, 3, 4, 5, 6)),
+                read("a.npy"))
+    la.save(la.tensor(2.5), path("b.npy"))
+    assert.same(npy(dict("<f4", false, "()"), string.pack("<f", 2.5)),
+                read("b.npy"))
+    la.save(la.tensor{true}, path("c.npy"))
+    assert.same(npy(dict("|b1", false, "(1,)"), "\1"), read("c.npy"))
+  end)
+
+  it("comes back the same, for every dtype and layout", function()
+    for _, dtype in ipairs({"bool", "uint8", "int8", "uint16", "int16",
+                            "uint32", "int32", "uint64", "int64", "float16",
+                            "float32", "float64", "complex64", "complex128"})
+    do
+      local x = la.tensor({{1, 0, 1}, {0, 1, 1}}, {dtype = dtype})
+      for _, y in ipairs({x, x:transpose(1, 2), x:select(1, 2),
+                          x:expand(2, 2, 3), la.zeros({0, 3},
+                          {dtype = dtype})}) do
+        la.save(y, path("r.npy"))
+        local z = la.load(path("r.npy"))
+        assert.same(dtype, z.dtype)
+        assert.is_true(z == y)
+      end
+    end
+  end)
+
+  it("resolves conjugated views", function()
+    local x = la.complex(la.tensor{1.0, 2.0}, la.tensor{3.0, -4.0})
+    la.save(x:conj(), path("conj.npy"))
+    assert.same({{1.0, -3.0}, {2.0, 4.0}},
+                la.load(path("conj.npy")):totable())
+  end)
+
+  it("understands the other order of arguments", function()
+    la.save(path("o.npy"), la.tensor{1})
+    assert.same({1}, la.load(path("o.npy")):totable())
+  end)
+
+  it("refuses dtypes without a counterpart, and what is no tensor", function()
+    for _, dtype in ipairs({"bfloat16", "complex32"}) do
+      local ok, message = pcall(la.save, la.zeros({1}, {dtype = dtype}),
+                                path("no.npy"))
+      assert.is_false(ok)
+      assert.truthy(message:find("NumPy has no " .. dtype, 1, true))
+    end
+    assert.has_error(function() la.save({1}, path("no.npy")) end)
+    assert.has_error(function() la.save(print, path("no.npy")) end)
+    assert.has_error(function() la.save(la.zeros(2), nil) end)
+    local meta = la.zeros({2}, {device = "meta"})
+    assert.has_error(function() la.save(meta, path("no.npy")) end)
+    assert.is_nil(io.open(path("no.npy")))
+  end)
+
+  it("leaves the old file when writing fails", function()
+    la.save(la.tensor{1}, path("old.npy"))
+    assert.has_error(function()
+      la.save(la.zeros({1}, {dtype = "bfloat16"}), path("old.npy"))
+    end)
+    assert.same({1}, la.load(path("old.npy")):totable())
+    local ok, message = pcall(la.save, la.zeros(1000), "/no/such/x.npy")
+    assert.is_false(ok)
+    assert.truthy(message:find("No such file", 1, true))
+    ok, message = pcall(la.save, la.zeros(2), path("."):sub(1, -2) .. "dir.npy")
+    assert.is_false(ok)
+    assert.truthy(message:find("Is a directory", 1, true))
+    local pipe = io.popen("ls -a " .. folder)
+    local list = pipe:read("a")
+    pipe:close()
+    assert.is_nil(list:find("tmp", 1, true))
+  end)
+
+  it("reports a full device", function()
+    os.execute("ln -s /dev/full " .. path("full.npy"))
+    local ok, message = pcall(la.save, la.zeros(10), path("full.npy"))
+    assert.is_false(ok)
+    assert.truthy(message:find("No space left", 1, true), message)
+  end)
+
+  it("writes through symbolic links and keeps the mode", function()
+    la.save(la.tensor{1}, path("real.npy"))
+    os.execute(("chmod 600 %s; ln -s real.npy %s"):format(path("real.npy"),
+                                                         path("link.npy")))
+    la.save(la.tensor{2}, path("link.npy"))
+    assert.same({2}, la.load(path("real.npy")):totable())
+    local pipe = io.popen("stat -c %a " .. path("real.npy"))
+    assert.same("600", pipe:read("l"))
+    pipe:close()
+  end)
+end)
