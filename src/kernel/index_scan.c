@@ -1,0 +1,125 @@
+/* Looking through indices and masks. */
+#include <string.h>
+
+#include "kernel/index.h"
+
+/* 1 when index 'v' does not count an element of a dim of this size. */
+static inline uint64_t wrong(int64_t v, uint64_t size)
+{
+    uint64_t from_end = (uint64_t)(v - (v > 0)) + size;
+    return (from_end >= 2 * size) | (v == 0);
+}
+
+static int64_t bad(const char *index, int64_t step, int64_t n, int64_t size)
+{
+    const int64_t block = 512;
+    for (int64_t i = 0; i < n; i += block) {
+        int64_t end = n - i < block ? n : i + block;
+        uint64_t any = 0;
+        if (step == 8)
+            for (int64_t j = i; j < end; j++)
+                any |= wrong(((const int64_t *)index)[j], (uint64_t)size);
+        else
+            for (int64_t j = i; j < end; j++)
+                any |= wrong(*(const int64_t *)(index + j * step),
+                             (uint64_t)size);
+        if (!any) continue;
+        while (!wrong(*(const int64_t *)(index + i * step), (uint64_t)size))
+            i++;
+        return i;
+    }
+    return -1;
+}
+
+/* Which of eight bytes (each 0 or 1) are set, as bits. */
+static inline uint32_t bits_of(const uint8_t *mask)
+{
+    uint64_t x;
+    memcpy(&x, mask, 8);
+    return (uint32_t)(x * 0x0102040810204080u >> 56);
+}
+
+/* Bit sets, an eighth at a time; a full one needs no search for its bits. */
+static int64_t *positions(int64_t *out, const uint8_t *mask, int64_t n,
+                          int64_t first)
+{
+    int64_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+        uint32_t bits = bits_of(mask + i);
+        int64_t base = first + i + 1;
+        if (bits == 0) continue;
+        for (; bits; bits &= bits - 1) *out++ = base + __builtin_ctz(bits);
+    }
+    for (; i < n; i++)
+        if (mask[i]) *out++ = first + i + 1;
+    return out;
+}
+
+static int64_t count(const uint8_t *mask, int64_t n)
+{
+    int64_t total = 0;
+    for (int64_t i = 0; i < n; ) {
+        int64_t end = n - i < 128 ? n : i + 128;
+        uint8_t some = 0;
+        for (; i < end; i++) some += mask[i] != 0;
+        total += some;
+    }
+    return total;
+}
+
+#define NOT_ZERO(x) ((x) != 0)
+#define SOME_BITS(x) (((x) & 0x7fff) != 0)
+#define SOME_HALF(x) (((x) & 0x7fff7fff) != 0)
+
+#define NAME truth_1
+#define TYPE uint8_t
+#define TRUE NOT_ZERO
+#include "kernel/truth.inc"
+#define NAME truth_2
+#define TYPE uint16_t
+#define TRUE NOT_ZERO
+#include "kernel/truth.inc"
+#define NAME truth_4
+#define TYPE uint32_t
+#define TRUE NOT_ZERO
+#include "kernel/truth.inc"
+#define NAME truth_8
+#define TYPE uint64_t
+#define TRUE NOT_ZERO
+#include "kernel/truth.inc"
+#define NAME truth_f16
+#define TYPE uint16_t
+#define TRUE SOME_BITS
+#include "kernel/truth.inc"
+#define NAME truth_c32
+#define TYPE uint32_t
+#define TRUE SOME_HALF
+#include "kernel/truth.inc"
+#define NAME truth_f32
+#define TYPE float
+#define TRUE NOT_ZERO
+#include "kernel/truth.inc"
+#define NAME truth_f64
+#define TYPE double
+#define TRUE NOT_ZERO
+#include "kernel/truth.inc"
+#define NAME truth_c64
+#define TYPE float _Complex
+#define TRUE NOT_ZERO
+#include "kernel/truth.inc"
+#define NAME truth_c128
+#define TYPE double _Complex
+#define TRUE NOT_ZERO
+#include "kernel/truth.inc"
+
+const la_index_scans LA_KERNEL(index_scans) = {bad, positions, count};
+
+const la_truths LA_KERNEL(truths) = {
+    [LA_BOOL] = truth_1, [LA_UINT8] = truth_1, [LA_INT8] = truth_1,
+    [LA_UINT16] = truth_2, [LA_INT16] = truth_2, [LA_UINT32] = truth_4,
+    [LA_INT32] = truth_4, [LA_UINT64] = truth_8, [LA_INT64] = truth_8,
+    [LA_FLOAT16] = truth_f16, [LA_BFLOAT16] = truth_f16,
+    [LA_FLOAT32] = truth_f32, [LA_FLOAT64] = truth_f64,
+    [LA_COMPLEX32] = truth_c32, [LA_COMPLEX64] = truth_c64,
+    [LA_COMPLEX128] = truth_c128,
+};
