@@ -1,0 +1,93 @@
+/* gcd, lcm, heaviside, copysign, nextafter. */
+#include "kernel/drive.h"
+
+static inline uint64_t gcd64(uint64_t a, uint64_t b)
+{
+    while (b) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+#define SIZE_OF(a) (NEGATIVE(a) ? (UINT)(0 - (WIDE)(a)) : (UINT)(a))
+
+#define NAME gcd
+#define ARITY 2
+#define EXPR(a, b) (INT)gcd64(SIZE_OF(a), SIZE_OF(b))
+#include "kernel/each_int.inc"
+#include "kernel/table.inc"
+
+#define NAME lcm
+#define ARITY 2
+#define EXPR(a, b) ((a) == 0 || (b) == 0 ? (INT)0 : (INT)((WIDE)SIZE_OF(a) \
+    / (WIDE)gcd64(SIZE_OF(a), SIZE_OF(b)) * (WIDE)SIZE_OF(b)))
+#include "kernel/each_int.inc"
+#include "kernel/table.inc"
+
+#define NAME heaviside
+#define ARITY 2
+#define EXPR(a, b) vselect((a) == 0, b, \
+    vselect((a) > 0, vset(a, 1), vset(a, 0)))
+#include "kernel/each_float.inc"
+#define EXPR(a, b) ((a) == 0 ? (b) : (INT)((a) > 0))
+#include "kernel/each_int.inc"
+#define EXPR(a, b) ((a) == 0 ? (b) : 1)
+#include "kernel/each_bool.inc"
+#include "kernel/table.inc"
+
+#define NAME copysign
+#define ARITY 2
+#define EXPR(a, b) vcopysign(a, b)
+#include "kernel/each_float.inc"
+#include "kernel/table.inc"
+
+/* 16-bit floats by their bits: 'inf' is the pattern of infinity. */
+static inline uint16_t next16(uint16_t a, uint16_t b, uint16_t inf)
+{
+    uint16_t x = a & 0x7fff, y = b & 0x7fff;
+    if (x > inf) return a;
+    if (y > inf) return b;
+    if (a == b || (x | y) == 0) return b;
+    if (x == 0) return (b & 0x8000) | 1;
+    bool grow = (a & 0x8000) == (b & 0x8000) && y > x;
+    return grow ? a + 1 : a - 1;
+}
+
+#define NAME nextafter
+#define ARITY 2
+#define TAG f32
+#define IN float
+#define OUT float
+#define EXPR(a, b) nextafterf(a, b)
+#include "kernel/core_plain.inc"
+#undef EXPR
+#define TAG f64
+#define IN double
+#define OUT double
+#define EXPR(a, b) nextafter(a, b)
+#include "kernel/core_plain.inc"
+#undef EXPR
+#define TAG f16
+#define IN uint16_t
+#define OUT uint16_t
+#define EXPR(a, b) next16(a, b, 0x7c00)
+#include "kernel/core_plain.inc"
+#undef EXPR
+#define TAG bf16
+#define IN uint16_t
+#define OUT uint16_t
+#define EXPR(a, b) next16(a, b, 0x7f80)
+#include "kernel/core_plain.inc"
+#undef EXPR
+#define HAS_FLOAT 1
+#include "kernel/table.inc"
+
+/* Is there a zero among the integers? Answered in the output, one byte. */
+#define NAME is_zero
+#define ARITY 1
+#define RESULT uint8_t
+#define EXPR(a) ((a) == 0)
+#include "kernel/each_bits.inc"
+#include "kernel/table.inc"

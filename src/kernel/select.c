@@ -1,0 +1,56 @@
+/* Operations of three inputs: where, lerp, addcmul, addcdiv. */
+#include "kernel/complex.h"
+
+#define NAME where
+#define ARITY 3
+#define IN1 uint8_t
+#define EXPR(a, b, c) ((a) ? (b) : (c))
+#include "kernel/each_raw.inc"
+#include "kernel/table.inc"
+
+/* From the nearer end, so that both ends are met exactly. */
+#define BETWEEN(a, b, c) vselect(vabs(c) < vset(c, 0.5), \
+    (a) + (c) * ((b) - (a)), (b) - ((b) - (a)) * (1 - (c)))
+static inline c64 c64_lerp(c64 a, c64 b, c64 w)
+{
+    c64 gap = c64_sub(b, a);
+    if (w.re * w.re + w.im * w.im < 0.25f)
+        return c64_add(a, c64_mul(w, gap));
+    return c64_sub(b, c64_mul(gap, c64_sub((c64){1, 0}, w)));
+}
+static inline c128 c128_lerp(c128 a, c128 b, c128 w)
+{
+    c128 gap = c128_sub(b, a);
+    if (w.re * w.re + w.im * w.im < 0.25) return c128_add(a, c128_mul(w, gap));
+    return c128_sub(b, c128_mul(gap, c128_sub((c128){1, 0}, w)));
+}
+
+#define NAME lerp
+#define ARITY 3
+#define EXPR(a, b, c) BETWEEN(a, b, c)
+#include "kernel/each_float.inc"
+#define EXPR(a, b, c) CXF(lerp)(a, b, c)
+#include "kernel/each_complex.inc"
+#include "kernel/table.inc"
+
+/* a + p0*b*c */
+#define NAME addcmul
+#define ARITY 3
+#define NPARAMS 1
+#define EXPR(a, b, c) ((a) + p0 * (b) * (c))
+#include "kernel/each_float.inc"
+#define EXPR(a, b, c) ((WIDE)(a) + (WIDE)p0 * (WIDE)(b) * (WIDE)(c))
+#include "kernel/each_bits.inc"
+#define EXPR(a, b, c) ((a) + vcmul(vcmul(p0, b), c))
+#include "kernel/each_pairs.inc"
+#include "kernel/table.inc"
+
+/* a + p0*b/c */
+#define NAME addcdiv
+#define ARITY 3
+#define NPARAMS 1
+#define EXPR(a, b, c) ((a) + p0 * (b) / (c))
+#include "kernel/each_float.inc"
+#define EXPR(a, b, c) CXF(add)(a, CXF(div)(CXF(mul)(p0, b), c))
+#include "kernel/each_complex.inc"
+#include "kernel/table.inc"

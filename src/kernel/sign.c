@@ -1,0 +1,109 @@
+/* Sign and size of one number: neg, abs, sign, sgn, signbit, square, reciprocal,
+** relu and the piecewise linear activations. */
+#include "kernel/complex.h"
+
+#define NAME neg
+#define ARITY 1
+#define EXPR(a) vneg(a)
+#include "kernel/each_float.inc"
+#define EXPR(a) (0 - (WIDE)(a))
+#include "kernel/each_bits.inc"
+#define EXPR(a) vneg(a)
+#include "kernel/each_pairs.inc"
+#include "kernel/table.inc"
+
+#define NAME conj_physical
+#define ARITY 1
+#define EXPR(a) vconj(a)
+#include "kernel/each_pairs.inc"
+#include "kernel/table.inc"
+
+#define NAME abs
+#define ARITY 1
+#define EXPR(a) vabs(a)
+#include "kernel/each_float.inc"
+#define EXPR(a) (NEGATIVE(a) ? 0 - (WIDE)(a) : (WIDE)(a))
+#include "kernel/each_int.inc"
+#define EXPR(a) (a)
+#include "kernel/each_bool.inc"
+#define REAL_RESULT 1
+#define EXPR(a) CXF(abs)(a)
+#include "kernel/each_complex.inc"
+#include "kernel/table.inc"
+
+/* 1, 0 or -1; 0 for NaN. */
+#define NAME sign
+#define ARITY 1
+#define EXPR(a) vselect((a) > 0, vset(a, 1), \
+    vselect((a) < 0, vset(a, -1), vset(a, 0)))
+#include "kernel/each_float.inc"
+#define EXPR(a) (((a) > 0) - NEGATIVE(a))
+#include "kernel/each_int.inc"
+#define EXPR(a) (a)
+#include "kernel/each_bool.inc"
+#include "kernel/table.inc"
+
+static inline c64 c64_sgn(c64 z)
+{
+    float r = c64_abs(z);
+    return r == 0 ? (c64){0, 0} : (c64){z.re / r, z.im / r};
+}
+static inline c128 c128_sgn(c128 z)
+{
+    double r = c128_abs(z);
+    return r == 0 ? (c128){0, 0} : (c128){z.re / r, z.im / r};
+}
+
+#define NAME sgn
+#define ARITY 1
+#define EXPR(a) vselect((a) > 0, vset(a, 1), \
+    vselect((a) < 0, vset(a, -1), vset(a, 0)))
+#include "kernel/each_float.inc"
+#define EXPR(a) (((a) > 0) - NEGATIVE(a))
+#include "kernel/each_int.inc"
+#define EXPR(a) (a)
+#include "kernel/each_bool.inc"
+#define EXPR(a) CXF(sgn)(a)
+#include "kernel/each_complex.inc"
+#include "kernel/table.inc"
+
+#define NAME signbit
+#define ARITY 1
+#define RESULT uint8_t
+#define EXPR(a) (__builtin_signbit(a) != 0)
+#include "kernel/each_real.inc"
+#define EXPR(a) NEGATIVE(a)
+#include "kernel/each_int.inc"
+#define EXPR(a) ((a) & 0)
+#include "kernel/each_bool.inc"
+#include "kernel/table.inc"
+
+#define NAME square
+#define ARITY 1
+#define EXPR(a) ((a) * (a))
+#include "kernel/each_float.inc"
+#define EXPR(a) ((WIDE)(a) * (WIDE)(a))
+#include "kernel/each_bits.inc"
+#define EXPR(a) vcmul(a, a)
+#include "kernel/each_pairs.inc"
+#include "kernel/table.inc"
+
+#define NAME reciprocal
+#define ARITY 1
+#define EXPR(a) (1 / (a))
+#include "kernel/each_float.inc"
+#define EXPR(a) CXF(div)((CX){1, 0}, a)
+#include "kernel/each_complex.inc"
+#include "kernel/table.inc"
+
+#define NAME deg2rad
+#define ARITY 1
+#define EXPR(a) ((a) * vset(a, 0.017453292519943295769))
+#include "kernel/each_float.inc"
+#include "kernel/table.inc"
+
+#define NAME rad2deg
+#define ARITY 1
+#define EXPR(a) ((a) * vset(a, 57.295779513082320877))
+#include "kernel/each_float.inc"
+#include "kernel/table.inc"

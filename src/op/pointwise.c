@@ -1,0 +1,236 @@
+/*
+** Element-wise operations: from a frame to a loop over an iterator.
+**
+** A family says which iterator its operations want and how the loop is chosen.
+** Plain calls (contiguous tensors of one shape and dtype, numbers beside them,
+** fewer elements than are worth a thread) skip the iterator: allocate, run.
+*/
+#include "base/cpu.h"
+#include "op/families.h"
+#include "tensor/promote.h"
+#include "tensor/scalar.h"
+
+/* --- the plan: a loop and its numbers --- */
+
+static la_scalar number_of(const la_value *v)
+{
+    switch (v->tag) {
+    case LA_VSCALAR: return v->scalar;
+    case LA_VINT: return la_scalar_int(v->i);
+    case LA_VFLOAT: return la_scalar_float(v->d);
+    case LA_VBOOL: return la_scalar_bool(v->b);
+    default: return la_scalar_int(0);
+    }
+}
+
+static la_status make_plan(la_frame *f, const la_family *family,
+                           la_dtype dtype, la_plan *plan)
+{
+    int n = f->nargs - family->ninputs;
+    if (n > LA_MAX_PARAMS) n = LA_MAX_PARAMS;
+    for (int k = 0; k < n; k++)
+        plan->params.v[k] = number_of(&f->args[family->ninputs + k]);
+    plan->params.stream = false;
+    plan->loop = (*f->op->stubs[la_cpu_cap()])[dtype];
+    if (family->pick) LA_TRY(family->pick(f, dtype, plan));
+    if (plan->loop) return LA_OK;
+    return la_error(LA_EDTYPE, "\"%s\" not implemented for '%s'", f->op->name,
+                    la_dtype_title(dtype));
+}
+
+/* --- the fast path --- */
+
+static int category(la_dtype d)
+{
+    switch (la_dtype_kind(d)) {
+    case 'b': return 0;
+    case 'f': return 2;
+    case 'c': return 3;
+    default: return 1;
+    }
+}
+
+static bool is_plain(const la_tensor *t)
+{
+    return (t->flags & (LA_F_CONTIGUOUS | LA_F_WRAPPED)) == LA_F_CONTIGUOUS
+        && t->device == LA_CPU && !t->names && t->numel < LA_GRAIN;
+}
+
+static bool is_like(const la_tensor *t, const la_tensor *lead)
+{
+    return is_plain(t) && t->dtype == lead->dtype && t->ndim == lead->ndim
+        && memcmp(la_sizes(t), la_sizes(lead), sizeof(int64_t) * t->ndim) == 0;
+}
+
+static bool is_number_beside(const la_tensor *t, const la_tensor *lead)
+{
+    return (t->flags & LA_F_WRAPPED) && t->device == LA_CPU
+        && category((la_dtype)t->dtype) <= category((la_dtype)lead->dtype);
+}
+
+/* The tensor whose shape and dtype all inputs share (numbers adapt to it), or
+** NULL when the iterator has to find out. */
+static const la_tensor *find_lead(const la_frame *f, const la_family *family)
+{
+    const la_tensor *lead = NULL;
+    for (int k = 0; k < family->ninputs && !lead; k++) {
+        const la_tensor *t = la_arg(f, k);
+        if (!t) return NULL;
+        if (is_plain(t)) lead = t;
+        else if (!(t->flags & LA_F_WRAPPED)) return NULL;
+    }
+    for (int k = 0; k < family->ninputs && lead; k++) {
+        const la_tensor *t = la_arg(f, k);
+        if (!t || (t != lead && !is_like(t, lead)
+                   && !is_number_beside(t, lead)))
+            return NULL;
+    }
+    if (lead && !(family->fast >> category((la_dtype)lead->dtype) & 1))
+        return NULL;
+    return lead;
+}
+
+typedef struct direct {
+    char *data[4];
+    int64_t strides[8];
+    char number[4][16] __attribute__((aligned(16)));
+} direct;
+
+static void take_input(direct *d, int k, const la_tensor *t, la_dtype dtype)
+{
+    d->data[k] = la_data(t);
+    d->strides[k] = (int64_t)la_dtype_size(dtype);
+    if (!(t->flags & LA_F_WRAPPED)) return;
+    d->strides[k] = 0;
+    if (t->dtype == dtype) return;
+    la_scalar s = la_scalar_load((la_dtype)t->dtype, d->data[k]);
+    la_scalar_cast(&s, dtype, d->number[k]);
+    d->data[k] = d->number[k];
+}
+
+static la_status run_direct(la_frame *f, const la_family *family,
+                            const la_tensor *lead)
+{
+    la_plan plan;
+    direct d;
+    la_tensor *out;
+    la_dtype dtype = (la_dtype)lead->dtype, result = dtype;
+    int n = family->ninputs;
+    if (family->result != LA_UNDEFINED) result = family->result;
+    LA_TRY(make_plan(f, family, dtype, &plan));
+    LA_TRY(la_tensor_empty(lead->ndim, la_sizes(lead), result, &out));
+    d.data[0] = la_data(out);
+    d.strides[0] = (int64_t)la_dtype_size(result);
+    for (int k = 0; k < n; k++) take_input(&d, k + 1, la_arg(f, k), dtype);
+    for (int k = 0; k <= n; k++) d.strides[n + 1 + k] = 0;
+    plan.loop(d.data, d.strides, out->numel, 1, &plan.params);
+    la_set_result(f, 0, out);
+    return LA_OK;
+}
+
+/* --- the iterator --- */
+
+static la_status build(la_frame *f, const la_family *family, la_iter *it)
+{
+    la_iter_config c = LA_ITER_CONFIG(family->iter_flags | LA_IT_BORROWED, 1,
+                                      family->ninputs);
+    c.static_dtype = family->result;
+    c.operands[0] = f->outs[0];
+    for (int k = 0; k < family->ninputs; k++)
+        c.operands[k + 1] = la_arg(f, k);
+    if (family->configure) LA_TRY(family->configure(f, &c));
+    LA_TRY(la_iter_build(it, &c));
+    if (!family->nraw) return LA_OK;
+    /* A mask is read as it is; what it chooses from has the result's dtype. */
+    it->common = c.static_dtype;
+    for (int k = 1 + family->nraw; k < it->noperands; k++) {
+        it->op[k].target = it->common;
+        it->needs_cast |= it->op[k].current != it->common;
+    }
+    return LA_OK;
+}
+
+static la_status check(la_frame *f)
+{
+    const la_family *family = f->op->family;
+    return family->check ? family->check(f) : LA_OK;
+}
+
+la_status la_pointwise_meta(la_frame *f)
+{
+    la_iter it = {.noperands = 0};
+    LA_TRY(check(f));
+    LA_TRY(build(f, f->op->family, &it));
+    la_set_result(f, 0, la_iter_output(&it, 0));
+    la_iter_close(&it);
+    return LA_OK;
+}
+
+/* Past the caches a store that reads its line first costs a third more; an
+** output that is read soon should stay, so only what can't. */
+static bool outgrows_cache(const la_frame *f, const la_iter *it)
+{
+    int64_t bytes = it->numel * (int64_t)la_dtype_size(it->op[0].target);
+    return f->form == LA_FUNCTIONAL && bytes > (int64_t)la_cpu_cache(3);
+}
+
+static la_status run_iter(la_frame *f, const la_family *family, la_iter *it)
+{
+    la_plan plan;
+    LA_TRY(make_plan(f, family, it->common, &plan));
+    plan.params.stream = outgrows_cache(f, it);
+    return la_iter_for_each(it, plan.loop, &plan.params, LA_GRAIN);
+}
+
+static __attribute__((noinline)) la_status run_general(la_frame *f)
+{
+    la_iter it;
+    const la_family *family = f->op->family;
+    LA_TRY(build(f, family, &it));
+    la_tensor *out = la_iter_output(&it, 0);
+    la_status status = run_iter(f, family, &it);
+    la_iter_close(&it);
+    if (status) la_tensor_release(out);
+    else la_set_result(f, 0, out);
+    return status;
+}
+
+la_status la_pointwise_impl(la_frame *f)
+{
+    const la_family *family = f->op->family;
+    if (family->check) LA_TRY(family->check(f));
+    if (family->fast && f->form == LA_FUNCTIONAL) {
+        const la_tensor *lead = find_lead(f, family);
+        if (lead) return run_direct(f, family, lead);
+    }
+    return run_general(f);
+}
+
+/* --- the plain families --- */
+
+#define UNARY_OP (LA_IT_CHECK_MEM_OVERLAP | LA_IT_CHECK_ALL_SAME_DTYPE \
+    | LA_IT_PROMOTE_INPUTS | LA_IT_RESIZE_OUTPUTS)
+#define UNARY_FLOAT_OP (LA_IT_CHECK_MEM_OVERLAP | LA_IT_PROMOTE_INPUTS \
+    | LA_IT_PROMOTE_INTEGERS_TO_FLOAT | LA_IT_CAST_OUTPUTS \
+    | LA_IT_ENFORCE_SAFE_CASTING_TO_OUTPUT | LA_IT_RESIZE_OUTPUTS)
+#define UNARY_BOOL_OP (LA_IT_CHECK_MEM_OVERLAP | LA_IT_PROMOTE_INPUTS \
+    | LA_IT_RESIZE_OUTPUTS)
+#define POINTWISE .meta = la_pointwise_meta, .impl = la_pointwise_impl
+
+const la_family la_family_UNARY = {
+    POINTWISE, UNARY_OP, LA_UNDEFINED, .ninputs = 1, .fast = LA_FAST_ALL};
+const la_family la_family_UNARY_FLOAT = {
+    POINTWISE, UNARY_FLOAT_OP, LA_UNDEFINED, .ninputs = 1,
+    .fast = LA_FAST_FLOAT | LA_FAST_COMPLEX};
+const la_family la_family_UNARY_BOOL = {
+    POINTWISE, UNARY_BOOL_OP, LA_BOOL, .ninputs = 1, .fast = LA_FAST_ALL};
+const la_family la_family_BINARY = {
+    POINTWISE, LA_IT_BINARY_OP, LA_UNDEFINED, .ninputs = 2, .fast = LA_FAST_ALL};
+const la_family la_family_BINARY_FLOAT = {
+    POINTWISE, LA_IT_BINARY_FLOAT_OP, LA_UNDEFINED, .ninputs = 2,
+    .fast = LA_FAST_FLOAT | LA_FAST_COMPLEX};
+const la_family la_family_COMPARE = {
+    POINTWISE, LA_IT_COMPARISON_OP, LA_BOOL, .ninputs = 2, .fast = LA_FAST_ALL};
+const la_family la_family_TERNARY = {
+    POINTWISE, LA_IT_BINARY_OP, LA_UNDEFINED, .ninputs = 3,
+    .fast = LA_FAST_ALL};

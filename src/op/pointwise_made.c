@@ -1,0 +1,77 @@
+/* Element-wise operations made of others. */
+#include "base/context.h"
+#include "op/families.h"
+#include "tensor/promote.h"
+
+la_status la_impl_rsub(la_frame *f)
+{
+    la_tensor *out = NULL;
+    LA_TRY(la_run(sub, &out, LA_T(la_arg(f, 1)), LA_T(la_arg(f, 0)),
+                  f->args[2]));
+    la_set_result(f, 0, out);
+    return LA_OK;
+}
+
+la_status la_impl_divmod(la_frame *f)
+{
+    LA_OWNED quotient = NULL;
+    la_tensor *rest = NULL;
+    LA_TRY(la_run(floor_divide, &quotient, LA_T(la_arg(f, 0)),
+                  LA_T(la_arg(f, 1))));
+    LA_TRY(la_run(remainder, &rest, LA_T(la_arg(f, 0)), LA_T(la_arg(f, 1))));
+    la_set_result(f, 0, la_tensor_retain(quotient));
+    la_set_result(f, 1, rest);
+    return LA_OK;
+}
+
+/* Always computed in double precision. */
+la_status la_impl_float_power(la_frame *f)
+{
+    la_tensor *a = la_arg(f, 0), *b = la_arg(f, 1), *out = NULL;
+    LA_OWNED base = NULL;
+    LA_OWNED exponent = NULL;
+    bool complex = la_is_complex((la_dtype)a->dtype)
+        || la_is_complex((la_dtype)b->dtype);
+    la_dtype d = complex ? LA_COMPLEX128 : LA_FLOAT64;
+    LA_TRY(la_run(to_dtype, &base, LA_T(a), LA_DT(d)));
+    LA_TRY(la_run(to_dtype, &exponent, LA_T(b), LA_DT(d)));
+    LA_TRY(la_run(pow, &out, LA_T(base), LA_T(exponent)));
+    la_set_result(f, 0, out);
+    return LA_OK;
+}
+
+/* self * 2^other; the result is as wide as self when that is a float. */
+la_status la_impl_ldexp(la_frame *f)
+{
+    la_tensor *a = la_arg(f, 0), *out = NULL;
+    LA_OWNED power = NULL;
+    LA_OWNED wide = NULL;
+    LA_TRY(la_run(pow, &power, LA_S(la_scalar_float(2)), LA_T(la_arg(f, 1))));
+    LA_TRY(la_run(mul, &wide, LA_T(a), LA_T(power)));
+    bool whole_exponent = !la_is_float((la_dtype)la_arg(f, 1)->dtype);
+    la_dtype d = (la_dtype)wide->dtype;
+    if (la_is_float((la_dtype)a->dtype) && whole_exponent)
+        d = (la_dtype)a->dtype;
+    LA_TRY(la_run(to_dtype, &out, LA_T(wide), LA_DT(d)));
+    la_set_result(f, 0, out);
+    return LA_OK;
+}
+
+la_status la_impl_relu6(la_frame *f)
+{
+    la_tensor *out = NULL;
+    LA_TRY(la_run(hardtanh, &out, LA_T(la_arg(f, 0)),
+                  LA_S(la_scalar_int(0)), LA_S(la_scalar_int(6))));
+    la_set_result(f, 0, out);
+    return LA_OK;
+}
+
+/* The method's order of arguments. */
+la_status la_impl_where_self(la_frame *f)
+{
+    la_tensor *out = NULL;
+    LA_TRY(la_run(where, &out, LA_T(la_arg(f, 1)), LA_T(la_arg(f, 0)),
+                  LA_T(la_arg(f, 2))));
+    la_set_result(f, 0, out);
+    return LA_OK;
+}

@@ -1,0 +1,407 @@
+/*
+** Element-wise families with rules of their own: what PyTorch refuses, which
+** kernel a number chooses, what an integer does where only floats change.
+*/
+#include <math.h>
+
+#include "base/context.h"
+#include "op/families.h"
+#include "tensor/promote.h"
+#include "tensor/scalar.h"
+
+#define POINTWISE .meta = la_pointwise_meta, .impl = la_pointwise_impl
+#define UNARY_OP (LA_IT_CHECK_MEM_OVERLAP | LA_IT_CHECK_ALL_SAME_DTYPE \
+    | LA_IT_PROMOTE_INPUTS | LA_IT_RESIZE_OUTPUTS)
+
+LA_STUB_DECLARE(la_loops, add_scaled);
+LA_STUB_DECLARE(la_loops, always);
+LA_STUB_DECLARE(la_loops, never);
+LA_STUB_DECLARE(la_loops, round_digits);
+LA_STUB_DECLARE(la_loops, round_tens);
+LA_STUB_DECLARE(la_loops, maximum);
+LA_STUB_DECLARE(la_loops, minimum);
+
+static la_dtype dtype_of(const la_frame *f, int k)
+{
+    return (la_dtype)la_arg(f, k)->dtype;
+}
+
+static bool is_whole(la_dtype d) { return d == LA_BOOL || la_is_integral(d); }
+
+/* --- add, sub --- */
+
+static la_status check_alpha(la_dtype dtype, const la_scalar *alpha)
+{
+    if (alpha->kind == LA_KBOOL && dtype != LA_BOOL)
+        return la_error(LA_EDTYPE,
+                        "Boolean alpha only supported for Boolean results.");
+    if (alpha->kind >= LA_KFLOAT && is_whole(dtype))
+        return la_error(LA_EDTYPE, "For integral input tensors, argument alpha "
+                        "must not be a floating point number.");
+    if (alpha->kind == LA_KCOMPLEX && !la_is_complex(dtype))
+        return la_error(LA_EDTYPE, "For non-complex input tensors, argument "
+                        "alpha must not be a complex number.");
+    return LA_OK;
+}
+
+static bool is_one(const la_scalar *s)
+{
+    return s->re == 1 && s->im == 0;
+}
+
+static la_status pick_add(la_frame *f, la_dtype dtype, la_plan *plan)
+{
+    la_scalar *alpha = &plan->params.v[0];
+    if (!f->args[2].given) return LA_OK;
+    LA_TRY(check_alpha(dtype, alpha));
+    if (!is_one(alpha)) plan->loop = (*LA_STUB(add_scaled))[dtype];
+    return LA_OK;
+}
+
+static la_status pick_sub(la_frame *f, la_dtype dtype, la_plan *plan)
+{
+    la_scalar *alpha = &plan->params.v[0];
+    if (!f->args[2].given) return LA_OK;
+    LA_TRY(check_alpha(dtype, alpha));
+    if (is_one(alpha)) return LA_OK;
+    alpha->i = (int64_t)(0 - (uint64_t)alpha->i);
+    alpha->re = -alpha->re;
+    alpha->im = -alpha->im;
+    plan->loop = (*LA_STUB(add_scaled))[dtype];
+    return LA_OK;
+}
+
+static la_status check_sub(la_frame *f)
+{
+    bool a = dtype_of(f, 0) == LA_BOOL, b = dtype_of(f, 1) == LA_BOOL;
+    if (!a && !b) return LA_OK;
+    if (a && b)
+        return la_error(LA_EDTYPE, "Subtraction, the `-` operator, with two "
+            "bool tensors is not supported. Use the `^` or `logical_xor()` "
+            "operator instead.");
+    return la_error(LA_EDTYPE, "Subtraction, the `-` operator, with a bool "
+        "tensor is not supported. If you are trying to invert a mask, use the "
+        "`~` or `logical_not()` operator instead.");
+}
+
+const la_family la_family_ADD = {
+    POINTWISE, LA_IT_BINARY_OP, LA_UNDEFINED, NULL, .ninputs = 2, .fast = LA_FAST_ALL,
+    .pick = pick_add};
+const la_family la_family_SUB = {
+    POINTWISE, LA_IT_BINARY_OP, LA_UNDEFINED, check_sub, .ninputs = 2,
+    .fast = LA_FAST_ALL, .pick = pick_sub};
+
+/* --- one input --- */
+
+static la_status check_neg(la_frame *f)
+{
+    if (dtype_of(f, 0) != LA_BOOL) return LA_OK;
+    return la_error(LA_EDTYPE, "Negation, the `-` operator, on a bool tensor "
+        "is not supported. If you are trying to invert a mask, use the `~` or "
+        "`logical_not()` operator instead.");
+}
+const la_family la_family_NEG = {
+    POINTWISE, UNARY_OP, LA_UNDEFINED, check_neg, .ninputs = 1, .fast = LA_FAST_ALL};
+
+/* A complex number's size is real. */
+static la_status configure_abs(la_frame *f, la_iter_config *c)
+{
+    la_dtype d = dtype_of(f, 0);
+    if (!la_is_complex(d)) return LA_OK;
+    if (f->form == LA_INPLACE)
+        return la_error(LA_EDTYPE,
+                        "In-place abs is not supported for complex tensors.");
+    c->static_dtype = la_dtype_to_real(d);
+    c->flags &= ~(uint32_t)LA_IT_CHECK_ALL_SAME_DTYPE;
+    return LA_OK;
+}
+const la_family la_family_ABS = {
+    POINTWISE, UNARY_OP, LA_UNDEFINED, NULL, .ninputs = 1,
+    .fast = LA_FAST_ALL & ~LA_FAST_COMPLEX, .configure = configure_abs};
+
+/* Integers are whole already. */
+static la_status pick_rounding(la_frame *f, la_dtype dtype, la_plan *plan)
+{
+    if (la_is_integral(dtype)) plan->loop = la_cast_loop(dtype, dtype);
+    return LA_OK;
+}
+const la_family la_family_ROUNDING = {
+    POINTWISE, UNARY_OP, LA_UNDEFINED, NULL, .ninputs = 1, .fast = LA_FAST_ALL,
+    .pick = pick_rounding};
+
+static la_status pick_round(la_frame *f, la_dtype dtype, la_plan *plan)
+{
+    int64_t digits = la_arg_int(f, 1);
+    if (la_is_integral(dtype)) plan->loop = la_cast_loop(dtype, dtype);
+    if (digits == 0 || !la_is_float(dtype)) return LA_OK;
+    plan->loop = digits > 0 ? (*LA_STUB(round_digits))[dtype]
+                            : (*LA_STUB(round_tens))[dtype];
+    double count = fabs((double)digits);
+    plan->params.v[0] = la_scalar_float(pow(10, count));
+    return LA_OK;
+}
+const la_family la_family_ROUND = {
+    POINTWISE, UNARY_OP, LA_UNDEFINED, NULL, .ninputs = 1, .fast = LA_FAST_ALL,
+    .pick = pick_round};
+
+static la_status pick_conj(la_frame *f, la_dtype dtype, la_plan *plan)
+{
+    if (!la_is_complex(dtype)) plan->loop = la_cast_loop(dtype, dtype);
+    return LA_OK;
+}
+const la_family la_family_CONJ = {
+    POINTWISE, UNARY_OP, LA_UNDEFINED, NULL, .ninputs = 1, .fast = LA_FAST_ALL,
+    .pick = pick_conj};
+
+static la_status check_relu(la_frame *f)
+{
+    if (dtype_of(f, 0) != LA_BOOL) return LA_OK;
+    return la_error(LA_EDTYPE, "Boolean inputs not supported for relu");
+}
+const la_family la_family_RELU = {
+    POINTWISE, UNARY_OP, LA_UNDEFINED, check_relu, .ninputs = 1, .fast = LA_FAST_ALL};
+
+/* A bool is squared as a number: the result is int64, as of x ^ 2. */
+static la_status configure_square(la_frame *f, la_iter_config *c)
+{
+    if (dtype_of(f, 0) != LA_BOOL) return LA_OK;
+    if (f->form == LA_INPLACE)
+        return la_error(LA_EDTYPE, "result type Long can't be cast to the "
+                        "desired output type Bool");
+    c->static_dtype = LA_INT64;
+    c->flags &= ~(uint32_t)LA_IT_CHECK_ALL_SAME_DTYPE;
+    return LA_OK;
+}
+static la_status pick_square(la_frame *f, la_dtype dtype, la_plan *plan)
+{
+    if (dtype == LA_BOOL) plan->loop = la_cast_loop(LA_INT64, LA_BOOL);
+    return LA_OK;
+}
+const la_family la_family_SQUARE = {
+    POINTWISE, UNARY_OP, LA_UNDEFINED, NULL, .ninputs = 1,
+    .fast = LA_FAST_ALL & ~LA_FAST_BOOL, .configure = configure_square,
+    .pick = pick_square};
+
+/* Whole numbers are finite and real, and nothing else. */
+static la_status pick_classify(la_frame *f, la_dtype dtype, la_plan *plan)
+{
+    if (plan->loop) return LA_OK;
+    bool real = f->op->id == LA_OP_isreal;
+    if (la_is_complex(dtype) || (la_is_float(dtype) && !real)) return LA_OK;
+    plan->loop = real || f->op->id == LA_OP_isfinite
+        ? (*LA_STUB(always))[dtype] : (*LA_STUB(never))[dtype];
+    return LA_OK;
+}
+const la_family la_family_CLASSIFY = {
+    POINTWISE, LA_IT_CHECK_MEM_OVERLAP | LA_IT_PROMOTE_INPUTS
+    | LA_IT_RESIZE_OUTPUTS, LA_BOOL, NULL, .ninputs = 1, .fast = LA_FAST_ALL,
+    .pick = pick_classify};
+
+static double largest(la_dtype d)
+{
+    switch (d) {
+    case LA_FLOAT16: case LA_COMPLEX32: return 65504;
+    case LA_BFLOAT16: return 0x1.fep127;
+    case LA_FLOAT32: case LA_COMPLEX64: return 0x1.fffffep127;
+    default: return 0x1.fffffffffffffp1023;
+    }
+}
+
+static la_status pick_nan_to_num(la_frame *f, la_dtype dtype, la_plan *plan)
+{
+    la_scalar *v = plan->params.v;
+    if (is_whole(dtype)) plan->loop = la_cast_loop(dtype, dtype);
+    if (!la_has(f, 1)) v[0] = la_scalar_float(0);
+    if (!la_has(f, 2)) v[1] = la_scalar_float(largest(dtype));
+    if (!la_has(f, 3)) v[2] = la_scalar_float(-largest(dtype));
+    for (int k = 0; k < 3; k++) v[k].im = v[k].re;   /* both parts alike */
+    return LA_OK;
+}
+const la_family la_family_NAN_TO_NUM = {
+    POINTWISE, UNARY_OP, LA_UNDEFINED, NULL, .ninputs = 1, .fast = LA_FAST_ALL,
+    .pick = pick_nan_to_num};
+
+/* --- three inputs --- */
+
+static la_status check_lerp(la_frame *f)
+{
+    for (int k = 1; k < 3; k++) {
+        bool number = (la_arg(f, k)->flags & LA_F_WRAPPED) != 0;
+        if (number || dtype_of(f, k) == dtype_of(f, 0)) continue;
+        return la_error_at(LA_EDTYPE, k + 1, "expected dtype %s for `%s` but "
+                           "got dtype %s", la_dtype_name(dtype_of(f, 0)),
+                           k == 1 ? "end" : "weight",
+                           la_dtype_name(dtype_of(f, k)));
+    }
+    return LA_OK;
+}
+const la_family la_family_LERP = {
+    POINTWISE, LA_IT_BINARY_OP, LA_UNDEFINED, check_lerp, .ninputs = 3,
+    .fast = LA_FAST_ALL};
+
+static la_status pick_addcmul(la_frame *f, la_dtype dtype, la_plan *plan)
+{
+    const la_scalar *value = &plan->params.v[0];
+    if (value->kind >= LA_KFLOAT && is_whole(dtype))
+        return la_error(LA_EDTYPE, "For integral input tensors, argument value "
+                        "must not be a floating point number.");
+    if (value->kind == LA_KCOMPLEX && !la_is_complex(dtype))
+        return la_error(LA_EDTYPE, "For non-complex input tensors, argument "
+                        "value must not be a complex number.");
+    return LA_OK;
+}
+const la_family la_family_ADDCMUL = {
+    POINTWISE, LA_IT_BINARY_OP, LA_UNDEFINED, NULL, .ninputs = 3,
+    .fast = LA_FAST_ALL, .pick = pick_addcmul};
+
+static la_status check_addcdiv(la_frame *f)
+{
+    if (!is_whole(dtype_of(f, 1)) || !is_whole(dtype_of(f, 2))) return LA_OK;
+    return la_error(LA_EDTYPE, "Integer division with addcdiv is no longer "
+        "supported; use self + value * (tensor1 / tensor2), or addcmul with a "
+        "quotient rounded by div(..., {rounding_mode = \"trunc\"}).");
+}
+const la_family la_family_ADDCDIV = {
+    POINTWISE, LA_IT_BINARY_OP, LA_UNDEFINED, check_addcdiv, .ninputs = 3,
+    .fast = LA_FAST_ALL, .pick = pick_addcmul};
+
+/* --- clamp --- */
+
+static la_status check_clamp(la_frame *f)
+{
+    la_result_type r = LA_RESULT_TYPE_INIT;
+    la_dtype d;
+    if (!la_has(f, 1) && !la_has(f, 2))
+        return la_error(LA_EARG, "at least one of 'min' or 'max' must be given");
+    for (int k = 0; k < 3; k++)
+        if (la_has(f, k)) la_result_type_add(&r, la_arg(f, k));
+    LA_TRY(la_result_type_get(&r, &d));
+    if (la_is_complex(d) && f->form == LA_FUNCTIONAL)
+        return la_error(LA_EDTYPE, "clamp is not supported for complex types");
+    return LA_OK;
+}
+
+static la_status configure_clamp(la_frame *f, la_iter_config *c)
+{
+    if (la_has(f, 1) && la_has(f, 2)) return LA_OK;
+    c->ninputs = 2;
+    c->operands[2] = la_has(f, 1) ? la_arg(f, 1) : la_arg(f, 2);
+    return LA_OK;
+}
+
+static la_status pick_clamp(la_frame *f, la_dtype dtype, la_plan *plan)
+{
+    if (!la_has(f, 2)) plan->loop = (*LA_STUB(maximum))[dtype];
+    else if (!la_has(f, 1)) plan->loop = (*LA_STUB(minimum))[dtype];
+    return LA_OK;
+}
+const la_family la_family_CLAMP = {
+    POINTWISE, LA_IT_BINARY_OP, LA_UNDEFINED, check_clamp, .ninputs = 3,
+    .fast = LA_FAST_ALL, .configure = configure_clamp, .pick = pick_clamp};
+
+/* --- where, masked_fill --- */
+
+static la_status check_mask(la_frame *f, int k, const char *what)
+{
+    la_dtype d = dtype_of(f, k);
+    if (d == LA_BOOL || (d == LA_UINT8 && k == 0)) return LA_OK;
+    return la_error_at(LA_EDTYPE, k + 1, "%s is a bool tensor, got %s: compare "
+                       "it with something, as in x:ne(0)", what,
+                       la_dtype_name(d));
+}
+
+static la_status check_where(la_frame *f)
+{
+    return check_mask(f, 0, "the condition");
+}
+
+static la_status configure_where(la_frame *f, la_iter_config *c)
+{
+    la_result_type r = LA_RESULT_TYPE_INIT;
+    la_result_type_add(&r, la_arg(f, 1));
+    la_result_type_add(&r, la_arg(f, 2));
+    return la_result_type_get(&r, &c->static_dtype);
+}
+#define SELECT_OP (LA_IT_CHECK_MEM_OVERLAP | LA_IT_ALLOW_CPU_SCALARS \
+    | LA_IT_CHECK_ALL_SAME_DEVICE | LA_IT_RESIZE_OUTPUTS)
+const la_family la_family_WHERE = {
+    POINTWISE, SELECT_OP, LA_UNDEFINED, check_where, .ninputs = 3, .nraw = 1,
+    .configure = configure_where};
+
+static bool fits(const la_scalar *s, la_dtype d)
+{
+    char element[16];
+    la_scalar back;
+    if (s->kind == LA_KCOMPLEX) return la_is_complex(d);
+    if (!la_is_integral(d)) return true;
+    if (!isfinite(s->re)) return false;
+    if (s->kind == LA_KFLOAT && !(fabs(s->re) < 0x1p63)) return false;
+    la_scalar whole = la_scalar_int(s->kind == LA_KFLOAT ? (int64_t)s->re
+                                                         : s->i);
+    la_scalar_cast(&whole, d, element);
+    back = la_scalar_load(d, element);
+    return back.i == whole.i;
+}
+
+static la_status check_masked_fill(la_frame *f)
+{
+    const la_tensor *value = la_arg(f, 2);
+    LA_TRY(check_mask(f, 1, "the mask"));
+    if (value->ndim != 0)
+        return la_error_at(LA_ESHAPE, 3, "masked_fill only supports a "
+            "0-dimensional value tensor, but got tensor with %d "
+            "dimension(s).", value->ndim);
+    if (value->device != LA_CPU) return LA_OK;
+    la_scalar s = la_scalar_load((la_dtype)value->dtype, la_data(value));
+    if (fits(&s, dtype_of(f, 0))) return LA_OK;
+    return la_error_at(LA_EDTYPE, 3, "value cannot be converted to type %s "
+                       "without overflow", la_dtype_name(dtype_of(f, 0)));
+}
+
+static la_status configure_masked_fill(la_frame *f, la_iter_config *c)
+{
+    c->operands[1] = la_arg(f, 1);
+    c->operands[2] = la_arg(f, 2);
+    c->operands[3] = la_arg(f, 0);
+    c->static_dtype = dtype_of(f, 0);
+    return LA_OK;
+}
+const la_family la_family_MASKED_FILL = {
+    POINTWISE, SELECT_OP, LA_UNDEFINED, check_masked_fill, .ninputs = 3,
+    .nraw = 1, .configure = configure_masked_fill};
+
+/* --- two inputs that must agree --- */
+
+static la_status check_isclose(la_frame *f)
+{
+    if (!((la_arg(f, 1)->flags | la_arg(f, 0)->flags) & LA_F_WRAPPED)
+        && dtype_of(f, 0) != dtype_of(f, 1))
+        return la_error(LA_EDTYPE, "%s did not match %s",
+                        la_dtype_title(dtype_of(f, 0)),
+                        la_dtype_title(dtype_of(f, 1)));
+    if (la_arg_float(f, 2) < 0)
+        return la_error_at(LA_EARG, 3, "rtol must be greater than or equal to "
+                           "zero, but got %g", la_arg_float(f, 2));
+    if (la_arg_float(f, 3) < 0)
+        return la_error_at(LA_EARG, 4, "atol must be greater than or equal to "
+                           "zero, but got %g", la_arg_float(f, 3));
+    return LA_OK;
+}
+const la_family la_family_ISCLOSE = {
+    POINTWISE, LA_IT_COMPARISON_OP, LA_BOOL, check_isclose, .ninputs = 2,
+    .fast = LA_FAST_ALL};
+
+static la_status check_heaviside(la_frame *f)
+{
+    if (la_is_complex(dtype_of(f, 0)) || la_is_complex(dtype_of(f, 1)))
+        return la_error(LA_EDTYPE, "heaviside is not yet implemented for "
+                        "complex tensors.");
+    if (((la_arg(f, 1)->flags | la_arg(f, 0)->flags) & LA_F_WRAPPED)
+        || dtype_of(f, 0) == dtype_of(f, 1))
+        return LA_OK;
+    return la_error(LA_EDTYPE, "heaviside is not yet implemented for tensors "
+                    "with different dtypes.");
+}
+const la_family la_family_HEAVISIDE = {
+    POINTWISE, LA_IT_BINARY_OP, LA_UNDEFINED, check_heaviside, .ninputs = 2,
+    .fast = LA_FAST_ALL};
