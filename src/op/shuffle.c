@@ -361,3 +361,31 @@ la_status la_impl_repeat_interleave_self(la_frame *f)
     LA_TRY(check_counts(counts, 1));
     return give(f, positions(counts, 1, &out), &out);
 }
+
+la_status la_impl_repeat_interleave_tensor(la_frame *f)
+{
+    la_tensor *counts = la_arg(f, 1), *out;
+    LA_OWNED in = NULL;
+    LA_OWNED index = NULL;
+    la_scalar one;
+    int d;
+    LA_TRY(check_counts(counts, 2));
+    LA_TRY(check_meta(counts));
+    LA_TRY(interleave_input(f, 2, &in, &d));
+    if (counts->numel == 1) {
+        one = la_scalar_load(counts->dtype, la_data(counts));
+        if (one.i < 0)
+            return la_error_at(LA_EARG, 2, "repeats can not be negative");
+        return give(f, interleave(in, d, one.i, &out), &out);
+    }
+    if (counts->numel != la_sizes(in)[d])
+        return la_error_at(LA_ESHAPE, 2, "repeats must have the same size as "
+                           "input along dim, but got repeats.size(1) = %lld "
+                           "and input.size(%d) = %lld",
+                           (long long)counts->numel, d + 1,
+                           (long long)la_sizes(in)[d]);
+    LA_TRY(positions(counts, 2, &index));
+    LA_TRY(check_output_size(f, 3, index->numel));
+    return give(f, la_run(index_select, &out, LA_T(in), LA_I(d), LA_T(index)),
+                &out);
+}
