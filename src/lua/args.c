@@ -64,7 +64,7 @@ static const char *counted(la_type t)
 {
     switch (t) {
     case LA_TYPE_DIM: case LA_TYPE_DIMS: case LA_TYPE_DIMS_VARIADIC:
-        return "dimension";
+    case LA_TYPE_DIM_LISTS: return "dimension";
     case LA_TYPE_INDEX: case LA_TYPE_INDICES: return "index";
     default: return NULL;
     }
@@ -108,6 +108,36 @@ static bool int_list(parser *p, int at, int arg, la_type type, la_value *v)
         if (!fits) return false;
     }
     *v = (la_value){.tag = LA_VINTS, .given = true, .ints = {list, n}};
+    return true;
+}
+
+/* {{1, 2}, {2, 3}}: two lists of one length, kept one behind the other. A
+** single number stands for a list of one. */
+static bool dim_lists(parser *p, int at, int arg, la_value *v)
+{
+    lua_State *L = p->L;
+    lua_Integer n = -1;
+    int64_t *list = NULL;
+    if (lua_type(L, at) != LUA_TTABLE || lua_rawlen(L, at) != 2)
+        return expected(p, at, arg, "two lists of dimensions");
+    for (int side = 0; side < 2; side++) {
+        lua_rawgeti(L, at, side + 1);
+        int sub = lua_gettop(L);
+        bool whole = lua_type(L, sub) == LUA_TTABLE;
+        lua_Integer len = whole ? (lua_Integer)lua_rawlen(L, sub) : 1;
+        if (len > 64 || (side == 1 && len != n))
+            return misfit(p, arg, "both lists of dims must have the same "
+                          "length");
+        if (side == 0) list = list_room(p, 2 * (n = len));
+        for (lua_Integer i = 0; i < len; i++) {
+            if (whole) lua_rawgeti(L, sub, i + 1);
+            else lua_pushvalue(L, sub);
+            if (!one_int(p, lua_gettop(L), arg, LA_TYPE_DIM_LISTS,
+                         &list[side * n + i])) return false;
+            lua_pop(L, 1);
+        }
+    }
+    *v = (la_value){.tag = LA_VINTS, .given = true, .ints = {list, 2 * n}};
     return true;
 }
 
@@ -323,6 +353,7 @@ static bool read_value(parser *p, int at, int arg, int k)
         if (lua_type(p->L, at) == LUA_TTABLE)
             return int_list(p, at, arg, type, v);
         return int_single(p, at, arg, type, v);
+    case LA_TYPE_DIM_LISTS: return dim_lists(p, at, arg, v);
     case LA_TYPE_BOOL:
         if (lua_type(p->L, at) != LUA_TBOOLEAN)
             return expected(p, at, arg, "boolean");
@@ -450,7 +481,8 @@ static bool is_list(la_type t)
     switch (t) {
     case LA_TYPE_TENSORS: case LA_TYPE_DIMS: case LA_TYPE_DIMS_VARIADIC:
     case LA_TYPE_INDICES: case LA_TYPE_INTS: case LA_TYPE_SIZE:
-    case LA_TYPE_INTS_VARIADIC: case LA_TYPE_NAMES: return true;
+    case LA_TYPE_INTS_VARIADIC: case LA_TYPE_NAMES: case LA_TYPE_DIM_LISTS:
+        return true;
     default: return false;
     }
 }

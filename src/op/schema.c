@@ -24,6 +24,7 @@ static const type_row types[] = {
     {"str", LA_TYPE_STR, "string"},
     {"dtype", LA_TYPE_DTYPE, "dtype"},
     {"dim...", LA_TYPE_DIMS_VARIADIC, "dimensions"},
+    {"dim[][]", LA_TYPE_DIM_LISTS, "two lists of dimensions"},
     {"dim[]", LA_TYPE_DIMS, "dimension or list of dimensions"},
     {"dim", LA_TYPE_DIM, "dimension"},
     {"index[]", LA_TYPE_INDICES, "list of indices"},

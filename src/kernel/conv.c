@@ -1,0 +1,39 @@
+/* Direct convolution of float32 and float64. */
+#include "kernel/conv.h"
+#include "kernel/gemm_parts.h"
+
+#if VEC_BYTES == 64
+#define MR 14
+#define ROWS ROW(1) ROW(2) ROW(3) ROW(4) ROW(5) ROW(6) ROW(7) ROW(8) ROW(9) \
+    ROW(10) ROW(11) ROW(12) ROW(13) ROW(14)
+#else
+#define MR 6
+#define ROWS ROW(1) ROW(2) ROW(3) ROW(4) ROW(5) ROW(6)
+#endif
+
+#define ELEM float
+#define VEC f32v
+#define VL F32_LANES
+#define FMA f32_fma
+#define NAME(x) x##_f32
+#include "kernel/conv_tile.inc"
+#undef ELEM
+#undef VEC
+#undef VL
+#undef FMA
+#undef NAME
+
+const la_conv_kernels LA_KERNEL(conv_f32) = {
+    MR, F32_LANES, tiles_f32, pack_f32
+};
+
+#define ELEM double
+#define VEC f64v
+#define VL F64_LANES
+#define FMA f64_fma
+#define NAME(x) x##_f64
+#include "kernel/conv_tile.inc"
+
+const la_conv_kernels LA_KERNEL(conv_f64) = {
+    MR, F64_LANES, tiles_f64, pack_f64
+};

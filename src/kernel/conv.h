@@ -1,0 +1,68 @@
+/*
+** The contract of the convolution kernels.
+**
+** A convolution with stride 1 along a row of the (padded) input is a product
+** whose B is never built: tap t of channel c is the same row of the input,
+** shifted. 'tiles' takes packed weights, a table of those shifts and the place
+** of every output row, and keeps mr channels x vectors of pixels in registers.
+** A stride above 1 is taken out before, by storing the columns of a row sorted
+** by their remainder.
+*/
+#ifndef LA_KERNEL_CONV_H
+#define LA_KERNEL_CONV_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "kernel/kernel.h"
+
+/* Offsets and strides are in elements. */
+typedef struct la_conv_tiles {
+    int64_t k;              /* taps x channels of this block */
+    int64_t m;              /* output channels */
+    const void *weights;    /* panels of mr channels, k after k */
+    const void *source;     /* input rows with their padding */
+    const int64_t *shift;   /* [k] from an output's place to its tap */
+    int64_t row_step;       /* from an output row's place to the next one's */
+    int64_t rows, cols;     /* output pixels */
+    void *out;
+    int64_t out_channel, out_row, out_col;
+    const void *bias;       /* [m] or NULL; added in the first block */
+    bool first;             /* store instead of add */
+} la_conv_tiles;
+
+typedef struct la_conv_kernels {
+    int mr, lanes;
+    void (*tiles)(const la_conv_tiles *);
+    /* weights: dst[p][t][mr] = src[(p*mr + i)*row + t], a panel of 'valid'
+    ** rows, taps contiguous. */
+    void (*pack)(void *dst, const void *src, int64_t row, int valid,
+                 int64_t taps);
+} la_conv_kernels;
+
+LA_STUB_DECLARE(la_conv_kernels, conv_f32);
+LA_STUB_DECLARE(la_conv_kernels, conv_f64);
+
+/* One window's geometry along one of three dims (unused ones: all 1, pad 0). */
+typedef struct la_window {
+    int64_t in, out, kernel, stride, pad, dilation;
+} la_window;
+
+/* Columns of an image: for channel c, tap t and output row r0 <= r < r1 (over
+** the first two dims together), cols[(c*taps + t)*col_step + (r - r0)*OW + w].
+** Padding reads as zero. in strides: channel, then the three dims. */
+typedef struct la_columns {
+    la_window w[3];
+    int64_t channels, r0, r1;
+    char *image, *cols;
+    int64_t image_step[4], col_step;
+} la_columns;
+
+typedef struct la_column_kernels {
+    void (*gather)(const la_columns *);   /* image -> cols (im2col) */
+    void (*scatter)(const la_columns *);  /* image += cols (col2im) */
+} la_column_kernels;
+typedef la_column_kernels la_column_table[LA_NDTYPES];
+LA_STUB_DECLARE(la_column_table, columns);
+
+#endif

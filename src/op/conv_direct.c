@@ -1,0 +1,326 @@
+/*
+** Direct convolution: the rows of the input that a band of output rows needs
+** are copied, with their padding, into a piece of memory that stays in the
+** second cache, and the kernel multiplies from there. Also serves the gradient
+** of the input for stride 1, as the convolution of the other side with the
+** taps reversed. Sums run over channels and taps in blocks whose size depends
+** on the kernel's shape alone.
+*/
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/pool.h"
+#include "op/conv_run.h"
+
+#define TAPS_PER_BLOCK 288
+#define NARROW 6            /* rows shorter than this go to the product */
+
+typedef struct direct {
+    const la_conv_kernels *ker;
+    int64_t size;           /* of an element */
+    int64_t batch, groups, ic, oc;
+    la_window w[3];
+    const char *src, *weight, *bias;
+    char *dst;
+    const int64_t *src_step, *dst_step;
+    int64_t w_row, w_channel, w_group;   /* steps of the weight, elements */
+    bool flip;
+    int64_t taps, channels, blocks;      /* channels per block */
+    int64_t phase, pitch, band, height;  /* of the copied rows */
+    int64_t bands, units;
+    int tasks;
+    size_t packed_bytes, shift_bytes, room_bytes;
+    char *packed, *room;
+    int64_t *shift;
+} direct;
+
+static int64_t lesser(int64_t a, int64_t b) { return a < b ? a : b; }
+static size_t aligned(int64_t bytes) { return ((size_t)bytes + 127) & ~63ul; }
+
+static const la_conv_kernels *kernels_of(la_dtype d)
+{
+    if (d == LA_FLOAT32) return LA_STUB(conv_f32);
+    return d == LA_FLOAT64 ? LA_STUB(conv_f64) : NULL;
+}
+
+bool la_conv_direct_serves(const la_conv *c, bool backward)
+{
+    if (!kernels_of(c->dtype)) return false;
+    int64_t cols = backward ? c->w[2].in : c->w[2].out;
+    if (cols < NARROW) return false;
+    for (int d = 0; backward && d < 3; d++)
+        if (c->w[d].stride != 1) return false;
+    return la_conv_taps(c) <= 4 * TAPS_PER_BLOCK;
+}
+
+/* ---- the plan ---- */
+
+static void take_forward(direct *s, const la_conv *c)
+{
+    s->ic = c->ic;
+    s->oc = c->oc;
+    s->src = c->x;
+    s->dst = c->y;
+    s->src_step = c->x_step;
+    s->dst_step = c->y_step;
+    s->bias = c->bias;
+    s->w_row = c->ic * s->taps;
+    s->w_channel = s->taps;
+    memcpy(s->w, c->w, sizeof s->w);
+}
+
+static void take_backward(direct *s, const la_conv *c)
+{
+    s->ic = c->oc;
+    s->oc = c->ic;
+    s->src = c->y;
+    s->dst = c->x;
+    s->src_step = c->y_step;
+    s->dst_step = c->x_step;
+    s->bias = NULL;
+    s->flip = true;
+    s->w_row = s->taps;
+    s->w_channel = c->ic * s->taps;
+    for (int d = 0; d < 3; d++) {
+        const la_window *w = &c->w[d];
+        s->w[d] = (la_window){w->out, w->in, w->kernel, 1,
+            w->dilation * (w->kernel - 1) - w->pad, w->dilation};
+    }
+}
+
+/* Rows of a band: what it copies should fit half of the second cache. */
+static void plan_bands(direct *s)
+{
+    const la_window *h = &s->w[1], *x = &s->w[2];
+    int64_t lanes = s->ker->lanes, reach = (h->kernel - 1) * h->dilation + 1;
+    int64_t per_row = (x->out + lanes - 1) / lanes * lanes;
+    s->phase = per_row + (x->kernel - 1) * x->dilation / x->stride + 1;
+    s->pitch = s->phase * x->stride;
+    int64_t line = s->channels * s->w[0].kernel * s->pitch * s->size;
+    int64_t fit = ((int64_t)la_cpu_cache(2) * 5 / 8 / line - reach) / h->stride
+        + 1;
+    int64_t most = h->out < 1 ? 1 : h->out, least = lesser(most, 4);
+    fit = fit < least ? least : lesser(fit, most);
+    s->bands = (most + fit - 1) / fit;
+    int64_t threads = la_in_parallel() ? 1 : la_num_threads();
+    int64_t others = s->batch * s->groups * s->w[0].out;
+    if (others * s->bands < threads) s->bands = lesser(threads, most);
+    s->band = (most + s->bands - 1) / s->bands;
+    s->bands = (most + s->band - 1) / s->band;
+    s->height = (s->band - 1) * h->stride + reach;
+    s->units = others * s->bands;
+    double work = (double)s->units * (double)s->band * (double)per_row
+        * (double)s->oc * (double)(s->ic * s->taps);
+    s->tasks = (int)lesser(work < 1e5 ? 1 : threads, s->units);
+}
+
+static void plan_make(direct *s, const la_conv *c, bool backward)
+{
+    *s = (direct){.ker = kernels_of(c->dtype), .batch = c->batch,
+                  .groups = c->groups, .taps = la_conv_taps(c),
+                  .weight = c->weight,
+                  .size = (int64_t)la_dtype_size(c->dtype)};
+    s->w_group = c->oc * c->ic * s->taps;
+    if (backward) take_backward(s, c);
+    else take_forward(s, c);
+    int64_t fit = TAPS_PER_BLOCK / s->taps;
+    s->channels = lesser(fit < 1 ? 1 : fit, s->ic);
+    s->blocks = (s->ic + s->channels - 1) / s->channels;
+    plan_bands(s);
+    int64_t panels = (s->oc + s->ker->mr - 1) / s->ker->mr;
+    s->packed_bytes = aligned(s->groups * panels * s->ker->mr * s->ic
+                              * s->taps * s->size);
+    s->shift_bytes = aligned(s->channels * s->taps * 8);
+    s->room_bytes = aligned(s->channels * s->w[0].kernel * s->height
+                            * s->pitch * s->size);
+}
+
+/* Where each tap of each channel lies, from the place of an output. */
+static void make_shifts(direct *s)
+{
+    const la_window *w = s->w;
+    int64_t *out = s->shift;
+    for (int64_t c = 0; c < s->channels; c++)
+        for (int64_t t = 0; t < s->taps; t++) {
+            int64_t tap = s->flip ? s->taps - 1 - t : t;
+            int64_t x = tap % w[2].kernel * w[2].dilation;
+            int64_t h = tap / w[2].kernel % w[1].kernel * w[1].dilation;
+            int64_t d = tap / w[2].kernel / w[1].kernel;
+            *out++ = ((c * w[0].kernel + d) * s->height + h) * s->pitch
+                + x % w[2].stride * s->phase + x / w[2].stride;
+        }
+}
+
+/* Elements of packed weights before block b of group g. */
+static int64_t packed_at(const direct *s, int64_t g, int64_t b)
+{
+    int64_t panels = (s->oc + s->ker->mr - 1) / s->ker->mr;
+    int64_t column = panels * s->ker->mr * s->taps;
+    return (g * s->ic + b * s->channels) * column;
+}
+
+static void pack_block(const direct *s, int64_t g, int64_t b)
+{
+    int64_t mr = s->ker->mr, first = b * s->channels;
+    int64_t count = lesser(s->channels, s->ic - first);
+    char *to = s->packed + packed_at(s, g, b) * s->size;
+    const char *from = s->weight
+        + (g * s->w_group + first * s->w_channel) * s->size;
+    for (int64_t i = 0; i < s->oc; i += mr)
+        for (int64_t c = 0; c < count; c++) {
+            s->ker->pack(to, from + (i * s->w_row + c * s->w_channel) * s->size,
+                         s->w_row, (int)lesser(mr, s->oc - i), s->taps);
+            to += mr * s->taps * s->size;
+        }
+}
+
+static void pack_weights(int64_t begin, int64_t end, void *context)
+{
+    const direct *s = context;
+    for (int64_t i = begin; i < end; i++)
+        pack_block(s, i / s->blocks, i % s->blocks);
+}
+
+/* ---- copying rows ---- */
+
+static void copy_strided(char *to, const char *from, int64_t step, int64_t n,
+                         int64_t size)
+{
+    if (step == 1) {
+        memcpy(to, from, (size_t)(n * size));
+    } else if (size == 4) {
+        for (int64_t i = 0; i < n; i++)
+            ((uint32_t *)to)[i] = ((const uint32_t *)from)[i * step];
+    } else {
+        for (int64_t i = 0; i < n; i++)
+            ((uint64_t *)to)[i] = ((const uint64_t *)from)[i * step];
+    }
+}
+
+/* One padded row; columns sorted by their remainder modulo the stride. */
+static void copy_row(const direct *s, char *to, const char *row)
+{
+    const la_window *w = &s->w[2];
+    int64_t step = s->src_step[4], size = s->size;
+    for (int64_t r = 0; r < w->stride; r++, to += s->phase * size) {
+        int64_t at = r - w->pad;      /* input column of place 0 */
+        int64_t first = at < 0 ? (-at + w->stride - 1) / w->stride : 0;
+        int64_t last = at < w->in ? (w->in - at + w->stride - 1) / w->stride
+                                  : 0;
+        first = lesser(first, s->phase);
+        last = lesser(last, s->phase);
+        if (last < first) last = first;
+        memset(to, 0, (size_t)(first * size));
+        if (last > first)
+            copy_strided(to + first * size,
+                         row + (first * w->stride + at) * step * size,
+                         step * w->stride, last - first, size);
+        memset(to + last * size, 0, (size_t)((s->phase - last) * size));
+    }
+}
+
+typedef struct place {
+    int64_t n, g, d, row, rows;   /* of one unit of work */
+} place;
+
+static void copy_plane(const direct *s, char *to, const char *plane, int64_t d,
+                       int64_t row)
+{
+    const la_window *w = s->w;
+    size_t bytes = (size_t)(s->pitch * s->size);
+    for (int64_t h = 0; h < s->height; h++, to += bytes) {
+        int64_t y = row * w[1].stride + h - w[1].pad;
+        if (d < 0 || d >= w[0].in || y < 0 || y >= w[1].in)
+            memset(to, 0, bytes);
+        else
+            copy_row(s, to, plane + (d * s->src_step[2] + y * s->src_step[3])
+                     * s->size);
+    }
+}
+
+static void copy_block(const direct *s, char *room, const place *p,
+                       int64_t first, int64_t count)
+{
+    const la_window *d = &s->w[0];
+    int64_t plane = s->height * s->pitch * s->size;
+    for (int64_t c = first; c < first + count; c++) {
+        const char *from = s->src + (p->n * s->src_step[0]
+            + (p->g * s->ic + c) * s->src_step[1]) * s->size;
+        for (int64_t k = 0; k < d->kernel; k++, room += plane)
+            copy_plane(s, room, from,
+                       p->d * d->stride + k * d->dilation - d->pad, p->row);
+    }
+}
+
+/* ---- the work ---- */
+
+static void multiply_block(const direct *s, const char *room, const place *p,
+                           int64_t b, int64_t count)
+{
+    const int64_t *step = s->dst_step;
+    la_conv_tiles t = {
+        .k = count * s->taps, .m = s->oc, .source = room, .shift = s->shift,
+        .weights = s->packed + packed_at(s, p->g, b) * s->size,
+        .row_step = s->w[1].stride * s->pitch, .rows = p->rows,
+        .cols = s->w[2].out, .out_channel = step[1], .out_row = step[3],
+        .out_col = step[4], .first = b == 0};
+    t.out = s->dst + (p->n * step[0] + p->g * s->oc * step[1] + p->d * step[2]
+                      + p->row * step[3]) * s->size;
+    if (b == 0 && s->bias) t.bias = s->bias + p->g * s->oc * s->size;
+    s->ker->tiles(&t);
+}
+
+static place place_of(const direct *s, int64_t unit)
+{
+    place p;
+    p.row = unit % s->bands * s->band;
+    unit /= s->bands;
+    p.d = unit % s->w[0].out;
+    unit /= s->w[0].out;
+    p.g = unit % s->groups;
+    p.n = unit / s->groups;
+    p.rows = lesser(s->band, s->w[1].out - p.row);
+    return p;
+}
+
+static void run_unit(const direct *s, char *room, int64_t unit)
+{
+    place p = place_of(s, unit);
+    for (int64_t b = 0; b < s->blocks; b++) {
+        int64_t first = b * s->channels;
+        int64_t count = lesser(s->channels, s->ic - first);
+        copy_block(s, room, &p, first, count);
+        multiply_block(s, room, &p, b, count);
+    }
+}
+
+static void run_tasks(int64_t begin, int64_t end, void *context)
+{
+    const direct *s = context;
+    for (int64_t t = begin; t < end; t++) {
+        char *room = s->room + (size_t)t * s->room_bytes;
+        int64_t u = s->units * t / s->tasks, last = s->units * (t + 1)
+            / s->tasks;
+        for (; u < last && !la_interrupted(); u++) run_unit(s, room, u);
+    }
+}
+
+la_status la_conv_direct(const la_conv *c, bool backward)
+{
+    direct s;
+    plan_make(&s, c, backward);
+    if (s.units == 0 || s.oc == 0) return LA_OK;
+    size_t bytes = s.packed_bytes + s.shift_bytes
+        + s.room_bytes * (size_t)s.tasks;
+    char *block = la_mem_alloc(bytes);
+    if (!block) return LA_ENOMEM;
+    s.packed = block;
+    s.shift = (int64_t *)(block + s.packed_bytes);
+    s.room = block + s.packed_bytes + s.shift_bytes;
+    make_shifts(&s);
+    pack_weights(0, s.groups * s.blocks, &s);
+    if (s.tasks == 1) run_tasks(0, 1, &s);
+    else la_parallel_for(s.tasks, 1, run_tasks, &s);
+    la_mem_free(block, bytes);
+    return la_interrupted() ? LA_EINTR : LA_OK;
+}
