@@ -33,7 +33,23 @@
 #define MAPV(S, x) (x)
 #define MAP1(x) (x)
 #define IDENT 1
-#include "kernel/reduce_floats.inc"
+#include "kernel/reduce_floats_wide.inc"
+#include "kernel/reduce_undef.inc"
+
+/* Products of 16-bit floats leave their range easily: as in PyTorch every step
+** is rounded to the dtype, so that an overflow shows. */
+#define OPID(t) LA_CAT(prod, _, t, )
+#define COMBV(S, a, b) f16_widen(f16_narrow((a) * (b)))
+#define COMB1(a, b) la_f16_to_f32(la_f32_to_f16((a) * (b)))
+#define MAPV(S, x) (x)
+#define MAP1(x) (x)
+#define IDENT 1
+#include "kernel/reduce_float_f16.inc"
+#undef COMBV
+#undef COMB1
+#define COMBV(S, a, b) bf16_widen(bf16_narrow((a) * (b)))
+#define COMB1(a, b) la_bf16_to_f32(la_f32_to_bf16((a) * (b)))
+#include "kernel/reduce_float_bf16.inc"
 #include "kernel/reduce_undef.inc"
 
 /* Wrapping is done in unsigned numbers, whose overflow has a meaning. */

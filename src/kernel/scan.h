@@ -33,6 +33,7 @@ typedef struct la_scan {
     void (*line)(const la_scan_line *s, char *carry);
     void (*total)(const la_scan_line *s, char *carry);
     void (*columns)(const la_scan_columns *s);
+    void (*join)(char *carry, const char *next);   /* carry, then next */
 } la_scan;
 
 /* Indexed by the dtype of the result, which the input has been given before;

@@ -102,6 +102,7 @@ static inline void put_u64(char *p, uint64_t x) { memcpy(p, &x, sizeof(x)); }
 
 /* Lane 3 everywhere. */
 #define SPLAT3(v) __builtin_shufflevector(v, v, 3, 3, 3, 3)
-#define SCAN_ENTRY(k, a) {sizeof(a), start_##k, line_##k, total_##k, columns_##k}
+#define SCAN_ENTRY(k, a) \
+    {sizeof(a), start_##k, line_##k, total_##k, columns_##k, join_##k}
 
 #endif

@@ -41,6 +41,10 @@ la_status la_reduce_output(la_frame *f, int k, const la_tensor *self,
 /* PyTorch's refusal to reduce a dim of size 0 without an identity. */
 la_status la_reduce_check_nonzero(const la_tensor *self, uint64_t mask,
                                   const char *name, bool whole);
+/* Give 'out' the names of 'self', of the same dims. */
+la_status la_take_names(la_tensor *out, const la_tensor *self);
+/* Replace *slot (owned; may be NULL) by 't' converted to a dtype. */
+la_status la_convert_to(la_tensor *t, la_dtype to, la_tensor **slot);
 static inline uint64_t la_all_dims(const la_tensor *t)
 {
     return t->ndim >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << t->ndim) - 1;

@@ -39,13 +39,6 @@ static la_status sum_meta(la_frame *f)
                             sum_dtype(f, self));
 }
 
-/* Convert into a tensor of this dtype, kept in '*out'. */
-static la_status convert(la_tensor *t, la_dtype to, la_tensor **out)
-{
-    LA_TRY(la_tensor_empty(t->ndim, la_sizes(t), to, out));
-    return la_run_(copy_, *out, LA_T(t));
-}
-
 typedef struct way {          /* kernel table and storing of an operation */
     const la_reductions *table;
     la_reduce_mode mode;
@@ -84,7 +77,7 @@ static la_status sum_impl(la_frame *f, const way *w)
     bool natural = to == LA_INT64 && is_int(dtype_of(self));
     if (to == dtype_of(self) || natural)
         return sum_into(w, self, mask_of(f), out);
-    LA_TRY(convert(self, to, &other));
+    LA_TRY(la_convert_to(self, to, &other));
     return sum_into(w, other, mask_of(f), out);
 }
 

@@ -64,3 +64,23 @@ la_status la_reduce_check_nonzero(const la_tensor *self, uint64_t mask,
                             "have non-zero size.", name, d + 1);
     return LA_OK;
 }
+
+la_status la_take_names(la_tensor *out, const la_tensor *self)
+{
+    if (self->names) la_tensor_set_names(out, la_names_retain(self->names));
+    return LA_OK;
+}
+
+la_status la_convert_to(la_tensor *t, la_dtype to, la_tensor **slot)
+{
+    la_tensor *made = NULL;
+    LA_TRY(la_tensor_empty(t->ndim, la_sizes(t), to, &made));
+    la_status status = la_run_(copy_, made, LA_T(t));
+    if (status) {
+        la_tensor_release(made);
+        return status;
+    }
+    la_tensor_drop(slot);
+    *slot = made;
+    return LA_OK;
+}

@@ -176,9 +176,7 @@ la_status la_impl_vector_norm(la_frame *f)
     double p = la_arg_float(f, V_ORD);
     norm_way w = way_of(p);
     if (la_has(f, V_DTYPE) && f->args[V_DTYPE].dtype != dtype_of(self)) {
-        LA_TRY(la_tensor_empty(self->ndim, la_sizes(self),
-                               f->args[V_DTYPE].dtype, &other));
-        LA_TRY(la_run_(copy_, other, LA_T(self)));
+        LA_TRY(la_convert_to(self, f->args[V_DTYPE].dtype, &other));
         self = other;
     }
     la_reduce_job job = {
