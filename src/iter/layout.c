@@ -170,13 +170,57 @@ static void permute(int64_t *values, const uint8_t *perm, int n)
     for (int d = 0; d < n; d++) values[d] = old[perm[d]];
 }
 
+/* Where PyTorch converts a whole input first, its dense copy takes part in the
+** order. Only inputs with gaps or overlaps have a copy of another order. */
+static bool sorts_as_copy(const la_iter_operand *op)
+{
+    return !op->is_output && op->current != op->target
+        && !(op->tensor->flags & LA_F_DENSE);
+}
+
+static void put_copy_strides(const la_iter *it, la_iter_operand *op)
+{
+    const la_tensor *t = op->tensor;
+    int64_t strides[LA_MAX_DIMS];
+    int lead = it->ndim - t->ndim;
+    la_preserve_strides(t, strides);
+    for (int d = 0; d < t->ndim; d++) {
+        bool broadcast = la_sizes(t)[d] == 1 && it->shape[lead + d] != 1;
+        op->strides[lead + d] = broadcast ? 0
+            : strides[d] * (int64_t)la_dtype_size(op->target);
+    }
+}
+
+static void sort_with_copies(la_iter *it)
+{
+    int64_t saved[LA_ITER_MAX_OPS][LA_MAX_DIMS];
+    size_t bytes = sizeof(int64_t) * (size_t)it->ndim;
+    for (int k = 0; k < it->noperands; k++) {
+        memcpy(saved[k], it->op[k].strides, bytes);
+        if (sorts_as_copy(&it->op[k])) put_copy_strides(it, &it->op[k]);
+    }
+    sort_dims(it, it->perm);
+    for (int k = 0; k < it->noperands; k++)
+        memcpy(it->op[k].strides, saved[k], bytes);
+}
+
+static void choose_order(la_iter *it)
+{
+    if (it->flags & LA_IT_ENFORCE_LINEAR_ITERATION) return;
+    for (int k = it->noutputs; k < it->noperands; k++)
+        if (sorts_as_copy(&it->op[k])) {
+            sort_with_copies(it);
+            return;
+        }
+    sort_dims(it, it->perm);
+}
+
 void la_iter_reorder(la_iter *it)
 {
     for (int d = 0; d < it->ndim; d++)
         it->perm[d] = (uint8_t)(it->ndim - 1 - d);
     if (it->ndim <= 1) return;
-    if (!(it->flags & LA_IT_ENFORCE_LINEAR_ITERATION))
-        sort_dims(it, it->perm);
+    choose_order(it);
     permute(it->shape, it->perm, it->ndim);
     for (int k = 0; k < it->noperands; k++)
         if (la_iter_fixed(&it->op[k]))

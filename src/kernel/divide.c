@@ -12,6 +12,15 @@
 #include "kernel/each_complex.inc"
 #include "kernel/table.inc"
 
+/* A number over a tensor: PyTorch multiplies it by the reciprocal. */
+#define NAME div_into
+#define ARITY 2
+#define EXPR(a, b) (1 / (b) * (a))
+#include "kernel/each_float.inc"
+#define EXPR(a, b) CXF(mul)(CXF(div)((CX){1, 0}, b), a)
+#include "kernel/each_complex.inc"
+#include "kernel/table.inc"
+
 #define BY_MINUS_ONE(b) (IS_SIGNED && (b) == (INT)-1)
 #define QUOTIENT(a, b) ((b) == 0 ? (WIDE)0 : BY_MINUS_ONE(b) \
     ? 0 - (WIDE)(a) : (WIDE)((a) / (b)))

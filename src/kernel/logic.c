@@ -93,7 +93,8 @@
 
 #define NAME bitwise_left_shift
 #define ARITY 2
-#define EXPR(a, b) ((UINT)(b) >= BITS ? 0 : (WIDE)(a) << ((UINT)(b) & (BITS - 1)))
+#define EXPR(a, b) ((UINT)(b) >= BITS ? 0 \
+    : (WIDE)(a) << ((UINT)(b) & (BITS - 1)))
 #include "kernel/each_bits.inc"
 #include "kernel/table.inc"
 

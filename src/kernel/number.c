@@ -90,4 +90,6 @@ static inline uint16_t next16(uint16_t a, uint16_t b, uint16_t inf)
 #define RESULT uint8_t
 #define EXPR(a) ((a) == 0)
 #include "kernel/each_bits.inc"
+#define EXPR(a) ((a) == 0)
+#include "kernel/each_bool.inc"
 #include "kernel/table.inc"

@@ -1,5 +1,5 @@
-/* Sign and size of one number: neg, abs, sign, sgn, signbit, square, reciprocal,
-** relu and the piecewise linear activations. */
+/* Sign and size of one number: neg, abs, sign, sgn, signbit, square,
+** reciprocal, degrees and radians. */
 #include "kernel/complex.h"
 
 #define NAME neg

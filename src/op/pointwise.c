@@ -225,12 +225,14 @@ const la_family la_family_UNARY_FLOAT = {
 const la_family la_family_UNARY_BOOL = {
     POINTWISE, UNARY_BOOL_OP, LA_BOOL, .ninputs = 1, .fast = LA_FAST_ALL};
 const la_family la_family_BINARY = {
-    POINTWISE, LA_IT_BINARY_OP, LA_UNDEFINED, .ninputs = 2, .fast = LA_FAST_ALL};
+    POINTWISE, LA_IT_BINARY_OP, LA_UNDEFINED, .ninputs = 2,
+    .fast = LA_FAST_ALL};
 const la_family la_family_BINARY_FLOAT = {
     POINTWISE, LA_IT_BINARY_FLOAT_OP, LA_UNDEFINED, .ninputs = 2,
     .fast = LA_FAST_FLOAT | LA_FAST_COMPLEX};
 const la_family la_family_COMPARE = {
-    POINTWISE, LA_IT_COMPARISON_OP, LA_BOOL, .ninputs = 2, .fast = LA_FAST_ALL};
+    POINTWISE, LA_IT_COMPARISON_OP, LA_BOOL, .ninputs = 2,
+    .fast = LA_FAST_ALL};
 const la_family la_family_TERNARY = {
     POINTWISE, LA_IT_BINARY_OP, LA_UNDEFINED, .ninputs = 3,
     .fast = LA_FAST_ALL};

@@ -7,6 +7,7 @@
 
 #define POINTWISE .meta = la_pointwise_meta, .impl = la_pointwise_impl
 
+LA_STUB_DECLARE(la_loops, div_into);
 LA_STUB_DECLARE(la_loops, div_trunc);
 LA_STUB_DECLARE(la_loops, floor_divide);
 LA_STUB_DECLARE(la_loops, is_zero);
@@ -67,7 +68,7 @@ static la_status refuse_zero(const la_tensor *t, la_dtype dtype)
         s = la_scalar_load(dtype, element);
         zero = s.i == 0;
     } else {
-        zero = t->dtype != LA_BOOL && has_zero(t);
+        zero = has_zero(t);
     }
     return zero ? la_error_at(LA_EARG, 2, "ZeroDivisionError: an integer "
                               "divisor is 0") : LA_OK;
@@ -102,14 +103,19 @@ static la_status configure_div(la_frame *f, la_iter_config *c)
 
 static la_status pick_div(la_frame *f, la_dtype dtype, la_plan *plan)
 {
-    if (!la_has(f, 2)) return LA_OK;
+    if (!la_has(f, 2)) {
+        if (la_arg(f, 0)->flags & LA_F_WRAPPED)
+            plan->loop = (*LA_STUB(div_into))[dtype];
+        return LA_OK;
+    }
     plan->loop = la_str_is(&f->args[2], "trunc")
         ? (*LA_STUB(div_trunc))[dtype] : (*LA_STUB(floor_divide))[dtype];
     return pick_int_divide(f, dtype, plan);
 }
 const la_family la_family_DIV = {
     POINTWISE, LA_IT_BINARY_FLOAT_OP, LA_UNDEFINED, check_div, .ninputs = 2,
-    .fast = LA_FAST_FLOAT | LA_FAST_COMPLEX, .configure = configure_div, .pick = pick_div};
+    .fast = LA_FAST_FLOAT | LA_FAST_COMPLEX, .configure = configure_div,
+    .pick = pick_div};
 
 /* --- pow --- */
 
@@ -138,6 +144,13 @@ static la_status pick_pow(la_frame *f, la_dtype dtype, la_plan *plan)
     if (other) plan->loop = other;
     return LA_OK;
 }
+/* The result of a number to the power of a tensor is laid out row-major. */
+static la_status configure_pow(la_frame *f, la_iter_config *c)
+{
+    if (la_arg(f, 0)->flags & LA_F_WRAPPED)
+        c->flags |= LA_IT_ENFORCE_LINEAR_ITERATION;
+    return LA_OK;
+}
 const la_family la_family_POW = {
     POINTWISE, LA_IT_BINARY_OP, LA_UNDEFINED, NULL, .ninputs = 2,
-    .fast = LA_FAST_ALL, .pick = pick_pow};
+    .fast = LA_FAST_ALL, .configure = configure_pow, .pick = pick_pow};

@@ -49,25 +49,23 @@ static bool is_one(const la_scalar *s)
     return s->re == 1 && s->im == 0;
 }
 
-static la_status pick_add(la_frame *f, la_dtype dtype, la_plan *plan)
+/* a + alpha*b; complex32 multiplies by 1 too, which shows at infinities. */
+static la_status pick_scaled(la_frame *f, la_dtype dtype, la_plan *plan)
 {
-    la_scalar *alpha = &plan->params.v[0];
-    if (!f->args[2].given) return LA_OK;
-    LA_TRY(check_alpha(dtype, alpha));
-    if (!is_one(alpha)) plan->loop = (*LA_STUB(add_scaled))[dtype];
+    const la_scalar *alpha = &plan->params.v[0];
+    if (f->args[2].given) LA_TRY(check_alpha(dtype, alpha));
+    if (!is_one(alpha) || dtype == LA_COMPLEX32)
+        plan->loop = (*LA_STUB(add_scaled))[dtype];
     return LA_OK;
 }
 
 static la_status pick_sub(la_frame *f, la_dtype dtype, la_plan *plan)
 {
     la_scalar *alpha = &plan->params.v[0];
-    if (!f->args[2].given) return LA_OK;
-    LA_TRY(check_alpha(dtype, alpha));
-    if (is_one(alpha)) return LA_OK;
+    LA_TRY(pick_scaled(f, dtype, plan));
     alpha->i = (int64_t)(0 - (uint64_t)alpha->i);
     alpha->re = -alpha->re;
     alpha->im = -alpha->im;
-    plan->loop = (*LA_STUB(add_scaled))[dtype];
     return LA_OK;
 }
 
@@ -85,8 +83,8 @@ static la_status check_sub(la_frame *f)
 }
 
 const la_family la_family_ADD = {
-    POINTWISE, LA_IT_BINARY_OP, LA_UNDEFINED, NULL, .ninputs = 2, .fast = LA_FAST_ALL,
-    .pick = pick_add};
+    POINTWISE, LA_IT_BINARY_OP, LA_UNDEFINED, NULL, .ninputs = 2,
+    .fast = LA_FAST_ALL, .pick = pick_scaled};
 const la_family la_family_SUB = {
     POINTWISE, LA_IT_BINARY_OP, LA_UNDEFINED, check_sub, .ninputs = 2,
     .fast = LA_FAST_ALL, .pick = pick_sub};
@@ -101,7 +99,8 @@ static la_status check_neg(la_frame *f)
         "`logical_not()` operator instead.");
 }
 const la_family la_family_NEG = {
-    POINTWISE, UNARY_OP, LA_UNDEFINED, check_neg, .ninputs = 1, .fast = LA_FAST_ALL};
+    POINTWISE, UNARY_OP, LA_UNDEFINED, check_neg, .ninputs = 1,
+    .fast = LA_FAST_ALL};
 
 /* A complex number's size is real. */
 static la_status configure_abs(la_frame *f, la_iter_config *c)
@@ -149,8 +148,18 @@ static la_status pick_conj(la_frame *f, la_dtype dtype, la_plan *plan)
     if (!la_is_complex(dtype)) plan->loop = la_cast_loop(dtype, dtype);
     return LA_OK;
 }
+/* A real tensor is its own conjugate. */
+static la_status impl_conj(la_frame *f)
+{
+    la_tensor *self = la_arg(f, 0), *out;
+    if (f->form != LA_FUNCTIONAL || la_is_complex(dtype_of(f, 0)))
+        return la_pointwise_impl(f);
+    LA_TRY(la_tensor_alias(self, false, &out));
+    la_set_result(f, 0, out);
+    return LA_OK;
+}
 const la_family la_family_CONJ = {
-    POINTWISE, UNARY_OP, LA_UNDEFINED, NULL, .ninputs = 1, .fast = LA_FAST_ALL,
+    .meta = la_pointwise_meta, .impl = impl_conj, UNARY_OP, LA_UNDEFINED, NULL, .ninputs = 1, .fast = LA_FAST_ALL,
     .pick = pick_conj};
 
 static la_status check_relu(la_frame *f)
@@ -159,7 +168,8 @@ static la_status check_relu(la_frame *f)
     return la_error(LA_EDTYPE, "Boolean inputs not supported for relu");
 }
 const la_family la_family_RELU = {
-    POINTWISE, UNARY_OP, LA_UNDEFINED, check_relu, .ninputs = 1, .fast = LA_FAST_ALL};
+    POINTWISE, UNARY_OP, LA_UNDEFINED, check_relu, .ninputs = 1,
+    .fast = LA_FAST_ALL};
 
 /* A bool is squared as a number: the result is int64, as of x ^ 2. */
 static la_status configure_square(la_frame *f, la_iter_config *c)
@@ -241,10 +251,9 @@ const la_family la_family_LERP = {
 
 static la_status pick_addcmul(la_frame *f, la_dtype dtype, la_plan *plan)
 {
-    const la_scalar *value = &plan->params.v[0];
-    if (value->kind >= LA_KFLOAT && is_whole(dtype))
-        return la_error(LA_EDTYPE, "For integral input tensors, argument value "
-                        "must not be a floating point number.");
+    la_scalar *value = &plan->params.v[0];
+    if (value->kind == LA_KFLOAT && is_whole(dtype))
+        la_scalar_cast(value, LA_INT64, &value->i);   /* as PyTorch: cut */
     if (value->kind == LA_KCOMPLEX && !la_is_complex(dtype))
         return la_error(LA_EDTYPE, "For non-complex input tensors, argument "
                         "value must not be a complex number.");
@@ -272,7 +281,8 @@ static la_status check_clamp(la_frame *f)
     la_result_type r = LA_RESULT_TYPE_INIT;
     la_dtype d;
     if (!la_has(f, 1) && !la_has(f, 2))
-        return la_error(LA_EARG, "at least one of 'min' or 'max' must be given");
+        return la_error(LA_EARG, "at least one of 'min' or 'max' must "
+                        "be given");
     for (int k = 0; k < 3; k++)
         if (la_has(f, k)) la_result_type_add(&r, la_arg(f, k));
     LA_TRY(la_result_type_get(&r, &d));
