@@ -83,6 +83,13 @@ la_status la_error_at(la_status code, int arg, const char *format, ...)
     return code;
 }
 
+la_status la_blame(la_status code, int arg)
+{
+    error_record *r = mine ? mine : &emergency;
+    if (code != LA_OK && (r->arg == 0 || arg == 0)) r->arg = arg;
+    return code;
+}
+
 const char *la_error_message(void)
 {
     return record_for_reading()->text;

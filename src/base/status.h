@@ -41,6 +41,10 @@ la_status la_error(la_status code, const char *format, ...)
 la_status la_error_at(la_status code, int arg, const char *format, ...)
     __attribute__((format(printf, 3, 4), cold));
 
+/* Pass 'code' on; where a helper failed without naming an argument, it was
+** 'arg'. 0 takes the name away: for errors of an operation inside another. */
+la_status la_blame(la_status code, int arg);
+
 /* The record of the calling thread: text, code, argument (0 for none). */
 const char *la_error_message(void);
 la_status la_error_code(void);

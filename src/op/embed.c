@@ -37,8 +37,8 @@ static la_status select_part(const la_frame *f, const la_tensor *t,
 {
     int d;
     la_geometry_of(t, g);
-    LA_TRY(la_wrap_dim(la_arg_int(f, 2), g->ndim, &d));
-    return la_geo_select(g, d, la_arg_int(f, 3));
+    LA_TRY(la_arg_dim(f, 2, g->ndim, &d));
+    return la_blame(la_geo_select(g, d, la_arg_int(f, 3)), 4);
 }
 
 la_status la_meta_select_scatter(la_frame *f)
@@ -60,7 +60,7 @@ static la_status slice_part(const la_frame *f, const la_tensor *t,
 {
     int d;
     la_geometry_of(t, g);
-    LA_TRY(la_wrap_dim(la_arg_int(f, 2), g->ndim, &d));
+    LA_TRY(la_arg_dim(f, 2, g->ndim, &d));
     if (g->ndim == 0)
         return la_geo_slice(g, 0, 0, 0, 1);
     int64_t size = g->sizes[d], end = size;

@@ -115,7 +115,7 @@ la_status la_meta_cat(la_frame *f)
     const la_tensor *model = model_of(list);
     if (!model)
         model = list->tensors.list[0];
-    LA_TRY(la_wrap_dim(la_arg_int(f, 1), model->ndim, &dim));
+    LA_TRY(la_arg_dim(f, 1, model->ndim, &dim));
     LA_TRY(joined_sizes(list, model, dim, &shape));
     LA_TRY(common_dtype(list, &dtype));
     la_memory_format format = common_format(list);
@@ -210,8 +210,8 @@ la_status la_impl_stack(la_frame *f)
 {
     int dim;
     LA_TRY(same_sizes(&f->args[0]));
-    LA_TRY(la_wrap_dim_end(la_arg_int(f, 1), f->args[0].tensors.list[0]->ndim,
-                           &dim));
+    int ndim = f->args[0].tensors.list[0]->ndim;
+    LA_TRY(la_blame(la_wrap_dim_end(la_arg_int(f, 1), ndim, &dim), 2));
     return cat_changed(f, unsqueeze, dim, dim);
 }
 

@@ -26,7 +26,7 @@ la_status la_meta_flip(la_frame *f)
     la_tensor *t = la_arg(f, 0);
     int64_t strides[LA_MAX_DIMS];
     uint64_t mask;
-    LA_TRY(flip_mask(f, t->ndim, &mask));
+    LA_TRY(la_blame(flip_mask(f, t->ndim, &mask), 2));
     f->scratch[0] = (int64_t)mask;
     la_preserve_strides(t, strides);
     LA_TRY(la_set_output(f, 0, t->ndim, la_sizes(t), strides, t->dtype));
@@ -83,8 +83,8 @@ static la_status check_turn(const la_tensor *t, const la_value *dims,
     if (t->ndim < 2)
         return la_error_at(LA_ESHAPE, 1, "expected total dims >= 2, but got "
                            "total dims = %d", t->ndim);
-    LA_TRY(la_wrap_dim(dims->ints.list[0], t->ndim, &a));
-    LA_TRY(la_wrap_dim(dims->ints.list[1], t->ndim, &b));
+    LA_TRY(la_blame(la_wrap_dim(dims->ints.list[0], t->ndim, &a), 3));
+    LA_TRY(la_blame(la_wrap_dim(dims->ints.list[1], t->ndim, &b), 3));
     if (a == b)
         return la_error_at(LA_EARG, 3, "expected rotation dims to be "
                            "different, but got dimension %d twice", a + 1);
@@ -113,7 +113,7 @@ static la_status roll_dim(la_tensor *t, int64_t shift, int64_t dim,
 {
     la_tensor *parts[2] = {NULL, NULL};
     int d;
-    LA_TRY(la_wrap_dim(dim, t->ndim, &d));
+    LA_TRY(la_blame(la_wrap_dim(dim, t->ndim, &d), 3));
     if (t->numel == 0)
         return la_run(clone, out, LA_T(t));
     int64_t size = la_sizes(t)[d];
@@ -279,7 +279,7 @@ static la_status interleave_input(la_frame *f, int k, la_tensor **in, int *d)
     *d = 0;
     if (!la_has(f, k) || t->ndim == 0)
         return la_reshape_to(t, 1, &all, in);
-    LA_TRY(la_wrap_dim(la_arg_int(f, k), t->ndim, d));
+    LA_TRY(la_arg_dim(f, k, t->ndim, d));
     *in = la_tensor_retain(t);
     return LA_OK;
 }

@@ -113,7 +113,8 @@ la_status la_meta_tril_indices(la_frame *f) { return meta_indices(f, true); }
 la_status la_meta_triu_indices(la_frame *f) { return meta_indices(f, false); }
 
 /* Coordinates count from 1. */
-static void write_indices(la_frame *f, bool lower, int64_t *row, int64_t *column)
+static void write_indices(la_frame *f, bool lower, int64_t *row,
+                          int64_t *column)
 {
     int64_t rows = la_arg_int(f, 0), columns = la_arg_int(f, 1);
     for (int64_t r = 0; r < rows; r++) {
@@ -152,8 +153,8 @@ la_status la_meta_diag_embed(la_frame *f)
     if (t->ndim == 0 || t->ndim >= LA_MAX_DIMS)
         return la_error_at(LA_ESHAPE, 1, "diag_embed expects 1 to %d "
                            "dimensions, got %d", LA_MAX_DIMS - 1, t->ndim);
-    LA_TRY(la_wrap_dim(la_arg_int(f, 2), t->ndim + 1, &a));
-    LA_TRY(la_wrap_dim(la_arg_int(f, 3), t->ndim + 1, &b));
+    LA_TRY(la_arg_dim(f, 2, t->ndim + 1, &a));
+    LA_TRY(la_arg_dim(f, 3, t->ndim + 1, &b));
     if (a == b)
         return la_error(LA_EARG, "diagonal dimensions cannot be identical %d, "
                         "%d", a + 1, b + 1);

@@ -56,14 +56,14 @@ la_status la_meta_view(la_frame *f)
     la_shape to;
     bool possible;
     int from[LA_MAX_DIMS];
-    LA_TRY(la_view_infer(f->args[1].ints.list, (int)f->args[1].ints.n,
-                         t->numel, &to));
+    LA_TRY(la_blame(la_view_infer(f->args[1].ints.list,
+                                  (int)f->args[1].ints.n, t->numel, &to), 2));
     LA_TRY(la_view_strides(t, &to, g.strides, &possible));
     if (!possible)
-        return la_error(LA_ESHAPE, "view size is not compatible with input "
+        return la_error_at(LA_ESHAPE, 2, "view size is not compatible with input "
                         "tensor's size and stride (at least one dimension "
-                        "spans across two contiguous subspaces). Use "
-                        ":reshape(...) instead.");
+                           "spans across two contiguous subspaces). Use "
+                           ":reshape(...) instead.");
     g.ndim = to.ndim;
     memcpy(g.sizes, to.sizes, (size_t)to.ndim * sizeof *g.sizes);
     identity(t->ndim, from);
@@ -160,8 +160,7 @@ la_status la_meta_as_strided(la_frame *f)
         g.strides[d] = strides->ints.list[d];
         if (g.sizes[d] < 0 || g.strides[d] < 0)
             return la_error(LA_ESHAPE, "as_strided: Negative sizes and strides "
-                            "are not supported at the moment, got dimension %d",
-                            d + 1);
+                            "are not supported, got dimension %d", d + 1);
     }
     if (la_has(f, 3))
         g.offset = la_arg_int(f, 3);
@@ -177,8 +176,8 @@ la_status la_meta_select(la_frame *f)
     la_geometry_of(la_arg(f, 0), &g);
     if (g.ndim == 0)
         return la_geo_select(&g, 0, 0);
-    LA_TRY(la_wrap_dim(la_arg_int(f, 1), g.ndim, &d));
-    LA_TRY(la_geo_select(&g, d, la_arg_int(f, 2)));
+    LA_TRY(la_arg_dim(f, 1, g.ndim, &d));
+    LA_TRY(la_blame(la_geo_select(&g, d, la_arg_int(f, 2)), 3));
     without_dim(g.ndim + 1, d, from);
     return la_view_result(f, &g, from);
 }
@@ -200,7 +199,7 @@ la_status la_meta_slice(la_frame *f)
     la_geometry g;
     int d, from[LA_MAX_DIMS];
     la_geometry_of(la_arg(f, 0), &g);
-    LA_TRY(la_wrap_dim(la_arg_int(f, 1), g.ndim, &d));
+    LA_TRY(la_arg_dim(f, 1, g.ndim, &d));
     if (g.ndim == 0)
         return la_geo_slice(&g, 0, 0, 0, 1);
     if (la_arg_int(f, 4) <= 0)
@@ -241,7 +240,7 @@ la_status la_meta_narrow(la_frame *f)
     if (g.ndim == 0)
         return la_error(LA_ESHAPE, "narrow() cannot be applied to a 0-dim "
                         "tensor.");
-    LA_TRY(la_wrap_dim(la_arg_int(f, 1), g.ndim, &d));
+    LA_TRY(la_arg_dim(f, 1, g.ndim, &d));
     int64_t start = la_arg_int(f, 2), length = la_arg_int(f, 3);
     LA_TRY(check_narrow(start, length, g.sizes[d], d));
     if (start < 0)
@@ -256,8 +255,8 @@ la_status la_meta_diagonal(la_frame *f)
     la_geometry g;
     int d0, d1, n = 0, from[LA_MAX_DIMS];
     la_geometry_of(la_arg(f, 0), &g);
-    LA_TRY(la_wrap_dim(la_arg_int(f, 2), g.ndim, &d0));
-    LA_TRY(la_wrap_dim(la_arg_int(f, 3), g.ndim, &d1));
+    LA_TRY(la_arg_dim(f, 2, g.ndim, &d0));
+    LA_TRY(la_arg_dim(f, 3, g.ndim, &d1));
     LA_TRY(la_geo_diagonal(&g, la_arg_int(f, 1), d0, d1));
     for (int k = 0; k < la_arg(f, 0)->ndim; k++)
         if (k != d0 && k != d1)
@@ -269,11 +268,13 @@ la_status la_meta_diagonal(la_frame *f)
 la_status la_meta_unfold(la_frame *f)
 {
     la_geometry g;
-    int from[LA_MAX_DIMS];
+    int dim, from[LA_MAX_DIMS];
     la_geometry_of(la_arg(f, 0), &g);
     identity(g.ndim, from);
-    LA_TRY(la_geo_unfold(&g, la_arg_int(f, 1), la_arg_int(f, 2),
-                         la_arg_int(f, 3)));
+    LA_TRY(la_arg_dim(f, 1, g.ndim, &dim));
+    LA_TRY(la_blame(la_geo_unfold(&g, dim, la_arg_int(f, 2),
+                                  la_arg_int(f, 3)),
+                    la_arg_int(f, 3) <= 0 ? 4 : 3));
     from[g.ndim - 1] = -1;
     return la_view_result(f, &g, from);
 }
@@ -285,8 +286,8 @@ la_status la_meta_transpose(la_frame *f)
     la_geometry g;
     int a, b, from[LA_MAX_DIMS];
     la_geometry_of(la_arg(f, 0), &g);
-    LA_TRY(la_wrap_dim(la_arg_int(f, 1), g.ndim, &a));
-    LA_TRY(la_wrap_dim(la_arg_int(f, 2), g.ndim, &b));
+    LA_TRY(la_arg_dim(f, 1, g.ndim, &a));
+    LA_TRY(la_arg_dim(f, 2, g.ndim, &b));
     LA_TRY(la_geo_transpose(&g, a, b));
     identity(g.ndim, from);
     if (g.ndim) {
@@ -302,7 +303,7 @@ la_status la_meta_permute(la_frame *f)
     int from[LA_MAX_DIMS];
     const int64_t *dims = f->args[1].ints.list;
     la_geometry_of(la_arg(f, 0), &g);
-    LA_TRY(la_geo_permute(&g, dims, (int)f->args[1].ints.n));
+    LA_TRY(la_blame(la_geo_permute(&g, dims, (int)f->args[1].ints.n), 2));
     for (int k = 0; k < g.ndim; k++)
         from[k] = (int)(dims[k] < 0 ? dims[k] + g.ndim : dims[k]);
     return la_view_result(f, &g, from);
@@ -315,8 +316,8 @@ la_status la_meta_expand(la_frame *f)
     la_geometry g;
     int from[LA_MAX_DIMS], old = la_arg(f, 0)->ndim;
     la_geometry_of(la_arg(f, 0), &g);
-    LA_TRY(la_geo_expand(&g, f->args[1].ints.list,
-                         (int)f->args[1].ints.n));
+    LA_TRY(la_blame(la_geo_expand(&g, f->args[1].ints.list,
+                                  (int)f->args[1].ints.n), 2));
     for (int k = 0; k < g.ndim; k++)
         from[k] = k < g.ndim - old ? -1 : k - (g.ndim - old);
     return la_view_result(f, &g, from);
@@ -334,7 +335,7 @@ la_status la_meta_squeeze(la_frame *f)
     uint64_t mask;
     int from[LA_MAX_DIMS], n = 0;
     la_geometry_of(la_arg(f, 0), &g);
-    LA_TRY(squeeze_mask(&f->args[1], g.ndim, &mask));
+    LA_TRY(la_blame(squeeze_mask(&f->args[1], g.ndim, &mask), 2));
     for (int d = 0; d < g.ndim; d++)
         if (g.sizes[d] != 1 || !(mask >> d & 1))
             from[n++] = d;
@@ -347,7 +348,7 @@ la_status la_meta_unsqueeze(la_frame *f)
     la_geometry g;
     int at, from[LA_MAX_DIMS];
     la_geometry_of(la_arg(f, 0), &g);
-    LA_TRY(la_wrap_dim_end(la_arg_int(f, 1), g.ndim, &at));
+    LA_TRY(la_blame(la_wrap_dim_end(la_arg_int(f, 1), g.ndim, &at), 2));
     LA_TRY(la_geo_unsqueeze(&g, at));
     for (int k = 0; k < g.ndim; k++)
         from[k] = k < at ? k : k == at ? -1 : k - 1;

@@ -11,6 +11,13 @@
 ** names. */
 la_status la_view_result(la_frame *f, const la_geometry *g, const int *from);
 
+/* Argument k as a dim of a tensor with 'ndim' dims; the error names it. */
+static inline la_status la_arg_dim(const la_frame *f, int k, int ndim,
+                                   int *out)
+{
+    return la_blame(la_wrap_dim(la_arg_int(f, k), ndim, out), k + 1);
+}
+
 /* Result 0 is argument 0 itself. */
 la_status la_same_result(la_frame *f);
 

@@ -28,7 +28,8 @@ la_status la_meta_squeeze_(la_frame *f)
     la_geometry g;
     uint64_t mask;
     la_geometry_of(t, &g);
-    LA_TRY(la_dim_mask(n, n < 0 ? NULL : dims->ints.list, g.ndim, &mask));
+    LA_TRY(la_blame(la_dim_mask(n, n < 0 ? NULL : dims->ints.list, g.ndim,
+                                &mask), 2));
     LA_TRY(la_geo_squeeze(&g, mask));
     return regeometry(f, &g);
 }
@@ -37,15 +38,18 @@ la_status la_meta_unsqueeze_(la_frame *f)
 {
     la_geometry g;
     la_geometry_of(la_arg(f, 0), &g);
-    LA_TRY(la_geo_unsqueeze(&g, la_arg_int(f, 1)));
+    LA_TRY(la_blame(la_geo_unsqueeze(&g, la_arg_int(f, 1)), 2));
     return regeometry(f, &g);
 }
 
 la_status la_meta_transpose_(la_frame *f)
 {
     la_geometry g;
+    int a, b;
     la_geometry_of(la_arg(f, 0), &g);
-    LA_TRY(la_geo_transpose(&g, la_arg_int(f, 1), la_arg_int(f, 2)));
+    LA_TRY(la_arg_dim(f, 1, g.ndim, &a));
+    LA_TRY(la_arg_dim(f, 2, g.ndim, &b));
+    LA_TRY(la_geo_transpose(&g, a, b));
     return regeometry(f, &g);
 }
 

@@ -29,7 +29,7 @@ la_status la_reshape_to(la_tensor *t, int ndim, const int64_t *sizes,
     int64_t strides[LA_MAX_DIMS];
     bool possible;
     LA_OWNED copy = NULL;
-    LA_TRY(la_view_infer(sizes, ndim, t->numel, &to));
+    LA_TRY(la_blame(la_view_infer(sizes, ndim, t->numel, &to), 2));
     LA_TRY(la_view_strides(t, &to, strides, &possible));
     if (possible)
         return la_view_to(t, to.ndim, to.sizes, out);
@@ -88,8 +88,8 @@ la_status la_impl_flatten(la_frame *f)
     la_tensor *t = la_arg(f, 0), *out;
     int first, last, n = 0;
     int64_t sizes[LA_MAX_DIMS] = {1}, one = 1;
-    LA_TRY(la_wrap_dim(la_arg_int(f, 1), t->ndim, &first));
-    LA_TRY(la_wrap_dim(la_arg_int(f, 2), t->ndim, &last));
+    LA_TRY(la_arg_dim(f, 1, t->ndim, &first));
+    LA_TRY(la_arg_dim(f, 2, t->ndim, &last));
     if (first > last)
         return la_error(LA_EARG, "flatten() has invalid args: start_dim cannot "
                         "come after end_dim");
@@ -127,12 +127,12 @@ la_status la_impl_unflatten(la_frame *f)
     int d, n = 0;
     if (asked->ints.n == 0)
         return la_error_at(LA_EARG, 3, "unflatten: sizes must be non-empty");
-    LA_TRY(la_wrap_dim(la_arg_int(f, 1), t->ndim, &d));
+    LA_TRY(la_arg_dim(f, 1, t->ndim, &d));
     if (t->ndim == 0)
         return la_error(LA_ESHAPE, "unflatten() cannot be applied to a 0-dim "
                         "tensor");
-    LA_TRY(la_view_infer(asked->ints.list, (int)asked->ints.n, la_sizes(t)[d],
-                         &inner));
+    LA_TRY(la_blame(la_view_infer(asked->ints.list, (int)asked->ints.n,
+                                  la_sizes(t)[d], &inner), 3));
     if (inner.ndim + t->ndim - 1 > LA_MAX_DIMS)
         return la_error(LA_ESHAPE, "size overflow: more than %d dimensions",
                         LA_MAX_DIMS);
@@ -229,8 +229,10 @@ la_status la_impl_movedim(la_frame *f)
                         "source (%lld dims) should contain the same number of "
                         "dims as destination (%lld dims)",
                         (long long)from->ints.n, (long long)to->ints.n);
-    LA_TRY(la_dim_mask((int)from->ints.n, from->ints.list, t->ndim, &moved));
-    LA_TRY(la_dim_mask((int)to->ints.n, to->ints.list, t->ndim, &filled));
+    LA_TRY(la_blame(la_dim_mask((int)from->ints.n, from->ints.list, t->ndim,
+                                &moved), 2));
+    LA_TRY(la_blame(la_dim_mask((int)to->ints.n, to->ints.list, t->ndim,
+                                &filled), 3));
     for (int64_t k = 0; k < from->ints.n; k++) {
         LA_TRY(la_wrap_dim(from->ints.list[k], t->ndim, &s));
         LA_TRY(la_wrap_dim(to->ints.list[k], t->ndim, &d));

@@ -12,20 +12,20 @@ static la_status start_list(la_frame *f, int64_t n, la_tensor ***list)
     return LA_OK;
 }
 
-static la_status dim_of(const la_tensor *t, int64_t dim, const char *what,
-                        int *out)
+static la_status dim_of(const la_frame *f, int k, const char *what, int *out)
 {
-    if (t->ndim == 0)
-        return la_error(LA_ESHAPE, "%s expects at least a 1-dimensional tensor",
-                        what);
-    return la_wrap_dim(dim, t->ndim, out);
+    int ndim = la_arg(f, 0)->ndim;
+    if (ndim == 0)
+        return la_error_at(LA_ESHAPE, 1, "%s expects at least a 1-dimensional "
+                           "tensor", what);
+    return la_arg_dim(f, k, ndim, out);
 }
 
 la_status la_impl_unbind(la_frame *f)
 {
     la_tensor *t = la_arg(f, 0), **list;
     int d;
-    LA_TRY(dim_of(t, la_arg_int(f, 1), "unbind", &d));
+    LA_TRY(dim_of(f, 1, "unbind", &d));
     int64_t n = la_sizes(t)[d];
     LA_TRY(start_list(f, n, &list));
     for (int64_t k = 0; k < n; k++)
@@ -54,7 +54,7 @@ la_status la_impl_split(la_frame *f)
     la_tensor *t = la_arg(f, 0);
     int64_t piece = la_arg_int(f, 1);
     int d;
-    LA_TRY(dim_of(t, la_arg_int(f, 2), "split", &d));
+    LA_TRY(dim_of(f, 2, "split", &d));
     if (piece < 0)
         return la_error_at(LA_EARG, 2, "split expects split_size be "
                            "non-negative, but got split_size=%lld",
@@ -92,7 +92,7 @@ la_status la_impl_split_with_sizes(la_frame *f)
     const la_value *sizes = &f->args[1];
     int64_t first = 0;
     int d;
-    LA_TRY(dim_of(t, la_arg_int(f, 2), "split", &d));
+    LA_TRY(dim_of(f, 2, "split", &d));
     LA_TRY(check_sizes(sizes, la_sizes(t)[d]));
     LA_TRY(start_list(f, sizes->ints.n, &list));
     for (int64_t k = 0; k < sizes->ints.n; k++) {
@@ -113,7 +113,7 @@ la_status la_impl_chunk(la_frame *f)
     la_tensor *t = la_arg(f, 0), **list;
     int64_t n = la_arg_int(f, 1);
     int d;
-    LA_TRY(dim_of(t, la_arg_int(f, 2), "chunk", &d));
+    LA_TRY(dim_of(f, 2, "chunk", &d));
     if (n <= 0)
         return la_error_at(LA_EARG, 2, "chunk expects `chunks` to be greater "
                            "than 0, got: %lld", (long long)n);
@@ -170,7 +170,7 @@ la_status la_impl_tensor_split(la_frame *f)
 {
     la_tensor *t = la_arg(f, 0);
     int d;
-    LA_TRY(dim_of(t, la_arg_int(f, 2), "tensor_split", &d));
+    LA_TRY(dim_of(f, 2, "tensor_split", &d));
     return split_sections(f, t, d, la_arg_int(f, 1));
 }
 
@@ -178,7 +178,7 @@ la_status la_impl_tensor_split_indices(la_frame *f)
 {
     la_tensor *t = la_arg(f, 0);
     int d;
-    LA_TRY(dim_of(t, la_arg_int(f, 2), "tensor_split", &d));
+    LA_TRY(dim_of(f, 2, "tensor_split", &d));
     return split_positions(f, t, d, &f->args[1]);
 }
 

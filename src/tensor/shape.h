@@ -33,7 +33,8 @@ la_status la_shape_broadcast(const la_shape *a, const la_shape *b,
                              la_shape *out);
 
 /* Wrap a dim (negative from the end) into 0..ndim-1; a 0-dim tensor has the
-** dims 0 and -1. LA_EINDEX "dimension 4 is out of range, 1 to 3 or -3 to -1". */
+** dims 0 and -1. LA_EINDEX: "dimension 4 is out of range, 1 to 3 or -3 to
+** -1". */
 la_status la_wrap_dim(int64_t dim, int ndim, int *out);
 /* The same for a place between dims (unsqueeze, stack): 0..ndim. */
 la_status la_wrap_dim_end(int64_t dim, int ndim, int *out);

@@ -50,7 +50,7 @@ enum {
     LA_F_WRAPPED = 1 << 7,          /* came from a number: a weak dtype */
     LA_F_REQUIRES_GRAD = 1 << 8,    /* leaf flag or has a grad_fn */
     LA_F_FIXED_GEOMETRY = 1 << 9,   /* detached: no metadata change */
-    LA_F_INLINE_BLOCK = 1 << 10,    /* header lives in its first storage's block */
+    LA_F_INLINE_BLOCK = 1 << 10,    /* the header lies in a storage's block */
     LA_F_LAYOUT = LA_F_CONTIGUOUS | LA_F_CHANNELS_LAST
                 | LA_F_CHANNELS_LAST_3D | LA_F_DENSE
 };
