@@ -213,3 +213,14 @@ la_status la_impl_diagflat(la_frame *f)
     LA_TRY(la_reshape_to(t, 1, &all, &flat));
     return give(f, la_run(diag_embed, &out, LA_T(flat), f->args[1]), &out);
 }
+
+la_status la_impl_trace(la_frame *f)
+{
+    la_tensor *t = la_arg(f, 0), *out;
+    LA_OWNED line = NULL;
+    if (t->ndim != 2)
+        return la_error_at(LA_ESHAPE, 1, "trace: expected a matrix, but got "
+                           "tensor with dim %d", t->ndim);
+    LA_TRY(la_run(diagonal, &line, LA_T(t)));
+    return give(f, la_run(sum, &out, LA_T(line)), &out);
+}
