@@ -88,7 +88,8 @@ describe("la.load of .npy", function()
                                         "\x00\x3c\x00\xc0")):totable())
     assert.same({1.0, -2.0}, loaded(npy(dict(">f2", false, "(2,)"),
                                         "\x3c\x00\xc0\x00")):totable())
-    for _, c in ipairs({{"<c8", "<ff", "complex64"}, {">c8", ">ff", "complex64"},
+    for _, c in ipairs({{"<c8", "<ff", "complex64"},
+                        {">c8", ">ff", "complex64"},
                         {"<c16", "<dd", "complex128"},
                         {">c16", ">dd", "complex128"}}) do
       local x = loaded(npy(dict(c[1], false, "(1,)"),

@@ -1,6 +1,7 @@
 /* Files: la.save, la.load. What stands in a file's bytes is src/io's matter. */
 #include <string.h>
 
+#include "io/archive.h"
 #include "io/npy.h"
 #include "lua/face.h"
 
@@ -82,16 +83,171 @@ static la_status save_npy(la_tensor *t, const char *path)
     return la_sink_commit(&sink);
 }
 
+/* ---- tables of tensors ---- */
+
+#define ARCHIVE_NAME "lunarray.archive"
+enum { DEEPEST = 64 };
+
+static int archive_gc(lua_State *L)
+{
+    la_archive_free(lua_touserdata(L, 1));
+    return 0;
+}
+
+/* An empty archive that the collector owns. */
+static la_archive *push_archive(lua_State *L)
+{
+    la_archive *a = lua_newuserdatauv(L, sizeof *a, 0);
+    *a = (la_archive){NULL, 0, 0};
+    if (luaL_newmetatable(L, ARCHIVE_NAME)) {
+        lua_pushcfunction(L, archive_gc);
+        lua_setfield(L, -2, "__gc");
+    }
+    lua_setmetatable(L, -2);
+    return a;
+}
+
+static la_status load_archive(const char *path, file_format format,
+                              la_archive *out)
+{
+    LA_SOURCE source = {.fd = -1};
+    LA_TRY(la_source_open(path, &source));
+    return format == NPZ ? la_npz_read(&source, out)
+                         : la_safetensors_read(&source, out);
+}
+
+/* The entries as a table; the archive's tensors move into handles. */
+static void push_entries(lua_State *L, la_state *s, la_archive *a)
+{
+    lua_createtable(L, 0, (int)a->n);
+    for (int64_t i = 0; i < a->n; i++) {
+        lua_pushlstring(L, a->list[i].name, a->list[i].n);
+        la_handle *h = la_new_handle(L, s);
+        la_fill_handle(s, h, a->list[i].tensor);
+        a->list[i].tensor = NULL;
+        lua_rawset(L, -3);
+    }
+}
+
+static la_status add_tensor(la_archive *a, const char *name, size_t n,
+                            la_tensor *t)
+{
+    la_tensor *values = NULL;
+    LA_TRY(check_has_data(t));
+    LA_TRY(plain(t, &values));
+    return la_archive_add(a, name, n, values);
+}
+
+static la_status add_number(lua_State *L, la_archive *a, const char *name,
+                            size_t n)
+{
+    la_tensor *t = NULL;
+    la_scalar v;
+    la_to_scalar(L, -1, &v);
+    LA_TRY(la_tensor_from_scalar(&v, &t));
+    return la_archive_add(a, name, n, t);
+}
+
+static void collect(lua_State *L, la_archive *a, int table, int depth);
+
+/* The value on the top goes by the name below it. */
+static void collect_value(lua_State *L, la_archive *a, int depth)
+{
+    size_t n;
+    const char *name = lua_tolstring(L, -2, &n);
+    la_handle *h = la_to_handle(L, -1);
+    int type = lua_type(L, -1);
+    if (h && !h->tensor)
+        la_raise_arg(L, 1, "save", "'%s': tensor was freed", name);
+    else if (h)
+        LA_CHECK(L, "save", add_tensor(a, name, n, h->tensor));
+    else if (type == LUA_TNUMBER || type == LUA_TBOOLEAN)
+        LA_CHECK(L, "save", add_number(L, a, name, n));
+    else if (type == LUA_TTABLE)
+        collect(L, a, lua_gettop(L), depth + 1);
+    else
+        la_raise_arg(L, 1, "save", "'%s': a %s cannot be saved", name,
+                     la_type_text(L, -1));
+}
+
+/* Push prefix (at 'prefix', nil for none) "." key (at 'key'). */
+static void push_name(lua_State *L, int prefix, int key)
+{
+    if (lua_type(L, key) != LUA_TSTRING && !lua_isinteger(L, key))
+        la_raise_arg(L, 1, "save", "names must be strings or integers, got a"
+                     " %s", la_type_text(L, key));
+    lua_pushvalue(L, key);
+    lua_tostring(L, -1);
+    if (lua_isnil(L, prefix)) return;
+    lua_pushvalue(L, prefix);
+    lua_pushliteral(L, ".");
+    lua_rotate(L, -3, 2);
+    lua_concat(L, 3);
+}
+
+/* All leaves of the table at 'table'; its name stands right below it. */
+static void collect(lua_State *L, la_archive *a, int table, int depth)
+{
+    if (depth > DEEPEST) la_raise_arg(L, 1, "save", "nested too deep");
+    luaL_checkstack(L, 10, "nested too deep");
+    lua_pushnil(L);
+    while (lua_next(L, table)) {
+        push_name(L, table - 1, lua_gettop(L) - 1);
+        lua_insert(L, -2);
+        collect_value(L, a, depth);
+        lua_pop(L, 2);
+    }
+}
+
+static la_status save_archive(la_archive *a, const char *path,
+                              file_format format)
+{
+    LA_SINK sink = {.fd = -1};
+    LA_TRY(la_sink_open(path, &sink));
+    LA_TRY(format == NPZ ? la_npz_write(a, &sink)
+                         : la_safetensors_write(a, &sink));
+    return la_sink_commit(&sink);
+}
+
+static void save_table(lua_State *L, const char *path, file_format format)
+{
+    if (format == NPY)
+        la_raise_arg(L, 1, "save", "tensor expected, got %s (tables go to .npz"
+                     " or .safetensors)", la_type_text(L, 1));
+    if (lua_type(L, 1) != LUA_TTABLE)
+        la_raise_arg(L, 1, "save", "table of tensors expected, got %s",
+                     la_type_text(L, 1));
+    la_archive *a = push_archive(L);
+    lua_pushnil(L);
+    lua_pushvalue(L, 1);
+    collect(L, a, lua_gettop(L), 0);
+    LA_CHECK(L, "save", save_archive(a, path, format));
+    la_archive_free(a);
+}
+
+/* ---- the functions ---- */
+
+static void load_one(lua_State *L, la_state *s, const char *path)
+{
+    la_tensor *t = NULL;
+    la_handle *h = la_new_handle(L, s);
+    LA_CHECK(L, "load", load_npy(path, &t));
+    la_fill_handle(s, h, t);
+}
+
 /* la.load(path) */
 static int io_load(lua_State *L)
 {
     la_state *s = la_enter(L);
     file_format format;
-    la_tensor *t = NULL;
     const char *path = check_path(L, 1, "load", &format);
-    la_handle *h = la_new_handle(L, s);
-    LA_CHECK(L, "load", load_npy(path, &t));
-    la_fill_handle(s, h, t);
+    if (format == NPY) {
+        load_one(L, s, path);
+    } else {
+        la_archive *a = push_archive(L);
+        LA_CHECK(L, "load", load_archive(path, format, a));
+        push_entries(L, s, a);
+    }
     la_pace(L, s);
     return 1;
 }
@@ -104,8 +260,12 @@ static int io_save(lua_State *L)
     lua_settop(L, 2);
     if (lua_type(L, 1) == LUA_TSTRING) lua_rotate(L, 1, 1);
     const char *path = check_path(L, 2, "save", &format);
-    la_tensor *t = la_check_tensor(L, 1, "save");
-    LA_CHECK(L, "save", save_npy(t, path));
+    if (format != NPY || lua_type(L, 1) == LUA_TTABLE) {
+        save_table(L, path, format);
+    } else {
+        la_tensor *t = la_check_tensor(L, 1, "save");
+        LA_CHECK(L, "save", save_npy(t, path));
+    }
     return 0;
 }
 

@@ -1,0 +1,200 @@
+/*
+** .npz: a zip file of .npy members. Read stored and deflated, written stored,
+** as NumPy does; members get zip64 records where 32 bits do not do.
+*/
+#include <string.h>
+
+#include "base/memory.h"
+#include "io/archive.h"
+#include "io/npy.h"
+#include "io/zip.h"
+
+/* ---- reading ---- */
+
+/* The key is the name without ".npy"; it is never used as a path. */
+static la_status read_member(const la_zip *z, const la_zip_member *m,
+                             la_archive *out)
+{
+    __attribute__((cleanup(la_zip_stream_close))) la_zip_stream in;
+    LA_OWNED t = NULL;
+    char shown[900];
+    size_t n = m->n;
+    if (n < 4 || memcmp(m->name + n - 4, ".npy", 4))
+        return la_error(LA_EIO, "the member '%s' is no .npy file",
+                        la_quote(m->name, n, shown, sizeof shown));
+    la_status status = la_zip_start(&in, z, m);
+    LA_TRY(status);
+    LA_TRY(la_npy_read(&in.stream, &t));
+    LA_TRY(la_zip_finish(&in));
+    la_tensor *taken = t;
+    t = NULL;
+    return la_archive_add(out, m->name, n - 4, taken);
+}
+
+la_status la_npz_read(const la_source *source, la_archive *out)
+{
+    LA_ZIP z = {0};
+    LA_TRY(la_zip_open(&z, source));
+    for (int64_t i = 0; i < z.n; i++)
+        LA_TRY(read_member(&z, &z.list[i], out));
+    return la_archive_sort(out);
+}
+
+/* ---- writing ---- */
+
+enum { LOCAL = 30, ENTRY = 46, EXTRA = 28, NAME_MAX_BYTES = 65535 - 4 };
+#define LIMIT ((int64_t)0xffffffff)
+
+/* What the directory must know of a member that was written. */
+typedef struct written {
+    int64_t at, size;
+    uint32_t crc;
+} written;
+
+static la_status add_to_crc(void *crc, const void *bytes, size_t n)
+{
+    uint32_t *sum = crc;
+    *sum = la_zip_crc(*sum, bytes, n);
+    return LA_OK;
+}
+
+static la_status to_sink(void *sink, const void *bytes, size_t n)
+{
+    return la_sink_write(sink, bytes, n);
+}
+
+static unsigned char *put(unsigned char *at, uint64_t v, int n)
+{
+    la_put_little(at, v, n);
+    return at + n;
+}
+
+static uint64_t cut(int64_t v)
+{
+    return v >= LIMIT ? (uint64_t)LIMIT : (uint64_t)v;
+}
+
+/* The fields that local headers and directory entries share, from "version
+** needed" to the length of the name. Times are 1980-01-01: the same tensors
+** give the same bytes. */
+static unsigned char *put_common(unsigned char *at, const written *w, size_t n,
+                                 bool wide)
+{
+    at = put(at, wide ? 45 : 20, 2);
+    at = put(at, 1 << 11, 2);       /* names are UTF-8 */
+    at = put(at, LA_ZIP_STORED, 2);
+    at = put(at, 0, 2);
+    at = put(at, 0x21, 2);
+    at = put(at, w->crc, 4);
+    at = put(at, cut(w->size), 4);
+    at = put(at, cut(w->size), 4);
+    return put(at, n + 4, 2);
+}
+
+static la_status write_name(la_sink *out, const la_entry *e)
+{
+    LA_TRY(la_sink_write(out, e->name, e->n));
+    return la_sink_write(out, ".npy", 4);
+}
+
+static la_status write_local(la_sink *out, const la_entry *e, const written *w)
+{
+    unsigned char b[LOCAL] = "PK\3\4", extra[20];
+    bool wide = w->size >= LIMIT;
+    put(put_common(b + 4, w, e->n, wide), wide ? 20 : 0, 2);
+    LA_TRY(la_sink_write(out, b, sizeof b));
+    LA_TRY(write_name(out, e));
+    if (!wide) return LA_OK;
+    unsigned char *at = put(put(extra, 1, 2), 16, 2);
+    put(put(at, (uint64_t)w->size, 8), (uint64_t)w->size, 8);
+    return la_sink_write(out, extra, sizeof extra);
+}
+
+static la_status write_member(la_sink *out, const la_entry *e, written *w)
+{
+    char shown[900];
+    if (e->n > NAME_MAX_BYTES || memchr(e->name, 0, e->n))
+        return la_error(LA_EARG, "'%s' cannot be a name in an .npz file",
+                        la_quote(e->name, e->n, shown, sizeof shown));
+    w->at = out->at;
+    w->crc = 0;
+    LA_TRY(la_npy_size(e->tensor, &w->size));
+    LA_TRY(la_npy_write(e->tensor, add_to_crc, &w->crc));
+    LA_TRY(write_local(out, e, w));
+    return la_npy_write(e->tensor, to_sink, out);
+}
+
+static la_status write_entry(la_sink *out, const la_entry *e, const written *w)
+{
+    unsigned char b[ENTRY] = "PK\1\2", extra[EXTRA];
+    bool wide = w->size >= LIMIT || w->at >= LIMIT;
+    int n = 0;
+    if (w->size >= LIMIT) {
+        put(put(extra + 4, (uint64_t)w->size, 8), (uint64_t)w->size, 8);
+        n = 16;
+    }
+    if (w->at >= LIMIT) {
+        put(extra + 4 + n, (uint64_t)w->at, 8);
+        n += 8;
+    }
+    put(put(extra, 1, 2), (uint64_t)n, 2);
+    put(b + 4, 3 << 8 | 45, 2);     /* made on Unix */
+    unsigned char *at = put_common(b + 6, w, e->n, wide);
+    at = put(at, wide ? (uint64_t)n + 4 : 0, 2);
+    memset(at, 0, 6);               /* comment, disk, internal attributes */
+    put(at + 6, UINT64_C(0100644) << 16, 4);
+    put(at + 10, cut(w->at), 4);
+    LA_TRY(la_sink_write(out, b, sizeof b));
+    LA_TRY(write_name(out, e));
+    return wide ? la_sink_write(out, extra, (size_t)n + 4) : LA_OK;
+}
+
+static la_status write_end64(la_sink *out, int64_t n, int64_t at, int64_t bytes)
+{
+    unsigned char b[56] = "PK\6\6", locator[20] = "PK\6\7";
+    int64_t here = out->at;
+    put(b + 4, 44, 8);
+    put(b + 12, 3 << 8 | 45, 2);
+    put(b + 14, 45, 2);
+    put(b + 24, (uint64_t)n, 8);
+    put(b + 32, (uint64_t)n, 8);
+    put(b + 40, (uint64_t)bytes, 8);
+    put(b + 48, (uint64_t)at, 8);
+    put(locator + 8, (uint64_t)here, 8);
+    put(locator + 16, 1, 4);
+    LA_TRY(la_sink_write(out, b, sizeof b));
+    return la_sink_write(out, locator, sizeof locator);
+}
+
+static la_status write_end(la_sink *out, int64_t n, int64_t at, int64_t bytes)
+{
+    unsigned char b[22] = "PK\5\6";
+    if (n >= 0xffff || at >= LIMIT || bytes >= LIMIT)
+        LA_TRY(write_end64(out, n, at, bytes));
+    put(b + 8, n < 0xffff ? (uint64_t)n : 0xffff, 2);
+    put(b + 10, n < 0xffff ? (uint64_t)n : 0xffff, 2);
+    put(b + 12, cut(bytes), 4);
+    put(b + 16, cut(at), 4);
+    return la_sink_write(out, b, sizeof b);
+}
+
+static la_status write_all(la_archive *a, la_sink *out, written *list)
+{
+    for (int64_t i = 0; i < a->n; i++)
+        LA_TRY(write_member(out, &a->list[i], &list[i]));
+    int64_t at = out->at;
+    for (int64_t i = 0; i < a->n; i++)
+        LA_TRY(write_entry(out, &a->list[i], &list[i]));
+    return write_end(out, a->n, at, out->at - at);
+}
+
+la_status la_npz_write(la_archive *a, la_sink *out)
+{
+    LA_TRY(la_archive_sort(a));
+    size_t bytes = (size_t)a->n * sizeof(written);
+    written *list = la_mem_alloc(bytes);
+    if (!list) return LA_ENOMEM;
+    la_status status = write_all(a, out, list);
+    la_mem_free(list, bytes);
+    return status;
+}

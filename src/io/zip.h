@@ -1,0 +1,65 @@
+/* Inside of src/io: the parts of a zip file that .npz needs. */
+#ifndef LA_IO_ZIP_H
+#define LA_IO_ZIP_H
+
+#include "io/source.h"
+
+/* Numbers of one or more bytes, the lowest first. */
+static inline uint64_t la_little(const void *bytes, int n)
+{
+    const unsigned char *b = bytes;
+    uint64_t v = 0;
+    for (int i = n - 1; i >= 0; i--) v = v << 8 | b[i];
+    return v;
+}
+static inline void la_put_little(void *bytes, uint64_t v, int n)
+{
+    unsigned char *b = bytes;
+    for (int i = 0; i < n; i++, v >>= 8) b[i] = (unsigned char)v;
+}
+
+enum { LA_ZIP_STORED = 0, LA_ZIP_DEFLATED = 8 };
+
+/* A member, as the central directory tells it, checked against the file. */
+typedef struct la_zip_member {
+    const char *name;       /* into la_zip.directory */
+    size_t n;
+    int method;
+    uint32_t crc;
+    int64_t packed, size;   /* bytes in the file, bytes when unpacked */
+    int64_t header, begin;  /* places of the local header and of the data */
+} la_zip_member;
+
+typedef struct la_zip {
+    const la_source *source;
+    char *directory;        /* owned */
+    size_t directory_bytes;
+    int64_t directory_at;
+    la_zip_member *list;    /* owned; in the order of their places */
+    int64_t n;
+} la_zip;
+
+/* Read the directory and check every member: no two overlap, none is
+** encrypted or of another method, no size is beyond what can be in there. */
+la_status la_zip_open(la_zip *, const la_source *);
+void la_zip_close(la_zip *);
+#define LA_ZIP __attribute__((cleanup(la_zip_close))) la_zip
+
+/* The unpacked bytes of a member; la_zip_finish checks that all were read and
+** that their sum is right. */
+typedef struct la_zip_stream {
+    la_stream stream;
+    const la_zip_member *member;
+    la_range_stream packed;
+    uint32_t crc;
+    void *inflate;          /* zlib's state, or NULL for a stored member */
+} la_zip_stream;
+la_status la_zip_start(la_zip_stream *, const la_zip *,
+                       const la_zip_member *);
+la_status la_zip_finish(la_zip_stream *);
+void la_zip_stream_close(la_zip_stream *);
+
+/* Sum of bytes, going on from 'crc' (0 at first). */
+uint32_t la_zip_crc(uint32_t crc, const void *bytes, size_t n);
+
+#endif

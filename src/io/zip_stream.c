@@ -1,0 +1,176 @@
+/* The bytes of one member, unpacked as they are asked for. zlib's memory comes
+** from our allocator, so that it is counted and may fail. */
+#include <string.h>
+
+#include <zlib.h>
+
+#include "base/memory.h"
+#include "io/zip.h"
+
+enum { CHUNK = 64 << 10 };
+
+typedef struct inflater {
+    z_stream z;
+    bool ended;
+    unsigned char chunk[CHUNK];
+} inflater;
+
+uint32_t la_zip_crc(uint32_t crc, const void *bytes, size_t n)
+{
+    const unsigned char *at = bytes;
+    while (n) {
+        uInt piece = n < 1u << 30 ? (uInt)n : 1u << 30;
+        crc = (uint32_t)crc32(crc, at, piece);
+        at += piece;
+        n -= piece;
+    }
+    return crc;
+}
+
+/* zlib frees without a size: it stands in front of the block. */
+static void *alloc_counted(void *unused, uInt items, uInt size)
+{
+    int64_t bytes;
+    if (!la_mul_ok(items, size, &bytes)) return NULL;
+    char *block = la_mem_alloc((size_t)bytes + 64);
+    if (!block) return NULL;
+    memcpy(block, &bytes, sizeof bytes);
+    return block + 64;
+}
+
+static void free_counted(void *unused, void *address)
+{
+    int64_t bytes;
+    if (!address) return;
+    memcpy(&bytes, (char *)address - 64, sizeof bytes);
+    la_mem_free((char *)address - 64, (size_t)bytes + 64);
+}
+
+static la_status corrupt(void)
+{
+    return la_error(LA_EIO, "malformed .npz file (a deflated member is"
+                    " corrupt)");
+}
+
+static la_status refill(la_zip_stream *s, inflater *f)
+{
+    int64_t n = s->packed.stream.left;
+    if (n > CHUNK) n = CHUNK;
+    if (n == 0) return corrupt();
+    LA_TRY(s->packed.stream.read(&s->packed.stream, f->chunk, (size_t)n));
+    f->z.next_in = f->chunk;
+    f->z.avail_in = (uInt)n;
+    return LA_OK;
+}
+
+/* Unpack at most 'n' bytes into 'out'; tells how many. */
+static la_status inflate_some(la_zip_stream *s, unsigned char *out, size_t n,
+                              size_t *done)
+{
+    inflater *f = s->inflate;
+    uInt piece = n < 1u << 24 ? (uInt)n : 1u << 24;
+    if (f->ended) return corrupt();
+    if (!f->z.avail_in) LA_TRY(refill(s, f));
+    f->z.next_out = out;
+    f->z.avail_out = piece;
+    int code = inflate(&f->z, Z_NO_FLUSH);
+    if (code == Z_MEM_ERROR) return LA_ENOMEM;
+    if (code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR)
+        return corrupt();
+    f->ended = code == Z_STREAM_END;
+    *done = piece - f->z.avail_out;
+    return LA_OK;
+}
+
+static la_status read_inflated(la_stream *stream, void *out, size_t n)
+{
+    la_zip_stream *s = (la_zip_stream *)stream;
+    unsigned char *at = out;
+    size_t left = n;
+    if (n > (uint64_t)stream->left)
+        return la_error(LA_EIO, "truncated at byte %lld of a member",
+                        (long long)s->member->size);
+    while (left) {
+        size_t done = 0;
+        LA_TRY(inflate_some(s, at, left, &done));
+        at += done;
+        left -= done;
+    }
+    s->crc = la_zip_crc(s->crc, out, n);
+    stream->left -= (int64_t)n;
+    return LA_OK;
+}
+
+static la_status read_stored(la_stream *stream, void *out, size_t n)
+{
+    la_zip_stream *s = (la_zip_stream *)stream;
+    if (n > (uint64_t)stream->left)
+        return la_error(LA_EIO, "truncated at byte %lld of a member",
+                        (long long)s->member->size);
+    LA_TRY(s->packed.stream.read(&s->packed.stream, out, n));
+    s->crc = la_zip_crc(s->crc, out, n);
+    stream->left -= (int64_t)n;
+    return LA_OK;
+}
+
+static la_status start_inflate(la_zip_stream *s)
+{
+    inflater *f = la_mem_alloc(sizeof *f);
+    if (!f) return LA_ENOMEM;
+    memset(&f->z, 0, sizeof f->z);
+    f->ended = false;
+    f->z.zalloc = alloc_counted;
+    f->z.zfree = free_counted;
+    if (inflateInit2(&f->z, -MAX_WBITS) != Z_OK) {
+        la_mem_free(f, sizeof *f);
+        return la_error(LA_ENOMEM, "not enough memory to unpack");
+    }
+    s->inflate = f;
+    return LA_OK;
+}
+
+la_status la_zip_start(la_zip_stream *s, const la_zip *z,
+                       const la_zip_member *m)
+{
+    bool stored = m->method == LA_ZIP_STORED;
+    *s = (la_zip_stream){.member = m,
+                         .stream = {stored ? read_stored : read_inflated,
+                                    m->size}};
+    la_range_stream_init(&s->packed, z->source, m->begin,
+                         m->begin + m->packed);
+    return stored ? LA_OK : start_inflate(s);
+}
+
+/* Past the declared size there must be the end of the packed data. */
+static la_status check_end(la_zip_stream *s)
+{
+    inflater *f = s->inflate;
+    unsigned char more;
+    while (f && !f->ended) {
+        size_t done = 0;
+        LA_TRY(inflate_some(s, &more, 1, &done));
+        if (done)
+            return la_error(LA_EIO, "malformed .npz file (a member is longer"
+                            " than declared)");
+    }
+    return LA_OK;
+}
+
+la_status la_zip_finish(la_zip_stream *s)
+{
+    if (s->stream.left)
+        return la_error(LA_EIO, "malformed .npz file (bytes behind the data)");
+    LA_TRY(check_end(s));
+    if (s->crc != s->member->crc)
+        return la_error(LA_EIO, "malformed .npz file (wrong checksum)");
+    return LA_OK;
+}
+
+void la_zip_stream_close(la_zip_stream *s)
+{
+    inflater *f = s->inflate;
+    if (!f) return;
+    inflateEnd(&f->z);
+    la_mem_free(f, sizeof *f);
+    s->inflate = NULL;
+}
