@@ -15,15 +15,14 @@
 static la_status read_member(const la_zip *z, const la_zip_member *m,
                              la_archive *out)
 {
-    __attribute__((cleanup(la_zip_stream_close))) la_zip_stream in;
+    __attribute__((cleanup(la_zip_stream_close))) la_zip_stream in = {0};
     LA_OWNED t = NULL;
     char shown[900];
     size_t n = m->n;
     if (n < 4 || memcmp(m->name + n - 4, ".npy", 4))
         return la_error(LA_EIO, "the member '%s' is no .npy file",
                         la_quote(m->name, n, shown, sizeof shown));
-    la_status status = la_zip_start(&in, z, m);
-    LA_TRY(status);
+    LA_TRY(la_zip_start(&in, z, m));
     LA_TRY(la_npy_read(&in.stream, &t));
     LA_TRY(la_zip_finish(&in));
     la_tensor *taken = t;
