@@ -102,10 +102,12 @@ static inline uint64_t f32_trunc_u64(float x) { return f64_trunc_u64(x); }
 #define FROM u64
 #define IN uint64_t
 #define FROM_KIND IS_INT
+#define FROM_BIAS 0u
 #include "kernel/cast_from.inc"
 #define FROM i64
 #define IN int64_t
 #define FROM_KIND IS_INT
+#define FROM_BIAS 0x80000000u
 #include "kernel/cast_from.inc"
 #define FROM f32
 #define IN float

@@ -6,6 +6,18 @@
 #include "kernel/copy.h"
 #include "simd/vec.h"
 
+#define LINE 64     /* bytes of a cache line */
+#define PATCH 8     /* lines */
+
+static inline void stream_line(char *to, const char *from)
+{
+    for (int k = 0; k < LINE; k += VEC_BYTES) {
+        i32v v;
+        memcpy(&v, from + k, VEC_BYTES);
+        vec_stream(to + k, v);
+    }
+}
+
 /* Rows of both operands are dense: one call of memcpy per row, or one in all.
 ** Operands never overlap but fully. */
 static void copy_rows(char **data, const int64_t *s, int64_t n0, int64_t n1,

@@ -7,7 +7,10 @@
 /* By element size: 1, 2, 4, 8, 16 bytes. */
 typedef la_loop la_size_loops[5];
 
-/* Operand 0 takes the elements of operand 1. */
+/* Operand 0 takes the elements of operand 1; params is NULL or a hint. */
+typedef struct la_copy_hint {
+    bool stream;    /* the output is larger than the caches */
+} la_copy_hint;
 LA_STUB_DECLARE(la_size_loops, copy);
 /* Operand 0 takes one value: params points to its bytes. */
 LA_STUB_DECLARE(la_size_loops, fill);

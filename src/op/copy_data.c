@@ -95,6 +95,13 @@ static void pair_dims(la_iter *it)
     }
 }
 
+/* Nobody will find such an output in a cache. */
+static bool is_large(const la_tensor *t)
+{
+    int64_t bytes = t->numel * (int64_t)la_itemsize(t);
+    return bytes > (int64_t)la_cpu_cache(3) / 2;
+}
+
 static la_status run_copy(la_tensor *dst, la_tensor *src)
 {
     la_iter_config c = copy_config(dst, src);
@@ -105,7 +112,8 @@ static la_status run_copy(la_tensor *dst, la_tensor *src)
         return la_iter_for_each(&it, la_cast_loop(dst->dtype, src->dtype),
                                 NULL, LA_GRAIN);
     la_loop loop = (*LA_STUB(copy))[la_size_slot(la_itemsize(dst))];
-    return la_iter_for_each(&it, loop, NULL, LA_GRAIN);
+    la_copy_hint hint = {.stream = is_large(dst)};
+    return la_iter_for_each(&it, loop, &hint, LA_GRAIN);
 }
 
 /* Signs that differ between what src means and what dst is read as. */
