@@ -49,7 +49,9 @@ end
 setup(function()
   folder = os.tmpname()
   os.remove(folder)
-  assert(os.execute("mkdir " .. folder))
+  local quick = "/dev/shm" .. folder:gsub("/", "_")
+  if os.execute("mkdir " .. quick .. " 2>/dev/null") then folder = quick
+  else assert(os.execute("mkdir " .. folder)) end
 end)
 
 teardown(function() os.execute("rm -rf " .. folder) end)
