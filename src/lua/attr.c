@@ -197,7 +197,7 @@ const la_attr la_attributes[] = {
     {"T", get_T, NULL}, {"mT", get_mT, NULL}, {"H", get_H, NULL},
     {"mH", get_mH, NULL}, {"real", get_real, set_real},
     {"imag", get_imag, set_imag},
-    {"grad", la_get_grad, la_set_grad}, {"grad_fn", la_get_grad_fn, NULL},
+    {"grad", la_get_grad, la_set_grad_attr}, {"grad_fn", la_get_grad_fn, NULL},
     {"requires_grad", la_get_requires_grad, la_set_requires_grad},
     {"is_leaf", la_get_is_leaf, NULL},
     {NULL, NULL, NULL}

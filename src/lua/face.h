@@ -29,6 +29,8 @@ typedef struct la_handle {
 typedef struct la_state {
     la_context context;
     bool sandboxed;
+    lua_State *main;        /* the main thread */
+    lua_State *running;     /* the thread that is inside backward */
     /* pacing of the collector, see lua/pace.c */
     uint32_t since;         /* handles made since the last look */
     uint32_t step;          /* size of the collector step, KiB */

@@ -3,6 +3,7 @@
 #include <lualib.h>
 #include <string.h>
 
+#include "grad/grad.h"
 #include "lua/face.h"
 #include "lunarray.h"
 
@@ -37,6 +38,9 @@ static void new_state(lua_State *L)
     la_state *s = lua_newuserdatauv(L, sizeof(*s), 0);
     memset(s, 0, sizeof(*s));
     la_context_init(&s->context);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_MAINTHREAD);
+    s->main = lua_tothread(L, -1);
+    lua_pop(L, 1);
     lua_createtable(L, 0, 1);
     lua_pushcfunction(L, state_gc);
     lua_setfield(L, -2, "__gc");
@@ -88,6 +92,7 @@ LA_API int luaopen_lunarray(lua_State *L)
     }
     new_state(L);
     new_box_metatable(L);
+    la_grad_init();
     luaL_newmetatable(L, LA_META_NAME);
     int meta = lua_gettop(L);
     lua_createtable(L, 0, 1024);
@@ -102,4 +107,16 @@ LA_API int luaopen_lunarray(lua_State *L)
     lua_setfield(L, LUA_REGISTRYINDEX, "lunarray.module");
     lua_settop(L, lib);
     return 1;
+}
+
+/* For callbacks that run outside our closures: the metatable comes from the
+** registry. */
+void la_push_borrowed(lua_State *L, la_state *s, la_tensor *t)
+{
+    la_handle *h = lua_newuserdatauv(L, sizeof(*h), 0);
+    h->magic = LA_HANDLE_MAGIC;
+    h->tensor = NULL;
+    s->made++;
+    luaL_setmetatable(L, LA_META_NAME);
+    h->tensor = la_tensor_retain(t);
 }

@@ -109,6 +109,34 @@ la_status la_impl_diagonal_scatter(la_frame *f)
     return fill_part(f, &g);
 }
 
+/* As as_strided, on the result: both check the place against the storage. */
+static la_status strided_part(const la_frame *f, la_geometry *g)
+{
+    const la_value *sizes = &f->args[2], *strides = &f->args[3];
+    if (sizes->ints.n != strides->ints.n || sizes->ints.n > LA_MAX_DIMS)
+        return la_error_at(LA_ESHAPE, 4, "as many strides as sizes expected, "
+                           "at most %d", LA_MAX_DIMS);
+    g->ndim = (int)sizes->ints.n;
+    memcpy(g->sizes, sizes->ints.list, (size_t)g->ndim * sizeof(int64_t));
+    memcpy(g->strides, strides->ints.list, (size_t)g->ndim * sizeof(int64_t));
+    g->offset = la_has(f, 4) ? la_arg_int(f, 4) : 0;
+    return LA_OK;
+}
+
+la_status la_meta_as_strided_scatter(la_frame *f)
+{
+    la_geometry g;
+    LA_TRY(strided_part(f, &g));
+    return meta_part(f, &g);
+}
+
+la_status la_impl_as_strided_scatter(la_frame *f)
+{
+    la_geometry g;
+    LA_TRY(strided_part(f, &g));
+    return fill_part(f, &g);
+}
+
 la_status la_impl_narrow_copy(la_frame *f)
 {
     la_tensor *out;

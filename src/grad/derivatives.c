@@ -1,0 +1,158 @@
+/*
+** The rows of derivatives.def as functions and as one table.
+*/
+#include "base/memory.h"
+#include "grad/back_reduce.h"
+#include "grad/rules.h"
+
+/* ---- helpers that several formulas share ---- */
+
+/* grad times the number that argument k holds. */
+static la_tensor *times(la_formula *x, la_tensor *grad, int k)
+{
+    la_scalar s = VAL(k).scalar;
+    if (s.re == 1 && s.im == 0) return grad;
+    s.im = -s.im;
+    return R(mul, grad, s);
+}
+
+static bool rounds(la_formula *x) { return VAL(2).tag == LA_VSTR; }
+
+/* ---- views ---- */
+
+/* The last position (from 1) of a narrow, as slice wants it. */
+static la_value narrow_end(la_formula *x)
+{
+    return LA_I(VAL(2).i + VAL(3).i);
+}
+
+static la_tensor *inverse_permute(la_formula *x)
+{
+    la_value dims = VAL(1);
+    int64_t inverse[LA_MAX_DIMS];
+    for (int d = 0; d < (int)dims.ints.n; d++) {
+        int64_t to = dims.ints.list[d];
+        inverse[to < 0 ? to + dims.ints.n : to] = d;
+    }
+    return R(permute, G, LA_IS(inverse, dims.ints.n));
+}
+
+static la_value negated_pad(la_formula *x)
+{
+    static _Thread_local int64_t pad[2 * LA_MAX_DIMS];
+    la_value v = VAL(1);
+    for (int64_t i = 0; i < v.ints.n && i < 2 * LA_MAX_DIMS; i++)
+        pad[i] = -v.ints.list[i];
+    return LA_IS(pad, v.ints.n);
+}
+
+/* Each tensor's piece of the gradient; empty 1-d tensors took no part. */
+static la_status cat_backward(la_formula *x, la_tensor **out)
+{
+    int64_t n = x->op->args[0].tensors.n, at = 0, dim = VAL(1).i;
+    int ndim = x->node->outputs[0].ndim;
+    int d = (int)(dim < 0 ? dim + ndim : dim);
+    for (int64_t i = 0; i < n; i++) {
+        const la_output_meta *o = la_x_meta(x, 0, i);
+        int64_t size = x->op->sizes[i];
+        if (x->node->edges[i].node && o->ndim == ndim) {
+            la_tensor *piece = R(narrow, G, d, at, size);
+            if (x->status) return x->status;
+            out[i] = la_tensor_retain(piece);
+        }
+        at += size;
+    }
+    return LA_OK;
+}
+
+/* ---- arithmetic ---- */
+
+static la_tensor *pow_self(la_formula *x)
+{
+    la_tensor *e = A(1), *base = A(0);
+    la_tensor *slope = R(mul, e, R(pow, base, R(sub, e, 1)));
+    return R(where, R(eq, e, 0), 0, R(mul, G, C(slope)));
+}
+
+static la_tensor *sgn_backward(la_formula *x)
+{
+    la_tensor *self = A(0), *s, *r;
+    if (!self || !la_is_complex((la_dtype)self->dtype))
+        return R(zeros_like, G);
+    s = RES(0);
+    r = R(mul, R(real, R(mul, G, C(s))), s);
+    r = R(div, R(sub, G, r), R(abs, self));
+    return R(where, R(eq, self, 0), 0, r);
+}
+
+static la_tensor *halved_ties(la_formula *x)
+{
+    return R(where, R(eq, A(0), A(1)), R(div, G, 2), G);
+}
+
+static la_status give(la_formula *x, la_tensor **out, int edge, la_tensor *g)
+{
+    if (x->status) return x->status;
+    if (g) out[edge] = la_tensor_retain(g);
+    return LA_OK;
+}
+
+/* Inside the limits the gradient belongs to self, outside to the limit. */
+static la_status clamp_backward(la_formula *x, la_tensor **out)
+{
+    la_tensor *self = A(0), *low = A(1), *high = A(2), *g = G;
+    int edge = 1;
+    if (low) g = R(where, R(ge, self, low), g, 0);
+    if (high) g = R(where, R(le, self, high), g, 0);
+    LA_TRY(give(x, out, 0, g));
+    if (low && la_x_wants(x, 1)) {
+        g = R(where, R(lt, self, low), G, 0);
+        if (high) g = R(where, R(lt, low, high), g, 0);
+        LA_TRY(give(x, out, edge, g));
+    }
+    edge += low != NULL;
+    if (!high || !la_x_wants(x, 2)) return x->status;
+    la_tensor *over = R(gt, self, high);
+    if (low) over = R(logical_or, over, R(gt, low, high));
+    return give(x, out, edge, R(where, over, G, 0));
+}
+
+/* ---- the table ---- */
+
+#define GRAD(op, k, saves, expr) \
+    static la_tensor *grad_##op##_##k(la_formula *x) { return expr; }
+#define ALL(op, args, saves, fn)
+#include "grad/derivatives.def"
+#undef GRAD
+#undef ALL
+
+static const la_grad_row rows[] = {
+#define GRAD(op, k, saves, expr) \
+    {LA_OP_##op, k, saves, grad_##op##_##k, NULL},
+#define ALL(op, args, saves, fn) {LA_OP_##op, args, saves, NULL, fn},
+#include "grad/derivatives.def"
+#undef GRAD
+#undef ALL
+};
+
+static la_grad_rule rules[LA_NOPS];
+
+/* Rows of one operation stand together. */
+void la_grad_bind(void)
+{
+    size_t n = sizeof(rows) / sizeof(rows[0]);
+    for (size_t i = 0; i < n; i++) {
+        la_grad_rule *r = &rules[rows[i].op];
+        la_op *op = (la_op *)la_op_at(rows[i].op);
+        if (r->name) continue;
+        size_t end = i;
+        while (end < n && rows[end].op == rows[i].op) end++;
+        r->rows = rows[i].fn ? &rows[i] : NULL;
+        r->nrows = rows[i].fn ? (int)(end - i) : 0;
+        r->all = rows[i].all;
+        r->all_saves = r->all ? rows[i].saves : 0;
+        r->all_args = r->all ? (uint32_t)rows[i].arg : 0;
+        r->name = op->name;
+        op->grad = r;
+    }
+}

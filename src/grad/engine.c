@@ -1,0 +1,545 @@
+/*
+** The engine: runs the nodes from the results back to the leaves, each when
+** all gradients for it have arrived, later operations first. Everything is
+** iterative; the only state in the nodes is a run's number, a counter and the
+** gradients that have arrived, which an error or a nested run puts back.
+*/
+#include <stdio.h>
+
+#include "base/context.h"
+#include "base/memory.h"
+#include "base/pool.h"
+#include "grad/internal.h"
+#include "tensor/shape.h"
+
+typedef struct node_list {
+    la_node **list;
+    int64_t n, room;
+} node_list;
+
+/* State of a node in an outer run, put back when the nested one ends. */
+typedef struct stash {
+    la_node *node;
+    la_tensor **grads;
+    uint64_t run;
+    int32_t waiting;
+    struct stash *next;
+} stash;
+
+typedef struct run {
+    uint64_t id;
+    uint32_t flags;
+    node_list nodes;            /* all that are reached; retained by roots */
+    node_list ready;            /* a heap, the latest operation on top */
+    stash *stashed;
+    int ninputs;
+    la_edge *wanted;            /* of the inputs */
+    la_tensor **captured;       /* their gradients, owned */
+    struct run *outer;
+} run;
+
+static _Atomic uint64_t next_run = 1;
+static _Thread_local run *current;
+
+/* ---- lists ---- */
+
+static la_status push(node_list *l, la_node *n)
+{
+    if (l->n == l->room) {
+        int64_t room = l->room ? 2 * l->room : 64;
+        la_node **more = la_mem_alloc((size_t)room * sizeof(*more));
+        if (!more) return LA_ENOMEM;
+        if (l->n) memcpy(more, l->list, (size_t)l->n * sizeof(*more));
+        if (l->list) la_mem_free(l->list, (size_t)l->room * sizeof(*more));
+        l->list = more;
+        l->room = room;
+    }
+    l->list[l->n++] = n;
+    return LA_OK;
+}
+
+static void free_list(node_list *l)
+{
+    if (l->list) la_mem_free(l->list, (size_t)l->room * sizeof(*l->list));
+}
+
+static void swap(node_list *l, int64_t i, int64_t j)
+{
+    la_node *t = l->list[i];
+    l->list[i] = l->list[j];
+    l->list[j] = t;
+}
+
+static bool later(const node_list *l, int64_t i, int64_t j)
+{
+    return l->list[i]->sequence > l->list[j]->sequence;
+}
+
+static la_status heap_push(node_list *l, la_node *n)
+{
+    LA_TRY(push(l, n));
+    for (int64_t i = l->n - 1; i > 0 && later(l, i, (i - 1) / 2);
+         i = (i - 1) / 2)
+        swap(l, i, (i - 1) / 2);
+    return LA_OK;
+}
+
+static la_node *heap_pop(node_list *l)
+{
+    la_node *top = l->list[0];
+    l->list[0] = l->list[--l->n];
+    for (int64_t i = 0, k; (k = 2 * i + 1) < l->n; i = k) {
+        if (k + 1 < l->n && later(l, k + 1, k)) k++;
+        if (!later(l, k, i)) break;
+        swap(l, i, k);
+    }
+    return top;
+}
+
+/* ---- which nodes, and how many gradients each waits for ---- */
+
+static bool is_active(uint64_t id)
+{
+    for (run *r = current; r; r = r->outer)
+        if (r->id == id) return true;
+    return false;
+}
+
+static la_status put_aside(run *r, la_node *n)
+{
+    stash *s = la_mem_zalloc(sizeof(*s));
+    size_t bytes = (size_t)n->noutputs * sizeof(la_tensor *);
+    if (!s) return LA_ENOMEM;
+    s->grads = la_mem_alloc(bytes);
+    if (!s->grads) {
+        la_mem_free(s, sizeof(*s));
+        return LA_ENOMEM;
+    }
+    memcpy(s->grads, n->grads, bytes);
+    memset(n->grads, 0, bytes);
+    s->node = n;
+    s->run = n->run;
+    s->waiting = n->waiting;
+    s->next = r->stashed;
+    r->stashed = s;
+    return LA_OK;
+}
+
+static la_status reach(run *r, la_node *n)
+{
+    if (n->run == r->id) return LA_OK;
+    if (n->run && is_active(n->run)) LA_TRY(put_aside(r, n));
+    LA_TRY(push(&r->nodes, n));
+    n->run = r->id;
+    n->waiting = 0;
+    n->needed = r->ninputs < 0;
+    return LA_OK;
+}
+
+static la_status reach_all(run *r)
+{
+    for (int64_t i = 0; i < r->nodes.n; i++) {
+        la_node *n = r->nodes.list[i];
+        for (int e = 0; e < n->nedges; e++) {
+            la_node *child = n->edges[e].node;
+            if (!child) continue;
+            LA_TRY(reach(r, child));
+            child->waiting++;
+        }
+        if ((i & 4095) == 0 && la_interrupted())
+            return la_error(LA_EINTR, "interrupted");
+    }
+    return LA_OK;
+}
+
+static bool is_wanted(const run *r, const la_node *n)
+{
+    for (int i = 0; i < r->ninputs; i++)
+        if (r->wanted[i].node == n) return true;
+    return false;
+}
+
+/* With inputs asked for, only nodes on a way to one of them need to run. An
+** order in which parents stand before children is walked backwards. */
+static la_status mark_needed(run *r)
+{
+    node_list order = {NULL, 0, 0};
+    la_status status = LA_OK;
+    for (int64_t i = 0; i < r->nodes.n && !status; i++)
+        if (r->nodes.list[i]->waiting == 0)
+            status = push(&order, r->nodes.list[i]);
+    for (int64_t i = 0; i < order.n && !status; i++)
+        for (int e = 0; e < order.list[i]->nedges && !status; e++) {
+            la_node *child = order.list[i]->edges[e].node;
+            if (child && --child->waiting == 0) status = push(&order, child);
+        }
+    for (int64_t i = order.n - 1; i >= 0 && !status; i--) {
+        la_node *n = order.list[i];
+        n->needed = is_wanted(r, n);
+        for (int e = 0; e < n->nedges; e++) {
+            la_node *child = n->edges[e].node;
+            if (!child) continue;
+            child->waiting++;
+            n->needed = n->needed || child->needed;
+        }
+    }
+    free_list(&order);
+    return status;
+}
+
+/* ---- gradients ---- */
+
+bool la_exclusive(const la_tensor *t)
+{
+    return atomic_load(&t->refs) == 1 && !t->base && t->storage
+        && atomic_load(&t->storage->refs) == 1 && (t->flags & LA_F_DENSE)
+        && !(t->flags & (LA_F_WRAPPED | LA_F_REQUIRES_GRAD | LA_F_CONJ
+                         | LA_F_NEG | LA_F_ZERO));
+}
+
+static bool same_shape(const la_output_meta *o, const la_tensor *t)
+{
+    return o->ndim == t->ndim
+        && memcmp(o->sizes, la_sizes(t), o->ndim * sizeof(int64_t)) == 0;
+}
+
+static la_status replace(la_tensor **grad, la_status status, la_tensor *by)
+{
+    if (status) return status;
+    la_tensor_release(*grad);
+    *grad = by;
+    return LA_OK;
+}
+
+/* Dims of 'grad' that 'o' broadcast: in front, or of size 1. False when the
+** shape does not fit at all. */
+static bool broadcast_dims(const la_output_meta *o, const la_tensor *grad,
+                           int64_t *dims, int *n)
+{
+    int lead = grad->ndim - o->ndim;
+    *n = 0;
+    if (lead < 0) return false;
+    for (int d = 0; d < grad->ndim; d++) {
+        int64_t size = la_sizes(grad)[d];
+        int64_t want = d < lead ? 1 : o->sizes[d - lead];
+        if (d >= lead && want == size) continue;
+        if (d >= lead && want != 1) return false;
+        dims[(*n)++] = d;
+    }
+    return true;
+}
+
+static la_status undo_broadcast(const la_output_meta *o, const char *name,
+                                la_tensor **grad)
+{
+    int64_t dims[LA_MAX_DIMS];
+    int n;
+    la_tensor *sum = NULL, *by = NULL;
+    char have[256], want[256];
+    if (!broadcast_dims(o, *grad, dims, &n))
+        return la_error(LA_EGRAD, "%s returned an invalid gradient: got shape "
+                        "%s but expected shape compatible with %s", name,
+                        la_sizes_text((*grad)->ndim, la_sizes(*grad), have,
+                                      sizeof(have)),
+                        la_sizes_text(o->ndim, o->sizes, want, sizeof(want)));
+    LA_TRY(la_run(sum, &sum, LA_T(*grad), LA_IS(dims, n), LA_B(true)));
+    la_status status = la_run(reshape, &by, LA_T(sum),
+                              LA_IS(o->sizes, o->ndim));
+    la_tensor_release(sum);
+    return replace(grad, status, by);
+}
+
+la_status la_validate_grad(const la_output_meta *o, const char *name,
+                           la_tensor **grad)
+{
+    la_tensor *by = NULL;
+    la_dtype want = (la_dtype)o->dtype;
+    if (!same_shape(o, *grad)) LA_TRY(undo_broadcast(o, name, grad));
+    if (la_is_complex((la_dtype)(*grad)->dtype) && !la_is_complex(want)) {
+        la_status status = la_run(real, &by, LA_T(*grad));
+        LA_TRY(replace(grad, status, by));
+    }
+    if ((la_dtype)(*grad)->dtype == want) return LA_OK;
+    la_status status = la_run(astype, &by, LA_T(*grad), LA_DT(want));
+    return replace(grad, status, by);
+}
+
+/* Add 'grad' (taken over) to what has arrived. */
+static la_status arrive(la_tensor **slot, la_tensor *grad)
+{
+    la_status status = LA_OK;
+    la_tensor *sum = NULL;
+    if (!*slot) {
+        *slot = grad;
+        return LA_OK;
+    }
+    if (!la_grad_enabled() && la_exclusive(*slot)) {
+        status = la_run_(add, *slot, LA_T(grad));
+    } else {
+        status = la_run(add, &sum, LA_T(*slot), LA_T(grad));
+        if (!status) {
+            la_tensor_release(*slot);
+            *slot = sum;
+        }
+    }
+    la_tensor_release(grad);
+    return status;
+}
+
+/* One gradient along its edge; what is left in *grad the caller releases. */
+static la_status send_one(la_node *from, const la_edge *to, la_tensor **grad)
+{
+    la_tensor *g;
+    if (!*grad || !to->node || !to->node->needed) return LA_OK;
+    LA_TRY(la_validate_grad(&to->node->outputs[to->slot], la_node_name(from),
+                            grad));
+    g = *grad;
+    *grad = NULL;
+    return arrive(&to->node->grads[to->slot], g);
+}
+
+static la_status send(run *r, la_node *n, la_tensor **out)
+{
+    for (int e = 0; e < n->nedges; e++) {
+        la_node *to = n->edges[e].node;
+        LA_TRY(send_one(n, &n->edges[e], &out[e]));
+        if (to && --to->waiting == 0) LA_TRY(heap_push(&r->ready, to));
+    }
+    return LA_OK;
+}
+
+static la_status run_hooks(la_node *n)
+{
+    for (la_hook *h = n->hooks, *next; h; h = next) {
+        la_tensor *other = NULL;
+        next = h->next;
+        if (!n->grads[h->slot]) continue;
+        LA_TRY(h->run(h->context, n->grads[h->slot], &other));
+        if (!other) continue;
+        la_tensor_release(n->grads[h->slot]);
+        n->grads[h->slot] = other;
+    }
+    return LA_OK;
+}
+
+static void capture(run *r, la_node *n)
+{
+    for (int i = 0; i < r->ninputs; i++) {
+        if (r->wanted[i].node != n) continue;
+        la_tensor *g = n->grads[r->wanted[i].slot];
+        if (g && !r->captured[i]) r->captured[i] = la_tensor_retain(g);
+    }
+}
+
+static bool has_gradient(const la_node *n)
+{
+    for (int k = 0; k < n->noutputs; k++)
+        if (n->grads[k]) return true;
+    return false;
+}
+
+/* Anomaly mode: the error says where the failing operation was recorded. */
+static void add_trace(la_status status, const char *trace)
+{
+    char text[512];
+    snprintf(text, sizeof(text), "%s", la_error_message());
+    la_error(status, "%s\nthe operation was called here:\n%s", text, trace);
+}
+
+static la_status compute(run *r, la_node *n, la_tensor **out)
+{
+    if (!n->needed || !has_gradient(n)) return LA_OK;
+    LA_TRY(run_hooks(n));
+    bool leaf = la_is_accumulator(n);
+    if (r->ninputs >= 0) capture(r, n);
+    if (leaf && r->ninputs >= 0 && !(r->flags & LA_BW_ACCUMULATE))
+        return LA_OK;
+    la_status status = n->class->run(n, n->grads, out);
+    if (status && n->trace) add_trace(status, n->trace);
+    if (!status && !leaf && !(r->flags & LA_BW_RETAIN_GRAPH)
+        && n->class->clear) n->class->clear(n);
+    return status;
+}
+
+#define FEW 16
+
+static la_status run_node(run *r, la_node *n)
+{
+    la_tensor *few[FEW] = {NULL}, **out = few;
+    size_t bytes = (size_t)n->nedges * sizeof(*out);
+    if (n->nedges > FEW && !(out = la_mem_zalloc(bytes))) return LA_ENOMEM;
+    la_status status = compute(r, n, out);
+    for (int k = 0; k < n->noutputs; k++) la_tensor_drop(&n->grads[k]);
+    if (!status) status = send(r, n, out);
+    for (int e = 0; e < n->nedges; e++) la_tensor_drop(&out[e]);
+    if (out != few) la_mem_free(out, bytes);
+    return status;
+}
+
+static la_status run_all(run *r)
+{
+    for (int64_t i = 0; i < r->nodes.n; i++)
+        if (r->nodes.list[i]->waiting == 0)
+            LA_TRY(heap_push(&r->ready, r->nodes.list[i]));
+    while (r->ready.n > 0) {
+        if (la_interrupted()) return la_error(LA_EINTR, "interrupted");
+        LA_TRY(run_node(r, heap_pop(&r->ready)));
+    }
+    return LA_OK;
+}
+
+/* ---- the call ---- */
+
+static la_status seed_root(int k, la_tensor *root, la_tensor *seed,
+                           la_tensor **out)
+{
+    if (seed) {
+        if (seed->ndim == root->ndim && memcmp(la_sizes(seed), la_sizes(root),
+                                               root->ndim * 8u) == 0) {
+            *out = la_tensor_retain(seed);
+            return LA_OK;
+        }
+        char a[256], b[256];
+        return la_error(LA_EGRAD, "Mismatch in shape: grad_output[%d] has a "
+                        "shape of %s and output[%d] has a shape of %s", k + 1,
+                        la_sizes_text(seed->ndim, la_sizes(seed), a, 256),
+                        k + 1,
+                        la_sizes_text(root->ndim, la_sizes(root), b, 256));
+    }
+    if (root->numel != 1)
+        return la_error(LA_EGRAD, "grad can be implicitly created only for "
+                        "scalar outputs; give the gradient as an argument");
+    return la_run(ones_like, out, LA_T(root));
+}
+
+static la_status add_root(run *r, int k, la_tensor *root, la_tensor *seed,
+                          la_edge *edge)
+{
+    la_tensor *grad = NULL;
+    LA_TRY(la_gradient_edge(root, edge));
+    if (!edge->node)
+        return la_error(LA_EGRAD, "element %d of tensors does not require grad "
+                        "and does not have a grad_fn", k + 1);
+    LA_TRY(seed_root(k, root, seed, &grad));
+    la_status status = reach(r, edge->node);
+    if (!status)
+        status = la_validate_grad(&edge->node->outputs[edge->slot], "the root",
+                                  &grad);
+    if (status) {
+        la_tensor_release(grad);
+        return status;
+    }
+    return arrive(&edge->node->grads[edge->slot], grad);
+}
+
+static void restore_stashed(run *r)
+{
+    while (r->stashed) {
+        stash *s = r->stashed;
+        size_t bytes = (size_t)s->node->noutputs * sizeof(la_tensor *);
+        r->stashed = s->next;
+        memcpy(s->node->grads, s->grads, bytes);
+        s->node->run = s->run;
+        s->node->waiting = s->waiting;
+        la_mem_free(s->grads, bytes);
+        la_mem_free(s, sizeof(*s));
+    }
+}
+
+static void end_run(run *r)
+{
+    for (int64_t i = 0; i < r->nodes.n; i++) {
+        la_node *n = r->nodes.list[i];
+        for (int k = 0; k < n->noutputs; k++) la_tensor_drop(&n->grads[k]);
+    }
+    restore_stashed(r);
+    free_list(&r->nodes);
+    free_list(&r->ready);
+}
+
+static la_status want_inputs(run *r, int n, la_tensor **inputs)
+{
+    for (int i = 0; i < n; i++) {
+        LA_TRY(la_gradient_edge(inputs[i], &r->wanted[i]));
+        if (!r->wanted[i].node)
+            return la_error(LA_EGRAD, "input %d does not require grad", i + 1);
+    }
+    return LA_OK;
+}
+
+static la_status run_graph(run *r, int nroots, la_tensor **roots,
+                           la_tensor **seeds, la_edge *edges)
+{
+    for (int k = 0; k < nroots; k++)
+        LA_TRY(add_root(r, k, roots[k], seeds ? seeds[k] : NULL, &edges[k]));
+    LA_TRY(reach_all(r));
+    if (r->ninputs >= 0) LA_TRY(mark_needed(r));
+    return run_all(r);
+}
+
+static la_status check_used(const run *r)
+{
+    if (r->flags & (LA_BW_ALLOW_UNUSED | LA_BW_ACCUMULATE)) return LA_OK;
+    for (int i = 0; i < r->ninputs; i++)
+        if (!r->captured[i])
+            return la_error(LA_EGRAD, "One of the differentiated Tensors "
+                            "(number %d) appears to not have been used in the "
+                            "graph. Set allow_unused = true if this is the "
+                            "desired behavior.", i + 1);
+    return LA_OK;
+}
+
+static int depth_of_runs(void)
+{
+    int n = 0;
+    for (run *r = current; r; r = r->outer) n++;
+    return n;
+}
+
+la_status la_backward(int nroots, la_tensor **roots, la_tensor **seeds,
+                      int ninputs, la_tensor **inputs, la_tensor **out,
+                      uint32_t flags)
+{
+    if (depth_of_runs() >= 100)
+        return la_error(LA_EGRAD, "stack overflow: backward inside backward, "
+                        "100 deep");
+    if (flags & LA_BW_CREATE_GRAPH) flags |= LA_BW_RETAIN_GRAPH;
+    int nedges = nroots + ninputs;
+    size_t bytes = (size_t)(nedges > 0 ? nedges : 1) * sizeof(la_edge);
+    la_edge *edges = la_mem_zalloc(bytes);
+    if (!edges) return LA_ENOMEM;
+    run r = {.id = atomic_fetch_add(&next_run, 1), .flags = flags,
+             .ninputs = inputs ? ninputs : -1, .wanted = edges + nroots,
+             .captured = out, .outer = current};
+    for (int i = 0; i < ninputs && out; i++) out[i] = NULL;
+    bool grad = la_set_grad_enabled((flags & LA_BW_CREATE_GRAPH) != 0);
+    current = &r;
+    la_status status = want_inputs(&r, inputs ? ninputs : 0, inputs);
+    if (!status) status = run_graph(&r, nroots, roots, seeds, edges);
+    end_run(&r);
+    current = r.outer;
+    la_set_grad_enabled(grad);
+    if (!status) status = check_used(&r);
+    for (int i = 0; status && i < ninputs && out; i++) la_tensor_drop(&out[i]);
+    for (int i = 0; i < nedges; i++) la_node_release(edges[i].node);
+    la_mem_free(edges, bytes);
+    return status;
+}
+
+/* ---- names and anomaly mode ---- */
+
+const char *la_node_name(const la_node *n)
+{
+    return n ? la_op_node_name(n) : "";
+}
+
+static _Thread_local la_where_fn where;
+static _Thread_local void *where_host;
+
+void la_set_anomaly(la_where_fn fn, void *host)
+{
+    where = fn;
+    where_host = host;
+}
+
+char *la_anomaly_where(void) { return where ? where(where_host) : NULL; }

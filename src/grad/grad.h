@@ -1,0 +1,163 @@
+/*
+** Reverse-mode differentiation, PyTorch's.
+**
+** A node is one recorded operation: edges to the nodes that made its inputs,
+** the values that its formula needs with their versions, and what its outputs
+** look like. Tensors own the node that made them (grad_meta.fn), nodes own the
+** nodes before them; nothing points forward, so a graph is freed when the last
+** result goes, without recursion and without allocating. A leaf is reached by
+** an accumulator node, which the leaf knows but does not own.
+**
+** Formulas (derivatives.def) are calls of operations, so they are recorded and
+** differentiate again when create_graph is asked for.
+*/
+#ifndef LA_GRAD_GRAD_H
+#define LA_GRAD_GRAD_H
+
+#include "op/op.h"
+
+typedef struct la_node la_node;
+
+typedef struct la_edge {
+    la_node *node;          /* owned; NULL: nothing flows here */
+    int slot;               /* which output of 'node' */
+} la_edge;
+
+/* A hook sees the gradient of one tensor and may replace it: *replacement is
+** owned, NULL leaves the gradient as it is. */
+typedef la_status (*la_hook_fn)(void *context, la_tensor *grad,
+                                la_tensor **replacement);
+typedef struct la_hook {
+    la_hook_fn run;
+    void *context;
+    void (*release)(void *context);
+    int64_t id;             /* for removal */
+    int slot;
+    struct la_hook *next;   /* in the order of registration */
+} la_hook;
+
+typedef struct la_grad_meta {
+    la_node *fn;            /* owned; NULL for a leaf */
+    int slot;               /* our place among fn's outputs */
+    bool requires_grad;     /* a leaf that was asked to record */
+    bool retain;            /* retain_grad was called */
+    uint8_t creation;       /* la_creation, for views */
+    uint32_t version;       /* of the storage when fn was set (views) */
+    la_node *accumulator;   /* borrowed; it clears this when it dies */
+    la_tensor *grad;        /* owned */
+    la_hook *hooks;         /* of a leaf */
+    la_tensor *tangent;     /* owned; forward mode */
+} la_grad_meta;
+
+/* How a view came to be, for the rules on in-place changes. */
+typedef enum la_creation {
+    LA_CREATED_PLAIN, LA_CREATED_NO_GRAD, LA_CREATED_MULTI
+} la_creation;
+
+/* A value kept for the formula. A result of the node itself is kept without
+** its history (it would own itself), which is put back when it is read. */
+typedef struct la_saved {
+    la_tensor *data;        /* owned alias or the tensor itself */
+    la_node *fn;            /* owned history of a non-leaf input */
+    int slot;
+    uint32_t version;
+    bool is_result;
+} la_saved;
+
+/* What an output looked like: gradients are brought to this form. */
+typedef struct la_output_meta {
+    int64_t *sizes;         /* inside the node's block */
+    uint8_t ndim, dtype, device;
+} la_output_meta;
+
+/* A node of a kind: how it computes and what it owns besides the base part. */
+typedef struct la_node_class {
+    const char *name;
+    /* Gradients of the inputs from those of the outputs (NULL entries: none).
+    ** Results are owned; entries that edges don't need may stay NULL. */
+    la_status (*run)(la_node *n, la_tensor **grads, la_tensor **out);
+    void (*clear)(la_node *n);   /* free saved values; may run twice */
+    void (*destroy)(la_node *n); /* the rest, when the node dies */
+} la_node_class;
+
+struct la_node {
+    _Atomic int32_t refs;
+    int32_t nedges, noutputs;
+    uint32_t bytes;             /* of the block */
+    const la_node_class *class;
+    uint64_t sequence;          /* later operations run first */
+    la_edge *edges;             /* inside the block, as are the next three */
+    la_output_meta *outputs;
+    la_tensor **grads;          /* engine: what has arrived so far, owned */
+    la_hook *hooks;             /* on outputs, before the node runs */
+    uint64_t run;               /* engine: the backward call that is at it */
+    int32_t waiting;            /* engine: nodes that still have to send */
+    bool needed;                /* engine: lies on a way to an asked input */
+    la_node *next;              /* engine's stack; the chain of release */
+    char *trace;                /* anomaly mode: where it was recorded */
+};
+
+/* ---- nodes (node.c) ---- */
+
+/* Room for 'extra' bytes behind the base part: returned by la_node_extra. */
+la_status la_node_new(const la_node_class *class, int nedges, int noutputs,
+                      size_t extra, la_node **out);
+void *la_node_extra(la_node *n);
+la_node *la_node_retain(la_node *n);
+void la_node_release(la_node *n);      /* iterative; NULL is allowed */
+/* Output k of 'n' looks like 't'. */
+la_status la_node_output(la_node *n, int k, const la_tensor *t);
+/* The edge that a gradient of 't' takes: its fn, its accumulator, or none. */
+la_status la_gradient_edge(la_tensor *t, la_edge *out);
+la_status la_meta_of(la_tensor *t, la_grad_meta **out);  /* made if missing */
+
+/* Make 't' output 'slot' of 'n' (retains n). */
+la_status la_set_history(la_tensor *t, la_node *n, int slot);
+/* 't' was changed in place by 'n': t's history is n now, and when 't' is a
+** view, its base's is too. */
+la_status la_rebase_history(la_tensor *t, la_node *n, int slot);
+/* LA_EGRAD when 't' may not be changed in place while recording. */
+la_status la_check_inplace(la_tensor *t);
+/* The node of t, made anew for a view whose base has changed. Borrowed. */
+la_status la_grad_fn_of(la_tensor *t, la_node **out, int *slot);
+
+la_status la_save(la_saved *s, la_tensor *t, bool is_result);
+/* Owned. LA_EGRAD when it was changed in place since, or freed. */
+la_status la_unsave(const la_saved *s, la_node *n, la_tensor **out);
+void la_saved_clear(la_saved *s);
+
+/* ---- for users (leaf.c, engine.c) ---- */
+
+bool la_requires_grad(const la_tensor *t);
+la_status la_require_grad(la_tensor *t, bool on);
+bool la_is_leaf(const la_tensor *t);
+la_status la_retain_grad(la_tensor *t);
+/* Takes over the context, also on failure. */
+la_status la_register_hook(la_tensor *t, la_hook_fn run, void *context,
+                           void (*release)(void *), int64_t *id);
+void la_remove_hook(la_tensor *t, int64_t id);
+la_tensor *la_grad_of(const la_tensor *t);     /* borrowed or NULL */
+la_status la_set_grad(la_tensor *t, la_tensor *grad);  /* NULL: none */
+
+enum {
+    LA_BW_RETAIN_GRAPH = 1, LA_BW_CREATE_GRAPH = 2, LA_BW_ALLOW_UNUSED = 4,
+    LA_BW_ACCUMULATE = 8    /* into .grad, also of the inputs asked for */
+};
+/* Run the graph of 'roots' with 'seeds' (NULL entry: ones, for one-element
+** roots). inputs NULL: accumulate into all leaves; otherwise out[i] gets the
+** gradient of inputs[i] (NULL when unused). */
+la_status la_backward(int nroots, la_tensor **roots, la_tensor **seeds,
+                      int ninputs, la_tensor **inputs, la_tensor **out,
+                      uint32_t flags);
+
+/* Recording on or off for this context; returns what it was. */
+bool la_set_grad_enabled(bool on);
+bool la_grad_enabled(void);
+/* Anomaly mode: 'where' writes the script's place of the running call. */
+typedef char *(*la_where_fn)(void *host);
+void la_set_anomaly(la_where_fn where, void *host);
+
+/* Connects the dispatcher; called when a state opens, idempotent. */
+void la_grad_init(void);
+
+#endif

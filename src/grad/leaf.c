@@ -1,0 +1,306 @@
+/* Leaves: accumulators, requires_grad, hooks, .grad. */
+#include "grad/grad.h"
+#include "grad/internal.h"
+
+#include "base/context.h"
+#include "base/memory.h"
+
+/* ---- the accumulator of a leaf ---- */
+
+typedef struct accumulator {
+    la_tensor *leaf;        /* owned while the accumulator lives */
+} accumulator;
+
+/* Put 'grad' into leaf.grad. A gradient that nobody else holds is taken as it
+** is when its layout is plain; otherwise it is copied. With create_graph the
+** sum is a new tensor, so that its history stays. */
+static la_status accumulate(la_tensor *leaf, la_tensor *grad)
+{
+    la_grad_meta *m;
+    LA_TRY(la_meta_of(leaf, &m));
+    la_tensor *sum = NULL;
+    if (!m->grad) {
+        if (la_exclusive(grad) || la_grad_enabled()) sum = la_tensor_retain(grad);
+        else LA_TRY(la_run(clone, &sum, LA_T(grad)));
+    } else if (la_grad_enabled()) {
+        LA_TRY(la_run(add, &sum, LA_T(m->grad), LA_T(grad)));
+    } else {
+        return la_run_(add, m->grad, LA_T(grad));
+    }
+    la_tensor_drop(&m->grad);
+    m->grad = sum;
+    return LA_OK;
+}
+
+static la_status run_hooks(la_hook *h, la_tensor **grad)
+{
+    for (la_hook *next; h; h = next) {
+        la_tensor *other = NULL;
+        next = h->next;
+        LA_TRY(h->run(h->context, *grad, &other));
+        if (!other) continue;
+        la_tensor_release(*grad);
+        *grad = other;
+    }
+    return LA_OK;
+}
+
+static la_status run_accumulator(la_node *n, la_tensor **grads,
+                                 la_tensor **out)
+{
+    accumulator *a = la_node_extra(n);
+    (void)out;
+    if (!a->leaf || !grads[0]) return LA_OK;
+    la_grad_meta *m = a->leaf->grad;
+    if (m) LA_TRY(run_hooks(m->hooks, &grads[0]));
+    return accumulate(a->leaf, grads[0]);
+}
+
+static void free_leaf(la_node *n)
+{
+    accumulator *a = la_node_extra(n);
+    la_tensor *leaf = a->leaf;
+    a->leaf = NULL;
+    if (!leaf) return;
+    if (leaf->grad) leaf->grad->accumulator = NULL;
+    la_tensor_release(leaf);
+}
+
+static const la_node_class class_accumulate = {
+    "AccumulateGrad", run_accumulator, NULL, free_leaf
+};
+
+bool la_is_accumulator(const la_node *n)
+{
+    return n->class == &class_accumulate;
+}
+
+la_tensor *la_accumulator_leaf(la_node *n)
+{
+    return ((accumulator *)la_node_extra(n))->leaf;
+}
+
+/* A leaf outlives its accumulator, which owns it, except when the leaf's
+** metadata is thrown away. */
+void la_forget_leaf(la_node *n)
+{
+    ((accumulator *)la_node_extra(n))->leaf = NULL;
+}
+
+/* The node is retained by the caller's edge; the leaf only remembers it. */
+static la_status accumulator_of(la_tensor *t, la_edge *out)
+{
+    la_grad_meta *m;
+    LA_TRY(la_meta_of(t, &m));
+    out->slot = 0;
+    if (m->accumulator) {
+        out->node = la_node_retain(m->accumulator);
+        return LA_OK;
+    }
+    la_node *n;
+    LA_TRY(la_node_new(&class_accumulate, 0, 1, sizeof(accumulator), &n));
+    la_status status = la_node_output(n, 0, t);
+    if (status) {
+        la_node_release(n);
+        return status;
+    }
+    n->sequence = UINT64_MAX;       /* leaves run as soon as they can */
+    ((accumulator *)la_node_extra(n))->leaf = la_tensor_retain(t);
+    m->accumulator = n;
+    out->node = n;
+    return LA_OK;
+}
+
+la_status la_gradient_edge(la_tensor *t, la_edge *out)
+{
+    *out = (la_edge){NULL, 0};
+    if (!(t->flags & LA_F_REQUIRES_GRAD) || !t->grad) return LA_OK;
+    if (!t->grad->fn && !(t->base && !t->grad->requires_grad))
+        return t->grad->requires_grad ? accumulator_of(t, out) : LA_OK;
+    la_node *fn = NULL;
+    LA_TRY(la_grad_fn_of(t, &fn, &out->slot));
+    out->node = fn ? la_node_retain(fn) : NULL;
+    return LA_OK;
+}
+
+/* ---- what users ask ---- */
+
+bool la_requires_grad(const la_tensor *t)
+{
+    return (t->flags & LA_F_REQUIRES_GRAD) != 0;
+}
+
+void la_forget_history(la_tensor *t)
+{
+    la_grad_meta *m = t->grad;
+    t->flags &= ~(uint32_t)LA_F_REQUIRES_GRAD;
+    if (!m) return;
+    la_node *fn = m->fn;
+    if (m->retain && fn) la_keep_off(m);
+    m->fn = NULL;
+    m->retain = m->requires_grad = false;
+    la_node_release(fn);
+}
+
+bool la_is_leaf(const la_tensor *t) { return !t->grad || !t->grad->fn; }
+
+la_status la_require_grad(la_tensor *t, bool on)
+{
+    la_grad_meta *m;
+    if (on == la_requires_grad(t)) return LA_OK;
+    if (!la_is_leaf(t))
+        return la_error(LA_EGRAD, "you can only change requires_grad flags of "
+                        "leaf variables; use x:detach() for a tensor that "
+                        "needs no gradient");
+    if (on && !la_is_float((la_dtype)t->dtype)
+        && !la_is_complex((la_dtype)t->dtype))
+        return la_error(LA_EDTYPE, "only Tensors of floating point and complex "
+                        "dtype can require gradients, this one is %s",
+                        la_dtype_name((la_dtype)t->dtype));
+    LA_TRY(la_meta_of(t, &m));
+    m->requires_grad = on;
+    if (on) t->flags |= LA_F_REQUIRES_GRAD;
+    else t->flags &= ~(uint32_t)LA_F_REQUIRES_GRAD;
+    return LA_OK;
+}
+
+la_tensor *la_grad_of(const la_tensor *t)
+{
+    return t->grad ? t->grad->grad : NULL;
+}
+
+la_status la_set_grad(la_tensor *t, la_tensor *grad)
+{
+    la_grad_meta *m;
+    if (!grad && !t->grad) return LA_OK;
+    if (grad && (grad->dtype != t->dtype || grad->ndim != t->ndim
+                 || memcmp(la_sizes(grad), la_sizes(t), t->ndim * 8u) != 0))
+        return la_error(LA_ESHAPE, "assigned grad must have the shape and "
+                        "dtype of the tensor");
+    LA_TRY(la_meta_of(t, &m));
+    la_tensor *before = m->grad;
+    m->grad = grad ? la_tensor_retain(grad) : NULL;
+    if (before) la_tensor_release(before);
+    return LA_OK;
+}
+
+/* ---- hooks ---- */
+
+static _Atomic int64_t next_hook = 1;
+
+/* The list that t's hooks stand in: the leaf's, or its node's. */
+static la_status hook_list(la_tensor *t, la_hook ***list, int *slot)
+{
+    la_grad_meta *m;
+    LA_TRY(la_meta_of(t, &m));
+    *slot = 0;
+    if (la_is_leaf(t)) {
+        *list = &m->hooks;
+        return LA_OK;
+    }
+    la_node *fn;
+    LA_TRY(la_grad_fn_of(t, &fn, slot));
+    *list = &fn->hooks;
+    return LA_OK;
+}
+
+static void append(la_hook **list, la_hook *h)
+{
+    while (*list) list = &(*list)->next;
+    *list = h;
+}
+
+la_status la_register_hook(la_tensor *t, la_hook_fn run, void *context,
+                           void (*release)(void *), int64_t *id)
+{
+    la_hook **list;
+    int slot = 0;
+    la_status status = LA_OK;
+    if (!la_requires_grad(t))
+        status = la_error(LA_EGRAD, "cannot register a hook on a tensor that "
+                          "doesn't require gradient");
+    if (!status) status = hook_list(t, &list, &slot);
+    la_hook *h = status ? NULL : la_mem_zalloc(sizeof(*h));
+    if (!h) {
+        if (release) release(context);
+        return status ? status : LA_ENOMEM;
+    }
+    *h = (la_hook){run, context, release, atomic_fetch_add(&next_hook, 1),
+                   slot, NULL};
+    append(list, h);
+    if (id) *id = h->id;
+    return LA_OK;
+}
+
+void la_remove_hook(la_tensor *t, int64_t id)
+{
+    la_hook **list;
+    int slot;
+    if (!t->grad || hook_list(t, &list, &slot)) return;
+    for (; *list; list = &(*list)->next) {
+        la_hook *h = *list;
+        if (h->id != id) continue;
+        *list = h->next;
+        h->next = NULL;
+        la_hooks_free(h);
+        return;
+    }
+}
+
+/* retain_grad is a hook of the node that stores what passes in the tensor's
+** metadata. The tensor owns the node, so the hook owns nothing; metadata that
+** dies or moves to another node takes its hook along. */
+static la_status keep(void *context, la_tensor *grad, la_tensor **replacement)
+{
+    la_grad_meta *m = context;
+    (void)replacement;
+    la_tensor_drop(&m->grad);
+    m->grad = la_tensor_retain(grad);
+    return LA_OK;
+}
+
+la_status la_keep_on(la_grad_meta *m)
+{
+    la_hook *h = la_mem_zalloc(sizeof(*h));
+    if (!h) return LA_ENOMEM;
+    *h = (la_hook){keep, m, NULL, 0, m->slot, NULL};
+    append(&m->fn->hooks, h);
+    return LA_OK;
+}
+
+void la_keep_off(la_grad_meta *m)
+{
+    la_hook **list = &m->fn->hooks;
+    for (; *list; list = &(*list)->next) {
+        la_hook *h = *list;
+        if (h->run != keep || h->context != m) continue;
+        *list = h->next;
+        la_mem_free(h, sizeof(*h));
+        return;
+    }
+}
+
+la_status la_retain_grad(la_tensor *t)
+{
+    la_grad_meta *m;
+    if (!la_requires_grad(t))
+        return la_error(LA_EGRAD, "can't retain_grad on a tensor that has "
+                        "requires_grad = false");
+    if (la_is_leaf(t)) return LA_OK;
+    LA_TRY(la_meta_of(t, &m));
+    if (m->retain) return LA_OK;
+    LA_TRY(la_keep_on(m));
+    m->retain = true;
+    return LA_OK;
+}
+
+/* ---- grad mode ---- */
+
+bool la_grad_enabled(void) { return !la_ctx()->no_grad; }
+
+bool la_set_grad_enabled(bool on)
+{
+    bool before = !la_ctx()->no_grad;
+    la_ctx()->no_grad = !on;
+    return before;
+}

@@ -1,0 +1,239 @@
+/* Nodes: one block each, freed in a loop. */
+#include "grad/grad.h"
+#include "grad/internal.h"
+
+#include <stdlib.h>
+
+#include "base/context.h"
+#include "base/memory.h"
+#include "tensor/shape.h"
+
+static _Atomic uint64_t next_sequence = 1;
+
+static size_t round_up(size_t n) { return (n + 15) & ~(size_t)15; }
+
+/* The block: node, edges, outputs, grads, extra. */
+typedef struct layout {
+    size_t edges, outputs, grads, extra, total;
+} layout;
+
+static layout layout_of(int nedges, int noutputs, size_t extra)
+{
+    layout l;
+    l.edges = round_up(sizeof(la_node));
+    l.outputs = l.edges + round_up((size_t)nedges * sizeof(la_edge));
+    l.grads = l.outputs + round_up((size_t)noutputs * sizeof(la_output_meta));
+    l.extra = l.grads + round_up((size_t)noutputs * sizeof(la_tensor *));
+    l.total = l.extra + round_up(extra);
+    return l;
+}
+
+la_status la_node_new(const la_node_class *class, int nedges, int noutputs,
+                      size_t extra, la_node **out)
+{
+    layout l = layout_of(nedges, noutputs, extra);
+    char *block = la_mem_zalloc(l.total);
+    if (!block) return LA_ENOMEM;
+    la_node *n = (la_node *)block;
+    atomic_init(&n->refs, 1);
+    n->nedges = nedges;
+    n->noutputs = noutputs;
+    n->bytes = (uint32_t)l.total;
+    n->class = class;
+    n->sequence = atomic_fetch_add_explicit(&next_sequence, 1,
+                                            memory_order_relaxed);
+    n->edges = (la_edge *)(block + l.edges);
+    n->outputs = (la_output_meta *)(block + l.outputs);
+    n->grads = (la_tensor **)(block + l.grads);
+    *out = n;
+    return LA_OK;
+}
+
+void *la_node_extra(la_node *n)
+{
+    return (char *)n + layout_of(n->nedges, n->noutputs, 0).extra;
+}
+
+la_node *la_node_retain(la_node *n)
+{
+    atomic_fetch_add_explicit(&n->refs, 1, memory_order_relaxed);
+    return n;
+}
+
+static bool last_reference(la_node *n)
+{
+    if (atomic_load_explicit(&n->refs, memory_order_acquire) == 1) return true;
+    return atomic_fetch_sub_explicit(&n->refs, 1, memory_order_acq_rel) == 1;
+}
+
+void la_hooks_free(la_hook *h)
+{
+    while (h) {
+        la_hook *next = h->next;
+        if (h->release) h->release(h->context);
+        la_mem_free(h, sizeof(*h));
+        h = next;
+    }
+}
+
+static void free_outputs(la_node *n)
+{
+    for (int k = 0; k < n->noutputs; k++) {
+        la_tensor_drop(&n->grads[k]);
+        la_output_meta *o = &n->outputs[k];
+        if (o->sizes) la_mem_free(o->sizes, o->ndim * sizeof(int64_t));
+    }
+    char *outputs = (char *)n->outputs, *block = (char *)n;
+    if (outputs >= block && outputs < block + n->bytes) return;
+    la_mem_free(n->outputs, (size_t)n->noutputs * sizeof(la_output_meta));
+    la_mem_free(n->grads, (size_t)n->noutputs * sizeof(la_tensor *));
+}
+
+/* Releasing a node may release those before it, and tensors that own nodes in
+** turn. They are put on a list of this thread, which the outermost call works
+** off: no recursion, no allocation, however long the chain. */
+static _Thread_local la_node *dying;
+static _Thread_local bool working;
+
+static void free_one(la_node *n)
+{
+    if (n->class->clear) n->class->clear(n);
+    if (n->class->destroy) n->class->destroy(n);
+    free_outputs(n);
+    la_hooks_free(n->hooks);
+    free(n->trace);         /* the host's string, made by malloc */
+    for (int i = 0; i < n->nedges; i++) la_node_release(n->edges[i].node);
+    la_mem_free(n, n->bytes);
+}
+
+void la_node_release(la_node *n)
+{
+    if (!n || !last_reference(n)) return;
+    n->next = dying;
+    dying = n;
+    if (working) return;
+    working = true;
+    while (dying) {
+        la_node *one = dying;
+        dying = one->next;
+        free_one(one);
+    }
+    working = false;
+}
+
+la_status la_node_output(la_node *n, int k, const la_tensor *t)
+{
+    la_output_meta *o = &n->outputs[k];
+    size_t bytes = t->ndim * sizeof(int64_t);
+    if (o->sizes) la_mem_free(o->sizes, o->ndim * sizeof(int64_t));
+    o->sizes = NULL;
+    o->ndim = 0;
+    if (bytes > 0) {
+        o->sizes = la_mem_alloc(bytes);
+        if (!o->sizes) return LA_ENOMEM;
+        memcpy(o->sizes, la_sizes(t), bytes);
+    }
+    o->ndim = t->ndim;
+    o->dtype = t->dtype;
+    o->device = t->device;
+    return LA_OK;
+}
+
+/* ---- grad_meta ---- */
+
+la_status la_meta_of(la_tensor *t, la_grad_meta **out)
+{
+    if (!t->grad) {
+        la_grad_meta *m = la_mem_zalloc(sizeof(*m));
+        if (!m) return LA_ENOMEM;
+        t->grad = m;
+    }
+    *out = t->grad;
+    return LA_OK;
+}
+
+static void meta_free(la_grad_meta *m)
+{
+    la_node *fn = m->fn;
+    la_tensor *grad = m->grad;
+    if (m->accumulator) la_forget_leaf(m->accumulator);
+    if (m->retain && fn) la_keep_off(m);
+    la_hooks_free(m->hooks);
+    if (m->tangent) la_tensor_release(m->tangent);
+    la_mem_free(m, sizeof(*m));
+    if (grad) la_tensor_release(grad);
+    la_node_release(fn);
+}
+
+/* ---- saved values ---- */
+
+la_status la_save(la_saved *s, la_tensor *t, bool is_result)
+{
+    bool history = !is_result && t->grad && t->grad->fn;
+    if (is_result || history || (t->flags & LA_F_WRAPPED))
+        LA_TRY(la_tensor_alias(t, false, &s->data));
+    else s->data = la_tensor_retain(t);
+    if (history) {
+        la_node *fn;
+        la_status status = la_grad_fn_of(t, &fn, &s->slot);
+        if (status) {
+            la_tensor_drop(&s->data);
+            return status;
+        }
+        s->fn = la_node_retain(fn);
+    }
+    s->version = la_version(t);
+    s->is_result = is_result;
+    return LA_OK;
+}
+
+la_status la_unsave(const la_saved *s, la_node *n, la_tensor **out)
+{
+    if (!s->data)
+        return la_error(LA_EGRAD, "Trying to backward through the graph a "
+                        "second time: its saved values were freed. Give "
+                        "retain_graph = true to the first backward");
+    if (la_version(s->data) != s->version)
+        return la_error(LA_EGRAD, "one of the variables needed for gradient "
+                        "computation has been modified by an inplace "
+                        "operation: %s needs a tensor at version %u, it is at "
+                        "version %u now", n->class->name, s->version,
+                        la_version(s->data));
+    la_node *fn = s->is_result ? n : s->fn;
+    if (!fn) {
+        *out = la_tensor_retain(s->data);
+        return LA_OK;
+    }
+    LA_TRY(la_tensor_alias(s->data, false, out));
+    la_status status = la_set_history(*out, fn, s->slot);
+    if (status) la_tensor_drop(out);
+    return status;
+}
+
+void la_saved_clear(la_saved *s)
+{
+    la_tensor *data = s->data;
+    la_node *fn = s->fn;
+    s->data = NULL;
+    s->fn = NULL;
+    if (data) la_tensor_release(data);
+    la_node_release(fn);
+}
+
+/* ---- history ---- */
+
+la_status la_set_history(la_tensor *t, la_node *n, int slot)
+{
+    la_grad_meta *m;
+    LA_TRY(la_meta_of(t, &m));
+    la_node *before = m->fn;
+    if (m->retain && before) la_keep_off(m);
+    m->fn = la_node_retain(n);
+    m->slot = slot;
+    m->version = la_version(t);
+    t->flags |= LA_F_REQUIRES_GRAD;
+    la_node_release(before);
+    return m->retain ? la_keep_on(m) : LA_OK;
+}
+
+void la_grad_init_node(void) { la_grad_meta_free = meta_free; }

@@ -1,0 +1,351 @@
+/* Nodes of operations: what they keep, and how a formula reads it. */
+#include "base/context.h"
+#include "base/memory.h"
+#include "grad/formula.h"
+#include "op/schema.h"
+
+static la_status run(la_node *n, la_tensor **grads, la_tensor **out);
+static void clear(la_node *n);
+static void destroy(la_node *n);
+
+static const la_node_class class_operation = {"Operation", run, clear, destroy};
+
+/* ---- keeping ---- */
+
+static void copy_ints(la_value *v)
+{
+    size_t bytes = (size_t)v->ints.n * sizeof(int64_t);
+    int64_t *list = bytes ? la_mem_alloc(bytes) : NULL;
+    if (list) memcpy(list, v->ints.list, bytes);
+    if (bytes && !list) v->ints.n = 0;
+    v->ints.list = list;
+}
+
+/* Words are literals of the schema or short: they are kept in the node's
+** class of known words, so that nothing points into a Lua string. */
+static void copy_text(la_value *v)
+{
+    static const char *const words[] = {"trunc", "floor", "none", "tanh",
+        "sum", "mean", "prod", "amax", "amin", "constant", "reflect",
+        "replicate", "circular", "linear", "lower", "higher", "nearest",
+        "midpoint", "left", "right", "bilinear", "bicubic", "area", "zeros",
+        "border", "reflection", "same", "valid", "ij", "xy"};
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (la_str_is(v, words[i])) {
+            v->str.text = words[i];
+            return;
+        }
+    v->tag = LA_VNONE;
+}
+
+static void copy_value(la_value *to, const la_value *from)
+{
+    *to = *from;
+    if (from->tag == LA_VTENSOR) to->tensor = NULL;
+    if (from->tag == LA_VTENSORS) to->tensors.list = NULL;
+    if (from->tag == LA_VINTS) copy_ints(to);
+    if (from->tag == LA_VSTR) copy_text(to);
+    if (from->tag == LA_VPOINTER) to->pointer = NULL;
+}
+
+la_status la_op_node_new(const la_frame *f, const la_grad_rule *r, int nedges,
+                         uint32_t wanted, la_node **out)
+{
+    int nsaved = 0, nout = la_schema_of(f->op)->nresults;
+    uint32_t saves = r->all ? r->all_saves : 0;
+    for (int k = 0; k < r->nrows; k++)
+        if (wanted >> r->rows[k].arg & 1) saves |= r->rows[k].saves;
+    nsaved = __builtin_popcount(saves);
+    size_t extra = sizeof(la_op_node) + (size_t)f->nargs * sizeof(la_value)
+        + (size_t)nsaved * sizeof(la_saved);
+    LA_TRY(la_node_new(&class_operation, nedges, nout, extra, out));
+    la_op_node *o = la_node_extra(*out);
+    (*out)->trace = la_anomaly_where();
+    o->op = f->op;
+    o->rule = r;
+    o->wanted = wanted;
+    o->saves = saves;
+    o->nargs = f->nargs;
+    o->nsaved = nsaved;
+    o->args = (la_value *)(o + 1);
+    o->saved = (la_saved *)(o->args + f->nargs);
+    for (int k = 0; k < f->nargs; k++) copy_value(&o->args[k], &f->args[k]);
+    return LA_OK;
+}
+
+/* Place of bit 'bit' among the saved values. */
+static la_saved *slot_of(la_op_node *o, int bit)
+{
+    uint32_t lower = o->saves & ((1u << bit) - 1);
+    return &o->saved[__builtin_popcount(lower)];
+}
+
+static la_status save_list(la_op_node *o, const la_value *v)
+{
+    int64_t bytes;
+    if (!la_mul_ok(v->tensors.n, sizeof(la_saved), &bytes)) return LA_ENOMEM;
+    o->list = la_mem_zalloc(bytes ? (size_t)bytes : 1);
+    if (!o->list) return LA_ENOMEM;
+    o->nlist = v->tensors.n;
+    for (int64_t i = 0; i < o->nlist; i++)
+        if (v->tensors.list[i])
+            LA_TRY(la_save(&o->list[i], v->tensors.list[i], false));
+    return LA_OK;
+}
+
+static la_status save_self(la_saved *s, la_tensor *self)
+{
+    la_tensor *copy = NULL;
+    la_context *c = la_ctx();
+    bool before = c->no_grad;
+    c->no_grad = true;
+    la_status status = la_run(clone, &copy, LA_T(self));
+    c->no_grad = before;
+    if (!status) status = la_save(s, copy, false);
+    if (copy) la_tensor_release(copy);
+    return status;
+}
+
+/* A list joined along a dim: the formula needs every member's size there. An
+** empty vector takes no part in a join of other ranks. */
+static la_status save_sizes(la_op_node *o, const la_frame *f)
+{
+    const la_value *v = &f->args[0];
+    if (f->nargs < 2 || v->tag != LA_VTENSORS || f->args[1].tag != LA_VINT)
+        return LA_OK;
+    size_t n = (size_t)v->tensors.n;
+    o->sizes = la_mem_zalloc((n ? n : 1) * sizeof(int64_t));
+    if (!o->sizes) return LA_ENOMEM;
+    for (size_t i = 0; i < n; i++) {
+        const la_tensor *t = v->tensors.list[i];
+        int64_t d = f->args[1].i;
+        if (d < 0) d += t->ndim;
+        if (d >= 0 && d < t->ndim) o->sizes[i] = la_sizes(t)[d];
+    }
+    return LA_OK;
+}
+
+la_status la_op_node_save_args(la_node *n, const la_frame *f, uint32_t saves,
+                               bool in_place)
+{
+    la_op_node *o = la_node_extra(n);
+    LA_TRY(save_sizes(o, f));
+    for (int k = 0; k < f->nargs; k++) {
+        const la_value *v = &f->args[k];
+        if (!(saves >> k & 1)) continue;
+        if (v->tag == LA_VTENSORS) LA_TRY(save_list(o, v));
+        if (v->tag != LA_VTENSOR) continue;
+        if (in_place && v->tensor == f->outs[0])
+            LA_TRY(save_self(slot_of(o, k), v->tensor));
+        else LA_TRY(la_save(slot_of(o, k), v->tensor, false));
+    }
+    return LA_OK;
+}
+
+/* Lists of results are longer than the schema says. */
+la_status la_op_node_outputs(la_node *n, int count)
+{
+    if (count <= n->noutputs) return LA_OK;
+    size_t meta = (size_t)count * sizeof(la_output_meta);
+    size_t grads = (size_t)count * sizeof(la_tensor *);
+    la_output_meta *o = la_mem_zalloc(meta);
+    la_tensor **g = o ? la_mem_zalloc(grads) : NULL;
+    if (!g) {
+        if (o) la_mem_free(o, meta);
+        return LA_ENOMEM;
+    }
+    n->outputs = o;
+    n->grads = g;
+    n->noutputs = count;
+    return LA_OK;
+}
+
+la_status la_op_node_save_results(la_node *n, const la_frame *f)
+{
+    la_op_node *o = la_node_extra(n);
+    for (int k = 0; k < f->nresults; k++)
+        if ((o->saves >> (16 + k) & 1) && f->results[k].tag == LA_VTENSOR) {
+            la_saved *s = slot_of(o, 16 + k);
+            LA_TRY(la_save(s, f->results[k].tensor, true));
+            s->slot = k;
+        }
+    return LA_OK;
+}
+
+static void clear(la_node *n)
+{
+    la_op_node *o = la_node_extra(n);
+    for (int k = 0; k < o->nsaved; k++) la_saved_clear(&o->saved[k]);
+    for (int64_t i = 0; i < o->nlist; i++) la_saved_clear(&o->list[i]);
+    if (o->list) la_mem_free(o->list,
+                             o->nlist ? (size_t)o->nlist * sizeof(la_saved) : 1);
+    o->list = NULL;
+    o->nlist = 0;
+}
+
+static void destroy(la_node *n)
+{
+    la_op_node *o = la_node_extra(n);
+    int64_t members = o->args[0].tag == LA_VTENSORS ? o->args[0].tensors.n : 0;
+    if (o->sizes)
+        la_mem_free(o->sizes, (size_t)(members ? members : 1)
+                    * sizeof(int64_t));
+    for (int k = 0; k < o->nargs; k++) {
+        la_value *v = &o->args[k];
+        if (v->tag == LA_VINTS && v->ints.n > 0)
+            la_mem_free((void *)v->ints.list,
+                        (size_t)v->ints.n * sizeof(int64_t));
+    }
+}
+
+/* ---- reading ---- */
+
+la_tensor *la_x_fail(la_formula *x, la_status status)
+{
+    if (!x->status) x->status = status;
+    return NULL;
+}
+
+la_tensor *la_x_own(la_formula *x, la_tensor *owned)
+{
+    if (!owned) return NULL;
+    if (x->ntemps == LA_FORMULA_TEMPS) {
+        la_tensor_release(owned);
+        return la_x_fail(x, la_error(LA_EGRAD, "the derivative's formula is "
+                                     "too long"));
+    }
+    x->temps[x->ntemps++] = owned;
+    return owned;
+}
+
+la_tensor *la_x_run(la_formula *x, int op, int n, const la_value *args)
+{
+    la_tensor *out = NULL;
+    if (x->status) return NULL;
+    la_status status = la_do(op, &out, n, args);
+    return status ? la_x_fail(x, status) : la_x_own(x, out);
+}
+
+la_tensor *la_x_grad(la_formula *x, int k)
+{
+    if (x->status) return NULL;
+    if (k < x->ngrads && x->grads[k]) return x->grads[k];
+    const la_output_meta *o = &x->node->outputs[k];
+    la_tensor *zero = NULL;
+    la_status status = la_run(zeros, &zero, LA_IS(o->sizes, o->ndim),
+                              LA_DT((la_dtype)o->dtype));
+    return status ? la_x_fail(x, status) : la_x_own(x, zero);
+}
+
+static la_tensor *unsave(la_formula *x, const la_saved *s)
+{
+    la_tensor *t = NULL;
+    if (x->status) return NULL;
+    la_status status = la_unsave(s, x->node, &t);
+    return status ? la_x_fail(x, status) : la_x_own(x, t);
+}
+
+/* nil arguments were not saved and read as NULL, which is nil again. */
+la_tensor *la_x_arg(la_formula *x, int k)
+{
+    if (x->op->args[k].tag != LA_VTENSOR) return NULL;
+    return unsave(x, slot_of(x->op, k));
+}
+
+la_tensor *la_x_result(la_formula *x, int k)
+{
+    return unsave(x, slot_of(x->op, 16 + k));
+}
+
+la_tensor *la_x_member(la_formula *x, int64_t i)
+{
+    if (i >= x->op->nlist)
+        return la_x_fail(x, la_error(LA_EGRAD, "saved values were freed"));
+    return x->op->list[i].data ? unsave(x, &x->op->list[i]) : NULL;
+}
+
+la_value la_x_value(la_formula *x, int k) { return x->op->args[k]; }
+
+la_tensor *la_x_conj(la_formula *x, la_tensor *t)
+{
+    if (!t || !la_is_complex((la_dtype)t->dtype)) return t;
+    return R(conj, t);
+}
+
+la_tensor *la_x_zeros(la_formula *x, int k)
+{
+    la_tensor *zero = NULL;
+    const la_output_meta *o = la_x_meta(x, k, 0);
+    if (x->status) return NULL;
+    la_status status = la_run(zeros, &zero, LA_IS(o->sizes, o->ndim),
+                              LA_DT((la_dtype)x->node->outputs[0].dtype));
+    return status ? la_x_fail(x, status) : la_x_own(x, zero);
+}
+
+bool la_x_wants(const la_formula *x, int k) { return x->op->wanted >> k & 1; }
+
+/* The first edge of argument k. */
+static int edge_of(const la_formula *x, int k)
+{
+    int e = 0;
+    for (int i = 0; i < k; i++) {
+        const la_value *v = &x->op->args[i];
+        if (v->tag == LA_VTENSOR) e++;
+        if (v->tag == LA_VTENSORS) e += (int)v->tensors.n;
+    }
+    return e;
+}
+
+const la_output_meta *la_x_meta(la_formula *x, int k, int64_t member)
+{
+    static const la_output_meta none = {NULL, 0, LA_FLOAT32, LA_CPU};
+    const la_edge *e = &x->node->edges[edge_of(x, k) + member];
+    return e->node ? &e->node->outputs[e->slot] : &none;
+}
+
+la_value la_x_sizes(la_formula *x, int k)
+{
+    const la_output_meta *o = la_x_meta(x, k, 0);
+    return LA_IS(o->sizes, o->ndim);
+}
+
+int la_x_ndim(la_formula *x, int k) { return la_x_meta(x, k, 0)->ndim; }
+
+/* ---- running ---- */
+
+static void end(la_formula *x)
+{
+    while (x->ntemps > 0) la_tensor_release(x->temps[--x->ntemps]);
+}
+
+static la_status run_rows(la_formula *x, la_tensor **out)
+{
+    const la_grad_rule *r = x->op->rule;
+    for (int k = 0; k < r->nrows; k++) {
+        int arg = r->rows[k].arg;
+        if (!la_x_wants(x, arg)) continue;
+        la_tensor *g = r->rows[k].fn(x);
+        if (x->status) return x->status;
+        if (g) out[edge_of(x, arg)] = la_tensor_retain(g);
+        end(x);
+    }
+    return LA_OK;
+}
+
+/* 'all' writes by argument; its places are those of the edges. */
+static la_status run(la_node *n, la_tensor **grads, la_tensor **out)
+{
+    la_formula x = {.node = n, .op = la_node_extra(n), .grads = grads,
+                    .ngrads = n->noutputs};
+    la_status status = x.op->rule->all ? x.op->rule->all(&x, out)
+                                       : run_rows(&x, out);
+    if (!status) status = x.status;
+    end(&x);
+    return status;
+}
+
+const char *la_op_node_name(const la_node *n)
+{
+    if (n->class != &class_operation) return n->class->name;
+    return ((la_op_node *)la_node_extra((la_node *)n))->rule->name;
+}

@@ -1,0 +1,202 @@
+/*
+** Recording: the Autograd kernel of every operation.
+**
+** It runs the kernels below with recording switched off, and when an input
+** needs a gradient it makes a node: edges by the rule's differentiable
+** arguments, saved values by the rows that will be used, the arguments that
+** are no tensors by value.
+*/
+#include "grad/formula.h"
+#include "grad/internal.h"
+
+#include "base/context.h"
+#include "base/memory.h"
+#include "op/schema.h"
+
+#define AUTOGRAD_BIT (1u << LA_KEY_AUTOGRAD)
+
+static la_status below(la_frame *f)
+{
+    la_context *c = la_ctx();
+    uint32_t before = c->excluded_keys;
+    c->excluded_keys |= AUTOGRAD_BIT;
+    la_status status = la_redispatch(f, LA_KEY_AUTOGRAD);
+    c->excluded_keys = before;
+    return status;
+}
+
+static bool differentiable(const la_tensor *t)
+{
+    return la_is_float((la_dtype)t->dtype)
+        || la_is_complex((la_dtype)t->dtype);
+}
+
+/* Which arguments have a derivative by the rule (bit set). */
+static uint32_t rule_args(const la_grad_rule *r)
+{
+    uint32_t mask = r->all ? r->all_args : 0;
+    for (int k = 0; k < r->nrows; k++) mask |= 1u << r->rows[k].arg;
+    return mask;
+}
+
+static bool value_needs_grad(const la_value *v)
+{
+    if (v->tag == LA_VTENSOR) return la_requires_grad(v->tensor);
+    if (v->tag != LA_VTENSORS) return false;
+    for (int64_t i = 0; i < v->tensors.n; i++)
+        if (v->tensors.list[i] && la_requires_grad(v->tensors.list[i]))
+            return true;
+    return false;
+}
+
+/* Arguments that need a gradient and have a derivative. */
+static uint32_t wanted_args(const la_frame *f, const la_grad_rule *r)
+{
+    uint32_t mask = rule_args(r), wanted = 0;
+    for (int k = 0; k < f->nargs; k++)
+        if ((mask >> k & 1) && value_needs_grad(&f->args[k]))
+            wanted |= 1u << k;
+    return wanted;
+}
+
+static uint32_t saves_of(const la_grad_rule *r, uint32_t wanted)
+{
+    uint32_t saves = r->all ? r->all_saves : 0;
+    for (int k = 0; k < r->nrows; k++)
+        if (wanted >> r->rows[k].arg & 1) saves |= r->rows[k].saves;
+    return saves;
+}
+
+/* ---- making the node ---- */
+
+static int count_edges(const la_frame *f)
+{
+    int n = 0;
+    for (int k = 0; k < f->nargs; k++) {
+        if (f->args[k].tag == LA_VTENSOR) n++;
+        if (f->args[k].tag == LA_VTENSORS) n += (int)f->args[k].tensors.n;
+    }
+    return n;
+}
+
+static la_status add_edges(const la_frame *f, uint32_t wanted, la_node *n)
+{
+    int e = 0;
+    for (int k = 0; k < f->nargs; k++) {
+        const la_value *v = &f->args[k];
+        bool want = wanted >> k & 1;
+        if (v->tag == LA_VTENSOR) {
+            if (want) LA_TRY(la_gradient_edge(v->tensor, &n->edges[e]));
+            e++;
+        }
+        for (int64_t i = 0; v->tag == LA_VTENSORS && i < v->tensors.n; i++) {
+            la_tensor *t = v->tensors.list[i];
+            if (want && t) LA_TRY(la_gradient_edge(t, &n->edges[e]));
+            e++;
+        }
+    }
+    return LA_OK;
+}
+
+static la_status new_node(la_frame *f, const la_grad_rule *r, la_node **out)
+{
+    uint32_t wanted = wanted_args(f, r);
+    if (!wanted) return LA_OK;
+    la_node *n;
+    LA_TRY(la_op_node_new(f, r, count_edges(f), wanted, &n));
+    la_status status = add_edges(f, wanted, n);
+    if (!status)
+        status = la_op_node_save_args(n, f, saves_of(r, wanted),
+                                      f->form == LA_INPLACE);
+    if (status) {
+        la_node_release(n);
+        return status;
+    }
+    *out = n;
+    return LA_OK;
+}
+
+/* ---- histories of the results ---- */
+
+static bool in_place(const la_frame *f)
+{
+    return f->form == LA_INPLACE
+        || ((f->op->forms & LA_MUTATES) && f->form == LA_FUNCTIONAL);
+}
+
+static la_tensor *written(const la_frame *f)
+{
+    return f->form == LA_INPLACE ? f->outs[0] : f->args[0].tensor;
+}
+
+static la_status attach_one(la_frame *f, la_node *n, la_tensor *t, int slot,
+                            bool multi)
+{
+    if (!differentiable(t)) return LA_OK;
+    if (f->op->id == LA_OP_as_strided || f->op->id == LA_OP_unfold)
+        return la_view_history(t);
+    LA_TRY(la_node_output(n, slot, t));
+    if (in_place(f)) return la_rebase_history(t, n, slot);
+    LA_TRY(la_set_history(t, n, slot));
+    if (multi && t->base) t->grad->creation = LA_CREATED_MULTI;
+    return LA_OK;
+}
+
+static la_status attach(la_frame *f, la_node *n)
+{
+    int slot = 0;
+    for (int k = 0; k < f->nresults; k++) {
+        la_value *v = &f->results[k];
+        if (v->tag == LA_VTENSOR)
+            LA_TRY(attach_one(f, n, v->tensor, slot++, false));
+        for (int64_t i = 0; v->tag == LA_VTENSORS && i < v->tensors.n; i++)
+            LA_TRY(attach_one(f, n, v->tensors.list[i], slot++, true));
+    }
+    return LA_OK;
+}
+
+static int count_outputs(const la_frame *f)
+{
+    int n = 0;
+    for (int k = 0; k < f->nresults; k++) {
+        if (f->results[k].tag == LA_VTENSOR) n++;
+        if (f->results[k].tag == LA_VTENSORS)
+            n += (int)f->results[k].tensors.n;
+    }
+    return n;
+}
+
+/* ---- the kernel ---- */
+
+static la_status check_before(const la_frame *f)
+{
+    if (f->form == LA_OUT && (f->op->forms & LA_NO_GRAD_OP) == 0)
+        return la_error(LA_EGRAD, "functions with out=... arguments don't "
+                        "support automatic differentiation, but one of the "
+                        "arguments requires grad");
+    return in_place(f) ? la_check_inplace(written(f)) : LA_OK;
+}
+
+static la_status record(la_frame *f)
+{
+    const la_grad_rule *r = f->op->grad;
+    la_node *n = NULL;
+    if (!r || (f->op->forms & LA_NO_GRAD_OP)) return below(f);
+    LA_TRY(check_before(f));
+    LA_TRY(new_node(f, r, &n));
+    la_status status = below(f);
+    if (!n) return status;
+    if (!status) status = la_op_node_outputs(n, count_outputs(f));
+    if (!status) status = attach(f, n);
+    if (!status) status = la_op_node_save_results(n, f);
+    la_node_release(n);
+    if (status) la_drop_results(f);
+    return status;
+}
+
+void la_grad_init(void)
+{
+    la_grad_init_node();
+    la_grad_bind();
+    la_autograd_kernel = record;
+}

@@ -1,0 +1,337 @@
+/*
+** la.Function: an operation whose forward and backward are Lua functions.
+**
+** A call runs forward(ctx, ...) without recording and gives its results a node
+** that holds ctx. Tensors given to ctx:save_for_backward are kept by the node
+** with their versions, so that a saved result makes no cycle.
+*/
+#include <string.h>
+
+#include "base/memory.h"
+#include "lua/grad.h"
+
+#define CTX_NAME "lunarray.ctx"
+
+typedef struct function_node {
+    la_state *state;
+    int ctx, backward;          /* registry references */
+    int ninputs;                /* arguments of the call */
+    int nsaved;
+    la_saved *saved;
+    uint64_t tensors;           /* arguments that are tensors (first 64) */
+} function_node;
+
+/* ---- ctx ---- */
+
+/* ctx:save_for_backward(...) */
+static int ctx_save(lua_State *L)
+{
+    int n = lua_gettop(L) - 1;
+    luaL_checktype(L, 1, LUA_TTABLE);
+    lua_createtable(L, n, 1);
+    for (int i = 0; i < n; i++) {
+        if (!lua_isnil(L, i + 2)) la_check_tensor(L, i + 2,
+                                                  "save_for_backward");
+        lua_pushvalue(L, i + 2);
+        lua_rawseti(L, -2, i + 1);
+    }
+    lua_pushinteger(L, n);
+    lua_setfield(L, -2, "n");
+    lua_setfield(L, 1, "_saved");
+    return 0;
+}
+
+static int unpack_saved(lua_State *L, function_node *fn, la_node *n)
+{
+    luaL_checkstack(L, fn->nsaved + 4, "too many saved tensors");
+    for (int i = 0; i < fn->nsaved; i++) {
+        la_tensor *t = NULL;
+        if (!fn->saved[i].data && !fn->saved[i].is_result) {
+            lua_pushnil(L);
+            continue;
+        }
+        la_status status = la_unsave(&fn->saved[i], n, &t);
+        if (status) return la_raise(L, "saved", status);
+        la_push_borrowed(L, fn->state, t);
+        la_tensor_release(t);
+    }
+    return fn->nsaved;
+}
+
+/* ctx:saved(): what was saved; in forward the values themselves. */
+static int ctx_saved(lua_State *L)
+{
+    luaL_checktype(L, 1, LUA_TTABLE);
+    lua_getfield(L, 1, "_node");
+    la_node *n = lua_touserdata(L, -1);
+    if (n) return unpack_saved(L, la_node_extra(n), n);
+    if (lua_getfield(L, 1, "_saved") != LUA_TTABLE) return 0;
+    int at = lua_gettop(L);
+    lua_getfield(L, at, "n");
+    int count = (int)lua_tointeger(L, -1);
+    luaL_checkstack(L, count, "too many saved tensors");
+    for (int i = 1; i <= count; i++) lua_rawgeti(L, at, i);
+    return count;
+}
+
+static void push_ctx(lua_State *L)
+{
+    lua_createtable(L, 0, 4);
+    if (luaL_newmetatable(L, CTX_NAME)) {
+        lua_createtable(L, 0, 2);
+        lua_pushcfunction(L, ctx_save);
+        lua_setfield(L, -2, "save_for_backward");
+        lua_pushcfunction(L, ctx_saved);
+        lua_setfield(L, -2, "saved");
+        lua_setfield(L, -2, "__index");
+    }
+    lua_setmetatable(L, -2);
+}
+
+/* ---- the node ---- */
+
+typedef struct call {
+    la_node *node;
+    la_tensor **grads, **out;
+} call;
+
+static bool is_tensor_arg(const function_node *fn, int k)
+{
+    return k < 64 && (fn->tensors >> k & 1);
+}
+
+/* In protected mode: backward(ctx, grads...), results to the edges. */
+static int protected_backward(lua_State *L)
+{
+    call *c = lua_touserdata(L, 1);
+    function_node *fn = la_node_extra(c->node);
+    luaL_checkstack(L, c->node->noutputs + fn->ninputs + 8, "too many results");
+    lua_rawgeti(L, LUA_REGISTRYINDEX, fn->backward);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, fn->ctx);
+    lua_pushlightuserdata(L, c->node);
+    lua_setfield(L, -2, "_node");
+    for (int k = 0; k < c->node->noutputs; k++) {
+        if (c->grads[k]) la_push_borrowed(L, fn->state, c->grads[k]);
+        else lua_pushnil(L);
+    }
+    int base = 1;
+    lua_call(L, 1 + c->node->noutputs, LUA_MULTRET);
+    int given = lua_gettop(L) - base, e = 0;
+    if (given > fn->ninputs)
+        return luaL_error(L, "backward returned %d gradients for %d inputs",
+                          given, fn->ninputs);
+    for (int k = 0; k < fn->ninputs; k++) {
+        if (!is_tensor_arg(fn, k)) continue;
+        int at = base + 1 + k, edge = e++;
+        if (k >= given || lua_isnil(L, at)) continue;
+        la_handle *h = la_to_handle(L, at);
+        if (!h || !h->tensor)
+            return luaL_error(L, "backward: result %d: tensor or nil expected, "
+                              "got %s", k + 1, luaL_typename(L, at));
+        c->out[edge] = la_tensor_retain(h->tensor);
+    }
+    return 0;
+}
+
+static la_status run_function(la_node *n, la_tensor **grads, la_tensor **out)
+{
+    function_node *fn = la_node_extra(n);
+    lua_State *L = la_lua_of(fn->state);
+    call c = {n, grads, out};
+    if (!lua_checkstack(L, 8)) return la_error(LA_EGRAD, "stack overflow");
+    bool before = fn->state->context.no_grad;
+    lua_pushcfunction(L, protected_backward);
+    lua_pushlightuserdata(L, &c);
+    int status = lua_pcall(L, 1, 0, 0);
+    la_current_context = &fn->state->context;
+    fn->state->context.no_grad = before;
+    return status == LUA_OK ? LA_OK : la_lua_error(L, "custom backward");
+}
+
+static void clear_function(la_node *n)
+{
+    function_node *fn = la_node_extra(n);
+    for (int i = 0; i < fn->nsaved; i++) {
+        fn->saved[i].is_result |= fn->saved[i].data != NULL;
+        la_saved_clear(&fn->saved[i]);
+    }
+}
+
+static void destroy_function(la_node *n)
+{
+    function_node *fn = la_node_extra(n);
+    lua_State *L = fn->state->main;
+    luaL_unref(L, LUA_REGISTRYINDEX, fn->ctx);
+    luaL_unref(L, LUA_REGISTRYINDEX, fn->backward);
+    if (fn->saved)
+        la_mem_free(fn->saved, (size_t)fn->nsaved * sizeof(la_saved));
+}
+
+static const la_node_class class_function = {
+    "CustomFunction", run_function, clear_function, destroy_function
+};
+
+/* ---- the call: stack 1 the function's table, 2.. the arguments ---- */
+
+static bool needs_grad(lua_State *L, int top, uint64_t *tensors, int *nedges)
+{
+    bool any = false;
+    *tensors = 0;
+    *nedges = 0;
+    for (int at = 2; at <= top; at++) {
+        la_handle *h = la_to_handle(L, at);
+        if (!h || !h->tensor || at - 2 >= 64) continue;
+        *tensors |= (uint64_t)1 << (at - 2);
+        ++*nedges;
+        any = any || la_requires_grad(h->tensor);
+    }
+    return any && la_grad_enabled();
+}
+
+static void push_needs(lua_State *L, int top)
+{
+    lua_createtable(L, top - 1, 0);
+    for (int at = 2; at <= top; at++) {
+        la_handle *h = la_to_handle(L, at);
+        lua_pushboolean(L, h && h->tensor && la_requires_grad(h->tensor));
+        lua_rawseti(L, -2, at - 1);
+    }
+}
+
+static bool among_results(lua_State *L, int first, int last, la_tensor *t)
+{
+    for (int at = first; at <= last; at++) {
+        la_handle *h = la_to_handle(L, at);
+        if (h && h->tensor == t) return true;
+    }
+    return false;
+}
+
+static la_status save_all(lua_State *L, la_node *n, int ctx, int first,
+                          int last)
+{
+    function_node *fn = la_node_extra(n);
+    if (lua_getfield(L, ctx, "_saved") != LUA_TTABLE) return LA_OK;
+    int list = lua_gettop(L);
+    lua_getfield(L, list, "n");
+    int count = (int)lua_tointeger(L, -1);
+    if (count == 0) return LA_OK;
+    fn->saved = la_mem_zalloc((size_t)count * sizeof(la_saved));
+    if (!fn->saved) return LA_ENOMEM;
+    fn->nsaved = count;
+    for (int i = 0; i < count; i++) {
+        lua_rawgeti(L, list, i + 1);
+        la_handle *h = la_to_handle(L, -1);
+        if (h && h->tensor) {
+            bool result = among_results(L, first, last, h->tensor);
+            LA_TRY(la_save(&fn->saved[i], h->tensor, result));
+        }
+        lua_pop(L, 1);
+    }
+    lua_pushnil(L);
+    lua_setfield(L, ctx, "_saved");
+    return LA_OK;
+}
+
+static la_status add_edges(lua_State *L, la_node *n, int top)
+{
+    int e = 0;
+    for (int at = 2; at <= top; at++) {
+        la_handle *h = la_to_handle(L, at);
+        if (!h || !h->tensor || at - 2 >= 64) continue;
+        LA_TRY(la_gradient_edge(h->tensor, &n->edges[e++]));
+    }
+    return LA_OK;
+}
+
+/* Results get their history; one that is an argument becomes a view first. */
+static la_status attach(lua_State *L, la_node *n, int top, int first, int last)
+{
+    for (int at = first; at <= last; at++) {
+        la_handle *h = la_to_handle(L, at);
+        if (!h || !h->tensor) continue;
+        if (among_results(L, 2, top, h->tensor)) {
+            la_tensor *other = NULL;
+            LA_TRY(la_tensor_alias(h->tensor, false, &other));
+            la_push_borrowed(L, la_up_state(L), other);
+            la_tensor_release(other);
+            lua_replace(L, at);
+            h = la_to_handle(L, at);
+        }
+        char kind = la_dtype_kind((la_dtype)h->tensor->dtype);
+        LA_TRY(la_node_output(n, at - first, h->tensor));
+        if (kind == 'f' || kind == 'c')
+            LA_TRY(la_set_history(h->tensor, n, at - first));
+    }
+    return LA_OK;
+}
+
+static la_status record(lua_State *L, int top, int ctx, int first, int last,
+                        uint64_t tensors, int nedges)
+{
+    la_node *n;
+    LA_TRY(la_node_new(&class_function, nedges, last - first + 1,
+                       sizeof(function_node), &n));
+    function_node *fn = la_node_extra(n);
+    fn->state = la_up_state(L);
+    fn->ninputs = top - 1;
+    fn->tensors = tensors;
+    lua_pushvalue(L, ctx);
+    fn->ctx = luaL_ref(L, LUA_REGISTRYINDEX);
+    lua_getfield(L, 1, "backward");
+    fn->backward = luaL_ref(L, LUA_REGISTRYINDEX);
+    la_status status = add_edges(L, n, top);
+    if (!status) status = save_all(L, n, ctx, first, last);
+    lua_settop(L, last);
+    if (!status) status = attach(L, n, top, first, last);
+    la_node_release(n);
+    return status;
+}
+
+static int function_call(lua_State *L)
+{
+    la_enter(L);
+    int top = lua_gettop(L), nedges;
+    uint64_t tensors;
+    bool recording = needs_grad(L, top, &tensors, &nedges);
+    push_ctx(L);
+    int ctx = top + 1;
+    push_needs(L, top);
+    lua_setfield(L, ctx, "needs_input_grad");
+    lua_getfield(L, 1, "forward");
+    lua_pushvalue(L, ctx);
+    luaL_checkstack(L, top + 8, "too many arguments");
+    for (int at = 2; at <= top; at++) lua_pushvalue(L, at);
+    bool before = la_set_grad_enabled(false);
+    int failed = lua_pcall(L, top, LUA_MULTRET, 0);
+    la_enter(L);
+    la_set_grad_enabled(before);
+    if (failed) return lua_error(L);
+    int last = lua_gettop(L);
+    if (recording && last > ctx) {
+        la_status status = record(L, top, ctx, ctx + 1, last, tensors, nedges);
+        if (status) return la_raise(L, "Function", status);
+    }
+    return last - ctx;
+}
+
+/* la.Function{forward = f, backward = g}: callable. */
+int la_fn_Function(lua_State *L)
+{
+    luaL_checktype(L, 1, LUA_TTABLE);
+    if (lua_getfield(L, 1, "forward") != LUA_TFUNCTION
+        || lua_getfield(L, 1, "backward") != LUA_TFUNCTION)
+        return luaL_error(L, "Function: a table with the functions forward and "
+                          "backward expected");
+    lua_createtable(L, 0, 2);
+    lua_pushvalue(L, -3);
+    lua_setfield(L, -2, "forward");
+    lua_pushvalue(L, -2);
+    lua_setfield(L, -2, "backward");
+    lua_createtable(L, 0, 1);
+    lua_pushnil(L);
+    la_closure(L, function_call);
+    lua_setfield(L, -2, "__call");
+    lua_setmetatable(L, -2);
+    return 1;
+}
