@@ -220,7 +220,7 @@ static la_status check_narrow(int64_t start, int64_t length, int64_t size,
     if (start < -size || start > size)
         return la_error_at(LA_EINDEX, 3, "start %lld is out of range for "
                            "dimension %d of size %lld, 1 to %lld or -%lld to "
-                           "-1", (long long)(start < 0 ? start : start + 1),
+                           "-1", (long long)la_counted(start),
                            d + 1, (long long)size, (long long)size + 1,
                            (long long)size);
     if (start < 0)

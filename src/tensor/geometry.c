@@ -100,7 +100,8 @@ la_status la_plan_make(la_plan *p, int ndim, const int64_t *sizes,
     p->block = NULL;
     p->ndim = ndim;
     LA_TRY(la_numel(ndim, sizes, &p->numel));
-    memcpy(p->dims, sizes, (size_t)ndim * sizeof *sizes);
+    for (int d = 0; d < ndim; d++)
+        p->dims[d] = sizes[d];
     LA_TRY(plan_strides(p, strides));
     p->flags = la_layout_flags(ndim, p->dims, p->dims + ndim, p->numel);
     if (ndim > LA_INLINE_DIMS) {

@@ -79,7 +79,7 @@ la_status la_shape_broadcast(const la_shape *a, const la_shape *b,
 
 static la_status dim_error(int64_t dim, int count)
 {
-    long long shown = dim >= 0 ? (long long)dim + 1 : (long long)dim;
+    long long shown = la_counted(dim);
     return la_error(LA_EINDEX, "dimension %lld is out of range, 1 to %d or "
                     "-%d to -1", shown, count, count);
 }

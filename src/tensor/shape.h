@@ -19,6 +19,12 @@ typedef struct la_geometry {
     int64_t offset;
 } la_geometry;
 
+/* A position or dim as users count it: from 1, negative ones from the end. */
+static inline int64_t la_counted(int64_t k)
+{
+    return k >= 0 && k < INT64_MAX ? k + 1 : k;
+}
+
 la_shape la_shape_of(const la_tensor *t);
 void la_geometry_of(const la_tensor *t, la_geometry *out);
 

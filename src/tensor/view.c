@@ -51,7 +51,7 @@ la_status la_geo_select(la_geometry *g, int dim, int64_t index)
     if (index < -size || index >= size)
         return la_error(LA_EINDEX, "index %lld is out of range for dimension "
                         "%d of size %lld, 1 to %lld or -%lld to -1",
-                        (long long)(index < 0 ? index : index + 1), dim + 1,
+                        (long long)la_counted(index), dim + 1,
                         (long long)size, (long long)size, (long long)size);
     g->offset += (index < 0 ? index + size : index) * g->strides[dim];
     remove_dim(g, dim);
@@ -277,7 +277,8 @@ la_status la_view_infer(const int64_t *asked, int n, int64_t numel,
         return la_error(LA_ESHAPE, "size overflow: more than %d dimensions",
                         LA_MAX_DIMS);
     LA_TRY(find_open_dim(asked, n, &open));
-    memcpy(s.sizes, asked, (size_t)n * sizeof *asked);
+    for (int d = 0; d < n; d++)
+        s.sizes[d] = asked[d];
     if (open >= 0)
         s.sizes[open] = 1;
     LA_TRY(la_numel(n, s.sizes, &known));
