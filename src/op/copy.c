@@ -135,7 +135,7 @@ static bool is_there(const la_tensor *t, const target *g)
     if (g->device.tag == LA_VDEVICE && g->device.device != t->device)
         return false;
     return g->format.tag != LA_VFORMAT || g->format.format == LA_PRESERVE
-        || la_tensor_is_format(t, g->format.format);
+        || la_suggest_format(t) == g->format.format;
 }
 
 static la_status convert(la_frame *f, const target *g)
