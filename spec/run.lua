@@ -43,7 +43,11 @@ local function report(name, found)
 end
 
 local function luacheck()
-  local text, ok = capture("luacheck --no-color -q lua spec examples bench")
+  local folders = ""
+  for _, name in ipairs({"lua", "spec", "examples", "bench"}) do
+    if exists(name) then folders = folders .. " " .. name end
+  end
+  local text, ok = capture("luacheck --no-color -q" .. folders)
   local found = {}
   if not ok then
     for line in text:gmatch("[^\n]+") do found[#found + 1] = line end
