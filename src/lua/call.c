@@ -181,7 +181,8 @@ static int push_value(call *c, la_value *v)
 }
 
 /* Results go to the handles made before. A list moves into Lua's ownership
-** first, so that running out of memory while it is pushed leaks nothing. */
+** first, so that running out of memory while it is pushed leaks nothing. An
+** operation may give fewer results than its schema has at most. */
 static int push_results(call *c, const la_schema *s, int first)
 {
     lua_State *L = c->L;
@@ -197,7 +198,8 @@ static int push_results(call *c, const la_schema *s, int first)
         c->frame.results[0].tag = LA_VTENSORS;
     }
     if (status != LUA_OK) return lua_error(L);
-    for (int k = 0; k < s->nresults; k++) {
+    int given = c->frame.nresults ? c->frame.nresults : s->nresults;
+    for (int k = 0; k < s->nresults && k < given; k++) {
         if (c->results[k] && c->results[k]->tensor)
             lua_pushvalue(L, first + k), n++;
         else

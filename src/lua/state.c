@@ -5,6 +5,7 @@
 
 #include "grad/grad.h"
 #include "lua/face.h"
+#include "lua/index.h"
 #include "lunarray.h"
 
 la_state *la_state_of(lua_State *L)
@@ -102,6 +103,7 @@ LA_API int luaopen_lunarray(lua_State *L)
     int methods = lua_gettop(L);
     la_open_operations(L, lib, methods);
     add_parts(L, lib, methods);
+    la_open_index(L, lib);
     la_open_meta(L, lib, meta, methods);
     la_open_embedded(L);
     lua_pushvalue(L, lib);

@@ -75,12 +75,6 @@ la_status la_scatter_put(la_tensor *target, const la_scatter_plan *p);
 la_status la_scatter_reduce(la_tensor *target, const la_scatter_plan *p,
                             la_reduce_kind kind, bool with_self);
 
-/* An operation by its name: for the few whose rows stand elsewhere. */
-la_status la_named(const char *name, la_tensor **out, int n,
-                   const la_value *args);
-la_status la_named_(const char *name, la_tensor *self, int n,
-                    const la_value *args);
-
 /* ---- masks (op/mask.c) ---- */
 
 /* 't' != 0 as contiguous bytes of 0 or 1 (a bool tensor), and how many. */

@@ -324,8 +324,7 @@ la_status la_impl_index_put(la_frame *f)
     LA_TRY(la_target_begin(f));
     la_tensor *target = la_result(f, 0);
     if (mask && values->ndim == 0 && !accumulate)
-        return la_named_("masked_fill", target,
-                         LA_ARGS_(LA_T(target), LA_T(mask), LA_T(values)));
+        return la_run_(masked_fill, target, LA_T(mask), LA_T(values));
     ADVANCED a = {.n = 0};
     LA_TRY(advanced(target, &f->args[1], &a));
     return put_values(f, &a, values, accumulate);

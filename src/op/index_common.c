@@ -273,10 +273,9 @@ static la_status divide(la_tensor *target, const la_scatter_plan *p,
     for (int64_t i = 0; i < count->numel; i++) n[i] += n[i] == 0;
     la_dtype d = (la_dtype)target->dtype;
     if (la_is_float(d) || la_is_complex(d))
-        return la_named_("div", target, LA_ARGS_(LA_T(target), LA_T(count)));
+        return la_run_(div, target, LA_T(count));
     LA_OWNED whole = NULL;
-    LA_TRY(la_named("floor_divide", &whole,
-                    LA_ARGS_(LA_T(target), LA_T(count))));
+    LA_TRY(la_run(floor_divide, &whole, LA_T(target), LA_T(count)));
     return la_run_(copy_, target, LA_T(whole));
 }
 
@@ -296,28 +295,4 @@ la_status la_scatter_reduce(la_tensor *target, const la_scatter_plan *p,
     }
     LA_TRY(run_plan(target, p, p->source, loop));
     return kind == LA_RED_MEAN ? divide(target, p, with_self) : LA_OK;
-}
-
-/* ---- by name ---- */
-
-static la_status find(const char *name, const la_op **out)
-{
-    *out = la_op_find(name, strlen(name));
-    return *out ? LA_OK : la_error(LA_EKEY, "no operation '%s'", name);
-}
-
-la_status la_named(const char *name, la_tensor **out, int n,
-                   const la_value *args)
-{
-    const la_op *op;
-    LA_TRY(find(name, &op));
-    return la_do(op->id, out, n, args);
-}
-
-la_status la_named_(const char *name, la_tensor *self, int n,
-                    const la_value *args)
-{
-    const la_op *op;
-    LA_TRY(find(name, &op));
-    return la_do_(op->id, self, n, args);
 }

@@ -145,7 +145,7 @@ la_status la_impl_index_add(la_frame *f)
     la_scalar alpha = f->args[4].scalar;
     LA_OWNED scaled = NULL;
     if (alpha.re != 1 || alpha.im != 0) {
-        LA_TRY(la_named("mul", &scaled, LA_ARGS_(LA_T(source), LA_S(alpha))));
+        LA_TRY(la_run(mul, &scaled, LA_T(source), LA_S(alpha)));
         source = scaled;
     }
     return write_slices(f, source, false, LA_RED_SUM, true);

@@ -241,7 +241,9 @@ static la_status by_slices(la_frame *f, unique *u, int64_t asked)
     if (u->self->ndim == 0) return flat(f, u);
     LA_TRY(check_slices(u, dim));
     u->n = la_sizes(u->self)[dim];
-    LA_TRY(la_run(movedim, &front, LA_T(u->self), LA_I(dim), LA_I(0)));
+    int64_t from = dim, zero = 0;
+    LA_TRY(la_run(movedim, &front, LA_T(u->self), LA_IS(&from, 1),
+                  LA_IS(&zero, 1)));
     LA_TRY(la_run(contiguous, &plain, LA_T(front)));
     LA_TRY(la_work_get(&keys, plain->numel, u->o.key_bytes));
     u->o.key->encode(keys.block, la_data(plain), (int64_t)la_itemsize(plain),
