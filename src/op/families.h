@@ -77,5 +77,6 @@ la_status la_pointwise_impl(la_frame *f);
 
 /* Element-wise families, one line each: ROW, NEED and FLAGS. */
 #include "op/stub_families.h"
+#include "op/math_families.h"
 
 #endif

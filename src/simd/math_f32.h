@@ -1,5 +1,5 @@
 /* Functions of f32v: f32_exp, f32_log, ...: own methods (math_f32_own.h) for
-** the rows OWN1 and OWN2 of sleef.def where there is AVX2 with the FMA that they are
+** the rows BOTH1, OWN1 and OWN2 of sleef.def where there is AVX2 with the FMA that they are
 ** built on, SLEEF's for the rest. */
 #ifndef LA_SIMD_MATH_F32_H
 #define LA_SIMD_MATH_F32_H
@@ -45,6 +45,7 @@ static inline f32v f32_lgamma(f32v x)
         return f32_sleef_##name(x, y); \
     }
 #ifdef __AVX2__
+#define BOTH1(name, u)
 #define OWN1(name, u)
 #define OWN2(name, u)
 #include "simd/math_f32_own.h"

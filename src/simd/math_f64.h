@@ -1,4 +1,5 @@
-/* Functions of f64v: f64_exp, f64_log, ..., SLEEF's where it is right. */
+/* Functions of f64v: f64_exp, f64_log, ...: own methods for the rows BOTH1 of
+** sleef.def where there is AVX2, SLEEF's where it is right for the rest. */
 #ifndef LA_SIMD_MATH_F64_H
 #define LA_SIMD_MATH_F64_H
 
@@ -11,6 +12,10 @@
     { \
         return f64_sleef_##name(x, y); \
     }
+#ifdef __AVX2__
+#define BOTH1(name, u)
+#include "simd/math_f64_own.h"
+#endif
 #define MEND1(name, u)
 #include "simd/sleef.def"
 

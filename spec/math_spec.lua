@@ -1,0 +1,142 @@
+-- Mathematical functions: special values on each CPU path, and results that
+-- depend neither on layout nor on position nor on threads.
+local la = require "lunarray"
+
+local functions = {"exp", "exp2", "expm1", "log", "log2", "log10", "log1p",
+  "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh",
+  "asinh", "acosh", "atanh", "sigmoid", "sqrt", "rsqrt", "cbrt", "sinc",
+  "erf", "erfc", "erfinv", "lgamma", "digamma", "i0", "i1", "ndtr", "silu",
+  "mish", "gelu", "elu", "softplus", "logsigmoid", "hardswish"}
+
+local dtypes = {"float32", "float64", "float16", "bfloat16"}
+
+-- Numbers from about -1.5 to 3, some of which every function takes.
+local function sample(n, dtype)
+  return (la.arange(0, n, 1, {dtype = "float64"}):mul(0.6180339887):frac()
+    :mul(4.5):sub(1.5)):to(dtype)
+end
+
+local function same(a, b)
+  return a:nan_to_num(12345):equal(b:nan_to_num(12345))
+end
+
+local function child(capability)
+  local command = ("LUNARRAY_CPU=%s lua5.4 spec/support/math_values.lua 2>&1")
+  local pipe = assert(io.popen(command:format(capability)))
+  local text = pipe:read("a")
+  pipe:close()
+  return text
+end
+
+describe("special values", function()
+  for _, capability in ipairs {"default", "avx2", "avx512"} do
+    it("are right on " .. capability, function()
+      local text = child(capability)
+      local used = text:match("done (%w+)\n$")
+      assert.is_truthy(used, text)
+      assert.equal("done " .. used .. "\n", text)
+    end)
+  end
+end)
+
+describe("an element's result", function()
+  for _, dtype in ipairs(dtypes) do
+    it("does not depend on layout or position, " .. dtype, function()
+      local x = sample(67, dtype)
+      local wide = la.zeros({67, 3}, {dtype = dtype})
+      wide:select(2, 2):copy_(x)
+      for _, name in ipairs(functions) do
+        local want = la[name](x)
+        assert.is_true(same(want, la[name](wide:select(2, 2))), name)
+        for first = 1, 20 do
+          local part = la[name](x:narrow(1, first, 40))
+          assert.is_true(same(want:narrow(1, first, 40), part), name)
+        end
+        assert.is_true(same(want[5], la[name](x[5])), name)
+      end
+    end)
+  end
+
+  it("does not depend on threads", function()
+    local threads = la.get_num_threads()
+    local x = sample(200001, "float32")
+    for _, name in ipairs(functions) do
+      la.set_num_threads(1)
+      local one = la[name](x)
+      la.set_num_threads(4)
+      local many = la[name](x)
+      la.set_num_threads(threads)
+      assert.is_true(same(one, many), name)
+    end
+  end)
+
+  it("does not depend on its neighbours", function()
+    -- A vector with a rare lane goes another way: the rest must not notice.
+    local x = sample(16, "float32")
+    for _, name in ipairs(functions) do
+      local want = la[name](x)
+      for _, rare in ipairs {1e5, 1e30, 1e-40, -1e30, 0 / 0, math.huge} do
+        local y = x:clone()
+        y:narrow(1, 7, 1):fill_(rare)
+        local got = la[name](y)
+        for _, k in ipairs {1, 6, 8, 16} do
+          assert.is_true(same(want[k], got[k]), name .. " " .. rare)
+        end
+      end
+    end
+  end)
+end)
+
+describe("arguments", function()
+  it("are checked", function()
+    local x = la.ones({3})
+    assert.error_matches(function() la.polygamma(x, -1) end, "negative n")
+    assert.error_matches(function() x:mvlgamma(0) end, "greater than or equal")
+    assert.error_matches(function() x:gelu{approximate = "erf"} end, "tanh")
+    assert.error_matches(function() x:softshrink(-1) end, "lambda")
+    assert.error_matches(function() x:celu(0) end, "alpha cannot be 0")
+    assert.error_matches(function() x:glu() end, "must be even")
+    assert.error_matches(function() la.tensor({1}):silu() end, "silu")
+  end)
+
+  it("may be integers where a float comes out", function()
+    assert.equal("float32", tostring(la.tensor({1, 2}):exp().dtype))
+    assert.equal(2, la.tensor({4}):sqrt():item())
+  end)
+
+  it("choose the form of gelu", function()
+    local x = la.tensor({1.0}, {dtype = "float64"})
+    assert.near(0.8413447460685429, x:gelu():item(), 1e-15)
+    assert.near(0.8411919906082768, x:gelu{approximate = "tanh"}:item(),
+      1e-14)
+  end)
+
+  it("order polygamma either way", function()
+    local x = la.tensor({1.0}, {dtype = "float64"})
+    local want = math.pi ^ 2 / 6
+    assert.near(want, x:polygamma(1):item(), 1e-14)
+    assert.near(want, la.polygamma(1, x):item(), 1e-14)
+  end)
+end)
+
+describe("complex functions", function()
+  it("undo each other", function()
+    local z = la.complex(la.tensor({0.5, -0.25, 1.5}, {dtype = "float64"}),
+      la.tensor({0.75, -1.25, 0.1}, {dtype = "float64"}))
+    local pairs_ = {{"exp", "log"}, {"sin", "asin"}, {"tan", "atan"},
+      {"sinh", "asinh"}, {"tanh", "atanh"}}
+    for _, pair in ipairs(pairs_) do
+      local back = la[pair[1]](la[pair[2]](z))
+      assert.is_true((back - z):abs():max():item() < 1e-14, pair[1])
+    end
+    assert.is_true((z:sqrt():square() - z):abs():max():item() < 1e-15)
+  end)
+
+  it("have real angles", function()
+    local z = la.complex(la.tensor({0.0, -1.0}), la.tensor({1.0, 0.0}))
+    local angle = z:angle()
+    assert.equal("float32", tostring(angle.dtype))
+    assert.near(math.pi / 2, angle[1]:item(), 1e-6)
+    assert.near(math.pi, angle[2]:item(), 1e-6)
+  end)
+end)

@@ -1,0 +1,60 @@
+/* Hyperbolic functions and their inverses; the logistic function. */
+#include "kernel/complex_math.h"
+#include "kernel/drive.h"
+#include "simd/math.h"
+
+#define NAME sinh
+#define ARITY 1
+#define EXPR(a) VPICK_(a, sinh)(a)
+#include "kernel/each_float.inc"
+#define EXPR(a) CXF(sinh)(a)
+#include "kernel/each_complex.inc"
+#include "kernel/table.inc"
+
+#define NAME cosh
+#define ARITY 1
+#define EXPR(a) VPICK_(a, cosh)(a)
+#include "kernel/each_float.inc"
+#define EXPR(a) CXF(cosh)(a)
+#include "kernel/each_complex.inc"
+#include "kernel/table.inc"
+
+#define NAME tanh
+#define ARITY 1
+#define EXPR(a) VPICK_(a, tanh)(a)
+#include "kernel/each_float.inc"
+#define EXPR(a) CXF(tanh)(a)
+#include "kernel/each_complex.inc"
+#include "kernel/table.inc"
+
+#define NAME asinh
+#define ARITY 1
+#define EXPR(a) VPICK_(a, asinh)(a)
+#include "kernel/each_float.inc"
+#define EXPR(a) CXF(asinh)(a)
+#include "kernel/each_complex.inc"
+#include "kernel/table.inc"
+
+#define NAME acosh
+#define ARITY 1
+#define EXPR(a) VPICK_(a, acosh)(a)
+#include "kernel/each_float.inc"
+#define EXPR(a) CXF(acosh)(a)
+#include "kernel/each_complex.inc"
+#include "kernel/table.inc"
+
+#define NAME atanh
+#define ARITY 1
+#define EXPR(a) VPICK_(a, atanh)(a)
+#include "kernel/each_float.inc"
+#define EXPR(a) CXF(atanh)(a)
+#include "kernel/each_complex.inc"
+#include "kernel/table.inc"
+
+#define NAME sigmoid
+#define ARITY 1
+#define EXPR(a) VPICK_(a, sigmoid)(a)
+#include "kernel/each_float.inc"
+#define EXPR(a) CXF(sigmoid)(a)
+#include "kernel/each_complex.inc"
+#include "kernel/table.inc"

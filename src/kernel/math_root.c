@@ -1,0 +1,36 @@
+/* Roots, and the angle of a number. */
+#include "kernel/complex_math.h"
+#include "kernel/drive.h"
+#include "simd/math.h"
+
+#define NAME sqrt
+#define ARITY 1
+#define EXPR(a) VPICK_(a, sqrt)(a)
+#include "kernel/each_float.inc"
+#define EXPR(a) CXF(sqrt)(a)
+#include "kernel/each_complex.inc"
+#include "kernel/table.inc"
+
+#define NAME rsqrt
+#define ARITY 1
+#define EXPR(a) VPICK_(a, rsqrt)(a)
+#include "kernel/each_float.inc"
+#define EXPR(a) CXF(rsqrt)(a)
+#include "kernel/each_complex.inc"
+#include "kernel/table.inc"
+
+#define NAME cbrt
+#define ARITY 1
+#define EXPR(a) VPICK_(a, cbrt)(a)
+#include "kernel/each_float.inc"
+#include "kernel/table.inc"
+
+/* Of a real number: pi below zero, else 0; NaN stays. */
+#define NAME angle
+#define ARITY 1
+#define EXPR(a) VPICK_(a, angle)(a)
+#include "kernel/each_float.inc"
+#define REAL_RESULT 1
+#define EXPR(a) CXF(angle)(a)
+#include "kernel/each_complex.inc"
+#include "kernel/table.inc"

@@ -1,0 +1,91 @@
+/* The error function and its relatives, the gamma function and its
+** derivatives, modified Bessel functions. */
+#include "kernel/drive.h"
+#include "kernel/special.h"
+#include "simd/math.h"
+
+#define NAME erf
+#define ARITY 1
+#define EXPR(a) VPICK_(a, erf)(a)
+#include "kernel/each_float.inc"
+#include "kernel/table.inc"
+
+#define NAME erfc
+#define ARITY 1
+#define EXPR(a) VPICK_(a, erfc)(a)
+#include "kernel/each_float.inc"
+#include "kernel/table.inc"
+
+#define NAME ndtr
+#define ARITY 1
+#define EXPR(a) VPICK_(a, ndtr)(a)
+#include "kernel/each_float.inc"
+#include "kernel/table.inc"
+
+#define NAME lgamma
+#define ARITY 1
+#define EXPR(a) VPICK_(a, lgamma)(a)
+#include "kernel/each_float.inc"
+#include "kernel/table.inc"
+
+#define NAME erfinv
+#define ARITY 1
+#define EXPR(a) (REAL)special_erfinv((double)(a))
+#include "kernel/each_real.inc"
+#include "kernel/table.inc"
+
+#define NAME ndtri
+#define ARITY 1
+#define EXPR(a) (REAL)special_ndtri((double)(a))
+#include "kernel/each_real.inc"
+#include "kernel/table.inc"
+
+#define NAME log_ndtr
+#define ARITY 1
+#define EXPR(a) (REAL)special_log_ndtr((double)(a))
+#include "kernel/each_real.inc"
+#include "kernel/table.inc"
+
+#define NAME digamma
+#define ARITY 1
+#define EXPR(a) (REAL)special_digamma((double)(a))
+#include "kernel/each_real.inc"
+#include "kernel/table.inc"
+
+#define NAME polygamma
+#define ARITY 1
+#define NPARAMS 1
+#define EXPR(a) (REAL)special_polygamma((double)p0, (double)(a))
+#include "kernel/each_real.inc"
+#include "kernel/table.inc"
+
+#define NAME mvlgamma
+#define ARITY 1
+#define NPARAMS 1
+#define EXPR(a) (REAL)special_mvlgamma((double)(a), (double)p0)
+#include "kernel/each_real.inc"
+#include "kernel/table.inc"
+
+#define NAME i0
+#define ARITY 1
+#define EXPR(a) (REAL)special_i0((double)(a))
+#include "kernel/each_real.inc"
+#include "kernel/table.inc"
+
+#define NAME i0e
+#define ARITY 1
+#define EXPR(a) (REAL)special_i0e((double)(a))
+#include "kernel/each_real.inc"
+#include "kernel/table.inc"
+
+#define NAME i1
+#define ARITY 1
+#define EXPR(a) (REAL)special_i1((double)(a))
+#include "kernel/each_real.inc"
+#include "kernel/table.inc"
+
+#define NAME i1e
+#define ARITY 1
+#define EXPR(a) (REAL)special_i1e((double)(a))
+#include "kernel/each_real.inc"
+#include "kernel/table.inc"

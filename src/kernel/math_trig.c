@@ -1,0 +1,60 @@
+/* Circular functions and their inverses. */
+#include "kernel/complex_math.h"
+#include "kernel/drive.h"
+#include "simd/math.h"
+
+#define NAME sin
+#define ARITY 1
+#define EXPR(a) VPICK_(a, sin)(a)
+#include "kernel/each_float.inc"
+#define EXPR(a) CXF(sin)(a)
+#include "kernel/each_complex.inc"
+#include "kernel/table.inc"
+
+#define NAME cos
+#define ARITY 1
+#define EXPR(a) VPICK_(a, cos)(a)
+#include "kernel/each_float.inc"
+#define EXPR(a) CXF(cos)(a)
+#include "kernel/each_complex.inc"
+#include "kernel/table.inc"
+
+#define NAME tan
+#define ARITY 1
+#define EXPR(a) VPICK_(a, tan)(a)
+#include "kernel/each_float.inc"
+#define EXPR(a) CXF(tan)(a)
+#include "kernel/each_complex.inc"
+#include "kernel/table.inc"
+
+#define NAME asin
+#define ARITY 1
+#define EXPR(a) VPICK_(a, asin)(a)
+#include "kernel/each_float.inc"
+#define EXPR(a) CXF(asin)(a)
+#include "kernel/each_complex.inc"
+#include "kernel/table.inc"
+
+#define NAME acos
+#define ARITY 1
+#define EXPR(a) VPICK_(a, acos)(a)
+#include "kernel/each_float.inc"
+#define EXPR(a) CXF(acos)(a)
+#include "kernel/each_complex.inc"
+#include "kernel/table.inc"
+
+#define NAME atan
+#define ARITY 1
+#define EXPR(a) VPICK_(a, atan)(a)
+#include "kernel/each_float.inc"
+#define EXPR(a) CXF(atan)(a)
+#include "kernel/each_complex.inc"
+#include "kernel/table.inc"
+
+#define NAME sinc
+#define ARITY 1
+#define EXPR(a) VPICK_(a, sinc)(a)
+#include "kernel/each_float.inc"
+#define EXPR(a) CXF(sinc)(a)
+#include "kernel/each_complex.inc"
+#include "kernel/table.inc"

@@ -1,0 +1,95 @@
+/*
+** Own methods for float64: exp and log, the ones that others are made of. The
+** manner is that of math_f32_own.h; coefficients are fpminimax's (Sollya).
+*/
+#ifndef LA_SIMD_MATH_F64_OWN_H
+#define LA_SIMD_MATH_F64_OWN_H
+
+#include "simd/vec.h"
+
+/* p*x + c, a step of Horner's rule. */
+static inline f64v f64_step_(f64v p, f64v x, double c)
+{
+    return f64_fma(p, x, f64_set1(c));
+}
+
+#define EXP_SHIFT_64 0x1.8p52
+/* e^x = y * 2^n, n in the low bits of 'shifted'; |x| below 2^20. */
+typedef struct { f64v y, shifted; } f64_exp_parts_;
+static inline f64_exp_parts_ f64_exp_reduce_(f64v x)
+{
+    f64_exp_parts_ p;
+    p.shifted = f64_fma(x, f64_set1(0x1.71547652b82fep0),
+                        f64_set1(EXP_SHIFT_64));
+    f64v n = p.shifted - EXP_SHIFT_64;
+    f64v r = f64_fma(n, f64_set1(-0x1.62e42fefa38p-1), x);
+    r = f64_fma(n, f64_set1(-0x1.ef35793c7673p-45), r);
+    f64v q = f64_set1(0x1.ad937209d2824p-26);
+    q = f64_step_(q, r, 0x1.28ae10fca39b6p-22);
+    q = f64_step_(q, r, 0x1.71df18b9a1062p-19);
+    q = f64_step_(q, r, 0x1.a019994c1311ep-16);
+    q = f64_step_(q, r, 0x1.a01a012ffa32bp-13);
+    q = f64_step_(q, r, 0x1.6c16c1847c94ap-10);
+    q = f64_step_(q, r, 0x1.1111111126b2ep-7);
+    q = f64_step_(q, r, 0x1.55555555506acp-5);
+    q = f64_step_(q, r, 0x1.55555555554fep-3);
+    q = f64_step_(q, r, 0x1.000000000000ap-1);
+    p.y = f64_step_(f64_step_(q, r, 1), r, 1);
+    return p;
+}
+static __attribute__((noinline, cold)) f64v f64_exp_far_(f64v x)
+{
+    f64v near = f64_max(f64_min(x, f64_set1(720)), f64_set1(-760));
+    f64_exp_parts_ p = f64_exp_reduce_(near);
+    f64v n = p.shifted - EXP_SHIFT_64, half = f64_floor(n * 0.5);
+    i64v a = (i64v)(half + (EXP_SHIFT_64 + 1023)) << 52;
+    i64v b = (i64v)(n - half + (EXP_SHIFT_64 + 1023)) << 52;
+    f64v y = p.y * (f64v)a * (f64v)b;
+    return f64_select(x != x, x, y);
+}
+static inline f64v f64_exp(f64v x)
+{
+    i64v far = (i64v)f64_abs(x) > (i64v)f64_set1(708);
+    if (__builtin_expect(i64_any(far), 0)) return f64_exp_far_(x);
+    f64_exp_parts_ p = f64_exp_reduce_(x);
+    return (f64v)((i64v)p.y + ((i64v)p.shifted << 52));
+}
+
+/* x = 2^k * (1 + f) with sqrt(1/2) <= 1 + f < sqrt(2), x normal and positive;
+** log(1 + f) = f - (f^2/2 - s*(f^2/2 + R(s^2))), s = f / (2 + f), as in fdlibm;
+** 'bias' is added to k. */
+static inline f64v f64_log_near_(f64v x, double bias)
+{
+    const i64v low = (i64v)f64_set1(0x1.6a09e667f3bcdp-1);
+    i64v d = ((i64v)x - low) & (int64_t)0xfff0000000000000;
+    u64v count = (u64v)(d + ((int64_t)1023 << 52)) >> 52;
+    f64v k = (f64v)(count | 0x4330000000000000) - (0x1p52 + 1023 - bias);
+    f64v f = (f64v)((i64v)x - d) - 1, s = f / (2 + f), z = s * s;
+    f64v q = f64_set1(0x1.2b66b9b1db878p-3);
+    q = f64_step_(q, z, 0x1.39fd3c2f1dab9p-3);
+    q = f64_step_(q, z, 0x1.7462bd21827f1p-3);
+    q = f64_step_(q, z, 0x1.c71c62c9cb9adp-3);
+    q = f64_step_(q, z, 0x1.2492492e03d4fp-2);
+    q = f64_step_(q, z, 0x1.9999999995284p-2);
+    q = f64_step_(q, z, 0x1.5555555555558p-1);
+    f64v h = f * f * 0.5;
+    f64v t = f64_fma(s, f64_fma(q, z, h), k * 0x1.ef35793c7673p-45);
+    return k * 0x1.62e42fefa38p-1 - ((h - t) - f);
+}
+static __attribute__((noinline, cold)) f64v f64_log_far_(f64v x)
+{
+    f64v y = f64_log_near_(x * 0x1p54, -54);
+    y = f64_select(x == 0, f64_set1(-INFINITY), y);
+    y = f64_select(x < 0, f64_set1(NAN), y);
+    return f64_select((x == f64_set1(INFINITY)) | (x != x), x, y);
+}
+static inline f64v f64_log(f64v x)
+{
+    f64v y = f64_log_near_(x, 0);
+    i64v rare = ~((x >= 0x1p-1022) & (x < f64_set1(INFINITY)));
+    if (__builtin_expect(i64_any(rare), 0))
+        return f64_select(rare, f64_log_far_(x), y);
+    return y;
+}
+
+#endif
