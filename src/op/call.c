@@ -24,13 +24,16 @@ static la_status wrap(la_value *v, owned *o)
     return LA_OK;
 }
 
+/* Plain C numbers fit every parameter that takes a number. */
 static void widen(la_value *v, la_type type)
 {
-    if (type == LA_TYPE_FLOAT && v->tag == LA_VINT) *v = LA_D((double)v->i);
-    if (type == LA_TYPE_SCALAR && v->tag == LA_VINT)
-        *v = LA_S(la_scalar_int(v->i));
-    if (type == LA_TYPE_SCALAR && v->tag == LA_VFLOAT)
-        *v = LA_S(la_scalar_float(v->d));
+    bool number = type == LA_TYPE_SCALAR || type == LA_TYPE_TENSOR;
+    if (number && v->tag == LA_VINT) *v = LA_S(la_scalar_int(v->i));
+    if (number && v->tag == LA_VFLOAT) *v = LA_S(la_scalar_float(v->d));
+    if (number && v->tag == LA_VBOOL) *v = LA_S(la_scalar_bool(v->b));
+    if (type != LA_TYPE_FLOAT) return;
+    if (v->tag == LA_VINT) *v = LA_D((double)v->i);
+    if (v->tag == LA_VSCALAR) *v = LA_D(v->scalar.re);
 }
 
 static la_status fill(const la_schema *s, int n, const la_value *given,
@@ -44,6 +47,9 @@ static la_status fill(const la_schema *s, int n, const la_value *given,
         widen(&args[k], p->type);
         if (p->type == LA_TYPE_TENSOR && args[k].tag == LA_VSCALAR)
             LA_TRY(wrap(&args[k], o));
+        if (args[k].tag == LA_VNONE && p->required && !p->optional)
+            return la_error_at(LA_EARG, k + 1, "%s expected, got nothing",
+                               la_type_name(p->type));
     }
     return LA_OK;
 }
