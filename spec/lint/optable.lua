@@ -6,8 +6,9 @@ local files = require "files"
 local TYPES = {}
 for word in ([[Tensor Tensor? Tensor[] Tensor?[] Scalar Scalar? int int? float
   float? bool bool? str str? dtype dtype? dim dim? dim[] dim[]? index index?
-  dim[][] index[] index[]? int[] int[]? int... dim... size[] size[]? memory_format?
-  device device? Generator? str[] str[]? names? float[] float[]?]]):gmatch("%S+") do TYPES[word] = true end
+  dim[][] index[] index[]? int[] int[]? int... dim... size[] size[]?
+  memory_format? device device? Generator? str[] str[]? names? float[]
+  float[]?]]):gmatch("%S+") do TYPES[word] = true end
 
 local RESULTS = {}
 for word in ([[Tensor Tensor[] bool Scalar int int[] dtype str float]])

@@ -4,6 +4,7 @@
 #ifndef LA_IO_ARCHIVE_H
 #define LA_IO_ARCHIVE_H
 
+#include "io/map.h"
 #include "io/source.h"
 #include "tensor/tensor.h"
 
@@ -29,6 +30,10 @@ la_status la_archive_sort(la_archive *);
 /* Everything in the file; the archive is filled as far as it went. */
 la_status la_npz_read(const la_source *, la_archive *out);
 la_status la_safetensors_read(const la_source *, la_archive *out);
+
+/* The tensors lie in the mapping. */
+la_status la_safetensors_map(const la_source *, la_mapping *,
+                             la_archive *out);
 
 /* Tensors are contiguous, without bits. Sorts the archive. */
 la_status la_npz_write(la_archive *, la_sink *);

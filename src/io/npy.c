@@ -144,6 +144,20 @@ la_status la_npy_read(la_stream *in, la_tensor **out)
     return LA_OK;
 }
 
+la_status la_npy_map(const la_source *source, la_mapping *m, la_tensor **out)
+{
+    la_npy_header h;
+    la_range_stream in;
+    la_range_stream_init(&in, source, 0, source->size);
+    LA_TRY(read_header(&in.stream, &h));
+    LA_TRY(check_size(&in.stream, &h));
+    if (h.swapped)
+        return la_error(LA_EIO, "data in the other order of bytes cannot be"
+                        " mapped: use load");
+    return la_mapping_tensor(m, in.at, h.dtype, h.ndim, h.sizes, h.fortran,
+                             out);
+}
+
 /* ---- writing ---- */
 
 static bool has_numpy_dtype(la_dtype d)

@@ -4,6 +4,7 @@
 #ifndef LA_IO_NPY_H
 #define LA_IO_NPY_H
 
+#include "io/map.h"
 #include "io/source.h"
 #include "tensor/tensor.h"
 
@@ -22,6 +23,9 @@ la_status la_npy_parse(const char *text, size_t n, la_npy_header *out);
 /* A whole file: magic, header, data, and nothing behind. The tensor is
 ** contiguous and in this machine's order of bytes. */
 la_status la_npy_read(la_stream *in, la_tensor **out);
+
+/* The same without reading the data: the tensor lies in the mapping. */
+la_status la_npy_map(const la_source *, la_mapping *, la_tensor **out);
 
 /* Bytes that la_npy_write will write; LA_EDTYPE where NumPy has no such dtype. */
 la_status la_npy_size(const la_tensor *t, int64_t *bytes);

@@ -41,6 +41,7 @@ typedef struct reader {
     size_t used, room;
     record *list;
     int64_t n, list_room;
+    la_mapping *mapping;    /* tensors lie there; NULL: they are read */
 } reader;
 
 static la_status read_word(reader *r, const char **text, size_t *n)
@@ -225,7 +226,7 @@ static void normalise(const record *r, char *data, int64_t bytes)
 }
 
 static la_status read_data(const la_source *s, int64_t base, const record *r,
-                           la_archive *out)
+                           la_tensor **out)
 {
     LA_OWNED t = NULL;
     int64_t bytes = r->end - r->begin;
@@ -234,9 +235,21 @@ static la_status read_data(const la_source *s, int64_t base, const record *r,
         LA_TRY(la_source_read(s, base + r->begin, la_data(t), (size_t)bytes));
         normalise(r, la_data(t), bytes);
     }
-    la_tensor *taken = t;
+    *out = t;
     t = NULL;
-    return la_archive_add(out, r->name, r->n, taken);
+    return LA_OK;
+}
+
+static la_status add_data(la_mapping *m, const la_source *s, int64_t base,
+                          const record *r, la_archive *out)
+{
+    la_tensor *t = NULL;
+    if (m)
+        LA_TRY(la_mapping_tensor(m, base + r->begin, r->dtype, r->ndim,
+                                 r->sizes, false, &t));
+    else
+        LA_TRY(read_data(s, base, r, &t));
+    return la_archive_add(out, r->name, r->n, t);
 }
 
 /* No allocation before the end of the last tensor is known to be there. */
@@ -250,14 +263,14 @@ static la_status read_tensors(reader *r, const la_source *s, int64_t base,
     if (last > s->size - base)
         return la_error(LA_EIO, "truncated at byte %lld", (long long)s->size);
     for (int64_t i = 0; i < r->n; i++)
-        LA_TRY(read_data(s, base, &r->list[i], out));
+        LA_TRY(add_data(r->mapping, s, base, &r->list[i], out));
     return la_archive_sort(out);
 }
 
-static la_status read_with_text(const la_source *s, const char *header,
-                                size_t n, la_archive *out)
+static la_status read_with_text(const la_source *s, la_mapping *m,
+                                const char *header, size_t n, la_archive *out)
 {
-    reader r = {.json = {header, header + n}, .room = n + 8};
+    reader r = {.json = {header, header + n}, .room = n + 8, .mapping = m};
     if (!(r.text = la_mem_alloc(r.room))) return LA_ENOMEM;
     la_status status = read_tensors(&r, s, LENGTH_BYTES + (int64_t)n, out);
     la_mem_free(r.list, (size_t)r.list_room * sizeof *r.list);
@@ -266,6 +279,12 @@ static la_status read_with_text(const la_source *s, const char *header,
 }
 
 la_status la_safetensors_read(const la_source *s, la_archive *out)
+{
+    return la_safetensors_map(s, NULL, out);
+}
+
+la_status la_safetensors_map(const la_source *s, la_mapping *m,
+                             la_archive *out)
 {
     unsigned char b[LENGTH_BYTES];
     LA_TRY(la_source_read(s, 0, b, sizeof b));
@@ -278,7 +297,7 @@ la_status la_safetensors_read(const la_source *s, la_archive *out)
     char *header = la_mem_alloc((size_t)n);
     if (!header) return LA_ENOMEM;
     la_status status = la_source_read(s, LENGTH_BYTES, header, (size_t)n);
-    if (!status) status = read_with_text(s, header, (size_t)n, out);
+    if (!status) status = read_with_text(s, m, header, (size_t)n, out);
     la_mem_free(header, (size_t)n);
     return status;
 }

@@ -107,6 +107,21 @@ static la_archive *push_archive(lua_State *L)
     return a;
 }
 
+static la_status map_file(const char *path, file_format format,
+                          la_archive *out)
+{
+    LA_SOURCE source = {.fd = -1};
+    LA_MAPPING m = NULL;
+    la_tensor *t = NULL;
+    if (format == NPZ)
+        return la_error_at(LA_EARG, 1, ".npz files cannot be mapped: use load");
+    LA_TRY(la_source_open(path, &source));
+    LA_TRY(la_mapping_open(&source, &m));
+    if (format == SAFETENSORS) return la_safetensors_map(&source, m, out);
+    LA_TRY(la_npy_map(&source, m, &t));
+    return la_archive_add(out, "", 0, t);
+}
+
 static la_status load_archive(const char *path, file_format format,
                               la_archive *out)
 {
@@ -252,6 +267,20 @@ static int io_load(lua_State *L)
     return 1;
 }
 
+/* la.mmap(path): as load, but the tensors are read-only and lie in the file */
+static int io_mmap(lua_State *L)
+{
+    la_state *s = la_enter(L);
+    file_format format;
+    const char *path = check_path(L, 1, "mmap", &format);
+    la_archive *a = push_archive(L);
+    LA_CHECK(L, "mmap", map_file(path, format, a));
+    push_entries(L, s, a);
+    if (format == NPY) lua_getfield(L, -1, "");
+    la_pace(L, s);
+    return 1;
+}
+
 /* la.save(object, path), or the other way round */
 static int io_save(lua_State *L)
 {
@@ -270,7 +299,7 @@ static int io_save(lua_State *L)
 }
 
 static const luaL_Reg functions[] = {
-    {"load", io_load}, {"save", io_save}, {NULL, NULL}
+    {"load", io_load}, {"mmap", io_mmap}, {"save", io_save}, {NULL, NULL}
 };
 
 const la_part la_part_io = {functions, NULL};
