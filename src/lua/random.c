@@ -1,5 +1,242 @@
-/* Generators and seeds. */
+/*
+** Generators and seeds. The generator of a state is in its context; those that
+** la.Generator makes are userdata. A state is the seed and how far the stream
+** has been used, 16 bytes of a uint8 tensor.
+*/
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+
 #include "lua/face.h"
 
-la_generator *la_to_generator(lua_State *L, int arg) { (void)L; (void)arg; return NULL; }
-const la_part la_part_random = {NULL, NULL};
+#define GENERATOR_NAME "lunarray.Generator"
+#define FORK_NAME "lunarray.fork_rng"
+enum { STATE_BYTES = 16 };
+
+la_generator *la_to_generator(lua_State *L, int arg)
+{
+    return luaL_testudata(L, arg, GENERATOR_NAME);
+}
+
+static la_generator *check_generator(lua_State *L, const char *name)
+{
+    la_generator *g = la_to_generator(L, 1);
+    if (!g) la_raise_arg(L, 1, name, "generator expected, got %s",
+                         la_type_text(L, 1));
+    return g;
+}
+
+/* The generator of the running state. */
+static la_generator *own(lua_State *L)
+{
+    return &la_enter(L)->context.generator;
+}
+
+/* ---- seeds ---- */
+
+static void set_seed(la_generator *g, uint64_t seed)
+{
+    *g = (la_generator){.seed = seed};
+}
+
+/* A seed that cannot be foreseen. */
+static uint64_t fresh_seed(void)
+{
+    uint64_t seed;
+    struct timespec now;
+    if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) == sizeof(seed))
+        return seed >> 1;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return ((uint64_t)now.tv_sec * 1000000007u ^ (uint64_t)now.tv_nsec) >> 1;
+}
+
+static int push_seed(lua_State *L, const la_generator *g)
+{
+    lua_pushinteger(L, (lua_Integer)g->seed);
+    return 1;
+}
+
+/* ---- states ---- */
+
+static int push_state(lua_State *L, const la_generator *g)
+{
+    la_state *s = la_up_state(L);
+    int64_t n = STATE_BYTES;
+    la_tensor *t = NULL;
+    la_handle *h = la_new_handle(L, s);
+    LA_CHECK(L, "get_state", la_tensor_empty(1, &n, LA_UINT8, &t));
+    memcpy(la_data(t), &g->seed, 8);
+    memcpy(la_data(t) + 8, &g->offset, 8);
+    la_fill_handle(s, h, t);
+    return 1;
+}
+
+static void read_state(lua_State *L, int arg, const char *name,
+                       la_generator *g)
+{
+    la_tensor *t = la_check_tensor(L, arg, name);
+    if (t->dtype != LA_UINT8 || t->numel != STATE_BYTES || !la_is_contiguous(t)
+        || !la_data(t) || la_tensor_check_bounds(t))
+        la_raise_arg(L, arg, name, "the state must be a uint8 tensor of %d "
+                     "elements as get_state gives it", STATE_BYTES);
+    memcpy(&g->seed, la_data(t), 8);
+    memcpy(&g->offset, la_data(t) + 8, 8);
+}
+
+/* ---- methods of a generator; names as in PyTorch ---- */
+
+static int generator_manual_seed(lua_State *L)
+{
+    la_generator *g = check_generator(L, "manual_seed");
+    set_seed(g, (uint64_t)la_check_int(L, 2, "manual_seed"));
+    lua_settop(L, 1);
+    return 1;
+}
+
+static int generator_seed(lua_State *L)
+{
+    la_generator *g = check_generator(L, "seed");
+    set_seed(g, fresh_seed());
+    return push_seed(L, g);
+}
+
+static int generator_initial_seed(lua_State *L)
+{
+    return push_seed(L, check_generator(L, "initial_seed"));
+}
+
+static int generator_get_state(lua_State *L)
+{
+    la_generator *g = check_generator(L, "get_state");
+    la_enter(L);
+    return push_state(L, g);
+}
+
+static int generator_set_state(lua_State *L)
+{
+    la_generator *g = check_generator(L, "set_state");
+    la_enter(L);
+    read_state(L, 2, "set_state", g);
+    lua_settop(L, 1);
+    return 1;
+}
+
+static int generator_text(lua_State *L)
+{
+    la_generator *g = check_generator(L, "tostring");
+    lua_pushfstring(L, "lunarray.Generator(seed=%I, offset=%I)",
+                    (LUAI_UACINT)g->seed, (LUAI_UACINT)g->offset);
+    return 1;
+}
+
+static const luaL_Reg generator_methods[] = {
+    {"manual_seed", generator_manual_seed}, {"seed", generator_seed},
+    {"initial_seed", generator_initial_seed},
+    {"get_state", generator_get_state}, {"set_state", generator_set_state},
+    {NULL, NULL}
+};
+
+static void push_generator_metatable(lua_State *L)
+{
+    if (!luaL_newmetatable(L, GENERATOR_NAME)) return;
+    lua_newtable(L);
+    for (const luaL_Reg *r = generator_methods; r->name; r++) {
+        lua_pushnil(L);
+        la_closure(L, r->func);
+        lua_setfield(L, -2, r->name);
+    }
+    lua_setfield(L, -2, "__index");
+    lua_pushcfunction(L, generator_text);
+    lua_setfield(L, -2, "__tostring");
+    lua_pushboolean(L, 0);
+    lua_setfield(L, -2, "__metatable");
+}
+
+/* la.Generator([seed]) */
+static int new_generator(lua_State *L)
+{
+    uint64_t seed = own(L)->seed;
+    if (!lua_isnoneornil(L, 1))
+        seed = (uint64_t)la_check_int(L, 1, "Generator");
+    la_generator *g = lua_newuserdatauv(L, sizeof(*g), 0);
+    set_seed(g, seed);
+    push_generator_metatable(L);
+    lua_setmetatable(L, -2);
+    return 1;
+}
+
+/* ---- functions on the state's own generator ---- */
+
+static int manual_seed(lua_State *L)
+{
+    la_generator *g = own(L);
+    set_seed(g, (uint64_t)la_check_int(L, 1, "manual_seed"));
+    return 0;
+}
+
+static int seed(lua_State *L)
+{
+    la_generator *g = own(L);
+    set_seed(g, fresh_seed());
+    return push_seed(L, g);
+}
+
+static int initial_seed(lua_State *L) { return push_seed(L, own(L)); }
+
+static int get_rng_state(lua_State *L) { return push_state(L, own(L)); }
+
+static int set_rng_state(lua_State *L)
+{
+    read_state(L, 1, "set_rng_state", own(L));
+    return 0;
+}
+
+/* ---- fork_rng: what is drawn inside leaves no trace outside ---- */
+
+typedef struct fork {
+    la_generator saved;
+    bool ended;
+} fork_scope;
+
+static int fork_close(lua_State *L)
+{
+    fork_scope *f = luaL_testudata(L, 1, FORK_NAME);
+    if (!f || f->ended) return 0;
+    f->ended = true;
+    *own(L) = f->saved;
+    return 0;
+}
+
+static void push_fork(lua_State *L)
+{
+    fork_scope *f = lua_newuserdatauv(L, sizeof(*f), 0);
+    *f = (fork_scope){.saved = *own(L)};
+    if (luaL_newmetatable(L, FORK_NAME)) {
+        lua_pushnil(L);
+        la_closure(L, fork_close);
+        lua_setfield(L, -2, "__close");
+    }
+    lua_setmetatable(L, -2);
+}
+
+/* local _ <close> = la.fork_rng(), or la.fork_rng(f, ...) */
+static int fork_rng(lua_State *L)
+{
+    if (lua_isnoneornil(L, 1)) {
+        push_fork(L);
+        return 1;
+    }
+    luaL_checktype(L, 1, LUA_TFUNCTION);
+    la_generator saved = *own(L);
+    int status = lua_pcall(L, lua_gettop(L) - 1, LUA_MULTRET, 0);
+    *own(L) = saved;
+    return status == LUA_OK ? lua_gettop(L) : lua_error(L);
+}
+
+static const luaL_Reg functions[] = {
+    {"Generator", new_generator}, {"manual_seed", manual_seed}, {"seed", seed},
+    {"initial_seed", initial_seed}, {"get_rng_state", get_rng_state},
+    {"set_rng_state", set_rng_state}, {"fork_rng", fork_rng}, {NULL, NULL}
+};
+
+const la_part la_part_random = {functions, NULL};

@@ -45,6 +45,9 @@ la_status la_index_checked(la_tensor *t, int64_t size, int dim, int arg,
 
 /* In meta: the result has self's shape and dtype. In-place: it is self. */
 la_status la_target_meta(la_frame *f);
+/* The same where PyTorch lets elements of self share memory: index_fill_ and
+** index_put_ write one value, or in order. */
+la_status la_target_loose(la_frame *f);
 /* In impl: the result holds self's values. */
 la_status la_target_begin(la_frame *f);
 /* LA_EALIAS when 't' shares elements with the tensor that will be written. */

@@ -315,7 +315,7 @@ la_status la_impl_index_put(la_frame *f)
     LA_OWNED typed = NULL;
     LA_TRY(check_values(f, values));
     LA_TRY(no_index_overlaps(f));
-    LA_TRY(la_target_meta(f));
+    LA_TRY(la_target_loose(f));
     if (values->flags & LA_F_WRAPPED) {
         la_scalar s = la_scalar_load((la_dtype)values->dtype, la_data(values));
         LA_TRY(la_scalar_tensor(&s, (la_dtype)self->dtype, &typed));

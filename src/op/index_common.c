@@ -139,20 +139,30 @@ la_status la_target_apart(const la_frame *f, const la_tensor *t)
     return la_error(LA_EALIAS, "%s", overlap_text);
 }
 
+static bool in_place(const la_frame *f)
+{
+    return f->form == LA_INPLACE || (f->op->forms & LA_MUTATES);
+}
+
+la_status la_target_loose(la_frame *f)
+{
+    la_tensor *self = la_arg(f, 0);
+    if (!in_place(f))
+        return la_set_output(f, 0, self->ndim, la_sizes(self), NULL,
+                             (la_dtype)self->dtype);
+    la_set_result(f, 0, la_tensor_retain(self));
+    return LA_OK;
+}
+
 la_status la_target_meta(la_frame *f)
 {
     la_tensor *self = la_arg(f, 0);
-    bool here = f->form == LA_INPLACE || (f->op->forms & LA_MUTATES);
-    if (!here)
-        return la_set_output(f, 0, self->ndim, la_sizes(self), NULL,
-                             (la_dtype)self->dtype);
-    if (la_internal_overlap(self) == LA_OVERLAP_YES)
+    if (in_place(f) && la_internal_overlap(self) == LA_OVERLAP_YES)
         return la_error(LA_EALIAS, "unsupported operation: more than one "
                         "element of the written-to tensor refers to a single "
                         "memory location. Please clone() the tensor before "
                         "performing the operation.");
-    la_set_result(f, 0, la_tensor_retain(self));
-    return LA_OK;
+    return la_target_loose(f);
 }
 
 la_status la_target_begin(la_frame *f)

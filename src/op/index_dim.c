@@ -190,7 +190,7 @@ la_status la_meta_index_fill(la_frame *f)
         return la_error_at(LA_EDTYPE, 4, "index_fill_(): Converting complex "
                            "Scalar to non-complex type is not supported");
     LA_TRY(la_target_apart(f, la_arg(f, 2)));
-    return la_target_meta(f);
+    return la_target_loose(f);
 }
 
 la_status la_impl_index_fill(la_frame *f)
