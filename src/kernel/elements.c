@@ -3,8 +3,7 @@
 **
 ** A loop over two dims, as kernel.h tells: data[0] is the destination, data[1]
 ** the source. Runs become memcpy; a step of 0 in the source fills; where the
-** source runs along the outer dim instead, squares are turned that fit the
-** first cache level.
+** source runs along the outer dim instead, squares are turned.
 */
 #include <string.h>
 
@@ -12,8 +11,30 @@
 
 typedef struct { uint64_t lo, hi; } pair64;
 
-/* Rows of the source that are turned together: a cache line of bytes. */
+/* The side of a square that is turned at once. */
 #define TURN 16
+
+typedef struct { char bytes[32]; } line;
+
+/* When a run starts a little behind its source in the low 12 bits of the
+** address, the loads wait for stores that only look alike: such a run is
+** copied from its end. */
+static void copy_run(char *to, const char *from, size_t n)
+{
+    size_t ahead = (size_t)(to - from) & 4095;
+    if (n < 512 || n > 1 << 20 || ahead == 0 || ahead > 1024) {
+        memcpy(to, from, n);
+        return;
+    }
+    size_t rest = n % sizeof(line);
+    for (size_t at = n; at > rest; ) {
+        line l;
+        at -= sizeof l;
+        memcpy(&l, from + at, sizeof l);
+        memcpy(to + at, &l, sizeof l);
+    }
+    memcpy(to, from, rest);
+}
 
 #define ELEMENT uint8_t
 #define NAME(f) f##_1

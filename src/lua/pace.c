@@ -32,7 +32,10 @@ la_handle *la_new_handle(lua_State *L, la_state *s)
 void la_fill_handle(la_state *s, la_handle *h, la_tensor *owned)
 {
     h->tensor = owned;
-    if (owned->storage && !owned->base)
+    /* A view whose base nobody else holds stands for the data, too. */
+    bool stands = !owned->base
+        || atomic_load_explicit(&owned->base->refs, memory_order_relaxed) == 1;
+    if (owned->storage && stands)
         s->bytes += (uint64_t)owned->storage->nbytes;
 }
 

@@ -1,5 +1,6 @@
 /* Tensors put together: cat, and what is said by it. */
 #include "base/memory.h"
+#include "op/copy.h"
 #include "op/move.h"
 #include "op/view.h"
 #include "tensor/promote.h"
@@ -127,10 +128,22 @@ la_status la_meta_cat(la_frame *f)
     return join_names(f);
 }
 
+/* Do both step by one element along the same dim? Then rows are plain runs;
+** anything else is turned or converted by the general copy. */
+static bool runs_alike(const la_tensor *out, const la_tensor *t)
+{
+    if (t->dtype != out->dtype)
+        return false;
+    for (int d = 0; d < t->ndim; d++)
+        if (la_sizes(t)[d] > 1 && la_strides(out)[d] == 1)
+            return la_strides(t)[d] <= 1;
+    return true;
+}
+
 /* Copy 't' to its place from 'first' on along the dim. */
 static la_status place(la_tensor *out, la_tensor *t, int dim, int64_t first)
 {
-    if (t->dtype == out->dtype) {
+    if (runs_alike(out, t)) {
         la_place to = la_place_of(out), from = la_place_of(t);
         to.data += first * to.strides[dim];
         return la_move(&to, &from, t->ndim, la_sizes(t), la_itemsize(t));
@@ -138,7 +151,7 @@ static la_status place(la_tensor *out, la_tensor *t, int dim, int64_t first)
     LA_OWNED part = NULL;
     LA_TRY(la_tensor_view(out, t->ndim, la_sizes(t), la_strides(out),
                           out->offset + first * la_strides(out)[dim], &part));
-    return la_run_(copy_, part, LA_T(t));
+    return la_copy_data(part, t);
 }
 
 la_status la_impl_cat(la_frame *f)

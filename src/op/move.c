@@ -6,6 +6,7 @@
 
 #include "base/pool.h"
 #include "kernel/elements.h"
+#include "op/copy.h"
 #include "op/op.h"
 
 /* Bytes that one range of a parallel move has at least. */
@@ -196,7 +197,7 @@ la_status la_move_tensor(la_tensor *to, la_tensor *from)
 {
     enum { LAZY = LA_F_CONJ | LA_F_NEG | LA_F_ZERO };
     if (to->dtype != from->dtype || (to->flags | from->flags) & LAZY)
-        return la_run_(copy_, to, LA_T(from));
+        return la_copy_data(to, from);
     la_place dst = la_place_of(to), src = la_place_of(from);
     return la_move(&dst, &src, to->ndim, la_sizes(to), la_itemsize(to));
 }

@@ -52,7 +52,7 @@ static void without_dim(int n, int dim, int *from)
 la_status la_meta_view(la_frame *f)
 {
     la_tensor *t = la_arg(f, 0);
-    la_geometry g = {.offset = t->offset};
+    la_geometry g;
     la_shape to;
     bool possible;
     int from[LA_MAX_DIMS];
@@ -65,6 +65,7 @@ la_status la_meta_view(la_frame *f)
                            "spans across two contiguous subspaces). Use "
                            ":reshape(...) instead.");
     g.ndim = to.ndim;
+    g.offset = t->offset;
     memcpy(g.sizes, to.sizes, (size_t)to.ndim * sizeof *g.sizes);
     identity(t->ndim, from);
     bool same = to.ndim == t->ndim

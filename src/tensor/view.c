@@ -180,12 +180,14 @@ static la_status expand_dim(const la_geometry *from, int d, int64_t asked,
 
 la_status la_geo_expand(la_geometry *g, const int64_t *sizes, int n)
 {
-    la_geometry to = {.ndim = n, .offset = g->offset};
+    la_geometry to;
     int64_t numel;
     if (n < g->ndim || n > LA_MAX_DIMS)
         return la_error(LA_ESHAPE, "expand: the number of sizes provided (%d) "
                         "must be greater or equal to the number of dimensions "
                         "in the tensor (%d)", n, g->ndim);
+    to.ndim = n;
+    to.offset = g->offset;
     for (int at = n - 1; at >= 0; at--)
         LA_TRY(expand_dim(g, at - (n - g->ndim), sizes[at], &to, at, sizes));
     LA_TRY(la_numel(n, to.sizes, &numel));
@@ -270,13 +272,14 @@ static la_status find_open_dim(const int64_t *asked, int n, int *open)
 la_status la_view_infer(const int64_t *asked, int n, int64_t numel,
                         la_shape *out)
 {
-    la_shape s = {.ndim = n};
+    la_shape s;
     int open;
     int64_t known;
     if (n > LA_MAX_DIMS)
         return la_error(LA_ESHAPE, "size overflow: more than %d dimensions",
                         LA_MAX_DIMS);
     LA_TRY(find_open_dim(asked, n, &open));
+    s.ndim = n;
     for (int d = 0; d < n; d++)
         s.sizes[d] = asked[d];
     if (open >= 0)
@@ -291,7 +294,8 @@ la_status la_view_infer(const int64_t *asked, int n, int64_t numel,
         s.sizes[open] = numel / known;
     else if (known != numel)
         return invalid_shape(asked, n, numel);
-    *out = s;
+    out->ndim = n;
+    memcpy(out->sizes, s.sizes, (size_t)n * sizeof *s.sizes);
     return LA_OK;
 }
 
