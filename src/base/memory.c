@@ -306,6 +306,17 @@ void *la_mem_alloc(size_t bytes)
     return poison(b, bytes);
 }
 
+void *la_mem_alloc_tell(size_t bytes, bool *zero)
+{
+    *zero = false;
+    void *b = alloc_quick(bytes);
+    if (!b) b = alloc_slow(bytes, zero);
+#ifdef LA_DEBUG
+    *zero = false;
+#endif
+    return poison(b, bytes);
+}
+
 void *la_mem_zalloc(size_t bytes)
 {
     bool zero = false;

@@ -22,6 +22,10 @@
 /* NULL when it failed: the error record then says asked, used and cap. */
 void *la_mem_alloc(size_t bytes) __attribute__((malloc, warn_unused_result));
 void *la_mem_zalloc(size_t bytes) __attribute__((malloc, warn_unused_result));
+/* As la_mem_alloc; *zero is set when the block came from the system just now
+** and is known to hold zeros. */
+void *la_mem_alloc_tell(size_t bytes, bool *zero)
+    __attribute__((warn_unused_result));
 void la_mem_free(void *block, size_t bytes);
 
 typedef struct la_mem_info {

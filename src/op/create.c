@@ -146,8 +146,14 @@ la_status la_impl_empty_strided(la_frame *f) { return LA_OK; }
 
 /* --- zeros, ones, full --- */
 
+/* A large result made by this call may be fresh pages of the system, which
+** hold zeros already and are better not touched. */
 static la_status zero_result(la_frame *f)
 {
+    const la_tensor *out = la_result(f, 0);
+    if (out != f->outs[0] && out->storage
+        && (out->storage->flags & LA_S_NEW_ZERO))
+        return LA_OK;
     return fill_result(f, la_scalar_int(0));
 }
 static la_status one_result(la_frame *f)

@@ -57,11 +57,13 @@ la_status la_storage_new(int64_t nbytes, la_device device, la_storage **out)
         return LA_ENOMEM;
     la_storage_init(s, device, nbytes);
     if (nbytes > 0 && device != LA_META) {
-        s->data = la_mem_alloc((size_t)nbytes);
+        bool zero;
+        s->data = la_mem_alloc_tell((size_t)nbytes, &zero);
         if (!s->data) {
             la_mem_free(s, sizeof *s);
             return LA_ENOMEM;
         }
+        if (zero) s->flags |= LA_S_NEW_ZERO;
     }
     *out = s;
     return LA_OK;

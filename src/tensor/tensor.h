@@ -60,7 +60,8 @@ enum {
     LA_S_READ_ONLY = 1 << 0,
     LA_S_FIXED = 1 << 1,    /* host memory or mapped: cannot be resized */
     LA_S_LOCKED = 1 << 2,   /* the host keeps a pointer: no resize for now */
-    LA_S_INLINE = 1 << 3    /* data follows the record in the same block */
+    LA_S_INLINE = 1 << 3,   /* data follows the record in the same block */
+    LA_S_NEW_ZERO = 1 << 5  /* was all zero when it was made (bit 4 is taken) */
 };
 
 typedef struct la_storage la_storage;
