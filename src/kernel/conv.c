@@ -24,7 +24,7 @@
 #undef NAME
 
 const la_conv_kernels LA_KERNEL(conv_f32) = {
-    MR, F32_LANES, tiles_f32, pack_f32
+    MR, F32_LANES, tiles_f32, taps_f32, pack_f32
 };
 
 #define ELEM double
@@ -35,5 +35,5 @@ const la_conv_kernels LA_KERNEL(conv_f32) = {
 #include "kernel/conv_tile.inc"
 
 const la_conv_kernels LA_KERNEL(conv_f64) = {
-    MR, F64_LANES, tiles_f64, pack_f64
+    MR, F64_LANES, tiles_f64, taps_f64, pack_f64
 };

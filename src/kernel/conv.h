@@ -31,9 +31,24 @@ typedef struct la_conv_tiles {
     bool first;             /* store instead of add */
 } la_conv_tiles;
 
+/* The gradient of the weight: out[t*out_tap + o] (+)= sum over pixels of
+** source[place of the pixel + shift[t]] * grads[o], pixel after pixel. */
+typedef struct la_conv_gradient {
+    int64_t taps;           /* channels x taps of this block */
+    int64_t m;              /* output channels */
+    const void *source;
+    const int64_t *shift;
+    int64_t row_step, rows, cols;
+    const void *grads;      /* panels of 2 * lanes channels, pixel by pixel */
+    void *out;
+    int64_t out_tap;        /* a multiple of 2 * lanes */
+    bool first;
+} la_conv_gradient;
+
 typedef struct la_conv_kernels {
     int mr, lanes;
     void (*tiles)(const la_conv_tiles *);
+    void (*taps)(const la_conv_gradient *);
     /* weights: dst[p][t][mr] = src[(p*mr + i)*row + t], a panel of 'valid'
     ** rows, taps contiguous. */
     void (*pack)(void *dst, const void *src, int64_t row, int valid,

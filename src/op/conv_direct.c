@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "base/pool.h"
 #include "op/conv_run.h"
+#include "op/gemm.h"
 
 #define TAPS_PER_BLOCK 288
 #define NARROW 6            /* rows shorter than this go to the product */
@@ -27,6 +28,7 @@ typedef struct direct {
     bool flip;
     int64_t taps, channels, blocks;      /* channels per block */
     int64_t phase, pitch, band, height;  /* of the copied rows */
+    bool same_border;       /* zeros lie in the same places for every unit */
     int64_t bands, units;
     int tasks;
     size_t packed_bytes, shift_bytes, room_bytes;
@@ -95,6 +97,7 @@ static void plan_bands(direct *s)
     int64_t lanes = s->ker->lanes, reach = (h->kernel - 1) * h->dilation + 1;
     int64_t per_row = (x->out + lanes - 1) / lanes * lanes;
     s->phase = per_row + (x->kernel - 1) * x->dilation / x->stride + 1;
+    s->phase = (s->phase + lanes - 1) / lanes * lanes;
     s->pitch = s->phase * x->stride;
     int64_t line = s->channels * s->w[0].kernel * s->pitch * s->size;
     int64_t fit = ((int64_t)la_cpu_cache(2) * 5 / 8 / line - reach) / h->stride
@@ -109,6 +112,8 @@ static void plan_bands(direct *s)
     s->bands = (most + s->band - 1) / s->band;
     s->height = (s->band - 1) * h->stride + reach;
     s->units = others * s->bands;
+    s->same_border = s->bands == 1 && s->w[0].kernel == 1 && x->stride == 1
+        && s->w[0].pad == 0;
     double work = (double)s->units * (double)s->band * (double)per_row
         * (double)s->oc * (double)(s->ic * s->taps);
     s->tasks = (int)lesser(work < 1e5 ? 1 : threads, s->units);
@@ -223,6 +228,26 @@ typedef struct place {
     int64_t n, g, d, row, rows;   /* of one unit of work */
 } place;
 
+/* A plane whose border is zero already: only what lies inside is copied. */
+static void copy_inside(const direct *s, char *to, const char *plane, int64_t d)
+{
+    const la_window *h = &s->w[1], *w = &s->w[2];
+    int64_t size = s->size, line = s->pitch * size;
+    int64_t x = w->pad > 0 ? w->pad : 0, skip = x - w->pad;
+    int64_t n = lesser(w->in - skip, s->phase - x);
+    int64_t first = h->pad > 0 ? h->pad : 0;
+    int64_t last = lesser(s->height, h->in + h->pad);
+    if (n <= 0) return;
+    to += first * line + x * size;
+    plane += (d * s->src_step[2] + (first - h->pad) * s->src_step[3]
+              + skip * s->src_step[4]) * size;
+    for (int64_t y = first; y < last; y++, to += line) {
+        if (s->src_step[4] == 1 && n * size == 32) memcpy(to, plane, 32);
+        else copy_strided(to, plane, s->src_step[4], n, size);
+        plane += s->src_step[3] * size;
+    }
+}
+
 static void copy_plane(const direct *s, char *to, const char *plane, int64_t d,
                        int64_t row)
 {
@@ -246,6 +271,11 @@ static void copy_block(const direct *s, char *room, const place *p,
     for (int64_t c = first; c < first + count; c++) {
         const char *from = s->src + (p->n * s->src_step[0]
             + (p->g * s->ic + c) * s->src_step[1]) * s->size;
+        if (s->same_border) {
+            copy_inside(s, room, from, p->d * d->stride);
+            room += plane;
+            continue;
+        }
         for (int64_t k = 0; k < d->kernel; k++, room += plane)
             copy_plane(s, room, from,
                        p->d * d->stride + k * d->dilation - d->pad, p->row);
@@ -301,6 +331,7 @@ static void run_tasks(int64_t begin, int64_t end, void *context)
         char *room = s->room + (size_t)t * s->room_bytes;
         int64_t u = s->units * t / s->tasks, last = s->units * (t + 1)
             / s->tasks;
+        if (s->same_border) memset(room, 0, s->room_bytes);
         for (; u < last && !la_interrupted(); u++) run_unit(s, room, u);
     }
 }
@@ -321,6 +352,130 @@ la_status la_conv_direct(const la_conv *c, bool backward)
     pack_weights(0, s.groups * s.blocks, &s);
     if (s.tasks == 1) run_tasks(0, 1, &s);
     else la_parallel_for(s.tasks, 1, run_tasks, &s);
+    la_mem_free(block, bytes);
+    return la_interrupted() ? LA_EINTR : LA_OK;
+}
+
+/* ---- the gradient of the weight ---- */
+
+#define PARTS 8   /* sums over parts of the batch: fixed, so bits do not
+                  ** depend on threads */
+
+typedef struct weights {
+    direct s;
+    const la_gemm_kernels *gemm;
+    const la_conv *c;
+    int64_t parts, line;     /* channels of the result, rounded up */
+    size_t sum_bytes, grad_bytes;
+    char *sums, *grads;      /* per part */
+} weights;
+
+/* y's rows of one unit as panels: pixel by pixel, channels side by side. */
+static void pack_grads(const weights *w, char *to, const place *p)
+{
+    const direct *s = &w->s;
+    const int64_t *step = w->c->y_step;
+    const char *from = w->c->y + (p->n * step[0] + p->g * s->oc * step[1]
+                                  + p->d * step[2] + p->row * step[3])
+        * s->size;
+    w->gemm->pack_b(to, from, step[4], step[1], p->rows * s->w[2].out, s->oc,
+                    false);
+}
+
+static void weight_unit(const weights *w, char *room, char *grads, char *sums,
+                        int64_t unit, bool first)
+{
+    const direct *s = &w->s;
+    place p = place_of(s, unit);
+    pack_grads(w, grads, &p);
+    for (int64_t b = 0; b < s->blocks; b++) {
+        int64_t from = b * s->channels;
+        int64_t count = lesser(s->channels, s->ic - from);
+        copy_block(s, room, &p, from, count);
+        la_conv_gradient t = {
+            .taps = count * s->taps, .m = s->oc, .source = room,
+            .shift = s->shift, .row_step = s->w[1].stride * s->pitch,
+            .rows = p.rows, .cols = s->w[2].out, .grads = grads,
+            .out_tap = w->line, .first = first};
+        t.out = sums + (p.g * s->ic + from) * s->taps * w->line * s->size;
+        s->ker->taps(&t);
+    }
+}
+
+static void weight_parts(int64_t begin, int64_t end, void *context)
+{
+    const weights *w = context;
+    const direct *s = &w->s;
+    int64_t per_image = s->units / s->batch, per_group = per_image / s->groups;
+    for (int64_t part = begin; part < end; part++) {
+        char *room = s->room + (size_t)part * s->room_bytes;
+        int64_t first = s->batch * part / w->parts;
+        int64_t last = s->batch * (part + 1) / w->parts;
+        if (s->same_border) memset(room, 0, s->room_bytes);
+        for (int64_t u = first * per_image; u < last * per_image; u++) {
+            int64_t own = u - first * per_image;
+            if (la_interrupted()) return;
+            weight_unit(w, room, w->grads + (size_t)part * w->grad_bytes,
+                        w->sums + (size_t)part * w->sum_bytes, u,
+                        own < per_image && own % per_group == 0);
+        }
+    }
+}
+
+/* weight[g][o][t] = the parts' sums of [g][t][o], in order. */
+static void weight_finish(const weights *w)
+{
+    const direct *s = &w->s;
+    int64_t k = s->ic * s->taps, step = (int64_t)w->sum_bytes / s->size;
+    for (int64_t g = 0; g < s->groups; g++)
+        for (int64_t o = 0; o < s->oc; o++)
+            for (int64_t t = 0; t < k; t++) {
+                int64_t at = (g * k + t) * w->line + o;
+                int64_t to = (g * s->oc + o) * k + t;
+                if (s->size == 4) {
+                    float v = 0;
+                    for (int64_t p = 0; p < w->parts; p++)
+                        v += ((const float *)w->sums)[p * step + at];
+                    ((float *)w->c->weight)[to] = v;
+                } else {
+                    double v = 0;
+                    for (int64_t p = 0; p < w->parts; p++)
+                        v += ((const double *)w->sums)[p * step + at];
+                    ((double *)w->c->weight)[to] = v;
+                }
+            }
+}
+
+static void weights_make(weights *w, const la_conv *c)
+{
+    *w = (weights){.c = c, .gemm = la_gemm_kernels_of(c->dtype)};
+    direct *s = &w->s;
+    plan_make(s, c, false);
+    w->parts = lesser(PARTS, c->batch);
+    int64_t panel = 2 * s->ker->lanes;
+    w->line = (s->oc + panel - 1) / panel * panel;
+    w->sum_bytes = aligned(s->groups * s->ic * s->taps * w->line * s->size);
+    w->grad_bytes = aligned(s->band * s->w[2].out * w->line * s->size
+                            + LA_GEMM_SLACK);
+}
+
+la_status la_conv_direct_weight(const la_conv *c)
+{
+    weights w;
+    weights_make(&w, c);
+    direct *s = &w.s;
+    size_t each = s->room_bytes + w.sum_bytes + w.grad_bytes;
+    size_t bytes = s->shift_bytes + each * (size_t)w.parts;
+    char *block = la_mem_alloc(bytes);
+    if (!block) return LA_ENOMEM;
+    s->shift = (int64_t *)block;
+    s->room = block + s->shift_bytes;
+    w.sums = s->room + s->room_bytes * (size_t)w.parts;
+    w.grads = w.sums + w.sum_bytes * (size_t)w.parts;
+    make_shifts(s);
+    if (s->tasks == 1) weight_parts(0, w.parts, &w);
+    else la_parallel_for(w.parts, 1, weight_parts, &w);
+    if (!la_interrupted()) weight_finish(&w);
     la_mem_free(block, bytes);
     return la_interrupted() ? LA_EINTR : LA_OK;
 }

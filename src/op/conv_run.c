@@ -333,6 +333,8 @@ la_status la_conv_weight(const la_conv *c)
         memset(c->weight, 0, (size_t)(count * size));
         return LA_OK;
     }
+    bool direct = c->dtype == LA_FLOAT32 || c->dtype == LA_FLOAT64;
+    if (direct && la_conv_taps(c) <= 1024) return la_conv_direct_weight(c);
     la_conv with = *c;
     size_t bytes = (size_t)(parts * count * size);
     with.weight = la_mem_alloc(bytes);

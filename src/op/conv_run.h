@@ -32,6 +32,8 @@ la_status la_conv_weight(const la_conv *c);    /* weight from x and y */
 ** narrow images). 'backward': x from y, stride 1 only. */
 bool la_conv_direct_serves(const la_conv *c, bool backward);
 la_status la_conv_direct(const la_conv *c, bool backward);
+/* weight from x and y: float32 and float64, any width of image. */
+la_status la_conv_direct_weight(const la_conv *c);
 
 /* Sizes larger than this are cut into parts; elements of work space. */
 #define LA_CONV_ROOM ((int64_t)1 << 20)
