@@ -1,0 +1,264 @@
+#!/usr/bin/env python3
+"""Records for operations that spec/golden has none of, by PyTorch.
+
+    python3 tools/golden.py spec/golden
+
+Writes one <op>.jsonl per operation below; files of other operations stay. The
+format is told in spec/support/records.lua. Needs torch; nothing else in the
+project does.
+"""
+import json
+import sys
+
+import torch
+import torch.nn.functional as F
+
+torch.manual_seed(20)
+
+
+def number(x):
+    if isinstance(x, bool):
+        return int(x)
+    if isinstance(x, float):
+        if x != x:
+            return "nan"
+        if x in (float("inf"), float("-inf")):
+            return "inf" if x > 0 else "-inf"
+    return x
+
+
+def tensor(t, index=False):
+    flat = t.detach().contiguous().reshape(-1)
+    if flat.is_complex():
+        flat = torch.view_as_real(flat).reshape(-1)
+    r = {"dtype": str(t.dtype)[6:], "shape": list(t.shape),
+         "data": [number(v) for v in flat.tolist()]}
+    if index:
+        r["index"] = 1
+    return r
+
+
+class Index:
+    """A tensor of positions; Dim, Size: other arguments with a tag."""
+    def __init__(self, t):
+        self.t = t
+
+
+class Tagged:
+    def __init__(self, tag, value):
+        self.tag, self.value = tag, value
+
+
+def dim(d):
+    return Tagged("dim", d)
+
+
+def size(s):
+    return Tagged("size", s)
+
+
+def encode(a):
+    if isinstance(a, Tagged):
+        return {a.tag: a.value}
+    if isinstance(a, Index):
+        return {"t": tensor(a.t, True)}
+    if isinstance(a, torch.Tensor):
+        return {"t": tensor(a)}
+    if a is None:
+        return {"none": 1}
+    if isinstance(a, bool):
+        return {"bool": a}
+    if isinstance(a, int):
+        return {"int": a}
+    if isinstance(a, float):
+        return {"float": number(a)}
+    if isinstance(a, str):
+        return {"str": a}
+    if isinstance(a, torch.dtype):
+        return {"dtype": str(a)[6:]}
+    return {"list": [encode(v) for v in a]}
+
+
+def plain(a):
+    if isinstance(a, Index):
+        return a.t
+    if isinstance(a, Tagged):
+        return a.value
+    if isinstance(a, (list, tuple)):
+        return type(a)(plain(v) for v in a)
+    return a
+
+
+TOLERANCE = {torch.float32: {"rtol": 2e-5, "atol": 2e-6},
+             torch.float64: {"rtol": 1e-9, "atol": 1e-11},
+             torch.complex64: {"rtol": 2e-5, "atol": 2e-6}}
+records = {}
+
+
+def case(op, fn, *args, style="function", index=False, tol=None, **kwargs):
+    got = fn(*[plain(a) for a in args],
+             **{k: plain(v) for k, v in kwargs.items()})
+    list_ = list(got) if isinstance(got, (tuple, list)) else [got]
+    out = records.setdefault(op, [])
+    r = {"id": "%s-%03d" % (op, len(out) + 1), "family": "more", "op": op,
+         "style": style, "args": [encode(a) for a in args],
+         "expect": {"tensors": [tensor(t, index and not t.is_floating_point())
+                                for t in list_]}}
+    if kwargs:
+        r["kwargs"] = {k: encode(v) for k, v in kwargs.items()}
+    tol = tol or TOLERANCE.get(list_[0].dtype)
+    if tol:
+        r["tol"] = tol
+    out.append(r)
+
+
+def real(*shape, dtype=torch.float32):
+    return torch.randn(*shape, dtype=torch.float64).mul(64).round().div(32) \
+        .to(dtype)
+
+
+BOTH = (torch.float32, torch.float64)
+
+
+def convolutions():
+    sizes = {1: [(2, 3, 9)], 2: [(2, 4, 7, 8), (4, 5, 6)], 3: [(1, 2, 4, 5, 6)]}
+    for n, fn in ((1, F.conv1d), (2, F.conv2d), (3, F.conv3d)):
+        name = "conv%dd" % n
+        for shape in sizes[n]:
+            c = shape[-n - 1]
+            for dtype in BOTH:
+                x, k = real(*shape, dtype=dtype), (3, 2, 3)[:n]
+                w, b = real(6, c, *k, dtype=dtype), real(6, dtype=dtype)
+                case(name, fn, x, w)
+                case(name, fn, x, w, b)
+                case(name, fn, x, w, b, stride=2, padding=1)
+                case(name, fn, x, w, b, dilation=2, padding=2)
+                case(name, fn, x, w, padding="same")
+                case(name, fn, x, w, b, padding="valid")
+                if c % 2 == 0:
+                    case(name, fn, x, real(6, c // 2, *k, dtype=dtype), b,
+                         groups=2)
+                case(name, fn, x, real(2 * c, 1, *k, dtype=dtype), groups=c)
+    for n, fn in ((1, F.conv_transpose1d), (2, F.conv_transpose2d),
+                  (3, F.conv_transpose3d)):
+        name = "conv_transpose%dd" % n
+        x, k = real(2, 4, *(5, 4, 3)[:n]), (3, 2, 3)[:n]
+        w, b = real(4, 3, *k), real(3)
+        case(name, fn, x, w)
+        case(name, fn, x, w, b)
+        case(name, fn, x, w, b, stride=2, padding=1)
+        case(name, fn, x, w, b, stride=2, output_padding=1)
+        case(name, fn, x, w, dilation=2)
+        case(name, fn, x, w, groups=2)
+
+
+def activations():
+    edges = torch.tensor([-200., -30, -6, -3, -1, -0.5, -0.0, 0, 0.5, 1, 3, 6,
+                          30, 200, float("inf"), float("-inf"), float("nan")])
+    plain_ones = {"hardsigmoid": F.hardsigmoid, "softsign": F.softsign,
+                  "tanhshrink": F.tanhshrink, "selu": F.selu,
+                  "hardshrink": F.hardshrink, "relu6": F.relu6,
+                  "leaky_relu": F.leaky_relu, "hardtanh": F.hardtanh,
+                  "hardswish": F.hardswish, "softshrink": F.softshrink,
+                  "elu": F.elu, "celu": F.celu, "mish": F.mish,
+                  "silu": F.silu, "gelu": F.gelu, "softplus": F.softplus,
+                  "logsigmoid": F.logsigmoid}
+    for name, fn in plain_ones.items():
+        for dtype in BOTH:
+            case(name, fn, real(5, 7, dtype=dtype))
+        case(name, fn, edges[:14])
+        case(name, fn, real(4, 3).t())
+    case("leaky_relu", F.leaky_relu, real(9), 0.2)
+    case("hardtanh", F.hardtanh, real(9), -0.5, 0.75)
+    case("hardshrink", F.hardshrink, real(9), 0.25)
+    case("prelu", F.prelu, real(2, 3, 4), real(3))
+    case("prelu", F.prelu, real(2, 3), real(1))
+    special = torch.special
+    case("i0e", special.i0e, edges[:14])
+    case("i1e", special.i1e, edges[:14])
+    case("i1e", special.i1e, real(30, dtype=torch.float64))
+    case("i0e", special.i0e, real(30, dtype=torch.float64))
+    case("ndtri", special.ndtri,
+         torch.linspace(0, 1, 21, dtype=torch.float64))
+    case("log_ndtr", special.log_ndtr, real(30, dtype=torch.float64))
+    case("xlog1py", special.xlog1py, real(5, 4).abs(), real(4).abs())
+
+
+def products():
+    for dtype in BOTH:
+        x, w, b = real(3, 5, dtype=dtype), real(4, 5, dtype=dtype), \
+            real(4, dtype=dtype)
+        case("linear", F.linear, x, w)
+        case("linear", F.linear, x, w, b)
+        case("linear", F.linear, real(2, 3, 5, dtype=dtype), w, b)
+        case("linear", F.linear, real(5, dtype=dtype), w, b)
+        case("bilinear", F.bilinear, x, real(3, 2, dtype=dtype),
+             real(4, 5, 2, dtype=dtype), b)
+        case("vecdot", torch.linalg.vecdot, x, real(3, 5, dtype=dtype))
+        case("vecdot", torch.linalg.vecdot, x, real(5, dtype=dtype))
+        square = real(3, 3, dtype=dtype)
+        for n in (0, 1, 2, 3, 5):
+            case("matrix_power", torch.linalg.matrix_power, square, n)
+        case("matrix_power", torch.linalg.matrix_power,
+             real(2, 2, 2, dtype=dtype), 3)
+        chain = [real(2, 5, dtype=dtype), real(5, 3, dtype=dtype),
+                 real(3, 4, dtype=dtype)]
+        case("chain_matmul", lambda *a: torch.linalg.multi_dot(a), *chain)
+        case("multi_dot", torch.linalg.multi_dot, chain)
+        case("multi_dot", torch.linalg.multi_dot,
+             [real(5, dtype=dtype)] + chain[1:])
+
+
+def norms():
+    for dtype in BOTH:
+        x = real(2, 3, 4, dtype=dtype)
+        for order in (0.0, 1.0, 2.0, 3.0, 0.5, float("inf"), float("-inf")):
+            case("vector_norm", torch.linalg.vector_norm, x, order)
+            case("vector_norm", torch.linalg.vector_norm, x, order, dim=dim(1))
+        case("vector_norm", torch.linalg.vector_norm, x, 2.0,
+             dim=Tagged("dims", [0, -1]), keepdim=True)
+        w, b = real(3, 4, dtype=dtype), real(3, 4, dtype=dtype)
+        case("layer_norm", F.layer_norm, x, size([3, 4]))
+        case("layer_norm", F.layer_norm, x, size([4]))
+        case("layer_norm", F.layer_norm, x, size([3, 4]), w, b)
+        case("layer_norm", F.layer_norm, x, size([3, 4]), w, b, 0.5)
+        case("rms_norm", F.rms_norm, x, size([3, 4]))
+        case("rms_norm", F.rms_norm, x, size([4]), w[0])
+        case("rms_norm", F.rms_norm, x, size([3, 4]), w, 0.5)
+
+
+def positions():
+    i = Index(torch.tensor([0, 2, 1, 2]))
+    for reduce in ("prod", "mean", "amax", "amin"):
+        for include in (True, False):
+            case("index_reduce", torch.Tensor.index_reduce, real(3, 4), dim(0),
+                 i, real(4, 4), reduce, style="method", include_self=include)
+    case("index_reduce", torch.Tensor.index_reduce, real(2, 3), dim(-1), i,
+         real(2, 4), "amax", style="method")
+    table = real(5, 3)
+    case("embedding", lambda i, w: F.embedding(i, w), Index(
+        torch.tensor([[0, 4], [2, 2]])), table)
+    case("one_hot", F.one_hot, Index(torch.tensor([0, 2, 1])), 4)
+    case("one_hot", F.one_hot, Index(torch.tensor([[0, 2], [1, 0]])))
+
+
+def casts():
+    x = real(3, 4)
+    for name in ("short", "int", "long", "char", "byte", "double", "half",
+                 "bfloat16", "float", "bool", "cfloat", "cdouble"):
+        y = x.abs() if name == "byte" else x
+        case(name, getattr(torch.Tensor, name), y, style="method")
+    case("type_as", torch.Tensor.type_as, x, torch.zeros(1, dtype=torch.int16),
+         style="method")
+    case("type_as", torch.Tensor.type_as, torch.tensor([1, 2]), x,
+         style="method")
+
+
+for make in (convolutions, activations, products, norms, positions, casts):
+    make()
+for op, list_ in records.items():
+    with open("%s/%s.jsonl" % (sys.argv[1], op), "w") as f:
+        for r in list_:
+            f.write(json.dumps(r, separators=(",", ":")) + "\n")
+print("%d records of %d operations" % (sum(map(len, records.values())),
+                                       len(records)))
