@@ -31,6 +31,7 @@ bool la_in_parallel(void);
 ** 0..n-1, each exactly once, and return when all are done. NULL restores ours. */
 typedef void (*la_host_parallel_for)(void *host, int64_t n, int64_t grain,
                                      la_range_fn fn, void *context);
+__attribute__((visibility("default")))
 void la_set_parallel_for(la_host_parallel_for run, void *host);
 /* True once after the host's function missed or repeated a range. */
 bool la_parallel_fault(void);
@@ -38,6 +39,7 @@ bool la_parallel_fault(void);
 /* Long loops ask between chunks; true means: stop, the caller returns
 ** LA_EINTR. The hook is the host's or the program's (Ctrl-C). */
 typedef bool (*la_interrupt_fn)(void *host);
+__attribute__((visibility("default")))
 void la_set_interrupt(la_interrupt_fn, void *host);
 bool la_interrupted(void);
 

@@ -1,0 +1,228 @@
+/* The C interface: sharing memory, calls, operations and devices from outside,
+** bad arguments. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <lauxlib.h>
+#include <lua.h>
+#include <lualib.h>
+#include <lunarray.h>
+
+static int released;
+
+static void on_release(void *context, void *data)
+{
+    (void)data;
+    ++*(int *)context;
+}
+
+static lua_State *open_lua(void)
+{
+    lua_State *L = luaL_newstate();
+    luaL_openlibs(L);
+    assert_int_equal(la_openlibs(L), 0);
+    return L;
+}
+
+static void run(lua_State *L, const char *code)
+{
+    if (luaL_dostring(L, code)) fail_msg("%s", lua_tostring(L, -1));
+}
+
+static void test_wrap_shares_memory(void **state)
+{
+    float mine[6] = {1, 2, 3, 4, 5, 6};
+    int64_t sizes[2] = {2, 3};
+    (void)state;
+    released = 0;
+    lua_State *L = open_lua();
+    la_tensor *t = la_wrap(mine, "float32", 2, sizes, NULL, on_release,
+                           &released);
+    assert_non_null(t);
+    assert_ptr_equal(la_data(t), mine);
+    assert_int_equal(la_push(L, t), 0);
+    lua_setglobal(L, "x");
+    run(L, "x:mul_(2); y = x:sum():item()");
+    lua_getglobal(L, "y");
+    assert_true(lua_tonumber(L, -1) == 42);
+    assert_true(mine[5] == 12);
+    la_release(t);
+    assert_int_equal(released, 0);      /* Lua still holds it */
+    lua_close(L);
+    assert_int_equal(released, 1);
+}
+
+static void test_wrap_failure_releases_once(void **state)
+{
+    float mine[4];
+    int64_t sizes[2] = {2, 2}, bad[2] = {-1, 2};
+    (void)state;
+    released = 0;
+    assert_null(la_wrap(mine, "float33", 2, sizes, NULL, on_release,
+                        &released));
+    assert_int_equal(released, 1);
+    assert_null(la_wrap(mine, "float32", 2, bad, NULL, on_release, &released));
+    assert_int_equal(released, 2);
+    assert_null(la_wrap(mine, "float32", 1000, sizes, NULL, on_release,
+                        &released));
+    assert_int_equal(released, 3);
+    assert_true(strlen(la_error_text()) > 0);
+}
+
+static void test_calls(void **state)
+{
+    int64_t sizes[2] = {2, 3};
+    (void)state;
+    lua_State *L = open_lua();
+    la_tensor *a = la_new("float64", 2, sizes);
+    la_tensor *b = la_call(L, "add", a, 1.5);
+    assert_non_null(b);
+    assert_true(((double *)la_data(b))[5] == 1.5);
+    la_tensor *c = la_call(NULL, "sum", b, 1);
+    assert_non_null(c);
+    assert_int_equal(la_ndim(c), 1);
+    assert_int_equal(la_sizes(c)[0], 3);
+    assert_true(((double *)la_data(c))[0] == 3);
+    la_tensor *d = la_call(L, "add_", a, b);
+    assert_ptr_equal(d, a);
+    assert_true(((double *)la_data(a))[0] == 1.5);
+    la_tensor *e = la_call(L, "add", a, b, la_any_named("alpha",
+                                                        la_any_int(2)));
+    assert_true(((double *)la_data(e))[0] == 4.5);
+    la_release(a);
+    la_release(b);
+    la_release(c);
+    la_release(d);
+    la_release(e);
+    lua_close(L);
+}
+
+static void test_bad_calls(void **state)
+{
+    int64_t sizes[1] = {2};
+    (void)state;
+    lua_State *L = open_lua();
+    la_tensor *a = la_new("float32", 1, sizes);
+    assert_null(la_call(L, "no_such_operation", a));
+    assert_null(la_call(L, "sum", a, 0));       /* dims count from 1 */
+    assert_null(la_call(L, "sum", a, 7));
+    assert_null(la_call(L, "sum", (la_tensor *)NULL));
+    assert_null(la_call_list(L, NULL, 0, NULL, NULL));
+    assert_null(la_test(L, 1));
+    assert_int_not_equal(la_push(NULL, a), 0);
+    assert_int_not_equal(la_push(L, NULL), 0);
+    la_release(a);
+    la_release(NULL);
+    lua_close(L);
+}
+
+/* ---- an operation from outside ---- */
+
+static int shape_twice(la_frame *f)
+{
+    la_tensor *t = la_frame_tensor(f, 0);
+    return la_frame_output(f, 0, la_dtype_of(t), la_ndim(t), la_sizes(t));
+}
+
+static int fill_twice(la_frame *f)
+{
+    la_tensor *t = la_frame_tensor(f, 0);
+    la_tensor *contiguous = la_call(NULL, "contiguous", t);
+    const float *from = la_data(contiguous);
+    float *to = la_data(la_frame_result(f, 0));
+    for (int64_t i = 0; i < la_numel(t); i++)
+        to[i] = (float)(from[i] * la_frame_number(f, 1));
+    la_release(contiguous);
+    return 0;
+}
+
+static void test_registered_operation(void **state)
+{
+    (void)state;
+    assert_int_equal(la_register_op(
+        "scaled_for_test(Tensor self, Scalar by=2) -> Tensor",
+        "self times a number.", shape_twice, fill_twice), 0);
+    assert_int_not_equal(la_register_op("broken(Tensr self) -> Tensor", "",
+                                        shape_twice, fill_twice), 0);
+    assert_int_not_equal(la_register_op("add(Tensor self) -> Tensor", "",
+                                        shape_twice, fill_twice), 0);
+    lua_State *L = open_lua();
+    run(L, "local la = require 'lunarray'\n"
+           "local x = la.tensor{1., 2., 3.}\n"
+           "assert(x:scaled_for_test() == la.tensor{2., 4., 6.})\n"
+           "assert(la.scaled_for_test(x, 3) == la.tensor{3., 6., 9.})\n"
+           "assert(not pcall(x.scaled_for_test, x, 'a'))\n");
+    lua_close(L);
+}
+
+/* ---- a device that counts its calls ---- */
+
+static int counted;
+
+static int counting_empty(la_frame *f)
+{
+    int64_t sizes[1] = {4};
+    counted++;
+    return la_frame_output(f, 0, "float32", 1, sizes);
+}
+
+static int counting_add(la_frame *f)
+{
+    la_tensor *t = la_frame_tensor(f, 0);
+    counted++;
+    return la_frame_output(f, 0, la_dtype_of(t), la_ndim(t), la_sizes(t));
+}
+
+static void test_counting_device(void **state)
+{
+    (void)state;
+    int device = la_register_device("counter");
+    assert_true(device > 1);
+    assert_int_equal(la_register_kernel("empty", device, counting_empty), 0);
+    assert_int_equal(la_register_kernel("add", device, counting_add), 0);
+    assert_int_not_equal(la_register_kernel("nothing", device, counting_add),
+                         0);
+    assert_int_not_equal(la_register_kernel("add", 99, counting_add), 0);
+    lua_State *L = open_lua();
+    counted = 0;
+    run(L, "local la = require 'lunarray'\n"
+           "local x = la.empty(4, {device = 'counter'})\n"
+           "assert(x.device == 'counter')\n"
+           "local y = x + x\n"
+           "assert(y.device == 'counter')\n"
+           "local ok, why = pcall(function() return x * x end)\n"
+           "assert(not ok and why:find('counter', 1, true), why)\n"
+           "assert((la.tensor{1.} + 1):item() == 2)\n");
+    assert_int_equal(counted, 2);
+    lua_close(L);
+}
+
+static void test_two_states(void **state)
+{
+    (void)state;
+    lua_State *A = open_lua(), *B = open_lua();
+    run(A, "la = require 'lunarray'; la.set_default_dtype('float64')");
+    run(B, "la = require 'lunarray'; assert(la.tensor{1.}.dtype == 'float32')");
+    run(A, "assert(la.tensor{1.}.dtype == 'float64')");
+    lua_close(A);
+    run(B, "assert((la.tensor{1.} + 1):item() == 2)");
+    lua_close(B);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_wrap_shares_memory),
+        cmocka_unit_test(test_wrap_failure_releases_once),
+        cmocka_unit_test(test_calls),
+        cmocka_unit_test(test_bad_calls),
+        cmocka_unit_test(test_registered_operation),
+        cmocka_unit_test(test_counting_device),
+        cmocka_unit_test(test_two_states),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,443 @@
+/*
+** The C interface of lunarray.h. Nothing here lets a Lua error out except
+** la_check; everything else answers with NULL or a status.
+*/
+#define LA_INTERNAL
+#include "lunarray.h"
+
+#include <lualib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/pool.h"
+#include "lua/grad.h"
+#include "op/registry.h"
+#include "op/schema.h"
+#include "tensor/shape.h"
+
+/* ---- states ---- */
+
+static int open_protected(lua_State *L)
+{
+    luaL_requiref(L, "lunarray", luaopen_lunarray, 0);
+    return 0;
+}
+
+static int open_state(lua_State *L)
+{
+    if (!L) return la_error(LA_EARG, "a Lua state is needed");
+    if (!lua_checkstack(L, 8)) return la_error(LA_ENOMEM, "Lua stack is full");
+    lua_pushcfunction(L, open_protected);
+    if (lua_pcall(L, 0, 0, 0) == LUA_OK) return LA_OK;
+    return la_lua_error(L, "open");
+}
+
+LA_API int la_openlibs(lua_State *L) { return open_state(L); }
+
+LA_API int la_open_sandboxed(lua_State *L, const la_limits *limits)
+{
+    int status = open_state(L);
+    if (status) return status;
+    la_state *s = la_state_of(L);
+    s->sandboxed = true;
+    if (limits && limits->memory) la_mem_set_cap(limits->memory);
+    return LA_OK;
+}
+
+LA_API la_tensor *la_check(lua_State *L, int arg)
+{
+    la_handle *h = la_to_handle(L, arg);
+    if (!h || !h->tensor)
+        luaL_argerror(L, arg, h ? "tensor was freed" : "tensor expected");
+    return h ? h->tensor : NULL;
+}
+
+LA_API la_tensor *la_test(lua_State *L, int arg)
+{
+    la_handle *h = L ? la_to_handle(L, arg) : NULL;
+    return h ? h->tensor : NULL;
+}
+
+static int push_protected(lua_State *L)
+{
+    la_push_borrowed(L, la_state_of(L), lua_touserdata(L, 1));
+    return 1;
+}
+
+LA_API int la_push(lua_State *L, la_tensor *t)
+{
+    if (!L || !t) return la_error(LA_EARG, "a Lua state and a tensor needed");
+    if (!lua_checkstack(L, 8)) return la_error(LA_ENOMEM, "Lua stack is full");
+    if (!la_state_of(L) && open_state(L)) return la_error_code();
+    lua_pushcfunction(L, push_protected);
+    lua_pushlightuserdata(L, t);
+    if (lua_pcall(L, 1, 1, 0) == LUA_OK) return LA_OK;
+    return la_lua_error(L, "push");
+}
+
+/* ---- tensors ---- */
+
+static bool read_dtype(const char *word, la_dtype *out)
+{
+    *out = word ? la_dtype_parse(word, strlen(word)) : LA_UNDEFINED;
+    if (*out != LA_UNDEFINED) return true;
+    la_error(LA_EDTYPE, "unknown dtype '%.40s'", word ? word : "(null)");
+    return false;
+}
+
+static bool fair_shape(int ndim, const int64_t *sizes)
+{
+    if (ndim >= 0 && ndim <= LA_MAX_DIMS && (sizes || ndim == 0)) return true;
+    la_error(LA_ESHAPE, "0 to %d dimensions with sizes expected, got %d",
+             LA_MAX_DIMS, ndim);
+    return false;
+}
+
+LA_API la_tensor *la_new(const char *dtype, int ndim, const int64_t *sizes)
+{
+    la_dtype d;
+    la_tensor *t = NULL;
+    if (!read_dtype(dtype, &d) || !fair_shape(ndim, sizes)) return NULL;
+    if (la_tensor_empty(ndim, sizes, d, &t)) return NULL;
+    if (t->numel) memset(la_data(t), 0, (size_t)t->numel * la_itemsize(t));
+    return t;
+}
+
+LA_API la_tensor *la_wrap(void *data, const char *dtype, int ndim,
+                          const int64_t *sizes, const int64_t *strides,
+                          void (*release)(void *, void *), void *context)
+{
+    la_dtype d;
+    la_tensor *t = NULL;
+    if (!read_dtype(dtype, &d) || !fair_shape(ndim, sizes)) {
+        if (release) release(context, data);
+        return NULL;
+    }
+    if (la_tensor_wrap(data, d, ndim, sizes, strides, release, context, &t))
+        return NULL;
+    return t;
+}
+
+LA_API la_tensor *la_retain(la_tensor *t)
+{
+    return t ? la_tensor_retain(t) : NULL;
+}
+LA_API void la_release(la_tensor *t) { la_tensor_release(t); }
+LA_API void *la_tensor_data(const la_tensor *t)
+{
+    return t ? la_data(t) : NULL;
+}
+LA_API int la_tensor_ndim(const la_tensor *t) { return t ? t->ndim : 0; }
+LA_API int64_t la_tensor_numel(const la_tensor *t) { return t ? t->numel : 0; }
+LA_API const int64_t *la_tensor_sizes(const la_tensor *t)
+{
+    return t ? la_sizes(t) : NULL;
+}
+LA_API const int64_t *la_tensor_strides(const la_tensor *t)
+{
+    return t ? la_strides(t) : NULL;
+}
+LA_API const char *la_tensor_dtype(const la_tensor *t)
+{
+    return t && t->dtype != LA_UNDEFINED ? la_dtype_name(t->dtype) : NULL;
+}
+LA_API bool la_tensor_contiguous(const la_tensor *t)
+{
+    return t && la_is_contiguous(t);
+}
+LA_API const char *la_error_text(void) { return la_error_message(); }
+
+/* ---- calls ---- */
+
+LA_API la_any la_any_ints(const int64_t *list, int64_t n)
+{
+    return (la_any){.kind = LA_ARG_INTEGERS, .list = list, .count = n};
+}
+LA_API la_any la_any_tensors(la_tensor *const *list, int64_t n)
+{
+    return (la_any){.kind = LA_ARG_TENSORS, .list = list, .count = n};
+}
+LA_API la_any la_any_named(const char *name, la_any value)
+{
+    value.name = name;
+    return value;
+}
+
+/* Dims and indices count from 1 for callers and from 0 in a frame. */
+static bool counted(la_type t)
+{
+    return t == LA_TYPE_DIM || t == LA_TYPE_DIMS || t == LA_TYPE_INDEX
+        || t == LA_TYPE_INDICES || t == LA_TYPE_DIMS_VARIADIC;
+}
+
+static la_status shifted(int64_t v, la_type t, int64_t *out)
+{
+    if (!counted(t)) *out = v;
+    else if (v == 0) return la_error(LA_EINDEX, "counting starts at 1");
+    else *out = v - (v > 0);
+    return LA_OK;
+}
+
+typedef struct conversion {
+    la_value args[LA_MAX_ARGS];
+    int64_t pool[LA_POOL_INTS];
+    int used;
+} conversion;
+
+static la_status integers(conversion *c, const int64_t *list, int64_t n,
+                          la_type t, la_value *v)
+{
+    if (n < 0 || n > LA_POOL_INTS - c->used)
+        return la_error(LA_EARG, "list of integers is too long");
+    int64_t *to = c->pool + c->used;
+    c->used += (int)n;
+    for (int64_t i = 0; i < n; i++) LA_TRY(shifted(list[i], t, &to[i]));
+    *v = LA_IS(to, n);
+    return LA_OK;
+}
+
+static la_status word(const char *text, la_type t, la_value *v)
+{
+    static const char *const formats[] = {"preserve", "contiguous",
+                                          "channels_last", "channels_last_3d"};
+    size_t n = strlen(text);
+    *v = LA_STR(text);
+    if (t == LA_TYPE_DTYPE) {
+        *v = LA_DT(la_dtype_parse(text, n));
+        if (v->dtype == LA_UNDEFINED)
+            return la_error(LA_EARG, "unknown dtype '%.40s'", text);
+    } else if (t == LA_TYPE_DEVICE) {
+        v->tag = LA_VDEVICE;
+        if (!la_device_parse(text, n, &v->device))
+            return la_error(LA_EARG, "unknown device '%.40s'", text);
+    } else if (t == LA_TYPE_FORMAT) {
+        v->tag = LA_VFORMAT;
+        for (int i = 0; i < 4; i++)
+            if (strcmp(formats[i], text) == 0) {
+                v->format = (la_memory_format)i;
+                return LA_OK;
+            }
+        return la_error(LA_EARG, "unknown memory format '%.40s'", text);
+    }
+    return LA_OK;
+}
+
+static bool is_list(la_type t)
+{
+    return t == LA_TYPE_DIMS || t == LA_TYPE_INDICES || t == LA_TYPE_INTS
+        || t == LA_TYPE_SIZE || t == LA_TYPE_INTS_VARIADIC
+        || t == LA_TYPE_DIMS_VARIADIC;
+}
+
+static la_status convert(conversion *c, const la_any *a, la_type t,
+                         la_value *v)
+{
+    bool fits = true;
+    switch (a->kind) {
+    case LA_ARG_NONE: *v = LA_NIL; return LA_OK;
+    case LA_ARG_TENSOR:
+        *v = LA_T(a->tensor);
+        fits = t == LA_TYPE_TENSOR;
+        break;
+    case LA_ARG_TENSORS:
+        *v = LA_TS((la_tensor **)a->list, a->count);
+        fits = t == LA_TYPE_TENSORS;
+        break;
+    case LA_ARG_INTEGERS: return is_list(t)
+        ? integers(c, a->list, a->count, t, v)
+        : la_error(LA_EARG, "%s expected, got integers", la_type_name(t));
+    case LA_ARG_TEXT: return word(a->text, t, v);
+    case LA_ARG_NUMBER:
+        *v = LA_D(a->number);
+        fits = t == LA_TYPE_FLOAT || t == LA_TYPE_SCALAR || t == LA_TYPE_TENSOR;
+        break;
+    case LA_ARG_BOOLEAN:
+        *v = LA_B(a->integer != 0);
+        fits = t == LA_TYPE_BOOL || t == LA_TYPE_SCALAR || t == LA_TYPE_TENSOR;
+        break;
+    default:
+        if (is_list(t)) return integers(c, &a->integer, 1, t, v);
+        *v = LA_I(a->integer);
+        return shifted(a->integer, t, &v->i);
+    }
+    return fits ? LA_OK
+        : la_error(LA_EARG, "%s expected", la_type_name(t));
+}
+
+static int find_param(const la_schema *s, const char *name)
+{
+    for (int k = 0; k < s->nparams; k++)
+        if ((size_t)s->params[k].name.n == strlen(name)
+            && memcmp(s->params[k].name.text, name, strlen(name)) == 0)
+            return k;
+    return -1;
+}
+
+/* Integers by position behind each other fill a varargs parameter. */
+static la_status variadic(conversion *c, int n, const la_any *args, int *i,
+                          la_type t, la_value *v)
+{
+    int64_t list[LA_MAX_DIMS];
+    int count = 0;
+    while (*i < n && args[*i].kind == LA_ARG_INTEGER && !args[*i].name
+           && count < LA_MAX_DIMS) list[count++] = args[(*i)++].integer;
+    return integers(c, list, count, t, v);
+}
+
+static la_status read_args(conversion *c, const la_schema *s, int n,
+                           const la_any *args)
+{
+    int k = 0;
+    c->used = 0;
+    for (int j = 0; j < s->nparams; j++) c->args[j] = s->params[j].fallback;
+    for (int i = 0; i < n;) {
+        int at = args[i].name ? find_param(s, args[i].name) : k++;
+        if (at < 0 || at >= s->nparams)
+            return la_error(LA_EARG, "argument %d fits no parameter", i + 1);
+        la_type t = s->params[at].type;
+        bool many = (t == LA_TYPE_INTS_VARIADIC || t == LA_TYPE_DIMS_VARIADIC)
+            && args[i].kind == LA_ARG_INTEGER;
+        if (many) LA_TRY(variadic(c, n, args, &i, t, &c->args[at]));
+        else LA_TRY(convert(c, &args[i++], t, &c->args[at]));
+    }
+    return LA_OK;
+}
+
+/* A result that is no tensor becomes a 0-dim one. */
+static la_status as_tensor(la_value *v, la_tensor **out)
+{
+    la_scalar s;
+    *out = NULL;
+    switch (v->tag) {
+    case LA_VTENSOR: *out = v->tensor; return LA_OK;
+    case LA_VNONE: return LA_OK;
+    case LA_VBOOL: s = la_scalar_bool(v->b); break;
+    case LA_VINT: s = la_scalar_int(v->i); break;
+    case LA_VFLOAT: s = la_scalar_float(v->d); break;
+    case LA_VSCALAR: s = v->scalar; break;
+    default:
+        la_value_drop(v);
+        return la_error(LA_EARG, "the result is no tensor");
+    }
+    return la_tensor_from_scalar(&s, out);
+}
+
+/* Operations are found by their Lua name; overloads in the order of rows. */
+static la_status call_by_name(const char *name, int n, const la_any *args,
+                              la_value *results)
+{
+    conversion c;
+    size_t len = strlen(name);
+    bool in_place = len > 1 && name[len - 1] == '_';
+    la_status status = LA_EARG;
+    bool known = false;
+    for (int id = 0; id < la_op_count(); id++) {
+        const la_op *op = la_op_at(id);
+        size_t own = strcspn(op->signature, ".(");
+        bool same = own == len && memcmp(op->signature, name, len) == 0;
+        bool form = in_place && own == len - 1
+            && memcmp(op->signature, name, own) == 0
+            && (op->forms & LA_INPLACE_FORM);
+        if (!same && !form) continue;
+        known = true;
+        const la_schema *s = la_schema_of(op);
+        status = read_args(&c, s, n, args);
+        if (status) continue;
+        if (same) return la_do_many(id, results, s->nparams, c.args);
+        LA_TRY(la_do_(id, c.args[0].tensor, s->nparams, c.args));
+        results[0] = LA_T(la_tensor_retain(c.args[0].tensor));
+        return LA_OK;
+    }
+    return known ? status
+        : la_error(LA_EARG, "there is no operation '%.60s'", name);
+}
+
+LA_API la_tensor *la_call_list(lua_State *L, const char *op, int n,
+                               const la_any *args, la_tensor **results)
+{
+    la_value values[LA_MAX_RESULTS] = {{0}};
+    la_tensor *made[LA_MAX_RESULTS] = {NULL};
+    la_state *s = L ? la_state_of(L) : NULL;
+    if (!op || n < 0 || n > LA_MAX_ARGS || (n > 0 && !args)) {
+        la_error(LA_EARG, "an operation and at most %d arguments expected",
+                 LA_MAX_ARGS);
+        return NULL;
+    }
+    if (s) la_current_context = &s->context;
+    if (call_by_name(op, n, args, values)) return NULL;
+    la_status status = LA_OK;
+    for (int k = 0; k < LA_MAX_RESULTS; k++)
+        if (as_tensor(&values[k], &made[k])) status = la_error_code();
+    for (int k = status || !results ? !status : 0; k < LA_MAX_RESULTS; k++) {
+        if (!status && results) results[k] = made[k];
+        else la_tensor_drop(&made[k]);
+    }
+    return status ? NULL : made[0];
+}
+
+/* ---- resources ---- */
+
+LA_API int la_set_allocator(void *(*alloc)(void *, size_t, size_t),
+                            void (*release)(void *, void *, size_t),
+                            void *context)
+{
+    return la_mem_set_allocator(alloc, release, context);
+}
+LA_API void la_set_memory_limit(size_t bytes) { la_mem_set_cap(bytes); }
+
+/* ---- operations and devices from outside ---- */
+
+LA_API la_tensor *la_frame_tensor(la_frame *f, int arg)
+{
+    return arg >= 0 && arg < f->nargs ? la_arg(f, arg) : NULL;
+}
+LA_API int64_t la_frame_integer(la_frame *f, int arg)
+{
+    const la_value *v = &f->args[arg];
+    return v->tag == LA_VSCALAR ? v->scalar.i : v->tag == LA_VBOOL ? v->b
+                                                                   : v->i;
+}
+LA_API double la_frame_number(la_frame *f, int arg)
+{
+    const la_value *v = &f->args[arg];
+    return v->tag == LA_VSCALAR ? v->scalar.re
+        : v->tag == LA_VINT ? (double)v->i : v->d;
+}
+LA_API int la_frame_output(la_frame *f, int k, const char *dtype, int ndim,
+                           const int64_t *sizes)
+{
+    la_dtype d;
+    if (!read_dtype(dtype, &d) || !fair_shape(ndim, sizes))
+        return la_error_code();
+    return la_set_output(f, k, ndim, sizes, NULL, d);
+}
+LA_API la_tensor *la_frame_result(la_frame *f, int k)
+{
+    return la_result(f, k);
+}
+LA_API int la_fail(const char *text)
+{
+    return la_error(LA_EARG, "%s", text ? text : "failed");
+}
+LA_API int la_register_op(const char *schema, const char *doc, la_kernel shape,
+                          la_kernel fill)
+{
+    const la_op *op;
+    return la_op_register(schema, doc ? doc : "", LA_ANY, (la_op_fn)shape,
+                          (la_op_fn)fill, &op);
+}
+LA_API int la_register_device(const char *name)
+{
+    la_device d;
+    if (!name || la_device_register(name, &d)) return -1;
+    return (int)d;
+}
+LA_API int la_register_kernel(const char *op, int device, la_kernel kernel)
+{
+    const la_op *row = op ? la_op_find(op, strlen(op)) : NULL;
+    if (!row) return la_error(LA_EARG, "there is no operation '%.60s'",
+                              op ? op : "(null)");
+    if (device < 0 || device >= LA_NDEVICES)
+        return la_error(LA_EARG, "there is no device %d", device);
+    return la_kernel_register(row, (la_key)device, (la_op_fn)kernel);
+}
