@@ -75,6 +75,7 @@ LA_STUB_DECLARE(la_reductions, reduce_square);
 LA_STUB_DECLARE(la_reductions, reduce_power);   /* |x| to the power p */
 LA_STUB_DECLARE(la_reductions, reduce_nonzero); /* count as a float */
 LA_STUB_DECLARE(la_reductions, reduce_var);     /* no complex */
+LA_STUB_DECLARE(la_reductions, reduce_lse);     /* log of sum of exp */
 
 /* Where the largest or smallest element is: positions count from 1; the first
 ** of equal ones, the first NaN. 'value' may be NULL. */

@@ -4,6 +4,7 @@
 */
 #include <math.h>
 
+#include "base/context.h"
 #include "op/reduce.h"
 
 enum { SELF, DIM, CORRECTION, UNBIASED, KEEPDIM };
@@ -210,3 +211,31 @@ static la_status norm_run(la_frame *f)
 }
 la_status la_impl_norm(la_frame *f) { return norm_run(f); }
 la_status la_impl_norm_word(la_frame *f) { return norm_run(f); }
+
+/* ---- logsumexp(self, dim, keepdim); integers as the default dtype ---- */
+
+la_status la_meta_logsumexp(la_frame *f)
+{
+    la_tensor *self = la_arg(f, SELF);
+    uint64_t mask = 0;
+    la_dtype d = dtype_of(self);
+    if (la_is_integral(d) || d == LA_BOOL) d = la_ctx()->default_dtype;
+    LA_TRY(la_reduce_dims(f, 1, self, &mask));
+    f->scratch[0] = (int64_t)mask;
+    return la_reduce_output(f, 0, self, mask, la_arg_bool(f, 2), d);
+}
+
+la_status la_impl_logsumexp(la_frame *f)
+{
+    LA_OWNED other = NULL;
+    la_tensor *self = la_arg(f, SELF), *out = la_result(f, 0);
+    if (self->dtype != out->dtype) {
+        LA_TRY(la_convert_to(self, dtype_of(out), &other));
+        self = other;
+    }
+    la_reduce_job job = {
+        .kernel = &(*LA_STUB(reduce_lse))[self->dtype], .nouts = 1,
+        .out = {{out, LA_STORE_PLAIN}}, .decided = -1
+    };
+    return la_reduce_run(&job, self, (uint64_t)f->scratch[0]);
+}
