@@ -240,6 +240,24 @@ describe("joins", function()
   end)
 end)
 
+describe("choices", function()
+  it("combine values", function()
+    assert.same({{1, 5}, {1, 6}, {2, 5}, {2, 6}},
+      numbers(la.cartesian_prod(la.tensor {1, 2}, la.tensor {5, 6})))
+    assert.same({3}, numbers(la.cartesian_prod(la.tensor {3})))
+    local x = la.tensor {7, 8, 9}
+    assert.same({{7, 8}, {7, 9}, {8, 9}}, numbers(x:combinations()))
+    assert.same({{7, 8, 9}}, numbers(x:combinations(3)))
+    assert.same("6x2", shapes {x:combinations(2, true)})
+    assert.same("10x3", shapes {x:combinations(3, {with_replacement = true})})
+    assert.same("0x4", shapes {x:combinations(4)})
+    assert.same({{1, 1, 1}, {4, 2, 1}}, numbers(la.tensor({1, 2}):vander(3)))
+    assert.same({{1, 3}}, numbers(la.tensor({3}):vander(2, true)))
+    assert.same({3, 0, 4}, numbers(la.tensor({0, 3, 0, 4, 0}):trim_zeros()))
+    assert.same({}, numbers(la.zeros(3):trim_zeros()))
+  end)
+end)
+
 describe("names of dims", function()
   local x = la.zeros(2, 3, {names = {"N", "C"}})
 
