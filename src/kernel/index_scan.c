@@ -31,27 +31,16 @@ static int64_t bad(const char *index, int64_t step, int64_t n, int64_t size)
     return -1;
 }
 
-/* Which of eight bytes (each 0 or 1) are set, as bits. */
-static inline uint32_t bits_of(const uint8_t *mask)
-{
-    uint64_t x;
-    memcpy(&x, mask, 8);
-    return (uint32_t)(x * 0x0102040810204080u >> 56);
-}
-
-/* Bit sets, an eighth at a time; a full one needs no search for its bits. */
+/* Every position is written, and the next goes over it unless it counts. What
+** follows the last set byte is left out, so that nothing is written beyond. */
 static int64_t *positions(int64_t *out, const uint8_t *mask, int64_t n,
                           int64_t first)
 {
-    int64_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        uint32_t bits = bits_of(mask + i);
-        int64_t base = first + i + 1;
-        if (bits == 0) continue;
-        for (; bits; bits &= bits - 1) *out++ = base + __builtin_ctz(bits);
+    while (n > 0 && !mask[n - 1]) n--;
+    for (int64_t i = 0; i < n; i++) {
+        *out = first + i + 1;
+        out += mask[i];
     }
-    for (; i < n; i++)
-        if (mask[i]) *out++ = first + i + 1;
     return out;
 }
 

@@ -5,6 +5,24 @@
 
 #define DIGIT 10   /* see radix.inc */
 
+/* The digits of a sort: n of them, 'width' bits each, from bit 'low' up; the
+** lowest bit that varies is 'least'. */
+typedef struct digits {
+    int n, width, low, least;
+} digits;
+
+/* From the highest bit that varies down. Digits are as wide as the row is
+** long, roughly, so that counting stays cheap. */
+static digits choose_digits(uint64_t vary, int64_t n)
+{
+    int high = 64 - __builtin_clzll(vary), least = __builtin_ctzll(vary);
+    int most = 63 - __builtin_clzll((uint64_t)n);
+    most = most < 6 ? 6 : most > DIGIT ? DIGIT : most;
+    int low = high - least > 3 * most ? high - 3 * most : least;
+    int count = (high - low + most - 1) / most;
+    return (digits){count, (high - low + count - 1) / count, low, least};
+}
+
 #define PLAIN(x) (x)
 #define PREFIX keys32
 #define ITEM uint32_t
@@ -32,6 +50,7 @@
 #define KEY uint32_t
 #define KEYOF UPPER
 #include "kernel/radix.inc"
+#define KEYSORT keys32
 #define NAME order32
 #define ITEM_OF(k, p) ((uint64_t)(k) << 32 | (p))
 #define POSITION(x) ((x) & 0xffffffffu)
@@ -43,14 +62,17 @@
 #define KEY uint64_t
 #define KEYOF FIELD
 #include "kernel/radix.inc"
+#define KEYSORT keys64
 #define NAME order64
 #define ITEM_OF(k, p) ((la_item64){(k), (p)})
 #define POSITION(x) ((x).position)
 #include "kernel/order.inc"
 
 const la_order_table LA_KERNEL(order) = {
-    {keys32_sort, order32_make, items32_sort, order32_select, order32_split,
-     order32_filter, order32_search, order32_runs},
-    {keys64_sort, order64_make, items64_sort, order64_select, order64_split,
-     order64_filter, order64_search, order64_runs},
+    {keys32_sort, order32_make, items32_sort, order32_sort_pairs,
+     order32_select, order32_split,
+     order32_filter, order32_search, order32_runs, order32_member},
+    {keys64_sort, order64_make, items64_sort, order64_sort_pairs,
+     order64_select, order64_split,
+     order64_filter, order64_search, order64_runs, order64_member},
 };

@@ -37,6 +37,8 @@ typedef struct la_order_kernels {
     void (*make_items)(void *items, const void *keys, int64_t first,
                        int64_t n);
     void (*sort_items)(void *items, void *spare, int64_t n);
+    /* Both at once: the items of n keys, sorted, in 'items'. */
+    void (*sort_pairs)(void *items, void *spare, const void *keys, int64_t n);
     /* Move the k smallest items to the front, equal keys in their order. */
     void (*select_items)(void *items, void *spare, int64_t n, int64_t k);
     /* Keys and 1-based positions of sorted items; either may be NULL. */
@@ -55,6 +57,9 @@ typedef struct la_order_kernels {
     ** itself (that of NaN), or one that no element has. */
     int64_t (*runs)(void *keys, int64_t n, uint64_t single, bool has_single,
                     int64_t *starts);
+    /* 1 for each of n keys that is one of m; meant for a few. */
+    void (*member)(const void *keys, int64_t n, const void *tests, int64_t m,
+                   uint8_t *out);
 } la_order_kernels;
 
 typedef la_key_kernels la_key_table[LA_NDTYPES];

@@ -167,6 +167,8 @@ la_status la_impl_bucketize(la_frame *f)
 
 /* ---- isin ---- */
 
+enum { FEW = 16 };     /* so many are compared one by one */
+
 /* Which of n keys are among m sorted ones; NaN is in nothing. */
 static void mark(const la_order *o, const void *sorted, int64_t m,
                  const void *keys, const int64_t *at, int64_t n, bool has_nan,
@@ -210,12 +212,18 @@ la_status la_impl_isin(la_frame *f)
     LA_TRY(la_run(astype, &b, LA_T(tests), LA_DT(d)));
     LA_TRY(keys_of(a, &o, &keys));
     LA_TRY(keys_of(b, &o, &sorted));
+    bool has_nan = la_key_of_nan(&o, d, 0, &nan);
+    if (tests->numel <= FEW && !has_nan) {
+        uint8_t *to = (uint8_t *)la_data(out);
+        o.order->member(keys.block, x->numel, sorted.block, tests->numel, to);
+        for (int64_t i = 0; i < x->numel && la_arg_bool(f, 3); i++) to[i] ^= 1;
+        return LA_OK;
+    }
     LA_TRY(la_work_get(&spare, tests->numel, o.key_bytes));
     LA_TRY(la_tensor_empty(1, &x->numel, LA_INT64, &places));
     o.order->sort_keys(sorted.block, spare.block, tests->numel);
     int64_t *at = (int64_t *)la_data(places);
     search(&o, sorted.block, tests->numel, keys.block, x->numel, false, at);
-    bool has_nan = la_key_of_nan(&o, d, 0, &nan);
     mark(&o, sorted.block, tests->numel, keys.block, at, x->numel, has_nan,
          nan, la_arg_bool(f, 3), (uint8_t *)la_data(out));
     return LA_OK;

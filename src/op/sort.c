@@ -84,7 +84,6 @@ static bool load_row(const job *j, int64_t row, work *w)
     const char *from = la_data(j->self) + la_row_offset(j->self, j->dim, row);
     bool zero = j->o.key->encode(w->keys, from, la_row_step(j->self, j->dim),
                                  j->n, j->flip);
-    j->o.order->make_items(w->items, w->keys, 0, j->n);
     return zero;
 }
 
@@ -93,7 +92,7 @@ static void sort_row(void *context, int64_t row, void *block)
     const job *j = context;
     work w = work_in(j, block, j->n, j->n);
     bool signs = load_row(j, row, &w);
-    j->o.order->sort_items(w.items, w.spare, j->n);
+    j->o.order->sort_pairs(w.items, w.spare, w.keys, j->n);
     deliver(j, row, &w, j->n, signs);
 }
 
@@ -237,7 +236,7 @@ static void topk_sorted_row(void *context, int64_t row, void *block)
     const job *j = context;
     work w = work_in(j, block, j->n, j->n);
     bool signs = load_row(j, row, &w);
-    j->o.order->sort_items(w.items, w.spare, j->n);
+    j->o.order->sort_pairs(w.items, w.spare, w.keys, j->n);
     deliver(j, row, &w, j->k, signs);
 }
 
@@ -283,6 +282,7 @@ static void kth_row(void *context, int64_t row, void *block)
     const job *j = context;
     work w = work_in(j, block, j->n, j->n);
     bool signs = load_row(j, row, &w);
+    j->o.order->make_items(w.items, w.keys, 0, j->n);
     j->o.order->select_items(w.items, w.spare, j->n, j->k);
     uint64_t most = largest_key(j, w.items, j->k);
     /* the last of the equal ones is the k-th in stable order */

@@ -127,8 +127,7 @@ static la_status order_keys(unique *u, la_work *keys)
                         "with positions", (long long)u->n);
     LA_TRY(la_work_get(&items, u->n, size));
     LA_TRY(new_list(u->n, &u->positions));
-    u->o.order->make_items(items.block, keys->block, 0, u->n);
-    u->o.order->sort_items(items.block, spare.block, u->n);
+    u->o.order->sort_pairs(items.block, spare.block, keys->block, u->n);
     u->o.order->split_items(items.block, u->n, keys->block, list(u->positions),
                             1);
     return LA_OK;
