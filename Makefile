@@ -65,10 +65,16 @@ $(OBJ)/%.o: src/%.c
 	@mkdir -p $(@D)
 	$(CC) $(BASE) $(OPT) $(CFLAGS) $(FLAGS_$*) -c $< -o $@
 
+# With sanitizers, paths that do not run here anyway are compiled quickly.
+ifneq ($(filter asan ubsan tsan,$(KIND)),)
+IDLE_default := -O0
+IDLE_avx512 := $(if $(shell grep -m1 -o avx512vl /proc/cpuinfo 2>/dev/null),,-O0)
+endif
+
 define KERNEL_RULE
 $(OBJ)/kernel/$(1)/%.o: src/kernel/%.c
 	@mkdir -p $$(@D)
-	$$(CC) $$(BASE) $$(OPT) $$(CFLAGS) $$(CAP_$(1)) -DLA_CAP=$(1) -c $$< -o $$@
+	$$(CC) $$(BASE) $$(OPT) $$(CFLAGS) $$(IDLE_$(1)) $$(CAP_$(1)) -DLA_CAP=$(1) -c $$< -o $$@
 endef
 $(foreach c,$(CAPS),$(eval $(call KERNEL_RULE,$(c))))
 
