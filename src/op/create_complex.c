@@ -72,3 +72,22 @@ la_status la_impl_complex(la_frame *f)
     LA_TRY(put_part(pairs, 0, la_arg(f, 0)));
     return put_part(pairs, 1, la_arg(f, 1));
 }
+
+/* abs * cos(angle) and abs * sin(angle) */
+la_status la_impl_polar(la_frame *f)
+{
+    la_tensor *abs = la_arg(f, 0), *angle = la_arg(f, 1), *out = NULL;
+    la_dtype part;
+    LA_TRY(part_dtype(abs, angle, &part));
+    LA_OWNED c = NULL;
+    LA_OWNED s = NULL;
+    LA_OWNED re = NULL;
+    LA_OWNED im = NULL;
+    LA_TRY(la_run(cos, &c, LA_T(angle)));
+    LA_TRY(la_run(sin, &s, LA_T(angle)));
+    LA_TRY(la_run(mul, &re, LA_T(abs), LA_T(c)));
+    LA_TRY(la_run(mul, &im, LA_T(abs), LA_T(s)));
+    LA_TRY(la_run(complex, &out, LA_T(re), LA_T(im)));
+    la_set_result(f, 0, out);
+    return LA_OK;
+}
