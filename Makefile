@@ -61,9 +61,14 @@ all: $(MODULE) $(STATIC) $(DYNAMIC) $(PROGRAM) $(PKGCONFIG)
 
 # ---- compiling and linking ----
 
+# Short lines; V=1 shows the commands.
+Q := $(if $(V),,@)
+say = $(if $(V),,@echo '  $(1)  $(2)')
+
 $(OBJ)/%.o: src/%.c
 	@mkdir -p $(@D)
-	$(CC) $(BASE) $(OPT) $(CFLAGS) $(FLAGS_$*) -c $< -o $@
+	$(call say,CC,$<)
+	$(Q)$(CC) $(BASE) $(OPT) $(CFLAGS) $(FLAGS_$*) -c $< -o $@
 
 # With sanitizers, paths that do not run here anyway are compiled quickly.
 ifneq ($(filter asan ubsan tsan,$(KIND)),)
@@ -74,7 +79,8 @@ endif
 define KERNEL_RULE
 $(OBJ)/kernel/$(1)/%.o: src/kernel/%.c
 	@mkdir -p $$(@D)
-	$$(CC) $$(BASE) $$(OPT) $$(CFLAGS) $$(IDLE_$(1)) $$(CAP_$(1)) -DLA_CAP=$(1) -c $$< -o $$@
+	$$(call say,CC,$$< $(1))
+	$$(Q)$$(CC) $$(BASE) $$(OPT) $$(CFLAGS) $$(IDLE_$(1)) $$(CAP_$(1)) -DLA_CAP=$(1) -c $$< -o $$@
 endef
 $(foreach c,$(CAPS),$(eval $(call KERNEL_RULE,$(c))))
 
@@ -92,24 +98,29 @@ $(OBJ)/lua/embed.list: FORCE
 FLAGS_repl/edit := $(shell pkg-config --cflags libedit 2>/dev/null)
 
 $(STATIC): $(CORE_OBJ) $(KERNEL_OBJ)
-	rm -f $@; ar rcs $@ $^
+	$(call say,AR,$@)
+	$(Q)rm -f $@; ar rcs $@ $^
 $(MODULE): $(CORE_OBJ) $(KERNEL_OBJ)
-	$(CC) $(SHARED) $(OPT) $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(SHARED) $(OPT) $(LDFLAGS) -o $@ $^ $(LIBS)
 $(DYNAMIC): $(CORE_OBJ) $(KERNEL_OBJ)
-	$(CC) $(SHARED) -Wl,-soname,$(@F) $(NO_UNDEFINED) $(OPT) $(LDFLAGS) -o $@ $^ $(LUA_LIBS) $(LIBS)
-	ln -sf $(@F) $(BUILD)/liblunarray.so
+	$(call say,LD,$@)
+	$(Q)$(CC) $(SHARED) -Wl,-soname,$(@F) $(NO_UNDEFINED) $(OPT) $(LDFLAGS) -o $@ $^ $(LUA_LIBS) $(LIBS)
+	@ln -sf $(@F) $(BUILD)/liblunarray.so
 # Sanitizers leave their symbols to the program that loads the library.
 NO_UNDEFINED := $(if $(filter asan ubsan tsan,$(KIND)),,-Wl,--no-undefined)
 $(PROGRAM): $(REPL_OBJ) $(STATIC)
-	$(CC) $(OPT) -Wl,-E $(LDFLAGS) -o $@ $^ -ledit $(LUA_LIBS) $(LIBS)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(OPT) -Wl,-E $(LDFLAGS) -o $@ $^ -ledit $(LUA_LIBS) $(LIBS)
 $(PKGCONFIG): lunarray.pc.in Makefile
 	@mkdir -p $(@D)
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
+	@sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
 	  -e 's|@VERSION@|$(VERSION)|' -e 's|@LIBS@|$(LIBS)|' $< > $@
 
 $(BUILD)/ctest/%: spec/c/%.c $(STATIC)
 	@mkdir -p $(@D)
-	$(CC) $(BASE) $(OPT) $(CFLAGS) $< $(STATIC) -o $@ -lcmocka $(LUA_LIBS) $(LIBS)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(BASE) $(OPT) $(CFLAGS) $< $(STATIC) -o $@ -lcmocka $(LUA_LIBS) $(LIBS)
 
 # ---- checking ----
 
@@ -168,14 +179,14 @@ D := $(DESTDIR)
 
 install: all
 	install -d $(D)$(PREFIX)/bin $(D)$(LIBDIR)/pkgconfig $(D)$(PREFIX)/include $(D)$(LUA_CMOD)
-	install -m 755 $(PROGRAM) $(D)$(PREFIX)/bin/lunarray
-	install -m 755 $(DYNAMIC) $(D)$(LIBDIR)/liblunarray.so.$(VERSION)
+	install -s -m 755 $(PROGRAM) $(D)$(PREFIX)/bin/lunarray
+	install -s -m 755 $(DYNAMIC) $(D)$(LIBDIR)/liblunarray.so.$(VERSION)
 	ln -sf liblunarray.so.$(VERSION) $(D)$(LIBDIR)/liblunarray.so.$(SOVERSION)
 	ln -sf liblunarray.so.$(SOVERSION) $(D)$(LIBDIR)/liblunarray.so
 	install -m 644 $(STATIC) $(D)$(LIBDIR)/liblunarray.a
 	install -m 644 $(PKGCONFIG) $(D)$(LIBDIR)/pkgconfig/lunarray.pc
 	install -m 644 include/lunarray.h $(D)$(PREFIX)/include/lunarray.h
-	install -m 755 $(MODULE) $(D)$(LUA_CMOD)/lunarray.so
+	install -s -m 755 $(MODULE) $(D)$(LUA_CMOD)/lunarray.so
 	set -e; for f in $(LUA_FILES:lua/%=%); do install -D -m 644 lua/$$f $(D)$(LUA_LMOD)/$$f; done
 
 uninstall:
