@@ -66,7 +66,8 @@ describe("printing", function()
   end)
 
   it("separates matrices by empty lines", function()
-    prints("tensor([[[0, 1]],\n\n        [[2, 3]]])", la.arange(4):view(2, 1, 2))
+    prints("tensor([[[0, 1]],\n\n        [[2, 3]]])",
+      la.arange(4):view(2, 1, 2))
   end)
 
   it("breaks rows at the line width", function()

@@ -60,9 +60,9 @@ la_status la_meta_view(la_frame *f)
                                   (int)f->args[1].ints.n, t->numel, &to), 2));
     LA_TRY(la_view_strides(t, &to, g.strides, &possible));
     if (!possible)
-        return la_error_at(LA_ESHAPE, 2, "view size is not compatible with input "
-                        "tensor's size and stride (at least one dimension "
-                           "spans across two contiguous subspaces). Use "
+        return la_error_at(LA_ESHAPE, 2, "view size is not compatible with "
+                           "input tensor's size and stride (at least one "
+                           "dimension spans across two contiguous subspaces). Use "
                            ":reshape(...) instead.");
     g.ndim = to.ndim;
     g.offset = t->offset;
