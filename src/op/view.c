@@ -62,7 +62,8 @@ la_status la_meta_view(la_frame *f)
     if (!possible)
         return la_error_at(LA_ESHAPE, 2, "view size is not compatible with "
                            "input tensor's size and stride (at least one "
-                           "dimension spans across two contiguous subspaces). Use "
+                           "dimension spans across two contiguous "
+                           "subspaces). Use "
                            ":reshape(...) instead.");
     g.ndim = to.ndim;
     g.offset = t->offset;
