@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "lua/face.h"
+#include "lua/grad.h"
 #include "tensor/print.h"
 
 /* The text is built outside Lua and handed over in protected mode, so that it
@@ -22,6 +23,18 @@ static int hand_over(lua_State *L, la_text *text)
     return status ? lua_error(L) : 1;
 }
 
+/* "grad_fn=<MulBackward>" for a result of recorded operations, else NULL. The
+** text stays on the stack. */
+static const char *history_text(lua_State *L, la_tensor *t)
+{
+    if (!(t->flags & LA_F_REQUIRES_GRAD))
+        return NULL;
+    la_get_grad_fn(L, t);
+    if (lua_type(L, -1) != LUA_TSTRING)
+        return NULL;
+    return lua_pushfstring(L, "grad_fn=<%s>", lua_tostring(L, -1));
+}
+
 /* A freed tensor still has a text. */
 static int tensor_text(lua_State *L)
 {
@@ -33,9 +46,8 @@ static int tensor_text(lua_State *L)
         return 1;
     }
     la_tensor *t = la_check_tensor(L, 1, "tostring");
-    LA_OWNED kept = la_tensor_retain(t);
-    la_status status = la_tensor_print(t, &s->context.print, NULL, &text);
-    la_tensor_drop(&kept);
+    const char *history = history_text(L, t);
+    la_status status = la_tensor_print(t, &s->context.print, history, &text);
     if (status) {
         la_text_free(&text);
         return la_raise(L, "tostring", status);
