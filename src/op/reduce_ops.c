@@ -148,6 +148,11 @@ static la_status extreme_meta(la_frame *f, const char *name)
         || (f->args[DIM].tag == LA_VINTS && f->args[DIM].ints.n == 0);
     LA_TRY(la_reduce_check_nonzero(self, mask_of(f), name, whole));
     LA_TRY(no_order(self, name));
+    if (f->form == LA_OUT && f->outs[0]->dtype != self->dtype)
+        return la_error(LA_EDTYPE, "Expected the dtype for input and out to "
+                        "match, but got %s for input's dtype and %s for out's "
+                        "dtype.", la_dtype_name(dtype_of(self)),
+                        la_dtype_name(dtype_of(f->outs[0])));
     return la_reduce_output(f, 0, self, mask_of(f), keeps(f, KEEPDIM),
                             dtype_of(self));
 }
@@ -214,26 +219,38 @@ static la_status logic_run(const la_tensor *in, uint64_t mask,
     return la_reduce_run(&job, in, mask);
 }
 
-/* uint8 answers in uint8, everything else in bool. */
+/* uint8 answers in uint8, everything else in bool; an out= of uint8 has the
+** input converted to uint8 first, as in PyTorch. */
 static la_status logic_meta(la_frame *f)
 {
     la_tensor *self = la_arg(f, SELF);
     LA_TRY(take_dims(f, self, DIM));
-    la_dtype d = self->dtype == LA_UINT8 ? LA_UINT8 : LA_BOOL;
+    bool bytes = self->dtype == LA_UINT8
+        || (f->form == LA_OUT && f->outs[0]->dtype == LA_UINT8);
+    la_dtype d = bytes ? LA_UINT8 : LA_BOOL;
     return la_reduce_output(f, 0, self, mask_of(f), keeps(f, KEEPDIM), d);
 }
 
 la_status la_meta_any_dim(la_frame *f) { return logic_meta(f); }
 la_status la_meta_all_dim(la_frame *f) { return logic_meta(f); }
+static la_status logic_impl(la_frame *f, const la_reductions *table,
+                            int decided)
+{
+    LA_OWNED bytes = NULL;
+    la_tensor *self = la_arg(f, SELF), *out = la_result(f, 0);
+    if (out->dtype == LA_UINT8 && self->dtype != LA_UINT8) {
+        LA_TRY(la_convert_to(self, LA_UINT8, &bytes));
+        self = bytes;
+    }
+    return logic_run(self, mask_of(f), table, decided, out);
+}
 la_status la_impl_any_dim(la_frame *f)
 {
-    return logic_run(la_arg(f, SELF), mask_of(f), LA_STUB(reduce_any), 1,
-                     la_result(f, 0));
+    return logic_impl(f, LA_STUB(reduce_any), 1);
 }
 la_status la_impl_all_dim(la_frame *f)
 {
-    return logic_run(la_arg(f, SELF), mask_of(f), LA_STUB(reduce_all), 0,
-                     la_result(f, 0));
+    return logic_impl(f, LA_STUB(reduce_all), 0);
 }
 
 static la_status logic_whole(la_frame *f, const la_reductions *table,

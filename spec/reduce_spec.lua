@@ -1,0 +1,301 @@
+-- Reductions, scans and row-wise functions: layouts against plain loops, equal
+-- bits at any number of threads, and the answers for empty and odd input.
+local la = require "lunarray"
+
+local function flat(x)
+  local out = {}
+  local function go(v)
+    if type(v) == "table" then for i = 1, #v do go(v[i]) end
+    else out[#out + 1] = v end
+  end
+  go(x:totable())
+  return out
+end
+
+-- One list of values per result of reducing 'dim' of a tensor.
+local function lines(x, dim)
+  local moved = x:transpose(dim, -1):contiguous()
+  local n = x.shape[dim]
+  local values, out = flat(moved), {}
+  for i = 0, #values // n - 1 do
+    local line = {}
+    for j = 1, n do line[j] = values[i * n + j] end
+    out[#out + 1] = line
+  end
+  return out
+end
+
+local function result(y, dim)   -- keepdim = true
+  return flat(y:transpose(dim, -1):contiguous())
+end
+
+local NAIVE = {}
+function NAIVE.sum(l) local s = 0 for i = 1, #l do s = s + l[i] end return s end
+function NAIVE.mean(l) return NAIVE.sum(l) / #l end
+function NAIVE.prod(l) local s = 1 for i = 1, #l do s = s * l[i] end return s end
+function NAIVE.amax(l) return math.max(table.unpack(l)) end
+function NAIVE.amin(l) return math.min(table.unpack(l)) end
+function NAIVE.var(l)
+  local m, s = NAIVE.mean(l), 0
+  for i = 1, #l do s = s + (l[i] - m) ^ 2 end
+  return s / (#l - 1)
+end
+function NAIVE.std(l) return math.sqrt(NAIVE.var(l)) end
+function NAIVE.norm(l)
+  local s = 0
+  for i = 1, #l do s = s + l[i] ^ 2 end
+  return math.sqrt(s)
+end
+function NAIVE.logsumexp(l)
+  local m, s = NAIVE.amax(l), 0
+  for i = 1, #l do s = s + math.exp(l[i] - m) end
+  return m + math.log(s)
+end
+function NAIVE.argmax(l)
+  local at = 1
+  for i = 2, #l do if l[i] > l[at] then at = i end end
+  return at
+end
+function NAIVE.argmin(l)
+  local at = 1
+  for i = 2, #l do if l[i] < l[at] then at = i end end
+  return at
+end
+function NAIVE.median(l)
+  local s = table.move(l, 1, #l, 1, {})
+  table.sort(s)
+  return s[(#s + 1) // 2]
+end
+
+local CALL = {
+  norm = function(x, d) return x:norm(2, d, true) end,
+  var = function(x, d) return x:var(d, {keepdim = true}) end,
+  std = function(x, d) return x:std(d, {keepdim = true}) end,
+  median = function(x, d) return (x:median(d, true)) end,
+}
+
+local function layouts(dtype)
+  local g = la.Generator(7)
+  local function r(...)
+    return la.rand({...}, {generator = g}):to(dtype) * 2 - 1
+  end
+  return {
+    rows = r(33, 70), tiny_rows = r(200, 10), tall = r(3000, 3),
+    wide = r(3, 3000), turned = r(70, 33):t(), cube = r(7, 40, 9),
+    every_second = r(40, 60)[{{1, -1, 2}, {1, -1, 2}}],
+    spread = r(1, 50):expand(20, 50), middle = r(30, 5, 16):transpose(1, 2),
+  }
+end
+
+local function near(got, want, scale)
+  return math.abs(got - want) <= scale * (1 + math.abs(want))
+end
+
+describe("reductions of every layout", function()
+  for _, dtype in ipairs {"float32", "float64"} do
+    local scale = dtype == "float32" and 3e-5 or 1e-11
+    for name, naive in pairs(NAIVE) do
+      it(name .. " of " .. dtype, function()
+        for layout, x in pairs(layouts(dtype)) do
+          for dim = 1, x.ndim do
+            local call = CALL[name]
+            local y = call and call(x, dim) or x[name](x, dim, true)
+            local got = result(y, dim)
+            for i, line in ipairs(lines(x, dim)) do
+              local want = naive(line)
+              assert(near(got[i], want, scale), ("%s, dim %d, result %d: %s, "
+                .. "wanted %s"):format(layout, dim, i, got[i], want))
+            end
+          end
+        end
+      end)
+    end
+  end
+
+  it("takes several dims at once", function()
+    local x = la.rand(4, 5, 6, 7):to("float64")
+    local a = x:sum({1, 3})
+    local b = x:sum(3):sum(1)
+    assert.same({5, 7}, {a.shape[1], a.shape[2]})
+    assert.is_true(la.allclose(a, b))
+    assert.is_true(la.allclose(x:sum({-1, 2}, true), x:sum(4, true):sum(2, true)))
+    assert.is_true(la.allclose(x:amax({1, 4}), x:amax(4):amax(1)))
+  end)
+
+  it("sums small integers and bools to int64", function()
+    for _, dtype in ipairs {"uint8", "int8", "int16", "int32", "bool"} do
+      local x = la.ones(1000, 7, {dtype = dtype})
+      assert.equal("int64", x:sum().dtype)
+      assert.equal(7000, x:sum():item())
+      assert.equal(1000, x:sum(1):totable()[7])
+      assert.equal(7, x:sum(2):totable()[1000])
+    end
+  end)
+end)
+
+describe("results at 1, 2 and 7 threads", function()
+  local before = la.get_num_threads()
+  after_each(function() la.set_num_threads(before) end)
+
+  local CASES = {
+    sum = function(x) return x:sum() end,
+    sum_first = function(x) return x:sum(1) end,
+    sum_last = function(x) return x:sum(2) end,
+    mean = function(x) return x:mean() end,
+    var = function(x) return x:var() end,
+    var_first = function(x) return x:var(1) end,
+    norm = function(x) return x:norm() end,
+    prod = function(x) return (x + 0.5):prod(2) end,
+    cumsum = function(x) return x:reshape(-1):cumsum(1) end,
+    cumprod = function(x) return (x + 0.5):reshape(-1):cumprod(1) end,
+    softmax = function(x) return x:softmax(2) end,
+    log_softmax = function(x) return x:log_softmax(1) end,
+    layer_norm = function(x) return la.layer_norm(x, {x.shape[2]}) end,
+    logsumexp = function(x) return x:reshape(-1):logsumexp(1) end,
+    argmax = function(x) return x:argmax() end,
+    max = function(x) return (x:max(1)) end,
+  }
+  for name, f in pairs(CASES) do
+    it("have equal bits: " .. name, function()
+      la.manual_seed(3)
+      for _, shape in ipairs {{1000, 300}, {200000, 3}, {3, 100000}} do
+        local x = la.rand(shape)
+        la.set_num_threads(1)
+        local one = f(x)
+        for _, n in ipairs {2, 7} do
+          la.set_num_threads(n)
+          assert.is_true(la.equal(f(x), one))
+        end
+      end
+    end)
+  end
+end)
+
+describe("accuracy", function()
+  it("of float32 sums stays with the size", function()
+    local x = la.full({10000000}, 0.1)
+    assert(near(x:sum():item(), 1000000.0149, 1e-6))
+  end)
+  it("of the variance does not suffer from a large mean", function()
+    local x = la.rand(100000):to("float64")
+    assert(near((x + 1e6):var():item(), x:var():item(), 1e-7))
+    local y = x:to("float32")
+    assert(near((y + 64):var():item(), y:var():item(), 1e-4))
+  end)
+  it("of 16-bit sums is that of float32", function()
+    local x = la.full({4096}, 1.0, {dtype = "bfloat16"})
+    assert.equal(4096.0, x:sum():item())
+  end)
+end)
+
+describe("NaN", function()
+  local nan = 0 / 0
+  it("wins in extremes, at its first place", function()
+    local x = la.tensor {1.0, nan, 3.0, nan}
+    assert.is_true(x:max():isnan():all())
+    assert.is_true(x:min():isnan():all())
+    assert.equal(2, x:argmax():item())
+    assert.equal(2, x:argmin():item())
+    local v, i = x:max(1)
+    assert.is_true(v:isnan():all())
+    assert.equal(2, i:item())
+  end)
+  it("is left out where asked", function()
+    local x = la.tensor {1.0, nan, 3.0, 8.0}
+    assert.equal(12.0, x:nansum():item())
+    assert.equal(4.0, x:nanmean():item())
+    assert.equal(3.0, x:nanmedian():item())
+  end)
+end)
+
+describe("empty input", function()
+  local none = la.zeros(0, 3)
+  it("gives the identity where there is one", function()
+    assert.equal(0.0, none:sum():item())
+    assert.equal(1.0, none:prod():item())
+    assert.is_true(none:mean():isnan():all())
+    assert.is_true(none:all())
+    assert.is_false(none:any())
+    assert.same({0.0, 0.0, 0.0}, none:sum(1):totable())
+  end)
+  it("is an error where there is none", function()
+    assert.has_error(function() none:max() end)
+    assert.has_error(function() none:amax(1) end)
+    assert.has_error(function() none:argmax() end)
+    assert.has_no_error(function() none:amax(2) end)
+  end)
+end)
+
+describe("arguments", function()
+  local x = la.rand(2, 3)
+  it("out of range or twice are refused", function()
+    assert.has_error(function() x:sum(3) end)
+    assert.has_error(function() x:sum(0) end)
+    assert.has_error(function() x:sum({1, -2}) end)
+    assert.has_error(function() x:softmax() end)
+    assert.has_error(function() la.arange(3):mean() end)
+  end)
+  it("keepdim and dtype shape the result", function()
+    assert.same({1, 3}, {x:sum(1, true).shape[1], x:sum(1, true).shape[2]})
+    assert.equal("float64", x:sum({dtype = "float64"}).dtype)
+  end)
+  it("out= is written and resized when empty", function()
+    local out = la.empty(0)
+    local r = la.sum(x, 1, {out = out})
+    assert.is_true(la.equal(out, x:sum(1)))
+    assert.is_true(r:is_set_to(out))
+  end)
+end)
+
+describe("scans", function()
+  it("are running results", function()
+    local x = la.tensor {3.0, 1.0, 2.0, 5.0}
+    assert.same({3.0, 4.0, 6.0, 11.0}, x:cumsum(1):totable())
+    assert.same({3.0, 3.0, 6.0, 30.0}, x:cumprod(1):totable())
+    local v, i = x:cummin(1)
+    assert.same({3.0, 1.0, 1.0, 1.0}, v:totable())
+    assert.same({1, 2, 2, 2}, i:totable())
+  end)
+  it("follow any dim and layout", function()
+    for _, x in pairs(layouts "float64") do
+      for dim = 1, x.ndim do
+        local got = lines(x:cumsum(dim), dim)
+        for k, line in ipairs(lines(x, dim)) do
+          local s = 0
+          for j = 1, #line do
+            s = s + line[j]
+            assert(near(got[k][j], s, 1e-11))
+          end
+        end
+      end
+    end
+  end)
+end)
+
+describe("counting", function()
+  it("puts value k in slot k", function()
+    assert.same({1, 0, 2}, la.bincount(la.tensor {3, 1, 3}):totable())
+    assert.has_error(function() la.bincount(la.tensor {0, 1}) end)
+  end)
+  it("by bins covers both ends", function()
+    local x = la.tensor {0.0, 0.5, 1.0, 2.0, 4.0}
+    assert.same({2.0, 1.0, 1.0, 1.0}, x:histc(4, 0, 4):totable())
+    local h, edges = la.histogram(x, 2)
+    assert.same({3.0, 2.0}, h:totable())
+    assert.same({0.0, 2.0, 4.0}, edges:totable())
+  end)
+end)
+
+describe("statistics of several rows", function()
+  it("cov and corrcoef", function()
+    local x = la.tensor {{1.0, 2.0, 3.0}, {6.0, 4.0, 2.0}}
+    assert.same({{1.0, -2.0}, {-2.0, 4.0}}, x:cov():totable())
+    assert.is_true(la.allclose(x:corrcoef(), la.tensor {{1.0, -1.0}, {-1.0, 1.0}}))
+  end)
+  it("segments", function()
+    local x = la.tensor {1.0, 2.0, 3.0, 4.0}
+    local l = la.tensor {1, 3}
+    assert.same({1.0, 9.0}, x:segment_reduce("sum", {lengths = l}):totable())
+    assert.same({1.0, 4.0}, x:segment_reduce("max", {lengths = l}):totable())
+  end)
+end)
