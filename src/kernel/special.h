@@ -112,7 +112,8 @@ static inline double special_erfinv_guess(double log1m)
     double t = 2 / (M_PI * 0.147) + log1m * 0.5;
     return sqrt(sqrt(t * t - log1m / 0.147) - t);
 }
-/* x with erfc(x) = q for 0 < q <= 1/2: Newton on log(erfc), almost quadratic. */
+/* x with erfc(x) = q for 0 < q <= 1/2: Newton on log(erfc), which is nearly a
+** parabola. */
 static inline double special_erfcinv(double q)
 {
     double target = log(q), x = special_erfinv_guess(log(q * (2 - q)));

@@ -1,6 +1,7 @@
 /* Families and compositions of mathematical functions and activations. */
 #include "base/context.h"
 #include "op/families.h"
+#include "op/view.h"
 
 #define POINTWISE .meta = la_pointwise_meta, .impl = la_pointwise_impl
 #define UNARY_OP (LA_IT_CHECK_MEM_OVERLAP | LA_IT_CHECK_ALL_SAME_DTYPE \
@@ -132,20 +133,15 @@ la_status la_impl_glu(la_frame *f)
     LA_OWNED first = NULL;
     LA_OWNED second = NULL;
     LA_OWNED gate = NULL;
-    int64_t dim = la_arg_int(f, 1);
+    int dim;
     if (x->ndim == 0)
         return la_error(LA_ESHAPE, "glu does not support 0-dimensional "
                         "tensors");
-    if (dim < 0) dim += x->ndim;
-    if (dim < 0 || dim >= x->ndim)
-        return la_error_at(LA_EINDEX, 2, "Dimension out of range (expected to "
-            "be in range of [%d, %d], but got %lld)", -x->ndim, x->ndim,
-            (long long)(dim < 0 ? dim - x->ndim : dim + 1));
+    LA_TRY(la_arg_dim(f, 1, x->ndim, &dim));
     int64_t size = la_sizes(x)[dim], half = size / 2;
     if (size % 2 != 0)
         return la_error(LA_ESHAPE, "Halving dimension must be even, but "
-            "dimension %lld is size %lld", (long long)dim + 1,
-            (long long)size);
+            "dimension %d is size %lld", dim + 1, (long long)size);
     LA_TRY(la_run(narrow, &first, LA_T(x), LA_I(dim), LA_I(0), LA_I(half)));
     LA_TRY(la_run(narrow, &second, LA_T(x), LA_I(dim), LA_I(half),
                   LA_I(half)));
@@ -181,6 +177,37 @@ la_status la_impl_prelu(la_frame *f)
     LA_TRY(la_run(mul, &low, LA_T(x), LA_T(weight)));
     LA_TRY(la_run(gt, &above, LA_T(x), LA_S(la_scalar_int(0))));
     LA_TRY(la_run(where, &out, LA_T(above), LA_T(x), LA_T(low)));
+    la_set_result(f, 0, out);
+    return LA_OK;
+}
+
+/* A slope for each element from the uniform distribution. */
+static la_status rrelu_slopes(la_frame *f, double low, double high,
+                              la_tensor **out)
+{
+    LA_OWNED fresh = NULL;
+    LA_TRY(la_run(empty_like, &fresh, LA_T(la_arg(f, 0))));
+    return la_run(uniform_, out, LA_T(fresh), LA_D(low), LA_D(high),
+                  f->args[4]);
+}
+la_status la_impl_rrelu(la_frame *f)
+{
+    la_tensor *x = la_arg(f, 0), *out = NULL;
+    LA_OWNED slopes = NULL;
+    LA_OWNED low = NULL;
+    LA_OWNED above = NULL;
+    double lower = f->args[1].scalar.re, upper = f->args[2].scalar.re;
+    if (!(lower <= upper))
+        return la_error_at(LA_EARG, 2, "Lower bound should be less than or "
+                           "equal to the upper bound");
+    if (la_arg_bool(f, 3)) {
+        LA_TRY(rrelu_slopes(f, lower, upper, &slopes));
+        LA_TRY(la_run(mul, &low, LA_T(x), LA_T(slopes)));
+        LA_TRY(la_run(gt, &above, LA_T(x), LA_S(la_scalar_int(0))));
+        LA_TRY(la_run(where, &out, LA_T(above), LA_T(x), LA_T(low)));
+    } else
+        LA_TRY(la_run(leaky_relu, &out, LA_T(x),
+                      LA_S(la_scalar_float((lower + upper) / 2))));
     la_set_result(f, 0, out);
     return LA_OK;
 }

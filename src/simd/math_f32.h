@@ -1,6 +1,6 @@
 /* Functions of f32v: f32_exp, f32_log, ...: own methods (math_f32_own.h) for
-** the rows BOTH1, OWN1 and OWN2 of sleef.def where there is AVX2 with the FMA that they are
-** built on, SLEEF's for the rest. */
+** the rows BOTH1, OWN1 and OWN2 of sleef.def where there is AVX2 with the FMA
+** that they are built on, SLEEF's for the rest. */
 #ifndef LA_SIMD_MATH_F32_H
 #define LA_SIMD_MATH_F32_H
 

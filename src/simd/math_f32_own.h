@@ -381,16 +381,16 @@ static inline f32v f32_exp_near_(f32v x)
 }
 /* An odd polynomial for small |x|, 1 - 2/(e^2x + 1) above; a NaN is not above
 ** and comes out of the polynomial. */
-#define TANH_SPLIT 0.8125f
+#define TANH_SPLIT 0.86f
 static inline f32v f32_tanh(f32v x)
 {
     f32v a = f32_abs(x), s = a * a;
-    f32v p = K(0x1.9520e2p-10f);
-    p = f32_step_(p, s, -0x1.e100cep-8f);
-    p = f32_step_(p, s, 0x1.5c4548p-6f);
-    p = f32_step_(p, s, -0x1.b90b8ap-5f);
-    p = f32_step_(p, s, 0x1.110a4ap-3f);
-    p = f32_step_(p, s, -0x1.555538p-2f);
+    f32v p = K(0x1.67479cp-10f);
+    p = f32_step_(p, s, -0x1.cae558p-8f);
+    p = f32_step_(p, s, 0x1.58542ep-6f);
+    p = f32_step_(p, s, -0x1.b8697p-5f);
+    p = f32_step_(p, s, 0x1.1104aap-3f);
+    p = f32_step_(p, s, -0x1.555518p-2f);
     f32v small = f32_fma(p * s, a, a);
     f32v e = f32_exp_near_(f32_min(a + a, K(20)));
     f32v large = 1 - 2 / (e + 1);
@@ -401,7 +401,7 @@ static inline f32v f32_tanh(f32v x)
 #define ERF_SPLIT 0.92f
 static inline f32v f32_erf(f32v x)
 {
-    f32v a = f32_abs(x), s = a * a;
+    f32v a = f32_abs(x), s = a * a, t = f32_min(a, K(3.93f));
     f32v p = K(0x1.5bd58cp-14f);
     p = f32_step_(p, s, -0x1.a9e392p-11f);
     p = f32_step_(p, s, 0x1.54bb3ap-8f);
@@ -409,8 +409,7 @@ static inline f32v f32_erf(f32v x)
     p = f32_step_(p, s, 0x1.ce2decp-4f);
     p = f32_step_(p, s, -0x1.812742p-2f);
     p = f32_step_(p, s, 0x1.06eba8p-3f);
-    f32v small = f32_fma(p, a, a), t = f32_min(a, K(3.93f));
-    f32v q = K(0x1.b54b16p-20f);
+    f32v small = f32_fma(p, a, a), q = K(0x1.b54b16p-20f);
     q = f32_step_(q, t, -0x1.80ba68p-15f);
     q = f32_step_(q, t, 0x1.37e182p-11f);
     q = f32_step_(q, t, -0x1.373c88p-8f);

@@ -1,6 +1,6 @@
 /*
-** Own methods for float64: exp and log, the ones that others are made of. The
-** manner is that of math_f32_own.h; coefficients are fpminimax's (Sollya).
+** Own methods for float64: exp and log, the ones that others are made of, and
+** erf. The manner is that of math_f32_own.h; coefficients are minimax.
 */
 #ifndef LA_SIMD_MATH_F64_OWN_H
 #define LA_SIMD_MATH_F64_OWN_H
@@ -90,6 +90,60 @@ static inline f64v f64_log(f64v x)
     if (__builtin_expect(i64_any(rare), 0))
         return f64_select(rare, f64_log_far_(x), y);
     return y;
+}
+
+/* As f32_erf: an odd polynomial for small |x|, 1 - e^q(|x|) above, q for
+** log(erfc), fitted where erfc matters beside 1. Even and odd coefficients go
+** apart: one chain would be too long to hide its latency. */
+static inline f64v f64_erf_small_(f64v a)
+{
+    f64v s = a * a, z = s * s;
+    f64v p = f64_set1(0x1.d71ef526f4b34p-27);
+    f64v p1 = f64_set1(-0x1.abb9bc2a5c22cp-31);
+    p = f64_step_(p, z, 0x1.b97fec26998a4p-20);
+    p1 = f64_step_(p1, z, -0x1.5c07b986ae5d3p-23);
+    p = f64_step_(p, z, 0x1.f9a2bad31e8c0p-14);
+    p1 = f64_step_(p1, z, -0x1.f4ca4fee943a7p-17);
+    p = f64_step_(p, z, 0x1.565bccf937203p-8);
+    p1 = f64_step_(p1, z, -0x1.c02db03f9e47cp-11);
+    p = f64_step_(p, z, 0x1.ce2f21a040d2dp-4);
+    p1 = f64_step_(p1, z, -0x1.b82ce311faf10p-6);
+    p = f64_step_(p, z, 0x1.06eba8214db68p-3);
+    p1 = f64_step_(p1, z, -0x1.812746b0379bdp-2);
+    p = f64_fma(p1, s, p);
+    return f64_fma(p, a, a);
+}
+static inline f64v f64_erf_large_(f64v a)
+{
+    f64v t = f64_min(a, f64_set1(5.93)), z = t * t;
+    f64v q = f64_set1(0x1.41526bea433aap-40);
+    f64v q1 = f64_set1(-0x1.c7c396d7070e4p-35);
+    q = f64_step_(q, z, 0x1.2e9dc7b3f3e00p-30);
+    q1 = f64_step_(q1, z, -0x1.f367afcf1ea24p-27);
+    q = f64_step_(q, z, 0x1.1e432e6d6112ap-23);
+    q1 = f64_step_(q1, z, -0x1.e1c39e934c6a8p-21);
+    q = f64_step_(q, z, 0x1.31215ac785fbcp-18);
+    q1 = f64_step_(q1, z, -0x1.2290b7404d813p-16);
+    q = f64_step_(q, z, 0x1.8d5d3879273e6p-15);
+    q1 = f64_step_(q1, z, -0x1.3db5a919b66cbp-14);
+    q = f64_step_(q, z, -0x1.24d3121be848dp-15);
+    q1 = f64_step_(q1, z, 0x1.48874a6d3f440p-11);
+    q = f64_step_(q, z, -0x1.cb4dc1d2cdb51p-10);
+    q1 = f64_step_(q1, z, 0x1.16111fd6d6403p-12);
+    q = f64_step_(q, z, 0x1.38bff3e13d4afp-6);
+    q1 = f64_step_(q1, z, -0x1.a4dff32711e37p-4);
+    q = f64_step_(q, z, -0x1.45f3eb8663e1fp-1);
+    q1 = f64_step_(q1, z, -0x1.20dd5d28afdc6p+0);
+    q = f64_step_(q, z, -0x1.26bcc68384b42p-23);
+    q = f64_fma(q1, t, q);
+    f64_exp_parts_ e = f64_exp_reduce_(q);
+    return 1 - (f64v)((i64v)e.y + ((i64v)e.shifted << 52));
+}
+static inline f64v f64_erf(f64v x)
+{
+    f64v a = f64_abs(x);
+    f64v y = f64_select(a > 0.98, f64_erf_large_(a), f64_erf_small_(a));
+    return f64_copysign(y, x);
 }
 
 #endif
