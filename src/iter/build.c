@@ -66,9 +66,10 @@ static la_status check_overlap(la_iter *it)
     for (int k = 0; k < it->noutputs; k++) {
         const la_tensor *out = it->op[k].tensor;
         if (!out) continue;
-        if (!(out->flags & LA_F_DENSE)
-            && la_internal_overlap(out) == LA_OVERLAP_YES)
-            return overlap_error(true);
+        la_overlap inside = out->flags & LA_F_DENSE ? LA_OVERLAP_NO
+                                                    : la_internal_overlap(out);
+        if (inside == LA_OVERLAP_YES) return overlap_error(true);
+        if (inside == LA_OVERLAP_TOO_HARD) it->flags |= LA_IT_IN_ORDER;
         for (int i = it->noutputs; i < it->noperands; i++) {
             const la_tensor *in = it->op[i].tensor;
             if (in != out && in->storage == out->storage

@@ -189,10 +189,18 @@ static void range_boxes(const runner *r, int64_t begin, int64_t end)
     }
 }
 
+static void range_in_order(const runner *r, int64_t begin, int64_t end)
+{
+    for (int64_t i = begin; i < end; i++)
+        if (r->it->needs_cast) range_buffered(r, i, i + 1);
+        else range_boxes(r, i, i + 1);
+}
+
 static void run_range(const runner *r, int64_t begin, int64_t end)
 {
     if (begin >= end) return;
-    if (r->it->needs_cast) range_buffered(r, begin, end);
+    if (r->it->flags & LA_IT_IN_ORDER) range_in_order(r, begin, end);
+    else if (r->it->needs_cast) range_buffered(r, begin, end);
     else if (r->it->ndim <= 1) range_flat(r, begin, end);
     else range_boxes(r, begin, end);
 }
@@ -242,6 +250,10 @@ la_status la_iter_for_each(la_iter *it, la_loop loop, const void *params,
     if (it->numel < grain) {
         run_range(&r, 0, it->numel);
         return LA_OK;
+    }
+    if (it->flags & LA_IT_IN_ORDER) {
+        run_polling(0, it->numel, &r);
+        return after(it);
     }
     la_parallel_for(it->numel, grain, run_polling, &r);
     return after(it);

@@ -82,7 +82,8 @@ static la_iter_config copy_config(la_tensor *dst, la_tensor *src)
 static void pair_dims(la_iter *it)
 {
     int64_t size = (int64_t)la_dtype_size(it->op[1].current);
-    if (it->ndim < 3 || it->op[1].strides[0] == size) return;
+    if (it->ndim < 3 || it->op[1].strides[0] == size
+        || (it->flags & LA_IT_IN_ORDER)) return;
     for (int d = 2; d < it->ndim; d++) {
         if (it->op[1].strides[d] != size || it->shape[d] < 8) continue;
         for (int k = -1; k < it->noperands; k++) {

@@ -158,7 +158,7 @@ static la_status check(la_frame *f)
 
 la_status la_pointwise_meta(la_frame *f)
 {
-    la_iter it = {.noperands = 0};
+    la_iter it;
     LA_TRY(check(f));
     LA_TRY(build(f, f->op->family, &it));
     la_set_result(f, 0, la_iter_output(&it, 0));
