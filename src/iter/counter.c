@@ -31,14 +31,33 @@ bool la_dim_counter_step(const la_dim_counter *c, int64_t step[2])
     return true;
 }
 
-void la_dim_counter_advance(la_dim_counter *c, const int64_t step[2])
+/* Move on by 'carry' along dim d. */
+static void move_on(la_dim_counter *c, int d, int64_t carry)
 {
-    c->offset += step[0] * step[1];
-    int d = step[1] != 1;  /* then a whole number of rows was taken */
-    int64_t carry = step[d];
     for (; d < c->ndim && carry > 0; d++) {
         int64_t value = c->values[d] + carry;
         carry = value >= c->shape[d];
         c->values[d] = carry ? value - c->shape[d] : value;
     }
+}
+
+void la_dim_counter_advance(la_dim_counter *c, const int64_t step[2])
+{
+    c->offset += step[0] * step[1];
+    int d = step[1] != 1;  /* then a whole number of rows was taken */
+    move_on(c, d, step[d]);
+}
+
+int64_t la_dim_counter_planes(const la_dim_counter *c, const int64_t step[2])
+{
+    if (c->ndim < 3 || step[0] != c->shape[0] || step[1] != c->shape[1])
+        return 0;
+    return least(c->shape[2] - c->values[2],
+                 (c->end - c->offset) / (step[0] * step[1]));
+}
+
+void la_dim_counter_skip(la_dim_counter *c, int64_t planes)
+{
+    c->offset += planes * c->shape[0] * c->shape[1];
+    move_on(c, 2, planes);
 }

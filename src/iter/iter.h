@@ -134,6 +134,10 @@ void la_dim_counter_init(la_dim_counter *, int ndim, const int64_t *shape,
 /* The next box of at most two dims; false at the end. */
 bool la_dim_counter_step(const la_dim_counter *, int64_t step[2]);
 void la_dim_counter_advance(la_dim_counter *, const int64_t step[2]);
+/* When 'step' is a whole plane (dims 0 and 1): how many planes follow each
+** other along dim 2, this one included; else 0. And the step over them. */
+int64_t la_dim_counter_planes(const la_dim_counter *, const int64_t step[2]);
+void la_dim_counter_skip(la_dim_counter *, int64_t planes);
 
 /* Halve along the dim of largest extent until every part indexes with 32 bits;
 ** calls 'fn' on each part, which borrows everything (do not close it). */

@@ -176,6 +176,18 @@ static void range_flat(const runner *r, int64_t begin, int64_t end)
     r->loop(data, r->strides, end - begin, 1, r->params);
 }
 
+/* Whole planes along dim 2: from one to the next is an addition. */
+static void run_planes(const runner *r, char *const *data, int64_t planes)
+{
+    const la_iter *it = r->it;
+    char *given[LA_ITER_MAX_OPS];
+    for (int64_t i = 0; i < planes; i++) {
+        for (int k = 0; k < it->noperands; k++)
+            given[k] = data[k] + i * it->op[k].strides[2];
+        r->loop(given, r->strides, it->shape[0], it->shape[1], r->params);
+    }
+}
+
 static void range_boxes(const runner *r, int64_t begin, int64_t end)
 {
     char *data[LA_ITER_MAX_OPS];
@@ -183,7 +195,13 @@ static void range_boxes(const runner *r, int64_t begin, int64_t end)
     la_dim_counter c;
     la_dim_counter_init(&c, r->it->ndim, r->it->shape, begin, end);
     while (la_dim_counter_step(&c, step)) {
+        int64_t planes = la_dim_counter_planes(&c, step);
         locate(r->it, c.values, data);
+        if (planes > 1) {
+            run_planes(r, data, planes);
+            la_dim_counter_skip(&c, planes);
+            continue;
+        }
         r->loop(data, r->strides, step[0], step[1], r->params);
         la_dim_counter_advance(&c, step);
     }
