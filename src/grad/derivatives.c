@@ -2,7 +2,9 @@
 ** The rows of derivatives.def as functions and as one table.
 */
 #include "base/memory.h"
+#include "grad/back_math.h"
 #include "grad/back_reduce.h"
+#include "grad/back_rows.h"
 #include "grad/rules.h"
 
 /* ---- helpers that several formulas share ---- */
@@ -66,24 +68,6 @@ static la_status cat_backward(la_formula *x, la_tensor **out)
 }
 
 /* ---- arithmetic ---- */
-
-static la_tensor *pow_self(la_formula *x)
-{
-    la_tensor *e = A(1), *base = A(0);
-    la_tensor *slope = R(mul, e, R(pow, base, R(sub, e, 1)));
-    return R(where, R(eq, e, 0), 0, R(mul, G, C(slope)));
-}
-
-static la_tensor *sgn_backward(la_formula *x)
-{
-    la_tensor *self = A(0), *s, *r;
-    if (!self || !la_is_complex((la_dtype)self->dtype))
-        return R(zeros_like, G);
-    s = RES(0);
-    r = R(mul, R(real, R(mul, G, C(s))), s);
-    r = R(div, R(sub, G, r), R(abs, self));
-    return R(where, R(eq, self, 0), 0, r);
-}
 
 static la_tensor *halved_ties(la_formula *x)
 {

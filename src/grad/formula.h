@@ -74,7 +74,8 @@ static inline la_value la_v_text(const char *s) { return LA_STR(s); }
 
 /* A C value as an argument of an operation. */
 #define LA_V(a) _Generic((a), la_tensor *: la_v_tensor, int: la_v_int, \
-    int64_t: la_v_int64, double: la_v_float, bool: la_v_bool, \
+    int64_t: la_v_int64, double: la_v_float, float: la_v_float, \
+    bool: la_v_bool, \
     la_scalar: la_v_scalar, la_value: la_v_value, char *: la_v_text, \
     const char *: la_v_text)(a)
 

@@ -194,9 +194,21 @@ static la_status record(la_frame *f)
     return status;
 }
 
+/* Views that came as a list can't be changed in place one by one. */
+static void mark_views(la_frame *f)
+{
+    la_value *v = &f->results[0];
+    for (int64_t i = 0; i < v->tensors.n; i++) {
+        la_tensor *t = v->tensors.list[i];
+        if (t && t->base && t->grad && t->grad->fn)
+            t->grad->creation = LA_CREATED_MULTI;
+    }
+}
+
 void la_grad_init(void)
 {
     la_grad_init_node();
     la_grad_bind();
     la_autograd_kernel = record;
+    la_autograd_views = mark_views;
 }

@@ -38,7 +38,7 @@ static la_status positions(const la_geometry *g, int64_t numel,
                            la_tensor **out)
 {
     la_tensor *all = NULL, *some = NULL;
-    la_status status = la_run(arange, &all, LA_S(la_scalar_int(1)),
+    la_status status = la_run(arange_start, &all, LA_S(la_scalar_int(1)),
                               LA_S(la_scalar_int(numel + 1)));
     if (!status) status = strided(all, g, &some);
     int64_t flat = -1;

@@ -1,6 +1,7 @@
 /* Opening the library in a Lua state: the module table, the metatable, and the
 ** userdata that holds what belongs to the state. */
 #include <lualib.h>
+#include <math.h>
 #include <string.h>
 
 #include "grad/grad.h"
@@ -86,6 +87,54 @@ static void add_parts(lua_State *L, int lib, int methods)
     }
 }
 
+/* la.autograd.grad, la.linalg.vecdot, ...: the same functions by theme. */
+static void add_theme(lua_State *L, int lib, const char *theme,
+                      const char *const *names)
+{
+    lua_createtable(L, 0, 16);
+    for (; *names; names++) {
+        lua_getfield(L, lib, *names);
+        lua_setfield(L, -2, *names);
+    }
+    lua_setfield(L, lib, theme);
+}
+
+static void add_themes(lua_State *L, int lib)
+{
+    static const char *const autograd[] = {"grad", "Function", "no_grad",
+        "enable_grad", "detect_anomaly", NULL};
+    static const char *const linalg[] = {"matmul", "multi_dot", "vecdot",
+        "matrix_power", "vector_norm", "cross", "outer", "diagonal", "trace",
+        "tensordot", NULL};
+    add_theme(L, lib, "autograd", autograd);
+    add_theme(L, lib, "linalg", linalg);
+}
+
+/* la.float32 == "float32", la.pi, ...: attributes of the module. */
+static void add_constants(lua_State *L, int lib)
+{
+    static const struct { const char *name; double value; } numbers[] = {
+        {"pi", 3.141592653589793}, {"e", 2.718281828459045},
+        {"inf", INFINITY}, {"nan", NAN},
+    };
+    for (int d = 0; d < LA_NDTYPES; d++) {
+        lua_getfield(L, lib, la_dtype_name((la_dtype)d));
+        if (lua_isnil(L, -1)) {
+            lua_pushstring(L, la_dtype_name((la_dtype)d));
+            lua_setfield(L, lib, la_dtype_name((la_dtype)d));
+        }
+        lua_pop(L, 1);
+    }
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+        lua_pushnumber(L, numbers[i].value);
+        lua_setfield(L, lib, numbers[i].name);
+    }
+    lua_pushliteral(L, "...");
+    lua_setfield(L, lib, "ellipsis");
+    lua_pushliteral(L, LA_VERSION);
+    lua_setfield(L, lib, "_VERSION");
+}
+
 LA_API int luaopen_lunarray(lua_State *L)
 {
     if (la_state_of(L)) {
@@ -105,6 +154,8 @@ LA_API int luaopen_lunarray(lua_State *L)
     add_parts(L, lib, methods);
     la_open_index(L, lib);
     la_open_meta(L, lib, meta, methods);
+    add_constants(L, lib);
+    add_themes(L, lib);
     la_open_embedded(L);
     lua_pushvalue(L, lib);
     lua_setfield(L, LUA_REGISTRYINDEX, "lunarray.module");

@@ -133,6 +133,7 @@ static la_op_fn kernel_for(const la_op *op, int key)
 }
 
 la_op_fn la_autograd_kernel, la_fuse_kernel;
+void (*la_autograd_views)(la_frame *f);
 
 static la_status run_keys(la_frame *f)
 {
@@ -160,7 +161,10 @@ la_status la_redispatch(la_frame *f, la_key below)
 ** copy_, which records what autograd needs. */
 static la_status run_composite(la_frame *f)
 {
-    return f->op->impl(f);
+    LA_TRY(f->op->impl(f));
+    if (f->results[0].tag == LA_VTENSORS && la_autograd_views)
+        la_autograd_views(f);
+    return LA_OK;
 }
 
 /* Arguments whose bits the operation does not know are replaced by resolved

@@ -197,6 +197,8 @@ const char *la_sizes_text(int ndim, const int64_t *sizes, char *out,
 /* Set by src/grad and src/fuse: the kernels of their keys for all operations;
 ** NULL falls through. */
 extern la_op_fn la_autograd_kernel, la_fuse_kernel;
+/* The same, told of the list of views that a composite has made. */
+extern void (*la_autograd_views)(la_frame *f);
 static inline la_tensor *la_result(const la_frame *f, int k)
 {
     return f->results[k].tensor;

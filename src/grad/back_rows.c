@@ -1,0 +1,182 @@
+/* Longer formulas: scans, row-wise norms, convolutions. */
+#include "grad/back_rows.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+#include "grad/back_reduce.h"
+#include "tensor/shape.h"
+
+/* ---- scans ---- */
+
+static la_tensor *reverse_cumsum(la_formula *x, la_tensor *t, la_value dim)
+{
+    return R(flip, R(cumsum, R(flip, t, dim), dim), dim);
+}
+
+/* Position i of the gradient when a row holds zeros: the products without
+** element i, weighted and summed. Its intermediates are released at once. */
+static la_tensor *without(la_formula *x, la_tensor *self, la_tensor *g,
+                          la_value dim, int64_t i, int64_t n)
+{
+    int mark = x->ntemps;
+    la_tensor *one = R(ones_like, R(select, self, dim, i));
+    la_tensor *p = R(cumprod, R(select_scatter, self, one, dim, i), dim);
+    p = R(narrow, R(mul, g, C(p)), dim, i, n - i);
+    p = R(sum, p, dim, true);
+    if (p) la_tensor_retain(p);
+    while (x->ntemps > mark) la_tensor_release(x->temps[--x->ntemps]);
+    return p;
+}
+
+static la_tensor *cumprod_with_zeros(la_formula *x, la_tensor *self, int d)
+{
+    int64_t n = la_sizes(self)[d], made = 0;
+    size_t bytes = (size_t)n * sizeof(la_tensor *);
+    la_tensor *g = G, *out = NULL, **list = la_mem_zalloc(bytes);
+    if (!list) return la_x_fail(x, LA_ENOMEM);
+    for (; made < n && !x->status; made++)
+        list[made] = without(x, self, g, LA_I(d), made, n);
+    if (!x->status) out = R(cat, LA_TS(list, n), d);
+    for (int64_t i = 0; i < n; i++) la_tensor_drop(&list[i]);
+    la_mem_free(list, bytes);
+    return out;
+}
+
+la_tensor *la_x_cumprod(la_formula *x)
+{
+    la_tensor *self = A(0), *zero = R(eq, self, 0);
+    la_value any[LA_MAX_RESULTS];
+    int d;
+    if (!zero) return NULL;
+    if (la_x_ndim(x, 0) == 0) return G;
+    if (la_run_many(any, any, LA_T(zero))) return la_x_fail(x, LA_EGRAD);
+    if (la_wrap_dim(VAL(1).i, self->ndim, &d)) return la_x_fail(x, LA_EINDEX);
+    if (any[0].b) return cumprod_with_zeros(x, self, d);
+    la_tensor *w = R(mul, G, C(R(cumprod, self, VAL(1))));
+    return R(div, reverse_cumsum(x, w, VAL(1)), C(self));
+}
+
+/* exp(self) times the sum of grad / exp(result) from here on, in logarithms
+** and apart by sign, so that nothing overflows. */
+static la_tensor *log_part(la_formula *x, la_tensor *g)
+{
+    la_tensor *l = R(where, R(gt, g, 0), R(log, g), -INFINITY);
+    l = R(flip, R(sub, l, RES(0)), VAL(1));
+    l = R(flip, R(logcumsumexp, l, VAL(1)), VAL(1));
+    return R(exp, R(add, l, A(0)));
+}
+
+la_tensor *la_x_logcumsumexp(la_formula *x)
+{
+    la_tensor *g = G;
+    if (la_x_ndim(x, 0) == 0) return g;
+    return R(sub, log_part(x, g), log_part(x, R(neg, g)));
+}
+
+/* ---- convolutions ---- */
+
+static la_tensor *conv(la_formula *x, int op)
+{
+    la_value args[] = {LA_T(G), LA_T(A(0)), LA_T(A(1)), VAL(3), VAL(4), VAL(5),
+                       VAL(6), VAL(7), VAL(8)};
+    return la_x_run(x, op, 9, args);
+}
+
+la_tensor *la_x_conv_input(la_formula *x)
+{
+    return conv(x, LA_OP_convolution_grad_input);
+}
+
+la_tensor *la_x_conv_weight(la_formula *x)
+{
+    return conv(x, LA_OP_convolution_grad_weight);
+}
+
+la_tensor *la_x_conv_bias(la_formula *x)
+{
+    int64_t dims[LA_MAX_DIMS];
+    int n = 0, ndim = x->node->outputs[0].ndim;
+    for (int d = 0; d < ndim; d++)
+        if (d != 1) dims[n++] = d;
+    return R(sum, G, LA_IS(dims, n));
+}
+
+/* ---- norms over the last dims ---- */
+
+typedef struct rows {
+    int64_t inner[LA_MAX_DIMS], outer[LA_MAX_DIMS];
+    int ninner, nouter;
+} rows;
+
+static void split_dims(la_formula *x, rows *r)
+{
+    int ndim = x->node->outputs[0].ndim;
+    r->ninner = (int)VAL(1).ints.n;
+    r->nouter = ndim - r->ninner;
+    for (int d = 0; d < ndim; d++)
+        if (d < r->nouter) r->outer[d] = d;
+        else r->inner[d - r->nouter] = d;
+}
+
+static la_tensor *over(la_formula *x, la_tensor *t, const rows *r)
+{
+    if (r->nouter == 0) return t;
+    return R(sum, t, LA_IS(r->outer, r->nouter));
+}
+
+static la_tensor *inner_mean(la_formula *x, la_tensor *t, const rows *r)
+{
+    return R(mean, t, LA_IS(r->inner, r->ninner), true);
+}
+
+static void give(la_formula *x, la_tensor **out, int edge, int arg,
+                 la_tensor *g)
+{
+    if (g && la_x_wants(x, arg)) out[edge] = la_tensor_retain(g);
+}
+
+/* The place of argument 'arg's edge: optional tensors that are nil have none. */
+static int edge_at(la_formula *x, int arg)
+{
+    int e = 0;
+    for (int k = 0; k < arg; k++) e += VAL(k).tag == LA_VTENSOR;
+    return e;
+}
+
+la_status la_x_layer_norm(la_formula *x, la_tensor **out)
+{
+    rows r;
+    la_tensor *self = A(0), *g = G, *weight = A(2);
+    split_dims(x, &r);
+    la_tensor *centred = R(sub, self, inner_mean(x, self, &r));
+    la_tensor *var = inner_mean(x, R(square, centred), &r);
+    la_tensor *rstd = R(rsqrt, R(add, var, VAL(4).d));
+    la_tensor *hat = R(mul, centred, rstd);
+    la_tensor *gw = weight ? R(mul, g, weight) : g;
+    la_tensor *gx = R(sub, gw, inner_mean(x, gw, &r));
+    gx = R(sub, gx, R(mul, hat, inner_mean(x, R(mul, gw, hat), &r)));
+    give(x, out, 0, 0, R(mul, gx, rstd));
+    if (weight) give(x, out, edge_at(x, 2), 2, over(x, R(mul, g, hat), &r));
+    if (VAL(3).tag == LA_VTENSOR)
+        give(x, out, edge_at(x, 3), 3, over(x, g, &r));
+    return x->status;
+}
+
+la_status la_x_rms_norm(la_formula *x, la_tensor **out)
+{
+    rows r;
+    la_tensor *self = A(0), *g = G, *weight = A(2);
+    split_dims(x, &r);
+    la_dtype d = self ? (la_dtype)self->dtype : LA_FLOAT32;
+    double eps = VAL(3).tag != LA_VNONE ? VAL(3).d
+        : d == LA_FLOAT64 ? 2.220446049250313e-16 : 1.1920928955078125e-07;
+    la_tensor *ms = inner_mean(x, R(square, self), &r);
+    la_tensor *rstd = R(rsqrt, R(add, ms, eps));
+    la_tensor *hat = R(mul, self, rstd);
+    la_tensor *gw = weight ? R(mul, g, weight) : g;
+    la_tensor *gx = R(sub, gw, R(mul, hat, inner_mean(x, R(mul, gw, hat), &r)));
+    give(x, out, 0, 0, R(mul, gx, rstd));
+    if (weight) give(x, out, edge_at(x, 2), 2, over(x, R(mul, g, hat), &r));
+    return x->status;
+}

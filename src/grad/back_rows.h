@@ -1,0 +1,15 @@
+/* Formulas of scans, row-wise norms and convolutions. */
+#ifndef LA_GRAD_BACK_ROWS_H
+#define LA_GRAD_BACK_ROWS_H
+
+#include "grad/rules.h"
+
+la_tensor *la_x_cumprod(la_formula *x);
+la_tensor *la_x_logcumsumexp(la_formula *x);
+la_tensor *la_x_conv_input(la_formula *x);
+la_tensor *la_x_conv_weight(la_formula *x);
+la_tensor *la_x_conv_bias(la_formula *x);
+la_status la_x_layer_norm(la_formula *x, la_tensor **out);
+la_status la_x_rms_norm(la_formula *x, la_tensor **out);
+
+#endif
