@@ -1,0 +1,324 @@
+-- Indexing with brackets, and the operations that go by positions.
+local la = require "lunarray"
+
+local function list(t) return t:totable() end
+
+-- f must raise an error that contains every text, and leave 'x' as it was.
+local function refused(f, ...)
+  local ok, message = pcall(f)
+  assert.is_false(ok)
+  for _, text in ipairs { ... } do
+    assert.truthy(message:find(text, 1, true),
+                  ("'%s' lacks '%s'"):format(message, text))
+  end
+end
+
+local function grid() return la.arange(12):view(3, 4) end
+
+describe("reading", function()
+  it("selects with integers, from either end", function()
+    local x = grid()
+    assert.same({4, 5, 6, 7}, list(x[2]))
+    assert.same({8, 9, 10, 11}, list(x[-1]))
+    assert.equal(6, x[{2, 3}]:item())
+    assert.equal(6, x(2, 3):item())
+    assert.equal(6, x:item(2, 3))
+    assert.equal(11, x:item(-1, -1))
+    assert.equal(0, x[1][1].ndim)
+  end)
+
+  it("takes ranges, both ends included and cut to the size", function()
+    local x = la.arange(5)
+    assert.same({1, 2}, list(x[{{2, 3}}]))
+    assert.same({0, 2, 4}, list(x[{{1, -1, 2}}]))
+    assert.same({3, 4}, list(x[{{4, 99}}]))
+    assert.same({0, 1}, list(x[{{-99, 2}}]))
+    assert.same({}, list(x[{{1, 0}}]))
+    assert.same({}, list(x[{{4, 3}}]))
+    assert.same({2, 3, 4}, list(x[{{3, nil, 1}}]))
+    assert.same({0, 1, 2}, list(x[{{nil, 3}}]))
+    assert.same({0, 1, 2, 3, 4}, list(x[{{}}]))
+  end)
+
+  it("turns round with a negative step, as a copy", function()
+    local x = la.arange(6)
+    assert.same({5, 4, 3, 2, 1, 0}, list(x[{{nil, nil, -1}}]))
+    assert.same({4, 2, 0}, list(x[{{5, 1, -2}}]))
+    assert.same({3, 2}, list(x[{{4, 3, -1}}]))
+    assert.same({}, list(x[{{1, 2, -1}}]))
+    x[{{nil, nil, -1}}]:fill_(9)
+    assert.same({0, 1, 2, 3, 4, 5}, list(x))
+  end)
+
+  it("adds axes and fills with an ellipsis", function()
+    local x = la.zeros(2, 3, 4)
+    assert.same({1, 2, 3, 4}, {table.unpack(x[{la.newaxis}].shape)})
+    assert.same({2, 3}, {table.unpack(x[{"...", 1}].shape)})
+    assert.same({2, 1, 3, 4},
+                {table.unpack(x[{{}, la.newaxis, "..."}].shape)})
+    assert.same({2, 3, 4}, {table.unpack(x["..."].shape)})
+    assert.same({3, 4}, {table.unpack(x[{1, la.ellipsis}].shape)})
+  end)
+
+  it("makes views of integers and ranges", function()
+    local x = grid()
+    x[2]:fill_(0)
+    x[{{}, {1, 2}}]:fill_(-1)
+    assert.same({{-1, -1, 2, 3}, {-1, -1, 0, 0}, {-1, -1, 10, 11}}, list(x))
+  end)
+
+  it("goes through index tensors, broadcast together", function()
+    local x = grid()
+    assert.same({{8, 9, 10, 11}, {0, 1, 2, 3}}, list(x[la.tensor {3, 1}]))
+    assert.same({9, 2}, list(x[{la.tensor {3, 1}, la.tensor {2, 3}}]))
+    assert.same({{1, 3}, {9, 11}},
+                list(x[{la.tensor {{1}, {3}}, la.tensor {2, -1}}]))
+    assert.same({{1}, {5}, {9}}, list(x[{{}, la.tensor {2}}]))
+  end)
+
+  it("puts the index dims in place when neighbours, in front otherwise",
+     function()
+    local x, i = la.zeros(2, 3, 4, 5), la.tensor {{1, 2, 1}}
+    assert.same({2, 1, 3, 5}, {table.unpack(x[{{}, i, i}].shape)})
+    assert.same({1, 3, 2, 4}, {table.unpack(x[{{}, i, {}, i}].shape)})
+    assert.same({1, 3, 3, 4}, {table.unpack(x[{i, {}, {}, 1}].shape)})
+  end)
+
+  it("takes masks", function()
+    local x = grid()
+    assert.same({8, 9, 10, 11}, list(x[x:gt(7)]))
+    assert.same({{0, 1, 2, 3}, {8, 9, 10, 11}},
+                list(x[la.tensor {true, false, true}]))
+    assert.same({0, 8}, list(x[{la.tensor {true, false, true}, 1}]))
+    assert.same({1, 3, 4}, {table.unpack(x[la.tensor(true)].shape)})
+    assert.same({0, 3, 4}, {table.unpack(x[la.tensor(false)].shape)})
+  end)
+
+  it("selects with a 0-dim integer tensor", function()
+    assert.same({4, 5, 6, 7}, list(grid()[la.tensor(2)]))
+    assert.equal(1, grid()[la.tensor(2)].ndim)
+  end)
+
+  it("takes more index tensors than a kernel does", function()
+    local sizes = {2, 2, 2, 2, 2, 2, 2, 2}
+    local x = la.arange(256):view(sizes)
+    local keys = {}
+    for d = 1, 8 do keys[d] = la.tensor {1, 2, -1} end
+    assert.same({0, 255, 255}, list(x[keys]))
+    x[keys] = la.tensor {7, 8, 9}
+    assert.equal(7, x:flatten():item(1))
+    assert.equal(9, x:flatten():item(256))
+  end)
+end)
+
+describe("a bad key", function()
+  local x = grid()
+
+  it("names position and range", function()
+    refused(function() return x[0] end, "indices start at 1", "dimension 1")
+    refused(function() return x[4] end, "index 4", "1 to 3 or -3 to -1")
+    refused(function() return x[-4] end, "index -4")
+    refused(function() return x[{1, 5}] end, "dimension", "1 to 4")
+    refused(function() return x[math.mininteger] end, "out of bounds")
+    refused(function() return x[math.maxinteger] end, "out of bounds")
+    refused(function() return x[{{0, 2}}] end, "indices start at 1")
+    refused(function() return x[la.tensor {1, 0}] end, "indices start at 1",
+            "element 2")
+    refused(function() return x[la.tensor {1, 4}] end, "index 4", "element 2",
+            "1 to 3")
+    refused(function() return x[{{}, la.tensor {-5}}] end, "index -5",
+            "dimension 2")
+  end)
+
+  it("explains what it could mean", function()
+    refused(function() return x[{{2}}] end, "one position 2", "{2, -1}")
+    refused(function() return x[{{1, 2, 3, 4}}] end, "la.tensor")
+    refused(function() return x[{{1, 3, 0}}] end, "step cannot be zero")
+    refused(function() return x[{1, 2, 3}] end, "too many indices")
+    refused(function() return x[{"...", "..."}] end, "single ellipsis")
+    refused(function() return x[{"a"}] end, "expected at place 1")
+    refused(function() return x[1.5] end, "no integer representation")
+    refused(function() return x[{1, 0 / 0}] end, "no integer representation")
+    refused(function() return x[true] end, "got boolean")
+    refused(function() return la.tensor(1)[1] end, "0-dim")
+    refused(function() return x:item() end, "12 elements")
+    refused(function() return x:item(1) end, "2 indices expected")
+    refused(function() return x:item(1, 0) end, "indices start at 1")
+  end)
+
+  it("has indices of the right dtype and shape", function()
+    refused(function() return x[la.tensor {1.0}] end, "int64")
+    refused(function() return x[la.tensor({1}, {dtype = "uint8"})] end, "bool")
+    refused(function() return x[la.tensor {true}] end, "shape of the mask")
+    refused(function()
+      return x[{la.tensor {1, 2}, la.tensor {1, 2, 3}}]
+    end, "shape mismatch", "[2], [3]")
+  end)
+
+  it("may raise or free from metamethods", function()
+    local bad = setmetatable({}, {__index = function() error "from key" end,
+                                  __len = function() return 1 end})
+    refused(function() return x[bad] end, "from key")
+    local y = grid()
+    local frees = setmetatable({}, {__len = function() return 1 end,
+      __index = function() y:free() return 1 end})
+    refused(function() return y[frees] end, "freed")
+  end)
+end)
+
+describe("writing", function()
+  it("takes numbers and broadcastable tensors", function()
+    local x = la.zeros(2, 3)
+    x[1] = 5
+    x[{{}, 3}] = la.tensor {7.0, 8.0}
+    x[{2, {1, 2}}] = la.tensor {{1.0, 2.0}}
+    assert.same({{5, 5, 7}, {1, 2, 8}}, list(x))
+    x["..."] = 0
+    assert.same({{0, 0, 0}, {0, 0, 0}}, list(x))
+  end)
+
+  it("writes backwards through a negative step", function()
+    local x = la.zeros(4)
+    x[{{4, 1, -1}}] = la.tensor {1.0, 2.0, 3.0, 4.0}
+    assert.same({4, 3, 2, 1}, list(x))
+    local y = la.zeros(2, 4)
+    y[{la.tensor {2}, {4, 1, -3}}] = la.tensor {{1.0, 2.0}}
+    assert.same({{0, 0, 0, 0}, {2, 0, 0, 1}}, list(y))
+  end)
+
+  it("converts through slices, not through index tensors", function()
+    local x = la.zeros(3)
+    x[{{1, 2}}] = la.tensor {1, 2}
+    assert.same({1, 2, 0}, list(x))
+    refused(function() x[la.tensor {1}] = la.tensor {1} end,
+            "dtypes match", "Float", "Long")
+    x[la.tensor {3}] = 9
+    assert.same({1, 2, 9}, list(x))
+  end)
+
+  it("keeps the last of several values for one place", function()
+    local x = la.zeros(3)
+    x[la.tensor {2, 2, 2}] = la.tensor {1.0, 2.0, 3.0}
+    assert.same({0, 3, 0}, list(x))
+    assert.same({0, 6, 0}, list(la.zeros(3):index_put({la.tensor {2, 2, 2}},
+      la.tensor {1.0, 2.0, 3.0}, true)))
+  end)
+
+  it("goes through masks", function()
+    local x = grid()
+    x[x:gt(9)] = -1
+    x[x:lt(2):logical_and(x:ge(0))] = la.tensor {100, 200}
+    assert.same({{100, 200, 2, 3}, {4, 5, 6, 7}, {8, 9, -1, -1}}, list(x))
+  end)
+
+  it("changes nothing when an index is wrong", function()
+    local x, version = la.zeros(3), nil
+    version = x._version
+    refused(function()
+      x[la.tensor {1, 2, 4}] = la.tensor {1.0, 2.0, 3.0}
+    end, "index 4")
+    refused(function() x:scatter_(1, la.tensor {1, 0}, 5) end, "start at 1")
+    refused(function()
+      x:index_add_(1, la.tensor {1, -4}, la.ones(2))
+    end, "index -4")
+    refused(function() x:put_(la.tensor {1, 9}, la.ones(2)) end, "index 9")
+    refused(function() x[{{1, 2}}] = la.ones(3) end, "size")
+    refused(function() x[1] = "1" end, "number or tensor")
+    assert.same({0, 0, 0}, list(x))
+    assert.equal(version, x._version)
+  end)
+
+  it("checks that a number fits", function()
+    local x = la.zeros(2, {dtype = "uint8"})
+    refused(function() x[1] = 300 end, "300")
+    refused(function() x[la.tensor {1}] = 300 end, "300")
+    assert.same({0, 0}, list(x))
+  end)
+
+  it("refuses indices that share memory with what is written", function()
+    local x = la.tensor {3, 2, 1}
+    refused(function() x:scatter_(1, x, 0) end, "single memory location")
+    assert.same({3, 2, 1}, list(x))
+  end)
+end)
+
+describe("positions", function()
+  local x = la.tensor {{1.0, 2.0, 3.0}, {4.0, 5.0, 6.0}}
+
+  it("gather and scatter", function()
+    assert.same({{1, 1}, {6, 5}},
+                list(x:gather(2, la.tensor {{1, 1}, {-1, 2}})))
+    assert.same({{0, 0, 9}, {9, 0, 0}},
+                list(la.zeros(2, 3):scatter(2, la.tensor {{3}, {1}}, 9)))
+    assert.same({{4, 0, 2}}, list(la.zeros(1, 3):scatter_add(2,
+      la.tensor {{1, 3, 1}}, la.tensor {{1.0, 2.0, 3.0}})))
+    assert.same({2, 7}, list(la.tensor {8.0, 7.0}:scatter_reduce(1,
+      la.tensor {1, 1}, la.tensor {3.0, 1.0}, "mean",
+      {include_self = false})))
+    refused(function() return x:gather(2, la.tensor {{4}}) end, "index 4",
+            "dimension 2", "1 to 3")
+    refused(function() return x:gather(2, la.tensor {{0}}) end, "start at 1")
+  end)
+
+  it("lists of slices", function()
+    assert.same({{3, 1}, {6, 4}},
+                list(x:index_select(2, la.tensor {3, 1})))
+    assert.same({{0, 8, 0}}, list(la.zeros(1, 3):index_add(2,
+      la.tensor {2, 2}, la.tensor {{1.0, 3.0}}, {alpha = 2})))
+    assert.same({6, 1}, list(x:take(la.tensor {-1, 1})))
+    assert.same({{4, 5, 6}}, list(x:take(la.tensor {2}, 1)))
+    assert.same({5, 0, 5}, list(la.zeros(3):index_fill(1,
+      la.tensor {1, 3}, 5)))
+  end)
+
+  it("masks", function()
+    local m = la.tensor {{true, false, true}, {false, true, false}}
+    assert.same({1, 3, 5}, list(x:masked_select(m)))
+    assert.same({{1, 1}, {1, 3}, {2, 2}}, list(m:nonzero()))
+    assert.same({1, 1, 2}, list(la.where(m)[1]))
+    assert.same({1, 3, 2}, list(m:nonzero {as_tuple = true}[2]))
+    assert.same({{7, 0, 8}, {0, 9, 0}}, list(la.zeros(2, 3):masked_scatter(m,
+      la.tensor {7.0, 8.0, 9.0, 10.0})))
+  end)
+
+  it("embedding, one_hot, cross", function()
+    local w = la.arange(6):view(3, 2)
+    assert.same({{{4, 5}, {0, 1}}}, list(la.embedding(la.tensor {{3, 1}}, w)))
+    refused(function() return la.embedding(la.tensor {0}, w) end,
+            "start at 1")
+    assert.same({{0, 0, 1}, {1, 0, 0}}, list(la.one_hot(la.tensor {3, 1})))
+    refused(function() return la.one_hot(la.tensor {0}) end, "from 1")
+    assert.same({0, 0, 1}, list(la.cross(la.tensor {1, 0, 0},
+                                         la.tensor {0, 1, 0})))
+    assert.same({{1, 2}, {6, 8}}, list(la.embedding_bag(la.tensor {2, 2, 3, 3},
+      w:float(), la.tensor {1, 3}, "mean") * la.tensor {{.5, 2 / 3},
+                                                        {1.5, 1.6}}))
+  end)
+
+  it("handles empty and 0-dim tensors", function()
+    local none = la.zeros(0, {dtype = "int64"})
+    assert.same({}, list(x[1][none]))
+    assert.same({0, 2}, {table.unpack(la.zeros(0, 3):nonzero().shape)})
+    assert.equal(5, la.tensor(5):gather(1, la.tensor(1)):item())
+    refused(function() return la.zeros(0):take(la.tensor {1}) end, "empty")
+    assert.same({}, list(la.zeros(0):masked_select(la.zeros(0):bool())))
+  end)
+
+  it("gives the same bits at any thread count", function()
+    local n, threads = 200000, la.get_num_threads()
+    la.manual_seed(3)
+    local i, v = la.randint(1, 1000, n), la.randn(n)
+    local first
+    for _, t in ipairs {1, 2, 7} do
+      la.set_num_threads(t)
+      local sum = la.zeros(1000):scatter_add(1, i, v)
+      local y = la.zeros(1000)
+      y[i] = v
+      local got = la.cat {sum, y, v[i], v:gather(1, i),
+                          sum:index_add(1, i, v)}
+      first = first or got
+      assert.is_true(first == got)
+    end
+    la.set_num_threads(threads)
+  end)
+end)
