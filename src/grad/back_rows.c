@@ -74,6 +74,11 @@ la_tensor *la_x_logcumsumexp(la_formula *x)
     return R(sub, log_part(x, g), log_part(x, R(neg, g)));
 }
 
+la_tensor *la_x_finite(la_formula *x, la_tensor *t)
+{
+    return R(where, R(isinf, t), 0, t);
+}
+
 /* ---- convolutions ---- */
 
 static la_tensor *conv(la_formula *x, int op)

@@ -93,6 +93,7 @@ static la_status save_list(la_op_node *o, const la_value *v)
     return LA_OK;
 }
 
+/* The values before the change, with the history that they had. */
 static la_status save_self(la_saved *s, la_tensor *self)
 {
     la_tensor *copy = NULL;
@@ -103,6 +104,9 @@ static la_status save_self(la_saved *s, la_tensor *self)
     c->no_grad = before;
     if (!status) status = la_save(s, copy, false);
     if (copy) la_tensor_release(copy);
+    la_node *fn = NULL;
+    if (!status) status = la_grad_fn_of(self, &fn, &s->slot);
+    if (!status && fn) s->fn = la_node_retain(fn);
     return status;
 }
 
