@@ -505,7 +505,7 @@ static la_tensor *reduce(la_tensor *a, unsigned mask, la_dtype dtype)
     for (int d = 0; d < a->ndim; d++)
         sizes[d] = mask >> d & 1 ? 1 : la_sizes(a)[d];
     assert_int_equal(la_tensor_empty(a->ndim, sizes, dtype, &out), LA_OK);
-    memset(la_data(out), 0, (size_t)out->storage->nbytes);
+    if (out->numel) memset(la_data(out), 0, (size_t)out->storage->nbytes);
     la_iter_config c = LA_ITER_CONFIG(LA_IT_IS_REDUCTION, 1, 1);
     c.operands[0] = out;
     c.operands[1] = a;
