@@ -111,10 +111,21 @@ static la_status accumulator_of(la_tensor *t, la_edge *out)
     return LA_OK;
 }
 
+/* Creation operations only set the flag of a leaf. */
+static la_status adopt(la_tensor *t)
+{
+    la_grad_meta *m;
+    LA_TRY(la_meta_of(t, &m));
+    m->requires_grad = true;
+    return LA_OK;
+}
+
 la_status la_gradient_edge(la_tensor *t, la_edge *out)
 {
     *out = (la_edge){NULL, 0};
-    if (!(t->flags & LA_F_REQUIRES_GRAD) || !t->grad) return LA_OK;
+    if (!(t->flags & LA_F_REQUIRES_GRAD)) return LA_OK;
+    if (!t->grad && !t->base) LA_TRY(adopt(t));
+    if (!t->grad) return LA_OK;
     if (!t->grad->fn && !(t->base && !t->grad->requires_grad))
         return t->grad->requires_grad ? accumulator_of(t, out) : LA_OK;
     la_node *fn = NULL;
