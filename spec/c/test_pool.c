@@ -23,6 +23,13 @@ const char *__tsan_default_options(void);
 const char *__asan_default_options(void) { return "detect_leaks=0"; }
 const char *__tsan_default_options(void) { return "die_after_fork=0"; }
 
+/* It cannot follow threads across a fork. */
+#ifdef __SANITIZE_THREAD__
+#define SKIP_FORK() skip()
+#else
+#define SKIP_FORK() (void)0
+#endif
+
 enum { N = 100003 };
 static atomic_uchar hits[N];
 
@@ -142,6 +149,7 @@ static void assert_child_succeeds(pid_t child)
 
 static void a_child_has_a_pool_of_its_own(void **state)
 {
+    SKIP_FORK();
     la_set_num_threads(3);
     la_parallel_for(N, 1, hit, NULL);
     assert_each_once(N);
@@ -166,6 +174,7 @@ static void fork_in_chunk(int64_t begin, int64_t end, void *context)
 
 static void fork_inside_a_region(void **state)
 {
+    SKIP_FORK();
     pid_t parent = getpid(), children[3] = {0};
     la_set_num_threads(3);
     la_parallel_for(3, 1, fork_in_chunk, children);
