@@ -231,9 +231,8 @@ static int method_size(lua_State *L)
         lua_pushinteger(L, la_sizes(t)[user_dim(L, 2, t, "size")]);
         return 1;
     }
-    luaL_checkstack(L, t->ndim, "too many dimensions");
-    for (int d = 0; d < t->ndim; d++) lua_pushinteger(L, la_sizes(t)[d]);
-    return t->ndim;
+    la_push_shape(L, t->ndim, la_sizes(t));
+    return 1;
 }
 
 static int method_stride(lua_State *L)
