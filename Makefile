@@ -122,6 +122,14 @@ $(BUILD)/ctest/%: spec/c/%.c $(STATIC)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(BASE) $(OPT) $(CFLAGS) $< $(STATIC) -o $@ -lcmocka $(LUA_LIBS) $(LIBS)
 
+# Examples see what a host sees: the public header and the library.
+EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c))
+$(BUILD)/examples/%: examples/%.c $(STATIC)
+	@mkdir -p $(@D)
+	$(call say,LD,$@)
+	$(Q)$(CC) -std=c11 $(WARN) -Iinclude $(LUA_CFLAGS) $(OPT) $(CFLAGS) $< $(STATIC) -o $@ $(LUA_LIBS) $(LIBS)
+examples: $(EXAMPLES)
+
 # ---- checking ----
 
 deps:
@@ -136,12 +144,12 @@ ctest: ctests
 lint: $(KERNEL_OBJ) $(CORE_OBJ)
 	@$(LUA) spec/run.lua lint
 
-check: all ctests
+check: all ctests examples
 	@$(LUA) spec/run.lua lint ctest specs
 
 # Everything, in about ten minutes: each CPU path, and once with sanitizers.
 test: deps
-	@$(MAKE) --no-print-directory all ctests
+	@$(MAKE) --no-print-directory all ctests examples
 	@$(MAKE) --no-print-directory KIND=asan all ctests
 	@$(LUA) spec/run.lua lint ctest specs-each-path asan
 
@@ -205,7 +213,7 @@ help:
 	@echo 'make demo         install what is missing, build, train on real digits'
 	@echo 'make test         install what is missing, build, run everything'
 	@echo 'make check        build, lint, C tests, specs on the best CPU path'
-	@echo 'make lint ctest   one part of it'
+	@echo 'make lint ctest   one part of it; examples: the C examples'
 	@echo 'make debug asan ubsan tsan    a build of that kind, in build/KIND'
 	@echo 'make asan-check ubsan-check tsan-check valgrind    and its checks'
 	@echo 'make bench        figures of this machine; bench-peers: beside NumPy, PyTorch'
@@ -216,7 +224,7 @@ help:
 	@echo 'Variables: CC=gcc|clang KIND=release|debug|asan|ubsan|tsan CFLAGS LDFLAGS'
 
 -include $(shell find $(OBJ) $(BUILD)/ctest -name '*.d' 2>/dev/null)
-.PHONY: all deps build-deps ctests ctest lint check test asan ubsan tsan debug \
+.PHONY: all examples deps build-deps ctests ctest lint check test asan ubsan tsan debug \
   asan-check ubsan-check tsan-check valgrind format demo bench bench-peers \
   install uninstall clean help FORCE
 FORCE:

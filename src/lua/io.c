@@ -165,6 +165,18 @@ static la_status add_number(lua_State *L, la_archive *a, const char *name,
 
 static void collect(lua_State *L, la_archive *a, int table, int depth);
 
+/* The value on the top, by the name below it, is none that can be saved. */
+static void refuse_value(lua_State *L, la_handle *h)
+{
+    size_t n;
+    char shown[900];
+    const char *name = lua_tolstring(L, -2, &n);
+    la_quote(name, n, shown, sizeof shown);
+    if (h) la_raise_arg(L, 1, "save", "'%s': tensor was freed", shown);
+    la_raise_arg(L, 1, "save", "'%s': a %s cannot be saved", shown,
+                 la_type_text(L, -1));
+}
+
 /* The value on the top goes by the name below it. */
 static void collect_value(lua_State *L, la_archive *a, int depth)
 {
@@ -172,17 +184,14 @@ static void collect_value(lua_State *L, la_archive *a, int depth)
     const char *name = lua_tolstring(L, -2, &n);
     la_handle *h = la_to_handle(L, -1);
     int type = lua_type(L, -1);
-    if (h && !h->tensor)
-        la_raise_arg(L, 1, "save", "'%s': tensor was freed", name);
-    else if (h)
+    if (h && h->tensor)
         LA_CHECK(L, "save", add_tensor(a, name, n, h->tensor));
     else if (type == LUA_TNUMBER || type == LUA_TBOOLEAN)
         LA_CHECK(L, "save", add_number(L, a, name, n));
     else if (type == LUA_TTABLE)
         collect(L, a, lua_gettop(L), depth + 1);
     else
-        la_raise_arg(L, 1, "save", "'%s': a %s cannot be saved", name,
-                     la_type_text(L, -1));
+        refuse_value(L, h);
 }
 
 /* Push prefix (at 'prefix', nil for none) "." key (at 'key'). */
