@@ -153,6 +153,9 @@ la_status la_impl_narrow_copy(la_frame *f)
 static la_status check_unravel(const la_tensor *t, const la_value *shape,
                                int64_t *numel)
 {
+    if (t->device != LA_CPU)
+        return la_error(LA_EKEY, "a tensor on the meta device has no indices "
+                        "to be read");
     if (!la_is_integral(t->dtype))
         return la_error_at(LA_EDTYPE, 1, "expected 'indices' to be an integer "
                            "tensor, but got %s", la_dtype_name(t->dtype));

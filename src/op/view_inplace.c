@@ -6,17 +6,25 @@
 
 #include "base/memory.h"
 
-/* Give argument 0 the geometry 'g' in place, checked against its storage. */
-static la_status regeometry(la_frame *f, const la_geometry *g)
+/* Give argument 0 the geometry 'g' in place, checked against its storage. Dim
+** k was from[k] before, or is new (-1); NULL drops the names. */
+static la_status regeometry(la_frame *f, const la_geometry *g, const int *from)
 {
     la_tensor *t = la_arg(f, 0);
+    la_names *names = NULL;
     if (t->storage)
         LA_TRY(la_extent_check(g->ndim, g->sizes, g->strides, g->offset,
                                (int64_t)la_itemsize(t), t->storage->nbytes));
-    if (t->names)
-        la_tensor_set_names(t, NULL);
-    LA_TRY(la_tensor_set_geometry(t, g->ndim, g->sizes, g->strides));
+    if (from)
+        LA_TRY(la_names_pick(t->names, g->ndim, from, &names));
+    la_status status = la_tensor_set_geometry(t, g->ndim, g->sizes,
+                                              g->strides);
+    if (status) {
+        la_names_release(names);
+        return status;
+    }
     t->offset = g->offset;
+    la_tensor_set_names(t, names);
     return la_same_result(f);
 }
 
@@ -27,19 +35,36 @@ la_status la_meta_squeeze_(la_frame *f)
     int n = la_has(f, 1) ? (int)dims->ints.n : -1;
     la_geometry g;
     uint64_t mask;
+    int kept = 0, from[LA_MAX_DIMS];
     la_geometry_of(t, &g);
     LA_TRY(la_blame(la_dim_mask(n, n < 0 ? NULL : dims->ints.list, g.ndim,
                                 &mask), 2));
+    for (int d = 0; d < g.ndim; d++)
+        if (g.sizes[d] != 1 || !(mask >> d & 1))
+            from[kept++] = d;
     LA_TRY(la_geo_squeeze(&g, mask));
-    return regeometry(f, &g);
+    return regeometry(f, &g, from);
 }
 
 la_status la_meta_unsqueeze_(la_frame *f)
 {
     la_geometry g;
+    int at, from[LA_MAX_DIMS];
     la_geometry_of(la_arg(f, 0), &g);
-    LA_TRY(la_blame(la_geo_unsqueeze(&g, la_arg_int(f, 1)), 2));
-    return regeometry(f, &g);
+    LA_TRY(la_blame(la_wrap_dim_end(la_arg_int(f, 1), g.ndim, &at), 2));
+    LA_TRY(la_geo_unsqueeze(&g, at));
+    for (int k = 0; k < g.ndim; k++)
+        from[k] = k < at ? k : k == at ? -1 : k - 1;
+    return regeometry(f, &g, from);
+}
+
+static la_status swap_dims(la_frame *f, la_geometry *g, int a, int b)
+{
+    int from[LA_MAX_DIMS];
+    LA_TRY(la_geo_transpose(g, a, b));
+    for (int k = 0; k < g->ndim; k++)
+        from[k] = k == a ? b : k == b ? a : k;
+    return regeometry(f, g, from);
 }
 
 la_status la_meta_transpose_(la_frame *f)
@@ -49,8 +74,7 @@ la_status la_meta_transpose_(la_frame *f)
     la_geometry_of(la_arg(f, 0), &g);
     LA_TRY(la_arg_dim(f, 1, g.ndim, &a));
     LA_TRY(la_arg_dim(f, 2, g.ndim, &b));
-    LA_TRY(la_geo_transpose(&g, a, b));
-    return regeometry(f, &g);
+    return swap_dims(f, &g, a, b);
 }
 
 la_status la_meta_t_(la_frame *f)
@@ -60,9 +84,7 @@ la_status la_meta_t_(la_frame *f)
     if (g.ndim > 2)
         return la_error(LA_ESHAPE, "t_() expects a tensor with <= 2 "
                         "dimensions, but self is %dD", g.ndim);
-    if (g.ndim == 2)
-        LA_TRY(la_geo_transpose(&g, 0, 1));
-    return regeometry(f, &g);
+    return g.ndim == 2 ? swap_dims(f, &g, 0, 1) : la_same_result(f);
 }
 
 static la_status strided_geometry(const la_frame *f, la_geometry *g)
@@ -89,7 +111,7 @@ la_status la_meta_as_strided_(la_frame *f)
 {
     la_geometry g;
     LA_TRY(strided_geometry(f, &g));
-    return regeometry(f, &g);
+    return regeometry(f, &g, NULL);
 }
 
 /* --- size and storage --- */

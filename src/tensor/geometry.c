@@ -82,14 +82,13 @@ uint32_t la_layout_flags(int ndim, const int64_t *sizes,
 /* Fill in the strides: all of them, or those given as -1. */
 static la_status plan_strides(la_plan *p, const int64_t *strides)
 {
-    int64_t *mine = p->dims + p->ndim;
-    la_contiguous_strides(p->ndim, p->dims, mine);
-    for (int d = 0; strides && d < p->ndim; d++) {
-        if (strides[d] < -1)
+    int64_t *mine = p->dims + p->ndim, step = 1;
+    for (int d = p->ndim - 1; d >= 0; d--) {
+        mine[d] = strides && strides[d] != -1 ? strides[d] : step;
+        if (mine[d] < 0)
             return la_error(LA_ESHAPE, "stride %lld of dimension %d is "
-                            "negative", (long long)strides[d], d + 1);
-        if (strides[d] >= 0)
-            mine[d] = strides[d];
+                            "negative", (long long)mine[d], d + 1);
+        step *= p->dims[d] > 1 ? p->dims[d] : 1;
     }
     return LA_OK;
 }
