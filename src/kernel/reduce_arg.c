@@ -1,16 +1,17 @@
 /* argmax, argmin, and max and min with positions. */
 #include "kernel/reduce_load.h"
 
-#define CALL_BEYONDV(S, a, b) BEYONDV(S, a, b)
+#define CALL_BETTER(S, a, b) BEYONDV(S, a, b)
+#define CALL_FMA(S, a, b, c) LA_CAT(S, _fma, , )(a, b, c)
 
 #define OP argmax
 #define BEYOND(a, b) ((a) > (b))
-#define BEYONDV(S, a, b) S##_max_nan(a, b)
+#define BEYONDV(S, a, b) S##_max(a, b)
 #include "kernel/reduce_args.inc"
 
 #define OP argmin
 #define BEYOND(a, b) ((a) < (b))
-#define BEYONDV(S, a, b) S##_min_nan(a, b)
+#define BEYONDV(S, a, b) S##_min(a, b)
 #include "kernel/reduce_args.inc"
 
 #define ARG(k) {rows_##k, cols_##k}

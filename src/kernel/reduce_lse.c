@@ -6,6 +6,9 @@
 #include <complex.h>
 
 #include "kernel/scan_load.h"
+#include "simd/math.h"
+
+#define CALL_MAX(S, a, b) LA_CAT(S, _max, , )(a, b)
 
 typedef struct tower {
     double top, re, im;
@@ -58,21 +61,41 @@ static inline tower of_complex(double _Complex z)
 
 #define ID f32
 #define T float
+#define A float
+#define LANE f32
+#define LOAD1(p) reduce_load_f32(p)
+#define LOADV(p) f32_load(p)
+#define EXP(v) f32_exp(v)
 #define FETCH(p) of_real(reduce_load_f32(p))
 #define STORE1(out, i, t) put_f32((out) + 4 * (i), whole_f32(t))
 #include "kernel/reduce_lse.inc"
 #define ID f64
 #define T double
+#define A double
+#define LANE f64
+#define LOAD1(p) reduce_load_f64(p)
+#define LOADV(p) f64_load(p)
+#define EXP(v) f64_exp(v)
 #define FETCH(p) of_real(reduce_load_f64(p))
 #define STORE1(out, i, t) put_f64((out) + 8 * (i), whole(t))
 #include "kernel/reduce_lse.inc"
 #define ID f16
 #define T la_f16
+#define A float
+#define LANE f32
+#define LOAD1(p) reduce_load_f16(p)
+#define LOADV(p) f16_load(p)
+#define EXP(v) f32_exp(v)
 #define FETCH(p) of_real(reduce_load_f16(p))
 #define STORE1(out, i, t) put_f16((out) + 2 * (i), whole(t))
 #include "kernel/reduce_lse.inc"
 #define ID bf16
 #define T la_bf16
+#define A float
+#define LANE f32
+#define LOAD1(p) reduce_load_bf16(p)
+#define LOADV(p) bf16_load(p)
+#define EXP(v) f32_exp(v)
 #define FETCH(p) of_real(reduce_load_bf16(p))
 #define STORE1(out, i, t) put_bf16((out) + 2 * (i), whole(t))
 #include "kernel/reduce_lse.inc"

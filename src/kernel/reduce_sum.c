@@ -54,6 +54,7 @@
 
 /* Wrapping is done in unsigned numbers, whose overflow has a meaning. */
 #define OP isum
+#define PARTIAL
 #define ACC(T) uint64_t
 #define COMB1(a, b) ((a) + (b))
 #define MAP1(x) (x)
