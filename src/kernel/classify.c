@@ -6,6 +6,7 @@
 #define RESULT uint8_t
 #define EXPR(a) ((a) != (a))
 #include "kernel/each_real.inc"
+#define NO_PRODUCTS 1
 #define EXPR(a) CXF(isnan)(a)
 #include "kernel/each_complex.inc"
 #include "kernel/table.inc"
@@ -18,6 +19,7 @@
 #define RESULT uint8_t
 #define EXPR(a) INFINITE(a)
 #include "kernel/each_real.inc"
+#define NO_PRODUCTS 1
 #define EXPR(a) (INFINITE((a).re) || INFINITE((a).im))
 #include "kernel/each_complex.inc"
 #include "kernel/table.inc"
@@ -27,6 +29,7 @@
 #define RESULT uint8_t
 #define EXPR(a) FINITE(a)
 #include "kernel/each_real.inc"
+#define NO_PRODUCTS 1
 #define EXPR(a) (FINITE((a).re) && FINITE((a).im))
 #include "kernel/each_complex.inc"
 #include "kernel/table.inc"
@@ -48,6 +51,7 @@
 #define NAME isreal
 #define ARITY 1
 #define RESULT uint8_t
+#define NO_PRODUCTS 1
 #define EXPR(a) ((a).im == 0)
 #include "kernel/each_complex.inc"
 #include "kernel/table.inc"

@@ -1,15 +1,31 @@
 /* Comparisons; the result is bool. */
 #include "kernel/complex.h"
 
+/* 16-bit floats are compared by their bits: 'inf' is the pattern of infinity.
+** rank() orders them as integers, with one 0. */
+static inline bool nan16(uint16_t a, uint16_t b, uint16_t inf)
+{
+    return ((a & 0x7fff) > inf) | ((b & 0x7fff) > inf);
+}
+static inline int16_t rank16(uint16_t a)
+{
+    int16_t size = (int16_t)(a & 0x7fff), sign = (int16_t)a >> 15;
+    return (int16_t)((size ^ sign) - sign);
+}
+#define COMPARE16(op, a, b, inf) \
+    ((rank16(a) op rank16(b)) & !nan16(a, b, inf))
+
 #define NAME eq
 #define ARITY 2
 #define RESULT uint8_t
+#define EXPR16(a, b, inf) COMPARE16(==, a, b, inf)
 #define EXPR(a, b) ((a) == (b))
 #include "kernel/each_real.inc"
 #define EXPR(a, b) ((a) == (b))
 #include "kernel/each_bits.inc"
 #define EXPR(a, b) ((a) == (b))
 #include "kernel/each_bool.inc"
+#define NO_PRODUCTS 1
 #define EXPR(a, b) ((a).re == (b).re && (a).im == (b).im)
 #include "kernel/each_complex.inc"
 #include "kernel/table.inc"
@@ -17,12 +33,14 @@
 #define NAME ne
 #define ARITY 2
 #define RESULT uint8_t
+#define EXPR16(a, b, inf) ((rank16(a) != rank16(b)) | nan16(a, b, inf))
 #define EXPR(a, b) ((a) != (b))
 #include "kernel/each_real.inc"
 #define EXPR(a, b) ((a) != (b))
 #include "kernel/each_bits.inc"
 #define EXPR(a, b) ((a) != (b))
 #include "kernel/each_bool.inc"
+#define NO_PRODUCTS 1
 #define EXPR(a, b) ((a).re != (b).re || (a).im != (b).im)
 #include "kernel/each_complex.inc"
 #include "kernel/table.inc"
@@ -30,6 +48,7 @@
 #define NAME lt
 #define ARITY 2
 #define RESULT uint8_t
+#define EXPR16(a, b, inf) COMPARE16(<, a, b, inf)
 #define EXPR(a, b) ((a) < (b))
 #include "kernel/each_real.inc"
 #define EXPR(a, b) ((a) < (b))
@@ -41,6 +60,7 @@
 #define NAME le
 #define ARITY 2
 #define RESULT uint8_t
+#define EXPR16(a, b, inf) COMPARE16(<=, a, b, inf)
 #define EXPR(a, b) ((a) <= (b))
 #include "kernel/each_real.inc"
 #define EXPR(a, b) ((a) <= (b))
@@ -52,6 +72,7 @@
 #define NAME gt
 #define ARITY 2
 #define RESULT uint8_t
+#define EXPR16(a, b, inf) COMPARE16(>, a, b, inf)
 #define EXPR(a, b) ((a) > (b))
 #include "kernel/each_real.inc"
 #define EXPR(a, b) ((a) > (b))
@@ -63,6 +84,7 @@
 #define NAME ge
 #define ARITY 2
 #define RESULT uint8_t
+#define EXPR16(a, b, inf) COMPARE16(>=, a, b, inf)
 #define EXPR(a, b) ((a) >= (b))
 #include "kernel/each_real.inc"
 #define EXPR(a, b) ((a) >= (b))

@@ -16,6 +16,7 @@
 #define LA_KERNEL_DRIVE_H
 
 #include "kernel/kernel.h"
+#include "simd/pack16.h"
 #include "simd/pairs.h"
 
 enum {
@@ -61,6 +62,11 @@ static inline f32v c64_load(const void *p) { return f32_load(p); }
 static inline f64v c128_load(const void *p) { return f64_load(p); }
 static inline void c64_store(void *p, f32v v) { f32_store(p, v); }
 static inline void c128_store(void *p, f64v v) { f64_store(p, v); }
+static inline void c64_store2(void *p, f32v a, f32v b) { f32_store2(p, a, b); }
+static inline void c128_store2(void *p, f64v a, f64v b)
+{
+    f64_store2(p, a, b);
+}
 static inline f32v c64_load_pad(const void *p, int64_t n, float pad)
 {
     return f32_load_pad(p, 2 * n, pad);
@@ -180,13 +186,14 @@ static bool streams(const core_info *c, const char *out, int64_t n,
         && (uintptr_t)out % c->size[0] == 0;
 }
 
-static void run_rows(const core_info *c, char **data, const int64_t *outer,
-                     unsigned repeat, int64_t n0, int64_t n1,
-                     const la_params *params)
+static __attribute__((noinline))
+void run_rows(const core_info *c, char **data, const int64_t *outer,
+              unsigned repeat, int64_t n0, int64_t n1,
+              const la_params *params)
 {
-    char *row[MAX_INPUTS + 1] = {NULL};
+    char *row[MAX_INPUTS + 1] = {data[0], data[1]};
     bool stream = streams(c, data[0], n0, params);
-    for (int k = 0; k <= c->ninputs; k++) row[k] = data[k];
+    for (int k = 2; k <= c->ninputs; k++) row[k] = data[k];
     for (int64_t j = 0; j < n1; j++) {
         if (stream) run_streaming(c, row, repeat, n0, params);
         else c->run(row, repeat, n0, params);
@@ -263,9 +270,10 @@ static void block_sides(const core_info *c, const int64_t *inner,
     }
 }
 
-static void run_blocks(const core_info *c, char **data, const int64_t *inner,
-                       const int64_t *outer, const int64_t *n,
-                       const la_params *params)
+static __attribute__((noinline))
+void run_blocks(const core_info *c, char **data, const int64_t *inner,
+                const int64_t *outer, const int64_t *n,
+                const la_params *params)
 {
     int64_t side[2];
     block b;
@@ -283,7 +291,8 @@ static void run_blocks(const core_info *c, char **data, const int64_t *inner,
 }
 
 /* The body of every element-wise loop; the contract is kernel.h's. One copy per
-** object: it is not worth a copy in each loop. */
+** object: it is not worth a copy in each loop. A single run, what small tensors
+** are, goes straight to the core. */
 static __attribute__((noinline, unused)) void drive(const core_info *c, char **data, const int64_t *strides,
                   int64_t n0, int64_t n1, const void *params)
 {
@@ -296,7 +305,9 @@ static __attribute__((noinline, unused)) void drive(const core_info *c, char **d
         if (strides[k] == 0) repeat |= 1u << k;
         else if (strides[k] != c->size[k]) runs = false;
     }
-    if (runs && (n1 == 1 || n0 >= SHORT_ROW))
+    if (runs && n1 == 1 && !streams(c, data[0], n0, params))
+        c->run(data, repeat, n0, params);
+    else if (runs && (n1 == 1 || n0 >= SHORT_ROW))
         run_rows(c, data, outer, repeat, n0, n1, params);
     else
         run_blocks(c, data, strides, outer, n, params);

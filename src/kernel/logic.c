@@ -12,6 +12,7 @@
 #include "kernel/each_bits.inc"
 #define EXPR(a, b) ((a) & (b))
 #include "kernel/each_bool.inc"
+#define NO_PRODUCTS 1
 #define EXPR(a, b) (TRUE_(a) & TRUE_(b))
 #include "kernel/each_complex.inc"
 #include "kernel/table.inc"
@@ -25,6 +26,7 @@
 #include "kernel/each_bits.inc"
 #define EXPR(a, b) ((a) | (b))
 #include "kernel/each_bool.inc"
+#define NO_PRODUCTS 1
 #define EXPR(a, b) (TRUE_(a) | TRUE_(b))
 #include "kernel/each_complex.inc"
 #include "kernel/table.inc"
@@ -38,6 +40,7 @@
 #include "kernel/each_bits.inc"
 #define EXPR(a, b) ((a) ^ (b))
 #include "kernel/each_bool.inc"
+#define NO_PRODUCTS 1
 #define EXPR(a, b) (TRUE_(a) ^ TRUE_(b))
 #include "kernel/each_complex.inc"
 #include "kernel/table.inc"
@@ -51,6 +54,7 @@
 #include "kernel/each_bits.inc"
 #define EXPR(a) ((a) ^ 1)
 #include "kernel/each_bool.inc"
+#define NO_PRODUCTS 1
 #define EXPR(a) (!TRUE_(a))
 #include "kernel/each_complex.inc"
 #include "kernel/table.inc"

@@ -1,10 +1,18 @@
 /* Operations of three inputs: where, lerp, addcmul, addcdiv. */
 #include "kernel/complex.h"
 
+/* By bits: a choice between two loads is not made into vectors. */
+static inline pair16 choose16(uint8_t a, pair16 b, pair16 c)
+{
+    uint64_t all = 0 - (uint64_t)(a != 0);
+    return (pair16){c.low ^ ((b.low ^ c.low) & all),
+                    c.high ^ ((b.high ^ c.high) & all)};
+}
+
 #define NAME where
 #define ARITY 3
 #define IN1 uint8_t
-#define EXPR(a, b, c) ((a) ? (b) : (c))
+#define EXPR(a, b, c) RAW_CHOOSE(a, b, c)
 #include "kernel/each_raw.inc"
 #include "kernel/table.inc"
 

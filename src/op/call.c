@@ -67,15 +67,19 @@ static la_status call(int id, la_form form, la_tensor *out, int n,
                       const la_value *given, la_frame *f)
 {
     la_value args[LA_MAX_ARGS];
-    owned o = {.n = 0};
+    owned o;
     const la_op *op = la_op_at(id);
+    o.n = 0;
     if (!op) return la_error(LA_EARG, "no operation %d", id);
     const la_schema *s = la_schema_of(op);
-    memset(f, 0, sizeof(*f));
     f->op = op;
     f->form = form;
     f->args = args;
     f->nargs = s->nparams;
+    f->nresults = 0;
+    f->keys = 0;
+    memset(f->outs, 0, sizeof(f->outs));
+    memset(f->scratch, 0, sizeof(f->scratch));   /* results: by the gate */
     f->outs[0] = out;
     la_status status = fill(s, n, given, args, &o);
     if (!status) status = la_dispatch(f);

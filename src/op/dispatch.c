@@ -284,7 +284,10 @@ static la_status run_resolved(la_frame *f)
 la_status la_dispatch(la_frame *f)
 {
     gate g = {0, 0};
-    memset(f->results, 0, sizeof(f->results));
+    for (int k = 0; k < LA_MAX_RESULTS; k++) {  /* memset is slower here */
+        f->results[k].tag = LA_VNONE;
+        f->results[k].tensor = NULL;
+    }
     LA_TRY(check_args(f, &g));
     if (f->form != LA_FUNCTIONAL) LA_TRY(check_outputs(f, &g));
     if (la_trace_on) la_trace_call(f->op->signature);

@@ -119,10 +119,10 @@ static la_status run_direct(la_frame *f, const la_family *family,
     if (family->result != LA_UNDEFINED) result = family->result;
     LA_TRY(make_plan(f, family, dtype, &plan));
     LA_TRY(la_tensor_empty(lead->ndim, la_sizes(lead), result, &out));
+    memset(d.strides, 0, sizeof(d.strides));
     d.data[0] = la_data(out);
     d.strides[0] = (int64_t)la_dtype_size(result);
     for (int k = 0; k < n; k++) take_input(&d, k + 1, la_arg(f, k), dtype);
-    for (int k = 0; k <= n; k++) d.strides[n + 1 + k] = 0;
     plan.loop(d.data, d.strides, out->numel, 1, &plan.params);
     la_set_result(f, 0, out);
     return LA_OK;

@@ -1,0 +1,379 @@
+-- Element-wise arithmetic: layouts, edges, dtypes, refusals. Values come from
+-- the golden records; here are the promises that hold between calls.
+local la = require "lunarray"
+
+local floats = {"float16", "bfloat16", "float32", "float64"}
+local integers = {"uint8", "int8", "int16", "int32", "int64",
+  "uint16", "uint32", "uint64"}
+local complexes = {"complex32", "complex64", "complex128"}
+
+local function refused(text, f, ...)
+  local ok, message = pcall(f, ...)
+  assert.is_false(ok)
+  assert.same("string", type(message))
+  assert.truthy(message:find(text, 1, true), message .. " lacks " .. text)
+end
+
+local function bits(x) return x:contiguous():tostring_raw() end
+
+-- Values of both signs and sizes, and the special ones for floats.
+local function sample(dtype, n, seed)
+  local function spread(step)
+    local k = la.arange(n, {dtype = "float64"}) * step
+    return (k:remainder(1009) - 504.25) / 37
+  end
+  local x = spread(389 + seed)
+  if dtype:find "float" then
+    x[1], x[2], x[3], x[4] = 0.0, -0.0, 1 / 0, -1 / 0
+  end
+  if dtype == "bool" then return x:gt(0) end
+  if dtype:find "^uint" then x = x:abs():floor() + 1 end
+  if dtype:find "^int" then x = x:sign() * (x:abs():floor() + 1) end
+  if dtype:find "complex" then
+    return la.complex(x, spread(577 + seed)):to(dtype)
+  end
+  return x:to(dtype)
+end
+
+local function operations(dtype)
+  local list = {"add", "mul", "eq", "logical_and"}
+  local function put(...) for _, o in ipairs {...} do list[#list + 1] = o end end
+  if not dtype:find "complex" then put("lt", "maximum", "fmin") end
+  if dtype ~= "bool" then put("sub", "div", "pow") end
+  if dtype:find "int" or dtype == "bool" then put("bitwise_xor") end
+  if dtype:find "int" then
+    put("floor_divide", "remainder", "fmod", "gcd", "bitwise_right_shift")
+  elseif dtype:find "^b?float" then
+    put("floor_divide", "remainder", "fmod", "copysign", "nextafter")
+  end
+  return list
+end
+
+local function every_dtype()
+  local all = {"bool"}
+  for _, group in ipairs {floats, integers, complexes} do
+    for _, d in ipairs(group) do all[#all + 1] = d end
+  end
+  return all
+end
+
+describe("an element's bits", function()
+  it("do not depend on the layout", function()
+    for _, dtype in ipairs(every_dtype()) do
+      local a, b = sample(dtype, 35 * 18, 1), sample(dtype, 35 * 18, 2)
+      local x, y = a:view(35, 18), b:view(35, 18)
+      local xt, yt = x:t():contiguous():t(), y:t():contiguous():t()
+      local wide = la.stack({x, x}, 3)
+      for _, op in ipairs(operations(dtype)) do
+        local want = bits(x[op](x, y))
+        local what = op .. " " .. dtype
+        assert.same(want, bits(xt[op](xt, yt)), what)
+        assert.same(want, bits(xt[op](xt, y)), what)
+        assert.same(want, bits(x[op](x, yt)), what)
+        local gaps = wide:select(3, 1)
+        assert.same(want, bits(gaps[op](gaps, y)), what)
+        local out = la.empty(18, 35, {dtype = x[op](x, y).dtype}):t()
+        if op ~= "maximum" and op ~= "fmin" then
+          la[op](x, yt, {out = out})
+          assert.same(want, bits(out), what)
+        end
+      end
+    end
+  end)
+
+  it("do not depend on the count, nor on the position", function()
+    for _, dtype in ipairs {"float32", "float64", "bfloat16", "int8",
+      "complex64"} do
+      local a, b = sample(dtype, 100, 3), sample(dtype, 100, 4)
+      for _, op in ipairs {"add", "mul", "div", "pow"} do
+        local whole = bits(a[op](a, b))
+        local size = #whole // 100
+        for _, at in ipairs {{1, 1}, {2, 4}, {7, 17}, {3, 99}, {100, 100}} do
+          local p, q = a[{{at[1], at[2]}}], b[{{at[1], at[2]}}]
+          assert.same(whole:sub((at[1] - 1) * size + 1, at[2] * size),
+            bits(p[op](p, q)), op .. " " .. dtype)
+        end
+      end
+    end
+  end)
+
+  it("do not depend on the number of threads", function()
+    local before = la.get_num_threads()
+    local a, b = sample("float32", 300001, 5), sample("float32", 300001, 6)
+    local results = {}
+    for _, n in ipairs {1, 2, 7} do
+      la.set_num_threads(n)
+      results[#results + 1] = bits(a:remainder(b)) .. bits(a:lerp(b, 0.3))
+        .. bits(a:add(b, {alpha = 0.1}))
+    end
+    la.set_num_threads(before)
+    assert.truthy(results[1] == results[2] and results[1] == results[3])
+  end)
+
+  it("of a number beside a tensor are those of a full tensor", function()
+    for _, dtype in ipairs {"float32", "float64", "int16", "complex64"} do
+      local a, number = sample(dtype, 77, 7), 3
+      local full = la.full({77}, number, {dtype = dtype})
+      for _, op in ipairs {"add", "sub", "mul", "div", "eq"} do
+        assert.same(bits(a[op](a, full)), bits(a[op](a, number)), op)
+      end
+      assert.same(bits(full - a), bits(number - a))
+      assert.same(bits(full * a), bits(number * a))
+    end
+  end)
+
+  it("are those of the values written out, past the caches too", function()
+    local n = 9000001   -- streaming stores
+    local a = la.arange(n, {dtype = "float32"})
+    local b = a[{{2, n}}]
+    local sum, part = a + 1, b + 1
+    assert.truthy(sum[{{2, n}}] == part)
+    assert.same(n, sum[n]:item())
+    assert.same(2.0, part[1]:item())
+  end)
+end)
+
+describe("edges", function()
+  it("0-dim, empty and expanded tensors", function()
+    for _, dtype in ipairs(every_dtype()) do
+      local z, e = la.ones({}, {dtype = dtype}), la.ones(0, 3, {dtype = dtype})
+      assert.same(0, (z + z).ndim)
+      assert.same({0, 3}, {table.unpack((e * e).shape)})
+      assert.same({0, 3}, {table.unpack((e + z).shape)})
+      local wide = z:expand(4, 5)
+      assert.truthy((wide * wide) == la.ones(4, 5, {dtype = dtype}))
+      assert.same({5, 1}, (wide * wide):stride())
+    end
+  end)
+
+  it("writing into overlapping memory is refused, onto itself works", function()
+    local x = la.arange(6, {dtype = "float32"})
+    refused("refer to a single memory location", function()
+      x[{{2, 6}}]:add_(x[{{1, 5}}])
+    end)
+    refused("more than one element of the written-to tensor", function()
+      la.zeros(1):expand(3):add_(1)
+    end)
+    x:mul_(x)
+    assert.same({0.0, 1.0, 4.0, 9.0, 16.0, 25.0}, x:totable())
+    la.add(x, x, {out = x})
+    assert.same(50.0, x[6]:item())
+  end)
+
+  it("out of another dtype or shape is refused unchanged", function()
+    local x, out = la.ones(3) / 3, la.full({3}, 7, {dtype = "int32"})
+    refused("can't be cast", la.add, x, x, {out = out})
+    assert.same({7, 7, 7}, out:totable())
+    refused("doesn't match the broadcast shape", function()
+      la.ones(2, 1):mul_(la.ones(2, 3))
+    end)
+    refused("The size of tensor a (2) must match the size of tensor b (3) at "
+      .. "non-singleton dimension 1",
+      function() return la.ones(2) + la.ones(3) end)
+  end)
+end)
+
+describe("integers", function()
+  it("divided by zero are an error and nothing is written", function()
+    for _, dtype in ipairs(integers) do
+      local x = la.full({70}, 5, {dtype = dtype})
+      local zero = la.ones(70, {dtype = dtype})
+      zero[64] = 0
+      local version = x._version
+      for _, op in ipairs {"floor_divide", "remainder", "fmod"} do
+        refused("ZeroDivisionError", x[op], x, 0)
+        refused("ZeroDivisionError", x[op], x, zero)
+        refused("ZeroDivisionError", x[op .. "_"], x, zero)
+        refused("ZeroDivisionError", x[op], x, zero[64]:expand(70))
+      end
+      refused("ZeroDivisionError", x.div, x, zero, {rounding_mode = "floor"})
+      assert.same(version, x._version)
+      assert.truthy(x == la.full({70}, 5, {dtype = dtype}))
+    end
+  end)
+
+  it("smallest by -1 wraps to itself, without a trap", function()
+    for dtype, bit in pairs {int8 = 7, int16 = 15, int32 = 31, int64 = 63} do
+      local least = la.full({33}, -1 << bit, {dtype = dtype})
+      local by = la.full({33}, -1, {dtype = dtype})
+      assert.truthy(least:floor_divide(by) == least)
+      assert.truthy(least:div(by, {rounding_mode = "trunc"}) == least)
+      assert.truthy(least:remainder(by) == least * 0)
+      assert.truthy(least:fmod(by) == least * 0)
+      assert.truthy(-least == least)
+      assert.truthy(least:abs() == least)
+      assert.same(0, least:gcd(least):add(least)[1]:item())
+    end
+  end)
+
+  it("floor like Lua, in every combination of signs", function()
+    for a = -7, 7 do
+      for b = -4, 4 do
+        if b ~= 0 then
+          local x = la.full({5}, a, {dtype = "int32"})
+          assert.same(a // b, (x // b)[5]:item())
+          assert.same(a % b, (x % b)[5]:item())
+          assert.same(math.fmod(a, b), x:fmod(b)[5]:item())
+        end
+      end
+    end
+  end)
+
+  it("shifted too far or by less than nothing are 0, or keep the sign", function()
+    local x = la.tensor {-8, 8, 1}
+    assert.same({0, 0, 0}, (x << 64):totable())
+    assert.same({0, 0, 0}, (x << -1):totable())
+    assert.same({-1, 0, 0}, (x >> 64):totable())
+    assert.same({-1, 0, 0}, (x >> -1):totable())
+    assert.same({-4, 4, 0}, (x >> 1):totable())
+    local u = la.tensor({200, 3}, {dtype = "uint8"})
+    assert.same({0, 0}, (u >> 8):totable())
+    assert.same({144, 6}, (u << 1):totable())
+  end)
+
+  it("to negative powers are refused, elements give 0, 1 or -1", function()
+    local x = la.tensor {2, 1, -1, 0}
+    refused("negative integer powers", function() return x ^ -1 end)
+    local e = la.tensor {-1, -1, -3, -2}
+    assert.same({0, 1, -1, 0}, x:pow(e):totable())
+    assert.same({8, 1, -1, 0}, (x ^ 3):totable())
+  end)
+end)
+
+describe("floats", function()
+  local nan, inf = 0 / 0, 1 / 0
+
+  it("divide by zero without an error", function()
+    local x = la.tensor {1.0, -1.0, 0.0}
+    assert.same({inf, -inf}, (x / 0)[{{1, 2}}]:totable())
+    assert.same({inf, -inf}, (x // 0)[{{1, 2}}]:totable())
+    assert.truthy(x:remainder(0):isnan():all())
+    assert.truthy(x:fmod(0):isnan():all())
+  end)
+
+  it("have the exact remainder, also of huge quotients", function()
+    for _, dtype in ipairs {"float32", "float64"} do
+      local a = la.tensor({1e30, -1e30, 5.5, -5.5, 1e-40, 7},
+        {dtype = dtype})
+      local b = la.tensor({3, 3, 2, 2, 1e-42, inf}, {dtype = dtype})
+      local want, av, bv = {}, a:totable(), b:totable()
+      for i = 1, 6 do want[i] = math.fmod(av[i], bv[i]) end
+      assert.same(want, a:fmod(b):totable())
+    end
+  end)
+
+  it("hand NaN on in maximum, minimum and clamp, not in fmax", function()
+    local x, y = la.tensor {nan, 1, nan}, la.tensor {1, nan, nan}
+    assert.truthy(la.maximum(x, y):isnan():all())
+    assert.truthy(la.minimum(x, y):isnan():all())
+    assert.same({1.0, 1.0}, la.fmax(x, y)[{{1, 2}}]:totable())
+    assert.same({1.0, 1.0}, la.fmin(x, y)[{{1, 2}}]:totable())
+    assert.truthy(x:clamp(0, 2)[1]:isnan():item())
+    assert.truthy(x:relu()[1]:isnan():item())
+    assert.same({false, false, false}, x:eq(x):logical_and(y:eq(y)):totable())
+  end)
+
+  it("compare 16-bit values as their floats do", function()
+    for _, dtype in ipairs {"float16", "bfloat16"} do
+      local v = la.tensor({0, -0.0, 1, -1, inf, -inf, nan, 2.5, -2.5, 1e-7},
+        {dtype = dtype})
+      local a, b = v:unsqueeze(1), v:unsqueeze(2)
+      for _, op in ipairs {"eq", "ne", "lt", "le", "gt", "ge"} do
+        local want = la[op](a:float(), b:float())
+        assert.truthy(la[op](a, b) == want, op .. " " .. dtype)
+      end
+    end
+  end)
+
+  it("round halves to even, and to decimals", function()
+    local x = la.tensor {0.5, 1.5, 2.5, -0.5, -1.5}
+    assert.same({0.0, 2.0, 2.0, -0.0, -2.0}, x:round():totable())
+    assert.same(-inf, 1 / x:round()[4]:item())
+    assert.same({1.25, -3.5}, la.tensor({1.254, -3.499},
+      {dtype = "float64"}):round {decimals = 2}:totable())
+    assert.same(1200.0, la.tensor(1234.0):round {decimals = -2}:item())
+  end)
+end)
+
+describe("refusals", function()
+  it("of alpha follow the dtype", function()
+    local x = la.tensor {1, 2}
+    refused("For integral input tensors, argument alpha must not be a "
+      .. "floating point number.", x.add, x, x, {alpha = 0.5})
+    refused("Boolean alpha only supported for Boolean results.",
+      x.add, x, x, {alpha = true})
+    assert.same({3, 6}, x:add(x, {alpha = 2}):totable())
+    assert.same({-1, -2}, x:sub(x, {alpha = 2}):totable())
+    assert.same({1, 2}, x:rsub(x, {alpha = 0}):totable())
+  end)
+
+  it("of bool subtraction and negation", function()
+    local x = la.tensor {true, false}
+    refused("two bool tensors", function() return x - x end)
+    refused("with a bool tensor", function() return x - 1 end)
+    refused("Negation", function() return -x end)
+    assert.same({true, false}, (x + x):totable())
+    assert.same({true, false}, (x * x):totable())
+    assert.same({2, 1}, (x + 1):totable())
+  end)
+
+  it("name the dtype a kernel lacks", function()
+    local x = la.tensor {1.5}
+    refused("not implemented for 'Float'", function() return x & x end)
+    refused("not implemented for 'Long'", function()
+      return la.tensor {1}:nextafter(la.tensor {2})
+    end)
+    refused("bool", x.masked_fill, x, la.tensor {1}, 0)
+    refused("bool", la.where, x, x, x)
+    refused("value cannot be converted", function()
+      return la.zeros(2, {dtype = "uint8"}):masked_fill(
+        la.tensor {true, false}, 300)
+    end)
+    refused("at least one of", x.clamp, x)
+    refused("rounding_mode", x.div, x, x, {rounding_mode = "up"})
+    refused("did not match", la.isclose, x, x:double())
+  end)
+end)
+
+describe("choice", function()
+  it("where takes numbers, any dtypes and layouts", function()
+    local c = la.tensor {true, false, true}
+    assert.same({1.0, 2.5, 1.0}, la.where(c, 1, la.full({3}, 2.5)):totable())
+    assert.same("int64", la.where(c, 1, 2).dtype)
+    assert.same("float32", la.where(c, 1, 2.0).dtype)
+    for _, dtype in ipairs(every_dtype()) do
+      local a, b = sample(dtype, 60, 8), sample(dtype, 60, 9)
+      local m = sample("bool", 60, 10)
+      local w, picks = bits(la.where(m, a, b)), {}
+      local size = #w // 60
+      local ra, rb, rm = bits(a), bits(b), m:totable()
+      for i = 1, 60 do
+        local from = rm[i] and ra or rb
+        picks[i] = from:sub((i - 1) * size + 1, i * size)
+      end
+      assert.same(table.concat(picks), w, dtype)
+    end
+  end)
+
+  it("masked_fill keeps the dtype and cuts", function()
+    local x = la.tensor {1, 2, 3}
+    assert.same({1, 2, 2}, x:masked_fill(x:gt(2), 2.5):totable())
+    x:masked_fill_(x:lt(2), 9)
+    assert.same({9, 2, 3}, x:totable())
+  end)
+
+  it("clamp takes numbers and tensors, and one side", function()
+    local x = la.tensor {1, 5, 9}
+    assert.same({2, 5, 8}, x:clamp(2, 8):totable())
+    assert.same({1, 4, 4}, x:clamp({max = 4}):totable())
+    assert.same({3, 5, 9}, x:clamp(la.tensor {3, 3, 3}):totable())
+    assert.same({2, 2, 2}, x:clamp(8, 2):totable())
+    assert.same("float32", x:clamp(1.5).dtype)
+  end)
+
+  it("divmod gives both", function()
+    local q, r = la.tensor {7, -7}:divmod(2)
+    assert.same({3, -4}, q:totable())
+    assert.same({1, 1}, r:totable())
+  end)
+end)
