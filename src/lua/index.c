@@ -12,6 +12,7 @@
 #include "lua/face.h"
 #include "lua/index.h"
 #include "tensor/scalar.h"
+#include "tensor/shape.h"
 
 enum { MAX_ITEMS = 2 * LA_MAX_DIMS };
 
@@ -130,9 +131,13 @@ static void read_key(lua_State *L, int at, key *k)
 
 /* ---- the view: owns, never raises ---- */
 
-/* Reading on from here, no Lua code runs. */
+/* Reading on from here, no Lua code runs. Where nothing records (quick), the
+** view is only described until it is needed; otherwise each step is a call of
+** an operation. */
 typedef struct walk {
-    la_tensor *base, *view;         /* view: owned */
+    la_tensor *base, *view;         /* view: owned; not there while quick */
+    bool quick;
+    la_geometry place;
     int dim;
     la_tensor *lists[LA_MAX_DIMS];  /* for index: borrowed or in owned */
     int nlists, reach;              /* entries; dims of the view they cover */
@@ -150,10 +155,36 @@ static void walk_drop(walk *w)
 }
 #define WALK __attribute__((cleanup(walk_drop))) walk
 
+/* Only what is read before it is set: the rest is large. */
+static void walk_init(walk *w)
+{
+    w->view = NULL;
+    w->dim = w->nlists = w->reach = w->nowned = w->nreversed = 0;
+    w->quick = w->advanced = false;
+}
+
 static void step_to(walk *w, la_tensor *next)
 {
     la_tensor_release(w->view);
     w->view = next;
+}
+
+static int view_ndim(const walk *w)
+{
+    return w->quick ? w->place.ndim : w->view->ndim;
+}
+
+static int64_t view_size(const walk *w)
+{
+    return w->quick ? w->place.sizes[w->dim] : la_sizes(w->view)[w->dim];
+}
+
+/* From the description to the tensor. */
+static la_status make_view(walk *w)
+{
+    if (!w->quick) return LA_OK;
+    w->quick = false;
+    return la_view_make(w->base, &w->place, &w->view);
 }
 
 static la_status out_of_range(int64_t i, int dim, int64_t size)
@@ -178,7 +209,7 @@ static inline bool in_range(int64_t i, int64_t size)
 
 static la_status dim_left(const walk *w)
 {
-    if (w->dim < w->view->ndim) return LA_OK;
+    if (w->dim < view_ndim(w)) return LA_OK;
     if (w->base->ndim == 0)
         return la_error(LA_EINDEX, "invalid index of a 0-dim tensor. Use "
                         "x:item() to convert a 0-dim tensor to a number");
@@ -190,10 +221,11 @@ static la_status take_integer(walk *w, int64_t i)
 {
     la_tensor *next = NULL;
     LA_TRY(dim_left(w));
-    int64_t size = la_sizes(w->view)[w->dim];
+    int64_t size = view_size(w);
     if (!in_range(i, size)) return out_of_range(i, w->dim, size);
-    LA_TRY(la_run(select, &next, LA_T(w->view), LA_I(w->dim),
-                  LA_I(i > 0 ? i - 1 : i + size)));
+    i = i > 0 ? i - 1 : i + size;
+    if (w->quick) return la_geo_select(&w->place, w->dim, i);
+    LA_TRY(la_run(select, &next, LA_T(w->view), LA_I(w->dim), LA_I(i)));
     step_to(w, next);
     return LA_OK;
 }
@@ -234,7 +266,7 @@ static la_status take_range(walk *w, const item *it)
     int64_t first, end, step = it->step;
     la_tensor *next = NULL;
     LA_TRY(dim_left(w));
-    int64_t size = la_sizes(w->view)[w->dim];
+    int64_t size = view_size(w);
     int d = w->dim++;
     if (!it->has_first && !it->has_last && step == 1) return LA_OK;
     if (step > 0) forward(it, size, &first, &end);
@@ -243,6 +275,7 @@ static la_status take_range(walk *w, const item *it)
         w->reversed[w->nreversed++] = d;
         step = step == INT64_MIN ? INT64_MAX : -step;
     }
+    if (w->quick) return la_geo_slice(&w->place, d, first, end, step);
     LA_TRY(la_run(slice, &next, LA_T(w->view), LA_I(d), LA_I(first), LA_I(end),
                   LA_I(step)));
     step_to(w, next);
@@ -252,6 +285,7 @@ static la_status take_range(walk *w, const item *it)
 static la_status take_newaxis(walk *w)
 {
     la_tensor *next = NULL;
+    if (w->quick) return la_geo_unsqueeze(&w->place, w->dim++);
     LA_TRY(la_run(unsqueeze, &next, LA_T(w->view), LA_I(w->dim)));
     step_to(w, next);
     w->dim++;
@@ -275,6 +309,7 @@ static la_status take_truth(walk *w, bool yes)
 {
     la_tensor *t = NULL;
     int64_t n = yes;
+    LA_TRY(make_view(w));
     LA_TRY(la_run(unsqueeze, &t, LA_T(w->view), LA_I(w->dim)));
     step_to(w, t);
     LA_TRY(la_tensor_empty(1, &n, LA_INT64, &t));
@@ -338,11 +373,28 @@ static la_status take_items(walk *w, const key *k)
     return LA_OK;
 }
 
-static la_status walk_begin(walk *w, la_tensor *t, const key *k)
+/* Nothing has to be told of a view of such a tensor. */
+static bool plain(const la_tensor *t)
+{
+    const la_context *c = la_ctx();
+    return t->ndim > 0 && !t->names && !c->included_keys
+        && t->device == LA_CPU && t->dtype != LA_UNDEFINED
+        && !(t->flags & (LA_F_REQUIRES_GRAD | LA_F_ZERO));
+}
+
+static la_status walk_items(walk *w, la_tensor *t, const key *k)
 {
     w->base = t;
-    w->view = la_tensor_retain(t);
+    w->quick = k->n > 0 && plain(t);
+    if (w->quick) la_geometry_of(t, &w->place);
+    else w->view = la_tensor_retain(t);
     return take_items(w, k);
+}
+
+static la_status walk_begin(walk *w, la_tensor *t, const key *k)
+{
+    LA_TRY(walk_items(w, t, k));
+    return make_view(w);
 }
 
 static la_status turned(la_tensor *t, const walk *w, la_tensor **out)
@@ -352,8 +404,9 @@ static la_status turned(la_tensor *t, const walk *w, la_tensor **out)
 
 static la_status read_walk(la_tensor *t, const key *k, la_tensor **out)
 {
-    WALK w = {.dim = 0};
+    WALK w;
     la_tensor *next = NULL;
+    walk_init(&w);
     LA_TRY(walk_begin(&w, t, k));
     if (w.nreversed > 0) {
         LA_TRY(turned(w.view, &w, &next));
@@ -419,11 +472,32 @@ static la_status write_number(walk *w, const la_scalar *s)
     return write_lists(w, LA_T(one));
 }
 
+/* One element of a plain tensor; false when fill_ should see to it. */
+static bool write_element(const walk *w, const la_scalar *number)
+{
+    la_tensor *t = w->base;
+    la_dtype d = (la_dtype)t->dtype;
+    int64_t item = (int64_t)la_dtype_size(d);
+    if (!w->quick || w->advanced || w->place.ndim > 0 || !t->storage
+        || (t->flags & (LA_F_CONJ | LA_F_NEG)) || !t->storage->data
+        || (w->place.offset + 1) * item > t->storage->nbytes
+        || (t->storage->flags & LA_S_READ_ONLY)) return false;
+    if (la_scalar_store(number, d, t->storage->data + w->place.offset * item)) {
+        la_error_clear();
+        return false;
+    }
+    la_bump_version(t);
+    return true;
+}
+
 static la_status write_walk(la_tensor *t, const key *k, la_tensor *value,
                             const la_scalar *number)
 {
-    WALK w = {.dim = 0};
-    LA_TRY(walk_begin(&w, t, k));
+    WALK w;
+    walk_init(&w);
+    LA_TRY(walk_items(&w, t, k));
+    if (!value && write_element(&w, number)) return LA_OK;
+    LA_TRY(make_view(&w));
     if (!value) return write_number(&w, number);
     return w.advanced ? write_lists(&w, LA_T(value)) : write_plain(&w, value);
 }
@@ -431,14 +505,6 @@ static la_status write_walk(la_tensor *t, const key *k, la_tensor *value,
 /* ---- the metamethods ---- */
 
 /* x[i] of a plain tensor, without a call of an operation. */
-static bool plain(const la_tensor *t)
-{
-    const la_context *c = la_ctx();
-    return t->ndim > 0 && !t->names && !c->included_keys
-        && t->device == LA_CPU && t->dtype != LA_UNDEFINED
-        && !(t->flags & (LA_F_REQUIRES_GRAD | LA_F_ZERO));
-}
-
 static la_status quick_select(la_tensor *t, int64_t i, la_tensor **out)
 {
     const int64_t *sizes = la_sizes(t), *strides = la_strides(t);
