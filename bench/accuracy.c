@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "kernel/special.h"
 #include "simd/math.h"
 
 typedef struct {
@@ -64,6 +65,7 @@ static const unary table[] = {
     U(tanh, mpfr_tanh), U(asinh, mpfr_asinh), U(acosh, mpfr_acosh),
     U(atanh, mpfr_atanh), U(cbrt, mpfr_cbrt), U(erf, mpfr_erf),
     U(erfc, mpfr_erfc),
+    {"erfinv", f32_erfinv, f64_erfinv, special_erfinv, NULL},
     {"lgamma", f32_lgamma, f64_lgamma, ref_lgamma, mpfr_lgamma_},
     {"rsqrt", f32_rsqrt, f64_rsqrt, ref_rsqrt, mpfr_rec_sqrt},
     {"sigmoid", f32_sigmoid, f64_sigmoid, ref_sigmoid, mpfr_sigmoid},

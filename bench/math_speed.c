@@ -76,6 +76,7 @@ int main(void)
     ROW(sinh, -5, 5);
     ROW(cosh, -5, 5);
     ROW(cbrt, -50, 50);
+    ALONE(erfinv, -1, 1);
     ALONE(sigmoid, -6, 6);
     ALONE(silu, -6, 6);
     ALONE(gelu, -6, 6);

@@ -30,8 +30,8 @@
 
 #define NAME erfinv
 #define ARITY 1
-#define EXPR(a) (REAL)special_erfinv((double)(a))
-#include "kernel/each_real.inc"
+#define EXPR(a) VPICK_(a, erfinv)(a)
+#include "kernel/each_float.inc"
 #include "kernel/table.inc"
 
 #define NAME ndtri

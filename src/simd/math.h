@@ -20,4 +20,6 @@
 #define MASK i64v
 #include "simd/math_each.inc"
 
+#include "simd/math_erfinv.h"
+
 #endif
