@@ -35,19 +35,6 @@ void la_storage_release(la_storage *s)
         la_storage_destroy(s);
 }
 
-void la_storage_init(la_storage *s, la_device device, int64_t nbytes)
-{
-    atomic_init(&s->refs, 1);
-    s->flags = 0;
-    s->data = NULL;
-    s->nbytes = nbytes;
-    atomic_init(&s->version, 0);
-    s->device = device;
-    s->block_bytes = sizeof(la_storage);
-    s->release = NULL;
-    s->context = NULL;
-}
-
 la_status la_storage_new(int64_t nbytes, la_device device, la_storage **out)
 {
     if (nbytes < 0 || nbytes > LA_MAX_BYTES)

@@ -39,7 +39,19 @@ static inline la_storage *la_home_storage(const la_tensor *t)
 }
 
 /* A record with one reference and no data. */
-void la_storage_init(la_storage *s, la_device device, int64_t nbytes);
+static inline void la_storage_init(la_storage *s, la_device device,
+                                   int64_t nbytes)
+{
+    atomic_init(&s->refs, 1);
+    s->flags = 0;
+    s->data = NULL;
+    s->nbytes = nbytes;
+    atomic_init(&s->version, 0);
+    s->device = device;
+    s->block_bytes = sizeof(la_storage);
+    s->release = NULL;
+    s->context = NULL;
+}
 void la_storage_destroy(la_storage *s);
 
 /* Take over 's' as the storage of 't' and let go of the one before. */

@@ -33,11 +33,24 @@ static void drop_extras(la_tensor *t)
         la_tensor_release(t->base);
 }
 
+/* Header, record and data are one block that nobody else holds: the end of
+** nearly every small tensor. */
+static bool is_whole_block(const la_tensor *t, const la_storage *s)
+{
+    return (t->flags & LA_F_INLINE_BLOCK) && s == la_home_storage(t)
+        && (s->flags & LA_S_INLINE)
+        && atomic_load_explicit(&s->refs, memory_order_acquire) == 1;
+}
+
 static void destroy(la_tensor *t)
 {
     if (t->grad || t->names || t->base || t->dims != t->inline_dims)
         drop_extras(t);
     la_storage *s = t->storage;
+    if (is_whole_block(t, s)) {
+        la_mem_free(t, (size_t)s->block_bytes);
+        return;
+    }
     if (!(t->flags & LA_F_INLINE_BLOCK))
         la_mem_free(t, sizeof *t);
     else if (s != la_home_storage(t))
