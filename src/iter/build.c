@@ -190,6 +190,16 @@ static la_status output_shape_error(const la_iter *it, const la_tensor *t)
         shape_text(it->ndim, it->shape, want, sizeof want));
 }
 
+/* An out= that holds elements is somebody's: it is never resized. */
+static la_status wrong_out(const la_iter *it, const la_tensor *t)
+{
+    char have[400], want[400];
+    return la_error(LA_ESHAPE, "out has shape %s, the result needs %s: give a "
+        "tensor of that shape or an empty one",
+        shape_text(t->ndim, la_sizes(t), have, sizeof have),
+        shape_text(it->ndim, it->shape, want, sizeof want));
+}
+
 static la_status mark_resizes(la_iter *it, const la_iter_config *c)
 {
     for (int k = 0; k < it->noutputs; k++) {
@@ -197,8 +207,12 @@ static la_status mark_resizes(la_iter *it, const la_iter_config *c)
         if (!op->tensor) {
             op->will_resize = true;
         } else if (!c->static_shape && !same_sizes(it, op->tensor)) {
-            if ((it->flags & LA_IT_RESIZE_OUTPUTS) && !op->is_read_write)
+            bool may = (it->flags & LA_IT_RESIZE_OUTPUTS)
+                && !op->is_read_write;
+            if (may && op->tensor->numel == 0)
                 op->will_resize = true;
+            else if (may)
+                return wrong_out(it, op->tensor);
             else if (!it->is_reduction)
                 return output_shape_error(it, op->tensor);
         }

@@ -557,8 +557,9 @@ static bool fill_defaults(parser *p)
         if (param->required)
             return p->quiet ? false
                 : la_raise_arg(p->L, k + 1, p->name,
-                               "%s expected for '%s', got no value",
-                               la_type_name(param->type),
+                               "%s expected, got no value for '%s'",
+                               k == 0 && p->method ? "tensor"
+                               : la_type_name(param->type),
                                lua_pushlstring(p->L, param->name.text,
                                                (size_t)param->name.n));
         *v = param->fallback;

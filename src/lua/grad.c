@@ -353,7 +353,11 @@ la_status la_lua_error(lua_State *L, const char *what)
 {
     size_t n;
     const char *text = luaL_tolstring(L, -1, &n);
-    la_status status = la_error(LA_EGRAD, "%s: %s", what, text);
+    bool again = strstr(text, what) != NULL;   /* an inner call said it */
+    la_status status = strstr(text, "stack overflow")
+        ? la_error(LA_EGRAD, "%s: stack overflow", what)
+        : la_error(LA_EGRAD, "%s%s%s", again ? "" : what, again ? "" : ": ",
+                   text);
     lua_pop(L, 2);
     return status;
 }

@@ -1,0 +1,225 @@
+-- Recording and the engine: rules that single derivatives do not show.
+local la = require "lunarray"
+
+local function leaf(values)
+  return la.tensor(values, {dtype = "float64", requires_grad = true})
+end
+local function raises(text, f, ...)
+  local ok, why = pcall(f, ...)
+  assert.is_false(ok)
+  assert.is_truthy(tostring(why):find(text, 1, true), tostring(why))
+end
+
+describe("backward", function()
+  it("accumulates into leaves; zero_grad and nil forget", function()
+    local x = leaf{1, 2}
+    ;(x * 3):sum():backward()
+    ;(x * 4):sum():backward()
+    assert.is_true(x.grad == la.tensor({7, 7}, {dtype = "float64"}))
+    x:zero_grad()
+    assert.is_nil(x.grad)
+    x.grad = la.tensor({1, 1}, {dtype = "float64"})
+    x.grad = nil
+    assert.is_nil(x.grad)
+    assert.has_error(function() x.grad = la.ones(3) end)
+  end)
+
+  it("sums over shared inputs, diamonds and broadcasting", function()
+    local x, b = leaf{2}, leaf{{1}, {2}}
+    local y = x * x + x * b
+    y:sum():backward()
+    assert.are.equal(2 * 2 * 2 + 3, x.grad:item())
+    assert.are.same({{2}, {2}}, b.grad:totable())
+  end)
+
+  it("has three errors of its own", function()
+    raises("does not require grad", la.ones(1).backward, la.ones(1))
+    local x = leaf{1, 2}
+    raises("implicitly created only for scalar outputs", function()
+      ;(x * 2):backward()
+    end)
+    local y = (x * x):sum()
+    y:backward()
+    raises("second time", y.backward, y)
+    y = (x * x):sum()
+    y:backward{retain_graph = true}
+    assert.has_no.errors(function() y:backward() end)
+    raises("unknown keyword", y.backward, y, {retain = true})
+  end)
+
+  it("sees what was changed in place after it was saved", function()
+    local x = leaf{1, 2}
+    local y = x * 1
+    local z = (y * y):sum()
+    y:add_(1)
+    raises("modified by an inplace operation", z.backward, z)
+    raises("leaf Variable that requires grad", x.add_, x, 1)
+    raises("view of a leaf", function() x[1]:add_(1) end)
+    la.no_grad(function() x:add_(1) end)
+    assert.are.same({2, 3}, x:totable())
+  end)
+
+  it("follows changes through views", function()
+    local x = leaf{1, 2, 3}
+    local base = la.zeros(4, {dtype = "float64"})
+    base[{{2, 4}}] = x * x
+    assert.is_true(base.requires_grad)
+    local view = base[2]
+    ;(base * base):sum():backward()
+    assert.are.same({4, 32, 108}, x.grad:totable())
+    assert.are.equal(1, view:item())
+    local y = x * 2
+    local part = y[{{1, 2}}]
+    part:mul_(10)
+    x:zero_grad()
+    y:sum():backward()
+    assert.are.same({20, 20, 2}, x.grad:totable())
+  end)
+
+  it("differentiates again", function()
+    local x = leaf{2}
+    local g = la.grad(x ^ 4, x, {create_graph = true})
+    local g2 = la.grad(g, x, {create_graph = true})
+    local g3 = la.grad(g2, x)
+    assert.are.same({32, 48, 48}, {g:item(), g2:item(), g3:item()})
+    raises("not have been used", la.grad, (x * 1), leaf{1})
+    assert.is_nil((la.grad(x * 1, leaf{1}, {allow_unused = true})))
+  end)
+
+  it("stops at detach and under no_grad", function()
+    local x = leaf{3}
+    assert.is_false(x:detach().requires_grad)
+    la.no_grad(function()
+      assert.is_false((x * 2).requires_grad)
+      la.enable_grad(function() assert.is_true((x * 2).requires_grad) end)
+      assert.is_false(la.is_grad_enabled())
+    end)
+    assert.is_false(pcall(la.no_grad, function() error("inside") end))
+    assert.is_true(la.is_grad_enabled())
+    do
+      local _ <close> = la.no_grad()
+      assert.is_false(la.is_grad_enabled())
+    end
+    assert.is_true(la.is_grad_enabled())
+    assert.has_error(function() leaf{1}:long().requires_grad = true end)
+  end)
+end)
+
+describe("hooks", function()
+  it("see and replace gradients, and can be removed", function()
+    local x = leaf{1, 2}
+    local seen
+    local h = x:register_hook(function(g)
+      seen = g:totable()
+      return g * 10
+    end)
+    ;(x * 3):sum():backward()
+    assert.are.same({3, 3}, seen)
+    assert.are.same({30, 30}, x.grad:totable())
+    h:remove()
+    x:zero_grad()
+    local y = x * 2
+    y:retain_grad()
+    y:register_hook(function(g) return g + 1 end)
+    y:sum():backward()
+    assert.are.same({4, 4}, x.grad:totable())
+    assert.are.same({1, 1}, y.grad:totable())
+  end)
+
+  it("that fail leave the engine usable", function()
+    local x = leaf{1, 2}
+    local hooks = {
+      function() error("from the hook") end,
+      function() coroutine.yield() end,
+      function() return 3 end,
+      function(g) return g:sum() end,
+    }
+    for _, f in ipairs(hooks) do
+      local h = x:register_hook(f)
+      raises("hook", function() (x * 2):sum():backward() end)
+      h:remove()
+    end
+    x:zero_grad()
+    ;(x * 2):sum():backward()
+    assert.are.same({2, 2}, x.grad:totable())
+  end)
+
+  it("may call backward themselves", function()
+    local x, inner = leaf{1}, leaf{5}
+    x:register_hook(function()
+      la.enable_grad(function() (inner * inner):sum():backward() end)
+    end)
+    ;(x * 2):sum():backward()
+    assert.are.same({10}, inner.grad:totable())
+    local z = leaf{1}
+    local deep
+    deep = function() (z * 1):sum():backward() end
+    z:register_hook(function() la.enable_grad(deep) end)
+    raises("stack overflow", deep)
+  end)
+end)
+
+describe("Function", function()
+  local cube = la.Function{
+    forward = function(ctx, x, k)
+      ctx:save_for_backward(x)
+      ctx.k = k
+      return x * x * x * k
+    end,
+    backward = function(ctx, g)
+      local x = ctx:saved()
+      return g * x * x * 3 * ctx.k
+    end,
+  }
+
+  it("records, saves and passes plain values", function()
+    local x = leaf{2}
+    local y = cube(x, 5)
+    assert.are.equal(40, y:item())
+    y:backward()
+    assert.are.equal(60, x.grad:item())
+    assert.is_false(cube(x:detach(), 1).requires_grad)
+  end)
+
+  it("reports errors of its backward", function()
+    local bad = la.Function{
+      forward = function(_, x) return x * 1 end,
+      backward = function() error("from backward") end,
+    }
+    raises("from backward", function() bad(leaf{1}):backward() end)
+    local wrong = la.Function{
+      forward = function(_, x) return x * 1 end,
+      backward = function(_, g) return g, g, g end,
+    }
+    raises("3 gradients for 1 inputs", function() wrong(leaf{1}):backward() end)
+    assert.has_error(function() la.Function{forward = print} end)
+  end)
+end)
+
+describe("graphs", function()
+  it("of many nodes run and are freed without recursion", function()
+    local x = leaf{1}
+    local y = x
+    for _ = 1, 200000 do y = y + 1 end
+    y:backward()
+    assert.are.equal(1, x.grad:item())
+    y = x
+    for _ = 1, 200000 do y = y * 1 end
+    y = nil
+    collectgarbage()
+  end)
+
+  it("keep memory flat", function()
+    local x = leaf{1, 2, 3}
+    local function step()
+      x.grad = nil
+      ;((x * x):tanh() + 1):sum():backward()
+    end
+    for _ = 1, 200 do step() end
+    collectgarbage() collectgarbage()
+    local before = la.memory()
+    for _ = 1, 3000 do step() end
+    collectgarbage() collectgarbage()
+    assert.is_true(la.memory() - before < 64 * 1024)
+  end)
+end)
