@@ -37,7 +37,8 @@ local function public_names()
   local names = {luaopen_lunarray = true}
   local ok, text = pcall(files.text, "include/lunarray.h")
   if not ok then return names end
-  for declaration in files.bare_c(text):gmatch("LA_API%s+([^;{]+)[;{]") do
+  local bare = files.bare_c(text):gsub("%f[^\n%z]%s*#[^\n]*", "")
+  for declaration in bare:gmatch("LA_API%s+([^;{]+)[;{]") do
     local name = declaration:match("([%w_]+)%s*%(") or
       declaration:match("([%w_]+)%s*%[?[^%]]*%]?%s*$")
     if name then names[name] = true end
@@ -46,8 +47,14 @@ local function public_names()
 end
 
 local function check_shared(path, found)
-  local public = public_names()
-  for _, name in ipairs(exported(path, "-D")) do
+  local public, there = public_names(), {}
+  for _, name in ipairs(exported(path, "-D")) do there[name] = true end
+  for name in pairs(public) do
+    if not there[name] then
+      found[#found + 1] = ("%s does not export %s"):format(path, name)
+    end
+  end
+  for name in pairs(there) do
     if not public[name] and not name:find("^__[%a]*san_") and
        not name:find("^_[a-z]+$") then
       found[#found + 1] = ("%s exports %s, which lunarray.h does not mark")

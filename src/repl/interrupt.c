@@ -14,7 +14,7 @@
 
 #include <lauxlib.h>
 
-#include "base/pool.h"
+#include "lunarray.h"
 #include "repl/repl.h"
 
 static lua_State *volatile running;

@@ -9,9 +9,8 @@
 #include <lualib.h>
 
 #include "base/trace.h"
+#include "lunarray.h"
 #include "repl/repl.h"
-
-int luaopen_lunarray(lua_State *L);
 
 /* ---- chunks ---- */
 
