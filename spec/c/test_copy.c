@@ -280,6 +280,32 @@ static void fills(void **state)
     la_tensor_release(t);
 }
 
+/* Dense tensors above the caches, from any start. */
+static void large_fills(void **state)
+{
+    static const la_dtype kinds[] = {LA_INT16, LA_FLOAT32, LA_COMPLEX128};
+    for (int k = 0; k < 3; k++) {
+        int64_t size = (int64_t)la_dtype_size(kinds[k]);
+        int64_t n = 3 + 40000000 / size, one = 1;
+        la_scalar v = la_scalar_float(3);
+        la_tensor *base = make(1, &n, kinds[k]), *t;
+        int64_t part = n - 2;
+        assert_int_equal(la_tensor_view(base, 1, &part, &one, 1, &t), LA_OK);
+        char first[16], last[16], want[16];
+        memcpy(first, element(base, 0), (size_t)size);
+        memcpy(last, element(base, n - 1), (size_t)size);
+        assert_int_equal(la_fill_data(t, &v), LA_OK);
+        la_scalar_cast(&v, kinds[k], want);
+        for (int64_t i = 0; i < part; i++)
+            if (memcmp(element(t, i), want, (size_t)size))
+                fail_msg("element %lld", (long long)i);
+        assert_memory_equal(first, element(base, 0), (size_t)size);
+        assert_memory_equal(last, element(base, n - 1), (size_t)size);
+        la_tensor_release(t);
+        la_tensor_release(base);
+    }
+}
+
 int main(void)
 {
     printf("seed %u\n", SEED);
@@ -290,6 +316,7 @@ int main(void)
         cmocka_unit_test(all_pairs),
         cmocka_unit_test(lazy_bits_are_settled),
         cmocka_unit_test(fills),
+        cmocka_unit_test(large_fills),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -64,6 +64,30 @@ const la_size_loops LA_KERNEL(copy) = {copy_1, copy_2, copy_4, copy_8,
 const la_size_loops LA_KERNEL(fill) = {fill_1, fill_2, fill_4, fill_8,
                                        fill_16};
 
+/* --- streams --- */
+
+static int64_t to_line(const char *p)  /* bytes up to the next line */
+{
+    return (int64_t)(-(uintptr_t)p & (LINE - 1));
+}
+
+static void stream_fill(char **data, const int64_t *s, int64_t n0, int64_t n1,
+                        const void *params)
+{
+    char turned[LINE];
+    const char *pattern = params;
+    char *to = data[0];
+    int64_t head = to_line(to) < n0 ? to_line(to) : n0, at = head;
+    memcpy(to, pattern, (size_t)head);
+    for (int k = 0; k < LINE; k++) turned[k] = pattern[(k + head) % LINE];
+    for (; at + LINE <= n0; at += LINE) stream_line(to + at, turned);
+    memcpy(to + at, turned, (size_t)(n0 - at));
+    vec_fence();
+}
+
+extern const la_stream_loop LA_KERNEL(stream_fill);
+const la_stream_loop LA_KERNEL(stream_fill) = stream_fill;
+
 /* --- signs --- */
 
 #define TAG i8

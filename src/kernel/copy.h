@@ -15,6 +15,11 @@ LA_STUB_DECLARE(la_size_loops, copy);
 /* Operand 0 takes one value: params points to its bytes. */
 LA_STUB_DECLARE(la_size_loops, fill);
 
+/* Writes the 64 bytes at params over and over to operand 0, n0 bytes (n1 is 1,
+** strides are not read), past the caches. */
+typedef la_loop la_stream_loop;
+LA_STUB_DECLARE(la_stream_loop, stream_fill);
+
 /* Operand 0 changes signs in place; params is a la_turn. */
 typedef struct la_turn {
     bool re, im;

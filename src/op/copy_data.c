@@ -202,13 +202,41 @@ static bool all_zero(const char *p, size_t n)
     return true;
 }
 
+/* A dense tensor that is larger than the caches. */
+typedef struct stream {
+    char *to;
+    int64_t size;
+    char pattern[64];
+} stream;
+
+static void stream_range(int64_t begin, int64_t end, void *context)
+{
+    const stream *s = context;
+    const int64_t most = POLL_BYTES / s->size;
+    while (begin < end && !la_interrupted()) {
+        int64_t n = end - begin < most ? end - begin : most;
+        char *data[1] = {s->to + begin * s->size};
+        (*LA_STUB(stream_fill))(data, NULL, n * s->size, 1, s->pattern);
+        begin += n;
+    }
+}
+
+static la_status fill_past_caches(la_tensor *dst, const char *element)
+{
+    stream s = {.to = la_data(dst), .size = (int64_t)la_itemsize(dst)};
+    for (int64_t k = 0; k < (int64_t)sizeof s.pattern; k += s.size)
+        memcpy(s.pattern + k, element, (size_t)s.size);
+    la_parallel_for(dst->numel, LA_GRAIN, stream_range, &s);
+    return la_interrupted() ? la_error(LA_EINTR, "interrupted") : LA_OK;
+}
+
 la_status la_fill_data(la_tensor *dst, const la_scalar *value)
 {
     char element[16] __attribute__((aligned(16)));
     la_scalar v = *value;
     if (dst->flags & LA_F_CONJ) v.im = -v.im;
     if (dst->flags & LA_F_NEG) {
-        v.i = -v.i;
+        v.i = (int64_t)(0 - (uint64_t)v.i);
         v.re = -v.re;
         v.im = -v.im;
     }
@@ -216,6 +244,8 @@ la_status la_fill_data(la_tensor *dst, const la_scalar *value)
     if (dst->device == LA_META || dst->numel == 0) return LA_OK;
     if ((dst->flags & LA_F_DENSE) && all_zero(element, la_itemsize(dst)))
         return la_zero_data(dst);
+    if ((dst->flags & LA_F_DENSE) && is_large(dst))
+        return fill_past_caches(dst, element);
     la_iter_config c = LA_ITER_CONFIG(LA_IT_BORROWED, 1, 0);
     c.operands[0] = dst;
     LA_ITER it;
