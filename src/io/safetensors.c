@@ -408,7 +408,8 @@ static la_status check_entries(const la_archive *a)
         if (!word_of((la_dtype)e->tensor->dtype))
             return la_error(LA_EDTYPE, ".safetensors has no %s",
                             la_dtype_name((la_dtype)e->tensor->dtype));
-        if (!la_json_is_utf8(e->name, e->n) || is_word(e->name, e->n, "__metadata__"))
+        if (!la_json_is_utf8(e->name, e->n)
+            || is_word(e->name, e->n, "__metadata__"))
             return la_error(LA_EARG, "'%s' cannot be a name in a .safetensors"
                             " file", la_quote(e->name, e->n, shown,
                                               sizeof shown));

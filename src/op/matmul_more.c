@@ -1,5 +1,6 @@
 /*
-** Products made of mm, mv and batched_mm: matmul by rank, vecdot. Views bring operands into place where they can.
+** Products made of mm, mv and batched_mm: matmul by rank, vecdot. Views bring
+** operands into place where they can.
 */
 #include "op/matmul.h"
 #include "op/view.h"

@@ -159,7 +159,8 @@ static la_status impl_conj(la_frame *f)
     return LA_OK;
 }
 const la_family la_family_CONJ = {
-    .meta = la_pointwise_meta, .impl = impl_conj, UNARY_OP, LA_UNDEFINED, NULL, .ninputs = 1, .fast = LA_FAST_ALL,
+    .meta = la_pointwise_meta, .impl = impl_conj, UNARY_OP, LA_UNDEFINED, NULL,
+    .ninputs = 1, .fast = LA_FAST_ALL,
     .pick = pick_conj};
 
 static la_status check_relu(la_frame *f)
