@@ -24,7 +24,8 @@ local function check_lines(path, lines, found)
   for i, line in ipairs(lines) do
     local why
     if line:find("\t", 1, true) then why = "a tab"
-    elseif line:find("%s$") and not line:find("^#define") then why = "space at the end"
+    elseif line:find("%s$") and not line:find("^#define") then
+      why = "space at the end"
     elseif width(line) > COLUMNS + TOLERANCE and not wide_allowed(path) then
       why = width(line) .. " columns"
     end
