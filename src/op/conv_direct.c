@@ -13,7 +13,7 @@
 #include "op/conv_run.h"
 #include "op/gemm.h"
 
-#define TAPS_PER_BLOCK 288
+#define TAPS_PER_BLOCK 576
 #define NARROW 6            /* rows shorter than this go to the product */
 
 typedef struct direct {
