@@ -172,12 +172,21 @@ format:
 
 demo: build-deps
 	@$(MAKE) --no-print-directory $(PROGRAM) $(MODULE)
-	$(PROGRAM) examples/digits.lua
+	$(PROGRAM) examples/digits.lua $(BUILD)/digits_weights.npy
 
-bench: all
-	$(PROGRAM) bench/run.lua
-bench-peers: all
-	$(PROGRAM) bench/run.lua --peers
+$(BUILD)/floor.so: bench/floor.c
+	@mkdir -p $(@D)
+	$(CC) -O3 -fPIC -shared $(LUA_CFLAGS) $< -o $@
+bench: all $(BUILD)/floor.so
+	$(PROGRAM) bench/run.lua $(BENCH_ARGS)
+# Peers come from PyPI into an environment of their own (gigabytes, minutes);
+# BENCH_PYTHON names another one.
+BENCH_PYTHON ?= build/peers/bin/python
+bench-peers: all $(BUILD)/floor.so $(BENCH_PYTHON)
+	BENCH_PYTHON=$(BENCH_PYTHON) OPENBLAS_NUM_THREADS=1 $(PROGRAM) bench/run.lua --peers $(BENCH_ARGS)
+build/peers/bin/python:
+	python3 -m venv build/peers
+	build/peers/bin/pip install -q numpy torch
 
 # ---- installing ----
 
