@@ -271,7 +271,7 @@ static la_status block_sizes(const la_value *list, int64_t *width)
     for (int64_t k = 0; k < list->tensors.n; k++) {
         const la_tensor *t = list->tensors.list[k];
         if (t->ndim > 2)
-            return la_error_at(LA_ESHAPE, 1, "block_diag: Input tensors must "
+            return la_error_at(LA_ESHAPE, 1, "Input tensors must "
                                "have 2 or fewer dimensions. Input %lld has %d "
                                "dimensions", (long long)k + 1, t->ndim);
         *width += t->ndim == 0 ? 1 : la_sizes(t)[t->ndim - 1];

@@ -287,7 +287,7 @@ static la_status interleave_input(la_frame *f, int k, la_tensor **in, int *d)
 static la_status check_output_size(const la_frame *f, int k, int64_t size)
 {
     if (la_has(f, k) && la_arg_int(f, k) != size)
-        return la_error_at(LA_EARG, k + 1, "repeat_interleave: Invalid "
+        return la_error_at(LA_EARG, k + 1, "Invalid "
                            "output_size, expected %lld but got %lld",
                            (long long)size, (long long)la_arg_int(f, k));
     return LA_OK;

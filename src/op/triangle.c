@@ -193,7 +193,7 @@ static la_status diag(la_tensor *t, int64_t k, la_tensor **out)
     if (t->ndim == 1)
         return la_run(diag_embed, out, LA_T(t), LA_I(k));
     if (t->ndim != 2)
-        return la_error_at(LA_ESHAPE, 1, "diag(): Supports 1D or 2D tensors. "
+        return la_error_at(LA_ESHAPE, 1, "Supports 1D or 2D tensors. "
                            "Got %dD", t->ndim);
     LA_TRY(la_run(diagonal, &view, LA_T(t), LA_I(k)));
     return la_clone_contiguous(view, out);
@@ -219,7 +219,7 @@ la_status la_impl_trace(la_frame *f)
     la_tensor *t = la_arg(f, 0), *out;
     LA_OWNED line = NULL;
     if (t->ndim != 2)
-        return la_error_at(LA_ESHAPE, 1, "trace: expected a matrix, but got "
+        return la_error_at(LA_ESHAPE, 1, "expected a matrix, but got "
                            "tensor with dim %d", t->ndim);
     LA_TRY(la_run(diagonal, &line, LA_T(t)));
     return give(f, la_run(sum, &out, LA_T(line)), &out);

@@ -161,7 +161,7 @@ la_status la_meta_as_strided(la_frame *f)
         g.sizes[d] = sizes->ints.list[d];
         g.strides[d] = strides->ints.list[d];
         if (g.sizes[d] < 0 || g.strides[d] < 0)
-            return la_error(LA_ESHAPE, "as_strided: Negative sizes and strides "
+            return la_error(LA_ESHAPE, "Negative sizes and strides "
                             "are not supported, got dimension %d", d + 1);
     }
     if (la_has(f, 3))
@@ -217,7 +217,7 @@ static la_status check_narrow(int64_t start, int64_t length, int64_t size,
                               int d)
 {
     if (length < 0)
-        return la_error_at(LA_ESHAPE, 4, "narrow(): length must be "
+        return la_error_at(LA_ESHAPE, 4, "length must be "
                            "non-negative.");
     if (start < -size || start > size)
         return la_error_at(LA_EINDEX, 3, "start %lld is out of range for "

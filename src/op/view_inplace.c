@@ -101,7 +101,7 @@ static la_status strided_geometry(const la_frame *f, la_geometry *g)
         g->sizes[d] = sizes->ints.list[d];
         g->strides[d] = strides->ints.list[d];
         if (g->strides[d] < 0)
-            return la_error_at(LA_ESHAPE, 3, "as_strided_: Negative strides "
+            return la_error_at(LA_ESHAPE, 3, "Negative strides "
                                "are not supported, got dimension %d", d + 1);
     }
     return LA_OK;

@@ -126,7 +126,7 @@ la_status la_impl_unflatten(la_frame *f)
     int64_t sizes[2 * LA_MAX_DIMS];
     int d, n = 0;
     if (asked->ints.n == 0)
-        return la_error_at(LA_EARG, 3, "unflatten: sizes must be non-empty");
+        return la_error_at(LA_EARG, 3, "sizes must be non-empty");
     LA_TRY(la_arg_dim(f, 1, t->ndim, &d));
     if (t->ndim == 0)
         return la_error(LA_ESHAPE, "unflatten() cannot be applied to a 0-dim "
@@ -225,7 +225,7 @@ la_status la_impl_movedim(la_frame *f)
     uint64_t moved, filled;
     int s = 0, d = 0, next = 0;
     if (from->ints.n != to->ints.n)
-        return la_error(LA_EARG, "movedim: Invalid source or destination dims: "
+        return la_error(LA_EARG, "Invalid source or destination dims: "
                         "source (%lld dims) should contain the same number of "
                         "dims as destination (%lld dims)",
                         (long long)from->ints.n, (long long)to->ints.n);

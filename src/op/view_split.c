@@ -253,7 +253,7 @@ static la_status check_grid(const la_frame *f, bool *xy)
                            "tensors");
     for (int64_t k = 0; k < n; k++) {
         if (in[k]->ndim > 1)
-            return la_error_at(LA_ESHAPE, 1, "torch.meshgrid: Expected 0D or "
+            return la_error_at(LA_ESHAPE, 1, "Expected 0D or "
                                "1D tensor in the tensor list but got: %dD",
                                in[k]->ndim);
         if (in[k]->dtype != in[0]->dtype)
@@ -262,7 +262,7 @@ static la_status check_grid(const la_frame *f, bool *xy)
     }
     *xy = la_str_is(&f->args[1], "xy");
     if (!*xy && !la_str_is(&f->args[1], "ij"))
-        return la_error_at(LA_EARG, 2, "meshgrid: indexing must be one of "
+        return la_error_at(LA_EARG, 2, "indexing must be one of "
                            "\"xy\" or \"ij\"");
     return LA_OK;
 }
@@ -286,7 +286,7 @@ la_status la_impl_meshgrid(la_frame *f)
     bool xy;
     LA_TRY(check_grid(f, &xy));
     if (n > LA_MAX_DIMS)
-        return la_error_at(LA_EARG, 1, "meshgrid: more than %d tensors",
+        return la_error_at(LA_EARG, 1, "more than %d tensors",
                            LA_MAX_DIMS);
     for (int64_t k = 0; k < n; k++)
         sizes[k] = in[k]->numel;

@@ -141,7 +141,7 @@ la_status la_tensor_set_geometry(la_tensor *t, int ndim, const int64_t *sizes,
 
 static la_status outside(int64_t offset, int64_t itemsize, int64_t nbytes)
 {
-    return la_error(LA_ESHAPE, "setStorage: sizes, strides and storage offset "
+    return la_error(LA_ESHAPE, "sizes, strides and storage offset "
                     "%lld reach past the storage of %lld elements (%lld "
                     "bytes): out of bounds", (long long)offset + 1,
                     (long long)(nbytes / itemsize), (long long)nbytes);
@@ -157,7 +157,7 @@ la_status la_extent_check(int ndim, const int64_t *sizes,
         return la_error(LA_ESHAPE, "storage offset is out of bounds");
     for (int d = 0; d < ndim; d++) {
         if (sizes[d] < 0 || strides[d] < 0)
-            return la_error(LA_ESHAPE, "as_strided: Negative sizes and strides "
+            return la_error(LA_ESHAPE, "Negative sizes and strides "
                             "are not supported (dimension %d)", d + 1);
         if (sizes[d] == 0)
             empty = true;

@@ -109,14 +109,14 @@ la_status la_geo_permute(la_geometry *g, const int64_t *dims, int n)
     uint64_t seen = 0;
     int d;
     if (n != g->ndim)
-        return la_error(LA_ESHAPE, "permute: number of dimensions "
+        return la_error(LA_ESHAPE, "number of dimensions "
                         "in the tensor input does not match the length of the "
                         "desired ordering of dimensions i.e. input.dim() = %d "
                         "is not equal to len(dims) = %d", g->ndim, n);
     for (int k = 0; k < n; k++) {
         LA_TRY(la_wrap_dim(dims[k], g->ndim, &d));
         if (seen >> d & 1)
-            return la_error(LA_EARG, "permute(): duplicate dims are not "
+            return la_error(LA_EARG, "duplicate dims are not "
                             "allowed: dimension %d", d + 1);
         seen |= (uint64_t)1 << d;
         g->sizes[k] = from.sizes[d];
@@ -183,7 +183,7 @@ la_status la_geo_expand(la_geometry *g, const int64_t *sizes, int n)
     la_geometry to;
     int64_t numel;
     if (n < g->ndim || n > LA_MAX_DIMS)
-        return la_error(LA_ESHAPE, "expand: the number of sizes provided (%d) "
+        return la_error(LA_ESHAPE, "the number of sizes provided (%d) "
                         "must be greater or equal to the number of dimensions "
                         "in the tensor (%d)", n, g->ndim);
     to.ndim = n;
