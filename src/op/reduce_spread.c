@@ -118,17 +118,33 @@ la_status la_impl_std_mean(la_frame *f)
     return spread_impl(f, LA_STORE_STD, true);
 }
 
-/* x:var(unbiased): a boolean where the dims would stand. */
-static la_status by_flag(la_frame *f, int id)
+/* x:var(unbiased) and x:var(dim, unbiased, keepdim): a boolean where the
+** correction would stand. */
+static la_status by_flag(la_frame *f, int id, la_value dim, la_value unbiased,
+                         la_value keepdim)
 {
     la_tensor *out = NULL;
-    la_value all[] = {f->args[0], LA_NIL, LA_NIL, f->args[1]};
-    LA_TRY(la_do(id, &out, 4, all));
+    la_value all[] = {f->args[0], dim, LA_NIL, unbiased, keepdim};
+    LA_TRY(la_do(id, &out, 5, all));
     la_set_result(f, 0, out);
     return LA_OK;
 }
-la_status la_impl_var_unbiased(la_frame *f) { return by_flag(f, LA_OP_var); }
-la_status la_impl_std_unbiased(la_frame *f) { return by_flag(f, LA_OP_std); }
+la_status la_impl_var_unbiased(la_frame *f)
+{
+    return by_flag(f, LA_OP_var, LA_NIL, f->args[1], LA_B(false));
+}
+la_status la_impl_std_unbiased(la_frame *f)
+{
+    return by_flag(f, LA_OP_std, LA_NIL, f->args[1], LA_B(false));
+}
+la_status la_impl_var_flag(la_frame *f)
+{
+    return by_flag(f, LA_OP_var, f->args[1], f->args[2], f->args[3]);
+}
+la_status la_impl_std_flag(la_frame *f)
+{
+    return by_flag(f, LA_OP_std, f->args[1], f->args[2], f->args[3]);
+}
 
 /* ---- norms: vector_norm(self, ord, dim, keepdim, dtype) ---- */
 
