@@ -103,6 +103,7 @@ describe("to and the casts", function()
     assert.equal("float64", x:to{dtype = "float64"}.dtype)
     assert.equal("float32", x:type())
     assert.equal("bool", x:type("bool").dtype)
+    assert.equal("complex32", x:chalf().dtype)
     assert.equal("bool", x:type_as(la.zeros(1):bool()).dtype)
   end)
 

@@ -76,6 +76,8 @@ describe("like and new", function()
     assert.same({1, 1}, list(x:new_ones(2)))
     assert.same({5, 5}, list(x:new_full({2}, 5)))
     assert.equal("int16", x:new_empty(2).dtype)
+    assert.equal(2, la.empty_strided({2, 2}, {1, 2}):stride(2))
+    fails("as many strides as sizes", la.empty_strided, {2, 2}, {1})
   end)
 end)
 

@@ -20,7 +20,7 @@ static inline bool la_iter_fixed(const la_iter_operand *op)
     return op->tensor && !op->will_resize;
 }
 
-/* grid.c: a cut of the iteration into boxes of at most 'size[d]' along dim d. */
+/* grid.c: a cut of the iteration into boxes of at most size[d] along dim d. */
 typedef struct la_iter_grid {
     int64_t count;                 /* number of boxes */
     int64_t size[LA_MAX_DIMS];     /* of a box; the last along a dim is less */

@@ -37,14 +37,17 @@ enum {
     /* the twelfth, static dtype / shape / device, are the fields below */
     LA_IT_BORROWED = 1 << 11,  /* take no references to given operands */
     /* One element at a time, each seeing what those before it wrote: outputs
-    ** reach a place twice. Set by itself where the overlap check cannot tell. */
+    ** reach a place twice. Set by itself where the overlap check can not
+    ** tell. */
     LA_IT_IN_ORDER = 1 << 12,
     LA_IT_BINARY_OP = LA_IT_CHECK_MEM_OVERLAP | LA_IT_ALLOW_CPU_SCALARS
-        | LA_IT_CHECK_ALL_SAME_DEVICE | LA_IT_PROMOTE_INPUTS | LA_IT_CAST_OUTPUTS
+        | LA_IT_CHECK_ALL_SAME_DEVICE | LA_IT_PROMOTE_INPUTS
+        | LA_IT_CAST_OUTPUTS
         | LA_IT_ENFORCE_SAFE_CASTING_TO_OUTPUT | LA_IT_RESIZE_OUTPUTS,
     LA_IT_BINARY_FLOAT_OP = LA_IT_BINARY_OP | LA_IT_PROMOTE_INTEGERS_TO_FLOAT,
     LA_IT_COMPARISON_OP = LA_IT_CHECK_MEM_OVERLAP | LA_IT_ALLOW_CPU_SCALARS
-        | LA_IT_CHECK_ALL_SAME_DEVICE | LA_IT_PROMOTE_INPUTS | LA_IT_RESIZE_OUTPUTS
+        | LA_IT_CHECK_ALL_SAME_DEVICE | LA_IT_PROMOTE_INPUTS
+        | LA_IT_RESIZE_OUTPUTS
 };
 
 typedef struct la_iter_config {

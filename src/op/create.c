@@ -58,8 +58,8 @@ static la_status option_marks(la_frame *f, int first, bool grad)
     la_names *names;
     if (v->tag == LA_VNAMES) {
         if (v->names.n != out->ndim)
-            return la_error(LA_EARG, "%d names are needed, one for each dim, got "
-                            "%d", out->ndim, (int)v->names.n);
+            return la_error(LA_EARG, "%d names are needed, one for each dim, "
+                            "got %d", out->ndim, (int)v->names.n);
         LA_TRY(la_names_new(out->ndim, v->names.list, &names));
         la_tensor_set_names(out, names);
     }

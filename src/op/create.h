@@ -17,8 +17,8 @@ enum { LA_OPT_DTYPE, LA_OPT_DEVICE, LA_OPT_GRAD, LA_OPT_FORMAT,
 la_dtype la_option_dtype(const la_frame *f, int first, la_dtype otherwise);
 
 /* set_output for result 0 with the options from argument 'first' on: format,
-** names, and requires_grad (floating and complex dtypes only). 'like' NULL, or the
-** tensor whose layout memory_format "preserve" (the default) keeps. */
+** names, and requires_grad (floating and complex dtypes only). 'like' NULL, or
+** the tensor whose layout memory_format "preserve" (the default) keeps. */
 la_status la_option_output(la_frame *f, int first, int ndim,
                            const int64_t *sizes, la_dtype otherwise,
                            const la_tensor *like);
