@@ -295,6 +295,12 @@ describe("positions", function()
                                                         {1.5, 1.6}}))
   end)
 
+  it("ravel_multi_index", function()
+    local i, j = la.tensor {1, -1}, la.tensor {2, 3}
+    assert.same({2, 6}, list(la.ravel_multi_index({i, j}, {2, 3})))
+    refused(function() la.ravel_multi_index({i, j}, {2, 2}) end, "index 3")
+  end)
+
   it("handles empty and 0-dim tensors", function()
     local none = la.zeros(0, {dtype = "int64"})
     assert.same({}, list(x[1][none]))

@@ -191,6 +191,20 @@ describe("the distribution of", function()
   end)
 end)
 
+describe("a fill alike", function()
+  it("has shape, dtype and layout of another", function()
+    local x = la.zeros(3, 4, {dtype = "float64"}):t()
+    for _, y in ipairs {la.rand_like(x), la.randn_like(x),
+                        la.randint_like(x, 5), la.randint_like(x, -2, 2)} do
+      assert.same({4, 3}, {table.unpack(y.shape)})
+      assert.equal("float64", y.dtype)
+      assert.equal(1, y:stride(1))
+    end
+    assert.is_true(la.randint_like(x, 5):ge(1):all())
+    assert.equal("float32", la.rand_like(x, {dtype = "float32"}).dtype)
+  end)
+end)
+
 describe("choices", function()
   it("multinomial draws by probability", function()
     local p = la.tensor {{0.1, 0.2, 0.7}, {1.0, 0.0, 0.0}}

@@ -74,7 +74,8 @@ static inline void turn_float(f32v t, u32v q, f32v *sine, f32v *cosine)
 static inline void turn_double(f64v t, u64v q, f64v *sine, f64v *cosine)
 {
     f64v x = t * 1.57079632679489661923, z = x * x;
-    f64v s = z * 1.58962301576546568060E-10, c = z * -1.13585365213876817300E-11;
+    f64v s = z * 1.58962301576546568060E-10;
+    f64v c = z * -1.13585365213876817300E-11;
     s = (s - 2.50507477628578072866E-8) * z;
     s = (s + 2.75573136213857245213E-6) * z;
     s = (s - 1.98412698295895385996E-4) * z;

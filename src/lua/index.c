@@ -341,7 +341,8 @@ static int named_dims(const key *k)
     int n = 0;
     for (int i = 0; i < k->n; i++) {
         const item *it = &k->items[i];
-        const la_tensor *t = it->kind == ITEM_TENSOR ? it->handle->tensor : NULL;
+        bool has_tensor = it->kind == ITEM_TENSOR;
+        const la_tensor *t = has_tensor ? it->handle->tensor : NULL;
         if (t && t->dtype == LA_BOOL) n += t->ndim;
         else if (it->kind != ITEM_NEWAXIS && it->kind != ITEM_ELLIPSIS) n++;
     }

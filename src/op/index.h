@@ -26,7 +26,8 @@ la_walk_shape la_walk_of(const la_tensor *t);
 ** in dims where 'zero' has a bit. Owned. */
 la_status la_walk_view(la_tensor *t, const la_walk_shape *shape, uint64_t zero,
                        la_tensor **out);
-/* A one-dim (or 0-dim) tensor along dim 'dim' of the walk, stride 0 elsewhere. */
+/* A one-dim (or 0-dim) tensor along dim 'dim' of the walk, stride 0 in the
+** others. */
 la_status la_walk_along(la_tensor *t, const la_walk_shape *shape, int dim,
                         la_tensor **out);
 

@@ -69,7 +69,8 @@ la_status la_index_dtype(const la_tensor *t, int arg, const char *what)
 {
     if (t->dtype == LA_INT64 || t->dtype == LA_INT32) return LA_OK;
     return la_error_at(LA_EDTYPE, arg, "%s: Expected dtype int32 or int64 for "
-                       "index, got %s", what, la_dtype_name((la_dtype)t->dtype));
+                       "index, got %s", what,
+                       la_dtype_name((la_dtype)t->dtype));
 }
 
 static la_status out_of_range(int64_t value, int64_t place, int64_t size,

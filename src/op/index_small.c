@@ -192,9 +192,9 @@ static la_status bags_of(la_frame *f, int64_t n, la_tensor **bags,
     *count = m - (la_arg_bool(f, LAST) && m > 0);
     for (int64_t b = 0; b < m; b++)
         if (at[b] < (b ? at[b - 1] : 1) || at[b] > n + 1 || at[0] != 1)
-            return la_error_at(LA_EINDEX, OFFSETS + 1, "offsets must begin with "
-                               "1, not fall and not go beyond %lld, got %lld "
-                               "(element %lld)", (long long)n + 1,
+            return la_error_at(LA_EINDEX, OFFSETS + 1, "offsets must begin "
+                               "with 1, not fall and not go beyond %lld, got "
+                               "%lld (element %lld)", (long long)n + 1,
                                (long long)at[b], (long long)b + 1);
     LA_TRY(la_tensor_empty(1, &n, LA_INT64, bags));
     int64_t *to = (int64_t *)la_data(*bags);

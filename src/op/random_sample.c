@@ -65,7 +65,8 @@ static double poisson_rejection(stream *s, double rate)
     for (;;) {
         two_units(s, &u, &v);
         u -= 0.5;
-        double us = 0.5 - fabs(u), k = floor((2 * a / us + b) * u + rate + 0.43);
+        double us = 0.5 - fabs(u);
+        double k = floor((2 * a / us + b) * u + rate + 0.43);
         if (us >= 0.07 && v <= accept) return k;
         if (k < 0 || (us < 0.013 && v > us)) continue;
         if (log(v) + log(inverse) - log(a / (us * us) + b)

@@ -11,6 +11,7 @@ typedef struct search_job {
     int64_t m;
     bool right;
     int64_t *out;
+    bool stopped;
 } search_job;
 
 static void search_range(int64_t begin, int64_t end, void *context)
@@ -18,17 +19,21 @@ static void search_range(int64_t begin, int64_t end, void *context)
     search_job *j = context;
     for (int64_t i = begin; i < end; i += 65536) {
         int64_t n = end - i < 65536 ? end - i : 65536;
-        if (la_interrupted()) return;
+        if (la_interrupted()) {
+            __atomic_store_n(&j->stopped, true, __ATOMIC_RELAXED);
+            return;
+        }
         j->o->order->search(j->sorted, j->m, j->keys + i * j->o->key_bytes, n,
                             j->right, j->out + i);
     }
 }
 
-static void search(const la_order *o, const char *sorted, int64_t m,
-                   const char *keys, int64_t n, bool right, int64_t *out)
+static la_status search(const la_order *o, const char *sorted, int64_t m,
+                        const char *keys, int64_t n, bool right, int64_t *out)
 {
-    search_job j = {o, sorted, keys, m, right, out};
+    search_job j = {o, sorted, keys, m, right, out, false};
     la_parallel_for(n, 4096, search_range, &j);
+    return j.stopped ? la_error(LA_EINTR, "interrupted") : LA_OK;
 }
 
 /* All elements of 't', in order, as keys. */
@@ -147,9 +152,9 @@ la_status la_impl_searchsorted(la_frame *f)
     int64_t rows = sorted->ndim == 1 || m == 0 ? 1 : sorted->numel / m;
     int64_t each = rows ? n / rows : 0, *to = (int64_t *)la_data(places);
     for (int64_t r = 0; r < rows && n > 0; r++)
-        search(&o, (char *)boundaries.block + r * m * o.key_bytes, m,
-               (char *)keys.block + r * each * o.key_bytes, each, right,
-               to + r * each);
+        LA_TRY(search(&o, (char *)boundaries.block + r * m * o.key_bytes, m,
+                      (char *)keys.block + r * each * o.key_bytes, each, right,
+                      to + r * each));
     return la_run_(copy_, out, LA_T(places));
 }
 
@@ -223,7 +228,8 @@ la_status la_impl_isin(la_frame *f)
     LA_TRY(la_tensor_empty(1, &x->numel, LA_INT64, &places));
     o.order->sort_keys(sorted.block, spare.block, tests->numel);
     int64_t *at = (int64_t *)la_data(places);
-    search(&o, sorted.block, tests->numel, keys.block, x->numel, false, at);
+    LA_TRY(search(&o, sorted.block, tests->numel, keys.block, x->numel, false,
+                  at));
     mark(&o, sorted.block, tests->numel, keys.block, at, x->numel, has_nan,
          nan, la_arg_bool(f, 3), (uint8_t *)la_data(out));
     return LA_OK;

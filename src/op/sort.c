@@ -210,7 +210,8 @@ static uint64_t largest_key(const job *j, const char *items, int64_t m)
 static void topk_row(void *context, int64_t row, void *block)
 {
     const job *j = context;
-    int64_t k = j->k, room = kept(k), m = 0, step = la_row_step(j->self, j->dim);
+    int64_t k = j->k, room = kept(k), m = 0;
+    int64_t step = la_row_step(j->self, j->dim);
     work w = work_in(j, block, BLOCK > k ? BLOCK : k, room + BLOCK);
     const char *from = la_data(j->self) + la_row_offset(j->self, j->dim, row);
     uint64_t limit = 0;

@@ -192,7 +192,8 @@ static void sort_slices(const slices *s, int64_t *at, int64_t *spare, int64_t n)
     int64_t *from = at, *to = spare;
     for (int64_t w = 1; w < n; w *= 2) {
         for (int64_t i = 0; i < n; i += 2 * w) {
-            int64_t m = i + w < n ? i + w : n, e = i + 2 * w < n ? i + 2 * w : n;
+            int64_t m = i + w < n ? i + w : n;
+            int64_t e = i + 2 * w < n ? i + 2 * w : n;
             for (int64_t a = i, b = m, k = i; k < e; k++) {
                 bool second = a == m
                     || (b < e && compare(s, from[b], from[a]) < 0);
