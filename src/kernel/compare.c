@@ -2,18 +2,15 @@
 #include "kernel/complex.h"
 
 /* 16-bit floats are compared by their bits: 'inf' is the pattern of infinity.
-** rank() orders them as integers, with one 0. */
-static inline bool nan16(uint16_t a, uint16_t b, uint16_t inf)
-{
-    return ((a & 0x7fff) > inf) | ((b & 0x7fff) > inf);
-}
+** rank16() orders them as integers, with one 0. */
 static inline int16_t rank16(uint16_t a)
 {
     int16_t size = (int16_t)(a & 0x7fff), sign = (int16_t)a >> 15;
     return (int16_t)((size ^ sign) - sign);
 }
-#define COMPARE16(op, a, b, inf) \
-    ((rank16(a) op rank16(b)) & !nan16(a, b, inf))
+#define IS_16(a, inf) ((uint8_t)(((a) & 0x7fff) <= (inf)))
+#define COMPARE16(op, a, b, inf) ((uint8_t)(rank16(a) op rank16(b)) \
+    & IS_16(a, inf) & IS_16(b, inf))
 
 #define NAME eq
 #define ARITY 2
@@ -33,7 +30,7 @@ static inline int16_t rank16(uint16_t a)
 #define NAME ne
 #define ARITY 2
 #define RESULT uint8_t
-#define EXPR16(a, b, inf) ((rank16(a) != rank16(b)) | nan16(a, b, inf))
+#define EXPR16(a, b, inf) (1 ^ COMPARE16(==, a, b, inf))
 #define EXPR(a, b) ((a) != (b))
 #include "kernel/each_real.inc"
 #define EXPR(a, b) ((a) != (b))

@@ -23,7 +23,7 @@ static la_scalar number_of(const la_value *v)
     }
 }
 
-static la_status make_plan(la_frame *f, const la_family *family,
+static inline la_status make_plan(la_frame *f, const la_family *family,
                            la_dtype dtype, la_plan *plan)
 {
     int n = f->nargs - family->ninputs;
@@ -56,10 +56,13 @@ static bool is_plain(const la_tensor *t)
         && t->device == LA_CPU && !t->names && t->numel < LA_GRAIN;
 }
 
-static bool is_like(const la_tensor *t, const la_tensor *lead)
+static inline bool is_like(const la_tensor *t, const la_tensor *lead)
 {
-    return is_plain(t) && t->dtype == lead->dtype && t->ndim == lead->ndim
-        && memcmp(la_sizes(t), la_sizes(lead), sizeof(int64_t) * t->ndim) == 0;
+    if (!is_plain(t) || t->dtype != lead->dtype || t->ndim != lead->ndim)
+        return false;
+    for (int d = 0; d < t->ndim; d++)   /* few: a call of memcmp costs more */
+        if (la_sizes(t)[d] != la_sizes(lead)[d]) return false;
+    return true;
 }
 
 static bool is_number_beside(const la_tensor *t, const la_tensor *lead)
@@ -70,7 +73,7 @@ static bool is_number_beside(const la_tensor *t, const la_tensor *lead)
 
 /* The tensor whose shape and dtype all inputs share (numbers adapt to it), or
 ** NULL when the iterator has to find out. */
-static const la_tensor *find_lead(const la_frame *f, const la_family *family)
+static inline const la_tensor *find_lead(const la_frame *f, const la_family *family)
 {
     const la_tensor *lead = NULL;
     for (int k = 0; k < family->ninputs && !lead; k++) {
