@@ -1,7 +1,10 @@
 /*
 ** GFLOP/s of matrix products over n, beside OpenBLAS and BLIS where they are
 ** installed, in one run: rounds of all contestants are interleaved and the
-** best time of each counts. Lines: dtype n threads peak then one per peer.
+** best time of each counts. A line per result, as bench/gemm_page.lua reads
+** them: dtype, threads, n, who, GFLOP/s, nanoseconds. 'peak' is what a loop of
+** independent multiply-adds reaches. With TURNED set, products with transposed
+** operands follow (aT, bT, aTbT).
 **
 **   bench/gemm [threads [dtype [n ...]]]
 */
@@ -96,7 +99,6 @@ static void fill(void *data, size_t bytes, la_dtype dtype)
 {
     static uint64_t state = 88172645463325252u;
     size_t size = la_dtype_size(dtype), count = bytes / size;
-    la_scalar s;
     for (size_t i = 0; i < count * (la_is_complex(dtype) ? 2 : 1); i++) {
         state = state * 6364136223846793005u + 1442695040888963407u;
         double v = (double)(state >> 40) / (1 << 24) - 0.5;
@@ -109,7 +111,6 @@ static void fill(void *data, size_t bytes, la_dtype dtype)
         else
             ((float *)data)[i] = (float)v;
     }
-    (void)s;
 }
 
 static void measure(la_dtype dtype, int n, bool turned)
@@ -130,17 +131,55 @@ static void measure(la_dtype dtype, int n, bool turned)
             double t = batch(w, dtype, n, reps, a, b, c);
             if (t < best[w]) best[w] = t;
         }
-    printf("%-10s %5d", la_dtype_name(dtype), n);
     for (int w = skip; w < count; w++)
-        printf("  %s %.1f GF/s %.0f ns", w < npeers ? peers[w].name :
-               (const char *[]){"lunarray", "aT", "bT", "aTbT"}[w - npeers],
+        printf("%s %d %d %s %.2f %.0f\n", la_dtype_name(dtype),
+               la_num_threads(), n, w < npeers ? peers[w].name
+               : (const char *[]){"lunarray", "aT", "bT", "aTbT"}[w - npeers],
                flops / best[w], best[w]);
-    printf("\n");
     fflush(stdout);
     free(a);
     free(b);
     free(c);
 }
+
+#if defined(__x86_64__)
+typedef float lanes __attribute__((vector_size(32)));
+
+/* Ten sums that do not wait for each other. */
+__attribute__((target("avx2,fma"), optimize("fp-contract=fast")))
+static float fma_loop(int64_t turns)
+{
+    lanes a[10], x = {1e-3f, 1e-3f}, y = {0.5f};
+    for (int i = 0; i < 10; i++) a[i] = x;
+    for (int64_t t = 0; t < turns; t++) {
+#pragma GCC unroll 10
+        for (int i = 0; i < 10; i++) a[i] = a[i] * x + y;
+        __asm__ volatile("" : "+x"(x), "+x"(y));
+    }
+    for (int i = 1; i < 10; i++) a[0] += a[i];
+    return a[0][0] + a[0][1];
+}
+
+/* Of the vectors of AVX2: one thread, times the number of threads. */
+static void peak(la_dtype dtype)
+{
+    double best = 1e30;
+    volatile float sink = 0;
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
+        return;
+    for (int round = 0; round < 40; round++) {
+        double t = now();
+        sink += fma_loop(200000);
+        t = now() - t;
+        if (t < best) best = t;
+    }
+    double lanes_of = la_dtype_to_real(dtype) == LA_FLOAT64 ? 4 : 8;
+    printf("%s %d 0 peak %.2f 0\n", la_dtype_name(dtype), la_num_threads(),
+           200000.0 * 10 * 2 * lanes_of / best * la_num_threads());
+}
+#else
+static void peak(la_dtype dtype) { (void)dtype; }
+#endif
 
 int main(int argc, char **argv)
 {
@@ -152,6 +191,7 @@ int main(int argc, char **argv)
     peer_open("openblas", "libopenblas.so.0", "openblas_set_num_threads",
               threads);
     peer_open("blis", "libblis.so.4", "bli_thread_set_num_threads", threads);
+    peak(dtype);
     for (int i = 3; i < argc; i++)
         measure(dtype, atoi(argv[i]), turned);
     return 0;

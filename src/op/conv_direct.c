@@ -14,6 +14,7 @@
 #include "op/gemm.h"
 
 #define TAPS_PER_BLOCK 576
+#define FIXED_CACHE ((int64_t)512 << 10)
 #define NARROW 6            /* rows shorter than this go to the product */
 
 typedef struct direct {
@@ -26,6 +27,7 @@ typedef struct direct {
     const int64_t *src_step, *dst_step;
     int64_t w_row, w_channel, w_group;   /* steps of the weight, elements */
     bool flip;
+    bool fixed;             /* bands may depend on sizes alone */
     int64_t taps, channels, blocks;      /* channels per block */
     int64_t phase, pitch, band, height;  /* of the copied rows */
     bool same_border;       /* zeros lie in the same places for every unit */
@@ -100,14 +102,14 @@ static void plan_bands(direct *s)
     s->phase = (s->phase + lanes - 1) / lanes * lanes;
     s->pitch = s->phase * x->stride;
     int64_t line = s->channels * s->w[0].kernel * s->pitch * s->size;
-    int64_t fit = ((int64_t)la_cpu_cache(2) * 5 / 8 / line - reach) / h->stride
-        + 1;
+    int64_t cache = s->fixed ? FIXED_CACHE : (int64_t)la_cpu_cache(2);
+    int64_t fit = (cache * 5 / 8 / line - reach) / h->stride + 1;
     int64_t most = h->out < 1 ? 1 : h->out, least = lesser(most, 4);
     fit = fit < least ? least : lesser(fit, most);
     s->bands = (most + fit - 1) / fit;
     int64_t threads = la_in_parallel() ? 1 : la_num_threads();
     int64_t others = s->batch * s->groups * s->w[0].out;
-    if (others * s->bands < threads) s->bands = lesser(threads, most);
+    if (!s->fixed && others * s->bands < threads) s->bands = lesser(threads, most);
     s->band = (most + s->bands - 1) / s->bands;
     s->bands = (most + s->band - 1) / s->band;
     s->height = (s->band - 1) * h->stride + reach;
@@ -119,11 +121,11 @@ static void plan_bands(direct *s)
     s->tasks = (int)lesser(work < 1e5 ? 1 : threads, s->units);
 }
 
-static void plan_make(direct *s, const la_conv *c, bool backward)
+static void plan_make(direct *s, const la_conv *c, bool backward, bool fixed)
 {
     *s = (direct){.ker = kernels_of(c->dtype), .batch = c->batch,
                   .groups = c->groups, .taps = la_conv_taps(c),
-                  .weight = c->weight,
+                  .weight = c->weight, .fixed = fixed,
                   .size = (int64_t)la_dtype_size(c->dtype)};
     s->w_group = c->oc * c->ic * s->taps;
     if (backward) take_backward(s, c);
@@ -339,7 +341,7 @@ static void run_tasks(int64_t begin, int64_t end, void *context)
 la_status la_conv_direct(const la_conv *c, bool backward)
 {
     direct s;
-    plan_make(&s, c, backward);
+    plan_make(&s, c, backward, false);
     if (s.units == 0 || s.oc == 0) return LA_OK;
     size_t bytes = s.packed_bytes + s.shift_bytes
         + s.room_bytes * (size_t)s.tasks;
@@ -450,7 +452,7 @@ static void weights_make(weights *w, const la_conv *c)
 {
     *w = (weights){.c = c, .gemm = la_gemm_kernels_of(c->dtype)};
     direct *s = &w->s;
-    plan_make(s, c, false);
+    plan_make(s, c, false, true);  /* a band is one partial sum */
     w->parts = lesser(PARTS, c->batch);
     int64_t panel = 2 * s->ker->lanes;
     w->line = (s->oc + panel - 1) / panel * panel;

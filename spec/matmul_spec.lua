@@ -1,0 +1,183 @@
+-- Matrix products: shapes, errors, dtypes, aliasing, einsum, threads.
+local la = require "lunarray"
+
+-- The product by its definition, in Lua numbers.
+local function naive(a, b)
+  local x, y, out = a:totable(), b:totable(), {}
+  for i = 1, #x do
+    out[i] = {}
+    for j = 1, #y[1] do
+      local sum = 0.0
+      for k = 1, #y do sum = sum + x[i][k] * y[k][j] end
+      out[i][j] = sum
+    end
+  end
+  return la.tensor(out, {dtype = "float64"})
+end
+
+local function counted(...)
+  local t = la.arange(la.zeros(...):numel()):to("float64")
+  return (t % 7 - 3):view(...)
+end
+
+local function raises(text, f, ...)
+  local ok, message = pcall(f, ...)
+  assert.is_false(ok)
+  assert.truthy(tostring(message):find(text, 1, true),
+                ("'%s' lacks '%s'"):format(message, text))
+end
+
+describe("matmul", function()
+  it("is the sum of products for every layout", function()
+    for _, s in ipairs {{1, 1, 1}, {2, 3, 4}, {17, 5, 9}, {33, 40, 20},
+                        {1, 50, 7}, {50, 1, 7}, {6, 16, 300}} do
+      local m, n, k = s[1], s[2], s[3]
+      local a, b = counted(m, k), counted(k, n)
+      local want = naive(a, b)
+      for _, x in ipairs {a, a:t():contiguous():t(), a:flip(1):flip(1)} do
+        for _, y in ipairs {b, b:t():contiguous():t()} do
+          assert.is_true(x:mm(y) == want)
+          assert.is_true(x:matmul(y) == want)
+        end
+      end
+    end
+  end)
+
+  it("takes vectors on either side", function()
+    local a, v = counted(4, 3), la.tensor {1.0, 2.0, 3.0}
+    v = v:to("float64")
+    assert.same({4}, {table.unpack(a:matmul(v).shape)})
+    assert.is_true(a:matmul(v) == a:mv(v))
+    assert.is_true(v:matmul(a:t()) == a:mv(v))
+    assert.are.equal(14.0, v:matmul(v):item())
+  end)
+
+  it("broadcasts batches without copying them", function()
+    local a, b = counted(2, 1, 3, 4), counted(5, 4, 6)
+    local c = a:matmul(b)
+    assert.same({2, 5, 3, 6}, {table.unpack(c.shape)})
+    for i = 1, 2 do
+      for j = 1, 5 do
+        assert.is_true(c[i][j] == a[i][1]:mm(b[j]))
+      end
+    end
+  end)
+
+  it("has zeros for an empty sum and empty results", function()
+    assert.is_true(la.ones(2, 0):mm(la.ones(0, 3)) == la.zeros(2, 3))
+    assert.same({0, 3}, {table.unpack(la.ones(0, 2):mm(la.ones(2, 3)).shape)})
+    assert.same({2, 0, 3},
+                {table.unpack(la.ones(2, 0, 4):bmm(la.ones(2, 4, 3)).shape)})
+    assert.are.equal(0, la.ones(0):dot(la.ones(0)):item())
+  end)
+
+  it("wraps integers and refuses bool", function()
+    local a = la.full({2, 2}, 100, {dtype = "int8"})
+    assert.are.equal(32, a:mm(a)[1][1]:item())   -- 20000 modulo 256
+    raises("Bool", function()
+      return la.ones(2, 2, {dtype = "bool"}):mm(la.ones(2, 2, {dtype = "bool"}))
+    end)
+  end)
+
+  it("names sizes and dtypes that do not fit", function()
+    raises("mat1 and mat2 shapes cannot be multiplied (2x3 and 2x3)",
+           la.mm, la.ones(2, 3), la.ones(2, 3))
+    raises("expected m1 and m2 to have the same dtype",
+           la.mm, la.ones(2, 2), la.ones(2, 2):double())
+    raises("at least 1D", la.matmul, la.tensor(1.0), la.ones(2))
+  end)
+
+  it("writes into out=, also where it overlaps an operand", function()
+    local a, b = counted(3, 3), counted(3, 3)
+    local want = a:mm(b)
+    local out = la.empty(0, {dtype = "float64"})
+    assert.is_true(la.mm(a, b, {out = out}) == want and out == want)
+    la.mm(a, b, {out = a})
+    assert.is_true(a == want)
+    raises("doesn't match", function()
+      la.addmm(la.zeros(1, 3), la.ones(2, 2), la.ones(2, 3))
+      local x = la.zeros(1, 3)
+      x:addmm_(la.ones(2, 2), la.ones(2, 3))
+    end)
+    raises("single memory location", function()
+      la.mm(b, b, {out = la.zeros(1, 3, {dtype = "float64"}):expand(3, 3)})
+    end)
+  end)
+
+  it("does not read self when beta is 0", function()
+    local nan = la.full({2, 2}, 0 / 0)
+    local one = la.eye(2)
+    assert.is_true(nan:addmm(one, one, {beta = 0}) == one)
+    assert.is_true(nan:clone():addmm_(one, one, {beta = 0}) == one)
+  end)
+
+  it("propagates NaN and infinity", function()
+    local a = la.ones(40, 40)
+    a[3][5] = 0 / 0
+    a[4][6] = 1 / 0
+    local c = a:mm(la.ones(40, 40))
+    assert.is_true(c[3]:isnan():all())
+    assert.is_true(c[4]:eq(1 / 0):all())
+    assert.is_true(c[5]:eq(40):all())
+  end)
+
+  it("gives the same bits at any number of threads", function()
+    local before = la.get_num_threads()
+    local a, b = la.randn(150, 700), la.randn(700, 130)
+    la.set_num_threads(1)
+    local one = a:mm(b)
+    local v = a:mv(b:t()[1])
+    for _, n in ipairs {2, 3, 7} do
+      la.set_num_threads(n)
+      assert.is_true(a:mm(b) == one)
+      assert.is_true(a:mv(b:t()[1]) == v)
+    end
+    la.set_num_threads(before)
+  end)
+end)
+
+describe("einsum", function()
+  it("does what other operations do", function()
+    local a, b = counted(3, 4), counted(4, 5)
+    assert.is_true(la.einsum("ij,jk->ik", a, b) == a:mm(b))
+    assert.is_true(la.einsum("ij,jk", a, b) == a:mm(b))
+    assert.is_true(la.einsum("ij->ji", a) == a:t())
+    assert.is_true(la.einsum("ij->", a) == a:sum())
+    assert.is_true(la.einsum("ii->i", la.eye(3)) == la.ones(3))
+    assert.is_true(la.einsum("i,j->ij", a[1], b[1]) == la.outer(a[1], b[1]))
+    assert.is_true(la.einsum("ij,ij->j", a, a) == (a * a):sum(1))
+  end)
+
+  it("spreads an ellipsis and chooses a path", function()
+    local a, b = counted(2, 1, 3, 4), counted(5, 4, 6)
+    assert.is_true(la.einsum("...ij,...jk->...ik", a, b) == a:matmul(b))
+    local x, y, z = counted(2, 30), counted(30, 40), counted(40, 3)
+    assert.is_true(la.einsum("ab,bc,cd->ad", x, y, z) == x:mm(y):mm(z))
+  end)
+
+  it("explains what is wrong with an equation", function()
+    raises("number of subscripts in the equation (2)", la.einsum, "ij",
+           la.ones(2))
+    raises("does not appear", la.einsum, "ij->k", la.ones(2, 3))
+    raises("does not broadcast", la.einsum, "ij,jk->ik", la.ones(2, 3),
+           la.ones(2, 3))
+    raises("[a-zA-Z]", la.einsum, "i%->i", la.ones(2))
+  end)
+end)
+
+describe("other products", function()
+  it("agree with matmul", function()
+    local a, b = counted(3, 4), counted(4, 3)
+    assert.is_true(la.tensordot(a, b, {dims = 1}) == a:mm(b))
+    assert.is_true(la.tensordot(a, b, {dims = {{1}, {2}}}) == b:mm(a):t())
+    assert.is_true(la.linear(a, b:t()) == a:mm(b))
+    assert.is_true(la.linear(a, b:t(), la.ones(3):double()) == a:mm(b) + 1)
+    assert.is_true(la.inner(a, a) == a:mm(a:t()))
+    assert.is_true(la.matrix_power(a:mm(b), 3)
+                   == a:mm(b):mm(a):mm(b):mm(a):mm(b))
+    assert.is_true(la.matrix_power(a:mm(b), 0) == la.eye(3):double())
+    assert.is_true(la.kron(la.eye(2), la.ones(1, 2))
+                   == la.tensor {{1., 1., 0., 0.}, {0., 0., 1., 1.}})
+    assert.is_true(la.multi_dot {a, b, a} == a:mm(b):mm(a))
+  end)
+end)
