@@ -48,6 +48,15 @@ static int mpfr_sigmoid(mpfr_t r, const mpfr_t x, mpfr_rnd_t mode)
     mpfr_add_ui(r, r, 1, mode);
     return mpfr_ui_div(r, 1, r, mode);
 }
+static int mpfr_gelu(mpfr_t r, const mpfr_t x, mpfr_rnd_t mode)
+{
+    mpfr_sqrt_ui(r, 2, mode);
+    mpfr_div(r, x, r, mode);
+    mpfr_neg(r, r, mode);
+    mpfr_erfc(r, r, mode);
+    mpfr_mul(r, r, x, mode);
+    return mpfr_div_ui(r, r, 2, mode);
+}
 static double ref_lgamma(double x) { return lgamma(x); }
 static int mpfr_lgamma_(mpfr_t r, const mpfr_t x, mpfr_rnd_t mode)
 {
@@ -72,7 +81,7 @@ static const unary table[] = {
     {"silu", f32_silu, f64_silu, ref_silu, NULL},
     {"softplus", f32_softplus, f64_softplus, ref_softplus, NULL},
     {"mish", f32_mish, f64_mish, ref_mish, NULL},
-    {"gelu", f32_gelu, f64_gelu, ref_gelu, NULL},
+    {"gelu", f32_gelu, f64_gelu, ref_gelu, mpfr_gelu},
     {"gelu_tanh", f32_gelu_tanh, f64_gelu_tanh, ref_gelu_tanh, NULL},
 };
 

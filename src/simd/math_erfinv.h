@@ -36,7 +36,7 @@ static inline f64v f64_erfinv(f64v x)
     f64v a = f64_abs(x), w = -f64_log((1 - a) * (1 + a));
     f64v g = f64_select(w > 16, f64_erfinv_far_(w), f64_erfinv_ratio_(w));
     f64v y = g * a;
-    f64v gap = f64_select(a > 0.5, (1 - a) - f64_erfc(y), f64_erf(y) - a);
+    f64v gap = f64_select(a > 0.5, (1 - a) - f64_tail_(y), f64_erf(y) - a);
     f64v step = gap * f64_exp(y * y) * 0.88622692545275801365;
     y = f64_copysign(y - step / (1 + y * step), x);
     return f64_select(a == 1, f64_copysign(f64_set1(INFINITY), x), y);

@@ -46,9 +46,18 @@ static inline f64v f64_sinh(f64v x) { return f64_sleef_sinh(x); }
 static inline f64v f64_cosh(f64v x) { return f64_sleef_cosh(x); }
 static inline f64v f64_lgamma(f64v x) { return f64_sleef_lgamma(x); }
 
+#ifndef HAS_TAIL_64
+static inline f64v f64_tail_(f64v a) { return f64_erfc(a); }
+static inline f64v f64_normal_tail_(f64v a)
+{
+    return f64_erfc(a * 0.70710678118654752440) * 0.5;
+}
+#endif
+/* x times the lower tail of the normal distribution. */
 static inline f64v f64_gelu(f64v x)
 {
-    return x * (f64_erfc(x * -0.70710678118654752440) * 0.5);
+    f64v tail = f64_normal_tail_(f64_abs(x));
+    return x * f64_select(x < 0, tail, 1 - tail);
 }
 
 #endif
