@@ -182,7 +182,8 @@ static inline f64v f64_tanh(f64v x)
 ** quarter of the time: for what has other roundings anyway. */
 static inline f64v f64_erfcx_(f64v x)
 {
-    f64v n = f64_set1(0x1.05c12c1ecaae2p-14), d = f64_set1(0x1.cff2aa62ba640p-14);
+    f64v n = f64_set1(0x1.05c12c1ecaae2p-14);
+    f64v d = f64_set1(0x1.cff2aa62ba640p-14);
     d = f64_step_(d, x, 0x1.13e0d728e92b6p-9);
     n = f64_step_(n, x, 0x1.374b99422297bp-10);
     d = f64_step_(d, x, 0x1.42237f2503c74p-6);
