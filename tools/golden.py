@@ -254,7 +254,84 @@ def casts():
          style="method")
 
 
-for make in (convolutions, activations, products, norms, positions, casts):
+def image(n, dtype=torch.float32):
+    return real(2, 3, *(9, 7, 5)[:n], dtype=dtype)
+
+
+def pools():
+    for n in (1, 2, 3):
+        most = getattr(F, "max_pool%dd" % n)
+        mean = getattr(F, "avg_pool%dd" % n)
+        name = "max_pool%dd" % n
+        for x in (image(n), image(n, torch.float64), image(n)[0]):
+            case(name, most, x, 2)
+            case(name, most, x, 3, 2, 1)
+            case(name, most, x, size([3, 2, 2][:n]), size([2, 1, 1][:n]),
+                 ceil_mode=True)
+            case("avg_pool%dd" % n, mean, x, 2)
+            case("avg_pool%dd" % n, mean, x, 3, 2, 1)
+            case("avg_pool%dd" % n, mean, x, 3, 2, 1, ceil_mode=True,
+                 count_include_pad=False)
+        case(name, most, image(n), 2, dilation=2)
+        case(name, most, image(n), 2, index=True, return_indices=True)
+        out = [4, 3, 2][:n]
+        for kind in ("avg", "max"):
+            name = "adaptive_%s_pool%dd" % (kind, n)
+            case(name, getattr(F, name), image(n), size(out))
+            case(name, getattr(F, name), image(n), 1)
+    case("adaptive_max_pool2d", F.adaptive_max_pool2d, image(2), size([3, 2]),
+         index=True, return_indices=True)
+    case("lp_pool1d", F.lp_pool1d, image(1).abs(), 2.0, 3)
+    case("lp_pool2d", F.lp_pool2d, image(2).abs(), 2.0, 2)
+    case("lp_pool2d", F.lp_pool2d, image(2).abs(), 1.0, 2, 1)
+    for k, dilation, padding, stride in ((2, 1, 0, 1), (3, 2, 1, 2)):
+        columns = F.unfold(image(2), k, dilation, padding, stride)
+        case("im2col", F.unfold, image(2), k, dilation, padding, stride)
+        case("col2im", F.fold, columns, size([9, 7]), k, dilation, padding,
+             stride)
+
+
+def normalised():
+    for dtype in BOTH:
+        x = real(2, 6, 5, dtype=dtype)
+        w, b = real(6, dtype=dtype), real(6, dtype=dtype)
+        mean, var = real(6, dtype=dtype), real(6, dtype=dtype).abs() + 0.5
+        for groups in (1, 2, 6):
+            case("group_norm", F.group_norm, x, groups)
+            case("group_norm", F.group_norm, x, groups, w, b)
+        case("instance_norm", F.instance_norm, x)
+        case("instance_norm", F.instance_norm, x, None, None, w, b)
+        case("instance_norm", F.instance_norm, x, mean, var, w, b, False)
+        case("batch_norm", F.batch_norm, x, mean, var)
+        case("batch_norm", F.batch_norm, x, mean, var, w, b)
+        case("batch_norm", F.batch_norm, x, None, None, w, b, True)
+        case("batch_norm", F.batch_norm, real(4, 6, dtype=dtype), mean.clone(),
+             var.clone(), w, b, True, 0.3, 0.01)
+        case("normalize", F.normalize, x)
+        case("normalize", F.normalize, x, 1.0, dim(-1))
+        case("renorm", torch.renorm, x, 2.0, dim(0), 3.0)
+        case("renorm", torch.renorm, x, 1.0, dim(1), 5.0)
+        case("softmin", F.softmin, x, dim(1))
+        case("trapezoid", torch.trapezoid, x)
+        case("trapezoid", torch.trapezoid, x, dx=0.5)
+        case("trapezoid", torch.trapezoid, x, dim=dim(1))
+        case("trapezoid", torch.trapezoid, x, real(5, dtype=dtype))
+        case("cumulative_trapezoid", torch.cumulative_trapezoid, x)
+        case("cumulative_trapezoid", torch.cumulative_trapezoid, x,
+             dx=2.0, dim=dim(1))
+        holes = x.clone()
+        holes[x > 1] = float("nan")
+        q = torch.tensor([0.0, 0.25, 0.5, 1.0], dtype=dtype)
+        case("nanquantile", torch.nanquantile, holes, q)
+        case("nanquantile", torch.nanquantile, holes, q, dim=dim(1))
+        case("nanquantile", torch.nanquantile, holes, q, dim=dim(-1),
+             keepdim=True, interpolation="nearest")
+        case("rrelu", F.rrelu, x)
+        case("rrelu", F.rrelu, x, 0.25, 0.5)
+
+
+for make in (convolutions, activations, products, norms, positions, casts,
+             pools, normalised):
     make()
 for op, list_ in records.items():
     with open("%s/%s.jsonl" % (sys.argv[1], op), "w") as f:
