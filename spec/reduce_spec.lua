@@ -32,7 +32,11 @@ end
 local NAIVE = {}
 function NAIVE.sum(l) local s = 0 for i = 1, #l do s = s + l[i] end return s end
 function NAIVE.mean(l) return NAIVE.sum(l) / #l end
-function NAIVE.prod(l) local s = 1 for i = 1, #l do s = s * l[i] end return s end
+function NAIVE.prod(l)
+  local s = 1
+  for i = 1, #l do s = s * l[i] end
+  return s
+end
 function NAIVE.amax(l) return math.max(table.unpack(l)) end
 function NAIVE.amin(l) return math.min(table.unpack(l)) end
 function NAIVE.var(l)
@@ -118,7 +122,8 @@ describe("reductions of every layout", function()
     local b = x:sum(3):sum(1)
     assert.same({5, 7}, {a.shape[1], a.shape[2]})
     assert.is_true(la.allclose(a, b))
-    assert.is_true(la.allclose(x:sum({-1, 2}, true), x:sum(4, true):sum(2, true)))
+    assert.is_true(la.allclose(x:sum({-1, 2}, true),
+                               x:sum(4, true):sum(2, true)))
     assert.is_true(la.allclose(x:amax({1, 4}), x:amax(4):amax(1)))
   end)
 
@@ -290,7 +295,8 @@ describe("statistics of several rows", function()
   it("cov and corrcoef", function()
     local x = la.tensor {{1.0, 2.0, 3.0}, {6.0, 4.0, 2.0}}
     assert.same({{1.0, -2.0}, {-2.0, 4.0}}, x:cov():totable())
-    assert.is_true(la.allclose(x:corrcoef(), la.tensor {{1.0, -1.0}, {-1.0, 1.0}}))
+    local r = la.tensor {{1.0, -1.0}, {-1.0, 1.0}}
+    assert.is_true(la.allclose(x:corrcoef(), r))
   end)
   it("segments", function()
     local x = la.tensor {1.0, 2.0, 3.0, 4.0}

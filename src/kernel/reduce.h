@@ -68,7 +68,8 @@ LA_STUB_DECLARE(la_reductions, reduce_min);
 LA_STUB_DECLARE(la_reductions, reduce_any);     /* to bytes 0 and 1 */
 LA_STUB_DECLARE(la_reductions, reduce_all);
 LA_STUB_DECLARE(la_reductions, reduce_count);   /* not zero, to int64 */
-LA_STUB_DECLARE(la_reductions, reduce_abs_sum); /* floats and complex from here */
+/* floats and complex numbers from here on */
+LA_STUB_DECLARE(la_reductions, reduce_abs_sum);
 LA_STUB_DECLARE(la_reductions, reduce_abs_max);
 LA_STUB_DECLARE(la_reductions, reduce_abs_min);
 LA_STUB_DECLARE(la_reductions, reduce_square);

@@ -1,8 +1,8 @@
 /*
 ** The contract of row-wise kernels: functions of whole rows that give rows of
-** the same length. Rows lie without gaps one after another, in the input and in
-** the output; sums run over lanes of 128 bytes, so the bits do not depend on the
-** vector width. Floating dtypes only.
+** the same length. Rows lie without gaps one after another, in the input and
+** in the output; sums run over lanes of 128 bytes, so the bits do not depend
+** on the vector width. Floating dtypes only.
 */
 #ifndef LA_KERNEL_ROWWISE_H
 #define LA_KERNEL_ROWWISE_H

@@ -20,7 +20,7 @@ typedef struct la_reduce_job {
     la_reduce_args args;      /* count is filled in */
     int nouts;
     la_reduce_out out[2];
-    int decided;              /* any 1, all 0: an accumulator that ends it; -1 */
+    int decided;              /* any 1, all 0: the value that ends it; -1 */
     bool as_pairs;            /* complex numbers as two columns of reals */
 } la_reduce_job;
 
