@@ -10,6 +10,10 @@
 
 #include "kernel/complex.h"
 
+#ifndef CMPLX  /* glibc hides it from clang */
+#define CMPLX(re, im) __builtin_complex((double)(re), (double)(im))
+#endif
+
 static inline c128 c128_from(double _Complex z)
 {
     return (c128){creal(z), cimag(z)};

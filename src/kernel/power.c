@@ -1,8 +1,7 @@
 /* Powers: the general pow, and the exponents that have a shorter way (chosen
 ** by the operation when the exponent is a number). */
-#include <complex.h>
+#include "kernel/complex_math.h"
 
-#include "kernel/complex.h"
 #include "simd/math.h"
 
 #define vpow(a, b) VPICK_(a, pow)(a, b)
