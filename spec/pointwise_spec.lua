@@ -37,7 +37,9 @@ end
 
 local function operations(dtype)
   local list = {"add", "mul", "eq", "logical_and"}
-  local function put(...) for _, o in ipairs {...} do list[#list + 1] = o end end
+  local function put(...)
+    for _, o in ipairs {...} do list[#list + 1] = o end
+  end
   if not dtype:find "complex" then put("lt", "maximum", "fmin") end
   if dtype ~= "bool" then put("sub", "div", "pow") end
   if dtype:find "int" or dtype == "bool" then put("bitwise_xor") end
@@ -219,7 +221,7 @@ describe("integers", function()
     end
   end)
 
-  it("shifted too far or by less than nothing are 0, or keep the sign", function()
+  it("shifted too far or by less than 0 are 0, or keep the sign", function()
     local x = la.tensor {-8, 8, 1}
     assert.same({0, 0, 0}, (x << 64):totable())
     assert.same({0, 0, 0}, (x << -1):totable())

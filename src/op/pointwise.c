@@ -73,7 +73,8 @@ static bool is_number_beside(const la_tensor *t, const la_tensor *lead)
 
 /* The tensor whose shape and dtype all inputs share (numbers adapt to it), or
 ** NULL when the iterator has to find out. */
-static inline const la_tensor *find_lead(const la_frame *f, const la_family *family)
+static inline const la_tensor *find_lead(const la_frame *f,
+                                         const la_family *family)
 {
     const la_tensor *lead = NULL;
     for (int k = 0; k < family->ninputs && !lead; k++) {
