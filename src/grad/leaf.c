@@ -170,6 +170,7 @@ la_status la_require_grad(la_tensor *t, bool on)
                         la_dtype_name((la_dtype)t->dtype));
     LA_TRY(la_meta_of(t, &m));
     m->requires_grad = on;
+    if (on) la_tensor_drop(&t->base);  /* its views now belong to this leaf */
     if (on) t->flags |= LA_F_REQUIRES_GRAD;
     else t->flags &= ~(uint32_t)LA_F_REQUIRES_GRAD;
     return LA_OK;
