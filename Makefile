@@ -27,8 +27,10 @@ BASE := -std=gnu11 -fPIC -fvisibility=hidden -fno-math-errno -ffp-contract=off \
   -DLA_VERSION='"$(VERSION)"' -MMD -MP
 OPT_release := -O3 -g -DNDEBUG -ftls-model=initial-exec
 OPT_debug := -O0 -g -DLA_DEBUG
-OPT_asan := -O1 -g -DLA_DEBUG -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
-OPT_ubsan := -O1 -g -DLA_DEBUG -fsanitize=undefined -fno-sanitize-recover=undefined
+# NULL for no bytes is fine with memcpy and memcmp.
+UNDEFINED := -fno-sanitize-recover=undefined -fno-sanitize=nonnull-attribute
+OPT_asan := -O1 -g -DLA_DEBUG -fsanitize=address,undefined $(UNDEFINED) -fno-omit-frame-pointer
+OPT_ubsan := -O1 -g -DLA_DEBUG -fsanitize=undefined $(UNDEFINED)
 OPT_tsan := -O1 -g -fsanitize=thread
 OPT := $(OPT_$(KIND))
 
