@@ -112,17 +112,40 @@ static void take_input(direct *d, int k, const la_tensor *t, la_dtype dtype)
     d->data[k] = d->number[k];
 }
 
+/* May the loop write into the given output at once? It is as plain as the
+** inputs, and where it shares their memory it is the very same tensor. */
+static bool takes_result(const la_frame *f, const la_family *family,
+                         const la_tensor *lead, la_dtype result)
+{
+    const la_tensor *out = f->outs[0];
+    if (out != lead && (!is_like(out, lead) || result != lead->dtype))
+        return false;
+    if (out->dtype != result) return false;
+    for (int k = 0; k < family->ninputs; k++) {
+        const la_tensor *t = la_arg(f, k);
+        if (t != out && t->storage == out->storage) return false;
+    }
+    return true;
+}
+
+static la_dtype result_dtype(const la_family *family, const la_tensor *lead)
+{
+    return family->result != LA_UNDEFINED ? family->result
+                                          : (la_dtype)lead->dtype;
+}
+
 static la_status run_direct(la_frame *f, const la_family *family,
                             const la_tensor *lead)
 {
     la_plan plan;
     direct d;
-    la_tensor *out;
-    la_dtype dtype = (la_dtype)lead->dtype, result = dtype;
+    la_tensor *out = f->outs[0];
+    la_dtype dtype = (la_dtype)lead->dtype;
+    la_dtype result = result_dtype(family, lead);
     int n = family->ninputs;
-    if (family->result != LA_UNDEFINED) result = family->result;
     LA_TRY(make_plan(f, family, dtype, &plan));
-    LA_TRY(la_tensor_empty(lead->ndim, la_sizes(lead), result, &out));
+    if (out) la_tensor_retain(out);
+    else LA_TRY(la_tensor_empty(lead->ndim, la_sizes(lead), result, &out));
     memset(d.strides, 0, sizeof(d.strides));
     d.data[0] = la_data(out);
     d.strides[0] = (int64_t)la_dtype_size(result);
@@ -203,10 +226,10 @@ la_status la_pointwise_impl(la_frame *f)
 {
     const la_family *family = f->op->family;
     if (family->check) LA_TRY(family->check(f));
-    if (family->fast && f->form == LA_FUNCTIONAL) {
-        const la_tensor *lead = find_lead(f, family);
-        if (lead) return run_direct(f, family, lead);
-    }
+    const la_tensor *lead = family->fast ? find_lead(f, family) : NULL;
+    if (lead && (!f->outs[0] || takes_result(f, family, lead,
+                                             result_dtype(family, lead))))
+        return run_direct(f, family, lead);
     return run_general(f);
 }
 
