@@ -146,7 +146,9 @@ static void test_many_discarded(void **state)
            "  local base = la.memory()\n"
            "  for i = 1, 100000 do\n"
            "    local b = a + a\n"
-           "    if i % 100 == 0 then most = math.max(most, la.memory() - base) end\n"
+           "    if i % 100 == 0 then\n"
+           "      most = math.max(most, la.memory() - base)\n"
+           "    end\n"
            "  end\n"
            "  assert(most < 5000 * 400, mode .. ': ' .. most)\n"
            "end\n");

@@ -64,7 +64,7 @@ static void casts(void **state)
 }
 
 /* Kinds of operands: with dims, 0-dim, a number. */
-typedef struct operand { char kind; la_dtype dtype; } operand;
+typedef struct operand { char kind; int dtype; } operand;
 
 static la_status result_of(int n, const operand *list, la_dtype *out)
 {
@@ -82,7 +82,7 @@ static la_status result_of(int n, const operand *list, la_dtype *out)
 
 static void categories(void **state)
 {
-    static const struct { int n; operand in[3]; la_dtype want; } rows[] = {
+    static const struct { int n; operand in[3]; int want; } rows[] = {
         {2, {{'d', i1}, {'w', i8}}, i1}, {2, {{'d', i8}, {'w', f8}}, f4},
         {2, {{'d', f2}, {'w', f8}}, f2}, {2, {{'d', f2}, {'w', c8}}, c2},
         {2, {{'d', u1}, {'0', i8}}, u1}, {2, {{'d', u1}, {'0', f8}}, f8},
@@ -97,7 +97,7 @@ static void categories(void **state)
     for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {
         la_dtype got = LA_UNDEFINED;
         assert_int_equal(result_of(rows[k].n, rows[k].in, &got), LA_OK);
-        if (got != rows[k].want)
+        if ((int)got != rows[k].want)
             fail_msg("row %zu: %s", k, la_dtype_name(got));
     }
 }

@@ -89,7 +89,9 @@ static void make_inputs(inputs *in)
     for (int k = 0; k < 36; k++) ((float *)la_data(in->m))[k] = (float)k;
     for (int k = 0; k < 72; k++) ((float *)la_data(z))[k] = (float)k;
     for (int k = 0; k < 6; k++) ((float *)la_data(in->vector))[k] = (float)k;
-    for (int64_t k = 0; k < 6; k++) ((int64_t *)la_data(in->counts))[k] = k + 1;
+    int64_t *counts = (int64_t *)la_data(in->counts);
+    assert_non_null(counts);
+    for (int64_t k = 0; k < 6; k++) counts[k] = k + 1;
     assert_int_equal(la_run(conj, &in->complex, LA_T(z)), LA_OK);
     la_tensor_release(z);
     assert_int_equal(la_run(t, &in->turned, LA_T(in->m)), LA_OK);
