@@ -143,7 +143,8 @@ typedef struct { f32v e, f; } f32_log_parts_;
 static inline f32_log_parts_ f32_log_split_(f32v x, float low)
 {
     i32v e = (i32v)((u32v)x - (u32v)K(low)) & (int32_t)0xff800000;
-    return (f32_log_parts_){f32_from_i32(e), (f32v)((i32v)x - e) - 1};
+    return (f32_log_parts_){f32_from_i32(e),
+                             (f32v)((u32v)x - (u32v)e) - 1};
 }
 /* Not a positive normal number. */
 static inline i32v f32_log_rare_(f32v x)
@@ -284,7 +285,8 @@ static inline f32v f32_log1p_poly_(f32v m)
 static inline f32v f32_log1p_near_(f32v x)
 {
     i32v e = ((i32v)(x + 1) - (i32v)K(0.75f)) & (int32_t)0xff800000;
-    f32v scaled = (f32v)((i32v)x - e), four = (f32v)((i32v)K(4) - e);
+    f32v scaled = (f32v)((u32v)x - (u32v)e);
+    f32v four = (f32v)((u32v)K(4) - (u32v)e);
     f32v m = scaled + f32_fma(four, K(0.25f), K(-1));
     return f32_fma(f32_from_i32(e), K(0x1.62e43p-24f), f32_log1p_poly_(m));
 }

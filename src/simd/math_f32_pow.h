@@ -34,9 +34,9 @@ static inline f32_pow_parts_ f32_pow_split_(f32v x)
                                  -0x1.a39fbep-19f, 0x1.20a6dep-21f, 0,
                                  0x1.80abfcp-19f, -0x1.1c8f12p-22f,
                                  -0x1.40358ep-19f};
-    i32v above = (i32v)x - (i32v)K(POW_LOW);
+    i32v above = (i32v)((u32v)x - (u32v)K(POW_LOW));
     i32v part = (above >> 20) & 7, e = above >> 23;
-    f32v m = (f32v)((i32v)x - (e << 23));
+    f32v m = (f32v)((u32v)x - (u32v)(e << 23));
     return (f32_pow_parts_){
         f32_fma(m, f32_lookup_(near, part), K(-1)),
         f32_from_i32(e) + f32_lookup_(high, part),

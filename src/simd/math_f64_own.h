@@ -60,11 +60,11 @@ static inline f64v f64_exp(f64v x)
 ** 'bias' is added to k. */
 static inline f64v f64_log_near_(f64v x, double bias)
 {
-    const i64v low = (i64v)f64_set1(0x1.6a09e667f3bcdp-1);
-    i64v d = ((i64v)x - low) & (int64_t)0xfff0000000000000;
-    u64v count = (u64v)(d + ((int64_t)1023 << 52)) >> 52;
+    const u64v low = (u64v)f64_set1(0x1.6a09e667f3bcdp-1);
+    u64v d = ((u64v)x - low) & 0xfff0000000000000;  /* may wrap */
+    u64v count = (d + ((uint64_t)1023 << 52)) >> 52;
     f64v k = (f64v)(count | 0x4330000000000000) - (0x1p52 + 1023 - bias);
-    f64v f = (f64v)((i64v)x - d) - 1, s = f / (2 + f), z = s * s;
+    f64v f = (f64v)((u64v)x - d) - 1, s = f / (2 + f), z = s * s;
     f64v q = f64_set1(0x1.2b66b9b1db878p-3);
     q = f64_step_(q, z, 0x1.39fd3c2f1dab9p-3);
     q = f64_step_(q, z, 0x1.7462bd21827f1p-3);
