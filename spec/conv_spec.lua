@@ -134,6 +134,34 @@ describe("conv2d", function()
   end)
 end)
 
+describe("convolution", function()
+  it("and its gradients are operations of their own", function()
+    local x, w = la.randn(2, 3, 6, 7), la.randn(4, 3, 3, 3)
+    local s = {{1, 1}, {1, 1}, {1, 1}, false, {0, 0}, 1}
+    local y = la.convolution(x, w, nil, table.unpack(s))
+    assert.is_true(y == la.conv2d(x, w, nil, {padding = 1}))
+    local g = la.randn(table.unpack(y.shape))
+    local gx, gw, gb = la.convolution_backward(g, x, w, table.unpack(s))
+    assert.is_true(gx == la.convolution_grad_input(g, x, w, table.unpack(s)))
+    assert.is_true(gw == la.convolution_grad_weight(g, x, w, table.unpack(s)))
+    close(gb, g:sum({1, 3, 4}), 1e-4)
+  end)
+
+  it("can be differentiated twice", function()
+    local x, w = la.randn(1, 2, 5, 5):double(), la.randn(2, 2, 3, 3):double()
+    x.requires_grad, w.requires_grad = true, true
+    local y = la.conv2d(x, w)
+    local gx = la.grad((y * y):sum(), x, {create_graph = true})
+    gx:sum():backward()
+    -- sum over x of d/dx |conv(x, w)|^2 is 2 <conv(x, w), conv(1, w)>
+    local x2, w2 = x:detach():clone(), w:detach():clone()
+    w2.requires_grad = true
+    (la.conv2d(x2, w2) * la.conv2d(la.ones(1, 2, 5, 5):double(), w2) * 2)
+      :sum():backward()
+    close(w.grad, w2.grad, 1e-10)
+  end)
+end)
+
 describe("other convolutions", function()
   it("conv1d and conv3d are conv2d with other dims", function()
     local x, w = la.randn(2, 3, 20), la.randn(4, 3, 5)
@@ -204,6 +232,29 @@ describe("pooling", function()
     assert.is_true(la.adaptive_max_pool1d(x, 2):view(-1) == la.tensor {4., 9.})
     assert.same({1, 2, 3, 4}, {table.unpack(
       la.adaptive_avg_pool2d(la.ones(1, 2, 7, 9), {3, 4}).shape)})
+  end)
+
+  it("is the same in one, two and three dims", function()
+    local x = la.randn(2, 3, 5, 9)
+    local flat, deep = x:select(3, 1), x:unsqueeze(3)
+    assert.is_true(la.max_pool1d(flat, 3) ==
+      la.max_pool2d(flat:unsqueeze(3), {1, 3}):squeeze(3))
+    assert.is_true(la.max_pool3d(deep, {1, 2, 3}):squeeze(3)
+                   == la.max_pool2d(x, {2, 3}))
+    assert.is_true(la.avg_pool3d(deep, {1, 2, 3}):squeeze(3)
+                   == la.avg_pool2d(x, {2, 3}))
+    assert.is_true(la.adaptive_avg_pool3d(deep, {1, 2, 3}):squeeze(3)
+                   == la.adaptive_avg_pool2d(x, {2, 3}))
+    local v, i = la.adaptive_max_pool2d(x, {5, 9}, {return_indices = true})
+    assert.is_true(v == x and i[1][1]:view(-1) == la.range(45))
+    assert.is_true(la.adaptive_max_pool3d(deep, {1, 5, 9}):squeeze(3) == x)
+  end)
+
+  it("takes p-norms of windows", function()
+    local x = la.tensor {3.0, 4.0, 6.0, 8.0}:view(1, 1, 4)
+    close(la.lp_pool1d(x, 2, 2), la.tensor {5.0, 10.0}:view(1, 1, 2), 1e-5)
+    close(la.lp_pool2d(x:view(1, 1, 2, 2), 2, {1, 2}),
+          la.tensor {5.0, 10.0}:view(1, 1, 2, 1), 1e-5)
   end)
 
   it("has gradients", function()

@@ -10,7 +10,7 @@
 #define LANES 32
 #define NAME(x) x##_f32
 #define V_EXP f32_exp
-#define V_MAX f32_max_nan
+#define V_MAX f32_max
 #define V_SET1 f32_set1
 #define LOG1 logf
 #include "kernel/attention.inc"
@@ -25,8 +25,8 @@
 #undef LOG1
 
 const la_attention_kernels LA_KERNEL(attention_f32) = {
-    mask_f32, soften_f32, restore_f32, scale_f32, row_dots_f32, soft_grad_f32,
-    finish_f32
+    mask_f32, soften_f32, restore_f32, scale_f32, take_f32, row_dots_f32,
+    soft_grad_f32, finish_f32
 };
 
 #define ELEM double
@@ -35,12 +35,12 @@ const la_attention_kernels LA_KERNEL(attention_f32) = {
 #define LANES 16
 #define NAME(x) x##_f64
 #define V_EXP f64_exp
-#define V_MAX f64_max_nan
+#define V_MAX f64_max
 #define V_SET1 f64_set1
 #define LOG1 log
 #include "kernel/attention.inc"
 
 const la_attention_kernels LA_KERNEL(attention_f64) = {
-    mask_f64, soften_f64, restore_f64, scale_f64, row_dots_f64, soft_grad_f64,
-    finish_f64
+    mask_f64, soften_f64, restore_f64, scale_f64, take_f64, row_dots_f64,
+    soft_grad_f64, finish_f64
 };

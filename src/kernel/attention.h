@@ -35,6 +35,9 @@ typedef struct la_attention_kernels {
     /* out[i][j] *= factor[i], or 1 / factor[i] (0 for a factor of 0) */
     void (*scale)(void *out, int64_t rows, int64_t cols, int64_t step,
                   const void *factor, bool inverse);
+    /* out[i][j] = in[i][j] * by, 'out' without gaps */
+    void (*take)(void *out, const void *in, int64_t in_row, int64_t in_col,
+                 int64_t rows, int64_t cols, double by);
     /* d[i] = sum over j of a[i][j] * b[i][j] */
     void (*row_dots)(void *d, const void *a, int64_t a_step, const void *b,
                      int64_t b_step, int64_t rows, int64_t cols);

@@ -48,10 +48,19 @@ typedef struct la_gemm_block {
     int64_t part_rs;
     la_gemm_number alpha, beta;
     la_gemm_act act;
-    bool plain;           /* alpha 1, no add, no bias, no act */
-    bool first, last;     /* which of the k blocks this is */
+    bool plain;           /* alpha 1, no add, bias or act in this block */
+    bool first, last;     /* which of the k blocks this is; 'first' stores */
+    bool onto;            /* even the first adds to what is there */
     bool conj_a, conj_b;  /* read by 'small' only: packing conjugates */
 } la_gemm_block;
+
+/* Does this block leave by a plain store or addition? */
+static inline bool la_gemm_block_is_plain(const la_gemm_block *g)
+{
+    return g->alpha.re == 1 && g->alpha.im == 0 && g->alpha.i == 1
+        && !(g->first && g->add.data)
+        && !(g->last && (g->bias.data || g->act));
+}
 
 typedef struct la_gemm_kernels {
     int mr, nr;           /* rows of an A panel, columns of a B panel */

@@ -14,7 +14,7 @@
 #include "op/matmul.h"
 #include "tensor/shape.h"
 
-#define ROWS 96
+#define ROWS 192
 #define COLS 256
 
 typedef struct attention {
@@ -100,15 +100,23 @@ static la_score_tile tile_of(const attention *s, char *room, int64_t b,
     return t;
 }
 
+/* 'queries' are the tile's rows, scaled, without gaps. */
 static la_status scores_of(const attention *s, const la_score_tile *t,
-                           int64_t b)
+                           char *queries, int64_t b)
 {
-    la_gemm_mat q = shifted(matrix_at(s->q, b), t->first_row, 0, s->size);
+    la_gemm_mat q = {queries, s->width, 1};
     la_gemm_mat k = shifted(matrix_at(s->k, b), t->first_col, 0, s->size);
     LA_TRY(product(s, t->rows, t->cols, s->width, q, turned(k),
-                   (la_gemm_mat){t->scores, COLS, 1}, s->scale, false));
+                   (la_gemm_mat){t->scores, COLS, 1}, 1, false));
     if (t->mask || t->causal) s->ker->mask(t);
     return LA_OK;
+}
+
+static void take_queries(const attention *s, char *to, int64_t b, int64_t row,
+                         int64_t rows)
+{
+    la_gemm_mat q = shifted(matrix_at(s->q, b), row, 0, s->size);
+    s->ker->take(to, q.data, q.rs, q.cs, rows, s->width, s->scale);
 }
 
 /* Columns that some row up to 'row + rows' may see. */
@@ -132,15 +140,16 @@ static la_status forward_block(const attention *s, char *room, int64_t unit)
     int64_t b = unit / s->blocks, row = unit % s->blocks * ROWS;
     int64_t rows = lesser(ROWS, s->len - row), size = s->size;
     char *max = room + ROWS * COLS * size, *sum = max + ROWS * size;
-    char *factor = sum + ROWS * size;
+    char *factor = sum + ROWS * size, *queries = factor + ROWS * size;
     la_gemm_mat out = shifted(matrix_at(s->out, b), row, 0, size);
     fill(max, -INFINITY, rows, size);
     fill(sum, 0, rows, size);
+    take_queries(s, queries, b, row, rows);
     int64_t end = seen(s, row, rows);
     for (int64_t c = 0; c == 0 || c < end; c += COLS) {
         int64_t cols = lesser(COLS, end - c);
         la_score_tile t = tile_of(s, room, b, row, rows, c, cols);
-        LA_TRY(scores_of(s, &t, b));
+        LA_TRY(scores_of(s, &t, queries, b));
         s->ker->soften(&t, max, sum, factor);
         if (c > 0)
             s->ker->scale(out.data, rows, s->out_width, out.rs, factor, false);
@@ -156,8 +165,9 @@ static la_status forward_block(const attention *s, char *room, int64_t unit)
 
 /* ---- backward: one batch entry, block after block ---- */
 
+/* Behind the dots lie the scaled queries. */
 static la_status backward_tile(const attention *s, const la_score_tile *t,
-                               char *grads, const char *dots, int64_t b)
+                               char *grads, char *dots, int64_t b)
 {
     int64_t row = t->first_row, col = t->first_col, size = s->size;
     bool more_rows = row > 0, more_cols = col > 0;
@@ -169,7 +179,7 @@ static la_status backward_tile(const attention *s, const la_score_tile *t,
     la_gemm_mat dq = shifted(matrix_at(s->dq, b), row, 0, size);
     la_gemm_mat dk = shifted(matrix_at(s->dk, b), col, 0, size);
     la_gemm_mat dv = shifted(matrix_at(s->dv, b), col, 0, size);
-    LA_TRY(scores_of(s, t, b));
+    LA_TRY(scores_of(s, t, dots + ROWS * size, b));
     s->ker->restore(t, la_data(s->lse) + (b * s->len + row) * size);
     LA_TRY(product(s, t->cols, s->out_width, t->rows, turned(p), g, dv, 1,
                    more_rows));
@@ -194,6 +204,7 @@ static la_status backward_batch(const attention *s, char *room, int64_t b)
         la_gemm_mat o = shifted(matrix_at(s->out, b), row, 0, size);
         s->ker->row_dots(dots, g.data, g.rs, o.data, o.rs, rows,
                          s->out_width);
+        take_queries(s, dots + ROWS * size, b, row, rows);
         int64_t end = row == 0 ? s->keys : seen(s, row, rows);
         for (int64_t c = 0; c < end; c += COLS) {
             la_score_tile t = tile_of(s, room, b, row, rows, c,
@@ -329,7 +340,7 @@ la_status la_impl_attention(la_frame *f)
     s.out = la_result(f, 0);
     s.lse = la_result(f, 1);
     work w = {&s, forward_block, s.batch * s.blocks};
-    return run_work(&w, (ROWS * COLS + 3 * ROWS) * s.size);
+    return run_work(&w, (ROWS * (COLS + 3 + s.width) + 64) * s.size);
 }
 
 la_status la_meta_attention_backward(la_frame *f)
@@ -395,5 +406,5 @@ la_status la_impl_attention_backward(la_frame *f)
         if (k == 2) return LA_OK;
     }
     work w = {&s, backward_batch, s.batch};
-    return run_work(&w, (2 * ROWS * COLS + ROWS) * s.size);
+    return run_work(&w, (ROWS * (2 * COLS + 1 + s.width) + 64) * s.size);
 }

@@ -81,21 +81,32 @@ static void transpose_all(la_gemm *g)
     g->b_step = t.a_step;
 }
 
-static bool is_plain(const la_gemm *g)
+/* out += product: what is there is one more block of k. (16-bit results keep
+** their sums elsewhere.) */
+static bool adds_onto(const la_gemm *g)
 {
-    return g->alpha.re == 1 && g->alpha.im == 0 && g->alpha.i == 1
-        && !g->add.data && !g->bias.data && !g->act;
+    return g->add.data == g->out.data && g->add.rs == g->out.rs
+        && g->add.cs == g->out.cs && g->beta.re == 1 && g->beta.im == 0
+        && g->beta.i == 1 && g->out.data
+        && g->dtype != LA_FLOAT16 && g->dtype != LA_BFLOAT16;
 }
 
 static la_gemm_block block_of(const la_gemm *g)
 {
-    return (la_gemm_block){
+    la_gemm_block b = {
         .m = g->m, .n = g->n, .k = g->k, .a = g->a.data, .b = g->b.data,
         .a_rs = g->a.rs, .a_cs = g->a.cs, .b_rs = g->b.rs, .b_cs = g->b.cs,
         .out = g->out, .add = g->add, .bias = g->bias, .alpha = g->alpha,
-        .beta = g->beta, .act = g->act, .plain = is_plain(g),
+        .beta = g->beta, .act = g->act,
         .first = true, .last = true, .conj_a = g->conj_a,
         .conj_b = g->conj_b};
+    if (adds_onto(g)) {
+        b.add.data = NULL;
+        b.onto = true;
+        b.first = false;
+    }
+    b.plain = la_gemm_block_is_plain(&b);
+    return b;
 }
 
 static char *at(const la_gemm_mat *m, int64_t i, int64_t j, int64_t size)
@@ -262,8 +273,9 @@ static void multiply_rows(const plan *s, char *room, int64_t i, int64_t mb,
     b.k = s->kb;
     b.a = room;
     b.b = s->b_room + j * s->kb * s->ker->packed_size;
-    b.first = s->p == 0;
+    b.first = s->p == 0 && !b.onto;
     b.last = s->p + s->kb >= g->k;
+    b.plain = la_gemm_block_is_plain(&b);
     s->ker->block(&b);
 }
 
