@@ -236,6 +236,11 @@ const la_family la_family_NAN_TO_NUM = {
 
 static la_status check_lerp(la_frame *f)
 {
+    la_dtype own = dtype_of(f, 0);
+    if (!la_is_float(own) && !la_is_complex(own))
+        return la_error_at(LA_EDTYPE, 1, "lerp interpolates between floating "
+                           "or complex tensors, got %s: convert with x:to()",
+                           la_dtype_name(own));
     for (int k = 1; k < 3; k++) {
         bool number = (la_arg(f, k)->flags & LA_F_WRAPPED) != 0;
         if (number || dtype_of(f, k) == dtype_of(f, 0)) continue;
