@@ -161,7 +161,8 @@ local parts = {
   ctest = function() ctest("build") end,
   specs = function() stock("best CPU path", "") end,
   ["specs-each-path"] = specs_each_path,
-  asan = sanitized("asan", "ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 "
+  asan = sanitized("asan",
+    "ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 "
     .. "LSAN_OPTIONS=suppressions=spec/support/lsan.supp:print_suppressions=0 "
     .. "UBSAN_OPTIONS=print_stacktrace=1"),
   ubsan = sanitized("ubsan", "UBSAN_OPTIONS=print_stacktrace=1"),
