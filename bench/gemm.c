@@ -125,8 +125,8 @@ static void measure(la_dtype dtype, int n, bool turned)
     int reps = (int)(2e6 / (flops / 50 + 50)) + 1;
     for (int w = 0; w < count; w++)
         best[w] = 1e30;
-    double stop = now() + 3e8 + 8e1 * flops / 50 * count;
-    for (int round = 0; round < 8 || now() < stop; round++)
+    double stop = now() + 2e8 + 4 * flops / 50 * count;
+    for (int round = 0; round < 4 || now() < stop; round++)
         for (int w = skip; w < count; w++) {
             double t = batch(w, dtype, n, reps, a, b, c);
             if (t < best[w]) best[w] = t;
