@@ -59,12 +59,12 @@ static inline f32v f32_exp_poly_(f32v r)
 /* y * 2^n where the result is a normal number; n as in f32_exp_parts_. */
 static inline f32v f32_scale_near_(f32v y, f32v shifted)
 {
-    return (f32v)((i32v)y + ((i32v)shifted << 23));
+    return (f32v)((u32v)y + ((u32v)shifted << 23));
 }
 /* The same for any |n| < 250: in two steps, of which only the second rounds. */
 static inline f32v f32_scale_far_(f32v y, f32v shifted)
 {
-    i32v n = (i32v)shifted - (i32v)K(EXP_SHIFT);
+    i32v n = (i32v)((u32v)shifted - (u32v)K(EXP_SHIFT));
     i32v half = n >> 1;
     f32v a = (f32v)((half + 127) << 23), b = (f32v)((n - half + 127) << 23);
     return y * a * b;
@@ -284,7 +284,8 @@ static inline f32v f32_log1p_poly_(f32v m)
 ** m = x*2^-e + (2^-e - 1), where the powers come by subtracting exponents. */
 static inline f32v f32_log1p_near_(f32v x)
 {
-    i32v e = ((i32v)(x + 1) - (i32v)K(0.75f)) & (int32_t)0xff800000;
+    u32v over = (u32v)(x + 1) - (u32v)K(0.75f);
+    i32v e = (i32v)over & (int32_t)0xff800000;
     f32v scaled = (f32v)((u32v)x - (u32v)e);
     f32v four = (f32v)((u32v)K(4) - (u32v)e);
     f32v m = scaled + f32_fma(four, K(0.25f), K(-1));

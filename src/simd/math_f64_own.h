@@ -52,7 +52,7 @@ static inline f64v f64_exp(f64v x)
     i64v far = (i64v)f64_abs(x) > (i64v)f64_set1(708);
     if (__builtin_expect(i64_any(far), 0)) return f64_exp_far_(x);
     f64_exp_parts_ p = f64_exp_reduce_(x);
-    return (f64v)((i64v)p.y + ((i64v)p.shifted << 52));
+    return (f64v)((u64v)p.y + ((u64v)p.shifted << 52));
 }
 
 /* x = 2^k * (1 + f) with sqrt(1/2) <= 1 + f < sqrt(2), x normal and positive;
@@ -137,7 +137,7 @@ static inline f64v f64_erf_large_(f64v a)
     q = f64_step_(q, z, -0x1.26bcc68384b42p-23);
     q = f64_fma(q1, t, q);
     f64_exp_parts_ e = f64_exp_reduce_(q);
-    return 1 - (f64v)((i64v)e.y + ((i64v)e.shifted << 52));
+    return 1 - (f64v)((u64v)e.y + ((u64v)e.shifted << 52));
 }
 static inline f64v f64_erf(f64v x)
 {
@@ -171,7 +171,7 @@ static inline f64v f64_tanh(f64v x)
 {
     f64v a = f64_abs(x);
     f64_exp_parts_ e = f64_exp_reduce_(f64_min(a + a, f64_set1(40)));
-    f64v power = (f64v)((i64v)e.y + ((i64v)e.shifted << 52));
+    f64v power = (f64v)((u64v)e.y + ((u64v)e.shifted << 52));
     f64v large = 1 - 2 / (power + 1);
     f64v y = f64_select(a > 0.86, large, f64_tanh_small_(a));
     return f64_copysign(y, x);
