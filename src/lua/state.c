@@ -87,6 +87,42 @@ static void add_parts(lua_State *L, int lib, int methods)
     }
 }
 
+/* la.gradcheck, la.progress, ...: functions of Lua modules, which are loaded
+** when one is called. Upvalues: the module, the name in it. */
+static int call_lazy(lua_State *L)
+{
+    int n = lua_gettop(L);
+    if (lua_getglobal(L, "require") != LUA_TFUNCTION)
+        return luaL_error(L, "'%s' needs 'require'",
+                          lua_tostring(L, lua_upvalueindex(2)));
+    lua_pushvalue(L, lua_upvalueindex(1));
+    lua_call(L, 1, 1);
+    lua_getfield(L, -1, lua_tostring(L, lua_upvalueindex(2)));
+    lua_insert(L, 1);
+    lua_pop(L, 1);
+    lua_call(L, n, LUA_MULTRET);
+    return lua_gettop(L);
+}
+
+static void add_lazy(lua_State *L, int lib)
+{
+    static const struct { const char *name, *module; } rows[] = {
+        {"progress", "lunarray.data"},
+        {"gradcheck", "lunarray.autograd"},
+        {"gradgradcheck", "lunarray.autograd"},
+        {"checkpoint", "lunarray.autograd"},
+        {"jacobian", "lunarray.autograd"},
+        {"clip_grad_norm_", "lunarray.nn"},
+        {"clip_grad_value_", "lunarray.nn"},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        lua_pushstring(L, rows[i].module);
+        lua_pushstring(L, rows[i].name);
+        lua_pushcclosure(L, call_lazy, 2);
+        lua_setfield(L, lib, rows[i].name);
+    }
+}
+
 /* la.autograd.grad, la.linalg.vecdot, ...: the same functions by theme. */
 static void add_theme(lua_State *L, int lib, const char *theme,
                       const char *const *names)
@@ -102,7 +138,8 @@ static void add_theme(lua_State *L, int lib, const char *theme,
 static void add_themes(lua_State *L, int lib)
 {
     static const char *const autograd[] = {"grad", "Function", "no_grad",
-        "enable_grad", "detect_anomaly", NULL};
+        "enable_grad", "detect_anomaly", "gradcheck", "gradgradcheck",
+        "jacobian", NULL};
     static const char *const linalg[] = {"matmul", "multi_dot", "vecdot",
         "matrix_power", "vector_norm", "cross", "outer", "diagonal", "trace",
         "tensordot", NULL};
@@ -155,6 +192,7 @@ LA_API int luaopen_lunarray(lua_State *L)
     la_open_index(L, lib);
     la_open_meta(L, lib, meta, methods);
     add_constants(L, lib);
+    add_lazy(L, lib);
     add_themes(L, lib);
     la_open_embedded(L);
     lua_pushvalue(L, lib);

@@ -83,7 +83,4 @@ function nn.clip_grad_value_(list, most)
   end)
 end
 
-la.clip_grad_norm_ = la.clip_grad_norm_ or nn.clip_grad_norm_
-la.clip_grad_value_ = la.clip_grad_value_ or nn.clip_grad_value_
-
 return nn

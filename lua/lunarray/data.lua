@@ -1,0 +1,290 @@
+-- lunarray.data: datasets, batches, progress bars.
+local la = require "lunarray"
+
+local data = {}
+
+-- ---- datasets: #set, set:get(k) gives the parts of sample k, set:batch(index)
+-- those of many at once (index is an int64 tensor from 1) ----
+
+local TensorDataset = {}
+TensorDataset.__index = TensorDataset
+TensorDataset.__len = function(self) return self.tensors[1]:size(1) end
+
+function data.TensorDataset(...)
+  local tensors = {...}
+  if #tensors == 0 then
+    error("TensorDataset: at least one tensor expected", 2)
+  end
+  for k, t in ipairs(tensors) do
+    if type(t) ~= "userdata" then
+      error(string.format("bad argument #%d to 'TensorDataset' (tensor "
+        .. "expected, got %s)", k, type(t)), 2)
+    end
+    if t.ndim == 0 or t:size(1) ~= tensors[1]:size(1) then
+      error("TensorDataset: size mismatch between tensors", 2)
+    end
+  end
+  return setmetatable({tensors = tensors}, TensorDataset)
+end
+
+function TensorDataset:get(k)
+  local out = {}
+  for i, t in ipairs(self.tensors) do out[i] = t[k] end
+  return table.unpack(out)
+end
+
+function TensorDataset:batch(index)
+  local out = {}
+  for i, t in ipairs(self.tensors) do out[i] = t:index_select(1, index) end
+  return table.unpack(out)
+end
+
+-- Some samples of a set, by their numbers.
+local Subset = {}
+Subset.__index = Subset
+Subset.__len = function(self) return self.indices:numel() end
+
+function data.Subset(dataset, indices)
+  if type(indices) == "table" then indices = la.tensor(indices) end
+  return setmetatable({dataset = dataset, indices = indices}, Subset)
+end
+
+function Subset:get(k) return self.dataset:get(self.indices:item(k)) end
+
+function Subset:batch(index)
+  return data.fetch(self.dataset, self.indices:index_select(1, index))
+end
+
+-- The stacked samples of a batch: tensors are stacked, numbers make a tensor,
+-- anything else stays a list.
+local function collate(samples)
+  local out = {}
+  for part = 1, samples[1].n do
+    local column = {}
+    for k, sample in ipairs(samples) do column[k] = sample[part] end
+    local kind = type(column[1])
+    if kind == "userdata" then out[part] = la.stack(column)
+    elseif kind == "number" then out[part] = la.tensor(column)
+    else out[part] = column end
+  end
+  return table.unpack(out, 1, samples[1].n)
+end
+data.collate = collate
+
+local function samples_of(dataset, index)
+  local samples = {}
+  for k, at in ipairs(index:totable()) do
+    if dataset.get then samples[k] = table.pack(dataset:get(at))
+    else samples[k] = table.pack(dataset[at]) end
+  end
+  return samples
+end
+
+-- The parts of the samples at 'index', by the set's own batch when it has one.
+function data.fetch(dataset, index)
+  if dataset.batch then return dataset:batch(index) end
+  return collate(samples_of(dataset, index))
+end
+
+-- Sizes that are counts (their sum is #dataset) or fractions (their sum is 1).
+local function counts_of(total, lengths)
+  local sum, fractions = 0, false
+  for _, n in ipairs(lengths) do
+    sum = sum + n
+    fractions = fractions or n ~= math.floor(n)
+  end
+  if not fractions and sum == total then return lengths end
+  if math.abs(sum - 1) > 1e-6 then
+    error("random_split: Sum of input lengths does not equal the length of the "
+      .. "input dataset!", 3)
+  end
+  local counts, used = {}, 0
+  for k, n in ipairs(lengths) do
+    counts[k] = math.floor(total * n)
+    used = used + counts[k]
+  end
+  for k = 0, total - used - 1 do
+    local at = k % #counts + 1
+    counts[at] = counts[at] + 1
+  end
+  return counts
+end
+
+-- Subsets of these lengths, drawn without replacement; as many results as
+-- lengths. options: generator.
+function data.random_split(dataset, lengths, options)
+  local counts = counts_of(#dataset, lengths)
+  local order = la.randperm(#dataset, {generator = options
+    and options.generator})
+  local out, from = {}, 0
+  for k, n in ipairs(counts) do
+    out[k] = data.Subset(dataset, order:narrow(1, from + 1, n))
+    from = from + n
+  end
+  return table.unpack(out)
+end
+
+-- ---- loader ----
+
+local DataLoader = {}
+DataLoader.__index = DataLoader
+
+local known = {batch_size = true, shuffle = true, generator = true,
+  drop_last = true, collate = true}
+
+-- options: batch_size (1), shuffle, generator, drop_last, collate (a function
+-- of the list of samples, each a packed list of parts).
+function data.DataLoader(dataset, options)
+  local self = {dataset = dataset, batch_size = 1, shuffle = false,
+    drop_last = false}
+  for key, value in pairs(options or {}) do
+    if not known[key] then
+      error("DataLoader: unknown option '" .. tostring(key) .. "' (known: "
+        .. "batch_size, collate, drop_last, generator, shuffle)", 2)
+    end
+    self[key] = value
+  end
+  if math.type(self.batch_size) ~= "integer" or self.batch_size < 1 then
+    error("DataLoader: batch_size should be a positive integer, but got "
+      .. tostring(self.batch_size), 2)
+  end
+  return setmetatable(self, DataLoader)
+end
+
+function DataLoader:__len()
+  local n = #self.dataset
+  if self.drop_last then return n // self.batch_size end
+  return (n + self.batch_size - 1) // self.batch_size
+end
+
+local function order_of(self, n)
+  if self.shuffle then
+    return la.randperm(n, {generator = self.generator})
+  end
+  return la.range(1, n, {dtype = "int64"})
+end
+
+-- for xb, yb in loader:batches() do: each call goes over the set once.
+function DataLoader:batches()
+  local total = #self.dataset
+  local order, from = nil, 1
+  local last = self.drop_last and total - self.batch_size + 1 or total
+  return function()
+    if from > last then return nil end
+    order = order or order_of(self, total)
+    local n = math.min(self.batch_size, total - from + 1)
+    local index = order:narrow(1, from, n)
+    from = from + n
+    if self.collate then return self.collate(samples_of(self.dataset, index)) end
+    return data.fetch(self.dataset, index)
+  end
+end
+
+-- ---- progress ----
+
+local Progress = {}
+Progress.__index = Progress
+
+local function clock_text(seconds)
+  if seconds ~= seconds or seconds == math.huge then return "?" end
+  seconds = math.floor(seconds + 0.5)
+  if seconds >= 3600 then
+    return string.format("%d:%02d:%02d", seconds // 3600, seconds // 60 % 60,
+      seconds % 60)
+  end
+  return string.format("%d:%02d", seconds // 60, seconds % 60)
+end
+
+-- os.time counts whole seconds; os.clock stands still while we wait.
+local function now(self)
+  return math.max(os.difftime(os.time(), self.wall), os.clock() - self.cpu)
+end
+
+local function line_of(self)
+  local spent = now(self)
+  local rate = spent > 0 and self.k / spent or 0
+  local part = self.total > 0 and math.min(self.k / self.total, 1) or 1
+  local filled = math.floor(part * 20)
+  local left = rate > 0 and (self.total - self.k) / rate or math.huge
+  return string.format("%s%3d%% [%s%s] %d/%d, %.1f/s, %s left%s",
+    self.desc and self.desc .. " " or "", math.floor(part * 100),
+    ("#"):rep(filled), (" "):rep(20 - filled), self.k, self.total, rate,
+    clock_text(left), self.text and " " .. self.text or "")
+end
+
+local function draw(self, always)
+  if self.quiet then return end
+  local t = now(self)
+  if not always and t - self.drawn < 0.1 then return end
+  self.drawn = t
+  local line = line_of(self)
+  local gap = math.max(self.width - #line, 0)
+  self.width = #line
+  self.file:write("\r", line, (" "):rep(gap))
+  self.file:flush()
+end
+
+-- k steps are done; text stands behind the bar.
+function Progress:update(k, text)
+  self.k, self.text = k, text or self.text
+  draw(self, k >= self.total)
+end
+
+function Progress:close()
+  if self.closed then return end
+  self.closed = true
+  draw(self, true)
+  if not self.quiet then self.file:write("\n") end
+end
+Progress.__close = Progress.close
+
+function Progress:__call()
+  if self.step >= self.total then
+    self.k = self.total
+    self:close()
+    return nil
+  end
+  if self.step > 0 then self:update(self.step) end
+  self.step = self.step + 1
+  return self.step
+end
+
+local terminal
+
+-- Standard error is shown to somebody when the variable TERM names a terminal
+-- and the shell says so; asked once.
+local function on_terminal()
+  if terminal == nil then
+    terminal = false
+    local kind = os.getenv "TERM"
+    if kind and kind ~= "" and kind ~= "dumb" and os.execute then
+      terminal = os.execute "test -t 2" == true
+    end
+  end
+  return terminal
+end
+
+-- la.progress(n): "for i in la.progress(100) do", or an object with
+-- update(k[, text]) and close(). la.progress(list) goes over a list. Quiet
+-- when standard error is no terminal. options: desc, file, quiet.
+function data.progress(what, options)
+  options = options or {}
+  local list = type(what) == "table" and what or nil
+  local total = list and #list or what
+  if math.type(total) ~= "integer" then
+    error("bad argument #1 to 'progress' (number of steps or list expected, "
+      .. "got " .. type(what) .. ")", 2)
+  end
+  local quiet = options.quiet
+  if quiet == nil then quiet = not options.file and not on_terminal() end
+  local self = setmetatable({total = total, desc = options.desc, k = 0,
+    step = 0, width = 0, drawn = -1, wall = os.time(), cpu = os.clock(),
+    file = options.file or io.stderr, quiet = quiet}, Progress)
+  if not list then return self, nil, nil, self end
+  return function()
+    local k = self()
+    if k then return list[k] end
+  end, nil, nil, self
+end
+
+return data

@@ -1,0 +1,167 @@
+-- Optimisers and schedules against their formulas, by hand in Lua numbers.
+local la = require "lunarray"
+local optim = require "lunarray.optim"
+
+local function leaf(value)
+  return la.tensor({value}, {dtype = "float64", requires_grad = true})
+end
+
+-- Fifty steps on (p - 3)^2; 'by_hand(state, p, g, k)' gives the next p.
+local function follow(make, by_hand)
+  local p, number, state = leaf(1), 1.0, {}
+  local opt = make{p}
+  for k = 1, 50 do
+    opt:zero_grad()
+    ;((p - 3) ^ 2):sum():backward()
+    opt:step()
+    number = by_hand(state, number, 2 * (number - 3), k)
+    assert.is_true(math.abs(p:item() - number) < 1e-10,
+      k .. ": " .. p:item() .. " against " .. number)
+  end
+end
+
+describe("optimisers", function()
+  it("SGD", function()
+    follow(function(p) return optim.SGD(p, {lr = 0.1}) end,
+      function(_, p, g) return p - 0.1 * g end)
+    follow(function(p)
+      return optim.SGD(p, {lr = 0.01, momentum = 0.9, weight_decay = 0.1,
+        nesterov = true})
+    end, function(s, p, g)
+      g = g + 0.1 * p
+      s.b = s.b and 0.9 * s.b + g or g
+      return p - 0.01 * (g + 0.9 * s.b)
+    end)
+    follow(function(p)
+      return optim.SGD(p, {lr = 0.01, momentum = 0.9, dampening = 0.5})
+    end, function(s, p, g)
+      s.b = s.b and 0.9 * s.b + 0.5 * g or g
+      return p - 0.01 * s.b
+    end)
+  end)
+
+  local function adam(s, p, g, k, lr)
+    s.m = 0.9 * (s.m or 0) + 0.1 * g
+    s.v = 0.999 * (s.v or 0) + 0.001 * g * g
+    return p - lr * (s.m / (1 - 0.9 ^ k))
+      / (math.sqrt(s.v / (1 - 0.999 ^ k)) + 1e-8)
+  end
+
+  it("Adam and AdamW", function()
+    follow(function(p) return optim.Adam(p, {lr = 0.1, weight_decay = 0.2}) end,
+      function(s, p, g, k) return adam(s, p, g + 0.2 * p, k, 0.1) end)
+    follow(function(p) return optim.AdamW(p, {lr = 0.1}) end,
+      function(s, p, g, k) return adam(s, p * (1 - 0.1 * 0.01), g, k, 0.1) end)
+  end)
+
+  it("RMSprop", function()
+    follow(function(p)
+      return optim.RMSprop(p, {lr = 0.01, centered = true, momentum = 0.5})
+    end, function(s, p, g)
+      s.v = 0.99 * (s.v or 0) + 0.01 * g * g
+      s.m = 0.99 * (s.m or 0) + 0.01 * g
+      s.b = 0.5 * (s.b or 0) + g / (math.sqrt(s.v - s.m * s.m) + 1e-8)
+      return p - 0.01 * s.b
+    end)
+  end)
+
+  it("Adagrad", function()
+    follow(function(p) return optim.Adagrad(p, {lr = 0.1, lr_decay = 0.01}) end,
+      function(s, p, g, k)
+        s.v = (s.v or 0) + g * g
+        return p - 0.1 / (1 + (k - 1) * 0.01) * g / (math.sqrt(s.v) + 1e-10)
+      end)
+  end)
+
+  it("have groups with rates of their own", function()
+    local a, b = leaf(1), leaf(1)
+    local opt = optim.SGD({{params = {a}}, {params = {b}, lr = 0}}, {lr = 1})
+    ;(a + b):sum():backward()
+    opt:step()
+    assert.are.equal(0, a:item())
+    assert.are.equal(1, b:item())
+    opt.param_groups[2].lr = 2
+    opt:step()
+    assert.are.equal(-1, b:item())
+    assert.has_error(function() optim.SGD({a, a}, {lr = 1}) end)
+    assert.has_error(function() optim.SGD({a}, {rate = 1}) end)
+    assert.has_error(function() optim.SGD({}, {lr = 1}) end)
+    assert.has_error(function() optim.SGD({a * 2}, {lr = 1}) end)
+  end)
+
+  it("go on from a saved state", function()
+    local function run(p, opt, n)
+      for _ = 1, n do
+        opt:zero_grad()
+        ;((p - 3) ^ 2):sum():backward()
+        opt:step()
+      end
+    end
+    local p, q = leaf(1), leaf(1)
+    local a = optim.Adam({p}, {lr = 0.1})
+    run(p, a, 5)
+    la.no_grad(function() q:copy_(p) end)
+    local b = optim.Adam{q}
+    b:load_state_dict(a:state_dict())
+    run(p, a, 5)
+    run(q, b, 5)
+    assert.are.equal(p:item(), q:item())
+  end)
+
+  it("keep memory flat", function()
+    local p = la.ones(100, {requires_grad = true})
+    local opt = optim.Adam({p}, {weight_decay = 0.1})
+    local function step()
+      opt:zero_grad()
+      ;(p * p):sum():backward()
+      opt:step()
+    end
+    for _ = 1, 50 do step() end
+    collectgarbage() collectgarbage()
+    local before = la.memory()
+    for _ = 1, 1000 do step() end
+    collectgarbage() collectgarbage()
+    assert.is_true(la.memory() - before <= 4096)
+  end)
+end)
+
+describe("schedules", function()
+  local function rates(name, options, n)
+    local opt = optim.SGD({leaf(1)}, {lr = 1})
+    local s, out = optim[name](opt, options), {}
+    for k = 1, n do
+      out[k] = s:get_last_lr()[1]
+      s:step()
+    end
+    return out
+  end
+  local function same(want, got)
+    for k, v in ipairs(want) do
+      assert.is_true(math.abs(v - got[k]) < 1e-12, k .. ": " .. got[k])
+    end
+  end
+
+  it("follow their formulas", function()
+    same({1, 1, 0.5, 0.5, 0.25}, rates("StepLR",
+      {step_size = 2, gamma = 0.5}, 5))
+    same({1, 0.1, 0.1, 0.01}, rates("MultiStepLR", {milestones = {1, 3}}, 4))
+    same({1, 0.9, 0.81}, rates("ExponentialLR", {gamma = 0.9}, 3))
+    same({1, 0.75, 0.5}, {rates("CosineAnnealingLR", {T_max = 3}, 4)[1],
+      rates("CosineAnnealingLR", {T_max = 3}, 4)[2], 0.5})
+    same({0.5, 0.75, 1, 1}, rates("LinearLR", {start_factor = 0.5,
+      total_iters = 2}, 4))
+    local cycle = rates("OneCycleLR", {max_lr = 1, total_steps = 10}, 10)
+    assert.is_true(math.abs(cycle[1] - 0.04) < 1e-12)
+    assert.is_true(math.abs(cycle[3] - 1) < 1e-12)
+    assert.is_true(math.abs(cycle[10] - 4e-6) < 1e-12)
+  end)
+
+  it("lower the rate on a plateau", function()
+    local opt = optim.SGD({leaf(1)}, {lr = 1})
+    local s = optim.ReduceLROnPlateau(opt, {patience = 1, factor = 0.5})
+    for _, loss in ipairs{3, 2, 2, 2} do s:step(loss) end
+    assert.are.equal(0.5, s:get_last_lr()[1])
+    s:step(1)
+    assert.are.equal(0.5, opt.param_groups[1].lr)
+  end)
+end)
