@@ -1,0 +1,86 @@
+-- Times of convolutions, attention and small products: a line per case with
+-- its name and microseconds, best of many. With a file of lines of
+-- nn_peers.py, the page bench/NN.md instead:
+--   lua nn_cases.lua > ours.txt
+--   lua nn_cases.lua page ours.txt peer.txt
+-- One thread: Lua's clock is the processor's.
+if arg[1] == "page" then
+  local function read(path)
+    local t, order = {}, {}
+    for line in io.lines(path) do
+      local name, us = line:match("^(.-)\t([%d.]+)$")
+      if name then t[name], order[#order + 1] = tonumber(us), name end
+    end
+    return t, order
+  end
+  local page = assert(io.open("bench/NN.md", "w"))
+  page:write [[
+# Convolutions, attention, small products
+
+Microseconds, float32, one thread, best of many calls from Lua and from Python.
+R is lunarray's time divided by PyTorch's. `bench/nn.sh` measures and writes this.
+]]
+  local ours, order = read(arg[2])
+  local peer = read(arg[3])
+  page:write "\n| case | lunarray | PyTorch | R |\n| --- | --- | --- | --- |\n"
+  for _, name in ipairs(order) do
+    local p = peer[name]
+    page:write(("| %s | %.1f | %s | %s |\n"):format(name, ours[name],
+      p and ("%.1f"):format(p) or "",
+      p and ("%.2f"):format(ours[name] / p) or ""))
+  end
+  page:close()
+  return
+end
+
+local la = require "lunarray"
+la.set_num_threads(1)
+
+local function best(name, call)
+  call()
+  local start = os.clock()
+  call()
+  local inner = math.max(1, math.floor(0.002 / (os.clock() - start + 1e-7)))
+  local least, stop = math.huge, os.clock() + 0.3
+  repeat
+    local t = os.clock()
+    for _ = 1, inner do call() end
+    least = math.min(least, (os.clock() - t) / inner)
+  until os.clock() > stop
+  print(("%s\t%.2f"):format(name, least * 1e6))
+end
+
+for _, n in ipairs {4, 16, 64} do
+  local a, b = la.randn(n, n), la.randn(n, n)
+  best("mm " .. n, function() a:mm(b) end)
+end
+local a, x = la.randn(2048, 2048), la.randn(2048)
+best("mv 2048", function() a:mv(x) end)
+local p, q = la.randn(64, 64, 64), la.randn(64, 64, 64)
+best("bmm 64x64x64", function() p:bmm(q) end)
+local i, w, b = la.randn(64, 784), la.randn(128, 784), la.randn(128)
+best("linear 64x784x128", function() la.linear(i, w, b) end)
+for _, c in ipairs {{16, 1, 8, 8}, {16, 8, 16, 8}, {64, 16, 16, 8},
+                    {16, 64, 64, 8}, {64, 64, 64, 8}, {16, 1, 8, 28},
+                    {64, 1, 8, 28}, {64, 16, 32, 28}, {16, 64, 64, 28},
+                    {16, 3, 16, 56}, {16, 64, 64, 56}} do
+  local n, ic, oc, s = table.unpack(c)
+  local name = ("conv2d 3x3 %dx%dx%dx%d to %d"):format(n, ic, s, s, oc)
+  local x, w, b = la.randn(n, ic, s, s), la.randn(oc, ic, 3, 3), la.randn(oc)
+  local g = la.randn(n, oc, s, s)
+  local o = {{1, 1}, {1, 1}, {1, 1}, false, {0, 0}, 1}
+  best(name, function() la.conv2d(x, w, b, {padding = 1}) end)
+  best(name .. ", input gradient", function()
+    la.convolution_grad_input(g, x, w, table.unpack(o))
+  end)
+  best(name .. ", weight gradient", function()
+    la.convolution_grad_weight(g, x, w, table.unpack(o))
+  end)
+end
+local s = la.randn(1, 8, 1024, 64)
+best("attention 8x1024x64", function()
+  la.scaled_dot_product_attention(s, s, s)
+end)
+best("attention 8x1024x64 causal", function()
+  la.scaled_dot_product_attention(s, s, s, {is_causal = true})
+end)

@@ -1,0 +1,53 @@
+"""The cases of bench/nn_cases.lua in PyTorch, on one thread."""
+import time
+
+import torch
+import torch.nn.functional as F
+
+torch.set_num_threads(1)
+
+
+def best(name, call):
+    call()
+    start = time.thread_time()
+    call()
+    inner = max(1, int(0.002 / (time.thread_time() - start + 1e-7)))
+    least, stop = 1e30, time.thread_time() + 0.3
+    while True:
+        t = time.thread_time()
+        for _ in range(inner):
+            call()
+        least = min(least, (time.thread_time() - t) / inner)
+        if time.thread_time() > stop:
+            break
+    print(f"{name}\t{least * 1e6:.2f}", flush=True)
+
+
+for n in (4, 16, 64):
+    a, b = torch.randn(n, n), torch.randn(n, n)
+    best(f"mm {n}", lambda: a @ b)
+a, x = torch.randn(2048, 2048), torch.randn(2048)
+best("mv 2048", lambda: a @ x)
+p, q = torch.randn(64, 64, 64), torch.randn(64, 64, 64)
+best("bmm 64x64x64", lambda: p @ q)
+i, w, b = torch.randn(64, 784), torch.randn(128, 784), torch.randn(128)
+best("linear 64x784x128", lambda: F.linear(i, w, b))
+for n, ic, oc, s in ((16, 1, 8, 8), (16, 8, 16, 8), (64, 16, 16, 8),
+                     (16, 64, 64, 8), (64, 64, 64, 8), (16, 1, 8, 28),
+                     (64, 1, 8, 28), (64, 16, 32, 28), (16, 64, 64, 28),
+                     (16, 3, 16, 56), (16, 64, 64, 56)):
+    name = f"conv2d 3x3 {n}x{ic}x{s}x{s} to {oc}"
+    x, w, b = torch.randn(n, ic, s, s), torch.randn(oc, ic, 3, 3), torch.randn(oc)
+    g = torch.randn(n, oc, s, s)
+
+    def back(which):
+        return torch.ops.aten.convolution_backward(
+            g, x, w, [oc], [1, 1], [1, 1], [1, 1], False, [0, 0], 1, which)
+
+    best(name, lambda: F.conv2d(x, w, b, padding=1))
+    best(name + ", input gradient", lambda: back([True, False, False]))
+    best(name + ", weight gradient", lambda: back([False, True, False]))
+s = torch.randn(1, 8, 1024, 64)
+best("attention 8x1024x64", lambda: F.scaled_dot_product_attention(s, s, s))
+best("attention 8x1024x64 causal",
+     lambda: F.scaled_dot_product_attention(s, s, s, is_causal=True))
