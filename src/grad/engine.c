@@ -308,16 +308,28 @@ static la_status send(run *r, la_node *n, la_tensor **out)
     return LA_OK;
 }
 
+/* The hook with the smallest number above 'after'. */
+static const la_hook *hook_after(const la_node *n, int64_t after)
+{
+    const la_hook *h = n->hooks;
+    while (h && h->id <= after) h = h->next;
+    return h;
+}
+
+/* A hook may remove any hook, itself too, so the list is looked through anew
+** after each; numbers rise along it. */
 static la_status run_hooks(la_node *n)
 {
-    for (la_hook *h = n->hooks, *next; h; h = next) {
+    const la_hook *h;
+    for (int64_t at = 0; (h = hook_after(n, at));) {
         la_tensor *other = NULL;
-        next = h->next;
-        if (!n->grads[h->slot]) continue;
-        LA_TRY(h->run(h->context, n->grads[h->slot], &other));
+        int slot = h->slot;
+        at = h->id;
+        if (!n->grads[slot]) continue;
+        LA_TRY(h->run(h->context, n->grads[slot], &other));
         if (!other) continue;
-        la_tensor_release(n->grads[h->slot]);
-        n->grads[h->slot] = other;
+        la_tensor_release(n->grads[slot]);
+        n->grads[slot] = other;
     }
     return LA_OK;
 }

@@ -32,11 +32,21 @@ static la_status accumulate(la_tensor *leaf, la_tensor *grad)
     return LA_OK;
 }
 
-static la_status run_hooks(la_hook *h, la_tensor **grad)
+/* The leaf's next hook; NULL also when a hook has ended the leaf. */
+static const la_hook *hook_after(const accumulator *a, int64_t after)
 {
-    for (la_hook *next; h; h = next) {
+    const la_hook *h = a->leaf && a->leaf->grad ? a->leaf->grad->hooks : NULL;
+    while (h && h->id <= after) h = h->next;
+    return h;
+}
+
+/* A hook may remove any hook and free the leaf: nothing is kept over a call. */
+static la_status run_hooks(const accumulator *a, la_tensor **grad)
+{
+    const la_hook *h;
+    for (int64_t at = 0; (h = hook_after(a, at));) {
         la_tensor *other = NULL;
-        next = h->next;
+        at = h->id;
         LA_TRY(h->run(h->context, *grad, &other));
         if (!other) continue;
         la_tensor_release(*grad);
@@ -51,8 +61,8 @@ static la_status run_accumulator(la_node *n, la_tensor **grads,
     accumulator *a = la_node_extra(n);
     (void)out;
     if (!a->leaf || !grads[0]) return LA_OK;
-    la_grad_meta *m = a->leaf->grad;
-    if (m) LA_TRY(run_hooks(m->hooks, &grads[0]));
+    LA_TRY(run_hooks(a, &grads[0]));
+    if (!a->leaf) return LA_OK;
     return accumulate(a->leaf, grads[0]);
 }
 
@@ -111,20 +121,12 @@ static la_status accumulator_of(la_tensor *t, la_edge *out)
     return LA_OK;
 }
 
-/* Creation operations only set the flag of a leaf. */
-static la_status adopt(la_tensor *t)
-{
-    la_grad_meta *m;
-    LA_TRY(la_meta_of(t, &m));
-    m->requires_grad = true;
-    return LA_OK;
-}
-
 la_status la_gradient_edge(la_tensor *t, la_edge *out)
 {
     *out = (la_edge){NULL, 0};
     if (!(t->flags & LA_F_REQUIRES_GRAD)) return LA_OK;
-    if (!t->grad && !t->base) LA_TRY(adopt(t));
+    la_grad_meta *m;
+    if (!t->grad && !t->base) LA_TRY(la_meta_of(t, &m));
     if (!t->grad) return LA_OK;
     if (!t->grad->fn && !(t->base && !t->grad->requires_grad))
         return t->grad->requires_grad ? accumulator_of(t, out) : LA_OK;
@@ -244,6 +246,8 @@ la_status la_register_hook(la_tensor *t, la_hook_fn run, void *context,
     return LA_OK;
 }
 
+static la_status keep(void *context, la_tensor *grad, la_tensor **replacement);
+
 void la_remove_hook(la_tensor *t, int64_t id)
 {
     la_hook **list;
@@ -251,7 +255,7 @@ void la_remove_hook(la_tensor *t, int64_t id)
     if (!t->grad || hook_list(t, &list, &slot)) return;
     for (; *list; list = &(*list)->next) {
         la_hook *h = *list;
-        if (h->id != id) continue;
+        if (h->id != id || h->run == keep) continue;
         *list = h->next;
         h->next = NULL;
         la_hooks_free(h);
@@ -275,7 +279,8 @@ la_status la_keep_on(la_grad_meta *m)
 {
     la_hook *h = la_mem_zalloc(sizeof(*h));
     if (!h) return LA_ENOMEM;
-    *h = (la_hook){keep, m, NULL, 0, m->slot, NULL};
+    *h = (la_hook){keep, m, NULL, atomic_fetch_add(&next_hook, 1), m->slot,
+                   NULL};
     append(&m->fn->hooks, h);
     return LA_OK;
 }

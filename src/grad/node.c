@@ -146,6 +146,8 @@ la_status la_meta_of(la_tensor *t, la_grad_meta **out)
     if (!t->grad) {
         la_grad_meta *m = la_mem_zalloc(sizeof(*m));
         if (!m) return LA_ENOMEM;
+        /* Creation operations only set the flag of a leaf. */
+        m->requires_grad = (t->flags & LA_F_REQUIRES_GRAD) && !t->base;
         t->grad = m;
     }
     *out = t->grad;
