@@ -120,6 +120,25 @@ static void test_bad_calls(void **state)
     lua_close(L);
 }
 
+/* Values of a kind that the parameter does not take are refused. */
+static void test_misfits(void **state)
+{
+    int64_t sizes[1] = {2};
+    (void)state;
+    la_tensor *a = la_new("float32", 1, sizes), *holes[2] = {a, NULL};
+    assert_null(la_call(NULL, "neg", "a word"));
+    assert_null(la_call(NULL, "neg", (const char *)NULL));
+    assert_null(la_call(NULL, "add_", 3, 4));
+    assert_null(la_call(NULL, "select", a, "x", "y"));
+    assert_null(la_call(NULL, "cat", la_any_tensors(NULL, 3)));
+    assert_null(la_call(NULL, "cat", la_any_tensors(holes, 2)));
+    assert_null(la_call(NULL, "cat", la_any_tensors(holes, -1)));
+    assert_null(la_call(NULL, "reshape", a, la_any_ints(NULL, 3)));
+    assert_null(la_call(NULL, "astype", a, 5));
+    assert_null(la_call_list(NULL, "add", 0, NULL, NULL));
+    la_release(a);
+}
+
 /* ---- an operation from outside ---- */
 
 static int shape_twice(la_frame *f)
@@ -220,6 +239,7 @@ int main(void)
         cmocka_unit_test(test_wrap_failure_releases_once),
         cmocka_unit_test(test_calls),
         cmocka_unit_test(test_bad_calls),
+        cmocka_unit_test(test_misfits),
         cmocka_unit_test(test_registered_operation),
         cmocka_unit_test(test_counting_device),
         cmocka_unit_test(test_two_states),

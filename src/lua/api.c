@@ -187,6 +187,7 @@ typedef struct conversion {
 static la_status integers(conversion *c, const int64_t *list, int64_t n,
                           la_type t, la_value *v)
 {
+    if (n > 0 && !list) return la_error(LA_EARG, "no integers given");
     if (n < 0 || n > LA_POOL_INTS - c->used)
         return la_error(LA_EARG, "list of integers is too long");
     int64_t *to = c->pool + c->used;
@@ -196,10 +197,23 @@ static la_status integers(conversion *c, const int64_t *list, int64_t n,
     return LA_OK;
 }
 
+static bool is_list(la_type t)
+{
+    return t == LA_TYPE_DIMS || t == LA_TYPE_INDICES || t == LA_TYPE_INTS
+        || t == LA_TYPE_SIZE || t == LA_TYPE_INTS_VARIADIC
+        || t == LA_TYPE_DIMS_VARIADIC;
+}
+
+static la_status misfit(la_type t)
+{
+    return la_error(LA_EARG, "%s expected", la_type_name(t));
+}
+
 static la_status word(const char *text, la_type t, la_value *v)
 {
     static const char *const formats[] = {"preserve", "contiguous",
                                           "channels_last", "channels_last_3d"};
+    if (!text) return misfit(t);
     size_t n = strlen(text);
     *v = LA_STR(text);
     if (t == LA_TYPE_DTYPE) {
@@ -218,31 +232,53 @@ static la_status word(const char *text, la_type t, la_value *v)
                 return LA_OK;
             }
         return la_error(LA_EARG, "unknown memory format '%.40s'", text);
+    } else if (t != LA_TYPE_STR) {
+        return misfit(t);
     }
     return LA_OK;
 }
 
-static bool is_list(la_type t)
+static la_status tensors(const la_any *a, const la_param *p, la_value *v)
 {
-    return t == LA_TYPE_DIMS || t == LA_TYPE_INDICES || t == LA_TYPE_INTS
-        || t == LA_TYPE_SIZE || t == LA_TYPE_INTS_VARIADIC
-        || t == LA_TYPE_DIMS_VARIADIC;
+    la_tensor *const *list = a->list;
+    if (p->type != LA_TYPE_TENSORS || a->count < 0 || (a->count && !list))
+        return misfit(p->type);
+    for (int64_t i = 0; i < a->count; i++)
+        if (!list[i] && !p->nullable)
+            return la_error(LA_EARG, "tensor %lld of the list is NULL",
+                            (long long)i + 1);
+    *v = LA_TS((la_tensor **)a->list, a->count);
+    return LA_OK;
 }
 
-static la_status convert(conversion *c, const la_any *a, la_type t,
+static la_status integer(conversion *c, const la_any *a, la_type t,
                          la_value *v)
 {
+    switch (t) {
+    case LA_TYPE_TENSOR: case LA_TYPE_SCALAR: case LA_TYPE_FLOAT:
+    case LA_TYPE_INT: case LA_TYPE_DIM: case LA_TYPE_INDEX:
+        *v = LA_I(a->integer);
+        return shifted(a->integer, t, &v->i);
+    case LA_TYPE_BOOL:      /* a comparison in C is an int */
+        *v = LA_B(a->integer != 0);
+        return LA_OK;
+    default:
+        return is_list(t) ? integers(c, &a->integer, 1, t, v) : misfit(t);
+    }
+}
+
+static la_status convert(conversion *c, const la_any *a, const la_param *p,
+                         la_value *v)
+{
+    la_type t = p->type;
     bool fits = true;
     switch (a->kind) {
     case LA_ARG_NONE: *v = LA_NIL; return LA_OK;
     case LA_ARG_TENSOR:
         *v = LA_T(a->tensor);
-        fits = t == LA_TYPE_TENSOR;
+        fits = t == LA_TYPE_TENSOR && a->tensor;
         break;
-    case LA_ARG_TENSORS:
-        *v = LA_TS((la_tensor **)a->list, a->count);
-        fits = t == LA_TYPE_TENSORS;
-        break;
+    case LA_ARG_TENSORS: return tensors(a, p, v);
     case LA_ARG_INTEGERS: return is_list(t)
         ? integers(c, a->list, a->count, t, v)
         : la_error(LA_EARG, "%s expected, got integers", la_type_name(t));
@@ -255,13 +291,10 @@ static la_status convert(conversion *c, const la_any *a, la_type t,
         *v = LA_B(a->integer != 0);
         fits = t == LA_TYPE_BOOL || t == LA_TYPE_SCALAR || t == LA_TYPE_TENSOR;
         break;
-    default:
-        if (is_list(t)) return integers(c, &a->integer, 1, t, v);
-        *v = LA_I(a->integer);
-        return shifted(a->integer, t, &v->i);
+    case LA_ARG_INTEGER: return integer(c, a, t, v);
+    default: return la_error(LA_EARG, "an argument is of no known kind");
     }
-    return fits ? LA_OK
-        : la_error(LA_EARG, "%s expected", la_type_name(t));
+    return fits ? LA_OK : misfit(t);
 }
 
 static int find_param(const la_schema *s, const char *name)
@@ -298,7 +331,7 @@ static la_status read_args(conversion *c, const la_schema *s, int n,
         bool many = (t == LA_TYPE_INTS_VARIADIC || t == LA_TYPE_DIMS_VARIADIC)
             && args[i].kind == LA_ARG_INTEGER;
         if (many) LA_TRY(variadic(c, n, args, &i, t, &c->args[at]));
-        else LA_TRY(convert(c, &args[i++], t, &c->args[at]));
+        else LA_TRY(convert(c, &args[i++], &s->params[at], &c->args[at]));
     }
     return LA_OK;
 }
@@ -344,6 +377,8 @@ static la_status call_by_name(const char *name, int n, const la_any *args,
         status = read_args(&c, s, n, args);
         if (status) continue;
         if (same) return la_do_many(id, results, s->nparams, c.args);
+        if (c.args[0].tag != LA_VTENSOR)
+            return la_error(LA_EARG, "a tensor expected to work on in place");
         LA_TRY(la_do_(id, c.args[0].tensor, s->nparams, c.args));
         la_tensor *self = la_tensor_retain(c.args[0].tensor);
         results[0] = LA_T(self);
@@ -394,12 +429,14 @@ LA_API la_tensor *la_frame_tensor(la_frame *f, int arg)
 }
 LA_API int64_t la_frame_integer(la_frame *f, int arg)
 {
+    if (arg < 0 || arg >= f->nargs) return 0;
     const la_value *v = &f->args[arg];
     return v->tag == LA_VSCALAR ? v->scalar.i : v->tag == LA_VBOOL ? v->b
                                                                    : v->i;
 }
 LA_API double la_frame_number(la_frame *f, int arg)
 {
+    if (arg < 0 || arg >= f->nargs) return 0;
     const la_value *v = &f->args[arg];
     return v->tag == LA_VSCALAR ? v->scalar.re
         : v->tag == LA_VINT ? (double)v->i : v->d;
