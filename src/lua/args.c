@@ -38,6 +38,8 @@ static bool expected(parser *p, int at, int arg, const char *what)
     return misfit(p, arg, "%s expected, got %s", what, got);
 }
 
+#define MAX_LIST (1 << 24)      /* entries of a list that is an argument */
+
 /* ---- lists of integers ---- */
 
 /* Room for 'n' integers: in the pool, or anchored in a userdata. */
@@ -99,7 +101,7 @@ static bool int_list(parser *p, int at, int arg, la_type type, la_value *v)
 {
     lua_State *L = p->L;
     lua_Integer n = (lua_Integer)lua_rawlen(L, at);
-    if (n > (1 << 24)) return misfit(p, arg, "list of %d is too long", (int)n);
+    if (n > MAX_LIST) return misfit(p, arg, "list of %d is too long", (int)n);
     int64_t *list = list_room(p, n);
     for (lua_Integer i = 0; i < n; i++) {
         lua_rawgeti(L, at, i + 1);
@@ -194,6 +196,8 @@ static bool read_tensor(parser *p, int at, int arg, int k, la_value *v)
 ** runs meanwhile can take them away. Its metatable releases them. */
 static la_tensor_box *new_box(lua_State *L, int64_t n)
 {
+    if (n < 0 || n > MAX_LIST)
+        luaL_error(L, "a list of %I tensors is not possible", (LUAI_UACINT)n);
     la_tensor_box *box = lua_newuserdatauv(
         L, sizeof(*box) + (size_t)n * sizeof(la_tensor *), 0);
     box->n = n;
@@ -211,7 +215,7 @@ static bool tensor_list(parser *p, int at, int arg, int k, la_value *v)
     if (lua_type(L, at) != LUA_TTABLE)
         return expected(p, at, arg, "list of tensors");
     lua_Integer n = luaL_len(L, at);
-    if (n > (1 << 24)) return misfit(p, arg, "list of %d is too long", (int)n);
+    if (n > MAX_LIST) return misfit(p, arg, "list of %d is too long", (int)n);
     luaL_checkstack(L, 4, "too many arguments");
     la_tensor_box *box = new_box(L, n);
     for (lua_Integer i = 0; i < n; i++) {

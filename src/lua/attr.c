@@ -41,11 +41,14 @@ static int shape_text(lua_State *L)
     return 1;
 }
 
+/* The list may belong to a tensor that a finalizer frees meanwhile. */
 void la_push_shape(lua_State *L, int n, const int64_t *list)
 {
+    int64_t copy[LA_MAX_DIMS];
+    memcpy(copy, list, (size_t)n * sizeof(*list));
     lua_createtable(L, n, 0);
     for (int i = 0; i < n; i++) {
-        lua_pushinteger(L, list[i]);
+        lua_pushinteger(L, copy[i]);
         lua_rawseti(L, -2, i + 1);
     }
     if (luaL_newmetatable(L, "lunarray.shape")) {
@@ -90,10 +93,13 @@ static int get_version(lua_State *L, la_tensor *t)
 
 static int get_names(lua_State *L, la_tensor *t)
 {
+    const char *names[LA_MAX_DIMS];     /* interned: they outlive the tensor */
     if (!t->names) return 0;
-    lua_createtable(L, t->names->ndim, 0);
-    for (int d = 0; d < t->names->ndim; d++) {
-        lua_pushstring(L, t->names->name[d]);
+    int n = t->names->ndim;
+    memcpy(names, t->names->name, (size_t)n * sizeof(*names));
+    lua_createtable(L, n, 0);
+    for (int d = 0; d < n; d++) {
+        lua_pushstring(L, names[d]);
         lua_rawseti(L, -2, d + 1);
     }
     return 1;
@@ -108,7 +114,7 @@ static int set_names(lua_State *L, la_tensor *t)
         la_tensor_set_names(t, NULL);
         return 0;
     }
-    if (!lua_istable(L, 3) || luaL_len(L, 3) != t->ndim)
+    if (!lua_istable(L, 3) || lua_rawlen(L, 3) != t->ndim)
         return luaL_error(L, "names: a list of %d names or nil expected",
                           t->ndim);
     for (int d = 0; d < t->ndim; d++) {
@@ -126,12 +132,14 @@ static int set_names(lua_State *L, la_tensor *t)
     return 0;
 }
 
-/* Attributes that are operations with one tensor: T, mT, H, mH, real, imag. */
+/* Attributes that are operations with one tensor: T, mT, H, mH, real, imag.
+** Making the handle may run finalizers, so the tensor is looked up again. */
 static int push_view(lua_State *L, la_tensor *t, int id, const char *name)
 {
     la_state *s = la_up_state(L);
     la_handle *h = la_new_handle(L, s);
     la_tensor *out = NULL;
+    t = la_check_tensor(L, 1, name);
     la_value self = LA_T(t);
     LA_CHECK(L, name, la_do(id, &out, 1, &self));
     la_fill_handle(s, h, out);
@@ -171,10 +179,11 @@ static int write_view(lua_State *L, la_tensor *t, int id, const char *name)
     la_handle *h = la_to_handle(L, 3);
     if (!h && !la_to_scalar(L, 3, &s))
         return luaL_error(L, "%s: tensor or number expected", name);
+    la_tensor *value = h ? la_check_tensor(L, 3, name) : NULL;
     la_value self = LA_T(t);
     LA_CHECK(L, name, la_do(id, &view, 1, &self));
     la_status status = h ? LA_OK : la_tensor_from_scalar(&s, &from);
-    if (h) from = la_tensor_retain(la_check_tensor(L, 3, name));
+    if (h) from = la_tensor_retain(value);
     if (!status) status = la_run_(copy_, view, LA_T(from));
     if (from) la_tensor_release(from);
     la_tensor_release(view);
@@ -279,11 +288,11 @@ static int method_is_contiguous(lua_State *L)
 {
     static const char *const names[] = {"preserve", "contiguous",
         "channels_last", "channels_last_3d", NULL};
-    la_tensor *t = la_check_tensor(L, 1, "is_contiguous");
     if (lua_istable(L, 2)) {
         lua_getfield(L, 2, "memory_format");
         lua_replace(L, 2);
     }
+    la_tensor *t = la_check_tensor(L, 1, "is_contiguous");
     const char *word = lua_isnoneornil(L, 2) ? "contiguous"
         : lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "?";
     for (int i = 0; names[i]; i++)

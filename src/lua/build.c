@@ -356,8 +356,8 @@ static int fn_asarray(lua_State *L)
 
 static int method_new_tensor(lua_State *L)
 {
-    la_tensor *self = la_check_tensor(L, 1, "new_tensor");
     la_build_options o = la_read_options(L, 3, "new_tensor");
+    la_tensor *self = la_check_tensor(L, 1, "new_tensor");
     if (o.dtype == LA_UNDEFINED) o.dtype = (la_dtype)self->dtype;
     return la_build_tensor(L, 2, &o, "new_tensor");
 }
@@ -415,10 +415,11 @@ int la_read_sizes(lua_State *L, int at, int64_t *sizes, const char *name)
 }
 
 /* A plain contiguous CPU copy (or the tensor itself), pushed as an anchor. */
-static la_tensor *push_plain(lua_State *L, la_tensor *t, const char *name)
+static la_tensor *push_plain(lua_State *L, int arg, const char *name)
 {
     la_state *s = la_up_state(L);
-    la_handle *h = la_new_handle(L, s);
+    la_handle *h = la_new_handle(L, s);     /* may run finalizers: first */
+    la_tensor *t = la_check_tensor(L, arg, name);
     la_tensor *plain = NULL, *dense = NULL;
     LA_CHECK(L, name, la_run(resolve_conj, &plain, LA_T(t)));
     h->tensor = plain;
@@ -437,8 +438,7 @@ static la_tensor *push_plain(lua_State *L, la_tensor *t, const char *name)
 static int method_tostring_raw(lua_State *L)
 {
     la_enter(L);
-    la_tensor *t = la_check_tensor(L, 1, "tostring_raw");
-    t = push_plain(L, t, "tostring_raw");
+    la_tensor *t = push_plain(L, 1, "tostring_raw");
     lua_pushlstring(L, t->numel ? la_data(t) : "",
                     (size_t)t->numel * la_itemsize(t));
     return 1;
@@ -486,8 +486,7 @@ static void push_nested(lua_State *L, const la_tensor *t)
 static int method_totable(lua_State *L)
 {
     la_enter(L);
-    la_tensor *t = la_check_tensor(L, 1, "totable");
-    t = push_plain(L, t, "totable");
+    la_tensor *t = push_plain(L, 1, "totable");
     if (t->ndim == 0) push_leaf(L, (la_dtype)t->dtype, la_data(t));
     else push_nested(L, t);
     return 1;

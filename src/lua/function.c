@@ -11,6 +11,10 @@
 #include "lua/grad.h"
 
 #define CTX_NAME "lunarray.ctx"
+#define MAX_SAVED 65536
+
+/* Under its address stands the list of saved values in a ctx. */
+static const char saved_key;
 
 typedef struct function_node {
     la_state *state;
@@ -21,6 +25,13 @@ typedef struct function_node {
     uint64_t tensors;           /* arguments that are tensors (first 64) */
 } function_node;
 
+/* A backward that runs, in a list from the innermost outwards. */
+typedef struct la_function_call {
+    la_node *node;
+    la_tensor **grads, **out;
+    struct la_function_call *outer;
+} call;
+
 /* ---- ctx ---- */
 
 /* ctx:save_for_backward(...) */
@@ -28,6 +39,8 @@ static int ctx_save(lua_State *L)
 {
     int n = lua_gettop(L) - 1;
     luaL_checktype(L, 1, LUA_TTABLE);
+    if (n > MAX_SAVED)
+        return luaL_error(L, "save_for_backward: at most %d values", MAX_SAVED);
     lua_createtable(L, n, 1);
     for (int i = 0; i < n; i++) {
         if (!lua_isnil(L, i + 2)) la_check_tensor(L, i + 2,
@@ -37,7 +50,7 @@ static int ctx_save(lua_State *L)
     }
     lua_pushinteger(L, n);
     lua_setfield(L, -2, "n");
-    lua_setfield(L, 1, "_saved");
+    lua_rawsetp(L, 1, &saved_key);
     return 0;
 }
 
@@ -58,17 +71,39 @@ static int unpack_saved(lua_State *L, function_node *fn, la_node *n)
     return fn->nsaved;
 }
 
+/* The node whose backward runs with the ctx at stack place 1, if any: only
+** such a node is known to be alive. */
+static la_node *running_node(lua_State *L)
+{
+    la_state *s = la_state_of(L);
+    for (call *c = s ? s->functions : NULL; c; c = c->outer) {
+        function_node *fn = la_node_extra(c->node);
+        lua_rawgeti(L, LUA_REGISTRYINDEX, fn->ctx);
+        bool same = lua_rawequal(L, 1, -1);
+        lua_pop(L, 1);
+        if (same) return c->node;
+    }
+    return NULL;
+}
+
+/* How many values the saved list at 'list' has. */
+static int saved_count(lua_State *L, int list)
+{
+    lua_pushliteral(L, "n");
+    lua_rawget(L, list);
+    lua_Integer n = lua_tointeger(L, -1);
+    lua_pop(L, 1);
+    return n < 0 || n > MAX_SAVED ? 0 : (int)n;
+}
+
 /* ctx:saved(): what was saved; in forward the values themselves. */
 static int ctx_saved(lua_State *L)
 {
     luaL_checktype(L, 1, LUA_TTABLE);
-    lua_getfield(L, 1, "_node");
-    la_node *n = lua_touserdata(L, -1);
+    la_node *n = running_node(L);
     if (n) return unpack_saved(L, la_node_extra(n), n);
-    if (lua_getfield(L, 1, "_saved") != LUA_TTABLE) return 0;
-    int at = lua_gettop(L);
-    lua_getfield(L, at, "n");
-    int count = (int)lua_tointeger(L, -1);
+    if (lua_rawgetp(L, 1, &saved_key) != LUA_TTABLE) return 0;
+    int at = lua_gettop(L), count = saved_count(L, at);
     luaL_checkstack(L, count, "too many saved tensors");
     for (int i = 1; i <= count; i++) lua_rawgeti(L, at, i);
     return count;
@@ -90,11 +125,6 @@ static void push_ctx(lua_State *L)
 
 /* ---- the node ---- */
 
-typedef struct call {
-    la_node *node;
-    la_tensor **grads, **out;
-} call;
-
 static bool is_tensor_arg(const function_node *fn, int k)
 {
     return k < 64 && (fn->tensors >> k & 1);
@@ -108,8 +138,6 @@ static int protected_backward(lua_State *L)
     luaL_checkstack(L, c->node->noutputs + fn->ninputs + 8, "too many results");
     lua_rawgeti(L, LUA_REGISTRYINDEX, fn->backward);
     lua_rawgeti(L, LUA_REGISTRYINDEX, fn->ctx);
-    lua_pushlightuserdata(L, c->node);
-    lua_setfield(L, -2, "_node");
     for (int k = 0; k < c->node->noutputs; k++) {
         if (c->grads[k]) la_push_borrowed(L, fn->state, c->grads[k]);
         else lua_pushnil(L);
@@ -137,12 +165,14 @@ static la_status run_function(la_node *n, la_tensor **grads, la_tensor **out)
 {
     function_node *fn = la_node_extra(n);
     lua_State *L = la_lua_of(fn->state);
-    call c = {n, grads, out};
+    call c = {n, grads, out, fn->state->functions};
     if (!lua_checkstack(L, 8)) return la_error(LA_EGRAD, "stack overflow");
     bool before = fn->state->context.no_grad;
+    fn->state->functions = &c;
     lua_pushcfunction(L, protected_backward);
     lua_pushlightuserdata(L, &c);
     int status = lua_pcall(L, 1, 0, 0);
+    fn->state->functions = c.outer;
     la_current_context = &fn->state->context;
     fn->state->context.no_grad = before;
     return status == LUA_OK ? LA_OK : la_lua_error(L, "custom backward");
@@ -211,10 +241,8 @@ static la_status save_all(lua_State *L, la_node *n, int ctx, int first,
                           int last)
 {
     function_node *fn = la_node_extra(n);
-    if (lua_getfield(L, ctx, "_saved") != LUA_TTABLE) return LA_OK;
-    int list = lua_gettop(L);
-    lua_getfield(L, list, "n");
-    int count = (int)lua_tointeger(L, -1);
+    if (lua_rawgetp(L, ctx, &saved_key) != LUA_TTABLE) return LA_OK;
+    int list = lua_gettop(L), count = saved_count(L, list);
     if (count == 0) return LA_OK;
     fn->saved = la_mem_zalloc((size_t)count * sizeof(la_saved));
     if (!fn->saved) return LA_ENOMEM;
@@ -229,7 +257,7 @@ static la_status save_all(lua_State *L, la_node *n, int ctx, int first,
         lua_pop(L, 1);
     }
     lua_pushnil(L);
-    lua_setfield(L, ctx, "_saved");
+    lua_rawsetp(L, ctx, &saved_key);
     return LA_OK;
 }
 
@@ -244,20 +272,27 @@ static la_status add_edges(lua_State *L, la_node *n, int top)
     return LA_OK;
 }
 
-/* Results get their history; one that is an argument becomes a view first. */
-static la_status attach(lua_State *L, la_node *n, int top, int first, int last)
+/* A result that is an argument is replaced by a view of it. */
+static la_status part_results(lua_State *L, int top, int first, int last)
+{
+    for (int at = first; at <= last; at++) {
+        la_handle *h = la_to_handle(L, at);
+        if (!h || !h->tensor || !among_results(L, 2, top, h->tensor)) continue;
+        la_tensor *other = NULL;
+        la_handle *fresh = la_new_handle(L, la_up_state(L));
+        if (h->tensor) LA_TRY(la_tensor_alias(h->tensor, false, &other));
+        fresh->tensor = other;
+        lua_replace(L, at);
+    }
+    return LA_OK;
+}
+
+/* Results get their history. */
+static la_status attach(lua_State *L, la_node *n, int first, int last)
 {
     for (int at = first; at <= last; at++) {
         la_handle *h = la_to_handle(L, at);
         if (!h || !h->tensor) continue;
-        if (among_results(L, 2, top, h->tensor)) {
-            la_tensor *other = NULL;
-            LA_TRY(la_tensor_alias(h->tensor, false, &other));
-            la_push_borrowed(L, la_up_state(L), other);
-            la_tensor_release(other);
-            lua_replace(L, at);
-            h = la_to_handle(L, at);
-        }
         char kind = la_dtype_kind((la_dtype)h->tensor->dtype);
         LA_TRY(la_node_output(n, at - first, h->tensor));
         if (kind == 'f' || kind == 'c')
@@ -266,24 +301,31 @@ static la_status attach(lua_State *L, la_node *n, int top, int first, int last)
     return LA_OK;
 }
 
+/* What may raise comes before the node is there: nobody else owns it. */
 static la_status record(lua_State *L, int top, int ctx, int first, int last,
                         uint64_t tensors, int nedges)
 {
     la_node *n;
-    LA_TRY(la_node_new(&class_function, nedges, last - first + 1,
-                       sizeof(function_node), &n));
-    function_node *fn = la_node_extra(n);
-    fn->state = la_up_state(L);
-    fn->ninputs = top - 1;
-    fn->tensors = tensors;
+    LA_TRY(part_results(L, top, first, last));
     lua_pushvalue(L, ctx);
-    fn->ctx = luaL_ref(L, LUA_REGISTRYINDEX);
+    int ctx_ref = luaL_ref(L, LUA_REGISTRYINDEX);
     lua_getfield(L, 1, "backward");
-    fn->backward = luaL_ref(L, LUA_REGISTRYINDEX);
-    la_status status = add_edges(L, n, top);
+    int backward_ref = luaL_ref(L, LUA_REGISTRYINDEX);
+    la_status status = la_node_new(&class_function, nedges, last - first + 1,
+                                   sizeof(function_node), &n);
+    if (status) {
+        luaL_unref(L, LUA_REGISTRYINDEX, ctx_ref);
+        luaL_unref(L, LUA_REGISTRYINDEX, backward_ref);
+        return status;
+    }
+    function_node *fn = la_node_extra(n);
+    *fn = (function_node){.state = la_up_state(L), .ctx = ctx_ref,
+                          .backward = backward_ref, .ninputs = top - 1,
+                          .tensors = tensors};
+    status = add_edges(L, n, top);
     if (!status) status = save_all(L, n, ctx, first, last);
     lua_settop(L, last);
-    if (!status) status = attach(L, n, top, first, last);
+    if (!status) status = attach(L, n, first, last);
     la_node_release(n);
     return status;
 }
@@ -308,6 +350,7 @@ static int function_call(lua_State *L)
     la_set_grad_enabled(before);
     if (failed) return lua_error(L);
     int last = lua_gettop(L);
+    luaL_checkstack(L, LUA_MINSTACK, "too many results");
     if (recording && last > ctx) {
         la_status status = record(L, top, ctx, ctx + 1, last, tensors, nedges);
         if (status) return la_raise(L, "Function", status);

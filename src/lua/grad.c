@@ -17,9 +17,10 @@ int la_get_grad(lua_State *L, la_tensor *t)
         lua_pushnil(L);
         return 1;
     }
-    la_state *s = la_up_state(L);
-    la_handle *h = la_new_handle(L, s);
-    h->tensor = la_tensor_retain(g);
+    la_handle *h = la_new_handle(L, la_up_state(L));
+    g = la_grad_of(la_check_tensor(L, 1, "grad"));  /* finalizers have run */
+    if (g) h->tensor = la_tensor_retain(g);
+    else lua_pushnil(L);
     return 1;
 }
 
@@ -111,9 +112,10 @@ static int method_detach_(lua_State *L)
 
 /* ---- backward ---- */
 
-/* Tensors of a call, kept alive by a box on the stack. A nil entry stays
-** NULL. 'at' holds a tensor or a list. */
-static la_tensor_box *read_tensors(lua_State *L, int at, const char *name)
+/* Tensors of a call, kept alive by a box on the stack. A nil entry stays NULL
+** where 'holes' allows it. 'at' holds a tensor or a list. */
+static la_tensor_box *read_tensors(lua_State *L, int at, const char *name,
+                                   bool holes)
 {
     bool single = la_to_handle(L, at) != NULL;
     if (!single && lua_type(L, at) != LUA_TTABLE)
@@ -124,9 +126,13 @@ static la_tensor_box *read_tensors(lua_State *L, int at, const char *name)
     for (int64_t i = 0; i < n; i++) {
         if (single) lua_pushvalue(L, at);
         else lua_geti(L, at, i + 1);
-        if (!lua_isnil(L, -1))
-            box->list[i] = la_tensor_retain(
-                la_check_tensor(L, lua_gettop(L), name));
+        la_handle *h = la_to_handle(L, -1);
+        if (!h && !(holes && lua_isnil(L, -1)))
+            la_raise_arg(L, at, name, "[%d]: tensor expected, got %s",
+                         (int)i + 1, la_type_text(L, -1));
+        if (h && !h->tensor)
+            la_raise_arg(L, at, name, "tensor was freed");
+        if (h) box->list[i] = la_tensor_retain(h->tensor);
         lua_pop(L, 1);
     }
     return box;
@@ -169,14 +175,15 @@ static uint32_t graph_flags(lua_State *L, int at)
 }
 
 /* The list at 'key' of the options, as a box; NULL when it is not given. */
-static la_tensor_box *option_tensors(lua_State *L, int at, const char *key)
+static la_tensor_box *option_tensors(lua_State *L, int at, const char *key,
+                                     bool holes)
 {
     if (lua_type(L, at) != LUA_TTABLE) return NULL;
     if (lua_getfield(L, at, key) == LUA_TNIL) {
         lua_pop(L, 1);
         return NULL;
     }
-    return read_tensors(L, lua_gettop(L), key);
+    return read_tensors(L, lua_gettop(L), key, holes);
 }
 
 /* Hooks and functions in Lua run on the state that called. */
@@ -201,16 +208,22 @@ static int method_backward(lua_State *L)
                                         "inputs", "gradient", NULL};
     la_enter(L);
     lua_settop(L, 3);
-    la_tensor_box *roots = read_tensors(L, 1, "backward"), *inputs, *seeds;
+    la_tensor_box *inputs, *seeds;
+    la_tensor_box *roots = read_tensors(L, 1, "backward", false);
     int at = lua_isnil(L, 2) || la_to_handle(L, 2) ? 3 : 2;
     if (!lua_isnil(L, at) && lua_type(L, at) != LUA_TTABLE)
         return la_raise_arg(L, at, "backward", "tensor or table of options "
                             "expected, got %s", la_type_text(L, at));
     at = lua_istable(L, at) ? at : 0;
     if (at) check_options(L, at, "backward", known);
-    seeds = la_to_handle(L, 2) ? read_tensors(L, 2, "backward")
-        : at ? option_tensors(L, at, "gradient") : NULL;
-    inputs = at ? option_tensors(L, at, "inputs") : NULL;
+    seeds = la_to_handle(L, 2) ? read_tensors(L, 2, "backward", false)
+        : at ? option_tensors(L, at, "gradient", true) : NULL;
+    inputs = at ? option_tensors(L, at, "inputs", false) : NULL;
+    if (seeds && seeds->n != roots->n)
+        return luaL_error(L, "backward: %d tensors and %d gradients",
+                          (int)roots->n, (int)seeds->n);
+    if (inputs && inputs->n == 0)
+        return luaL_error(L, "backward: 'inputs' cannot be empty");
     uint32_t flags = (at ? graph_flags(L, at) : 0) | LA_BW_ACCUMULATE;
     la_tensor_box *out = inputs ? la_push_box(L, inputs->n) : NULL;
     la_status status = run(L, roots, seeds ? seeds->list : NULL, inputs,
@@ -228,9 +241,9 @@ static int fn_grad(lua_State *L)
     la_state *s = la_enter(L);
     lua_settop(L, 3);
     check_options(L, 3, "grad", known);
-    la_tensor_box *roots = read_tensors(L, 1, "grad");
-    la_tensor_box *inputs = read_tensors(L, 2, "grad");
-    la_tensor_box *seeds = option_tensors(L, 3, "grad_outputs");
+    la_tensor_box *roots = read_tensors(L, 1, "grad", false);
+    la_tensor_box *inputs = read_tensors(L, 2, "grad", false);
+    la_tensor_box *seeds = option_tensors(L, 3, "grad_outputs", true);
     if (seeds && seeds->n != roots->n)
         return luaL_error(L, "grad: %d outputs and %d grad_outputs",
                           (int)roots->n, (int)seeds->n);
@@ -313,13 +326,22 @@ static int fn_is_grad_enabled(lua_State *L)
 }
 
 /* detect_anomaly(f): errors in backward show where the operation was called. */
+static int protected_traceback(lua_State *L)
+{
+    luaL_traceback(L, L, NULL, 1);
+    return 1;
+}
+
+/* No error of Lua may leave: the core is in the middle of an operation. */
 static char *where_now(void *host)
 {
     lua_State *L = host;
-    luaL_traceback(L, L, NULL, 1);
-    size_t n;
+    size_t n = 0;
+    if (!lua_checkstack(L, 4)) return NULL;
+    lua_pushcfunction(L, protected_traceback);
+    lua_pcall(L, 0, 1, 0);
     const char *text = lua_tolstring(L, -1, &n);
-    char *copy = malloc(n + 1);
+    char *copy = text ? malloc(n + 1) : NULL;
     if (copy) memcpy(copy, text, n + 1);
     lua_pop(L, 1);
     return copy;
@@ -362,7 +384,8 @@ la_status la_lua_error(lua_State *L, const char *what)
     return status;
 }
 
-/* In protected mode: call the hook with a handle, leave its result. */
+/* In protected mode: call the hook with a handle, leave its result. The hook
+** may remove itself: 'h' is not looked at after the call. */
 static int hook_call(lua_State *L)
 {
     const lua_hook *h = lua_touserdata(L, 1);
@@ -387,16 +410,17 @@ static int hook_call(lua_State *L)
 static la_status hook_run(void *context, la_tensor *grad, la_tensor **out)
 {
     lua_hook *h = context;
-    lua_State *L = la_lua_of(h->state);
+    la_state *s = h->state;
+    lua_State *L = la_lua_of(s);
     if (!lua_checkstack(L, 8)) return la_error(LA_EGRAD, "stack overflow");
-    bool before = h->state->context.no_grad;
+    bool before = s->context.no_grad;
     lua_pushcfunction(L, hook_call);
     lua_pushlightuserdata(L, h);
     lua_pushlightuserdata(L, grad);
     lua_pushlightuserdata(L, out);
     int status = lua_pcall(L, 3, 0, 0);
-    la_current_context = &h->state->context;
-    h->state->context.no_grad = before;
+    la_current_context = &s->context;
+    s->context.no_grad = before;
     return status == LUA_OK ? LA_OK : la_lua_error(L, "hook");
 }
 
@@ -440,6 +464,7 @@ static int method_register_hook(lua_State *L)
     lua_rawseti(L, -2, 1);
     lua_pushvalue(L, 2);
     int ref = luaL_ref(L, LUA_REGISTRYINDEX);
+    t = la_check_tensor(L, 1, "register_hook");     /* finalizers have run */
     lua_hook *h = malloc(sizeof(*h));
     if (!h) {
         luaL_unref(L, LUA_REGISTRYINDEX, ref);

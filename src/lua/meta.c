@@ -149,11 +149,13 @@ static int walk_step(lua_State *L)
     la_tensor *t = la_check_tensor(L, lua_gettop(L), "iter");
     int64_t dim = lua_tointeger(L, lua_upvalueindex(LA_UP_OWN));
     int64_t i = luaL_optinteger(L, 2, 0);
-    if (dim >= t->ndim || i >= la_sizes(t)[dim]) return 0;
+    if (i < 0 || dim >= t->ndim || i >= la_sizes(t)[dim]) return 0;
+    int at = lua_gettop(L);
     lua_pushinteger(L, i + 1);
     la_state *s = la_up_state(L);
     la_handle *h = la_new_handle(L, s);
     la_tensor *row = NULL;
+    t = la_check_tensor(L, at, "iter");     /* finalizers may have run */
     LA_CHECK(L, "iter", la_run(select, &row, LA_T(t), LA_I(dim), LA_I(i)));
     la_fill_handle(s, h, row);
     return 2;

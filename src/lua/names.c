@@ -58,6 +58,9 @@ static int push_named(lua_State *L, la_tensor *t, int n,
     la_state *s = la_up_state(L);
     la_handle *h = la_new_handle(L, s);
     la_tensor *view;
+    t = la_check_tensor(L, 1, fn);      /* finalizers may have run */
+    if (names && n != t->ndim)
+        return luaL_error(L, "%s: the tensor changed meanwhile", fn);
     la_names *list = NULL;
     if (names)
         LA_CHECK(L, fn, la_names_new(n, names, &list));
@@ -224,6 +227,9 @@ static int method_align_to(lua_State *L)
     int n = read_names(L, "align_to", given);
     plan_alignment(L, t, n, given, &a);
     la_handle *h = la_new_handle(L, s);
+    t = la_check_tensor(L, 1, "align_to");  /* finalizers may have run */
+    if (a.used != t->ndim)
+        return luaL_error(L, "align_to: the tensor changed meanwhile");
     LA_CHECK(L, "align_to", la_names_new(a.n, a.names, &names));
     la_status status = align(t, &a, &out);
     if (status) {

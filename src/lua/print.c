@@ -47,6 +47,7 @@ static int tensor_text(lua_State *L)
     }
     la_tensor *t = la_check_tensor(L, 1, "tostring");
     const char *history = history_text(L, t);
+    t = la_check_tensor(L, 1, "tostring");  /* finalizers may have run */
     la_status status = la_tensor_print(t, &s->context.print, history, &text);
     if (status) {
         la_text_free(&text);
