@@ -31,7 +31,8 @@ typedef struct la_state {
     bool sandboxed;
     lua_State *main;        /* the main thread */
     lua_State *running;     /* the thread that is inside backward */
-    struct la_function_call *functions; /* the innermost la.Function in its backward */
+    /* the innermost la.Function in its backward */
+    struct la_function_call *functions;
     /* pacing of the collector, see lua/pace.c */
     uint32_t since;         /* handles made since the last look */
     uint32_t step;          /* size of the collector step, KiB */
