@@ -113,6 +113,11 @@ describe("losses", function()
       {eps = 0}), t64(4))
   end)
 
+  it("soft_margin_loss is log(1 + exp(-yx))", function()
+    near(la.soft_margin_loss(t64{2, -1}, t64{1, -1}, {reduction = "none"}),
+      t64{math.log(1 + math.exp(-2)), math.log(1 + math.exp(-1))})
+  end)
+
   it("are modules too", function()
     near(nn.MSELoss()(t64{1}, t64{3}), t64(4))
     local loss = nn.CrossEntropyLoss{weight = t64{1, 2, 4}}

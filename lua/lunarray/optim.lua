@@ -34,7 +34,7 @@ local function add_group(self, given)
   end
   group.params = check_params(self.name, given.params)
   if group.lr == nil then error(self.name .. ": lr is needed", 4) end
-  if not (group.lr >= 0) then
+  if group.lr < 0 or group.lr ~= group.lr then
     error(self.name .. ": Invalid learning rate: " .. tostring(group.lr), 4)
   end
   for _, p in ipairs(group.params) do

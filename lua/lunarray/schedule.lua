@@ -170,7 +170,7 @@ local function plateau(optimizer, options)
     "threshold", "threshold_mode", "cooldown", "min_lr", "eps"},
     {mode = "min", factor = 0.1, patience = 10, threshold = 1e-4,
     threshold_mode = "rel", cooldown = 0, min_lr = 0, eps = 1e-8}, options)
-  if not (o.factor < 1) then
+  if o.factor >= 1 then
     error("ReduceLROnPlateau: Factor should be < 1.0", 2)
   end
   return setmetatable({optimizer = optimizer, options = o, last_epoch = 0,

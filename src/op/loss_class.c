@@ -1,6 +1,7 @@
 /*
-** Losses of classes: nll_loss and cross_entropy. Labels count from 1. One pass over the labels tells whether they are all classes and
-** whether any is ignored; the plain case is then one gather and one mean.
+** Losses of classes: nll_loss and cross_entropy. Labels count from 1. One pass
+** over the labels tells whether they are all classes and whether any is
+** ignored; the plain case is then one gather and one mean.
 */
 #include "op/work.h"
 

@@ -1,4 +1,5 @@
--- lunarray.nn.initial (nn.init): initial values, written in place, as PyTorch defines them.
+-- lunarray.nn.initial (nn.init): initial values, written in place, by
+-- PyTorch's formulas.
 local la = require "lunarray"
 local nn = require "lunarray.nn.module"
 

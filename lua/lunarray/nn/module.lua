@@ -383,7 +383,7 @@ end
 -- ---- text ----
 
 -- What stands between the parentheses of a module without children.
-function Module:extra_repr() return "" end
+function Module.extra_repr() return "" end
 
 function Module:tostring()
   local lines = {}
