@@ -330,8 +330,16 @@ def normalised():
         case("rrelu", F.rrelu, x, 0.25, 0.5)
 
 
+def losses():
+    for dtype in BOTH:
+        x, y = real(4, 3, dtype=dtype), real(4, 3, dtype=dtype).sign()
+        for reduction in ("mean", "sum", "none"):
+            case("soft_margin_loss", F.soft_margin_loss, x, y,
+                 reduction=reduction)
+
+
 for make in (convolutions, activations, products, norms, positions, casts,
-             pools, normalised):
+             pools, normalised, losses):
     make()
 for op, list_ in records.items():
     with open("%s/%s.jsonl" % (sys.argv[1], op), "w") as f:
