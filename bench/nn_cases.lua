@@ -66,15 +66,16 @@ for _, c in ipairs {{16, 1, 8, 8}, {16, 8, 16, 8}, {64, 16, 16, 8},
                     {16, 3, 16, 56}, {16, 64, 64, 56}} do
   local n, ic, oc, s = table.unpack(c)
   local name = ("conv2d 3x3 %dx%dx%dx%d to %d"):format(n, ic, s, s, oc)
-  local x, w, b = la.randn(n, ic, s, s), la.randn(oc, ic, 3, 3), la.randn(oc)
+  local image, kernel = la.randn(n, ic, s, s), la.randn(oc, ic, 3, 3)
+  local bias = la.randn(oc)
   local g = la.randn(n, oc, s, s)
   local o = {{1, 1}, {1, 1}, {1, 1}, false, {0, 0}, 1}
-  best(name, function() la.conv2d(x, w, b, {padding = 1}) end)
+  best(name, function() la.conv2d(image, kernel, bias, {padding = 1}) end)
   best(name .. ", input gradient", function()
-    la.convolution_grad_input(g, x, w, table.unpack(o))
+    la.convolution_grad_input(g, image, kernel, table.unpack(o))
   end)
   best(name .. ", weight gradient", function()
-    la.convolution_grad_weight(g, x, w, table.unpack(o))
+    la.convolution_grad_weight(g, image, kernel, table.unpack(o))
   end)
 end
 local s = la.randn(1, 8, 1024, 64)
