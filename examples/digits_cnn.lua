@@ -1,5 +1,6 @@
 -- Handwritten digits with a small convolutional network: two 3 x 3
--- convolutions of 16 and 32 channels, batch norm, Adam, 15 epochs, a fifth held out.
+-- convolutions of 16 and 32 channels, batch norm, Adam, 15 epochs; a fifth of
+-- the images is held out.
 --
 --   lua5.4 examples/digits_cnn.lua [seed ...]
 
