@@ -18,8 +18,9 @@
 #include "base/pool.h"
 
 /* Forked children leave without freeing what the test runner holds. */
-int __lsan_is_turned_off(void);
-const char *__tsan_default_options(void);
+#define SEEN __attribute__((visibility("default")))
+SEEN int __lsan_is_turned_off(void);
+SEEN const char *__tsan_default_options(void);
 int __lsan_is_turned_off(void) { return 1; }
 const char *__tsan_default_options(void) { return "die_after_fork=0"; }
 
