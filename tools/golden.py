@@ -13,8 +13,6 @@ import sys
 import torch
 import torch.nn.functional as F
 
-torch.manual_seed(20)
-
 
 def number(x):
     if isinstance(x, bool):
@@ -57,13 +55,26 @@ def size(s):
     return Tagged("size", s)
 
 
+def argument(t):
+    """As it lies in memory: the whole storage when there are gaps."""
+    if t.is_contiguous() or t.is_conj() or t.is_neg():
+        return tensor(t)
+    n = t.untyped_storage().nbytes() // t.element_size()
+    r = tensor(t.as_strided((n,), (1,), 0))
+    r.update(shape=list(t.shape), stride=list(t.stride()),
+             offset=t.storage_offset())
+    return r
+
+
 def encode(a):
     if isinstance(a, Tagged):
         return {a.tag: a.value}
     if isinstance(a, Index):
         return {"t": tensor(a.t, True)}
     if isinstance(a, torch.Tensor):
-        return {"t": tensor(a)}
+        return {"t": argument(a)}
+    if isinstance(a, complex):
+        return {"complex": [number(a.real), number(a.imag)]}
     if a is None:
         return {"none": 1}
     if isinstance(a, bool):
@@ -91,21 +102,30 @@ def plain(a):
 
 TOLERANCE = {torch.float32: {"rtol": 2e-5, "atol": 2e-6},
              torch.float64: {"rtol": 1e-9, "atol": 1e-11},
-             torch.complex64: {"rtol": 2e-5, "atol": 2e-6}}
+             torch.complex64: {"rtol": 2e-5, "atol": 2e-6},
+             torch.complex128: {"rtol": 1e-9, "atol": 1e-11}}
 records = {}
 
 
-def case(op, fn, *args, style="function", index=False, tol=None, **kwargs):
+def case(op, fn, *args, style="function", index=False, tol=None, post=(),
+         **kwargs):
+    """Record a call. index: the results that hold positions (True: all whole
+    ones); post: the arguments that are also compared afterwards."""
+    out = records.setdefault(op, [])
+    r = {"id": "%s-%03d" % (op, len(out) + 1), "family": "more", "op": op,
+         "style": style, "args": [encode(a) for a in args]}
+    if kwargs:
+        r["kwargs"] = {k: encode(v) for k, v in kwargs.items()}
     got = fn(*[plain(a) for a in args],
              **{k: plain(v) for k, v in kwargs.items()})
     list_ = list(got) if isinstance(got, (tuple, list)) else [got]
-    out = records.setdefault(op, [])
-    r = {"id": "%s-%03d" % (op, len(out) + 1), "family": "more", "op": op,
-         "style": style, "args": [encode(a) for a in args],
-         "expect": {"tensors": [tensor(t, index and not t.is_floating_point())
-                                for t in list_]}}
-    if kwargs:
-        r["kwargs"] = {k: encode(v) for k, v in kwargs.items()}
+    r["expect"] = {"tensors": [
+        tensor(t, not t.is_floating_point() and not t.is_complex()
+               and (k in index if isinstance(index, tuple) else index))
+        for k, t in enumerate(list_)]}
+    if post:
+        r["expect"]["post"] = [{"arg": k, "data": tensor(args[k])["data"]}
+                               for k in post]
     tol = tol or TOLERANCE.get(list_[0].dtype)
     if tol:
         r["tol"] = tol
@@ -338,12 +358,27 @@ def losses():
                  reduction=reduction)
 
 
-for make in (convolutions, activations, products, norms, positions, casts,
-             pools, normalised, losses):
-    make()
-for op, list_ in records.items():
-    with open("%s/%s.jsonl" % (sys.argv[1], op), "w") as f:
-        for r in list_:
-            f.write(json.dumps(r, separators=(",", ":")) + "\n")
-print("%d records of %d operations" % (sum(map(len, records.values())),
-                                       len(records)))
+
+def write(folder, parts):
+    for make in parts:
+        make()
+    for op, list_ in records.items():
+        with open("%s/%s.jsonl" % (folder, op), "w") as f:
+            for r in list_:
+                f.write(json.dumps(r, separators=(",", ":")) + "\n")
+    print("%d records of %d operations" % (sum(map(len, records.values())),
+                                           len(records)))
+
+
+if __name__ == "__main__":
+    torch.manual_seed(20)
+    write(sys.argv[1], (
+        convolutions,
+        activations,
+        products,
+        norms,
+        positions,
+        casts,
+        pools,
+        normalised,
+        losses))

@@ -1,0 +1,52 @@
+#!/usr/bin/env python3
+"""Further records for spec/golden by PyTorch, beside those of golden.py:
+
+    python3 tools/golden_more.py spec/golden
+"""
+import sys
+
+import torch
+import torch.nn.functional as F
+
+from golden import BOTH, Index, Tagged, case, dim, real, write
+
+
+def joined():
+    for dtype in BOTH + (torch.int64,):
+        x, y = real(4, dtype=dtype), real(3, dtype=dtype)
+        case("vander", torch.vander, x)
+        case("vander", torch.vander, x, N=3, increasing=True)
+        case("cartesian_prod", lambda l: torch.cartesian_prod(*l), [x, y])
+        case("combinations", torch.combinations, x)
+        case("combinations", torch.combinations, x, 3)
+        case("combinations", torch.combinations, x, with_replacement=True)
+        case("diagflat", torch.diagflat, real(2, 3, dtype=dtype).t())
+        case("diagflat", torch.diagflat, x, -2)
+        case("column_stack", torch.column_stack, [real(4, 2, dtype=dtype), x])
+        m = real(3, 4, dtype=dtype).t()
+        case("select_scatter", torch.select_scatter, m, y, dim(0),
+             Tagged("index", 2))
+        case("diagonal_scatter", torch.diagonal_scatter, m, y)
+        case("diagonal_scatter", torch.diagonal_scatter, m, y, -1)
+
+
+def pointwise():
+    for dtype in BOTH:
+        x = real(4, 6, dtype=dtype)
+        case("glu", F.glu, x)
+        case("glu", F.glu, x, dim(0))
+        case("glu", F.glu, real(3, 4, dtype=dtype).t(), dim=dim(0))
+        case("threshold", F.threshold, x, 0.5, -2.0)
+        case("threshold", F.threshold, real(4, 6, dtype=dtype).t(), 0.0, 7.0)
+        case("polar", torch.polar, x.abs(), real(4, 6, dtype=dtype))
+        case("cov", torch.cov, x)
+        case("cov", torch.cov, x.t(), correction=0)
+        case("corrcoef", torch.corrcoef, x)
+        case("mvlgamma", torch.special.multigammaln, x.abs() + 2, 3)
+        case("ndtr", torch.special.ndtr, x)
+        case("i1", torch.special.i1, x)
+
+
+if __name__ == "__main__":
+    torch.manual_seed(21)
+    write(sys.argv[1], (joined, pointwise))
