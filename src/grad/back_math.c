@@ -77,9 +77,8 @@ la_tensor *la_x_inverse_norm(la_formula *x)
 }
 
 /* Equal infinities: the difference is NaN and the halves are equal. */
-la_tensor *la_x_weight(la_formula *x, int k, la_tensor *w)
+la_tensor *la_x_weight(la_formula *x, la_tensor *w)
 {
-    (void)k;
     return R(where, R(isnan, w), 0.5, w);
 }
 

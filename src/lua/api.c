@@ -197,13 +197,6 @@ static la_status integers(conversion *c, const int64_t *list, int64_t n,
     return LA_OK;
 }
 
-static bool is_list(la_type t)
-{
-    return t == LA_TYPE_DIMS || t == LA_TYPE_INDICES || t == LA_TYPE_INTS
-        || t == LA_TYPE_SIZE || t == LA_TYPE_INTS_VARIADIC
-        || t == LA_TYPE_DIMS_VARIADIC;
-}
-
 static la_status misfit(la_type t)
 {
     return la_error(LA_EARG, "%s expected", la_type_name(t));
@@ -263,7 +256,7 @@ static la_status integer(conversion *c, const la_any *a, la_type t,
         *v = LA_B(a->integer != 0);
         return LA_OK;
     default:
-        return is_list(t) ? integers(c, &a->integer, 1, t, v) : misfit(t);
+        return la_type_is_ints(t) ? integers(c, &a->integer, 1, t, v) : misfit(t);
     }
 }
 
@@ -279,7 +272,7 @@ static la_status convert(conversion *c, const la_any *a, const la_param *p,
         fits = t == LA_TYPE_TENSOR && a->tensor;
         break;
     case LA_ARG_TENSORS: return tensors(a, p, v);
-    case LA_ARG_INTEGERS: return is_list(t)
+    case LA_ARG_INTEGERS: return la_type_is_ints(t)
         ? integers(c, a->list, a->count, t, v)
         : la_error(LA_EARG, "%s expected, got integers", la_type_name(t));
     case LA_ARG_TEXT: return word(a->text, t, v);

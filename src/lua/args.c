@@ -482,13 +482,8 @@ static bool has_string_key(lua_State *L, int table)
 
 static bool is_list(la_type t)
 {
-    switch (t) {
-    case LA_TYPE_TENSORS: case LA_TYPE_DIMS: case LA_TYPE_DIMS_VARIADIC:
-    case LA_TYPE_INDICES: case LA_TYPE_INTS: case LA_TYPE_SIZE:
-    case LA_TYPE_INTS_VARIADIC: case LA_TYPE_NAMES: case LA_TYPE_DIM_LISTS:
-        return true;
-    default: return false;
-    }
+    return la_type_is_ints(t) || t == LA_TYPE_TENSORS || t == LA_TYPE_NAMES
+        || t == LA_TYPE_DIM_LISTS;
 }
 
 /* Varargs: as many integers as follow. */

@@ -36,13 +36,6 @@ static void widen(la_value *v, la_type type)
     if (v->tag == LA_VSCALAR) *v = LA_D(v->scalar.re);
 }
 
-static bool is_list(la_type t)
-{
-    return t == LA_TYPE_DIMS || t == LA_TYPE_INDICES || t == LA_TYPE_INTS
-        || t == LA_TYPE_SIZE || t == LA_TYPE_INTS_VARIADIC
-        || t == LA_TYPE_DIMS_VARIADIC;
-}
-
 static la_status fill(const la_schema *s, int n, const la_value *given,
                       la_value *args, owned *o)
 {
@@ -52,7 +45,7 @@ static la_status fill(const la_schema *s, int n, const la_value *given,
         if (args[k].tag == LA_VNONE && k < n && !p->optional)
             args[k] = p->fallback;
         widen(&args[k], p->type);
-        if (is_list(p->type) && args[k].tag == LA_VINT)
+        if (la_type_is_ints(p->type) && args[k].tag == LA_VINT)
             args[k] = LA_IS(&given[k].i, 1);
         if (p->type == LA_TYPE_TENSOR && args[k].tag == LA_VSCALAR)
             LA_TRY(wrap(&args[k], o));

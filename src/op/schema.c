@@ -43,6 +43,13 @@ const char *la_type_name(la_type t)
     return "value";
 }
 
+bool la_type_is_ints(la_type t)
+{
+    return t == LA_TYPE_DIMS || t == LA_TYPE_INDICES || t == LA_TYPE_INTS
+        || t == LA_TYPE_SIZE || t == LA_TYPE_INTS_VARIADIC
+        || t == LA_TYPE_DIMS_VARIADIC;
+}
+
 typedef struct reader {
     const char *at, *start;
 } reader;

@@ -51,6 +51,8 @@ la_status la_schema_parse(const char *text, la_schema *out);
 /* The schema of 'op', parsed at the first use; safe on any thread. A row of
 ** ours that does not parse is found by the lint, so this cannot fail. */
 const la_schema *la_schema_of(const la_op *op);
+/* A list of integers in a frame (LA_VINTS): sizes, dims, indices. */
+bool la_type_is_ints(la_type t);
 /* What a user calls the type: "tensor", "integer", "list of integers". */
 const char *la_type_name(la_type t);
 
