@@ -178,17 +178,17 @@ demo: build-deps
 
 $(BUILD)/floor.so: bench/floor.c
 	@mkdir -p $(@D)
-	$(CC) -O3 -fPIC -shared $(LUA_CFLAGS) $< -o $@
+	$(CC) -O3 -fPIC -shared $(LUA_CFLAGS) $< -o $@ -lpthread
 bench: all $(BUILD)/floor.so
-	$(PROGRAM) bench/run.lua $(BENCH_ARGS)
+	$(LUA) bench/run.lua $(BENCH_ARGS)
 # Peers come from PyPI into an environment of their own (gigabytes, minutes);
 # BENCH_PYTHON names another one.
 BENCH_PYTHON ?= build/peers/bin/python
 bench-peers: all $(BUILD)/floor.so $(BENCH_PYTHON)
-	BENCH_PYTHON=$(BENCH_PYTHON) OPENBLAS_NUM_THREADS=1 $(PROGRAM) bench/run.lua --peers $(BENCH_ARGS)
+	BENCH_PYTHON=$(BENCH_PYTHON) $(LUA) bench/run.lua --peers $(BENCH_ARGS)
 build/peers/bin/python:
 	python3 -m venv build/peers
-	build/peers/bin/pip install -q numpy torch
+	build/peers/bin/pip install -q numpy scipy numexpr jax torch
 
 # ---- installing ----
 

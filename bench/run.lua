@@ -1,170 +1,270 @@
--- Speed of lunarray on this machine, as ratios in one run.
+-- Speed of lunarray on this machine, as ratios inside one run.
 --
---   build/lunarray bench/run.lua              against plain C loops
---   build/lunarray bench/run.lua --peers      and NumPy and PyTorch
---   build/lunarray bench/run.lua --record     append a line to bench/history.tsv
+--   lua5.4 bench/run.lua [--peers] [--cases PATTERN] [--rounds N] [--threads N]
+--                        [--paths] [--budget SECONDS] [--record] [--svg FILE]
 --
--- A case's time is the best of several batches, each of 2 ms or more; small
--- calls are means over a million calls with the collection that they cause.
--- Peers run same cases in a process of their own (bench/peers.py, Python
--- from the virtual environment BENCH_PYTHON or build/peers).
-
-local la = require "lunarray"
+-- Without --peers, against what plain C loops of the same traffic reach; with
+-- it, beside NumPy, PyTorch, jax and numexpr (Python from BENCH_PYTHON or
+-- build/peers). Every program runs in a process of its own, on one processor
+-- when it has one thread; rounds take turns, so that a machine whose speed
+-- drifts treats all alike, and the least of the rounds counts.
+--   --paths   also the lower CPU paths of the machine
+--   --record  append the figures to bench/history.tsv
+--   --svg     draw the ratios to the fastest peer (gnuplot)
+-- PATTERN is understood by Lua and Python alike: a part of the name, ^ and $.
+package.path = "bench/?.lua;" .. package.path
 package.cpath = "build/?.so;" .. package.cpath
+local json = require "dkjson"
 local floor = require "floor"
-local clock = floor.clock
-local want = {}
-for _, a in ipairs(arg or {}) do want[a] = true end
+local timing = require "timing"
 
-local function best(f)
-  f()
-  local n = 1
-  while true do
-    local t = clock()
-    for _ = 1, n do f() end
-    t = clock() - t
-    if t > 0.002 then break end
-    n = n * 2
+local option = {cases = "", rounds = "2", threads = "1", budget = "0.15"}
+do
+  local flags = {peers = true, paths = true, record = true}
+  local i = 1
+  while i <= #arg do
+    local name = arg[i]:match("^%-%-(%a+)$")
+    if not name then error("unknown argument " .. arg[i], 0) end
+    if flags[name] then
+      option[name] = true
+    else
+      i = i + 1
+      option[name] = arg[i]
+    end
+    i = i + 1
   end
-  local least = math.huge
-  for _ = 1, 25 do
-    local t = clock()
-    for _ = 1, n do f() end
-    least = math.min(least, (clock() - t) / n)
+end
+
+local function run(command)
+  local p = assert(io.popen(command, "r"))
+  local text = p:read("a")
+  p:close()
+  local result = json.decode(text)
+  if not result then error("no result from: " .. command, 0) end
+  return result
+end
+
+local lua = "lua5.4"
+local python = os.getenv("BENCH_PYTHON") or "build/peers/bin/python"
+
+local function pinned(threads)
+  return threads == 1 and "taskset -c 0 " or ""
+end
+
+local function driver(path, threads)
+  return run(("LUNARRAY_CPU=%s %s%s bench/driver.lua --threads %d "
+    .. "--cases '%s' --budget %s"):format(path, pinned(threads), lua, threads,
+    option.cases, option.budget))
+end
+
+local function peer(name, threads)
+  return run(("%s%s bench/peers.py %s --threads %d --cases '%s' --budget %s")
+    :format(pinned(threads), python, name, threads, option.cases,
+    option.budget))
+end
+
+-- ---- the runs ----
+
+local threads = tonumber(option.threads)
+local columns, seen = {}, {}    -- names in order; name -> case -> figures
+local version = {}
+
+local function keep(column, results)
+  if not seen[column] then
+    seen[column] = {}
+    columns[#columns + 1] = column
   end
-  return least
-end
-
-local function mean(f)
-  for _ = 1, 10000 do f() end
-  local t = clock()
-  for _ = 1, 1000000 do f() end
-  return (clock() - t) / 1e6
-end
-
-local results, order = {}, {}
-local function note(name, seconds)
-  results[name] = seconds
-  order[#order + 1] = name
-end
-
--- ---- cases; their names are those of bench/peers.py ----
-
-local a, b = la.rand(4), la.rand(4)
-local m, sq = la.rand(2, 2), la.rand(4, 4)
-local ten, thousand = la.rand(10), la.rand(1000)
-local sink
-local small = {
-  {"small_add", function() sink = a + b end},
-  {"small_add_", function() a:add_(b) end},
-  {"small_add_number", function() sink = a + 1 end},
-  {"small_view", function() sink = a:view(2, 2) end},
-  {"small_slice", function() sink = a:slice(1, 2, 3) end},
-  {"small_t", function() sink = m:t() end},
-  {"small_select", function() sink = m[1] end},
-  {"small_item", function() sink = a:item(2) end},
-  {"small_sum10", function() sink = ten:sum() end},
-  {"small_matmul4", function() sink = sq:matmul(sq) end},
-  {"small_from_list", function() sink = la.tensor{1.0, 2.0, 3.0} end},
-  {"small_add1000", function() sink = thousand + thousand end},
-}
-
-local function large_cases()
-  local x6, y6, o6 = la.rand(1000000), la.rand(1000000), la.empty(1000000)
-  local x7, y7, o7 = la.rand(10000000), la.rand(10000000), la.empty(10000000)
-  local q = la.rand(1000, 1000)
-  return {
-    {"add_1e6_out", function() la.add(x6, y6, {out = o6}) end},
-    {"add_1e6_new", function() sink = x6 + y6 end},
-    {"mul_1e6_out", function() la.mul(x6, y6, {out = o6}) end},
-    {"exp_1e6_out", function() la.exp(x6, {out = o6}) end},
-    {"log_1e6_out", function() la.log(x6, {out = o6}) end},
-    {"sin_1e6_out", function() la.sin(x6, {out = o6}) end},
-    {"tanh_1e6_out", function() la.tanh(x6, {out = o6}) end},
-    {"sum_1e6", function() sink = x6:sum() end},
-    {"max_1e6", function() sink = x6:max() end},
-    {"copy_t_1000", function() sink = q:t():contiguous() end},
-    {"add_bt_1000", function() sink = q + q:t() end},
-    {"sort_1e6", function() sink = x6:sort() end},
-    {"matmul_512", function()
-      local w = q[{{1, 512}, {1, 512}}]
-      sink = w:matmul(w)
-    end},
-    {"add_1e7_out", function() la.add(x7, y7, {out = o7}) end},
-    {"sum_1e7", function() sink = x7:sum() end},
-    {"exp_1e7_out", function() la.exp(x7, {out = o7}) end},
-  }
-end
-
-la.set_num_threads(1)
-for _, c in ipairs(small) do note(c[1], mean(c[2])) end
-local large = large_cases()
-for _, c in ipairs(large) do note(c[1], best(c[2])) end
-local bound = {
-  add_1e6_out = floor.add(1000000, 200), sum_1e6 = floor.read(1000000, 200),
-  add_1e7_out = floor.add(10000000, 15), sum_1e7 = floor.read(10000000, 15),
-}
-la.set_num_threads(2)
-local two = {}
-for _, c in ipairs(large) do
-  if c[1]:find("1e7") then two[c[1]] = best(c[2]) end
-end
-la.set_num_threads(1)
-
--- ---- peers ----
-
-local peers, names = {}, {}
-if want["--peers"] then
-  local python = os.getenv("BENCH_PYTHON") or "build/peers/bin/python"
-  local p = assert(io.popen(python .. " bench/peers.py", "r"))
-  for line in p:lines() do
-    local peer, case, seconds = line:match("^(%S+) (%S+) (%S+)$")
-    if peer then
-      if not peers[peer] then
-        peers[peer] = {}
-        names[#names + 1] = peer
+  for case, figures in pairs(results) do
+    local old = seen[column][case]
+    if not old then
+      seen[column][case] = figures
+    else
+      for key, value in pairs(figures) do
+        if key:find("^rss") then
+          old[key] = math.max(old[key], value)
+        else
+          old[key] = math.min(old[key], value)
+        end
       end
-      peers[peer][case] = tonumber(seconds)
     end
   end
-  p:close()
+end
+
+local function figures(result)
+  local plain = {}
+  for case, by in pairs(result.results) do plain[case] = by.lunarray end
+  return plain
+end
+
+local best_path
+for _ = 1, tonumber(option.rounds) do
+  local mine = driver("", threads)
+  best_path, version.lunarray = mine.cpu, mine.version
+  keep("lunarray", figures(mine))
+  if threads == 1 then keep("two", figures(driver("", 2))) end
+  if option.paths then
+    for _, path in ipairs{"avx2", "default"} do
+      if path ~= best_path then keep(path, figures(driver(path, threads))) end
+    end
+  end
+  if option.peers then
+    for _, name in ipairs{"numpy", "torch", "jax", "numexpr"} do
+      local result = peer(name, threads)
+      version[name] = result.version
+      keep(name, result.results)
+    end
+  end
+end
+
+-- ---- bounds: plain C loops of the same traffic ----
+
+local function traffic(case)
+  local op, inputs = case.op, #case.shapes
+  if case.bytes == 0 or case.group == "fused" or case.group == "game" then
+    return nil
+  end
+  if op == "fill" then return "fill" end
+  if case.group == "gemm" then
+    return #case.shapes[2] == 1 and op == "matmul" and "read" or nil
+  end
+  if case.group == "reduction" then
+    if op:find("sort") or op == "topk" then return nil end
+    return (op == "softmax" or op == "cumsum") and "copy" or "read"
+  end
+  local full = inputs > 1 and #case.shapes[1] == #case.shapes[2]
+    and case.shapes[2][#case.shapes[2]] ~= 1
+  return full and "add" or "copy"
+end
+
+local bounds = {}
+local function bound(case)
+  local kind = traffic(case)
+  if not kind then return nil end
+  local key = kind .. case.bytes
+  bounds[key] = bounds[key] or floor.bound(kind, case.bytes, threads)
+  return bounds[key]
 end
 
 -- ---- the table ----
 
-local function time(s)
-  if not s then return "-" end
-  if s < 1e-6 then return ("%.0f ns"):format(s * 1e9) end
-  if s < 1e-3 then return ("%.1f us"):format(s * 1e6) end
-  return ("%.2f ms"):format(s * 1e3)
+local function time(ns)
+  if not ns then return "" end
+  if ns < 1e3 then return ("%.0f ns"):format(ns) end
+  if ns < 1e6 then return ("%.1f us"):format(ns / 1e3) end
+  return ("%.2f ms"):format(ns / 1e6)
 end
 
-print(("lunarray %s, %s, one thread unless said"):format(la._VERSION,
-  la.cpu_capability()))
-local head = ("%-18s %10s %8s %8s"):format("case", "time", "of bound", "2 thr.")
-for _, n in ipairs(names) do head = head .. ("%10s %6s"):format(n, "R") end
+local function ratio(x, y)
+  return x and y and ("%.2f"):format(x / y) or ""
+end
+
+local list = {}
+for _, case in ipairs(require "cases".list()) do
+  local own = seen.lunarray[case.name]
+  if own then
+    local row = {case = case, name = case.name, time = own.min, own = own,
+      bound = bound(case)}
+    for _, name in ipairs{"numpy", "torch", "jax", "numexpr"} do
+      local other = seen[name] and seen[name][case.name]
+      if other and (not row.best or other.min < row.best) then
+        row.best, row.peer, row.other = other.min, name, other
+      end
+    end
+    local torch = seen.torch and seen.torch[case.name]
+    row.torch = torch and torch.min
+    row.two = seen.two and seen.two[case.name] and seen.two[case.name].min
+    row.R = row.best and row.time / row.best
+    list[#list + 1] = row
+  end
+end
+table.sort(list, function(a, b)
+  local x = a.R or a.bound and a.time / a.bound or 0
+  local y = b.R or b.bound and b.time / b.bound or 0
+  if x ~= y then return x > y end
+  return a.name < b.name
+end)
+
+local about = {}
+for _, name in ipairs{"lunarray", "numpy", "torch", "jax", "numexpr"} do
+  if version[name] then about[#about + 1] = name .. " " .. version[name] end
+end
+print(("%s; %s path, %d thread%s; worst first"):format(
+  table.concat(about, ", "), best_path, threads, threads > 1 and "s" or ""))
+print(("R: lunarray / fastest peer; bound: a plain C loop / lunarray; an empty "
+  .. "C call from Lua takes %.0f ns"):format(
+  timing.batches(floor.nothing, 0.02, 20000).min))
+local head = ("%-28s %10s %6s %-8s %10s %6s %6s"):format("case", "lunarray",
+  "R", "peer", "takes", "torch", "bound")
+if seen.two then head = head .. "  2 thr." end
+for _, path in ipairs{"avx2", "default"} do
+  if seen[path] then head = head .. ("%8s"):format(path) end
+end
 print(head)
-for _, name in ipairs(order) do
-  local t = results[name]
-  local line = ("%-18s %10s %8s %8s"):format(name, time(t),
-    bound[name] and ("%.2f"):format(bound[name] / t) or "",
-    two[name] and ("%.2fx"):format(t / two[name]) or "")
-  for _, n in ipairs(names) do
-    local p = peers[n][name]
-    line = line .. ("%10s %6s"):format(time(p),
-      p and ("%.2f"):format(t / p) or "")
+for _, row in ipairs(list) do
+  local line = ("%-28s %10s %6s %-8s %10s %6s %6s"):format(row.name,
+    time(row.time), ratio(row.time, row.best), row.peer or "",
+    time(row.best), ratio(row.time, row.torch), ratio(row.bound, row.time))
+  if seen.two then line = line .. ("%7sx"):format(ratio(row.time, row.two)) end
+  for _, path in ipairs{"avx2", "default"} do
+    local other = seen[path] and seen[path][row.name]
+    if seen[path] then
+      line = line .. ("%8s"):format(ratio(other and other.min, row.time))
+    end
   end
   print(line)
+  for who, f in pairs{lunarray = row.own, [row.peer or ""] = row.other} do
+    if f.p99 then
+      print(("%-28s %s: median %s, p99 %s (%.2f), worst %s"):format("", who,
+        time(f.p50), time(f.p99), f.p99 / f.p50, time(f.max)))
+    elseif f.rss_growth_mib then
+      print(("%-28s %s: resident memory grew by %.1f MiB, at most %.1f")
+        :format("", who, f.rss_growth_mib, f.rss_peak_growth_mib))
+    end
+  end
+end
+local sum, n = {}, {}
+for _, row in ipairs(list) do
+  if row.R then
+    local g = row.case.group
+    sum[g], n[g] = (sum[g] or 0) + math.log(row.R), (n[g] or 0) + 1
+  end
+end
+for group, total in pairs(sum) do
+  print(("%-12s geometric mean of R over %d cases: %.2f"):format(group,
+    n[group], math.exp(total / n[group])))
 end
 
-if want["--record"] then
-  local f = assert(io.open("bench/history.tsv", "a"))
-  for _, name in ipairs(order) do
-    f:write(table.concat({os.date("!%Y-%m-%d"), la._VERSION,
-      la.cpu_capability(), name, ("%.4g"):format(results[name]),
-      bound[name] and ("%.3f"):format(bound[name] / results[name]) or "",
-      two[name] and ("%.3f"):format(results[name] / two[name]) or ""}, "\t"),
-      "\n")
+-- ---- kept figures ----
+
+if option.record then
+  local file = assert(io.open("bench/history.tsv", "a"))
+  for _, row in ipairs(list) do
+    file:write(table.concat({os.date("!%Y-%m-%d"), version.lunarray, best_path,
+      threads, row.name, ("%.4g"):format(row.time), row.peer or "",
+      ratio(row.time, row.best), ratio(row.bound, row.time),
+      row.two and ratio(row.time, row.two) or ""}, "\t"), "\n")
   end
-  f:close()
+  file:close()
+end
+
+if option.svg and option.peers then
+  local plot = assert(io.popen("gnuplot", "w"))
+  local rows = {}
+  for _, row in ipairs(list) do if row.R then rows[#rows + 1] = row end end
+  plot:write(("set terminal svg size 900,%d font 'sans,10' background 'white'\n")
+    :format(80 + 14 * #rows))
+  plot:write(("set output '%s'\n"):format(option.svg))
+  plot:write("set title 'Time of lunarray / time of the fastest peer, ",
+    ("one run, %d thread(s), %s'\n"):format(threads, best_path))
+  plot:write("set logscale x 2\nset key off\nset grid x\n",
+    "set style fill solid 0.8 noborder\nset xrange [0.03:8]\n",
+    ("set yrange [%d:0]\nset arrow from 1,0 to 1,%d nohead lw 2 lc 'black'\n")
+      :format(#rows + 1, #rows + 1))
+  plot:write("plot '-' using (sqrt(0.03*$1)):0:(0.03):1:($0+0.6):($0+1.4):",
+    "($1>1?0xcc4444:0x4477aa):ytic(2) with boxxyerror lc rgb variable\n")
+  for _, row in ipairs(rows) do
+    plot:write(("%.4f %s\n"):format(row.R, (row.name:gsub("_", "\\\\_"))))
+  end
+  plot:write("e\n")
+  plot:close()
 end

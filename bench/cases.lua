@@ -1,0 +1,252 @@
+-- The cases of bench/cases.json in lunarray: cases.make(case) gives the
+-- function to time, and how ("batches", "frames" or "growth"). It returns its
+-- result, as a peer's lambda does: the caller drops it. Input values are random
+-- where they matter (masks, sorting), from a fixed seed.
+local la = require "lunarray"
+
+local cases = {}
+
+function cases.list(path)
+  local json = require "dkjson"
+  local file = assert(io.open(path or "bench/cases.json"))
+  local text = file:read("a")
+  file:close()
+  return assert(json.decode(text)).cases
+end
+
+local function inputs(case)
+  local g = la.Generator(7)
+  local made = {}
+  for i, shape in ipairs(case.shapes) do
+    local x = la.rand(shape, {generator = g}) * 0.9 + 0.05
+    local dtype = case.dtype
+    if dtype == "int32" or dtype == "uint8" then
+      x = (x * 100):to(dtype)
+    elseif dtype == "complex64" then
+      x = la.complex(x, x:flip(1))
+    elseif dtype == "bool" then
+      x = la.full(shape, case.op ~= "any")
+    elseif dtype ~= "float32" then
+      x = x:to(dtype)
+    end
+    made[i] = x
+  end
+  if case.op == "where" then made[1] = made[1]:gt(0.5) end
+  if case.op == "blackscholes" then
+    made[1], made[2] = made[1] * 50 + 75, made[2] * 50 + 75
+    made[3] = made[3] + 0.1
+  end
+  return made[1], made[2], made[3]
+end
+
+local make = {}
+
+-- One operand, two operands; new result or `out`.
+for _, name in ipairs{"exp", "log", "sin", "tanh", "sigmoid", "sqrt", "erf",
+  "gelu"} do
+  make[name] = function(case, x)
+    local f = la[name]
+    if case.variant == "new" then return function() return f(x) end end
+    local options = {out = la.empty_like(x)}
+    return function() f(x, options) end
+  end
+end
+
+make["pow2.5"] = function(case, x)
+  if case.variant == "new" then return function() return x ^ 2.5 end end
+  local options = {out = la.empty_like(x)}
+  return function() la.pow(x, 2.5, options) end
+end
+
+local function binary(f, case, x, y, new)
+  if case.variant == "new" then
+    return new or function() return f(x, y) end
+  end
+  local options = {out = f(x, y)}
+  return function() f(x, y, options) end
+end
+
+function make.add(case, x, y)
+  if case.variant == "inplace" then return function() x:add_(y) end end
+  return binary(la.add, case, x, y, function() return x + y end)
+end
+
+function make.mul(case, x, y) return binary(la.mul, case, x, y) end
+function make.lt(case, x, y) return binary(la.lt, case, x, y) end
+function make.add_bt(case, x, y) return binary(la.add, case, x, y:t()) end
+
+function make.add_strided(case, x, y)
+  return binary(la.add, case, x:slice(1, 1, nil, 2), y)
+end
+
+function make.where(case, x, y, z)
+  if case.variant == "new" then
+    return function() return la.where(x, y, z) end
+  end
+  local options = {out = la.empty_like(y)}
+  return function() la.where(x, y, z, options) end
+end
+
+function make.cast(case, x)
+  local dtype = case.out_dtype
+  if case.variant == "new" then return function() return x:to(dtype) end end
+  local out = la.empty(x.shape, {dtype = dtype})
+  return function() out:copy_(x) end
+end
+
+function make.copy_t(case, x)
+  local t = x:t()
+  if case.variant == "new" then return function() return t:contiguous() end end
+  local out = la.empty_like(x)
+  return function() out:copy_(t) end
+end
+
+function make.copy(_, x) return function() return x:clone() end end
+function make.fill(_, x) return function() x:fill_(3.0) end end
+
+-- Small calls.
+function make.empty() return function() end end
+function make.adds(_, x) return function() return x + 1 end end
+function make.view(_, x) return function() return x:view(2, 2) end end
+function make.slice(_, x) return function() return x:slice(1, 2, 3) end end
+function make.transpose(_, x) return function() return x:t() end end
+function make.select(_, x) return function() return x[1] end end
+function make.item(_, x) return function() return x:item(2) end end
+
+function make.fromlist()
+  return function() return la.tensor{1.0, 2.0, 3.0} end
+end
+
+function make.autograd(_, x, w, b)
+  w:requires_grad_()
+  b:requires_grad_()
+  return function()
+    w.grad, b.grad = nil, nil
+    ((x * w + b):tanh()):sum():backward()
+  end
+end
+
+-- Reductions, order; dims count from 0 in the list.
+for _, name in ipairs{"sum", "mean", "var", "norm", "any", "all", "argmax",
+  "max", "softmax", "cumsum", "sort", "argsort"} do
+  make[name] = function(case, x)
+    local f = la[name]
+    local dim = case.dim and case.dim + 1 or name == "cumsum" and 1 or nil
+    if dim then return function() return f(x, dim) end end
+    return function() return f(x) end
+  end
+end
+
+function make.topk(case, x)
+  local k = case.k
+  return function() return x:topk(k) end
+end
+
+-- Products.
+function make.matmul(_, x, y) return function() return x:matmul(y) end end
+function make.bmm(_, x, y) return function() return x:bmm(y) end end
+
+function make.matmul_nt(_, x, y)
+  return function() return x:matmul(y:t()) end
+end
+
+function make.linear(_, x, w, b)
+  return function() return la.linear(x, w, b) end
+end
+
+-- Chains of element-wise steps.
+function make.chain(_, x)
+  return function() return (x * 1.1 + 0.3):tanh() * 0.7 + x * x end
+end
+
+function make.layernorm(_, x, w, b)
+  return function()
+    local mean = x:mean(2, true)
+    local var = x:var(2, {correction = 0, keepdim = true})
+    return (x - mean) / (var + 1e-5):sqrt() * w + b
+  end
+end
+
+function make.blackscholes(_, s, k, t)
+  local function normal(d) return ((d * 0.7071067811865475):erf() + 1) * 0.5 end
+  return function()
+    local root = t:sqrt() * 0.3
+    local d1 = ((s / k):log() + t * 0.065) / root
+    return s * normal(d1) - k * (t * -0.02):exp() * normal(d1 - root)
+  end
+end
+
+-- Networks: forward, cross-entropy, backward, a step of SGD.
+local function training(net, x)
+  local optim = require "lunarray.optim"
+  local target = la.randint(10, {x:size(1)}, {generator = la.Generator(3)})
+  local opt = optim.SGD(net:parameters(), {lr = 0.1})
+  return function()
+    opt:zero_grad()
+    la.cross_entropy(net(x), target):backward()
+    opt:step()
+  end
+end
+
+local function mlp()
+  local nn = require "lunarray.nn"
+  return nn.Sequential(nn.Linear(64, 128), nn.ReLU(), nn.Linear(128, 10))
+end
+
+function make.mlp(_, x) return training(mlp(), x) end
+
+function make.logreg(_, x)
+  return training(require "lunarray.nn".Linear(784, 10), x)
+end
+
+function make.conv(_, x)
+  local nn = require "lunarray.nn"
+  return training(nn.Sequential(nn.Conv2d(1, 8, 3), nn.ReLU(),
+    nn.MaxPool2d(2), nn.Flatten(), nn.Linear(1352, 10)), x)
+end
+
+function make.infer(_, x)
+  local net = mlp()
+  return function()
+    local _ <close> = la.no_grad()
+    return net(x)
+  end
+end
+
+-- Resident memory of a loop that makes large temporaries.
+function make.rssloop(_, x, y)
+  return function() x = x + y end, "growth"
+end
+
+-- A frame of a game: drag, gravity, move, bounce at the walls. The steady
+-- frame allocates nothing: in place, or into buffers made before.
+function make.particles(_, x, y)
+  local pos, vel = x:clone(), y - 0.5
+  local vy = vel:select(2, 2)
+  local step, turned = la.empty_like(pos), la.empty_like(pos)
+  local low = la.empty(pos.shape, {dtype = "bool"})
+  local high = la.empty_like(low)
+  local to_step, to_turned = {out = step}, {out = turned}
+  local to_low, to_high, to_vel = {out = low}, {out = high}, {out = vel}
+  local mul, lt, gt, neg, where = la.mul, la.lt, la.gt, la.neg, la.where
+  return function()
+    vel:mul_(0.999)
+    vy:sub_(0.0016)
+    mul(vel, 0.016, to_step)
+    pos:add_(step)
+    lt(pos, 0, to_low)
+    gt(pos, 1, to_high)
+    low:logical_or_(high)
+    neg(vel, to_turned)
+    where(low, turned, vel, to_vel)
+    pos:clamp_(0, 1)
+  end, "frames"
+end
+
+function cases.make(case)
+  local body = make[case.op]
+  if not body then return nil end
+  return body(case, inputs(case))
+end
+
+return cases

@@ -1,0 +1,57 @@
+-- Runs cases in lunarray and writes what they took:
+--
+--   lua5.4 bench/driver.lua [--threads N] [--cases PATTERN] [--list FILE]
+--                           [--budget SECONDS] [--out FILE]
+--
+-- PATTERN is a Lua pattern. LIST has the format of bench/cases.json. The result
+-- is {"results": {NAME: {"lunarray": {"min": ns, "median": ns}}}}, on the
+-- standard output unless a file is named. LUNARRAY_CPU chooses the CPU path.
+package.path = "bench/?.lua;lua/?.lua;lua/?/init.lua;" .. package.path
+package.cpath = "build/?.so;" .. package.cpath
+local json = require "dkjson"
+local la = require "lunarray"
+local cases = require "cases"
+local timing = require "timing"
+
+local option = {threads = "1", cases = "", list = "bench/cases.json",
+  budget = "0.15"}
+for i = 1, #arg, 2 do
+  local name = arg[i]:match("^%-%-(%a+)$")
+  if not name or not arg[i + 1] then
+    io.stderr:write("driver.lua: unknown argument ", arg[i], "\n")
+    os.exit(2)
+  end
+  option[name] = arg[i + 1]
+end
+la.set_num_threads(tonumber(option.threads))
+
+local results = {}
+for _, case in ipairs(cases.list(option.list)) do
+  if case.name:find(option.cases) then
+    local f, way = cases.make(case)
+    if not f then
+      io.stderr:write("driver.lua: no such operation: ", case.op, "\n")
+    elseif way == "frames" then
+      results[case.name] = {lunarray = timing.frames(f, 5000)}
+    elseif way == "growth" then
+      results[case.name] = {lunarray = timing.growth(f, 1000)}
+    else
+      local small = case.group == "small" or case.op == "infer"
+      results[case.name] = {lunarray = timing.batches(f,
+        tonumber(option.budget), small and 20000)}
+    end
+    f = nil
+    collectgarbage()
+  end
+end
+
+local text = json.encode({version = la._VERSION, cpu = la.cpu_capability(),
+  threads = tonumber(option.threads), unit = "ns per call",
+  results = setmetatable(results, {__jsontype = "object"})})
+if option.out then
+  local file = assert(io.open(option.out, "w"))
+  file:write(text, "\n")
+  file:close()
+else
+  print(text)
+end
