@@ -173,8 +173,10 @@ format:
 # ---- showing ----
 
 demo: build-deps
-	@$(MAKE) --no-print-directory $(PROGRAM) $(MODULE)
+	@$(MAKE) --no-print-directory $(PROGRAM) $(MODULE) $(BUILD)/examples/host_digits
 	$(PROGRAM) examples/digits.lua $(BUILD)/digits_weights.npy
+	$(PROGRAM) examples/digits_cnn.lua $(BUILD)/digits_cnn.safetensors
+	$(BUILD)/examples/host_digits $(BUILD)/digits_cnn.safetensors examples/data
 
 $(BUILD)/floor.so: bench/floor.c
 	@mkdir -p $(@D)
@@ -221,7 +223,7 @@ clean:
 
 help:
 	@echo 'make              the module, the libraries and the program, in build/'
-	@echo 'make demo         install what is missing, build, train on real digits'
+	@echo 'make demo         install what is missing, build, train on real digits, run from C'
 	@echo 'make test         install what is missing, build, run everything'
 	@echo 'make check        build, lint, C tests, specs on the best CPU path'
 	@echo 'make lint ctest   one part of it; examples: the C examples'

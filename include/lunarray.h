@@ -75,6 +75,9 @@ LA_API la_tensor *la_wrap(void *data, const char *dtype, int ndim,
                           const int64_t *sizes, const int64_t *strides,
                           void (*release)(void *context, void *data),
                           void *context);
+/* New, from a file: a .npy (name NULL), or the tensor of that name in a .npz or
+** .safetensors. */
+LA_API la_tensor *la_load(const char *path, const char *name);
 LA_API la_tensor *la_retain(la_tensor *t);      /* returns t */
 LA_API void la_release(la_tensor *t);           /* NULL is allowed */
 

@@ -4,7 +4,9 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 #include <lauxlib.h>
@@ -71,6 +73,33 @@ static void test_wrap_failure_releases_once(void **state)
                         &released));
     assert_int_equal(released, 3);
     assert_true(strlen(la_error_text()) > 0);
+}
+
+static void test_load(void **state)
+{
+    char path[] = "/tmp/lunarray-XXXXXX.safetensors";
+    int file = mkstemps(path, 12);
+    assert_true(file >= 0);
+    close(file);
+    (void)state;
+    lua_State *L = open_lua();
+    lua_pushstring(L, path);
+    lua_setglobal(L, "path");
+    assert_int_equal(luaL_dostring(L, "local la = require 'lunarray' "
+        "la.save({a = {b = la.range(3)}, c = la.ones(2)}, path)"), LUA_OK);
+    la_tensor *t = la_load(path, "a.b");
+    assert_non_null(t);
+    assert_string_equal(la_dtype_of(t), "int64");
+    assert_int_equal(((int64_t *)la_data(t))[2], 3);
+    la_release(t);
+    assert_null(la_load(path, "a"));
+    assert_non_null(strstr(la_error_text(), "no tensor named 'a'"));
+    assert_null(la_load(path, NULL));
+    assert_null(la_load("weights.bin", "a"));
+    assert_null(la_load(NULL, NULL));
+    remove(path);
+    assert_null(la_load(path, "a.b"));
+    lua_close(L);
 }
 
 static void test_calls(void **state)
@@ -240,6 +269,7 @@ int main(void)
         cmocka_unit_test(test_calls),
         cmocka_unit_test(test_bad_calls),
         cmocka_unit_test(test_misfits),
+        cmocka_unit_test(test_load),
         cmocka_unit_test(test_registered_operation),
         cmocka_unit_test(test_counting_device),
         cmocka_unit_test(test_two_states),

@@ -1,4 +1,7 @@
 /* Files: la.save, la.load. What stands in a file's bytes is src/io's matter. */
+#define LA_INTERNAL
+#include "lunarray.h"
+
 #include <string.h>
 
 #include "io/archive.h"
@@ -305,6 +308,41 @@ static int io_save(lua_State *L)
         LA_CHECK(L, "save", save_npy(t, path));
     }
     return 0;
+}
+
+/* ---- for hosts ---- */
+
+static la_status find_entry(la_archive *a, const char *path, const char *name,
+                            la_tensor **out)
+{
+    for (int64_t i = 0; name && i < a->n; i++)
+        if (a->list[i].n == strlen(name)
+            && memcmp(a->list[i].name, name, a->list[i].n) == 0) {
+            *out = a->list[i].tensor;
+            a->list[i].tensor = NULL;
+            return LA_OK;
+        }
+    return la_error(LA_EARG, "%s holds no tensor named '%s'", path,
+                    name ? name : "");
+}
+
+static la_status load_by_name(const char *path, const char *name,
+                              la_tensor **out)
+{
+    LA_ARCHIVE a = {NULL, 0, 0};
+    file_format format = path ? format_of(path) : UNKNOWN;
+    if (format == UNKNOWN)
+        return la_error(LA_EARG, "the path must end with .npy, .npz or"
+                        " .safetensors");
+    if (format == NPY) return load_npy(path, out);
+    LA_TRY(load_archive(path, format, &a));
+    return find_entry(&a, path, name, out);
+}
+
+LA_API la_tensor *la_load(const char *path, const char *name)
+{
+    la_tensor *t = NULL;
+    return load_by_name(path, name, &t) ? NULL : t;
 }
 
 static const luaL_Reg functions[] = {

@@ -1,0 +1,50 @@
+-- The examples run, in a small setting, and find what they say they find.
+local la = require "lunarray"
+
+-- Runs a script as 'lua path ...' would; returns its value and what it printed.
+local function run(path, ...)
+  local lines = {}
+  local world = setmetatable({arg = {[0] = path, ...}, print = function(...)
+    lines[#lines + 1] = table.concat({...}, "\t")
+  end}, {__index = _G})
+  local value = assert(loadfile(path, "t", world))()
+  return value, table.concat(lines, "\n")
+end
+
+describe("examples", function()
+  it("digits_cnn trains, saves and loads a network", function()
+    local path = os.tmpname() .. ".safetensors"
+    local _, text = run("examples/digits_cnn.lua", path, "1")
+    assert.is_truthy(text:find("1438 images to learn from, 359 held out", 1,
+      true))
+    local mean = tonumber(text:match "mean (%d%.%d+)")
+    assert.is_true(mean >= 0.98, text)
+    assert.is_truthy(text:find("loaded again", 1, true))
+    local w = la.load(path)["conv2.weight"]
+    assert.are.same({32, 16, 3, 3}, {table.unpack(w.shape)})
+    -- The host program in C reads an image with these weights.
+    local host = io.open "build/examples/host_digits"
+    if host then
+      host:close()
+      local pipe = assert(io.popen("build/examples/host_digits " .. path
+        .. " examples/data 5"))
+      local said = pipe:read "a"
+      assert.is_true(pipe:close())
+      assert.is_truthy(said:find("is a 4", 1, true), said)
+    end
+    os.remove(path)
+  end)
+
+  it("throw hits the baskets", function()
+    local worst, text = run("examples/throw.lua", "300")
+    assert.is_true(worst < 0.5, text)
+    assert.is_truthy(text:find("basket 3 at (38, 3)", 1, true))
+  end)
+
+  it("text learns the story", function()
+    local before = run("examples/text.lua", "1", "5")
+    local after, text = run("examples/text.lua", "40", "30")
+    assert.is_true(after < before - 1, text)
+    assert.is_truthy(text:find("The clerk", 1, true))
+  end)
+end)
