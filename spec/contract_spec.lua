@@ -436,6 +436,18 @@ describe("fine print", function()
         assert.same({"C", "N"},
             x:refine_names("N", "C"):align_to("C", "...").names)
     end)
+    it("collects the dead values of a loop one by one", function()
+        local mode = collectgarbage("generational")
+        local a, grown, x = la.ones(200000), 0
+        for k = 1, 60 do
+            local before = la.memory()
+            x = a + k
+            if la.memory() > before then grown = grown + 1 end
+        end
+        assert.equal(200000, x:numel())
+        assert.is_true(grown < 20)
+        collectgarbage(mode)
+    end)
     it("frees in a finalizer that runs meanwhile", function()
         for _, read in ipairs {
             function(x) return x.shape end, function(x) return x.T end,

@@ -220,6 +220,7 @@ static int push_outs(call *c)
 static int make_handles(call *c, const la_schema *s)
 {
     int first = lua_gettop(c->L) + 1;
+    la_pace_data(c->L, c->state);
     luaL_checkstack(c->L, 2 * LA_MAX_RESULTS + 4, "too many results");
     for (int k = 0; k < s->nresults; k++) {
         c->results[k] = NULL;

@@ -38,7 +38,8 @@ typedef struct la_state {
     uint32_t step;          /* size of the collector step, KiB */
     uint64_t made, ended;   /* handles made and finalized in all */
     uint64_t floor;         /* handles alive after the last whole cycle */
-    uint64_t bytes;         /* data bytes made since the last look */
+    uint64_t fresh;         /* data bytes made since the last step */
+    uint64_t bytes;         /* ... since the last cycle, less what steps gave */
 } la_state;
 
 /* Closures of ours carry these upvalues; la_closure pushes one. */
@@ -82,6 +83,8 @@ void la_fill_handle(la_state *s, la_handle *h, la_tensor *owned);
 int la_push_owned(lua_State *L, la_tensor *owned);
 /* After results are pushed: let the collector keep up. May run Lua code. */
 void la_pace(lua_State *L, la_state *s);
+/* The same for data alone, before results are made. */
+void la_pace_data(lua_State *L, la_state *s);
 
 /* ---- errors ---- */
 
