@@ -4,9 +4,10 @@
 ** A convolution with stride 1 along a row of the (padded) input is a product
 ** whose B is never built: tap t of channel c is the same row of the input,
 ** shifted. 'tiles' takes packed weights, a table of those shifts and the place
-** of every output row, and keeps mr channels x vectors of pixels in registers.
-** A stride above 1 is taken out before, by storing the columns of a row sorted
-** by their remainder.
+** of every output row, and keeps mr channels x vectors of pixels in registers;
+** 'channels' takes the same, and keeps pixels x vectors of channels. A stride
+** above 1 is taken out before, by storing the columns of a row sorted by their
+** remainder.
 */
 #ifndef LA_KERNEL_CONV_H
 #define LA_KERNEL_CONV_H
@@ -20,7 +21,8 @@
 typedef struct la_conv_tiles {
     int64_t k;              /* taps x channels of this block */
     int64_t m;              /* output channels */
-    const void *weights;    /* panels of mr channels, k after k */
+    const void *weights;    /* panels, k after k */
+    int64_t panel;          /* channels of a panel: up to mr, or 2 * lanes */
     const void *source;     /* input rows with their padding */
     const int64_t *shift;   /* [k] from an output's place to its tap */
     int64_t row_step;       /* from an output row's place to the next one's */
@@ -29,6 +31,7 @@ typedef struct la_conv_tiles {
     int64_t out_channel, out_row, out_col;
     const void *bias;       /* [m] or NULL; added in the first block */
     bool first;             /* store instead of add */
+    bool triples;           /* shifts are s, s+1, s+2 and so on by threes */
 } la_conv_tiles;
 
 /* The gradient of the weight: out[t*out_tap + o] (+)= sum over pixels of
@@ -48,11 +51,12 @@ typedef struct la_conv_gradient {
 typedef struct la_conv_kernels {
     int mr, lanes;
     void (*tiles)(const la_conv_tiles *);
+    void (*channels)(const la_conv_tiles *);
     void (*taps)(const la_conv_gradient *);
-    /* weights: dst[p][t][mr] = src[(p*mr + i)*row + t], a panel of 'valid'
-    ** rows, taps contiguous. */
-    void (*pack)(void *dst, const void *src, int64_t row, int valid,
-                 int64_t taps);
+    /* weights: dst[t][i] = src[i*row + t*step] for i < valid, 0 up to
+    ** 'width'. */
+    void (*pack)(void *dst, const void *src, int64_t row, int64_t step,
+                 int valid, int width, int64_t taps);
 } la_conv_kernels;
 
 LA_STUB_DECLARE(la_conv_kernels, conv_f32);

@@ -28,6 +28,8 @@ typedef struct direct {
     int64_t w_row, w_channel, w_group;   /* steps of the weight, elements */
     bool flip;
     bool fixed;             /* bands may depend on sizes alone */
+    bool lanes;             /* 'channels' of the kernel instead of 'tiles' */
+    int64_t panel;          /* output channels of a panel of weights */
     int64_t taps, channels, blocks;      /* channels per block */
     int64_t phase, pitch, band, height;  /* of the copied rows */
     bool same_border;       /* zeros lie in the same places for every unit */
@@ -92,14 +94,40 @@ static void take_backward(direct *s, const la_conv *c)
     }
 }
 
+static int64_t parts(int64_t n, int64_t by) { return (n + by - 1) / by; }
+
+/* Multiplications a row costs with the pixels in the lanes, and with the
+** channels there; each tile's end counts as some more. */
+static bool plan_lanes(const direct *s)
+{
+    int64_t cols = s->w[2].out, lanes = s->ker->lanes, mr = s->ker->mr;
+    int64_t k = s->channels * s->taps, runs = parts(cols, mr);
+    int64_t pixels = parts(cols, lanes) * s->oc * (k + 4);
+    int64_t channels = runs * parts(cols, runs) * parts(s->oc, lanes)
+        * (k + 12);
+    return channels < pixels;
+}
+
+/* The form of the kernel and its panels: as even as they can be. */
+static void plan_panels(direct *s)
+{
+    int64_t mr = s->ker->mr;
+    s->lanes = plan_lanes(s);
+    s->panel = s->lanes ? 2 * s->ker->lanes
+        : s->oc > 0 ? parts(s->oc, parts(s->oc, mr)) : 1;
+    s->packed_bytes = aligned(s->groups * parts(s->oc, s->panel) * s->panel
+                              * s->ic * s->taps * s->size);
+}
+
 /* Rows of a band: what it copies should fit half of the second cache. */
 static void plan_bands(direct *s)
 {
     const la_window *h = &s->w[1], *x = &s->w[2];
     int64_t lanes = s->ker->lanes, reach = (h->kernel - 1) * h->dilation + 1;
-    int64_t per_row = (x->out + lanes - 1) / lanes * lanes;
-    s->phase = per_row + (x->kernel - 1) * x->dilation / x->stride + 1;
-    s->phase = (s->phase + lanes - 1) / lanes * lanes;
+    int64_t unit = s->fixed || s->lanes ? 1 : lanes;
+    int64_t per_row = parts(x->out, lanes) * lanes;
+    s->phase = parts(x->out, unit) * unit
+        + (x->kernel - 1) * x->dilation / x->stride + 1;
     s->pitch = s->phase * x->stride;
     int64_t line = s->channels * s->w[0].kernel * s->pitch * s->size;
     int64_t cache = s->fixed ? FIXED_CACHE : (int64_t)la_cpu_cache(2);
@@ -133,10 +161,8 @@ static void plan_make(direct *s, const la_conv *c, bool backward, bool fixed)
     int64_t fit = TAPS_PER_BLOCK / s->taps;
     s->channels = lesser(fit < 1 ? 1 : fit, s->ic);
     s->blocks = (s->ic + s->channels - 1) / s->channels;
+    plan_panels(s);
     plan_bands(s);
-    int64_t panels = (s->oc + s->ker->mr - 1) / s->ker->mr;
-    s->packed_bytes = aligned(s->groups * panels * s->ker->mr * s->ic
-                              * s->taps * s->size);
     s->shift_bytes = aligned(s->channels * s->taps * 8);
     s->room_bytes = aligned(s->channels * s->w[0].kernel * s->height
                             * s->pitch * s->size);
@@ -149,10 +175,9 @@ static void make_shifts(direct *s)
     int64_t *out = s->shift;
     for (int64_t c = 0; c < s->channels; c++)
         for (int64_t t = 0; t < s->taps; t++) {
-            int64_t tap = s->flip ? s->taps - 1 - t : t;
-            int64_t x = tap % w[2].kernel * w[2].dilation;
-            int64_t h = tap / w[2].kernel % w[1].kernel * w[1].dilation;
-            int64_t d = tap / w[2].kernel / w[1].kernel;
+            int64_t x = t % w[2].kernel * w[2].dilation;
+            int64_t h = t / w[2].kernel % w[1].kernel * w[1].dilation;
+            int64_t d = t / w[2].kernel / w[1].kernel;
             *out++ = ((c * w[0].kernel + d) * s->height + h) * s->pitch
                 + x % w[2].stride * s->phase + x / w[2].stride;
         }
@@ -161,23 +186,24 @@ static void make_shifts(direct *s)
 /* Elements of packed weights before block b of group g. */
 static int64_t packed_at(const direct *s, int64_t g, int64_t b)
 {
-    int64_t panels = (s->oc + s->ker->mr - 1) / s->ker->mr;
-    int64_t column = panels * s->ker->mr * s->taps;
+    int64_t column = parts(s->oc, s->panel) * s->panel * s->taps;
     return (g * s->ic + b * s->channels) * column;
 }
 
 static void pack_block(const direct *s, int64_t g, int64_t b)
 {
-    int64_t mr = s->ker->mr, first = b * s->channels;
+    int64_t panel = s->panel, first = b * s->channels;
     int64_t count = lesser(s->channels, s->ic - first);
     char *to = s->packed + packed_at(s, g, b) * s->size;
     const char *from = s->weight
-        + (g * s->w_group + first * s->w_channel) * s->size;
-    for (int64_t i = 0; i < s->oc; i += mr)
+        + (g * s->w_group + first * s->w_channel
+           + (s->flip ? s->taps - 1 : 0)) * s->size;
+    for (int64_t i = 0; i < s->oc; i += panel)
         for (int64_t c = 0; c < count; c++) {
             s->ker->pack(to, from + (i * s->w_row + c * s->w_channel) * s->size,
-                         s->w_row, (int)lesser(mr, s->oc - i), s->taps);
-            to += mr * s->taps * s->size;
+                         s->w_row, s->flip ? -1 : 1,
+                         (int)lesser(panel, s->oc - i), (int)panel, s->taps);
+            to += panel * s->taps * s->size;
         }
 }
 
@@ -291,15 +317,19 @@ static void multiply_block(const direct *s, const char *room, const place *p,
 {
     const int64_t *step = s->dst_step;
     la_conv_tiles t = {
-        .k = count * s->taps, .m = s->oc, .source = room, .shift = s->shift,
+        .k = count * s->taps, .m = s->oc, .panel = s->panel, .source = room,
+        .shift = s->shift,
         .weights = s->packed + packed_at(s, p->g, b) * s->size,
         .row_step = s->w[1].stride * s->pitch, .rows = p->rows,
         .cols = s->w[2].out, .out_channel = step[1], .out_row = step[3],
-        .out_col = step[4], .first = b == 0};
+        .out_col = step[4], .first = b == 0,
+        .triples = s->w[2].kernel == 3 && s->w[2].dilation == 1
+            && s->w[2].stride == 1};
     t.out = s->dst + (p->n * step[0] + p->g * s->oc * step[1] + p->d * step[2]
                       + p->row * step[3]) * s->size;
     if (b == 0 && s->bias) t.bias = s->bias + p->g * s->oc * s->size;
-    s->ker->tiles(&t);
+    if (s->lanes) s->ker->channels(&t);
+    else s->ker->tiles(&t);
 }
 
 static place place_of(const direct *s, int64_t unit)
