@@ -184,6 +184,14 @@ local styles = {
   end,
 }
 
+-- The call of a record: a function, its arguments (with n), and the keywords or
+-- nil. Raises where the operation is missing.
+function records.call_of(r)
+  local run = {shared = {}, vars = {}}
+  local args, keywords = decode_call(r, run)
+  return assert(styles[r.style](r.op, args[1])), args, keywords
+end
+
 -- true and the packed results, or false and the error.
 local function call(r, args, keywords)
   local found, fn = pcall(styles[r.style], r.op, args[1])

@@ -123,9 +123,9 @@ la_tensor *la_x_var(la_formula *x, la_tensor *g)
 
 la_tensor *la_x_std(la_formula *x, la_tensor *g)
 {
-    la_tensor *result = RES(0);
-    g = R(where, R(eq, result, 0), 0, R(div, g, R(mul, result, 2)));
-    return la_x_var(x, g);
+    la_tensor *result = RES(0), *none = R(eq, result, 0);
+    la_tensor *twice = R(mul, R(where, none, 1, result), 2);
+    return la_x_var(x, R(where, none, 0, R(div, g, twice)));
 }
 
 la_tensor *la_x_norm(la_formula *x)
@@ -133,11 +133,12 @@ la_tensor *la_x_norm(la_formula *x)
     double p = VAL(1).d;
     la_tensor *self = A(0), *g = G, *result = RES(0), *scale;
     la_tensor *wide = la_x_unsqueezed(x, result, 2, 3);
+    la_tensor *none = R(eq, wide, 0), *safe = R(where, none, 1, wide);
     if (p == 0) return R(zeros_like, self);
     if (p == 1) return R(mul, la_x_unsqueezed(x, g, 2, 3), R(sgn, self));
     g = la_x_unsqueezed(x, g, 2, 3);
     if (p == 2) {
-        scale = R(where, R(eq, wide, 0), 0, R(div, g, wide));
+        scale = R(where, none, 0, R(div, g, safe));
         return R(mul, self, scale);
     }
     la_tensor *size = R(abs, self);
@@ -148,7 +149,7 @@ la_tensor *la_x_norm(la_formula *x)
             : R(sum, hit, dim_list(x, 2, list), true);
         return R(mul, R(mul, R(sgn, self), hit), R(div, g, n));
     }
-    scale = R(where, R(eq, wide, 0), 0, R(div, g, R(pow, wide, p - 1)));
+    scale = R(where, none, 0, R(div, g, R(pow, safe, p - 1)));
     la_tensor *slope = R(mul, R(sgn, self), R(pow, size, p - 1));
     slope = R(where, R(eq, self, 0), 0, slope);
     return R(mul, slope, scale);

@@ -67,10 +67,32 @@ static la_tensor *log_part(la_formula *x, la_tensor *g)
     return R(exp, R(add, l, A(0)));
 }
 
+/* The same as a sum over pairs of places: exp(self[i] - result[j]) is at most
+** 1 for j from i on. Its size is that of the rows squared, but it holds for
+** complex numbers, and each part can be differentiated again. */
+static la_tensor *pair_sums(la_formula *x)
+{
+    la_tensor *self = A(0), *result = RES(0), *g = G;
+    la_value dim = VAL(1), last = LA_I(-1);
+    if (x->status) return NULL;
+    self = R(unsqueeze, R(movedim, self, dim, last), -1);
+    result = R(unsqueeze, R(movedim, result, dim, last), -2);
+    la_tensor *pairs = R(sub, self, result);
+    if (!pairs) return NULL;
+    la_tensor *later = R(triu, R(ones_like, pairs));
+    pairs = R(where, R(eq, later, 0), 0, R(exp, R(where, R(eq, later, 0), 0,
+                                                 pairs)));
+    g = R(unsqueeze, R(movedim, g, dim, last), -2);
+    la_tensor *sum = R(sum, R(mul, g, C(pairs)), -1);
+    return R(movedim, sum, last, dim);
+}
+
 la_tensor *la_x_logcumsumexp(la_formula *x)
 {
     la_tensor *g = G;
-    if (la_x_ndim(x, 0) == 0) return g;
+    if (!g || la_x_ndim(x, 0) == 0) return g;
+    if (la_grad_enabled() || la_is_complex((la_dtype)g->dtype))
+        return pair_sums(x);
     return R(sub, log_part(x, g), log_part(x, R(neg, g)));
 }
 
@@ -149,20 +171,66 @@ static int edge_at(la_formula *x, int arg)
     return e;
 }
 
+/* Elements of a row. */
+static double inner_count(la_formula *x, const rows *r)
+{
+    const la_output_meta *o = &x->node->outputs[0];
+    double n = 1;
+    for (int k = 0; k < r->ninner; k++) n *= (double)o->sizes[r->inner[k]];
+    return n;
+}
+
+/* The input's gradient when nobody differentiates it again: one pass. */
+static la_tensor *layer_norm_once(la_formula *x, la_tensor *self,
+                                  la_tensor *weight)
+{
+    la_value args[] = {LA_T(G), LA_T(self), VAL(1), LA_T(RES(1)),
+                       LA_T(RES(2)), LA_T(weight)};
+    return la_x_run(x, LA_OP_native_layer_norm_backward, 6, args);
+}
+
+/* Of the result, and of the means and inverse deviations that come with it. */
+static la_tensor *layer_norm_input(la_formula *x, const rows *r,
+                                   la_tensor *centred, la_tensor *rstd,
+                                   la_tensor *gw)
+{
+    la_tensor *hat = R(mul, centred, rstd);
+    la_tensor *gx = R(sub, gw, inner_mean(x, gw, r));
+    gx = R(sub, gx, R(mul, hat, inner_mean(x, R(mul, gw, hat), r)));
+    gx = R(mul, gx, rstd);
+    double n = inner_count(x, r);
+    if (x->grads[1]) gx = R(add, gx, R(div, GR(1), n));
+    if (x->grads[2])
+        gx = R(sub, gx, R(mul, R(div, R(mul, GR(2), R(square, rstd)), n), hat));
+    return gx;
+}
+
+static bool once(la_formula *x, int other)
+{
+    bool more = false;
+    for (int k = 1; k <= other; k++) more = more || x->grads[k];
+    return !la_grad_enabled() && !more && x->grads[0];
+}
+
 la_status la_x_layer_norm(la_formula *x, la_tensor **out)
 {
     rows r;
     la_tensor *self = A(0), *g = G, *weight = A(2);
     split_dims(x, &r);
-    la_tensor *centred = R(sub, self, inner_mean(x, self, &r));
-    la_tensor *var = inner_mean(x, R(square, centred), &r);
-    la_tensor *rstd = R(rsqrt, R(add, var, VAL(4).d));
-    la_tensor *hat = R(mul, centred, rstd);
-    la_tensor *gw = weight ? R(mul, g, weight) : g;
-    la_tensor *gx = R(sub, gw, inner_mean(x, gw, &r));
-    gx = R(sub, gx, R(mul, hat, inner_mean(x, R(mul, gw, hat), &r)));
-    give(x, out, 0, 0, R(mul, gx, rstd));
-    if (weight) give(x, out, edge_at(x, 2), 2, over(x, R(mul, g, hat), &r));
+    la_tensor *centred = NULL, *rstd = NULL;
+    if (once(x, 2) && !la_x_wants(x, 2)) {
+        give(x, out, 0, 0, layer_norm_once(x, self, weight));
+    } else {
+        centred = R(sub, self, inner_mean(x, self, &r));
+        la_tensor *var = inner_mean(x, R(square, centred), &r);
+        rstd = R(rsqrt, R(add, var, VAL(4).d));
+        give(x, out, 0, 0, once(x, 2) ? layer_norm_once(x, self, weight)
+             : layer_norm_input(x, &r, centred, rstd,
+                                weight ? R(mul, g, weight) : g));
+    }
+    if (weight && la_x_wants(x, 2))
+        give(x, out, edge_at(x, 2), 2,
+             over(x, R(mul, g, R(mul, centred, rstd)), &r));
     if (VAL(3).tag == LA_VTENSOR)
         give(x, out, edge_at(x, 3), 3, over(x, g, &r));
     return x->status;
@@ -181,7 +249,11 @@ la_status la_x_rms_norm(la_formula *x, la_tensor **out)
     la_tensor *hat = R(mul, self, rstd);
     la_tensor *gw = weight ? R(mul, g, weight) : g;
     la_tensor *gx = R(sub, gw, R(mul, hat, inner_mean(x, R(mul, gw, hat), &r)));
-    give(x, out, 0, 0, R(mul, gx, rstd));
+    gx = R(mul, gx, rstd);
+    if (x->grads[1])
+        gx = R(sub, gx, R(mul, R(div, R(mul, GR(1), R(square, rstd)),
+                                 inner_count(x, &r)), hat));
+    give(x, out, 0, 0, gx);
     if (weight) give(x, out, edge_at(x, 2), 2, over(x, R(mul, g, hat), &r));
     return x->status;
 }

@@ -23,10 +23,15 @@ static bool rounds(la_formula *x) { return VAL(2).tag == LA_VSTR; }
 
 /* ---- views ---- */
 
-/* The last position (from 1) of a narrow, as slice wants it. */
-static la_value narrow_end(la_formula *x)
+/* A narrow's gradient back in its place; 'start' may count from the end. */
+static la_tensor *narrow_back(la_formula *x)
 {
-    return LA_I(VAL(2).i + VAL(3).i);
+    la_value sizes = SIZES(0);
+    int64_t start = VAL(2).i, dim = VAL(1).i;
+    if (dim < 0) dim += sizes.ints.n;
+    if (start < 0) start += sizes.ints.list[dim];
+    return R(slice_scatter, la_x_zeros(x, 0), G, LA_I(dim), LA_I(start),
+             LA_I(start + VAL(3).i));
 }
 
 static la_tensor *inverse_permute(la_formula *x)

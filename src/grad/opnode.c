@@ -351,5 +351,5 @@ static la_status run(la_node *n, la_tensor **grads, la_tensor **out)
 const char *la_op_node_name(const la_node *n)
 {
     if (n->class != &class_operation) return n->class->name;
-    return ((la_op_node *)la_node_extra((la_node *)n))->rule->name;
+    return ((la_op_node *)la_node_extra((la_node *)n))->op->name;
 }

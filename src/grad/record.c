@@ -177,11 +177,53 @@ static la_status check_before(const la_frame *f)
     return in_place(f) ? la_check_inplace(written(f)) : LA_OK;
 }
 
+/* An operation whose row does not say that its results never need a gradient,
+** and that has no row in derivatives.def: it runs, and fails in backward. */
+static la_status no_derivative(la_formula *x, la_tensor **out)
+{
+    (void)out;
+    return la_error(LA_EGRAD, "the derivative of %s is not implemented",
+                    x->op->op->name);
+}
+
+static const la_grad_rule unknown_rule = {
+    .all = no_derivative, .all_args = UINT32_MAX
+};
+
+/* What an operation without a gradient wrote (comparisons, random numbers)
+** does not depend on what was there before. */
+static la_status no_gradient(la_formula *x, la_tensor **out)
+{
+    (void)x, (void)out;
+    return LA_OK;
+}
+
+static const la_grad_rule constant_rule = {
+    .all = no_gradient, .all_args = 1
+};
+
+/* Sizes or storage are replaced: nothing of the history would fit. */
+static la_status refuse_metadata(const la_frame *f)
+{
+    if (f->args[0].tag == LA_VTENSOR && la_requires_grad(f->args[0].tensor))
+        return la_error(LA_EGRAD, "can't change the sizes or the storage of a "
+                        "tensor that requires grad; detach() it first");
+    return LA_OK;
+}
+
 static la_status record(la_frame *f)
 {
     const la_grad_rule *r = f->op->grad;
+    uint32_t forms = f->op->forms;
     la_node *n = NULL;
-    if (!r || (f->op->forms & LA_NO_GRAD_OP)) return below(f);
+    if (forms & LA_NO_GRAD_OP) {
+        if (!in_place(f) || (forms & LA_METADATA)) return below(f);
+        r = &constant_rule;
+    } else if (!r && (forms & LA_METADATA)) {
+        LA_TRY(refuse_metadata(f));
+        return below(f);
+    }
+    if (!r) r = &unknown_rule;
     LA_TRY(check_before(f));
     LA_TRY(new_node(f, r, &n));
     la_status status = below(f);

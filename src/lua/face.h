@@ -33,6 +33,7 @@ typedef struct la_state {
     lua_State *running;     /* the thread that is inside backward */
     /* the innermost la.Function in its backward */
     struct la_function_call *functions;
+    struct la_tie *ties;    /* what graphs hold of this state, lua/hook.c */
     /* pacing of the collector, see lua/pace.c */
     uint32_t since;         /* handles made since the last look */
     uint32_t step;          /* size of the collector step, KiB */
@@ -136,6 +137,7 @@ typedef struct la_tensor_box {
 la_tensor_box *la_push_box(lua_State *L, int64_t n);
 
 void la_push_scalar(lua_State *L, const la_scalar *s);   /* 1 or 2 values */
+void la_cut_ties(la_state *s);      /* the Lua state is being closed */
 
 /* ---- the parts ---- */
 

@@ -16,13 +16,14 @@
 /* Under its address stands the list of saved values in a ctx. */
 static const char saved_key;
 
+enum { CTX, BACKWARD };         /* what the node's tie holds */
+
 typedef struct function_node {
-    la_state *state;
-    int ctx, backward;          /* registry references */
+    la_tie tie;
     int ninputs;                /* arguments of the call */
     int nsaved;
     la_saved *saved;
-    uint64_t tensors;           /* arguments that are tensors (first 64) */
+    uint8_t *is_tensor;         /* [ninputs], behind the node's own part */
 } function_node;
 
 /* A backward that runs, in a list from the innermost outwards. */
@@ -65,7 +66,7 @@ static int unpack_saved(lua_State *L, function_node *fn, la_node *n)
         }
         la_status status = la_unsave(&fn->saved[i], n, &t);
         if (status) return la_raise(L, "saved", status);
-        la_push_borrowed(L, fn->state, t);
+        la_push_borrowed(L, fn->tie.state, t);
         la_tensor_release(t);
     }
     return fn->nsaved;
@@ -78,7 +79,7 @@ static la_node *running_node(lua_State *L)
     la_state *s = la_state_of(L);
     for (call *c = s ? s->functions : NULL; c; c = c->outer) {
         function_node *fn = la_node_extra(c->node);
-        lua_rawgeti(L, LUA_REGISTRYINDEX, fn->ctx);
+        lua_rawgeti(L, LUA_REGISTRYINDEX, fn->tie.refs[CTX]);
         bool same = lua_rawequal(L, 1, -1);
         lua_pop(L, 1);
         if (same) return c->node;
@@ -125,21 +126,16 @@ static void push_ctx(lua_State *L)
 
 /* ---- the node ---- */
 
-static bool is_tensor_arg(const function_node *fn, int k)
-{
-    return k < 64 && (fn->tensors >> k & 1);
-}
-
 /* In protected mode: backward(ctx, grads...), results to the edges. */
 static int protected_backward(lua_State *L)
 {
     call *c = lua_touserdata(L, 1);
     function_node *fn = la_node_extra(c->node);
     luaL_checkstack(L, c->node->noutputs + fn->ninputs + 8, "too many results");
-    lua_rawgeti(L, LUA_REGISTRYINDEX, fn->backward);
-    lua_rawgeti(L, LUA_REGISTRYINDEX, fn->ctx);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, fn->tie.refs[BACKWARD]);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, fn->tie.refs[CTX]);
     for (int k = 0; k < c->node->noutputs; k++) {
-        if (c->grads[k]) la_push_borrowed(L, fn->state, c->grads[k]);
+        if (c->grads[k]) la_push_borrowed(L, fn->tie.state, c->grads[k]);
         else lua_pushnil(L);
     }
     int base = 1;
@@ -149,7 +145,7 @@ static int protected_backward(lua_State *L)
         return luaL_error(L, "backward returned %d gradients for %d inputs",
                           given, fn->ninputs);
     for (int k = 0; k < fn->ninputs; k++) {
-        if (!is_tensor_arg(fn, k)) continue;
+        if (!fn->is_tensor[k]) continue;
         int at = base + 1 + k, edge = e++;
         if (k >= given || lua_isnil(L, at)) continue;
         la_handle *h = la_to_handle(L, at);
@@ -164,17 +160,18 @@ static int protected_backward(lua_State *L)
 static la_status run_function(la_node *n, la_tensor **grads, la_tensor **out)
 {
     function_node *fn = la_node_extra(n);
-    lua_State *L = la_lua_of(fn->state);
-    call c = {n, grads, out, fn->state->functions};
-    if (!lua_checkstack(L, 8)) return la_error(LA_EGRAD, "stack overflow");
-    bool before = fn->state->context.no_grad;
-    fn->state->functions = &c;
+    la_state *s = fn->tie.state;
+    lua_State *L = NULL;
+    LA_TRY(la_tie_enter(&fn->tie, &L));
+    call c = {n, grads, out, s->functions};
+    bool before = s->context.no_grad;
+    s->functions = &c;
     lua_pushcfunction(L, protected_backward);
     lua_pushlightuserdata(L, &c);
     int status = lua_pcall(L, 1, 0, 0);
-    fn->state->functions = c.outer;
-    la_current_context = &fn->state->context;
-    fn->state->context.no_grad = before;
+    s->functions = c.outer;
+    la_current_context = &s->context;
+    s->context.no_grad = before;
     return status == LUA_OK ? LA_OK : la_lua_error(L, "custom backward");
 }
 
@@ -190,9 +187,7 @@ static void clear_function(la_node *n)
 static void destroy_function(la_node *n)
 {
     function_node *fn = la_node_extra(n);
-    lua_State *L = fn->state->main;
-    luaL_unref(L, LUA_REGISTRYINDEX, fn->ctx);
-    luaL_unref(L, LUA_REGISTRYINDEX, fn->backward);
+    la_tie_end(&fn->tie);
     if (fn->saved)
         la_mem_free(fn->saved, (size_t)fn->nsaved * sizeof(la_saved));
 }
@@ -203,19 +198,24 @@ static const la_node_class class_function = {
 
 /* ---- the call: stack 1 the function's table, 2.. the arguments ---- */
 
-static bool needs_grad(lua_State *L, int top, uint64_t *tensors, int *nedges)
+static bool needs_grad(lua_State *L, int top)
 {
     bool any = false;
-    *tensors = 0;
-    *nedges = 0;
-    for (int at = 2; at <= top; at++) {
+    for (int at = 2; at <= top && !any; at++) {
         la_handle *h = la_to_handle(L, at);
-        if (!h || !h->tensor || at - 2 >= 64) continue;
-        *tensors |= (uint64_t)1 << (at - 2);
-        ++*nedges;
-        any = any || la_requires_grad(h->tensor);
+        any = h && h->tensor && la_requires_grad(h->tensor);
     }
     return any && la_grad_enabled();
+}
+
+static int count_tensors(lua_State *L, int top)
+{
+    int n = 0;
+    for (int at = 2; at <= top; at++) {
+        la_handle *h = la_to_handle(L, at);
+        n += h && h->tensor;
+    }
+    return n;
 }
 
 static void push_needs(lua_State *L, int top)
@@ -263,10 +263,12 @@ static la_status save_all(lua_State *L, la_node *n, int ctx, int first,
 
 static la_status add_edges(lua_State *L, la_node *n, int top)
 {
+    function_node *fn = la_node_extra(n);
     int e = 0;
     for (int at = 2; at <= top; at++) {
         la_handle *h = la_to_handle(L, at);
-        if (!h || !h->tensor || at - 2 >= 64) continue;
+        if (!h || !h->tensor || e == n->nedges) continue;
+        fn->is_tensor[at - 2] = 1;
         LA_TRY(la_gradient_edge(h->tensor, &n->edges[e++]));
     }
     return LA_OK;
@@ -302,26 +304,27 @@ static la_status attach(lua_State *L, la_node *n, int first, int last)
 }
 
 /* What may raise comes before the node is there: nobody else owns it. */
-static la_status record(lua_State *L, int top, int ctx, int first, int last,
-                        uint64_t tensors, int nedges)
+static la_status record(lua_State *L, int top, int ctx, int first, int last)
 {
     la_node *n;
+    size_t inputs = (size_t)(top - 1);
     LA_TRY(part_results(L, top, first, last));
     lua_pushvalue(L, ctx);
     int ctx_ref = luaL_ref(L, LUA_REGISTRYINDEX);
     lua_getfield(L, 1, "backward");
     int backward_ref = luaL_ref(L, LUA_REGISTRYINDEX);
-    la_status status = la_node_new(&class_function, nedges, last - first + 1,
-                                   sizeof(function_node), &n);
+    la_status status = la_node_new(&class_function, count_tensors(L, top),
+                                   last - first + 1,
+                                   sizeof(function_node) + inputs, &n);
     if (status) {
         luaL_unref(L, LUA_REGISTRYINDEX, ctx_ref);
         luaL_unref(L, LUA_REGISTRYINDEX, backward_ref);
         return status;
     }
     function_node *fn = la_node_extra(n);
-    *fn = (function_node){.state = la_up_state(L), .ctx = ctx_ref,
-                          .backward = backward_ref, .ninputs = top - 1,
-                          .tensors = tensors};
+    la_tie_set(&fn->tie, la_up_state(L), ctx_ref, backward_ref);
+    fn->ninputs = top - 1;
+    fn->is_tensor = (uint8_t *)(fn + 1);
     status = add_edges(L, n, top);
     if (!status) status = save_all(L, n, ctx, first, last);
     lua_settop(L, last);
@@ -333,9 +336,8 @@ static la_status record(lua_State *L, int top, int ctx, int first, int last,
 static int function_call(lua_State *L)
 {
     la_enter(L);
-    int top = lua_gettop(L), nedges;
-    uint64_t tensors;
-    bool recording = needs_grad(L, top, &tensors, &nedges);
+    int top = lua_gettop(L);
+    bool recording = needs_grad(L, top);
     push_ctx(L);
     int ctx = top + 1;
     push_needs(L, top);
@@ -352,7 +354,7 @@ static int function_call(lua_State *L)
     int last = lua_gettop(L);
     luaL_checkstack(L, LUA_MINSTACK, "too many results");
     if (recording && last > ctx) {
-        la_status status = record(L, top, ctx, ctx + 1, last, tensors, nedges);
+        la_status status = record(L, top, ctx, ctx + 1, last);
         if (status) return la_raise(L, "Function", status);
     }
     return last - ctx;

@@ -358,123 +358,72 @@ static int fn_detect_anomaly(lua_State *L)
     return lua_gettop(L);
 }
 
-/* ---- hooks ---- */
+/* ---- looking inside ---- */
 
-typedef struct lua_hook {
-    la_state *state;
-    int ref;
-} lua_hook;
-
-lua_State *la_lua_of(la_state *s)
+/* The place of 'n' in the list at 'list'; appended when it is new. 'seen' maps
+** nodes to places. */
+static lua_Integer place_of(lua_State *L, la_node *n, int list, int seen)
 {
-    return s->running ? s->running : s->main;
-}
-
-/* The error value on the stack as our record. */
-la_status la_lua_error(lua_State *L, const char *what)
-{
-    size_t n;
-    const char *text = luaL_tolstring(L, -1, &n);
-    bool again = strstr(text, what) != NULL;   /* an inner call said it */
-    la_status status = strstr(text, "stack overflow")
-        ? la_error(LA_EGRAD, "%s: stack overflow", what)
-        : la_error(LA_EGRAD, "%s%s%s", again ? "" : what, again ? "" : ": ",
-                   text);
-    lua_pop(L, 2);
-    return status;
-}
-
-/* In protected mode: call the hook with a handle, leave its result. The hook
-** may remove itself: 'h' is not looked at after the call. */
-static int hook_call(lua_State *L)
-{
-    const lua_hook *h = lua_touserdata(L, 1);
-    la_tensor *grad = lua_touserdata(L, 2), **out = lua_touserdata(L, 3);
-    lua_rawgeti(L, LUA_REGISTRYINDEX, h->ref);
-    la_push_borrowed(L, h->state, grad);
-    lua_call(L, 1, 1);
-    if (lua_isnil(L, -1)) return 0;
-    la_handle *r = la_to_handle(L, -1);
-    if (!r || !r->tensor)
-        return luaL_error(L, "a hook returns a tensor or nil, got %s",
-                          luaL_typename(L, -1));
-    if (r->tensor->ndim != grad->ndim
-        || memcmp(la_sizes(r->tensor), la_sizes(grad), grad->ndim * 8u) != 0)
-        return luaL_error(L, "a hook must keep the gradient's shape");
-    if (r->tensor->dtype != grad->dtype)
-        return luaL_error(L, "a hook must keep the gradient's dtype");
-    *out = la_tensor_retain(r->tensor);
-    return 0;
-}
-
-static la_status hook_run(void *context, la_tensor *grad, la_tensor **out)
-{
-    lua_hook *h = context;
-    la_state *s = h->state;
-    lua_State *L = la_lua_of(s);
-    if (!lua_checkstack(L, 8)) return la_error(LA_EGRAD, "stack overflow");
-    bool before = s->context.no_grad;
-    lua_pushcfunction(L, hook_call);
-    lua_pushlightuserdata(L, h);
-    lua_pushlightuserdata(L, grad);
-    lua_pushlightuserdata(L, out);
-    int status = lua_pcall(L, 3, 0, 0);
-    la_current_context = &s->context;
-    s->context.no_grad = before;
-    return status == LUA_OK ? LA_OK : la_lua_error(L, "hook");
-}
-
-static void hook_release(void *context)
-{
-    lua_hook *h = context;
-    luaL_unref(h->state->main, LUA_REGISTRYINDEX, h->ref);
-    free(h);
-}
-
-/* The handle of a registered hook: {tensor, id} with remove and __close. */
-static int hook_remove(lua_State *L)
-{
-    luaL_checktype(L, 1, LUA_TTABLE);
-    lua_rawgeti(L, 1, 1);
-    la_handle *h = la_to_handle(L, -1);
-    lua_rawgeti(L, 1, 2);
-    if (h && h->tensor) la_remove_hook(h->tensor, lua_tointeger(L, -1));
-    return 0;
-}
-
-static int method_register_hook(lua_State *L)
-{
-    la_state *s = la_enter(L);
-    la_tensor *t = la_check_tensor(L, 1, "register_hook");
-    int64_t id = 0;
-    if (lua_type(L, 2) != LUA_TFUNCTION)
-        return la_raise_arg(L, 2, "register_hook", "function expected, got %s",
-                            la_type_text(L, 2));
-    lua_createtable(L, 2, 0);
-    if (luaL_newmetatable(L, "lunarray.hook")) {
-        lua_pushcfunction(L, hook_remove);
-        lua_setfield(L, -2, "__close");
-        lua_createtable(L, 0, 1);
-        lua_pushcfunction(L, hook_remove);
-        lua_setfield(L, -2, "remove");
-        lua_setfield(L, -2, "__index");
+    if (lua_rawgetp(L, seen, n) == LUA_TNIL) {
+        lua_pop(L, 1);
+        lua_pushinteger(L, (lua_Integer)lua_rawlen(L, list) + 1);
+        lua_pushvalue(L, -1);
+        lua_rawsetp(L, seen, n);
+        lua_createtable(L, 0, 2);
+        lua_pushlightuserdata(L, n);
+        lua_rawseti(L, -2, 0);
+        lua_pushstring(L, la_node_name(n));
+        lua_setfield(L, -2, "name");
+        lua_rawseti(L, list, lua_tointeger(L, -2));
     }
-    lua_setmetatable(L, -2);
-    lua_pushvalue(L, 1);
-    lua_rawseti(L, -2, 1);
-    lua_pushvalue(L, 2);
-    int ref = luaL_ref(L, LUA_REGISTRYINDEX);
-    t = la_check_tensor(L, 1, "register_hook");     /* finalizers have run */
-    lua_hook *h = malloc(sizeof(*h));
-    if (!h) {
-        luaL_unref(L, LUA_REGISTRYINDEX, ref);
-        return luaL_error(L, "register_hook: not enough memory");
+    lua_Integer at = lua_tointeger(L, -1);
+    lua_pop(L, 1);
+    return at;
+}
+
+/* The node at place 'at' gets its inputs; its address is taken away. */
+static void fill_inputs(lua_State *L, lua_Integer at, int list, int seen)
+{
+    lua_rawgeti(L, list, at);
+    lua_rawgeti(L, -1, 0);
+    la_node *n = lua_touserdata(L, -1);
+    lua_pop(L, 1);
+    lua_pushnil(L);
+    lua_rawseti(L, -2, 0);
+    lua_createtable(L, n->nedges, 0);
+    for (int e = 0; e < n->nedges; e++) {
+        la_node *from = n->edges[e].node;
+        lua_pushinteger(L, from ? place_of(L, from, list, seen) : 0);
+        lua_rawseti(L, -2, e + 1);
     }
-    *h = (lua_hook){s, ref};
-    LA_CHECK(L, "register_hook",
-             la_register_hook(t, hook_run, h, hook_release, &id));
-    lua_pushinteger(L, id);
-    lua_rawseti(L, -2, 2);
+    lua_setfield(L, -2, "inputs");
+    lua_pop(L, 1);
+}
+
+/* grad_graph(t): what was recorded for t, as a list of {name, inputs}; the
+** first made t, inputs are places in the list, 0 where nothing flows. */
+static int fn_grad_graph(lua_State *L)
+{
+    la_edge edge;
+    la_enter(L);
+    lua_settop(L, 1);
+    la_tensor *t = la_check_tensor(L, 1, "grad_graph");
+    la_tensor_box *box = la_push_box(L, 1);     /* keeps the nodes alive */
+    box->list[0] = la_tensor_retain(t);
+    lua_newtable(L);
+    lua_newtable(L);
+    LA_CHECK(L, "grad_graph", la_gradient_edge(t, &edge));
+    if (!edge.node) {
+        lua_pop(L, 1);
+        return 1;
+    }
+    la_node *root = edge.node;
+    la_node_release(root);                      /* the tensor owns it */
+    if (t->grad && !t->grad->fn) return lua_pop(L, 1), 1;
+    place_of(L, root, 3, 4);
+    for (lua_Integer at = 1; at <= (lua_Integer)lua_rawlen(L, 3); at++)
+        fill_inputs(L, at, 3, 4);
+    lua_pop(L, 1);
     return 1;
 }
 
@@ -483,13 +432,14 @@ static const luaL_Reg functions[] = {
     {"inference_mode", fn_no_grad}, {"enable_grad", fn_enable_grad},
     {"set_grad_enabled", fn_set_grad_enabled},
     {"is_grad_enabled", fn_is_grad_enabled},
-    {"detect_anomaly", fn_detect_anomaly}, {"Function", la_fn_Function},
+    {"detect_anomaly", fn_detect_anomaly}, {"grad_graph", fn_grad_graph},
+    {"Function", la_fn_Function},
     {NULL, NULL}
 };
 static const luaL_Reg methods[] = {
     {"requires_grad_", method_requires_grad_},
     {"retain_grad", method_retain_grad}, {"zero_grad", method_zero_grad},
     {"detach_", method_detach_}, {"backward", method_backward},
-    {"register_hook", method_register_hook}, {NULL, NULL}
+    {"register_hook", la_method_register_hook}, {NULL, NULL}
 };
 const la_part la_part_grad = {functions, methods};

@@ -19,6 +19,24 @@ la_status la_lua_error(lua_State *L, const char *what);
 /* Push a new handle on a borrowed tensor, from outside a closure of ours. */
 void la_push_borrowed(lua_State *L, la_state *s, la_tensor *t);
 
+/* Lua values that a node of the graph holds: a hook, a custom function. They
+** stand in the registry; when the state is closed before the graph dies (a host
+** may keep tensors), the tie is cut and calls through it are errors. */
+typedef struct la_tie {
+    la_state *state;            /* NULL: the state was closed */
+    int refs[2];                /* registry references, LUA_NOREF for none */
+    struct la_tie *next, **link;
+} la_tie;
+
+/* Take over the references; what was there before is not released. */
+void la_tie_set(la_tie *t, la_state *s, int first, int second);
+/* Give the references back; may run twice. */
+void la_tie_end(la_tie *t);
+/* The state on which the tie's functions run, with room on its stack. LA_EGRAD
+** when it was closed or its stack is full. */
+la_status la_tie_enter(const la_tie *t, lua_State **out);
+
 int la_fn_Function(lua_State *L);
+int la_method_register_hook(lua_State *L);
 
 #endif

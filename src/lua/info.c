@@ -331,20 +331,28 @@ static int fn_help(lua_State *L)
 }
 
 /* operations(): the registry as a list of {name, signature, doc, ...}; what
-** the specs and the manual walk. */
+** the specs and the manual walk. 'differentiable' is what the row says,
+** 'derivative' whether derivatives.def has rows for it; composite operations
+** need none. */
 static int fn_operations(lua_State *L)
 {
     lua_createtable(L, la_op_count(), 0);
     for (int i = 0; i < la_op_count(); i++) {
         const la_op *op = la_op_at(i);
-        lua_createtable(L, 0, 6);
+        lua_createtable(L, 0, 9);
         lua_pushlstring(L, op->signature, strcspn(op->signature, ".("));
         lua_setfield(L, -2, "name");
         field_string(L, "row", op->name);
         field_string(L, "signature", op->signature);
         field_string(L, "doc", op->doc);
-        lua_pushboolean(L, op->grad != NULL);
+        lua_pushboolean(L, !(op->forms & LA_NO_GRAD_OP));
         lua_setfield(L, -2, "differentiable");
+        lua_pushboolean(L, op->grad != NULL);
+        lua_setfield(L, -2, "derivative");
+        lua_pushboolean(L, (op->forms & LA_COMPOSITE) != 0);
+        lua_setfield(L, -2, "composite");
+        lua_pushboolean(L, (op->forms & LA_METADATA) != 0);
+        lua_setfield(L, -2, "metadata");
         field_integer(L, "forms", op->forms);
         lua_rawseti(L, -2, i + 1);
     }

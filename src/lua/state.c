@@ -32,6 +32,7 @@ static int state_gc(lua_State *L)
 {
     la_state *s = lua_touserdata(L, 1);
     if (la_current_context == &s->context) la_current_context = NULL;
+    la_cut_ties(s);
     return 0;
 }
 

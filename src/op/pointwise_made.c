@@ -1,6 +1,7 @@
 /* Element-wise operations made of others. */
 #include "base/context.h"
 #include "op/families.h"
+#include "op/reduce.h"
 #include "tensor/promote.h"
 
 la_status la_impl_rsub(la_frame *f)
@@ -46,9 +47,12 @@ la_status la_impl_ldexp(la_frame *f)
     la_tensor *a = la_arg(f, 0), *out = NULL;
     LA_OWNED power = NULL;
     LA_OWNED wide = NULL;
-    LA_TRY(la_run(pow, &power, LA_S(la_scalar_float(2)), LA_T(la_arg(f, 1))));
-    LA_TRY(la_run(mul, &wide, LA_T(a), LA_T(power)));
     bool whole_exponent = !la_is_float((la_dtype)la_arg(f, 1)->dtype);
+    LA_OWNED exponent = la_tensor_retain(la_arg(f, 1));
+    if (a->dtype == LA_FLOAT64 && whole_exponent)   /* no rounding between */
+        LA_TRY(la_convert_to(exponent, LA_FLOAT64, &exponent));
+    LA_TRY(la_run(pow, &power, LA_S(la_scalar_float(2)), LA_T(exponent)));
+    LA_TRY(la_run(mul, &wide, LA_T(a), LA_T(power)));
     la_dtype d = (la_dtype)wide->dtype;
     if (la_is_float((la_dtype)a->dtype) && whole_exponent)
         d = (la_dtype)a->dtype;

@@ -28,6 +28,7 @@ static la_status spread_meta(la_frame *f, const char *name, bool mean)
         return la_error_at(LA_EDTYPE, 1, "%s only support floating point and "
                            "complex dtypes", name);
     LA_TRY(la_reduce_dims(f, DIM, self, &mask));
+    if (self->ndim == 0) mask = 0;  /* complex parts are a dim of their own */
     f->scratch[0] = (int64_t)mask;
     LA_TRY(la_reduce_output(f, 0, self, mask, keepdim,
                             la_dtype_to_real(dtype_of(self))));

@@ -267,6 +267,7 @@ la_status la_impl_topk(la_frame *f)
 {
     job j = {.values = la_result(f, 0), .indices = la_result(f, 1)};
     LA_TRY(prepare_topk(&j, f));
+    if (j.self->ndim == 0) j.k = 1;     /* its one value, also for k = 0 */
     int64_t rows = row_count(&j), keys = BLOCK > j.k ? BLOCK : j.k;
     if (j.k == 0 || rows == 0) return LA_OK;
     if (j.n <= BLOCK || j.k > j.n / 8)

@@ -1,0 +1,167 @@
+/*
+** What graphs hold of a Lua state, and hooks written in Lua.
+*/
+#include "base/memory.h"
+#include "lua/grad.h"
+
+#include <string.h>
+
+/* ---- ties ---- */
+
+void la_tie_set(la_tie *t, la_state *s, int first, int second)
+{
+    *t = (la_tie){s, {first, second}, s->ties, &s->ties};
+    if (s->ties) s->ties->link = &t->next;
+    s->ties = t;
+}
+
+static void unlink_tie(la_tie *t)
+{
+    *t->link = t->next;
+    if (t->next) t->next->link = t->link;
+    t->state = NULL;
+}
+
+void la_tie_end(la_tie *t)
+{
+    la_state *s = t->state;
+    if (!s) return;
+    unlink_tie(t);
+    for (int k = 0; k < 2; k++)
+        luaL_unref(s->main, LUA_REGISTRYINDEX, t->refs[k]);
+}
+
+void la_cut_ties(la_state *s)
+{
+    while (s->ties) unlink_tie(s->ties);
+}
+
+lua_State *la_lua_of(la_state *s)
+{
+    return s->running ? s->running : s->main;
+}
+
+la_status la_tie_enter(const la_tie *t, lua_State **out)
+{
+    if (!t->state)
+        return la_error(LA_EGRAD, "the Lua state of a hook or a custom "
+                        "function was closed");
+    *out = la_lua_of(t->state);
+    if (!lua_checkstack(*out, 8)) return la_error(LA_EGRAD, "stack overflow");
+    return LA_OK;
+}
+
+/* The error value on the stack as our record. */
+la_status la_lua_error(lua_State *L, const char *what)
+{
+    size_t n;
+    const char *text = luaL_tolstring(L, -1, &n);
+    bool again = strstr(text, what) != NULL;   /* an inner call said it */
+    la_status status = strstr(text, "stack overflow")
+        ? la_error(LA_EGRAD, "%s: stack overflow", what)
+        : la_error(LA_EGRAD, "%s%s%s", again ? "" : what, again ? "" : ": ",
+                   text);
+    lua_pop(L, 2);
+    return status;
+}
+
+/* ---- hooks ---- */
+
+/* In protected mode: call the hook with a handle, leave its result. The hook
+** may remove itself: the tie is not looked at after the call. */
+static int hook_call(lua_State *L)
+{
+    const la_tie *h = lua_touserdata(L, 1);
+    la_tensor *grad = lua_touserdata(L, 2), **out = lua_touserdata(L, 3);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, h->refs[0]);
+    la_push_borrowed(L, h->state, grad);
+    lua_call(L, 1, 1);
+    if (lua_isnil(L, -1)) return 0;
+    la_handle *r = la_to_handle(L, -1);
+    if (!r || !r->tensor)
+        return luaL_error(L, "a hook returns a tensor or nil, got %s",
+                          r ? "a freed tensor" : luaL_typename(L, -1));
+    if (r->tensor->ndim != grad->ndim
+        || memcmp(la_sizes(r->tensor), la_sizes(grad), grad->ndim * 8u) != 0)
+        return luaL_error(L, "a hook must keep the gradient's shape");
+    if (r->tensor->dtype != grad->dtype)
+        return luaL_error(L, "a hook must keep the gradient's dtype");
+    *out = la_tensor_retain(r->tensor);
+    return 0;
+}
+
+static la_status hook_run(void *context, la_tensor *grad, la_tensor **out)
+{
+    la_tie *h = context;
+    la_state *s = h->state;
+    lua_State *L = NULL;
+    LA_TRY(la_tie_enter(h, &L));
+    bool before = s->context.no_grad;
+    lua_pushcfunction(L, hook_call);
+    lua_pushlightuserdata(L, h);
+    lua_pushlightuserdata(L, grad);
+    lua_pushlightuserdata(L, out);
+    int status = lua_pcall(L, 3, 0, 0);
+    la_current_context = &s->context;
+    s->context.no_grad = before;
+    return status == LUA_OK ? LA_OK : la_lua_error(L, "hook");
+}
+
+static void hook_release(void *context)
+{
+    la_tie_end(context);
+    la_mem_free(context, sizeof(la_tie));
+}
+
+/* The handle of a registered hook: {tensor, id} with remove and __close. */
+static int hook_remove(lua_State *L)
+{
+    luaL_checktype(L, 1, LUA_TTABLE);
+    lua_rawgeti(L, 1, 1);
+    la_handle *h = la_to_handle(L, -1);
+    lua_rawgeti(L, 1, 2);
+    if (h && h->tensor) la_remove_hook(h->tensor, lua_tointeger(L, -1));
+    return 0;
+}
+
+static void push_removal(lua_State *L)
+{
+    lua_createtable(L, 2, 0);
+    if (luaL_newmetatable(L, "lunarray.hook")) {
+        lua_pushcfunction(L, hook_remove);
+        lua_setfield(L, -2, "__close");
+        lua_createtable(L, 0, 1);
+        lua_pushcfunction(L, hook_remove);
+        lua_setfield(L, -2, "remove");
+        lua_setfield(L, -2, "__index");
+    }
+    lua_setmetatable(L, -2);
+    lua_pushvalue(L, 1);
+    lua_rawseti(L, -2, 1);
+}
+
+/* x:register_hook(f) */
+int la_method_register_hook(lua_State *L)
+{
+    la_state *s = la_enter(L);
+    la_tensor *t = la_check_tensor(L, 1, "register_hook");
+    int64_t id = 0;
+    if (lua_type(L, 2) != LUA_TFUNCTION)
+        return la_raise_arg(L, 2, "register_hook", "function expected, got %s",
+                            la_type_text(L, 2));
+    push_removal(L);
+    lua_pushvalue(L, 2);
+    int ref = luaL_ref(L, LUA_REGISTRYINDEX);
+    t = la_check_tensor(L, 1, "register_hook");     /* finalizers have run */
+    la_tie *h = la_mem_alloc(sizeof(*h));
+    if (!h) {
+        luaL_unref(L, LUA_REGISTRYINDEX, ref);
+        return la_raise(L, "register_hook", LA_ENOMEM);
+    }
+    la_tie_set(h, s, ref, LUA_NOREF);
+    LA_CHECK(L, "register_hook",
+             la_register_hook(t, hook_run, h, hook_release, &id));
+    lua_pushinteger(L, id);
+    lua_rawseti(L, -2, 2);
+    return 1;
+}
