@@ -37,6 +37,8 @@ local function add_group(self, given)
   if group.lr < 0 or group.lr ~= group.lr then
     error(self.name .. ": Invalid learning rate: " .. tostring(group.lr), 4)
   end
+  local wrong = self.check and self.check(group)
+  if wrong then error(self.name .. ": " .. wrong, 4) end
   for _, p in ipairs(group.params) do
     if not is_tensor(p) or not p.is_leaf then
       error(self.name .. ": parameters must be leaf tensors", 4)
@@ -100,13 +102,20 @@ function Optimizer:state_dict()
       if own then
         local entry = {}
         for key, value in pairs(own) do entry[key] = value end
-        entry._scratch, entry._root = nil, nil
         state[n] = entry
       end
     end
     groups[k] = copy
   end
   return {state = state, param_groups = groups}
+end
+
+local function copy_of(value)
+  if is_tensor(value) then return value:clone() end
+  if type(value) ~= "table" then return value end
+  local out = {}
+  for key, part in pairs(value) do out[key] = copy_of(part) end
+  return out
 end
 
 -- Tensors are copied, so that two optimisers never share state.
@@ -129,21 +138,19 @@ function Optimizer:load_state_dict(dict)
       n = n + 1
       local entry = dict.state[n] or dict.state[tostring(n)]
       if entry then
-        local own = {}
-        for key, value in pairs(entry) do
-          own[key] = is_tensor(value) and value:clone() or value
-        end
-        self.state[p] = own
+        self.state[p] = copy_of(entry)
       end
     end
   end
 end
 
--- A constructor: (parameters or list of groups, options).
-local function define(name, defaults, known, update)
+-- A constructor: (parameters or list of groups, options). check(group) may say
+-- what is wrong with the options; complete(self) ends the construction.
+local function define(name, defaults, known, update, check, complete)
   optim[name] = function(params, options)
     local self = setmetatable({
       name = name, defaults = {}, known = known, update = update, run = run,
+      check = check,
       state = setmetatable({}, {__mode = "k"}), seen = {}, param_groups = {},
     }, {__index = Optimizer, __name = "optim." .. name})
     for key, value in pairs(defaults) do self.defaults[key] = value end
@@ -151,6 +158,7 @@ local function define(name, defaults, known, update)
       if defaults[key] == nil and not known[key] then
         local names = {}
         for k in pairs(defaults) do names[#names + 1] = k end
+        for k in pairs(known) do names[#names + 1] = k end
         table.sort(names)
         error(string.format("%s: unknown option '%s' (known: %s)", name,
           tostring(key), table.concat(names, ", ")), 2)
@@ -162,25 +170,12 @@ local function define(name, defaults, known, update)
     else
       add_group(self, {params = params})
     end
+    if complete then complete(self) end
     return self
   end
 end
 
--- The gradient with weight decay, in a buffer that is kept between steps.
-local function decayed(p, g, own, group)
-  if group.maximize then
-    own._scratch = own._scratch or la.empty_like(g)
-    g = own._scratch:copy_(g):neg_()
-    if group.weight_decay ~= 0 then
-      g:add_(p, {alpha = group.weight_decay})
-    end
-    return g
-  end
-  if group.weight_decay == 0 then return g end
-  own._scratch = own._scratch or la.empty_like(g)
-  return own._scratch:copy_(g):add_(p, {alpha = group.weight_decay})
-end
-
+-- A tensor of the state, made when it is first asked for.
 local function spare(own, name, like)
   local t = own[name]
   if not t then
@@ -190,108 +185,86 @@ local function spare(own, name, like)
   return t
 end
 
--- A buffer for values within one step, no part of the state.
-local function scratch(own, like)
-  own._scratch = own._scratch or la.empty_like(like)
-  return own._scratch
+local function count(own)
+  local step = (own.step or 0) + 1
+  own.step = step
+  return step
 end
 
--- ---- optimisers ----
+-- ---- optimisers: an operation each, which changes parameter and state ----
+
+local sgd_step, adam_step = la.sgd_step_, la.adam_step_
+local rmsprop_step, adagrad_step = la.rmsprop_step_, la.adagrad_step_
 
 define("SGD", {lr = 1e-3, momentum = 0, dampening = 0, weight_decay = 0,
   nesterov = false, maximize = false}, {}, function(p, g, own, group)
-  g = decayed(p, g, own, group)
-  local momentum = group.momentum
+  local momentum, buffer, first = group.momentum, nil, false
   if momentum ~= 0 then
-    local buffer = own.momentum_buffer
-    if buffer then
-      buffer:mul_(momentum):add_(g, {alpha = 1 - group.dampening})
-    else
-      buffer = g:clone()
-      own.momentum_buffer = buffer
-    end
-    if group.nesterov then
-      p:add_(g, {alpha = -group.lr})
-      p:add_(buffer, {alpha = -group.lr * momentum})
-      return
-    end
-    g = buffer
+    first = own.momentum_buffer == nil
+    buffer = spare(own, "momentum_buffer", p)
   end
-  p:add_(g, {alpha = -group.lr})
+  sgd_step(p, g, buffer, group.lr, momentum, group.dampening,
+    group.weight_decay, group.nesterov, group.maximize, first)
+end, function(group)
+  if group.nesterov and (group.momentum <= 0 or group.dampening ~= 0) then
+    return "Nesterov momentum requires a momentum and zero dampening"
+  end
 end)
 
--- The common part of Adam and AdamW, after weight decay.
-local function adam(p, g, own, group)
-  local b1, b2 = group.betas[1], group.betas[2]
-  local step = (own.step or 0) + 1
-  own.step = step
-  local mean = spare(own, "exp_avg", p)
-  local square = spare(own, "exp_avg_sq", p)
-  mean:lerp_(g, 1 - b1)
-  square:mul_(b2):addcmul_(g, g, {value = 1 - b2})
-  local most = square
-  if group.amsgrad then
-    most = spare(own, "max_exp_avg_sq", p)
-    la.maximum(most, square, {out = most})
+-- Adam and AdamW differ in where the weight decay goes.
+local function adam(decoupled)
+  return function(p, g, own, group)
+    local betas = group.betas
+    adam_step(p, g, spare(own, "exp_avg", p), spare(own, "exp_avg_sq", p),
+      group.amsgrad and spare(own, "max_exp_avg_sq", p) or nil, count(own),
+      group.lr, betas[1], betas[2], group.eps, group.weight_decay, decoupled,
+      group.maximize)
   end
-  local root = scratch(own, p)
-  root:copy_(most):sqrt_():div_(math.sqrt(1 - b2 ^ step)):add_(group.eps)
-  p:addcdiv_(mean, root, {value = -group.lr / (1 - b1 ^ step)})
+end
+
+local function check_betas(group)
+  for k, beta in ipairs(group.betas) do
+    if not (beta >= 0 and beta < 1) then
+      return "Invalid beta parameter at index " .. k .. ": " .. beta
+    end
+  end
+  if not (group.eps >= 0) then return "Invalid epsilon value: " .. group.eps end
 end
 
 define("Adam", {lr = 1e-3, betas = {0.9, 0.999}, eps = 1e-8,
-  weight_decay = 0, amsgrad = false, maximize = false}, {},
-  function(p, g, own, group)
-    adam(p, decayed(p, g, own, group), own, group)
-  end)
+  weight_decay = 0, amsgrad = false, maximize = false}, {}, adam(false),
+  check_betas)
 
 define("AdamW", {lr = 1e-3, betas = {0.9, 0.999}, eps = 1e-8,
-  weight_decay = 1e-2, amsgrad = false}, {},
-  function(p, g, own, group)
-    if group.weight_decay ~= 0 then
-      p:mul_(1 - group.lr * group.weight_decay)
-    end
-    adam(p, g, own, group)
-  end)
+  weight_decay = 1e-2, amsgrad = false, maximize = false}, {}, adam(true),
+  check_betas)
 
 define("RMSprop", {lr = 1e-2, alpha = 0.99, eps = 1e-8, weight_decay = 0,
   momentum = 0, centered = false, maximize = false}, {},
   function(p, g, own, group)
-    g = decayed(p, g, own, group)
-    local square = spare(own, "square_avg", p)
-    square:mul_(group.alpha):addcmul_(g, g, {value = 1 - group.alpha})
-    own._root = own._root or la.empty_like(p)
-    local root = own._root:copy_(square)
-    if group.centered then
-      local mean = spare(own, "grad_avg", p)
-      mean:lerp_(g, 1 - group.alpha)
-      root:addcmul_(mean, mean, {value = -1})
-    end
-    root:sqrt_():add_(group.eps)
-    if group.momentum > 0 then
-      local buffer = spare(own, "momentum_buffer", p)
-      buffer:mul_(group.momentum):addcdiv_(g, root)
-      p:add_(buffer, {alpha = -group.lr})
-    else
-      p:addcdiv_(g, root, {value = -group.lr})
-    end
+    rmsprop_step(p, g, spare(own, "square_avg", p),
+      group.centered and spare(own, "grad_avg", p) or nil,
+      group.momentum > 0 and spare(own, "momentum_buffer", p) or nil,
+      group.lr, group.alpha, group.eps, group.weight_decay, group.momentum,
+      group.maximize)
   end)
 
 define("Adagrad", {lr = 1e-2, lr_decay = 0, weight_decay = 0,
   initial_accumulator_value = 0, eps = 1e-10, maximize = false}, {},
   function(p, g, own, group)
-    g = decayed(p, g, own, group)
-    local step = (own.step or 0) + 1
-    own.step = step
-    if not own.sum then
-      own.sum = la.full_like(p, group.initial_accumulator_value)
+    local step = count(own)
+    local sum = own.sum
+    if not sum then
+      sum = la.full_like(p, group.initial_accumulator_value)
+      own.sum = sum
     end
-    own.sum:addcmul_(g, g)
-    own._root = own._root or la.empty_like(p)
-    local root = own._root:copy_(own.sum):sqrt_():add_(group.eps)
-    p:addcdiv_(g, root, {value = -group.lr / (1 + (step - 1) * group.lr_decay)})
+    adagrad_step(p, g, sum, group.lr / (1 + (step - 1) * group.lr_decay),
+      group.eps, group.weight_decay, group.maximize)
   end)
 
+define("LBFGS", {lr = 1, max_iter = 20, tolerance_grad = 1e-7,
+  tolerance_change = 1e-9, history_size = 100}, {max_eval = true,
+  line_search_fn = true}, nil, nil, require "lunarray.lbfgs")
 require "lunarray.schedule"(optim)
 
 return optim
