@@ -34,29 +34,38 @@ typedef struct la_conv_tiles {
     bool triples;           /* shifts are s, s+1, s+2 and so on by threes */
 } la_conv_tiles;
 
-/* The gradient of the weight: out[t*out_tap + o] (+)= sum over pixels of
-** source[place of the pixel + shift[t]] * grads[o], pixel after pixel. */
+/* The gradient of the weight: out[t*out_tap + o] (+)= sum over rows r and
+** columns c of source[place[r] + c + shift[t]] * grads[r, c][o], in order. */
 typedef struct la_conv_gradient {
     int64_t taps;           /* channels x taps of this block */
     int64_t m;              /* output channels */
     const void *source;
     const int64_t *shift;
-    int64_t row_step, rows, cols;
+    int64_t rows, cols;
+    const int64_t *place;
     const void *grads;      /* panels of 2 * lanes channels, pixel by pixel */
     void *out;
     int64_t out_tap;        /* a multiple of 2 * lanes */
-    bool first;
+    bool first, triples;    /* as above */
 } la_conv_gradient;
+
+/* out[o*taps + t] = the parts' sums[t*line + o], in order. */
+typedef struct la_conv_sums {
+    int64_t taps, m, line, parts, part_step;
+    const void *sums;
+    void *out;
+} la_conv_sums;
 
 typedef struct la_conv_kernels {
     int mr, lanes;
     void (*tiles)(const la_conv_tiles *);
     void (*channels)(const la_conv_tiles *);
     void (*taps)(const la_conv_gradient *);
-    /* weights: dst[t][i] = src[i*row + t*step] for i < valid, 0 up to
-    ** 'width'. */
+    void (*finish)(const la_conv_sums *);
+    /* dst[t][i] = src[i*row + t*step] for i < valid, lines 'width' apart; 0
+    ** up to a whole vector or the line's end. */
     void (*pack)(void *dst, const void *src, int64_t row, int64_t step,
-                 int valid, int width, int64_t taps);
+                 int valid, int width, int64_t count);
 } la_conv_kernels;
 
 LA_STUB_DECLARE(la_conv_kernels, conv_f32);

@@ -1,0 +1,300 @@
+/* Plans of direct convolutions, and the copies of rows they work from. */
+#include "op/conv_plan.h"
+
+#include <string.h>
+
+#include "base/pool.h"
+
+#define FIXED_CACHE ((int64_t)512 << 10)
+#define LEAST_COLS 64       /* of a unit, where a row is cut */
+
+const la_conv_kernels *la_conv_kernels_of(la_dtype d)
+{
+    if (d == LA_FLOAT32) return LA_STUB(conv_f32);
+    return d == LA_FLOAT64 ? LA_STUB(conv_f64) : NULL;
+}
+
+/* ---- the plan ---- */
+
+static void take_forward(la_conv_plan *s, const la_conv *c)
+{
+    s->ic = c->ic;
+    s->oc = c->oc;
+    s->src = c->x;
+    s->dst = c->y;
+    s->src_step = c->x_step;
+    s->dst_step = c->y_step;
+    s->bias = c->bias;
+    s->w_row = c->ic * s->taps;
+    s->w_channel = s->taps;
+    memcpy(s->w, c->w, sizeof s->w);
+}
+
+static void take_backward(la_conv_plan *s, const la_conv *c)
+{
+    s->ic = c->oc;
+    s->oc = c->ic;
+    s->src = c->y;
+    s->dst = c->x;
+    s->src_step = c->y_step;
+    s->dst_step = c->x_step;
+    s->bias = NULL;
+    s->flip = true;
+    s->w_row = s->taps;
+    s->w_channel = c->ic * s->taps;
+    for (int d = 0; d < 3; d++) {
+        const la_window *w = &c->w[d];
+        s->w[d] = (la_window){w->out, w->in, w->kernel, 1,
+            w->dilation * (w->kernel - 1) - w->pad, w->dilation};
+    }
+}
+
+
+/* Multiplications a row costs with the pixels in the lanes, and with the
+** channels there; each tile's end counts as some more. */
+static bool plan_lanes(const la_conv_plan *s)
+{
+    int64_t cols = s->cols, lanes = s->ker->lanes, mr = s->ker->mr;
+    int64_t k = s->channels * s->taps, runs = la_conv_parts(cols, mr);
+    int64_t pixels = la_conv_parts(cols, lanes) * s->oc * (k + 4);
+    int64_t channels = runs * la_conv_parts(cols, runs) * la_conv_parts(s->oc, lanes)
+        * (k + 12);
+    return channels < pixels;
+}
+
+/* The form of the kernel and its panels: as even as they can be. */
+static void plan_panels(la_conv_plan *s)
+{
+    int64_t mr = s->ker->mr;
+    s->lanes = plan_lanes(s);
+    s->panel = s->lanes ? 2 * s->ker->lanes
+        : s->oc > 0 ? la_conv_parts(s->oc, la_conv_parts(s->oc, mr)) : 1;
+    s->packed_bytes = la_conv_aligned(
+        s->groups * la_conv_parts(s->oc, s->panel) * s->panel * s->ic * s->taps
+        * s->size);
+}
+
+/* Bytes that the copied rows of a unit should fit: part of the second cache. */
+static int64_t plan_room(const la_conv_plan *s)
+{
+    int64_t cache = s->fixed ? FIXED_CACHE : (int64_t)la_cpu_cache(2);
+    return cache * 5 / 8;
+}
+
+static int64_t reach_of(const la_window *w)
+{
+    return (w->kernel - 1) * w->dilation + 1;
+}
+
+static int64_t threads_of(const la_conv_plan *s)
+{
+    return s->fixed || la_in_parallel() ? 1 : la_num_threads();
+}
+
+/* Columns of a unit: all, unless a few rows of them are too much, or one row
+** must do for all threads. */
+static void plan_cols(la_conv_plan *s)
+{
+    const la_window *h = &s->w[1], *x = &s->w[2];
+    int64_t rows = (la_conv_lesser(h->out, 4) - 1) * h->stride + reach_of(h);
+    int64_t each = s->channels * s->w[0].kernel * rows * x->stride * s->size;
+    int64_t fit = plan_room(s) / each, threads = threads_of(s);
+    int64_t others = s->batch * s->groups * s->w[0].out * h->out;
+    if (fit < LEAST_COLS) fit = LEAST_COLS;
+    s->col_bands = la_conv_parts(x->out, fit);
+    if (others * s->col_bands < threads && x->out >= threads * LEAST_COLS)
+        s->col_bands = threads;
+    s->cols = la_conv_parts(x->out, s->col_bands);
+    if (s->col_bands > 1) s->cols = la_conv_parts(s->cols, 16) * 16;
+    s->col_bands = la_conv_parts(x->out, s->cols);
+}
+
+/* How columns of one remainder modulo the stride lie in a copied row. The
+** vectors of 'tiles' read to the end of the last one. */
+static void plan_pitch(la_conv_plan *s)
+{
+    const la_window *x = &s->w[2];
+    int64_t unit = s->fixed || s->lanes ? 1 : s->ker->lanes;
+    s->phase = la_conv_parts(s->cols, unit) * unit
+        + (x->kernel - 1) * x->dilation / x->stride + 1;
+    s->pitch = s->phase * x->stride;
+}
+
+static void plan_bands(la_conv_plan *s)
+{
+    const la_window *h = &s->w[1];
+    int64_t line = s->channels * s->w[0].kernel * s->pitch * s->size;
+    int64_t fit = (plan_room(s) / line - reach_of(h)) / h->stride + 1;
+    int64_t least = la_conv_lesser(h->out, 4), threads = threads_of(s);
+    int64_t others = s->batch * s->groups * s->w[0].out * s->col_bands;
+    fit = fit < least ? least : la_conv_lesser(fit, h->out);
+    s->bands = la_conv_parts(h->out, fit);
+    if (others * s->bands < threads)
+        s->bands = la_conv_lesser(threads, h->out);
+    s->band = la_conv_parts(h->out, s->bands);
+    s->bands = la_conv_parts(h->out, s->band);
+    s->height = (s->band - 1) * h->stride + reach_of(h);
+    s->units = others * s->bands;
+    s->same_border = s->bands * s->col_bands == 1 && s->w[0].kernel == 1
+        && s->w[2].stride == 1 && s->w[0].pad == 0;
+}
+
+/* Little work is not worth a second thread. */
+static void plan_tasks(la_conv_plan *s)
+{
+    double work = (double)s->units * (double)(s->band * s->cols)
+        * (double)s->oc * (double)(s->ic * s->taps);
+    int threads = la_in_parallel() ? 1 : la_num_threads();
+    s->tasks = (int)la_conv_lesser(work < 1e5 ? 1 : threads, s->units);
+}
+
+void la_conv_plan_make(la_conv_plan *s, const la_conv *c, bool backward,
+                       bool fixed)
+{
+    *s = (la_conv_plan){
+        .ker = la_conv_kernels_of(c->dtype), .batch = c->batch,
+        .groups = c->groups, .taps = la_conv_taps(c), .weight = c->weight,
+        .fixed = fixed, .size = (int64_t)la_dtype_size(c->dtype)};
+    s->w_group = c->oc * c->ic * s->taps;
+    if (backward) take_backward(s, c);
+    else take_forward(s, c);
+    int64_t fit = LA_CONV_BLOCK / s->taps;
+    s->channels = la_conv_lesser(fit < 1 ? 1 : fit, s->ic);
+    s->blocks = (s->ic + s->channels - 1) / s->channels;
+    s->triples = s->w[2].kernel == 3 && s->w[2].dilation == 1
+        && s->w[2].stride == 1;
+    plan_cols(s);
+    plan_panels(s);
+    plan_pitch(s);
+    plan_bands(s);
+    plan_tasks(s);
+    s->shift_bytes = la_conv_aligned(s->channels * s->taps * 8);
+    s->room_bytes = la_conv_aligned(s->channels * s->w[0].kernel
+                                    * s->height * s->pitch * s->size);
+}
+
+/* Where each tap of each channel lies, from the place of an output. */
+void la_conv_plan_shifts(const la_conv_plan *s)
+{
+    const la_window *w = s->w;
+    int64_t *out = s->shift;
+    for (int64_t c = 0; c < s->channels; c++)
+        for (int64_t t = 0; t < s->taps; t++) {
+            int64_t x = t % w[2].kernel * w[2].dilation;
+            int64_t h = t / w[2].kernel % w[1].kernel * w[1].dilation;
+            int64_t d = t / w[2].kernel / w[1].kernel;
+            *out++ = ((c * w[0].kernel + d) * s->height + h) * s->pitch
+                + x % w[2].stride * s->phase + x / w[2].stride;
+        }
+}
+
+la_conv_place la_conv_plan_place(const la_conv_plan *s, int64_t unit)
+{
+    la_conv_place p;
+    p.col = unit % s->col_bands * s->cols;
+    unit /= s->col_bands;
+    p.row = unit % s->bands * s->band;
+    unit /= s->bands;
+    p.d = unit % s->w[0].out;
+    unit /= s->w[0].out;
+    p.g = unit % s->groups;
+    p.n = unit / s->groups;
+    p.rows = la_conv_lesser(s->band, s->w[1].out - p.row);
+    p.cols = la_conv_lesser(s->cols, s->w[2].out - p.col);
+    return p;
+}
+
+/* ---- copying rows ---- */
+
+static void copy_strided(char *to, const char *from, int64_t step, int64_t n,
+                         int64_t size)
+{
+    if (step == 1) {
+        memcpy(to, from, (size_t)(n * size));
+    } else if (size == 4) {
+        for (int64_t i = 0; i < n; i++)
+            ((uint32_t *)to)[i] = ((const uint32_t *)from)[i * step];
+    } else {
+        for (int64_t i = 0; i < n; i++)
+            ((uint64_t *)to)[i] = ((const uint64_t *)from)[i * step];
+    }
+}
+
+/* One padded row from output column 'col' on; columns sorted by their remainder
+** modulo the stride. */
+static void copy_row(const la_conv_plan *s, char *to, const char *row,
+                     int64_t col)
+{
+    const la_window *w = &s->w[2];
+    int64_t step = s->src_step[4], size = s->size;
+    for (int64_t r = 0; r < w->stride; r++, to += s->phase * size) {
+        int64_t at = col * w->stride + r - w->pad;   /* of place 0 */
+        int64_t first = at < 0 ? (-at + w->stride - 1) / w->stride : 0;
+        int64_t last = at < w->in ? (w->in - at + w->stride - 1) / w->stride
+                                  : 0;
+        first = la_conv_lesser(first, s->phase);
+        last = la_conv_lesser(last, s->phase);
+        if (last < first) last = first;
+        memset(to, 0, (size_t)(first * size));
+        if (last > first)
+            copy_strided(to + first * size,
+                         row + (first * w->stride + at) * step * size,
+                         step * w->stride, last - first, size);
+        memset(to + last * size, 0, (size_t)((s->phase - last) * size));
+    }
+}
+
+/* A plane whose border is zero already: only what lies inside is copied. */
+static void copy_inside(const la_conv_plan *s, char *to, const char *plane,
+                        int64_t d)
+{
+    const la_window *h = &s->w[1], *w = &s->w[2];
+    int64_t size = s->size, line = s->pitch * size;
+    int64_t x = w->pad > 0 ? w->pad : 0, skip = x - w->pad;
+    int64_t n = la_conv_lesser(w->in - skip, s->phase - x);
+    int64_t first = h->pad > 0 ? h->pad : 0;
+    int64_t last = la_conv_lesser(s->height, h->in + h->pad);
+    if (n <= 0) return;
+    to += first * line + x * size;
+    plane += (d * s->src_step[2] + (first - h->pad) * s->src_step[3]
+              + skip * s->src_step[4]) * size;
+    for (int64_t y = first; y < last; y++, to += line) {
+        if (s->src_step[4] == 1 && n * size == 32) memcpy(to, plane, 32);
+        else copy_strided(to, plane, s->src_step[4], n, size);
+        plane += s->src_step[3] * size;
+    }
+}
+
+static void copy_plane(const la_conv_plan *s, char *to, const char *plane,
+                       int64_t d, const la_conv_place *p)
+{
+    const la_window *w = s->w;
+    size_t bytes = (size_t)(s->pitch * s->size);
+    for (int64_t h = 0; h < s->height; h++, to += bytes) {
+        int64_t y = p->row * w[1].stride + h - w[1].pad;
+        if (d < 0 || d >= w[0].in || y < 0 || y >= w[1].in)
+            memset(to, 0, bytes);
+        else
+            copy_row(s, to, plane + (d * s->src_step[2] + y * s->src_step[3])
+                     * s->size, p->col);
+    }
+}
+
+void la_conv_plan_copy(const la_conv_plan *s, char *room,
+                       const la_conv_place *p, int64_t first, int64_t count)
+{
+    const la_window *d = &s->w[0];
+    int64_t plane = s->height * s->pitch * s->size;
+    for (int64_t c = first; c < first + count; c++) {
+        const char *from = s->src + (p->n * s->src_step[0]
+            + (p->g * s->ic + c) * s->src_step[1]) * s->size;
+        if (s->same_border) {
+            copy_inside(s, room, from, p->d * d->stride);
+            room += plane;
+            continue;
+        }
+        for (int64_t k = 0; k < d->kernel; k++, room += plane)
+            copy_plane(s, room, from,
+                       p->d * d->stride + k * d->dilation - d->pad, p);
+    }
+}
