@@ -1,5 +1,6 @@
 -- The cases of bench/cases.json in lunarray: cases.make(case) gives the
--- function to time, and how ("batches", "frames" or "growth"). It returns its
+-- function to time, how ("batches", "frames" or "growth"), and the same through
+-- la.fuse where that is meant for it. It returns its
 -- result, as a peer's lambda does: the caller drops it. Input values are random
 -- where they matter (masks, sorting), from a fixed seed.
 local la = require "lunarray"
@@ -154,26 +155,35 @@ function make.linear(_, x, w, b)
   return function() return la.linear(x, w, b) end
 end
 
--- Chains of element-wise steps.
+-- Chains of element-wise steps, as they are and through la.fuse.
+local function both(f, ...)
+  local fused, args = la.fuse(f), table.pack(...)
+  local x, y, z = table.unpack(args, 1, 3)
+  return function() return f(x, y, z) end, "batches",
+    function() return fused(x, y, z) end
+end
+
 function make.chain(_, x)
-  return function() return (x * 1.1 + 0.3):tanh() * 0.7 + x * x end
+  return both(function(v)
+    return (v * 1.1 + 0.3):tanh() * 0.7 + v * v
+  end, x)
 end
 
 function make.layernorm(_, x, w, b)
-  return function()
-    local mean = x:mean(2, true)
-    local var = x:var(2, {correction = 0, keepdim = true})
-    return (x - mean) / (var + 1e-5):sqrt() * w + b
-  end
+  return both(function(v, scale, shift)
+    local mean = v:mean(2, true)
+    local var = v:var(2, {correction = 0, keepdim = true})
+    return (v - mean) / (var + 1e-5):sqrt() * scale + shift
+  end, x, w, b)
 end
 
 function make.blackscholes(_, s, k, t)
   local function normal(d) return ((d * 0.7071067811865475):erf() + 1) * 0.5 end
-  return function()
-    local root = t:sqrt() * 0.3
-    local d1 = ((s / k):log() + t * 0.065) / root
-    return s * normal(d1) - k * (t * -0.02):exp() * normal(d1 - root)
-  end
+  return both(function(price, strike, time)
+    local root = time:sqrt() * 0.3
+    local d1 = ((price / strike):log() + time * 0.065) / root
+    return price * normal(d1) - strike * (time * -0.02):exp() * normal(d1 - root)
+  end, s, k, t)
 end
 
 -- Networks: forward, cross-entropy, backward, a step of SGD.
@@ -229,7 +239,7 @@ function make.particles(_, x, y)
   local to_step, to_turned = {out = step}, {out = turned}
   local to_low, to_high, to_vel = {out = low}, {out = high}, {out = vel}
   local mul, lt, gt, neg, where = la.mul, la.lt, la.gt, la.neg, la.where
-  return function()
+  local function frame()
     vel:mul_(0.999)
     vy:sub_(0.0016)
     mul(vel, 0.016, to_step)
@@ -240,7 +250,16 @@ function make.particles(_, x, y)
     neg(vel, to_turned)
     where(low, turned, vel, to_vel)
     pos:clamp_(0, 1)
-  end, "frames"
+  end
+  local fall = la.zeros_like(vel)
+  fall:select(2, 2):fill_(-0.0016)
+  local move = la.fuse(function(p, v)
+    v = v * 0.999 + fall
+    p = p + v * 0.016
+    return p:clamp(0, 1), where(p:lt(0):logical_or(p:gt(1)), -v, v)
+  end)
+  local p, v = pos:clone(), vel:clone()
+  return frame, "frames", function() p, v = move(p, v) end
 end
 
 function cases.make(case)

@@ -4,8 +4,9 @@
 --                           [--budget SECONDS] [--out FILE]
 --
 -- PATTERN is a Lua pattern. LIST has the format of bench/cases.json. The result
--- is {"results": {NAME: {"lunarray": {"min": ns, "median": ns}}}}, on the
--- standard output unless a file is named. LUNARRAY_CPU chooses the CPU path.
+-- is {"results": {NAME: {"lunarray": {"min": ns, "median": ns}}}} (and
+-- "lunarray_fuse" where a case suits la.fuse), on the standard output unless a
+-- file is named. LUNARRAY_CPU chooses the CPU path.
 package.path = "bench/?.lua;lua/?.lua;lua/?/init.lua;" .. package.path
 package.cpath = "build/?.so;" .. package.cpath
 local json = require "dkjson"
@@ -28,19 +29,20 @@ la.set_num_threads(tonumber(option.threads))
 local results = {}
 for _, case in ipairs(cases.list(option.list)) do
   if case.name:find(option.cases) then
-    local f, way = cases.make(case)
+    local f, way, fused = cases.make(case)
     if not f then
       io.stderr:write("driver.lua: no such operation: ", case.op, "\n")
-    elseif way == "frames" then
-      results[case.name] = {lunarray = timing.frames(f, 5000)}
-    elseif way == "growth" then
-      results[case.name] = {lunarray = timing.growth(f, 1000)}
     else
       local small = case.group == "small" or case.op == "infer"
-      results[case.name] = {lunarray = timing.batches(f,
-        tonumber(option.budget), small and 20000)}
+      local function time(g)
+        if not g then return nil end
+        if way == "frames" then return timing.frames(g, 5000) end
+        if way == "growth" then return timing.growth(g, 1000) end
+        return timing.batches(g, tonumber(option.budget), small and 20000)
+      end
+      results[case.name] = {lunarray = time(f), lunarray_fuse = time(fused)}
     end
-    f = nil
+    f, fused = nil, nil
     collectgarbage()
   end
 end

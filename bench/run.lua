@@ -90,9 +90,11 @@ local function keep(column, results)
   end
 end
 
-local function figures(result)
+local function figures(result, which)
   local plain = {}
-  for case, by in pairs(result.results) do plain[case] = by.lunarray end
+  for case, by in pairs(result.results) do
+    plain[case] = by[which or "lunarray"]
+  end
   return plain
 end
 
@@ -101,6 +103,7 @@ for _ = 1, tonumber(option.rounds) do
   local mine = driver("", threads)
   best_path, version.lunarray = mine.cpu, mine.version
   keep("lunarray", figures(mine))
+  keep("fuse", figures(mine, "lunarray_fuse"))
   if threads == 1 then keep("two", figures(driver("", 2))) end
   if option.paths then
     for _, path in ipairs{"avx2", "default"} do
@@ -163,7 +166,7 @@ for _, case in ipairs(require "cases".list()) do
   local own = seen.lunarray[case.name]
   if own then
     local row = {case = case, name = case.name, time = own.min, own = own,
-      bound = bound(case)}
+      bound = bound(case), fuse = seen.fuse[case.name]}
     for _, name in ipairs{"numpy", "torch", "jax", "numexpr"} do
       local other = seen[name] and seen[name][case.name]
       if other and (not row.best or other.min < row.best) then
@@ -212,7 +215,14 @@ for _, row in ipairs(list) do
     end
   end
   print(line)
-  for who, f in pairs{lunarray = row.own, [row.peer or ""] = row.other} do
+  if row.fuse then
+    print(("%-28s %10s %6s %-8s %10s %6s"):format("  with la.fuse",
+      time(row.fuse.min), ratio(row.fuse.min, row.best), "", "",
+      ratio(row.fuse.min, row.torch)))
+  end
+  for _, who in ipairs{"own", "fuse", "other"} do
+    local f = row[who] or {}
+    who = who == "own" and "lunarray" or who == "fuse" and "la.fuse" or row.peer
     if f.p99 then
       print(("%-28s %s: median %s, p99 %s (%.2f), worst %s"):format("", who,
         time(f.p50), time(f.p99), f.p99 / f.p50, time(f.max)))

@@ -27,6 +27,7 @@ typedef struct la_context {
     bool deterministic;
     uint32_t excluded_keys;     /* dispatch keys switched off by guards */
     uint32_t included_keys;
+    struct la_fuse *fuse;       /* the open recording; NULL for none */
     la_generator generator;
     la_print_options print;
 } la_context;

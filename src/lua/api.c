@@ -125,7 +125,7 @@ LA_API la_tensor *la_retain(la_tensor *t)
 LA_API void la_release(la_tensor *t) { la_tensor_release(t); }
 LA_API void *la_tensor_data(const la_tensor *t)
 {
-    return t ? la_data(t) : NULL;
+    return t && la_tensor_check_bounds(t) == LA_OK ? la_data(t) : NULL;
 }
 LA_API int la_tensor_ndim(const la_tensor *t) { return t ? t->ndim : 0; }
 LA_API int64_t la_tensor_numel(const la_tensor *t) { return t ? t->numel : 0; }

@@ -353,6 +353,7 @@ static int method_data_ptr(lua_State *L)
     la_tensor *t = la_check_tensor(L, 1, "data_ptr");
     if (la_up_state(L)->sandboxed)
         return luaL_error(L, "data_ptr: not available in a sandbox");
+    LA_CHECK(L, "data_ptr", la_tensor_check_bounds(t));
     lua_pushinteger(L, (lua_Integer)(intptr_t)la_data(t));
     return 1;
 }

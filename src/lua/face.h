@@ -160,6 +160,6 @@ void la_open_embedded(lua_State *L);    /* preload the Lua modules (embed.c) */
 typedef struct la_part { const luaL_Reg *functions, *methods; } la_part;
 extern const la_part la_part_build, la_part_info, la_part_attr, la_part_index,
     la_part_random, la_part_io, la_part_print, la_part_grad,
-    la_part_names;
+    la_part_names, la_part_fuse;
 
 #endif

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "fuse/fuse.h"
 #include "lua/build.h"
 
 /* ---- attributes ---- */
@@ -186,17 +187,29 @@ static la_tensor_box *option_tensors(lua_State *L, int at, const char *key,
     return read_tensors(L, lua_gettop(L), key, holes);
 }
 
+/* Backward works on values, and what it makes outlives a fused function: the
+** recording, if there is one, pauses. */
+static la_status settle(la_tensor_box *roots, la_tensor **seeds)
+{
+    LA_TRY(la_fuse_values((int)roots->n, roots->list));
+    return seeds ? la_fuse_values((int)roots->n, seeds) : LA_OK;
+}
+
 /* Hooks and functions in Lua run on the state that called. */
 static la_status run(lua_State *L, la_tensor_box *roots, la_tensor **seeds,
                      la_tensor_box *inputs, la_tensor **out, uint32_t flags)
 {
     la_state *s = la_up_state(L);
     lua_State *before = s->running;
+    LA_TRY(settle(roots, seeds));
+    uint32_t keys = s->context.excluded_keys;
+    s->context.excluded_keys |= 1u << LA_KEY_FUSE;
     s->running = L;
     la_status status = la_backward((int)roots->n, roots->list, seeds,
                                    inputs ? (int)inputs->n : 0,
                                    inputs ? inputs->list : NULL, out, flags);
     s->running = before;
+    s->context.excluded_keys = keys;
     la_current_context = &s->context;
     return status;
 }

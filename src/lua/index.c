@@ -620,6 +620,10 @@ int la_item(lua_State *L)
 {
     la_scalar s;
     la_tensor *t = la_check_tensor(L, 1, "item");
+    if (t->flags & LA_F_DEFERRED) {
+        la_enter(L);
+        LA_CHECK(L, "item", la_tensor_check_bounds(t));
+    }
     if (t->dtype == LA_UNDEFINED) return luaL_error(L, "item: no dtype yet");
     int64_t at = lua_gettop(L) > 1 ? item_offset(L, t) : only_offset(L, t);
     la_dtype d = (la_dtype)t->dtype;

@@ -32,6 +32,13 @@ static la_status check_inside(const la_tensor *t)
     return la_tensor_check_bounds(t);
 }
 
+/* The kernel of the Fuse key sees every call, composites too, and values that
+** do not exist yet. */
+static bool is_recording(const la_context *c)
+{
+    return (c->included_keys & ~c->excluded_keys & BIT(LA_KEY_FUSE)) != 0;
+}
+
 /* An operation that replaces storage or dtype may see a tensor without. */
 static la_status check_tensor(const la_frame *f, const la_tensor *t, int arg,
                               gate *g)
@@ -40,6 +47,7 @@ static la_status check_tensor(const la_frame *f, const la_tensor *t, int arg,
         return la_error_at(LA_ESTATE, arg, "tensor has no dtype yet");
     g->flags |= t->flags;
     g->keys |= BIT(t->device);
+    if ((t->flags & LA_F_DEFERRED) && is_recording(la_ctx())) return LA_OK;
     return t->dtype == LA_UNDEFINED ? LA_OK : check_inside(t);
 }
 
@@ -184,6 +192,7 @@ static la_status launch(la_frame *f, const gate *g)
 {
     const la_context *c = la_ctx();
     la_keyset keys = g->keys ? g->keys : BIT(LA_CPU);
+    if (__builtin_expect(is_recording(c), 0)) return la_fuse_kernel(f);
     if ((g->flags & LAZY) && !(f->op->forms & LA_BITS_OK))
         return run_resolved(f);
     if ((g->flags & LA_F_REQUIRES_GRAD) && !c->no_grad)

@@ -49,6 +49,8 @@ enum {
 };
 
 la_status la_pointwise_meta(la_frame *f);
+/* The loop and its numbers for a computation in 'dtype' (src/fuse). */
+la_status la_pointwise_plan(la_frame *f, la_dtype dtype, la_plan *plan);
 la_status la_pointwise_impl(la_frame *f);
 
 #define ROW_OWN(n) .meta = la_meta_##n, .impl = la_impl_##n

@@ -38,6 +38,11 @@ static inline la_status make_plan(la_frame *f, const la_family *family,
                     la_dtype_title(dtype));
 }
 
+la_status la_pointwise_plan(la_frame *f, la_dtype dtype, la_plan *plan)
+{
+    return make_plan(f, f->op->family, dtype, plan);
+}
+
 /* --- the fast path --- */
 
 static int category(la_dtype d)

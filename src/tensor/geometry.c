@@ -174,6 +174,8 @@ la_status la_tensor_check_bounds(const la_tensor *t)
 {
     if (t->flags & LA_F_ZERO)
         return LA_OK;
+    if (t->flags & LA_F_DEFERRED)
+        return la_deferred_value((la_tensor *)t);
     if (t->dtype >= LA_NDTYPES)
         return t->numel ? la_error(LA_ESTATE, "tensor has no dtype yet")
                         : LA_OK;

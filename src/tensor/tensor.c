@@ -245,9 +245,27 @@ la_status la_tensor_new(la_tensor **out)
     return header_new(LA_CPU, LA_UNDEFINED, 1, &zero, NULL, out);
 }
 
+la_status (*la_deferred_value)(la_tensor *);
+
+la_status la_tensor_deferred(int ndim, const int64_t *sizes,
+                             const int64_t *strides, la_dtype dtype,
+                             la_tensor **out)
+{
+    LA_TRY(check_dtype(dtype));
+    LA_TRY(header_new(LA_CPU, dtype, ndim, sizes, strides, out));
+    (*out)->flags |= LA_F_DEFERRED;
+    return LA_OK;
+}
+
 /* --- sharing --- */
 
 enum { INHERITED = LA_F_CONJ | LA_F_NEG | LA_F_ZERO };
+
+/* A deferred tensor needs its storage before it can share it. */
+static la_status ready(const la_tensor *t)
+{
+    return t->flags & LA_F_DEFERRED ? la_deferred_value((la_tensor *)t) : LA_OK;
+}
 
 la_status la_tensor_view(la_tensor *base, int ndim, const int64_t *sizes,
                          const int64_t *strides, int64_t offset,
@@ -262,6 +280,7 @@ la_status la_tensor_view_as(la_tensor *base, la_dtype dtype, int ndim,
                             int64_t offset, la_tensor **out)
 {
     LA_OWNED t = NULL;
+    LA_TRY(ready(base));
     if (base->dtype >= LA_NDTYPES)
         return la_error(LA_ESTATE, "tensor has no dtype yet");
     if (!base->storage && !(base->flags & LA_F_ZERO))
@@ -282,6 +301,7 @@ la_status la_tensor_view_as(la_tensor *base, la_dtype dtype, int ndim,
 la_status la_tensor_alias(la_tensor *src, bool fixed, la_tensor **out)
 {
     la_tensor *t;
+    LA_TRY(ready(src));
     LA_TRY(header_new(src->device, src->dtype, src->ndim, la_sizes(src),
                       la_strides(src), &t));
     t->offset = src->offset;
@@ -404,6 +424,7 @@ la_status la_tensor_resize(la_tensor *t, int ndim, const int64_t *sizes)
 la_status la_tensor_set(la_tensor *t, const la_tensor *src)
 {
     la_plan plan;
+    LA_TRY(ready(src));
     LA_TRY(check_not_fixed(t));
     LA_TRY(la_plan_make(&plan, src->ndim, la_sizes(src), la_strides(src)));
     commit_unnamed(&plan, t);

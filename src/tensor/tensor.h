@@ -51,6 +51,7 @@ enum {
     LA_F_REQUIRES_GRAD = 1 << 8,    /* leaf flag or has a grad_fn */
     LA_F_FIXED_GEOMETRY = 1 << 9,   /* detached: no metadata change */
     LA_F_INLINE_BLOCK = 1 << 10,    /* the header lies in a storage's block */
+    LA_F_DEFERRED = 1 << 11,        /* a recorded step: no storage (src/fuse) */
     LA_F_LAYOUT = LA_F_CONTIGUOUS | LA_F_CHANNELS_LAST
                 | LA_F_CHANNELS_LAST_3D | LA_F_DENSE
 };
@@ -137,6 +138,8 @@ static inline void la_tensor_drop(la_tensor **slot)
 /* A local that is released when its scope ends. */
 #define LA_OWNED __attribute__((cleanup(la_tensor_drop))) la_tensor *
 
+/* src/fuse sets this once: computes the value of a deferred tensor. */
+extern la_status (*la_deferred_value)(la_tensor *);
 /* src/grad sets this once: frees a dying tensor's grad_meta. */
 extern void (*la_grad_meta_free)(struct la_grad_meta *);
 
@@ -153,6 +156,10 @@ la_status la_tensor_empty_on(la_device, int ndim, const int64_t *sizes,
 la_status la_tensor_from_scalar(const la_scalar *s, la_tensor **out);
 /* A tensor without storage or dtype, shape {0}. */
 la_status la_tensor_new(la_tensor **out);
+/* On the CPU, flagged LA_F_DEFERRED: geometry and dtype without storage, for a
+** value that is computed later. 'strides' must be those of a dense tensor. */
+la_status la_tensor_deferred(int ndim, const int64_t *sizes,
+                             const int64_t *strides, la_dtype, la_tensor **out);
 /* Share 'base's storage with a geometry of its own. Bounds are checked against
 ** the storage. Bits (conj, neg) are inherited; records base's root as root. */
 la_status la_tensor_view(la_tensor *base, int ndim, const int64_t *sizes,
@@ -181,7 +188,8 @@ la_status la_tensor_wrap(void *data, la_dtype, int ndim, const int64_t *sizes,
 ** look at the storage: see la_tensor_check_bounds. */
 la_status la_tensor_set_geometry(la_tensor *t, int ndim, const int64_t *sizes,
                                  const int64_t *strides);
-/* LA_ESHAPE unless every element lies inside the storage. */
+/* LA_ESHAPE unless every element lies inside the storage. A deferred tensor
+** gets its value now, or LA_ESTATE says why it has none. */
 la_status la_tensor_check_bounds(const la_tensor *t);
 /* The same question before there is a tensor. */
 la_status la_extent_check(int ndim, const int64_t *sizes,

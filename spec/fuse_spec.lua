@@ -1,0 +1,316 @@
+-- la.fuse: the same bits as without it, whatever the chain; what is not
+-- returned has no value; errors and writes in between leave nothing behind.
+local la = require "lunarray"
+
+local function bits(x) return x:contiguous():tostring_raw() end
+
+local function refused(text, f, ...)
+  local ok, message = pcall(f, ...)
+  assert.is_false(ok)
+  assert.truthy(tostring(message):find(text, 1, true),
+    tostring(message) .. " lacks " .. text)
+end
+
+-- Both ways; every result must agree in dtype, strides and bits.
+local function same(f, ...)
+  local plain, fused = table.pack(f(...)), table.pack(la.fuse(f)(...))
+  assert.same(plain.n, fused.n)
+  for k = 1, plain.n do
+    assert.same(plain[k].dtype, fused[k].dtype)
+    assert.same(plain[k]:stride(), fused[k]:stride())
+    assert.same(bits(plain[k]), bits(fused[k]), "result " .. k)
+  end
+end
+
+local function sample(dtype, shape, seed)
+  local g = la.Generator(seed)
+  local x = la.rand(shape, {generator = g, dtype = "float64"}) * 6 - 3
+  if dtype == "bool" then return x:gt(0) end
+  if dtype:find "^uint" then x = x:abs() + 1 end
+  if dtype:find "complex" then
+    return la.complex(x, x:flip(1) + 0.5):to(dtype)
+  end
+  return x:to(dtype)
+end
+
+local unary = {
+  function(x) return x:tanh() end, function(x) return x:neg() end,
+  function(x) return x:abs() end, function(x) return x * 1.5 end,
+  function(x) return 2 - x end, function(x) return x:sigmoid() end,
+  function(x) return x:clamp(-1, 1) end, function(x) return x:relu() end,
+  function(x) return x:sqrt() end, function(x) return x:gelu() end,
+}
+local binary = {
+  function(x, y) return x + y end, function(x, y) return x * y end,
+  function(x, y) return x - y end, function(x, y) return x / y end,
+  function(x, y) return x:maximum(y) end,
+  function(x, y) return la.where(x:gt(y), x, y * 2) end,
+  function(x, y) return x:add(y, {alpha = 3}) end,
+  function(x, y) return la.where(x:lt(0):logical_or(y:gt(1)), y, x) end,
+}
+
+-- A chain drawn from a seed: each step takes earlier values.
+local function chain(seed, steps)
+  return function(...)
+    local state = seed
+    local function draw(n)
+      state = (state * 1103515245 + 12345) % 2147483648
+      return state // 65536 % n + 1
+    end
+    local values = {...}
+    for _ = 1, steps do
+      local x = values[draw(#values)]
+      if draw(2) == 1 then
+        values[#values + 1] = unary[draw(#unary)](x)
+      else
+        values[#values + 1] = binary[draw(#binary)](x, values[draw(#values)])
+      end
+    end
+    return values[#values], values[#values - 1]
+  end
+end
+
+describe("fuse", function()
+  it("gives the bits of the same calls one by one", function()
+    for seed = 1, 60 do
+      for _, dtype in ipairs{"float32", "float64", "bfloat16", "float16"} do
+        local a, b = sample(dtype, {7, 33}, seed), sample(dtype, {7, 33}, -seed)
+        same(chain(seed, 3 + seed % 20), a, b)
+      end
+    end
+  end)
+
+  it("cuts and joins blocks of every length", function()
+    local f = function(x, y) return (x * y + 1.5):exp() - x, x:gt(y) end
+    for _, n in ipairs{1, 2, 63, 64, 65, 1023, 2047, 2048, 2049, 70001} do
+      same(f, sample("float32", {n}, n), sample("float32", {n}, n + 1))
+    end
+  end)
+
+  it("broadcasts, and keeps the order of memory", function()
+    local f = function(x, y, z) return (x + y) * z - y, (x + y):lt(z) end
+    local m = sample("float32", {37, 53}, 1)
+    same(f, m, sample("float32", {53}, 2), sample("float32", {37, 1}, 3))
+    same(f, sample("float32", {37, 1}, 3), sample("float32", {53}, 2), m)
+    same(f, m, m:t():contiguous():t(), m)
+    same(f, m:t(), sample("float32", {53, 37}, 4), m:t())
+    same(f, m:slice(2, 1, 52, 2), m:slice(2, 1, 52, 2), m:slice(2, 2, 53, 2))
+    local image = la.rand(2, 3, 5, 7):contiguous("channels_last")
+    same(f, image, image * 2, la.rand(3, 1, 1))
+    same(f, image, la.rand(2, 3, 5, 7), image)
+    same(f, la.tensor(2.0), la.tensor(3.0), la.tensor(4.0))
+    same(f, la.rand(0, 3), la.rand(3), la.rand(0, 1))
+    same(f, la.rand(3, 1, 4):expand(3, 5, 4), la.rand(5, 4), la.rand(4))
+  end)
+
+  it("takes mixed dtypes, numbers and masks as they come", function()
+    local f = function(x, y)
+      local mask = x:gt(0):logical_and(y:ne(1))
+      return la.where(mask, x * 2, x) + y, mask:logical_not(), y * y
+    end
+    for _, a in ipairs{"float32", "int64", "uint8", "bool", "complex64"} do
+      for _, b in ipairs{"float32", "int32", "bool"} do
+        if a ~= "complex64" then
+          same(f, sample(a, {40}, 1), sample(b, {40}, 2))
+        end
+      end
+    end
+    same(function(x, y) return (x * y + x) / 2, x * x end,
+      sample("complex64", {40}, 1), sample("complex64", {40}, 2))
+    same(function(x) return (x + 1) // 2, x % 3, (x + 1) & 3 end,
+      sample("int32", {40}, 1))
+  end)
+
+  it("goes past what one pass can hold", function()
+    local many = {}
+    for k = 1, 20 do many[k] = sample("float32", {100}, k) end
+    same(function(...)
+      local sum, product = 0, 1
+      for _, x in ipairs{...} do sum, product = sum + x, product * (x + 2) end
+      return sum, product, sum * product
+    end, table.unpack(many))
+    same(function(x)
+      local y = x
+      for k = 1, 200 do y = y * 0.99 + k * 0.001 end
+      return y
+    end, many[1])
+    same(function(...)
+      local list = {...}
+      local results = {}
+      for k = 1, 12 do results[k] = list[k] * list[k + 1] + list[20] end
+      return table.unpack(results)
+    end, table.unpack(many))
+  end)
+
+  it("computes what other operations need on the way", function()
+    same(function(x)
+      local e = (x - x:amax(2, true)):exp()
+      return e / e:sum(2, true)
+    end, sample("float32", {9, 31}, 1))
+    same(function(x)
+      local y = x * 2
+      local z = y:view(-1) + 1
+      return y, z, y:t() * 3, la.cat({y, y + 1})
+    end, sample("float32", {4, 6}, 1))
+    local g = la.fuse(function(x)
+      local y = x * 2
+      if y:item(1) > 1 then return y + 1, y:totable()[2], tostring(y) end
+      return y - 1
+    end)
+    local r, second, text = g(la.tensor{1.0, 3.0})
+    assert.same({3.0, 7.0}, r:totable())
+    assert.same(6.0, second)
+    assert.truthy(text:find("6", 1, true))
+  end)
+
+  it("sees writes in the order in which they are made", function()
+    local function f(x, out)
+      local a = x * 2
+      local before = a + x
+      x:add_(1)
+      local after = a + x
+      a:mul_(10)
+      la.mul(x, 3, {out = out})
+      local view = x[{{1, 2}}]
+      local doubled = view * 2
+      view:zero_()
+      return before, after, a, after * a, out + 1, doubled, x + 0
+    end
+    local x, y = la.rand(5), la.rand(5)
+    local x2, y2 = x:clone(), y:clone()
+    local plain, fused = {f(x, y)}, {la.fuse(f)(x2, y2)}
+    for k = 1, 7 do assert.same(bits(plain[k]), bits(fused[k]), k) end
+    assert.is_true(x == x2 and y == y2)
+  end)
+
+  it("resizes and frees what steps read only after they ran", function()
+    local x = la.rand(8)
+    local expected = bits(x * 2)
+    local r = la.fuse(function(t)
+      local y = t * 2
+      t:resize_(2)
+      return y
+    end)(x)
+    assert.same(expected, bits(r))
+    r = la.fuse(function(t)
+      local y = t * 3
+      t:free()
+      return y
+    end)(la.ones(3))
+    assert.same({3.0, 3.0, 3.0}, r:totable())
+  end)
+
+  it("finds tensors in returned tables", function()
+    local r = la.fuse(function(x)
+      return {sum = x + x, deeper = {x * 3}, again = x}
+    end)(la.ones(2))
+    assert.same({2.0, 2.0}, r.sum:totable())
+    assert.same({3.0, 3.0}, r.deeper[1]:totable())
+  end)
+
+  it("says so when a step outlives the function", function()
+    local kept
+    la.fuse(function(x)
+      kept = x * 2
+      return kept + 1
+    end)(la.ones(3))
+    local text = "return it from the function"
+    refused(text, function() return kept + 1 end)
+    refused(text, function() return kept:sum() end)
+    refused(text, function() kept:add_(1) end)
+    refused(text, function() return la.add(kept, 1, {out = kept}) end)
+    refused(text, kept.totable, kept)
+    refused(text, kept.view, kept, 3, 1)
+    refused(text, kept.data_ptr, kept)
+    refused(text, kept.tostring_raw, kept)
+    refused(text, tostring, kept)
+    refused(text, kept.item, kept, 1)
+    assert.same(3, #kept)
+    assert.same("float32", kept.dtype)
+    kept:free()
+  end)
+
+  it("nests, and recovers from errors", function()
+    local inner = la.fuse(function(x) return x * 2 + 1 end)
+    same(function(x) return inner(x) - inner(x + 1) end, la.rand(10))
+    local used = la.memory()
+    local fails = la.fuse(function(x)
+      local _ = inner(x) * 3
+      error({code = 7})
+    end)
+    local ok, e = pcall(fails, la.rand(1000))
+    assert.is_false(ok)
+    assert.same(7, e.code)
+    refused("must match the size", la.fuse(function(x)
+      return x * 2 + la.ones(3)
+    end), la.ones(4))
+    refused("yield", function()
+      local co = coroutine.wrap(la.fuse(function(x) coroutine.yield(x + 1) end))
+      co(la.ones(2))
+    end)
+    collectgarbage()
+    collectgarbage()
+    assert.is_true(la.memory() <= used)
+    assert.same({3.0}, inner(la.ones(1)):totable())
+    refused("function expected, got no value", la.fuse)
+    refused("function expected, got number", la.fuse, 3)
+  end)
+
+  it("records gradients as without it", function()
+    local function f(x, w) return ((x * w + 1):tanh() * 2):sum() end
+    local x = la.rand(20)
+    local w1 = la.rand(20):requires_grad_()
+    local w2 = w1:detach():clone():requires_grad_()
+    f(x, w1):backward()
+    la.fuse(f)(x, w2):backward()
+    assert.same(bits(w1.grad), bits(w2.grad))
+    la.no_grad(function() same(f, x, w1) end)
+    local step = la.fuse(function(v, w)
+      local seed = v * 2
+      ((v * w):tanh()):backward(seed)
+      return v + 1
+    end)
+    w1.grad, w2.grad = nil, nil
+    step(x, w1);
+    ((x * w2):tanh()):backward(x * 2)
+    assert.same(bits(w1.grad), bits(w2.grad))
+    local Twice = la.Function{
+      forward = function(ctx, v)
+        ctx:save_for_backward(v)
+        return v * 2 + 1
+      end,
+      backward = function(_, g) return g * 2 end,
+    }
+    w1.grad = nil
+    la.fuse(function(w) return Twice(w) * 3 end)(w1):sum():backward()
+    assert.same(6.0, w1.grad:item(1))
+    same(function(v) return Twice(v * 2) end, x)
+  end)
+
+  it("gives the same bits on any number of threads", function()
+    local before = la.get_num_threads()
+    local f = la.fuse(function(x, y) return (x * y):sin() + x, x:gt(y) end)
+    local x, y = la.rand(300000), la.rand(300000)
+    la.set_num_threads(1)
+    local a, b = f(x, y)
+    la.set_num_threads(4)
+    local c, d = f(x, y)
+    la.set_num_threads(before)
+    assert.same(bits(a), bits(c))
+    assert.same(bits(b), bits(d))
+  end)
+
+  it("leaves the dead alone: memory for results only", function()
+    local x = la.rand(1000000)
+    local f = la.fuse(function(t)
+      for _ = 1, 10 do t = t * 1.01 + 0.5 end
+      return t
+    end)
+    f(x)
+    collectgarbage()
+    local used = la.memory()
+    local _ = f(x)
+    local now = la.memory()
+    assert.is_true(now - used < 4000000 + 300000)
+  end)
+end)

@@ -1,0 +1,39 @@
+/*
+** Fusing: chains of element-wise operations that run block by block.
+**
+** While a recording is open on a context, element-wise calls are written down
+** instead of run; their results are deferred tensors (LA_F_DEFERRED): dtype
+** and geometry, no storage. A value is computed when something needs it: an
+** operation that can't be recorded, a write to what a step reads, the end of
+** the recording. Then all steps behind it run together over blocks that stay
+** in the first cache, with one pass over memory: the loops are those of the
+** operations themselves, so every bit is what it would have been.
+**
+** What is never asked for is never computed. A deferred tensor that outlives
+** its recording has no value: using it is an error that says so.
+**
+** A step is recorded when its inputs have one dtype and its result the shape
+** and memory order of the steps before; everything else runs as always, on
+** computed values. So a recording never changes a result, only its cost.
+*/
+#ifndef LA_FUSE_FUSE_H
+#define LA_FUSE_FUSE_H
+
+#include "tensor/tensor.h"
+
+typedef struct la_fuse la_fuse;
+
+/* Is a recording open on the current context? */
+bool la_fuse_is_open(void);
+/* Open one on the current context, which has none. LA_ENOMEM. */
+la_status la_fuse_open(void);
+/* Compute the value of a deferred tensor; nothing to do for others. LA_ESTATE
+** for one whose recording has ended; LA_ENOMEM, LA_EINTR. */
+la_status la_fuse_value(la_tensor *t);
+/* Compute the deferred ones among n tensors (NULL entries are skipped), with as
+** few passes as there can be. */
+la_status la_fuse_values(int n, la_tensor *const *tensors);
+/* End the recording; what was not computed never will be. */
+void la_fuse_close(void);
+
+#endif

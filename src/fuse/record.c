@@ -1,0 +1,355 @@
+/*
+** Recording: the dispatcher's kernel of the Fuse key.
+**
+** Three things happen to a call while a recording is open. It becomes a step;
+** or the deferred tensors that it needs get their values and it runs as always;
+** and before anything is written, steps that read that memory are computed.
+*/
+#include "base/context.h"
+#include "base/memory.h"
+#include "fuse/internal.h"
+#include "tensor/scalar.h"
+#include "tensor/shape.h"
+
+static la_status fuse_call(la_frame *f);
+
+bool la_fuse_is_open(void) { return la_ctx()->fuse != NULL; }
+
+la_status la_fuse_open(void)
+{
+    la_context *c = la_ctx();
+    la_fuse *z = la_mem_alloc(sizeof *z);
+    if (!z) return LA_ENOMEM;
+    z->nsteps = z->ninputs = 0;
+    c->fuse = z;
+    c->included_keys |= 1u << LA_KEY_FUSE;
+    la_fuse_kernel = fuse_call;
+    la_deferred_value = la_fuse_value;
+    return LA_OK;
+}
+
+/* ---- values ---- */
+
+static int step_of(const la_fuse *z, const la_tensor *t)
+{
+    for (int i = z->nsteps - 1; i >= 0; i--)
+        if (z->steps[i].tensor == t) return i;
+    return -1;
+}
+
+static la_status no_value(void)
+{
+    return la_error(LA_ESTATE, "the tensor is a step inside a fused function "
+        "that has ended: return it from the function to keep its value");
+}
+
+la_status la_fuse_values(int n, la_tensor *const *tensors)
+{
+    la_fuse *z = la_ctx()->fuse;
+    la_fuse_set wanted = 0;
+    for (int k = 0; k < n; k++) {
+        if (!tensors[k] || !(tensors[k]->flags & LA_F_DEFERRED)) continue;
+        int i = z ? step_of(z, tensors[k]) : -1;
+        if (i < 0) return no_value();
+        wanted |= (la_fuse_set)1 << i;
+    }
+    return wanted ? la_fuse_run(z, wanted) : LA_OK;
+}
+
+la_status la_fuse_value(la_tensor *t) { return la_fuse_values(1, &t); }
+
+static void forget(la_fuse *z)
+{
+    for (int i = 0; i < z->nsteps; i++) la_tensor_release(z->steps[i].tensor);
+    for (int i = 0; i < z->ninputs; i++) la_tensor_release(z->inputs[i]);
+    z->nsteps = z->ninputs = 0;
+}
+
+void la_fuse_close(void)
+{
+    la_context *c = la_ctx();
+    la_fuse *z = c->fuse;
+    if (!z) return;
+    c->fuse = NULL;
+    c->included_keys &= ~(1u << LA_KEY_FUSE);
+    forget(z);
+    la_mem_free(z, sizeof *z);
+}
+
+/* No room for more: whatever somebody holds gets its value, the rest goes. */
+static la_status start_anew(la_fuse *z)
+{
+    la_fuse_set held = 0;
+    for (int i = 0; i < z->nsteps; i++) {
+        const la_fuse_step *s = &z->steps[i];
+        if (la_fuse_is_pending(s) && atomic_load(&s->tensor->refs) > 1)
+            held |= (la_fuse_set)1 << i;
+    }
+    if (held) LA_TRY(la_fuse_run(z, held));
+    forget(z);
+    return LA_OK;
+}
+
+/* ---- what can be a step ---- */
+
+static int category(la_dtype d)
+{
+    switch (la_dtype_kind(d)) {
+    case 'b': return 0;
+    case 'f': return 2;
+    case 'c': return 3;
+    default: return 1;
+    }
+}
+
+static bool is_simple(const la_tensor *t)
+{
+    return t->device == LA_CPU && !t->names && t->dtype != LA_UNDEFINED
+        && !(t->flags & (LA_F_CONJ | LA_F_NEG | LA_F_ZERO));
+}
+
+/* The dtype that the loop computes in: that of all inputs but the mask, if they
+** have one and numbers adapt to it. LA_UNDEFINED otherwise. */
+static la_dtype common_dtype(const la_frame *f, const la_family *family)
+{
+    la_dtype d = LA_UNDEFINED;
+    for (int k = family->nraw; k < family->ninputs; k++) {
+        const la_tensor *t = la_arg(f, k);
+        if (t->flags & LA_F_WRAPPED) continue;
+        if (d != LA_UNDEFINED && t->dtype != d) return LA_UNDEFINED;
+        d = (la_dtype)t->dtype;
+    }
+    for (int k = family->nraw; k < family->ninputs && d != LA_UNDEFINED; k++) {
+        const la_tensor *t = la_arg(f, k);
+        if ((t->flags & LA_F_WRAPPED)
+            && category((la_dtype)t->dtype) > category(d)) return LA_UNDEFINED;
+    }
+    for (int k = 0; k < family->nraw; k++)
+        if (la_arg(f, k)->dtype != LA_BOOL) return LA_UNDEFINED;
+    if (family->nraw || d == LA_UNDEFINED) return d;
+    return family->fast >> category(d) & 1 ? d : LA_UNDEFINED;
+}
+
+static bool is_recordable(const la_frame *f)
+{
+    const la_family *family = f->op->family;
+    if (f->form != LA_FUNCTIONAL || !family || (f->op->forms & LA_MUTATES)
+        || family->impl != la_pointwise_impl
+        || family->ninputs > LA_FUSE_SOURCES
+        || !(family->fast || f->op->id == LA_OP_where))
+        return false;
+    for (int k = 0; k < family->ninputs; k++) {
+        const la_tensor *t = la_arg(f, k);
+        if (!t || !is_simple(t)) return false;
+        if ((t->flags & LA_F_REQUIRES_GRAD) && !la_ctx()->no_grad) return false;
+    }
+    return true;
+}
+
+/* ---- geometry ---- */
+
+static bool same_dims(int n, const int64_t *a, const int64_t *b)
+{
+    return memcmp(a, b, (size_t)n * sizeof(*a)) == 0;
+}
+
+static bool broadcast_inputs(const la_frame *f, int n, la_shape *shape)
+{
+    *shape = (la_shape){.ndim = 0};
+    for (int k = 0; k < n; k++) {
+        la_shape s = la_shape_of(la_arg(f, k));
+        int more = s.ndim - shape->ndim;
+        if (more > 0) {
+            memmove(shape->sizes + more, shape->sizes,
+                    sizeof(int64_t) * (size_t)shape->ndim);
+            for (int d = 0; d < more; d++) shape->sizes[d] = 1;
+            shape->ndim = s.ndim;
+        }
+        int64_t *at = shape->sizes + shape->ndim - s.ndim;
+        for (int d = 0; d < s.ndim; d++) {
+            if (s.sizes[d] == 1 || s.sizes[d] == at[d]) continue;
+            if (at[d] != 1) return false;    /* the error is the operation's */
+            at[d] = s.sizes[d];
+        }
+    }
+    return true;
+}
+
+/* The result's strides where they are plain to see: inputs of the full shape
+** are contiguous, or dense in one order; the iterator's rule for the rest is
+** not repeated here. */
+static bool result_strides(const la_frame *f, int n, const la_shape *shape,
+                           int64_t *strides)
+{
+    bool any = false;
+    la_contiguous_strides(shape->ndim, shape->sizes, strides);
+    for (int k = 0; k < n; k++) {
+        const la_tensor *t = la_arg(f, k);
+        if (t->flags & LA_F_WRAPPED) continue;
+        bool full = t->ndim == shape->ndim
+            && same_dims(t->ndim, la_sizes(t), shape->sizes);
+        if (!full || la_is_contiguous(t)) {
+            if (any && full && !same_dims(t->ndim, la_strides(t), strides))
+                return false;
+            any |= full;
+            if (!full && !la_is_contiguous(t)) return false;
+            continue;
+        }
+        if (!(t->flags & LA_F_DENSE)) return false;
+        if (any && !same_dims(t->ndim, la_strides(t), strides)) return false;
+        memcpy(strides, la_strides(t), sizeof(int64_t) * (size_t)t->ndim);
+        any = true;
+    }
+    return true;
+}
+
+/* Steps of one program share shape and memory order. */
+static bool fits_program(const la_fuse *z, const la_shape *shape,
+                         const int64_t *strides)
+{
+    if (z->nsteps == 0) return true;
+    const la_tensor *t = z->steps[0].tensor;
+    return t->ndim == shape->ndim
+        && same_dims(t->ndim, la_sizes(t), shape->sizes)
+        && same_dims(t->ndim, la_strides(t), strides);
+}
+
+/* Does anything wait that somebody could ask for? */
+static bool has_pending(const la_fuse *z)
+{
+    for (int i = 0; i < z->nsteps; i++)
+        if (la_fuse_is_pending(&z->steps[i])) return true;
+    return false;
+}
+
+/* ---- a step ---- */
+
+static int input_of(la_fuse *z, la_tensor *t)
+{
+    for (int i = 0; i < z->ninputs; i++)
+        if (z->inputs[i] == t) return i;
+    z->inputs[z->ninputs] = la_tensor_retain(t);
+    return z->ninputs++;
+}
+
+static void take_source(la_fuse *z, la_fuse_source *from, la_tensor *t,
+                        la_dtype dtype)
+{
+    int i = step_of(z, t);
+    if (i >= 0) {
+        from->kind = LA_FROM_STEP;
+        from->index = i;
+    } else if (t->flags & LA_F_WRAPPED) {
+        la_scalar s = la_scalar_load((la_dtype)t->dtype, la_data(t));
+        from->kind = LA_FROM_NUMBER;
+        la_scalar_cast(&s, dtype, from->number);
+    } else {
+        from->kind = LA_FROM_INPUT;
+        from->index = input_of(z, t);
+    }
+}
+
+/* Write the call down as a step, if it can be one of this program. */
+static la_status record(la_fuse *z, la_frame *f, bool *done)
+{
+    const la_family *family = f->op->family;
+    la_shape shape;
+    int64_t strides[LA_MAX_DIMS], numel;
+    la_tensor *t;
+    la_fuse_step *s;
+    int n = family->ninputs;
+    *done = false;
+    la_dtype dtype = common_dtype(f, family);
+    if (dtype == LA_UNDEFINED || !broadcast_inputs(f, n, &shape)
+        || !result_strides(f, n, &shape, strides)
+        || la_numel(shape.ndim, shape.sizes, &numel) || numel == 0)
+        return LA_OK;
+    if (z->nsteps == LA_FUSE_STEPS || z->ninputs > LA_FUSE_INPUTS - n)
+        LA_TRY(start_anew(z));
+    if (!fits_program(z, &shape, strides)) {
+        if (has_pending(z)) return LA_OK;
+        forget(z);
+    }
+    s = &z->steps[z->nsteps];
+    LA_TRY(la_pointwise_plan(f, dtype, &s->plan));
+    la_dtype result = family->result != LA_UNDEFINED ? family->result : dtype;
+    LA_TRY(la_tensor_deferred(shape.ndim, shape.sizes, strides, result, &t));
+    s->nsources = n;
+    for (int k = 0; k < n; k++)
+        take_source(z, &s->from[k], la_arg(f, k),
+                    k < family->nraw ? LA_BOOL : dtype);
+    s->tensor = la_tensor_retain(t);
+    z->nsteps++;
+    la_set_result(f, 0, t);
+    *done = true;
+    return LA_OK;
+}
+
+/* ---- calls that run ---- */
+
+/* Values for the deferred tensors of a call; a few at a time. */
+static la_status values_of_args(const la_frame *f)
+{
+    la_tensor *list[LA_MAX_ARGS + LA_MAX_RESULTS];
+    int n = 0;
+    for (int k = 0; k < f->nargs; k++) {
+        const la_value *v = &f->args[k];
+        if (v->tag == LA_VTENSOR) list[n++] = v->tensor;
+        if (v->tag != LA_VTENSORS) continue;
+        for (int64_t i = 0; i < v->tensors.n; i++)
+            if (v->tensors.list[i]) LA_TRY(la_fuse_value(v->tensors.list[i]));
+    }
+    for (int k = 0; k < LA_MAX_RESULTS; k++) list[n++] = f->outs[k];
+    return la_fuse_values(n, list);
+}
+
+static bool is_written(const la_frame *f, const la_tensor *t)
+{
+    for (int k = 0; k < LA_MAX_RESULTS; k++)
+        if (f->outs[k] && f->outs[k]->storage == t->storage) return true;
+    return f->args[0].tag == LA_VTENSOR && (f->op->forms & LA_MUTATES)
+        && f->args[0].tensor->storage == t->storage;
+}
+
+/* Steps that read what the call writes must have run before. */
+static la_status values_of_readers(la_fuse *z, const la_frame *f)
+{
+    la_fuse_set readers = 0;
+    for (int i = 0; i < z->nsteps; i++) {
+        const la_fuse_step *s = &z->steps[i];
+        for (int k = 0; la_fuse_is_pending(s) && k < s->nsources; k++) {
+            const la_fuse_source *from = &s->from[k];
+            const la_tensor *t = from->kind == LA_FROM_INPUT
+                ? z->inputs[from->index] : from->kind == LA_FROM_STEP
+                ? z->steps[from->index].tensor : NULL;
+            if (t && t->storage && is_written(f, t))
+                readers |= (la_fuse_set)1 << i;
+        }
+    }
+    return readers ? la_fuse_run(z, readers) : LA_OK;
+}
+
+static bool writes(const la_frame *f)
+{
+    return f->form != LA_FUNCTIONAL || (f->op->forms & LA_MUTATES);
+}
+
+static la_status fuse_call(la_frame *f)
+{
+    la_context *c = la_ctx();
+    la_fuse *z = c->fuse;
+    bool done = false;
+    if (is_recordable(f)) {
+        const la_family *family = f->op->family;
+        if (family->check) LA_TRY(family->check(f));
+        LA_TRY(record(z, f, &done));
+        if (done) return LA_OK;
+    }
+    LA_TRY(values_of_args(f));
+    if (writes(f)) LA_TRY(values_of_readers(z, f));
+    uint32_t before = c->excluded_keys;
+    c->excluded_keys |= 1u << LA_KEY_FUSE;
+    la_status status = la_dispatch(f);
+    c->excluded_keys = before;
+    return status;
+}

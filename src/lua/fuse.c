@@ -1,0 +1,97 @@
+/*
+** la.fuse(f): a function that runs f with its element-wise operations recorded,
+** and computes what f returns in one pass over memory (src/fuse).
+*/
+#include "fuse/fuse.h"
+#include "lua/face.h"
+
+/* Tensors in returned tables count, tables in them too, to this depth. */
+#define MAX_DEPTH 4
+#define MAX_WANTED 64        /* no more steps are pending than that */
+
+typedef struct wanted {
+    int n;
+    la_tensor *list[MAX_WANTED];    /* borrowed from their handles */
+} wanted;
+
+static void want(wanted *w, la_tensor *t)
+{
+    if (!t || !(t->flags & LA_F_DEFERRED)) return;
+    for (int i = 0; i < w->n; i++)
+        if (w->list[i] == t) return;
+    if (w->n < MAX_WANTED) w->list[w->n++] = t;
+}
+
+/* The value at the top of the stack. Raises nothing, runs no Lua code. */
+static void want_value(lua_State *L, wanted *w, int depth)
+{
+    la_handle *h = la_to_handle(L, -1);
+    if (h) want(w, h->tensor);
+    if (depth == MAX_DEPTH || lua_type(L, -1) != LUA_TTABLE) return;
+    lua_pushnil(L);
+    while (lua_next(L, -2)) {
+        want_value(L, w, depth + 1);
+        lua_pop(L, 1);
+    }
+}
+
+static la_status finish(lua_State *L, la_state *s)
+{
+    wanted w = {0};
+    for (int i = 1; i <= lua_gettop(L); i++) {
+        lua_pushvalue(L, i);
+        want_value(L, &w, 0);
+        lua_pop(L, 1);
+    }
+    la_status status = la_fuse_values(w.n, w.list);
+    la_fuse_close();
+    for (int i = 0; !status && i < w.n; i++)    /* handles made without data */
+        s->bytes += (uint64_t)w.list[i]->storage->nbytes;
+    return status;
+}
+
+/* What la.fuse gives; upvalue LA_UP_OWN is f. Inside another fused function it
+** is a part of that one. */
+static int call_fused(lua_State *L)
+{
+    int n = lua_gettop(L);
+    la_state *s = la_enter(L);
+    bool nested = la_fuse_is_open();
+    luaL_checkstack(L, 3 * MAX_DEPTH + 4, "too many arguments");
+    lua_pushvalue(L, lua_upvalueindex(LA_UP_OWN));
+    lua_insert(L, 1);
+    if (nested) {
+        lua_call(L, n, LUA_MULTRET);
+        return lua_gettop(L);
+    }
+    LA_CHECK(L, "fuse", la_fuse_open());
+    int failed = lua_pcall(L, n, LUA_MULTRET, 0);
+    la_enter(L);
+    if (!failed && !lua_checkstack(L, 3 * MAX_DEPTH + 4)) {
+        lua_pushliteral(L, "fuse: too many results");
+        failed = 1;
+    }
+    la_status status = LA_OK;
+    if (failed) la_fuse_close();
+    else status = finish(L, s);
+    if (failed) return lua_error(L);
+    if (status) return la_raise(L, "fuse", status);
+    la_pace(L, s);
+    return lua_gettop(L);
+}
+
+/* la.fuse(f) */
+static int fn_fuse(lua_State *L)
+{
+    bool callable = lua_isfunction(L, 1)
+        || luaL_getmetafield(L, 1, "__call") != LUA_TNIL;
+    if (!callable)
+        return la_raise_arg(L, 1, "fuse", "function expected, got %s",
+                            la_type_text(L, 1));
+    lua_pushvalue(L, 1);
+    la_closure(L, call_fused);
+    return 1;
+}
+
+static const luaL_Reg functions[] = {{"fuse", fn_fuse}, {NULL, NULL}};
+const la_part la_part_fuse = {functions, NULL};
