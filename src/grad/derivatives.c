@@ -19,6 +19,11 @@ static la_tensor *times(la_formula *x, la_tensor *grad, int k)
     return R(mul, grad, s);
 }
 
+static bool is_complex(const la_tensor *t)
+{
+    return t && la_is_complex((la_dtype)t->dtype);
+}
+
 static bool rounds(la_formula *x) { return VAL(2).tag == LA_VSTR; }
 
 /* ---- views ---- */
@@ -141,7 +146,8 @@ void la_grad_bind(void)
         r->nrows = rows[i].fn ? (int)(end - i) : 0;
         r->all = rows[i].all;
         r->all_saves = r->all ? rows[i].saves : 0;
-        r->all_args = r->all ? (uint32_t)rows[i].arg : 0;
+        r->args = r->all ? (uint32_t)rows[i].arg : 0;
+        for (int k = 0; k < r->nrows; k++) r->args |= 1u << r->rows[k].arg;
         r->name = op->name;
         op->grad = r;
     }

@@ -12,9 +12,12 @@
 #include "grad/internal.h"
 #include "tensor/shape.h"
 
+/* The first nodes stand in the list's owner: small graphs allocate nothing. */
+enum { FEW_NODES = 48 };
 typedef struct node_list {
-    la_node **list;
+    la_node **list;         /* 'few', or a block */
     int64_t n, room;
+    la_node *few[FEW_NODES];
 } node_list;
 
 /* State of a node in an outer run, put back when the nested one ends. */
@@ -31,6 +34,7 @@ typedef struct run {
     uint32_t flags;
     node_list nodes;            /* all that are reached; retained by roots */
     node_list ready;            /* a heap, the latest operation on top */
+    node_list last;             /* accumulators that wait for the others */
     stash *stashed;
     int ninputs;
     la_edge *wanted;            /* of the inputs */
@@ -43,24 +47,36 @@ static _Thread_local run *current;
 
 /* ---- lists ---- */
 
-static la_status push(node_list *l, la_node *n)
+static void start_list(node_list *l)
 {
-    if (l->n == l->room) {
-        int64_t room = l->room ? 2 * l->room : 64;
-        la_node **more = la_mem_alloc((size_t)room * sizeof(*more));
-        if (!more) return LA_ENOMEM;
-        if (l->n) memcpy(more, l->list, (size_t)l->n * sizeof(*more));
-        if (l->list) la_mem_free(l->list, (size_t)l->room * sizeof(*more));
-        l->list = more;
-        l->room = room;
-    }
-    l->list[l->n++] = n;
-    return LA_OK;
+    l->list = l->few;
+    l->n = 0;
+    l->room = FEW_NODES;
 }
 
 static void free_list(node_list *l)
 {
-    if (l->list) la_mem_free(l->list, (size_t)l->room * sizeof(*l->list));
+    if (l->list != l->few)
+        la_mem_free(l->list, (size_t)l->room * sizeof(*l->list));
+}
+
+static la_status grow(node_list *l)
+{
+    int64_t room = 4 * l->room;
+    la_node **more = la_mem_alloc((size_t)room * sizeof(*more));
+    if (!more) return LA_ENOMEM;
+    memcpy(more, l->list, (size_t)l->n * sizeof(*more));
+    free_list(l);
+    l->list = more;
+    l->room = room;
+    return LA_OK;
+}
+
+static la_status push(node_list *l, la_node *n)
+{
+    if (l->n == l->room) LA_TRY(grow(l));
+    l->list[l->n++] = n;
+    return LA_OK;
 }
 
 static void swap(node_list *l, int64_t i, int64_t j)
@@ -163,8 +179,9 @@ static bool is_wanted(const run *r, const la_node *n)
 ** order in which parents stand before children is walked backwards. */
 static la_status mark_needed(run *r)
 {
-    node_list order = {NULL, 0, 0};
+    node_list order;
     la_status status = LA_OK;
+    start_list(&order);
     for (int64_t i = 0; i < r->nodes.n && !status; i++)
         if (r->nodes.list[i]->waiting == 0)
             status = push(&order, r->nodes.list[i]);
@@ -388,6 +405,14 @@ static la_status run_node(run *r, la_node *n)
     return status;
 }
 
+static bool may_wait(const run *r, la_node *n)
+{
+    return la_is_accumulator(n) && n->needed && r->ninputs < 0
+        && la_accumulator_waits(n);
+}
+
+/* A first gradient that others hold, too, waits until they are done: then it
+** need not be copied. */
 static la_status run_all(run *r)
 {
     for (int64_t i = 0; i < r->nodes.n; i++)
@@ -395,8 +420,11 @@ static la_status run_all(run *r)
             LA_TRY(heap_push(&r->ready, r->nodes.list[i]));
     while (r->ready.n > 0) {
         if (la_interrupted()) return la_error(LA_EINTR, "interrupted");
-        LA_TRY(run_node(r, heap_pop(&r->ready)));
+        la_node *n = heap_pop(&r->ready);
+        LA_TRY(may_wait(r, n) ? push(&r->last, n) : run_node(r, n));
     }
+    for (int64_t i = 0; i < r->last.n; i++)
+        LA_TRY(run_node(r, r->last.list[i]));
     return LA_OK;
 }
 
@@ -467,6 +495,7 @@ static void end_run(run *r)
     restore_stashed(r);
     free_list(&r->nodes);
     free_list(&r->ready);
+    free_list(&r->last);
 }
 
 static la_status want_inputs(run *r, int n, la_tensor **inputs)
@@ -517,14 +546,22 @@ la_status la_backward(int nroots, la_tensor **roots, la_tensor **seeds,
                         "100 deep");
     if (flags & LA_BW_CREATE_GRAPH) flags |= LA_BW_RETAIN_GRAPH;
     int nedges = nroots + ninputs;
-    size_t bytes = (size_t)(nedges > 0 ? nedges : 1) * sizeof(la_edge);
-    la_edge *edges = la_mem_zalloc(bytes);
-    if (!edges) return LA_ENOMEM;
-    run r = {.id = atomic_fetch_add(&next_run, 1), .flags = flags,
-             .ninputs = inputs ? ninputs : -1, .wanted = edges + nroots,
-             .captured = out, .outer = current};
+    la_edge few[FEW] = {{NULL, 0}}, *edges = few;
+    size_t bytes = (size_t)nedges * sizeof(la_edge);
+    if (nedges > FEW && !(edges = la_mem_zalloc(bytes))) return LA_ENOMEM;
+    run r;
+    r.id = atomic_fetch_add(&next_run, 1);
+    r.flags = flags;
+    r.stashed = NULL;
+    r.ninputs = inputs ? ninputs : -1;
+    r.wanted = edges + nroots;
+    r.captured = out;
+    r.outer = current;
     for (int i = 0; i < ninputs && out; i++) out[i] = NULL;
     bool grad = la_set_grad_enabled((flags & LA_BW_CREATE_GRAPH) != 0);
+    start_list(&r.nodes);
+    start_list(&r.ready);
+    start_list(&r.last);
     current = &r;
     la_status status = want_inputs(&r, inputs ? ninputs : 0, inputs);
     if (!status) status = run_graph(&r, nroots, roots, seeds, edges);
@@ -534,7 +571,7 @@ la_status la_backward(int nroots, la_tensor **roots, la_tensor **seeds,
     if (!status) status = check_used(&r);
     for (int i = 0; status && i < ninputs && out; i++) la_tensor_drop(&out[i]);
     for (int i = 0; i < nedges; i++) la_node_release(edges[i].node);
-    la_mem_free(edges, bytes);
+    if (edges != few) la_mem_free(edges, bytes);
     return status;
 }
 

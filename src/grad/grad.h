@@ -6,7 +6,8 @@
 ** look like. Tensors own the node that made them (grad_meta.fn), nodes own the
 ** nodes before them; nothing points forward, so a graph is freed when the last
 ** result goes, without recursion and without allocating. A leaf is reached by
-** an accumulator node, which the leaf knows but does not own.
+** an accumulator node, which the leaf owns; so a gradient with a history, kept
+** in the leaf, makes no cycle.
 **
 ** Formulas (derivatives.def) are calls of operations, so they are recorded and
 ** differentiate again when create_graph is asked for.
@@ -43,10 +44,10 @@ typedef struct la_grad_meta {
     bool retain;            /* retain_grad was called */
     uint8_t creation;       /* la_creation, for views */
     uint32_t version;       /* of the storage when fn was set (views) */
-    la_node *accumulator;   /* borrowed; it clears this when it dies */
+    la_node *accumulator;   /* owned; it only borrows the leaf */
     la_tensor *grad;        /* owned */
     la_hook *hooks;         /* of a leaf */
-    la_tensor *tangent;     /* owned; forward mode */
+    const void *home;       /* the context that recorded it */
 } la_grad_meta;
 
 /* How a view came to be, for the rules on in-place changes. */
@@ -54,20 +55,23 @@ typedef enum la_creation {
     LA_CREATED_PLAIN, LA_CREATED_NO_GRAD, LA_CREATED_MULTI
 } la_creation;
 
-/* A value kept for the formula. A result of the node itself is kept without
+/* A value kept for the formula: an input is the tensor itself, whose history
+** can't change while its version stays. A result of the node is kept without
 ** its history (it would own itself), which is put back when it is read. */
 typedef struct la_saved {
-    la_tensor *data;        /* owned alias or the tensor itself */
-    la_node *fn;            /* owned history of a non-leaf input */
+    la_tensor *data;        /* owned: the tensor, or an alias of a result */
+    la_node *fn;            /* owned: history of a copy, which has none */
     int slot;
     uint32_t version;
     bool is_result;
 } la_saved;
 
 /* What an output looked like: gradients are brought to this form. */
+#define LA_OUTPUT_DIMS 4
 typedef struct la_output_meta {
-    int64_t *sizes;         /* inside the node's block */
+    int64_t *sizes;         /* 'few', or a block of their own */
     uint8_t ndim, dtype, device;
+    int64_t few[LA_OUTPUT_DIMS];
 } la_output_meta;
 
 /* A node of a kind: how it computes and what it owns besides the base part. */

@@ -9,7 +9,8 @@ la_status la_keep_on(la_grad_meta *m);      /* the hook of retain_grad */
 void la_keep_off(la_grad_meta *m);
 bool la_is_accumulator(const la_node *n);
 la_tensor *la_accumulator_leaf(la_node *n);
-void la_forget_leaf(la_node *accumulator);
+void la_forget_leaf(la_node *accumulator, la_hook **hooks);
+bool la_accumulator_waits(la_node *accumulator);
 void la_grad_init_node(void);
 
 /* Nobody else can see the memory of 't': one reference to it and its storage. */
@@ -49,8 +50,18 @@ typedef struct la_grad_rule {
     const la_grad_row *rows;
     int nrows;
     la_status (*all)(la_formula *x, la_tensor **out);
-    uint32_t all_saves, all_args;
+    uint32_t all_saves;
+    uint32_t args;              /* all arguments that have a derivative */
 } la_grad_rule;
+
+/* What is kept when the gradients of 'wanted' will be asked for. */
+static inline uint32_t la_saves_of(const la_grad_rule *r, uint32_t wanted)
+{
+    uint32_t saves = r->all_saves;
+    for (int k = 0; k < r->nrows; k++)
+        if (wanted >> r->rows[k].arg & 1) saves |= r->rows[k].saves;
+    return saves;
+}
 
 void la_grad_bind(void);        /* connects the rows with the operations */
 

@@ -8,7 +8,7 @@
 /* ---- the accumulator of a leaf ---- */
 
 typedef struct accumulator {
-    la_tensor *leaf;        /* owned while the accumulator lives */
+    la_tensor *leaf;        /* borrowed; NULL once it is gone */
 } accumulator;
 
 /* Put 'grad' into leaf.grad. A gradient that nobody else holds is taken as it
@@ -66,18 +66,8 @@ static la_status run_accumulator(la_node *n, la_tensor **grads,
     return accumulate(a->leaf, grads[0]);
 }
 
-static void free_leaf(la_node *n)
-{
-    accumulator *a = la_node_extra(n);
-    la_tensor *leaf = a->leaf;
-    a->leaf = NULL;
-    if (!leaf) return;
-    if (leaf->grad) leaf->grad->accumulator = NULL;
-    la_tensor_release(leaf);
-}
-
 static const la_node_class class_accumulate = {
-    "AccumulateGrad", run_accumulator, NULL, free_leaf
+    "AccumulateGrad", run_accumulator, NULL, NULL
 };
 
 bool la_is_accumulator(const la_node *n)
@@ -90,19 +80,48 @@ la_tensor *la_accumulator_leaf(la_node *n)
     return ((accumulator *)la_node_extra(n))->leaf;
 }
 
-/* A leaf outlives its accumulator, which owns it, except when the leaf's
-** metadata is thrown away. */
-void la_forget_leaf(la_node *n)
+/* The leaf is gone while graphs still lead to it: its hooks go on seeing the
+** gradient, now as hooks of the node. */
+void la_forget_leaf(la_node *n, la_hook **hooks)
 {
     ((accumulator *)la_node_extra(n))->leaf = NULL;
+    if (atomic_load(&n->refs) == 1 || !*hooks) return;
+    la_hook **end = &n->hooks;
+    while (*end) end = &(*end)->next;
+    *end = *hooks;
+    *hooks = NULL;
 }
 
-/* The node is retained by the caller's edge; the leaf only remembers it. */
+/* Whether the gradient at 'n' will be kept as it is once nobody else holds it:
+** then waiting until all others are done saves a copy. */
+bool la_accumulator_waits(la_node *n)
+{
+    const accumulator *a = la_node_extra(n);
+    return a->leaf && a->leaf->grad && !a->leaf->grad->grad && n->grads[0]
+        && !la_grad_enabled() && !la_exclusive(n->grads[0]);
+}
+
+/* set_data may have given the leaf another shape or dtype since. */
+static bool still_fits(const la_node *n, const la_tensor *t)
+{
+    const la_output_meta *o = &n->outputs[0];
+    if (o->ndim != t->ndim || o->dtype != t->dtype) return false;
+    for (int d = 0; d < t->ndim; d++)
+        if (o->sizes[d] != la_sizes(t)[d]) return false;
+    return true;
+}
+
 static la_status accumulator_of(la_tensor *t, la_edge *out)
 {
     la_grad_meta *m;
     LA_TRY(la_meta_of(t, &m));
     out->slot = 0;
+    if (m->accumulator && !still_fits(m->accumulator, t)) {
+        la_hook *none = NULL;
+        la_forget_leaf(m->accumulator, &none);
+        la_node_release(m->accumulator);
+        m->accumulator = NULL;
+    }
     if (m->accumulator) {
         out->node = la_node_retain(m->accumulator);
         return LA_OK;
@@ -115,9 +134,9 @@ static la_status accumulator_of(la_tensor *t, la_edge *out)
         return status;
     }
     n->sequence = UINT64_MAX;       /* leaves run as soon as they can */
-    ((accumulator *)la_node_extra(n))->leaf = la_tensor_retain(t);
+    ((accumulator *)la_node_extra(n))->leaf = t;
     m->accumulator = n;
-    out->node = n;
+    out->node = la_node_retain(n);
     return LA_OK;
 }
 

@@ -76,12 +76,18 @@ void la_hooks_free(la_hook *h)
     }
 }
 
+static void free_sizes(la_output_meta *o)
+{
+    if (o->ndim > LA_OUTPUT_DIMS)
+        la_mem_free(o->sizes, o->ndim * sizeof(int64_t));
+    o->ndim = 0;
+}
+
 static void free_outputs(la_node *n)
 {
     for (int k = 0; k < n->noutputs; k++) {
         la_tensor_drop(&n->grads[k]);
-        la_output_meta *o = &n->outputs[k];
-        if (o->sizes) la_mem_free(o->sizes, o->ndim * sizeof(int64_t));
+        free_sizes(&n->outputs[k]);
     }
     char *outputs = (char *)n->outputs, *block = (char *)n;
     if (outputs >= block && outputs < block + n->bytes) return;
@@ -124,15 +130,13 @@ void la_node_release(la_node *n)
 la_status la_node_output(la_node *n, int k, const la_tensor *t)
 {
     la_output_meta *o = &n->outputs[k];
-    size_t bytes = t->ndim * sizeof(int64_t);
-    if (o->sizes) la_mem_free(o->sizes, o->ndim * sizeof(int64_t));
-    o->sizes = NULL;
-    o->ndim = 0;
-    if (bytes > 0) {
-        o->sizes = la_mem_alloc(bytes);
+    free_sizes(o);
+    o->sizes = o->few;
+    if (t->ndim > LA_OUTPUT_DIMS) {
+        o->sizes = la_mem_alloc(t->ndim * sizeof(int64_t));
         if (!o->sizes) return LA_ENOMEM;
-        memcpy(o->sizes, la_sizes(t), bytes);
     }
+    for (int d = 0; d < t->ndim; d++) o->sizes[d] = la_sizes(t)[d];
     o->ndim = t->ndim;
     o->dtype = t->dtype;
     o->device = t->device;
@@ -148,6 +152,7 @@ la_status la_meta_of(la_tensor *t, la_grad_meta **out)
         if (!m) return LA_ENOMEM;
         /* Creation operations only set the flag of a leaf. */
         m->requires_grad = (t->flags & LA_F_REQUIRES_GRAD) && !t->base;
+        m->home = la_current_context;
         t->grad = m;
     }
     *out = t->grad;
@@ -158,12 +163,13 @@ static void meta_free(la_grad_meta *m)
 {
     la_node *fn = m->fn;
     la_tensor *grad = m->grad;
-    if (m->accumulator) la_forget_leaf(m->accumulator);
+    la_node *accumulator = m->accumulator;
+    if (accumulator) la_forget_leaf(accumulator, &m->hooks);
     if (m->retain && fn) la_keep_off(m);
     la_hooks_free(m->hooks);
-    if (m->tangent) la_tensor_release(m->tangent);
     la_mem_free(m, sizeof(*m));
     if (grad) la_tensor_release(grad);
+    la_node_release(accumulator);
     la_node_release(fn);
 }
 
@@ -171,19 +177,9 @@ static void meta_free(la_grad_meta *m)
 
 la_status la_save(la_saved *s, la_tensor *t, bool is_result)
 {
-    bool history = !is_result && t->grad && t->grad->fn;
-    if (is_result || history || (t->flags & LA_F_WRAPPED))
+    if (is_result || (t->flags & LA_F_WRAPPED))
         LA_TRY(la_tensor_alias(t, false, &s->data));
     else s->data = la_tensor_retain(t);
-    if (history) {
-        la_node *fn;
-        la_status status = la_grad_fn_of(t, &fn, &s->slot);
-        if (status) {
-            la_tensor_drop(&s->data);
-            return status;
-        }
-        s->fn = la_node_retain(fn);
-    }
     s->version = la_version(t);
     s->is_result = is_result;
     return LA_OK;

@@ -52,9 +52,7 @@ la_status la_op_node_new(const la_frame *f, const la_grad_rule *r, int nedges,
                          uint32_t wanted, la_node **out)
 {
     int nsaved = 0, nout = la_schema_of(f->op)->nresults;
-    uint32_t saves = r->all ? r->all_saves : 0;
-    for (int k = 0; k < r->nrows; k++)
-        if (wanted >> r->rows[k].arg & 1) saves |= r->rows[k].saves;
+    uint32_t saves = la_saves_of(r, wanted);
     nsaved = __builtin_popcount(saves);
     size_t extra = sizeof(la_op_node) + (size_t)f->nargs * sizeof(la_value)
         + (size_t)nsaved * sizeof(la_saved);
@@ -302,7 +300,7 @@ static int edge_of(const la_formula *x, int k)
 
 const la_output_meta *la_x_meta(la_formula *x, int k, int64_t member)
 {
-    static const la_output_meta none = {NULL, 0, LA_FLOAT32, LA_CPU};
+    static const la_output_meta none = {.dtype = LA_FLOAT32};
     const la_edge *e = &x->node->edges[edge_of(x, k) + member];
     return e->node ? &e->node->outputs[e->slot] : &none;
 }

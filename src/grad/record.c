@@ -31,14 +31,6 @@ static bool differentiable(const la_tensor *t)
         || la_is_complex((la_dtype)t->dtype);
 }
 
-/* Which arguments have a derivative by the rule (bit set). */
-static uint32_t rule_args(const la_grad_rule *r)
-{
-    uint32_t mask = r->all ? r->all_args : 0;
-    for (int k = 0; k < r->nrows; k++) mask |= 1u << r->rows[k].arg;
-    return mask;
-}
-
 static bool value_needs_grad(const la_value *v)
 {
     if (v->tag == LA_VTENSOR) return la_requires_grad(v->tensor);
@@ -52,19 +44,11 @@ static bool value_needs_grad(const la_value *v)
 /* Arguments that need a gradient and have a derivative. */
 static uint32_t wanted_args(const la_frame *f, const la_grad_rule *r)
 {
-    uint32_t mask = rule_args(r), wanted = 0;
+    uint32_t wanted = 0;
     for (int k = 0; k < f->nargs; k++)
-        if ((mask >> k & 1) && value_needs_grad(&f->args[k]))
+        if ((r->args >> k & 1) && value_needs_grad(&f->args[k]))
             wanted |= 1u << k;
     return wanted;
-}
-
-static uint32_t saves_of(const la_grad_rule *r, uint32_t wanted)
-{
-    uint32_t saves = r->all ? r->all_saves : 0;
-    for (int k = 0; k < r->nrows; k++)
-        if (wanted >> r->rows[k].arg & 1) saves |= r->rows[k].saves;
-    return saves;
 }
 
 /* ---- making the node ---- */
@@ -106,7 +90,7 @@ static la_status new_node(la_frame *f, const la_grad_rule *r, la_node **out)
     LA_TRY(la_op_node_new(f, r, count_edges(f), wanted, &n));
     la_status status = add_edges(f, wanted, n);
     if (!status)
-        status = la_op_node_save_args(n, f, saves_of(r, wanted),
+        status = la_op_node_save_args(n, f, la_saves_of(r, wanted),
                                       f->form == LA_INPLACE);
     if (status) {
         la_node_release(n);
@@ -187,7 +171,7 @@ static la_status no_derivative(la_formula *x, la_tensor **out)
 }
 
 static const la_grad_rule unknown_rule = {
-    .all = no_derivative, .all_args = UINT32_MAX
+    .all = no_derivative, .args = UINT32_MAX
 };
 
 /* What an operation without a gradient wrote (comparisons, random numbers)
@@ -199,7 +183,7 @@ static la_status no_gradient(la_formula *x, la_tensor **out)
 }
 
 static const la_grad_rule constant_rule = {
-    .all = no_gradient, .all_args = 1
+    .all = no_gradient, .args = 1
 };
 
 /* Sizes or storage are replaced: nothing of the history would fit. */

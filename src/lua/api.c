@@ -58,8 +58,20 @@ LA_API la_tensor *la_test(lua_State *L, int arg)
     return h ? h->tensor : NULL;
 }
 
+/* A graph belongs to the state that recorded it: its functions run there, and
+** nothing keeps two threads out of its nodes. */
+static bool recorded_elsewhere(lua_State *L, const la_tensor *t)
+{
+    const la_state *s = la_state_of(L);
+    return (t->flags & LA_F_REQUIRES_GRAD) && t->grad && t->grad->home
+        && t->grad->home != &s->context;
+}
+
 static int push_protected(lua_State *L)
 {
+    if (recorded_elsewhere(L, lua_touserdata(L, 1)))
+        return luaL_error(L, "the tensor was recorded in another Lua state; "
+                          "detach() it there first");
     la_push_borrowed(L, la_state_of(L), lua_touserdata(L, 1));
     return 1;
 }

@@ -189,23 +189,24 @@ static la_tensor_box *option_tensors(lua_State *L, int at, const char *key,
 
 /* Backward works on values, and what it makes outlives a fused function: the
 ** recording, if there is one, pauses. */
-static la_status settle(la_tensor_box *roots, la_tensor **seeds)
+static la_status settle(int nroots, la_tensor **roots, la_tensor **seeds)
 {
-    LA_TRY(la_fuse_values((int)roots->n, roots->list));
-    return seeds ? la_fuse_values((int)roots->n, seeds) : LA_OK;
+    LA_TRY(la_fuse_values(nroots, roots));
+    return seeds ? la_fuse_values(nroots, seeds) : LA_OK;
 }
 
 /* Hooks and functions in Lua run on the state that called. */
-static la_status run(lua_State *L, la_tensor_box *roots, la_tensor **seeds,
-                     la_tensor_box *inputs, la_tensor **out, uint32_t flags)
+static la_status run_on(lua_State *L, int nroots, la_tensor **roots,
+                        la_tensor **seeds, la_tensor_box *inputs,
+                        la_tensor **out, uint32_t flags)
 {
     la_state *s = la_up_state(L);
     lua_State *before = s->running;
-    LA_TRY(settle(roots, seeds));
+    LA_TRY(settle(nroots, roots, seeds));
     uint32_t keys = s->context.excluded_keys;
     s->context.excluded_keys |= 1u << LA_KEY_FUSE;
     s->running = L;
-    la_status status = la_backward((int)roots->n, roots->list, seeds,
+    la_status status = la_backward(nroots, roots, seeds,
                                    inputs ? (int)inputs->n : 0,
                                    inputs ? inputs->list : NULL, out, flags);
     s->running = before;
@@ -214,12 +215,31 @@ static la_status run(lua_State *L, la_tensor_box *roots, la_tensor **seeds,
     return status;
 }
 
+static la_status run(lua_State *L, la_tensor_box *roots, la_tensor **seeds,
+                     la_tensor_box *inputs, la_tensor **out, uint32_t flags)
+{
+    return run_on(L, (int)roots->n, roots->list, seeds, inputs, out, flags);
+}
+
+/* x:backward() of one tensor: nothing on the way raises, so no box is needed
+** to hold it. */
+static int backward_plain(lua_State *L, la_tensor *t)
+{
+    la_tensor_retain(t);
+    la_status status = run_on(L, 1, &t, NULL, NULL, NULL, LA_BW_ACCUMULATE);
+    la_tensor_release(t);
+    return status ? la_raise(L, "backward", status) : 0;
+}
+
 /* x:backward([grad][, {retain_graph=, create_graph=, inputs=, gradient=}]) */
 static int method_backward(lua_State *L)
 {
     static const char *const known[] = {"retain_graph", "create_graph",
                                         "inputs", "gradient", NULL};
     la_enter(L);
+    la_handle *h = la_to_handle(L, 1);
+    if (lua_gettop(L) == 1 && h && h->tensor)
+        return backward_plain(L, h->tensor);
     lua_settop(L, 3);
     la_tensor_box *inputs, *seeds;
     la_tensor_box *roots = read_tensors(L, 1, "backward", false);
