@@ -120,8 +120,8 @@ static void fill(void *data, size_t bytes, la_dtype dtype)
 static void measure(la_dtype dtype, int n, bool turned)
 {
     size_t bytes = (size_t)n * (size_t)n * la_dtype_size(dtype);
-    void *a = aligned_alloc(64, bytes + 64), *b = aligned_alloc(64, bytes + 64);
-    void *c = aligned_alloc(64, bytes + 64);
+    void *a = la_mem_alloc(bytes + 64), *b = la_mem_alloc(bytes + 64);
+    void *c = la_mem_alloc(bytes + 64);
     double best[8], flops = 2.0 * n * n * n * (la_is_complex(dtype) ? 4 : 1);
     int count = npeers + (turned ? 4 : 1), skip = dtype < LA_FLOAT32 ? npeers : 0;
     fill(a, bytes, dtype);
@@ -141,45 +141,52 @@ static void measure(la_dtype dtype, int n, bool turned)
                : (const char *[]){"lunarray", "aT", "bT", "aTbT"}[w - npeers],
                flops / best[w], best[w]);
     fflush(stdout);
-    free(a);
-    free(b);
-    free(c);
+    la_mem_free(a, bytes + 64);
+    la_mem_free(b, bytes + 64);
+    la_mem_free(c, bytes + 64);
 }
 
 #if defined(__x86_64__)
-typedef float lanes __attribute__((vector_size(32)));
+typedef float lanes8 __attribute__((vector_size(32)));
+typedef float lanes16 __attribute__((vector_size(64)));
+enum { SUMS = 12 };
 
-/* Ten sums that do not wait for each other. */
-__attribute__((target("avx2,fma"), optimize("fp-contract=fast")))
-static float fma_loop(int64_t turns)
-{
-    lanes a[10], x = {1e-3f, 1e-3f}, y = {0.5f};
-    for (int i = 0; i < 10; i++) a[i] = x;
-    for (int64_t t = 0; t < turns; t++) {
-#pragma GCC unroll 10
-        for (int i = 0; i < 10; i++) a[i] = a[i] * x + y;
-        __asm__ volatile("" : "+x"(x), "+x"(y));
+/* Sums that do not wait for each other, in a loop that loads nothing. */
+#define FMA_LOOP(name, lanes, isa) \
+    __attribute__((target(isa), optimize("fp-contract=fast"))) \
+    static float name(int64_t turns) \
+    { \
+        lanes a[SUMS], x = {1e-3f, 1e-3f}, y = {0.5f}; \
+        for (int i = 0; i < SUMS; i++) a[i] = x; \
+        for (int64_t t = 0; t < turns; t++) { \
+            _Pragma("GCC unroll 12") \
+            for (int i = 0; i < SUMS; i++) a[i] = a[i] * x + y; \
+            __asm__ volatile("" : "+v"(x), "+v"(y)); \
+        } \
+        for (int i = 1; i < SUMS; i++) a[0] += a[i]; \
+        return a[0][0] + a[0][1]; \
     }
-    for (int i = 1; i < 10; i++) a[0] += a[i];
-    return a[0][0] + a[0][1];
-}
+FMA_LOOP(fma_avx2, lanes8, "avx2,fma")
+FMA_LOOP(fma_avx512, lanes16, "avx512f,avx512vl")
 
-/* Of the vectors of AVX2: one thread, times the number of threads. */
+/* Of the widest vectors: one thread, times the number of threads. */
 static void peak(la_dtype dtype)
 {
     double best = 1e30;
     volatile float sink = 0;
+    bool wide = __builtin_cpu_supports("avx512vl");
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
         return;
-    for (int round = 0; round < 40; round++) {
+    for (int round = 0; round < 60; round++) {
         double t = now();
-        sink += fma_loop(200000);
+        sink += wide ? fma_avx512(200000) : fma_avx2(200000);
         t = now() - t;
         if (t < best) best = t;
     }
-    double lanes_of = la_dtype_to_real(dtype) == LA_FLOAT64 ? 4 : 8;
+    double lanes_of = (la_dtype_to_real(dtype) == LA_FLOAT64 ? 4 : 8)
+        * (wide ? 2 : 1);
     printf("%s %d 0 peak %.2f 0\n", la_dtype_name(dtype), la_num_threads(),
-           200000.0 * 10 * 2 * lanes_of / best * la_num_threads());
+           200000.0 * SUMS * 2 * lanes_of / best * la_num_threads());
 }
 #else
 static void peak(la_dtype dtype) { (void)dtype; }

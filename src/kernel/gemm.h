@@ -4,7 +4,7 @@
 ** A product is cut into blocks by its caller (op/gemm.c), which packs operands
 ** into panels and hands pairs of packed blocks to 'block'. Every element of
 ** the result is the sum over k in rising order by fused multiply-add, in
-** blocks of LA_GEMM_KC that start from zero and are added in order: the bits
+** blocks of kc steps that start from zero and are added in order: the bits
 ** depend neither on how rows and columns are cut, nor on threads, nor on the
 ** width of vectors. (Products with one row or column and a k that is
 ** contiguous use 'dot', whose order depends on sizes alone.)
@@ -19,7 +19,9 @@
 
 #include "kernel/kernel.h"
 
-#define LA_GEMM_KC 256  /* the same for every capability: see above */
+/* Steps of k per block: the same for every capability (see above). A panel of
+** A and the lines of B that meet it pass through the first cache. */
+enum { LA_GEMM_KC = 384, LA_GEMM_KC_F64 = 256 };
 
 typedef enum la_gemm_act {
     LA_ACT_NONE, LA_ACT_RELU, LA_ACT_GELU, LA_ACT_GELU_TANH
@@ -44,7 +46,7 @@ typedef struct la_gemm_block {
     const void *a, *b;    /* packed; 'small' takes them as they are: */
     int64_t a_rs, a_cs, b_rs, b_cs;
     la_gemm_mat out, add, bias;
-    float *part;          /* 16-bit floats with k > KC: sums so far */
+    float *part;          /* 16-bit floats with k > kc: sums so far */
     int64_t part_rs;
     la_gemm_number alpha, beta;
     la_gemm_act act;
@@ -65,6 +67,7 @@ static inline bool la_gemm_block_is_plain(const la_gemm_block *g)
 typedef struct la_gemm_kernels {
     int mr, nr;           /* rows of an A panel, columns of a B panel */
     int packed_size;      /* bytes of one packed element */
+    int kc;               /* steps of k per block */
     bool has_part;        /* result type is narrower than its sums */
     /* Panels of mr (nr), k after k, padded with zeros. 'dst' has room for a
     ** whole number of panels and LA_GEMM_SLACK bytes. */

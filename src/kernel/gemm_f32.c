@@ -5,6 +5,7 @@
 #include "kernel/gemm_parts.h"
 
 #define ELEM float
+#define KC LA_GEMM_KC
 #define VEC f32v
 #define VL F32_LANES
 #define NR (2 * VL)
@@ -85,8 +86,8 @@ ALWAYS void turn_f32(turn_vec r[8])
 #undef SAVE1
 
 const la_gemm_kernels LA_KERNEL(gemm_f32) = {
-    MR, NR, 4, false, pack_a_f32, pack_b_f32, block_f32, small_f32, dot_f32,
-    axpy_f32
+    MR, NR, 4, KC, false, pack_a_f32, pack_b_f32, block_f32, small_f32,
+    dot_f32, axpy_f32
 };
 
 /* ---- complex64 ---- */
@@ -96,8 +97,8 @@ const la_gemm_kernels LA_KERNEL(gemm_f32) = {
 #undef NAME
 
 const la_gemm_kernels LA_KERNEL(gemm_c64) = {
-    MR / 2, NR / 2, 8, false, pack_a_c64, pack_b_c64, block_c64, NULL, NULL,
-    NULL
+    MR / 2, NR / 2, 8, KC, false, pack_a_c64, pack_b_c64, block_c64, NULL,
+    NULL, NULL
 };
 
 /* ---- 16-bit floats ---- */
@@ -111,7 +112,7 @@ const la_gemm_kernels LA_KERNEL(gemm_c64) = {
 #define SAVE1(x) la_f32_to_f16(x)
 #include "kernel/gemm_half.inc"
 const la_gemm_kernels LA_KERNEL(gemm_f16) = {
-    MR, NR, 4, true, pack_a_f16, pack_b_f16, block_f16, NULL, NULL, NULL
+    MR, NR, 4, KC, true, pack_a_f16, pack_b_f16, block_f16, NULL, NULL, NULL
 };
 
 #define NAME(x) x##_bf16
@@ -122,5 +123,5 @@ const la_gemm_kernels LA_KERNEL(gemm_f16) = {
 #define SAVE1(x) la_f32_to_bf16(x)
 #include "kernel/gemm_half.inc"
 const la_gemm_kernels LA_KERNEL(gemm_bf16) = {
-    MR, NR, 4, true, pack_a_bf16, pack_b_bf16, block_bf16, NULL, NULL, NULL
+    MR, NR, 4, KC, true, pack_a_bf16, pack_b_bf16, block_bf16, NULL, NULL, NULL
 };

@@ -2,6 +2,7 @@
 #include "kernel/gemm_parts.h"
 
 #define ELEM double
+#define KC LA_GEMM_KC_F64
 #define VEC f64v
 #define VL F64_LANES
 #define NR (2 * VL)
@@ -61,8 +62,8 @@ ALWAYS void turn_f64(turn_vec r[4])
 #undef NAME
 
 const la_gemm_kernels LA_KERNEL(gemm_f64) = {
-    MR, NR, 8, false, pack_a_f64, pack_b_f64, block_f64, small_f64, dot_f64,
-    axpy_f64
+    MR, NR, 8, KC, false, pack_a_f64, pack_b_f64, block_f64, small_f64,
+    dot_f64, axpy_f64
 };
 
 #define PLAIN(x) x##_f64
@@ -70,6 +71,6 @@ const la_gemm_kernels LA_KERNEL(gemm_f64) = {
 #include "kernel/gemm_complex.inc"
 
 const la_gemm_kernels LA_KERNEL(gemm_c128) = {
-    MR / 2, NR / 2, 16, false, pack_a_c128, pack_b_c128, block_c128, NULL,
+    MR / 2, NR / 2, 16, KC, false, pack_a_c128, pack_b_c128, block_c128, NULL,
     NULL, NULL
 };

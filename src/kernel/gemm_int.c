@@ -27,8 +27,8 @@ typedef uint16_t u16v VEC_;
 #define VEC u8v
 #include "kernel/gemm_int.inc"
 const la_gemm_kernels LA_KERNEL(gemm_u8) = {
-    MR, 2 * VEC_BYTES, 1, false, pack_a_u8, pack_b_u8, block_u8, NULL, NULL,
-    NULL
+    MR, 2 * VEC_BYTES, 1, LA_GEMM_KC, false, pack_a_u8, pack_b_u8,
+    block_u8, NULL, NULL, NULL
 };
 #undef NAME
 #undef ELEM
@@ -39,8 +39,8 @@ const la_gemm_kernels LA_KERNEL(gemm_u8) = {
 #define VEC u16v
 #include "kernel/gemm_int.inc"
 const la_gemm_kernels LA_KERNEL(gemm_u16) = {
-    MR, VEC_BYTES, 2, false, pack_a_u16, pack_b_u16, block_u16, NULL, NULL,
-    NULL
+    MR, VEC_BYTES, 2, LA_GEMM_KC, false, pack_a_u16, pack_b_u16,
+    block_u16, NULL, NULL, NULL
 };
 #undef NAME
 #undef ELEM
@@ -51,8 +51,8 @@ const la_gemm_kernels LA_KERNEL(gemm_u16) = {
 #define VEC u32v
 #include "kernel/gemm_int.inc"
 const la_gemm_kernels LA_KERNEL(gemm_u32) = {
-    MR, VEC_BYTES / 2, 4, false, pack_a_u32, pack_b_u32, block_u32, NULL,
-    NULL, NULL
+    MR, VEC_BYTES / 2, 4, LA_GEMM_KC, false, pack_a_u32, pack_b_u32,
+    block_u32, NULL, NULL, NULL
 };
 #undef NAME
 #undef ELEM
@@ -63,6 +63,6 @@ const la_gemm_kernels LA_KERNEL(gemm_u32) = {
 #define VEC u64v
 #include "kernel/gemm_int.inc"
 const la_gemm_kernels LA_KERNEL(gemm_u64) = {
-    MR, VEC_BYTES / 4, 8, false, pack_a_u64, pack_b_u64, block_u64, NULL,
-    NULL, NULL
+    MR, VEC_BYTES / 4, 8, LA_GEMM_KC, false, pack_a_u64, pack_b_u64,
+    block_u64, NULL, NULL, NULL
 };

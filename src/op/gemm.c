@@ -156,7 +156,7 @@ static bool is_small(const la_gemm *g, const la_gemm_kernels *ker)
     if (!ker->small || g->conj_a || g->conj_b) return false;
     int64_t size = ker->packed_size;
     double work = (double)g->m * (double)g->n * (double)g->k;
-    int64_t b_bytes = lesser(g->k, LA_GEMM_KC) * g->n * size;
+    int64_t b_bytes = lesser(g->k, ker->kc) * g->n * size;
     if (g->m <= 4 * ker->mr && g->b.cs == 1) return work < 1e8;
     return work <= 200.0 * 200 * 200 && b_bytes <= 256 * 1024;
 }
@@ -204,14 +204,16 @@ static void plan_tasks(plan *s, int threads)
     s->tasks = s->tasks_m * s->tasks_n;
 }
 
+/* A block of A in a quarter of the second cache; one of B in an eighth of the
+** third, which other processors fill too. */
 static void plan_blocks(plan *s)
 {
     const la_gemm *g = s->g;
     int64_t mr = s->ker->mr, nr = s->ker->nr, size = s->ker->packed_size;
     int64_t l2 = (int64_t)la_cpu_cache(2), l3 = (int64_t)la_cpu_cache(3);
-    s->kc = lesser(g->k > 0 ? g->k : 1, LA_GEMM_KC);
-    int64_t mc = l2 / 2 / (LA_GEMM_KC * size) / mr * mr;
-    int64_t nc = l3 / 4 / (LA_GEMM_KC * size) / nr * nr;
+    s->kc = lesser(g->k > 0 ? g->k : 1, s->ker->kc);
+    int64_t mc = l2 / 4 / (s->ker->kc * size) / mr * mr;
+    int64_t nc = l3 / 8 / (s->ker->kc * size) / nr * nr;
     mc = mc < mr ? mr : mc;
     nc = nc < 4 * nr ? 4 * nr : lesser(nc, MAX_COLUMNS);
     int64_t rows = round_up((g->m + s->tasks_m - 1) / s->tasks_m, mr);
@@ -220,7 +222,7 @@ static void plan_blocks(plan *s)
     s->nc = lesser(round_up(g->n, nr), nc);
     s->a_bytes = (size_t)round_up(s->mc * s->kc * size + LA_GEMM_SLACK, ALIGN);
     s->b_bytes = (size_t)round_up(s->nc * s->kc * size + LA_GEMM_SLACK, ALIGN);
-    bool part = s->ker->has_part && g->k > LA_GEMM_KC;
+    bool part = s->ker->has_part && g->k > s->ker->kc;
     s->part_bytes = part ? (size_t)(g->m * g->n) * sizeof(float) : 0;
 }
 
