@@ -308,24 +308,74 @@ static void add_help(luaL_Buffer *b, const la_op *op)
     luaL_addstring(b, "\n");
 }
 
-/* help(name): signature and text of an operation, all overloads. */
-static int fn_help(lua_State *L)
+static bool add_operation_help(luaL_Buffer *b, const char *name, size_t n)
 {
-    luaL_Buffer b;
     bool found = false;
-    if (lua_type(L, 1) != LUA_TSTRING)
-        return la_raise_arg(L, 1, "help", "name of an operation expected");
-    size_t n;
-    const char *name = lua_tolstring(L, 1, &n);
-    luaL_buffinit(L, &b);
     for (int i = 0; i < la_op_count(); i++) {
         const la_op *op = la_op_at(i);
         if (strcspn(op->signature, ".(") != n
             || memcmp(op->signature, name, n) != 0) continue;
-        add_help(&b, op);
+        add_help(b, op);
         found = true;
     }
-    if (!found) luaL_addstring(&b, "nothing is known by that name\n");
+    return found;
+}
+
+/* The operation behind another name, or NULL. */
+static const char *alias_of(const char *name)
+{
+    static const char *const rows[][2] = {
+#define ALIAS(other, target) {#other, target},
+#include "op/aliases.def"
+#undef ALIAS
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        if (strcmp(rows[i][0], name) == 0) return rows[i][1];
+    return NULL;
+}
+
+/* What lunarray.help has under the name at 1: pushes a string or nil. */
+static void push_module_help(lua_State *L)
+{
+    if (lua_getglobal(L, "require") != LUA_TFUNCTION) {
+        lua_pushnil(L);
+        return;
+    }
+    lua_pushliteral(L, "lunarray.help");
+    lua_call(L, 1, 1);
+    lua_getfield(L, -1, "text");
+    lua_pushvalue(L, 1);
+    lua_call(L, 1, 1);
+}
+
+/* help(name): signature and text of an operation, all overloads; of a function
+** that is none, what lunarray.help has. A final underscore is the in-place
+** form of the operation. */
+static int fn_help(lua_State *L)
+{
+    luaL_Buffer b;
+    size_t n;
+    if (lua_type(L, 1) != LUA_TSTRING)
+        return la_raise_arg(L, 1, "help", "name of an operation or function "
+                            "expected, got %s", la_type_text(L, 1));
+    const char *name = lua_tolstring(L, 1, &n);
+    const char *other = alias_of(name);
+    push_module_help(L);
+    size_t from_module;
+    const char *text = lua_tolstring(L, -1, &from_module);
+    luaL_buffinit(L, &b);
+    bool found = add_operation_help(&b, name, n);
+    if (!found && other) {
+        luaL_addstring(&b, "another name of ");
+        found = add_operation_help(&b, other, strlen(other));
+    }
+    if (!found && !text && n > 1 && name[n - 1] == '_') {
+        lua_settop(L, 0);
+        lua_pushlstring(L, name, n - 1);
+        return fn_help(L);
+    }
+    if (text) luaL_addlstring(&b, text, from_module);
+    else if (!found) luaL_addstring(&b, "nothing is known by that name\n");
     luaL_pushresult(&b);
     return 1;
 }

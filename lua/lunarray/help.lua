@@ -1,0 +1,595 @@
+-- lunarray.help: what la.help says about functions, methods and modules that
+-- are no operations (those carry their text in their row).
+--
+-- An entry is a call at the margin, lines that go on with it by six blanks, and
+-- its text by four. "x:name" is a method or property; {1d,2d,3d} stands for
+-- three names. help.text(name) gives an entry as la.help prints it, or nil.
+local help = {}
+
+local texts = [[
+== making tensors
+tensor(data[, {dtype=, requires_grad=, device=, names=}])
+    A new tensor from a number, a boolean, nested tables or a tensor (copied).
+    Integers make int64, floats or a mix the default dtype, booleans bool.
+    Ragged tables and values that do not fit the dtype are errors that name the
+    place.
+asarray(data[, {dtype=, copy=}])
+    As tensor, but a tensor that already fits is returned itself. copy = true
+    always copies, copy = false never: an error where it would have to.
+from_raw(bytes, dtype, sizes[, {offset = 1}])
+    A tensor from the bytes of a string, copied; their number must be that of
+    the sizes and the dtype.
+numel(x)
+    How many elements x has.
+broadcast_shapes(sizes, ...)
+    The shape that these shapes (lists) broadcast to.
+== dtypes
+finfo([dtype])
+    Table of a floating dtype's limits: bits, eps, max, min, tiny,
+    smallest_normal, smallest_subnormal, resolution, dtype.
+iinfo(dtype)
+    Table of an integer dtype's limits: bits, min, max, dtype.
+can_cast(from, to)
+    Can a result of dtype 'from' be written where 'to' is stored (no loss of
+    kind)?
+promote_types(a, b)
+    The smallest dtype that both dtypes promote to.
+result_type(a, b, ...)
+    The dtype of an operation on these tensors, dtypes and numbers.
+isdtype(dtype, kind)
+    Is the dtype of that kind: "bool", "signed integer", "unsigned integer",
+    "integral", "real floating", "complex floating", "numeric", or a dtype?
+set_default_dtype(dtype)
+    The dtype of tensors made of Lua floats: float16, bfloat16, float32 (at
+    first) or float64.
+get_default_dtype()
+    The default dtype's name.
+x:is_complex()
+    Is the dtype complex?
+x:is_floating_point()
+    Is the dtype a real floating-point one?
+x:is_signed()
+    Can the dtype hold negative numbers?
+x:is_conj()
+    Is x read as the conjugate of what is stored?
+x:is_neg()
+    Is x read as the negative of what is stored?
+== the library
+config()
+    Table: compiler, flags, version of SLEEF, the CPU path in use and those
+    available, threads.
+cpu_capability()
+    "default", "avx2" or "avx512": the kernels in use. LUNARRAY_CPU lowers it.
+set_num_threads(n)
+    Use up to n threads (1 to 256) for large operations.
+get_num_threads()
+    How many threads large operations may use.
+memory()
+    Bytes in use (without cached free blocks), the highest so far, and the cap
+    (0 for none): three integers.
+set_memory_limit(bytes)
+    Allocations beyond this many bytes fail with an error; 0 for no cap.
+operations()
+    List of all operations: tables with name, row, signature, doc, forms and
+    what is known of derivatives.
+help(name)
+    Text about an operation, a function, a method or a module: "sum",
+    "nn.Linear", "optim.Adam".
+set_printoptions{precision=, threshold=, edgeitems=, linewidth=, profile=,
+      sci_mode=}
+    How tostring shows tensors: digits, from how many elements on a summary, how
+    many at its edges, columns. profile: "default", "short" or "full".
+get_printoptions()
+    Table of the print options.
+== random numbers
+Generator([seed])
+    A generator of its own (Philox): manual_seed(n), seed(), initial_seed(),
+    get_state(), set_state(t). Given as {generator = g}.
+manual_seed(n)
+    Seed the default generator: the same numbers follow at any number of
+    threads.
+seed()
+    Seed the default generator by chance; returns the seed.
+initial_seed()
+    The seed of the default generator.
+get_rng_state()
+    State of the default generator as a tensor of bytes.
+set_rng_state(state)
+    Go on from a state of get_rng_state.
+fork_rng([f, ...])
+    f's results; what f draws leaves the default generator as it was. Without f
+    a scope: local _ <close> = la.fork_rng().
+== files
+save(object, path)
+    Write a tensor (.npy) or a table of tensors by name, which may nest (.npz,
+    .safetensors); the path's end decides. An existing file is replaced at the
+    end, whole.
+load(path)
+    Read .npy (one tensor), .npz or .safetensors (a table by name).
+mmap(path)
+    As load, but the tensors lie in the mapped file and are read-only.
+== gradients
+grad(outputs, inputs[, {grad_outputs=, retain_graph=, create_graph=,
+      allow_unused=}])
+    Gradients of the sum of outputs, one value per input; nothing is added to
+    x.grad. As a property, x.grad is what backward left.
+x:backward([gradient][, {retain_graph=, create_graph=, inputs=, gradient=}])
+    Add the gradients of x (one element, or weighted by 'gradient') to the grad
+    of the leaves behind it. The graph is given up unless retain_graph.
+no_grad(f, ...)
+    f's results, computed without recording gradients. Without f a scope: local
+    _ <close> = la.no_grad().
+inference_mode(f, ...)
+    The same as no_grad.
+enable_grad(f, ...)
+    f's results with gradients recorded, also inside no_grad; without f a scope.
+set_grad_enabled(on)
+    Switch recording; the value returned restores it as a scope.
+is_grad_enabled()
+    Are gradients recorded?
+detect_anomaly(f, ...)
+    f's results; errors and NaN in backward then name the line that called the
+    operation.
+grad_graph(x)
+    What was recorded for x: a list of {name, inputs}.
+Function{forward = function(ctx, ...), backward = function(ctx, ...)}
+    A callable with a derivative of its own. ctx:save_for_backward(...),
+    ctx:saved(), ctx.needs_input_grad and any field; backward returns one
+    gradient per argument, nil where there is none.
+checkpoint(f, ...)
+    f's results without keeping what its backward needs: f runs again then.
+gradcheck(f, inputs[, options])
+    Compare the gradients of f with finite differences in float64; true, or an
+    error that shows both.
+gradgradcheck(f, inputs[, options])
+    The same for the gradients of gradients.
+jacobian(f, inputs[, options])
+    Derivatives of every output element by every input element.
+hessian(f, inputs)
+    Second derivatives of a function with one number as result.
+jvp(f, inputs, tangents)
+    f's outputs, and their change along the tangents (Jacobian times vector).
+vjp(f, inputs, v)
+    f's outputs, and v times the Jacobian.
+reduce_grad(g, shape)
+    Sum a gradient over broadcast dims back to the shape; as sum_to.
+fuse(f)
+    A function that does what f does, with f's element-wise chains computed
+    block by block in one pass over memory. The bits are the same. A tensor that
+    f makes but does not return (directly or in a table) has no value
+    afterwards.
+progress(n or list[, {desc=, file=, quiet=}])
+    for i in la.progress(100) do: a bar with rate and time left, quiet when
+    standard error is no terminal. Also an object with update(k[, text]) and
+    close().
+== a tensor's properties
+x.shape
+    The sizes as a list with == and tostring.
+x.dtype
+    The dtype's name, a string: la.float32 == "float32".
+x.ndim
+    The number of dims.
+x.device
+    "cpu" or "meta" (shapes without data).
+x.names
+    The dims' names as a list with "*" for none, or nil.
+x.requires_grad
+    Are gradients recorded for x? May be assigned on a leaf.
+x.grad_fn
+    The name of the recorded operation that made x; nil for a leaf.
+x.is_leaf
+    Is x made by the user, not by a recorded operation?
+x._version
+    How often the storage was changed in place.
+x:dim()
+    The number of dims.
+x:size([dim])
+    The sizes as several integers, or one of them; a dim may be a name.
+x:stride([dim])
+    Steps along the dims, in elements.
+x:storage_offset()
+    The place of the first element in the storage, from 1.
+x:element_size()
+    Bytes of an element.
+x:nbytes()
+    Bytes of all elements.
+x:untyped_storage_size()
+    Bytes of the storage, which views share.
+x:is_contiguous([memory_format])
+    Do the elements lie in order without gaps?
+x:is_meta()
+    Is x on the meta device?
+x:is_set_to(y)
+    Same storage, offset, sizes and strides?
+x:data_ptr()
+    The address of the first element, an integer. Not in a sandbox.
+x:item([i, j, ...])
+    One element as a Lua value (complex: two numbers).
+x:totable()
+    Nested tables of the values; complex ones as {re, im}.
+x:tostring_raw()
+    The bytes of the elements in order, a string.
+x:iter()
+    for i, row in x:iter() do: views along dim 1.
+x:free()
+    Give the reference back now; x can't be used any more, views of it can.
+x:lock()
+    The storage can't be resized until unlock: a host keeps a pointer.
+x:unlock()
+    End of lock.
+x:new_tensor(data[, options])
+    As la.tensor, with x's dtype.
+x:requires_grad_([on])
+    Record gradients for this leaf (floating or complex); returns x.
+x:retain_grad()
+    backward also leaves the gradient of x, which is no leaf.
+x:zero_grad()
+    Forget x.grad.
+x:detach_()
+    Forget x's history; x becomes a leaf.
+x:register_hook(f)
+    f(grad) runs when x's gradient is known; what it returns replaces it. The
+    value returned has remove().
+x:rename{"N", "C"}, x:rename{C = "channel"}, x:rename()
+    A view with other names of dims, or without.
+x:refine_names(names)
+    Give names to dims that have none.
+x:align_to("N", "...", "C")
+    Dims in this order of names, of size 1 where x has none.
+== nn
+nn.class(name)
+    A kind of modules: define init(self, ...) and forward(self, ...). Modules
+    and parameters in fields are found by themselves.
+nn.Module
+    What all modules have: parameters, named_parameters, buffers, children,
+    modules, train, eval, zero_grad, to, apply, requires_grad_, state_dict,
+    load_state_dict, register_buffer, hooks; tostring shows the tree.
+nn.Parameter(tensor[, requires_grad])
+    A tensor that a module trains.
+nn.is_module(value)
+    Is the value a module?
+nn.is_parameter(value)
+    Is the value a parameter?
+nn.init
+    Initial values in place: uniform_, normal_, constant_, zeros_, ones_, eye_,
+    xavier_uniform_, xavier_normal_, kaiming_uniform_, kaiming_normal_,
+    orthogonal_ and more.
+nn.clip_grad_norm_(parameters, max_norm[, norm_type])
+    Scale all gradients so that their norm together is at most max_norm; returns
+    the norm before.
+nn.clip_grad_value_(parameters, limit)
+    Clamp all gradients to -limit .. limit.
+nn.Sequential(module, ...)
+    Modules one after the other; indices from 1, names in state_dict from "0".
+nn.ModuleList{module, ...}
+    A list of modules that belong to the parent.
+nn.ModuleDict{name = module}
+    Modules by name.
+nn.Identity()
+    Returns its input.
+nn.Linear(in_features, out_features[, bias = true])
+    x (..., in) to x w^T + b (..., out). weight (out, in).
+nn.Bilinear(in1, in2, out[, bias = true])
+    x1^T A x2 + b over the last dims.
+nn.Flatten([start_dim = 2, end_dim = -1])
+    Joins dims to one.
+nn.Unflatten(dim, sizes)
+    Splits a dim.
+nn.Embedding(num, dim[, options])
+    Rows of a table by index from 1: (...) to (..., dim). options: padding_idx,
+    max_norm, norm_type, scale_grad_by_freq.
+nn.Dropout([p = 0.5])
+    In training zeroes elements with probability p and scales the rest by 1 / (1
+    - p).
+nn.Conv{1d,2d,3d}(in_channels, out_channels, kernel_size[, {stride=, padding=,
+      dilation=, groups=, bias=}])
+    Cross-correlation of (N, C, ...) with learned kernels; padding: numbers,
+    "same" or "valid".
+nn.ConvTranspose{1d,2d,3d}(in_channels, out_channels, kernel_size[, {stride=,
+      padding=, output_padding=, dilation=, groups=, bias=}])
+    The gradient of a convolution by its input, as a layer: it enlarges.
+nn.MaxPool{1d,2d,3d}(kernel_size[, {stride=, padding=, dilation=, ceil_mode=,
+      return_indices=}])
+    The largest value of each window.
+nn.AvgPool{1d,2d,3d}(kernel_size[, {stride=, padding=, ceil_mode=,
+      count_include_pad=}])
+    The mean of each window.
+nn.LPPool{1d,2d,3d}(norm_type, kernel_size[, {stride=, ceil_mode=}])
+    The p-norm of each window.
+nn.AdaptiveAvgPool{1d,2d,3d}(output_size)
+    Means over windows such that the result has this size.
+nn.AdaptiveMaxPool{1d,2d,3d}(output_size)
+    The largest values over windows such that the result has this size.
+nn.MaxUnpool{1d,2d,3d}(kernel_size[, {stride=, padding=}])
+    Puts pooled values back to where max pooling found them (indices); zeros
+    elsewhere.
+nn.BatchNorm{1d,2d,3d}(num_features[, {eps = 1e-5, momentum = 0.1, affine =
+      true, track_running_stats = true}])
+    Normalises each channel over the batch; in eval by the running mean and
+    variance.
+nn.InstanceNorm{1d,2d,3d}(num_features[, {eps=, momentum=, affine=,
+      track_running_stats=}])
+    Normalises each channel of each sample.
+nn.Dropout{1d,2d,3d}([p = 0.5])
+    Drops whole channels.
+nn.LayerNorm(normalized_shape[, {eps = 1e-5, elementwise_affine = true, bias =
+      true}])
+    Normalises over the last dims.
+nn.GroupNorm(num_groups, num_channels[, {eps=, affine=}])
+    Normalises groups of channels of each sample.
+nn.RMSNorm(normalized_shape[, {eps=, elementwise_affine=}])
+    Divides by the root of the mean square over the last dims.
+nn.RNN(input_size, hidden_size[, {num_layers = 1, bias = true, batch_first =
+      false, dropout = 0, bidirectional = false}])
+    Elman's network with tanh or relu over (time, batch, features): out, h.
+nn.LSTM(input_size, hidden_size[, {num_layers = 1, bias = true, batch_first =
+      false, dropout = 0, bidirectional = false}])
+    Long short-term memory over (time, batch, features): out, h, c.
+nn.GRU(input_size, hidden_size[, {num_layers = 1, bias = true, batch_first =
+      false, dropout = 0, bidirectional = false}])
+    Gated recurrent units over (time, batch, features): out, h.
+nn.RNNCell(input_size, hidden_size[, {bias=, nonlinearity=}])
+    One step: h from x and h.
+nn.LSTMCell(input_size, hidden_size[, {bias=}])
+    One step: h, c from x, h, c.
+nn.GRUCell(input_size, hidden_size[, {bias=}])
+    One step: h from x and h.
+nn.MultiheadAttention(embed_dim, num_heads[, {dropout=, bias=, batch_first=,
+      kdim=, vdim=}])
+    out, weights of attention in several heads; call with query, key, value and
+    {attn_mask=, key_padding_mask=, need_weights=, is_causal=}.
+nn.TransformerEncoderLayer(d_model, nhead[, {dim_feedforward = 2048, dropout =
+      0.1, activation=, batch_first=, norm_first=}])
+    Attention to itself and a feed-forward net, each with residual and layer
+    norm.
+nn.TransformerEncoder(layer, num_layers[, {norm=}])
+    Copies of an encoder layer, one after the other.
+nn.ReLU()
+    max(x, 0).
+nn.ReLU6()
+    x between 0 and 6.
+nn.LeakyReLU([negative_slope = 0.01])
+    x, or slope x below 0.
+nn.PReLU([num_parameters = 1, init = 0.25])
+    LeakyReLU with a learned slope.
+nn.ELU([alpha = 1])
+    x, or alpha (exp(x) - 1) below 0.
+nn.CELU([alpha = 1])
+    x, or alpha (exp(x / alpha) - 1) below 0.
+nn.SELU()
+    ELU scaled so that activations normalise themselves.
+nn.GELU([{approximate = "none"}])
+    x times the normal distribution function; "tanh" for the approximation.
+nn.GLU([dim = -1])
+    First half times the sigmoid of the second.
+nn.SiLU()
+    x sigmoid(x).
+nn.Mish()
+    x tanh(softplus(x)).
+nn.Sigmoid()
+    1 / (1 + exp(-x)).
+nn.LogSigmoid()
+    log(sigmoid(x)).
+nn.Tanh()
+    The hyperbolic tangent.
+nn.Tanhshrink()
+    x - tanh(x).
+nn.Softplus([beta = 1, threshold = 20])
+    log(1 + exp(beta x)) / beta, x above the threshold.
+nn.Softshrink([lambda = 0.5])
+    x moved toward 0 by lambda.
+nn.Softsign()
+    x / (1 + |x|).
+nn.Softmax([dim])
+    exp(x) / sum exp(x) along a dim.
+nn.Softmin([dim])
+    Softmax of -x.
+nn.LogSoftmax([dim])
+    log(softmax(x)).
+nn.Hardshrink([lambda = 0.5])
+    x, or 0 within lambda of 0.
+nn.Hardsigmoid()
+    x / 6 + 1/2 between 0 and 1.
+nn.Hardswish()
+    x hardsigmoid(x).
+nn.Hardtanh([min = -1, max = 1])
+    x between min and max.
+nn.Threshold(threshold, value)
+    x above the threshold, else value.
+nn.MSELoss([options])
+    (x - y)^2. {reduction = "mean", "sum" or "none"}.
+nn.L1Loss([options])
+    |x - y|. {reduction = "mean", "sum" or "none"}.
+nn.SmoothL1Loss([options])
+    Quadratic within beta, linear outside. {reduction = "mean", "sum" or
+    "none"}.
+nn.HuberLoss([options])
+    Quadratic within delta, linear outside. {reduction = "mean", "sum" or
+    "none"}.
+nn.NLLLoss([options])
+    -x at the class label (from 1) of log-probabilities. weight, ignore_index.
+    {reduction = "mean", "sum" or "none"}.
+nn.CrossEntropyLoss([options])
+    Of logits (N, C, ...) against class labels from 1 or probabilities. weight,
+    ignore_index, label_smoothing. {reduction = "mean", "sum" or "none"}.
+nn.BCELoss([options])
+    Binary cross-entropy of probabilities. weight. {reduction = "mean", "sum" or
+    "none"}.
+nn.BCEWithLogitsLoss([options])
+    Binary cross-entropy of logits. weight, pos_weight. {reduction = "mean",
+    "sum" or "none"}.
+nn.KLDivLoss([options])
+    y (log y - x), x being log-probabilities. log_target. {reduction = "mean",
+    "sum" or "none"}.
+nn.SoftMarginLoss([options])
+    log(1 + exp(-y x)), y being 1 or -1. {reduction = "mean", "sum" or "none"}.
+nn.HingeEmbeddingLoss([options])
+    x where y is 1, max(0, margin - x) where it is -1. {reduction = "mean",
+    "sum" or "none"}.
+nn.MarginRankingLoss([options])
+    max(0, -y (x1 - x2) + margin). {reduction = "mean", "sum" or "none"}.
+nn.CosineEmbeddingLoss([options])
+    1 - cos(x1, x2), or the cosine beyond the margin where y is -1. {reduction =
+    "mean", "sum" or "none"}.
+nn.TripletMarginLoss([options])
+    max(0, d(a, p) - d(a, n) + margin). p, eps, swap. {reduction = "mean", "sum"
+    or "none"}.
+nn.CosineSimilarity([{dim = 2, eps = 1e-8}])
+    Of two tensors along a dim.
+nn.PairwiseDistance([{p = 2, eps = 1e-6, keepdim=}])
+    The p-norm of the difference along the last dim.
+nn.GaussianNLLLoss([{full=, eps=, reduction=}])
+    Negative log-likelihood of y under a normal distribution of mean x and the
+    given variance.
+nn.PoissonNLLLoss([{log_input=, full=, eps=, reduction=}])
+    Negative log-likelihood of counts under a Poisson distribution.
+nn.MultiMarginLoss([{p=, margin=, weight=, reduction=}])
+    Hinge of several classes, labels from 1.
+nn.MultiLabelMarginLoss([{reduction=}])
+    Hinge of several labels a sample.
+nn.MultiLabelSoftMarginLoss([{weight=, reduction=}])
+    Binary cross-entropy over several labels a sample.
+nn.CTCLoss([{blank=, reduction=, zero_infinity=}])
+    Connectionist temporal classification of log-probabilities against
+    sequences.
+== optim, data, plot
+optim.Optimizer
+    What all optimisers have: step, zero_grad, add_param_group, state_dict,
+    load_state_dict, param_groups.
+optim.SGD(parameters, {lr=, momentum=, dampening=, weight_decay=, nesterov=,
+      maximize=})
+    Gradient descent with momentum. step() changes the parameters in place;
+    zero_grad(), state_dict(), param_groups[i].lr may be assigned.
+optim.Adam(parameters, {lr = 1e-3, betas=, eps=, weight_decay=, amsgrad=,
+      maximize=})
+    Kingma and Ba's method. step() changes the parameters in place; zero_grad(),
+    state_dict(), param_groups[i].lr may be assigned.
+optim.AdamW(parameters, {lr = 1e-3, betas=, eps=, weight_decay = 1e-2,
+      amsgrad=, maximize=})
+    Adam with decoupled weight decay. step() changes the parameters in place;
+    zero_grad(), state_dict(), param_groups[i].lr may be assigned.
+optim.RMSprop(parameters, {lr = 1e-2, alpha=, eps=, weight_decay=, momentum=,
+      centered=})
+    Hinton's method. step() changes the parameters in place; zero_grad(),
+    state_dict(), param_groups[i].lr may be assigned.
+optim.Adagrad(parameters, {lr = 1e-2, lr_decay=, weight_decay=,
+      initial_accumulator_value=, eps=})
+    Steps that shrink with the sum of squares. step() changes the parameters in
+    place; zero_grad(), state_dict(), param_groups[i].lr may be assigned.
+optim.LBFGS(parameters, {lr = 1, max_iter=, max_eval=, tolerance_grad=,
+      tolerance_change=, history_size=, line_search_fn=})
+    Limited-memory BFGS; step(closure) evaluates the closure several times.
+    step() changes the parameters in place; zero_grad(), state_dict(),
+    param_groups[i].lr may be assigned.
+optim.StepLR(optimizer, {step_size=, gamma = 0.1})
+    Times gamma every step_size steps. step() once an epoch or batch;
+    get_last_lr(), state_dict().
+optim.MultiStepLR(optimizer, {milestones=, gamma = 0.1})
+    Times gamma at each milestone. step() once an epoch or batch; get_last_lr(),
+    state_dict().
+optim.ConstantLR(optimizer, {factor=, total_iters=})
+    A factor for the first steps. step() once an epoch or batch; get_last_lr(),
+    state_dict().
+optim.LinearLR(optimizer, {start_factor=, end_factor=, total_iters=})
+    A factor that moves linearly: a warm-up. step() once an epoch or batch;
+    get_last_lr(), state_dict().
+optim.ExponentialLR(optimizer, {gamma=})
+    Times gamma every step. step() once an epoch or batch; get_last_lr(),
+    state_dict().
+optim.PolynomialLR(optimizer, {total_iters=, power=})
+    Falls to 0 by a power. step() once an epoch or batch; get_last_lr(),
+    state_dict().
+optim.CosineAnnealingLR(optimizer, {T_max=, eta_min = 0})
+    Along half a cosine. step() once an epoch or batch; get_last_lr(),
+    state_dict().
+optim.CosineAnnealingWarmRestarts(optimizer, {T_0=, T_mult=, eta_min=})
+    Cosines that start again. step() once an epoch or batch; get_last_lr(),
+    state_dict().
+optim.OneCycleLR(optimizer, {max_lr=, total_steps=, pct_start=, ...})
+    Up and down once (Smith). step() once an epoch or batch; get_last_lr(),
+    state_dict().
+optim.LambdaLR(optimizer, {lr_lambda=})
+    Times what a function of the step says. step() once an epoch or batch;
+    get_last_lr(), state_dict().
+optim.MultiplicativeLR(optimizer, {lr_lambda=})
+    Times what a function of the step says, each time. step() once an epoch or
+    batch; get_last_lr(), state_dict().
+optim.ReduceLROnPlateau(optimizer, {mode=, factor=, patience=, threshold=,
+      cooldown=, min_lr=})
+    Times factor when a quantity stops improving: step(value). step() once an
+    epoch or batch; get_last_lr(), state_dict().
+optim.SequentialLR(optimizer, {schedulers=, milestones=})
+    One scheduler after another. step() once an epoch or batch; get_last_lr(),
+    state_dict().
+optim.WarmupLR(optimizer, {warmup_steps=, after=})
+    Rises linearly, then another scheduler. step() once an epoch or batch;
+    get_last_lr(), state_dict().
+data.TensorDataset(x, y, ...)
+    Samples along dim 1 of tensors of one length.
+data.Subset(dataset, indices)
+    Some samples of a dataset.
+data.random_split(dataset, lengths[, {generator=}])
+    Disjoint subsets drawn by chance; lengths may be fractions.
+data.DataLoader(dataset, {batch_size=, shuffle=, generator=, drop_last=,
+      collate=})
+    for xb, yb in loader:batches() do; #loader batches an epoch.
+data.collate(samples)
+    Stacks the parts of samples to batches.
+data.fetch(dataset, indices)
+    The samples of these indices, by the dataset's own batch when it has one.
+data.progress(n or list[, options])
+    The same as la.progress.
+plot.line(values[, {width=, height=, title=, ascii=}])
+    A curve as text; plot.line{a, b} several over one scale.
+plot.hist(values[, {bins=, width=}])
+    How many values fall into each of equal ranges, as text.
+plot.image(matrix[, {low=, high=, indent=}])
+    A matrix as text: more ink is a larger value.
+]]
+
+-- Other names of the same.
+local others = {as_tensor = "asarray", from_table = "tensor",
+  from_string = "from_raw", frombuffer = "from_raw", tolist = "totable",
+  tobytes = "tostring_raw", nelement = "numel", itemsize = "element_size",
+  ndimension = "dim", sum_to = "reduce_grad",
+  clip_grad_norm_ = "nn.clip_grad_norm_",
+  clip_grad_value_ = "nn.clip_grad_value_"}
+
+local entries
+
+local function add(call, text)
+  local name = call:gsub("^x[:.]", ""):match("^[%w_.]+{%w+,[%w,]+}")
+    or call:gsub("^x[:.]", ""):match("^[%w_.]+")
+  local stem, list = name:match("^(.-){(.*)}$")
+  if not stem then
+    entries[name] = call .. "\n" .. text
+    return
+  end
+  for word in list:gmatch("[^,]+") do
+    entries[stem .. word] = call:gsub("{[^}]*}", word, 1) .. "\n" .. text
+  end
+end
+
+local function parse()
+  local call, text
+  entries = {}
+  for line in texts:gmatch("[^\n]+") do
+    if line:find("^      ") and not text then
+      call = call .. "\n" .. line
+    elseif line:find("^    ") then
+      text = (text or "") .. line .. "\n"
+    else
+      if text then add(call, text) end
+      call, text = line, nil
+    end
+  end
+  add(call, text)
+end
+
+function help.text(name)
+  if not entries then parse() end
+  name = name:gsub("^la%.", "", 1)
+  return entries[name] or entries[others[name]]
+end
+
+return help

@@ -1,0 +1,68 @@
+-- Everything that users can call has a text, and the text is found.
+local la = require "lunarray"
+
+local function known(name)
+  return not la.help(name):find("^nothing is known")
+end
+
+local function names(t)
+  local list = {}
+  for k in pairs(t) do
+    if type(k) == "string" and not k:find("^_") then list[#list + 1] = k end
+  end
+  table.sort(list)
+  return list
+end
+
+-- The table behind x.name, where the library keeps methods and properties.
+local function methods()
+  local index = debug.getregistry()["lunarray.Tensor"].__index
+  for k = 1, 20 do
+    local _, value = debug.getupvalue(index, k)
+    if type(value) == "table" and value.sum then return value end
+  end
+end
+
+describe("help", function()
+  it("knows every function of the module", function()
+    local missing = {}
+    for _, name in ipairs(names(la)) do
+      if type(la[name]) == "function" and not known(name) then
+        missing[#missing + 1] = name
+      end
+    end
+    assert.same({}, missing)
+  end)
+
+  it("knows every method and property of a tensor", function()
+    local missing = {}
+    for _, name in ipairs(names(methods())) do
+      if not known(name) then missing[#missing + 1] = name end
+    end
+    assert.same({}, missing)
+  end)
+
+  for _, part in ipairs{"nn", "optim", "data", "plot"} do
+    it("knows lunarray." .. part, function()
+      local missing = {}
+      for _, name in ipairs(names(require("lunarray." .. part))) do
+        if not known(part .. "." .. name) then missing[#missing + 1] = name end
+      end
+      assert.same({}, missing)
+    end)
+  end
+
+  it("shows signature and text, all overloads, other names", function()
+    assert.truthy(la.help("add"):find("add(Tensor self, Tensor other", 1, true))
+    assert.truthy(la.help("max"):find("dim", 1, true))
+    assert.truthy(la.help("clip"):find("another name of clamp", 1, true))
+    assert.truthy(la.help("add_"):find("add(Tensor self", 1, true))
+    assert.truthy(la.help("nn.Linear"):find("in_features", 1, true))
+    assert.truthy(la.help("la.fuse"):find("one pass", 1, true))
+    assert.truthy(la.help("no such"):find("nothing is known", 1, true))
+    local ok, message = pcall(la.help, 3)
+    assert.is_false(ok)
+    assert.truthy(message:find("name of an operation or function expected, "
+      .. "got number", 1, true))
+  end)
+end)
