@@ -50,6 +50,8 @@ typedef struct la_reduce_cols {
 
 typedef struct la_reduction {
     int acc_size;
+    int turned;           /* rows up to this long go faster as columns, */
+    bool own;             /* but not those without gaps */
     void (*inner)(const la_reduce_rows *r, char *acc, const la_reduce_args *);
     void (*outer)(const la_reduce_cols *c, char *acc, const la_reduce_args *);
     void (*fold)(char *into, const char *from, int64_t n);
@@ -77,6 +79,14 @@ LA_STUB_DECLARE(la_reductions, reduce_power);   /* |x| to the power p */
 LA_STUB_DECLARE(la_reductions, reduce_nonzero); /* count as a float */
 LA_STUB_DECLARE(la_reductions, reduce_var);     /* no complex */
 LA_STUB_DECLARE(la_reductions, reduce_lse);     /* log of sum of exp */
+
+/* Rows of elements of 'size' bytes become columns: element i of row r goes to
+** out + (i * width + r) * size. */
+typedef struct la_reduce_turn {
+    void (*rows)(const la_reduce_rows *r, int64_t size, int64_t width,
+                 char *out);
+} la_reduce_turn;
+LA_STUB_DECLARE(la_reduce_turn, reduce_turn);
 
 /* Where the largest or smallest element is: positions count from 1; the first
 ** of equal ones, the first NaN. 'value' may be NULL. */

@@ -92,9 +92,10 @@ static void store_count(const char *acc, char *out, int64_t n,
     memcpy(out, acc, (size_t)n * 8);
 }
 
-#define ANY(k) {1, inner_any_##k, outer_any_##k, fold_any, store_byte}
-#define ALL(k) {1, inner_all_##k, outer_all_##k, fold_all, store_byte}
-#define COUNT(k) {8, inner_count_##k, outer_count_##k, fold_count, store_count}
+#define ANY(k) {1, 32, false, inner_any_##k, outer_any_##k, fold_any, store_byte}
+#define ALL(k) {1, 32, false, inner_all_##k, outer_all_##k, fold_all, store_byte}
+#define COUNT(k) {8, 32, false, inner_count_##k, \
+                  outer_count_##k, fold_count, store_count}
 #define EVERY(F) \
     [LA_BOOL] = F(b8), [LA_UINT8] = F(b8), [LA_INT8] = F(b8), \
     [LA_UINT16] = F(i16), [LA_INT16] = F(i16), [LA_UINT32] = F(i32), \

@@ -113,9 +113,26 @@ static inline f64v reduce_absv_c128(const char *p)
     return v;
 }
 
+/* n elements of 'size' bytes, 'step' bytes apart, brought together. */
+static inline void reduce_gather(void *to, const char *from, int64_t step,
+                                 int64_t n, int64_t size)
+{
+    char *out = to;
+    if (step == 2 * size)         /* a loop that becomes shuffles */
+        for (int64_t j = 0; j < n; j++)
+            memcpy(out + j * size, from + j * 2 * size, (size_t)size);
+    else
+        for (int64_t j = 0; j < n; j++)
+            memcpy(out + j * size, from + j * step, (size_t)size);
+}
+
+/* The integer vectors as wide as a float's lanes. */
+#define REDUCE_BITS_f32 i32
+#define REDUCE_BITS_f64 i64
+
 /* Entries of a table: the functions of 'k', accumulators of type 'a'. */
 #define REDUCE_ENTRY(k, a) \
-    {sizeof(a), inner_##k, outer_##k, fold_##k, store_##k}
+    {sizeof(a), turned_##k, own_##k, inner_##k, outer_##k, fold_##k, store_##k}
 #define REDUCE_FLOATS(op) \
     [LA_FLOAT16] = REDUCE_ENTRY(op##_f16, float), \
     [LA_BFLOAT16] = REDUCE_ENTRY(op##_bf16, float), \

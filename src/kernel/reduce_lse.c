@@ -65,6 +65,7 @@ static inline tower of_complex(double _Complex z)
 #define LANE f32
 #define LOAD1(p) reduce_load_f32(p)
 #define LOADV(p) f32_load(p)
+#define LOADN(p, n, x) f32_load_pad(p, n, x)
 #define EXP(v) f32_exp(v)
 #define FETCH(p) of_real(reduce_load_f32(p))
 #define STORE1(out, i, t) put_f32((out) + 4 * (i), whole_f32(t))
@@ -75,6 +76,7 @@ static inline tower of_complex(double _Complex z)
 #define LANE f64
 #define LOAD1(p) reduce_load_f64(p)
 #define LOADV(p) f64_load(p)
+#define LOADN(p, n, x) f64_load_pad(p, n, x)
 #define EXP(v) f64_exp(v)
 #define FETCH(p) of_real(reduce_load_f64(p))
 #define STORE1(out, i, t) put_f64((out) + 8 * (i), whole(t))
@@ -85,6 +87,7 @@ static inline tower of_complex(double _Complex z)
 #define LANE f32
 #define LOAD1(p) reduce_load_f16(p)
 #define LOADV(p) f16_load(p)
+#define LOADN(p, n, x) f16_load_pad(p, n, x)
 #define EXP(v) f32_exp(v)
 #define FETCH(p) of_real(reduce_load_f16(p))
 #define STORE1(out, i, t) put_f16((out) + 2 * (i), whole(t))
@@ -95,6 +98,7 @@ static inline tower of_complex(double _Complex z)
 #define LANE f32
 #define LOAD1(p) reduce_load_bf16(p)
 #define LOADV(p) bf16_load(p)
+#define LOADN(p, n, x) bf16_load_pad(p, n, x)
 #define EXP(v) f32_exp(v)
 #define FETCH(p) of_real(reduce_load_bf16(p))
 #define STORE1(out, i, t) put_bf16((out) + 2 * (i), whole(t))
@@ -115,7 +119,8 @@ static inline tower of_complex(double _Complex z)
 #define STORE1(out, i, t) put_c128((out) + 16 * (i), complex_whole(t))
 #include "kernel/reduce_lse.inc"
 
-#define LSE(k) {sizeof(tower), inner_##k, outer_##k, fold_tower, store_##k}
+#define LSE(k) \
+    {sizeof(tower), turned_##k, false, inner_##k, outer_##k, fold_tower, store_##k}
 const la_reductions LA_KERNEL(reduce_lse) = {
     [LA_FLOAT16] = LSE(f16), [LA_BFLOAT16] = LSE(bf16),
     [LA_FLOAT32] = LSE(f32), [LA_FLOAT64] = LSE(f64),

@@ -7,6 +7,7 @@
 
 #define OP max
 #define COMBV(S, a, b) S##_max_nan(a, b)
+#define QUICKV(S, a, b) S##_max(a, b)
 #define COMB1(a, b) ((a) != (a) || (a) > (b) ? (a) : (b))
 #define PICK(a, b) (((a) != (a)) | ((a) > (b)))
 #define MAPV(S, x) (x)
@@ -17,6 +18,7 @@
 
 #define OP min
 #define COMBV(S, a, b) S##_min_nan(a, b)
+#define QUICKV(S, a, b) S##_min(a, b)
 #define COMB1(a, b) ((a) != (a) || (a) < (b) ? (a) : (b))
 #define PICK(a, b) (((a) != (a)) | ((a) < (b)))
 #define MAPV(S, x) (x)

@@ -19,6 +19,7 @@
 #define MAPS
 #define OP abs_max
 #define COMBV(S, a, b) S##_max_nan(a, b)
+#define QUICKV(S, a, b) S##_max(a, b)
 #define COMB1(a, b) ((a) != (a) || (a) > (b) ? (a) : (b))
 #define MAPV(S, x) S##_abs(x)
 #define MAP1(x) ((A)fabs(x))
@@ -30,6 +31,7 @@
 #define MAPS
 #define OP abs_min
 #define COMBV(S, a, b) S##_min_nan(a, b)
+#define QUICKV(S, a, b) S##_min(a, b)
 #define COMB1(a, b) ((a) != (a) || (a) < (b) ? (a) : (b))
 #define MAPV(S, x) S##_abs(x)
 #define MAP1(x) ((A)fabs(x))

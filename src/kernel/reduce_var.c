@@ -72,7 +72,8 @@ static inline double centre(const moments *a)
 #define STORE1(out, i, x) (((la_bf16 *)(out))[i] = la_f32_to_bf16((float)(x)))
 #include "kernel/reduce_var.inc"
 
-#define VAR(k) {sizeof(moments), inner_##k, outer_##k, fold_var, store_##k}
+#define VAR(k) \
+    {sizeof(moments), 128, false, inner_##k, outer_##k, fold_var, store_##k}
 const la_reductions LA_KERNEL(reduce_var) = {
     [LA_FLOAT16] = VAR(f16), [LA_BFLOAT16] = VAR(bf16),
     [LA_FLOAT32] = VAR(f32), [LA_FLOAT64] = VAR(f64)

@@ -59,9 +59,15 @@ static void search_range(int64_t begin, int64_t end, void *context)
         m = s->row.size - j;
         if (m > end - i) m = end - i;
         if (m > BATCH) m = BATCH;
-        search_some(s, s->in + in + j * s->row.in, m, index,
-                    s->value ? value : NULL);
-        put(s, at + j * s->row.out, m, index, value);
+        const char *from = s->in + in + j * s->row.in;
+        at += j * s->row.out;
+        if (s->row.out == 1) {
+            search_some(s, from, m, s->index + at,
+                        s->value ? s->value + at * s->esize : NULL);
+            continue;
+        }
+        search_some(s, from, m, index, s->value ? value : NULL);
+        put(s, at, m, index, value);
     }
 }
 

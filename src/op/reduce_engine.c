@@ -13,6 +13,8 @@
 #define MAX_ACC 24
 #define BATCH 256             /* accumulators of rows on the stack */
 #define COLUMN_BYTES 8192     /* accumulators of one task of columns */
+#define TURNED 64             /* short rows that are turned to columns */
+#define TURNED_BYTES 32768    /* elements of them */
 
 typedef struct plan {
     const la_reduce_job *job;
@@ -23,6 +25,7 @@ typedef struct plan {
     la_axis line;                /* the reduced dim that kernels see */
     la_axis row;                 /* the kept dim that kernels see */
     bool columns;
+    bool turned;              /* short rows, as columns */
     int64_t cut, cuts;        /* a line in pieces of 'cut' elements */
     int64_t group, groups;    /* or several lines in one piece */
     int64_t pieces, blocks;   /* per result; blocks of columns */
@@ -80,6 +83,9 @@ static void choose(plan *p)
     p->line = la_axes_take(&p->reduced, one);
     p->row = la_axes_take(&p->kept, (la_axis){1, 0, 0});
     p->blocks = 1;
+    p->turned = p->line.size <= p->kernel->turned
+        && !(p->kernel->own && p->line.in == p->esize)
+        && p->line.size * p->esize * TURNED <= TURNED_BYTES;
     if (!p->columns) {
         cut_lines(p, LA_REDUCE_CHUNK);
         p->width = 1;
@@ -142,6 +148,22 @@ static bool halted(const plan *p)
 
 /* ---- rows: whole ones, many at a time ---- */
 
+/* Columns of a fixed width, so that the order of a row's additions does not
+** depend on how many rows are left. */
+static void turned_rows(const plan *p, const la_reduce_rows *r, char *acc)
+{
+    char turned[TURNED_BYTES] __attribute__((aligned(64)));
+    for (int64_t i = 0; i < r->rows; i += TURNED) {
+        la_reduce_rows some = *r;
+        some.in += i * r->row_step;
+        some.rows = r->rows - i < TURNED ? r->rows - i : TURNED;
+        LA_STUB(reduce_turn)->rows(&some, p->esize, TURNED, turned);
+        la_reduce_cols c = {turned, TURNED * p->esize, r->n, p->esize,
+                            some.rows};
+        p->kernel->outer(&c, acc + i * p->kernel->acc_size, &p->job->args);
+    }
+}
+
 static void whole_rows(int64_t begin, int64_t end, void *context)
 {
     const plan *p = context;
@@ -155,7 +177,8 @@ static void whole_rows(int64_t begin, int64_t end, void *context)
         if (m > BATCH) m = BATCH;
         la_reduce_rows r = {p->in + in + j * p->row.in, p->line.in,
                             p->line.size, p->row.in, m};
-        p->kernel->inner(&r, acc, &p->job->args);
+        if (p->turned) turned_rows(p, &r, acc);
+        else p->kernel->inner(&r, acc, &p->job->args);
         emit(p, acc, m, at + j * p->row.out, p->row.out);
     }
 }
