@@ -591,4 +591,5 @@ void la_set_anomaly(la_where_fn fn, void *host)
     where_host = host;
 }
 
+bool la_anomaly_on(void) { return where != NULL; }
 char *la_anomaly_where(void) { return where ? where(where_host) : NULL; }

@@ -26,9 +26,8 @@ typedef struct la_op_node {
 /* The node before the call; 'wanted' decides what rows will run. */
 la_status la_op_node_new(const la_frame *f, const la_grad_rule *r, int nedges,
                          uint32_t wanted, la_node **out);
-/* Keep the arguments of the bit set. An in-place call keeps a clone of self. */
-la_status la_op_node_save_args(la_node *n, const la_frame *f, uint32_t saves,
-                               bool in_place);
+/* Keep what the rows will read. An in-place call keeps a clone of self. */
+la_status la_op_node_save_args(la_node *n, const la_frame *f, bool in_place);
 la_status la_op_node_outputs(la_node *n, int count);
 la_status la_op_node_save_results(la_node *n, const la_frame *f);
 

@@ -87,7 +87,7 @@ typedef struct la_node_class {
 struct la_node {
     _Atomic int32_t refs;
     int32_t nedges, noutputs;
-    uint32_t bytes;             /* of the block */
+    uint32_t bytes, extra;      /* of the block; where the class's part is */
     const la_node_class *class;
     uint64_t sequence;          /* later operations run first */
     la_edge *edges;             /* inside the block, as are the next three */
@@ -106,8 +106,12 @@ struct la_node {
 /* Room for 'extra' bytes behind the base part: returned by la_node_extra. */
 la_status la_node_new(const la_node_class *class, int nedges, int noutputs,
                       size_t extra, la_node **out);
-void *la_node_extra(la_node *n);
-la_node *la_node_retain(la_node *n);
+static inline void *la_node_extra(la_node *n) { return (char *)n + n->extra; }
+static inline la_node *la_node_retain(la_node *n)
+{
+    atomic_fetch_add_explicit(&n->refs, 1, memory_order_relaxed);
+    return n;
+}
 void la_node_release(la_node *n);      /* iterative; NULL is allowed */
 /* Output k of 'n' looks like 't'. */
 la_status la_node_output(la_node *n, int k, const la_tensor *t);

@@ -21,6 +21,7 @@ const char *la_op_node_name(const la_node *n);
 la_status la_view_history(la_tensor *view);
 /* Text of anomaly mode for a new node, or NULL. */
 char *la_anomaly_where(void);
+bool la_anomaly_on(void);
 
 /* A gradient brought to the form of an output: broadcasting is undone by
 ** summing, the dtype is converted. Takes over 'grad'. */

@@ -8,7 +8,9 @@
 #include "base/memory.h"
 #include "tensor/shape.h"
 
-static _Atomic uint64_t next_sequence = 1;
+/* The order of recording, of this thread: it only says who runs first where
+** the edges leave it open. */
+static _Thread_local uint64_t next_sequence = 1;
 
 static size_t round_up(size_t n) { return (n + 15) & ~(size_t)15; }
 
@@ -40,24 +42,13 @@ la_status la_node_new(const la_node_class *class, int nedges, int noutputs,
     n->noutputs = noutputs;
     n->bytes = (uint32_t)l.total;
     n->class = class;
-    n->sequence = atomic_fetch_add_explicit(&next_sequence, 1,
-                                            memory_order_relaxed);
+    n->sequence = next_sequence++;
+    n->extra = (uint32_t)l.extra;
     n->edges = (la_edge *)(block + l.edges);
     n->outputs = (la_output_meta *)(block + l.outputs);
     n->grads = (la_tensor **)(block + l.grads);
     *out = n;
     return LA_OK;
-}
-
-void *la_node_extra(la_node *n)
-{
-    return (char *)n + layout_of(n->nedges, n->noutputs, 0).extra;
-}
-
-la_node *la_node_retain(la_node *n)
-{
-    atomic_fetch_add_explicit(&n->refs, 1, memory_order_relaxed);
-    return n;
 }
 
 static bool last_reference(la_node *n)
@@ -106,8 +97,8 @@ static void free_one(la_node *n)
     if (n->class->clear) n->class->clear(n);
     if (n->class->destroy) n->class->destroy(n);
     free_outputs(n);
-    la_hooks_free(n->hooks);
-    free(n->trace);         /* the host's string, made by malloc */
+    if (n->hooks) la_hooks_free(n->hooks);
+    if (n->trace) free(n->trace);   /* the host's string, made by malloc */
     for (int i = 0; i < n->nedges; i++) la_node_release(n->edges[i].node);
     la_mem_free(n, n->bytes);
 }
@@ -177,9 +168,8 @@ static void meta_free(la_grad_meta *m)
 
 la_status la_save(la_saved *s, la_tensor *t, bool is_result)
 {
-    if (is_result || (t->flags & LA_F_WRAPPED))
-        LA_TRY(la_tensor_alias(t, false, &s->data));
-    else s->data = la_tensor_retain(t);
+    if (!is_result && !(t->flags & LA_F_WRAPPED)) s->data = la_tensor_retain(t);
+    else LA_TRY(la_tensor_alias(t, false, &s->data));
     s->version = la_version(t);
     s->is_result = is_result;
     return LA_OK;

@@ -38,14 +38,25 @@ static void copy_text(la_value *v)
     v->tag = LA_VNONE;
 }
 
-static void copy_value(la_value *to, const la_value *from)
+static inline void copy_value(la_value *to, const la_value *from)
 {
+    if (from->tag == LA_VTENSOR) {      /* the rest is zero */
+        to->tag = LA_VTENSOR;
+        return;
+    }
     *to = *from;
-    if (from->tag == LA_VTENSOR) to->tensor = NULL;
     if (from->tag == LA_VTENSORS) to->tensors.list = NULL;
     if (from->tag == LA_VINTS) copy_ints(to);
     if (from->tag == LA_VSTR) copy_text(to);
     if (from->tag == LA_VPOINTER) to->pointer = NULL;
+}
+
+/* Few are set, and the plain CPU level has no instruction for it. */
+static inline int count_bits(uint32_t set)
+{
+    int n = 0;
+    for (; set; set &= set - 1) n++;
+    return n;
 }
 
 la_status la_op_node_new(const la_frame *f, const la_grad_rule *r, int nedges,
@@ -53,12 +64,12 @@ la_status la_op_node_new(const la_frame *f, const la_grad_rule *r, int nedges,
 {
     int nsaved = 0, nout = la_schema_of(f->op)->nresults;
     uint32_t saves = la_saves_of(r, wanted);
-    nsaved = __builtin_popcount(saves);
+    nsaved = count_bits(saves);
     size_t extra = sizeof(la_op_node) + (size_t)f->nargs * sizeof(la_value)
         + (size_t)nsaved * sizeof(la_saved);
     LA_TRY(la_node_new(&class_operation, nedges, nout, extra, out));
     la_op_node *o = la_node_extra(*out);
-    (*out)->trace = la_anomaly_where();
+    if (la_anomaly_on()) (*out)->trace = la_anomaly_where();
     o->op = f->op;
     o->rule = r;
     o->wanted = wanted;
@@ -74,8 +85,7 @@ la_status la_op_node_new(const la_frame *f, const la_grad_rule *r, int nedges,
 /* Place of bit 'bit' among the saved values. */
 static la_saved *slot_of(la_op_node *o, int bit)
 {
-    uint32_t lower = o->saves & ((1u << bit) - 1);
-    return &o->saved[__builtin_popcount(lower)];
+    return &o->saved[count_bits(o->saves & ((1u << bit) - 1))];
 }
 
 static la_status save_list(la_op_node *o, const la_value *v)
@@ -113,8 +123,7 @@ static la_status save_self(la_saved *s, la_tensor *self)
 static la_status save_sizes(la_op_node *o, const la_frame *f)
 {
     const la_value *v = &f->args[0];
-    if (f->nargs < 2 || v->tag != LA_VTENSORS || f->args[1].tag != LA_VINT)
-        return LA_OK;
+    if (f->nargs < 2 || f->args[1].tag != LA_VINT) return LA_OK;
     size_t n = (size_t)v->tensors.n;
     o->sizes = la_mem_zalloc((n ? n : 1) * sizeof(int64_t));
     if (!o->sizes) return LA_ENOMEM;
@@ -127,19 +136,23 @@ static la_status save_sizes(la_op_node *o, const la_frame *f)
     return LA_OK;
 }
 
-la_status la_op_node_save_args(la_node *n, const la_frame *f, uint32_t saves,
-                               bool in_place)
+la_status la_op_node_save_args(la_node *n, const la_frame *f, bool in_place)
 {
     la_op_node *o = la_node_extra(n);
-    LA_TRY(save_sizes(o, f));
-    for (int k = 0; k < f->nargs; k++) {
+    uint32_t saves = o->saves & 0xffff;
+    if (f->nargs > 0 && f->args[0].tag == LA_VTENSORS)
+        LA_TRY(save_sizes(o, f));
+    la_saved *s = o->saved;
+    for (int k = 0; saves >> k; k++) {
         const la_value *v = &f->args[k];
         if (!(saves >> k & 1)) continue;
         if (v->tag == LA_VTENSORS) LA_TRY(save_list(o, v));
-        if (v->tag != LA_VTENSOR) continue;
-        if (in_place && v->tensor == f->outs[0])
-            LA_TRY(save_self(slot_of(o, k), v->tensor));
-        else LA_TRY(la_save(slot_of(o, k), v->tensor, false));
+        else if (v->tag == LA_VTENSOR) {
+            bool self = in_place && v->tensor == f->outs[0];
+            LA_TRY(self ? save_self(s, v->tensor)
+                        : la_save(s, v->tensor, false));
+        }
+        s++;
     }
     return LA_OK;
 }
@@ -165,6 +178,7 @@ la_status la_op_node_outputs(la_node *n, int count)
 la_status la_op_node_save_results(la_node *n, const la_frame *f)
 {
     la_op_node *o = la_node_extra(n);
+    if (!(o->saves >> 16)) return LA_OK;
     for (int k = 0; k < f->nresults; k++)
         if ((o->saves >> (16 + k) & 1) && f->results[k].tag == LA_VTENSOR) {
             la_saved *s = slot_of(o, 16 + k);

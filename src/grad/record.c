@@ -41,27 +41,25 @@ static bool value_needs_grad(const la_value *v)
     return false;
 }
 
-/* Arguments that need a gradient and have a derivative. */
-static uint32_t wanted_args(const la_frame *f, const la_grad_rule *r)
+/* Arguments that need a gradient and have a derivative; and how many edges a
+** node has: one for every tensor of the call. */
+static uint32_t wanted_args(const la_frame *f, const la_grad_rule *r,
+                            int *nedges)
 {
     uint32_t wanted = 0;
-    for (int k = 0; k < f->nargs; k++)
-        if ((r->args >> k & 1) && value_needs_grad(&f->args[k]))
-            wanted |= 1u << k;
+    int n = 0;
+    for (int k = 0; k < f->nargs; k++) {
+        const la_value *v = &f->args[k];
+        if (v->tag == LA_VTENSOR) n++;
+        else if (v->tag == LA_VTENSORS) n += (int)v->tensors.n;
+        else continue;
+        if ((r->args >> k & 1) && value_needs_grad(v)) wanted |= 1u << k;
+    }
+    *nedges = n;
     return wanted;
 }
 
 /* ---- making the node ---- */
-
-static int count_edges(const la_frame *f)
-{
-    int n = 0;
-    for (int k = 0; k < f->nargs; k++) {
-        if (f->args[k].tag == LA_VTENSOR) n++;
-        if (f->args[k].tag == LA_VTENSORS) n += (int)f->args[k].tensors.n;
-    }
-    return n;
-}
 
 static la_status add_edges(const la_frame *f, uint32_t wanted, la_node *n)
 {
@@ -84,14 +82,14 @@ static la_status add_edges(const la_frame *f, uint32_t wanted, la_node *n)
 
 static la_status new_node(la_frame *f, const la_grad_rule *r, la_node **out)
 {
-    uint32_t wanted = wanted_args(f, r);
+    int nedges;
+    uint32_t wanted = wanted_args(f, r, &nedges);
     if (!wanted) return LA_OK;
     la_node *n;
-    LA_TRY(la_op_node_new(f, r, count_edges(f), wanted, &n));
+    LA_TRY(la_op_node_new(f, r, nedges, wanted, &n));
     la_status status = add_edges(f, wanted, n);
     if (!status)
-        status = la_op_node_save_args(n, f, la_saves_of(r, wanted),
-                                      f->form == LA_INPLACE);
+        status = la_op_node_save_args(n, f, f->form == LA_INPLACE);
     if (status) {
         la_node_release(n);
         return status;
@@ -113,6 +111,32 @@ static la_tensor *written(const la_frame *f)
     return f->form == LA_INPLACE ? f->outs[0] : f->args[0].tensor;
 }
 
+/* A tensor that the call has made: nobody else knows it, nor the node, so the
+** reference is counted without a locked instruction. */
+static la_status first_history(la_tensor *t, la_node *n, int slot)
+{
+    la_grad_meta *m;
+    LA_TRY(la_meta_of(t, &m));
+    int32_t refs = atomic_load_explicit(&n->refs, memory_order_relaxed);
+    atomic_store_explicit(&n->refs, refs + 1, memory_order_relaxed);
+    m->fn = n;
+    m->slot = slot;
+    m->version = la_version(t);
+    m->requires_grad = false;
+    t->flags |= LA_F_REQUIRES_GRAD;
+    return LA_OK;
+}
+
+/* The call's own reference, when others are there: the same. */
+static void let_go(la_node *n)
+{
+    int32_t refs = atomic_load_explicit(&n->refs, memory_order_relaxed);
+    if (refs > 1)
+        atomic_store_explicit(&n->refs, refs - 1, memory_order_relaxed);
+    else
+        la_node_release(n);
+}
+
 static la_status attach_one(la_frame *f, la_node *n, la_tensor *t, int slot,
                             bool multi)
 {
@@ -121,7 +145,7 @@ static la_status attach_one(la_frame *f, la_node *n, la_tensor *t, int slot,
         return la_view_history(t);
     LA_TRY(la_node_output(n, slot, t));
     if (in_place(f)) return la_rebase_history(t, n, slot);
-    LA_TRY(la_set_history(t, n, slot));
+    LA_TRY(t->grad ? la_set_history(t, n, slot) : first_history(t, n, slot));
     if (multi && t->base) t->grad->creation = LA_CREATED_MULTI;
     return LA_OK;
 }
@@ -139,9 +163,11 @@ static la_status attach(la_frame *f, la_node *n)
     return LA_OK;
 }
 
+/* Of a list there is one output for each member. */
 static int count_outputs(const la_frame *f)
 {
     int n = 0;
+    if (f->results[0].tag != LA_VTENSORS) return 0;
     for (int k = 0; k < f->nresults; k++) {
         if (f->results[k].tag == LA_VTENSOR) n++;
         if (f->results[k].tag == LA_VTENSORS)
@@ -215,7 +241,7 @@ static la_status record(la_frame *f)
     if (!status) status = la_op_node_outputs(n, count_outputs(f));
     if (!status) status = attach(f, n);
     if (!status) status = la_op_node_save_results(n, f);
-    la_node_release(n);
+    let_go(n);
     if (status) la_drop_results(f);
     return status;
 }
