@@ -62,6 +62,9 @@ typedef struct la_conv_kernels {
     void (*channels)(const la_conv_tiles *);
     void (*taps)(const la_conv_gradient *);
     void (*finish)(const la_conv_sums *);
+    /* dst[c*line + x] = src[x*step + c], c < channels, x < n. */
+    void (*spread)(void *dst, int64_t line, const void *src, int64_t step,
+                   int64_t channels, int64_t n);
     /* dst[t][i] = src[i*row + t*step] for i < valid, lines 'width' apart; 0
     ** up to a whole vector or the line's end. */
     void (*pack)(void *dst, const void *src, int64_t row, int64_t step,

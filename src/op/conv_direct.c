@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "base/pool.h"
 
-#define NARROW 6            /* rows shorter than this go to the product */
+#define NARROW 2            /* rows shorter than this go to the product */
 
 bool la_conv_direct_serves(const la_conv *c, bool backward)
 {
@@ -37,13 +37,14 @@ static void pack_block(const la_conv_plan *s, int64_t g, int64_t b)
     const char *from = s->weight
         + (g * s->w_group + first * s->w_channel
            + (s->flip ? s->taps - 1 : 0)) * s->size;
+    int64_t runs = s->flip ? count : 1, length = count * s->taps / runs;
     for (int64_t i = 0; i < s->oc; i += panel)
-        for (int64_t c = 0; c < count; c++) {
+        for (int64_t c = 0; c < runs; c++) {
             s->ker->pack(to, from + (i * s->w_row + c * s->w_channel) * s->size,
                          s->w_row, s->flip ? -1 : 1,
                          (int)la_conv_lesser(panel, s->oc - i), (int)panel,
-                         s->taps);
-            to += panel * s->taps * s->size;
+                         length);
+            to += panel * length * s->size;
         }
 }
 

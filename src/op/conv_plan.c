@@ -110,14 +110,17 @@ static void plan_cols(la_conv_plan *s)
 }
 
 /* How columns of one remainder modulo the stride lie in a copied row. The
-** vectors of 'tiles' read to the end of the last one. */
+** vectors of 'tiles' read to the end of the last one. Remainders that no tap has
+** are left out. */
 static void plan_pitch(la_conv_plan *s)
 {
     const la_window *x = &s->w[2];
     int64_t unit = s->fixed || s->lanes ? 1 : s->ker->lanes;
     s->phase = la_conv_parts(s->cols, unit) * unit
         + (x->kernel - 1) * x->dilation / x->stride + 1;
-    s->pitch = s->phase * x->stride;
+    s->phases = x->dilation == 1 ? la_conv_lesser(x->kernel, x->stride)
+                                 : x->stride;
+    s->pitch = s->phase * s->phases;
 }
 
 static void plan_bands(la_conv_plan *s)
@@ -211,6 +214,9 @@ static void copy_strided(char *to, const char *from, int64_t step, int64_t n,
 {
     if (step == 1) {
         memcpy(to, from, (size_t)(n * size));
+    } else if (size == 4 && step == 2) {     /* the compiler knows how */
+        for (int64_t i = 0; i < n; i++)
+            ((uint32_t *)to)[i] = ((const uint32_t *)from)[i * 2];
     } else if (size == 4) {
         for (int64_t i = 0; i < n; i++)
             ((uint32_t *)to)[i] = ((const uint32_t *)from)[i * step];
@@ -220,63 +226,92 @@ static void copy_strided(char *to, const char *from, int64_t step, int64_t n,
     }
 }
 
-/* One padded row from output column 'col' on; columns sorted by their remainder
-** modulo the stride. */
-static void copy_row(const la_conv_plan *s, char *to, const char *row,
-                     int64_t col)
+/* 'count' channels from one row, or as many zeros. */
+typedef struct rows {
+    char *to;                /* of the first channel */
+    const char *from;        /* NULL: zeros */
+    int64_t count, plane;    /* bytes from a channel to the next in 'to' */
+} rows;
+
+/* 'n' pixels 'step' pixels apart; from place 'at' of the copied rows on. */
+static void copy_pixels(const la_conv_plan *s, const rows *r, int64_t at,
+                        const char *from, int64_t step, int64_t n)
 {
-    const la_window *w = &s->w[2];
-    int64_t step = s->src_step[4], size = s->size;
-    for (int64_t r = 0; r < w->stride; r++, to += s->phase * size) {
-        int64_t at = col * w->stride + r - w->pad;   /* of place 0 */
-        int64_t first = at < 0 ? (-at + w->stride - 1) / w->stride : 0;
-        int64_t last = at < w->in ? (w->in - at + w->stride - 1) / w->stride
-                                  : 0;
-        first = la_conv_lesser(first, s->phase);
-        last = la_conv_lesser(last, s->phase);
-        if (last < first) last = first;
-        memset(to, 0, (size_t)(first * size));
-        if (last > first)
-            copy_strided(to + first * size,
-                         row + (first * w->stride + at) * step * size,
-                         step * w->stride, last - first, size);
-        memset(to + last * size, 0, (size_t)((s->phase - last) * size));
+    char *to = r->to + at * s->size;
+    step *= s->src_step[4];
+    if (s->src_step[1] == 1 && step != 1 && r->count > 1) {
+        s->ker->spread(to, r->plane / s->size, from, step, r->count, n);
+        return;
+    }
+    for (int64_t c = 0; c < r->count; c++, to += r->plane) {
+        copy_strided(to, from, step, n, s->size);
+        from += s->src_step[1] * s->size;
     }
 }
 
-/* A plane whose border is zero already: only what lies inside is copied. */
-static void copy_inside(const la_conv_plan *s, char *to, const char *plane,
-                        int64_t d)
+static void clear_pixels(const la_conv_plan *s, const rows *r, int64_t at,
+                         int64_t n)
+{
+    char *to = r->to + at * s->size;
+    for (int64_t c = 0; n > 0 && c < r->count; c++, to += r->plane)
+        memset(to, 0, (size_t)(n * s->size));
+}
+
+/* Padded rows from output column 'col' on; columns sorted by their remainder
+** modulo the stride. */
+static void copy_rows(const la_conv_plan *s, const rows *r, int64_t col)
+{
+    const la_window *w = &s->w[2];
+    for (int64_t k = 0; k < s->phases; k++) {
+        int64_t at = col * w->stride + k - w->pad;   /* of place 0 */
+        int64_t first = at < 0 ? la_conv_parts(-at, w->stride) : 0;
+        int64_t last = at < w->in ? la_conv_parts(w->in - at, w->stride) : 0;
+        first = la_conv_lesser(first, s->phase);
+        last = la_conv_lesser(last, s->phase);
+        if (last < first) last = first;
+        int64_t place = k * s->phase;
+        clear_pixels(s, r, place, first);
+        if (last > first)
+            copy_pixels(s, r, place + first, r->from + (first * w->stride + at)
+                        * s->src_step[4] * s->size, w->stride, last - first);
+        clear_pixels(s, r, place + last, s->phase - last);
+    }
+}
+
+/* Planes whose border is zero already: only what lies inside is copied. */
+static void copy_inside(const la_conv_plan *s, rows r, int64_t d)
 {
     const la_window *h = &s->w[1], *w = &s->w[2];
-    int64_t size = s->size, line = s->pitch * size;
+    int64_t line = s->pitch * s->size;
     int64_t x = w->pad > 0 ? w->pad : 0, skip = x - w->pad;
     int64_t n = la_conv_lesser(w->in - skip, s->phase - x);
     int64_t first = h->pad > 0 ? h->pad : 0;
     int64_t last = la_conv_lesser(s->height, h->in + h->pad);
     if (n <= 0) return;
-    to += first * line + x * size;
-    plane += (d * s->src_step[2] + (first - h->pad) * s->src_step[3]
-              + skip * s->src_step[4]) * size;
-    for (int64_t y = first; y < last; y++, to += line) {
-        if (s->src_step[4] == 1 && n * size == 32) memcpy(to, plane, 32);
-        else copy_strided(to, plane, s->src_step[4], n, size);
-        plane += s->src_step[3] * size;
+    r.to += first * line;
+    r.from += (d * s->src_step[2] + (first - h->pad) * s->src_step[3]
+               + skip * s->src_step[4]) * s->size;
+    for (int64_t y = first; y < last; y++, r.to += line) {
+        copy_pixels(s, &r, x, r.from, 1, n);
+        r.from += s->src_step[3] * s->size;
     }
 }
 
-static void copy_plane(const la_conv_plan *s, char *to, const char *plane,
-                       int64_t d, const la_conv_place *p)
+/* One depth of the kernel. Rows between those of two windows stay as they
+** are: nobody reads them. */
+static void copy_planes(const la_conv_plan *s, rows r, int64_t d,
+                        const la_conv_place *p)
 {
     const la_window *w = s->w;
-    size_t bytes = (size_t)(s->pitch * s->size);
-    for (int64_t h = 0; h < s->height; h++, to += bytes) {
+    const char *from = r.from;
+    int64_t reach = reach_of(&w[1]);
+    for (int64_t h = 0; h < s->height; h++, r.to += s->pitch * s->size) {
         int64_t y = p->row * w[1].stride + h - w[1].pad;
-        if (d < 0 || d >= w[0].in || y < 0 || y >= w[1].in)
-            memset(to, 0, bytes);
-        else
-            copy_row(s, to, plane + (d * s->src_step[2] + y * s->src_step[3])
-                     * s->size, p->col);
+        bool inside = d >= 0 && d < w[0].in && y >= 0 && y < w[1].in;
+        if (h % w[1].stride >= reach && w[1].stride > reach) continue;
+        r.from = from + (d * s->src_step[2] + y * s->src_step[3]) * s->size;
+        if (inside) copy_rows(s, &r, p->col);
+        else clear_pixels(s, &r, 0, s->pitch);
     }
 }
 
@@ -285,16 +320,13 @@ void la_conv_plan_copy(const la_conv_plan *s, char *room,
 {
     const la_window *d = &s->w[0];
     int64_t plane = s->height * s->pitch * s->size;
-    for (int64_t c = first; c < first + count; c++) {
-        const char *from = s->src + (p->n * s->src_step[0]
-            + (p->g * s->ic + c) * s->src_step[1]) * s->size;
-        if (s->same_border) {
-            copy_inside(s, room, from, p->d * d->stride);
-            room += plane;
-            continue;
-        }
-        for (int64_t k = 0; k < d->kernel; k++, room += plane)
-            copy_plane(s, room, from,
-                       p->d * d->stride + k * d->dilation - d->pad, p);
+    rows r = {room, s->src + (p->n * s->src_step[0]
+              + (p->g * s->ic + first) * s->src_step[1]) * s->size, count,
+              plane * d->kernel};
+    if (s->same_border) {
+        copy_inside(s, r, p->d * d->stride);
+        return;
     }
+    for (int64_t k = 0; k < d->kernel; k++, r.to += plane)
+        copy_planes(s, r, p->d * d->stride + k * d->dilation - d->pad, p);
 }

@@ -25,7 +25,7 @@ typedef struct la_conv_plan {
     bool lanes;             /* 'channels' of the kernel instead of 'tiles' */
     int64_t panel;          /* output channels of a panel of weights */
     int64_t taps, channels, blocks;      /* channels per block */
-    int64_t phase, pitch, height;        /* of the copied rows */
+    int64_t phases, phase, pitch, height;  /* of the copied rows */
     int64_t band, cols;     /* rows and columns of the output at a time */
     bool triples;           /* the last dim's taps are three neighbours */
     bool same_border;       /* zeros lie in the same places for every unit */
