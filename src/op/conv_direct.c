@@ -66,7 +66,8 @@ static void multiply_block(const la_conv_plan *s, const char *room,
         .shift = s->shift,
         .weights = s->packed + packed_at(s, p->g, b) * s->size,
         .row_step = s->w[1].stride * s->pitch, .rows = p->rows,
-        .cols = p->cols, .out_channel = step[1], .out_row = step[3],
+        .cols = p->cols, .out_channel = step[1],
+        .out_row = p->rows > 1 ? step[3] : p->cols * step[4],
         .out_col = step[4], .first = b == 0,
         .triples = s->triples};
     t.out = s->dst + (p->n * step[0] + p->g * s->oc * step[1] + p->d * step[2]

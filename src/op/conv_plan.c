@@ -51,12 +51,14 @@ static void take_backward(la_conv_plan *s, const la_conv *c)
 
 
 /* Multiplications a row costs with the pixels in the lanes, and with the
-** channels there; each tile's end counts as some more. */
+** channels there; each tile's end counts as some more, and as many where what
+** is side by side in the lanes is not so in memory. */
 static bool plan_lanes(const la_conv_plan *s)
 {
     int64_t cols = s->cols, lanes = s->ker->lanes, mr = s->ker->mr;
     int64_t k = s->channels * s->taps, runs = la_conv_parts(cols, mr);
-    int64_t pixels = la_conv_parts(cols, lanes) * s->oc * (k + 4);
+    int64_t pixels = la_conv_parts(cols, lanes) * s->oc
+        * (k + (s->dst_step[4] == 1 ? 4 : 40));
     int64_t channels = runs * la_conv_parts(cols, runs) * la_conv_parts(s->oc, lanes)
         * (k + 12);
     return channels < pixels;
