@@ -59,8 +59,8 @@ static bool plan_lanes(const la_conv_plan *s)
     int64_t k = s->channels * s->taps, runs = la_conv_parts(cols, mr);
     int64_t pixels = la_conv_parts(cols, lanes) * s->oc
         * (k + (s->dst_step[4] == 1 ? 4 : 40));
-    int64_t channels = runs * la_conv_parts(cols, runs) * la_conv_parts(s->oc, lanes)
-        * (k + 12);
+    int64_t channels = runs * la_conv_parts(cols, runs)
+        * la_conv_parts(s->oc, lanes) * (k + 12);
     return channels < pixels;
 }
 
