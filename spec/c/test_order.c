@@ -15,7 +15,7 @@
 #include "kernel/order.h"
 #include "kernel/random.h"
 
-enum { MOST = 6000 };
+enum { MOST = 60000 };
 
 typedef struct tables {
     const la_key_table *keys;
@@ -51,7 +51,7 @@ static int compare(const void *a, const void *b)
 }
 
 static const int64_t sizes[] = {0, 1, 2, 23, 24, 25, 47, 48, 49, 64, 300, 1023,
-                                4096, 6000};
+                                4096, 4097, 6000, 60000};
 /* how keys are made: all bits, few values, low bits only, rising, upper bits */
 static uint64_t make_key(int kind, int64_t i, uint64_t *state, bool wide)
 {
@@ -62,13 +62,37 @@ static uint64_t make_key(int kind, int64_t i, uint64_t *state, bool wide)
     case 2: return (wide ? (uint64_t)1 << 60 : (uint64_t)1 << 30) + r % 100;
     case 3: return (uint64_t)i;
     case 4: return wide ? r << 50 : (r << 22) & 0xffffffffu;
+    /* equal in all bits that a short run has room for, but for a few */
+    case 5: return i % 1000 ? r % 4096 : r;
+    case 6: return wide ? r % 5 << 40 | (r & 0xffff) : r % 5 << 20 | r >> 24;
+    case 7: return wide ? r >> 8 : r >> 4;
     default: return r;
     }
 }
 
-static void check_sort(const la_order_kernels *o, bool wide, int kind,
-                       int64_t n)
+/* The n / 3 smallest keys, and the last of them. */
+static void check_chosen(const la_order_kernels *o, bool wide,
+                         const uint64_t *keys, int64_t n,
+                         const la_item64 *want)
 {
+    static uint64_t other[MOST];
+    static la_item64 items[MOST], spare[MOST];
+    static int64_t at[MOST];
+    int64_t k = n / 3, position;
+    if (k == 0) return;
+    assert_true(o->kth(keys, items, spare, n, k, &position) == want[k - 1].key);
+    assert_int_equal(position, want[k - 1].position + 1);
+    memcpy(other, keys, (size_t)n * (wide ? 8 : 4));
+    o->smallest(other, at, 1, items, spare, n, k);
+    for (int64_t i = 0; i < k; i++) {
+        assert_true((wide ? other[i] : ((uint32_t *)other)[i]) == want[i].key);
+        assert_int_equal(at[i], want[i].position + 1);
+    }
+}
+
+static void check_sort(const tables *t, bool wide, int kind, int64_t n)
+{
+    const la_order_kernels *o = &(*t->order)[wide];
     static uint64_t keys[MOST], other[MOST];
     static la_item64 want[MOST], items[MOST], spare[MOST];
     static int64_t at[MOST];
@@ -80,10 +104,14 @@ static void check_sort(const la_order_kernels *o, bool wide, int kind,
         else ((uint32_t *)keys)[i] = (uint32_t)k;
     }
     qsort(want, (size_t)n, sizeof(want[0]), compare);
-    o->sort_pairs(items, spare, keys, n);
-    o->split_items(items, n, other, at, 1);
-    for (int64_t i = 0; i < n; i++)
+    size_t bytes = (size_t)n * (wide ? 8 : 4);
+    memcpy(other, keys, bytes);
+    o->sort_pairs(other, at, 1, items, spare, n);
+    for (int64_t i = 0; i < n; i++) {
         assert_int_equal(at[i], want[i].position + 1);
+        assert_true((wide ? other[i] : ((uint32_t *)other)[i]) == want[i].key);
+    }
+    check_chosen(o, wide, keys, n, want);
     o->make_items(items, keys, 0, n);
     o->select_items(items, spare, n, n / 3);
     o->sort_items(items, spare, n / 3);
@@ -95,7 +123,8 @@ static void check_sort(const la_order_kernels *o, bool wide, int kind,
         assert_true((wide ? keys[i] : ((uint32_t *)keys)[i]) == want[i].key);
     if (n > 0) {
         memcpy(other, keys, sizeof(keys));
-        o->search(keys, n, other, n, false, at);
+        (*t->keys)[wide ? LA_UINT64 : LA_UINT32].search(keys, n, other, n, false,
+                                                    at);
         for (int64_t i = 0; i < n; i++)
             assert_true(want[at[i] - 1].key == want[i].key
                         && (at[i] == 1
@@ -108,10 +137,11 @@ static void sorting(void **unused)
     (void)unused;
     for (int cap = 0; cap <= (int)la_cpu_best_cap(); cap++)
         for (int wide = 0; wide < 2; wide++)
-            for (int kind = 0; kind < 5; kind++)
-                for (size_t s = 0; s < sizeof(sizes) / sizeof(*sizes); s++)
-                    check_sort(&(*of_cap(cap).order)[wide], wide, kind,
-                               sizes[s]);
+            for (int kind = 0; kind < 8; kind++)
+                for (size_t s = 0; s < sizeof(sizes) / sizeof(*sizes); s++) {
+                    tables t = of_cap(cap);
+                    check_sort(&t, wide, kind, sizes[s]);
+                }
 }
 
 /* Keys rise with their numbers and give them back. */

@@ -1,6 +1,8 @@
 /* Order-preserving keys of the real dtypes, and back; see order.h. */
 #include "kernel/order.h"
 
+#include <string.h>
+
 /* Integers: the sign bit is turned over. */
 #define ZERO_NONE(u) 0
 #define MAP_U(u) (u)
@@ -155,17 +157,17 @@ static inline uint64_t unmap_64(uint64_t k)
 #include "kernel/keys.inc"
 
 const la_key_table LA_KERNEL(keys) = {
-    [LA_BOOL] = {encode_b8, decode_b8, false},
-    [LA_UINT8] = {encode_u8, decode_u8, false},
-    [LA_INT8] = {encode_i8, decode_i8, false},
-    [LA_UINT16] = {encode_u16, decode_u16, false},
-    [LA_INT16] = {encode_i16, decode_i16, false},
-    [LA_UINT32] = {encode_u32, decode_u32, false},
-    [LA_INT32] = {encode_i32, decode_i32, false},
-    [LA_UINT64] = {encode_u64, decode_u64, true},
-    [LA_INT64] = {encode_i64, decode_i64, true},
-    [LA_FLOAT16] = {encode_f16, decode_f16, false},
-    [LA_BFLOAT16] = {encode_bf16, decode_bf16, false},
-    [LA_FLOAT32] = {encode_f32, decode_f32, false},
-    [LA_FLOAT64] = {encode_f64, decode_f64, true},
+    [LA_BOOL] = {encode_b8, decode_b8, search_b8, false},
+    [LA_UINT8] = {encode_u8, decode_u8, search_u8, false},
+    [LA_INT8] = {encode_i8, decode_i8, search_i8, false},
+    [LA_UINT16] = {encode_u16, decode_u16, search_u16, false},
+    [LA_INT16] = {encode_i16, decode_i16, search_i16, false},
+    [LA_UINT32] = {encode_u32, decode_u32, search_u32, false},
+    [LA_INT32] = {encode_i32, decode_i32, search_i32, false},
+    [LA_UINT64] = {encode_u64, decode_u64, search_u64, true},
+    [LA_INT64] = {encode_i64, decode_i64, search_i64, true},
+    [LA_FLOAT16] = {encode_f16, decode_f16, search_f16, false},
+    [LA_BFLOAT16] = {encode_bf16, decode_bf16, search_bf16, false},
+    [LA_FLOAT32] = {encode_f32, decode_f32, search_f32, false},
+    [LA_FLOAT64] = {encode_f64, decode_f64, search_f64, true},
 };

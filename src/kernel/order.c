@@ -1,6 +1,8 @@
 /* Sorting, selecting and searching by keys; see order.h. */
 #include "kernel/order.h"
 
+#include "simd/sorting.h"
+
 #include <string.h>
 
 #define DIGIT 10   /* see radix.inc */
@@ -44,6 +46,35 @@ static digits choose_digits(uint64_t vary, int64_t n)
 #undef KEY
 #undef KEYOF
 
+#define FIELD(x) ((x).key)
+#define PREFIX items64
+#define ITEM la_item64
+#define KEY uint64_t
+#define KEYOF FIELD
+#include "kernel/radix.inc"
+#undef PREFIX
+#undef ITEM
+#undef KEY
+#undef KEYOF
+
+#define PREFIX v32
+#define LANE u32
+#define KEY uint32_t
+#define RADIX keys32_sort
+#include "kernel/network.inc"
+#define PREFIX v64
+#define LANE u64
+#define KEY uint64_t
+#define RADIX keys64_sort
+#include "kernel/network.inc"
+#include "kernel/pairs.inc"
+
+/* Where there are vectors to sort by, they win, but for one pass of digits. */
+static bool by_vectors(int width, int64_t n)
+{
+    return VEC_SORTS && (n <= LEAF || width > DIGIT);
+}
+
 #define UPPER(x) ((uint32_t)((x) >> 32))
 #define PREFIX items32
 #define ITEM uint64_t
@@ -51,28 +82,30 @@ static digits choose_digits(uint64_t vary, int64_t n)
 #define KEYOF UPPER
 #include "kernel/radix.inc"
 #define KEYSORT keys32
+#define VECTOR(name) v32_##name
+#define SORTED(keys, other) ((uint32_t *)(keys))
 #define NAME order32
 #define ITEM_OF(k, p) ((uint64_t)(k) << 32 | (p))
 #define POSITION(x) ((x) & 0xffffffffu)
 #include "kernel/order.inc"
 
-#define FIELD(x) ((x).key)
 #define PREFIX items64
 #define ITEM la_item64
 #define KEY uint64_t
 #define KEYOF FIELD
-#include "kernel/radix.inc"
 #define KEYSORT keys64
+#define VECTOR(name) v64_##name
+#define SORTED(keys, other) ((uint32_t *)(other))
 #define NAME order64
 #define ITEM_OF(k, p) ((la_item64){(k), (p)})
 #define POSITION(x) ((x).position)
 #include "kernel/order.inc"
 
 const la_order_table LA_KERNEL(order) = {
-    {keys32_sort, order32_make, items32_sort, order32_sort_pairs,
-     order32_select, order32_split,
-     order32_filter, order32_search, order32_runs, order32_member},
-    {keys64_sort, order64_make, items64_sort, order64_sort_pairs,
-     order64_select, order64_split,
-     order64_filter, order64_search, order64_runs, order64_member},
+    {order32_sort_keys, order32_make, items32_sort, order32_sort_pairs,
+     order32_smallest, order32_kth, order32_select, order32_split,
+     order32_filter, order32_runs, order32_member},
+    {order64_sort_keys, order64_make, items64_sort, order64_sort_pairs,
+     order64_smallest, order64_kth, order64_select, order64_split,
+     order64_filter, order64_runs, order64_member},
 };

@@ -26,6 +26,10 @@ typedef struct la_key_kernels {
                    uint64_t flip);
     void (*decode)(char *data, int64_t step, const void *keys, int64_t n,
                    uint64_t flip);
+    /* How many of m sorted elements are below (right: not above) each of n
+    ** keys, plus 1: where each would be put in. */
+    void (*search)(const void *sorted, int64_t m, const void *keys, int64_t n,
+                   bool right, int64_t *out);
     bool wide;
 } la_key_kernels;
 
@@ -37,8 +41,18 @@ typedef struct la_order_kernels {
     void (*make_items)(void *items, const void *keys, int64_t first,
                        int64_t n);
     void (*sort_items)(void *items, void *spare, int64_t n);
-    /* Both at once: the items of n keys, sorted, in 'items'. */
-    void (*sort_pairs)(void *items, void *spare, const void *keys, int64_t n);
+    /* n keys and their 1-based positions; 'items' and 'spare' are work space
+    ** for n items. */
+    void (*sort_pairs)(void *keys, int64_t *positions, int64_t step,
+                       void *items, void *spare, int64_t n);
+    /* The k smallest of n keys, sorted, in front of 'keys', and where they
+    ** were; the rest as for sort_pairs. */
+    void (*smallest)(void *keys, int64_t *positions, int64_t step, void *items,
+                     void *spare, int64_t n, int64_t k);
+    /* The k-th smallest key, the k-th in stable order of its equals, and its
+    ** 1-based position. */
+    uint64_t (*kth)(const void *keys, void *work, void *spare, int64_t n,
+                    int64_t k, int64_t *position);
     /* Move the k smallest items to the front, equal keys in their order. */
     void (*select_items)(void *items, void *spare, int64_t n, int64_t k);
     /* Keys and 1-based positions of sorted items; either may be NULL. */
@@ -48,10 +62,6 @@ typedef struct la_order_kernels {
     ** returns how many. */
     int64_t (*filter)(void *items, const void *keys, int64_t first, int64_t n,
                       uint64_t limit, bool all);
-    /* How many of m sorted keys are below (right: not above) each of n keys,
-    ** plus 1: where each would be put in. */
-    void (*search)(const void *sorted, int64_t m, const void *keys, int64_t n,
-                   bool right, int64_t *out);
     /* The first of each run of equal sorted keys; returns how many. starts
     ** (n + 1 places) may be NULL. 'single' is a key that is never equal to
     ** itself (that of NaN), or one that no element has. */

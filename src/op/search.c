@@ -6,8 +6,9 @@
 /* ---- a search in parallel ---- */
 
 typedef struct search_job {
-    const la_order *o;
+    const la_key_kernels *of;    /* the dtype of what is sorted */
     const char *sorted, *keys;
+    int64_t key_bytes;
     int64_t m;
     bool right;
     int64_t *out;
@@ -23,17 +24,23 @@ static void search_range(int64_t begin, int64_t end, void *context)
             __atomic_store_n(&j->stopped, true, __ATOMIC_RELAXED);
             return;
         }
-        j->o->order->search(j->sorted, j->m, j->keys + i * j->o->key_bytes, n,
-                            j->right, j->out + i);
+        j->of->search(j->sorted, j->m, j->keys + i * j->key_bytes, n, j->right,
+                      j->out + i);
     }
 }
 
-static la_status search(const la_order *o, const char *sorted, int64_t m,
+static la_status search(const la_key_kernels *of, const char *sorted, int64_t m,
                         const char *keys, int64_t n, bool right, int64_t *out)
 {
-    search_job j = {o, sorted, keys, m, right, out, false};
+    search_job j = {of, sorted, keys, of->wide ? 8 : 4, m, right, out, false};
     la_parallel_for(n, 4096, search_range, &j);
     return j.stopped ? la_error(LA_EINTR, "interrupted") : LA_OK;
+}
+
+/* Sorted keys are searched as integers of their width. */
+static const la_key_kernels *key_dtype(const la_order *o)
+{
+    return &(*LA_STUB(keys))[o->key->wide ? LA_UINT64 : LA_UINT32];
 }
 
 /* All elements of 't', in order, as keys. */
@@ -115,9 +122,31 @@ la_status la_meta_searchsorted(la_frame *f)
                          la_arg_bool(f, INT32) ? LA_INT32 : LA_INT64);
 }
 
-/* The sorted tensor, by way of the sorter, as keys of the common dtype. */
-static la_status sorted_keys(la_frame *f, la_dtype d, const la_order *o,
-                             la_work *out)
+/* What is searched in: as it is, or as keys where that is paid back by many
+** searches. */
+typedef struct boundaries {
+    la_tensor *plain;
+    la_work keys;
+    const la_key_kernels *of;
+    const char *data;
+    int64_t item;
+} boundaries;
+
+static void boundaries_drop(boundaries *b)
+{
+    la_tensor_drop(&b->plain);
+    la_work_drop(&b->keys);
+}
+
+static la_status of_dtype(la_tensor *t, la_dtype d, la_tensor **out)
+{
+    if (t->dtype != d) return la_run(astype, out, LA_T(t), LA_DT(d));
+    *out = la_tensor_retain(t);
+    return LA_OK;
+}
+
+static la_status boundaries_of(la_frame *f, la_dtype d, const la_order *o,
+                               int64_t searches, boundaries *b)
 {
     la_tensor *sorted = la_arg(f, SORTED), *sorter = la_arg(f, SORTER);
     LA_OWNED ordered = NULL;
@@ -126,8 +155,19 @@ static la_status sorted_keys(la_frame *f, la_dtype d, const la_order *o,
         LA_TRY(la_run(gather, &ordered, LA_T(sorted), LA_I(-1), LA_T(sorter)));
         sorted = ordered;
     }
-    LA_TRY(la_run(astype, &typed, LA_T(sorted), LA_DT(d)));
-    return keys_of(typed, o, out);
+    LA_TRY(of_dtype(sorted, d, &typed));
+    if (searches < sorted->numel / 4) {
+        LA_TRY(la_run(contiguous, &b->plain, LA_T(typed)));
+        b->of = o->key;
+        b->data = la_data(b->plain);
+        b->item = (int64_t)la_itemsize(b->plain);
+        return LA_OK;
+    }
+    LA_TRY(keys_of(typed, o, &b->keys));
+    b->of = key_dtype(o);
+    b->data = b->keys.block;
+    b->item = o->key_bytes;
+    return LA_OK;
 }
 
 la_status la_impl_searchsorted(la_frame *f)
@@ -139,20 +179,20 @@ la_status la_impl_searchsorted(la_frame *f)
     la_dtype d;
     la_order o;
     bool right;
-    LA_WORK boundaries = {NULL, 0};
+    __attribute__((cleanup(boundaries_drop))) boundaries b = {0};
     LA_WORK keys = {NULL, 0};
     LA_TRY(wants_right(f, &right));
     LA_TRY(common_dtype(sorted, values, &d));
     LA_TRY(la_order_of(d, "searchsorted", &o));
-    LA_TRY(sorted_keys(f, d, &o, &boundaries));
-    LA_TRY(la_run(astype, &typed, LA_T(values), LA_DT(d)));
+    LA_TRY(boundaries_of(f, d, &o, values->numel, &b));
+    LA_TRY(of_dtype(values, d, &typed));
     LA_TRY(keys_of(typed, &o, &keys));
     LA_TRY(la_tensor_empty(values->ndim, la_sizes(values), LA_INT64, &places));
     int64_t m = la_sizes(sorted)[sorted->ndim - 1], n = values->numel;
     int64_t rows = sorted->ndim == 1 || m == 0 ? 1 : sorted->numel / m;
     int64_t each = rows ? n / rows : 0, *to = (int64_t *)la_data(places);
     for (int64_t r = 0; r < rows && n > 0; r++)
-        LA_TRY(search(&o, (char *)boundaries.block + r * m * o.key_bytes, m,
+        LA_TRY(search(b.of, b.data + r * m * b.item, m,
                       (char *)keys.block + r * each * o.key_bytes, each, right,
                       to + r * each));
     return la_run_(copy_, out, LA_T(places));
@@ -213,8 +253,8 @@ la_status la_impl_isin(la_frame *f)
     la_result_type_add(&type, tests);
     LA_TRY(la_result_type_get(&type, &d));
     LA_TRY(la_order_of(d, "isin", &o));
-    LA_TRY(la_run(astype, &a, LA_T(x), LA_DT(d)));
-    LA_TRY(la_run(astype, &b, LA_T(tests), LA_DT(d)));
+    LA_TRY(of_dtype(x, d, &a));
+    LA_TRY(of_dtype(tests, d, &b));
     LA_TRY(keys_of(a, &o, &keys));
     LA_TRY(keys_of(b, &o, &sorted));
     bool has_nan = la_key_of_nan(&o, d, 0, &nan);
@@ -228,8 +268,8 @@ la_status la_impl_isin(la_frame *f)
     LA_TRY(la_tensor_empty(1, &x->numel, LA_INT64, &places));
     o.order->sort_keys(sorted.block, spare.block, tests->numel);
     int64_t *at = (int64_t *)la_data(places);
-    LA_TRY(search(&o, sorted.block, tests->numel, keys.block, x->numel, false,
-                  at));
+    LA_TRY(search(key_dtype(&o), sorted.block, tests->numel, keys.block,
+                  x->numel, false, at));
     mark(&o, sorted.block, tests->numel, keys.block, at, x->numel, has_nan,
          nan, la_arg_bool(f, 3), (uint8_t *)la_data(out));
     return LA_OK;

@@ -52,29 +52,31 @@ static la_status prepare(job *j, la_tensor *self, int64_t dim, bool flip,
     return too_long(j, j->n);
 }
 
-/* Values and positions of the first 'm' items of a row go to the results. */
-static void deliver(const job *j, int64_t row, work *w, int64_t m, bool signs)
+/* Where the positions of a row go, in steps of elements. */
+static int64_t *places_of(const job *j, int64_t row, int64_t *step)
 {
-    const char *from = la_data(j->self) + la_row_offset(j->self, j->dim, row);
-    int64_t from_step = la_row_step(j->self, j->dim), at_step = 0, step = 0;
-    int64_t *at = NULL;
-    char *to = NULL;
-    if (j->indices) {
-        at = (int64_t *)(la_data(j->indices)
-                         + la_row_offset(j->indices, j->dim, row));
-        at_step = la_row_step(j->indices, j->dim) / 8;
-    }
-    j->o.order->split_items(w->items, m, w->keys, at, at_step);
+    *step = la_row_step(j->indices, j->dim) / 8;
+    return (int64_t *)(la_data(j->indices)
+                       + la_row_offset(j->indices, j->dim, row));
+}
+
+/* The first 'm' keys of a row go to the values; its positions are there. */
+static void deliver(const job *j, int64_t row, const void *keys, int64_t m,
+                    bool signs)
+{
     if (!j->values) return;
-    to = la_data(j->values) + la_row_offset(j->values, j->dim, row);
-    step = la_row_step(j->values, j->dim);
-    j->o.key->decode(to, step, w->keys, m, j->flip);
+    const char *from = la_data(j->self) + la_row_offset(j->self, j->dim, row);
+    char *to = la_data(j->values) + la_row_offset(j->values, j->dim, row);
+    int64_t from_step = la_row_step(j->self, j->dim), at_step;
+    int64_t step = la_row_step(j->values, j->dim);
+    j->o.key->decode(to, step, keys, m, j->flip);
     if (!signs) return;
     /* both zeros have one key: their signs come from the elements */
     uint64_t zero = la_key_of_zero(&j->o, j->flip);
     size_t item = la_itemsize(j->self);
+    const int64_t *at = places_of(j, row, &at_step);
     for (int64_t i = 0; i < m; i++)
-        if (la_key_at(&j->o, w->keys, i) == zero)
+        if (la_key_at(&j->o, keys, i) == zero)
             memcpy(to + i * step, from + (at[i * at_step] - 1) * from_step,
                    item);
 }
@@ -92,8 +94,9 @@ static void sort_row(void *context, int64_t row, void *block)
     const job *j = context;
     work w = work_in(j, block, j->n, j->n);
     bool signs = load_row(j, row, &w);
-    j->o.order->sort_pairs(w.items, w.spare, w.keys, j->n);
-    deliver(j, row, &w, j->n, signs);
+    int64_t step, *at = places_of(j, row, &step);
+    j->o.order->sort_pairs(w.keys, at, step, w.items, w.spare, j->n);
+    deliver(j, row, w.keys, j->n, signs);
 }
 
 static int64_t row_count(const job *j)
@@ -229,16 +232,19 @@ static void topk_row(void *context, int64_t row, void *block)
     }
     j->o.order->select_items(w.items, w.spare, m, k);
     j->o.order->sort_items(w.items, w.spare, k);
-    deliver(j, row, &w, k, signs);
+    int64_t at_step, *at = places_of(j, row, &at_step);
+    j->o.order->split_items(w.items, k, w.keys, at, at_step);
+    deliver(j, row, w.keys, k, signs);
 }
 
-static void topk_sorted_row(void *context, int64_t row, void *block)
+static void topk_selected_row(void *context, int64_t row, void *block)
 {
     const job *j = context;
     work w = work_in(j, block, j->n, j->n);
+    int64_t step, *at = places_of(j, row, &step);
     bool signs = load_row(j, row, &w);
-    j->o.order->sort_pairs(w.items, w.spare, w.keys, j->n);
-    deliver(j, row, &w, j->k, signs);
+    j->o.order->smallest(w.keys, at, step, w.items, w.spare, j->n, j->k);
+    deliver(j, row, w.keys, j->k, signs);
 }
 
 static la_status prepare_topk(job *j, la_frame *f)
@@ -270,9 +276,9 @@ la_status la_impl_topk(la_frame *f)
     if (j.self->ndim == 0) j.k = 1;     /* its one value, also for k = 0 */
     int64_t rows = row_count(&j), keys = BLOCK > j.k ? BLOCK : j.k;
     if (j.k == 0 || rows == 0) return LA_OK;
-    if (j.n <= BLOCK || j.k > j.n / 8)
+    if (j.n <= BLOCK || j.k > j.n / 256)
         return la_rows_run(rows, j.n, work_bytes(&j, j.n, j.n),
-                           topk_sorted_row, &j);
+                           topk_selected_row, &j);
     return la_rows_run(rows, j.n, work_bytes(&j, keys, kept(j.k) + BLOCK),
                        topk_row, &j);
 }
@@ -283,18 +289,11 @@ static void kth_row(void *context, int64_t row, void *block)
 {
     const job *j = context;
     work w = work_in(j, block, j->n, j->n);
+    int64_t step, *at = places_of(j, row, &step);
     bool signs = load_row(j, row, &w);
-    j->o.order->make_items(w.items, w.keys, 0, j->n);
-    j->o.order->select_items(w.items, w.spare, j->n, j->k);
-    uint64_t most = largest_key(j, w.items, j->k);
-    /* the last of the equal ones is the k-th in stable order */
-    int64_t at = j->k - 1;
-    if (j->o.key->wide)
-        while (((la_item64 *)w.items)[at].key != most) at--;
-    else
-        while (((uint64_t *)w.items)[at] >> 32 != most) at--;
-    w.items += at * j->o.item_bytes;
-    deliver(j, row, &w, 1, signs);
+    uint64_t key = j->o.order->kth(w.keys, w.items, w.spare, j->n, j->k, at);
+    uint32_t narrow = (uint32_t)key;
+    deliver(j, row, j->o.key->wide ? (void *)&key : &narrow, 1, signs);
 }
 
 static la_status prepare_kth(job *j, la_frame *f)

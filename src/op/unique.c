@@ -127,9 +127,8 @@ static la_status order_keys(unique *u, la_work *keys)
                         "with positions", (long long)u->n);
     LA_TRY(la_work_get(&items, u->n, size));
     LA_TRY(new_list(u->n, &u->positions));
-    u->o.order->sort_pairs(items.block, spare.block, keys->block, u->n);
-    u->o.order->split_items(items.block, u->n, keys->block, list(u->positions),
-                            1);
+    u->o.order->sort_pairs(keys->block, list(u->positions), 1, items.block,
+                           spare.block, u->n);
     return LA_OK;
 }
 
@@ -146,9 +145,11 @@ static la_status flat(la_frame *f, unique *u)
     bool signs = u->o.key->encode(keys.block, la_data(plain),
                                   (int64_t)la_itemsize(plain), u->n, 0);
     LA_TRY(order_keys(u, &keys));
-    LA_TRY(new_list(u->n + 1, &u->starts));
+    if (u->inverse || u->counts || u->first)
+        LA_TRY(new_list(u->n + 1, &u->starts));
     bool has_nan = la_key_of_nan(&u->o, d, 0, &nan);
-    u->runs = u->o.order->runs(keys.block, u->n, nan, has_nan, list(u->starts));
+    u->runs = u->o.order->runs(keys.block, u->n, nan, has_nan,
+                               u->starts ? list(u->starts) : NULL);
     LA_TRY(la_tensor_empty(1, &u->runs, d, &values));
     u->o.key->decode(la_data(values), (int64_t)la_itemsize(values), keys.block,
                      u->runs, 0);

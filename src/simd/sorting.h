@@ -1,0 +1,205 @@
+/*
+** What sorting needs of vectors beyond simd/vec.h, for unsigned lanes:
+**   S_order(&a, &b)        the smaller of each two lanes to a, the larger to b
+**   S_pick(v, lanes)       lane i is v[lanes[i]]
+**   S_zip(&a, &b)          a0 b0 a1 b1 ..., the lower half in a
+**   u32_bits(m)            bit i is lane i of a mask
+**   S_split(low, high, v, pivot)
+**                          the lanes below the pivot to low[0..], the others
+**                          to the places before 'high'; returns how many are
+**                          below. A whole vector may be written at both ends.
+** VEC_SORTS tells whether splitting is fast enough to sort by it.
+*/
+#ifndef LA_SIMD_SORTING_H
+#define LA_SIMD_SORTING_H
+
+#include "simd/vec.h"
+
+#if VEC_BYTES >= 32
+#define VEC_SORTS 1
+
+/* Byte i of entry m is the lane that goes to place i when the lanes of mask m
+** go first: of lane i, how many set lanes are before it, and where it goes. */
+#define BEFORE_(m, i) __builtin_popcount((m) & ((1 << (i)) - 1))
+#define GOES_(m, i) ((m) >> (i) & 1 ? BEFORE_(m, i) \
+                     : __builtin_popcount(m) + (i) - BEFORE_(m, i))
+#define LANE_(m, i) (uint64_t)(i) << 8 * GOES_(m, i)
+#define ENTRY_(m) \
+    LANE_(m, 0) | LANE_(m, 1) | LANE_(m, 2) | LANE_(m, 3) | LANE_(m, 4) \
+        | LANE_(m, 5) | LANE_(m, 6) | LANE_(m, 7)
+#define FOUR_(m) ENTRY_(m), ENTRY_((m) + 1), ENTRY_((m) + 2), ENTRY_((m) + 3)
+#define SIXTEEN_(m) FOUR_(m), FOUR_((m) + 4), FOUR_((m) + 8), FOUR_((m) + 12)
+#define SIXTY4_(m) \
+    SIXTEEN_(m), SIXTEEN_((m) + 16), SIXTEEN_((m) + 32), SIXTEEN_((m) + 48)
+static const uint64_t split_lanes_[256] = {
+    SIXTY4_(0), SIXTY4_(64), SIXTY4_(128), SIXTY4_(192)
+};
+#undef BEFORE_
+#undef GOES_
+#undef LANE_
+#undef ENTRY_
+#undef FOUR_
+#undef SIXTEEN_
+#undef SIXTY4_
+#else
+#define VEC_SORTS 0
+#endif
+
+#if defined(__AVX512F__)
+
+static inline void u32_order(u32v *a, u32v *b)
+{
+    __m512i x = (__m512i)*a, y = (__m512i)*b;
+    *a = (u32v)_mm512_min_epu32(x, y);
+    *b = (u32v)_mm512_max_epu32(x, y);
+}
+static inline void u64_order(u64v *a, u64v *b)
+{
+    __m512i x = (__m512i)*a, y = (__m512i)*b;
+    *a = (u64v)_mm512_min_epu64(x, y);
+    *b = (u64v)_mm512_max_epu64(x, y);
+}
+static inline u32v u32_pick(u32v v, u32v lanes)
+{
+    return (u32v)_mm512_permutexvar_epi32((__m512i)lanes, (__m512i)v);
+}
+static inline u64v u64_pick(u64v v, u64v lanes)
+{
+    return (u64v)_mm512_permutexvar_epi64((__m512i)lanes, (__m512i)v);
+}
+static inline void u32_zip(u32v *a, u32v *b)
+{
+    const __m512i low = _mm512_set_epi32(23, 7, 22, 6, 21, 5, 20, 4, 19, 3, 18,
+                                         2, 17, 1, 16, 0);
+    __m512i high = _mm512_add_epi32(low, _mm512_set1_epi32(8));
+    __m512i x = (__m512i)*a, y = (__m512i)*b;
+    *a = (u32v)_mm512_permutex2var_epi32(x, low, y);
+    *b = (u32v)_mm512_permutex2var_epi32(x, high, y);
+}
+static inline void u64_zip(u64v *a, u64v *b)
+{
+    const __m512i low = _mm512_set_epi64(11, 3, 10, 2, 9, 1, 8, 0);
+    __m512i high = _mm512_add_epi64(low, _mm512_set1_epi64(4));
+    __m512i x = (__m512i)*a, y = (__m512i)*b;
+    *a = (u64v)_mm512_permutex2var_epi64(x, low, y);
+    *b = (u64v)_mm512_permutex2var_epi64(x, high, y);
+}
+static inline uint32_t u32_bits(i32v m)
+{
+    return _mm512_movepi32_mask((__m512i)m);
+}
+/* Faster than to compress whole vectors, once for each end. */
+static inline void split_half_(uint32_t *low, uint32_t *high, __m256i v,
+                               unsigned below)
+{
+    __m128i bytes = _mm_loadl_epi64((const __m128i *)&split_lanes_[below]);
+    v = _mm256_permutevar8x32_epi32(v, _mm256_cvtepu8_epi32(bytes));
+    _mm256_storeu_si256((__m256i *)(void *)low, v);
+    _mm256_storeu_si256((__m256i *)(void *)(high - 8), v);
+}
+static inline int u32_split(uint32_t *low, uint32_t *high, u32v v, u32v pivot)
+{
+    __m512i x = (__m512i)v;
+    unsigned below = _mm512_cmplt_epu32_mask(x, (__m512i)pivot);
+    split_half_(low, high, _mm512_castsi512_si256(x), below & 255);
+    int n = __builtin_popcount(below & 255);
+    split_half_(low + n, high - 8 + n, _mm512_extracti64x4_epi64(x, 1),
+                below >> 8);
+    return __builtin_popcount(below);
+}
+static inline int u64_split(uint64_t *low, uint64_t *high, u64v v, u64v pivot)
+{
+    __mmask8 below = _mm512_cmplt_epu64_mask((__m512i)v, (__m512i)pivot);
+    __m128i bytes = _mm_loadl_epi64((const __m128i *)&split_lanes_[below]);
+    __m512i x = _mm512_permutexvar_epi64(_mm512_cvtepu8_epi64(bytes),
+                                         (__m512i)v);
+    _mm512_storeu_si512(low, x);
+    _mm512_storeu_si512(high - 8, x);
+    return __builtin_popcount(below);
+}
+
+#elif defined(__AVX2__)
+
+static inline void u32_order(u32v *a, u32v *b)
+{
+    __m256i x = (__m256i)*a, y = (__m256i)*b;
+    *a = (u32v)_mm256_min_epu32(x, y);
+    *b = (u32v)_mm256_max_epu32(x, y);
+}
+static inline void u64_order(u64v *a, u64v *b)
+{
+    i64v less = *a < *b;
+    u64v x = u64_select(less, *a, *b), y = u64_select(less, *b, *a);
+    *a = x;
+    *b = y;
+}
+static inline u32v u32_pick(u32v v, u32v lanes)
+{
+    return (u32v)_mm256_permutevar8x32_epi32((__m256i)v, (__m256i)lanes);
+}
+static inline u64v u64_pick(u64v v, u64v lanes)
+{
+    u64v pairs = lanes * 2 | (lanes * 2 + 1) << 32;
+    return (u64v)_mm256_permutevar8x32_epi32((__m256i)v, (__m256i)pairs);
+}
+static inline void u32_zip(u32v *a, u32v *b)
+{
+    __m256i x = _mm256_unpacklo_epi32((__m256i)*a, (__m256i)*b);
+    __m256i y = _mm256_unpackhi_epi32((__m256i)*a, (__m256i)*b);
+    *a = (u32v)_mm256_permute2x128_si256(x, y, 0x20);
+    *b = (u32v)_mm256_permute2x128_si256(x, y, 0x31);
+}
+static inline void u64_zip(u64v *a, u64v *b)
+{
+    __m256i x = _mm256_unpacklo_epi64((__m256i)*a, (__m256i)*b);
+    __m256i y = _mm256_unpackhi_epi64((__m256i)*a, (__m256i)*b);
+    *a = (u64v)_mm256_permute2x128_si256(x, y, 0x20);
+    *b = (u64v)_mm256_permute2x128_si256(x, y, 0x31);
+}
+static inline uint32_t u32_bits(i32v m)
+{
+    return (uint32_t)_mm256_movemask_ps((__m256)m);
+}
+static inline __m256i split_pick_(__m256i v, unsigned below)
+{
+    __m128i bytes = _mm_loadl_epi64((const __m128i *)&split_lanes_[below]);
+    return _mm256_permutevar8x32_epi32(v, _mm256_cvtepu8_epi32(bytes));
+}
+static inline int u32_split(uint32_t *low, uint32_t *high, u32v v, u32v pivot)
+{
+    __m256 less = (__m256)(v < pivot);
+    unsigned below = (unsigned)_mm256_movemask_ps(less);
+    __m256i x = split_pick_((__m256i)v, below);
+    _mm256_storeu_si256((__m256i *)(void *)low, x);
+    _mm256_storeu_si256((__m256i *)(void *)(high - 8), x);
+    return __builtin_popcount(below);
+}
+/* Each lane is two of 32 bits: one bit of the mask for each of those. */
+static inline int u64_split(uint64_t *low, uint64_t *high, u64v v, u64v pivot)
+{
+    __m256 less = (__m256)(v < pivot);
+    unsigned below = (unsigned)_mm256_movemask_ps(less);
+    __m256i x = split_pick_((__m256i)v, below);
+    _mm256_storeu_si256((__m256i *)(void *)low, x);
+    _mm256_storeu_si256((__m256i *)(void *)(high - 4), x);
+    return __builtin_popcount(below) / 2;
+}
+
+#else
+static inline uint32_t u32_bits(i32v m)
+{
+    uint32_t bits = 0;
+    for (int i = 0; i < U32_LANES; i++) bits |= (m[i] & (uint32_t)1) << i;
+    return bits;
+}
+#define LANE u32
+#define CTYPE uint32_t
+#define MASK i32v
+#include "simd/sorting_plain.inc"
+#define LANE u64
+#define CTYPE uint64_t
+#define MASK i64v
+#include "simd/sorting_plain.inc"
+#endif
+
+#endif
