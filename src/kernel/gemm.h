@@ -4,7 +4,7 @@
 ** A product is cut into blocks by its caller (op/gemm.c), which packs operands
 ** into panels and hands pairs of packed blocks to 'block'. Every element of
 ** the result is the sum over k in rising order by fused multiply-add, in
-** blocks of kc steps that start from zero and are added in order: the bits
+** blocks of a fixed size that start from zero and are added in order: the bits
 ** depend neither on how rows and columns are cut, nor on threads, nor on the
 ** width of vectors. (Products with one row or column and a k that is
 ** contiguous use 'dot', whose order depends on sizes alone.)
@@ -19,9 +19,17 @@
 
 #include "kernel/kernel.h"
 
-/* Steps of k per block: the same for every capability (see above). A panel of
-** A and the lines of B that meet it pass through the first cache. */
-enum { LA_GEMM_KC = 384, LA_GEMM_KC_F64 = 256 };
+/* Steps of k per block at most: the same for every capability (see above). A
+** panel of A and the lines of B that meet it pass through the first cache. */
+enum { LA_GEMM_KC = 400, LA_GEMM_KC_F64 = 256 };
+
+/* Steps per block: even shares, so that no block is a rest of a few steps. */
+static inline int64_t la_gemm_share(int64_t k, int64_t most)
+{
+    int64_t blocks = (k + most - 1) / most;
+    if (k <= most) return k > 0 ? k : 1;
+    return ((k + blocks - 1) / blocks + 3) & ~(int64_t)3;
+}
 
 typedef enum la_gemm_act {
     LA_ACT_NONE, LA_ACT_RELU, LA_ACT_GELU, LA_ACT_GELU_TANH
@@ -67,7 +75,7 @@ static inline bool la_gemm_block_is_plain(const la_gemm_block *g)
 typedef struct la_gemm_kernels {
     int mr, nr;           /* rows of an A panel, columns of a B panel */
     int packed_size;      /* bytes of one packed element */
-    int kc;               /* steps of k per block */
+    int kc;               /* steps of k per block at most */
     bool has_part;        /* result type is narrower than its sums */
     /* Panels of mr (nr), k after k, padded with zeros. 'dst' has room for a
     ** whole number of panels and LA_GEMM_SLACK bytes. */

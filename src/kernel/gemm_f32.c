@@ -32,6 +32,8 @@ typedef int32_t turn_map __attribute__((vector_size(32)));
 
 #define NAME(x) x##_f32
 #define UNPACKED 1
+#define LOAD_N f32_load_n
+#define STORE_N f32_store_n
 #include "kernel/gemm_tile.inc"
 #include "kernel/gemm_pack.inc"
 

@@ -29,6 +29,8 @@ typedef int64_t turn_map __attribute__((vector_size(32)));
 
 #define NAME(x) x##_f64
 #define UNPACKED 1
+#define LOAD_N f64_load_n
+#define STORE_N f64_store_n
 #include "kernel/gemm_tile.inc"
 #include "kernel/gemm_pack.inc"
 

@@ -33,7 +33,6 @@ ALWAYS double f64_muladd1(double a, double b, double c)
 ALWAYS double act_one(la_gemm_act act, double x)
 {
     switch (act) {
-    case LA_ACT_RELU: return x < 0 ? 0 : x;  /* NaN stays */
     case LA_ACT_GELU: return 0.5 * x * (1 + erf(x * 0.70710678118654752));
     case LA_ACT_GELU_TANH:
         return 0.5 * x * (1 + tanh(0.79788456080286536
@@ -45,15 +44,23 @@ ALWAYS double act_one(la_gemm_act act, double x)
 static __attribute__((unused))
 void f32_act(la_gemm_act act, float *v, int n)
 {
-    for (int i = 0; i < n; i++)
-        v[i] = (float)act_one(act, v[i]);
+    if (act == LA_ACT_RELU)
+        for (int i = 0; i < n; i++)
+            v[i] = v[i] < 0 ? 0 : v[i];  /* NaN stays */
+    else
+        for (int i = 0; i < n; i++)
+            v[i] = (float)act_one(act, v[i]);
 }
 
 static __attribute__((unused))
 void f64_act(la_gemm_act act, double *v, int n)
 {
-    for (int i = 0; i < n; i++)
-        v[i] = act_one(act, v[i]);
+    if (act == LA_ACT_RELU)
+        for (int i = 0; i < n; i++)
+            v[i] = v[i] < 0 ? 0 : v[i];  /* NaN stays */
+    else
+        for (int i = 0; i < n; i++)
+            v[i] = act_one(act, v[i]);
 }
 
 #endif

@@ -211,7 +211,7 @@ static void plan_blocks(plan *s)
     const la_gemm *g = s->g;
     int64_t mr = s->ker->mr, nr = s->ker->nr, size = s->ker->packed_size;
     int64_t l2 = (int64_t)la_cpu_cache(2), l3 = (int64_t)la_cpu_cache(3);
-    s->kc = lesser(g->k > 0 ? g->k : 1, s->ker->kc);
+    s->kc = la_gemm_share(g->k, s->ker->kc);
     int64_t mc = l2 / 4 / (s->ker->kc * size) / mr * mr;
     int64_t nc = l3 / 8 / (s->ker->kc * size) / nr * nr;
     mc = mc < mr ? mr : mc;
