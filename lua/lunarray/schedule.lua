@@ -51,7 +51,8 @@ local function read_options(name, names, defaults, options)
   return out
 end
 
--- rate(self, base, epoch, group) is the learning rate after 'epoch' steps.
+-- rate(self, base, epoch, group) is the learning rate after 'epoch' steps. The
+-- base is the group's rate before its first scheduler.
 local function define(optim, name, names, defaults, rate, prepare)
   optim[name] = function(optimizer, options)
     local o = read_options(name, names, defaults, options)
@@ -59,7 +60,8 @@ local function define(optim, name, names, defaults, rate, prepare)
       rate = rate, last_epoch = 0, base_lrs = {}},
       {__index = Scheduler, __name = "optim." .. name})
     for k, group in ipairs(optimizer.param_groups) do
-      self.base_lrs[k] = group.lr
+      group.initial_lr = group.initial_lr or group.lr
+      self.base_lrs[k] = group.initial_lr
     end
     if prepare then prepare(self, o) end
     set(self)
@@ -73,38 +75,128 @@ end
 
 local function linear(from, to, part) return from + (to - from) * part end
 
--- ---- one cycle ----
+-- ---- one cycle, and many: the momentum goes the other way ----
 
-local function cycle_total(self, o)
-  self.total = o.total_steps
-  if not self.total and o.epochs and o.steps_per_epoch then
-    self.total = o.epochs * o.steps_per_epoch
+-- What the momentum of a group is called: its first beta, or momentum.
+local function prepare_momentum(self)
+  if self.options.cycle_momentum == false then return end
+  for _, group in ipairs(self.optimizer.param_groups) do
+    if group.betas then
+      group.betas = {table.unpack(group.betas)}
+    elseif group.momentum == nil then
+      error("optimizer must support momentum or beta1 with cycle_momentum "
+        .. "option enabled", 4)
+    end
   end
-  if not self.total then
+end
+
+local function set_momentum(self, k, value)
+  if self.options.cycle_momentum == false then return end
+  local group = self.optimizer.param_groups[k]
+  if group.betas then group.betas[1] = value else group.momentum = value end
+end
+
+-- An option for group k: one value for all, or a list.
+local function of_group(option, k)
+  return type(option) == "table" and option[k] or option
+end
+
+-- Each phase: its last step, the rates and the momenta at its ends. Rates are
+-- parts of max_lr.
+local function cycle_total(self, o)
+  local total = o.total_steps
+  if not total and o.epochs and o.steps_per_epoch then
+    total = o.epochs * o.steps_per_epoch
+  end
+  if not total then
     error("OneCycleLR: total_steps, or epochs and steps_per_epoch, is needed",
       4)
   end
+  self.total = total
   self.anneal = o.anneal_strategy == "linear" and linear or cosine
+  local first = 1 / o.div_factor
+  local last = first / o.final_div_factor
+  local low, high = o.base_momentum, o.max_momentum
+  local top = o.pct_start * total - 1
+  if o.three_phase then
+    self.phases = {{top, first, 1, high, low},
+      {2 * o.pct_start * total - 2, 1, first, low, high},
+      {total - 1, first, last, high, high}}
+  else
+    self.phases = {{top, first, 1, high, low}, {total - 1, 1, last, low, high}}
+  end
+  prepare_momentum(self)
 end
 
-local function cycle_rate(self, _, epoch)
-  local o = self.options
-  local first = o.max_lr / o.div_factor
-  local last = first / o.final_div_factor
+local function cycle_rate(self, _, epoch, k)
   if epoch > self.total then
     error("OneCycleLR: more steps than total_steps (" .. self.total .. ")", 3)
   end
-  local top, bottom = o.pct_start * self.total - 1, self.total - 1
-  if o.three_phase then
-    local turn = 2 * o.pct_start * self.total - 2
-    if epoch <= top then return self.anneal(first, o.max_lr, epoch / top) end
-    if epoch <= turn then
-      return self.anneal(o.max_lr, first, (epoch - top) / (turn - top))
+  local start = 0
+  for n, phase in ipairs(self.phases) do
+    if epoch <= phase[1] or n == #self.phases then
+      local part = (epoch - start) / (phase[1] - start)
+      set_momentum(self, k, self.anneal(phase[4], phase[5], part))
+      return self.anneal(phase[2], phase[3], part)
+        * of_group(self.options.max_lr, k)
     end
-    return self.anneal(first, last, (epoch - turn) / (bottom - turn))
+    start = phase[1]
   end
-  if epoch <= top then return self.anneal(first, o.max_lr, epoch / top) end
-  return self.anneal(o.max_lr, last, (epoch - top) / (bottom - top))
+end
+
+local function check_cyclic(self, o)
+  local modes = {triangular = true, triangular2 = true, exp_range = true}
+  if not modes[o.mode] then
+    error("CyclicLR: mode 'triangular', 'triangular2' or 'exp_range' expected",
+      4)
+  end
+  prepare_momentum(self)
+end
+
+local function cyclic_rate(self, _, epoch, k)
+  local o = self.options
+  local up, down = o.step_size_up, o.step_size_down or o.step_size_up
+  local total = up + down
+  local cycle = 1 + epoch // total
+  local at = epoch % total
+  local part = at <= up and at / up or (total - at) / down
+  if o.mode == "triangular2" then part = part / 2 ^ (cycle - 1)
+  elseif o.mode == "exp_range" then part = part * o.gamma ^ epoch end
+  set_momentum(self, k, linear(o.max_momentum, o.base_momentum, part))
+  return linear(of_group(o.base_lr, k), of_group(o.max_lr, k), part)
+end
+
+-- Cycles of T_0, T_0 T_mult, T_0 T_mult^2, ... steps.
+local function restart_rate(self, base, epoch)
+  local o = self.options
+  local length, at = o.T_0, epoch
+  while at >= length do
+    at, length = at - length, length * o.T_mult
+  end
+  return cosine(base, o.eta_min, at / length)
+end
+
+-- ---- one after another ----
+
+local function check_sequence(self, o)
+  if #o.milestones ~= #o.schedulers - 1 then
+    error("SequentialLR: expected " .. #o.schedulers - 1 .. " milestones, got "
+      .. #o.milestones, 4)
+  end
+  for _, part in ipairs(o.schedulers) do
+    if part.optimizer ~= self.optimizer or not part.rate then
+      error("SequentialLR: every scheduler must be of this optimizer and "
+        .. "have a rate of its own", 4)
+    end
+  end
+end
+
+local function sequence_rate(self, base, epoch, k)
+  local o, n = self.options, 1
+  while o.milestones[n] and epoch >= o.milestones[n] do n = n + 1 end
+  local part = o.schedulers[n]
+  part.last_epoch = epoch - (o.milestones[n - 1] or 0)
+  return part.rate(part, base, part.last_epoch, k)
 end
 
 -- ---- plateau ----
@@ -208,10 +300,37 @@ return function(optim)
     function(self, base, epoch)
       return base * self.options.lr_lambda(epoch)
     end)
+  define(optim, "MultiplicativeLR", {"lr_lambda"}, {["!lr_lambda"] = true},
+    function(self, base, epoch)
+      for k = 1, epoch do base = base * self.options.lr_lambda(k) end
+      return base
+    end)
+  define(optim, "ConstantLR", {"factor", "total_iters"},
+    {factor = 1 / 3, total_iters = 5}, function(self, base, epoch)
+      local o = self.options
+      return epoch < o.total_iters and base * o.factor or base
+    end)
+  define(optim, "PolynomialLR", {"total_iters", "power"},
+    {total_iters = 5, power = 1}, function(self, base, epoch)
+      local o = self.options
+      return base * (1 - math.min(epoch / o.total_iters, 1)) ^ o.power
+    end)
+  define(optim, "CosineAnnealingWarmRestarts", {"T_0", "T_mult", "eta_min"},
+    {T_mult = 1, eta_min = 0, ["!T_0"] = true}, restart_rate)
+  define(optim, "CyclicLR", {"base_lr", "max_lr", "step_size_up",
+    "step_size_down", "mode", "gamma", "cycle_momentum", "base_momentum",
+    "max_momentum"}, {step_size_up = 2000, mode = "triangular", gamma = 1,
+    cycle_momentum = true, base_momentum = 0.8, max_momentum = 0.9,
+    ["!base_lr"] = true, ["!max_lr"] = true}, cyclic_rate, check_cyclic)
+  define(optim, "SequentialLR", {"schedulers", "milestones"},
+    {["!schedulers"] = true, ["!milestones"] = true}, sequence_rate,
+    check_sequence)
   define(optim, "OneCycleLR", {"max_lr", "total_steps", "epochs",
     "steps_per_epoch", "pct_start", "anneal_strategy", "div_factor",
-    "final_div_factor", "three_phase"}, {pct_start = 0.3,
-    anneal_strategy = "cos", div_factor = 25, final_div_factor = 1e4,
-    three_phase = false, ["!max_lr"] = true}, cycle_rate, cycle_total)
+    "final_div_factor", "three_phase", "cycle_momentum", "base_momentum",
+    "max_momentum"}, {pct_start = 0.3, anneal_strategy = "cos",
+    div_factor = 25, final_div_factor = 1e4, three_phase = false,
+    cycle_momentum = true, base_momentum = 0.85, max_momentum = 0.95,
+    ["!max_lr"] = true}, cycle_rate, cycle_total)
   optim.ReduceLROnPlateau = plateau
 end

@@ -205,24 +205,43 @@ static la_status bags_of(la_frame *f, int64_t n, la_tensor **bags,
     return LA_OK;
 }
 
+/* Sums by how many rows they are of; an empty bag stays zero. */
+static la_status means(la_tensor *sums, la_tensor *bags, la_tensor **out)
+{
+    int64_t count = la_sizes(sums)[0];
+    LA_OWNED sizes = NULL;
+    LA_OWNED column = NULL;
+    LA_TRY(la_tensor_empty(1, &count, (la_dtype)sums->dtype, &sizes));
+    LA_TRY(la_run_(fill_, sizes, LA_S(la_scalar_int(0))));
+    LA_OWNED ones = NULL;
+    LA_TRY(la_tensor_empty(1, la_sizes(bags), (la_dtype)sums->dtype, &ones));
+    LA_TRY(la_run_(fill_, ones, LA_S(la_scalar_int(1))));
+    LA_TRY(la_run_(index_add, sizes, LA_I(0), LA_T(bags), LA_T(ones)));
+    LA_TRY(la_run_(clamp_min, sizes, LA_S(la_scalar_int(1))));
+    LA_TRY(la_run(unsqueeze, &column, LA_T(sizes), LA_I(-1)));
+    return la_run(div, out, LA_T(sums), LA_T(column));
+}
+
 static la_status combine(la_tensor *rows, la_tensor *bags, int64_t count,
                          const la_value *mode, la_tensor **out)
 {
     int64_t sizes[2] = {count, la_sizes(rows)[1]};
     LA_OWNED zero = NULL;
-    bool sum = la_str_is(mode, "sum");
-    if (!sum && !la_str_is(mode, "mean") && !la_str_is(mode, "max"))
+    LA_OWNED sums = NULL;
+    bool max = la_str_is(mode, "max"), mean = la_str_is(mode, "mean");
+    if (!max && !mean && !la_str_is(mode, "sum"))
         return la_error_at(LA_EARG, MODE + 1, "mode has to be one of sum, mean "
                            "or max");
     LA_TRY(la_tensor_empty(2, sizes, (la_dtype)rows->dtype, &zero));
     LA_TRY(la_run_(fill_, zero, LA_S(la_scalar_int(0))));
-    if (sum)
-        return la_run(index_add, out, LA_T(zero), LA_I(0), LA_T(bags),
-                      LA_T(rows));
-    return la_run(index_reduce, out, LA_T(zero), LA_I(0), LA_T(bags),
-                  LA_T(rows), la_str_is(mode, "max") ? LA_STR("amax")
-                                                     : LA_STR("mean"),
-                  LA_B(false));
+    if (max)
+        return la_run(index_reduce, out, LA_T(zero), LA_I(0), LA_T(bags),
+                      LA_T(rows), LA_STR("amax"), LA_B(false));
+    LA_TRY(la_run(index_add, &sums, LA_T(zero), LA_I(0), LA_T(bags),
+                  LA_T(rows)));
+    if (mean) return means(sums, bags, out);
+    *out = la_tensor_retain(sums);
+    return LA_OK;
 }
 
 /* A matrix of positions: each row is a bag. */

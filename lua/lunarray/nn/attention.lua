@@ -161,4 +161,26 @@ function Layer:forward(x, o)
   return self.norm2(x + feed_block(self, x))
 end
 
+-- ---- a stack of layers ----
+
+local Encoder = nn.class "TransformerEncoder"
+nn.TransformerEncoder = Encoder
+
+-- 'layer' is copied num_layers times; norm (a module) comes last.
+function Encoder:init(layer, num_layers, norm)
+  local list = {}
+  for k = 1, num_layers do list[k] = layer:clone() end
+  self.layers = nn.ModuleList(list)
+  self.norm = norm
+end
+
+-- options: mask, src_key_padding_mask, is_causal
+function Encoder:forward(x, o)
+  o = o or {}
+  local each = {src_mask = o.mask, is_causal = o.is_causal,
+    src_key_padding_mask = o.src_key_padding_mask}
+  for k = 1, #self.layers do x = self.layers[k](x, each) end
+  return self.norm and self.norm(x) or x
+end
+
 return nn

@@ -79,6 +79,27 @@ function ModuleList:init(list)
   if list then self:extend(list) end
 end
 
+-- Parameters by number; plain tensors become parameters.
+local ParameterList = nn.class "ParameterList"
+nn.ParameterList = ParameterList
+ParameterList._meta.__len = function(self)
+  return #rawget(self, nn._STATE).names
+end
+local by_name = ParameterList._meta.__index
+ParameterList._meta.__index = function(self, key)
+  if math.type(key) ~= "integer" then return by_name(self, key) end
+  return rawget(self, nn._STATE).values[tostring(key - 1)]
+end
+
+function ParameterList:init(list)
+  for _, t in ipairs(list or {}) do self:append(t) end
+end
+function ParameterList:append(t)
+  if not nn.is_parameter(t) then t = nn.Parameter(t) end
+  self:register_parameter(tostring(#self), t)
+  return self
+end
+
 local ModuleDict = nn.class "ModuleDict"
 nn.ModuleDict = ModuleDict
 ModuleDict._meta.__len = count

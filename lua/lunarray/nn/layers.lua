@@ -228,6 +228,17 @@ for dims = 1, 3 do
     {["!kernel_size"] = true})
   plain("AdaptiveAvgPool" .. tail, la["adaptive_avg_pool" .. tail],
     {"output_size"}, {["!output_size"] = true})
+  local adaptive = la["adaptive_max_pool" .. tail]
+  plain("AdaptiveMaxPool" .. tail, nil, {"output_size", "return_indices"},
+    {["!output_size"] = true}, function(self, x)
+      local values, indices = adaptive(x, self.options.output_size)
+      if self.options.return_indices then return values, indices end
+      return values
+    end)
+  if dims < 3 then
+    plain("LPPool" .. tail, la["lp_pool" .. tail], {"norm_type", "kernel_size",
+      "stride", "ceil_mode"}, {["!norm_type"] = true, ["!kernel_size"] = true})
+  end
 end
 
 -- name, operation, option names, defaults of the options
@@ -248,6 +259,8 @@ local activations = {
   {"Hardshrink", "hardshrink", {"lambd"}},
   {"Softshrink", "softshrink", {"lambd"}},
   {"GLU", "glu", {"dim"}},
+  {"Threshold", "threshold", {"threshold", "value"}, {["!threshold"] = true,
+    ["!value"] = true}},
 }
 for _, row in ipairs(activations) do
   plain(row[1], la[row[2]], row[3] or {}, row[4])
@@ -274,22 +287,54 @@ function Unflatten:init(dim, sizes)
 end
 function Unflatten:forward(x) return x:unflatten(self.dim, self.sizes) end
 
-local Dropout = nn.class "Dropout"
-nn.Dropout = Dropout
-function Dropout:init(p)
-  if type(p) == "table" then p = p.p end
-  p = p or 0.5
-  if not (p >= 0 and p <= 1) then
-    error("dropout probability has to be between 0 and 1, but got "
-      .. tostring(p), 3)
+-- ---- dropout: whole elements, or whole channels ----
+
+local function dropout_class(name, run)
+  local Dropout = nn.class(name)
+  nn[name] = Dropout
+  function Dropout:init(p)
+    if type(p) == "table" then p = p.p end
+    p = p or 0.5
+    if not (p >= 0 and p <= 1) then
+      error("dropout probability has to be between 0 and 1, but got "
+        .. tostring(p), 3)
+    end
+    self.p = p
   end
-  self.p = p
+  function Dropout:forward(x)
+    if not self.training or self.p == 0 then return x end
+    return run(x, self.p)
+  end
+  function Dropout:extra_repr() return "p=" .. self.p end
 end
-function Dropout:forward(x)
-  if not self.training or self.p == 0 then return x end
-  return la.dropout(x, self.p, true)
+
+-- What is drawn for one element of a channel holds for all of it. x is (N, C,
+-- ...) with 'dims' dims behind, or (C, ...).
+local function channels(dims)
+  return function(x, p)
+    local shape = {}
+    for d = 1, x.ndim do
+      shape[d] = d <= x.ndim - dims and x:size(d) or 1
+    end
+    return x * la.dropout(x:new_ones(shape), p, true)
+  end
 end
-function Dropout:extra_repr() return "p=" .. self.p end
+
+-- Dropped elements become what SELU has far on the left; mean and variance of
+-- its results are kept.
+local function alpha_dropout(x, p)
+  local low = -1.7580993408473766
+  local a = 1 / math.sqrt((1 - p) * (1 + p * low * low))
+  if p == 1 then return la.zeros_like(x) end
+  local kept = la.bernoulli(la.full_like(x, 1 - p))
+  return (x * kept + low * (1 - kept)) * a - a * p * low
+end
+
+dropout_class("Dropout", function(x, p) return la.dropout(x, p, true) end)
+dropout_class("AlphaDropout", alpha_dropout)
+for dims = 1, 3 do
+  dropout_class("Dropout" .. dims .. "d", channels(dims))
+end
 
 -- ---- embedding ----
 
@@ -319,6 +364,23 @@ end
 
 function Embedding:extra_repr()
   return self.weight:size(1) .. ", " .. self.weight:size(2)
+end
+
+-- The rows of bags of numbers, joined by their mean (the default), sum or max.
+local EmbeddingBag = nn.class("EmbeddingBag", Embedding)
+nn.EmbeddingBag = EmbeddingBag
+
+function EmbeddingBag:init(...)
+  local o = options("EmbeddingBag", {"num_embeddings", "embedding_dim", "mode",
+    "dtype"}, {mode = "mean", ["!num_embeddings"] = true,
+    ["!embedding_dim"] = true}, ...)
+  Embedding.init(self, o.num_embeddings, o.embedding_dim, {dtype = o.dtype})
+  self.mode = o.mode
+end
+
+-- index: (bags, length), or a list with the offset at which each bag starts.
+function EmbeddingBag:forward(index, offsets)
+  return la.embedding_bag(index, self.weight, offsets, self.mode)
 end
 
 return nn

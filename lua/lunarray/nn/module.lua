@@ -5,11 +5,18 @@ local la = require "lunarray"
 
 local nn = {}
 
--- What a module keeps under its own keys; all other fields are the user's.
-local STATE = {}       -- key of the record {names, kinds, values}
+-- What a module keeps under its own key; all other fields are the user's. The
+-- key and the set of parameters outlive a reload of this file, so that modules
+-- made before are modules after it.
+local STATE = "_registered"      -- key of the record {names, kinds, values}
 nn._STATE = STATE
 
-local parameters = setmetatable({}, {__mode = "k"})   -- Parameter tensors
+local KEPT = "lunarray.nn.parameters"
+local parameters = package.loaded[KEPT]               -- Parameter tensors
+if not parameters then
+  parameters = setmetatable({}, {__mode = "k"})
+  package.loaded[KEPT] = parameters
+end
 
 local function is_tensor(value)
   return type(value) == "userdata"
@@ -128,6 +135,36 @@ function nn._new(class)
   local object = {training = true}
   object[STATE] = {names = {}, kinds = {}, values = {}}
   return setmetatable(object, class._meta)
+end
+
+-- An object of another class (or of the same, loaded again) gets this class's
+-- methods; its fields, parameters and children stay.
+function Module.adopt(class, object)
+  if not nn.is_module(object) then
+    error("adopt: module expected, got " .. type(object), 2)
+  end
+  return setmetatable(object, class._meta)
+end
+
+-- A module of the same class and shape with copies of all tensors. Tensors and
+-- modules that stand in several places are copied once.
+function Module:clone()
+  local done = {}
+  local function copy(value)
+    if done[value] then return done[value] end
+    if is_tensor(value) then
+      local t = value:detach():clone()
+      if parameters[value] then t = nn.Parameter(t, value.requires_grad) end
+      done[value] = t
+      return t
+    end
+    if type(value) ~= "table" then return value end
+    local out = {}
+    done[value] = out
+    for key, part in next, value do rawset(out, key, copy(part)) end
+    return setmetatable(out, getmetatable(value))
+  end
+  return copy(self)
 end
 
 -- ---- walking ----

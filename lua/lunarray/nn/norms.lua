@@ -21,7 +21,8 @@ local function batch_init(self, what, defaults, ...)
   self.num_features, self.eps, self.momentum = o.num_features, o.eps, o.momentum
   local shape = {o.num_features}
   if o.affine then
-    self.weight, self.bias = ones(shape, o.dtype), zeros(shape, o.dtype)
+    self.weight = ones(shape, o.dtype)
+    self.bias = zeros(shape, o.dtype)
   end
   if o.track_running_stats then
     self:register_buffer("running_mean", la.zeros(shape, {dtype = o.dtype}))
@@ -83,6 +84,7 @@ end
 
 instance_class("InstanceNorm1d", {[3] = true, text = "3"})
 instance_class("InstanceNorm2d", {[4] = true, text = "4"})
+instance_class("InstanceNorm3d", {[5] = true, text = "5"})
 
 -- ---- layer, rms, group ----
 
