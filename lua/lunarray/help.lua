@@ -243,7 +243,8 @@ nn.class(name)
 nn.Module
     What all modules have: parameters, named_parameters, buffers, children,
     modules, train, eval, zero_grad, to, apply, requires_grad_, state_dict,
-    load_state_dict, register_buffer, hooks; tostring shows the tree.
+    load_state_dict, register_buffer, clone, hooks; tostring shows the tree.
+    Class:adopt(object) gives an object this class's methods.
 nn.Parameter(tensor[, requires_grad])
     A tensor that a module trains.
 nn.is_module(value)
@@ -253,7 +254,7 @@ nn.is_parameter(value)
 nn.init
     Initial values in place: uniform_, normal_, constant_, zeros_, ones_, eye_,
     xavier_uniform_, xavier_normal_, kaiming_uniform_, kaiming_normal_,
-    orthogonal_ and more.
+    trunc_normal_.
 nn.clip_grad_norm_(parameters, max_norm[, norm_type])
     Scale all gradients so that their norm together is at most max_norm; returns
     the norm before.
@@ -265,6 +266,8 @@ nn.ModuleList{module, ...}
     A list of modules that belong to the parent.
 nn.ModuleDict{name = module}
     Modules by name.
+nn.ParameterList{tensor, ...}
+    A list of parameters of the parent.
 nn.Identity()
     Returns its input.
 nn.Linear(in_features, out_features[, bias = true])
@@ -276,11 +279,15 @@ nn.Flatten([start_dim = 2, end_dim = -1])
 nn.Unflatten(dim, sizes)
     Splits a dim.
 nn.Embedding(num, dim[, options])
-    Rows of a table by index from 1: (...) to (..., dim). options: padding_idx,
-    max_norm, norm_type, scale_grad_by_freq.
+    Rows of a table by index from 1: (...) to (..., dim). options: padding_idx.
+nn.EmbeddingBag(num, dim[, {mode = "mean"}])
+    Means, sums or maxima of the rows of bags: a matrix of indices, or a list
+    and the offsets at which its bags start.
 nn.Dropout([p = 0.5])
     In training zeroes elements with probability p and scales the rest by 1 / (1
     - p).
+nn.AlphaDropout([p = 0.5])
+    Dropout that keeps mean and variance of what SELU gives.
 nn.Conv{1d,2d,3d}(in_channels, out_channels, kernel_size[, {stride=, padding=,
       dilation=, groups=, bias=}])
     Cross-correlation of (N, C, ...) with learned kernels; padding: numbers,
@@ -294,15 +301,12 @@ nn.MaxPool{1d,2d,3d}(kernel_size[, {stride=, padding=, dilation=, ceil_mode=,
 nn.AvgPool{1d,2d,3d}(kernel_size[, {stride=, padding=, ceil_mode=,
       count_include_pad=}])
     The mean of each window.
-nn.LPPool{1d,2d,3d}(norm_type, kernel_size[, {stride=, ceil_mode=}])
+nn.LPPool{1d,2d}(norm_type, kernel_size[, {stride=, ceil_mode=}])
     The p-norm of each window.
 nn.AdaptiveAvgPool{1d,2d,3d}(output_size)
     Means over windows such that the result has this size.
 nn.AdaptiveMaxPool{1d,2d,3d}(output_size)
     The largest values over windows such that the result has this size.
-nn.MaxUnpool{1d,2d,3d}(kernel_size[, {stride=, padding=}])
-    Puts pooled values back to where max pooling found them (indices); zeros
-    elsewhere.
 nn.BatchNorm{1d,2d,3d}(num_features[, {eps = 1e-5, momentum = 0.1, affine =
       true, track_running_stats = true}])
     Normalises each channel over the batch; in eval by the running mean and
@@ -334,8 +338,7 @@ nn.LSTMCell(input_size, hidden_size[, {bias=}])
     One step: h, c from x, h, c.
 nn.GRUCell(input_size, hidden_size[, {bias=}])
     One step: h from x and h.
-nn.MultiheadAttention(embed_dim, num_heads[, {dropout=, bias=, batch_first=,
-      kdim=, vdim=}])
+nn.MultiheadAttention(embed_dim, num_heads[, {dropout=, bias=, batch_first=}])
     out, weights of attention in several heads; call with query, key, value and
     {attn_mask=, key_padding_mask=, need_weights=, is_causal=}.
 nn.TransformerEncoderLayer(d_model, nhead[, {dim_feedforward = 2048, dropout =
@@ -508,6 +511,9 @@ optim.CosineAnnealingWarmRestarts(optimizer, {T_0=, T_mult=, eta_min=})
 optim.OneCycleLR(optimizer, {max_lr=, total_steps=, pct_start=, ...})
     Up and down once (Smith). step() once an epoch or batch; get_last_lr(),
     state_dict().
+optim.CyclicLR(optimizer, {base_lr=, max_lr=, step_size_up=, mode=, ...})
+    Up and down again and again. step() once an epoch or batch; get_last_lr(),
+    state_dict().
 optim.LambdaLR(optimizer, {lr_lambda=})
     Times what a function of the step says. step() once an epoch or batch;
     get_last_lr(), state_dict().
@@ -521,9 +527,6 @@ optim.ReduceLROnPlateau(optimizer, {mode=, factor=, patience=, threshold=,
 optim.SequentialLR(optimizer, {schedulers=, milestones=})
     One scheduler after another. step() once an epoch or batch; get_last_lr(),
     state_dict().
-optim.WarmupLR(optimizer, {warmup_steps=, after=})
-    Rises linearly, then another scheduler. step() once an epoch or batch;
-    get_last_lr(), state_dict().
 data.TensorDataset(x, y, ...)
     Samples along dim 1 of tensors of one length.
 data.Subset(dataset, indices)

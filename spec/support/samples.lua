@@ -359,6 +359,23 @@ local written = {
       weight = la.tensor({1, 2, 3}, {dtype = x.dtype})}) end, {3, 3}},
     {function(x, y) return la.cross_entropy(x, y:softmax(2)) end, {2, 3},
       {2, 3}}},
+  gaussian_nll_loss = {{function(x, y, v)
+    return la.gaussian_nll_loss(x, y, v:exp())
+  end, {2, 3}, {2, 3}, {2, 3}}},
+  poisson_nll_loss = {{function(x, y)
+    return la.poisson_nll_loss(x, y:exp() + 2, {full = true})
+  end, {3}, {3}}, {function(x, y)
+    return la.poisson_nll_loss(x:exp(), y, {log_input = false})
+  end, {3}, {3}}},
+  multi_margin_loss = {{function(x)
+    return la.multi_margin_loss(x, label, {p = 2})
+  end, {3, 3}}},
+  multilabel_margin_loss = {{function(x)
+    return la.multilabel_margin_loss(x, la.tensor{{2, 0, 0}, {3, 1, 0}})
+  end, {2, 3}}},
+  multilabel_soft_margin_loss = {{function(x, y, w)
+    return la.multilabel_soft_margin_loss(x, y, w)
+  end, {2, 3}, {2, 3}, {3}}},
 }
 
 local function add_written(name, add)
