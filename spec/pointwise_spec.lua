@@ -83,6 +83,30 @@ describe("an element's bits", function()
     end
   end)
 
+  it("do not depend on the layout of large operands either", function()
+    for _, dtype in ipairs {"uint8", "bfloat16", "float32", "float64",
+      "complex128"} do
+      local a, b = sample(dtype, 301 * 531, 1), sample(dtype, 301 * 531, 2)
+      local x, y = a:view(301, 531), b:view(301, 531)
+      local yt = y:t():contiguous():t()
+      local row, column = y:select(1, 7), y:select(2, 7):unsqueeze(2)
+      local flat = {}
+      for k, z in ipairs {y, row, column} do
+        flat[k] = bits(x + z:expand(301, 531):contiguous())
+      end
+      assert.same(flat[1], bits(x + yt), dtype)
+      assert.same(flat[2], bits(x + row), dtype)
+      assert.same(flat[3], bits(x + column), dtype)
+      local gaps = la.stack({x, x}, 3):select(3, 1)
+      assert.same(flat[1], bits(gaps + yt), dtype)
+      local out = la.zeros(301, 1062, {dtype = dtype}):slice(2, 2, 1062, 2)
+      assert.same(flat[1], bits(la.add(x, yt, {out = out})), dtype)
+      assert.same(bits(x:t() + yt:t()), bits((x + y):t()), dtype)
+      assert.same(bits(la.where(yt:eq(x), x, yt)),
+        bits(la.where(y:eq(x), x, y)), dtype)
+    end
+  end)
+
   it("do not depend on the count, nor on the position", function()
     for _, dtype in ipairs {"float32", "float64", "bfloat16", "int8",
       "complex64"} do
@@ -125,6 +149,20 @@ describe("an element's bits", function()
   end)
 
   it("are those of the values written out, past the caches too", function()
+    for _, dtype in ipairs {"bfloat16", "float16", "int16", "complex64"} do
+      local n = dtype == "complex64" and 1500001 or 7000001
+      local few, out = sample(dtype, 1000, 9), la.zeros(n + 3, {dtype = dtype})
+      local many = few:unsqueeze(1):expand(n // 1000 + 1, 1000):reshape(-1)
+      local want = bits(few + few)
+      for at = 1, 3, 2 do
+        local y = la.add(many[{{1, n}}], many[{{1, n}}],
+          {out = out[{{at, at + n - 1}}]})
+        assert.same(want, bits(y[{{1, 1000}}]), dtype)
+        assert.same(want, bits(y[{{n - n % 1000 - 999, n - n % 1000}}]))
+        assert.same(bits(few[1] + few[1]), bits(y[n]), dtype)
+        assert.same(0, out[n + 3]:abs():item())
+      end
+    end
     local n = 9000001   -- streaming stores
     local a = la.arange(n, {dtype = "float32"})
     local b = a[{{2, n}}]

@@ -3,18 +3,20 @@
 **
 ** A core computes n elements; its operands are contiguous, except those whose
 ** bit is set in 'repeat': they are one element, used for all. drive() gives it
-** whole rows where strides allow, and packs blocks of at most PACK_BYTES per
-** operand through the stack where they do not. So there is one body per
-** operation and dtype, and an element's bits cannot depend on strides, position
-** or counts.
+** whole rows where strides allow, and packs operands in blocks through the
+** stack where they do not: a transposed one in blocks of one line of the cache
+** by as many rows as fit TILE_BYTES, the others in PACK_BYTES. So there is one
+** body per operation and dtype, and an element's bits cannot depend on strides,
+** position or counts.
 **
-** Outputs that the caller has marked as large (la_params.stream) are computed
-** into a block in the first-level cache and written from there with streaming
-** stores, fenced before drive() returns.
+** Outputs that the caller has marked as large (la_params.stream) are written
+** with streaming stores, fenced before drive() returns: by the core itself, or,
+** when it can't, from a block in the first-level cache.
 */
 #ifndef LA_KERNEL_DRIVE_H
 #define LA_KERNEL_DRIVE_H
 
+#include "kernel/copy.h"
 #include "kernel/kernel.h"
 #include "simd/pack16.h"
 #include "simd/pairs.h"
@@ -22,8 +24,10 @@
 enum {
     MAX_INPUTS = 3,
     PACK_BYTES = 2048,
+    TILE_BYTES = 16384,
+    TILE_LINE = 64,      /* bytes of a transposed row that are read at a time */
     SHORT_ROW = 64,      /* elements: shorter rows are packed together */
-    TILE = 16            /* side of a block when an operand is transposed */
+    STREAM = 1           /* in 'repeat', where the output has no bit */
 };
 
 typedef void (*core_fn)(char *const *data, unsigned repeat, int64_t n,
@@ -31,6 +35,7 @@ typedef void (*core_fn)(char *const *data, unsigned repeat, int64_t n,
 typedef struct core_info {
     core_fn run;
     uint8_t ninputs;
+    bool streams;        /* STREAM: an aligned output is stored past the caches */
     uint8_t size[MAX_INPUTS + 1];   /* bytes of an element: output, inputs */
 } core_info;
 
@@ -62,11 +67,12 @@ static inline f32v c64_load(const void *p) { return f32_load(p); }
 static inline f64v c128_load(const void *p) { return f64_load(p); }
 static inline void c64_store(void *p, f32v v) { f32_store(p, v); }
 static inline void c128_store(void *p, f64v v) { f64_store(p, v); }
-static inline void c64_store2(void *p, f32v a, f32v b) { f32_store2(p, a, b); }
-static inline void c128_store2(void *p, f64v a, f64v b)
-{
-    f64_store2(p, a, b);
-}
+#define c64_load2 f32_load2
+#define c128_load2 f64_load2
+#define c64_store2 f32_store2
+#define c128_store2 f64_store2
+#define c64_stream2 f32_stream2
+#define c128_stream2 f64_stream2
 static inline f32v c64_load_pad(const void *p, int64_t n, float pad)
 {
     return f32_load_pad(p, 2 * n, pad);
@@ -112,34 +118,16 @@ static inline const void *fill_block(void *hold, const void *p, int64_t n,
 
 /* --- moving blocks between strides --- */
 
-#define TYPE uint8_t
-#define MOVE move1
-#include "kernel/move.inc"
-#define TYPE uint16_t
-#define MOVE move2
-#include "kernel/move.inc"
-#define TYPE uint32_t
-#define MOVE move4
-#include "kernel/move.inc"
-#define TYPE uint64_t
-#define MOVE move8
-#include "kernel/move.inc"
-typedef struct pair16 { uint64_t low, high; } pair16;
-#define TYPE pair16
-#define MOVE move16
-#include "kernel/move.inc"
+extern const la_size_loops LA_KERNEL(copy);
 
 /* to[j*t1 + i*t0] = from[j*f1 + i*f0] for i < m[0], j < m[1]. */
 static void move_block(int size, char *to, const int64_t *t, const char *from,
                        const int64_t *f, const int64_t *m)
 {
-    switch (size) {
-    case 1: move1(to, t, from, f, m); break;
-    case 2: move2(to, t, from, f, m); break;
-    case 4: move4(to, t, from, f, m); break;
-    case 8: move8(to, t, from, f, m); break;
-    default: move16(to, t, from, f, m); break;
-    }
+    char *data[2] = {to, (char *)from};
+    int64_t strides[4] = {t[0], f[0], t[1], f[1]};
+    LA_KERNEL(copy)[la_size_slot((size_t)size)](data, strides, m[0], m[1],
+                                                NULL);
 }
 
 /* --- rows as they are --- */
@@ -167,8 +155,12 @@ static void run_streaming(const core_info *c, char *const *row,
     if (head > n) head = n;
     c->run(data, repeat, head, params);
     advance(c, data, repeat, head);
-    int64_t each = PACK_BYTES / c->size[0];
-    for (n -= head; n > 0; n -= each) {
+    n -= head;
+    if (c->streams) {
+        c->run(data, repeat | STREAM, n, params);
+        return;
+    }
+    for (int64_t each = PACK_BYTES / c->size[0]; n > 0; n -= each) {
         char *out = data[0];
         int64_t m = n < each ? n : each;
         data[0] = block;
@@ -204,55 +196,79 @@ void run_rows(const core_info *c, char **data, const int64_t *outer,
 
 /* --- blocks packed through the stack --- */
 
-typedef struct block {
-    int64_t m[2];        /* elements along the inner and the outer dim */
-    bool whole;          /* m[0] is the whole inner dim */
-} block;
+/* Where an operand's elements of a block are: rows of m[0] of them. */
+typedef struct place {
+    char *at;
+    int64_t step;        /* bytes from row to row */
+} place;
 
-/* Is the block one run of memory in an operand with these strides? */
-static bool is_run(const block *b, int64_t inner, int64_t outer, int size)
+/* Rows that are runs of memory stay where they are, unless they are short: then
+** they are put together, so that the core runs over the block at once. */
+static bool stays(int64_t inner, int64_t outer, int size, const int64_t *m)
 {
-    if (b->m[0] > 1 && inner != size) return false;
-    return b->m[1] == 1 || (b->whole && outer == b->m[0] * size);
+    if (m[0] > 1 && inner != size) return false;
+    return m[0] >= SHORT_ROW || m[1] == 1 || outer == m[0] * size;
+}
+
+static bool repeats(int64_t inner, int64_t outer, const int64_t *m)
+{
+    return inner == 0 && (m[0] >= SHORT_ROW || m[1] == 1 || outer == 0);
+}
+
+static void run_places(const core_info *c, place *p, unsigned repeat,
+                       const int64_t *m, const la_params *params)
+{
+    bool together = true;
+    char *data[MAX_INPUTS + 1];
+    for (int k = 0; k <= c->ninputs; k++)
+        if (p[k].step != (repeat >> k & 1 ? 0 : m[0] * c->size[k]))
+            together = false;
+    int64_t n = together ? m[0] * m[1] : m[0];
+    for (int64_t j = 0; j < (together ? 1 : m[1]); j++) {
+        for (int k = 0; k <= c->ninputs; k++) data[k] = p[k].at + j * p[k].step;
+        c->run(data, repeat, n, params);
+    }
 }
 
 static void run_block(const core_info *c, char *const *at,
                       const int64_t *inner, const int64_t *outer,
-                      const block *b, const la_params *params)
+                      const int64_t *m, char (*pack)[TILE_BYTES],
+                      const la_params *params)
 {
-    char pack[MAX_INPUTS + 1][PACK_BYTES]
-        __attribute__((aligned(VEC_BYTES)));
-    char *data[MAX_INPUTS + 1];
+    place p[MAX_INPUTS + 1];
     unsigned repeat = 0;
     for (int k = 0; k <= c->ninputs; k++) {
         int size = c->size[k];
         int64_t from[2] = {inner[k], outer[k]};
-        int64_t to[2] = {size, b->m[0] * size};
-        data[k] = at[k];
-        if (is_run(b, inner[k], outer[k], size)) continue;
-        if (k > 0 && inner[k] == 0 && (b->m[1] == 1 || outer[k] == 0)) {
+        int64_t to[2] = {size, m[0] * size};
+        p[k] = (place){at[k], outer[k]};
+        if (stays(inner[k], outer[k], size, m)) continue;
+        if (k > 0 && repeats(inner[k], outer[k], m)) {
             repeat |= 1u << k;
             continue;
         }
-        data[k] = pack[k];
-        if (k > 0) move_block(size, pack[k], to, at[k], from, b->m);
+        p[k] = (place){pack[k], to[1]};
+        if (k > 0) move_block(size, pack[k], to, at[k], from, m);
     }
-    c->run(data, repeat, b->m[0] * b->m[1], params);
-    if (data[0] != at[0]) {
-        int64_t from[2] = {c->size[0], b->m[0] * c->size[0]};
+    run_places(c, p, repeat, m, params);
+    if (p[0].at != at[0]) {
+        int64_t from[2] = {c->size[0], m[0] * c->size[0]};
         int64_t to[2] = {inner[0], outer[0]};
-        move_block(c->size[0], at[0], to, pack[0], from, b->m);
+        move_block(c->size[0], at[0], to, pack[0], from, m);
     }
 }
 
-/* Does an operand run along the outer dim while the others do not? Square
-** tiles then use each line of the cache whole. */
-static bool is_transposed(const core_info *c, const int64_t *inner,
-                          const int64_t *outer)
+/* Does an operand run along the outer dim while the others do not? Then as many
+** rows as fill its lines of the cache go together; else 0. */
+static int64_t tile_rows(const core_info *c, const int64_t *inner,
+                         const int64_t *outer)
 {
+    int64_t rows = 0;
     for (int k = 0; k <= c->ninputs; k++)
-        if (outer[k] == c->size[k] && inner[k] > 4 * c->size[k]) return true;
-    return false;
+        if (outer[k] == c->size[k] && inner[k] > 4 * c->size[k]
+            && TILE_LINE / c->size[k] > rows)
+            rows = TILE_LINE / c->size[k];
+    return rows;
 }
 
 static void block_sides(const core_info *c, const int64_t *inner,
@@ -261,13 +277,12 @@ static void block_sides(const core_info *c, const int64_t *inner,
     int widest = 1;
     for (int k = 0; k <= c->ninputs; k++)
         if (c->size[k] > widest) widest = c->size[k];
-    int64_t room = PACK_BYTES / widest;
-    side[0] = n[0] < room ? n[0] : room;
-    side[1] = room / side[0];
-    if (n[0] > TILE && n[1] > 1 && is_transposed(c, inner, outer)) {
-        side[0] = TILE;
-        side[1] = room / TILE < TILE ? room / TILE : TILE;
-    }
+    int64_t rows = n[1] > 1 && n[0] > 1 ? tile_rows(c, inner, outer) : 0;
+    int64_t room = (rows ? TILE_BYTES : PACK_BYTES) / widest;
+    if (rows > n[1]) rows = n[1];
+    side[0] = rows ? room / rows : room;
+    if (side[0] > n[0]) side[0] = n[0];
+    side[1] = rows ? rows : room / side[0];
 }
 
 static __attribute__((noinline))
@@ -275,18 +290,17 @@ void run_blocks(const core_info *c, char **data, const int64_t *inner,
                 const int64_t *outer, const int64_t *n,
                 const la_params *params)
 {
-    int64_t side[2];
-    block b;
+    char pack[MAX_INPUTS + 1][TILE_BYTES] __attribute__((aligned(VEC_BYTES)));
+    int64_t side[2], m[2];
     block_sides(c, inner, outer, n, side);
     for (int64_t j = 0; j < n[1]; j += side[1])
         for (int64_t i = 0; i < n[0]; i += side[0]) {
             char *at[MAX_INPUTS + 1];
             for (int k = 0; k <= c->ninputs; k++)
                 at[k] = data[k] + i * inner[k] + j * outer[k];
-            b.m[0] = n[0] - i < side[0] ? n[0] - i : side[0];
-            b.m[1] = n[1] - j < side[1] ? n[1] - j : side[1];
-            b.whole = b.m[0] == n[0];
-            run_block(c, at, inner, outer, &b, params);
+            m[0] = n[0] - i < side[0] ? n[0] - i : side[0];
+            m[1] = n[1] - j < side[1] ? n[1] - j : side[1];
+            run_block(c, at, inner, outer, m, pack, params);
         }
 }
 

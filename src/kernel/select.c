@@ -1,6 +1,8 @@
 /* Operations of three inputs: where, lerp, addcmul, addcdiv. */
 #include "kernel/complex.h"
 
+/* An element of 16 bytes. */
+typedef struct pair16 { uint64_t low, high; } pair16;
 /* By bits: a choice between two loads is not made into vectors. */
 static inline pair16 choose16(uint8_t a, pair16 b, pair16 c)
 {

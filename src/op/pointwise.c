@@ -198,19 +198,25 @@ la_status la_pointwise_meta(la_frame *f)
     return LA_OK;
 }
 
-/* Past the caches a store that reads its line first costs a third more; an
-** output that is read soon should stay, so only what can't. */
-static bool outgrows_cache(const la_frame *f, const la_iter *it)
+/* Past the caches a store that reads its line first costs a third more. What
+** an operation reads and writes in all says whether any of it stays there; a
+** result that takes the place of an input has been read already. */
+static bool outgrows_cache(const la_iter *it)
 {
-    int64_t bytes = it->numel * (int64_t)la_dtype_size(it->op[0].target);
-    return f->form == LA_FUNCTIONAL && bytes > (int64_t)la_cpu_cache(3);
+    int64_t bytes = 0;
+    for (int k = 0; k < it->noperands; k++) {
+        const la_tensor *t = it->op[k].tensor;
+        bytes += t->numel * (int64_t)la_itemsize(t);
+        if (k > 0 && it->op[k].data == it->op[0].data) return false;
+    }
+    return bytes > (int64_t)la_cpu_cache(3);
 }
 
 static la_status run_iter(la_frame *f, const la_family *family, la_iter *it)
 {
     la_plan plan;
     LA_TRY(make_plan(f, family, it->common, &plan));
-    plan.params.stream = outgrows_cache(f, it);
+    plan.params.stream = outgrows_cache(it);
     return la_iter_for_each(it, plan.loop, &plan.params, LA_GRAIN);
 }
 

@@ -66,15 +66,37 @@ static inline f64v f64_trunc(f64v a)
 {
     return (f64v)_mm512_roundscale_pd((__m512d)a, 11);
 }
+/* By bits: compilers keep a comparison in a mask register through this, but not
+** through movepi32_mask. */
 static inline f32v f32_select(i32v m, f32v a, f32v b)
 {
-    __mmask16 k = _mm512_movepi32_mask((__m512i)m);
-    return (f32v)_mm512_mask_blend_ps(k, (__m512)b, (__m512)a);
+    return (f32v)((i32v)b ^ (((i32v)a ^ (i32v)b) & m));
 }
 static inline f64v f64_select(i64v m, f64v a, f64v b)
 {
-    __mmask8 k = _mm512_movepi64_mask((__m512i)m);
-    return (f64v)_mm512_mask_blend_pd(k, (__m512d)b, (__m512d)a);
+    return (f64v)((i64v)b ^ (((i64v)a ^ (i64v)b) & m));
+}
+/* NaN when either is: lanes where a is NaN keep it. */
+#define HAS_MAX_NAN
+static inline f32v f32_max_nan(f32v a, f32v b)
+{
+    __mmask16 k = _mm512_cmp_ps_mask((__m512)a, (__m512)a, _CMP_ORD_Q);
+    return (f32v)_mm512_mask_max_ps((__m512)a, k, (__m512)a, (__m512)b);
+}
+static inline f32v f32_min_nan(f32v a, f32v b)
+{
+    __mmask16 k = _mm512_cmp_ps_mask((__m512)a, (__m512)a, _CMP_ORD_Q);
+    return (f32v)_mm512_mask_min_ps((__m512)a, k, (__m512)a, (__m512)b);
+}
+static inline f64v f64_max_nan(f64v a, f64v b)
+{
+    __mmask8 k = _mm512_cmp_pd_mask((__m512d)a, (__m512d)a, _CMP_ORD_Q);
+    return (f64v)_mm512_mask_max_pd((__m512d)a, k, (__m512d)a, (__m512d)b);
+}
+static inline f64v f64_min_nan(f64v a, f64v b)
+{
+    __mmask8 k = _mm512_cmp_pd_mask((__m512d)a, (__m512d)a, _CMP_ORD_Q);
+    return (f64v)_mm512_mask_min_pd((__m512d)a, k, (__m512d)a, (__m512d)b);
 }
 static inline bool i32_any(i32v m)
 {

@@ -1,49 +1,74 @@
 /*
-** Two vectors stored to neighbouring places: S_store2(p, a, b) for each float
-** type. For bfloat16 one pack serves both, which is half the work of a store.
+** Two vectors loaded from and stored to neighbouring places: S_load2(p, &a, &b),
+** S_store2(p, a, b) and, past the caches, S_stream2(p, a, b) with p at a
+** multiple of VEC_BYTES, for each float type. Which lane an element takes is
+** not said: bfloat16 has the even ones in a and the odd ones in b, so that
+** neither widening nor packing moves anything between lanes.
 */
 #ifndef LA_SIMD_PACK16_H
 #define LA_SIMD_PACK16_H
 
 #include "simd/vec.h"
 
-#if defined(__AVX2__) || defined(__SSE2__)
+#if defined(__AVX512F__)
 #include <immintrin.h>
 #endif
 
-/* The lower halves of all lanes of a, then of b, as the bytes of one vector;
-** values are below 2^16. */
-static inline u32v u16_join_(u32v a, u32v b)
+/* bfloat16 in the upper halves: rounded to even, NaN kept quiet, as
+** bf16_narrow. The lower halves are not cleared. */
+static inline u32v bf16_bits_(f32v a)
 {
 #if defined(__AVX512F__)
-    __m512i low = _mm512_castsi256_si512(_mm512_cvtepi32_epi16((__m512i)a));
-    __m256i high = _mm512_cvtepi32_epi16((__m512i)b);
-    return (u32v)_mm512_inserti64x4(low, high, 1);
-#elif defined(__AVX2__)
-    __m256i x = _mm256_packus_epi32((__m256i)a, (__m256i)b);
-    return (u32v)_mm256_permute4x64_epi64(x, 0xd8);
-#elif defined(__SSE2__)
-    __m128i x = _mm_srai_epi32(_mm_slli_epi32((__m128i)a, 16), 16);
-    __m128i y = _mm_srai_epi32(_mm_slli_epi32((__m128i)b, 16), 16);
-    return (u32v)_mm_packs_epi32(x, y);
+    const __m512i one = _mm512_set1_epi32(1);
+    __m512i x = (__m512i)a, near = _mm512_add_epi32(x,
+                                                    _mm512_set1_epi32(0x7fff));
+    __mmask16 odd = _mm512_test_epi32_mask(x, _mm512_set1_epi32(0x10000));
+    __mmask16 nan = _mm512_cmp_ps_mask((__m512)a, (__m512)a, _CMP_UNORD_Q);
+    near = _mm512_mask_add_epi32(near, odd, near, one);
+    return (u32v)_mm512_mask_or_epi32(near, nan, x,
+                                      _mm512_set1_epi32(0x400000));
 #else
-    u16h halves[2] = {u16h_from_u32(a), u16h_from_u32(b)};
+    u32v x = (u32v)a, near = x + (0x7fff + (x >> 16 & 1));
+    return u32_select(a != a, x | 0x400000, near);
+#endif
+}
+static inline u32v bf16_join_(f32v a, f32v b)
+{
+    return bf16_bits_(a) >> 16 | (bf16_bits_(b) & 0xffff0000u);
+}
+static inline u32v f16_join_(f32v a, f32v b)
+{
+    u16h halves[2] = {f16_narrow(a), f16_narrow(b)};
     u32v both;
     memcpy(&both, halves, sizeof both);
     return both;
-#endif
 }
 
-/* The bits of bfloat16: rounded to even, NaN kept quiet, as bf16_narrow. */
-static inline u32v bf16_bits_(f32v a)
+static inline void bf16_load2(const void *p, f32v *a, f32v *b)
 {
-    u32v x = (u32v)a, near = x + (0x7fff + (x >> 16 & 1));
-    return u32_select(a != a, x | 0x400000, near) >> 16;
+    u32v x = u32_load(p);
+    *a = (f32v)(x << 16);
+    *b = (f32v)(x & 0xffff0000u);
+}
+static inline void f16_load2(const void *p, f32v *a, f32v *b)
+{
+    *a = f16_load(p);
+    *b = f16_load((const char *)p + VEC_BYTES / 2);
+}
+static inline void f32_load2(const void *p, f32v *a, f32v *b)
+{
+    *a = f32_load(p);
+    *b = f32_load((const char *)p + VEC_BYTES);
+}
+static inline void f64_load2(const void *p, f64v *a, f64v *b)
+{
+    *a = f64_load(p);
+    *b = f64_load((const char *)p + VEC_BYTES);
 }
 
 static inline void bf16_store2(void *p, f32v a, f32v b)
 {
-    u32_store(p, u16_join_(bf16_bits_(a), bf16_bits_(b)));
+    u32_store(p, bf16_join_(a, b));
 }
 static inline void f16_store2(void *p, f32v a, f32v b)
 {
@@ -59,6 +84,25 @@ static inline void f64_store2(void *p, f64v a, f64v b)
 {
     f64_store(p, a);
     f64_store((char *)p + VEC_BYTES, b);
+}
+
+static inline void bf16_stream2(void *p, f32v a, f32v b)
+{
+    vec_stream(p, (i32v)bf16_join_(a, b));
+}
+static inline void f16_stream2(void *p, f32v a, f32v b)
+{
+    vec_stream(p, (i32v)f16_join_(a, b));
+}
+static inline void f32_stream2(void *p, f32v a, f32v b)
+{
+    vec_stream(p, (i32v)a);
+    vec_stream((char *)p + VEC_BYTES, (i32v)b);
+}
+static inline void f64_stream2(void *p, f64v a, f64v b)
+{
+    vec_stream(p, (i32v)a);
+    vec_stream((char *)p + VEC_BYTES, (i32v)b);
 }
 
 #endif
