@@ -109,7 +109,7 @@ la_status la_node_new(const la_node_class *class, int nedges, int noutputs,
 static inline void *la_node_extra(la_node *n) { return (char *)n + n->extra; }
 static inline la_node *la_node_retain(la_node *n)
 {
-    atomic_fetch_add_explicit(&n->refs, 1, memory_order_relaxed);
+    la_take_ref(&n->refs);
     return n;
 }
 void la_node_release(la_node *n);      /* iterative; NULL is allowed */

@@ -51,11 +51,7 @@ la_status la_node_new(const la_node_class *class, int nedges, int noutputs,
     return LA_OK;
 }
 
-static bool last_reference(la_node *n)
-{
-    if (atomic_load_explicit(&n->refs, memory_order_acquire) == 1) return true;
-    return atomic_fetch_sub_explicit(&n->refs, 1, memory_order_acq_rel) == 1;
-}
+static bool last_reference(la_node *n) { return la_drop_ref(&n->refs); }
 
 void la_hooks_free(la_hook *h)
 {

@@ -44,9 +44,12 @@ LA_API int la_open_sandboxed(lua_State *L, const la_limits *limits)
     return LA_OK;
 }
 
+/* Whatever gives a host a tensor says before that counters are no longer the
+** calling thread's alone. */
 LA_API la_tensor *la_check(lua_State *L, int arg)
 {
     la_handle *h = la_to_handle(L, arg);
+    la_share_tensors();
     if (!h || !h->tensor)
         luaL_argerror(L, arg, h ? "tensor was freed" : "tensor expected");
     return h ? h->tensor : NULL;
@@ -55,6 +58,7 @@ LA_API la_tensor *la_check(lua_State *L, int arg)
 LA_API la_tensor *la_test(lua_State *L, int arg)
 {
     la_handle *h = L ? la_to_handle(L, arg) : NULL;
+    la_share_tensors();
     return h ? h->tensor : NULL;
 }
 
@@ -109,6 +113,7 @@ LA_API la_tensor *la_new(const char *dtype, int ndim, const int64_t *sizes)
 {
     la_dtype d;
     la_tensor *t = NULL;
+    la_share_tensors();
     if (!read_dtype(dtype, &d) || !fair_shape(ndim, sizes)) return NULL;
     if (la_tensor_empty(ndim, sizes, d, &t)) return NULL;
     if (t->numel) memset(la_data(t), 0, (size_t)t->numel * la_itemsize(t));
@@ -121,6 +126,7 @@ LA_API la_tensor *la_wrap(void *data, const char *dtype, int ndim,
 {
     la_dtype d;
     la_tensor *t = NULL;
+    la_share_tensors();
     if (!read_dtype(dtype, &d) || !fair_shape(ndim, sizes)) {
         if (release) release(context, data);
         return NULL;
@@ -399,6 +405,7 @@ LA_API la_tensor *la_call_list(lua_State *L, const char *op, int n,
     la_value values[LA_MAX_RESULTS] = {{0}};
     la_tensor *made[LA_MAX_RESULTS] = {NULL};
     la_state *s = L ? la_state_of(L) : NULL;
+    la_share_tensors();
     if (!op || n < 0 || n > LA_MAX_ARGS || (n > 0 && !args)) {
         la_error(LA_EARG, "an operation and at most %d arguments expected",
                  LA_MAX_ARGS);
@@ -430,6 +437,7 @@ LA_API void la_set_memory_limit(size_t bytes) { la_mem_set_cap(bytes); }
 
 LA_API la_tensor *la_frame_tensor(la_frame *f, int arg)
 {
+    la_share_tensors();
     return arg >= 0 && arg < f->nargs ? la_arg(f, arg) : NULL;
 }
 LA_API int64_t la_frame_integer(la_frame *f, int arg)
@@ -456,6 +464,7 @@ LA_API int la_frame_output(la_frame *f, int k, const char *dtype, int ndim,
 }
 LA_API la_tensor *la_frame_result(la_frame *f, int k)
 {
+    la_share_tensors();
     return la_result(f, k);
 }
 LA_API int la_fail(const char *text)

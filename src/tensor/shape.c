@@ -15,14 +15,6 @@ la_shape la_shape_of(const la_tensor *t)
     return s;
 }
 
-void la_geometry_of(const la_tensor *t, la_geometry *out)
-{
-    out->ndim = t->ndim;
-    out->offset = t->offset;
-    memcpy(out->sizes, la_sizes(t), t->ndim * sizeof *out->sizes);
-    memcpy(out->strides, la_strides(t), t->ndim * sizeof *out->strides);
-}
-
 /* A size of 0 makes the product 0, but strides are computed as if it were 1:
 ** these must not overflow either. */
 la_status la_numel(int ndim, const int64_t *sizes, int64_t *out)

@@ -6,6 +6,8 @@
 #ifndef LA_TENSOR_SHAPE_H
 #define LA_TENSOR_SHAPE_H
 
+#include <string.h>
+
 #include "tensor/tensor.h"
 
 typedef struct la_shape {
@@ -26,7 +28,20 @@ static inline int64_t la_counted(int64_t k)
 }
 
 la_shape la_shape_of(const la_tensor *t);
-void la_geometry_of(const la_tensor *t, la_geometry *out);
+/* Inline dims are copied as they stand, those past 'ndim' with them: a copy of
+** fixed length is a few moves. */
+static inline void la_geometry_of(const la_tensor *t, la_geometry *out)
+{
+    out->ndim = t->ndim;
+    out->offset = t->offset;
+    if (t->dims == t->inline_dims) {
+        memcpy(out->sizes, la_sizes(t), sizeof t->inline_dims / 2);
+        memcpy(out->strides, la_strides(t), sizeof t->inline_dims / 2);
+        return;
+    }
+    memcpy(out->sizes, la_sizes(t), t->ndim * sizeof *out->sizes);
+    memcpy(out->strides, la_strides(t), t->ndim * sizeof *out->strides);
+}
 
 /* Product with overflow checks against LA_MAX_NUMEL: LA_ESHAPE. */
 la_status la_numel(int ndim, const int64_t *sizes, int64_t *out);

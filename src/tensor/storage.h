@@ -17,15 +17,6 @@ enum {
     LA_COMBINED_DATA = (LA_HEAD_BYTES + sizeof(la_storage) + 63) / 64 * 64
 };
 
-/* Give back one reference; true when it was the last. The plain read first
-** spares the locked instruction for the sole owner, who cannot race. */
-static inline bool la_drop_ref(_Atomic int32_t *refs)
-{
-    if (atomic_load_explicit(refs, memory_order_acquire) == 1)
-        return true;
-    return atomic_fetch_sub_explicit(refs, 1, memory_order_acq_rel) == 1;
-}
-
 static inline void *la_storage_block(la_storage *s)
 {
     return s->flags & LA_S_HEADED ? (char *)s - LA_HEAD_BYTES : (char *)s;

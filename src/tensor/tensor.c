@@ -16,6 +16,7 @@
 #include "tensor/storage.h"
 
 void (*la_grad_meta_free)(struct la_grad_meta *);
+_Atomic bool la_tensors_shared;
 
 _Static_assert(sizeof(la_tensor) <= 192, "the header must stay small");
 
@@ -275,6 +276,62 @@ la_status la_tensor_view(la_tensor *base, int ndim, const int64_t *sizes,
                              offset, out);
 }
 
+/* Layout flags of up to three dims, none of them empty. */
+static uint32_t few_flags(const la_tensor *t, bool contiguous)
+{
+    const int64_t *sizes = la_sizes(t), *strides = la_strides(t);
+    if (contiguous)
+        return LA_F_CONTIGUOUS | LA_F_DENSE;
+    if (t->ndim == 2)       /* dense is then the transpose of a dense one */
+        return strides[0] == 1 && strides[1] == sizes[0] ? LA_F_DENSE : 0;
+    return t->ndim < 2 ? 0
+        : la_layout_flags(t->ndim, sizes, strides, t->numel);
+}
+
+/* The geometry of nearly every view in one walk: up to three dims, not empty,
+** all of it inside 'nbytes'. False when the long way has to look closer. */
+static bool place_few(la_tensor *t, int ndim, const int64_t *sizes,
+                      const int64_t *strides, int64_t nbytes)
+{
+    int64_t numel = 1, last = t->offset, step;
+    bool contiguous = true, over = ndim > 3 || last < 0;
+    for (int d = ndim - 1; d >= 0 && !over; d--) {
+        int64_t n = sizes[d], s = strides[d];
+        over = n <= 0 || s < 0 || __builtin_mul_overflow(n - 1, s, &step)
+            || __builtin_add_overflow(last, step, &last)
+            || __builtin_mul_overflow(numel, n, &step);
+        contiguous &= n == 1 || s == numel;
+        numel = step;
+        t->inline_dims[d] = n;
+        t->inline_dims[ndim + d] = s;
+    }
+    if (over || numel > LA_MAX_NUMEL || last >= LA_MAX_NUMEL
+        || (last + 1) * (int64_t)la_itemsize(t) > nbytes) return false;
+    t->ndim = (uint8_t)ndim;
+    t->numel = numel;
+    t->flags |= few_flags(t, contiguous);
+    return true;
+}
+
+/* A header for a part of 'base'; geometry and references are to come. */
+static la_tensor *view_header(const la_tensor *base, la_dtype dtype,
+                              int64_t offset)
+{
+    la_tensor *t = la_mem_alloc(sizeof *t);
+    if (!t)
+        return NULL;
+    header_init(t, (la_device)base->device, dtype, base->flags & INHERITED);
+    t->offset = offset;
+    return t;
+}
+
+static void share(la_tensor *t, la_tensor *base)
+{
+    if (base->storage)
+        t->storage = la_storage_retain(base->storage);
+    t->base = la_tensor_retain(base->base ? base->base : base);
+}
+
 la_status la_tensor_view_as(la_tensor *base, la_dtype dtype, int ndim,
                             const int64_t *sizes, const int64_t *strides,
                             int64_t offset, la_tensor **out)
@@ -285,14 +342,16 @@ la_status la_tensor_view_as(la_tensor *base, la_dtype dtype, int ndim,
         return la_error(LA_ESTATE, "tensor has no dtype yet");
     if (!base->storage && !(base->flags & LA_F_ZERO))
         return la_error(LA_ESTATE, "tensor has no storage yet");
-    LA_TRY(header_new(base->device, dtype, ndim, sizes, strides, &t));
-    t->offset = offset;
-    t->flags |= base->flags & INHERITED;
-    if (base->storage) {
-        t->storage = la_storage_retain(base->storage);
-        LA_TRY(la_tensor_check_bounds(t));
+    t = view_header(base, dtype, offset);
+    if (!t)
+        return LA_ENOMEM;
+    share(t, base);
+    if (!t->storage
+        || !place_few(t, ndim, sizes, strides, t->storage->nbytes)) {
+        LA_TRY(la_tensor_set_geometry(t, ndim, sizes, strides));
+        if (t->storage)
+            LA_TRY(la_tensor_check_bounds(t));
     }
-    t->base = la_tensor_retain(base->base ? base->base : base);
     *out = t;
     t = NULL;
     return LA_OK;

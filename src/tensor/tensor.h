@@ -121,11 +121,53 @@ static inline char *la_data(const la_tensor *t)
     return data ? data + t->offset * (int64_t)la_itemsize(t) : NULL;
 }
 
+/* --- counting --- */
+
+/* Counters of tensors and storages need the processor's locked instructions,
+** each as long as a small view takes altogether, only when two threads can
+** hold the same tensor. Scripts can't pass tensors between states, and ranges
+** of a parallel region see pointers only; so it begins when a host takes a
+** tensor into C, and the thread that hands it out says so before. For good:
+** what was counted plainly is seen by whoever is given the tensor later. */
+extern _Atomic bool la_tensors_shared;
+static inline void la_share_tensors(void)
+{
+    atomic_store_explicit(&la_tensors_shared, true, memory_order_relaxed);
+}
+
+static inline bool la_alone(void)
+{
+    return !atomic_load_explicit(&la_tensors_shared, memory_order_relaxed);
+}
+
+static inline void la_take_ref(_Atomic int32_t *refs)
+{
+    if (!la_alone()) {
+        atomic_fetch_add_explicit(refs, 1, memory_order_relaxed);
+        return;
+    }
+    int32_t n = atomic_load_explicit(refs, memory_order_relaxed);
+    atomic_store_explicit(refs, n + 1, memory_order_relaxed);
+}
+
+/* Give back one reference; true when it was the last. The plain read first
+** spares the locked instruction for the sole owner, who cannot race. */
+static inline bool la_drop_ref(_Atomic int32_t *refs)
+{
+    int32_t n = atomic_load_explicit(refs, memory_order_acquire);
+    if (n == 1)
+        return true;
+    if (!la_alone())
+        return atomic_fetch_sub_explicit(refs, 1, memory_order_acq_rel) == 1;
+    atomic_store_explicit(refs, n - 1, memory_order_relaxed);
+    return false;
+}
+
 /* --- life --- */
 
 static inline la_tensor *la_tensor_retain(la_tensor *t)
 {
-    atomic_fetch_add_explicit(&t->refs, 1, memory_order_relaxed);
+    la_take_ref(&t->refs);
     return t;
 }
 /* NULL is allowed. Never recurses over views or graphs. */
@@ -224,7 +266,7 @@ la_status la_tensor_set(la_tensor *t, const la_tensor *src);
 la_status la_storage_new(int64_t nbytes, la_device, la_storage **out);
 static inline la_storage *la_storage_retain(la_storage *s)
 {
-    atomic_fetch_add_explicit(&s->refs, 1, memory_order_relaxed);
+    la_take_ref(&s->refs);
     return s;
 }
 void la_storage_release(la_storage *s);
@@ -235,8 +277,14 @@ static inline uint32_t la_version(const la_tensor *t)
 }
 static inline void la_bump_version(la_tensor *t)
 {
-    if (t->storage) atomic_fetch_add_explicit(&t->storage->version, 1,
-                                              memory_order_relaxed);
+    la_storage *s = t->storage;
+    if (!s) return;
+    if (!la_alone()) {
+        atomic_fetch_add_explicit(&s->version, 1, memory_order_relaxed);
+        return;
+    }
+    uint32_t v = atomic_load_explicit(&s->version, memory_order_relaxed);
+    atomic_store_explicit(&s->version, v + 1, memory_order_relaxed);
 }
 /* LA_ESTATE when 't' must not be written: read-only or a zero tensor. */
 la_status la_tensor_check_writable(const la_tensor *t);

@@ -11,7 +11,8 @@
 
 la_status la_view_make(la_tensor *t, const la_geometry *g, la_tensor **out)
 {
-    return la_tensor_view(t, g->ndim, g->sizes, g->strides, g->offset, out);
+    return la_tensor_view_as(t, (la_dtype)t->dtype, g->ndim, g->sizes,
+                             g->strides, g->offset, out);
 }
 
 /* --- one more or one less dim --- */
@@ -272,30 +273,26 @@ static la_status find_open_dim(const int64_t *asked, int n, int *open)
 la_status la_view_infer(const int64_t *asked, int n, int64_t numel,
                         la_shape *out)
 {
-    la_shape s;
+    int64_t *sizes = out->sizes;
     int open;
     int64_t known;
     if (n > LA_MAX_DIMS)
         return la_error(LA_ESHAPE, "size overflow: more than %d dimensions",
                         LA_MAX_DIMS);
     LA_TRY(find_open_dim(asked, n, &open));
-    s.ndim = n;
+    out->ndim = n;
     for (int d = 0; d < n; d++)
-        s.sizes[d] = asked[d];
-    if (open >= 0)
-        s.sizes[open] = 1;
-    LA_TRY(la_numel(n, s.sizes, &known));
+        sizes[d] = d == open ? 1 : asked[d];
+    LA_TRY(la_numel(n, sizes, &known));
     if (open >= 0 && known == 0)
         return numel ? invalid_shape(asked, n, numel)
             : la_error(LA_ESHAPE, "cannot reshape tensor of 0 elements into "
                        "shape %s because the unspecified dimension size -1 "
                        "can be any value and is ambiguous", LA_LIST(n, asked));
     if (open >= 0 && numel % known == 0)
-        s.sizes[open] = numel / known;
+        sizes[open] = numel / known;
     else if (known != numel)
         return invalid_shape(asked, n, numel);
-    out->ndim = n;
-    memcpy(out->sizes, s.sizes, (size_t)n * sizeof *s.sizes);
     return LA_OK;
 }
 
@@ -334,10 +331,10 @@ static bool runs_fit(const la_tensor *t, const la_shape *to, int64_t *strides)
 la_status la_view_strides(const la_tensor *t, const la_shape *to,
                           int64_t *strides, bool *possible)
 {
-    bool same = t->ndim == to->ndim
+    bool same = t->numel == 0 && t->ndim == to->ndim
         && memcmp(la_sizes(t), to->sizes, t->ndim * sizeof *to->sizes) == 0;
     *possible = true;
-    if (t->numel == 0 && same)
+    if (same)
         memcpy(strides, la_strides(t), t->ndim * sizeof *strides);
     else if (t->numel == 0)
         la_contiguous_strides(to->ndim, to->sizes, strides);
