@@ -440,7 +440,6 @@ static bool one_keyword(parser *p, int at)
     if (p->out->args[k].given)
         return p->quiet ? false : luaL_error(L, "%s: argument '%s' is given "
                                              "twice", p->name, word);
-    p->out->keyword[k] = 1;
     return read_value(p, at, k + 1, k);
 }
 
@@ -590,7 +589,6 @@ bool la_parse(lua_State *L, const la_op *op, const char *name, bool method,
         out->args[k].tag = LA_VNONE;
         out->args[k].given = false;
         out->handles[k] = NULL;
-        out->keyword[k] = 0;
     }
     out->nouts = out->used = 0;
     memset(out->outs, 0, sizeof(out->outs));

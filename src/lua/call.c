@@ -14,10 +14,13 @@ typedef struct call {
     lua_State *L;
     la_state *state;
     const la_op *op;
+    const la_schema *schema;    /* of op */
     la_call_args args;
     la_frame frame;
-    la_tensor *wrapped[LA_MAX_ARGS];
     int nwrapped;
+    struct {                    /* numbers that are tensors for the call */
+        la_value *at, before;
+    } wrapped[LA_MAX_ARGS];
     la_handle *results[LA_MAX_RESULTS];
     la_tensor_box *list;        /* for a result that is a list */
 } call;
@@ -58,21 +61,39 @@ void la_push_scalar(lua_State *L, const la_scalar *s)
 
 /* ---- the part in which no Lua code runs ---- */
 
-static la_status take_tensors(call *c, const la_schema *s)
+static la_status wrap_number(call *c, la_value *v)
 {
-    for (int k = 0; k < s->nparams; k++) {
+    la_tensor *t;
+    LA_TRY(la_tensor_from_scalar(&v->scalar, &t));
+    c->wrapped[c->nwrapped].at = v;
+    c->wrapped[c->nwrapped++].before = *v;
+    v->tag = LA_VTENSOR;
+    v->tensor = t;
+    return LA_OK;
+}
+
+/* Numbers are numbers again, so that the call can be made once more. */
+static void unwrap_numbers(call *c)
+{
+    while (c->nwrapped > 0) {
+        la_value *v = c->wrapped[--c->nwrapped].at;
+        la_tensor_release(v->tensor);
+        *v = c->wrapped[c->nwrapped].before;
+    }
+}
+
+static la_status take_tensors(call *c)
+{
+    const la_schema *s = c->schema;
+    for (int k = 0; k < s->nwatched; k++) {
         la_value *v = &c->args.args[k];
-        la_tensor *t;
         if (c->args.handles[k]) {
             v->tensor = c->args.handles[k]->tensor;
             if (!v->tensor)
                 return la_error_at(LA_ESTATE, k + 1, "tensor was freed");
         } else if (v->tag == LA_VSCALAR
                    && s->params[k].type == LA_TYPE_TENSOR) {
-            LA_TRY(la_tensor_from_scalar(&v->scalar, &t));
-            c->wrapped[c->nwrapped++] = t;
-            v->tag = LA_VTENSOR;
-            v->tensor = t;
+            LA_TRY(wrap_number(c, v));
         }
     }
     return LA_OK;
@@ -92,19 +113,19 @@ static la_status take_outs(call *c)
     return LA_OK;
 }
 
-static la_status compute(call *c, const la_schema *s, la_form form)
+static la_status compute(call *c, la_form form)
 {
     la_frame *f = &c->frame;
     f->op = c->op;
     f->form = form;
     f->args = c->args.args;
-    f->nargs = s->nparams;
+    f->nargs = c->schema->nparams;
     f->nresults = 0;
     c->nwrapped = 0;
-    la_status status = take_tensors(c, s);
+    la_status status = take_tensors(c);
     if (!status) status = take_outs(c);
     if (!status) status = la_dispatch(f);
-    while (c->nwrapped > 0) la_tensor_release(c->wrapped[--c->nwrapped]);
+    unwrap_numbers(c);
     return status;
 }
 
@@ -183,10 +204,16 @@ static int push_value(call *c, la_value *v)
 /* Results go to the handles made before. A list moves into Lua's ownership
 ** first, so that running out of memory while it is pushed leaks nothing. An
 ** operation may give fewer results than its schema has at most. */
-static int push_results(call *c, const la_schema *s, int first)
+static int push_results(call *c)
 {
     lua_State *L = c->L;
+    const la_schema *s = c->schema;
     int n = 0, status = LUA_OK;
+    if (s->nresults == 1 && c->frame.results[0].tag == LA_VTENSOR) {
+        la_fill_handle(c->state, c->results[0], c->frame.results[0].tensor);
+        la_pace(L, c->state);
+        return 1;               /* its handle is the top of the stack */
+    }
     for (int k = 0; k < s->nresults; k++) {
         la_value *v = &c->frame.results[k];
         if (!c->results[k] || v->tag != LA_VTENSOR) continue;
@@ -198,6 +225,7 @@ static int push_results(call *c, const la_schema *s, int first)
         c->frame.results[0].tag = LA_VTENSORS;
     }
     if (status != LUA_OK) return lua_error(L);
+    int first = lua_gettop(L) - (c->list != NULL) - s->nresults + 1;
     int given = c->frame.nresults ? c->frame.nresults : s->nresults;
     for (int k = 0; k < s->nresults && k < given; k++) {
         if (c->results[k] && c->results[k]->tensor)
@@ -217,11 +245,10 @@ static int push_outs(call *c)
 }
 
 /* One slot of the stack for every result, tensors as empty handles. */
-static int make_handles(call *c, const la_schema *s)
+static void make_handles(call *c)
 {
-    int first = lua_gettop(c->L) + 1;
+    const la_schema *s = c->schema;
     la_pace_data(c->L, c->state);
-    luaL_checkstack(c->L, 2 * LA_MAX_RESULTS + 4, "too many results");
     for (int k = 0; k < s->nresults; k++) {
         c->results[k] = NULL;
         if (s->results[k] == LA_VTENSOR)
@@ -229,32 +256,27 @@ static int make_handles(call *c, const la_schema *s)
         else
             lua_pushnil(c->L);
     }
-    return first;
 }
 
 /* Retry once after a full collection: dead tensors may hold the memory. */
-static la_status compute_or_collect(call *c, const la_schema *s, la_form form)
+static la_status compute_or_collect(call *c, la_form form)
 {
-    la_value before[LA_MAX_ARGS];
-    memcpy(before, c->args.args, (size_t)s->nparams * sizeof(la_value));
-    la_status status = compute(c, s, form);
+    la_status status = compute(c, form);
     if (__builtin_expect(status != LA_ENOMEM, 1)) return status;
     lua_gc(c->L, LUA_GCCOLLECT);
-    memcpy(c->args.args, before, (size_t)s->nparams * sizeof(la_value));
-    return compute(c, s, form);
+    return compute(c, form);
 }
 
 /* Everything after the arguments are parsed. */
 static int finish_call(call *c, const char *name, la_form form)
 {
-    const la_schema *s = la_schema_of(c->op);
     bool in_place = form == LA_INPLACE || (c->op->forms & LA_MUTATES);
-    int first = 0;
+    bool fresh = !in_place && c->args.nouts == 0;
     c->list = NULL;
-    if (!in_place && c->args.nouts == 0) first = make_handles(c, s);
-    la_status status = compute_or_collect(c, s, form);
+    if (fresh) make_handles(c);
+    la_status status = compute_or_collect(c, form);
     if (status) return la_raise(c->L, name, status);
-    if (first) return push_results(c, s, first);
+    if (fresh) return push_results(c);
     la_drop_results(&c->frame);
     if (!in_place) return push_outs(c);
     lua_settop(c->L, 1);
@@ -265,31 +287,40 @@ static int finish_call(call *c, const char *name, la_form form)
 
 typedef struct entry {
     const la_op *op;
+    la_state *state;            /* whose closure this belongs to */
     la_form form;
     bool method;
     char name[46];
 } entry;
 
-static const la_op *pick_overload(lua_State *L, const entry *e,
-                                  la_call_args *args)
+static bool parse(call *c, const entry *e)
 {
-    const la_op *op = e->op;
-    for (; op->next; op = op->next) {
-        int top = lua_gettop(L);
-        if (la_parse(L, op, e->name, e->method, true, args)) return op;
-        lua_settop(L, top);
-    }
-    la_parse(L, op, e->name, e->method, false, args);
-    return op;
+    lua_State *L = c->L;
+    c->schema = la_schema_of(c->op);
+    if (la_parse_plain(L, c->schema, e->method, &c->args)) return true;
+    int top = lua_gettop(L);
+    bool last = c->op->next == NULL;
+    bool fits = la_parse(L, c->op, e->name, e->method, !last, &c->args);
+    if (!fits) lua_settop(L, top);
+    else luaL_checkstack(L, 2 * LA_MAX_RESULTS + 4, "too many results");
+    return fits;
+}
+
+static const entry *enter(lua_State *L, call *c)
+{
+    const entry *e = lua_touserdata(L, lua_upvalueindex(LA_UP_OWN));
+    c->L = L;
+    c->state = e->state;
+    la_current_context = &e->state->context;
+    return e;
 }
 
 static int operation(lua_State *L)
 {
-    const entry *e = lua_touserdata(L, lua_upvalueindex(LA_UP_OWN));
     call c;
-    c.L = L;
-    c.state = la_enter(L);
-    c.op = pick_overload(L, e, &c.args);
+    const entry *e = enter(L, &c);
+    c.op = e->op;
+    while (!parse(&c, e)) c.op = c.op->next;    /* the last one raises */
     return finish_call(&c, e->name, e->form);
 }
 
@@ -314,12 +345,10 @@ static void operand(call *c, const entry *e, int k)
 
 static int operator(lua_State *L)
 {
-    const entry *e = lua_touserdata(L, lua_upvalueindex(LA_UP_OWN));
     call c;
-    c.L = L;
-    c.state = la_enter(L);
+    const entry *e = enter(L, &c);
     c.op = e->op;
-    const la_schema *s = la_schema_of(e->op);
+    const la_schema *s = c.schema = la_schema_of(e->op);
     for (int k = 0; k < s->nparams; k++) {
         c.args.handles[k] = NULL;
         if (s->params[k].type == LA_TYPE_TENSOR) operand(&c, e, k);
@@ -369,6 +398,7 @@ static void push_closure(lua_State *L, lua_CFunction fn, const la_op *op,
 {
     entry *e = lua_newuserdatauv(L, sizeof(*e), 0);
     e->op = op;
+    e->state = la_state_of(L);
     e->form = form;
     e->method = method;
     snprintf(e->name, sizeof(e->name), "%.*s%s", (int)n, name,

@@ -35,10 +35,17 @@ typedef struct la_state {
     struct la_function_call *functions;
     struct la_tie *ties;    /* what graphs hold of this state, lua/hook.c */
     /* pacing of the collector, see lua/pace.c */
-    uint32_t since;         /* handles made since the last look */
-    uint32_t step;          /* size of the collector step, KiB */
+    uint32_t since;         /* handles made since the last step */
+    uint32_t interval;      /* ... that make the next one due */
+    uint32_t steps, cycle;  /* steps in this cycle and in the one before */
+    uint32_t streak;        /* steps one after another that ended a cycle */
+    uint32_t cycles, seen;  /* cycles ended; those that have been looked at */
+    bool watched, young;    /* steps are young collections */
     uint64_t made, ended;   /* handles made and finalized in all */
-    uint64_t floor;         /* handles alive after the last whole cycle */
+    uint64_t made_then, ended_then;     /* ... when the last cycle ended */
+    uint64_t floor;         /* handles alive then */
+    uint64_t patience, most;    /* how many more may be before steps are made,
+                                ** and before a full collection */
     uint64_t fresh;         /* data bytes made since the last step */
     uint64_t bytes;         /* ... since the last cycle, less what steps gave */
 } la_state;
@@ -64,12 +71,12 @@ static inline la_state *la_enter(lua_State *L)
 
 /* ---- handles ---- */
 
-/* The handle at 'arg', or NULL when there is something else. */
+/* The handle at 'arg', or NULL when there is something else. A light userdata
+** has no length, so that nothing is read through it. */
 static inline la_handle *la_to_handle(lua_State *L, int arg)
 {
     la_handle *h = lua_touserdata(L, arg);
-    if (!h || lua_type(L, arg) != LUA_TUSERDATA) return NULL;
-    if (lua_rawlen(L, arg) != sizeof(*h) || h->magic != LA_HANDLE_MAGIC)
+    if (!h || lua_rawlen(L, arg) != sizeof(*h) || h->magic != LA_HANDLE_MAGIC)
         return NULL;
     return h;
 }
@@ -82,6 +89,7 @@ la_handle *la_new_handle(lua_State *L, la_state *s);
 void la_fill_handle(la_state *s, la_handle *h, la_tensor *owned);
 /* Push a tensor, taking over the reference (released if Lua has no memory). */
 int la_push_owned(lua_State *L, la_tensor *owned);
+void la_pace_begin(lua_State *L, la_state *s);
 /* After results are pushed: let the collector keep up. May run Lua code. */
 void la_pace(lua_State *L, la_state *s);
 /* The same for data alone, before results are made. */
@@ -105,7 +113,6 @@ typedef struct la_call_args {
     la_value args[LA_MAX_ARGS];
     la_handle *handles[LA_MAX_ARGS];   /* of LA_VTENSOR arguments */
     la_handle *outs[LA_MAX_RESULTS];
-    uint8_t keyword[LA_MAX_ARGS];      /* given by name */
     int nouts, out_at[LA_MAX_RESULTS];  /* their places on the Lua stack */
     int64_t pool[LA_POOL_INTS];        /* lists of integers */
     int used;
@@ -116,6 +123,10 @@ typedef struct la_call_args {
 ** on the Lua stack. */
 bool la_parse(lua_State *L, const la_op *op, const char *name, bool method,
               bool quiet, la_call_args *out);
+/* The same for the plainest calls (lua/args_plain.c): true when it has read
+** all, and then the Lua stack is as it was; false when la_parse must do it. */
+bool la_parse_plain(lua_State *L, const la_schema *s, bool method,
+                    la_call_args *out);
 /* Single values, for functions that are no operations. Raise on a misfit. */
 int64_t la_check_int(lua_State *L, int arg, const char *name);
 la_dtype la_check_dtype(lua_State *L, int arg, const char *name);

@@ -62,7 +62,8 @@ static la_status check_list(const la_frame *f, const la_value *v, int arg,
 
 static la_status check_args(const la_frame *f, gate *g)
 {
-    for (int k = 0; k < f->nargs; k++) {
+    int n = la_schema_of(f->op)->nwatched;
+    for (int k = 0; k < n; k++) {
         const la_value *v = &f->args[k];
         if (v->tag == LA_VTENSOR) LA_TRY(check_tensor(f, v->tensor, k + 1, g));
         else if (v->tag == LA_VTENSORS) LA_TRY(check_list(f, v, k + 1, g));
@@ -73,8 +74,11 @@ static la_status check_args(const la_frame *f, gate *g)
     return LA_OK;
 }
 
+/* In place the output is the first argument, which has been looked at. */
 static la_status check_outputs(const la_frame *f, gate *g)
 {
+    if (f->form == LA_INPLACE && f->outs[0] == f->args[0].tensor)
+        return la_tensor_check_writable(f->outs[0]);
     for (int k = 0; k < LA_MAX_RESULTS; k++) {
         if (!f->outs[k]) continue;
         int arg = f->form == LA_INPLACE ? 1 : 0;
@@ -116,15 +120,19 @@ static bool writes(const la_frame *f)
 
 /* Versions of what was written rise once the kernels below are done, also
 ** after an interrupt in the middle. */
-static la_status run_inplace_or_view(la_frame *f)
+static la_status note_write(la_frame *f, la_status status)
 {
-    la_status status = la_redispatch(f, LA_KEY_INPLACE_OR_VIEW);
     if (status && status != LA_EINTR) return status;
     for (int k = 0; k < LA_MAX_RESULTS; k++)
         if (f->outs[k]) la_bump_version(f->outs[k]);
     if (f->form == LA_FUNCTIONAL && f->args[0].tag == LA_VTENSOR)
         la_bump_version(f->args[0].tensor);
     return status;
+}
+
+static la_status run_inplace_or_view(la_frame *f)
+{
+    return note_write(f, la_redispatch(f, LA_KEY_INPLACE_OR_VIEW));
 }
 
 static la_op_fn kernel_for(const la_op *op, int key)
@@ -142,6 +150,15 @@ static la_op_fn kernel_for(const la_op *op, int key)
 
 la_op_fn la_autograd_kernel, la_fuse_kernel;
 void (*la_autograd_views)(la_frame *f);
+
+/* Nothing records and no kernel comes from outside: the same as the walk over
+** the keys below, without it. */
+static inline bool on_cpu_alone(const la_frame *f)
+{
+    const la_op_fn *kernel = f->op->kernel;
+    return !(f->keys & ~(BIT(LA_KEY_CPU) | BIT(LA_KEY_INPLACE_OR_VIEW)))
+        && !kernel[LA_KEY_CPU] && !kernel[LA_KEY_INPLACE_OR_VIEW];
+}
 
 static la_status run_keys(la_frame *f)
 {
@@ -200,7 +217,11 @@ static la_status launch(la_frame *f, const gate *g)
     if (writes(f)) keys |= BIT(LA_KEY_INPLACE_OR_VIEW);
     f->keys = (keys | c->included_keys) & ~c->excluded_keys;
     if (f->op->forms & LA_COMPOSITE) return run_composite(f);
-    return run_keys(f);
+    if (!on_cpu_alone(f)) return run_keys(f);
+    bool written = f->keys & BIT(LA_KEY_INPLACE_OR_VIEW);
+    f->keys = BIT(LA_KEY_CPU);
+    la_status status = run_cpu(f);
+    return written ? note_write(f, status) : status;
 }
 
 typedef struct swap {
@@ -244,6 +265,7 @@ static la_status run_beside(la_frame *f)
     memset(g.outs, 0, sizeof(g.outs));
     LA_TRY(la_dispatch(&g));
     memcpy(f->results, g.results, sizeof(g.results));
+    f->nresults = g.nresults;
     la_status status = la_finish_outputs(f);
     if (status) la_drop_results(f);
     return status;

@@ -31,7 +31,7 @@ void la_value_drop(la_value *v)
 
 void la_drop_results(la_frame *f)
 {
-    for (int k = 0; k < LA_MAX_RESULTS; k++) la_value_drop(&f->results[k]);
+    for (int k = 0; k < f->nresults; k++) la_value_drop(&f->results[k]);
 }
 
 la_status la_list_new(int64_t n, la_value *out)
@@ -163,7 +163,7 @@ static la_status send_home(la_frame *f, int k)
 
 la_status la_finish_outputs(la_frame *f)
 {
-    for (int k = 0; k < LA_MAX_RESULTS; k++) {
+    for (int k = 0; k < f->nresults; k++) {
         la_tensor *out = f->outs[k];
         if (!out || f->results[k].tag != LA_VTENSOR) continue;
         if (f->results[k].tensor != out) LA_TRY(send_home(f, k));

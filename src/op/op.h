@@ -110,7 +110,8 @@ struct la_frame {
     const la_op *op;
     la_form form;
     la_keyset keys;           /* not yet run */
-    int nargs, nresults;
+    int nargs;
+    int nresults;             /* results set so far: no others own anything */
     la_value *args;           /* [nargs], borrowed */
     la_value results[LA_MAX_RESULTS];  /* owned by the caller after LA_OK */
     la_tensor *outs[LA_MAX_RESULTS];   /* in-place: self; out=: as given */

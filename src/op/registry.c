@@ -36,10 +36,8 @@ typedef struct extra_row {
 static extra_row *extra[MAX_EXTRA];
 static _Atomic int nextra;
 
-const la_schema *la_schema_of(const la_op *op)
+const la_schema *la_schema_first(const la_op *op)
 {
-    const la_schema *ready = __atomic_load_n(&op->schema, __ATOMIC_ACQUIRE);
-    if (ready) return ready;
     int id = op->id, fresh = 0;
     if (atomic_compare_exchange_strong(&parsed[id], &fresh, 1)) {
         la_schema_parse(op->signature, &schemas[id]);

@@ -188,6 +188,8 @@ static la_status read_params(reader *r, la_schema *s)
         LA_TRY(read_type(r, p));
         if (!take_word(r, &p->name)) return fault(r, "a parameter's name");
         if (take(r, "=")) LA_TRY(read_default(r, p));
+        if (p->type == LA_TYPE_TENSOR || p->type == LA_TYPE_TENSORS
+            || p->type == LA_TYPE_DEVICE) s->nwatched = s->nparams;
         s->npositional += !keyword;
     }
     return LA_OK;

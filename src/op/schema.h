@@ -40,6 +40,8 @@ typedef struct la_param {
 typedef struct la_schema {
     la_word name, overload;
     int nparams, npositional;
+    int nwatched;           /* those up to the last that can hold a tensor or
+                            ** name a device: what the gate has to look at */
     la_param params[LA_MAX_ARGS];
     int nresults;
     la_tag results[LA_MAX_RESULTS];   /* LA_VTENSOR, LA_VBOOL, ... */
@@ -50,7 +52,12 @@ typedef struct la_schema {
 la_status la_schema_parse(const char *text, la_schema *out);
 /* The schema of 'op', parsed at the first use; safe on any thread. A row of
 ** ours that does not parse is found by the lint, so this cannot fail. */
-const la_schema *la_schema_of(const la_op *op);
+const la_schema *la_schema_first(const la_op *op);
+static inline const la_schema *la_schema_of(const la_op *op)
+{
+    const la_schema *s = __atomic_load_n(&op->schema, __ATOMIC_ACQUIRE);
+    return s ? s : la_schema_first(op);
+}
 /* A list of integers in a frame (LA_VINTS): sizes, dims, indices. */
 bool la_type_is_ints(la_type t);
 /* What a user calls the type: "tensor", "integer", "list of integers". */

@@ -35,15 +35,16 @@ la_status la_same_result(la_frame *f)
     return LA_OK;
 }
 
-static void identity(int n, int *from)
+/* Where dims come from is read only when they have names. */
+static void identity(const la_tensor *t, int *from)
 {
-    for (int k = 0; k < n; k++)
+    for (int k = 0; t->names && k < t->ndim; k++)
         from[k] = k;
 }
 
-static void without_dim(int n, int dim, int *from)
+static void without_dim(const la_tensor *t, int dim, int *from)
 {
-    for (int k = 0; k < n - 1; k++)
+    for (int k = 0; t->names && k < t->ndim - 1; k++)
         from[k] = k < dim ? k : k + 1;
 }
 
@@ -68,8 +69,8 @@ la_status la_meta_view(la_frame *f)
     g.ndim = to.ndim;
     g.offset = t->offset;
     memcpy(g.sizes, to.sizes, (size_t)to.ndim * sizeof *g.sizes);
-    identity(t->ndim, from);
-    bool same = to.ndim == t->ndim
+    identity(t, from);
+    bool same = t->names && to.ndim == t->ndim
         && memcmp(to.sizes, la_sizes(t), t->ndim * sizeof *g.sizes) == 0;
     return la_view_result(f, &g, same ? from : NULL);
 }
@@ -180,7 +181,7 @@ la_status la_meta_select(la_frame *f)
         return la_geo_select(&g, 0, 0);
     LA_TRY(la_arg_dim(f, 1, g.ndim, &d));
     LA_TRY(la_blame(la_geo_select(&g, d, la_arg_int(f, 2)), 3));
-    without_dim(g.ndim + 1, d, from);
+    without_dim(la_arg(f, 0), d, from);
     return la_view_result(f, &g, from);
 }
 
@@ -209,7 +210,7 @@ la_status la_meta_slice(la_frame *f)
     int64_t first = la_has(f, 2) ? la_arg_int(f, 2) : 0;
     LA_TRY(la_geo_slice(&g, d, first, range_end(f, 3, g.sizes[d]),
                         la_arg_int(f, 4)));
-    identity(g.ndim, from);
+    identity(la_arg(f, 0), from);
     return la_view_result(f, &g, from);
 }
 
@@ -248,7 +249,7 @@ la_status la_meta_narrow(la_frame *f)
     if (start < 0)
         start += g.sizes[d];
     LA_TRY(la_geo_slice(&g, d, start, start + length, 1));
-    identity(g.ndim, from);
+    identity(la_arg(f, 0), from);
     return la_view_result(f, &g, from);
 }
 
@@ -272,7 +273,7 @@ la_status la_meta_unfold(la_frame *f)
     la_geometry g;
     int dim, from[LA_MAX_DIMS];
     la_geometry_of(la_arg(f, 0), &g);
-    identity(g.ndim, from);
+    identity(la_arg(f, 0), from);
     LA_TRY(la_arg_dim(f, 1, g.ndim, &dim));
     LA_TRY(la_blame(la_geo_unfold(&g, dim, la_arg_int(f, 2),
                                   la_arg_int(f, 3)),
@@ -283,20 +284,35 @@ la_status la_meta_unfold(la_frame *f)
 
 /* --- orders of dims --- */
 
-la_status la_meta_transpose(la_frame *f)
+static la_status exchange(la_frame *f, int a, int b)
 {
     la_geometry g;
-    int a, b, from[LA_MAX_DIMS];
+    int from[LA_MAX_DIMS];
     la_geometry_of(la_arg(f, 0), &g);
-    LA_TRY(la_arg_dim(f, 1, g.ndim, &a));
-    LA_TRY(la_arg_dim(f, 2, g.ndim, &b));
     LA_TRY(la_geo_transpose(&g, a, b));
-    identity(g.ndim, from);
+    identity(la_arg(f, 0), from);
     if (g.ndim) {
         from[a] = b;
         from[b] = a;
     }
     return la_view_result(f, &g, from);
+}
+
+la_status la_meta_transpose(la_frame *f)
+{
+    int a, b, ndim = la_arg(f, 0)->ndim;
+    LA_TRY(la_arg_dim(f, 1, ndim, &a));
+    LA_TRY(la_arg_dim(f, 2, ndim, &b));
+    return exchange(f, a, b);
+}
+
+la_status la_meta_t(la_frame *f)
+{
+    int ndim = la_arg(f, 0)->ndim;
+    if (ndim > 2)
+        return la_error(LA_ESHAPE, "t() expects a tensor with <= 2 dimensions, "
+                        "but self is %dD", ndim);
+    return exchange(f, 0, ndim == 2);
 }
 
 la_status la_meta_permute(la_frame *f)
@@ -364,7 +380,7 @@ la_status la_meta_alias(la_frame *f)
     la_geometry g;
     int from[LA_MAX_DIMS];
     la_geometry_of(la_arg(f, 0), &g);
-    identity(g.ndim, from);
+    identity(la_arg(f, 0), from);
     return la_view_result(f, &g, from);
 }
 

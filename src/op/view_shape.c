@@ -152,15 +152,6 @@ static la_status transposed(la_tensor *t, int a, int b, la_tensor **out)
     return la_run(transpose, out, LA_T(t), LA_I(a), LA_I(b));
 }
 
-la_status la_impl_t(la_frame *f)
-{
-    la_tensor *t = la_arg(f, 0), *out;
-    if (t->ndim > 2)
-        return la_error(LA_ESHAPE, "t() expects a tensor with <= 2 dimensions, "
-                        "but self is %dD", t->ndim);
-    return give(f, transposed(t, 0, t->ndim < 2 ? 0 : 1, &out), &out);
-}
-
 la_status la_impl_T(la_frame *f)
 {
     la_tensor *t = la_arg(f, 0), *out;
