@@ -2,13 +2,21 @@
 ** Handles, and keeping the collector in step with them.
 **
 ** Lua sees a few dozen bytes for a tensor of any size and runs few finalizers
-** a step, so dead tensors would pile up by the million. After every LOOK
-** handles (or STEP_BYTES of data) we run a collector step ourselves, without
-** changing the host's settings: a step of size 0 is a whole young collection
-** in generational mode. In incremental mode the step's size doubles while the
-** backlog (handles beyond what the last whole cycle left) grows, and shrinks
-** when it falls; past MOST a full collection ends the matter. A collector that
-** the host has stopped is left alone.
+** a step, so dead tensors would pile up by the million. So we step the
+** collector ourselves, without changing the host's settings; one that the host
+** has stopped is left alone.
+**
+** How often depends on what a step does, which Lua does not tell. In
+** generational mode it is a whole young collection: one every LOOK handles is
+** cheapest, as the dead ones are still in the cache. In incremental mode it is
+** a fixed amount of work, by which a small heap is walked at once and a large
+** one in hundreds of steps. So steps wait there until the backlog (handles
+** beyond what the last cycle left) is more than 'patience', for Lua's own pace
+** may do, and are spread then so that a cycle takes PERIOD handles. When the
+** backlog exceeds 'most' all the same, a full collection ends the matter.
+**
+** What ends a cycle is a small userdata without references, the watch: its
+** finalizer runs once a cycle, counts and makes the next one.
 **
 ** Steps for data come before a call makes its results: `c = a + b` in a loop
 ** then survives one young collection and dies in the next, so that two blocks
@@ -19,9 +27,10 @@
 #include "lua/face.h"
 
 #define LOOK 128
+#define PATIENCE 1500
+#define PERIOD 1000
 #define STEP_BYTES ((uint64_t)1 << 19)
 #define LOOK_BYTES ((uint64_t)8 << 20)
-#define MOST 4000
 
 la_handle *la_new_handle(lua_State *L, la_state *s)
 {
@@ -57,23 +66,97 @@ int la_push_owned(lua_State *L, la_tensor *owned)
 
 static uint64_t alive(const la_state *s) { return s->made - s->ended; }
 
+/* ---- the watch ---- */
+
+#define WATCH_NAME "lunarray.watch"
+
+static void put_watch(lua_State *L, la_state *s)
+{
+    s->watched = false;         /* stays so when there is no memory for it */
+    lua_newuserdatauv(L, 0, 0);
+    luaL_setmetatable(L, WATCH_NAME);
+    lua_pop(L, 1);
+    s->watched = true;
+}
+
+static int watch_gc(lua_State *L)
+{
+    la_state *s = la_up_state(L);
+    s->cycles++;
+    put_watch(L, s);
+    return 0;
+}
+
+/* ---- cycles ---- */
+
+/* A cycle is over. A script that keeps what it makes should not pay for one
+** again and again: when next to nothing was freed, the next waits longer; young
+** collections see to short lives meanwhile, so that there it may be a quarter
+** of all. */
+static void cycle_over(la_state *s)
+{
+    uint64_t made = s->made - s->made_then, freed = s->ended - s->ended_then;
+    bool keeps = made > PERIOD && freed < made / 8;
+    s->floor = alive(s);
+    s->seen = s->cycles;
+    s->made_then = s->made;
+    s->ended_then = s->ended;
+    s->patience = keeps ? PATIENCE + PERIOD : PATIENCE;
+    s->most = s->patience + PERIOD + 2 * LOOK;
+    if (keeps && s->young && s->floor / 4 > s->most) s->most = s->floor / 4;
+}
+
 static void whole_cycle(lua_State *L, la_state *s)
 {
     lua_gc(L, LUA_GCCOLLECT);
-    s->floor = alive(s);
-    s->step = 0;
+    cycle_over(s);
 }
 
-/* Many handles: a step, and a larger one next time if it did not help. */
+/* What a step has shown: in generational mode each ends a collection; in
+** incremental mode 'whole' comes at the end of a cycle. One that is longer than
+** the last is noticed on the way. */
+static void learn(la_state *s, bool whole, bool ended)
+{
+    s->streak = ended && !whole ? s->streak + 1 : 0;
+    s->young = s->streak > 1 || (s->young && !whole && ended);
+    s->steps++;
+    if (whole || s->steps > s->cycle) s->cycle = s->steps;
+    if (whole || ended) s->steps = 0;
+    s->interval = s->young ? LOOK : PERIOD / s->cycle;
+    if (s->interval < LOOK / 8) s->interval = LOOK / 8;
+    if (s->interval > 2 * LOOK) s->interval = 2 * LOOK;
+}
+
+static uint64_t backlog(const la_state *s) { return alive(s) - s->floor; }
+
+/* Many handles: a step, if it is needed. */
 static void step_handles(lua_State *L, la_state *s)
 {
-    if (lua_gc(L, LUA_GCSTEP, (int)s->step)) s->floor = alive(s);
+    s->since = 0;
+    if (!s->watched) put_watch(L, s);
+    if (s->cycles != s->seen && !s->young) cycle_over(s);
     if (alive(s) < s->floor) s->floor = alive(s);
-    uint64_t backlog = alive(s) - s->floor;
-    if (backlog > MOST) whole_cycle(L, s);
-    else if (backlog > MOST / 4) s->step = s->step ? s->step * 2 : 2;
-    else s->step /= 2;
-    if (s->step > 512) s->step = 512;
+    if (!s->young && backlog(s) < s->patience) return;
+    uint32_t before = s->cycles;
+    bool whole = lua_gc(L, LUA_GCSTEP, 0) > 0;
+    learn(s, whole, s->cycles != before);
+    if (whole) cycle_over(s);
+    s->seen = s->cycles;
+    if (alive(s) < s->floor) s->floor = alive(s);
+    if (backlog(s) > s->most) whole_cycle(L, s);
+}
+
+void la_pace_begin(lua_State *L, la_state *s)
+{
+    s->interval = LOOK;
+    s->cycle = 1;
+    s->patience = PATIENCE;
+    s->most = PATIENCE + PERIOD + 2 * LOOK;
+    luaL_newmetatable(L, WATCH_NAME);
+    lua_pushnil(L);
+    la_closure(L, watch_gc);
+    lua_setfield(L, -2, "__gc");
+    lua_pop(L, 1);
 }
 
 /* Much data: a step first; a whole cycle when steps left much of it, rarer the
@@ -96,16 +179,14 @@ static void step_bytes(lua_State *L, la_state *s)
 void la_pace_data(lua_State *L, la_state *s)
 {
     if (__builtin_expect(s->fresh < STEP_BYTES, 1)) return;
-    if (lua_gc(L, LUA_GCISRUNNING)) step_bytes(L, s);
+    if (lua_gc(L, LUA_GCISRUNNING) > 0) step_bytes(L, s);
 }
 
 void la_pace(lua_State *L, la_state *s)
 {
-    if (__builtin_expect(s->since < LOOK && s->bytes < 2 * LOOK_BYTES, 1)) return;
-    if (!lua_gc(L, LUA_GCISRUNNING)) return;
-    if (s->bytes >= 2 * LOOK_BYTES) step_bytes(L, s);
-    if (s->since >= LOOK) {
-        s->since = 0;
-        step_handles(L, s);
-    }
+    bool many = s->since >= s->interval, much = s->bytes >= 2 * LOOK_BYTES;
+    if (__builtin_expect(!many && !much, 1)) return;
+    if (lua_gc(L, LUA_GCISRUNNING) <= 0) return;
+    if (much) step_bytes(L, s);
+    if (many) step_handles(L, s);
 }

@@ -184,6 +184,7 @@ LA_API int luaopen_lunarray(lua_State *L)
     la_grad_init();
     luaL_newmetatable(L, LA_META_NAME);
     int meta = lua_gettop(L);
+    la_pace_begin(L, la_state_of(L));
     lua_createtable(L, 0, 1024);
     int lib = lua_gettop(L);
     lua_createtable(L, 0, 1024);

@@ -1,0 +1,244 @@
+-- The path of a call: arguments read the quick way and the long way agree,
+-- what is no tensor is told apart, dead handles do not pile up.
+local la = require "lunarray"
+
+local function fails(text, f, ...)
+    local ok, err = pcall(f, ...)
+    assert.is_false(ok)
+    assert.truthy(tostring(err):find(text, 1, true),
+        ("%q is not in %q"):format(text, tostring(err)))
+end
+
+describe("arguments by position and by name", function()
+    local x = la.arange(1, 25):view(2, 3, 4):to("float32")
+
+    local function same(a, b)
+        if type(a) ~= "userdata" then return assert.equal(a, b) end
+        assert.same(a.shape, b.shape)
+        assert.same(a.dtype, b.dtype)
+        assert.same(a:totable(), b:totable())
+        assert.same(a:stride(), b:stride())
+    end
+
+    local pairs_of_calls = {
+        {"select", {2, -1}, {dim = 2, index = -1}},
+        {"slice", {3, 2, 4, 2}, {dim = 3, first = 2, last = 4, step = 2}},
+        {"slice", {-1, 2}, {dim = -1, first = 2}},
+        {"narrow", {1, 2, 1}, {dim = 1, start = 2, length = 1}},
+        {"transpose", {1, -1}, {dim0 = 1, dim1 = -1}},
+        {"unsqueeze", {-1}, {dim = -1}},
+        {"view", {4, -1}, {size = {4, -1}}},
+        {"permute", {3, 1, 2}, {dims = {3, 1, 2}}},
+        {"sum", {2}, {dim = 2}},
+        {"sum", {2, true}, {dim = 2, keepdim = true}},
+        {"addcmul", {x, 2}, {tensor1 = x, tensor2 = 2}},
+        {"add", {2.5}, {other = 2.5}},
+        {"clamp", {3, 7}, {min = 3, max = 7}},
+        {"roll", {1, 2}, {shifts = 1, dims = 2}},
+        {"diagonal", {1, 1, 2}, {offset = 1, dim1 = 1, dim2 = 2}},
+        {"leaky_relu", {0.5}, {negative_slope = 0.5}},
+    }
+    for k, c in ipairs(pairs_of_calls) do
+        it(("are the same to %s (%d)"):format(c[1], k), function()
+            same(x[c[1]](x, table.unpack(c[2])), x[c[1]](x, c[3]))
+            same(la[c[1]] and la[c[1]](x, table.unpack(c[2]))
+                or x[c[1]](x, table.unpack(c[2])), x[c[1]](x, c[3]))
+        end)
+    end
+
+    it("are refused in the same words", function()
+        local y = la.zeros(2, 3)
+        fails("bad argument #2 to 'select' (number expected, got string)",
+            y.select, y, "1", 1)
+        fails("bad argument #2 to 'select' (dimension 0: counting starts at 1)",
+            y.select, y, 0, 1)
+        fails("bad argument #3 to 'select' (index 0: counting starts at 1)",
+            y.select, y, 1, 0)
+        fails("bad argument #3 to 'select' (number has no integer "
+            .. "representation)", y.select, y, 1, 1.5)
+        fails("(number has no integer representation)", y.view, y, 6.5)
+        fails("bad argument #3 to 'permute' (number expected, got string)",
+            y.permute, y, 2, "1")
+        fails("bad argument #3 to 'transpose'", y.transpose, y, 1)
+        fails("bad argument #2 to 't' (at most 1 arguments expected, got 2)",
+            y.t, y, 1)
+        fails("bad argument #3 to 'sum' (boolean expected, got number)",
+            y.sum, y, 1, 1)
+        fails("bad argument #1 to 'select' (tensor expected, got number)",
+            y.select, 3, 1, 1)
+        fails("bad argument #2 to 'add' (tensor or number expected, got table)",
+            y.add, y, {{}}, 1)
+        assert.same({1, 3}, y:select(1.0, 2.0):view(1, 3).shape)
+    end)
+
+    it("sees a tensor that was freed, in each place", function()
+        local dead = la.ones(2)
+        dead:free()
+        fails("bad argument #1 to 'select' (tensor was freed)", la.select,
+            dead, 1, 1)
+        fails("bad argument #2 to 'add' (tensor was freed)", la.add,
+            la.ones(2), dead)
+        fails("tensor was freed", function() return dead + 1 end)
+        fails("tensor was freed", function() return 1 + dead end)
+        fails("tensor was freed", function() return dead[1] end)
+        fails("tensor was freed", function() return dead.shape end)
+        fails("bad argument #1 to 'item' (tensor was freed)", dead.item, dead)
+    end)
+
+    it("frees in a finalizer between the arguments and the result", function()
+        for _ = 1, 300 do
+            local y = la.ones(3)
+            setmetatable({}, {__gc = function() y:free() end})
+            local old = collectgarbage("setpause", 0)
+            local ok, r = pcall(y.slice, y, 1, 2, 3)
+            collectgarbage("setpause", old)
+            if ok then assert.equal(2, r:numel())
+            else assert.truthy(r:find("tensor was freed", 1, true)) end
+        end
+    end)
+
+    it("takes no light userdata or foreign userdata for a tensor", function()
+        local up = {}
+        local light = debug.upvalueid(function() return up end, 1)
+        assert.equal("userdata", type(light))
+        for _, v in ipairs {light, io.stdout} do
+            fails("bad argument #1 to 'sum' (tensor expected", la.ones(2).sum, v)
+            fails("bad argument #2 to 'add' (tensor or number expected",
+                la.add, la.ones(2), v)
+            assert.is_false(la.ones(2) == v)
+        end
+    end)
+
+    it("gives numbers back when the call is made again", function()
+        -- A first try without memory, then one after a collection.
+        local y = la.ones(100000)
+        collectgarbage()
+        local used = la.memory()
+        la.set_memory_limit(used + 900000)
+        collectgarbage("stop")
+        for k = 1, 6 do
+            local z = y + k
+            assert.equal(1 + k, z:item(100000))
+        end
+        collectgarbage("restart")
+        la.set_memory_limit(0)
+    end)
+end)
+
+describe("keys of a tensor", function()
+    local x = la.arange(1, 7):view(2, 3)
+    it("are methods, attributes, places", function()
+        assert.equal("function", type(x.sum))
+        assert.equal(2, x.ndim)
+        assert.is_nil(x.no_such_name)
+        assert.is_nil(x[""])
+        assert.same({4, 5, 6}, x[2]:totable())
+        assert.same({4, 5, 6}, x[-1]:totable())
+        assert.same(x:totable(), x["..."]:totable())
+        assert.same({3, 6}, x[{"...", 3}]:totable())
+        fails("index 3 is out of bounds", function() return x[3] end)
+        fails("index 0 is out of bounds", function() return x[0] end)
+    end)
+    it("can be written with '...'", function()
+        local y = la.zeros(2)
+        y["..."] = 3
+        assert.same({3, 3}, y:totable())
+    end)
+end)
+
+describe("t", function()
+    it("is a view with a derivative of its own", function()
+        local x = la.arange(1, 7):view(2, 3):to("float64"):requires_grad_()
+        local y = x:t()
+        assert.same({3, 2}, y.shape)
+        assert.same({1, 3}, y:stride())
+        local w = la.arange(1, 7):view(3, 2):to("float64")
+        ;(y * w * y):sum():backward()
+        assert.same((x:detach() * 2 * w:t()):totable(), x.grad:totable())
+        local leaf = la.zeros(2, 2)
+        leaf:t()[1] = la.tensor {1, 2}
+        assert.same({{1, 0}, {2, 0}}, leaf:totable())
+    end)
+    it("leaves vectors and numbers as they are", function()
+        assert.same({1, 2}, la.tensor({1, 2}):t():totable())
+        assert.equal(7, la.tensor(7):t():item())
+        fails("t() expects a tensor with <= 2 dimensions, but self is 3D",
+            la.t, la.zeros(1, 1, 1))
+    end)
+    it("turns names", function()
+        assert.same({"C", "N"}, la.zeros(2, 3, {names = {"N", "C"}}):t().names)
+    end)
+end)
+
+-- One view takes the same room each time, so dead ones can be counted.
+local function most_dead(live, rounds)
+    local keep = {}
+    for k = 1, live do keep[k] = {k} end
+    local m = la.zeros(2, 2)
+    collectgarbage()
+    local before, most, s = la.memory(), 0, nil
+    s = m[1]
+    local size = la.memory() - before
+    for k = 1, rounds do
+        s = m[2]
+        if k % 16 == 0 then
+            most = math.max(most, (la.memory() - before) // size)
+        end
+    end
+    assert.equal(2, s:numel())
+    assert.equal(live, #keep)
+    return most
+end
+
+describe("dead tensors", function()
+    for _, mode in ipairs {"generational", "incremental"} do
+        for _, live in ipairs {0, 20000} do
+            it(("stay few in %s mode beside %d tables"):format(mode, live),
+            function()
+                local old = collectgarbage(mode)
+                assert.is_true(most_dead(live, 12000) <= 5000)
+                collectgarbage(old)
+            end)
+        end
+    end
+    it("stay few when the mode changes on the way", function()
+        local old = collectgarbage("generational")
+        for k = 1, 6 do
+            assert.is_true(most_dead(0, 4000) <= 5000)
+            collectgarbage(k % 2 == 0 and "generational" or "incremental")
+        end
+        collectgarbage(old)
+    end)
+    it("are left alone while the host has stopped its collector", function()
+        collectgarbage()
+        collectgarbage("stop")
+        local m, ended, s = la.zeros(2), 0, nil
+        for k = 1, 9000 do
+            s = m[1]
+            if k == 1 then
+                setmetatable({}, {__gc = function() ended = ended + 1 end})
+            end
+        end
+        assert.equal(0, ended)
+        collectgarbage("restart")
+        assert.equal(0, s:item())
+    end)
+    it("do not make a script pay that keeps its tensors", function()
+        -- Full collections while 60,000 are made and kept: a finalizer that
+        -- renews itself counts cycles.
+        local old, cycles, go = collectgarbage("incremental"), 0, true
+        local function watch()
+            setmetatable({}, {__gc = function()
+                cycles = cycles + 1
+                if go then watch() end
+            end})
+        end
+        watch()
+        local kept = {}
+        for k = 1, 60000 do kept[k] = la.zeros(1) end
+        go = false
+        assert.equal(60000, #kept)
+        assert.is_true(cycles < 60, cycles)
+        collectgarbage(old)
+    end)
+end)
