@@ -134,6 +134,40 @@ describe("conv2d", function()
   end)
 end)
 
+describe("memory formats", function()
+  it("channels_last comes in and goes out, for gradients too", function()
+    local x = la.randn(2, 5, 7, 6):contiguous("channels_last")
+    local w = la.randn(3, 5, 3, 3)
+    local y = la.conv2d(x, w, nil, {padding = 1})
+    assert.is_true(y:is_contiguous("channels_last"))
+    assert.is_true(la.conv2d(x:contiguous(), w, nil, {padding = 1}) == y)
+    local s = {{1, 1}, {1, 1}, {1, 1}, false, {0, 0}, 1}
+    local g = la.randn(2, 3, 7, 6)
+    local gx = la.convolution_grad_input(g:contiguous("channels_last"), x, w,
+                                         table.unpack(s))
+    assert.is_true(gx:is_contiguous("channels_last"))
+    assert.is_true(gx == la.convolution_grad_input(g, x:contiguous(), w,
+                                                   table.unpack(s)))
+    assert.is_true(la.max_pool2d(x, 2):is_contiguous("channels_last"))
+  end)
+end)
+
+describe("every CPU path", function()
+  local function bits(cap)
+    local command = ("LUNARRAY_CPU=%s LUA_CPATH='%s' LUA_PATH='%s' "
+      .. "lua5.4 spec/support/conv_bits.lua"):format(cap, package.cpath,
+                                                     package.path)
+    local pipe = assert(io.popen(command))
+    local text = pipe:read "a"
+    pipe:close()
+    assert.truthy(#text > 500)
+    return text
+  end
+  it("with fused multiply-add gives the same bits", function()
+    assert.are.equal(bits "avx2", bits "avx512")
+  end)
+end)
+
 describe("convolution", function()
   it("and its gradients are operations of their own", function()
     local x, w = la.randn(2, 3, 6, 7), la.randn(4, 3, 3, 3)
@@ -322,5 +356,53 @@ describe("scaled_dot_product_attention", function()
         :backward(g)
       for i, t in ipairs {q, k, v} do close(t.grad, want[i], 1e-11) end
     end
+  end)
+
+  it("differentiates its mask, and its gradients again", function()
+    local function leaf(...)
+      local t = la.randn(...):double()
+      t.requires_grad = true
+      return t
+    end
+    -- first and second derivatives of 'f' along all of its inputs
+    local function twice(f, inputs)
+      local y = f(table.unpack(inputs))
+      local first = {la.grad((y * y):sum(), inputs, {create_graph = true})}
+      local sum = 0
+      for _, g in ipairs(first) do sum = sum + (g * g):sum() end
+      return first, {la.grad(sum, inputs)}
+    end
+    for _, c in ipairs {{}, {mask = {4, 6}}, {mask = {2, 1, 4, 6}},
+                        {causal = true}} do
+      local q, k, v = leaf(2, 2, 4, 3), leaf(2, 2, 6, 3), leaf(2, 2, 6, 5)
+      local inputs = {q, k, v, c.mask and leaf(table.unpack(c.mask))}
+      local ahead = la.zeros(4, 6):double():masked_fill(
+        la.ones(4, 6, {dtype = "bool"}):triu(1), -math.huge)
+      local want, again = twice(function(a, b, d, m)
+        return plain(a, b, d, m or c.causal and ahead)
+      end, inputs)
+      local have, more = twice(function(a, b, d, m)
+        return la.scaled_dot_product_attention(a, b, d,
+          {attn_mask = m, is_causal = c.causal})
+      end, inputs)
+      assert.are.equal(#inputs, #have)
+      for i = 1, #have do
+        close(have[i], want[i], 1e-12)
+        close(more[i], again[i], 1e-11)
+      end
+    end
+  end)
+
+  it("gives rows that nothing takes part in zeros, and zero gradients",
+     function()
+    local q, k, v = la.randn(3, 4), la.randn(5, 4), la.randn(5, 2)
+    local seen = la.ones(3, 5, {dtype = "bool"})
+    seen[2]:fill_(false)
+    q.requires_grad, v.requires_grad = true, true
+    local y = la.scaled_dot_product_attention(q, k, v, seen)
+    assert.is_true(y[2] == la.zeros(2))
+    local g = la.grad(y:sum(), q, {create_graph = true})
+    assert.is_true(g[2] == la.zeros(4))
+    assert.is_true(la.grad((g * g):sum(), v):isfinite():all())
   end)
 end)

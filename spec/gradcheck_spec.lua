@@ -89,6 +89,16 @@ describe("gradcheck of", function()
     end, {signed(4, 2), signed(2), signed(2)}},
     {"conv2d", function(x, w, b) return la.conv2d(x, w, b, 1, 1) end,
       {signed(1, 2, 3, 3), signed(2, 2, 2, 2), signed(2)}},
+    {"conv2d with steps, holes and groups", function(x, w, b)
+      return la.conv2d(x, w, b, {2, 1}, {1, 2}, {1, 2}, 2)
+    end, {signed(1, 2, 4, 3), signed(4, 1, 2, 3), signed(4)}},
+    {"conv_transpose2d", function(x, w, b)
+      return la.conv_transpose2d(x, w, b, {stride = 2, padding = 1,
+                                           output_padding = 1})
+    end, {signed(1, 2, 2, 3), signed(2, 2, 3, 2), signed(2)}},
+    {"scaled_dot_product_attention", function(q, k, v, m)
+      return la.scaled_dot_product_attention(q, k, v, m)
+    end, {signed(3, 2), signed(4, 2), signed(4, 3), signed(3, 4)}},
     {"avg_pool2d", function(x) return la.avg_pool2d(x, 2) end,
       {signed(1, 2, 4, 4)}},
     {"max_pool2d", function(x) return (la.max_pool2d(x, 2)) end,

@@ -47,6 +47,23 @@ def pointwise():
         case("i1", torch.special.i1, x)
 
 
+def attention():
+    call = F.scaled_dot_product_attention
+    for dtype in BOTH:
+        q, k = real(2, 3, 4, dtype=dtype), real(2, 5, 4, dtype=dtype)
+        v = real(2, 5, 3, dtype=dtype)
+        case("scaled_dot_product_attention", call, q, k, v)
+        case("scaled_dot_product_attention", call, q, k, v, scale=0.75)
+        case("scaled_dot_product_attention", call, q, k, v,
+             real(3, 5, dtype=dtype))
+        case("scaled_dot_product_attention", call, q, k, v,
+             torch.tensor([[1, 0, 1, 1, 0], [0, 0, 1, 0, 0],
+                           [1, 1, 1, 1, 1]]).bool())
+        case("scaled_dot_product_attention", call, k, k, v, is_causal=True)
+        case("scaled_dot_product_attention", call, q, k.mT.contiguous().mT,
+             v.flip(1))
+
+
 if __name__ == "__main__":
     torch.manual_seed(21)
-    write(sys.argv[1], (joined, pointwise))
+    write(sys.argv[1], (joined, pointwise, attention))

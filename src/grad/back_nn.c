@@ -1,9 +1,57 @@
 /* Formulas of attention, pooling and repeated convolution gradients. */
 #include "grad/back_nn.h"
 
+#include <math.h>
+
+/* Scores that take part; 'dead' rows, in which none does, become 0. */
+static la_tensor *attention_scores(la_formula *x, la_tensor *dead)
+{
+    la_tensor *q = A(0), *k = A(1), *mask = A(3);
+    la_tensor *s = R(mul, R(matmul, q, R(transpose, k, -2, -1)),
+                     la_scalar_float(VAL(5).d));
+    if (!s) return NULL;
+    if (mask && mask->dtype == LA_BOOL)
+        s = R(where, mask, s, la_scalar_float(-INFINITY));
+    else if (mask)
+        s = R(add, s, mask);
+    if (s && VAL(4).b) {
+        int64_t sizes[2] = {la_sizes(s)[s->ndim - 2], la_sizes(s)[s->ndim - 1]};
+        la_tensor *seen = R(tril, R(ones, LA_IS(sizes, 2), LA_DT(LA_BOOL)));
+        s = R(where, seen, s, la_scalar_float(-INFINITY));
+    }
+    return R(where, dead, 0, s);
+}
+
+/* The gradients with the matrix of scores in memory: for a mask's, which has
+** its size, and where they are to be differentiated again. */
+static void attention_plain(la_formula *x, la_tensor *grads[4])
+{
+    la_tensor *g = G, *q = A(0), *k = A(1), *v = A(2);
+    la_tensor *dead = R(unsqueeze, R(eq, RES(1), la_scalar_float(-INFINITY)),
+                        -1);
+    la_tensor *p = R(where, dead, 0,
+                     R(softmax, attention_scores(x, dead), -1));
+    la_tensor *dp = R(matmul, g, R(transpose, v, -2, -1));
+    int64_t last = -1;
+    la_tensor *sum = R(sum, R(mul, dp, p), LA_IS(&last, 1), true);
+    la_tensor *ds = R(mul, p, R(sub, dp, sum));
+    la_scalar scale = la_scalar_float(VAL(5).d);
+    grads[0] = R(mul, R(matmul, ds, k), scale);
+    grads[1] = R(mul, R(matmul, R(transpose, ds, -2, -1), q), scale);
+    grads[2] = R(matmul, R(transpose, p, -2, -1), g);
+    grads[3] = ds;
+}
+
 /* One pass gives all three gradients. */
 la_status la_x_attention(la_formula *x, la_tensor **out)
 {
+    if (la_grad_enabled() || la_x_wants(x, 3)) {
+        la_tensor *grads[4];
+        attention_plain(x, grads);
+        for (int k = 0; k < 4 && !x->status; k++)
+            if (la_x_wants(x, k)) out[k] = la_tensor_retain(grads[k]);
+        return x->status;
+    }
     la_value r[LA_MAX_RESULTS];
     la_value args[] = {LA_T(G), LA_T(A(0)), LA_T(A(1)), LA_T(A(2)),
                        LA_T(A(3)), LA_T(RES(0)), LA_T(RES(1)), VAL(4),
