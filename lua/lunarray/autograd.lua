@@ -1,10 +1,13 @@
--- lunarray.autograd: derivatives checked against differences, checkpoints,
--- jacobians. Reached as la.gradcheck, la.checkpoint, ...
+-- lunarray.autograd: derivatives checked against differences, checkpoints.
+-- Reached as la.gradcheck, la.checkpoint, ...
 local la = require "lunarray"
 
 local autograd = {}
 
-local function is_tensor(value) return type(value) == "userdata" end
+local LOCKED = getmetatable(la.zeros(1))    -- what all tensors show
+local function is_tensor(value)
+  return type(value) == "userdata" and getmetatable(value) == LOCKED
+end
 
 local function is_float(t) return t:is_floating_point() or t:is_complex() end
 
@@ -252,27 +255,6 @@ function autograd.gradgradcheck(f, inputs, given)
   local ok, why = check(gradients, all, o)
   if not ok and o.raise then error("gradgradcheck: " .. why, 2) end
   return ok
-end
-
--- ---- jacobian ----
-
--- jacobian(f, x): sizes of f(x) followed by those of x, one backward pass per
--- element of the result. With create_graph it can be differentiated again.
-function autograd.jacobian(f, x, options)
-  local graph = options and options.create_graph or false
-  local leaf = graph and x.requires_grad and x
-    or x:detach():requires_grad_(true)
-  local y = f(leaf)
-  local rows, flat, shape = {}, y:reshape(-1), {table.unpack(y.shape)}
-  for _, n in ipairs(x.shape) do shape[#shape + 1] = n end
-  if flat:numel() == 0 or not y.requires_grad then
-    return la.zeros(shape, {dtype = y.dtype})
-  end
-  for k = 1, flat:numel() do
-    rows[k] = la.grad(flat[k], leaf, {retain_graph = true,
-      create_graph = graph, allow_unused = true}) or la.zeros_like(leaf)
-  end
-  return la.stack(rows):reshape(shape)
 end
 
 -- ---- checkpoint ----

@@ -143,14 +143,16 @@ gradcheck(f, inputs[, options])
     error that shows both.
 gradgradcheck(f, inputs[, options])
     The same for the gradients of gradients.
-jacobian(f, inputs[, options])
+jacobian(f, inputs[, {create_graph=}])
     Derivatives of every output element by every input element.
-hessian(f, inputs)
+hessian(f, inputs[, {create_graph=}])
     Second derivatives of a function with one number as result.
-jvp(f, inputs, tangents)
+jvp(f, inputs, tangents[, {create_graph=}])
     f's outputs, and their change along the tangents (Jacobian times vector).
-vjp(f, inputs, v)
+vjp(f, inputs, v[, {create_graph=}])
     f's outputs, and v times the Jacobian.
+hvp(f, inputs, v[, {create_graph=}])
+    f's output, one number, and its hessian times v.
 reduce_grad(g, shape)
     Sum a gradient over broadcast dims back to the shape; as sum_to.
 fuse(f)

@@ -375,6 +375,31 @@ static void add_trace(la_status status, const char *trace)
     la_error(status, "%s\nthe operation was called here:\n%s", text, trace);
 }
 
+static la_status has_nan(la_tensor *t, bool *yes)
+{
+    la_tensor *nan = NULL;
+    la_value r[LA_MAX_RESULTS];
+    *yes = false;
+    LA_TRY(la_run(isnan, &nan, LA_T(t)));
+    la_status status = la_run_many(any, r, LA_T(nan));
+    la_tensor_release(nan);
+    if (!status) *yes = r[0].b;
+    return status;
+}
+
+static la_status look_for_nan(la_node *n, la_tensor **out)
+{
+    bool yes;
+    for (int e = 0; e < n->nedges; e++) {
+        if (!out[e] || out[e]->device != LA_CPU) continue;
+        LA_TRY(has_nan(out[e], &yes));
+        if (yes)
+            return la_error(LA_EGRAD, "the derivative of %s has NaN values in "
+                            "the gradient of input %d", la_node_name(n), e + 1);
+    }
+    return LA_OK;
+}
+
 static la_status compute(run *r, la_node *n, la_tensor **out)
 {
     if (!n->needed || !has_gradient(n)) return LA_OK;
@@ -384,6 +409,7 @@ static la_status compute(run *r, la_node *n, la_tensor **out)
     if (leaf && r->ninputs >= 0 && !(r->flags & LA_BW_ACCUMULATE))
         return LA_OK;
     la_status status = n->class->run(n, n->grads, out);
+    if (!status && la_anomaly_on()) status = look_for_nan(n, out);
     if (status && n->trace) add_trace(status, n->trace);
     if (!status && !leaf && !(r->flags & LA_BW_RETAIN_GRAPH)
         && n->class->clear) n->class->clear(n);

@@ -181,7 +181,7 @@ la_status la_unsave(const la_saved *s, la_node *n, la_tensor **out)
         return la_error(LA_EGRAD, "one of the variables needed for gradient "
                         "computation has been modified by an inplace "
                         "operation: %s needs a tensor at version %u, it is at "
-                        "version %u now", n->class->name, s->version,
+                        "version %u now", la_node_name(n), s->version,
                         la_version(s->data));
     la_node *fn = s->is_result ? n : s->fn;
     if (!fn) {

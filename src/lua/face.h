@@ -33,7 +33,8 @@ typedef struct la_state {
     lua_State *running;     /* the thread that is inside backward */
     /* the innermost la.Function in its backward */
     struct la_function_call *functions;
-    struct la_tie *ties;    /* what graphs hold of this state, lua/hook.c */
+    struct la_tie *ties;    /* what graphs hold of this state, lua/tie.c */
+    int nties, most_ties;   /* how many; when to look through them */
     /* pacing of the collector, see lua/pace.c */
     uint32_t since;         /* handles made since the last step */
     uint32_t interval;      /* ... that make the next one due */

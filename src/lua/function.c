@@ -79,7 +79,7 @@ static la_node *running_node(lua_State *L)
     la_state *s = la_state_of(L);
     for (call *c = s ? s->functions : NULL; c; c = c->outer) {
         function_node *fn = la_node_extra(c->node);
-        lua_rawgeti(L, LUA_REGISTRYINDEX, fn->tie.refs[CTX]);
+        la_tie_push(L, &fn->tie, CTX);
         bool same = lua_rawequal(L, 1, -1);
         lua_pop(L, 1);
         if (same) return c->node;
@@ -132,8 +132,8 @@ static int protected_backward(lua_State *L)
     call *c = lua_touserdata(L, 1);
     function_node *fn = la_node_extra(c->node);
     luaL_checkstack(L, c->node->noutputs + fn->ninputs + 8, "too many results");
-    lua_rawgeti(L, LUA_REGISTRYINDEX, fn->tie.refs[BACKWARD]);
-    lua_rawgeti(L, LUA_REGISTRYINDEX, fn->tie.refs[CTX]);
+    la_tie_push(L, &fn->tie, BACKWARD);
+    la_tie_push(L, &fn->tie, CTX);
     for (int k = 0; k < c->node->noutputs; k++) {
         if (c->grads[k]) la_push_borrowed(L, fn->tie.state, c->grads[k]);
         else lua_pushnil(L);
@@ -151,7 +151,8 @@ static int protected_backward(lua_State *L)
         la_handle *h = la_to_handle(L, at);
         if (!h || !h->tensor)
             return luaL_error(L, "backward: result %d: tensor or nil expected, "
-                              "got %s", k + 1, luaL_typename(L, at));
+                              "got %s", k + 1, h ? "a freed tensor"
+                              : luaL_typename(L, at));
         c->out[edge] = la_tensor_retain(h->tensor);
     }
     return 0;
@@ -303,6 +304,28 @@ static la_status attach(lua_State *L, la_node *n, int first, int last)
     return LA_OK;
 }
 
+/* The handles that the tie belongs to. Not everything is lost when there is no
+** memory for it: then the function lives until the graph ends by itself. */
+static int protected_owners(lua_State *L)
+{
+    function_node *fn = lua_touserdata(L, 1);
+    for (int at = 2, k = 0; at <= lua_gettop(L); at++) {
+        la_handle *h = la_to_handle(L, at);
+        if (h && h->tensor) la_tie_owner(L, &fn->tie, k++, at);
+    }
+    return 0;
+}
+
+static void own_results(lua_State *L, function_node *fn, int first, int last)
+{
+    lua_pushcfunction(L, protected_owners);
+    lua_pushlightuserdata(L, fn);
+    for (int at = first; at <= last; at++) lua_pushvalue(L, at);
+    if (lua_pcall(L, last - first + 2, 0, 0) == LUA_OK) return;
+    lua_pop(L, 1);
+    fn->tie.nowners = LA_TIE_OWNERS + 1;
+}
+
 /* What may raise comes before the node is there: nobody else owns it. */
 static la_status record(lua_State *L, int top, int ctx, int first, int last)
 {
@@ -325,6 +348,7 @@ static la_status record(lua_State *L, int top, int ctx, int first, int last)
     la_tie_set(&fn->tie, la_up_state(L), ctx_ref, backward_ref);
     fn->ninputs = top - 1;
     fn->is_tensor = (uint8_t *)(fn + 1);
+    own_results(L, fn, first, last);
     status = add_edges(L, n, top);
     if (!status) status = save_all(L, n, ctx, first, last);
     lua_settop(L, last);
@@ -335,7 +359,7 @@ static la_status record(lua_State *L, int top, int ctx, int first, int last)
 
 static int function_call(lua_State *L)
 {
-    la_enter(L);
+    la_collect_ties(L, la_enter(L));
     int top = lua_gettop(L);
     bool recording = needs_grad(L, top);
     push_ctx(L);
@@ -352,7 +376,7 @@ static int function_call(lua_State *L)
     la_set_grad_enabled(before);
     if (failed) return lua_error(L);
     int last = lua_gettop(L);
-    luaL_checkstack(L, LUA_MINSTACK, "too many results");
+    luaL_checkstack(L, LUA_MINSTACK + last - ctx, "too many results");
     if (recording && last > ctx) {
         la_status status = record(L, top, ctx, ctx + 1, last);
         if (status) return la_raise(L, "Function", status);

@@ -1,54 +1,12 @@
-/*
-** What graphs hold of a Lua state, and hooks written in Lua.
-*/
+/* Hooks written in Lua. */
 #include "base/memory.h"
 #include "lua/grad.h"
 
 #include <string.h>
 
-/* ---- ties ---- */
-
-void la_tie_set(la_tie *t, la_state *s, int first, int second)
-{
-    *t = (la_tie){s, {first, second}, s->ties, &s->ties};
-    if (s->ties) s->ties->link = &t->next;
-    s->ties = t;
-}
-
-static void unlink_tie(la_tie *t)
-{
-    *t->link = t->next;
-    if (t->next) t->next->link = t->link;
-    t->state = NULL;
-}
-
-void la_tie_end(la_tie *t)
-{
-    la_state *s = t->state;
-    if (!s) return;
-    unlink_tie(t);
-    for (int k = 0; k < 2; k++)
-        luaL_unref(s->main, LUA_REGISTRYINDEX, t->refs[k]);
-}
-
-void la_cut_ties(la_state *s)
-{
-    while (s->ties) unlink_tie(s->ties);
-}
-
 lua_State *la_lua_of(la_state *s)
 {
     return s->running ? s->running : s->main;
-}
-
-la_status la_tie_enter(const la_tie *t, lua_State **out)
-{
-    if (!t->state)
-        return la_error(LA_EGRAD, "the Lua state of a hook or a custom "
-                        "function was closed");
-    *out = la_lua_of(t->state);
-    if (!lua_checkstack(*out, 8)) return la_error(LA_EGRAD, "stack overflow");
-    return LA_OK;
 }
 
 /* The error value on the stack as our record. */
@@ -73,7 +31,7 @@ static int hook_call(lua_State *L)
 {
     const la_tie *h = lua_touserdata(L, 1);
     la_tensor *grad = lua_touserdata(L, 2), **out = lua_touserdata(L, 3);
-    lua_rawgeti(L, LUA_REGISTRYINDEX, h->refs[0]);
+    la_tie_push(L, h, 0);
     la_push_borrowed(L, h->state, grad);
     lua_call(L, 1, 1);
     if (lua_isnil(L, -1)) return 0;
@@ -149,6 +107,7 @@ int la_method_register_hook(lua_State *L)
     if (lua_type(L, 2) != LUA_TFUNCTION)
         return la_raise_arg(L, 2, "register_hook", "function expected, got %s",
                             la_type_text(L, 2));
+    la_collect_ties(L, s);
     push_removal(L);
     lua_pushvalue(L, 2);
     int ref = luaL_ref(L, LUA_REGISTRYINDEX);
@@ -163,5 +122,6 @@ int la_method_register_hook(lua_State *L)
              la_register_hook(t, hook_run, h, hook_release, &id));
     lua_pushinteger(L, id);
     lua_rawseti(L, -2, 2);
+    la_tie_owner(L, h, 0, 1);
     return 1;
 }

@@ -112,7 +112,11 @@ static void add_lazy(lua_State *L, int lib)
         {"gradcheck", "lunarray.autograd"},
         {"gradgradcheck", "lunarray.autograd"},
         {"checkpoint", "lunarray.autograd"},
-        {"jacobian", "lunarray.autograd"},
+        {"jacobian", "lunarray.jacobian"},
+        {"hessian", "lunarray.jacobian"},
+        {"jvp", "lunarray.jacobian"},
+        {"vjp", "lunarray.jacobian"},
+        {"hvp", "lunarray.jacobian"},
         {"clip_grad_norm_", "lunarray.nn"},
         {"clip_grad_value_", "lunarray.nn"},
     };
@@ -140,7 +144,8 @@ static void add_themes(lua_State *L, int lib)
 {
     static const char *const autograd[] = {"grad", "Function", "no_grad",
         "enable_grad", "detect_anomaly", "gradcheck", "gradgradcheck",
-        "jacobian", NULL};
+        "jacobian", "hessian", "jvp", "vjp", "hvp", "checkpoint", "grad_graph",
+        NULL};
     static const char *const linalg[] = {"matmul", "multi_dot", "vecdot",
         "matrix_power", "vector_norm", "cross", "outer", "diagonal", "trace",
         "tensordot", NULL};

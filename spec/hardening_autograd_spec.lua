@@ -1,0 +1,446 @@
+-- Faults in what users hang into a graph: each is an error that says where,
+-- the engine works afterwards, and nothing stays behind. The C side, with
+-- millions of nodes, is in spec/c/test_grad.c.
+local la = require "lunarray"
+
+local F64 = {dtype = "float64"}
+local function leaf(values)
+  return la.tensor(values, {dtype = "float64", requires_grad = true})
+end
+
+-- The message of the error that f raises.
+local function message(f, ...)
+  local ok, why = pcall(f, ...)
+  assert.is_false(ok)
+  return tostring(why)
+end
+local function raises(text, f, ...)
+  local why = message(f, ...)
+  assert.is_truthy(why:find(text, 1, true), why)
+end
+
+local function collect() collectgarbage() collectgarbage() end
+
+-- Live bytes before and after 'rounds' of f, when all has been collected.
+local function growth(rounds, f)
+  for k = 1, 50 do f(k) end
+  collect()
+  local before = la.memory()
+  for k = 1, rounds do f(k) end
+  collect()
+  return la.memory() - before
+end
+
+local function engine_works()
+  local x = leaf{1, 2}
+  ;(x * x):sum():backward()
+  assert.are.same({2.0, 4.0}, x.grad:totable())
+end
+
+---------------------------------------------------------------------------
+
+-- What a function called by the engine may do wrong: name, function, and a
+-- word of the error.
+local function bad_results()
+  return {
+    {"raises", function() error("my own words") end, "my own words"},
+    {"raises a table", function() error{1} end, "table"},
+    {"raises nil", function() error() end, "nil"},
+    {"yields", function() coroutine.yield() end, "yield"},
+    {"gives a number", function() return 3 end, "number"},
+    {"gives a string", function() return "g" end, "string"},
+    {"gives another shape", function() return la.ones(5, F64) end, "shape"},
+    {"gives a freed tensor", function(g)
+      local t = g * 2
+      t:free()
+      return t
+    end, "freed"},
+  }
+end
+
+describe("a hook that", function()
+  for _, row in ipairs(bad_results()) do
+    it(row[1] .. " ends backward with an error", function()
+      local x = leaf{1, 2}
+      for _, t in ipairs{x, x * 3} do
+        local h = t:register_hook(row[2])
+        raises("hook", function() (t * 2):sum():backward() end)
+        raises(row[3], function() (t * 2):sum():backward() end)
+        h:remove()
+      end
+      engine_works()
+    end)
+  end
+
+  it("gives another dtype ends backward with an error", function()
+    local x = leaf{1, 2}
+    local h = x:register_hook(function(g) return g:float() end)
+    raises("dtype", function() (x * 2):sum():backward() end)
+    h:remove()
+    engine_works()
+  end)
+
+  it("yields in a coroutine does not leave it", function()
+    local x = leaf{1}
+    x:register_hook(function() coroutine.yield(1) end)
+    local co = coroutine.create(function() (x * 2):sum():backward() end)
+    local ok, why = coroutine.resume(co)
+    assert.is_false(ok)
+    assert.is_truthy(tostring(why):find("yield across a C-call boundary", 1,
+      true), tostring(why))
+    assert.are.equal("dead", coroutine.status(co))
+    engine_works()
+  end)
+
+  it("frees its tensors changes nothing for others", function()
+    local x = leaf{1, 2}
+    local y = x * 3
+    y:register_hook(function(g)
+      y:free()
+      g:free()
+    end)
+    local z = (y * y):sum()
+    z:backward()
+    assert.are.same({18.0, 36.0}, x.grad:totable())
+    assert.is_false(pcall(function() return y + 1 end))
+  end)
+
+  it("frees the leaf itself is safe", function()
+    local x = leaf{1, 2}
+    local seen = 0
+    x:register_hook(function()
+      seen = seen + 1
+      x:free()
+      collect()
+    end)
+    local z = (x * 3):sum()
+    z:backward()
+    assert.are.equal(1, seen)
+    engine_works()
+  end)
+
+  it("outlives its leaf as long as the graph does", function()
+    local seen = 0
+    local z
+    do
+      local x = leaf{1, 2}
+      x:register_hook(function() seen = seen + 1 end)
+      z = (x * 3):sum()
+    end
+    collect()
+    z:backward()
+    assert.are.equal(1, seen)
+  end)
+
+  it("calls backward runs that, too", function()
+    local x, w = leaf{1, 2}, leaf{3, 4}
+    local order = {}
+    x:register_hook(function(g)
+      order[#order + 1] = "outer"
+      la.enable_grad(function() (w * w):sum():backward() end)
+      order[#order + 1] = "inner"
+      return g * 2
+    end)
+    ;(x * 3):sum():backward()
+    assert.are.same({"outer", "inner"}, order)
+    assert.are.same({6.0, 6.0}, x.grad:totable())
+    assert.are.same({6.0, 8.0}, w.grad:totable())
+  end)
+
+  it("calls backward on the graph that runs keeps both apart", function()
+    local x = leaf{2}
+    local y = x * x
+    local once = true
+    local z = (y * 3):sum()
+    y:register_hook(function()
+      if not once then return end
+      once = false
+      z:backward{retain_graph = true}
+    end)
+    z:backward{retain_graph = true}
+    assert.are.same({24.0}, x.grad:totable())
+  end)
+
+  it("calls backward 10,000 deep gets an error, not a crash", function()
+    local depth = 0
+    local function deeper()
+      depth = depth + 1
+      if depth > 10000 then return end
+      local x = leaf{1}
+      x:register_hook(function() la.enable_grad(deeper) end)
+      ;(x * 2):sum():backward()
+    end
+    raises("stack overflow", deeper)
+    assert.is_true(depth < 10000)
+    engine_works()
+  end)
+
+  it("fails leaks nothing", function()
+    assert.is_true(growth(2000, function()
+      local x = leaf{1, 2}
+      local y = x * 3
+      y:register_hook(function() error("no") end)
+      pcall(function() (y * y):sum():backward() end)
+    end) <= 4096)
+  end)
+end)
+
+describe("a custom backward that", function()
+  local function through(backward)
+    return la.Function{
+      forward = function(_, x) return x * 1 end,
+      backward = function(_, g) return backward(g) end,
+    }
+  end
+
+  for _, row in ipairs(bad_results()) do
+    it(row[1] .. " ends backward with an error", function()
+      local f, x = through(row[2]), leaf{1, 2}
+      raises(row[3], function() f(x):sum():backward() end)
+      raises("CustomFunction", function()
+        local why = message(function() f(x):sum():backward() end)
+        error(why:find("custom backward", 1, true) and "CustomFunction" or why)
+      end)
+      engine_works()
+    end)
+  end
+
+  it("gives another float dtype is converted, as everywhere", function()
+    local f, x = through(function(g) return g:float() end), leaf{1, 2}
+    f(x):sum():backward()
+    assert.are.equal("float64", x.grad.dtype)
+  end)
+
+  it("gives nil passes nothing on", function()
+    local f, x = through(function() return nil end), leaf{1, 2}
+    f(x):sum():backward()
+    assert.is_nil(x.grad)
+  end)
+
+  it("gives too many results ends with an error", function()
+    local f, x = through(function(g) return g, g end), leaf{1}
+    raises("2 gradients for 1 inputs", function() f(x):sum():backward() end)
+  end)
+
+  it("calls backward 10,000 deep gets an error", function()
+    local f
+    f = through(function(g)
+      la.enable_grad(function() f(leaf{1}):sum():backward() end)
+      return g
+    end)
+    raises("stack overflow", function() f(leaf{1}):sum():backward() end)
+    engine_works()
+  end)
+
+  it("frees what it was given is safe", function()
+    local f = through(function(g)
+      local out = g * 2
+      g:free()
+      return out
+    end)
+    local x = leaf{1, 2}
+    f(x):sum():backward()
+    assert.are.same({2.0, 2.0}, x.grad:totable())
+  end)
+
+  it("has more than 64 inputs gets a gradient for each", function()
+    local sum = la.Function{
+      forward = function(_, ...)
+        local total = 0
+        for _, x in ipairs{...} do total = total + x end
+        return total
+      end,
+      backward = function(ctx, g)
+        local out = {}
+        for k = 1, #ctx.needs_input_grad do out[k] = g * k end
+        return table.unpack(out)
+      end,
+    }
+    local inputs = {}
+    for k = 1, 200 do inputs[k] = leaf{k} end
+    sum(table.unpack(inputs)):sum():backward()
+    for k = 1, 200 do assert.are.equal(k, inputs[k].grad:item()) end
+  end)
+end)
+
+---------------------------------------------------------------------------
+
+describe("backward", function()
+  it("has three errors of its own", function()
+    local x = leaf{1, 2}
+    local y = (x * x):sum()
+    y:backward()
+    local again = message(y.backward, y)
+    local none = message(la.ones(1).backward, la.ones(1))
+    local many = message(function() (x * 2):backward() end)
+    assert.is_truthy(again:find("second time", 1, true), again)
+    assert.is_truthy(none:find("does not require grad", 1, true), none)
+    assert.is_truthy(many:find("scalar outputs", 1, true), many)
+    for _, why in ipairs{again, none, many} do
+      assert.is_truthy(why:find("backward", 1, true), why)
+    end
+  end)
+
+  it("says which value was changed in place, and by how much", function()
+    local x = leaf{1, 2}
+    local y = x * 1
+    local z = y:exp():sum()
+    local e = y:tanh()
+    local w = e:sum()
+    e:mul_(2)
+    raises("modified by an inplace operation: tanh", w.backward, w)
+    raises("version", w.backward, w)
+    z:backward()
+  end)
+
+  it("in anomaly mode shows NaN, and the line that made them", function()
+    local x = leaf{0, 4}
+    local function f() (x - 1):sqrt():sum():backward() end
+    f()
+    assert.is_true(la.isnan(x.grad):any())
+    local why = message(la.detect_anomaly, f)
+    assert.is_truthy(why:find("derivative of sqrt has NaN values", 1, true), why)
+    assert.is_truthy(why:find("hardening_autograd_spec.lua:" .. debug.getinfo(f,
+      "S").linedefined, 1, true), why)
+    x.grad = nil
+    f()                             -- only there
+    raises("second time", la.detect_anomaly, function()
+      local y = (x * x):sum()
+      y:backward()
+      y:backward()
+    end)
+  end)
+
+  it("fails before anything changed when arguments are wrong", function()
+    local x = leaf{1, 2}
+    local y = x * 2
+    raises("shape", y.backward, y, la.ones(3, F64))
+    raises("unknown keyword", y.backward, y, {retain = true})
+    raises("tensor", y.backward, y, 3)
+    raises("does not require grad", y.backward, y,
+      {gradient = la.ones(2, F64), inputs = {la.ones(2)}})
+    assert.is_nil(x.grad)
+    y:backward(la.ones(2, F64))
+    assert.are.same({2.0, 2.0}, x.grad:totable())
+  end)
+
+  it("refuses to change sizes or storage of what was recorded", function()
+    local y = leaf{1, 2} * 2
+    raises("requires grad", y.resize_, y, 5)
+    raises("requires grad", y.set_, y, la.ones(3, F64))
+    raises("requires grad", y.as_strided_, y, {1}, {1})
+    assert.are.same({2}, {table.unpack(y.shape)})
+  end)
+
+  it("zeroes the history of what was overwritten", function()
+    local x = leaf{1, 2}
+    local y = x * 2
+    y:uniform_()
+    y:sum():backward()
+    assert.are.same({0.0, 0.0}, (x.grad or la.zeros(2, F64)):totable())
+    local z = x * 2
+    z:gt_(1)
+    z:sum():backward()
+    assert.are.same({0.0, 0.0}, (x.grad or la.zeros(2, F64)):totable())
+    raises("leaf Variable", x.uniform_, x)
+  end)
+end)
+
+---------------------------------------------------------------------------
+
+describe("memory", function()
+  it("stays flat when a hook captures its own tensor", function()
+    local n = 100000
+    assert.is_true(growth(n, function()
+      local x = leaf{1}
+      local y
+      y = x * 2
+      y:register_hook(function(g) return g * y:detach() end)
+    end) < 8 * 1024 * 1024)
+  end)
+
+  it("stays flat when a leaf's hook captures the leaf", function()
+    assert.is_true(growth(20000, function()
+      local x = leaf{1}
+      x:register_hook(function(g) return g * x:detach() end)
+      ;(x * 2):sum():backward()
+    end) < 8 * 1024 * 1024)
+  end)
+
+  it("stays flat when a custom function keeps its results", function()
+    local f = la.Function{
+      forward = function(ctx, x)
+        ctx.kept = {x * 2, x * 3}
+        return table.unpack(ctx.kept)
+      end,
+      backward = function(_, g, h) return g * 2 + h * 3 end,
+    }
+    assert.is_true(growth(20000, function() f(leaf{1}) end) < 8 * 1024 * 1024)
+    assert.is_true(growth(20000, function()
+      local result
+      local own = la.Function{
+        forward = function(_, x) return x * 2 end,
+        backward = function(_, g) return g * result:detach() end,
+      }
+      result = own(leaf{1})
+      result:sum():backward()
+    end) < 8 * 1024 * 1024)
+  end)
+
+  it("keeps hooks that a living graph still needs", function()
+    local seen = 0
+    local results = {}
+    for k = 1, 3000 do
+      local x = leaf{k}
+      local y = x * 2
+      y:register_hook(function(g)
+        seen = seen + 1
+        return g * 3
+      end)
+      results[k] = {x, y * 5}
+    end
+    for _ = 1, 3000 do      -- and many that nothing needs
+      local y
+      y = leaf{1} * 2
+      y:register_hook(function() return y end)
+    end
+    collect()
+    for k = 1, 3000 do results[k][2]:backward() end
+    assert.are.equal(3000, seen)
+    assert.are.same({30.0}, results[3000][1].grad:totable())
+  end)
+
+  it("is given back while backward runs", function()
+    local x = la.ones(256, 1024, {requires_grad = true})
+    local function peak_of(steps)
+      local y = x
+      for _ = 1, steps do y = y:exp() end     -- each keeps its result: 1 MiB
+      local loss = y:sum()
+      y = nil
+      collect()
+      local before = la.memory()
+      local most = 0
+      x.grad = nil
+      local h = x:register_hook(function() most = la.memory() end)
+      loss:backward()
+      h:remove()
+      return before - most
+    end
+    local freed = peak_of(30)
+    assert.is_true(freed > 24 * 1024 * 1024, ("only %d freed"):format(freed))
+  end)
+
+  it("stays flat over 10,000 steps of training", function()
+    local w = la.randn(8, 4, {requires_grad = true})
+    local b = la.zeros(4, {requires_grad = true})
+    local x, t = la.randn(16, 8), la.randint(4, {16})
+    assert.is_true(growth(10000, function()
+      w.grad, b.grad = nil, nil
+      la.cross_entropy(la.linear(x, w:t(), b), t):backward()
+      la.no_grad(function()
+        w:sub_(w.grad, {alpha = 0.1})
+        b:sub_(b.grad, {alpha = 0.1})
+      end)
+    end) <= 64 * 1024)
+  end)
+end)
