@@ -2,8 +2,8 @@
 ** Tensors from Lua values and back: nested tables, raw bytes, functions.
 **
 ** A nested table is walked twice without recursion: once to learn shape and
-** kind and to check every leaf, once to store. Tables without a metatable are
-** read raw.
+** kind and to check every leaf, once to store; of a short one the leaves are
+** kept from the first walk. Tables without a metatable are read raw.
 */
 #include <stdio.h>
 #include <string.h>
@@ -78,14 +78,6 @@ typedef struct walk {
     bool raw[LA_MAX_DIMS];
 } walk;
 
-static int64_t length(lua_State *L, int at)
-{
-    if (luaL_getmetafield(L, at, "__len") == LUA_TNIL)
-        return (int64_t)lua_rawlen(L, at);
-    lua_pop(L, 1);
-    return luaL_len(L, at);
-}
-
 static bool is_table(lua_State *L, int at)
 {
     return lua_type(L, at) == LUA_TTABLE;
@@ -105,19 +97,22 @@ static const char *place(const walk *w, int depth)
     return lua_tostring(w->L, -1);
 }
 
-/* Push element at[d] of the table that stands for dim d. */
-static void push_element(walk *w, int d)
+/* Push element at[d] of the table that stands for dim d; its type. */
+static int push_element(walk *w, int d)
 {
     int table = w->base + d;
-    if (w->raw[d]) lua_rawgeti(w->L, table, w->at[d] + 1);
-    else lua_geti(w->L, table, w->at[d] + 1);
+    return w->raw[d] ? lua_rawgeti(w->L, table, w->at[d] + 1)
+                     : lua_geti(w->L, table, w->at[d] + 1);
 }
 
-static void enter_table(walk *w, int d)
+/* How long the table of dim d is, which is looked at now. */
+static int64_t enter_table(walk *w, int d)
 {
     int table = w->base + d;
     w->raw[d] = !lua_getmetatable(w->L, table);
-    if (!w->raw[d]) lua_pop(w->L, 1);
+    if (w->raw[d]) return (int64_t)lua_rawlen(w->L, table);
+    lua_pop(w->L, 1);
+    return luaL_len(w->L, table);
 }
 
 /* The shape, by the first elements; leaves the tables on the stack. */
@@ -130,9 +125,8 @@ static void learn_shape(walk *w)
         if (w->ndim > LA_MAX_DIMS)
             luaL_error(L, "bad argument #1 to '%s' (nested too deep: at most "
                        "%d levels)", w->name, LA_MAX_DIMS);
-        w->sizes[d] = length(L, w->base + d);
+        w->sizes[d] = enter_table(w, d);
         w->at[d] = 0;
-        enter_table(w, d);
         if (w->sizes[d] == 0) return;
         luaL_checkstack(L, 4, "nested too deep");
         push_element(w, d);
@@ -147,7 +141,7 @@ static void check_row(walk *w, int d)
         luaL_error(L, "bad argument #1 to '%s' (%s: table of %d elements "
                    "expected, got %s)", w->name, place(w, d),
                    (int)w->sizes[d], la_type_text(L, w->base + d));
-    int64_t n = length(L, w->base + d);
+    int64_t n = enter_table(w, d);
     if (n != w->sizes[d])
         luaL_error(L, "bad argument #1 to '%s' (%s: %d elements expected, got "
                    "%d)", w->name, place(w, d), (int)w->sizes[d], (int)n);
@@ -163,7 +157,6 @@ static bool next_row(walk *w)
     lua_settop(w->L, w->base + d);
     for (; d < w->ndim - 1; d++) {
         push_element(w, d);
-        enter_table(w, d + 1);
         check_row(w, d + 1);
     }
     return true;
@@ -178,30 +171,52 @@ static void leaf_error(walk *w)
                w->name, place(w, w->ndim), got);
 }
 
+/* The value on top of the stack, of this Lua type. */
+static void read_leaf(walk *w, int type, la_scalar *out)
+{
+    lua_State *L = w->L;
+    if (type != LUA_TNUMBER) {
+        if (type == LUA_TTABLE || !la_to_scalar(L, -1, out)) leaf_error(w);
+    } else if (lua_isinteger(L, -1)) {
+        *out = la_scalar_int(lua_tointeger(L, -1));
+    } else {
+        *out = la_scalar_float(lua_tonumber(L, -1));
+    }
+}
+
 /* Call 'fn' on every leaf, in order. */
 typedef void (*leaf_fn)(walk *w, const la_scalar *leaf, void *context);
 
 static void each_leaf(walk *w, leaf_fn fn, void *context)
 {
     lua_State *L = w->L;
-    int last = w->ndim - 1;
+    int last = w->ndim - 1, row = w->base + last;
     la_scalar s;
     for (int d = 0; d < w->ndim; d++)
         if (w->sizes[d] == 0) return;
+    luaL_checkstack(L, 12, "nested too deep");
     do {
         for (w->at[last] = 0; w->at[last] < w->sizes[last]; w->at[last]++) {
-            push_element(w, last);
-            if (is_table(L, -1) || !la_to_scalar(L, -1, &s)) leaf_error(w);
+            read_leaf(w, push_element(w, last), &s);
             fn(w, &s, context);
-            lua_pop(L, 1);
+            if (w->at[last] % 8 == 7) lua_settop(L, row);
         }
+        lua_settop(L, row);
     } while (next_row(w));
 }
 
-static void widen_kind(walk *w, const la_scalar *leaf, void *context)
+#define KEPT 16
+typedef struct first_look {
+    la_kind kind;               /* the widest */
+    int n;
+    la_scalar list[KEPT];       /* the first ones */
+} first_look;
+
+static void look_at_leaf(walk *w, const la_scalar *leaf, void *context)
 {
-    la_kind *kind = context;
-    if (leaf->kind > *kind) *kind = leaf->kind;
+    first_look *k = context;
+    if (leaf->kind > k->kind) k->kind = leaf->kind;
+    if (k->n < KEPT) k->list[k->n++] = *leaf;
 }
 
 typedef struct sink {
@@ -219,6 +234,19 @@ static void store_leaf(walk *w, const la_scalar *leaf, void *context)
         luaL_error(w->L, "bad argument #1 to '%s' (%s: %s)", w->name,
                    place(w, w->ndim), la_error_message());
     s->at += la_itemsize(s->t);
+}
+
+/* The kept leaves, each with its place for an error. */
+static void store_kept(walk *w, const first_look *k, sink *s)
+{
+    for (int d = 0; d < w->ndim; d++) w->at[d] = 0;
+    for (int i = 0; i < k->n; i++) {
+        store_leaf(w, &k->list[i], s);
+        for (int d = w->ndim - 1; d >= 0; d--) {
+            if (++w->at[d] < w->sizes[d]) break;
+            w->at[d] = 0;
+        }
+    }
 }
 
 static la_dtype kind_dtype(la_kind kind)
@@ -244,24 +272,32 @@ static void rewind_walk(walk *w)
 static void from_table(lua_State *L, int at, const la_build_options *o,
                        la_handle *h, const char *name)
 {
-    walk w = {.L = L, .name = name};
-    la_kind kind = LA_KBOOL;
+    walk w;
+    first_look k;
     int64_t count;
+    w.L = L;
+    w.name = name;
+    k.kind = LA_KBOOL;
+    k.n = 0;
     lua_pushvalue(L, at);
     w.base = lua_gettop(L);
     learn_shape(&w);
     LA_CHECK(L, name, la_numel(w.ndim, w.sizes, &count));
     rewind_walk(&w);
-    if (count > 0) each_leaf(&w, widen_kind, &kind);
-    if (count == 0) kind = LA_KFLOAT;
+    if (count > 0) each_leaf(&w, look_at_leaf, &k);
+    if (count == 0) k.kind = LA_KFLOAT;
     la_dtype dtype = o->dtype;
-    if (dtype == LA_UNDEFINED) dtype = kind_dtype(kind);
+    if (dtype == LA_UNDEFINED) dtype = kind_dtype(k.kind);
     la_tensor *t = NULL;
     LA_CHECK(L, name, la_tensor_empty(w.ndim, w.sizes, dtype, &t));
     la_fill_handle(la_up_state(L), h, t);
-    rewind_walk(&w);
     sink s = {t, la_data(t), count};
-    if (count > 0) each_leaf(&w, store_leaf, &s);
+    if (count <= KEPT) {
+        store_kept(&w, &k, &s);
+        return;
+    }
+    rewind_walk(&w);
+    each_leaf(&w, store_leaf, &s);
 }
 
 static void from_number(lua_State *L, int at, const la_build_options *o,
@@ -403,7 +439,7 @@ int la_read_sizes(lua_State *L, int at, int64_t *sizes, const char *name)
         sizes[0] = la_check_int(L, at, name);
         return 1;
     }
-    int64_t n = length(L, at);
+    int64_t n = luaL_len(L, at);
     if (n > LA_MAX_DIMS)
         la_raise_arg(L, at, name, "at most %d sizes expected", LA_MAX_DIMS);
     for (int i = 0; i < (int)n; i++) {
