@@ -592,15 +592,16 @@ static void apply_bits(const la_tensor *t, la_scalar *s)
 }
 
 /* The offset of element (i, j, ...) on the stack from 2 on. */
-static int64_t item_offset(lua_State *L, const la_tensor *t)
+static int64_t item_offset(lua_State *L, const la_tensor *t, int n)
 {
     int64_t at = t->offset;
-    int n = lua_gettop(L) - 1;
     if (n != t->ndim)
         return luaL_error(L, "item: %d indices expected for a tensor of "
                           "dimension %d, got %d", t->ndim, t->ndim, n);
     for (int d = 0; d < n; d++) {
-        int64_t i = la_check_int(L, d + 2, "item"), size = la_sizes(t)[d];
+        int64_t i = lua_isinteger(L, d + 2) ? lua_tointeger(L, d + 2)
+                                            : la_check_int(L, d + 2, "item");
+        int64_t size = la_sizes(t)[d];
         if (!in_range(i, size))
             return la_raise(L, "item", out_of_range(i, d, size));
         at += (i > 0 ? i - 1 : i + size) * la_strides(t)[d];
@@ -616,29 +617,34 @@ static int64_t only_offset(lua_State *L, const la_tensor *t)
     return t->offset;
 }
 
+/* Element 'at' of the storage; a zero tensor has none and reads as 0. */
+static const char *element(lua_State *L, const la_tensor *t, int64_t at)
+{
+    static const char zero[16] __attribute__((aligned(16)));
+    int64_t item = (int64_t)la_itemsize(t);
+    if (t->flags & LA_F_ZERO) return zero;
+    if (!t->storage || !t->storage->data)
+        luaL_error(L, "item: the tensor has no data");
+    if ((at + 1) * item > t->storage->nbytes)
+        luaL_error(L, "item: the storage is too small by now");
+    return t->storage->data + at * item;
+}
+
 int la_item(lua_State *L)
 {
-    la_scalar s;
     la_tensor *t = la_check_tensor(L, 1, "item");
     if (t->flags & LA_F_DEFERRED) {
         la_enter(L);
         LA_CHECK(L, "item", la_tensor_check_bounds(t));
     }
     if (t->dtype == LA_UNDEFINED) return luaL_error(L, "item: no dtype yet");
-    int64_t at = lua_gettop(L) > 1 ? item_offset(L, t) : only_offset(L, t);
-    la_dtype d = (la_dtype)t->dtype;
-    int64_t item = (int64_t)la_dtype_size(d);
-    if (t->flags & LA_F_ZERO) {
-        char zero[16] = {0};
-        s = la_scalar_load(d, zero);
-    } else {
-        if (!t->storage || !t->storage->data)
-            return luaL_error(L, "item: the tensor has no data");
-        if ((at + 1) * item > t->storage->nbytes)
-            return luaL_error(L, "item: the storage is too small by now");
-        s = la_scalar_load(d, t->storage->data + at * item);
-    }
-    apply_bits(t, &s);
+    int n = lua_gettop(L) - 1;
+    const char *p = element(L, t, n > 0 ? item_offset(L, t, n)
+                                        : only_offset(L, t));
+    la_scalar s;
+    if (t->dtype == LA_FLOAT32) s = la_scalar_float(*(const float *)p);
+    else s = la_scalar_load((la_dtype)t->dtype, p);
+    if (t->flags & (LA_F_CONJ | LA_F_NEG)) apply_bits(t, &s);
     la_push_scalar(L, &s);
     return s.kind == LA_KCOMPLEX ? 2 : 1;
 }

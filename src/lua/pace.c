@@ -26,7 +26,7 @@
 #include "base/memory.h"
 #include "lua/face.h"
 
-#define LOOK 128
+#define LOOK 64
 #define PATIENCE 1500
 #define PERIOD 1000
 #define STEP_BYTES ((uint64_t)1 << 19)

@@ -141,8 +141,11 @@ la_status la_set_output(la_frame *f, int k, int ndim, const int64_t *sizes,
             return LA_OK;
         }
     }
-    LA_TRY(la_tensor_empty_on(device_of(f), ndim, sizes, strides, dtype,
-                              &fresh));
+    la_device device = device_of(f);
+    if (device == LA_CPU && !strides)   /* small ones in one block */
+        LA_TRY(la_tensor_empty(ndim, sizes, dtype, &fresh));
+    else
+        LA_TRY(la_tensor_empty_on(device, ndim, sizes, strides, dtype, &fresh));
     la_set_result(f, k, fresh);
     return LA_OK;
 }
