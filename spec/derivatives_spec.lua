@@ -19,8 +19,7 @@ end
 
 -- Derivatives that are being written: taken out of here when they are there.
 local later = {quantile = true, nanquantile = true, scatter_reduce = true,
-  index_reduce = true, embedding_bag = true,
-  scaled_dot_product_attention = true}
+  index_reduce = true, embedding_bag = true}
 
 local function wanted(name)
   if later[name] then return false end
@@ -185,8 +184,7 @@ describe("every row of derivatives", function()
   it("was used above", function()
     if os.getenv("LUNARRAY_GRAD") then return end
     -- Histories by place in the storage have a node of their own.
-    local by_place = {as_strided = true, unfold = true,
-      attention = later.scaled_dot_product_attention}
+    local by_place = {as_strided = true, unfold = true}
     local unused = {}
     for _, op in ipairs(la.operations()) do
       if op.derivative and not seen[op.row] and not by_place[op.row] then
