@@ -3,6 +3,8 @@
 ** operands into place where they can.
 */
 #include "op/matmul.h"
+
+#include "base/context.h"
 #include "op/view.h"
 #include "tensor/shape.h"
 
@@ -36,9 +38,28 @@ static la_status matmul_matrices(la_frame *f)
     return give(f, la_run(mm, &out, LA_T(a), LA_T(b)), &out);
 }
 
+/* The same of plain tensors: nothing records the views, so one is made by hand
+** and the product, which is ours, loses its first dim in place. */
+static la_status plain_row(la_tensor *a, la_tensor *b, la_tensor **out)
+{
+    LA_OWNED row = NULL;
+    LA_OWNED product = NULL;
+    int64_t sizes[2] = {1, la_sizes(a)[0]};
+    int64_t strides[2] = {sizes[1] * la_strides(a)[0], la_strides(a)[0]};
+    LA_TRY(la_tensor_view(a, 2, sizes, strides, a->offset, &row));
+    LA_TRY(la_run(mm, &product, LA_T(row), LA_T(b)));
+    int64_t n = la_sizes(product)[1];
+    LA_TRY(la_tensor_set_geometry(product, 1, &n, NULL));
+    *out = product;
+    product = NULL;
+    return LA_OK;
+}
+
 /* A vector on the left of a matrix: a matrix of one row. */
 static la_status vector_matrix(la_tensor *a, la_tensor *b, la_tensor **out)
 {
+    if (!has_extras(a) && !has_extras(b) && !la_ctx()->included_keys)
+        return plain_row(a, b, out);
     LA_OWNED row = NULL;
     LA_OWNED product = NULL;
     LA_TRY(la_run(unsqueeze, &row, LA_T(a), LA_I(0)));
