@@ -387,6 +387,47 @@ describe("memory", function()
     end) < 8 * 1024 * 1024)
   end)
 
+  -- Graphs that never run backward, and those whose backward fails: nothing
+  -- may lead from a node back to itself.
+  local dropped = {
+    ["a tensor times its own view"] = function(y) y:mul_(y:view(4)) end,
+    ["a tensor times itself"] = function(y) y:mul_(y) end,
+    ["a result kept by its node"] = function(y) y:tanh_() end,
+    ["a part made of other parts"] = function(y) y[1] = y[2] * y[3] end,
+    ["a view times another"] = function(y)
+      local v = y[{{1, 2}}]
+      y:mul_(2)
+      v:mul_(y[{{3, 4}}])
+    end,
+    ["a history in a gradient"] = function(y, x)
+      la.grad((y * y):sum(), x, {create_graph = true}):sum():backward()
+    end,
+    ["a retained gradient"] = function(y)
+      y:retain_grad()
+      ;(y * y):sum():backward()
+    end,
+    ["a checkpoint"] = function(y)
+      la.checkpoint(function(a) return (a * a):tanh() end, y):sum():backward()
+    end,
+    ["pieces"] = function(y)
+      local a = y:split(2)
+      ;(a[1] * a[2]):sum():backward()
+    end,
+    ["a failing backward"] = function(y)
+      local z = (y * y):sum()
+      y:add_(1)
+      pcall(z.backward, z)
+    end,
+  }
+  for what, f in pairs(dropped) do
+    it("stays flat with " .. what, function()
+      assert.is_true(growth(1000, function()
+        local x = leaf{1, 2, 3, 4}
+        f(x * 1, x)
+      end) <= 8192, what)
+    end)
+  end
+
   it("keeps hooks that a living graph still needs", function()
     local seen = 0
     local results = {}

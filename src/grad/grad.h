@@ -57,10 +57,11 @@ typedef enum la_creation {
 
 /* A value kept for the formula: an input is the tensor itself, whose history
 ** can't change while its version stays. A result of the node is kept without
-** its history (it would own itself), which is put back when it is read. */
+** its history (it would own itself), and a view without its base (whose history
+** may come to lead here); histories are put back when the value is read. */
 typedef struct la_saved {
-    la_tensor *data;        /* owned: the tensor, or an alias of a result */
-    la_node *fn;            /* owned: history of a copy, which has none */
+    la_tensor *data;        /* owned: the tensor, or an alias */
+    la_node *fn;            /* owned: history of an alias, which has none */
     int slot;
     uint32_t version;
     bool is_result;

@@ -164,8 +164,18 @@ static void meta_free(la_grad_meta *m)
 
 la_status la_save(la_saved *s, la_tensor *t, bool is_result)
 {
-    if (!is_result && !(t->flags & LA_F_WRAPPED)) s->data = la_tensor_retain(t);
+    bool whole = !is_result && !t->base && !(t->flags & LA_F_WRAPPED);
+    if (whole) s->data = la_tensor_retain(t);
     else LA_TRY(la_tensor_alias(t, false, &s->data));
+    if (t->base && !is_result && t->grad) {
+        la_node *fn = NULL;
+        la_status status = la_grad_fn_of(t, &fn, &s->slot);
+        if (status) {
+            la_tensor_drop(&s->data);
+            return status;
+        }
+        s->fn = fn ? la_node_retain(fn) : NULL;
+    }
     s->version = la_version(t);
     s->is_result = is_result;
     return LA_OK;
