@@ -21,6 +21,21 @@ static inline int64_t place(char *const *data, const int64_t *strides,
     return at;
 }
 
+/* So many indices are turned into places at a time, by vectors; then reading
+** and writing has nothing else to do. */
+#define PLACES 64
+
+static inline void find_places(int64_t *at, const char *index, int64_t step,
+                               int64_t n, int64_t size)
+{
+    if (step == 8)
+        for (int64_t i = 0; i < n; i++)
+            at[i] = from_zero(((const int64_t *)index)[i], size);
+    else
+        for (int64_t i = 0; i < n; i++)
+            at[i] = from_zero(*(const int64_t *)(index + i * step), size);
+}
+
 /* Do all indices stay the same along the row? */
 static inline bool steady(const int64_t *strides, const la_index_dims *d)
 {
