@@ -79,6 +79,29 @@ typedef struct la_window {
     int64_t in, out, kernel, stride, pad, dilation;
 } la_window;
 
+/* A depthwise convolution: channels side by side, pixels *_col and rows *_row
+** elements apart. 'in' is at row in_first, 'out' at row 'first'; rows first to
+** last - 1 are made. 'back': 'in' is y and 'out' is x of the windows, and every
+** x gathers what the taps brought from it (stride or dilation must be 1). */
+typedef struct la_conv_depth {
+    const void *in;
+    void *out;               /* depth_weight: the gradient of y, read only */
+    int64_t in_row, in_col, in_first, out_row, out_col;
+    int64_t first, last, channels;
+    const void *weights, *bias;   /* weights[tap*tap_step + channel] */
+    int64_t tap_step;
+    void *sums;              /* depth_weight adds to it, laid out likewise */
+    la_window h, w;
+    bool back;
+} la_conv_depth;
+
+typedef struct la_depth_kernels {
+    void (*run)(const la_conv_depth *);
+    void (*weight)(const la_conv_depth *);
+} la_depth_kernels;
+LA_STUB_DECLARE(la_depth_kernels, conv_depth_f32);
+LA_STUB_DECLARE(la_depth_kernels, conv_depth_f64);
+
 /* Columns of an image: for channel c, tap t and output row r0 <= r < r1 (over
 ** the first two dims together), cols[(c*taps + t)*col_step + (r - r0)*OW + w].
 ** Padding reads as zero. in strides: channel, then the three dims. */
