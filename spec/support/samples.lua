@@ -359,6 +359,17 @@ local written = {
       weight = la.tensor({1, 2, 3}, {dtype = x.dtype})}) end, {3, 3}},
     {function(x, y) return la.cross_entropy(x, y:softmax(2)) end, {2, 3},
       {2, 3}}},
+  rnn_cell = {{la.rnn_cell, {2, 3}, {2, 2}, {2, 3}, {2, 2}, {2}, {2}}},
+  lstm_cell = {{la.lstm_cell, {2, 3}, {2, 2}, {2, 2}, {8, 3}, {8, 2}, {8},
+    {8}}},
+  gru_cell = {{la.gru_cell, {2, 3}, {2, 2}, {6, 3}, {6, 2}, {6}, {6}}},
+  recurrent_layer = {{function(g, w, b, h, c)
+    return la.recurrent_layer(g, w, b, h, c, "lstm")
+  end, {2, 2, 8}, {8, 2}, {8}, {2, 2}, {2, 2}}, {function(g, w, h)
+    return (la.recurrent_layer(g, w, nil, h, nil, "gru", true))
+  end, {2, 1, 6}, {6, 2}, {1, 2}}, {function(g, w, h)
+    return (la.recurrent_layer(g, w, nil, h, nil, "tanh"))
+  end, {2, 1, 3}, {3, 3}, {1, 3}}},
   gaussian_nll_loss = {{function(x, y, v)
     return la.gaussian_nll_loss(x, y, v:exp())
   end, {2, 3}, {2, 3}, {2, 3}}},

@@ -5,6 +5,7 @@
 #include "grad/rules.h"
 
 la_status la_x_attention(la_formula *x, la_tensor **out);
+la_status la_x_recurrent(la_formula *x, la_tensor **out);
 la_tensor *la_x_max_pool(la_formula *x);
 la_tensor *la_x_max_pool_again(la_formula *x);
 la_tensor *la_x_adaptive_avg(la_formula *x);

@@ -6,35 +6,19 @@ local init = require "lunarray.nn.initial"
 
 local linear = la.linear
 
--- ---- one step: (input part of the gates, hidden part, state) ----
-
-local function rnn_step(act)
-  return function(gi, gh) return act(gi + gh) end
-end
-
-local function lstm_step(gi, gh, _, c)
-  local i, f, g, o = table.unpack((gi + gh):chunk(4, -1))
-  c = f:sigmoid() * c + i:sigmoid() * g:tanh()
-  return o:sigmoid() * c:tanh(), c
-end
-
-local function gru_step(gi, gh, h)
-  local ir, iz, inew = table.unpack(gi:chunk(3, -1))
-  local hr, hz, hnew = table.unpack(gh:chunk(3, -1))
-  local r, z = (ir + hr):sigmoid(), (iz + hz):sigmoid()
-  local n = (inew + r * hnew):tanh()
-  return n + z * (h - n)
-end
-
+-- gates: blocks of rows in the weights; cell: there is a state c beside h.
 local kinds = {
-  RNN = {gates = 1}, LSTM = {gates = 4, step = lstm_step, cell = true},
-  GRU = {gates = 3, step = gru_step},
+  RNN = {gates = 1, step = la.rnn_cell},
+  LSTM = {gates = 4, step = la.lstm_cell, cell = true},
+  GRU = {gates = 3, step = la.gru_cell},
 }
 
-local function step_of(kind, nonlinearity)
-  if kinds[kind].step then return kinds[kind].step end
-  if nonlinearity == "relu" then return rnn_step(la.relu) end
-  if nonlinearity == "tanh" then return rnn_step(la.tanh) end
+-- What la.recurrent_layer calls the kind.
+local function kind_word(kind, nonlinearity)
+  if kind ~= "RNN" then return kind:lower() end
+  if nonlinearity == "relu" or nonlinearity == "tanh" then
+    return nonlinearity
+  end
   error("RNN: nonlinearity 'tanh' or 'relu' expected, got '"
     .. tostring(nonlinearity) .. "'", 4)
 end
@@ -67,7 +51,7 @@ local function init_recurrent(self, kind, ...)
   for _, key in ipairs(names) do
     if key ~= "bias" then rawset(self, key, o[key]) end
   end
-  rawset(self, "step", step_of(kind, o.nonlinearity))
+  rawset(self, "word", kind_word(kind, o.nonlinearity))
   rawset(self, "directions", o.bidirectional and 2 or 1)
   local rows, n_in = kinds[kind].gates * o.hidden_size, o.input_size
   for layer = 1, o.num_layers do
@@ -83,16 +67,11 @@ end
 -- the last states.
 local function run_layer(self, x, h, c, layer, backward)
   local tail = suffix(layer, backward)
-  local w, b = self["weight_hh" .. tail], self["bias_hh" .. tail]
   local gates = linear(x, self["weight_ih" .. tail], self["bias_ih" .. tail])
-  local steps = gates:unbind(1)
-  local n, out, step = #steps, {}, self.step
-  for k = 1, n do
-    local t = backward and n + 1 - k or k
-    h, c = step(steps[t], linear(h, w, b), h, c)
-    out[t] = h
-  end
-  return la.stack(out, 1), h, c
+  local out, cells = la.recurrent_layer(gates, self["weight_hh" .. tail],
+    self["bias_hh" .. tail], h, c, self.word, backward)
+  local last = backward and 1 or -1
+  return out, out[last], c and cells[last]
 end
 
 local function run_layers(self, x, h0, c0)
@@ -187,18 +166,26 @@ for _, kind in ipairs{"RNN", "LSTM", "GRU"} do
       ["!hidden_size"] = true}, ...)
     rawset(self, "input_size", o.input_size)
     rawset(self, "hidden_size", o.hidden_size)
-    rawset(self, "step", step_of(kind, o.nonlinearity))
+    rawset(self, "word", kind_word(kind, o.nonlinearity))
     add_weights(self, "", o.input_size, kinds[kind].gates * o.hidden_size, o)
     self:reset_parameters()
   end
   Cell.reset_parameters = reset
+  local step = kinds[kind].step
   function Cell:forward(x, h, c)
     local shape = {table.unpack(x.shape)}
     shape[#shape] = self.hidden_size
     h = h or x:new_zeros(shape)
-    if kinds[kind].cell then c = c or x:new_zeros(shape) end
-    return self.step(linear(x, self.weight_ih, self.bias_ih),
-      linear(h, self.weight_hh, self.bias_hh), h, c)
+    if kinds[kind].cell then
+      return step(x, h, c or x:new_zeros(shape), self.weight_ih, self.weight_hh,
+        self.bias_ih, self.bias_hh)
+    end
+    if kind == "RNN" then
+      return step(x, h, self.weight_ih, self.weight_hh, self.bias_ih,
+        self.bias_hh, self.word)
+    end
+    return step(x, h, self.weight_ih, self.weight_hh, self.bias_ih,
+      self.bias_hh)
   end
   function Cell:extra_repr()
     return self.input_size .. ", " .. self.hidden_size
