@@ -62,10 +62,6 @@ static la_status read_layer(const la_frame *f, layer *y)
         return misfit("an LSTM, and only that, has a cell state", C);
     if (la_arg(f, C) && !has_sizes(la_arg(f, C), y->rows, y->n))
         return misfit("a cell state of (batch, hidden) is expected", C);
-    for (int k = WEIGHT; k <= C; k++)
-        if (la_arg(f, k) && la_arg(f, k)->dtype != y->dtype)
-            return la_error_at(LA_EDTYPE, k + 1, "the dtype of the gates, %s, "
-                               "is expected", la_dtype_name(y->dtype));
     return LA_OK;
 }
 
@@ -330,9 +326,13 @@ la_status la_impl_recurrent_backward(la_frame *f)
 static la_status convert(la_frame *f, la_dtype to, la_tensor **owned,
                          la_value *args)
 {
+    la_dtype from = (la_dtype)la_arg(f, GATES)->dtype;
     for (int k = GATES; k <= C; k++) {
         args[k] = f->args[k];
         if (!la_arg(f, k)) continue;
+        if (la_arg(f, k)->dtype != from)
+            return la_error_at(LA_EDTYPE, k + 1, "the dtype of the gates, %s, "
+                               "is expected", la_dtype_name(from));
         LA_TRY(la_run(astype, &owned[k], f->args[k], LA_DT(to)));
         args[k] = LA_T(owned[k]);
     }
