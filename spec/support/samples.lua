@@ -184,7 +184,18 @@ local layouts = {
   end,
 }
 
+-- The same shapes, complex.
+local function complex_variant(f, like, add)
+  local other, real = {}, false
+  for k, t in ipairs(like) do
+    real = real or t.dtype ~= "complex128"
+    other[k] = la.zeros(t.shape, {dtype = "complex128"})
+  end
+  if real then add(f, other, "complex") end
+end
+
 local function variants(f, like, add)
+  complex_variant(f, like, add)
   if not same_shape(like) then return end
   for name, make in pairs(layouts) do
     local other = {}

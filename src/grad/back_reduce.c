@@ -112,12 +112,22 @@ la_tensor *la_x_select_back(la_formula *x, int dim, int keep)
     return R(scatter_add, la_x_zeros(x, 0), VAL(dim), at, g);
 }
 
+/* 'self' as dtype= made it before the operation: a complex tensor whose result
+** is real gave its real part. */
+la_tensor *la_x_as_grad(la_formula *x, la_tensor *self)
+{
+    la_tensor *g = G;
+    bool halved = self && g && la_is_complex((la_dtype)self->dtype)
+        && !la_is_complex((la_dtype)g->dtype);
+    return halved ? R(real, self) : self;
+}
+
 /* result / self where self is not zero; where it is the only zero of its row,
 ** the product of the others. */
 la_tensor *la_x_prod(la_formula *x)
 {
     int64_t list[LA_MAX_DIMS];
-    la_tensor *self = A(0), *g = la_x_spread(x, G, 1, 2);
+    la_tensor *self = la_x_as_grad(x, A(0)), *g = la_x_spread(x, G, 1, 2);
     la_tensor *zero = R(eq, self, 0), *safe = R(where, zero, 1, self);
     la_tensor *result = la_x_unsqueezed(x, RES(0), 1, 2);
     la_value dims = dim_list(x, 1, list);

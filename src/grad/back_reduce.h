@@ -14,6 +14,7 @@ double la_x_count(la_formula *x, int dims);
 la_tensor *la_x_evenly(la_formula *x, la_tensor *g, la_tensor *result,
                        int dims, int keep);
 la_tensor *la_x_select_back(la_formula *x, int dim, int keep);
+la_tensor *la_x_as_grad(la_formula *x, la_tensor *self);
 la_tensor *la_x_prod(la_formula *x);
 la_tensor *la_x_var(la_formula *x, la_tensor *g);
 la_tensor *la_x_std(la_formula *x, la_tensor *g);

@@ -45,7 +45,7 @@ static la_tensor *cumprod_with_zeros(la_formula *x, la_tensor *self, int d)
 
 la_tensor *la_x_cumprod(la_formula *x)
 {
-    la_tensor *self = A(0), *zero = R(eq, self, 0);
+    la_tensor *self = la_x_as_grad(x, A(0)), *zero = R(eq, self, 0);
     la_value any[LA_MAX_RESULTS];
     int d;
     if (!zero) return NULL;
@@ -105,8 +105,8 @@ la_tensor *la_x_finite(la_formula *x, la_tensor *t)
 
 static la_tensor *conv(la_formula *x, int op)
 {
-    la_value args[] = {LA_T(G), LA_T(A(0)), LA_T(A(1)), VAL(3), VAL(4), VAL(5),
-                       VAL(6), VAL(7), VAL(8)};
+    la_value args[] = {LA_T(G), LA_T(C(A(0))), LA_T(C(A(1))), VAL(3), VAL(4),
+                       VAL(5), VAL(6), VAL(7), VAL(8)};
     return la_x_run(x, op, 9, args);
 }
 
