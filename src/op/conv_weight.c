@@ -18,6 +18,9 @@
 typedef struct weights {
     la_conv_plan s;
     const la_conv *c;
+    bool turned;             /* input channels lie in the lanes */
+    char *pixels;            /* the side that lies in the lanes */
+    const int64_t *step;
     int64_t parts, images;   /* images that are summed in one go */
     int64_t line;            /* channels of the result, rounded up */
     size_t sum_bytes, grad_bytes, room_bytes, place_bytes;
@@ -60,14 +63,14 @@ static void find_places(const weights *w, desk *d, const la_conv_place *p,
     d->rows = p->rows;
 }
 
-/* y's pixels of one image as panels: pixel by pixel, channels side by side. */
-static void pack_grads(const weights *w, char *to, const la_conv_place *p,
+/* Pixels of one image as panels: pixel by pixel, channels side by side. */
+static void pack_pixels(const weights *w, char *to, const la_conv_place *p,
                        int64_t pixels)
 {
     const la_conv_plan *s = &w->s;
-    const int64_t *step = w->c->y_step;
+    const int64_t *step = w->step;
     int64_t panel = 2 * s->ker->lanes;
-    const char *from = w->c->y + (p->n * step[0] + p->g * s->oc * step[1]
+    const char *from = w->pixels + (p->n * step[0] + p->g * s->oc * step[1]
         + p->d * step[2] + p->row * step[3] + p->col * step[4]) * s->size;
     bool flat = p->cols == s->w[2].out && step[3] == p->cols * step[4];
     int64_t rows = flat ? 1 : p->rows, count = p->rows * p->cols / rows;
@@ -91,7 +94,7 @@ static void run_unit(const weights *w, desk *d, la_conv_place p,
     int64_t panel = 2 * s->ker->lanes, from = p.n;
     find_places(w, d, &p, images);
     for (int64_t i = 0; i < images; i++, p.n++)
-        pack_grads(w, d->grads + i * each * panel * s->size, &p, pixels);
+        pack_pixels(w, d->grads + i * each * panel * s->size, &p, pixels);
     for (int64_t b = 0; b < s->blocks; b++) {
         int64_t c = b * s->channels;
         int64_t count = la_conv_lesser(s->channels, s->ic - c);
@@ -130,26 +133,40 @@ static void run_parts(int64_t begin, int64_t end, void *context)
     }
 }
 
+/* Sums are [channels of the copied side][taps][channels in the lanes]. */
 static void finish(int64_t begin, int64_t end, void *context)
 {
     const weights *w = context;
     const la_conv_plan *s = &w->s;
-    int64_t k = s->ic * s->taps;
+    int64_t own = w->turned ? s->ic : 1, k = s->ic * s->taps / own;
     la_conv_sums t = {.taps = k, .m = s->oc, .line = w->line,
                       .parts = w->parts,
                       .part_step = (int64_t)desk_bytes(w) / s->size};
-    for (int64_t g = begin; g < end; g++) {
-        t.sums = w->block + g * k * w->line * s->size;
-        t.out = w->c->weight + g * k * s->oc * s->size;
+    if (w->turned) t.line = -t.line;    /* the taps run backwards */
+    for (int64_t i = begin * own; i < end * own; i++) {
+        int64_t first = w->turned ? (i + 1) * k - 1 : i * k;
+        t.sums = w->block + first * w->line * s->size;
+        t.out = w->c->weight + i * k * s->oc * s->size;
         s->ker->finish(&t);
     }
 }
 
+/* Few output channels would leave lanes empty: with stride 1 the sides can
+** change places, as for the gradient of the input. */
+static bool is_turned(const la_conv *c)
+{
+    for (int d = 0; d < 3; d++)
+        if (c->w[d].stride != 1) return false;
+    return c->oc < 32 && c->ic >= 2 * c->oc;
+}
+
 static void weights_make(weights *w, const la_conv *c)
 {
-    *w = (weights){.c = c};
+    *w = (weights){.c = c, .turned = is_turned(c)};
     la_conv_plan *s = &w->s;
-    la_conv_plan_make(s, c, false, true);
+    la_conv_plan_make(s, c, w->turned, true);
+    w->pixels = w->turned ? c->x : c->y;
+    w->step = w->turned ? c->x_step : c->y_step;
     int64_t pixels = s->w[0].out * s->w[1].out * s->w[2].out;
     int64_t panel = 2 * s->ker->lanes, unit = s->band * s->cols;
     w->parts = la_conv_lesser(PARTS, s->batch * pixels / LEAST_PIXELS);
