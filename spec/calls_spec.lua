@@ -71,6 +71,29 @@ describe("arguments by position and by name", function()
         assert.same({1, 3}, y:select(1.0, 2.0):view(1, 3).shape)
     end)
 
+    it("may be nil by position where nil is a value", function()
+        local y = la.tensor {1.0, 2.0, 4.0}
+        assert.equal(y:var(false):item(), y:var(nil, false):item())
+        assert.equal(y:std(true):item(), y:std(nil, true, false):item())
+        assert.same({1}, y:std(nil, true, true).shape)
+        fails("bad argument #1 to 'select' (tensor or number expected, got nil)",
+            la.select, nil, 1, 1)
+        fails("bad argument #2 to 'select' (number expected, got nil)",
+            la.select, y, nil, 1)
+    end)
+
+    it("knows the memory formats by one list", function()
+        local y = la.zeros(2, 3, 4, 5):contiguous("channels_last")
+        assert.is_true(y:is_contiguous("channels_last"))
+        assert.is_true(y:is_contiguous {memory_format = "channels_last"})
+        assert.is_false(y:is_contiguous())
+        fails("bad argument #2 to 'is_contiguous' (memory format expected",
+            y.is_contiguous, y, "channels_last\0")
+        fails("bad argument #2 to 'is_contiguous' (memory format expected",
+            y.is_contiguous, y, 3)
+        fails("unknown memory format 'nhwc'", y.contiguous, y, "nhwc")
+    end)
+
     it("sees a tensor that was freed, in each place", function()
         local dead = la.ones(2)
         dead:free()
@@ -122,6 +145,57 @@ describe("arguments by position and by name", function()
         end
         collectgarbage("restart")
         la.set_memory_limit(0)
+    end)
+end)
+
+describe("a tensor from a list", function()
+    it("is the same from a short list and from a long one", function()
+        for _, n in ipairs {1, 2, 7, 8, 9, 15, 16, 17, 33} do
+            local list, sum = {}, 0
+            for k = 1, n do
+                list[k] = k + 0.25
+                sum = sum + list[k]
+            end
+            local x = la.tensor(list, "float64")
+            assert.same(list, x:totable())
+            assert.equal(sum, x:sum():item())
+        end
+        for _, shape in ipairs {{2, 3}, {4, 4}, {2, 3, 4}, {1, 16, 1}} do
+            local n = 1
+            for _, d in ipairs(shape) do n = n * d end
+            local x = la.arange(0, n):view(table.unpack(shape))
+            assert.same(x:totable(), la.tensor(x:totable()):totable())
+            assert.equal("int64", la.tensor(x:totable()).dtype)
+        end
+    end)
+    it("has the widest kind, wherever it stands", function()
+        assert.equal("bool", la.tensor {true, false}.dtype)
+        assert.equal("int64", la.tensor {true, 2}.dtype)
+        assert.equal("float32", la.tensor {{1, 2}, {3, 0.5}}.dtype)
+        assert.same({1, 2, 7}, la.tensor({1, la.tensor(2), 7}):totable())
+    end)
+    it("names the place of what does not fit", function()
+        fails("[2][3]: number expected, got string", la.tensor,
+            {{1, 2, 3}, {4, 5, "6"}})
+        fails("[2]: table of 2 elements expected, got number", la.tensor,
+            {{1, 2}, 3})
+        fails("[2]: 2 elements expected, got 3", la.tensor,
+            {{1, 2}, {3, 4, 5}})
+        fails("[2][1]: ", la.tensor, {{1, 2}, {300, 4}}, "uint8")
+        fails("[1][2]: number expected, got table", la.tensor, {{1, {}}, {2, 3}})
+        local long = {}
+        for k = 1, 20 do long[k] = k end
+        long[19] = 256
+        fails("[19]: ", la.tensor, long, "uint8")
+        long[19] = {}
+        fails("[19]: number expected, got table", la.tensor, long)
+    end)
+    it("asks a table's own length and elements", function()
+        local t = setmetatable({}, {__len = function() return 3 end,
+            __index = function(_, k) return k * 10 end})
+        assert.same({10, 20, 30}, la.tensor(t):totable())
+        assert.same({{10, 20, 30}, {1, 2, 3}}, la.tensor {t, {1, 2, 3}}
+            :totable())
     end)
 end)
 

@@ -1,5 +1,6 @@
 /* The C interface: sharing memory, calls, operations and devices from outside,
 ** bad arguments. */
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -261,6 +262,75 @@ static void test_two_states(void **state)
     lua_close(B);
 }
 
+/* Two threads, each with a tensor of its own on the same memory: counters of
+** root and storage are shared. Released too often, the memory is gone; too
+** rarely, on_release never comes. */
+static void *make_views(void *own)
+{
+    for (int k = 0; k < 30000; k++) {
+        la_tensor *a = la_call(NULL, "select", (la_tensor *)own, 1, 1);
+        la_tensor *b = la_call(NULL, "view", (la_tensor *)own, 6);
+        la_release(a);
+        la_release(b);
+    }
+    return NULL;
+}
+
+static void test_views_on_two_threads(void **state)
+{
+    float mine[6] = {1, 2, 3, 4, 5, 6};
+    int64_t sizes[2] = {2, 3};
+    pthread_t thread;
+    (void)state;
+    released = 0;
+    la_tensor *t = la_wrap(mine, "float32", 2, sizes, NULL, on_release,
+                           &released);
+    la_tensor *mine_too = la_call(NULL, "view", t, 3, 2);
+    assert_int_equal(pthread_create(&thread, NULL, make_views, mine_too), 0);
+    make_views(t);
+    pthread_join(thread, NULL);
+    assert_int_equal(released, 0);
+    la_release(t);
+    assert_int_equal(released, 0);
+    assert_true(((float *)la_data(mine_too))[5] == 6);
+    la_release(mine_too);
+    assert_int_equal(released, 1);
+}
+
+static bool out_of_memory;
+
+static void *scarce(void *ud, void *block, size_t before, size_t size)
+{
+    (void)ud;
+    if (size == 0) {
+        free(block);
+        return NULL;
+    }
+    if (out_of_memory && (!block || size > before)) return NULL;
+    return realloc(block, size);
+}
+
+/* A state that was never opened, without memory to open it in. */
+static void test_unopened_without_memory(void **state)
+{
+    int64_t sizes[1] = {1};
+    (void)state;
+    lua_State *L = lua_newstate(scarce, NULL);
+    la_tensor *t = la_new("float32", 1, sizes);
+    assert_non_null(t);
+    out_of_memory = true;
+    assert_null(la_test(L, 1));
+    la_tensor *r = la_call(L, "add", t, 1);
+    assert_non_null(r);
+    assert_int_not_equal(la_push(L, t), 0);
+    out_of_memory = false;
+    assert_int_equal(la_push(L, t), 0);
+    assert_ptr_equal(la_test(L, -1), t);
+    la_release(r);
+    la_release(t);
+    lua_close(L);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -273,6 +343,8 @@ int main(void)
         cmocka_unit_test(test_registered_operation),
         cmocka_unit_test(test_counting_device),
         cmocka_unit_test(test_two_states),
+        cmocka_unit_test(test_views_on_two_threads),
+        cmocka_unit_test(test_unopened_without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -222,8 +222,6 @@ static la_status misfit(la_type t)
 
 static la_status word(const char *text, la_type t, la_value *v)
 {
-    static const char *const formats[] = {"preserve", "contiguous",
-                                          "channels_last", "channels_last_3d"};
     if (!text) return misfit(t);
     size_t n = strlen(text);
     *v = LA_STR(text);
@@ -237,12 +235,8 @@ static la_status word(const char *text, la_type t, la_value *v)
             return la_error(LA_EARG, "unknown device '%.40s'", text);
     } else if (t == LA_TYPE_FORMAT) {
         v->tag = LA_VFORMAT;
-        for (int i = 0; i < 4; i++)
-            if (strcmp(formats[i], text) == 0) {
-                v->format = (la_memory_format)i;
-                return LA_OK;
-            }
-        return la_error(LA_EARG, "unknown memory format '%.40s'", text);
+        if (!la_format_parse(text, n, &v->format))
+            return la_error(LA_EARG, "unknown memory format '%.40s'", text);
     } else if (t != LA_TYPE_STR) {
         return misfit(t);
     }

@@ -270,8 +270,6 @@ static bool read_dtype(parser *p, int at, int arg, la_value *v)
 
 static bool read_word(parser *p, int at, int arg, la_type type, la_value *v)
 {
-    static const char *const formats[] = {"preserve", "contiguous",
-                                          "channels_last", "channels_last_3d"};
     size_t n;
     char quoted[256];
     if (lua_type(p->L, at) != LUA_TSTRING) return expected(p, at, arg, "string");
@@ -286,11 +284,8 @@ static bool read_word(parser *p, int at, int arg, la_type type, la_value *v)
     v->tag = type == LA_TYPE_DEVICE ? LA_VDEVICE : LA_VFORMAT;
     if (type == LA_TYPE_DEVICE && la_device_parse(word, n, &v->device))
         return true;
-    for (int i = 0; type == LA_TYPE_FORMAT && i < 4; i++)
-        if (strcmp(formats[i], word) == 0) {
-            v->format = (la_memory_format)i;
-            return true;
-        }
+    if (type == LA_TYPE_FORMAT && la_format_parse(word, n, &v->format))
+        return true;
     return misfit(p, arg, "unknown %s '%s'", la_type_name(type),
                   la_quote(word, n, quoted, sizeof(quoted)));
 }
@@ -523,6 +518,7 @@ static bool read_positional(parser *p, int *at, bool *both)
         const la_param *param = &p->schema->params[k];
         if (is_keywords(p, *at, k)) return true;
         if (lua_isnil(L, *at) && (param->optional || !param->required)) {
+            p->out->args[k].given = true;
             ++*at;
             continue;
         }
@@ -548,6 +544,7 @@ static bool fill_defaults(parser *p)
         const la_param *param = &p->schema->params[k];
         la_value *v = &p->out->args[k];
         if (v->given && v->tag != LA_VNONE) continue;
+        if (v->given && param->optional && param->required) continue;
         if (param->required && is_variadic(param->type)) {
             *v = (la_value){.tag = LA_VINTS, .ints = {p->out->pool, 0}};
             continue;

@@ -286,22 +286,20 @@ static int method_storage_offset(lua_State *L)
 
 static int method_is_contiguous(lua_State *L)
 {
-    static const char *const names[] = {"preserve", "contiguous",
-        "channels_last", "channels_last_3d", NULL};
+    size_t n = 0;
+    la_memory_format format = LA_FORMAT_CONTIGUOUS;
     if (lua_istable(L, 2)) {
         lua_getfield(L, 2, "memory_format");
         lua_replace(L, 2);
     }
     la_tensor *t = la_check_tensor(L, 1, "is_contiguous");
-    const char *word = lua_isnoneornil(L, 2) ? "contiguous"
-        : lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "?";
-    for (int i = 0; names[i]; i++)
-        if (strcmp(names[i], word) == 0) {
-            lua_pushboolean(L, la_tensor_is_format(t, (la_memory_format)i));
-            return 1;
-        }
-    return la_raise_arg(L, 2, "is_contiguous", "memory format expected: "
-                        "contiguous, channels_last or channels_last_3d");
+    const char *word = lua_type(L, 2) == LUA_TSTRING ? lua_tolstring(L, 2, &n)
+                                                     : "";
+    if (!lua_isnoneornil(L, 2) && !la_format_parse(word, n, &format))
+        return la_raise_arg(L, 2, "is_contiguous", "memory format expected: "
+                            "contiguous, channels_last or channels_last_3d");
+    lua_pushboolean(L, la_tensor_is_format(t, format));
+    return 1;
 }
 
 static int flag_method(lua_State *L, const char *name, uint32_t flag)

@@ -58,9 +58,9 @@ enum { LA_UP_STATE = 1, LA_UP_META, LA_UP_OWN };
 /* Push 'fn' with the state, the tensor metatable and one more upvalue (the
 ** value on the top of the stack, popped). */
 void la_closure(lua_State *L, lua_CFunction fn);
-/* The state of L, from the registry (slow); NULL when not opened. */
+/* The state of L, from the registry (slow); NULL when not opened. Allocates
+** nothing, so it can't raise. */
 la_state *la_state_of(lua_State *L);
-#define LA_STATE_NAME "lunarray.state"
 #define LA_META_NAME "lunarray.Tensor" 
 /* The state of the running closure, made current on this thread. */
 static inline la_state *la_enter(lua_State *L)

@@ -9,9 +9,13 @@
 #include "lua/index.h"
 #include "lunarray.h"
 
+/* The state's key in the registry: a string could not be made when memory is
+** short, and an address would be another in a second copy of the library. */
+#define STATE_KEY ((lua_Integer)LA_HANDLE_MAGIC)
+
 la_state *la_state_of(lua_State *L)
 {
-    lua_getfield(L, LUA_REGISTRYINDEX, LA_STATE_NAME);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, STATE_KEY);
     la_state *s = lua_touserdata(L, -1);
     lua_pop(L, 1);
     return s;
@@ -19,7 +23,7 @@ la_state *la_state_of(lua_State *L)
 
 void la_closure(lua_State *L, lua_CFunction fn)
 {
-    lua_getfield(L, LUA_REGISTRYINDEX, LA_STATE_NAME);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, STATE_KEY);
     lua_insert(L, -2);
     luaL_getmetatable(L, LA_META_NAME);
     lua_insert(L, -2);
@@ -48,7 +52,7 @@ static void new_state(lua_State *L)
     lua_pushcfunction(L, state_gc);
     lua_setfield(L, -2, "__gc");
     lua_setmetatable(L, -2);
-    lua_setfield(L, LUA_REGISTRYINDEX, LA_STATE_NAME);
+    lua_rawseti(L, LUA_REGISTRYINDEX, STATE_KEY);
 }
 
 static int box_gc(lua_State *L)

@@ -130,3 +130,18 @@ bool la_device_parse(const char *name, size_t n, la_device *out)
         }
     return false;
 }
+
+bool la_format_parse(const char *word, size_t n, la_memory_format *out)
+{
+    static const char *const words[] = {
+        [LA_PRESERVE] = "preserve", [LA_FORMAT_CONTIGUOUS] = "contiguous",
+        [LA_FORMAT_CHANNELS_LAST] = "channels_last",
+        [LA_FORMAT_CHANNELS_LAST_3D] = "channels_last_3d"
+    };
+    for (size_t k = 0; k < sizeof(words) / sizeof(words[0]); k++)
+        if (strlen(words[k]) == n && memcmp(words[k], word, n) == 0) {
+            *out = (la_memory_format)k;
+            return true;
+        }
+    return false;
+}
