@@ -355,6 +355,15 @@ describe("fifty steps on", function()
   end)
 end)
 
+describe("fifty steps on", function()
+  local loss = nn.CTCLoss()
+  train("loss CTCLoss", nn.Linear(4, 3), function(module, k)
+    local logs = module(fill({6, 2, 4}, 1000 + k)):log_softmax(3)
+    return loss(logs, la.tensor{{2, 3, 3}, {3, 2, 2}}, la.tensor{6, 5},
+      la.tensor{3, 2})
+  end)
+end)
+
 describe("thirty steps of", function()
   local O = optim
   for name, make in pairs{

@@ -370,6 +370,10 @@ local written = {
       weight = la.tensor({1, 2, 3}, {dtype = x.dtype})}) end, {3, 3}},
     {function(x, y) return la.cross_entropy(x, y:softmax(2)) end, {2, 3},
       {2, 3}}},
+  ctc_loss = {{function(x)
+    return la.ctc_loss(x:log_softmax(3), la.tensor{{2, 2}, {3, 1}},
+      la.tensor{4, 3}, la.tensor{2, 1})
+  end, {4, 2, 3}}},
   rnn_cell = {{la.rnn_cell, {2, 3}, {2, 2}, {2, 3}, {2, 2}, {2}, {2}}},
   lstm_cell = {{la.lstm_cell, {2, 3}, {2, 2}, {2, 2}, {8, 3}, {8, 2}, {8},
     {8}}},

@@ -324,6 +324,14 @@ loss_case("MultiLabelSoftMarginLoss",
           lambda x, k: F.multilabel_soft_margin_loss(
               x, share(k).round(), weight))
 
+def alignment(module, k):
+    logs = F.log_softmax(module(fill((6, 2, 4), 1000 + k)), 2)
+    return F.ctc_loss(logs, torch.tensor([[1, 2, 2], [2, 1, 1]]),
+                      torch.tensor([6, 5]), torch.tensor([3, 2]))
+
+
+train("loss CTCLoss", nn.Linear(4, 3), alignment)
+
 # ---- schedules: the rates and the momentum of each of 30 steps ----
 
 S = torch.optim.lr_scheduler

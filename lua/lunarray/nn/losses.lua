@@ -2,7 +2,7 @@
 local la = require "lunarray"
 local nn = require "lunarray.nn.module"
 
--- class, operation, options in PyTorch's order, names of the inputs
+-- class, operation, options in PyTorch's order, number of inputs (2)
 local losses = {
   {"MSELoss", "mse_loss", {"reduction"}},
   {"L1Loss", "l1_loss", {"reduction"}},
@@ -29,6 +29,7 @@ local losses = {
   {"MultiLabelMarginLoss", "multilabel_margin_loss", {"reduction"}},
   {"MultiLabelSoftMarginLoss", "multilabel_soft_margin_loss", {"weight",
     "reduction"}},
+  {"CTCLoss", "ctc_loss", {"blank", "reduction", "zero_infinity"}, 4},
   {"CosineSimilarity", "cosine_similarity", {"dim", "eps"}},
   {"PairwiseDistance", "pairwise_distance", {"p", "eps", "keepdim"}},
 }
@@ -52,7 +53,11 @@ for _, row in ipairs(losses) do
     for key, value in pairs(self.options) do all[key] = value end
     return all
   end
-  if inputs == 3 then
+  if inputs == 4 then
+    function Loss:forward(a, b, c, d)
+      return run(a, b, c, d, options_of(self))
+    end
+  elseif inputs == 3 then
     function Loss:forward(a, b, c) return run(a, b, c, options_of(self)) end
   else
     function Loss:forward(x, y) return run(x, y, options_of(self)) end
