@@ -37,7 +37,7 @@ end
 
 -- The ball has to be in the basket at the end of its time; among all throws
 -- that do it, the weight of the speed picks a soft one. The weight goes to zero,
--- so that nothing is left of it in the result.
+-- and L-BFGS takes what is left of the miss.
 local function aim(rounds)
   local start = la.tensor({{8, 8}, {8, 8}, {8, 8}}, F64):requires_grad_()
   local time = la.full({3}, 1.5, F64):requires_grad_()
@@ -58,6 +58,14 @@ local function aim(rounds)
       print(("  round %4d: misses by %.3f, %.3f, %.3f m"):format(k, a, b, c))
     end
   end
+  local last = optim.LBFGS({start, time}, {max_iter = 30,
+    line_search_fn = "strong_wolfe", tolerance_change = 1e-14})
+  last:step(function()
+    last:zero_grad()
+    local loss = miss_of(fly(start, time)):sum()
+    loss:backward()
+    return loss
+  end)
   return start:detach(), time:detach()
 end
 

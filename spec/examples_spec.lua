@@ -36,8 +36,8 @@ describe("examples", function()
   end)
 
   it("throw hits the baskets", function()
-    local worst, text = run("examples/throw.lua", "300")
-    assert.is_true(worst < 0.5, text)
+    local worst, text = run("examples/throw.lua", "100")
+    assert.is_true(worst < 0.01, text)
     assert.is_truthy(text:find("basket 3 at (38, 3)", 1, true))
   end)
 
