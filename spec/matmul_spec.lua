@@ -181,3 +181,70 @@ describe("other products", function()
     assert.is_true(la.multi_dot {a, b, a} == a:mm(b):mm(a))
   end)
 end)
+
+describe("the bits of a product", function()
+  local function digests(cap, threads)
+    local pipe = assert(io.popen(
+      ("LUNARRAY_CPU=%s LUA_CPATH='%s' LUA_PATH='%s' lua5.4 "
+       .. "spec/support/product_bits.lua %d"):format(cap, package.cpath,
+                                                    package.path, threads)))
+    local text = pipe:read "a"
+    pipe:close()
+    assert.truthy(#text > 5000)
+    return text
+  end
+
+  it("depend neither on threads nor on the width of vectors", function()
+    local one = digests("avx512", 1)
+    assert.equal(one, digests("avx512", 2))
+    assert.equal(one, digests("avx2", 1))
+    assert.equal(one, digests("avx2", 3))
+    -- without fused multiply-add the bits are others, but one row of threads
+    assert.equal(digests("default", 1), digests("default", 2))
+  end)
+end)
+
+describe("a product without the dispatcher's second walk", function()
+  -- names, gradients and lazy bits take the general way: the same numbers
+  it("has the bits of the general one", function()
+    la.manual_seed(5)
+    local v, w, m = la.rand(70), la.rand(70), la.rand(70, 30)
+    local b, c = la.rand(4, 9, 70), la.rand(4, 70, 30)
+    for _, p in ipairs {{v, w}, {v, m}, {m:t(), v}, {b, c}, {b, m}, {m:t(), m}} do
+      local x, y = p[1], p[2]
+      local general = x:detach():requires_grad_():matmul(y)
+      local plain = x:matmul(y)
+      assert.same({table.unpack(general.shape)}, {table.unpack(plain.shape)})
+      assert.is_true(plain == general:detach())
+    end
+  end)
+
+  it("is linear in any layout, with and without bias", function()
+    la.manual_seed(6)
+    local w, bias = la.rand(33, 20), la.rand(33)
+    local wide = la.rand(66):view(33, 2):select(2, 1)
+    for _, x in ipairs {la.rand(7, 20), la.rand(20, 7):t(), la.rand(2, 5, 20),
+                        la.rand(5, 2, 20):transpose(1, 2), la.rand(20),
+                        la.rand(0, 20), la.rand(3, 0, 20)} do
+      for _, weight in ipairs {w, w:t():contiguous():t()} do
+        for _, b in ipairs {false, bias, wide} do
+          local general = la.linear(x:detach():requires_grad_(), weight,
+                                    b or nil)
+          local plain = la.linear(x, weight, b or nil)
+          assert.same({table.unpack(general.shape)},
+                      {table.unpack(plain.shape)})
+          assert.is_true(plain == general:detach())
+        end
+      end
+    end
+  end)
+
+  it("keeps the errors", function()
+    raises("shapes cannot be multiplied", la.matmul, la.rand(3), la.rand(4, 2))
+    raises("dtype", la.matmul, la.rand(4), la.rand(4, 2):to "float64")
+    raises("Bool", la.matmul, la.ones(4):to "bool", la.ones(4, 2):to "bool")
+    raises("shapes cannot be multiplied", la.linear, la.rand(2, 3),
+           la.rand(4, 5))
+    raises("dtype", la.linear, la.rand(2, 3), la.rand(4, 3):to "float64")
+  end)
+end)

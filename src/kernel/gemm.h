@@ -22,6 +22,7 @@
 /* Steps of k per block at most: the same for every capability (see above). A
 ** panel of A and the lines of B that meet it pass through the first cache. */
 enum { LA_GEMM_KC = 400, LA_GEMM_KC_F64 = 256 };
+enum { LA_GEMM_PIECE = 16384 };  /* of a dot product, see 'dot' */
 
 /* Steps per block: even shares, so that no block is a rest of a few steps. */
 static inline int64_t la_gemm_share(int64_t k, int64_t most)
@@ -88,7 +89,8 @@ typedef struct la_gemm_kernels {
     ** the blocks. */
     void (*small)(const la_gemm_block *);
     /* out[i] = sum over k of a[i*a_rs + k] * b[k], rows i < m; k contiguous in
-    ** both. NULL where there is none. */
+    ** both. Pieces of LA_GEMM_PIECE are summed for themselves and added in
+    ** order. NULL where there is none. */
     void (*dot)(const la_gemm_block *);
     /* out[j] = sum over k of a[k*a_cs] * b[k*b_rs + j], columns contiguous. */
     void (*axpy)(const la_gemm_block *);

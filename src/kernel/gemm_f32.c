@@ -4,6 +4,27 @@
 */
 #include "kernel/gemm_parts.h"
 
+/* complex64 in memory and in panels; 4 x 4 of them are turned as 64-bit lanes */
+#define NAME(x) x##_pair64
+#define ELEM _Complex float
+#define A_WIDTH (VEC_BYTES == 64 ? 7 : 3)
+#define B_WIDTH F32_LANES
+#if VEC_BYTES >= 32
+typedef int64_t pair_vec __attribute__((vector_size(32)));
+#define TURN 4
+#define TURN_VEC pair_vec
+#else
+#define TURN 0
+#endif
+#include "kernel/gemm_pack.inc"
+#if TURN
+#include "kernel/gemm_turn4.inc"
+#endif
+#undef NAME
+#undef ELEM
+#undef TURN
+#undef TURN_VEC
+
 #define ELEM float
 #define KC LA_GEMM_KC
 #define VEC f32v
@@ -35,6 +56,8 @@ typedef int32_t turn_map __attribute__((vector_size(32)));
 #define LOAD_N f32_load_n
 #define STORE_N f32_store_n
 #include "kernel/gemm_tile.inc"
+#define A_WIDTH MR
+#define B_WIDTH NR
 #include "kernel/gemm_pack.inc"
 
 #if TURN
@@ -94,6 +117,7 @@ const la_gemm_kernels LA_KERNEL(gemm_f32) = {
 
 /* ---- complex64 ---- */
 #define PLAIN(x) x##_f32
+#define PAIR(x) x##_pair64
 #define NAME(x) x##_c64
 #include "kernel/gemm_complex.inc"
 #undef NAME

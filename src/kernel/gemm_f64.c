@@ -1,6 +1,16 @@
 /* Products of float64 and of complex128. */
 #include "kernel/gemm_parts.h"
 
+#define NAME(x) x##_pair128
+#define ELEM _Complex double
+#define A_WIDTH (VEC_BYTES == 64 ? 7 : 3)
+#define B_WIDTH F64_LANES
+#define TURN 0
+#include "kernel/gemm_pack.inc"
+#undef NAME
+#undef ELEM
+#undef TURN
+
 #define ELEM double
 #define KC LA_GEMM_KC_F64
 #define VEC f64v
@@ -20,7 +30,6 @@
 #endif
 #if VEC_BYTES >= 32
 typedef double turn_vec __attribute__((vector_size(32)));
-typedef int64_t turn_map __attribute__((vector_size(32)));
 #define TURN 4
 #define TURN_VEC turn_vec
 #else
@@ -32,23 +41,12 @@ typedef int64_t turn_map __attribute__((vector_size(32)));
 #define LOAD_N f64_load_n
 #define STORE_N f64_store_n
 #include "kernel/gemm_tile.inc"
+#define A_WIDTH MR
+#define B_WIDTH NR
 #include "kernel/gemm_pack.inc"
 
 #if TURN
-/* A 4 x 4 square: pairs within 128 bits, then halves. */
-ALWAYS void turn_f64(turn_vec r[4])
-{
-    const turn_map lo1 = {0, 4, 2, 6}, hi1 = {1, 5, 3, 7};
-    const turn_map lo2 = {0, 1, 4, 5}, hi2 = {2, 3, 6, 7};
-    turn_vec a0 = __builtin_shuffle(r[0], r[1], lo1);
-    turn_vec a1 = __builtin_shuffle(r[0], r[1], hi1);
-    turn_vec a2 = __builtin_shuffle(r[2], r[3], lo1);
-    turn_vec a3 = __builtin_shuffle(r[2], r[3], hi1);
-    r[0] = __builtin_shuffle(a0, a2, lo2);
-    r[1] = __builtin_shuffle(a1, a3, lo2);
-    r[2] = __builtin_shuffle(a0, a2, hi2);
-    r[3] = __builtin_shuffle(a1, a3, hi2);
-}
+#include "kernel/gemm_turn4.inc"
 #endif
 
 #define OUT double
@@ -69,6 +67,7 @@ const la_gemm_kernels LA_KERNEL(gemm_f64) = {
 };
 
 #define PLAIN(x) x##_f64
+#define PAIR(x) x##_pair128
 #define NAME(x) x##_c128
 #include "kernel/gemm_complex.inc"
 

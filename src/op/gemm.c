@@ -132,6 +132,13 @@ typedef struct direct {
     enum { BY_NONE, ROWS_DOT, COLUMNS_AXPY, ROWS_SMALL } how;
 } direct;
 
+static void direct_block(const direct *d, const la_gemm_block *b)
+{
+    if (d->how == COLUMNS_AXPY) d->ker->axpy(b);
+    else if (d->how == ROWS_DOT) d->ker->dot(b);
+    else d->ker->small(b);
+}
+
 static void direct_range(int64_t begin, int64_t end, void *context)
 {
     const direct *d = context;
@@ -141,14 +148,60 @@ static void direct_range(int64_t begin, int64_t end, void *context)
         b.n = lesser(count, d->b.n - first);
         b.b = (const char *)b.b + first * b.b_cs * d->size;
         shift(&b, 0, first, d->size);
-        d->ker->axpy(&b);
-        return;
+    } else {
+        b.m = lesser(count, d->b.m - first);
+        b.a = (const char *)b.a + first * b.a_rs * d->size;
+        shift(&b, first, 0, d->size);
     }
-    b.m = lesser(count, d->b.m - first);
-    b.a = (const char *)b.a + first * b.a_rs * d->size;
-    shift(&b, first, 0, d->size);
-    if (d->how == ROWS_DOT) d->ker->dot(&b);
-    else d->ker->small(&b);
+    direct_block(d, &b);
+}
+
+/* One long dot product: the pieces that the kernel would sum one by one, on
+** all threads, each into its own element of b.out; then their sum in order. */
+
+static void dot_pieces(int64_t begin, int64_t end, void *context)
+{
+    const direct *d = context;
+    la_gemm_block b = d->b;
+    for (int64_t i = begin; i < end; i++) {
+        int64_t p = i * LA_GEMM_PIECE;
+        b.k = lesser(d->b.k - p, LA_GEMM_PIECE);
+        b.a = (const char *)d->b.a + p * d->size;
+        b.b = (const char *)d->b.b + p * d->size;
+        b.out.data = d->b.out.data + i * d->size;
+        d->ker->dot(&b);
+    }
+}
+
+static void add_pieces(la_dtype dtype, const void *part, int64_t n, void *out)
+{
+    const float *f = part;
+    const double *d = part;
+    if (dtype == LA_FLOAT32) {
+        float sum = f[0];
+        for (int64_t i = 1; i < n; i++) sum += f[i];
+        memcpy(out, &sum, sizeof sum);
+    } else {
+        double sum = d[0];
+        for (int64_t i = 1; i < n; i++) sum += d[i];
+        memcpy(out, &sum, sizeof sum);
+    }
+}
+
+/* False when it is not worth it or there is no room: nothing was done. */
+static bool run_long_dot(direct *d, la_dtype dtype)
+{
+    int64_t n = (d->b.k + LA_GEMM_PIECE - 1) / LA_GEMM_PIECE;
+    if (d->b.m > 1 || n < 8 || !d->b.plain || d->b.onto) return false;
+    if (la_in_parallel() || la_num_threads() == 1) return false;
+    size_t bytes = (size_t)(n * d->size);
+    void *out = d->b.out.data, *part = la_mem_alloc(bytes);
+    if (!part) return false;
+    d->b.out.data = part;
+    la_parallel_for(n, SMALL_WORK / LA_GEMM_PIECE, dot_pieces, d);
+    add_pieces(dtype, part, n, out);
+    la_mem_free(part, bytes);
+    return true;
 }
 
 static bool is_small(const la_gemm *g, const la_gemm_kernels *ker)
@@ -178,6 +231,7 @@ static void run_direct(const la_gemm *g, const la_gemm_kernels *ker, int how)
 {
     direct d = {.ker = ker, .b = block_of(g), .how = how};
     d.size = (int64_t)la_dtype_size(g->dtype);
+    if (how == ROWS_DOT && run_long_dot(&d, g->dtype)) return;
     int64_t lines = how == COLUMNS_AXPY ? g->n : g->m;
     int64_t per_line = how == COLUMNS_AXPY ? g->k : g->k * g->n;
     d.unit = how == COLUMNS_AXPY ? 1024 : how == ROWS_DOT ? 32 : ker->mr;
@@ -351,7 +405,6 @@ static la_status run_packed(const la_gemm *g, const la_gemm_kernels *ker)
 
 typedef struct batch {
     la_gemm g;                /* operands of the first product */
-    const la_gemm *whole;
     const la_gemm_kernels *ker;
     int how;
     int64_t count;
@@ -360,20 +413,32 @@ typedef struct batch {
     size_t room_each;
 } batch;
 
-/* Operands of product number 'index'. */
+typedef struct offsets { int64_t a, b, out, add; } offsets;  /* in bytes */
+
+/* Where the operands of product number 'index' begin. */
+static offsets offsets_at(const la_gemm *w, int64_t index)
+{
+    offsets at = {0, 0, 0, 0};
+    int64_t size = (int64_t)la_dtype_size(w->dtype);
+    for (int d = w->nbatch - 1; d >= 0; d--) {
+        int64_t x = (d > 0 ? index % w->batch[d] : index) * size;
+        if (d > 0) index /= w->batch[d];
+        at.a += x * w->a_step[d];
+        at.b += x * w->b_step[d];
+        at.out += x * w->out_step[d];
+        if (w->add.data) at.add += x * w->add_step[d];
+    }
+    return at;
+}
+
 static la_gemm product_at(const batch *s, int64_t index)
 {
-    const la_gemm *w = &s->g;
-    la_gemm g = *w;
-    int64_t size = (int64_t)la_dtype_size(g.dtype);
-    for (int d = w->nbatch - 1; d >= 0; d--) {
-        int64_t x = index % w->batch[d];
-        index /= w->batch[d];
-        g.a.data += x * w->a_step[d] * size;
-        g.b.data += x * w->b_step[d] * size;
-        g.out.data += x * w->out_step[d] * size;
-        if (g.add.data) g.add.data += x * w->add_step[d] * size;
-    }
+    la_gemm g = s->g;
+    offsets at = offsets_at(&g, index);
+    g.a.data += at.a;
+    g.b.data += at.b;
+    g.out.data += at.out;
+    if (g.add.data) g.add.data += at.add;
     g.nbatch = 0;
     return g;
 }
@@ -381,9 +446,16 @@ static la_gemm product_at(const batch *s, int64_t index)
 static void batch_direct(int64_t begin, int64_t end, void *context)
 {
     const batch *s = context;
+    const la_gemm *g = &s->g;
+    direct d = {.ker = s->ker, .b = block_of(g), .how = s->how};
+    const char *a = g->a.data, *b = g->b.data;
     for (int64_t i = begin; i < end; i++) {
-        la_gemm g = product_at(s, i);
-        run_direct(&g, s->ker, s->how);
+        offsets at = offsets_at(g, i);
+        d.b.a = a + at.a;
+        d.b.b = b + at.b;
+        d.b.out.data = g->out.data + at.out;
+        if (d.b.add.data) d.b.add.data = g->add.data + at.add;
+        direct_block(&d, &d.b);
     }
 }
 

@@ -29,6 +29,13 @@ bool la_is_plain_call(const la_frame *f)
     return f->args[0].tag == LA_VTENSOR;
 }
 
+bool la_is_plain(const la_tensor *t)
+{
+    return !t->names && t->device == LA_CPU
+        && !(t->flags & (LA_F_REQUIRES_GRAD | LA_F_CONJ | LA_F_NEG
+                         | LA_F_ZERO));
+}
+
 /* ---- checks ---- */
 
 static la_status check_same(const la_tensor *a, const la_tensor *b,
@@ -40,7 +47,7 @@ static la_status check_same(const la_tensor *a, const la_tensor *b,
                     la_dtype_name(b->dtype));
 }
 
-static la_status check_supported(const la_tensor *a)
+la_status la_matmul_supported(const la_tensor *a)
 {
     if (a->dtype != LA_BOOL && a->dtype != LA_COMPLEX32) return LA_OK;
     return la_error(LA_EDTYPE, "matrix product not implemented for '%s'; "
@@ -58,7 +65,7 @@ static la_status check_matrix(const la_tensor *t, const char *name)
 static la_status check_pair(const la_tensor *a, const la_tensor *b)
 {
     LA_TRY(check_same(a, b, "m1", "m2"));
-    LA_TRY(check_supported(a));
+    LA_TRY(la_matmul_supported(a));
     if (la_sizes(a)[1] == la_sizes(b)[0]) return LA_OK;
     return la_error(LA_ESHAPE, "mat1 and mat2 shapes cannot be multiplied "
                     "(%lldx%lld and %lldx%lld)", (long long)la_sizes(a)[0],
@@ -74,7 +81,7 @@ static la_status check_batches(const la_tensor *a, const la_tensor *b)
     if (b->ndim != 3)
         return la_error(LA_ESHAPE, "batch2 must be a 3D tensor");
     LA_TRY(check_same(a, b, "batch1", "batch2"));
-    LA_TRY(check_supported(a));
+    LA_TRY(la_matmul_supported(a));
     if (x[0] == y[0] && x[2] == y[1]) return LA_OK;
     return la_error(LA_ESHAPE, "Expected size for first two dimensions of "
                     "batch2 tensor to be: [%lld, %lld] but got: [%lld, %lld].",
@@ -266,7 +273,7 @@ la_status la_meta_batched_mm(la_frame *f)
         return la_error(LA_ESHAPE, "batched_mm needs two tensors with the same "
                         "number of dims, at least 2");
     LA_TRY(check_same(a, b, "m1", "m2"));
-    LA_TRY(check_supported(a));
+    LA_TRY(la_matmul_supported(a));
     for (int d = 0; d < n - 2; d++) {
         sizes[d] = la_sizes(a)[d];
         from[d] = d;
@@ -305,7 +312,7 @@ static la_status check_vector(const la_tensor *self, const la_tensor *m,
                         (long long)la_sizes(m)[0], (long long)la_sizes(m)[1],
                         (long long)la_sizes(v)[0]);
     LA_TRY(check_same(m, v, "mat", "vec"));
-    return check_supported(m);
+    return la_matmul_supported(m);
 }
 
 static void vector_operands(la_gemm *g, const la_tensor *m, const la_tensor *v,
@@ -347,7 +354,7 @@ la_status la_meta_dot(la_frame *f)
                         "dtype, but found %s and %s",
                         la_scalar_type_word(a->dtype),
                         la_scalar_type_word(b->dtype));
-    LA_TRY(check_supported(a));
+    LA_TRY(la_matmul_supported(a));
     if (a->numel != b->numel)
         return la_error(LA_ESHAPE, "inconsistent tensor size, expected tensor "
                         "[%lld] and src [%lld] to have the same number of "

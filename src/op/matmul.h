@@ -8,6 +8,9 @@
 /* Float, Double, Long: the words of PyTorch's messages. */
 const char *la_scalar_type_word(la_dtype d);
 
+/* LA_EDTYPE where there is no product (bool, complex32). */
+la_status la_matmul_supported(const la_tensor *a);
+
 /* Fill in sizes and operands of result = a @ b over the last two dims, the
 ** dims before being a batch of equal sizes. The arrays of 'room' must outlive
 ** the call of la_gemm_run. */
@@ -22,6 +25,13 @@ void la_gemm_operands(la_gemm *g, la_gemm_room *room, const la_tensor *a,
 ** without gradients or names, functional form? Then a composite may use the
 ** kernel function of another operation directly. */
 bool la_is_plain_call(const la_frame *f);
+/* The same for one of its tensors. */
+bool la_is_plain(const la_tensor *t);
+
+la_status la_meta_mm(la_frame *f), la_impl_mm(la_frame *f);
+la_status la_meta_mv(la_frame *f), la_impl_mv(la_frame *f);
+la_status la_meta_dot(la_frame *f), la_impl_dot(la_frame *f);
+la_status la_meta_batched_mm(la_frame *f), la_impl_batched_mm(la_frame *f);
 
 /* matmul on tensors of any rank, through the dispatcher. */
 la_status la_matmul(la_tensor *a, la_tensor *b, la_tensor **out);

@@ -3,12 +3,9 @@
 ** operands into place where they can.
 */
 #include "op/matmul.h"
-
-#include "base/context.h"
 #include "op/view.h"
 #include "tensor/shape.h"
 
-la_status la_meta_mm(la_frame *f), la_impl_mm(la_frame *f);
 
 /* The pointer is read after 'status' was computed. */
 static la_status give(la_frame *f, la_status status, la_tensor **made)
@@ -19,47 +16,9 @@ static la_status give(la_frame *f, la_status status, la_tensor **made)
 
 /* ---- matmul ---- */
 
-static bool has_extras(const la_tensor *t)
-{
-    return t->names || t->device != LA_CPU
-        || (t->flags & (LA_F_REQUIRES_GRAD | LA_F_CONJ | LA_F_NEG
-                        | LA_F_ZERO));
-}
-
-/* Two plain matrices, the case that small programs are made of: mm without a
-** second walk through the dispatcher. */
-static la_status matmul_matrices(la_frame *f)
-{
-    la_tensor *out = NULL, *a = la_arg(f, 0), *b = la_arg(f, 1);
-    if (la_is_plain_call(f) && !has_extras(a) && !has_extras(b)) {
-        LA_TRY(la_meta_mm(f));
-        return la_impl_mm(f);
-    }
-    return give(f, la_run(mm, &out, LA_T(a), LA_T(b)), &out);
-}
-
-/* The same of plain tensors: nothing records the views, so one is made by hand
-** and the product, which is ours, loses its first dim in place. */
-static la_status plain_row(la_tensor *a, la_tensor *b, la_tensor **out)
-{
-    LA_OWNED row = NULL;
-    LA_OWNED product = NULL;
-    int64_t sizes[2] = {1, la_sizes(a)[0]};
-    int64_t strides[2] = {sizes[1] * la_strides(a)[0], la_strides(a)[0]};
-    LA_TRY(la_tensor_view(a, 2, sizes, strides, a->offset, &row));
-    LA_TRY(la_run(mm, &product, LA_T(row), LA_T(b)));
-    int64_t n = la_sizes(product)[1];
-    LA_TRY(la_tensor_set_geometry(product, 1, &n, NULL));
-    *out = product;
-    product = NULL;
-    return LA_OK;
-}
-
 /* A vector on the left of a matrix: a matrix of one row. */
 static la_status vector_matrix(la_tensor *a, la_tensor *b, la_tensor **out)
 {
-    if (!has_extras(a) && !has_extras(b) && !la_ctx()->included_keys)
-        return plain_row(a, b, out);
     LA_OWNED row = NULL;
     LA_OWNED product = NULL;
     LA_TRY(la_run(unsqueeze, &row, LA_T(a), LA_I(0)));
@@ -161,10 +120,62 @@ la_status la_matmul(la_tensor *a, la_tensor *b, la_tensor **out)
     return batched(a, b, out);
 }
 
+/* A vector times a matrix, without the views. */
+static la_status plain_vector_matrix(la_frame *f, la_tensor *a, la_tensor *b)
+{
+    la_gemm g;
+    LA_TRY(la_matmul_supported(a));
+    LA_TRY(la_set_output(f, 0, 1, la_sizes(b) + 1, NULL, (la_dtype)a->dtype));
+    la_gemm_init(&g, (la_dtype)a->dtype);
+    g.m = 1;
+    g.k = la_sizes(b)[0];
+    g.n = la_sizes(b)[1];
+    g.a = (la_gemm_mat){la_data(a), 0, la_strides(a)[0]};
+    g.b = (la_gemm_mat){la_data(b), la_strides(b)[0], la_strides(b)[1]};
+    g.out = (la_gemm_mat){la_data(la_result(f, 0)), 0,
+                          la_strides(la_result(f, 0))[0]};
+    return la_gemm_run(&g);
+}
+
+/* Plain tensors whose product is one of the operations above: its functions
+** without a second walk through the dispatcher. */
+static la_status plain_matmul(la_frame *f, la_tensor *a, la_tensor *b,
+                              bool *done)
+{
+    int x = a->ndim, y = b->ndim;
+    *done = true;
+    if (x == 2 && y == 2) {
+        LA_TRY(la_meta_mm(f));
+        return la_impl_mm(f);
+    }
+    if (x == 2 && y == 1) {
+        LA_TRY(la_meta_mv(f));
+        return la_impl_mv(f);
+    }
+    if (x == 1 && y == 1) {
+        LA_TRY(la_meta_dot(f));
+        return la_impl_dot(f);
+    }
+    if (x == 1 && y == 2 && la_sizes(a)[0] == la_sizes(b)[0]
+        && a->dtype == b->dtype)
+        return plain_vector_matrix(f, a, b);
+    if (x > 2 && x == y && memcmp(la_sizes(a), la_sizes(b),
+                                  (size_t)(x - 2) * sizeof(int64_t)) == 0) {
+        LA_TRY(la_meta_batched_mm(f));
+        return la_impl_batched_mm(f);
+    }
+    *done = false;
+    return LA_OK;
+}
+
 la_status la_impl_matmul(la_frame *f)
 {
     la_tensor *out = NULL, *a = la_arg(f, 0), *b = la_arg(f, 1);
-    if (a->ndim == 2 && b->ndim == 2) return matmul_matrices(f);
+    if (la_is_plain_call(f) && la_is_plain(a) && la_is_plain(b)) {
+        bool done;
+        LA_TRY(plain_matmul(f, a, b, &done));
+        if (done) return LA_OK;
+    }
     return give(f, la_matmul(a, b, &out), &out);
 }
 
