@@ -7,88 +7,95 @@
 */
 #include "lua/face.h"
 
-typedef struct reader {
-    lua_State *L;
-    la_call_args *out;
-    int at, top;            /* the argument in hand; the last one */
-} reader;
-
 /* Dims and indices count from 1 for users and from 0 below; 0 is no place. */
-static bool read_int(const reader *r, int at, bool counted, int64_t *out)
+static inline bool read_int(lua_State *L, int at, bool counted, int64_t *out)
 {
-    if (!lua_isinteger(r->L, at)) return false;
-    int64_t v = lua_tointeger(r->L, at);
+    if (!lua_isinteger(L, at)) return false;
+    int64_t v = lua_tointeger(L, at);
     *out = v - (counted && v > 0);
     return !counted || v != 0;
 }
 
-static bool read_tensor(const reader *r, int k, la_value *v, bool method)
+static inline bool read_tensor(lua_State *L, int at, bool self, la_value *v,
+                               la_handle **handle)
 {
-    la_handle *h = la_to_handle(r->L, r->at);
-    r->out->handles[k] = h;
+    la_handle *h = la_to_handle(L, at);
+    *handle = h;
     v->tag = LA_VTENSOR;
     if (h) return h->tensor != NULL;
     v->tag = LA_VSCALAR;
-    return !(k == 0 && method) && lua_type(r->L, r->at) == LUA_TNUMBER
-        && la_to_scalar(r->L, r->at, &v->scalar);
+    return !self && lua_type(L, at) == LUA_TNUMBER
+        && la_to_scalar(L, at, &v->scalar);
 }
 
-/* From the argument in hand to the 'last', as one list. */
-static bool read_ints(reader *r, la_value *v, bool counted, int last)
+/* The arguments from 'at' to 'last', as one list. */
+static bool read_ints(lua_State *L, int at, int last, bool counted,
+                      la_call_args *out, la_value *v)
 {
-    int n = last - r->at + 1;
-    int64_t *list = r->out->pool + r->out->used;
-    if (n > LA_POOL_INTS - r->out->used) return false;
+    int n = last - at + 1;
+    int64_t *list = out->pool + out->used;
+    if (n > LA_POOL_INTS - out->used) return false;
     for (int i = 0; i < n; i++)
-        if (!read_int(r, r->at + i, counted, &list[i])) return false;
-    r->out->used += n;
-    r->at = last;
+        if (!read_int(L, at + i, counted, &list[i])) return false;
+    out->used += n;
     v->tag = LA_VINTS;
     v->ints.list = list;
     v->ints.n = n;
     return true;
 }
 
-static bool read_float(const reader *r, la_value *v)
+static bool read_number(lua_State *L, int at, la_type type, la_value *v)
 {
-    if (lua_type(r->L, r->at) != LUA_TNUMBER) return false;
+    if (lua_type(L, at) != LUA_TNUMBER) return false;
+    if (type == LA_TYPE_SCALAR) {
+        v->tag = LA_VSCALAR;
+        return la_to_scalar(L, at, &v->scalar);
+    }
     v->tag = LA_VFLOAT;
-    v->d = lua_tonumber(r->L, r->at);
+    v->d = lua_tonumber(L, at);
     return true;
 }
 
-static bool read_bool(const reader *r, la_value *v)
+static bool read_bool(lua_State *L, int at, la_value *v)
 {
-    if (lua_type(r->L, r->at) != LUA_TBOOLEAN) return false;
+    if (lua_type(L, at) != LUA_TBOOLEAN) return false;
     v->tag = LA_VBOOL;
-    v->b = lua_toboolean(r->L, r->at);
+    v->b = lua_toboolean(L, at);
     return true;
 }
 
-static bool read_one(reader *r, la_type type, int k, bool method)
+/* Read *at, and what follows where a list takes all; *at is the last taken. */
+static inline bool read_one(lua_State *L, int *at, int top, la_type type,
+                            int k, bool method, la_call_args *out)
 {
-    la_value *v = &r->out->args[k];
+    la_value *v = &out->args[k];
+    bool counted = false;
     v->given = true;
     switch (type) {
-    case LA_TYPE_TENSOR: return read_tensor(r, k, v, method);
+    case LA_TYPE_TENSOR:
+        return read_tensor(L, *at, k == 0 && method, v, &out->handles[k]);
+    case LA_TYPE_DIM: case LA_TYPE_INDEX:
+        counted = true;
+        /* fall through */
     case LA_TYPE_INT:
         v->tag = LA_VINT;
-        return read_int(r, r->at, false, &v->i);
-    case LA_TYPE_DIM: case LA_TYPE_INDEX:
-        v->tag = LA_VINT;
-        return read_int(r, r->at, true, &v->i);
-    case LA_TYPE_INTS_VARIADIC: return read_ints(r, v, false, r->top);
-    case LA_TYPE_DIMS_VARIADIC: return read_ints(r, v, true, r->top);
-    case LA_TYPE_INTS: case LA_TYPE_SIZE:
-        return read_ints(r, v, false, r->at);
+        return read_int(L, *at, counted, &v->i);
+    case LA_TYPE_DIMS_VARIADIC:
+        counted = true;
+        /* fall through */
+    case LA_TYPE_INTS_VARIADIC: {
+        int first = *at;
+        *at = top;
+        return read_ints(L, first, top, counted, out, v);
+    }
     case LA_TYPE_DIMS: case LA_TYPE_INDICES:
-        return read_ints(r, v, true, r->at);
-    case LA_TYPE_SCALAR:
-        v->tag = LA_VSCALAR;
-        return lua_type(r->L, r->at) == LUA_TNUMBER
-            && la_to_scalar(r->L, r->at, &v->scalar);
-    case LA_TYPE_FLOAT: return read_float(r, v);
-    case LA_TYPE_BOOL: return read_bool(r, v);
+        counted = true;
+        /* fall through */
+    case LA_TYPE_INTS: case LA_TYPE_SIZE:
+        return read_ints(L, *at, *at, counted, out, v);
+    case LA_TYPE_SCALAR: case LA_TYPE_FLOAT:
+        return read_number(L, *at, type, v);
+    case LA_TYPE_BOOL: return read_bool(L, *at, v);
     default: return false;
     }
 }
@@ -96,13 +103,13 @@ static bool read_one(reader *r, la_type type, int k, bool method)
 bool la_parse_plain(lua_State *L, const la_schema *s, bool method,
                     la_call_args *out)
 {
-    reader r = {L, out, 1, lua_gettop(L)};
-    int k = 0;
+    int k = 0, top = lua_gettop(L);
     out->nouts = out->used = 0;
-    for (; r.at <= r.top; k++, r.at++) {
+    for (int at = 1; at <= top; at++, k++) {
         if (k >= s->npositional) return false;
         out->handles[k] = NULL;
-        if (!read_one(&r, s->params[k].type, k, method)) return false;
+        if (!read_one(L, &at, top, s->params[k].type, k, method, out))
+            return false;
     }
     for (; k < s->nparams; k++) {
         if (s->params[k].required) return false;

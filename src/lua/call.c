@@ -113,7 +113,7 @@ static la_status take_outs(call *c)
     return LA_OK;
 }
 
-static la_status compute(call *c, la_form form)
+static inline la_status compute(call *c, la_form form)
 {
     la_frame *f = &c->frame;
     f->op = c->op;
@@ -258,11 +258,10 @@ static void make_handles(call *c)
     }
 }
 
-/* Retry once after a full collection: dead tensors may hold the memory. */
-static la_status compute_or_collect(call *c, la_form form)
+/* Once more after a full collection: dead tensors may hold the memory. */
+static __attribute__((noinline)) la_status collect_and_compute(call *c,
+                                                               la_form form)
 {
-    la_status status = compute(c, form);
-    if (__builtin_expect(status != LA_ENOMEM, 1)) return status;
     lua_gc(c->L, LUA_GCCOLLECT);
     return compute(c, form);
 }
@@ -274,7 +273,9 @@ static int finish_call(call *c, const char *name, la_form form)
     bool fresh = !in_place && c->args.nouts == 0;
     c->list = NULL;
     if (fresh) make_handles(c);
-    la_status status = compute_or_collect(c, form);
+    la_status status = compute(c, form);
+    if (__builtin_expect(status == LA_ENOMEM, 0))
+        status = collect_and_compute(c, form);
     if (status) return la_raise(c->L, name, status);
     if (fresh) return push_results(c);
     la_drop_results(&c->frame);

@@ -21,12 +21,10 @@ static la_status set_names(la_frame *f, la_tensor *view, const int *from)
 
 la_status la_view_result(la_frame *f, const la_geometry *g, const int *from)
 {
-    LA_OWNED view = NULL;
+    la_tensor *view;
     LA_TRY(la_view_make(la_arg(f, 0), g, &view));
-    LA_TRY(set_names(f, view, from));
     la_set_result(f, 0, view);
-    view = NULL;
-    return LA_OK;
+    return la_arg(f, 0)->names ? set_names(f, view, from) : LA_OK;
 }
 
 la_status la_same_result(la_frame *f)

@@ -290,27 +290,40 @@ static uint32_t few_flags(const la_tensor *t, bool contiguous)
 
 /* The geometry of nearly every view in one walk: up to three dims, not empty,
 ** all of it inside 'nbytes'. False when the long way has to look closer. */
-static bool place_few(la_tensor *t, int ndim, const int64_t *sizes,
-                      const int64_t *strides, int64_t nbytes)
+static inline bool place_few(la_tensor *t, int ndim, const int64_t *sizes,
+                             const int64_t *strides, int64_t nbytes)
 {
     int64_t numel = 1, last = t->offset, step;
-    bool contiguous = true, over = ndim > 3 || last < 0;
-    for (int d = ndim - 1; d >= 0 && !over; d--) {
+    bool contiguous = true;
+    if (ndim > 3 || last < 0) return false;
+    for (int d = ndim - 1; d >= 0; d--) {
         int64_t n = sizes[d], s = strides[d];
-        over = n <= 0 || s < 0 || __builtin_mul_overflow(n - 1, s, &step)
-            || __builtin_add_overflow(last, step, &last)
-            || __builtin_mul_overflow(numel, n, &step);
-        contiguous &= n == 1 || s == numel;
-        numel = step;
+        if (n <= 0 || s < 0 || __builtin_mul_overflow(n - 1, s, &step)
+            || __builtin_add_overflow(last, step, &last)) return false;
+        if (n != 1 && s != numel) contiguous = false;
+        if (__builtin_mul_overflow(numel, n, &numel)) return false;
         t->inline_dims[d] = n;
         t->inline_dims[ndim + d] = s;
     }
-    if (over || numel > LA_MAX_NUMEL || last >= LA_MAX_NUMEL
+    if (numel > LA_MAX_NUMEL || last >= LA_MAX_NUMEL
         || (last + 1) * (int64_t)la_itemsize(t) > nbytes) return false;
     t->ndim = (uint8_t)ndim;
     t->numel = numel;
     t->flags |= few_flags(t, contiguous);
     return true;
+}
+
+static __attribute__((noinline)) la_status
+place_any(la_tensor *owned, int ndim, const int64_t *sizes,
+          const int64_t *strides, la_tensor **out)
+{
+    LA_OWNED t = owned;
+    LA_TRY(la_tensor_set_geometry(t, ndim, sizes, strides));
+    if (t->storage)
+        LA_TRY(la_tensor_check_bounds(t));
+    *out = t;
+    t = NULL;
+    return LA_OK;
 }
 
 /* A header for a part of 'base'; geometry and references are to come. */
@@ -336,24 +349,19 @@ la_status la_tensor_view_as(la_tensor *base, la_dtype dtype, int ndim,
                             const int64_t *sizes, const int64_t *strides,
                             int64_t offset, la_tensor **out)
 {
-    LA_OWNED t = NULL;
     LA_TRY(ready(base));
     if (base->dtype >= LA_NDTYPES)
         return la_error(LA_ESTATE, "tensor has no dtype yet");
     if (!base->storage && !(base->flags & LA_F_ZERO))
         return la_error(LA_ESTATE, "tensor has no storage yet");
-    t = view_header(base, dtype, offset);
+    la_tensor *t = view_header(base, dtype, offset);
     if (!t)
         return LA_ENOMEM;
     share(t, base);
     if (!t->storage
-        || !place_few(t, ndim, sizes, strides, t->storage->nbytes)) {
-        LA_TRY(la_tensor_set_geometry(t, ndim, sizes, strides));
-        if (t->storage)
-            LA_TRY(la_tensor_check_bounds(t));
-    }
+        || !place_few(t, ndim, sizes, strides, t->storage->nbytes))
+        return place_any(t, ndim, sizes, strides, out);
     *out = t;
-    t = NULL;
     return LA_OK;
 }
 
