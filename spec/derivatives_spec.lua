@@ -18,8 +18,7 @@ for _, op in ipairs(la.operations()) do
 end
 
 -- Derivatives that are being written: taken out of here when they are there.
-local later = {quantile = true, nanquantile = true, scatter_reduce = true,
-  index_reduce = true, embedding_bag = true}
+local later = {embedding_bag = true}
 
 local function wanted(name)
   if later[name] then return false end

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "grad/back_math.h"
 #include "grad/back_nn.h"
+#include "grad/back_order.h"
 #include "grad/back_reduce.h"
 #include "grad/back_rows.h"
 #include "grad/rules.h"
