@@ -119,6 +119,23 @@ end)
 describe("lists", function()
   local x = range(24):view(2, 3, 4)
 
+  it("narrow starts where a tensor says", function()
+    local row = la.arange(1, 11)
+    assert.is_true(row:narrow(1, la.tensor(3), 2) == la.tensor {3, 4})
+    local last = row:narrow(1, la.tensor(-2, {dtype = "int32"}), 2)
+    assert.is_true(last == la.tensor {9, 10})
+    last:fill_(0)
+    assert.equal(0, row:item(10))
+    for _, start in ipairs {la.tensor(0), la.tensor {1}, la.tensor(1.0),
+                            la.tensor(10)} do
+      assert.is_false(pcall(row.narrow, row, 1, start, 2))
+    end
+    for _, at in ipairs {la.tensor {0, 2}, la.tensor {1.0},
+                         la.ones(1, 1):long()} do
+      assert.is_false(pcall(row.tensor_split, row, at))
+    end
+  end)
+
   it("split, chunk and tensor_split cut", function()
     assert.same("2x3x3 2x3x1", shapes(x:split(3, 3)))
     assert.same("2x1x4 2x2x4", shapes(x:split({1, 2}, 2)))
@@ -126,6 +143,10 @@ describe("lists", function()
     assert.same("2x2x4 2x1x4", shapes(x:chunk(2, 2)))
     assert.same("2x3x2 2x3x1 2x3x1", shapes(x:tensor_split(3, 3)))
     assert.same("2x3x1 2x3x2 2x3x1", shapes(x:tensor_split({2, 4}, 3)))
+    assert.same("2x3x1 2x3x2 2x3x1",
+      shapes(x:tensor_split(la.tensor {9, 2, 4}[{{2, 3}}], 3)))
+    assert.same("2x3x3 2x3x1", shapes(x:tensor_split(la.tensor {-1}, 3)))
+    assert.same("2x3x2 2x3x1 2x3x1", shapes(x:tensor_split(la.tensor(3), 3)))
     assert.same("1x3x4 1x3x4", shapes(x:vsplit(2)))
     assert.same("2x1x4 2x2x4", shapes(x:hsplit {2}))
     assert.same("2x3x2 2x3x2", shapes(x:dsplit(2)))

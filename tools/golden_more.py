@@ -64,6 +64,31 @@ def attention():
              v.flip(1))
 
 
+def unpooled():
+    kinds = ((F.max_pool1d, F.max_unpool1d), (F.max_pool2d, F.max_unpool2d),
+             (F.max_pool3d, F.max_unpool3d))
+    for n, (pool, unpool) in enumerate(kinds, 1):
+        name = "max_unpool%dd" % n
+        for dtype in BOTH:
+            x = real(2, 3, *(7, 6, 5)[:n], dtype=dtype)
+            y = real(2, 3, *(6, 4, 8)[:n], dtype=dtype)
+            v, at = pool(y, 2, return_indices=True)
+            case(name, unpool, v, Index(at), 2)
+            v, at = pool(x, 2, return_indices=True)
+            case(name, unpool, v, Index(at), [2] * n,
+                 output_size=Tagged("size", list(x.shape[2:])))
+            case(name, unpool, v, Index(at), 2,
+                 output_size=Tagged("size", list(x.shape)))
+            v, at = pool(x[0], 2, 3, 1, return_indices=True)
+            case(name, unpool, v, Index(at), 2, stride=3, padding=1,
+                 output_size=Tagged("size", list(x.shape[2:])))
+    x = real(2, 12, 4, dtype=torch.float64)
+    case("fold", F.fold, x, Tagged("size", [4, 5]), Tagged("size", [3, 2]),
+         padding=0, stride=Tagged("size", [1, 2]), dilation=1)
+    case("fold", F.fold, real(8, 9), Tagged("size", [4, 4]),
+         Tagged("size", [2, 2]))
+
+
 if __name__ == "__main__":
     torch.manual_seed(21)
-    write(sys.argv[1], (joined, pointwise, attention))
+    write(sys.argv[1], (joined, pointwise, attention, unpooled))

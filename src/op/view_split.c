@@ -2,6 +2,7 @@
 #include "op/view.h"
 
 #include "base/memory.h"
+#include "tensor/scalar.h"
 
 static la_status start_list(la_frame *f, int64_t n, la_tensor ***list)
 {
@@ -180,6 +181,68 @@ la_status la_impl_tensor_split_indices(la_frame *f)
     int d;
     LA_TRY(dim_of(f, 2, "tensor_split", &d));
     return split_positions(f, t, d, &f->args[1]);
+}
+
+/* Positions from 1 become positions from 0, in a copy of our own. */
+static la_status split_listed(la_frame *f, la_tensor *t, int d, la_tensor *own)
+{
+    int64_t *at = (int64_t *)la_data(own), n = own->numel;
+    for (int64_t i = 0; i < n; i++) {
+        if (at[i] == 0)
+            return la_error_at(LA_EINDEX, 2, "index 0 (element %lld) is not a "
+                               "position: indices start at 1",
+                               (long long)i + 1);
+        at[i] -= at[i] > 0;
+    }
+    la_value positions = LA_IS(at, n);
+    return split_positions(f, t, d, &positions);
+}
+
+la_status la_impl_tensor_split_tensor(la_frame *f)
+{
+    la_tensor *t = la_arg(f, 0), *at = la_arg(f, 1);
+    int d;
+    LA_OWNED wide = NULL;
+    LA_OWNED own = NULL;
+    LA_TRY(dim_of(f, 2, "tensor_split", &d));
+    if (at->dtype != LA_INT64 && at->dtype != LA_INT32)
+        return la_error_at(LA_EDTYPE, 2, "tensor_split expected "
+                           "indices_or_sections to have dtype of int64 or "
+                           "int32, but got %s", la_dtype_name(at->dtype));
+    if (at->ndim > 1)
+        return la_error_at(LA_ESHAPE, 2, "tensor_split expected "
+                           "indices_or_sections to be a zero-dimensional or "
+                           "one-dimensional tensor, but got a tensor with %d "
+                           "dims", at->ndim);
+    if (at->device != LA_CPU)
+        return la_error_at(LA_EKEY, 2, "a tensor on the meta device has no "
+                           "indices to be read");
+    LA_TRY(la_run(astype, &wide, LA_T(at), LA_DT(LA_INT64)));
+    if (at->ndim == 0)
+        return split_sections(f, t, d, *(const int64_t *)la_data(wide));
+    LA_TRY(la_clone_contiguous(wide, &own));
+    return split_listed(f, t, d, own);
+}
+
+/* A start from 1, or from the end. */
+la_status la_impl_narrow_tensor(la_frame *f)
+{
+    la_tensor *start = la_arg(f, 2), *out;
+    if (start->ndim != 0 || !la_is_integral((la_dtype)start->dtype)
+        || start->dtype == LA_BOOL)
+        return la_error_at(LA_EARG, 3, "start must be an 0-dim integral "
+                           "Tensor.");
+    if (start->device != LA_CPU)
+        return la_error_at(LA_EKEY, 3, "a tensor on the meta device has no "
+                           "start to be read");
+    la_scalar s = la_scalar_load((la_dtype)start->dtype, la_data(start));
+    if (s.i == 0)
+        return la_error_at(LA_EINDEX, 3, "index 0 is not a position: indices "
+                           "start at 1");
+    LA_TRY(la_run(narrow, &out, f->args[0], f->args[1],
+                  LA_I(s.i - (s.i > 0)), f->args[3]));
+    la_set_result(f, 0, out);
+    return LA_OK;
 }
 
 static la_status named_split(la_frame *f, const char *name, int least, int d,
