@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define DIGIT 10   /* see radix.inc */
+#define RANKED 16  /* rows of so many are sorted by counting */
 
 /* The digits of a sort: n of them, 'width' bits each, from bit 'low' up; the
 ** lowest bit that varies is 'least'. */
