@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "kernel/index.h"
+#include "simd/sorting.h"
 
 /* 1 when index 'v' does not count an element of a dim of this size. */
 static inline uint64_t wrong(int64_t v, uint64_t size)
@@ -31,13 +32,31 @@ static int64_t bad(const char *index, int64_t step, int64_t n, int64_t size)
     return -1;
 }
 
+/* Where the last eight set bytes begin: before that, places for eight may be
+** written at once. */
+static int64_t last_eight(const uint8_t *mask, int64_t n)
+{
+    int some = 0;
+    while (n > 0 && some < 8) some += mask[--n];
+    return n;
+}
+
 /* Every position is written, and the next goes over it unless it counts. What
 ** follows the last set byte is left out, so that nothing is written beyond. */
 static int64_t *positions(int64_t *out, const uint8_t *mask, int64_t n,
                           int64_t first)
 {
+    int64_t i = 0;
     while (n > 0 && !mask[n - 1]) n--;
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t end = last_eight(mask, n); i + 8 <= end; i += 8) {
+        uint64_t bytes;
+        memcpy(&bytes, mask + i, sizeof bytes);
+        unsigned bits = (unsigned)(bytes * 0x0102040810204080u >> 56);
+        if (bits == 0) continue;
+        set_lanes(out, bits, first + i + 1);
+        out += __builtin_popcount(bits);
+    }
+    for (; i < n; i++) {
         *out = first + i + 1;
         out += mask[i];
     }

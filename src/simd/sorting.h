@@ -8,6 +8,9 @@
 **                          the lanes below the pivot to low[0..], the others
 **                          to the places before 'high'; returns how many are
 **                          below. A whole vector may be written at both ends.
+**   set_lanes(to, bits, first)
+**                          the numbers of the set bits of eight, plus 'first',
+**                          to to[0..]; all eight places are written
 ** VEC_SORTS tells whether splitting is fast enough to sort by it.
 */
 #ifndef LA_SIMD_SORTING_H
@@ -88,6 +91,12 @@ static inline uint32_t u32_bits(i32v m)
 {
     return _mm512_movepi32_mask((__m512i)m);
 }
+static inline void set_lanes(int64_t *to, unsigned bits, int64_t first)
+{
+    __m128i bytes = _mm_loadl_epi64((const __m128i *)&split_lanes_[bits]);
+    __m512i x = _mm512_cvtepu8_epi64(bytes);
+    _mm512_storeu_si512(to, _mm512_add_epi64(x, _mm512_set1_epi64(first)));
+}
 /* Faster than to compress whole vectors, once for each end. */
 static inline void split_half_(uint32_t *low, uint32_t *high, __m256i v,
                                unsigned below)
@@ -160,6 +169,15 @@ static inline uint32_t u32_bits(i32v m)
 {
     return (uint32_t)_mm256_movemask_ps((__m256)m);
 }
+static inline void set_lanes(int64_t *to, unsigned bits, int64_t first)
+{
+    __m128i bytes = _mm_loadl_epi64((const __m128i *)&split_lanes_[bits]);
+    __m256i low = _mm256_cvtepu8_epi64(bytes), add = _mm256_set1_epi64x(first);
+    __m256i high = _mm256_cvtepu8_epi64(_mm_srli_si128(bytes, 4));
+    __m256i *out = (__m256i *)(void *)to;
+    _mm256_storeu_si256(out, _mm256_add_epi64(low, add));
+    _mm256_storeu_si256(out + 1, _mm256_add_epi64(high, add));
+}
 static inline __m256i split_pick_(__m256i v, unsigned below)
 {
     __m128i bytes = _mm_loadl_epi64((const __m128i *)&split_lanes_[below]);
@@ -191,6 +209,10 @@ static inline uint32_t u32_bits(i32v m)
     uint32_t bits = 0;
     for (int i = 0; i < U32_LANES; i++) bits |= (m[i] & (uint32_t)1) << i;
     return bits;
+}
+static inline void set_lanes(int64_t *to, unsigned bits, int64_t first)
+{
+    for (int i = 0, n = 0; i < 8; n += bits >> i++ & 1) to[n] = first + i;
 }
 #define LANE u32
 #define CTYPE uint32_t
