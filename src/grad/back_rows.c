@@ -101,6 +101,20 @@ la_tensor *la_x_finite(la_formula *x, la_tensor *t)
     return R(where, R(isinf, t), 0, t);
 }
 
+/* ---- products ---- */
+
+/* A factor that is a transposed tensor, as the weight of linear is, gets a
+** transposed product: turned back on its way it lies as the tensor does, and
+** need not be copied. */
+la_tensor *la_x_right_factor(la_formula *x, la_tensor *left, la_tensor *g,
+                             int k)
+{
+    left = C(left);
+    if (la_x_made_by(x, k, LA_OP_t) || la_x_made_by(x, k, LA_OP_transpose))
+        return R(t, R(mm, R(t, g), left));
+    return R(mm, R(t, left), g);
+}
+
 /* ---- convolutions ---- */
 
 static la_tensor *conv(la_formula *x, int op)

@@ -11,6 +11,19 @@ typedef struct accumulator {
     la_tensor *leaf;        /* borrowed; NULL once it is gone */
 } accumulator;
 
+/* A view that alone holds the tensor with its memory, all of it and in order:
+** what transposing twice leaves. */
+static bool is_whole_view(const la_tensor *t)
+{
+    const la_tensor *base = t->base;
+    return base && atomic_load(&t->refs) == 1 && atomic_load(&base->refs) == 1
+        && t->storage && t->storage == base->storage
+        && atomic_load(&t->storage->refs) == 2 && la_is_contiguous(t)
+        && t->numel * (int64_t)la_itemsize(t) == t->storage->nbytes
+        && !((t->flags | base->flags)
+             & (LA_F_CONJ | LA_F_NEG | LA_F_ZERO | LA_F_WRAPPED));
+}
+
 /* Put 'grad' into leaf.grad. A gradient that nobody else holds is taken as it
 ** is when its layout is plain; otherwise it is copied. With create_graph the
 ** sum is a new tensor, so that its history stays. */
@@ -21,6 +34,7 @@ static la_status accumulate(la_tensor *leaf, la_tensor *grad)
     la_tensor *sum = NULL;
     if (!m->grad) {
         if (la_exclusive(grad) || la_grad_enabled()) sum = la_tensor_retain(grad);
+        else if (is_whole_view(grad)) LA_TRY(la_tensor_alias(grad, false, &sum));
         else LA_TRY(la_run(clone, &sum, LA_T(grad)));
     } else if (la_grad_enabled()) {
         LA_TRY(la_run(add, &sum, LA_T(m->grad), LA_T(grad)));

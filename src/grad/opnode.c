@@ -312,6 +312,13 @@ static int edge_of(const la_formula *x, int k)
     return e;
 }
 
+bool la_x_made_by(const la_formula *x, int k, int op)
+{
+    la_node *n = x->node->edges[edge_of(x, k)].node;
+    return n && n->class == &class_operation
+        && ((la_op_node *)la_node_extra(n))->op->id == op;
+}
+
 const la_output_meta *la_x_meta(la_formula *x, int k, int64_t member)
 {
     static const la_output_meta none = {.dtype = LA_FLOAT32};
