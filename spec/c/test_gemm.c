@@ -379,10 +379,63 @@ static void same_bits(int m, int n, int k, int ta, int tb)
 static void threads_do_not_change_bits(void **state)
 {
     static const int sizes[][3] = {{64, 64, 64}, {300, 200, 700}, {1, 5000,
-        900}, {5000, 1, 900}, {40, 3000, 50}, {3000, 40, 300}, {9, 17, 5000}};
-    for (int s = 0; s < 7; s++)
+        900}, {5000, 1, 900}, {40, 3000, 50}, {3000, 40, 300}, {9, 17, 5000},
+        {1, 1, 300001}, {150, 640, 401}, {2, 1, 40000}};
+    for (int s = 0; s < 10; s++)
         for (int t = 0; t < 4; t++)
             same_bits(sizes[s][0], sizes[s][1], sizes[s][2], t & 1, t >> 1);
+}
+
+/* Cut between rows (columns) for two threads, blocks of k, an addend, a bias:
+** as with one thread, and the right values. Sums are small, so every dtype
+** holds them exactly. */
+static void parts_keep_the_epilogue(la_dtype t, int m, int n, int k)
+{
+    matrix a = matrix_new(t, m, k, 0), b = matrix_new(t, k, n, 1);
+    matrix c = matrix_new(t, m, n, 0), d = matrix_new(t, m, n, 3);
+    matrix bias = matrix_new(t, 1, n, 0);
+    matrix_fill(t, &d);
+    matrix_fill(t, &bias);
+    for (int i = 0; i < m * k; i += 7) put(t, a.data + i * (int)la_dtype_size(t),
+                                           i % 3 - 1, 0);
+    matrix_fill(t, &b);
+    la_gemm g = gemm_of(t, &a, &b, &c);
+    g.alpha = g.beta = (la_gemm_number){2, 0, 2};
+    g.add = (la_gemm_mat){d.data, d.rs, d.cs};
+    g.bias = (la_gemm_mat){bias.data, 0, 1};
+    size_t bytes = (size_t)(m * n) * la_dtype_size(t);
+    char *one = malloc(bytes);
+    int old = la_num_threads();
+    run_with(1, &g);
+    memcpy(one, c.data, bytes);
+    memset(c.data, 0xff, bytes);
+    run_with(2, &g);
+    assert_memory_equal(one, c.data, bytes);
+    la_set_num_threads(old);
+    for (int i = 0; i < m; i += 3)
+        for (int j = 0; j < n; j++) {
+            double want[2];
+            reference(t, &a, &b, i, j, want);
+            double w = 2 * want[0] + 2 * get(t, cell(t, &d, i, j), 0)
+                + get(t, cell(t, &bias, 0, j), 0);
+            assert_true(get(t, cell(t, &c, i, j), 0) == wrapped(t, w));
+        }
+    free(one);
+    free(a.block);
+    free(b.block);
+    free(c.block);
+    free(d.block);
+    free(bias.block);
+}
+
+static void parts_are_the_whole(void **state)
+{
+    static const la_dtype list[] = {LA_FLOAT32, LA_FLOAT64, LA_FLOAT16,
+                                    LA_COMPLEX64, LA_INT32};
+    for (int i = 0; i < 5; i++) {
+        parts_keep_the_epilogue(list[i], 140, 100, 420);
+        parts_keep_the_epilogue(list[i], 70, 256, 410);
+    }
 }
 
 /* ---- nothing outside is touched ---- */
@@ -523,6 +576,7 @@ int main(void)
         cmocka_unit_test(denormals_and_huge),
         cmocka_unit_test(error_is_bounded),
         cmocka_unit_test(threads_do_not_change_bits),
+        cmocka_unit_test(parts_are_the_whole),
         cmocka_unit_test(guard_pages_hold),
         cmocka_unit_test(epilogue_in_one_pass),
         cmocka_unit_test(batches_are_products),

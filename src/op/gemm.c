@@ -1,32 +1,11 @@
-/* Matrix products: choice of path, blocking, threads. See op/gemm.h. */
-#include "op/gemm.h"
+/* Matrix products: choice of path, small ones, vectors, batches. See op/gemm.h. */
+#include "op/gemm_paths.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/pool.h"
-
-#define ALIGN 64
-#define SMALL_WORK ((int64_t)1 << 17)  /* multiply-adds worth a thread */
-#define MAX_COLUMNS 4096               /* of B packed at a time */
-
-typedef struct plan {
-    const la_gemm *g;          /* one product: no batch */
-    const la_gemm_kernels *ker;
-    la_gemm_block base;        /* what all blocks have in common */
-    int64_t mc, nc, kc;        /* sizes of a block */
-    int tasks, tasks_m, tasks_n;
-    size_t a_bytes, b_bytes, part_bytes;   /* a_bytes: of one task */
-    char *a_room, *b_room, *part_room;
-    int64_t p, j, kb, nb;      /* the block of B being worked on */
-} plan;
-
-static int64_t lesser(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t round_up(int64_t a, int64_t to)
-{
-    return (a + to - 1) / to * to;
-}
 
 void la_gemm_init(la_gemm *g, la_dtype dtype)
 {
@@ -91,7 +70,7 @@ static bool adds_onto(const la_gemm *g)
         && g->dtype != LA_FLOAT16 && g->dtype != LA_BFLOAT16;
 }
 
-static la_gemm_block block_of(const la_gemm *g)
+la_gemm_block la_gemm_block_of(const la_gemm *g)
 {
     la_gemm_block b = {
         .m = g->m, .n = g->n, .k = g->k, .a = g->a.data, .b = g->b.data,
@@ -107,20 +86,6 @@ static la_gemm_block block_of(const la_gemm *g)
     }
     b.plain = la_gemm_block_is_plain(&b);
     return b;
-}
-
-static char *at(const la_gemm_mat *m, int64_t i, int64_t j, int64_t size)
-{
-    return m->data ? m->data + (i * m->rs + j * m->cs) * size : NULL;
-}
-
-/* The block without its first i rows and j columns. */
-static void shift(la_gemm_block *b, int64_t i, int64_t j, int64_t size)
-{
-    b->out.data = at(&b->out, i, j, size);
-    b->add.data = at(&b->add, i, j, size);
-    b->bias.data = at(&b->bias, i, j, size);
-    if (b->part) b->part += i * b->part_rs + j;
 }
 
 /* ---- vectors and small products: the operands as they lie ---- */
@@ -229,7 +194,7 @@ static int choose_direct(la_gemm *g, const la_gemm_kernels *ker)
 
 static void run_direct(const la_gemm *g, const la_gemm_kernels *ker, int how)
 {
-    direct d = {.ker = ker, .b = block_of(g), .how = how};
+    direct d = {.ker = ker, .b = la_gemm_block_of(g), .how = how};
     d.size = (int64_t)la_dtype_size(g->dtype);
     if (how == ROWS_DOT && run_long_dot(&d, g->dtype)) return;
     int64_t lines = how == COLUMNS_AXPY ? g->n : g->m;
@@ -239,166 +204,6 @@ static void run_direct(const la_gemm *g, const la_gemm_kernels *ker, int how)
     int64_t grain = SMALL_WORK / (per_line * d.unit + 1) + 1;
     if (units <= grain) direct_range(0, units, &d);
     else la_parallel_for(units, grain, direct_range, &d);
-}
-
-/* ---- packed blocks ---- */
-
-/* Rows per task a multiple of mr; at least a few panels each. */
-static void plan_tasks(plan *s, int threads)
-{
-    const la_gemm *g = s->g;
-    double work = (double)g->m * (double)g->n * (double)g->k;
-    int64_t most = work < 2.0 * SMALL_WORK ? 1 : threads;
-    int64_t panels = (g->m + s->ker->mr - 1) / s->ker->mr;
-    int64_t columns = (g->n + s->ker->nr - 1) / s->ker->nr;
-    int64_t by_rows = panels / 4 > 0 ? panels / 4 : 1;
-    s->tasks_m = (int)lesser(most, by_rows);
-    s->tasks_n = (int)lesser(most / s->tasks_m, columns);
-    if (s->tasks_n < 1) s->tasks_n = 1;
-    s->tasks = s->tasks_m * s->tasks_n;
-}
-
-/* A block of A in a quarter of the second cache; one of B in an eighth of the
-** third, which other processors fill too. */
-static void plan_blocks(plan *s)
-{
-    const la_gemm *g = s->g;
-    int64_t mr = s->ker->mr, nr = s->ker->nr, size = s->ker->packed_size;
-    int64_t l2 = (int64_t)la_cpu_cache(2), l3 = (int64_t)la_cpu_cache(3);
-    s->kc = la_gemm_share(g->k, s->ker->kc);
-    int64_t mc = l2 / 4 / (s->ker->kc * size) / mr * mr;
-    int64_t nc = l3 / 8 / (s->ker->kc * size) / nr * nr;
-    mc = mc < mr ? mr : mc;
-    nc = nc < 4 * nr ? 4 * nr : lesser(nc, MAX_COLUMNS);
-    int64_t rows = round_up((g->m + s->tasks_m - 1) / s->tasks_m, mr);
-    int64_t blocks = (rows + mc - 1) / mc;
-    s->mc = round_up((rows + blocks - 1) / blocks, mr);
-    s->nc = lesser(round_up(g->n, nr), nc);
-    s->a_bytes = (size_t)round_up(s->mc * s->kc * size + LA_GEMM_SLACK, ALIGN);
-    s->b_bytes = (size_t)round_up(s->nc * s->kc * size + LA_GEMM_SLACK, ALIGN);
-    bool part = s->ker->has_part && g->k > s->ker->kc;
-    s->part_bytes = part ? (size_t)(g->m * g->n) * sizeof(float) : 0;
-}
-
-static void plan_make(plan *s, const la_gemm *g, const la_gemm_kernels *ker,
-                      int threads)
-{
-    *s = (plan){.g = g, .ker = ker, .base = block_of(g)};
-    plan_tasks(s, threads);
-    plan_blocks(s);
-}
-
-static size_t plan_bytes(const plan *s)
-{
-    return s->b_bytes + s->a_bytes * (size_t)s->tasks + s->part_bytes;
-}
-
-static void plan_room(plan *s, char *room)
-{
-    s->b_room = room;
-    s->a_room = room + s->b_bytes;
-    if (!s->part_bytes) return;
-    s->part_room = s->a_room + s->a_bytes * (size_t)s->tasks;
-    s->base.part = (float *)s->part_room;
-    s->base.part_rs = s->g->n;
-}
-
-static void pack_columns(int64_t begin, int64_t end, void *context)
-{
-    const plan *s = context;
-    const la_gemm *g = s->g;
-    int64_t size = (int64_t)la_dtype_size(g->dtype), nr = s->ker->nr;
-    int64_t j = begin * nr, n = lesser(end * nr, s->nb) - j;
-    s->ker->pack_b(s->b_room + j * s->kb * s->ker->packed_size,
-                   at(&g->b, s->p, s->j + j, size), g->b.rs, g->b.cs, s->kb,
-                   n, g->conj_b);
-}
-
-/* A block of mb rows at i against columns j .. j + nb of the packed B. */
-static void multiply_rows(const plan *s, char *room, int64_t i, int64_t mb,
-                          int64_t j, int64_t nb)
-{
-    const la_gemm *g = s->g;
-    int64_t size = (int64_t)la_dtype_size(g->dtype);
-    la_gemm_block b = s->base;
-    s->ker->pack_a(room, at(&g->a, i, s->p, size), g->a.rs, g->a.cs, mb,
-                   s->kb, g->conj_a);
-    shift(&b, i, s->j + j, size);
-    b.m = mb;
-    b.n = nb;
-    b.k = s->kb;
-    b.a = room;
-    b.b = s->b_room + j * s->kb * s->ker->packed_size;
-    b.first = s->p == 0 && !b.onto;
-    b.last = s->p + s->kb >= g->k;
-    b.plain = la_gemm_block_is_plain(&b);
-    s->ker->block(&b);
-}
-
-/* Part t of n units, in units; the first parts take the remainder. */
-static int64_t share(int64_t n, int t, int parts)
-{
-    return n / parts * t + lesser(n % parts, t);
-}
-
-static void run_task(const plan *s, int t)
-{
-    int64_t mr = s->ker->mr, nr = s->ker->nr, m = s->g->m;
-    int tm = t % s->tasks_m, tn = t / s->tasks_m;
-    int64_t rows = (m + mr - 1) / mr, columns = (s->nb + nr - 1) / nr;
-    int64_t i = share(rows, tm, s->tasks_m) * mr;
-    int64_t end = lesser(share(rows, tm + 1, s->tasks_m) * mr, m);
-    int64_t j = share(columns, tn, s->tasks_n) * nr;
-    int64_t nb = lesser(share(columns, tn + 1, s->tasks_n) * nr, s->nb) - j;
-    char *room = s->a_room + s->a_bytes * (size_t)t;
-    for (; i < end && nb > 0 && !la_interrupted(); i += s->mc)
-        multiply_rows(s, room, i, lesser(s->mc, end - i), j, nb);
-}
-
-static void run_tasks(int64_t begin, int64_t end, void *context)
-{
-    for (int64_t t = begin; t < end; t++)
-        run_task(context, (int)t);
-}
-
-static void run_step(plan *s)
-{
-    int64_t panels = (s->nb + s->ker->nr - 1) / s->ker->nr;
-    if (s->tasks == 1) {
-        pack_columns(0, panels, s);
-        run_task(s, 0);
-        return;
-    }
-    int64_t grain = 32768 / (s->kb * s->ker->nr) + 1;
-    la_parallel_for(panels, grain, pack_columns, s);
-    la_parallel_for(s->tasks, 1, run_tasks, s);
-}
-
-static la_status run_plan(plan *s)
-{
-    const la_gemm *g = s->g;
-    for (s->j = 0; s->j < g->n; s->j += s->nc) {
-        s->nb = lesser(s->nc, g->n - s->j);
-        for (s->p = 0; s->p == 0 || s->p < g->k; s->p += s->kc) {
-            s->kb = lesser(s->kc, g->k - s->p);
-            if (la_interrupted()) return LA_EINTR;
-            run_step(s);
-        }
-    }
-    return LA_OK;
-}
-
-static la_status run_packed(const la_gemm *g, const la_gemm_kernels *ker)
-{
-    plan s;
-    plan_make(&s, g, ker, la_in_parallel() ? 1 : la_num_threads());
-    size_t bytes = plan_bytes(&s);
-    char *room = la_mem_alloc(bytes);
-    if (!room) return LA_ENOMEM;
-    plan_room(&s, room);
-    la_status status = run_plan(&s);
-    la_mem_free(room, bytes);
-    return status;
 }
 
 /* ---- batches ---- */
@@ -447,7 +252,7 @@ static void batch_direct(int64_t begin, int64_t end, void *context)
 {
     const batch *s = context;
     const la_gemm *g = &s->g;
-    direct d = {.ker = s->ker, .b = block_of(g), .how = s->how};
+    direct d = {.ker = s->ker, .b = la_gemm_block_of(g), .how = s->how};
     const char *a = g->a.data, *b = g->b.data;
     for (int64_t i = begin; i < end; i++) {
         offsets at = offsets_at(g, i);
@@ -467,10 +272,8 @@ static void batch_packed(int64_t begin, int64_t end, void *context)
         int64_t last = share(s->count, (int)t + 1, s->tasks);
         for (; i < last && !la_interrupted(); i++) {
             la_gemm g = product_at(s, i);
-            plan p;
-            plan_make(&p, &g, s->ker, 1);
-            plan_room(&p, s->room + s->room_each * (size_t)t);
-            if (run_plan(&p)) return;
+            char *room = s->room + s->room_each * (size_t)t;
+            if (la_gemm_packed_in(&g, s->ker, room)) return;
         }
     }
 }
@@ -480,17 +283,15 @@ static la_status batch_in_turn(batch *s)
 {
     for (int64_t i = 0; i < s->count; i++) {
         la_gemm g = product_at(s, i);
-        LA_TRY(run_packed(&g, s->ker));
+        LA_TRY(la_gemm_packed(&g, s->ker));
     }
     return LA_OK;
 }
 
 static la_status batch_at_once(batch *s, int threads)
 {
-    plan p;
-    plan_make(&p, &s->g, s->ker, 1);
     s->tasks = (int)lesser(threads, s->count);
-    s->room_each = plan_bytes(&p);
+    s->room_each = la_gemm_packed_room(&s->g, s->ker);
     size_t bytes = s->room_each * (size_t)s->tasks;
     s->room = la_mem_alloc(bytes);
     if (!s->room) return LA_ENOMEM;
@@ -521,7 +322,7 @@ static la_status run_batch(batch *s)
 static la_status run_single(la_gemm *g, const la_gemm_kernels *ker)
 {
     int how = choose_direct(g, ker);
-    if (how == BY_NONE) return run_packed(g, ker);
+    if (how == BY_NONE) return la_gemm_packed(g, ker);
     run_direct(g, ker, how);
     return la_interrupted() ? LA_EINTR : LA_OK;
 }
@@ -541,7 +342,7 @@ la_status la_gemm_run(const la_gemm *given)
         return la_error(LA_EDTYPE, "no matrix product for %s",
                         la_dtype_name(given->dtype));
     if (is_tiny(given, ker)) {
-        la_gemm_block b = block_of(given);
+        la_gemm_block b = la_gemm_block_of(given);
         ker->small(&b);
         return LA_OK;
     }
