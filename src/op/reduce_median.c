@@ -128,10 +128,9 @@ static void one_median(const lines *l, int64_t row, char *work)
         answer(l, row, first);
         return;
     }
-    int64_t k = (l->n - nan - 1) / 2;
-    l->order->make_items(items, keys, 0, l->n);
-    l->order->sort_items(items, spare, l->n);
-    answer(l, row, item_position(l, items, k));
+    int64_t at, k = (l->n - nan - 1) / 2;
+    l->order->kth(keys, items, spare, l->n, k + 1, &at);
+    answer(l, row, at - 1);
 }
 
 /* ---- mode: the smallest of the most frequent, its last position ---- */
