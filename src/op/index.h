@@ -81,9 +81,7 @@ la_status la_scatter_reduce(la_tensor *target, const la_scatter_plan *p,
 
 /* ---- masks (op/mask.c) ---- */
 
-/* 't' != 0 as contiguous bytes of 0 or 1 (a bool tensor), and how many. */
-la_status la_truth_mask(la_tensor *t, la_tensor **mask, int64_t *count);
-/* Where those are, from 1, in the flat tensor: int64, one dim. */
+/* Where t is not 0, from 1, in the flat tensor: int64, one dim. */
 la_status la_flat_positions(la_tensor *t, la_tensor **out);
 
 /* ---- advanced indexing (op/index_advanced.c) ---- */

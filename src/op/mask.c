@@ -1,49 +1,93 @@
 /* Masks: positions of what is not zero, elements chosen by a mask. */
 #include "base/pool.h"
 #include "op/index.h"
+#include "op/order.h"
 
 /* ---- bytes of 0 and 1 ---- */
 
-typedef struct truth_job {
+/* A mask and how many are set in each block of it: whoever writes what the
+** mask chooses can begin at any block. */
+typedef struct truth {
+    la_tensor *mask;
+    la_work counts;             /* of the blocks; then where each begins */
+    int64_t n, blocks, total;
     la_truth run;
-    uint8_t *mask;
     const char *data;
-    int64_t item;
-    int64_t *count;     /* of each block */
-} truth_job;
+    int64_t item, *out;
+} truth;
+
+static void truth_drop(truth *t)
+{
+    la_tensor_drop(&t->mask);
+    la_work_drop(&t->counts);
+}
+#define TRUTH __attribute__((cleanup(truth_drop))) truth
 
 enum { TRUTH_BLOCK = 1 << 16 };
 
-static void truth_blocks(int64_t begin, int64_t end, void *context)
+static int64_t block_size(const truth *j, int64_t block)
 {
-    truth_job *j = context;
-    j->run(j->mask + begin, j->data + begin * j->item, j->item, end - begin);
+    int64_t left = j->n - block * TRUTH_BLOCK;
+    return left < TRUTH_BLOCK ? left : TRUTH_BLOCK;
 }
 
-la_status la_truth_mask(la_tensor *t, la_tensor **mask, int64_t *count)
+static void truth_blocks(int64_t begin, int64_t end, void *context)
+{
+    truth *j = context;
+    int64_t *counts = j->counts.block;
+    for (int64_t b = begin; b < end; b++) {
+        int64_t at = b * TRUTH_BLOCK, n = block_size(j, b);
+        uint8_t *mask = (uint8_t *)la_data(j->mask) + at;
+        j->run(mask, j->data + at * j->item, j->item, n);
+        counts[b] = LA_STUB(index_scans)->count(mask, n);
+    }
+}
+
+static la_status find_truth(la_tensor *t, truth *j)
 {
     LA_OWNED plain = NULL;
-    LA_OWNED made = NULL;
     LA_TRY(la_run(contiguous, &plain, LA_T(t)));
-    LA_TRY(la_tensor_empty(t->ndim, la_sizes(t), LA_BOOL, &made));
-    truth_job j = {.run = (*LA_STUB(truths))[t->dtype],
-                   .mask = (uint8_t *)la_data(made), .data = la_data(plain),
-                   .item = (int64_t)la_itemsize(t)};
-    la_parallel_for(t->numel, TRUTH_BLOCK, truth_blocks, &j);
-    *count = LA_STUB(index_scans)->count(j.mask, t->numel);
-    *mask = la_tensor_retain(made);
+    LA_TRY(la_tensor_empty(t->ndim, la_sizes(t), LA_BOOL, &j->mask));
+    j->n = t->numel;
+    j->blocks = (j->n + TRUTH_BLOCK - 1) / TRUTH_BLOCK;
+    j->run = (*LA_STUB(truths))[t->dtype];
+    j->data = la_data(plain);
+    j->item = (int64_t)la_itemsize(t);
+    LA_TRY(la_work_get(&j->counts, j->blocks, sizeof(int64_t)));
+    la_parallel_for(j->blocks, 1, truth_blocks, j);
+    int64_t *counts = j->counts.block;
+    for (int64_t b = 0; b < j->blocks; b++) {
+        int64_t some = counts[b];
+        counts[b] = j->total;
+        j->total += some;
+    }
     return LA_OK;
+}
+
+static void position_blocks(int64_t begin, int64_t end, void *context)
+{
+    const truth *j = context;
+    const int64_t *starts = j->counts.block;
+    const uint8_t *mask = (uint8_t *)la_data(j->mask);
+    for (int64_t b = begin; b < end; b++)
+        LA_STUB(index_scans)->positions(j->out + starts[b],
+                                        mask + b * TRUTH_BLOCK,
+                                        block_size(j, b), b * TRUTH_BLOCK);
+}
+
+/* All positions in the flat tensor, from 1. */
+static void flat_positions(truth *j, int64_t *out)
+{
+    j->out = out;
+    la_parallel_for(j->blocks, 1, position_blocks, j);
 }
 
 la_status la_flat_positions(la_tensor *t, la_tensor **out)
 {
-    LA_OWNED mask = NULL;
-    int64_t n;
-    LA_TRY(la_truth_mask(t, &mask, &n));
-    LA_TRY(la_tensor_empty(1, &n, LA_INT64, out));
-    if (n > 0)
-        LA_STUB(index_scans)->positions((int64_t *)la_data(*out),
-                                        (uint8_t *)la_data(mask), t->numel, 0);
+    TRUTH j = {.total = 0};
+    LA_TRY(find_truth(t, &j));
+    LA_TRY(la_tensor_empty(1, &j.total, LA_INT64, out));
+    flat_positions(&j, (int64_t *)la_data(*out));
     return LA_OK;
 }
 
@@ -79,16 +123,16 @@ static void coordinates(int64_t *out, const uint8_t *mask, int ndim,
 la_status la_impl_nonzero(la_frame *f)
 {
     la_tensor *self = la_arg(f, 0);
-    LA_OWNED mask = NULL;
+    TRUTH j = {.total = 0};
     LA_OWNED found = NULL;
-    int64_t sizes[2] = {0, self->ndim};
-    LA_TRY(la_truth_mask(self, &mask, &sizes[0]));
+    LA_TRY(find_truth(self, &j));
+    int64_t sizes[2] = {j.total, self->ndim};
     LA_TRY(la_set_output(f, 0, 2, sizes, NULL, LA_INT64));
     int64_t *out = (int64_t *)la_data(la_result(f, 0));
     if (sizes[0] == 0 || self->ndim == 0) return LA_OK;
-    const uint8_t *bytes = (uint8_t *)la_data(mask);
+    const uint8_t *bytes = (uint8_t *)la_data(j.mask);
     if (self->ndim == 1) {
-        LA_STUB(index_scans)->positions(out, bytes, self->numel, 0);
+        flat_positions(&j, out);
         return LA_OK;
     }
     int64_t length = la_sizes(self)[self->ndim - 1];
@@ -158,14 +202,36 @@ static void select_rows(char *out, la_tensor *x, la_tensor *mask, int64_t left)
     }
 }
 
+/* The same of one contiguous row, block by block. */
+typedef struct chosen {
+    const truth *where;
+    const char *from;
+    char *to;
+    int64_t item;
+} chosen;
+
+static void select_blocks(int64_t begin, int64_t end, void *context)
+{
+    const chosen *c = context;
+    const int64_t *starts = c->where->counts.block;
+    const char *mask = la_data(c->where->mask);
+    int size = la_size_class((size_t)c->item);
+    for (int64_t b = begin; b < end; b++) {
+        int64_t at = b * TRUTH_BLOCK, n = block_size(c->where, b);
+        while (n > 0 && !mask[at + n - 1]) n--;
+        LA_STUB(index_moves)->compress[size](c->to + starts[b] * c->item,
+                                             c->from + at * c->item, c->item,
+                                             mask + at, 1, n);
+    }
+}
+
 la_status la_impl_masked_select(la_frame *f)
 {
     la_tensor *self = la_arg(f, 0), *mask = la_arg(f, 1);
     la_shape a = la_shape_of(self), b = la_shape_of(mask), s;
     LA_OWNED x = NULL;
     LA_OWNED wide = NULL;
-    LA_OWNED bytes = NULL;
-    int64_t n;
+    TRUTH j = {.total = 0};
     if (mask->dtype != LA_BOOL)
         return la_error_at(LA_EDTYPE, 2, "masked_select: expected BoolTensor "
                            "for mask, got %s",
@@ -173,19 +239,16 @@ la_status la_impl_masked_select(la_frame *f)
     LA_TRY(la_shape_broadcast(&a, &b, &s));
     LA_TRY(la_run(expand, &x, LA_T(self), LA_IS(s.sizes, s.ndim)));
     LA_TRY(la_run(expand, &wide, LA_T(mask), LA_IS(s.sizes, s.ndim)));
-    LA_TRY(la_truth_mask(wide, &bytes, &n));
-    LA_TRY(la_set_output(f, 0, 1, &n, NULL, (la_dtype)self->dtype));
-    if (n == 0) return LA_OK;
+    LA_TRY(find_truth(wide, &j));
+    LA_TRY(la_set_output(f, 0, 1, &j.total, NULL, (la_dtype)self->dtype));
+    if (j.total == 0) return LA_OK;
+    char *to = la_data(la_result(f, 0));
     if (!la_is_contiguous(x)) {
-        select_rows(la_data(la_result(f, 0)), x, bytes, n);
+        select_rows(to, x, j.mask, j.total);
         return LA_OK;
     }
-    LA_OWNED flat = NULL;
-    LA_OWNED flat_bytes = NULL;
-    int64_t all = -1;
-    LA_TRY(la_run(view, &flat, LA_T(x), LA_IS(&all, 1)));
-    LA_TRY(la_run(view, &flat_bytes, LA_T(bytes), LA_IS(&all, 1)));
-    select_rows(la_data(la_result(f, 0)), flat, flat_bytes, n);
+    chosen c = {&j, la_data(x), to, (int64_t)la_itemsize(x)};
+    la_parallel_for(j.blocks, 1, select_blocks, &c);
     return LA_OK;
 }
 
