@@ -15,7 +15,7 @@ if arg[1] == "page" then
   end
   local page = assert(io.open("bench/NN.md", "w"))
   page:write [[
-# Convolutions, attention, small products
+# Convolutions, attention, small products, training
 
 Microseconds, float32, one thread, best of many calls from Lua and from Python.
 R is lunarray's time divided by PyTorch's. `bench/nn.sh` measures and writes this.
