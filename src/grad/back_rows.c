@@ -194,13 +194,22 @@ static double inner_count(la_formula *x, const rows *r)
     return n;
 }
 
-/* The input's gradient when nobody differentiates it again: one pass. */
-static la_tensor *layer_norm_once(la_formula *x, la_tensor *self,
-                                  la_tensor *weight)
+/* All gradients when nobody differentiates them again: one pass. */
+static la_status norm_once(la_formula *x, la_tensor **out, la_tensor *mean,
+                           la_tensor *rstd, int bias)
 {
-    la_value args[] = {LA_T(G), LA_T(self), VAL(1), LA_T(RES(1)),
-                       LA_T(RES(2)), LA_T(weight)};
-    return la_x_run(x, LA_OP_native_layer_norm_backward, 6, args);
+    la_value g[LA_MAX_RESULTS];
+    la_status status = x->status ? x->status
+        : la_run_many(norm_backward, g, LA_T(G), LA_T(A(0)), VAL(1),
+                      LA_T(mean), LA_T(rstd), LA_T(A(2)));
+    if (status) return la_x_fail(x, status), status;
+    for (int k = 0; k < 3; k++) la_x_own(x, g[k].tensor);
+    give(x, out, 0, 0, g[0].tensor);
+    if (VAL(2).tag == LA_VTENSOR)
+        give(x, out, edge_at(x, 2), 2, g[1].tensor);
+    if (bias && VAL(bias).tag == LA_VTENSOR)
+        give(x, out, edge_at(x, bias), bias, g[2].tensor);
+    return x->status;
 }
 
 /* Of the result, and of the means and inverse deviations that come with it. */
@@ -229,19 +238,14 @@ static bool once(la_formula *x, int other)
 la_status la_x_layer_norm(la_formula *x, la_tensor **out)
 {
     rows r;
+    if (once(x, 2)) return norm_once(x, out, RES(1), RES(2), 3);
     la_tensor *self = A(0), *g = G, *weight = A(2);
     split_dims(x, &r);
-    la_tensor *centred = NULL, *rstd = NULL;
-    if (once(x, 2) && !la_x_wants(x, 2)) {
-        give(x, out, 0, 0, layer_norm_once(x, self, weight));
-    } else {
-        centred = R(sub, self, inner_mean(x, self, &r));
-        la_tensor *var = inner_mean(x, R(square, centred), &r);
-        rstd = R(rsqrt, R(add, var, VAL(4).d));
-        give(x, out, 0, 0, once(x, 2) ? layer_norm_once(x, self, weight)
-             : layer_norm_input(x, &r, centred, rstd,
-                                weight ? R(mul, g, weight) : g));
-    }
+    la_tensor *centred = R(sub, self, inner_mean(x, self, &r));
+    la_tensor *var = inner_mean(x, R(square, centred), &r);
+    la_tensor *rstd = R(rsqrt, R(add, var, VAL(4).d));
+    give(x, out, 0, 0, layer_norm_input(x, &r, centred, rstd,
+                                        weight ? R(mul, g, weight) : g));
     if (weight && la_x_wants(x, 2))
         give(x, out, edge_at(x, 2), 2,
              over(x, R(mul, g, R(mul, centred, rstd)), &r));
@@ -253,6 +257,7 @@ la_status la_x_layer_norm(la_formula *x, la_tensor **out)
 la_status la_x_rms_norm(la_formula *x, la_tensor **out)
 {
     rows r;
+    if (once(x, 1)) return norm_once(x, out, NULL, RES(1), 0);
     la_tensor *self = A(0), *g = G, *weight = A(2);
     split_dims(x, &r);
     la_dtype d = self ? (la_dtype)self->dtype : LA_FLOAT32;
@@ -270,4 +275,94 @@ la_status la_x_rms_norm(la_formula *x, la_tensor **out)
     give(x, out, 0, 0, gx);
     if (weight) give(x, out, edge_at(x, 2), 2, over(x, R(mul, g, hat), &r));
     return x->status;
+}
+
+/* ---- batch and group norm: native_channel_norm(self, groups, weight, bias,
+** eps) ---- */
+
+static la_status channel_norm_once(la_formula *x, la_tensor **out)
+{
+    la_value g[LA_MAX_RESULTS];
+    la_status status = x->status ? x->status
+        : la_run_many(native_channel_norm_backward, g, LA_T(G), LA_T(A(0)),
+                      VAL(1), LA_T(RES(1)), LA_T(RES(2)), LA_T(A(2)), VAL(4));
+    if (status) return la_x_fail(x, status), status;
+    for (int k = 0; k < 3; k++) la_x_own(x, g[k].tensor);
+    give(x, out, 0, 0, g[0].tensor);
+    for (int k = 2; k <= 3; k++)
+        if (VAL(k).tag == LA_VTENSOR)
+            give(x, out, edge_at(x, k), k, g[k - 1].tensor);
+    return x->status;
+}
+
+/* Which elements share moments: rows of a matrix for groups, all but dim 1
+** of a batch. */
+typedef struct sharing {
+    int64_t shape[2], dims[LA_MAX_DIMS];
+    int n;
+    bool groups;
+} sharing;
+
+static la_tensor *to_groups(la_formula *x, la_tensor *t, const sharing *s)
+{
+    return s->groups ? R(reshape, t, LA_IS(s->shape, 2)) : t;
+}
+
+static la_tensor *shared_mean(la_formula *x, la_tensor *t, const sharing *s)
+{
+    int64_t second = 1;
+    return s->groups ? R(mean, t, LA_IS(&second, 1), true)
+                     : R(mean, t, LA_IS(s->dims, s->n), true);
+}
+
+static la_tensor *by_channel(la_formula *x, la_tensor *v, int ndim)
+{
+    int64_t shape[LA_MAX_DIMS];
+    for (int d = 0; d < ndim; d++) shape[d] = d == 1 ? -1 : 1;
+    return R(reshape, v, LA_IS(shape, ndim));
+}
+
+la_status la_x_channel_norm(la_formula *x, la_tensor **out)
+{
+    if (once(x, 2)) return channel_norm_once(x, out);
+    const la_output_meta *o = &x->node->outputs[0];
+    la_tensor *self = A(0), *g = G, *weight = A(2), *mean = NULL;
+    sharing s = {.shape = {o->sizes[0] * VAL(1).i, -1}, .groups = VAL(1).i > 0};
+    for (int d = 0; d < o->ndim; d++)
+        if (d != 1) s.dims[s.n++] = d;
+    la_value sizes = LA_IS(o->sizes, o->ndim), dims = LA_IS(s.dims, s.n);
+    la_tensor *in = to_groups(x, self, &s);
+    mean = shared_mean(x, in, &s);
+    la_tensor *centred = R(sub, in, mean);
+    la_tensor *var = shared_mean(x, R(square, centred), &s);
+    la_tensor *rstd = R(rsqrt, R(add, var, VAL(4).d));
+    la_tensor *hat = R(mul, centred, rstd), *gw = g;
+    if (weight) gw = R(mul, g, by_channel(x, weight, o->ndim));
+    gw = to_groups(x, gw, &s);
+    la_tensor *gx = R(sub, gw, shared_mean(x, gw, &s));
+    gx = R(mul, R(sub, gx, R(mul, hat, shared_mean(x, R(mul, gw, hat), &s))),
+           rstd);
+    give(x, out, 0, 0, R(reshape, gx, sizes));
+    if (VAL(2).tag == LA_VTENSOR)
+        give(x, out, edge_at(x, 2), 2,
+             R(sum, R(mul, g, R(reshape, hat, sizes)), dims));
+    if (VAL(3).tag == LA_VTENSOR)
+        give(x, out, edge_at(x, 3), 3, R(sum, g, dims));
+    return x->status;
+}
+
+/* ---- label_entropy(self, labels) ---- */
+
+/* grad * (softmax(self) - 1 at the label) */
+la_tensor *la_x_label_entropy(la_formula *x)
+{
+    la_tensor *self = A(0), *labels = A(1);
+    if (!la_grad_enabled())
+        return R(label_entropy_backward, G, self, labels, RES(1));
+    la_tensor *g = R(unsqueeze, G, 1), *p = R(softmax, self, 1);
+    la_tensor *at = R(unsqueeze, labels, 1);
+    la_tensor *hit = R(scatter, R(zeros_like, p), 1, at,
+                       R(ones_like, p));
+    if (!hit) return NULL;
+    return R(mul, g, R(sub, p, hit));
 }

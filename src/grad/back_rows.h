@@ -17,4 +17,7 @@ la_tensor *la_x_conv_bias(la_formula *x);
 la_status la_x_layer_norm(la_formula *x, la_tensor **out);
 la_status la_x_rms_norm(la_formula *x, la_tensor **out);
 
+la_status la_x_channel_norm(la_formula *x, la_tensor **out);
+la_tensor *la_x_label_entropy(la_formula *x);
+
 #endif

@@ -48,6 +48,11 @@ typedef struct la_reduce_cols {
     int64_t step, cols;   /* from column to column */
 } la_reduce_cols;
 
+/* The accumulator of reduce_var: mean, sum of squared deviations, count. */
+typedef struct la_moments {
+    double mean, m2, n;
+} la_moments;
+
 typedef struct la_reduction {
     int acc_size;
     int turned;           /* rows up to this long go faster as columns, */

@@ -7,9 +7,7 @@
 */
 #include "kernel/reduce_load.h"
 
-typedef struct moments {
-    double mean, m2, n;
-} moments;
+typedef la_moments moments;
 
 static inline moments join(moments a, moments b)
 {

@@ -1,5 +1,6 @@
 /* softmax and log_softmax, along rows and along columns. */
 #include "kernel/rowwise.h"
+#include "kernel/scan_load.h"
 #include "simd/math.h"
 #include "simd/vec.h"
 
@@ -8,6 +9,8 @@
 #define A float
 #define LANE f32
 #define LOADV(p) f32_load(p)
+#define LOAD1(p) reduce_load_f32(p)
+#define PUT1(p, x) put_f32(p, x)
 #define LOADN(p, n, x) f32_load_pad(p, n, x)
 #define STOREV(p, v) f32_store(p, v)
 #define STOREN(p, n, v) f32_store_n(p, n, v)
@@ -20,6 +23,8 @@
 #define A double
 #define LANE f64
 #define LOADV(p) f64_load(p)
+#define LOAD1(p) reduce_load_f64(p)
+#define PUT1(p, x) put_f64(p, x)
 #define LOADN(p, n, x) f64_load_pad(p, n, x)
 #define STOREV(p, v) f64_store(p, v)
 #define STOREN(p, n, v) f64_store_n(p, n, v)
@@ -33,6 +38,8 @@
 #define A float
 #define LANE f32
 #define LOADV(p) f16_load(p)
+#define LOAD1(p) reduce_load_f16(p)
+#define PUT1(p, x) put_f16(p, x)
 #define LOADN(p, n, x) f16_load_pad(p, n, x)
 #define STOREV(p, v) f16_store(p, v)
 #define STOREN(p, n, v) f16_store_n(p, n, v)
@@ -46,6 +53,8 @@
 #define A float
 #define LANE f32
 #define LOADV(p) bf16_load(p)
+#define LOAD1(p) reduce_load_bf16(p)
+#define PUT1(p, x) put_bf16(p, x)
 #define LOADN(p, n, x) bf16_load_pad(p, n, x)
 #define STOREV(p, v) bf16_store(p, v)
 #define STOREN(p, n, v) bf16_store_n(p, n, v)
@@ -64,4 +73,22 @@ const la_softmaxes LA_KERNEL(log_softmax) = {
     [LA_BFLOAT16] = {log_rows_bf16, log_columns_bf16},
     [LA_FLOAT32] = {log_rows_f32, log_columns_f32},
     [LA_FLOAT64] = {log_rows_f64, log_columns_f64}
+};
+
+#define GRADS(k) {softmax_grad_rows_##k, softmax_grad_columns_##k}
+const la_softmax_grads LA_KERNEL(softmax_grad) = {
+    [LA_FLOAT16] = GRADS(f16), [LA_BFLOAT16] = GRADS(bf16),
+    [LA_FLOAT32] = GRADS(f32), [LA_FLOAT64] = GRADS(f64)
+};
+#undef GRADS
+#define GRADS(k) {log_grad_rows_##k, log_grad_columns_##k}
+const la_softmax_grads LA_KERNEL(log_softmax_grad) = {
+    [LA_FLOAT16] = GRADS(f16), [LA_BFLOAT16] = GRADS(bf16),
+    [LA_FLOAT32] = GRADS(f32), [LA_FLOAT64] = GRADS(f64)
+};
+
+#define ENTROPY(k) {entropy_##k, entropy_grad_##k}
+const la_entropies LA_KERNEL(entropy) = {
+    [LA_FLOAT16] = ENTROPY(f16), [LA_BFLOAT16] = ENTROPY(bf16),
+    [LA_FLOAT32] = ENTROPY(f32), [LA_FLOAT64] = ENTROPY(f64)
 };

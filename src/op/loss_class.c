@@ -3,6 +3,10 @@
 ** over the labels tells whether they are all classes and whether any is
 ** ignored; the plain case is then one gather and one mean.
 */
+#include "base/pool.h"
+#include "kernel/rowwise.h"
+#include "op/axes.h"
+#include "op/reduce.h"
 #include "op/work.h"
 
 enum { SELF, TARGET, WEIGHT, IGNORE, REDUCTION, SMOOTHING };
@@ -226,9 +230,136 @@ static la_status with_labels(la_frame *f, la_tensor *logp)
     return work_end(w, f, W(add, LA_T(a), LA_T(b)));
 }
 
+/* label_entropy(self, labels): rows without gaps. */
+typedef struct entropy {
+    const la_entropy *kernel;
+    const char *in, *grad;
+    const int64_t *label;
+    char *loss, *lse, *out;
+    int64_t n, esize, lsize;
+} entropy;
+
+static void entropy_rows(int64_t begin, int64_t end, void *context)
+{
+    const entropy *e = context;
+    if (la_interrupted()) return;
+    e->kernel->rows(e->in + begin * e->n * e->esize, e->label + begin, e->n,
+                    end - begin, e->loss + begin * e->esize,
+                    e->lse + begin * e->lsize);
+}
+
+static void entropy_grad_rows(int64_t begin, int64_t end, void *context)
+{
+    const entropy *e = context;
+    int64_t at = begin * e->n * e->esize;
+    if (la_interrupted()) return;
+    e->kernel->grad(e->grad + begin * e->esize, e->in + at, e->label + begin,
+                    e->lse + begin * e->lsize, e->n, end - begin, e->out + at);
+}
+
+static la_dtype lse_dtype(const la_tensor *x)
+{
+    return x->dtype == LA_FLOAT64 ? LA_FLOAT64 : LA_FLOAT32;
+}
+
+static la_status check_entropy(const la_frame *f, const la_tensor *x,
+                               const la_tensor *labels)
+{
+    int64_t ignored;
+    if (x->ndim != 2 || !la_is_float((la_dtype)x->dtype)
+        || !la_is_contiguous(x) || labels->ndim != 1
+        || labels->numel != la_sizes(x)[0] || labels->dtype != LA_INT64
+        || !la_is_contiguous(labels))
+        return la_error(LA_ESHAPE, "%s: (N, C) floating point numbers and N "
+                        "labels without gaps are expected", f->op->name);
+    if (la_is_meta(f)) return LA_OK;
+    LA_TRY(scan_labels(labels, la_sizes(x)[1], 0, &ignored));
+    return ignored ? bad_label(0, la_sizes(x)[1]) : LA_OK;
+}
+
+la_status la_meta_label_entropy(la_frame *f)
+{
+    const la_tensor *x = la_arg(f, 0);
+    LA_TRY(check_entropy(f, x, la_arg(f, 1)));
+    LA_TRY(la_set_output(f, 0, 1, la_sizes(x), NULL, (la_dtype)x->dtype));
+    return la_set_output(f, 1, 1, la_sizes(x), NULL, lse_dtype(x));
+}
+
+static la_status entropy_run(la_frame *f, entropy *e, const la_tensor *x,
+                             const la_tensor *labels,
+                             void (*pass)(int64_t, int64_t, void *))
+{
+    if (x->numel == 0) return LA_OK;
+    e->kernel = &(*LA_STUB(entropy))[x->dtype];
+    e->in = la_data(x);
+    e->label = (const int64_t *)la_data(labels);
+    e->n = la_sizes(x)[1];
+    e->esize = (int64_t)la_itemsize(x);
+    e->lsize = x->dtype == LA_FLOAT64 ? 8 : 4;
+    la_parallel_for(la_sizes(x)[0], la_parts(LA_GRAIN / 4, e->n), pass, e);
+    return la_interrupted() ? la_error(LA_EINTR, "interrupted") : LA_OK;
+}
+
+la_status la_impl_label_entropy(la_frame *f)
+{
+    entropy e = {.loss = la_data(la_result(f, 0)),
+                 .lse = la_data(la_result(f, 1))};
+    return entropy_run(f, &e, la_arg(f, 0), la_arg(f, 1), entropy_rows);
+}
+
+la_status la_meta_label_entropy_backward(la_frame *f)
+{
+    const la_tensor *g = la_arg(f, 0), *x = la_arg(f, 1), *lse = la_arg(f, 3);
+    LA_TRY(check_entropy(f, x, la_arg(f, 2)));
+    if (g->ndim != 1 || g->numel != la_sizes(x)[0] || lse->ndim != 1
+        || lse->numel != la_sizes(x)[0])
+        return la_error(LA_ESHAPE, "%s: a gradient and a logsumexp per row are "
+                        "expected", f->op->name);
+    return la_set_output(f, 0, 2, la_sizes(x), NULL, (la_dtype)x->dtype);
+}
+
+la_status la_impl_label_entropy_backward(la_frame *f)
+{
+    LA_OWNED grad = NULL;
+    LA_OWNED lse = NULL;
+    la_tensor *g = la_arg(f, 0), *l = la_arg(f, 3);
+    const la_tensor *x = la_arg(f, 1);
+    grad = la_tensor_retain(g);
+    if (!la_is_contiguous(g) || g->dtype != x->dtype)
+        LA_TRY(la_convert_to(g, (la_dtype)x->dtype, &grad));
+    lse = la_tensor_retain(l);
+    if (!la_is_contiguous(l) || (la_dtype)l->dtype != lse_dtype(x))
+        LA_TRY(la_convert_to(l, lse_dtype(x), &lse));
+    entropy e = {.grad = la_data(grad), .lse = la_data(lse),
+                 .out = la_data(la_result(f, 0))};
+    return entropy_run(f, &e, x, la_arg(f, 2), entropy_grad_rows);
+}
+
+/* Plain labels of plain rows: no probabilities are written down. */
+static la_status fused(la_frame *f, bool *done)
+{
+    work box WORK = {.n = 0}, *w = &box;
+    picked p = {0};
+    la_value pair[LA_MAX_RESULTS];
+    la_tensor *x = la_arg(f, SELF), *t = la_arg(f, TARGET);
+    *done = false;
+    if (x->ndim != 2 || !la_is_float((la_dtype)x->dtype) || la_is_meta(f)
+        || !la_is_contiguous(x) || x->numel == 0 || t->dtype != LA_INT64
+        || la_has(f, WEIGHT) || la_arg_float(f, SMOOTHING) != 0)
+        return LA_OK;
+    LA_TRY(pick_labels(f, w, &p));
+    if (p.ignored) return LA_OK;
+    LA_TRY(la_run_many(label_entropy, pair, LA_T(x), LA_T(p.labels)));
+    w->temps[w->n++] = pair[0].tensor;
+    w->temps[w->n++] = pair[1].tensor;
+    *done = true;
+    return work_end(w, f, reduce(w, f, &p, pair[0].tensor));
+}
+
 la_status la_impl_cross_entropy(la_frame *f)
 {
     LA_OWNED logp = NULL;
+    bool done;
     la_tensor *x = la_arg(f, SELF), *t = la_arg(f, TARGET);
     double s = la_arg_float(f, SMOOTHING);
     int dim = x->ndim > 1;
@@ -239,6 +370,8 @@ la_status la_impl_cross_entropy(la_frame *f)
     if (x->ndim == 0)
         return la_error_at(LA_ESHAPE, 1, "expected (C), (N, C) or (N, C, ...), "
                            "got a 0-dim tensor");
+    LA_TRY(fused(f, &done));
+    if (done) return LA_OK;
     LA_TRY(la_run(log_softmax, &logp, LA_T(x), LA_I(dim)));
     bool real = la_dtype_kind((la_dtype)t->dtype) == 'f';
     if (real && same_shape(x, t)) return with_probabilities(f, logp, dim);

@@ -7,9 +7,21 @@
 
 #include <float.h>
 
+#include "base/memory.h"
 #include "base/pool.h"
 #include "op/axes.h"
 #include "op/reduce.h"
+
+/* 't' without gaps and of dtype 'd' in *slot, or NULL for NULL. */
+static la_status plain(la_tensor *t, la_dtype d, la_tensor **slot)
+{
+    if (!t) return LA_OK;
+    if (la_is_contiguous(t) && t->dtype == d) {
+        *slot = la_tensor_retain(t);
+        return LA_OK;
+    }
+    return la_convert_to(t, d, slot);
+}
 
 /* ---- softmax: (self, dim, dtype) ---- */
 
@@ -103,6 +115,89 @@ la_status la_impl_log_softmax(la_frame *f)
     return soft_impl(f, LA_STUB(log_softmax));
 }
 
+/* ---- softmax_backward, log_softmax_backward: (grad, result, dim) ---- */
+
+typedef struct soft_grad {
+    const la_softmax_grad *kernel;
+    const char *dy, *y;
+    char *out;
+    int64_t n, inner, esize;
+} soft_grad;
+
+static void soft_grad_rows(int64_t begin, int64_t end, void *context)
+{
+    const soft_grad *s = context;
+    int64_t at = begin * s->n * s->esize;
+    if (la_interrupted()) return;
+    s->kernel->rows(s->dy + at, s->y + at, s->out + at, s->n, end - begin);
+}
+
+static void soft_grad_columns(int64_t begin, int64_t end, void *context)
+{
+    const soft_grad *s = context;
+    for (int64_t i = begin; i < end && !la_interrupted(); i++) {
+        int64_t at = i * s->n * s->inner * s->esize;
+        s->kernel->columns(s->dy + at, s->y + at, s->out + at, s->n,
+                           s->inner * s->esize, s->inner);
+    }
+}
+
+static la_status soft_grad_meta(la_frame *f)
+{
+    const la_tensor *grad = la_arg(f, 0), *y = la_arg(f, 1);
+    int dim = 0;
+    LA_TRY(la_wrap_dim(la_arg_int(f, 2), y->ndim, &dim));
+    f->scratch[0] = dim;
+    if (grad->ndim != y->ndim
+        || memcmp(la_sizes(grad), la_sizes(y), y->ndim * 8u) != 0)
+        return la_error_at(LA_ESHAPE, 1, "%s: the gradient must have the "
+                           "result's sizes", f->op->name);
+    if (!la_is_float((la_dtype)y->dtype))
+        return la_error_at(LA_EDTYPE, 2, "%s needs a floating point tensor, "
+                           "got %s", f->op->name,
+                           la_dtype_name((la_dtype)y->dtype));
+    return la_set_output(f, 0, y->ndim, la_sizes(y), NULL, (la_dtype)y->dtype);
+}
+
+static la_status soft_grad_impl(la_frame *f, const la_softmax_grads *table)
+{
+    LA_OWNED dy = NULL;
+    LA_OWNED y = NULL;
+    la_tensor *result = la_arg(f, 1);
+    la_dtype d = (la_dtype)result->dtype;
+    if (result->numel == 0) return LA_OK;
+    LA_TRY(plain(la_arg(f, 0), d, &dy));
+    LA_TRY(plain(result, d, &y));
+    soft_grad s = {.kernel = &(*table)[d], .dy = la_data(dy), .y = la_data(y),
+                   .out = la_data(la_result(f, 0)), .n = 1, .inner = 1,
+                   .esize = (int64_t)la_itemsize(y)};
+    int dim = (int)f->scratch[0];
+    if (y->ndim) s.n = la_sizes(y)[dim];
+    for (int k = dim + 1; k < y->ndim; k++) s.inner *= la_sizes(y)[k];
+    if (s.inner == 1)
+        la_parallel_for(y->numel / s.n, la_parts(LA_GRAIN / 4, s.n),
+                        soft_grad_rows, &s);
+    else
+        la_parallel_for(y->numel / (s.n * s.inner),
+                        la_parts(LA_GRAIN / 4, s.n * s.inner),
+                        soft_grad_columns, &s);
+    return la_interrupted() ? la_error(LA_EINTR, "interrupted") : LA_OK;
+}
+
+la_status la_meta_softmax_backward(la_frame *f) { return soft_grad_meta(f); }
+la_status la_meta_log_softmax_backward(la_frame *f)
+{
+    return soft_grad_meta(f);
+}
+la_status la_impl_softmax_backward(la_frame *f)
+{
+    return soft_grad_impl(f, LA_STUB(softmax_grad));
+}
+la_status la_impl_log_softmax_backward(la_frame *f)
+{
+    return soft_grad_impl(f, LA_STUB(log_softmax_grad));
+}
+
 /* ---- layer norm and RMS norm ---- */
 
 /* The last dims are normalised: k of them, n elements. */
@@ -172,17 +267,6 @@ static la_status norm_meta(la_frame *f, int affine, int stats)
                              stat_dtype((la_dtype)self->dtype)));
     f->scratch[0] = n;
     return LA_OK;
-}
-
-/* 't' without gaps and of dtype 'd' in *slot, or NULL for NULL. */
-static la_status plain(la_tensor *t, la_dtype d, la_tensor **slot)
-{
-    if (!t) return LA_OK;
-    if (la_is_contiguous(t) && t->dtype == d) {
-        *slot = la_tensor_retain(t);
-        return LA_OK;
-    }
-    return la_convert_to(t, d, slot);
 }
 
 static char *data_of(const la_tensor *t) { return t ? la_data(t) : NULL; }
@@ -340,6 +424,98 @@ static la_status grad_impl(la_frame *f, la_tensor *mean, la_tensor *rstd,
         .esize = (int64_t)la_itemsize(self), .ssize = d == LA_FLOAT64 ? 8 : 4
     };
     la_parallel_for(rows, la_parts(LA_GRAIN, n), grad_rows, &t);
+    return la_interrupted() ? la_error(LA_EINTR, "interrupted") : LA_OK;
+}
+
+/* ---- norm_backward(grad, self, normalized_shape, mean, rstd, weight): of the
+** input, the weight and the bias. A block of rows adds up its own share of the
+** last two; the shares are joined in order, whatever the threads. ---- */
+
+#define SHARE 64              /* rows of a block */
+
+static la_status share_meta(la_frame *f)
+{
+    la_tensor *self = la_arg(f, 1);
+    int64_t n;
+    int k;
+    LA_TRY(float_only(self));
+    LA_TRY(check_shape(self, &f->args[2], &k, &n));
+    LA_TRY(check_affine(self, la_arg(f, 5), k, 6));
+    f->scratch[0] = n;
+    LA_TRY(la_set_output(f, 0, self->ndim, la_sizes(self), NULL,
+                         (la_dtype)self->dtype));
+    for (int i = 1; i <= 2; i++)
+        LA_TRY(la_set_output(f, i, k, la_sizes(self) + self->ndim - k, NULL,
+                             stat_dtype((la_dtype)self->dtype)));
+    return LA_OK;
+}
+
+/* Task k: rows SHARE * k and up; its share stands at 2 * n * k. */
+static void share_rows(int64_t begin, int64_t end, void *context)
+{
+    const grad_task *t = context;
+    for (int64_t k = begin; k < end; k++) {
+        grad_task one = *t;
+        int64_t first = k * SHARE, left = t->all.rows - first;
+        one.all.dweight += 2 * k * t->all.n * t->ssize;
+        one.all.dbias += 2 * k * t->all.n * t->ssize;
+        grad_rows(first, first + (left < SHARE ? left : SHARE), &one);
+    }
+}
+
+static void join_shares(const char *shares, int64_t count, int64_t n,
+                        la_tensor *dw, la_tensor *db)
+{
+    bool wide = dw->dtype == LA_FLOAT64;
+    for (int64_t i = 0; i < 2 * n; i++) {
+        double sum = 0;
+        for (int64_t k = 0; k < count; k++)
+            sum += wide ? ((const double *)shares)[2 * k * n + i]
+                        : (double)((const float *)shares)[2 * k * n + i];
+        char *to = la_data(i < n ? dw : db);
+        if (wide) ((double *)to)[i % n] = sum;
+        else ((float *)to)[i % n] = (float)sum;
+    }
+}
+
+la_status la_meta_norm_backward(la_frame *f) { return share_meta(f); }
+la_status la_impl_norm_backward(la_frame *f)
+{
+    grad_task t;
+    LA_OWNED dy = NULL;
+    LA_OWNED x = NULL;
+    LA_OWNED w = NULL;
+    LA_OWNED m = NULL;
+    LA_OWNED s = NULL;
+    la_tensor *self = la_arg(f, 1), *dw = la_result(f, 1);
+    la_dtype d = (la_dtype)self->dtype;
+    int64_t n = f->scratch[0];
+    if (self->numel == 0) {
+        memset(la_data(dw), 0, (size_t)dw->numel * la_itemsize(dw));
+        memset(la_data(la_result(f, 2)), 0, (size_t)n * la_itemsize(dw));
+        return LA_OK;
+    }
+    LA_TRY(plain(la_arg(f, 0), d, &dy));
+    LA_TRY(plain(self, d, &x));
+    LA_TRY(plain(la_arg(f, 5), d, &w));
+    LA_TRY(plain(la_arg(f, 3), stat_dtype(d), &m));
+    LA_TRY(plain(la_arg(f, 4), stat_dtype(d), &s));
+    int64_t rows = self->numel / n, count = la_parts(rows, SHARE);
+    int64_t ssize = (int64_t)la_itemsize(dw), bytes = 2 * count * n * ssize;
+    char *shares = la_mem_zalloc((size_t)bytes);
+    if (!shares) return LA_ENOMEM;
+    t = (grad_task){
+        .all = {.dy = la_data(dy), .in = la_data(x), .weight = data_of(w),
+                .mean = data_of(m), .rstd = la_data(s),
+                .out = la_data(la_result(f, 0)), .n = n, .rows = rows,
+                .dweight = shares, .dbias = shares + n * ssize,
+                .centred = m != NULL},
+        .fn = (*LA_STUB(row_norm_grad))[d],
+        .esize = (int64_t)la_itemsize(self), .ssize = ssize
+    };
+    la_parallel_for(count, la_parts(LA_GRAIN, SHARE * n), share_rows, &t);
+    join_shares(shares, count, n, dw, la_result(f, 2));
+    la_mem_free(shares, (size_t)bytes);
     return la_interrupted() ? la_error(LA_EINTR, "interrupted") : LA_OK;
 }
 
