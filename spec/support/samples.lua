@@ -319,7 +319,17 @@ local written = {
   rms_norm = {{function(x, w) return la.rms_norm(x, {3}, w) end, {4, 3}, {3}}},
   batch_norm = {{function(x, w, b)
     return la.batch_norm(x, nil, nil, w, b, true)
-  end, {4, 2, 3}, {2}, {2}}},
+  end, {4, 2, 3}, {2}, {2}}, {function(x, w, b)
+    return la.batch_norm(x, nil, nil, w, b, true)
+  end, {2, 2, 2, 4}, {2}, {2}}, {function(x)
+    return la.batch_norm(x, nil, nil, nil, nil, true)
+  end, {2, 2, 9}}},
+  group_norm = {{function(x, w, b)
+    return la.group_norm(x, 2, w, b)
+  end, {2, 4, 8}, {4}, {4}}},
+  instance_norm = {{function(x, w)
+    return la.instance_norm(x, nil, nil, w)
+  end, {2, 2, 8}, {2}}},
   conv2d = {{function(x, w, b) return la.conv2d(x, w, b, 1, 1) end,
     {1, 2, 4, 4}, {2, 2, 3, 3}, {2}}},
   conv_transpose2d = {{function(x, w, b)

@@ -1,4 +1,5 @@
 /* Batch and group norm, plane by plane, and what their gradients sum. */
+#include "kernel/fold.h"
 #include "kernel/rowwise.h"
 #include "simd/vec.h"
 

@@ -3,6 +3,9 @@
 
 #define CALL_BETTER(S, a, b) BEYONDV(S, a, b)
 #define CALL_FMA(S, a, b, c) LA_CAT(S, _fma, , )(a, b, c)
+#define IOTA_f32 i32_iota(0)
+#define IOTA_f64 i64_iota(0)
+#define IOTA(S) LA_CAT(IOTA_, S, , )
 
 #define OP argmax
 #define BEYOND(a, b) ((a) > (b))

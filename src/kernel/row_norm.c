@@ -1,4 +1,5 @@
 /* Layer norm, RMS norm and their gradients, row by row. */
+#include "kernel/fold.h"
 #include "kernel/rowwise.h"
 #include "simd/vec.h"
 

@@ -1,8 +1,11 @@
 /* softmax and log_softmax, along rows and along columns. */
+#include "kernel/fold.h"
 #include "kernel/rowwise.h"
 #include "kernel/scan_load.h"
 #include "simd/math.h"
 #include "simd/vec.h"
+
+#define ALWAYS static inline __attribute__((always_inline))
 
 #define ID f32
 #define T float
@@ -15,6 +18,7 @@
 #define STOREV(p, v) f32_store(p, v)
 #define STOREN(p, n, v) f32_store_n(p, n, v)
 #define EXP(v) f32_exp(v)
+#define LOG(v) f32_log(v)
 #define LOG1(x) logf(x)
 #include "kernel/row_softmax.inc"
 
@@ -29,6 +33,7 @@
 #define STOREV(p, v) f64_store(p, v)
 #define STOREN(p, n, v) f64_store_n(p, n, v)
 #define EXP(v) f64_exp(v)
+#define LOG(v) f64_log(v)
 #define LOG1(x) log(x)
 #include "kernel/row_softmax.inc"
 
@@ -44,6 +49,7 @@
 #define STOREV(p, v) f16_store(p, v)
 #define STOREN(p, n, v) f16_store_n(p, n, v)
 #define EXP(v) f32_exp(v)
+#define LOG(v) f32_log(v)
 #define LOG1(x) logf(x)
 #include "kernel/row_softmax.inc"
 
@@ -59,6 +65,7 @@
 #define STOREV(p, v) bf16_store(p, v)
 #define STOREN(p, n, v) bf16_store_n(p, n, v)
 #define EXP(v) f32_exp(v)
+#define LOG(v) f32_log(v)
 #define LOG1(x) logf(x)
 #include "kernel/row_softmax.inc"
 

@@ -36,8 +36,8 @@ typedef struct la_scan {
     void (*join)(char *carry, const char *next);   /* carry, then next */
 } la_scan;
 
-/* Indexed by the dtype of the result, which the input has been given before;
-** integers and bool only as int64. */
+/* Indexed by the dtype of the input; results have it too, but integers and bool
+** give int64. */
 typedef la_scan la_scans[LA_NDTYPES];
 LA_STUB_DECLARE(la_scans, scan_sum);
 LA_STUB_DECLARE(la_scans, scan_prod);

@@ -8,6 +8,8 @@
 #include "kernel/scan.h"
 
 typedef double x4 __attribute__((vector_size(32)));
+typedef int64_t i4 __attribute__((vector_size(32)));
+typedef uint64_t u4 __attribute__((vector_size(32)));
 typedef float y4 __attribute__((vector_size(16)));
 
 static inline x4 load4_f32(const char *p)
@@ -45,24 +47,61 @@ static inline void put_bf16(char *p, double x)
     la_bf16 y = la_f32_to_bf16((float)x);
     memcpy(p, &y, sizeof(y));
 }
-static inline x4 load4_f16(const char *p)
+
+/* Four integers in 64 bits. */
+static inline u4 load4_u8(const char *p)
 {
-    return (x4){reduce_load_f16(p), reduce_load_f16(p + 2),
-                reduce_load_f16(p + 4), reduce_load_f16(p + 6)};
+    typedef uint8_t four __attribute__((vector_size(4 * sizeof(uint8_t))));
+    four v;
+    memcpy(&v, p, sizeof(v));
+    return (u4)__builtin_convertvector(v, i4);
 }
-static inline x4 load4_bf16(const char *p)
+static inline u4 load4_i8(const char *p)
 {
-    return (x4){reduce_load_bf16(p), reduce_load_bf16(p + 2),
-                reduce_load_bf16(p + 4), reduce_load_bf16(p + 6)};
+    typedef int8_t four __attribute__((vector_size(4 * sizeof(int8_t))));
+    four v;
+    memcpy(&v, p, sizeof(v));
+    return (u4)__builtin_convertvector(v, i4);
 }
-static inline void store4_f16(char *p, x4 x)
+static inline u4 load4_u16(const char *p)
 {
-    for (int k = 0; k < 4; k++) put_f16(p + 2 * k, x[k]);
+    typedef uint16_t four __attribute__((vector_size(4 * sizeof(uint16_t))));
+    four v;
+    memcpy(&v, p, sizeof(v));
+    return (u4)__builtin_convertvector(v, i4);
 }
-static inline void store4_bf16(char *p, x4 x)
+static inline u4 load4_i16(const char *p)
 {
-    for (int k = 0; k < 4; k++) put_bf16(p + 2 * k, x[k]);
+    typedef int16_t four __attribute__((vector_size(4 * sizeof(int16_t))));
+    four v;
+    memcpy(&v, p, sizeof(v));
+    return (u4)__builtin_convertvector(v, i4);
 }
+static inline u4 load4_u32(const char *p)
+{
+    typedef uint32_t four __attribute__((vector_size(4 * sizeof(uint32_t))));
+    four v;
+    memcpy(&v, p, sizeof(v));
+    return (u4)__builtin_convertvector(v, i4);
+}
+static inline u4 load4_i32(const char *p)
+{
+    typedef int32_t four __attribute__((vector_size(4 * sizeof(int32_t))));
+    four v;
+    memcpy(&v, p, sizeof(v));
+    return (u4)__builtin_convertvector(v, i4);
+}
+static inline u4 load4_b8(const char *p)
+{
+    return (u4)(load4_u8(p) != 0) & 1;
+}
+static inline u4 load4_i64(const char *p)
+{
+    u4 v;
+    memcpy(&v, p, sizeof(v));
+    return v;
+}
+static inline void store4_u64(char *p, u4 x) { memcpy(p, &x, sizeof(x)); }
 
 static inline double _Complex scan_complex(double re, double im)
 {
@@ -104,5 +143,24 @@ static inline void put_u64(char *p, uint64_t x) { memcpy(p, &x, sizeof(x)); }
 #define SPLAT3(v) __builtin_shufflevector(v, v, 3, 3, 3, 3)
 #define SCAN_ENTRY(k, a) \
     {sizeof(a), start_##k, line_##k, total_##k, columns_##k, join_##k}
+#define SCAN_REALS \
+    [LA_FLOAT16] = SCAN_ENTRY(f16, double), \
+    [LA_BFLOAT16] = SCAN_ENTRY(bf16, double), \
+    [LA_FLOAT32] = SCAN_ENTRY(f32, double), \
+    [LA_FLOAT64] = SCAN_ENTRY(f64, double)
+#define SCAN_INTS \
+    [LA_BOOL] = SCAN_ENTRY(b8, uint64_t), \
+    [LA_UINT8] = SCAN_ENTRY(u8, uint64_t), \
+    [LA_INT8] = SCAN_ENTRY(i8, uint64_t), \
+    [LA_UINT16] = SCAN_ENTRY(u16, uint64_t), \
+    [LA_INT16] = SCAN_ENTRY(i16, uint64_t), \
+    [LA_UINT32] = SCAN_ENTRY(u32, uint64_t), \
+    [LA_INT32] = SCAN_ENTRY(i32, uint64_t), \
+    [LA_UINT64] = SCAN_ENTRY(i64, uint64_t), \
+    [LA_INT64] = SCAN_ENTRY(i64, uint64_t)
+#define SCAN_COMPLEXES \
+    [LA_COMPLEX32] = SCAN_ENTRY(c32, double _Complex), \
+    [LA_COMPLEX64] = SCAN_ENTRY(c64, double _Complex), \
+    [LA_COMPLEX128] = SCAN_ENTRY(c128, double _Complex)
 
 #endif

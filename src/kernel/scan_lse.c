@@ -25,64 +25,12 @@ static inline double _Complex complex_join(double _Complex a,
 #define COMB(a, b) real_join(a, b)
 #define IDENT -INFINITY
 
-#define ID f32
-#define T float
-#define A double
-#define LOAD1(p) reduce_load_f32(p)
-#define STORE1(p, x) put_f32(p, x)
-#include "kernel/scan_plain.inc"
-
-#define ID f64
-#define T double
-#define A double
-#define LOAD1(p) reduce_load_f64(p)
-#define STORE1(p, x) put_f64(p, x)
-#include "kernel/scan_plain.inc"
-
-#define ID f16
-#define T la_f16
-#define A double
-#define LOAD1(p) reduce_load_f16(p)
-#define STORE1(p, x) put_f16(p, x)
-#include "kernel/scan_plain.inc"
-
-#define ID bf16
-#define T la_bf16
-#define A double
-#define LOAD1(p) reduce_load_bf16(p)
-#define STORE1(p, x) put_bf16(p, x)
-#include "kernel/scan_plain.inc"
+#define SCAN_BODY "kernel/scan_plain.inc"
+#include "kernel/scan_reals.inc"
 
 #undef COMB
 #define COMB(a, b) complex_join(a, b)
 
-#define ID c32
-#define T la_c32
-#define A double _Complex
-#define LOAD1(p) get_c32(p)
-#define STORE1(p, x) put_c32(p, x)
-#include "kernel/scan_plain.inc"
+#include "kernel/scan_complexes.inc"
 
-#define ID c64
-#define T float _Complex
-#define A double _Complex
-#define LOAD1(p) get_c64(p)
-#define STORE1(p, x) put_c64(p, x)
-#include "kernel/scan_plain.inc"
-
-#define ID c128
-#define T double _Complex
-#define A double _Complex
-#define LOAD1(p) get_c128(p)
-#define STORE1(p, x) put_c128(p, x)
-#include "kernel/scan_plain.inc"
-
-const la_scans LA_KERNEL(scan_logsumexp) = {
-    [LA_FLOAT16] = SCAN_ENTRY(f16, double),
-    [LA_BFLOAT16] = SCAN_ENTRY(bf16, double),
-    [LA_FLOAT32] = SCAN_ENTRY(f32, double),
-    [LA_FLOAT64] = SCAN_ENTRY(f64, double),
-    [LA_COMPLEX32] = SCAN_ENTRY(c32, double _Complex),
-    [LA_COMPLEX64] = SCAN_ENTRY(c64, double _Complex),
-    [LA_COMPLEX128] = SCAN_ENTRY(c128, double _Complex)
-};
+const la_scans LA_KERNEL(scan_logsumexp) = {SCAN_REALS, SCAN_COMPLEXES};

@@ -184,7 +184,7 @@ static la_status scan_meta(la_frame *f, la_dtype dtype)
     return la_take_names(la_result(f, 0), self);
 }
 
-/* Integers are scanned in int64 and converted at the end. */
+/* Integers are scanned to int64 and converted at the end. */
 static la_status scan_impl(la_frame *f, const la_scans *table)
 {
     LA_OWNED from = NULL;
@@ -194,13 +194,13 @@ static la_status scan_impl(la_frame *f, const la_scans *table)
     int dim = (int)f->scratch[0];
     if (la_is_integral(to) || to == LA_BOOL) run = LA_INT64;
     from = la_tensor_retain(self);
-    if (to != (la_dtype)self->dtype && to != run)
+    bool whole = la_is_integral((la_dtype)self->dtype)
+        || self->dtype == LA_BOOL;
+    if (to != (la_dtype)self->dtype && !(to == LA_INT64 && whole))
         LA_TRY(la_convert_to(self, to, &from));
-    if (run != (la_dtype)from->dtype)
-        LA_TRY(la_convert_to(from, run, &from));
-    if (run == to) return scan_run(&(*table)[run], from, dim, out);
+    if (run == to) return scan_run(&(*table)[from->dtype], from, dim, out);
     LA_TRY(la_tensor_empty(out->ndim, la_sizes(out), run, &wide));
-    LA_TRY(scan_run(&(*table)[run], from, dim, wide));
+    LA_TRY(scan_run(&(*table)[from->dtype], from, dim, wide));
     return la_run_(copy_, out, LA_T(wide));
 }
 

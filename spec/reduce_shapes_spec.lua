@@ -1,0 +1,218 @@
+-- Reductions over rows and columns of every length, where kernels change their
+-- way: against the same reduction of int64 or float64 elements in Lua, and
+-- against each row by itself.
+local la = require "lunarray"
+
+local LENGTHS = {1, 2, 3, 8, 9, 32, 33, 63, 64, 65, 100, 128, 129, 300}
+local INTS = {"bool", "uint8", "int8", "int16", "uint16", "int32", "uint32",
+              "int64"}
+local FLOATS = {"float16", "bfloat16", "float32", "float64"}
+
+-- Small whole numbers: sums are exact in every dtype.
+local function whole(dtype, ...)
+  return la.randint(0, 3, {...}):to(dtype)
+end
+
+local function fold(t, f, start)
+  local r = start
+  for _, x in ipairs(t) do r = r == nil and x or f(r, x) end
+  return r
+end
+local function plus(a, b) return a + b end
+
+local function number(x) return x == true and 1 or x == false and 0 or x end
+
+-- rows[i] = what 'f' makes of row i, as a Lua list.
+local function by_rows(x, f)
+  local out = {}
+  for i, row in ipairs(x:to("float64"):totable()) do out[i] = f(row) end
+  return out
+end
+
+local function same(want, got)
+  assert.same(want, got:to("float64"):totable())
+end
+
+local function first_of(better)
+  return function(row)
+    local at = 1
+    for i = 2, #row do if better(row[i], row[at]) then at = i end end
+    return at
+  end
+end
+
+local function each(x)
+  local sum = by_rows(x, function(r) return fold(r, plus, 0) end)
+  local top = by_rows(x, function(r) return fold(r, math.max) end)
+  local low = by_rows(x, function(r) return fold(r, math.min) end)
+  local count = by_rows(x, function(r)
+    return fold(r, function(n, v) return n + (v ~= 0 and 1 or 0) end, 0)
+  end)
+  local total = x:sum(2)
+  same(la.tensor(sum, {dtype = "float64"}):to(total.dtype):double():totable(),
+    total)
+  same(top, x:amax(2))
+  same(low, x:amin(2))
+  same(count, x:count_nonzero(2))
+  local any, all, n = x:any(2):bool():totable(), x:all(2):bool():totable(),
+    x:size(2)
+  for i = 1, #count do
+    assert.equal(count[i] > 0, any[i])
+    assert.equal(count[i] == n, all[i])
+  end
+  same(by_rows(x, first_of(function(a, b) return a > b end)), x:argmax(2))
+  same(by_rows(x, first_of(function(a, b) return a < b end)), x:argmin(2))
+  local values, index = x:max(2)
+  same(top, values)
+  same(by_rows(x, first_of(function(a, b) return a > b end)), index)
+end
+
+describe("rows of every length", function()
+  for _, list in ipairs {INTS, FLOATS} do
+    for _, dtype in ipairs(list) do
+      it("are reduced, " .. dtype, function()
+        for _, n in ipairs(LENGTHS) do
+          for _, rows in ipairs {1, 67} do
+            each(whole(dtype, rows, n))
+            each(whole(dtype, n, rows):t())
+            each(whole(dtype, rows, 2 * n):slice(2, 1, -1, 2))
+          end
+        end
+      end)
+    end
+  end
+
+  it("have norms, spreads and logarithms of sums", function()
+    for _, dtype in ipairs {"float32", "float64"} do
+      for _, n in ipairs(LENGTHS) do
+        local x = la.randn(70, n):to(dtype)
+        for _, y in ipairs {x, x:t():contiguous():t()} do
+          local norms = by_rows(x, function(r)
+            return math.sqrt(fold(r, function(s, v) return s + v * v end, 0))
+          end)
+          local sums = by_rows(x, function(r)
+            return math.log(fold(r, function(s, v)
+              return s + math.exp(v)
+            end, 0))
+          end)
+          local spreads = by_rows(x, function(r)
+            local m = fold(r, plus, 0) / #r
+            return fold(r, function(s, v) return s + (v - m) ^ 2 end, 0) / #r
+          end)
+          local function near(want, got)
+            assert.is_true(la.allclose(got:double(),
+              la.tensor(want, {dtype = "float64"}), 1e-5, 1e-5))
+          end
+          near(norms, y:norm(2, 2))
+          near(sums, y:logsumexp(2))
+          near(spreads, y:var(2, {correction = 0}))
+        end
+      end
+    end
+  end)
+
+  it("don't depend on their neighbours", function()
+    for _, dtype in ipairs(FLOATS) do
+      for _, n in ipairs(LENGTHS) do
+        local x = la.randn(131, n):to(dtype)
+        for _, name in ipairs {"sum", "mean", "var", "logsumexp", "amax"} do
+          local all = x[name](x, 2)
+          for _, first in ipairs {1, 60, 125} do
+            local some = x:slice(1, first, 131)
+            assert.is_true(some[name](some, 2):nan_to_num()
+              :equal(all:slice(1, first, 131):nan_to_num()), name)
+          end
+        end
+      end
+    end
+  end)
+
+  it("pass a NaN on from anywhere, beside infinities", function()
+    for _, dtype in ipairs(FLOATS) do
+      for _, n in ipairs {64, 100, 300, 5000} do
+        local x = la.randn(3, n):to(dtype)
+        x[{1, n // 2}] = 1 / 0
+        x[{2, n // 3 + 1}], x[{2, 1}] = 0 / 0, 1 / 0
+        local top, low = x:amax(2):double(), x:amin(2):double()
+        assert.equal(1 / 0, top:item(1))
+        assert.is_true(low:item(1) < 0 and low:item(1) > -1 / 0)
+        assert.is_true(top:isnan():item(2) and low:isnan():item(2))
+        assert.is_false(top:isnan():item(3))
+        assert.equal(n // 3 + 1, x:argmax(2):item(2))
+        assert.equal(n // 2, x:argmax(2):item(1))
+      end
+    end
+  end)
+end)
+
+describe("tall columns", function()
+  it("of narrow integers do not overflow", function()
+    for dtype, most in pairs {uint8 = 255, int8 = -128, uint16 = 65535,
+                              int16 = -32768, int32 = -2147483648} do
+      local x = la.full({70001, 3}, most, {dtype = dtype})
+      same({70001 * most, 70001 * most, 70001 * most}, x:sum(1))
+      same({70001 * most}, x:slice(2, 1, 1):sum(1))
+      assert.equal(3 * 70001 * most, x:sum():item())
+    end
+  end)
+  it("are counted and decided", function()
+    local x = la.ones(1000, 600):to("bool")
+    same(la.full({600}, 1000):totable(), x:count_nonzero(1))
+    assert.is_true(x:all(1):all())
+    x[{777, 599}] = false
+    assert.equal(599, (x:all(1) + 0):argmin():item())
+    local y = la.zeros(1000, 600)
+    assert.is_false(y:any(1):any())
+    y[{256, 3}] = -0.5
+    assert.equal(3, (y:any(1) + 0):argmax():item())
+  end)
+  it("have logarithms of sums, infinite ones too", function()
+    local x = la.randn(300, 40):double()
+    x:select(2, 1):fill_(-1 / 0)
+    x[{5, 2}], x[{290, 3}], x[{7, 4}] = 1 / 0, 0 / 0, -1 / 0
+    local want = x:t():contiguous():logsumexp(2)
+    local got = x:logsumexp(1)
+    assert.is_true(got:isnan():item(3))
+    assert.is_true(la.allclose(got, want, 1e-12, 0, true))
+    assert.equal(-1 / 0, got:item(1))
+    assert.equal(1 / 0, got:item(2))
+  end)
+end)
+
+describe("running sums and products", function()
+  for _, dtype in ipairs(INTS) do
+    it("of integers are int64, " .. dtype, function()
+      for _, n in ipairs {1, 3, 4, 5, 100, 9000} do
+        local x = whole(dtype, n)
+        local run, want = 0, {}
+        for i, v in ipairs(x:totable()) do
+          run = run + number(v)
+          want[i] = run
+        end
+        local got = x:cumsum(1)
+        assert.equal(la.int64, got.dtype)
+        assert.same(want, got:totable())
+        assert.same(want, x:repeat_interleave(2):slice(1, 1, -1, 2)
+          :cumsum(1):totable())
+      end
+      local m = whole(dtype, 5, 9) + (dtype == "bool" and 0 or 1)
+      local product = {}
+      for i, row in ipairs(m:totable()) do
+        product[i] = {}
+        for k, v in ipairs(row) do
+          product[i][k] = number(v) * (i > 1 and product[i - 1][k] or 1)
+        end
+      end
+      assert.same(product, m:cumprod(1):totable())
+    end)
+  end
+  for _, dtype in ipairs {"float16", "bfloat16"} do
+    it("of 16-bit floats round once, " .. dtype, function()
+      for _, n in ipairs {3, 255, 257, 1000} do
+        local x = la.rand(n):to(dtype)
+        assert.is_true(x:cumsum(1):equal(x:double():cumsum(1):float()
+          :to(dtype)))
+      end
+    end)
+  end
+end)
