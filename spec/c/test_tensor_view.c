@@ -246,13 +246,68 @@ static void extremes(void **state)
     la_tensor_release(t);
 }
 
+/* Views of few dims get geometry, layout and bounds in one walk: they must be
+** what a tensor of the same geometry has that was made the long way, and must
+** be refused exactly where an element lies outside. */
+static bool inside(int n, const int64_t *sizes, const int64_t *strides,
+                   int64_t offset)
+{
+    int64_t last = offset;
+    for (int d = 0; d < n; d++) {
+        if (sizes[d] == 0) return offset >= 0;
+        last += (sizes[d] - 1) * strides[d];
+    }
+    return offset >= 0 && last < ROOM;
+}
+
+static void one_walk(void **state)
+{
+    int64_t room = ROOM;
+    la_tensor *base, *view, *other;
+    int made = 0, refused = 0;
+    assert_int_equal(la_tensor_empty(1, &room, LA_FLOAT32, &base), LA_OK);
+    assert_int_equal(la_tensor_new(&other), LA_OK);
+    for (int k = 0; k < 200000; k++) {
+        int n = (int)draw(5);
+        int64_t sizes[4], strides[4], offset = draw(80) - 5;
+        for (int d = 0; d < n; d++) {
+            sizes[d] = draw(5);
+            strides[d] = draw(13);
+        }
+        bool fits = inside(n, sizes, strides, offset);
+        la_status status = la_tensor_view(base, n, sizes, strides, offset,
+                                          &view);
+        assert_int_equal(status == LA_OK, fits);
+        refused += !fits;
+        if (!fits) continue;
+        made++;
+        assert_int_equal(la_tensor_set_geometry(other, n, sizes, strides),
+                         LA_OK);
+        assert_int_equal(view->numel, other->numel);
+        assert_int_equal(view->ndim, n);
+        assert_int_equal(view->offset, offset);
+        assert_int_equal(view->flags & LA_F_LAYOUT, other->flags & LA_F_LAYOUT);
+        assert_memory_equal(la_sizes(view), sizes, (size_t)n * 8);
+        assert_memory_equal(la_strides(view), strides, (size_t)n * 8);
+        la_tensor_release(view);
+    }
+    assert_true(made > 1000 && refused > 1000);
+    int64_t huge[2] = {INT64_MAX, INT64_MAX}, one[2] = {1, 1};
+    assert_int_not_equal(la_tensor_view(base, 2, huge, one, 0, &view), LA_OK);
+    assert_int_not_equal(la_tensor_view(base, 2, huge, huge, 0, &view), LA_OK);
+    assert_int_equal(la_tensor_view(base, 2, one, huge, 0, &view), LA_OK);
+    la_tensor_release(view);
+    la_tensor_release(other);
+    la_tensor_release(base);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(overlap_within), cmocka_unit_test(overlap_of_two),
         cmocka_unit_test(view_strides), cmocka_unit_test(infer),
         cmocka_unit_test(broadcast), cmocka_unit_test(dims),
-        cmocka_unit_test(extremes),
+        cmocka_unit_test(extremes), cmocka_unit_test(one_walk),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
