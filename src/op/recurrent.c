@@ -157,6 +157,7 @@ la_status la_impl_recurrent(la_frame *f)
 {
     layer y;
     LA_OWNED gates = NULL;
+    LA_OWNED view = NULL;
     LA_OWNED turned = NULL;
     LA_OWNED hidden = NULL;
     LA_OWNED h = NULL;
@@ -168,7 +169,8 @@ la_status la_impl_recurrent(la_frame *f)
     LA_TRY(plain(la_arg(f, GATES), &gates));
     LA_TRY(plain(la_arg(f, H), &h));
     LA_TRY(plain(la_arg(f, C), &c));
-    LA_TRY(la_run(t, &turned, f->args[WEIGHT]));
+    LA_TRY(la_run(t, &view, f->args[WEIGHT]));
+    LA_TRY(plain(view, &turned));     /* once: every step multiplies by it */
     LA_TRY(buffer(&y, y.width, &hidden));
     la_recurrent r = {.n = y.n, .hidden = la_data(hidden), .h = la_data(h),
                       .c = c ? la_data(c) : NULL};
