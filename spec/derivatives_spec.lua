@@ -17,11 +17,7 @@ for _, op in ipairs(la.operations()) do
   table.insert(rows[op.name], op)
 end
 
--- Derivatives that are being written: taken out of here when they are there.
-local later = {embedding_bag = true}
-
 local function wanted(name)
-  if later[name] then return false end
   local only = os.getenv("LUNARRAY_GRAD")
   return not only or ("," .. only .. ","):find("," .. name .. ",", 1, true)
 end
@@ -40,7 +36,7 @@ end
 
 local function should_record(op)
   return op.differentiable and is_public(op) and not op.metadata
-    and not without[op.name] and not later[op.name]
+    and not without[op.name]
 end
 
 describe("the registry", function()
