@@ -58,6 +58,29 @@ describe("copy_", function()
     assert.same({{1.0, -2.0}, {3.0, 4.0}}, list(la.view_as_real(plain)))
   end)
 
+  it("gathers elements at any step and fills any length", function()
+    for _, dtype in ipairs {"uint8", "int16", "float32", "float64",
+      "complex128"} do
+      local zero = la.zeros(1, {dtype = dtype}):tostring_raw()
+      local five = la.full({1}, 5, {dtype = dtype}):tostring_raw()
+      for _, n in ipairs {1, 2, 7, 33, 130} do
+        for step = 2, 5 do
+          local x = la.arange(n * step):remainder(251):to(dtype)
+          local raw, want = x:tostring_raw(), {}
+          for k = 0, n - 1 do
+            want[k + 1] = raw:sub(k * step * #zero + 1,
+                                  (k * step + 1) * #zero)
+          end
+          local y = x:slice(1, 1, n * step, step):contiguous()
+          assert.equal(table.concat(want), y:tostring_raw())
+        end
+        local x = la.zeros(n + 2, {dtype = dtype})
+        x[{{2, n + 1}}]:fill_(5)
+        assert.equal(zero .. five:rep(n) .. zero, x:tostring_raw())
+      end
+    end
+  end)
+
   it("reads a broadcast column and a transposed square", function()
     local n = 131
     local x = la.arange(n * n):view(n, n)

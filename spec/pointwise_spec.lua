@@ -146,6 +146,17 @@ describe("an element's bits", function()
       assert.same(bits(full - a), bits(number - a))
       assert.same(bits(full * a), bits(number * a))
     end
+    for _, dtype in ipairs {"bfloat16", "float32", "int16", "complex64"} do
+      local a = sample(dtype, 40001, 8)   -- more than one thread's share
+      local full = la.full({40001}, 3, {dtype = dtype})
+      for _, three in ipairs {3, la.tensor(3, {dtype = "int8"})} do
+        assert.same(bits(a * full), bits(a * three), dtype)
+        assert.same(bits(full - a), bits(three - a), dtype)
+        if dtype ~= "complex64" then
+          assert.same(bits(a:clamp(full, full + 9)), bits(a:clamp(three, 12)))
+        end
+      end
+    end
   end)
 
   it("are those of the values written out, past the caches too", function()

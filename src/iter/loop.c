@@ -166,6 +166,50 @@ static void range_buffered(const runner *r, int64_t begin, int64_t end)
     }
 }
 
+/* --- numbers --- */
+
+/* An input of one element is converted once, before the loop: the others can
+** then be used where they are. 'before' keeps what is put back after it. */
+typedef struct numbers {
+    char value[LA_ITER_MAX_OPS][16] __attribute__((aligned(16)));
+    struct { char *data; la_dtype current; } before[LA_ITER_MAX_OPS];
+} numbers;
+
+static bool is_number(const la_iter *it, int k)
+{
+    for (int d = 0; d < it->ndim; d++)
+        if (it->op[k].strides[d] != 0) return false;
+    return k >= it->noutputs && it->op[k].current != it->op[k].target;
+}
+
+static void settle_numbers(la_iter *it, numbers *x)
+{
+    const int64_t none[4] = {0};
+    bool needs_cast = false;
+    for (int k = 0; k < it->noperands; k++) {
+        la_iter_operand *op = &it->op[k];
+        x->before[k].data = op->data;
+        x->before[k].current = op->current;
+        if (is_number(it, k)) {
+            char *data[2] = {x->value[k], op->data};
+            la_cast_loop(op->target, op->current)(data, none, 1, 1, NULL);
+            op->data = x->value[k];
+            op->current = op->target;
+        }
+        needs_cast |= op->current != op->target;
+    }
+    it->needs_cast = needs_cast;
+}
+
+static void unsettle_numbers(la_iter *it, const numbers *x)
+{
+    for (int k = 0; k < it->noperands; k++) {
+        it->op[k].data = x->before[k].data;
+        it->op[k].current = x->before[k].current;
+    }
+    it->needs_cast = true;
+}
+
 /* --- ranges --- */
 
 static void range_flat(const runner *r, int64_t begin, int64_t end)
@@ -273,6 +317,10 @@ la_status la_iter_for_each(la_iter *it, la_loop loop, const void *params,
         run_polling(0, it->numel, &r);
         return after(it);
     }
+    numbers x;
+    bool settle = it->needs_cast;
+    if (settle) settle_numbers(it, &x);
     la_parallel_for(it->numel, grain, run_polling, &r);
+    if (settle) unsettle_numbers(it, &x);
     return after(it);
 }

@@ -14,7 +14,7 @@
 #include "tensor/scalar.h"
 
 /* Bytes that one thread should get, and between looks at the interrupt. */
-#define GRAIN_BYTES ((int64_t)1 << 18)
+#define GRAIN_BYTES ((int64_t)1 << 19)
 #define POLL_BYTES ((int64_t)1 << 25)
 
 void la_copy_names(la_tensor *to, const la_tensor *from)

@@ -114,6 +114,24 @@ static inline bool i64_all(i64v m)
 {
     return _mm512_movepi64_mask((__m512i)m) == 0xff;
 }
+#define HAS_MASKS
+typedef __mmask16 f32k;
+static inline f32k f32_above(f32v a, f32v b)
+{
+    return _mm512_cmp_ps_mask((__m512)a, (__m512)b, _CMP_GT_OQ);
+}
+static inline f32v f32_pick(f32k k, f32v a, f32v b)
+{
+    return (f32v)_mm512_mask_blend_ps(k, (__m512)b, (__m512)a);
+}
+static inline bool i32_any_above(i32v a, i32v b)
+{
+    return _mm512_cmpgt_epi32_mask((__m512i)a, (__m512i)b) != 0;
+}
+static inline bool i64_any_above(i64v a, i64v b)
+{
+    return _mm512_cmpgt_epi64_mask((__m512i)a, (__m512i)b) != 0;
+}
 static inline i32v i32_from_f32(f32v a)
 {
     return (i32v)_mm512_cvttps_epi32((__m512)a);

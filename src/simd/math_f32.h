@@ -71,16 +71,22 @@ static inline f32v f32_mills_(f32v a)
     for (int k = 4; k >= 0; k--) d = f32_fma(d, a, f32_set1(q[k]));
     return n / d;
 }
+#ifndef HAS_BELL
+/* e^-(s + lost)/2, s + lost being an exact square. */
+static inline f32v f32_bell_(f32v s, f32v lost)
+{
+    f32v e = f32_exp(s * -0.5f);
+    return f32_fma(e, lost * -0.5f, e);
+}
+#endif
 /* x times the lower tail of the normal distribution: from the tail beyond |x|,
 ** which keeps its digits where 1 + erf cancels. */
 static inline f32v f32_gelu(f32v x)
 {
     f32v a = f32_min(f32_set1(15), f32_abs(x));
     f32v s = a * a, lost = f32_fma(a, a, -s);
-    f32v e = f32_exp(s * -0.5f);
-    e = f32_fma(e, lost * -0.5f, e);
-    f32v tail = e * f32_mills_(a);
-    return x * f32_select(x < 0, tail, 1 - tail);
+    f32v tail = f32_bell_(s, lost) * f32_mills_(a);
+    return x * f32_pick(f32_above(f32_zero(), x), tail, 1 - tail);
 }
 
 #endif

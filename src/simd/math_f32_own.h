@@ -28,6 +28,10 @@ static inline i32v f32_beyond_(f32v x, float limit)
 {
     return (i32v)f32_abs(x) > (i32v)K(limit);
 }
+static inline bool f32_any_beyond_(f32v x, float limit)
+{
+    return i32_any_above((i32v)f32_abs(x), (i32v)K(limit));
+}
 
 /* ---- exponentials ---- */
 
@@ -78,9 +82,21 @@ RARE f32v f32_exp_far_(f32v x)
 }
 static inline f32v f32_exp(f32v x)
 {
-    if (UNLIKELY(i32_any(f32_beyond_(x, 87)))) return f32_exp_far_(x);
+    if (UNLIKELY(f32_any_beyond_(x, 87))) return f32_exp_far_(x);
     f32_exp_parts_ p = f32_exp_reduce_(x);
     return f32_scale_near_(f32_exp_poly_(p.r), p.shifted);
+}
+
+/* e^-(s + lost)/2 for s up to 225: what the rounding of a square lost goes into
+** the reduced argument. */
+#define HAS_BELL
+static inline f32v f32_bell_(f32v s, f32v lost)
+{
+    f32v x = s * -0.5f;
+    f32_exp_parts_ p = f32_exp_reduce_(x);
+    f32v y = f32_exp_poly_(f32_fma(lost, K(-0.5f), p.r));
+    if (UNLIKELY(f32_any_beyond_(x, 87))) return f32_scale_far_(y, p.shifted);
+    return f32_scale_near_(y, p.shifted);
 }
 
 /* 2^r on |r| <= 1/2, to 2^-28 */
@@ -103,7 +119,7 @@ RARE f32v f32_exp2_far_(f32v x)
 }
 static inline f32v f32_exp2(f32v x)
 {
-    if (UNLIKELY(i32_any(f32_beyond_(x, 125)))) return f32_exp2_far_(x);
+    if (UNLIKELY(f32_any_beyond_(x, 125))) return f32_exp2_far_(x);
     f32v shifted = x + EXP_SHIFT;
     f32v y = f32_exp2_poly_(x - (shifted - EXP_SHIFT));
     return f32_scale_near_(y, shifted);
@@ -131,7 +147,7 @@ RARE f32v f32_expm1_far_(f32v x)
 }
 static inline f32v f32_expm1(f32v x)
 {
-    if (UNLIKELY(i32_any(f32_beyond_(x, 87)))) return f32_expm1_far_(x);
+    if (UNLIKELY(f32_any_beyond_(x, 87))) return f32_expm1_far_(x);
     return f32_expm1_near_(x);
 }
 
@@ -147,9 +163,14 @@ static inline f32_log_parts_ f32_log_split_(f32v x, float low)
                              (f32v)((u32v)x - (u32v)e) - 1};
 }
 /* Not a positive normal number. */
+#define LOG_NORMAL_ ((i32v){0} + (int32_t)0xfeffffff)
 static inline i32v f32_log_rare_(f32v x)
 {
-    return (i32v)((u32v)x + 0x7f800000u) > (int32_t)0xfeffffff;
+    return (i32v)((u32v)x + 0x7f800000u) > LOG_NORMAL_;
+}
+static inline bool f32_any_log_rare_(f32v x)
+{
+    return i32_any_above((i32v)((u32v)x + 0x7f800000u), LOG_NORMAL_);
 }
 /* The logarithm of what f32_log_rare_ finds, given 'y', the logarithm of
 ** x*2^23 minus that of 2^23, right for the denormals. */
@@ -191,8 +212,8 @@ RARE f32v f32_log_far_(f32v x)
 static inline f32v f32_log(f32v x)
 {
     f32v y = f32_log_near_(x);
-    i32v rare = f32_log_rare_(x);
-    if (UNLIKELY(i32_any(rare))) return f32_select(rare, f32_log_far_(x), y);
+    if (UNLIKELY(f32_any_log_rare_(x)))
+        return f32_select(f32_log_rare_(x), f32_log_far_(x), y);
     return y;
 }
 
@@ -225,8 +246,8 @@ RARE f32v f32_log2_far_(f32v x)
 static inline f32v f32_log2(f32v x)
 {
     f32v y = f32_log2_near_(x);
-    i32v rare = f32_log_rare_(x);
-    if (UNLIKELY(i32_any(rare))) return f32_select(rare, f32_log2_far_(x), y);
+    if (UNLIKELY(f32_any_log_rare_(x)))
+        return f32_select(f32_log_rare_(x), f32_log2_far_(x), y);
     return y;
 }
 
@@ -261,8 +282,8 @@ RARE f32v f32_log10_far_(f32v x)
 static inline f32v f32_log10(f32v x)
 {
     f32v y = f32_log10_near_(x);
-    i32v rare = f32_log_rare_(x);
-    if (UNLIKELY(i32_any(rare))) return f32_select(rare, f32_log10_far_(x), y);
+    if (UNLIKELY(f32_any_log_rare_(x)))
+        return f32_select(f32_log_rare_(x), f32_log10_far_(x), y);
     return y;
 }
 
@@ -357,7 +378,7 @@ RARE f32v f32_sin_far_(f32v x)
 }
 static inline f32v f32_sin(f32v x)
 {
-    if (UNLIKELY(i32_any(f32_beyond_(x, ANGLE_LIMIT))))
+    if (UNLIKELY(f32_any_beyond_(x, ANGLE_LIMIT)))
         return f32_sin_far_(x);
     return f32_select(x == 0, x, f32_sin_near_(x, 0));  /* -0 */
 }
@@ -369,35 +390,18 @@ RARE f32v f32_cos_far_(f32v x)
 }
 static inline f32v f32_cos(f32v x)
 {
-    if (UNLIKELY(i32_any(f32_beyond_(x, ANGLE_LIMIT))))
+    if (UNLIKELY(f32_any_beyond_(x, ANGLE_LIMIT)))
         return f32_cos_far_(x);
     return f32_sin_near_(x, 1);
 }
 
-/* ---- tanh, erf ---- */
+/* ---- erf ---- */
 
 /* The exponential without its rare branch: |x| <= 87, and no NaN. */
 static inline f32v f32_exp_near_(f32v x)
 {
     f32_exp_parts_ p = f32_exp_reduce_(x);
     return f32_scale_near_(f32_exp_poly_(p.r), p.shifted);
-}
-/* An odd polynomial for small |x|, 1 - 2/(e^2x + 1) above; a NaN is not above
-** and comes out of the polynomial. */
-#define TANH_SPLIT 0.86f
-static inline f32v f32_tanh(f32v x)
-{
-    f32v a = f32_abs(x), s = a * a;
-    f32v p = K(0x1.67479cp-10f);
-    p = f32_step_(p, s, -0x1.cae558p-8f);
-    p = f32_step_(p, s, 0x1.58542ep-6f);
-    p = f32_step_(p, s, -0x1.b8697p-5f);
-    p = f32_step_(p, s, 0x1.1104aap-3f);
-    p = f32_step_(p, s, -0x1.555518p-2f);
-    f32v small = f32_fma(p * s, a, a);
-    f32v e = f32_exp_near_(f32_min(a + a, K(20)));
-    f32v large = 1 - 2 / (e + 1);
-    return f32_copysign(f32_select(a > TANH_SPLIT, large, small), x);
 }
 /* An odd polynomial for small |x|, 1 - e^p(|x|) above, where p is a polynomial
 ** for log(erfc). */
@@ -454,6 +458,7 @@ static inline f32v f32_erfc(f32v x)
     return f32_select(x < 0, 2 - tail, tail);
 }
 
+#include "simd/math_f32_table.h"
 #include "simd/math_f32_pow.h"
 
 #endif

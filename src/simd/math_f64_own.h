@@ -49,8 +49,8 @@ static __attribute__((noinline, cold)) f64v f64_exp_far_(f64v x)
 }
 static inline f64v f64_exp(f64v x)
 {
-    i64v far = (i64v)f64_abs(x) > (i64v)f64_set1(708);
-    if (__builtin_expect(i64_any(far), 0)) return f64_exp_far_(x);
+    bool far = i64_any_above((i64v)f64_abs(x), (i64v)f64_set1(708));
+    if (__builtin_expect(far, 0)) return f64_exp_far_(x);
     f64_exp_parts_ p = f64_exp_reduce_(x);
     return (f64v)((u64v)p.y + ((u64v)p.shifted << 52));
 }

@@ -121,6 +121,20 @@ typedef uint16_t u16h VEC_HALF_;
 #include "simd/isa_plain.h"
 #endif
 
+/* A comparison in its cheapest form, for one that makes many choices:
+** f32_pick(f32_above(a, b), c, d) is f32_select(a > b, c, d); i32_any_above(a, b)
+** is i32_any(a > b). */
+#ifndef HAS_MASKS
+typedef i32v f32k;
+static inline f32k f32_above(f32v a, f32v b) { return a > b; }
+static inline f32v f32_pick(f32k k, f32v a, f32v b)
+{
+    return f32_select(k, a, b);
+}
+static inline bool i32_any_above(i32v a, i32v b) { return i32_any(a > b); }
+static inline bool i64_any_above(i64v a, i64v b) { return i64_any(a > b); }
+#endif
+
 #define LANE f32
 #define CTYPE float
 #define MASK i32v
