@@ -2,7 +2,8 @@
 # Measures matrix products beside their peers and writes bench/GEMM.md and
 # bench/gemm.svg. From the root of the sources, after 'make'. PYTHON names an
 # interpreter that has NumPy and PyTorch (left out when there is none), RUN a
-# command to run each step under. KEEP=1 takes the lines of the last run.
+# command to run each step under. KEEP=1 keeps the lines measured and measures
+# only what is not there yet.
 set -e
 sizes="${SIZES:-16 32 64 96 128 192 256 384 512 768 1024 1536 2048}"
 out="${TMPDIR:-/tmp}/gemm-bench"
@@ -30,7 +31,7 @@ ${CC:-gcc} -O2 -Isrc bench/gemm.c build/liblunarray.a -o "$out/gemm" \
 for threads in ${THREADS:-1 2}; do
     for dtype in ${DTYPES:-float32 float64 complex64}; do
         file="$out/$dtype-$threads.txt"
-        [ "$KEEP" ] || measure "$threads" "$dtype" "$file"
+        [ "$KEEP" ] && [ -s "$file" ] || measure "$threads" "$dtype" "$file"
         files="$files $file"
     done
 done

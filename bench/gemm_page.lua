@@ -35,9 +35,18 @@ page:write [[
 # Matrix products
 
 GFLOP/s of `n x n` times `n x n`, best of many rounds; OpenBLAS and BLIS are
-called from C in the same process, turn by turn with lunarray, NumPy and
-PyTorch from Python right after. `bench/gemm.sh` measures and writes this page.
-R is lunarray's time divided by that of the fastest other.
+called from C, on one thread in the same process turn by turn with lunarray, on
+two each in a process of its own, NumPy and PyTorch from Python right after.
+`bench/gemm.sh` measures and writes this page. R is lunarray's time divided by
+that of the fastest other. The peak is that of a loop of independent
+multiply-adds of the widest vectors, which needs no memory.
+
+Measured on one core complex of an AMD Zen 5 (AVX512, L2 1 MiB). OpenBLAS
+(Debian's and NumPy's) and BLIS do not know it and would take AVX2 kernels: they
+were told to take those for AVX512 (OPENBLAS_CORETYPE=SkylakeX,
+BLIS_ARCH_TYPE=skx). PyTorch's MKL takes AVX2 on it and can't be told. The clock
+of the machine varies by some percent between the lines of a table, less within
+a line.
 
 ![GFLOP/s over n](gemm.svg)
 ]]
@@ -65,24 +74,30 @@ for _, key in ipairs(order) do
 end
 page:close()
 
--- One block of data per contestant, for float32 on one thread.
+-- One block of data per contestant and picture: both real types, one thread.
+local shown = {}
+for _, dtype in ipairs {"float32", "float64"} do
+  if results[dtype .. " 1"] then shown[#shown + 1] = dtype end
+end
 local data = assert(io.open("bench/gemm.dat", "w"))
-local plot = results["float32 1"] or {}
-for _, who in ipairs(who_order) do
-  data:write("# ", who, "\n")
-  for _, n in ipairs(sizes_of(plot)) do
-    local r = plot[n][who]
-    if r then data:write(n, " ", r.rate, "\n") end
+for _, dtype in ipairs(shown) do
+  local plot = results[dtype .. " 1"]
+  for _, who in ipairs(who_order) do
+    data:write("# ", dtype, " ", who, "\n")
+    for _, n in ipairs(sizes_of(plot)) do
+      local r = plot[n][who]
+      if r then data:write(n, " ", r.rate, "\n") end
+    end
+    data:write("\n\n")
   end
-  data:write("\n\n")
 end
 data:close()
 
 local script = assert(io.open("bench/gemm.gp", "w"))
 script:write([[
-set terminal svg size 800,480 font "sans-serif,13" background "white"
+set terminal svg size 1000,460 font "sans-serif,13" background "white"
 set output "bench/gemm.svg"
-set title "float32 matrix product, one thread"
+set multiplot layout 1,2
 set xlabel "n"
 set ylabel "GFLOP/s"
 set logscale x 2
@@ -90,14 +105,17 @@ set yrange [0:*]
 set key bottom right
 set grid
 ]])
-local parts = {}
-for i, who in ipairs(who_order) do
-  parts[i] = ('"bench/gemm.dat" index %d with linespoints lw %d title "%s"')
-    :format(i - 1, who == "lunarray" and 3 or 1, who)
+for k, dtype in ipairs(shown) do
+  local parts = {}
+  for i, who in ipairs(who_order) do
+    parts[i] = ('"bench/gemm.dat" index %d with linespoints lw %d title "%s"')
+      :format((k - 1) * #who_order + i - 1, who == "lunarray" and 3 or 1, who)
+  end
+  if peak[dtype .. " 1"] then
+    parts[#parts + 1] = ('%g with lines dt 2 lc "black" title "peak"')
+      :format(peak[dtype .. " 1"])
+  end
+  script:write(('set title "%s matrix product, one thread"\n'):format(dtype),
+               "plot ", table.concat(parts, ", \\\n     "), "\n")
 end
-if peak["float32 1"] then
-  parts[#parts + 1] = ('%g with lines dt 2 lc "black" title "peak"')
-    :format(peak["float32 1"])
-end
-script:write("plot ", table.concat(parts, ", \\\n     "), "\n")
 script:close()
