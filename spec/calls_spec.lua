@@ -213,6 +213,19 @@ describe("keys of a tensor", function()
         fails("index 3 is out of bounds", function() return x[3] end)
         fails("index 0 is out of bounds", function() return x[0] end)
     end)
+    it("select through an operation where somebody is told", function()
+        local y = la.arange(0, 6):view(2, 3):to("float64"):requires_grad_()
+        ;(y[-1] * y[2]):sum():backward()
+        assert.same({{0, 0, 0}, {6, 8, 10}}, y.grad:totable())
+        fails("index 3 is out of bounds for dimension 1 with size 2",
+            function() return y[3] end)
+        assert.same({"C"}, la.zeros(2, 3, {names = {"N", "C"}})[1].names)
+        local meta = la.zeros(2, 3, {device = "meta"})[2]
+        assert.equal("meta", meta.device)
+        assert.same({3}, meta.shape)
+        fails("Use x:item() to convert a 0-dim tensor to a number",
+            function() return la.tensor(1.0):requires_grad_()[1] end)
+    end)
     it("can be written with '...'", function()
         local y = la.zeros(2)
         y["..."] = 3

@@ -505,13 +505,14 @@ static la_status write_walk(la_tensor *t, const key *k, la_tensor *value,
 
 /* ---- the metamethods ---- */
 
-/* x[i] of a plain tensor, without a call of an operation. */
-static la_status quick_select(la_tensor *t, int64_t i, la_tensor **out)
+/* x[i]; of a plain tensor without a call of an operation. */
+static la_status select_first(la_tensor *t, int64_t i, la_tensor **out)
 {
     const int64_t *sizes = la_sizes(t), *strides = la_strides(t);
-    int64_t size = sizes[0];
+    int64_t size = t->ndim > 0 ? sizes[0] : 1;
     if (!in_range(i, size)) return out_of_range(i, 0, size);
     i = i > 0 ? i - 1 : i + size;
+    if (!plain(t)) return la_run(select, out, LA_T(t), LA_I(0), LA_I(i));
     return la_tensor_view(t, t->ndim - 1, sizes + 1, strides + 1,
                           t->offset + i * strides[0], out);
 }
@@ -539,11 +540,11 @@ int la_index_get(lua_State *L)
 {
     la_state *s = la_enter(L);
     la_tensor *t = la_check_tensor(L, 1, "index");
-    if (lua_isinteger(L, 2) && plain(t)) {
+    if (lua_isinteger(L, 2) && t->ndim > 0) {
         la_tensor *out = NULL;
         la_handle *h = la_new_handle(L, s);
         t = la_check_tensor(L, 1, "index");
-        la_status status = quick_select(t, lua_tointeger(L, 2), &out);
+        la_status status = select_first(t, lua_tointeger(L, 2), &out);
         return finish(L, s, h, status, out);
     }
     key k;
