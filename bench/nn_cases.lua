@@ -102,9 +102,9 @@ end)
 best("attention 8x1024x64 causal", function()
   la.scaled_dot_product_attention(s, s, s, {is_causal = true})
 end)
-local q, k, v = s:clone(), s:clone(), s:clone()
-q.requires_grad, k.requires_grad, v.requires_grad = true, true, true
+local query, key, value = s:clone(), s:clone(), s:clone()
+for _, t in ipairs {query, key, value} do t.requires_grad = true end
 best("attention 8x1024x64, forward and gradients", function()
-  la.scaled_dot_product_attention(q, k, v):backward(s)
-  q.grad, k.grad, v.grad = nil, nil, nil
+  la.scaled_dot_product_attention(query, key, value):backward(s)
+  query.grad, key.grad, value.grad = nil, nil, nil
 end)
