@@ -50,6 +50,16 @@ static const uint64_t split_lanes_[256] = {
 
 #if defined(__AVX512F__)
 
+/* A mask as a number. GCC 12 may spill a mask of 16 bits as such and read it
+** back as 32: the number has to be in a general register first. */
+static inline unsigned mask_bits_(__mmask16 mask)
+{
+    unsigned bits = mask;
+#ifdef __GNUC__
+    __asm__("" : "+r"(bits));
+#endif
+    return bits;
+}
 static inline void u32_order(u32v *a, u32v *b)
 {
     __m512i x = (__m512i)*a, y = (__m512i)*b;
@@ -89,7 +99,7 @@ static inline void u64_zip(u64v *a, u64v *b)
 }
 static inline uint32_t u32_bits(i32v m)
 {
-    return _mm512_movepi32_mask((__m512i)m);
+    return mask_bits_(_mm512_movepi32_mask((__m512i)m));
 }
 static inline void set_lanes(int64_t *to, unsigned bits, int64_t first)
 {
@@ -109,7 +119,7 @@ static inline void split_half_(uint32_t *low, uint32_t *high, __m256i v,
 static inline int u32_split(uint32_t *low, uint32_t *high, u32v v, u32v pivot)
 {
     __m512i x = (__m512i)v;
-    unsigned below = _mm512_cmplt_epu32_mask(x, (__m512i)pivot);
+    unsigned below = mask_bits_(_mm512_cmplt_epu32_mask(x, (__m512i)pivot));
     split_half_(low, high, _mm512_castsi512_si256(x), below & 255);
     int n = __builtin_popcount(below & 255);
     split_half_(low + n, high - 8 + n, _mm512_extracti64x4_epi64(x, 1),
@@ -118,7 +128,8 @@ static inline int u32_split(uint32_t *low, uint32_t *high, u32v v, u32v pivot)
 }
 static inline int u64_split(uint64_t *low, uint64_t *high, u64v v, u64v pivot)
 {
-    __mmask8 below = _mm512_cmplt_epu64_mask((__m512i)v, (__m512i)pivot);
+    unsigned below = mask_bits_(
+        _mm512_cmplt_epu64_mask((__m512i)v, (__m512i)pivot));
     __m128i bytes = _mm_loadl_epi64((const __m128i *)&split_lanes_[below]);
     __m512i x = _mm512_permutexvar_epi64(_mm512_cvtepu8_epi64(bytes),
                                          (__m512i)v);
