@@ -180,6 +180,21 @@ describe("tall columns", function()
 end)
 
 describe("running sums and products", function()
+  it("are the same on two threads", function()
+    local line, side = la.randn(300001), la.randn(300, 5000)
+    local had, want = la.get_num_threads(), {}
+    for threads = 1, 2 do
+      la.set_num_threads(threads)
+      local got = {line:cumsum(1), side:cumsum(1), side:cumprod(2),
+        side:to("float16"):cumsum(1), (side * 9):to("int32"):cumsum(1)}
+      for k, t in ipairs(got) do
+        want[k] = want[k] or t
+        assert.is_true(t:equal(want[k]))
+      end
+    end
+    la.set_num_threads(had)
+    assert.is_true(la.allclose(want[1]:diff(), line:slice(1, 2, -1), 0, 1e-3))
+  end)
   for _, dtype in ipairs(INTS) do
     it("of integers are int64, " .. dtype, function()
       for _, n in ipairs {1, 3, 4, 5, 100, 9000} do

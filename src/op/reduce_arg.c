@@ -9,6 +9,7 @@
 #include "op/reduce.h"
 
 #define BATCH 256
+#define SHARED (4 * LA_GRAIN) /* fewer elements are read while a thread wakes */
 
 typedef struct search {
     const la_arg_reduction *kernel;
@@ -100,7 +101,7 @@ static la_status search_long(const search *s)
     char *block = la_mem_alloc((size_t)bytes);
     if (!block) return LA_ENOMEM;
     chunks c = {s, (int64_t *)block, block + 8 * n};
-    la_parallel_for(n, 1, search_chunks, &c);
+    la_parallel_for(n, la_parts(SHARED, LA_REDUCE_CHUNK), search_chunks, &c);
     if (!atomic_load(s->stopped)) {
         la_reduce_rows r = {c.value, s->esize, n, 0, 1};
         s->kernel->rows(&r, &best, s->value);

@@ -13,6 +13,7 @@
 #define MAX_ACC 24
 #define BATCH 256             /* accumulators of rows on the stack */
 #define COLUMN_BYTES 8192     /* accumulators of one task of columns */
+#define SHARED (4 * LA_GRAIN) /* fewer elements are read while a thread wakes */
 #define TURNED 64             /* short rows that are turned to columns */
 #define TURNED_BYTES 32768    /* elements of them */
 
@@ -322,7 +323,7 @@ static la_status in_pieces(plan *p, int64_t targets)
         return la_error(LA_ENOMEM, "partial results are too many");
     p->partial = la_mem_alloc((size_t)bytes);
     if (!p->partial) return LA_ENOMEM;
-    la_parallel_for(tasks, 1, run_pieces, p);
+    la_parallel_for(tasks, la_parts(SHARED, p->cut * p->width), run_pieces, p);
     if (!atomic_load(p->stopped))
         la_parallel_for(targets, la_parts(LA_GRAIN, p->pieces * p->width),
                         join_pieces, p);

@@ -11,6 +11,8 @@
 #include "op/reduce.h"
 
 #define SIDE 256              /* columns of one task */
+#define NEAR 8192             /* bytes of a row */
+#define SHARED (32 * LA_SCAN_CHUNK)  /* a line worth being read twice */
 
 typedef struct scan {
     const la_scan *kernel;
@@ -86,6 +88,17 @@ static void scan_columns(int64_t begin, int64_t end, void *context)
     }
 }
 
+/* Two threads do not walk down side by side when little of a row is each one's:
+** they would fight for the lines that are fetched ahead of the other. */
+static void scan_side(scan *s)
+{
+    int64_t tasks = s->kept.count * s->blocks;
+    int64_t grain = la_parts(LA_GRAIN, s->n * SIDE);
+    if (s->row.size * s->osize / la_num_threads() < NEAR)
+        grain = la_parts(grain, s->blocks) * s->blocks;
+    la_parallel_for(tasks, grain, scan_columns, s);
+}
+
 static la_scan_line chunk_at(const scan *s, int64_t k)
 {
     int64_t first = k * LA_SCAN_CHUNK, left = s->n - first;
@@ -152,13 +165,12 @@ static la_status scan_run(const la_scan *kernel, const la_tensor *in, int dim,
     if (in->numel == 0) return LA_OK;
     read_dims(&s, in, dim);
     int64_t lines = s.kept.count * s.row.size;
-    if (lines == 1 && s.n >= 4 * LA_SCAN_CHUNK && la_num_threads() > 1
+    if (lines == 1 && s.n >= SHARED && la_num_threads() > 1
         && !la_in_parallel()) {
         LA_TRY(scan_shared(&s));
     } else if (s.row.size > 1 && s.row.in < s.step) {
         s.blocks = la_parts(s.row.size, SIDE);
-        la_parallel_for(s.kept.count * s.blocks,
-                        la_parts(LA_GRAIN, s.n * SIDE), scan_columns, &s);
+        scan_side(&s);
     } else {
         la_parallel_for(lines, la_parts(LA_GRAIN, s.n), scan_lines, &s);
     }
