@@ -8,6 +8,7 @@
 #include "base/context.h"
 #include "base/memory.h"
 #include "fuse/internal.h"
+#include "tensor/promote.h"
 #include "tensor/scalar.h"
 #include "tensor/shape.h"
 
@@ -92,16 +93,6 @@ static la_status start_anew(la_fuse *z)
 
 /* ---- what can be a step ---- */
 
-static int category(la_dtype d)
-{
-    switch (la_dtype_kind(d)) {
-    case 'b': return 0;
-    case 'f': return 2;
-    case 'c': return 3;
-    default: return 1;
-    }
-}
-
 static bool is_simple(const la_tensor *t)
 {
     return t->device == LA_CPU && !t->names && t->dtype != LA_UNDEFINED
@@ -122,12 +113,13 @@ static la_dtype common_dtype(const la_frame *f, const la_family *family)
     for (int k = family->nraw; k < family->ninputs && d != LA_UNDEFINED; k++) {
         const la_tensor *t = la_arg(f, k);
         if ((t->flags & LA_F_WRAPPED)
-            && category((la_dtype)t->dtype) > category(d)) return LA_UNDEFINED;
+            && la_category((la_dtype)t->dtype) > la_category(d))
+            return LA_UNDEFINED;
     }
     for (int k = 0; k < family->nraw; k++)
         if (la_arg(f, k)->dtype != LA_BOOL) return LA_UNDEFINED;
     if (family->nraw || d == LA_UNDEFINED) return d;
-    return family->fast >> category(d) & 1 ? d : LA_UNDEFINED;
+    return family->fast >> la_category(d) & 1 ? d : LA_UNDEFINED;
 }
 
 static bool is_recordable(const la_frame *f)

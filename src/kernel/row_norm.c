@@ -3,45 +3,8 @@
 #include "kernel/rowwise.h"
 #include "simd/vec.h"
 
-#define ID f32
-#define T float
-#define A float
-#define LANE f32
-#define LOADV(p) f32_load(p)
-#define LOADN(p, n, x) f32_load_pad(p, n, x)
-#define STOREV(p, v) f32_store(p, v)
-#define STOREN(p, n, v) f32_store_n(p, n, v)
-#include "kernel/row_norm.inc"
-
-#define ID f64
-#define T double
-#define A double
-#define LANE f64
-#define LOADV(p) f64_load(p)
-#define LOADN(p, n, x) f64_load_pad(p, n, x)
-#define STOREV(p, v) f64_store(p, v)
-#define STOREN(p, n, v) f64_store_n(p, n, v)
-#include "kernel/row_norm.inc"
-
-#define ID f16
-#define T la_f16
-#define A float
-#define LANE f32
-#define LOADV(p) f16_load(p)
-#define LOADN(p, n, x) f16_load_pad(p, n, x)
-#define STOREV(p, v) f16_store(p, v)
-#define STOREN(p, n, v) f16_store_n(p, n, v)
-#include "kernel/row_norm.inc"
-
-#define ID bf16
-#define T la_bf16
-#define A float
-#define LANE f32
-#define LOADV(p) bf16_load(p)
-#define LOADN(p, n, x) bf16_load_pad(p, n, x)
-#define STOREV(p, v) bf16_store(p, v)
-#define STOREN(p, n, v) bf16_store_n(p, n, v)
-#include "kernel/row_norm.inc"
+#define ROW_BODY "kernel/row_norm.inc"
+#include "kernel/row_floats.inc"
 
 const la_row_norms LA_KERNEL(row_norm) = {
     [LA_FLOAT16] = norm_f16, [LA_BFLOAT16] = norm_bf16,

@@ -45,16 +45,6 @@ la_status la_pointwise_plan(la_frame *f, la_dtype dtype, la_plan *plan)
 
 /* --- the fast path --- */
 
-static int category(la_dtype d)
-{
-    switch (la_dtype_kind(d)) {
-    case 'b': return 0;
-    case 'f': return 2;
-    case 'c': return 3;
-    default: return 1;
-    }
-}
-
 static bool is_plain(const la_tensor *t)
 {
     return (t->flags & (LA_F_CONTIGUOUS | LA_F_WRAPPED)) == LA_F_CONTIGUOUS
@@ -73,7 +63,7 @@ static inline bool is_like(const la_tensor *t, const la_tensor *lead)
 static bool is_number_beside(const la_tensor *t, const la_tensor *lead)
 {
     return (t->flags & LA_F_WRAPPED) && t->device == LA_CPU
-        && category((la_dtype)t->dtype) <= category((la_dtype)lead->dtype);
+        && la_category((la_dtype)t->dtype) <= la_category((la_dtype)lead->dtype);
 }
 
 /* The tensor whose shape and dtype all inputs share (numbers adapt to it), or
@@ -94,7 +84,7 @@ static inline const la_tensor *find_lead(const la_frame *f,
                    && !is_number_beside(t, lead)))
             return NULL;
     }
-    if (lead && !(family->fast >> category((la_dtype)lead->dtype) & 1))
+    if (lead && !(family->fast >> la_category((la_dtype)lead->dtype) & 1))
         return NULL;
     return lead;
 }

@@ -14,16 +14,6 @@ static bool is_late_unsigned(la_dtype d)
     return d == LA_UINT16 || d == LA_UINT32 || d == LA_UINT64;
 }
 
-static int category(la_dtype d)
-{
-    switch (la_dtype_kind(d)) {
-    case 'b': return 0;
-    case 'c': return 3;
-    case 'f': return 2;
-    default: return 1;
-    }
-}
-
 static la_dtype wider(la_dtype a, la_dtype b)
 {
     return a > b ? a : b;  /* the enum rises with width within a kind */
@@ -65,10 +55,10 @@ la_dtype la_promote(la_dtype a, la_dtype b)
         return LA_UNDEFINED;
     if (is_late_unsigned(a) || is_late_unsigned(b))
         return la_is_float(a) ? a : la_is_float(b) ? b : LA_UNDEFINED;
-    if (category(a) != category(b))
-        return category(a) < category(b) ? promote_categories(a, b)
+    if (la_category(a) != la_category(b))
+        return la_category(a) < la_category(b) ? promote_categories(a, b)
                                          : promote_categories(b, a);
-    switch (category(a)) {
+    switch (la_category(a)) {
     case 1: return promote_integers(a, b);
     case 2: return promote_floats(a, b);
     default: return promote_complex(a, b);

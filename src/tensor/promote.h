@@ -8,6 +8,17 @@
 
 #include "tensor/tensor.h"
 
+/* The place in the order: 0 bool, 1 int, 2 float, 3 complex. */
+static inline int la_category(la_dtype d)
+{
+    switch (la_dtype_kind(d)) {
+    case 'b': return 0;
+    case 'f': return 2;
+    case 'c': return 3;
+    default: return 1;
+    }
+}
+
 /* The smallest dtype both convert to. uint16/32/64 with signed integers or
 ** each other have none, as in PyTorch: LA_UNDEFINED. */
 la_dtype la_promote(la_dtype a, la_dtype b);
