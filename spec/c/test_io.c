@@ -49,7 +49,7 @@ static la_status make_tensors(la_archive *a)
     static const la_dtype dtypes[] = {LA_FLOAT32, LA_BOOL, LA_COMPLEX64};
     for (int i = 0; i < 3; i++) {
         la_tensor *t = NULL;
-        char name[8];
+        char name[16];
         LA_TRY(la_tensor_empty(i, sizes, dtypes[i], &t));
         memset(la_data(t), 1, (size_t)t->numel * la_itemsize(t));
         snprintf(name, sizeof name, "t%d", i);

@@ -37,6 +37,7 @@ void la_drop_results(la_frame *f)
 la_status la_list_new(int64_t n, la_value *out)
 {
     int64_t bytes;
+    *out = (la_value){.tag = LA_VNONE};     /* may be dropped after a failure */
     if (!la_mul_ok(n, sizeof(la_tensor *), &bytes))
         return la_error(LA_ENOMEM, "a list of %lld tensors is too long",
                         (long long)n);

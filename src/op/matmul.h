@@ -21,11 +21,11 @@ typedef struct la_gemm_room {
 void la_gemm_operands(la_gemm *g, la_gemm_room *room, const la_tensor *a,
                       const la_tensor *b, const la_tensor *out);
 
-/* Has this call nothing that only the dispatcher can do: plain CPU tensors
-** without gradients or names, functional form? Then a composite may use the
-** kernel function of another operation directly. */
+/* Has this call nothing that only the dispatcher can do: functional form, the
+** CPU's key alone (nothing is recorded)? Then a composite may use the kernel
+** function of another operation directly, on plain tensors. */
 bool la_is_plain_call(const la_frame *f);
-/* The same for one of its tensors. */
+/* Is the tensor one without names and lazy bits? */
 bool la_is_plain(const la_tensor *t);
 
 la_status la_meta_mm(la_frame *f), la_impl_mm(la_frame *f);

@@ -63,15 +63,26 @@ function Sequential:init(first, ...)
   end
 end
 
+local STATE = nn._STATE
+
+-- A module's call, without the way through __call where it has no hooks.
+local function run(module, ...)
+  if module[STATE].hooks then return module(...) end
+  return module:forward(...)
+end
+
 function Sequential:forward(...)
-  local state = rawget(self, nn._STATE)
+  local state = self[STATE]
   local values, names = state.values, state.names
   local n = #names
   if n == 0 then return ... end
-  if n == 1 then return values[names[1]](...) end
-  local x = values[names[1]](...)
-  for k = 2, n - 1 do x = values[names[k]](x) end
-  return values[names[n]](x)
+  if n == 1 then return run(values[names[1]], ...) end
+  local x = run(values[names[1]], ...)
+  for k = 2, n - 1 do
+    local module = values[names[k]]
+    if module[STATE].hooks then x = module(x) else x = module:forward(x) end
+  end
+  return run(values[names[n]], x)
 end
 
 local ModuleList = list_class "ModuleList"

@@ -4,7 +4,7 @@ local la = require "lunarray"
 local nn = require "lunarray.nn.module"
 local init = require "lunarray.nn.initial"
 
-local options = nn._options
+local options, STATE = nn._options, nn._STATE
 
 local function fan_bound(weight)
   local fan_in = init.fans(weight)
@@ -43,7 +43,11 @@ function Linear:init(...)
 end
 Linear.reset_parameters = reset
 
-function Linear:forward(x) return la.linear(x, self.weight, self.bias) end
+local linear = la.linear
+function Linear:forward(x)
+  local held = self[STATE].values      -- parameters, without a lookup each
+  return linear(x, held.weight, held.bias)
+end
 
 function Linear:extra_repr()
   return string.format("in_features=%d, out_features=%d, bias=%s",
@@ -186,8 +190,9 @@ local function plain(class, run, names, defaults, first)
     rawset(self, "options", o)
   end
   function C:forward(x)
-    local r = run(x, self.options)
-    return r
+    local o = self.options
+    if next(o) == nil then return (run(x)) end     -- the short way
+    return (run(x, o))
   end
   if first then C.forward = first end
   function C:extra_repr()

@@ -68,7 +68,7 @@ end
 -- Assignment to a field. Registered names stay registered, so that a parameter
 -- can be replaced; nil leaves an empty place.
 local function assign(self, name, value)
-  local state = rawget(self, STATE)
+  local state = self[STATE]
   local kind = kind_of(value)
   local known = state.kinds[name]
   if known == nil and kind == nil then return rawset(self, name, value) end
@@ -84,16 +84,17 @@ local function assign(self, name, value)
   register(state, name, value, kind or known)
 end
 
+-- Every object has the field STATE: it is read without a call of rawget.
 local function lookup(class)
   return function(self, name)
-    local value = rawget(self, STATE).values[name]
+    local value = self[STATE].values[name]
     if value ~= nil then return value end
     return class[name]
   end
 end
 
 local function call(self, ...)
-  local state = rawget(self, STATE)
+  local state = self[STATE]
   if not state.hooks then return self:forward(...) end
   for _, hook in ipairs(state.pre_hooks or {}) do hook(self, ...) end
   local results = table.pack(self:forward(...))
