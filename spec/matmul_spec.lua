@@ -239,6 +239,21 @@ describe("a product without the dispatcher's second walk", function()
     end
   end)
 
+  -- The part with fewer rows may be one block where the other is two.
+  it("has room for every part of a product cut between threads", function()
+    local before = la.get_num_threads()
+    for m = 140, 340, 7 do
+      local a, b = la.rand(m, 500), la.rand(500, 96)
+      la.set_num_threads(1)
+      local one = a:matmul(b)
+      for threads = 2, 4 do
+        la.set_num_threads(threads)
+        assert.is_true(a:matmul(b) == one)
+      end
+    end
+    la.set_num_threads(before)
+  end)
+
   it("keeps the errors", function()
     raises("shapes cannot be multiplied", la.matmul, la.rand(3), la.rand(4, 2))
     raises("dtype", la.matmul, la.rand(4), la.rand(4, 2):to "float64")

@@ -241,8 +241,12 @@ static la_status run_split(const la_gemm *g, const la_gemm_kernels *ker,
     split s = {.g = g, .ker = ker, .parts = threads};
     s.rows = unevenness(g->m, ker->mr, threads)
         < unevenness(g->n, ker->nr, threads);
-    la_gemm first = part_of(&s, 0);  /* no part is larger */
+    /* Parts have at most two sizes, those of the first and the last; the one
+    ** with fewer rows may need more room, as its rows may be fewer blocks. */
+    la_gemm first = part_of(&s, 0), last = part_of(&s, threads - 1);
     s.room_each = la_gemm_packed_room(&first, ker);
+    size_t other = la_gemm_packed_room(&last, ker);
+    if (other > s.room_each) s.room_each = other;
     size_t bytes = s.room_each * (size_t)threads;
     s.room = la_mem_alloc(bytes);
     if (!s.room) return LA_ENOMEM;

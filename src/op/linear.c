@@ -72,8 +72,11 @@ static la_status plain_linear(la_frame *f, const la_tensor *x,
     for (int d = 0; d < n - 1; d++) g.m *= sizes[d];
     g.k = la_sizes(w)[1];
     g.n = sizes[n - 1];
-    g.a = (la_gemm_mat){la_data(x), la_strides(x)[n - 2],
-                        la_strides(x)[n - 1]};
+    /* With more dims x is contiguous, but the stride of a dim of size 1 may be
+    ** anything. */
+    int64_t down = n > 2 ? g.k : la_strides(x)[0];
+    int64_t along = n > 2 ? 1 : la_strides(x)[1];
+    g.a = (la_gemm_mat){la_data(x), down, along};
     g.b = (la_gemm_mat){la_data(w), la_strides(w)[1], la_strides(w)[0]};
     g.out = (la_gemm_mat){la_data(la_result(f, 0)), g.n, 1};
     g.beta = g.alpha;  /* one */
