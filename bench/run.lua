@@ -2,6 +2,7 @@
 --
 --   lua5.4 bench/run.lua [--peers] [--cases PATTERN] [--rounds N] [--threads N]
 --                        [--paths] [--budget SECONDS] [--record] [--svg FILE]
+--                        [--page FILE]
 --
 -- Without --peers, against what plain C loops of the same traffic reach; with
 -- it, beside NumPy, PyTorch, jax and numexpr (Python from BENCH_PYTHON or
@@ -11,6 +12,7 @@
 --   --paths   also the lower CPU paths of the machine
 --   --record  append the figures to bench/history.tsv
 --   --svg     draw the ratios to the fastest peer (gnuplot)
+--   --page    write the table as a page (bench/SPEED.md)
 -- PATTERN is understood by Lua and Python alike: a part of the name, ^ and $.
 package.path = "bench/?.lua;" .. package.path
 package.cpath = "build/?.so;" .. package.cpath
@@ -187,13 +189,19 @@ table.sort(list, function(a, b)
   return a.name < b.name
 end)
 
+local lines = {}
+local function say(line)
+  print(line)
+  lines[#lines + 1] = line
+end
+
 local about = {}
 for _, name in ipairs{"lunarray", "numpy", "torch", "jax", "numexpr"} do
   if version[name] then about[#about + 1] = name .. " " .. version[name] end
 end
-print(("%s; %s path, %d thread%s; worst first"):format(
+say(("%s; %s path, %d thread%s; worst first"):format(
   table.concat(about, ", "), best_path, threads, threads > 1 and "s" or ""))
-print(("R: lunarray / fastest peer; bound: a plain C loop / lunarray; an empty "
+say(("R: lunarray / fastest peer; bound: a plain C loop / lunarray; an empty "
   .. "C call from Lua takes %.0f ns"):format(
   timing.batches(floor.nothing, 0.02, 20000).min))
 local head = ("%-28s %10s %6s %-8s %10s %6s %6s"):format("case", "lunarray",
@@ -202,7 +210,7 @@ if seen.two then head = head .. "  2 thr." end
 for _, path in ipairs{"avx2", "default"} do
   if seen[path] then head = head .. ("%8s"):format(path) end
 end
-print(head)
+say(head)
 for _, row in ipairs(list) do
   local line = ("%-28s %10s %6s %-8s %10s %6s %6s"):format(row.name,
     time(row.time), ratio(row.time, row.best), row.peer or "",
@@ -214,9 +222,9 @@ for _, row in ipairs(list) do
       line = line .. ("%8s"):format(ratio(other and other.min, row.time))
     end
   end
-  print(line)
+  say(line)
   if row.fuse then
-    print(("%-28s %10s %6s %-8s %10s %6s"):format("  with la.fuse",
+    say(("%-28s %10s %6s %-8s %10s %6s"):format("  with la.fuse",
       time(row.fuse.min), ratio(row.fuse.min, row.best), "", "",
       ratio(row.fuse.min, row.torch)))
   end
@@ -224,10 +232,10 @@ for _, row in ipairs(list) do
     local f = row[who] or {}
     who = who == "own" and "lunarray" or who == "fuse" and "la.fuse" or row.peer
     if f.p99 then
-      print(("%-28s %s: median %s, p99 %s (%.2f), worst %s"):format("", who,
+      say(("%-28s %s: median %s, p99 %s (%.2f), worst %s"):format("", who,
         time(f.p50), time(f.p99), f.p99 / f.p50, time(f.max)))
     elseif f.rss_growth_mib then
-      print(("%-28s %s: resident memory grew by %.1f MiB, at most %.1f")
+      say(("%-28s %s: resident memory grew by %.1f MiB, at most %.1f")
         :format("", who, f.rss_growth_mib, f.rss_peak_growth_mib))
     end
   end
@@ -240,7 +248,7 @@ for _, row in ipairs(list) do
   end
 end
 for group, total in pairs(sum) do
-  print(("%-12s geometric mean of R over %d cases: %.2f"):format(group,
+  say(("%-12s geometric mean of R over %d cases: %.2f"):format(group,
     n[group], math.exp(total / n[group])))
 end
 
@@ -254,6 +262,16 @@ if option.record then
       ratio(row.time, row.best), ratio(row.bound, row.time),
       row.two and ratio(row.time, row.two) or ""}, "\t"), "\n")
   end
+  file:close()
+end
+
+if option.page then
+  local file = assert(io.open(option.page, "w"))
+  file:write("# Beside the peers\n\n`bench/run.lua` measures and writes this: ",
+    "one run on one machine, every program on the same processor by turns.\n",
+    "Ratios hold inside the run; the history of single figures is in ",
+    "history.tsv.\n\n![time over the fastest peer's](speed.svg)\n\n```\n",
+    table.concat(lines, "\n"), "\n```\n")
   file:close()
 end
 
