@@ -201,7 +201,10 @@ static void run_direct(const la_gemm *g, const la_gemm_kernels *ker, int how)
     int64_t per_line = how == COLUMNS_AXPY ? g->k : g->k * g->n;
     d.unit = how == COLUMNS_AXPY ? 1024 : how == ROWS_DOT ? 32 : ker->mr;
     int64_t units = (lines + d.unit - 1) / d.unit;
-    int64_t grain = SMALL_WORK / (per_line * d.unit + 1) + 1;
+    /* Every range turns a B whose columns are apart: that must pay. */
+    int64_t least = how == ROWS_SMALL && g->b.cs != 1 ? 8 * SMALL_WORK
+                                                      : SMALL_WORK;
+    int64_t grain = least / (per_line * d.unit + 1) + 1;
     if (units <= grain) direct_range(0, units, &d);
     else la_parallel_for(units, grain, direct_range, &d);
 }

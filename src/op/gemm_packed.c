@@ -32,7 +32,7 @@ static void plan_tasks(plan *s, int threads)
 {
     const la_gemm *g = s->g;
     double work = (double)g->m * (double)g->n * (double)g->k;
-    int64_t most = work < 2.0 * SMALL_WORK ? 1 : threads;
+    int64_t most = work < 8.0 * SMALL_WORK ? 1 : threads;
     int64_t panels = (g->m + s->ker->mr - 1) / s->ker->mr;
     int64_t columns = (g->n + s->ker->nr - 1) / s->ker->nr;
     int64_t by_rows = panels / 4 > 0 ? panels / 4 : 1;
