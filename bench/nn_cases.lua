@@ -33,22 +33,12 @@ R is lunarray's time divided by PyTorch's. `bench/nn.sh` measures and writes thi
   return
 end
 
+package.path = "bench/?.lua;" .. package.path
 local la = require "lunarray"
+local time = require "best"
 la.set_num_threads(1)
 
-local function best(name, call)
-  call()
-  local start = os.clock()
-  call()
-  local inner = math.max(1, math.floor(0.002 / (os.clock() - start + 1e-7)))
-  local least, stop = math.huge, os.clock() + 0.1
-  repeat
-    local t = os.clock()
-    for _ = 1, inner do call() end
-    least = math.min(least, (os.clock() - t) / inner)
-  until os.clock() > stop
-  print(("%s\t%.2f"):format(name, least * 1e6))
-end
+local function best(name, call) time(name, call, 1, 0.1) end
 
 for _, n in ipairs {4, 16, 64} do
   local a, b = la.randn(n, n), la.randn(n, n)

@@ -1,6 +1,5 @@
 """The cases of bench/nn_cases.lua in PyTorch, on one thread."""
-import time
-
+import best as timing
 import torch
 import torch.nn.functional as F
 
@@ -8,19 +7,7 @@ torch.set_num_threads(1)
 
 
 def best(name, call):
-    call()
-    start = time.thread_time()
-    call()
-    inner = max(1, int(0.002 / (time.thread_time() - start + 1e-7)))
-    least, stop = 1e30, time.thread_time() + 0.1
-    while True:
-        t = time.thread_time()
-        for _ in range(inner):
-            call()
-        least = min(least, (time.thread_time() - t) / inner)
-        if time.thread_time() > stop:
-            break
-    print(f"{name}\t{least * 1e6:.2f}", flush=True)
+    timing.best(name, call, 1, 0.1)
 
 
 for n in (4, 16, 64):

@@ -1,24 +1,14 @@
 -- Times of training steps: a line per case with its name and microseconds,
 -- best of many, as nn_cases.lua writes them. The same in PyTorch:
 -- train_peers.py.
+package.path = "bench/?.lua;" .. package.path
 local la = require "lunarray"
+local time = require "best"
 local nn = require "lunarray.nn"
 local optim = require "lunarray.optim"
 la.set_num_threads(1)
 
-local function best(name, call)
-  for _ = 1, 20 do call() end
-  local start = os.clock()
-  call()
-  local inner = math.max(1, math.floor(0.002 / (os.clock() - start + 1e-7)))
-  local least, stop = math.huge, os.clock() + 0.3
-  repeat
-    local t = os.clock()
-    for _ = 1, inner do call() end
-    least = math.min(least, (os.clock() - t) / inner)
-  until os.clock() > stop
-  print(("%s\t%.2f"):format(name, least * 1e6))
-end
+local function best(name, call) time(name, call, 20, 0.3) end
 
 -- Forward, cross-entropy, backward, step.
 local function step(name, net, x, classes, make)

@@ -1,19 +1,12 @@
 -- lunarray.autograd: derivatives checked against differences, checkpoints.
 -- Reached as la.gradcheck, la.checkpoint, ...
 local la = require "lunarray"
+local tensors = require "lunarray.tensors"
 
 local autograd = {}
 
-local LOCKED = getmetatable(la.zeros(1))    -- what all tensors show
-local function is_tensor(value)
-  return type(value) == "userdata" and getmetatable(value) == LOCKED
-end
-
-local function is_float(t) return t:is_floating_point() or t:is_complex() end
-
-local function as_list(values)
-  return is_tensor(values) and {values} or values
-end
+local is_tensor, is_float = tensors.is_tensor, tensors.is_float
+local as_list = tensors.as_list
 
 -- The results of f that can have a gradient.
 local function outputs_of(f, inputs)

@@ -1,19 +1,12 @@
 -- lunarray.jacobian: products with the jacobian from either side, jacobians and
 -- hessians. Reached as la.jvp, la.vjp, la.hvp, la.jacobian, la.hessian.
 local la = require "lunarray"
+local tensors = require "lunarray.tensors"
 
 local jacobian = {}
 
-local LOCKED = getmetatable(la.zeros(1))    -- what all tensors show
-local function is_tensor(value)
-  return type(value) == "userdata" and getmetatable(value) == LOCKED
-end
-
-local function is_float(t) return t:is_floating_point() or t:is_complex() end
-
-local function as_list(values)
-  return is_tensor(values) and {values} or values
-end
+local is_tensor, is_float = tensors.is_tensor, tensors.is_float
+local as_list = tensors.as_list
 
 local function check_list(what, inputs, like, word)
   if #inputs ~= #like then

@@ -147,22 +147,11 @@ static bool same_dims(int n, const int64_t *a, const int64_t *b)
 
 static bool broadcast_inputs(const la_frame *f, int n, la_shape *shape)
 {
-    *shape = (la_shape){.ndim = 0};
-    for (int k = 0; k < n; k++) {
+    *shape = la_shape_of(la_arg(f, 0));
+    for (int k = 1; k < n; k++) {
         la_shape s = la_shape_of(la_arg(f, k));
-        int more = s.ndim - shape->ndim;
-        if (more > 0) {
-            memmove(shape->sizes + more, shape->sizes,
-                    sizeof(int64_t) * (size_t)shape->ndim);
-            for (int d = 0; d < more; d++) shape->sizes[d] = 1;
-            shape->ndim = s.ndim;
-        }
-        int64_t *at = shape->sizes + shape->ndim - s.ndim;
-        for (int d = 0; d < s.ndim; d++) {
-            if (s.sizes[d] == 1 || s.sizes[d] == at[d]) continue;
-            if (at[d] != 1) return false;    /* the error is the operation's */
-            at[d] = s.sizes[d];
-        }
+        if (la_shape_broadcast(shape, &s, shape))
+            return false;                    /* the operation says why */
     }
     return true;
 }

@@ -18,17 +18,7 @@ if not parameters then
   package.loaded[KEPT] = parameters
 end
 
-local function is_tensor(value)
-  return type(value) == "userdata"
-    and getmetatable(value) == "lunarray.Tensor"
-end
--- The metatable is locked with what __metatable says: learn it from a tensor.
-local locked = getmetatable(la.zeros(1))
-if locked ~= "lunarray.Tensor" then
-  is_tensor = function(value)
-    return type(value) == "userdata" and getmetatable(value) == locked
-  end
-end
+local is_tensor = require "lunarray.tensors".is_tensor
 nn._is_tensor = is_tensor
 
 -- A tensor as a parameter: a leaf that wants a gradient.
