@@ -27,6 +27,25 @@ describe("reading", function()
     assert.equal(0, x[1][1].ndim)
   end)
 
+  it("reads long keys, and keys that answer by metamethods", function()
+    local sizes, key = {}, {}
+    for d = 1, 60 do
+      sizes[d] = 1
+      key[d] = d % 2 == 0 and 1 or {1, 1}
+    end
+    local x = la.ones(sizes)
+    assert.equal(30, x[key].ndim)
+    assert.equal(30, x(table.unpack(key)).ndim)
+    local range = setmetatable({}, {__len = function() return 2 end,
+      __index = function(_, i) return ({2, 3})[i] end})
+    assert.same({{4, 5, 6, 7}, {8, 9, 10, 11}}, list(grid()[{range}]))
+    local keys = setmetatable({}, {__len = function() return 1 end,
+      __index = function() return range end})
+    assert.same({{4, 5, 6, 7}, {8, 9, 10, 11}}, list(grid()[keys]))
+    refused(function() return grid()[{{1, "a"}}] end, "last",
+            "number expected, got string")
+  end)
+
   it("takes ranges, both ends included and cut to the size", function()
     local x = la.arange(5)
     assert.same({1, 2}, list(x[{{2, 3}}]))

@@ -199,6 +199,15 @@ static int set_imag(lua_State *L, la_tensor *t)
     return write_view(L, t, LA_OP_imag, "imag");
 }
 
+/* x["..."] is the one string that is an index. */
+static int get_rest(lua_State *L, la_tensor *t)
+{
+    lua_settop(L, 1);
+    lua_pushliteral(L, "...");
+    return la_index_get(L);
+}
+static int set_rest(lua_State *L, la_tensor *t) { return la_index_set(L); }
+
 const la_attr la_attributes[] = {
     {"shape", get_shape, NULL}, {"dtype", get_dtype, NULL},
     {"ndim", get_ndim, NULL}, {"device", get_device, NULL},
@@ -208,7 +217,7 @@ const la_attr la_attributes[] = {
     {"imag", get_imag, set_imag},
     {"grad", la_get_grad, la_set_grad_attr}, {"grad_fn", la_get_grad_fn, NULL},
     {"requires_grad", la_get_requires_grad, la_set_requires_grad},
-    {"is_leaf", la_get_is_leaf, NULL},
+    {"is_leaf", la_get_is_leaf, NULL}, {"...", get_rest, set_rest},
     {NULL, NULL, NULL}
 };
 

@@ -43,13 +43,9 @@ int la_raise(lua_State *L, const char *name, la_status status)
     return raise_text(L);
 }
 
-la_tensor *la_check_tensor(lua_State *L, int arg, const char *name)
+la_tensor *la_raise_no_tensor(lua_State *L, int arg, const char *name)
 {
-    la_handle *h = la_to_handle(L, arg);
-    if (!h)
-        la_raise_arg(L, arg, name, "tensor expected, got %s",
-                     la_type_text(L, arg));
-    else if (!h->tensor)
-        la_raise_arg(L, arg, name, "tensor was freed");
-    return h ? h->tensor : NULL;
+    if (la_to_handle(L, arg)) la_raise_arg(L, arg, name, "tensor was freed");
+    la_raise_arg(L, arg, name, "tensor expected, got %s", la_type_text(L, arg));
+    return NULL;
 }

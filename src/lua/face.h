@@ -81,9 +81,15 @@ static inline la_handle *la_to_handle(lua_State *L, int arg)
         return NULL;
     return h;
 }
+la_tensor *la_raise_no_tensor(lua_State *L, int arg, const char *name);
 /* A borrowed tensor; raises "tensor expected, got X" / "tensor was freed".
 ** 'name' is the function's, for the text. */
-la_tensor *la_check_tensor(lua_State *L, int arg, const char *name);
+static inline la_tensor *la_check_tensor(lua_State *L, int arg,
+                                         const char *name)
+{
+    la_handle *h = la_to_handle(L, arg);
+    return h && h->tensor ? h->tensor : la_raise_no_tensor(L, arg, name);
+}
 /* Push an empty handle with the metatable (from upvalue LA_UP_META). */
 la_handle *la_new_handle(lua_State *L, la_state *s);
 /* Fill a handle: takes over the reference; counts bytes for the pacing. */

@@ -40,30 +40,39 @@ static int64_t integer_at(lua_State *L, int at, const char *what)
     int64_t v = lua_tointegerx(L, at, &ok);
     if (lua_type(L, at) != LUA_TNUMBER)
         return luaL_error(L, "index: %s: number expected, got %s", what,
-                          la_type_text(L, at));
+                          la_type_text(L, lua_absindex(L, at)));
     if (!ok)
         return luaL_error(L, "index: %s: number has no integer representation",
                           what);
     return v;
 }
 
+/* Field i of the table, pushed; false for nil. */
 static bool range_field(lua_State *L, int table, int i, const char *what,
                         int64_t *out)
 {
-    bool there = lua_geti(L, table, i) != LUA_TNIL;
-    if (there) *out = integer_at(L, lua_gettop(L), what);
+    if (lua_geti(L, table, i) == LUA_TNIL) return false;
+    *out = integer_at(L, -1, what);
+    return true;
+}
+
+/* What '#' says of the table, without asking for metamethods it has not. */
+static int64_t length(lua_State *L, int table)
+{
+    if (!lua_getmetatable(L, table)) return (int64_t)lua_rawlen(L, table);
     lua_pop(L, 1);
-    return there;
+    return luaL_len(L, table);
 }
 
 /* {}, {first, last}, {first, last, step}; the ends may be nil. */
 static void read_range(lua_State *L, int table, item *it)
 {
-    int64_t more = luaL_len(L, table);
+    int64_t more = length(L, table);
     *it = (item){.kind = ITEM_RANGE, .step = 1};
     it->has_first = range_field(L, table, 1, "first", &it->first);
     it->has_last = range_field(L, table, 2, "last", &it->last);
     bool has_step = range_field(L, table, 3, "step", &it->step);
+    lua_pop(L, 3);
     if (more > 3)
         luaL_error(L, "index: a range {first, last, step} has at most 3 "
                    "numbers, got %d; give a list of positions as a tensor: "
@@ -86,7 +95,7 @@ static void read_item(lua_State *L, int at, key *k)
         luaL_error(L, "index: more than %d entries", MAX_ITEMS);
     *it = (item){.kind = ITEM_TENSOR, .handle = h};
     if (h) {
-        luaL_checkstack(L, 4, "too many indices");
+        luaL_checkstack(L, 8, "too many indices");
         lua_pushvalue(L, at);           /* stays: an anchor */
         return;
     }
@@ -111,10 +120,10 @@ static void read_item(lua_State *L, int at, key *k)
 
 static void read_list(lua_State *L, int table, key *k)
 {
-    int64_t n = luaL_len(L, table);
+    int64_t n = length(L, table);
     if (n > MAX_ITEMS) luaL_error(L, "index: more than %d entries", MAX_ITEMS);
     for (int64_t i = 1; i <= n; i++) {
-        luaL_checkstack(L, 4, "too many indices");
+        luaL_checkstack(L, 8, "too many indices");
         lua_geti(L, table, i);
         int at = lua_gettop(L);
         read_item(L, at, k);
@@ -207,14 +216,18 @@ static inline bool in_range(int64_t i, int64_t size)
     return i != 0 && i <= size && i >= -size;
 }
 
-static la_status dim_left(const walk *w)
+static la_status no_dim_left(const la_tensor *t)
 {
-    if (w->dim < view_ndim(w)) return LA_OK;
-    if (w->base->ndim == 0)
+    if (t->ndim == 0)
         return la_error(LA_EINDEX, "invalid index of a 0-dim tensor. Use "
                         "x:item() to convert a 0-dim tensor to a number");
     return la_error(LA_EINDEX, "too many indices for tensor of dimension %d",
-                    w->base->ndim);
+                    t->ndim);
+}
+
+static la_status dim_left(const walk *w)
+{
+    return w->dim < view_ndim(w) ? LA_OK : no_dim_left(w->base);
 }
 
 static la_status take_integer(walk *w, int64_t i)
@@ -509,7 +522,8 @@ static la_status write_walk(la_tensor *t, const key *k, la_tensor *value,
 static la_status select_first(la_tensor *t, int64_t i, la_tensor **out)
 {
     const int64_t *sizes = la_sizes(t), *strides = la_strides(t);
-    int64_t size = t->ndim > 0 ? sizes[0] : 1;
+    if (t->ndim == 0) return no_dim_left(t);
+    int64_t size = sizes[0];
     if (!in_range(i, size)) return out_of_range(i, 0, size);
     i = i > 0 ? i - 1 : i + size;
     if (!plain(t)) return la_run(select, out, LA_T(t), LA_I(0), LA_I(i));
@@ -539,17 +553,16 @@ static int get(lua_State *L, const key *k)
 int la_index_get(lua_State *L)
 {
     la_state *s = la_enter(L);
-    la_tensor *t = la_check_tensor(L, 1, "index");
-    if (lua_isinteger(L, 2) && t->ndim > 0) {
-        la_tensor *out = NULL;
-        la_handle *h = la_new_handle(L, s);
-        t = la_check_tensor(L, 1, "index");
-        la_status status = select_first(t, lua_tointeger(L, 2), &out);
-        return finish(L, s, h, status, out);
-    }
     key k;
-    read_key(L, 2, &k);
-    return get(L, &k);
+    if (!lua_isinteger(L, 2)) {
+        read_key(L, 2, &k);
+        return get(L, &k);
+    }
+    la_tensor *out = NULL;
+    la_handle *h = la_new_handle(L, s);
+    la_tensor *t = la_check_tensor(L, 1, "index");
+    la_status status = select_first(t, lua_tointeger(L, 2), &out);
+    return finish(L, s, h, status, out);
 }
 
 int la_index_call(lua_State *L)

@@ -11,27 +11,22 @@
 #include "lua/face.h"
 #include "lua/attr.h"
 
-/* x.name and x[key]; upvalue LA_UP_OWN is the table of methods. */
+/* x.name and x[key]; upvalue LA_UP_OWN is the table of methods. Every x:f()
+** comes by here: the key on the top gives way to what it names. */
 static int meta_index(lua_State *L)
 {
     if (lua_type(L, 2) != LUA_TSTRING) return la_index_get(L);
-    lua_pushvalue(L, 2);
     int type = lua_rawget(L, lua_upvalueindex(LA_UP_OWN));
-    if (type == LUA_TLIGHTUSERDATA) {
-        const la_attr *a = lua_touserdata(L, -1);
-        la_enter(L);
-        return a->get(L, la_check_tensor(L, 1, a->name));
-    }
-    if (type != LUA_TNIL) return 1;
-    if (strcmp(lua_tostring(L, 2), "...") == 0) return la_index_get(L);
-    return 1;
+    if (type != LUA_TLIGHTUSERDATA) return 1;
+    const la_attr *a = lua_touserdata(L, -1);
+    la_enter(L);
+    return a->get(L, la_check_tensor(L, 1, a->name));
 }
 
 static int meta_newindex(lua_State *L)
 {
     if (lua_type(L, 2) != LUA_TSTRING) return la_index_set(L);
     const char *key = lua_tostring(L, 2);
-    if (strcmp(key, "...") == 0) return la_index_set(L);
     lua_pushvalue(L, 2);
     const la_attr *a = NULL;
     if (lua_rawget(L, lua_upvalueindex(LA_UP_OWN)) == LUA_TLIGHTUSERDATA)
