@@ -35,5 +35,17 @@ for _, c in ipairs {
     end
   end
 end
+for _, c in ipairs {{3, 2, 1}, {2, 2, 0}, {3, 1, 1}, {5, 3, 2}} do
+  for _, format in ipairs {"contiguous", "channels_last"} do
+    local x = la.randn(2, 19, 13, 37):contiguous(format)
+    local o = {stride = c[2], padding = c[3]}
+    x.requires_grad = true
+    local y = la.avg_pool2d(x, c[1], o)
+    y:backward(y:detach() * 3)
+    print(digest(y:detach():contiguous()), digest(x.grad:contiguous()),
+          digest(la.max_pool2d(x:detach(), c[1], o):contiguous()),
+          digest(la.adaptive_avg_pool2d(x:detach(), {5, 7}):contiguous()))
+  end
+end
 local q = la.randn(2, 300, 24)
 print(digest(la.scaled_dot_product_attention(q, q, q)))

@@ -1,7 +1,6 @@
 /* Pooling: maxima and averages of windows, and their gradients. */
 #include "kernel/pool.h"
 
-#include <float.h>
 #include <math.h>
 
 #include "kernel/gemm_parts.h"
@@ -38,58 +37,164 @@ ALWAYS double size_of(const la_pool *p, const span s[3])
                     * (s[2].to - s[2].from));
 }
 
-typedef void (*at_fn)(const la_pool *, const int64_t o[3], int64_t at);
+/* Outputs along a dim whose windows have place i in them. */
+ALWAYS span windows_with(const la_window *w, int64_t i)
+{
+    int64_t low = i + w->pad - w->kernel + 1, high = (i + w->pad) / w->stride;
+    span s = {.from = low > 0 ? (low + w->stride - 1) / w->stride : 0};
+    s.to = lower(high + 1, w->out);
+    return s;
+}
+
+ALWAYS int64_t plane_of(const la_pool *p)
+{
+    return p->w[0].in * p->w[1].in * p->w[2].in;
+}
+
+typedef void (*at_fn)(const la_pool *, const int64_t o[3]);
 
 ALWAYS void each_output(const la_pool *p, at_fn fn)
 {
-    int64_t at = 0, o[3];
+    int64_t o[3];
     for (o[0] = 0; o[0] < p->w[0].out; o[0]++)
         for (o[1] = 0; o[1] < p->w[1].out; o[1]++)
-            for (o[2] = 0; o[2] < p->w[2].out; o[2]++)
-                fn(p, o, at++);
+            for (o[2] = 0; o[2] < p->w[2].out; o[2]++) fn(p, o);
 }
 
+/* ---- rows in vectors ---- */
+
+#define LINE 2048        /* numbers of one row of the input with its padding */
+#define CHUNK 512        /* outputs of a row at a time */
+#define MOST_TAPS 64
+
+/* 'n' outputs of a row from 'first' on. They depend on columns from 'from' to
+** 'to'; column c is at (c + pad - first*stride) % stride * pitch + ... / stride
+** of a line. Sizes do not depend on the width of vectors, so bits don't. */
+typedef struct lines {
+    int64_t first, n, from, to, pitch;
+    int32_t shift[MOST_TAPS];       /* of each tap, from an output's place */
+} lines;
+
+typedef void (*chunk_fn)(const la_pool *, const lines *);
+
+/* False where rows do not lie in runs, or windows are too large. */
+static bool each_chunk(const la_pool *p, chunk_fn fn)
+{
+    const la_window *w = &p->w[2];
+    int64_t reach = (w->kernel - 1) * w->dilation + 1, n = CHUNK;
+    lines l = {.n = 0};
+    if (p->adaptive || p->in_step[2] != 1 || p->out_step[2] != 1
+        || w->kernel > MOST_TAPS || plane_of(p) > INT32_MAX)
+        return false;
+    if (n > w->out) n = (w->out + 15) / 16 * 16;
+    while (n > 16 && w->stride * (n + reach / w->stride + 1) > LINE)
+        n = n / 32 * 16;
+    l.pitch = n + reach / w->stride + 1;
+    if (w->stride * l.pitch > LINE) return false;
+    for (int64_t k = 0; k < w->kernel; k++)
+        l.shift[k] = (int32_t)(k * w->dilation % w->stride * l.pitch
+                               + k * w->dilation / w->stride);
+    for (; l.first < w->out; l.first += n) {
+        l.n = lower(n, w->out - l.first);
+        l.from = l.first * w->stride - w->pad;
+        l.to = lower(w->in, l.from + (l.n - 1) * w->stride + reach);
+        if (l.from < 0) l.from = 0;
+        if (l.from > l.to) l.from = l.to;
+        fn(p, &l);
+    }
+    return true;
+}
+
+/* Where windows share a row out, all of it; else n is 0. */
+static lines whole_row(const la_pool *p)
+{
+    lines l = {.n = p->w[2].out, .to = p->w[2].in};
+    if (!p->adaptive || p->in_step[2] != 1 || p->out_step[2] != 1
+        || l.to > LINE || plane_of(p) > INT32_MAX)
+        l.n = 0;
+    return l;
+}
+
+#define IS_NAN(x) ((x) != (x))
+#define LOWEST (-INFINITY)
+
+#define ACC float
+#define VEC f32v
+#define IVEC i32v
+#define PLACE int32_t
+#define VL F32_LANES
+#define CHOOSE i32_select
+#define LANES i32_iota(0)
+#define WIDE(x) f32_##x
+#define ELEM float
 #define LOAD1(x) (x)
 #define SAVE1(x) (x)
-#define IS_NAN(x) ((x) != (x))
-#define ELEM float
-#define ACC float
-#define LOWEST (-INFINITY)
+#define MEM(x) f32_##x
 #define NAME(x) x##_f32
 #include "kernel/pool.inc"
 #undef ELEM
-#undef ACC
-#undef NAME
-#define ELEM double
-#define ACC double
-#define NAME(x) x##_f64
-#include "kernel/pool.inc"
-#undef ELEM
-#undef ACC
-#undef NAME
 #undef LOAD1
 #undef SAVE1
-
-#define ACC float
+#undef MEM
+#undef NAME
 #define ELEM la_f16
 #define LOAD1(x) la_f16_to_f32(x)
 #define SAVE1(x) la_f32_to_f16(x)
+#define MEM(x) f16_##x
 #define NAME(x) x##_f16
 #include "kernel/pool.inc"
 #undef ELEM
 #undef LOAD1
 #undef SAVE1
+#undef MEM
 #undef NAME
 #define ELEM la_bf16
 #define LOAD1(x) la_bf16_to_f32(x)
 #define SAVE1(x) la_f32_to_bf16(x)
+#define MEM(x) bf16_##x
 #define NAME(x) x##_bf16
 #include "kernel/pool.inc"
 #undef ELEM
 #undef LOAD1
 #undef SAVE1
+#undef MEM
 #undef NAME
 #undef ACC
+#undef VEC
+#undef IVEC
+#undef PLACE
+#undef VL
+#undef CHOOSE
+#undef LANES
+#undef WIDE
+
+#define ACC double
+#define VEC f64v
+#define IVEC i64v
+#define PLACE int64_t
+#define VL F64_LANES
+#define CHOOSE i64_select
+#define LANES i64_iota(0)
+#define WIDE(x) f64_##x
+#define ELEM double
+#define LOAD1(x) (x)
+#define SAVE1(x) (x)
+#define MEM(x) f64_##x
+#define NAME(x) x##_f64
+#include "kernel/pool.inc"
+#undef ELEM
+#undef LOAD1
+#undef SAVE1
+#undef MEM
+#undef NAME
+#undef ACC
+#undef VEC
+#undef IVEC
+#undef PLACE
+#undef VL
+#undef CHOOSE
+#undef LANES
+#undef WIDE
 #undef LOWEST
 #undef IS_NAN
 

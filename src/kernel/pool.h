@@ -1,6 +1,8 @@
 /*
-** The contract of pooling kernels: one plane (up to three dims) at a time.
-** Positions count within the input plane in row-major order, from 1.
+** The contract of pooling kernels: one plane (up to three dims) at a time, or
+** as many as there are channels side by side (floating types only).
+** Positions count within the input plane in row-major order, from 1; 'index'
+** lies as 'out' does. Gradients need an 'in' whose places are evenly apart.
 */
 #ifndef LA_KERNEL_POOL_H
 #define LA_KERNEL_POOL_H
@@ -11,8 +13,9 @@
 
 typedef struct la_pool {
     la_window w[3];
-    char *in, *out;          /* one plane each */
-    int64_t *index;          /* row-major, of max pooling */
+    char *in, *out;
+    int64_t *index;          /* of max pooling */
+    int64_t channels;        /* one element apart; 0: a plane alone */
     int64_t in_step[3], out_step[3];   /* elements */
     bool adaptive;           /* windows share the input out evenly */
     bool count_pad;          /* averages count the padding */

@@ -1,45 +1,69 @@
 /*
 ** Pooling: the largest value or the mean of windows over the last one to three
-** dims, and the gradients. Planes are independent and go to threads.
+** dims, and the gradients. Planes are independent and go to threads, and so do
+** blocks of channels where these lie side by side.
 */
 #include "kernel/pool.h"
 
 #include <string.h>
 
+#include "base/context.h"
 #include "base/pool.h"
 #include "op/conv.h"
+#include "op/view.h"
 #include "tensor/shape.h"
 
 typedef void (*plane_fn)(const la_pool *);
 
+#define BLOCK 32              /* channels of a unit where images are few */
+
 typedef struct planes {
     la_pool pool;             /* of the first plane */
     plane_fn run;
-    int64_t images, channels;
-    int64_t in_step[2], out_step[2];   /* image and channel, bytes */
-    int64_t index_step;       /* per plane */
+    int64_t size;             /* bytes of an element */
+    int64_t images, channels, block;   /* channels of a unit */
+    int64_t in_step[2], out_step[2];   /* image and channel, elements */
 } planes;
 
-static void run_planes(int64_t begin, int64_t end, void *context)
+static void run_units(int64_t begin, int64_t end, void *context)
 {
     const planes *s = context;
+    int64_t blocks = (s->channels + s->block - 1) / s->block;
     for (int64_t i = begin; i < end; i++) {
         la_pool p = s->pool;
-        int64_t n = i / s->channels, c = i % s->channels;
-        p.in += n * s->in_step[0] + c * s->in_step[1];
-        p.out += n * s->out_step[0] + c * s->out_step[1];
-        if (p.index) p.index += i * s->index_step;
+        int64_t n = i / blocks, c = i % blocks * s->block;
+        int64_t out = n * s->out_step[0] + c * s->out_step[1];
+        p.in += (n * s->in_step[0] + c * s->in_step[1]) * s->size;
+        p.out += out * s->size;
+        if (p.index) p.index += out;
+        if (p.channels && s->channels - c < s->block)
+            p.channels = s->channels - c;
         s->run(&p);
     }
 }
 
-static la_status run(planes *s)
+/* Channels side by side go together. */
+static void plan_units(planes *s)
 {
     const la_window *w = s->pool.w;
-    int64_t work = w[0].out * w[1].out * w[2].out
+    s->block = 1;
+    if (s->in_step[1] != 1 || s->out_step[1] != 1 || s->channels < 2
+        || w[0].in * w[1].in * w[2].in > INT32_MAX)
+        return;
+    s->block = s->channels;
+    if (s->images < la_num_threads() && s->block > BLOCK) s->block = BLOCK;
+    s->pool.channels = s->block;
+}
+
+static la_status run(planes *s, la_dtype dtype)
+{
+    const la_window *w = s->pool.w;
+    if (la_is_float(dtype)) plan_units(s);
+    int64_t work = w[0].out * w[1].out * w[2].out * s->block
         * (s->pool.adaptive ? 8 : w[0].kernel * w[1].kernel * w[2].kernel);
-    int64_t grain = 16384 / (work + 1) + 1, all = s->images * s->channels;
-    if (all > 0) la_parallel_for(all, grain, run_planes, s);
+    int64_t blocks = (s->channels + s->block - 1) / s->block;
+    int64_t grain = 16384 / (work + 1) + 1, all = s->images * blocks;
+    if (all > 0) la_parallel_for(all, grain, run_units, s);
     return la_interrupted() ? LA_EINTR : LA_OK;
 }
 
@@ -48,10 +72,9 @@ static la_status run(planes *s)
 static void steps_of(const la_tensor *t, int nd, int64_t spatial[3],
                      int64_t lead[2])
 {
-    int64_t size = (int64_t)la_itemsize(t);
     int first = t->ndim - nd;
-    lead[0] = first > 1 ? la_strides(t)[first - 2] * size : 0;
-    lead[1] = first > 0 ? la_strides(t)[first - 1] * size : 0;
+    lead[0] = first > 1 ? la_strides(t)[first - 2] : 0;
+    lead[1] = first > 0 ? la_strides(t)[first - 1] : 0;
     for (int d = 0; d < 3; d++)
         spatial[d] = d < 3 - nd ? 0 : la_strides(t)[first + d - (3 - nd)];
 }
@@ -112,24 +135,43 @@ static la_status adaptive_windows(const la_tensor *t, const la_value *sizes,
     return LA_OK;
 }
 
+/* What results are made in: the format of the input's images. */
+static la_memory_format format_of(const la_tensor *t, int nd)
+{
+    if (la_is_contiguous(t) || t->ndim != nd + 2) return LA_FORMAT_CONTIGUOUS;
+    if (nd == 2 && (t->flags & LA_F_CHANNELS_LAST))
+        return LA_FORMAT_CHANNELS_LAST;
+    if (nd == 3 && (t->flags & LA_F_CHANNELS_LAST_3D))
+        return LA_FORMAT_CHANNELS_LAST_3D;
+    return LA_FORMAT_CONTIGUOUS;
+}
+
+static la_status put_format(la_frame *f, int k, const la_tensor *t, int nd,
+                            const int64_t *sizes, la_dtype dtype)
+{
+    int64_t strides[LA_MAX_DIMS];
+    la_memory_format format = format_of(t, nd);
+    if (format == LA_FORMAT_CONTIGUOUS)
+        return la_set_output(f, k, t->ndim, sizes, NULL, dtype);
+    LA_TRY(la_format_strides(format, t->ndim, sizes, strides));
+    return la_set_output(f, k, t->ndim, sizes, strides, dtype);
+}
+
 /* Result k: the input's leading dims, then the windows' counts. */
 static la_status put_output(la_frame *f, int k, const la_tensor *t, int nd,
                             const la_window w[3], la_dtype dtype)
 {
-    int64_t sizes[LA_MAX_DIMS], strides[LA_MAX_DIMS];
-    bool last = (t->flags & LA_F_CHANNELS_LAST) && !la_is_contiguous(t)
-        && t->ndim == 4 && nd == 2 && k == 0;
+    int64_t sizes[LA_MAX_DIMS];
     memcpy(sizes, la_sizes(t), (size_t)t->ndim * sizeof *sizes);
     for (int i = 0; i < nd; i++) sizes[t->ndim - nd + i] = w[3 - nd + i].out;
-    if (last)
-        LA_TRY(la_format_strides(LA_FORMAT_CHANNELS_LAST, 4, sizes, strides));
-    return la_set_output(f, k, t->ndim, sizes, last ? strides : NULL, dtype);
+    return put_format(f, k, t, nd, sizes, dtype);
 }
 
 static void planes_of(planes *s, const la_tensor *in, const la_tensor *out,
                       int nd, const la_window w[3])
 {
-    *s = (planes){.images = 1, .channels = 1};
+    *s = (planes){.images = 1, .channels = 1, .block = 1,
+                  .size = (int64_t)la_itemsize(in)};
     memcpy(s->pool.w, w, sizeof s->pool.w);
     s->pool.in = la_data(in);
     s->pool.out = la_data(out);
@@ -138,7 +180,6 @@ static void planes_of(planes *s, const la_tensor *in, const la_tensor *out,
     int lead = in->ndim - nd;
     if (lead > 1) s->images = la_sizes(in)[lead - 2];
     if (lead > 0) s->channels = la_sizes(in)[lead - 1];
-    s->index_step = w[0].out * w[1].out * w[2].out;
 }
 
 static const la_pool_kernels *kernels_of(const la_tensor *t)
@@ -169,7 +210,7 @@ la_status la_impl_max_pool(la_frame *f)
     planes_of(&s, t, la_result(f, 0), nd, w);
     s.pool.index = (int64_t *)la_data(la_result(f, 1));
     s.run = kernels_of(t)->max;
-    return run(&s);
+    return run(&s, (la_dtype)t->dtype);
 }
 
 la_status la_meta_adaptive_max_pool(la_frame *f)
@@ -194,7 +235,7 @@ la_status la_impl_adaptive_max_pool(la_frame *f)
     s.pool.index = (int64_t *)la_data(la_result(f, 1));
     s.pool.adaptive = true;
     s.run = kernels_of(t)->max;
-    return run(&s);
+    return run(&s, (la_dtype)t->dtype);
 }
 
 /* ---- gradients ---- */
@@ -208,28 +249,57 @@ static la_status meta_back(la_frame *f, int nd)
         || memcmp(la_sizes(g), la_sizes(t), (size_t)lead * 8) != 0)
         return la_error_at(LA_ESHAPE, 1, "the gradient's shape or dtype is not "
                            "that of the pooling's result");
-    return la_set_output(f, 0, t->ndim, la_sizes(t), NULL, (la_dtype)t->dtype);
+    return put_format(f, 0, t, nd, la_sizes(t), (la_dtype)t->dtype);
 }
 
-/* Zero the result, which is contiguous, and let every plane add to it. */
-static la_status run_back(la_frame *f, planes *s, int nd, const la_window w[3],
-                          bool adaptive, const la_tensor *index)
+/* A gradient, or indices, in the format of the result. */
+static la_status in_format(la_tensor *t, la_memory_format format, la_tensor **out)
 {
-    const la_tensor *g = la_arg(f, 0), *out = la_result(f, 0);
-    planes made;
+    la_context *c = la_ctx();
+    bool before = c->no_grad;
+    c->no_grad = true;
+    la_value as = {.tag = LA_VFORMAT, .given = true, .format = format};
+    la_status status = la_run(contiguous, out, LA_T(t), as);
+    c->no_grad = before;
+    return status;
+}
+
+/* Zero the result, and let every plane add to it. */
+static la_status run_back(la_frame *f, const la_pool *what, plane_fn fn, int nd,
+                          la_tensor *indices)
+{
+    la_tensor *given = la_arg(f, 0), *out = la_result(f, 0);
+    const la_window *w = what->w;
+    la_memory_format format = format_of(la_arg(f, 1), nd);
+    LA_OWNED g = NULL;
+    LA_OWNED index = NULL;
+    planes s;
     for (int i = 0; i < nd; i++)
-        if (la_sizes(g)[g->ndim - nd + i] != w[3 - nd + i].out)
+        if (la_sizes(given)[given->ndim - nd + i] != w[3 - nd + i].out)
             return la_error_at(LA_ESHAPE, 1, "the gradient's shape is not that "
                                "of the pooling's result");
-    planes_of(&made, out, g, nd, w);
-    made.pool.adaptive = adaptive;
-    made.pool.count_pad = s->pool.count_pad;
-    made.pool.divisor = s->pool.divisor;
-    made.pool.index = index ? (int64_t *)la_data(index) : NULL;
-    made.run = s->run;
+    LA_TRY(in_format(given, format, &g));
+    if (indices) LA_TRY(in_format(indices, format, &index));
+    planes_of(&s, out, g, nd, w);
+    s.pool.adaptive = what->adaptive;
+    s.pool.count_pad = what->count_pad;
+    s.pool.divisor = what->divisor;
+    s.pool.index = index ? (int64_t *)la_data(index) : NULL;
+    s.run = fn;
     if (out->numel) memset(la_data(out), 0, (size_t)out->numel
                            * la_itemsize(out));
-    return run(&made);
+    return run(&s, (la_dtype)out->dtype);
+}
+
+/* Windows of which only the counts are known. */
+static void counts_of(const la_tensor *t, const la_tensor *g, int nd,
+                      la_window w[3])
+{
+    for (int d = 0; d < 3; d++) w[d] = (la_window){1, 1, 1, 1, 0, 1};
+    for (int i = 0; i < nd; i++) {
+        w[3 - nd + i].in = la_sizes(t)[t->ndim - nd + i];
+        w[3 - nd + i].out = la_sizes(g)[g->ndim - nd + i];
+    }
 }
 
 la_status la_meta_max_pool_backward(la_frame *f)
@@ -248,16 +318,9 @@ la_status la_impl_max_pool_backward(la_frame *f)
 {
     const la_tensor *g = la_arg(f, 0), *t = la_arg(f, 1);
     int nd = (int)la_arg_int(f, 3);
-    la_window w[3] = {{1, 1, 1, 1, 0, 1}, {1, 1, 1, 1, 0, 1},
-                      {1, 1, 1, 1, 0, 1}};
-    LA_OWNED index = NULL;
-    planes s = {.run = kernels_of(t)->max_back};
-    for (int i = 0; i < nd; i++) {
-        w[3 - nd + i].in = la_sizes(t)[t->ndim - nd + i];
-        w[3 - nd + i].out = la_sizes(g)[g->ndim - nd + i];
-    }
-    LA_TRY(la_plain_contiguous(la_arg(f, 2), &index));
-    return run_back(f, &s, nd, w, false, index);
+    la_pool p = {.in = NULL};
+    counts_of(t, g, nd, p.w);
+    return run_back(f, &p, kernels_of(t)->max_back, nd, la_arg(f, 2));
 }
 
 /* ---- averages ---- */
@@ -300,7 +363,7 @@ la_status la_impl_avg_pool(la_frame *f)
     s.pool.count_pad = p.count_pad;
     s.pool.divisor = p.divisor;
     s.run = kernels_of(t)->average;
-    return run(&s);
+    return run(&s, (la_dtype)t->dtype);
 }
 
 la_status la_meta_avg_pool_backward(la_frame *f)
@@ -314,11 +377,11 @@ la_status la_meta_avg_pool_backward(la_frame *f)
 
 la_status la_impl_avg_pool_backward(la_frame *f)
 {
-    la_window w[3];
-    planes s = {.run = kernels_of(la_arg(f, 1))->average_back};
+    const la_tensor *t = la_arg(f, 1);
+    la_pool p = {.in = NULL};
     int nd;
-    LA_TRY(average_of(f, 2, la_arg(f, 1), w, &nd, &s.pool));
-    return run_back(f, &s, nd, w, false, NULL);
+    LA_TRY(average_of(f, 2, t, p.w, &nd, &p));
+    return run_back(f, &p, kernels_of(t)->average_back, nd, NULL);
 }
 
 la_status la_meta_adaptive_avg_pool(la_frame *f)
@@ -341,7 +404,7 @@ la_status la_impl_adaptive_avg_pool(la_frame *f)
     planes_of(&s, t, la_result(f, 0), nd, w);
     s.pool.adaptive = true;
     s.run = kernels_of(t)->average;
-    return run(&s);
+    return run(&s, (la_dtype)t->dtype);
 }
 
 la_status la_meta_adaptive_avg_pool_backward(la_frame *f)
@@ -355,12 +418,7 @@ la_status la_impl_adaptive_avg_pool_backward(la_frame *f)
 {
     const la_tensor *g = la_arg(f, 0), *t = la_arg(f, 1);
     int nd = (int)la_arg_int(f, 2);
-    la_window w[3] = {{1, 1, 1, 1, 0, 1}, {1, 1, 1, 1, 0, 1},
-                      {1, 1, 1, 1, 0, 1}};
-    planes s = {.run = kernels_of(t)->average_back};
-    for (int i = 0; i < nd; i++) {
-        w[3 - nd + i].in = la_sizes(t)[t->ndim - nd + i];
-        w[3 - nd + i].out = la_sizes(g)[g->ndim - nd + i];
-    }
-    return run_back(f, &s, nd, w, true, NULL);
+    la_pool p = {.adaptive = true};
+    counts_of(t, g, nd, p.w);
+    return run_back(f, &p, kernels_of(t)->average_back, nd, NULL);
 }

@@ -61,13 +61,25 @@ la_status la_impl_avg_pool1d(la_frame *f) { return avg_pool(f, 1); }
 la_status la_impl_avg_pool2d(la_frame *f) { return avg_pool(f, 2); }
 la_status la_impl_avg_pool3d(la_frame *f) { return avg_pool(f, 3); }
 
+/* One window that is all of the plane: a mean, which has a kernel for it. */
+static bool is_mean(const la_tensor *t, int nd, const int64_t *sizes)
+{
+    for (int d = 0; d < nd; d++)
+        if (sizes[d] != 1) return false;
+    return (t->ndim == nd + 1 || t->ndim == nd + 2) && t->numel > 0
+        && la_is_float(t->dtype);
+}
+
 static la_status adaptive_avg(la_frame *f, int nd)
 {
-    int64_t room[3];
+    int64_t room[3], dims[3] = {-1, -2, -3};
     la_tensor *out;
     la_value a[2] = {f->args[0]};
     LA_TRY(fit(&f->args[1], nd, room, &a[1]));
-    LA_TRY(la_do(LA_OP_adaptive_avg_pool, &out, 2, a));
+    if (a[1].ints.n == nd && is_mean(la_arg(f, 0), nd, room))
+        LA_TRY(la_run(mean, &out, a[0], LA_IS(dims, nd), LA_B(true)));
+    else
+        LA_TRY(la_do(LA_OP_adaptive_avg_pool, &out, 2, a));
     la_set_result(f, 0, out);
     return LA_OK;
 }
