@@ -42,7 +42,7 @@
 
 const la_conv_kernels LA_KERNEL(conv_f32) = {
     MR, F32_LANES, tiles_f32, channels_f32, taps_f32, finish_f32,
-    spread_f32, pack_f32
+    spread_f32, pack_f32, weave_f32
 };
 
 #define ELEM double
@@ -58,5 +58,5 @@ const la_conv_kernels LA_KERNEL(conv_f32) = {
 
 const la_conv_kernels LA_KERNEL(conv_f64) = {
     MR, F64_LANES, tiles_f64, channels_f64, taps_f64, finish_f64,
-    spread_f64, pack_f64
+    spread_f64, pack_f64, weave_f64
 };

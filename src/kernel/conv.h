@@ -56,6 +56,16 @@ typedef struct la_conv_sums {
     void *out;
 } la_conv_sums;
 
+/* out[c*out_channel + r*out_row + x] (+)= source[x % parts * part + c*channel +
+** r*row + x / parts]: rows woven from the columns of 'parts' parts. */
+typedef struct la_conv_weave {
+    int64_t parts, part, channel, row;
+    const void *source;
+    void *out;
+    int64_t out_channel, out_row, channels, rows, cols;
+    bool first;             /* store instead of add */
+} la_conv_weave;
+
 typedef struct la_conv_kernels {
     int mr, lanes;
     void (*tiles)(const la_conv_tiles *);
@@ -69,6 +79,7 @@ typedef struct la_conv_kernels {
     ** up to a whole vector or the line's end. */
     void (*pack)(void *dst, const void *src, int64_t row, int64_t step,
                  int valid, int width, int64_t count);
+    void (*weave)(const la_conv_weave *);
 } la_conv_kernels;
 
 LA_STUB_DECLARE(la_conv_kernels, conv_f32);

@@ -254,6 +254,7 @@ la_status la_conv_input(const la_conv *c)
         return la_conv_depth_run(c, 1);
     if (!is_empty(c) && la_conv_direct_serves(c, true))
         return la_conv_direct(c, true);
+    if (!is_empty(c) && la_conv_phase_serves(c)) return la_conv_phase_run(c);
     job j = {.c = c, .run = input_unit, .units = c->batch * c->groups,
              .room_bytes = column_bytes(c)};
     return run_job(&j);

@@ -32,6 +32,9 @@ la_status la_conv_weight(const la_conv *c);    /* weight from x and y */
 ** narrow images). 'backward': x from y, stride 1 only. */
 bool la_conv_direct_serves(const la_conv *c, bool backward);
 la_status la_conv_direct(const la_conv *c, bool backward);
+/* x from y where a stride is above 1: float32 and float64. */
+bool la_conv_phase_serves(const la_conv *c);
+la_status la_conv_phase_run(const la_conv *c);
 /* weight from x and y: float32 and float64, any width of image. */
 la_status la_conv_direct_weight(const la_conv *c);
 
