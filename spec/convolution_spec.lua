@@ -40,3 +40,37 @@ describe("convolution", function()
     assert.is_true(la.allclose(ab, lb.grad))
   end)
 end)
+
+describe("16-bit convolutions", function()
+  it("are those of float32, rounded once, in both memory formats", function()
+    for _, dtype in ipairs {"bfloat16", "float16"} do
+      for _, format in ipairs {"contiguous", "channels_last"} do
+        for _, transposed in ipairs {false, true} do
+          local x = la.randn(2, 6, 9, 8):to(dtype):contiguous(format)
+          local w = la.randn(6, 3, 3, 2):to(dtype)
+          local b = la.randn(6):to(dtype)
+          local s = {{2, 1}, {1, 1}, {1, 1}, transposed, {0, 0}, 2}
+          local y = la.convolution(x, w, b, table.unpack(s))
+          assert.is_true(y == la.convolution(x:float(), w:float(), b:float(),
+                                             table.unpack(s)):to(dtype))
+          assert.is_true(y:is_contiguous(format))
+          local g = la.randn(table.unpack(y.shape)):to(dtype)
+          for _, name in ipairs {"input", "weight"} do
+            local f = la["convolution_grad_" .. name]
+            local have = f(g, x, w, table.unpack(s))
+            assert.is_true(have == f(g:float(), x:float(), w:float(),
+                                     table.unpack(s)):to(dtype))
+          end
+        end
+      end
+    end
+  end)
+
+  it("differentiate through their own dtype", function()
+    local x, w = la.randn(1, 2, 5, 5):bfloat16(), la.randn(3, 2, 3, 3):bfloat16()
+    x.requires_grad, w.requires_grad = true, true
+    la.conv2d(x, w):sum():backward()
+    assert.are.equal("bfloat16", tostring(x.grad.dtype))
+    assert.are.equal("bfloat16", tostring(w.grad.dtype))
+  end)
+end)

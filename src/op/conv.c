@@ -249,6 +249,36 @@ static void put_y(la_conv *c, const la_tensor *t)
     la_image_steps(t, c->y_step);
 }
 
+/* 16-bit floats become float32 and back as a whole: the direct methods serve
+** them, and they are rounded once. */
+static bool is_narrow(const la_frame *f)
+{
+    la_dtype d = (la_dtype)la_arg(f, 0)->dtype;
+    return d == LA_FLOAT16 || d == LA_BFLOAT16;
+}
+
+static la_status widened(la_frame *f, int id)
+{
+    la_context *c = la_ctx();
+    bool before = c->no_grad;
+    la_tensor *wide[3] = {NULL};
+    la_value a[9];
+    LA_OWNED made = NULL;
+    la_status status = LA_OK;
+    c->no_grad = true;
+    memcpy(a, f->args, sizeof a);
+    for (int k = 0; k < 3 && !status; k++) {
+        if (!la_arg(f, k)) continue;
+        status = la_run(astype, &wide[k], f->args[k], LA_DT(LA_FLOAT32));
+        a[k] = LA_T(wide[k]);
+    }
+    if (!status) status = la_do(id, &made, 9, a);
+    if (!status) status = la_run_(copy_, la_result(f, 0), LA_T(made));
+    for (int k = 0; k < 3; k++) la_tensor_release(wide[k]);
+    c->no_grad = before;
+    return status;
+}
+
 /* ---- convolution ---- */
 
 la_status la_meta_convolution(la_frame *f)
@@ -306,6 +336,7 @@ la_status la_impl_convolution(la_frame *f)
     LA_OWNED w = NULL;
     LA_OWNED bias = NULL;
     if (out->numel == 0) return LA_OK;
+    if (is_narrow(f)) return widened(f, LA_OP_convolution);
     LA_TRY(la_plain_image(la_arg(f, 0), &x));
     LA_TRY(la_plain_contiguous(la_arg(f, 1), &w));
     if (la_arg(f, 2)) LA_TRY(la_plain_contiguous(la_arg(f, 2), &bias));
@@ -357,6 +388,7 @@ la_status la_impl_convolution_grad_input(la_frame *f)
     LA_OWNED g = NULL;
     LA_OWNED w = NULL;
     if (out->numel == 0) return LA_OK;
+    if (is_narrow(f)) return widened(f, LA_OP_convolution_grad_input);
     LA_TRY(la_plain_image(la_arg(f, 0), &g));
     LA_TRY(la_plain_contiguous(la_arg(f, 2), &w));
     LA_TRY(gradient_of(f, &s, &c));
@@ -388,6 +420,7 @@ la_status la_impl_convolution_grad_weight(la_frame *f)
     LA_OWNED g = NULL;
     LA_OWNED x = NULL;
     if (out->numel == 0) return LA_OK;
+    if (is_narrow(f)) return widened(f, LA_OP_convolution_grad_weight);
     LA_TRY(la_plain_image(la_arg(f, 0), &g));
     LA_TRY(la_plain_image(la_arg(f, 1), &x));
     LA_TRY(gradient_of(f, &s, &c));
