@@ -3,6 +3,7 @@
 ** columns) and of the 16-bit floats (packed as float32, summed in float32).
 */
 #include "kernel/gemm_parts.h"
+#include "simd/pairs.h"
 
 /* complex64 in memory and in panels; 4 x 4 of them are turned as 64-bit lanes */
 #define NAME(x) x##_pair64
@@ -100,11 +101,18 @@ ALWAYS void turn_f32(turn_vec r[8])
 #define SAVE1(x) (x)
 #include "kernel/gemm_finish.inc"
 #include "kernel/gemm_block.inc"
+#define SUMS(x) x##_f32
+#define TAKE f32_load
+#define TAKE_N f32_load_n
+#define PARTS 0
 #include "kernel/gemv.inc"
 #undef UNPACKED
 #undef SAME
 #undef NAME
 #undef OUT
+#undef TAKE
+#undef TAKE_N
+#undef PARTS
 #undef LOAD
 #undef SAVE
 #undef LOAD1
@@ -119,35 +127,43 @@ const la_gemm_kernels LA_KERNEL(gemm_f32) = {
 #define PLAIN(x) x##_f32
 #define PAIR(x) x##_pair64
 #define NAME(x) x##_c64
+#define SWAP f32_cswap
 #include "kernel/gemm_complex.inc"
 #undef NAME
 
 const la_gemm_kernels LA_KERNEL(gemm_c64) = {
     MR / 2, NR / 2, 8, KC, false, pack_a_c64, pack_b_c64, block_c64, NULL,
-    NULL, NULL
+    dot_c64, axpy_c64
 };
 
 /* ---- 16-bit floats ---- */
 #define SAME 0
+#define PARTS 1
 
 #define NAME(x) x##_f16
 #define OUT la_f16
 #define WIDEN f16_load
-#define NARROW f16_store
+#define WIDEN_N f16_load_n
+#define WIDEN_RUN f16_to_floats
+#define NARROW_RUN f16_from_floats
 #define LOAD1(x) la_f16_to_f32(x)
 #define SAVE1(x) la_f32_to_f16(x)
 #include "kernel/gemm_half.inc"
 const la_gemm_kernels LA_KERNEL(gemm_f16) = {
-    MR, NR, 4, KC, true, pack_a_f16, pack_b_f16, block_f16, NULL, NULL, NULL
+    MR, NR, 4, KC, true, pack_a_f16, pack_b_f16, block_f16, NULL, dot_f16,
+    axpy_f16
 };
 
 #define NAME(x) x##_bf16
 #define OUT la_bf16
 #define WIDEN bf16_load
-#define NARROW bf16_store
+#define WIDEN_N bf16_load_n
+#define WIDEN_RUN bf16_to_floats
+#define NARROW_RUN bf16_from_floats
 #define LOAD1(x) la_bf16_to_f32(x)
 #define SAVE1(x) la_f32_to_bf16(x)
 #include "kernel/gemm_half.inc"
 const la_gemm_kernels LA_KERNEL(gemm_bf16) = {
-    MR, NR, 4, KC, true, pack_a_bf16, pack_b_bf16, block_bf16, NULL, NULL, NULL
+    MR, NR, 4, KC, true, pack_a_bf16, pack_b_bf16, block_bf16, NULL, dot_bf16,
+    axpy_bf16
 };

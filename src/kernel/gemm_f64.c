@@ -1,5 +1,6 @@
 /* Products of float64 and of complex128. */
 #include "kernel/gemm_parts.h"
+#include "simd/pairs.h"
 
 #define NAME(x) x##_pair128
 #define ELEM _Complex double
@@ -58,6 +59,10 @@ typedef double turn_vec __attribute__((vector_size(32)));
 #define SAVE1(x) (x)
 #include "kernel/gemm_finish.inc"
 #include "kernel/gemm_block.inc"
+#define SUMS(x) x##_f64
+#define TAKE f64_load
+#define TAKE_N f64_load_n
+#define PARTS 0
 #include "kernel/gemv.inc"
 #undef NAME
 
@@ -69,9 +74,10 @@ const la_gemm_kernels LA_KERNEL(gemm_f64) = {
 #define PLAIN(x) x##_f64
 #define PAIR(x) x##_pair128
 #define NAME(x) x##_c128
+#define SWAP f64_cswap
 #include "kernel/gemm_complex.inc"
 
 const la_gemm_kernels LA_KERNEL(gemm_c128) = {
     MR / 2, NR / 2, 16, KC, false, pack_a_c128, pack_b_c128, block_c128, NULL,
-    NULL, NULL
+    dot_c128, axpy_c128
 };

@@ -158,6 +158,7 @@ static bool run_long_dot(direct *d, la_dtype dtype)
 {
     int64_t n = (d->b.k + LA_GEMM_PIECE - 1) / LA_GEMM_PIECE;
     if (d->b.m > 1 || n < 8 || !d->b.plain || d->b.onto) return false;
+    if (dtype != LA_FLOAT32 && dtype != LA_FLOAT64) return false;
     if (la_in_parallel() || la_num_threads() == 1) return false;
     size_t bytes = (size_t)(n * d->size);
     void *out = d->b.out.data, *part = la_mem_alloc(bytes);
