@@ -93,7 +93,8 @@ typedef struct la_window {
 /* A depthwise convolution: channels side by side, pixels *_col and rows *_row
 ** elements apart. 'in' is at row in_first, 'out' at row 'first'; rows first to
 ** last - 1 are made. 'back': 'in' is y and 'out' is x of the windows, and every
-** x gathers what the taps brought from it (stride or dilation must be 1). */
+** x gathers what the taps brought from it (dilation must be 1 where a stride is
+** not). */
 typedef struct la_conv_depth {
     const void *in;
     void *out;               /* depth_weight: the gradient of y, read only */

@@ -32,6 +32,7 @@ typedef struct depth {
     goal goal;
     int64_t size, channels;     /* of all; of a block */
     int64_t block, blocks, band, bands, line;
+    bool flip;                  /* weights lie with their taps in reverse */
     side x, y;
     size_t x_bytes, y_bytes, desk_bytes, weight_bytes, sum_bytes;
     int64_t units, tasks;
@@ -117,6 +118,7 @@ static void plan(depth *s, const la_conv *c, goal what)
                                     : LA_STUB(conv_depth_f64);
     s->x = (side){c->x, c->x_step, c->w, false, c->x_step[1] == 1};
     s->y = (side){c->y, c->y_step, c->w, true, c->y_step[1] == 1};
+    s->flip = what == INPUT && c->w[1].stride == 1 && c->w[2].stride == 1;
     bool turned = !s->x.in_place || !s->y.in_place;
     s->block = turned ? la_conv_lesser(all, BLOCK_BYTES / size) : all;
     s->blocks = la_conv_parts(all, s->block);
@@ -191,6 +193,14 @@ static void steps_of(const depth *s, const side *of, int64_t *row,
     *row = of->in_place ? of->step[3] : s->block * cols_of(of);
 }
 
+/* The gradient of the input for stride 1 is a convolution with the taps in
+** reverse. */
+static void flip_window(la_window *w)
+{
+    *w = (la_window){w->out, w->in, w->kernel, 1,
+                     (w->kernel - 1) * w->dilation - w->pad, w->dilation};
+}
+
 static void run_unit(const depth *s, char *desk, char *sums, int64_t unit)
 {
     band b = band_of(s, unit);
@@ -201,6 +211,11 @@ static void run_unit(const depth *s, char *desk, char *sums, int64_t unit)
                        .channels = b.channels, .tap_step = s->line,
                        .h = s->c->w[1], .w = s->c->w[2],
                        .back = s->goal == INPUT};
+    if (k.back && s->flip) {
+        flip_window(&k.h);
+        flip_window(&k.w);
+        k.back = false;
+    }
     steps_of(s, in, &k.in_row, &k.in_col);
     steps_of(s, out, &k.out_row, &k.out_col);
     k.in = take_rows(s, in, &b, b.from, b.to, desk);
@@ -250,8 +265,8 @@ la_status la_conv_depth_run(const la_conv *c, int what)
     s.sums = block + s.weight_bytes;
     s.desks = s.sums + sums;
     if (what == WEIGHT) memset(s.sums, 0, sums);
-    else s.ker->pack(s.weights, c->weight, taps, 1, (int)s.channels,
-                     (int)s.line, taps);
+    else s.ker->pack(s.weights, c->weight + (s.flip ? taps - 1 : 0) * s.size,
+                     taps, s.flip ? -1 : 1, (int)s.channels, (int)s.line, taps);
     double work = (double)(c->batch * s.channels * taps)
         * (double)(c->w[1].out * c->w[2].out);
     if (work < 1e5) run_tasks(0, s.tasks, &s);
