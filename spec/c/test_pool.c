@@ -1,4 +1,5 @@
 /* parallel_for: every index once, nesting, forks, modes, hosts, interrupts. */
+#include <dirent.h>
 #include <fenv.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -6,6 +7,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -283,6 +285,62 @@ static void sleepers_wake(void **state)
     }
 }
 
+/* Other threads of this process: how many wait in the kernel, and how often
+** any of them was taken off a processor. */
+typedef struct others {
+    int n, asleep;
+    long switches;
+} others;
+
+static others ask_kernel(void)
+{
+    char path[300], line[512];
+    others o = {0};
+    long count;
+    DIR *d = opendir("/proc/self/task");
+    for (struct dirent *e; d && (e = readdir(d));) {
+        if (atoi(e->d_name) <= 0 || atoi(e->d_name) == getpid()) continue;
+        snprintf(path, sizeof path, "/proc/self/task/%s/status", e->d_name);
+        FILE *f = fopen(path, "r");
+        while (f && fgets(line, sizeof line, f)) {
+            o.asleep += strncmp(line, "State:\tS", 8) == 0;
+            if (sscanf(line, "voluntary_ctxt_switches: %ld", &count) == 1
+                || sscanf(line, "nonvoluntary_ctxt_switches: %ld", &count) == 1)
+                o.switches += count;
+        }
+        if (f) fclose(f);
+        o.n++;
+    }
+    if (d) closedir(d);
+    return o;
+}
+
+/* A worker without work goes to sleep and is not woken until there is some: it
+** isn't put on a processor even once. */
+static void idle_workers_sleep(void **state)
+{
+#ifdef __SANITIZE_THREAD__
+    skip();     /* has a busy thread of its own */
+#endif
+    struct timespec nap = {0, 1000000};
+    la_pool_shutdown();
+    la_set_num_threads(3);
+    la_parallel_for(N, 1, hit, NULL);
+    assert_each_once(N);
+    others first, before = ask_kernel();
+    if (before.n == 0) skip();      /* no /proc */
+    assert_int_equal(before.n, 2);
+    do {        /* asleep, and not only waiting for the lock to sleep under */
+        first = before;
+        nanosleep(&nap, NULL);
+        before = ask_kernel();
+    } while (before.asleep < before.n || before.switches != first.switches);
+    for (int i = 0; i < 50; i++) nanosleep(&nap, NULL);
+    others after = ask_kernel();
+    assert_int_equal(after.asleep, after.n);
+    assert_int_equal(after.switches, before.switches);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -300,6 +358,7 @@ int main(void)
         cmocka_unit_test(a_host_can_run_the_ranges),
         cmocka_unit_test(the_interrupt_hook_is_asked),
         cmocka_unit_test(sleepers_wake),
+        cmocka_unit_test(idle_workers_sleep),
         cmocka_unit_test(shutdown_and_again)
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

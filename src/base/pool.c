@@ -235,7 +235,8 @@ static void run_region(int64_t n, int chunks, la_range_fn fn, void *context)
     unsigned life = pool.life;
     uint32_t number = number_of(atomic_load(&pool.word)) + 1;
     pool.job = (region){fn, context, n, la_fp_current()};
-    atomic_store(&pool.pending, chunks);
+    /* Seen by whoever takes a chunk: the word is stored after it. */
+    atomic_store_explicit(&pool.pending, chunks, memory_order_relaxed);
     atomic_store(&pool.word, make_word(number, chunks));
     wake_sleepers();
     inside = true;
