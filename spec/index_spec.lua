@@ -196,6 +196,43 @@ describe("writing", function()
     assert.same({{0, 0, 0}, {0, 0, 0}}, list(x))
   end)
 
+  it("writes single elements of a list", function()
+    for _, dtype in ipairs {"uint8", "int64", "float16", "float32", "float64",
+                            "complex64"} do
+      local base = la.zeros(6, {dtype = dtype})
+      local x = base:slice(1, 2, nil, 2)        -- places 2, 4 and 6
+      local version = x._version
+      x[1], x[-1] = 7, 9
+      assert.equal(version + 2, x._version)
+      assert.is_true(base == la.tensor({0, 7, 0, 0, 0, 9}):to(dtype))
+      for _, i in ipairs {0, 4, -4, math.mininteger, math.maxinteger} do
+        refused(function() x[i] = 1 end, "index", "dimension 1 with size 3")
+      end
+      refused(function() x[1] = "1" end, "number or tensor expected")
+      assert.is_true(base == la.tensor({0, 7, 0, 0, 0, 9}):to(dtype))
+    end
+    local x = la.zeros(2, {dtype = "uint8"})
+    refused(function() x[1] = 300 end, "uint8")
+    refused(function() x[1] = -1 end, "uint8")
+    assert.same({0, 0}, list(x))
+    local flags = la.zeros(2):bool()
+    flags[2] = 3
+    assert.same({false, true}, list(flags))
+    local z = la.complex(la.tensor {1.0, 2.0}, la.tensor {3.0, 4.0})
+    z:conj()[1] = la.complex(5.0, 6.0)
+    assert.same({{5, -6}, {2, 4}}, list(z))
+    z.imag[2] = 8
+    assert.same({{5, -6}, {2, 8}}, list(z))
+    local w = la.ones(2, {requires_grad = true})
+    refused(function() w[1] = 2 end, "leaf")
+    local y = w * 2
+    y[1] = 5
+    y:sum():backward()
+    assert.same({0, 2}, list(w.grad))
+    y:free()
+    refused(function() y[1] = 2 end, "freed")
+  end)
+
   it("writes backwards through a negative step", function()
     local x = la.zeros(4)
     x[{{4, 1, -1}}] = la.tensor {1.0, 2.0, 3.0, 4.0}

@@ -90,26 +90,24 @@ static void read_range(lua_State *L, int table, item *it)
 static void read_item(lua_State *L, int at, key *k)
 {
     item *it = &k->items[k->n];
-    la_handle *h = la_to_handle(L, at);
     if (k->n++ >= MAX_ITEMS)
         luaL_error(L, "index: more than %d entries", MAX_ITEMS);
-    *it = (item){.kind = ITEM_TENSOR, .handle = h};
-    if (h) {
-        luaL_checkstack(L, 8, "too many indices");
-        lua_pushvalue(L, at);           /* stays: an anchor */
-        return;
-    }
+    *it = (item){.kind = ITEM_INTEGER};
     switch (lua_type(L, at)) {
-    case LUA_TNUMBER:
-        it->kind = ITEM_INTEGER;
-        it->first = integer_at(L, at, "position");
-        return;
+    case LUA_TNUMBER: it->first = integer_at(L, at, "position"); return;
     case LUA_TTABLE: read_range(L, at, it); return;
     case LUA_TSTRING:
         it->kind = ITEM_ELLIPSIS;
         if (strcmp(lua_tostring(L, at), "...") == 0) return;
         break;
     default:
+        it->kind = ITEM_TENSOR;
+        it->handle = la_to_handle(L, at);
+        if (it->handle) {
+            luaL_checkstack(L, 8, "too many indices");
+            lua_pushvalue(L, at);       /* stays: an anchor */
+            return;
+        }
         it->kind = ITEM_NEWAXIS;
         if (luaL_testudata(L, at, LA_NEWAXIS_NAME)) return;
     }
@@ -486,22 +484,35 @@ static la_status write_number(walk *w, const la_scalar *s)
     return write_lists(w, LA_T(one));
 }
 
-/* One element of a plain tensor; false when fill_ should see to it. */
-static bool write_element(const walk *w, const la_scalar *number)
+/* Element 'at' of the storage of a plain tensor; false when fill_ should see
+** to it. */
+static bool write_place(la_tensor *t, int64_t at, const la_scalar *number)
 {
-    la_tensor *t = w->base;
     la_dtype d = (la_dtype)t->dtype;
     int64_t item = (int64_t)la_dtype_size(d);
-    if (!w->quick || w->advanced || w->place.ndim > 0 || !t->storage
-        || (t->flags & (LA_F_CONJ | LA_F_NEG)) || !t->storage->data
-        || (w->place.offset + 1) * item > t->storage->nbytes
+    if (!t->storage || (t->flags & (LA_F_CONJ | LA_F_NEG))
+        || !t->storage->data || (at + 1) * item > t->storage->nbytes
         || (t->storage->flags & LA_S_READ_ONLY)) return false;
-    if (la_scalar_store(number, d, t->storage->data + w->place.offset * item)) {
+    if (la_scalar_store(number, d, t->storage->data + at * item)) {
         la_error_clear();
         return false;
     }
     la_bump_version(t);
     return true;
+}
+
+static bool write_element(const walk *w, const la_scalar *number)
+{
+    return w->quick && !w->advanced && w->place.ndim == 0
+        && write_place(w->base, w->place.offset, number);
+}
+
+/* x[i] = number in a plain list; false when it is something else. */
+static bool write_first(la_tensor *t, int64_t i, const la_scalar *number)
+{
+    if (t->ndim != 1 || !plain(t) || !in_range(i, la_sizes(t)[0])) return false;
+    int64_t at = i > 0 ? i - 1 : i + la_sizes(t)[0];
+    return write_place(t, t->offset + at * la_strides(t)[0], number);
 }
 
 static la_status write_walk(la_tensor *t, const key *k, la_tensor *value,
@@ -580,13 +591,15 @@ int la_index_set(lua_State *L)
     key k;
     la_scalar number;
     la_enter(L);
-    la_check_tensor(L, 1, "index");
+    la_tensor *t = la_check_tensor(L, 1, "index");
     la_handle *h = la_to_handle(L, 3);
     if (!h && !la_to_scalar(L, 3, &number))
         return la_raise_arg(L, 3, "index", "number or tensor expected as the "
                             "value, got %s", la_type_text(L, 3));
+    if (!h && lua_isinteger(L, 2)
+        && write_first(t, lua_tointeger(L, 2), &number)) return 0;
     read_key(L, 2, &k);
-    la_tensor *t = la_check_tensor(L, 1, "index");
+    t = la_check_tensor(L, 1, "index");
     la_tensor *value = h ? la_check_tensor(L, 3, "index") : NULL;
     la_status status = write_walk(t, &k, value, &number);
     if (status) return la_raise(L, "index", status);
