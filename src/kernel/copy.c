@@ -4,10 +4,12 @@
 ** comparison of all elements.
 */
 #include "kernel/copy.h"
-#include "simd/vec.h"
+#include "simd/apart.h"
+#include "simd/fill.h"
 
 #define LINE 64     /* bytes of a cache line */
 #define PATCH 8     /* lines */
+#define FILL_BYTES (1 << 20)    /* runs from here on outgrow the second cache */
 
 static inline void stream_line(char *to, const char *from)
 {
@@ -16,6 +18,11 @@ static inline void stream_line(char *to, const char *from)
         memcpy(&v, from + k, VEC_BYTES);
         vec_stream(to + k, v);
     }
+}
+
+static int64_t to_line(const char *p)  /* bytes up to the next line */
+{
+    return (int64_t)(-(uintptr_t)p & (LINE - 1));
 }
 
 /* Rows of both operands are dense: one call of memcpy per row, or one in all.
@@ -53,7 +60,7 @@ static void turn_round(int64_t *t, const int64_t *s, int64_t *n0, int64_t *n1)
 #define SIZE 8
 #define WORD uint64_t
 #include "kernel/copy_size.inc"
-typedef struct { uint64_t half[2]; } word16;
+typedef uint64_t word16 __attribute__((vector_size(16)));
 #define SIZE 16
 #define WORD word16
 #include "kernel/copy_size.inc"
@@ -65,11 +72,6 @@ const la_size_loops LA_KERNEL(fill) = {fill_1, fill_2, fill_4, fill_8,
                                        fill_16};
 
 /* --- streams --- */
-
-static int64_t to_line(const char *p)  /* bytes up to the next line */
-{
-    return (int64_t)(-(uintptr_t)p & (LINE - 1));
-}
 
 static void stream_fill(char **data, const int64_t *s, int64_t n0, int64_t n1,
                         const void *params)

@@ -23,7 +23,7 @@
 
 enum {
     MAX_INPUTS = 3,
-    PACK_BYTES = 2048,
+    PACK_BYTES = 4096,
     TILE_BYTES = 16384,
     TILE_LINE = 64,      /* bytes of a transposed row that are read at a time */
     SHORT_ROW = 64,      /* elements: shorter rows are packed together */

@@ -202,7 +202,8 @@ static bool all_zero(const char *p, size_t n)
     return true;
 }
 
-/* A dense tensor that is larger than the caches. */
+/* A dense tensor that is larger than the caches, of 16-byte elements: a fill of
+** smaller ones needs no streaming stores (kernel/copy.c). */
 typedef struct stream {
     char *to;
     int64_t size;
@@ -244,7 +245,7 @@ la_status la_fill_data(la_tensor *dst, const la_scalar *value)
     if (dst->device == LA_META || dst->numel == 0) return LA_OK;
     if ((dst->flags & LA_F_DENSE) && all_zero(element, la_itemsize(dst)))
         return la_zero_data(dst);
-    if ((dst->flags & LA_F_DENSE) && is_large(dst))
+    if ((dst->flags & LA_F_DENSE) && la_itemsize(dst) == 16 && is_large(dst))
         return fill_past_caches(dst, element);
     la_iter_config c = LA_ITER_CONFIG(LA_IT_BORROWED, 1, 0);
     c.operands[0] = dst;
