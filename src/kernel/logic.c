@@ -1,12 +1,15 @@
 /* Logic on truth values of any dtype, and bits of integers. */
 #include "kernel/complex.h"
 
+/* Of the bits of a 16-bit float. */
+#define IS_SET16(a) (((a) & 0x7fff) != 0)
 #define TRUE_(a) ((a).re != 0 || (a).im != 0)
 
 #define NAME logical_and
 #define ARITY 2
 #define RESULT uint8_t
 #define EXPR(a, b) (((a) != 0) & ((b) != 0))
+#define EXPR16(a, b, inf) (IS_SET16(a) & IS_SET16(b))
 #include "kernel/each_real.inc"
 #define EXPR(a, b) (((a) != 0) & ((b) != 0))
 #include "kernel/each_bits.inc"
@@ -21,6 +24,7 @@
 #define ARITY 2
 #define RESULT uint8_t
 #define EXPR(a, b) (((a) != 0) | ((b) != 0))
+#define EXPR16(a, b, inf) (IS_SET16(a) | IS_SET16(b))
 #include "kernel/each_real.inc"
 #define EXPR(a, b) (((a) != 0) | ((b) != 0))
 #include "kernel/each_bits.inc"
@@ -35,6 +39,7 @@
 #define ARITY 2
 #define RESULT uint8_t
 #define EXPR(a, b) (((a) != 0) ^ ((b) != 0))
+#define EXPR16(a, b, inf) (IS_SET16(a) ^ IS_SET16(b))
 #include "kernel/each_real.inc"
 #define EXPR(a, b) (((a) != 0) ^ ((b) != 0))
 #include "kernel/each_bits.inc"
@@ -49,6 +54,7 @@
 #define ARITY 1
 #define RESULT uint8_t
 #define EXPR(a) ((a) == 0)
+#define EXPR16(a, inf) (!IS_SET16(a))
 #include "kernel/each_real.inc"
 #define EXPR(a) ((a) == 0)
 #include "kernel/each_bits.inc"

@@ -5,6 +5,7 @@
 #define NAME neg
 #define ARITY 1
 #define EXPR(a) vneg(a)
+#define EXPR16(a, inf) ((a) ^ 0x8000)
 #include "kernel/each_float.inc"
 #define EXPR(a) (0 - (WIDE)(a))
 #include "kernel/each_bits.inc"
@@ -21,6 +22,7 @@
 #define NAME abs
 #define ARITY 1
 #define EXPR(a) vabs(a)
+#define EXPR16(a, inf) ((a) & 0x7fff)
 #include "kernel/each_float.inc"
 #define EXPR(a) (NEGATIVE(a) ? 0 - (WIDE)(a) : (WIDE)(a))
 #include "kernel/each_int.inc"
