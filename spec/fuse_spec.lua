@@ -313,4 +313,31 @@ describe("fuse", function()
     local now = la.memory()
     assert.is_true(now - used < 4000000 + 300000)
   end)
+
+  -- The results of a loop take turns in a few blocks, warm in the cache.
+  it("has few dead results at a time", function()
+    local f = la.fuse(function(t) return t * 0.5 + 1 end)
+    for _, mode in ipairs{"generational", "incremental"} do
+      local old = collectgarbage(mode)
+      local x, most = la.ones(300000), 0
+      for _ = 1, 40 do x = f(x) end
+      collectgarbage()
+      local live = la.memory()
+      for _ = 1, 60 do
+        x = f(x)
+        most = math.max(most, la.memory() - live)
+      end
+      collectgarbage(old)
+      assert.is_true(most <= 8 * 1200000, mode .. ": " .. most)
+    end
+  end)
+
+  it("has the bits of plain calls for rows of any length", function()
+    local function f(x, y) return (x * y + 0.5):abs():sqrt() - y end
+    for _, n in ipairs{1, 3, 63, 64, 500, 511, 513, 700, 1500, 2100, 5000} do
+      local x = la.rand(7, n + 3)[{{}, {1, n}}]
+      same(f, x, la.rand(n))
+      same(f, la.rand(n, 7):t(), la.rand(7, 1))
+    end
+  end)
 end)

@@ -11,7 +11,7 @@
 #define ONE ((la_fuse_set)1)
 /* All registers of a thread together: a part of the first-level cache, as the
 ** blocks of what is read and written must fit beside them. */
-#define ARENA_BYTES 12288
+#define ARENA_BYTES 20480
 #define BLOCK_MOST 2048
 #define ALIGN 64
 #define MAX_SLOTS 64
@@ -219,7 +219,7 @@ static void run_blocks(char **data, const int64_t *strides, int64_t n0,
     int slot = take_slot(p);
     x.registers = p->arenas + slot * p->arena_bytes;
     int64_t step0 = n0 < p->block ? n0 : p->block;
-    int64_t step1 = n0 < p->block ? p->block / n0 : 1;
+    int64_t step1 = n0 < p->block / 4 ? p->block / n0 : 1;
     for (x.i1 = 0; x.i1 < n1; x.i1 += step1) {
         x.n1 = n1 - x.i1 < step1 ? n1 - x.i1 : step1;
         for (x.i0 = 0; x.i0 < n0; x.i0 += step0) {

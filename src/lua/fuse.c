@@ -45,8 +45,10 @@ static la_status finish(lua_State *L, la_state *s)
     }
     la_status status = la_fuse_values(w.n, w.list);
     la_fuse_close();
-    for (int i = 0; !status && i < w.n; i++)    /* handles made without data */
+    for (int i = 0; !status && i < w.n; i++) {  /* handles made without data */
         s->bytes += (uint64_t)w.list[i]->storage->nbytes;
+        s->fresh += (uint64_t)w.list[i]->storage->nbytes;
+    }
     return status;
 }
 
@@ -64,6 +66,8 @@ static int call_fused(lua_State *L)
         lua_call(L, n, LUA_MULTRET);
         return lua_gettop(L);
     }
+    la_pace_data(L, s);         /* what is dead by now gives its memory back */
+    la_enter(L);
     LA_CHECK(L, "fuse", la_fuse_open());
     int failed = lua_pcall(L, n, LUA_MULTRET, 0);
     la_enter(L);
