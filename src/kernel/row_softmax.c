@@ -3,9 +3,22 @@
 #include "kernel/rowwise.h"
 #include "kernel/scan_load.h"
 #include "simd/math.h"
+#include "simd/square.h"
 #include "simd/vec.h"
 
 #define ALWAYS static inline __attribute__((always_inline))
+/* With the exponentials inside: the compiler's limits count the whole file. */
+#define FLAT static __attribute__((flatten))
+
+/* Lanes n and up become 0. */
+static inline f32v keep_f32(int64_t n, f32v x)
+{
+    return f32_select(i32_iota(0) < i32_set1((int32_t)n), x, f32_zero());
+}
+static inline f64v keep_f64(int64_t n, f64v x)
+{
+    return f64_select(i64_iota(0) < i64_set1(n), x, f64_zero());
+}
 
 #define ID f32
 #define T float

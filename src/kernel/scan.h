@@ -52,7 +52,13 @@ typedef struct la_scan_extreme_line {
     int64_t *index;
     int64_t out_step, n;
 } la_scan_extreme_line;
-typedef void (*la_scan_extreme)(const la_scan_extreme_line *s);
+typedef struct la_scan_extreme {
+    void (*line)(const la_scan_extreme_line *s);
+    /* 'cols' lines side by side: 'step' bytes apart, in the outputs 'out'
+    ** elements. */
+    void (*columns)(const la_scan_extreme_line *s, int64_t cols, int64_t step,
+                    int64_t out);
+} la_scan_extreme;
 typedef la_scan_extreme la_scan_extremes[LA_NDTYPES];
 LA_STUB_DECLARE(la_scan_extremes, scan_max);
 LA_STUB_DECLARE(la_scan_extremes, scan_min);

@@ -90,13 +90,14 @@ static void scan_columns(int64_t begin, int64_t end, void *context)
 
 /* Two threads do not walk down side by side when little of a row is each one's:
 ** they would fight for the lines that are fetched ahead of the other. */
-static void scan_side(scan *s)
+static void scan_side(scan *s, la_range_fn columns)
 {
+    s->blocks = la_parts(s->row.size, SIDE);
     int64_t tasks = s->kept.count * s->blocks;
     int64_t grain = la_parts(LA_GRAIN, s->n * SIDE);
     if (s->row.size * s->osize / la_num_threads() < NEAR)
         grain = la_parts(grain, s->blocks) * s->blocks;
-    la_parallel_for(tasks, grain, scan_columns, s);
+    la_parallel_for(tasks, grain, columns, s);
 }
 
 static la_scan_line chunk_at(const scan *s, int64_t k)
@@ -169,8 +170,7 @@ static la_status scan_run(const la_scan *kernel, const la_tensor *in, int dim,
         && !la_in_parallel()) {
         LA_TRY(scan_shared(&s));
     } else if (s.row.size > 1 && s.row.in < s.step) {
-        s.blocks = la_parts(s.row.size, SIDE);
-        scan_side(&s);
+        scan_side(&s, scan_columns);
     } else {
         la_parallel_for(lines, la_parts(LA_GRAIN, s.n), scan_lines, &s);
     }
@@ -250,7 +250,22 @@ static void extreme_lines(int64_t begin, int64_t end, void *context)
         la_scan_extreme_line l = {s->in + in, s->step,
                                   s->out + out * s->osize, s->index + out,
                                   s->out_step, s->n};
-        (*s->extreme)(&l);
+        s->extreme->line(&l);
+    }
+}
+
+static void extreme_columns(int64_t begin, int64_t end, void *context)
+{
+    const scan *s = context;
+    for (int64_t i = begin; i < end && !halted(s); i++) {
+        int64_t j = i % s->blocks * SIDE, left = s->row.size - j;
+        int64_t in = j * s->row.in, out = j * s->row.out;
+        la_axes_locate(&s->kept, i / s->blocks, &in, &out);
+        la_scan_extreme_line l = {s->in + in, s->step,
+                                  s->out + out * s->osize, s->index + out,
+                                  s->out_step, s->n};
+        s->extreme->columns(&l, left < SIDE ? left : SIDE, s->row.in,
+                            s->row.out);
     }
 }
 
@@ -275,8 +290,11 @@ static la_status extreme_impl(la_frame *f, const la_scan_extremes *table)
               .osize = (int64_t)la_itemsize(self), .stopped = &stopped};
     if (self->numel == 0) return LA_OK;
     read_dims(&s, self, (int)f->scratch[0]);
-    la_parallel_for(s.kept.count * s.row.size, la_parts(LA_GRAIN, s.n),
-                    extreme_lines, &s);
+    if (s.row.size > 1 && s.row.in < s.step)
+        scan_side(&s, extreme_columns);
+    else
+        la_parallel_for(s.kept.count * s.row.size, la_parts(LA_GRAIN, s.n),
+                        extreme_lines, &s);
     return stopped ? la_error(LA_EINTR, "interrupted") : LA_OK;
 }
 
