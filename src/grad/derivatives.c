@@ -5,6 +5,7 @@
 #include "grad/back_math.h"
 #include "grad/back_nn.h"
 #include "grad/back_order.h"
+#include "grad/back_pad.h"
 #include "grad/back_reduce.h"
 #include "grad/back_rows.h"
 #include "grad/rules.h"
@@ -51,13 +52,14 @@ static la_tensor *inverse_permute(la_formula *x)
     return R(permute, G, LA_IS(inverse, dims.ints.n));
 }
 
-static la_value negated_pad(la_formula *x)
+/* Argument 1, numbers, with the other sign. */
+static la_value negated(la_formula *x)
 {
-    static _Thread_local int64_t pad[2 * LA_MAX_DIMS];
+    static _Thread_local int64_t list[2 * LA_MAX_DIMS];
     la_value v = VAL(1);
     for (int64_t i = 0; i < v.ints.n && i < 2 * LA_MAX_DIMS; i++)
-        pad[i] = -v.ints.list[i];
-    return LA_IS(pad, v.ints.n);
+        list[i] = -v.ints.list[i];
+    return LA_IS(list, v.ints.n);
 }
 
 /* Each tensor's piece of the gradient; empty 1-d tensors took no part. */

@@ -80,3 +80,6 @@ static void copy_run(char *to, const char *from, size_t n)
 const la_move_table LA_KERNEL(move) = {
     move_1, move_2, move_4, move_8, move_16,
 };
+const la_assemble_table LA_KERNEL(assemble) = {
+    assemble_1, assemble_2, assemble_4, assemble_8, assemble_16,
+};

@@ -8,4 +8,18 @@
 typedef la_loop la_move_table[5];
 LA_STUB_DECLARE(la_move_table, move);
 
+/* A run of a row that is put together: 'n' elements to byte 'to' of the row,
+** from byte 'from' of a source row on, which steps by 'step' bytes. */
+typedef struct la_piece {
+    int64_t to, from, step, n;
+} la_piece;
+
+/* 'n' rows of dense elements, 'to_step' bytes apart; row i is made of pieces
+** of the source row at byte rows[i]. */
+typedef void (*la_assemble)(char *to, int64_t to_step, const char *from,
+                            const int64_t *rows, int64_t n,
+                            const la_piece *pieces, int npieces);
+typedef la_assemble la_assemble_table[5];
+LA_STUB_DECLARE(la_assemble_table, assemble);
+
 #endif

@@ -20,6 +20,20 @@ la_status la_move(const la_place *to, const la_place *from, int ndim,
 /* The same into a part of a tensor, with conversion when dtypes differ: 'to'
 ** and 'from' have equal sizes. */
 la_status la_move_tensor(la_tensor *to, la_tensor *from);
+/* A dim of a result that is made of runs of the same dim of a source: up to
+** three, one after the other. Each has 'n' elements from element 'from' on, by
+** 'step' 1, 0 or -1. */
+typedef struct la_runs {
+    int n;
+    struct {
+        int64_t n, from;
+        int step;
+    } run[3];
+} la_runs;
+
+/* All of a new result, contiguous or with its channels last, from runs of a
+** source of the same dtype, one la_runs per dim. */
+la_status la_move_runs(la_tensor *to, la_tensor *from, const la_runs *dims);
 /* The loop of an element size, for one row or block. */
 void la_move_block(size_t size, char *to, const char *from,
                    const int64_t strides[4], int64_t n0, int64_t n1);

@@ -1,6 +1,5 @@
 /*
-** Borders around a tensor. A constant border is an operation of its own; the
-** others are pieces of the tensor joined to it, dim by dim.
+** Borders around a tensor: of one value, or of the tensor's own elements.
 */
 #include "base/memory.h"
 #include "op/move.h"
@@ -122,101 +121,87 @@ static la_status check_border(border kind, int64_t pad, int64_t size, int d)
                        (long long)pad, d + 1, (long long)size);
 }
 
-/* One element 'n' times. */
-static la_status stretch(la_tensor *t, int d, int64_t at, int64_t n,
-                         la_tensor **out)
+/* What stands before the elements of a dim of this size, or behind them. */
+static void add_border(la_runs *r, border kind, int64_t size, int64_t n,
+                       bool behind)
 {
-    int64_t sizes[LA_MAX_DIMS];
-    LA_OWNED one = NULL;
-    LA_TRY(la_slice_of(t, d, at, at + 1, &one));
-    memcpy(sizes, la_sizes(t), 8u * t->ndim);
-    sizes[d] = n;
-    return la_run(expand, out, LA_T(one), LA_IS(sizes, t->ndim));
+    int64_t from[] = {
+        [REFLECT] = behind ? size - 2 : n,
+        [REPLICATE] = behind ? size - 1 : 0,
+        [CIRCULAR] = behind ? 0 : size - n
+    };
+    static const int step[] = {[REFLECT] = -1, [REPLICATE] = 0, [CIRCULAR] = 1};
+    if (n <= 0) return;
+    r->run[r->n].n = n;
+    r->run[r->n].from = from[kind];
+    r->run[r->n++].step = step[kind];
 }
 
-static la_status mirror(la_tensor *t, int d, int64_t first, int64_t n,
-                        la_tensor **out)
+/* Negative numbers cut the middle. */
+static la_runs bordered(border kind, int64_t size, int64_t before,
+                        int64_t after)
 {
-    int64_t dim = d;
-    LA_OWNED part = NULL;
-    LA_TRY(la_slice_of(t, d, first, first + n, &part));
-    return la_run(flip, out, LA_T(part), LA_IS(&dim, 1));
-}
-
-static la_status border_before(border kind, la_tensor *t, int d, int64_t n,
-                               la_tensor **out)
-{
-    int64_t size = la_sizes(t)[d];
-    switch (kind) {
-    case REFLECT: return mirror(t, d, 1, n, out);
-    case REPLICATE: return stretch(t, d, 0, n, out);
-    default: return la_slice_of(t, d, size - n, size, out);
+    la_runs r = {.n = 0};
+    int64_t first = before < 0 ? -before : 0, n = size - first;
+    add_border(&r, kind, size, before, false);
+    n += after < 0 ? after : 0;
+    if (n > 0) {
+        r.run[r.n].n = n;
+        r.run[r.n].from = first;
+        r.run[r.n++].step = 1;
     }
+    add_border(&r, kind, size, after, true);
+    return r;
 }
 
-static la_status border_after(border kind, la_tensor *t, int d, int64_t n,
-                              la_tensor **out)
+static la_status border_kind(const la_value *mode, border *out)
 {
-    int64_t size = la_sizes(t)[d];
-    switch (kind) {
-    case REFLECT: return mirror(t, d, size - 1 - n, n, out);
-    case REPLICATE: return stretch(t, d, size - 1, n, out);
-    default: return la_slice_of(t, d, 0, n, out);
-    }
+    static const char *const names[] = {"reflect", "replicate", "circular"};
+    for (int k = 0; k < 3; k++)
+        if (la_str_is(mode, names[k])) {
+            *out = (border)k;
+            return LA_OK;
+        }
+    return la_error_at(LA_EARG, 3, "Unrecognised padding mode: 'constant', "
+                       "'reflect', 'replicate' or 'circular' expected");
 }
 
-/* Negative numbers cut the middle piece. */
-static la_status middle(la_tensor *t, int d, int64_t before, int64_t after,
-                        la_tensor **out)
+la_status la_meta_border_pad_nd(la_frame *f)
 {
-    int64_t size = la_sizes(t)[d];
-    int64_t first = before < 0 ? -before : 0;
-    return la_slice_of(t, d, first, after < 0 ? size + after : size, out);
-}
-
-static la_status pad_dim(border kind, la_tensor *t, int d, int64_t before,
-                         int64_t after, la_tensor **out)
-{
-    la_tensor *parts[3] = {NULL};
-    int n = 0;
-    LA_TRY(check_border(kind, before, la_sizes(t)[d], d));
-    LA_TRY(check_border(kind, after, la_sizes(t)[d], d));
-    la_status status = LA_OK;
-    if (before > 0)
-        status = border_before(kind, t, d, before, &parts[n++]);
-    if (!status)
-        status = middle(t, d, before, after, &parts[n++]);
-    if (!status && after > 0)
-        status = border_after(kind, t, d, after, &parts[n++]);
-    if (!status)
-        status = la_run(cat, out, LA_TS(parts, n), LA_I(d));
-    for (int k = 0; k < n; k++)
-        la_tensor_drop(&parts[k]);
-    return status;
-}
-
-static la_status pad_borders(border kind, la_tensor *t, const la_value *pads,
-                             la_tensor **out)
-{
+    la_tensor *t = la_arg(f, 0);
+    const la_value *pads = &f->args[1];
     la_shape shape;
-    LA_OWNED now = la_tensor_retain(t);
+    int64_t strides[LA_MAX_DIMS];
+    border kind = REFLECT;
+    LA_TRY(border_kind(&f->args[2], &kind));
     LA_TRY(padded_sizes(t, pads, &shape));
-    for (int64_t k = 0; k < pads->ints.n / 2; k++) {
-        int64_t before = pads->ints.list[2 * k];
-        int64_t after = pads->ints.list[2 * k + 1];
-        la_tensor *next;
-        if (before == 0 && after == 0)
-            continue;
-        LA_TRY(pad_dim(kind, now, (int)(t->ndim - 1 - k), before, after,
-                       &next));
-        la_tensor_release(now);
-        now = next;
+    for (int64_t k = 0; k < pads->ints.n; k++) {
+        int d = t->ndim - 1 - (int)(k / 2);
+        LA_TRY(check_border(kind, pads->ints.list[k], la_sizes(t)[d], d));
     }
-    if (now == t)
-        return la_run(clone, out, LA_T(t));
-    *out = now;
-    now = NULL;
+    LA_TRY(la_format_strides(la_suggest_format(t), shape.ndim, shape.sizes,
+                             strides));
+    LA_TRY(la_set_output(f, 0, shape.ndim, shape.sizes, strides, t->dtype));
+    if (t->names)
+        la_tensor_set_names(la_result(f, 0), la_names_retain(t->names));
     return LA_OK;
+}
+
+la_status la_impl_border_pad_nd(la_frame *f)
+{
+    la_tensor *t = la_arg(f, 0);
+    const la_value *pads = &f->args[1];
+    la_runs dims[LA_MAX_DIMS];
+    border kind = REFLECT;
+    LA_TRY(border_kind(&f->args[2], &kind));
+    for (int d = 0; d < t->ndim; d++) {
+        int64_t k = 2 * (t->ndim - 1 - d);
+        bool given = k < pads->ints.n;
+        dims[d] = bordered(kind, la_sizes(t)[d],
+                           given ? pads->ints.list[k] : 0,
+                           given ? pads->ints.list[k + 1] : 0);
+    }
+    return la_move_runs(la_result(f, 0), t, dims);
 }
 
 static la_status pad_by_mode(la_frame *f, la_tensor **out)
@@ -231,14 +216,7 @@ static la_status pad_by_mode(la_frame *f, la_tensor **out)
         return la_error_at(LA_EARG, 4, "Padding mode '%.*s' doesn't take in "
                            "value argument", (int)mode->str.n,
                            mode->str.text);
-    if (la_str_is(mode, "reflect"))
-        return pad_borders(REFLECT, t, pads, out);
-    if (la_str_is(mode, "replicate"))
-        return pad_borders(REPLICATE, t, pads, out);
-    if (la_str_is(mode, "circular"))
-        return pad_borders(CIRCULAR, t, pads, out);
-    return la_error_at(LA_EARG, 3, "Unrecognised padding mode: 'constant', "
-                       "'reflect', 'replicate' or 'circular' expected");
+    return la_run(border_pad_nd, out, LA_T(t), *pads, *mode);
 }
 
 la_status la_impl_pad(la_frame *f)

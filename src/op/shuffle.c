@@ -108,64 +108,91 @@ la_status la_impl_rot90(la_frame *f)
 
 /* --- roll --- */
 
-static la_status roll_dim(la_tensor *t, int64_t shift, int64_t dim,
-                          la_tensor **out)
+static la_status roll_numbers(const la_frame *f)
 {
-    la_tensor *parts[2] = {NULL, NULL};
-    int d;
-    LA_TRY(la_blame(la_wrap_dim(dim, t->ndim, &d), 3));
-    if (t->numel == 0)
-        return la_run(clone, out, LA_T(t));
-    int64_t size = la_sizes(t)[d];
-    int64_t start = (size - shift % size) % size;
-    la_status status = la_slice_of(t, d, start, size, &parts[0]);
-    if (!status)
-        status = la_slice_of(t, d, 0, start, &parts[1]);
-    if (!status)
-        status = la_run(cat, out, LA_TS(parts, 2), LA_I(d));
-    la_tensor_drop(&parts[0]);
-    la_tensor_drop(&parts[1]);
-    return status;
-}
-
-static la_status roll_flat(la_tensor *t, int64_t shift, la_tensor **out)
-{
-    int64_t all = t->numel;
-    LA_OWNED flat = NULL;
-    LA_OWNED rolled = NULL;
-    LA_TRY(la_reshape_to(t, 1, &all, &flat));
-    LA_TRY(roll_dim(flat, shift, 0, &rolled));
-    return la_view_to(rolled, t->ndim, la_sizes(t), out);
-}
-
-static la_status roll_all(la_tensor *t, const la_value *shifts,
-                          const la_value *dims, la_tensor **out)
-{
-    LA_OWNED now = la_tensor_retain(t);
-    for (int64_t k = 0; k < dims->ints.n; k++) {
-        la_tensor *next;
-        LA_TRY(roll_dim(now, shifts->ints.list[k], dims->ints.list[k], &next));
-        la_tensor_release(now);
-        now = next;
-    }
-    *out = now;
-    now = NULL;
-    return LA_OK;
-}
-
-la_status la_impl_roll(la_frame *f)
-{
-    la_tensor *t = la_arg(f, 0), *out;
     const la_value *shifts = &f->args[1], *dims = &f->args[2];
     if (shifts->ints.n == 0)
         return la_error_at(LA_EARG, 2, "`shifts` required");
-    if (dims->ints.n == 0 && shifts->ints.n == 1)
-        return give(f, roll_flat(t, shifts->ints.list[0], &out), &out);
-    if (dims->ints.n != shifts->ints.n)
+    if (dims->ints.n != shifts->ints.n
+        && !(dims->ints.n == 0 && shifts->ints.n == 1))
         return la_error_at(LA_EARG, 3, "shifts and dimensions must align. "
                            "shifts: %lld, dims:%lld",
                            (long long)shifts->ints.n, (long long)dims->ints.n);
-    return give(f, roll_all(t, shifts, dims, &out), &out);
+    return LA_OK;
+}
+
+la_status la_meta_roll(la_frame *f)
+{
+    la_tensor *t = la_arg(f, 0);
+    const la_value *dims = &f->args[2];
+    int64_t strides[LA_MAX_DIMS];
+    int d;
+    LA_TRY(roll_numbers(f));
+    for (int64_t k = 0; k < dims->ints.n; k++) {
+        LA_TRY(la_blame(la_wrap_dim(dims->ints.list[k], t->ndim, &d), 3));
+        if (t->ndim == 0)
+            return la_error_at(LA_ESHAPE, 3, "a 0-dim tensor has no dimension "
+                               "to roll along");
+    }
+    LA_TRY(la_format_strides(la_suggest_format(t), t->ndim, la_sizes(t),
+                             strides));
+    LA_TRY(la_set_output(f, 0, t->ndim, la_sizes(t), strides, t->dtype));
+    if (t->names)
+        la_tensor_set_names(la_result(f, 0), la_names_retain(t->names));
+    return LA_OK;
+}
+
+/* Two runs: what comes in at the beginning, and the rest. */
+static la_runs rolled(int64_t size, int64_t shift)
+{
+    la_runs r = {.n = 0};
+    int64_t start = size ? (size - shift % size) % size : 0;
+    if (start < size) {
+        r.run[r.n].n = size - start;
+        r.run[r.n].from = start;
+        r.run[r.n++].step = 1;
+    }
+    if (start > 0) {
+        r.run[r.n].n = start;
+        r.run[r.n].from = 0;
+        r.run[r.n++].step = 1;
+    }
+    return r;
+}
+
+/* Elements in row-major order; the result may lie in another. */
+static la_status roll_flat(la_tensor *t, int64_t shift, la_tensor *out)
+{
+    la_runs runs = rolled(t->numel, shift);
+    LA_OWNED flat = NULL;
+    LA_OWNED plain = NULL;
+    LA_OWNED all = NULL;
+    int64_t n = t->numel, one = 1;
+    LA_TRY(la_reshape_to(t, 1, &n, &flat));
+    if (la_is_contiguous(out)) plain = la_tensor_retain(out);
+    else LA_TRY(la_tensor_empty(t->ndim, la_sizes(t), t->dtype, &plain));
+    LA_TRY(la_tensor_view(plain, 1, &n, &one, plain->offset, &all));
+    LA_TRY(la_move_runs(all, flat, &runs));
+    return plain == out ? LA_OK : la_move_tensor(out, plain);
+}
+
+/* Shifts of one dim add up. */
+la_status la_impl_roll(la_frame *f)
+{
+    la_tensor *t = la_arg(f, 0), *out = la_result(f, 0);
+    const la_value *shifts = &f->args[1], *dims = &f->args[2];
+    int64_t shift[LA_MAX_DIMS] = {0};
+    la_runs runs[LA_MAX_DIMS];
+    int d;
+    if (t->numel == 0) return LA_OK;
+    if (dims->ints.n == 0) return roll_flat(t, shifts->ints.list[0], out);
+    for (int64_t k = 0; k < dims->ints.n; k++) {
+        LA_TRY(la_wrap_dim(dims->ints.list[k], t->ndim, &d));
+        shift[d] = (shift[d] + shifts->ints.list[k] % la_sizes(t)[d])
+                 % la_sizes(t)[d];
+    }
+    for (d = 0; d < t->ndim; d++) runs[d] = rolled(la_sizes(t)[d], shift[d]);
+    return la_move_runs(out, t, runs);
 }
 
 /* --- repeat --- */

@@ -1,0 +1,172 @@
+-- Elements that only move: borders, rolls, flips, joins. Each result is compared
+-- with one made element by element from where its index says it comes from.
+local la = require "lunarray"
+
+-- The index (from 0) that stands at place i of a dim with n elements and
+-- 'before' more in front.
+local source = {
+  reflect = function(i, n) return i < 0 and -i or i >= n and 2 * n - 2 - i or i end,
+  replicate = function(i, n) return math.max(0, math.min(n - 1, i)) end,
+  circular = function(i, n) return i % n end,
+}
+
+-- The result of sizes 'shape' whose element i comes from element from(d, i) of
+-- dim d, indices from 0.
+local function moved(x, shape, from)
+  local index = {}
+  for d = 1, x.ndim do
+    local list = {}
+    for i = 1, shape[d] do list[i] = from(d, i - 1) + 1 end
+    index[d] = la.tensor(list, {dtype = "int64"})
+  end
+  local y = x
+  for d = 1, x.ndim do y = y:index_select(d, index[d]) end
+  return y
+end
+
+local function padded(x, pads, mode)
+  local shape, before = {}, {}
+  for d = 1, x.ndim do
+    local k = 2 * (x.ndim - d) + 1
+    before[d] = pads[k] or 0
+    shape[d] = x:size(d) + before[d] + (pads[k + 1] or 0)
+  end
+  return moved(x, shape, function(d, i)
+    return source[mode](i - before[d], x:size(d))
+  end)
+end
+
+local function rolled(x, shifts)
+  local shape = {table.unpack(x.shape)}
+  return moved(x, shape, function(d, i)
+    return (i - (shifts[d] or 0)) % x:size(d)
+  end)
+end
+
+local function numbered(dtype, ...)
+  local x = la.arange(la.ones(...):numel()):view(...)
+  return dtype == "bool" and x:remainder(3):eq(0) or x:to(dtype)
+end
+
+local function same(want, got)
+  assert.same({table.unpack(want.shape)}, {table.unpack(got.shape)})
+  assert.equal(want.dtype, got.dtype)
+  assert.is_true(la.equal(want, got))
+end
+
+local dtypes = {"bool", "bfloat16", "float32", "float64", "complex64",
+  "complex128"}
+
+describe("a border of the tensor's own elements", function()
+  local pads = {{2, 1}, {1, 2, 3, 0}, {0, 3, -1, 2}, {-2, -1, 2, 2},
+    {5, 4, 4, 3, 1, 1}, {0, 0}}
+
+  for mode in pairs(source) do
+    it(mode .. ", every size of element", function()
+      for _, dtype in ipairs(dtypes) do
+        local x = numbered(dtype, 2, 5, 6)
+        for _, p in ipairs(pads) do same(padded(x, p, mode), x:pad(p, mode)) end
+      end
+    end)
+
+    it(mode .. ", any layout", function()
+      local x = numbered("float32", 3, 4, 6, 7)
+      local p = {2, 2, 1, 0}
+      for _, y in ipairs{x:transpose(3, 4), x:transpose(1, 4), x[{{}, 2}],
+        x:narrow(4, 2, 5), x:flip(4), la.arange(5):expand(3, 5)} do
+        same(padded(y:contiguous(), p, mode), y:pad(p, mode))
+      end
+      local last = x:contiguous("channels_last")
+      local y = last:pad(p, mode)
+      assert.is_true(y:is_contiguous("channels_last"))
+      same(padded(x, p, mode), y)
+    end)
+
+    it(mode .. ", the same with threads, and for lazy conjugates", function()
+      local before = la.get_num_threads()
+      local x = la.rand(7, 3, 120, 131)
+      la.set_num_threads(1)
+      local one = x:pad({3, 2, 1, 4}, mode)
+      la.set_num_threads(3)
+      local three = x:pad({3, 2, 1, 4}, mode)
+      la.set_num_threads(before)
+      same(one, three)
+      same(padded(x, {3, 2, 1, 4}, mode), one)
+      local z = la.complex(la.rand(3, 4), la.rand(3, 4)):conj()
+      same(padded(z:resolve_conj(), {1, 2}, mode), z:pad({1, 2}, mode))
+    end)
+  end
+
+  it("is an operation of its own, with shapes for the meta device", function()
+    local x = numbered("float32", 3, 4)
+    same(x:pad({1, 2}, "reflect"), la.border_pad_nd(x, {1, 2}, "reflect"))
+    local y = la.zeros(3, 4, {device = "meta"}):pad({1, 2, 1, 0}, "circular")
+    assert.same({4, 7}, {table.unpack(y.shape)})
+    y = la.zeros(4, 3, {device = "meta"}):roll(1)
+    assert.same({4, 3}, {table.unpack(y.shape)})
+  end)
+
+  it("refuses what has no source", function()
+    local x = la.rand(3, 4)
+    local function refused(text, ...)
+      local ok, message = pcall(la.pad, ...)
+      assert.is_false(ok)
+      assert.truthy(tostring(message):find(text, 1, true), tostring(message))
+    end
+    refused("less than the corresponding", x, {4, 0}, "reflect")
+    refused("wrapping around more than once", x, {0, 5}, "circular")
+    refused("non-empty", la.zeros(3, 0), {1, 1}, "replicate")
+    refused("negative output size", x, {-3, -3}, "reflect")
+    refused("even", x, {1}, "reflect")
+    refused("twice the number", x, {1, 1, 1, 1, 1, 1}, "reflect")
+    assert.same({0, 6}, {table.unpack(la.zeros(0, 4):pad({1, 1}, "reflect").shape)})
+    assert.same({3, 0}, {table.unpack(x:pad({-2, -2}, "replicate").shape)})
+  end)
+end)
+
+describe("roll", function()
+  it("moves every size of element along any dims", function()
+    for _, dtype in ipairs(dtypes) do
+      local x = numbered(dtype, 2, 5, 6)
+      for s1 = -3, 7, 5 do
+        for s3 = -7, 8, 3 do
+          same(rolled(x, {s1, 0, s3}), x:roll({s1, s3}, {1, 3}))
+          same(rolled(x, {0, s1 + s3}), x:roll({s1, s3}, {2, 2}))
+        end
+      end
+      same(rolled(x:flatten(), {7}):view(2, 5, 6), x:roll(7))
+      same(rolled(x:flatten(), {-61}):view(2, 5, 6), x:roll(-61))
+    end
+  end)
+
+  it("takes any layout", function()
+    local x = numbered("float64", 3, 4, 6, 7)
+    for _, y in ipairs{x:transpose(3, 4), x:transpose(1, 4), x[{{}, 2}],
+      x:narrow(4, 2, 5), la.arange(5):expand(3, 5)} do
+      local plain = y:contiguous()
+      same(rolled(plain, {1, 2}), y:roll({1, 2}, {1, 2}))
+      same(rolled(plain:flatten(), {4}):view(table.unpack(y.shape)), y:roll(4))
+    end
+    local y = x:contiguous("channels_last"):roll({1, -2, 3}, {2, 3, 4})
+    assert.is_true(y:is_contiguous("channels_last"))
+    same(rolled(x, {0, 1, -2, 3}), y)
+    same(rolled(x:flatten(), {5}):view(3, 4, 6, 7),
+         x:contiguous("channels_last"):roll(5))
+    assert.equal(3, la.tensor(3):roll(4):item())
+    assert.same({0, 3}, {table.unpack(la.zeros(0, 3):roll(1, 1).shape)})
+    assert.has_error(function() la.tensor(3):roll(1, 1) end)
+    assert.has_error(function() x:roll({1, 2}, {1}) end)
+    assert.has_error(function() x:roll({}) end)
+    assert.has_error(function() x:roll(1, 5) end)
+  end)
+
+  it("gives gradients back where they came from", function()
+    local x = la.rand(3, 4):requires_grad_()
+    local w = la.rand(3, 4)
+    x:roll({1, 2}, {1, 2}):backward(w)
+    same(w:roll({-1, -2}, {1, 2}), x.grad)
+    x.grad = nil
+    x:roll(5):backward(w)
+    same(w:roll(-5), x.grad)
+  end)
+end)
