@@ -7,6 +7,7 @@
 */
 #include <string.h>
 
+#include "kernel/copy_short.h"
 #include "kernel/elements.h"
 
 typedef struct { uint64_t lo, hi; } pair64;
@@ -15,27 +16,6 @@ typedef struct { uint64_t lo, hi; } pair64;
 #define TURN 16
 
 typedef struct { char bytes[32]; } line;
-
-/* A short run, by pieces of fixed size, which need no call; the last one may
-** overlap the one before. */
-static inline void copy_short(char *to, const char *from, size_t n)
-{
-    if (n >= 32) {
-        for (size_t at = 0; at + 32 < n; at += 32) memcpy(to + at, from + at, 32);
-        memcpy(to + n - 32, from + n - 32, 32);
-    } else if (n >= 16) {
-        memcpy(to, from, 16);
-        memcpy(to + n - 16, from + n - 16, 16);
-    } else if (n >= 8) {
-        memcpy(to, from, 8);
-        memcpy(to + n - 8, from + n - 8, 8);
-    } else if (n >= 4) {
-        memcpy(to, from, 4);
-        memcpy(to + n - 4, from + n - 4, 4);
-    } else {
-        for (size_t i = 0; i < n; i++) to[i] = from[i];
-    }
-}
 
 /* When a run starts a little behind its source in the low 12 bits of the
 ** address, the loads wait for stores that only look alike: such a run is

@@ -4,7 +4,8 @@
 ** A loop walks over the shape of the result (or of the values that are
 ** written); operand 1 is the indexed tensor, whose indexed dims have stride 0
 ** in the walk, and operands 2.. are the indices, int64, counted from 1 and
-** negative from the end. All were checked before: a kernel trusts them.
+** negative from the end. All were checked before: a kernel trusts them, but for
+** 'get' through one index tensor with la_index_dims.bad.
 */
 #ifndef LA_KERNEL_INDEX_H
 #define LA_KERNEL_INDEX_H
@@ -17,6 +18,7 @@ typedef struct la_index_dims {
     int n;
     int64_t sizes[LA_INDEX_MAX];
     int64_t strides[LA_INDEX_MAX];   /* of the indexed dims, in bytes */
+    int *bad;   /* not NULL: 'get' stops at an index out of range, and sets it */
 } la_index_dims;
 
 /* By size of the element: 1, 2, 4, 8, 16 bytes. */

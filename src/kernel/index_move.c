@@ -1,6 +1,7 @@
 /* Reading and writing through index tensors, by size of the element. */
 #include <string.h>
 
+#include "kernel/copy_short.h"
 #include "kernel/index_place.h"
 
 typedef struct { uint64_t half[2]; } sixteen;

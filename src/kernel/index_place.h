@@ -21,19 +21,31 @@ static inline int64_t place(char *const *data, const int64_t *strides,
     return at;
 }
 
+/* 1 when index 'v' does not count an element of a dim of this size. */
+static inline uint64_t wrong_index(int64_t v, uint64_t size)
+{
+    uint64_t from_end = (uint64_t)(v - (v > 0)) + size;
+    return (from_end >= 2 * size) | (v == 0);
+}
+
 /* So many indices are turned into places at a time, by vectors; then reading
 ** and writing has nothing else to do. */
 #define PLACES 64
 
-static inline void find_places(int64_t *at, const char *index, int64_t step,
-                               int64_t n, int64_t size)
+/* False when one is out of range and 'bad' wants to know. */
+static inline bool find_places(int64_t *at, const char *index, int64_t step,
+                               int64_t n, int64_t size, int *bad)
 {
-    if (step == 8)
-        for (int64_t i = 0; i < n; i++)
-            at[i] = from_zero(((const int64_t *)index)[i], size);
-    else
-        for (int64_t i = 0; i < n; i++)
-            at[i] = from_zero(*(const int64_t *)(index + i * step), size);
+    uint64_t any = 0;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t v = step == 8 ? ((const int64_t *)index)[i]
+                              : *(const int64_t *)(index + i * step);
+        any |= wrong_index(v, (uint64_t)size);
+        at[i] = from_zero(v, size);
+    }
+    if (!bad || !any) return true;
+    __atomic_store_n(bad, 1, __ATOMIC_RELAXED);
+    return false;
 }
 
 /* Do all indices stay the same along the row? */

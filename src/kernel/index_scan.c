@@ -1,15 +1,8 @@
 /* Looking through indices and masks. */
 #include <string.h>
 
-#include "kernel/index.h"
+#include "kernel/index_place.h"
 #include "simd/sorting.h"
-
-/* 1 when index 'v' does not count an element of a dim of this size. */
-static inline uint64_t wrong(int64_t v, uint64_t size)
-{
-    uint64_t from_end = (uint64_t)(v - (v > 0)) + size;
-    return (from_end >= 2 * size) | (v == 0);
-}
 
 static int64_t bad(const char *index, int64_t step, int64_t n, int64_t size)
 {
@@ -19,14 +12,14 @@ static int64_t bad(const char *index, int64_t step, int64_t n, int64_t size)
         uint64_t any = 0;
         if (step == 8)
             for (int64_t j = i; j < end; j++)
-                any |= wrong(((const int64_t *)index)[j], (uint64_t)size);
+                any |= wrong_index(((const int64_t *)index)[j], (uint64_t)size);
         else
             for (int64_t j = i; j < end; j++)
-                any |= wrong(*(const int64_t *)(index + j * step),
-                             (uint64_t)size);
+                any |= wrong_index(*(const int64_t *)(index + j * step),
+                                   (uint64_t)size);
         if (!any) continue;
-        while (!wrong(*(const int64_t *)(index + i * step), (uint64_t)size))
-            i++;
+        while (!wrong_index(*(const int64_t *)(index + i * step),
+                            (uint64_t)size)) i++;
         return i;
     }
     return -1;

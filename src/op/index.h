@@ -43,6 +43,22 @@ la_status la_index_dtype(const la_tensor *t, int arg, const char *what);
 ** lie in 1..size or -size..-1. 'dim' (from 0) is for the message; -1: none. */
 la_status la_index_checked(la_tensor *t, int64_t size, int dim, int arg,
                            la_tensor **out);
+/* A dim of 'self' that is read through one index tensor, argument
+** 'arg' (from 1) of the frame. A result that is new may be half written when an
+** index turns out to be wrong: there they are checked while they are used. */
+typedef struct la_reading {
+    int64_t size;           /* of the indexed dim */
+    int64_t stride;         /* its stride, in bytes */
+    int dim, arg;
+    bool late;
+    la_tensor *index;       /* as int64; owned */
+} la_reading;
+la_status la_reading_begin(const la_frame *f, la_tensor *index, la_reading *r);
+/* 'to', 'from' and 'at' as the walk sees them. */
+la_status la_reading_run(const la_reading *r, la_tensor *to, la_tensor *from,
+                         la_tensor *at);
+static inline void la_reading_drop(la_reading *r) { la_tensor_drop(&r->index); }
+#define LA_READING __attribute__((cleanup(la_reading_drop))) la_reading
 
 /* In meta: the result has self's shape and dtype. In-place: it is self. */
 la_status la_target_meta(la_frame *f);

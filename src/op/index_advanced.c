@@ -229,11 +229,27 @@ static la_tensor *whole_mask(const la_tensor *self, const la_value *list)
     return memcmp(la_sizes(m), la_sizes(self), bytes) == 0 ? m : NULL;
 }
 
+/* x[i] with one list of positions is index_select. */
+static la_tensor *one_list(const la_tensor *self, const la_value *list)
+{
+    la_tensor *t = list->tensors.n == 1 ? list->tensors.list[0] : NULL;
+    bool is_list = t && t->ndim == 1 && self->ndim > 0
+        && (t->dtype == LA_INT64 || t->dtype == LA_INT32);
+    return is_list ? t : NULL;
+}
+
 la_status la_impl_index(la_frame *f)
 {
     la_tensor *self = la_arg(f, 0), *out = NULL;
     la_tensor *mask = whole_mask(self, &f->args[1]);
+    la_tensor *places = one_list(self, &f->args[1]);
     ADVANCED a = {.n = 0};
+    if (places) {
+        LA_TRY(la_blame(la_run(index_select, &out, LA_T(self), LA_I(0),
+                               LA_T(places)), 0));
+        la_set_result(f, 0, out);
+        return LA_OK;
+    }
     if (mask) {
         LA_TRY(la_run(masked_select, &out, LA_T(self), LA_T(mask)));
         la_set_result(f, 0, out);

@@ -122,6 +122,33 @@ la_status la_index_checked(la_tensor *t, int64_t size, int dim, int arg,
     return status;
 }
 
+/* ---- reading through one index tensor ---- */
+
+la_status la_reading_begin(const la_frame *f, la_tensor *index, la_reading *r)
+{
+    r->late = f->form == LA_FUNCTIONAL && r->size > 0
+           && la_result(f, 0)->numel > 0;
+    if (!r->late)
+        return la_index_checked(index, r->size, r->dim, r->arg, &r->index);
+    if (index->dtype != LA_INT64)
+        return la_run(astype, &r->index, LA_T(index), LA_DT(LA_INT64));
+    r->index = la_tensor_retain(index);
+    return LA_OK;
+}
+
+la_status la_reading_run(const la_reading *r, la_tensor *to, la_tensor *from,
+                         la_tensor *at)
+{
+    int bad = 0;
+    la_index_dims dims = {.n = 1, .sizes = {r->size}, .strides = {r->stride},
+                          .bad = r->late ? &bad : NULL};
+    la_loop get = LA_STUB(index_moves)->get[la_size_class(la_itemsize(from))];
+    LA_TRY(la_walk_run(get, &dims, LA_WALK_READS, to, from, &at));
+    if (!bad) return LA_OK;
+    LA_TRY(check_values(r->index, r->size, r->dim, r->arg));
+    return la_error_at(LA_EINDEX, r->arg, "an index changed while it was read");
+}
+
 /* ---- targets ---- */
 
 static const char *const overlap_text =

@@ -14,6 +14,11 @@ static int64_t size_at(const la_tensor *t, int dim)
     return t->ndim ? la_sizes(t)[dim] : 1;
 }
 
+static int64_t step_at(const la_tensor *t, int dim)
+{
+    return t->ndim ? la_strides(t)[dim] * (int64_t)la_itemsize(t) : 0;
+}
+
 static la_status list_of_indices(const la_tensor *index, int arg,
                                  const char *what)
 {
@@ -44,22 +49,19 @@ la_status la_impl_index_select(la_frame *f)
 {
     la_tensor *self = la_arg(f, 0), *out = la_result(f, 0);
     la_walk_shape shape = la_walk_of(out);
-    LA_OWNED index = NULL;
     LA_OWNED from = NULL;
     LA_OWNED at = NULL;
     LA_OWNED to = NULL;
-    int dim;
-    LA_TRY(find_dim(f, 1, &dim));
-    LA_TRY(la_index_checked(la_arg(f, 2), size_at(self, dim), dim, 3, &index));
+    LA_READING r = {.arg = 3};
+    LA_TRY(find_dim(f, 1, &r.dim));
+    r.size = size_at(self, r.dim);
+    r.stride = step_at(self, r.dim);
+    LA_TRY(la_reading_begin(f, la_arg(f, 2), &r));
     if (out->numel == 0) return LA_OK;
-    int64_t item = (int64_t)la_itemsize(self);
-    la_index_dims dims = {.n = 1, .sizes = {size_at(self, dim)}};
-    dims.strides[0] = self->ndim ? la_strides(self)[dim] * item : 0;
-    LA_TRY(la_walk_view(self, &shape, (uint64_t)1 << dim, &from));
-    LA_TRY(la_walk_along(index, &shape, dim, &at));
+    LA_TRY(la_walk_view(self, &shape, (uint64_t)1 << r.dim, &from));
+    LA_TRY(la_walk_along(r.index, &shape, r.dim, &at));
     LA_TRY(la_walk_view(out, &shape, 0, &to));
-    la_loop get = LA_STUB(index_moves)->get[la_size_class((size_t)item)];
-    return la_walk_run(get, &dims, LA_WALK_READS, to, from, &at);
+    return la_reading_run(&r, to, from, at);
 }
 
 /* ---- writing slices ---- */
@@ -219,21 +221,19 @@ la_status la_impl_take(la_frame *f)
 {
     la_tensor *self = la_arg(f, 0), *out = la_result(f, 0);
     la_walk_shape shape = la_walk_of(out);
-    LA_OWNED index = NULL;
     LA_OWNED plain = NULL;
     LA_OWNED from = NULL;
     LA_OWNED at = NULL;
     LA_OWNED to = NULL;
-    LA_TRY(la_index_checked(la_arg(f, 1), self->numel, -1, 2, &index));
+    LA_READING r = {.size = self->numel, .dim = -1, .arg = 2};
+    r.stride = (int64_t)la_itemsize(self);
+    LA_TRY(la_reading_begin(f, la_arg(f, 1), &r));
     if (out->numel == 0) return LA_OK;
     LA_TRY(la_run(contiguous, &plain, LA_T(self)));
-    int64_t item = (int64_t)la_itemsize(self);
-    la_index_dims dims = {1, {self->numel}, {item}};
     LA_TRY(la_walk_view(plain, &shape, ~(uint64_t)0, &from));
-    LA_TRY(la_walk_view(index, &shape, 0, &at));
+    LA_TRY(la_walk_view(r.index, &shape, 0, &at));
     LA_TRY(la_walk_view(out, &shape, 0, &to));
-    la_loop get = LA_STUB(index_moves)->get[la_size_class((size_t)item)];
-    return la_walk_run(get, &dims, LA_WALK_READS, to, from, &at);
+    return la_reading_run(&r, to, from, at);
 }
 
 /* take with a dim is the array standard's: index_select. */

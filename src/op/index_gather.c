@@ -64,22 +64,20 @@ la_status la_impl_gather(la_frame *f)
 {
     la_tensor *self = la_arg(f, 0), *out = la_result(f, 0);
     la_walk_shape shape = la_walk_of(out);
-    LA_OWNED index = NULL;
     LA_OWNED from = NULL;
     LA_OWNED at = NULL;
     LA_OWNED to = NULL;
-    int dim;
+    LA_READING r = {.arg = 3};
     if (out->numel == 0) return LA_OK;
-    LA_TRY(find_dim(f, 1, &dim));
-    LA_TRY(la_index_checked(la_arg(f, 2), size_at(self, dim), dim, 3, &index));
-    int64_t item = (int64_t)la_itemsize(self);
-    la_index_dims dims = {.n = 1, .sizes = {size_at(self, dim)}};
-    dims.strides[0] = self->ndim ? la_strides(self)[dim] * item : 0;
-    LA_TRY(la_walk_view(self, &shape, (uint64_t)1 << dim, &from));
-    LA_TRY(la_walk_view(index, &shape, 0, &at));
+    LA_TRY(find_dim(f, 1, &r.dim));
+    r.size = size_at(self, r.dim);
+    if (self->ndim > 0)
+        r.stride = la_strides(self)[r.dim] * (int64_t)la_itemsize(self);
+    LA_TRY(la_reading_begin(f, la_arg(f, 2), &r));
+    LA_TRY(la_walk_view(self, &shape, (uint64_t)1 << r.dim, &from));
+    LA_TRY(la_walk_view(r.index, &shape, 0, &at));
     LA_TRY(la_walk_view(out, &shape, 0, &to));
-    la_loop get = LA_STUB(index_moves)->get[la_size_class((size_t)item)];
-    return la_walk_run(get, &dims, LA_WALK_READS, to, from, &at);
+    return la_reading_run(&r, to, from, at);
 }
 
 /* Broadcast apart from 'dim', then gather; without a dim both are flat. */

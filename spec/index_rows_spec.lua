@@ -1,0 +1,126 @@
+-- Rows and elements through index tensors: every width of a row, every layout,
+-- compared with rows that are picked one by one.
+local la = require "lunarray"
+
+local dtypes = {"uint8", "bfloat16", "float32", "float64", "complex128"}
+local widths = {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 64, 65, 127,
+  130, 300}
+
+-- n positions in 1..m, some of them counted from the end.
+local function places(n, m, g)
+  local i = la.randint(1, m, {n}, {generator = g})
+  return la.where(la.rand(n, {generator = g}):gt(0.3), i, i - (m + 1))
+end
+
+local function numbered(dtype, ...)
+  local x = la.arange(la.ones(...):numel()):view(...)
+  return x:remainder(251):to(dtype)
+end
+
+local function picked(x, index)
+  local rows = {}
+  for k, i in ipairs(index:totable()) do rows[k] = x[i] end
+  return la.stack(rows)
+end
+
+local function refused(text, f, ...)
+  local ok, message = pcall(f, ...)
+  assert.is_false(ok)
+  assert.truthy(message:find(text, 1, true), message)
+end
+
+describe("rows through an index", function()
+  it("are read, of every width", function()
+    local g = la.Generator(5)
+    for _, dtype in ipairs(dtypes) do
+      for _, w in ipairs(widths) do
+        local x, i = numbered(dtype, 9, w), places(131, 9, g)
+        local want = picked(x, i)
+        assert.is_true(la.equal(want, x:index_select(1, i)))
+        assert.is_true(la.equal(want, x[i]))
+        assert.is_true(la.equal(want, la.embedding(i, x)))
+        assert.is_true(la.equal(want, x:index_select(1, i:int())))
+        assert.is_true(la.equal(want:t(), x:t():index_select(2, i)))
+        assert.is_true(la.equal(picked(x, i[{{1, nil, 3}}]),
+                                x:index_select(1, i[{{1, nil, 3}}])))
+      end
+    end
+  end)
+
+  it("are written, of every width, the last of equal places staying", function()
+    local g = la.Generator(6)
+    for _, dtype in ipairs(dtypes) do
+      for _, w in ipairs(widths) do
+        local v, i = numbered(dtype, 131, w), places(131, 9, g)
+        local want = la.zeros(9, w, {dtype = dtype})
+        for k, at in ipairs(i:totable()) do want[at] = v[k] end
+        local x = la.zeros(9, w, {dtype = dtype})
+        assert.is_true(la.equal(want, x:index_copy(1, i, v)))
+        x[i] = v
+        assert.is_true(la.equal(want, x))
+        local turned = la.zeros(w, 9, {dtype = dtype}):t()
+        turned[i] = v
+        assert.is_true(la.equal(want, turned))
+      end
+    end
+  end)
+
+  it("are the same with threads", function()
+    local threads, first = la.get_num_threads(), nil
+    local x, i = la.rand(3000, 20), la.randint(1, 3000, {50000})
+    for _, t in ipairs {1, 2, 5} do
+      la.set_num_threads(t)
+      local got = x[i]
+      first = first or got
+      assert.is_true(la.equal(first, got))
+    end
+    la.set_num_threads(threads)
+  end)
+end)
+
+describe("an index out of range", function()
+  local readers = {
+    function(x, i) return x:index_select(1, i) end,
+    function(x, i) return x:gather(1, i) end,
+    function(x, i) return x:take(i) end,
+    function(x, i) return x[i] end,
+  }
+
+  it("is found wherever it stands", function()
+    for _, n in ipairs {1, 63, 64, 65, 200, 40000} do
+      for _, at in ipairs {1, (n + 1) // 2, n} do
+        for _, wrong in ipairs {0, 8, -8, math.maxinteger, math.mininteger} do
+          local i = la.ones(n, {dtype = "int64"})
+          i[at] = wrong
+          for _, read in ipairs(readers) do
+            refused("index " .. wrong .. " (element " .. at .. ")", read,
+                    la.rand(7), i)
+          end
+          refused("index " .. wrong, la.index_select, la.rand(7, 3), 1, i)
+          refused("index " .. wrong, la.index_select, la.rand(3, 7), 2, i)
+        end
+      end
+    end
+  end)
+
+  it("leaves what is written as it was", function()
+    local i = la.ones(300, {dtype = "int64"})
+    i[300] = 8
+    local x, out = la.zeros(7), la.zeros(300)
+    local v = la.ones(300)
+    refused("index 8", x.scatter_, x, 1, i, v)
+    refused("index 8", x.index_copy_, x, 1, i, v)
+    refused("index 8", x.index_put_, x, {i}, v)
+    refused("index 8", la.gather, la.ones(7), 1, i, {out = out})
+    refused("index 8", la.index_select, la.ones(7), 1, i, {out = out})
+    refused("index 8", la.take, la.ones(7), i, {out = out})
+    assert.equal(0, x:sum():item())
+    assert.equal(0, out:sum():item())
+  end)
+
+  it("is found when nothing is read", function()
+    local i = la.tensor {8}
+    refused("index 8", la.index_select, la.rand(7, 0), 1, i)
+    refused("size 0", la.index_select, la.rand(0, 3), 1, la.tensor {1})
+  end)
+end)
