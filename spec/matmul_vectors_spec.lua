@@ -87,10 +87,92 @@ describe("a matrix times a vector", function()
       for i = 1, 100, 7 do
         local x = one:clone()
         x[i] = 0 / 0
-        assert.is_true(x:dot(one):isnan():item())
-        assert.is_true(one:matmul(la.stack({one, x}, -1))[2]:isnan():item())
-        assert.is_false(one:matmul(la.stack({one, x}, -1))[1]:isnan():item())
+        assert.is_true(x:dot(one):isnan():any())
+        assert.is_true(one:matmul(la.stack({one, x}, -1))[2]:isnan():any())
+        assert.is_false(one:matmul(la.stack({one, x}, -1))[1]:isnan():any())
       end
     end
+  end)
+end)
+
+-- Products of every matrix of a batch, element by element.
+local function product(a, b)
+  local x, y = wider(a):unsqueeze(-1), wider(b):unsqueeze(-3)
+  return (x * y):sum(-2):to(a.dtype)
+end
+
+describe("long batches of tiny matrices", function()
+  local shapes = {{1, 1, 1}, {2, 2, 2}, {3, 3, 3}, {4, 4, 4}, {4, 4, 1},
+                  {1, 4, 4}, {3, 4, 3}, {3, 3, 1}, {2, 8, 2}, {5, 3, 2},
+                  {5, 5, 5}, {4, 9, 4}, {8, 4, 4}, {4, 4, 8}, {1, 8, 1}}
+  for _, list in ipairs {real, complex} do
+    for _, dtype in ipairs(list) do
+      it("are products of " .. dtype, function()
+        la.manual_seed(13)
+        for _, s in ipairs(shapes) do
+          local m, k, n = s[1], s[2], s[3]
+          for _, count in ipairs {8, 37} do
+            local a, b = whole(dtype, count, m, k), whole(dtype, count, k, n)
+            local want = product(a, b)
+            local turned = a:transpose(-2, -1):contiguous():transpose(-2, -1)
+            local other = b:transpose(-2, -1):contiguous():transpose(-2, -1)
+            assert.is_true(a:matmul(b) == want)
+            assert.is_true(turned:matmul(other) == want)
+            assert.is_true(a:bmm(other) == want)
+            assert.is_true(a:flip(1):bmm(b:flip(1)):flip(1) == want)
+            local spread = la.cat({a, a}, 1):narrow(1, 1, count)
+            assert.is_true(spread:bmm(b) == want)
+            local every = la.stack({a, a}, 2):select(2, 1)
+            assert.is_true(every:bmm(b) == want)
+            local out = la.zeros(count, n, m, {dtype = dtype}):transpose(-2, -1)
+            la.bmm(a, b, {out = out})
+            assert.is_true(out == want)
+            out = la.full({count, 2, m, n}, 7):to(dtype)
+            la.bmm(a, b, {out = out:select(2, 1)})
+            assert.is_true(out:select(2, 1) == want)
+            assert.is_true(out:select(2, 2):eq(7):all())
+            assert.is_true(a:matmul(b[1]) == product(a, b[1]))
+            assert.is_true(a[1]:matmul(b) == product(a[1], b))
+            assert.is_true(la.baddbmm(want, a, b) == (want + want):to(dtype))
+            assert.is_true(a:unsqueeze(1):matmul(la.stack {b, b})
+              == la.stack {want, want})
+          end
+        end
+      end)
+    end
+  end
+
+  it("are what single products are, bit for bit, on any threads", function()
+    la.manual_seed(14)
+    local before = la.get_num_threads()
+    for _, dtype in ipairs {"float32", "float64"} do
+      for _, s in ipairs(shapes) do
+        local m, k, n = s[1], s[2], s[3]
+        local a = la.randn(5000, m, k):to(dtype)
+        local b = la.randn(5000, k, n):to(dtype)
+        la.set_num_threads(1)
+        local one = a:bmm(b)
+        for i = 1, 5000, 613 do
+          assert.is_true(a[i]:matmul(b[i]) == one[i])
+        end
+        local tall = a:view(5000 * m, k):narrow(1, 1, 4999):matmul(b[1])
+        assert.is_true(tall[4999] == a:view(5000 * m, k)[4999]:matmul(b[1]))
+        la.set_num_threads(3)
+        assert.is_true(a:bmm(b) == one)
+        assert.is_true(a:view(5000 * m, k):narrow(1, 1, 4999):matmul(b[1])
+          == tall)
+      end
+    end
+    la.set_num_threads(before)
+  end)
+
+  it("propagate NaN and infinity to their own product only", function()
+    local a, b = la.ones(40, 3, 3), la.ones(40, 3, 3)
+    a[7][2][2] = 0 / 0
+    b[9][1][3] = 1 / 0
+    local c = a:bmm(b)
+    assert.are.equal(3, c:isnan():sum():item())
+    assert.is_true(c[7][2]:isnan():all())
+    assert.are.equal(3, c:isinf():sum():item())
   end)
 end)

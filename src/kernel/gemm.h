@@ -7,7 +7,8 @@
 ** blocks of a fixed size that start from zero and are added in order: the bits
 ** depend neither on how rows and columns are cut, nor on threads, nor on the
 ** width of vectors. (Products with one row or column and a k that is
-** contiguous use 'dot', whose order depends on sizes alone.)
+** contiguous and longer than LA_TINY_K use 'dot', whose order depends on sizes
+** alone.)
 **
 ** Strides are in elements and may be anything, 0 and negative included.
 */
@@ -97,6 +98,17 @@ typedef struct la_gemm_kernels {
 } la_gemm_kernels;
 #define LA_GEMM_SLACK 128
 
+/* 'count' tiny products, the operands of each so many elements after those of
+** the one before; the result of each contiguous. False, and nothing is done:
+** not for products such as 'first'. A count of 0 only asks. NULL where the
+** capability has none. */
+enum { LA_TINY_K = 8 };  /* steps of k at most */
+typedef struct la_tiny_steps { int64_t a, b, out; } la_tiny_steps;
+typedef bool (*la_gemm_tiny)(const la_gemm_block *first,
+                             const la_tiny_steps *steps, int64_t count);
+typedef la_gemm_tiny la_gemm_tinies[LA_NDTYPES];
+
+LA_STUB_DECLARE(la_gemm_tinies, gemm_tiny);
 LA_STUB_DECLARE(la_gemm_kernels, gemm_f32);
 LA_STUB_DECLARE(la_gemm_kernels, gemm_f64);
 LA_STUB_DECLARE(la_gemm_kernels, gemm_c64);

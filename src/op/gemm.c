@@ -183,10 +183,10 @@ static bool is_small(const la_gemm *g, const la_gemm_kernels *ker)
 /* Which of the direct paths serves; transposes 'g' where that helps. */
 static int choose_direct(la_gemm *g, const la_gemm_kernels *ker)
 {
-    if (ker->dot && g->m == 1 && g->b.rs == 1 && g->a.cs == 1 && g->k > 1)
-        transpose_all(g);
-    if (ker->dot && g->n == 1 && g->a.cs == 1 && g->b.rs == 1 && g->k > 1)
-        return ROWS_DOT;
+    /* short sums are those of tiny products, in order */
+    bool sums = ker->dot && g->k > (ker->small ? LA_TINY_K : 1);
+    if (sums && g->m == 1 && g->b.rs == 1 && g->a.cs == 1) transpose_all(g);
+    if (sums && g->n == 1 && g->a.cs == 1 && g->b.rs == 1) return ROWS_DOT;
     if (ker->axpy && g->n == 1 && g->a.rs == 1) transpose_all(g);
     if (ker->axpy && g->m == 1 && g->b.cs == 1) return COLUMNS_AXPY;
     if (g->out.cs != 1 && g->out.rs == 1) transpose_all(g);
@@ -215,6 +215,7 @@ static void run_direct(const la_gemm *g, const la_gemm_kernels *ker, int how)
 typedef struct batch {
     la_gemm g;                /* operands of the first product */
     const la_gemm_kernels *ker;
+    la_gemm_tiny tiny;        /* NULL: not for this batch */
     int how;
     int64_t count;
     int tasks;
@@ -268,6 +269,26 @@ static void batch_direct(int64_t begin, int64_t end, void *context)
     }
 }
 
+/* In runs along the last dim of the batch. */
+static void batch_tiny(int64_t begin, int64_t end, void *context)
+{
+    const batch *s = context;
+    const la_gemm *g = &s->g;
+    int d = g->nbatch - 1;
+    la_tiny_steps steps = {g->a_step[d], g->b_step[d], g->out_step[d]};
+    la_gemm_block b = la_gemm_block_of(g);
+    while (begin < end) {
+        offsets at = offsets_at(g, begin);
+        int64_t left = g->batch[d] - begin % g->batch[d];
+        int64_t count = lesser(left, end - begin);
+        b.a = g->a.data + at.a;
+        b.b = g->b.data + at.b;
+        b.out.data = g->out.data + at.out;
+        s->tiny(&b, &steps, count);
+        begin += count;
+    }
+}
+
 static void batch_packed(int64_t begin, int64_t end, void *context)
 {
     const batch *s = context;
@@ -310,10 +331,12 @@ static la_status run_batch(batch *s)
     const la_gemm *g = &s->g;
     double work = (double)g->m * (double)g->n * ((double)g->k + 1);
     int threads = la_in_parallel() ? 1 : la_num_threads();
-    if (s->how != BY_NONE) {
+    if (s->tiny || s->how != BY_NONE) {
+        void (*body)(int64_t, int64_t, void *) = s->tiny ? batch_tiny
+                                                         : batch_direct;
         int64_t grain = work > SMALL_WORK ? 1 : (int64_t)(SMALL_WORK / work);
-        if (s->count <= grain) batch_direct(0, s->count, s);
-        else la_parallel_for(s->count, grain, batch_direct, s);
+        if (s->count <= grain) body(0, s->count, s);
+        else la_parallel_for(s->count, grain, body, s);
         return la_interrupted() ? LA_EINTR : LA_OK;
     }
     if (threads > 1 && s->count < threads && work > 8.0 * SMALL_WORK)
@@ -322,9 +345,47 @@ static la_status run_batch(batch *s)
     return batch_at_once(s, few ? 1 : threads);
 }
 
-/* A column that is not contiguous, copied so that dot and axpy may serve. */
+/* The kernel for a batch of tiny products in runs worth its preparation. */
+#define TINY_RUN 8
+static la_gemm_tiny tiny_of(const la_gemm *g)
+{
+    la_gemm_tiny tiny = (*LA_STUB(gemm_tiny))[g->dtype];
+    if (!tiny || g->k > LA_TINY_K || g->batch[g->nbatch - 1] < TINY_RUN)
+        return NULL;
+    la_gemm_block b = la_gemm_block_of(g);
+    return tiny(&b, &(la_tiny_steps){0, 0, 0}, 0) ? tiny : NULL;
+}
+
+/* Many rows against a tiny matrix: groups of rows are tiny products, as many
+** rows in each as there is room for. */
+static bool run_tall(la_gemm *g, const la_gemm_kernels *ker)
+{
+    if (g->k > LA_TINY_K || g->n > 4 * LA_TINY_K || g->m < 8 * TINY_RUN)
+        return false;
+    batch s = {.g = *g, .ker = ker};
+    s.g.nbatch = 1;
+    s.g.batch = &s.count;
+    for (int64_t rows = 16; rows > 1 && !s.tiny; rows--) {
+        s.g.m = rows;
+        s.count = g->m / rows;
+        s.tiny = tiny_of(&s.g);
+    }
+    if (!s.tiny) return false;
+    int64_t a_step = s.g.m * g->a.rs, out_step = s.g.m * g->out.rs, none = 0;
+    s.g.a_step = &a_step;
+    s.g.out_step = &out_step;
+    s.g.b_step = s.g.add_step = &none;
+    if (run_batch(&s)) return true;  /* interrupted: the caller asks again */
+    int64_t done = s.count * s.g.m, size = (int64_t)la_dtype_size(g->dtype);
+    g->m -= done;
+    g->a.data = at(&g->a, done, 0, size);
+    g->out.data = at(&g->out, done, 0, size);
+    return g->m == 0;
+}
+
 static la_status run_single(la_gemm *g, const la_gemm_kernels *ker)
 {
+    if (run_tall(g, ker)) return la_interrupted() ? LA_EINTR : LA_OK;
     int how = choose_direct(g, ker);
     if (how == BY_NONE) return la_gemm_packed(g, ker);
     run_direct(g, ker, how);
@@ -358,6 +419,7 @@ la_status la_gemm_run(const la_gemm *given)
         s.g = product_at(&s, 0);
         return run_single(&s.g, ker);
     }
-    s.how = choose_direct(&s.g, ker);
+    s.tiny = tiny_of(&s.g);
+    if (!s.tiny) s.how = choose_direct(&s.g, ker);
     return run_batch(&s);
 }
