@@ -233,17 +233,16 @@ end
 function make.particles(_, x, y)
   local pos, vel = x:clone(), y - 0.5
   local vy = vel:select(2, 2)
-  local step, turned = la.empty_like(pos), la.empty_like(pos)
+  local turned, dt = la.empty_like(pos), {alpha = 0.016}
   local low = la.empty(pos.shape, {dtype = "bool"})
   local high = la.empty_like(low)
-  local to_step, to_turned = {out = step}, {out = turned}
-  local to_low, to_high, to_vel = {out = low}, {out = high}, {out = vel}
-  local mul, lt, gt, neg, where = la.mul, la.lt, la.gt, la.neg, la.where
+  local to_low, to_high = {out = low}, {out = high}
+  local to_turned, to_vel = {out = turned}, {out = vel}
+  local lt, gt, neg, where = la.lt, la.gt, la.neg, la.where
   local function frame()
     vel:mul_(0.999)
     vy:sub_(0.0016)
-    mul(vel, 0.016, to_step)
-    pos:add_(step)
+    pos:add_(vel, dt)
     lt(pos, 0, to_low)
     gt(pos, 1, to_high)
     low:logical_or_(high)
