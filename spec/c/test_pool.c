@@ -122,6 +122,21 @@ static void workers_have_indices(void **state)
     assert_int_equal(la_thread_index(), 0);
 }
 
+static atomic_int first_elsewhere;
+
+static void note_first(int64_t begin, int64_t end, void *context)
+{
+    if (begin == 0 && la_thread_index() != 0)
+        atomic_fetch_add(&first_elsewhere, 1);
+}
+
+static void the_first_chunk_is_the_callers(void **state)
+{
+    la_set_num_threads(2);
+    for (int k = 0; k < 5000; k++) la_parallel_for(2, 1, note_first, NULL);
+    assert_int_equal(first_elsewhere, 0);
+}
+
 static void *call_regions(void *unused)
 {
     for (int i = 0; i < 2000; i++) la_parallel_for(1000, 10, add_length, NULL);
@@ -348,6 +363,7 @@ int main(void)
         cmocka_unit_test(long_ranges_and_grains),
         cmocka_unit_test(nested_regions_are_serial),
         cmocka_unit_test(workers_have_indices),
+        cmocka_unit_test(the_first_chunk_is_the_callers),
         cmocka_unit_test(several_callers),
         cmocka_unit_test(a_child_has_a_pool_of_its_own),
         cmocka_unit_test(fork_inside_a_region),

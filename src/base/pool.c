@@ -63,9 +63,9 @@ static struct { la_host_parallel_for run; void *host; } substitute;
 
 /* ---- the word ---- */
 
-static inline uint64_t make_word(uint32_t number, int chunks)
+static inline uint64_t make_word(uint32_t number, int chunks, int next)
 {
-    return (uint64_t)number << 32 | (uint64_t)chunks << 16;
+    return (uint64_t)number << 32 | (uint64_t)chunks << 16 | (uint64_t)next;
 }
 static inline uint32_t number_of(uint64_t w) { return (uint32_t)(w >> 32); }
 static inline int chunks_of(uint64_t w) { return (int)(w >> 16 & 0xffff); }
@@ -229,7 +229,8 @@ static void await_chunks(void)
     pthread_mutex_unlock(&pool.sleep_lock);
 }
 
-/* The region lock is held. */
+/* The region lock is held. Chunk 0 is the caller's own: in one region after
+** another the same part of the data is met by the same core, in its cache. */
 static void run_region(int64_t n, int chunks, la_range_fn fn, void *context)
 {
     unsigned life = pool.life;
@@ -237,10 +238,14 @@ static void run_region(int64_t n, int chunks, la_range_fn fn, void *context)
     pool.job = (region){fn, context, n, la_fp_current()};
     /* Seen by whoever takes a chunk: the word is stored after it. */
     atomic_store_explicit(&pool.pending, chunks, memory_order_relaxed);
-    atomic_store(&pool.word, make_word(number, chunks));
+    atomic_store(&pool.word, make_word(number, chunks, 1));
     wake_sleepers();
     inside = true;
-    run_chunks();
+    run_chunk(chunks, 0);
+    if (pool.life == life) {
+        report_done();
+        run_chunks();
+    }
     inside = false;
     if (pool.life == life) await_chunks();
 }
