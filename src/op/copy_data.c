@@ -247,12 +247,18 @@ la_status la_fill_data(la_tensor *dst, const la_scalar *value)
         return la_zero_data(dst);
     if ((dst->flags & LA_F_DENSE) && la_itemsize(dst) == 16 && is_large(dst))
         return fill_past_caches(dst, element);
+    la_loop loop = (*LA_STUB(fill))[la_size_slot(la_itemsize(dst))];
+    if ((dst->flags & LA_F_DENSE) && dst->numel < LA_GRAIN) {
+        char *data[1] = {la_data(dst)};
+        int64_t strides[2] = {(int64_t)la_itemsize(dst), 0};
+        loop(data, strides, dst->numel, 1, element);
+        return LA_OK;
+    }
     la_iter_config c = LA_ITER_CONFIG(LA_IT_BORROWED, 1, 0);
     c.operands[0] = dst;
     LA_ITER it;
     LA_TRY(la_iter_build(&it, &c));
-    return la_iter_for_each(&it, (*LA_STUB(fill))[la_size_slot(
-                            la_itemsize(dst))], element, LA_GRAIN);
+    return la_iter_for_each(&it, loop, element, LA_GRAIN);
 }
 
 la_status la_zero_data(la_tensor *dst)
