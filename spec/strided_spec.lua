@@ -89,3 +89,26 @@ describe("16-bit floats by their bits", function()
     end)
   end
 end)
+
+describe("the size of complex64 numbers", function()
+  it("is the root of the sum in double, rounded once more", function()
+    for n = 1, 70 do
+      local scale = la.tensor{1e-38, 1e-20, 1, 1e10, 2e38}[n % 5 + 1]
+      local re, im = (la.rand(n) - 0.5) * scale, la.rand(n) * scale
+      local a, b = re:double(), im:double()
+      local x = la.complex(re, im)
+      assert.equal(bits((a * a + b * b):sqrt():float()), bits(x:abs()))
+      assert.equal(bits(x:abs()), bits(la.complex(im, -re):abs()))
+    end
+  end)
+
+  it("is infinite with an infinite part, else NaN with a NaN", function()
+    local inf, nan = math.huge, 0 / 0
+    local x = la.complex(la.tensor{inf, nan, -inf, nan, 3, nan, 0},
+      la.tensor{nan, -inf, 1, 1, nan, nan, -0.0})
+    local got = x:abs():totable()
+    for k = 1, 3 do assert.equal(inf, got[k]) end
+    for k = 4, 6 do assert.is_true(got[k] ~= got[k]) end
+    assert.equal(0, got[7])
+  end)
+end)

@@ -28,6 +28,8 @@
 #include "kernel/each_int.inc"
 #define EXPR(a) (a)
 #include "kernel/each_bool.inc"
+#include "kernel/abs_c64.inc"
+#define OWN_C64
 #define REAL_RESULT 1
 #define EXPR(a) CXF(abs)(a)
 #include "kernel/each_complex.inc"
