@@ -578,11 +578,10 @@ int la_index_get(lua_State *L)
 
 int la_index_call(lua_State *L)
 {
-    key k = {.n = 0};
-    int top = lua_gettop(L);
+    key k;
     la_enter(L);
-    la_check_tensor(L, 1, "index");
-    for (int at = 2; at <= top; at++) read_item(L, at, &k);
+    k.n = 0;    /* the rest is six kilobytes */
+    for (int at = 2, top = lua_gettop(L); at <= top; at++) read_item(L, at, &k);
     return get(L, &k);
 }
 
@@ -601,8 +600,7 @@ int la_index_set(lua_State *L)
     read_key(L, 2, &k);
     t = la_check_tensor(L, 1, "index");
     la_tensor *value = h ? la_check_tensor(L, 3, "index") : NULL;
-    la_status status = write_walk(t, &k, value, &number);
-    if (status) return la_raise(L, "index", status);
+    LA_CHECK(L, "index", write_walk(t, &k, value, &number));
     return 0;
 }
 
