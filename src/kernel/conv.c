@@ -1,6 +1,7 @@
 /* Direct convolution of float32 and float64. */
 #include "kernel/conv.h"
 #include "kernel/gemm_parts.h"
+#include "simd/parity.h"
 #include "simd/square.h"
 
 #if VEC_BYTES == 64
@@ -26,6 +27,8 @@
 #define VL F32_LANES
 #define FMA f32_fma
 #define SQUARE f32_square
+#define EVEN f32_even
+#define ODD f32_odd
 #define LOAD_N f32_load_n
 #define STORE_N f32_store_n
 #define NAME(x) x##_f32
@@ -36,13 +39,15 @@
 #undef VL
 #undef FMA
 #undef SQUARE
+#undef EVEN
+#undef ODD
 #undef LOAD_N
 #undef STORE_N
 #undef NAME
 
 const la_conv_kernels LA_KERNEL(conv_f32) = {
     MR, F32_LANES, tiles_f32, channels_f32, taps_f32, finish_f32,
-    spread_f32, pack_f32, weave_f32
+    spread_f32, pack_f32, weave_f32, split_f32
 };
 
 #define ELEM double
@@ -50,6 +55,8 @@ const la_conv_kernels LA_KERNEL(conv_f32) = {
 #define VL F64_LANES
 #define FMA f64_fma
 #define SQUARE f64_square
+#define EVEN f64_even
+#define ODD f64_odd
 #define LOAD_N f64_load_n
 #define STORE_N f64_store_n
 #define NAME(x) x##_f64
@@ -58,5 +65,5 @@ const la_conv_kernels LA_KERNEL(conv_f32) = {
 
 const la_conv_kernels LA_KERNEL(conv_f64) = {
     MR, F64_LANES, tiles_f64, channels_f64, taps_f64, finish_f64,
-    spread_f64, pack_f64, weave_f64
+    spread_f64, pack_f64, weave_f64, split_f64
 };

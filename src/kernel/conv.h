@@ -80,6 +80,10 @@ typedef struct la_conv_kernels {
     void (*pack)(void *dst, const void *src, int64_t row, int64_t step,
                  int valid, int width, int64_t count);
     void (*weave)(const la_conv_weave *);
+    /* even[c*line + x] = src[c*step + 2*x], odd[...] = src[c*step + 2*x + 1]:
+    ** n elements of each of some channels. */
+    void (*split)(void *even, void *odd, int64_t line, const void *src,
+                  int64_t step, int64_t channels, int64_t n);
 } la_conv_kernels;
 
 LA_STUB_DECLARE(la_conv_kernels, conv_f32);

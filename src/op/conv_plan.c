@@ -140,8 +140,7 @@ static void plan_bands(la_conv_plan *s)
     s->bands = la_conv_parts(h->out, s->band);
     s->height = (s->band - 1) * h->stride + reach_of(h);
     s->units = others * s->bands;
-    s->same_border = s->bands * s->col_bands == 1 && s->w[0].kernel == 1
-        && s->w[2].stride == 1 && s->w[0].pad == 0;
+    s->same_border = s->bands * s->col_bands == 1;
 }
 
 /* Little work is not worth a second thread. */
@@ -259,60 +258,67 @@ static void clear_pixels(const la_conv_plan *s, const rows *r, int64_t at,
         memset(to, 0, (size_t)(n * s->size));
 }
 
+/* Both remainders of stride 2 at once: columns from number 'first' to 'last' of
+** the input, the first of which is place 'at' of the padded row. */
+static void split_columns(const la_conv_plan *s, const rows *r, int64_t first,
+                          int64_t last, int64_t at)
+{
+    char *even = r->to + (at % 2 * s->phase + at / 2) * s->size;
+    at++;
+    char *odd = r->to + (at % 2 * s->phase + at / 2) * s->size;
+    s->ker->split(even, odd, r->plane / s->size, r->from + first * s->size,
+                  s->src_step[1], r->count, last - first);
+}
+
 /* Padded rows from output column 'col' on; columns sorted by their remainder
-** modulo the stride. */
-static void copy_rows(const la_conv_plan *s, const rows *r, int64_t col)
+** modulo the stride. 'clean': what is not a column is zero already. */
+static void copy_rows(const la_conv_plan *s, const rows *r, int64_t col,
+                      bool clean)
 {
     const la_window *w = &s->w[2];
-    for (int64_t k = 0; k < s->phases; k++) {
+    bool split = w->stride == 2 && s->phases == 2 && s->src_step[4] == 1;
+    for (int64_t k = 0; k < s->phases && !(split && clean); k++) {
         int64_t at = col * w->stride + k - w->pad;   /* of place 0 */
-        int64_t first = at < 0 ? la_conv_parts(-at, w->stride) : 0;
-        int64_t last = at < w->in ? la_conv_parts(w->in - at, w->stride) : 0;
+        int64_t first = at < 0 ? -at : 0, last = at < w->in ? w->in - at : 0;
+        if (w->stride > 1) {
+            first = la_conv_parts(first, w->stride);
+            last = la_conv_parts(last, w->stride);
+        }
         first = la_conv_lesser(first, s->phase);
         last = la_conv_lesser(last, s->phase);
         if (last < first) last = first;
         int64_t place = k * s->phase;
-        clear_pixels(s, r, place, first);
-        if (last > first)
+        if (!clean) {
+            clear_pixels(s, r, place, first);
+            clear_pixels(s, r, place + last, s->phase - last);
+        }
+        if (last > first && !split)
             copy_pixels(s, r, place + first, r->from + (first * w->stride + at)
                         * s->src_step[4] * s->size, w->stride, last - first);
-        clear_pixels(s, r, place + last, s->phase - last);
     }
-}
-
-/* Planes whose border is zero already: only what lies inside is copied. */
-static void copy_inside(const la_conv_plan *s, rows r, int64_t d)
-{
-    const la_window *h = &s->w[1], *w = &s->w[2];
-    int64_t line = s->pitch * s->size;
-    int64_t x = w->pad > 0 ? w->pad : 0, skip = x - w->pad;
-    int64_t n = la_conv_lesser(w->in - skip, s->phase - x);
-    int64_t first = h->pad > 0 ? h->pad : 0;
-    int64_t last = la_conv_lesser(s->height, h->in + h->pad);
-    if (n <= 0) return;
-    r.to += first * line;
-    r.from += (d * s->src_step[2] + (first - h->pad) * s->src_step[3]
-               + skip * s->src_step[4]) * s->size;
-    for (int64_t y = first; y < last; y++, r.to += line) {
-        copy_pixels(s, &r, x, r.from, 1, n);
-        r.from += s->src_step[3] * s->size;
-    }
+    if (!split) return;
+    int64_t at = col * 2 - w->pad, first = at > 0 ? at : 0;
+    int64_t last = la_conv_lesser(w->in, at + 2 * s->phase);
+    if (last > first) split_columns(s, r, first, last, first - at);
 }
 
 /* One depth of the kernel. Rows between those of two windows stay as they
-** are: nobody reads them. */
+** are: nobody reads them. Where borders are zero already, so are the rows
+** outside. */
 static void copy_planes(const la_conv_plan *s, rows r, int64_t d,
                         const la_conv_place *p)
 {
     const la_window *w = s->w;
     const char *from = r.from;
     int64_t reach = reach_of(&w[1]);
+    bool depth = d >= 0 && d < w[0].in;
     for (int64_t h = 0; h < s->height; h++, r.to += s->pitch * s->size) {
         int64_t y = p->row * w[1].stride + h - w[1].pad;
-        bool inside = d >= 0 && d < w[0].in && y >= 0 && y < w[1].in;
-        if (h % w[1].stride >= reach && w[1].stride > reach) continue;
+        bool inside = depth && y >= 0 && y < w[1].in;
+        if (w[1].stride > reach && h % w[1].stride >= reach) continue;
+        if (!inside && depth && s->same_border) continue;
         r.from = from + (d * s->src_step[2] + y * s->src_step[3]) * s->size;
-        if (inside) copy_rows(s, &r, p->col);
+        if (inside) copy_rows(s, &r, p->col, s->same_border);
         else clear_pixels(s, &r, 0, s->pitch);
     }
 }
@@ -325,10 +331,6 @@ void la_conv_plan_copy(const la_conv_plan *s, char *room,
     rows r = {room, s->src + (p->n * s->src_step[0]
               + (p->g * s->ic + first) * s->src_step[1]) * s->size, count,
               plane * d->kernel};
-    if (s->same_border) {
-        copy_inside(s, r, p->d * d->stride);
-        return;
-    }
     for (int64_t k = 0; k < d->kernel; k++, r.to += plane)
         copy_planes(s, r, p->d * d->stride + k * d->dilation - d->pad, p);
 }
