@@ -185,6 +185,45 @@ static la_status pointwise(const la_conv *c, bool backward)
     return LA_OK;
 }
 
+/* One window that is the whole image, which is a run: images times weights. */
+static bool is_whole(const la_conv *c)
+{
+    int64_t step = 1;
+    for (int d = 2; d >= 0; d--) {
+        const la_window *w = &c->w[d];
+        if (w->out != 1 || w->kernel != w->in || w->pad != 0) return false;
+        if (w->in > 1 && (w->dilation != 1 || c->x_step[2 + d] != step))
+            return false;
+        step *= w->in;
+    }
+    return c->ic == 1 || c->x_step[1] == step;
+}
+
+static la_status whole(const la_conv *c, bool backward)
+{
+    int64_t k = c->ic * la_conv_taps(c);
+    la_gemm m;
+    for (int64_t g = 0; g < c->groups; g++) {
+        la_gemm_mat w = weight_of(c, c->weight, g);
+        la_gemm_mat x = {image(c, c->x, c->x_step, 0, g * c->ic), c->x_step[0],
+                         1};
+        la_gemm_mat y = {image(c, c->y, c->y_step, 0, g * c->oc), c->y_step[0],
+                         c->y_step[1]};
+        la_gemm_init(&m, c->dtype);
+        m.m = c->batch;
+        m.n = backward ? k : c->oc;
+        m.k = backward ? c->oc : k;
+        m.a = backward ? y : x;
+        m.b = backward ? w : flipped(w);
+        m.out = backward ? x : y;
+        if (c->bias && !backward)
+            m.bias = (la_gemm_mat){(char *)c->bias + g * c->oc
+                * (int64_t)la_dtype_size(c->dtype), 0, 1};
+        LA_TRY(la_gemm_run(&m));
+    }
+    return LA_OK;
+}
+
 static bool is_empty(const la_conv *c)
 {
     return c->batch == 0 || c->groups == 0 || c->oc == 0
@@ -195,6 +234,7 @@ la_status la_conv_forward(const la_conv *c)
 {
     if (is_empty(c)) return LA_OK;
     if (is_pointwise(c)) return pointwise(c, false);
+    if (is_whole(c)) return whole(c, false);
     if (la_conv_depth_serves(c, false)) return la_conv_depth_run(c, 0);
     if (la_conv_direct_serves(c, false)) return la_conv_direct(c, false);
     job j = {.c = c, .run = forward_unit, .units = c->batch * c->groups,
@@ -250,6 +290,7 @@ la_status la_conv_input(const la_conv *c)
 {
     if (c->batch == 0 || c->ic * c->groups == 0) return LA_OK;
     if (!is_empty(c) && is_pointwise(c)) return pointwise(c, true);
+    if (!is_empty(c) && is_whole(c)) return whole(c, true);
     if (!is_empty(c) && la_conv_depth_serves(c, true))
         return la_conv_depth_run(c, 1);
     if (!is_empty(c) && la_conv_direct_serves(c, true))
