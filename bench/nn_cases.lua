@@ -85,6 +85,47 @@ local taps = la.randn(64, 64, 3, 3)
 best("conv2d 3x3 16x64x28x28 to 64 channels_last", function()
   la.conv2d(last, taps, nil, {padding = 1})
 end)
+local image, kernel = la.randn(16, 64, 28, 28), la.randn(64, 64, 3, 3)
+local half = {{2, 2}, {1, 1}, {1, 1}, false, {0, 0}, 1}
+for _, format in ipairs {"contiguous", "channels_last"} do
+  local x = image:contiguous(format)
+  local g = la.convolution(x, kernel, nil, table.unpack(half))
+  local name = "conv2d 3x3 stride 2 16x64x28x28 to 64"
+  if format ~= "contiguous" then name = name .. " " .. format end
+  best(name, function()
+    la.convolution(x, kernel, nil, table.unpack(half))
+  end)
+  best(name .. ", input gradient", function()
+    la.convolution_grad_input(g, x, kernel, table.unpack(half))
+  end)
+  best(name .. ", weight gradient", function()
+    la.convolution_grad_weight(g, x, kernel, table.unpack(half))
+  end)
+end
+local seed, fan = la.randn(16, 64, 14, 14), la.randn(64, 32, 4, 4)
+best("conv_transpose2d 4x4 stride 2 16x64x14x14 to 32", function()
+  la.conv_transpose2d(seed, fan, nil, {stride = 2, padding = 1})
+end)
+for _, format in ipairs {"contiguous", "channels_last"} do
+  local x = la.randn(16, 64, 56, 56):contiguous(format)
+  local suffix = format == "contiguous" and "" or " " .. format
+  local o = {stride = 2, padding = 1}
+  best("max_pool2d 2 16x64x56x56" .. suffix, function()
+    la.max_pool2d(x, 2)
+  end)
+  best("avg_pool2d 3 stride 2 16x64x56x56" .. suffix, function()
+    la.avg_pool2d(x, 3, o)
+  end)
+  best("adaptive_avg_pool2d 7 16x64x56x56" .. suffix, function()
+    la.adaptive_avg_pool2d(x, 7)
+  end)
+  local leaf, g = x:clone(), la.max_pool2d(x, 3, o)
+  leaf.requires_grad = true
+  best("max_pool2d 3 stride 2 16x64x56x56, and backward" .. suffix, function()
+    la.max_pool2d(leaf, 3, o):backward(g)
+    leaf.grad = nil
+  end)
+end
 local s = la.randn(1, 8, 1024, 64)
 best("attention 8x1024x64", function()
   la.scaled_dot_product_attention(s, s, s)
