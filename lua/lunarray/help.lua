@@ -183,6 +183,9 @@ x.is_leaf
     Is x made by the user, not by a recorded operation?
 x._version
     How often the storage was changed in place.
+...
+    As an index, all dims that the others leave: x[{"...", 1}]; x["..."] is all
+    of x. la.ellipsis is the same string.
 x:dim()
     The number of dims.
 x:size([dim])
