@@ -96,9 +96,13 @@ describe("a matrix times a vector", function()
 end)
 
 -- Products of every matrix of a batch, element by element.
-local function product(a, b)
+local function exact(a, b)
   local x, y = wider(a):unsqueeze(-1), wider(b):unsqueeze(-3)
-  return (x * y):sum(-2):to(a.dtype)
+  return (x * y):sum(-2)
+end
+
+local function product(a, b)
+  return exact(a, b):to(a.dtype)
 end
 
 describe("long batches of tiny matrices", function()
@@ -174,5 +178,48 @@ describe("long batches of tiny matrices", function()
     assert.are.equal(3, c:isnan():sum():item())
     assert.is_true(c[7][2]:isnan():all())
     assert.are.equal(3, c:isinf():sum():item())
+  end)
+end)
+
+describe("a few columns against long rows", function()
+  for _, dtype in ipairs(real) do
+    it("are sums of " .. dtype, function()
+      la.manual_seed(15)
+      for _, s in ipairs {{1, 65}, {3, 100}, {37, 131}, {33, 17000}} do
+        for n = 1, 9 do
+          local a, b = whole(dtype, s[1], s[2]), whole(dtype, s[2], n)
+          local want = product(a, b)
+          local other = b:t():contiguous():t()
+          local gaps = la.cat({a, a}, 2):narrow(2, 3, s[2])
+          assert.is_true(a:mm(b) == want)
+          assert.is_true(a:mm(other) == want)
+          assert.is_true(b:t():mm(a:t()) == want:t())
+          assert.is_true(other:t():mm(a:t()) == want:t())
+          assert.is_true(gaps:mm(b) == product(gaps, b))
+          local add = whole(dtype, s[1], n)
+          assert.is_true(la.addmm(add, a, b, {beta = 2})
+            == (wider(add) * 2 + exact(a, b)):to(dtype))
+          local out = la.zeros(n, s[1], {dtype = dtype}):t()
+          la.mm(a, b, {out = out})
+          assert.is_true(out == want)
+        end
+      end
+    end)
+  end
+
+  it("have the bits of one column, on any threads", function()
+    la.manual_seed(16)
+    local before = la.get_num_threads()
+    for _, dtype in ipairs {"float32", "float64", "float16", "bfloat16"} do
+      local a, b = la.randn(333, 20000):to(dtype), la.randn(20000, 4):to(dtype)
+      la.set_num_threads(1)
+      local one = a:mm(b)
+      for j = 1, 4 do
+        assert.is_true(a:mv(b:t()[j]:contiguous()) == one:t()[j])
+      end
+      la.set_num_threads(3)
+      assert.is_true(a:mm(b) == one)
+    end
+    la.set_num_threads(before)
   end)
 end)

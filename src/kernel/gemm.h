@@ -7,8 +7,8 @@
 ** blocks of a fixed size that start from zero and are added in order: the bits
 ** depend neither on how rows and columns are cut, nor on threads, nor on the
 ** width of vectors. (Products with one row or column and a k that is
-** contiguous and longer than LA_TINY_K use 'dot', whose order depends on sizes
-** alone.)
+** contiguous and longer than LA_TINY_K use 'dot', those with a few against rows
+** of more than LA_GEMM_LONG too; its order depends on k alone.)
 **
 ** Strides are in elements and may be anything, 0 and negative included.
 */
@@ -24,6 +24,7 @@
 ** panel of A and the lines of B that meet it pass through the first cache. */
 enum { LA_GEMM_KC = 400, LA_GEMM_KC_F64 = 256 };
 enum { LA_GEMM_PIECE = 16384 };  /* of a dot product, see 'dot' */
+enum { LA_GEMM_FEW = 8, LA_GEMM_LONG = 64 };  /* see above */
 
 /* Steps per block: even shares, so that no block is a rest of a few steps. */
 static inline int64_t la_gemm_share(int64_t k, int64_t most)
@@ -89,9 +90,9 @@ typedef struct la_gemm_kernels {
     /* The whole product without packed operands, for small sizes; NULL: use
     ** the blocks. */
     void (*small)(const la_gemm_block *);
-    /* out[i] = sum over k of a[i*a_rs + k] * b[k], rows i < m; k contiguous in
+    /* out[i, j] = sum over k of a[i*a_rs + k] * b[k + j*b_cs]; k contiguous in
     ** both. Pieces of LA_GEMM_PIECE are summed for themselves and added in
-    ** order. NULL where there is none. */
+    ** order. Complex ones take one column. */
     void (*dot)(const la_gemm_block *);
     /* out[j] = sum over k of a[k*a_cs] * b[k*b_rs + j], columns contiguous. */
     void (*axpy)(const la_gemm_block *);

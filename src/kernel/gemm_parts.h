@@ -12,6 +12,13 @@
 
 #define ALWAYS static inline __attribute__((always_inline))
 
+/* Have v in a register: compilers repeat a load in each of its uses. */
+#if VEC_BYTES >= 32
+#define KEEP(v) __asm__("" : "+v"(v))
+#else
+#define KEEP(v) (void)(v)
+#endif
+
 /* One rounding where the vectors have it, two where they have not. */
 ALWAYS float f32_muladd1(float a, float b, float c)
 {

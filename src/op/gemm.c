@@ -157,7 +157,7 @@ static void add_pieces(la_dtype dtype, const void *part, int64_t n, void *out)
 static bool run_long_dot(direct *d, la_dtype dtype)
 {
     int64_t n = (d->b.k + LA_GEMM_PIECE - 1) / LA_GEMM_PIECE;
-    if (d->b.m > 1 || n < 8 || !d->b.plain || d->b.onto) return false;
+    if (d->b.m > 1 || d->b.n > 1 || n < 8 || !d->b.plain || d->b.onto) return false;
     if (dtype != LA_FLOAT32 && dtype != LA_FLOAT64) return false;
     if (la_in_parallel() || la_num_threads() == 1) return false;
     size_t bytes = (size_t)(n * d->size);
@@ -383,9 +383,51 @@ static bool run_tall(la_gemm *g, const la_gemm_kernels *ker)
     return g->m == 0;
 }
 
+/* A few columns (or rows) against long contiguous rows, each read once for all
+** of them. Tiles of eight doubles are as fast; columns that are apart are
+** copied first, which must pay. */
+static bool is_narrow(const la_gemm *g)
+{
+    int64_t few = g->dtype == LA_FLOAT64 ? LA_GEMM_FEW / 2 : LA_GEMM_FEW;
+    return g->n <= few && g->k > LA_GEMM_LONG && g->a.cs == 1
+        && g->a.rs != 1 && (g->b.rs == 1 || g->m >= 32)
+        && !la_is_complex(g->dtype);
+}
+
+/* Columns of b one after the other. */
+static void copy_columns(char *to, const la_gemm_mat *b, int64_t k, int64_t n,
+                         int64_t size)
+{
+    for (int64_t p = 0; p < k; p++)
+        for (int64_t j = 0; j < n; j++) {
+            const char *from = at(b, p, j, size);
+            char *home = to + (j * k + p) * size;
+            if (size == 4) memcpy(home, from, 4);
+            else if (size == 8) memcpy(home, from, 8);
+            else memcpy(home, from, (size_t)size);
+        }
+}
+
+static la_status run_narrow(la_gemm *g, const la_gemm_kernels *ker)
+{
+    int64_t size = (int64_t)la_dtype_size(g->dtype);
+    size_t bytes = g->b.rs == 1 ? 0 : (size_t)(g->k * g->n * size);
+    char *room = bytes ? la_mem_alloc(bytes) : NULL;
+    if (bytes && !room) return LA_ENOMEM;
+    if (bytes) copy_columns(room, &g->b, g->k, g->n, size);
+    if (bytes) g->b = (la_gemm_mat){room, 1, g->k};
+    run_direct(g, ker, ROWS_DOT);
+    if (bytes) la_mem_free(room, bytes);
+    return la_interrupted() ? LA_EINTR : LA_OK;
+}
+
 static la_status run_single(la_gemm *g, const la_gemm_kernels *ker)
 {
     if (run_tall(g, ker)) return la_interrupted() ? LA_EINTR : LA_OK;
+    if (g->m > 1 && g->n > 1 && g->m <= LA_GEMM_FEW && g->b.rs == 1
+        && g->b.cs != 1)
+        transpose_all(g);
+    if (g->m > 1 && g->n > 1 && is_narrow(g)) return run_narrow(g, ker);
     int how = choose_direct(g, ker);
     if (how == BY_NONE) return la_gemm_packed(g, ker);
     run_direct(g, ker, how);

@@ -4,7 +4,7 @@
 **
 ** out = act(alpha * (a @ b) + beta * add + bias) for every matrix of a batch.
 ** Strides are in elements. Which path is taken depends on sizes and strides
-** alone, and all paths but the dot product (one row or column, k contiguous)
+** alone, and all paths but the dot product (few rows or columns, k contiguous)
 ** sum in the same order, so the bits do not depend on threads or caches.
 */
 #ifndef LA_OP_GEMM_H
