@@ -181,6 +181,61 @@ static void sweep64(const unary *u, int64_t n, record *r)
     mpfr_clears(a, b, NULL);
 }
 
+typedef struct {
+    const char *name;
+    f32v (*f32)(f32v, f32v);
+    f64v (*f64)(f64v, f64v);
+    int (*mpfr)(mpfr_t, const mpfr_t, const mpfr_t, mpfr_rnd_t);
+    double reach;              /* of |y log x|, in units of the range's */
+} binary;
+static const binary pairs[] = {
+    {"pow", f32_pow, f64_pow, mpfr_pow, 1},
+    {"atan2", f32_atan2, f64_atan2, mpfr_atan2, 0},
+    {"hypot", f32_hypot, f64_hypot, mpfr_hypot, 0},
+};
+static double uniform(void) { return (double)(random64() >> 11) * 0x1p-53; }
+/* A positive x from 2^-20 to 2^20 or close to 1; y such that powers cover all
+** exponents up to 'most'. */
+static void two_arguments(const binary *u, double most, double *x, double *y)
+{
+    bool close = random64() & 1;
+    *x = close ? 1 + (uniform() - 0.5) * exp2(-20 * uniform())
+        : exp2(40 * uniform() - 20);
+    *y = 2 * uniform() - 1;
+    if (u->reach == 0) *x *= 2 * (double)(random64() & 1) - 1;
+    else *y *= u->reach * most / log2(*x);
+}
+static double error32(float got, const mpfr_t want)
+{
+    return ulps32(got, mpfr_get_d(want, MPFR_RNDN));
+}
+static void sweep_pairs(const binary *u, int64_t n, record *r32, record *r64)
+{
+    mpfr_t a, b;
+    mpfr_inits2(240, a, b, NULL);
+    for (int64_t k = 0; k < n; k++) {
+        double x, y;
+        two_arguments(u, 125, &x, &y);
+        float s = (float)x, t = (float)y;
+        mpfr_set_d(a, s, MPFR_RNDN);
+        mpfr_set_d(b, t, MPFR_RNDN);
+        u->mpfr(b, a, b, MPFR_RNDN);
+        note(r32, error32(u->f32(f32_set1(s), f32_set1(t))[0], b), s);
+        two_arguments(u, 1020, &x, &y);
+        mpfr_set_d(a, x, MPFR_RNDN);
+        mpfr_set_d(b, y, MPFR_RNDN);
+        u->mpfr(b, a, b, MPFR_RNDN);
+        note(r64, ulps64(u->f64(f64_set1(x), f64_set1(y))[0], b), x);
+    }
+    mpfr_clears(a, b, NULL);
+}
+static int is_wanted(int argc, char **argv, const char *name)
+{
+    int wanted = argc < 4;
+    for (int i = 3; i < argc; i++) wanted |= strcmp(argv[i], name) == 0;
+    return wanted;
+}
+
 /* Usage: accuracy [step of floats] [count of doubles] [names...] */
 int main(int argc, char **argv)
 {
@@ -189,10 +244,7 @@ int main(int argc, char **argv)
     printf("| function | float32 | at | float64 | at |\n"
            "| --- | --- | --- | --- | --- |\n");
     for (size_t k = 0; k < sizeof table / sizeof *table; k++) {
-        int wanted = argc < 4;
-        for (int i = 3; i < argc; i++)
-            wanted |= strcmp(argv[i], table[k].name) == 0;
-        if (!wanted) continue;
+        if (!is_wanted(argc, argv, table[k].name)) continue;
         record r32 = {0}, r64 = {0};
         if (step) sweep32(&table[k], step, &r32);
         printf("| %s | %.3f | %a ", table[k].name, r32.worst, r32.at);
@@ -202,6 +254,13 @@ int main(int argc, char **argv)
         } else
             printf("| | |\n");
         fflush(stdout);
+    }
+    for (size_t k = 0; k < sizeof pairs / sizeof *pairs; k++) {
+        if (!is_wanted(argc, argv, pairs[k].name)) continue;
+        record r32 = {0}, r64 = {0};
+        sweep_pairs(&pairs[k], count, &r32, &r64);
+        printf("| %s | %.3f | %a | %.3f | %a |\n", pairs[k].name, r32.worst,
+               r32.at, r64.worst, r64.at);
     }
     return 0;
 }

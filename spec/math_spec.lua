@@ -20,9 +20,9 @@ local function same(a, b)
   return a:nan_to_num(12345):equal(b:nan_to_num(12345))
 end
 
-local function child(capability)
-  local command = ("LUNARRAY_CPU=%s lua5.4 spec/support/math_values.lua 2>&1")
-  local pipe = assert(io.popen(command:format(capability)))
+local function child(capability, script)
+  local command = "LUNARRAY_CPU=%s lua5.4 spec/support/%s.lua 2>&1"
+  local pipe = assert(io.popen(command:format(capability, script)))
   local text = pipe:read("a")
   pipe:close()
   return text
@@ -31,12 +31,31 @@ end
 describe("special values", function()
   for _, capability in ipairs {"default", "avx2", "avx512"} do
     it("are right on " .. capability, function()
-      local text = child(capability)
+      local text = child(capability, "math_values")
       local used = text:match("done (%w+)\n$")
       assert.is_truthy(used, text)
       assert.equal("done " .. used .. "\n", text)
     end)
   end
+end)
+
+describe("results", function()
+  -- The lines of a script but for the last, which names the path.
+  local function values(capability)
+    local text = child(capability, "exact_values")
+    local lines = text:match("^(.*\n)done %w+\n$")
+    assert.is_truthy(lines, text)
+    return lines
+  end
+  for _, capability in ipairs {"default", "avx2", "avx512"} do
+    it("are within a unit of the exact ones on " .. capability, function()
+      assert.is_nil(values(capability):match("off [^\n]*"))
+    end)
+  end
+
+  it("have the same bits wherever there is fused multiply-add", function()
+    assert.equal(values("avx2"), values("avx512"))
+  end)
 end)
 
 describe("an element's result", function()

@@ -1,5 +1,5 @@
 /* Functions of f32v: f32_exp, f32_log, ...: own methods (math_f32_own.h) for
-** the rows BOTH1, OWN1 and OWN2 of sleef.def where there is AVX2 with the FMA
+** the rows BOTH1, BOTH2 and OWN1 of sleef.def where there is AVX2 with the FMA
 ** that they are built on, SLEEF's for the rest. */
 #ifndef LA_SIMD_MATH_F32_H
 #define LA_SIMD_MATH_F32_H
@@ -16,6 +16,24 @@ static inline f32v f32_mend_(f64v (*fn)(f64v), i32v rare, f32v x, f32v y)
     if (__builtin_expect(!i32_any(rare), 1)) return y;
     return f32_select(rare, f32_wide_(fn, x), y);
 }
+static inline f32v f32_lgamma(f32v x)
+{
+    return f32_mend_(f64_lgamma, x > 0x1p60f, x, f32_sleef_lgamma(x));
+}
+
+#define SLEEF1(name, u) \
+    static inline f32v f32_##name(f32v x) { return f32_sleef_##name(x); }
+#define SLEEF2(name, u) \
+    static inline f32v f32_##name(f32v x, f32v y) \
+    { \
+        return f32_sleef_##name(x, y); \
+    }
+#ifdef __AVX2__
+#define BOTH1(name, u)
+#define BOTH2(name, u)
+#define OWN1(name, u)
+#include "simd/math_f32_own.h"
+#else
 static inline f32v f32_sinh(f32v x)
 {
     return f32_mend_(f64_sinh, f32_abs(x) > 88, x, f32_sleef_sinh(x));
@@ -32,24 +50,6 @@ static inline f32v f32_acosh(f32v x)
 {
     return f32_mend_(f64_acosh, x > 0x1p60f, x, f32_sleef_acosh(x));
 }
-static inline f32v f32_lgamma(f32v x)
-{
-    return f32_mend_(f64_lgamma, x > 0x1p60f, x, f32_sleef_lgamma(x));
-}
-
-#define SLEEF1(name, u) \
-    static inline f32v f32_##name(f32v x) { return f32_sleef_##name(x); }
-#define SLEEF2(name, u) \
-    static inline f32v f32_##name(f32v x, f32v y) \
-    { \
-        return f32_sleef_##name(x, y); \
-    }
-#ifdef __AVX2__
-#define BOTH1(name, u)
-#define OWN1(name, u)
-#define OWN2(name, u)
-#include "simd/math_f32_own.h"
-#else
 static inline f32v f32_log1p(f32v x)
 {
     return f32_mend_(f64_log1p, x > 0x1p60f, x, f32_sleef_log1p(x));

@@ -13,9 +13,7 @@
 
 #include "simd/vec.h"
 
-#define RARE __attribute__((noinline, cold)) static
 #define K(c) f32_set1(c)
-#define UNLIKELY(x) __builtin_expect(x, 0)
 
 /* p*x + c, a step of Horner's rule. */
 static inline f32v f32_step_(f32v p, f32v x, float c)
@@ -35,16 +33,18 @@ static inline bool f32_any_beyond_(f32v x, float limit)
 
 /* ---- exponentials ---- */
 
-/* x = n*ln2 + r: adding 1.5*2^23 leaves n in the low bits of 'shifted'. */
+/* x = n*ln2 + r + rest: adding 1.5*2^23 leaves n in the low bits of
+** 'shifted'. */
 #define EXP_SHIFT 0x1.8p23f
-typedef struct { f32v shifted, n, r; } f32_exp_parts_;
+typedef struct { f32v shifted, n, r, rest; } f32_exp_parts_;
 static inline f32_exp_parts_ f32_exp_reduce_(f32v x)
 {
     f32_exp_parts_ p;
     p.shifted = f32_fma(x, K(0x1.715476p0f), K(EXP_SHIFT));
     p.n = p.shifted - EXP_SHIFT;
-    p.r = f32_fma(p.n, K(-0x1.62e43p-1f), x);
-    p.r = f32_fma(p.n, K(0x1.05c61p-29f), p.r);
+    f32v a = f32_fma(p.n, K(-0x1.62e43p-1f), x);
+    p.r = f32_fma(p.n, K(0x1.05c61p-29f), a);
+    p.rest = f32_fma(p.n, K(0x1.05c61p-29f), a - p.r);
     return p;
 }
 /* (e^r - 1 - r) / r^2 on |r| <= ln2/2; e^r to 2^-28.2 */
@@ -123,32 +123,6 @@ static inline f32v f32_exp2(f32v x)
     f32v shifted = x + EXP_SHIFT;
     f32v y = f32_exp2_poly_(x - (shifted - EXP_SHIFT));
     return f32_scale_near_(y, shifted);
-}
-
-/* e^x - 1 = (t - 1) + t*r + t*(r^2*q + the rest of r), t = 2^n: the first two
-** terms are added without loss. */
-static inline f32v f32_expm1_near_(f32v x)
-{
-    f32v shifted = f32_fma(x, K(0x1.715476p0f), K(EXP_SHIFT));
-    f32v n = shifted - EXP_SHIFT;
-    f32v a = f32_fma(n, K(-0x1.62e43p-1f), x);
-    f32v r = f32_fma(n, K(0x1.05c61p-29f), a);
-    f32v rest = f32_fma(n, K(0x1.05c61p-29f), a - r);
-    f32v c = f32_fma(f32_exp_tail_(r), r * r, rest);
-    f32v t = f32_scale_near_(K(1), shifted), s = t - 1, tr = t * r;
-    f32v high = s + tr, low = tr - (high - s) + (t - s - 1);
-    return f32_copysign(high + f32_fma(t, c, low), x);
-}
-RARE f32v f32_expm1_far_(f32v x)
-{
-    i32v far = f32_beyond_(x, 87);
-    f32v near = f32_expm1_near_(f32_select(far, K(0), x));
-    return f32_select(far, f32_exp_far_(x) - 1, near);
-}
-static inline f32v f32_expm1(f32v x)
-{
-    if (UNLIKELY(f32_any_beyond_(x, 87))) return f32_expm1_far_(x);
-    return f32_expm1_near_(x);
 }
 
 /* ---- logarithms ---- */
@@ -302,15 +276,32 @@ static inline f32v f32_log1p_poly_(f32v m)
     return f32_fma(p, s, m);
 }
 /* 1 + x = 2^e * (1 + m) with e from the rounded sum, m from x itself:
-** m = x*2^-e + (2^-e - 1), where the powers come by subtracting exponents. */
-static inline f32v f32_log1p_near_(f32v x)
+** m = x*2^-e + (2^-e - 1), where the powers come by subtracting exponents; 'lost'
+** is what the sum lost. */
+typedef struct { f32v e, m, lost, unit; } f32_log1p_parts_;
+static inline f32_log1p_parts_ f32_log1p_split_(f32v x)
 {
     u32v over = (u32v)(x + 1) - (u32v)K(0.75f);
     i32v e = (i32v)over & (int32_t)0xff800000;
     f32v scaled = (f32v)((u32v)x - (u32v)e);
     f32v four = (f32v)((u32v)K(4) - (u32v)e);
-    f32v m = scaled + f32_fma(four, K(0.25f), K(-1));
-    return f32_fma(f32_from_i32(e), K(0x1.62e43p-24f), f32_log1p_poly_(m));
+    f32v rest = f32_fma(four, K(0.25f), K(-1));
+    f32v m = scaled + rest, other = m - scaled;
+    f32v lost = (scaled - (m - other)) + (rest - other);
+    return (f32_log1p_parts_){f32_from_i32(e), m, lost, four};
+}
+static inline f32v f32_log1p_near_(f32v x)
+{
+    f32_log1p_parts_ v = f32_log1p_split_(x);
+    return f32_fma(v.e, K(0x1.62e43p-24f), f32_log1p_poly_(v.m));
+}
+/* log(1 + x + low) for x >= 0 and a low that is nothing beside it. */
+static inline f32v f32_log1p_pair_(f32v x, f32v low)
+{
+    f32_log1p_parts_ v = f32_log1p_split_(x);
+    f32v c = f32_fma(low, v.unit * 0.25f, v.lost);
+    f32v y = f32_log1p_poly_(v.m) + f32_fma(c, -v.m, c);
+    return f32_fma(v.e, K(0x1.62e43p-24f), y);
 }
 RARE f32v f32_log1p_far_(f32v x, f32v y)
 {
@@ -459,6 +450,6 @@ static inline f32v f32_erfc(f32v x)
 }
 
 #include "simd/math_f32_table.h"
-#include "simd/math_f32_pow.h"
+#include "simd/math_f32_coef.h"
 
 #endif

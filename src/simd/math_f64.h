@@ -1,5 +1,6 @@
-/* Functions of f64v: f64_exp, f64_log, ...: own methods for the rows BOTH1 of
-** sleef.def where there is AVX2, SLEEF's where it is right for the rest. */
+/* Functions of f64v: f64_exp, f64_log, ...: own methods for the rows BOTH1 and
+** BOTH2 of sleef.def where there is AVX2, SLEEF's where it is right for the
+** rest. */
 #ifndef LA_SIMD_MATH_F64_H
 #define LA_SIMD_MATH_F64_H
 
@@ -14,11 +15,13 @@
     }
 #ifdef __AVX2__
 #define BOTH1(name, u)
+#define BOTH2(name, u)
 #include "simd/math_f64_own.h"
 #endif
 #define MEND1(name, u)
 #include "simd/sleef.def"
 
+#ifndef __AVX2__
 /* SLEEF squares these arguments: beyond 2^500 they are logarithms. */
 static inline f64v f64_log1p(f64v x)
 {
@@ -44,6 +47,7 @@ static inline f64v f64_acosh(f64v x)
 }
 static inline f64v f64_sinh(f64v x) { return f64_sleef_sinh(x); }
 static inline f64v f64_cosh(f64v x) { return f64_sleef_cosh(x); }
+#endif
 static inline f64v f64_lgamma(f64v x) { return f64_sleef_lgamma(x); }
 
 #ifndef HAS_TAIL_64
