@@ -27,7 +27,8 @@
 typedef void (*row_fn)(void *out, const void *in, int64_t n);
 
 /* How a row of one pair is converted: 'widen' (NULL when the dtype converts
-** directly), 'direct', 'narrow' (NULL as well). */
+** directly), 'direct' (NULL when there is nothing between the other two),
+** 'narrow' (NULL as well). */
 typedef struct pair {
     row_fn widen, direct, narrow;
     uint8_t in, out;           /* bytes of an element */
@@ -187,11 +188,19 @@ static void convert_row(const pair *p, char *out, const char *in, int64_t n)
         p->direct(out, in, n);
         return;
     }
+    if (!p->direct && !(p->widen && p->narrow)) {
+        (p->widen ? p->widen : p->narrow)(out, in, n);
+        return;
+    }
     while (n > 0) {
         int64_t m = n < BLOCK ? n : BLOCK;
+        const char *wide = p->widen ? wide_in : in;
         if (p->widen) p->widen(wide_in, in, m);
-        p->direct(p->narrow ? wide_out : out, p->widen ? wide_in : in, m);
-        if (p->narrow) p->narrow(out, wide_out, m);
+        if (p->direct) {
+            p->direct(p->narrow ? wide_out : out, wide, m);
+            wide = wide_out;
+        }
+        if (p->narrow) p->narrow(out, wide, m);
         in += m * p->in;
         out += m * p->out;
         n -= m;
