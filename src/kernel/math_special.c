@@ -1,5 +1,6 @@
 /* The error function and its relatives, the gamma function and its
 ** derivatives, modified Bessel functions. */
+#include "kernel/bessel.h"
 #include "kernel/drive.h"
 #include "kernel/special.h"
 #include "simd/math.h"
@@ -68,24 +69,24 @@
 
 #define NAME i0
 #define ARITY 1
-#define EXPR(a) (REAL)special_i0((double)(a))
-#include "kernel/each_real.inc"
+#define EXPR(a) VPICK_(a, i0)(a)
+#include "kernel/each_float.inc"
 #include "kernel/table.inc"
 
 #define NAME i0e
 #define ARITY 1
-#define EXPR(a) (REAL)special_i0e((double)(a))
-#include "kernel/each_real.inc"
+#define EXPR(a) VPICK_(a, i0e)(a)
+#include "kernel/each_float.inc"
 #include "kernel/table.inc"
 
 #define NAME i1
 #define ARITY 1
-#define EXPR(a) (REAL)special_i1((double)(a))
-#include "kernel/each_real.inc"
+#define EXPR(a) VPICK_(a, i1)(a)
+#include "kernel/each_float.inc"
 #include "kernel/table.inc"
 
 #define NAME i1e
 #define ARITY 1
-#define EXPR(a) (REAL)special_i1e((double)(a))
-#include "kernel/each_real.inc"
+#define EXPR(a) VPICK_(a, i1e)(a)
+#include "kernel/each_float.inc"
 #include "kernel/table.inc"
