@@ -270,6 +270,64 @@ describe("integers", function()
     end
   end)
 
+  -- The number's low bits, as the dtype shows them.
+  local function wrapped(v, width, signed)
+    if width == 64 then return v end
+    v = v & ((1 << width) - 1)
+    return signed and v >> (width - 1) == 1 and v - (1 << width) or v
+  end
+  local function cut(a, b)
+    local q = a // b
+    return a % b ~= 0 and (a < 0) ~= (b < 0) and q + 1 or q
+  end
+  -- Small numbers, both ends of the dtype, powers of two and what is beside
+  -- them, and random ones of any size.
+  local function edge_numbers(width, signed)
+    local list, seen = {}, {}
+    local function put(v)
+      v = wrapped(v, width, signed)
+      if not seen[v] and (signed or v >= 0) then
+        seen[v], list[#list + 1] = true, v
+      end
+    end
+    for _, v in ipairs {0, 1, 2, 3, 7, 10} do put(v) put(-v) end
+    for k = 3, width - 1, 3 do
+      for d = -1, 1 do put((1 << k) + d) put(-(1 << k) + d) end
+    end
+    for d = -2, 2 do put((1 << (width - 1)) + d) end
+    math.randomseed(width)
+    for _ = 1, 40 do put(math.random(0) >> math.random(0, 63)) end
+    return list
+  end
+
+  it("are divided exactly, up to the ends of each dtype", function()
+    for _, kind in ipairs {{"int8", 8, true}, {"int16", 16, true},
+        {"int32", 32, true}, {"int64", 64, true}, {"uint8", 8},
+        {"uint16", 16}, {"uint32", 32}} do
+      local dtype, width, signed = table.unpack(kind)
+      local list = edge_numbers(width, signed)
+      local a = la.tensor(list, {dtype = dtype}):unsqueeze(2)
+      local nonzero = {}
+      for _, v in ipairs(list) do
+        if v ~= 0 then nonzero[#nonzero + 1] = v end
+      end
+      local b = la.tensor(nonzero, {dtype = dtype}):unsqueeze(1)
+      local got = {a:floor_divide(b):totable(), a:remainder(b):totable(),
+        a:div(b, {rounding_mode = "trunc"}):totable(), a:fmod(b):totable()}
+      for i, x in ipairs(list) do
+        for j, y in ipairs(nonzero) do
+          local want = {x // y, x % y, cut(x, y), x - cut(x, y) * y}
+          for k = 1, 4 do
+            if got[k][i][j] ~= wrapped(want[k], width, signed) then
+              error(("%s %d by %d, %d: %d"):format(dtype, x, y, k,
+                got[k][i][j]))
+            end
+          end
+        end
+      end
+    end
+  end)
+
   it("shifted too far or by less than 0 are 0, or keep the sign", function()
     local x = la.tensor {-8, 8, 1}
     assert.same({0, 0, 0}, (x << 64):totable())
@@ -332,6 +390,82 @@ describe("floats", function()
       for _, op in ipairs {"eq", "ne", "lt", "le", "gt", "ge"} do
         local want = la[op](a:float(), b:float())
         assert.truthy(la[op](a, b) == want, op .. " " .. dtype)
+      end
+    end
+  end)
+
+  it("have neighbours", function()
+    local formats = {float16 = {2.0 ^ -24, 2.0 ^ -10, 65504.0},
+      bfloat16 = {2.0 ^ -133, 2.0 ^ -7, 0x1.fep127},
+      float32 = {2.0 ^ -149, 2.0 ^ -23, 0x1.fffffep127},
+      float64 = {2.0 ^ -1074, 2.0 ^ -52, 0x1.fffffffffffffp1023}}
+    for dtype, format in pairs(formats) do
+      local least, eps, most = table.unpack(format)
+      local rows = {{0.0, 1.0, least}, {0.0, -1.0, -least},
+        {-0.0, 1.0, least}, {1.0, 2.0, 1 + eps}, {1.0, 0.0, 1 - eps / 2},
+        {-1.0, -inf, -1 - eps}, {-1.0, 3.0, -1 + eps / 2}, {most, inf, inf},
+        {inf, 0.0, most}, {-inf, inf, -most}, {least, 0.0, 0.0},
+        {-least, 5.0, -0.0}, {0.0, -0.0, -0.0}, {2.5, 2.5, 2.5},
+        {inf, inf, inf}}
+      local a, b, want = {}, {}, {}
+      for turn = 0, 4 do   -- for the vectors and the rest
+        for i, row in ipairs(rows) do
+          local at = turn * #rows + i
+          a[at], b[at], want[at] = row[1], row[2], row[3]
+        end
+      end
+      local got = la.tensor(a, {dtype = dtype})
+        :nextafter(la.tensor(b, {dtype = dtype})):double():totable()
+      for i, w in ipairs(want) do
+        assert.equal(w, got[i], dtype)
+        assert.equal(1 / w, 1 / got[i], dtype)
+      end
+      local hole = la.tensor({nan, 1, nan}, {dtype = dtype})
+      assert.truthy(hole:nextafter(la.tensor({1, nan, nan}, {dtype = dtype}))
+        :isnan():all())
+    end
+  end)
+
+  it("of 16 bits have the signs of their floats", function()
+    for _, dtype in ipairs {"float16", "bfloat16", "float64"} do
+      local v = la.tensor({0, -0.0, 1, -1, inf, -inf, nan, 2.5, -2.5, 1e-7},
+        {dtype = dtype}):tile(7)
+      local other = la.tensor({-1.0, 1.0, -0.0, 0.0, -nan, nan, 5},
+        {dtype = dtype}):tile(10)
+      local function same(a, b)
+        assert.truthy(a:signbit() == b:signbit(), dtype)
+        a = a:nan_to_num(9, inf, -inf):float()
+        b = b:nan_to_num(9, inf, -inf):float()
+        assert.truthy(a == b, dtype)
+      end
+      same(-v, -v:float())
+      same(v:abs(), v:float():abs())
+      same(v:copysign(other), v:float():copysign(other:float()))
+      assert.truthy(v:signbit() == v:float():signbit(), dtype)
+    end
+  end)
+
+  it("scale by powers of two without rounding", function()
+    for dtype, low in pairs {float32 = -126, float64 = -1022} do
+      local k = la.arange(low, -low, 1, {dtype = "int32"})
+      local got = la.full({k:size(1)}, 1.5, {dtype = dtype}):ldexp(k):totable()
+      for i, v in ipairs(got) do
+        assert.equal(1.5 * 2.0 ^ (low + i - 1), v)
+      end
+    end
+  end)
+
+  it("of two parts have their modulus, at any size", function()
+    for dtype, size in pairs {complex64 = 1e30, complex128 = 1e300} do
+      local re = {3, -3e-3, 3 * size, 3 / size, inf, nan, nan, 0}
+      local im = {-4, 4e-3, 4 * size, 4 / size, nan, -inf, 1, -0.0}
+      local z = la.complex(la.tensor(re, {dtype = "float64"}),
+        la.tensor(im, {dtype = "float64"})):to(dtype)
+      local want = {5, 5e-3, 5 * size, 5 / size, inf, inf, nan, 0}
+      for i, v in ipairs(z:abs():double():totable()) do
+        if want[i] ~= want[i] then assert.truthy(v ~= v)
+        elseif want[i] == inf then assert.equal(inf, v)
+        else assert.near(1, (v + 1e-320) / (want[i] + 1e-320), 1e-7) end
       end
     end
   end)

@@ -2,6 +2,7 @@
 ** 0 here (the operation has refused it before), the smallest number by -1 wraps
 ** to itself. */
 #include "kernel/complex.h"
+#include "simd/divide.h"
 #include "simd/fmod.h"
 
 #define NAME div
@@ -22,11 +23,26 @@
 #include "kernel/table.inc"
 
 #define BY_MINUS_ONE(b) (IS_SIGNED && (b) == (INT)-1)
-#define QUOTIENT(a, b) ((b) == 0 ? (WIDE)0 : BY_MINUS_ONE(b) \
-    ? 0 - (WIDE)(a) : (WIDE)((a) / (b)))
-#define REST(a, b) ((b) == 0 || BY_MINUS_ONE(b) ? (INT)0 : (INT)((a) % (b)))
+/* 0 and -1 are divisors of their own: 1 stands for them in the division, which
+** so is made for all elements alike, and they multiply the quotient. Chosen by
+** bits: what compilers see as branches would not become vectors. */
+#define ODD(b) ((UINT)(0 - (UINT)(IS_SIGNED \
+    ? (UINT)((UINT)(b) + 1) <= 1 : (b) == 0)))
+#define CHOOSE(mask, x, y) \
+    ((INT)(((UINT)(x) & (mask)) | ((UINT)(y) & (UINT)~(mask))))
+#define SAFE(b) CHOOSE(ODD(b), 1, b)
+/* a / d for a safe d, in floats where they hold INT: the quotient is further
+** from the next whole number than it is rounded. */
+#define CUT(a, d) (INT)(sizeof(INT) <= 2 ? (INT)((float)(a) / (float)(d)) \
+    : sizeof(INT) == 4 ? (INT)((double)(a) / (double)(d)) \
+    : IS_SIGNED ? (INT)int64_quotient((int64_t)(a), (int64_t)(d)) \
+    : (INT)((a) / (d)))
+#define QUOTIENT(a, b) \
+    ((WIDE)CUT(a, SAFE(b)) * (WIDE)CHOOSE(ODD(b), b, 1))
+#define REST(a, b) \
+    (INT)((WIDE)(a) - (WIDE)CUT(a, SAFE(b)) * (WIDE)SAFE(b))
 /* Does the quotient have to go down by one to be the floor? */
-#define DOWN(a, b) (NEGATIVE(a) != NEGATIVE(b) && REST(a, b) != 0)
+#define DOWN(a, b) ((NEGATIVE(a) != NEGATIVE(b)) & (REST(a, b) != 0))
 
 #define NAME div_trunc
 #define ARITY 2
@@ -56,7 +72,8 @@
 #define ARITY 2
 #define EXPR(a, b) VPICK_(a, modulo)(a, b)
 #include "kernel/each_float.inc"
-#define EXPR(a, b) ((WIDE)REST(a, b) + (DOWN(a, b) ? (WIDE)(b) : 0))
+#define EXPR(a, b) \
+    ((WIDE)REST(a, b) + ((0 - (WIDE)DOWN(a, b)) & (WIDE)(b)))
 #include "kernel/each_int.inc"
 #include "kernel/table.inc"
 

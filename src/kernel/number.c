@@ -40,33 +40,33 @@ static inline uint64_t gcd64(uint64_t a, uint64_t b)
 #define NAME copysign
 #define ARITY 2
 #define EXPR(a, b) vcopysign(a, b)
+#define EXPR16(a, b, inf) (((a) & 0x7fff) | ((b) & 0x8000))
 #include "kernel/each_float.inc"
 #include "kernel/table.inc"
 
-/* 16-bit floats by their bits: 'inf' is the pattern of infinity. */
-static inline uint16_t next16(uint16_t a, uint16_t b, uint16_t inf)
-{
-    uint16_t x = a & 0x7fff, y = b & 0x7fff;
-    if (x > inf) return a;
-    if (y > inf) return b;
-    if (a == b || (x | y) == 0) return b;
-    if (x == 0) return (b & 0x8000) | 1;
-    bool grow = (a & 0x8000) == (b & 0x8000) && y > x;
-    return grow ? a + 1 : a - 1;
-}
+/* By their bits: neighbours of one sign are neighbours as integers. */
+#define WORD uint16_t
+#define NEXT next16
+#include "kernel/next.inc"
+#define WORD uint32_t
+#define NEXT next32
+#include "kernel/next.inc"
+#define WORD uint64_t
+#define NEXT next64
+#include "kernel/next.inc"
 
 #define NAME nextafter
 #define ARITY 2
 #define TAG f32
-#define IN float
-#define OUT float
-#define EXPR(a, b) nextafterf(a, b)
+#define IN uint32_t
+#define OUT uint32_t
+#define EXPR(a, b) next32(a, b, 0x7f800000)
 #include "kernel/core_plain.inc"
 #undef EXPR
 #define TAG f64
-#define IN double
-#define OUT double
-#define EXPR(a, b) nextafter(a, b)
+#define IN uint64_t
+#define OUT uint64_t
+#define EXPR(a, b) next64(a, b, 0x7ff0000000000000)
 #include "kernel/core_plain.inc"
 #undef EXPR
 #define TAG f16

@@ -74,7 +74,9 @@ static inline c128 c128_sgn(c128 z)
 #define NAME signbit
 #define ARITY 1
 #define RESULT uint8_t
-#define EXPR(a) (__builtin_signbit(a) != 0)
+/* Of doubles, signbit itself would be no vector. */
+#define EXPR(a) (sizeof(REAL) == 4 ? __builtin_signbit((float)(a)) != 0 \
+    : __builtin_copysign(1, a) < 0)
 #include "kernel/each_real.inc"
 #define EXPR(a) NEGATIVE(a)
 #include "kernel/each_int.inc"

@@ -51,7 +51,7 @@ la_status la_impl_ldexp(la_frame *f)
     LA_OWNED exponent = la_tensor_retain(la_arg(f, 1));
     if (a->dtype == LA_FLOAT64 && whole_exponent)   /* no rounding between */
         LA_TRY(la_convert_to(exponent, LA_FLOAT64, &exponent));
-    LA_TRY(la_run(pow, &power, LA_S(la_scalar_float(2)), LA_T(exponent)));
+    LA_TRY(la_run(exp2, &power, LA_T(exponent)));
     LA_TRY(la_run(mul, &wide, LA_T(a), LA_T(power)));
     la_dtype d = (la_dtype)wide->dtype;
     if (la_is_float((la_dtype)a->dtype) && whole_exponent)

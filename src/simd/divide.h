@@ -1,0 +1,33 @@
+/*
+** Quotients of 64-bit integers, for loops that the compiler makes vectors of:
+** where the machine converts such integers in vectors, by a division in double
+** and one more of what it left, several times as fast as one integer division
+** after the other; where it does not, the plain quotient.
+*/
+#ifndef LA_SIMD_DIVIDE_H
+#define LA_SIMD_DIVIDE_H
+
+#include <stdint.h>
+
+/* a / d, cut toward zero; d is neither 0 nor -1. */
+static inline int64_t int64_quotient(int64_t a, int64_t d)
+{
+#if defined(__AVX512DQ__)
+    uint64_t a_sign = (uint64_t)(a >> 63), d_sign = (uint64_t)(d >> 63);
+    uint64_t n = ((uint64_t)a ^ a_sign) - a_sign;
+    uint64_t by = ((uint64_t)d ^ d_sign) - d_sign;
+    uint64_t q = (uint64_t)((double)n / (double)by);
+    int64_t rest = (int64_t)(n - q * by);   /* below 'by' or 2^12 */
+    int64_t more = (int64_t)((double)rest / (double)by);
+    q += (uint64_t)more;
+    rest = (int64_t)((uint64_t)rest - (uint64_t)more * by);
+    /* The second quotient is right but for a rounding up to a whole number. */
+    uint64_t below = (uint64_t)(rest >> 63);
+    q += below + ((uint64_t)rest + (by & below) >= by);
+    return (int64_t)((q ^ (a_sign ^ d_sign)) - (a_sign ^ d_sign));
+#else
+    return a / d;
+#endif
+}
+
+#endif
