@@ -76,6 +76,45 @@ static bool by_vectors(int width, int64_t n)
     return VEC_SORTS && (n <= LEAF || width > DIGIT);
 }
 
+/* Rows of up to so many are sorted side by side; FEW is 1 << FEW_BITS. */
+#define FEW 64
+#define FEW_BITS 6
+
+static inline void few_order(uint64_t *a, uint64_t *b)
+{
+    u64v x = u64_load(a), y = u64_load(b);
+    u64_order(&x, &y);
+    u64_store(a, x);
+    u64_store(b, y);
+}
+
+/* Rows from..to-1 of vectors with the ones 'd' further on. */
+static inline void few_orders(uint64_t *x, int64_t from, int64_t to, int64_t d,
+                              int rows)
+{
+    for (int64_t i = from; i < to; i++)
+        for (int r = 0; r < rows; r += U64_LANES)
+            few_order(x + i * LA_ORDER_ROWS + r,
+                      x + (i + d) * LA_ORDER_ROWS + r);
+}
+
+/* Batcher's merge exchange, which takes any n. Stability is in the items. */
+static void few_sort(uint64_t *x, int64_t n, int rows)
+{
+    int64_t top = 1;
+    while (2 * top < n) top *= 2;
+    for (int64_t p = top; p > 0; p /= 2) {
+        int64_t d = p, start = 0;
+        for (int64_t q = top; ; q /= 2) {
+            for (int64_t i = start; i < n - d; i += 2 * p)
+                few_orders(x, i, i + p < n - d ? i + p : n - d, d, rows);
+            if (q == p) break;
+            d = q - p;
+            start = p;
+        }
+    }
+}
+
 #define UPPER(x) ((uint32_t)((x) >> 32))
 #define PREFIX items32
 #define ITEM uint64_t
@@ -89,6 +128,11 @@ static bool by_vectors(int width, int64_t n)
 #define ITEM_OF(k, p) ((uint64_t)(k) << 32 | (p))
 #define POSITION(x) ((x) & 0xffffffffu)
 #include "kernel/order.inc"
+#define PREFIX order32
+#define KEY uint32_t
+#include "kernel/few.inc"
+#undef PREFIX
+#undef KEY
 
 #define PREFIX items64
 #define ITEM la_item64
@@ -101,12 +145,19 @@ static bool by_vectors(int width, int64_t n)
 #define ITEM_OF(k, p) ((la_item64){(k), (p)})
 #define POSITION(x) ((x).position)
 #include "kernel/order.inc"
+#define PREFIX order64
+#define KEY uint64_t
+#include "kernel/few.inc"
+#undef PREFIX
+#undef KEY
 
 const la_order_table LA_KERNEL(order) = {
     {order32_sort_keys, order32_make, items32_sort, order32_sort_pairs,
+     order32_sort_rows, VEC_SORTS ? FEW : 0,
      order32_smallest, order32_kth, order32_select, order32_split,
      order32_filter, order32_runs, order32_member},
     {order64_sort_keys, order64_make, items64_sort, order64_sort_pairs,
+     order64_sort_rows, VEC_SORTS ? FEW : 0,
      order64_smallest, order64_kth, order64_select, order64_split,
      order64_filter, order64_runs, order64_member},
 };

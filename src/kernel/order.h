@@ -15,6 +15,8 @@
 
 #include "kernel/kernel.h"
 
+#define LA_ORDER_ROWS 8
+
 typedef struct la_item64 {
     uint64_t key, position;
 } la_item64;
@@ -45,6 +47,12 @@ typedef struct la_order_kernels {
     ** for n items. */
     void (*sort_pairs)(void *keys, int64_t *positions, int64_t step,
                        void *items, void *spare, int64_t n);
+    /* The same for up to LA_ORDER_ROWS short rows side by side: row r has its
+    ** keys at keys + r * n and its positions at positions[r]. Rows have at most
+    ** 'few' keys; 0 where this is not worth while. */
+    void (*sort_rows)(void *keys, int64_t *const *positions, int64_t step,
+                      int64_t n, int rows);
+    int64_t few;
     /* The k smallest of n keys, sorted, in front of 'keys', and where they
     ** were; the rest as for sort_pairs. */
     void (*smallest)(void *keys, int64_t *positions, int64_t step, void *items,

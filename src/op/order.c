@@ -41,6 +41,7 @@ int64_t la_row_offset(const la_tensor *t, int dim, int64_t r)
     for (int d = t->ndim - 1; d >= 0; d--) {
         if (d == dim) continue;
         int64_t n = la_sizes(t)[d];
+        if (r < n) return (at + r * la_strides(t)[d]) * (int64_t)la_itemsize(t);
         at += r % n * la_strides(t)[d];
         r /= n;
     }

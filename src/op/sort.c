@@ -104,8 +104,32 @@ static int64_t row_count(const job *j)
     return j->n ? j->self->numel / j->n : 0;
 }
 
+/* Several short rows at once. */
+static void sort_rows(void *context, int64_t group, void *block)
+{
+    const job *j = context;
+    int64_t first = group * LA_ORDER_ROWS, rows = row_count(j) - first;
+    int64_t *at[LA_ORDER_ROWS], row_bytes = j->n * j->o.key_bytes, step = 1;
+    bool signs = false;
+    char *keys = block;
+    rows = rows < LA_ORDER_ROWS ? rows : LA_ORDER_ROWS;
+    for (int64_t r = 0; r < rows; r++) {
+        work w = {keys + r * row_bytes, NULL, NULL};
+        signs |= load_row(j, first + r, &w);
+        at[r] = places_of(j, first + r, &step);
+    }
+    j->o.order->sort_rows(keys, at, step, j->n, (int)rows);
+    for (int64_t r = 0; r < rows; r++)
+        deliver(j, first + r, keys + r * row_bytes, j->n, signs);
+}
+
 static la_status run_sort(job *j)
 {
+    if (j->n > 1 && j->n <= j->o.order->few && row_count(j) > 1)
+        return la_rows_run((row_count(j) - 1) / LA_ORDER_ROWS + 1,
+                           j->n * LA_ORDER_ROWS,
+                           (size_t)(j->n * LA_ORDER_ROWS * j->o.key_bytes),
+                           sort_rows, j);
     return la_rows_run(row_count(j), j->n, work_bytes(j, j->n, j->n), sort_row,
                        j);
 }
