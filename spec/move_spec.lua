@@ -170,3 +170,23 @@ describe("roll", function()
     same(w:roll(-5), x.grad)
   end)
 end)
+
+describe("rows of few elements", function()
+  it("are turned over and joined, of every width and size", function()
+    for _, dtype in ipairs(dtypes) do
+      for w = 1, 70 do
+        local x = numbered(dtype, 11, w)
+        local back = la.arange(11, 0, -1)
+        same(x:index_select(1, back), x:flip(1))
+        local y = la.cat({x, x:flip(1), x[{{}, {1, 1}}]}, 2)
+        assert.same({11, 2 * w + 1}, {table.unpack(y.shape)})
+        same(x, y:narrow(2, 1, w):contiguous())
+        same(x:index_select(1, back), y:narrow(2, w + 1, w):contiguous())
+        same(x:select(2, 1), y:select(2, 2 * w + 1):contiguous())
+        local z = la.stack({x, x:flip(1)}, 2)
+        same(x, z:select(2, 1):contiguous())
+        same(x:flip(1), z:select(2, 2):contiguous())
+      end
+    end
+  end)
+end)

@@ -41,6 +41,34 @@ static void copy_run(char *to, const char *from, size_t n)
     memcpy(to, from, rest);
 }
 
+static inline __attribute__((always_inline))
+void copy_rows_of(char *to, const char *from, const int64_t *s, int64_t rows,
+                  const size_t bytes)
+{
+    for (int64_t j = 0; j < rows; j++)
+        copy_short(to + j * s[2], from + j * s[3], bytes);
+}
+
+#define NARROW 64
+
+/* Rows of few bytes: most of the time would go into asking how many. */
+static void copy_narrow(char *to, const char *from, const int64_t *s,
+                        int64_t rows, int64_t bytes)
+{
+    switch (bytes) {
+    case 2: copy_rows_of(to, from, s, rows, 2); break;
+    case 3: copy_rows_of(to, from, s, rows, 3); break;
+    case 4: copy_rows_of(to, from, s, rows, 4); break;
+    case 6: copy_rows_of(to, from, s, rows, 6); break;
+    case 8: copy_rows_of(to, from, s, rows, 8); break;
+    case 12: copy_rows_of(to, from, s, rows, 12); break;
+    case 16: copy_rows_of(to, from, s, rows, 16); break;
+    case 24: copy_rows_of(to, from, s, rows, 24); break;
+    case 32: copy_rows_of(to, from, s, rows, 32); break;
+    default: copy_rows_of(to, from, s, rows, (size_t)bytes);
+    }
+}
+
 #define ELEMENT uint8_t
 #define NAME(f) f##_1
 #include "kernel/elements.inc"
