@@ -145,6 +145,41 @@ describe("rows of every length", function()
   end)
 end)
 
+describe("positions in rows", function()
+  it("are of the first extreme, wherever it stands", function()
+    for _, dtype in ipairs {"float16", "bfloat16", "float32", "float64", "int8",
+        "int32", "int64"} do
+      for _, n in ipairs {127, 128, 129, 191, 1000, 4096, 4097, 4160, 9001} do
+        local at = {}
+        for _, k in ipairs {1, 2, 63, 64, 65, 100, n // 2, n - 64, n - 63,
+            n - 1, n} do
+          if k >= 1 then at[#at + 1] = k end
+        end
+        local x = la.zeros(#at, n, {dtype = dtype})
+        for i, k in ipairs(at) do
+          x[{i, {k, n, 7}}] = 1   -- again and again from k on
+          if k < n then x[{i, {k + 1, n, 3}}] = -1 end
+          x[{i, k}] = 1
+        end
+        assert.same(at, x:argmax(2):totable())
+        assert.same(at, x:neg():argmin(2):totable())
+        local v, place = x:max(2)
+        assert.same(at, place:totable())
+        assert.is_true(v:eq(1):all())
+        if dtype:find "float" then
+          for i, k in ipairs(at) do x[{i, k}] = 0 / 0 end
+          assert.same(at, x:argmax(2):totable())
+          for i, k in ipairs(at) do x[{i, k}] = -1 / 0 end
+          assert.same(at, x:argmin(2):totable())
+          for i, k in ipairs(at) do x[{i, k}] = 1 / 0 end
+          assert.same(at, x:argmax(2):totable())
+        end
+        assert.equal(at[#at], x[#at]:argmax():item())
+      end
+    end
+  end)
+end)
+
 describe("tall columns", function()
   it("of narrow integers do not overflow", function()
     for dtype, most in pairs {uint8 = 255, int8 = -128, uint16 = 65535,
@@ -153,6 +188,47 @@ describe("tall columns", function()
       same({70001 * most, 70001 * most, 70001 * most}, x:sum(1))
       same({70001 * most}, x:slice(2, 1, 1):sum(1))
       assert.equal(3 * 70001 * most, x:sum():item())
+    end
+  end)
+  it("that are few run side by side", function()
+    la.manual_seed(6)
+    for _, list in ipairs {INTS, FLOATS} do
+      for _, dtype in ipairs(list) do
+        for _, cols in ipairs {1, 2, 3, 10, 33, 63, 64} do
+          for _, n in ipairs {127, 128, 515} do
+            each(whole(dtype, n, cols):t())
+          end
+        end
+      end
+    end
+    for _, cols in ipairs {3, 10} do
+      local x = la.randn(515, cols)
+      local y = x:t():contiguous()
+      assert.is_true(la.allclose(x:sum(1), y:sum(2), 1e-4, 1e-4))
+      assert.is_true(la.allclose(x:var(1), y:var(2), 1e-4, 1e-5))
+      assert.is_true(la.allclose(x:norm(2, 1), y:norm(2, 2), 1e-5, 1e-5))
+      x[{300, 2}] = 0 / 0
+      assert.same({false, true, false},
+        x:amax(1):isnan()[{{1, 3}}]:totable())
+    end
+  end)
+  it("of complex numbers are counted and decided", function()
+    for _, dtype in ipairs {"complex32", "complex64", "complex128"} do
+      for _, size in ipairs {{300, 3}, {5, 700}, {40, 9}} do
+        local re, im = la.zeros(size), la.zeros(size)
+        re[{2, 1}], im[{3, 2}] = -0.0, -0.0
+        re[{4, 1}], im[{5, 2}], re[{5, 3}] = -2, 1, 0 / 0
+        local z, want = la.complex(re, im):to(dtype), (re:ne(0) + im:ne(0)):gt(0)
+        assert.equal(3, z:count_nonzero():item())
+        for d = 1, 2 do
+          assert.is_true(z:count_nonzero(d) == want:long():sum(d))
+          assert.is_true(z:any(d) == want:any(d))
+          assert.is_true(z:add(1):all(d) == z:add(1):ne(0):all(d))
+          assert.is_false(z:all(d):any())
+        end
+        assert.is_true(z:any())
+        assert.is_false(z:all())
+      end
     end
   end)
   it("are counted and decided", function()

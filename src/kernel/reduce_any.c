@@ -6,15 +6,14 @@
 */
 #include "kernel/reduce_load.h"
 
-typedef struct { la_f16 re, im; } pair16;
-typedef struct { float re, im; } pair32;
-typedef struct { double re, im; } pair64;
+typedef struct { uint64_t re, im; } pair64;
 
-/* The sign bit of a half is no part of its being zero. */
+/* Sign bits are no part of being zero. */
 #define SET_INT(x) ((x) != 0)
 #define SET_HALF(x) (((x).bits & 0x7fff) != 0)
-#define SET_PAIR(x) (((x).re != 0) | ((x).im != 0))
-#define SET_PAIR16(x) ((((x).re.bits | (x).im.bits) & 0x7fff) != 0)
+#define SET_PAIR16(x) (((x) & 0x7fff7fff) != 0)
+#define SET_PAIR32(x) (((x) & 0x7fffffff7fffffff) != 0)
+#define SET_PAIR64(x) ((((x).re | (x).im) << 1) != 0)
 
 #define ID b8
 #define T uint8_t
@@ -52,19 +51,19 @@ typedef struct { double re, im; } pair64;
 #define SET(x) SET_INT(x)
 #include "kernel/reduce_any.inc"
 #define ID c32
-#define T pair16
+#define T uint32_t
 #define LANE uint32_t
 #define SET(x) SET_PAIR16(x)
 #include "kernel/reduce_any.inc"
 #define ID c64
-#define T pair32
-#define LANE uint32_t
-#define SET(x) SET_PAIR(x)
+#define T uint64_t
+#define LANE uint64_t
+#define SET(x) SET_PAIR32(x)
 #include "kernel/reduce_any.inc"
 #define ID c128
 #define T pair64
 #define LANE uint64_t
-#define SET(x) SET_PAIR(x)
+#define SET(x) SET_PAIR64(x)
 #include "kernel/reduce_any.inc"
 
 static void fold_any(char *into, const char *from, int64_t n)

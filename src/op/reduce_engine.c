@@ -16,6 +16,7 @@
 #define SHARED (4 * LA_GRAIN) /* fewer elements are read while a thread wakes */
 #define TURNED 64             /* short rows that are turned to columns */
 #define TURNED_BYTES 32768    /* elements of them */
+#define WIDE 128              /* columns that fill vectors */
 
 typedef struct plan {
     const la_reduce_job *job;
@@ -222,6 +223,36 @@ static void row_piece(const plan *p, const char *in, int64_t piece, char *acc)
     p->kernel->inner(&r, acc, &p->job->args);
 }
 
+/* Few columns without gaps: several rows side by side make a wide one, whose
+** accumulators are joined by halving. */
+static void narrow_columns(const plan *p, const la_reduce_cols *c, char *acc)
+{
+    char wide[2 * WIDE * MAX_ACC] __attribute__((aligned(64)));
+    int64_t side = 1, cols = c->cols, size = p->kernel->acc_size;
+    while (side * cols < WIDE) side *= 2;
+    int64_t done = c->rows / side * side;
+    la_reduce_cols w = {c->in, side * c->row_step, c->rows / side, c->step,
+                        side * cols};
+    p->kernel->outer(&w, wide, &p->job->args);
+    for (int64_t h = side / 2; h > 0; h /= 2)
+        p->kernel->fold(wide, wide + h * cols * size, h * cols);
+    memcpy(acc, wide, (size_t)(cols * size));
+    if (done == c->rows) return;
+    w = (la_reduce_cols){c->in + done * c->row_step, c->row_step,
+                         c->rows - done, c->step, cols};
+    p->kernel->outer(&w, wide, &p->job->args);
+    p->kernel->fold(acc, wide, cols);
+}
+
+static void some_columns(const plan *p, const la_reduce_cols *c, char *acc)
+{
+    if (c->cols < WIDE / 2 && c->row_step == c->cols * c->step
+        && c->step == p->esize && c->rows >= WIDE)
+        narrow_columns(p, c, acc);
+    else
+        p->kernel->outer(c, acc, &p->job->args);
+}
+
 static void column_piece(const plan *p, const char *in, int64_t cols,
                          int64_t piece, char *acc)
 {
@@ -235,7 +266,7 @@ static void column_piece(const plan *p, const char *in, int64_t cols,
         la_axes_locate(&p->reduced, l, &at, &out);
         la_reduce_cols k = {in + at + c * p->line.in, p->line.in, n,
                             p->row.in, cols};
-        p->kernel->outer(&k, l == first ? acc : other, &p->job->args);
+        some_columns(p, &k, l == first ? acc : other);
         if (l > first) p->kernel->fold(acc, other, cols);
     }
 }
