@@ -333,6 +333,8 @@ describe("positions", function()
     assert.same({{1, 1}, {1, 3}, {2, 2}}, list(m:nonzero()))
     assert.same({1, 1, 2}, list(la.where(m)[1]))
     assert.same({1, 3, 2}, list(m:nonzero {as_tuple = true}[2]))
+    local whole = m:nonzero {as_tuple = false}
+    assert.same({{1, 1}, {1, 3}, {2, 2}}, list(whole))
     assert.same({{7, 0, 8}, {0, 9, 0}}, list(la.zeros(2, 3):masked_scatter(m,
       la.tensor {7.0, 8.0, 9.0, 10.0})))
   end)

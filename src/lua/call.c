@@ -201,6 +201,33 @@ static int push_value(call *c, la_value *v)
     }
 }
 
+static int new_handle(lua_State *L)
+{
+    la_new_handle(L, la_up_state(L));
+    return 1;
+}
+
+/* With an operation's first upvalues as arguments. */
+static int protected_handle(lua_State *L)
+{
+    lua_pushcclosure(L, new_handle, LA_UP_META);
+    lua_call(L, 0, 1);
+    return 1;
+}
+
+/* A handle for the one tensor that came instead of the schema's list. */
+static int late_handle(call *c)
+{
+    lua_State *L = c->L;
+    lua_pushcfunction(L, protected_handle);
+    for (int k = LA_UP_STATE; k <= LA_UP_META; k++)
+        lua_pushvalue(L, lua_upvalueindex(k));
+    int status = lua_pcall(L, LA_UP_META, 1, 0);
+    if (status == LUA_OK) c->results[0] = lua_touserdata(L, -1);
+    else la_value_drop(&c->frame.results[0]);
+    return status;
+}
+
 /* Results go to the handles made before. A list moves into Lua's ownership
 ** first, so that running out of memory while it is pushed leaks nothing. An
 ** operation may give fewer results than its schema has at most. */
@@ -210,6 +237,7 @@ static int push_results(call *c)
     const la_schema *s = c->schema;
     int n = 0, status = LUA_OK;
     if (s->nresults == 1 && c->frame.results[0].tag == LA_VTENSOR) {
+        if (!c->results[0] && late_handle(c) != LUA_OK) return lua_error(L);
         la_fill_handle(c->state, c->results[0], c->frame.results[0].tensor);
         la_pace(L, c->state);
         return 1;               /* its handle is the top of the stack */
