@@ -115,7 +115,8 @@ la_status la_impl_diff(la_frame *f)
         return la_error_at(LA_EARG, 2, "order must be non-negative but got "
                            "%lld", (long long)n);
     LA_TRY(la_wrap_dim(la_arg_int(f, 2), self->ndim, &dim));
-    LA_TRY(join_ends(f, dim, &t));
+    if (n == 0) t = la_tensor_retain(self);     /* the ends don't count */
+    else LA_TRY(join_ends(f, dim, &t));
     for (int64_t k = 0; k < n && la_sizes(t)[dim] > 0; k++)
         LA_TRY(diff_once(&t, dim));
     la_tensor *out = t;
@@ -277,7 +278,7 @@ static la_status covariance(la_tensor *self, double correction,
     LA_OWNED whole = NULL;
     LA_TRY(la_run(div, &whole, LA_T(product),
                   LA_S(la_scalar_float(n > 0 ? n : 0))));
-    if (self->ndim == 2) return la_run(alias, out, LA_T(whole));
+    if (la_sizes(x)[0] != 1) return la_run(alias, out, LA_T(whole));
     return la_run(reshape, out, LA_T(whole), LA_IS(shape, 0));
 }
 
