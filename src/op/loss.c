@@ -181,14 +181,21 @@ static la_status by_sign(work *w, la_frame *f, int target, int reduction,
     return finish(w, f, reduction, W(add, LA_T(a), LA_T(b)));
 }
 
-/* hinge_embedding_loss(self, target, margin, reduction) */
+/* hinge_embedding_loss(self, target, margin, reduction): self unless the target
+** is -1, and what is missing to the margin unless it is 1. */
 la_status la_impl_hinge_embedding_loss(la_frame *f)
 {
     work box WORK = {.n = 0}, *w = &box;
     LA_TRY(known_reduction(f, 3));
     la_tensor *x = la_arg(f, 0);
+    la_tensor *one = W(eq, f->args[1], LA_F(1));
+    la_tensor *minus = W(eq, f->args[1], LA_F(-1));
     la_tensor *rest = W(rsub, LA_T(x), LA_F(la_arg_float(f, 2)));
-    return by_sign(w, f, 1, 3, x, rest);
+    la_tensor *missing = W(clamp_min, LA_T(rest), LA_F(0));
+    la_tensor *zero = W(zeros_like, LA_T(x));
+    la_tensor *a = W(where, LA_T(minus), LA_T(zero), LA_T(x));
+    la_tensor *b = W(where, LA_T(one), LA_T(zero), LA_T(missing));
+    return finish(w, f, 3, W(add, LA_T(a), LA_T(b)));
 }
 
 /* margin_ranking_loss(input1, input2, target, margin, reduction) */
