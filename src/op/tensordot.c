@@ -80,15 +80,20 @@ la_status la_impl_addr(la_frame *f)
     LA_OWNED product = NULL;
     LA_OWNED right = NULL;
     LA_OWNED left = NULL;
+    LA_OWNED sum = NULL;
     LA_TRY(check_addr(f));
     LA_TRY(outer(la_arg(f, 1), la_arg(f, 2), &product));
     LA_TRY(scaled(product, alpha, &right));
     if (is_number(beta, 0)) {   /* self only tells the dtype */
         LA_TRY(la_run(zeros_like, &left, LA_T(self)));
-        return give(f, la_run(add, &out, LA_T(left), LA_T(right)), &out);
+    } else {
+        LA_TRY(scaled(self, beta, &left));
     }
-    LA_TRY(scaled(self, beta, &left));
-    return give(f, la_run(add, &out, LA_T(left), LA_T(right)), &out);
+    LA_TRY(la_run(add, &sum, LA_T(left), LA_T(right)));
+    bool all_bool = la_arg(f, 1)->dtype == LA_BOOL
+        && la_arg(f, 2)->dtype == LA_BOOL && self->dtype == LA_BOOL;
+    la_dtype d = all_bool ? LA_BOOL : (la_dtype)sum->dtype;
+    return give(f, la_run(to_dtype, &out, LA_T(sum), LA_DT(d)), &out);
 }
 
 /* ---- kron ---- */
@@ -172,17 +177,37 @@ static la_status wrap_dims(const la_tensor *t, const int64_t *dims, int n,
     return LA_OK;
 }
 
+/* A dim of size 1 is broadcast: its factor is the same for the other's sum. */
+static la_status sum_of_dim(la_tensor **t, int64_t dim)
+{
+    la_tensor *out;
+    if (la_sizes(*t)[dim] == 1) return LA_OK;
+    LA_TRY(la_run(sum, &out, LA_T(*t), LA_IS(&dim, 1), LA_B(true),
+                  LA_DT((la_dtype)(*t)->dtype)));
+    la_tensor_release(*t);
+    *t = out;
+    return LA_OK;
+}
+
 /* Sums of products over dims x[i] of 'a' with y[i] of 'b'. */
 static la_status tensordot(la_tensor *a, la_tensor *b, const int64_t *x,
                            const int64_t *y, int n, la_tensor **out)
 {
     int64_t da[LA_MAX_DIMS], db[LA_MAX_DIMS], sizes[2 * LA_MAX_DIMS];
     int na, nb;
+    LA_OWNED short_a = la_tensor_retain(a);
+    LA_OWNED short_b = la_tensor_retain(b);
     LA_OWNED left = NULL;
     LA_OWNED right = NULL;
     LA_OWNED product = NULL;
     LA_TRY(wrap_dims(a, x, n, da));
     LA_TRY(wrap_dims(b, y, n, db));
+    for (int i = 0; i < n; i++) {
+        if (la_sizes(b)[db[i]] == 1) LA_TRY(sum_of_dim(&short_a, da[i]));
+        else if (la_sizes(a)[da[i]] == 1) LA_TRY(sum_of_dim(&short_b, db[i]));
+    }
+    a = short_a;
+    b = short_b;
     for (int i = 0; i < n; i++)
         if (la_sizes(a)[da[i]] != la_sizes(b)[db[i]])
             return la_error(LA_ESHAPE, "contracted dimensions need to match, "
