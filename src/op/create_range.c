@@ -8,6 +8,7 @@
 #include "base/context.h"
 #include "base/pool.h"
 #include "op/create.h"
+#include "op/number.h"
 #include "tensor/scalar.h"
 
 #define BLOCK 512
@@ -230,6 +231,9 @@ static la_status space_impl(la_frame *f, sequence s, bool endpoint)
     int64_t n = la_arg_int(f, 2);
     double first = f->args[0].scalar.re, last = f->args[1].scalar.re;
     if (la_is_integral(la_result(f, 0)->dtype) && !s.power) {
+        la_dtype d = (la_dtype)la_result(f, 0)->dtype;
+        LA_TRY(la_number_fits(&f->args[0].scalar, d, 1));
+        LA_TRY(la_number_fits(&f->args[1].scalar, d, 2));
         first = trunc(first);
         last = trunc(last);
     }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "op/index.h"
+#include "op/number.h"
 #include "tensor/scalar.h"
 
 /* What is known of an indexing before the walk: one slot per dim of self. */
@@ -330,6 +331,7 @@ la_status la_impl_index_put(la_frame *f)
     la_tensor *mask = whole_mask(self, &f->args[1]);
     LA_OWNED typed = NULL;
     LA_TRY(check_values(f, values));
+    LA_TRY(la_wrapped_fits(values, (la_dtype)self->dtype, 3));
     LA_TRY(no_index_overlaps(f));
     LA_TRY(la_target_loose(f));
     if (values->flags & LA_F_WRAPPED) {

@@ -2,6 +2,7 @@
 ** index_copy, index_fill, index_reduce; take and put, whose dim is the flat
 ** tensor. */
 #include "op/index.h"
+#include "op/number.h"
 #include "tensor/scalar.h"
 
 static la_status find_dim(const la_frame *f, int k, int *dim)
@@ -191,6 +192,7 @@ la_status la_meta_index_fill(la_frame *f)
         && !la_is_complex((la_dtype)la_arg(f, 0)->dtype))
         return la_error_at(LA_EDTYPE, 4, "index_fill_(): Converting complex "
                            "Scalar to non-complex type is not supported");
+    LA_TRY(la_wrapped_fits(value, (la_dtype)la_arg(f, 0)->dtype, 4));
     LA_TRY(la_target_apart(f, la_arg(f, 2)));
     return la_target_loose(f);
 }

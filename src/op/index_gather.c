@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "op/index.h"
+#include "op/number.h"
 #include "tensor/scalar.h"
 
 /* ---- shapes ---- */
@@ -188,6 +189,7 @@ la_status la_meta_scatter(la_frame *f)
     la_reduce_kind kind;
     LA_TRY(la_reduce_parse(&f->args[4], 5, &kind));
     /* a number of Lua takes self's dtype: the form with a value */
+    LA_TRY(la_wrapped_fits(la_arg(f, 3), (la_dtype)la_arg(f, 0)->dtype, 4));
     if (la_arg(f, 3)->flags & LA_F_WRAPPED) return check_index(f, "scatter()");
     return check_source(f, "scatter()");
 }

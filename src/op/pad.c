@@ -3,6 +3,7 @@
 */
 #include "base/memory.h"
 #include "op/move.h"
+#include "op/number.h"
 #include "op/view.h"
 #include "tensor/scalar.h"
 
@@ -79,6 +80,7 @@ la_status la_impl_constant_pad_nd(la_frame *f)
     int64_t box[LA_MAX_DIMS];
     _Alignas(16) char value[16];
     size_t size = la_itemsize(t);
+    LA_TRY(la_number_fits(&f->args[2].scalar, (la_dtype)t->dtype, 3));
     la_scalar_cast(&f->args[2].scalar, t->dtype, value);
     memcpy(box, la_sizes(out), 8u * out->ndim);
     for (int d = 0; d < t->ndim; d++) {

@@ -3,6 +3,7 @@
 ** refuse a zero divisor before anything is written, and never trap.
 */
 #include "op/families.h"
+#include "op/number.h"
 #include "tensor/scalar.h"
 
 #define POINTWISE .meta = la_pointwise_meta, .impl = la_pointwise_impl
@@ -140,6 +141,7 @@ static la_status pick_pow(la_frame *f, la_dtype dtype, la_plan *plan)
     if (la_is_integral(dtype) && s.kind == LA_KINT && s.i < 0)
         return la_error_at(LA_EARG, 2, "Integers to negative integer powers "
                            "are not allowed.");
+    LA_TRY(la_number_fits(&s, dtype, 2));
     la_loop other = s.im == 0 ? short_way(s.re, dtype) : NULL;
     if (other) plan->loop = other;
     return LA_OK;

@@ -6,6 +6,7 @@
 
 #include "base/context.h"
 #include "op/families.h"
+#include "op/number.h"
 #include "tensor/promote.h"
 #include "tensor/scalar.h"
 
@@ -28,6 +29,16 @@ static la_dtype dtype_of(const la_frame *f, int k)
 
 static bool is_whole(la_dtype d) { return d == LA_BOOL || la_is_integral(d); }
 
+/* A factor must fit; PyTorch lets it be negative for unsigned integers. */
+static la_status check_factor(la_dtype dtype, const la_scalar *s)
+{
+    la_scalar size = *s;
+    if (la_dtype_kind(dtype) == 'u' && s->re < 0)
+        size = s->kind == LA_KINT && s->i > INT64_MIN ? la_scalar_int(-s->i)
+                                                      : la_scalar_float(-s->re);
+    return la_number_fits(&size, dtype, 0);
+}
+
 /* --- add, sub --- */
 
 static la_status check_alpha(la_dtype dtype, const la_scalar *alpha)
@@ -41,7 +52,7 @@ static la_status check_alpha(la_dtype dtype, const la_scalar *alpha)
     if (alpha->kind == LA_KCOMPLEX && !la_is_complex(dtype))
         return la_error(LA_EDTYPE, "For non-complex input tensors, argument "
                         "alpha must not be a complex number.");
-    return LA_OK;
+    return check_factor(dtype, alpha);
 }
 
 static bool is_one(const la_scalar *s)
@@ -263,7 +274,7 @@ static la_status pick_addcmul(la_frame *f, la_dtype dtype, la_plan *plan)
     if (value->kind == LA_KCOMPLEX && !la_is_complex(dtype))
         return la_error(LA_EDTYPE, "For non-complex input tensors, argument "
                         "value must not be a complex number.");
-    return LA_OK;
+    return check_factor(dtype, &plan->params.v[0]);
 }
 const la_family la_family_ADDCMUL = {
     POINTWISE, LA_IT_BINARY_OP, LA_UNDEFINED, NULL, .ninputs = 3,
@@ -280,7 +291,64 @@ const la_family la_family_ADDCDIV = {
     POINTWISE, LA_IT_BINARY_OP, LA_UNDEFINED, check_addcdiv, .ninputs = 3,
     .fast = LA_FAST_ALL, .pick = pick_addcmul};
 
-/* --- clamp --- */
+/* --- clamp, hardtanh, threshold --- */
+
+/* A limit that is a number: its 0-dim tensor belongs to this call alone. */
+static la_status clip_limit(la_frame *f, int k, la_dtype dtype, bool upper)
+{
+    la_tensor *t = la_arg(f, k);
+    if (!t || !(t->flags & LA_F_WRAPPED) || t->device != LA_CPU) return LA_OK;
+    la_scalar s = la_scalar_load((la_dtype)t->dtype, la_data(t));
+    LA_TRY(la_clip_limit(&s, dtype, upper, k + 1));
+    la_scalar_cast(&s, (la_dtype)t->dtype, la_data(t));
+    return LA_OK;
+}
+
+static la_status check_one_limit(la_frame *f, bool upper)
+{
+    la_result_type r = LA_RESULT_TYPE_INIT;
+    la_dtype d;
+    la_result_type_add(&r, la_arg(f, 0));
+    la_result_type_add(&r, la_arg(f, 1));
+    LA_TRY(la_result_type_get(&r, &d));
+    return clip_limit(f, 1, d, upper);
+}
+static la_status check_clamp_min(la_frame *f)
+{
+    return check_one_limit(f, false);
+}
+static la_status check_clamp_max(la_frame *f)
+{
+    return check_one_limit(f, true);
+}
+const la_family la_family_CLAMP_MIN = {
+    POINTWISE, LA_IT_BINARY_OP, LA_UNDEFINED, check_clamp_min, .ninputs = 2,
+    .fast = LA_FAST_ALL};
+const la_family la_family_CLAMP_MAX = {
+    POINTWISE, LA_IT_BINARY_OP, LA_UNDEFINED, check_clamp_max, .ninputs = 2,
+    .fast = LA_FAST_ALL};
+
+static la_status pick_hardtanh(la_frame *f, la_dtype dtype, la_plan *plan)
+{
+    la_scalar *low = &plan->params.v[0], *high = &plan->params.v[1];
+    if (low->re > high->re)
+        return la_error_at(LA_EARG, 2, "min_val cannot be greater than "
+                           "max_val");
+    LA_TRY(la_clip_limit(low, dtype, false, 2));
+    return la_clip_limit(high, dtype, true, 3);
+}
+const la_family la_family_HARDTANH = {
+    POINTWISE, UNARY_OP, LA_UNDEFINED, NULL, .ninputs = 1,
+    .fast = LA_FAST_ALL, .pick = pick_hardtanh};
+
+static la_status pick_threshold(la_frame *f, la_dtype dtype, la_plan *plan)
+{
+    LA_TRY(la_number_fits(&plan->params.v[0], dtype, 2));
+    return la_number_fits(&plan->params.v[1], dtype, 3);
+}
+const la_family la_family_THRESHOLD = {
+    POINTWISE, UNARY_OP, LA_UNDEFINED, NULL, .ninputs = 1,
+    .fast = LA_FAST_ALL, .pick = pick_threshold};
 
 static la_status check_clamp(la_frame *f)
 {
@@ -294,7 +362,8 @@ static la_status check_clamp(la_frame *f)
     LA_TRY(la_result_type_get(&r, &d));
     if (la_is_complex(d) && f->form == LA_FUNCTIONAL)
         return la_error(LA_EDTYPE, "clamp is not supported for complex types");
-    return LA_OK;
+    LA_TRY(clip_limit(f, 1, d, false));
+    return clip_limit(f, 2, d, true);
 }
 
 static la_status configure_clamp(la_frame *f, la_iter_config *c)
@@ -336,28 +405,15 @@ static la_status configure_where(la_frame *f, la_iter_config *c)
     la_result_type r = LA_RESULT_TYPE_INIT;
     la_result_type_add(&r, la_arg(f, 1));
     la_result_type_add(&r, la_arg(f, 2));
-    return la_result_type_get(&r, &c->static_dtype);
+    LA_TRY(la_result_type_get(&r, &c->static_dtype));
+    LA_TRY(la_wrapped_fits(la_arg(f, 1), c->static_dtype, 2));
+    return la_wrapped_fits(la_arg(f, 2), c->static_dtype, 3);
 }
 #define SELECT_OP (LA_IT_CHECK_MEM_OVERLAP | LA_IT_ALLOW_CPU_SCALARS \
     | LA_IT_CHECK_ALL_SAME_DEVICE | LA_IT_RESIZE_OUTPUTS)
 const la_family la_family_WHERE = {
     POINTWISE, SELECT_OP, LA_UNDEFINED, check_where, .ninputs = 3, .nraw = 1,
     .configure = configure_where};
-
-static bool fits(const la_scalar *s, la_dtype d)
-{
-    char element[16];
-    la_scalar back;
-    if (s->kind == LA_KCOMPLEX) return la_is_complex(d);
-    if (!la_is_integral(d)) return true;
-    if (!isfinite(s->re)) return false;
-    if (s->kind == LA_KFLOAT && !(fabs(s->re) < 0x1p63)) return false;
-    la_scalar whole = la_scalar_int(s->kind == LA_KFLOAT ? (int64_t)s->re
-                                                         : s->i);
-    la_scalar_cast(&whole, d, element);
-    back = la_scalar_load(d, element);
-    return back.i == whole.i;
-}
 
 static la_status check_masked_fill(la_frame *f)
 {
@@ -369,7 +425,8 @@ static la_status check_masked_fill(la_frame *f)
             "dimension(s).", value->ndim);
     if (value->device != LA_CPU) return LA_OK;
     la_scalar s = la_scalar_load((la_dtype)value->dtype, la_data(value));
-    if (fits(&s, dtype_of(f, 0))) return LA_OK;
+    if (s.kind != LA_KCOMPLEX || la_is_complex(dtype_of(f, 0)))
+        return la_number_fits(&s, dtype_of(f, 0), 3);
     return la_error_at(LA_EDTYPE, 3, "value cannot be converted to type %s "
                        "without overflow", la_dtype_name(dtype_of(f, 0)));
 }

@@ -84,13 +84,19 @@
 #define ROW_SQUARE(n) ROW_STUB(n, SQUARE)
 #define NEED_SQUARE(n) NEED_STUB(n, SQUARE)
 #define FLAGS_SQUARE 0
+#define ROW_HARDTANH(n) ROW_STUB(n, HARDTANH)
+#define NEED_HARDTANH(n) NEED_STUB(n, HARDTANH)
+#define FLAGS_HARDTANH 0
+#define ROW_THRESHOLD(n) ROW_STUB(n, THRESHOLD)
+#define NEED_THRESHOLD(n) NEED_STUB(n, THRESHOLD)
+#define FLAGS_THRESHOLD 0
 
 /* Rows that share another row's kernel. */
-#define ROW_CLAMP_MIN(n) ROW_STUB(maximum, BINARY)
-#define NEED_CLAMP_MIN(n) NEED_STUB(maximum, BINARY)
+#define ROW_CLAMP_MIN(n) ROW_STUB(maximum, CLAMP_MIN)
+#define NEED_CLAMP_MIN(n) NEED_STUB(maximum, CLAMP_MIN)
 #define FLAGS_CLAMP_MIN 0
-#define ROW_CLAMP_MAX(n) ROW_STUB(minimum, BINARY)
-#define NEED_CLAMP_MAX(n) NEED_STUB(minimum, BINARY)
+#define ROW_CLAMP_MAX(n) ROW_STUB(minimum, CLAMP_MAX)
+#define NEED_CLAMP_MAX(n) NEED_STUB(minimum, CLAMP_MAX)
 #define FLAGS_CLAMP_MAX 0
 #define ROW_MASKED_FILL(n) ROW_STUB(where, MASKED_FILL)
 #define NEED_MASKED_FILL(n) NEED_STUB(where, MASKED_FILL)
