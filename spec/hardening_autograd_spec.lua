@@ -485,3 +485,27 @@ describe("memory", function()
     end) <= 64 * 1024)
   end)
 end)
+
+describe("in-place changes of a leaf that needs a gradient", function()
+  local makers = {
+    tensor = function() return leaf{1, 2} end,
+    ones = function() return la.ones(2, {requires_grad = true}) end,
+    ["full"] = function() return la.full({2}, 1.5, {requires_grad = true}) end,
+    randn = function() return la.randn(2, {requires_grad = true}) end,
+    ["ones and requires_grad_"] = function() return la.ones(2):requires_grad_() end,
+  }
+  for name, make in pairs(makers) do
+    it("are refused: " .. name, function()
+      local x = make()
+      local before = x:detach():clone()
+      raises("a leaf Variable that requires grad", x.add_, x, 1)
+      raises("a leaf Variable that requires grad", x.zero_, x)
+      raises("a view of a leaf Variable", function() x[1] = 3 end)
+      raises("a view of a leaf Variable", function() x:view(2, 1):mul_(2) end)
+      assert.is_true(x:detach() == before)
+      assert.is_true(x.is_leaf)
+      la.no_grad(function() x:add_(1) end)
+      assert.is_true(x:detach() == before + 1)
+    end)
+  end
+end)

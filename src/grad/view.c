@@ -224,14 +224,20 @@ la_status la_rebase_history(la_tensor *t, la_node *n, int slot)
     return LA_OK;
 }
 
+/* A tensor that a creation made with requires_grad has only the flag. */
+static bool is_trained_leaf(const la_tensor *t)
+{
+    if (!t->grad) return !t->base && (t->flags & LA_F_REQUIRES_GRAD);
+    return t->grad->requires_grad && !t->grad->fn;
+}
+
 la_status la_check_inplace(la_tensor *t)
 {
-    bool leaf = t->grad && t->grad->requires_grad && !t->grad->fn;
-    if (leaf)
+    if (is_trained_leaf(t))
         return la_error(LA_EGRAD, "a leaf Variable that requires grad is being "
                         "used in an in-place operation.");
     if (!t->base) return LA_OK;
-    if (t->base->grad && t->base->grad->requires_grad && !t->base->grad->fn)
+    if (is_trained_leaf(t->base))
         return la_error(LA_EGRAD, "a view of a leaf Variable that requires "
                         "grad is being used in an in-place operation.");
     if (t->grad && t->grad->creation == LA_CREATED_MULTI)
