@@ -78,8 +78,8 @@ typedef struct range {
     double low, high;
 } range;
 
-/* The given range, or that of the data; never empty. */
-static la_status find_range(const double *x, int64_t n, range *r)
+/* The given range, or that of the data; when empty, wider on both sides. */
+static la_status find_range(const double *x, int64_t n, double wider, range *r)
 {
     if (r->low == r->high && n > 0) {
         *r = (range){INFINITY, -INFINITY};
@@ -90,8 +90,8 @@ static la_status find_range(const double *x, int64_t n, range *r)
         }
     }
     if (r->low == r->high) {
-        r->low -= 1;
-        r->high += 1;
+        r->low -= wider;
+        r->high += wider;
     }
     if (!isfinite(r->low) || !isfinite(r->high))
         return la_error(LA_EARG, "range of [%g, %g] is not finite", r->low,
@@ -136,7 +136,7 @@ la_status la_impl_histc(la_frame *f)
     LA_TRY(floats_only(self));
     LA_TRY(bins_ok(bins, 2));
     LA_TRY(la_convert_to(self, LA_FLOAT64, &x));
-    LA_TRY(find_range((double *)la_data(x), x->numel, &r));
+    LA_TRY(find_range((double *)la_data(x), x->numel, 1, &r));
     LA_TRY(la_tensor_empty(1, &bins, LA_FLOAT64, &out));
     memset(la_data(out), 0, (size_t)bins * 8);
     count_equal((double *)la_data(x), x->numel, NULL, r,
@@ -211,7 +211,8 @@ la_status la_impl_histogram(la_frame *f)
     LA_TRY(bins_ok(bins, 2));
     if (!la_add_ok(bins, 1, &n)) return bins_ok(0, 2);
     LA_TRY(la_convert_to(la_arg(f, 0), LA_FLOAT64, &x));
-    LA_TRY(find_range((double *)la_data(x), x->numel, &r));
+    if (x->numel == 0) r.high = 1;
+    LA_TRY(find_range((double *)la_data(x), x->numel, 0.5, &r));
     LA_TRY(la_tensor_empty(1, &n, LA_FLOAT64, &edges));
     double *edge = (double *)la_data(edges);
     for (int64_t k = 0; k <= bins; k++)
