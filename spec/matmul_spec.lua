@@ -166,6 +166,14 @@ describe("einsum", function()
 end)
 
 describe("other products", function()
+  it("vecdot broadcasts numbers and vectors of one element", function()
+    assert.same(5.0, la.vecdot(la.tensor(2.5), la.tensor(2.0)):item())
+    assert.same(12.0, la.vecdot(la.tensor{1.0, 2, 3}, la.tensor{2.0}):item())
+    assert.same({6, 15}, la.vecdot(la.tensor{{1, 2, 3}, {4, 5, 6}},
+      la.tensor(1)):totable())
+    assert.has_error(function() la.vecdot(la.ones(2), la.ones(3)) end)
+  end)
+
   it("agree with matmul", function()
     local a, b = counted(3, 4), counted(4, 3)
     assert.is_true(la.tensordot(a, b, {dims = 1}) == a:mm(b))

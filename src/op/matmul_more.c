@@ -181,6 +181,18 @@ la_status la_impl_matmul(la_frame *f)
 
 /* ---- vecdot ---- */
 
+/* Where a vector is one number that is broadcast. */
+static la_status summed_product(la_tensor *x, la_tensor *y, int64_t dim,
+                                la_tensor **out)
+{
+    LA_OWNED conj = NULL;
+    LA_OWNED product = NULL;
+    LA_TRY(la_run(conj, &conj, LA_T(x)));
+    LA_TRY(la_run(mul, &product, LA_T(conj), LA_T(y)));
+    return la_run(sum, out, LA_T(product), LA_IS(&dim, 1), LA_B(false),
+                  LA_DT((la_dtype)product->dtype));
+}
+
 la_status la_impl_vecdot(la_frame *f)
 {
     la_tensor *x = la_arg(f, 0), *y = la_arg(f, 1), *out;
@@ -191,13 +203,12 @@ la_status la_impl_vecdot(la_frame *f)
     LA_OWNED row = NULL;
     LA_OWNED column = NULL;
     LA_OWNED product = NULL;
+    if (x->ndim == 0 || y->ndim == 0)
+        return give(f, summed_product(x, y, dim, &out), &out);
     LA_TRY(la_run(movedim, &a, LA_T(x), LA_IS(&dim, 1), LA_IS(&last, 1)));
     LA_TRY(la_run(movedim, &b, LA_T(y), LA_IS(&dim, 1), LA_IS(&last, 1)));
     if (la_sizes(a)[a->ndim - 1] != la_sizes(b)[b->ndim - 1])
-        return la_error(LA_ESHAPE, "vecdot needs equal sizes along the dim, "
-                        "got %lld and %lld",
-                        (long long)la_sizes(a)[a->ndim - 1],
-                        (long long)la_sizes(b)[b->ndim - 1]);
+        return give(f, summed_product(a, b, -1, &out), &out);
     LA_TRY(la_run(conj, &conj, LA_T(a)));
     LA_TRY(la_run(unsqueeze, &row, LA_T(conj), LA_I(-2)));
     LA_TRY(la_run(unsqueeze, &column, LA_T(b), LA_I(-1)));
