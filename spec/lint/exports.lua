@@ -1,6 +1,8 @@
 -- What objects export, as nm reads it: an object of a CPU capability only its
 -- la_<cap>_* tables, others only la_* and luaopen_lunarray; the module and the
--- shared library only the names of the public header.
+-- shared library only the names of the public header, and little thread-local
+-- memory: a library that is loaded late gets it from a small reserve which all
+-- libraries of a process share.
 --   lua5.4 spec/lint/exports.lua [build]
 package.path = "spec/lint/?.lua;" .. package.path
 local files = require "files"
@@ -63,6 +65,20 @@ local function check_shared(path, found)
   end
 end
 
+local MOST_THREAD_LOCAL = 256
+
+local function check_thread_local(path, found)
+  local pipe = assert(io.popen("readelf -lW " .. path .. " 2>/dev/null"))
+  local size = pipe:read("a"):match("%f[%S]TLS" .. ("%s+0x%x+"):rep(4) ..
+                                    "%s+0x(%x+)")
+  pipe:close()
+  size = size and tonumber(size, 16) or 0
+  if size > MOST_THREAD_LOCAL then
+    found[#found + 1] = ("%s has %d bytes of thread-local memory, %d at most")
+      :format(path, size, MOST_THREAD_LOCAL)
+  end
+end
+
 local function check(build)
   local found = {}
   for _, cap in ipairs({"default", "avx2", "avx512"}) do
@@ -81,6 +97,7 @@ local function check(build)
   for _, name in ipairs({"lunarray.so", "liblunarray.so.0"}) do
     if io.open(build .. "/" .. name) then
       check_shared(build .. "/" .. name, found)
+      check_thread_local(build .. "/" .. name, found)
     end
   end
   return found

@@ -208,11 +208,10 @@ la_tensor *la_x_masked_source(la_formula *x)
 
 la_value la_x_list(la_formula *x)
 {
-    static _Thread_local la_tensor *list[LA_MAX_DIMS];
     int64_t n = x->op->args[1].tensors.n;
-    for (int64_t i = 0; i < n && i < LA_MAX_DIMS; i++)
-        list[i] = la_x_member(x, i);
-    return LA_TS(list, n < LA_MAX_DIMS ? n : LA_MAX_DIMS);
+    if (n > LA_MAX_DIMS) n = LA_MAX_DIMS;
+    for (int64_t i = 0; i < n; i++) x->members[i] = la_x_member(x, i);
+    return LA_TS(x->members, n);
 }
 
 la_value la_x_dtype(la_formula *x)

@@ -55,11 +55,10 @@ static la_tensor *inverse_permute(la_formula *x)
 /* Argument 1, numbers, with the other sign. */
 static la_value negated(la_formula *x)
 {
-    static _Thread_local int64_t list[2 * LA_MAX_DIMS];
     la_value v = VAL(1);
     for (int64_t i = 0; i < v.ints.n && i < 2 * LA_MAX_DIMS; i++)
-        list[i] = -v.ints.list[i];
-    return LA_IS(list, v.ints.n);
+        x->numbers[i] = -v.ints.list[i];
+    return LA_IS(x->numbers, v.ints.n);
 }
 
 /* Each tensor's piece of the gradient; empty 1-d tensors took no part. */

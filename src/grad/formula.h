@@ -40,6 +40,10 @@ struct la_formula {
     la_status status;
     int ntemps;
     la_tensor *temps[LA_FORMULA_TEMPS];
+    /* Lists that a row makes up for a call. They are here because thread-local
+    ** memory is scarce in a library that is loaded late. */
+    int64_t numbers[2 * LA_MAX_DIMS];
+    la_tensor *members[LA_MAX_DIMS];
 };
 
 /* ---- words; 'x' is the formula ---- */
