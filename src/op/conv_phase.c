@@ -141,6 +141,8 @@ static void plan_make(strided *t, const la_conv *c)
     la_conv u = joined(t, c);
     la_conv_plan *s = &t->s;
     la_conv_plan_make(s, &u, true, false);
+    s->src_step = c->y_step;    /* not those of 'u', which ends here */
+    s->dst_step = c->x_step;
     s->w_row = t->taps;
     s->w_channel = c->ic * t->taps;
     s->w_group = c->oc * s->w_channel;
