@@ -2,12 +2,14 @@
 -- with one made element by element from where its index says it comes from.
 local la = require "lunarray"
 
--- The index (from 0) that stands at place i of a dim with n elements and
--- 'before' more in front.
+-- The index (from 0) that stands at place i of a dim with n elements, of which
+-- first..last - 1 are left where the numbers of the border cut.
 local source = {
   reflect = function(i, n) return i < 0 and -i or i >= n and 2 * n - 2 - i or i end,
   replicate = function(i, n) return math.max(0, math.min(n - 1, i)) end,
-  circular = function(i, n) return i % n end,
+  circular = function(i, _, first, last)
+    return first + (i - first) % (last - first)
+  end,
 }
 
 -- The result of sizes 'shape' whose element i comes from element from(d, i) of
@@ -25,14 +27,16 @@ local function moved(x, shape, from)
 end
 
 local function padded(x, pads, mode)
-  local shape, before = {}, {}
+  local shape, before, after = {}, {}, {}
   for d = 1, x.ndim do
     local k = 2 * (x.ndim - d) + 1
-    before[d] = pads[k] or 0
-    shape[d] = x:size(d) + before[d] + (pads[k + 1] or 0)
+    before[d], after[d] = pads[k] or 0, pads[k + 1] or 0
+    shape[d] = x:size(d) + before[d] + after[d]
   end
   return moved(x, shape, function(d, i)
-    return source[mode](i - before[d], x:size(d))
+    local n = x:size(d)
+    return source[mode](i - before[d], n, math.max(0, -before[d]),
+      n + math.min(0, after[d]))
   end)
 end
 
@@ -59,7 +63,7 @@ local dtypes = {"bool", "bfloat16", "float32", "float64", "complex64",
 
 describe("a border of the tensor's own elements", function()
   local pads = {{2, 1}, {1, 2, 3, 0}, {0, 3, -1, 2}, {-2, -1, 2, 2},
-    {5, 4, 4, 3, 1, 1}, {0, 0}}
+    {5, 4, 4, 3, 1, 1}, {0, 0}, {-1, 3, 2, -2}, {3, -3, -4, 1}}
 
   for mode in pairs(source) do
     it(mode .. ", every size of element", function()
@@ -96,6 +100,26 @@ describe("a border of the tensor's own elements", function()
       same(padded(z:resolve_conj(), {1, 2}, mode), z:pad({1, 2}, mode))
     end)
   end
+
+  it("a cut may take everything but the border", function()
+    local x = la.tensor{{5., 9, 3, 1}}
+    local function row(...) return x:pad(...)[1]:totable() end
+    assert.same({3}, row({-4, 1}, "reflect"))
+    assert.same({9}, row({-5, 2}, "reflect"))
+    assert.same({3}, row({2, -5}, "reflect"))
+    assert.same({1}, row({-5, 2}, "replicate"))
+    assert.same({5}, row({2, -5}, "replicate"))
+    assert.same({9, 3, 1, 9}, row({-1, 1}, "circular"))
+    assert.same({3, 5, 9, 3}, row({1, -1}, "circular"))
+    for _, p in ipairs{{-4, 1}, {-5, 2}, {2, -5}} do
+      assert.is_false(pcall(la.pad, x, p, "circular"))
+    end
+    for _, p in ipairs{{math.mininteger, math.maxinteger},
+      {math.mininteger + 1, math.maxinteger}} do
+      assert.is_false(pcall(la.pad, x, p, "replicate"))
+      assert.is_false(pcall(la.pad, x, p))
+    end
+  end)
 
   it("is an operation of its own, with shapes for the meta device", function()
     local x = numbered("float32", 3, 4)

@@ -268,7 +268,11 @@ local written = {
   border_pad_nd = {
     {function(x) return x:pad({2, 1, -1, 2}, "reflect") end, {3, 4}},
     {function(x) return x:pad({-1, 3, 2, 1}, "replicate") end, {3, 4}},
-    {function(x) return x:pad({2, 1, 3, -1}, "circular") end, {3, 4}}},
+    {function(x) return x:pad({2, 1, 3, -1}, "circular") end, {4, 4}},
+    {function(x) return x:pad({-1, 2, 2, -2}, "circular") end, {4, 4}},
+    {function(x) return x:pad({-5, 2, 2, -4}, "reflect") end, {3, 4}},
+    {function(x) return x:pad({3, -6, 1, 1}, "replicate") end, {3, 4}},
+    {function(x) return x:pad({-2, -2, 1, 1}, "reflect") end, {3, 4}}},
   slice_scatter = {{function(x, y) return x:slice_scatter(y, 1, 2, 3) end,
     {4, 2}, {2, 2}}},
   as_strided_scatter = {{function(x, y)

@@ -1,16 +1,17 @@
 /*
 ** The formula of borders that are made of the tensor itself: dim by dim, the
-** gradient of a border is added where its elements came from.
+** gradient of each run is added where its elements came from.
 */
 #include "grad/back_pad.h"
 
 #include <string.h>
 
+#include "op/move.h"
 #include "tensor/shape.h"
 
 enum { SELF, PAD, MODE };
 
-/* Zeros around dim d; negative numbers cut. */
+/* Zeros around dim d. */
 static la_status widen(la_tensor *t, int d, int64_t before, int64_t after,
                        la_tensor **out)
 {
@@ -21,57 +22,46 @@ static la_status widen(la_tensor *t, int d, int64_t before, int64_t after,
     return la_run(constant_pad_nd, out, LA_T(t), LA_IS(pads, n));
 }
 
-/* One dim: 'size' elements, 'before' and 'after' are its two numbers. */
-typedef struct side {
-    int dim;
-    int64_t size, before, after;
-    bool reflect, replicate;
-} side;
-
-/* What n elements of g from 'first' on give to the 'size' elements. */
-static la_status border(const side *s, la_tensor *g, int64_t first, int64_t n,
-                        bool behind, la_tensor **out)
+/* What run k of dim d gives to the 'size' elements of that dim; 'first' is its
+** place in g. */
+static la_status one_run(la_tensor *g, int64_t d, int64_t size,
+                         const la_runs *r, int k, int64_t first,
+                         la_tensor **out)
 {
-    int64_t d = s->dim;
+    int64_t n = r->run[k].n, from = r->run[k].from;
     LA_OWNED part = NULL;
     LA_OWNED turned = NULL;
     LA_TRY(la_run(narrow, &part, LA_T(g), LA_I(d), LA_I(first), LA_I(n)));
-    if (s->reflect) {
-        int64_t room = s->size - 1 - n;
+    if (r->run[k].step < 0) {
+        from -= n - 1;
         LA_TRY(la_run(flip, &turned, LA_T(part), LA_IS(&d, 1)));
-        return widen(turned, s->dim, behind ? room : 1, behind ? 1 : room, out);
-    }
-    if (s->replicate) {
-        LA_TRY(la_run(sum, &turned, LA_T(part), LA_IS(&d, 1), LA_B(true)));
+    } else if (r->run[k].step == 0) {
         n = 1;
+        LA_TRY(la_run(sum, &turned, LA_T(part), LA_IS(&d, 1), LA_B(true)));
     } else {
         turned = la_tensor_retain(part);
-        behind = !behind;
     }
-    return widen(turned, s->dim, behind ? s->size - n : 0,
-                 behind ? 0 : s->size - n, out);
+    return widen(turned, (int)d, from, size - from - n, out);
 }
 
-static la_status add_border(const side *s, la_tensor *g, int64_t first,
-                            int64_t n, bool behind, la_tensor **sum)
+static la_status one_dim(la_tensor *g, int d, int64_t size, const la_runs *r,
+                         la_tensor **out)
 {
-    LA_OWNED part = NULL;
-    la_tensor *next = NULL;
-    if (n <= 0) return LA_OK;
-    LA_TRY(border(s, g, first, n, behind, &part));
-    LA_TRY(la_run(add, &next, LA_T(*sum), LA_T(part)));
-    la_tensor_release(*sum);
-    *sum = next;
-    return LA_OK;
-}
-
-static la_status one_dim(const side *s, la_tensor *g, la_tensor **out)
-{
-    int64_t n = s->size + s->before + s->after;
     LA_OWNED sum = NULL;
-    LA_TRY(widen(g, s->dim, -s->before, -s->after, &sum));
-    LA_TRY(add_border(s, g, 0, s->before, false, &sum));
-    LA_TRY(add_border(s, g, n - s->after, s->after, true, &sum));
+    int64_t first = 0;
+    if (r->n == 0)
+        return widen(g, d, 0, size, out);
+    for (int k = 0; k < r->n; k++) {
+        LA_OWNED part = NULL;
+        LA_OWNED before = sum;
+        sum = NULL;
+        LA_TRY(one_run(g, d, size, r, k, first, &part));
+        first += r->run[k].n;
+        if (!before)
+            sum = la_tensor_retain(part);
+        else
+            LA_TRY(la_run(add, &sum, LA_T(before), LA_T(part)));
+    }
     *out = sum;
     sum = NULL;
     return LA_OK;
@@ -81,14 +71,13 @@ static la_status all_dims(la_formula *x, la_tensor *g, la_tensor **out)
 {
     la_value pads = VAL(PAD), mode = VAL(MODE), sizes = SIZES(SELF);
     LA_OWNED now = la_tensor_retain(g);
+    la_runs runs[LA_MAX_DIMS];
+    LA_TRY(la_border_runs(&pads, &mode, g->ndim, sizes.ints.list, runs));
     for (int64_t k = 0; k + 1 < pads.ints.n; k += 2) {
         int d = g->ndim - 1 - (int)(k / 2);
-        side s = {d, sizes.ints.list[d], pads.ints.list[k],
-                  pads.ints.list[k + 1], la_str_is(&mode, "reflect"),
-                  la_str_is(&mode, "replicate")};
         la_tensor *next = NULL;
-        if (s.before == 0 && s.after == 0) continue;
-        LA_TRY(one_dim(&s, now, &next));
+        if (pads.ints.list[k] == 0 && pads.ints.list[k + 1] == 0) continue;
+        LA_TRY(one_dim(now, d, sizes.ints.list[d], &runs[d], &next));
         la_tensor_release(now);
         now = next;
     }

@@ -2,7 +2,7 @@
 #ifndef LA_OP_MOVE_H
 #define LA_OP_MOVE_H
 
-#include "base/status.h"
+#include "op/op.h"
 #include "tensor/shape.h"
 
 /* Where elements are and how to step: strides in bytes, of any sign. */
@@ -34,6 +34,10 @@ typedef struct la_runs {
 /* All of a new result, contiguous or with its channels last, from runs of a
 ** source of the same dtype, one la_runs per dim. */
 la_status la_move_runs(la_tensor *to, la_tensor *from, const la_runs *dims);
+/* The dims of a tensor of these sizes with a border made of itself: 'pads' and
+** 'mode' are those of border_pad_nd. */
+la_status la_border_runs(const la_value *pads, const la_value *mode, int ndim,
+                         const int64_t *sizes, la_runs *out);
 /* The loop of an element size, for one row or block. */
 void la_move_block(size_t size, char *to, const char *from,
                    const int64_t strides[4], int64_t n0, int64_t n1);

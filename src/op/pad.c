@@ -23,18 +23,16 @@ static la_status padded_sizes(const la_tensor *t, const la_value *pads,
                            (long long)n, t->ndim);
     *out = la_shape_of(t);
     for (int64_t k = 0; k < n / 2; k++) {
-        int64_t *size = &out->sizes[t->ndim - 1 - k];
-        if (!la_add_ok(*size, pads->ints.list[2 * k], size)
-            || !la_add_ok(*size, pads->ints.list[2 * k + 1], size)
-            || *size < 0)
+        int d = t->ndim - 1 - (int)k;
+        const int64_t *pad = &pads->ints.list[2 * k];
+        int64_t size = la_sizes(t)[d], end;
+        if (pad[0] == INT64_MIN || !la_add_ok(size, pad[1], &end)
+            || !la_add_ok(end, pad[0], &out->sizes[d]) || out->sizes[d] < 0)
             return la_error_at(LA_ESHAPE, 2, "The input size %lld, plus "
                                "negative padding %lld and %lld, resulted in a "
                                "negative output size, which is invalid. Check "
-                               "dimension %lld of your input.",
-                               (long long)la_sizes(t)[t->ndim - 1 - k],
-                               (long long)pads->ints.list[2 * k],
-                               (long long)pads->ints.list[2 * k + 1],
-                               (long long)(t->ndim - k));
+                               "dimension %d of your input.", (long long)size,
+                               (long long)pad[0], (long long)pad[1], d + 1);
     }
     return LA_OK;
 }
@@ -106,9 +104,12 @@ la_status la_impl_constant_pad_nd(la_frame *f)
 
 typedef enum border { REFLECT, REPLICATE, CIRCULAR } border;
 
-static la_status check_border(border kind, int64_t pad, int64_t size, int d)
+/* 'pad' and 'other' are the two numbers of a dim. */
+static la_status check_border(border kind, int64_t pad, int64_t other,
+                              int64_t size, int d)
 {
-    int64_t most = kind == REFLECT ? size - 1 : size;
+    int64_t left = other < 0 ? size + other : size;
+    int64_t most = kind == REFLECT ? size - 1 : left < 0 ? 0 : left;
     if (kind == REPLICATE && size == 0 && pad > 0)
         return la_error_at(LA_ESHAPE, 2, "replicate needs a non-empty "
                            "dimension, dimension %d has size 0", d + 1);
@@ -120,39 +121,43 @@ static la_status check_border(border kind, int64_t pad, int64_t size, int d)
                          "%d of size %lld"
                        : "Padding value causes wrapping around more than once: "
                          "padding %lld at dimension %d of size %lld",
-                       (long long)pad, d + 1, (long long)size);
+                       (long long)pad, d + 1,
+                       (long long)(kind == REFLECT ? size : left));
 }
 
-/* What stands before the elements of a dim of this size, or behind them. */
-static void add_border(la_runs *r, border kind, int64_t size, int64_t n,
-                       bool behind)
+/* The part of positions first..end-1 that lies within the result's. Position
+** p comes from element p, or by 'step' from where 'from' is at 'first'. */
+static void add_run(la_runs *r, const int64_t within[2], int64_t first,
+                    int64_t end, int64_t from, int step)
 {
-    int64_t from[] = {
-        [REFLECT] = behind ? size - 2 : n,
-        [REPLICATE] = behind ? size - 1 : 0,
-        [CIRCULAR] = behind ? 0 : size - n
-    };
-    static const int step[] = {[REFLECT] = -1, [REPLICATE] = 0, [CIRCULAR] = 1};
-    if (n <= 0) return;
-    r->run[r->n].n = n;
-    r->run[r->n].from = from[kind];
-    r->run[r->n++].step = step[kind];
+    int64_t cut = within[0] > first ? within[0] - first : 0;
+    first += cut;
+    end = end < within[1] ? end : within[1];
+    if (first >= end) return;
+    r->run[r->n].n = end - first;
+    r->run[r->n].from = from + step * cut;
+    r->run[r->n++].step = step;
 }
 
-/* Negative numbers cut the middle. */
+/* One dim, from position -before to size + after: reflect and replicate look
+** at all elements, also at those that a negative number cuts; circular repeats
+** what is left of them. */
 static la_runs bordered(border kind, int64_t size, int64_t before,
                         int64_t after)
 {
+    static const int steps[] = {[REFLECT] = -1, [REPLICATE] = 0,
+                                [CIRCULAR] = 1};
     la_runs r = {.n = 0};
-    int64_t first = before < 0 ? -before : 0, n = size - first;
-    add_border(&r, kind, size, before, false);
-    n += after < 0 ? after : 0;
-    if (n > 0) {
-        r.run[r.n].n = n;
-        r.run[r.n].from = first;
-        r.run[r.n++].step = 1;
-    }
-    add_border(&r, kind, size, after, true);
+    int64_t within[] = {-before, size + after};
+    int64_t first = before < 0 ? -before : 0;
+    int64_t end = after < 0 ? size + after : size;
+    int64_t ahead[] = {before, 0, end - before};
+    int64_t behind[] = {size - 2, size - 1, first};
+    if (before > 0)
+        add_run(&r, within, -before, 0, ahead[kind], steps[kind]);
+    add_run(&r, within, 0, size, 0, 1);
+    if (after > 0)
+        add_run(&r, within, size, size + after, behind[kind], steps[kind]);
     return r;
 }
 
@@ -168,6 +173,25 @@ static la_status border_kind(const la_value *mode, border *out)
                        "'reflect', 'replicate' or 'circular' expected");
 }
 
+static la_runs runs_of_dim(border kind, const la_value *pads, int ndim, int d,
+                           int64_t size)
+{
+    int64_t k = 2 * (ndim - 1 - d);
+    bool given = k < pads->ints.n;
+    return bordered(kind, size, given ? pads->ints.list[k] : 0,
+                    given ? pads->ints.list[k + 1] : 0);
+}
+
+la_status la_border_runs(const la_value *pads, const la_value *mode, int ndim,
+                         const int64_t *sizes, la_runs *out)
+{
+    border kind = REFLECT;
+    LA_TRY(border_kind(mode, &kind));
+    for (int d = 0; d < ndim; d++)
+        out[d] = runs_of_dim(kind, pads, ndim, d, sizes[d]);
+    return LA_OK;
+}
+
 la_status la_meta_border_pad_nd(la_frame *f)
 {
     la_tensor *t = la_arg(f, 0);
@@ -179,7 +203,8 @@ la_status la_meta_border_pad_nd(la_frame *f)
     LA_TRY(padded_sizes(t, pads, &shape));
     for (int64_t k = 0; k < pads->ints.n; k++) {
         int d = t->ndim - 1 - (int)(k / 2);
-        LA_TRY(check_border(kind, pads->ints.list[k], la_sizes(t)[d], d));
+        LA_TRY(check_border(kind, pads->ints.list[k], pads->ints.list[k ^ 1],
+                            la_sizes(t)[d], d));
     }
     LA_TRY(la_format_strides(la_suggest_format(t), shape.ndim, shape.sizes,
                              strides));
@@ -192,17 +217,9 @@ la_status la_meta_border_pad_nd(la_frame *f)
 la_status la_impl_border_pad_nd(la_frame *f)
 {
     la_tensor *t = la_arg(f, 0);
-    const la_value *pads = &f->args[1];
     la_runs dims[LA_MAX_DIMS];
-    border kind = REFLECT;
-    LA_TRY(border_kind(&f->args[2], &kind));
-    for (int d = 0; d < t->ndim; d++) {
-        int64_t k = 2 * (t->ndim - 1 - d);
-        bool given = k < pads->ints.n;
-        dims[d] = bordered(kind, la_sizes(t)[d],
-                           given ? pads->ints.list[k] : 0,
-                           given ? pads->ints.list[k + 1] : 0);
-    }
+    LA_TRY(la_border_runs(&f->args[1], &f->args[2], t->ndim, la_sizes(t),
+                          dims));
     return la_move_runs(la_result(f, 0), t, dims);
 }
 
