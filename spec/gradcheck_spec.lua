@@ -141,7 +141,14 @@ describe("gradcheck of", function()
     for _, name in ipairs{"exp", "sin", "square", "abs"} do
       assert.is_true(la.gradcheck(la[name], {z}), name)
     end
+    for _, name in ipairs{"silu", "softsign", "tanhshrink"} do
+      assert.is_true(la.gradcheck(la[name], {z}), name)
+      assert.is_true(la.gradgradcheck(la[name], {z}), name)
+    end
     assert.is_true(la.gradcheck(la.mul, {z, signed(3)}))
+    local w = la.complex(values{3}, values{3}):requires_grad_()
+    assert.is_true(la.gradcheck(la.logaddexp, {z, w}))
+    assert.is_true(la.gradgradcheck(la.logaddexp, {z, w}))
   end)
 
   it("wrong gradients fails", function()

@@ -86,7 +86,19 @@ la_tensor *la_x_silu(la_formula *x)
 {
     la_tensor *self = A(0), *s = R(sigmoid, self);
     la_tensor *slope = R(add, R(mul, self, R(rsub, s, 1)), 1);
-    return R(mul, G, R(mul, s, slope));
+    return R(mul, G, C(R(mul, s, slope)));
+}
+
+/* Of x r with r = 1 / (1 + |x|), which is real: g r, and through |x| the part
+** of g along x. */
+la_tensor *la_x_softsign(la_formula *x)
+{
+    la_tensor *self = A(0), *r = R(reciprocal, R(add, R(abs, self), 1));
+    la_tensor *square = R(square, r), *along;
+    if (!self || !la_is_complex((la_dtype)self->dtype))
+        return R(mul, G, square);
+    along = R(mul, R(real, R(mul, G, C(self))), square);
+    return R(sub, R(mul, G, r), R(mul, R(sgn, self), along));
 }
 
 la_tensor *la_x_mish(la_formula *x)

@@ -14,6 +14,7 @@ la_tensor *la_x_logit(la_formula *x);
 la_tensor *la_x_inverse_norm(la_formula *x);   /* 1 / (a^2 + b^2), 0 at 0 */
 la_tensor *la_x_weight(la_formula *x, la_tensor *w);
 la_tensor *la_x_silu(la_formula *x);
+la_tensor *la_x_softsign(la_formula *x);
 la_tensor *la_x_mish(la_formula *x);
 la_tensor *la_x_gelu(la_formula *x);
 la_tensor *la_x_elu(la_formula *x);

@@ -1,4 +1,5 @@
 /* Activations with exponentials, and the shrinking ones. NaN goes through. */
+#include "kernel/complex_math.h"
 #include "kernel/drive.h"
 #include "simd/math.h"
 
@@ -6,6 +7,8 @@
 #define ARITY 1
 #define EXPR(a) VPICK_(a, silu)(a)
 #include "kernel/each_float.inc"
+#define EXPR(a) CXF(silu)(a)
+#include "kernel/each_complex.inc"
 #include "kernel/table.inc"
 
 #define NAME mish
@@ -36,12 +39,16 @@
 #define ARITY 1
 #define EXPR(a) VPICK_(a, softsign)(a)
 #include "kernel/each_float.inc"
+#define EXPR(a) CXF(softsign)(a)
+#include "kernel/each_complex.inc"
 #include "kernel/table.inc"
 
 #define NAME tanhshrink
 #define ARITY 1
 #define EXPR(a) VPICK_(a, tanhshrink)(a)
 #include "kernel/each_float.inc"
+#define EXPR(a) CXF(tanhshrink)(a)
+#include "kernel/each_complex.inc"
 #include "kernel/table.inc"
 
 #define NAME hardswish

@@ -75,6 +75,37 @@ static inline double _Complex complex_sigmoid(double _Complex z)
     double _Complex e = cexp(CMPLX(-creal(z), -cimag(z)));
     return complex_reciprocal(CMPLX(1 + creal(e), cimag(e)));
 }
+/* z / (1 + e^-z) */
+static inline double _Complex complex_silu(double _Complex z)
+{
+    double _Complex e = cexp(CMPLX(-creal(z), -cimag(z)));
+    return c128_to(c128_div(c128_from(z), (c128){1 + creal(e), cimag(e)}));
+}
+static inline double _Complex complex_softsign(double _Complex z)
+{
+    double by = 1 + cabs(z);
+    return CMPLX(creal(z) / by, cimag(z) / by);
+}
+static inline double _Complex complex_tanhshrink(double _Complex z)
+{
+    return z - ctanh(z);
+}
+/* The larger in its real part is taken out first. Of two infinite ones the
+** imaginary parts turn the sum, those of -inf don't count. */
+static inline c128 c128_logaddexp(c128 a, c128 b)
+{
+    c128 low = a.re < b.re ? a : b, high = a.re < b.re ? b : a;
+    if (c128_isnan(a) || c128_isnan(b)) return (c128){NAN, NAN};
+    if (isinf(low.re) && low.re == high.re)
+        return low.re < 0 ? low : c128_from(clog(cexp(c128_to(low))
+                                                 + cexp(c128_to(high))));
+    c128 d = {low.re - high.re, low.im - high.im};
+    return c128_add(high, c128_from(complex_log1p(cexp(c128_to(d)))));
+}
+static inline c64 c64_logaddexp(c64 a, c64 b)
+{
+    return c64_narrow(c128_logaddexp(c128_widen(a), c128_widen(b)));
+}
 static inline double _Complex complex_sinc(double _Complex z)
 {
     double _Complex t = CMPLX(creal(z) * M_PI, cimag(z) * M_PI);
@@ -115,6 +146,9 @@ COMPLEX1(acosh, cacosh)
 COMPLEX1(atanh, catanh)
 COMPLEX1(sigmoid, complex_sigmoid)
 COMPLEX1(sinc, complex_sinc)
+COMPLEX1(silu, complex_silu)
+COMPLEX1(softsign, complex_softsign)
+COMPLEX1(tanhshrink, complex_tanhshrink)
 #undef COMPLEX1
 
 static inline double c128_angle(c128 a) { return atan2(a.im, a.re); }

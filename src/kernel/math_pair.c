@@ -19,6 +19,8 @@
 #define ARITY 2
 #define EXPR(a, b) VPICK_(a, logaddexp)(a, b)
 #include "kernel/each_float.inc"
+#define EXPR(a, b) CXF(logaddexp)(a, b)
+#include "kernel/each_complex.inc"
 #include "kernel/table.inc"
 
 #define NAME logaddexp2
