@@ -118,6 +118,21 @@ describe("arguments", function()
     assert.error_matches(function() la.tensor({1}):silu() end, "silu")
   end)
 
+  it("float_power is double precision, also in place", function()
+    local x = la.tensor({1.5, 2}, {dtype = "float64"})
+    assert.same({2.25, 4}, x:float_power_(2):totable())
+    assert.equal("complex128", la.ones(2, {dtype = "complex128"})
+      :float_power_(2).dtype)
+    for _, dtype in ipairs{"float32", "int64", "complex64"} do
+      assert.error_matches(function()
+        la.ones(2, {dtype = dtype}):float_power_(2)
+      end, dtype)
+    end
+    assert.error_matches(function()
+      la.float_power(x, 2, {out = la.empty(2)})
+    end, "float64")
+  end)
+
   it("may be integers where a float comes out", function()
     assert.equal("float32", tostring(la.tensor({1, 2}):exp().dtype))
     assert.equal(2, la.tensor({4}):sqrt():item())

@@ -25,7 +25,7 @@ la_status la_impl_divmod(la_frame *f)
     return LA_OK;
 }
 
-/* Always computed in double precision. */
+/* Always in double precision, and so is what it is written to. */
 la_status la_impl_float_power(la_frame *f)
 {
     la_tensor *a = la_arg(f, 0), *b = la_arg(f, 1), *out = NULL;
@@ -34,6 +34,10 @@ la_status la_impl_float_power(la_frame *f)
     bool complex = la_is_complex((la_dtype)a->dtype)
         || la_is_complex((la_dtype)b->dtype);
     la_dtype d = complex ? LA_COMPLEX128 : LA_FLOAT64;
+    if (f->form != LA_FUNCTIONAL && f->outs[0]->dtype != d)
+        return la_error(LA_EDTYPE, "the result is %s, what it is written to "
+                        "is %s", la_dtype_name(d),
+                        la_dtype_name((la_dtype)f->outs[0]->dtype));
     LA_TRY(la_run(to_dtype, &base, LA_T(a), LA_DT(d)));
     LA_TRY(la_run(to_dtype, &exponent, LA_T(b), LA_DT(d)));
     LA_TRY(la_run(pow, &out, LA_T(base), LA_T(exponent)));
