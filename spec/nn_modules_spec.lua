@@ -203,6 +203,9 @@ describe("losses of margins", function()
     near(la.multi_margin_loss(x, y, 2, 0.5, t64(w), "mean"),
       by_hand(2, 0.5, w):mean())
     near(la.multi_margin_loss(x[2], la.tensor(1)), by_hand(1, 1, even)[2])
+    near(la.multi_margin_loss(x[2], la.tensor{1}, {reduction = "none"}),
+      by_hand(1, 1, even):narrow(1, 2, 1))
+    raises("don't fit", la.multi_margin_loss, x[2], la.tensor{1, 2})
     raises("labels start at 1", la.multi_margin_loss, x, la.tensor{0, 1})
     raises("don't fit", la.multi_margin_loss, x, la.tensor{1})
     raises("int64", la.multi_margin_loss, x, la.ones(2))

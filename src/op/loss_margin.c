@@ -12,9 +12,9 @@ static la_status check_scores(const la_frame *f)
                        "%d dims", x->ndim);
 }
 
-static la_status check_labels(const la_frame *f, int ndim)
+static la_status check_labels(const la_frame *f, const la_tensor *x, int ndim)
 {
-    const la_tensor *x = la_arg(f, 0), *t = la_arg(f, 1);
+    const la_tensor *t = la_arg(f, 1);
     char have[256], want[256];
     if (t->dtype != LA_INT64)
         return la_error_at(LA_EDTYPE, 2, "class labels are int64, got %s",
@@ -62,7 +62,10 @@ la_status la_impl_multi_margin_loss(la_frame *f)
     la_tensor *x = la_arg(f, 0);
     int64_t last = -1, p = la_arg_int(f, 2);
     LA_TRY(check_scores(f));
-    LA_TRY(check_labels(f, x->ndim - 1));
+    if (x->ndim == 1 && la_arg(f, 1)->ndim == 1)    /* a batch of one */
+        x = W(unsqueeze, LA_T(x), LA_I(0));
+    if (w->status) return w->status;
+    LA_TRY(check_labels(f, x, x->ndim - 1));
     LA_TRY(known_reduction(f, 5));
     LA_TRY(scan(w, f, 1));
     if (p != 1 && p != 2)
@@ -96,7 +99,7 @@ la_status la_impl_multilabel_margin_loss(la_frame *f)
     la_tensor *x = la_arg(f, 0);
     int64_t last = -1, before = -2, both[2] = {-1, -2};
     LA_TRY(check_scores(f));
-    LA_TRY(check_labels(f, x->ndim));
+    LA_TRY(check_labels(f, x, x->ndim));
     LA_TRY(known_reduction(f, 2));
     LA_TRY(scan(w, f, INT64_MIN));
     la_tensor *real = W(ge, f->args[1], LA_S(la_scalar_int(1)));
