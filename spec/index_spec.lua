@@ -368,6 +368,33 @@ describe("positions", function()
     assert.same({}, list(la.zeros(0):masked_select(la.zeros(0):bool())))
   end)
 
+  it("converts one element to a number or an integer", function()
+    local function is(kind, value, got)
+      assert.equal(kind, math.type(got))
+      assert.equal(value, got)
+    end
+    is("float", 2.5, la.tensor(2.5):tonumber())
+    is("float", 3.0, la.tensor{3}:tonumber())
+    is("float", 1.0, la.tensor(true):tonumber())
+    is("float", 2.0, la.complex(la.tensor(2.), la.tensor(0.)):tonumber())
+    is("integer", -2, la.tensor{{-2.0}}:tointeger())
+    is("integer", 1, la.tensor(true):tointeger())
+    is("integer", math.maxinteger, la.tensor(math.maxinteger):tointeger())
+    is("integer", math.mininteger, la.tensor(-2.0 ^ 63):double():tointeger())
+    for _, v in ipairs{2.5, 2.0 ^ 63, 0 / 0, 1 / 0} do
+      assert.error_matches(function()
+        la.tensor(v, {dtype = "float64"}):tointeger()
+      end, "tointeger: .* is not an integer of 64 bits")
+    end
+    local z = la.complex(la.tensor(2.), la.tensor(1.))
+    assert.error_matches(function() z:tonumber() end, "imaginary")
+    assert.error_matches(function() la.ones(2):tonumber() end,
+      "tonumber: a Tensor with 2 elements")
+    assert.error_matches(function()
+      la.ones(1, {device = "meta"}):tointeger()
+    end, "tointeger: .*no data")
+  end)
+
   it("gives the same bits at any thread count", function()
     local n, threads = 200000, la.get_num_threads()
     la.manual_seed(3)

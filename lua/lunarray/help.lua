@@ -210,6 +210,10 @@ x:data_ptr()
     The address of the first element, an integer. Not in a sandbox.
 x:item([i, j, ...])
     One element as a Lua value (complex: two numbers).
+x:tonumber()
+    The only element as a float, of any dtype without an imaginary part.
+x:tointeger()
+    The only element as an integer; a fraction is an error.
 x:totable()
     Nested tables of the values; complex ones as {re, im}.
 x:tostring_raw()

@@ -537,6 +537,7 @@ static const luaL_Reg functions[] = {
 static const luaL_Reg methods[] = {
     {"new_tensor", method_new_tensor}, {"totable", method_totable},
     {"tolist", method_totable}, {"tostring_raw", method_tostring_raw},
-    {"tobytes", method_tostring_raw}, {"item", la_item}, {NULL, NULL}
+    {"tobytes", method_tostring_raw}, {"item", la_item},
+    {"tonumber", la_tonumber}, {"tointeger", la_tointeger}, {NULL, NULL}
 };
 const la_part la_part_build = {functions, methods};

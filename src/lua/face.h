@@ -163,6 +163,8 @@ int la_index_get(lua_State *L);     /* x[key], key is no string (index.c) */
 int la_index_set(lua_State *L);     /* x[key] = value, key is no string */
 int la_index_call(lua_State *L);    /* x(i, j, ...) */
 int la_item(lua_State *L);          /* x:item([i, j, ...]) */
+int la_tonumber(lua_State *L);      /* x:tonumber() */
+int la_tointeger(lua_State *L);     /* x:tointeger() */
 
 /* Closures for all rows, into the module and the methods (stack indices). */
 void la_open_operations(lua_State *L, int lib, int methods);

@@ -1,5 +1,5 @@
 /*
-** Indexing: x[key], x[key] = value, x(i, j), x:item(i, j).
+** Indexing: x[key], x[key] = value, x(i, j).
 **
 ** A key is read into a list of items while Lua code may still run (metamethods
 ** of tables); nothing is owned then, tensors stay anchored on the Lua stack.
@@ -194,7 +194,7 @@ static la_status make_view(walk *w)
     return la_view_make(w->base, &w->place, &w->view);
 }
 
-static la_status out_of_range(int64_t i, int dim, int64_t size)
+la_status la_out_of_range(int64_t i, int dim, int64_t size)
 {
     if (size == 0)
         return la_error(LA_EINDEX, "index %lld is out of bounds for dimension "
@@ -207,11 +207,6 @@ static la_status out_of_range(int64_t i, int dim, int64_t size)
                     "with size %lld: 1 to %lld or -%lld to -1", (long long)i,
                     dim + 1, (long long)size, (long long)size,
                     (long long)size);
-}
-
-static inline bool in_range(int64_t i, int64_t size)
-{
-    return i != 0 && i <= size && i >= -size;
 }
 
 static la_status no_dim_left(const la_tensor *t)
@@ -233,7 +228,7 @@ static la_status take_integer(walk *w, int64_t i)
     la_tensor *next = NULL;
     LA_TRY(dim_left(w));
     int64_t size = view_size(w);
-    if (!in_range(i, size)) return out_of_range(i, w->dim, size);
+    if (!la_in_range(i, size)) return la_out_of_range(i, w->dim, size);
     i = i > 0 ? i - 1 : i + size;
     if (w->quick) return la_geo_select(&w->place, w->dim, i);
     LA_TRY(la_run(select, &next, LA_T(w->view), LA_I(w->dim), LA_I(i)));
@@ -510,7 +505,7 @@ static bool write_element(const walk *w, const la_scalar *number)
 /* x[i] = number in a plain list; false when it is something else. */
 static bool write_first(la_tensor *t, int64_t i, const la_scalar *number)
 {
-    if (t->ndim != 1 || !plain(t) || !in_range(i, la_sizes(t)[0])) return false;
+    if (t->ndim != 1 || !plain(t) || !la_in_range(i, la_sizes(t)[0])) return false;
     int64_t at = i > 0 ? i - 1 : i + la_sizes(t)[0];
     return write_place(t, t->offset + at * la_strides(t)[0], number);
 }
@@ -535,7 +530,7 @@ static la_status select_first(la_tensor *t, int64_t i, la_tensor **out)
     const int64_t *sizes = la_sizes(t), *strides = la_strides(t);
     if (t->ndim == 0) return no_dim_left(t);
     int64_t size = sizes[0];
-    if (!in_range(i, size)) return out_of_range(i, 0, size);
+    if (!la_in_range(i, size)) return la_out_of_range(i, 0, size);
     i = i > 0 ? i - 1 : i + size;
     if (!plain(t)) return la_run(select, out, LA_T(t), LA_I(0), LA_I(i));
     return la_tensor_view(t, t->ndim - 1, sizes + 1, strides + 1,
@@ -602,76 +597,6 @@ int la_index_set(lua_State *L)
     la_tensor *value = h ? la_check_tensor(L, 3, "index") : NULL;
     LA_CHECK(L, "index", write_walk(t, &k, value, &number));
     return 0;
-}
-
-/* ---- item ---- */
-
-/* Numbers from lazily conjugated or negated elements. */
-static void apply_bits(const la_tensor *t, la_scalar *s)
-{
-    if ((t->flags & LA_F_CONJ) && s->kind == LA_KCOMPLEX) s->im = -s->im;
-    if (!(t->flags & LA_F_NEG)) return;
-    s->re = -s->re;
-    s->im = -s->im;
-    s->i = -s->i;
-}
-
-/* The offset of element (i, j, ...) on the stack from 2 on. */
-static int64_t item_offset(lua_State *L, const la_tensor *t, int n)
-{
-    int64_t at = t->offset;
-    if (n != t->ndim)
-        return luaL_error(L, "item: %d indices expected for a tensor of "
-                          "dimension %d, got %d", t->ndim, t->ndim, n);
-    for (int d = 0; d < n; d++) {
-        int64_t i = lua_isinteger(L, d + 2) ? lua_tointeger(L, d + 2)
-                                            : la_check_int(L, d + 2, "item");
-        int64_t size = la_sizes(t)[d];
-        if (!in_range(i, size))
-            return la_raise(L, "item", out_of_range(i, d, size));
-        at += (i > 0 ? i - 1 : i + size) * la_strides(t)[d];
-    }
-    return at;
-}
-
-static int64_t only_offset(lua_State *L, const la_tensor *t)
-{
-    if (t->numel != 1)
-        return luaL_error(L, "item: a Tensor with %I elements cannot be "
-                          "converted to Scalar", (LUAI_UACINT)t->numel);
-    return t->offset;
-}
-
-/* Element 'at' of the storage; a zero tensor has none and reads as 0. */
-static const char *element(lua_State *L, const la_tensor *t, int64_t at)
-{
-    static const char zero[16] __attribute__((aligned(16)));
-    int64_t item = (int64_t)la_itemsize(t);
-    if (t->flags & LA_F_ZERO) return zero;
-    if (!t->storage || !t->storage->data)
-        luaL_error(L, "item: the tensor has no data");
-    if ((at + 1) * item > t->storage->nbytes)
-        luaL_error(L, "item: the storage is too small by now");
-    return t->storage->data + at * item;
-}
-
-int la_item(lua_State *L)
-{
-    la_tensor *t = la_check_tensor(L, 1, "item");
-    if (t->flags & LA_F_DEFERRED) {
-        la_enter(L);
-        LA_CHECK(L, "item", la_tensor_check_bounds(t));
-    }
-    if (t->dtype == LA_UNDEFINED) return luaL_error(L, "item: no dtype yet");
-    int n = lua_gettop(L) - 1;
-    const char *p = element(L, t, n > 0 ? item_offset(L, t, n)
-                                        : only_offset(L, t));
-    la_scalar s;
-    if (t->dtype == LA_FLOAT32) s = la_scalar_float(*(const float *)p);
-    else s = la_scalar_load((la_dtype)t->dtype, p);
-    if (t->flags & (LA_F_CONJ | LA_F_NEG)) apply_bits(t, &s);
-    la_push_scalar(L, &s);
-    return s.kind == LA_KCOMPLEX ? 2 : 1;
 }
 
 /* ---- constants ---- */

@@ -1,0 +1,112 @@
+/* One element as a value of Lua: x:item(i, j), x:tonumber(), x:tointeger(). */
+#include <math.h>
+
+#include "lua/face.h"
+#include "lua/index.h"
+#include "tensor/scalar.h"
+
+/* Numbers from lazily conjugated or negated elements. */
+static void apply_bits(const la_tensor *t, la_scalar *s)
+{
+    if ((t->flags & LA_F_CONJ) && s->kind == LA_KCOMPLEX) s->im = -s->im;
+    if (!(t->flags & LA_F_NEG)) return;
+    s->re = -s->re;
+    s->im = -s->im;
+    s->i = -s->i;
+}
+
+/* The offset of element (i, j, ...) on the stack from 2 on. */
+static int64_t item_offset(lua_State *L, const la_tensor *t, int n)
+{
+    int64_t at = t->offset;
+    if (n != t->ndim)
+        return luaL_error(L, "item: %d indices expected for a tensor of "
+                          "dimension %d, got %d", t->ndim, t->ndim, n);
+    for (int d = 0; d < n; d++) {
+        int64_t i = lua_isinteger(L, d + 2) ? lua_tointeger(L, d + 2)
+                                            : la_check_int(L, d + 2, "item");
+        int64_t size = la_sizes(t)[d];
+        if (!la_in_range(i, size))
+            return la_raise(L, "item", la_out_of_range(i, d, size));
+        at += (i > 0 ? i - 1 : i + size) * la_strides(t)[d];
+    }
+    return at;
+}
+
+static int64_t only_offset(lua_State *L, const la_tensor *t, const char *name)
+{
+    if (t->numel != 1)
+        return luaL_error(L, "%s: a Tensor with %I elements cannot be "
+                          "converted to Scalar", name, (LUAI_UACINT)t->numel);
+    return t->offset;
+}
+
+/* Element 'at' of the storage; a zero tensor has none and reads as 0. */
+static const char *element(lua_State *L, const la_tensor *t, int64_t at,
+                           const char *name)
+{
+    static const char zero[16] __attribute__((aligned(16)));
+    int64_t item = (int64_t)la_itemsize(t);
+    if (t->flags & LA_F_ZERO) return zero;
+    if (!t->storage || !t->storage->data)
+        luaL_error(L, "%s: the tensor has no data", name);
+    if ((at + 1) * item > t->storage->nbytes)
+        luaL_error(L, "%s: the storage is too small by now", name);
+    return t->storage->data + at * item;
+}
+
+/* The one element, or the one at the n indices on the stack from 2 on. */
+static la_scalar read_scalar(lua_State *L, int n, const char *name)
+{
+    la_tensor *t = la_check_tensor(L, 1, name);
+    if (t->flags & LA_F_DEFERRED) {
+        la_enter(L);
+        LA_CHECK(L, name, la_tensor_check_bounds(t));
+    }
+    if (t->dtype == LA_UNDEFINED) luaL_error(L, "%s: no dtype yet", name);
+    const char *p = element(L, t, n > 0 ? item_offset(L, t, n)
+                                        : only_offset(L, t, name), name);
+    la_scalar s;
+    if (t->dtype == LA_FLOAT32) s = la_scalar_float(*(const float *)p);
+    else s = la_scalar_load((la_dtype)t->dtype, p);
+    if (t->flags & (LA_F_CONJ | LA_F_NEG)) apply_bits(t, &s);
+    return s;
+}
+
+int la_item(lua_State *L)
+{
+    la_scalar s = read_scalar(L, lua_gettop(L) - 1, "item");
+    la_push_scalar(L, &s);
+    return s.kind == LA_KCOMPLEX ? 2 : 1;
+}
+
+static la_scalar real_scalar(lua_State *L, const char *name)
+{
+    la_scalar s = read_scalar(L, 0, name);
+    if (s.kind == LA_KCOMPLEX && s.im != 0)
+        luaL_error(L, "%s: the value has an imaginary part: take real() or "
+                   "abs() of it first", name);
+    return s;
+}
+
+/* x:tonumber(), a float */
+int la_tonumber(lua_State *L)
+{
+    la_scalar s = real_scalar(L, "tonumber");
+    lua_pushnumber(L, s.re);
+    return 1;
+}
+
+/* x:tointeger(): nothing is rounded. */
+int la_tointeger(lua_State *L)
+{
+    la_scalar s = real_scalar(L, "tointeger");
+    lua_Integer i = s.i;
+    bool whole = s.kind == LA_KBOOL || s.kind == LA_KINT
+        || (s.re == floor(s.re) && lua_numbertointeger(s.re, &i));
+    if (!whole)
+        return luaL_error(L, "tointeger: %f is not an integer of 64 bits: take "
+                          "floor(), trunc() or round() of it first", s.re);
+    lua_pushinteger(L, i);
+    return 1;
+}
