@@ -505,7 +505,8 @@ static bool write_element(const walk *w, const la_scalar *number)
 /* x[i] = number in a plain list; false when it is something else. */
 static bool write_first(la_tensor *t, int64_t i, const la_scalar *number)
 {
-    if (t->ndim != 1 || !plain(t) || !la_in_range(i, la_sizes(t)[0])) return false;
+    if (t->ndim != 1 || !plain(t) || !la_in_range(i, la_sizes(t)[0]))
+        return false;
     int64_t at = i > 0 ? i - 1 : i + la_sizes(t)[0];
     return write_place(t, t->offset + at * la_strides(t)[0], number);
 }
