@@ -14,6 +14,11 @@
 typedef int64_t pair_vec __attribute__((vector_size(32)));
 #define TURN 4
 #define TURN_VEC pair_vec
+#if VEC_BYTES == 64
+typedef int64_t pair_wide __attribute__((vector_size(64)));
+#define WIDE_VEC pair_wide
+#define TURN_JOIN(a, b) __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7)
+#endif
 #else
 #define TURN 0
 #endif
@@ -25,6 +30,8 @@ typedef int64_t pair_vec __attribute__((vector_size(32)));
 #undef ELEM
 #undef TURN
 #undef TURN_VEC
+#undef WIDE_VEC
+#undef TURN_JOIN
 
 #define ELEM float
 #define KC LA_GEMM_KC
@@ -45,9 +52,14 @@ typedef int64_t pair_vec __attribute__((vector_size(32)));
 #endif
 #if VEC_BYTES >= 32
 typedef float turn_vec __attribute__((vector_size(32)));
-typedef int32_t turn_map __attribute__((vector_size(32)));
 #define TURN 8
 #define TURN_VEC turn_vec
+#if VEC_BYTES == 64
+typedef float turn_wide_vec __attribute__((vector_size(64)));
+#define WIDE_VEC turn_wide_vec
+#define TURN_JOIN(a, b) __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7, \
+    8, 9, 10, 11, 12, 13, 14, 15)
+#endif
 #else
 #define TURN 0
 #endif
@@ -62,34 +74,16 @@ typedef int32_t turn_map __attribute__((vector_size(32)));
 #include "kernel/gemm_pack.inc"
 
 #if TURN
-/* An 8 x 8 square: pairs, then quadruples within 128 bits, then halves. */
-ALWAYS void turn_f32(turn_vec r[8])
-{
-    const turn_map lo1 = {0, 8, 1, 9, 4, 12, 5, 13};
-    const turn_map hi1 = {2, 10, 3, 11, 6, 14, 7, 15};
-    const turn_map lo2 = {0, 1, 8, 9, 4, 5, 12, 13};
-    const turn_map hi2 = {2, 3, 10, 11, 6, 7, 14, 15};
-    const turn_map lo3 = {0, 1, 2, 3, 8, 9, 10, 11};
-    const turn_map hi3 = {4, 5, 6, 7, 12, 13, 14, 15};
-    turn_vec a[8], b[8];
-#pragma GCC unroll 4
-    for (int i = 0; i < 4; i++) {
-        a[2 * i] = __builtin_shuffle(r[2 * i], r[2 * i + 1], lo1);
-        a[2 * i + 1] = __builtin_shuffle(r[2 * i], r[2 * i + 1], hi1);
-    }
-#pragma GCC unroll 2
-    for (int h = 0; h < 8; h += 4) {
-        b[h] = __builtin_shuffle(a[h], a[h + 2], lo2);
-        b[h + 1] = __builtin_shuffle(a[h], a[h + 2], hi2);
-        b[h + 2] = __builtin_shuffle(a[h + 1], a[h + 3], lo2);
-        b[h + 3] = __builtin_shuffle(a[h + 1], a[h + 3], hi2);
-    }
-#pragma GCC unroll 4
-    for (int i = 0; i < 4; i++) {
-        r[i] = __builtin_shuffle(b[i], b[i + 4], lo3);
-        r[i + 4] = __builtin_shuffle(b[i], b[i + 4], hi3);
-    }
-}
+#define EIGHT(x) x##_f32
+#define EIGHT_VEC turn_vec
+#define EIGHT_LANES 8
+#include "kernel/gemm_turn8.inc"
+#ifdef TURN_JOIN
+#define EIGHT(x) x##_wide_f32
+#define EIGHT_VEC turn_wide_vec
+#define EIGHT_LANES 16
+#include "kernel/gemm_turn8.inc"
+#endif
 #endif
 
 #define OUT float

@@ -33,6 +33,11 @@
 typedef double turn_vec __attribute__((vector_size(32)));
 #define TURN 4
 #define TURN_VEC turn_vec
+#if VEC_BYTES == 64
+typedef double turn_wide_vec __attribute__((vector_size(64)));
+#define WIDE_VEC turn_wide_vec
+#define TURN_JOIN(a, b) __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7)
+#endif
 #else
 #define TURN 0
 #endif
