@@ -260,6 +260,26 @@ describe("pooling", function()
                                       {stride = 2, ceil_mode = true}):size(3))
   end)
 
+  it("rounds up to one window that is larger than the image", function()
+    local up = {stride = 3, ceil_mode = true}
+    local x = la.arange(1, 5):double():view(1, 1, 2, 2)
+      :mul(la.tensor{1, 2, 3}:view(1, 3, 1, 1))
+    for _, y in ipairs{x, x:contiguous("channels_last"), x:float(), x:half()} do
+      local v, i = la.max_pool2d(y, 4, {stride = 3, ceil_mode = true,
+        return_indices = true})
+      assert.same({4, 8, 12}, v:view(-1):totable())
+      assert.same({4, 4, 4}, i:view(-1):totable())
+      assert.same({2.5, 5, 7.5}, la.avg_pool2d(y, 4, up):view(-1):totable())
+    end
+    x = x:detach():requires_grad_()
+    la.avg_pool2d(x, 4, up):sum():backward()
+    assert.is_true(x.grad == la.full({1, 3, 2, 2}, 0.25, {dtype = "float64"}))
+    for _, call in ipairs{la.max_pool2d, la.avg_pool2d} do
+      assert.is_false(pcall(call, x, 5, up))      -- no window fits
+      assert.is_false(pcall(call, x, 4, {stride = 3}))
+    end
+  end)
+
   it("adapts to a size", function()
     local x = la.arange(10):float():view(1, 1, 10)
     assert.is_true(la.adaptive_avg_pool1d(x, 3):view(-1)

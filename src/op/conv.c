@@ -175,12 +175,13 @@ la_status la_window_out(la_window *w, bool ceil_mode)
 {
     int64_t reach = w->dilation * (w->kernel - 1) + 1;
     int64_t room = w->in + 2 * w->pad - reach;
-    if (room < 0)
+    int64_t beyond = ceil_mode && w->in > 0 ? w->stride - 1 : 0;
+    if (room + beyond < 0)
         return la_error(LA_ESHAPE, "Calculated padded input size per channel: "
                         "%lld. Kernel size: %lld. Kernel size can't be greater "
                         "than actual input size",
                         (long long)(w->in + 2 * w->pad), (long long)reach);
-    w->out = (room + (ceil_mode ? w->stride - 1 : 0)) / w->stride + 1;
+    w->out = (room + beyond) / w->stride + 1;
     /* the last window must start inside the input or the left padding */
     if (ceil_mode && (w->out - 1) * w->stride >= w->in + w->pad) w->out--;
     return LA_OK;
