@@ -109,7 +109,8 @@ static void sort_rows(void *context, int64_t group, void *block)
 {
     const job *j = context;
     int64_t first = group * LA_ORDER_ROWS, rows = row_count(j) - first;
-    int64_t *at[LA_ORDER_ROWS], row_bytes = j->n * j->o.key_bytes, step = 1;
+    int64_t *at[LA_ORDER_ROWS] = {NULL};
+    int64_t row_bytes = j->n * j->o.key_bytes, step = 1;
     bool signs = false;
     char *keys = block;
     rows = rows < LA_ORDER_ROWS ? rows : LA_ORDER_ROWS;

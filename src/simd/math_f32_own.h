@@ -261,10 +261,11 @@ static inline f32v f32_log10(f32v x)
     return y;
 }
 
-/* log(1 + m) to 2^-27.6 for m from -1/4 to 1/2 */
-static inline f32v f32_log1p_poly_(f32v m)
+/* (log(1 + m) - m)/m^2, s = m^2, to 2^-27.6 of the logarithm, for m from -1/4
+** to 1/2 */
+static inline f32v f32_log1p_tail_(f32v m, f32v s)
 {
-    f32v p = K(-0x1.713e36p-5f), q = K(0x1.aca08ep-4f), s = m * m;
+    f32v p = K(-0x1.713e36p-5f), q = K(0x1.aca08ep-4f);
     p = f32_step_(p, s, -0x1.0d93f4p-3f);
     q = f32_step_(q, s, 0x1.2886b8p-3f);
     p = f32_step_(p, s, -0x1.54ef16p-3f);
@@ -272,8 +273,7 @@ static inline f32v f32_log1p_poly_(f32v m)
     p = f32_step_(p, s, -0x1.000042p-2f);
     p = f32_fma(q, m, p);
     p = f32_step_(p, m, 0x1.5555a4p-2f);
-    p = f32_step_(p, m, -0.5f);
-    return f32_fma(p, s, m);
+    return f32_step_(p, m, -0.5f);
 }
 /* 1 + x = 2^e * (1 + m) with e from the rounded sum, m from x itself:
 ** m = x*2^-e + (2^-e - 1), where the powers come by subtracting exponents; 'lost'
@@ -293,15 +293,20 @@ static inline f32_log1p_parts_ f32_log1p_split_(f32v x)
 static inline f32v f32_log1p_near_(f32v x)
 {
     f32_log1p_parts_ v = f32_log1p_split_(x);
-    return f32_fma(v.e, K(0x1.62e43p-24f), f32_log1p_poly_(v.m));
+    f32v s = v.m * v.m, y = f32_fma(f32_log1p_tail_(v.m, s), s, v.m);
+    return f32_fma(v.e, K(0x1.62e43p-24f), y);
 }
-/* log(1 + x + low) for x >= 0 and a low that is nothing beside it. */
+/* log(1 + x + low) for x >= 0 and a low that is nothing beside it. e*ln2, its
+** first part without a rounding, and m come last, with what their sum lost. */
 static inline f32v f32_log1p_pair_(f32v x, f32v low)
 {
     f32_log1p_parts_ v = f32_log1p_split_(x);
-    f32v c = f32_fma(low, v.unit * 0.25f, v.lost);
-    f32v y = f32_log1p_poly_(v.m) + f32_fma(c, -v.m, c);
-    return f32_fma(v.e, K(0x1.62e43p-24f), y);
+    f32v c = f32_fma(low, v.unit * 0.25f, v.lost), s = v.m * v.m;
+    f32v base = v.e * 0x1.62e4p-24f, high = base + v.m;
+    c = f32_fma(c * v.m, f32_fma(v.m, K(0.625f), K(-1)), c);   /* c/(1 + m) */
+    c = f32_fma(v.e, K(0x1.7f7d1cp-43f), c);
+    c = base - high + v.m + f32_fma(f32_log1p_tail_(v.m, s), s, c);
+    return high + c;
 }
 RARE f32v f32_log1p_far_(f32v x, f32v y)
 {
