@@ -63,6 +63,7 @@ describe("gradcheck of", function()
     maximum = {signed, signed}, minimum = {signed, signed},
     logaddexp = {signed, signed}, xlogy = {signed, positive},
     fmax = {signed, signed}, copysign = {positive, positive},
+    ldexp = {signed, signed},
   }
   for name, make in pairs(binary) do
     it(name, function()

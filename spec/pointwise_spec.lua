@@ -455,6 +455,41 @@ describe("floats", function()
     end
   end)
 
+  it("scale beyond the range of the power alone", function()
+    -- {x, exponent, result}: denormals both ways, one rounding, no early inf
+    local rows = {
+      float32 = {{0x1p-149, 276, 0x1p127}, {0x1.8p127, -276, 0x1p-148},
+        {0x1.8p127, -275, 0x1.8p-148}, {0x1p-149, 277, inf},
+        {0x1.000006p-1, -148, 0x1p-149}, {0x1.fffffep-1, -127, 0x1p-127},
+        {0x1.800002p0, -149, 0x1p-148}, {0x1.7ffffep0, -149, 0x1p-149},
+        {0, 1000, 0}, {-3, 2000, -inf}, {inf, -5000, inf}},
+      float64 = {{0x1p-1074, 2097, 0x1p1023}, {0x1p1023, -2097, 0x1p-1074},
+        {0x1p-1074, 2098, inf}, {0x1.8000000000001p0, -1074, 0x1p-1073},
+        {0x1.7ffffffffffffp0, -1074, 0x1p-1074}, {0, 100000, 0}},
+      bfloat16 = {{3, -130, 0x1.8p-129}, {0x1p100, -200, 0x1p-100}},
+      float16 = {{3, -20, 0x1.8p-19}, {0x1p-24, 39, 0x1p15}, {1, 16, inf}},
+    }
+    for dtype, list in pairs(rows) do
+      for _, row in ipairs(list) do
+        local x = la.full({19}, row[1], {dtype = dtype})
+        local got = x:ldexp(la.full({19}, row[2], {dtype = "int32"}))
+        assert.equal(dtype, got.dtype)
+        for _, v in ipairs(got:double():totable()) do
+          assert.equal(row[3], v)
+        end
+      end
+    end
+    local leaf = la.tensor({1.0, 2, 3}, {requires_grad = true})
+    leaf:ldexp(la.tensor {1, -2, 3}):sum():backward()
+    assert.same({2.0, 0.25, 8.0}, leaf.grad:totable())
+    local power = la.tensor {0.5, -1.5, inf, -inf, nan}
+    local got = la.tensor({2, 2, 2, 2, 2}):ldexp(power):totable()
+    assert.near(2 ^ 1.5, got[1], 1e-6)
+    assert.near(2 ^ -0.5, got[2], 1e-6)
+    assert.same({inf, 0.0}, {got[3], got[4]})
+    assert.truthy(got[5] ~= got[5])
+  end)
+
   it("of two parts have their modulus, at any size", function()
     for dtype, size in pairs {complex64 = 1e30, complex128 = 1e300} do
       local re = {3, -3e-3, 3 * size, 3 / size, inf, nan, nan, 0}

@@ -40,3 +40,25 @@
 #define EXPR(a, b) VPICK_(a, xlog1py)(a, b)
 #include "kernel/each_float.inc"
 #include "kernel/table.inc"
+
+#define LANE f32
+#define CTYPE float
+#define BITS u32v
+#define MANTISSA 23
+#define BIAS 127
+#include "kernel/ldexp.inc"
+#define LANE f64
+#define CTYPE double
+#define BITS u64v
+#define MANTISSA 52
+#define BIAS 1023
+#include "kernel/ldexp.inc"
+
+/* The exponents are whole numbers. */
+#define NAME ldexp_whole
+#define ARITY 2
+#define EXPR(a, b) VPICK_(a, ldexp)(a, b)
+#include "kernel/each_float.inc"
+#define EXPR(a, b) CXF(scale)(a, exp2((b).re))
+#include "kernel/each_complex.inc"
+#include "kernel/table.inc"

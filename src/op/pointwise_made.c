@@ -45,22 +45,17 @@ la_status la_impl_float_power(la_frame *f)
     return LA_OK;
 }
 
-/* self * 2^other; the result is as wide as self when that is a float. */
+/* self * 2^other; a power that is a float has that float's digits. */
 la_status la_impl_ldexp(la_frame *f)
 {
-    la_tensor *a = la_arg(f, 0), *out = NULL;
+    la_tensor *a = la_arg(f, 0), *b = la_arg(f, 1), *out = NULL;
     LA_OWNED power = NULL;
-    LA_OWNED wide = NULL;
-    bool whole_exponent = !la_is_float((la_dtype)la_arg(f, 1)->dtype);
-    LA_OWNED exponent = la_tensor_retain(la_arg(f, 1));
-    if (a->dtype == LA_FLOAT64 && whole_exponent)   /* no rounding between */
-        LA_TRY(la_convert_to(exponent, LA_FLOAT64, &exponent));
-    LA_TRY(la_run(exp2, &power, LA_T(exponent)));
-    LA_TRY(la_run(mul, &wide, LA_T(a), LA_T(power)));
-    la_dtype d = (la_dtype)wide->dtype;
-    if (la_is_float((la_dtype)a->dtype) && whole_exponent)
-        d = (la_dtype)a->dtype;
-    LA_TRY(la_run(to_dtype, &out, LA_T(wide), LA_DT(d)));
+    if (la_is_integral((la_dtype)b->dtype) || b->dtype == LA_BOOL) {
+        LA_TRY(la_run(ldexp_whole, &out, LA_T(a), LA_T(b)));
+    } else {
+        LA_TRY(la_run(exp2, &power, LA_T(b)));
+        LA_TRY(la_run(mul, &out, LA_T(a), LA_T(power)));
+    }
     la_set_result(f, 0, out);
     return LA_OK;
 }
