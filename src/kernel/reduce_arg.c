@@ -1,8 +1,12 @@
 /* argmax, argmin, and max and min with positions. */
 #include "kernel/reduce_load.h"
+#include "kernel/turn_rows.h"
 
 #define CALL_BETTER(S, a, b) BEYONDV(S, a, b)
 #define CALL_FMA(S, a, b, c) LA_CAT(S, _fma, , )(a, b, c)
+#define PICK_f32(m, a, b) i32_select(m, a, b)
+#define PICK_f64(m, a, b) i64_select(m, a, b)
+#define CALL_PICK(S, m, a, b) LA_CAT(PICK_, S, , )(m, a, b)
 #define IOTA_f32 i32_iota(0)
 #define IOTA_f64 i64_iota(0)
 #define IOTA(S) LA_CAT(IOTA_, S, , )
