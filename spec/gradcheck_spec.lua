@@ -137,6 +137,24 @@ describe("gradcheck of", function()
     end)
   end
 
+  it("numbers beside doubles keep their width", function()
+    local function slope(f, want)
+      local x = la.tensor({0.7}, {dtype = "float64", requires_grad = true})
+      f(x):sum():backward()
+      local got = x.grad:item()
+      assert.is_true(math.abs(got - want) <= 1e-14 * math.abs(want),
+        ("%.17g %.17g"):format(got, want))
+    end
+    local x, c = 0.7, 1 / 3
+    slope(function(v) return v:pow(c) end, c * x ^ (c - 1))
+    slope(function(v) return la.pow(c, v) end, c ^ x * math.log(c))
+    slope(function(v) return la.pow(3, v) end, 3 ^ x * math.log(3))
+    slope(function(v) return la.atan2(v, c) end, c / (x * x + c * c))
+    slope(function(v) return la.xlogy(v, c) end, math.log(c))
+    slope(function(v) return la.xlogy(v, 3) end, math.log(3))
+    slope(function(v) return la.xlog1py(v, 2) end, math.log(3))
+  end)
+
   it("complex functions", function()
     local z = la.complex(values{3}, values{3}):requires_grad_()
     for _, name in ipairs{"exp", "sin", "square", "abs"} do

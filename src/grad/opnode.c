@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "grad/formula.h"
 #include "op/schema.h"
+#include "tensor/scalar.h"
 
 static la_status run(la_node *n, la_tensor **grads, la_tensor **out);
 static void clear(la_node *n);
@@ -261,11 +262,28 @@ static la_tensor *unsave(la_formula *x, const la_saved *s)
     return status ? la_x_fail(x, status) : la_x_own(x, t);
 }
 
+/* A number alone weighs as the default dtype: log(1/3) of a formula would be
+** float32. Beside a double precision result it is a tensor of that width. */
+static la_tensor *in_full(la_formula *x, la_tensor *t)
+{
+    la_dtype d = (la_dtype)x->node->outputs[0].dtype, to = LA_FLOAT64;
+    la_tensor *out = NULL;
+    if (!t || !(t->flags & LA_F_WRAPPED) || t->dtype == LA_BOOL
+        || (d != LA_FLOAT64 && d != LA_COMPLEX128))
+        return t;
+    if (la_is_complex((la_dtype)t->dtype)) to = LA_COMPLEX128;
+    la_scalar s = la_scalar_load((la_dtype)t->dtype, la_data(t));
+    la_status status = la_tensor_empty(0, NULL, to, &out);
+    if (status) return la_x_fail(x, status);
+    la_scalar_cast(&s, to, la_data(out));
+    return la_x_own(x, out);
+}
+
 /* nil arguments were not saved and read as NULL, which is nil again. */
 la_tensor *la_x_arg(la_formula *x, int k)
 {
     if (x->op->args[k].tag != LA_VTENSOR) return NULL;
-    return unsave(x, slot_of(x->op, k));
+    return in_full(x, unsave(x, slot_of(x->op, k)));
 }
 
 la_tensor *la_x_result(la_formula *x, int k)
