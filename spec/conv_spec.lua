@@ -260,6 +260,15 @@ describe("pooling", function()
                                       {stride = 2, ceil_mode = true}):size(3))
   end)
 
+  it("a p-norm of zeros passes no gradient", function()
+    local x = la.tensor({0, 0, 3, 4}, {dtype = "float64", requires_grad = true})
+    local y = la.lp_pool1d(x:view(1, 1, 4), 2, 2)
+    assert.same({0, 5}, y:view(-1):totable())
+    y:sum():backward()
+    assert.is_true(x.grad:allclose(la.tensor({0, 0, 0.6, 0.8},
+      {dtype = "float64"}), 1e-14, 0))
+  end)
+
   it("rounds up to one window that is larger than the image", function()
     local up = {stride = 3, ceil_mode = true}
     local x = la.arange(1, 5):double():view(1, 1, 2, 2)

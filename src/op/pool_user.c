@@ -131,6 +131,7 @@ static la_status lp_pool(la_frame *f, int nd)
     LA_OWNED mean = NULL;
     LA_OWNED sign = NULL;
     LA_OWNED size = NULL;
+    LA_OWNED open = NULL;
     LA_OWNED both = NULL;
     LA_OWNED sum = NULL;
     LA_TRY(fit(&f->args[2], nd, room[0], &k));
@@ -141,7 +142,8 @@ static la_status lp_pool(la_frame *f, int nd)
                   f->args[4], LA_B(true), LA_NIL));
     LA_TRY(la_run(sign, &sign, LA_T(mean)));
     LA_TRY(la_run(abs, &size, LA_T(mean)));
-    LA_TRY(la_run(mul, &both, LA_T(sign), LA_T(size)));
+    LA_TRY(la_run(relu, &open, LA_T(size)));   /* no gradient at 0 */
+    LA_TRY(la_run(mul, &both, LA_T(sign), LA_T(open)));
     LA_TRY(la_run(mul, &sum, LA_T(both),
                   LA_S(la_scalar_float((double)count))));
     LA_TRY(la_run(pow, &out, LA_T(sum), LA_S(la_scalar_float(1 / p))));
