@@ -139,6 +139,9 @@ deps:
 build-deps:
 	@tools/deps.sh build
 
+# The two commands of the README use every processor, unless -j was given.
+JOBS = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc 2>/dev/null || echo 2))
+
 ctests: $(CTESTS)
 ctest: ctests
 	@$(LUA) spec/run.lua ctest
@@ -151,8 +154,8 @@ check: all ctests examples
 
 # Everything, in about ten minutes: each CPU path, and once with sanitizers.
 test: deps
-	@$(MAKE) --no-print-directory all ctests examples
-	@$(MAKE) --no-print-directory KIND=asan all ctests
+	@$(MAKE) $(JOBS) --no-print-directory all ctests examples
+	@$(MAKE) $(JOBS) --no-print-directory KIND=asan all ctests
 	@$(LUA) spec/run.lua lint ctest specs-each-path asan
 
 asan ubsan tsan debug:
@@ -173,7 +176,7 @@ format:
 # ---- showing ----
 
 demo: build-deps
-	@$(MAKE) --no-print-directory $(PROGRAM) $(MODULE) $(BUILD)/examples/host_digits
+	@$(MAKE) $(JOBS) --no-print-directory $(PROGRAM) $(MODULE) $(BUILD)/examples/host_digits
 	$(PROGRAM) examples/digits.lua $(BUILD)/digits_weights.npy
 	$(PROGRAM) examples/digits_cnn.lua $(BUILD)/digits_cnn.safetensors
 	$(BUILD)/examples/host_digits $(BUILD)/digits_cnn.safetensors examples/data
