@@ -132,33 +132,24 @@ static lines whole_row(const la_pool *p)
 #define MEM(x) f32_##x
 #define NAME(x) x##_f32
 #include "kernel/pool.inc"
-#undef ELEM
 #undef LOAD1
 #undef SAVE1
-#undef MEM
-#undef NAME
 #define ELEM la_f16
 #define LOAD1(x) la_f16_to_f32(x)
 #define SAVE1(x) la_f32_to_f16(x)
 #define MEM(x) f16_##x
 #define NAME(x) x##_f16
 #include "kernel/pool.inc"
-#undef ELEM
 #undef LOAD1
 #undef SAVE1
-#undef MEM
-#undef NAME
 #define ELEM la_bf16
 #define LOAD1(x) la_bf16_to_f32(x)
 #define SAVE1(x) la_f32_to_bf16(x)
 #define MEM(x) bf16_##x
 #define NAME(x) x##_bf16
 #include "kernel/pool.inc"
-#undef ELEM
 #undef LOAD1
 #undef SAVE1
-#undef MEM
-#undef NAME
 #undef ACC
 #undef VEC
 #undef IVEC
@@ -182,11 +173,8 @@ static lines whole_row(const la_pool *p)
 #define MEM(x) f64_##x
 #define NAME(x) x##_f64
 #include "kernel/pool.inc"
-#undef ELEM
 #undef LOAD1
 #undef SAVE1
-#undef MEM
-#undef NAME
 #undef ACC
 #undef VEC
 #undef IVEC
@@ -206,23 +194,15 @@ static lines whole_row(const la_pool *p)
 #define ELEM uint8_t
 #define NAME(x) x##_u8
 #include "kernel/pool.inc"
-#undef ELEM
-#undef NAME
 #define ELEM int8_t
 #define NAME(x) x##_i8
 #include "kernel/pool.inc"
-#undef ELEM
-#undef NAME
 #define ELEM int16_t
 #define NAME(x) x##_i16
 #include "kernel/pool.inc"
-#undef ELEM
-#undef NAME
 #define ELEM int32_t
 #define NAME(x) x##_i32
 #include "kernel/pool.inc"
-#undef ELEM
-#undef NAME
 #define ELEM int64_t
 #define NAME(x) x##_i64
 #include "kernel/pool.inc"
