@@ -71,6 +71,14 @@ describe("arguments by position and by name", function()
         assert.same({1, 3}, y:select(1.0, 2.0):view(1, 3).shape)
     end)
 
+    it("name the function once when they are refused", function()
+        for _, name in ipairs {"max", "min", "amax", "aminmax"} do
+            local _, err = pcall(la[name], la.zeros(0))
+            local _, count = err:gsub("%f[%w]" .. name .. "%f[%W]", "")
+            assert.equal(1, count, err)
+        end
+    end)
+
     it("may be nil by position where nil is a value", function()
         local y = la.tensor {1.0, 2.0, 4.0}
         assert.equal(y:var(false):item(), y:var(nil, false):item())

@@ -31,6 +31,13 @@ int la_raise_arg(lua_State *L, int arg, const char *name, const char *fmt, ...)
     return raise_text(L);
 }
 
+/* PyTorch's own sentences often begin so: "max(): Expected ...". */
+static bool begins_with_call(const char *text, const char *name)
+{
+    size_t n = strlen(name);
+    return strncmp(text, name, n) == 0 && text[n] == '(';
+}
+
 int la_raise(lua_State *L, const char *name, la_status status)
 {
     const char *text = la_error_message();
@@ -38,6 +45,8 @@ int la_raise(lua_State *L, const char *name, la_status status)
     if (status == LA_ENOMEM && *text == '\0') text = "not enough memory";
     if (arg > 0)
         lua_pushfstring(L, "bad argument #%d to '%s' (%s)", arg, name, text);
+    else if (begins_with_call(text, name))
+        lua_pushstring(L, text);
     else
         lua_pushfstring(L, "%s: %s", name, text);
     return raise_text(L);
