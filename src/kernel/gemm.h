@@ -64,7 +64,8 @@ typedef struct la_gemm_block {
     bool plain;           /* alpha 1, no add, bias or act in this block */
     bool first, last;     /* which of the k blocks this is; 'first' stores */
     bool onto;            /* even the first adds to what is there */
-    bool conj_a, conj_b;  /* read by 'small' only: packing conjugates */
+    bool conj_a, conj_b;  /* of unpacked operands: packing conjugates */
+    bool conj_add;        /* complex ones */
 } la_gemm_block;
 
 /* Does this block leave by a plain store or addition? */

@@ -205,12 +205,26 @@ static la_status resolve_one(la_tensor *t, la_tensor **out)
 
 static la_status run_resolved(la_frame *f);
 
+static bool outs_are_lazy(const la_frame *f)
+{
+    for (int k = 0; k < LA_MAX_RESULTS; k++)
+        if (f->outs[k] && (f->outs[k]->flags & LAZY)) return true;
+    return false;
+}
+
+static bool knows_bits(const la_frame *f, uint32_t bits)
+{
+    if (f->op->forms & LA_BITS_OK) return true;
+    return (f->op->forms & LA_CONJ_OK) && bits == LA_F_CONJ
+        && !outs_are_lazy(f);
+}
+
 static la_status launch(la_frame *f, const gate *g)
 {
     const la_context *c = la_ctx();
     la_keyset keys = g->keys ? g->keys : BIT(LA_CPU);
     if (__builtin_expect(is_recording(c), 0)) return la_fuse_kernel(f);
-    if ((g->flags & LAZY) && !(f->op->forms & LA_BITS_OK))
+    if ((g->flags & LAZY) && !knows_bits(f, g->flags & LAZY))
         return run_resolved(f);
     if ((g->flags & LA_F_REQUIRES_GRAD) && !c->no_grad)
         keys |= BIT(LA_KEY_AUTOGRAD);
@@ -269,13 +283,6 @@ static la_status run_beside(la_frame *f)
     la_status status = la_finish_outputs(f);
     if (status) la_drop_results(f);
     return status;
-}
-
-static bool outs_are_lazy(const la_frame *f)
-{
-    for (int k = 0; k < LA_MAX_RESULTS; k++)
-        if (f->outs[k] && (f->outs[k]->flags & LAZY)) return true;
-    return false;
 }
 
 static la_status run_resolved(la_frame *f)

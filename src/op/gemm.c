@@ -65,7 +65,7 @@ static void transpose_all(la_gemm *g)
 static bool adds_onto(const la_gemm *g)
 {
     return g->add.data == g->out.data && g->add.rs == g->out.rs
-        && g->add.cs == g->out.cs && g->beta.re == 1 && g->beta.im == 0
+        && g->add.cs == g->out.cs && !g->conj_add && g->beta.re == 1 && g->beta.im == 0
         && g->beta.i == 1 && g->out.data
         && g->dtype != LA_FLOAT16 && g->dtype != LA_BFLOAT16;
 }
@@ -78,7 +78,7 @@ la_gemm_block la_gemm_block_of(const la_gemm *g)
         .out = g->out, .add = g->add, .bias = g->bias, .alpha = g->alpha,
         .beta = g->beta, .act = g->act,
         .first = true, .last = true, .conj_a = g->conj_a,
-        .conj_b = g->conj_b};
+        .conj_b = g->conj_b, .conj_add = g->conj_add};
     if (adds_onto(g)) {
         b.add.data = NULL;
         b.onto = true;

@@ -22,7 +22,7 @@ typedef struct la_gemm {
     la_gemm_mat bias;         /* data NULL: none */
     la_gemm_number alpha, beta;
     la_gemm_act act;          /* floats only */
-    bool conj_a, conj_b;      /* complex only */
+    bool conj_a, conj_b, conj_add;  /* complex only */
     int nbatch;               /* dims of the batch; 0 for one product */
     const int64_t *batch;     /* their sizes, and the steps per operand: */
     const int64_t *a_step, *b_step, *out_step, *add_step;

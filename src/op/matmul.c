@@ -154,6 +154,11 @@ static la_gemm_mat mat_of(const la_tensor *t, int row, int col)
                          col < 0 ? 0 : la_strides(t)[col]};
 }
 
+static bool is_conj(const la_tensor *t)
+{
+    return (t->flags & LA_F_CONJ) != 0;
+}
+
 void la_gemm_operands(la_gemm *g, la_gemm_room *room, const la_tensor *a,
                       const la_tensor *b, const la_tensor *out)
 {
@@ -164,6 +169,8 @@ void la_gemm_operands(la_gemm *g, la_gemm_room *room, const la_tensor *a,
     g->a = mat_of(a, nb, nb + 1);
     g->b = mat_of(b, nb, nb + 1);
     g->out = mat_of(out, nb, nb + 1);
+    g->conj_a = is_conj(a);
+    g->conj_b = is_conj(b);
     g->nbatch = nb;
     if (nb == 0) return;
     for (int d = 0; d < nb; d++) {
@@ -215,6 +222,7 @@ static void put_factors(const la_frame *f, la_gemm *g, int ndim, int row,
     g->add = (la_gemm_mat){la_data(self),
         row < 0 ? 0 : addend_stride(self, ndim, row),
         col < 0 ? 0 : addend_stride(self, ndim, col)};
+    g->conj_add = is_conj(self);
 }
 
 /* ---- mm ---- */
@@ -324,6 +332,8 @@ static void vector_operands(la_gemm *g, const la_tensor *m, const la_tensor *v,
     g->a = mat_of(m, 0, 1);
     g->b = mat_of(v, 0, -1);
     g->out = mat_of(out, 0, -1);
+    g->conj_a = is_conj(m);
+    g->conj_b = is_conj(v);
 }
 
 la_status la_meta_mv(la_frame *f)
@@ -366,14 +376,15 @@ la_status la_meta_dot(la_frame *f)
 static la_status run_dot(la_frame *f, bool conj)
 {
     la_gemm g;
-    const la_tensor *a = la_arg(f, 0);
+    const la_tensor *a = la_arg(f, 0), *b = la_arg(f, 1);
     la_gemm_init(&g, (la_dtype)a->dtype);
     g.m = g.n = 1;
     g.k = a->numel;
     g.a = mat_of(a, -1, 0);
-    g.b = mat_of(la_arg(f, 1), 0, -1);
+    g.b = mat_of(b, 0, -1);
     g.out = mat_of(la_result(f, 0), -1, -1);
-    g.conj_a = conj && la_is_complex((la_dtype)a->dtype);
+    g.conj_a = is_conj(a) != (conj && la_is_complex((la_dtype)a->dtype));
+    g.conj_b = is_conj(b);
     return la_gemm_run(&g);
 }
 
@@ -480,6 +491,8 @@ la_status la_impl_addbmm(la_frame *f)
     g.a = mat_of(a, 1, 2);
     g.b = mat_of(b, 1, 2);
     g.out = mat_of(c, 0, 1);
+    g.conj_a = is_conj(a);
+    g.conj_b = is_conj(b);
     put_factors(f, &g, 2, 0, 1);
     if (count == 0) g.k = 0;
     for (int64_t i = 0; i == 0 || i < count; i++) {
@@ -487,6 +500,7 @@ la_status la_impl_addbmm(la_frame *f)
         g.a.data += la_strides(a)[0] * size;
         g.b.data += la_strides(b)[0] * size;
         g.add = g.out;
+        g.conj_add = false;
         g.beta = (la_gemm_number){1, 0, 1};
     }
     return LA_OK;

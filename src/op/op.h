@@ -82,6 +82,7 @@ enum {
     LA_BITS_OK = 1 << 7,      /* understands conj and neg bits of its inputs */
     LA_NO_GRAD_OP = 1 << 8,   /* results never need a gradient */
     LA_METADATA = 1 << 9,     /* LA_MUTATES geometry or storage, not the data */
+    LA_CONJ_OK = 1 << 10,     /* understands conj bits of inputs, no others */
     LA_ANY = LA_FN | LA_METHOD,
     LA_ALL = LA_FN | LA_METHOD | LA_INPLACE_FORM | LA_OUT_FORM
 };
