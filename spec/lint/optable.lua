@@ -161,7 +161,7 @@ end
 -- Operations that only others call: named with a leading _, or neither a
 -- function nor a method.
 local function is_internal(name, forms)
-  for word in ("LA_BITS_OK LA_NO_GRAD_OP LA_VIEW_OP LA_MUTATES LA_METADATA")
+  for word in ("LA_BITS_OK LA_CONJ_OK LA_NO_GRAD_OP LA_VIEW_OP LA_MUTATES LA_METADATA")
     :gmatch("%S+") do
     forms = forms:gsub(word, "")
   end

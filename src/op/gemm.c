@@ -65,8 +65,8 @@ static void transpose_all(la_gemm *g)
 static bool adds_onto(const la_gemm *g)
 {
     return g->add.data == g->out.data && g->add.rs == g->out.rs
-        && g->add.cs == g->out.cs && !g->conj_add && g->beta.re == 1 && g->beta.im == 0
-        && g->beta.i == 1 && g->out.data
+        && g->add.cs == g->out.cs && g->out.data && !g->conj_add
+        && g->beta.re == 1 && g->beta.im == 0 && g->beta.i == 1
         && g->dtype != LA_FLOAT16 && g->dtype != LA_BFLOAT16;
 }
 
