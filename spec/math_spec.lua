@@ -153,6 +153,20 @@ describe("arguments", function()
     assert.equal(2, la.tensor({4}):sqrt():item())
   end)
 
+  it("keep the digits of gelu's tail, whatever stands beside it", function()
+    local x = la.linspace(-12.9, 8, 40001, {dtype = "float32"})
+    local exact = x:to("float64"):gelu()
+    local off = x:gelu():to("float64"):sub(exact):div(exact):abs()
+    assert.is_true(off:nan_to_num(0):max():item() < 1e-5)
+    -- Near, far, a neighbour of another sign, and what is neither.
+    local mixed = la.tensor({-6.5, 1, -5.99, -0.0, 0 / 0, -13, 6.5, -6.001},
+      {dtype = "float32"}):tile{5}
+    local alone = mixed:clone()
+    for k = 1, 40 do alone[k] = mixed[k]:clone():gelu() end
+    assert.is_true(same(mixed:gelu(), alone))
+    assert.equal(-math.huge, 1 / mixed:gelu()[4]:item())
+    assert.equal(6.5, mixed:gelu()[7]:item())
+  end)
   it("choose the form of gelu", function()
     local x = la.tensor({1.0}, {dtype = "float64"})
     assert.near(0.8413447460685429, x:gelu():item(), 1e-15)
