@@ -245,6 +245,12 @@ describe("layers", function()
     assert.are.same({8, 4, 5, 5}, {table.unpack(conv.weight.shape)})
   end)
 
+  it("of convolution refuse groups that divide no channels", function()
+    for _, name in ipairs {"Conv2d", "ConvTranspose2d"} do
+      raises(name .. ": groups=2 must be", nn[name], 3, 4, 3, {groups = 2})
+      raises(name .. ": groups=0 must be", nn[name], 4, 4, 3, {groups = 0})
+    end
+  end)
   it("compute what their operations do", function()
     local x = la.randn(2, 4, 6, 6)
     local conv = nn.Conv2d(4, 8, 3, {padding = 1, stride = 2, groups = 2})

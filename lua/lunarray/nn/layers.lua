@@ -94,33 +94,32 @@ local function same(text)
   return type(text) == "table" and table.concat(text, "x") or tostring(text)
 end
 
-local conv_names = {"in_channels", "out_channels", "kernel_size", "stride",
-  "padding", "dilation", "groups", "bias", "dtype"}
-
 local function conv_repr(self)
   return string.format("%d, %d, kernel_size=%s, stride=%s, padding=%s",
     self.in_channels, self.out_channels, same(self.kernel_size),
     same(self.stride), same(self.padding))
 end
 
-local function conv_class(name, dims)
+-- A class of layers over 'dims' dims. 'kind' has: the operation; names, the
+-- arguments by position; defaults; shape(o), the first two sizes of the weight;
+-- forward(run), which hands all of it to the operation.
+local function conv_class(name, dims, kind)
   local Conv = nn.class(name)
   nn[name] = Conv
-  local run = la["conv" .. dims .. "d"]
 
   function Conv:init(...)
-    local o = options(name, conv_names, {stride = 1, padding = 0,
-      dilation = 1, groups = 1, bias = true, ["!in_channels"] = true,
-      ["!out_channels"] = true, ["!kernel_size"] = true}, ...)
-    if o.in_channels % o.groups ~= 0 or o.out_channels % o.groups ~= 0 then
-      error(name .. ": in_channels and out_channels must be divisible by "
-        .. "groups", 3)
+    local o = options(name, kind.names, kind.defaults, ...)
+    local groups = o.groups
+    if math.type(groups) ~= "integer" or groups < 1
+      or o.in_channels % groups ~= 0 or o.out_channels % groups ~= 0 then
+      error(("%s: groups=%s must be positive and divide in_channels=%s and "
+        .. "out_channels=%s"):format(name, groups, o.in_channels,
+        o.out_channels), 3)
     end
-    for _, key in ipairs{"in_channels", "out_channels", "kernel_size",
-      "stride", "padding", "dilation", "groups"} do
-      rawset(self, key, o[key])
+    for _, key in ipairs(kind.names) do
+      if key ~= "bias" and key ~= "dtype" then rawset(self, key, o[key]) end
     end
-    local shape = {o.out_channels, o.in_channels // o.groups}
+    local shape = kind.shape(o)
     for _, n in ipairs(list(o.kernel_size, dims)) do shape[#shape + 1] = n end
     self.weight = nn.Parameter(la.empty(shape, {dtype = o.dtype}))
     if o.bias then
@@ -130,51 +129,44 @@ local function conv_class(name, dims)
   end
   Conv.reset_parameters = reset
   Conv.extra_repr = conv_repr
-
-  function Conv:forward(x)
-    return run(x, self.weight, self.bias, self.stride, self.padding,
-      self.dilation, self.groups)
-  end
+  Conv.forward = kind.forward(la[kind.operation:format(dims)])
 end
 
-for dims = 1, 3 do conv_class("Conv" .. dims .. "d", dims) end
-
-local transposed_names = {"in_channels", "out_channels", "kernel_size",
-  "stride", "padding", "output_padding", "groups", "bias", "dilation", "dtype"}
-
-local function transposed_class(name, dims)
-  local Conv = nn.class(name)
-  nn[name] = Conv
-  local run = la["conv_transpose" .. dims .. "d"]
-
-  function Conv:init(...)
-    local o = options(name, transposed_names, {stride = 1, padding = 0,
-      output_padding = 0, dilation = 1, groups = 1, bias = true,
-      ["!in_channels"] = true, ["!out_channels"] = true,
-      ["!kernel_size"] = true}, ...)
-    for _, key in ipairs{"in_channels", "out_channels", "kernel_size",
-      "stride", "padding", "output_padding", "dilation", "groups"} do
-      rawset(self, key, o[key])
+local straight = {
+  operation = "conv%dd",
+  names = {"in_channels", "out_channels", "kernel_size", "stride", "padding",
+    "dilation", "groups", "bias", "dtype"},
+  defaults = {stride = 1, padding = 0, dilation = 1, groups = 1, bias = true,
+    ["!in_channels"] = true, ["!out_channels"] = true,
+    ["!kernel_size"] = true},
+  shape = function(o) return {o.out_channels, o.in_channels // o.groups} end,
+  forward = function(run)
+    return function(self, x)
+      return run(x, self.weight, self.bias, self.stride, self.padding,
+        self.dilation, self.groups)
     end
-    local shape = {o.in_channels, o.out_channels // o.groups}
-    for _, n in ipairs(list(o.kernel_size, dims)) do shape[#shape + 1] = n end
-    self.weight = nn.Parameter(la.empty(shape, {dtype = o.dtype}))
-    if o.bias then
-      self.bias = nn.Parameter(la.empty({o.out_channels}, {dtype = o.dtype}))
-    end
-    self:reset_parameters()
-  end
-  Conv.reset_parameters = reset
-  Conv.extra_repr = conv_repr
+  end,
+}
 
-  function Conv:forward(x)
-    return run(x, self.weight, self.bias, self.stride, self.padding,
-      self.output_padding, self.groups, self.dilation)
-  end
-end
+local transposed = {
+  operation = "conv_transpose%dd",
+  names = {"in_channels", "out_channels", "kernel_size", "stride", "padding",
+    "output_padding", "groups", "bias", "dilation", "dtype"},
+  defaults = {stride = 1, padding = 0, output_padding = 0, dilation = 1,
+    groups = 1, bias = true, ["!in_channels"] = true,
+    ["!out_channels"] = true, ["!kernel_size"] = true},
+  shape = function(o) return {o.in_channels, o.out_channels // o.groups} end,
+  forward = function(run)
+    return function(self, x)
+      return run(x, self.weight, self.bias, self.stride, self.padding,
+        self.output_padding, self.groups, self.dilation)
+    end
+  end,
+}
 
 for dims = 1, 3 do
-  transposed_class("ConvTranspose" .. dims .. "d", dims)
+  conv_class("Conv" .. dims .. "d", dims, straight)
+  conv_class("ConvTranspose" .. dims .. "d", dims, transposed)
 end
 
 -- ---- layers without state: an operation and its keywords ----
