@@ -34,10 +34,6 @@ static inline int64_t la_gemm_share(int64_t k, int64_t most)
     return ((k + blocks - 1) / blocks + 3) & ~(int64_t)3;
 }
 
-typedef enum la_gemm_act {
-    LA_ACT_NONE, LA_ACT_RELU, LA_ACT_GELU, LA_ACT_GELU_TANH
-} la_gemm_act;
-
 typedef struct la_gemm_number {  /* one scalar, for every kind of element */
     double re, im;
     int64_t i;
@@ -49,7 +45,7 @@ typedef struct la_gemm_mat {
     int64_t rs, cs;
 } la_gemm_mat;
 
-/* out = act(alpha * (a @ b) + beta * add + bias) for an m x n piece. 'add' and
+/* out = alpha * (a @ b) + beta * add + bias for an m x n piece. 'add' and
 ** 'bias' may have strides of 0; add.data NULL when beta is 0 (nothing is read
 ** then); 'add' may be 'out' itself. */
 typedef struct la_gemm_block {
@@ -60,8 +56,7 @@ typedef struct la_gemm_block {
     float *part;          /* 16-bit floats with k > kc: sums so far */
     int64_t part_rs;
     la_gemm_number alpha, beta;
-    la_gemm_act act;
-    bool plain;           /* alpha 1, no add, bias or act in this block */
+    bool plain;           /* alpha 1, no add or bias in this block */
     bool first, last;     /* which of the k blocks this is; 'first' stores */
     bool onto;            /* even the first adds to what is there */
     bool conj_a, conj_b;  /* of unpacked operands: packing conjugates */
@@ -73,7 +68,7 @@ static inline bool la_gemm_block_is_plain(const la_gemm_block *g)
 {
     return g->alpha.re == 1 && g->alpha.im == 0 && g->alpha.i == 1
         && !(g->first && g->add.data)
-        && !(g->last && (g->bias.data || g->act));
+        && !(g->last && g->bias.data);
 }
 
 typedef struct la_gemm_kernels {

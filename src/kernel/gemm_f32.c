@@ -40,7 +40,6 @@ typedef int64_t pair_wide __attribute__((vector_size(64)));
 #define NR (2 * VL)
 #define FMA f32_fma
 #define MULADD f32_muladd1
-#define ACT f32_act
 #define LANES 32
 #if VEC_BYTES == 64
 #define MR 14

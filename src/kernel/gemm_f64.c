@@ -19,7 +19,6 @@
 #define NR (2 * VL)
 #define FMA f64_fma
 #define MULADD f64_muladd1
-#define ACT f64_act
 #define LANES 16
 #if VEC_BYTES == 64
 #define MR 14

@@ -10,7 +10,6 @@
 #define KC LA_GEMM_KC
 /* Unsigned: the product of two uint16_t would overflow an int. */
 #define MULADD(a, b, c) ((ELEM)((ELEM)(a) * 1u * (b) + (c)))
-#define ACT(act, v, n) int_act(act)
 #define SAME 1
 #define NUMBER(n) ((ELEM)(n).i)
 #define LOAD(d, s, n) memcpy(d, s, (size_t)(n) * sizeof(ELEM))
@@ -18,7 +17,6 @@
 #define LOAD1(x) (x)
 #define SAVE1(x) (x)
 
-ALWAYS void int_act(la_gemm_act act) { (void)act; }  /* floats only */
 
 typedef uint8_t u8v VEC_;
 typedef uint16_t u16v VEC_;

@@ -76,8 +76,7 @@ la_gemm_block la_gemm_block_of(const la_gemm *g)
         .m = g->m, .n = g->n, .k = g->k, .a = g->a.data, .b = g->b.data,
         .a_rs = g->a.rs, .a_cs = g->a.cs, .b_rs = g->b.rs, .b_cs = g->b.cs,
         .out = g->out, .add = g->add, .bias = g->bias, .alpha = g->alpha,
-        .beta = g->beta, .act = g->act,
-        .first = true, .last = true, .conj_a = g->conj_a,
+        .beta = g->beta, .first = true, .last = true, .conj_a = g->conj_a,
         .conj_b = g->conj_b, .conj_add = g->conj_add};
     if (adds_onto(g)) {
         b.add.data = NULL;

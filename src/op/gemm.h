@@ -2,7 +2,7 @@
 ** Matrix products above the kernels: from strided operands of any layout to
 ** packed blocks, small and vector paths, batches and threads.
 **
-** out = act(alpha * (a @ b) + beta * add + bias) for every matrix of a batch.
+** out = alpha * (a @ b) + beta * add + bias for every matrix of a batch.
 ** Strides are in elements. Which path is taken depends on sizes and strides
 ** alone, and all paths but the dot product (few rows or columns, k contiguous)
 ** sum in the same order, so the bits do not depend on threads or caches.
@@ -21,7 +21,6 @@ typedef struct la_gemm {
     la_gemm_mat add;          /* data NULL: beta is 0; may be 'out' itself */
     la_gemm_mat bias;         /* data NULL: none */
     la_gemm_number alpha, beta;
-    la_gemm_act act;          /* floats only */
     bool conj_a, conj_b, conj_add;  /* complex only */
     int nbatch;               /* dims of the batch; 0 for one product */
     const int64_t *batch;     /* their sizes, and the steps per operand: */
