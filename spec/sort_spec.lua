@@ -70,8 +70,19 @@ describe("sort", function()
 
   it("orders long rows", function()
     la.manual_seed(12)
+    local normal = la.randn(60000, {dtype = "float64"})
+    local close = la.randint(1, 9, 30000) + (1 << 60)
+    local apart = normal * 1e-12 + 1
+    apart[7], apart[50000] = 1e300, -1e300
     for _, x in ipairs {la.randn(300000), la.randint(1, 500, 300000),
-                        la.randn(200000, {dtype = "float64"})} do
+                        la.randn(200000, {dtype = "float64"}),
+                        -- evenly spread, in one direction, many equal
+                        la.rand(70000), la.range(60000):flip(1) * 3,
+                        normal:float():relu(), normal:relu(),
+                        -- most are equal in all but the last bits
+                        apart, apart:float(), la.cat {close, la.range(1000)},
+                        la.randint(0, 3, 20000), (normal * 1000):short(),
+                        la.exp(normal * 3), la.full({9000}, 2.5)} do
       local n = #x
       local v, at = x:sort()
       local a, b = v[{{1, n - 1}}], v[{{2, n}}]
@@ -80,6 +91,7 @@ describe("sort", function()
       local rising = at[{{2, n}}]:gt(at[{{1, n - 1}}])
       assert.is_true(a:lt(b):logical_or(rising):all())
       assert.is_true((at:sort()) == la.range(n))
+      assert.is_true(x:msort() == v)
     end
   end)
 

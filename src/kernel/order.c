@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define DIGIT 10   /* see radix.inc */
+#define COUNTED 16 /* bits of keys that are sorted by counting */
 #define RANKED 16  /* rows of so many are sorted by counting */
 
 /* The digits of a sort: n of them, 'width' bits each, from bit 'low' up; the
@@ -70,6 +71,20 @@ static digits choose_digits(uint64_t vary, int64_t n)
 #include "kernel/network.inc"
 #include "kernel/pairs.inc"
 
+/* Dealing of long rows, see deal.inc. */
+enum { CELL_BITS = 17, BUCKET_BITS = 12, EVEN_BITS = 13, PER_BUCKET = 128 };
+#define PREFIX order32
+#define KEY uint32_t
+#include "kernel/settle.inc"
+#include "kernel/deal.inc"
+#undef PREFIX
+#undef KEY
+#define PREFIX order64
+#define KEY uint64_t
+#include "kernel/deal.inc"
+#undef PREFIX
+#undef KEY
+
 /* Where there are vectors to sort by, they win, but for one pass of digits. */
 static bool by_vectors(int width, int64_t n)
 {
@@ -125,6 +140,8 @@ static void few_sort(uint64_t *x, int64_t n, int rows)
 #define VECTOR(name) v32_##name
 #define SORTED(keys, other) ((uint32_t *)(keys))
 #define NAME order32
+#define LEAF_SORT order32_leaf
+#define SETTLE order32_settle
 #define ITEM_OF(k, p) ((uint64_t)(k) << 32 | (p))
 #define POSITION(x) ((x) & 0xffffffffu)
 #include "kernel/order.inc"
@@ -142,6 +159,8 @@ static void few_sort(uint64_t *x, int64_t n, int rows)
 #define VECTOR(name) v64_##name
 #define SORTED(keys, other) ((uint32_t *)(other))
 #define NAME order64
+#define LEAF_SORT order64_leaf
+#define SETTLE pairs_settle
 #define ITEM_OF(k, p) ((la_item64){(k), (p)})
 #define POSITION(x) ((x).position)
 #include "kernel/order.inc"

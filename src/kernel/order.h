@@ -37,7 +37,7 @@ typedef struct la_key_kernels {
 
 /* Per width of the key: [0] for 32 bits, [1] for 64. */
 typedef struct la_order_kernels {
-    /* Sort n keys; 'spare' has the same size. The result is in 'keys'. */
+    /* Sort n keys; 'spare' has room for 2n. The result is in 'keys'. */
     void (*sort_keys)(void *keys, void *spare, int64_t n);
     /* Make items of n keys, positions from 'first' on. */
     void (*make_items)(void *items, const void *keys, int64_t first,

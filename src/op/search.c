@@ -264,7 +264,7 @@ la_status la_impl_isin(la_frame *f)
         for (int64_t i = 0; i < x->numel && la_arg_bool(f, 3); i++) to[i] ^= 1;
         return LA_OK;
     }
-    LA_TRY(la_work_get(&spare, tests->numel, o.key_bytes));
+    LA_TRY(la_work_get(&spare, 2 * tests->numel, o.key_bytes));
     LA_TRY(la_tensor_empty(1, &x->numel, LA_INT64, &places));
     o.order->sort_keys(sorted.block, spare.block, tests->numel);
     int64_t *at = (int64_t *)la_data(places);

@@ -117,7 +117,7 @@ static la_status order_keys(unique *u, la_work *keys)
     bool pairs = u->inverse || u->first;
     int64_t size = pairs ? u->o.item_bytes : u->o.key_bytes;
     if (!u->sort) return LA_OK;
-    LA_TRY(la_work_get(&spare, u->n, size));
+    LA_TRY(la_work_get(&spare, pairs ? u->n : 2 * u->n, size));
     if (!pairs) {
         u->o.order->sort_keys(keys->block, spare.block, u->n);
         return LA_OK;
