@@ -136,6 +136,42 @@ describe("matmul", function()
   end)
 end)
 
+describe("a product of a few columns", function()
+  it("is exact however rows and columns lie", function()
+    for _, s in ipairs {{2, 3000, 2}, {9, 700, 3}, {20, 300, 4}, {40, 90, 7},
+                        {3000, 10, 10}, {500, 70, 31}, {7, 20000, 2}} do
+      local m, k, n = s[1], s[2], s[3]
+      local a, b = counted(m, k), counted(k, n)
+      local want = (a:unsqueeze(3) * b:unsqueeze(1)):sum(2)
+      for _, dtype in ipairs {"float32", "float64", "int32"} do
+        for _, x in ipairs {a, a:t():contiguous():t()} do
+          for _, y in ipairs {b, b:t():contiguous():t(),
+                              la.cat({b, b}, 2):narrow(2, 1, n)} do
+            local p, q = x:to(dtype), y:to(dtype)
+            assert.is_true(p:mm(q):to "float64" == want)
+            assert.is_true(la.addmm(p:mm(q), p, q, {alpha = -1}):eq(0):all())
+          end
+        end
+      end
+    end
+  end)
+
+  it("adds an outer product in one pass, beta and alpha as given", function()
+    local s, u, v = counted(5, 7), counted(5), counted(7)
+    local outer = u:unsqueeze(2) * v
+    for _, dtype in ipairs {"float32", "float64", "complex64", "int64"} do
+      local a, b, c = s:to(dtype), u:to(dtype), v:to(dtype)
+      assert.is_true(la.addr(a, b, c):to "float64" == s + outer)
+      assert.is_true(la.addr(a, b, c, {beta = 3, alpha = -2}):to "float64"
+        == s * 3 - outer * 2)
+      assert.is_true(a:clone():addr_(b, c):to "float64" == s + outer)
+    end
+    local nan = la.full({5, 7}, 0 / 0)
+    assert.is_true(la.addr(nan, u:to "float32", v:to "float32", {beta = 0})
+      == outer:to "float32")
+  end)
+end)
+
 describe("einsum", function()
   it("does what other operations do", function()
     local a, b = counted(3, 4), counted(4, 5)

@@ -1,11 +1,11 @@
 /* Matrix products: choice of path, small ones, vectors, batches. See op/gemm.h. */
 #include "op/gemm_paths.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/pool.h"
+#include "kernel/copy.h"
 
 void la_gemm_init(la_gemm *g, la_dtype dtype)
 {
@@ -87,12 +87,15 @@ la_gemm_block la_gemm_block_of(const la_gemm *g)
     return b;
 }
 
+#define LONG_WORK ((int64_t)1 << 26)  /* multiply-adds in some milliseconds */
+
 /* ---- vectors and small products: the operands as they lie ---- */
 
 typedef struct direct {
     const la_gemm_kernels *ker;
     la_gemm_block b;
     int64_t size, unit;        /* rows (columns) per unit of the range */
+    int64_t most;              /* units between two looks for an interrupt */
     enum { BY_NONE, ROWS_DOT, COLUMNS_AXPY, ROWS_SMALL } how;
 } direct;
 
@@ -103,9 +106,8 @@ static void direct_block(const direct *d, const la_gemm_block *b)
     else d->ker->small(b);
 }
 
-static void direct_range(int64_t begin, int64_t end, void *context)
+static void direct_units(const direct *d, int64_t begin, int64_t end)
 {
-    const direct *d = context;
     la_gemm_block b = d->b;
     int64_t first = begin * d->unit, count = (end - begin) * d->unit;
     if (d->how == COLUMNS_AXPY) {
@@ -118,6 +120,13 @@ static void direct_range(int64_t begin, int64_t end, void *context)
         shift(&b, first, 0, d->size);
     }
     direct_block(d, &b);
+}
+
+static void direct_range(int64_t begin, int64_t end, void *context)
+{
+    const direct *d = context;
+    for (; begin < end && !la_interrupted(); begin += d->most)
+        direct_units(d, begin, lesser(begin + d->most, end));
 }
 
 /* One long dot product: the pieces that the kernel would sum one by one, on
@@ -176,6 +185,9 @@ static bool is_small(const la_gemm *g, const la_gemm_kernels *ker)
     double work = (double)g->m * (double)g->n * (double)g->k;
     int64_t b_bytes = lesser(g->k, ker->kc) * g->n * size;
     if (g->m <= 4 * ker->mr && g->b.cs == 1) return work < 1e8;
+    /* each row of A meets one panel of B: packed, it would be read but once */
+    bool lies = g->a.cs == 1 || g->n <= ker->nr / 2;
+    if (g->n <= ker->nr && g->k <= ker->kc && lies) return true;
     return work <= 200.0 * 200 * 200 && b_bytes <= 256 * 1024;
 }
 
@@ -201,6 +213,7 @@ static void run_direct(const la_gemm *g, const la_gemm_kernels *ker, int how)
     int64_t per_line = how == COLUMNS_AXPY ? g->k : g->k * g->n;
     d.unit = how == COLUMNS_AXPY ? 1024 : how == ROWS_DOT ? 32 : ker->mr;
     int64_t units = (lines + d.unit - 1) / d.unit;
+    d.most = LONG_WORK / (per_line * d.unit + 1) + 1;
     /* Every range turns a B whose columns are apart: that must pay. */
     int64_t least = how == ROWS_SMALL && g->b.cs != 1 ? 8 * SMALL_WORK
                                                       : SMALL_WORK;
@@ -383,28 +396,32 @@ static bool run_tall(la_gemm *g, const la_gemm_kernels *ker)
 }
 
 /* A few columns (or rows) against long contiguous rows, each read once for all
-** of them. Tiles of eight doubles are as fast; columns that are apart are
-** copied first, which must pay. */
+** of them. Tiles of eight doubles are as fast; columns that are apart are copied
+** first, which pays the more rows there are to one. */
 static bool is_narrow(const la_gemm *g)
 {
-    int64_t few = g->dtype == LA_FLOAT64 ? LA_GEMM_FEW / 2 : LA_GEMM_FEW;
-    return g->n <= few && g->k > LA_GEMM_LONG && g->a.cs == 1
-        && g->a.rs != 1 && (g->b.rs == 1 || g->m >= 32)
-        && !la_is_complex(g->dtype);
+    bool wide = g->dtype == LA_FLOAT64;
+    int64_t few = wide ? LA_GEMM_FEW / 2 : LA_GEMM_FEW;
+    if (g->n > few || g->k <= LA_GEMM_LONG || g->a.cs != 1 || g->a.rs == 1
+        || la_is_complex(g->dtype))
+        return false;
+    int64_t n = wide ? 2 * g->n : g->n;
+    if (g->b.rs == 1) return true;
+    return g->k > 4 * LA_GEMM_LONG ? g->m + 4 >= n * n : g->m >= 32 && n <= 4;
 }
 
-/* Columns of b one after the other. */
+/* Columns of b one after the other, as many rows at a time as stay in the first
+** cache while every column is taken. */
 static void copy_columns(char *to, const la_gemm_mat *b, int64_t k, int64_t n,
                          int64_t size)
 {
-    for (int64_t p = 0; p < k; p++)
-        for (int64_t j = 0; j < n; j++) {
-            const char *from = at(b, p, j, size);
-            char *home = to + (j * k + p) * size;
-            if (size == 4) memcpy(home, from, 4);
-            else if (size == 8) memcpy(home, from, 8);
-            else memcpy(home, from, (size_t)size);
-        }
+    const int64_t rows = 16384 / (n * size);
+    int64_t steps[4] = {size, b->rs * size, k * size, b->cs * size};
+    la_loop copy = (*LA_STUB(copy))[la_size_slot((size_t)size)];
+    for (int64_t p = 0; p < k; p += rows) {
+        char *data[2] = {to + p * size, at(b, p, 0, size)};
+        copy(data, steps, lesser(rows, k - p), n, NULL);
+    }
 }
 
 static la_status run_narrow(la_gemm *g, const la_gemm_kernels *ker)

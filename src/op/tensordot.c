@@ -73,22 +73,46 @@ static la_status check_addr(const la_frame *f)
     return LA_OK;
 }
 
+/* beta * self, zeros where beta is 0 (self only tells the dtype then). */
+static la_status scaled_self(la_frame *f, la_tensor **out)
+{
+    la_tensor *self = la_arg(f, 0);
+    if (is_number(&f->args[3].scalar, 0))
+        return la_run(zeros_like, out, LA_T(self));
+    return scaled(self, &f->args[3].scalar, out);
+}
+
+static bool is_one_float_dtype(const la_frame *f)
+{
+    int d = la_arg(f, 0)->dtype;
+    return (d == LA_FLOAT32 || d == LA_FLOAT64) && la_arg(f, 1)->dtype == d
+        && la_arg(f, 2)->dtype == d;
+}
+
+/* Products are added as they are made; with 16 bits they are rounded before. */
+static la_status addr_in_one(la_frame *f, la_tensor **out)
+{
+    LA_OWNED column = NULL;
+    LA_OWNED left = NULL;
+    LA_TRY(scaled_self(f, &left));
+    LA_TRY(la_run(unsqueeze, &column, f->args[1], LA_I(1)));
+    return la_run(addcmul, out, LA_T(left), LA_T(column), f->args[2],
+                  LA_S(f->args[4].scalar));
+}
+
 la_status la_impl_addr(la_frame *f)
 {
     la_tensor *self = la_arg(f, 0), *out;
-    const la_scalar *beta = &f->args[3].scalar, *alpha = &f->args[4].scalar;
+    const la_scalar *alpha = &f->args[4].scalar;
     LA_OWNED product = NULL;
     LA_OWNED right = NULL;
     LA_OWNED left = NULL;
     LA_OWNED sum = NULL;
     LA_TRY(check_addr(f));
+    if (is_one_float_dtype(f)) return give(f, addr_in_one(f, &out), &out);
     LA_TRY(outer(la_arg(f, 1), la_arg(f, 2), &product));
     LA_TRY(scaled(product, alpha, &right));
-    if (is_number(beta, 0)) {   /* self only tells the dtype */
-        LA_TRY(la_run(zeros_like, &left, LA_T(self)));
-    } else {
-        LA_TRY(scaled(self, beta, &left));
-    }
+    LA_TRY(scaled_self(f, &left));
     LA_TRY(la_run(add, &sum, LA_T(left), LA_T(right)));
     bool all_bool = la_arg(f, 1)->dtype == LA_BOOL
         && la_arg(f, 2)->dtype == LA_BOOL && self->dtype == LA_BOOL;
