@@ -75,7 +75,7 @@ local layouts = {
 }
 
 local function same(a, b, what)
-  local u, v = a:double():view(-1):totable(), b:double():view(-1):totable()
+  local u, v = a:double():reshape(-1):totable(), b:double():reshape(-1):totable()
   assert.are.equal(#u, #v, what)
   for i = 1, #u do
     assert.is_true(u[i] == v[i] or (u[i] ~= u[i] and v[i] ~= v[i]), what)
@@ -145,6 +145,36 @@ describe("max pooling", function()
           same(at:contiguous(), places, what)
         end
       end
+    end
+  end)
+
+  it("gives the same where nobody asks for places", function()
+    for number, c in ipairs(cases) do
+      for _, dtype in ipairs(dtypes(number)) do
+        local x = sample(2, c[1], c[2], c[3], dtype)
+        if dtype ~= "int32" then x:view(-1)[x:numel()]:fill_(NAN) end
+        for name, layout in pairs(layouts) do
+          local what = ("case %d %s %s"):format(number, dtype, name)
+          local with = {stride = c[5], padding = c[6], return_indices = true}
+          local without = {stride = c[5], padding = c[6]}
+          same((la.max_pool2d(layout(x), c[4], without)),
+               (la.max_pool2d(layout(x), c[4], with)), what)
+          -- one dim: rows apart, and rows that are one
+          local row = layout(x):select(3, 1)
+          if row:size(3) + 2 * c[6] >= c[4] then
+            same((la.max_pool1d(row, c[4], without)),
+                 (la.max_pool1d(row, c[4], with)), what)
+          end
+        end
+      end
+    end
+    la.manual_seed(7)
+    for _, s in ipairs {{3, 5, 50, 2}, {1, 70, 12, 3}, {2, 3, 64, 4}} do
+      local x = la.randn(s[1], s[2], s[3])
+      local parts = x:view(s[1], s[2], s[3] // s[4], s[4])
+      same((la.max_pool1d(x, s[4])), parts:amax(-1), "shared out")
+      near(la.avg_pool1d(x, s[4]), parts:mean(-1), 1e-6, "shared out")
+      same((la.max_pool1d(x[1], s[4])), parts[1]:amax(-1), "no batch")
     end
   end)
 

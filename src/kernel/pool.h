@@ -14,7 +14,7 @@
 typedef struct la_pool {
     la_window w[3];
     char *in, *out;
-    int64_t *index;          /* of max pooling */
+    int64_t *index;          /* of max pooling; NULL: not asked for */
     int64_t channels;        /* one element apart; 0: a plane alone */
     int64_t in_step[3], out_step[3];   /* elements */
     bool adaptive;           /* windows share the input out evenly */

@@ -20,4 +20,8 @@ la_status la_plain_contiguous(la_tensor *t, la_tensor **out);
 /* The same, but a channels_last tensor is left as it is. */
 la_status la_plain_image(la_tensor *t, la_tensor **out);
 
+/* max_pool of the first six of its arguments without indices, as result 0 of
+** 'f'; for calls that nothing records. */
+la_status la_max_pool_values(la_frame *f, const la_value *args);
+
 #endif

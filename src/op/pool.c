@@ -22,8 +22,11 @@ typedef struct planes {
     plane_fn run;
     int64_t size;             /* bytes of an element */
     int64_t images, channels, block;   /* channels of a unit */
+    enum { APART, VOLUME, ROW } folded;   /* what those make together */
     int64_t in_step[2], out_step[2];   /* image and channel, elements */
 } planes;
+
+static int64_t lesser(int64_t a, int64_t b) { return a < b ? a : b; }
 
 static void run_units(int64_t begin, int64_t end, void *context)
 {
@@ -36,8 +39,10 @@ static void run_units(int64_t begin, int64_t end, void *context)
         p.in += (n * s->in_step[0] + c * s->in_step[1]) * s->size;
         p.out += out * s->size;
         if (p.index) p.index += out;
-        if (p.channels && s->channels - c < s->block)
-            p.channels = s->channels - c;
+        int64_t left = lesser(s->block, s->channels - c);
+        if (p.channels) p.channels = left;
+        else if (s->folded == VOLUME) p.w[0].in = p.w[0].out = left;
+        else if (s->folded == ROW) p.w[2].in *= left, p.w[2].out *= left;
         s->run(&p);
     }
 }
@@ -55,10 +60,40 @@ static void plan_units(planes *s)
     s->pool.channels = s->block;
 }
 
+/* Rows without gaps that windows share out to the last number. */
+static bool is_one_row(const planes *s)
+{
+    const la_window *w = &s->pool.w[2];
+    int64_t reach = (w->kernel - 1) * w->dilation + 1;
+    return s->pool.w[1].in == 1 && s->pool.w[1].kernel == 1 && w->pad == 0
+        && reach <= w->stride && w->in == w->out * w->stride
+        && s->in_step[1] == w->in && s->out_step[1] == w->out
+        && s->pool.in_step[2] == 1 && s->pool.out_step[2] == 1;
+}
+
+/* Where places do not count, the planes of an image are one volume, whose windows
+** are one plane deep, or even one row. */
+static void fold_channels(planes *s)
+{
+    la_window *w = s->pool.w;
+    int64_t plane = w[1].in * w[2].in;
+    if (s->pool.index || s->pool.channels || s->pool.adaptive || w[0].in != 1
+        || w[0].kernel != 1 || w[0].out != 1 || plane > INT32_MAX / BLOCK)
+        return;
+    s->folded = is_one_row(s) ? ROW : VOLUME;
+    s->block = s->images < la_num_threads() || plane > 4096 ? BLOCK
+        : lesser(s->channels, INT32_MAX / (plane + 1));
+    if (s->block > s->channels) s->block = s->channels;
+    w[0] = (la_window){1, 1, 1, 1, 0, 1};
+    s->pool.in_step[0] = s->in_step[1];
+    s->pool.out_step[0] = s->out_step[1];
+}
+
 static la_status run(planes *s, la_dtype dtype)
 {
     const la_window *w = s->pool.w;
     if (la_is_float(dtype)) plan_units(s);
+    fold_channels(s);
     int64_t work = w[0].out * w[1].out * w[2].out * s->block
         * (s->pool.adaptive ? 8 : w[0].kernel * w[1].kernel * w[2].kernel);
     int64_t blocks = (s->channels + s->block - 1) / s->block;
@@ -209,6 +244,20 @@ la_status la_impl_max_pool(la_frame *f)
     LA_TRY(windows_of(t, &f->args[1], &f->args[4], la_arg_bool(f, 5), w, &nd));
     planes_of(&s, t, la_result(f, 0), nd, w);
     s.pool.index = (int64_t *)la_data(la_result(f, 1));
+    s.run = kernels_of(t)->max;
+    return run(&s, (la_dtype)t->dtype);
+}
+
+la_status la_max_pool_values(la_frame *f, const la_value *args)
+{
+    const la_tensor *t = args[0].tensor;
+    la_window w[3];
+    planes s;
+    int nd;
+    LA_TRY(check_input(t, (int)args[1].ints.n, false));
+    LA_TRY(windows_of(t, &args[1], &args[4], args[5].b, w, &nd));
+    LA_TRY(put_output(f, 0, t, nd, w, (la_dtype)t->dtype));
+    planes_of(&s, t, la_result(f, 0), nd, w);
     s.run = kernels_of(t)->max;
     return run(&s, (la_dtype)t->dtype);
 }

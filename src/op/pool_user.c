@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "op/conv.h"
+#include "op/matmul.h"
 #include "op/view.h"
 #include "tensor/shape.h"
 
@@ -35,6 +36,8 @@ static la_status max_pool(la_frame *f, int nd)
     for (int k = 1; k <= 4; k++)
         LA_TRY(fit(&f->args[k], nd, room[k - 1], &a[k]));
     a[5] = f->args[5];
+    if (!la_arg_bool(f, 6) && la_is_plain_call(f) && la_is_plain(a[0].tensor))
+        return la_max_pool_values(f, a);
     return two_results(f, LA_OP_max_pool, 6, a, la_arg_bool(f, 6));
 }
 
