@@ -66,6 +66,12 @@ static void each_index_runs_once(void **state)
 static atomic_llong sum;
 static atomic_int pieces;
 
+static void start_counting(void)
+{
+    sum = 0;
+    pieces = 0;
+}
+
 static void add_length(int64_t begin, int64_t end, void *context)
 {
     atomic_fetch_add(&sum, end - begin);
@@ -77,11 +83,11 @@ static void long_ranges_and_grains(void **state)
 {
     int64_t n = INT64_C(1) << 40, grain = n / 3;
     la_set_num_threads(4);
-    sum = pieces = 0;
+    start_counting();
     la_parallel_for(n, grain, add_length, &grain);
     assert_int_equal(sum, n);
     assert_int_equal(pieces, 3);
-    sum = pieces = 0;
+    start_counting();
     la_parallel_for(INT64_MAX, 1, add_length, NULL);
     assert_int_equal(sum, INT64_MAX);
     assert_int_equal(pieces, 4);
@@ -96,7 +102,7 @@ static void nested(int64_t begin, int64_t end, void *context)
 static void nested_regions_are_serial(void **state)
 {
     la_set_num_threads(4);
-    sum = pieces = 0;
+    start_counting();
     la_parallel_for(4, 1, nested, NULL);
     assert_int_equal(pieces, 4);
     assert_int_equal(sum, 400);
@@ -147,7 +153,7 @@ static void several_callers(void **state)
 {
     pthread_t t[4];
     la_set_num_threads(3);
-    sum = pieces = 0;
+    start_counting();
     for (int i = 0; i < 4; i++)
         assert_int_equal(pthread_create(&t[i], NULL, call_regions, NULL), 0);
     for (int i = 0; i < 4; i++) pthread_join(t[i], NULL);

@@ -6,6 +6,7 @@
 #define LA_KERNEL_GEMM_PARTS_H
 
 #include "kernel/gemm.h"
+#include "simd/shuffle.h"
 #include "simd/vec.h"
 
 #define ALWAYS static inline __attribute__((always_inline))

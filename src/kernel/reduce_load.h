@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "kernel/reduce.h"
+#include "simd/shuffle.h"
 #include "simd/vec.h"
 
 static inline float reduce_load_f32(const char *p)
