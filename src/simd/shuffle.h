@@ -12,7 +12,7 @@
 #ifdef __clang__
 #define VEC_SHUFFLE2(x, y, at)                                              \
     ({                                                                      \
-        __typeof__((x) + (x)) x_ = (x), y_ = (y), out_;                             \
+        __typeof__((x) + (x)) x_ = (x), y_ = (y), out_;                     \
         __typeof__(at) at_ = (at);                                          \
         enum { N_ = sizeof(x_) / sizeof(x_[0]) };                           \
         _Pragma("clang loop unroll(full)")                                  \
@@ -24,7 +24,7 @@
     })
 #define VEC_SHUFFLE(x, at)                                                  \
     ({                                                                      \
-        __typeof__((x) + (x)) x_ = (x), out_;                                       \
+        __typeof__((x) + (x)) x_ = (x), out_;                               \
         __typeof__(at) at_ = (at);                                          \
         enum { N_ = sizeof(x_) / sizeof(x_[0]) };                           \
         _Pragma("clang loop unroll(full)")                                  \
