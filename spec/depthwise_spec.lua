@@ -158,3 +158,62 @@ describe("a depthwise convolution", function()
     la.set_num_threads(before)
   end)
 end)
+
+-- The taps along the depth, each a flat convolution of the planes it meets.
+local function by_planes(x, w, bias, s, p, d)
+  local all = la.zeros(x:size(1), x:size(2), x:size(3) + 2 * p[1], x:size(4),
+                       x:size(5)):double()
+  all:narrow(3, p[1] + 1, x:size(3)):copy_(x)
+  local depth = (all:size(3) - d[1] * (w:size(3) - 1) - 1) // s[1] + 1
+  local planes = {}
+  for o = 1, depth do
+    local sum
+    for t = 1, w:size(3) do
+      local y = la.conv2d(all:select(3, (o - 1) * s[1] + (t - 1) * d[1] + 1),
+        w:double():select(3, t), nil, {stride = {s[2], s[3]},
+        padding = {p[2], p[3]}, dilation = {d[2], d[3]}, groups = x:size(2)})
+      sum = sum and sum + y or y
+    end
+    planes[o] = sum
+  end
+  local out = la.stack(planes, 3)
+  return bias and out + bias:double():view(1, -1, 1, 1, 1) or out
+end
+
+describe("depthwise convolution of volumes", function()
+  it("is its flat one along the depth, in both formats", function()
+    la.manual_seed(5)
+    for _, c in ipairs {  -- n, channels, sizes, kernel, stride, pad, dilation
+      {2, 16, {5, 6, 7}, {3, 3, 3}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}},
+      {1, 19, {7, 5, 9}, {2, 3, 3}, {2, 1, 2}, {1, 0, 2}, {1, 1, 1}},
+      {1, 40, {4, 8, 30}, {4, 1, 5}, {1, 2, 1}, {3, 0, 2}, {1, 1, 1}},
+      {3, 8, {6, 4, 4}, {3, 2, 2}, {1, 1, 1}, {2, 1, 1}, {2, 1, 2}},
+      {1, 9, {1, 5, 5}, {1, 3, 3}, {1, 1, 1}, {2, 1, 1}, {1, 1, 1}},
+      {1, 70, {3, 3, 3}, {3, 3, 3}, {1, 1, 1}, {0, 0, 0}, {1, 1, 1}},
+      {2, 33, {2, 90, 40}, {2, 3, 3}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}},
+    } do
+      local z, k = c[3], c[4]
+      local o = {stride = c[5], padding = c[6], dilation = c[7], groups = c[2]}
+      for _, dtype in ipairs {"float32", "float64"} do
+        local x = la.randn(c[1], c[2], z[1], z[2], z[3]):to(dtype)
+        local w = la.randn(c[2], 1, k[1], k[2], k[3]):to(dtype)
+        local b = la.randn(c[2]):to(dtype)
+        local tol = dtype == "float64" and 1e-13 or 1e-5
+        local what = ("%d channels %s"):format(c[2], dtype)
+        for _, format in ipairs {"contiguous", "channels_last_3d"} do
+          local y = x:contiguous {memory_format = format}
+          close(la.conv3d(y, w, nil, o),
+                by_planes(x, w, nil, c[5], c[6], c[7]), tol, what)
+          close(la.conv3d(y, w, b, o),
+                by_planes(x, w, b, c[5], c[6], c[7]), tol, what)
+          local before = la.get_num_threads()
+          la.set_num_threads(1)
+          local one = la.conv3d(y, w, b, o)
+          la.set_num_threads(3)
+          assert.is_true(one == la.conv3d(y, w, b, o), what)
+          la.set_num_threads(before)
+        end
+      end
+    end
+  end)
+end)

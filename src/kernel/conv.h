@@ -109,6 +109,7 @@ typedef struct la_conv_depth {
     void *sums;              /* depth_weight adds to it, laid out likewise */
     la_window h, w;
     bool back;
+    bool add;                /* to what is in 'out', instead of the bias */
 } la_conv_depth;
 
 typedef struct la_depth_kernels {

@@ -2,7 +2,8 @@
 ** Depthwise convolutions, one channel in and one out per group: channels lie in
 ** the lanes, so every stride costs the same. channels_last operands are used in
 ** place; of others a block of channels of some rows at a time is turned. A unit
-** of work is such a band of one image.
+** of work is such a band of one plane of an image. Planes of a volume add what
+** each tap along the depth brings (forward only; its gradients go other ways).
 */
 #include <string.h>
 
@@ -49,15 +50,15 @@ static int64_t cols_of(const side *s)
     return s->small ? s->w[2].out : s->w[2].in;
 }
 
-bool la_conv_depth_serves(const la_conv *c, bool backward)
+bool la_conv_depth_serves(const la_conv *c, int what)
 {
     bool floats = c->dtype == LA_FLOAT32 || c->dtype == LA_FLOAT64;
     if (!floats || c->ic != 1 || c->oc != 1 || c->groups < LEAST_CHANNELS)
         return false;
-    if (c->w[0].kernel != 1 || c->w[0].in != 1 || c->w[0].out != 1)
-        return false;
+    bool flat = c->w[0].kernel == 1 && c->w[0].in == 1 && c->w[0].out == 1;
+    if (what != FORWARD && !flat) return false;
     for (int d = 1; d < 3; d++)
-        if (backward && c->w[d].stride > 1 && c->w[d].dilation > 1)
+        if (what == INPUT && c->w[d].stride > 1 && c->w[d].dilation > 1)
             return false;
     return (c->x_step[1] == 1 || c->x_step[4] == 1)
         && (c->y_step[1] == 1 || c->y_step[4] == 1);
@@ -134,13 +135,13 @@ static void plan(depth *s, const la_conv *c, goal what)
     int64_t taps = la_conv_taps(c);
     s->weight_bytes = la_conv_aligned(taps * s->line * size);
     s->sum_bytes = what == WEIGHT ? s->weight_bytes : 0;
-    s->units = c->batch * s->blocks * s->bands;
+    s->units = c->batch * s->blocks * s->bands * c->w[0].out;
 }
 
 /* ---- one unit ---- */
 
 typedef struct band {
-    int64_t n, channel, channels, first, last, from, to;
+    int64_t n, plane, channel, channels, first, last, from, to;
 } band;
 
 static band band_of(const depth *s, int64_t unit)
@@ -149,27 +150,29 @@ static band band_of(const depth *s, int64_t unit)
     b.last = la_conv_lesser(b.first + s->band, rows_of(made(s)));
     b.channel = unit / s->bands % s->blocks * s->block;
     b.channels = la_conv_lesser(s->block, s->channels - b.channel);
-    b.n = unit / s->bands / s->blocks;
+    b.plane = unit / s->bands / s->blocks % s->c->w[0].out;
+    b.n = unit / s->bands / s->blocks / s->c->w[0].out;
     rows_for(read_side(s), b.first, b.last, &b.from, &b.to);
     return b;
 }
 
-static char *row_at(const depth *s, const side *of, const band *b, int64_t row)
+static char *row_at(const depth *s, const side *of, const band *b,
+                    int64_t plane, int64_t row)
 {
     return of->data + (b->n * of->step[0] + b->channel * of->step[1]
-                       + row * of->step[3]) * s->size;
+                       + plane * of->step[2] + row * of->step[3]) * s->size;
 }
 
 /* Rows from 'first' on, in place or turned into 'room'. */
 static char *take_rows(const depth *s, const side *of, const band *b,
-                       int64_t first, int64_t last, char *room)
+                       int64_t plane, int64_t first, int64_t last, char *room)
 {
     int64_t cols = cols_of(of), rows = last - first, at_once = 1;
-    if (of->in_place) return row_at(s, of, b, first);
+    if (of->in_place) return row_at(s, of, b, plane, first);
     if (of->step[3] == cols) at_once = rows;
     for (int64_t r = 0; r < rows; r += at_once)
         s->ker->pack(room + r * cols * s->block * s->size,
-                     row_at(s, of, b, first + r), of->step[1], 1,
+                     row_at(s, of, b, plane, first + r), of->step[1], 1,
                      (int)b->channels, (int)s->block, at_once * cols);
     return room;
 }
@@ -180,7 +183,7 @@ static void give_rows(const depth *s, const side *of, const band *b,
     int64_t cols = cols_of(of), rows = b->last - b->first, at_once = 1;
     if (of->step[3] == cols) at_once = rows;
     for (int64_t r = 0; r < rows; r += at_once)
-        s->ker->spread(row_at(s, of, b, b->first + r), of->step[1],
+        s->ker->spread(row_at(s, of, b, b->plane, b->first + r), of->step[1],
                        room + r * cols * s->block * s->size, s->block,
                        b->channels, at_once * cols);
 }
@@ -201,6 +204,26 @@ static void flip_window(la_window *w)
                      (w->kernel - 1) * w->dilation - w->pad, w->dilation};
 }
 
+/* What every tap along the depth brings to the rows of a plane. */
+static void run_planes(const depth *s, const band *b, la_conv_depth *k,
+                       char *desk)
+{
+    const la_window *w = &s->c->w[0];
+    int64_t tap = s->c->w[1].kernel * s->c->w[2].kernel * s->line * s->size;
+    const char *weights = k->weights;
+    for (int64_t t = 0; t < w->kernel; t++) {
+        int64_t plane = b->plane * w->stride - w->pad + t * w->dilation;
+        if (plane < 0 || plane >= w->in) continue;
+        k->in = take_rows(s, read_side(s), b, plane, b->from, b->to, desk);
+        k->weights = weights + t * tap;
+        s->own->run(k);
+        k->add = true;
+    }
+    if (k->add) return;
+    k->h.kernel = 0;                     /* padding alone */
+    s->own->run(k);
+}
+
 static void run_unit(const depth *s, char *desk, char *sums, int64_t unit)
 {
     band b = band_of(s, unit);
@@ -218,18 +241,18 @@ static void run_unit(const depth *s, char *desk, char *sums, int64_t unit)
     }
     steps_of(s, in, &k.in_row, &k.in_col);
     steps_of(s, out, &k.out_row, &k.out_col);
-    k.in = take_rows(s, in, &b, b.from, b.to, desk);
     if (s->goal == WEIGHT) {
-        k.out = take_rows(s, out, &b, b.first, b.last, out_room);
+        k.in = take_rows(s, in, &b, 0, b.from, b.to, desk);
+        k.out = take_rows(s, out, &b, 0, b.first, b.last, out_room);
         k.sums = sums + b.channel * s->size;
         s->own->weight(&k);
         return;
     }
-    k.out = out->in_place ? row_at(s, out, &b, b.first) : out_room;
+    k.out = out->in_place ? row_at(s, out, &b, b.plane, b.first) : out_room;
     k.weights = s->weights + b.channel * s->size;
     if (s->goal == FORWARD && s->c->bias)
         k.bias = s->c->bias + b.channel * s->size;
-    s->own->run(&k);
+    run_planes(s, &b, &k, desk);
     if (!out->in_place) give_rows(s, out, &b, out_room);
 }
 
@@ -238,7 +261,7 @@ static void run_tasks(int64_t begin, int64_t end, void *context)
     const depth *s = context;
     for (int64_t t = begin; t < end; t++) {
         char *desk = s->desks + (size_t)t * s->desk_bytes;
-        int64_t per_image = s->blocks * s->bands, all = s->units;
+        int64_t per_image = s->units / s->c->batch, all = s->units;
         int64_t first = all * t / s->tasks, last = all * (t + 1) / s->tasks;
         if (s->goal == WEIGHT) {   /* whole images */
             first = s->c->batch * t / s->tasks * per_image;
@@ -268,7 +291,7 @@ la_status la_conv_depth_run(const la_conv *c, int what)
     else s.ker->pack(s.weights, c->weight + (s.flip ? taps - 1 : 0) * s.size,
                      taps, s.flip ? -1 : 1, (int)s.channels, (int)s.line, taps);
     double work = (double)(c->batch * s.channels * taps)
-        * (double)(c->w[1].out * c->w[2].out);
+        * (double)(c->w[0].out * c->w[1].out * c->w[2].out);
     if (work < 1e5) run_tasks(0, s.tasks, &s);
     else la_parallel_for(s.tasks, 1, run_tasks, &s);
     la_conv_sums t = {.taps = taps, .m = s.channels, .line = s.line,

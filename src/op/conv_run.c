@@ -235,7 +235,7 @@ la_status la_conv_forward(const la_conv *c)
     if (is_empty(c)) return LA_OK;
     if (is_pointwise(c)) return pointwise(c, false);
     if (is_whole(c)) return whole(c, false);
-    if (la_conv_depth_serves(c, false)) return la_conv_depth_run(c, 0);
+    if (la_conv_depth_serves(c, 0)) return la_conv_depth_run(c, 0);
     if (la_conv_direct_serves(c, false)) return la_conv_direct(c, false);
     job j = {.c = c, .run = forward_unit, .units = c->batch * c->groups,
              .room_bytes = column_bytes(c)};
@@ -291,7 +291,7 @@ la_status la_conv_input(const la_conv *c)
     if (c->batch == 0 || c->ic * c->groups == 0) return LA_OK;
     if (!is_empty(c) && is_pointwise(c)) return pointwise(c, true);
     if (!is_empty(c) && is_whole(c)) return whole(c, true);
-    if (!is_empty(c) && la_conv_depth_serves(c, true))
+    if (!is_empty(c) && la_conv_depth_serves(c, 1))
         return la_conv_depth_run(c, 1);
     if (!is_empty(c) && la_conv_direct_serves(c, true))
         return la_conv_direct(c, true);
@@ -379,7 +379,7 @@ la_status la_conv_weight(const la_conv *c)
         return LA_OK;
     }
     bool direct = c->dtype == LA_FLOAT32 || c->dtype == LA_FLOAT64;
-    if (la_conv_depth_serves(c, false)) return la_conv_depth_run(c, 2);
+    if (la_conv_depth_serves(c, 2)) return la_conv_depth_run(c, 2);
     if (direct && la_conv_taps(c) <= 1024) return la_conv_direct_weight(c);
     la_conv with = *c;
     size_t bytes = (size_t)(parts * count * size);

@@ -40,7 +40,7 @@ la_status la_conv_direct_weight(const la_conv *c);
 
 /* Depthwise: as many channels as groups. 'what': 0 y from x, 1 x from y, 2
 ** weight. */
-bool la_conv_depth_serves(const la_conv *c, bool backward);
+bool la_conv_depth_serves(const la_conv *c, int what);
 la_status la_conv_depth_run(const la_conv *c, int what);
 
 /* Sizes larger than this are cut into parts; elements of work space. */
