@@ -156,10 +156,14 @@ check: all ctests examples
 test: deps
 	@$(MAKE) $(JOBS) --no-print-directory all ctests examples
 	@$(MAKE) $(JOBS) --no-print-directory KIND=asan all ctests
-	@$(LUA) spec/run.lua lint ctest specs-each-path asan
+	@$(MAKE) $(JOBS) --no-print-directory CC=clang KIND=debug all ctests
+	@$(LUA) spec/run.lua lint ctest clang specs-each-path asan
 
 asan ubsan tsan debug:
 	@$(MAKE) --no-print-directory KIND=$@ all ctests
+clang-check:
+	@$(MAKE) --no-print-directory CC=clang KIND=debug all ctests
+	@$(LUA) spec/run.lua clang
 asan-check: asan
 	@$(LUA) spec/run.lua asan
 tsan-check: tsan
@@ -232,6 +236,7 @@ help:
 	@echo 'make lint ctest   one part of it; examples: the C examples'
 	@echo 'make debug asan ubsan tsan    a build of that kind, in build/KIND'
 	@echo 'make asan-check ubsan-check tsan-check valgrind    and its checks'
+	@echo 'make clang-check  the C tests, all built by clang without optimisation'
 	@echo 'make bench        figures of this machine; bench-peers: beside NumPy, PyTorch'
 	@echo 'make install      to PREFIX ($(PREFIX)), below DESTDIR; uninstall'
 	@echo 'make format FILES=...    clang-format in the style of the house'
@@ -241,6 +246,6 @@ help:
 
 -include $(shell find $(OBJ) $(BUILD)/ctest -name '*.d' 2>/dev/null)
 .PHONY: all examples deps build-deps ctests ctest lint check test asan ubsan tsan debug \
-  asan-check ubsan-check tsan-check valgrind format demo bench bench-peers \
+  clang-check asan-check ubsan-check tsan-check valgrind format demo bench bench-peers \
   install uninstall clean help FORCE
 FORCE:

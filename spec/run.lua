@@ -161,6 +161,8 @@ local parts = {
   lint = lint,
   ctest = function() ctest("build") end,
   specs = function() stock("best CPU path", "") end,
+  -- The other compiler takes every source too; its code is not optimised.
+  clang = function() ctest("build/debug-clang") end,
   ["specs-each-path"] = specs_each_path,
   asan = sanitized("asan",
     "ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 "

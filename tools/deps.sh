@@ -2,7 +2,7 @@
 # Install the Debian packages that are missing: deps.sh [build] [test]
 set -u
 build="gcc make pkg-config lua5.4 liblua5.4-dev libsleef-dev libedit-dev zlib1g-dev"
-test="lua-busted lua-check lua-dkjson libcmocka-dev"
+test="lua-busted lua-check lua-dkjson libcmocka-dev clang"
 
 wanted=""
 for part in "$@"; do
@@ -24,7 +24,7 @@ present() {
     lua-check) command -v luacheck ;;
     lua-dkjson) lua5.4 -e 'require "dkjson"' ;;
     gcc) command -v cc || command -v gcc || command -v clang ;;
-    make|lua5.4|pkg-config) command -v "$1" ;;
+    make|lua5.4|pkg-config|clang) command -v "$1" ;;
     *) echo '#include <'"$(header "$1")"'>' | ${CC:-cc} -E - \
         -I/usr/include/lua5.4 ;;
     esac >/dev/null 2>&1

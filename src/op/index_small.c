@@ -78,7 +78,6 @@ la_status la_impl_one_hot(la_frame *f)
     int64_t classes = la_arg_int(f, 1);
     la_shape s = la_shape_of(self);
     LA_OWNED plain = NULL;
-    LA_OWNED checked = NULL;
     LA_OWNED out = NULL;
     LA_TRY(la_index_dtype(self, 1, "one_hot()"));
     if (classes == 0 || classes < -1)

@@ -298,7 +298,7 @@ static void set_step(la_frame *f, const layer *y, const back *b, int64_t t,
 la_status la_impl_recurrent_backward(la_frame *f)
 {
     layer y;
-    __attribute__((cleanup(back_drop))) back b = {NULL};
+    __attribute__((cleanup(back_drop))) back b = {0};
     la_recurrent r = {0};
     read_back(f, &y);
     LA_TRY(back_start(f, &y, &b));
