@@ -157,9 +157,10 @@ reduce_grad(g, shape)
     Sum a gradient over broadcast dims back to the shape; as sum_to.
 fuse(f)
     A function that does what f does, with f's element-wise chains computed
-    block by block in one pass over memory. The bits are the same. A tensor that
-    f makes but does not return (directly or in a table) has no value
-    afterwards.
+    block by block in one pass over memory, and in them sums, means, extremes,
+    products, variances and norms over the last dims. The bits are the same. A
+    tensor that f makes but does not return (directly or in a table) has no
+    value afterwards.
 progress(n or list[, {desc=, file=, quiet=}])
     for i in la.progress(100) do: a bar with rate and time left, quiet when
     standard error is no terminal. Also an object with update(k[, text]) and

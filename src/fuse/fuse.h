@@ -1,5 +1,6 @@
 /*
-** Fusing: chains of element-wise operations that run block by block.
+** Fusing: chains of element-wise operations and reductions of rows that run
+** block by block.
 **
 ** While a recording is open on a context, element-wise calls are written down
 ** instead of run; their results are deferred tensors (LA_F_DEFERRED): dtype
@@ -7,14 +8,17 @@
 ** operation that can't be recorded, a write to what a step reads, the end of
 ** the recording. Then all steps behind it run together over blocks that stay
 ** in the first cache, with one pass over memory: the loops are those of the
-** operations themselves, so every bit is what it would have been.
+** operations themselves, so every bit is what it would have been. Reductions over
+** the last dims of a contiguous tensor are written down too: their rows go
+** through the program whole, or in the pieces that the reduction makes of them.
 **
 ** What is never asked for is never computed. A deferred tensor that outlives
 ** its recording has no value: using it is an error that says so.
 **
 ** A step is recorded when its inputs have one dtype and its result the shape
-** and memory order of the steps before; everything else runs as always, on
-** computed values. So a recording never changes a result, only its cost.
+** and memory order of the steps before, or is one element for each of their
+** rows; everything else runs as always, on computed values. So a recording
+** never changes a result, only its cost.
 */
 #ifndef LA_FUSE_FUSE_H
 #define LA_FUSE_FUSE_H

@@ -12,6 +12,8 @@
 #include "tensor/scalar.h"
 #include "tensor/shape.h"
 
+LA_STUB_DECLARE(la_loops, pow_2);
+
 static la_status fuse_call(la_frame *f);
 
 bool la_fuse_is_open(void) { return la_ctx()->fuse != NULL; }
@@ -21,7 +23,7 @@ la_status la_fuse_open(void)
     la_context *c = la_ctx();
     la_fuse *z = la_mem_alloc(sizeof *z);
     if (!z) return LA_ENOMEM;
-    z->nsteps = z->ninputs = 0;
+    z->nsteps = z->ninputs = z->ntrail = 0;
     c->fuse = z;
     c->included_keys |= 1u << LA_KEY_FUSE;
     la_fuse_kernel = fuse_call;
@@ -31,7 +33,7 @@ la_status la_fuse_open(void)
 
 /* ---- values ---- */
 
-static int step_of(const la_fuse *z, const la_tensor *t)
+int la_fuse_step_of(const la_fuse *z, const la_tensor *t)
 {
     for (int i = z->nsteps - 1; i >= 0; i--)
         if (z->steps[i].tensor == t) return i;
@@ -50,7 +52,7 @@ la_status la_fuse_values(int n, la_tensor *const *tensors)
     la_fuse_set wanted = 0;
     for (int k = 0; k < n; k++) {
         if (!tensors[k] || !(tensors[k]->flags & LA_F_DEFERRED)) continue;
-        int i = z ? step_of(z, tensors[k]) : -1;
+        int i = z ? la_fuse_step_of(z, tensors[k]) : -1;
         if (i < 0) return no_value();
         wanted |= (la_fuse_set)1 << i;
     }
@@ -63,7 +65,7 @@ static void forget(la_fuse *z)
 {
     for (int i = 0; i < z->nsteps; i++) la_tensor_release(z->steps[i].tensor);
     for (int i = 0; i < z->ninputs; i++) la_tensor_release(z->inputs[i]);
-    z->nsteps = z->ninputs = 0;
+    z->nsteps = z->ninputs = z->ntrail = 0;
 }
 
 void la_fuse_close(void)
@@ -93,7 +95,7 @@ static la_status start_anew(la_fuse *z)
 
 /* ---- what can be a step ---- */
 
-static bool is_simple(const la_tensor *t)
+bool la_fuse_is_simple(const la_tensor *t)
 {
     return t->device == LA_CPU && !t->names && t->dtype != LA_UNDEFINED
         && !(t->flags & (LA_F_CONJ | LA_F_NEG | LA_F_ZERO));
@@ -132,7 +134,7 @@ static bool is_recordable(const la_frame *f)
         return false;
     for (int k = 0; k < family->ninputs; k++) {
         const la_tensor *t = la_arg(f, k);
-        if (!t || !is_simple(t)) return false;
+        if (!t || !la_fuse_is_simple(t)) return false;
         if ((t->flags & LA_F_REQUIRES_GRAD) && !la_ctx()->no_grad) return false;
     }
     return true;
@@ -184,23 +186,33 @@ static bool result_strides(const la_frame *f, int n, const la_shape *shape,
     return true;
 }
 
-/* Steps of one program share shape and memory order. */
-static bool fits_program(const la_fuse *z, const la_shape *shape,
-                         const int64_t *strides)
-{
-    if (z->nsteps == 0) return true;
-    const la_tensor *t = z->steps[0].tensor;
-    return t->ndim == shape->ndim
-        && same_dims(t->ndim, la_sizes(t), shape->sizes)
-        && same_dims(t->ndim, la_strides(t), strides);
-}
-
 /* Does anything wait that somebody could ask for? */
 static bool has_pending(const la_fuse *z)
 {
     for (int i = 0; i < z->nsteps; i++)
         if (la_fuse_is_pending(&z->steps[i])) return true;
     return false;
+}
+
+bool la_fuse_begin(la_fuse *z, int ndim, const int64_t *sizes,
+                   const int64_t *strides)
+{
+    size_t bytes = sizeof(int64_t) * (size_t)ndim;
+    if (z->nsteps && z->shape.ndim == ndim
+        && same_dims(ndim, sizes, z->shape.sizes)
+        && same_dims(ndim, strides, z->strides)) return true;
+    if (has_pending(z)) return false;
+    forget(z);
+    z->shape.ndim = ndim;
+    memcpy(z->shape.sizes, sizes, bytes);
+    memcpy(z->strides, strides, bytes);
+    return true;
+}
+
+la_status la_fuse_make_room(la_fuse *z, int n)
+{
+    bool full = z->nsteps == LA_FUSE_STEPS || z->ninputs > LA_FUSE_INPUTS - n;
+    return full ? start_anew(z) : LA_OK;
 }
 
 /* ---- a step ---- */
@@ -213,10 +225,10 @@ static int input_of(la_fuse *z, la_tensor *t)
     return z->ninputs++;
 }
 
-static void take_source(la_fuse *z, la_fuse_source *from, la_tensor *t,
-                        la_dtype dtype)
+void la_fuse_take_source(la_fuse *z, la_fuse_source *from, la_tensor *t,
+                         la_dtype dtype)
 {
-    int i = step_of(z, t);
+    int i = la_fuse_step_of(z, t);
     if (i >= 0) {
         from->kind = LA_FROM_STEP;
         from->index = i;
@@ -230,6 +242,16 @@ static void take_source(la_fuse *z, la_fuse_source *from, la_tensor *t,
     }
 }
 
+static bool is_square(const la_frame *f, la_dtype dtype, la_loop loop)
+{
+    switch (f->op->id) {
+    case LA_OP_mul: return la_arg(f, 0) == la_arg(f, 1);
+    case LA_OP_square: return true;
+    case LA_OP_pow: return loop == (*LA_STUB(pow_2))[dtype];
+    default: return false;
+    }
+}
+
 /* Write the call down as a step, if it can be one of this program. */
 static la_status record(la_fuse *z, la_frame *f, bool *done)
 {
@@ -238,6 +260,7 @@ static la_status record(la_fuse *z, la_frame *f, bool *done)
     int64_t strides[LA_MAX_DIMS], numel;
     la_tensor *t;
     la_fuse_step *s;
+    la_fuse_kind kind;
     int n = family->ninputs;
     *done = false;
     la_dtype dtype = common_dtype(f, family);
@@ -245,20 +268,23 @@ static la_status record(la_fuse *z, la_frame *f, bool *done)
         || !result_strides(f, n, &shape, strides)
         || la_numel(shape.ndim, shape.sizes, &numel) || numel == 0)
         return LA_OK;
-    if (z->nsteps == LA_FUSE_STEPS || z->ninputs > LA_FUSE_INPUTS - n)
-        LA_TRY(start_anew(z));
-    if (!fits_program(z, &shape, strides)) {
+    LA_TRY(la_fuse_make_room(z, n));
+    if (!z->nsteps || !la_fuse_kind_of(z, f, n, &shape, strides, &kind)) {
         if (has_pending(z)) return LA_OK;
         forget(z);
+        la_fuse_begin(z, shape.ndim, shape.sizes, strides);
+        kind = LA_STEP_EACH;
     }
     s = &z->steps[z->nsteps];
+    s->kind = kind;
     LA_TRY(la_pointwise_plan(f, dtype, &s->plan));
+    s->squares = is_square(f, dtype, s->plan.loop);
     la_dtype result = family->result != LA_UNDEFINED ? family->result : dtype;
     LA_TRY(la_tensor_deferred(shape.ndim, shape.sizes, strides, result, &t));
     s->nsources = n;
     for (int k = 0; k < n; k++)
-        take_source(z, &s->from[k], la_arg(f, k),
-                    k < family->nraw ? LA_BOOL : dtype);
+        la_fuse_take_source(z, &s->from[k], la_arg(f, k),
+                            k < family->nraw ? LA_BOOL : dtype);
     s->tensor = la_tensor_retain(t);
     z->nsteps++;
     la_set_result(f, 0, t);
@@ -323,9 +349,12 @@ static la_status fuse_call(la_frame *f)
     if (is_recordable(f)) {
         const la_family *family = f->op->family;
         if (family->check) LA_TRY(family->check(f));
+        LA_TRY(la_fuse_settle(z, f, family->ninputs));
         LA_TRY(record(z, f, &done));
-        if (done) return LA_OK;
+    } else {
+        LA_TRY(la_fuse_record_fold(z, f, &done));
     }
+    if (done) return LA_OK;
     LA_TRY(values_of_args(f));
     if (writes(f)) LA_TRY(values_of_readers(z, f));
     uint32_t before = c->excluded_keys;

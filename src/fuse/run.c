@@ -1,279 +1,142 @@
 /*
 ** Running a part of a program: one iterator over what is read from outside and
 ** what is wanted, and inside its loop all steps on one block after another.
-** Results of steps that nobody wants live in registers, pieces of a small
-** arena of the thread; a register is free again after its last reader.
+** Passes with reductions walk over rows instead (fold.c).
 */
 #include "base/memory.h"
 #include "base/pool.h"
 #include "fuse/internal.h"
 
-#define ONE ((la_fuse_set)1)
-/* All registers of a thread together: a part of the first-level cache, as the
-** blocks of what is read and written must fit beside them. */
-#define ARENA_BYTES 20480
-#define BLOCK_MOST 2048
-#define ALIGN 64
-#define MAX_SLOTS 64
-
-/* ---- the plan ---- */
-
-/* Where a step's operand is: an operand of the iterator, a register, or a
-** number in the step. */
-typedef struct place {
-    enum { IN_OPERAND, IN_REGISTER, IN_NUMBER } kind;
-    int index;
-    int64_t size;             /* of an element */
-    char *number;
-} place;
-
-typedef struct line {
-    la_loop loop;
-    la_params params;
-    int n;
-    place at[1 + LA_FUSE_SOURCES];    /* the result first */
-} line;
-
-typedef struct plan {
-    int nlines, noutputs, noperands, nregisters;
-    line lines[LA_FUSE_STEPS];
-    la_tensor *operands[LA_ITER_MAX_OPS];     /* wanted first; borrowed */
-    int64_t sizes[LA_FUSE_STEPS];     /* of an element in a register */
-    int64_t starts[LA_FUSE_STEPS];    /* of a register, in blocks' bytes */
-    int64_t block;            /* elements */
-    char *arenas;
-    int64_t arena_bytes;      /* of one thread */
-    int nslots;
-    _Atomic uint64_t busy;    /* slots of the arenas */
-} plan;
-
-static la_fuse_set needed_for(const la_fuse *z, la_fuse_set wanted)
-{
-    la_fuse_set set = wanted;
-    for (int i = z->nsteps - 1; i >= 0; i--) {
-        const la_fuse_step *s = &z->steps[i];
-        if (!(set >> i & 1)) continue;
-        for (int k = 0; k < s->nsources; k++) {
-            int from = s->from[k].index;
-            if (s->from[k].kind == LA_FROM_STEP
-                && la_fuse_is_pending(&z->steps[from]))
-                set |= ONE << from;
-        }
-    }
-    return set;
-}
-
-static int operand_of(plan *p, la_tensor *t)
-{
-    for (int k = p->noutputs; k < p->noperands; k++)
-        if (p->operands[k] == t) return k;
-    p->operands[p->noperands] = t;
-    return p->noperands++;
-}
-
-static int last_reader(const la_fuse *z, la_fuse_set set, int step)
-{
-    for (int i = z->nsteps - 1; i > step; i--)
-        for (int k = 0; (set >> i & 1) && k < z->steps[i].nsources; k++)
-            if (z->steps[i].from[k].kind == LA_FROM_STEP
-                && z->steps[i].from[k].index == step) return i;
-    return step;
-}
-
-static int take_register(plan *p, int *free_after, int step, int64_t size)
-{
-    for (int r = 0; r < p->nregisters; r++)
-        if (free_after[r] < step && p->sizes[r] == size) return r;
-    p->sizes[p->nregisters] = size;
-    return p->nregisters++;
-}
-
-static place place_of(plan *p, const la_fuse *z, const la_fuse_source *from,
-                      const place *results)
-{
-    if (from->kind == LA_FROM_NUMBER)
-        return (place){.kind = IN_NUMBER, .number = (char *)from->number};
-    la_tensor *t = from->kind == LA_FROM_INPUT ? z->inputs[from->index]
-                                               : z->steps[from->index].tensor;
-    if (from->kind == LA_FROM_STEP && (t->flags & LA_F_DEFERRED))
-        return results[from->index];
-    return (place){.kind = IN_OPERAND, .index = operand_of(p, t)};
-}
-
-static void write_line(plan *p, const la_fuse *z, int i, place *results)
-{
-    const la_fuse_step *s = &z->steps[i];
-    line *l = &p->lines[p->nlines++];
-    l->loop = s->plan.loop;
-    l->params = s->plan.params;
-    l->n = 1 + s->nsources;
-    l->at[0] = results[i];
-    for (int k = 0; k < s->nsources; k++)
-        l->at[k + 1] = place_of(p, z, &s->from[k], results);
-}
-
-/* A register serves again from the step after its last reader: no loop writes
-** where it reads. */
-static void make_plan(plan *p, const la_fuse *z, la_fuse_set wanted)
-{
-    la_fuse_set set = needed_for(z, wanted);
-    place results[LA_FUSE_STEPS];
-    int free_after[LA_FUSE_STEPS];
-    p->nlines = p->noutputs = p->nregisters = 0;
-    for (int i = 0; i < z->nsteps; i++) {
-        if (!(wanted >> i & 1)) continue;
-        p->operands[p->noutputs] = z->steps[i].tensor;
-        results[i] = (place){.kind = IN_OPERAND, .index = p->noutputs++};
-    }
-    p->noperands = p->noutputs;
-    for (int i = 0; i < z->nsteps; i++) {
-        if (!(set >> i & 1)) continue;
-        if (!(wanted >> i & 1)) {
-            int64_t size = (int64_t)la_itemsize(z->steps[i].tensor);
-            int r = take_register(p, free_after, i, size);
-            free_after[r] = last_reader(z, set, i);
-            results[i] = (place){IN_REGISTER, r, size, NULL};
-        }
-        write_line(p, z, i, results);
-    }
-}
-
-/* ---- arenas ---- */
-
-/* Blocks are as long as all registers together allow. */
-static int64_t lay_out(plan *p)
-{
-    int64_t bytes = 0;
-    for (int r = 0; r < p->nregisters; r++) bytes += p->sizes[r];
-    p->block = bytes ? ARENA_BYTES / bytes / ALIGN * ALIGN : BLOCK_MOST;
-    if (p->block > BLOCK_MOST) p->block = BLOCK_MOST;
-    if (p->block < ALIGN) p->block = ALIGN;
-    int64_t at = 0;
-    for (int r = 0; r < p->nregisters; r++) {
-        p->starts[r] = at;
-        at += p->sizes[r] * p->block;
-    }
-    return at;
-}
-
-/* There are as many slots as threads; a host's job system with more of them
-** waits for one to come back. */
-static int take_slot(plan *p)
-{
-    for (;;) {
-        uint64_t busy = atomic_load(&p->busy);
-        int k = busy == UINT64_MAX ? MAX_SLOTS : __builtin_ctzll(~busy);
-        if (k < p->nslots
-            && atomic_compare_exchange_weak(&p->busy, &busy,
-                                            busy | UINT64_C(1) << k))
-            return k;
-    }
-}
-
-static void give_slot(plan *p, int k)
-{
-    atomic_fetch_and(&p->busy, ~(UINT64_C(1) << k));
-}
-
 /* ---- the loop ---- */
 
-typedef struct box {
-    char **data;
-    const int64_t *strides;
-    int noperands;
-    int64_t i0, i1, n0, n1;   /* the block: first element, counts */
-    char *registers;
-} box;
+/* Where a part of the box is: its first element, counts. */
+typedef struct part { int64_t i0, i1, n0, n1; } part;
 
-static void run_line(const plan *p, const line *l, const box *x)
+static char *in_register(const la_fuse_plan *p, int index, const la_fuse_box *x,
+                         const part *b, int64_t *s0, int64_t *s1)
+{
+    const la_fuse_register *g = &p->registers[index];
+    char *at = x->registers + g->start;
+    *s0 = g->extent == LA_HOLDS_RESULTS ? 0 : g->size;
+    switch (g->extent) {
+    case LA_HOLDS_ROWS:
+        *s1 = g->size * x->n0;
+        return at + (x->at + b->i1 * x->n0 + b->i0) * g->size;
+    case LA_HOLDS_RESULTS:
+        *s1 = g->size;
+        return at + b->i1 * g->size;
+    default:
+        *s1 = g->size * b->n0;
+        return at;
+    }
+}
+
+/* Where operand 'a' of a line begins in a part, and its steps there. */
+static char *find_place(const la_fuse_plan *p, const la_fuse_place *a,
+                        const la_fuse_box *x, const part *b, int64_t *s0,
+                        int64_t *s1)
+{
+    *s0 = *s1 = 0;
+    if (a->kind == LA_IN_NUMBER) return a->number;
+    if (a->kind == LA_IN_REGISTER)
+        return in_register(p, a->index, x, b, s0, s1);
+    *s0 = x->inner[a->index];
+    *s1 = x->outer[a->index];
+    if (x->copied >> a->index & 1) {
+        *s1 = *s0 * x->n0;
+        return x->data[a->index];
+    }
+    return x->data[a->index] + b->i0 * *s0 + b->i1 * *s1;
+}
+
+static void run_line(const la_fuse_plan *p, const la_fuse_line *l,
+                     const la_fuse_box *x, const part *b)
 {
     char *data[1 + LA_FUSE_SOURCES];
     int64_t strides[2 * (1 + LA_FUSE_SOURCES)];
+    bool together = true;
     for (int k = 0; k < l->n; k++) {
-        const place *a = &l->at[k];
-        int64_t s0 = 0, s1 = 0;
-        if (a->kind == IN_OPERAND) {
-            s0 = x->strides[a->index];
-            s1 = x->strides[x->noperands + a->index];
-            data[k] = x->data[a->index] + x->i0 * s0 + x->i1 * s1;
-        } else if (a->kind == IN_REGISTER) {
-            s0 = a->size;
-            s1 = a->size * x->n0;
-            data[k] = x->registers + p->starts[a->index];
-        } else {
-            data[k] = a->number;
-        }
-        strides[k] = s0;
-        strides[l->n + k] = s1;
+        int64_t *s0 = &strides[k], *s1 = &strides[l->n + k];
+        data[k] = find_place(p, &l->at[k], x, b, s0, s1);
+        together &= *s1 == *s0 * b->n0;
     }
-    l->loop(data, strides, x->n0, x->n1, &l->params);
+    const la_plan *plan = l->plan;
+    if (l->kind == LA_STEP_FOLD) la_fuse_fold(p, l, data[1], b->n1, data[0]);
+    else if (together)
+        plan->loop(data, strides, b->n0 * b->n1, 1, &plan->params);
+    else plan->loop(data, strides, b->n0, b->n1, &plan->params);
 }
 
-/* A la_loop. Rows longer than a block are cut, short ones taken several at a
-** time. */
+/* Rows longer than a block are cut, short ones taken several at a time. */
+void la_fuse_run_box(const la_fuse_plan *p, int first, int last,
+                     const la_fuse_box *x)
+{
+    part b;
+    int64_t block = p->lines[last - 1].kind == LA_STEP_FOLD ? p->fold_block
+                                                            : p->block;
+    int64_t step0 = x->n0 < block ? x->n0 : block;
+    int64_t step1 = x->n0 < block ? block / x->n0 : 1;
+    for (b.i1 = 0; b.i1 < x->n1; b.i1 += step1) {
+        b.n1 = x->n1 - b.i1 < step1 ? x->n1 - b.i1 : step1;
+        for (b.i0 = 0; b.i0 < x->n0; b.i0 += step0) {
+            b.n0 = x->n0 - b.i0 < step0 ? x->n0 - b.i0 : step0;
+            for (int k = first; k < last; k++)
+                run_line(p, &p->lines[k], x, &b);
+        }
+    }
+}
+
+/* A la_loop. */
 static void run_blocks(char **data, const int64_t *strides, int64_t n0,
                        int64_t n1, const void *params)
 {
-    plan *p = (plan *)params;
-    box x = {.data = data, .strides = strides, .noperands = p->noperands};
-    int slot = take_slot(p);
-    x.registers = p->arenas + slot * p->arena_bytes;
-    int64_t step0 = n0 < p->block ? n0 : p->block;
-    int64_t step1 = n0 < p->block / 4 ? p->block / n0 : 1;
-    for (x.i1 = 0; x.i1 < n1; x.i1 += step1) {
-        x.n1 = n1 - x.i1 < step1 ? n1 - x.i1 : step1;
-        for (x.i0 = 0; x.i0 < n0; x.i0 += step0) {
-            x.n0 = n0 - x.i0 < step0 ? n0 - x.i0 : step0;
-            for (int k = 0; k < p->nlines; k++) run_line(p, &p->lines[k], &x);
-        }
+    la_fuse_plan *p = (la_fuse_plan *)params;
+    la_fuse_box x = {.n0 = n0, .n1 = n1};
+    for (int k = 0; k < p->noperands; k++) {
+        x.data[k] = data[k];
+        x.inner[k] = strides[k];
+        x.outer[k] = strides[p->noperands + k];
     }
-    give_slot(p, slot);
+    int slot = la_fuse_take_slot(p);
+    x.registers = p->arenas + slot * p->arena_bytes;
+    la_fuse_run_box(p, 0, p->nlines, &x);
+    la_fuse_give_slot(p, slot);
 }
 
 /* ---- one pass ---- */
 
 typedef struct pass {
-    plan *p;
-    char *memory;             /* of the arenas, unaligned */
-    int64_t bytes;
+    la_fuse_plan *p;
     la_storage *made[LA_ITER_MAX_OPS];
 } pass;
 
 static void end_pass(pass *s)
 {
-    for (int k = 0; s->p && k < s->p->noutputs; k++)
+    if (!s->p) return;
+    for (int k = 0; k < s->p->noutputs; k++)
         if (s->made[k]) la_storage_release(s->made[k]);
-    if (s->memory) la_mem_free(s->memory, (size_t)s->bytes);
-    if (s->p) la_mem_free(s->p, sizeof *s->p);
+    if (s->p->memory) la_mem_free(s->p->memory, (size_t)s->p->bytes);
+    la_mem_free(s->p, sizeof *s->p);
 }
 
 static la_status allocate(pass *s)
 {
-    plan *p = s->p;
-    p->arena_bytes = lay_out(p);
-    p->nslots = la_num_threads() < MAX_SLOTS ? la_num_threads() : MAX_SLOTS;
-    p->busy = 0;
-    s->bytes = p->arena_bytes * p->nslots + ALIGN;
-    if (!(s->memory = la_mem_alloc((size_t)s->bytes))) return LA_ENOMEM;
-    p->arenas = s->memory + (-(uintptr_t)s->memory & (ALIGN - 1));
-    for (int k = 0; k < p->noutputs; k++) {
-        const la_tensor *t = p->operands[k];
+    for (int k = 0; k < s->p->noutputs; k++) {
+        const la_tensor *t = s->p->operands[k].tensor;
         LA_TRY(la_storage_new(t->numel * (int64_t)la_itemsize(t), LA_CPU,
                               &s->made[k]));
     }
     return LA_OK;
 }
 
-/* The tensors have storage while the iterator runs; deferred they stay until
-** it is through. */
-static la_status iterate(pass *s)
+static la_status iterate(la_fuse_plan *p)
 {
-    plan *p = s->p;
     la_iter it;
     la_iter_config c = LA_ITER_CONFIG(LA_IT_BORROWED, p->noutputs,
                                       p->noperands - p->noutputs);
-    memcpy(c.operands, p->operands,
-           sizeof(p->operands[0]) * (size_t)p->noperands);
+    LA_TRY(la_fuse_make_arenas(p, 0, 0, la_num_threads()));
+    for (int k = 0; k < p->noperands; k++)
+        c.operands[k] = p->operands[k].tensor;
     LA_TRY(la_iter_build(&it, &c));
     int64_t grain = LA_GRAIN / (p->nlines < 8 ? p->nlines : 8);
     la_status status = la_iter_for_each(&it, run_blocks, p, grain);
@@ -281,16 +144,19 @@ static la_status iterate(pass *s)
     return status;
 }
 
+/* The tensors have storage while the pass runs; deferred they stay until it is
+** through. */
 static la_status run_pass(pass *s, const la_fuse *z, la_fuse_set wanted)
 {
     if (!(s->p = la_mem_alloc(sizeof *s->p))) return LA_ENOMEM;
-    make_plan(s->p, z, wanted);
+    s->p->memory = NULL;
+    la_fuse_make_plan(s->p, z, wanted);
     LA_TRY(allocate(s));
     for (int k = 0; k < s->p->noutputs; k++)
-        s->p->operands[k]->storage = s->made[k];
-    la_status status = iterate(s);
+        s->p->operands[k].tensor->storage = s->made[k];
+    la_status status = s->p->rows ? la_fuse_run_rows(s->p) : iterate(s->p);
     for (int k = 0; k < s->p->noutputs; k++) {
-        la_tensor *t = s->p->operands[k];
+        la_tensor *t = s->p->operands[k].tensor;
         if (status) t->storage = NULL;
         else {
             t->flags &= ~(uint32_t)LA_F_DEFERRED;
@@ -329,7 +195,7 @@ static reads reads_of(const la_fuse *z, int i, const reads *before)
         } else if (s->from[k].kind == LA_FROM_STEP) {
             bool pending = la_fuse_is_pending(&z->steps[from]);
             if (pending) r.inputs |= before[from].inputs;
-            r.steps |= pending ? before[from].steps : ONE << from;
+            r.steps |= pending ? before[from].steps : LA_FUSE_ONE << from;
         }
     }
     return r;
@@ -339,7 +205,7 @@ static reads reads_of(const la_fuse *z, int i, const reads *before)
 ** first. Afterwards every step of the set fits into a pass of its own. */
 static la_status cut(const la_fuse *z, la_fuse_set wanted, reads *all)
 {
-    la_fuse_set set = needed_for(z, wanted);
+    la_fuse_set set = la_fuse_needed(z, wanted);
     for (int i = 0; i < z->nsteps; i++) {
         const la_fuse_step *s = &z->steps[i];
         if (!(set >> i & 1)) continue;
@@ -349,7 +215,7 @@ static la_status cut(const la_fuse *z, la_fuse_set wanted, reads *all)
             if (count(&all[i]) < LA_ITER_MAX_OPS) break;
             if (s->from[k].kind != LA_FROM_STEP
                 || !la_fuse_is_pending(&z->steps[from])) continue;
-            LA_TRY(one_pass(z, ONE << from));
+            LA_TRY(one_pass(z, LA_FUSE_ONE << from));
             all[i] = reads_of(z, i, all);
         }
     }
@@ -364,7 +230,7 @@ la_status la_fuse_run(la_fuse *z, la_fuse_set wanted)
     LA_TRY(cut(z, wanted, all));
     for (int i = 0; i < z->nsteps; i++) {
         if (!(wanted >> i & 1) || !la_fuse_is_pending(&z->steps[i])) continue;
-        left |= ONE << i;
+        left |= LA_FUSE_ONE << i;
         together.inputs |= all[i].inputs;
         together.steps |= all[i].steps;
         n++;
@@ -373,6 +239,6 @@ la_status la_fuse_run(la_fuse *z, la_fuse_set wanted)
         return left ? one_pass(z, left) : LA_OK;
     for (int i = 0; i < z->nsteps; i++)
         if ((left >> i & 1) && la_fuse_is_pending(&z->steps[i]))
-            LA_TRY(one_pass(z, ONE << i));
+            LA_TRY(one_pass(z, LA_FUSE_ONE << i));
     return LA_OK;
 }

@@ -27,6 +27,36 @@ typedef struct la_reduce_job {
 /* Reduce the dims of 'mask'. LA_ENOMEM, LA_EINTR or LA_OK. */
 la_status la_reduce_run(la_reduce_job *job, const la_tensor *in, uint64_t mask);
 
+/* ---- blocks of rows, for those who make them (src/fuse) ---- */
+
+/* What a call with one result does with the dims of 'mask'; args.count is for
+** who knows the dims to fill in. */
+typedef struct la_reduce_plan {
+    const la_reduction *kernel;
+    const la_reduction *squares;      /* the same of the elements' squares, bit
+                              ** by bit for rows that are not turned; or NULL */
+    la_reduce_args args;      /* 'mode' included */
+    uint64_t mask;
+    bool keepdim;
+    int64_t esize;            /* bytes of what is reduced */
+    la_dtype dtype;           /* of the result */
+} la_reduce_plan;
+
+/* False for operations that are no such reduction, for complex numbers, and
+** where the call converts or refuses its input: that is its own business. */
+bool la_reduce_plan_of(const la_frame *f, la_reduce_plan *plan);
+bool la_spread_plan_of(const la_frame *f, la_reduce_plan *plan);
+
+/* Rows without gaps, of at most LA_REDUCE_CHUNK elements, to results without
+** gaps, in the order that la_reduce_run has for a contiguous tensor of such
+** rows; 'alone' when the whole tensor is one. */
+void la_reduce_dense(const la_reduce_plan *plan, const la_reduce_rows *r,
+                     bool alone, char *out);
+/* The accumulators of a longer row's pieces of LA_REDUCE_CHUNK elements (the
+** last may be shorter), in order, to its result. They are overwritten. */
+void la_reduce_join(const la_reduce_plan *plan, char *acc, int64_t pieces,
+                    char *out);
+
 /* ---- rules ---- */
 
 /* The dims that argument k (dim, dim[] or nil) names; nil and an empty list

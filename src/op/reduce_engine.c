@@ -76,6 +76,14 @@ static void cut_lines(plan *p, int64_t deep)
     p->pieces = p->cuts * p->groups;
 }
 
+/* Are whole rows of n elements turned to columns? */
+static bool is_turned(const la_reduction *kernel, int64_t n, int64_t step,
+                      int64_t esize)
+{
+    return n <= kernel->turned && !(kernel->own && step == esize)
+        && n * esize * TURNED <= TURNED_BYTES;
+}
+
 static void choose(plan *p)
 {
     int nk = p->kept.n, nr = p->reduced.n;
@@ -85,9 +93,7 @@ static void choose(plan *p)
     p->line = la_axes_take(&p->reduced, one);
     p->row = la_axes_take(&p->kept, (la_axis){1, 0, 0});
     p->blocks = 1;
-    p->turned = p->line.size <= p->kernel->turned
-        && !(p->kernel->own && p->line.in == p->esize)
-        && p->line.size * p->esize * TURNED <= TURNED_BYTES;
+    p->turned = is_turned(p->kernel, p->line.size, p->line.in, p->esize);
     if (!p->columns) {
         cut_lines(p, LA_REDUCE_CHUNK);
         p->width = 1;
@@ -131,12 +137,13 @@ static void emit(const plan *p, const char *acc, int64_t n, int64_t at,
 }
 
 /* m accumulators of 'width' columns each become the first one. */
-static void halve(const plan *p, char *acc, int64_t m, int64_t width)
+static void halve(const la_reduction *kernel, char *acc, int64_t m,
+                  int64_t width)
 {
-    int64_t size = width * p->kernel->acc_size;
+    int64_t size = width * kernel->acc_size;
     while (m > 1) {
         int64_t h = (m + 1) / 2;
-        p->kernel->fold(acc, acc + h * size, (m - h) * width);
+        kernel->fold(acc, acc + h * size, (m - h) * width);
         m = h;
     }
 }
@@ -152,17 +159,17 @@ static bool halted(const plan *p)
 
 /* Columns of a fixed width, so that the order of a row's additions does not
 ** depend on how many rows are left. */
-static void turned_rows(const plan *p, const la_reduce_rows *r, char *acc)
+static void turned_rows(const la_reduction *kernel, const la_reduce_args *args,
+                        const la_reduce_rows *r, int64_t esize, char *acc)
 {
     char turned[TURNED_BYTES] __attribute__((aligned(64)));
     for (int64_t i = 0; i < r->rows; i += TURNED) {
         la_reduce_rows some = *r;
         some.in += i * r->row_step;
         some.rows = r->rows - i < TURNED ? r->rows - i : TURNED;
-        LA_STUB(reduce_turn)->rows(&some, p->esize, TURNED, turned);
-        la_reduce_cols c = {turned, TURNED * p->esize, r->n, p->esize,
-                            some.rows};
-        p->kernel->outer(&c, acc + i * p->kernel->acc_size, &p->job->args);
+        LA_STUB(reduce_turn)->rows(&some, esize, TURNED, turned);
+        la_reduce_cols c = {turned, TURNED * esize, r->n, esize, some.rows};
+        kernel->outer(&c, acc + i * kernel->acc_size, args);
     }
 }
 
@@ -179,10 +186,34 @@ static void whole_rows(int64_t begin, int64_t end, void *context)
         if (m > BATCH) m = BATCH;
         la_reduce_rows r = {p->in + in + j * p->row.in, p->line.in,
                             p->line.size, p->row.in, m};
-        if (p->turned) turned_rows(p, &r, acc);
+        if (p->turned)
+            turned_rows(p->kernel, &p->job->args, &r, p->esize, acc);
         else p->kernel->inner(&r, acc, &p->job->args);
         emit(p, acc, m, at + j * p->row.out, p->row.out);
     }
+}
+
+void la_reduce_dense(const la_reduce_plan *plan, const la_reduce_rows *r,
+                     bool alone, char *out)
+{
+    char acc[BATCH * MAX_ACC] __attribute__((aligned(64)));
+    int64_t esize = plan->esize, step = (int64_t)la_dtype_size(plan->dtype);
+    bool turned = !alone && is_turned(plan->kernel, r->n, r->step, esize);
+    for (int64_t i = 0; i < r->rows; i += BATCH) {
+        la_reduce_rows some = *r;
+        some.in += i * r->row_step;
+        some.rows = r->rows - i < BATCH ? r->rows - i : BATCH;
+        if (turned) turned_rows(plan->kernel, &plan->args, &some, esize, acc);
+        else plan->kernel->inner(&some, acc, &plan->args);
+        plan->kernel->store(acc, out + i * step, some.rows, &plan->args);
+    }
+}
+
+void la_reduce_join(const la_reduce_plan *plan, char *acc, int64_t pieces,
+                    char *out)
+{
+    halve(plan->kernel, acc, pieces, 1);
+    plan->kernel->store(acc, out, 1, &plan->args);
 }
 
 /* ---- pieces ---- */
@@ -202,7 +233,7 @@ static void fold_lines(const plan *p, const char *in, int64_t first,
         if (m > BATCH) m = BATCH;
         la_reduce_rows r = {in + at, p->line.in, p->line.size, run.in, m};
         p->kernel->inner(&r, some, &p->job->args);
-        halve(p, some, m, 1);
+        halve(p->kernel, some, m, 1);
         if (l == first) memcpy(acc, some, (size_t)p->kernel->acc_size);
         else p->kernel->fold(acc, some, 1);
     }
@@ -328,7 +359,7 @@ static void join_pieces(int64_t begin, int64_t end, void *context)
         target g = find_target(p, t);
         char *acc = p->partial
             + t * p->pieces * p->width * p->kernel->acc_size;
-        halve(p, acc, p->pieces, p->width);
+        halve(p->kernel, acc, p->pieces, p->width);
         emit(p, acc, g.cols, g.at, p->row.out);
     }
 }

@@ -45,6 +45,23 @@ typedef struct way {          /* kernel table and storing of an operation */
     bool pairs;               /* complex numbers as pairs of reals */
 } way;
 
+/* Of operations with one result. */
+static way way_of(int id)
+{
+    switch (id) {
+    case LA_OP_sum: return (way){LA_STUB(reduce_sum), LA_STORE_PLAIN, true};
+    case LA_OP_nansum:
+        return (way){LA_STUB(reduce_nansum), LA_STORE_PLAIN, true};
+    case LA_OP_mean: return (way){LA_STUB(reduce_sum), LA_STORE_MEAN, true};
+    case LA_OP_prod: return (way){LA_STUB(reduce_prod), LA_STORE_PLAIN, false};
+    case LA_OP_amax: case LA_OP_max:
+        return (way){LA_STUB(reduce_max), LA_STORE_PLAIN, false};
+    case LA_OP_amin: case LA_OP_min:
+        return (way){LA_STUB(reduce_min), LA_STORE_PLAIN, false};
+    default: return (way){NULL, LA_STORE_PLAIN, false};
+    }
+}
+
 static la_status run(const way *w, const la_tensor *in, uint64_t mask,
                      la_tensor *out)
 {
@@ -69,24 +86,21 @@ static la_status sum_into(const way *w, la_tensor *in, uint64_t mask,
     return la_run_(copy_, out, LA_T(wide));
 }
 
-static la_status sum_impl(la_frame *f, const way *w)
+static la_status sum_impl(la_frame *f)
 {
+    way w = way_of(f->op->id);
     la_tensor *self = la_arg(f, SELF), *out = la_result(f, 0);
     LA_OWNED other = NULL;
     la_dtype to = dtype_of(out);
     bool natural = to == LA_INT64 && is_int(dtype_of(self));
     if (to == dtype_of(self) || natural)
-        return sum_into(w, self, mask_of(f), out);
+        return sum_into(&w, self, mask_of(f), out);
     LA_TRY(la_convert_to(self, to, &other));
-    return sum_into(w, other, mask_of(f), out);
+    return sum_into(&w, other, mask_of(f), out);
 }
 
 la_status la_meta_sum(la_frame *f) { return sum_meta(f); }
-la_status la_impl_sum(la_frame *f)
-{
-    way w = {LA_STUB(reduce_sum), LA_STORE_PLAIN, true};
-    return sum_impl(f, &w);
-}
+la_status la_impl_sum(la_frame *f) { return sum_impl(f); }
 
 la_status la_meta_nansum(la_frame *f)
 {
@@ -95,18 +109,10 @@ la_status la_meta_nansum(la_frame *f)
                            "inputs");
     return sum_meta(f);
 }
-la_status la_impl_nansum(la_frame *f)
-{
-    way w = {LA_STUB(reduce_nansum), LA_STORE_PLAIN, true};
-    return sum_impl(f, &w);
-}
+la_status la_impl_nansum(la_frame *f) { return sum_impl(f); }
 
 la_status la_meta_prod(la_frame *f) { return sum_meta(f); }
-la_status la_impl_prod(la_frame *f)
-{
-    way w = {LA_STUB(reduce_prod), LA_STORE_PLAIN, false};
-    return sum_impl(f, &w);
-}
+la_status la_impl_prod(la_frame *f) { return sum_impl(f); }
 
 la_status la_meta_mean(la_frame *f)
 {
@@ -125,11 +131,7 @@ la_status la_meta_mean(la_frame *f)
                            la_dtype_name(dtype_of(self)));
     return sum_meta(f);
 }
-la_status la_impl_mean(la_frame *f)
-{
-    way w = {LA_STUB(reduce_sum), LA_STORE_MEAN, true};
-    return sum_impl(f, &w);
-}
+la_status la_impl_mean(la_frame *f) { return sum_impl(f); }
 
 /* ---- extremes: (self, dims, keepdim) ---- */
 
@@ -163,16 +165,15 @@ static la_status extreme_impl(la_frame *f, const la_reductions *table, int k)
     return run(&w, la_arg(f, SELF), mask_of(f), la_result(f, k));
 }
 
+static la_status one_extreme(la_frame *f)
+{
+    return extreme_impl(f, way_of(f->op->id).table, 0);
+}
+
 la_status la_meta_amax(la_frame *f) { return extreme_meta(f, "amax"); }
 la_status la_meta_amin(la_frame *f) { return extreme_meta(f, "amin"); }
-la_status la_impl_amax(la_frame *f)
-{
-    return extreme_impl(f, LA_STUB(reduce_max), 0);
-}
-la_status la_impl_amin(la_frame *f)
-{
-    return extreme_impl(f, LA_STUB(reduce_min), 0);
-}
+la_status la_impl_amax(la_frame *f) { return one_extreme(f); }
+la_status la_impl_amin(la_frame *f) { return one_extreme(f); }
 
 /* max() and min() of everything: (self). */
 static la_status whole_meta(la_frame *f, const char *name)
@@ -186,14 +187,8 @@ static la_status whole_meta(la_frame *f, const char *name)
 
 la_status la_meta_max(la_frame *f) { return whole_meta(f, "max"); }
 la_status la_meta_min(la_frame *f) { return whole_meta(f, "min"); }
-la_status la_impl_max(la_frame *f)
-{
-    return extreme_impl(f, LA_STUB(reduce_max), 0);
-}
-la_status la_impl_min(la_frame *f)
-{
-    return extreme_impl(f, LA_STUB(reduce_min), 0);
-}
+la_status la_impl_max(la_frame *f) { return one_extreme(f); }
+la_status la_impl_min(la_frame *f) { return one_extreme(f); }
 
 la_status la_meta_aminmax(la_frame *f)
 {
@@ -282,4 +277,41 @@ la_status la_impl_count_nonzero(la_frame *f)
 {
     return logic_run(la_arg(f, SELF), mask_of(f), LA_STUB(reduce_count), -1,
                      la_result(f, 0));
+}
+
+/* ---- the same as plans ---- */
+
+static bool takes_extremes(const la_frame *f)
+{
+    int id = f->op->id;
+    return id == LA_OP_amax || id == LA_OP_amin || id == LA_OP_max
+        || id == LA_OP_min;
+}
+
+/* Is x * x of the dtype what the sum of squares adds? 16-bit floats round. */
+static bool squares_exactly(la_dtype d)
+{
+    return d == LA_FLOAT32 || d == LA_FLOAT64;
+}
+
+bool la_reduce_plan_of(const la_frame *f, la_reduce_plan *p)
+{
+    const la_tensor *self = la_arg(f, SELF);
+    const way w = way_of(f->op->id);
+    la_dtype d = dtype_of(self);
+    bool whole = f->op->id == LA_OP_max || f->op->id == LA_OP_min;
+    if (!w.table) return la_spread_plan_of(f, p);
+    if (self->numel == 0 || la_is_complex(d)) return false;
+    p->dtype = takes_extremes(f) ? d : sum_dtype(f, self);
+    if (!takes_extremes(f) && p->dtype != (is_int(d) ? LA_INT64 : d))
+        return false;
+    if (w.mode == LA_STORE_MEAN && is_int(d)) return false;
+    p->kernel = &(*w.table)[d];
+    p->squares = w.table == LA_STUB(reduce_sum) && squares_exactly(d)
+        ? &(*LA_STUB(reduce_square))[d] : NULL;
+    p->esize = (int64_t)la_dtype_size(d);
+    p->args = (la_reduce_args){.mode = w.mode};
+    p->mask = la_all_dims(self);
+    p->keepdim = !whole && keeps(f, KEEPDIM);
+    return whole || !la_reduce_dims(f, DIM, self, &p->mask);
 }

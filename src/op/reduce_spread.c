@@ -204,6 +204,37 @@ la_status la_impl_vector_norm(la_frame *f)
     return la_reduce_run(&job, self, (uint64_t)f->scratch[0]);
 }
 
+/* ---- the same as plans ---- */
+
+static bool norm_plan(const la_frame *f, la_reduce_plan *p)
+{
+    double ord = la_arg_float(f, V_ORD);
+    norm_way w = way_of(ord);
+    if (la_has(f, V_DTYPE) && f->args[V_DTYPE].dtype != p->dtype) return false;
+    p->kernel = &(*w.table)[p->dtype];
+    p->args = (la_reduce_args){.p = ord, .mode = w.mode};
+    p->keepdim = la_arg_bool(f, V_KEEPDIM);
+    return !la_reduce_dims(f, V_DIM, la_arg(f, SELF), &p->mask);
+}
+
+bool la_spread_plan_of(const la_frame *f, la_reduce_plan *p)
+{
+    const la_tensor *self = la_arg(f, SELF);
+    int id = f->op->id;
+    p->squares = NULL;
+    p->dtype = dtype_of(self);
+    p->esize = (int64_t)la_itemsize(self);
+    if (self->numel == 0 || !la_is_float(p->dtype)) return false;
+    if (id == LA_OP_vector_norm) return norm_plan(f, p);
+    if ((id != LA_OP_var && id != LA_OP_std) || self->ndim == 0) return false;
+    p->kernel = &(*LA_STUB(reduce_var))[p->dtype];
+    p->args = (la_reduce_args){
+        .correction = correction_of(f),
+        .mode = id == LA_OP_var ? LA_STORE_VAR : LA_STORE_STD};
+    p->keepdim = la_arg_bool(f, KEEPDIM);
+    return !la_reduce_dims(f, DIM, self, &p->mask);
+}
+
 /* norm(self, p, dim, keepdim, dtype): p may be "fro" or "nuc". */
 static la_status norm_order(const la_value *v, double *p)
 {

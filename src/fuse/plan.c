@@ -1,0 +1,325 @@
+/*
+** Plans: which steps a pass runs, in which order, and where their operands are.
+**
+** Reductions part a pass into phases. Phase k is first the folds of what earlier
+** phases made, then steps on their results, then the element-wise steps that
+** need those. Results that nobody wants live in registers, pieces of a small
+** arena of the thread; a register is free again after its last reader.
+*/
+#include "base/memory.h"
+#include "base/pool.h"
+#include "fuse/internal.h"
+
+/* The blocks of all registers together: a part of the first-level cache, as
+** those of what is read and written must fit beside them. */
+#define ARENA_BYTES 20480
+#define ROWS_BYTES 40960      /* both, where there are reductions */
+#define BLOCK_MOST 2048
+#define SHORT_ROW 4096        /* elements: rows that are not cut to blocks, */
+#define FOLD_BLOCK 8192       /* but taken together, as each call costs */
+#define ALIGN 64
+#define MAX_SLOTS 64
+
+la_fuse_set la_fuse_needed(const la_fuse *z, la_fuse_set wanted)
+{
+    la_fuse_set set = wanted;
+    for (int i = z->nsteps - 1; i >= 0; i--) {
+        const la_fuse_step *s = &z->steps[i];
+        if (!(set >> i & 1)) continue;
+        for (int k = 0; k < s->nsources; k++) {
+            int from = s->from[k].index;
+            if (s->from[k].kind == LA_FROM_STEP
+                && la_fuse_is_pending(&z->steps[from]))
+                set |= LA_FUSE_ONE << from;
+        }
+    }
+    return set;
+}
+
+/* ---- order ---- */
+
+typedef struct order {
+    la_fuse_set set, wanted;
+    int n, step[LA_FUSE_STEPS];       /* steps in the order of the pass */
+    int phase[LA_FUSE_STEPS];         /* the rest is by step */
+    int last[LA_FUSE_STEPS];          /* the place of the last reader */
+    bool crosses[LA_FUSE_STEPS];      /* read when its block is gone */
+} order;
+
+/* Does the fold read squares that it can make itself? */
+static bool folds_squares(const la_fuse *z, const la_fuse_step *s)
+{
+    if (s->kind != LA_STEP_FOLD || s->from[0].kind != LA_FROM_STEP) return false;
+    const la_fuse_step *from = &z->steps[s->from[0].index];
+    return s->fold.squares && from->squares && la_fuse_is_pending(from)
+        && z->n > s->fold.squares->turned;
+}
+
+/* What step s reads k-th in a pass. */
+static const la_fuse_source *source_of(const la_fuse *z, const la_fuse_step *s,
+                                       int k)
+{
+    return folds_squares(z, s) ? &z->steps[s->from[0].index].from[0]
+                               : &s->from[k];
+}
+
+/* The step of the pass that it is, or -1. */
+static int behind(const order *o, const la_fuse *z, const la_fuse_step *s,
+                  int k)
+{
+    const la_fuse_source *from = source_of(z, s, k);
+    return from->kind == LA_FROM_STEP && o->set >> from->index & 1
+        ? from->index : -1;
+}
+
+static void find_set(order *o, const la_fuse *z)
+{
+    for (int i = z->nsteps - 1; i >= 0; i--) {
+        const la_fuse_step *s = &z->steps[i];
+        for (int k = 0; k < s->nsources && o->set >> i & 1; k++) {
+            const la_fuse_source *from = source_of(z, s, k);
+            if (from->kind == LA_FROM_STEP
+                && la_fuse_is_pending(&z->steps[from->index]))
+                o->set |= LA_FUSE_ONE << from->index;
+        }
+    }
+}
+
+static void find_phases(order *o, const la_fuse *z)
+{
+    for (int i = 0; i < z->nsteps; i++) {
+        const la_fuse_step *s = &z->steps[i];
+        o->phase[i] = 0;
+        for (int k = 0; k < s->nsources && o->set >> i & 1; k++) {
+            int from = behind(o, z, s, k);
+            if (from < 0) continue;
+            int phase = o->phase[from] + (s->kind == LA_STEP_FOLD);
+            if (phase > o->phase[i]) o->phase[i] = phase;
+        }
+    }
+}
+
+/* What only later phases read is computed there: it need not be kept. */
+static void delay(order *o, const la_fuse *z)
+{
+    int latest[LA_FUSE_STEPS];
+    for (int i = 0; i < z->nsteps; i++) latest[i] = LA_FUSE_STEPS;
+    for (int i = z->nsteps - 1; i >= 0; i--) {
+        const la_fuse_step *s = &z->steps[i];
+        if (!(o->set >> i & 1)) continue;
+        if (s->kind == LA_STEP_EACH && !(o->wanted >> i & 1)
+            && latest[i] < LA_FUSE_STEPS)
+            o->phase[i] = latest[i];
+        for (int k = 0; k < s->nsources; k++) {
+            int from = behind(o, z, s, k);
+            int phase = o->phase[i] - (s->kind == LA_STEP_FOLD);
+            if (from >= 0 && phase < latest[from]) latest[from] = phase;
+        }
+    }
+}
+
+static void sort(order *o, const la_fuse *z)
+{
+    static const int rank[] = {
+        [LA_STEP_FOLD] = 0, [LA_STEP_ROW] = 1, [LA_STEP_EACH] = 2};
+    int total = __builtin_popcountll(o->set);
+    o->n = 0;
+    for (int key = 0; o->n < total; key++)
+        for (int i = 0; i < z->nsteps; i++)
+            if ((o->set >> i & 1)
+                && 3 * o->phase[i] + rank[z->steps[i].kind] == key)
+                o->step[o->n++] = i;
+}
+
+static void find_readers(order *o, const la_fuse *z, bool short_rows)
+{
+    for (int at = 0; at < o->n; at++) {
+        int i = o->step[at];
+        const la_fuse_step *s = &z->steps[i];
+        o->last[i] = at;
+        o->crosses[i] = false;
+        for (int k = 0; k < s->nsources; k++) {
+            int from = behind(o, z, s, k);
+            if (from < 0) continue;
+            o->last[from] = at;
+            bool fold = s->kind == LA_STEP_FOLD;
+            o->crosses[from] |= o->phase[i] - fold != o->phase[from]
+                || (fold && !short_rows);
+        }
+    }
+}
+
+static void find_order(order *o, const la_fuse *z, la_fuse_set wanted,
+                       bool short_rows)
+{
+    o->set = o->wanted = wanted;
+    find_set(o, z);
+    find_phases(o, z);
+    delay(o, z);
+    sort(o, z);
+    find_readers(o, z, short_rows);
+}
+
+/* ---- places ---- */
+
+static bool lacks_row(const la_fuse *z, const la_fuse_step *s)
+{
+    return s->kind != LA_STEP_EACH && s->tensor->ndim != z->shape.ndim;
+}
+
+static int operand_of(la_fuse_plan *p, la_tensor *t, bool short_of)
+{
+    for (int k = p->noutputs; k < p->noperands; k++)
+        if (p->operands[k].tensor == t && p->operands[k].short_of == short_of)
+            return k;
+    p->operands[p->noperands] = (la_fuse_operand){t, short_of, false};
+    return p->noperands++;
+}
+
+/* A register serves again from the step after its last reader: no loop writes
+** where it reads. */
+static int take_register(la_fuse_plan *p, int *free_after, int at,
+                         la_fuse_register like)
+{
+    for (int r = 0; r < p->nregisters; r++)
+        if (free_after[r] < at && p->registers[r].size == like.size
+            && p->registers[r].extent == like.extent) return r;
+    p->registers[p->nregisters] = like;
+    return p->nregisters++;
+}
+
+static la_fuse_place place_of(la_fuse_plan *p, const la_fuse_step *s, int k,
+                              const la_fuse_place *results)
+{
+    const la_fuse *z = p->z;
+    const la_fuse_source *from = source_of(z, s, k);
+    if (from->kind == LA_FROM_NUMBER)
+        return (la_fuse_place){LA_IN_NUMBER, 0, (char *)from->number};
+    la_tensor *t = from->kind == LA_FROM_INPUT ? z->inputs[from->index]
+                                               : z->steps[from->index].tensor;
+    if (from->kind == LA_FROM_STEP && (t->flags & LA_F_DEFERRED))
+        return results[from->index];
+    bool short_of = s->kind == LA_STEP_ROW && lacks_row(z, s);
+    return (la_fuse_place){LA_IN_OPERAND, operand_of(p, t, short_of), NULL};
+}
+
+static void write_line(la_fuse_plan *p, int i, const la_fuse_place *results)
+{
+    const la_fuse_step *s = &p->z->steps[i];
+    la_fuse_line *l = &p->lines[p->nlines++];
+    p->rows |= s->kind != LA_STEP_EACH;
+    l->kind = s->kind;
+    l->plan = &s->plan;
+    if (s->kind == LA_STEP_FOLD) {
+        l->fold = s->fold;
+        if (folds_squares(p->z, s)) l->fold.kernel = s->fold.squares;
+    }
+    l->n = 1 + s->nsources;
+    l->at[0] = results[i];
+    for (int k = 0; k < s->nsources; k++)
+        l->at[k + 1] = place_of(p, s, k, results);
+}
+
+static la_fuse_place new_register(la_fuse_plan *p, const order *o, int at,
+                                  int *free_after)
+{
+    int i = o->step[at];
+    const la_fuse_step *s = &p->z->steps[i];
+    la_fuse_register like = {.size = (int64_t)la_itemsize(s->tensor)};
+    like.extent = s->kind != LA_STEP_EACH ? LA_HOLDS_RESULTS
+        : o->crosses[i] ? LA_HOLDS_ROWS : LA_HOLDS_BLOCK;
+    int r = take_register(p, free_after, at, like);
+    free_after[r] = o->last[i];
+    return (la_fuse_place){LA_IN_REGISTER, r, NULL};
+}
+
+/* Blocks are as long as all registers together allow; those of rows, which are
+** read again, as these and what is outside do. */
+static int64_t block_of(const la_fuse_plan *p)
+{
+    int64_t bytes = 0, most = p->rows ? ROWS_BYTES : ARENA_BYTES;
+    for (int r = 0; r < p->nregisters; r++)
+        if (p->registers[r].extent != LA_HOLDS_RESULTS)
+            bytes += p->registers[r].size;
+    for (int k = 0; p->rows && k < p->noperands; k++)
+        if (!p->operands[k].results)
+            bytes += (int64_t)la_itemsize(p->operands[k].tensor);
+    int64_t n = bytes ? most / bytes / ALIGN * ALIGN : BLOCK_MOST;
+    return n > BLOCK_MOST ? BLOCK_MOST : n < ALIGN ? ALIGN : n;
+}
+
+void la_fuse_make_plan(la_fuse_plan *p, const la_fuse *z, la_fuse_set wanted)
+{
+    order o;
+    la_fuse_place results[LA_FUSE_STEPS];
+    int free_after[LA_FUSE_STEPS];
+    p->z = z;
+    p->short_rows = z->ntrail && z->n <= SHORT_ROW;
+    find_order(&o, z, wanted, p->short_rows);
+    p->nlines = p->noutputs = p->nregisters = 0;
+    p->rows = false;
+    for (int i = 0; i < z->nsteps; i++) {
+        const la_fuse_step *s = &z->steps[i];
+        if (!(wanted >> i & 1)) continue;
+        p->operands[p->noutputs] = (la_fuse_operand){
+            s->tensor, lacks_row(z, s), s->kind != LA_STEP_EACH};
+        results[i] = (la_fuse_place){LA_IN_OPERAND, p->noutputs++, NULL};
+    }
+    p->noperands = p->noutputs;
+    for (int at = 0; at < o.n; at++) {
+        int i = o.step[at];
+        if (!(wanted >> i & 1)) results[i] = new_register(p, &o, at, free_after);
+        write_line(p, i, results);
+    }
+    p->block = block_of(p);
+    p->fold_block = FOLD_BLOCK;
+}
+
+/* ---- arenas ---- */
+
+int la_fuse_add_register(la_fuse_plan *p, int64_t size)
+{
+    p->registers[p->nregisters] = (la_fuse_register){LA_HOLDS_BLOCK, size, 0};
+    return p->nregisters++;
+}
+
+la_status la_fuse_make_arenas(la_fuse_plan *p, int64_t elements,
+                              int64_t results, int nslots)
+{
+    int64_t at = 0, most = p->block;
+    if (p->rows && p->short_rows) most = p->fold_block;
+    if (p->rows && most > elements) most = elements;
+    for (int r = 0; r < p->nregisters; r++) {
+        la_fuse_register *g = &p->registers[r];
+        int64_t n = g->extent == LA_HOLDS_BLOCK ? most
+            : g->extent == LA_HOLDS_ROWS ? elements : results;
+        g->start = at;
+        at += (n * g->size + ALIGN - 1) / ALIGN * ALIGN;
+    }
+    p->arena_bytes = at;
+    p->nslots = nslots < MAX_SLOTS ? nslots : MAX_SLOTS;
+    p->busy = 0;
+    p->bytes = at * p->nslots + ALIGN;
+    if (!(p->memory = la_mem_alloc((size_t)p->bytes))) return LA_ENOMEM;
+    p->arenas = p->memory + (-(uintptr_t)p->memory & (ALIGN - 1));
+    return LA_OK;
+}
+
+/* There are as many slots as threads; a host's job system with more of them
+** waits for one to come back. */
+int la_fuse_take_slot(la_fuse_plan *p)
+{
+    for (;;) {
+        uint64_t busy = atomic_load(&p->busy);
+        int k = busy == UINT64_MAX ? MAX_SLOTS : __builtin_ctzll(~busy);
+        if (k < p->nslots
+            && atomic_compare_exchange_weak(&p->busy, &busy,
+                                            busy | UINT64_C(1) << k))
+            return k;
+    }
+}
+
+void la_fuse_give_slot(la_fuse_plan *p, int k)
+{
+    atomic_fetch_and(&p->busy, ~(UINT64_C(1) << k));
+}
