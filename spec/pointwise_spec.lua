@@ -314,6 +314,22 @@ describe("integers", function()
       local b = la.tensor(nonzero, {dtype = dtype}):unsqueeze(1)
       local got = {a:floor_divide(b):totable(), a:remainder(b):totable(),
         a:div(b, {rounding_mode = "trunc"}):totable(), a:fmod(b):totable()}
+      -- One number for all has a way of its own.
+      local many = a:squeeze():repeat_interleave(3)
+      for j, y in ipairs(nonzero) do
+        local one = la.tensor(y, {dtype = dtype})
+        local all = {many:floor_divide(one), many:remainder(one),
+          many:div(one, {rounding_mode = "trunc"}), many:fmod(one)}
+        for k = 1, 4 do
+          local column = all[k][{{1, -1, 3}}]:totable()
+          for i = 1, #list do
+            if got[k][i][j] ~= column[i] then
+              error(("%s %d by the number %d, %d: %d"):format(dtype, list[i],
+                y, k, column[i]))
+            end
+          end
+        end
+      end
       for i, x in ipairs(list) do
         for j, y in ipairs(nonzero) do
           local want = {x // y, x % y, cut(x, y), x - cut(x, y) * y}
@@ -324,6 +340,23 @@ describe("integers", function()
             end
           end
         end
+      end
+    end
+  end)
+
+  it("of 64 bits without a sign are divided by one number", function()
+    local list = {0, 1, 2, 9, 1 << 62, math.maxinteger, math.mininteger,
+                  math.mininteger + 5, -1, -2, -1000}
+    local a = la.tensor(list):view(la.uint64):tile {8}
+    for _, d in ipairs {1, 2, 3, 7, 1000, (1 << 40) + 1, math.maxinteger} do
+      local q = a:floor_divide(d):view(la.int64)
+      local r = a:remainder(d):view(la.int64)
+      for i, x in ipairs(list) do
+        -- the quotient without a sign, from half of the number
+        local want = x >= 0 and x // d or ((x >> 1) // d) << 1
+        if x < 0 and not math.ult(x - want * d, d) then want = want + 1 end
+        assert.equal(want, q[i]:item())
+        assert.equal(x - want * d, r[77 + i]:item())
       end
     end
   end)
@@ -502,6 +535,35 @@ describe("floats", function()
         elseif want[i] == inf then assert.equal(inf, v)
         else assert.near(1, (v + 1e-320) / (want[i] + 1e-320), 1e-7) end
       end
+    end
+  end)
+
+  it("of two parts are divided alike wherever they stand", function()
+    local odd = {0.0, -0.0, 1, -2.5, inf, -inf, nan, 1e-40, 1e38, 3}
+    for _, dtype in ipairs {"complex64", "complex128"} do
+      local part = dtype == "complex64" and "float32" or "float64"
+      local re = la.tensor(odd, {dtype = part})
+      local x = la.complex(re:repeat_interleave(10), re:tile {10})
+      local y = la.cat {x:roll(37), x:roll(3), x:roll(61)}
+      x = x:tile {3}
+      local got = {x / y, 1 / y, y:reciprocal(), y:abs(), y:angle()}
+      for k = 1, 300 do
+        local a, b = x[{{k, k}}], y[{{k, k}}]
+        local one = {a / b, 1 / b, b:reciprocal(), b:abs(), b:angle()}
+        for i, r in ipairs(got) do
+          assert.is_true(one[i]:isclose(r[{{k, k}}], 0, 0, true):all())
+        end
+      end
+      local im = la.imag(y)
+      assert.is_true(got[5]:isclose(la.atan2(im, la.real(y)), 0, 0, true):all())
+      assert.is_true(got[4]:isclose(la.hypot(la.real(y), im), 1e-6, 0, true)
+        :all())
+      local fine = la.complex(la.randn(99, {dtype = part}),
+                              la.randn(99, {dtype = part}))
+      assert.is_true((fine / (fine * 2 + 1) * (fine * 2 + 1))
+        :isclose(fine, 1e-5, 1e-6):all())
+      assert.same({inf}, la.real(la.zeros({1}, {dtype = dtype})
+        :reciprocal()):totable())
     end
   end)
 

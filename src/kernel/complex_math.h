@@ -151,7 +151,4 @@ COMPLEX1(softsign, complex_softsign)
 COMPLEX1(tanhshrink, complex_tanhshrink)
 #undef COMPLEX1
 
-static inline double c128_angle(c128 a) { return atan2(a.im, a.re); }
-static inline float c64_angle(c64 a) { return atan2f(a.im, a.re); }
-
 #endif

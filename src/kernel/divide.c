@@ -9,8 +9,8 @@
 #define ARITY 2
 #define EXPR(a, b) ((a) / (b))
 #include "kernel/each_float.inc"
-#define EXPR(a, b) CXF(div)(a, b)
-#include "kernel/each_complex.inc"
+#define EXPR(a, b) vcdiv(a, b)
+#include "kernel/each_pairs.inc"
 #include "kernel/table.inc"
 
 /* A number over a tensor: PyTorch multiplies it by the reciprocal. */
@@ -18,8 +18,8 @@
 #define ARITY 2
 #define EXPR(a, b) (1 / (b) * (a))
 #include "kernel/each_float.inc"
-#define EXPR(a, b) CXF(mul)(CXF(div)((CX){1, 0}, b), a)
-#include "kernel/each_complex.inc"
+#define EXPR(a, b) vcmul(vcinverse(b), a)
+#include "kernel/each_pairs.inc"
 #include "kernel/table.inc"
 
 #define BY_MINUS_ONE(b) (IS_SIGNED && (b) == (INT)-1)
@@ -44,11 +44,15 @@
 /* Does the quotient have to go down by one to be the floor? */
 #define DOWN(a, b) ((NEGATIVE(a) != NEGATIVE(b)) & (REST(a, b) != 0))
 
+#include "kernel/by_numbers.inc"
+#define BY(way, a, by) LA_CAT(by_, TAG, _##way, )(a, by)
+
 #define NAME div_trunc
 #define ARITY 2
 #define EXPR(a, b) vtrunc((a) / (b))
 #include "kernel/each_float.inc"
 #define EXPR(a, b) QUOTIENT(a, b)
+#define EXPR_BY(a, by) BY(trunc, a, by)
 #include "kernel/each_int.inc"
 #include "kernel/table.inc"
 
@@ -64,6 +68,7 @@
 #define EXPR(a, b) VPICK_(a, floor_divide)(a, b)
 #include "kernel/each_float.inc"
 #define EXPR(a, b) (QUOTIENT(a, b) - DOWN(a, b))
+#define EXPR_BY(a, by) BY(floor, a, by)
 #include "kernel/each_int.inc"
 #include "kernel/table.inc"
 
@@ -74,6 +79,7 @@
 #include "kernel/each_float.inc"
 #define EXPR(a, b) \
     ((WIDE)REST(a, b) + ((0 - (WIDE)DOWN(a, b)) & (WIDE)(b)))
+#define EXPR_BY(a, by) BY(remainder, a, by)
 #include "kernel/each_int.inc"
 #include "kernel/table.inc"
 
@@ -83,6 +89,7 @@
 #define EXPR(a, b) vfmod(a, b)
 #include "kernel/each_float.inc"
 #define EXPR(a, b) REST(a, b)
+#define EXPR_BY(a, by) BY(fmod, a, by)
 #include "kernel/each_int.inc"
 #include "kernel/table.inc"
 

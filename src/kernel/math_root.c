@@ -30,7 +30,6 @@
 #define ARITY 1
 #define EXPR(a) VPICK_(a, angle)(a)
 #include "kernel/each_float.inc"
-#define REAL_RESULT 1
-#define EXPR(a) CXF(angle)(a)
-#include "kernel/each_complex.inc"
+#define EXPR(re, im) VPICK_(re, atan2)(im, re)
+#include "kernel/each_parts.inc"
 #include "kernel/table.inc"

@@ -1,6 +1,7 @@
 /* Sign and size of one number: neg, abs, sign, sgn, signbit, square,
 ** reciprocal, degrees and radians. */
 #include "kernel/complex.h"
+#include "simd/math.h"
 
 #define NAME neg
 #define ARITY 1
@@ -30,9 +31,8 @@
 #include "kernel/each_bool.inc"
 #include "kernel/abs_c64.inc"
 #define OWN_C64
-#define REAL_RESULT 1
-#define EXPR(a) CXF(abs)(a)
-#include "kernel/each_complex.inc"
+#define EXPR(a, b) VPICK_(a, hypot)(a, b)
+#include "kernel/each_parts.inc"
 #include "kernel/table.inc"
 
 /* 1, 0 or -1; 0 for NaN. */
@@ -98,8 +98,8 @@ static inline c128 c128_sgn(c128 z)
 #define ARITY 1
 #define EXPR(a) (1 / (a))
 #include "kernel/each_float.inc"
-#define EXPR(a) CXF(div)((CX){1, 0}, a)
-#include "kernel/each_complex.inc"
+#define EXPR(a) vcinverse(a)
+#include "kernel/each_pairs.inc"
 #include "kernel/table.inc"
 
 #define NAME deg2rad

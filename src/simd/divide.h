@@ -9,6 +9,20 @@
 
 #include <stdint.h>
 
+/* The upper half of a product: by halves where there are vectors to multiply
+** those. */
+static inline uint64_t uint64_high(uint64_t a, uint64_t b)
+{
+#if defined(__AVX512DQ__)
+    const uint64_t half = 0xffffffff;
+    uint64_t low = (a & half) * (b & half), left = (a >> 32) * (b & half);
+    uint64_t right = (a & half) * (b >> 32) + (left & half) + (low >> 32);
+    return (a >> 32) * (b >> 32) + (left >> 32) + (right >> 32);
+#else
+    return (uint64_t)((unsigned __int128)a * b >> 64);
+#endif
+}
+
 /* a / d, cut toward zero; d is neither 0 nor -1. */
 static inline int64_t int64_quotient(int64_t a, int64_t d)
 {

@@ -8,7 +8,8 @@
 
 #include "simd/generic.h"
 
-/* Lane numbers of: the first of each pair twice, the second twice, swapped. */
+/* Lane numbers of: the first of each pair twice, the second twice, swapped; of two
+** vectors, the first parts and the second ones. */
 #if VEC_BYTES == 64
 #define F32_FIRST_ \
     0, 0, 2, 2, 4, 4, 6, 6, 8, 8, 10, 10, 12, 12, 14, 14
@@ -22,6 +23,14 @@
     1, 1, 3, 3, 5, 5, 7, 7
 #define F64_SWAP_ \
     1, 0, 3, 2, 5, 4, 7, 6
+#define F32_EVEN_ \
+    0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30
+#define F32_ODD_ \
+    1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31
+#define F64_EVEN_ \
+    0, 2, 4, 6, 8, 10, 12, 14
+#define F64_ODD_ \
+    1, 3, 5, 7, 9, 11, 13, 15
 #elif VEC_BYTES == 32
 #define F32_FIRST_ \
     0, 0, 2, 2, 4, 4, 6, 6
@@ -35,6 +44,14 @@
     1, 1, 3, 3
 #define F64_SWAP_ \
     1, 0, 3, 2
+#define F32_EVEN_ \
+    0, 2, 4, 6, 8, 10, 12, 14
+#define F32_ODD_ \
+    1, 3, 5, 7, 9, 11, 13, 15
+#define F64_EVEN_ \
+    0, 2, 4, 6
+#define F64_ODD_ \
+    1, 3, 5, 7
 #else
 #define F32_FIRST_ \
     0, 0, 2, 2
@@ -48,6 +65,14 @@
     1, 1
 #define F64_SWAP_ \
     1, 0
+#define F32_EVEN_ \
+    0, 2, 4, 6
+#define F32_ODD_ \
+    1, 3, 5, 7
+#define F64_EVEN_ \
+    0, 2
+#define F64_ODD_ \
+    1, 3
 #endif
 
 static inline f32v f32_cfirst(f32v a)
@@ -73,6 +98,23 @@ static inline f64v f64_csecond(f64v a)
 static inline f64v f64_cswap(f64v a)
 {
     return __builtin_shufflevector(a, a, F64_SWAP_);
+}
+/* The first parts of the pairs in two vectors, and the second ones. */
+static inline f32v f32_cfirsts(f32v a, f32v b)
+{
+    return __builtin_shufflevector(a, b, F32_EVEN_);
+}
+static inline f32v f32_cseconds(f32v a, f32v b)
+{
+    return __builtin_shufflevector(a, b, F32_ODD_);
+}
+static inline f64v f64_cfirsts(f64v a, f64v b)
+{
+    return __builtin_shufflevector(a, b, F64_EVEN_);
+}
+static inline f64v f64_cseconds(f64v a, f64v b)
+{
+    return __builtin_shufflevector(a, b, F64_ODD_);
 }
 /* Flip the sign of the second, or of the first part of each pair. */
 static inline f32v f32_conj(f32v a)
@@ -104,10 +146,21 @@ static inline f64v f64_cmul(f64v a, f64v b)
     return a * f64_cfirst(b) + cross;
 }
 
+#define LANE f32
+#define CTYPE float
+#define MASK i32v
+#include "simd/pairs_each.inc"
+#define LANE f64
+#define CTYPE double
+#define MASK i64v
+#include "simd/pairs_each.inc"
+
 #define vcfirst(a) VPICK_(a, cfirst)(a)
 #define vcsecond(a) VPICK_(a, csecond)(a)
 #define vcswap(a) VPICK_(a, cswap)(a)
 #define vcmul(a, b) VPICK_(a, cmul)(a, b)
+#define vcdiv(a, b) VPICK_(a, cdiv)(a, b)
+#define vcinverse(a) VPICK_(a, cinverse)(a)
 #define vconj(a) VPICK_(a, conj)(a)
 
 #endif
