@@ -71,6 +71,15 @@ static inline bool la_gemm_block_is_plain(const la_gemm_block *g)
         && !(g->last && g->bias.data);
 }
 
+/* Is all it does on the way out to add lines of 'add', once? */
+static inline bool la_gemm_block_adds_lines(const la_gemm_block *g)
+{
+    return g->first && g->add.data && g->add.cs == 1
+        && g->alpha.re == 1 && g->alpha.im == 0 && g->alpha.i == 1
+        && g->beta.re == 1 && g->beta.im == 0 && g->beta.i == 1
+        && !(g->last && g->bias.data);
+}
+
 typedef struct la_gemm_kernels {
     int mr, nr;           /* rows of an A panel, columns of a B panel */
     int packed_size;      /* bytes of one packed element */
