@@ -251,6 +251,23 @@ describe("searching", function()
     la.manual_seed(1)
     local y, t = la.randint(1, 100, 500), la.randint(1, 100, 30)
     assert.is_true(y:isin(t) == y:unsqueeze(2):eq(t):any(2))
+    -- Among few values, which are looked up, and beyond them on both sides.
+    for _, dtype in ipairs {"int8", "uint8", "int16", "int64", "bool"} do
+      local a = dtype == "bool" and y:gt(50) or y:sub(50):abs():to(dtype)
+      local b = dtype == "bool" and t:gt(0) or t:sub(50):abs():to(dtype)
+      for _, few in ipairs {1, 3, 20, 30} do
+        local tests = b[{{1, few}}]
+        local want = a:unsqueeze(2):eq(tests):any(2)
+        assert.is_true(a:isin(tests) == want)
+        assert.is_true(a:isin(tests, {invert = true}) == want:logical_not())
+      end
+    end
+    local far = la.tensor {math.mininteger, -1, 7, 8, 9, math.maxinteger}
+    assert.same({false, false, true, false, true, false},
+                far:isin(la.tensor {7, 9, 9}):totable())
+    assert.same({true, true, true, false, false, true},
+                far:isin(la.tensor {math.mininteger, -1, 7, math.maxinteger})
+                  :totable())
   end)
 end)
 

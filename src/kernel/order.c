@@ -174,9 +174,11 @@ const la_order_table LA_KERNEL(order) = {
     {order32_sort_keys, order32_make, items32_sort, order32_sort_pairs,
      order32_sort_rows, VEC_SORTS ? FEW : 0,
      order32_smallest, order32_kth, order32_select, order32_split,
-     order32_filter, order32_runs, order32_member},
+     order32_filter, order32_runs, order32_member, order32_width,
+     order32_looked_up},
     {order64_sort_keys, order64_make, items64_sort, order64_sort_pairs,
      order64_sort_rows, VEC_SORTS ? FEW : 0,
      order64_smallest, order64_kth, order64_select, order64_split,
-     order64_filter, order64_runs, order64_member},
+     order64_filter, order64_runs, order64_member, order64_width,
+     order64_looked_up},
 };

@@ -78,6 +78,13 @@ typedef struct la_order_kernels {
     /* 1 for each of n keys that is one of m; meant for a few. */
     void (*member)(const void *keys, int64_t n, const void *tests, int64_t m,
                    uint8_t *out);
+    /* How many bits there are between the least key, 'low', and the largest. */
+    int (*width)(const void *keys, int64_t n, uint64_t *low);
+    /* The same as 'member' for any m; 'table' has a byte for each of the
+    ** 1 << width values from 'low' on. */
+    void (*looked_up)(const void *keys, int64_t n, const void *tests,
+                      int64_t m, uint64_t low, int width, uint8_t *table,
+                      uint8_t *out);
 } la_order_kernels;
 
 typedef la_key_kernels la_key_table[LA_NDTYPES];

@@ -212,7 +212,8 @@ la_status la_impl_bucketize(la_frame *f)
 
 /* ---- isin ---- */
 
-enum { FEW = 16 };     /* so many are compared one by one */
+enum { FEW = 16,         /* so many are compared one by one */
+       TABLE_BITS = 20 }; /* so many values are looked up */
 
 /* Which of n keys are among m sorted ones; NaN is in nothing. */
 static void mark(const la_order *o, const void *sorted, int64_t m,
@@ -258,9 +259,20 @@ la_status la_impl_isin(la_frame *f)
     LA_TRY(keys_of(a, &o, &keys));
     LA_TRY(keys_of(b, &o, &sorted));
     bool has_nan = la_key_of_nan(&o, d, 0, &nan);
-    if (tests->numel <= FEW && !has_nan) {
-        uint8_t *to = (uint8_t *)la_data(out);
+    uint8_t *to = (uint8_t *)la_data(out);
+    uint64_t low = 0;
+    int width = tests->numel > 0 && !has_nan
+        ? o.order->width(sorted.block, tests->numel, &low) : 64;
+    bool few = tests->numel <= FEW && !has_nan;
+    bool table = width <= TABLE_BITS && x->numel >> width > 0;
+    if (table) {
+        LA_TRY(la_work_get(&spare, (int64_t)1 << width, 1));
+        o.order->looked_up(keys.block, x->numel, sorted.block, tests->numel,
+                           low, width, spare.block, to);
+    } else if (few) {
         o.order->member(keys.block, x->numel, sorted.block, tests->numel, to);
+    }
+    if (table || few) {
         for (int64_t i = 0; i < x->numel && la_arg_bool(f, 3); i++) to[i] ^= 1;
         return LA_OK;
     }
@@ -271,6 +283,6 @@ la_status la_impl_isin(la_frame *f)
     LA_TRY(search(key_dtype(&o), sorted.block, tests->numel, keys.block,
                   x->numel, false, at));
     mark(&o, sorted.block, tests->numel, keys.block, at, x->numel, has_nan,
-         nan, la_arg_bool(f, 3), (uint8_t *)la_data(out));
+         nan, la_arg_bool(f, 3), to);
     return LA_OK;
 }
