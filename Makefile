@@ -41,11 +41,20 @@ CAP_avx512 := -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512cd -mavx2 -mfma
 endif
 
 CAPS := default avx2 avx512
+# Leaves: sources in src/kernel/<leaf>, with flags of their own; empty tables
+# where the compiler does not know those.
+LEAVES := avx512_bf16 amx
+known = $(if $(shell echo | $(CC) $(1) -E - >/dev/null 2>&1 && echo yes),$(1))
+ifneq ($(CAP_avx512),)
+CAP_avx512_bf16 := $(CAP_avx512) $(call known,-mavx512bf16)
+CAP_amx := $(CAP_avx512_bf16) $(if $(filter x86_64,$(shell uname -m)),$(call known,-mamx-tile -mamx-bf16))
+endif
 CORE_SRC := $(wildcard src/base/*.c src/tensor/*.c src/iter/*.c src/op/*.c src/grad/*.c src/fuse/*.c src/io/*.c src/lua/*.c)
 KERNEL_SRC := $(wildcard src/kernel/*.c)
 REPL_SRC := $(wildcard src/repl/*.c)
 CORE_OBJ := $(CORE_SRC:src/%.c=$(OBJ)/%.o)
-KERNEL_OBJ := $(foreach c,$(CAPS),$(KERNEL_SRC:src/kernel/%.c=$(OBJ)/kernel/$(c)/%.o))
+KERNEL_OBJ := $(foreach c,$(CAPS),$(KERNEL_SRC:src/kernel/%.c=$(OBJ)/kernel/$(c)/%.o)) \
+  $(foreach l,$(LEAVES),$(patsubst src/kernel/%.c,$(OBJ)/kernel/%.o,$(wildcard src/kernel/$(l)/*.c)))
 REPL_OBJ := $(REPL_SRC:src/%.c=$(OBJ)/%.o)
 CTEST_SRC := $(wildcard spec/c/test_*.c)
 CTESTS := $(CTEST_SRC:spec/c/%.c=$(BUILD)/ctest/%)
@@ -79,12 +88,13 @@ IDLE_avx512 := $(if $(shell grep -m1 -o avx512vl /proc/cpuinfo 2>/dev/null),,-O0
 endif
 
 define KERNEL_RULE
-$(OBJ)/kernel/$(1)/%.o: src/kernel/%.c
+$(OBJ)/kernel/$(1)/%.o: src/kernel/$(2)%.c
 	@mkdir -p $$(@D)
 	$$(call say,CC,$$< $(1))
 	$$(Q)$$(CC) $$(BASE) $$(OPT) $$(CFLAGS) $$(IDLE_$(1)) $$(CAP_$(1)) -DLA_CAP=$(1) -c $$< -o $$@
 endef
-$(foreach c,$(CAPS),$(eval $(call KERNEL_RULE,$(c))))
+$(foreach c,$(CAPS),$(eval $(call KERNEL_RULE,$(c),)))
+$(foreach l,$(LEAVES),$(eval $(call KERNEL_RULE,$(l),$(l)/)))
 
 # The Lua modules are taken into embed.o as they are: one row per file, of an
 # identifier, the module's name and the path (lua/a/init.lua is module "a").

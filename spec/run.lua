@@ -123,16 +123,17 @@ local function stock(title, settings)
         settings .. " LUNARRAY_PROGRAM=build/lunarray LUA_CPATH='build/?.so;;'")
 end
 
--- CPU paths of this machine, best last.
+-- CPU paths of this machine, best last, and its leaves.
 local function paths()
-  local best = capture("LUA_CPATH='build/?.so;;' lua5.4 -e "
-    .. "\"print(require'lunarray'.cpu_capability())\""):match("%a+%d*")
+  local names = capture("LUA_CPATH='build/?.so;;' lua5.4 -e "
+    .. "\"local c = require'lunarray'.config() "
+    .. "print(table.concat(c.cpu_available, ' '), "
+    .. "table.concat(c.cpu_leaves_available, ' '))\"")
   local list = {}
-  for _, name in ipairs({"default", "avx2", "avx512"}) do
-    list[#list + 1] = name
-    if name == best then return list end
+  for name in names:gmatch("[%w_]+") do
+    if name ~= "amx_fp16" then list[#list + 1] = name end
   end
-  return {"default"}
+  return list[1] == "default" and list or {"default"}
 end
 
 local function specs_each_path()

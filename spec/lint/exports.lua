@@ -81,7 +81,8 @@ end
 
 local function check(build)
   local found = {}
-  for _, cap in ipairs({"default", "avx2", "avx512"}) do
+  for _, cap in ipairs({"default", "avx2", "avx512", "avx512_bf16",
+                         "amx"}) do
     check_objects(files.list(build .. "/obj/kernel/" .. cap, "*.o"),
       function() return {"^la_" .. cap .. "_"} end, found)
   end

@@ -1,5 +1,6 @@
 /* Which kernels may run here: asked once, lowered by LUNARRAY_CPU. */
 #include "base/cpu.h"
+#include "base/leaf.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -47,7 +48,14 @@ static la_cap detect(void) { return LA_CAP_DEFAULT; }
 static la_cap lowered(la_cap top)
 {
     const char *word = getenv("LUNARRAY_CPU");
+    bool here = false;
     if (!word || !*word) return top;
+    if (la_leaf_named(word, &here)) {
+        if (!here || top < LA_CAP_AVX512)
+            snprintf(note, sizeof note, "LUNARRAY_CPU=%s is not available here",
+                     word);
+        return top;
+    }
     for (int c = 0; c < LA_NCAPS; c++) {
         if (strcmp(word, cap_names[c])) continue;
         if (c <= (int)top) return (la_cap)c;
@@ -56,7 +64,7 @@ static la_cap lowered(la_cap top)
         return top;
     }
     snprintf(note, sizeof note, "LUNARRAY_CPU: the word is not known"
-             " (default, avx2, avx512)");
+             " (default, avx2, avx512, avx512_bf16, amx)");
     return top;
 }
 
@@ -141,6 +149,12 @@ const char *la_cpu_note(void)
 {
     pthread_once(&once, decide);
     return note;
+}
+
+void la_cpu_set_note(const char *why)
+{
+    pthread_once(&once, decide);
+    snprintf(note, sizeof note, "%s", why);
 }
 
 size_t la_cpu_cache(int level)

@@ -1,7 +1,7 @@
 /*
 ** What this processor and system allow, and which kernels are in use.
-** The environment variable LUNARRAY_CPU (default, avx2, avx512) can only lower
-** the level; an unknown word is ignored and told by la.config().
+** LUNARRAY_CPU of the environment (default, avx2, avx512; see leaf.h for others)
+** can only lower the level; an unknown word is ignored and told by la.config().
 */
 #ifndef LA_BASE_CPU_H
 #define LA_BASE_CPU_H

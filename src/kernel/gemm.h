@@ -10,6 +10,16 @@
 ** contiguous and longer than LA_TINY_K use 'dot', those with a few against rows
 ** of more than LA_GEMM_LONG too; its order depends on k alone.)
 **
+** A leaf (see base/leaf.h) is a table for the packed blocks of a 16-bit float on
+** processors with more than AVX512; its source lies in a folder of its name and
+** is compiled once, with the folder's own flags. Its sums are float32 too, but of
+** pairs or more of k at a time, so its bits are others; they depend on how a
+** product is cut as little as those above.
+** float16 has none for AVX512-FP16: its fused multiply-add rounds every sum to
+** half precision, so products of it would have to be widened again to be added
+** as float32, which is more work than to widen the operands once while packing.
+** Only the tiles of AMX-FP16 multiply halves and add floats.
+**
 ** Strides are in elements and may be anything, 0 and negative included.
 */
 #ifndef LA_KERNEL_GEMM_H
@@ -101,7 +111,19 @@ typedef struct la_gemm_kernels {
     void (*dot)(const la_gemm_block *);
     /* out[j] = sum over k of a[k*a_cs] * b[k*b_rs + j], columns contiguous. */
     void (*axpy)(const la_gemm_block *);
+    /* Leaves have all but the three before this. Is there an element of an
+    ** m x n matrix that it would take for another? NULL: never. */
+    bool (*mistakes)(const void *src, int64_t rs, int64_t cs, int64_t m,
+                     int64_t n);
+    int k_unit;           /* panels have a multiple of so many k; 0 is 1 */
 } la_gemm_kernels;
+
+/* k as panels hold it. */
+static inline int64_t la_gemm_padded(const la_gemm_kernels *ker, int64_t k)
+{
+    int64_t unit = ker->k_unit > 1 ? ker->k_unit : 1;
+    return (k + unit - 1) / unit * unit;
+}
 #define LA_GEMM_SLACK 128
 
 /* 'count' tiny products, the operands of each so many elements after those of
@@ -121,6 +143,9 @@ LA_STUB_DECLARE(la_gemm_kernels, gemm_c64);
 LA_STUB_DECLARE(la_gemm_kernels, gemm_c128);
 LA_STUB_DECLARE(la_gemm_kernels, gemm_f16);
 LA_STUB_DECLARE(la_gemm_kernels, gemm_bf16);
+/* Tables of leaves; empty where the compiler did not know their instructions. */
+extern const la_gemm_kernels la_avx512_bf16_gemm_bf16, la_amx_gemm_bf16,
+    la_amx_gemm_f16;
 LA_STUB_DECLARE(la_gemm_kernels, gemm_u8);
 LA_STUB_DECLARE(la_gemm_kernels, gemm_u16);
 LA_STUB_DECLARE(la_gemm_kernels, gemm_u32);

@@ -113,7 +113,7 @@ typedef float turn_wide_vec __attribute__((vector_size(64)));
 
 const la_gemm_kernels LA_KERNEL(gemm_f32) = {
     MR, NR, 4, KC, false, pack_a_f32, pack_b_f32, block_f32, small_f32,
-    dot_f32, axpy_f32
+    dot_f32, axpy_f32, NULL, 0
 };
 
 /* ---- complex64 ---- */
@@ -126,7 +126,7 @@ const la_gemm_kernels LA_KERNEL(gemm_f32) = {
 
 const la_gemm_kernels LA_KERNEL(gemm_c64) = {
     MR / 2, NR / 2, 8, KC, false, pack_a_c64, pack_b_c64, block_c64, NULL,
-    dot_c64, axpy_c64
+    dot_c64, axpy_c64, NULL, 0
 };
 
 /* ---- 16-bit floats ---- */
@@ -144,7 +144,7 @@ const la_gemm_kernels LA_KERNEL(gemm_c64) = {
 #include "kernel/gemm_half.inc"
 const la_gemm_kernels LA_KERNEL(gemm_f16) = {
     MR, NR, 4, KC, true, pack_a_f16, pack_b_f16, block_f16, NULL, dot_f16,
-    axpy_f16
+    axpy_f16, NULL, 0
 };
 
 #define NAME(x) x##_bf16
@@ -158,5 +158,5 @@ const la_gemm_kernels LA_KERNEL(gemm_f16) = {
 #include "kernel/gemm_half.inc"
 const la_gemm_kernels LA_KERNEL(gemm_bf16) = {
     MR, NR, 4, KC, true, pack_a_bf16, pack_b_bf16, block_bf16, NULL, dot_bf16,
-    axpy_bf16
+    axpy_bf16, NULL, 0
 };

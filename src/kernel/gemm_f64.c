@@ -72,7 +72,7 @@ typedef double turn_wide_vec __attribute__((vector_size(64)));
 
 const la_gemm_kernels LA_KERNEL(gemm_f64) = {
     MR, NR, 8, KC, false, pack_a_f64, pack_b_f64, block_f64, small_f64,
-    dot_f64, axpy_f64
+    dot_f64, axpy_f64, NULL, 0
 };
 
 #define PLAIN(x) x##_f64
@@ -83,5 +83,5 @@ const la_gemm_kernels LA_KERNEL(gemm_f64) = {
 
 const la_gemm_kernels LA_KERNEL(gemm_c128) = {
     MR / 2, NR / 2, 16, KC, false, pack_a_c128, pack_b_c128, block_c128, NULL,
-    dot_c128, axpy_c128
+    dot_c128, axpy_c128, NULL, 0
 };

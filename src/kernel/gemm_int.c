@@ -53,7 +53,8 @@ ALWAYS u8v u8_muladd(u8v a, u8v b, u8v c)
 
 #define INT_KERNELS(type, bytes) { \
     MR, 2 * VEC_BYTES / bytes, bytes, KC, false, pack_a_##type, \
-    pack_b_##type, block_##type, NULL, dot_##type, axpy_##type}
+    pack_b_##type, block_##type, NULL, dot_##type, axpy_##type, \
+    NULL, 0}
 const la_gemm_kernels LA_KERNEL(gemm_u8) = INT_KERNELS(u8, 1);
 const la_gemm_kernels LA_KERNEL(gemm_u16) = INT_KERNELS(u16, 2);
 const la_gemm_kernels LA_KERNEL(gemm_u32) = INT_KERNELS(u32, 4);

@@ -1,10 +1,10 @@
 /*
 ** The contract of kernels.
 **
-** A kernel is a leaf: pointers, byte strides, counts and constants. It never
-** sees a tensor, allocates, fails or calls up. Each source in this folder is
-** compiled once per CPU capability with LA_CAP set to default, avx2 or avx512;
-** an object exports only its tables, named la_<cap>_<kernel> by LA_KERNEL.
+** A kernel gets pointers, byte strides, counts and constants. It never sees a
+** tensor, allocates, fails or calls up. Each source in this folder is compiled
+** once per CPU capability with LA_CAP set to default, avx2 or avx512 (those in
+** a leaf's folder for it alone); an object exports only tables, by LA_KERNEL.
 **
 ** Element-wise kernels are loops over two dims: data[k] is operand k (outputs
 ** first), strides[k] its byte step along the inner dim (count n0) and

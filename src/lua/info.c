@@ -4,10 +4,12 @@
 #include <string.h>
 
 #include "base/cpu.h"
+#include "base/leaf.h"
 #include "base/memory.h"
 #include "base/pool.h"
 #include "lua/attr.h"
 #include "lua/build.h"
+#include "op/gemm.h"
 #include "tensor/promote.h"
 #include "tensor/shape.h"
 
@@ -264,6 +266,18 @@ static void list_capabilities(lua_State *L)
     lua_setfield(L, -2, "cpu_available");
 }
 
+static void list_leaves(lua_State *L, const char *field, unsigned set)
+{
+    int n = 0;
+    lua_newtable(L);
+    for (int l = 0; l < LA_NLEAVES; l++) {
+        if (!(set >> l & 1)) continue;
+        lua_pushstring(L, la_leaf_name((la_leaf)l));
+        lua_rawseti(L, -2, ++n);
+    }
+    lua_setfield(L, -2, field);
+}
+
 static void list_names(lua_State *L)
 {
     lua_createtable(L, LA_NDTYPES, 0);
@@ -278,7 +292,10 @@ static void list_names(lua_State *L)
 ** of libraries, build flags. */
 static int fn_config(lua_State *L)
 {
-    lua_createtable(L, 0, 16);
+    lua_createtable(L, 0, 18);
+    /* first: what may run is known only after it has been tried */
+    list_leaves(L, "cpu_leaves", la_gemm_leaves());
+    list_leaves(L, "cpu_leaves_available", la_cpu_best_leaves());
     field_string(L, "version", LA_VERSION);
     field_string(L, "compiler", COMPILER);
     field_string(L, "build_flags", LA_BUILD_FLAGS);

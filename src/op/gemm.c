@@ -310,7 +310,7 @@ static void batch_packed(int64_t begin, int64_t end, void *context)
         for (; i < last && !la_interrupted(); i++) {
             la_gemm g = product_at(s, i);
             char *room = s->room + s->room_each * (size_t)t;
-            if (la_gemm_packed_in(&g, s->ker, room)) return;
+            if (la_gemm_packed_in(&g, la_gemm_leaf(&g, s->ker), room)) return;
         }
     }
 }
@@ -320,7 +320,7 @@ static la_status batch_in_turn(batch *s)
 {
     for (int64_t i = 0; i < s->count; i++) {
         la_gemm g = product_at(s, i);
-        LA_TRY(la_gemm_packed(&g, s->ker));
+        LA_TRY(la_gemm_packed(&g, la_gemm_leaf(&g, s->ker)));
     }
     return LA_OK;
 }
@@ -329,6 +329,9 @@ static la_status batch_at_once(batch *s, int threads)
 {
     s->tasks = (int)lesser(threads, s->count);
     s->room_each = la_gemm_packed_room(&s->g, s->ker);
+    const la_gemm_kernels *leaf = la_gemm_leaf_of(s->g.dtype);
+    size_t other = leaf ? la_gemm_packed_room(&s->g, leaf) : 0;
+    if (other > s->room_each) s->room_each = other;
     size_t bytes = s->room_each * (size_t)s->tasks;
     s->room = la_mem_alloc(bytes);
     if (!s->room) return LA_ENOMEM;
@@ -445,7 +448,7 @@ static la_status run_single(la_gemm *g, const la_gemm_kernels *ker)
         transpose_all(g);
     if (g->m > 1 && g->n > 1 && is_narrow(g)) return run_narrow(g, ker);
     int how = choose_direct(g, ker);
-    if (how == BY_NONE) return la_gemm_packed(g, ker);
+    if (how == BY_NONE) return la_gemm_packed(g, la_gemm_leaf(g, ker));
     run_direct(g, ker, how);
     return la_interrupted() ? LA_EINTR : LA_OK;
 }

@@ -20,6 +20,7 @@ typedef struct plan {
     size_t a_bytes, b_bytes, part_bytes;   /* a_bytes: of one task */
     char *a_room, *b_room, *part_room;
     int64_t p, j, kb, nb;      /* the block of B being worked on */
+    int64_t line;              /* bytes of one of its packed columns */
 } plan;
 
 static int64_t round_up(int64_t a, int64_t to)
@@ -49,7 +50,7 @@ static void plan_blocks(plan *s)
     const la_gemm *g = s->g;
     int64_t mr = s->ker->mr, nr = s->ker->nr, size = s->ker->packed_size;
     int64_t l2 = (int64_t)la_cpu_cache(2), l3 = (int64_t)la_cpu_cache(3);
-    s->kc = la_gemm_share(g->k, s->ker->kc);
+    s->kc = la_gemm_padded(s->ker, la_gemm_share(g->k, s->ker->kc));
     int64_t mc = l2 / 4 / (s->ker->kc * size) / mr * mr;
     int64_t nc = l3 / 8 / (s->ker->kc * size) / nr * nr;
     mc = mc < mr ? mr : mc;
@@ -93,7 +94,7 @@ static void pack_columns(int64_t begin, int64_t end, void *context)
     const la_gemm *g = s->g;
     int64_t size = (int64_t)la_dtype_size(g->dtype), nr = s->ker->nr;
     int64_t j = begin * nr, n = lesser(end * nr, s->nb) - j;
-    s->ker->pack_b(s->b_room + j * s->kb * s->ker->packed_size,
+    s->ker->pack_b(s->b_room + j * s->line,
                    at(&g->b, s->p, s->j + j, size), g->b.rs, g->b.cs, s->kb,
                    n, g->conj_b);
 }
@@ -112,7 +113,7 @@ static void multiply_rows(const plan *s, char *room, int64_t i, int64_t mb,
     b.n = nb;
     b.k = s->kb;
     b.a = room;
-    b.b = s->b_room + j * s->kb * s->ker->packed_size;
+    b.b = s->b_room + j * s->line;
     b.first = s->p == 0 && !b.onto;
     b.last = s->p + s->kb >= g->k;
     b.plain = la_gemm_block_is_plain(&b);
@@ -159,6 +160,7 @@ static la_status run_plan(plan *s)
         s->nb = lesser(s->nc, g->n - s->j);
         for (s->p = 0; s->p == 0 || s->p < g->k; s->p += s->kc) {
             s->kb = lesser(s->kc, g->k - s->p);
+            s->line = la_gemm_padded(s->ker, s->kb) * s->ker->packed_size;
             if (la_interrupted()) return LA_EINTR;
             run_step(s);
         }

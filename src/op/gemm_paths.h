@@ -12,6 +12,10 @@
 /* The part that all blocks of a product have in common. */
 la_gemm_block la_gemm_block_of(const la_gemm *g);
 
+/* The table for the packed blocks of one product: 'ker' or a leaf. */
+const la_gemm_kernels *la_gemm_leaf(const la_gemm *g,
+                                    const la_gemm_kernels *ker);
+
 /* One product (no batch) on all threads. LA_ENOMEM before anything is written;
 ** LA_EINTR may leave 'out' unfinished. */
 la_status la_gemm_packed(const la_gemm *g, const la_gemm_kernels *ker);

@@ -1,0 +1,2 @@
+#include "kernel/gemm.h"
+const la_gemm_kernels LA_KERNEL(gemm_f16) = {0};
