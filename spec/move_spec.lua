@@ -213,4 +213,28 @@ describe("rows of few elements", function()
       end
     end
   end)
+
+  it("of three bytes leave what is beside them alone", function()
+    for n = 1, 9 do
+      local x = numbered("uint8", n, 3)
+      local room = la.full({n + 2, 3}, 77, {dtype = "uint8"})
+      room[{{2, n + 1}}]:copy_(x:flip(1))
+      same(x:index_select(1, la.arange(n, 0, -1)), room:narrow(1, 2, n))
+      assert.same({77, 77, 77}, room[1]:totable())
+      assert.same({77, 77, 77}, room[n + 2]:totable())
+      local wide = numbered("uint8", n, 5)[{{}, {2, 4}}]
+      same(wide:index_select(1, la.arange(1, n + 1)), wide:contiguous())
+    end
+  end)
+
+  it("of any length roll, however near the memory looks", function()
+    for _, n in ipairs {70, 300, 511, 513, 1023, 1025, 4000} do
+      local x = la.arange(0, 4 * n):view(4, n)
+      for _, shift in ipairs {1, 5, 128} do
+        local k = shift % n
+        same(la.cat({x:narrow(2, n - k + 1, k), x:narrow(2, 1, n - k)}, 2),
+             x:roll(shift, 2))
+      end
+    end
+  end)
 end)

@@ -17,9 +17,11 @@ typedef struct { uint64_t lo, hi; } pair64;
 
 typedef struct { char bytes[32]; } line;
 
+#define LONG 4096
+
 /* When a run starts a little behind its source in the low 12 bits of the
 ** address, the loads wait for stores that only look alike: such a run is
-** copied from its end. */
+** copied from its end. Not a long one: memory is read forward faster. */
 static void copy_run(char *to, const char *from, size_t n)
 {
     size_t ahead = (size_t)(to - from) & 4095;
@@ -27,7 +29,7 @@ static void copy_run(char *to, const char *from, size_t n)
         copy_short(to, from, n);
         return;
     }
-    if (n < 512 || n > 1 << 20 || ahead == 0 || ahead > 1024) {
+    if (n < 512 || n > LONG || ahead == 0 || ahead > 1024) {
         memcpy(to, from, n);
         return;
     }
@@ -45,8 +47,26 @@ static inline __attribute__((always_inline))
 void copy_rows_of(char *to, const char *from, const int64_t *s, int64_t rows,
                   const size_t bytes)
 {
-    for (int64_t j = 0; j < rows; j++)
-        copy_short(to + j * s[2], from + j * s[3], bytes);
+    const int64_t to_step = s[2], from_step = s[3];
+    for (int64_t j = 0; j < rows; j++, to += to_step, from += from_step)
+        copy_short(to, from, bytes);
+}
+
+/* Three bytes at a time, pixels of an image, next to each other: a fourth goes
+** along where neither end of the memory is near. */
+static void copy_threes(char *to, const char *from, const int64_t *s,
+                        int64_t rows)
+{
+    const int64_t from_step = s[3];
+    bool dense = s[2] == 3 && (from_step >= 3 || from_step <= -3);
+    if (!dense || rows < 3) {
+        copy_rows_of(to, from, s, rows, 3);
+        return;
+    }
+    memcpy(to, from, 3);
+    for (int64_t j = 1; j < rows - 1; j++)
+        memcpy(to + j * 3, from + j * from_step, 4);
+    memcpy(to + (rows - 1) * 3, from + (rows - 1) * from_step, 3);
 }
 
 #define NARROW 64
@@ -57,7 +77,7 @@ static void copy_narrow(char *to, const char *from, const int64_t *s,
 {
     switch (bytes) {
     case 2: copy_rows_of(to, from, s, rows, 2); break;
-    case 3: copy_rows_of(to, from, s, rows, 3); break;
+    case 3: copy_threes(to, from, s, rows); break;
     case 4: copy_rows_of(to, from, s, rows, 4); break;
     case 6: copy_rows_of(to, from, s, rows, 6); break;
     case 8: copy_rows_of(to, from, s, rows, 8); break;
