@@ -318,6 +318,14 @@ describe("dead tensors", function()
         collectgarbage("restart")
         assert.equal(0, s:item())
     end)
+    it("are not paid with a walk over the heap for each result", function()
+        local pipe = assert(io.popen(("LUA_CPATH='%s' LUA_PATH='%s' lua5.4 "
+            .. "spec/support/cycles.lua"):format(package.cpath, package.path)))
+        local cycles, most = pipe:read("n", "n")
+        pipe:close()
+        assert.is_true(cycles > 1 and cycles < 200, cycles)
+        assert.is_true(most < 20000000, most)
+    end)
     it("do not make a script pay that keeps its tensors", function()
         -- Full collections while 60,000 are made and kept: a finalizer that
         -- renews itself counts cycles.

@@ -48,6 +48,7 @@ typedef struct la_state {
     uint64_t patience, most;    /* how many more may be before steps are made,
                                 ** and before a full collection */
     uint64_t fresh;         /* data bytes made since the last step */
+    uint64_t step_bytes;    /* so many of them are worth one */
     uint64_t bytes;         /* ... since the last cycle, less what steps gave */
 } la_state;
 

@@ -21,8 +21,11 @@
 ** Steps for data come before a call makes its results: `c = a + b` in a loop
 ** then survives one young collection and dies in the next, so that two blocks
 ** in turn, warm in the cache, hold all its values. After the call the old and
-** the new value would both be alive each time, and grow old.
+** the new value would both be alive each time, and grow old. A step that proves
+** to be a whole cycle (incremental mode, a heap that is no large one) costs more
+** than blocks from the last cache do: the next waits for a part of that.
 */
+#include "base/cpu.h"
 #include "base/memory.h"
 #include "lua/face.h"
 
@@ -30,6 +33,7 @@
 #define PATIENCE 1500
 #define PERIOD 1000
 #define STEP_BYTES ((uint64_t)1 << 19)
+#define CYCLE_BYTES ((uint64_t)6 << 20)
 #define LOOK_BYTES ((uint64_t)8 << 20)
 
 la_handle *la_new_handle(lua_State *L, la_state *s)
@@ -150,6 +154,7 @@ void la_pace_begin(lua_State *L, la_state *s)
 {
     s->interval = LOOK;
     s->cycle = 1;
+    s->step_bytes = STEP_BYTES;
     s->patience = PATIENCE;
     s->most = PATIENCE + PERIOD + 2 * LOOK;
     luaL_newmetatable(L, WATCH_NAME);
@@ -159,12 +164,21 @@ void la_pace_begin(lua_State *L, la_state *s)
     lua_pop(L, 1);
 }
 
+/* How much new data is worth a step. */
+static uint64_t bytes_between(bool whole)
+{
+    uint64_t part = la_cpu_cache(3) / 4;
+    if (!whole) return STEP_BYTES;
+    return part < 4 * STEP_BYTES ? 4 * STEP_BYTES
+        : part < CYCLE_BYTES ? part : CYCLE_BYTES;
+}
+
 /* Much data: a step first; a whole cycle when steps left much of it, rarer the
 ** larger the heap that it must walk. */
 static void step_bytes(lua_State *L, la_state *s)
 {
     uint64_t before = la_mem_stat().used;
-    lua_gc(L, LUA_GCSTEP, 0);
+    s->step_bytes = bytes_between(lua_gc(L, LUA_GCSTEP, 0) > 0);
     uint64_t after = la_mem_stat().used;
     uint64_t freed = after < before ? before - after : 0;
     s->bytes -= freed < s->bytes ? freed : s->bytes;
@@ -178,7 +192,7 @@ static void step_bytes(lua_State *L, la_state *s)
 
 void la_pace_data(lua_State *L, la_state *s)
 {
-    if (__builtin_expect(s->fresh < STEP_BYTES, 1)) return;
+    if (__builtin_expect(s->fresh < s->step_bytes, 1)) return;
     if (lua_gc(L, LUA_GCISRUNNING) > 0) step_bytes(L, s);
 }
 
