@@ -2,6 +2,7 @@
 #include "kernel/complex_math.h"
 #include "kernel/drive.h"
 #include "simd/math.h"
+#include "simd/scale.h"
 
 #define NAME atan2
 #define ARITY 2
