@@ -52,6 +52,11 @@ end
 local function mse(x, y)
   return ((x - y) ^ 2):mean(), (x - y):abs():sum(), x - y
 end
+local function named(x)
+  local y = x * 2
+  return y / y:norm(2, -1, true), y:norm(), y:norm(1, -1), y:var(-1, false),
+    y:std(-1, true, true) + y, y:var(true), y:norm("fro", -1)
+end
 local function many(x, y)
   local z = x * y + 1
   return z:sum(-1), z:amax(-1, true), z, z:amin(-1), x:prod(-1),
@@ -95,6 +100,7 @@ describe("fuse with reductions", function()
             same("cosine " .. what, cosine, x, y)
             same("mse " .. what, mse, x, y)
             same("many " .. what, many, x, y)
+            same("named " .. what, named, x)
           end
         end
       end
@@ -301,6 +307,9 @@ describe("fuse with reductions", function()
     assert.is_true(most_bytes(la.fuse(mse), x, y) < 4000000 + few)
     assert.is_true(most_bytes(la.fuse(cosine), x, y) < few)
     assert.is_true(most_bytes(la.fuse(softmax), x) < 4000000 + few)
+    assert.is_true(most_bytes(la.fuse(function(t)
+      return t / t:norm(2, -1, true) + t:std(-1, true, true)
+    end), x) < 4000000 + few)
     assert.is_true(
       most_bytes(la.fuse(layer_norm), x, row, row) < 4000000 + few)
     local function sums(t) return (t * 2 + 1):exp():sum(), (t - 1):abs():mean() end

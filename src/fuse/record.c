@@ -341,11 +341,23 @@ static bool writes(const la_frame *f)
     return f->form != LA_FUNCTIONAL || (f->op->forms & LA_MUTATES);
 }
 
+/* Composites that only say in other words what can be a step. */
+static bool forwards(const la_frame *f)
+{
+    if (f->form != LA_FUNCTIONAL) return false;
+    switch (f->op->id) {
+    case LA_OP_norm: case LA_OP_var_flag: case LA_OP_std_flag:
+    case LA_OP_var_unbiased: case LA_OP_std_unbiased: return true;
+    default: return false;
+    }
+}
+
 static la_status fuse_call(la_frame *f)
 {
     la_context *c = la_ctx();
     la_fuse *z = c->fuse;
     bool done = false;
+    if (forwards(f)) return f->op->impl(f);
     if (is_recordable(f)) {
         const la_family *family = f->op->family;
         if (family->check) LA_TRY(family->check(f));
