@@ -23,12 +23,12 @@ typedef struct la_score_tile {
 } la_score_tile;
 
 typedef struct la_attention_kernels {
-    /* Apply mask and causality: scores that are out become -infinity. */
+    /* Apply the mask: scores that are out become -infinity. */
     void (*mask)(const la_score_tile *);
     /* One turn of softmax that goes on: max[i], sum[i] are what the earlier
     ** columns left (-infinity, 0 at first) and are brought up to date; scores
-    ** become exp(score - max); factor[i] is what earlier results must be
-    ** multiplied with. */
+    ** become exp(score - max), 0 where causality hides them; factor[i] is what
+    ** earlier results must be multiplied with. */
     void (*soften)(const la_score_tile *, void *max, void *sum, void *factor);
     /* scores become exp(score - lse[i]) */
     void (*restore)(const la_score_tile *, const void *lse);

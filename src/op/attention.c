@@ -108,7 +108,7 @@ static la_status scores_of(const attention *s, const la_score_tile *t,
     la_gemm_mat k = shifted(matrix_at(s->k, b), t->first_col, 0, s->size);
     LA_TRY(product(s, t->rows, t->cols, s->width, q, turned(k),
                    (la_gemm_mat){t->scores, COLS, 1}, 1, false));
-    if (t->mask || t->causal) s->ker->mask(t);
+    if (t->mask) s->ker->mask(t);
     return LA_OK;
 }
 
