@@ -29,6 +29,14 @@ static void fill(la_dtype t, uint16_t *p, int n, unsigned seed)
     }
 }
 
+/* A row with nothing but a subnormal half, which must count. */
+static void fill_subnormal(proof *w)
+{
+    uint16_t *row = w->a + (M - 1) * K;
+    memset(row, 0, K * sizeof *row);
+    row[K / 2] = la_f32_to_f16(0x1p-20f).bits;
+}
+
 static bool proves(const la_gemm_kernels *leaf, la_dtype t, proof *w,
                    unsigned seed)
 {
@@ -37,6 +45,7 @@ static bool proves(const la_gemm_kernels *leaf, la_dtype t, proof *w,
     la_gemm_init(&g, t);
     fill(t, w->a, M * K, seed);
     fill(t, w->b, K * N, seed + 1);
+    if (t == LA_FLOAT16) fill_subnormal(w);
     g.m = M;
     g.n = N;
     g.k = K - seed % 2;

@@ -1,2 +1,18 @@
-#include "kernel/gemm.h"
+/* bfloat16 by TDPBF16PS; see gemm_tiles.inc. */
+#include "kernel/gemm_parts.h"
+#include "simd/square.h"
+#include "simd/tiles.h"
+
+#ifdef TILES
+#define BRAIN 1
+#define DOT tile_dot_bf16
+#include "kernel/amx/gemm_tiles.inc"
+
+const la_gemm_kernels LA_KERNEL(gemm_bf16) = {
+    .mr = MR, .nr = NR, .packed_size = 2, .kc = KC, .has_part = true,
+    .pack_a = pack_a, .pack_b = pack_b, .block = block,
+    .mistakes = mistakes_bf16, .k_unit = DEEP
+};
+#else
 const la_gemm_kernels LA_KERNEL(gemm_bf16) = {0};
+#endif
