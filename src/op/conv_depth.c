@@ -220,7 +220,8 @@ static void run_planes(const depth *s, const band *b, la_conv_depth *k,
         k->add = true;
     }
     if (k->add) return;
-    k->h.kernel = 0;                     /* padding alone */
+    k->h.kernel = 0;             /* padding alone: no tap, nothing is read */
+    k->in = k->out;
     s->own->run(k);
 }
 
