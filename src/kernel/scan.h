@@ -5,7 +5,8 @@
 ** LA_SCAN_CHUNK elements is scanned from the identity and joined with 'carry',
 ** which is what came before. So a long line may be cut at chunks and run by
 ** several threads: 'total' gives what a chunk adds to the carry.
-** 'columns' scans many lines side by side, for dims that are not the fastest.
+** 'columns' scans many lines side by side, for dims that are not the fastest,
+** 'lines' one after another, each from the identity.
 ** Output elements lie 'out_step' bytes apart, with the dtype of the result.
 */
 #ifndef LA_KERNEL_SCAN_H
@@ -33,6 +34,7 @@ typedef struct la_scan {
     void (*line)(const la_scan_line *s, char *carry);
     void (*total)(const la_scan_line *s, char *carry);
     void (*columns)(const la_scan_columns *s);
+    void (*lines)(const la_scan_columns *s);
     void (*join)(char *carry, const char *next);   /* carry, then next */
 } la_scan;
 

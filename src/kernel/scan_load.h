@@ -142,7 +142,8 @@ static inline void put_u64(char *p, uint64_t x) { memcpy(p, &x, sizeof(x)); }
 /* Lane 3 everywhere. */
 #define SPLAT3(v) __builtin_shufflevector(v, v, 3, 3, 3, 3)
 #define SCAN_ENTRY(k, a) \
-    {sizeof(a), start_##k, line_##k, total_##k, columns_##k, join_##k}
+    {sizeof(a), start_##k, line_##k, total_##k, columns_##k, lines_##k, \
+     join_##k}
 #define SCAN_REALS \
     [LA_FLOAT16] = SCAN_ENTRY(f16, double), \
     [LA_BFLOAT16] = SCAN_ENTRY(bf16, double), \

@@ -63,14 +63,16 @@ static la_scan_line line_at(const scan *s, int64_t in, int64_t out)
 static void scan_lines(int64_t begin, int64_t end, void *context)
 {
     const scan *s = context;
-    for (int64_t i = begin; i < end; i++) {
+    int64_t most = la_parts(LA_GRAIN, s->n);   /* lines between interrupts */
+    for (int64_t i = begin, m; i < end; i += m) {
         int64_t j = i % s->row.size, in = j * s->row.in, out = j * s->row.out;
-        char carry[16] __attribute__((aligned(16)));
         la_axes_locate(&s->kept, i / s->row.size, &in, &out);
         if (halted(s)) return;
-        la_scan_line l = line_at(s, in, out);
-        s->kernel->start(carry);
-        s->kernel->line(&l, carry);
+        m = s->row.size - j;
+        if (m > end - i) m = end - i;
+        if (m > most) m = most;
+        la_scan_columns c = {line_at(s, in, out), m, s->row.in, s->row.out};
+        s->kernel->lines(&c);
     }
 }
 
