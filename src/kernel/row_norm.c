@@ -1,7 +1,16 @@
 /* Layer norm, RMS norm and their gradients, row by row. */
 #include "kernel/fold.h"
+#include "kernel/fold_rows.h"
 #include "kernel/rowwise.h"
 #include "simd/vec.h"
+
+/* 1 / sqrt(x), in double. */
+static inline f64v rstd_f64(f64v x) { return 1 / f64_sqrt(x); }
+static inline f32v rstd_f32(f32v x)
+{
+    return f32_join(f32h_from_f64(rstd_f64(f64_from_f32h(f32_low(x)))),
+                    f32h_from_f64(rstd_f64(f64_from_f32h(f32_high(x)))));
+}
 
 #define ROW_BODY "kernel/row_norm.inc"
 #include "kernel/row_floats.inc"
