@@ -180,6 +180,131 @@ describe("positions in rows", function()
   end)
 end)
 
+describe("rows by the dozen", function()
+  it("have the positions and spreads of each alone", function()
+    la.manual_seed(12)
+    for _, dtype in ipairs(FLOATS) do
+      for _, n in ipairs {31, 32, 63, 64, 65, 127, 200, 2048, 2049, 4100} do
+        local x = la.randint(-40, 40, {37, n}):to(dtype)
+        x[{5, n // 2}], x[{20, n}] = 0 / 0, 1 / 0
+        local top, low = x:argmax(2), x:argmin(2)
+        local value, index = x:max(2)
+        assert.is_true(index == top)
+        assert.equal(n // 2, top:item(5))
+        assert.equal(n // 2, low:item(5))
+        assert.equal(n, top:item(20))
+        local var = x:var(2):nan_to_num()
+        for i = 1, 37 do
+          local row = x[i]
+          assert.equal(row:argmax():item(), top:item(i))
+          assert.equal(row:argmin():item(), low:item(i))
+          if i ~= 5 then
+            assert.equal(row[top:item(i)]:item(), value:item(i))
+            assert.is_true(row:ge(row[low:item(i)]:item()):all())
+          end
+          assert.is_true(la.allclose(row:var():nan_to_num(), var[i], 1e-5))
+        end
+      end
+    end
+  end)
+end)
+
+describe("norms of any order", function()
+  it("are roots of sums of powers", function()
+    la.manual_seed(13)
+    for _, dtype in ipairs {"float16", "bfloat16", "float32", "float64",
+        "complex64", "complex128"} do
+      local rough = dtype:find "16$" and 1e-2 or 1e-5
+      for _, n in ipairs {1, 5, 30, 64, 100, 180} do
+        local re, im = la.randn(19, n), la.randn(19, n)
+        local x = dtype:find "complex" and la.complex(re, im):to(dtype)
+          or re:to(dtype)
+        local size = x:to(x:is_complex() and "complex128" or "float64"):abs()
+        for _, p in ipairs {0.5, 1, 2, 2.5, 3, 4, -1, -2} do
+          local want = size:pow(p):sum(2):pow(1 / p)
+          for _, y in ipairs {x, x:t():contiguous():t()} do
+            assert.is_true(la.allclose(y:norm(p, 2):double(), want, rough,
+              rough), ("%s, %d, %g"):format(dtype, n, p))
+          end
+          if p >= 1 then   -- others leave the range of halves
+            assert.is_true(la.allclose(x:norm(p):double(),
+              size:pow(p):sum():pow(1 / p), rough, rough))
+          end
+          local some = x:slice(2, 1, -1, 2):norm(p, 2):double()
+          assert.is_true(la.allclose(some,
+            size:slice(2, 1, -1, 2):pow(p):sum(2):pow(1 / p), rough, rough))
+        end
+      end
+    end
+  end)
+  it("take an infinite part before a NaN in the other", function()
+    local x = la.complex(la.tensor {1 / 0, 1, 0 / 0},
+      la.tensor {0 / 0, 1, 1}):view(3, 1)
+    for _, dtype in ipairs {"complex64", "complex128"} do
+      for _, p in ipairs {1, 2, 3, 2.5, math.huge} do
+        local y = x:to(dtype):norm(p, 2)
+        assert.equal(1 / 0, y:item(1))
+        assert.is_true(y:isnan():item(3) and not y:isnan():item(2))
+      end
+    end
+  end)
+end)
+
+describe("complex rows and columns", function()
+  it("have the sums and products of their elements", function()
+    la.manual_seed(14)
+    for _, dtype in ipairs {"complex32", "complex64", "complex128"} do
+      for _, n in ipairs {1, 2, 5, 33, 64, 65, 100, 129, 300} do
+        -- whole numbers of size 1: every product is exact
+        local turn = la.randint(0, 3, {70, n})
+        local re = turn:eq(0):int() - turn:eq(2):int()
+        local im = turn:eq(1):int() - turn:eq(3):int()
+        local x = la.complex(re:float(), im:float()):to(dtype)
+        local quarter = turn:sum(2):remainder(4)
+        local pre = quarter:eq(0):int() - quarter:eq(2):int()
+        local pim = quarter:eq(1):int() - quarter:eq(3):int()
+        local prod = la.complex(pre:float(), pim:float()):to(dtype)
+        local sum = la.complex(re:sum(2):float(), im:sum(2):float()):to(dtype)
+        local gap = la.zeros(70, 2 * n):to(dtype)
+        gap:slice(2, 1, -1, 2):copy_(x)
+        for _, y in ipairs {x, x:t():contiguous():t(),
+            gap:slice(2, 1, -1, 2)} do
+          assert.is_true(y:sum(2) == sum)
+          assert.is_true(y:prod(2) == prod)
+          assert.is_true(y:sum({1, 2}) == sum:sum())
+        end
+        assert.is_true(x:prod() == prod:prod())
+      end
+    end
+  end)
+end)
+
+describe("norm layers over rows of every length", function()
+  it("have the bits of each row alone, and mean 0 and variance 1", function()
+    la.manual_seed(16)
+    for _, dtype in ipairs(FLOATS) do
+      for _, n in ipairs {1, 2, 4, 5, 16, 31, 33, 64, 100, 300, 3000} do
+        local x = la.randn(37, n):to(dtype)
+        local w, b = la.randn(n):to(dtype), la.randn(n):to(dtype)
+        local y = la.layer_norm(x, {n}, w, b)
+        local z = la.rms_norm(x, {n}, w, 1e-6)
+        for _, i in ipairs {1, 2, 17, 36, 37} do
+          assert.is_true(y[i] == la.layer_norm(x[i], {n}, w, b))
+          assert.is_true(z[i] == la.rms_norm(x[i], {n}, w, 1e-6))
+        end
+        local d = x:double()
+        local var = d:var(2, {correction = 0, keepdim = true})
+        local centred = (d - d:mean(2, true)) / (var + 1e-5):sqrt()
+        local rms = d / (d * d):mean(2, true):add(1e-6):sqrt()
+        local rough = ({float16 = 1e-2, bfloat16 = 5e-2})[dtype] or 1e-4
+        assert.is_true(la.allclose(y:double(),
+          centred * w:double() + b:double(), rough, rough))
+        assert.is_true(la.allclose(z:double(), rms * w:double(), rough, rough))
+      end
+    end
+  end)
+end)
+
 describe("tall columns", function()
   it("of narrow integers do not overflow", function()
     for dtype, most in pairs {uint8 = 255, int8 = -128, uint16 = 65535,
@@ -256,6 +381,36 @@ describe("tall columns", function()
 end)
 
 describe("running sums and products", function()
+  it("of short rows are those of each alone", function()
+    local function parts(t)   -- real ones
+      if t:is_complex() then t = la.view_as_real(t):select(3, 1) end
+      return t:double():totable()
+    end
+    la.manual_seed(15)
+    for _, dtype in ipairs {"bool", "int8", "uint8", "int32", "int64",
+        "float16", "bfloat16", "float32", "float64", "complex64"} do
+      for _, n in ipairs {1, 2, 3, 4, 7, 8, 9, 12, 31} do
+        local x = la.randint(0, 2, {300, n}):to(dtype)
+        for _, y in ipairs {x, x:t():contiguous():t(),
+            la.cat({x, x}, 2):slice(2, 1, -1, 2)} do
+          local sum, prod = y:cumsum(2), y:cumprod(2)
+          local xs, ss, ps = parts(y), parts(sum), parts(prod)
+          for _, i in ipairs {1, 2, 150, 300} do
+            local s, p = 0, 1
+            for k = 1, n do
+              s, p = s + xs[i][k], p * xs[i][k]
+              assert.equal(s, ss[i][k])
+              assert.equal(p, ps[i][k])
+            end
+          end
+          local out = la.zeros(n, 300):to(sum.dtype):t()
+          la.cumsum(y, 2, {out = out})
+          assert.is_true(out == sum)
+        end
+      end
+    end
+  end)
+
   it("are the same on two threads", function()
     local line, side = la.randn(300001), la.randn(300, 5000)
     local had, want = la.get_num_threads(), {}

@@ -80,6 +80,7 @@ LA_STUB_DECLARE(la_reductions, reduce_abs_sum);
 LA_STUB_DECLARE(la_reductions, reduce_abs_max);
 LA_STUB_DECLARE(la_reductions, reduce_abs_min);
 LA_STUB_DECLARE(la_reductions, reduce_square);
+LA_STUB_DECLARE(la_reductions, reduce_cube);
 LA_STUB_DECLARE(la_reductions, reduce_power);   /* |x| to the power p */
 LA_STUB_DECLARE(la_reductions, reduce_nonzero); /* count as a float */
 LA_STUB_DECLARE(la_reductions, reduce_var);     /* no complex */

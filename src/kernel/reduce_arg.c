@@ -7,6 +7,8 @@
 #define PICK_f32(m, a, b) i32_select(m, a, b)
 #define PICK_f64(m, a, b) i64_select(m, a, b)
 #define CALL_PICK(S, m, a, b) LA_CAT(PICK_, S, , )(m, a, b)
+#define CALL_LOW(S, a, b, half) LA_CAT(fold_low_, S, , )(a, b, half)
+#define CALL_HIGH(S, a, b, half) LA_CAT(fold_high_, S, , )(a, b, half)
 #define IOTA_f32 i32_iota(0)
 #define IOTA_f64 i64_iota(0)
 #define IOTA(S) LA_CAT(IOTA_, S, , )

@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "kernel/fold_rows.h"
 #include "kernel/reduce.h"
 #include "simd/shuffle.h"
 #include "simd/vec.h"
@@ -80,38 +81,6 @@ static inline int64_t reduce_load_i64(const char *p)
     int64_t x;
     memcpy(&x, p, sizeof(x));
     return x;
-}
-
-/* Moduli of complex elements. */
-static inline float reduce_abs_c32(const char *p)
-{
-    return hypotf(reduce_load_f16(p), reduce_load_f16(p + 2));
-}
-static inline float reduce_abs_c64(const char *p)
-{
-    return hypotf(reduce_load_f32(p), reduce_load_f32(p + 4));
-}
-static inline double reduce_abs_c128(const char *p)
-{
-    return hypot(reduce_load_f64(p), reduce_load_f64(p + 8));
-}
-static inline f32v reduce_absv_c32(const char *p)
-{
-    f32v v = {0};
-    for (int j = 0; j < F32_LANES; j++) v[j] = reduce_abs_c32(p + 4 * j);
-    return v;
-}
-static inline f32v reduce_absv_c64(const char *p)
-{
-    f32v v = {0};
-    for (int j = 0; j < F32_LANES; j++) v[j] = reduce_abs_c64(p + 8 * j);
-    return v;
-}
-static inline f64v reduce_absv_c128(const char *p)
-{
-    f64v v = {0};
-    for (int j = 0; j < F64_LANES; j++) v[j] = reduce_abs_c128(p + 16 * j);
-    return v;
 }
 
 /* n elements of 'size' bytes, 'step' bytes apart, brought together. */

@@ -5,22 +5,22 @@
 */
 #include "kernel/reduce_load.h"
 
+#define SIDEWAYS
 #define OP max
 #define COMBV(S, a, b) S##_max_nan(a, b)
 #define QUICKV(S, a, b) S##_max(a, b)
 #define COMB1(a, b) ((a) != (a) || (a) > (b) ? (a) : (b))
-#define PICK(a, b) (((a) != (a)) | ((a) > (b)))
 #define MAPV(S, x) (x)
 #define MAP1(x) (x)
 #define IDENT -INFINITY
 #include "kernel/reduce_floats.inc"
 #include "kernel/reduce_undef.inc"
 
+#define SIDEWAYS
 #define OP min
 #define COMBV(S, a, b) S##_min_nan(a, b)
 #define QUICKV(S, a, b) S##_min(a, b)
 #define COMB1(a, b) ((a) != (a) || (a) < (b) ? (a) : (b))
-#define PICK(a, b) (((a) != (a)) | ((a) < (b)))
 #define MAPV(S, x) (x)
 #define MAP1(x) (x)
 #define IDENT INFINITY

@@ -1,11 +1,8 @@
 /*
 ** Sums and products. Floats as reduce_float.inc says; integers and bool in
-** int64, wrapping like any integer arithmetic. Complex sums are sums of two
-** columns (the caller hands over pairs of floats); complex products run
-** element by element.
+** int64, wrapping like any integer arithmetic.
 */
-#include <complex.h>
-
+#include "kernel/complex_lanes.h"
 #include "kernel/reduce_load.h"
 
 #define OP sum
@@ -18,7 +15,7 @@
 #include "kernel/reduce_undef.inc"
 
 #define OP nansum
-#define MAPS
+#define SIDEWAYS
 #define COMBV(S, a, b) ((a) + (b))
 #define COMB1(a, b) ((a) + (b))
 #define MAPV(S, x) S##_select(S##_isnan(x), S##_zero(), x)
@@ -70,55 +67,56 @@
 #include "kernel/reduce_ints.inc"
 #include "kernel/reduce_undef.inc"
 
-static inline float _Complex load_c32(const char *p)
-{
-    float _Complex z;
-    float part[2] = {reduce_load_f16(p), reduce_load_f16(p + 2)};
-    memcpy(&z, part, sizeof(z));
-    return z;
-}
-static inline float _Complex load_c64(const char *p)
-{
-    float _Complex z;
-    memcpy(&z, p, sizeof(z));
-    return z;
-}
-static inline double _Complex load_c128(const char *p)
-{
-    double _Complex z;
-    memcpy(&z, p, sizeof(z));
-    return z;
-}
-static inline la_c32 narrow_c32(float _Complex z)
-{
-    return (la_c32){la_f32_to_f16(crealf(z)), la_f32_to_f16(cimagf(z))};
-}
+#define ID c32
+#define T la_c32
+#define REAL f16
+#define LANE f32
+#include "kernel/reduce_complex_sum.inc"
+#define ID c64
+#define T float _Complex
+#define REAL f32
+#define LANE f32
+#include "kernel/reduce_complex_sum.inc"
+#define ID c128
+#define T double _Complex
+#define REAL f64
+#define LANE f64
+#include "kernel/reduce_complex_sum.inc"
 
 #define ID c32
-#define A float _Complex
-#define LOAD1(p) load_c32(p)
-#define STORE1(out, i, x) (((la_c32 *)(out))[i] = narrow_c32(x))
+#define T la_c32
+#define A float
+#define LANE f32
+#define LANES(p, n, re, im) lanes_c32(p, n, re, im)
+#define STORE1(out, i, x) (((la_f16 *)(out))[i] = la_f32_to_f16(x))
 #include "kernel/reduce_complex_prod.inc"
 #define ID c64
-#define A float _Complex
-#define LOAD1(p) load_c64(p)
-#define STORE1(out, i, x) (((float _Complex *)(out))[i] = (x))
+#define T float _Complex
+#define A float
+#define LANE f32
+#define LANES(p, n, re, im) lanes_c64(p, n, re, im)
+#define STORE1(out, i, x) (((float *)(out))[i] = (x))
 #include "kernel/reduce_complex_prod.inc"
 #define ID c128
-#define A double _Complex
-#define LOAD1(p) load_c128(p)
-#define STORE1(out, i, x) (((double _Complex *)(out))[i] = (x))
+#define T double _Complex
+#define A double
+#define LANE f64
+#define LANES(p, n, re, im) lanes_c128(p, n, re, im)
+#define STORE1(out, i, x) (((double *)(out))[i] = (x))
 #include "kernel/reduce_complex_prod.inc"
 
 const la_reductions LA_KERNEL(reduce_sum) = {
-    REDUCE_FLOATS(sum), REDUCE_INTS(isum)
+    REDUCE_FLOATS(sum), REDUCE_INTS(isum),
+    [LA_COMPLEX32] = REDUCE_ENTRY(csum_c32, acc_csum_c32),
+    [LA_COMPLEX64] = REDUCE_ENTRY(csum_c64, acc_csum_c64),
+    [LA_COMPLEX128] = REDUCE_ENTRY(csum_c128, acc_csum_c128)
 };
 const la_reductions LA_KERNEL(reduce_nansum) = {
     REDUCE_FLOATS(nansum), REDUCE_INTS(isum)
 };
 const la_reductions LA_KERNEL(reduce_prod) = {
     REDUCE_FLOATS(prod), REDUCE_INTS(iprod),
-    [LA_COMPLEX32] = REDUCE_ENTRY(cprod_c32, float _Complex),
-    [LA_COMPLEX64] = REDUCE_ENTRY(cprod_c64, float _Complex),
-    [LA_COMPLEX128] = REDUCE_ENTRY(cprod_c128, double _Complex)
+    [LA_COMPLEX32] = REDUCE_ENTRY(cprod_c32, acc_cprod_c32),
+    [LA_COMPLEX64] = REDUCE_ENTRY(cprod_c64, acc_cprod_c64),
+    [LA_COMPLEX128] = REDUCE_ENTRY(cprod_c128, acc_cprod_c128)
 };

@@ -5,7 +5,6 @@
 ** moments; the rounding of c cancels. Blocks and accumulators are joined by
 ** the formula of Chan, Golub and LeVeque (1979).
 */
-#include "kernel/fold.h"
 #include "kernel/reduce_load.h"
 
 typedef la_moments moments;
@@ -43,7 +42,7 @@ static inline double centre(const moments *a)
 #define A float
 #define LANE f32
 #define LOADV(p) f32_load(p)
-#define LOADN(p, n) f32_load_pad(p, n, 0)
+#define LOADN(p, n, x) f32_load_pad(p, n, x)
 #define LOAD1(p) reduce_load_f32(p)
 #define STORE1(out, i, x) (((float *)(out))[i] = (float)(x))
 #include "kernel/reduce_var.inc"
@@ -52,7 +51,7 @@ static inline double centre(const moments *a)
 #define A double
 #define LANE f64
 #define LOADV(p) f64_load(p)
-#define LOADN(p, n) f64_load_pad(p, n, 0)
+#define LOADN(p, n, x) f64_load_pad(p, n, x)
 #define LOAD1(p) reduce_load_f64(p)
 #define STORE1(out, i, x) (((double *)(out))[i] = (x))
 #include "kernel/reduce_var.inc"
@@ -61,7 +60,7 @@ static inline double centre(const moments *a)
 #define A float
 #define LANE f32
 #define LOADV(p) f16_load(p)
-#define LOADN(p, n) f16_load_pad(p, n, 0)
+#define LOADN(p, n, x) f16_load_pad(p, n, x)
 #define LOAD1(p) reduce_load_f16(p)
 #define STORE1(out, i, x) (((la_f16 *)(out))[i] = la_f32_to_f16((float)(x)))
 #include "kernel/reduce_var.inc"
@@ -70,13 +69,13 @@ static inline double centre(const moments *a)
 #define A float
 #define LANE f32
 #define LOADV(p) bf16_load(p)
-#define LOADN(p, n) bf16_load_pad(p, n, 0)
+#define LOADN(p, n, x) bf16_load_pad(p, n, x)
 #define LOAD1(p) reduce_load_bf16(p)
 #define STORE1(out, i, x) (((la_bf16 *)(out))[i] = la_f32_to_bf16((float)(x)))
 #include "kernel/reduce_var.inc"
 
 #define VAR(k) \
-    {sizeof(moments), 128, false, inner_##k, outer_##k, fold_var, store_##k}
+    {sizeof(moments), 64, false, inner_##k, outer_##k, fold_var, store_##k}
 const la_reductions LA_KERNEL(reduce_var) = {
     [LA_FLOAT16] = VAR(f16), [LA_BFLOAT16] = VAR(bf16),
     [LA_FLOAT32] = VAR(f32), [LA_FLOAT64] = VAR(f64)

@@ -21,7 +21,6 @@ typedef struct la_reduce_job {
     int nouts;
     la_reduce_out out[2];
     int decided;              /* any 1, all 0: the value that ends it; -1 */
-    bool as_pairs;            /* complex numbers as two columns of reals */
 } la_reduce_job;
 
 /* Reduce the dims of 'mask'. LA_ENOMEM, LA_EINTR or LA_OK. */

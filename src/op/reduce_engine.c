@@ -55,11 +55,6 @@ static void read_axes(plan *p, const la_tensor *t, uint64_t mask)
                  gone ? 0 : outs[d]);
     }
     p->esize = esize;
-    if (p->job->as_pairs) {
-        p->esize = esize / 2;
-        la_axes_add(&p->kept, 2, p->esize,
-                 (int64_t)la_itemsize(p->job->out[0].tensor) / 2);
-    }
     la_axes_merge(&p->kept);
     la_axes_merge(&p->reduced);
 }
@@ -116,7 +111,6 @@ static void emit(const plan *p, const char *acc, int64_t n, int64_t at,
 {
     const la_reduce_job *job = p->job;
     int64_t first = (int64_t)la_itemsize(job->out[0].tensor);
-    if (job->as_pairs) first /= 2;
     for (int k = 0; k < job->nouts; k++) {
         la_reduce_args args = job->args;
         char element[16 * BATCH];
@@ -173,6 +167,12 @@ static void turned_rows(const la_reduction *kernel, const la_reduce_args *args,
     }
 }
 
+static void some_rows(const plan *p, const la_reduce_rows *r, char *acc)
+{
+    if (p->turned) turned_rows(p->kernel, &p->job->args, r, p->esize, acc);
+    else p->kernel->inner(r, acc, &p->job->args);
+}
+
 static void whole_rows(int64_t begin, int64_t end, void *context)
 {
     const plan *p = context;
@@ -186,9 +186,7 @@ static void whole_rows(int64_t begin, int64_t end, void *context)
         if (m > BATCH) m = BATCH;
         la_reduce_rows r = {p->in + in + j * p->row.in, p->line.in,
                             p->line.size, p->row.in, m};
-        if (p->turned)
-            turned_rows(p->kernel, &p->job->args, &r, p->esize, acc);
-        else p->kernel->inner(&r, acc, &p->job->args);
+        some_rows(p, &r, acc);
         emit(p, acc, m, at + j * p->row.out, p->row.out);
     }
 }
@@ -232,7 +230,7 @@ static void fold_lines(const plan *p, const char *in, int64_t first,
         if (m > last - l) m = last - l;
         if (m > BATCH) m = BATCH;
         la_reduce_rows r = {in + at, p->line.in, p->line.size, run.in, m};
-        p->kernel->inner(&r, some, &p->job->args);
+        some_rows(p, &r, some);
         halve(p->kernel, some, m, 1);
         if (l == first) memcpy(acc, some, (size_t)p->kernel->acc_size);
         else p->kernel->fold(acc, some, 1);
@@ -434,10 +432,6 @@ static void run_empty(plan *p, int64_t n)
     char acc[MAX_ACC] __attribute__((aligned(16)));
     int64_t step = (int64_t)la_itemsize(p->job->out[0].tensor);
     la_reduce_rows r = {NULL, 1, 0, 0, 1};
-    if (p->job->as_pairs) {
-        step /= 2;
-        n *= 2;
-    }
     p->kernel->inner(&r, acc, &p->job->args);
     for (int64_t i = 0; i < n; i++) emit(p, acc, 1, i * step, 0);
 }
@@ -458,7 +452,7 @@ la_status la_reduce_run(la_reduce_job *job, const la_tensor *in, uint64_t mask)
         return LA_OK;
     }
     if (la_is_contiguous(in) && in->numel <= LA_REDUCE_CHUNK
-        && job->out[0].tensor->numel == 1 && !job->as_pairs) {
+        && job->out[0].tensor->numel == 1) {
         run_small(&p, in->numel);
         return LA_OK;
     }

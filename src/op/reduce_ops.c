@@ -42,34 +42,30 @@ static la_status sum_meta(la_frame *f)
 typedef struct way {          /* kernel table and storing of an operation */
     const la_reductions *table;
     la_reduce_mode mode;
-    bool pairs;               /* complex numbers as pairs of reals */
 } way;
 
 /* Of operations with one result. */
 static way way_of(int id)
 {
     switch (id) {
-    case LA_OP_sum: return (way){LA_STUB(reduce_sum), LA_STORE_PLAIN, true};
-    case LA_OP_nansum:
-        return (way){LA_STUB(reduce_nansum), LA_STORE_PLAIN, true};
-    case LA_OP_mean: return (way){LA_STUB(reduce_sum), LA_STORE_MEAN, true};
-    case LA_OP_prod: return (way){LA_STUB(reduce_prod), LA_STORE_PLAIN, false};
+    case LA_OP_sum: return (way){LA_STUB(reduce_sum), LA_STORE_PLAIN};
+    case LA_OP_nansum: return (way){LA_STUB(reduce_nansum), LA_STORE_PLAIN};
+    case LA_OP_mean: return (way){LA_STUB(reduce_sum), LA_STORE_MEAN};
+    case LA_OP_prod: return (way){LA_STUB(reduce_prod), LA_STORE_PLAIN};
     case LA_OP_amax: case LA_OP_max:
-        return (way){LA_STUB(reduce_max), LA_STORE_PLAIN, false};
+        return (way){LA_STUB(reduce_max), LA_STORE_PLAIN};
     case LA_OP_amin: case LA_OP_min:
-        return (way){LA_STUB(reduce_min), LA_STORE_PLAIN, false};
-    default: return (way){NULL, LA_STORE_PLAIN, false};
+        return (way){LA_STUB(reduce_min), LA_STORE_PLAIN};
+    default: return (way){NULL, LA_STORE_PLAIN};
     }
 }
 
 static la_status run(const way *w, const la_tensor *in, uint64_t mask,
                      la_tensor *out)
 {
-    la_dtype d = dtype_of(in);
-    bool pairs = w->pairs && la_is_complex(d);
     la_reduce_job job = {
-        .kernel = &(*w->table)[pairs ? la_dtype_to_real(d) : d],
-        .nouts = 1, .out = {{out, w->mode}}, .decided = -1, .as_pairs = pairs
+        .kernel = &(*w->table)[in->dtype], .nouts = 1,
+        .out = {{out, w->mode}}, .decided = -1
     };
     return la_reduce_run(&job, in, mask);
 }
@@ -161,7 +157,7 @@ static la_status extreme_meta(la_frame *f, const char *name)
 
 static la_status extreme_impl(la_frame *f, const la_reductions *table, int k)
 {
-    way w = {table, LA_STORE_PLAIN, false};
+    way w = {table, LA_STORE_PLAIN};
     return run(&w, la_arg(f, SELF), mask_of(f), la_result(f, k));
 }
 

@@ -180,6 +180,7 @@ static norm_way way_of(double p)
     if (p == 0) return (norm_way){LA_STUB(reduce_nonzero), LA_STORE_PLAIN};
     if (p == 1) return (norm_way){LA_STUB(reduce_abs_sum), LA_STORE_PLAIN};
     if (p == 2) return (norm_way){LA_STUB(reduce_square), LA_STORE_SQRT};
+    if (p == 3) return (norm_way){LA_STUB(reduce_cube), LA_STORE_ROOT};
     if (p == INFINITY)
         return (norm_way){LA_STUB(reduce_abs_max), LA_STORE_PLAIN};
     if (p == -INFINITY)
