@@ -4,6 +4,8 @@
 #endif
 #include <immintrin.h>
 
+#include "simd/few16.h"
+
 static inline f32v f32_sqrt(f32v a) { return (f32v)_mm256_sqrt_ps((__m256)a); }
 static inline f64v f64_sqrt(f64v a)
 {
@@ -164,4 +166,18 @@ static inline i64v i64_part_load_(const void *p, int64_t n)
 static inline void i64_part_store_(void *p, int64_t n, i64v v)
 {
     _mm256_maskstore_epi64((long long *)p, part_mask32_(2 * n), (__m256i)v);
+}
+static inline u16h u16_part_load_(const void *p, int64_t n)
+{
+    const char *q = p;
+    uint64_t low = soft_few16_(q, n < 4 ? n : 4);
+    uint64_t high = soft_few16_(q + 8, n < 4 ? 0 : n - 4);
+    return (u16h)_mm_set_epi64x((long long)high, (long long)low);
+}
+static inline void u16_part_store_(void *p, int64_t n, u16h v)
+{
+    char *q = p;
+    soft_put16_(q, n < 4 ? n : 4, (uint64_t)_mm_cvtsi128_si64((__m128i)v));
+    soft_put16_(q + 8, n < 4 ? 0 : n - 4,
+                (uint64_t)_mm_extract_epi64((__m128i)v, 1));
 }

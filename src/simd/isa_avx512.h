@@ -200,6 +200,14 @@ static inline void i32_part_store_(void *p, int64_t n, i32v v)
 {
     _mm512_mask_storeu_epi32(p, (__mmask16)((1u << n) - 1), (__m512i)v);
 }
+static inline u16h u16_part_load_(const void *p, int64_t n)
+{
+    return (u16h)_mm256_maskz_loadu_epi16((__mmask16)((1u << n) - 1), p);
+}
+static inline void u16_part_store_(void *p, int64_t n, u16h v)
+{
+    _mm256_mask_storeu_epi16(p, (__mmask16)((1u << n) - 1), (__m256i)v);
+}
 static inline i64v i64_part_load_(const void *p, int64_t n)
 {
     __mmask8 k = (__mmask8)((1u << n) - 1);

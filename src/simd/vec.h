@@ -109,7 +109,8 @@ typedef uint16_t u16h VEC_HALF_;
 **   vec_fence()          makes streamed bytes visible to other threads
 **   u16h_from_u32(a), u32_from_u16h(h)
 **   f16_widen(h), f16_narrow(a): binary16 bits to f32v and back
-**   i32_part_load_(p, n), i32_part_store_(p, n, v) and i64: the first n lanes
+**   i32_part_load_(p, n), i32_part_store_(p, n, v), i64 and u16 (of u16h): the
+**                        first n lanes
 */
 #if defined(__AVX512F__)
 #include "simd/isa_avx512.h"
