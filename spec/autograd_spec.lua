@@ -4,11 +4,7 @@ local la = require "lunarray"
 local function leaf(values)
   return la.tensor(values, {dtype = "float64", requires_grad = true})
 end
-local function raises(text, f, ...)
-  local ok, why = pcall(f, ...)
-  assert.is_false(ok)
-  assert.is_truthy(tostring(why):find(text, 1, true), tostring(why))
-end
+local raises = require "spec.support.raises"
 
 describe("backward", function()
   it("accumulates into leaves; zero_grad and nil forget", function()

@@ -2,12 +2,7 @@
 -- what is no tensor is told apart, dead handles do not pile up.
 local la = require "lunarray"
 
-local function fails(text, f, ...)
-    local ok, err = pcall(f, ...)
-    assert.is_false(ok)
-    assert.truthy(tostring(err):find(text, 1, true),
-        ("%q is not in %q"):format(text, tostring(err)))
-end
+local raises = require "spec.support.raises"
 
 describe("arguments by position and by name", function()
     local x = la.arange(1, 25):view(2, 3, 4):to("float32")
@@ -48,25 +43,25 @@ describe("arguments by position and by name", function()
 
     it("are refused in the same words", function()
         local y = la.zeros(2, 3)
-        fails("bad argument #2 to 'select' (number expected, got string)",
+        raises("bad argument #2 to 'select' (number expected, got string)",
             y.select, y, "1", 1)
-        fails("bad argument #2 to 'select' (dimension 0: counting starts at 1)",
+        raises("bad argument #2 to 'select' (dimension 0: counting starts at 1)",
             y.select, y, 0, 1)
-        fails("bad argument #3 to 'select' (index 0: counting starts at 1)",
+        raises("bad argument #3 to 'select' (index 0: counting starts at 1)",
             y.select, y, 1, 0)
-        fails("bad argument #3 to 'select' (number has no integer "
+        raises("bad argument #3 to 'select' (number has no integer "
             .. "representation)", y.select, y, 1, 1.5)
-        fails("(number has no integer representation)", y.view, y, 6.5)
-        fails("bad argument #3 to 'permute' (number expected, got string)",
+        raises("(number has no integer representation)", y.view, y, 6.5)
+        raises("bad argument #3 to 'permute' (number expected, got string)",
             y.permute, y, 2, "1")
-        fails("bad argument #3 to 'transpose'", y.transpose, y, 1)
-        fails("bad argument #2 to 't' (at most 1 arguments expected, got 2)",
+        raises("bad argument #3 to 'transpose'", y.transpose, y, 1)
+        raises("bad argument #2 to 't' (at most 1 arguments expected, got 2)",
             y.t, y, 1)
-        fails("bad argument #3 to 'sum' (boolean expected, got number)",
+        raises("bad argument #3 to 'sum' (boolean expected, got number)",
             y.sum, y, 1, 1)
-        fails("bad argument #1 to 'select' (tensor expected, got number)",
+        raises("bad argument #1 to 'select' (tensor expected, got number)",
             y.select, 3, 1, 1)
-        fails("bad argument #2 to 'add' (tensor or number expected, got table)",
+        raises("bad argument #2 to 'add' (tensor or number expected, got table)",
             y.add, y, {{}}, 1)
         assert.same({1, 3}, y:select(1.0, 2.0):view(1, 3).shape)
     end)
@@ -84,9 +79,9 @@ describe("arguments by position and by name", function()
         assert.equal(y:var(false):item(), y:var(nil, false):item())
         assert.equal(y:std(true):item(), y:std(nil, true, false):item())
         assert.same({1}, y:std(nil, true, true).shape)
-        fails("bad argument #1 to 'select' (tensor or number expected, got nil)",
+        raises("bad argument #1 to 'select' (tensor or number expected, got nil)",
             la.select, nil, 1, 1)
-        fails("bad argument #2 to 'select' (number expected, got nil)",
+        raises("bad argument #2 to 'select' (number expected, got nil)",
             la.select, y, nil, 1)
     end)
 
@@ -95,25 +90,25 @@ describe("arguments by position and by name", function()
         assert.is_true(y:is_contiguous("channels_last"))
         assert.is_true(y:is_contiguous {memory_format = "channels_last"})
         assert.is_false(y:is_contiguous())
-        fails("bad argument #2 to 'is_contiguous' (memory format expected",
+        raises("bad argument #2 to 'is_contiguous' (memory format expected",
             y.is_contiguous, y, "channels_last\0")
-        fails("bad argument #2 to 'is_contiguous' (memory format expected",
+        raises("bad argument #2 to 'is_contiguous' (memory format expected",
             y.is_contiguous, y, 3)
-        fails("unknown memory format 'nhwc'", y.contiguous, y, "nhwc")
+        raises("unknown memory format 'nhwc'", y.contiguous, y, "nhwc")
     end)
 
     it("sees a tensor that was freed, in each place", function()
         local dead = la.ones(2)
         dead:free()
-        fails("bad argument #1 to 'select' (tensor was freed)", la.select,
+        raises("bad argument #1 to 'select' (tensor was freed)", la.select,
             dead, 1, 1)
-        fails("bad argument #2 to 'add' (tensor was freed)", la.add,
+        raises("bad argument #2 to 'add' (tensor was freed)", la.add,
             la.ones(2), dead)
-        fails("tensor was freed", function() return dead + 1 end)
-        fails("tensor was freed", function() return 1 + dead end)
-        fails("tensor was freed", function() return dead[1] end)
-        fails("tensor was freed", function() return dead.shape end)
-        fails("bad argument #1 to 'item' (tensor was freed)", dead.item, dead)
+        raises("tensor was freed", function() return dead + 1 end)
+        raises("tensor was freed", function() return 1 + dead end)
+        raises("tensor was freed", function() return dead[1] end)
+        raises("tensor was freed", function() return dead.shape end)
+        raises("bad argument #1 to 'item' (tensor was freed)", dead.item, dead)
     end)
 
     it("frees in a finalizer between the arguments and the result", function()
@@ -133,8 +128,8 @@ describe("arguments by position and by name", function()
         local light = debug.upvalueid(function() return up end, 1)
         assert.equal("userdata", type(light))
         for _, v in ipairs {light, io.stdout} do
-            fails("bad argument #1 to 'sum' (tensor expected", la.ones(2).sum, v)
-            fails("bad argument #2 to 'add' (tensor or number expected",
+            raises("bad argument #1 to 'sum' (tensor expected", la.ones(2).sum, v)
+            raises("bad argument #2 to 'add' (tensor or number expected",
                 la.add, la.ones(2), v)
             assert.is_false(la.ones(2) == v)
         end
@@ -183,20 +178,20 @@ describe("a tensor from a list", function()
         assert.same({1, 2, 7}, la.tensor({1, la.tensor(2), 7}):totable())
     end)
     it("names the place of what does not fit", function()
-        fails("[2][3]: number expected, got string", la.tensor,
+        raises("[2][3]: number expected, got string", la.tensor,
             {{1, 2, 3}, {4, 5, "6"}})
-        fails("[2]: table of 2 elements expected, got number", la.tensor,
+        raises("[2]: table of 2 elements expected, got number", la.tensor,
             {{1, 2}, 3})
-        fails("[2]: 2 elements expected, got 3", la.tensor,
+        raises("[2]: 2 elements expected, got 3", la.tensor,
             {{1, 2}, {3, 4, 5}})
-        fails("[2][1]: ", la.tensor, {{1, 2}, {300, 4}}, "uint8")
-        fails("[1][2]: number expected, got table", la.tensor, {{1, {}}, {2, 3}})
+        raises("[2][1]: ", la.tensor, {{1, 2}, {300, 4}}, "uint8")
+        raises("[1][2]: number expected, got table", la.tensor, {{1, {}}, {2, 3}})
         local long = {}
         for k = 1, 20 do long[k] = k end
         long[19] = 256
-        fails("[19]: ", la.tensor, long, "uint8")
+        raises("[19]: ", la.tensor, long, "uint8")
         long[19] = {}
-        fails("[19]: number expected, got table", la.tensor, long)
+        raises("[19]: number expected, got table", la.tensor, long)
     end)
     it("asks a table's own length and elements", function()
         local t = setmetatable({}, {__len = function() return 3 end,
@@ -218,20 +213,20 @@ describe("keys of a tensor", function()
         assert.same({4, 5, 6}, x[-1]:totable())
         assert.same(x:totable(), x["..."]:totable())
         assert.same({3, 6}, x[{"...", 3}]:totable())
-        fails("index 3 is out of bounds", function() return x[3] end)
-        fails("index 0 is out of bounds", function() return x[0] end)
+        raises("index 3 is out of bounds", function() return x[3] end)
+        raises("index 0 is out of bounds", function() return x[0] end)
     end)
     it("select through an operation where somebody is told", function()
         local y = la.arange(0, 6):view(2, 3):to("float64"):requires_grad_()
         ;(y[-1] * y[2]):sum():backward()
         assert.same({{0, 0, 0}, {6, 8, 10}}, y.grad:totable())
-        fails("index 3 is out of bounds for dimension 1 with size 2",
+        raises("index 3 is out of bounds for dimension 1 with size 2",
             function() return y[3] end)
         assert.same({"C"}, la.zeros(2, 3, {names = {"N", "C"}})[1].names)
         local meta = la.zeros(2, 3, {device = "meta"})[2]
         assert.equal("meta", meta.device)
         assert.same({3}, meta.shape)
-        fails("Use x:item() to convert a 0-dim tensor to a number",
+        raises("Use x:item() to convert a 0-dim tensor to a number",
             function() return la.tensor(1.0):requires_grad_()[1] end)
     end)
     it("can be written with '...'", function()
@@ -257,7 +252,7 @@ describe("t", function()
     it("leaves vectors and numbers as they are", function()
         assert.same({1, 2}, la.tensor({1, 2}):t():totable())
         assert.equal(7, la.tensor(7):t():item())
-        fails("t() expects a tensor with <= 2 dimensions, but self is 3D",
+        raises("t() expects a tensor with <= 2 dimensions, but self is 3D",
             la.t, la.zeros(1, 1, 1))
     end)
     it("turns names", function()

@@ -1,12 +1,7 @@
 -- Convolutions, pooling, attention: against definitions and other paths.
 local la = require "lunarray"
 
-local function raises(text, f, ...)
-  local ok, message = pcall(f, ...)
-  assert.is_false(ok)
-  assert.truthy(tostring(message):find(text, 1, true),
-                ("'%s' lacks '%s'"):format(message, text))
-end
+local raises = require "spec.support.raises"
 
 local function close(a, b, tol)
   local far = (a:double() - b:double()):abs():max():item()

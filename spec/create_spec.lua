@@ -3,12 +3,7 @@ local la = require "lunarray"
 
 local function list(t) return t:totable() end
 
-local function fails(text, f, ...)
-  local ok, message = pcall(f, ...)
-  assert.is_false(ok)
-  assert.truthy(tostring(message):find(text, 1, true),
-                ("'%s' lacks '%s'"):format(message, text))
-end
+local raises = require "spec.support.raises"
 
 describe("sizes", function()
   it("come as varargs, a table, or a table with options", function()
@@ -22,11 +17,11 @@ describe("sizes", function()
   end)
 
   it("are checked before memory is asked for", function()
-    fails("negative", la.zeros, -1)
-    fails("size overflow", la.zeros, 1 << 40, 1 << 40)
-    fails("size overflow", la.zeros, 4194305, 4194305, 211106198978564)
-    fails("number has no integer representation", la.zeros, 2.5)
-    fails("unknown keyword 'foo'", la.zeros, 2, {foo = 1})
+    raises("negative", la.zeros, -1)
+    raises("size overflow", la.zeros, 1 << 40, 1 << 40)
+    raises("size overflow", la.zeros, 4194305, 4194305, 211106198978564)
+    raises("number has no integer representation", la.zeros, 2.5)
+    raises("unknown keyword 'foo'", la.zeros, 2, {foo = 1})
   end)
 end)
 
@@ -43,10 +38,10 @@ describe("options", function()
   end)
 
   it("are checked", function()
-    fails("only Tensors of floating point and complex dtype can require "
+    raises("only Tensors of floating point and complex dtype can require "
           .. "gradients", la.ones, 2, {dtype = "int64", requires_grad = true})
-    fails("names", la.ones, 2, 3, {names = {"N"}})
-    fails("unknown dtype", la.ones, 2, {dtype = "float31"})
+    raises("names", la.ones, 2, 3, {names = {"N"}})
+    raises("unknown dtype", la.ones, 2, {dtype = "float31"})
   end)
 
   it("leave the dtype to out", function()
@@ -62,7 +57,7 @@ describe("full", function()
     assert.equal("float32", la.full({2}, 2.0).dtype)
     assert.equal("bool", la.full({2}, true).dtype)
     assert.equal("uint8", la.full_like(la.zeros(2):byte(), 3).dtype)
-    fails("300", la.full, {2}, 300, {dtype = "uint8"})
+    raises("300", la.full, {2}, 300, {dtype = "uint8"})
   end)
 end)
 
@@ -77,7 +72,7 @@ describe("like and new", function()
     assert.same({5, 5}, list(x:new_full({2}, 5)))
     assert.equal("int16", x:new_empty(2).dtype)
     assert.equal(2, la.empty_strided({2, 2}, {1, 2}):stride(2))
-    fails("as many strides as sizes", la.empty_strided, {2, 2}, {1})
+    raises("as many strides as sizes", la.empty_strided, {2, 2}, {1})
   end)
 end)
 
@@ -101,10 +96,10 @@ describe("arange and range", function()
   end)
 
   it("refuse nonsense", function()
-    fails("step must be nonzero", la.arange, 0, 1, 0)
-    fails("inconsistent with step sign", la.arange, 5, 1)
-    fails("unsupported range", la.arange, 0, 1 / 0)
-    fails("invalid size", la.arange, 0, 1e300)
+    raises("step must be nonzero", la.arange, 0, 1, 0)
+    raises("inconsistent with step sign", la.arange, 5, 1)
+    raises("unsupported range", la.arange, 0, 1 / 0)
+    raises("invalid size", la.arange, 0, 1e300)
   end)
 end)
 
@@ -120,7 +115,7 @@ describe("linspace and logspace", function()
     assert.same({0.0, 0.5}, list(la.linspace(0, 1, 2, {endpoint = false})))
     assert.same({1.0, 10.0, 100.0}, list(la.logspace(0, 2, 3)))
     assert.same({1.0, 2.0, 4.0}, list(la.logspace(0, 2, 3, {base = 2})))
-    fails("number of steps must be non-negative", la.linspace, 0, 1, -1)
+    raises("number of steps must be non-negative", la.linspace, 0, 1, -1)
   end)
 
   it("do not depend on threads", function()
@@ -139,7 +134,7 @@ describe("eye", function()
     assert.same({{1.0, 0.0}, {0.0, 1.0}}, list(la.eye(2)))
     assert.same({{0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}}, list(la.eye(2, 3, 1)))
     assert.equal(0, la.eye(0):numel())
-    fails("greater or equal to 0", la.eye, -1)
+    raises("greater or equal to 0", la.eye, -1)
   end)
 end)
 
@@ -152,9 +147,9 @@ describe("complex and polar", function()
     assert.same({1.0, 2.0}, {re, im})
     local p = la.polar(la.tensor{2.0}, la.tensor{0.0})
     assert.same({{2.0, 0.0}}, list(la.view_as_real(p)))
-    fails("Expected both inputs to be Half, Float or Double tensors but got "
+    raises("Expected both inputs to be Half, Float or Double tensors but got "
           .. "Int and Int", la.complex, la.zeros(2):int(), la.zeros(2):int())
-    fails("Expected object of scalar type Float but got scalar type Double "
+    raises("Expected object of scalar type Float but got scalar type Double "
           .. "for second argument", la.complex, la.zeros(2),
           la.zeros(2):double())
   end)

@@ -2,11 +2,7 @@
 local la = require "lunarray"
 
 local F64 = {dtype = "float64"}
-local function raises(text, f, ...)
-  local ok, why = pcall(f, ...)
-  assert.is_false(ok)
-  assert.is_truthy(tostring(why):find(text, 1, true), tostring(why))
-end
+local raises = require "spec.support.raises"
 
 -- Repetitions are joined, then blanks are left out.
 local function spelled(path, blank)

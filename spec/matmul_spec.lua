@@ -20,12 +20,7 @@ local function counted(...)
   return (t % 7 - 3):view(...)
 end
 
-local function raises(text, f, ...)
-  local ok, message = pcall(f, ...)
-  assert.is_false(ok)
-  assert.truthy(tostring(message):find(text, 1, true),
-                ("'%s' lacks '%s'"):format(message, text))
-end
+local raises = require "spec.support.raises"
 
 describe("matmul", function()
   it("is the sum of products for every layout", function()

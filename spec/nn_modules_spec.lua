@@ -10,11 +10,7 @@ local function near(a, b)
   assert.is_true(la.allclose(a, b, {rtol = 1e-9, atol = 1e-9}),
     tostring(a) .. " against " .. tostring(b))
 end
-local function raises(text, f, ...)
-  local ok, why = pcall(f, ...)
-  assert.is_false(ok)
-  assert.is_truthy(tostring(why):find(text, 1, true), tostring(why))
-end
+local raises = require "spec.support.raises"
 
 describe("modules", function()
   it("outlive a reload of the library's code", function()

@@ -8,11 +8,7 @@ local function near(a, b, eps)
   assert.is_true(la.allclose(a, b, {rtol = eps or 1e-9, atol = eps or 1e-9}),
     tostring(a) .. " against " .. tostring(b))
 end
-local function raises(text, f, ...)
-  local ok, why = pcall(f, ...)
-  assert.is_false(ok)
-  assert.is_truthy(tostring(why):find(text, 1, true), tostring(why))
-end
+local raises = require "spec.support.raises"
 local function names_of(module)
   local names = {}
   for name in module:named_parameters() do names[#names + 1] = name end

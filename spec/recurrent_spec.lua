@@ -9,11 +9,7 @@ local function near(a, b, eps)
   assert.is_true(la.allclose(a, b, {rtol = eps or 1e-12, atol = eps or 1e-12}),
     tostring(a) .. " against " .. tostring(b))
 end
-local function raises(text, f, ...)
-  local ok, why = pcall(f, ...)
-  assert.is_false(ok)
-  assert.is_truthy(tostring(why):find(text, 1, true), tostring(why))
-end
+local raises = require "spec.support.raises"
 
 -- One step by operations, from the formulas.
 local function step(kind, gi, gh, h, c)
