@@ -462,3 +462,22 @@ describe("running sums and products", function()
     end)
   end
 end)
+
+-- The gradient of an infinite norm finds its element by equality.
+describe("the moduli of complex numbers", function()
+  for _, dtype in ipairs {"complex64", "complex128"} do
+    for _, n in ipairs {1, 2, 3, 7, 40} do
+      it(("are the same in norms, %s, rows of %d"):format(dtype, n), function()
+        local x = la.randn(500, n, {dtype = dtype, generator = la.Generator(n)})
+        local sizes = x:abs()
+        for _, layout in ipairs {x, x:t():contiguous():t()} do
+          assert.is_true(layout:norm(math.huge, 2):equal(sizes:amax(2)))
+          assert.is_true(layout:norm(-math.huge, 2):equal(sizes:amin(2)))
+        end
+        local one = x:select(2, 1)
+        assert.is_true(one:unsqueeze(2):norm(math.huge, 2):equal(one:abs()))
+        assert.equal(sizes:max():item(), x:norm(math.huge):item())
+      end)
+    end
+  end
+end)
