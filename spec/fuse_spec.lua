@@ -335,4 +335,31 @@ describe("fuse", function()
       same(f, la.rand(n, 7):t(), la.rand(7, 1))
     end
   end)
+
+  -- A step whose source got a value on the way reads that value too.
+  it("counts what steps read again when a source has its value", function()
+    local x = {}
+    for k = 1, 12 do x[k] = sample("float32", {40, 30}, k) end
+    local function sum(first, last)
+      local s = x[first]
+      for k = first + 1, last do s = s + x[k] end
+      return s
+    end
+    for last = 9, 12 do
+      same(function()                       -- together with others
+        local s = x[1] + x[2]
+        local early = s * x[1] * x[2]
+        return s * sum(3, 8) + x[9], early, sum(10, last) * 2
+      end)
+      same(function()                       -- alone
+        local s = x[1] + x[2]
+        local early = s * x[1] * x[2] * sum(3, 7)
+        return early, s * sum(3, 8) + x[9], (early + x[10]):sum(-1)
+      end)
+      same(function()                       -- one after another
+        local s = x[1] + x[2]
+        return s, s * x[1] * x[2] * sum(3, 7), sum(8, last) * s
+      end)
+    end
+  end)
 end)

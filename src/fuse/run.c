@@ -201,23 +201,37 @@ static reads reads_of(const la_fuse *z, int i, const reads *before)
     return r;
 }
 
-/* Steps behind 'wanted' that would read too much have their sources computed
-** first. Afterwards every step of the set fits into a pass of its own. */
-static la_status cut(const la_fuse *z, la_fuse_set wanted, reads *all)
+/* What the steps behind 'wanted' read, up to the first that reads too much: that
+** one, or -1. */
+static int too_much(const la_fuse *z, la_fuse_set wanted, reads *all)
 {
     la_fuse_set set = la_fuse_needed(z, wanted);
     for (int i = 0; i < z->nsteps; i++) {
-        const la_fuse_step *s = &z->steps[i];
         if (!(set >> i & 1)) continue;
         all[i] = reads_of(z, i, all);
-        for (int k = 0; k < s->nsources; k++) {
-            int from = s->from[k].index;
-            if (count(&all[i]) < LA_ITER_MAX_OPS) break;
-            if (s->from[k].kind != LA_FROM_STEP
-                || !la_fuse_is_pending(&z->steps[from])) continue;
-            LA_TRY(one_pass(z, LA_FUSE_ONE << from));
-            all[i] = reads_of(z, i, all);
-        }
+        if (count(&all[i]) >= LA_ITER_MAX_OPS) return i;
+    }
+    return -1;
+}
+
+static la_fuse_set pending_of(const la_fuse *z, la_fuse_set set)
+{
+    for (int i = 0; i < z->nsteps; i++)
+        if (!la_fuse_is_pending(&z->steps[i])) set &= ~(LA_FUSE_ONE << i);
+    return set;
+}
+
+/* Steps behind 'wanted' that would read too much have their sources computed
+** first. Afterwards every step of the set fits into a pass of its own. A source
+** with a value is read itself, so others before may read more than they did. */
+static la_status cut(const la_fuse *z, la_fuse_set wanted, reads *all)
+{
+    for (int i; (i = too_much(z, pending_of(z, wanted), all)) >= 0;) {
+        const la_fuse_step *s = &z->steps[i];
+        int k = 0;
+        while (s->from[k].kind != LA_FROM_STEP
+               || !la_fuse_is_pending(&z->steps[s->from[k].index])) k++;
+        LA_TRY(one_pass(z, LA_FUSE_ONE << s->from[k].index));
     }
     return LA_OK;
 }
@@ -237,8 +251,10 @@ la_status la_fuse_run(la_fuse *z, la_fuse_set wanted)
     }
     if (!left || n + count(&together) <= LA_ITER_MAX_OPS)
         return left ? one_pass(z, left) : LA_OK;
-    for (int i = 0; i < z->nsteps; i++)
-        if ((left >> i & 1) && la_fuse_is_pending(&z->steps[i]))
-            LA_TRY(one_pass(z, LA_FUSE_ONE << i));
+    for (int i = 0; i < z->nsteps; i++) {
+        if (!(left >> i & 1) || !la_fuse_is_pending(&z->steps[i])) continue;
+        LA_TRY(cut(z, LA_FUSE_ONE << i, all));
+        LA_TRY(one_pass(z, LA_FUSE_ONE << i));
+    }
     return LA_OK;
 }
