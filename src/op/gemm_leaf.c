@@ -10,6 +10,7 @@
 #include "base/half.h"
 #include "base/leaf.h"
 #include "base/memory.h"
+#include "base/pool.h"
 
 /* ---- the tiles prove themselves ---- */
 
@@ -37,8 +38,9 @@ static void fill_subnormal(proof *w)
     row[K / 2] = la_f32_to_f16(0x1p-20f).bits;
 }
 
-static bool proves(const la_gemm_kernels *leaf, la_dtype t, proof *w,
-                   unsigned seed)
+/* NULL, or why not. */
+static const char *objection(const la_gemm_kernels *leaf, la_dtype t, proof *w,
+                             unsigned seed)
 {
     const la_gemm_kernels *ker[2] = {leaf, la_gemm_kernels_of(t)};
     la_gemm g;
@@ -54,21 +56,23 @@ static bool proves(const la_gemm_kernels *leaf, la_dtype t, proof *w,
     for (int i = 0; i < 2; i++) {
         g.out = (la_gemm_mat){(char *)w->out[i], N, 1};
         if (la_gemm_packed_room(&g, ker[i]) > sizeof w->room
-            || la_gemm_packed_in(&g, ker[i], w->room)) return false;
+            || la_gemm_packed_in(&g, ker[i], w->room) || la_interrupted())
+            return "the AMX tiles were not tried: interrupted";
     }
-    return memcmp(w->out[0], w->out[1], sizeof w->out[0]) == 0;
+    return memcmp(w->out[0], w->out[1], sizeof w->out[0])
+        ? "the AMX tiles gave a wrong product" : NULL;
 }
 
 /* Nobody of this project has such a processor at hand: a product of a few
 ** microseconds, once, before the first one that counts. */
-static bool prove_tiles(const la_gemm_kernels *leaf, la_dtype t)
+static const char *try_tiles(const la_gemm_kernels *leaf, la_dtype t)
 {
     proof *w = la_mem_alloc(sizeof *w);
-    bool good = w != NULL;
-    for (unsigned seed = 0; good && seed < SEEDS; seed++)
-        good = proves(leaf, t, w, seed);
+    const char *why = w ? NULL : "the AMX tiles were not tried: no memory";
+    for (unsigned seed = 0; !why && seed < SEEDS; seed++)
+        why = objection(leaf, t, w, seed);
     if (w) la_mem_free(w, sizeof *w);
-    return good;
+    return why;
 }
 
 static bool tiles_work(const la_gemm_kernels *leaf, la_dtype t, la_leaf which)
@@ -76,11 +80,11 @@ static bool tiles_work(const la_gemm_kernels *leaf, la_dtype t, la_leaf which)
     static atomic_int known[LA_NLEAVES];  /* 0: not yet, 1: yes, -1: no */
     int answer = atomic_load(&known[which]);
     if (answer) return answer > 0;
-    answer = prove_tiles(leaf, t) ? 1 : -1;
-    atomic_store(&known[which], answer);
-    if (answer < 0)
-        la_cpu_refuse_leaves(1u << which, "the AMX tiles gave a wrong product");
-    return answer > 0;
+    const char *why = try_tiles(leaf, t);
+    /* For good: who asked has made room for the tables in use. */
+    if (why) la_cpu_refuse_leaves(1u << which, why);
+    atomic_store(&known[which], why ? -1 : 1);
+    return !why;
 }
 
 /* ---- the choice ---- */
