@@ -40,6 +40,13 @@ describe("layer norm", function()
       close(la.rms_norm(x, {n}, w, 1e-6), y)
     end)
   end
+  it("makes nothing of rows whose squares are beyond the range", function()
+    for _, n in ipairs {4, 9, 67} do
+      local x = la.ones(3, n)
+      x:narrow(2, 1, 1):fill_(1e30)
+      assert.equal(0, la.layer_norm(x, {n}):abs():max():item())
+    end
+  end)
   it("refuses shapes that do not fit", function()
     assert.has_error(function() la.layer_norm(f64(2, 3), {4}) end)
     assert.has_error(function() la.layer_norm(f64(2, 3), {3}, f64(2)) end)
