@@ -153,6 +153,15 @@ describe("results at 1, 2 and 7 threads", function()
     prod = function(x) return (x + 0.5):prod(2) end,
     cumsum = function(x) return x:reshape(-1):cumsum(1) end,
     cumprod = function(x) return (x + 0.5):reshape(-1):cumprod(1) end,
+    cumsum_complex = function(x)
+      return x:to("complex128"):reshape(-1):cumsum(1)
+    end,
+    cumprod_complex = function(x)
+      return la.polar(la.ones_like(x), x):reshape(-1):cumprod(1)
+    end,
+    logcumsumexp = function(x)
+      return x:double():reshape(-1):logcumsumexp(1)
+    end,
     softmax = function(x) return x:softmax(2) end,
     log_softmax = function(x) return x:log_softmax(1) end,
     layer_norm = function(x) return la.layer_norm(x, {x.shape[2]}) end,

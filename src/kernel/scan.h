@@ -3,8 +3,9 @@
 **
 ** 'line' scans n elements of one line, chunk by chunk: each chunk of
 ** LA_SCAN_CHUNK elements is scanned from the identity and joined with 'carry',
-** which is what came before. So a long line may be cut at chunks and run by
-** several threads: 'total' gives what a chunk adds to the carry.
+** which is what came before; what it holds after is of no use. So a long line
+** may be cut at chunks and run by several threads: 'total' gives what a chunk
+** adds to the carry.
 ** 'columns' scans many lines side by side, for dims that are not the fastest,
 ** 'lines' one after another, each from the identity.
 ** Output elements lie 'out_step' bytes apart, with the dtype of the result.
