@@ -191,13 +191,21 @@ static bool is_small(const la_gemm *g, const la_gemm_kernels *ker)
     return work <= 200.0 * 200 * 200 && b_bytes <= 256 * 1024;
 }
 
+/* A vector against contiguous lines. Short sums are in order, as tiny products
+** are; those of complex numbers never are, so that no path may make them so. */
+static bool is_dot(const la_gemm *g, const la_gemm_kernels *ker)
+{
+    return ker->dot && g->k > (ker->small ? LA_TINY_K : 1)
+        && (g->m == 1 || g->n == 1) && g->a.cs == 1 && g->b.rs == 1;
+}
+
 /* Which of the direct paths serves; transposes 'g' where that helps. */
 static int choose_direct(la_gemm *g, const la_gemm_kernels *ker)
 {
-    /* short sums are those of tiny products, in order */
-    bool sums = ker->dot && g->k > (ker->small ? LA_TINY_K : 1);
-    if (sums && g->m == 1 && g->b.rs == 1 && g->a.cs == 1) transpose_all(g);
-    if (sums && g->n == 1 && g->a.cs == 1 && g->b.rs == 1) return ROWS_DOT;
+    if (is_dot(g, ker)) {
+        if (g->m == 1) transpose_all(g);
+        return ROWS_DOT;
+    }
     if (ker->axpy && g->n == 1 && g->a.rs == 1) transpose_all(g);
     if (ker->axpy && g->m == 1 && g->b.cs == 1) return COLUMNS_AXPY;
     if (g->out.cs != 1 && g->out.rs == 1) transpose_all(g);
@@ -362,10 +370,11 @@ static la_status run_batch(batch *s)
 
 /* The kernel for a batch of tiny products in runs worth its preparation. */
 #define TINY_RUN 8
-static la_gemm_tiny tiny_of(const la_gemm *g)
+static la_gemm_tiny tiny_of(const la_gemm *g, const la_gemm_kernels *ker)
 {
     la_gemm_tiny tiny = (*LA_STUB(gemm_tiny))[g->dtype];
-    if (!tiny || g->k > LA_TINY_K || g->batch[g->nbatch - 1] < TINY_RUN)
+    if (!tiny || g->k > LA_TINY_K || g->batch[g->nbatch - 1] < TINY_RUN
+        || is_dot(g, ker))
         return NULL;
     la_gemm_block b = la_gemm_block_of(g);
     return tiny(&b, &(la_tiny_steps){0, 0, 0}, 0) ? tiny : NULL;
@@ -383,7 +392,7 @@ static bool run_tall(la_gemm *g, const la_gemm_kernels *ker)
     for (int64_t rows = 16; rows > 1 && !s.tiny; rows--) {
         s.g.m = rows;
         s.count = g->m / rows;
-        s.tiny = tiny_of(&s.g);
+        s.tiny = tiny_of(&s.g, ker);
     }
     if (!s.tiny) return false;
     int64_t a_step = s.g.m * g->a.rs, out_step = s.g.m * g->out.rs, none = 0;
@@ -480,7 +489,7 @@ la_status la_gemm_run(const la_gemm *given)
         s.g = product_at(&s, 0);
         return run_single(&s.g, ker);
     }
-    s.tiny = tiny_of(&s.g);
+    s.tiny = tiny_of(&s.g, ker);
     if (!s.tiny) s.how = choose_direct(&s.g, ker);
     return run_batch(&s);
 }
