@@ -20,7 +20,7 @@ typedef enum la_leaf {
 ** for the tiles, so it waits until somebody wants to multiply or to know:
 ** threads of a process that may use them have larger signal frames. */
 unsigned la_cpu_leaves(void);
-unsigned la_cpu_best_leaves(void);     /* those that LUNARRAY_CPU may name */
+unsigned la_cpu_best_leaves(void);     /* without what LUNARRAY_CPU says */
 /* What turned out not to work is not used, and la_cpu_note says so. */
 void la_cpu_refuse_leaves(unsigned set, const char *why);
 const char *la_leaf_name(la_leaf);

@@ -65,7 +65,8 @@ static inline bool la_fuse_is_pending(const la_fuse_step *s)
 la_fuse_set la_fuse_needed(const la_fuse *z, la_fuse_set wanted);
 
 /* Compute the pending steps of the set; the others behind them run too, but
-** leave nothing. On failure no step has a value that had none before. */
+** leave nothing. Where it takes several passes and one fails, those before have
+** left their values. */
 la_status la_fuse_run(la_fuse *z, la_fuse_set wanted);
 
 /* ---- recording (record.c) ---- */
