@@ -7,6 +7,7 @@
 # PATH: values for LUNARRAY_CPU, each of which runs the C test of products and
 # spec/support/leaf_products.lua. BUSYBOX: a static one. Needs cpio.
 set -e
+[ $# -ge 2 ] || { echo "usage: tools/initramfs.sh OUT.cpio PATH..." >&2; exit 2; }
 out=$1
 shift
 root=$(mktemp -d)

@@ -30,7 +30,7 @@ typedef struct la_attention_kernels {
     ** become exp(score - max), 0 where causality hides them; factor[i] is what
     ** earlier results must be multiplied with. */
     void (*soften)(const la_score_tile *, void *max, void *sum, void *factor);
-    /* scores become exp(score - lse[i]) */
+    /* scores become exp(score - lse[i]), hidden ones 0 */
     void (*restore)(const la_score_tile *, const void *lse);
     /* out[i][j] *= factor[i], or 1 / factor[i] (0 for a factor of 0) */
     void (*scale)(void *out, int64_t rows, int64_t cols, int64_t step,

@@ -70,7 +70,7 @@ typedef struct la_gemm_block {
     bool first, last;     /* which of the k blocks this is; 'first' stores */
     bool onto;            /* even the first adds to what is there */
     bool conj_a, conj_b;  /* of unpacked operands: packing conjugates */
-    bool conj_add;        /* complex ones */
+    bool conj_add;        /* the addend is conjugated */
 } la_gemm_block;
 
 /* Does this block leave by a plain store or addition? */

@@ -81,7 +81,7 @@ typedef struct la_order_kernels {
     /* How many bits there are between the least key, 'low', and the largest. */
     int (*width)(const void *keys, int64_t n, uint64_t *low);
     /* The same as 'member' for any m; 'table' has a byte for each of the
-    ** 1 << width values from 'low' on. */
+    ** 1 << width values from 'low' on: tests lie there, keys need not. */
     void (*looked_up)(const void *keys, int64_t n, const void *tests,
                       int64_t m, uint64_t low, int width, uint8_t *table,
                       uint8_t *out);

@@ -221,7 +221,7 @@ static void run_planes(const depth *s, const band *b, la_conv_depth *k,
     }
     if (k->add) return;
     k->h.kernel = 0;             /* padding alone: no tap, nothing is read */
-    k->in = k->out;
+    k->in = k->out;              /* any valid address */
     s->own->run(k);
 }
 
