@@ -7,7 +7,6 @@
 
 #include "kernel/fold_rows.h"
 #include "kernel/reduce.h"
-#include "simd/shuffle.h"
 #include "simd/vec.h"
 
 static inline float reduce_load_f32(const char *p)

@@ -7,9 +7,10 @@
 #define LA_SIMD_PAIRS_H
 
 #include "simd/generic.h"
+#include "simd/parity.h"
 
-/* Lane numbers of: the first of each pair twice, the second twice, swapped; of two
-** vectors, the first parts and the second ones. */
+/* Lane numbers of: the first of each pair twice, the second twice, swapped. (The
+** first parts of two vectors, and the second ones, are f32_even and f32_odd.) */
 #if VEC_BYTES == 64
 #define F32_FIRST_ \
     0, 0, 2, 2, 4, 4, 6, 6, 8, 8, 10, 10, 12, 12, 14, 14
@@ -23,14 +24,6 @@
     1, 1, 3, 3, 5, 5, 7, 7
 #define F64_SWAP_ \
     1, 0, 3, 2, 5, 4, 7, 6
-#define F32_EVEN_ \
-    0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30
-#define F32_ODD_ \
-    1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31
-#define F64_EVEN_ \
-    0, 2, 4, 6, 8, 10, 12, 14
-#define F64_ODD_ \
-    1, 3, 5, 7, 9, 11, 13, 15
 #elif VEC_BYTES == 32
 #define F32_FIRST_ \
     0, 0, 2, 2, 4, 4, 6, 6
@@ -44,14 +37,6 @@
     1, 1, 3, 3
 #define F64_SWAP_ \
     1, 0, 3, 2
-#define F32_EVEN_ \
-    0, 2, 4, 6, 8, 10, 12, 14
-#define F32_ODD_ \
-    1, 3, 5, 7, 9, 11, 13, 15
-#define F64_EVEN_ \
-    0, 2, 4, 6
-#define F64_ODD_ \
-    1, 3, 5, 7
 #else
 #define F32_FIRST_ \
     0, 0, 2, 2
@@ -65,14 +50,6 @@
     1, 1
 #define F64_SWAP_ \
     1, 0
-#define F32_EVEN_ \
-    0, 2, 4, 6
-#define F32_ODD_ \
-    1, 3, 5, 7
-#define F64_EVEN_ \
-    0, 2
-#define F64_ODD_ \
-    1, 3
 #endif
 
 static inline f32v f32_cfirst(f32v a)
@@ -98,23 +75,6 @@ static inline f64v f64_csecond(f64v a)
 static inline f64v f64_cswap(f64v a)
 {
     return __builtin_shufflevector(a, a, F64_SWAP_);
-}
-/* The first parts of the pairs in two vectors, and the second ones. */
-static inline f32v f32_cfirsts(f32v a, f32v b)
-{
-    return __builtin_shufflevector(a, b, F32_EVEN_);
-}
-static inline f32v f32_cseconds(f32v a, f32v b)
-{
-    return __builtin_shufflevector(a, b, F32_ODD_);
-}
-static inline f64v f64_cfirsts(f64v a, f64v b)
-{
-    return __builtin_shufflevector(a, b, F64_EVEN_);
-}
-static inline f64v f64_cseconds(f64v a, f64v b)
-{
-    return __builtin_shufflevector(a, b, F64_ODD_);
 }
 /* Flip the sign of the second, or of the first part of each pair. */
 static inline f32v f32_conj(f32v a)
