@@ -176,6 +176,7 @@ static la_status one_pass(const la_fuse *z, la_fuse_set wanted)
 
 /* ---- as many passes as the iterator's operands make necessary ---- */
 
+/* What is read from outside: inputs, and steps that have values. */
 typedef struct reads { uint32_t inputs; la_fuse_set steps; } reads;
 
 static int count(const reads *r)
@@ -183,35 +184,33 @@ static int count(const reads *r)
     return __builtin_popcount(r->inputs) + __builtin_popcountll(r->steps);
 }
 
-/* What a step reads from outside, with the pending steps behind it. */
+static void join(reads *r, const reads *more)
+{
+    r->inputs |= more->inputs;
+    r->steps |= more->steps;
+}
+
+static bool is_pending(const la_fuse *z, const la_fuse_source *from)
+{
+    return from->kind == LA_FROM_STEP
+        && la_fuse_is_pending(&z->steps[from->index]);
+}
+
+/* What step i reads, with the pending steps behind it; 'before' has that of all
+** of these. */
 static reads reads_of(const la_fuse *z, int i, const reads *before)
 {
     reads r = {0, 0};
     const la_fuse_step *s = &z->steps[i];
     for (int k = 0; k < s->nsources; k++) {
-        int from = s->from[k].index;
-        if (s->from[k].kind == LA_FROM_INPUT) {
-            r.inputs |= UINT32_C(1) << from;
-        } else if (s->from[k].kind == LA_FROM_STEP) {
-            bool pending = la_fuse_is_pending(&z->steps[from]);
-            if (pending) r.inputs |= before[from].inputs;
-            r.steps |= pending ? before[from].steps : LA_FUSE_ONE << from;
-        }
+        const la_fuse_source *from = &s->from[k];
+        if (is_pending(z, from)) join(&r, &before[from->index]);
+        else if (from->kind == LA_FROM_STEP)
+            r.steps |= LA_FUSE_ONE << from->index;
+        else if (from->kind == LA_FROM_INPUT)
+            r.inputs |= UINT32_C(1) << from->index;
     }
     return r;
-}
-
-/* What the steps behind 'wanted' read, up to the first that reads too much: that
-** one, or -1. */
-static int too_much(const la_fuse *z, la_fuse_set wanted, reads *all)
-{
-    la_fuse_set set = la_fuse_needed(z, wanted);
-    for (int i = 0; i < z->nsteps; i++) {
-        if (!(set >> i & 1)) continue;
-        all[i] = reads_of(z, i, all);
-        if (count(&all[i]) >= LA_ITER_MAX_OPS) return i;
-    }
-    return -1;
 }
 
 static la_fuse_set pending_of(const la_fuse *z, la_fuse_set set)
@@ -221,40 +220,63 @@ static la_fuse_set pending_of(const la_fuse *z, la_fuse_set set)
     return set;
 }
 
+/* Note in 'all' what 'wanted' and the steps behind it read, up to the first
+** that reads too much for any pass: that one, or -1. */
+static int too_much(const la_fuse *z, la_fuse_set wanted, reads *all)
+{
+    la_fuse_set set = la_fuse_needed(z, pending_of(z, wanted));
+    for (int i = 0; i < z->nsteps; i++) {
+        if (!(set >> i & 1)) continue;
+        all[i] = reads_of(z, i, all);
+        if (count(&all[i]) >= LA_ITER_MAX_OPS) return i;
+    }
+    return -1;
+}
+
+/* The first pending step that step i reads; there is one. */
+static int first_source(const la_fuse *z, int i)
+{
+    const la_fuse_source *from = z->steps[i].from;
+    while (!is_pending(z, from)) from++;
+    return from->index;
+}
+
 /* Steps behind 'wanted' that would read too much have their sources computed
 ** first. Afterwards every step of the set fits into a pass of its own. A source
 ** with a value is read itself, so others before may read more than they did. */
 static la_status cut(const la_fuse *z, la_fuse_set wanted, reads *all)
 {
-    for (int i; (i = too_much(z, pending_of(z, wanted), all)) >= 0;) {
-        const la_fuse_step *s = &z->steps[i];
-        int k = 0;
-        while (s->from[k].kind != LA_FROM_STEP
-               || !la_fuse_is_pending(&z->steps[s->from[k].index])) k++;
-        LA_TRY(one_pass(z, LA_FUSE_ONE << s->from[k].index));
+    for (int i; (i = too_much(z, wanted, all)) >= 0;)
+        LA_TRY(one_pass(z, LA_FUSE_ONE << first_source(z, i)));
+    return LA_OK;
+}
+
+/* Can one pass read and write all of that? */
+static bool fits(const la_fuse *z, la_fuse_set wanted, const reads *all)
+{
+    reads together = {0, 0};
+    for (int i = 0; i < z->nsteps; i++)
+        if (wanted >> i & 1) join(&together, &all[i]);
+    return __builtin_popcountll(wanted) + count(&together) <= LA_ITER_MAX_OPS;
+}
+
+/* One by one; a pass before may have left the value. */
+static la_status run_apart(const la_fuse *z, la_fuse_set wanted, reads *all)
+{
+    for (int i = 0; i < z->nsteps; i++) {
+        la_fuse_set one = wanted & LA_FUSE_ONE << i;
+        if (!pending_of(z, one)) continue;
+        LA_TRY(cut(z, one, all));
+        LA_TRY(one_pass(z, one));
     }
     return LA_OK;
 }
 
 la_status la_fuse_run(la_fuse *z, la_fuse_set wanted)
 {
-    reads all[LA_FUSE_STEPS], together = {0, 0};
-    la_fuse_set left = 0;
-    int n = 0;
+    reads all[LA_FUSE_STEPS];
     LA_TRY(cut(z, wanted, all));
-    for (int i = 0; i < z->nsteps; i++) {
-        if (!(wanted >> i & 1) || !la_fuse_is_pending(&z->steps[i])) continue;
-        left |= LA_FUSE_ONE << i;
-        together.inputs |= all[i].inputs;
-        together.steps |= all[i].steps;
-        n++;
-    }
-    if (!left || n + count(&together) <= LA_ITER_MAX_OPS)
-        return left ? one_pass(z, left) : LA_OK;
-    for (int i = 0; i < z->nsteps; i++) {
-        if (!(left >> i & 1) || !la_fuse_is_pending(&z->steps[i])) continue;
-        LA_TRY(cut(z, LA_FUSE_ONE << i, all));
-        LA_TRY(one_pass(z, LA_FUSE_ONE << i));
-    }
-    return LA_OK;
+    la_fuse_set left = pending_of(z, wanted);
+    if (!left) return LA_OK;
+    return fits(z, left, all) ? one_pass(z, left) : run_apart(z, left, all);
 }
