@@ -89,6 +89,30 @@ describe("short rows", function()
     end
   end)
 
+  -- Keys are sorted by their upper bits beside a position first: equal ones must
+  -- stay as they are, those that differ below be put right, however many.
+  it("have many equals, or differ below the bits that fit", function()
+    la.manual_seed(15)
+    for _, n in ipairs {17, 100, 256, 300, 1000, 4096, 5000} do
+      for _, dtype in ipairs {"float32", "float64"} do
+        local x = la.randn(2, n):to(dtype)
+        check(la.relu(x), false)
+        check(la.where(x:gt(0), x, -x * 0), true)
+        check(la.where(x:gt(0.5), 0 / 0, x), false)
+        check((x * 2):round(), false)
+        check(1 + x * 2.0 ^ -20, true)
+        check(la.where(x:gt(2), 1e30, 1 + x * 2.0 ^ -20), false)
+        check(la.sort(x, 2), false)
+        check(la.sort(x, 2, true), false)
+      end
+      local most = la.randint(0, 50, {2, n})
+      most[{{}, 1}] = math.maxinteger
+      check(most, false)
+      check(la.where(most:gt(25), most - (1 << 40), most), true)
+      check(most:flip({2}), false)
+    end
+  end)
+
   it("lie anywhere, and are the same with threads", function()
     la.manual_seed(14)
     local x = la.randn(3, 20, 5)
@@ -99,6 +123,13 @@ describe("short rows", function()
         assert.is_true(la.equal(want, v[{a, {}, b}]))
         assert.is_true(la.equal(at, i[{a, {}, b}]))
       end
+    end
+    local long = la.relu(la.randn(300, 5))
+    v, i = la.sort(long, 1)
+    for b = 1, 5 do
+      local want, at = la.sort(long[{{}, b}]:contiguous())
+      assert.is_true(la.equal(want, v[{{}, b}]))
+      assert.is_true(la.equal(at, i[{{}, b}]))
     end
     local y, threads, first = la.randn(20011, 13), la.get_num_threads(), nil
     for _, t in ipairs {1, 2, 5} do

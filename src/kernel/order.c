@@ -69,13 +69,26 @@ static digits choose_digits(uint64_t vary, int64_t n)
 #define KEY uint64_t
 #define RADIX keys64_sort
 #include "kernel/network.inc"
+#define PREFIX order32
+#define LANE u32
+#define KEY uint32_t
+#include "kernel/settle.inc"
+#undef PREFIX
+#undef LANE
+#undef KEY
+#define PREFIX order64
+#define LANE u64
+#define KEY uint64_t
+#include "kernel/settle.inc"
+#undef PREFIX
+#undef LANE
+#undef KEY
 #include "kernel/pairs.inc"
 
 /* Dealing of long rows, see deal.inc. */
 enum { CELL_BITS = 17, BUCKET_BITS = 12, EVEN_BITS = 13, PER_BUCKET = 128 };
 #define PREFIX order32
 #define KEY uint32_t
-#include "kernel/settle.inc"
 #include "kernel/deal.inc"
 #undef PREFIX
 #undef KEY
@@ -92,8 +105,8 @@ static bool by_vectors(int width, int64_t n)
 }
 
 /* Rows of up to so many are sorted side by side; FEW is 1 << FEW_BITS. */
-#define FEW 64
-#define FEW_BITS 6
+#define FEW 16
+#define FEW_BITS 4
 
 static inline void few_order(uint64_t *a, uint64_t *b)
 {
@@ -141,7 +154,7 @@ static void few_sort(uint64_t *x, int64_t n, int rows)
 #define SORTED(keys, other) ((uint32_t *)(keys))
 #define NAME order32
 #define LEAF_SORT order32_leaf
-#define SETTLE order32_settle
+#define TAKE u32_take
 #define ITEM_OF(k, p) ((uint64_t)(k) << 32 | (p))
 #define POSITION(x) ((x) & 0xffffffffu)
 #include "kernel/order.inc"
@@ -160,7 +173,7 @@ static void few_sort(uint64_t *x, int64_t n, int rows)
 #define SORTED(keys, other) ((uint32_t *)(other))
 #define NAME order64
 #define LEAF_SORT order64_leaf
-#define SETTLE pairs_settle
+#define TAKE u64_take
 #define ITEM_OF(k, p) ((la_item64){(k), (p)})
 #define POSITION(x) ((x).position)
 #include "kernel/order.inc"

@@ -3,11 +3,15 @@
 **   S_order(&a, &b)        the smaller of each two lanes to a, the larger to b
 **   S_pick(v, lanes)       lane i is v[lanes[i]]
 **   S_zip(&a, &b)          a0 b0 a1 b1 ..., the lower half in a
-**   u32_bits(m)            bit i is lane i of a mask
+**   S_bits(m)              bit i is lane i of a mask
 **   S_split(low, high, v, pivot)
 **                          the lanes below the pivot to low[0..], the others
 **                          to the places before 'high'; returns how many are
 **                          below. A whole vector may be written at both ends.
+**   S_take(to, from, at, mask, n)
+**                          to[i] = from[at[i] & mask]. The indices are u32; both
+**                          can be read, whatever is there, up to 'mask', which
+**                          has all lower bits set and is below 2 n
 **   set_lanes(to, bits, first)
 **                          the numbers of the set bits of eight, plus 'first',
 **                          to to[0..]; all eight places are written
@@ -47,6 +51,28 @@ static const uint64_t split_lanes_[256] = {
 #else
 #define VEC_SORTS 0
 #endif
+
+/* An index, kept in a general register: loads at places are faster one by one
+** than with vectors of indices, which a compiler would make of such a loop. */
+static inline uint32_t one_by_one(uint32_t x)
+{
+#ifdef __GNUC__
+    __asm__("" : "+r"(x));
+#endif
+    return x;
+}
+static inline void u32_take_each_(uint32_t *to, const uint32_t *from,
+                                  const uint32_t *at, uint32_t mask, int64_t n)
+{
+#pragma GCC unroll 8
+    for (int64_t i = 0; i < n; i++) to[i] = from[one_by_one(at[i]) & mask];
+}
+static inline void u64_take(uint64_t *to, const uint64_t *from,
+                            const uint32_t *at, uint32_t mask, int64_t n)
+{
+#pragma GCC unroll 8
+    for (int64_t i = 0; i < n; i++) to[i] = from[one_by_one(at[i]) & mask];
+}
 
 #if defined(__AVX512F__)
 
@@ -101,11 +127,56 @@ static inline uint32_t u32_bits(i32v m)
 {
     return mask_bits_(_mm512_movepi32_mask((__m512i)m));
 }
+static inline uint32_t u64_bits(i64v m)
+{
+    return mask_bits_(_mm512_movepi64_mask((__m512i)m));
+}
 static inline void set_lanes(int64_t *to, unsigned bits, int64_t first)
 {
     __m128i bytes = _mm_loadl_epi64((const __m128i *)&split_lanes_[bits]);
     __m512i x = _mm512_cvtepu8_epi64(bytes);
     _mm512_storeu_si512(to, _mm512_add_epi64(x, _mm512_set1_epi64(first)));
+}
+/* Lanes of a table of 2, 4, 8 or 16 vectors. */
+static inline __attribute__((always_inline))
+__m512i look_up_(const __m512i *t, const int vectors, __m512i at)
+{
+    __m512i x[8];
+    int m = vectors / 2, bit = 32;
+#pragma GCC unroll 8
+    for (int i = 0; i < vectors / 2; i++)
+        x[i] = _mm512_permutex2var_epi32(t[2 * i], at, t[2 * i + 1]);
+#pragma GCC unroll 3
+    for (m /= 2; m > 0; m /= 2, bit *= 2) {
+        __mmask16 high = _mm512_test_epi32_mask(at, _mm512_set1_epi32(bit));
+#pragma GCC unroll 4
+        for (int i = 0; i < m; i++)
+            x[i] = _mm512_mask_blend_epi32(high, x[2 * i], x[2 * i + 1]);
+    }
+    return x[0];
+}
+static inline __attribute__((always_inline))
+void look_ups_(uint32_t *to, const uint32_t *from, const uint32_t *at,
+               uint32_t mask, int64_t n, const int vectors)
+{
+    __m512i t[16], m = _mm512_set1_epi32((int)mask);
+#pragma GCC unroll 16
+    for (int i = 0; i < vectors; i++) t[i] = _mm512_loadu_si512(from + 16 * i);
+    for (int64_t i = 0; i < n; i += 16) {
+        __m512i x = _mm512_and_si512(_mm512_loadu_si512(at + i), m);
+        u32v r = (u32v)look_up_(t, vectors, x);
+        if (i + 16 <= n) u32_store(to + i, r);
+        else u32_store_n(to + i, n - i, r);
+    }
+}
+static inline void u32_take(uint32_t *to, const uint32_t *from,
+                            const uint32_t *at, uint32_t mask, int64_t n)
+{
+    if (mask <= 31) look_ups_(to, from, at, mask, n, 2);
+    else if (mask <= 63) look_ups_(to, from, at, mask, n, 4);
+    else if (mask <= 127) look_ups_(to, from, at, mask, n, 8);
+    else if (mask <= 255) look_ups_(to, from, at, mask, n, 16);
+    else u32_take_each_(to, from, at, mask, n);
 }
 /* Faster than to compress whole vectors, once for each end. */
 static inline void split_half_(uint32_t *low, uint32_t *high, __m256i v,
@@ -180,6 +251,10 @@ static inline uint32_t u32_bits(i32v m)
 {
     return (uint32_t)_mm256_movemask_ps((__m256)m);
 }
+static inline uint32_t u64_bits(i64v m)
+{
+    return (uint32_t)_mm256_movemask_pd((__m256d)m);
+}
 static inline void set_lanes(int64_t *to, unsigned bits, int64_t first)
 {
     __m128i bytes = _mm_loadl_epi64((const __m128i *)&split_lanes_[bits]);
@@ -189,6 +264,7 @@ static inline void set_lanes(int64_t *to, unsigned bits, int64_t first)
     _mm256_storeu_si256(out, _mm256_add_epi64(low, add));
     _mm256_storeu_si256(out + 1, _mm256_add_epi64(high, add));
 }
+#define u32_take u32_take_each_
 static inline __m256i split_pick_(__m256i v, unsigned below)
 {
     __m128i bytes = _mm_loadl_epi64((const __m128i *)&split_lanes_[below]);
@@ -215,10 +291,17 @@ static inline int u64_split(uint64_t *low, uint64_t *high, u64v v, u64v pivot)
 }
 
 #else
+#define u32_take u32_take_each_
 static inline uint32_t u32_bits(i32v m)
 {
     uint32_t bits = 0;
     for (int i = 0; i < U32_LANES; i++) bits |= (m[i] & (uint32_t)1) << i;
+    return bits;
+}
+static inline uint32_t u64_bits(i64v m)
+{
+    uint32_t bits = 0;
+    for (int i = 0; i < U64_LANES; i++) bits |= (uint32_t)(m[i] & 1) << i;
     return bits;
 }
 static inline void set_lanes(int64_t *to, unsigned bits, int64_t first)
