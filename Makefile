@@ -205,9 +205,11 @@ bench: all $(BUILD)/floor.so
 BENCH_PYTHON ?= build/peers/bin/python
 bench-peers: all $(BUILD)/floor.so $(BENCH_PYTHON)
 	BENCH_PYTHON=$(BENCH_PYTHON) $(LUA) bench/run.lua --peers $(BENCH_ARGS)
+bench-sweep: all $(BUILD)/floor.so $(BENCH_PYTHON)
+	BENCH_PYTHON=$(BENCH_PYTHON) $(LUA) bench/sweep.lua $(BENCH_ARGS)
 build/peers/bin/python:
 	python3 -m venv build/peers
-	build/peers/bin/pip install -q numpy scipy numexpr jax torch
+	build/peers/bin/pip install -q numpy scipy numexpr jax ml_dtypes torch
 
 # ---- installing ----
 
@@ -248,6 +250,7 @@ help:
 	@echo 'make asan-check ubsan-check tsan-check valgrind    and its checks'
 	@echo 'make clang-check  the C tests, all built by clang without optimisation'
 	@echo 'make bench        figures of this machine; bench-peers: beside NumPy, PyTorch'
+	@echo 'make bench-sweep  every dtype of whole families of operations beside them'
 	@echo 'make install      to PREFIX ($(PREFIX)), below DESTDIR; uninstall'
 	@echo 'make format FILES=...    clang-format in the style of the house'
 	@echo 'make deps         install the packages to build and to test'
@@ -257,5 +260,5 @@ help:
 -include $(shell find $(OBJ) $(BUILD)/ctest -name '*.d' 2>/dev/null)
 .PHONY: all examples deps build-deps ctests ctest lint check test asan ubsan tsan debug \
   clang-check asan-check ubsan-check tsan-check valgrind format demo bench bench-peers \
-  install uninstall clean help FORCE
+  bench-sweep install uninstall clean help FORCE
 FORCE:
