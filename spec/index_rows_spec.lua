@@ -61,6 +61,62 @@ describe("rows through an index", function()
     end
   end)
 
+  it("are those of single elements where a row is one", function()
+    local g = la.Generator(7)
+    for _, dtype in ipairs(dtypes) do
+      for _, n in ipairs {1, 63, 64, 129, 1000} do
+        local x, v = numbered(dtype, 40), numbered(dtype, n)
+        local front = la.randint(1, 40, {n}, {generator = g})
+        for _, i in ipairs {front, places(n, 40, g), front:int(),
+                            la.stack({front, front}, 2):select(2, 2)} do
+          local want, put = {}, x:clone()
+          for k, at in ipairs(i:totable()) do
+            want[k] = x[at]
+            put[at] = v[k]
+          end
+          want = la.stack(want)
+          assert.is_true(la.equal(want, x:gather(1, i)))
+          assert.is_true(la.equal(want, x:take(i)))
+          assert.is_true(la.equal(want, x[i]))
+          assert.is_true(la.equal(want, x:view(1, 40)[{la.ones_like(i), i}]))
+          assert.is_true(la.equal(want, x:flip(1)[-i]))
+          assert.is_true(la.equal(put, x:scatter(1, i, v)))
+          assert.is_true(la.equal(put, x:index_copy(1, i, v)))
+          assert.is_true(la.equal(put, x:put(i, v)))
+          local y = x:clone()
+          y[i] = v
+          assert.is_true(la.equal(put, y))
+        end
+      end
+    end
+  end)
+
+  it("are added one after the other, rounded each time", function()
+    local g = la.Generator(8)
+    for _, dtype in ipairs {"bfloat16", "float16", "float32", "int8", "bool"} do
+      for _, n in ipairs {5, 64, 300} do
+        local x = la.randn(6, {generator = g}):mul(4):to(dtype)
+        local v = la.randn(n, {generator = g}):mul(4):to(dtype)
+        v[1], x[1] = 0, 0
+        if dtype == "bfloat16" then
+          v[2], v[3], v[4] = math.huge, -math.huge, 0 / 0
+        end
+        local i = places(n, 6, g)
+        local sum, product = x:clone(), x:clone()
+        for k, at in ipairs(i:totable()) do
+          sum[at] = sum[at] + v[k]
+          product[at] = product[at] * v[k]
+        end
+        local same = {equal_nan = true, rtol = 0, atol = 0}
+        assert.is_true(la.allclose(sum, x:scatter_add(1, i, v), same))
+        assert.is_true(la.allclose(sum, x:index_add(1, i, v), same))
+        assert.is_true(la.allclose(sum, x:put(i, v, true), same))
+        assert.is_true(la.allclose(product,
+                       x:scatter_reduce(1, i, v, "prod"), same))
+      end
+    end
+  end)
+
   it("are the same with threads", function()
     local threads, first = la.get_num_threads(), nil
     local x, i = la.rand(3000, 20), la.randint(1, 3000, {50000})
@@ -82,6 +138,19 @@ describe("an index out of range", function()
     function(x, i) return x[i] end,
   }
 
+  local writers = {
+    function(x, i, v) return x:scatter(1, i, v) end,
+    function(x, i, v) return x:scatter_add(1, i, v) end,
+    function(x, i, v) return x:scatter_reduce(1, i, v, "mean",
+      {include_self = false}) end,
+    function(x, i, v) return x:index_copy(1, i, v) end,
+    function(x, i, v) return x:index_add(1, i, v) end,
+    function(x, i) return x:index_fill(1, i, 5) end,
+    function(x, i, v) return x:index_put({i}, v) end,
+    function(x, i) return x:view(1, 7)[{la.ones_like(i), i}] end,
+    function(x, i) return x:view(7, 1)[{i, la.ones_like(i)}] end,
+  }
+
   it("is found wherever it stands", function()
     for _, n in ipairs {1, 63, 64, 65, 200, 40000} do
       for _, at in ipairs {1, (n + 1) // 2, n} do
@@ -91,6 +160,9 @@ describe("an index out of range", function()
           for _, read in ipairs(readers) do
             raises("index " .. wrong .. " (element " .. at .. ")", read,
                     la.rand(7), i)
+          end
+          for _, write in ipairs(writers) do
+            raises("index " .. wrong, write, la.rand(7), i, la.ones(n))
           end
           raises("index " .. wrong, la.index_select, la.rand(7, 3), 1, i)
           raises("index " .. wrong, la.index_select, la.rand(3, 7), 2, i)

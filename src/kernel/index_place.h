@@ -4,48 +4,76 @@
 
 #include "kernel/index.h"
 
-static inline int64_t from_zero(int64_t i, int64_t size)
-{
-    return i > 0 ? i - 1 : i + size;
-}
-
-/* Offset of element i of a row whose indices start at data[2..]. */
-static inline int64_t place(char *const *data, const int64_t *strides,
-                            int64_t i, const la_index_dims *d)
-{
-    int64_t at = 0;
-    for (int k = 0; k < d->n; k++) {
-        int64_t v = *(const int64_t *)(data[2 + k] + i * strides[2 + k]);
-        at += from_zero(v, d->sizes[k]) * d->strides[k];
-    }
-    return at;
-}
-
-/* 1 when index 'v' does not count an element of a dim of this size. */
-static inline uint64_t wrong_index(int64_t v, uint64_t size)
-{
-    uint64_t from_end = (uint64_t)(v - (v > 0)) + size;
-    return (from_end >= 2 * size) | (v == 0);
-}
-
 /* So many indices are turned into places at a time, by vectors; then reading
 ** and writing has nothing else to do. */
 #define PLACES 64
 
-/* False when one is out of range and 'bad' wants to know. */
-static inline bool find_places(int64_t *at, const char *index, int64_t step,
-                               int64_t n, int64_t size, int *bad)
+/* The sign bit of the result is set when 'at' is no place in a dim of this
+** size: results are gathered by OR and looked at once. */
+static inline uint64_t outside(uint64_t at, uint64_t size)
+{
+    return at | (size - 1 - at);
+}
+
+static inline __attribute__((always_inline))
+uint64_t places(int64_t *at, const char *index, const int64_t step,
+                const int64_t n, int64_t size)
 {
     uint64_t any = 0;
     for (int64_t i = 0; i < n; i++) {
-        int64_t v = step == 8 ? ((const int64_t *)index)[i]
-                              : *(const int64_t *)(index + i * step);
-        any |= wrong_index(v, (uint64_t)size);
-        at[i] = from_zero(v, size);
+        int64_t v = *(const int64_t *)(index + i * step);
+        uint64_t place = (uint64_t)v + (uint64_t)(v < 0 ? size : -1);
+        any |= outside(place, (uint64_t)size);
+        at[i] = (int64_t)place;
     }
-    if (!bad || !any) return true;
+    return any;
+}
+
+/* Do n indices in a row all count from the front, and within the size? Then
+** they may be used as they are, one off. */
+static inline __attribute__((always_inline))
+bool all_from_front(const char *index, const int64_t n, int64_t size)
+{
+    uint64_t any = 0;
+    for (int64_t i = 0; i < n; i++)
+        any |= outside((uint64_t)((const int64_t *)index)[i] - 1,
+                       (uint64_t)size);
+    return !(any >> 63);
+}
+
+/* Places of n indices in a dim. An index of 0 gives -1, one that is out of range
+** something below 0 or beyond the size: no such place is used, since either
+** 'bad' is told (and the result false) or all were checked before. */
+static inline __attribute__((always_inline))
+bool find_places(int64_t *at, const char *index, int64_t step, int64_t n,
+                 int64_t size, int *bad)
+{
+    uint64_t any = step != 8 ? places(at, index, step, n, size)
+                 : n != PLACES ? places(at, index, 8, n, size)
+                 : places(at, index, 8, PLACES, size);
+    if (!bad || !(any >> 63)) return true;
     __atomic_store_n(bad, 1, __ATOMIC_RELAXED);
     return false;
+}
+
+/* Byte offsets of n elements of a row, from element 'first' on, through all of
+** its indices. */
+static inline bool find_offsets(int64_t *at, char *const *data,
+                                const int64_t *strides, int64_t first,
+                                int64_t n, const la_index_dims *d)
+{
+    int64_t more[PLACES];
+    for (int k = 0; k < d->n; k++) {
+        int64_t step = strides[2 + k], stride = d->strides[k];
+        const char *index = data[2 + k] + first * step;
+        if (!find_places(k ? more : at, index, step, n, d->sizes[k], d->bad))
+            return false;
+        if (k == 0)
+            for (int64_t i = 0; i < n; i++) at[i] *= stride;
+        else
+            for (int64_t i = 0; i < n; i++) at[i] += more[i] * stride;
+    }
+    return true;
 }
 
 /* Do all indices stay the same along the row? */

@@ -21,15 +21,34 @@
 #define MAX_FLOAT(a, b) ((a) != (a) || (a) > (b) ? (a) : (b))
 #define MIN_FLOAT(a, b) ((a) != (a) || (a) < (b) ? (a) : (b))
 
+/* A bfloat16 that is read, changed and written by itself stays in a vector
+** register: ways over the others take longer than the arithmetic. */
+typedef uint16_t u16x8 __attribute__((vector_size(16)));
+typedef uint32_t u32x4 __attribute__((vector_size(16)));
+typedef float f32x4 __attribute__((vector_size(16)));
+
+static inline f32x4 lane_of(la_bf16 h)
+{
+    return (f32x4)(u16x8){0, h.bits};   /* the upper half of the first lane */
+}
+static inline la_bf16 bf16_of(f32x4 x)
+{
+    if (x[0] != x[0]) return la_f32_to_bf16(x[0]);
+    u32x4 bits = (u32x4)x;
+    return (la_bf16){((u16x8)(bits + 0x7fff + (bits >> 16 & 1)))[1]};
+}
+
 #define OP add
 #define OP_INT ADD_INT
 #define OP_FLOAT ADD
 #define OP_BOOL OR
+#define OP_IN_LANES
 #include "kernel/index_reduce_each.inc"
 #define OP mul
 #define OP_INT MUL_INT
 #define OP_FLOAT MUL
 #define OP_BOOL AND
+#define OP_IN_LANES
 #include "kernel/index_reduce_each.inc"
 #define OP max
 #define OP_INT MAX_INT

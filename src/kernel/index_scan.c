@@ -4,6 +4,13 @@
 #include "kernel/index_place.h"
 #include "simd/sorting.h"
 
+static inline uint64_t wrong(const char *index, int64_t size)
+{
+    int64_t v = *(const int64_t *)index;
+    uint64_t place = (uint64_t)v + (uint64_t)(v < 0 ? size : -1);
+    return outside(place, (uint64_t)size);
+}
+
 static int64_t bad(const char *index, int64_t step, int64_t n, int64_t size)
 {
     const int64_t block = 512;
@@ -11,15 +18,12 @@ static int64_t bad(const char *index, int64_t step, int64_t n, int64_t size)
         int64_t end = n - i < block ? n : i + block;
         uint64_t any = 0;
         if (step == 8)
-            for (int64_t j = i; j < end; j++)
-                any |= wrong_index(((const int64_t *)index)[j], (uint64_t)size);
+            for (int64_t j = i; j < end; j++) any |= wrong(index + j * 8, size);
         else
             for (int64_t j = i; j < end; j++)
-                any |= wrong_index(*(const int64_t *)(index + j * step),
-                                   (uint64_t)size);
-        if (!any) continue;
-        while (!wrong_index(*(const int64_t *)(index + i * step),
-                            (uint64_t)size)) i++;
+                any |= wrong(index + j * step, size);
+        if (!(any >> 63)) continue;
+        while (!(wrong(index + i * step, size) >> 63)) i++;
         return i;
     }
     return -1;

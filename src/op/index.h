@@ -39,11 +39,13 @@ la_status la_walk_run(la_loop loop, const la_index_dims *dims, int kind,
 
 /* LA_EDTYPE unless 't' is int64 or int32; 'what' names the operation. */
 la_status la_index_dtype(const la_tensor *t, int arg, const char *what);
-/* 't' as int64 (a new reference, or a copy of int32), every value checked to
+/* 't' as int64: a new reference, or a copy of int32. */
+la_status la_index_wide(la_tensor *t, la_tensor **out);
+/* The same, every value checked to
 ** lie in 1..size or -size..-1. 'dim' (from 0) is for the message; -1: none. */
 la_status la_index_checked(la_tensor *t, int64_t size, int dim, int arg,
                            la_tensor **out);
-/* A dim of 'self' that is read through one index tensor, argument
+/* A dim that is read or written through one index tensor, argument
 ** 'arg' (from 1) of the frame. A result that is new may be half written when an
 ** index turns out to be wrong: there they are checked while they are used. */
 typedef struct la_reading {
@@ -54,6 +56,8 @@ typedef struct la_reading {
     la_tensor *index;       /* as int64; owned */
 } la_reading;
 la_status la_reading_begin(const la_frame *f, la_tensor *index, la_reading *r);
+/* The error of an index that a loop found to be wrong. */
+la_status la_reading_failed(const la_reading *r);
 /* 'to', 'from' and 'at' as the walk sees them. */
 la_status la_reading_run(const la_reading *r, la_tensor *to, la_tensor *from,
                          la_tensor *at);
@@ -85,7 +89,7 @@ la_status la_scalar_tensor(const la_scalar *s, la_dtype d, la_tensor **out);
 ** written tensor as the walk sees it. */
 typedef struct la_scatter_plan {
     la_walk_shape shape;     /* of the walk */
-    la_index_dims dims;      /* sizes; strides are set by the run */
+    la_index_dims dims;      /* sizes, bad; strides are set by the run */
     int dim;                 /* the indexed dim of the target */
     la_tensor *index;        /* walk view, borrowed */
     la_tensor *source;       /* walk view, borrowed */

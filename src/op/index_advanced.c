@@ -12,10 +12,11 @@
 
 /* What is known of an indexing before the walk: one slot per dim of self. */
 typedef struct plan {
-    la_tensor *slot[LA_MAX_DIMS];   /* int64, checked; owned; NULL: whole dim */
+    la_tensor *slot[LA_MAX_DIMS];   /* int64; owned; NULL: whole dim */
     int used;                       /* dims that the list reaches */
     la_shape common;                /* of the index tensors */
     int first, last, n;             /* dims that are indexed, how many */
+    bool late;                      /* indices are checked by the walk */
 } plan;
 
 static void plan_drop(plan *p)
@@ -75,6 +76,8 @@ static la_status add_index(plan *p, la_tensor *self, la_tensor *index)
                         la_dtype_name((la_dtype)index->dtype));
     if (d >= self->ndim) return too_many(self);
     p->used++;
+    if (p->late && la_sizes(self)[d] > 0)
+        return la_index_wide(index, &p->slot[d]);
     return la_index_checked(index, la_sizes(self)[d], d, 0, &p->slot[d]);
 }
 
@@ -186,9 +189,11 @@ static la_status fold(la_advanced *a)
     return LA_OK;
 }
 
-static la_status advanced(la_tensor *self, const la_value *list, la_advanced *a)
+/* 'late': the walk will check the indices. */
+static la_status advanced(la_tensor *self, const la_value *list, bool late,
+                          la_advanced *a)
 {
-    PLAN p = {.used = 0};
+    PLAN p = {.late = late};
     for (int64_t i = 0; i < list->tensors.n; i++) {
         la_tensor *t = list->tensors.list[i];
         if (t) LA_TRY(add_index(&p, self, t));
@@ -204,10 +209,10 @@ static la_status advanced(la_tensor *self, const la_value *list, la_advanced *a)
 /* ---- the walk ---- */
 
 static la_status walk(la_tensor *self, la_advanced *a, la_tensor *other,
-                      la_loop loop, int kind)
+                      la_loop loop, int kind, int *bad)
 {
     LA_OWNED view = NULL;
-    la_index_dims dims = {.n = a->n};
+    la_index_dims dims = {.n = a->n, .bad = bad};
     int64_t item = (int64_t)la_itemsize(self);
     for (int k = 0; k < a->n; k++) {
         dims.sizes[k] = a->sizes[k];
@@ -239,6 +244,24 @@ static la_tensor *one_list(const la_tensor *self, const la_value *list)
     return is_list ? t : NULL;
 }
 
+static la_status check_all(la_tensor *self, const la_value *list)
+{
+    ADVANCED a = {.n = 0};
+    return advanced(self, list, false, &a);
+}
+
+static la_status read_out(la_frame *f, la_tensor *self, la_advanced *a,
+                          bool late)
+{
+    int bad = 0;
+    la_loop get = LA_STUB(index_moves)->get[la_size_class(la_itemsize(self))];
+    LA_TRY(walk(self, a, la_result(f, 0), get, LA_WALK_READS,
+                late ? &bad : NULL));
+    if (!bad) return LA_OK;
+    LA_TRY(check_all(self, &f->args[1]));
+    return la_error_at(LA_EINDEX, 2, "an index changed while it was read");
+}
+
 la_status la_impl_index(la_frame *f)
 {
     la_tensor *self = la_arg(f, 0), *out = NULL;
@@ -256,12 +279,14 @@ la_status la_impl_index(la_frame *f)
         la_set_result(f, 0, out);
         return LA_OK;
     }
-    LA_TRY(advanced(self, &f->args[1], &a));
+    /* more dims than a kernel takes are added up before it runs */
+    bool late = f->form == LA_FUNCTIONAL && self->ndim <= LA_INDEX_MAX;
+    LA_TRY(advanced(self, &f->args[1], late, &a));
     LA_TRY(la_set_output(f, 0, a.shape.ndim, a.shape.sizes, NULL,
                          (la_dtype)self->dtype));
-    if (la_result(f, 0)->numel == 0) return LA_OK;
-    la_loop get = LA_STUB(index_moves)->get[la_size_class(la_itemsize(self))];
-    return walk(self, &a, la_result(f, 0), get, LA_WALK_READS);
+    if (la_result(f, 0)->numel > 0) LA_TRY(read_out(f, self, &a, late));
+    else if (late) LA_TRY(check_all(self, &f->args[1]));
+    return LA_OK;
 }
 
 /* ---- writing ---- */
@@ -313,7 +338,7 @@ static la_status put_values(la_frame *f, la_advanced *a, la_tensor *values,
     la_dtype d = (la_dtype)out->dtype;
     return walk(out, a, wide, la_reduce_loop(accumulate ? LA_RED_SUM
                                              : LA_RED_NONE, d),
-                LA_WALK_WRITES);
+                LA_WALK_WRITES, NULL);
 }
 
 static la_status no_index_overlaps(la_frame *f)
@@ -344,6 +369,6 @@ la_status la_impl_index_put(la_frame *f)
     if (mask && values->ndim == 0 && !accumulate)
         return la_run_(masked_fill, target, LA_T(mask), LA_T(values));
     ADVANCED a = {.n = 0};
-    LA_TRY(advanced(target, &f->args[1], &a));
+    LA_TRY(advanced(target, &f->args[1], false, &a));
     return put_values(f, &a, values, accumulate);
 }

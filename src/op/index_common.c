@@ -110,12 +110,19 @@ static la_status check_values(la_tensor *t, int64_t size, int dim, int arg)
                         arg);
 }
 
+la_status la_index_wide(la_tensor *t, la_tensor **out)
+{
+    if (t->dtype != LA_INT64)
+        return la_run(astype, out, LA_T(t), LA_DT(LA_INT64));
+    *out = la_tensor_retain(t);
+    return LA_OK;
+}
+
 la_status la_index_checked(la_tensor *t, int64_t size, int dim, int arg,
                            la_tensor **out)
 {
     la_tensor *wide = NULL;
-    if (t->dtype == LA_INT64) wide = la_tensor_retain(t);
-    else LA_TRY(la_run(astype, &wide, LA_T(t), LA_DT(LA_INT64)));
+    LA_TRY(la_index_wide(t, &wide));
     la_status status = check_values(wide, size, dim, arg);
     if (status) la_tensor_release(wide);
     else *out = wide;
@@ -126,14 +133,11 @@ la_status la_index_checked(la_tensor *t, int64_t size, int dim, int arg,
 
 la_status la_reading_begin(const la_frame *f, la_tensor *index, la_reading *r)
 {
-    r->late = f->form == LA_FUNCTIONAL && r->size > 0
-           && la_result(f, 0)->numel > 0;
+    r->late = f->form == LA_FUNCTIONAL && !(f->op->forms & LA_MUTATES)
+           && r->size > 0 && la_result(f, 0)->numel > 0;
     if (!r->late)
         return la_index_checked(index, r->size, r->dim, r->arg, &r->index);
-    if (index->dtype != LA_INT64)
-        return la_run(astype, &r->index, LA_T(index), LA_DT(LA_INT64));
-    r->index = la_tensor_retain(index);
-    return LA_OK;
+    return la_index_wide(index, &r->index);
 }
 
 la_status la_reading_run(const la_reading *r, la_tensor *to, la_tensor *from,
@@ -144,7 +148,11 @@ la_status la_reading_run(const la_reading *r, la_tensor *to, la_tensor *from,
                           .bad = r->late ? &bad : NULL};
     la_loop get = LA_STUB(index_moves)->get[la_size_class(la_itemsize(from))];
     LA_TRY(la_walk_run(get, &dims, LA_WALK_READS, to, from, &at));
-    if (!bad) return LA_OK;
+    return bad ? la_reading_failed(r) : LA_OK;
+}
+
+la_status la_reading_failed(const la_reading *r)
+{
     LA_TRY(check_values(r->index, r->size, r->dim, r->arg));
     return la_error_at(LA_EINDEX, r->arg, "an index changed while it was read");
 }

@@ -113,23 +113,27 @@ static la_status write_slices(la_frame *f, la_tensor *source, bool is_value,
                               la_reduce_kind kind, bool with_self)
 {
     la_tensor *self = la_arg(f, 0), *out = la_result(f, 0);
-    LA_OWNED index = NULL;
+    la_scatter_plan p = {.shape = la_walk_of(is_value ? self : source)};
     LA_OWNED at = NULL;
     LA_OWNED from = NULL;
-    la_scatter_plan p = {.shape = la_walk_of(is_value ? self : source)};
+    LA_READING r = {.arg = 3};
+    int bad = 0;
     LA_TRY(find_dim(f, 1, &p.dim));
-    int64_t size = size_at(self, p.dim);
-    LA_TRY(la_index_checked(la_arg(f, 2), size, p.dim, 3, &index));
+    r.dim = p.dim;
+    r.size = size_at(self, p.dim);
+    LA_TRY(la_reading_begin(f, la_arg(f, 2), &r));
     LA_TRY(la_target_begin(f));
-    if (is_value) p.shape.sizes[p.dim] = index->numel;
-    if (index->numel == 0 || out->numel == 0) return LA_OK;
-    p.dims = (la_index_dims){.n = 1, .sizes = {size}};
-    LA_TRY(la_walk_along(index, &p.shape, p.dim, &at));
+    if (is_value) p.shape.sizes[p.dim] = r.index->numel;
+    if (r.index->numel == 0 || out->numel == 0) return LA_OK;
+    LA_TRY(la_walk_along(r.index, &p.shape, p.dim, &at));
     LA_TRY(la_walk_view(source, &p.shape, is_value ? ~(uint64_t)0 : 0, &from));
+    p.dims = (la_index_dims){.n = 1, .sizes = {r.size},
+                             .bad = r.late ? &bad : NULL};
     p.index = at;
     p.source = from;
-    if (kind == LA_RED_NONE) return la_scatter_put(out, &p);
-    return la_scatter_reduce(out, &p, kind, with_self);
+    LA_TRY(kind == LA_RED_NONE ? la_scatter_put(out, &p)
+                               : la_scatter_reduce(out, &p, kind, with_self));
+    return bad ? la_reading_failed(&r) : LA_OK;
 }
 
 la_status la_meta_index_add(la_frame *f)

@@ -158,30 +158,31 @@ static la_status check_source(la_frame *f, const char *what)
     return check_index(f, what);
 }
 
-/* The walk is over the index; 'source' may be NULL for a value to come. */
+/* The walk is over the index. */
 static la_status scatter(la_frame *f, la_tensor *source, bool is_value,
                          la_reduce_kind kind, bool with_self)
 {
     la_tensor *self = la_arg(f, 0), *out = la_result(f, 0);
-    LA_OWNED index = NULL;
+    la_scatter_plan p = {.shape = la_walk_of(la_arg(f, 2))};
     LA_OWNED at = NULL;
     LA_OWNED from = NULL;
-    la_scatter_plan p = {.shape = la_walk_of(la_arg(f, 2))};
+    LA_READING r = {.arg = 3};
+    int bad = 0;
     LA_TRY(find_dim(f, 1, &p.dim));
-    if (la_arg(f, 2)->numel > 0) {
-        int64_t size = size_at(self, p.dim);
-        LA_TRY(la_index_checked(la_arg(f, 2), size, p.dim, 3, &index));
-        p.dims = (la_index_dims){.n = 1, .sizes = {size}};
-        LA_TRY(la_walk_view(index, &p.shape, 0, &at));
-        LA_TRY(la_walk_view(source, &p.shape, is_value ? ~(uint64_t)0 : 0,
-                            &from));
-    }
+    if (la_arg(f, 2)->numel == 0) return la_target_begin(f);
+    r.dim = p.dim;
+    r.size = size_at(self, p.dim);
+    LA_TRY(la_reading_begin(f, la_arg(f, 2), &r));
+    LA_TRY(la_walk_view(r.index, &p.shape, 0, &at));
+    LA_TRY(la_walk_view(source, &p.shape, is_value ? ~(uint64_t)0 : 0, &from));
     LA_TRY(la_target_begin(f));
-    if (!index) return LA_OK;
+    p.dims = (la_index_dims){.n = 1, .sizes = {r.size},
+                             .bad = r.late ? &bad : NULL};
     p.index = at;
     p.source = from;
-    if (kind == LA_RED_NONE) return la_scatter_put(out, &p);
-    return la_scatter_reduce(out, &p, kind, with_self);
+    LA_TRY(kind == LA_RED_NONE ? la_scatter_put(out, &p)
+                               : la_scatter_reduce(out, &p, kind, with_self));
+    return bad ? la_reading_failed(&r) : LA_OK;
 }
 
 la_status la_meta_scatter(la_frame *f)
