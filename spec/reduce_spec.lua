@@ -290,10 +290,37 @@ describe("counting", function()
   it("puts value k in slot k", function()
     assert.same({1, 0, 2}, la.bincount(la.tensor {3, 1, 3}):totable())
     assert.has_error(function() la.bincount(la.tensor {0, 1}) end)
+    for _, bad in ipairs {0, -3, math.mininteger} do
+      local ok, message = pcall(la.bincount, la.tensor {1, 2, 3, 4, 5, bad})
+      assert.truthy(not ok and message:find("value " .. bad .. " at place 6",
+                                            1, true))
+    end
+    assert.same({1, 1, 1, 1, 1}, la.tensor {5, 4, 3, 2, 1}:bincount():totable())
   end)
   it("by bins covers both ends", function()
     local x = la.tensor {0.0, 0.5, 1.0, 2.0, 4.0}
     assert.same({2.0, 1.0, 1.0, 1.0}, x:histc(4, 0, 4):totable())
+    -- The bin is that between whose edges a value lies, also at an edge, where
+    -- bins are as narrow as rounding, or the range is all there is.
+    la.manual_seed(6)
+    for _, r in ipairs {{-1, 1, 10}, {0.1, 0.7, 7}, {0, 3e-320, 5},
+                        {1e16, 1e16 + 20, 40}, {-1e300, 1e300, 9},
+                        {1, 1 + 2^-50, 3}, {-5, 1e-9, 1000}} do
+      local low, high, bins = table.unpack(r)
+      local a = la.rand(400, {dtype = "float64"}) * (high - low) + low
+      local e = la.linspace(low, high, bins + 1, {dtype = "float64"})
+      a = la.cat {a:clamp(low, high), e:clamp(low, high),
+                  la.tensor({low, high}, {dtype = "float64"})}
+      local got, edges = la.histogram(a, bins)
+      local want, t, at = {}, a:totable(), edges:totable()
+      for k = 1, bins do want[k] = 0 end
+      for _, v in ipairs(t) do
+        local k = bins
+        while k > 1 and v < at[k] do k = k - 1 end
+        want[k] = want[k] + 1
+      end
+      assert.same(want, got:totable())
+    end
     local _, ends = la.histogram(la.ones(3), 2)
     assert.same({0.5, 1, 1.5}, ends:totable())
     _, ends = la.histogram(la.zeros(0), 4)

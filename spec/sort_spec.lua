@@ -190,6 +190,32 @@ describe("topk and kthvalue", function()
     assert.equal(2, select(2, la.tensor {1, nan}:kthvalue(2)):item())
   end)
 
+  it("find one element as sort does, along any dim", function()
+    la.manual_seed(5)
+    for _, dtype in ipairs(DTYPES) do
+      for _, shape in ipairs {{}, {1}, {3000}, {7, 33}, {5, 6, 40}} do
+        local x = la.randn(shape) * 3
+        if dtype:find "float" then
+          x = la.where(la.rand(shape):gt(0.5), x * 0, x)
+          x = la.where(la.rand(shape):gt(0.95), nan, x)
+        end
+        x = (dtype:find "uint" and x:abs() or x):to(dtype)
+        for d = 1, math.max(1, #shape) do
+          for _, largest in ipairs {true, false} do
+            local v, at = x:topk(1, d, largest)
+            local sv, sat = x:sort(d, largest)
+            if #shape > 0 then sv, sat = sv:narrow(d, 1, 1), sat:narrow(d, 1, 1) end
+            assert.is_true(at == sat)
+            v, sv = v:double(), sv:double()
+            local same = v:eq(sv):logical_and(v:signbit():eq(sv:signbit()))
+            assert.is_true(same:logical_or(v:isnan():logical_and(sv:isnan()))
+                             :all())
+          end
+        end
+      end
+    end
+  end)
+
   it("have partition beside them", function()
     la.manual_seed(3)
     local x = la.randn(100)
@@ -248,6 +274,13 @@ describe("searching", function()
                 x:isin(la.tensor {5}, {invert = true}):totable())
     assert.same({true, false}, la.tensor {0.5, nan}
       :isin(la.tensor {nan, 0.5}):totable())
+    local wide = la.tensor {-0.0, nan, 1, inf, 7, 1e-40}
+    assert.same({true, false, true, true, false, false},
+                wide:isin(la.tensor {nan, 1, 0, nan, inf}):totable())
+    assert.same({true, true, true, true, true, true},
+                wide:isin(la.tensor {nan, nan}, {invert = true}):totable())
+    local long = la.cat {la.arange(40):float() / 3, la.full(9, nan)}
+    assert.equal(40, long:isin(long):sum():item())
     la.manual_seed(1)
     local y, t = la.randint(1, 100, 500), la.randint(1, 100, 30)
     assert.is_true(y:isin(t) == y:unsqueeze(2):eq(t):any(2))
@@ -309,6 +342,37 @@ describe("unique", function()
     assert.same({1, 2, 1}, v:totable())
     assert.same({1, 1, 2, 2, 2, 3}, inverse:totable())
     assert.same({2, 3, 1}, counts:totable())
+  end)
+
+  it("joins runs of every length between different elements", function()
+    la.manual_seed(10)
+    for _, dtype in ipairs {"int16", "int64", "float32", "float64"} do
+      for _, n in ipairs {0, 1, 2, 31, 33, 65, 700} do
+        for _, rare in ipairs {0, 0.03, 0.5, 0.97, 1} do
+          local step = la.rand(n):gt(rare)
+          local x = step:to("int64"):cumsum(1):to(dtype)
+          if dtype == "float32" and n > 100 then x[{{n - 80, n}}] = nan end
+          local t, want, count, at = x:totable(), {}, {}, {}
+          for i, e in ipairs(t) do
+            if i == 1 or e ~= t[i - 1] then
+              want[#want + 1], count[#want + 1] = e, 0
+            end
+            count[#want] = count[#want] + 1
+            at[i] = #want
+          end
+          local v, inverse, counts = x:unique_consecutive(true, true)
+          local alone = x:unique_consecutive()
+          assert.equal(#want, #v)
+          assert.same(count, counts:totable())
+          assert.same(at, inverse:totable())
+          for i, e in ipairs(want) do
+            assert.is_true(v:item(i) == e or e ~= e and v:item(i) ~= v:item(i))
+            assert.is_true(alone:item(i) == v:item(i) or e ~= e)
+          end
+          assert.equal(#want, #alone)
+        end
+      end
+    end
   end)
 
   it("has the array standard's forms", function()

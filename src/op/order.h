@@ -47,6 +47,11 @@ typedef void (*la_row_fn)(void *context, int64_t row, void *work);
 la_status la_rows_run(int64_t rows, int64_t length, size_t bytes, la_row_fn fn,
                       void *context);
 
+/* The largest or least of each row, NaN before all else, the first of equals,
+** and its 1-based place: contiguous results (reduce_arg.c). LA_EINTR, LA_OK. */
+la_status la_find_most(const la_tensor *t, int dim, bool largest,
+                       la_tensor *value, la_tensor *index);
+
 /* Blocks of working memory that end with their scope. */
 typedef struct la_work {
     void *block;

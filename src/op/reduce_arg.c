@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/pool.h"
 #include "op/axes.h"
+#include "op/order.h"
 #include "op/reduce.h"
 
 #define BATCH 256
@@ -145,6 +146,14 @@ static la_status search_dim(const la_arg_reduction *kernel, const la_tensor *t,
     return stopped ? la_error(LA_EINTR, "interrupted") : LA_OK;
 }
 
+la_status la_find_most(const la_tensor *t, int dim, bool largest,
+                       la_tensor *value, la_tensor *index)
+{
+    const la_arg_reductions *table = largest ? LA_STUB(reduce_argmax)
+                                             : LA_STUB(reduce_argmin);
+    return search_dim(&(*table)[t->dtype], t, dim, index, value);
+}
+
 /* ---- argmax, argmin: (self, dim, keepdim) ---- */
 
 static la_status arg_meta(la_frame *f, const char *name)
@@ -205,22 +214,15 @@ static la_status pair_meta(la_frame *f, const char *name)
     return la_reduce_output(f, 1, self, mask, keepdim, LA_INT64);
 }
 
-static la_status pair_impl(la_frame *f, const la_arg_reductions *table)
+static la_status pair_impl(la_frame *f, bool largest)
 {
     la_tensor *self = la_arg(f, 0);
     int dim = 0;
     LA_TRY(la_wrap_dim(la_arg_int(f, 1), self->ndim, &dim));
-    return search_dim(&(*table)[self->dtype], self, dim, la_result(f, 1),
-                      la_result(f, 0));
+    return la_find_most(self, dim, largest, la_result(f, 0), la_result(f, 1));
 }
 
 la_status la_meta_max_dim(la_frame *f) { return pair_meta(f, "max"); }
 la_status la_meta_min_dim(la_frame *f) { return pair_meta(f, "min"); }
-la_status la_impl_max_dim(la_frame *f)
-{
-    return pair_impl(f, LA_STUB(reduce_argmax));
-}
-la_status la_impl_min_dim(la_frame *f)
-{
-    return pair_impl(f, LA_STUB(reduce_argmin));
-}
+la_status la_impl_max_dim(la_frame *f) { return pair_impl(f, true); }
+la_status la_impl_min_dim(la_frame *f) { return pair_impl(f, false); }

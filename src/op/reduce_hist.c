@@ -12,15 +12,22 @@
 static la_status largest(const la_tensor *x, int64_t *top)
 {
     const int64_t *v = (const int64_t *)la_data(x);
-    *top = 0;
-    for (int64_t i = 0; i < x->numel; i++) {
-        if (v[i] < 1)
-            return la_error_at(LA_EINDEX, 1, "value %lld at place %lld: values "
-                               "count from 1, slot k holds the count of k",
-                               (long long)v[i], (long long)i + 1);
-        if (v[i] > *top) *top = v[i];
-    }
-    return LA_OK;
+    uint64_t most[4] = {0};     /* of slots from 0; below them: very large */
+    int64_t i = 0;
+    for (; i + 4 <= x->numel; i += 4)
+        for (int k = 0; k < 4; k++) {
+            uint64_t slot = (uint64_t)v[i + k] - 1;
+            most[k] = slot > most[k] ? slot : most[k];
+        }
+    for (; i < x->numel; i++)
+        most[0] = (uint64_t)v[i] - 1 > most[0] ? (uint64_t)v[i] - 1 : most[0];
+    for (int k = 1; k < 4; k++) most[0] = most[k] > most[0] ? most[k] : most[0];
+    *top = x->numel ? (int64_t)most[0] + 1 : 0;
+    if (most[0] < INT64_MAX) return LA_OK;
+    for (i = 0; v[i] >= 1; ) i++;
+    return la_error_at(LA_EINDEX, 1, "value %lld at place %lld: values count "
+                       "from 1, slot k holds the count of k",
+                       (long long)v[i], (long long)i + 1);
 }
 
 static la_status bincount_check(const la_frame *f)
@@ -150,20 +157,42 @@ la_status la_impl_histc(la_frame *f)
 
 /* ---- histogram(self, bins or edges, weight, density) ---- */
 
-/* edges[k] <= x < edges[k + 1]; the last bin has both ends. */
-static void count_edges(const double *x, int64_t n, const double *w,
-                        const double *edge, int64_t bins, double *slot)
+/* edges[k] <= x < edges[k + 1]; the last bin has both ends. Where all are about
+** as wide ('even'), the bin is computed, and at most a neighbour of that one. */
+static int64_t bin_of(double x, const double *edge, int64_t bins, double even)
 {
-    for (int64_t i = 0; i < n; i++) {
-        int64_t low = 0, high = bins;
-        if (!(x[i] >= edge[0] && x[i] <= edge[bins])) continue;
-        while (high - low > 1) {
-            int64_t mid = low + (high - low) / 2;
-            if (x[i] >= edge[mid]) low = mid;
-            else high = mid;
-        }
-        slot[low] += w ? w[i] : 1;
+    int64_t low = 0, high = bins;
+    if (even > 0) {
+        low = (int64_t)((x - edge[0]) * even);
+        low = low < bins ? low : bins - 1;
+        low -= low > 0 && x < edge[low];
+        return low + (low + 1 < bins && x >= edge[low + 1]);
     }
+    while (high - low > 1) {
+        int64_t mid = low + (high - low) / 2;
+        if (x >= edge[mid]) low = mid;
+        else high = mid;
+    }
+    return low;
+}
+
+/* Bins per unit; 0 where they are so narrow that rounding moves an edge by more
+** than a part of one. */
+static double evenness(range r, int64_t bins)
+{
+    double width = (r.high - r.low) / (double)bins;
+    double most = fmax(fabs(r.low), fabs(r.high));
+    double even = (double)bins / (r.high - r.low);
+    return isfinite(even) && width > 0x1p-48 * most ? even : 0;
+}
+
+static void count_edges(const double *x, int64_t n, const double *w,
+                        const double *edge, int64_t bins, double even,
+                        double *slot)
+{
+    for (int64_t i = 0; i < n; i++)
+        if (x[i] >= edge[0] && x[i] <= edge[bins])
+            slot[bin_of(x[i], edge, bins, even)] += w ? w[i] : 1;
 }
 
 static void to_density(const double *edge, int64_t bins, double *slot)
@@ -175,7 +204,8 @@ static void to_density(const double *edge, int64_t bins, double *slot)
 }
 
 /* 'edges' in double, bins + 1 of them; both results in self's dtype. */
-static la_status fill_histogram(la_frame *f, la_tensor *x, la_tensor *edges)
+static la_status fill_histogram(la_frame *f, la_tensor *x, la_tensor *edges,
+                                double even)
 {
     LA_OWNED w = NULL;
     LA_OWNED count = NULL;
@@ -191,7 +221,7 @@ static la_status fill_histogram(la_frame *f, la_tensor *x, la_tensor *edges)
     double *slot = (double *)la_data(count);
     const double *edge = (const double *)la_data(edges);
     count_edges((double *)la_data(x), x->numel,
-                w ? (double *)la_data(w) : NULL, edge, bins, slot);
+                w ? (double *)la_data(w) : NULL, edge, bins, even, slot);
     if (la_arg_bool(f, 3)) to_density(edge, bins, slot);
     LA_TRY(la_convert_to(count, (la_dtype)self->dtype, &count));
     LA_TRY(la_convert_to(edges, (la_dtype)self->dtype, &border));
@@ -218,7 +248,7 @@ la_status la_impl_histogram(la_frame *f)
     for (int64_t k = 0; k <= bins; k++)
         edge[k] = r.low + (r.high - r.low) * ((double)k / (double)bins);
     edge[bins] = r.high;
-    return fill_histogram(f, x, edges);
+    return fill_histogram(f, x, edges, evenness(r, bins));
 }
 
 la_status la_impl_histogram_edges(la_frame *f)
@@ -236,5 +266,5 @@ la_status la_impl_histogram_edges(la_frame *f)
     for (int64_t k = 0; k + 1 < edges->numel; k++)
         if (!(edge[k] < edge[k + 1]))
             return la_error_at(LA_EARG, 2, "edges must rise");
-    return fill_histogram(f, x, edges);
+    return fill_histogram(f, x, edges, 0);
 }

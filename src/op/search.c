@@ -215,15 +215,30 @@ la_status la_impl_bucketize(la_frame *f)
 enum { FEW = 16,         /* so many are compared one by one */
        TABLE_BITS = 20 }; /* so many values are looked up */
 
-/* Which of n keys are among m sorted ones; NaN is in nothing. */
+/* The keys but those of NaN, which is in nothing; returns how many. */
+static int64_t without_nan(const la_order *o, la_dtype d, void *keys, int64_t n)
+{
+    uint64_t nan, *wide = keys;
+    uint32_t *narrow = keys;
+    int64_t m = 0;
+    if (!la_key_of_nan(o, d, 0, &nan)) return n;
+    for (int64_t i = 0; i < n; i++) {
+        uint64_t key = la_key_at(o, keys, i);
+        if (o->key->wide) wide[m] = key;
+        else narrow[m] = (uint32_t)key;
+        m += key != nan;
+    }
+    return m;
+}
+
+/* Which of n keys are among m sorted ones. */
 static void mark(const la_order *o, const void *sorted, int64_t m,
-                 const void *keys, const int64_t *at, int64_t n, bool has_nan,
-                 uint64_t nan, bool invert, uint8_t *out)
+                 const void *keys, const int64_t *at, int64_t n, bool invert,
+                 uint8_t *out)
 {
     for (int64_t i = 0; i < n; i++) {
         uint64_t key = la_key_at(o, keys, i);
-        bool in = at[i] <= m && la_key_at(o, sorted, at[i] - 1) == key
-               && !(has_nan && key == nan);
+        bool in = at[i] <= m && la_key_at(o, sorted, at[i] - 1) == key;
         out[i] = in != invert;
     }
 }
@@ -249,7 +264,6 @@ la_status la_impl_isin(la_frame *f)
     la_result_type type = LA_RESULT_TYPE_INIT;
     la_dtype d;
     la_order o;
-    uint64_t nan = 0;
     la_result_type_add(&type, x);
     la_result_type_add(&type, tests);
     LA_TRY(la_result_type_get(&type, &d));
@@ -258,31 +272,28 @@ la_status la_impl_isin(la_frame *f)
     LA_TRY(of_dtype(tests, d, &b));
     LA_TRY(keys_of(a, &o, &keys));
     LA_TRY(keys_of(b, &o, &sorted));
-    bool has_nan = la_key_of_nan(&o, d, 0, &nan);
+    int64_t m = without_nan(&o, d, sorted.block, tests->numel);
     uint8_t *to = (uint8_t *)la_data(out);
     uint64_t low = 0;
-    int width = tests->numel > 0 && !has_nan
-        ? o.order->width(sorted.block, tests->numel, &low) : 64;
-    bool few = tests->numel <= FEW && !has_nan;
-    bool table = width <= TABLE_BITS && x->numel >> width > 0;
+    int width = m > 0 ? o.order->width(sorted.block, m, &low) : 64;
+    bool few = m <= FEW, table = width <= TABLE_BITS && x->numel >> width > 0;
     if (table) {
         LA_TRY(la_work_get(&spare, (int64_t)1 << width, 1));
-        o.order->looked_up(keys.block, x->numel, sorted.block, tests->numel,
-                           low, width, spare.block, to);
+        o.order->looked_up(keys.block, x->numel, sorted.block, m, low, width,
+                           spare.block, to);
     } else if (few) {
-        o.order->member(keys.block, x->numel, sorted.block, tests->numel, to);
+        o.order->member(keys.block, x->numel, sorted.block, m, to);
     }
     if (table || few) {
         for (int64_t i = 0; i < x->numel && la_arg_bool(f, 3); i++) to[i] ^= 1;
         return LA_OK;
     }
-    LA_TRY(la_work_get(&spare, 2 * tests->numel, o.key_bytes));
+    LA_TRY(la_work_get(&spare, 2 * m, o.key_bytes));
     LA_TRY(la_tensor_empty(1, &x->numel, LA_INT64, &places));
-    o.order->sort_keys(sorted.block, spare.block, tests->numel);
+    o.order->sort_keys(sorted.block, spare.block, m);
     int64_t *at = (int64_t *)la_data(places);
-    LA_TRY(search(key_dtype(&o), sorted.block, tests->numel, keys.block,
-                  x->numel, false, at));
-    mark(&o, sorted.block, tests->numel, keys.block, at, x->numel, has_nan,
-         nan, la_arg_bool(f, 3), to);
+    LA_TRY(search(key_dtype(&o), sorted.block, m, keys.block, x->numel, false,
+                  at));
+    mark(&o, sorted.block, m, keys.block, at, x->numel, la_arg_bool(f, 3), to);
     return LA_OK;
 }

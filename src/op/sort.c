@@ -294,6 +294,13 @@ la_status la_meta_topk(la_frame *f)
     return la_set_output(f, 1, s.ndim, s.sizes, NULL, LA_INT64);
 }
 
+/* One element is found without keys; not where NaN, the largest, must lose. */
+static bool is_search(const job *j)
+{
+    return j->k == 1 && (j->flip || !la_is_float((la_dtype)j->self->dtype))
+        && la_is_contiguous(j->values) && la_is_contiguous(j->indices);
+}
+
 la_status la_impl_topk(la_frame *f)
 {
     job j = {.values = la_result(f, 0), .indices = la_result(f, 1)};
@@ -301,6 +308,8 @@ la_status la_impl_topk(la_frame *f)
     if (j.self->ndim == 0) j.k = 1;     /* its one value, also for k = 0 */
     int64_t rows = row_count(&j), keys = BLOCK > j.k ? BLOCK : j.k;
     if (j.k == 0 || rows == 0) return LA_OK;
+    if (is_search(&j))
+        return la_find_most(j.self, j.dim, j.flip != 0, j.values, j.indices);
     if (j.n <= BLOCK || j.k > j.n / 256)
         return la_rows_run(rows, j.n, work_bytes(&j, j.n, j.n),
                            topk_selected_row, &j);
