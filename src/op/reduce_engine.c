@@ -12,7 +12,8 @@
 
 #define MAX_ACC 24
 #define BATCH 256             /* accumulators of rows on the stack */
-#define COLUMN_BYTES 8192     /* accumulators of one task of columns */
+#define COLUMN_BYTES 32768    /* accumulators of one task of columns */
+#define FLAT 16               /* fewer rows are read in one pass */
 #define SHARED (4 * LA_GRAIN) /* fewer elements are read while a thread wakes */
 #define TURNED 64             /* short rows that are turned to columns */
 #define TURNED_BYTES 32768    /* elements of them */
@@ -96,8 +97,10 @@ static void choose(plan *p)
     }
     int64_t deep = LA_REDUCE_CHUNK / p->row.size / 64 * 64;
     cut_lines(p, deep < 64 ? 64 : deep > 4096 ? 4096 : deep);
-    p->width = COLUMN_BYTES / p->kernel->acc_size / 64 * 64;
-    if (p->width > 2048) p->width = 2048;
+    /* Accumulators that several passes go over stay small. */
+    int64_t bytes = p->line.size < FLAT ? COLUMN_BYTES : COLUMN_BYTES / 4;
+    p->width = bytes / p->kernel->acc_size / 64 * 64;
+    if (p->width > bytes / 4) p->width = bytes / 4;
     if (p->width > p->row.size) p->width = p->row.size;
     p->blocks = la_parts(p->row.size, p->width);
 }
@@ -362,6 +365,14 @@ static void join_pieces(int64_t begin, int64_t end, void *context)
     }
 }
 
+/* Are accumulators the results? */
+static bool is_direct(const plan *p)
+{
+    return p->columns && p->kernel->own && p->job->nouts == 1
+        && p->job->out[0].mode == LA_STORE_PLAIN
+        && p->row.out == p->kernel->acc_size;
+}
+
 /* A single piece per target needs no memory of its own. */
 static void run_targets(int64_t begin, int64_t end, void *context)
 {
@@ -370,6 +381,10 @@ static void run_targets(int64_t begin, int64_t end, void *context)
     for (int64_t t = begin; t < end; t++) {
         target g = find_target(p, t);
         if (halted(p)) return;
+        if (is_direct(p)) {
+            one_piece(p, &g, 0, la_data(p->job->out[0].tensor) + g.at);
+            continue;
+        }
         one_piece(p, &g, 0, acc);
         emit(p, acc, g.cols, g.at, p->row.out);
     }
