@@ -24,17 +24,23 @@ static void fold_var(char *into, const char *from, int64_t n)
     for (int64_t i = 0; i < n; i++) a[i] = join(a[i], b[i]);
 }
 
+#define STORED 64   /* results that are made together */
+
 /* PyTorch's: no element gives NaN, a divisor below zero counts as zero. */
-static inline double spread(const moments *a, const la_reduce_args *args)
+static void results(const moments *a, int64_t n, const la_reduce_args *args,
+                    double *x)
 {
-    double divisor = a->n - args->correction;
-    if (a->n == 0) return NAN;
-    double v = a->m2 / (divisor > 0 ? divisor : 0);
-    return args->mode == LA_STORE_STD ? sqrt(v) : v;
-}
-static inline double centre(const moments *a)
-{
-    return a->n == 0 ? NAN : a->mean;
+    if (args->mode == LA_STORE_VAR_MEAN) {
+        for (int64_t i = 0; i < n; i++) x[i] = a[i].n == 0 ? NAN : a[i].mean;
+        return;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        double divisor = a[i].n - args->correction;
+        double v = a[i].m2 / (divisor > 0 ? divisor : 0);
+        x[i] = a[i].n == 0 ? NAN : v;
+    }
+    if (args->mode != LA_STORE_STD) return;
+    for (int64_t i = 0; i < n; i++) x[i] = sqrt(x[i]);
 }
 
 #define ID f32

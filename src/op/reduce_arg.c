@@ -21,6 +21,7 @@ typedef struct search {
     bool columns;
     int64_t *index;
     char *value;              /* NULL when only positions are asked */
+    int best;                 /* of bools: nothing goes beyond it; or -1 */
     atomic_int *stopped;
 } search;
 
@@ -78,20 +79,30 @@ typedef struct chunks {
     const search *s;
     int64_t *index;
     char *value;
+    atomic_llong decided;     /* a chunk with s->best: none behind it wins */
 } chunks;
+
+static void decide(chunks *c, long long k)
+{
+    long long least = atomic_load(&c->decided);
+    while (k < least
+           && !atomic_compare_exchange_weak(&c->decided, &least, k)) {}
+}
 
 static void search_chunks(int64_t begin, int64_t end, void *context)
 {
-    const chunks *c = context;
+    chunks *c = context;
     const search *s = c->s;
     for (int64_t k = begin; k < end; k++) {
         int64_t first = k * LA_REDUCE_CHUNK, left = s->n - first;
         if (la_interrupted()) atomic_store(s->stopped, 1);
         if (atomic_load(s->stopped)) return;
-        la_reduce_rows r = {s->in + first * s->step, s->step,
-                            left < LA_REDUCE_CHUNK ? left : LA_REDUCE_CHUNK,
+        bool skip = k > atomic_load(&c->decided);
+        if (left > LA_REDUCE_CHUNK) left = LA_REDUCE_CHUNK;
+        la_reduce_rows r = {s->in + first * s->step, s->step, skip ? 1 : left,
                             0, 1};
         s->kernel->rows(&r, c->index + k, c->value + k * s->esize);
+        if (s->best >= 0 && c->value[k] == s->best) decide(c, k);
     }
 }
 
@@ -101,7 +112,7 @@ static la_status search_long(const search *s)
     int64_t bytes = n * (8 + s->esize);
     char *block = la_mem_alloc((size_t)bytes);
     if (!block) return LA_ENOMEM;
-    chunks c = {s, (int64_t *)block, block + 8 * n};
+    chunks c = {s, (int64_t *)block, block + 8 * n, n};
     la_parallel_for(n, la_parts(SHARED, LA_REDUCE_CHUNK), search_chunks, &c);
     if (!atomic_load(s->stopped)) {
         la_reduce_rows r = {c.value, s->esize, n, 0, 1};
@@ -139,6 +150,8 @@ static la_status search_dim(const la_arg_reduction *kernel, const la_tensor *t,
                 .index = (int64_t *)la_data(index),
                 .value = value ? la_data(value) : NULL};
     if (index->numel == 0) return LA_OK;
+    s.best = t->dtype != LA_BOOL ? -1
+        : kernel == &(*LA_STUB(reduce_argmax))[LA_BOOL];
     read_dims(&s, t, dim);
     int64_t rows = s.kept.count * s.row.size;
     if (rows == 1 && s.n > LA_REDUCE_CHUNK) LA_TRY(search_long(&s));

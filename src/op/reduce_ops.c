@@ -129,6 +129,15 @@ la_status la_meta_mean(la_frame *f)
 }
 la_status la_impl_mean(la_frame *f) { return sum_impl(f); }
 
+static la_status logic_run(const la_tensor *in, uint64_t mask,
+                           const la_reductions *table, int decided,
+                           la_tensor *out)
+{
+    la_reduce_job job = {.kernel = &(*table)[in->dtype], .nouts = 1,
+                         .out = {{out, LA_STORE_PLAIN}}, .decided = decided};
+    return la_reduce_run(&job, in, mask);
+}
+
 /* ---- extremes: (self, dims, keepdim) ---- */
 
 static la_status no_order(const la_tensor *self, const char *name)
@@ -155,9 +164,16 @@ static la_status extreme_meta(la_frame *f, const char *name)
                             dtype_of(self));
 }
 
+/* Of bools the largest is whether any is set, the smallest whether all are:
+** kernels that stop where it is decided. */
 static la_status extreme_impl(la_frame *f, const la_reductions *table, int k)
 {
     way w = {table, LA_STORE_PLAIN};
+    bool any = table == LA_STUB(reduce_max);
+    if (dtype_of(la_arg(f, SELF)) == LA_BOOL)
+        return logic_run(la_arg(f, SELF), mask_of(f),
+                         any ? LA_STUB(reduce_any) : LA_STUB(reduce_all), any,
+                         la_result(f, k));
     return run(&w, la_arg(f, SELF), mask_of(f), la_result(f, k));
 }
 
@@ -200,15 +216,6 @@ la_status la_impl_aminmax(la_frame *f)
 }
 
 /* ---- any, all, count_nonzero ---- */
-
-static la_status logic_run(const la_tensor *in, uint64_t mask,
-                           const la_reductions *table, int decided,
-                           la_tensor *out)
-{
-    la_reduce_job job = {.kernel = &(*table)[in->dtype], .nouts = 1,
-                         .out = {{out, LA_STORE_PLAIN}}, .decided = decided};
-    return la_reduce_run(&job, in, mask);
-}
 
 /* uint8 answers in uint8, everything else in bool; an out= of uint8 has the
 ** input converted to uint8 first, as in PyTorch. */

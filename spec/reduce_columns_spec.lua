@@ -1,0 +1,199 @@
+-- Columns where kernels change their way: a few rows taken in one pass, a few
+-- columns side by side, bools that are decided early, spreads of numbers near
+-- the end of their range.
+local la = require "lunarray"
+
+local INTS = {"bool", "uint8", "int8", "uint16", "int16", "int32", "uint32",
+              "int64", "uint64"}
+local FLOATS = {"float16", "bfloat16", "float32", "float64"}
+
+local function both(f)
+  for _, list in ipairs {INTS, FLOATS} do
+    for _, dtype in ipairs(list) do f(dtype) end
+  end
+end
+
+-- Whole numbers whose sums are exact in every dtype; beside it the same in
+-- int64.
+local function whole(dtype, ...)
+  local x = la.randint(0, dtype == "bool" and 1 or 5, {...})
+  return x:to(dtype), x
+end
+
+-- The same fold, row after row.
+local function by_steps(x, f)
+  local acc = x[1]
+  for i = 2, x:size(1) do acc = f(acc, x[i]) end
+  return acc
+end
+
+local function same(want, got) assert.is_true(got:long():equal(want)) end
+
+describe("a few rows of columns", function()
+  both(function(dtype)
+    it("are folded as one after another, " .. dtype, function()
+      for rows = 1, 33 do
+        for _, cols in ipairs {5, 64, 130, 8195} do
+          if cols < 1000 or rows < 18 then
+            local x, n = whole(dtype, rows, cols)
+            same(by_steps(n, function(a, b) return a + b end), x:sum(1))
+            same(by_steps(n, la.maximum), x:amax(1))
+            same(by_steps(n, la.minimum), x:amin(1))
+            local set = n:ne(0):long()
+            same(by_steps(set, la.maximum), x:any(1))
+            same(by_steps(set, la.minimum), x:all(1))
+            same(by_steps(set, function(a, b) return a + b end),
+              x:count_nonzero(1))
+          end
+        end
+      end
+    end)
+  end)
+
+  it("keep the sign of nothing and pass NaN on", function()
+    for _, dtype in ipairs(FLOATS) do
+      for _, rows in ipairs {7, 8, 11, 16, 21} do
+        local x = la.zeros({rows, 70}, {dtype = dtype})
+        x[{rows, 69}], x[{1, 3}] = 0 / 0, 0 / 0
+        local bad = x:sum(1):isnan()
+        assert.equal(2, bad:sum():item())
+        assert.is_true(bad:item(69) and bad:item(3))
+        assert.is_true(x:amax(1):isnan():equal(bad))
+      end
+    end
+  end)
+
+  it("give the same on two threads and into a view", function()
+    for _, dtype in ipairs {"float32", "float64", "bfloat16"} do
+      local x = la.randn(10, 40000):to(dtype)
+      la.set_num_threads(1)
+      local one, mean = x:sum(1), x:mean(1)
+      la.set_num_threads(2)
+      assert.is_true(x:sum(1):equal(one) and x:mean(1):equal(mean))
+      la.set_num_threads(1)
+      local room = la.zeros({40000, 2}, {dtype = dtype})
+      la.sum(x, 1, {out = room:select(2, 2)})
+      assert.is_true(room:select(2, 2):equal(one))
+      assert.equal(0, room:select(2, 1):abs():sum():item())
+    end
+  end)
+end)
+
+-- Where each column's first extreme stands, by comparing in Lua.
+local function positions(rows, cols, list, better)
+  local out = {}
+  for k = 1, cols do
+    local at = 1
+    for i = 2, rows do
+      if better(list[i][k], list[at][k]) then at = i end
+    end
+    out[k] = at
+  end
+  return out
+end
+local function more(a, b) return a > b or (a ~= a and b == b) end
+local function less(a, b) return a < b or (a ~= a and b == b) end
+
+describe("positions in a few tall columns", function()
+  both(function(dtype)
+    it("are of the first extreme, " .. dtype, function()
+      for _, shape in ipairs {{256, 1}, {700, 3}, {257, 64}, {1031, 10},
+                              {300, 65}} do
+        local x = whole(dtype, table.unpack(shape))
+        local rare = la.zeros(shape, {dtype = dtype})
+        rare[{shape[1] - 3, 1}] = 1
+        for _, y in ipairs {x, rare, rare:eq(0):to(dtype)} do
+          local list = y:to("float64"):totable()
+          assert.same(positions(shape[1], shape[2], list, more),
+            y:argmax(1):totable())
+          assert.same(positions(shape[1], shape[2], list, less),
+            y:argmin(1):totable())
+          local values, index = y:max(1)
+          assert.same(y:argmax(1):totable(), index:totable())
+          assert.is_true(values:equal(y:amax(1)))
+        end
+      end
+    end)
+  end)
+
+  it("are of the first NaN", function()
+    for _, dtype in ipairs(FLOATS) do
+      local x = la.randn(900, 4):to(dtype)
+      for _, i in ipairs {899, 500, 87, 431} do
+        x[{i, 2}] = 0 / 0
+        x[{900, 3}] = 0 / 0
+        local list = x:to("float64"):totable()
+        assert.same(positions(900, 4, list, more), x:argmax(1):totable())
+        assert.same(positions(900, 4, list, less), x:argmin(1):totable())
+      end
+    end
+  end)
+end)
+
+describe("bools", function()
+  it("have their first extreme far in a long row", function()
+    for threads = 1, 2 do
+      la.set_num_threads(threads)
+      local x = la.zeros({300001}, {dtype = "bool"})
+      assert.equal(1, x:argmax():item())
+      assert.equal(1, x:argmin():item())
+      for _, i in ipairs {300001, 200000, 131073, 70000, 2} do
+        x[i] = true
+        assert.equal(i, x:argmax():item())
+        assert.equal(i, x:logical_not():argmin():item())
+        assert.equal(i, x:slice(1, 1, -1):argmax():item())
+      end
+    end
+    la.set_num_threads(1)
+  end)
+
+  it("are largest when any is set, smallest when all are", function()
+    for _, n in ipairs {1, 70, 40000, 200000} do
+      for _, at in ipairs {1, n // 2 + 1, n} do
+        local x = la.zeros({n}, {dtype = "bool"})
+        assert.is_false(x:max():item())
+        x[at] = true
+        assert.is_true(x:max():item() and x:amax():item())
+        assert.equal(n == 1, x:min():item())
+        local low, high = x:logical_not():aminmax()
+        assert.equal("bool", tostring(low.dtype))
+        assert.is_false(low:item())
+        assert.equal(n > 1, high:item())
+      end
+    end
+  end)
+end)
+
+describe("spreads", function()
+  it("of numbers near the end of float32 are finite", function()
+    local x = la.tensor{3e38, -3e38, 1e38, 2.5e38, 3e38}
+    local mean, square = 6.5e38 / 5, 0
+    for _, v in ipairs(x:totable()) do square = square + (v - mean) ^ 2 end
+    local want = math.sqrt(square / 4)
+    local function near(y)
+      for _, v in ipairs(y:reshape(-1):totable()) do
+        assert.is_true(math.abs(v / want - 1) < 1e-6)
+      end
+    end
+    near(x:std())
+    near(x:view(1, 5):expand(40, 5):contiguous():std(2))
+    near(x:view(5, 1):expand(5, 40):contiguous():std(1))
+    near(x:view(5, 1):expand(5, 40):contiguous():slice(2, 1, -1, 3):std(1))
+    local y = la.randn(100, 300)
+    local plain = y:std(1)
+    y:select(2, 7):fill_(3e38)
+    y[{50, 7}] = 1e38
+    local mixed = y:std(1)
+    assert.is_true(math.abs(mixed:item(7) / 2e37 - 1) < 1e-6)
+    assert.is_true(mixed:slice(1, 8, -1):equal(plain:slice(1, 8, -1)))
+  end)
+
+  it("of infinities and NaN are NaN", function()
+    for _, odd in ipairs {1 / 0, -1 / 0, 0 / 0} do
+      local x = la.ones(30, 20)
+      x[{5, 6}] = odd
+      assert.equal(1, x:std(1):isnan():sum():item())
+      assert.equal(1, x:var(2):isnan():sum():item())
+    end
+  end)
+end)
