@@ -1,26 +1,31 @@
 /* Questions about one number, and nan_to_num. */
 #include "kernel/complex.h"
+#include "kernel/complex_lanes.h"
 
 #define NAME isnan
 #define ARITY 1
 #define RESULT uint8_t
 #define EXPR(a) ((a) != (a))
+#define EXPR16(a, inf) (((a) & 0x7fff) > (inf))
 #include "kernel/each_real.inc"
 #define NO_PRODUCTS 1
 #define EXPR(a) CXF(isnan)(a)
 #include "kernel/each_complex.inc"
 #include "kernel/table.inc"
 
-#define INFINITE(a) (__builtin_fabs(a) == __builtin_inf())
-#define FINITE(a) (__builtin_fabs(a) < __builtin_inf())
+/* In the type of the number: compilers do not take a conversion back. */
+#define SIZE_(x) ((__typeof__(x))__builtin_fabs(x))
+#define INFINITE(a) (SIZE_(a) == (__typeof__(a))__builtin_inf())
+#define FINITE(a) (SIZE_(a) < (__typeof__(a))__builtin_inf())
 
 #define NAME isinf
 #define ARITY 1
 #define RESULT uint8_t
 #define EXPR(a) INFINITE(a)
+#define EXPR16(a, inf) (((a) & 0x7fff) == (inf))
 #include "kernel/each_real.inc"
 #define NO_PRODUCTS 1
-#define EXPR(a) (INFINITE((a).re) || INFINITE((a).im))
+#define EXPR(a) (INFINITE((a).re) | INFINITE((a).im))
 #include "kernel/each_complex.inc"
 #include "kernel/table.inc"
 
@@ -28,9 +33,10 @@
 #define ARITY 1
 #define RESULT uint8_t
 #define EXPR(a) FINITE(a)
+#define EXPR16(a, inf) (((a) & 0x7fff) < (inf))
 #include "kernel/each_real.inc"
 #define NO_PRODUCTS 1
-#define EXPR(a) (FINITE((a).re) && FINITE((a).im))
+#define EXPR(a) (FINITE((a).re) & FINITE((a).im))
 #include "kernel/each_complex.inc"
 #include "kernel/table.inc"
 
@@ -38,6 +44,7 @@
 #define ARITY 1
 #define RESULT uint8_t
 #define EXPR(a) ((a) == (REAL)__builtin_inf())
+#define EXPR16(a, inf) ((a) == (inf))
 #include "kernel/each_real.inc"
 #include "kernel/table.inc"
 
@@ -45,6 +52,7 @@
 #define ARITY 1
 #define RESULT uint8_t
 #define EXPR(a) ((a) == -(REAL)__builtin_inf())
+#define EXPR16(a, inf) ((a) == (0x8000 | (inf)))
 #include "kernel/each_real.inc"
 #include "kernel/table.inc"
 
@@ -68,37 +76,38 @@
 #include "kernel/each_pairs.inc"
 #include "kernel/table.inc"
 
-/* p0, p1, p2: rtol, atol, NaN equals NaN */
-static inline uint8_t close_reals(double a, double b, double gap, double limit,
-                                  bool equal_nan)
-{
-    if (a == b) return 1;
-    if (equal_nan && a != a && b != b) return 1;
-    return FINITE(gap) && gap <= limit;
-}
+/* p0, p1, p2: rtol, atol, NaN equals NaN. Integers are compared as float. */
+#define NEAR(a, b, equal, rtol, atol) ((equal) \
+    | ((SIZE_((a) - (b)) <= (atol) + SIZE_((rtol) * (b))) & FINITE((a) - (b))))
 
 #define NAME isclose
 #define ARITY 2
 #define NPARAMS 3
 #define RESULT uint8_t
-#define EXPR(a, b) close_reals(a, b, (REAL)__builtin_fabs((a) - (b)), \
-    (REAL)(p1 + (REAL)__builtin_fabs(p0 * (b))), p2 != 0)
+#define EXPR(a, b) NEAR(a, b, \
+    ((a) == (b)) | ((p2 != 0) & ((a) != (a)) & ((b) != (b))), p0, p1)
 #include "kernel/each_real.inc"
 #undef NPARAMS
-#define NPARAMS 0
-#define EXPR(a, b) close_reals((double)(a), (double)(b), \
-    __builtin_fabsf((float)(a) - (float)(b)), (float)((float)params->v[1].re \
-    + __builtin_fabsf((float)params->v[0].re * (float)(b))), false)
+#define NPARAMS 2
+#define NUMBER_AS float
+#define EXPR(a, b) NEAR((float)(a), (float)(b), (a) == (b), p0, p1)
 #include "kernel/each_int.inc"
-#define EXPR(a, b) close_reals(a, b, __builtin_fabsf((float)(a) - (float)(b)), \
-    (float)((float)params->v[1].re \
-    + __builtin_fabsf((float)params->v[0].re * (float)(b))), false)
+#define EXPR(a, b) NEAR((float)(a), (float)(b), (a) == (b), p0, p1)
 #include "kernel/each_bool.inc"
-#define EXPR(a, b) ((a).re == (b).re && (a).im == (b).im ? 1 \
-    : params->v[2].re != 0 && CXF(isnan)(a) && CXF(isnan)(b) ? 1 \
-    : close_reals(0, 1, CXF(abs)(CXF(sub)(a, b)), params->v[1].re \
-    + params->v[0].re * CXF(abs)(b), false))
-#include "kernel/each_complex.inc"
+#undef NUMBER_AS
+#define PAIR f32
+#define TAG c64
+#include "kernel/close_pairs.inc"
+#define PAIR f64
+#define TAG c128
+#include "kernel/close_pairs.inc"
+#define OUT RESULT
+#define TAG c32
+#define LANE f16
+#define WORK c64
+#define PER 2
+#include "kernel/core_half.inc"
+#define HAS_COMPLEX 1
 #include "kernel/table.inc"
 
 /* The answers that a dtype gives by itself. */
@@ -119,5 +128,6 @@ static inline uint8_t close_reals(double a, double b, double gap, double limit,
 #define EXPR(a) ((void)(a), 1)
 #include "kernel/each_bool.inc"
 #define EXPR(a) ((void)(a), 1)
+#define EXPR16(a, inf) ((void)(a), 1)
 #include "kernel/each_real.inc"
 #include "kernel/table.inc"

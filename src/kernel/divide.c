@@ -2,6 +2,7 @@
 ** 0 here (the operation has refused it before), the smallest number by -1 wraps
 ** to itself. */
 #include "kernel/complex.h"
+#include "simd/bytes.h"
 #include "simd/divide.h"
 #include "simd/fmod.h"
 
@@ -69,6 +70,7 @@
 #include "kernel/each_float.inc"
 #define EXPR(a, b) (QUOTIENT(a, b) - DOWN(a, b))
 #define EXPR_BY(a, by) BY(floor, a, by)
+#define EXPR_BY_BYTES(a, by) BY(floor_bytes, a, by)
 #include "kernel/each_int.inc"
 #include "kernel/table.inc"
 

@@ -1,5 +1,6 @@
 /* Logic on truth values of any dtype, and bits of integers. */
 #include "kernel/complex.h"
+#include "simd/bytes.h"
 
 /* Of the bits of a 16-bit float. */
 #define IS_SET16(a) (((a) & 0x7fff) != 0)
@@ -105,6 +106,9 @@
 #define ARITY 2
 #define EXPR(a, b) ((UINT)(b) >= BITS ? 0 \
     : (WIDE)(a) << ((UINT)(b) & (BITS - 1)))
+#ifdef HAS_BYTE_SHIFTS
+#define EXPR_BYTES(a, b) bytes_left(a, b)
+#endif
 #include "kernel/each_bits.inc"
 #include "kernel/table.inc"
 
@@ -112,5 +116,9 @@
 #define ARITY 2
 #define EXPR(a, b) ((UINT)(b) < BITS ? (INT)((a) >> ((b) & (BITS - 1))) \
     : (INT)(IS_SIGNED ? (a) >> (BITS - 1) : 0))
+#ifdef HAS_BYTE_SHIFTS
+#define EXPR_BYTES(a, b) \
+    (IS_SIGNED ? bytes_right_signed(a, b) : bytes_right(a, b))
+#endif
 #include "kernel/each_int.inc"
 #include "kernel/table.inc"

@@ -6,23 +6,6 @@
 
 #define vpow(a, b) VPICK_(a, pow)(a, b)
 
-/* By squaring, modulo the width. Negative exponents leave 1 or -1 for those
-** bases, else 0. */
-static inline uint64_t power_u64(uint64_t base, uint64_t n)
-{
-    uint64_t r = 1;
-    for (; n; n >>= 1, base *= base)
-        if (n & 1) r *= base;
-    return r;
-}
-static inline uint64_t power_i64(int64_t base, int64_t n)
-{
-    if (n >= 0) return power_u64((uint64_t)base, (uint64_t)n);
-    if (base == 1) return 1;
-    if (base == -1) return n & 1 ? UINT64_MAX : 1;
-    return 0;
-}
-
 static inline c64 c64_pow(c64 a, c64 b)
 {
     if (b.re == 0 && b.im == 0) return (c64){1, 0};
@@ -41,9 +24,7 @@ static inline c128 c128_pow(c128 a, c128 b)
 #define ARITY 2
 #define EXPR(a, b) vpow(a, b)
 #include "kernel/each_float.inc"
-#define EXPR(a, b) (INT)(IS_SIGNED ? power_i64((int64_t)(a), (int64_t)(b)) \
-    : power_u64((uint64_t)(a), (uint64_t)(b)))
-#include "kernel/each_int.inc"
+#include "kernel/power_ints.inc"
 #define EXPR(a, b) CXF(pow)(a, b)
 #include "kernel/each_complex.inc"
 #include "kernel/table.inc"
@@ -73,6 +54,8 @@ static inline c128 c128_pow(c128 a, c128 b)
 #define ARITY 2
 #define EXPR(a, b) vsqrt(a)
 #include "kernel/each_float.inc"
+#define EXPR(a, b) CXF(sqrt)(a)
+#include "kernel/each_complex.inc"
 #include "kernel/table.inc"
 
 #define NAME pow_minus_half
@@ -85,12 +68,38 @@ static inline c128 c128_pow(c128 a, c128 b)
 #define ARITY 2
 #define EXPR(a, b) (1 / (a))
 #include "kernel/each_float.inc"
-#define EXPR(a, b) CXF(div)((CX){1, 0}, a)
-#include "kernel/each_complex.inc"
+#define EXPR(a, b) vcinverse(a)
+#include "kernel/each_pairs.inc"
 #include "kernel/table.inc"
 
 #define NAME pow_minus_2
 #define ARITY 2
 #define EXPR(a, b) (1 / ((a) * (a)))
 #include "kernel/each_float.inc"
+#include "kernel/table.inc"
+
+/* A whole power of complex numbers, p0, by squaring. complex64 goes through
+** double, so that it rounds once. */
+static inline f64v f64_whole(f64v a, int64_t n)
+{
+    uint64_t left = n < 0 ? 0 - (uint64_t)n : (uint64_t)n;
+    if (n == 0) return f64_cone();
+    for (; !(left & 1); left >>= 1) a = f64_cmul(a, a);
+    f64v r = a;
+    while (left >>= 1) {
+        a = f64_cmul(a, a);
+        if (left & 1) r = f64_cmul(r, a);
+    }
+    return n < 0 ? f64_cinverse(r) : r;
+}
+static inline f32v f32_whole(f32v a, int64_t n)
+{
+    return f32_from_f64(f64_whole(f64_from_f32_low(a), n),
+                        f64_whole(f64_from_f32_high(a), n));
+}
+
+#define NAME pow_whole
+#define ARITY 2
+#define EXPR(a, b) VPICK_(a, whole)(a, (int64_t)params->v[0].re)
+#include "kernel/each_pairs.inc"
 #include "kernel/table.inc"

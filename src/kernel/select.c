@@ -21,26 +21,16 @@ static inline pair16 choose16(uint8_t a, pair16 b, pair16 c)
 /* From the nearer end, so that both ends are met exactly. */
 #define BETWEEN(a, b, c) vselect(vabs(c) < vset(c, 0.5), \
     (a) + (c) * ((b) - (a)), (b) - ((b) - (a)) * (1 - (c)))
-static inline c64 c64_lerp(c64 a, c64 b, c64 w)
-{
-    c64 gap = c64_sub(b, a);
-    if (w.re * w.re + w.im * w.im < 0.25f)
-        return c64_add(a, c64_mul(w, gap));
-    return c64_sub(b, c64_mul(gap, c64_sub((c64){1, 0}, w)));
-}
-static inline c128 c128_lerp(c128 a, c128 b, c128 w)
-{
-    c128 gap = c128_sub(b, a);
-    if (w.re * w.re + w.im * w.im < 0.25) return c128_add(a, c128_mul(w, gap));
-    return c128_sub(b, c128_mul(gap, c128_sub((c128){1, 0}, w)));
-}
+#define BETWEEN_PAIRS(a, b, c) vselect(VPICK_(a, csquares)(c) < vset(c, 0.25), \
+    (a) + vcmul(c, (b) - (a)), \
+    (b) - vcmul((b) - (a), VPICK_(a, cone)() - (c)))
 
 #define NAME lerp
 #define ARITY 3
 #define EXPR(a, b, c) BETWEEN(a, b, c)
 #include "kernel/each_float.inc"
-#define EXPR(a, b, c) CXF(lerp)(a, b, c)
-#include "kernel/each_complex.inc"
+#define EXPR(a, b, c) BETWEEN_PAIRS(a, b, c)
+#include "kernel/each_pairs.inc"
 #include "kernel/table.inc"
 
 /* a + p0*b*c */
@@ -61,6 +51,6 @@ static inline c128 c128_lerp(c128 a, c128 b, c128 w)
 #define NPARAMS 1
 #define EXPR(a, b, c) ((a) + p0 * (b) / (c))
 #include "kernel/each_float.inc"
-#define EXPR(a, b, c) CXF(add)(a, CXF(div)(CXF(mul)(p0, b), c))
-#include "kernel/each_complex.inc"
+#define EXPR(a, b, c) ((a) + vcdiv(vcmul(p0, b), c))
+#include "kernel/each_pairs.inc"
 #include "kernel/table.inc"

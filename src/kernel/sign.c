@@ -47,16 +47,9 @@
 #include "kernel/each_bool.inc"
 #include "kernel/table.inc"
 
-static inline c64 c64_sgn(c64 z)
-{
-    float r = c64_abs(z);
-    return r == 0 ? (c64){0, 0} : (c64){z.re / r, z.im / r};
-}
-static inline c128 c128_sgn(c128 z)
-{
-    double r = c128_abs(z);
-    return r == 0 ? (c128){0, 0} : (c128){z.re / r, z.im / r};
-}
+/* Both parts over the modulus; of 0 there is nothing to divide. */
+#define DIRECTION(a) ((a) / vselect(((a) == 0) & (vcswap(a) == 0), \
+    vset(a, 1), VPICK_(a, hypot)(vcfirst(a), vcsecond(a))))
 
 #define NAME sgn
 #define ARITY 1
@@ -67,8 +60,8 @@ static inline c128 c128_sgn(c128 z)
 #include "kernel/each_int.inc"
 #define EXPR(a) (a)
 #include "kernel/each_bool.inc"
-#define EXPR(a) CXF(sgn)(a)
-#include "kernel/each_complex.inc"
+#define EXPR(a) DIRECTION(a)
+#include "kernel/each_pairs.inc"
 #include "kernel/table.inc"
 
 #define NAME signbit
@@ -77,6 +70,7 @@ static inline c128 c128_sgn(c128 z)
 /* Of doubles, signbit itself would be no vector. */
 #define EXPR(a) (sizeof(REAL) == 4 ? __builtin_signbit((float)(a)) != 0 \
     : __builtin_copysign(1, a) < 0)
+#define EXPR16(a, inf) ((a) >> 15)
 #include "kernel/each_real.inc"
 #define EXPR(a) NEGATIVE(a)
 #include "kernel/each_int.inc"

@@ -2,6 +2,8 @@
 ** Division and powers: true division makes floats, the others keep integers,
 ** refuse a zero divisor before anything is written, and never trap.
 */
+#include <math.h>
+
 #include "op/families.h"
 #include "op/number.h"
 #include "tensor/scalar.h"
@@ -18,6 +20,7 @@ LA_STUB_DECLARE(la_loops, pow_half);
 LA_STUB_DECLARE(la_loops, pow_minus_half);
 LA_STUB_DECLARE(la_loops, pow_minus_1);
 LA_STUB_DECLARE(la_loops, pow_minus_2);
+LA_STUB_DECLARE(la_loops, pow_whole);
 
 /* --- a zero among the divisors --- */
 
@@ -121,7 +124,9 @@ const la_family la_family_DIV = {
 /* --- pow --- */
 
 /* The exponents that have a shorter way; results are PyTorch's (the square
-** root of -inf is NaN, its power to 0.5 would be inf). */
+** root of -inf is NaN, its power to 0.5 would be inf). By squaring, each step
+** adds a rounding: larger whole powers of complex numbers go by the logarithm. */
+enum { MOST_WHOLE = 64 };
 static la_loop short_way(double exponent, la_dtype d)
 {
     if (exponent == 2) return (*LA_STUB(pow_2))[d];
@@ -130,6 +135,8 @@ static la_loop short_way(double exponent, la_dtype d)
     if (exponent == -0.5) return (*LA_STUB(pow_minus_half))[d];
     if (exponent == -1) return (*LA_STUB(pow_minus_1))[d];
     if (exponent == -2) return (*LA_STUB(pow_minus_2))[d];
+    if (exponent == floor(exponent) && fabs(exponent) <= MOST_WHOLE)
+        return (*LA_STUB(pow_whole))[d];
     return NULL;
 }
 
@@ -144,6 +151,7 @@ static la_status pick_pow(la_frame *f, la_dtype dtype, la_plan *plan)
     LA_TRY(la_number_fits(&s, dtype, 2));
     la_loop other = s.im == 0 ? short_way(s.re, dtype) : NULL;
     if (other) plan->loop = other;
+    plan->params.v[0] = s;
     return LA_OK;
 }
 /* The result of a number to the power of a tensor is laid out row-major. */
