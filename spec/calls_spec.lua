@@ -145,6 +145,10 @@ describe("arguments by position and by name", function()
         for k = 1, 6 do
             local z = y + k
             assert.equal(1 + k, z:item(100000))
+            z = (k + 0.25) - y
+            assert.equal(k - 0.75, z:item(100000))
+            z = y * true
+            assert.equal(1, z:item(100000))
         end
         collectgarbage("restart")
         la.set_memory_limit(0)

@@ -188,7 +188,16 @@ describe("calls", function()
   end)
 
   it("refuse unknown dtypes and values that do not fit", function()
-    raises("float33", la.zeros, 2, {dtype = "float33"})
+    local known = "unknown dtype 'float33' %(known: bool, uint8, int8, uint16, "
+      .. "int16, uint32, int32, uint64, int64, float16, bfloat16, float32, "
+      .. "float64, complex32, complex64, complex128%)"
+    raises(known, la.zeros, 2, {dtype = "float33"})
+    raises(known, la.tensor, {1}, {dtype = "float33"})
+    raises(known, la.tensor, {1}, "float33")
+    raises("#2 to 'to' %('float33' is no device and no dtype %(known: bool, ",
+      la.ones(2).to, la.ones(2), "float33")
+    raises(known, la.ones(2).sum, la.ones(2), {dtype = "float33"})
+    raises(known, la.set_default_dtype, "float33")
     assert.is_false(pcall(la.tensor, {300}, {dtype = "uint8"}))
     assert.is_false(pcall(la.tensor, {-1}, {dtype = "uint8"}))
     assert.is_false(pcall(la.tensor, {1 << 31}, {dtype = "int32"}))

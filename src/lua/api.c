@@ -97,7 +97,8 @@ static bool read_dtype(const char *word, la_dtype *out)
 {
     *out = word ? la_dtype_parse(word, strlen(word)) : LA_UNDEFINED;
     if (*out != LA_UNDEFINED) return true;
-    la_error(LA_EDTYPE, "unknown dtype '%.40s'", word ? word : "(null)");
+    la_error(LA_EDTYPE, "unknown dtype '%.40s' (known: %s)",
+             word ? word : "(null)", la_known_dtypes);
     return false;
 }
 
@@ -228,7 +229,8 @@ static la_status word(const char *text, la_type t, la_value *v)
     if (t == LA_TYPE_DTYPE) {
         *v = LA_DT(la_dtype_parse(text, n));
         if (v->dtype == LA_UNDEFINED)
-            return la_error(LA_EARG, "unknown dtype '%.40s'", text);
+            return la_error(LA_EARG, "unknown dtype '%.40s' (known: %s)", text,
+                            la_known_dtypes);
     } else if (t == LA_TYPE_DEVICE) {
         v->tag = LA_VDEVICE;
         if (!la_device_parse(text, n, &v->device))

@@ -166,8 +166,7 @@ bool la_to_scalar(lua_State *L, int arg, la_scalar *out)
         *out = la_scalar_bool(lua_toboolean(L, arg));
         return true;
     case LUA_TNUMBER:
-        *out = lua_isinteger(L, arg) ? la_scalar_int(lua_tointeger(L, arg))
-                                     : la_scalar_float(lua_tonumber(L, arg));
+        la_read_number(L, arg, out);
         return true;
     default: {
         la_handle *h = la_to_handle(L, arg);
@@ -261,9 +260,11 @@ static bool read_dtype(parser *p, int at, int arg, la_value *v)
         return expected(p, at, arg, "dtype");
     const char *word = lua_tolstring(p->L, at, &n);
     la_dtype d = la_dtype_parse(word, n);
+    p->out->odd_word = d == LA_UNDEFINED ? at : 0;
     if (d == LA_UNDEFINED)
-        return misfit(p, arg, "unknown dtype '%s'",
-                      la_quote(word, n, quoted, sizeof(quoted)));
+        return misfit(p, arg, "unknown dtype '%s' (known: %s)",
+                      la_quote(word, n, quoted, sizeof(quoted)),
+                      la_known_dtypes);
     *v = (la_value){.tag = LA_VDTYPE, .given = true, .dtype = d};
     return true;
 }
@@ -562,6 +563,16 @@ static bool fill_defaults(parser *p)
     return true;
 }
 
+/* x:to("float33"): what an overload without such an argument says of it. */
+static bool odd_word(parser *p, int at)
+{
+    size_t n;
+    char quoted[256];
+    const char *word = lua_tolstring(p->L, at, &n);
+    return misfit(p, at, "'%s' is no device and no dtype (known: %s)",
+                  la_quote(word, n, quoted, sizeof(quoted)), la_known_dtypes);
+}
+
 static bool finish(parser *p, int at, bool both)
 {
     if (both && !read_keywords(p, p->top, true)) return false;
@@ -569,6 +580,8 @@ static bool finish(parser *p, int at, bool both)
         if (!read_keywords(p, at, false)) return false;
         at++;
     }
+    if (at <= p->top && at == p->out->odd_word)
+        return odd_word(p, at);
     if (at <= p->top)
         return misfit(p, at, "at most %d arguments expected, got %d",
                       p->schema->npositional, p->top);
@@ -617,7 +630,8 @@ la_dtype la_check_dtype(lua_State *L, int arg, const char *name)
     const char *word = lua_tolstring(L, arg, &n);
     la_dtype d = la_dtype_parse(word, n);
     if (d == LA_UNDEFINED)
-        la_raise_arg(L, arg, name, "unknown dtype '%s'",
-                     la_quote(word, n, quoted, sizeof(quoted)));
+        la_raise_arg(L, arg, name, "unknown dtype '%s' (known: %s)",
+                     la_quote(word, n, quoted, sizeof(quoted)),
+                     la_known_dtypes);
     return d;
 }

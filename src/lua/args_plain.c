@@ -7,13 +7,20 @@
 */
 #include "lua/face.h"
 
+static inline bool read_int(lua_State *L, int at, int64_t *out)
+{
+    if (!lua_isinteger(L, at)) return false;
+    *out = lua_tointeger(L, at);
+    return true;
+}
+
 /* Dims and indices count from 1 for users and from 0 below; 0 is no place. */
-static inline bool read_int(lua_State *L, int at, bool counted, int64_t *out)
+static inline bool read_counted(lua_State *L, int at, int64_t *out)
 {
     if (!lua_isinteger(L, at)) return false;
     int64_t v = lua_tointeger(L, at);
-    *out = v - (counted && v > 0);
-    return !counted || v != 0;
+    *out = v - (v > 0);
+    return v != 0;
 }
 
 static inline bool read_tensor(lua_State *L, int at, bool self, la_value *v,
@@ -24,8 +31,9 @@ static inline bool read_tensor(lua_State *L, int at, bool self, la_value *v,
     v->tag = LA_VTENSOR;
     if (h) return h->tensor != NULL;
     v->tag = LA_VSCALAR;
-    return !self && lua_type(L, at) == LUA_TNUMBER
-        && la_to_scalar(L, at, &v->scalar);
+    if (self || lua_type(L, at) != LUA_TNUMBER) return false;
+    la_read_number(L, at, &v->scalar);
+    return true;
 }
 
 /* The arguments from 'at' to 'last', as one list. */
@@ -36,7 +44,8 @@ static bool read_ints(lua_State *L, int at, int last, bool counted,
     int64_t *list = out->pool + out->used;
     if (n > LA_POOL_INTS - out->used) return false;
     for (int i = 0; i < n; i++)
-        if (!read_int(L, at + i, counted, &list[i])) return false;
+        if (!(counted ? read_counted(L, at + i, &list[i])
+                      : read_int(L, at + i, &list[i]))) return false;
     out->used += n;
     v->tag = LA_VINTS;
     v->ints.list = list;
@@ -49,7 +58,8 @@ static bool read_number(lua_State *L, int at, la_type type, la_value *v)
     if (lua_type(L, at) != LUA_TNUMBER) return false;
     if (type == LA_TYPE_SCALAR) {
         v->tag = LA_VSCALAR;
-        return la_to_scalar(L, at, &v->scalar);
+        la_read_number(L, at, &v->scalar);
+        return true;
     }
     v->tag = LA_VFLOAT;
     v->d = lua_tonumber(L, at);
@@ -69,30 +79,24 @@ static inline bool read_one(lua_State *L, int *at, int top, la_type type,
                             int k, bool method, la_call_args *out)
 {
     la_value *v = &out->args[k];
-    bool counted = false;
+    int first = *at;
     v->given = true;
     switch (type) {
     case LA_TYPE_TENSOR:
         return read_tensor(L, *at, k == 0 && method, v, &out->handles[k]);
     case LA_TYPE_DIM: case LA_TYPE_INDEX:
-        counted = true;
-        /* fall through */
+        v->tag = LA_VINT;
+        return read_counted(L, first, &v->i);
     case LA_TYPE_INT:
         v->tag = LA_VINT;
-        return read_int(L, *at, counted, &v->i);
-    case LA_TYPE_DIMS_VARIADIC:
-        counted = true;
-        /* fall through */
-    case LA_TYPE_INTS_VARIADIC: {
-        int first = *at;
+        return read_int(L, first, &v->i);
+    case LA_TYPE_DIMS_VARIADIC: case LA_TYPE_INTS_VARIADIC:
         *at = top;
-        return read_ints(L, first, top, counted, out, v);
-    }
+        return read_ints(L, first, top, type == LA_TYPE_DIMS_VARIADIC, out, v);
     case LA_TYPE_DIMS: case LA_TYPE_INDICES:
-        counted = true;
-        /* fall through */
+        return read_ints(L, first, first, true, out, v);
     case LA_TYPE_INTS: case LA_TYPE_SIZE:
-        return read_ints(L, *at, *at, counted, out, v);
+        return read_ints(L, first, first, false, out, v);
     case LA_TYPE_SCALAR: case LA_TYPE_FLOAT:
         return read_number(L, *at, type, v);
     case LA_TYPE_BOOL: return read_bool(L, *at, v);

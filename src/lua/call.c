@@ -18,9 +18,7 @@ typedef struct call {
     la_call_args args;
     la_frame frame;
     int nwrapped;
-    struct {                    /* numbers that are tensors for the call */
-        la_value *at, before;
-    } wrapped[LA_MAX_ARGS];
+    la_value *wrapped[LA_MAX_ARGS];     /* numbers, tensors for the call */
     la_handle *results[LA_MAX_RESULTS];
     la_tensor_box *list;        /* for a result that is a list */
 } call;
@@ -65,20 +63,24 @@ static la_status wrap_number(call *c, la_value *v)
 {
     la_tensor *t;
     LA_TRY(la_tensor_from_scalar(&v->scalar, &t));
-    c->wrapped[c->nwrapped].at = v;
-    c->wrapped[c->nwrapped++].before = *v;
+    c->wrapped[c->nwrapped++] = v;
     v->tag = LA_VTENSOR;
     v->tensor = t;
     return LA_OK;
 }
 
-/* Numbers are numbers again, so that the call can be made once more. */
-static void unwrap_numbers(call *c)
+/* Where the call is made 'again', they are numbers again: the tensors hold them
+** in full width. */
+static inline void unwrap_numbers(call *c, bool again)
 {
     while (c->nwrapped > 0) {
-        la_value *v = c->wrapped[--c->nwrapped].at;
-        la_tensor_release(v->tensor);
-        *v = c->wrapped[c->nwrapped].before;
+        la_value *v = c->wrapped[--c->nwrapped];
+        la_tensor *t = v->tensor;
+        if (again) {
+            v->tag = LA_VSCALAR;
+            v->scalar = la_scalar_load((la_dtype)t->dtype, la_data(t));
+        }
+        la_tensor_release(t);
     }
 }
 
@@ -125,7 +127,7 @@ static inline la_status compute(call *c, la_form form)
     la_status status = take_tensors(c);
     if (!status) status = take_outs(c);
     if (!status) status = la_dispatch(f);
-    unwrap_numbers(c);
+    unwrap_numbers(c, status == LA_ENOMEM);
     return status;
 }
 
@@ -329,6 +331,7 @@ static bool parse(call *c, const entry *e)
     if (la_parse_plain(L, c->schema, e->method, &c->args)) return true;
     int top = lua_gettop(L);
     bool last = c->op->next == NULL;
+    if (c->op == e->op) c->args.odd_word = 0;
     bool fits = la_parse(L, c->op, e->name, e->method, !last, &c->args);
     if (!fits) lua_settop(L, top);
     else luaL_checkstack(L, 2 * LA_MAX_RESULTS + 4, "too many results");
@@ -361,13 +364,18 @@ static void operand(call *c, const entry *e, int k)
     la_value *v = &c->args.args[k];
     c->args.handles[k] = h;
     if (h) {
-        *v = (la_value){.tag = LA_VTENSOR, .given = true};
+        v->tag = LA_VTENSOR;
+        v->given = true;
         return;
     }
-    *v = (la_value){.tag = LA_VSCALAR, .given = true};
-    int t = lua_type(L, k + 1);
-    if ((t != LUA_TNUMBER && t != LUA_TBOOLEAN)
-        || !la_to_scalar(L, k + 1, &v->scalar))
+    v->tag = LA_VSCALAR;
+    v->given = true;
+    int type = lua_type(L, k + 1);
+    if (type == LUA_TNUMBER)
+        la_read_number(L, k + 1, &v->scalar);
+    else if (type == LUA_TBOOLEAN)
+        v->scalar = la_scalar_bool(lua_toboolean(L, k + 1));
+    else
         la_raise_arg(L, k + 1, e->name, "tensor or number expected, got %s",
                      la_type_text(L, k + 1));
 }

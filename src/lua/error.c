@@ -13,6 +13,13 @@ const char *la_type_text(lua_State *L, int arg)
     return luaL_typename(L, arg);
 }
 
+static const char dtypes[] =
+#define DTYPE(ID, name, ctype, kind, tag) ", " name
+#include "base/dtype.def"
+#undef DTYPE
+    ;
+const char *const la_known_dtypes = dtypes + 2;
+
 static int raise_text(lua_State *L)
 {
     luaL_where(L, 1);

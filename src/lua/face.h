@@ -22,6 +22,7 @@
 typedef struct la_handle {
     uint64_t magic;
     la_tensor *tensor;      /* NULL: was freed, or not filled yet */
+    struct la_state *state; /* what counts it: spares its finalizer an upvalue */
 } la_handle;
 #define LA_HANDLE_MAGIC UINT64_C(0x6c756e6172726179)
 
@@ -51,6 +52,7 @@ typedef struct la_state {
     uint64_t step_bytes;    /* so many of them are worth one */
     uint64_t bytes;         /* ... since the last cycle, less what steps gave */
 } la_state;
+#define LA_PACE_BYTES ((uint64_t)16 << 20)  /* so many of 'bytes' are much */
 
 /* Closures of ours carry these upvalues; la_closure pushes one. */
 enum { LA_UP_STATE = 1, LA_UP_META, LA_UP_OWN };
@@ -91,17 +93,54 @@ static inline la_tensor *la_check_tensor(lua_State *L, int arg,
     la_handle *h = la_to_handle(L, arg);
     return h && h->tensor ? h->tensor : la_raise_no_tensor(L, arg, name);
 }
+/* Push an empty handle without a metatable. */
+static inline la_handle *la_bare_handle(lua_State *L, la_state *s)
+{
+    la_handle *h = lua_newuserdatauv(L, sizeof(*h), 0);
+    h->magic = LA_HANDLE_MAGIC;
+    h->tensor = NULL;
+    h->state = s;
+    s->made++;
+    s->since++;
+    return h;
+}
 /* Push an empty handle with the metatable (from upvalue LA_UP_META). */
-la_handle *la_new_handle(lua_State *L, la_state *s);
+static inline la_handle *la_new_handle(lua_State *L, la_state *s)
+{
+    la_handle *h = la_bare_handle(L, s);
+    lua_pushvalue(L, lua_upvalueindex(LA_UP_META));
+    lua_setmetatable(L, -2);
+    return h;
+}
 /* Fill a handle: takes over the reference; counts bytes for the pacing. */
-void la_fill_handle(la_state *s, la_handle *h, la_tensor *owned);
+static inline void la_fill_handle(la_state *s, la_handle *h, la_tensor *owned)
+{
+    h->tensor = owned;
+    /* A view whose base nobody else holds stands for the data, too. */
+    bool stands = !owned->base
+        || atomic_load_explicit(&owned->base->refs, memory_order_relaxed) == 1;
+    if (owned->storage && stands) {
+        s->fresh += (uint64_t)owned->storage->nbytes;
+        s->bytes += (uint64_t)owned->storage->nbytes;
+    }
+}
 /* Push a tensor, taking over the reference (released if Lua has no memory). */
 int la_push_owned(lua_State *L, la_tensor *owned);
 void la_pace_begin(lua_State *L, la_state *s);
 /* After results are pushed: let the collector keep up. May run Lua code. */
-void la_pace(lua_State *L, la_state *s);
+void la_pace_now(lua_State *L, la_state *s);
+static inline void la_pace(lua_State *L, la_state *s)
+{
+    if (__builtin_expect(s->since >= s->interval || s->bytes >= LA_PACE_BYTES,
+                         0))
+        la_pace_now(L, s);
+}
 /* The same for data alone, before results are made. */
-void la_pace_data(lua_State *L, la_state *s);
+void la_pace_data_now(lua_State *L, la_state *s);
+static inline void la_pace_data(lua_State *L, la_state *s)
+{
+    if (__builtin_expect(s->fresh >= s->step_bytes, 0)) la_pace_data_now(L, s);
+}
 
 /* ---- errors ---- */
 
@@ -113,6 +152,7 @@ int la_raise_arg(lua_State *L, int arg, const char *name, const char *fmt, ...);
     do { la_status st_ = (expr); if (st_) la_raise(L, name, st_); } while (0)
 /* "integer", "float", "tensor", "nil" ...: what users call the value. */
 const char *la_type_text(lua_State *L, int arg);
+extern const char *const la_known_dtypes;   /* "bool, uint8, ..." */
 
 /* ---- arguments (lua/args.c) ---- */
 
@@ -124,6 +164,7 @@ typedef struct la_call_args {
     int nouts, out_at[LA_MAX_RESULTS];  /* their places on the Lua stack */
     int64_t pool[LA_POOL_INTS];        /* lists of integers */
     int used;
+    int odd_word;   /* where an overload tried before met no dtype; 0: none */
 } la_call_args;
 
 /* Parse the arguments 1..top for 'op'. Returns false when they do not fit and
@@ -138,6 +179,12 @@ bool la_parse_plain(lua_State *L, const la_schema *s, bool method,
 /* Single values, for functions that are no operations. Raise on a misfit. */
 int64_t la_check_int(lua_State *L, int arg, const char *name);
 la_dtype la_check_dtype(lua_State *L, int arg, const char *name);
+/* The number at 'arg', which is one. */
+static inline void la_read_number(lua_State *L, int arg, la_scalar *out)
+{
+    if (lua_isinteger(L, arg)) *out = la_scalar_int(lua_tointeger(L, arg));
+    else *out = la_scalar_float(lua_tonumber(L, arg));
+}
 /* A number, boolean or 0-dim tensor as a scalar; false when it is none. */
 bool la_to_scalar(lua_State *L, int arg, la_scalar *out);
 /* The value of a one-element tensor that needs no gradient; false otherwise. */

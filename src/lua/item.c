@@ -55,34 +55,46 @@ static const char *element(lua_State *L, const la_tensor *t, int64_t at,
     return t->storage->data + at * item;
 }
 
-/* The one element, or the one at the n indices on the stack from 2 on. */
-static la_scalar read_scalar(lua_State *L, int n, const char *name)
+/* The one element, or the one at the n indices on the stack from 2 on: where
+** it lies. */
+static inline const char *find_element(lua_State *L, const la_tensor *t, int n,
+                                       const char *name)
 {
-    la_tensor *t = la_check_tensor(L, 1, name);
     if (t->flags & LA_F_DEFERRED) {
         la_enter(L);
         LA_CHECK(L, name, la_tensor_check_bounds(t));
     }
     if (t->dtype == LA_UNDEFINED) luaL_error(L, "%s: no dtype yet", name);
-    const char *p = element(L, t, n > 0 ? item_offset(L, t, n)
-                                        : only_offset(L, t, name), name);
-    la_scalar s;
-    if (t->dtype == LA_FLOAT32) s = la_scalar_float(*(const float *)p);
-    else s = la_scalar_load((la_dtype)t->dtype, p);
+    return element(L, t, n > 0 ? item_offset(L, t, n)
+                               : only_offset(L, t, name), name);
+}
+
+static la_scalar load(const la_tensor *t, const char *p)
+{
+    la_scalar s = la_scalar_load((la_dtype)t->dtype, p);
     if (t->flags & (LA_F_CONJ | LA_F_NEG)) apply_bits(t, &s);
     return s;
 }
 
+/* A float32 goes to Lua at once: a la_scalar on the way is written in parts and
+** read as a whole, which costs as much as the rest of the call. */
 int la_item(lua_State *L)
 {
-    la_scalar s = read_scalar(L, lua_gettop(L) - 1, "item");
+    la_tensor *t = la_check_tensor(L, 1, "item");
+    const char *p = find_element(L, t, lua_gettop(L) - 1, "item");
+    if (t->dtype == LA_FLOAT32 && !(t->flags & LA_F_NEG)) {
+        lua_pushnumber(L, *(const float *)p);
+        return 1;
+    }
+    la_scalar s = load(t, p);
     la_push_scalar(L, &s);
     return s.kind == LA_KCOMPLEX ? 2 : 1;
 }
 
 static la_scalar real_scalar(lua_State *L, const char *name)
 {
-    la_scalar s = read_scalar(L, 0, name);
+    la_tensor *t = la_check_tensor(L, 1, name);
+    la_scalar s = load(t, find_element(L, t, 0, name));
     if (s.kind == LA_KCOMPLEX && s.im != 0)
         luaL_error(L, "%s: the value has an imaginary part: take real() or "
                    "abs() of it first", name);

@@ -42,12 +42,8 @@ static int meta_gc(lua_State *L)
 {
     la_handle *h = la_to_handle(L, 1);
     if (!h) return 0;
-    la_state *s = la_up_state(L);
-    if (h->tensor) {
-        la_tensor_release(h->tensor);
-        h->tensor = NULL;
-    }
-    s->ended++;
+    h->state->ended++;
+    la_tensor_drop(&h->tensor);
     return 0;
 }
 

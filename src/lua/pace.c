@@ -36,30 +36,6 @@
 #define CYCLE_BYTES ((uint64_t)6 << 20)
 #define LOOK_BYTES ((uint64_t)8 << 20)
 
-la_handle *la_new_handle(lua_State *L, la_state *s)
-{
-    la_handle *h = lua_newuserdatauv(L, sizeof(*h), 0);
-    h->magic = LA_HANDLE_MAGIC;
-    h->tensor = NULL;
-    s->made++;
-    s->since++;
-    lua_pushvalue(L, lua_upvalueindex(LA_UP_META));
-    lua_setmetatable(L, -2);
-    return h;
-}
-
-void la_fill_handle(la_state *s, la_handle *h, la_tensor *owned)
-{
-    h->tensor = owned;
-    /* A view whose base nobody else holds stands for the data, too. */
-    bool stands = !owned->base
-        || atomic_load_explicit(&owned->base->refs, memory_order_relaxed) == 1;
-    if (owned->storage && stands) {
-        s->fresh += (uint64_t)owned->storage->nbytes;
-        s->bytes += (uint64_t)owned->storage->nbytes;
-    }
-}
-
 int la_push_owned(lua_State *L, la_tensor *owned)
 {
     la_state *s = la_up_state(L);
@@ -190,17 +166,14 @@ static void step_bytes(lua_State *L, la_state *s)
     whole_cycle(L, s);
 }
 
-void la_pace_data(lua_State *L, la_state *s)
+void la_pace_data_now(lua_State *L, la_state *s)
 {
-    if (__builtin_expect(s->fresh < s->step_bytes, 1)) return;
     if (lua_gc(L, LUA_GCISRUNNING) > 0) step_bytes(L, s);
 }
 
-void la_pace(lua_State *L, la_state *s)
+void la_pace_now(lua_State *L, la_state *s)
 {
-    bool many = s->since >= s->interval, much = s->bytes >= 2 * LOOK_BYTES;
-    if (__builtin_expect(!many && !much, 1)) return;
     if (lua_gc(L, LUA_GCISRUNNING) <= 0) return;
-    if (much) step_bytes(L, s);
-    if (many) step_handles(L, s);
+    if (s->bytes >= LA_PACE_BYTES) step_bytes(L, s);
+    if (s->since >= s->interval) step_handles(L, s);
 }

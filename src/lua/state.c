@@ -216,10 +216,7 @@ LA_API int luaopen_lunarray(lua_State *L)
 ** registry. */
 void la_push_borrowed(lua_State *L, la_state *s, la_tensor *t)
 {
-    la_handle *h = lua_newuserdatauv(L, sizeof(*h), 0);
-    h->magic = LA_HANDLE_MAGIC;
-    h->tensor = NULL;
-    s->made++;
+    la_handle *h = la_bare_handle(L, s);
     luaL_setmetatable(L, LA_META_NAME);
     h->tensor = la_tensor_retain(t);
 }

@@ -22,14 +22,11 @@ typedef struct gate {
 } gate;
 
 /* Contiguous tensors are the common case: one multiplication. */
-static la_status check_inside(const la_tensor *t)
+static inline bool is_inside(const la_tensor *t)
 {
-    if (t->device != LA_CPU || (t->flags & LA_F_ZERO)) return LA_OK;
-    if (la_is_contiguous(t) && t->storage) {
-        int64_t end = (t->offset + t->numel) * (int64_t)la_itemsize(t);
-        if (end <= t->storage->nbytes) return LA_OK;
-    }
-    return la_tensor_check_bounds(t);
+    return la_is_contiguous(t) && t->storage && t->dtype != LA_UNDEFINED
+        && (t->offset + t->numel) * (int64_t)la_itemsize(t)
+           <= t->storage->nbytes;
 }
 
 /* The kernel of the Fuse key sees every call, composites too, and values that
@@ -40,15 +37,23 @@ static bool is_recording(const la_context *c)
 }
 
 /* An operation that replaces storage or dtype may see a tensor without. */
-static la_status check_tensor(const la_frame *f, const la_tensor *t, int arg,
-                              gate *g)
+static __attribute__((noinline)) la_status
+look_closer(const la_frame *f, const la_tensor *t, int arg)
 {
-    if (t->dtype == LA_UNDEFINED && !(f->op->forms & LA_MUTATES))
-        return la_error_at(LA_ESTATE, arg, "tensor has no dtype yet");
+    if (t->dtype == LA_UNDEFINED)
+        return f->op->forms & LA_MUTATES ? LA_OK
+            : la_error_at(LA_ESTATE, arg, "tensor has no dtype yet");
+    if ((t->flags & LA_F_DEFERRED) && is_recording(la_ctx())) return LA_OK;
+    if (t->device != LA_CPU || (t->flags & LA_F_ZERO)) return LA_OK;
+    return la_tensor_check_bounds(t);
+}
+
+static inline la_status check_tensor(const la_frame *f, const la_tensor *t,
+                                     int arg, gate *g)
+{
     g->flags |= t->flags;
     g->keys |= BIT(t->device);
-    if ((t->flags & LA_F_DEFERRED) && is_recording(la_ctx())) return LA_OK;
-    return t->dtype == LA_UNDEFINED ? LA_OK : check_inside(t);
+    return __builtin_expect(is_inside(t), 1) ? LA_OK : look_closer(f, t, arg);
 }
 
 static la_status check_list(const la_frame *f, const la_value *v, int arg,
