@@ -78,7 +78,7 @@ static inline size_t class_of(size_t bytes)
 
 static inline size_t class_bytes(size_t class)
 {
-    return class ? class * STEP : STEP;
+    return (class + !class) * STEP;
 }
 
 /* ---- threads ---- */

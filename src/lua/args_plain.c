@@ -74,51 +74,55 @@ static bool read_bool(lua_State *L, int at, la_value *v)
     return true;
 }
 
-/* Read *at, and what follows where a list takes all; *at is the last taken. */
-static inline bool read_one(lua_State *L, int *at, int top, la_type type,
+/* Read the argument at 'at', and what follows it where a list takes all. */
+static inline bool read_one(lua_State *L, int at, int top, la_type type,
                             int k, bool method, la_call_args *out)
 {
     la_value *v = &out->args[k];
-    int first = *at;
-    v->given = true;
     switch (type) {
     case LA_TYPE_TENSOR:
-        return read_tensor(L, *at, k == 0 && method, v, &out->handles[k]);
+        return read_tensor(L, at, k == 0 && method, v, &out->handles[k]);
     case LA_TYPE_DIM: case LA_TYPE_INDEX:
         v->tag = LA_VINT;
-        return read_counted(L, first, &v->i);
+        return read_counted(L, at, &v->i);
     case LA_TYPE_INT:
         v->tag = LA_VINT;
-        return read_int(L, first, &v->i);
+        return read_int(L, at, &v->i);
     case LA_TYPE_DIMS_VARIADIC: case LA_TYPE_INTS_VARIADIC:
-        *at = top;
-        return read_ints(L, first, top, type == LA_TYPE_DIMS_VARIADIC, out, v);
+        return read_ints(L, at, top, type == LA_TYPE_DIMS_VARIADIC, out, v);
     case LA_TYPE_DIMS: case LA_TYPE_INDICES:
-        return read_ints(L, first, first, true, out, v);
+        return read_ints(L, at, at, true, out, v);
     case LA_TYPE_INTS: case LA_TYPE_SIZE:
-        return read_ints(L, first, first, false, out, v);
+        return read_ints(L, at, at, false, out, v);
     case LA_TYPE_SCALAR: case LA_TYPE_FLOAT:
-        return read_number(L, *at, type, v);
-    case LA_TYPE_BOOL: return read_bool(L, *at, v);
+        return read_number(L, at, type, v);
+    case LA_TYPE_BOOL: return read_bool(L, at, v);
     default: return false;
     }
+}
+
+static inline bool takes_all(la_type type)
+{
+    return type == LA_TYPE_DIMS_VARIADIC || type == LA_TYPE_INTS_VARIADIC;
 }
 
 bool la_parse_plain(lua_State *L, const la_schema *s, bool method,
                     la_call_args *out)
 {
     int k = 0, top = lua_gettop(L);
+    const la_param *p = s->params;
     out->nouts = out->used = 0;
-    for (int at = 1; at <= top; at++, k++) {
+    for (int at = 1; at <= top; at++, k++, p++) {
         if (k >= s->npositional) return false;
         out->handles[k] = NULL;
-        if (!read_one(L, &at, top, s->params[k].type, k, method, out))
-            return false;
+        out->args[k].given = true;
+        if (!read_one(L, at, top, p->type, k, method, out)) return false;
+        if (takes_all(p->type)) at = top;
     }
-    for (; k < s->nparams; k++) {
-        if (s->params[k].required) return false;
+    for (; k < s->nparams; k++, p++) {
+        if (p->required) return false;
         out->handles[k] = NULL;
-        out->args[k] = s->params[k].fallback;
+        out->args[k] = p->fallback;
     }
     return true;
 }

@@ -204,7 +204,7 @@ static int get_rest(lua_State *L, la_tensor *t)
 {
     lua_settop(L, 1);
     lua_pushliteral(L, "...");
-    return la_index_get(L);
+    return la_index_get(L, lua_type(L, 2));
 }
 static int set_rest(lua_State *L, la_tensor *t) { return la_index_set(L); }
 

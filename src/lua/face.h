@@ -207,7 +207,8 @@ void la_cut_ties(la_state *s);      /* the Lua state is being closed */
 
 /* ---- the parts ---- */
 
-int la_index_get(lua_State *L);     /* x[key], key is no string (index.c) */
+/* x[key]; the key's type, which is no string (index.c) */
+int la_index_get(lua_State *L, int type);
 int la_index_set(lua_State *L);     /* x[key] = value, key is no string */
 int la_index_call(lua_State *L);    /* x(i, j, ...) */
 int la_item(lua_State *L);          /* x:item([i, j, ...]) */

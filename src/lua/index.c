@@ -557,18 +557,28 @@ static int get(lua_State *L, const key *k)
     return finish(L, s, h, status, out);
 }
 
-int la_index_get(lua_State *L)
+static __attribute__((noinline)) int get_any(lua_State *L)
 {
-    la_state *s = la_enter(L);
     key k;
-    if (!lua_isinteger(L, 2)) {
-        read_key(L, 2, &k);
-        return get(L, &k);
-    }
+    la_enter(L);
+    read_key(L, 2, &k);
+    return get(L, &k);
+}
+
+/* The state comes with the tensor: an upvalue would be a call more. */
+int la_index_get(lua_State *L, int type)
+{
+    int whole = 0;
+    lua_Integer i = 0;
+    la_handle *from = la_to_handle(L, 1);
+    if (from && type == LUA_TNUMBER) i = lua_tointegerx(L, 2, &whole);
+    if (!whole) return get_any(L);
     la_tensor *out = NULL;
+    la_state *s = from->state;
+    la_current_context = &s->context;
     la_handle *h = la_new_handle(L, s);
-    la_tensor *t = la_check_tensor(L, 1, "index");
-    la_status status = select_first(t, lua_tointeger(L, 2), &out);
+    if (!from->tensor) la_raise_no_tensor(L, 1, "index");
+    la_status status = select_first(from->tensor, i, &out);
     return finish(L, s, h, status, out);
 }
 

@@ -15,9 +15,10 @@
 ** comes by here: the key on the top gives way to what it names. */
 static int meta_index(lua_State *L)
 {
-    if (lua_type(L, 2) != LUA_TSTRING) return la_index_get(L);
-    int type = lua_rawget(L, lua_upvalueindex(LA_UP_OWN));
-    if (type != LUA_TLIGHTUSERDATA) return 1;
+    int type = lua_type(L, 2);
+    if (type != LUA_TSTRING) return la_index_get(L, type);
+    if (lua_rawget(L, lua_upvalueindex(LA_UP_OWN)) != LUA_TLIGHTUSERDATA)
+        return 1;
     const la_attr *a = lua_touserdata(L, -1);
     la_enter(L);
     return a->get(L, la_check_tensor(L, 1, a->name));

@@ -5,12 +5,6 @@
 #include "op/op.h"
 #include "tensor/promote.h"
 
-void la_set_result(la_frame *f, int k, la_tensor *owned)
-{
-    f->results[k] = (la_value){.tag = LA_VTENSOR, .tensor = owned};
-    if (k >= f->nresults) f->nresults = k + 1;
-}
-
 void la_set_result_value(la_frame *f, int k, la_value v)
 {
     f->results[k] = v;

@@ -206,7 +206,13 @@ static inline la_tensor *la_result(const la_frame *f, int k)
     return f->results[k].tensor;
 }
 /* Hand over an owned tensor / other value as result k. */
-void la_set_result(la_frame *f, int k, la_tensor *owned);
+static inline void la_set_result(la_frame *f, int k, la_tensor *owned)
+{
+    f->results[k].tag = LA_VTENSOR;
+    f->results[k].given = false;
+    f->results[k].tensor = owned;
+    if (k >= f->nresults) f->nresults = k + 1;
+}
 void la_set_result_value(la_frame *f, int k, la_value v);
 
 /* ---- calling operations from C ---- */

@@ -95,6 +95,24 @@ typedef struct direct {
     char number[4][16] __attribute__((aligned(16)));
 } direct;
 
+/* A number as an element of 'dtype': the usual ones without the detour over a
+** la_scalar, which goes through memory. */
+static void put_number(const la_tensor *t, la_dtype dtype, void *out)
+{
+    const char *in = la_data(t);
+    float f;
+    if (dtype == LA_FLOAT32 && t->dtype == LA_INT64) {
+        f = (float)*(const int64_t *)in;
+        memcpy(out, &f, sizeof f);
+    } else if (dtype == LA_FLOAT32 && t->dtype == LA_FLOAT64) {
+        f = (float)*(const double *)in;
+        memcpy(out, &f, sizeof f);
+    } else {
+        la_scalar s = la_scalar_load((la_dtype)t->dtype, in);
+        la_scalar_cast(&s, dtype, out);
+    }
+}
+
 static void take_input(direct *d, int k, const la_tensor *t, la_dtype dtype)
 {
     d->data[k] = la_data(t);
@@ -102,8 +120,7 @@ static void take_input(direct *d, int k, const la_tensor *t, la_dtype dtype)
     if (!(t->flags & LA_F_WRAPPED)) return;
     d->strides[k] = 0;
     if (t->dtype == dtype) return;
-    la_scalar s = la_scalar_load((la_dtype)t->dtype, d->data[k]);
-    la_scalar_cast(&s, dtype, d->number[k]);
+    put_number(t, dtype, d->number[k]);
     d->data[k] = d->number[k];
 }
 

@@ -19,12 +19,20 @@ static la_status set_names(la_frame *f, la_tensor *view, const int *from)
     return LA_OK;
 }
 
+static inline la_status give_view(la_frame *f, int ndim, const int64_t *sizes,
+                                  const int64_t *strides, int64_t offset,
+                                  const int *from)
+{
+    la_tensor *t = la_arg(f, 0), *view;
+    LA_TRY(la_tensor_view_as(t, (la_dtype)t->dtype, ndim, sizes, strides,
+                             offset, &view));
+    la_set_result(f, 0, view);
+    return t->names ? set_names(f, view, from) : LA_OK;
+}
+
 la_status la_view_result(la_frame *f, const la_geometry *g, const int *from)
 {
-    la_tensor *view;
-    LA_TRY(la_view_make(la_arg(f, 0), g, &view));
-    la_set_result(f, 0, view);
-    return la_arg(f, 0)->names ? set_names(f, view, from) : LA_OK;
+    return give_view(f, g->ndim, g->sizes, g->strides, g->offset, from);
 }
 
 la_status la_same_result(la_frame *f)
@@ -51,26 +59,24 @@ static void without_dim(const la_tensor *t, int dim, int *from)
 la_status la_meta_view(la_frame *f)
 {
     la_tensor *t = la_arg(f, 0);
-    la_geometry g;
     la_shape to;
     bool possible;
+    int64_t strides[LA_MAX_DIMS];
     int from[LA_MAX_DIMS];
     LA_TRY(la_blame(la_view_infer(f->args[1].ints.list,
                                   (int)f->args[1].ints.n, t->numel, &to), 2));
-    LA_TRY(la_view_strides(t, &to, g.strides, &possible));
+    LA_TRY(la_view_strides(t, &to, strides, &possible));
     if (!possible)
         return la_error_at(LA_ESHAPE, 2, "view size is not compatible with "
                            "input tensor's size and stride (at least one "
                            "dimension spans across two contiguous "
                            "subspaces). Use "
                            ":reshape(...) instead.");
-    g.ndim = to.ndim;
-    g.offset = t->offset;
-    memcpy(g.sizes, to.sizes, (size_t)to.ndim * sizeof *g.sizes);
     identity(t, from);
     bool same = t->names && to.ndim == t->ndim
-        && memcmp(to.sizes, la_sizes(t), t->ndim * sizeof *g.sizes) == 0;
-    return la_view_result(f, &g, same ? from : NULL);
+        && memcmp(to.sizes, la_sizes(t), t->ndim * sizeof *to.sizes) == 0;
+    return give_view(f, to.ndim, to.sizes, strides, t->offset,
+                     same ? from : NULL);
 }
 
 static la_status cannot_view(la_tensor *t, la_dtype to, const char *what,
@@ -287,7 +293,7 @@ static la_status exchange(la_frame *f, int a, int b)
     la_geometry g;
     int from[LA_MAX_DIMS];
     la_geometry_of(la_arg(f, 0), &g);
-    LA_TRY(la_geo_transpose(&g, a, b));
+    la_geo_exchange(&g, a, b);
     identity(la_arg(f, 0), from);
     if (g.ndim) {
         from[a] = b;

@@ -73,6 +73,16 @@ la_status la_geo_select(la_geometry *g, int dim, int64_t index);
 la_status la_geo_slice(la_geometry *g, int dim, int64_t first, int64_t end,
                        int64_t step);     /* half open, step > 0, ends cut */
 la_status la_geo_transpose(la_geometry *g, int64_t d0, int64_t d1);
+/* The same for dims that are known to be there; a 0-dim tensor has none. */
+static inline void la_geo_exchange(la_geometry *g, int a, int b)
+{
+    int64_t size = g->sizes[a], stride = g->strides[a];
+    if (g->ndim == 0) return;
+    g->sizes[a] = g->sizes[b];
+    g->strides[a] = g->strides[b];
+    g->sizes[b] = size;
+    g->strides[b] = stride;
+}
 la_status la_geo_permute(la_geometry *g, const int64_t *dims, int n);
 la_status la_geo_expand(la_geometry *g, const int64_t *sizes, int n);
 la_status la_geo_squeeze(la_geometry *g, uint64_t mask); /* drops the ones */

@@ -235,7 +235,10 @@ la_status la_tensor_from_scalar(const la_scalar *s, la_tensor **out)
     if (!t)
         return LA_ENOMEM;
     t->numel = 1;
-    la_scalar_cast(s, dtype, t->storage->data);
+    char *data = (char *)t + LA_COMBINED_DATA;
+    if (s->kind == LA_KINT) memcpy(data, &s->i, sizeof s->i);
+    else if (s->kind == LA_KFLOAT) memcpy(data, &s->re, sizeof s->re);
+    else la_scalar_cast(s, dtype, data);
     *out = t;
     return LA_OK;
 }
@@ -288,25 +291,28 @@ static uint32_t few_flags(const la_tensor *t, bool contiguous)
         : la_layout_flags(t->ndim, sizes, strides, t->numel);
 }
 
-/* The geometry of nearly every view in one walk: up to three dims, not empty,
-** all of it inside 'nbytes'. False when the long way has to look closer. */
+/* The geometry of nearly every view in one walk: up to three dims, none empty,
+** all of it inside 'nbytes'. False when the long way has to look closer. One
+** look at all bits together ('wide') bounds what is multiplied: no negative
+** number, nothing from 2^30 on, so that the last place is below 2^62. */
 static inline bool place_few(la_tensor *t, int ndim, const int64_t *sizes,
                              const int64_t *strides, int64_t nbytes)
 {
-    int64_t numel = 1, last = t->offset, step;
+    uint64_t last = (uint64_t)t->offset, wide = last >> 18;
+    int64_t numel = 1;
     bool contiguous = true;
-    if (ndim > 3 || last < 0) return false;
+    if (ndim > 3) return false;
     for (int d = ndim - 1; d >= 0; d--) {
         int64_t n = sizes[d], s = strides[d];
-        if (n <= 0 || s < 0 || __builtin_mul_overflow(n - 1, s, &step)
-            || __builtin_add_overflow(last, step, &last)) return false;
+        wide |= (uint64_t)(n - 1) | (uint64_t)s;
+        last += (uint64_t)(n - 1) * (uint64_t)s;
         if (n != 1 && s != numel) contiguous = false;
         if (__builtin_mul_overflow(numel, n, &numel)) return false;
         t->inline_dims[d] = n;
         t->inline_dims[ndim + d] = s;
     }
-    if (numel > LA_MAX_NUMEL || last >= LA_MAX_NUMEL
-        || (last + 1) * (int64_t)la_itemsize(t) > nbytes) return false;
+    if (wide >> 30 || numel > LA_MAX_NUMEL || last >= LA_MAX_NUMEL
+        || (int64_t)(last + 1) * (int64_t)la_itemsize(t) > nbytes) return false;
     t->ndim = (uint8_t)ndim;
     t->numel = numel;
     t->flags |= few_flags(t, contiguous);
@@ -345,15 +351,22 @@ static void share(la_tensor *t, la_tensor *base)
     t->base = la_tensor_retain(base->base ? base->base : base);
 }
 
-la_status la_tensor_view_as(la_tensor *base, la_dtype dtype, int ndim,
-                            const int64_t *sizes, const int64_t *strides,
-                            int64_t offset, la_tensor **out)
+static __attribute__((noinline)) la_status check_base(const la_tensor *base)
 {
     LA_TRY(ready(base));
     if (base->dtype >= LA_NDTYPES)
         return la_error(LA_ESTATE, "tensor has no dtype yet");
     if (!base->storage && !(base->flags & LA_F_ZERO))
         return la_error(LA_ESTATE, "tensor has no storage yet");
+    return LA_OK;
+}
+
+la_status la_tensor_view_as(la_tensor *base, la_dtype dtype, int ndim,
+                            const int64_t *sizes, const int64_t *strides,
+                            int64_t offset, la_tensor **out)
+{
+    if (!base->storage || base->dtype >= LA_NDTYPES)
+        LA_TRY(check_base(base));
     la_tensor *t = view_header(base, dtype, offset);
     if (!t)
         return LA_ENOMEM;

@@ -77,7 +77,7 @@ la_status la_geo_slice(la_geometry *g, int dim, int64_t first, int64_t end,
     end = cut(end < 0 ? end + size : end, first, size);
     int64_t length = end - first;
     g->offset += first * g->strides[dim];
-    g->sizes[dim] = length / step + (length % step != 0);
+    g->sizes[dim] = step == 1 ? length : length / step + (length % step != 0);
     if (!la_mul_ok(g->strides[dim], step, &g->strides[dim]))
         g->strides[dim] = 0;  /* one element at most is left: never stepped */
     return LA_OK;
@@ -85,22 +85,12 @@ la_status la_geo_slice(la_geometry *g, int dim, int64_t first, int64_t end,
 
 /* --- orders of dims --- */
 
-static void swap(int64_t *list, int a, int b)
-{
-    int64_t keep = list[a];
-    list[a] = list[b];
-    list[b] = keep;
-}
-
 la_status la_geo_transpose(la_geometry *g, int64_t d0, int64_t d1)
 {
     int a, b;
     LA_TRY(la_wrap_dim(d0, g->ndim, &a));
     LA_TRY(la_wrap_dim(d1, g->ndim, &b));
-    if (g->ndim) {
-        swap(g->sizes, a, b);
-        swap(g->strides, a, b);
-    }
+    la_geo_exchange(g, a, b);
     return LA_OK;
 }
 
@@ -270,6 +260,19 @@ static la_status find_open_dim(const int64_t *asked, int n, int *open)
     return LA_OK;
 }
 
+/* Sizes that are all given and fit: none is missing, none is 0. */
+static bool fit_at_once(const int64_t *asked, int n, int64_t numel,
+                        int64_t *sizes)
+{
+    int64_t known = 1;
+    for (int d = 0; d < n; d++) {
+        if (asked[d] <= 0 || __builtin_mul_overflow(known, asked[d], &known))
+            return false;
+        sizes[d] = asked[d];
+    }
+    return known == numel;
+}
+
 la_status la_view_infer(const int64_t *asked, int n, int64_t numel,
                         la_shape *out)
 {
@@ -279,8 +282,9 @@ la_status la_view_infer(const int64_t *asked, int n, int64_t numel,
     if (n > LA_MAX_DIMS)
         return la_error(LA_ESHAPE, "size overflow: more than %d dimensions",
                         LA_MAX_DIMS);
-    LA_TRY(find_open_dim(asked, n, &open));
     out->ndim = n;
+    if (fit_at_once(asked, n, numel, sizes)) return LA_OK;
+    LA_TRY(find_open_dim(asked, n, &open));
     for (int d = 0; d < n; d++)
         sizes[d] = d == open ? 1 : asked[d];
     LA_TRY(la_numel(n, sizes, &known));
