@@ -257,8 +257,11 @@ function make.particles(_, x, y)
     p = p + v * 0.016
     return p:clamp(0, 1), where(p:lt(0):logical_or(p:gt(1)), -v, v)
   end)
-  local p, v = pos:clone(), vel:clone()
-  return frame, "frames", function() p, v = move(p, v) end
+  -- State in a table, as games have it. In a variable outside of the function it
+  -- would cost more: what Lua's generational collector finds assigned to an old
+  -- one of those counts as old, and only whole collections free it.
+  local own = {p = pos:clone(), v = vel:clone()}
+  return frame, "frames", function() own.p, own.v = move(own.p, own.v) end
 end
 
 function cases.make(case)
