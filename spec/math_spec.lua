@@ -5,8 +5,8 @@ local la = require "lunarray"
 local functions = {"exp", "exp2", "expm1", "log", "log2", "log10", "log1p",
   "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh",
   "asinh", "acosh", "atanh", "sigmoid", "sqrt", "rsqrt", "cbrt", "sinc",
-  "erf", "erfc", "erfinv", "lgamma", "digamma", "i0", "i1", "ndtr", "silu",
-  "mish", "gelu", "elu", "softplus", "logsigmoid", "hardswish"}
+  "erf", "erfc", "erfinv", "lgamma", "digamma", "i0", "i1", "ndtr",
+  "log_ndtr", "silu", "mish", "gelu", "elu", "softplus", "logsigmoid", "hardswish"}
 
 local dtypes = {"float32", "float64", "float16", "bfloat16"}
 
@@ -167,6 +167,32 @@ describe("arguments", function()
     assert.equal(-math.huge, 1 / mixed:gelu()[4]:item())
     assert.equal(6.5, mixed:gelu()[7]:item())
   end)
+  it("keep the digits of digamma beside its poles", function()
+    local x = la.tensor({1, 0.5, -0.25, -264.99968569135433, 1e-300, 1e20},
+      {dtype = "float64"})
+    local want = la.tensor({-0.57721566490153286, -1.9635100260214235,
+      2.9141391202135278, -3176.0033938946094, -1e300, 46.051701859880914},
+      {dtype = "float64"})
+    assert.is_true(x:digamma():allclose(want, {rtol = 4e-15, atol = 0}))
+    assert.is_true(x:polygamma(0):equal(x:digamma()))
+    local poles = la.tensor{0.0, -0.0, -1, -2, -1 / 0, 1 / 0}:digamma()
+    assert.are.equal(-1 / 0, poles:item(1))
+    assert.are.equal(1 / 0, poles:item(2))
+    assert.is_true(poles:narrow(1, 3, 3):isnan():all():item())
+    assert.are.equal(1 / 0, poles:item(6))
+  end)
+
+  it("keep the digits of both tails of log_ndtr", function()
+    local x = la.tensor({0, 17.013134892936278, 35.646842747277787, -1, -26,
+      -26.5, -40, -1e10}, {dtype = "float64"})
+    local want = la.tensor({-0.69314718055994531, -3.281504017909712e-65,
+      -1.3186023989547123e-278, -1.8410216450092635, -342.17850892992783,
+      -355.32250222635599, -804.60844201375379, -5e19}, {dtype = "float64"})
+    assert.is_true(x:log_ndtr():allclose(want, {rtol = 4e-15, atol = 0}))
+    assert.are.equal(-1 / 0, la.tensor(-1 / 0):log_ndtr():item())
+    assert.are.equal(0, la.tensor(1 / 0):log_ndtr():item())
+  end)
+
   it("choose the form of gelu", function()
     local x = la.tensor({1.0}, {dtype = "float64"})
     assert.near(0.8413447460685429, x:gelu():item(), 1e-15)

@@ -2,7 +2,7 @@
 ** derivatives, modified Bessel functions. */
 #include "kernel/bessel.h"
 #include "kernel/drive.h"
-#include "kernel/special.h"
+#include "kernel/special_lanes.h"
 #include "simd/math.h"
 
 #define NAME erf
@@ -43,14 +43,14 @@
 
 #define NAME log_ndtr
 #define ARITY 1
-#define EXPR(a) (REAL)special_log_ndtr((double)(a))
-#include "kernel/each_real.inc"
+#define EXPR(a) VPICK_(a, log_ndtr)(a)
+#include "kernel/each_float.inc"
 #include "kernel/table.inc"
 
 #define NAME digamma
 #define ARITY 1
-#define EXPR(a) (REAL)special_digamma((double)(a))
-#include "kernel/each_real.inc"
+#define EXPR(a) VPICK_(a, digamma)(a)
+#include "kernel/each_float.inc"
 #include "kernel/table.inc"
 
 #define NAME polygamma

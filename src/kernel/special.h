@@ -21,33 +21,8 @@ static inline double special_lgamma(double x)
     return lgamma_r(x, &sign);
 }
 
-/* ---- digamma and its derivatives ---- */
+/* ---- the derivatives of digamma ---- */
 
-/* Asymptotic series of digamma for x >= 10. */
-static inline double special_digamma_far(double x)
-{
-    static const double c[] = {  /* B(2k) / 2k */
-        0.08333333333333333, -0.008333333333333333, 0.003968253968253968,
-        -0.004166666666666667, 0.007575757575757576, -0.021092796092796094,
-        0.08333333333333333};
-    double z = 1 / (x * x), sum = 0;
-    for (int k = 6; k >= 0; k--) sum = sum * z + c[k];
-    return log(x) - 0.5 / x - sum * z;
-}
-static inline double special_digamma(double x)
-{
-    if (x == 0) return copysign(INFINITY, -x);
-    double mirrored = 0;
-    if (x < 0) {
-        double whole = trunc(x);
-        if (x == whole || isinf(x)) return NAN;
-        mirrored = -M_PI / tan(M_PI * (x - whole));
-        x = 1 - x;
-    }
-    double sum = 0;
-    for (; x < 10; x += 1) sum -= 1 / x;
-    return sum + special_digamma_far(x) + mirrored;
-}
 /* Hurwitz zeta(s, q) for whole s >= 2 by Euler and Maclaurin; the poles at
 ** q = 0, -1, ... are infinite. */
 static inline double special_zeta(int s, double q)
@@ -79,10 +54,10 @@ static inline double special_trigamma(double x)
     if (isinf(x)) return NAN;
     return M_PI * M_PI / (s * s) - special_zeta(2, 1 - x);
 }
+/* For n from 1; order 0 is digamma itself. */
 static inline double special_polygamma(double n, double x)
 {
     if (x != x) return x;
-    if (n == 0) return special_digamma(x);
     if (n == 1) return special_trigamma(x);
     double scale = exp(special_lgamma(n + 1));
     return (fmod(n, 2) != 0 ? 1 : -1) * scale * special_zeta((int)n + 1, x);
@@ -146,13 +121,6 @@ static inline double special_ndtri(double p)
     if (p < 0.25) return -ROOT_2 * special_erfcinv(2 * p);
     if (p > 0.75) return ROOT_2 * special_erfcinv(2 * (1 - p));
     return ROOT_2 * special_erfinv(2 * p - 1);
-}
-static inline double special_log_ndtr(double x)
-{
-    double t = x * (1 / ROOT_2);
-    if (x == -INFINITY) return x;
-    if (x < -1) return log(special_erfcx(-t) / 2) - t * t;
-    return log1p(-erfc(t) / 2);
 }
 
 #endif

@@ -10,6 +10,7 @@
     | LA_IT_PROMOTE_INTEGERS_TO_FLOAT | LA_IT_CAST_OUTPUTS \
     | LA_IT_ENFORCE_SAFE_CASTING_TO_OUTPUT | LA_IT_RESIZE_OUTPUTS)
 
+LA_STUB_DECLARE(la_loops, digamma);
 LA_STUB_DECLARE(la_loops, gelu_tanh);
 
 static la_dtype dtype_of(const la_frame *f, int k)
@@ -52,9 +53,14 @@ static la_status check_polygamma(la_frame *f)
         return la_error_at(LA_EARG, 2, "the order must be at most 1000");
     return LA_OK;
 }
+static la_status pick_polygamma(la_frame *f, la_dtype dtype, la_plan *plan)
+{
+    if (la_arg_int(f, 1) == 0) plan->loop = (*LA_STUB(digamma))[dtype];
+    return LA_OK;
+}
 const la_family la_family_POLYGAMMA = {
     POINTWISE, UNARY_FLOAT_OP, LA_UNDEFINED, check_polygamma, .ninputs = 1,
-    .fast = LA_FAST_FLOAT};
+    .fast = LA_FAST_FLOAT, .pick = pick_polygamma};
 
 static la_status check_mvlgamma(la_frame *f)
 {
