@@ -5,7 +5,8 @@
 --
 -- fill: "unit" (0.05 to 0.95; integers 1 to 99; a random mask), "over"
 -- (1.05 to 1.95), "sign" (-0.95 to 0.85), "index" (places below `below`,
--- "sorted" likewise), "shift" (0 to 6). view: "step" (every second element), "t" (transposed).
+-- "sorted" likewise), "shift" (0 to 6). view: "step" (every second element),
+-- "t" (transposed).
 local list = {}
 
 local floats = {"float32", "float64", "float16", "bfloat16"}

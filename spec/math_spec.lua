@@ -178,7 +178,7 @@ describe("arguments", function()
     local poles = la.tensor{0.0, -0.0, -1, -2, -1 / 0, 1 / 0}:digamma()
     assert.are.equal(-1 / 0, poles:item(1))
     assert.are.equal(1 / 0, poles:item(2))
-    assert.is_true(poles:narrow(1, 3, 3):isnan():all():item())
+    assert.is_true(poles:narrow(1, 3, 3):isnan():all())
     assert.are.equal(1 / 0, poles:item(6))
   end)
 
@@ -188,7 +188,9 @@ describe("arguments", function()
     local want = la.tensor({-0.69314718055994531, -3.281504017909712e-65,
       -1.3186023989547123e-278, -1.8410216450092635, -342.17850892992783,
       -355.32250222635599, -804.60844201375379, -5e19}, {dtype = "float64"})
-    assert.is_true(x:log_ndtr():allclose(want, {rtol = 4e-15, atol = 0}))
+    -- Without fused multiply-add the tail's argument is rounded.
+    local rtol = la.cpu_capability() == "default" and 3e-13 or 4e-15
+    assert.is_true(x:log_ndtr():allclose(want, {rtol = rtol, atol = 0}))
     assert.are.equal(-1 / 0, la.tensor(-1 / 0):log_ndtr():item())
     assert.are.equal(0, la.tensor(1 / 0):log_ndtr():item())
   end)
