@@ -9,6 +9,7 @@
 
 #include "kernel/copy_short.h"
 #include "kernel/elements.h"
+#include "kernel/weave.h"
 
 typedef struct { uint64_t lo, hi; } pair64;
 
@@ -70,6 +71,7 @@ static void copy_threes(char *to, const char *from, const int64_t *s,
 }
 
 #define NARROW 64
+#define SPREAD 512
 
 /* Rows of few bytes: most of the time would go into asking how many. */
 static void copy_narrow(char *to, const char *from, const int64_t *s,
@@ -89,6 +91,12 @@ static void copy_narrow(char *to, const char *from, const int64_t *s,
     }
 }
 
+static bool move_short(char **data, const int64_t *s, int64_t n0, int64_t n1,
+                       int64_t size);
+static bool assemble_short(char *to, int64_t to_step, const char *from,
+                           const int64_t *rows, int64_t n,
+                           const la_piece *pieces, int npieces, int64_t size);
+
 #define ELEMENT uint8_t
 #define NAME(f) f##_1
 #include "kernel/elements.inc"
@@ -104,6 +112,91 @@ static void copy_narrow(char *to, const char *from, const int64_t *s,
 #define ELEMENT pair64
 #define NAME(f) f##_16
 #include "kernel/elements.inc"
+
+/* Rows of at most sixteen bytes, dense in the result; false for others. */
+static bool move_short(char **data, const int64_t *s, int64_t n0, int64_t n1,
+                       int64_t size)
+{
+    int64_t off[WEAVE] = {0}, k;
+    weave w;
+    if (n0 * size > WEAVE || n1 < WEAVE || s[0] != size || s[2] != n0 * size)
+        return false;
+    if (s[1] == size && s[3] == -n0 * size)
+        switch (n0 * size) {
+        case 2: backward_2(data[0], data[1], n1); return true;
+        case 4: backward_4(data[0], data[1], n1); return true;
+        case 8: backward_8(data[0], data[1], n1); return true;
+        case 16: backward_16(data[0], data[1], n1); return true;
+        }
+    for (int64_t e = 0; e < n0; e++) off[e] = e * s[1];
+    if (!weave_make(&w, off, n0, size, s[3])) return false;
+    k = weave_rows(&w);
+    if (k == 0 || (k == 1 && s[1] == size && n0 * size == WEAVE)) return false;
+    weave_run(data[0], data[1], n1, &w, k);
+    return true;
+}
+
+static bool evenly_spaced(const int64_t *rows, int64_t n)
+{
+    int64_t apart = 0;
+    for (int64_t i = 2; i < n; i++)
+        apart |= (rows[i] - rows[i - 1]) ^ (rows[1] - rows[0]);
+    return apart == 0;
+}
+
+static inline __attribute__((always_inline))
+void gather_rows(char *to, int64_t to_step, const char *from,
+                 const int64_t *rows, int64_t n, const size_t bytes)
+{
+    for (int64_t i = 0; i < n; i++, to += to_step)
+        copy_short(to, from + rows[i], bytes);
+}
+
+/* Narrow rows of runs that go forward: one run of all rows after the other. */
+static bool assemble_narrow(char *to, int64_t to_step, const char *from,
+                            const int64_t *rows, int64_t n,
+                            const la_piece *pieces, int npieces, int64_t size)
+{
+    if (to_step > NARROW) return false;
+    for (int p = 0; p < npieces; p++)
+        if (pieces[p].n > 1 && pieces[p].step != size) return false;
+    for (int p = 0; p < npieces; p++) {
+        char *out = to + pieces[p].to;
+        const char *in = from + pieces[p].from;
+        int64_t bytes = pieces[p].n * size;
+        switch (bytes) {
+        case 1: gather_rows(out, to_step, in, rows, n, 1); break;
+        case 2: gather_rows(out, to_step, in, rows, n, 2); break;
+        case 4: gather_rows(out, to_step, in, rows, n, 4); break;
+        case 8: gather_rows(out, to_step, in, rows, n, 8); break;
+        case 12: gather_rows(out, to_step, in, rows, n, 12); break;
+        case 16: gather_rows(out, to_step, in, rows, n, 16); break;
+        case 24: gather_rows(out, to_step, in, rows, n, 24); break;
+        default: gather_rows(out, to_step, in, rows, n, (size_t)bytes);
+        }
+    }
+    return true;
+}
+
+/* The same for rows that are put together. */
+static bool assemble_short(char *to, int64_t to_step, const char *from,
+                           const int64_t *rows, int64_t n,
+                           const la_piece *pieces, int npieces, int64_t size)
+{
+    int64_t off[WEAVE] = {0}, k;
+    weave w;
+    if (to_step > WEAVE || n < WEAVE || !evenly_spaced(rows, n))
+        return assemble_narrow(to, to_step, from, rows, n, pieces, npieces,
+                               size);
+    for (int p = 0; p < npieces; p++)
+        for (int64_t e = 0; e < pieces[p].n; e++)
+            off[pieces[p].to / size + e] = pieces[p].from + e * pieces[p].step;
+    if (!weave_make(&w, off, to_step / size, size, rows[1] - rows[0]))
+        return false;
+    k = weave_rows(&w);
+    if (k > 0) weave_run(to, from + rows[0], n, &w, k);
+    return k > 0;
+}
 
 const la_move_table LA_KERNEL(move) = {
     move_1, move_2, move_4, move_8, move_16,

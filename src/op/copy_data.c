@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "base/pool.h"
 #include "kernel/copy.h"
+#include "op/move.h"
 #include "tensor/names.h"
 #include "tensor/scalar.h"
 
@@ -160,6 +161,23 @@ static la_status check_only(la_tensor *dst, la_tensor *src)
     return la_iter_build(&it, &c);
 }
 
+/* Elements or short rows of src go to several places each: la_move has tiles
+** for these. Long rows are copied in the order of the result. */
+static bool is_repeated(const la_tensor *dst, const la_tensor *src)
+{
+    const int64_t longest = 128;
+    int64_t row = (int64_t)la_itemsize(dst);
+    bool again = false, dense = true;
+    if (!same_sizes(dst, src) || !la_is_contiguous(dst)) return false;
+    for (int d = src->ndim - 1; d >= 0; d--) {
+        if (la_sizes(src)[d] == 1) continue;
+        dense = dense && la_strides(src)[d] == la_strides(dst)[d];
+        if (dense) row *= la_sizes(src)[d];
+        if (la_strides(src)[d] == 0) again = true;
+    }
+    return again && row < longest;
+}
+
 la_status la_copy_data(la_tensor *dst, la_tensor *src)
 {
     if (is_same_data(dst, src)) return LA_OK;
@@ -170,10 +188,18 @@ la_status la_copy_data(la_tensor *dst, la_tensor *src)
         la_scalar zero = la_scalar_int(0);
         return la_fill_data(dst, &zero);
     }
-    bool plain = alike && dst->storage != src->storage && !src->names;
-    if (plain)
+    bool plain = dst->dtype == src->dtype && dst->storage != src->storage
+              && !src->names;
+    la_place to, from;
+    if (plain && alike) {
         LA_TRY(run_bytes(la_data(dst), la_data(src),
                          dst->numel * (int64_t)la_itemsize(dst)));
+    } else if (plain && is_repeated(dst, src)) {
+        to = la_place_of(dst);
+        from = la_place_of(src);
+        LA_TRY(la_move(&to, &from, dst->ndim, la_sizes(dst),
+                       la_itemsize(dst)));
+    }
     else
         LA_TRY(run_copy(dst, src));
     return settle_bits(dst, src);

@@ -132,6 +132,8 @@ la_status la_meta_cat(la_frame *f)
 /* Bytes that a few rows are; how wide a row is at least to be copied so. */
 #define JOIN_BYTES ((int64_t)64 << 10)
 #define JOIN_LEAST 16
+#define JOIN_LONG 256
+#define JOIN_LARGE (6 << 20)
 
 /* Do both step by one element along the same dim? Then rows are plain runs;
 ** anything else is turned or converted by the general copy. */
@@ -185,6 +187,21 @@ static bool side_by_side(const la_value *list, const la_tensor *out, int dim,
     return true;
 }
 
+/* Long rows: in the order of the result, which is how memory likes to be
+** written. */
+static void join_long(const rows *r, int64_t begin, int64_t end)
+{
+    char *to = r->to + begin * r->width;
+    for (int64_t i = begin; i < end; i++)
+        for (int64_t k = 0; k < r->list->tensors.n; k++) {
+            const la_tensor *t = r->list->tensors.list[k];
+            size_t width = (size_t)(t->numel / r->count * r->item);
+            if (width == 0) continue;
+            memcpy(to, la_data(t) + i * (int64_t)width, width);
+            to += width;
+        }
+}
+
 static void join_rows(int64_t begin, int64_t end, void *context)
 {
     rows *r = context;
@@ -195,6 +212,11 @@ static void join_rows(int64_t begin, int64_t end, void *context)
         if (r->stopped || la_interrupted()) {
             r->stopped = true;
             return;
+        }
+        if (r->width >= JOIN_LONG * r->list->tensors.n
+            && r->width * r->count >= JOIN_LARGE) {
+            join_long(r, begin, begin + n);
+            continue;
         }
         for (int64_t k = 0; k < r->list->tensors.n; k++) {
             const la_tensor *t = r->list->tensors.list[k];

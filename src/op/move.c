@@ -176,10 +176,46 @@ static la_status run(plan *p, size_t size)
     return p->stopped ? la_error(LA_EINTR, "interrupted") : LA_OK;
 }
 
+static void set_dim(plan *p, int d, int64_t size, int64_t to, int64_t from)
+{
+    p->sizes[d] = size;
+    p->to[d] = to;
+    p->from[d] = from;
+}
+
+/* Short rows, few along dim 1 and many along dim 2: the loop over dim 1 would be
+** called for every few of them. Such a dim 2 is cut into tiles that fit the
+** first cache, and a tile goes inside. What is left of dim 2 becomes a plan of
+** its own. False when there is no use in it. */
+static bool make_tiles(plan *p, size_t size, plan *rest)
+{
+    const int64_t few = 32, bytes = 8 << 10;
+    int64_t row = p->sizes[0] * (int64_t)size, n1 = p->sizes[1];
+    if (p->ndim < 3 || p->ndim == LA_MAX_DIMS || n1 >= few || row > 128)
+        return false;
+    int64_t to1 = p->to[1], to2 = p->to[2], from1 = p->from[1];
+    int64_t from2 = p->from[2], n2 = p->sizes[2], tile = bytes / (row * n1);
+    tile = tile < few ? few : tile;
+    if (n2 < tile) return false;
+    *rest = *p;
+    rest->dst += n2 / tile * tile * to2;
+    rest->src += n2 / tile * tile * from2;
+    set_dim(rest, 1, n2 % tile, to2, from2);
+    set_dim(rest, 2, n1, to1, from1);
+    for (int d = p->ndim++; d > 3; d--)
+        set_dim(p, d, p->sizes[d - 1], p->to[d - 1], p->from[d - 1]);
+    set_dim(p, 3, n2 / tile, tile * to2, tile * from2);
+    set_dim(p, 2, n1, to1, from1);
+    set_dim(p, 1, tile, to2, from2);
+    pad_dims(p);
+    pad_dims(rest);
+    return true;
+}
+
 la_status la_move(const la_place *to, const la_place *from, int ndim,
                   const int64_t *sizes, size_t size)
 {
-    plan p;
+    plan p, rest;
     for (int d = 0; d < ndim; d++)
         if (sizes[d] == 0)
             return LA_OK;
@@ -190,6 +226,8 @@ la_status la_move(const la_place *to, const la_place *from, int ndim,
     order_dims(&p, ndim, sizes, to, from);
     merge_dims(&p);
     pad_dims(&p);
+    if (make_tiles(&p, size, &rest) && rest.rows > 0)
+        LA_TRY(run(&rest, size));
     return run(&p, size);
 }
 

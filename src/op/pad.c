@@ -2,10 +2,15 @@
 ** Borders around a tensor: of one value, or of the tensor's own elements.
 */
 #include "base/memory.h"
+#include "base/pool.h"
 #include "op/move.h"
 #include "op/number.h"
 #include "op/view.h"
 #include "tensor/scalar.h"
+
+/* Bytes that are written at a time, and that a thread has at least. */
+#define PAD_BYTES (8 << 10)
+#define PAD_GRAIN (128 << 10)
 
 /* Sizes after padding: pairs go from the last dim backwards; negative numbers
 ** cut. */
@@ -69,6 +74,49 @@ static int64_t pad_before(const la_value *pads, int ndim, int d)
     return 2 * k < pads->ints.n ? pads->ints.list[2 * k] : 0;
 }
 
+/* Borders beside short rows are a few bytes here and there: some rows at a time
+** take the value everywhere, then what is inside. */
+typedef struct short_rows {
+    char *to;
+    const char *from, *value;
+    int64_t size, to_row, from_row, first;   /* in bytes */
+    int64_t kept;                            /* elements of a row */
+} short_rows;
+
+static void pad_short(int64_t begin, int64_t end, void *context)
+{
+    const short_rows *r = context;
+    const int64_t some = PAD_BYTES / r->to_row + 1;
+    const int64_t inside[] = {r->size, r->size, r->to_row, r->from_row};
+    const int64_t all[] = {r->size, 0, 0, 0};
+    for (; begin < end && !la_interrupted(); begin += some) {
+        int64_t n = end - begin < some ? end - begin : some;
+        la_move_block((size_t)r->size, r->to + begin * r->to_row, r->value, all,
+                      n * r->to_row / r->size, 1);
+        la_move_block((size_t)r->size, r->to + begin * r->to_row + r->first,
+                      r->from + begin * r->from_row, inside, r->kept, n);
+    }
+}
+
+/* Where the last dim alone gets a border, and both are contiguous. */
+static bool has_short_rows(const la_tensor *t, const la_tensor *out,
+                           const la_value *pads, short_rows *r)
+{
+    const int64_t bytes = 64, *pad = pads->ints.list;
+    int64_t n = pads->ints.n;
+    if (n < 2 || out->numel == 0 || t->numel == 0 || pad[0] < 0 || pad[1] < 0)
+        return false;
+    for (int64_t k = 2; k < n; k++) if (pad[k] != 0) return false;
+    r->size = (int64_t)la_itemsize(t);
+    r->kept = la_sizes(t)[t->ndim - 1];
+    r->first = pad[0] * r->size;
+    r->from_row = r->kept * r->size;
+    r->to_row = la_sizes(out)[t->ndim - 1] * r->size;
+    r->to = la_data(out);
+    r->from = la_data(t);
+    return r->to_row <= bytes && la_is_contiguous(t) && la_is_contiguous(out);
+}
+
 /* Each byte is written once: the two slabs of a dim, then the box inside. */
 la_status la_impl_constant_pad_nd(la_frame *f)
 {
@@ -77,10 +125,16 @@ la_status la_impl_constant_pad_nd(la_frame *f)
     la_place to = la_place_of(out), from = la_place_of(t);
     int64_t box[LA_MAX_DIMS];
     _Alignas(16) char value[16];
+    short_rows narrow = {.value = value};
     size_t size = la_itemsize(t);
     LA_TRY(la_number_fits(&f->args[2].scalar, (la_dtype)t->dtype, 3));
     la_scalar_cast(&f->args[2].scalar, t->dtype, value);
     memcpy(box, la_sizes(out), 8u * out->ndim);
+    if (has_short_rows(t, out, pads, &narrow)) {
+        la_parallel_for(t->numel / narrow.kept, PAD_GRAIN / narrow.to_row,
+                        pad_short, &narrow);
+        return la_interrupted() ? la_error(LA_EINTR, "interrupted") : LA_OK;
+    }
     for (int d = 0; d < t->ndim; d++) {
         int64_t before = pad_before(pads, t->ndim, d);
         int64_t cut = before < 0 ? -before : 0;

@@ -12,7 +12,7 @@
 
 /* Bytes that one range has at least; rows between two looks at the host. */
 #define RUNS_GRAIN ((int64_t)128 << 10)
-#define RUNS_ROWS 256
+#define RUNS_ROWS 512
 
 typedef struct plan {
     int ndim;                       /* outer dims; the last one is the row's */
@@ -21,6 +21,8 @@ typedef struct plan {
     char *to;
     const char *from;
     int64_t rows, row_bytes;
+    int64_t every;                  /* not 0: all rows come in their order, so
+                                       many bytes apart; at[0] has RUNS_ROWS */
     la_assemble assemble;
     la_piece pieces[3];
     int npieces;
@@ -94,16 +96,17 @@ static void run_rows(int64_t begin, int64_t end, void *context)
     int64_t size = p->sizes[p->ndim - 1];
     const int64_t *at = p->at[p->ndim - 1];
     while (begin < end) {
-        int64_t i = begin % size, n = size - i;
+        int64_t i = p->every ? 0 : begin % size, n = size - i;
         n = n < end - begin ? n : end - begin;
         n = n < RUNS_ROWS ? n : RUNS_ROWS;
         if (p->stopped || la_interrupted()) {
             p->stopped = true;
             return;
         }
+        int64_t from = p->every ? begin * p->every
+                                : outer_offset(p, begin / size);
         p->assemble(p->to + begin * p->row_bytes, p->row_bytes,
-                    p->from + outer_offset(p, begin / size), at + i, n,
-                    p->pieces, p->npieces);
+                    p->from + from, at + i, n, p->pieces, p->npieces);
         begin += n;
     }
 }
@@ -117,26 +120,51 @@ static void no_outer(plan *p)
     p->at[0] = &start;
 }
 
-static la_status run(plan *p, la_tensor *from, const la_runs *dims)
+/* All rows in their order: one table of a few rows does for all. */
+static void one_table(plan *p, la_tensor *from, int64_t row, int64_t *at)
 {
-    LA_WORK tables = {NULL, 0};
-    int64_t item = (int64_t)la_itemsize(from), bytes = item, count = 0;
-    int row = row_dims(from, dims), outer = from->ndim - row;
-    for (int d = outer + 1; d < from->ndim; d++) bytes *= la_sizes(from)[d];
-    set_pieces(p, &dims[outer], bytes, item);
-    for (int d = 0; d < outer; d++) count += length_of(&dims[d]);
-    LA_TRY(la_work_get(&tables, count, sizeof(int64_t)));
-    int64_t *at = tables.block;
+    const la_runs some = {.n = 1, .run = {{.n = RUNS_ROWS, .step = 1}}};
+    set_table(at, &some, row);
+    p->every = row;
+    p->rows = from->numel * (int64_t)la_itemsize(from) / row;
+    p->ndim = 1;
+    p->sizes[0] = RUNS_ROWS;
+    p->at[0] = at;
+}
+
+static void own_tables(plan *p, la_tensor *from, const la_runs *dims, int outer,
+                       int64_t *at)
+{
     p->ndim = outer;
     p->rows = 1;
     for (int d = 0; d < outer; d++) {
         p->at[d] = at;
         p->sizes[d] = length_of(&dims[d]);
         p->rows *= p->sizes[d];
-        set_table(at, &dims[d], la_strides(from)[d] * item);
+        set_table(at, &dims[d],
+                  la_strides(from)[d] * (int64_t)la_itemsize(from));
         at += p->sizes[d];
     }
     if (outer == 0) no_outer(p);
+}
+
+/* 'from' is contiguous. */
+static la_status run(plan *p, la_tensor *from, const la_runs *dims)
+{
+    LA_WORK tables = {NULL, 0};
+    int64_t item = (int64_t)la_itemsize(from), bytes = item, count = 0;
+    int row = row_dims(from, dims), outer = from->ndim - row;
+    bool ordered = outer > 0;
+    for (int d = outer + 1; d < from->ndim; d++) bytes *= la_sizes(from)[d];
+    set_pieces(p, &dims[outer], bytes, item);
+    for (int d = 0; d < outer; d++) {
+        ordered = ordered && is_whole(&dims[d], la_sizes(from)[d]);
+        count += length_of(&dims[d]);
+    }
+    if (ordered) count = RUNS_ROWS;
+    LA_TRY(la_work_get(&tables, count, sizeof(int64_t)));
+    if (ordered) one_table(p, from, bytes * la_sizes(from)[outer], tables.block);
+    else own_tables(p, from, dims, outer, tables.block);
     la_parallel_for(p->rows, RUNS_GRAIN / (p->row_bytes + 1) + 1, run_rows, p);
     return p->stopped ? la_error(LA_EINTR, "interrupted") : LA_OK;
 }

@@ -346,27 +346,46 @@ static la_status check_counts(const la_tensor *counts, int arg)
     return LA_OK;
 }
 
-/* Position k (from 1) as often as counts[k] says. */
-static la_status positions(la_tensor *counts, int arg, la_tensor **out)
+static la_status add_counts(const int64_t *counts, int64_t n, int arg,
+                            int64_t *total)
 {
-    la_place p = la_place_of(counts);
-    int64_t total = 0, n = counts->numel, at = 0;
+    *total = 0;
     for (int64_t k = 0; k < n; k++) {
-        int64_t c = la_scalar_load(counts->dtype,
-                                   p.data + k * p.strides[0]).i;
-        if (c < 0)
+        if (counts[k] < 0)
             return la_error_at(LA_EARG, arg, "repeats can not be negative");
-        if (!la_add_ok(total, c, &total))
+        if (!la_add_ok(*total, counts[k], total))
             return la_error_at(LA_ESHAPE, arg, "size overflow");
     }
-    LA_TRY(la_tensor_empty(1, &total, LA_INT64, out));
-    int64_t *list = (int64_t *)la_data(*out);
+    return LA_OK;
+}
+
+/* Position k (from 1) as often as counts[k] says. While there is room for
+** eight, so many are written at once: the next go over those that do not
+** count. */
+static void write_positions(int64_t *list, int64_t total, const int64_t *counts,
+                            int64_t n)
+{
+    int64_t at = 0;
     for (int64_t k = 0; k < n; k++) {
-        int64_t c = la_scalar_load(counts->dtype,
-                                   p.data + k * p.strides[0]).i;
-        while (c-- > 0)
-            list[at++] = k + 1;
+        int64_t end = at + counts[k];
+        for (; at < end && at + 8 <= total; at += 8)
+            for (int j = 0; j < 8; j++) list[at + j] = k + 1;
+        for (; at < end; at++) list[at] = k + 1;
+        at = end;
     }
+}
+
+static la_status positions(la_tensor *counts, int arg, la_tensor **out)
+{
+    LA_OWNED wide = NULL;
+    LA_OWNED plain = NULL;
+    int64_t total;
+    LA_TRY(la_run(astype, &wide, LA_T(counts), LA_DT(LA_INT64)));
+    LA_TRY(la_run(contiguous, &plain, LA_T(wide)));
+    const int64_t *list = (const int64_t *)la_data(plain);
+    LA_TRY(add_counts(list, plain->numel, arg, &total));
+    LA_TRY(la_tensor_empty(1, &total, LA_INT64, out));
+    write_positions((int64_t *)la_data(*out), total, list, plain->numel);
     return LA_OK;
 }
 
