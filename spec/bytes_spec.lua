@@ -1,4 +1,4 @@
--- Integer powers, shifts of bytes and divisions of bytes by one number, each
+-- Integer powers, shifts of bytes, divisions of bytes by one number, each
 -- against Lua's own integers; whole powers of complex numbers and isclose
 -- against their definitions.
 local la = require "lunarray"
@@ -182,5 +182,25 @@ describe("isclose", function()
           0.5, equal_nan))
       end
     end
+  end)
+end)
+
+describe("float32 to bfloat16", function()
+  it("rounds to even, in the order of memory", function()
+    local words, want = {}, {}
+    math.randomseed(5)
+    for i = 1, 999 do
+      local x = math.random(0) & 0xffffffff
+      if i % 7 == 0 then x = x & 0xffff0000 | 0x8000 end       -- halfway
+      if i % 11 == 0 then x = x & 0x8000ffff | 0x7f800000 end   -- NaN, infinity
+      words[i] = string.pack("<I4", x)
+      local nan = x & 0x7fffffff > 0x7f800000
+      local near = (x + 0x7fff + (x >> 16 & 1)) >> 16 & 0xffff
+      want[i] = string.pack("<I2", nan and x >> 16 | 0x40 or near)
+    end
+    local x = la.from_raw(table.concat(words), "float32", {999})
+    assert.truthy(x:to("bfloat16"):tostring_raw() == table.concat(want))
+    assert.truthy(x[{{2, 98}}]:to("bfloat16"):tostring_raw()
+      == table.concat(want, "", 2, 98))
   end)
 end)

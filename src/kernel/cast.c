@@ -20,7 +20,7 @@
 **   of float32, as PyTorch.
 */
 #include "kernel/kernel.h"
-#include "simd/vec.h"
+#include "simd/rows16.h"
 
 #define BLOCK 256
 
@@ -165,6 +165,8 @@ static void bf16_narrow_row(void *out, const void *in, int64_t n)
     la_bf16 *to = out;
     const float *from = in;
     int64_t i = 0;
+    for (; i + 2 * BF16_LANES <= n; i += 2 * BF16_LANES)
+        bf16_store_row(to + i, from + i);
     for (; i + BF16_LANES <= n; i += BF16_LANES)
         bf16_store(to + i, f32_load(from + i));
     if (i < n) bf16_store_n(to + i, n - i, f32_load_n(from + i, n - i));

@@ -1,10 +1,11 @@
 /* Larger and smaller of two, and between two. maximum, minimum and clamp hand
 ** on a NaN, fmax and fmin prefer the number. */
 #include "kernel/drive.h"
+#include "simd/ordered.h"
 
 #define NAME maximum
 #define ARITY 2
-#define EXPR(a, b) vmax_nan(a, b)
+#define EXPR(a, b) vordered(vmax_nan(a, b))
 #include "kernel/each_float.inc"
 #define EXPR(a, b) ((a) > (b) ? (a) : (b))
 #include "kernel/each_int.inc"
@@ -14,7 +15,7 @@
 
 #define NAME minimum
 #define ARITY 2
-#define EXPR(a, b) vmin_nan(a, b)
+#define EXPR(a, b) vordered(vmin_nan(a, b))
 #include "kernel/each_float.inc"
 #define EXPR(a, b) ((a) < (b) ? (a) : (b))
 #include "kernel/each_int.inc"
