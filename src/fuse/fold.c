@@ -132,7 +132,6 @@ static void run_results(const la_fuse_plan *p, const la_fuse_line *l,
 {
     char *data[1 + LA_FUSE_SOURCES];
     int64_t strides[2 * (1 + LA_FUSE_SOURCES)] = {0};
-    const la_plan *plan = l->plan;
     for (int k = 0; k < l->n; k++) {
         const la_fuse_place *a = &l->at[k];
         data[k] = place_in(p, a, x);
@@ -140,7 +139,7 @@ static void run_results(const la_fuse_plan *p, const la_fuse_line *l,
         if (a->kind == LA_IN_REGISTER)
             strides[k] = p->registers[a->index].size;
     }
-    plan->loop(data, strides, x->n1, 1, &plan->params);
+    l->loop(data, strides, x->n1, 1, l->params);
 }
 
 static void run_unit(const la_fuse_plan *p, const la_fuse_box *x)

@@ -8,11 +8,11 @@
 ** operation that can't be recorded, a write to what a step reads, the end of
 ** the recording. Then all steps behind it run together over blocks that stay
 ** in the first cache, with one pass over memory: the loops are those of the
-** operations themselves, so every bit is what it would have been (but for which
-** of two NaNs is passed on: a loop's last elements may differ from its others in
-** that, and blocks end elsewhere). Reductions over the last dims of a contiguous
-** tensor are written down too: their rows go through the program whole, or in the
-** pieces that the reduction makes of them.
+** operations themselves, or of two in turn, so every bit is what it would have
+** been (but for which of two NaNs is passed on: a loop's last elements may
+** differ from its others in that, and blocks end elsewhere). Reductions over
+** the last dims of a contiguous tensor are written down too: their rows go
+** through the program whole, or in the pieces that the reduction makes of them.
 **
 ** What is never asked for is never computed. A deferred tensor that outlives
 ** its recording has no value: using it is an error that says so.

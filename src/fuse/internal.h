@@ -96,6 +96,13 @@ bool la_fuse_kind_of(const la_fuse *z, const la_frame *f, int n,
 ** can follow. */
 la_status la_fuse_settle(la_fuse *z, const la_frame *f, int n);
 
+/* ---- two steps in one (chain.c) ---- */
+
+/* The loop of 'second' with 'first', which is its source number 'side': from the
+** two sources of this and the other one of that. NULL: there is none. */
+la_loop la_fuse_chain(const la_fuse_step *first, const la_fuse_step *second,
+                      int side);
+
 /* ---- plans (plan.c) ---- */
 
 /* Where a step's operand is: an operand of the pass, a register, or a number
@@ -108,8 +115,9 @@ typedef struct la_fuse_place {
 
 typedef struct la_fuse_line {
     la_fuse_kind kind;
-    const la_plan *plan;
-    la_reduce_plan fold;
+    la_loop loop;
+    const la_params *params;
+    la_reduce_plan fold;              /* of LA_STEP_FOLD, instead */
     int n;
     la_fuse_place at[1 + LA_FUSE_SOURCES];    /* the result first */
 } la_fuse_line;

@@ -44,6 +44,8 @@ typedef struct order {
     int phase[LA_FUSE_STEPS];         /* the rest is by step */
     int last[LA_FUSE_STEPS];          /* the place of the last reader */
     bool crosses[LA_FUSE_STEPS];      /* read when its block is gone */
+    int first[LA_FUSE_STEPS];         /* the step that runs in its loop, or -1: */
+    int side[LA_FUSE_STEPS];          /* its source of this number */
 } order;
 
 /* Does the fold read squares that it can make itself? */
@@ -55,19 +57,25 @@ static bool folds_squares(const la_fuse *z, const la_fuse_step *s)
         && z->n > s->fold.squares->turned;
 }
 
-/* What step s reads k-th in a pass. */
-static const la_fuse_source *source_of(const la_fuse *z, const la_fuse_step *s,
+/* What step i reads in a pass: how much, and the k-th. */
+static int nsources(const order *o, const la_fuse *z, int i)
+{
+    return o->first[i] < 0 ? z->steps[i].nsources : 3;
+}
+
+static const la_fuse_source *source_of(const order *o, const la_fuse *z, int i,
                                        int k)
 {
-    return folds_squares(z, s) ? &z->steps[s->from[0].index].from[0]
-                               : &s->from[k];
+    const la_fuse_step *s = &z->steps[i];
+    if (folds_squares(z, s)) return &z->steps[s->from[0].index].from[0];
+    if (o->first[i] < 0) return &s->from[k];
+    return k < 2 ? &z->steps[o->first[i]].from[k] : &s->from[1 - o->side[i]];
 }
 
 /* The step of the pass that it is, or -1. */
-static int behind(const order *o, const la_fuse *z, const la_fuse_step *s,
-                  int k)
+static int behind(const order *o, const la_fuse *z, int i, int k)
 {
-    const la_fuse_source *from = source_of(z, s, k);
+    const la_fuse_source *from = source_of(o, z, i, k);
     return from->kind == LA_FROM_STEP && o->set >> from->index & 1
         ? from->index : -1;
 }
@@ -75,9 +83,9 @@ static int behind(const order *o, const la_fuse *z, const la_fuse_step *s,
 static void find_set(order *o, const la_fuse *z)
 {
     for (int i = z->nsteps - 1; i >= 0; i--) {
-        const la_fuse_step *s = &z->steps[i];
-        for (int k = 0; k < s->nsources && o->set >> i & 1; k++) {
-            const la_fuse_source *from = source_of(z, s, k);
+        o->first[i] = -1;
+        for (int k = 0; k < nsources(o, z, i) && o->set >> i & 1; k++) {
+            const la_fuse_source *from = source_of(o, z, i, k);
             if (from->kind == LA_FROM_STEP
                 && la_fuse_is_pending(&z->steps[from->index]))
                 o->set |= LA_FUSE_ONE << from->index;
@@ -90,8 +98,8 @@ static void find_phases(order *o, const la_fuse *z)
     for (int i = 0; i < z->nsteps; i++) {
         const la_fuse_step *s = &z->steps[i];
         o->phase[i] = 0;
-        for (int k = 0; k < s->nsources && o->set >> i & 1; k++) {
-            int from = behind(o, z, s, k);
+        for (int k = 0; k < nsources(o, z, i) && o->set >> i & 1; k++) {
+            int from = behind(o, z, i, k);
             if (from < 0) continue;
             int phase = o->phase[from] + (s->kind == LA_STEP_FOLD);
             if (phase > o->phase[i]) o->phase[i] = phase;
@@ -110,12 +118,33 @@ static void delay(order *o, const la_fuse *z)
         if (s->kind == LA_STEP_EACH && !(o->wanted >> i & 1)
             && latest[i] < LA_FUSE_STEPS)
             o->phase[i] = latest[i];
-        for (int k = 0; k < s->nsources; k++) {
-            int from = behind(o, z, s, k);
+        for (int k = 0; k < nsources(o, z, i); k++) {
+            int from = behind(o, z, i, k);
             int phase = o->phase[i] - (s->kind == LA_STEP_FOLD);
             if (from >= 0 && phase < latest[from]) latest[from] = phase;
         }
     }
+}
+
+/* Steps that one other reads, in the same phase, run in its loop where there is
+** one for both. */
+static void find_chains(order *o, const la_fuse *z)
+{
+    int readers[LA_FUSE_STEPS] = {0};
+    for (int i = 0; i < z->nsteps; i++)
+        for (int k = 0; k < nsources(o, z, i) && o->set >> i & 1; k++)
+            if (behind(o, z, i, k) >= 0) readers[behind(o, z, i, k)]++;
+    for (int i = z->nsteps - 1; i >= 0; i--)
+        for (int k = 0; k < nsources(o, z, i) && o->set >> i & 1; k++) {
+            int from = behind(o, z, i, k);
+            if (from < 0 || o->wanted >> from & 1 || readers[from] > 1
+                || o->phase[from] != o->phase[i]
+                || !la_fuse_chain(&z->steps[from], &z->steps[i], k)) continue;
+            o->first[i] = from;
+            o->side[i] = k;
+            o->set &= ~(LA_FUSE_ONE << from);
+            break;
+        }
 }
 
 static void sort(order *o, const la_fuse *z)
@@ -138,8 +167,8 @@ static void find_readers(order *o, const la_fuse *z, bool short_rows)
         const la_fuse_step *s = &z->steps[i];
         o->last[i] = at;
         o->crosses[i] = false;
-        for (int k = 0; k < s->nsources; k++) {
-            int from = behind(o, z, s, k);
+        for (int k = 0; k < nsources(o, z, i); k++) {
+            int from = behind(o, z, i, k);
             if (from < 0) continue;
             o->last[from] = at;
             bool fold = s->kind == LA_STEP_FOLD;
@@ -156,6 +185,7 @@ static void find_order(order *o, const la_fuse *z, la_fuse_set wanted,
     find_set(o, z);
     find_phases(o, z);
     delay(o, z);
+    find_chains(o, z);
     sort(o, z);
     find_readers(o, z, short_rows);
 }
@@ -188,11 +218,12 @@ static int take_register(la_fuse_plan *p, int *free_after, int at,
     return p->nregisters++;
 }
 
-static la_fuse_place place_of(la_fuse_plan *p, const la_fuse_step *s, int k,
+static la_fuse_place place_of(la_fuse_plan *p, const order *o, int i, int k,
                               const la_fuse_place *results)
 {
     const la_fuse *z = p->z;
-    const la_fuse_source *from = source_of(z, s, k);
+    const la_fuse_step *s = &z->steps[i];
+    const la_fuse_source *from = source_of(o, z, i, k);
     if (from->kind == LA_FROM_NUMBER)
         return (la_fuse_place){LA_IN_NUMBER, 0, (char *)from->number};
     la_tensor *t = from->kind == LA_FROM_INPUT ? z->inputs[from->index]
@@ -203,21 +234,24 @@ static la_fuse_place place_of(la_fuse_plan *p, const la_fuse_step *s, int k,
     return (la_fuse_place){LA_IN_OPERAND, operand_of(p, t, short_of), NULL};
 }
 
-static void write_line(la_fuse_plan *p, int i, const la_fuse_place *results)
+static void write_line(la_fuse_plan *p, const order *o, int i,
+                       const la_fuse_place *results)
 {
     const la_fuse_step *s = &p->z->steps[i];
     la_fuse_line *l = &p->lines[p->nlines++];
+    int first = o->first[i];
     p->rows |= s->kind != LA_STEP_EACH;
     l->kind = s->kind;
-    l->plan = &s->plan;
+    l->loop = first < 0 ? s->plan.loop
+        : la_fuse_chain(&p->z->steps[first], s, o->side[i]);
+    l->params = &s->plan.params;
     if (s->kind == LA_STEP_FOLD) {
         l->fold = s->fold;
         if (folds_squares(p->z, s)) l->fold.kernel = s->fold.squares;
     }
-    l->n = 1 + s->nsources;
+    l->n = 1 + nsources(o, p->z, i);
     l->at[0] = results[i];
-    for (int k = 0; k < s->nsources; k++)
-        l->at[k + 1] = place_of(p, s, k, results);
+    for (int k = 1; k < l->n; k++) l->at[k] = place_of(p, o, i, k - 1, results);
 }
 
 static la_fuse_place new_register(la_fuse_plan *p, const order *o, int at,
@@ -269,7 +303,7 @@ void la_fuse_make_plan(la_fuse_plan *p, const la_fuse *z, la_fuse_set wanted)
     for (int at = 0; at < o.n; at++) {
         int i = o.step[at];
         if (!(wanted >> i & 1)) results[i] = new_register(p, &o, at, free_after);
-        write_line(p, i, results);
+        write_line(p, &o, i, results);
     }
     p->block = block_of(p);
     p->fold_block = FOLD_BLOCK;

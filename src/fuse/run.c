@@ -60,11 +60,9 @@ static void run_line(const la_fuse_plan *p, const la_fuse_line *l,
         data[k] = find_place(p, &l->at[k], x, b, s0, s1);
         together &= *s1 == *s0 * b->n0;
     }
-    const la_plan *plan = l->plan;
     if (l->kind == LA_STEP_FOLD) la_fuse_fold(p, l, data[1], b->n1, data[0]);
-    else if (together)
-        plan->loop(data, strides, b->n0 * b->n1, 1, &plan->params);
-    else plan->loop(data, strides, b->n0, b->n1, &plan->params);
+    else if (together) l->loop(data, strides, b->n0 * b->n1, 1, l->params);
+    else l->loop(data, strides, b->n0, b->n1, l->params);
 }
 
 /* Rows longer than a block are cut, short ones taken several at a time. */
