@@ -1,5 +1,6 @@
 /* softmax and log_softmax, along rows and along columns. */
 #include "kernel/fold.h"
+#include "kernel/fold_rows.h"
 #include "kernel/rowwise.h"
 #include "kernel/scan_load.h"
 #include "simd/math.h"
