@@ -192,3 +192,44 @@ describe("an index out of range", function()
     raises("size 0", la.index_select, la.rand(0, 3), 1, la.tensor {1})
   end)
 end)
+
+describe("what is counted", function()
+  it("is the same in several tables as in one", function()
+    local g = la.Generator(9)
+    for _, top in ipairs {1, 2, 10, 1000, 4096, 4097} do
+      for _, n in ipairs {1, 3, 5, 4 * top - 1, 4 * top, 20001} do
+        local x = la.randint(1, top, {n}, {generator = g})
+        x[n] = top
+        local want = la.zeros(top, {dtype = "int64"})
+          :index_add(1, x, la.ones(n, {dtype = "int64"}))
+        assert.is_true(la.equal(want, la.bincount(x)))
+        assert.is_true(la.equal(want, la.bincount(x:int())))
+        assert.is_true(la.equal(want:double(),
+                                la.bincount(x, la.ones(n):double())))
+      end
+    end
+    for _, bad in ipairs {0, -1, math.mininteger} do
+      for _, place in ipairs {1, 7, 1000} do
+        local x = la.ones(1000, {dtype = "int64"})
+        x[place] = bad
+        raises(("value %d at place %d"):format(bad, place), la.bincount, x)
+      end
+    end
+  end)
+
+  it("has its places found between long runs of zeros", function()
+    for _, n in ipairs {1, 8, 63, 64, 65, 500, 70000} do
+      for _, set in ipairs {{}, {1}, {n}, {1, n}, {n // 2 + 1}, {n // 3 + 1, n}} do
+        local x = la.zeros(n)
+        local seen, want = {}, {}
+        for _, k in ipairs(set) do
+          if not seen[k] then want[#want + 1] = {k} end
+          seen[k], x[k] = true, 1
+        end
+        local got = x:nonzero()
+        assert.same({#want, 1}, {got:size(1), got:size(2)})
+        if #want > 0 then assert.same(want, got:totable()) end
+      end
+    end
+  end)
+end)

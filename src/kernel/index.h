@@ -45,7 +45,13 @@ typedef struct la_index_scans {
     int64_t *(*positions)(int64_t *out, const uint8_t *mask, int64_t n,
                           int64_t first);
     int64_t (*count)(const uint8_t *mask, int64_t n);
+    /* Both take what is beyond them of n values. */
+    void (*range)(const int64_t *v, int64_t n, int64_t *least, int64_t *most);
+    /* How often each of 1..size is among n values, in parts: added to LA_TALLIES
+    ** tables of 'size' counters, one after the other. */
+    void (*tally)(int64_t *tables, int64_t size, const int64_t *v, int64_t n);
 } la_index_scans;
+#define LA_TALLIES 4
 
 /* Which of n elements are not zero: bytes of 0 or 1. */
 typedef void (*la_truth)(uint8_t *mask, const char *data, int64_t step,

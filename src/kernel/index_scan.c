@@ -38,18 +38,34 @@ static int64_t last_eight(const uint8_t *mask, int64_t n)
     return n;
 }
 
+/* Past lines of 64 bytes without one that is set. */
+static inline int64_t skip_lines(const uint8_t *mask, int64_t i, int64_t end)
+{
+    for (; i + 64 <= end; i += 64) {
+        uint64_t words[8], any = 0;
+        memcpy(words, mask + i, sizeof words);
+        for (int k = 0; k < 8; k++) any |= words[k];
+        if (any) break;
+    }
+    return i;
+}
+
 /* Every position is written, and the next goes over it unless it counts. What
 ** follows the last set byte is left out, so that nothing is written beyond. */
 static int64_t *positions(int64_t *out, const uint8_t *mask, int64_t n,
                           int64_t first)
 {
     int64_t i = 0;
+    unsigned none = 0;
     while (n > 0 && !mask[n - 1]) n--;
     for (int64_t end = last_eight(mask, n); i + 8 <= end; i += 8) {
         uint64_t bytes;
         memcpy(&bytes, mask + i, sizeof bytes);
         unsigned bits = (unsigned)(bytes * 0x0102040810204080u >> 56);
-        if (bits == 0) continue;
+        if (bits == 0) {
+            if (++none % 4 == 0) i = skip_lines(mask, i + 8, end) - 8;
+            continue;
+        }
         set_lanes(out, bits, first + i + 1);
         out += __builtin_popcount(bits);
     }
@@ -117,7 +133,36 @@ static int64_t count(const uint8_t *mask, int64_t n)
 #define TRUE NOT_ZERO
 #include "kernel/truth.inc"
 
-const la_index_scans LA_KERNEL(index_scans) = {bad, positions, count};
+static void range(const int64_t *v, int64_t n, int64_t *least, int64_t *most)
+{
+    int64_t low = *least, high = *most;
+    for (int64_t i = 0; i < n; i++) {
+        low = v[i] < low ? v[i] : low;
+        high = v[i] > high ? v[i] : high;
+    }
+    *least = low;
+    *most = high;
+}
+
+/* Neighbours go to tables of their own: one counter that is raised twice in a
+** row waits for its store. */
+static void tally(int64_t *tables, int64_t size, const int64_t *v, int64_t n)
+{
+    int64_t i = 0;
+    int64_t *a = tables - 1, *b = a + size, *c = b + size, *d = c + size;
+    for (; i + 4 <= n; i += 4) {
+        a[v[i]]++;
+        b[v[i + 1]]++;
+        c[v[i + 2]]++;
+        d[v[i + 3]]++;
+    }
+    for (; i < n; i++) a[v[i]]++;
+}
+
+const la_index_scans LA_KERNEL(index_scans) = {
+    .bad = bad, .positions = positions, .count = count, .range = range,
+    .tally = tally,
+};
 
 const la_truths LA_KERNEL(truths) = {
     [LA_BOOL] = truth_1, [LA_UINT8] = truth_1, [LA_INT8] = truth_1,

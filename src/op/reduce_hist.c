@@ -5,6 +5,8 @@
 #include <math.h>
 
 #include "base/memory.h"
+#include "kernel/index.h"
+#include "op/order.h"
 #include "op/reduce.h"
 
 /* ---- bincount(self, weights, minlength): value k in slot k ---- */
@@ -12,22 +14,32 @@
 static la_status largest(const la_tensor *x, int64_t *top)
 {
     const int64_t *v = (const int64_t *)la_data(x);
-    uint64_t most[4] = {0};     /* of slots from 0; below them: very large */
-    int64_t i = 0;
-    for (; i + 4 <= x->numel; i += 4)
-        for (int k = 0; k < 4; k++) {
-            uint64_t slot = (uint64_t)v[i + k] - 1;
-            most[k] = slot > most[k] ? slot : most[k];
-        }
-    for (; i < x->numel; i++)
-        most[0] = (uint64_t)v[i] - 1 > most[0] ? (uint64_t)v[i] - 1 : most[0];
-    for (int k = 1; k < 4; k++) most[0] = most[k] > most[0] ? most[k] : most[0];
-    *top = x->numel ? (int64_t)most[0] + 1 : 0;
-    if (most[0] < INT64_MAX) return LA_OK;
-    for (i = 0; v[i] >= 1; ) i++;
+    int64_t least = 1, i = 0;
+    *top = 0;
+    LA_STUB(index_scans)->range(v, x->numel, &least, top);
+    if (least >= 1) return LA_OK;
+    while (v[i] >= 1) i++;
     return la_error_at(LA_EINDEX, 1, "value %lld at place %lld: values count "
-                       "from 1, slot k holds the count of k",
-                       (long long)v[i], (long long)i + 1);
+                       "from 1, slot k holds the count of k", (long long)v[i],
+                       (long long)i + 1);
+}
+
+/* Into 'slot', of zeros. Tables of few counters are worth adding up. */
+static la_status count_values(const la_tensor *x, int64_t size, int64_t *slot)
+{
+    const int64_t *v = (const int64_t *)la_data(x);
+    LA_WORK tables = {NULL, 0};
+    if (size == 0 || size > 4096 || x->numel < LA_TALLIES * size) {
+        for (int64_t i = 0; i < x->numel; i++) slot[v[i] - 1]++;
+        return LA_OK;
+    }
+    LA_TRY(la_work_get(&tables, LA_TALLIES * size, sizeof(int64_t)));
+    int64_t *t = tables.block;
+    memset(t, 0, (size_t)(LA_TALLIES * size) * sizeof(*t));
+    LA_STUB(index_scans)->tally(t, size, v, x->numel);
+    for (int part = 0; part < LA_TALLIES; part++, t += size)
+        for (int64_t k = 0; k < size; k++) slot[k] += t[k];
+    return LA_OK;
 }
 
 static la_status bincount_check(const la_frame *f)
@@ -63,15 +75,14 @@ la_status la_impl_bincount(la_frame *f)
     LA_OWNED out = NULL;
     LA_TRY(la_tensor_empty(1, &size, sum, &out));
     memset(la_data(out), 0, (size_t)size * 8);
-    const int64_t *v = (const int64_t *)la_data(x);
     if (weights) {
+        const int64_t *v = (const int64_t *)la_data(x);
         LA_TRY(la_convert_to(weights, LA_FLOAT64, &w));
         const double *m = (const double *)la_data(w);
         double *slot = (double *)la_data(out);
         for (int64_t i = 0; i < x->numel; i++) slot[v[i] - 1] += m[i];
     } else {
-        int64_t *slot = (int64_t *)la_data(out);
-        for (int64_t i = 0; i < x->numel; i++) slot[v[i] - 1]++;
+        LA_TRY(count_values(x, size, (int64_t *)la_data(out)));
     }
     if (to != sum) LA_TRY(la_convert_to(out, to, &out));
     la_set_result(f, 0, out);
