@@ -24,8 +24,7 @@ static inline la_status give_view(la_frame *f, int ndim, const int64_t *sizes,
                                   const int *from)
 {
     la_tensor *t = la_arg(f, 0), *view;
-    LA_TRY(la_tensor_view_as(t, (la_dtype)t->dtype, ndim, sizes, strides,
-                             offset, &view));
+    LA_TRY(la_tensor_view(t, ndim, sizes, strides, offset, &view));
     la_set_result(f, 0, view);
     return t->names ? set_names(f, view, from) : LA_OK;
 }

@@ -30,8 +30,6 @@ static void drop_extras(la_tensor *t)
     la_names_release(t->names);
     if (t->dims != t->inline_dims)
         la_mem_free(t->dims, la_dims_bytes(t->ndim));
-    if (t->base)  /* a root, which has no base: this goes one level deep */
-        la_tensor_release(t->base);
 }
 
 /* Header, record and data are one block that nobody else holds: the end of
@@ -43,11 +41,19 @@ static bool is_whole_block(const la_tensor *t, const la_storage *s)
         && atomic_load_explicit(&s->refs, memory_order_acquire) == 1;
 }
 
+static inline void drop_storage(la_storage *s)
+{
+    if (la_drop_ref(&s->refs))
+        la_storage_destroy(s);
+}
+
 static void destroy(la_tensor *t)
 {
-    if (t->grad || t->names || t->base || t->dims != t->inline_dims)
-        drop_extras(t);
     la_storage *s = t->storage;
+    if (t->grad || t->names || t->dims != t->inline_dims)
+        drop_extras(t);
+    if (t->base)  /* a root, which has no base: this goes one level deep */
+        la_tensor_release(t->base);
     if (is_whole_block(t, s)) {
         la_mem_free(t, (size_t)s->block_bytes);
         return;
@@ -55,9 +61,9 @@ static void destroy(la_tensor *t)
     if (!(t->flags & LA_F_INLINE_BLOCK))
         la_mem_free(t, sizeof *t);
     else if (s != la_home_storage(t))
-        la_storage_release(la_home_storage(t));
+        drop_storage(la_home_storage(t));
     if (s)
-        la_storage_release(s);
+        drop_storage(s);
 }
 
 void la_tensor_release(la_tensor *t)
@@ -271,14 +277,6 @@ static la_status ready(const la_tensor *t)
     return t->flags & LA_F_DEFERRED ? la_deferred_value((la_tensor *)t) : LA_OK;
 }
 
-la_status la_tensor_view(la_tensor *base, int ndim, const int64_t *sizes,
-                         const int64_t *strides, int64_t offset,
-                         la_tensor **out)
-{
-    return la_tensor_view_as(base, (la_dtype)base->dtype, ndim, sizes, strides,
-                             offset, out);
-}
-
 /* Layout flags of up to three dims, none of them empty. */
 static uint32_t few_flags(const la_tensor *t, bool contiguous)
 {
@@ -361,9 +359,9 @@ static __attribute__((noinline)) la_status check_base(const la_tensor *base)
     return LA_OK;
 }
 
-la_status la_tensor_view_as(la_tensor *base, la_dtype dtype, int ndim,
-                            const int64_t *sizes, const int64_t *strides,
-                            int64_t offset, la_tensor **out)
+static inline la_status view(la_tensor *base, la_dtype dtype, int ndim,
+                             const int64_t *sizes, const int64_t *strides,
+                             int64_t offset, la_tensor **out)
 {
     if (!base->storage || base->dtype >= LA_NDTYPES)
         LA_TRY(check_base(base));
@@ -376,6 +374,21 @@ la_status la_tensor_view_as(la_tensor *base, la_dtype dtype, int ndim,
         return place_any(t, ndim, sizes, strides, out);
     *out = t;
     return LA_OK;
+}
+
+la_status la_tensor_view(la_tensor *base, int ndim, const int64_t *sizes,
+                         const int64_t *strides, int64_t offset,
+                         la_tensor **out)
+{
+    return view(base, (la_dtype)base->dtype, ndim, sizes, strides, offset,
+                out);
+}
+
+la_status la_tensor_view_as(la_tensor *base, la_dtype dtype, int ndim,
+                            const int64_t *sizes, const int64_t *strides,
+                            int64_t offset, la_tensor **out)
+{
+    return view(base, dtype, ndim, sizes, strides, offset, out);
 }
 
 la_status la_tensor_alias(la_tensor *src, bool fixed, la_tensor **out)
