@@ -1,5 +1,5 @@
 /* Exponentials and logarithms. */
-#include "kernel/complex_math.h"
+#include "kernel/complex_wide.h"
 #include "kernel/drive.h"
 #include "simd/math.h"
 
@@ -23,38 +23,43 @@
 #define ARITY 1
 #define EXPR(a) VPICK_(a, expm1)(a)
 #include "kernel/each_float.inc"
-#define EXPR(a) CXF(expm1)(a)
-#include "kernel/each_complex.inc"
+#define EXPR(a) c64s_expm1(a)
+#define EXPR128(a) c128_expm1(a)
+#include "kernel/each_c64.inc"
 #include "kernel/table.inc"
 
 #define NAME log
 #define ARITY 1
 #define EXPR(a) VPICK_(a, log)(a)
 #include "kernel/each_float.inc"
-#define EXPR(a) CXF(log)(a)
-#include "kernel/each_complex.inc"
+#define EXPR(a) c64s_log(a)
+#define EXPR128(a) c128_log(a)
+#include "kernel/each_c64.inc"
 #include "kernel/table.inc"
 
 #define NAME log2
 #define ARITY 1
 #define EXPR(a) VPICK_(a, log2)(a)
 #include "kernel/each_float.inc"
-#define EXPR(a) CXF(log2)(a)
-#include "kernel/each_complex.inc"
+#define EXPR(a) c64s_log2(a)
+#define EXPR128(a) c128_log2(a)
+#include "kernel/each_c64.inc"
 #include "kernel/table.inc"
 
 #define NAME log10
 #define ARITY 1
 #define EXPR(a) VPICK_(a, log10)(a)
 #include "kernel/each_float.inc"
-#define EXPR(a) CXF(log10)(a)
-#include "kernel/each_complex.inc"
+#define EXPR(a) c64s_log10(a)
+#define EXPR128(a) c128_log10(a)
+#include "kernel/each_c64.inc"
 #include "kernel/table.inc"
 
 #define NAME log1p
 #define ARITY 1
 #define EXPR(a) VPICK_(a, log1p)(a)
 #include "kernel/each_float.inc"
-#define EXPR(a) CXF(log1p)(a)
-#include "kernel/each_complex.inc"
+#define EXPR(a) c64s_log1p(a)
+#define EXPR128(a) c128_log1p(a)
+#include "kernel/each_c64.inc"
 #include "kernel/table.inc"

@@ -1,5 +1,5 @@
 /* Hyperbolic functions and their inverses; the logistic function. */
-#include "kernel/complex_math.h"
+#include "kernel/complex_wide.h"
 #include "kernel/drive.h"
 #include "simd/math.h"
 
@@ -47,8 +47,9 @@
 #define ARITY 1
 #define EXPR(a) VPICK_(a, atanh)(a)
 #include "kernel/each_float.inc"
-#define EXPR(a) CXF(atanh)(a)
-#include "kernel/each_complex.inc"
+#define EXPR(a) c64s_atanh(a)
+#define EXPR128(a) c128_atanh(a)
+#include "kernel/each_c64.inc"
 #include "kernel/table.inc"
 
 #define NAME sigmoid

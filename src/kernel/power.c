@@ -1,18 +1,11 @@
 /* Powers: the general pow, and the exponents that have a shorter way (chosen
 ** by the operation when the exponent is a number). */
-#include "kernel/complex_math.h"
+#include "kernel/complex_wide.h"
 
 #include "simd/math.h"
 
 #define vpow(a, b) VPICK_(a, pow)(a, b)
 
-static inline c64 c64_pow(c64 a, c64 b)
-{
-    if (b.re == 0 && b.im == 0) return (c64){1, 0};
-    double _Complex x = CMPLX(a.re, a.im), y = CMPLX(b.re, b.im);
-    double _Complex r = cpow(x, y);
-    return (c64){(float)creal(r), (float)cimag(r)};
-}
 static inline c128 c128_pow(c128 a, c128 b)
 {
     if (b.re == 0 && b.im == 0) return (c128){1, 0};
@@ -25,8 +18,9 @@ static inline c128 c128_pow(c128 a, c128 b)
 #define EXPR(a, b) vpow(a, b)
 #include "kernel/each_float.inc"
 #include "kernel/power_ints.inc"
-#define EXPR(a, b) CXF(pow)(a, b)
-#include "kernel/each_complex.inc"
+#define EXPR(a, b) c64s_pow(a, b)
+#define EXPR128(a, b) c128_pow(a, b)
+#include "kernel/each_c64.inc"
 #include "kernel/table.inc"
 
 /* The second input is the exponent that chose the loop; it is not read. */

@@ -1,0 +1,70 @@
+-- Functions of complex64 go by vectors of doubles: each component is that of
+-- complex128, rounded once; values that C has rules for are the same.
+local la = require "lunarray"
+
+local names = {"log", "log2", "log10", "log1p", "expm1", "atan", "atanh"}
+
+local function parts(z) return la.real(z):totable(), la.imag(z):totable() end
+
+-- Half a unit of the last place, and what double leaves of it.
+local function near(a, b)
+  if a ~= a or b ~= b then return a ~= a and b ~= b end
+  if a == b then return b ~= 0 or 1 / a == 1 / b end
+  return math.abs(a - b) <= 6e-8 * math.abs(b) + 1e-45
+end
+
+local function agree(name, x, y)
+  local f = la[name]
+  local got, wide
+  if y then
+    got, wide = f(x, y), f(x:to("complex128"), y:to("complex128"))
+  else
+    got, wide = f(x), f(x:to("complex128"))
+  end
+  local re, im = parts(got)
+  local want_re, want_im = parts(wide:to("complex64"))
+  local of_re, of_im = parts(x)
+  for i = 1, #re do
+    if not (near(re[i], want_re[i]) and near(im[i], want_im[i])) then
+      error(("%s of %g, %g: %.9g, %.9g, not %.9g, %.9g"):format(name, of_re[i],
+        of_im[i], re[i], im[i], want_re[i], want_im[i]))
+    end
+  end
+end
+
+describe("complex64", function()
+  local g = la.Generator(11)
+  local n = 803
+  local function normal() return la.randn({n}, {generator = g}) end
+  local angle = la.rand({n}, {generator = g}) * 6.28
+  local sets = {
+    unit = la.complex(normal(), normal()),
+    circle = la.complex(angle:cos(), angle:sin()),
+    ["circle about -1"] = la.complex(angle:cos() - 1, angle:sin()),
+    large = la.complex(normal() * 1e19, normal() * 1e19),
+    small = la.complex(normal() * 1e-19, normal() * 1e-19),
+    mixed = la.complex(normal() * (normal() * 12):exp(),
+      normal() * (normal() * 12):exp()),
+  }
+  local list = {0.0, -0.0, 1, -1, 1 / 0, -1 / 0, 0 / 0, 2.5, 1e-45, 3e38}
+  local re, im = {}, {}
+  for _, a in ipairs(list) do
+    for _, b in ipairs(list) do re[#re + 1], im[#im + 1] = a, b end
+  end
+  sets.special = la.complex(la.tensor(re, {dtype = "float32"}),
+    la.tensor(im, {dtype = "float32"}))
+
+  for _, name in ipairs(names) do
+    it(name .. " rounds once", function()
+      for _, x in pairs(sets) do agree(name, x) end
+    end)
+  end
+
+  it("powers round once", function()
+    for label, x in pairs(sets) do
+      if label ~= "special" then agree("pow", x, sets.unit) end
+    end
+    agree("pow", la.zeros(9, {dtype = "complex64"}),
+      la.complex(la.arange(9) * 0.5, la.zeros(9)))
+  end)
+end)
