@@ -197,3 +197,53 @@ describe("spreads", function()
     end
   end)
 end)
+
+describe("running sums and products", function()
+  local function steps(x, f)
+    local out, acc = {}, x[1]
+    out[1] = acc
+    for i = 2, x:size(1) do
+      acc = f(acc, x[i])
+      out[i] = acc
+    end
+    return la.stack(out, 1)
+  end
+  local function plus(a, b) return a + b end
+  local function times(a, b) return a * b end
+
+  both(function(dtype)
+    it("are folded as one after another, " .. dtype, function()
+      local float = dtype:find("float")
+      for _, n in ipairs {1, 2, 7, 8, 9, 40, 130, 300} do
+        for _, m in ipairs {2, 3, 4, 5, 8, 9, 10, 64, 65, 257} do
+          if n * m < 20000 then
+            local x, wide = whole(dtype, n, m)
+            local sums = steps(wide, plus)
+            -- Sums of 16-bit floats round what double holds.
+            local want = float and sums:double():float():to(dtype) or sums
+            assert.is_true(x:cumsum(1):equal(want))
+            assert.is_true(x:t():contiguous():cumsum(2):t():equal(want))
+            assert.is_true(x:t():cumsum(2):t():equal(want))
+            local odd = (wide:remainder(2) * 2 - 1)
+            local signs = odd:to(float and dtype or "int64")
+            assert.is_true(signs:cumprod(1):long()
+              :equal(steps(odd, times)))
+            assert.is_true(signs:t():contiguous():cumprod(2):t():long()
+              :equal(steps(odd, times)))
+          end
+        end
+      end
+    end)
+  end)
+
+  it("are the same in place", function()
+    for _, dtype in ipairs(FLOATS) do
+      for _, shape in ipairs {{50, 3}, {50, 10}, {3, 50}, {50, 200}} do
+        local x = la.randn(shape):to(dtype)
+        for dim = 1, 2 do
+          assert.is_true(x:clone():cumsum_(dim):equal(x:cumsum(dim)))
+        end
+      end
+    end
+  end)
+end)
