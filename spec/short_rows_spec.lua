@@ -125,6 +125,13 @@ describe("short rows", function()
       local both = la.cat({x, y}, 2)
       same(x, both:narrow(2, 1, w))
       same(y, both:narrow(2, w + 1, w))
+      local parts = {x, y, x:flip(2), y:flip(2), x}
+      for n = 3, 5 do
+        local joined = la.cat(table.move(parts, 1, n, 1, {}), 2)
+        for k = 1, n do
+          same(parts[k], joined:narrow(2, (k - 1) * w + 1, w))
+        end
+      end
       local pairs_of = la.stack({x, y}, 3)
       same(x, pairs_of:select(3, 1))
       same(y, pairs_of:select(3, 2))

@@ -201,6 +201,7 @@ static bool assemble_short(char *to, int64_t to_step, const char *from,
 const la_move_table LA_KERNEL(move) = {
     move_1, move_2, move_4, move_8, move_16,
 };
+const la_zip_table LA_KERNEL(zip) = {zip_1, zip_2, zip_4, zip_8, zip_16};
 const la_assemble_table LA_KERNEL(assemble) = {
     assemble_1, assemble_2, assemble_4, assemble_8, assemble_16,
 };

@@ -22,4 +22,12 @@ typedef void (*la_assemble)(char *to, int64_t to_step, const char *from,
 typedef la_assemble la_assemble_table[5];
 LA_STUB_DECLARE(la_assemble_table, assemble);
 
+/* 'n' elements of each of LA_ZIP_LEAST to LA_ZIP_MOST sources by turns. */
+typedef void (*la_zip)(char *to, const char *const *from, int sources,
+                       int64_t n);
+typedef la_zip la_zip_table[5];
+LA_STUB_DECLARE(la_zip_table, zip);
+#define LA_ZIP_LEAST 2
+#define LA_ZIP_MOST 4
+
 #endif

@@ -2,6 +2,7 @@
 #include "base/memory.h"
 #include "base/pool.h"
 #include "op/copy.h"
+#include "kernel/elements.h"
 #include "op/move.h"
 #include "op/view.h"
 #include "tensor/promote.h"
@@ -168,6 +169,7 @@ typedef struct rows {
     char *to;
     int64_t item, width;        /* bytes of a row of the result */
     int64_t count;              /* of rows */
+    int64_t least;              /* bytes of a row of the narrowest */
     _Atomic bool stopped;
 } rows;
 
@@ -179,8 +181,9 @@ static bool side_by_side(const la_value *list, const la_tensor *out, int dim,
     if (r->count < 2 || !la_is_contiguous(out)) return false;
     for (int64_t k = 0; k < list->tensors.n; k++) {
         const la_tensor *t = list->tensors.list[k];
-        if (t->dtype != out->dtype || !la_is_contiguous(t)
-            || t->numel / r->count * r->item < JOIN_LEAST) return false;
+        if (t->dtype != out->dtype || !la_is_contiguous(t)) return false;
+        int64_t width = t->numel / r->count * r->item;
+        r->least = k == 0 || width < r->least ? width : r->least;
     }
     r->to = la_data(out);
     r->width = out->numel / r->count * r->item;
@@ -230,6 +233,29 @@ static void join_rows(int64_t begin, int64_t end, void *context)
     }
 }
 
+/* Rows that are one element, or as good as one, by turns. */
+static void zip_rows(int64_t begin, int64_t end, void *context)
+{
+    rows *r = context;
+    const la_value *list = r->list;
+    const char *from[LA_ZIP_MOST];
+    la_zip zip = (*LA_STUB(zip))[__builtin_ctzll((uint64_t)r->least)];
+    if (r->stopped || la_interrupted()) {
+        r->stopped = true;
+        return;
+    }
+    for (int64_t k = 0; k < list->tensors.n; k++)
+        from[k] = la_data(list->tensors.list[k]) + begin * r->least;
+    zip(r->to + begin * r->width, from, (int)list->tensors.n, end - begin);
+}
+
+static bool can_zip(const rows *r)
+{
+    int64_t n = r->list->tensors.n, w = r->least;
+    return n >= LA_ZIP_LEAST && n <= LA_ZIP_MOST && r->width == n * w
+        && w > 0 && w <= 16 && (w & (w - 1)) == 0;
+}
+
 la_status la_impl_cat(la_frame *f)
 {
     const la_value *list = &f->args[0];
@@ -237,8 +263,10 @@ la_status la_impl_cat(la_frame *f)
     int dim = (int)f->scratch[0];
     int64_t first = 0;
     rows r;
-    if (out->numel && side_by_side(list, out, dim, &r)) {
-        la_parallel_for(r.count, 2 * JOIN_BYTES / r.width + 1, join_rows, &r);
+    bool rows_fit = out->numel && side_by_side(list, out, dim, &r);
+    if (rows_fit && (r.least >= JOIN_LEAST || can_zip(&r))) {
+        la_parallel_for(r.count, 2 * JOIN_BYTES / r.width + 1,
+                        can_zip(&r) ? zip_rows : join_rows, &r);
         return r.stopped ? la_error(LA_EINTR, "interrupted") : LA_OK;
     }
     for (int64_t k = 0; k < list->tensors.n; k++) {
