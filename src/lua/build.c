@@ -76,6 +76,7 @@ typedef struct walk {
     int ndim;
     int64_t sizes[LA_MAX_DIMS], at[LA_MAX_DIMS];
     bool raw[LA_MAX_DIMS];
+    la_scalar *leaf;        /* where the next leaf is read to */
 } walk;
 
 static bool is_table(lua_State *L, int at)
@@ -184,21 +185,21 @@ static void read_leaf(walk *w, int type, la_scalar *out)
     }
 }
 
-/* Call 'fn' on every leaf, in order. */
+/* Call 'fn' on every leaf, in order; it may move the walk's place for them. */
 typedef void (*leaf_fn)(walk *w, const la_scalar *leaf, void *context);
 
 static void each_leaf(walk *w, leaf_fn fn, void *context)
 {
     lua_State *L = w->L;
     int last = w->ndim - 1, row = w->base + last;
-    la_scalar s;
     for (int d = 0; d < w->ndim; d++)
         if (w->sizes[d] == 0) return;
     luaL_checkstack(L, 12, "nested too deep");
     do {
         for (w->at[last] = 0; w->at[last] < w->sizes[last]; w->at[last]++) {
-            read_leaf(w, push_element(w, last), &s);
-            fn(w, &s, context);
+            la_scalar *s = w->leaf;
+            read_leaf(w, push_element(w, last), s);
+            fn(w, s, context);
             if (w->at[last] % 8 == 7) lua_settop(L, row);
         }
         lua_settop(L, row);
@@ -209,14 +210,14 @@ static void each_leaf(walk *w, leaf_fn fn, void *context)
 typedef struct first_look {
     la_kind kind;               /* the widest */
     int n;
-    la_scalar list[KEPT];       /* the first ones */
+    la_scalar list[KEPT + 1];   /* the first ones, and room for the others */
 } first_look;
 
 static void look_at_leaf(walk *w, const la_scalar *leaf, void *context)
 {
     first_look *k = context;
     if (leaf->kind > k->kind) k->kind = leaf->kind;
-    if (k->n < KEPT) k->list[k->n++] = *leaf;
+    if (k->n < KEPT) w->leaf = &k->list[++k->n];
 }
 
 typedef struct sink {
@@ -279,6 +280,7 @@ static void from_table(lua_State *L, int at, const la_build_options *o,
     w.name = name;
     k.kind = LA_KBOOL;
     k.n = 0;
+    w.leaf = k.list;
     lua_pushvalue(L, at);
     w.base = lua_gettop(L);
     learn_shape(&w);

@@ -3,6 +3,7 @@
 */
 #include "tensor/scalar.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -146,6 +147,11 @@ static bool fits(const la_scalar *s, la_dtype dtype)
 
 la_status la_scalar_store(const la_scalar *s, la_dtype dtype, void *out)
 {
+    if (dtype == LA_FLOAT32 && s->kind == LA_KFLOAT && fabs(s->re) < FLT_MAX) {
+        float f = (float)s->re;     /* most of all that is stored */
+        memcpy(out, &f, sizeof f);
+        return LA_OK;
+    }
     if (!fits(s, dtype))
         return misfit(s, dtype);
     la_scalar_cast(s, dtype, out);
