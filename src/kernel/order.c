@@ -85,7 +85,8 @@ static digits choose_digits(uint64_t vary, int64_t n)
 #undef KEY
 #include "kernel/pairs.inc"
 
-/* Dealing of long rows, see deal.inc. */
+/* Dealing of long rows, see deal.inc. The exponents of doubles take more bits, so
+** wide keys have twice the cells. */
 enum { CELL_BITS = 17, BUCKET_BITS = 12, EVEN_BITS = 13, PER_BUCKET = 128 };
 #define PREFIX order32
 #define KEY uint32_t
