@@ -119,6 +119,33 @@ describe("sort", function()
     assert.equal(-inf, 1 / la.tensor {-0.0, 0.0}:msort():item(1))
   end)
 
+  it("knows values that are all there is, or much of it", function()
+    la.manual_seed(7)
+    for _, dtype in ipairs {"float32", "float64", "int32", "int64"} do
+      for _, n in ipairs {4097, 20000} do
+        local x = (la.randn(n, {dtype = "float64"}) * 1e6):to(dtype) + 3
+        local rare = la.rand(n):gt(0.999)
+        local cases = {x:clamp(3, 1e9), x:clamp(-1e9, 3), x:clamp(-10, 10),
+          la.full(n, 5):to(dtype), la.where(x:lt(0), 4, x):to(dtype)}
+        for values = 2, 20, 3 do
+          cases[#cases + 1] = (la.randint(1, values, n) * 99991):to(dtype)
+          cases[#cases + 1] = la.where(rare, x, cases[#cases]):to(dtype)
+        end
+        for _, y in ipairs(cases) do
+          local want = y[y:argsort(1, false)]
+          assert.is_true(y:msort() == want)
+          assert.is_true(want:narrow(1, 2, n - 1)
+                           :ge(want:narrow(1, 1, n - 1)):all())
+          assert.is_true(y:unique() == want:unique_consecutive())
+        end
+        if dtype:find "float" then
+          local z = la.where(x:gt(0), nan, x):to(dtype)
+          assert.same((z:sort()):tostring_raw(), z:msort():tostring_raw())
+        end
+      end
+    end
+  end)
+
   it("works along any dim of any layout", function()
     la.manual_seed(2)
     local x = la.randn(7, 9, 5):transpose(1, 3)

@@ -7,6 +7,7 @@
 
 #define DIGIT 10   /* see radix.inc */
 #define COUNTED 16 /* bits of keys that are sorted by counting */
+#define VALUES 16  /* so many different keys are counted one by one */
 #define RANKED 16  /* rows of so many are sorted by counting */
 
 /* The digits of a sort: n of them, 'width' bits each, from bit 'low' up; the
