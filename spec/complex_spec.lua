@@ -2,7 +2,8 @@
 -- complex128, rounded once; values that C has rules for are the same.
 local la = require "lunarray"
 
-local names = {"log", "log2", "log10", "log1p", "expm1", "atan", "atanh"}
+local names = {"log", "log2", "log10", "log1p", "exp", "expm1", "sqrt", "sin",
+  "cos", "tan", "sinh", "cosh", "tanh", "atan", "atanh", "sigmoid"}
 
 local function parts(z) return la.real(z):totable(), la.imag(z):totable() end
 

@@ -95,19 +95,74 @@ static inline f32v c64s_log1p(f32v a)
     return wide_to(wide_log1p(wide_from(a)));
 }
 
-/* As complex_expm1. */
-static inline c64 c64_expm1_of(c64 a, c64 b) { return c64_expm1(a); }
-static inline f32v c64s_expm1(f32v a)
-{
-    wide z = wide_from(a);
-    i64v odd = ~f64_isfinite(z.re) | ~f64_isfinite(z.im) | (z.re > 700);
-    f64v half = f64_sin(z.im * 0.5);
-    f32v y = wide_to((wide){
-        f64_expm1(z.re) * f64_cos(z.im) - 2 * half * half,
-        f64_exp(z.re) * f64_sin(z.im)});
-    return i64_any(odd) ? wide_mend(c64_expm1_of, a, a, y, odd) : y;
-}
+/* A function by lanes; C's own, 'c64_name', where a part is not finite or 'size',
+** what is raised, leaves the range of doubles. */
+#define WIDE(name, size) \
+    static inline c64 c64_##name##_of(c64 a, c64 b) { return c64_##name(a); } \
+    static inline f32v c64s_##name(f32v a) \
+    { \
+        wide z = wide_from(a); \
+        i64v odd = ~f64_isfinite(z.re) | ~f64_isfinite(z.im) | ((size) > 300); \
+        f32v y = wide_to(wide_##name(z)); \
+        return i64_any(odd) ? wide_mend(c64_##name##_of, a, a, y, odd) : y; \
+    }
 
+static inline wide wide_exp(wide z)
+{
+    f64v e = f64_exp(z.re);
+    return (wide){e * f64_cos(z.im), e * f64_sin(z.im)};
+}
+/* As complex_expm1. */
+static inline wide wide_expm1(wide z)
+{
+    f64v half = f64_sin(z.im * 0.5);
+    return (wide){f64_expm1(z.re) * f64_cos(z.im) - 2 * half * half,
+                  f64_exp(z.re) * f64_sin(z.im)};
+}
+static inline wide wide_sinh(wide z)
+{
+    return (wide){f64_sinh(z.re) * f64_cos(z.im), f64_cosh(z.re) * f64_sin(z.im)};
+}
+static inline wide wide_cosh(wide z)
+{
+    return (wide){f64_cosh(z.re) * f64_cos(z.im), f64_sinh(z.re) * f64_sin(z.im)};
+}
+/* Of s = sinh x and t = tan y (Kahan, Branch cuts for complex elementary
+** functions). */
+static inline wide wide_tanh(wide z)
+{
+    f64v s = f64_sinh(z.re), t = f64_tan(z.im), b = 1 + t * t, bs = b * s;
+    f64v below = 1 + bs * s;
+    return (wide){bs * f64_sqrt(1 + s * s) / below, t / below};
+}
+/* f(z) = -i g(iz), and cos z = cosh(iz). */
+static inline wide wide_turned(wide (*g)(wide), wide z)
+{
+    wide r = g((wide){-z.im, z.re});
+    return (wide){r.im, -r.re};
+}
+static inline wide wide_sin(wide z) { return wide_turned(wide_sinh, z); }
+static inline wide wide_tan(wide z) { return wide_turned(wide_tanh, z); }
+static inline wide wide_cos(wide z)
+{
+    return wide_cosh((wide){-z.im, z.re});
+}
+/* The root's larger part first; the other is half of y over it. */
+static inline wide wide_sqrt(wide z)
+{
+    f64v size = f64_sqrt(z.re * z.re + z.im * z.im);
+    f64v t = f64_sqrt((f64_abs(z.re) + size) * 0.5);
+    f64v other = f64_select(t == 0, z.im, z.im / (t + t));
+    i64v right = z.re >= 0;
+    return (wide){f64_select(right, t, f64_abs(other)),
+                  f64_select(right, other, f64_copysign(t, z.im))};
+}
+static inline wide wide_sigmoid(wide z)
+{
+    wide e = wide_exp((wide){-z.re, -z.im});
+    f64v one = 1 + e.re, below = one * one + e.im * e.im;
+    return (wide){one / below, (f64_zero() - e.im) / below};
+}
 /* atanh z: a quarter of log(|1 + z|^2 / |1 - z|^2), and half the angle of
 ** 1 - |z|^2 + 2iy. Odd, so x is not negative in the first. */
 static inline wide wide_atanh(wide z)
@@ -117,23 +172,21 @@ static inline wide wide_atanh(wide z)
     f64v angle = f64_atan2(z.im + z.im, 1 - sum - lost);
     return (wide){f64_copysign(f64_log1p(ratio) * 0.25, z.re), angle * 0.5};
 }
-static inline c64 c64_atanh_of(c64 a, c64 b) { return c64_atanh(a); }
-static inline f32v c64s_atanh(f32v a)
-{
-    wide z = wide_from(a);
-    i64v odd = ~f64_isfinite(z.re) | ~f64_isfinite(z.im);
-    f32v y = wide_to(wide_atanh(z));
-    return i64_any(odd) ? wide_mend(c64_atanh_of, a, a, y, odd) : y;
-}
-/* -i atanh(iz) */
-static inline c64 c64_atan_of(c64 a, c64 b) { return c64_atan(a); }
-static inline f32v c64s_atan(f32v a)
-{
-    wide z = wide_from(a), r = wide_atanh((wide){-z.im, z.re});
-    i64v odd = ~f64_isfinite(z.re) | ~f64_isfinite(z.im);
-    f32v y = wide_to((wide){r.im, -r.re});
-    return i64_any(odd) ? wide_mend(c64_atan_of, a, a, y, odd) : y;
-}
+static inline wide wide_atan(wide z) { return wide_turned(wide_atanh, z); }
+
+WIDE(exp, z.re)
+WIDE(expm1, z.re)
+WIDE(sinh, f64_abs(z.re))
+WIDE(cosh, f64_abs(z.re))
+WIDE(tanh, 3 * f64_abs(z.re))
+WIDE(sin, f64_abs(z.im))
+WIDE(cos, f64_abs(z.im))
+WIDE(tan, 3 * f64_abs(z.im))
+WIDE(atan, f64_zero())
+WIDE(atanh, f64_zero())
+WIDE(sqrt, f64_zero())
+WIDE(sigmoid, -z.re)
+#undef WIDE
 
 static inline c64 c64_pow(c64 a, c64 b)
 {

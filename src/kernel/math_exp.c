@@ -7,8 +7,9 @@
 #define ARITY 1
 #define EXPR(a) VPICK_(a, exp)(a)
 #include "kernel/each_float.inc"
-#define EXPR(a) CXF(exp)(a)
-#include "kernel/each_complex.inc"
+#define EXPR(a) c64s_exp(a)
+#define EXPR128(a) c128_exp(a)
+#include "kernel/each_c64.inc"
 #include "kernel/table.inc"
 
 #define NAME exp2

@@ -7,24 +7,27 @@
 #define ARITY 1
 #define EXPR(a) VPICK_(a, sinh)(a)
 #include "kernel/each_float.inc"
-#define EXPR(a) CXF(sinh)(a)
-#include "kernel/each_complex.inc"
+#define EXPR(a) c64s_sinh(a)
+#define EXPR128(a) c128_sinh(a)
+#include "kernel/each_c64.inc"
 #include "kernel/table.inc"
 
 #define NAME cosh
 #define ARITY 1
 #define EXPR(a) VPICK_(a, cosh)(a)
 #include "kernel/each_float.inc"
-#define EXPR(a) CXF(cosh)(a)
-#include "kernel/each_complex.inc"
+#define EXPR(a) c64s_cosh(a)
+#define EXPR128(a) c128_cosh(a)
+#include "kernel/each_c64.inc"
 #include "kernel/table.inc"
 
 #define NAME tanh
 #define ARITY 1
 #define EXPR(a) VPICK_(a, tanh)(a)
 #include "kernel/each_float.inc"
-#define EXPR(a) CXF(tanh)(a)
-#include "kernel/each_complex.inc"
+#define EXPR(a) c64s_tanh(a)
+#define EXPR128(a) c128_tanh(a)
+#include "kernel/each_c64.inc"
 #include "kernel/table.inc"
 
 #define NAME asinh
@@ -56,6 +59,7 @@
 #define ARITY 1
 #define EXPR(a) VPICK_(a, sigmoid)(a)
 #include "kernel/each_float.inc"
-#define EXPR(a) CXF(sigmoid)(a)
-#include "kernel/each_complex.inc"
+#define EXPR(a) c64s_sigmoid(a)
+#define EXPR128(a) c128_sigmoid(a)
+#include "kernel/each_c64.inc"
 #include "kernel/table.inc"

@@ -1,5 +1,5 @@
 /* Roots, and the angle of a number. */
-#include "kernel/complex_math.h"
+#include "kernel/complex_wide.h"
 #include "kernel/drive.h"
 #include "simd/math.h"
 
@@ -7,8 +7,9 @@
 #define ARITY 1
 #define EXPR(a) VPICK_(a, sqrt)(a)
 #include "kernel/each_float.inc"
-#define EXPR(a) CXF(sqrt)(a)
-#include "kernel/each_complex.inc"
+#define EXPR(a) c64s_sqrt(a)
+#define EXPR128(a) c128_sqrt(a)
+#include "kernel/each_c64.inc"
 #include "kernel/table.inc"
 
 #define NAME rsqrt

@@ -7,24 +7,27 @@
 #define ARITY 1
 #define EXPR(a) VPICK_(a, sin)(a)
 #include "kernel/each_float.inc"
-#define EXPR(a) CXF(sin)(a)
-#include "kernel/each_complex.inc"
+#define EXPR(a) c64s_sin(a)
+#define EXPR128(a) c128_sin(a)
+#include "kernel/each_c64.inc"
 #include "kernel/table.inc"
 
 #define NAME cos
 #define ARITY 1
 #define EXPR(a) VPICK_(a, cos)(a)
 #include "kernel/each_float.inc"
-#define EXPR(a) CXF(cos)(a)
-#include "kernel/each_complex.inc"
+#define EXPR(a) c64s_cos(a)
+#define EXPR128(a) c128_cos(a)
+#include "kernel/each_c64.inc"
 #include "kernel/table.inc"
 
 #define NAME tan
 #define ARITY 1
 #define EXPR(a) VPICK_(a, tan)(a)
 #include "kernel/each_float.inc"
-#define EXPR(a) CXF(tan)(a)
-#include "kernel/each_complex.inc"
+#define EXPR(a) c64s_tan(a)
+#define EXPR128(a) c128_tan(a)
+#include "kernel/each_c64.inc"
 #include "kernel/table.inc"
 
 #define NAME asin

@@ -48,8 +48,9 @@ static inline c128 c128_pow(c128 a, c128 b)
 #define ARITY 2
 #define EXPR(a, b) vsqrt(a)
 #include "kernel/each_float.inc"
-#define EXPR(a, b) CXF(sqrt)(a)
-#include "kernel/each_complex.inc"
+#define EXPR(a, b) c64s_sqrt(a)
+#define EXPR128(a, b) c128_sqrt(a)
+#include "kernel/each_c64.inc"
 #include "kernel/table.inc"
 
 #define NAME pow_minus_half
