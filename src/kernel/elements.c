@@ -152,6 +152,26 @@ void gather_rows(char *to, int64_t to_step, const char *from,
         copy_short(to, from + rows[i], bytes);
 }
 
+/* Rows of equal runs, in the order of the result: two stores into one line take
+** as long as one. */
+static inline __attribute__((always_inline))
+void rows_in_order(char *to, int64_t to_step, const char *from,
+                   const int64_t *rows, int64_t n, const la_piece *pieces,
+                   int npieces, const size_t bytes)
+{
+    for (int64_t i = 0; i < n; i++, to += to_step)
+        for (int p = 0; p < npieces; p++)
+            memcpy(to + (size_t)p * bytes, from + rows[i] + pieces[p].from,
+                   bytes);
+}
+
+static bool equal_runs(const la_piece *pieces, int npieces)
+{
+    for (int p = 1; p < npieces; p++)
+        if (pieces[p].n != pieces[0].n) return false;
+    return true;
+}
+
 /* Narrow rows of runs that go forward: one run of all rows after the other. */
 static bool assemble_narrow(char *to, int64_t to_step, const char *from,
                             const int64_t *rows, int64_t n,
@@ -160,6 +180,15 @@ static bool assemble_narrow(char *to, int64_t to_step, const char *from,
     if (to_step > NARROW) return false;
     for (int p = 0; p < npieces; p++)
         if (pieces[p].n > 1 && pieces[p].step != size) return false;
+    if (equal_runs(pieces, npieces))
+        switch (pieces[0].n * size) {
+        case 8: rows_in_order(to, to_step, from, rows, n, pieces, npieces, 8);
+            return true;
+        case 16: rows_in_order(to, to_step, from, rows, n, pieces, npieces, 16);
+            return true;
+        case 32: rows_in_order(to, to_step, from, rows, n, pieces, npieces, 32);
+            return true;
+        }
     for (int p = 0; p < npieces; p++) {
         char *out = to + pieces[p].to;
         const char *in = from + pieces[p].from;

@@ -163,8 +163,47 @@ static void move_part(int64_t begin, int64_t end, void *context)
     p->loop(data, strides, end - begin, 1, NULL);
 }
 
+/* Dims 0 and 1 of the result are a short row: such rows are assembled, many of
+** them by one shuffle. */
+#define GROUP_BYTES 64
+
+static bool has_groups(const plan *p, int64_t size)
+{
+    int64_t row = p->sizes[0] * size;
+    return p->ndim == 3 && row * p->sizes[1] <= GROUP_BYTES
+        && p->to[0] == size && p->to[1] == row
+        && p->to[2] == row * p->sizes[1];
+}
+
+static void move_groups(int64_t begin, int64_t end, void *context)
+{
+    enum { SOME = 512 };
+    plan *p = context;
+    const int64_t row = p->to[2], n1 = p->sizes[1];
+    int64_t rows[SOME];
+    la_piece pieces[GROUP_BYTES];
+    for (int64_t i = 0; i < SOME; i++) rows[i] = i * p->from[2];
+    for (int64_t k = 0; k < n1; k++)
+        pieces[k] = (la_piece){k * p->to[1], k * p->from[1], p->from[0],
+                               p->sizes[0]};
+    for (; begin < end; begin += SOME) {
+        int64_t n = end - begin < SOME ? end - begin : SOME;
+        if (p->stopped || la_interrupted()) {
+            p->stopped = true;
+            return;
+        }
+        (*LA_STUB(assemble))[__builtin_ctzll((uint64_t)p->to[0])]
+            (p->dst + begin * row, row, p->src + begin * p->from[2], rows, n,
+             pieces, (int)n1);
+    }
+}
+
 static la_status run(plan *p, size_t size)
 {
+    if (has_groups(p, (int64_t)size)) {
+        la_parallel_for(p->sizes[2], MOVE_GRAIN / p->to[2], move_groups, p);
+        return p->stopped ? la_error(LA_EINTR, "interrupted") : LA_OK;
+    }
     int64_t row_bytes = p->sizes[0] * (int64_t)size;
     if (row_bytes > 16 * MOVE_GRAIN && p->rows < 64) {
         for (p->row = 0; p->row < p->rows && !p->stopped; p->row++)
@@ -191,8 +230,8 @@ static bool make_tiles(plan *p, size_t size, plan *rest)
 {
     const int64_t few = 32, bytes = 8 << 10;
     int64_t row = p->sizes[0] * (int64_t)size, n1 = p->sizes[1];
-    if (p->ndim < 3 || p->ndim == LA_MAX_DIMS || n1 >= few || row > 128)
-        return false;
+    if (p->ndim < 3 || p->ndim == LA_MAX_DIMS || n1 >= few || row > 128
+        || has_groups(p, (int64_t)size)) return false;
     int64_t to1 = p->to[1], to2 = p->to[2], from1 = p->from[1];
     int64_t from2 = p->from[2], n2 = p->sizes[2], tile = bytes / (row * n1);
     tile = tile < few ? few : tile;
