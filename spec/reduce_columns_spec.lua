@@ -116,6 +116,24 @@ describe("positions in a few tall columns", function()
     end)
   end)
 
+  it("are those of the columns by blocks, far apart too", function()
+    local x = la.randint(0, 3, {5, 300001}):float()
+    x[{2, 300001}], x[{4, 70}] = 0 / 0, 0 / 0
+    local values, index = x:max(1)
+    local low = x:argmin(1)
+    for first = 1, 300001, 60000 do
+      local last = math.min(first + 59999, 300001)
+      local y = x:slice(2, first, last):contiguous()
+      local v, i = y:max(1)
+      assert.is_true(v:equal(values:slice(1, first, last))
+        or la.allclose(v, values:slice(1, first, last), 0, 0, true))
+      assert.is_true(i:equal(index:slice(1, first, last)))
+      assert.is_true(y:argmin(1):equal(low:slice(1, first, last)))
+    end
+    assert.equal(2, index:item(300001))
+    assert.equal(4, low:item(70))
+  end)
+
   it("are of the first NaN", function()
     for _, dtype in ipairs(FLOATS) do
       local x = la.randn(900, 4):to(dtype)

@@ -9,7 +9,7 @@
 #include "op/order.h"
 #include "op/reduce.h"
 
-#define BATCH 256
+#define BATCH 1024            /* columns of one call */
 #define SHARED (4 * LA_GRAIN) /* fewer elements are read while a thread wakes */
 
 typedef struct search {
