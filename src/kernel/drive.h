@@ -107,12 +107,18 @@ static inline cursor cursor_at(const char *p, unsigned repeat, char *hold,
     return (cursor){hold, 0};
 }
 
-/* n copies of the element at 'p'. Returns 'hold'. */
+/* n copies of the element at 'p', by whole vectors, for which there is room.
+** Returns 'hold'. A loop over elements is made into a string instruction, which
+** takes longer to begin than a row of bytes. */
 static inline const void *fill_block(void *hold, const void *p, int64_t n,
                                      size_t size)
 {
-    for (int64_t i = 0; i < n; i++)
-        memcpy((char *)hold + i * (int64_t)size, p, size);
+    char one[VEC_BYTES];
+    for (size_t i = 0; i < VEC_BYTES; i += size) memcpy(one + i, p, size);
+    i32v v = i32_load(one);
+#pragma GCC unroll 1
+    for (int64_t at = 0; at < n * (int64_t)size; at += VEC_BYTES)
+        i32_store((char *)hold + at, v);
     return hold;
 }
 
