@@ -344,3 +344,20 @@ describe("dead tensors", function()
         collectgarbage(old)
     end)
 end)
+
+describe("a tensor handed back as it came", function()
+  it("is no new data for the collector", function()
+    local x = la.ones({1000000}, {dtype = "float64"})
+    local function ends_a_cycle(f)
+      local over = false
+      for _ = 1, 20 do f() end       -- what was made before is seen to
+      collectgarbage()
+      setmetatable({}, {__gc = function() over = true end})
+      for _ = 1, 50 do f() end
+      return over
+    end
+    assert.is_true(ends_a_cycle(function() return x + 1 end))
+    assert.is_false(ends_a_cycle(function() return x:to("float64") end))
+    assert.is_false(ends_a_cycle(function() return x:contiguous() end))
+  end)
+end)

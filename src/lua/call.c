@@ -230,6 +230,16 @@ static int late_handle(call *c)
     return status;
 }
 
+/* What an operation hands back as it came (to, contiguous) is no new data. */
+static void fill_result(call *c, la_tensor *t)
+{
+    const la_value *first = &c->frame.args[0];
+    bool same = c->frame.nargs > 0 && first->tag == LA_VTENSOR
+        && first->tensor == t;
+    if (same) c->results[0]->tensor = t;
+    else la_fill_handle(c->state, c->results[0], t);
+}
+
 /* Results go to the handles made before. A list moves into Lua's ownership
 ** first, so that running out of memory while it is pushed leaks nothing. An
 ** operation may give fewer results than its schema has at most. */
@@ -240,7 +250,7 @@ static int push_results(call *c)
     int n = 0, status = LUA_OK;
     if (s->nresults == 1 && c->frame.results[0].tag == LA_VTENSOR) {
         if (!c->results[0] && late_handle(c) != LUA_OK) return lua_error(L);
-        la_fill_handle(c->state, c->results[0], c->frame.results[0].tensor);
+        fill_result(c, c->frame.results[0].tensor);
         la_pace(L, c->state);
         return 1;               /* its handle is the top of the stack */
     }
