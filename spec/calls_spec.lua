@@ -361,3 +361,44 @@ describe("a tensor handed back as it came", function()
     assert.is_false(ends_a_cycle(function() return x:contiguous() end))
   end)
 end)
+
+describe("lists of numbers", function()
+    it("mean the same in every table that holds them", function()
+        local hash = {}
+        for k = 3, 1, -1 do hash[k] = k + 1 end
+        local x = la.arange(24)
+        assert.same({2, 3, 4}, x:view(hash).shape)
+        assert.same({2, 3, 4}, x:view({2, 3, 4}).shape)
+        assert.same({2, 3, 4}, x:view({2.0, 3, 4}).shape)
+        assert.same({2, 3}, la.zeros({2, 3, dtype = "int8"}).shape)
+        assert.equal("int8", la.zeros({2, 3, dtype = "int8"}).dtype)
+        assert.same({2, 3}, la.zeros({dtype = "int8", 2, 3}).shape)
+        local mixed = {dtype = "int16"}
+        mixed[1], mixed[2] = 4, 5
+        assert.equal("int16", la.zeros(mixed).dtype)
+        assert.same({4, 5}, la.zeros(mixed).shape)
+        assert.same({}, la.zeros({}).shape)
+        assert.same({3, 1, 2}, la.zeros(1, 2, 3):permute({3, 1, -2}).shape)
+        assert.same(x:view(2, 12):sum({1, 2}):item(), 276)
+        raises("counting starts at 1", x.permute, x, {0})
+        raises("zeros", la.zeros, {2, "a"})
+    end)
+
+    it("go back to Lua whatever the dtype and the layout", function()
+        local x = la.arange(6)
+        for _, name in ipairs {"float32", "float64", "int64", "uint8",
+                               "bfloat16"} do
+            local y = x:to(name)
+            assert.same({0, 1, 2, 3, 4, 5}, y:totable())
+            assert.same({{0, 1, 2}, {3, 4, 5}}, y:view(2, 3):totable())
+            assert.same({0, 2, 4}, y:slice(1, 1, 6, 2):totable())
+            assert.same({{0, 3}, {1, 4}, {2, 5}}, y:view(2, 3):t():totable())
+        end
+        assert.same({true, false}, la.tensor({true, false}):totable())
+        assert.same({}, la.zeros(0):totable())
+        assert.same({{}, {}}, la.zeros(2, 0):totable())
+        local z = la.complex(la.tensor({1.0, 2}), la.tensor({3.0, 4}))
+        assert.same({{1, -3}, {2, -4}}, z:conj():totable())
+        assert.same({-3, -4}, z:conj().imag:totable())
+    end)
+end)

@@ -413,3 +413,82 @@ describe("positions", function()
     la.set_num_threads(threads)
   end)
 end)
+
+describe("keys with all kinds of items", function()
+  it("are the steps one after the other", function()
+    local x = la.arange(120):view(2, 3, 4, 5)
+    local new, all = la.newaxis, {}
+    local function same(a, b)
+      assert.same(b.shape, a.shape)
+      assert.same(b:stride(), a:stride())
+      assert.equal(b:storage_offset(), a:storage_offset())
+      assert.same(list(b), list(a))
+    end
+    same(x[{new, 2, {2, 3}, "...", new, 1}],
+         x:unsqueeze(1):select(2, 2):narrow(2, 2, 2):unsqueeze(4):select(5, 1))
+    same(x[{all, 1, new, {2, 4, 2}}],
+         x:select(2, 1):unsqueeze(2):slice(3, 2, 4, 2))
+    same(x[{"...", new}], x:unsqueeze(-1))
+    same(x[{new}], x:unsqueeze(1))
+    same(x[{la.tensor(2), new, 3}], x[2]:unsqueeze(1):select(2, 3))
+    local wide = la.ones(2):expand(table.unpack((function()
+      local s = {}
+      for d = 1, 63 do s[d] = 1 end
+      s[64] = 2
+      return s
+    end)()))
+    refused(function() return wide[{new}] end, "64 dimensions")
+    assert.equal(64, wide[{1, new}].ndim)
+  end)
+
+  it("write through lists what they read", function()
+    local x, i = la.zeros(3, 4, 2), la.tensor {3, 1}
+    x[{i}] = 1
+    x[{"...", i, 2}] = 2
+    x[{{2, 3}, 4, i:sub(2):abs()}] = 3
+    local want = la.zeros(3, 4, 2)
+    for _, k in ipairs {1, 3} do want:select(1, k):fill_(1) end
+    for _, k in ipairs {1, 3} do want:select(3, 2):select(2, k):fill_(2) end
+    want:narrow(1, 2, 2):select(2, 4):select(2, 1):fill_(3)
+    assert.same(list(want), list(x))
+  end)
+end)
+
+describe("positions in one or two dims", function()
+  -- From few elements to more than go to a loop as they lie.
+  it("read and write the same however many there are", function()
+    for _, n in ipairs {1, 7, 33, 340, 342, 1024, 1025, 2000} do
+      local flat = la.arange(n)
+      local rows = la.arange(3 * n):view(n, 3)
+      local places = la.tensor((function()
+        local t = {}
+        for k = 1, n do t[k] = k % 2 == 0 and -k or n - k + 1 end
+        return t
+      end)())
+      for _, at in ipairs {places, places:to "int32",
+                           la.stack({places, places}, 2):select(2, 2)} do
+        local a, b, c, d = flat[at], rows[at],
+                           rows:t():index_select(2, at), flat:clone()
+        local out = la.index_select(rows, 1, at, {out = la.empty({0},
+                                                   {dtype = "int64"})})
+        d[at] = flat
+        local want, back = {}, {}
+        for k, p in ipairs(list(at)) do
+          want[k] = flat:item(p)
+          back[p < 0 and p + n + 1 or p] = flat:item(k)
+          if n < 400 then
+            assert.same(list(rows[p]), list(b[k]))
+            assert.same(list(rows[p]), list(out[k]))
+            assert.same(list(rows[p]), list(c:select(2, k)))
+          end
+        end
+        assert.same(want, list(a))
+        for p, v in pairs(back) do assert.equal(v, d:item(p)) end
+      end
+      refused(function() return flat[la.tensor {1, n + 1}] end,
+              "index " .. n + 1 .. " (element 2) is out of bounds")
+      refused(function() return rows[la.tensor {0, 1}] end,
+              "index 0 (element 1) is out of bounds")
+    end
+  end)
+end)

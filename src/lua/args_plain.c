@@ -1,9 +1,10 @@
 /*
 ** The quick way through the arguments of nearly every call: by position,
-** tensors, numbers, booleans and whole numbers. What it does not know (names,
-** lists, keywords, nil, words, any misfit) it leaves to la_parse, which reads
-** everything again and finds the words for it. It leaves the Lua stack as it
-** was, so that the results' handles need no room of their own there.
+** tensors, numbers, booleans, dtypes, whole numbers and lists of them. What it
+** does not know (names, other lists, keywords, nil, words, any misfit) it
+** leaves to la_parse, which reads everything again and finds the words for it.
+** It leaves the Lua stack as it was, so that the results' handles need no room
+** of their own there.
 */
 #include "lua/face.h"
 
@@ -53,6 +54,47 @@ static bool read_ints(lua_State *L, int at, int last, bool counted,
     return true;
 }
 
+static bool leave_table(lua_State *L, int n)
+{
+    lua_pop(L, n);
+    return false;
+}
+
+/* A table with nothing in it but whole numbers from 1 on, found in that order;
+** any other may hold keywords. */
+static __attribute__((noinline)) bool
+read_int_table(lua_State *L, int at, bool counted, la_call_args *out,
+               la_value *v)
+{
+    int64_t n = 0, *list = out->pool + out->used;
+    if (lua_getmetatable(L, at)) return leave_table(L, 1);
+    lua_pushnil(L);
+    while (lua_next(L, at)) {
+        int top = lua_gettop(L);
+        bool fits = lua_isinteger(L, top - 1)
+            && lua_tointeger(L, top - 1) == n + 1
+            && n < LA_POOL_INTS - out->used
+            && (counted ? read_counted(L, top, &list[n])
+                        : read_int(L, top, &list[n]));
+        if (!fits) return leave_table(L, 2);
+        n++;
+        lua_pop(L, 1);
+    }
+    out->used += (int)n;
+    v->tag = LA_VINTS;
+    v->ints.list = list;
+    v->ints.n = n;
+    return n > 0;
+}
+
+static inline bool read_list(lua_State *L, int at, int last, bool counted,
+                             la_call_args *out, la_value *v)
+{
+    return lua_type(L, at) == LUA_TTABLE
+        ? read_int_table(L, at, counted, out, v)
+        : read_ints(L, at, last, counted, out, v);
+}
+
 static bool read_number(lua_State *L, int at, la_type type, la_value *v)
 {
     if (lua_type(L, at) != LUA_TNUMBER) return false;
@@ -74,6 +116,17 @@ static bool read_bool(lua_State *L, int at, la_value *v)
     return true;
 }
 
+static __attribute__((noinline)) bool read_dtype(lua_State *L, int at,
+                                                 la_value *v)
+{
+    size_t n;
+    if (lua_type(L, at) != LUA_TSTRING) return false;
+    const char *word = lua_tolstring(L, at, &n);
+    v->tag = LA_VDTYPE;
+    v->dtype = la_dtype_parse(word, n);
+    return v->dtype != LA_UNDEFINED;
+}
+
 /* Read the argument at 'at', and what follows it where a list takes all. */
 static inline bool read_one(lua_State *L, int at, int top, la_type type,
                             int k, bool method, la_call_args *out)
@@ -89,21 +142,25 @@ static inline bool read_one(lua_State *L, int at, int top, la_type type,
         v->tag = LA_VINT;
         return read_int(L, at, &v->i);
     case LA_TYPE_DIMS_VARIADIC: case LA_TYPE_INTS_VARIADIC:
-        return read_ints(L, at, top, type == LA_TYPE_DIMS_VARIADIC, out, v);
+        return read_list(L, at, top, type == LA_TYPE_DIMS_VARIADIC, out, v);
     case LA_TYPE_DIMS: case LA_TYPE_INDICES:
-        return read_ints(L, at, at, true, out, v);
+        return read_list(L, at, at, true, out, v);
     case LA_TYPE_INTS: case LA_TYPE_SIZE:
-        return read_ints(L, at, at, false, out, v);
+        return read_list(L, at, at, false, out, v);
     case LA_TYPE_SCALAR: case LA_TYPE_FLOAT:
         return read_number(L, at, type, v);
     case LA_TYPE_BOOL: return read_bool(L, at, v);
+    case LA_TYPE_DTYPE: return read_dtype(L, at, v);
     default: return false;
     }
 }
 
-static inline bool takes_all(la_type type)
+/* Varargs, unless they are given as one list. */
+static inline bool takes_all(lua_State *L, int at, la_type type)
 {
-    return type == LA_TYPE_DIMS_VARIADIC || type == LA_TYPE_INTS_VARIADIC;
+    bool variadic = type == LA_TYPE_DIMS_VARIADIC
+                 || type == LA_TYPE_INTS_VARIADIC;
+    return variadic && lua_type(L, at) != LUA_TTABLE;
 }
 
 bool la_parse_plain(lua_State *L, const la_schema *s, bool method,
@@ -117,7 +174,7 @@ bool la_parse_plain(lua_State *L, const la_schema *s, bool method,
         out->handles[k] = NULL;
         out->args[k].given = true;
         if (!read_one(L, at, top, p->type, k, method, out)) return false;
-        if (takes_all(p->type)) at = top;
+        if (takes_all(L, at, p->type)) at = top;
     }
     for (; k < s->nparams; k++, p++) {
         if (p->required) return false;

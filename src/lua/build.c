@@ -453,12 +453,22 @@ int la_read_sizes(lua_State *L, int at, int64_t *sizes, const char *name)
 }
 
 /* A plain contiguous CPU copy (or the tensor itself), pushed as an anchor. */
+static bool lies_plain(const la_tensor *t)
+{
+    enum { ODD = LA_F_CONJ | LA_F_NEG | LA_F_ZERO | LA_F_DEFERRED };
+    return t->device == LA_CPU && t->dtype != LA_UNDEFINED && t->storage
+        && !(t->flags & ODD) && la_is_contiguous(t)
+        && (t->offset + t->numel) * (int64_t)la_itemsize(t)
+           <= t->storage->nbytes;
+}
+
 static la_tensor *push_plain(lua_State *L, int arg, const char *name)
 {
     la_state *s = la_up_state(L);
     la_handle *h = la_new_handle(L, s);     /* may run finalizers: first */
     la_tensor *t = la_check_tensor(L, arg, name);
     la_tensor *plain = NULL, *dense = NULL;
+    if (lies_plain(t)) return h->tensor = la_tensor_retain(t);
     LA_CHECK(L, name, la_run(resolve_conj, &plain, LA_T(t)));
     h->tensor = plain;
     LA_CHECK(L, name, la_run(resolve_neg, &dense, LA_T(plain)));
@@ -484,8 +494,16 @@ static int method_tostring_raw(lua_State *L)
 
 /* ---- totable ---- */
 
-static void push_leaf(lua_State *L, la_dtype dtype, const char *at)
+/* Numbers of the commonest dtypes go to Lua at once: a la_scalar is written in
+** parts and read as a whole, which costs more than all the rest. */
+static inline void push_leaf(lua_State *L, la_dtype dtype, const char *at)
 {
+    switch (dtype) {
+    case LA_FLOAT32: lua_pushnumber(L, *(const float *)at); return;
+    case LA_FLOAT64: lua_pushnumber(L, *(const double *)at); return;
+    case LA_INT64: lua_pushinteger(L, *(const int64_t *)at); return;
+    default: break;
+    }
     la_scalar s = la_scalar_load(dtype, at);
     if (s.kind != LA_KCOMPLEX) {
         la_push_scalar(L, &s);
@@ -498,6 +516,18 @@ static void push_leaf(lua_State *L, la_dtype dtype, const char *at)
     lua_rawseti(L, -2, 2);
 }
 
+/* The leaves of the last dim go into the table on the top. */
+static const char *push_row(lua_State *L, const la_tensor *t, const char *data)
+{
+    int64_t n = la_sizes(t)[t->ndim - 1], item = (int64_t)la_itemsize(t);
+    la_dtype dtype = (la_dtype)t->dtype;
+    for (int64_t i = 1; i <= n; i++, data += item) {
+        push_leaf(L, dtype, data);
+        lua_rawseti(L, -2, i);
+    }
+    return data;
+}
+
 /* Tables of the dims stand on the stack from 'base' on; the odometer adds each
 ** finished one to its parent. */
 static void push_nested(lua_State *L, const la_tensor *t)
@@ -508,22 +538,36 @@ static void push_nested(lua_State *L, const la_tensor *t)
     luaL_checkstack(L, t->ndim + 4, "too many dimensions");
     lua_createtable(L, (int)la_sizes(t)[0], 0);
     while (d >= 0) {
-        if (at[d] == la_sizes(t)[d]) {
-            at[d--] = 0;
-            if (d >= 0) lua_rawseti(L, -2, ++at[d]);
-        } else if (d < last) {
+        if (d < last && at[d] < la_sizes(t)[d]) {
             lua_createtable(L, (int)la_sizes(t)[++d], 0);
-        } else {
-            push_leaf(L, (la_dtype)t->dtype, data);
-            data += la_itemsize(t);
-            lua_rawseti(L, -2, ++at[d]);
+            continue;
         }
+        if (d == last) data = push_row(L, t, data);
+        at[d--] = 0;
+        if (d >= 0) lua_rawseti(L, -2, ++at[d]);
     }
+}
+
+/* A short row needs nothing that keeps its tensor: once the table is there, no
+** Lua code runs. False when it is something else. */
+static bool push_short(lua_State *L)
+{
+    la_tensor *t = la_check_tensor(L, 1, "totable");
+    int64_t n = t->ndim == 1 ? la_sizes(t)[0] : 0;
+    if (n < 1 || n > 256 || la_is_complex((la_dtype)t->dtype)) return false;
+    lua_createtable(L, (int)n, 0);      /* may run finalizers: look again */
+    t = la_check_tensor(L, 1, "totable");
+    bool same = t->ndim == 1 && la_sizes(t)[0] == n && lies_plain(t)
+        && !la_is_complex((la_dtype)t->dtype);
+    if (same) push_row(L, t, la_data(t));
+    else lua_pop(L, 1);
+    return same;
 }
 
 static int method_totable(lua_State *L)
 {
     la_enter(L);
+    if (push_short(L)) return 1;
     la_tensor *t = push_plain(L, 1, "totable");
     if (t->ndim == 0) push_leaf(L, (la_dtype)t->dtype, la_data(t));
     else push_nested(L, t);

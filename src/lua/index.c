@@ -120,12 +120,12 @@ static void read_list(lua_State *L, int table, key *k)
 {
     int64_t n = length(L, table);
     if (n > MAX_ITEMS) luaL_error(L, "index: more than %d entries", MAX_ITEMS);
+    int at = lua_gettop(L) + 1;
     for (int64_t i = 1; i <= n; i++) {
-        luaL_checkstack(L, 8, "too many indices");
         lua_geti(L, table, i);
-        int at = lua_gettop(L);
         read_item(L, at, k);
-        if (k->items[k->n - 1].kind != ITEM_TENSOR) lua_settop(L, at - 1);
+        if (k->items[k->n - 1].kind == ITEM_TENSOR) at = lua_gettop(L) + 1;
+        else lua_pop(L, 1);
     }
 }
 
@@ -139,13 +139,15 @@ static void read_key(lua_State *L, int at, key *k)
 /* ---- the view: owns, never raises ---- */
 
 /* Reading on from here, no Lua code runs. Where nothing records (quick), the
-** view is only described until it is needed; otherwise each step is a call of
-** an operation. */
+** view is only described until it is needed: 'place' has the dims of the view
+** so far, 'next' is the dim of the base that the next item finds. Otherwise
+** each step is a call of an operation. */
 typedef struct walk {
     la_tensor *base, *view;         /* view: owned; not there while quick */
     bool quick;
+    int next;
     la_geometry place;
-    int dim;
+    int dim;                        /* of the view, where the walk stands */
     la_tensor *lists[LA_MAX_DIMS];  /* for index: borrowed or in owned */
     int nlists, reach;              /* entries; dims of the view they cover */
     bool advanced;
@@ -166,7 +168,7 @@ static void walk_drop(walk *w)
 static void walk_init(walk *w)
 {
     w->view = NULL;
-    w->dim = w->nlists = w->reach = w->nowned = w->nreversed = 0;
+    w->dim = w->next = w->nlists = w->reach = w->nowned = w->nreversed = 0;
     w->quick = w->advanced = false;
 }
 
@@ -176,22 +178,49 @@ static void step_to(walk *w, la_tensor *next)
     w->view = next;
 }
 
-static int view_ndim(const walk *w)
-{
-    return w->quick ? w->place.ndim : w->view->ndim;
-}
-
 static int64_t view_size(const walk *w)
 {
-    return w->quick ? w->place.sizes[w->dim] : la_sizes(w->view)[w->dim];
+    return w->quick ? la_sizes(w->base)[w->next] : la_sizes(w->view)[w->dim];
 }
 
-/* From the description to the tensor. */
+static void add_dim(walk *w, int64_t size, int64_t stride)
+{
+    w->place.sizes[w->place.ndim] = size;
+    w->place.strides[w->place.ndim++] = stride;
+}
+
+/* The walk goes over n dims, which stay whole. */
+static void keep_dims(walk *w, int n)
+{
+    w->dim += n;
+    if (!w->quick) return;
+    for (; n > 0 && w->next < w->base->ndim; n--, w->next++)
+        add_dim(w, la_sizes(w->base)[w->next], la_strides(w->base)[w->next]);
+}
+
+/* Is the view, as it is described, the base over again? */
+static bool is_whole(const walk *w)
+{
+    const la_geometry *g = &w->place;
+    size_t bytes = (size_t)g->ndim * sizeof(int64_t);
+    return g->ndim == w->base->ndim && g->offset == w->base->offset
+        && memcmp(g->sizes, la_sizes(w->base), bytes) == 0
+        && memcmp(g->strides, la_strides(w->base), bytes) == 0;
+}
+
+/* From the description to the tensor. To go through lists, the base will do
+** where nothing else was asked of it. */
 static la_status make_view(walk *w)
 {
     if (!w->quick) return LA_OK;
+    int at = w->dim;
+    keep_dims(w, w->base->ndim - w->next);
+    w->dim = at;
     w->quick = false;
-    return la_view_make(w->base, &w->place, &w->view);
+    if (!w->advanced || !is_whole(w))
+        return la_view_make(w->base, &w->place, &w->view);
+    w->view = la_tensor_retain(w->base);
+    return LA_OK;
 }
 
 la_status la_out_of_range(int64_t i, int dim, int64_t size)
@@ -220,7 +249,8 @@ static la_status no_dim_left(const la_tensor *t)
 
 static la_status dim_left(const walk *w)
 {
-    return w->dim < view_ndim(w) ? LA_OK : no_dim_left(w->base);
+    bool left = w->quick ? w->next < w->base->ndim : w->dim < w->view->ndim;
+    return left ? LA_OK : no_dim_left(w->base);
 }
 
 static la_status take_integer(walk *w, int64_t i)
@@ -230,7 +260,10 @@ static la_status take_integer(walk *w, int64_t i)
     int64_t size = view_size(w);
     if (!la_in_range(i, size)) return la_out_of_range(i, w->dim, size);
     i = i > 0 ? i - 1 : i + size;
-    if (w->quick) return la_geo_select(&w->place, w->dim, i);
+    if (w->quick) {
+        w->place.offset += i * la_strides(w->base)[w->next++];
+        return LA_OK;
+    }
     LA_TRY(la_run(select, &next, LA_T(w->view), LA_I(w->dim), LA_I(i)));
     step_to(w, next);
     return LA_OK;
@@ -273,7 +306,8 @@ static la_status take_range(walk *w, const item *it)
     la_tensor *next = NULL;
     LA_TRY(dim_left(w));
     int64_t size = view_size(w);
-    int d = w->dim++;
+    int d = w->dim;
+    keep_dims(w, 1);
     if (!it->has_first && !it->has_last && step == 1) return LA_OK;
     if (step > 0) forward(it, size, &first, &end);
     else backward(it, size, &first, &end);
@@ -291,7 +325,14 @@ static la_status take_range(walk *w, const item *it)
 static la_status take_newaxis(walk *w)
 {
     la_tensor *next = NULL;
-    if (w->quick) return la_geo_unsqueeze(&w->place, w->dim++);
+    int left = w->base->ndim - w->next;
+    if (w->quick && w->place.ndim + left < LA_MAX_DIMS) {
+        int64_t stride = left ? view_size(w) * la_strides(w->base)[w->next] : 1;
+        add_dim(w, 1, stride);
+        w->dim++;
+        return LA_OK;
+    }
+    LA_TRY(make_view(w));
     LA_TRY(la_run(unsqueeze, &next, LA_T(w->view), LA_I(w->dim)));
     step_to(w, next);
     w->dim++;
@@ -306,7 +347,7 @@ static void add_list(walk *w, la_tensor *t, int covers)
     }
     if (w->nlists < LA_MAX_DIMS) w->lists[w->nlists++] = t;
     w->reach += covers;
-    w->dim += covers;
+    keep_dims(w, covers);
     w->advanced = true;
 }
 
@@ -374,7 +415,7 @@ static la_status take_items(walk *w, const key *k)
                 return la_error(LA_EINDEX, "an index can only have a single "
                                 "ellipsis ('...')");
             ellipsis = true;
-            w->dim += rest > 0 ? rest : 0;
+            keep_dims(w, rest > 0 ? rest : 0);
         }
     }
     return LA_OK;
@@ -393,8 +434,9 @@ static la_status walk_items(walk *w, la_tensor *t, const key *k)
 {
     w->base = t;
     w->quick = k->n > 0 && plain(t);
-    if (w->quick) la_geometry_of(t, &w->place);
-    else w->view = la_tensor_retain(t);
+    w->place.ndim = 0;
+    w->place.offset = t->offset;
+    if (!w->quick) w->view = la_tensor_retain(t);
     return take_items(w, k);
 }
 
@@ -499,6 +541,7 @@ static bool write_place(la_tensor *t, int64_t at, const la_scalar *number)
 static bool write_element(const walk *w, const la_scalar *number)
 {
     return w->quick && !w->advanced && w->place.ndim == 0
+        && w->next == w->base->ndim
         && write_place(w->base, w->place.offset, number);
 }
 

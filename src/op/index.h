@@ -31,6 +31,12 @@ la_status la_walk_view(la_tensor *t, const la_walk_shape *shape, uint64_t zero,
 la_status la_walk_along(la_tensor *t, const la_walk_shape *shape, int dim,
                         la_tensor **out);
 
+/* So few elements in so few dims go to a loop as they lie: to find an order for
+** them costs more than any order can give. */
+static inline bool la_walk_is_few(const la_tensor *t)
+{
+    return t->ndim <= 2 && t->numel <= 1024;
+}
 /* Run 'loop' over operands (written first) that all have the walk's shape. */
 enum { LA_WALK_READS, LA_WALK_WRITES };   /* in parallel; in order */
 la_status la_walk_run(la_loop loop, const la_index_dims *dims, int kind,
@@ -61,6 +67,8 @@ la_status la_reading_failed(const la_reading *r);
 /* 'to', 'from' and 'at' as the walk sees them. */
 la_status la_reading_run(const la_reading *r, la_tensor *to, la_tensor *from,
                          la_tensor *at);
+/* The same of few elements (and a dim at least), without views. */
+la_status la_reading_few(const la_reading *r, la_tensor *to, la_tensor *from);
 static inline void la_reading_drop(la_reading *r) { la_tensor_drop(&r->index); }
 #define LA_READING __attribute__((cleanup(la_reading_drop))) la_reading
 
@@ -98,6 +106,10 @@ typedef struct la_scatter_plan {
 la_status la_scatter_put(la_tensor *target, const la_scatter_plan *p);
 la_status la_scatter_reduce(la_tensor *target, const la_scatter_plan *p,
                             la_reduce_kind kind, bool with_self);
+
+/* In impl: the slices of argument 1 along 'dim' at the positions of a list,
+** argument 'arg', into the result (op/index_dim.c). */
+la_status la_read_slices(la_frame *f, int dim, la_tensor *index, int arg);
 
 /* ---- masks (op/mask.c) ---- */
 

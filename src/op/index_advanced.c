@@ -235,7 +235,7 @@ static la_tensor *whole_mask(const la_tensor *self, const la_value *list)
     return memcmp(la_sizes(m), la_sizes(self), bytes) == 0 ? m : NULL;
 }
 
-/* x[i] with one list of positions is index_select. */
+/* x[i] with one list of positions takes slices of the first dim. */
 static la_tensor *one_list(const la_tensor *self, const la_value *list)
 {
     la_tensor *t = list->tensors.n == 1 ? list->tensors.list[0] : NULL;
@@ -262,23 +262,18 @@ static la_status read_out(la_frame *f, la_tensor *self, la_advanced *a,
     return la_error_at(LA_EINDEX, 2, "an index changed while it was read");
 }
 
-la_status la_impl_index(la_frame *f)
+static la_status read_list(la_frame *f, la_tensor *self, la_tensor *places)
 {
-    la_tensor *self = la_arg(f, 0), *out = NULL;
-    la_tensor *mask = whole_mask(self, &f->args[1]);
-    la_tensor *places = one_list(self, &f->args[1]);
-    ADVANCED a = {.n = 0};
-    if (places) {
-        LA_TRY(la_blame(la_run(index_select, &out, LA_T(self), LA_I(0),
-                               LA_T(places)), 0));
-        la_set_result(f, 0, out);
-        return LA_OK;
-    }
-    if (mask) {
-        LA_TRY(la_run(masked_select, &out, LA_T(self), LA_T(mask)));
-        la_set_result(f, 0, out);
-        return LA_OK;
-    }
+    la_shape s = la_shape_of(self);
+    s.sizes[0] = places->numel;
+    LA_TRY(la_set_output(f, 0, s.ndim, s.sizes, NULL, (la_dtype)self->dtype));
+    return la_read_slices(f, 0, places, 0);
+}
+
+static la_status read_any(la_frame *f, la_tensor *self)
+{
+    ADVANCED a;
+    a.n = a.shape.ndim = 0;     /* the rest is two kilobytes */
     /* more dims than a kernel takes are added up before it runs */
     bool late = f->form == LA_FUNCTIONAL && self->ndim <= LA_INDEX_MAX;
     LA_TRY(advanced(self, &f->args[1], late, &a));
@@ -286,6 +281,18 @@ la_status la_impl_index(la_frame *f)
                          (la_dtype)self->dtype));
     if (la_result(f, 0)->numel > 0) LA_TRY(read_out(f, self, &a, late));
     else if (late) LA_TRY(check_all(self, &f->args[1]));
+    return LA_OK;
+}
+
+la_status la_impl_index(la_frame *f)
+{
+    la_tensor *self = la_arg(f, 0), *out = NULL;
+    la_tensor *mask = whole_mask(self, &f->args[1]);
+    la_tensor *places = one_list(self, &f->args[1]);
+    if (places) return read_list(f, self, places);
+    if (!mask) return read_any(f, self);
+    LA_TRY(la_run(masked_select, &out, LA_T(self), LA_T(mask)));
+    la_set_result(f, 0, out);
     return LA_OK;
 }
 

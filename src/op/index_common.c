@@ -42,9 +42,33 @@ la_status la_walk_along(la_tensor *t, const la_walk_shape *shape, int dim,
                           out);
 }
 
-la_status la_walk_run(la_loop loop, const la_index_dims *dims, int kind,
-                      la_tensor *first, la_tensor *second,
-                      la_tensor *const *indices)
+/* The strides that a loop gets of operand k: in bytes, of the last dim and of
+** the one before. */
+static void few_strides(int64_t *out, int nops, int k, int ndim,
+                        const int64_t *strides, int64_t item)
+{
+    out[k] = ndim > 0 ? strides[ndim - 1] * item : 0;
+    out[nops + k] = ndim > 1 ? strides[0] * item : 0;
+}
+
+static void run_few(la_loop loop, const la_index_dims *dims,
+                    la_tensor *const *operands)
+{
+    int nops = 2 + dims->n, ndim = operands[0]->ndim;
+    const int64_t *sizes = la_sizes(operands[0]);
+    int64_t strides[2 * (LA_INDEX_MAX + 2)];
+    char *data[LA_INDEX_MAX + 2];
+    for (int k = 0; k < nops; k++) {
+        data[k] = la_data(operands[k]);
+        few_strides(strides, nops, k, ndim, la_strides(operands[k]),
+                    (int64_t)la_itemsize(operands[k]));
+    }
+    loop(data, strides, ndim > 0 ? sizes[ndim - 1] : 1,
+         ndim > 1 ? sizes[0] : 1, dims);
+}
+
+static la_status run_any(la_loop loop, const la_index_dims *dims, int kind,
+                         la_tensor *const *operands)
 {
     LA_ITER it;
     la_iter_config config = LA_ITER_CONFIG(0, 1, 1 + dims->n);
@@ -53,14 +77,23 @@ la_status la_walk_run(la_loop loop, const la_index_dims *dims, int kind,
         config.flags |= LA_IT_ENFORCE_LINEAR_ITERATION;
         config.read_write = 1;
     }
-    config.operands[0] = first;
-    config.operands[1] = second;
-    for (int k = 0; k < dims->n; k++) config.operands[2 + k] = indices[k];
-    if (first->numel == 0) return LA_OK;
+    for (int k = 0; k < dims->n + 2; k++) config.operands[k] = operands[k];
     LA_TRY(la_iter_build(&it, &config));
     if (kind == LA_WALK_READS)
         return la_iter_for_each(&it, loop, dims, LA_GRAIN);
     return la_iter_serial(&it, loop, dims);
+}
+
+la_status la_walk_run(la_loop loop, const la_index_dims *dims, int kind,
+                      la_tensor *first, la_tensor *second,
+                      la_tensor *const *indices)
+{
+    la_tensor *operands[LA_INDEX_MAX + 2] = {first, second};
+    for (int k = 0; k < dims->n; k++) operands[2 + k] = indices[k];
+    if (first->numel == 0) return LA_OK;
+    if (!la_walk_is_few(first)) return run_any(loop, dims, kind, operands);
+    run_few(loop, dims, operands);
+    return LA_OK;
 }
 
 /* ---- indices ---- */
@@ -148,6 +181,26 @@ la_status la_reading_run(const la_reading *r, la_tensor *to, la_tensor *from,
                           .bad = r->late ? &bad : NULL};
     la_loop get = LA_STUB(index_moves)->get[la_size_class(la_itemsize(from))];
     LA_TRY(la_walk_run(get, &dims, LA_WALK_READS, to, from, &at));
+    return bad ? la_reading_failed(r) : LA_OK;
+}
+
+la_status la_reading_few(const la_reading *r, la_tensor *to, la_tensor *from)
+{
+    int bad = 0, ndim = to->ndim;
+    la_index_dims dims = {.n = 1, .sizes = {r->size}, .strides = {r->stride},
+                          .bad = r->late ? &bad : NULL};
+    la_loop get = LA_STUB(index_moves)->get[la_size_class(la_itemsize(from))];
+    char *data[] = {la_data(to), la_data(from), la_data(r->index)};
+    int64_t item = (int64_t)la_itemsize(from), steps[2] = {0}, at[2] = {0};
+    int64_t strides[6];
+    for (int d = 0; d < ndim; d++)
+        if (d != r->dim) steps[d] = la_strides(from)[d];
+    at[r->dim] = r->index->ndim ? la_strides(r->index)[0] : 0;
+    few_strides(strides, 3, 0, ndim, la_strides(to), item);
+    few_strides(strides, 3, 1, ndim, steps, item);
+    few_strides(strides, 3, 2, ndim, at, sizeof(int64_t));
+    get(data, strides, la_sizes(to)[ndim - 1], ndim > 1 ? la_sizes(to)[0] : 1,
+        &dims);
     return bad ? la_reading_failed(r) : LA_OK;
 }
 

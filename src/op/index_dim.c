@@ -46,23 +46,35 @@ la_status la_meta_index_select(la_frame *f)
     return la_set_output(f, 0, s.ndim, s.sizes, NULL, (la_dtype)self->dtype);
 }
 
-la_status la_impl_index_select(la_frame *f)
+static la_status read_many(const la_reading *r, la_tensor *out,
+                           la_tensor *self)
 {
-    la_tensor *self = la_arg(f, 0), *out = la_result(f, 0);
     la_walk_shape shape = la_walk_of(out);
     LA_OWNED from = NULL;
     LA_OWNED at = NULL;
     LA_OWNED to = NULL;
-    LA_READING r = {.arg = 3};
-    LA_TRY(find_dim(f, 1, &r.dim));
-    r.size = size_at(self, r.dim);
-    r.stride = step_at(self, r.dim);
-    LA_TRY(la_reading_begin(f, la_arg(f, 2), &r));
-    if (out->numel == 0) return LA_OK;
-    LA_TRY(la_walk_view(self, &shape, (uint64_t)1 << r.dim, &from));
-    LA_TRY(la_walk_along(r.index, &shape, r.dim, &at));
+    LA_TRY(la_walk_view(self, &shape, (uint64_t)1 << r->dim, &from));
+    LA_TRY(la_walk_along(r->index, &shape, r->dim, &at));
     LA_TRY(la_walk_view(out, &shape, 0, &to));
-    return la_reading_run(&r, to, from, at);
+    return la_reading_run(r, to, from, at);
+}
+
+la_status la_read_slices(la_frame *f, int dim, la_tensor *index, int arg)
+{
+    la_tensor *self = la_arg(f, 0), *out = la_result(f, 0);
+    LA_READING r = {.dim = dim, .arg = arg, .size = size_at(self, dim),
+                    .stride = step_at(self, dim)};
+    LA_TRY(la_reading_begin(f, index, &r));
+    if (out->numel == 0) return LA_OK;
+    return out->ndim > 0 && la_walk_is_few(out)
+        ? la_reading_few(&r, out, self) : read_many(&r, out, self);
+}
+
+la_status la_impl_index_select(la_frame *f)
+{
+    int dim;
+    LA_TRY(find_dim(f, 1, &dim));
+    return la_read_slices(f, dim, la_arg(f, 2), 3);
 }
 
 /* ---- writing slices ---- */

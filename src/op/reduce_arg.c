@@ -194,6 +194,8 @@ static la_status arg_impl(la_frame *f, const la_arg_reductions *table)
         LA_TRY(la_wrap_dim(la_arg_int(f, 1), self->ndim, &dim));
         return search_dim(kernel, self, dim, la_result(f, 0), NULL);
     }
+    if (self->ndim <= 1)
+        return search_dim(kernel, self, 0, la_result(f, 0), NULL);
     LA_TRY(la_run(reshape, &flat, LA_T(self),
                   LA_IS(((int64_t[]){-1}), 1)));
     return search_dim(kernel, flat, 0, la_result(f, 0), NULL);
