@@ -170,7 +170,7 @@ local parts = {
     .. "LSAN_OPTIONS=suppressions=spec/support/lsan.supp:print_suppressions=0 "
     .. "UBSAN_OPTIONS=print_stacktrace=1"),
   ubsan = sanitized("ubsan", "UBSAN_OPTIONS=print_stacktrace=1"),
-  tsan = sanitized("tsan", "TSAN_OPTIONS=halt_on_error=0"),
+  tsan = sanitized("tsan", "TSAN_OPTIONS=halt_on_error=0:memory_limit_mb=6000"),
   valgrind = valgrind,
 }
 

@@ -34,7 +34,11 @@ enum {
 
 /* ---- a thread with 64 KB of stack ---- */
 
+#if defined(__SANITIZE_THREAD__)
+#define STACK (4 << 20)     /* the sanitizer itself asks for a megabyte */
+#else
 #define STACK (64 * 1024)
+#endif
 static char stack_of_thread[STACK] __attribute__((aligned(4096)));
 
 static void on_small_stack(void *(*fn)(void *), void *argument)
