@@ -78,7 +78,7 @@ pointwise("neg abs square", numbers, 1, {sizes = every.sizes})
 pointwise("exp log sin cos tanh sigmoid sqrt erf gelu", floats, 1, every)
 pointwise("exp2 expm1 log2 log10 log1p tan asin acos atan sinh cosh asinh "
   .. "atanh rsqrt erfc erfinv lgamma digamma sinc i0 i1 i0e reciprocal frac "
-  .. "logit deg2rad nan_to_num log_ndtr", floats, 1)
+  .. "logit deg2rad nan_to_num log_ndtr ndtri", floats, 1)
 pointwise("silu mish softplus elu selu relu hardswish hardsigmoid logsigmoid "
   .. "softsign leaky_relu relu6", floats, 1, {fill = "sign"})
 pointwise("acosh", floats, 1, {fill = "over"})

@@ -6,7 +6,7 @@ local functions = {"exp", "exp2", "expm1", "log", "log2", "log10", "log1p",
   "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh",
   "asinh", "acosh", "atanh", "sigmoid", "sqrt", "rsqrt", "cbrt", "sinc",
   "erf", "erfc", "erfinv", "lgamma", "digamma", "i0", "i1", "ndtr",
-  "log_ndtr", "silu", "mish", "gelu", "elu", "softplus", "logsigmoid", "hardswish"}
+  "log_ndtr", "ndtri", "silu", "mish", "gelu", "elu", "softplus", "logsigmoid", "hardswish"}
 
 local dtypes = {"float32", "float64", "float16", "bfloat16"}
 
@@ -193,6 +193,22 @@ describe("arguments", function()
     assert.is_true(x:log_ndtr():allclose(want, {rtol = rtol, atol = 0}))
     assert.are.equal(-1 / 0, la.tensor(-1 / 0):log_ndtr():item())
     assert.are.equal(0, la.tensor(1 / 0):log_ndtr():item())
+  end)
+
+  it("give the quantiles of the normal distribution to the last", function()
+    local p = la.tensor({1e-300, 5e-324, 0.025, 1e-16, 2e-16, 0.999, 0.3},
+      {dtype = "float64"})
+    local want = la.tensor({-37.047096299361201, -38.467405617144346,
+      -1.9599639845400545, -8.2220822161304365, -8.1385620601997197,
+      3.0902323061678132, -0.52440051270804078}, {dtype = "float64"})
+    assert.is_true(p:ndtri():allclose(want, {rtol = 2e-15, atol = 0}))
+    local float = p:float()
+    assert.is_true(float:ndtri():allclose(float:double():ndtri():float(),
+      {rtol = 3e-7, atol = 0}))
+    local ends = la.tensor{0, 1, -0.5, 1.5, 0 / 0}:ndtri()
+    assert.are.equal(-1 / 0, ends:item(1))
+    assert.are.equal(1 / 0, ends:item(2))
+    assert.is_true(ends:narrow(1, 3, 3):isnan():all())
   end)
 
   it("choose the form of gelu", function()

@@ -37,8 +37,8 @@
 
 #define NAME ndtri
 #define ARITY 1
-#define EXPR(a) (REAL)special_ndtri((double)(a))
-#include "kernel/each_real.inc"
+#define EXPR(a) VPICK_(a, ndtri)(a)
+#include "kernel/each_float.inc"
 #include "kernel/table.inc"
 
 #define NAME log_ndtr

@@ -11,7 +11,6 @@
 #include <stdbool.h>
 
 #define ROOT_2 1.41421356237309504880
-#define ROOT_PI 1.77245385090551602730
 #define HALF_LOG_2PI 0.91893853320467274178
 
 /* lgamma without the global sign of C's. */
@@ -68,59 +67,6 @@ static inline double special_mvlgamma(double x, double p)
     double sum = p * (p - 1) / 4 * 1.14472988584940017414;  /* log(pi) */
     for (int k = 0; k < (int)p; k++) sum += special_lgamma(x - k * 0.5);
     return sum;
-}
-
-/* ---- the error function's relatives ---- */
-
-/* e^(x^2) * erfc(x) for x >= 0 */
-static inline double special_erfcx(double x)
-{
-    if (x < 5) return exp(x * x) * erfc(x);
-    /* continued fraction, from the far end */
-    double f = x;
-    for (int k = 40; k > 0; k--) f = x + k * 0.5 / f;
-    return 1 / (f * ROOT_PI);
-}
-/* A start for the inverse: Winitzki's formula, log1m = log(1 - y^2). */
-static inline double special_erfinv_guess(double log1m)
-{
-    double t = 2 / (M_PI * 0.147) + log1m * 0.5;
-    return sqrt(sqrt(t * t - log1m / 0.147) - t);
-}
-/* x with erfc(x) = q for 0 < q <= 1/2: Newton on log(erfc), which is nearly a
-** parabola. */
-static inline double special_erfcinv(double q)
-{
-    double target = log(q), x = special_erfinv_guess(log(q * (2 - q)));
-    for (int k = 0; k < 4; k++) {
-        double scaled = special_erfcx(x);
-        double gap = log(scaled) - x * x - target;
-        x += gap * scaled * (ROOT_PI / 2);
-    }
-    return x;
-}
-/* Halley's steps from the guess; near 1 through erfc, which keeps digits. */
-static inline double special_erfinv(double y)
-{
-    double a = fabs(y);
-    if (!(a < 1)) return a == 1 ? copysign(INFINITY, y) : NAN;
-    if (a > 0.5) return copysign(special_erfcinv(1 - a), y);
-    double x = a < 0.01 ? a * (ROOT_PI / 2) * (1 + M_PI / 12 * a * a)
-        : special_erfinv_guess(log1p(-a * a));
-    for (int k = 0; k < 2; k++) {
-        double step = (erf(x) - a) * exp(x * x) * (ROOT_PI / 2);
-        x -= step / (1 + x * step);
-    }
-    return copysign(x, y);
-}
-/* The quantile of the normal distribution. */
-static inline double special_ndtri(double p)
-{
-    if (!(p > 0 && p < 1))
-        return p == 0 ? -INFINITY : p == 1 ? INFINITY : NAN;
-    if (p < 0.25) return -ROOT_2 * special_erfcinv(2 * p);
-    if (p > 0.75) return ROOT_2 * special_erfcinv(2 * (1 - p));
-    return ROOT_2 * special_erfinv(2 * p - 1);
 }
 
 #endif

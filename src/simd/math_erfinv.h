@@ -29,16 +29,25 @@ static inline f64v f64_erfinv_far_(f64v w)
     for (int k = 1; k < 9; k++) p = f64_fma(p, t, f64_set1(c[k]));
     return p;
 }
+/* g(w), up to w = 37 */
+static inline f64v f64_erfinv_near_(f64v w)
+{
+    return f64_select(w > 16, f64_erfinv_far_(w), f64_erfinv_ratio_(w));
+}
+/* Halley's step from y, where erf is off by gap. */
+static inline f64v f64_erfinv_step_(f64v y, f64v gap)
+{
+    f64v step = gap * f64_exp(y * y) * 0.88622692545275801365;
+    return y - step / (1 + y * step);
+}
 /* The residue of the guess is erf(y) - a for small a, and (1 - a) - erfc(y)
 ** above, where erf has no digits left to tell. */
 static inline f64v f64_erfinv(f64v x)
 {
     f64v a = f64_abs(x), w = -f64_log((1 - a) * (1 + a));
-    f64v g = f64_select(w > 16, f64_erfinv_far_(w), f64_erfinv_ratio_(w));
-    f64v y = g * a;
+    f64v y = f64_erfinv_near_(w) * a;
     f64v gap = f64_select(a > 0.5, (1 - a) - f64_tail_(y), f64_erf(y) - a);
-    f64v step = gap * f64_exp(y * y) * 0.88622692545275801365;
-    y = f64_copysign(y - step / (1 + y * step), x);
+    y = f64_copysign(f64_erfinv_step_(y, gap), x);
     return f64_select(a == 1, f64_copysign(f64_set1(INFINITY), x), y);
 }
 
