@@ -6,7 +6,8 @@ local functions = {"exp", "exp2", "expm1", "log", "log2", "log10", "log1p",
   "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh",
   "asinh", "acosh", "atanh", "sigmoid", "sqrt", "rsqrt", "cbrt", "sinc",
   "erf", "erfc", "erfinv", "lgamma", "digamma", "i0", "i1", "ndtr",
-  "log_ndtr", "ndtri", "silu", "mish", "gelu", "elu", "softplus", "logsigmoid", "hardswish"}
+  "log_ndtr", "ndtri", "silu", "mish",
+  "gelu", "elu", "softplus", "logsigmoid", "hardswish"}
 
 local dtypes = {"float32", "float64", "float16", "bfloat16"}
 
