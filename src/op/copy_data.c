@@ -104,18 +104,50 @@ static bool is_large(const la_tensor *t)
     return bytes > (int64_t)la_cpu_cache(3) / 2;
 }
 
+/* Few elements of two tensors that can't meet: their loop takes them as they
+** lie, to find an order for them would cost more than it gives. */
+static bool is_few(const la_tensor *dst, const la_tensor *src)
+{
+    bool rows = (dst->flags & src->flags & LA_F_CONTIGUOUS) || dst->ndim <= 2;
+    return rows && dst->numel > 0 && dst->numel <= 1024
+        && (dst->flags & LA_F_DENSE) && dst->storage != src->storage
+        && !dst->names && !src->names && same_sizes(dst, src);
+}
+
+static void run_few(la_tensor *dst, la_tensor *src, la_loop loop,
+                    const void *params)
+{
+    int64_t out = (int64_t)la_itemsize(dst), in = (int64_t)la_itemsize(src);
+    int64_t strides[4] = {out, in, 0, 0}, n0 = dst->numel, n1 = 1;
+    char *data[2] = {la_data(dst), la_data(src)};
+    int last = dst->ndim - 1;
+    if (last >= 0 && !(dst->flags & src->flags & LA_F_CONTIGUOUS)) {
+        strides[0] = la_strides(dst)[last] * out;
+        strides[1] = la_strides(src)[last] * in;
+        strides[2] = la_strides(dst)[0] * out;
+        strides[3] = la_strides(src)[0] * in;
+        n0 = la_sizes(dst)[last];
+        n1 = last > 0 ? la_sizes(dst)[0] : 1;
+    }
+    loop(data, strides, n0, n1, params);
+}
+
 static la_status run_copy(la_tensor *dst, la_tensor *src)
 {
+    la_copy_hint hint = {.stream = is_large(dst)};
+    bool cast = dst->dtype != src->dtype;
+    la_loop loop = cast ? la_cast_loop(dst->dtype, src->dtype)
+                 : (*LA_STUB(copy))[la_size_slot(la_itemsize(dst))];
+    const void *params = cast ? NULL : &hint;
+    if (is_few(dst, src)) {
+        run_few(dst, src, loop, params);
+        return LA_OK;
+    }
     la_iter_config c = copy_config(dst, src);
     LA_ITER it;
     LA_TRY(la_iter_build(&it, &c));
     pair_dims(&it);
-    if (dst->dtype != src->dtype)
-        return la_iter_for_each(&it, la_cast_loop(dst->dtype, src->dtype),
-                                NULL, LA_GRAIN);
-    la_loop loop = (*LA_STUB(copy))[la_size_slot(la_itemsize(dst))];
-    la_copy_hint hint = {.stream = is_large(dst)};
-    return la_iter_for_each(&it, loop, &hint, LA_GRAIN);
+    return la_iter_for_each(&it, loop, params, LA_GRAIN);
 }
 
 /* Signs that differ between what src means and what dst is read as. */

@@ -115,6 +115,8 @@ la_status la_read_slices(la_frame *f, int dim, la_tensor *index, int arg);
 
 /* Where t is not 0, from 1, in the flat tensor: int64, one dim. */
 la_status la_flat_positions(la_tensor *t, la_tensor **out);
+/* In impl: the elements of x where the mask, of the same shape, is set. */
+la_status la_select_masked(la_frame *f, la_tensor *x, la_tensor *mask);
 
 /* ---- advanced indexing (op/index_advanced.c) ---- */
 

@@ -21,7 +21,7 @@ typedef struct plan {
 
 static void plan_drop(plan *p)
 {
-    for (int d = 0; d < LA_MAX_DIMS; d++) la_tensor_drop(&p->slot[d]);
+    for (int d = 0; d < p->used; d++) la_tensor_drop(&p->slot[d]);
 }
 #define PLAN __attribute__((cleanup(plan_drop))) plan
 
@@ -113,6 +113,12 @@ static la_status common_shape(plan *p)
         p->n++;
     }
     return LA_OK;
+}
+
+/* Only what is read before it is set: the rest is two kilobytes. */
+static void advanced_init(la_advanced *a)
+{
+    a->n = a->shape.ndim = 0;
 }
 
 static void advanced_drop(la_advanced *a)
@@ -246,7 +252,8 @@ static la_tensor *one_list(const la_tensor *self, const la_value *list)
 
 static la_status check_all(la_tensor *self, const la_value *list)
 {
-    ADVANCED a = {.n = 0};
+    ADVANCED a;
+    advanced_init(&a);
     return advanced(self, list, false, &a);
 }
 
@@ -273,7 +280,7 @@ static la_status read_list(la_frame *f, la_tensor *self, la_tensor *places)
 static la_status read_any(la_frame *f, la_tensor *self)
 {
     ADVANCED a;
-    a.n = a.shape.ndim = 0;     /* the rest is two kilobytes */
+    advanced_init(&a);
     /* more dims than a kernel takes are added up before it runs */
     bool late = f->form == LA_FUNCTIONAL && self->ndim <= LA_INDEX_MAX;
     LA_TRY(advanced(self, &f->args[1], late, &a));
@@ -286,14 +293,11 @@ static la_status read_any(la_frame *f, la_tensor *self)
 
 la_status la_impl_index(la_frame *f)
 {
-    la_tensor *self = la_arg(f, 0), *out = NULL;
+    la_tensor *self = la_arg(f, 0);
     la_tensor *mask = whole_mask(self, &f->args[1]);
     la_tensor *places = one_list(self, &f->args[1]);
     if (places) return read_list(f, self, places);
-    if (!mask) return read_any(f, self);
-    LA_TRY(la_run(masked_select, &out, LA_T(self), LA_T(mask)));
-    la_set_result(f, 0, out);
-    return LA_OK;
+    return mask ? la_select_masked(f, self, mask) : read_any(f, self);
 }
 
 /* ---- writing ---- */
@@ -329,9 +333,13 @@ static la_status spread(la_tensor *values, const la_advanced *a,
                                          256),
                            la_sizes_text(a->shape.ndim, a->shape.sizes, y,
                                          256));
-    LA_OWNED cut = NULL;
-    LA_TRY(la_run(reshape, &cut, LA_T(values), LA_IS(s.sizes, s.ndim)));
-    return la_run(expand, out, LA_T(cut), LA_IS(a->shape.sizes, a->shape.ndim));
+    int64_t strides[LA_MAX_DIMS];
+    int dropped = values->ndim - s.ndim, lead = a->shape.ndim - s.ndim;
+    for (int d = 0; d < a->shape.ndim; d++)
+        strides[d] = d < lead || s.sizes[d - lead] == 1 ? 0
+                   : la_strides(values)[d - lead + dropped];
+    return la_tensor_view(values, a->shape.ndim, a->shape.sizes, strides,
+                          values->offset, out);
 }
 
 static la_status put_values(la_frame *f, la_advanced *a, la_tensor *values,
@@ -375,7 +383,8 @@ la_status la_impl_index_put(la_frame *f)
     la_tensor *target = la_result(f, 0);
     if (mask && values->ndim == 0 && !accumulate)
         return la_run_(masked_fill, target, LA_T(mask), LA_T(values));
-    ADVANCED a = {.n = 0};
+    ADVANCED a;
+    advanced_init(&a);
     LA_TRY(advanced(target, &f->args[1], false, &a));
     return put_values(f, &a, values, accumulate);
 }

@@ -13,33 +13,40 @@ static la_status cross_dim(const la_frame *f, const la_shape *a,
     return la_error(LA_ESHAPE, "no dimension of size 3 in input");
 }
 
+/* The three slices of a vector along its dim, each taken once; then those of
+** the result. */
+typedef struct slices { la_tensor *of[3]; } slices;
+
+static void slices_drop(slices *s)
+{
+    for (int k = 0; k < 3; k++) la_tensor_drop(&s->of[k]);
+}
+#define SLICES __attribute__((cleanup(slices_drop))) slices
+
+static la_status slices_of(la_tensor *t, int dim, slices *s)
+{
+    for (int64_t k = 0; k < 3; k++)
+        LA_TRY(la_run(select, &s->of[k], LA_T(t), LA_I(dim), LA_I(k)));
+    return LA_OK;
+}
+
 /* Component k of a x b: a[i] * b[j] - a[j] * b[i]. */
-static la_status component(la_tensor *a, la_tensor *b, int dim, int k,
+static la_status component(const slices *a, const slices *b, int k,
                            la_tensor **out)
 {
-    int64_t i = (k + 1) % 3, j = (k + 2) % 3;
-    LA_OWNED ai = NULL;
-    LA_OWNED bi = NULL;
-    LA_OWNED aj = NULL;
-    LA_OWNED bj = NULL;
+    int i = (k + 1) % 3, j = (k + 2) % 3;
     LA_OWNED p = NULL;
     LA_OWNED q = NULL;
-    LA_TRY(la_run(select, &ai, LA_T(a), LA_I(dim), LA_I(i)));
-    LA_TRY(la_run(select, &aj, LA_T(a), LA_I(dim), LA_I(j)));
-    LA_TRY(la_run(select, &bi, LA_T(b), LA_I(dim), LA_I(i)));
-    LA_TRY(la_run(select, &bj, LA_T(b), LA_I(dim), LA_I(j)));
-    LA_TRY(la_run(mul, &p, LA_T(ai), LA_T(bj)));
-    LA_TRY(la_run(mul, &q, LA_T(aj), LA_T(bi)));
+    LA_TRY(la_run(mul, &p, LA_T(a->of[i]), LA_T(b->of[j])));
+    LA_TRY(la_run(mul, &q, LA_T(a->of[j]), LA_T(b->of[i])));
     return la_run(sub, out, LA_T(p), LA_T(q));
 }
 
 la_status la_impl_cross(la_frame *f)
 {
-    la_tensor *a = la_arg(f, 0), *b = la_arg(f, 1), *parts[3] = {0};
-    la_tensor *out = NULL;
+    la_tensor *a = la_arg(f, 0), *b = la_arg(f, 1), *out = NULL;
     la_shape x = la_shape_of(a), y = la_shape_of(b), s;
-    LA_OWNED wide_a = NULL;
-    LA_OWNED wide_b = NULL;
+    SLICES p = {{NULL}}, q = {{NULL}}, parts = {{NULL}};
     int dim;
     if (x.ndim != y.ndim)
         return la_error(LA_ESHAPE, "linalg.cross: inputs must have the same "
@@ -51,15 +58,12 @@ la_status la_impl_cross(la_frame *f)
                         (long long)(x.ndim ? x.sizes[dim] : 1),
                         (long long)(y.ndim ? y.sizes[dim] : 1));
     LA_TRY(la_shape_broadcast(&x, &y, &s));
-    LA_TRY(la_run(expand, &wide_a, LA_T(a), LA_IS(s.sizes, s.ndim)));
-    LA_TRY(la_run(expand, &wide_b, LA_T(b), LA_IS(s.sizes, s.ndim)));
-    la_status status = LA_OK;
-    for (int k = 0; k < 3 && !status; k++)
-        status = component(wide_a, wide_b, dim, k, &parts[k]);
-    if (!status) status = la_run(stack, &out, LA_TS(parts, 3), LA_I(dim));
-    for (int k = 0; k < 3; k++) la_tensor_drop(&parts[k]);
-    if (!status) la_set_result(f, 0, out);
-    return status;
+    LA_TRY(slices_of(a, dim, &p));
+    LA_TRY(slices_of(b, dim, &q));
+    for (int k = 0; k < 3; k++) LA_TRY(component(&p, &q, k, &parts.of[k]));
+    LA_TRY(la_run(stack, &out, LA_TS(parts.of, 3), LA_I(dim)));
+    la_set_result(f, 0, out);
+    return LA_OK;
 }
 
 /* ---- one_hot ---- */

@@ -46,7 +46,8 @@ static void truth_blocks(int64_t begin, int64_t end, void *context)
 static la_status find_truth(la_tensor *t, truth *j)
 {
     LA_OWNED plain = NULL;
-    LA_TRY(la_run(contiguous, &plain, LA_T(t)));
+    if (la_is_contiguous(t)) plain = la_tensor_retain(t);
+    else LA_TRY(la_run(contiguous, &plain, LA_T(t)));
     LA_TRY(la_tensor_empty(t->ndim, la_sizes(t), LA_BOOL, &j->mask));
     j->n = t->numel;
     j->blocks = (j->n + TRUTH_BLOCK - 1) / TRUTH_BLOCK;
@@ -225,22 +226,11 @@ static void select_blocks(int64_t begin, int64_t end, void *context)
     }
 }
 
-la_status la_impl_masked_select(la_frame *f)
+la_status la_select_masked(la_frame *f, la_tensor *x, la_tensor *mask)
 {
-    la_tensor *self = la_arg(f, 0), *mask = la_arg(f, 1);
-    la_shape a = la_shape_of(self), b = la_shape_of(mask), s;
-    LA_OWNED x = NULL;
-    LA_OWNED wide = NULL;
     TRUTH j = {.total = 0};
-    if (mask->dtype != LA_BOOL)
-        return la_error_at(LA_EDTYPE, 2, "masked_select: expected BoolTensor "
-                           "for mask, got %s",
-                           la_dtype_name((la_dtype)mask->dtype));
-    LA_TRY(la_shape_broadcast(&a, &b, &s));
-    LA_TRY(la_run(expand, &x, LA_T(self), LA_IS(s.sizes, s.ndim)));
-    LA_TRY(la_run(expand, &wide, LA_T(mask), LA_IS(s.sizes, s.ndim)));
-    LA_TRY(find_truth(wide, &j));
-    LA_TRY(la_set_output(f, 0, 1, &j.total, NULL, (la_dtype)self->dtype));
+    LA_TRY(find_truth(mask, &j));
+    LA_TRY(la_set_output(f, 0, 1, &j.total, NULL, (la_dtype)x->dtype));
     if (j.total == 0) return LA_OK;
     char *to = la_data(la_result(f, 0));
     if (!la_is_contiguous(x)) {
@@ -250,6 +240,29 @@ la_status la_impl_masked_select(la_frame *f)
     chosen c = {&j, la_data(x), to, (int64_t)la_itemsize(x)};
     la_parallel_for(j.blocks, 1, select_blocks, &c);
     return LA_OK;
+}
+
+static bool same_shape(const la_shape *a, const la_shape *b)
+{
+    return a->ndim == b->ndim
+        && memcmp(a->sizes, b->sizes, (size_t)a->ndim * sizeof(int64_t)) == 0;
+}
+
+la_status la_impl_masked_select(la_frame *f)
+{
+    la_tensor *self = la_arg(f, 0), *mask = la_arg(f, 1);
+    la_shape a = la_shape_of(self), b = la_shape_of(mask), s;
+    LA_OWNED x = NULL;
+    LA_OWNED wide = NULL;
+    if (mask->dtype != LA_BOOL)
+        return la_error_at(LA_EDTYPE, 2, "masked_select: expected BoolTensor "
+                           "for mask, got %s",
+                           la_dtype_name((la_dtype)mask->dtype));
+    LA_TRY(la_shape_broadcast(&a, &b, &s));
+    if (same_shape(&a, &b)) return la_select_masked(f, self, mask);
+    LA_TRY(la_run(expand, &x, LA_T(self), LA_IS(s.sizes, s.ndim)));
+    LA_TRY(la_run(expand, &wide, LA_T(mask), LA_IS(s.sizes, s.ndim)));
+    return la_select_masked(f, x, wide);
 }
 
 /* ---- masked_scatter ---- */
