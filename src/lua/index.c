@@ -47,19 +47,22 @@ static int64_t integer_at(lua_State *L, int at, const char *what)
     return v;
 }
 
-/* Field i of the table, pushed; false for nil. */
+/* Field i of the table; false for nil. */
 static bool range_field(lua_State *L, int table, int i, const char *what,
                         int64_t *out)
 {
-    if (lua_geti(L, table, i) == LUA_TNIL) return false;
-    *out = integer_at(L, -1, what);
-    return true;
+    bool given = lua_geti(L, table, i) != LUA_TNIL;
+    if (given) *out = integer_at(L, -1, what);
+    lua_pop(L, 1);
+    return given;
 }
 
-/* What '#' says of the table, without asking for metamethods it has not. */
-static int64_t length(lua_State *L, int table)
+/* What '#' says of the table, without asking for metamethods it has not
+** ('plain'). */
+static int64_t length(lua_State *L, int table, bool *plain)
 {
-    if (!lua_getmetatable(L, table)) return (int64_t)lua_rawlen(L, table);
+    *plain = !lua_getmetatable(L, table);
+    if (*plain) return (int64_t)lua_rawlen(L, table);
     lua_pop(L, 1);
     return luaL_len(L, table);
 }
@@ -67,12 +70,14 @@ static int64_t length(lua_State *L, int table)
 /* {}, {first, last}, {first, last, step}; the ends may be nil. */
 static void read_range(lua_State *L, int table, item *it)
 {
-    int64_t more = length(L, table);
+    bool plain;
+    int64_t more = length(L, table, &plain);
     *it = (item){.kind = ITEM_RANGE, .step = 1};
     it->has_first = range_field(L, table, 1, "first", &it->first);
     it->has_last = range_field(L, table, 2, "last", &it->last);
-    bool has_step = range_field(L, table, 3, "step", &it->step);
-    lua_pop(L, 3);
+    /* behind a length of 2 is nothing */
+    bool has_step = !(plain && more == 2)
+        && range_field(L, table, 3, "step", &it->step);
     if (more > 3)
         luaL_error(L, "index: a range {first, last, step} has at most 3 "
                    "numbers, got %d; give a list of positions as a tensor: "
@@ -118,7 +123,8 @@ static void read_item(lua_State *L, int at, key *k)
 
 static void read_list(lua_State *L, int table, key *k)
 {
-    int64_t n = length(L, table);
+    bool plain;
+    int64_t n = length(L, table, &plain);
     if (n > MAX_ITEMS) luaL_error(L, "index: more than %d entries", MAX_ITEMS);
     int at = lua_gettop(L) + 1;
     for (int64_t i = 1; i <= n; i++) {

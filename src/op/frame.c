@@ -119,6 +119,18 @@ static la_device device_of(const la_frame *f)
     return LA_CPU;
 }
 
+/* Are these the strides that a new tensor has anyway? */
+static bool are_usual(int ndim, const int64_t *sizes, const int64_t *strides)
+{
+    int64_t step = 1;
+    for (int d = ndim - 1; d >= 0; d--) {
+        int64_t n = sizes[d] > 1 ? sizes[d] : 1;
+        if (strides[d] != step || __builtin_mul_overflow(step, n, &step))
+            return false;
+    }
+    return true;
+}
+
 la_status la_set_output(la_frame *f, int k, int ndim, const int64_t *sizes,
                         const int64_t *strides, la_dtype dtype)
 {
@@ -137,7 +149,8 @@ la_status la_set_output(la_frame *f, int k, int ndim, const int64_t *sizes,
         }
     }
     la_device device = device_of(f);
-    if (device == LA_CPU && !strides)   /* small ones in one block */
+    bool usual = !strides || are_usual(ndim, sizes, strides);
+    if (device == LA_CPU && usual)      /* small ones in one block */
         LA_TRY(la_tensor_empty(ndim, sizes, dtype, &fresh));
     else
         LA_TRY(la_tensor_empty_on(device, ndim, sizes, strides, dtype, &fresh));

@@ -37,7 +37,8 @@ void la_move_block(size_t size, char *to, const char *from,
 
 la_place la_place_of(const la_tensor *t)
 {
-    la_place p = {.data = la_data(t)};
+    la_place p;     /* to clear all its strides would cost more than the rest */
+    p.data = la_data(t);
     for (int d = 0; d < t->ndim; d++)
         p.strides[d] = la_strides(t)[d] * (int64_t)la_itemsize(t);
     return p;

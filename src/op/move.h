@@ -11,6 +11,7 @@ typedef struct la_place {
     int64_t strides[LA_MAX_DIMS];
 } la_place;
 
+/* Strides are set for the dims of t alone. */
 la_place la_place_of(const la_tensor *t);
 
 /* Copy elements of 'size' bytes from one place to another, in parallel. The
