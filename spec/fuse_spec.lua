@@ -119,6 +119,15 @@ describe("fuse", function()
     end
   end)
 
+  it("takes the order of memory from a smaller tensor that comes first", function()
+    local x = sample("float64", {4, 17, 30}, 5):transpose(1, -1)
+    local row = sample("float64", {30, 17, 1}, 6)
+    local plane = sample("float64", {17, 4}, 7)
+    same(function() return row - x, (row * x + x):sum(), (plane / x):sum(1) end)
+    same(function() return x - row, x * plane - 1, row[{1}] + x end)
+    same(function() local s = x:sum(-1, {keepdim = true}) return s / x end)
+  end)
+
   it("broadcasts, and keeps the order of memory", function()
     local f = function(x, y, z) return (x + y) * z - y, (x + y):lt(z) end
     local m = sample("float32", {37, 53}, 1)

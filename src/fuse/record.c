@@ -158,13 +158,21 @@ static bool broadcast_inputs(const la_frame *f, int n, la_shape *shape)
     return true;
 }
 
+/* Is there an order of dims to see in it? */
+static bool has_order(const la_tensor *t)
+{
+    int dims = 0;
+    for (int j = 0; j < t->ndim; j++) dims += la_sizes(t)[j] > 1;
+    return dims > 1;
+}
+
 /* The result's strides where they are plain to see: inputs of the full shape
-** are contiguous, or dense in one order; the iterator's rule for the rest is
-** not repeated here. */
+** are contiguous, or dense in one order that no smaller input before them
+** overrules; the iterator's rule for the rest is not repeated here. */
 static bool result_strides(const la_frame *f, int n, const la_shape *shape,
                            int64_t *strides)
 {
-    bool any = false;
+    bool any = false, smaller = false;
     la_contiguous_strides(shape->ndim, shape->sizes, strides);
     for (int k = 0; k < n; k++) {
         const la_tensor *t = la_arg(f, k);
@@ -176,9 +184,10 @@ static bool result_strides(const la_frame *f, int n, const la_shape *shape,
                 return false;
             any |= full;
             if (!full && !la_is_contiguous(t)) return false;
+            smaller |= !full && has_order(t);
             continue;
         }
-        if (!(t->flags & LA_F_DENSE)) return false;
+        if (!(t->flags & LA_F_DENSE) || (smaller && !any)) return false;
         if (any && !same_dims(t->ndim, la_strides(t), strides)) return false;
         memcpy(strides, la_strides(t), sizeof(int64_t) * (size_t)t->ndim);
         any = true;
