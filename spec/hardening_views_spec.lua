@@ -75,6 +75,20 @@ describe("as_strided", function()
     assert.same(11, strided({}, {}, 12):item())
     assert.same(0, strided({0}, {1}, 12):numel())
   end)
+
+  it("takes any stride where nobody steps", function()
+    for _, far in ipairs {1 << 60, 1 << 62, huge} do
+      local y = strided({1, 2, 1}, {far, 3, far}, 2)
+      assert.is_true(la.equal(y:reshape(2), la.tensor {1, 4} * 1.0))
+      assert.same({{{4}, {1}}}, y:flip(1, 2, 3):totable())
+      assert.same({{{2}, {8}}}, (y + y):totable())
+      assert.same({{{1}, {4}}}, y:clone():totable())
+      assert.same({{{1}, {4}}},
+                  y:index_select(1, la.tensor {1}):totable())
+      assert.same({0, 5}, {table.unpack(strided({0, 5}, {1, far}):clone()
+                                        .shape)})
+    end
+  end)
 end)
 
 describe("views", function()

@@ -193,6 +193,38 @@ describe("an index out of range", function()
   end)
 end)
 
+describe("indices that share memory with what is written", function()
+  -- Element 89 of the index is element 90 of what is written: after the first
+  -- writes it is no place any more.
+  local far = 1 << 40
+  local function pair()
+    local all = la.full({400}, 90, {dtype = "int64"})
+    return all:as_strided({100}, {2}, 2), all:as_strided({100}, {2}, 4), all
+  end
+  local src = la.full({100}, far, {dtype = "int64"})
+  local function written(call)
+    local self, index = pair()
+    local apart, places = self:clone(), index:clone()
+    call(self, index)
+    call(apart, places)
+    assert.is_true(la.equal(apart, self))
+  end
+
+  it("are read before anything is written", function()
+    written(function(x, i) x:scatter_(1, i, src) end)
+    written(function(x, i) x:scatter_(1, i, far) end)
+    written(function(x, i) x:scatter_add_(1, i, src) end)
+    written(function(x, i) x:scatter_reduce_(1, i, src, "prod") end)
+    written(function(x, i) x:index_copy_(1, i, src) end)
+    written(function(x, i) x:index_add_(1, i, src) end)
+    written(function(x, i) x:index_fill_(1, i, far) end)
+    written(function(x, i) x:index_reduce_(1, i, src, "prod") end)
+    written(function(x, i) x:index_put_({i}, src) end)
+    written(function(x, i) x:index_put_({i}, src, true) end)
+    written(function(x, i) x[i] = far end)
+  end)
+end)
+
 describe("what is counted", function()
   it("is the same in several tables as in one", function()
     local g = la.Generator(9)

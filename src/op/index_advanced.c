@@ -78,7 +78,8 @@ static la_status add_index(plan *p, la_tensor *self, la_tensor *index)
     p->used++;
     if (p->late && la_sizes(self)[d] > 0)
         return la_index_wide(index, &p->slot[d]);
-    return la_index_checked(index, la_sizes(self)[d], d, 0, &p->slot[d]);
+    LA_TRY(la_index_checked(index, la_sizes(self)[d], d, 0, &p->slot[d]));
+    return la_index_keep(self, &p->slot[d]);
 }
 
 /* ---- shapes ---- */

@@ -151,6 +151,16 @@ la_status la_index_wide(la_tensor *t, la_tensor **out)
     return LA_OK;
 }
 
+la_status la_index_keep(const la_tensor *target, la_tensor **index)
+{
+    la_tensor *own = NULL;
+    if (la_pair_overlap(target, *index) == LA_OVERLAP_NO) return LA_OK;
+    LA_TRY(la_run(clone, &own, LA_T(*index)));
+    la_tensor_release(*index);
+    *index = own;
+    return LA_OK;
+}
+
 la_status la_index_checked(la_tensor *t, int64_t size, int dim, int arg,
                            la_tensor **out)
 {
@@ -168,9 +178,9 @@ la_status la_reading_begin(const la_frame *f, la_tensor *index, la_reading *r)
 {
     r->late = f->form == LA_FUNCTIONAL && !(f->op->forms & LA_MUTATES)
            && r->size > 0 && la_result(f, 0)->numel > 0;
-    if (!r->late)
-        return la_index_checked(index, r->size, r->dim, r->arg, &r->index);
-    return la_index_wide(index, &r->index);
+    if (r->late) return la_index_wide(index, &r->index);
+    LA_TRY(la_index_checked(index, r->size, r->dim, r->arg, &r->index));
+    return la_index_keep(la_result(f, 0), &r->index);
 }
 
 la_status la_reading_run(const la_reading *r, la_tensor *to, la_tensor *from,

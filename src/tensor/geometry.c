@@ -79,7 +79,9 @@ uint32_t la_layout_flags(int ndim, const int64_t *sizes,
 
 /* --- setting --- */
 
-/* Fill in the strides: all of them, or those given as -1. */
+/* Fill in the strides: all of them, or those given as -1. Nobody steps along a
+** dim of one element, or in an empty tensor: such strides are cut, so that they
+** can be multiplied by the size of an element as others can. */
 static la_status plan_strides(la_plan *p, const int64_t *strides)
 {
     int64_t *mine = p->dims + p->ndim, step = 1;
@@ -88,6 +90,8 @@ static la_status plan_strides(la_plan *p, const int64_t *strides)
         if (mine[d] < 0)
             return la_error(LA_ESHAPE, "stride %lld of dimension %d is "
                             "negative", (long long)mine[d], d + 1);
+        if ((p->dims[d] <= 1 || p->numel == 0) && mine[d] > LA_MAX_NUMEL)
+            mine[d] = LA_MAX_NUMEL;
         step *= p->dims[d] > 1 ? p->dims[d] : 1;
     }
     return LA_OK;
