@@ -76,6 +76,14 @@ describe("as_strided", function()
     assert.same(0, strided({0}, {1}, 12):numel())
   end)
 
+  it("is no way to sizes beyond all memory", function()
+    local y = la.ones {2, 3}
+    raises("size overflow", y.pad, y, {1, 1 << 62, 1, 1 << 62})
+    raises("size overflow", y.set_, y, la.ones(6), 1, {1 << 32, 1 << 32, 1 << 32})
+    raises("size overflow", la.empty, {1 << 32, 1 << 32, 1 << 32, 2},
+           {memory_format = "channels_last"})
+  end)
+
   it("takes any stride where nobody steps", function()
     for _, far in ipairs {1 << 60, 1 << 62, huge} do
       local y = strided({1, 2, 1}, {far, 3, far}, 2)

@@ -204,9 +204,9 @@ describe("indices that share memory with what is written", function()
   local src = la.full({100}, far, {dtype = "int64"})
   local function written(call)
     local self, index = pair()
-    local apart, places = self:clone(), index:clone()
+    local apart, own = self:clone(), index:clone()
     call(self, index)
-    call(apart, places)
+    call(apart, own)
     assert.is_true(la.equal(apart, self))
   end
 

@@ -212,6 +212,8 @@ static void strides_in_order(int ndim, const int *order, const int64_t *sizes,
 la_status la_format_strides(la_memory_format f, int ndim, const int64_t *sizes,
                             int64_t *strides)
 {
+    int64_t numel;
+    LA_TRY(la_numel(ndim, sizes, &numel));
     if (f == LA_FORMAT_CHANNELS_LAST && ndim == 5)
         f = LA_FORMAT_CHANNELS_LAST_3D;
     if (f == LA_FORMAT_CHANNELS_LAST && ndim != 4)

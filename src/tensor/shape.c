@@ -39,12 +39,15 @@ la_status la_numel(int ndim, const int64_t *sizes, int64_t *out)
     return LA_OK;
 }
 
+/* Sizes of too many elements may come by here: what makes a tensor of them
+** refuses them, whatever their strides have become. */
 void la_contiguous_strides(int ndim, const int64_t *sizes, int64_t *strides)
 {
     int64_t step = 1;
     for (int d = ndim - 1; d >= 0; d--) {
         strides[d] = step;
-        step *= sizes[d] > 1 ? sizes[d] : 1;
+        step = (int64_t)((uint64_t)step * (uint64_t)(sizes[d] > 1 ? sizes[d]
+                                                                  : 1));
     }
 }
 
