@@ -132,6 +132,17 @@ describe("whole powers of complex numbers", function()
       end
     end
   end)
+  it("of the imaginary unit are exact", function()
+    local want = {[0] = {1, 0}, {0, 1}, {-1, 0}, {0, -1}}
+    for _, dtype in ipairs {"complex64", "complex128"} do
+      local i = la.complex(la.zeros(3), la.ones(3)):to(dtype)
+      for n = -9, 9 do
+        local got = la.view_as_real(i:pow(n))[2]
+        assert.same(want[n % 4][1], got[1]:item(), n)
+        assert.same(want[n % 4][2], got[2]:item(), n)
+      end
+    end
+  end)
   it("of an infinity to the first are itself", function()
     local x = la.complex(la.full({5}, 1 / 0), la.zeros(5))
     assert.truthy(x:pow(1) == x)

@@ -134,7 +134,7 @@ static la_loop short_way(double exponent, la_dtype d)
     if (exponent == 0.5) return (*LA_STUB(pow_half))[d];
     if (exponent == -0.5) return (*LA_STUB(pow_minus_half))[d];
     if (exponent == -1) return (*LA_STUB(pow_minus_1))[d];
-    if (exponent == -2) return (*LA_STUB(pow_minus_2))[d];
+    if (exponent == -2 && !la_is_complex(d)) return (*LA_STUB(pow_minus_2))[d];
     if (exponent == floor(exponent) && fabs(exponent) <= MOST_WHOLE)
         return (*LA_STUB(pow_whole))[d];
     return NULL;
