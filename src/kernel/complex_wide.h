@@ -38,8 +38,8 @@ f32v wide_mend(c64 (*fn)(c64, c64), f32v a, f32v b, f32v y, i64v odd)
     return y;
 }
 
-/* Half the logarithm of x + y, not negative, which together are 1 + 'rest' where
-** 'near' is set. */
+/* Half the logarithm of 'sum', not negative; where 'near' is set, of 1 + 'rest',
+** which is that sum before it was rounded. */
 static inline f64v wide_half_log(f64v sum, f64v rest, i64v near)
 {
     f64v r = f64_log(sum);
