@@ -73,6 +73,10 @@ static inline f32v f32_cbrt_guess_(f32v x)
 #define EXPONENT_ 0xff800000u
 #define MANTISSA 23
 #define EXP_LIMIT 87
+#define EXP_COUNT 0x1.715476p0f
+#define EXP_ADDEND EXP_SHIFT
+#define EXP_LN2 0x1.62e43p-1f
+#define EXP_LN2_LOW -0x1.05c61p-29f
 #define EXP_TOP 91
 #define ROOT_LIMIT 0x1p60f
 #define BELOW_ONE 0x1.fffffep-1f

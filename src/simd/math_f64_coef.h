@@ -108,6 +108,10 @@ static inline f64v f64_cbrt_guess_(f64v x)
 #define EXPONENT_ 0xfff0000000000000u
 #define MANTISSA 52
 #define EXP_LIMIT 708
+#define EXP_COUNT 0x1.71547652b82fep0
+#define EXP_ADDEND EXP_SHIFT_64
+#define EXP_LN2 0x1.62e42fefa39efp-1
+#define EXP_LN2_LOW 0x1.abc9e3b39803fp-56
 #define EXP_TOP 720
 #define ROOT_LIMIT 0x1p500
 #define BELOW_ONE 0x1.fffffffffffffp-1
