@@ -180,6 +180,57 @@ describe("positions in rows", function()
   end)
 end)
 
+describe("positions in rows of integers", function()
+  local LIMITS = {uint8 = {0, 255}, int8 = {-128, 127}, int16 = {-32768, 32767},
+    int32 = {-2147483648, 2147483647},
+    int64 = {math.mininteger, math.maxinteger}}
+
+  it("are of the least and greatest number of the dtype, too", function()
+    for dtype, limit in pairs(LIMITS) do
+      for _, n in ipairs {32, 64, 65, 200, 2048, 2049, 9001} do
+        local x = la.full({19, n}, 5, {dtype = dtype})
+        local first, last = {}, {}
+        for i = 1, 19 do
+          first[i], last[i] = (i * 7919) % (n // 2) + 1, n - i % 3
+          x[{i, first[i]}], x[{i, last[i]}] = limit[2], limit[1]
+          x[{i, last[i] - 4}] = limit[2]
+        end
+        assert.same(first, x:argmax(2):totable())
+        assert.same(last, x:argmin(2):totable())
+        local v, at = x:max(2)
+        assert.same(first, at:totable())
+        assert.is_true(v:eq(limit[2]):all())
+        v, at = x:min(2)
+        assert.same(last, at:totable())
+        assert.is_true(v:eq(limit[1]):all())
+        assert.equal(first[7], x[7]:argmax():item())
+      end
+    end
+  end)
+end)
+
+describe("float16 results by the vector", function()
+  it("are each the rounded result of their column", function()
+    la.manual_seed(5)
+    for _, n in ipairs {1, 7, 15, 16, 17, 63, 64, 65, 130, 1000} do
+      local x = la.randn(10, n):to "float16"
+      x[{3, n}], x[{4, 1 + n // 2}] = 1 / 0, 65504
+      x[{5, 1 + n // 2}] = 65504    -- too much for a sum
+      local wide = x:float()
+      for _, name in ipairs {"sum", "mean", "amax", "amin"} do
+        local want = wide[name](wide, 1):to "float16"
+        local got = x[name](x, 1)
+        assert.equal("float16", got.dtype)
+        assert.is_true(la.equal(want, got), name .. n)
+        for k = 1, n, 1 + n // 9 do
+          local alone = x:select(2, k)
+          assert.equal(got[k]:item(), alone[name](alone):item(), name .. n)
+        end
+      end
+    end
+  end)
+end)
+
 describe("rows by the dozen", function()
   it("have the positions and spreads of each alone", function()
     la.manual_seed(12)

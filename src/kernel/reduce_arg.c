@@ -2,15 +2,23 @@
 #include "kernel/reduce_load.h"
 #include "kernel/turn_rows.h"
 
-#define CALL_BETTER(S, a, b) BEYONDV(S, a, b)
+#define CALL_BETTER(S, a, b) LA_CAT(BETTER_, S, , )(a, b)
+#define BETTER_f32(a, b) BEYONDV(f32, a, b)
+#define BETTER_f64(a, b) BEYONDV(f64, a, b)
+#define BETTER_i32(a, b) i32_select(BEYOND(a, b), a, b)
+#define BETTER_i64(a, b) i64_select(BEYOND(a, b), a, b)
 #define CALL_FMA(S, a, b, c) LA_CAT(S, _fma, , )(a, b, c)
 #define PICK_f32(m, a, b) i32_select(m, a, b)
 #define PICK_f64(m, a, b) i64_select(m, a, b)
+#define PICK_i32(m, a, b) i32_select(m, a, b)
+#define PICK_i64(m, a, b) i64_select(m, a, b)
 #define CALL_PICK(S, m, a, b) LA_CAT(PICK_, S, , )(m, a, b)
 #define CALL_LOW(S, a, b, half) LA_CAT(fold_low_, S, , )(a, b, half)
 #define CALL_HIGH(S, a, b, half) LA_CAT(fold_high_, S, , )(a, b, half)
 #define IOTA_f32 i32_iota(0)
 #define IOTA_f64 i64_iota(0)
+#define IOTA_i32 i32_iota(0)
+#define IOTA_i64 i64_iota(0)
 #define IOTA(S) LA_CAT(IOTA_, S, , )
 
 #define OP argmax
