@@ -265,3 +265,56 @@ describe("what is counted", function()
     end
   end)
 end)
+
+-- Rows of up to 32 elements find their places several rows at a time.
+describe("short rows with places of their own", function()
+  local g = la.Generator(11)
+
+  local function naive(x, at)
+    local out = {}
+    for i, row in ipairs(at:totable()) do
+      out[i] = {}
+      for j, k in ipairs(row) do
+        out[i][j] = x:item(i, k < 0 and k + x:size(2) + 1 or k)
+      end
+    end
+    return la.tensor(out, {dtype = x.dtype})
+  end
+
+  for _, w in ipairs{1, 2, 3, 5, 16, 31, 32, 33, 64} do
+    it("of " .. w, function()
+      for _, dtype in ipairs{"uint8", "float16", "float32", "float64",
+        "complex128"} do
+        local wide = la.randint(1, 99, {71, 2 * w + 1}, {generator = g})
+          :to(dtype)
+        local at = la.randint(1, w, {71, w}, {generator = g})
+        at = la.where(la.rand({71, w}, {generator = g}):gt(0.3), at,
+          at - w - 1)
+        for _, x in ipairs{wide:narrow(2, 2, w):contiguous(),
+          wide:narrow(2, 2, w), wide:slice(2, 1, 2 * w, 2)} do
+          local want = naive(x, at)
+          assert.is_true(x:gather(2, at):equal(want))
+          assert.is_true(x:gather(2, at:t():contiguous():t()):equal(want))
+          local places = la.rand({71, w}, {generator = g}):argsort(2)
+          local put = x:clone()
+          put:scatter_(2, places, want)
+          assert.is_true(put:gather(2, places):equal(want))
+        end
+      end
+    end)
+  end
+
+  it("refuse an index anywhere, and change nothing", function()
+    local x = la.arange(1, 301, 1, {dtype = "float32"}):view(-1, 3)
+    local before = x:clone()
+    for _, wrong in ipairs{0, 4, -4, math.mininteger, math.maxinteger} do
+      for _, row in ipairs{1, 21, 22, 99} do
+        local at = la.ones({x:size(1), 3}, {dtype = "int64"})
+        at[{row, 3}] = wrong
+        assert.has_error(function() x:gather(2, at) end)
+        assert.has_error(function() x:scatter_(2, at, x * 2) end)
+      end
+    end
+    assert.is_true(x:equal(before))
+  end)
+end)
