@@ -295,10 +295,10 @@ describe("short rows with places of their own", function()
           local want = naive(x, at)
           assert.is_true(x:gather(2, at):equal(want))
           assert.is_true(x:gather(2, at:t():contiguous():t()):equal(want))
-          local places = la.rand({71, w}, {generator = g}):argsort(2)
+          local perm = la.rand({71, w}, {generator = g}):argsort(2)
           local put = x:clone()
-          put:scatter_(2, places, want)
-          assert.is_true(put:gather(2, places):equal(want))
+          put:scatter_(2, perm, want)
+          assert.is_true(put:gather(2, perm):equal(want))
         end
       end
     end)
