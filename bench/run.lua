@@ -152,12 +152,7 @@ end
 
 -- ---- the table ----
 
-local function time(ns)
-  if not ns then return "" end
-  if ns < 1e3 then return ("%.0f ns"):format(ns) end
-  if ns < 1e6 then return ("%.1f us"):format(ns / 1e3) end
-  return ("%.2f ms"):format(ns / 1e6)
-end
+local time = timing.text
 
 local function ratio(x, y)
   return x and y and ("%.2f"):format(x / y) or ""

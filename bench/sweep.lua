@@ -5,7 +5,7 @@
 --
 -- The list is bench/sweep_cases.lua; Python from BENCH_PYTHON or build/peers.
 -- Every program runs by itself on one processor. Prints, family by family, how
--- the ratios to the fastest peer are spread and the cases above one, worst
+-- the ratios to the fastest peer are spread and the cases above 1.1, worst
 -- first; with --page into a file. PATTERN is a Lua pattern for the case's name.
 package.path = "bench/?.lua;lua/?.lua;lua/?/init.lua;" .. package.path
 package.cpath = "build/?.so;" .. package.cpath
@@ -174,11 +174,7 @@ local function say(...)
   print(lines[#lines])
 end
 
-local function time(ns)
-  if ns < 1e3 then return ("%.0f ns"):format(ns) end
-  if ns < 1e6 then return ("%.1f us"):format(ns / 1e3) end
-  return ("%.2f ms"):format(ns / 1e6)
-end
+local time = timing.text
 
 say("%s, %s thread(s); R: lunarray / fastest peer", table.concat(version, ", "),
   option.threads)

@@ -95,4 +95,12 @@ function timing.growth(f, n)
     rss_peak_growth_mib = peak - start}
 end
 
+-- Nanoseconds as people read them; nothing gives nothing.
+function timing.text(ns)
+  if not ns then return "" end
+  if ns < 1e3 then return ("%.0f ns"):format(ns) end
+  if ns < 1e6 then return ("%.1f us"):format(ns / 1e3) end
+  return ("%.2f ms"):format(ns / 1e6)
+end
+
 return timing
