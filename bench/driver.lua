@@ -14,16 +14,8 @@ local la = require "lunarray"
 local cases = require "cases"
 local timing = require "timing"
 
-local option = {threads = "1", cases = "", list = "bench/cases.json",
-  budget = "0.15"}
-for i = 1, #arg, 2 do
-  local name = arg[i]:match("^%-%-(%a+)$")
-  if not name or not arg[i + 1] then
-    io.stderr:write("driver.lua: unknown argument ", arg[i], "\n")
-    os.exit(2)
-  end
-  option[name] = arg[i + 1]
-end
+local option = require "options"("driver.lua", {threads = "1", cases = "",
+  list = "bench/cases.json", budget = "0.15"})
 la.set_num_threads(tonumber(option.threads))
 
 local results = {}

@@ -20,22 +20,8 @@ local json = require "dkjson"
 local floor = require "floor"
 local timing = require "timing"
 
-local option = {cases = "", rounds = "2", threads = "1", budget = "0.15"}
-do
-  local flags = {peers = true, paths = true, record = true}
-  local i = 1
-  while i <= #arg do
-    local name = arg[i]:match("^%-%-(%a+)$")
-    if not name then error("unknown argument " .. arg[i], 0) end
-    if flags[name] then
-      option[name] = true
-    else
-      i = i + 1
-      option[name] = arg[i]
-    end
-    i = i + 1
-  end
-end
+local option = require "options"("run.lua", {cases = "", rounds = "2",
+  threads = "1", budget = "0.15"}, {peers = true, paths = true, record = true})
 
 local function run(command)
   local p = assert(io.popen(command, "r"))

@@ -12,16 +12,8 @@ package.cpath = "build/?.so;" .. package.cpath
 local json = require "dkjson"
 local timing = require "timing"
 
-local option = {cases = "", threads = "1",
-  peers = "torch,numpy,jax"}
-for i = 1, #arg, 2 do
-  local name = arg[i]:match("^%-%-(%a+)$")
-  if not name or not arg[i + 1] then
-    io.stderr:write("sweep.lua: unknown argument ", arg[i], "\n")
-    os.exit(2)
-  end
-  option[name] = arg[i + 1]
-end
+local option = require "options"("sweep.lua", {cases = "", threads = "1",
+  peers = "torch,numpy,jax"})
 
 local chosen = {}
 for _, case in ipairs(require "sweep_cases") do
