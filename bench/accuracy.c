@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "kernel/special.h"
+#include "kernel/pointwise/special.h"
 #include "simd/math.h"
 
 typedef struct {

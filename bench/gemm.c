@@ -17,7 +17,7 @@
 
 #include "base/memory.h"
 #include "base/pool.h"
-#include "op/gemm.h"
+#include "op/matmul/gemm.h"
 
 typedef void (*sgemm_fn)(int, int, int, int, int, int, float, const float *,
                          int, const float *, int, float, float *, int);

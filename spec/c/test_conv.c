@@ -20,7 +20,7 @@
 #include "base/half.h"
 #include "base/memory.h"
 #include "base/pool.h"
-#include "op/conv_run.h"
+#include "op/conv/engine.h"
 
 static uint64_t seed = 20250311;
 static int pick(int n)

@@ -14,7 +14,7 @@
 
 #include "base/memory.h"
 #include "base/pool.h"
-#include "op/copy.h"
+#include "op/move/copy.h"
 #include "tensor/scalar.h"
 
 #define SEED 424242u
@@ -158,7 +158,7 @@ static int64_t trunc_to(double v, double low, double limit, int64_t out)
     return v >= low && v < limit ? (int64_t)v : out;
 }
 
-/* What kernel/cast.c documents, for floating sources. */
+/* What kernel/move/cast.c documents, for floating sources. */
 static void expected_integer(double v, la_dtype to, void *out)
 {
     uint64_t bits;

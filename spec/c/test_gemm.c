@@ -20,7 +20,7 @@
 #include "base/half.h"
 #include "base/memory.h"
 #include "base/pool.h"
-#include "op/gemm.h"
+#include "op/matmul/gemm.h"
 
 static const la_dtype dtypes[] = {
     LA_FLOAT32, LA_FLOAT64, LA_COMPLEX64, LA_COMPLEX128, LA_FLOAT16,
@@ -194,8 +194,8 @@ static void one_case(la_dtype t, int m, int n, int k, int number)
         for (int64_t j = 0; j < n; j++)
             put(t, cell(t, &c, i, j), la_is_float(t) ? NAN : 7, 7);
     if (more) {
-        g.alpha = (la_gemm_number){2, 0, 2};
-        g.beta = (la_gemm_number){3, 0, 3};
+        g.alpha = (la_gemm_scalar){2, 0, 2};
+        g.beta = (la_gemm_scalar){3, 0, 3};
         g.add = (la_gemm_mat){d.data, d.rs, d.cs};
     }
     assert_int_equal(la_gemm_run(&g), LA_OK);
@@ -400,7 +400,7 @@ static void parts_keep_the_epilogue(la_dtype t, int m, int n, int k)
                                            i % 3 - 1, 0);
     matrix_fill(t, &b);
     la_gemm g = gemm_of(t, &a, &b, &c);
-    g.alpha = g.beta = (la_gemm_number){2, 0, 2};
+    g.alpha = g.beta = (la_gemm_scalar){2, 0, 2};
     g.add = (la_gemm_mat){d.data, d.rs, d.cs};
     g.bias = (la_gemm_mat){bias.data, 0, 1};
     size_t bytes = (size_t)(m * n) * la_dtype_size(t);
@@ -500,7 +500,7 @@ static void epilogue_in_one_pass(void **state)
     la_gemm g = gemm_of(LA_FLOAT64, &ma, &mb, &mc);
     g.bias = (la_gemm_mat){(char *)bias, 0, 1};
     g.add = (la_gemm_mat){(char *)add, N, 1};
-    g.beta = (la_gemm_number){2, 0, 2};
+    g.beta = (la_gemm_scalar){2, 0, 2};
     assert_int_equal(la_gemm_run(&g), LA_OK);
     for (int i = 0; i < M; i++)
         for (int j = 0; j < N; j++) {

@@ -11,9 +11,9 @@
 
 #include "base/cpu.h"
 #include "base/philox.h"
-#include "kernel/index.h"
-#include "kernel/order.h"
-#include "kernel/random.h"
+#include "kernel/index/index.h"
+#include "kernel/sort/order.h"
+#include "kernel/random/random.h"
 
 enum { MOST = 60000 };
 

@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "base/pool.h"
-#include "op/reduce.h"
+#include "op/reduce/reduce.h"
 
 static la_tensor *filled(int ndim, const int64_t *sizes, const int64_t *strides,
                          la_dtype d)

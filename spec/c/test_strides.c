@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "base/pool.h"
-#include "kernel/copy.h"
+#include "kernel/move/copy.h"
 
 enum { STEPS = 5, NCOUNTS = 16 };
 static const int64_t counts[NCOUNTS] = {1, 2, 3, 4, 5, 8, 9, 15, 16, 17, 33, 47,

@@ -83,12 +83,13 @@ local function check(build)
   local found = {}
   for _, cap in ipairs({"default", "avx2", "avx512", "avx512_bf16",
                          "amx"}) do
-    check_objects(files.list(build .. "/obj/kernel/" .. cap, "*.o"),
+    check_objects(files.list(build .. "/obj", "kernel.*." .. cap .. ".o"),
       function() return {"^la_" .. cap .. "_"} end, found)
   end
   local core = {}
   for _, path in ipairs(files.list(build .. "/obj", "*.o")) do
-    if not path:find("/obj/kernel/") and not path:find("/obj/repl/") then
+    if not path:find("/obj/kernel.", 1, true) and
+       not path:find("/obj/repl.", 1, true) then
       core[#core + 1] = path
     end
   end

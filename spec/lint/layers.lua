@@ -39,7 +39,7 @@ end
 
 -- A kernel's declarations: headers and rows without code.
 local function is_table_of_kernels(path)
-  return path:match("^kernel/[%w_]+%.h$") or path:match("^kernel/[%w_]+%.def$")
+  return path:match("^kernel/[%w_/]+%.h$") or path:match("^kernel/[%w_/]+%.def$")
 end
 
 local function may_include(from, path)

@@ -9,8 +9,8 @@ local FILE, FUNCTION, MEDIAN = 700, 60, 12
 
 -- Rows of tables may be wider: their columns are read across.
 local WIDE = {
-  ["src/kernel/drive.h"] = true, ["src/kernel/each_complex.inc"] = true,
-  ["src/kernel/each_int.inc"] = true,
+  ["src/kernel/each/drive.h"] = true, ["src/kernel/each/each_complex.inc"] = true,
+  ["src/kernel/each/each_int.inc"] = true,
 }
 
 local function wide_allowed(path)

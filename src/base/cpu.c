@@ -1,6 +1,6 @@
 /* Which kernels may run here: asked once, lowered by LUNARRAY_CPU. */
 #include "base/cpu.h"
-#include "base/leaf.h"
+#include "base/isa_extension.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -50,7 +50,7 @@ static la_cap lowered(la_cap top)
     const char *word = getenv("LUNARRAY_CPU");
     bool here = false;
     if (!word || !*word) return top;
-    if (la_leaf_named(word, &here)) {
+    if (la_extension_named(word, &here)) {
         if (!here || top < LA_CAP_AVX512)
             snprintf(note, sizeof note, "LUNARRAY_CPU=%s is not available here",
                      word);

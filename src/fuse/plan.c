@@ -8,7 +8,7 @@
 */
 #include "base/memory.h"
 #include "base/pool.h"
-#include "fuse/internal.h"
+#include "fuse/plan.h"
 
 /* The blocks of all registers together: a part of the first-level cache, as
 ** those of what is read and written must fit beside them. */

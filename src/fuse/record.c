@@ -7,7 +7,7 @@
 */
 #include "base/context.h"
 #include "base/memory.h"
-#include "fuse/internal.h"
+#include "fuse/plan.h"
 #include "tensor/promote.h"
 #include "tensor/scalar.h"
 #include "tensor/shape.h"
@@ -218,7 +218,7 @@ bool la_fuse_begin(la_fuse *z, int ndim, const int64_t *sizes,
     return true;
 }
 
-la_status la_fuse_make_room(la_fuse *z, int n)
+la_status la_fuse_reserve(la_fuse *z, int n)
 {
     bool full = z->nsteps == LA_FUSE_STEPS || z->ninputs > LA_FUSE_INPUTS - n;
     return full ? start_anew(z) : LA_OK;
@@ -277,7 +277,7 @@ static la_status record(la_fuse *z, la_frame *f, bool *done)
         || !result_strides(f, n, &shape, strides)
         || la_numel(shape.ndim, shape.sizes, &numel) || numel == 0)
         return LA_OK;
-    LA_TRY(la_fuse_make_room(z, n));
+    LA_TRY(la_fuse_reserve(z, n));
     if (!z->nsteps || !la_fuse_kind_of(z, f, n, &shape, strides, &kind)) {
         if (has_pending(z)) return LA_OK;
         forget(z);
@@ -373,7 +373,7 @@ static la_status fuse_call(la_frame *f)
         LA_TRY(la_fuse_settle(z, f, family->ninputs));
         LA_TRY(record(z, f, &done));
     } else {
-        LA_TRY(la_fuse_record_fold(z, f, &done));
+        LA_TRY(la_fuse_record_reduction(z, f, &done));
     }
     if (done) return LA_OK;
     LA_TRY(values_of_args(f));

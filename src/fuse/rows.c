@@ -2,7 +2,7 @@
 ** Recording rows: reductions over the last dims as steps, and what may follow.
 */
 #include "base/context.h"
-#include "fuse/internal.h"
+#include "fuse/plan.h"
 #include "tensor/shape.h"
 
 static bool is_long(const la_fuse *z) { return z->n > LA_FUSE_ROW; }
@@ -142,7 +142,7 @@ static bool begin_rows(la_fuse *z, const la_tensor *t, int ntrail)
     return true;
 }
 
-la_status la_fuse_record_fold(la_fuse *z, la_frame *f, bool *done)
+la_status la_fuse_record_reduction(la_fuse *z, la_frame *f, bool *done)
 {
     la_reduce_plan plan;
     int64_t strides[LA_MAX_DIMS];
@@ -152,7 +152,7 @@ la_status la_fuse_record_fold(la_fuse *z, la_frame *f, bool *done)
     la_tensor *self = f->args[0].tensor;
     int ntrail = trailing(plan.mask, self->ndim);
     if (ntrail == 0) return LA_OK;
-    LA_TRY(la_fuse_make_room(z, 1));
+    LA_TRY(la_fuse_reserve(z, 1));
     if (!begin_rows(z, self, ntrail)) return LA_OK;
     plan.args.count = (double)z->n;
     la_shape shape = la_reduce_shape(self, plan.mask, plan.keepdim);

@@ -1,11 +1,11 @@
 /*
 ** Running a part of a program: one iterator over what is read from outside and
 ** what is wanted, and inside its loop all steps on one block after another.
-** Passes with reductions walk over rows instead (fold.c).
+** Passes with reductions walk over rows instead (reduce.c).
 */
 #include "base/memory.h"
 #include "base/pool.h"
-#include "fuse/internal.h"
+#include "fuse/plan.h"
 
 /* ---- the loop ---- */
 

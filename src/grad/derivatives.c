@@ -2,12 +2,12 @@
 ** The rows of derivatives.def as functions and as one table.
 */
 #include "base/memory.h"
-#include "grad/back_math.h"
-#include "grad/back_nn.h"
-#include "grad/back_order.h"
-#include "grad/back_pad.h"
-#include "grad/back_reduce.h"
-#include "grad/back_rows.h"
+#include "grad/formulas_math.h"
+#include "grad/formulas_nn.h"
+#include "grad/formulas_index.h"
+#include "grad/formulas_move.h"
+#include "grad/formulas_reduce.h"
+#include "grad/formulas_rows.h"
 #include "grad/rules.h"
 
 /* ---- helpers that several formulas share ---- */

@@ -9,7 +9,7 @@
 #include "base/context.h"
 #include "base/memory.h"
 #include "base/pool.h"
-#include "grad/internal.h"
+#include "grad/graph.h"
 #include "tensor/shape.h"
 
 /* The first nodes stand in the list's owner: small graphs allocate nothing. */

@@ -8,7 +8,7 @@
 #ifndef LA_GRAD_FORMULA_H
 #define LA_GRAD_FORMULA_H
 
-#include "grad/internal.h"
+#include "grad/graph.h"
 
 typedef struct la_op_node {
     const la_op *op;
@@ -58,7 +58,7 @@ la_tensor *la_x_conj(la_formula *x, la_tensor *t);   /* t itself when real */
 la_tensor *la_x_own(la_formula *x, la_tensor *owned);
 bool la_x_wants(const la_formula *x, int k);
 /* Is the tensor of argument k a result of that operation? */
-bool la_x_made_by(const la_formula *x, int k, int op);
+bool la_x_result_of(const la_formula *x, int k, int op);
 /* Sizes / dtype of argument k as it was; needs a wanted argument. */
 const la_output_meta *la_x_meta(la_formula *x, int k, int64_t member);
 la_value la_x_sizes(la_formula *x, int k);

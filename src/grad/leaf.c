@@ -1,6 +1,6 @@
 /* Leaves: accumulators, requires_grad, hooks, .grad. */
 #include "grad/grad.h"
-#include "grad/internal.h"
+#include "grad/graph.h"
 
 #include "base/context.h"
 #include "base/memory.h"

@@ -1,6 +1,6 @@
 /* Nodes: one block each, freed in a loop. */
 #include "grad/grad.h"
-#include "grad/internal.h"
+#include "grad/graph.h"
 
 #include <stdlib.h>
 

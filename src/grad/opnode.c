@@ -330,7 +330,7 @@ static int edge_of(const la_formula *x, int k)
     return e;
 }
 
-bool la_x_made_by(const la_formula *x, int k, int op)
+bool la_x_result_of(const la_formula *x, int k, int op)
 {
     la_node *n = x->node->edges[edge_of(x, k)].node;
     return n && n->class == &class_operation

@@ -7,7 +7,7 @@
 ** are no tensors by value.
 */
 #include "grad/formula.h"
-#include "grad/internal.h"
+#include "grad/graph.h"
 
 #include "base/context.h"
 #include "base/memory.h"

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "iter/internal.h"
+#include "iter/steps.h"
 #include "tensor/names.h"
 
 static la_status populate(la_iter *it, const la_iter_config *c)

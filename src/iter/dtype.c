@@ -4,7 +4,7 @@
 ** driver, so that no temporary tensors are made here.
 */
 #include "base/context.h"
-#include "iter/internal.h"
+#include "iter/steps.h"
 #include "tensor/promote.h"
 
 static const char *const titles[LA_NDTYPES + 1] = {

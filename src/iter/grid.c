@@ -3,7 +3,7 @@
 ** reductions share. A part is a la_iter that borrows everything and must not
 ** be closed.
 */
-#include "iter/internal.h"
+#include "iter/steps.h"
 
 void la_iter_grid_init(const la_iter *it, la_iter_grid *g)
 {

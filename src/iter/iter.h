@@ -148,7 +148,7 @@ bool la_iter_fits_32bit(const la_iter *it);
 la_status la_iter_split_32bit(la_iter *it,
                               la_status (*fn)(la_iter *, void *), void *ctx);
 
-/* Convert elements between dtypes (kernel/cast.c); what copy_ runs too. */
+/* Convert elements between dtypes (kernel/move/cast.c); what copy_ runs too. */
 typedef la_loops la_cast_table[LA_NDTYPES];   /* [to][from] */
 LA_STUB_DECLARE(la_cast_table, cast);
 static inline la_loop la_cast_loop(la_dtype to, la_dtype from)

@@ -6,7 +6,7 @@
 */
 #include <string.h>
 
-#include "iter/internal.h"
+#include "iter/steps.h"
 
 typedef enum fast_kind {
     FAST_NONE, FAST_CONTIGUOUS, FAST_CHANNELS_LAST, FAST_SAME_STRIDES

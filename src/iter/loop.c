@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/pool.h"
-#include "iter/internal.h"
+#include "iter/steps.h"
 
 /* Elements between two looks at the interrupt flag. */
 #define POLL_ELEMENTS ((int64_t)1 << 22)

@@ -9,7 +9,7 @@
 
 #include "base/memory.h"
 #include "base/pool.h"
-#include "iter/internal.h"
+#include "iter/steps.h"
 
 #define ENOUGH_BOXES 64          /* keeps any sensible number of threads busy */
 #define BOX_ELEMENTS LA_GRAIN    /* a box is not worth less */

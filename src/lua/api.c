@@ -10,8 +10,8 @@
 
 #include "base/memory.h"
 #include "base/pool.h"
-#include "lua/grad.h"
-#include "op/registry.h"
+#include "lua/autograd.h"
+#include "op/device_names.h"
 #include "op/schema.h"
 #include "tensor/shape.h"
 

@@ -8,8 +8,8 @@
 */
 #include <string.h>
 
-#include "lua/face.h"
-#include "op/registry.h"
+#include "lua/binding.h"
+#include "op/device_names.h"
 #include "tensor/names.h"
 
 typedef struct parser {

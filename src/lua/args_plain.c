@@ -6,7 +6,7 @@
 ** It leaves the Lua stack as it was, so that the results' handles need no room
 ** of their own there.
 */
-#include "lua/face.h"
+#include "lua/binding.h"
 
 static inline bool read_int(lua_State *L, int at, int64_t *out)
 {

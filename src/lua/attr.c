@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "op/registry.h"
+#include "op/device_names.h"
 #include "tensor/names.h"
 #include "tensor/shape.h"
 

@@ -3,7 +3,7 @@
 #ifndef LA_LUA_ATTR_H
 #define LA_LUA_ATTR_H
 
-#include "lua/face.h"
+#include "lua/binding.h"
 
 typedef struct la_attr {
     const char *name;
@@ -13,7 +13,7 @@ typedef struct la_attr {
 
 extern const la_attr la_attributes[];   /* ends with a NULL name */
 
-/* Those of autograd stand in lua/grad.c. */
+/* Those of autograd stand in lua/autograd.c. */
 int la_get_grad(lua_State *L, la_tensor *t);
 int la_set_grad_attr(lua_State *L, la_tensor *t);
 int la_get_grad_fn(lua_State *L, la_tensor *t);

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lua/face.h"
+#include "lua/binding.h"
 #include "tensor/names.h"
 
 typedef struct call {

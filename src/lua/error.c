@@ -2,7 +2,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "lua/face.h"
+#include "lua/binding.h"
 
 const char *la_type_text(lua_State *L, int arg)
 {

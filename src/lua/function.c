@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "lua/grad.h"
+#include "lua/autograd.h"
 
 #define CTX_NAME "lunarray.ctx"
 #define MAX_SAVED 65536

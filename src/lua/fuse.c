@@ -3,7 +3,7 @@
 ** and computes what f returns in one pass over memory (src/fuse).
 */
 #include "fuse/fuse.h"
-#include "lua/face.h"
+#include "lua/binding.h"
 
 /* Tensors in returned tables count, tables in them too, to this depth. */
 #define MAX_DEPTH 4

@@ -1,6 +1,6 @@
 /* Hooks written in Lua. */
 #include "base/memory.h"
-#include "lua/grad.h"
+#include "lua/autograd.h"
 
 #include <string.h>
 

@@ -9,7 +9,7 @@
 */
 #include <string.h>
 
-#include "lua/face.h"
+#include "lua/binding.h"
 #include "lua/index.h"
 #include "tensor/scalar.h"
 #include "tensor/shape.h"

@@ -4,12 +4,12 @@
 #include <string.h>
 
 #include "base/cpu.h"
-#include "base/leaf.h"
+#include "base/isa_extension.h"
 #include "base/memory.h"
 #include "base/pool.h"
 #include "lua/attr.h"
-#include "lua/build.h"
-#include "op/gemm.h"
+#include "lua/from_table.h"
+#include "op/matmul/gemm.h"
 #include "tensor/promote.h"
 #include "tensor/shape.h"
 
@@ -270,9 +270,9 @@ static void list_leaves(lua_State *L, const char *field, unsigned set)
 {
     int n = 0;
     lua_newtable(L);
-    for (int l = 0; l < LA_NLEAVES; l++) {
+    for (int l = 0; l < LA_NEXTENSIONS; l++) {
         if (!(set >> l & 1)) continue;
-        lua_pushstring(L, la_leaf_name((la_leaf)l));
+        lua_pushstring(L, la_extension_name((la_extension)l));
         lua_rawseti(L, -2, ++n);
     }
     lua_setfield(L, -2, field);
@@ -294,8 +294,8 @@ static int fn_config(lua_State *L)
 {
     lua_createtable(L, 0, 18);
     /* first: what may run is known only after it has been tried */
-    list_leaves(L, "cpu_leaves", la_gemm_leaves());
-    list_leaves(L, "cpu_leaves_available", la_cpu_best_leaves());
+    list_leaves(L, "cpu_leaves", la_gemm_extensions());
+    list_leaves(L, "cpu_leaves_available", la_cpu_best_extensions());
     field_string(L, "version", LA_VERSION);
     field_string(L, "compiler", COMPILER);
     field_string(L, "build_flags", LA_BUILD_FLAGS);

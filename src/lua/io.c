@@ -6,7 +6,7 @@
 
 #include "io/archive.h"
 #include "io/npy.h"
-#include "lua/face.h"
+#include "lua/binding.h"
 
 typedef enum file_format { NPY, NPZ, SAFETENSORS, UNKNOWN } file_format;
 

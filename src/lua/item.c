@@ -1,7 +1,7 @@
 /* One element as a value of Lua: x:item(i, j), x:tonumber(), x:tointeger(). */
 #include <math.h>
 
-#include "lua/face.h"
+#include "lua/binding.h"
 #include "lua/index.h"
 #include "tensor/scalar.h"
 

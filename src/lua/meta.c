@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lua/face.h"
+#include "lua/binding.h"
 #include "lua/attr.h"
 
 /* x.name and x[key]; upvalue LA_UP_OWN is the table of methods. Every x:f()

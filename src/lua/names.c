@@ -2,7 +2,7 @@
 ** view; their lists are no arguments that a schema has, so they stand here. */
 #include <string.h>
 
-#include "lua/face.h"
+#include "lua/binding.h"
 #include "tensor/names.h"
 #include "tensor/shape.h"
 

@@ -1,8 +1,8 @@
 /* tostring and print options. */
 #include <string.h>
 
-#include "lua/face.h"
-#include "lua/grad.h"
+#include "lua/binding.h"
+#include "lua/autograd.h"
 #include "tensor/print.h"
 
 /* The text is built outside Lua and handed over in protected mode, so that it

@@ -7,7 +7,7 @@
 #include <sys/random.h>
 #include <time.h>
 
-#include "lua/face.h"
+#include "lua/binding.h"
 
 #define GENERATOR_NAME "lunarray.Generator"
 #define FORK_NAME "lunarray.fork_rng"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "grad/grad.h"
-#include "lua/face.h"
+#include "lua/binding.h"
 #include "lua/index.h"
 #include "lunarray.h"
 

@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "base/trace.h"
 #include "op/families.h"
-#include "op/registry.h"
+#include "op/device_names.h"
 #include "op/schema.h"
 
 #define BIT(key) ((la_keyset)1 << (key))

@@ -24,7 +24,7 @@ typedef struct la_plan {
 /* Of a family both functions get the whole call: meta makes the results without
 ** data (meta device), impl makes and fills them (its fast path for plain
 ** tensors skips the iterator, so it shares meta's rules, not meta's call).
-** la_pointwise_meta and la_pointwise_impl (op/pointwise.c) serve all families
+** la_pointwise_meta and la_pointwise_impl (op/pointwise/pointwise.c) serve all families
 ** of the iterator; the rest of the fields are for them. */
 typedef struct la_family {
     la_op_fn meta, impl;
@@ -78,7 +78,7 @@ la_status la_pointwise_impl(la_frame *f);
 #define FLAGS_COMPOSITE LA_COMPOSITE
 
 /* Element-wise families, one line each: ROW, NEED and FLAGS. */
-#include "op/stub_families.h"
-#include "op/math_families.h"
+#include "op/pointwise/stub_families.h"
+#include "op/pointwise/math_families.h"
 
 #endif

@@ -2,12 +2,12 @@
 ** The table of operations. The built-in rows are constant data made from
 ** op/def/; rows from outside are appended. Nothing runs at load time.
 */
-#include "op/registry.h"
+#include "op/device_names.h"
 
 #include <stdatomic.h>
 
 #include "base/memory.h"
-#include "op/create.h"
+#include "op/create/create.h"
 #include "op/families.h"
 #include "op/schema.h"
 

@@ -4,7 +4,7 @@
 #endif
 #include <immintrin.h>
 
-#include "simd/few16.h"
+#include "simd/load_few16.h"
 
 static inline f32v f32_sqrt(f32v a) { return (f32v)_mm256_sqrt_ps((__m256)a); }
 static inline f64v f64_sqrt(f64v a)

@@ -80,5 +80,5 @@ static inline u32v u32_from_u16h(u16h h)
     return __builtin_convertvector(h, u32v);
 }
 #include "simd/soft_half.inc"
-#include "simd/few16.h"
+#include "simd/load_few16.h"
 #include "simd/soft_part.inc"

@@ -14,11 +14,11 @@
 #define LANE f32
 #define CTYPE float
 #define MASK i32v
-#include "simd/math_each.inc"
+#include "simd/each_math.inc"
 #define LANE f64
 #define CTYPE double
 #define MASK i64v
-#include "simd/math_each.inc"
+#include "simd/each_math.inc"
 
 #include "simd/math_erfinv.h"
 

@@ -6,7 +6,7 @@
 #ifndef LA_SIMD_TILES_H
 #define LA_SIMD_TILES_H
 
-#include "simd/halves.h"
+#include "simd/interleave16.h"
 
 #if defined(HALVES) && (defined(__AMX_BF16__) || defined(__AMXBF16__))
 #define TILES 1

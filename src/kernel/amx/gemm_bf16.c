@@ -1,6 +1,6 @@
 /* bfloat16 by TDPBF16PS; see gemm_tiles.inc. */
-#include "kernel/gemm_parts.h"
-#include "simd/square.h"
+#include "kernel/matmul/muladd.h"
+#include "simd/transpose.h"
 #include "simd/tiles.h"
 
 #ifdef TILES

@@ -1,7 +1,7 @@
 /* float16 by TDPFP16PS, which takes subnormal halves for what they are; see
 ** gemm_tiles.inc. */
-#include "kernel/gemm_parts.h"
-#include "simd/square.h"
+#include "kernel/matmul/muladd.h"
+#include "simd/transpose.h"
 #include "simd/tiles.h"
 
 #ifdef TILES

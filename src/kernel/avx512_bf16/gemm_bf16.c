@@ -4,11 +4,11 @@
 ** pairs costs what a multiply-add does. Every pair adds its odd product first,
 ** then its even one, each rounded.
 */
-#include "kernel/gemm_parts.h"
-#include "simd/halves.h"
+#include "kernel/matmul/muladd.h"
+#include "simd/interleave16.h"
 
 #ifdef HALVES
-#include "simd/square.h"
+#include "simd/transpose.h"
 
 #define BRAIN 1
 #define MR 14
@@ -18,13 +18,13 @@
 
 #define NAME(x) x##_a
 #define PANEL MR
-#include "kernel/gemm_leaf_pack.inc"
+#include "kernel/matmul/gemm_extension_pack.inc"
 #undef NAME
 #define NAME(x) x##_b
 #define PANEL NR
-#include "kernel/gemm_leaf_pack.inc"
+#include "kernel/matmul/gemm_extension_pack.inc"
 #undef NAME
-#include "kernel/gemm_leaf.inc"
+#include "kernel/matmul/gemm_extension.inc"
 
 static void pack_a(void *dst, const void *src, int64_t rs, int64_t cs,
                    int64_t m, int64_t k, bool conj)
@@ -138,7 +138,7 @@ static void block_tile_bf16(const la_gemm_block *g, int64_t i, int64_t j)
 
 #define TILE_M MR
 #define TILE_N NR
-#include "kernel/gemm_walk.inc"
+#include "kernel/matmul/gemm_loop.inc"
 
 const la_gemm_kernels LA_KERNEL(gemm_bf16) = {
     .mr = MR, .nr = NR, .packed_size = 2, .kc = KC, .has_part = true,

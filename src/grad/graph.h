@@ -1,0 +1,69 @@
+/* What the files of src/grad share beyond grad.h. */
+#ifndef LA_GRAD_GRAPH_H
+#define LA_GRAD_GRAPH_H
+
+#include "grad/grad.h"
+
+void la_hooks_free(la_hook *list);
+la_status la_keep_on(la_grad_meta *m);      /* the hook of retain_grad */
+void la_keep_off(la_grad_meta *m);
+bool la_is_accumulator(const la_node *n);
+la_tensor *la_accumulator_leaf(la_node *n);
+void la_forget_leaf(la_node *accumulator, la_hook **hooks);
+bool la_accumulator_waits(la_node *accumulator);
+void la_grad_init_node(void);
+
+/* Nobody else can see the memory of 't': one reference to it and its storage. */
+bool la_exclusive(const la_tensor *t);
+const char *la_node_name(const la_node *n);
+const char *la_op_node_name(const la_node *n);
+/* History of a view by its place in its root's storage. */
+la_status la_view_history(la_tensor *view);
+/* Text of anomaly mode for a new node, or NULL. */
+char *la_anomaly_where(void);
+bool la_anomaly_on(void);
+
+/* A gradient brought to the form of an output: broadcasting is undone by
+** summing, the dtype is converted. Takes over 'grad'. */
+la_status la_validate_grad(const la_output_meta *o, const char *name,
+                           la_tensor **grad);
+
+/* ---- rules: what derivatives.def becomes ---- */
+
+#define LA_MAX_EDGES 64         /* lists (cat, stack) are longer: own array */
+
+typedef struct la_formula la_formula;
+/* Gradient number k (the input's place among the arguments); NULL: none. */
+typedef la_tensor *(*la_grad_fn)(la_formula *x);
+
+typedef struct la_grad_row {
+    int op;                     /* operation id */
+    int arg;                    /* which argument, from 0; of 'all' a bit set */
+    uint32_t saves;             /* bit k: argument k; bit 16+k: result k */
+    la_grad_fn fn;
+    la_status (*all)(la_formula *x, la_tensor **out);
+} la_grad_row;
+
+/* One operation: a row per differentiable input, or one function for all that
+** writes owned gradients at the places of the edges. */
+typedef struct la_grad_rule {
+    const char *name;
+    const la_grad_row *rows;
+    int nrows;
+    la_status (*all)(la_formula *x, la_tensor **out);
+    uint32_t all_saves;
+    uint32_t args;              /* all arguments that have a derivative */
+} la_grad_rule;
+
+/* What is kept when the gradients of 'wanted' will be asked for. */
+static inline uint32_t la_saves_of(const la_grad_rule *r, uint32_t wanted)
+{
+    uint32_t saves = r->all_saves;
+    for (int k = 0; k < r->nrows; k++)
+        if (wanted >> r->rows[k].arg & 1) saves |= r->rows[k].saves;
+    return saves;
+}
+
+void la_grad_bind(void);        /* connects the rows with the operations */
+
+#endif

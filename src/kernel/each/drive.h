@@ -1,0 +1,336 @@
+/*
+** From a loop over two dims with any strides to cores over contiguous runs.
+**
+** A core computes n elements; its operands are contiguous, except those whose
+** bit is set in 'repeat': they are one element, used for all. drive() gives it
+** whole rows where strides allow, and packs operands in blocks through the
+** stack where they do not: a transposed one in blocks of one line of the cache
+** by as many rows as fit TILE_BYTES, the others in PACK_BYTES. So there is one
+** body per operation and dtype, and an element's bits cannot depend on strides,
+** position or counts.
+**
+** Outputs that the caller has marked as large (la_params.stream) are written
+** with streaming stores, fenced before drive() returns: by the core itself, or,
+** when it can't, from a block in the first-level cache.
+*/
+#ifndef LA_KERNEL_EACH_DRIVE_H
+#define LA_KERNEL_EACH_DRIVE_H
+
+#include "kernel/move/copy.h"
+#include "kernel/kernel.h"
+#include "simd/pack16.h"
+#include "simd/complex.h"
+
+enum {
+    MAX_INPUTS = 3,
+    PACK_BYTES = 4096,
+    TILE_BYTES = 16384,
+    TILE_LINE = 64,      /* bytes of a transposed row that are read at a time */
+    SHORT_ROW = 64,      /* elements: shorter rows are packed together */
+    STREAM = 1           /* in 'repeat', where the output has no bit */
+};
+
+typedef void (*core_fn)(char *const *data, unsigned repeat, int64_t n,
+                        const la_params *params);
+typedef struct core_info {
+    core_fn run;
+    uint8_t ninputs;
+    bool streams;        /* STREAM: an aligned output is stored past the caches */
+    uint8_t size[MAX_INPUTS + 1];   /* bytes of an element: output, inputs */
+} core_info;
+
+typedef float f32_elem;
+typedef double f64_elem;
+typedef la_f16 f16_elem;
+typedef la_bf16 bf16_elem;
+typedef struct c64 { float re, im; } c64_elem, c64;
+typedef struct c128 { double re, im; } c128_elem, c128;
+
+/* Numbers of a call as vectors. */
+static inline f32v f32_number(const la_scalar *s) { return f32_set1(s->re); }
+static inline f64v f64_number(const la_scalar *s) { return f64_set1(s->re); }
+static inline f32v f16_number(const la_scalar *s) { return f32_set1(s->re); }
+static inline f32v bf16_number(const la_scalar *s) { return f32_set1(s->re); }
+static inline f32v c64_number(const la_scalar *s)
+{
+    i32v second = -(i32_iota(0) & 1);
+    return f32_select(second, f32_set1(s->im), f32_set1(s->re));
+}
+static inline f64v c128_number(const la_scalar *s)
+{
+    i64v second = -(i64_iota(0) & 1);
+    return f64_select(second, f64_set1(s->im), f64_set1(s->re));
+}
+
+/* Pairs are loaded as twice as many parts. */
+static inline f32v c64_load(const void *p) { return f32_load(p); }
+static inline f64v c128_load(const void *p) { return f64_load(p); }
+static inline void c64_store(void *p, f32v v) { f32_store(p, v); }
+static inline void c128_store(void *p, f64v v) { f64_store(p, v); }
+#define c64_load2 f32_load2
+#define c128_load2 f64_load2
+#define c64_store2 f32_store2
+#define c128_store2 f64_store2
+#define c64_stream2 f32_stream2
+#define c128_stream2 f64_stream2
+static inline f32v c64_load_pad(const void *p, int64_t n, float pad)
+{
+    return f32_load_pad(p, 2 * n, pad);
+}
+static inline f64v c128_load_pad(const void *p, int64_t n, double pad)
+{
+    return f64_load_pad(p, 2 * n, pad);
+}
+static inline void c64_store_n(void *p, int64_t n, f32v v)
+{
+    f32_store_n(p, 2 * n, v);
+}
+static inline void c128_store_n(void *p, int64_t n, f64v v)
+{
+    f64_store_n(p, 2 * n, v);
+}
+
+/* --- operands inside a core --- */
+
+/* An input of a vector core: 'step' is 0 for a repeated element, which then
+** fills 'hold', so that one loop serves both. */
+typedef struct cursor {
+    const char *at;
+    int64_t step;
+} cursor;
+
+static inline cursor cursor_at(const char *p, unsigned repeat, char *hold,
+                               int size, int64_t step)
+{
+    if (!(repeat & 1)) return (cursor){p, step};
+    for (int64_t i = 0; i < step; i += size) memcpy(hold + i, p, (size_t)size);
+    return (cursor){hold, 0};
+}
+
+/* n copies of the element at 'p', by whole vectors, for which there is room.
+** Returns 'hold'. A loop over elements is made into a string instruction, which
+** takes longer to begin than a row of bytes. */
+static inline const void *fill_block(void *hold, const void *p, int64_t n,
+                                     size_t size)
+{
+    char one[VEC_BYTES];
+    for (size_t i = 0; i < VEC_BYTES; i += size) memcpy(one + i, p, size);
+    i32v v = i32_load(one);
+#pragma GCC unroll 1
+    for (int64_t at = 0; at < n * (int64_t)size; at += VEC_BYTES)
+        i32_store((char *)hold + at, v);
+    return hold;
+}
+
+/* --- moving blocks between strides --- */
+
+extern const la_size_loops LA_KERNEL(copy);
+
+/* to[j*t1 + i*t0] = from[j*f1 + i*f0] for i < m[0], j < m[1]. */
+static void move_block(int size, char *to, const int64_t *t, const char *from,
+                       const int64_t *f, const int64_t *m)
+{
+    char *data[2] = {to, (char *)from};
+    int64_t strides[4] = {t[0], f[0], t[1], f[1]};
+    LA_KERNEL(copy)[la_size_slot((size_t)size)](data, strides, m[0], m[1],
+                                                NULL);
+}
+
+/* --- rows as they are --- */
+
+static void stream_bytes(char *to, const char *from, int64_t n)
+{
+    for (; n >= VEC_BYTES; n -= VEC_BYTES, to += VEC_BYTES, from += VEC_BYTES)
+        vec_stream(to, i32_load(from));
+    memcpy(to, from, (size_t)n);
+}
+
+static void advance(const core_info *c, char **data, unsigned repeat,
+                    int64_t n)
+{
+    for (int k = 0; k <= c->ninputs; k++)
+        if (!(repeat >> k & 1)) data[k] += n * c->size[k];
+}
+
+static void run_streaming(const core_info *c, char *const *row,
+                          unsigned repeat, int64_t n, const la_params *params)
+{
+    char *data[MAX_INPUTS + 1] = {row[0], row[1], row[2], row[3]};
+    char block[PACK_BYTES] __attribute__((aligned(VEC_BYTES)));
+    int64_t head = (-(uintptr_t)row[0] & (VEC_BYTES - 1)) / c->size[0];
+    if (head > n) head = n;
+    c->run(data, repeat, head, params);
+    advance(c, data, repeat, head);
+    n -= head;
+    if (c->streams) {
+        c->run(data, repeat | STREAM, n, params);
+        return;
+    }
+    for (int64_t each = PACK_BYTES / c->size[0]; n > 0; n -= each) {
+        char *out = data[0];
+        int64_t m = n < each ? n : each;
+        data[0] = block;
+        c->run(data, repeat, m, params);
+        stream_bytes(out, block, m * c->size[0]);
+        data[0] = out;
+        advance(c, data, repeat, m);
+    }
+}
+
+static bool streams(const core_info *c, const char *out, int64_t n,
+                    const la_params *params)
+{
+    return params && params->stream && n * c->size[0] > 16 * PACK_BYTES
+        && (uintptr_t)out % c->size[0] == 0;
+}
+
+static __attribute__((noinline))
+void run_rows(const core_info *c, char **data, const int64_t *outer,
+              unsigned repeat, int64_t n0, int64_t n1,
+              const la_params *params)
+{
+    char *row[MAX_INPUTS + 1] = {data[0], data[1]};
+    bool stream = streams(c, data[0], n0, params);
+    for (int k = 2; k <= c->ninputs; k++) row[k] = data[k];
+    for (int64_t j = 0; j < n1; j++) {
+        if (stream) run_streaming(c, row, repeat, n0, params);
+        else c->run(row, repeat, n0, params);
+        for (int k = 0; k <= c->ninputs; k++) row[k] += outer[k];
+    }
+    if (stream) vec_fence();
+}
+
+/* --- blocks packed through the stack --- */
+
+/* Where an operand's elements of a block are: rows of m[0] of them. */
+typedef struct place {
+    char *at;
+    int64_t step;        /* bytes from row to row */
+} place;
+
+/* Rows that are runs of memory stay where they are, unless they are short: then
+** they are put together, so that the core runs over the block at once. */
+static bool stays(int64_t inner, int64_t outer, int size, const int64_t *m)
+{
+    if (m[0] > 1 && inner != size) return false;
+    return m[0] >= SHORT_ROW || m[1] == 1 || outer == m[0] * size;
+}
+
+static bool repeats(int64_t inner, int64_t outer, const int64_t *m)
+{
+    return inner == 0 && (m[0] >= SHORT_ROW || m[1] == 1 || outer == 0);
+}
+
+static void run_places(const core_info *c, place *p, unsigned repeat,
+                       const int64_t *m, const la_params *params)
+{
+    bool together = true;
+    char *data[MAX_INPUTS + 1];
+    for (int k = 0; k <= c->ninputs; k++)
+        if (p[k].step != (repeat >> k & 1 ? 0 : m[0] * c->size[k]))
+            together = false;
+    int64_t n = together ? m[0] * m[1] : m[0];
+    for (int64_t j = 0; j < (together ? 1 : m[1]); j++) {
+        for (int k = 0; k <= c->ninputs; k++) data[k] = p[k].at + j * p[k].step;
+        c->run(data, repeat, n, params);
+    }
+}
+
+static void run_block(const core_info *c, char *const *at,
+                      const int64_t *inner, const int64_t *outer,
+                      const int64_t *m, char (*pack)[TILE_BYTES],
+                      const la_params *params)
+{
+    place p[MAX_INPUTS + 1];
+    unsigned repeat = 0;
+    for (int k = 0; k <= c->ninputs; k++) {
+        int size = c->size[k];
+        int64_t from[2] = {inner[k], outer[k]};
+        int64_t to[2] = {size, m[0] * size};
+        p[k] = (place){at[k], outer[k]};
+        if (stays(inner[k], outer[k], size, m)) continue;
+        if (k > 0 && repeats(inner[k], outer[k], m)) {
+            repeat |= 1u << k;
+            continue;
+        }
+        p[k] = (place){pack[k], to[1]};
+        if (k > 0) move_block(size, pack[k], to, at[k], from, m);
+    }
+    run_places(c, p, repeat, m, params);
+    if (p[0].at != at[0]) {
+        int64_t from[2] = {c->size[0], m[0] * c->size[0]};
+        int64_t to[2] = {inner[0], outer[0]};
+        move_block(c->size[0], at[0], to, pack[0], from, m);
+    }
+}
+
+/* Does an operand run along the outer dim while the others do not? Then as many
+** rows as fill its lines of the cache go together; else 0. */
+static int64_t tile_rows(const core_info *c, const int64_t *inner,
+                         const int64_t *outer)
+{
+    int64_t rows = 0;
+    for (int k = 0; k <= c->ninputs; k++)
+        if (outer[k] == c->size[k] && inner[k] > 4 * c->size[k]
+            && TILE_LINE / c->size[k] > rows)
+            rows = TILE_LINE / c->size[k];
+    return rows;
+}
+
+static void block_sides(const core_info *c, const int64_t *inner,
+                        const int64_t *outer, const int64_t *n, int64_t *side)
+{
+    int widest = 1;
+    for (int k = 0; k <= c->ninputs; k++)
+        if (c->size[k] > widest) widest = c->size[k];
+    int64_t rows = n[1] > 1 && n[0] > 1 ? tile_rows(c, inner, outer) : 0;
+    int64_t room = (rows ? TILE_BYTES : PACK_BYTES) / widest;
+    if (rows > n[1]) rows = n[1];
+    side[0] = rows ? room / rows : room;
+    if (side[0] > n[0]) side[0] = n[0];
+    side[1] = rows ? rows : room / side[0];
+}
+
+static __attribute__((noinline))
+void run_blocks(const core_info *c, char **data, const int64_t *inner,
+                const int64_t *outer, const int64_t *n,
+                const la_params *params)
+{
+    char pack[MAX_INPUTS + 1][TILE_BYTES] __attribute__((aligned(VEC_BYTES)));
+    int64_t side[2], m[2];
+    block_sides(c, inner, outer, n, side);
+    for (int64_t j = 0; j < n[1]; j += side[1])
+        for (int64_t i = 0; i < n[0]; i += side[0]) {
+            char *at[MAX_INPUTS + 1];
+            for (int k = 0; k <= c->ninputs; k++)
+                at[k] = data[k] + i * inner[k] + j * outer[k];
+            m[0] = n[0] - i < side[0] ? n[0] - i : side[0];
+            m[1] = n[1] - j < side[1] ? n[1] - j : side[1];
+            run_block(c, at, inner, outer, m, pack, params);
+        }
+}
+
+/* The body of every element-wise loop; the contract is kernel.h's. One copy per
+** object: it is not worth a copy in each loop. A single run, what small tensors
+** are, goes straight to the core. */
+static __attribute__((noinline, unused)) void drive(const core_info *c, char **data, const int64_t *strides,
+                  int64_t n0, int64_t n1, const void *params)
+{
+    const int64_t *outer = strides + c->ninputs + 1;
+    int64_t n[2] = {n0, n1};
+    unsigned repeat = 0;
+    if (n0 <= 0 || n1 <= 0) return;
+    bool runs = n0 == 1 || strides[0] == c->size[0];
+    for (int k = 1; k <= c->ninputs && n0 > 1; k++) {
+        if (strides[k] == 0) repeat |= 1u << k;
+        else if (strides[k] != c->size[k]) runs = false;
+    }
+    if (runs && n1 == 1 && !streams(c, data[0], n0, params))
+        c->run(data, repeat, n0, params);
+    else if (runs && (n1 == 1 || n0 >= SHORT_ROW))
+        run_rows(c, data, outer, repeat, n0, n1, params);
+    else
+        run_blocks(c, data, strides, outer, n, params);
+}
+
+#endif

@@ -1,0 +1,234 @@
+/*
+** Moving bytes: copies by element size, blocked where the fast dims of the two
+** operands differ; fills; signs turned in place (conjugates, negatives);
+** comparison of all elements.
+*/
+#include "kernel/move/copy.h"
+#include "simd/strided_store.h"
+#include "simd/fill.h"
+
+#define LINE 64     /* bytes of a cache line */
+#define PATCH 8     /* lines */
+#define FILL_BYTES (1 << 20)    /* runs from here on outgrow the second cache */
+
+static inline void stream_line(char *to, const char *from)
+{
+    for (int k = 0; k < LINE; k += VEC_BYTES) {
+        i32v v;
+        memcpy(&v, from + k, VEC_BYTES);
+        vec_stream(to + k, v);
+    }
+}
+
+static int64_t to_line(const char *p)  /* bytes up to the next line */
+{
+    return (int64_t)(-(uintptr_t)p & (LINE - 1));
+}
+
+/* Rows of both operands are dense: one call of memcpy per row, or one in all.
+** Operands never overlap but fully. */
+static void copy_rows(char **data, const int64_t *s, int64_t n0, int64_t n1,
+                      int64_t size)
+{
+    size_t row = (size_t)(n0 * size);
+    if (n1 == 1 || (s[2] == n0 * size && s[3] == n0 * size)) {
+        memmove(data[0], data[1], row * (size_t)n1);
+        return;
+    }
+    for (int64_t i = 0; i < n1; i++)
+        memcpy(data[0] + i * s[2], data[1] + i * s[3], row);
+}
+
+/* Put the longer dim inside when the inner one is very short. */
+static void turn_round(int64_t *t, const int64_t *s, int64_t *n0, int64_t *n1)
+{
+    bool turn = *n0 < 4 && *n1 > *n0;
+    int64_t n = *n0;
+    for (int k = 0; k < 4; k++) t[k] = s[turn ? k ^ 2 : k];
+    if (turn) *n0 = *n1, *n1 = n;
+}
+
+#define SIZE 1
+#define WORD uint8_t
+#include "kernel/move/copy_size.inc"
+#define SIZE 2
+#define WORD uint16_t
+#include "kernel/move/copy_size.inc"
+#define SIZE 4
+#define WORD uint32_t
+#include "kernel/move/copy_size.inc"
+#define SIZE 8
+#define WORD uint64_t
+#include "kernel/move/copy_size.inc"
+typedef uint64_t word16 __attribute__((vector_size(16)));
+#define SIZE 16
+#define WORD word16
+#include "kernel/move/copy_size.inc"
+
+extern const la_size_loops LA_KERNEL(copy), LA_KERNEL(fill);
+const la_size_loops LA_KERNEL(copy) = {copy_1, copy_2, copy_4, copy_8,
+                                       copy_16};
+const la_size_loops LA_KERNEL(fill) = {fill_1, fill_2, fill_4, fill_8,
+                                       fill_16};
+
+/* --- streams --- */
+
+static void stream_fill(char **data, const int64_t *s, int64_t n0, int64_t n1,
+                        const void *params)
+{
+    char turned[LINE];
+    const char *pattern = params;
+    char *to = data[0];
+    int64_t head = to_line(to) < n0 ? to_line(to) : n0, at = head;
+    memcpy(to, pattern, (size_t)head);
+    for (int k = 0; k < LINE; k++) turned[k] = pattern[(k + head) % LINE];
+    for (; at + LINE <= n0; at += LINE) stream_line(to + at, turned);
+    memcpy(to + at, turned, (size_t)(n0 - at));
+    vec_fence();
+}
+
+extern const la_stream_loop LA_KERNEL(stream_fill);
+const la_stream_loop LA_KERNEL(stream_fill) = stream_fill;
+
+/* --- signs --- */
+
+#define TAG i8
+#define PART uint8_t
+#define TURNED(x) (PART)(0u - (x))
+#include "kernel/move/flip_sign.inc"
+#define TAG i16
+#define PART uint16_t
+#define TURNED(x) (PART)(0u - (x))
+#include "kernel/move/flip_sign.inc"
+#define TAG i32
+#define PART uint32_t
+#define TURNED(x) (PART)(0u - (x))
+#include "kernel/move/flip_sign.inc"
+#define TAG i64
+#define PART uint64_t
+#define TURNED(x) (0u - (x))
+#include "kernel/move/flip_sign.inc"
+#define TAG f16
+#define PART uint16_t
+#define TURNED(x) (PART)((x) ^ 0x8000u)
+#include "kernel/move/flip_sign.inc"
+#define TAG f32
+#define PART uint32_t
+#define TURNED(x) ((x) ^ 0x80000000u)
+#include "kernel/move/flip_sign.inc"
+#define TAG f64
+#define PART uint64_t
+#define TURNED(x) ((x) ^ 0x8000000000000000u)
+#include "kernel/move/flip_sign.inc"
+#define IS_COMPLEX
+#define TAG c32
+#define PART uint16_t
+#define TURNED(x) (PART)((x) ^ 0x8000u)
+#include "kernel/move/flip_sign.inc"
+#define IS_COMPLEX
+#define TAG c64
+#define PART uint32_t
+#define TURNED(x) ((x) ^ 0x80000000u)
+#include "kernel/move/flip_sign.inc"
+#define IS_COMPLEX
+#define TAG c128
+#define PART uint64_t
+#define TURNED(x) ((x) ^ 0x8000000000000000u)
+#include "kernel/move/flip_sign.inc"
+
+static void turn_none(char **data, const int64_t *s, int64_t n0, int64_t n1,
+                      const void *params)
+{
+}
+
+extern const la_loops LA_KERNEL(turn);
+const la_loops LA_KERNEL(turn) = {
+    [LA_BOOL] = turn_none, [LA_UINT8] = turn_i8, [LA_INT8] = turn_i8,
+    [LA_UINT16] = turn_i16, [LA_INT16] = turn_i16, [LA_UINT32] = turn_i32,
+    [LA_INT32] = turn_i32, [LA_UINT64] = turn_i64, [LA_INT64] = turn_i64,
+    [LA_FLOAT16] = turn_f16, [LA_BFLOAT16] = turn_f16,
+    [LA_FLOAT32] = turn_f32, [LA_FLOAT64] = turn_f64,
+    [LA_COMPLEX32] = turn_c32, [LA_COMPLEX64] = turn_c64,
+    [LA_COMPLEX128] = turn_c128
+};
+
+/* --- comparison --- */
+
+static inline bool f16_same(uint16_t a, uint16_t b)
+{
+    bool nan = (a & 0x7fff) > 0x7c00;
+    return (a == b && !nan) || ((a | b) & 0x7fff) == 0;
+}
+static inline bool bf16_same(uint16_t a, uint16_t b)
+{
+    bool nan = (a & 0x7fff) > 0x7f80;
+    return (a == b && !nan) || ((a | b) & 0x7fff) == 0;
+}
+
+#define TAG i8
+#define PART uint8_t
+#define SAME(a, b) ((a) == (b))
+#define PARTS 1
+#include "kernel/move/equal.inc"
+#define TAG i16
+#define PART uint16_t
+#define SAME(a, b) ((a) == (b))
+#define PARTS 1
+#include "kernel/move/equal.inc"
+#define TAG i32
+#define PART uint32_t
+#define SAME(a, b) ((a) == (b))
+#define PARTS 1
+#include "kernel/move/equal.inc"
+#define TAG i64
+#define PART uint64_t
+#define SAME(a, b) ((a) == (b))
+#define PARTS 1
+#include "kernel/move/equal.inc"
+#define TAG f16
+#define PART uint16_t
+#define SAME(a, b) f16_same(a, b)
+#define PARTS 1
+#include "kernel/move/equal.inc"
+#define TAG bf16
+#define PART uint16_t
+#define SAME(a, b) bf16_same(a, b)
+#define PARTS 1
+#include "kernel/move/equal.inc"
+#define TAG f32
+#define PART float
+#define SAME(a, b) ((a) == (b))
+#define PARTS 1
+#include "kernel/move/equal.inc"
+#define TAG f64
+#define PART double
+#define SAME(a, b) ((a) == (b))
+#define PARTS 1
+#include "kernel/move/equal.inc"
+#define TAG c32
+#define PART uint16_t
+#define SAME(a, b) f16_same(a, b)
+#define PARTS 2
+#include "kernel/move/equal.inc"
+#define TAG c64
+#define PART float
+#define SAME(a, b) ((a) == (b))
+#define PARTS 2
+#include "kernel/move/equal.inc"
+#define TAG c128
+#define PART double
+#define SAME(a, b) ((a) == (b))
+#define PARTS 2
+#include "kernel/move/equal.inc"
+
+extern const la_loops LA_KERNEL(differ);
+const la_loops LA_KERNEL(differ) = {
+    [LA_BOOL] = differ_i8, [LA_UINT8] = differ_i8, [LA_INT8] = differ_i8,
+    [LA_UINT16] = differ_i16, [LA_INT16] = differ_i16,
+    [LA_UINT32] = differ_i32, [LA_INT32] = differ_i32,
+    [LA_UINT64] = differ_i64, [LA_INT64] = differ_i64,
+    [LA_FLOAT16] = differ_f16, [LA_BFLOAT16] = differ_bf16,
+    [LA_FLOAT32] = differ_f32, [LA_FLOAT64] = differ_f64,
+    [LA_COMPLEX32] = differ_c32, [LA_COMPLEX64] = differ_c64,
+    [LA_COMPLEX128] = differ_c128
+};

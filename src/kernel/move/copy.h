@@ -1,0 +1,38 @@
+/* Tables of kernel/move/copy.c: bytes moved, filled, compared, signs turned. */
+#ifndef LA_KERNEL_MOVE_COPY_H
+#define LA_KERNEL_MOVE_COPY_H
+
+#include "kernel/kernel.h"
+
+/* By element size: 1, 2, 4, 8, 16 bytes. */
+typedef la_loop la_size_loops[5];
+
+/* Operand 0 takes the elements of operand 1; params is NULL or a hint. */
+typedef struct la_copy_hint {
+    bool stream;    /* the output is larger than the caches */
+} la_copy_hint;
+LA_STUB_DECLARE(la_size_loops, copy);
+/* Operand 0 takes one value: params points to its bytes. */
+LA_STUB_DECLARE(la_size_loops, fill);
+
+/* Writes the 64 bytes at params over and over to operand 0, n0 bytes (n1 is 1,
+** strides are not read), past the caches. */
+typedef la_loop la_stream_loop;
+LA_STUB_DECLARE(la_stream_loop, stream_fill);
+
+/* Operand 0 changes signs in place; params is a la_turn. */
+typedef struct la_turn {
+    bool re, im;
+} la_turn;
+LA_STUB_DECLARE(la_loops, turn);
+
+/* Compares two operands; params is an uint8_t that becomes 1 (it never goes
+** back to 0) when some pair is not equal. NaN differs from all. */
+LA_STUB_DECLARE(la_loops, differ);
+
+static inline int la_size_slot(size_t size)  /* of element size */
+{
+    return __builtin_ctzll(size);
+}
+
+#endif

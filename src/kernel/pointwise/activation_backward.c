@@ -1,0 +1,22 @@
+/* Gradients through activations, from the gradient and the result, in one
+** pass. The roundings are those of the formulas written out. */
+#include "kernel/each/drive.h"
+
+#define NAME tanh_backward
+#define ARITY 2
+#define EXPR(g, y) ((g) * (vset(y, 1) - (y) * (y)))
+#include "kernel/each/each_float.inc"
+#include "kernel/each/table.inc"
+
+#define NAME sigmoid_backward
+#define ARITY 2
+#define EXPR(g, y) ((g) * ((y) * (vset(y, 1) - (y))))
+#include "kernel/each/each_float.inc"
+#include "kernel/each/table.inc"
+
+/* NaN results pass nothing. */
+#define NAME relu_backward
+#define ARITY 2
+#define EXPR(g, y) vselect((y) > 0, g, vset(g, 0))
+#include "kernel/each/each_float.inc"
+#include "kernel/each/table.inc"

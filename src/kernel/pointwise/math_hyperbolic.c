@@ -1,0 +1,65 @@
+/* Hyperbolic functions and their inverses; the logistic function. */
+#include "kernel/pointwise/complex_wide.h"
+#include "kernel/each/drive.h"
+#include "simd/math.h"
+
+#define NAME sinh
+#define ARITY 1
+#define EXPR(a) VPICK_(a, sinh)(a)
+#include "kernel/each/each_float.inc"
+#define EXPR(a) c64s_sinh(a)
+#define EXPR128(a) c128_sinh(a)
+#include "kernel/each/each_c64.inc"
+#include "kernel/each/table.inc"
+
+#define NAME cosh
+#define ARITY 1
+#define EXPR(a) VPICK_(a, cosh)(a)
+#include "kernel/each/each_float.inc"
+#define EXPR(a) c64s_cosh(a)
+#define EXPR128(a) c128_cosh(a)
+#include "kernel/each/each_c64.inc"
+#include "kernel/each/table.inc"
+
+#define NAME tanh
+#define ARITY 1
+#define EXPR(a) VPICK_(a, tanh)(a)
+#include "kernel/each/each_float.inc"
+#define EXPR(a) c64s_tanh(a)
+#define EXPR128(a) c128_tanh(a)
+#include "kernel/each/each_c64.inc"
+#include "kernel/each/table.inc"
+
+#define NAME asinh
+#define ARITY 1
+#define EXPR(a) VPICK_(a, asinh)(a)
+#include "kernel/each/each_float.inc"
+#define EXPR(a) CXF(asinh)(a)
+#include "kernel/each/each_complex.inc"
+#include "kernel/each/table.inc"
+
+#define NAME acosh
+#define ARITY 1
+#define EXPR(a) VPICK_(a, acosh)(a)
+#include "kernel/each/each_float.inc"
+#define EXPR(a) CXF(acosh)(a)
+#include "kernel/each/each_complex.inc"
+#include "kernel/each/table.inc"
+
+#define NAME atanh
+#define ARITY 1
+#define EXPR(a) VPICK_(a, atanh)(a)
+#include "kernel/each/each_float.inc"
+#define EXPR(a) c64s_atanh(a)
+#define EXPR128(a) c128_atanh(a)
+#include "kernel/each/each_c64.inc"
+#include "kernel/each/table.inc"
+
+#define NAME sigmoid
+#define ARITY 1
+#define EXPR(a) VPICK_(a, sigmoid)(a)
+#include "kernel/each/each_float.inc"
+#define EXPR(a) c64s_sigmoid(a)
+#define EXPR128(a) c128_sigmoid(a)
+#include "kernel/each/each_c64.inc"
+#include "kernel/each/table.inc"

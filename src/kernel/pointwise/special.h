@@ -1,0 +1,72 @@
+/*
+** Special functions of one double, for which there is no vector method: the
+** float dtypes share them and round once. Formulas are the textbook's
+** (Abramowitz and Stegun, chapters 6, 7 and 9); Bessel coefficients are
+** Chebyshev series computed to 40 digits.
+*/
+#ifndef LA_KERNEL_POINTWISE_SPECIAL_H
+#define LA_KERNEL_POINTWISE_SPECIAL_H
+
+#include <math.h>
+#include <stdbool.h>
+
+#define ROOT_2 1.41421356237309504880
+#define HALF_LOG_2PI 0.91893853320467274178
+
+/* lgamma without the global sign of C's. */
+static inline double special_lgamma(double x)
+{
+    int sign;
+    return lgamma_r(x, &sign);
+}
+
+/* ---- the derivatives of digamma ---- */
+
+/* Hurwitz zeta(s, q) for whole s >= 2 by Euler and Maclaurin; the poles at
+** q = 0, -1, ... are infinite. */
+static inline double special_zeta(int s, double q)
+{
+    static const double b[] = {  /* B(2k) / (2k)! */
+        0.08333333333333333, -0.001388888888888889, 3.306878306878307e-05,
+        -8.267195767195767e-07, 2.08767569878681e-08, -5.284190138687493e-10,
+        1.3382536530684679e-11, -3.3896802963225827e-13};
+    if (isinf(q)) return q > 0 ? 0 : NAN;
+    if (q <= 0 && q == floor(q)) return INFINITY;
+    if (q < -1e6) return NAN;    /* hopeless: as many terms */
+    double sum = 0;
+    for (; q < 10; q += 1) sum += pow(q, -s);
+    double p = pow(q, -s), rise = s;
+    sum += p * q / (s - 1) + p / 2;
+    p /= q;
+    for (int k = 0; k < 8; k++) {
+        sum += b[k] * rise * p;
+        p /= q * q;
+        rise *= (double)(s + 2 * k + 1) * (s + 2 * k + 2);
+    }
+    return sum;
+}
+/* Reflected below one half: the series would need a term per unit. */
+static inline double special_trigamma(double x)
+{
+    if (!(x < 0.5)) return special_zeta(2, x);
+    double s = sin(M_PI * (x - trunc(x)));
+    if (isinf(x)) return NAN;
+    return M_PI * M_PI / (s * s) - special_zeta(2, 1 - x);
+}
+/* For n from 1; order 0 is digamma itself. */
+static inline double special_polygamma(double n, double x)
+{
+    if (x != x) return x;
+    if (n == 1) return special_trigamma(x);
+    double scale = exp(special_lgamma(n + 1));
+    return (fmod(n, 2) != 0 ? 1 : -1) * scale * special_zeta((int)n + 1, x);
+}
+/* log of the multivariate gamma function of dimension p. */
+static inline double special_mvlgamma(double x, double p)
+{
+    double sum = p * (p - 1) / 4 * 1.14472988584940017414;  /* log(pi) */
+    for (int k = 0; k < (int)p; k++) sum += special_lgamma(x - k * 0.5);
+    return sum;
+}
+
+#endif

@@ -1,0 +1,406 @@
+/*
+** Random numbers of every distribution that has a closed formula. Each maker
+** below fills 64 values from whole Philox blocks; fill.inc makes one
+** function per dtype of it.
+*/
+#include "kernel/random/random.h"
+
+#include "kernel/random/math.h"
+#include "simd/vec.h"
+
+#define GROUP LA_RANDOM_GROUP
+#define LANES 16
+
+/* The four words of sixteen blocks: word w of block i is u[w][i]. Read as 64
+** bits, two words of neighbouring blocks are one number. */
+typedef union words {
+    uint32_t u[4][LANES];
+    uint64_t wide[2 * LANES];
+} __attribute__((aligned(64))) words;
+
+/* One word of U64_LANES blocks: the lower halves count, the upper ones may
+** hold anything, as the multiplication does not look at them. */
+typedef struct philox {
+    u64v a, b, c, d;
+} philox;
+
+static inline philox philox_round(philox x, uint64_t k0, uint64_t k1)
+{
+    u64v p = u64_mul_low32(x.a, u64_set1(0xD2511F53u));
+    u64v q = u64_mul_low32(x.c, u64_set1(0xCD9E8D57u));
+    return (philox){(q >> 32) ^ x.b ^ k0, q, (p >> 32) ^ x.d ^ k1, p};
+}
+
+static inline u64v join(u64v even, u64v odd)
+{
+    return (even & 0xffffffffu) | odd << 32;
+}
+
+/* The words of the 2 * U64_LANES blocks from counter 'low', 'high' on: even
+** and odd blocks apart, since a product takes twice the room of a factor. */
+static inline void draw_some(uint32_t *to, uint64_t seed, u64v low,
+                             uint64_t high)
+{
+    uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
+    u64v zero = u64_zero(), up = u64_set1(high);
+    philox x = {low, up, zero, zero}, y = {low + 1, up, zero, zero};
+#pragma GCC unroll 10
+    for (int r = 0; r < 10; r++, k0 += 0x9E3779B9u, k1 += 0xBB67AE85u) {
+        x = philox_round(x, k0, k1);
+        y = philox_round(y, k0, k1);
+    }
+    u64_store(to, join(x.a, y.a));
+    u64_store(to + LANES, join(x.b, y.b));
+    u64_store(to + 2 * LANES, join(x.c, y.c));
+    u64_store(to + 3 * LANES, join(x.d, y.d));
+}
+
+/* Sixteen blocks; 'block' is a multiple of 16, so that no carry can occur. */
+static inline void draw(words *w, const la_random_call *c, uint64_t block)
+{
+    uint64_t at = c->block + block;
+    u64v low = u64_iota(0) * 2 + (uint64_t)(uint32_t)at;
+    for (int i = 0; i < LANES; i += 2 * U64_LANES)
+        draw_some(&w->u[0][i], c->seed, low + (uint64_t)i, at >> 32);
+}
+
+/* ---- words to numbers ---- */
+
+/* (0, 1): 31 bits and a half. */
+static inline f32v open_float(const uint32_t *w)
+{
+    return f32_from_i32((i32v)(u32_load(w) >> 1)) * 0x1p-31f + 0x1p-32f;
+}
+/* [0, 1): 52 bits. */
+static inline f64v unit_double(const uint64_t *w)
+{
+    return (f64v)(u64_load(w) >> 12 | 0x3ff0000000000000u) - 1.0;
+}
+static inline f64v open_double(const uint64_t *w)
+{
+    return unit_double(w) + 0x1p-53;
+}
+/* Where in the circle: quarter turns, and what is beyond, -1/2 .. 1/2. */
+static inline f32v angle_float(const uint32_t *w, u32v *quarter)
+{
+    u32v u = u32_load(w);
+    *quarter = (u + 0x20000000u) >> 30;
+    return f32_from_i32((i32v)(u - (*quarter << 30))) * 0x1p-30f;
+}
+static inline f64v angle_double(const uint64_t *w, u64v *quarter)
+{
+    u64v u = u64_load(w) + 0x2000000000000000u;
+    *quarter = u >> 62;
+    return (f64v)((u << 2) >> 12 | 0x3ff0000000000000u) - 1.5;
+}
+
+/* ---- makers ---- */
+
+static inline void make_words(uint32_t *v, uint64_t g, const la_random_call *c)
+{
+    words w;
+    draw(&w, c, g * LANES);
+    memcpy(v, w.u, sizeof w.u);
+}
+
+/* [a, b) in steps of 2^-bits: as many as the dtype has, so that b is never
+** the result of rounding up. */
+static inline void uniform_float(float *v, uint64_t g, const la_random_call *c,
+                                 int bits)
+{
+    words w;
+    float from = (float)c->a, span = (float)(c->b - c->a);
+    float unit = 1.0f / (float)(1 << bits);
+    draw(&w, c, g * LANES);
+    for (int i = 0; i < GROUP; i += F32_LANES) {
+        i32v u = (i32v)(u32_load(w.u[0] + i) >> (32 - bits));
+        f32_store(v + i, f32_from_i32(u) * unit * span + from);
+    }
+}
+static inline void make_uniform_f32(float *v, uint64_t g,
+                                    const la_random_call *c)
+{
+    uniform_float(v, g, c, 24);
+}
+static inline void make_uniform_f16(float *v, uint64_t g,
+                                    const la_random_call *c)
+{
+    uniform_float(v, g, c, 11);
+}
+static inline void make_uniform_bf16(float *v, uint64_t g,
+                                     const la_random_call *c)
+{
+    uniform_float(v, g, c, 8);
+}
+
+static inline void make_uniform_f64(double *v, uint64_t g,
+                                    const la_random_call *c)
+{
+    double span = c->b - c->a, from = c->a;
+    for (uint64_t k = 0; k < 2; k++, v += 2 * LANES) {
+        words w;
+        draw(&w, c, (2 * g + k) * LANES);
+        for (int i = 0; i < 2 * LANES; i += F64_LANES)
+            f64_store(v + i, unit_double(w.wide + i) * span + from);
+    }
+}
+
+/* Box and Muller: a radius from one word, an angle from the next. */
+static inline void make_normal_f32(float *v, uint64_t g,
+                                   const la_random_call *c)
+{
+    words w;
+    float mean = (float)c->a, std = (float)c->b;
+    draw(&w, c, g * LANES);
+    for (int k = 0; k < 4; k += 2, v += 2 * LANES) {
+        for (int i = 0; i < LANES; i += F32_LANES) {
+            u32v quarter;
+            f32v turn = angle_float(w.u[k + 1] + i, &quarter), s, h;
+            f32v x = log_float(open_float(w.u[k] + i)) * -2.0f;
+            f32v radius = f32_sqrt(x) * std;
+            turn_float(turn, quarter, &s, &h);
+            f32_store(v + i, radius * h + mean);
+            f32_store(v + LANES + i, radius * s + mean);
+        }
+    }
+}
+
+static inline void make_normal_f64(double *v, uint64_t g,
+                                   const la_random_call *c)
+{
+    double mean = c->a, std = c->b;
+    for (uint64_t k = 0; k < 2; k++, v += 2 * LANES) {
+        words w;
+        draw(&w, c, (2 * g + k) * LANES);
+        for (int i = 0; i < LANES; i += F64_LANES) {
+            u64v quarter;
+            f64v turn = angle_double(w.wide + LANES + i, &quarter), s, h;
+            f64v x = log_double(open_double(w.wide + i)) * -2.0;
+            f64v radius = f64_sqrt(x) * std;
+            turn_double(turn, quarter, &s, &h);
+            f64_store(v + i, radius * h + mean);
+            f64_store(v + LANES + i, radius * s + mean);
+        }
+    }
+}
+
+static inline void make_exponential_f32(float *v, uint64_t g,
+                                        const la_random_call *c)
+{
+    words w;
+    float scale = (float)(-1.0 / c->a);
+    draw(&w, c, g * LANES);
+    for (int i = 0; i < GROUP; i += F32_LANES)
+        f32_store(v + i, log_float(open_float(w.u[0] + i)) * scale);
+}
+
+static inline void make_exponential_f64(double *v, uint64_t g,
+                                        const la_random_call *c)
+{
+    double scale = -1.0 / c->a;
+    for (uint64_t k = 0; k < 2; k++, v += 2 * LANES) {
+        words w;
+        draw(&w, c, (2 * g + k) * LANES);
+        for (int i = 0; i < 2 * LANES; i += F64_LANES)
+            f64_store(v + i, log_double(open_double(w.wide + i)) * scale);
+    }
+}
+
+/* The tangent of an angle all around: sine / cosine has the period of a half
+** turn, so that the whole circle serves as well as half of it. */
+static inline void make_cauchy_f64(double *v, uint64_t g,
+                                   const la_random_call *c)
+{
+    for (uint64_t k = 0; k < 2; k++, v += 2 * LANES) {
+        words w;
+        draw(&w, c, (2 * g + k) * LANES);
+        for (int i = 0; i < 2 * LANES; i += F64_LANES) {
+            u64v quarter;
+            f64v turn = angle_double(w.wide + i, &quarter), s, h;
+            turn_double(turn + 0x1p-53, quarter, &s, &h);
+            f64_store(v + i, s / h * c->b + c->a);
+        }
+    }
+}
+
+static inline void make_cauchy_f32(float *v, uint64_t g,
+                                   const la_random_call *c)
+{
+    words w;
+    float median = (float)c->a, sigma = (float)c->b;
+    draw(&w, c, g * LANES);
+    for (int i = 0; i < GROUP; i += F32_LANES) {
+        u32v quarter;
+        f32v turn = angle_float(w.u[0] + i, &quarter), s, h;
+        turn_float(turn + 0x1p-31f, quarter, &s, &h);
+        f32_store(v + i, s / h * sigma + median);
+    }
+}
+
+/* The upper 32 bits of a 64-bit fraction times the range: the bias is below
+** 2^-32 of a probability at worst. */
+static inline u64v below(const uint64_t *w, uint64_t range)
+{
+    u64v x = u64_load(w), high = x >> 32, r = u64_set1(range);
+    u64v low = u64_mul_low32(x, r) >> 32;
+    return (u64_mul_low32(high, r) + low) >> 32;
+}
+
+static inline void make_integer(uint64_t *v, uint64_t g,
+                                const la_random_call *c)
+{
+    for (uint64_t k = 0; k < 2; k++, v += 2 * LANES) {
+        words w;
+        draw(&w, c, (2 * g + k) * LANES);
+        for (int i = 0; i < 2 * LANES; i += U64_LANES)
+            u64_store(v + i, below(w.wide + i, c->range) + c->low);
+    }
+}
+
+/* The same with 128 bits, for any range; 0 stands for 2^64. */
+static inline void make_wide(uint64_t *v, uint64_t g, const la_random_call *c)
+{
+    for (uint64_t k = 0; k < 4; k++, v += LANES) {
+        words w;
+        draw(&w, c, (4 * g + k) * LANES);
+        for (int i = 0; i < LANES; i++) {
+            unsigned __int128 n = w.wide[i + LANES];
+            n = (n * c->range >> 64)
+              + (unsigned __int128)w.wide[i] * c->range;
+            v[i] = c->low + (c->range ? (uint64_t)(n >> 64) : w.wide[i]);
+        }
+    }
+}
+
+/* A threshold of 2^32 means always. */
+static inline void make_bernoulli(uint32_t *v, uint64_t g,
+                                  const la_random_call *c)
+{
+    words w;
+    uint32_t always = c->threshold >> 32 ? 1 : 0;
+    draw(&w, c, g * LANES);
+    for (int i = 0; i < GROUP; i += U32_LANES) {
+        i32v hit = u32_load(w.u[0] + i) < (uint32_t)c->threshold;
+        u32_store(v + i, ((u32v)hit & 1) | always);
+    }
+}
+
+/* ---- numbers to memory ---- */
+
+#define STORE store_f32
+#define TYPE float
+#define VALUE float
+#define AS float
+#include "kernel/random/store.inc"
+
+#define STORE store_f64
+#define TYPE double
+#define VALUE double
+#define AS double
+#include "kernel/random/store.inc"
+
+static inline void store_f16(la_f16 *to, const float *v, int64_t n)
+{
+    int64_t i = 0;
+    for (; i + F16_LANES <= n; i += F16_LANES)
+        f16_store(to + i, f32_load(v + i));
+    if (i < n) f16_store_n(to + i, n - i, f32_load_n(v + i, n - i));
+}
+
+static inline void store_bf16(la_bf16 *to, const float *v, int64_t n)
+{
+    int64_t i = 0;
+    for (; i + BF16_LANES <= n; i += BF16_LANES)
+        bf16_store(to + i, f32_load(v + i));
+    if (i < n) bf16_store_n(to + i, n - i, f32_load_n(v + i, n - i));
+}
+
+#define STORES store64
+#define INTEGER uint64_t
+#define AS_TYPE int64_t
+#include "kernel/random/each_store.inc"
+
+#define STORES store32
+#define INTEGER uint32_t
+#define AS_TYPE int32_t
+#include "kernel/random/each_store.inc"
+
+/* ---- one function per distribution and dtype ---- */
+
+static inline void store_words(uint32_t *to, const uint32_t *v, int64_t n)
+{
+    memcpy(to, v, (size_t)n * sizeof(*v));
+}
+#define FILL words_u32
+#define TYPE uint32_t
+#define VALUE uint32_t
+#define MAKE make_words
+#define STORE store_words
+#include "kernel/random/fill.inc"
+
+#define DIST uniform
+#define MAKE32 make_uniform_f32
+#define MAKE64 make_uniform_f64
+#define MAKE16 make_uniform_f16
+#define MAKE16B make_uniform_bf16
+#include "kernel/random/each_float.inc"
+
+#define DIST normal
+#define MAKE32 make_normal_f32
+#define MAKE64 make_normal_f64
+#define MAKE16 make_normal_f32
+#define MAKE16B make_normal_f32
+#include "kernel/random/each_float.inc"
+
+#define DIST exponential
+#define MAKE32 make_exponential_f32
+#define MAKE64 make_exponential_f64
+#define MAKE16 make_exponential_f32
+#define MAKE16B make_exponential_f32
+#include "kernel/random/each_float.inc"
+
+#define DIST cauchy
+#define MAKE32 make_cauchy_f32
+#define MAKE64 make_cauchy_f64
+#define MAKE16 make_cauchy_f32
+#define MAKE16B make_cauchy_f32
+#include "kernel/random/each_float.inc"
+
+#define DIST integer
+#define INTEGER uint64_t
+#define STORES store64
+#define MAKER make_integer
+#include "kernel/random/each_int.inc"
+
+#define DIST wide
+#define INTEGER uint64_t
+#define STORES store64
+#define MAKER make_wide
+#include "kernel/random/each_int.inc"
+
+#define DIST bernoulli
+#define INTEGER uint32_t
+#define STORES store32
+#define MAKER make_bernoulli
+#include "kernel/random/each_int.inc"
+
+#define FLOATS(d) \
+    {[LA_FLOAT16] = d##_f16, [LA_BFLOAT16] = d##_bf16, \
+     [LA_FLOAT32] = d##_f32, [LA_FLOAT64] = d##_f64}
+#define REALS(d) \
+    {[LA_BOOL] = d##_b8, [LA_UINT8] = d##_u8, [LA_INT8] = d##_i8, \
+     [LA_UINT16] = d##_u16, [LA_INT16] = d##_i16, [LA_UINT32] = d##_u32, \
+     [LA_INT32] = d##_i32, [LA_UINT64] = d##_u64, [LA_INT64] = d##_i64, \
+     [LA_FLOAT16] = d##_f16, [LA_BFLOAT16] = d##_bf16, \
+     [LA_FLOAT32] = d##_f32, [LA_FLOAT64] = d##_f64}
+
+const la_random_kernels LA_KERNEL(random) = {
+    .words = words_u32,
+    .uniform = FLOATS(uniform),
+    .normal = FLOATS(normal),
+    .exponential = FLOATS(exponential),
+    .cauchy = FLOATS(cauchy),
+    .integer = REALS(integer),
+    .wide = REALS(wide),
+    .bernoulli = REALS(bernoulli),
+};

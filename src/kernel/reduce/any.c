@@ -1,0 +1,108 @@
+/*
+** Any, all and the count of what is not zero, for every dtype: a NaN is not
+** zero, -0.0 is; a complex number is zero when both parts are. Runs of
+** contiguous elements are looked at 4 KiB at a time, and any and all leave at
+** the first block that decides.
+*/
+#include "kernel/reduce/load.h"
+
+typedef struct { uint64_t re, im; } pair64;
+
+/* Sign bits are no part of being zero. */
+#define SET_INT(x) ((x) != 0)
+#define SET_HALF(x) (((x).bits & 0x7fff) != 0)
+#define SET_PAIR16(x) (((x) & 0x7fff7fff) != 0)
+#define SET_PAIR32(x) (((x) & 0x7fffffff7fffffff) != 0)
+#define SET_PAIR64(x) ((((x).re | (x).im) << 1) != 0)
+
+#define ID b8
+#define T uint8_t
+#define LANE uint8_t
+#define SET(x) SET_INT(x)
+#include "kernel/reduce/any.inc"
+#define ID i16
+#define T int16_t
+#define LANE uint16_t
+#define SET(x) SET_INT(x)
+#include "kernel/reduce/any.inc"
+#define ID i32
+#define T int32_t
+#define LANE uint32_t
+#define SET(x) SET_INT(x)
+#include "kernel/reduce/any.inc"
+#define ID i64
+#define T int64_t
+#define LANE uint64_t
+#define SET(x) SET_INT(x)
+#include "kernel/reduce/any.inc"
+#define ID h16
+#define T la_f16
+#define LANE uint16_t
+#define SET(x) SET_HALF(x)
+#include "kernel/reduce/any.inc"
+#define ID f32
+#define T float
+#define LANE uint32_t
+#define SET(x) SET_INT(x)
+#include "kernel/reduce/any.inc"
+#define ID f64
+#define T double
+#define LANE uint64_t
+#define SET(x) SET_INT(x)
+#include "kernel/reduce/any.inc"
+#define ID c32
+#define T uint32_t
+#define LANE uint32_t
+#define SET(x) SET_PAIR16(x)
+#include "kernel/reduce/any.inc"
+#define ID c64
+#define T uint64_t
+#define LANE uint64_t
+#define SET(x) SET_PAIR32(x)
+#include "kernel/reduce/any.inc"
+#define ID c128
+#define T pair64
+#define LANE uint64_t
+#define SET(x) SET_PAIR64(x)
+#include "kernel/reduce/any.inc"
+
+static void fold_any(char *into, const char *from, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) into[i] |= from[i];
+}
+static void fold_all(char *into, const char *from, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) into[i] &= from[i];
+}
+static void fold_count(char *into, const char *from, int64_t n)
+{
+    int64_t *a = (int64_t *)into;
+    const int64_t *b = (const int64_t *)from;
+    for (int64_t i = 0; i < n; i++) a[i] += b[i];
+}
+static void store_byte(const char *acc, char *out, int64_t n,
+                       const la_reduce_args *args)
+{
+    memcpy(out, acc, (size_t)n);
+}
+static void store_count(const char *acc, char *out, int64_t n,
+                        const la_reduce_args *args)
+{
+    memcpy(out, acc, (size_t)n * 8);
+}
+
+#define ANY(k) {1, 32, false, inner_any_##k, outer_any_##k, fold_any, store_byte}
+#define ALL(k) {1, 32, false, inner_all_##k, outer_all_##k, fold_all, store_byte}
+#define COUNT(k) {8, 32, false, inner_count_##k, \
+                  outer_count_##k, fold_count, store_count}
+#define EVERY(F) \
+    [LA_BOOL] = F(b8), [LA_UINT8] = F(b8), [LA_INT8] = F(b8), \
+    [LA_UINT16] = F(i16), [LA_INT16] = F(i16), [LA_UINT32] = F(i32), \
+    [LA_INT32] = F(i32), [LA_UINT64] = F(i64), [LA_INT64] = F(i64), \
+    [LA_FLOAT16] = F(h16), [LA_BFLOAT16] = F(h16), [LA_FLOAT32] = F(f32), \
+    [LA_FLOAT64] = F(f64), [LA_COMPLEX32] = F(c32), [LA_COMPLEX64] = F(c64), \
+    [LA_COMPLEX128] = F(c128)
+
+const la_reductions LA_KERNEL(reduce_any) = {EVERY(ANY)};
+const la_reductions LA_KERNEL(reduce_all) = {EVERY(ALL)};
+const la_reductions LA_KERNEL(reduce_count) = {EVERY(COUNT)};

@@ -1,0 +1,36 @@
+/*
+** Running log of sums of exponentials, in double: the larger of the two is put
+** outside, so that nothing overflows.
+*/
+#include "kernel/scan/load.h"
+
+static inline double real_join(double a, double b)
+{
+    double high = a > b || a != a ? a : b, low = a > b || a != a ? b : a;
+    if (low != low) return low;
+    if (high == low && isinf(high)) return high;
+    return high + log1p(exp(low - high));
+}
+
+/* Of complex numbers the one with the larger real part. */
+static inline double _Complex complex_join(double _Complex a,
+                                           double _Complex b)
+{
+    bool first = creal(a) > creal(b);
+    double _Complex high = first ? a : b, low = first ? b : a;
+    if (isinf(creal(low)) && creal(low) < 0) return high;
+    return high + clog(1 + cexp(low - high));
+}
+
+#define COMB(a, b) real_join(a, b)
+#define IDENT -INFINITY
+
+#define SCAN_BODY "kernel/scan/plain.inc"
+#include "kernel/scan/each_real.inc"
+
+#undef COMB
+#define COMB(a, b) complex_join(a, b)
+
+#include "kernel/scan/each_complex.inc"
+
+const la_scans LA_KERNEL(scan_logsumexp) = {SCAN_REALS, SCAN_COMPLEXES};

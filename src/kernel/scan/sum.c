@@ -1,0 +1,11 @@
+/* Running sums; floats and complex numbers in double, integers in int64. */
+#include "kernel/scan/load.h"
+
+#define COMB(a, b) ((a) + (b))
+#define IDENT 0
+#define SCAN_BODY "kernel/scan/vec4.inc"
+#include "kernel/scan/each_real.inc"
+#include "kernel/scan/each_int.inc"
+#include "kernel/scan/each_complex.inc"
+
+const la_scans LA_KERNEL(scan_sum) = {SCAN_REALS, SCAN_INTS, SCAN_COMPLEXES};

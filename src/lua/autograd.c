@@ -1,0 +1,478 @@
+/*
+** The Lua face of autograd: attributes, backward, modes, hooks.
+** Functions written in Lua are in lua/function.c.
+*/
+#include "lua/autograd.h"
+
+#include <string.h>
+
+#include "fuse/fuse.h"
+#include "lua/from_table.h"
+
+/* ---- attributes ---- */
+
+int la_get_grad(lua_State *L, la_tensor *t)
+{
+    la_tensor *g = la_grad_of(t);
+    if (!g) {
+        lua_pushnil(L);
+        return 1;
+    }
+    la_handle *h = la_new_handle(L, la_up_state(L));
+    g = la_grad_of(la_check_tensor(L, 1, "grad"));  /* finalizers have run */
+    if (g) h->tensor = la_tensor_retain(g);
+    else lua_pushnil(L);
+    return 1;
+}
+
+int la_set_grad_attr(lua_State *L, la_tensor *t)
+{
+    la_tensor *g = lua_isnil(L, 3) ? NULL : la_check_tensor(L, 3, "grad");
+    LA_CHECK(L, "grad", la_set_grad(t, g));
+    return 0;
+}
+
+/* "MulBackward" for the node of mul; nil for a leaf. */
+int la_get_grad_fn(lua_State *L, la_tensor *t)
+{
+    la_node *n = NULL;
+    int slot;
+    char name[80];
+    LA_CHECK(L, "grad_fn", la_grad_fn_of(t, &n, &slot));
+    if (!n) {
+        lua_pushnil(L);
+        return 1;
+    }
+    snprintf(name, sizeof(name), "%s", la_node_name(n));
+    if (name[0] >= 'a' && name[0] <= 'z') {
+        name[0] = (char)(name[0] - 'a' + 'A');
+        lua_pushfstring(L, "%sBackward", name);
+    } else {
+        lua_pushstring(L, name);
+    }
+    return 1;
+}
+
+int la_get_requires_grad(lua_State *L, la_tensor *t)
+{
+    lua_pushboolean(L, la_requires_grad(t));
+    return 1;
+}
+
+int la_set_requires_grad(lua_State *L, la_tensor *t)
+{
+    if (lua_type(L, 3) != LUA_TBOOLEAN)
+        return luaL_error(L, "requires_grad: boolean expected, got %s",
+                          luaL_typename(L, 3));
+    LA_CHECK(L, "requires_grad", la_require_grad(t, lua_toboolean(L, 3)));
+    return 0;
+}
+
+int la_get_is_leaf(lua_State *L, la_tensor *t)
+{
+    lua_pushboolean(L, la_is_leaf(t));
+    return 1;
+}
+
+static int method_requires_grad_(lua_State *L)
+{
+    la_enter(L);
+    la_tensor *t = la_check_tensor(L, 1, "requires_grad_");
+    bool on = lua_isnoneornil(L, 2) || lua_toboolean(L, 2);
+    LA_CHECK(L, "requires_grad_", la_require_grad(t, on));
+    lua_settop(L, 1);
+    return 1;
+}
+
+static int method_retain_grad(lua_State *L)
+{
+    la_enter(L);
+    la_tensor *t = la_check_tensor(L, 1, "retain_grad");
+    LA_CHECK(L, "retain_grad", la_retain_grad(t));
+    return 0;
+}
+
+static int method_zero_grad(lua_State *L)
+{
+    la_tensor *t = la_check_tensor(L, 1, "zero_grad");
+    LA_CHECK(L, "zero_grad", la_set_grad(t, NULL));
+    return 0;
+}
+
+/* detach_: the tensor becomes a leaf without history. */
+static int method_detach_(lua_State *L)
+{
+    la_tensor *t = la_check_tensor(L, 1, "detach_");
+    if (t->base && la_requires_grad(t))
+        return luaL_error(L, "detach_: Can't detach views in-place. Use "
+                          "detach() instead");
+    la_forget_history(t);
+    lua_settop(L, 1);
+    return 1;
+}
+
+/* ---- backward ---- */
+
+/* Tensors of a call, kept alive by a box on the stack. A nil entry stays NULL
+** where 'holes' allows it. 'at' holds a tensor or a list. */
+static la_tensor_box *read_tensors(lua_State *L, int at, const char *name,
+                                   bool holes)
+{
+    bool single = la_to_handle(L, at) != NULL;
+    if (!single && lua_type(L, at) != LUA_TTABLE)
+        la_raise_arg(L, at, name, "tensor or list of tensors expected, got %s",
+                     la_type_text(L, at));
+    int64_t n = single ? 1 : luaL_len(L, at);
+    la_tensor_box *box = la_push_box(L, n);
+    for (int64_t i = 0; i < n; i++) {
+        if (single) lua_pushvalue(L, at);
+        else lua_geti(L, at, i + 1);
+        la_handle *h = la_to_handle(L, -1);
+        if (!h && !(holes && lua_isnil(L, -1)))
+            la_raise_arg(L, at, name, "[%d]: tensor expected, got %s",
+                         (int)i + 1, la_type_text(L, -1));
+        if (h && !h->tensor)
+            la_raise_arg(L, at, name, "tensor was freed");
+        if (h) box->list[i] = la_tensor_retain(h->tensor);
+        lua_pop(L, 1);
+    }
+    return box;
+}
+
+static bool option(lua_State *L, int at, const char *key)
+{
+    bool on = false;
+    if (lua_type(L, at) == LUA_TTABLE) {
+        lua_getfield(L, at, key);
+        on = lua_toboolean(L, -1);
+        lua_pop(L, 1);
+    }
+    return on;
+}
+
+static void check_options(lua_State *L, int at, const char *name,
+                          const char *const *known)
+{
+    if (lua_type(L, at) != LUA_TTABLE) return;
+    lua_pushnil(L);
+    while (lua_next(L, at)) {
+        bool ok = false;
+        lua_pop(L, 1);
+        for (int i = 0; known[i] && lua_type(L, -1) == LUA_TSTRING; i++)
+            ok = ok || strcmp(known[i], lua_tostring(L, -1)) == 0;
+        if (ok) continue;
+        luaL_error(L, "%s: unknown keyword '%s'", name,
+                   luaL_tolstring(L, -1, NULL));
+    }
+}
+
+static uint32_t graph_flags(lua_State *L, int at)
+{
+    uint32_t flags = 0;
+    if (option(L, at, "retain_graph")) flags |= LA_BW_RETAIN_GRAPH;
+    if (option(L, at, "create_graph")) flags |= LA_BW_CREATE_GRAPH;
+    if (option(L, at, "allow_unused")) flags |= LA_BW_ALLOW_UNUSED;
+    return flags;
+}
+
+/* The list at 'key' of the options, as a box; NULL when it is not given. */
+static la_tensor_box *option_tensors(lua_State *L, int at, const char *key,
+                                     bool holes)
+{
+    if (lua_type(L, at) != LUA_TTABLE) return NULL;
+    if (lua_getfield(L, at, key) == LUA_TNIL) {
+        lua_pop(L, 1);
+        return NULL;
+    }
+    return read_tensors(L, lua_gettop(L), key, holes);
+}
+
+/* Backward works on values, and what it makes outlives a fused function: the
+** recording, if there is one, pauses. */
+static la_status settle(int nroots, la_tensor **roots, la_tensor **seeds)
+{
+    LA_TRY(la_fuse_values(nroots, roots));
+    return seeds ? la_fuse_values(nroots, seeds) : LA_OK;
+}
+
+/* Hooks and functions in Lua run on the state that called. */
+static la_status run_on(lua_State *L, int nroots, la_tensor **roots,
+                        la_tensor **seeds, la_tensor_box *inputs,
+                        la_tensor **out, uint32_t flags)
+{
+    la_state *s = la_up_state(L);
+    lua_State *before = s->running;
+    LA_TRY(settle(nroots, roots, seeds));
+    uint32_t keys = s->context.excluded_keys;
+    s->context.excluded_keys |= 1u << LA_KEY_FUSE;
+    s->running = L;
+    la_status status = la_backward(nroots, roots, seeds,
+                                   inputs ? (int)inputs->n : 0,
+                                   inputs ? inputs->list : NULL, out, flags);
+    s->running = before;
+    s->context.excluded_keys = keys;
+    la_current_context = &s->context;
+    return status;
+}
+
+static la_status run(lua_State *L, la_tensor_box *roots, la_tensor **seeds,
+                     la_tensor_box *inputs, la_tensor **out, uint32_t flags)
+{
+    return run_on(L, (int)roots->n, roots->list, seeds, inputs, out, flags);
+}
+
+/* x:backward() of one tensor: nothing on the way raises, so no box is needed
+** to hold it. */
+static int backward_plain(lua_State *L, la_tensor *t)
+{
+    la_tensor_retain(t);
+    la_status status = run_on(L, 1, &t, NULL, NULL, NULL, LA_BW_ACCUMULATE);
+    la_tensor_release(t);
+    return status ? la_raise(L, "backward", status) : 0;
+}
+
+/* x:backward([grad][, {retain_graph=, create_graph=, inputs=, gradient=}]) */
+static int method_backward(lua_State *L)
+{
+    static const char *const known[] = {"retain_graph", "create_graph",
+                                        "inputs", "gradient", NULL};
+    la_enter(L);
+    la_handle *h = la_to_handle(L, 1);
+    if (lua_gettop(L) == 1 && h && h->tensor)
+        return backward_plain(L, h->tensor);
+    lua_settop(L, 3);
+    la_tensor_box *inputs, *seeds;
+    la_tensor_box *roots = read_tensors(L, 1, "backward", false);
+    int at = lua_isnil(L, 2) || la_to_handle(L, 2) ? 3 : 2;
+    if (!lua_isnil(L, at) && lua_type(L, at) != LUA_TTABLE)
+        return la_raise_arg(L, at, "backward", "tensor or table of options "
+                            "expected, got %s", la_type_text(L, at));
+    at = lua_istable(L, at) ? at : 0;
+    if (at) check_options(L, at, "backward", known);
+    seeds = la_to_handle(L, 2) ? read_tensors(L, 2, "backward", false)
+        : at ? option_tensors(L, at, "gradient", true) : NULL;
+    inputs = at ? option_tensors(L, at, "inputs", false) : NULL;
+    if (seeds && seeds->n != roots->n)
+        return luaL_error(L, "backward: %d tensors and %d gradients",
+                          (int)roots->n, (int)seeds->n);
+    if (inputs && inputs->n == 0)
+        return luaL_error(L, "backward: 'inputs' cannot be empty");
+    uint32_t flags = (at ? graph_flags(L, at) : 0) | LA_BW_ACCUMULATE;
+    la_tensor_box *out = inputs ? la_push_box(L, inputs->n) : NULL;
+    la_status status = run(L, roots, seeds ? seeds->list : NULL, inputs,
+                           out ? out->list : NULL, flags);
+    if (status) return la_raise(L, "backward", status);
+    return 0;
+}
+
+/* la.grad(outputs, inputs[, {grad_outputs=, create_graph=, ...}]): as many
+** values as inputs. */
+static int fn_grad(lua_State *L)
+{
+    static const char *const known[] = {"retain_graph", "create_graph",
+        "allow_unused", "grad_outputs", NULL};
+    la_state *s = la_enter(L);
+    lua_settop(L, 3);
+    check_options(L, 3, "grad", known);
+    la_tensor_box *roots = read_tensors(L, 1, "grad", false);
+    la_tensor_box *inputs = read_tensors(L, 2, "grad", false);
+    la_tensor_box *seeds = option_tensors(L, 3, "grad_outputs", true);
+    if (seeds && seeds->n != roots->n)
+        return luaL_error(L, "grad: %d outputs and %d grad_outputs",
+                          (int)roots->n, (int)seeds->n);
+    la_tensor_box *out = la_push_box(L, inputs->n);
+    la_status status = run(L, roots, seeds ? seeds->list : NULL, inputs,
+                           out->list, graph_flags(L, 3));
+    if (status) return la_raise(L, "grad", status);
+    luaL_checkstack(L, (int)inputs->n + 4, "too many inputs");
+    for (int64_t i = 0; i < inputs->n; i++) {
+        if (!out->list[i]) {
+            lua_pushnil(L);
+            continue;
+        }
+        la_handle *h = la_new_handle(L, s);
+        la_fill_handle(s, h, out->list[i]);
+        out->list[i] = NULL;
+    }
+    return (int)inputs->n;
+}
+
+/* ---- modes ---- */
+
+#define SCOPE_NAME "lunarray.scope"
+typedef struct scope {
+    bool before, done;
+} scope;
+
+static int scope_end(lua_State *L)
+{
+    scope *s = luaL_checkudata(L, 1, SCOPE_NAME);
+    if (!s->done) {
+        la_state *state = la_state_of(L);
+        if (state) state->context.no_grad = !s->before;
+    }
+    s->done = true;
+    return 0;
+}
+
+static int push_scope(lua_State *L, bool before)
+{
+    scope *s = lua_newuserdatauv(L, sizeof(*s), 0);
+    s->before = before;
+    s->done = false;
+    if (luaL_newmetatable(L, SCOPE_NAME)) {
+        lua_pushcfunction(L, scope_end);
+        lua_setfield(L, -2, "__close");
+    }
+    lua_setmetatable(L, -2);
+    return 1;
+}
+
+/* no_grad(f, ...): f's results; without f a scope for <close>. */
+static int with_mode(lua_State *L, bool on)
+{
+    la_enter(L);
+    bool before = la_set_grad_enabled(on);
+    if (lua_isnone(L, 1)) return push_scope(L, before);
+    int status = lua_pcall(L, lua_gettop(L) - 1, LUA_MULTRET, 0);
+    la_enter(L);
+    la_set_grad_enabled(before);
+    if (status != LUA_OK) return lua_error(L);
+    return lua_gettop(L);
+}
+
+static int fn_no_grad(lua_State *L) { return with_mode(L, false); }
+static int fn_enable_grad(lua_State *L) { return with_mode(L, true); }
+
+static int fn_set_grad_enabled(lua_State *L)
+{
+    la_enter(L);
+    luaL_checktype(L, 1, LUA_TBOOLEAN);
+    return push_scope(L, la_set_grad_enabled(lua_toboolean(L, 1)));
+}
+
+static int fn_is_grad_enabled(lua_State *L)
+{
+    la_enter(L);
+    lua_pushboolean(L, la_grad_enabled());
+    return 1;
+}
+
+/* detect_anomaly(f): errors in backward show where the operation was called. */
+static int protected_traceback(lua_State *L)
+{
+    luaL_traceback(L, L, NULL, 1);
+    return 1;
+}
+
+/* No error of Lua may leave: the core is in the middle of an operation. */
+static char *where_now(void *host)
+{
+    lua_State *L = host;
+    size_t n = 0;
+    if (!lua_checkstack(L, 4)) return NULL;
+    lua_pushcfunction(L, protected_traceback);
+    lua_pcall(L, 0, 1, 0);
+    const char *text = lua_tolstring(L, -1, &n);
+    char *copy = text ? malloc(n + 1) : NULL;
+    if (copy) memcpy(copy, text, n + 1);
+    lua_pop(L, 1);
+    return copy;
+}
+
+static int fn_detect_anomaly(lua_State *L)
+{
+    la_enter(L);
+    luaL_checktype(L, 1, LUA_TFUNCTION);
+    la_set_anomaly(where_now, L);
+    int status = lua_pcall(L, lua_gettop(L) - 1, LUA_MULTRET, 0);
+    la_set_anomaly(NULL, NULL);
+    if (status != LUA_OK) return lua_error(L);
+    return lua_gettop(L);
+}
+
+/* ---- looking inside ---- */
+
+/* The place of 'n' in the list at 'list'; appended when it is new. 'seen' maps
+** nodes to places. */
+static lua_Integer place_of(lua_State *L, la_node *n, int list, int seen)
+{
+    if (lua_rawgetp(L, seen, n) == LUA_TNIL) {
+        lua_pop(L, 1);
+        lua_pushinteger(L, (lua_Integer)lua_rawlen(L, list) + 1);
+        lua_pushvalue(L, -1);
+        lua_rawsetp(L, seen, n);
+        lua_createtable(L, 0, 2);
+        lua_pushlightuserdata(L, n);
+        lua_rawseti(L, -2, 0);
+        lua_pushstring(L, la_node_name(n));
+        lua_setfield(L, -2, "name");
+        lua_rawseti(L, list, lua_tointeger(L, -2));
+    }
+    lua_Integer at = lua_tointeger(L, -1);
+    lua_pop(L, 1);
+    return at;
+}
+
+/* The node at place 'at' gets its inputs; its address is taken away. */
+static void fill_inputs(lua_State *L, lua_Integer at, int list, int seen)
+{
+    lua_rawgeti(L, list, at);
+    lua_rawgeti(L, -1, 0);
+    la_node *n = lua_touserdata(L, -1);
+    lua_pop(L, 1);
+    lua_pushnil(L);
+    lua_rawseti(L, -2, 0);
+    lua_createtable(L, n->nedges, 0);
+    for (int e = 0; e < n->nedges; e++) {
+        la_node *from = n->edges[e].node;
+        lua_pushinteger(L, from ? place_of(L, from, list, seen) : 0);
+        lua_rawseti(L, -2, e + 1);
+    }
+    lua_setfield(L, -2, "inputs");
+    lua_pop(L, 1);
+}
+
+/* grad_graph(t): what was recorded for t, as a list of {name, inputs}; the
+** first made t, inputs are places in the list, 0 where nothing flows. */
+static int fn_grad_graph(lua_State *L)
+{
+    la_edge edge;
+    la_enter(L);
+    lua_settop(L, 1);
+    la_tensor *t = la_check_tensor(L, 1, "grad_graph");
+    la_tensor_box *box = la_push_box(L, 1);     /* keeps the nodes alive */
+    box->list[0] = la_tensor_retain(t);
+    lua_newtable(L);
+    lua_newtable(L);
+    LA_CHECK(L, "grad_graph", la_gradient_edge(t, &edge));
+    if (!edge.node) {
+        lua_pop(L, 1);
+        return 1;
+    }
+    la_node *root = edge.node;
+    la_node_release(root);                      /* the tensor owns it */
+    if (t->grad && !t->grad->fn) return lua_pop(L, 1), 1;
+    place_of(L, root, 3, 4);
+    for (lua_Integer at = 1; at <= (lua_Integer)lua_rawlen(L, 3); at++)
+        fill_inputs(L, at, 3, 4);
+    lua_pop(L, 1);
+    return 1;
+}
+
+static const luaL_Reg functions[] = {
+    {"grad", fn_grad}, {"no_grad", fn_no_grad},
+    {"inference_mode", fn_no_grad}, {"enable_grad", fn_enable_grad},
+    {"set_grad_enabled", fn_set_grad_enabled},
+    {"is_grad_enabled", fn_is_grad_enabled},
+    {"detect_anomaly", fn_detect_anomaly}, {"grad_graph", fn_grad_graph},
+    {"Function", la_fn_Function},
+    {NULL, NULL}
+};
+static const luaL_Reg methods[] = {
+    {"requires_grad_", method_requires_grad_},
+    {"retain_grad", method_retain_grad}, {"zero_grad", method_zero_grad},
+    {"detach_", method_detach_}, {"backward", method_backward},
+    {"register_hook", la_method_register_hook}, {NULL, NULL}
+};
+const la_part la_part_grad = {functions, methods};

@@ -1,0 +1,52 @@
+/* Shared by the files of the autograd face. */
+#ifndef LA_LUA_AUTOGRAD_H
+#define LA_LUA_AUTOGRAD_H
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "grad/grad.h"
+#include "lua/attr.h"
+#include "lua/binding.h"
+
+const char *la_node_name(const la_node *n);
+void la_forget_history(la_tensor *t);
+
+/* The Lua state on which callbacks of this library state run. */
+lua_State *la_lua_of(la_state *s);
+/* The error value on top of the stack (popped) as the error record. */
+la_status la_lua_error(lua_State *L, const char *what);
+/* Push a new handle on a borrowed tensor, from outside a closure of ours. */
+void la_push_borrowed(lua_State *L, la_state *s, la_tensor *t);
+
+/* Lua values that a node of the graph holds: a hook, a custom function. They
+** stand in the registry; when the state is closed before the graph dies (a host
+** may keep tensors), the tie is cut and calls through it are errors. */
+typedef struct la_tie {
+    la_state *state;            /* NULL: the state was closed */
+    int refs[2];                /* registry references, LUA_NOREF for none */
+    int nowners;                /* tensors that it hangs on */
+    bool moved;                 /* see lua/graph_refs.c */
+    struct la_tie *next, **link;
+} la_tie;
+#define LA_TIE_OWNERS 8         /* more are not looked at */
+
+/* Take over the references; what was there before is not released. */
+void la_tie_set(la_tie *t, la_state *s, int first, int second);
+/* Give the references back; may run twice. */
+void la_tie_end(la_tie *t);
+/* The handle at stack place 'index' is of the k-th tensor that 't' hangs on. */
+void la_tie_owner(lua_State *L, la_tie *t, int k, int index);
+/* Push value k of the tie; needs 6 places on the stack. */
+void la_tie_push(lua_State *L, const la_tie *t, int k);
+/* Free ties that only their own functions keep alive, when there are many. May
+** run Lua code. */
+void la_collect_ties(lua_State *L, la_state *s);
+/* The state on which the tie's functions run, with room on its stack. LA_EGRAD
+** when it was closed or its stack is full. */
+la_status la_tie_enter(const la_tie *t, lua_State **out);
+
+int la_fn_Function(lua_State *L);
+int la_method_register_hook(lua_State *L);
+
+#endif

@@ -1,0 +1,234 @@
+/*
+** The Lua face: what the files of src/lua share.
+**
+** A tensor in Lua is a full userdata, la_handle: a magic word and an owned
+** reference. The order of every call is: parse (may raise, owns nothing), make
+** the result handles (may raise, anchored and empty), compute (never raises,
+** no Lua code runs), raise or return. Parsing keeps pointers to handles and
+** reads the tensors out of them at the very end, so that a finalizer that runs
+** meanwhile can't pull a tensor away.
+*/
+#ifndef LA_LUA_BINDING_H
+#define LA_LUA_BINDING_H
+
+#include <lauxlib.h>
+#include <lua.h>
+
+#include "base/context.h"
+#include "op/op.h"
+#include "op/schema.h"
+#include "tensor/scalar.h"
+
+typedef struct la_handle {
+    uint64_t magic;
+    la_tensor *tensor;      /* NULL: was freed, or not filled yet */
+    struct la_state *state; /* what counts it: spares its finalizer an upvalue */
+} la_handle;
+#define LA_HANDLE_MAGIC UINT64_C(0x6c756e6172726179)
+
+/* One per Lua state, a userdata in the registry. */
+typedef struct la_state {
+    la_context context;
+    bool sandboxed;
+    lua_State *main;        /* the main thread */
+    lua_State *running;     /* the thread that is inside backward */
+    /* the innermost la.Function in its backward */
+    struct la_function_call *functions;
+    struct la_tie *ties;    /* what graphs hold of this state, lua/graph_refs.c */
+    int nties, most_ties;   /* how many; when to look through them */
+    /* pacing of the collector, see lua/gc_pace.c */
+    uint32_t since;         /* handles made since the last step */
+    uint32_t interval;      /* ... that make the next one due */
+    uint32_t steps, cycle;  /* steps in this cycle and in the one before */
+    uint32_t streak;        /* steps one after another that ended a cycle */
+    uint32_t cycles, seen;  /* cycles ended; those that have been looked at */
+    bool watched, young;    /* steps are young collections */
+    uint64_t made, ended;   /* handles made and finalized in all */
+    uint64_t made_then, ended_then;     /* ... when the last cycle ended */
+    uint64_t floor;         /* handles alive then */
+    uint64_t patience, most;    /* how many more may be before steps are made,
+                                ** and before a full collection */
+    uint64_t fresh;         /* data bytes made since the last step */
+    uint64_t step_bytes;    /* so many of them are worth one */
+    uint64_t bytes;         /* ... since the last cycle, less what steps gave */
+} la_state;
+#define LA_PACE_BYTES ((uint64_t)16 << 20)  /* so many of 'bytes' are much */
+
+/* Closures of ours carry these upvalues; la_closure pushes one. */
+enum { LA_UP_STATE = 1, LA_UP_META, LA_UP_OWN };
+#define la_up_state(L) \
+    ((la_state *)lua_touserdata(L, lua_upvalueindex(LA_UP_STATE)))
+/* Push 'fn' with the state, the tensor metatable and one more upvalue (the
+** value on the top of the stack, popped). */
+void la_closure(lua_State *L, lua_CFunction fn);
+/* The state of L, from the registry (slow); NULL when not opened. Allocates
+** nothing, so it can't raise. */
+la_state *la_state_of(lua_State *L);
+#define LA_META_NAME "lunarray.Tensor" 
+/* The state of the running closure, made current on this thread. */
+static inline la_state *la_enter(lua_State *L)
+{
+    la_state *s = la_up_state(L);
+    la_current_context = &s->context;
+    return s;
+}
+
+/* ---- handles ---- */
+
+/* The handle at 'arg', or NULL when there is something else. A light userdata
+** has no length, so that nothing is read through it. */
+static inline la_handle *la_to_handle(lua_State *L, int arg)
+{
+    la_handle *h = lua_touserdata(L, arg);
+    if (!h || lua_rawlen(L, arg) != sizeof(*h) || h->magic != LA_HANDLE_MAGIC)
+        return NULL;
+    return h;
+}
+la_tensor *la_raise_no_tensor(lua_State *L, int arg, const char *name);
+/* A borrowed tensor; raises "tensor expected, got X" / "tensor was freed".
+** 'name' is the function's, for the text. */
+static inline la_tensor *la_check_tensor(lua_State *L, int arg,
+                                         const char *name)
+{
+    la_handle *h = la_to_handle(L, arg);
+    return h && h->tensor ? h->tensor : la_raise_no_tensor(L, arg, name);
+}
+/* Push an empty handle without a metatable. */
+static inline la_handle *la_bare_handle(lua_State *L, la_state *s)
+{
+    la_handle *h = lua_newuserdatauv(L, sizeof(*h), 0);
+    h->magic = LA_HANDLE_MAGIC;
+    h->tensor = NULL;
+    h->state = s;
+    s->made++;
+    s->since++;
+    return h;
+}
+/* Push an empty handle with the metatable (from upvalue LA_UP_META). */
+static inline la_handle *la_new_handle(lua_State *L, la_state *s)
+{
+    la_handle *h = la_bare_handle(L, s);
+    lua_pushvalue(L, lua_upvalueindex(LA_UP_META));
+    lua_setmetatable(L, -2);
+    return h;
+}
+/* Fill a handle: takes over the reference; counts bytes for the pacing. */
+static inline void la_fill_handle(la_state *s, la_handle *h, la_tensor *owned)
+{
+    h->tensor = owned;
+    /* A view whose base nobody else holds stands for the data, too. */
+    bool stands = !owned->base
+        || atomic_load_explicit(&owned->base->refs, memory_order_relaxed) == 1;
+    if (owned->storage && stands) {
+        s->fresh += (uint64_t)owned->storage->nbytes;
+        s->bytes += (uint64_t)owned->storage->nbytes;
+    }
+}
+/* Push a tensor, taking over the reference (released if Lua has no memory). */
+int la_push_owned(lua_State *L, la_tensor *owned);
+void la_pace_begin(lua_State *L, la_state *s);
+/* After results are pushed: let the collector keep up. May run Lua code. */
+void la_pace_now(lua_State *L, la_state *s);
+static inline void la_pace(lua_State *L, la_state *s)
+{
+    if (__builtin_expect(s->since >= s->interval || s->bytes >= LA_PACE_BYTES,
+                         0))
+        la_pace_now(L, s);
+}
+/* The same for data alone, before results are made. */
+void la_pace_data_now(lua_State *L, la_state *s);
+static inline void la_pace_data(lua_State *L, la_state *s)
+{
+    if (__builtin_expect(s->fresh >= s->step_bytes, 0)) la_pace_data_now(L, s);
+}
+
+/* ---- errors ---- */
+
+/* Raise the thread's error record as a Lua error of function 'name'. */
+int la_raise(lua_State *L, const char *name, la_status status);
+/* "bad argument #arg to 'name' (text)"; self counts as 1. */
+int la_raise_arg(lua_State *L, int arg, const char *name, const char *fmt, ...);
+#define LA_CHECK(L, name, expr) \
+    do { la_status st_ = (expr); if (st_) la_raise(L, name, st_); } while (0)
+/* "integer", "float", "tensor", "nil" ...: what users call the value. */
+const char *la_type_text(lua_State *L, int arg);
+extern const char *const la_known_dtypes;   /* "bool, uint8, ..." */
+
+/* ---- arguments (lua/args.c) ---- */
+
+#define LA_POOL_INTS 256
+typedef struct la_call_args {
+    la_value args[LA_MAX_ARGS];
+    la_handle *handles[LA_MAX_ARGS];   /* of LA_VTENSOR arguments */
+    la_handle *outs[LA_MAX_RESULTS];
+    int nouts, out_at[LA_MAX_RESULTS];  /* their places on the Lua stack */
+    int64_t pool[LA_POOL_INTS];        /* lists of integers */
+    int used;
+    int odd_word;   /* where an overload tried before met no dtype; 0: none */
+} la_call_args;
+
+/* Parse the arguments 1..top for 'op'. Returns false when they do not fit and
+** 'quiet' is set (another overload is tried); raises otherwise. Leaves anchors
+** on the Lua stack. */
+bool la_parse(lua_State *L, const la_op *op, const char *name, bool method,
+              bool quiet, la_call_args *out);
+/* The same for the plainest calls (lua/args_plain.c): true when it has read
+** all, and then the Lua stack is as it was; false when la_parse must do it. */
+bool la_parse_plain(lua_State *L, const la_schema *s, bool method,
+                    la_call_args *out);
+/* Single values, for functions that are no operations. Raise on a misfit. */
+int64_t la_check_int(lua_State *L, int arg, const char *name);
+la_dtype la_check_dtype(lua_State *L, int arg, const char *name);
+/* The number at 'arg', which is one. */
+static inline void la_read_number(lua_State *L, int arg, la_scalar *out)
+{
+    if (lua_isinteger(L, arg)) *out = la_scalar_int(lua_tointeger(L, arg));
+    else *out = la_scalar_float(lua_tonumber(L, arg));
+}
+/* A number, boolean or 0-dim tensor as a scalar; false when it is none. */
+bool la_to_scalar(lua_State *L, int arg, la_scalar *out);
+/* The value of a one-element tensor that needs no gradient; false otherwise. */
+bool la_tensor_to_scalar(const la_tensor *t, la_scalar *out);
+/* The dim (from 0) of that name, or -1. */
+int la_dim_by_name(const la_tensor *t, const char *word, size_t n);
+/* The generator of la.Generator at 'arg', or NULL (lua/random.c). */
+la_generator *la_to_generator(lua_State *L, int arg);
+
+/* Owned references behind a userdata whose finalizer releases them. */
+#define LA_BOX_NAME "lunarray.box"
+typedef struct la_tensor_box {
+    int64_t n;
+    la_tensor *list[];
+} la_tensor_box;
+la_tensor_box *la_push_box(lua_State *L, int64_t n);
+
+void la_push_scalar(lua_State *L, const la_scalar *s);   /* 1 or 2 values */
+void la_cut_ties(la_state *s);      /* the Lua state is being closed */
+
+/* ---- the parts ---- */
+
+/* x[key]; the key's type, which is no string (index.c) */
+int la_index_get(lua_State *L, int type);
+int la_index_set(lua_State *L);     /* x[key] = value, key is no string */
+int la_index_call(lua_State *L);    /* x(i, j, ...) */
+int la_item(lua_State *L);          /* x:item([i, j, ...]) */
+int la_tonumber(lua_State *L);      /* x:tonumber() */
+int la_tointeger(lua_State *L);     /* x:tointeger() */
+
+/* Closures for all rows, into the module and the methods (stack indices). */
+void la_open_operations(lua_State *L, int lib, int methods);
+void la_add_operation(lua_State *L, const la_op *op, const char *name,
+                      size_t n, int lib, int methods);
+/* A metamethod that runs the operation on its two operands; nil if none. */
+void la_push_operator(lua_State *L, const char *name);
+void la_open_meta(lua_State *L, int lib, int meta, int methods);
+void la_open_embedded(lua_State *L);    /* preload the Lua modules (embed.c) */
+
+/* Each part adds functions to the module (at stack 'lib') and methods (at
+** stack 'methods'); the tables of luaL_Reg are NULL-ended. */
+typedef struct la_part { const luaL_Reg *functions, *methods; } la_part;
+extern const la_part la_part_build, la_part_info, la_part_attr, la_part_index,
+    la_part_random, la_part_io, la_part_print, la_part_grad,
+    la_part_names, la_part_fuse;
+
+#endif

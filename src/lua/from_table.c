@@ -1,0 +1,589 @@
+/*
+** Tensors from Lua values and back: nested tables, raw bytes, functions.
+**
+** A nested table is walked twice without recursion: once to learn shape and
+** kind and to check every leaf, once to store; of a short one the leaves are
+** kept from the first walk. Tables without a metatable are read raw.
+*/
+#include <stdio.h>
+#include <string.h>
+
+#include "lua/attr.h"
+#include "lua/from_table.h"
+#include "tensor/shape.h"
+
+/* ---- options ---- */
+
+static la_dtype option_dtype(lua_State *L, int at, const char *name)
+{
+    la_dtype d = LA_UNDEFINED;
+    lua_getfield(L, at, "dtype");
+    if (!lua_isnil(L, -1)) d = la_check_dtype(L, lua_gettop(L), name);
+    lua_pop(L, 1);
+    return d;
+}
+
+static void check_option_keys(lua_State *L, int at, const char *name)
+{
+    static const char *const known[] = {"dtype", "requires_grad", "device",
+                                        "copy", "names", "offset"};
+    lua_pushnil(L);
+    while (lua_next(L, at)) {
+        bool ok = false;
+        lua_pop(L, 1);
+        for (size_t i = 0; lua_type(L, -1) == LUA_TSTRING && i < 6; i++)
+            ok = ok || strcmp(known[i], lua_tostring(L, -1)) == 0;
+        if (!ok)
+            luaL_error(L, "%s: unknown keyword '%s' (known: dtype, "
+                       "requires_grad, device, names)", name,
+                       luaL_tolstring(L, -1, NULL));
+    }
+}
+
+la_build_options la_read_options(lua_State *L, int at, const char *name)
+{
+    la_build_options o = {LA_UNDEFINED, LA_CPU, false};
+    if (lua_isnoneornil(L, at)) return o;
+    if (lua_type(L, at) == LUA_TSTRING) {
+        o.dtype = la_check_dtype(L, at, name);
+        return o;
+    }
+    if (lua_type(L, at) != LUA_TTABLE)
+        la_raise_arg(L, at, name, "table of options expected, got %s",
+                     la_type_text(L, at));
+    check_option_keys(L, at, name);
+    o.dtype = option_dtype(L, at, name);
+    lua_getfield(L, at, "requires_grad");
+    o.requires_grad = lua_toboolean(L, -1);
+    lua_getfield(L, at, "device");
+    if (!lua_isnil(L, -1)) {
+        size_t n;
+        const char *word = luaL_tolstring(L, -1, &n);
+        if (!la_device_parse(word, n, &o.device))
+            luaL_error(L, "%s: unknown device '%s'", name, word);
+        lua_pop(L, 1);
+    }
+    lua_pop(L, 2);
+    return o;
+}
+
+/* ---- walking a nested table ---- */
+
+typedef struct walk {
+    lua_State *L;
+    const char *name;
+    int base;               /* stack place of the outermost table */
+    int ndim;
+    int64_t sizes[LA_MAX_DIMS], at[LA_MAX_DIMS];
+    bool raw[LA_MAX_DIMS];
+    la_scalar *leaf;        /* where the next leaf is read to */
+} walk;
+
+static bool is_table(lua_State *L, int at)
+{
+    return lua_type(L, at) == LUA_TTABLE;
+}
+
+/* "[2][3]" of the place where the walk is. */
+static const char *place(const walk *w, int depth)
+{
+    luaL_Buffer b;
+    char one[32];
+    luaL_buffinit(w->L, &b);
+    for (int d = 0; d < depth; d++) {
+        snprintf(one, sizeof(one), "[%lld]", (long long)w->at[d] + 1);
+        luaL_addstring(&b, one);
+    }
+    luaL_pushresult(&b);
+    return lua_tostring(w->L, -1);
+}
+
+/* Push element at[d] of the table that stands for dim d; its type. */
+static int push_element(walk *w, int d)
+{
+    int table = w->base + d;
+    return w->raw[d] ? lua_rawgeti(w->L, table, w->at[d] + 1)
+                     : lua_geti(w->L, table, w->at[d] + 1);
+}
+
+/* How long the table of dim d is, which is looked at now. */
+static int64_t enter_table(walk *w, int d)
+{
+    int table = w->base + d;
+    w->raw[d] = !lua_getmetatable(w->L, table);
+    if (w->raw[d]) return (int64_t)lua_rawlen(w->L, table);
+    lua_pop(w->L, 1);
+    return luaL_len(w->L, table);
+}
+
+/* The shape, by the first elements; leaves the tables on the stack. */
+static void learn_shape(walk *w)
+{
+    lua_State *L = w->L;
+    w->ndim = 0;
+    while (is_table(L, w->base + w->ndim)) {
+        int d = w->ndim++;
+        if (w->ndim > LA_MAX_DIMS)
+            luaL_error(L, "bad argument #1 to '%s' (nested too deep: at most "
+                       "%d levels)", w->name, LA_MAX_DIMS);
+        w->sizes[d] = enter_table(w, d);
+        w->at[d] = 0;
+        if (w->sizes[d] == 0) return;
+        luaL_checkstack(L, 4, "nested too deep");
+        push_element(w, d);
+    }
+    lua_settop(L, w->base + w->ndim - (w->ndim > 0));
+}
+
+static void check_row(walk *w, int d)
+{
+    lua_State *L = w->L;
+    if (!is_table(L, -1))
+        luaL_error(L, "bad argument #1 to '%s' (%s: table of %d elements "
+                   "expected, got %s)", w->name, place(w, d),
+                   (int)w->sizes[d], la_type_text(L, w->base + d));
+    int64_t n = enter_table(w, d);
+    if (n != w->sizes[d])
+        luaL_error(L, "bad argument #1 to '%s' (%s: %d elements expected, got "
+                   "%d)", w->name, place(w, d), (int)w->sizes[d], (int)n);
+}
+
+/* Step to the next innermost row; false at the end. Tables of the dims are on
+** the stack from base on. */
+static bool next_row(walk *w)
+{
+    int d = w->ndim - 2;
+    while (d >= 0 && ++w->at[d] == w->sizes[d]) w->at[d--] = 0;
+    if (d < 0) return false;
+    lua_settop(w->L, w->base + d);
+    for (; d < w->ndim - 1; d++) {
+        push_element(w, d);
+        check_row(w, d + 1);
+    }
+    return true;
+}
+
+static void leaf_error(walk *w)
+{
+    lua_State *L = w->L;
+    const char *got = is_table(L, -1) ? "table (ragged nesting)"
+                                      : la_type_text(L, lua_gettop(L));
+    luaL_error(L, "bad argument #1 to '%s' (%s: number expected, got %s)",
+               w->name, place(w, w->ndim), got);
+}
+
+/* The value on top of the stack, of this Lua type. */
+static void read_leaf(walk *w, int type, la_scalar *out)
+{
+    lua_State *L = w->L;
+    if (type != LUA_TNUMBER) {
+        if (type == LUA_TTABLE || !la_to_scalar(L, -1, out)) leaf_error(w);
+    } else if (lua_isinteger(L, -1)) {
+        *out = la_scalar_int(lua_tointeger(L, -1));
+    } else {
+        *out = la_scalar_float(lua_tonumber(L, -1));
+    }
+}
+
+/* Call 'fn' on every leaf, in order; it may move the walk's place for them. */
+typedef void (*leaf_fn)(walk *w, const la_scalar *leaf, void *context);
+
+static void each_leaf(walk *w, leaf_fn fn, void *context)
+{
+    lua_State *L = w->L;
+    int last = w->ndim - 1, row = w->base + last;
+    for (int d = 0; d < w->ndim; d++)
+        if (w->sizes[d] == 0) return;
+    luaL_checkstack(L, 12, "nested too deep");
+    do {
+        for (w->at[last] = 0; w->at[last] < w->sizes[last]; w->at[last]++) {
+            la_scalar *s = w->leaf;
+            read_leaf(w, push_element(w, last), s);
+            fn(w, s, context);
+            if (w->at[last] % 8 == 7) lua_settop(L, row);
+        }
+        lua_settop(L, row);
+    } while (next_row(w));
+}
+
+#define KEPT 16
+typedef struct first_look {
+    la_kind kind;               /* the widest */
+    int n;
+    la_scalar list[KEPT + 1];   /* the first ones, and room for the others */
+} first_look;
+
+static void look_at_leaf(walk *w, const la_scalar *leaf, void *context)
+{
+    first_look *k = context;
+    if (leaf->kind > k->kind) k->kind = leaf->kind;
+    if (k->n < KEPT) w->leaf = &k->list[++k->n];
+}
+
+typedef struct sink {
+    la_tensor *t;
+    char *at;
+    int64_t left;
+} sink;
+
+static void store_leaf(walk *w, const la_scalar *leaf, void *context)
+{
+    sink *s = context;
+    if (s->left-- <= 0)
+        luaL_error(w->L, "%s: the table changed while it was read", w->name);
+    if (la_scalar_store(leaf, (la_dtype)s->t->dtype, s->at))
+        luaL_error(w->L, "bad argument #1 to '%s' (%s: %s)", w->name,
+                   place(w, w->ndim), la_error_message());
+    s->at += la_itemsize(s->t);
+}
+
+/* The kept leaves, each with its place for an error. */
+static void store_kept(walk *w, const first_look *k, sink *s)
+{
+    for (int d = 0; d < w->ndim; d++) w->at[d] = 0;
+    for (int i = 0; i < k->n; i++) {
+        store_leaf(w, &k->list[i], s);
+        for (int d = w->ndim - 1; d >= 0; d--) {
+            if (++w->at[d] < w->sizes[d]) break;
+            w->at[d] = 0;
+        }
+    }
+}
+
+static la_dtype kind_dtype(la_kind kind)
+{
+    la_scalar s = {kind, 0, 0, 0};
+    return la_scalar_dtype(&s);
+}
+
+static void rewind_walk(walk *w)
+{
+    lua_settop(w->L, w->base);
+    for (int d = 0; d < w->ndim; d++) w->at[d] = 0;
+    for (int d = 0; d + 1 < w->ndim && w->sizes[d] > 0; d++) {
+        push_element(w, d);
+        if (!is_table(w->L, -1))
+            luaL_error(w->L, "%s: the table changed while it was read",
+                       w->name);
+        enter_table(w, d + 1);
+    }
+}
+
+/* The handle stands below the tables, so that it stays anchored. */
+static void from_table(lua_State *L, int at, const la_build_options *o,
+                       la_handle *h, const char *name)
+{
+    walk w;
+    first_look k;
+    int64_t count;
+    w.L = L;
+    w.name = name;
+    k.kind = LA_KBOOL;
+    k.n = 0;
+    w.leaf = k.list;
+    lua_pushvalue(L, at);
+    w.base = lua_gettop(L);
+    learn_shape(&w);
+    LA_CHECK(L, name, la_numel(w.ndim, w.sizes, &count));
+    rewind_walk(&w);
+    if (count > 0) each_leaf(&w, look_at_leaf, &k);
+    if (count == 0) k.kind = LA_KFLOAT;
+    la_dtype dtype = o->dtype;
+    if (dtype == LA_UNDEFINED) dtype = kind_dtype(k.kind);
+    la_tensor *t = NULL;
+    LA_CHECK(L, name, la_tensor_empty(w.ndim, w.sizes, dtype, &t));
+    la_fill_handle(la_up_state(L), h, t);
+    sink s = {t, la_data(t), count};
+    if (count <= KEPT) {
+        store_kept(&w, &k, &s);
+        return;
+    }
+    rewind_walk(&w);
+    each_leaf(&w, store_leaf, &s);
+}
+
+static void from_number(lua_State *L, int at, const la_build_options *o,
+                        la_handle *h, const char *name)
+{
+    la_scalar s;
+    la_tensor *t = NULL;
+    if (!la_to_scalar(L, at, &s))
+        la_raise_arg(L, at, name, "table, number, boolean or tensor expected, "
+                     "got %s", la_type_text(L, at));
+    la_dtype dtype = o->dtype != LA_UNDEFINED ? o->dtype : la_scalar_dtype(&s);
+    LA_CHECK(L, name, la_tensor_empty(0, NULL, dtype, &t));
+    la_fill_handle(la_up_state(L), h, t);
+    LA_CHECK(L, name, la_scalar_store(&s, dtype, la_data(t)));
+}
+
+static void from_tensor(lua_State *L, int at, const la_build_options *o,
+                        la_handle *h, const char *name)
+{
+    la_tensor *src = la_check_tensor(L, at, name), *plain = NULL, *t = NULL;
+    LA_CHECK(L, name, la_run(detach, &plain, LA_T(src)));
+    la_dtype dtype = o->dtype;
+    if (dtype == LA_UNDEFINED) dtype = (la_dtype)src->dtype;
+    la_status status = la_run(astype, &t, LA_T(plain), LA_DT(dtype));
+    la_tensor_release(plain);
+    LA_CHECK(L, name, status);
+    t->flags &= ~(uint32_t)LA_F_WRAPPED;
+    la_fill_handle(la_up_state(L), h, t);
+}
+
+/* Move to the device and set requires_grad: what creation options ask for. */
+static void apply_options(lua_State *L, la_handle *h,
+                          const la_build_options *o, const char *name)
+{
+    if (o->device == LA_META) {
+        la_tensor *t = h->tensor, *meta = NULL;
+        LA_CHECK(L, name, la_tensor_empty_on(LA_META, t->ndim, la_sizes(t),
+                                             NULL, (la_dtype)t->dtype, &meta));
+        h->tensor = meta;
+        la_tensor_release(t);
+    }
+    if (o->requires_grad)
+        LA_CHECK(L, name, la_require_grad(h->tensor, true));
+}
+
+int la_build_tensor(lua_State *L, int at, const la_build_options *o,
+                    const char *name)
+{
+    la_state *s = la_enter(L);
+    la_handle *h = la_new_handle(L, s);
+    int top = lua_gettop(L);
+    if (la_to_handle(L, at)) from_tensor(L, at, o, h, name);
+    else if (is_table(L, at)) from_table(L, at, o, h, name);
+    else from_number(L, at, o, h, name);
+    lua_settop(L, top);
+    apply_options(L, h, o, name);
+    la_pace(L, s);
+    return 1;
+}
+
+static int fn_tensor(lua_State *L)
+{
+    la_build_options o = la_read_options(L, 2, "tensor");
+    if (lua_isnone(L, 1))
+        return la_raise_arg(L, 1, "tensor", "table, number, boolean or tensor "
+                            "expected, got no value");
+    return la_build_tensor(L, 1, &o, "tensor");
+}
+
+/* asarray: the tensor itself when nothing would change. */
+static int fn_asarray(lua_State *L)
+{
+    la_build_options o = la_read_options(L, 2, "asarray");
+    la_handle *h = la_to_handle(L, 1);
+    bool copy = false, never = false;
+    if (lua_istable(L, 2)) {
+        lua_getfield(L, 2, "copy");
+        copy = lua_toboolean(L, -1);
+        never = lua_type(L, -1) == LUA_TBOOLEAN && !copy;
+        lua_pop(L, 1);
+    }
+    bool same = h && h->tensor && !copy
+        && (o.dtype == LA_UNDEFINED || o.dtype == (la_dtype)h->tensor->dtype);
+    if (same) {
+        lua_settop(L, 1);
+        return 1;
+    }
+    if (never)
+        return luaL_error(L, "asarray: this needs a copy, and copy is false");
+    return la_build_tensor(L, 1, &o, "asarray");
+}
+
+static int method_new_tensor(lua_State *L)
+{
+    la_build_options o = la_read_options(L, 3, "new_tensor");
+    la_tensor *self = la_check_tensor(L, 1, "new_tensor");
+    if (o.dtype == LA_UNDEFINED) o.dtype = (la_dtype)self->dtype;
+    return la_build_tensor(L, 2, &o, "new_tensor");
+}
+
+/* ---- raw bytes ---- */
+
+/* from_raw(string, dtype, sizes[, {offset = 1}]): copies the bytes. */
+static int fn_from_raw(lua_State *L)
+{
+    la_state *s = la_enter(L);
+    size_t n;
+    int64_t sizes[LA_MAX_DIMS], numel, bytes, offset = 1;
+    la_tensor *t = NULL;
+    if (lua_type(L, 1) != LUA_TSTRING)
+        return la_raise_arg(L, 1, "from_raw", "string expected, got %s",
+                            la_type_text(L, 1));
+    const char *raw = lua_tolstring(L, 1, &n);
+    la_dtype dtype = la_check_dtype(L, 2, "from_raw");
+    if (lua_istable(L, 4)) {
+        lua_getfield(L, 4, "offset");
+        if (!lua_isnil(L, -1)) offset = la_check_int(L, -1, "from_raw");
+    }
+    int ndim = la_read_sizes(L, 3, sizes, "from_raw");
+    LA_CHECK(L, "from_raw", la_numel(ndim, sizes, &numel));
+    bytes = numel * (int64_t)la_dtype_size(dtype);
+    if (offset < 1 || offset - 1 > (int64_t)n
+        || (lua_istable(L, 4) ? bytes > (int64_t)n - (offset - 1)
+                              : bytes != (int64_t)n))
+        return la_raise_arg(L, 1, "from_raw", "string of %d bytes expected, "
+                            "got %d", (int)bytes, (int)n);
+    la_handle *h = la_new_handle(L, s);
+    LA_CHECK(L, "from_raw", la_tensor_empty(ndim, sizes, dtype, &t));
+    la_fill_handle(s, h, t);
+    if (bytes > 0) memcpy(la_data(t), raw + offset - 1, (size_t)bytes);
+    la_pace(L, s);
+    return 1;
+}
+
+/* A list of sizes (or one integer) at 'at'; returns their number. */
+int la_read_sizes(lua_State *L, int at, int64_t *sizes, const char *name)
+{
+    if (lua_type(L, at) != LUA_TTABLE) {
+        sizes[0] = la_check_int(L, at, name);
+        return 1;
+    }
+    int64_t n = luaL_len(L, at);
+    if (n > LA_MAX_DIMS)
+        la_raise_arg(L, at, name, "at most %d sizes expected", LA_MAX_DIMS);
+    for (int i = 0; i < (int)n; i++) {
+        lua_geti(L, at, i + 1);
+        sizes[i] = la_check_int(L, lua_gettop(L), name);
+        lua_pop(L, 1);
+    }
+    return (int)n;
+}
+
+/* A plain contiguous CPU copy (or the tensor itself), pushed as an anchor. */
+static bool lies_plain(const la_tensor *t)
+{
+    enum { ODD = LA_F_CONJ | LA_F_NEG | LA_F_ZERO | LA_F_DEFERRED };
+    return t->device == LA_CPU && t->dtype != LA_UNDEFINED && t->storage
+        && !(t->flags & ODD) && la_is_contiguous(t)
+        && (t->offset + t->numel) * (int64_t)la_itemsize(t)
+           <= t->storage->nbytes;
+}
+
+static la_tensor *push_plain(lua_State *L, int arg, const char *name)
+{
+    la_state *s = la_up_state(L);
+    la_handle *h = la_new_handle(L, s);     /* may run finalizers: first */
+    la_tensor *t = la_check_tensor(L, arg, name);
+    la_tensor *plain = NULL, *dense = NULL;
+    if (lies_plain(t)) return h->tensor = la_tensor_retain(t);
+    LA_CHECK(L, name, la_run(resolve_conj, &plain, LA_T(t)));
+    h->tensor = plain;
+    LA_CHECK(L, name, la_run(resolve_neg, &dense, LA_T(plain)));
+    h->tensor = dense;
+    la_tensor_release(plain);
+    plain = dense;
+    LA_CHECK(L, name, la_run(contiguous, &dense, LA_T(plain)));
+    h->tensor = dense;
+    la_tensor_release(plain);
+    if (dense->device == LA_META)
+        luaL_error(L, "%s: a tensor on the meta device has no data", name);
+    return dense;
+}
+
+static int method_tostring_raw(lua_State *L)
+{
+    la_enter(L);
+    la_tensor *t = push_plain(L, 1, "tostring_raw");
+    lua_pushlstring(L, t->numel ? la_data(t) : "",
+                    (size_t)t->numel * la_itemsize(t));
+    return 1;
+}
+
+/* ---- totable ---- */
+
+/* Numbers of the commonest dtypes go to Lua at once: a la_scalar is written in
+** parts and read as a whole, which costs more than all the rest. */
+static inline void push_leaf(lua_State *L, la_dtype dtype, const char *at)
+{
+    switch (dtype) {
+    case LA_FLOAT32: lua_pushnumber(L, *(const float *)at); return;
+    case LA_FLOAT64: lua_pushnumber(L, *(const double *)at); return;
+    case LA_INT64: lua_pushinteger(L, *(const int64_t *)at); return;
+    default: break;
+    }
+    la_scalar s = la_scalar_load(dtype, at);
+    if (s.kind != LA_KCOMPLEX) {
+        la_push_scalar(L, &s);
+        return;
+    }
+    lua_createtable(L, 2, 0);
+    lua_pushnumber(L, s.re);
+    lua_rawseti(L, -2, 1);
+    lua_pushnumber(L, s.im);
+    lua_rawseti(L, -2, 2);
+}
+
+/* The leaves of the last dim go into the table on the top. */
+static const char *push_row(lua_State *L, const la_tensor *t, const char *data)
+{
+    int64_t n = la_sizes(t)[t->ndim - 1], item = (int64_t)la_itemsize(t);
+    la_dtype dtype = (la_dtype)t->dtype;
+    for (int64_t i = 1; i <= n; i++, data += item) {
+        push_leaf(L, dtype, data);
+        lua_rawseti(L, -2, i);
+    }
+    return data;
+}
+
+/* Tables of the dims stand on the stack from 'base' on; the odometer adds each
+** finished one to its parent. */
+static void push_nested(lua_State *L, const la_tensor *t)
+{
+    int64_t at[LA_MAX_DIMS] = {0};
+    const char *data = la_data(t);
+    int d = 0, last = t->ndim - 1;
+    luaL_checkstack(L, t->ndim + 4, "too many dimensions");
+    lua_createtable(L, (int)la_sizes(t)[0], 0);
+    while (d >= 0) {
+        if (d < last && at[d] < la_sizes(t)[d]) {
+            lua_createtable(L, (int)la_sizes(t)[++d], 0);
+            continue;
+        }
+        if (d == last) data = push_row(L, t, data);
+        at[d--] = 0;
+        if (d >= 0) lua_rawseti(L, -2, ++at[d]);
+    }
+}
+
+/* A short row needs nothing that keeps its tensor: once the table is there, no
+** Lua code runs. False when it is something else. */
+static bool push_short(lua_State *L)
+{
+    la_tensor *t = la_check_tensor(L, 1, "totable");
+    int64_t n = t->ndim == 1 ? la_sizes(t)[0] : 0;
+    if (n < 1 || n > 256 || la_is_complex((la_dtype)t->dtype)) return false;
+    lua_createtable(L, (int)n, 0);      /* may run finalizers: look again */
+    t = la_check_tensor(L, 1, "totable");
+    bool same = t->ndim == 1 && la_sizes(t)[0] == n && lies_plain(t)
+        && !la_is_complex((la_dtype)t->dtype);
+    if (same) push_row(L, t, la_data(t));
+    else lua_pop(L, 1);
+    return same;
+}
+
+static int method_totable(lua_State *L)
+{
+    la_enter(L);
+    if (push_short(L)) return 1;
+    la_tensor *t = push_plain(L, 1, "totable");
+    if (t->ndim == 0) push_leaf(L, (la_dtype)t->dtype, la_data(t));
+    else push_nested(L, t);
+    return 1;
+}
+
+static const luaL_Reg functions[] = {
+    {"tensor", fn_tensor}, {"asarray", fn_asarray},
+    {"as_tensor", fn_asarray}, {"from_table", fn_asarray},
+    {"from_raw", fn_from_raw}, {"frombuffer", fn_from_raw},
+    {"from_string", fn_from_raw}, {NULL, NULL}
+};
+static const luaL_Reg methods[] = {
+    {"new_tensor", method_new_tensor}, {"totable", method_totable},
+    {"tolist", method_totable}, {"tostring_raw", method_tostring_raw},
+    {"tobytes", method_tostring_raw}, {"item", la_item},
+    {"tonumber", la_tonumber}, {"tointeger", la_tointeger}, {NULL, NULL}
+};
+const la_part la_part_build = {functions, methods};

@@ -1,0 +1,222 @@
+/*
+** What graphs hold of a Lua state: hooks, custom functions, their ctx.
+**
+** A tie's values stand in the registry, so a function that captures the tensor
+** it hangs on would keep itself alive: registry, function, tensor, node, tie.
+** Lua's collector can't see the part of the circle that lies in C. So from
+** time to time, when many ties exist, those whose graph is held by nothing but
+** their own tensors' handles move from the registry into a table whose entries
+** live as long as the handle does (an ephemeron), the collector runs, and what
+** survived moves back.
+*/
+#include "lua/autograd.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+
+#define LEAST 1024              /* ties before the first such collection */
+
+/* Registry keys: handles by tie (weak values); values by handle (weak keys). */
+static const char owners_key, moved_key;
+
+static void push_weak_table(lua_State *L, const void *key, const char *mode)
+{
+    if (lua_rawgetp(L, LUA_REGISTRYINDEX, key) == LUA_TTABLE) return;
+    lua_pop(L, 1);
+    lua_newtable(L);
+    lua_createtable(L, 0, 1);
+    lua_pushstring(L, mode);
+    lua_setfield(L, -2, "__mode");
+    lua_setmetatable(L, -2);
+    lua_pushvalue(L, -1);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, key);
+}
+
+/* ---- life ---- */
+
+void la_tie_set(la_tie *t, la_state *s, int first, int second)
+{
+    *t = (la_tie){s, {first, second}, 0, false, s->ties, &s->ties};
+    if (s->ties) s->ties->link = &t->next;
+    s->ties = t;
+    s->nties++;
+}
+
+static void unlink_tie(la_tie *t)
+{
+    *t->link = t->next;
+    if (t->next) t->next->link = t->link;
+    t->state->nties--;
+    t->state = NULL;
+}
+
+void la_tie_end(la_tie *t)
+{
+    la_state *s = t->state;
+    if (!s) return;
+    unlink_tie(t);
+    for (int k = 0; k < 2; k++)
+        luaL_unref(s->main, LUA_REGISTRYINDEX, t->refs[k]);
+    if (!lua_checkstack(s->main, 2)) return;    /* the entries die by age */
+    if (lua_rawgetp(s->main, LUA_REGISTRYINDEX, &owners_key) == LUA_TTABLE)
+        for (int k = 0; k < t->nowners && k < LA_TIE_OWNERS; k++) {
+            lua_pushnil(s->main);
+            lua_rawsetp(s->main, -2, (char *)t + k);
+        }
+    lua_pop(s->main, 1);
+}
+
+void la_cut_ties(la_state *s)
+{
+    while (s->ties) unlink_tie(s->ties);
+}
+
+la_status la_tie_enter(const la_tie *t, lua_State **out)
+{
+    if (!t->state)
+        return la_error(LA_EGRAD, "the Lua state of a hook or a custom "
+                        "function was closed");
+    *out = la_lua_of(t->state);
+    if (!lua_checkstack(*out, 8)) return la_error(LA_EGRAD, "stack overflow");
+    return LA_OK;
+}
+
+/* ---- owners ---- */
+
+/* The handle at 'index' is of a tensor that the tie hangs on. */
+void la_tie_owner(lua_State *L, la_tie *t, int k, int index)
+{
+    t->nowners = k + 1 > t->nowners ? k + 1 : t->nowners;
+    if (k >= LA_TIE_OWNERS) return;
+    index = lua_absindex(L, index);
+    push_weak_table(L, &owners_key, "v");
+    lua_pushvalue(L, index);
+    lua_rawsetp(L, -2, (char *)t + k);
+    lua_pop(L, 1);
+}
+
+/* The handle of owner k, pushed; NULL (and nil) when it is gone. */
+static la_handle *push_owner(lua_State *L, const la_tie *t, int k)
+{
+    push_weak_table(L, &owners_key, "v");
+    lua_rawgetp(L, -1, (const char *)t + k);
+    lua_remove(L, -2);
+    la_handle *h = la_to_handle(L, -1);
+    return h && h->tensor ? h : NULL;
+}
+
+static int refs_of(const la_node *n)
+{
+    return n ? atomic_load_explicit(&n->refs, memory_order_relaxed) : 0;
+}
+
+/* Nothing but its handle holds the tensor, and nothing but such tensors the
+** node; *node is the one of the first owner. */
+static bool owned_by_handle(const la_tensor *t, int nowners,
+                            const la_node **node)
+{
+    const la_grad_meta *m = t->grad;
+    if (atomic_load_explicit(&t->refs, memory_order_relaxed) != 1 || !m)
+        return false;
+    if (!m->fn) return nowners == 1 && refs_of(m->accumulator) <= 1;
+    if (*node && *node != m->fn) return false;
+    *node = m->fn;
+    return refs_of(m->fn) == nowners;
+}
+
+static bool is_private(lua_State *L, const la_tie *t)
+{
+    const la_node *node = NULL;
+    bool yes = t->nowners > 0 && t->nowners <= LA_TIE_OWNERS;
+    for (int k = 0; k < t->nowners && yes; k++) {
+        const la_handle *h = push_owner(L, t, k);
+        yes = h && owned_by_handle(h->tensor, t->nowners, &node);
+        lua_pop(L, 1);
+    }
+    return yes;
+}
+
+/* ---- moving ---- */
+
+/* The tie's values as a list under each of its handles; the registry's places
+** stay taken. */
+static void move_out(lua_State *L, la_tie *t)
+{
+    push_weak_table(L, &moved_key, "k");
+    lua_createtable(L, 2, 0);
+    for (int k = 0; k < 2; k++) {
+        lua_rawgeti(L, LUA_REGISTRYINDEX, t->refs[k]);
+        lua_rawseti(L, -2, k + 1);
+    }
+    for (int k = 0; k < t->nowners; k++) {
+        push_owner(L, t, k);
+        lua_pushvalue(L, -2);
+        lua_rawset(L, -4);
+    }
+    for (int k = 0; k < 2; k++) {
+        if (t->refs[k] < 0) continue;
+        lua_pushboolean(L, false);
+        lua_rawseti(L, LUA_REGISTRYINDEX, t->refs[k]);
+    }
+    t->moved = true;
+    lua_pop(L, 2);
+}
+
+/* Push the list of a moved tie; nil when it is gone. */
+static void push_moved(lua_State *L, const la_tie *t)
+{
+    push_weak_table(L, &moved_key, "k");
+    for (int k = 0; k < t->nowners; k++) {
+        if (!push_owner(L, t, k)) {
+            lua_pop(L, 1);
+            continue;
+        }
+        lua_rawget(L, -2);
+        lua_remove(L, -2);
+        return;
+    }
+    lua_pop(L, 1);
+    lua_pushnil(L);
+}
+
+static void move_back(lua_State *L, la_tie *t)
+{
+    push_moved(L, t);
+    for (int k = 0; k < 2 && lua_istable(L, -1); k++) {
+        if (t->refs[k] < 0) continue;
+        lua_rawgeti(L, -1, k + 1);
+        lua_rawseti(L, LUA_REGISTRYINDEX, t->refs[k]);
+    }
+    lua_pop(L, 1);
+    t->moved = false;
+}
+
+void la_tie_push(lua_State *L, const la_tie *t, int k)
+{
+    if (!t->moved) {
+        lua_rawgeti(L, LUA_REGISTRYINDEX, t->refs[k]);
+        return;
+    }
+    push_moved(L, t);           /* a finalizer runs backward meanwhile */
+    if (lua_istable(L, -1)) {
+        lua_rawgeti(L, -1, k + 1);
+        lua_remove(L, -2);
+    }
+}
+
+/* May raise when Lua has no memory: moved ties still work then. */
+void la_collect_ties(lua_State *L, la_state *s)
+{
+    if (s->nties < LEAST || s->nties < s->most_ties) return;
+    if (s->running || !lua_gc(L, LUA_GCISRUNNING)) return;
+    luaL_checkstack(L, 12, "no room to collect functions");
+    for (la_tie *t = s->ties; t; t = t->next)
+        if (!t->moved && is_private(L, t)) move_out(L, t);
+    lua_gc(L, LUA_GCCOLLECT);
+    for (la_tie *t = s->ties; t; t = t->next)
+        if (t->moved) move_back(L, t);
+    lua_pushnil(L);             /* the next time starts with a new table */
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &moved_key);
+    s->most_ties = 2 * s->nties;
+}

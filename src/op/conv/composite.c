@@ -1,0 +1,146 @@
+/*
+** conv1d to conv3d and their transposes as users call them: defaults, padding
+** by word, inputs without a batch. All end in 'convolution'.
+*/
+#include "op/conv/conv.h"
+#include "op/view/view.h"
+#include "tensor/shape.h"
+
+/* The arguments of 'convolution' behind its tensors. */
+enum { STRIDE, PADDING, DILATION, TRANSPOSED, OUT_PAD, GROUPS, NSETTINGS };
+
+static la_status check_rank(const la_tensor *t, int nd, bool transposed)
+{
+    if (t->ndim == nd + 1 || t->ndim == nd + 2) return LA_OK;
+    return la_error_at(LA_ESHAPE, 1, "Expected %dD (unbatched) or %dD (batched) "
+                       "input to conv%s%dd, but got %dD input", nd + 1, nd + 2,
+                       transposed ? "_transpose" : "", nd, t->ndim);
+}
+
+static la_status check_weight(const la_tensor *w, int nd)
+{
+    if (w->ndim == nd + 2) return LA_OK;
+    return la_error_at(LA_ESHAPE, 2, "weight must have %d dims, got %d", nd + 2,
+                       w->ndim);
+}
+
+static la_status call(la_tensor *x, la_tensor *w, la_tensor *bias,
+                      const la_value *s, la_tensor **out)
+{
+    la_value a[3 + NSETTINGS] = {LA_T(x), LA_T(w), LA_T(bias)};
+    memcpy(a + 3, s, NSETTINGS * sizeof *s);
+    return la_do(LA_OP_convolution, out, 3 + NSETTINGS, a);
+}
+
+static la_status run(la_frame *f, la_tensor *x, int nd, const la_value *s)
+{
+    la_tensor *w = la_arg(f, 1), *bias = la_arg(f, 2), *out;
+    LA_OWNED batch = NULL;
+    LA_OWNED result = NULL;
+    int64_t first = 0;
+    LA_TRY(check_weight(w, nd));
+    if (x->ndim == nd + 2) {
+        LA_TRY(call(x, w, bias, s, &out));
+        la_set_result(f, 0, out);
+        return LA_OK;
+    }
+    LA_TRY(la_run(unsqueeze, &batch, LA_T(x), LA_I(0)));
+    LA_TRY(call(batch, w, bias, s, &result));
+    LA_TRY(la_run(squeeze, &out, LA_T(result), LA_IS(&first, 1)));
+    la_set_result(f, 0, out);
+    return LA_OK;
+}
+
+static const int64_t zero = 0;
+
+/* (input, weight, bias, stride, padding, dilation, groups) */
+static la_status conv(la_frame *f, int nd)
+{
+    la_value s[NSETTINGS] = {f->args[3], f->args[4], f->args[5], LA_B(false),
+                             LA_IS(&zero, 1), f->args[6]};
+    LA_TRY(check_rank(la_arg(f, 0), nd, false));
+    return run(f, la_arg(f, 0), nd, s);
+}
+
+la_status la_impl_conv1d(la_frame *f) { return conv(f, 1); }
+la_status la_impl_conv2d(la_frame *f) { return conv(f, 2); }
+la_status la_impl_conv3d(la_frame *f) { return conv(f, 3); }
+
+/* ---- padding by word ---- */
+
+/* 'same': low and high padding per dim; 'uneven' when they differ. */
+static la_status same_padding(la_frame *f, int nd, int64_t *low,
+                              int64_t *extra, bool *uneven)
+{
+    int64_t stride[3], dilation[3];
+    const la_tensor *w = la_arg(f, 1);
+    LA_TRY(la_spatial(&f->args[3], nd, "stride", 1, stride));
+    LA_TRY(la_spatial(&f->args[5], nd, "dilation", 1, dilation));
+    *uneven = false;
+    for (int d = 0; d < nd; d++) {
+        if (stride[d] != 1)
+            return la_error(LA_EARG, "padding='same' is not supported for "
+                            "strided convolutions");
+        int64_t total = dilation[d] * (la_sizes(w)[2 + d] - 1);
+        low[d] = total / 2;
+        extra[d] = total % 2;
+        *uneven |= extra[d] != 0;
+    }
+    return LA_OK;
+}
+
+/* Pairs from the last dim backwards, as pad takes them. */
+static la_status pad_more(la_tensor *x, int nd, const int64_t *extra,
+                          la_tensor **out)
+{
+    int64_t pairs[6];
+    for (int d = 0; d < nd; d++) {
+        pairs[2 * d] = 0;
+        pairs[2 * d + 1] = extra[nd - 1 - d];
+    }
+    return la_run(pad, out, LA_T(x), LA_IS(pairs, 2 * nd));
+}
+
+static la_status conv_word(la_frame *f, int nd)
+{
+    la_tensor *x = la_arg(f, 0);
+    int64_t low[3] = {0}, extra[3];
+    bool uneven = false, same = la_str_is(&f->args[4], "same");
+    LA_OWNED padded = NULL;
+    LA_TRY(check_rank(x, nd, false));
+    LA_TRY(check_weight(la_arg(f, 1), nd));
+    if (!same && !la_str_is(&f->args[4], "valid"))
+        return la_error_at(LA_EARG, 5, "padding must be 'same', 'valid' or "
+                           "numbers");
+    if (same) LA_TRY(same_padding(f, nd, low, extra, &uneven));
+    if (uneven) LA_TRY(pad_more(x, nd, extra, &padded));
+    la_value s[NSETTINGS] = {f->args[3], LA_IS(low, nd), f->args[5],
+                             LA_B(false), LA_IS(&zero, 1), f->args[6]};
+    return run(f, padded ? padded : x, nd, s);
+}
+
+la_status la_impl_conv1d_padding(la_frame *f) { return conv_word(f, 1); }
+la_status la_impl_conv2d_padding(la_frame *f) { return conv_word(f, 2); }
+la_status la_impl_conv3d_padding(la_frame *f) { return conv_word(f, 3); }
+
+/* (input, weight, bias, stride, padding, output_padding, groups, dilation) */
+static la_status conv_transpose(la_frame *f, int nd)
+{
+    la_value s[NSETTINGS] = {f->args[3], f->args[4], f->args[7], LA_B(true),
+                             f->args[5], f->args[6]};
+    LA_TRY(check_rank(la_arg(f, 0), nd, true));
+    return run(f, la_arg(f, 0), nd, s);
+}
+
+la_status la_impl_conv_transpose1d(la_frame *f)
+{
+    return conv_transpose(f, 1);
+}
+la_status la_impl_conv_transpose2d(la_frame *f)
+{
+    return conv_transpose(f, 2);
+}
+la_status la_impl_conv_transpose3d(la_frame *f)
+{
+    return conv_transpose(f, 3);
+}

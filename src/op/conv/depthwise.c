@@ -1,0 +1,304 @@
+/*
+** Depthwise convolutions, one channel in and one out per group: channels lie in
+** the lanes, so every stride costs the same. channels_last operands are used in
+** place; of others a block of channels of some rows at a time is turned. A unit
+** of work is such a band of one plane of an image. Planes of a volume add what
+** each tap along the depth brings (forward only; its gradients go other ways).
+*/
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/pool.h"
+#include "op/conv/plan.h"
+
+#define BLOCK_BYTES 128     /* channels that are turned together */
+#define BAND_BYTES ((int64_t)192 << 10)
+#define LEAST_CHANNELS 8
+#define PARTS 8             /* of the batch, each with its own sums */
+
+typedef enum goal { FORWARD, INPUT, WEIGHT } goal;
+
+typedef struct side {       /* one of the two images */
+    char *data;
+    const int64_t *step;
+    const la_window *w;
+    bool small;             /* y of the windows */
+    bool in_place;          /* channels are side by side */
+} side;
+
+typedef struct depth {
+    const la_conv *c;
+    const la_conv_kernels *ker;
+    const la_depth_kernels *own;
+    goal goal;
+    int64_t size, channels;     /* of all; of a block */
+    int64_t block, blocks, band, bands, line;
+    bool flip;                  /* weights lie with their taps in reverse */
+    side x, y;
+    size_t x_bytes, y_bytes, desk_bytes, weight_bytes, sum_bytes;
+    int64_t units, tasks;
+    char *weights, *sums, *desks;
+} depth;
+
+static int64_t rows_of(const side *s)
+{
+    return s->small ? s->w[1].out : s->w[1].in;
+}
+
+static int64_t cols_of(const side *s)
+{
+    return s->small ? s->w[2].out : s->w[2].in;
+}
+
+bool la_conv_depth_serves(const la_conv *c, int what)
+{
+    bool floats = c->dtype == LA_FLOAT32 || c->dtype == LA_FLOAT64;
+    if (!floats || c->ic != 1 || c->oc != 1 || c->groups < LEAST_CHANNELS)
+        return false;
+    bool flat = c->w[0].kernel == 1 && c->w[0].in == 1 && c->w[0].out == 1;
+    if (what != FORWARD && !flat) return false;
+    for (int d = 1; d < 3; d++)
+        if (what == INPUT && c->w[d].stride > 1 && c->w[d].dilation > 1)
+            return false;
+    return (c->x_step[1] == 1 || c->x_step[4] == 1)
+        && (c->y_step[1] == 1 || c->y_step[4] == 1);
+}
+
+/* ---- the plan ---- */
+
+/* Rows of 'of' that rows first to last - 1 of the other side have to do with. */
+static void rows_for(const side *of, int64_t first, int64_t last, int64_t *from,
+                     int64_t *to)
+{
+    const la_window *w = &of->w[1];
+    int64_t reach = (w->kernel - 1) * w->dilation, end = rows_of(of);
+    if (of->small) {
+        int64_t low = first + w->pad - reach;
+        *from = low <= 0 ? 0 : (low + w->stride - 1) / w->stride;
+        *to = (last - 1 + w->pad) / w->stride + 1;
+    } else {
+        *from = first * w->stride - w->pad;
+        *to = (last - 1) * w->stride - w->pad + reach + 1;
+    }
+    if (*from < 0) *from = 0;
+    if (*to > end) *to = end;
+    if (*from > *to) *from = *to;
+}
+
+/* The side whose rows are cut into bands, and the one they need. */
+static const side *made(const depth *s)
+{
+    return s->goal == INPUT ? &s->x : &s->y;
+}
+static const side *read_side(const depth *s)
+{
+    return s->goal == INPUT ? &s->y : &s->x;
+}
+
+static size_t room_of(const depth *s, const side *of)
+{
+    int64_t rows = s->band;
+    if (of->in_place) return 0;
+    if (of == read_side(s)) {
+        const la_window *w = &of->w[1];
+        int64_t reach = (w->kernel - 1) * w->dilation + 1;
+        rows = of->small ? s->band / w->stride + reach + 1
+                         : (s->band - 1) * w->stride + reach;
+        rows = la_conv_lesser(rows, rows_of(of));
+    }
+    return la_conv_aligned(rows * cols_of(of) * s->block * s->size);
+}
+
+/* Depends on sizes alone. */
+static void plan(depth *s, const la_conv *c, goal what)
+{
+    int64_t all = c->groups, size = (int64_t)la_dtype_size(c->dtype);
+    *s = (depth){.c = c, .goal = what, .size = size, .channels = all,
+                 .ker = la_conv_kernels_of(c->dtype)};
+    s->own = c->dtype == LA_FLOAT32 ? LA_STUB(conv_depth_f32)
+                                    : LA_STUB(conv_depth_f64);
+    s->x = (side){c->x, c->x_step, c->w, false, c->x_step[1] == 1};
+    s->y = (side){c->y, c->y_step, c->w, true, c->y_step[1] == 1};
+    s->flip = what == INPUT && c->w[1].stride == 1 && c->w[2].stride == 1;
+    bool turned = !s->x.in_place || !s->y.in_place;
+    s->block = turned ? la_conv_lesser(all, BLOCK_BYTES / size) : all;
+    s->blocks = la_conv_parts(all, s->block);
+    int64_t width = cols_of(&s->x) + cols_of(&s->y);
+    int64_t most = rows_of(made(s)), fit = BAND_BYTES
+        / (width * s->block * size);
+    s->band = fit < 1 ? 1 : la_conv_lesser(fit, most);
+    s->bands = la_conv_parts(most, s->band);
+    s->line = la_conv_parts(all, 32) * 32;
+    s->x_bytes = room_of(s, &s->x);
+    s->y_bytes = room_of(s, &s->y);
+    s->desk_bytes = s->x_bytes + s->y_bytes;
+    int64_t taps = la_conv_taps(c);
+    s->weight_bytes = la_conv_aligned(taps * s->line * size);
+    s->sum_bytes = what == WEIGHT ? s->weight_bytes : 0;
+    s->units = c->batch * s->blocks * s->bands * c->w[0].out;
+}
+
+/* ---- one unit ---- */
+
+typedef struct band {
+    int64_t n, plane, channel, channels, first, last, from, to;
+} band;
+
+static band band_of(const depth *s, int64_t unit)
+{
+    band b = {.first = unit % s->bands * s->band};
+    b.last = la_conv_lesser(b.first + s->band, rows_of(made(s)));
+    b.channel = unit / s->bands % s->blocks * s->block;
+    b.channels = la_conv_lesser(s->block, s->channels - b.channel);
+    b.plane = unit / s->bands / s->blocks % s->c->w[0].out;
+    b.n = unit / s->bands / s->blocks / s->c->w[0].out;
+    rows_for(read_side(s), b.first, b.last, &b.from, &b.to);
+    return b;
+}
+
+static char *row_at(const depth *s, const side *of, const band *b,
+                    int64_t plane, int64_t row)
+{
+    return of->data + (b->n * of->step[0] + b->channel * of->step[1]
+                       + plane * of->step[2] + row * of->step[3]) * s->size;
+}
+
+/* Rows from 'first' on, in place or turned into 'room'. */
+static char *take_rows(const depth *s, const side *of, const band *b,
+                       int64_t plane, int64_t first, int64_t last, char *room)
+{
+    int64_t cols = cols_of(of), rows = last - first, at_once = 1;
+    if (of->in_place) return row_at(s, of, b, plane, first);
+    if (of->step[3] == cols) at_once = rows;
+    for (int64_t r = 0; r < rows; r += at_once)
+        s->ker->pack(room + r * cols * s->block * s->size,
+                     row_at(s, of, b, plane, first + r), of->step[1], 1,
+                     (int)b->channels, (int)s->block, at_once * cols);
+    return room;
+}
+
+static void give_rows(const depth *s, const side *of, const band *b,
+                      const char *room)
+{
+    int64_t cols = cols_of(of), rows = b->last - b->first, at_once = 1;
+    if (of->step[3] == cols) at_once = rows;
+    for (int64_t r = 0; r < rows; r += at_once)
+        s->ker->spread(row_at(s, of, b, b->plane, b->first + r), of->step[1],
+                       room + r * cols * s->block * s->size, s->block,
+                       b->channels, at_once * cols);
+}
+
+/* Elements from a row, from a column to the next. */
+static void steps_of(const depth *s, const side *of, int64_t *row,
+                     int64_t *col)
+{
+    *col = of->in_place ? of->step[4] : s->block;
+    *row = of->in_place ? of->step[3] : s->block * cols_of(of);
+}
+
+/* The gradient of the input for stride 1 is a convolution with the taps in
+** reverse. */
+static void flip_window(la_window *w)
+{
+    *w = (la_window){w->out, w->in, w->kernel, 1,
+                     (w->kernel - 1) * w->dilation - w->pad, w->dilation};
+}
+
+/* What every tap along the depth brings to the rows of a plane. */
+static void run_planes(const depth *s, const band *b, la_conv_depth *k,
+                       char *desk)
+{
+    const la_window *w = &s->c->w[0];
+    int64_t tap = s->c->w[1].kernel * s->c->w[2].kernel * s->line * s->size;
+    const char *weights = k->weights;
+    for (int64_t t = 0; t < w->kernel; t++) {
+        int64_t plane = b->plane * w->stride - w->pad + t * w->dilation;
+        if (plane < 0 || plane >= w->in) continue;
+        k->in = take_rows(s, read_side(s), b, plane, b->from, b->to, desk);
+        k->weights = weights + t * tap;
+        s->own->run(k);
+        k->add = true;
+    }
+    if (k->add) return;
+    k->h.kernel = 0;             /* padding alone: no tap, nothing is read */
+    k->in = k->out;              /* any valid address */
+    s->own->run(k);
+}
+
+static void run_unit(const depth *s, char *desk, char *sums, int64_t unit)
+{
+    band b = band_of(s, unit);
+    const side *in = read_side(s), *out = made(s);
+    char *out_room = desk + (in->in_place ? 0
+                             : in == &s->x ? s->x_bytes : s->y_bytes);
+    la_conv_depth k = {.first = b.first, .last = b.last, .in_first = b.from,
+                       .channels = b.channels, .tap_step = s->line,
+                       .h = s->c->w[1], .w = s->c->w[2],
+                       .back = s->goal == INPUT};
+    if (k.back && s->flip) {
+        flip_window(&k.h);
+        flip_window(&k.w);
+        k.back = false;
+    }
+    steps_of(s, in, &k.in_row, &k.in_col);
+    steps_of(s, out, &k.out_row, &k.out_col);
+    if (s->goal == WEIGHT) {
+        k.in = take_rows(s, in, &b, 0, b.from, b.to, desk);
+        k.out = take_rows(s, out, &b, 0, b.first, b.last, out_room);
+        k.sums = sums + b.channel * s->size;
+        s->own->weight(&k);
+        return;
+    }
+    k.out = out->in_place ? row_at(s, out, &b, b.plane, b.first) : out_room;
+    k.weights = s->weights + b.channel * s->size;
+    if (s->goal == FORWARD && s->c->bias)
+        k.bias = s->c->bias + b.channel * s->size;
+    run_planes(s, &b, &k, desk);
+    if (!out->in_place) give_rows(s, out, &b, out_room);
+}
+
+static void run_tasks(int64_t begin, int64_t end, void *context)
+{
+    const depth *s = context;
+    for (int64_t t = begin; t < end; t++) {
+        char *desk = s->desks + (size_t)t * s->desk_bytes;
+        int64_t per_image = s->units / s->c->batch, all = s->units;
+        int64_t first = all * t / s->tasks, last = all * (t + 1) / s->tasks;
+        if (s->goal == WEIGHT) {   /* whole images */
+            first = s->c->batch * t / s->tasks * per_image;
+            last = s->c->batch * (t + 1) / s->tasks * per_image;
+        }
+        for (int64_t u = first; u < last && !la_interrupted(); u++)
+            run_unit(s, desk, s->sums + (size_t)t * s->sum_bytes, u);
+    }
+}
+
+la_status la_conv_depth_run(const la_conv *c, int what)
+{
+    depth s;
+    plan(&s, c, (goal)what);
+    int64_t taps = la_conv_taps(c), threads = la_in_parallel() ? 1
+        : la_num_threads();
+    s.tasks = la_conv_lesser(what == WEIGHT ? PARTS : threads,
+                             what == WEIGHT ? c->batch : s.units);
+    size_t sums = s.sum_bytes * (size_t)s.tasks;
+    size_t bytes = s.weight_bytes + sums + s.desk_bytes * (size_t)s.tasks;
+    s.weights = la_mem_alloc(bytes);
+    if (!s.weights) return LA_ENOMEM;
+    char *block = s.weights;
+    s.sums = block + s.weight_bytes;
+    s.desks = s.sums + sums;
+    if (what == WEIGHT) memset(s.sums, 0, sums);
+    else s.ker->pack(s.weights, c->weight + (s.flip ? taps - 1 : 0) * s.size,
+                     taps, s.flip ? -1 : 1, (int)s.channels, (int)s.line, taps);
+    double work = (double)(c->batch * s.channels * taps)
+        * (double)(c->w[0].out * c->w[1].out * c->w[2].out);
+    if (work < 1e5) run_tasks(0, s.tasks, &s);
+    else la_parallel_for(s.tasks, 1, run_tasks, &s);
+    la_conv_sums t = {.taps = taps, .m = s.channels, .line = s.line,
+                      .parts = s.tasks, .sums = s.sums, .out = c->weight,
+                      .part_step = (int64_t)s.sum_bytes / s.size};
+    if (what == WEIGHT && !la_interrupted()) s.ker->finish(&t);
+    la_mem_free(block, bytes);
+    return la_interrupted() ? LA_EINTR : LA_OK;
+}

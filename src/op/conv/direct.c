@@ -1,0 +1,121 @@
+/*
+** Direct convolution; also the gradient of the input for stride 1, as the
+** convolution of the other side with the taps reversed. Sums run over channels
+** and taps in blocks whose size depends on the kernel's shape alone.
+*/
+#include "op/conv/plan.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/pool.h"
+
+#define NARROW 2            /* rows shorter than this go to the product */
+
+bool la_conv_direct_serves(const la_conv *c, bool backward)
+{
+    if (!la_conv_kernels_of(c->dtype)) return false;
+    int64_t cols = backward ? c->w[2].in : c->w[2].out;
+    if (cols < NARROW) return false;
+    for (int d = 0; backward && d < 3; d++)
+        if (c->w[d].stride != 1) return false;
+    return la_conv_taps(c) <= 4 * LA_CONV_BLOCK;
+}
+
+/* Elements of packed weights before block b of group g. */
+static int64_t packed_at(const la_conv_plan *s, int64_t g, int64_t b)
+{
+    int64_t column = la_conv_parts(s->oc, s->panel) * s->panel * s->taps;
+    return (g * s->ic + b * s->channels) * column;
+}
+
+static void pack_block(const la_conv_plan *s, int64_t g, int64_t b)
+{
+    int64_t panel = s->panel, first = b * s->channels;
+    int64_t count = la_conv_lesser(s->channels, s->ic - first);
+    char *to = s->packed + packed_at(s, g, b) * s->size;
+    const char *from = s->weight
+        + (g * s->w_group + first * s->w_channel
+           + (s->flip ? s->taps - 1 : 0)) * s->size;
+    int64_t runs = s->flip ? count : 1, length = count * s->taps / runs;
+    for (int64_t i = 0; i < s->oc; i += panel)
+        for (int64_t c = 0; c < runs; c++) {
+            s->ker->pack(to, from + (i * s->w_row + c * s->w_channel) * s->size,
+                         s->w_row, s->flip ? -1 : 1,
+                         (int)la_conv_lesser(panel, s->oc - i), (int)panel,
+                         length);
+            to += panel * length * s->size;
+        }
+}
+
+static void pack_weights(int64_t begin, int64_t end, void *context)
+{
+    const la_conv_plan *s = context;
+    for (int64_t i = begin; i < end; i++)
+        pack_block(s, i / s->blocks, i % s->blocks);
+}
+
+/* ---- the work ---- */
+
+static void multiply_block(const la_conv_plan *s, const char *room,
+                           const la_conv_place *p, int64_t b, int64_t count)
+{
+    const int64_t *step = s->dst_step;
+    la_conv_tiles t = {
+        .k = count * s->taps, .m = s->oc, .panel = s->panel, .source = room,
+        .shift = s->shift,
+        .weights = s->packed + packed_at(s, p->g, b) * s->size,
+        .row_step = s->w[1].stride * s->pitch, .rows = p->rows,
+        .cols = p->cols, .out_channel = step[1],
+        .out_row = p->rows > 1 ? step[3] : p->cols * step[4],
+        .out_col = step[4], .first = b == 0,
+        .triples = s->triples};
+    t.out = s->dst + (p->n * step[0] + p->g * s->oc * step[1] + p->d * step[2]
+                      + p->row * step[3] + p->col * step[4]) * s->size;
+    if (b == 0 && s->bias) t.bias = s->bias + p->g * s->oc * s->size;
+    if (s->lanes) s->ker->channels(&t);
+    else s->ker->tiles(&t);
+}
+
+static void run_unit(const la_conv_plan *s, char *room, int64_t unit)
+{
+    la_conv_place p = la_conv_plan_slot(s, unit);
+    for (int64_t b = 0; b < s->blocks; b++) {
+        int64_t first = b * s->channels;
+        int64_t count = la_conv_lesser(s->channels, s->ic - first);
+        la_conv_plan_copy(s, room, &p, first, count);
+        multiply_block(s, room, &p, b, count);
+    }
+}
+
+static void run_tasks(int64_t begin, int64_t end, void *context)
+{
+    const la_conv_plan *s = context;
+    for (int64_t t = begin; t < end; t++) {
+        char *room = s->room + (size_t)t * s->room_bytes;
+        int64_t u = s->units * t / s->tasks, last = s->units * (t + 1)
+            / s->tasks;
+        if (s->same_border) memset(room, 0, s->room_bytes);
+        for (; u < last && !la_interrupted(); u++) run_unit(s, room, u);
+    }
+}
+
+la_status la_conv_direct(const la_conv *c, bool backward)
+{
+    la_conv_plan s;
+    la_conv_plan_make(&s, c, backward, false);
+    if (s.units == 0 || s.oc == 0) return LA_OK;
+    size_t bytes = s.packed_bytes + s.shift_bytes
+        + s.room_bytes * (size_t)s.tasks;
+    char *block = la_mem_alloc(bytes);
+    if (!block) return LA_ENOMEM;
+    s.packed = block;
+    s.shift = (int64_t *)(block + s.packed_bytes);
+    s.room = block + s.packed_bytes + s.shift_bytes;
+    la_conv_plan_shifts(&s);
+    pack_weights(0, s.groups * s.blocks, &s);
+    if (s.tasks == 1) run_tasks(0, 1, &s);
+    else la_parallel_for(s.tasks, 1, run_tasks, &s);
+    la_mem_free(block, bytes);
+    return la_interrupted() ? LA_EINTR : LA_OK;
+}

@@ -1,0 +1,473 @@
+/*
+** Pooling: the largest value or the mean of windows over the last one to three
+** dims, and the gradients. Planes are independent and go to threads, and so do
+** blocks of channels where these lie side by side.
+*/
+#include "kernel/conv/pool.h"
+
+#include <string.h>
+
+#include "base/context.h"
+#include "base/pool.h"
+#include "op/conv/conv.h"
+#include "op/view/view.h"
+#include "tensor/shape.h"
+
+typedef void (*plane_fn)(const la_pool *);
+
+#define BLOCK 32              /* channels of a unit where images are few */
+
+typedef struct planes {
+    la_pool pool;             /* of the first plane */
+    plane_fn run;
+    int64_t size;             /* bytes of an element */
+    int64_t images, channels, block;   /* channels of a unit */
+    enum { APART, VOLUME, ROW } folded;   /* what those make together */
+    int64_t in_step[2], out_step[2];   /* image and channel, elements */
+} planes;
+
+static int64_t lesser(int64_t a, int64_t b) { return a < b ? a : b; }
+
+static void run_units(int64_t begin, int64_t end, void *context)
+{
+    const planes *s = context;
+    int64_t blocks = (s->channels + s->block - 1) / s->block;
+    for (int64_t i = begin; i < end; i++) {
+        la_pool p = s->pool;
+        int64_t n = i / blocks, c = i % blocks * s->block;
+        int64_t out = n * s->out_step[0] + c * s->out_step[1];
+        p.in += (n * s->in_step[0] + c * s->in_step[1]) * s->size;
+        p.out += out * s->size;
+        if (p.index) p.index += out;
+        int64_t left = lesser(s->block, s->channels - c);
+        if (p.channels) p.channels = left;
+        else if (s->folded == VOLUME) p.w[0].in = p.w[0].out = left;
+        else if (s->folded == ROW) p.w[2].in *= left, p.w[2].out *= left;
+        s->run(&p);
+    }
+}
+
+/* Channels side by side go together. */
+static void plan_units(planes *s)
+{
+    const la_window *w = s->pool.w;
+    s->block = 1;
+    if (s->in_step[1] != 1 || s->out_step[1] != 1 || s->channels < 2
+        || w[0].in * w[1].in * w[2].in > INT32_MAX)
+        return;
+    s->block = s->channels;
+    if (s->images < la_num_threads() && s->block > BLOCK) s->block = BLOCK;
+    s->pool.channels = s->block;
+}
+
+/* Rows without gaps that windows share out to the last number. */
+static bool is_one_row(const planes *s)
+{
+    const la_window *w = &s->pool.w[2];
+    int64_t reach = (w->kernel - 1) * w->dilation + 1;
+    return s->pool.w[1].in == 1 && s->pool.w[1].kernel == 1 && w->pad == 0
+        && reach <= w->stride && w->in == w->out * w->stride
+        && s->in_step[1] == w->in && s->out_step[1] == w->out
+        && s->pool.in_step[2] == 1 && s->pool.out_step[2] == 1;
+}
+
+/* Where places do not count, the planes of an image are one volume, whose windows
+** are one plane deep, or even one row. */
+static void fold_channels(planes *s)
+{
+    la_window *w = s->pool.w;
+    int64_t plane = w[1].in * w[2].in;
+    if (s->pool.index || s->pool.channels || s->pool.adaptive || w[0].in != 1
+        || w[0].kernel != 1 || w[0].out != 1 || plane > INT32_MAX / BLOCK)
+        return;
+    s->folded = is_one_row(s) ? ROW : VOLUME;
+    s->block = s->images < la_num_threads() || plane > 4096 ? BLOCK
+        : lesser(s->channels, INT32_MAX / (plane + 1));
+    if (s->block > s->channels) s->block = s->channels;
+    w[0] = (la_window){1, 1, 1, 1, 0, 1};
+    s->pool.in_step[0] = s->in_step[1];
+    s->pool.out_step[0] = s->out_step[1];
+}
+
+static la_status run(planes *s, la_dtype dtype)
+{
+    const la_window *w = s->pool.w;
+    if (la_is_float(dtype)) plan_units(s);
+    fold_channels(s);
+    int64_t work = w[0].out * w[1].out * w[2].out * s->block
+        * (s->pool.adaptive ? 8 : w[0].kernel * w[1].kernel * w[2].kernel);
+    int64_t blocks = (s->channels + s->block - 1) / s->block;
+    int64_t grain = 16384 / (work + 1) + 1, all = s->images * blocks;
+    if (all > 0) la_parallel_for(all, grain, run_units, s);
+    return la_interrupted() ? LA_EINTR : LA_OK;
+}
+
+/* Steps of a tensor whose last 'nd' dims are spatial; the dims before, at most
+** two, are images and channels. */
+static void steps_of(const la_tensor *t, int nd, int64_t spatial[3],
+                     int64_t lead[2])
+{
+    int first = t->ndim - nd;
+    lead[0] = first > 1 ? la_strides(t)[first - 2] : 0;
+    lead[1] = first > 0 ? la_strides(t)[first - 1] : 0;
+    for (int d = 0; d < 3; d++)
+        spatial[d] = d < 3 - nd ? 0 : la_strides(t)[first + d - (3 - nd)];
+}
+
+static la_status check_input(const la_tensor *t, int nd, bool floats)
+{
+    if (t->ndim != nd + 1 && t->ndim != nd + 2)
+        return la_error_at(LA_ESHAPE, 1, "Expected %dD or %dD input, got %dD",
+                           nd + 1, nd + 2, t->ndim);
+    const la_pool_kernels *k = &(*LA_STUB(pool))[t->dtype];
+    if (!k->max || (floats && !la_is_float(t->dtype)))
+        return la_error_at(LA_EDTYPE, 1, "pooling not implemented for %s",
+                           la_dtype_name(t->dtype));
+    for (int d = t->ndim - nd - 1; d < t->ndim; d++)
+        if (la_sizes(t)[d] == 0)
+            return la_error_at(LA_ESHAPE, 1, "non-empty dims expected besides "
+                               "the batch");
+    return LA_OK;
+}
+
+/* Kernel, stride (the kernel's when empty), padding, dilation (NULL: 1). */
+static la_status windows_of(const la_tensor *t, const la_value *kernel,
+                            const la_value *dilation, bool ceil_mode,
+                            la_window w[3], int *nd)
+{
+    int64_t k[3], s[3], p[3], d[3] = {1, 1, 1};
+    int n = (int)kernel->ints.n;
+    *nd = n;
+    LA_TRY(la_spatial(&kernel[0], n, "kernel_size", 1, k));
+    LA_TRY(la_spatial(kernel[1].ints.n ? &kernel[1] : &kernel[0], n, "stride",
+                      1, s));
+    LA_TRY(la_spatial(&kernel[2], n, "padding", 0, p));
+    if (dilation) LA_TRY(la_spatial(dilation, n, "dilation", 1, d));
+    for (int i = 0; i < 3; i++) w[i] = (la_window){1, 1, 1, 1, 0, 1};
+    for (int i = 0; i < n; i++) {
+        if (p[i] * 2 > k[i])
+            return la_error(LA_EARG, "pad should be at most half of effective "
+                            "kernel size, but got pad=%lld and kernel size "
+                            "%lld", (long long)p[i], (long long)k[i]);
+        la_window *o = &w[3 - n + i];
+        *o = (la_window){la_sizes(t)[t->ndim - n + i], 0, k[i], s[i], p[i],
+                         d[i]};
+        LA_TRY(la_window_out(o, ceil_mode));
+    }
+    return LA_OK;
+}
+
+static la_status adaptive_windows(const la_tensor *t, const la_value *sizes,
+                                  la_window w[3], int *nd)
+{
+    int64_t out[3];
+    int n = *nd = (int)sizes->ints.n;
+    LA_TRY(la_spatial(sizes, n, "output_size", 0, out));
+    for (int i = 0; i < 3; i++) w[i] = (la_window){1, 1, 1, 1, 0, 1};
+    for (int i = 0; i < n; i++)
+        w[3 - n + i] = (la_window){la_sizes(t)[t->ndim - n + i], out[i], 1, 1,
+                                   0, 1};
+    return LA_OK;
+}
+
+/* What results are made in: the format of the input's images. */
+static la_memory_format format_of(const la_tensor *t, int nd)
+{
+    if (la_is_contiguous(t) || t->ndim != nd + 2) return LA_FORMAT_CONTIGUOUS;
+    if (nd == 2 && (t->flags & LA_F_CHANNELS_LAST))
+        return LA_FORMAT_CHANNELS_LAST;
+    if (nd == 3 && (t->flags & LA_F_CHANNELS_LAST_3D))
+        return LA_FORMAT_CHANNELS_LAST_3D;
+    return LA_FORMAT_CONTIGUOUS;
+}
+
+static la_status put_format(la_frame *f, int k, const la_tensor *t, int nd,
+                            const int64_t *sizes, la_dtype dtype)
+{
+    int64_t strides[LA_MAX_DIMS];
+    la_memory_format format = format_of(t, nd);
+    if (format == LA_FORMAT_CONTIGUOUS)
+        return la_set_output(f, k, t->ndim, sizes, NULL, dtype);
+    LA_TRY(la_format_strides(format, t->ndim, sizes, strides));
+    return la_set_output(f, k, t->ndim, sizes, strides, dtype);
+}
+
+/* Result k: the input's leading dims, then the windows' counts. */
+static la_status put_output(la_frame *f, int k, const la_tensor *t, int nd,
+                            const la_window w[3], la_dtype dtype)
+{
+    int64_t sizes[LA_MAX_DIMS];
+    memcpy(sizes, la_sizes(t), (size_t)t->ndim * sizeof *sizes);
+    for (int i = 0; i < nd; i++) sizes[t->ndim - nd + i] = w[3 - nd + i].out;
+    return put_format(f, k, t, nd, sizes, dtype);
+}
+
+static void planes_of(planes *s, const la_tensor *in, const la_tensor *out,
+                      int nd, const la_window w[3])
+{
+    *s = (planes){.images = 1, .channels = 1, .block = 1,
+                  .size = (int64_t)la_itemsize(in)};
+    memcpy(s->pool.w, w, sizeof s->pool.w);
+    s->pool.in = la_data(in);
+    s->pool.out = la_data(out);
+    steps_of(in, nd, s->pool.in_step, s->in_step);
+    steps_of(out, nd, s->pool.out_step, s->out_step);
+    int lead = in->ndim - nd;
+    if (lead > 1) s->images = la_sizes(in)[lead - 2];
+    if (lead > 0) s->channels = la_sizes(in)[lead - 1];
+}
+
+static const la_pool_kernels *kernels_of(const la_tensor *t)
+{
+    return &(*LA_STUB(pool))[t->dtype];
+}
+
+/* ---- max ---- */
+
+la_status la_meta_max_pool(la_frame *f)
+{
+    const la_tensor *t = la_arg(f, 0);
+    la_window w[3];
+    int nd;
+    LA_TRY(check_input(t, (int)f->args[1].ints.n, false));
+    LA_TRY(windows_of(t, &f->args[1], &f->args[4], la_arg_bool(f, 5), w, &nd));
+    LA_TRY(put_output(f, 0, t, nd, w, (la_dtype)t->dtype));
+    return put_output(f, 1, t, nd, w, LA_INT64);
+}
+
+la_status la_impl_max_pool(la_frame *f)
+{
+    const la_tensor *t = la_arg(f, 0);
+    la_window w[3];
+    planes s;
+    int nd;
+    LA_TRY(windows_of(t, &f->args[1], &f->args[4], la_arg_bool(f, 5), w, &nd));
+    planes_of(&s, t, la_result(f, 0), nd, w);
+    s.pool.index = (int64_t *)la_data(la_result(f, 1));
+    s.run = kernels_of(t)->max;
+    return run(&s, (la_dtype)t->dtype);
+}
+
+la_status la_max_pool_values(la_frame *f, const la_value *args)
+{
+    const la_tensor *t = args[0].tensor;
+    la_window w[3];
+    planes s;
+    int nd;
+    LA_TRY(check_input(t, (int)args[1].ints.n, false));
+    LA_TRY(windows_of(t, &args[1], &args[4], args[5].b, w, &nd));
+    LA_TRY(put_output(f, 0, t, nd, w, (la_dtype)t->dtype));
+    planes_of(&s, t, la_result(f, 0), nd, w);
+    s.run = kernels_of(t)->max;
+    return run(&s, (la_dtype)t->dtype);
+}
+
+la_status la_meta_adaptive_max_pool(la_frame *f)
+{
+    const la_tensor *t = la_arg(f, 0);
+    la_window w[3];
+    int nd;
+    LA_TRY(check_input(t, (int)f->args[1].ints.n, false));
+    LA_TRY(adaptive_windows(t, &f->args[1], w, &nd));
+    LA_TRY(put_output(f, 0, t, nd, w, (la_dtype)t->dtype));
+    return put_output(f, 1, t, nd, w, LA_INT64);
+}
+
+la_status la_impl_adaptive_max_pool(la_frame *f)
+{
+    const la_tensor *t = la_arg(f, 0);
+    la_window w[3];
+    planes s;
+    int nd;
+    LA_TRY(adaptive_windows(t, &f->args[1], w, &nd));
+    planes_of(&s, t, la_result(f, 0), nd, w);
+    s.pool.index = (int64_t *)la_data(la_result(f, 1));
+    s.pool.adaptive = true;
+    s.run = kernels_of(t)->max;
+    return run(&s, (la_dtype)t->dtype);
+}
+
+/* ---- gradients ---- */
+
+static la_status meta_back(la_frame *f, int nd)
+{
+    const la_tensor *g = la_arg(f, 0), *t = la_arg(f, 1);
+    int lead = t->ndim - nd;
+    LA_TRY(check_input(t, nd, true));
+    if (g->dtype != t->dtype || g->ndim != t->ndim
+        || memcmp(la_sizes(g), la_sizes(t), (size_t)lead * 8) != 0)
+        return la_error_at(LA_ESHAPE, 1, "the gradient's shape or dtype is not "
+                           "that of the pooling's result");
+    return put_format(f, 0, t, nd, la_sizes(t), (la_dtype)t->dtype);
+}
+
+/* A gradient, or indices, in the format of the result. */
+static la_status in_format(la_tensor *t, la_memory_format format, la_tensor **out)
+{
+    la_context *c = la_ctx();
+    bool before = c->no_grad;
+    c->no_grad = true;
+    la_value as = {.tag = LA_VFORMAT, .given = true, .format = format};
+    la_status status = la_run(contiguous, out, LA_T(t), as);
+    c->no_grad = before;
+    return status;
+}
+
+/* Zero the result, and let every plane add to it. */
+static la_status run_back(la_frame *f, const la_pool *what, plane_fn fn, int nd,
+                          la_tensor *indices)
+{
+    la_tensor *given = la_arg(f, 0), *out = la_result(f, 0);
+    const la_window *w = what->w;
+    la_memory_format format = format_of(la_arg(f, 1), nd);
+    LA_OWNED g = NULL;
+    LA_OWNED index = NULL;
+    planes s;
+    for (int i = 0; i < nd; i++)
+        if (la_sizes(given)[given->ndim - nd + i] != w[3 - nd + i].out)
+            return la_error_at(LA_ESHAPE, 1, "the gradient's shape is not that "
+                               "of the pooling's result");
+    LA_TRY(in_format(given, format, &g));
+    if (indices) LA_TRY(in_format(indices, format, &index));
+    planes_of(&s, out, g, nd, w);
+    s.pool.adaptive = what->adaptive;
+    s.pool.count_pad = what->count_pad;
+    s.pool.divisor = what->divisor;
+    s.pool.index = index ? (int64_t *)la_data(index) : NULL;
+    s.run = fn;
+    if (out->numel) memset(la_data(out), 0, (size_t)out->numel
+                           * la_itemsize(out));
+    return run(&s, (la_dtype)out->dtype);
+}
+
+/* Windows of which only the counts are known. */
+static void counts_of(const la_tensor *t, const la_tensor *g, int nd,
+                      la_window w[3])
+{
+    for (int d = 0; d < 3; d++) w[d] = (la_window){1, 1, 1, 1, 0, 1};
+    for (int i = 0; i < nd; i++) {
+        w[3 - nd + i].in = la_sizes(t)[t->ndim - nd + i];
+        w[3 - nd + i].out = la_sizes(g)[g->ndim - nd + i];
+    }
+}
+
+la_status la_meta_max_pool_backward(la_frame *f)
+{
+    const la_tensor *g = la_arg(f, 0), *i = la_arg(f, 2);
+    if (i->dtype != LA_INT64 || i->ndim != g->ndim
+        || memcmp(la_sizes(i), la_sizes(g), (size_t)g->ndim * 8) != 0)
+        return la_error_at(LA_ESHAPE, 3, "indices must be int64 with the "
+                           "gradient's shape");
+    if (la_arg_int(f, 3) < 1 || la_arg_int(f, 3) > 3)
+        return la_error_at(LA_EARG, 4, "1 to 3 spatial dims");
+    return meta_back(f, (int)la_arg_int(f, 3));
+}
+
+la_status la_impl_max_pool_backward(la_frame *f)
+{
+    const la_tensor *g = la_arg(f, 0), *t = la_arg(f, 1);
+    int nd = (int)la_arg_int(f, 3);
+    la_pool p = {.in = NULL};
+    counts_of(t, g, nd, p.w);
+    return run_back(f, &p, kernels_of(t)->max_back, nd, la_arg(f, 2));
+}
+
+/* ---- averages ---- */
+
+/* Arguments from 'k' on: kernel, stride, padding, ceil_mode, count_include_pad,
+** divisor_override. */
+static la_status average_of(const la_frame *f, int k, const la_tensor *t,
+                            la_window w[3], int *nd, la_pool *p)
+{
+    const la_value *a = f->args + k;
+    LA_TRY(windows_of(t, a, NULL, a[3].b, w, nd));
+    p->count_pad = a[4].b;
+    p->divisor = 0;
+    if (a[5].tag != LA_VINT) return LA_OK;
+    if (a[5].i == 0) return la_error(LA_EARG, "divisor must be not zero");
+    p->divisor = (double)a[5].i;
+    return LA_OK;
+}
+
+la_status la_meta_avg_pool(la_frame *f)
+{
+    const la_tensor *t = la_arg(f, 0);
+    la_window w[3];
+    la_pool p;
+    int nd;
+    LA_TRY(check_input(t, (int)f->args[1].ints.n, false));
+    LA_TRY(average_of(f, 1, t, w, &nd, &p));
+    return put_output(f, 0, t, nd, w, (la_dtype)t->dtype);
+}
+
+la_status la_impl_avg_pool(la_frame *f)
+{
+    const la_tensor *t = la_arg(f, 0);
+    la_window w[3];
+    la_pool p;
+    planes s;
+    int nd;
+    LA_TRY(average_of(f, 1, t, w, &nd, &p));
+    planes_of(&s, t, la_result(f, 0), nd, w);
+    s.pool.count_pad = p.count_pad;
+    s.pool.divisor = p.divisor;
+    s.run = kernels_of(t)->average;
+    return run(&s, (la_dtype)t->dtype);
+}
+
+la_status la_meta_avg_pool_backward(la_frame *f)
+{
+    la_window w[3];
+    la_pool p;
+    int nd;
+    LA_TRY(average_of(f, 2, la_arg(f, 1), w, &nd, &p));
+    return meta_back(f, nd);
+}
+
+la_status la_impl_avg_pool_backward(la_frame *f)
+{
+    const la_tensor *t = la_arg(f, 1);
+    la_pool p = {.in = NULL};
+    int nd;
+    LA_TRY(average_of(f, 2, t, p.w, &nd, &p));
+    return run_back(f, &p, kernels_of(t)->average_back, nd, NULL);
+}
+
+la_status la_meta_adaptive_avg_pool(la_frame *f)
+{
+    const la_tensor *t = la_arg(f, 0);
+    la_window w[3];
+    int nd;
+    LA_TRY(check_input(t, (int)f->args[1].ints.n, false));
+    LA_TRY(adaptive_windows(t, &f->args[1], w, &nd));
+    return put_output(f, 0, t, nd, w, (la_dtype)t->dtype);
+}
+
+la_status la_impl_adaptive_avg_pool(la_frame *f)
+{
+    const la_tensor *t = la_arg(f, 0);
+    la_window w[3];
+    planes s;
+    int nd;
+    LA_TRY(adaptive_windows(t, &f->args[1], w, &nd));
+    planes_of(&s, t, la_result(f, 0), nd, w);
+    s.pool.adaptive = true;
+    s.run = kernels_of(t)->average;
+    return run(&s, (la_dtype)t->dtype);
+}
+
+la_status la_meta_adaptive_avg_pool_backward(la_frame *f)
+{
+    if (la_arg_int(f, 2) < 1 || la_arg_int(f, 2) > 3)
+        return la_error_at(LA_EARG, 3, "1 to 3 spatial dims");
+    return meta_back(f, (int)la_arg_int(f, 2));
+}
+
+la_status la_impl_adaptive_avg_pool_backward(la_frame *f)
+{
+    const la_tensor *g = la_arg(f, 0), *t = la_arg(f, 1);
+    int nd = (int)la_arg_int(f, 2);
+    la_pool p = {.adaptive = true};
+    counts_of(t, g, nd, p.w);
+    return run_back(f, &p, kernels_of(t)->average_back, nd, NULL);
+}

@@ -1,0 +1,277 @@
+/* Pooling as users call it, for one to three dims; and columns of images. */
+#include <string.h>
+
+#include "op/conv/conv.h"
+#include "op/matmul/matmul.h"
+#include "op/view/view.h"
+#include "tensor/shape.h"
+
+/* A list of 'nd' numbers from a list of one or nd; empty stays empty. */
+static la_status fit(const la_value *v, int nd, int64_t room[3], la_value *out)
+{
+    *out = LA_IS(room, v->ints.n ? nd : 0);
+    if (v->ints.n != 0 && v->ints.n != 1 && v->ints.n != nd)
+        return la_error(LA_EARG, "expected a single number or a list of %d, "
+                        "got %lld numbers", nd, (long long)v->ints.n);
+    for (int d = 0; v->ints.n && d < nd; d++)
+        room[d] = v->ints.list[v->ints.n == 1 ? 0 : d];
+    return LA_OK;
+}
+
+static la_status two_results(la_frame *f, int id, int n, const la_value *args,
+                             bool both)
+{
+    la_value r[LA_MAX_RESULTS];
+    LA_TRY(la_do_many(id, r, n, args));
+    la_set_result(f, 0, r[0].tensor);
+    if (both) la_set_result(f, 1, r[1].tensor);
+    else la_tensor_release(r[1].tensor);
+    return LA_OK;
+}
+
+static la_status max_pool(la_frame *f, int nd)
+{
+    int64_t room[4][3];
+    la_value a[6] = {f->args[0]};
+    for (int k = 1; k <= 4; k++)
+        LA_TRY(fit(&f->args[k], nd, room[k - 1], &a[k]));
+    a[5] = f->args[5];
+    if (!la_arg_bool(f, 6) && la_is_plain_call(f) && la_is_plain(a[0].tensor))
+        return la_max_pool_values(f, a);
+    return two_results(f, LA_OP_max_pool, 6, a, la_arg_bool(f, 6));
+}
+
+la_status la_impl_max_pool1d(la_frame *f) { return max_pool(f, 1); }
+la_status la_impl_max_pool2d(la_frame *f) { return max_pool(f, 2); }
+la_status la_impl_max_pool3d(la_frame *f) { return max_pool(f, 3); }
+
+static la_status avg_pool(la_frame *f, int nd)
+{
+    int64_t room[3][3];
+    la_tensor *out;
+    la_value a[7] = {f->args[0]};
+    for (int k = 1; k <= 3; k++)
+        LA_TRY(fit(&f->args[k], nd, room[k - 1], &a[k]));
+    a[4] = f->args[4];
+    a[5] = f->args[5];
+    a[6] = nd == 1 ? LA_NIL : f->args[6];
+    LA_TRY(la_do(LA_OP_avg_pool, &out, 7, a));
+    la_set_result(f, 0, out);
+    return LA_OK;
+}
+
+la_status la_impl_avg_pool1d(la_frame *f) { return avg_pool(f, 1); }
+la_status la_impl_avg_pool2d(la_frame *f) { return avg_pool(f, 2); }
+la_status la_impl_avg_pool3d(la_frame *f) { return avg_pool(f, 3); }
+
+/* One window that is all of the plane: a mean, which has a kernel for it. */
+static bool is_mean(const la_tensor *t, int nd, const int64_t *sizes)
+{
+    for (int d = 0; d < nd; d++)
+        if (sizes[d] != 1) return false;
+    return (t->ndim == nd + 1 || t->ndim == nd + 2) && t->numel > 0
+        && la_is_float(t->dtype);
+}
+
+static la_status adaptive_avg(la_frame *f, int nd)
+{
+    int64_t room[3], dims[3] = {-1, -2, -3};
+    la_tensor *out;
+    la_value a[2] = {f->args[0]};
+    LA_TRY(fit(&f->args[1], nd, room, &a[1]));
+    if (a[1].ints.n == nd && is_mean(la_arg(f, 0), nd, room))
+        LA_TRY(la_run(mean, &out, a[0], LA_IS(dims, nd), LA_B(true)));
+    else
+        LA_TRY(la_do(LA_OP_adaptive_avg_pool, &out, 2, a));
+    la_set_result(f, 0, out);
+    return LA_OK;
+}
+
+la_status la_impl_adaptive_avg_pool1d(la_frame *f)
+{
+    return adaptive_avg(f, 1);
+}
+la_status la_impl_adaptive_avg_pool2d(la_frame *f)
+{
+    return adaptive_avg(f, 2);
+}
+la_status la_impl_adaptive_avg_pool3d(la_frame *f)
+{
+    return adaptive_avg(f, 3);
+}
+
+static la_status adaptive_max(la_frame *f, int nd)
+{
+    int64_t room[3];
+    la_value a[2] = {f->args[0]};
+    LA_TRY(fit(&f->args[1], nd, room, &a[1]));
+    return two_results(f, LA_OP_adaptive_max_pool, 2, a, la_arg_bool(f, 2));
+}
+
+la_status la_impl_adaptive_max_pool1d(la_frame *f)
+{
+    return adaptive_max(f, 1);
+}
+la_status la_impl_adaptive_max_pool2d(la_frame *f)
+{
+    return adaptive_max(f, 2);
+}
+la_status la_impl_adaptive_max_pool3d(la_frame *f)
+{
+    return adaptive_max(f, 3);
+}
+
+/* ---- p-norms of windows ---- */
+
+/* PyTorch's: (sign(m) * relu(|m|) * count)^(1/p), m the mean of x^p. */
+static la_status lp_pool(la_frame *f, int nd)
+{
+    int64_t room[2][3], zero = 0, count = 1;
+    double p = la_arg_float(f, 1);
+    la_value k, s;
+    la_tensor *out;
+    LA_OWNED powers = NULL;
+    LA_OWNED mean = NULL;
+    LA_OWNED sign = NULL;
+    LA_OWNED size = NULL;
+    LA_OWNED open = NULL;
+    LA_OWNED both = NULL;
+    LA_OWNED sum = NULL;
+    LA_TRY(fit(&f->args[2], nd, room[0], &k));
+    LA_TRY(fit(&f->args[3], nd, room[1], &s));
+    for (int d = 0; d < nd; d++) count *= room[0][d];
+    LA_TRY(la_run(pow, &powers, f->args[0], LA_S(la_scalar_float(p))));
+    LA_TRY(la_run(avg_pool, &mean, LA_T(powers), k, s, LA_IS(&zero, 1),
+                  f->args[4], LA_B(true), LA_NIL));
+    LA_TRY(la_run(sign, &sign, LA_T(mean)));
+    LA_TRY(la_run(abs, &size, LA_T(mean)));
+    LA_TRY(la_run(relu, &open, LA_T(size)));   /* no gradient at 0 */
+    LA_TRY(la_run(mul, &both, LA_T(sign), LA_T(open)));
+    LA_TRY(la_run(mul, &sum, LA_T(both),
+                  LA_S(la_scalar_float((double)count))));
+    LA_TRY(la_run(pow, &out, LA_T(sum), LA_S(la_scalar_float(1 / p))));
+    la_set_result(f, 0, out);
+    return LA_OK;
+}
+
+la_status la_impl_lp_pool1d(la_frame *f) { return lp_pool(f, 1); }
+la_status la_impl_lp_pool2d(la_frame *f) { return lp_pool(f, 2); }
+
+/* ---- im2col, col2im ---- */
+
+/* Windows over an image of height and width 'in'; arguments from k on are
+** kernel, dilation, padding, stride. */
+static la_status image_windows(const la_frame *f, int k, const int64_t in[2],
+                               la_columns *c)
+{
+    int64_t kernel[2], dilation[2], pad[2], stride[2];
+    LA_TRY(la_spatial(&f->args[k], 2, "kernel_size", 1, kernel));
+    LA_TRY(la_spatial(&f->args[k + 1], 2, "dilation", 1, dilation));
+    LA_TRY(la_spatial(&f->args[k + 2], 2, "padding", 0, pad));
+    LA_TRY(la_spatial(&f->args[k + 3], 2, "stride", 1, stride));
+    c->w[0] = (la_window){1, 1, 1, 1, 0, 1};
+    for (int d = 0; d < 2; d++) {
+        c->w[1 + d] = (la_window){in[d], 0, kernel[d], stride[d], pad[d],
+                                  dilation[d]};
+        LA_TRY(la_window_out(&c->w[1 + d], false));
+    }
+    c->r0 = 0;
+    c->r1 = c->w[1].out;
+    c->col_step = c->w[1].out * c->w[2].out;
+    return LA_OK;
+}
+
+static int64_t taps_of(const la_columns *c)
+{
+    return c->w[1].kernel * c->w[2].kernel;
+}
+
+static la_status check_image(const la_tensor *t, int nd)
+{
+    if (t->ndim == nd || t->ndim == nd + 1) return LA_OK;
+    return la_error_at(LA_ESHAPE, 1, "Expected %dD or %dD input, got %dD", nd,
+                       nd + 1, t->ndim);
+}
+
+la_status la_meta_im2col(la_frame *f)
+{
+    const la_tensor *t = la_arg(f, 0);
+    la_columns c;
+    int64_t sizes[3];
+    LA_TRY(check_image(t, 3));
+    int lead = t->ndim - 3;
+    const int64_t *s = la_sizes(t) + lead;
+    LA_TRY(image_windows(f, 1, s + 1, &c));
+    if (lead) sizes[0] = la_sizes(t)[0];
+    sizes[lead] = s[0] * taps_of(&c);
+    sizes[lead + 1] = c.col_step;
+    return la_set_output(f, 0, lead + 2, sizes, NULL, (la_dtype)t->dtype);
+}
+
+/* Every image of the batch; 'image' has 3 or 4 dims, 'cols' is contiguous. */
+static void each_image(const la_tensor *image, const la_tensor *cols,
+                       la_columns *c, bool gather)
+{
+    const la_column_kernels *ker = &(*LA_STUB(columns))[image->dtype];
+    int lead = image->ndim - 3;
+    const int64_t *step = la_strides(image) + lead;
+    int64_t count = lead ? la_sizes(image)[0] : 1;
+    int64_t size = (int64_t)la_itemsize(image);
+    c->channels = la_sizes(image)[lead];
+    c->image_step[0] = step[0];
+    c->image_step[1] = 0;
+    c->image_step[2] = step[1];
+    c->image_step[3] = step[2];
+    for (int64_t n = 0; n < count; n++) {
+        c->image = la_data(image) + (lead ? n * step[-1] * size : 0);
+        c->cols = la_data(cols)
+            + n * c->channels * taps_of(c) * c->col_step * size;
+        if (gather) ker->gather(c);
+        else ker->scatter(c);
+    }
+}
+
+la_status la_impl_im2col(la_frame *f)
+{
+    const la_tensor *t = la_arg(f, 0), *out = la_result(f, 0);
+    la_columns c;
+    if (out->numel == 0) return LA_OK;
+    LA_TRY(image_windows(f, 1, la_sizes(t) + t->ndim - 2, &c));
+    each_image(t, out, &c, true);
+    return LA_OK;
+}
+
+la_status la_meta_col2im(la_frame *f)
+{
+    const la_tensor *t = la_arg(f, 0);
+    int64_t in[2], sizes[4];
+    la_columns c;
+    LA_TRY(check_image(t, 2));
+    LA_TRY(la_spatial(&f->args[1], 2, "output_size", 1, in));
+    LA_TRY(image_windows(f, 2, in, &c));
+    int lead = t->ndim - 2;
+    int64_t rows = la_sizes(t)[lead], taps = taps_of(&c);
+    if (rows % taps != 0 || la_sizes(t)[lead + 1] != c.col_step)
+        return la_error_at(LA_ESHAPE, 1, "columns of %lld x %lld do not fit: a "
+                           "multiple of %lld x %lld expected",
+                           (long long)rows, (long long)la_sizes(t)[lead + 1],
+                           (long long)taps, (long long)c.col_step);
+    if (lead) sizes[0] = la_sizes(t)[0];
+    sizes[lead] = rows / taps;
+    sizes[lead + 1] = in[0];
+    sizes[lead + 2] = in[1];
+    return la_set_output(f, 0, lead + 3, sizes, NULL, (la_dtype)t->dtype);
+}
+
+la_status la_impl_col2im(la_frame *f)
+{
+    const la_tensor *out = la_result(f, 0);
+    la_columns c;
+    LA_OWNED cols = NULL;
+    if (out->numel == 0) return LA_OK;
+    LA_TRY(la_plain_contiguous(la_arg(f, 0), &cols));
+    LA_TRY(image_windows(f, 2, la_sizes(out) + out->ndim - 2, &c));
+    memset(la_data(out), 0, (size_t)out->numel * la_itemsize(out));
+    each_image(out, cols, &c, false);
+    return LA_OK;
+}

@@ -1,0 +1,383 @@
+/*
+** The gradient of the input for strides above 1, which a transposed convolution
+** is too. Places of x with the same remainders modulo the strides get what the
+** same taps bring, so each such phase is a dense convolution of y with a part of
+** the weights, and no tap meets a zero that the stride would have put there. All
+** phases of a band work from one copy of y's rows. Where rows of x are runs, the
+** phases of a row are made apart and woven together.
+*/
+#include "op/conv/plan.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/pool.h"
+
+#define MOST_STRIDE 4
+#define PART_BYTES ((int64_t)64 << 10)    /* of the phases of a row, at once */
+
+/* What places r, r + stride, ... along a dim get: tap number first_tap -
+** i*tap_step of place first + i*step of y, from that of their number on. */
+typedef struct axis {
+    int64_t taps, tap, tap_step, at, step;
+} axis;
+
+typedef struct phase {
+    const axis *a[3];
+    int64_t taps, before;    /* taps of the phases before it */
+} phase;
+
+typedef struct strided {
+    la_conv_plan s;          /* over the places of one phase */
+    const la_window *w;      /* the convolution's */
+    int64_t taps, count;     /* of all phases; phases */
+    axis axes[3][MOST_STRIDE];
+    phase phases[MOST_STRIDE * MOST_STRIDE * MOST_STRIDE];
+    int64_t low[3], high[3]; /* least and largest place of y, from x's place 0 */
+    bool woven;
+    int64_t line, group;     /* of the parts: a row, output channels at once */
+    size_t part_bytes, desk_bytes, tap_bytes;
+} strided;
+
+static int64_t common_divisor(int64_t a, int64_t b)
+{
+    while (b) {
+        int64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+static axis axis_of(const la_window *w, int64_t r)
+{
+    axis a = {.tap_step = w->stride / common_divisor(w->stride, w->dilation)};
+    int64_t first = 0, place = r + w->pad;
+    while (first < w->kernel && (place - first * w->dilation) % w->stride)
+        first++;
+    a.taps = la_conv_parts(w->kernel - first, a.tap_step);
+    a.tap = first + (a.taps - 1) * a.tap_step;
+    a.at = (place - a.tap * w->dilation) / w->stride;
+    a.step = a.tap_step * w->dilation / w->stride;
+    return a;
+}
+
+static void find_axes(strided *t, const la_conv *c)
+{
+    for (int d = 0; d < 3; d++) {
+        t->low[d] = INT64_MAX;
+        t->high[d] = INT64_MIN;
+        for (int64_t r = 0; r < c->w[d].stride; r++) {
+            axis a = t->axes[d][r] = axis_of(&c->w[d], r);
+            int64_t last = a.at + (a.taps - 1) * a.step;
+            if (a.taps > 0 && a.at < t->low[d]) t->low[d] = a.at;
+            if (a.taps > 0 && last > t->high[d]) t->high[d] = last;
+        }
+    }
+}
+
+static void find_phases(strided *t)
+{
+    int64_t n0 = t->w[0].stride, n1 = t->w[1].stride, n2 = t->w[2].stride;
+    for (int64_t i = 0, taps = 0; i < n0 * n1 * n2; i++) {
+        phase *p = &t->phases[t->count++];
+        p->a[0] = &t->axes[0][i / n2 / n1];
+        p->a[1] = &t->axes[1][i / n2 % n1];
+        p->a[2] = &t->axes[2][i % n2];
+        p->taps = p->a[0]->taps * p->a[1]->taps * p->a[2]->taps;
+        p->before = taps;
+        taps += p->taps;
+    }
+}
+
+/* The windows that hold those of every phase, for la_conv_plan_make: it turns
+** them around as it does those of stride 1. */
+static la_conv joined(const strided *t, const la_conv *c)
+{
+    la_conv u = *c;
+    for (int d = 0; d < 3; d++) {
+        const la_window *w = &c->w[d];
+        int64_t span = t->high[d] - t->low[d] + 1;
+        u.w[d] = (la_window){la_conv_parts(w->in, w->stride), w->out, span, 1,
+                             span - 1 + t->low[d], 1};
+    }
+    return u;
+}
+
+bool la_conv_phase_serves(const la_conv *c)
+{
+    const la_window *w = c->w;
+    int64_t span = 1;
+    if (!la_conv_kernels_of(c->dtype)) return false;
+    for (int d = 0; d < 3; d++) {
+        if (w[d].stride > MOST_STRIDE) return false;
+        span *= (w[d].kernel - 1) * w[d].dilation / w[d].stride + 2;
+    }
+    return w[2].in > w[2].stride && span <= 4 * LA_CONV_BLOCK
+        && la_conv_taps(c) <= 4 * LA_CONV_BLOCK;
+}
+
+static void plan_parts(strided *t)
+{
+    la_conv_plan *s = &t->s;
+    int64_t steps = t->w[2].stride, lanes = s->ker->lanes, each;
+    t->woven = s->dst_step[4] == 1 && steps > 1;
+    t->line = s->lanes ? s->cols : la_conv_parts(s->cols, lanes) * lanes;
+    each = steps * s->panel * s->band * t->line * s->size;
+    t->group = s->panel * (1 + PART_BYTES / (each + 1));
+    t->group = la_conv_lesser(t->group, la_conv_parts(s->oc, s->panel)
+                              * s->panel);
+    if (t->woven)
+        t->part_bytes = la_conv_aligned(steps * t->group * s->band * t->line
+                                        * s->size);
+    t->desk_bytes = s->room_bytes + t->part_bytes;
+}
+
+static void plan_make(strided *t, const la_conv *c)
+{
+    *t = (strided){.w = c->w, .taps = la_conv_taps(c)};
+    find_axes(t, c);
+    find_phases(t);
+    la_conv u = joined(t, c);
+    la_conv_plan *s = &t->s;
+    la_conv_plan_make(s, &u, true, false);
+    s->src_step = c->y_step;    /* not those of 'u', which ends here */
+    s->dst_step = c->x_step;
+    s->w_row = t->taps;
+    s->w_channel = c->ic * t->taps;
+    s->w_group = c->oc * s->w_channel;
+    s->packed_bytes = la_conv_aligned(
+        s->groups * la_conv_parts(s->oc, s->panel) * s->panel * s->ic * t->taps
+        * s->size);
+    s->shift_bytes = la_conv_aligned(s->channels * t->taps * 8);
+    t->tap_bytes = la_conv_aligned(t->taps * s->panel * s->size);
+    plan_parts(t);
+}
+
+/* ---- weights and shifts, phase by phase ---- */
+
+static int64_t tap_of(const strided *t, const phase *p, int64_t i)
+{
+    const axis *a = p->a[0], *b = p->a[1], *c = p->a[2];
+    int64_t z = i % c->taps, y = i / c->taps % b->taps, x = i / c->taps
+        / b->taps;
+    return ((a->tap - x * a->tap_step) * t->w[1].kernel
+            + b->tap - y * b->tap_step) * t->w[2].kernel
+        + c->tap - z * c->tap_step;
+}
+
+static void find_shifts(const strided *t)
+{
+    const la_conv_plan *s = &t->s;
+    int64_t *out = s->shift;
+    for (int64_t n = 0; n < t->count; n++) {
+        const phase *p = &t->phases[n];
+        const axis *a = p->a[0], *b = p->a[1], *e = p->a[2];
+        out = s->shift + s->channels * p->before;
+        for (int64_t c = 0; c < s->channels; c++)
+            for (int64_t i = 0; i < p->taps; i++) {
+                int64_t x = e->at - t->low[2] + i % e->taps * e->step;
+                int64_t y = b->at - t->low[1] + i / e->taps % b->taps * b->step;
+                int64_t z = a->at - t->low[0] + i / e->taps / b->taps * a->step;
+                *out++ = ((c * s->w[0].kernel + z) * s->height + y) * s->pitch
+                    + x;
+            }
+    }
+}
+
+/* Weights of phase p, block b of group g, from output channel 'o' on. */
+static char *weights_at(const strided *t, const phase *p, int64_t g, int64_t b,
+                        int64_t o)
+{
+    const la_conv_plan *s = &t->s;
+    int64_t all = la_conv_parts(s->oc, s->panel) * s->panel;
+    int64_t first = b * s->channels;
+    int64_t count = la_conv_lesser(s->channels, s->ic - first);
+    return s->packed + ((g * s->ic + first) * all * t->taps
+                        + count * (all * p->before + o * p->taps)) * s->size;
+}
+
+/* All taps of one channel come as lines, and these go to their phases. A tap
+** alone is in place at once. */
+static void pack_block(const strided *t, int64_t g, int64_t b, char *lines)
+{
+    const la_conv_plan *s = &t->s;
+    int64_t first = b * s->channels, line = s->panel * s->size;
+    int64_t count = la_conv_lesser(s->channels, s->ic - first);
+    const phase *only = t->phases;
+    while (only->taps == 0) only++;
+    for (int64_t o = 0; o < s->oc; o += s->panel)
+        for (int64_t c = 0; c < count; c++) {
+            const char *from = s->weight + (g * s->w_group + o * s->w_row
+                + (first + c) * s->w_channel) * s->size;
+            int valid = (int)la_conv_lesser(s->panel, s->oc - o);
+            if (t->taps == 1) {
+                s->ker->pack(weights_at(t, only, g, b, o), from, 1,
+                             s->w_channel, valid, (int)s->panel, count);
+                break;
+            }
+            s->ker->pack(lines, from, s->w_row, 1, valid, (int)s->panel,
+                         t->taps);
+            for (int64_t n = 0; n < t->count; n++) {
+                const phase *p = &t->phases[n];
+                char *to = weights_at(t, p, g, b, o) + c * p->taps * line;
+                for (int64_t i = 0; i < p->taps; i++)
+                    memcpy(to + i * line, lines + tap_of(t, p, i) * line,
+                           (size_t)line);
+            }
+        }
+}
+
+/* ---- the work ---- */
+
+typedef struct unit {
+    la_conv_place p;
+    int64_t block, count;    /* of y's channels */
+    char *room, *parts;
+} unit;
+
+/* Places of x along dim d of remainder r, of n from 'first' on. */
+static int64_t places(const strided *t, int d, int64_t r, int64_t first,
+                      int64_t n)
+{
+    int64_t all = la_conv_parts(t->w[d].in - r, t->w[d].stride) - first;
+    return all < 0 ? 0 : la_conv_lesser(all, n);
+}
+
+static la_conv_tiles tiles_of(const strided *t, const unit *u, const phase *p,
+                              int64_t o)
+{
+    const la_conv_plan *s = &t->s;
+    return (la_conv_tiles){
+        .k = u->count * p->taps, .m = s->oc, .panel = s->panel,
+        .weights = weights_at(t, p, u->p.g, u->block, o), .source = u->room,
+        .shift = s->shift + s->channels * p->before, .row_step = s->pitch,
+        .rows = u->p.rows, .cols = u->p.cols, .first = true,
+        .triples = p->a[2]->taps == 3 && p->a[2]->step == 1};
+}
+
+static void multiply(const la_conv_plan *s, const la_conv_tiles *m)
+{
+    if (s->lanes) s->ker->channels(m);
+    else s->ker->tiles(m);
+}
+
+/* Where the place of a phase lies in x. */
+static char *x_at(const strided *t, const unit *u, int64_t o, const int64_t r[3])
+{
+    const la_conv_plan *s = &t->s;
+    const int64_t *step = s->dst_step;
+    return s->dst + (u->p.n * step[0] + (u->p.g * s->oc + o) * step[1]
+                     + (u->p.d * t->w[0].stride + r[0]) * step[2]
+                     + (u->p.row * t->w[1].stride + r[1]) * step[3]
+                     + (u->p.col * t->w[2].stride + r[2]) * step[4]) * s->size;
+}
+
+/* A phase right into x. */
+static void run_phase(const strided *t, const unit *u, const phase *p,
+                      const int64_t r[3])
+{
+    const la_conv_plan *s = &t->s;
+    la_conv_tiles m = tiles_of(t, u, p, 0);
+    m.rows = places(t, 1, r[1], u->p.row, u->p.rows);
+    m.cols = places(t, 2, r[2], u->p.col, u->p.cols);
+    if (m.rows == 0 || m.cols == 0) return;
+    m.out = x_at(t, u, 0, r);
+    m.out_channel = s->dst_step[1];
+    m.out_row = s->dst_step[3] * t->w[1].stride;
+    m.out_col = s->dst_step[4] * t->w[2].stride;
+    m.first = u->block == 0;
+    multiply(s, &m);
+}
+
+/* The phases from 'p' on that share x's rows. */
+static void run_woven(const strided *t, const unit *u, const phase *p,
+                      const int64_t r[3])
+{
+    const la_conv_plan *s = &t->s;
+    int64_t steps = t->w[2].stride, channel = u->p.rows * t->line;
+    la_conv_weave v = {
+        .parts = steps, .part = t->group * channel, .channel = channel,
+        .row = t->line, .source = u->parts, .first = u->block == 0,
+        .rows = places(t, 1, r[1], u->p.row, u->p.rows),
+        .cols = la_conv_lesser(u->p.cols * steps,
+                               t->w[2].in - u->p.col * steps),
+        .out_channel = s->dst_step[1],
+        .out_row = s->dst_step[3] * t->w[1].stride};
+    if (v.rows == 0) return;
+    for (int64_t o = 0; o < s->oc; o += t->group) {
+        v.channels = la_conv_lesser(t->group, s->oc - o);
+        v.out = x_at(t, u, o, r);
+        for (int64_t i = 0; i < steps; i++) {
+            la_conv_tiles m = tiles_of(t, u, p + i, o);
+            m.m = v.channels;
+            m.cols = s->lanes ? u->p.cols : t->line;
+            m.out = u->parts + i * v.part * s->size;
+            m.out_channel = channel;
+            m.out_row = t->line;
+            m.out_col = 1;
+            multiply(s, &m);
+        }
+        s->ker->weave(&v);
+    }
+}
+
+static void run_unit(const strided *t, char *desk, int64_t number)
+{
+    const la_conv_plan *s = &t->s;
+    const la_window *w = t->w;
+    unit u = {.p = la_conv_plan_slot(s, number), .room = desk,
+              .parts = desk + s->room_bytes};
+    for (; u.block < s->blocks; u.block++) {
+        int64_t first = u.block * s->channels;
+        u.count = la_conv_lesser(s->channels, s->ic - first);
+        la_conv_plan_copy(s, desk, &u.p, first, u.count);
+        for (int64_t n = 0; n < t->count; n += t->woven ? w[2].stride : 1) {
+            int64_t r[3] = {n / w[2].stride / w[1].stride,
+                            n / w[2].stride % w[1].stride, n % w[2].stride};
+            if (places(t, 0, r[0], u.p.d, 1) == 0) continue;
+            if (t->woven) run_woven(t, &u, &t->phases[n], r);
+            else run_phase(t, &u, &t->phases[n], r);
+        }
+    }
+}
+
+typedef struct job {
+    const strided *t;
+    char *desks;
+} job;
+
+static void run_tasks(int64_t begin, int64_t end, void *context)
+{
+    const job *j = context;
+    const la_conv_plan *s = &j->t->s;
+    for (int64_t k = begin; k < end; k++) {
+        char *desk = j->desks + (size_t)k * j->t->desk_bytes;
+        int64_t u = s->units * k / s->tasks;
+        int64_t last = s->units * (k + 1) / s->tasks;
+        if (s->same_border) memset(desk, 0, s->room_bytes);
+        for (; u < last && !la_interrupted(); u++) run_unit(j->t, desk, u);
+    }
+}
+
+la_status la_conv_phase_run(const la_conv *c)
+{
+    strided t;
+    plan_make(&t, c);
+    la_conv_plan *s = &t.s;
+    size_t bytes = s->packed_bytes + s->shift_bytes + t.tap_bytes
+        + t.desk_bytes * (size_t)s->tasks;
+    char *block = la_mem_alloc(bytes);
+    if (!block) return LA_ENOMEM;
+    s->packed = block;
+    s->shift = (int64_t *)(block + s->packed_bytes);
+    char *lines = block + s->packed_bytes + s->shift_bytes;
+    job j = {&t, lines + t.tap_bytes};
+    find_shifts(&t);
+    for (int64_t i = 0; i < s->groups * s->blocks; i++)
+        pack_block(&t, i / s->blocks, i % s->blocks, lines);
+    if (s->tasks == 1) run_tasks(0, 1, &j);
+    else la_parallel_for(s->tasks, 1, run_tasks, &j);
+    la_mem_free(block, bytes);
+    return la_interrupted() ? LA_EINTR : LA_OK;
+}

@@ -1,0 +1,96 @@
+/* The way back from max pooling: each value to the place that it came from. */
+#include "base/memory.h"
+#include "op/conv/conv.h"
+#include "op/view/view.h"
+#include "tensor/shape.h"
+
+enum { INPUT, INDICES, KERNEL, STRIDE, PADDING, SIZE };
+
+static la_status check_unpool(const la_frame *f, int nd)
+{
+    const la_tensor *t = la_arg(f, INPUT), *at = la_arg(f, INDICES);
+    if (t->ndim != nd + 1 && t->ndim != nd + 2)
+        return la_error_at(LA_ESHAPE, 1, "Input to max_unpool%dd should be a "
+                           "%dd or %dd Tensor, but got a tensor with %d "
+                           "dimensions", nd, nd + 1, nd + 2, t->ndim);
+    if (at->dtype != LA_INT64)
+        return la_error_at(LA_EDTYPE, 2, "elements in indices should be type "
+                           "int64 but got: %s", la_dtype_name(at->dtype));
+    bool same = t->ndim == at->ndim;
+    for (int d = 0; same && d < t->ndim; d++)
+        same = la_sizes(t)[d] == la_sizes(at)[d];
+    if (!same)
+        return la_error_at(LA_ESHAPE, 2, "Expected shape of indices to be same "
+                           "as that of the input tensor");
+    return LA_OK;
+}
+
+/* The plane that pooling may have started from; a size that is asked for must
+** be one of those that give this input. */
+static la_status plane_sizes(const la_frame *f, int nd, int64_t *out)
+{
+    const la_tensor *t = la_arg(f, INPUT);
+    const la_value *asked = &f->args[SIZE];
+    int64_t kernel[3], stride[3], pad[3];
+    int skip = 0;
+    LA_TRY(la_spatial(&f->args[KERNEL], nd, "kernel_size", 1, kernel));
+    LA_TRY(la_spatial(f->args[STRIDE].ints.n ? &f->args[STRIDE]
+                      : &f->args[KERNEL], nd, "stride", 1, stride));
+    LA_TRY(la_spatial(&f->args[PADDING], nd, "padding", 0, pad));
+    if (asked->tag == LA_VINTS) {
+        skip = asked->ints.n == nd + 2 ? 2 : 0;
+        if (asked->ints.n != nd + skip)
+            return la_error_at(LA_EARG, SIZE + 1, "output_size should be a "
+                               "sequence containing %d or %d elements, but it "
+                               "has a length of '%lld'", nd, nd + 2,
+                               (long long)asked->ints.n);
+    }
+    for (int d = 0; d < nd; d++) {
+        int64_t in = la_sizes(t)[t->ndim - nd + d];
+        out[d] = (in - 1) * stride[d] + kernel[d] - 2 * pad[d];
+        if (asked->tag != LA_VINTS) continue;
+        int64_t want = asked->ints.list[skip + d];
+        if (want <= out[d] - stride[d] || want >= out[d] + stride[d])
+            return la_error_at(LA_EARG, SIZE + 1, "invalid output_size %lld "
+                               "(dim %d must be between %lld and %lld)",
+                               (long long)want, d + 1,
+                               (long long)(out[d] - stride[d]),
+                               (long long)(out[d] + stride[d]));
+        out[d] = want;
+    }
+    return LA_OK;
+}
+
+/* Planes as rows, scattered into rows of zeros. */
+static la_status unpool(la_frame *f, int nd)
+{
+    la_tensor *t = la_arg(f, INPUT), *out = NULL;
+    int64_t sizes[LA_MAX_DIMS], rows[3];
+    int lead = t->ndim - nd;
+    LA_OWNED values = NULL;
+    LA_OWNED places = NULL;
+    LA_OWNED zeros = NULL;
+    LA_OWNED planes = NULL;
+    LA_TRY(check_unpool(f, nd));
+    for (int d = 0; d < lead; d++) sizes[d] = rows[d] = la_sizes(t)[d];
+    LA_TRY(plane_sizes(f, nd, sizes + lead));
+    rows[lead] = 1;
+    for (int d = lead; d < t->ndim; d++) rows[lead] *= la_sizes(t)[d];
+    LA_TRY(la_run(reshape, &values, LA_T(t), LA_IS(rows, lead + 1)));
+    LA_TRY(la_run(reshape, &places, f->args[INDICES], LA_IS(rows, lead + 1)));
+    rows[lead] = 1;
+    for (int d = lead; d < t->ndim; d++)
+        if (!la_mul_ok(rows[lead], sizes[d] > 0 ? sizes[d] : 0, &rows[lead]))
+            return la_error(LA_ESHAPE, "size overflow");
+    LA_TRY(la_run(zeros, &zeros, LA_IS(rows, lead + 1),
+                  LA_DT((la_dtype)t->dtype)));
+    LA_TRY(la_run(scatter, &planes, LA_T(zeros), LA_I(-1), LA_T(places),
+                  LA_T(values)));
+    LA_TRY(la_run(reshape, &out, LA_T(planes), LA_IS(sizes, t->ndim)));
+    la_set_result(f, 0, out);
+    return LA_OK;
+}
+
+la_status la_impl_max_unpool1d(la_frame *f) { return unpool(f, 1); }
+la_status la_impl_max_unpool2d(la_frame *f) { return unpool(f, 2); }
+la_status la_impl_max_unpool3d(la_frame *f) { return unpool(f, 3); }

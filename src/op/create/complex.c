@@ -1,0 +1,93 @@
+/* Complex tensors from their parts: complex and polar. */
+#include "op/move/copy.h"
+
+static bool is_number(const la_tensor *t)
+{
+    return (t->flags & LA_F_WRAPPED) != 0;
+}
+
+/* The dtype of the parts; numbers take that of the tensor beside them. */
+static la_status part_dtype(const la_tensor *re, const la_tensor *im,
+                            la_dtype *out)
+{
+    la_dtype a = re->dtype, b = im->dtype;
+    if (is_number(re) && is_number(im)) a = b = LA_FLOAT64;
+    else if (is_number(re)) a = b;
+    else if (is_number(im)) b = a;
+    if (a != LA_FLOAT16 && a != LA_FLOAT32 && a != LA_FLOAT64)
+        return la_error(LA_EDTYPE, "Expected both inputs to be Half, Float or "
+                        "Double tensors but got %s and %s", la_dtype_title(a),
+                        la_dtype_title(b));
+    if (a != b)
+        return la_error_at(LA_EDTYPE, 2, "Expected object of scalar type %s "
+                           "but got scalar type %s for second argument",
+                           la_dtype_title(a), la_dtype_title(b));
+    *out = a;
+    return LA_OK;
+}
+
+/* A new result in the layout that an element-wise operation would give. */
+static la_status allocate(la_frame *f, la_dtype dtype)
+{
+    la_iter_config c = LA_ITER_CONFIG(LA_IT_RESIZE_OUTPUTS | LA_IT_BORROWED,
+                                      1, 2);
+    c.operands[1] = la_arg(f, 0);
+    c.operands[2] = la_arg(f, 1);
+    c.static_dtype = dtype;
+    LA_ITER it;
+    LA_TRY(la_iter_build(&it, &c));
+    la_tensor *made = la_iter_output(&it, 0);
+    if (!f->outs[0]) {
+        la_set_result(f, 0, made);
+        return LA_OK;
+    }
+    la_status status = la_set_output(f, 0, made->ndim, la_sizes(made), NULL,
+                                     dtype);
+    la_tensor_release(made);
+    return status;
+}
+
+la_status la_meta_complex(la_frame *f)
+{
+    const la_tensor *re = la_arg(f, 0), *im = la_arg(f, 1);
+    la_dtype part = LA_UNDEFINED;
+    LA_TRY(part_dtype(re, im, &part));
+    LA_TRY(allocate(f, la_dtype_to_complex(part)));
+    if (is_number(re) && is_number(im) && !f->outs[0])
+        la_result(f, 0)->flags |= LA_F_WRAPPED;
+    return LA_OK;
+}
+
+static la_status put_part(la_tensor *pairs, int which, la_tensor *from)
+{
+    LA_OWNED part = NULL;
+    LA_TRY(la_run(select, &part, LA_T(pairs), LA_I(-1), LA_I(which)));
+    return la_copy_data(part, from);
+}
+
+la_status la_impl_complex(la_frame *f)
+{
+    LA_OWNED pairs = NULL;
+    LA_TRY(la_run(view_as_real, &pairs, LA_T(la_result(f, 0))));
+    LA_TRY(put_part(pairs, 0, la_arg(f, 0)));
+    return put_part(pairs, 1, la_arg(f, 1));
+}
+
+/* abs * cos(angle) and abs * sin(angle) */
+la_status la_impl_polar(la_frame *f)
+{
+    la_tensor *abs = la_arg(f, 0), *angle = la_arg(f, 1), *out = NULL;
+    la_dtype part;
+    LA_TRY(part_dtype(abs, angle, &part));
+    LA_OWNED c = NULL;
+    LA_OWNED s = NULL;
+    LA_OWNED re = NULL;
+    LA_OWNED im = NULL;
+    LA_TRY(la_run(cos, &c, LA_T(angle)));
+    LA_TRY(la_run(sin, &s, LA_T(angle)));
+    LA_TRY(la_run(mul, &re, LA_T(abs), LA_T(c)));
+    LA_TRY(la_run(mul, &im, LA_T(abs), LA_T(s)));
+    LA_TRY(la_run(complex, &out, LA_T(re), LA_T(im)));
+    la_set_result(f, 0, out);
+    return LA_OK;
+}

@@ -1,0 +1,241 @@
+/*
+** Tensors from nothing: uninitialised, filled, and like another. The meta part
+** reads the options in one place (la_option_output); the impl part fills.
+*/
+#include "op/create/create.h"
+
+#include "base/context.h"
+#include "op/move/copy.h"
+#include "tensor/names.h"
+#include "tensor/scalar.h"
+#include "tensor/shape.h"
+
+la_dtype la_option_dtype(const la_frame *f, int first, la_dtype otherwise)
+{
+    const la_value *v = &f->args[first + LA_OPT_DTYPE];
+    if (v->tag == LA_VDTYPE) return v->dtype;
+    return f->outs[0] && f->outs[0]->dtype != LA_UNDEFINED
+        ? (la_dtype)f->outs[0]->dtype : otherwise;
+}
+
+static la_status check_sizes(int ndim, const int64_t *sizes)
+{
+    int64_t numel;
+    for (int d = 0; d < ndim && d < LA_MAX_DIMS; d++)
+        if (sizes[d] < 0)
+            return la_error(LA_ESHAPE, "size %lld is negative",
+                            (long long)sizes[d]);
+    return la_numel(ndim, sizes, &numel);
+}
+
+static la_status check_grad(la_dtype dtype, bool grad)
+{
+    if (grad && !la_is_float(dtype) && !la_is_complex(dtype))
+        return la_error(LA_EDTYPE, "only Tensors of floating point and complex "
+                        "dtype can require gradients");
+    return LA_OK;
+}
+
+static la_status option_strides(const la_frame *f, int first, int ndim,
+                                const int64_t *sizes, const la_tensor *like,
+                                int64_t *strides, bool *plain)
+{
+    const la_value *v = &f->args[first + LA_OPT_FORMAT];
+    la_memory_format m = v->tag == LA_VFORMAT ? v->format : LA_PRESERVE;
+    *plain = m == LA_FORMAT_CONTIGUOUS
+        || (m == LA_PRESERVE && (!like || la_is_contiguous(like)));
+    if (*plain) return LA_OK;
+    if (m != LA_PRESERVE) return la_format_strides(m, ndim, sizes, strides);
+    la_preserve_strides(like, strides);
+    return LA_OK;
+}
+
+/* What a finished result takes from the options. */
+static la_status option_marks(la_frame *f, int first, bool grad)
+{
+    la_tensor *out = la_result(f, 0);
+    const la_value *v = &f->args[first + LA_OPT_NAMES];
+    la_names *names;
+    if (v->tag == LA_VNAMES) {
+        if (v->names.n != out->ndim)
+            return la_error(LA_EARG, "%d names are needed, one for each dim, "
+                            "got %d", out->ndim, (int)v->names.n);
+        LA_TRY(la_names_new(out->ndim, v->names.list, &names));
+        la_tensor_set_names(out, names);
+    }
+    if (grad) out->flags |= LA_F_REQUIRES_GRAD;
+    return LA_OK;
+}
+
+la_status la_option_output(la_frame *f, int first, int ndim,
+                           const int64_t *sizes, la_dtype otherwise,
+                           const la_tensor *like)
+{
+    int64_t strides[LA_MAX_DIMS];
+    bool plain;
+    la_dtype dtype = la_option_dtype(f, first, otherwise);
+    bool grad = la_arg_bool(f, first + LA_OPT_GRAD);
+    LA_TRY(check_grad(dtype, grad));
+    LA_TRY(check_sizes(ndim, sizes));
+    LA_TRY(option_strides(f, first, ndim, sizes, like, strides, &plain));
+    LA_TRY(la_set_output(f, 0, ndim, sizes, plain ? NULL : strides, dtype));
+    return option_marks(f, first, grad);
+}
+
+/* The sizes are argument k. */
+static la_status sized(la_frame *f, int k, int options, la_dtype otherwise)
+{
+    if (f->args[k].ints.n > LA_MAX_DIMS)
+        return la_error(LA_ESHAPE, "size overflow: at most %d dimensions",
+                        LA_MAX_DIMS);
+    return la_option_output(f, options, (int)f->args[k].ints.n,
+                            f->args[k].ints.list, otherwise, NULL);
+}
+
+static la_status like(la_frame *f, int options)
+{
+    const la_tensor *t = la_arg(f, 0);
+    LA_TRY(la_option_output(f, options, t->ndim, la_sizes(t), t->dtype, t));
+    if (!la_has(f, options + LA_OPT_NAMES)) la_copy_names(la_result(f, 0), t);
+    return LA_OK;
+}
+
+static la_dtype default_dtype(void) { return la_ctx()->default_dtype; }
+
+static la_status fill_result(la_frame *f, la_scalar value)
+{
+    return la_fill_data(la_result(f, 0), &value);
+}
+
+/* --- empty --- */
+
+la_status la_meta_empty(la_frame *f) { return sized(f, 0, 1, default_dtype()); }
+la_status la_impl_empty(la_frame *f) { return LA_OK; }
+la_status la_meta_empty_like(la_frame *f) { return like(f, 1); }
+la_status la_impl_empty_like(la_frame *f) { return LA_OK; }
+la_status la_meta_new_empty(la_frame *f)
+{
+    return sized(f, 1, 2, la_arg(f, 0)->dtype);
+}
+la_status la_impl_new_empty(la_frame *f) { return LA_OK; }
+
+/* empty_strided(size, stride, options) */
+la_status la_meta_empty_strided(la_frame *f)
+{
+    const la_value *size = &f->args[0], *stride = &f->args[1];
+    if (size->ints.n != stride->ints.n)
+        return la_error_at(LA_ESHAPE, 2, "as many strides as sizes are needed, "
+                           "got %lld for %lld", (long long)stride->ints.n,
+                           (long long)size->ints.n);
+    if (size->ints.n > LA_MAX_DIMS)
+        return la_error(LA_ESHAPE, "size overflow: at most %d dimensions",
+                        LA_MAX_DIMS);
+    for (int64_t d = 0; d < stride->ints.n; d++)
+        if (stride->ints.list[d] < 0)
+            return la_error_at(LA_ESHAPE, 2, "stride %lld is negative",
+                               (long long)stride->ints.list[d]);
+    LA_TRY(check_sizes((int)size->ints.n, size->ints.list));
+    la_dtype dtype = la_option_dtype(f, 2, default_dtype());
+    bool grad = la_arg_bool(f, 2 + LA_OPT_GRAD);
+    LA_TRY(check_grad(dtype, grad));
+    LA_TRY(la_set_output(f, 0, (int)size->ints.n, size->ints.list,
+                         stride->ints.list, dtype));
+    return option_marks(f, 2, grad);
+}
+la_status la_impl_empty_strided(la_frame *f) { return LA_OK; }
+
+/* --- zeros, ones, full --- */
+
+/* A large result made by this call may be fresh pages of the system, which
+** hold zeros already and are better not touched. */
+static la_status zero_result(la_frame *f)
+{
+    const la_tensor *out = la_result(f, 0);
+    if (out != f->outs[0] && out->storage
+        && (out->storage->flags & LA_S_NEW_ZERO))
+        return LA_OK;
+    return fill_result(f, la_scalar_int(0));
+}
+static la_status one_result(la_frame *f)
+{
+    return fill_result(f, la_scalar_int(1));
+}
+
+la_status la_meta_zeros(la_frame *f) { return sized(f, 0, 1, default_dtype()); }
+la_status la_impl_zeros(la_frame *f) { return zero_result(f); }
+la_status la_meta_zeros_like(la_frame *f) { return like(f, 1); }
+la_status la_impl_zeros_like(la_frame *f) { return zero_result(f); }
+la_status la_meta_new_zeros(la_frame *f) { return la_meta_new_empty(f); }
+la_status la_impl_new_zeros(la_frame *f) { return zero_result(f); }
+
+la_status la_meta_ones(la_frame *f) { return sized(f, 0, 1, default_dtype()); }
+la_status la_impl_ones(la_frame *f) { return one_result(f); }
+la_status la_meta_ones_like(la_frame *f) { return like(f, 1); }
+la_status la_impl_ones_like(la_frame *f) { return one_result(f); }
+la_status la_meta_new_ones(la_frame *f) { return la_meta_new_empty(f); }
+la_status la_impl_new_ones(la_frame *f) { return one_result(f); }
+
+/* full(size, fill_value, options): the number tells the dtype. */
+la_status la_meta_full(la_frame *f)
+{
+    return sized(f, 0, 2, la_scalar_dtype(&f->args[1].scalar));
+}
+la_status la_impl_full(la_frame *f)
+{
+    return fill_result(f, f->args[1].scalar);
+}
+la_status la_meta_full_like(la_frame *f) { return like(f, 2); }
+la_status la_impl_full_like(la_frame *f)
+{
+    return fill_result(f, f->args[1].scalar);
+}
+la_status la_meta_new_full(la_frame *f)
+{
+    return sized(f, 1, 3, la_arg(f, 0)->dtype);
+}
+la_status la_impl_new_full(la_frame *f)
+{
+    return fill_result(f, f->args[2].scalar);
+}
+
+/* scalar_tensor(s, options): 0-dim of the default dtype. */
+la_status la_meta_scalar_tensor(la_frame *f)
+{
+    la_dtype dtype = default_dtype();
+    if (f->args[0].scalar.kind == LA_KCOMPLEX)
+        dtype = la_dtype_to_complex(dtype);
+    return la_option_output(f, 1, 0, NULL, dtype, NULL);
+}
+la_status la_impl_scalar_tensor(la_frame *f)
+{
+    return fill_result(f, f->args[0].scalar);
+}
+
+/* --- eye --- */
+
+/* eye(n, m, k, options) */
+la_status la_meta_eye(la_frame *f)
+{
+    int64_t n = la_arg_int(f, 0), m = la_has(f, 1) ? la_arg_int(f, 1) : n;
+    int64_t sizes[2] = {n, m};
+    if (n < 0)
+        return la_error_at(LA_ESHAPE, 1, "n must be greater or equal to 0, got "
+                           "%lld", (long long)n);
+    if (m < 0)
+        return la_error_at(LA_ESHAPE, 2, "m must be greater or equal to 0, got "
+                           "%lld", (long long)m);
+    return la_option_output(f, 3, 2, sizes, default_dtype(), NULL);
+}
+
+la_status la_impl_eye(la_frame *f)
+{
+    la_tensor *out = la_result(f, 0);
+    la_scalar one = la_scalar_int(1);
+    la_geometry g;
+    LA_TRY(zero_result(f));
+    la_geometry_of(out, &g);
+    LA_TRY(la_geo_diagonal(&g, la_arg_int(f, 2), 0, 1));
+    LA_OWNED diagonal = NULL;
+    LA_TRY(la_view_make(out, &g, &diagonal));
+    return la_fill_data(diagonal, &one);
+}

@@ -1,0 +1,261 @@
+/*
+** Sequences: arange, range, linspace, logspace. Values are computed in blocks,
+** as int64 for integers and double for the rest, from their index alone, and
+** converted to the dtype; so they depend neither on threads nor on each other.
+*/
+#include <math.h>
+
+#include "base/context.h"
+#include "base/pool.h"
+#include "op/create/create.h"
+#include "op/scalar_range.h"
+#include "tensor/scalar.h"
+
+#define BLOCK 512
+
+/* Element i is first + i * step; from 'half' on counted from the end. */
+typedef struct sequence {
+    la_dtype work;            /* int64 or float64 */
+    int64_t first_i, step_i;
+    double first, step, last;
+    int64_t count, half;      /* half = count: never from the end */
+    bool power;               /* 'base' to the power of the element */
+    double base;
+    char *data;
+    int64_t stride;           /* bytes */
+    la_loop cast;
+} sequence;
+
+static double value_at(const sequence *s, int64_t i)
+{
+    double v = i < s->half ? s->first + s->step * (double)i
+                           : s->last - s->step * (double)(s->count - 1 - i);
+    return s->power ? pow(s->base, v) : v;
+}
+
+static void put_block(const sequence *s, int64_t begin, int64_t n)
+{
+    union { int64_t i[BLOCK]; double d[BLOCK]; } buffer;
+    for (int64_t k = 0; k < n; k++)
+        if (s->work == LA_INT64)
+            buffer.i[k] = (int64_t)((uint64_t)s->first_i
+                                    + (uint64_t)(begin + k)
+                                    * (uint64_t)s->step_i);
+        else
+            buffer.d[k] = value_at(s, begin + k);
+    char *data[2] = {s->data + begin * s->stride, (char *)&buffer};
+    int64_t strides[4] = {s->stride, 8, 0, 0};
+    s->cast(data, strides, n, 1, NULL);
+}
+
+static void put_range(int64_t begin, int64_t end, void *context)
+{
+    while (begin < end && !la_interrupted()) {
+        int64_t n = end - begin < BLOCK ? end - begin : BLOCK;
+        put_block(context, begin, n);
+        begin += n;
+    }
+}
+
+static la_status run_sequence(la_frame *f, sequence *s)
+{
+    la_tensor *out = la_result(f, 0);
+    s->count = out->numel;
+    s->data = la_data(out);
+    s->stride = out->ndim > 0
+        ? la_strides(out)[0] * (int64_t)la_itemsize(out) : 0;
+    s->cast = la_cast_loop(out->dtype, s->work);
+    la_parallel_for(s->count, LA_GRAIN, put_range, s);
+    return la_interrupted() ? la_error(LA_EINTR, "interrupted") : LA_OK;
+}
+
+/* --- arange and range --- */
+
+typedef struct bounds {
+    la_scalar first, end, step;
+    bool closed;              /* range: the end belongs to it */
+} bounds;
+
+static bool whole(const bounds *b)
+{
+    return b->first.kind <= LA_KINT && b->end.kind <= LA_KINT
+        && b->step.kind <= LA_KINT;
+}
+
+static la_status check_bounds(const bounds *b)
+{
+    if (b->first.kind == LA_KCOMPLEX || b->end.kind == LA_KCOMPLEX
+        || b->step.kind == LA_KCOMPLEX)
+        return la_error(LA_EDTYPE, "a range of complex numbers has no order");
+    if (b->step.re == 0) return la_error(LA_EARG, "step must be nonzero");
+    if (!isfinite(b->first.re) || !isfinite(b->end.re))
+        return la_error(LA_EARG, "unsupported range: %g -> %g", b->first.re,
+                        b->end.re);
+    if (!isfinite(b->step.re))
+        return la_error(LA_EARG, "step must be finite, got %g", b->step.re);
+    return LA_OK;
+}
+
+static la_status wrong_sign(void)
+{
+    return la_error(LA_EARG, "upper bound and lower bound inconsistent with "
+                    "step sign");
+}
+
+/* Exact for integers: the distance always fits 65 bits. */
+static la_status count_whole(const bounds *b, int64_t *count)
+{
+    __int128 far = (__int128)b->end.i - b->first.i, step = b->step.i;
+    if (step < 0) {
+        far = -far;
+        step = -step;
+    }
+    if (far < 0) {
+        if (b->closed) far = -step;    /* nothing, as in Lua's for */
+        else return wrong_sign();
+    }
+    __int128 n = b->closed ? (far + step) / step : (far + step - 1) / step;
+    if (n > LA_MAX_NUMEL)
+        return la_error(LA_ESHAPE, "invalid size, possible overflow?");
+    *count = (int64_t)n;
+    return LA_OK;
+}
+
+static la_status count_real(const bounds *b, int64_t *count)
+{
+    double n = (b->end.re - b->first.re) / b->step.re;
+    if (n < 0 && !b->closed) return wrong_sign();
+    n = b->closed ? floor(n) + 1 : ceil(n);
+    if (n < 0) n = 0;
+    if (!(n <= (double)LA_MAX_NUMEL))
+        return la_error(LA_ESHAPE, "invalid size, possible overflow?");
+    *count = (int64_t)n;
+    return LA_OK;
+}
+
+static la_status range_meta(la_frame *f, const bounds *b, int options)
+{
+    int64_t count = 0;
+    LA_TRY(check_bounds(b));
+    la_dtype guess = whole(b) ? LA_INT64 : la_ctx()->default_dtype;
+    if (whole(b)) LA_TRY(count_whole(b, &count));
+    else LA_TRY(count_real(b, &count));
+    return la_option_output(f, options, 1, &count, guess, NULL);
+}
+
+/* In an integer dtype, first and step are cut before anything else. */
+static la_status range_impl(la_frame *f, const bounds *b)
+{
+    la_dtype dtype = la_result(f, 0)->dtype;
+    bool cut = la_is_integral(dtype) || dtype == LA_BOOL;
+    sequence s = {.half = INT64_MAX, .first = b->first.re, .step = b->step.re};
+    s.work = whole(b) || cut ? LA_INT64 : LA_FLOAT64;
+    s.first_i = whole(b) ? b->first.i : (int64_t)b->first.re;
+    s.step_i = whole(b) ? b->step.i : (int64_t)b->step.re;
+    return run_sequence(f, &s);
+}
+
+/* arange(end) */
+static bounds bounds_1(const la_frame *f, bool closed)
+{
+    return (bounds){la_scalar_int(closed), f->args[0].scalar,
+                    la_scalar_int(1), closed};
+}
+/* arange(first, end, step) */
+static bounds bounds_3(const la_frame *f, bool closed)
+{
+    return (bounds){f->args[0].scalar, f->args[1].scalar, f->args[2].scalar,
+                    closed};
+}
+
+la_status la_meta_arange(la_frame *f)
+{
+    bounds b = bounds_1(f, false);
+    return range_meta(f, &b, 1);
+}
+la_status la_impl_arange(la_frame *f)
+{
+    bounds b = bounds_1(f, false);
+    return range_impl(f, &b);
+}
+la_status la_meta_arange_start(la_frame *f)
+{
+    bounds b = bounds_3(f, false);
+    return range_meta(f, &b, 3);
+}
+la_status la_impl_arange_start(la_frame *f)
+{
+    bounds b = bounds_3(f, false);
+    return range_impl(f, &b);
+}
+la_status la_meta_range(la_frame *f)
+{
+    bounds b = bounds_1(f, true);
+    return range_meta(f, &b, 1);
+}
+la_status la_impl_range(la_frame *f)
+{
+    bounds b = bounds_1(f, true);
+    return range_impl(f, &b);
+}
+la_status la_meta_range_start(la_frame *f)
+{
+    bounds b = bounds_3(f, true);
+    return range_meta(f, &b, 3);
+}
+la_status la_impl_range_start(la_frame *f)
+{
+    bounds b = bounds_3(f, true);
+    return range_impl(f, &b);
+}
+
+/* --- linspace and logspace --- */
+
+static la_status space_meta(la_frame *f, int options)
+{
+    int64_t steps = la_arg_int(f, 2);
+    if (steps < 0)
+        return la_error_at(LA_EARG, 3, "number of steps must be non-negative");
+    bool is_complex = f->args[0].scalar.kind == LA_KCOMPLEX
+        || f->args[1].scalar.kind == LA_KCOMPLEX;
+    if (is_complex)
+        return la_error(LA_EDTYPE, "complex bounds are not supported: make the "
+                        "parts and join them with complex");
+    return la_option_output(f, options, 1, &steps, la_ctx()->default_dtype,
+                            NULL);
+}
+
+/* The upper half counts down from the end, so that both ends are exact. */
+static la_status space_impl(la_frame *f, sequence s, bool endpoint)
+{
+    int64_t n = la_arg_int(f, 2);
+    double first = f->args[0].scalar.re, last = f->args[1].scalar.re;
+    if (la_is_integral(la_result(f, 0)->dtype) && !s.power) {
+        la_dtype d = (la_dtype)la_result(f, 0)->dtype;
+        LA_TRY(la_scalar_fits(&f->args[0].scalar, d, 1));
+        LA_TRY(la_scalar_fits(&f->args[1].scalar, d, 2));
+        first = trunc(first);
+        last = trunc(last);
+    }
+    s.work = LA_FLOAT64;
+    s.first = first;
+    int64_t gaps = endpoint ? n - 1 : n;
+    s.step = gaps > 0 ? (last - first) / (double)gaps : 0;
+    s.last = endpoint ? last : last - s.step;
+    s.half = n > 1 ? n / 2 : 1;
+    return run_sequence(f, &s);
+}
+
+/* linspace(first, last, n, endpoint, options) */
+la_status la_meta_linspace(la_frame *f) { return space_meta(f, 4); }
+la_status la_impl_linspace(la_frame *f)
+{
+    return space_impl(f, (sequence){.power = false}, la_arg_bool(f, 3));
+}
+/* logspace(first, last, n, base, options) */
+la_status la_meta_logspace(la_frame *f) { return space_meta(f, 4); }
+la_status la_impl_logspace(la_frame *f)
+{
+    sequence s = {.power = true, .base = la_arg_float(f, 3)};
+    return space_impl(f, s, true);
+}

@@ -1,0 +1,315 @@
+/* Operations with a list of indices for one dim: index_select, index_add,
+** index_copy, index_fill, index_reduce; take and put, whose dim is the flat
+** tensor. */
+#include "op/index/index.h"
+#include "op/scalar_range.h"
+#include "tensor/scalar.h"
+
+static la_status find_dim(const la_frame *f, int k, int *dim)
+{
+    return la_wrap_dim(la_arg_int(f, k), la_arg(f, 0)->ndim, dim);
+}
+
+static int64_t size_at(const la_tensor *t, int dim)
+{
+    return t->ndim ? la_sizes(t)[dim] : 1;
+}
+
+static int64_t step_at(const la_tensor *t, int dim)
+{
+    return t->ndim ? la_strides(t)[dim] * (int64_t)la_itemsize(t) : 0;
+}
+
+static la_status list_of_indices(const la_tensor *index, int arg,
+                                 const char *what)
+{
+    LA_TRY(la_index_dtype(index, arg, what));
+    if (index->ndim <= 1) return LA_OK;
+    return la_error_at(LA_ESHAPE, arg, "%s: Index is supposed to be a vector, "
+                       "got %d dims", what, index->ndim);
+}
+
+/* ---- index_select ---- */
+
+la_status la_meta_index_select(la_frame *f)
+{
+    la_tensor *self = la_arg(f, 0), *index = la_arg(f, 2);
+    la_shape s = la_shape_of(self);
+    int dim;
+    LA_TRY(find_dim(f, 1, &dim));
+    LA_TRY(list_of_indices(index, 3, "index_select()"));
+    if (self->ndim > 0) s.sizes[dim] = index->numel;
+    else if (index->numel != 1)
+        return la_error_at(LA_ESHAPE, 3, "index_select(): Index to scalar can "
+                           "have only 1 value, got %lld value(s)",
+                           (long long)index->numel);
+    return la_set_output(f, 0, s.ndim, s.sizes, NULL, (la_dtype)self->dtype);
+}
+
+static la_status read_many(const la_reading *r, la_tensor *out,
+                           la_tensor *self)
+{
+    la_walk_shape shape = la_walk_of(out);
+    LA_OWNED from = NULL;
+    LA_OWNED at = NULL;
+    LA_OWNED to = NULL;
+    LA_TRY(la_walk_view(self, &shape, (uint64_t)1 << r->dim, &from));
+    LA_TRY(la_walk_along(r->index, &shape, r->dim, &at));
+    LA_TRY(la_walk_view(out, &shape, 0, &to));
+    return la_reading_run(r, to, from, at);
+}
+
+la_status la_read_slices(la_frame *f, int dim, la_tensor *index, int arg)
+{
+    la_tensor *self = la_arg(f, 0), *out = la_result(f, 0);
+    LA_READING r = {.dim = dim, .arg = arg, .size = size_at(self, dim),
+                    .stride = step_at(self, dim)};
+    LA_TRY(la_reading_begin(f, index, &r));
+    if (out->numel == 0) return LA_OK;
+    return out->ndim > 0 && la_walk_is_few(out)
+        ? la_reading_few(&r, out, self) : read_many(&r, out, self);
+}
+
+la_status la_impl_index_select(la_frame *f)
+{
+    int dim;
+    LA_TRY(find_dim(f, 1, &dim));
+    return la_read_slices(f, dim, la_arg(f, 2), 3);
+}
+
+/* ---- writing slices ---- */
+
+/* source: self's shape with as many slices as there are indices. */
+static la_status slices_fit(la_frame *f, const char *what)
+{
+    char a[256], b[256];
+    la_tensor *self = la_arg(f, 0), *index = la_arg(f, 2), *src = la_arg(f, 3);
+    int dim;
+    LA_TRY(find_dim(f, 1, &dim));
+    LA_TRY(list_of_indices(index, 3, what));
+    if (src->dtype != self->dtype)
+        return la_error_at(LA_EDTYPE, 4, "%s: self and source expected to have "
+                           "the same dtype, but got (self) %s and (source) %s",
+                           what, la_dtype_title((la_dtype)self->dtype),
+                           la_dtype_title((la_dtype)src->dtype));
+    int64_t have = src->ndim ? dim < src->ndim ? la_sizes(src)[dim] : -1 : 1;
+    if (index->numel != have)
+        return la_error_at(LA_ESHAPE, 4, "%s: Number of indices (%lld) should "
+                           "be equal to source.size(dim): (%lld), for dim: %d",
+                           what, (long long)index->numel, (long long)have,
+                           dim + 1);
+    la_walk_shape x = la_walk_of(self), y = la_walk_of(src);
+    bool same = x.ndim == y.ndim;
+    for (int d = 0; same && d < x.ndim; d++)
+        same = d == dim || x.sizes[d] == y.sizes[d];
+    if (!same)
+        return la_error_at(LA_ESHAPE, 4, "%s: source %s must have the shape of "
+                           "self %s apart from dimension %d", what,
+                           la_sizes_text(src->ndim, la_sizes(src), a, 256),
+                           la_sizes_text(self->ndim, la_sizes(self), b, 256),
+                           dim + 1);
+    return LA_OK;
+}
+
+static la_status check_slices(la_frame *f, const char *what)
+{
+    LA_TRY(slices_fit(f, what));
+    LA_TRY(la_target_scratch(f, la_arg(f, 2)));
+    LA_TRY(la_target_scratch(f, la_arg(f, 3)));
+    return la_target_meta(f);
+}
+
+/* The walk is over 'source', or for a value over self with one slice for each
+** index. */
+static la_status write_slices(la_frame *f, la_tensor *source, bool is_value,
+                              la_reduce_kind kind, bool with_self)
+{
+    la_tensor *self = la_arg(f, 0), *out = la_result(f, 0);
+    la_scatter_plan p = {.shape = la_walk_of(is_value ? self : source)};
+    LA_OWNED at = NULL;
+    LA_OWNED from = NULL;
+    LA_READING r = {.arg = 3};
+    int bad = 0;
+    LA_TRY(find_dim(f, 1, &p.dim));
+    r.dim = p.dim;
+    r.size = size_at(self, p.dim);
+    LA_TRY(la_reading_begin(f, la_arg(f, 2), &r));
+    LA_TRY(la_target_begin(f));
+    if (is_value) p.shape.sizes[p.dim] = r.index->numel;
+    if (r.index->numel == 0 || out->numel == 0) return LA_OK;
+    LA_TRY(la_walk_along(r.index, &p.shape, p.dim, &at));
+    LA_TRY(la_walk_view(source, &p.shape, is_value ? ~(uint64_t)0 : 0, &from));
+    p.dims = (la_index_dims){.n = 1, .sizes = {r.size},
+                             .bad = r.late ? &bad : NULL};
+    p.index = at;
+    p.source = from;
+    LA_TRY(kind == LA_RED_NONE ? la_scatter_put(out, &p)
+                               : la_scatter_reduce(out, &p, kind, with_self));
+    return bad ? la_reading_failed(&r) : LA_OK;
+}
+
+la_status la_meta_index_add(la_frame *f)
+{
+    la_dtype d = (la_dtype)la_arg(f, 0)->dtype;
+    la_scalar alpha = f->args[4].scalar;
+    if (alpha.kind == LA_KFLOAT && !la_is_float(d) && !la_is_complex(d))
+        return la_error_at(LA_EARG, 5, "For integral input tensors, argument "
+                           "alpha must not be a floating point number.");
+    return check_slices(f, "index_add_()");
+}
+
+la_status la_impl_index_add(la_frame *f)
+{
+    la_tensor *source = la_arg(f, 3);
+    la_scalar alpha = f->args[4].scalar;
+    LA_OWNED scaled = NULL;
+    if (alpha.re != 1 || alpha.im != 0) {
+        LA_TRY(la_run(mul, &scaled, LA_T(source), LA_S(alpha)));
+        source = scaled;
+    }
+    return write_slices(f, source, false, LA_RED_SUM, true);
+}
+
+la_status la_meta_index_copy(la_frame *f)
+{
+    return check_slices(f, "index_copy_()");
+}
+
+la_status la_impl_index_copy(la_frame *f)
+{
+    return write_slices(f, la_arg(f, 3), false, LA_RED_NONE, true);
+}
+
+la_status la_meta_index_reduce(la_frame *f)
+{
+    la_reduce_kind kind;
+    LA_TRY(la_reduce_parse(&f->args[4], 5, &kind));
+    return check_slices(f, "index_reduce_()");
+}
+
+la_status la_impl_index_reduce(la_frame *f)
+{
+    la_reduce_kind kind;
+    LA_TRY(la_reduce_parse(&f->args[4], 5, &kind));
+    return write_slices(f, la_arg(f, 3), false, kind, la_arg_bool(f, 5));
+}
+
+la_status la_meta_index_fill(la_frame *f)
+{
+    la_tensor *value = la_arg(f, 3);
+    int dim;
+    LA_TRY(find_dim(f, 1, &dim));
+    LA_TRY(list_of_indices(la_arg(f, 2), 3, "index_fill_()"));
+    if (value->ndim != 0)
+        return la_error_at(LA_ESHAPE, 4, "index_fill_ only supports a "
+                           "0-dimensional value tensor, but got tensor with %d "
+                           "dimension(s).", value->ndim);
+    if (la_is_complex((la_dtype)value->dtype)
+        && !la_is_complex((la_dtype)la_arg(f, 0)->dtype))
+        return la_error_at(LA_EDTYPE, 4, "index_fill_(): Converting complex "
+                           "Scalar to non-complex type is not supported");
+    LA_TRY(la_wrapped_fits(value, (la_dtype)la_arg(f, 0)->dtype, 4));
+    LA_TRY(la_target_scratch(f, la_arg(f, 2)));
+    return la_target_loose(f);
+}
+
+la_status la_impl_index_fill(la_frame *f)
+{
+    la_tensor *value = la_arg(f, 3);
+    LA_OWNED typed = NULL;
+    la_scalar s = la_scalar_load((la_dtype)value->dtype, la_data(value));
+    LA_TRY(la_scalar_tensor(&s, (la_dtype)la_arg(f, 0)->dtype, &typed));
+    return write_slices(f, typed, true, LA_RED_NONE, true);
+}
+
+/* ---- take and put ---- */
+
+la_status la_meta_take(la_frame *f)
+{
+    la_tensor *self = la_arg(f, 0), *index = la_arg(f, 1);
+    LA_TRY(la_index_dtype(index, 2, "take()"));
+    if (self->numel == 0 && index->numel > 0)
+        return la_error_at(LA_EINDEX, 2, "take(): tried to take from an empty "
+                           "tensor");
+    return la_set_output(f, 0, index->ndim, la_sizes(index), NULL,
+                         (la_dtype)self->dtype);
+}
+
+la_status la_impl_take(la_frame *f)
+{
+    la_tensor *self = la_arg(f, 0), *out = la_result(f, 0);
+    la_walk_shape shape = la_walk_of(out);
+    LA_OWNED plain = NULL;
+    LA_OWNED from = NULL;
+    LA_OWNED at = NULL;
+    LA_OWNED to = NULL;
+    LA_READING r = {.size = self->numel, .dim = -1, .arg = 2};
+    r.stride = (int64_t)la_itemsize(self);
+    LA_TRY(la_reading_begin(f, la_arg(f, 1), &r));
+    if (out->numel == 0) return LA_OK;
+    LA_TRY(la_run(contiguous, &plain, LA_T(self)));
+    LA_TRY(la_walk_view(plain, &shape, ~(uint64_t)0, &from));
+    LA_TRY(la_walk_view(r.index, &shape, 0, &at));
+    LA_TRY(la_walk_view(out, &shape, 0, &to));
+    return la_reading_run(&r, to, from, at);
+}
+
+/* take with a dim is the array standard's: index_select. */
+la_status la_impl_take_dim(la_frame *f)
+{
+    la_tensor *out = NULL;
+    LA_TRY(la_run(index_select, &out, f->args[0], f->args[2], f->args[1]));
+    la_set_result(f, 0, out);
+    return LA_OK;
+}
+
+la_status la_meta_put(la_frame *f)
+{
+    la_tensor *self = la_arg(f, 0), *index = la_arg(f, 1), *src = la_arg(f, 2);
+    LA_TRY(la_index_dtype(index, 2, "put_()"));
+    if (self->dtype != src->dtype && !(src->flags & LA_F_WRAPPED))
+        return la_error_at(LA_EDTYPE, 3, "put_(): self and source expected to "
+                           "have the same dtype, but got self.dtype = %s and "
+                           "source.dtype = %s",
+                           la_dtype_name((la_dtype)self->dtype),
+                           la_dtype_name((la_dtype)src->dtype));
+    if (src->numel != index->numel)
+        return la_error_at(LA_ESHAPE, 3, "put_(): Expected source and index to "
+                           "have the same number of elements, but got "
+                           "source.numel() = %lld, index.numel() = %lld",
+                           (long long)src->numel, (long long)index->numel);
+    LA_TRY(la_target_scratch(f, index));
+    LA_TRY(la_target_scratch(f, src));
+    return la_target_meta(f);
+}
+
+/* On a flat, contiguous copy when the target is neither. */
+la_status la_impl_put(la_frame *f)
+{
+    la_tensor *self = la_arg(f, 0), *out = la_result(f, 0);
+    la_scatter_plan p = {.shape = {1, {la_arg(f, 1)->numel}}};
+    LA_OWNED index = NULL;
+    LA_OWNED flat_index = NULL;
+    LA_OWNED typed = NULL;
+    LA_OWNED source = NULL;
+    LA_OWNED plain = NULL;
+    LA_OWNED flat = NULL;
+    int64_t all = -1;
+    LA_TRY(la_index_checked(la_arg(f, 1), self->numel, -1, 2, &index));
+    LA_TRY(la_target_begin(f));
+    if (index->numel == 0) return LA_OK;
+    LA_TRY(la_run(reshape, &flat_index, LA_T(index), LA_IS(&all, 1)));
+    LA_TRY(la_run(astype, &typed, f->args[2], LA_DT((la_dtype)self->dtype)));
+    LA_TRY(la_run(reshape, &source, LA_T(typed), LA_IS(&all, 1)));
+    LA_TRY(la_run(contiguous, &plain, LA_T(out)));
+    LA_TRY(la_run(view, &flat, LA_T(plain), LA_IS(&all, 1)));
+    p.dims = (la_index_dims){.n = 1, .sizes = {self->numel}};
+    p.index = flat_index;
+    p.source = source;
+    if (la_arg_bool(f, 3))
+        LA_TRY(la_scatter_reduce(flat, &p, LA_RED_SUM, true));
+    else
+        LA_TRY(la_scatter_put(flat, &p));
+    return plain->storage == out->storage ? LA_OK
+                                          : la_run_(copy_, out, LA_T(plain));
+}

@@ -1,0 +1,232 @@
+/* gather, take_along_dim and the scatter family: an index for every element. */
+#include <stdio.h>
+
+#include "op/index/index.h"
+#include "op/scalar_range.h"
+#include "tensor/scalar.h"
+
+/* ---- shapes ---- */
+
+static int rank(const la_tensor *t) { return t->ndim ? t->ndim : 1; }
+
+static la_status same_rank(const la_tensor *index, const la_tensor *other,
+                           const char *what)
+{
+    if (rank(index) == rank(other)) return LA_OK;
+    return la_error(LA_ESHAPE, "Index tensor must have the same number of "
+                    "dimensions as %s tensor", what);
+}
+
+/* index must not be larger than 'other', except along 'but' (-1: nowhere). */
+static la_status no_larger(const la_tensor *index, const la_tensor *other,
+                           int but, const char *what)
+{
+    char a[256], b[256], apart[64] = "";
+    la_walk_shape i = la_walk_of(index), o = la_walk_of(other);
+    for (int d = 0; d < i.ndim; d++) {
+        if (d == but || i.sizes[d] <= o.sizes[d]) continue;
+        if (but >= 0)
+            snprintf(apart, sizeof(apart), " apart from dimension %d", but + 1);
+        return la_error(LA_ESHAPE, "Size does not match at dimension %d: "
+                        "expected index %s to be no larger than %s %s%s", d + 1,
+                        la_sizes_text(i.ndim, i.sizes, a, sizeof(a)), what,
+                        la_sizes_text(o.ndim, o.sizes, b, sizeof(b)), apart);
+    }
+    return LA_OK;
+}
+
+static la_status find_dim(const la_frame *f, int k, int *dim)
+{
+    return la_wrap_dim(la_arg_int(f, k), la_arg(f, 0)->ndim, dim);
+}
+
+static int64_t size_at(const la_tensor *t, int dim)
+{
+    return t->ndim ? la_sizes(t)[dim] : 1;
+}
+
+/* ---- gather ---- */
+
+la_status la_meta_gather(la_frame *f)
+{
+    la_tensor *self = la_arg(f, 0), *index = la_arg(f, 2);
+    int dim;
+    LA_TRY(find_dim(f, 1, &dim));
+    LA_TRY(la_index_dtype(index, 3, "gather()"));
+    if (index->numel > 0) {
+        LA_TRY(same_rank(index, self, "input"));
+        LA_TRY(no_larger(index, self, dim, "self"));
+    }
+    return la_set_output(f, 0, index->ndim, la_sizes(index), NULL,
+                         (la_dtype)self->dtype);
+}
+
+la_status la_impl_gather(la_frame *f)
+{
+    la_tensor *self = la_arg(f, 0), *out = la_result(f, 0);
+    la_walk_shape shape = la_walk_of(out);
+    LA_OWNED from = NULL;
+    LA_OWNED at = NULL;
+    LA_OWNED to = NULL;
+    LA_READING r = {.arg = 3};
+    if (out->numel == 0) return LA_OK;
+    LA_TRY(find_dim(f, 1, &r.dim));
+    r.size = size_at(self, r.dim);
+    if (self->ndim > 0)
+        r.stride = la_strides(self)[r.dim] * (int64_t)la_itemsize(self);
+    LA_TRY(la_reading_begin(f, la_arg(f, 2), &r));
+    LA_TRY(la_walk_view(self, &shape, (uint64_t)1 << r.dim, &from));
+    LA_TRY(la_walk_view(r.index, &shape, 0, &at));
+    LA_TRY(la_walk_view(out, &shape, 0, &to));
+    return la_reading_run(&r, to, from, at);
+}
+
+/* Broadcast apart from 'dim', then gather; without a dim both are flat. */
+static la_status broadcast_apart(la_tensor *self, la_tensor *index, int dim,
+                                 la_tensor **wide_self, la_tensor **wide_index)
+{
+    la_shape a = la_shape_of(self), b = la_shape_of(index), s;
+    int64_t na = a.sizes[dim], nb = b.sizes[dim];
+    a.sizes[dim] = b.sizes[dim] = 1;
+    LA_TRY(la_shape_broadcast(&a, &b, &s));
+    s.sizes[dim] = na;
+    LA_TRY(la_run(expand, wide_self, LA_T(self), LA_IS(s.sizes, s.ndim)));
+    s.sizes[dim] = nb;
+    return la_run(expand, wide_index, LA_T(index), LA_IS(s.sizes, s.ndim));
+}
+
+la_status la_impl_take_along_dim(la_frame *f)
+{
+    la_tensor *self = la_arg(f, 0), *index = la_arg(f, 1), *out = NULL;
+    LA_OWNED a = NULL;
+    LA_OWNED b = NULL;
+    int64_t all = -1;
+    int dim = 0;
+    LA_TRY(la_index_dtype(index, 2, "take_along_dim()"));
+    if (!la_has(f, 2)) {
+        LA_TRY(la_run(reshape, &a, LA_T(self), LA_IS(&all, 1)));
+        LA_TRY(la_run(reshape, &b, LA_T(index), LA_IS(&all, 1)));
+    } else {
+        LA_TRY(find_dim(f, 2, &dim));
+        if (self->ndim != index->ndim)
+            return la_error_at(LA_ESHAPE, 2, "take_along_dim(): input and "
+                               "indices should have the same number of "
+                               "dimensions, but got %d dimensions for input, "
+                               "and %d dimensions for indices", self->ndim,
+                               index->ndim);
+        if (self->ndim == 0) {
+            a = la_tensor_retain(self);
+            b = la_tensor_retain(index);
+        } else {
+            LA_TRY(broadcast_apart(self, index, dim, &a, &b));
+        }
+    }
+    LA_TRY(la_run(gather, &out, LA_T(a), LA_I(dim), LA_T(b)));
+    la_set_result(f, 0, out);
+    return LA_OK;
+}
+
+/* ---- scatter ---- */
+
+static la_status check_index(la_frame *f, const char *what)
+{
+    la_tensor *self = la_arg(f, 0), *index = la_arg(f, 2);
+    int dim;
+    LA_TRY(find_dim(f, 1, &dim));
+    LA_TRY(la_index_dtype(index, 3, what));
+    if (index->numel > 0) {
+        LA_TRY(same_rank(index, self, "self"));
+        LA_TRY(no_larger(index, self, dim, "self"));
+    }
+    LA_TRY(la_target_scratch(f, index));
+    return la_target_meta(f);
+}
+
+static la_status check_source(la_frame *f, const char *what)
+{
+    la_tensor *self = la_arg(f, 0), *index = la_arg(f, 2), *src = la_arg(f, 3);
+    if (src->dtype != self->dtype)
+        return la_error_at(LA_EDTYPE, 4, "%s: Expected self.dtype to be equal "
+                           "to src.dtype, got %s and %s", what,
+                           la_dtype_name((la_dtype)self->dtype),
+                           la_dtype_name((la_dtype)src->dtype));
+    if (index->numel > 0) {
+        LA_TRY(same_rank(index, src, "src"));
+        LA_TRY(no_larger(index, src, -1, "src"));
+    }
+    LA_TRY(la_target_scratch(f, src));
+    return check_index(f, what);
+}
+
+/* The walk is over the index. */
+static la_status scatter(la_frame *f, la_tensor *source, bool is_value,
+                         la_reduce_kind kind, bool with_self)
+{
+    la_tensor *self = la_arg(f, 0), *out = la_result(f, 0);
+    la_scatter_plan p = {.shape = la_walk_of(la_arg(f, 2))};
+    LA_OWNED at = NULL;
+    LA_OWNED from = NULL;
+    LA_READING r = {.arg = 3};
+    int bad = 0;
+    LA_TRY(find_dim(f, 1, &p.dim));
+    if (la_arg(f, 2)->numel == 0) return la_target_begin(f);
+    r.dim = p.dim;
+    r.size = size_at(self, p.dim);
+    LA_TRY(la_reading_begin(f, la_arg(f, 2), &r));
+    LA_TRY(la_walk_view(r.index, &p.shape, 0, &at));
+    LA_TRY(la_walk_view(source, &p.shape, is_value ? ~(uint64_t)0 : 0, &from));
+    LA_TRY(la_target_begin(f));
+    p.dims = (la_index_dims){.n = 1, .sizes = {r.size},
+                             .bad = r.late ? &bad : NULL};
+    p.index = at;
+    p.source = from;
+    LA_TRY(kind == LA_RED_NONE ? la_scatter_put(out, &p)
+                               : la_scatter_reduce(out, &p, kind, with_self));
+    return bad ? la_reading_failed(&r) : LA_OK;
+}
+
+la_status la_meta_scatter(la_frame *f)
+{
+    la_reduce_kind kind;
+    LA_TRY(la_reduce_parse(&f->args[4], 5, &kind));
+    /* a number of Lua takes self's dtype: the form with a value */
+    LA_TRY(la_wrapped_fits(la_arg(f, 3), (la_dtype)la_arg(f, 0)->dtype, 4));
+    if (la_arg(f, 3)->flags & LA_F_WRAPPED) return check_index(f, "scatter()");
+    return check_source(f, "scatter()");
+}
+
+la_status la_impl_scatter(la_frame *f)
+{
+    la_reduce_kind kind;
+    la_tensor *src = la_arg(f, 3);
+    LA_TRY(la_reduce_parse(&f->args[4], 5, &kind));
+    if (!(src->flags & LA_F_WRAPPED)) return scatter(f, src, false, kind, true);
+    la_scalar value = la_scalar_load((la_dtype)src->dtype, la_data(src));
+    LA_OWNED typed = NULL;
+    LA_TRY(la_scalar_tensor(&value, (la_dtype)la_arg(f, 0)->dtype, &typed));
+    return scatter(f, typed, true, kind, true);
+}
+
+la_status la_meta_scatter_add(la_frame *f)
+{
+    return check_source(f, "scatter_add()");
+}
+
+la_status la_impl_scatter_add(la_frame *f)
+{
+    return scatter(f, la_arg(f, 3), false, LA_RED_SUM, true);
+}
+
+la_status la_meta_scatter_reduce(la_frame *f)
+{
+    la_reduce_kind kind;
+    LA_TRY(la_reduce_parse(&f->args[4], 5, &kind));
+    return check_source(f, "scatter_reduce()");
+}
+
+la_status la_impl_scatter_reduce(la_frame *f)
+{
+    la_reduce_kind kind;
+    LA_TRY(la_reduce_parse(&f->args[4], 5, &kind));
+    return scatter(f, la_arg(f, 3), false, kind, la_arg_bool(f, 5));
+}

@@ -1,0 +1,168 @@
+/* Products of many matrices: powers, and chains in the cheapest order. */
+#include "op/matmul/matmul.h"
+#include "op/view/view.h"
+
+/* The pointer is read after 'status' was computed. */
+static la_status give(la_frame *f, la_status status, la_tensor **made)
+{
+    if (status == LA_OK) la_set_result(f, 0, *made);
+    return status;
+}
+
+static la_status identity_like(la_tensor *t, la_tensor **out)
+{
+    LA_OWNED eye = NULL;
+    int64_t n = la_sizes(t)[t->ndim - 1];
+    LA_TRY(la_run(eye, &eye, LA_I(n), LA_I(n), LA_I(0),
+                  LA_DT((la_dtype)t->dtype)));
+    LA_OWNED wide = NULL;
+    LA_TRY(la_run(expand, &wide, LA_T(eye), LA_IS(la_sizes(t), t->ndim)));
+    return la_clone_contiguous(wide, out);
+}
+
+/* *slot = a @ b */
+static la_status replace(la_tensor **slot, la_tensor *a, la_tensor *b)
+{
+    la_tensor *product;
+    LA_TRY(la_matmul(a, b, &product));
+    la_tensor_drop(slot);
+    *slot = product;
+    return LA_OK;
+}
+
+static la_status power(la_tensor *t, int64_t n, la_tensor **out)
+{
+    LA_OWNED square = la_tensor_retain(t);
+    LA_OWNED result = NULL;
+    for (; n > 0; n >>= 1) {
+        if ((n & 1) && !result) result = la_tensor_retain(square);
+        else if (n & 1) LA_TRY(replace(&result, result, square));
+        if (n > 1) LA_TRY(replace(&square, square, square));
+    }
+    if (result == t) return la_clone_contiguous(t, out);
+    *out = la_tensor_retain(result);
+    return LA_OK;
+}
+
+la_status la_impl_matrix_power(la_frame *f)
+{
+    la_tensor *t = la_arg(f, 0), *out = NULL;
+    int64_t n = la_arg_int(f, 1);
+    int d = t->ndim;
+    if (d < 2 || la_sizes(t)[d - 1] != la_sizes(t)[d - 2])
+        return la_error_at(LA_ESHAPE, 1, "a square matrix or a batch of them "
+                           "expected");
+    if (n < 0)
+        return la_error_at(LA_EARG, 2, "negative powers need an inverse: take "
+                           "the inverse first");
+    if (n == 0) return give(f, identity_like(t, &out), &out);
+    return give(f, power(t, n, &out), &out);
+}
+
+/* Where to cut matrices first..last, from the table that order() fills. */
+typedef struct chain {
+    la_tensor **list;
+    int n;
+    double *cost;       /* [n * n], least cost of first..last */
+    int *cut;           /* [n * n] */
+} chain;
+
+static void order(chain *c)
+{
+    int n = c->n;
+    for (int i = 0; i < n; i++) c->cost[i * n + i] = 0;
+    for (int len = 2; len <= n; len++)
+        for (int i = 0; i + len <= n; i++) {
+            int j = i + len - 1;
+            c->cost[i * n + j] = 1e300;
+            for (int k = i; k < j; k++) {
+                double q = c->cost[i * n + k] + c->cost[(k + 1) * n + j]
+                    + (double)la_sizes(c->list[i])[0]
+                    * (double)la_sizes(c->list[k])[1]
+                    * (double)la_sizes(c->list[j])[1];
+                if (q >= c->cost[i * n + j]) continue;
+                c->cost[i * n + j] = q;
+                c->cut[i * n + j] = k;
+            }
+        }
+}
+
+/* The depth is bounded by the number of matrices, which is checked. */
+static la_status chain_product(const chain *c, int i, int j, la_tensor **out)
+{
+    LA_OWNED left = NULL;
+    LA_OWNED right = NULL;
+    if (i == j) {
+        *out = la_tensor_retain(c->list[i]);
+        return LA_OK;
+    }
+    int k = c->cut[i * c->n + j];
+    LA_TRY(chain_product(c, i, k, &left));
+    LA_TRY(chain_product(c, k + 1, j, &right));
+    return la_run(mm, out, LA_T(left), LA_T(right));
+}
+
+#define MAX_CHAIN 64
+
+static la_status chain_of(la_tensor **list, int n, la_tensor **out)
+{
+    double cost[MAX_CHAIN * MAX_CHAIN];
+    int cut[MAX_CHAIN * MAX_CHAIN];
+    chain c = {list, n, cost, cut};
+    for (int i = 0; i < n; i++) {
+        if (list[i]->ndim != 2)
+            return la_error(LA_ESHAPE, "tensor %d must be a matrix, got %d-D",
+                            i + 1, list[i]->ndim);
+        if (i > 0 && la_sizes(list[i - 1])[1] != la_sizes(list[i])[0])
+            return la_error(LA_ESHAPE, "mat1 and mat2 shapes cannot be "
+                            "multiplied (%lldx%lld and %lldx%lld)",
+                            (long long)la_sizes(list[i - 1])[0],
+                            (long long)la_sizes(list[i - 1])[1],
+                            (long long)la_sizes(list[i])[0],
+                            (long long)la_sizes(list[i])[1]);
+    }
+    order(&c);
+    return chain_product(&c, 0, n - 1, out);
+}
+
+static la_status check_chain(const la_frame *f, int least)
+{
+    int64_t n = f->args[0].tensors.n;
+    if (n >= least && n <= MAX_CHAIN) return LA_OK;
+    return la_error_at(LA_EARG, 1, "%d to %d tensors expected, got %lld",
+                       least, MAX_CHAIN, (long long)n);
+}
+
+la_status la_impl_chain_matmul(la_frame *f)
+{
+    la_tensor *out = NULL;
+    LA_TRY(check_chain(f, 1));
+    return give(f, chain_of(f->args[0].tensors.list,
+                            (int)f->args[0].tensors.n, &out), &out);
+}
+
+la_status la_impl_multi_dot(la_frame *f)
+{
+    la_tensor *list[MAX_CHAIN], *out;
+    LA_TRY(check_chain(f, 2));
+    int n = (int)f->args[0].tensors.n, last = n - 1;
+    memcpy(list, f->args[0].tensors.list, (size_t)n * sizeof *list);
+    int64_t gone[2];
+    int ngone = 0;
+    LA_OWNED row = NULL;
+    LA_OWNED column = NULL;
+    LA_OWNED product = NULL;
+    if (list[0]->ndim == 1) {
+        LA_TRY(la_run(unsqueeze, &row, LA_T(list[0]), LA_I(0)));
+        list[0] = row;
+        gone[ngone++] = 0;
+    }
+    if (list[last]->ndim == 1) {
+        LA_TRY(la_run(unsqueeze, &column, LA_T(list[last]), LA_I(1)));
+        list[last] = column;
+        gone[ngone++] = 1;
+    }
+    LA_TRY(chain_of(list, n, &product));
+    return give(f, la_run(squeeze, &out, LA_T(product), LA_IS(gone, ngone)),
+                &out);
+}

@@ -1,0 +1,549 @@
+/*
+** einsum: the equation is read into labels, repeated letters of an operand
+** become diagonals, every operand a view with one dim per label; then pairs
+** are contracted, those first that leave the smallest result, each as one
+** batched matrix product (or a plain multiplication where nothing is summed).
+*/
+#include <ctype.h>
+
+#include "op/matmul/matmul.h"
+#include "op/view/view.h"
+#include "tensor/shape.h"
+
+#define MAX_LABELS 64
+#define MAX_OPERANDS 32
+#define ELLIPSIS (-1)
+
+typedef uint64_t labels;           /* a set of labels */
+
+typedef struct operand {
+    la_tensor *t;                  /* owned; dim d has label at[d] */
+    int n;
+    uint8_t at[LA_MAX_DIMS];
+    labels set;
+} operand;
+
+typedef struct einsum {
+    operand op[MAX_OPERANDS];
+    int nops;
+    int8_t of_letter[256];         /* letter -> label, -1 none yet */
+    int count;                     /* labels in use; the ellipsis' come first */
+    int64_t size[MAX_LABELS];
+    char letter[MAX_LABELS];
+    int nellipsis;
+    uint8_t result[LA_MAX_DIMS];
+    int nresult;
+    labels kept;                   /* of the result */
+} einsum;
+
+static void clear(einsum *e)
+{
+    for (int i = 0; i < MAX_OPERANDS; i++) la_tensor_drop(&e->op[i].t);
+}
+
+/* ---- reading the equation ---- */
+
+/* The next subscript from 'at': a letter, ELLIPSIS, or 0 at the end. */
+static la_status next(const char **at, const char *end, int *out)
+{
+    while (*at < end && **at == ' ') ++*at;
+    *out = 0;
+    if (*at == end) return LA_OK;
+    char c = *(*at)++;
+    if (isalpha((unsigned char)c)) {
+        *out = (unsigned char)c;
+        return LA_OK;
+    }
+    if (c == '.' && end - *at >= 2 && (*at)[0] == '.' && (*at)[1] == '.') {
+        *at += 2;
+        *out = ELLIPSIS;
+        return LA_OK;
+    }
+    if (c == '.')
+        return la_error(LA_EARG, "einsum(): found '.' in the equation that is "
+                        "not part of any ellipsis");
+    return la_error(LA_EARG, "einsum(): invalid subscript in the equation, "
+                    "subscripts must be in [a-zA-Z]");
+}
+
+/* Dims that the ellipsis of one operand stands for, -1 without one. */
+static la_status count_term(const char *at, const char *end, int ndim, int k,
+                            int *covered)
+{
+    int letters = 0, dots = 0, c;
+    do {
+        LA_TRY(next(&at, end, &c));
+        letters += c > 0;
+        dots += c == ELLIPSIS;
+    } while (c);
+    if (dots > 1)
+        return la_error(LA_EARG, "einsum(): found more than one ellipsis for "
+                        "operand %d", k);
+    if (dots ? letters > ndim : letters != ndim)
+        return la_error(LA_EARG, "einsum(): the number of subscripts in the "
+                        "equation (%d) %s the number of dimensions (%d) for "
+                        "operand %d%s", letters,
+                        dots ? "is more than" : "does not match", ndim, k,
+                        dots ? "" : " and no ellipsis was given");
+    *covered = dots ? ndim - letters : -1;
+    return LA_OK;
+}
+
+static const char *term_end(const char *at, const char *end)
+{
+    while (at < end && *at != ',') at++;
+    return at;
+}
+
+static la_status count_ellipsis(einsum *e, const char *at, const char *end)
+{
+    for (int k = 0; k < e->nops; k++) {
+        const char *stop = term_end(at, end);
+        int covered;
+        LA_TRY(count_term(at, stop, e->op[k].t->ndim, k, &covered));
+        if (covered > e->nellipsis) e->nellipsis = covered;
+        at = stop + 1;
+    }
+    e->count = e->nellipsis;
+    return e->count < MAX_LABELS ? LA_OK
+        : la_error(LA_EARG, "einsum(): too many dims");
+}
+
+static la_status count_operands(einsum *e, const char *at, const char *end,
+                                int64_t given)
+{
+    int terms = 1;
+    for (const char *p = at; p < end; p++) terms += *p == ',';
+    if (given == 0)
+        return la_error(LA_EARG, "einsum(): must provide at least one operand");
+    if (terms != given)
+        return la_error(LA_EARG, "einsum(): %s operands were provided than "
+                        "specified in the equation",
+                        given > terms ? "more" : "fewer");
+    if (given > MAX_OPERANDS)
+        return la_error(LA_EARG, "einsum(): at most %d operands", MAX_OPERANDS);
+    e->nops = (int)given;
+    return LA_OK;
+}
+
+static la_status label_of(einsum *e, int c, int *out)
+{
+    *out = e->of_letter[c];
+    if (*out >= 0) return LA_OK;
+    if (e->count == MAX_LABELS)
+        return la_error(LA_EARG, "einsum(): at most %d different dims",
+                        MAX_LABELS);
+    e->letter[e->count] = (char)c;
+    e->of_letter[c] = (int8_t)e->count;
+    *out = e->count++;
+    return LA_OK;
+}
+
+static la_status note_size(einsum *e, int label, int64_t size, int k)
+{
+    if (e->size[label] <= 1 && size != e->size[label]) {
+        if (e->size[label] == 1 || e->size[label] == -1)
+            e->size[label] = size;
+        if (e->size[label] == size) return LA_OK;
+    }
+    if (size == e->size[label] || size == 1) return LA_OK;
+    if (label < e->nellipsis)
+        return la_error(LA_ESHAPE, "einsum(): the ellipsis' sizes do not "
+                        "broadcast: %lld for operand %d, %lld before",
+                        (long long)size, k, (long long)e->size[label]);
+    return la_error(LA_ESHAPE, "einsum(): subscript %c has size %lld for "
+                    "operand %d which does not broadcast with previously seen "
+                    "size %lld", e->letter[label], (long long)size, k,
+                    (long long)e->size[label]);
+}
+
+/* Dim d of the operand gets a label; a second dim with the same one makes a
+** diagonal, which moves that label to the end. */
+static la_status give_label(einsum *e, operand *o, int *d, int label, int k)
+{
+    LA_TRY(note_size(e, label, la_sizes(o->t)[*d], k));
+    int first = -1;
+    for (int i = 0; i < *d; i++)
+        if (o->at[i] == label) first = i;
+    if (first < 0) {
+        o->at[(*d)++] = (uint8_t)label;
+        o->set |= (labels)1 << label;
+        return LA_OK;
+    }
+    if (la_sizes(o->t)[first] != la_sizes(o->t)[*d])
+        return la_error(LA_ESHAPE, "einsum(): subscript %c is repeated for "
+                        "operand %d but the sizes don't match, %lld != %lld",
+                        e->letter[label], k, (long long)la_sizes(o->t)[*d],
+                        (long long)la_sizes(o->t)[first]);
+    la_tensor *diag, *back;
+    int64_t last = -1, to = first;
+    LA_TRY(la_run(diagonal, &diag, LA_T(o->t), LA_I(0), LA_I(first), LA_I(*d)));
+    la_tensor_drop(&o->t);
+    o->t = diag;
+    LA_TRY(la_run(movedim, &back, LA_T(diag), LA_IS(&last, 1), LA_IS(&to, 1)));
+    la_tensor_drop(&o->t);
+    o->t = back;
+    return LA_OK;
+}
+
+static la_status read_operand(einsum *e, int k, const char *at,
+                              const char *end)
+{
+    operand *o = &e->op[k];
+    int d = 0, c, covered, label;
+    LA_TRY(count_term(at, end, o->t->ndim, k, &covered));
+    for (;;) {
+        LA_TRY(next(&at, end, &c));
+        if (!c) break;
+        if (c != ELLIPSIS) {
+            LA_TRY(label_of(e, c, &label));
+            LA_TRY(give_label(e, o, &d, label, k));
+            continue;
+        }
+        for (int i = e->nellipsis - covered; i < e->nellipsis; i++)
+            LA_TRY(give_label(e, o, &d, i, k));
+    }
+    o->n = d;
+    return LA_OK;
+}
+
+static la_status add_result(einsum *e, int label)
+{
+    if (e->kept >> label & 1)
+        return la_error(LA_EARG, "einsum(): output subscript %c appears more "
+                        "than once in the output", e->letter[label]);
+    e->kept |= (labels)1 << label;
+    e->result[e->nresult++] = (uint8_t)label;
+    return LA_OK;
+}
+
+static la_status read_result(einsum *e, const char *at, const char *end)
+{
+    bool dots = false;
+    int c;
+    for (;;) {
+        LA_TRY(next(&at, end, &c));
+        if (!c) return LA_OK;
+        if (c == ELLIPSIS) {
+            if (dots)
+                return la_error(LA_EARG, "einsum(): found more than one "
+                                "ellipsis in the output");
+            dots = true;
+            for (int i = 0; i < e->nellipsis; i++) LA_TRY(add_result(e, i));
+            continue;
+        }
+        if (e->of_letter[c] < 0)
+            return la_error(LA_EARG, "einsum(): output subscript %c does not "
+                            "appear in the equation for any input operand", c);
+        LA_TRY(add_result(e, e->of_letter[c]));
+    }
+}
+
+/* Without an arrow: the ellipsis, then letters that occur once, sorted. */
+static la_status default_result(einsum *e, const char *at, const char *end)
+{
+    int seen[256] = {0};
+    for (; at < end; at++) seen[(unsigned char)*at]++;
+    for (int i = 0; i < e->nellipsis; i++) LA_TRY(add_result(e, i));
+    for (int c = 'A'; c <= 'z'; c++)
+        if (isalpha(c) && seen[c] == 1) LA_TRY(add_result(e, e->of_letter[c]));
+    return LA_OK;
+}
+
+static const char *find_arrow(const char *at, const char *end)
+{
+    for (; at + 1 < end; at++)
+        if (at[0] == '-' && at[1] == '>') return at;
+    return NULL;
+}
+
+static la_status read_equation(einsum *e, const la_frame *f)
+{
+    const char *at = f->args[0].str.text, *end = at + f->args[0].str.n;
+    const char *arrow = find_arrow(at, end), *stop = arrow ? arrow : end;
+    la_tensor **list = f->args[1].tensors.list;
+    memset(e->of_letter, -1, sizeof e->of_letter);
+    for (int i = 0; i < MAX_LABELS; i++) e->size[i] = -1;
+    LA_TRY(count_operands(e, at, stop, f->args[1].tensors.n));
+    for (int k = 0; k < e->nops; k++) e->op[k].t = la_tensor_retain(list[k]);
+    LA_TRY(count_ellipsis(e, at, stop));
+    const char *p = at;
+    for (int k = 0; k < e->nops; k++) {
+        const char *term = term_end(p, stop);
+        LA_TRY(read_operand(e, k, p, term));
+        p = term + 1;
+    }
+    if (arrow) return read_result(e, arrow + 2, end);
+    return default_result(e, at, stop);
+}
+
+/* ---- contraction ---- */
+
+static bool holds(labels set, int label) { return set >> label & 1; }
+
+static bool listed(const uint8_t *order, int n, int label)
+{
+    for (int i = 0; i < n; i++)
+        if (order[i] == label) return true;
+    return false;
+}
+
+/* A view of the operand with these labels as its dims, in order; those it
+** lacks are size 1, and its labels that are not listed have size 1 and go. */
+static la_status arrange(const operand *o, const uint8_t *order, int n,
+                         la_tensor **out)
+{
+    int64_t perm[LA_MAX_DIMS], gone[LA_MAX_DIMS];
+    int used = 0, ngone = 0;
+    LA_OWNED now = NULL;
+    LA_OWNED turned = NULL;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < o->n; j++)
+            if (o->at[j] == order[i]) perm[used++] = j;
+    for (int j = 0; j < o->n; j++)
+        if (!listed(order, n, o->at[j])) {
+            gone[ngone++] = used;
+            perm[used++] = j;
+        }
+    LA_TRY(la_run(permute, &turned, LA_T(o->t), LA_IS(perm, used)));
+    LA_TRY(la_run(squeeze, &now, LA_T(turned), LA_IS(gone, ngone)));
+    for (int d = 0; d < n; d++) {
+        if (holds(o->set, order[d])) continue;
+        la_tensor *wider;
+        LA_TRY(la_run(unsqueeze, &wider, LA_T(now), LA_I(d)));
+        la_tensor_drop(&now);
+        now = wider;
+    }
+    *out = la_tensor_retain(now);
+    return LA_OK;
+}
+
+/* Sum over the labels of 'o' that nobody needs any more. Within a product the
+** dtype stays; the sum of one operand is what 'sum' makes of it. */
+static la_status sum_out(operand *o, labels needed, bool alone)
+{
+    int64_t dims[LA_MAX_DIMS];
+    int n = 0, kept = 0;
+    la_tensor *summed;
+    for (int d = 0; d < o->n; d++)
+        if (!holds(needed, o->at[d])) dims[n++] = d;
+    if (n == 0) return LA_OK;
+    LA_TRY(la_run(sum, &summed, LA_T(o->t), LA_IS(dims, n), LA_B(false),
+                  alone ? LA_NIL : LA_DT((la_dtype)o->t->dtype)));
+    la_tensor_drop(&o->t);
+    o->t = summed;
+    for (int d = 0; d < o->n; d++)
+        if (holds(needed, o->at[d])) o->at[kept++] = o->at[d];
+    o->n = kept;
+    o->set &= needed;
+    return LA_OK;
+}
+
+static labels needed_by_others(const einsum *e, int i, int j)
+{
+    labels set = e->kept;
+    for (int k = 0; k < e->nops; k++)
+        if (k != i && k != j) set |= e->op[k].set;
+    return set;
+}
+
+/* The dim of 'o' with this label. */
+static int dim_of(const operand *o, int label)
+{
+    for (int d = 0; d < o->n; d++)
+        if (o->at[d] == label) return d;
+    return -1;
+}
+
+static bool wide(const operand *o, int label)
+{
+    int d = dim_of(o, label);
+    return d >= 0 && la_sizes(o->t)[d] != 1;
+}
+
+/* How the labels of a pair fall: both and kept, left, right, summed. */
+typedef struct parts {
+    uint8_t batch[LA_MAX_DIMS], left[LA_MAX_DIMS], right[LA_MAX_DIMS],
+        sum[LA_MAX_DIMS];
+    int nbatch, nleft, nright, nsum;
+} parts;
+
+static void part_labels(const operand *x, const operand *y, labels needed,
+                        parts *p)
+{
+    memset(p, 0, sizeof *p);
+    for (int l = 0; l < MAX_LABELS; l++) {
+        if (!holds(x->set | y->set, l)) continue;
+        bool a = wide(x, l), b = wide(y, l);
+        if (!holds(needed, l)) p->sum[p->nsum++] = (uint8_t)l;
+        else if (a == b) p->batch[p->nbatch++] = (uint8_t)l;
+        else if (a) p->left[p->nleft++] = (uint8_t)l;
+        else p->right[p->nright++] = (uint8_t)l;
+    }
+}
+
+static int append(uint8_t *to, int n, const uint8_t *from, int m)
+{
+    memcpy(to + n, from, (size_t)m);
+    return n + m;
+}
+
+static int64_t extent(const einsum *e, const uint8_t *list, int n)
+{
+    int64_t size = 1;
+    for (int i = 0; i < n; i++) size *= e->size[list[i]];
+    return size;
+}
+
+/* One side as [batch, rows, columns], the groups joined to one dim each. */
+static la_status side(const einsum *e, const operand *o, const parts *p,
+                      const uint8_t *rows, int nrows, const uint8_t *cols,
+                      int ncols, la_tensor **out)
+{
+    uint8_t order[LA_MAX_DIMS];
+    int64_t sizes[LA_MAX_DIMS];
+    LA_OWNED view = NULL;
+    int n = append(order, 0, p->batch, p->nbatch);
+    n = append(order, n, rows, nrows);
+    n = append(order, n, cols, ncols);
+    LA_TRY(arrange(o, order, n, &view));
+    for (int i = 0; i < p->nbatch; i++) sizes[i] = la_sizes(view)[i];
+    sizes[p->nbatch] = extent(e, rows, nrows);
+    sizes[p->nbatch + 1] = extent(e, cols, ncols);
+    return la_reshape_to(view, p->nbatch + 2, sizes, out);
+}
+
+static void take_result(einsum *e, operand *x, la_tensor *t, const parts *p)
+{
+    la_tensor_drop(&x->t);
+    x->t = t;
+    x->n = append(x->at, 0, p->batch, p->nbatch);
+    x->n = append(x->at, x->n, p->left, p->nleft);
+    x->n = append(x->at, x->n, p->right, p->nright);
+    x->set = 0;
+    for (int d = 0; d < x->n; d++) x->set |= (labels)1 << x->at[d];
+}
+
+static la_status multiply(einsum *e, operand *x, operand *y, const parts *p)
+{
+    uint8_t order[LA_MAX_DIMS];
+    LA_OWNED a = NULL;
+    LA_OWNED b = NULL;
+    la_tensor *product;
+    int n = append(order, 0, p->batch, p->nbatch);
+    n = append(order, n, p->left, p->nleft);
+    n = append(order, n, p->right, p->nright);
+    LA_TRY(arrange(x, order, n, &a));
+    LA_TRY(arrange(y, order, n, &b));
+    LA_TRY(la_run(mul, &product, LA_T(a), LA_T(b)));
+    take_result(e, x, product, p);
+    return LA_OK;
+}
+
+/* Labels that nobody needs and that are not wide in both are summed at once:
+** what is left to the product has equal sizes on both sides. */
+static la_status sum_lonely(operand *x, const operand *y, labels needed)
+{
+    labels keep = needed;
+    for (int d = 0; d < x->n; d++)
+        if (wide(x, x->at[d]) && wide(y, x->at[d]))
+            keep |= (labels)1 << x->at[d];
+    return sum_out(x, keep, false);
+}
+
+static la_status contract(einsum *e, operand *x, operand *y, labels needed)
+{
+    parts p;
+    int64_t sizes[LA_MAX_DIMS];
+    LA_OWNED a = NULL;
+    LA_OWNED b = NULL;
+    LA_OWNED product = NULL;
+    LA_TRY(sum_lonely(x, y, needed));
+    LA_TRY(sum_lonely(y, x, needed));
+    part_labels(x, y, needed, &p);
+    if (p.nsum == 0) return multiply(e, x, y, &p);
+    LA_TRY(side(e, x, &p, p.left, p.nleft, p.sum, p.nsum, &a));
+    LA_TRY(side(e, y, &p, p.sum, p.nsum, p.right, p.nright, &b));
+    LA_TRY(la_run(batched_mm, &product, LA_T(a), LA_T(b)));
+    int n = 0;
+    for (int i = 0; i < p.nbatch; i++) sizes[n++] = la_sizes(product)[i];
+    for (int i = 0; i < p.nleft; i++) sizes[n++] = e->size[p.left[i]];
+    for (int i = 0; i < p.nright; i++) sizes[n++] = e->size[p.right[i]];
+    la_tensor *shaped;
+    LA_TRY(la_view_to(product, n, sizes, &shaped));
+    take_result(e, x, shaped, &p);
+    return LA_OK;
+}
+
+/* Elements of a tensor with these labels. */
+static double volume(const einsum *e, labels set)
+{
+    double v = 1;
+    for (int l = 0; l < e->count; l++)
+        if (holds(set, l)) v *= (double)e->size[l];
+    return v;
+}
+
+/* The pair whose contraction leaves least beyond what it removes. */
+static void cheapest(const einsum *e, int *bi, int *bj)
+{
+    double best = 0;
+    *bi = 0;
+    *bj = 1;
+    for (int i = 0; e->nops > 2 && i < e->nops; i++)
+        for (int j = i + 1; j < e->nops; j++) {
+            labels both = e->op[i].set | e->op[j].set;
+            double cost = volume(e, both & needed_by_others(e, i, j))
+                - volume(e, e->op[i].set) - volume(e, e->op[j].set);
+            bool first = i == 0 && j == 1;
+            if (!first && cost >= best) continue;
+            best = cost;
+            *bi = i;
+            *bj = j;
+        }
+}
+
+static la_status reduce(einsum *e)
+{
+    bool alone = e->nops == 1;
+    while (e->nops > 1) {
+        int i, j;
+        cheapest(e, &i, &j);
+        LA_TRY(contract(e, &e->op[i], &e->op[j], needed_by_others(e, i, j)));
+        la_tensor_drop(&e->op[j].t);
+        e->op[j] = e->op[--e->nops];
+        e->op[e->nops].t = NULL;
+    }
+    return sum_out(&e->op[0], e->kept, alone);
+}
+
+static la_status check_types(const einsum *e)
+{
+    for (int k = 1; k < e->nops; k++)
+        if (e->op[k].t->dtype != e->op[0].t->dtype)
+            return la_error(LA_EDTYPE, "expected all operands to have the same "
+                            "dtype, but got: %s != %s",
+                            la_dtype_name(e->op[0].t->dtype),
+                            la_dtype_name(e->op[k].t->dtype));
+    return LA_OK;
+}
+
+/* Broadcast dims of the result that are 1 in the last operand are wide in
+** none, so the arranged view has the final sizes. */
+static la_status run(einsum *e, const la_frame *f, la_tensor **out)
+{
+    LA_TRY(read_equation(e, f));
+    LA_TRY(check_types(e));
+    LA_TRY(reduce(e));
+    return arrange(&e->op[0], e->result, e->nresult, out);
+}
+
+la_status la_impl_einsum(la_frame *f)
+{
+    einsum e = {.nops = 0};
+    la_tensor *out;
+    la_status status = run(&e, f, &out);
+    clear(&e);
+    if (status == LA_OK) la_set_result(f, 0, out);
+    return status;
+}

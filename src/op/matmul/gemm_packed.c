@@ -1,0 +1,275 @@
+/*
+** Products by packed blocks: blocking from the sizes of the caches, and the
+** sharing out among threads.
+*/
+#include "op/matmul/gemm_paths.h"
+
+#include "base/cpu.h"
+#include "base/memory.h"
+#include "base/pool.h"
+
+#define ALIGN 64
+#define MAX_COLUMNS 4096  /* of B packed at a time */
+
+typedef struct plan {
+    const la_gemm *g;          /* one product: no batch */
+    const la_gemm_kernels *ker;
+    la_gemm_block base;        /* what all blocks have in common */
+    int64_t mc, nc, kc;        /* sizes of a block */
+    int tasks, tasks_m, tasks_n;
+    size_t a_bytes, b_bytes, part_bytes;   /* a_bytes: of one task */
+    char *a_room, *b_room, *part_room;
+    int64_t p, j, kb, nb;      /* the block of B being worked on */
+    int64_t line;              /* bytes of one of its packed columns */
+} plan;
+
+static int64_t round_up(int64_t a, int64_t to)
+{
+    return (a + to - 1) / to * to;
+}
+
+/* Rows per task a multiple of mr; at least a few panels each. */
+static void plan_tasks(plan *s, int threads)
+{
+    const la_gemm *g = s->g;
+    double work = (double)g->m * (double)g->n * (double)g->k;
+    int64_t most = work < 8.0 * SMALL_WORK ? 1 : threads;
+    int64_t panels = (g->m + s->ker->mr - 1) / s->ker->mr;
+    int64_t columns = (g->n + s->ker->nr - 1) / s->ker->nr;
+    int64_t by_rows = panels / 4 > 0 ? panels / 4 : 1;
+    s->tasks_m = (int)lesser(most, by_rows);
+    s->tasks_n = (int)lesser(most / s->tasks_m, columns);
+    if (s->tasks_n < 1) s->tasks_n = 1;
+    s->tasks = s->tasks_m * s->tasks_n;
+}
+
+/* A block of A in a quarter of the second cache; one of B in an eighth of the
+** third, which other processors fill too. */
+static void plan_blocks(plan *s)
+{
+    const la_gemm *g = s->g;
+    int64_t mr = s->ker->mr, nr = s->ker->nr, size = s->ker->packed_size;
+    int64_t l2 = (int64_t)la_cpu_cache(2), l3 = (int64_t)la_cpu_cache(3);
+    s->kc = la_gemm_padded(s->ker, la_gemm_share(g->k, s->ker->kc));
+    int64_t mc = l2 / 4 / (s->ker->kc * size) / mr * mr;
+    int64_t nc = l3 / 8 / (s->ker->kc * size) / nr * nr;
+    mc = mc < mr ? mr : mc;
+    nc = nc < 4 * nr ? 4 * nr : lesser(nc, MAX_COLUMNS);
+    int64_t rows = round_up((g->m + s->tasks_m - 1) / s->tasks_m, mr);
+    int64_t blocks = (rows + mc - 1) / mc;
+    s->mc = round_up((rows + blocks - 1) / blocks, mr);
+    s->nc = lesser(round_up(g->n, nr), nc);
+    s->a_bytes = (size_t)round_up(s->mc * s->kc * size + LA_GEMM_SLACK, ALIGN);
+    s->b_bytes = (size_t)round_up(s->nc * s->kc * size + LA_GEMM_SLACK, ALIGN);
+    bool part = s->ker->has_part && g->k > s->ker->kc;
+    s->part_bytes = part ? (size_t)(g->m * g->n) * sizeof(float) : 0;
+}
+
+static void plan_make(plan *s, const la_gemm *g, const la_gemm_kernels *ker,
+                      int threads)
+{
+    *s = (plan){.g = g, .ker = ker, .base = la_gemm_block_of(g)};
+    plan_tasks(s, threads);
+    plan_blocks(s);
+}
+
+static size_t plan_bytes(const plan *s)
+{
+    return s->b_bytes + s->a_bytes * (size_t)s->tasks + s->part_bytes;
+}
+
+static void plan_room(plan *s, char *room)
+{
+    s->b_room = room;
+    s->a_room = room + s->b_bytes;
+    if (!s->part_bytes) return;
+    s->part_room = s->a_room + s->a_bytes * (size_t)s->tasks;
+    s->base.part = (float *)s->part_room;
+    s->base.part_rs = s->g->n;
+}
+
+static void pack_columns(int64_t begin, int64_t end, void *context)
+{
+    const plan *s = context;
+    const la_gemm *g = s->g;
+    int64_t size = (int64_t)la_dtype_size(g->dtype), nr = s->ker->nr;
+    int64_t j = begin * nr, n = lesser(end * nr, s->nb) - j;
+    s->ker->pack_b(s->b_room + j * s->line,
+                   at(&g->b, s->p, s->j + j, size), g->b.rs, g->b.cs, s->kb,
+                   n, g->conj_b);
+}
+
+/* A block of mb rows at i against columns j .. j + nb of the packed B. */
+static void multiply_rows(const plan *s, char *room, int64_t i, int64_t mb,
+                          int64_t j, int64_t nb)
+{
+    const la_gemm *g = s->g;
+    int64_t size = (int64_t)la_dtype_size(g->dtype);
+    la_gemm_block b = s->base;
+    s->ker->pack_a(room, at(&g->a, i, s->p, size), g->a.rs, g->a.cs, mb,
+                   s->kb, g->conj_a);
+    shift(&b, i, s->j + j, size);
+    b.m = mb;
+    b.n = nb;
+    b.k = s->kb;
+    b.a = room;
+    b.b = s->b_room + j * s->line;
+    b.first = s->p == 0 && !b.onto;
+    b.last = s->p + s->kb >= g->k;
+    b.plain = la_gemm_block_is_plain(&b);
+    s->ker->block(&b);
+}
+
+static void run_task(const plan *s, int t)
+{
+    int64_t mr = s->ker->mr, nr = s->ker->nr, m = s->g->m;
+    int tm = t % s->tasks_m, tn = t / s->tasks_m;
+    int64_t rows = (m + mr - 1) / mr, columns = (s->nb + nr - 1) / nr;
+    int64_t i = share(rows, tm, s->tasks_m) * mr;
+    int64_t end = lesser(share(rows, tm + 1, s->tasks_m) * mr, m);
+    int64_t j = share(columns, tn, s->tasks_n) * nr;
+    int64_t nb = lesser(share(columns, tn + 1, s->tasks_n) * nr, s->nb) - j;
+    char *room = s->a_room + s->a_bytes * (size_t)t;
+    for (; i < end && nb > 0 && !la_interrupted(); i += s->mc)
+        multiply_rows(s, room, i, lesser(s->mc, end - i), j, nb);
+}
+
+static void run_tasks(int64_t begin, int64_t end, void *context)
+{
+    for (int64_t t = begin; t < end; t++)
+        run_task(context, (int)t);
+}
+
+static void run_step(plan *s)
+{
+    int64_t panels = (s->nb + s->ker->nr - 1) / s->ker->nr;
+    if (s->tasks == 1) {
+        pack_columns(0, panels, s);
+        run_task(s, 0);
+        return;
+    }
+    int64_t grain = 32768 / (s->kb * s->ker->nr) + 1;
+    la_parallel_for(panels, grain, pack_columns, s);
+    la_parallel_for(s->tasks, 1, run_tasks, s);
+}
+
+static la_status run_plan(plan *s)
+{
+    const la_gemm *g = s->g;
+    for (s->j = 0; s->j < g->n; s->j += s->nc) {
+        s->nb = lesser(s->nc, g->n - s->j);
+        for (s->p = 0; s->p == 0 || s->p < g->k; s->p += s->kc) {
+            s->kb = lesser(s->kc, g->k - s->p);
+            s->line = la_gemm_padded(s->ker, s->kb) * s->ker->packed_size;
+            if (la_interrupted()) return LA_EINTR;
+            run_step(s);
+        }
+    }
+    return LA_OK;
+}
+
+size_t la_gemm_packed_bytes(const la_gemm *g, const la_gemm_kernels *ker)
+{
+    plan s;
+    plan_make(&s, g, ker, 1);
+    return plan_bytes(&s);
+}
+
+la_status la_gemm_packed_in(const la_gemm *g, const la_gemm_kernels *ker,
+                            char *room)
+{
+    plan s;
+    plan_make(&s, g, ker, 1);
+    plan_room(&s, room);
+    return run_plan(&s);
+}
+
+/* ---- a product in parts, one per thread ---- */
+
+/* Few threads share nothing, not even the packed B: each packs what it needs,
+** so no line of a cache goes from one processor to another. Many threads would
+** pack too often: those share blocks of B. */
+#define FEW_THREADS 4
+
+typedef struct split {
+    const la_gemm *g;
+    const la_gemm_kernels *ker;
+    int parts;
+    bool rows;                /* cut between rows of the result, or columns */
+    char *room;
+    size_t room_each;
+} split;
+
+/* Part t: a product of its own. */
+static la_gemm part_of(const split *s, int t)
+{
+    la_gemm g = *s->g;
+    int64_t size = (int64_t)la_dtype_size(g.dtype);
+    int64_t unit = s->rows ? s->ker->mr : s->ker->nr;
+    int64_t all = s->rows ? g.m : g.n, units = (all + unit - 1) / unit;
+    int64_t from = share(units, t, s->parts) * unit;
+    int64_t n = lesser(share(units, t + 1, s->parts) * unit, all) - from;
+    int64_t i = s->rows ? from : 0, j = s->rows ? 0 : from;
+    g.a.data = at(&g.a, i, 0, size);
+    g.b.data = at(&g.b, 0, j, size);
+    g.out.data = at(&g.out, i, j, size);
+    g.add.data = at(&g.add, i, j, size);
+    g.bias.data = at(&g.bias, i, j, size);
+    if (s->rows) g.m = n;
+    else g.n = n;
+    return g;
+}
+
+static void run_parts(int64_t begin, int64_t end, void *context)
+{
+    const split *s = context;
+    for (int64_t t = begin; t < end; t++) {
+        la_gemm g = part_of(s, (int)t);
+        char *room = s->room + s->room_each * (size_t)t;
+        if (la_gemm_packed_in(&g, s->ker, room)) return;
+    }
+}
+
+/* The longest part in relation to an even share. */
+static double unevenness(int64_t n, int64_t unit, int parts)
+{
+    int64_t units = (n + unit - 1) / unit;
+    return (double)((units + parts - 1) / parts * unit * parts) / (double)n;
+}
+
+static la_status run_split(const la_gemm *g, const la_gemm_kernels *ker,
+                           int threads)
+{
+    split s = {.g = g, .ker = ker, .parts = threads};
+    s.rows = unevenness(g->m, ker->mr, threads)
+        < unevenness(g->n, ker->nr, threads);
+    /* Parts have at most two sizes, those of the first and the last; the one
+    ** with fewer rows may need more room, as its rows may be fewer blocks. */
+    la_gemm first = part_of(&s, 0), last = part_of(&s, threads - 1);
+    s.room_each = la_gemm_packed_bytes(&first, ker);
+    size_t other = la_gemm_packed_bytes(&last, ker);
+    if (other > s.room_each) s.room_each = other;
+    size_t bytes = s.room_each * (size_t)threads;
+    s.room = la_mem_alloc(bytes);
+    if (!s.room) return LA_ENOMEM;
+    la_parallel_for(threads, 1, run_parts, &s);
+    la_mem_free(s.room, bytes);
+    return la_interrupted() ? LA_EINTR : LA_OK;
+}
+
+la_status la_gemm_packed(const la_gemm *g, const la_gemm_kernels *ker)
+{
+    plan s;
+    int threads = la_in_parallel() ? 1 : la_num_threads();
+    double work = (double)g->m * (double)g->n * (double)g->k;
+    if (threads > 1 && threads <= FEW_THREADS && work > 16.0 * SMALL_WORK)
+        return run_split(g, ker, threads);
+    plan_make(&s, g, ker, threads);
+    size_t bytes = plan_bytes(&s);
+    char *room = la_mem_alloc(bytes);
+    if (!room) return LA_ENOMEM;
+    plan_room(&s, room);
+    la_status status = run_plan(&s);
+    la_mem_free(room, bytes);
+    return status;
+}

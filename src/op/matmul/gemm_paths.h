@@ -1,0 +1,50 @@
+/*
+** Between the choice of a path (gemm.c) and products by packed blocks
+** (gemm_packed.c).
+*/
+#ifndef LA_OP_MATMUL_GEMM_PATHS_H
+#define LA_OP_MATMUL_GEMM_PATHS_H
+
+#include "op/matmul/gemm.h"
+
+#define SMALL_WORK ((int64_t)1 << 17)  /* multiply-adds worth a thread */
+
+/* The part that all blocks of a product have in common. */
+la_gemm_block la_gemm_block_of(const la_gemm *g);
+
+/* The table for the packed blocks of one product: 'ker' or a leaf. */
+const la_gemm_kernels *la_gemm_extension(const la_gemm *g,
+                                    const la_gemm_kernels *ker);
+
+/* One product (no batch) on all threads. LA_ENOMEM before anything is written;
+** LA_EINTR may leave 'out' unfinished. */
+la_status la_gemm_packed(const la_gemm *g, const la_gemm_kernels *ker);
+
+/* The same on this thread alone, in 'room' of so many bytes. */
+size_t la_gemm_packed_bytes(const la_gemm *g, const la_gemm_kernels *ker);
+la_status la_gemm_packed_in(const la_gemm *g, const la_gemm_kernels *ker,
+                            char *room);
+
+static inline int64_t lesser(int64_t a, int64_t b) { return a < b ? a : b; }
+
+static inline char *at(const la_gemm_mat *m, int64_t i, int64_t j, int64_t size)
+{
+    return m->data ? m->data + (i * m->rs + j * m->cs) * size : NULL;
+}
+
+/* The block without its first i rows and j columns. */
+static inline void shift(la_gemm_block *b, int64_t i, int64_t j, int64_t size)
+{
+    b->out.data = at(&b->out, i, j, size);
+    b->add.data = at(&b->add, i, j, size);
+    b->bias.data = at(&b->bias, i, j, size);
+    if (b->part) b->part += i * b->part_rs + j;
+}
+
+/* Part t of n units, in units; the first parts take the remainder. */
+static inline int64_t share(int64_t n, int t, int parts)
+{
+    return n / parts * t + lesser(n % parts, t);
+}
+
+#endif

@@ -1,0 +1,39 @@
+/* What the products share: checks, and from tensors to la_gemm. */
+#ifndef LA_OP_MATMUL_MATMUL_H
+#define LA_OP_MATMUL_MATMUL_H
+
+#include "op/matmul/gemm.h"
+#include "op/op.h"
+
+/* Float, Double, Long: the words of PyTorch's messages. */
+const char *la_scalar_type_word(la_dtype d);
+
+/* LA_EDTYPE where there is no product (bool, complex32). */
+la_status la_matmul_supported(const la_tensor *a);
+
+/* Fill in sizes and operands of result = a @ b over the last two dims, the
+** dims before being a batch of equal sizes. The arrays of 'room' must outlive
+** the call of la_gemm_run. */
+typedef struct la_gemm_room {
+    int64_t sizes[LA_MAX_DIMS], a[LA_MAX_DIMS], b[LA_MAX_DIMS],
+        out[LA_MAX_DIMS], add[LA_MAX_DIMS];
+} la_gemm_room;
+void la_gemm_operands(la_gemm *g, la_gemm_room *room, const la_tensor *a,
+                      const la_tensor *b, const la_tensor *out);
+
+/* Has this call nothing that only the dispatcher can do: functional form, the
+** CPU's key alone (nothing is recorded)? Then a composite may use the kernel
+** function of another operation directly, on plain tensors. */
+bool la_is_plain_call(const la_frame *f);
+/* Is the tensor one without names and lazy bits? */
+bool la_is_plain(const la_tensor *t);
+
+la_status la_meta_mm(la_frame *f), la_impl_mm(la_frame *f);
+la_status la_meta_mv(la_frame *f), la_impl_mv(la_frame *f);
+la_status la_meta_dot(la_frame *f), la_impl_dot(la_frame *f);
+la_status la_meta_batched_mm(la_frame *f), la_impl_batched_mm(la_frame *f);
+
+/* matmul on tensors of any rank, through the dispatcher. */
+la_status la_matmul(la_tensor *a, la_tensor *b, la_tensor **out);
+
+#endif

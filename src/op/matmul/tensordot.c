@@ -1,0 +1,291 @@
+/* Products over chosen dims and products without sums: tensordot, inner,
+** outer, addr, kron. */
+#include "base/memory.h"
+#include "op/view/view.h"
+#include "tensor/promote.h"
+#include "tensor/shape.h"
+
+/* The pointer is read after 'status' was computed. */
+static la_status give(la_frame *f, la_status status, la_tensor **made)
+{
+    if (status == LA_OK) la_set_result(f, 0, *made);
+    return status;
+}
+
+/* ---- outer, addr ---- */
+
+static la_status outer(la_tensor *a, la_tensor *b, la_tensor **out)
+{
+    LA_OWNED column = NULL;
+    if (a->ndim != 1 || b->ndim != 1)
+        return la_error(LA_ESHAPE, "outer: Expected 1-D argument %s, but got "
+                        "%d-D", a->ndim != 1 ? "self" : "vec2",
+                        a->ndim != 1 ? a->ndim : b->ndim);
+    LA_TRY(la_run(unsqueeze, &column, LA_T(a), LA_I(1)));
+    return la_run(mul, out, LA_T(column), LA_T(b));
+}
+
+la_status la_impl_outer(la_frame *f)
+{
+    la_tensor *out;
+    return give(f, outer(la_arg(f, 0), la_arg(f, 1), &out), &out);
+}
+
+static bool is_number(const la_scalar *s, double v)
+{
+    return s->re == v && (s->kind != LA_KCOMPLEX || s->im == 0);
+}
+
+static la_status scaled(la_tensor *t, const la_scalar *by, la_tensor **out)
+{
+    if (is_number(by, 1)) {
+        *out = la_tensor_retain(t);
+        return LA_OK;
+    }
+    return la_run(mul, out, LA_T(t), LA_S(*by));
+}
+
+static la_status check_addr(const la_frame *f)
+{
+    const la_tensor *self = la_arg(f, 0);
+    const la_tensor *u = la_arg(f, 1), *v = la_arg(f, 2);
+    if (u->ndim != 1 || v->ndim != 1)
+        return la_error(LA_ESHAPE, "addr: Expected 1-D argument %s, but got "
+                        "%d-D", u->ndim != 1 ? "vec1" : "vec2",
+                        u->ndim != 1 ? u->ndim : v->ndim);
+    int64_t want[2] = {u->numel, v->numel};
+    for (int d = 0; d < self->ndim; d++) {
+        int64_t have = la_sizes(self)[d], w = want[2 - self->ndim + d];
+        if (self->ndim > 2 || (have != w && have != 1))
+            return la_error(LA_ESHAPE, "addr: self can't be expanded to the "
+                            "result's shape [%lld, %lld]", (long long)want[0],
+                            (long long)want[1]);
+    }
+    bool whole = la_dtype_kind(self->dtype) != 'f'
+        && la_dtype_kind(self->dtype) != 'c' && !la_is_float(u->dtype)
+        && !la_is_complex(u->dtype) && !la_is_float(v->dtype)
+        && !la_is_complex(v->dtype);
+    for (int k = 3; whole && k <= 4; k++)
+        if (f->args[k].scalar.kind >= LA_KFLOAT)
+            return la_error(LA_EDTYPE, "For integral input tensors, argument "
+                            "%s must not be a floating point number.",
+                            k == 3 ? "beta" : "alpha");
+    return LA_OK;
+}
+
+/* beta * self, zeros where beta is 0 (self only tells the dtype then). */
+static la_status scaled_self(la_frame *f, la_tensor **out)
+{
+    la_tensor *self = la_arg(f, 0);
+    if (is_number(&f->args[3].scalar, 0))
+        return la_run(zeros_like, out, LA_T(self));
+    return scaled(self, &f->args[3].scalar, out);
+}
+
+static bool is_one_float_dtype(const la_frame *f)
+{
+    int d = la_arg(f, 0)->dtype;
+    return (d == LA_FLOAT32 || d == LA_FLOAT64) && la_arg(f, 1)->dtype == d
+        && la_arg(f, 2)->dtype == d;
+}
+
+/* Products are added as they are made; with 16 bits they are rounded before. */
+static la_status addr_in_one(la_frame *f, la_tensor **out)
+{
+    LA_OWNED column = NULL;
+    LA_OWNED left = NULL;
+    LA_TRY(scaled_self(f, &left));
+    LA_TRY(la_run(unsqueeze, &column, f->args[1], LA_I(1)));
+    return la_run(addcmul, out, LA_T(left), LA_T(column), f->args[2],
+                  LA_S(f->args[4].scalar));
+}
+
+la_status la_impl_addr(la_frame *f)
+{
+    la_tensor *self = la_arg(f, 0), *out;
+    const la_scalar *alpha = &f->args[4].scalar;
+    LA_OWNED product = NULL;
+    LA_OWNED right = NULL;
+    LA_OWNED left = NULL;
+    LA_OWNED sum = NULL;
+    LA_TRY(check_addr(f));
+    if (is_one_float_dtype(f)) return give(f, addr_in_one(f, &out), &out);
+    LA_TRY(outer(la_arg(f, 1), la_arg(f, 2), &product));
+    LA_TRY(scaled(product, alpha, &right));
+    LA_TRY(scaled_self(f, &left));
+    LA_TRY(la_run(add, &sum, LA_T(left), LA_T(right)));
+    bool all_bool = la_arg(f, 1)->dtype == LA_BOOL
+        && la_arg(f, 2)->dtype == LA_BOOL && self->dtype == LA_BOOL;
+    la_dtype d = all_bool ? LA_BOOL : (la_dtype)sum->dtype;
+    return give(f, la_run(to_dtype, &out, LA_T(sum), LA_DT(d)), &out);
+}
+
+/* ---- kron ---- */
+
+/* Sizes with ones between: a of (2, 3) is (2, 1, 3, 1), b is (1, 2, 1, 3). */
+static int interleave(const la_tensor *t, int ndim, int first, int64_t *sizes)
+{
+    for (int d = 0; d < ndim; d++) {
+        int own = d - (ndim - t->ndim);
+        sizes[2 * d + first] = own < 0 ? 1 : la_sizes(t)[own];
+        sizes[2 * d + 1 - first] = 1;
+    }
+    return 2 * ndim;
+}
+
+static la_status kron(la_tensor *a, la_tensor *b, la_tensor **out)
+{
+    int64_t x[LA_MAX_DIMS], y[LA_MAX_DIMS], both[LA_MAX_DIMS / 2];
+    int n = a->ndim > b->ndim ? a->ndim : b->ndim;
+    LA_OWNED wide_a = NULL;
+    LA_OWNED wide_b = NULL;
+    LA_OWNED product = NULL;
+    if (2 * n > LA_MAX_DIMS)
+        return la_error(LA_ESHAPE, "kron takes at most %d dims",
+                        LA_MAX_DIMS / 2);
+    int wide = interleave(a, n, 0, x);
+    interleave(b, n, 1, y);
+    for (int d = 0; d < n; d++)
+        if (!la_mul_ok(x[2 * d], y[2 * d + 1], &both[d]))
+            return la_error(LA_ESHAPE, "size overflow");
+    LA_TRY(la_view_to(a, wide, x, &wide_a));
+    LA_TRY(la_view_to(b, wide, y, &wide_b));
+    LA_TRY(la_run(mul, &product, LA_T(wide_a), LA_T(wide_b)));
+    return la_view_to(product, n, both, out);
+}
+
+la_status la_impl_kron(la_frame *f)
+{
+    la_tensor *out;
+    return give(f, kron(la_arg(f, 0), la_arg(f, 1), &out), &out);
+}
+
+/* ---- tensordot, inner ---- */
+
+/* Move the dims of 'mask' to the end (or the front), in the order of 'dims',
+** and make a matrix; 'free' gets the sizes of the other dims. */
+static la_status as_matrix(la_tensor *t, const int64_t *dims, int n, bool front,
+                           int64_t *free_sizes, int *nfree, la_tensor **out)
+{
+    int64_t order[LA_MAX_DIMS], rest = 1, summed = 1;
+    uint64_t mask = 0;
+    LA_OWNED turned = NULL;
+    for (int i = 0; i < n; i++) {
+        mask |= (uint64_t)1 << dims[i];
+        summed *= la_sizes(t)[dims[i]];
+        order[front ? i : t->ndim - n + i] = dims[i];
+    }
+    int at = front ? n : 0;
+    *nfree = 0;
+    for (int d = 0; d < t->ndim; d++)
+        if (!(mask >> d & 1)) {
+            order[at++] = d;
+            free_sizes[(*nfree)++] = la_sizes(t)[d];
+            rest *= la_sizes(t)[d];
+        }
+    int64_t flat[2] = {front ? summed : rest, front ? rest : summed};
+    LA_TRY(la_run(permute, &turned, LA_T(t), LA_IS(order, t->ndim)));
+    return la_reshape_to(turned, 2, flat, out);
+}
+
+static la_status wrap_dims(const la_tensor *t, const int64_t *dims, int n,
+                           int64_t *out)
+{
+    uint64_t mask;
+    LA_TRY(la_dim_mask(n, dims, t->ndim, &mask));  /* also: no duplicates */
+    for (int i = 0; i < n; i++) {
+        int d;
+        LA_TRY(la_wrap_dim(dims[i], t->ndim, &d));
+        out[i] = d;
+    }
+    return LA_OK;
+}
+
+/* A dim of size 1 is broadcast: its factor is the same for the other's sum. */
+static la_status sum_of_dim(la_tensor **t, int64_t dim)
+{
+    la_tensor *out;
+    if (la_sizes(*t)[dim] == 1) return LA_OK;
+    LA_TRY(la_run(sum, &out, LA_T(*t), LA_IS(&dim, 1), LA_B(true),
+                  LA_DT((la_dtype)(*t)->dtype)));
+    la_tensor_release(*t);
+    *t = out;
+    return LA_OK;
+}
+
+/* Sums of products over dims x[i] of 'a' with y[i] of 'b'. */
+static la_status tensordot(la_tensor *a, la_tensor *b, const int64_t *x,
+                           const int64_t *y, int n, la_tensor **out)
+{
+    int64_t da[LA_MAX_DIMS], db[LA_MAX_DIMS], sizes[2 * LA_MAX_DIMS];
+    int na, nb;
+    LA_OWNED short_a = la_tensor_retain(a);
+    LA_OWNED short_b = la_tensor_retain(b);
+    LA_OWNED left = NULL;
+    LA_OWNED right = NULL;
+    LA_OWNED product = NULL;
+    LA_TRY(wrap_dims(a, x, n, da));
+    LA_TRY(wrap_dims(b, y, n, db));
+    for (int i = 0; i < n; i++) {
+        if (la_sizes(b)[db[i]] == 1) LA_TRY(sum_of_dim(&short_a, da[i]));
+        else if (la_sizes(a)[da[i]] == 1) LA_TRY(sum_of_dim(&short_b, db[i]));
+    }
+    a = short_a;
+    b = short_b;
+    for (int i = 0; i < n; i++)
+        if (la_sizes(a)[da[i]] != la_sizes(b)[db[i]])
+            return la_error(LA_ESHAPE, "contracted dimensions need to match, "
+                            "but first has size %lld in dim %d and second has "
+                            "size %lld in dim %d",
+                            (long long)la_sizes(a)[da[i]], (int)da[i] + 1,
+                            (long long)la_sizes(b)[db[i]], (int)db[i] + 1);
+    LA_TRY(as_matrix(a, da, n, false, sizes, &na, &left));
+    LA_TRY(as_matrix(b, db, n, true, sizes + na, &nb, &right));
+    if (na + nb > LA_MAX_DIMS)
+        return la_error(LA_ESHAPE, "the result would have more than %d dims",
+                        LA_MAX_DIMS);
+    LA_TRY(la_run(mm, &product, LA_T(left), LA_T(right)));
+    return la_view_to(product, na + nb, sizes, out);
+}
+
+la_status la_impl_tensordot(la_frame *f)
+{
+    la_tensor *a = la_arg(f, 0), *b = la_arg(f, 1), *out;
+    int64_t n = la_arg_int(f, 2), x[LA_MAX_DIMS], y[LA_MAX_DIMS];
+    if (n < 0 || n > a->ndim || n > b->ndim)
+        return la_error_at(LA_EARG, 3, "tensordot expects dims from 0 to the "
+                           "number of dims of both tensors, got %lld",
+                           (long long)n);
+    for (int i = 0; i < n; i++) {
+        x[i] = a->ndim - n + i;
+        y[i] = i;
+    }
+    return give(f, tensordot(a, b, x, y, (int)n, &out), &out);
+}
+
+/* The two lists come one behind the other. */
+la_status la_impl_tensordot_dims(la_frame *f)
+{
+    la_tensor *out;
+    int64_t n = f->args[2].ints.n / 2;
+    const int64_t *dims = f->args[2].ints.list;
+    if (n > LA_MAX_DIMS || f->args[2].ints.n % 2)
+        return la_error_at(LA_EARG, 3, "both lists of dims must have the same "
+                           "length");
+    return give(f, tensordot(la_arg(f, 0), la_arg(f, 1), dims, dims + n,
+                             (int)n, &out), &out);
+}
+
+la_status la_impl_inner(la_frame *f)
+{
+    la_tensor *a = la_arg(f, 0), *b = la_arg(f, 1), *out;
+    int64_t last = -1;
+    if (a->ndim == 0 || b->ndim == 0)
+        return give(f, la_run(mul, &out, LA_T(a), LA_T(b)), &out);
+    if (la_sizes(a)[a->ndim - 1] != la_sizes(b)[b->ndim - 1])
+        return la_error(LA_ESHAPE, "inner() the last dimension must match on "
+                        "both input tensors but got sizes %lld and %lld",
+                        (long long)la_sizes(a)[a->ndim - 1],
+                        (long long)la_sizes(b)[b->ndim - 1]);
+    return give(f, tensordot(a, b, &last, &last, 1, &out), &out);
+}

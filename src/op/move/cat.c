@@ -1,0 +1,425 @@
+/* Tensors put together: cat, and what is said by it. */
+#include "base/memory.h"
+#include "base/pool.h"
+#include "op/move/copy.h"
+#include "kernel/move/elements.h"
+#include "op/move/move.h"
+#include "op/view/view.h"
+#include "tensor/promote.h"
+
+/* Empty tensors of one dim were once the way to start from nothing: they fit
+** everywhere. */
+static bool is_nothing(const la_tensor *t)
+{
+    return t->ndim == 1 && t->numel == 0;
+}
+
+/* The first tensor that counts; NULL when none does. */
+static const la_tensor *model_of(const la_value *list)
+{
+    for (int64_t k = 0; k < list->tensors.n; k++)
+        if (!is_nothing(list->tensors.list[k]))
+            return list->tensors.list[k];
+    return NULL;
+}
+
+static la_status check_list(const la_value *list)
+{
+    if (list->tensors.n == 0)
+        return la_error_at(LA_EARG, 1, "expected a non-empty list of tensors");
+    for (int64_t k = 0; k < list->tensors.n; k++)
+        if (list->tensors.list[k]->ndim == 0)
+            return la_error_at(LA_ESHAPE, 1, "zero-dimensional tensor (at "
+                               "position %lld) cannot be concatenated",
+                               (long long)k + 1);
+    return LA_OK;
+}
+
+static la_status check_pair(const la_tensor *a, const la_tensor *b, int dim,
+                            int64_t k)
+{
+    if (a->ndim != b->ndim)
+        return la_error_at(LA_ESHAPE, 1, "Tensors must have same number of "
+                           "dimensions: got %d and %d", a->ndim, b->ndim);
+    for (int d = 0; d < a->ndim; d++)
+        if (d != dim && la_sizes(a)[d] != la_sizes(b)[d])
+            return la_error_at(LA_ESHAPE, 1, "Sizes of tensors must match "
+                               "except in dimension %d. Expected size %lld but "
+                               "got size %lld for tensor number %lld in the "
+                               "list.", dim + 1, (long long)la_sizes(a)[d],
+                               (long long)la_sizes(b)[d], (long long)k + 1);
+    return LA_OK;
+}
+
+static la_status joined_sizes(const la_value *list, const la_tensor *model,
+                              int dim, la_shape *out)
+{
+    *out = la_shape_of(model);
+    out->sizes[dim] = 0;
+    for (int64_t k = 0; k < list->tensors.n; k++) {
+        const la_tensor *t = list->tensors.list[k];
+        if (is_nothing(t))
+            continue;
+        LA_TRY(check_pair(model, t, dim, k));
+        if (!la_add_ok(out->sizes[dim], la_sizes(t)[dim], &out->sizes[dim]))
+            return la_error_at(LA_ESHAPE, 1, "size overflow");
+    }
+    return LA_OK;
+}
+
+/* A memory format that all inputs look like, or the usual one. */
+static la_memory_format common_format(const la_value *list)
+{
+    la_memory_format all = LA_PRESERVE;
+    for (int64_t k = 0; k < list->tensors.n; k++) {
+        la_memory_format one = la_suggest_format(list->tensors.list[k]);
+        if (one == LA_FORMAT_CONTIGUOUS || (all != LA_PRESERVE && one != all))
+            return LA_FORMAT_CONTIGUOUS;
+        all = one;
+    }
+    return all;
+}
+
+static la_status common_dtype(const la_value *list, la_dtype *out)
+{
+    la_result_type r = LA_RESULT_TYPE_INIT;
+    for (int64_t k = 0; k < list->tensors.n; k++)
+        la_result_type_add(&r, list->tensors.list[k]);
+    return la_result_type_get(&r, out);
+}
+
+static la_status join_names(la_frame *f)
+{
+    const la_value *list = &f->args[0];
+    la_names *all = NULL, *next;
+    int ndim = la_result(f, 0)->ndim;
+    for (int64_t k = 0; k < list->tensors.n; k++) {
+        const la_tensor *t = list->tensors.list[k];
+        if (!t->names || is_nothing(t))
+            continue;
+        la_status status = la_names_unify(all, ndim, t->names, ndim, &next);
+        la_names_release(all);
+        LA_TRY(status);
+        all = next;
+    }
+    if (all)
+        la_tensor_set_names(la_result(f, 0), all);
+    return LA_OK;
+}
+
+la_status la_meta_cat(la_frame *f)
+{
+    const la_value *list = &f->args[0];
+    la_shape shape;
+    la_dtype dtype;
+    int64_t strides[LA_MAX_DIMS];
+    int dim;
+    LA_TRY(check_list(list));
+    const la_tensor *model = model_of(list);
+    if (!model)
+        model = list->tensors.list[0];
+    LA_TRY(la_arg_dim(f, 1, model->ndim, &dim));
+    LA_TRY(joined_sizes(list, model, dim, &shape));
+    LA_TRY(common_dtype(list, &dtype));
+    la_memory_format format = common_format(list);
+    LA_TRY(la_format_strides(format, shape.ndim, shape.sizes, strides));
+    f->scratch[0] = dim;
+    LA_TRY(la_set_output(f, 0, shape.ndim, shape.sizes,
+                         format == LA_FORMAT_CONTIGUOUS ? NULL : strides,
+                         dtype));
+    return join_names(f);
+}
+
+/* Bytes that a few rows are; how wide a row is at least to be copied so. */
+#define JOIN_BYTES ((int64_t)64 << 10)
+#define JOIN_LEAST 16
+#define JOIN_LONG 256
+#define JOIN_LARGE (6 << 20)
+
+/* Do both step by one element along the same dim? Then rows are plain runs;
+** anything else is turned or converted by the general copy. */
+static bool runs_alike(const la_tensor *out, const la_tensor *t)
+{
+    if (t->dtype != out->dtype)
+        return false;
+    for (int d = 0; d < t->ndim; d++)
+        if (la_sizes(t)[d] > 1 && la_strides(out)[d] == 1)
+            return la_strides(t)[d] <= 1;
+    return true;
+}
+
+/* Copy 't' to its place from 'first' on along the dim. */
+static la_status place(la_tensor *out, la_tensor *t, int dim, int64_t first)
+{
+    if (runs_alike(out, t)) {
+        la_place to = la_place_of(out), from = la_place_of(t);
+        to.data += first * to.strides[dim];
+        return la_move(&to, &from, t->ndim, la_sizes(t), la_itemsize(t));
+    }
+    LA_OWNED part = NULL;
+    LA_TRY(la_tensor_view(out, t->ndim, la_sizes(t), la_strides(out),
+                          out->offset + first * la_strides(out)[dim], &part));
+    return la_copy_data(part, t);
+}
+
+/* Rows of all tensors side by side, where all are contiguous: a few rows of
+** each at a time, so that lines which two of them share are written at once. */
+typedef struct rows {
+    const la_value *list;
+    char *to;
+    int64_t item, width;        /* bytes of a row of the result */
+    int64_t count;              /* of rows */
+    int64_t least;              /* bytes of a row of the narrowest */
+    _Atomic bool stopped;
+} rows;
+
+static bool side_by_side(const la_value *list, const la_tensor *out, int dim,
+                         rows *r)
+{
+    *r = (rows){.list = list, .item = (int64_t)la_itemsize(out), .count = 1};
+    for (int d = 0; d < dim; d++) r->count *= la_sizes(out)[d];
+    if (r->count < 2 || !la_is_contiguous(out)) return false;
+    for (int64_t k = 0; k < list->tensors.n; k++) {
+        const la_tensor *t = list->tensors.list[k];
+        if (t->dtype != out->dtype || !la_is_contiguous(t)) return false;
+        int64_t width = t->numel / r->count * r->item;
+        r->least = k == 0 || width < r->least ? width : r->least;
+    }
+    r->to = la_data(out);
+    r->width = out->numel / r->count * r->item;
+    return true;
+}
+
+/* Long rows: in the order of the result, which is how memory likes to be
+** written. */
+static void join_long(const rows *r, int64_t begin, int64_t end)
+{
+    char *to = r->to + begin * r->width;
+    for (int64_t i = begin; i < end; i++)
+        for (int64_t k = 0; k < r->list->tensors.n; k++) {
+            const la_tensor *t = r->list->tensors.list[k];
+            size_t width = (size_t)(t->numel / r->count * r->item);
+            if (width == 0) continue;
+            memcpy(to, la_data(t) + i * (int64_t)width, width);
+            to += width;
+        }
+}
+
+static void join_rows(int64_t begin, int64_t end, void *context)
+{
+    rows *r = context;
+    int64_t some = JOIN_BYTES / r->width + 1;
+    for (; begin < end; begin += some) {
+        int64_t n = end - begin < some ? end - begin : some;
+        char *to = r->to + begin * r->width;
+        if (r->stopped || la_interrupted()) {
+            r->stopped = true;
+            return;
+        }
+        if (r->width >= JOIN_LONG * r->list->tensors.n
+            && r->width * r->count >= JOIN_LARGE) {
+            join_long(r, begin, begin + n);
+            continue;
+        }
+        for (int64_t k = 0; k < r->list->tensors.n; k++) {
+            const la_tensor *t = r->list->tensors.list[k];
+            int64_t width = t->numel / r->count * r->item;
+            int64_t steps[4] = {r->item, r->item, r->width, width};
+            if (width == 0) continue;
+            la_move_block((size_t)r->item, to, la_data(t) + begin * width,
+                          steps, width / r->item, n);
+            to += width;
+        }
+    }
+}
+
+/* Rows that are one element, or as good as one, by turns. */
+static void zip_rows(int64_t begin, int64_t end, void *context)
+{
+    rows *r = context;
+    const la_value *list = r->list;
+    const char *from[LA_ZIP_MOST];
+    la_zip zip = (*LA_STUB(zip))[__builtin_ctzll((uint64_t)r->least)];
+    if (r->stopped || la_interrupted()) {
+        r->stopped = true;
+        return;
+    }
+    for (int64_t k = 0; k < list->tensors.n; k++)
+        from[k] = la_data(list->tensors.list[k]) + begin * r->least;
+    zip(r->to + begin * r->width, from, (int)list->tensors.n, end - begin);
+}
+
+static bool can_zip(const rows *r)
+{
+    int64_t n = r->list->tensors.n, w = r->least;
+    return n >= LA_ZIP_LEAST && n <= LA_ZIP_MOST && r->width == n * w
+        && w > 0 && w <= 16 && (w & (w - 1)) == 0;
+}
+
+la_status la_impl_cat(la_frame *f)
+{
+    const la_value *list = &f->args[0];
+    la_tensor *out = la_result(f, 0);
+    int dim = (int)f->scratch[0];
+    int64_t first = 0;
+    rows r;
+    bool rows_fit = out->numel && side_by_side(list, out, dim, &r);
+    if (rows_fit && (r.least >= JOIN_LEAST || can_zip(&r))) {
+        la_parallel_for(r.count, 2 * JOIN_BYTES / r.width + 1,
+                        can_zip(&r) ? zip_rows : join_rows, &r);
+        return r.stopped ? la_error(LA_EINTR, "interrupted") : LA_OK;
+    }
+    for (int64_t k = 0; k < list->tensors.n; k++) {
+        la_tensor *t = list->tensors.list[k];
+        if (t->numel)
+            LA_TRY(place(out, t, dim, first));
+        if (!is_nothing(t))
+            first += la_sizes(t)[dim];
+    }
+    return LA_OK;
+}
+
+/* --- made of cat --- */
+
+/* The list of argument 0 with each tensor changed by 'change', then joined
+** along 'dim'. */
+typedef la_status (*change_fn)(la_tensor *t, int64_t with, la_tensor **out);
+
+static la_status cat_changed(la_frame *f, change_fn change, int64_t with,
+                             int64_t dim)
+{
+    const la_value *in = &f->args[0];
+    la_tensor *out;
+    la_value list;
+    la_status status = la_list_new(in->tensors.n, &list);
+    for (int64_t k = 0; k < in->tensors.n && !status; k++)
+        status = change(in->tensors.list[k], with, &list.tensors.list[k]);
+    if (!status)
+        status = la_run(cat, &out, list, LA_I(dim));
+    la_value_drop(&list);
+    if (!status)
+        la_set_result(f, 0, out);
+    return status;
+}
+
+static la_status unsqueeze(la_tensor *t, int64_t dim, la_tensor **out)
+{
+    return la_run(unsqueeze, out, LA_T(t), LA_I(dim));
+}
+
+static la_status same_sizes(const la_value *list)
+{
+    char a[256], b[256];
+    if (list->tensors.n == 0)
+        return la_error_at(LA_EARG, 1, "stack expects a non-empty list of "
+                           "tensors");
+    const la_tensor *first = list->tensors.list[0];
+    for (int64_t k = 1; k < list->tensors.n; k++) {
+        const la_tensor *t = list->tensors.list[k];
+        if (t->ndim == first->ndim
+            && memcmp(la_sizes(t), la_sizes(first), 8u * t->ndim) == 0)
+            continue;
+        la_sizes_text(first->ndim, la_sizes(first), a, sizeof a);
+        la_sizes_text(t->ndim, la_sizes(t), b, sizeof b);
+        return la_error_at(LA_ESHAPE, 1, "stack expects each tensor to be "
+                           "equal size, but got %s at entry 1 and %s at entry "
+                           "%lld", a, b, (long long)k + 1);
+    }
+    return LA_OK;
+}
+
+la_status la_impl_stack(la_frame *f)
+{
+    int dim;
+    LA_TRY(same_sizes(&f->args[0]));
+    int ndim = f->args[0].tensors.list[0]->ndim;
+    LA_TRY(la_blame(la_wrap_dim_end(la_arg_int(f, 1), ndim, &dim), 2));
+    return cat_changed(f, unsqueeze, dim, dim);
+}
+
+static la_status at_least(la_tensor *t, int64_t n, la_tensor **out)
+{
+    switch (n) {
+    case 1: return la_run(atleast_1d, out, LA_T(t));
+    case 2: return la_run(atleast_2d, out, LA_T(t));
+    default: return la_run(atleast_3d, out, LA_T(t));
+    }
+}
+
+la_status la_impl_hstack(la_frame *f)
+{
+    const la_value *list = &f->args[0];
+    if (list->tensors.n == 0)
+        return la_error_at(LA_EARG, 1, "hstack expects a non-empty list of "
+                           "tensors");
+    return cat_changed(f, at_least, 1, list->tensors.list[0]->ndim > 1);
+}
+
+la_status la_impl_vstack(la_frame *f) { return cat_changed(f, at_least, 2, 0); }
+la_status la_impl_dstack(la_frame *f) { return cat_changed(f, at_least, 3, 2); }
+
+static la_status as_column(la_tensor *t, int64_t unused, la_tensor **out)
+{
+    int64_t sizes[2] = {t->numel, 1};
+    if (t->ndim < 2)
+        return la_reshape_to(t, 2, sizes, out);
+    *out = la_tensor_retain(t);
+    return LA_OK;
+}
+
+la_status la_impl_column_stack(la_frame *f)
+{
+    return cat_changed(f, as_column, 0, 1);
+}
+
+/* --- blocks along the diagonal --- */
+
+static la_status block_sizes(const la_value *list, int64_t *width)
+{
+    *width = 0;
+    for (int64_t k = 0; k < list->tensors.n; k++) {
+        const la_tensor *t = list->tensors.list[k];
+        if (t->ndim > 2)
+            return la_error_at(LA_ESHAPE, 1, "Input tensors must "
+                               "have 2 or fewer dimensions. Input %lld has %d "
+                               "dimensions", (long long)k + 1, t->ndim);
+        *width += t->ndim == 0 ? 1 : la_sizes(t)[t->ndim - 1];
+    }
+    return LA_OK;
+}
+
+/* One block with zeros to its left and right. */
+static la_status widen_block(la_tensor *t, int64_t before, int64_t width,
+                             la_tensor **out)
+{
+    LA_OWNED matrix = NULL;
+    LA_TRY(la_run(atleast_2d, &matrix, LA_T(t)));
+    int64_t pads[2] = {before, width - before - la_sizes(matrix)[1]};
+    return la_run(constant_pad_nd, out, LA_T(matrix), LA_IS(pads, 2));
+}
+
+la_status la_impl_block_diag(la_frame *f)
+{
+    const la_value *in = &f->args[0];
+    int64_t width, before = 0, empty[2] = {1, 0};
+    la_tensor *out;
+    la_value list;
+    LA_TRY(block_sizes(in, &width));
+    if (in->tensors.n == 0) {
+        LA_TRY(la_tensor_empty(2, empty, LA_FLOAT32, &out));
+        la_set_result(f, 0, out);
+        return LA_OK;
+    }
+    la_status status = la_list_new(in->tensors.n, &list);
+    for (int64_t k = 0; k < in->tensors.n && !status; k++) {
+        la_tensor *t = in->tensors.list[k];
+        status = widen_block(t, before, width, &list.tensors.list[k]);
+        before += t->ndim == 0 ? 1 : la_sizes(t)[t->ndim - 1];
+    }
+    if (!status)
+        status = la_run(cat, &out, list, LA_I(0));
+    la_value_drop(&list);
+    if (!status)
+        la_set_result(f, 0, out);
+    return status;
+}

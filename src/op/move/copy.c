@@ -1,0 +1,315 @@
+/*
+** Operations that copy: copy_, clone, contiguous, to and the casts; fills;
+** comparison of whole tensors.
+*/
+#include "op/move/copy.h"
+
+#include "base/context.h"
+#include "base/pool.h"
+#include "kernel/move/copy.h"
+#include "tensor/promote.h"
+
+/* --- copy_ and fills --- */
+
+static la_status give_self(la_frame *f)
+{
+    la_set_result(f, 0, la_tensor_retain(la_arg(f, 0)));
+    return LA_OK;
+}
+
+la_status la_meta_copy_(la_frame *f)
+{
+    if (la_is_meta(f) || la_arg(f, 0)->device == LA_META)
+        LA_TRY(la_copy_data(la_arg(f, 0), la_arg(f, 1)));
+    return give_self(f);
+}
+
+la_status la_impl_copy_(la_frame *f)
+{
+    return la_copy_data(la_arg(f, 0), la_arg(f, 1));
+}
+
+la_status la_meta_fill_(la_frame *f) { return give_self(f); }
+
+la_status la_impl_fill_(la_frame *f)
+{
+    return la_fill_data(la_arg(f, 0), &f->args[1].scalar);
+}
+
+la_status la_meta_fill__tensor(la_frame *f)
+{
+    if (la_arg(f, 1)->ndim != 0)
+        return la_error_at(LA_ESHAPE, 2, "fill_ only supports 0-dimension "
+                           "value tensor but got tensor with %d dimensions.",
+                           la_arg(f, 1)->ndim);
+    return give_self(f);
+}
+
+la_status la_impl_fill__tensor(la_frame *f)
+{
+    return la_copy_data(la_arg(f, 0), la_arg(f, 1));
+}
+
+la_status la_meta_zero_(la_frame *f) { return give_self(f); }
+
+la_status la_impl_zero_(la_frame *f)
+{
+    la_scalar zero = la_scalar_int(0);
+    return la_fill_data(la_arg(f, 0), &zero);
+}
+
+/* --- new tensors with the same values --- */
+
+/* Strides of a copy of 't' in a format that may be absent; *plain means
+** contiguous. */
+static la_status copy_strides(const la_tensor *t, const la_value *format,
+                              int64_t *strides, bool *plain)
+{
+    la_memory_format m = format->tag == LA_VFORMAT ? format->format
+                                                   : LA_PRESERVE;
+    *plain = m == LA_FORMAT_CONTIGUOUS
+        || (m == LA_PRESERVE && la_is_contiguous(t));
+    if (*plain) return LA_OK;
+    if (m != LA_PRESERVE)
+        return la_format_strides(m, t->ndim, la_sizes(t), strides);
+    la_preserve_strides(t, strides);
+    return LA_OK;
+}
+
+static la_status output_like(la_frame *f, const la_tensor *t,
+                             const la_value *format, la_dtype dtype)
+{
+    int64_t strides[LA_MAX_DIMS];
+    bool plain;
+    LA_TRY(copy_strides(t, format, strides, &plain));
+    LA_TRY(la_set_output(f, 0, t->ndim, la_sizes(t), plain ? NULL : strides,
+                         dtype));
+    la_copy_names(la_result(f, 0), t);
+    return LA_OK;
+}
+
+la_status la_meta_clone(la_frame *f)
+{
+    la_tensor *t = la_arg(f, 0);
+    return output_like(f, t, &f->args[1], t->dtype);
+}
+
+la_status la_impl_clone(la_frame *f)
+{
+    return la_copy_data(la_result(f, 0), la_arg(f, 0));
+}
+
+static la_dtype dtype_or(const la_value *v, la_dtype otherwise)
+{
+    return v->tag == LA_VDTYPE ? v->dtype : otherwise;
+}
+
+/* to_copy(self, dtype, device, memory_format) */
+la_status la_meta_to_copy(la_frame *f)
+{
+    la_tensor *t = la_arg(f, 0);
+    bool leaves_meta = t->device == LA_META && la_has(f, 2)
+        && f->args[2].device != LA_META;
+    if (leaves_meta)
+        return la_error_at(LA_EARG, 1,
+                           "Cannot copy out of meta tensor; no data!");
+    return output_like(f, t, &f->args[3], dtype_or(&f->args[1], t->dtype));
+}
+
+la_status la_impl_to_copy(la_frame *f)
+{
+    return la_copy_data(la_result(f, 0), la_arg(f, 0));
+}
+
+/* --- the same tensor where nothing changes, else a copy --- */
+
+typedef struct target {
+    la_value dtype, device, format;   /* LA_VNONE: as it is */
+    bool copy;
+} target;
+
+static bool is_there(const la_tensor *t, const target *g)
+{
+    if (g->copy) return false;
+    if (g->dtype.tag == LA_VDTYPE && g->dtype.dtype != t->dtype) return false;
+    if (g->device.tag == LA_VDEVICE && g->device.device != t->device)
+        return false;
+    return g->format.tag != LA_VFORMAT || g->format.format == LA_PRESERVE
+        || la_suggest_format(t) == g->format.format;
+}
+
+static la_status convert(la_frame *f, const target *g)
+{
+    la_tensor *t = la_arg(f, 0), *out = NULL;
+    if (is_there(t, g)) return give_self(f);
+    LA_TRY(la_run(to_copy, &out, LA_T(t), g->dtype, g->device, g->format));
+    la_set_result(f, 0, out);
+    return LA_OK;
+}
+
+/* to(self, dtype, copy, memory_format) */
+la_status la_impl_to_dtype(la_frame *f)
+{
+    target g = {.dtype = f->args[1], .format = f->args[3]};
+    g.copy = la_arg_bool(f, 2);
+    return convert(f, &g);
+}
+
+/* to(self, device, dtype, copy, memory_format) */
+la_status la_impl_to_device(la_frame *f)
+{
+    target g = {.device = f->args[1], .dtype = f->args[2],
+                .format = f->args[4]};
+    g.copy = la_arg_bool(f, 3);
+    return convert(f, &g);
+}
+
+/* to(self, other, copy, memory_format) */
+la_status la_impl_to_other(la_frame *f)
+{
+    const la_tensor *other = la_arg(f, 1);
+    target g = {.dtype = LA_DT(other->dtype), .format = f->args[3]};
+    g.device = (la_value){.tag = LA_VDEVICE, .given = true,
+                          .device = other->device};
+    g.copy = la_arg_bool(f, 2);
+    return convert(f, &g);
+}
+
+/* to(self, dtype, device, copy, memory_format), by keywords */
+la_status la_impl_to_options(la_frame *f)
+{
+    target g = {.dtype = f->args[1], .device = f->args[2],
+                .format = f->args[4]};
+    g.copy = la_arg_bool(f, 3);
+    return convert(f, &g);
+}
+
+la_status la_impl_astype(la_frame *f)
+{
+    target g = {.dtype = f->args[1], .copy = la_arg_bool(f, 2)};
+    return convert(f, &g);
+}
+
+la_status la_impl_type_dtype(la_frame *f)
+{
+    target g = {.dtype = f->args[1]};
+    return convert(f, &g);
+}
+
+la_status la_impl_type_as(la_frame *f)
+{
+    target g = {.dtype = LA_DT(la_arg(f, 1)->dtype)};
+    return convert(f, &g);
+}
+
+la_status la_impl_type(la_frame *f)
+{
+    la_set_result_value(f, 0, LA_DT(la_arg(f, 0)->dtype));
+    return LA_OK;
+}
+
+la_status la_impl_contiguous(la_frame *f)
+{
+    la_tensor *t = la_arg(f, 0), *out = NULL;
+    la_value format = f->args[1];
+    if (format.tag != LA_VFORMAT || format.format == LA_PRESERVE)
+        format = (la_value){.tag = LA_VFORMAT, .given = true,
+                            .format = LA_FORMAT_CONTIGUOUS};
+    if (la_tensor_is_format(t, format.format)) return give_self(f);
+    LA_TRY(la_run(clone, &out, LA_T(t), format));
+    la_set_result(f, 0, out);
+    return LA_OK;
+}
+
+static la_status cast(la_frame *f, la_dtype dtype)
+{
+    target g = {.dtype = LA_DT(dtype)};
+    return convert(f, &g);
+}
+
+la_status la_impl_to_float(la_frame *f) { return cast(f, LA_FLOAT32); }
+la_status la_impl_to_double(la_frame *f) { return cast(f, LA_FLOAT64); }
+la_status la_impl_to_half(la_frame *f) { return cast(f, LA_FLOAT16); }
+la_status la_impl_to_bfloat16(la_frame *f) { return cast(f, LA_BFLOAT16); }
+la_status la_impl_to_long(la_frame *f) { return cast(f, LA_INT64); }
+la_status la_impl_to_int(la_frame *f) { return cast(f, LA_INT32); }
+la_status la_impl_to_short(la_frame *f) { return cast(f, LA_INT16); }
+la_status la_impl_to_char(la_frame *f) { return cast(f, LA_INT8); }
+la_status la_impl_to_byte(la_frame *f) { return cast(f, LA_UINT8); }
+la_status la_impl_to_bool(la_frame *f) { return cast(f, LA_BOOL); }
+la_status la_impl_to_chalf(la_frame *f) { return cast(f, LA_COMPLEX32); }
+la_status la_impl_to_cfloat(la_frame *f) { return cast(f, LA_COMPLEX64); }
+la_status la_impl_to_cdouble(la_frame *f) { return cast(f, LA_COMPLEX128); }
+
+la_status la_impl_positive(la_frame *f)
+{
+    if (la_arg(f, 0)->dtype == LA_BOOL)
+        return la_error_at(LA_EDTYPE, 1, "The `+` operator, on a bool tensor "
+                           "is not supported.");
+    return give_self(f);
+}
+
+/* --- comparison of whole tensors --- */
+
+static bool same_shape(const la_tensor *a, const la_tensor *b)
+{
+    return a->ndim == b->ndim
+        && memcmp(la_sizes(a), la_sizes(b), sizeof(int64_t) * a->ndim) == 0;
+}
+
+typedef struct search {
+    const la_iter *it;
+    la_loop loop;
+    _Atomic int found;
+} search;
+
+static void search_range(int64_t begin, int64_t end, void *context)
+{
+    search *s = context;
+    uint8_t found = 0;
+    while (begin < end && !atomic_load(&s->found) && !la_interrupted()) {
+        int64_t stop = end - begin > LA_GRAIN ? begin + LA_GRAIN : end;
+        la_iter_range(s->it, begin, stop, s->loop, &found);
+        if (found) atomic_store(&s->found, 1);
+        begin = stop;
+    }
+}
+
+static la_status find_difference(la_tensor *a, la_tensor *b, bool *found)
+{
+    la_iter_config c = LA_ITER_CONFIG(LA_IT_PROMOTE_INPUTS | LA_IT_BORROWED,
+                                      0, 2);
+    c.operands[0] = a;
+    c.operands[1] = b;
+    LA_ITER it;
+    LA_TRY(la_iter_build(&it, &c));
+    search s = {.it = &it, .loop = (*LA_STUB(differ))[it.common]};
+    la_parallel_for(it.numel, LA_GRAIN, search_range, &s);
+    *found = atomic_load(&s.found) != 0;
+    return la_interrupted() ? la_error(LA_EINTR, "interrupted") : LA_OK;
+}
+
+la_status la_impl_equal(la_frame *f)
+{
+    la_tensor *a = la_arg(f, 0), *b = la_arg(f, 1);
+    bool found = false;
+    if (a->device == LA_META || b->device == LA_META)
+        return la_error(LA_EARG, "a tensor on the meta device has no values");
+    if (same_shape(a, b)) {
+        if (a->numel > 0) LA_TRY(find_difference(a, b, &found));
+    } else {
+        found = true;
+    }
+    la_set_result_value(f, 0, LA_B(!found));
+    return LA_OK;
+}
+
+la_status la_impl_is_set_to(la_frame *f)
+{
+    const la_tensor *a = la_arg(f, 0), *b = la_arg(f, 1);
+    bool same = a->storage == b->storage && a->offset == b->offset
+        && same_shape(a, b)
+        && memcmp(la_strides(a), la_strides(b), sizeof(int64_t) * a->ndim) == 0;
+    la_set_result_value(f, 0, LA_B(same));
+    return LA_OK;
+}

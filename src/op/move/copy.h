@@ -1,0 +1,23 @@
+/* Moving data between tensors below the level of operations. */
+#ifndef LA_OP_MOVE_COPY_H
+#define LA_OP_MOVE_COPY_H
+
+#include "op/op.h"
+
+/* Write src's elements into dst (not resized): broadcast, converted, lazy bits
+** of both respected. Nothing happens when both are the same elements. LA_ESHAPE
+** or LA_EALIAS with PyTorch's sentences, LA_EINTR. Does not touch versions. */
+la_status la_copy_data(la_tensor *dst, la_tensor *src);
+
+/* Write one number everywhere. Fractions are cut for integer dtypes; LA_EDTYPE
+** when the value is out of the dtype's range. */
+la_status la_fill_data(la_tensor *dst, const la_scalar *value);
+
+/* Zero bytes over the whole of a tensor that was just made (contiguous or
+** dense, its storage its own). */
+la_status la_zero_data(la_tensor *dst);
+
+/* Copy the names of 'from' to 'to' (same number of dims). */
+void la_copy_names(la_tensor *to, const la_tensor *from);
+
+#endif

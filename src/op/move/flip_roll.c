@@ -1,0 +1,437 @@
+/* Elements in another order, or several times: flip, roll, rot90, repeat. */
+#include "base/memory.h"
+#include "op/move/move.h"
+#include "op/view/view.h"
+#include "tensor/scalar.h"
+
+static la_status give(la_frame *f, la_status status, la_tensor **made)
+{
+    if (status == LA_OK)
+        la_set_result(f, 0, *made);
+    return status;
+}
+
+/* --- flip --- */
+
+static la_status flip_mask(const la_frame *f, int ndim, uint64_t *mask)
+{
+    const la_value *dims = &f->args[1];
+    bool all = !dims->given && dims->ints.n == 0;
+    return la_dim_mask(all ? -1 : (int)dims->ints.n, dims->ints.list, ndim,
+                       mask);
+}
+
+la_status la_meta_flip(la_frame *f)
+{
+    la_tensor *t = la_arg(f, 0);
+    int64_t strides[LA_MAX_DIMS];
+    uint64_t mask;
+    LA_TRY(la_blame(flip_mask(f, t->ndim, &mask), 2));
+    f->scratch[0] = (int64_t)mask;
+    la_preserve_strides(t, strides);
+    LA_TRY(la_set_output(f, 0, t->ndim, la_sizes(t), strides, t->dtype));
+    if (t->names)
+        la_tensor_set_names(la_result(f, 0), la_names_retain(t->names));
+    return LA_OK;
+}
+
+/* The source is read backwards along the dims that turn. */
+la_status la_impl_flip(la_frame *f)
+{
+    la_tensor *t = la_arg(f, 0), *out = la_result(f, 0);
+    la_place to = la_place_of(out), from = la_place_of(t);
+    uint64_t mask = (uint64_t)f->scratch[0];
+    if (t->numel == 0)
+        return LA_OK;
+    for (int d = 0; d < t->ndim; d++) {
+        if (!(mask >> d & 1))
+            continue;
+        from.data += (la_sizes(t)[d] - 1) * from.strides[d];
+        from.strides[d] = -from.strides[d];
+    }
+    return la_move(&to, &from, t->ndim, la_sizes(t), la_itemsize(t));
+}
+
+static la_status flip_one(la_frame *f, int least, int64_t dim,
+                          const char *name)
+{
+    la_tensor *out;
+    if (la_arg(f, 0)->ndim < least)
+        return la_error(LA_ESHAPE, "%s: Input must be >= %d-d.", name, least);
+    return give(f, la_run(flip, &out, f->args[0], LA_IS(&dim, 1)), &out);
+}
+
+la_status la_impl_fliplr(la_frame *f) { return flip_one(f, 2, 1, "fliplr()"); }
+la_status la_impl_flipud(la_frame *f) { return flip_one(f, 1, 0, "flipud()"); }
+
+/* A quarter turn is a flip and a transposition. */
+static la_status flip_and_swap(la_tensor *t, const int64_t *dims,
+                               int64_t flipped, la_tensor **out)
+{
+    LA_OWNED turned = NULL;
+    LA_TRY(la_run(flip, &turned, LA_T(t), LA_IS(&flipped, 1)));
+    return la_run(transpose, out, LA_T(turned), LA_I(dims[0]), LA_I(dims[1]));
+}
+
+static la_status check_turn(const la_tensor *t, const la_value *dims,
+                            int64_t *d)
+{
+    int a, b;
+    if (dims->ints.n != 2)
+        return la_error_at(LA_EARG, 3, "expected total rotation dims == 2, but "
+                           "got dims = %lld", (long long)dims->ints.n);
+    if (t->ndim < 2)
+        return la_error_at(LA_ESHAPE, 1, "expected total dims >= 2, but got "
+                           "total dims = %d", t->ndim);
+    LA_TRY(la_blame(la_wrap_dim(dims->ints.list[0], t->ndim, &a), 3));
+    LA_TRY(la_blame(la_wrap_dim(dims->ints.list[1], t->ndim, &b), 3));
+    if (a == b)
+        return la_error_at(LA_EARG, 3, "expected rotation dims to be "
+                           "different, but got dimension %d twice", a + 1);
+    d[0] = a;
+    d[1] = b;
+    return LA_OK;
+}
+
+la_status la_impl_rot90(la_frame *f)
+{
+    la_tensor *t = la_arg(f, 0), *out;
+    int64_t d[2];
+    LA_TRY(check_turn(t, &f->args[2], d));
+    switch (((la_arg_int(f, 1) % 4) + 4) % 4) {
+    case 1: return give(f, flip_and_swap(t, d, d[1], &out), &out);
+    case 2: return give(f, la_run(flip, &out, LA_T(t), LA_IS(d, 2)), &out);
+    case 3: return give(f, flip_and_swap(t, d, d[0], &out), &out);
+    default: return give(f, la_clone_contiguous(t, &out), &out);
+    }
+}
+
+/* --- roll --- */
+
+static la_status roll_numbers(const la_frame *f)
+{
+    const la_value *shifts = &f->args[1], *dims = &f->args[2];
+    if (shifts->ints.n == 0)
+        return la_error_at(LA_EARG, 2, "`shifts` required");
+    if (dims->ints.n != shifts->ints.n
+        && !(dims->ints.n == 0 && shifts->ints.n == 1))
+        return la_error_at(LA_EARG, 3, "shifts and dimensions must align. "
+                           "shifts: %lld, dims:%lld",
+                           (long long)shifts->ints.n, (long long)dims->ints.n);
+    return LA_OK;
+}
+
+la_status la_meta_roll(la_frame *f)
+{
+    la_tensor *t = la_arg(f, 0);
+    const la_value *dims = &f->args[2];
+    int64_t strides[LA_MAX_DIMS];
+    int d;
+    LA_TRY(roll_numbers(f));
+    for (int64_t k = 0; k < dims->ints.n; k++) {
+        LA_TRY(la_blame(la_wrap_dim(dims->ints.list[k], t->ndim, &d), 3));
+        if (t->ndim == 0)
+            return la_error_at(LA_ESHAPE, 3, "a 0-dim tensor has no dimension "
+                               "to roll along");
+    }
+    LA_TRY(la_format_strides(la_suggest_format(t), t->ndim, la_sizes(t),
+                             strides));
+    LA_TRY(la_set_output(f, 0, t->ndim, la_sizes(t), strides, t->dtype));
+    if (t->names)
+        la_tensor_set_names(la_result(f, 0), la_names_retain(t->names));
+    return LA_OK;
+}
+
+/* Two runs: what comes in at the beginning, and the rest. */
+static la_runs rolled(int64_t size, int64_t shift)
+{
+    la_runs r = {.n = 0};
+    int64_t start = size ? (size - shift % size) % size : 0;
+    if (start < size) {
+        r.run[r.n].n = size - start;
+        r.run[r.n].from = start;
+        r.run[r.n++].step = 1;
+    }
+    if (start > 0) {
+        r.run[r.n].n = start;
+        r.run[r.n].from = 0;
+        r.run[r.n++].step = 1;
+    }
+    return r;
+}
+
+/* Elements in row-major order; the result may lie in another. */
+static la_status roll_flat(la_tensor *t, int64_t shift, la_tensor *out)
+{
+    la_runs runs = rolled(t->numel, shift);
+    LA_OWNED flat = NULL;
+    LA_OWNED plain = NULL;
+    LA_OWNED all = NULL;
+    int64_t n = t->numel, one = 1;
+    LA_TRY(la_reshape_to(t, 1, &n, &flat));
+    if (la_is_contiguous(out)) plain = la_tensor_retain(out);
+    else LA_TRY(la_tensor_empty(t->ndim, la_sizes(t), t->dtype, &plain));
+    LA_TRY(la_tensor_view(plain, 1, &n, &one, plain->offset, &all));
+    LA_TRY(la_move_runs(all, flat, &runs));
+    return plain == out ? LA_OK : la_move_tensor(out, plain);
+}
+
+/* Shifts of one dim add up. */
+la_status la_impl_roll(la_frame *f)
+{
+    la_tensor *t = la_arg(f, 0), *out = la_result(f, 0);
+    const la_value *shifts = &f->args[1], *dims = &f->args[2];
+    int64_t shift[LA_MAX_DIMS] = {0};
+    la_runs runs[LA_MAX_DIMS];
+    int d;
+    if (t->numel == 0) return LA_OK;
+    if (dims->ints.n == 0) return roll_flat(t, shifts->ints.list[0], out);
+    for (int64_t k = 0; k < dims->ints.n; k++) {
+        LA_TRY(la_wrap_dim(dims->ints.list[k], t->ndim, &d));
+        shift[d] = (shift[d] + shifts->ints.list[k] % la_sizes(t)[d])
+                 % la_sizes(t)[d];
+    }
+    for (d = 0; d < t->ndim; d++) runs[d] = rolled(la_sizes(t)[d], shift[d]);
+    return la_move_runs(out, t, runs);
+}
+
+/* --- repeat --- */
+
+/* A stride-0 dim stands before each dim that repeats; one copy writes all out,
+** and the pairs of dims become one. */
+typedef struct repetition {
+    int ndim, nwide;
+    int64_t thin[LA_MAX_DIMS], wide[LA_MAX_DIMS], result[LA_MAX_DIMS];
+} repetition;
+
+static la_status add_wide(repetition *r, int64_t thin, int64_t wide)
+{
+    if (r->nwide == LA_MAX_DIMS)
+        return la_error(LA_ESHAPE, "size overflow: more than %d dimensions",
+                        LA_MAX_DIMS);
+    r->thin[r->nwide] = thin;
+    r->wide[r->nwide++] = wide;
+    return LA_OK;
+}
+
+static la_status plan_repeat(const la_tensor *t, int n, const int64_t *times,
+                             repetition *r)
+{
+    int64_t numel;
+    r->ndim = n;
+    r->nwide = 0;
+    for (int d = 0; d < n; d++) {
+        int from = d - (n - t->ndim);
+        int64_t size = from < 0 ? 1 : la_sizes(t)[from];
+        if (times[d] < 0)
+            return la_error_at(LA_EARG, 2, "Trying to create tensor with "
+                               "negative dimension %lld",
+                               (long long)times[d]);
+        if (!la_mul_ok(size, times[d], &r->result[d]))
+            return la_error_at(LA_ESHAPE, 2, "size overflow");
+        if (times[d] != 1)
+            LA_TRY(add_wide(r, 1, times[d]));
+        LA_TRY(add_wide(r, size, size));
+    }
+    return la_numel(n, r->result, &numel);
+}
+
+static la_status repeat(la_tensor *t, int n, const int64_t *times,
+                        la_tensor **out)
+{
+    repetition r;
+    LA_OWNED thin = NULL;
+    LA_OWNED wide = NULL;
+    LA_OWNED copy = NULL;
+    if (n < t->ndim)
+        return la_error_at(LA_EARG, 2, "Number of dimensions of repeat dims "
+                           "can not be smaller than number of dimensions of "
+                           "tensor");
+    if (n > LA_MAX_DIMS)
+        return la_error_at(LA_ESHAPE, 2, "size overflow: more than %d "
+                           "dimensions", LA_MAX_DIMS);
+    LA_TRY(plan_repeat(t, n, times, &r));
+    LA_TRY(la_reshape_to(t, r.nwide, r.thin, &thin));
+    LA_TRY(la_run(expand, &wide, LA_T(thin), LA_IS(r.wide, r.nwide)));
+    LA_TRY(la_clone_contiguous(wide, &copy));
+    return la_view_to(copy, n, r.result, out);
+}
+
+la_status la_impl_repeat(la_frame *f)
+{
+    la_tensor *out;
+    return give(f, repeat(la_arg(f, 0), (int)f->args[1].ints.n,
+                          f->args[1].ints.list, &out), &out);
+}
+
+/* tile takes fewer numbers than dims: ones come in front. */
+la_status la_impl_tile(la_frame *f)
+{
+    la_tensor *t = la_arg(f, 0), *out;
+    const la_value *given = &f->args[1];
+    int64_t times[LA_MAX_DIMS], n = given->ints.n;
+    if (n >= t->ndim)
+        return give(f, repeat(t, (int)(n > 65 ? 65 : n), given->ints.list,
+                              &out), &out);
+    for (int d = 0; d < t->ndim; d++) {
+        int64_t k = d - (t->ndim - n);
+        times[d] = k < 0 ? 1 : given->ints.list[k];
+    }
+    return give(f, repeat(t, t->ndim, times, &out), &out);
+}
+
+/* --- repeat_interleave --- */
+
+/* Along dim d each element 'times' times. */
+static la_status interleave(la_tensor *t, int d, int64_t times,
+                            la_tensor **out)
+{
+    int64_t sizes[LA_MAX_DIMS + 1];
+    LA_OWNED thin = NULL;
+    LA_OWNED wide = NULL;
+    LA_OWNED copy = NULL;
+    LA_TRY(la_run(unsqueeze, &thin, LA_T(t), LA_I(d + 1)));
+    memcpy(sizes, la_sizes(thin), 8u * thin->ndim);
+    sizes[d + 1] = times;
+    LA_TRY(la_run(expand, &wide, LA_T(thin), LA_IS(sizes, thin->ndim)));
+    LA_TRY(la_clone_contiguous(wide, &copy));
+    return la_run(flatten, out, LA_T(copy), LA_I(d), LA_I(d + 1));
+}
+
+/* The tensor to work on and its dim: without a dim the elements in a row. */
+static la_status interleave_input(la_frame *f, int k, la_tensor **in, int *d)
+{
+    la_tensor *t = la_arg(f, 0);
+    int64_t all = t->numel;
+    *d = 0;
+    if (!la_has(f, k) || t->ndim == 0)
+        return la_reshape_to(t, 1, &all, in);
+    LA_TRY(la_arg_dim(f, k, t->ndim, d));
+    *in = la_tensor_retain(t);
+    return LA_OK;
+}
+
+static la_status check_output_size(const la_frame *f, int k, int64_t size)
+{
+    if (la_has(f, k) && la_arg_int(f, k) != size)
+        return la_error_at(LA_EARG, k + 1, "Invalid "
+                           "output_size, expected %lld but got %lld",
+                           (long long)size, (long long)la_arg_int(f, k));
+    return LA_OK;
+}
+
+la_status la_impl_repeat_interleave(la_frame *f)
+{
+    LA_OWNED in = NULL;
+    la_tensor *out;
+    int64_t times = la_arg_int(f, 1), size;
+    int d;
+    if (times < 0)
+        return la_error_at(LA_EARG, 2, "Repeats must be non-negative");
+    LA_TRY(interleave_input(f, 2, &in, &d));
+    if (!la_mul_ok(la_sizes(in)[d], times, &size))
+        return la_error_at(LA_ESHAPE, 2, "size overflow");
+    LA_TRY(check_output_size(f, 3, size));
+    return give(f, interleave(in, d, times, &out), &out);
+}
+
+static la_status check_counts(const la_tensor *counts, int arg)
+{
+    if (counts->ndim > 1)
+        return la_error_at(LA_ESHAPE, arg, "repeats must be 0-dim or 1-dim "
+                           "tensor");
+    if (counts->dtype != LA_INT64 && counts->dtype != LA_INT32)
+        return la_error_at(LA_EDTYPE, arg, "repeats has to be Long or Int "
+                           "tensor");
+    return LA_OK;
+}
+
+static la_status add_counts(const int64_t *counts, int64_t n, int arg,
+                            int64_t *total)
+{
+    *total = 0;
+    for (int64_t k = 0; k < n; k++) {
+        if (counts[k] < 0)
+            return la_error_at(LA_EARG, arg, "repeats can not be negative");
+        if (!la_add_ok(*total, counts[k], total))
+            return la_error_at(LA_ESHAPE, arg, "size overflow");
+    }
+    return LA_OK;
+}
+
+/* Position k (from 1) as often as counts[k] says. While there is room for
+** eight, so many are written at once: the next go over those that do not
+** count. */
+static void write_positions(int64_t *list, int64_t total, const int64_t *counts,
+                            int64_t n)
+{
+    int64_t at = 0;
+    for (int64_t k = 0; k < n; k++) {
+        int64_t end = at + counts[k];
+        for (; at < end && at + 8 <= total; at += 8)
+            for (int j = 0; j < 8; j++) list[at + j] = k + 1;
+        for (; at < end; at++) list[at] = k + 1;
+        at = end;
+    }
+}
+
+static la_status positions(la_tensor *counts, int arg, la_tensor **out)
+{
+    LA_OWNED wide = NULL;
+    LA_OWNED plain = NULL;
+    int64_t total;
+    LA_TRY(la_run(astype, &wide, LA_T(counts), LA_DT(LA_INT64)));
+    LA_TRY(la_run(contiguous, &plain, LA_T(wide)));
+    const int64_t *list = (const int64_t *)la_data(plain);
+    LA_TRY(add_counts(list, plain->numel, arg, &total));
+    LA_TRY(la_tensor_empty(1, &total, LA_INT64, out));
+    write_positions((int64_t *)la_data(*out), total, list, plain->numel);
+    return LA_OK;
+}
+
+static la_status check_meta(const la_tensor *t)
+{
+    if (t->device != LA_CPU)
+        return la_error(LA_EKEY, "the result's shape depends on data, and a "
+                        "tensor on the meta device has none");
+    return LA_OK;
+}
+
+la_status la_impl_repeat_interleave_self(la_frame *f)
+{
+    la_tensor *counts = la_arg(f, 0), *out;
+    LA_TRY(check_meta(counts));
+    if (counts->ndim != 1)
+        return la_error_at(LA_ESHAPE, 1, "repeat_interleave only accept 1D "
+                           "vector as repeat");
+    LA_TRY(check_counts(counts, 1));
+    return give(f, positions(counts, 1, &out), &out);
+}
+
+la_status la_impl_repeat_interleave_tensor(la_frame *f)
+{
+    la_tensor *counts = la_arg(f, 1), *out;
+    LA_OWNED in = NULL;
+    LA_OWNED index = NULL;
+    la_scalar one;
+    int d;
+    LA_TRY(check_counts(counts, 2));
+    LA_TRY(check_meta(counts));
+    LA_TRY(interleave_input(f, 2, &in, &d));
+    if (counts->numel == 1) {
+        one = la_scalar_load(counts->dtype, la_data(counts));
+        if (one.i < 0)
+            return la_error_at(LA_EARG, 2, "repeats can not be negative");
+        return give(f, interleave(in, d, one.i, &out), &out);
+    }
+    if (counts->numel != la_sizes(in)[d])
+        return la_error_at(LA_ESHAPE, 2, "repeats must have the same size as "
+                           "input along dim, but got repeats.size(1) = %lld "
+                           "and input.size(%d) = %lld",
+                           (long long)counts->numel, d + 1,
+                           (long long)la_sizes(in)[d]);
+    LA_TRY(positions(counts, 2, &index));
+    LA_TRY(check_output_size(f, 3, index->numel));
+    return give(f, la_run(index_select, &out, LA_T(in), LA_I(d), LA_T(index)),
+                &out);
+}

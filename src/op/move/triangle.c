@@ -1,0 +1,226 @@
+/* Triangles and diagonals of matrices. */
+#include "base/memory.h"
+#include "base/pool.h"
+#include "op/move/move.h"
+#include "op/view/view.h"
+
+static la_status give(la_frame *f, la_status status, la_tensor **made)
+{
+    if (status == LA_OK)
+        la_set_result(f, 0, *made);
+    return status;
+}
+
+/* --- tril, triu --- */
+
+static la_status meta_triangle(la_frame *f, const char *name)
+{
+    la_tensor *t = la_arg(f, 0);
+    if (t->ndim < 2)
+        return la_error_at(LA_ESHAPE, 1, "%s: input tensor must have at least "
+                           "2 dimensions", name);
+    return la_set_output(f, 0, t->ndim, la_sizes(t), NULL, t->dtype);
+}
+
+la_status la_meta_tril(la_frame *f) { return meta_triangle(f, "tril"); }
+la_status la_meta_triu(la_frame *f) { return meta_triangle(f, "triu"); }
+
+typedef struct triangle {
+    la_place to, from;
+    const int64_t *sizes;
+    int ndim;
+    int64_t k;
+    bool lower;
+    size_t size;
+} triangle;
+
+/* Rows begin..end-1 of all matrices, counted through. */
+static void triangle_rows(int64_t begin, int64_t end, void *context)
+{
+    const triangle *c = context;
+    int64_t rows = c->sizes[c->ndim - 2], columns = c->sizes[c->ndim - 1];
+    int64_t size = (int64_t)c->size;
+    int64_t strides[4] = {size, c->from.strides[c->ndim - 1], 0, 0};
+    for (int64_t n = begin; n < end; n++) {
+        int64_t rest = n, r = n % rows;
+        char *to = c->to.data + n * columns * size, *from = c->from.data;
+        for (int d = c->ndim - 2; d >= 0; d--) {
+            from += rest % c->sizes[d] * c->from.strides[d];
+            rest /= c->sizes[d];
+        }
+        /* The first column above the diagonal (tril) or on it (triu). */
+        int64_t border = r + c->k + (c->lower ? 1 : 0);
+        border = border < 0 ? 0 : border > columns ? columns : border;
+        int64_t first = c->lower ? 0 : border;
+        int64_t last = c->lower ? border : columns;
+        memset(to, 0, (size_t)(first * size));
+        memset(to + last * size, 0, (size_t)((columns - last) * size));
+        if (last > first)
+            la_move_block(c->size, to + first * size,
+                          from + first * strides[1], strides, last - first, 1);
+    }
+}
+
+static la_status fill_triangle(la_frame *f, bool lower)
+{
+    la_tensor *t = la_arg(f, 0);
+    if (t->numel == 0)
+        return LA_OK;
+    int64_t columns = la_sizes(t)[t->ndim - 1], k = la_arg_int(f, 1);
+    int64_t far = la_sizes(t)[t->ndim - 2] + columns + 1;
+    triangle c = {
+        .to = la_place_of(la_result(f, 0)), .from = la_place_of(t),
+        .sizes = la_sizes(t), .ndim = t->ndim,
+        .k = k > far ? far : k < -far ? -far : k, .lower = lower,
+        .size = la_itemsize(t),
+    };
+    la_parallel_for(t->numel / columns, LA_GRAIN / columns + 1, triangle_rows,
+                    &c);
+    return LA_OK;
+}
+
+la_status la_impl_tril(la_frame *f) { return fill_triangle(f, true); }
+la_status la_impl_triu(la_frame *f) { return fill_triangle(f, false); }
+
+/* --- places of the triangles --- */
+
+static la_status meta_indices(la_frame *f, bool lower)
+{
+    int64_t rows = la_arg_int(f, 0), columns = la_arg_int(f, 1);
+    int64_t k = la_arg_int(f, 2), count = 0, sizes[2] = {2, 0}, most;
+    if (rows < 0 || columns < 0)
+        return la_error_at(LA_EARG, rows < 0 ? 1 : 2, "%s must be "
+                           "non-negative, got %lld", rows < 0 ? "row" : "col",
+                           (long long)(rows < 0 ? rows : columns));
+    if (!la_mul_ok(rows, columns, &most) || most > LA_MAX_NUMEL / 2
+        || rows > LA_MAX_NUMEL || columns > LA_MAX_NUMEL)
+        return la_error(LA_ESHAPE, "size overflow");
+    if (columns == 0)
+        rows = 0;
+    k = k > columns ? columns : k < -rows ? -rows : k;
+    for (int64_t r = 0; r < rows; r++) {
+        int64_t border = r + k + (lower ? 1 : 0);
+        border = border < 0 ? 0 : border > columns ? columns : border;
+        count += lower ? border : columns - border;
+    }
+    sizes[1] = count;
+    f->scratch[0] = k;
+    return la_set_output(f, 0, 2, sizes, NULL,
+                         la_has(f, 3) ? f->args[3].dtype : LA_INT64);
+}
+
+la_status la_meta_tril_indices(la_frame *f) { return meta_indices(f, true); }
+la_status la_meta_triu_indices(la_frame *f) { return meta_indices(f, false); }
+
+/* Coordinates count from 1. */
+static void write_indices(la_frame *f, bool lower, int64_t *row,
+                          int64_t *column)
+{
+    int64_t rows = la_arg_int(f, 0), columns = la_arg_int(f, 1);
+    for (int64_t r = 0; r < rows; r++) {
+        int64_t border = r + f->scratch[0] + (lower ? 1 : 0);
+        border = border < 0 ? 0 : border > columns ? columns : border;
+        int64_t last = lower ? border : columns;
+        for (int64_t c = lower ? 0 : border; c < last; c++) {
+            *row++ = r + 1;
+            *column++ = c + 1;
+        }
+    }
+}
+
+static la_status impl_indices(la_frame *f, bool lower)
+{
+    la_tensor *out = la_result(f, 0);
+    LA_OWNED list = NULL;
+    int64_t count = la_sizes(out)[1];
+    LA_TRY(la_tensor_empty(2, la_sizes(out), LA_INT64, &list));
+    int64_t *data = (int64_t *)la_data(list);
+    if (count)
+        write_indices(f, lower, data, data + count);
+    return la_move_tensor(out, list);
+}
+
+la_status la_impl_tril_indices(la_frame *f) { return impl_indices(f, true); }
+la_status la_impl_triu_indices(la_frame *f) { return impl_indices(f, false); }
+
+/* --- diagonals --- */
+
+la_status la_meta_diag_embed(la_frame *f)
+{
+    la_tensor *t = la_arg(f, 0);
+    int64_t offset = la_arg_int(f, 1), sizes[LA_MAX_DIMS];
+    int a, b, n = 0;
+    if (t->ndim == 0 || t->ndim >= LA_MAX_DIMS)
+        return la_error_at(LA_ESHAPE, 1, "diag_embed expects 1 to %d "
+                           "dimensions, got %d", LA_MAX_DIMS - 1, t->ndim);
+    LA_TRY(la_arg_dim(f, 2, t->ndim + 1, &a));
+    LA_TRY(la_arg_dim(f, 3, t->ndim + 1, &b));
+    if (a == b)
+        return la_error(LA_EARG, "diagonal dimensions cannot be identical %d, "
+                        "%d", a + 1, b + 1);
+    if (offset > LA_MAX_NUMEL || offset < -LA_MAX_NUMEL)
+        return la_error_at(LA_ESHAPE, 2, "size overflow");
+    int64_t side = la_sizes(t)[t->ndim - 1] + (offset < 0 ? -offset : offset);
+    for (int d = 0; d <= t->ndim; d++)
+        sizes[d] = d == a || d == b ? side : la_sizes(t)[n++];
+    f->scratch[0] = a;
+    f->scratch[1] = b;
+    return la_set_output(f, 0, t->ndim + 1, sizes, NULL, t->dtype);
+}
+
+la_status la_impl_diag_embed(la_frame *f)
+{
+    la_tensor *t = la_arg(f, 0), *out = la_result(f, 0);
+    la_place zeros = la_place_of(out), from = la_place_of(t), nothing = {0};
+    _Alignas(16) char zero[16] = {0};
+    la_geometry g;
+    nothing.data = zero;
+    LA_TRY(la_move(&zeros, &nothing, out->ndim, la_sizes(out),
+                   la_itemsize(out)));
+    la_geometry_of(out, &g);
+    LA_TRY(la_geo_diagonal(&g, la_arg_int(f, 1), f->scratch[0],
+                           f->scratch[1]));
+    la_place to = {.data = zeros.data + (g.offset - out->offset)
+                           * (int64_t)la_itemsize(out)};
+    for (int d = 0; d < g.ndim; d++)
+        to.strides[d] = g.strides[d] * (int64_t)la_itemsize(out);
+    return la_move(&to, &from, t->ndim, la_sizes(t), la_itemsize(t));
+}
+
+static la_status diag(la_tensor *t, int64_t k, la_tensor **out)
+{
+    LA_OWNED view = NULL;
+    if (t->ndim == 1)
+        return la_run(diag_embed, out, LA_T(t), LA_I(k));
+    if (t->ndim != 2)
+        return la_error_at(LA_ESHAPE, 1, "Supports 1D or 2D tensors. "
+                           "Got %dD", t->ndim);
+    LA_TRY(la_run(diagonal, &view, LA_T(t), LA_I(k)));
+    return la_clone_contiguous(view, out);
+}
+
+la_status la_impl_diag(la_frame *f)
+{
+    la_tensor *out;
+    return give(f, diag(la_arg(f, 0), la_arg_int(f, 1), &out), &out);
+}
+
+la_status la_impl_diagflat(la_frame *f)
+{
+    la_tensor *t = la_arg(f, 0), *out;
+    int64_t all = t->numel;
+    LA_OWNED flat = NULL;
+    LA_TRY(la_reshape_to(t, 1, &all, &flat));
+    return give(f, la_run(diag_embed, &out, LA_T(flat), f->args[1]), &out);
+}
+
+la_status la_impl_trace(la_frame *f)
+{
+    la_tensor *t = la_arg(f, 0), *out;
+    LA_OWNED line = NULL;
+    if (t->ndim != 2)
+        return la_error_at(LA_ESHAPE, 1, "expected a matrix, but got "
+                           "tensor with dim %d", t->ndim);
+    LA_TRY(la_run(diagonal, &line, LA_T(t)));
+    return give(f, la_run(sum, &out, LA_T(line)), &out);
+}

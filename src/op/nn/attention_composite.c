@@ -1,0 +1,202 @@
+/* scaled_dot_product_attention as users call it: shapes, masks, dtypes. */
+#include <math.h>
+
+#include "op/matmul/matmul.h"
+#include "op/view/view.h"
+#include "tensor/shape.h"
+
+/* Batch dims of all three (and the mask), broadcast. */
+static la_status batch_of(la_tensor *const *t, int n, la_shape *out)
+{
+    *out = (la_shape){.ndim = 0};
+    for (int k = 0; k < n; k++) {
+        la_shape own = {.ndim = t[k]->ndim - 2};
+        if (own.ndim < 0) {
+            if (k < 3)
+                return la_error_at(LA_ESHAPE, k + 1, "at least 2 dims "
+                                   "expected, got %d", t[k]->ndim);
+            continue;
+        }
+        memcpy(own.sizes, la_sizes(t[k]), (size_t)own.ndim * 8);
+        LA_TRY(la_shape_broadcast(out, &own, out));
+    }
+    return LA_OK;
+}
+
+static la_status spread(la_tensor *t, const la_shape *batch, int64_t rows,
+                        int64_t cols, la_tensor **out)
+{
+    int64_t sizes[LA_MAX_DIMS];
+    memcpy(sizes, batch->sizes, (size_t)batch->ndim * sizeof *sizes);
+    if (batch->ndim > LA_MAX_DIMS - 2)
+        return la_error(LA_ESHAPE, "too many dims");
+    sizes[batch->ndim] = rows;
+    sizes[batch->ndim + 1] = cols;
+    return la_run(expand, out, LA_T(t), LA_IS(sizes, batch->ndim + 2));
+}
+
+/* Key and value heads repeated so that they are as many as the query's. */
+static la_status repeat_heads(la_tensor *q, la_tensor *t, la_tensor **out)
+{
+    if (q->ndim < 3 || t->ndim < 3)
+        return la_error(LA_ESHAPE, "enable_gqa needs at least 3 dims");
+    int64_t have = la_sizes(t)[t->ndim - 3], want = la_sizes(q)[q->ndim - 3];
+    if (have == 0 || want % have != 0)
+        return la_error(LA_ESHAPE, "the query's %lld heads are no multiple of "
+                        "%lld", (long long)want, (long long)have);
+    if (have == want) {
+        *out = la_tensor_retain(t);
+        return LA_OK;
+    }
+    return la_run(repeat_interleave, out, LA_T(t), LA_I(want / have),
+                  LA_I(-3));
+}
+
+typedef struct inputs {
+    la_tensor *q, *k, *v, *mask;    /* owned */
+    bool causal;
+    double scale, dropout;
+} inputs;
+
+static void drop_inputs(inputs *in)
+{
+    la_tensor_drop(&in->q);
+    la_tensor_drop(&in->k);
+    la_tensor_drop(&in->v);
+    la_tensor_drop(&in->mask);
+}
+
+/* A copy in another dtype, or the tensor itself. */
+static la_status as_dtype(la_tensor **slot, la_dtype d)
+{
+    la_tensor *made;
+    if ((*slot)->dtype == d) return LA_OK;
+    LA_TRY(la_run(to_dtype, &made, LA_T(*slot), LA_DT(d)));
+    la_tensor_drop(slot);
+    *slot = made;
+    return LA_OK;
+}
+
+static la_status read_inputs(la_frame *f, inputs *in)
+{
+    la_tensor *list[4] = {la_arg(f, 0), la_arg(f, 1), la_arg(f, 2),
+                          la_arg(f, 3)};
+    LA_OWNED key = NULL;
+    LA_OWNED value = NULL;
+    la_shape batch;
+    if (la_arg_bool(f, 7)) {
+        LA_TRY(repeat_heads(list[0], list[1], &key));
+        LA_TRY(repeat_heads(list[0], list[2], &value));
+        list[1] = key;
+        list[2] = value;
+    }
+    LA_TRY(batch_of(list, list[3] ? 4 : 3, &batch));
+    la_tensor **own[3] = {&in->q, &in->k, &in->v};
+    for (int i = 0; i < 3; i++) {
+        const int64_t *s = la_sizes(list[i]) + list[i]->ndim - 2;
+        LA_TRY(spread(list[i], &batch, s[0], s[1], own[i]));
+    }
+    if (!list[3]) return LA_OK;
+    int n = batch.ndim;
+    return spread(list[3], &batch, la_sizes(in->q)[n], la_sizes(in->k)[n],
+                  &in->mask);
+}
+
+static la_status check(const la_frame *f, const inputs *in)
+{
+    if (!la_is_float(in->q->dtype))
+        return la_error_at(LA_EDTYPE, 1, "floating point tensor expected, got "
+                           "%s", la_dtype_name(in->q->dtype));
+    if (in->k->dtype != in->q->dtype || in->v->dtype != in->q->dtype)
+        return la_error(LA_EDTYPE, "Expected query, key, and value to have the "
+                        "same dtype, but got query.dtype: %s key.dtype: %s and "
+                        "value.dtype: %s instead.",
+                        la_dtype_name(in->q->dtype),
+                        la_dtype_name(in->k->dtype),
+                        la_dtype_name(in->v->dtype));
+    if (in->mask && in->causal)
+        return la_error(LA_EARG, "Explicit attn_mask should not be set when "
+                        "is_causal=true");
+    if (in->dropout < 0 || in->dropout > 1)
+        return la_error_at(LA_EARG, 5, "dropout_p has to be between 0 and 1, "
+                           "but got %g", in->dropout);
+    if (in->mask && in->mask->dtype != LA_BOOL
+        && in->mask->dtype != in->q->dtype)
+        return la_error_at(LA_EDTYPE, 4, "Expected attn_mask dtype to be bool "
+                           "or to match query dtype, but got attn_mask.dtype: "
+                           "%s and query.dtype: %s instead.",
+                           la_dtype_name(in->mask->dtype),
+                           la_dtype_name(in->q->dtype));
+    return LA_OK;
+}
+
+static la_status tiled(inputs *in, la_tensor **out)
+{
+    la_dtype d = (la_dtype)in->q->dtype;
+    la_dtype work = d == LA_FLOAT64 ? d : LA_FLOAT32;
+    la_value r[LA_MAX_RESULTS];
+    LA_TRY(as_dtype(&in->q, work));
+    LA_TRY(as_dtype(&in->k, work));
+    LA_TRY(as_dtype(&in->v, work));
+    if (in->mask && in->mask->dtype != LA_BOOL)
+        LA_TRY(as_dtype(&in->mask, work));
+    LA_TRY(la_run_many(attention, r, LA_T(in->q), LA_T(in->k), LA_T(in->v),
+                       LA_T(in->mask), LA_B(in->causal), LA_D(in->scale)));
+    la_tensor_drop(&r[1].tensor);
+    *out = r[0].tensor;
+    return as_dtype(out, d);
+}
+
+/* With dropout the scores must exist to be dropped. */
+static la_status whole(inputs *in, la_tensor **out)
+{
+    LA_OWNED turned = NULL;
+    LA_OWNED product = NULL;
+    LA_OWNED scores = NULL;
+    LA_OWNED masked = NULL;
+    LA_OWNED soft = NULL;
+    LA_OWNED kept = NULL;
+    int n = in->q->ndim;
+    int64_t len = la_sizes(in->q)[n - 2], keys = la_sizes(in->k)[n - 2];
+    int64_t sizes[2] = {len, keys};
+    la_scalar out_of = la_scalar_float(-INFINITY);
+    if (in->causal) {
+        LA_OWNED ones = NULL;
+        LA_TRY(la_run(ones, &ones, LA_IS(sizes, 2), LA_DT(LA_BOOL)));
+        LA_TRY(la_run(tril, &in->mask, LA_T(ones)));
+    }
+    LA_TRY(la_run(transpose, &turned, LA_T(in->k), LA_I(-2), LA_I(-1)));
+    LA_TRY(la_matmul(in->q, turned, &product));
+    LA_TRY(la_run(mul, &scores, LA_T(product),
+                  LA_S(la_scalar_float(in->scale))));
+    if (in->mask && in->mask->dtype == LA_BOOL) {
+        LA_OWNED out_mask = NULL;
+        LA_TRY(la_run(logical_not, &out_mask, LA_T(in->mask)));
+        LA_TRY(la_run(masked_fill, &masked, LA_T(scores), LA_T(out_mask),
+                      LA_S(out_of)));
+    } else if (in->mask) {
+        LA_TRY(la_run(add, &masked, LA_T(scores), LA_T(in->mask)));
+    }
+    LA_TRY(la_run(softmax, &soft, LA_T(masked ? masked : scores), LA_I(-1)));
+    LA_TRY(la_run(dropout, &kept, LA_T(soft), LA_D(in->dropout),
+                  LA_B(true)));
+    return la_matmul(kept, in->v, out);
+}
+
+la_status la_impl_scaled_dot_product_attention(la_frame *f)
+{
+    la_tensor *out = NULL;
+    inputs in = {.causal = la_arg_bool(f, 5), .dropout = la_arg_float(f, 4)};
+    la_status status = read_inputs(f, &in);
+    if (!status) status = check(f, &in);
+    if (!status) {
+        int64_t width = la_sizes(in.q)[in.q->ndim - 1];
+        in.scale = la_has(f, 6) ? la_arg_float(f, 6)
+                                : 1 / sqrt((double)width);
+        status = in.dropout > 0 ? whole(&in, &out) : tiled(&in, &out);
+    }
+    drop_inputs(&in);
+    if (status) la_tensor_drop(&out);
+    else la_set_result(f, 0, out);
+    return status;
+}

@@ -1,0 +1,42 @@
+/*
+** What losses share: sizes that must agree, and reductions.
+*/
+#ifndef LA_OP_NN_LOSS_H
+#define LA_OP_NN_LOSS_H
+
+#include "op/composite.h"
+
+static inline la_status same_sizes(const la_frame *f, int a, int b)
+{
+    char have[256], want[256];
+    const la_tensor *x = la_arg(f, a), *y = la_arg(f, b);
+    if (x->ndim == y->ndim
+        && memcmp(la_sizes(x), la_sizes(y), 8u * x->ndim) == 0)
+        return LA_OK;
+    return la_error_at(LA_ESHAPE, b + 1, "the sizes of input %s and target %s "
+                       "differ: reshape or expand one of them",
+                       la_sizes_text(x->ndim, la_sizes(x), want, sizeof want),
+                       la_sizes_text(y->ndim, la_sizes(y), have, sizeof have));
+}
+
+static inline la_status known_reduction(const la_frame *f, int k)
+{
+    const la_value *v = &f->args[k];
+    if (la_str_is(v, "mean") || la_str_is(v, "sum") || la_str_is(v, "none"))
+        return LA_OK;
+    return la_error_at(LA_EARG, k + 1, "'%.*s' is not a valid reduction: "
+                       "'mean', 'sum' or 'none' expected",
+                       (int)v->str.n, v->str.text);
+}
+
+/* The loss of each element, reduced as argument k says, is the result. */
+static inline la_status finish(work *w, la_frame *f, int k, la_tensor *each)
+{
+    if (w->status) return w->status;
+    const la_value *how = &f->args[k];
+    if (la_str_is(how, "mean")) each = W(mean, LA_T(each));
+    else if (la_str_is(how, "sum")) each = W(sum, LA_T(each));
+    return work_end(w, f, each);
+}
+
+#endif

@@ -1,0 +1,257 @@
+/*
+** ctc_loss (Graves et al.): the negative logarithm of the probability that a
+** sequence of frames spells the labels, blanks between them. The forward
+** recursion over the frames is made of operations on all sequences and places
+** at once, so that it differentiates to any order. FAR stands for the logarithm
+** of 0: it is finite, so that no difference of infinities appears.
+*/
+#include <math.h>
+
+#include "op/nn/loss.h"
+
+#define FAR (-1e30)
+
+enum { LOGS, TARGETS, IN_LENGTHS, TARGET_LENGTHS, BLANK, REDUCTION, ZERO_INF };
+
+typedef struct ctc {
+    int64_t frames, batch, classes, longest, places;
+    bool single, flat;          /* no batch; the targets are one list */
+    const int64_t *targets, *in, *lengths;
+    la_dtype dtype;
+} ctc;
+
+/* ---- arguments ---- */
+
+static la_status read_lengths(const la_frame *f, int arg, int64_t n,
+                              la_tensor *t)
+{
+    if (t->dtype != LA_INT64 || t->numel != n || t->ndim > 1)
+        return la_error_at(LA_ESHAPE, arg + 1, "%lld lengths of dtype int64 are "
+                           "expected", (long long)n);
+    return LA_OK;
+}
+
+static la_status check_lengths(const ctc *c, int64_t total)
+{
+    int64_t sum = 0;
+    for (int64_t i = 0; i < c->batch; i++) {
+        if (c->in[i] < 1 || c->in[i] > c->frames)
+            return la_error_at(LA_EARG, IN_LENGTHS + 1, "length %lld is not "
+                               "within 1 to %lld, the number of frames",
+                               (long long)c->in[i], (long long)c->frames);
+        if (c->lengths[i] < 0 || (!c->flat && c->lengths[i] > c->longest))
+            return la_error_at(LA_EARG, TARGET_LENGTHS + 1, "length %lld does "
+                               "not fit the targets",
+                               (long long)c->lengths[i]);
+        sum += c->lengths[i];
+    }
+    if (c->flat && sum != total)
+        return la_error_at(LA_EARG, TARGET_LENGTHS + 1, "the lengths sum up to "
+                           "%lld, but there are %lld targets", (long long)sum,
+                           (long long)total);
+    return LA_OK;
+}
+
+static la_status read_ctc(work *w, la_frame *f, ctc *c)
+{
+    const la_tensor *x = la_arg(f, LOGS);
+    if ((x->ndim != 2 && x->ndim != 3) || !la_is_float((la_dtype)x->dtype))
+        return la_error_at(LA_ESHAPE, 1, "floating point log-probabilities of "
+                           "(time, batch, classes) or (time, classes) are "
+                           "expected");
+    la_tensor *t = W(contiguous, f->args[TARGETS]);
+    la_tensor *in = W(contiguous, f->args[IN_LENGTHS]);
+    la_tensor *lengths = W(contiguous, f->args[TARGET_LENGTHS]);
+    if (w->status) return w->status;
+    c->dtype = (la_dtype)x->dtype;
+    c->single = x->ndim == 2;
+    c->frames = la_sizes(x)[0];
+    c->batch = c->single ? 1 : la_sizes(x)[1];
+    c->classes = la_sizes(x)[x->ndim - 1];
+    c->flat = !c->single && t->ndim == 1;
+    if (t->dtype != LA_INT64 || t->ndim < 1 || t->ndim > 2 - c->single
+        || (t->ndim == 2 && la_sizes(t)[0] != c->batch))
+        return la_error_at(LA_ESHAPE, 2, "int64 targets of (batch, length), or "
+                           "one list of all, are expected");
+    LA_TRY(read_lengths(f, IN_LENGTHS, c->batch, in));
+    LA_TRY(read_lengths(f, TARGET_LENGTHS, c->batch, lengths));
+    c->targets = (const int64_t *)la_data(t);
+    c->in = (const int64_t *)la_data(in);
+    c->lengths = (const int64_t *)la_data(lengths);
+    c->longest = c->flat ? 0 : la_sizes(t)[t->ndim - 1];
+    LA_TRY(check_lengths(c, t->numel));
+    for (int64_t i = 0; i < c->batch; i++)
+        if (c->flat && c->lengths[i] > c->longest) c->longest = c->lengths[i];
+    c->places = 2 * c->longest + 1;
+    return LA_OK;
+}
+
+/* ---- places: blank, label 1, blank, label 2, ..., blank ---- */
+
+typedef struct maps {
+    la_tensor *label;           /* class of each place */
+    la_tensor *skip;            /* 0 where the blank before may be left out */
+    la_tensor *first, *last;    /* 0 where a path may begin, or end */
+} maps;
+
+static la_status set_label(const ctc *c, int64_t blank, int64_t label,
+                           int64_t *out)
+{
+    if (label == blank || label < 1 || label > c->classes)
+        return la_error_at(LA_EINDEX, 2, "target %lld is no label: they go from "
+                           "1 to %lld without the blank, %lld",
+                           (long long)label, (long long)c->classes,
+                           (long long)blank);
+    *out = label;
+    return LA_OK;
+}
+
+/* The row of one sequence in each map. */
+static la_status fill_row(const ctc *c, int64_t i, int64_t blank,
+                          const int64_t *targets, const maps *m)
+{
+    int64_t at = i * c->places, n = c->lengths[i];
+    int64_t *label = (int64_t *)la_data(m->label) + at;
+    double *skip = (double *)la_data(m->skip) + at;
+    double *first = (double *)la_data(m->first) + at;
+    double *last = (double *)la_data(m->last) + at;
+    for (int64_t s = 0; s < c->places; s++) {
+        label[s] = blank;
+        skip[s] = first[s] = last[s] = FAR;
+    }
+    for (int64_t k = 0; k < n; k++) {
+        int64_t s = 2 * k + 1;
+        LA_TRY(set_label(c, blank, targets[k], &label[s]));
+        if (k > 0 && label[s] != label[s - 2]) skip[s] = 0;
+    }
+    first[0] = last[2 * n] = 0;
+    if (n > 0) first[1] = last[2 * n - 1] = 0;
+    return LA_OK;
+}
+
+static la_tensor *room(work *w, const ctc *c, la_dtype d)
+{
+    int64_t sizes[2] = {c->batch, c->places};
+    return W(empty, LA_IS(sizes, 2), LA_DT(d));
+}
+
+static la_status make_maps(work *w, const ctc *c, int64_t blank, maps *m)
+{
+    int64_t from = 0;
+    m->label = room(w, c, LA_INT64);
+    m->skip = room(w, c, LA_FLOAT64);
+    m->first = room(w, c, LA_FLOAT64);
+    m->last = room(w, c, LA_FLOAT64);
+    if (w->status) return w->status;
+    for (int64_t i = 0; i < c->batch; i++) {
+        LA_TRY(fill_row(c, i, blank, c->targets + from, m));
+        from += c->flat ? c->lengths[i] : c->longest;
+    }
+    m->skip = W(astype, LA_T(m->skip), LA_DT(c->dtype));
+    m->first = W(astype, LA_T(m->first), LA_DT(c->dtype));
+    m->last = W(astype, LA_T(m->last), LA_DT(c->dtype));
+    return w->status;
+}
+
+/* ---- the recursion ---- */
+
+/* What stood k places before; FAR at the front. */
+static la_tensor *shifted(work *w, const ctc *c, la_tensor *x, int64_t k)
+{
+    int64_t front = k < c->places ? k : c->places, last = 1;
+    int64_t sizes[2] = {c->batch, front};
+    la_tensor *far = W(full, LA_IS(sizes, 2), LA_F(FAR), LA_DT(c->dtype));
+    la_tensor *rest = W(narrow, LA_T(x), LA_I(last), LA_I(0),
+                        LA_I(c->places - front));
+    la_tensor *list[2] = {far, rest};
+    return W(cat, LA_TS(list, 2), LA_I(last));
+}
+
+/* Sequences that have ended keep their state. */
+static la_tensor *keep_ended(work *w, const ctc *c, int64_t t, la_tensor *old,
+                             la_tensor *new)
+{
+    int64_t sizes[2] = {c->batch, 1};
+    bool ended = false;
+    for (int64_t i = 0; i < c->batch; i++) ended |= t >= c->in[i];
+    if (!ended || w->status) return new;
+    la_tensor *going = W(empty, LA_IS(sizes, 2), LA_DT(LA_BOOL));
+    if (w->status) return NULL;
+    for (int64_t i = 0; i < c->batch; i++) la_data(going)[i] = t < c->in[i];
+    return W(where, LA_T(going), LA_T(new), LA_T(old));
+}
+
+/* One frame on: stay, come from the place before, or from the one before that
+** where it is allowed. */
+static la_status advance(const ctc *c, const maps *m, la_tensor *emit, int64_t t,
+                         la_tensor **alpha)
+{
+    work box WORK = {.n = 0}, *w = &box;
+    int64_t first = 0;
+    la_tensor *one = shifted(w, c, *alpha, 1), *two = shifted(w, c, *alpha, 2);
+    two = W(add, LA_T(two), LA_T(m->skip));
+    if (w->status) return w->status;
+    la_tensor *list[3] = {*alpha, one, two};
+    la_tensor *all = W(stack, LA_TS(list, 3), LA_I(0));
+    la_tensor *sum = W(logsumexp, LA_T(all), LA_IS(&first, 1));
+    la_tensor *now = W(select, LA_T(emit), LA_I(0), LA_I(t));
+    la_tensor *next = W(add, LA_T(sum), LA_T(now));
+    next = keep_ended(w, c, t, *alpha, next);
+    if (w->status) return w->status;
+    la_tensor_release(*alpha);
+    *alpha = la_tensor_retain(next);
+    return LA_OK;
+}
+
+/* The loss of each sequence. */
+static la_tensor *losses(work *w, const ctc *c, const maps *m, la_tensor *logs,
+                         la_status *status)
+{
+    LA_OWNED alpha = NULL;
+    int64_t sizes[3] = {c->frames, c->batch, c->places}, last = 1;
+    la_tensor *index = W(expand, LA_T(m->label), LA_IS(sizes, 3));
+    la_tensor *emit = W(gather, LA_T(logs), LA_I(2), LA_T(index));
+    la_tensor *start = W(select, LA_T(emit), LA_I(0), LA_I(0));
+    start = W(add, LA_T(start), LA_T(m->first));
+    if (w->status) return NULL;
+    alpha = la_tensor_retain(start);
+    for (int64_t t = 1; t < c->frames; t++)
+        if ((*status = advance(c, m, emit, t, &alpha))) return NULL;
+    la_tensor *ends = W(add, LA_T(alpha), LA_T(m->last));
+    la_tensor *total = W(logsumexp, LA_T(ends), LA_IS(&last, 1));
+    return W(neg, LA_T(total));
+}
+
+/* The mean is over sequences, each by the number of its labels. */
+static la_tensor *by_length(work *w, la_frame *f, const ctc *c, la_tensor *each)
+{
+    la_tensor *flat = W(reshape, f->args[TARGET_LENGTHS],
+                        LA_IS(&c->batch, 1));
+    la_tensor *least = W(clamp_min, LA_T(flat), LA_S(la_scalar_int(1)));
+    return W(div, LA_T(each), LA_T(least));
+}
+
+la_status la_impl_ctc_loss(la_frame *f)
+{
+    work box WORK = {.n = 0}, *w = &box;
+    la_status status = LA_OK;
+    int64_t blank = la_arg_int(f, BLANK), one = 1;
+    ctc c;
+    maps m;
+    LA_TRY(known_reduction(f, REDUCTION));
+    LA_TRY(read_ctc(w, f, &c));
+    if (blank < 1 || blank > c.classes)
+        return la_error_at(LA_EINDEX, BLANK + 1, "blank must be in the range of "
+                           "the labels, 1 to %lld", (long long)c.classes);
+    LA_TRY(make_maps(w, &c, blank, &m));
+    la_tensor *logs = la_arg(f, LOGS);
+    if (c.single) logs = W(unsqueeze, LA_T(logs), LA_I(one));
+    la_tensor *each = losses(w, &c, &m, logs, &status);
+    if (status) return status;
+    la_tensor *never = W(gt, LA_T(each), LA_F(-FAR / 2));
+    each = W(masked_fill, LA_T(each), LA_T(never),
+             LA_F(la_arg_bool(f, ZERO_INF) ? 0 : INFINITY));
+    if (la_str_is(&f->args[REDUCTION], "mean")) each = by_length(w, f, &c, each);
+    if (c.single) each = W(squeeze, LA_T(each));
+    return finish(w, f, REDUCTION, each);
+}

@@ -1,0 +1,109 @@
+/* Losses that are the negative logarithm of a density: normal and Poisson. */
+#include <math.h>
+
+#include "op/nn/loss.h"
+
+#define LOG_2PI 1.8378770664093454836
+
+/* The variance in a shape that broadcasts with the input: of its size, without
+** the last dim, or with a last dim of 1. */
+static la_status fit_variance(const la_frame *f, la_tensor **out)
+{
+    const la_tensor *x = la_arg(f, 0);
+    la_tensor *v = la_arg(f, 2);
+    int64_t last = -1;
+    int n = x->ndim;
+    char have[256], want[256];
+    size_t rest = 8u * (size_t)(n > 0 ? n - 1 : 0);
+    bool same = v->ndim == n && memcmp(la_sizes(v), la_sizes(x), rest) == 0
+        && (n == 0 || la_sizes(v)[n - 1] == la_sizes(x)[n - 1]
+            || la_sizes(v)[n - 1] == 1);
+    if (same || v->ndim == 0) {
+        *out = la_tensor_retain(v);
+        return LA_OK;
+    }
+    if (v->ndim == n - 1 && memcmp(la_sizes(v), la_sizes(x), rest) == 0)
+        return la_run(unsqueeze, out, LA_T(v), LA_I(last));
+    return la_error_at(LA_ESHAPE, 3, "var is of incorrect size %s for an input "
+                       "of size %s",
+                       la_sizes_text(v->ndim, la_sizes(v), have, sizeof have),
+                       la_sizes_text(n, la_sizes(x), want, sizeof want));
+}
+
+/* At least eps, but the gradient passes as if nothing were clamped. */
+static la_tensor *floored(work *w, la_tensor *var, double eps)
+{
+    la_tensor *plain = W(detach, LA_T(var));
+    la_tensor *high = W(clamp_min, LA_T(plain), LA_F(eps));
+    la_tensor *gap = W(sub, LA_T(high), LA_T(plain));
+    return W(add, LA_T(var), LA_T(gap));
+}
+
+static la_status check_not_negative(work *w, la_frame *f, la_tensor *var)
+{
+    if (la_is_meta(f) || var->numel == 0) return LA_OK;
+    la_tensor *plain = W(detach, LA_T(var));
+    la_tensor *low = W(lt, LA_T(plain), LA_F(0));
+    la_tensor *count = W(sum, LA_T(low));
+    if (w->status) return w->status;
+    if (*(const int64_t *)la_data(count) == 0) return LA_OK;
+    return la_error_at(LA_EARG, 3, "var has negative entries");
+}
+
+/* gaussian_nll_loss(self, target, var, full, eps, reduction) */
+la_status la_impl_gaussian_nll_loss(la_frame *f)
+{
+    work box WORK = {.n = 0}, *w = &box;
+    LA_OWNED var = NULL;
+    double eps = la_arg_float(f, 4);
+    LA_TRY(same_sizes(f, 0, 1));
+    LA_TRY(known_reduction(f, 5));
+    LA_TRY(fit_variance(f, &var));
+    LA_TRY(check_not_negative(w, f, var));
+    la_tensor *safe = floored(w, var, eps);
+    la_tensor *d = W(sub, f->args[0], f->args[1]);
+    la_tensor *square = W(square, LA_T(d));
+    la_tensor *part = W(div, LA_T(square), LA_T(safe));
+    la_tensor *log = W(log, LA_T(safe));
+    la_tensor *both = W(add, LA_T(log), LA_T(part));
+    if (la_arg_bool(f, 3)) both = W(add, LA_T(both), LA_F(LOG_2PI));
+    return finish(w, f, 5, W(mul, LA_T(both), LA_F(0.5)));
+}
+
+/* Stirling's approximation of log(t!), for t above 1. */
+static la_tensor *stirling(work *w, la_tensor *t)
+{
+    la_tensor *small = W(le, LA_T(t), LA_F(1));
+    la_tensor *safe = W(masked_fill, LA_T(t), LA_T(small), LA_F(1));
+    la_tensor *log = W(log, LA_T(safe));
+    la_tensor *a = W(mul, LA_T(safe), LA_T(log));
+    la_tensor *b = W(sub, LA_T(a), LA_T(safe));
+    la_tensor *half = W(mul, LA_T(log), LA_F(0.5));
+    la_tensor *c = W(add, LA_T(b), LA_T(half));
+    la_tensor *sum = W(add, LA_T(c), LA_F(0.5 * LOG_2PI));
+    return W(masked_fill, LA_T(sum), LA_T(small), LA_F(0));
+}
+
+/* poisson_nll_loss(self, target, log_input, full, eps, reduction) */
+la_status la_impl_poisson_nll_loss(la_frame *f)
+{
+    work box WORK = {.n = 0}, *w = &box;
+    la_tensor *x = la_arg(f, 0), *t = la_arg(f, 1), *each;
+    LA_TRY(same_sizes(f, 0, 1));
+    LA_TRY(known_reduction(f, 5));
+    if (la_arg_bool(f, 2)) {
+        la_tensor *rate = W(exp, LA_T(x));
+        la_tensor *seen = W(mul, LA_T(t), LA_T(x));
+        each = W(sub, LA_T(rate), LA_T(seen));
+    } else {
+        la_tensor *safe = W(add, LA_T(x), LA_F(la_arg_float(f, 4)));
+        la_tensor *log = W(log, LA_T(safe));
+        la_tensor *seen = W(mul, LA_T(t), LA_T(log));
+        each = W(sub, LA_T(x), LA_T(seen));
+    }
+    if (la_arg_bool(f, 3) && !w->status) {
+        la_tensor *rest = stirling(w, t);
+        each = W(add, LA_T(each), LA_T(rest));
+    }
+    return finish(w, f, 5, each);
+}

@@ -1,0 +1,379 @@
+/*
+** Losses of classes: nll_loss and cross_entropy. Labels count from 1. One pass
+** over the labels tells whether they are all classes and whether any is
+** ignored; the plain case is then one gather and one mean.
+*/
+#include "base/pool.h"
+#include "kernel/rows/rows.h"
+#include "op/reduce/axes.h"
+#include "op/reduce/reduce.h"
+#include "op/composite.h"
+
+enum { SELF, TARGET, WEIGHT, IGNORE, REDUCTION, SMOOTHING };
+
+/* ---- labels ---- */
+
+static la_status bad_label(int64_t label, int64_t classes)
+{
+    if (label == 0)
+        return la_error_at(LA_EINDEX, TARGET + 1, "class label 0 is out of "
+                           "range: labels start at 1 (and go to %lld)",
+                           (long long)classes);
+    return la_error_at(LA_EINDEX, TARGET + 1, "class label %lld is out of "
+                       "range: there are %lld classes", (long long)label,
+                       (long long)classes);
+}
+
+/* Counts the ignored labels. */
+static la_status scan_labels(const la_tensor *t, int64_t classes,
+                             int64_t ignore, int64_t *ignored)
+{
+    const int64_t *at = (const int64_t *)la_data(t);
+    *ignored = 0;
+    for (int64_t i = 0; i < t->numel; i++) {
+        if (at[i] == ignore) ++*ignored;
+        else if (at[i] < 1 || at[i] > classes)
+            return bad_label(at[i], classes);
+    }
+    return LA_OK;
+}
+
+/* The classes are dim 1 of (C), else dim 2; the target lacks that dim. */
+static la_status check_target(const la_tensor *x, const la_tensor *t, int *dim)
+{
+    char have[256], want[256];
+    bool fits = x->ndim >= 1 && t->ndim == x->ndim - 1;
+    *dim = x->ndim > 1;
+    for (int d = 0, k = 0; fits && d < x->ndim; d++)
+        if (d != *dim) fits = la_sizes(x)[d] == la_sizes(t)[k++];
+    if (!fits)
+        return la_error_at(LA_ESHAPE, TARGET + 1, "labels of size %s don't fit "
+                           "input of size %s: (N) and (N, C), or (N, ...) and "
+                           "(N, C, ...) expected",
+                           la_sizes_text(t->ndim, la_sizes(t), have,
+                                         sizeof have),
+                           la_sizes_text(x->ndim, la_sizes(x), want,
+                                         sizeof want));
+    if (t->dtype != LA_INT64)
+        return la_error_at(LA_EDTYPE, TARGET + 1, "class labels are int64, got "
+                           "%s", la_dtype_name((la_dtype)t->dtype));
+    return LA_OK;
+}
+
+static la_status check_weight(const la_frame *f, int64_t classes)
+{
+    const la_tensor *v = la_arg(f, WEIGHT);
+    if (!v || (v->ndim == 1 && v->numel == classes)) return LA_OK;
+    return la_error_at(LA_ESHAPE, WEIGHT + 1, "weight tensor should be defined "
+                       "either for all %lld classes or no classes",
+                       (long long)classes);
+}
+
+static la_status check_reduction(const la_frame *f)
+{
+    const la_value *v = &f->args[REDUCTION];
+    if (la_str_is(v, "mean") || la_str_is(v, "sum") || la_str_is(v, "none"))
+        return LA_OK;
+    return la_error_at(LA_EARG, REDUCTION + 1, "'%.*s' is not a valid "
+                       "reduction: 'mean', 'sum' or 'none' expected",
+                       (int)v->str.n, v->str.text);
+}
+
+/* ---- nll ---- */
+
+typedef struct picked {
+    la_tensor *labels;         /* like the target; ignored ones are 1 */
+    la_tensor *ignored;        /* bool, or NULL when none is */
+    la_tensor *weight;         /* of each label, or NULL for ones */
+    int64_t count;             /* labels that count; -1: not known (meta) */
+    int dim;
+} picked;
+
+/* Labels checked, and their weights looked up. */
+static la_status pick_labels(la_frame *f, work *w, picked *p)
+{
+    la_tensor *x = la_arg(f, SELF), *t = la_arg(f, TARGET);
+    LA_TRY(check_target(x, t, &p->dim));
+    int64_t classes = la_sizes(x)[p->dim], ignored = 1;
+    int64_t ignore = la_arg_int(f, IGNORE), all = -1;
+    LA_TRY(check_weight(f, classes));
+    p->labels = W(contiguous, LA_T(t));
+    if (w->status) return w->status;
+    if (!la_is_meta(f))
+        LA_TRY(scan_labels(p->labels, classes, ignore, &ignored));
+    p->count = t->numel - ignored;
+    if (ignored) {
+        p->ignored = W(eq, LA_T(p->labels), LA_S(la_scalar_int(ignore)));
+        p->labels = W(masked_fill, LA_T(p->labels), LA_T(p->ignored),
+                      LA_S(la_scalar_int(1)));
+    }
+    if (!la_has(f, WEIGHT) || w->status) return w->status;
+    la_tensor *flat = W(reshape, LA_T(p->labels), LA_IS(&all, 1));
+    la_tensor *found = W(index_select, f->args[WEIGHT], LA_I(0), LA_T(flat));
+    p->weight = W(reshape, LA_T(found), LA_IS(la_sizes(t), t->ndim));
+    if (p->ignored)
+        p->weight = W(masked_fill, LA_T(p->weight), LA_T(p->ignored), LA_F(0));
+    return w->status;
+}
+
+/* The sum of each loss divided by what the labels weigh. */
+static la_tensor *weighed_mean(work *w, const picked *p, la_tensor *each)
+{
+    if (!p->weight && !p->ignored) return W(mean, LA_T(each));
+    la_tensor *sum = W(sum, LA_T(each));
+    if (!p->weight) return W(div, LA_T(sum), LA_F((double)p->count));
+    la_tensor *mass = W(sum, LA_T(p->weight));
+    return W(div, LA_T(sum), LA_T(mass));
+}
+
+static la_tensor *reduce(work *w, const la_frame *f, const picked *p,
+                         la_tensor *each)
+{
+    if (la_str_is(&f->args[REDUCTION], "mean"))
+        return weighed_mean(w, p, each);
+    if (la_str_is(&f->args[REDUCTION], "sum")) return W(sum, LA_T(each));
+    return each;
+}
+
+/* -logp of each label, weighed; ignored ones are 0. */
+static la_tensor *label_loss(work *w, const picked *p, la_tensor *logp)
+{
+    int64_t dim = p->dim;
+    la_tensor *at = W(unsqueeze, LA_T(p->labels), LA_I(p->dim));
+    la_tensor *wide = W(gather, LA_T(logp), LA_I(p->dim), LA_T(at));
+    la_tensor *found = W(squeeze, LA_T(wide), LA_IS(&dim, 1));
+    la_tensor *each = W(neg, LA_T(found));
+    if (p->weight) each = W(mul, LA_T(each), LA_T(p->weight));
+    if (p->ignored)
+        each = W(masked_fill, LA_T(each), LA_T(p->ignored), LA_F(0));
+    return each;
+}
+
+/* -sum over the classes of weight * logp; ignored ones are 0. */
+static la_tensor *smooth_loss(work *w, const la_frame *f, const picked *p,
+                              la_tensor *logp)
+{
+    int64_t shape[LA_MAX_DIMS], dim = p->dim;
+    if (la_has(f, WEIGHT)) {
+        int n = la_arg(f, SELF)->ndim;
+        for (int d = 0; d < n; d++) shape[d] = d == dim ? -1 : 1;
+        la_tensor *v = W(reshape, f->args[WEIGHT], LA_IS(shape, n));
+        logp = W(mul, LA_T(logp), LA_T(v));
+    }
+    la_tensor *sum = W(sum, LA_T(logp), LA_IS(&dim, 1));
+    la_tensor *each = W(neg, LA_T(sum));
+    if (p->ignored)
+        each = W(masked_fill, LA_T(each), LA_T(p->ignored), LA_F(0));
+    return each;
+}
+
+la_status la_impl_nll_loss(la_frame *f)
+{
+    work box WORK = {.n = 0}, *w = &box;
+    picked p = {0};
+    LA_TRY(check_reduction(f));
+    LA_TRY(pick_labels(f, w, &p));
+    la_tensor *each = label_loss(w, &p, la_arg(f, SELF));
+    return work_end(w, f, reduce(w, f, &p, each));
+}
+
+/* ---- cross entropy ---- */
+
+/* The target gives a probability of each class. */
+static la_status with_probabilities(la_frame *f, la_tensor *logp, int dim)
+{
+    work box WORK = {.n = 0}, *w = &box;
+    la_tensor *x = la_arg(f, SELF), *t = la_arg(f, TARGET);
+    int64_t shape[LA_MAX_DIMS], one = dim;
+    double classes = (double)la_sizes(x)[dim];
+    double s = la_arg_float(f, SMOOTHING);
+    LA_TRY(check_weight(f, la_sizes(x)[dim]));
+    if (s > 0) {
+        la_tensor *part = W(mul, LA_T(t), LA_F(1 - s));
+        t = W(add, LA_T(part), LA_F(s / classes));
+    }
+    la_tensor *all = W(mul, LA_T(logp), LA_T(t));
+    if (la_has(f, WEIGHT)) {
+        for (int d = 0; d < x->ndim; d++) shape[d] = d == dim ? -1 : 1;
+        la_tensor *v = W(reshape, f->args[WEIGHT], LA_IS(shape, x->ndim));
+        all = W(mul, LA_T(all), LA_T(v));
+    }
+    la_tensor *sum = W(sum, LA_T(all), LA_IS(&one, 1));
+    la_tensor *each = W(neg, LA_T(sum));
+    if (la_str_is(&f->args[REDUCTION], "none")) return work_end(w, f, each);
+    la_tensor *total = W(sum, LA_T(each));
+    if (la_str_is(&f->args[REDUCTION], "mean"))
+        total = W(div, LA_T(total), LA_F((double)x->numel / classes));
+    return work_end(w, f, total);
+}
+
+static bool same_shape(const la_tensor *x, const la_tensor *t)
+{
+    return x->ndim == t->ndim
+        && memcmp(la_sizes(x), la_sizes(t), 8u * x->ndim) == 0;
+}
+
+static la_status with_labels(la_frame *f, la_tensor *logp)
+{
+    work box WORK = {.n = 0}, *w = &box;
+    picked p = {0};
+    double s = la_arg_float(f, SMOOTHING);
+    LA_TRY(pick_labels(f, w, &p));
+    la_tensor *each = label_loss(w, &p, logp);
+    la_tensor *loss = reduce(w, f, &p, each);
+    if (s == 0) return work_end(w, f, loss);
+    double classes = (double)la_sizes(logp)[p.dim];
+    la_tensor *even = smooth_loss(w, f, &p, logp);
+    la_tensor *other = reduce(w, f, &p, even);
+    la_tensor *a = W(mul, LA_T(loss), LA_F(1 - s));
+    la_tensor *b = W(mul, LA_T(other), LA_F(s / classes));
+    return work_end(w, f, W(add, LA_T(a), LA_T(b)));
+}
+
+/* label_entropy(self, labels): rows without gaps. */
+typedef struct entropy {
+    const la_entropy *kernel;
+    const char *in, *grad;
+    const int64_t *label;
+    char *loss, *lse, *out;
+    int64_t n, esize, lsize;
+} entropy;
+
+static void entropy_rows(int64_t begin, int64_t end, void *context)
+{
+    const entropy *e = context;
+    if (la_interrupted()) return;
+    e->kernel->rows(e->in + begin * e->n * e->esize, e->label + begin, e->n,
+                    end - begin, e->loss + begin * e->esize,
+                    e->lse + begin * e->lsize);
+}
+
+static void entropy_grad_rows(int64_t begin, int64_t end, void *context)
+{
+    const entropy *e = context;
+    int64_t at = begin * e->n * e->esize;
+    if (la_interrupted()) return;
+    e->kernel->grad(e->grad + begin * e->esize, e->in + at, e->label + begin,
+                    e->lse + begin * e->lsize, e->n, end - begin, e->out + at);
+}
+
+static la_dtype lse_dtype(const la_tensor *x)
+{
+    return x->dtype == LA_FLOAT64 ? LA_FLOAT64 : LA_FLOAT32;
+}
+
+static la_status check_entropy(const la_frame *f, const la_tensor *x,
+                               const la_tensor *labels)
+{
+    int64_t ignored;
+    if (x->ndim != 2 || !la_is_float((la_dtype)x->dtype)
+        || !la_is_contiguous(x) || labels->ndim != 1
+        || labels->numel != la_sizes(x)[0] || labels->dtype != LA_INT64
+        || !la_is_contiguous(labels))
+        return la_error(LA_ESHAPE, "%s: (N, C) floating point numbers and N "
+                        "labels without gaps are expected", f->op->name);
+    if (la_is_meta(f)) return LA_OK;
+    LA_TRY(scan_labels(labels, la_sizes(x)[1], 0, &ignored));
+    return ignored ? bad_label(0, la_sizes(x)[1]) : LA_OK;
+}
+
+la_status la_meta_label_entropy(la_frame *f)
+{
+    const la_tensor *x = la_arg(f, 0);
+    LA_TRY(check_entropy(f, x, la_arg(f, 1)));
+    LA_TRY(la_set_output(f, 0, 1, la_sizes(x), NULL, (la_dtype)x->dtype));
+    return la_set_output(f, 1, 1, la_sizes(x), NULL, lse_dtype(x));
+}
+
+static la_status entropy_run(la_frame *f, entropy *e, const la_tensor *x,
+                             const la_tensor *labels,
+                             void (*pass)(int64_t, int64_t, void *))
+{
+    if (x->numel == 0) return LA_OK;
+    e->kernel = &(*LA_STUB(entropy))[x->dtype];
+    e->in = la_data(x);
+    e->label = (const int64_t *)la_data(labels);
+    e->n = la_sizes(x)[1];
+    e->esize = (int64_t)la_itemsize(x);
+    e->lsize = x->dtype == LA_FLOAT64 ? 8 : 4;
+    la_parallel_for(la_sizes(x)[0], la_parts(LA_GRAIN / 4, e->n), pass, e);
+    return la_interrupted() ? la_error(LA_EINTR, "interrupted") : LA_OK;
+}
+
+la_status la_impl_label_entropy(la_frame *f)
+{
+    entropy e = {.loss = la_data(la_result(f, 0)),
+                 .lse = la_data(la_result(f, 1))};
+    return entropy_run(f, &e, la_arg(f, 0), la_arg(f, 1), entropy_rows);
+}
+
+la_status la_meta_label_entropy_backward(la_frame *f)
+{
+    const la_tensor *g = la_arg(f, 0), *x = la_arg(f, 1), *lse = la_arg(f, 3);
+    LA_TRY(check_entropy(f, x, la_arg(f, 2)));
+    if (g->ndim != 1 || g->numel != la_sizes(x)[0] || lse->ndim != 1
+        || lse->numel != la_sizes(x)[0])
+        return la_error(LA_ESHAPE, "%s: a gradient and a logsumexp per row are "
+                        "expected", f->op->name);
+    return la_set_output(f, 0, 2, la_sizes(x), NULL, (la_dtype)x->dtype);
+}
+
+la_status la_impl_label_entropy_backward(la_frame *f)
+{
+    LA_OWNED grad = NULL;
+    LA_OWNED lse = NULL;
+    la_tensor *g = la_arg(f, 0), *l = la_arg(f, 3);
+    const la_tensor *x = la_arg(f, 1);
+    grad = la_tensor_retain(g);
+    if (!la_is_contiguous(g) || g->dtype != x->dtype)
+        LA_TRY(la_convert_to(g, (la_dtype)x->dtype, &grad));
+    lse = la_tensor_retain(l);
+    if (!la_is_contiguous(l) || (la_dtype)l->dtype != lse_dtype(x))
+        LA_TRY(la_convert_to(l, lse_dtype(x), &lse));
+    entropy e = {.grad = la_data(grad), .lse = la_data(lse),
+                 .out = la_data(la_result(f, 0))};
+    return entropy_run(f, &e, x, la_arg(f, 2), entropy_grad_rows);
+}
+
+/* Plain labels of plain rows: no probabilities are written down. */
+static la_status fused(la_frame *f, bool *done)
+{
+    work box WORK = {.n = 0}, *w = &box;
+    picked p = {0};
+    la_value pair[LA_MAX_RESULTS];
+    la_tensor *x = la_arg(f, SELF), *t = la_arg(f, TARGET);
+    *done = false;
+    if (x->ndim != 2 || !la_is_float((la_dtype)x->dtype) || la_is_meta(f)
+        || !la_is_contiguous(x) || x->numel == 0 || t->dtype != LA_INT64
+        || la_has(f, WEIGHT) || la_arg_float(f, SMOOTHING) != 0)
+        return LA_OK;
+    LA_TRY(pick_labels(f, w, &p));
+    if (p.ignored) return LA_OK;
+    LA_TRY(la_run_many(label_entropy, pair, LA_T(x), LA_T(p.labels)));
+    w->temps[w->n++] = pair[0].tensor;
+    w->temps[w->n++] = pair[1].tensor;
+    *done = true;
+    return work_end(w, f, reduce(w, f, &p, pair[0].tensor));
+}
+
+la_status la_impl_cross_entropy(la_frame *f)
+{
+    LA_OWNED logp = NULL;
+    bool done;
+    la_tensor *x = la_arg(f, SELF), *t = la_arg(f, TARGET);
+    double s = la_arg_float(f, SMOOTHING);
+    int dim = x->ndim > 1;
+    LA_TRY(check_reduction(f));
+    if (!(s >= 0 && s <= 1))
+        return la_error_at(LA_EARG, SMOOTHING + 1, "label_smoothing must be "
+                           "between 0.0 and 1.0. Got: %g", s);
+    if (x->ndim == 0)
+        return la_error_at(LA_ESHAPE, 1, "expected (C), (N, C) or (N, C, ...), "
+                           "got a 0-dim tensor");
+    LA_TRY(fused(f, &done));
+    if (done) return LA_OK;
+    LA_TRY(la_run(log_softmax, &logp, LA_T(x), LA_I(dim)));
+    bool real = la_dtype_kind((la_dtype)t->dtype) == 'f';
+    if (real && same_shape(x, t)) return with_probabilities(f, logp, dim);
+    return with_labels(f, logp);
+}

@@ -1,0 +1,218 @@
+/*
+** Steps of optimisers: a parameter and what is remembered of it change in
+** place, in one pass. Tensors that lie alike are taken as they are; others go
+** through copies.
+*/
+#include "kernel/nn/optim.h"
+
+#include <math.h>
+
+#include "base/context.h"
+#include "base/pool.h"
+#include "iter/iter.h"
+#include "op/op.h"
+#include "tensor/shape.h"
+
+enum { PARAM, GRAD, FIRST_STATE, NTENSORS = FIRST_STATE + LA_OPTIM_STATES };
+
+/* ---- what may be stepped ---- */
+
+static la_status check_like(const la_frame *f, int k)
+{
+    const la_tensor *p = la_arg(f, PARAM), *t = la_arg(f, k);
+    char a[128], b[128];
+    if (t->dtype != p->dtype)
+        return la_error_at(LA_EDTYPE, k + 1, "the parameter's dtype %s is "
+                           "expected, got %s",
+                           la_dtype_name((la_dtype)p->dtype),
+                           la_dtype_name((la_dtype)t->dtype));
+    if (t->ndim != p->ndim
+        || memcmp(la_sizes(t), la_sizes(p), (size_t)p->ndim * 8) != 0)
+        return la_error_at(LA_ESHAPE, k + 1, "the parameter's shape %s is "
+                           "expected, got %s",
+                           la_sizes_text(p->ndim, la_sizes(p), a, sizeof a),
+                           la_sizes_text(t->ndim, la_sizes(t), b, sizeof b));
+    return LA_OK;
+}
+
+/* Tensor k is written: nothing else may lie in its memory. */
+static la_status check_alone(const la_frame *f, int k, int ntensors)
+{
+    const la_tensor *t = la_arg(f, k);
+    LA_TRY(la_tensor_check_writable(t));
+    if (la_internal_overlap(t) == LA_OVERLAP_YES)
+        return la_error_at(LA_EALIAS, k + 1, "more than one element refers "
+                           "to a single place in memory: clone the tensor "
+                           "first");
+    for (int j = 0; j < ntensors; j++) {
+        if (j == k || !la_arg(f, j)) continue;
+        la_overlap o = la_pair_overlap(t, la_arg(f, j));
+        if (o == LA_OVERLAP_FULL || o == LA_OVERLAP_PARTIAL)
+            return la_error_at(LA_EALIAS, k + 1, "it shares memory with "
+                               "argument #%d: clone one of them first", j + 1);
+    }
+    return LA_OK;
+}
+
+/* The result is the parameter. */
+static la_status step_meta(la_frame *f, int nstates)
+{
+    la_tensor *p = la_arg(f, PARAM);
+    if (!la_is_float((la_dtype)p->dtype) && !la_is_complex((la_dtype)p->dtype))
+        return la_error_at(LA_EDTYPE, 1, "a floating point or complex "
+                           "parameter is expected, got %s",
+                           la_dtype_name((la_dtype)p->dtype));
+    if ((p->flags & LA_F_REQUIRES_GRAD) && !la_ctx()->no_grad)
+        return la_error_at(LA_EGRAD, 1, "a parameter that requires grad is "
+                           "stepped within la.no_grad");
+    for (int k = GRAD; k < FIRST_STATE + nstates; k++)
+        if (la_arg(f, k)) LA_TRY(check_like(f, k));
+    for (int k = PARAM; k < FIRST_STATE + nstates && !la_is_meta(f); k++)
+        if (k != GRAD && la_arg(f, k))
+            LA_TRY(check_alone(f, k, FIRST_STATE + nstates));
+    la_set_result(f, 0, la_tensor_retain(p));
+    return LA_OK;
+}
+
+/* ---- the pass ---- */
+
+typedef struct run {
+    la_optim o;
+    la_optim_fn fn;
+    int64_t size;           /* bytes of an element */
+} run;
+
+static void run_range(int64_t begin, int64_t end, void *context)
+{
+    const run *r = context;
+    la_optim o = r->o;
+    o.param += begin * r->size;
+    o.grad += begin * r->size;
+    for (int k = 0; k < LA_OPTIM_STATES; k++)
+        if (o.state[k]) o.state[k] += begin * r->size;
+    o.n = end - begin;
+    r->fn(&o);
+}
+
+static la_dtype real_of(la_dtype d)
+{
+    switch (d) {
+    case LA_COMPLEX32: return LA_FLOAT16;
+    case LA_COMPLEX64: return LA_FLOAT32;
+    case LA_COMPLEX128: return LA_FLOAT64;
+    default: return d;
+    }
+}
+
+static void run_flat(la_tensor **t, la_optim *o, const la_optims *table)
+{
+    la_dtype d = (la_dtype)t[PARAM]->dtype, real = real_of(d);
+    run r = {.o = *o, .fn = (*table)[real], .size = (int64_t)la_dtype_size(real)};
+    r.o.param = la_data(t[PARAM]);
+    r.o.grad = la_data(t[GRAD]);
+    for (int k = 0; k < LA_OPTIM_STATES; k++)
+        r.o.state[k] = t[FIRST_STATE + k] ? la_data(t[FIRST_STATE + k]) : NULL;
+    int64_t n = t[PARAM]->numel * (real == d ? 1 : 2);
+    if (n > 0) la_parallel_for(n, LA_GRAIN, run_range, &r);
+}
+
+/* Dense, in the parameter's order of elements, without lazy bits. */
+static bool lies_alike(const la_tensor *t, const la_tensor *p)
+{
+    if (t->flags & (LA_F_CONJ | LA_F_NEG | LA_F_ZERO)) return false;
+    if (la_is_contiguous(t) && la_is_contiguous(p)) return true;
+    return (t->flags & LA_F_DENSE) && (p->flags & LA_F_DENSE)
+        && memcmp(la_strides(t), la_strides(p), (size_t)p->ndim * 8) == 0;
+}
+
+static la_status plain_copy(la_tensor *t, la_tensor **out)
+{
+    LA_OWNED a = NULL;
+    LA_OWNED b = NULL;
+    LA_TRY(la_run(resolve_conj, &a, LA_T(t)));
+    LA_TRY(la_run(resolve_neg, &b, LA_T(a)));
+    return la_run(contiguous, out, LA_T(b));
+}
+
+static la_status run_copies(la_tensor **t, la_optim *o, const la_optims *table,
+                            la_tensor **copy)
+{
+    for (int k = 0; k < NTENSORS; k++)
+        if (t[k]) LA_TRY(plain_copy(t[k], &copy[k]));
+    run_flat(copy, o, table);
+    for (int k = 0; k < NTENSORS; k++)
+        if (t[k] && k != GRAD && copy[k] != t[k])
+            LA_TRY(la_run_(copy_, t[k], LA_T(copy[k])));
+    return LA_OK;
+}
+
+static la_status step_impl(la_frame *f, int nstates, la_optim *o,
+                           const la_optims *table)
+{
+    la_tensor *t[NTENSORS] = {NULL}, *copy[NTENSORS] = {NULL};
+    la_status status = LA_OK;
+    bool alike = true;
+    for (int k = 0; k < FIRST_STATE + nstates; k++) t[k] = la_arg(f, k);
+    for (int k = 0; k < NTENSORS; k++)
+        if (t[k] && !lies_alike(t[k], t[PARAM])) alike = false;
+    if (alike) run_flat(t, o, table);
+    else status = run_copies(t, o, table, copy);
+    for (int k = 0; k < NTENSORS; k++) la_tensor_release(copy[k]);
+    for (int k = FIRST_STATE; k < NTENSORS; k++)
+        if (t[k]) la_bump_version(t[k]);
+    return status;
+}
+
+/* ---- the rules ---- */
+
+la_status la_meta_sgd_step_(la_frame *f) { return step_meta(f, 1); }
+
+la_status la_impl_sgd_step_(la_frame *f)
+{
+    la_optim o = {.lr = la_arg_float(f, 3), .rate = la_arg_float(f, 4),
+                  .other = 1 - la_arg_float(f, 5),
+                  .decay = la_arg_float(f, 6), .nesterov = la_arg_bool(f, 7),
+                  .negate = la_arg_bool(f, 8), .first = la_arg_bool(f, 9)};
+    return step_impl(f, 1, &o, LA_STUB(sgd));
+}
+
+la_status la_meta_adam_step_(la_frame *f)
+{
+    if (la_arg_int(f, 5) < 1)
+        return la_error_at(LA_EARG, 6, "steps count from 1, got %lld",
+                           (long long)la_arg_int(f, 5));
+    return step_meta(f, 3);
+}
+
+la_status la_impl_adam_step_(la_frame *f)
+{
+    double n = (double)la_arg_int(f, 5), lr = la_arg_float(f, 6);
+    double beta1 = la_arg_float(f, 7), beta2 = la_arg_float(f, 8);
+    double decay = la_arg_float(f, 10);
+    bool decoupled = la_arg_bool(f, 11);
+    la_optim o = {.lr = lr / (1 - pow(beta1, n)), .rate = 1 - beta1,
+                  .other = beta2, .root = sqrt(1 - pow(beta2, n)),
+                  .eps = la_arg_float(f, 9), .decay = decoupled ? 0 : decay,
+                  .shrink = decoupled ? 1 - lr * decay : 1,
+                  .negate = la_arg_bool(f, 12)};
+    return step_impl(f, 3, &o, LA_STUB(adam));
+}
+
+la_status la_meta_rmsprop_step_(la_frame *f) { return step_meta(f, 3); }
+
+la_status la_impl_rmsprop_step_(la_frame *f)
+{
+    la_optim o = {.lr = la_arg_float(f, 5), .rate = la_arg_float(f, 6),
+                  .eps = la_arg_float(f, 7), .decay = la_arg_float(f, 8),
+                  .other = la_arg_float(f, 9), .negate = la_arg_bool(f, 10)};
+    return step_impl(f, 3, &o, LA_STUB(rmsprop));
+}
+
+la_status la_meta_adagrad_step_(la_frame *f) { return step_meta(f, 1); }
+
+la_status la_impl_adagrad_step_(la_frame *f)
+{
+    la_optim o = {.lr = la_arg_float(f, 3), .eps = la_arg_float(f, 4),
+                  .decay = la_arg_float(f, 5), .negate = la_arg_bool(f, 6)};
+    return step_impl(f, 1, &o, LA_STUB(adagrad));
+}

@@ -1,0 +1,160 @@
+/* Recurrent cells made of other operations: rnn_cell, lstm_cell, gru_cell. */
+#include "base/memory.h"
+#include "op/nn/recurrent.h"
+#include "op/composite.h"
+
+la_status la_recurrent_kind_of(const la_value *word, int arg,
+                               la_recurrent_kind *out)
+{
+    static const char *const words[] = {"tanh", "relu", "lstm", "gru"};
+    for (int k = 0; k < LA_RECURRENT_KINDS; k++)
+        if (la_str_is(word, words[k])) {
+            *out = (la_recurrent_kind)k;
+            return LA_OK;
+        }
+    return la_error_at(LA_EARG, arg + 1, "'%.*s' is no kind of cell: 'tanh', "
+                       "'relu', 'lstm' or 'gru' expected", (int)word->str.n,
+                       word->str.text);
+}
+
+/* Block k of n columns. */
+static la_tensor *block(work *w, la_tensor *t, int k, int64_t n)
+{
+    int64_t last = -1, from = k * n;
+    return W(narrow, LA_T(t), LA_I(last), LA_I(from), LA_I(n));
+}
+
+static la_tensor *gate(work *w, la_tensor *a, la_tensor *b, int k, int64_t n,
+                       bool tanh)
+{
+    la_tensor *x = block(w, a, k, n), *y = block(w, b, k, n);
+    la_tensor *sum = W(add, LA_T(x), LA_T(y));
+    return tanh ? W(tanh, LA_T(sum)) : W(sigmoid, LA_T(sum));
+}
+
+static la_tensor *lstm(work *w, la_tensor *a, la_tensor *b, la_tensor *c,
+                       int64_t n, la_tensor **cell)
+{
+    la_tensor *i = gate(w, a, b, 0, n, false), *f = gate(w, a, b, 1, n, false);
+    la_tensor *g = gate(w, a, b, 2, n, true), *o = gate(w, a, b, 3, n, false);
+    la_tensor *kept = W(mul, LA_T(f), LA_T(c));
+    la_tensor *come = W(mul, LA_T(i), LA_T(g));
+    *cell = W(add, LA_T(kept), LA_T(come));
+    la_tensor *t = W(tanh, LA_T(*cell));
+    return W(mul, LA_T(o), LA_T(t));
+}
+
+static la_tensor *gru(work *w, la_tensor *a, la_tensor *b, la_tensor *h,
+                      int64_t n)
+{
+    la_tensor *r = gate(w, a, b, 0, n, false), *z = gate(w, a, b, 1, n, false);
+    la_tensor *x = block(w, a, 2, n), *y = block(w, b, 2, n);
+    la_tensor *part = W(mul, LA_T(r), LA_T(y));
+    la_tensor *sum = W(add, LA_T(x), LA_T(part));
+    la_tensor *new = W(tanh, LA_T(sum));
+    la_tensor *gap = W(sub, LA_T(h), LA_T(new));
+    la_tensor *back = W(mul, LA_T(z), LA_T(gap));
+    return W(add, LA_T(new), LA_T(back));
+}
+
+la_status la_recurrent_step(la_recurrent_kind kind, la_tensor *gates,
+                            la_tensor *hidden, la_tensor *h, la_tensor *c,
+                            la_tensor **out, la_tensor **cell)
+{
+    work box WORK = {.n = 0}, *w = &box;
+    int64_t n = la_sizes(h)[h->ndim - 1];
+    la_tensor *state = NULL, *result;
+    if (kind == LA_LSTM) {
+        result = lstm(w, gates, hidden, c, n, &state);
+    } else if (kind == LA_GRU) {
+        result = gru(w, gates, hidden, h, n);
+    } else {
+        la_tensor *sum = W(add, LA_T(gates), LA_T(hidden));
+        result = kind == LA_RNN_TANH ? W(tanh, LA_T(sum))
+                                     : W(relu, LA_T(sum));
+    }
+    if (w->status) return w->status;
+    *out = la_tensor_retain(result);
+    if (state) *cell = la_tensor_retain(state);
+    return LA_OK;
+}
+
+/* ---- many steps ---- */
+
+typedef struct steps {
+    int64_t n;
+    la_tensor **out, **cell;    /* [n] each, owned */
+} steps;
+
+static void steps_drop(steps *s)
+{
+    size_t bytes = (size_t)s->n * sizeof(la_tensor *);
+    for (int64_t t = 0; s->out && t < s->n; t++) la_tensor_release(s->out[t]);
+    for (int64_t t = 0; s->cell && t < s->n; t++) la_tensor_release(s->cell[t]);
+    if (s->out) la_mem_free(s->out, bytes);
+    if (s->cell) la_mem_free(s->cell, bytes);
+}
+
+la_status la_recurrent_unrolled(la_recurrent_kind kind, la_tensor *gates,
+                                la_tensor *weight, la_tensor *bias,
+                                la_tensor *h, la_tensor *c, bool reverse,
+                                la_tensor **output, la_tensor **cells)
+{
+    __attribute__((cleanup(steps_drop))) steps s = {la_sizes(gates)[0], NULL,
+                                                    NULL};
+    size_t bytes = (size_t)s.n * sizeof(la_tensor *);
+    s.out = la_mem_zalloc(bytes);
+    s.cell = la_mem_zalloc(bytes);
+    if (!s.out || !s.cell) return LA_ENOMEM;
+    for (int64_t k = 0; k < s.n; k++) {
+        int64_t t = reverse ? s.n - 1 - k : k;
+        LA_OWNED part = NULL;
+        LA_OWNED hidden = NULL;
+        LA_TRY(la_run(select, &part, LA_T(gates), LA_I(0), LA_I(t)));
+        LA_TRY(la_run(linear, &hidden, LA_T(h), LA_T(weight), LA_T(bias)));
+        LA_TRY(la_recurrent_step(kind, part, hidden, h, c, &s.out[t],
+                                 &s.cell[t]));
+        h = s.out[t];
+        c = s.cell[t];
+    }
+    LA_TRY(la_run(stack, output, LA_TS(s.out, s.n), LA_I(0)));
+    if (kind != LA_LSTM) return LA_OK;
+    return la_run(stack, cells, LA_TS(s.cell, s.n), LA_I(0));
+}
+
+/* ---- for users: (input, state, w_ih, w_hh, b_ih, b_hh) ---- */
+
+static la_status cell(la_frame *f, la_recurrent_kind kind, int nstates)
+{
+    LA_OWNED gates = NULL;
+    LA_OWNED hidden = NULL;
+    la_tensor *h = la_arg(f, 1), *out = NULL, *next = NULL;
+    const la_value *w = f->args + 1 + nstates;
+    LA_TRY(la_run(linear, &gates, f->args[0], w[0], w[2]));
+    LA_TRY(la_run(linear, &hidden, LA_T(h), w[1], w[3]));
+    int64_t n = la_recurrent_width(kind);
+    if (h->ndim < 1 || gates->ndim != hidden->ndim
+        || la_sizes(hidden)[hidden->ndim - 1] != n * la_sizes(h)[h->ndim - 1]
+        || la_sizes(gates)[gates->ndim - 1]
+           != la_sizes(hidden)[hidden->ndim - 1])
+        return la_error_at(LA_ESHAPE, 2 + nstates, "the weights of %lld "
+                           "gate(s) for a hidden state of its size are "
+                           "expected", (long long)n);
+    LA_TRY(la_recurrent_step(kind, gates, hidden, h,
+                             nstates == 2 ? la_arg(f, 2) : NULL, &out, &next));
+    la_set_result(f, 0, out);
+    if (next) la_set_result(f, 1, next);
+    return LA_OK;
+}
+
+la_status la_impl_lstm_cell(la_frame *f) { return cell(f, LA_LSTM, 2); }
+la_status la_impl_gru_cell(la_frame *f) { return cell(f, LA_GRU, 1); }
+la_status la_impl_rnn_cell(la_frame *f)
+{
+    bool relu = la_str_is(&f->args[6], "relu");
+    if (!relu && !la_str_is(&f->args[6], "tanh"))
+        return la_error_at(LA_EARG, 7, "nonlinearity 'tanh' or 'relu' expected, "
+                           "got '%.*s'", (int)f->args[6].str.n,
+                           f->args[6].str.text);
+    return cell(f, relu ? LA_RNN_RELU : LA_RNN_TANH, 1);
+}

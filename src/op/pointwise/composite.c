@@ -1,0 +1,80 @@
+/* Element-wise operations made of others. */
+#include "base/context.h"
+#include "op/families.h"
+#include "op/reduce/reduce.h"
+#include "tensor/promote.h"
+
+la_status la_impl_rsub(la_frame *f)
+{
+    la_tensor *out = NULL;
+    LA_TRY(la_run(sub, &out, LA_T(la_arg(f, 1)), LA_T(la_arg(f, 0)),
+                  f->args[2]));
+    la_set_result(f, 0, out);
+    return LA_OK;
+}
+
+la_status la_impl_divmod(la_frame *f)
+{
+    LA_OWNED quotient = NULL;
+    la_tensor *rest = NULL;
+    LA_TRY(la_run(floor_divide, &quotient, LA_T(la_arg(f, 0)),
+                  LA_T(la_arg(f, 1))));
+    LA_TRY(la_run(remainder, &rest, LA_T(la_arg(f, 0)), LA_T(la_arg(f, 1))));
+    la_set_result(f, 0, la_tensor_retain(quotient));
+    la_set_result(f, 1, rest);
+    return LA_OK;
+}
+
+/* Always in double precision, and so is what it is written to. */
+la_status la_impl_float_power(la_frame *f)
+{
+    la_tensor *a = la_arg(f, 0), *b = la_arg(f, 1), *out = NULL;
+    LA_OWNED base = NULL;
+    LA_OWNED exponent = NULL;
+    bool complex = la_is_complex((la_dtype)a->dtype)
+        || la_is_complex((la_dtype)b->dtype);
+    la_dtype d = complex ? LA_COMPLEX128 : LA_FLOAT64;
+    if (f->form != LA_FUNCTIONAL && f->outs[0]->dtype != d)
+        return la_error(LA_EDTYPE, "the result is %s, what it is written to "
+                        "is %s", la_dtype_name(d),
+                        la_dtype_name((la_dtype)f->outs[0]->dtype));
+    LA_TRY(la_run(to_dtype, &base, LA_T(a), LA_DT(d)));
+    LA_TRY(la_run(to_dtype, &exponent, LA_T(b), LA_DT(d)));
+    LA_TRY(la_run(pow, &out, LA_T(base), LA_T(exponent)));
+    la_set_result(f, 0, out);
+    return LA_OK;
+}
+
+/* self * 2^other; a power that is a float has that float's digits. */
+la_status la_impl_ldexp(la_frame *f)
+{
+    la_tensor *a = la_arg(f, 0), *b = la_arg(f, 1), *out = NULL;
+    LA_OWNED power = NULL;
+    if (la_is_integral((la_dtype)b->dtype) || b->dtype == LA_BOOL) {
+        LA_TRY(la_run(ldexp_whole, &out, LA_T(a), LA_T(b)));
+    } else {
+        LA_TRY(la_run(exp2, &power, LA_T(b)));
+        LA_TRY(la_run(mul, &out, LA_T(a), LA_T(power)));
+    }
+    la_set_result(f, 0, out);
+    return LA_OK;
+}
+
+la_status la_impl_relu6(la_frame *f)
+{
+    la_tensor *out = NULL;
+    LA_TRY(la_run(hardtanh, &out, LA_T(la_arg(f, 0)),
+                  LA_S(la_scalar_int(0)), LA_S(la_scalar_int(6))));
+    la_set_result(f, 0, out);
+    return LA_OK;
+}
+
+/* The method's order of arguments. */
+la_status la_impl_where_self(la_frame *f)
+{
+    la_tensor *out = NULL;
+    LA_TRY(la_run(where, &out, LA_T(la_arg(f, 1)), LA_T(la_arg(f, 0)),
+                  LA_T(la_arg(f, 2))));
+    la_set_result(f, 0, out);
+    return LA_OK;
+}

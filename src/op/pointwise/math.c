@@ -1,0 +1,219 @@
+/* Families and compositions of mathematical functions and activations. */
+#include "base/context.h"
+#include "op/families.h"
+#include "op/view/view.h"
+
+#define POINTWISE .meta = la_pointwise_meta, .impl = la_pointwise_impl
+#define UNARY_OP (LA_IT_CHECK_MEM_OVERLAP | LA_IT_CHECK_ALL_SAME_DTYPE \
+    | LA_IT_PROMOTE_INPUTS | LA_IT_RESIZE_OUTPUTS)
+#define UNARY_FLOAT_OP (LA_IT_CHECK_MEM_OVERLAP | LA_IT_PROMOTE_INPUTS \
+    | LA_IT_PROMOTE_INTEGERS_TO_FLOAT | LA_IT_CAST_OUTPUTS \
+    | LA_IT_ENFORCE_SAFE_CASTING_TO_OUTPUT | LA_IT_RESIZE_OUTPUTS)
+
+LA_STUB_DECLARE(la_loops, digamma);
+LA_STUB_DECLARE(la_loops, gelu_tanh);
+
+static la_dtype dtype_of(const la_frame *f, int k)
+{
+    return (la_dtype)la_arg(f, k)->dtype;
+}
+
+/* --- functions with a number beside them --- */
+
+/* A complex number's angle is real. */
+static la_status configure_angle(la_frame *f, la_iter_config *c)
+{
+    la_dtype d = dtype_of(f, 0);
+    if (!la_is_complex(d)) return LA_OK;
+    c->static_dtype = la_dtype_to_real(d);
+    c->flags &= ~(uint32_t)LA_IT_CAST_OUTPUTS;
+    return LA_OK;
+}
+const la_family la_family_ANGLE = {
+    POINTWISE, UNARY_FLOAT_OP, LA_UNDEFINED, .ninputs = 1,
+    .fast = LA_FAST_FLOAT, .configure = configure_angle};
+
+/* The kernel takes a negative eps for none. */
+static la_status pick_logit(la_frame *f, la_dtype dtype, la_plan *plan)
+{
+    if (!la_has(f, 1)) plan->params.v[0] = la_scalar_float(-1);
+    return LA_OK;
+}
+const la_family la_family_LOGIT = {
+    POINTWISE, UNARY_FLOAT_OP, LA_UNDEFINED, .ninputs = 1,
+    .fast = LA_FAST_FLOAT, .pick = pick_logit};
+
+static la_status check_polygamma(la_frame *f)
+{
+    int64_t n = la_arg_int(f, 1);
+    if (n < 0)
+        return la_error_at(LA_EARG, 2,
+                           "polygamma(n, x) does not support negative n.");
+    if (n > 1000)
+        return la_error_at(LA_EARG, 2, "the order must be at most 1000");
+    return LA_OK;
+}
+static la_status pick_polygamma(la_frame *f, la_dtype dtype, la_plan *plan)
+{
+    if (la_arg_int(f, 1) == 0) plan->loop = (*LA_STUB(digamma))[dtype];
+    return LA_OK;
+}
+const la_family la_family_POLYGAMMA = {
+    POINTWISE, UNARY_FLOAT_OP, LA_UNDEFINED, check_polygamma, .ninputs = 1,
+    .fast = LA_FAST_FLOAT, .pick = pick_polygamma};
+
+static la_status check_mvlgamma(la_frame *f)
+{
+    if (la_arg_int(f, 1) < 1)
+        return la_error_at(LA_EARG, 2,
+                           "p has to be greater than or equal to 1");
+    if (la_arg_int(f, 1) > 1000000)
+        return la_error_at(LA_EARG, 2, "p must be at most 1000000");
+    return LA_OK;
+}
+const la_family la_family_MVLGAMMA = {
+    POINTWISE, UNARY_FLOAT_OP, LA_UNDEFINED, check_mvlgamma, .ninputs = 1,
+    .fast = LA_FAST_FLOAT};
+
+la_status la_impl_polygamma_first(la_frame *f)
+{
+    la_tensor *out = NULL;
+    LA_TRY(la_run(polygamma, &out, LA_T(la_arg(f, 1)), f->args[0]));
+    la_set_result(f, 0, out);
+    return LA_OK;
+}
+
+/* --- activations --- */
+
+static la_status check_gelu(la_frame *f)
+{
+    if (la_str_is(&f->args[1], "none") || la_str_is(&f->args[1], "tanh"))
+        return LA_OK;
+    return la_error_at(LA_EARG, 2,
+                       "approximate argument must be either none or tanh.");
+}
+static la_status pick_gelu(la_frame *f, la_dtype dtype, la_plan *plan)
+{
+    if (la_str_is(&f->args[1], "tanh"))
+        plan->loop = (*LA_STUB(gelu_tanh))[dtype];
+    return LA_OK;
+}
+const la_family la_family_GELU = {
+    POINTWISE, UNARY_OP, LA_UNDEFINED, check_gelu, .ninputs = 1,
+    .fast = LA_FAST_ALL, .pick = pick_gelu};
+
+static la_status check_celu(la_frame *f)
+{
+    if (f->args[1].scalar.re != 0) return LA_OK;
+    return la_error_at(LA_EARG, 2,
+                       "ZeroDivisionError: alpha cannot be 0 for CELU");
+}
+const la_family la_family_CELU = {
+    POINTWISE, UNARY_OP, LA_UNDEFINED, check_celu, .ninputs = 1,
+    .fast = LA_FAST_ALL};
+
+static la_status check_softshrink(la_frame *f)
+{
+    double lambda = f->args[1].scalar.re;
+    if (lambda >= 0) return LA_OK;
+    return la_error_at(LA_EARG, 2, "lambda must be greater or equal to 0, but "
+                       "found to be %g.", lambda);
+}
+const la_family la_family_SOFTSHRINK = {
+    POINTWISE, UNARY_OP, LA_UNDEFINED, check_softshrink, .ninputs = 1,
+    .fast = LA_FAST_ALL};
+
+la_status la_impl_selu(la_frame *f)
+{
+    la_tensor *out = NULL;
+    LA_TRY(la_run(elu, &out, LA_T(la_arg(f, 0)),
+                  LA_S(la_scalar_float(1.6732632423543772848170429916717)),
+                  LA_S(la_scalar_float(1.0507009873554804934193349852946))));
+    la_set_result(f, 0, out);
+    return LA_OK;
+}
+
+la_status la_impl_glu(la_frame *f)
+{
+    la_tensor *x = la_arg(f, 0), *out = NULL;
+    LA_OWNED first = NULL;
+    LA_OWNED second = NULL;
+    LA_OWNED gate = NULL;
+    int dim;
+    if (x->ndim == 0)
+        return la_error(LA_ESHAPE, "glu does not support 0-dimensional "
+                        "tensors");
+    LA_TRY(la_arg_dim(f, 1, x->ndim, &dim));
+    int64_t size = la_sizes(x)[dim], half = size / 2;
+    if (size % 2 != 0)
+        return la_error(LA_ESHAPE, "Halving dimension must be even, but "
+            "dimension %d is size %lld", dim + 1, (long long)size);
+    LA_TRY(la_run(narrow, &first, LA_T(x), LA_I(dim), LA_I(0), LA_I(half)));
+    LA_TRY(la_run(narrow, &second, LA_T(x), LA_I(dim), LA_I(half),
+                  LA_I(half)));
+    LA_TRY(la_run(sigmoid, &gate, LA_T(second)));
+    LA_TRY(la_run(mul, &out, LA_T(first), LA_T(gate)));
+    la_set_result(f, 0, out);
+    return LA_OK;
+}
+
+/* One weight per channel is seen as 1, C, 1, 1, ... */
+static la_status shape_weight(la_tensor *x, la_tensor *weight, la_tensor **out)
+{
+    int64_t sizes[LA_MAX_DIMS];
+    int64_t channels = x->ndim > 1 ? la_sizes(x)[1] : 1;
+    if (weight->ndim > 1)
+        return la_error_at(LA_ESHAPE, 2, "prelu: Expected `weight` to be a "
+            "scalar or 1D tensor, but got: ndim = %d", weight->ndim);
+    if (weight->numel != 1 && weight->numel != channels)
+        return la_error_at(LA_ESHAPE, 2, "Mismatch of parameter numbers and "
+            "input channel size. Found parameter numbers = %lld and channel "
+            "size = %lld.", (long long)weight->numel, (long long)channels);
+    for (int d = 0; d < x->ndim; d++) sizes[d] = d == 1 ? weight->numel : 1;
+    int n = weight->numel == 1 ? 0 : x->ndim;
+    return la_run(reshape, out, LA_T(weight), LA_IS(sizes, n));
+}
+la_status la_impl_prelu(la_frame *f)
+{
+    la_tensor *x = la_arg(f, 0), *out = NULL;
+    LA_OWNED weight = NULL;
+    LA_OWNED low = NULL;
+    LA_OWNED above = NULL;
+    LA_TRY(shape_weight(x, la_arg(f, 1), &weight));
+    LA_TRY(la_run(mul, &low, LA_T(x), LA_T(weight)));
+    LA_TRY(la_run(gt, &above, LA_T(x), LA_S(la_scalar_int(0))));
+    LA_TRY(la_run(where, &out, LA_T(above), LA_T(x), LA_T(low)));
+    la_set_result(f, 0, out);
+    return LA_OK;
+}
+
+/* A slope for each element from the uniform distribution. */
+static la_status rrelu_slopes(la_frame *f, double low, double high,
+                              la_tensor **out)
+{
+    LA_OWNED fresh = NULL;
+    LA_TRY(la_run(empty_like, &fresh, LA_T(la_arg(f, 0))));
+    return la_run(uniform_, out, LA_T(fresh), LA_D(low), LA_D(high),
+                  f->args[4]);
+}
+la_status la_impl_rrelu(la_frame *f)
+{
+    la_tensor *x = la_arg(f, 0), *out = NULL;
+    LA_OWNED slopes = NULL;
+    LA_OWNED low = NULL;
+    LA_OWNED above = NULL;
+    double lower = f->args[1].scalar.re, upper = f->args[2].scalar.re;
+    if (!(lower <= upper))
+        return la_error_at(LA_EARG, 2, "Lower bound should be less than or "
+                           "equal to the upper bound");
+    if (la_arg_bool(f, 3)) {
+        LA_TRY(rrelu_slopes(f, lower, upper, &slopes));
+        LA_TRY(la_run(mul, &low, LA_T(x), LA_T(slopes)));
+        LA_TRY(la_run(gt, &above, LA_T(x), LA_S(la_scalar_int(0))));
+        LA_TRY(la_run(where, &out, LA_T(above), LA_T(x), LA_T(low)));
+    } else
+        LA_TRY(la_run(leaky_relu, &out, LA_T(x),
+                      LA_S(la_scalar_float((lower + upper) / 2))));
+    la_set_result(f, 0, out);
+    return LA_OK;
+}

@@ -1,0 +1,427 @@
+/* Distributions and choices that are made of other operations. */
+#include <math.h>
+
+#include "op/random/random.h"
+#include "tensor/promote.h"
+#include "tensor/shape.h"
+
+static la_status need(bool holds, const char *text)
+{
+    return holds ? LA_OK : la_error(LA_EARG, "%s", text);
+}
+
+static la_dtype float_or_default(la_dtype d)
+{
+    return la_is_float(d) ? d : la_ctx()->default_dtype;
+}
+
+/* ---- normal ---- */
+
+la_status la_impl_normal_float(la_frame *f)
+{
+    enum { MEAN, STD, SIZE, DTYPE, DEVICE, GRAD, GENERATOR };
+    LA_OWNED t = NULL;
+    la_value none = LA_B(false);
+    LA_TRY(need(la_arg_float(f, STD) >= 0, "the standard deviation must not be "
+                "negative"));
+    LA_TRY(la_run(randn, &t, f->args[SIZE], f->args[DTYPE], f->args[DEVICE],
+                  none, f->args[GENERATOR]));
+    if (la_arg_float(f, STD) != 1)
+        LA_TRY(la_run_(mul, t, LA_S(la_scalar_float(la_arg_float(f, STD)))));
+    if (la_arg_float(f, MEAN) != 0)
+        LA_TRY(la_run_(add, t, LA_S(la_scalar_float(la_arg_float(f, MEAN)))));
+    if (la_arg_bool(f, GRAD)) t->flags |= LA_F_REQUIRES_GRAD;
+    la_set_result(f, 0, la_tensor_retain(t));
+    return LA_OK;
+}
+
+la_status la_impl_normal(la_frame *f)
+{
+    la_tensor *mean = la_arg(f, 0), *std = la_arg(f, 1), *out = NULL;
+    la_shape a = la_shape_of(mean), b = la_shape_of(std), s;
+    la_result_type type = LA_RESULT_TYPE_INIT;
+    la_dtype d;
+    LA_OWNED z = NULL;
+    LA_OWNED scaled = NULL;
+    LA_TRY(la_shape_broadcast(&a, &b, &s));
+    la_result_type_add(&type, mean);
+    la_result_type_add(&type, std);
+    LA_TRY(la_result_type_get(&type, &d));
+    LA_TRY(la_run(randn, &z, LA_IS(s.sizes, s.ndim), LA_DT(float_or_default(d)),
+                  LA_NIL, LA_B(false), f->args[2]));
+    LA_TRY(la_run(mul, &scaled, LA_T(z), LA_T(std)));
+    LA_TRY(la_run(add, &out, LA_T(scaled), LA_T(mean)));
+    la_set_result(f, 0, out);
+    return LA_OK;
+}
+
+la_status la_impl_log_normal_(la_frame *f)
+{
+    la_tensor *self = la_arg(f, 0);
+    LA_OWNED t = NULL;
+    if (!la_is_float((la_dtype)self->dtype))
+        return la_error_at(LA_EDTYPE, 1, "log-normal numbers need a floating "
+                           "dtype, got %s",
+                           la_dtype_name((la_dtype)self->dtype));
+    LA_TRY(la_tensor_empty(self->ndim, la_sizes(self), LA_FLOAT64, &t));
+    LA_TRY(la_run_(normal_, t, f->args[1], f->args[2], f->args[3]));
+    double *x = (double *)la_data(t);
+    for (int64_t i = 0; i < t->numel; i++) x[i] = exp(x[i]);
+    LA_TRY(la_run_(copy_, self, LA_T(t)));
+    la_set_result(f, 0, la_tensor_retain(self));
+    return LA_OK;
+}
+
+/* ---- ones and zeros ---- */
+
+static la_status check_chances(la_tensor *p)
+{
+    LA_OWNED wide = NULL;
+    if (!la_is_float((la_dtype)p->dtype))
+        return la_error(LA_EDTYPE, "the probabilities must be floating, got %s",
+                        la_dtype_name((la_dtype)p->dtype));
+    LA_TRY(la_random_doubles_of(p, NULL, &wide));
+    const double *x = (const double *)la_data(wide);
+    for (int64_t i = 0; i < wide->numel; i++)
+        LA_TRY(need(x[i] >= 0 && x[i] <= 1,
+                    "Expected p_in >= 0 && p_in <= 1 to be true"));
+    return LA_OK;
+}
+
+static la_status bernoulli_of(la_tensor *self, la_tensor *p, la_value generator)
+{
+    LA_OWNED u = NULL;
+    LA_OWNED hit = NULL;
+    la_dtype d = p->dtype == LA_FLOAT64 ? LA_FLOAT64 : LA_FLOAT32;
+    LA_TRY(check_chances(p));
+    LA_TRY(la_tensor_empty(self->ndim, la_sizes(self), d, &u));
+    LA_TRY(la_run_(uniform_, u, LA_D(0), LA_D(1), generator));
+    LA_TRY(la_run(lt, &hit, LA_T(u), LA_T(p)));
+    return la_run_(copy_, self, LA_T(hit));
+}
+
+la_status la_impl_bernoulli__tensor(la_frame *f)
+{
+    la_tensor *self = la_arg(f, 0);
+    LA_TRY(bernoulli_of(self, la_arg(f, 1), f->args[2]));
+    la_set_result(f, 0, la_tensor_retain(self));
+    return LA_OK;
+}
+
+static la_status empty_like(la_tensor *t, la_dtype d, la_tensor **out)
+{
+    int64_t strides[LA_MAX_DIMS];
+    la_preserve_strides(t, strides);
+    return la_tensor_empty_on((la_device)t->device, t->ndim, la_sizes(t),
+                              strides, d, out);
+}
+
+la_status la_impl_bernoulli(la_frame *f)
+{
+    la_tensor *p = la_arg(f, 0);
+    LA_OWNED out = NULL;
+    LA_TRY(empty_like(p, (la_dtype)p->dtype, &out));
+    LA_TRY(bernoulli_of(out, p, f->args[1]));
+    la_set_result(f, 0, la_tensor_retain(out));
+    return LA_OK;
+}
+
+la_status la_impl_bernoulli_p(la_frame *f)
+{
+    la_tensor *x = la_arg(f, 0);
+    LA_OWNED out = NULL;
+    LA_TRY(empty_like(x, (la_dtype)x->dtype, &out));
+    LA_TRY(la_run_(bernoulli_, out, f->args[1], f->args[2]));
+    la_set_result(f, 0, la_tensor_retain(out));
+    return LA_OK;
+}
+
+la_status la_impl_dropout(la_frame *f)
+{
+    la_tensor *x = la_arg(f, 0), *out = NULL;
+    double p = la_arg_float(f, 1);
+    LA_OWNED mask = NULL;
+    if (!(p >= 0 && p <= 1))
+        return la_error_at(LA_EARG, 2, "dropout probability has to be between "
+                           "0 and 1, but got %g", p);
+    if (!la_arg_bool(f, 2) || p == 0) {
+        la_set_result(f, 0, la_tensor_retain(x));
+        return LA_OK;
+    }
+    LA_TRY(empty_like(x, (la_dtype)x->dtype, &mask));
+    LA_TRY(la_run_(bernoulli_, mask, LA_D(1 - p), f->args[3]));
+    if (p < 1)
+        LA_TRY(la_run_(mul, mask, LA_S(la_scalar_float(1 / (1 - p)))));
+    LA_TRY(la_run(mul, &out, LA_T(x), LA_T(mask)));
+    la_set_result(f, 0, out);
+    return LA_OK;
+}
+
+/* ---- waiting times ---- */
+
+la_status la_impl_geometric_(la_frame *f)
+{
+    la_tensor *self = la_arg(f, 0);
+    double p = la_arg_float(f, 1);
+    LA_OWNED t = NULL;
+    LA_TRY(need(p > 0 && p < 1, "geometric_ expects p to be in (0, 1)"));
+    LA_TRY(la_tensor_empty(self->ndim, la_sizes(self), LA_FLOAT64, &t));
+    LA_TRY(la_run_(exponential_, t, LA_D(-log1p(-p)), f->args[2]));
+    double *x = (double *)la_data(t);
+    for (int64_t i = 0; i < t->numel; i++) x[i] = ceil(x[i]);
+    LA_TRY(la_run_(copy_, self, LA_T(t)));
+    la_set_result(f, 0, la_tensor_retain(self));
+    return LA_OK;
+}
+
+/* ---- made of gamma ---- */
+
+la_status la_impl_beta(la_frame *f)
+{
+    LA_OWNED x = NULL;
+    LA_OWNED y = NULL;
+    LA_OWNED sum = NULL;
+    la_tensor *a = la_arg(f, 0), *b = la_arg(f, 1), *out = NULL;
+    la_shape p = la_shape_of(a), q = la_shape_of(b), s;
+    LA_OWNED wide_a = NULL;
+    LA_OWNED wide_b = NULL;
+    LA_TRY(la_shape_broadcast(&p, &q, &s));
+    LA_TRY(la_run(expand, &wide_a, LA_T(a), LA_IS(s.sizes, s.ndim)));
+    LA_TRY(la_run(expand, &wide_b, LA_T(b), LA_IS(s.sizes, s.ndim)));
+    la_scalar one = la_scalar_float(1);
+    LA_TRY(la_run(gamma, &x, LA_T(wide_a), LA_S(one), f->args[2]));
+    LA_TRY(la_run(gamma, &y, LA_T(wide_b), LA_S(one), f->args[2]));
+    LA_TRY(la_run(add, &sum, LA_T(x), LA_T(y)));
+    LA_TRY(la_run(div, &out, LA_T(x), LA_T(sum)));
+    la_set_result(f, 0, out);
+    return LA_OK;
+}
+
+la_status la_impl_dirichlet(la_frame *f)
+{
+    LA_OWNED x = NULL;
+    LA_OWNED wide = NULL;
+    la_tensor *out = NULL;
+    if (la_arg(f, 0)->ndim == 0)
+        return la_error_at(LA_ESHAPE, 1, "the concentration needs a dim");
+    LA_TRY(la_run(gamma, &x, f->args[0], LA_S(la_scalar_float(1)), f->args[1]));
+    LA_TRY(la_random_doubles_of(x, NULL, &wide));
+    double *p = (double *)la_data(wide);
+    int64_t n = la_sizes(x)[x->ndim - 1];
+    for (int64_t r = 0; n > 0 && r < x->numel; r += n) {
+        double sum = 0;
+        for (int64_t i = 0; i < n; i++) sum += p[r + i];
+        for (int64_t i = 0; i < n; i++) p[r + i] /= sum;
+    }
+    LA_TRY(la_run(astype, &out, LA_T(wide), LA_DT((la_dtype)x->dtype)));
+    la_set_result(f, 0, out);
+    return LA_OK;
+}
+
+/* ---- choices ---- */
+
+static la_status check_probabilities(const double *p, int64_t rows, int64_t n,
+                                     int64_t wanted)
+{
+    for (int64_t r = 0; r < rows; r++, p += n) {
+        double sum = 0;
+        int64_t possible = 0;
+        for (int64_t i = 0; i < n; i++) {
+            if (!(p[i] >= 0 && p[i] < INFINITY))
+                return la_error(LA_EARG, "probability tensor contains either "
+                                "`inf`, `nan` or element < 0");
+            possible += p[i] > 0;
+            sum += p[i];
+        }
+        if (!(sum > 0))
+            return la_error(LA_EARG, "invalid multinomial distribution (sum of "
+                            "probabilities <= 0)");
+        if (possible < wanted)
+            return la_error(LA_EARG, "invalid multinomial distribution (with "
+                            "replacement=false, not enough non-negative "
+                            "category to sample)");
+    }
+    return LA_OK;
+}
+
+/* Sums up to and with each place; then where a uniform number falls. */
+static void draw_row(double *p, int64_t n, const double *u, int64_t draws,
+                     int64_t *out)
+{
+    for (int64_t i = 1; i < n; i++) p[i] += p[i - 1];
+    for (int64_t k = 0; k < draws; k++) {
+        double x = u[k] * p[n - 1];
+        int64_t low = 0, high = n - 1;
+        while (low < high) {
+            int64_t mid = low + (high - low) / 2;
+            if (p[mid] > x) high = mid;
+            else low = mid + 1;
+        }
+        out[k] = low + 1;
+    }
+}
+
+static la_status with_replacement(la_tensor *p, int64_t rows, int64_t draws,
+                                  la_generator *g, la_tensor *out)
+{
+    LA_OWNED u = NULL;
+    int64_t total = rows * draws, n = la_sizes(p)[p->ndim - 1];
+    LA_TRY(la_tensor_empty(1, &total, LA_FLOAT64, &u));
+    LA_TRY(la_random_doubles(total, (double *)la_data(u), g));
+    for (int64_t r = 0; r < rows; r++)
+        draw_row((double *)la_data(p) + r * n, n,
+                 (double *)la_data(u) + r * draws, draws,
+                 (int64_t *)la_data(out) + r * draws);
+    return LA_OK;
+}
+
+/* The smallest of exponential numbers of these rates come out in the order of
+** drawing one after the other without putting back. */
+static la_status without_replacement(la_tensor *p, int64_t draws,
+                                     la_value generator, la_tensor **out)
+{
+    LA_OWNED keys = NULL;
+    la_value r[LA_MAX_RESULTS] = {0};
+    LA_TRY(la_tensor_empty(p->ndim, la_sizes(p), LA_FLOAT64, &keys));
+    LA_TRY(la_run_(exponential_, keys, LA_D(1), generator));
+    double *k = (double *)la_data(keys), *rate = (double *)la_data(p);
+    for (int64_t i = 0; i < p->numel; i++)
+        k[i] = rate[i] > 0 ? k[i] / rate[i] : INFINITY;
+    LA_TRY(la_run_many(topk, r, LA_T(keys), LA_I(draws), LA_I(-1), LA_B(false),
+                       LA_B(true)));
+    la_tensor_release(r[0].tensor);
+    *out = r[1].tensor;
+    return LA_OK;
+}
+
+static la_status check_multinomial(const la_tensor *self, int64_t draws,
+                                   bool replacement)
+{
+    if (self->ndim != 1 && self->ndim != 2)
+        return la_error_at(LA_ESHAPE, 1, "prob_dist must be 1 or 2 dim");
+    if (!la_is_float((la_dtype)self->dtype))
+        return la_error_at(LA_EDTYPE, 1, "multinomial only supports floating-"
+                           "point dtypes for input, got: %s",
+                           la_dtype_name((la_dtype)self->dtype));
+    if (draws <= 0)
+        return la_error_at(LA_EARG, 2, "cannot sample n_sample <= 0 samples");
+    if (!replacement && draws > la_sizes(self)[self->ndim - 1])
+        return la_error_at(LA_EARG, 2, "cannot sample n_sample > "
+                           "prob_dist.size(-1) samples without replacement");
+    return LA_OK;
+}
+
+la_status la_impl_multinomial(la_frame *f)
+{
+    la_tensor *self = la_arg(f, 0);
+    int64_t draws = la_arg_int(f, 1), sizes[2], n;
+    bool replacement = la_arg_bool(f, 2);
+    LA_OWNED p = NULL;
+    LA_OWNED out = NULL;
+    LA_TRY(check_multinomial(self, draws, replacement));
+    LA_TRY(la_random_doubles_of(self, NULL, &p));
+    n = la_sizes(p)[p->ndim - 1];
+    int64_t rows = n ? p->numel / n : 0;
+    LA_TRY(check_probabilities((double *)la_data(p), rows, n,
+                               replacement ? 0 : draws));
+    sizes[0] = la_sizes(self)[0];
+    sizes[self->ndim - 1] = draws;
+    if (replacement) {
+        LA_TRY(la_tensor_empty(self->ndim, sizes, LA_INT64, &out));
+        LA_TRY(with_replacement(p, rows, draws, la_random_generator(f, 3),
+                                out));
+    } else {
+        LA_TRY(without_replacement(p, draws, f->args[3], &out));
+    }
+    la_set_result(f, 0, la_tensor_retain(out));
+    return LA_OK;
+}
+
+/* Gumbel's trick: the largest of logits minus the logarithms of exponential
+** numbers. */
+la_status la_impl_categorical(la_frame *f)
+{
+    la_tensor *self = la_arg(f, 0), *out = NULL;
+    LA_OWNED x = NULL;
+    LA_OWNED noise = NULL;
+    LA_OWNED keys = NULL;
+    int64_t n = la_has(f, 2) ? la_arg_int(f, 2) : 1;
+    int dim;
+    LA_TRY(la_wrap_dim(la_arg_int(f, 1), self->ndim, &dim));
+    LA_TRY(need(self->ndim > 0, "the logits need a dim"));
+    LA_TRY(need(n >= 0, "the number of samples must not be negative"));
+    LA_OWNED last = NULL;
+    la_shape s;
+    LA_TRY(la_run(transpose, &last, LA_T(self), LA_I(dim), LA_I(-1)));
+    LA_TRY(la_run(unsqueeze, &x, LA_T(last), LA_I(-2)));
+    s = la_shape_of(x);
+    s.sizes[s.ndim - 2] = n;
+    LA_TRY(la_tensor_empty(s.ndim, s.sizes, LA_FLOAT64, &noise));
+    LA_TRY(la_run_(exponential_, noise, LA_D(1), f->args[3]));
+    double *e = (double *)la_data(noise);
+    for (int64_t i = 0; i < noise->numel; i++) e[i] = log(e[i]);
+    LA_TRY(la_run(sub, &keys, LA_T(x), LA_T(noise)));
+    LA_OWNED found = NULL;
+    LA_TRY(la_run(argmax, &found, LA_T(keys), LA_I(-1), LA_B(false)));
+    if (la_has(f, 2)) {
+        la_set_result(f, 0, la_tensor_retain(found));
+        return LA_OK;
+    }
+    LA_TRY(la_run(select, &out, LA_T(found), LA_I(-1), LA_I(0)));
+    la_set_result(f, 0, out);
+    return LA_OK;
+}
+
+la_status la_impl_shuffle(la_frame *f)
+{
+    la_tensor *self = la_arg(f, 0), *out = NULL;
+    LA_OWNED order = NULL;
+    int dim;
+    LA_TRY(la_wrap_dim(la_arg_int(f, 1), self->ndim, &dim));
+    LA_TRY(need(self->ndim > 0, "a 0-dim tensor has nothing to shuffle"));
+    LA_TRY(la_run(randperm, &order, LA_I(la_sizes(self)[dim]), LA_NIL, LA_NIL,
+                  LA_B(false), f->args[2]));
+    LA_TRY(la_run(index_select, &out, LA_T(self), LA_I(dim), LA_T(order)));
+    la_set_result(f, 0, out);
+    return LA_OK;
+}
+
+static la_status choose(la_frame *f, int64_t have, int64_t n, la_tensor **out)
+{
+    bool replace = la_arg_bool(f, 2);
+    if (la_has(f, 3)) {
+        la_tensor *p = la_arg(f, 3);
+        if (p->ndim != 1 || p->numel != have)
+            return la_error_at(LA_ESHAPE, 4, "a probability for each of the "
+                               "%lld slices expected", (long long)have);
+        return la_run(multinomial, out, LA_T(p), LA_I(n), LA_B(replace),
+                      f->args[4]);
+    }
+    if (replace)
+        return la_run(randint_low, out, LA_I(1), LA_I(have), LA_IS(&n, 1),
+                      LA_NIL, LA_NIL, LA_B(false), f->args[4]);
+    LA_OWNED order = NULL;
+    LA_TRY(la_run(randperm, &order, LA_I(have), LA_NIL, LA_NIL, LA_B(false),
+                  f->args[4]));
+    return la_run(narrow, out, LA_T(order), LA_I(0), LA_I(0), LA_I(n));
+}
+
+la_status la_impl_choice(la_frame *f)
+{
+    la_tensor *self = la_arg(f, 0), *out = NULL;
+    int64_t n = la_arg_int(f, 1);
+    LA_OWNED places = NULL;
+    LA_TRY(need(self->ndim > 0, "a 0-dim tensor has nothing to choose from"));
+    int64_t have = la_sizes(self)[0];
+    if (n < 0 || (n > 0 && have == 0) || (!la_arg_bool(f, 2) && n > have))
+        return la_error_at(LA_EARG, 2, "can't choose %lld of %lld slices%s",
+                           (long long)n, (long long)have, la_arg_bool(f, 2)
+                           ? "" : " without replacement");
+    if (n == 0)
+        LA_TRY(la_tensor_empty(1, &n, LA_INT64, &places));
+    else
+        LA_TRY(choose(f, have, n, &places));
+    LA_TRY(la_run(index_select, &out, LA_T(self), LA_I(0), LA_T(places)));
+    la_set_result(f, 0, out);
+    return LA_OK;
+}

@@ -1,0 +1,494 @@
+/*
+** Random numbers: tensors made of them and tensors filled with them. The
+** numbers come from kernel/random/random.c; here are the rules on arguments and the
+** drawing of counters from a generator.
+*/
+#include "op/random/random.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+#include "base/pool.h"
+
+enum { GROUPS_AT_ONCE = 256 };      /* between looks at the interrupt */
+
+/* ---- the generator and the loop ---- */
+
+la_generator *la_random_generator(const la_frame *f, int k)
+{
+    const la_value *v = &f->args[k];
+    if (v->tag == LA_VPOINTER && v->pointer) return v->pointer;
+    return &la_ctx()->generator;
+}
+
+uint64_t la_random_draw(la_generator *g, uint64_t blocks)
+{
+    uint64_t first = (g->offset + 15) & ~(uint64_t)15;
+    g->offset = first + blocks;
+    return first;
+}
+
+typedef struct job {
+    char *out;
+    int64_t n;
+    la_random_fill fill;
+    const la_random_call *call;
+    bool stopped;
+} job;
+
+static void run_groups(int64_t begin, int64_t end, void *context)
+{
+    job *j = context;
+    for (int64_t g = begin; g < end; g += GROUPS_AT_ONCE) {
+        int64_t last = g + GROUPS_AT_ONCE;
+        if (la_interrupted()) {
+            __atomic_store_n(&j->stopped, true, __ATOMIC_RELAXED);
+            return;
+        }
+        j->fill(j->out, g, last < end ? last : end, j->n, j->call);
+    }
+}
+
+la_status la_random_run(void *out, int64_t n, la_random_fill fill, int words,
+                        la_generator *g, la_random_call *call)
+{
+    int64_t groups = (n + LA_RANDOM_GROUP - 1) / LA_RANDOM_GROUP;
+    job j = {.out = out, .n = n, .fill = fill, .call = call};
+    call->seed = g->seed;
+    call->block = la_random_draw(g, (uint64_t)groups
+                                    * (uint64_t)LA_RANDOM_BLOCKS(words));
+    la_parallel_for(groups, LA_GRAIN / LA_RANDOM_GROUP, run_groups, &j);
+    return j.stopped ? la_error(LA_EINTR, "interrupted") : LA_OK;
+}
+
+static la_status into_contiguous(la_tensor *t, const la_random_fills *fills,
+                                 int words, la_generator *g,
+                                 la_random_call *call)
+{
+    la_dtype d = (la_dtype)t->dtype, real = la_dtype_to_real(d);
+    int64_t n = t->numel * (la_is_complex(d) ? 2 : 1);
+    int w = words ? words : real == LA_FLOAT64 ? 2 : 1;
+    return la_random_run(la_data(t), n, (*fills)[real], w, g, call);
+}
+
+la_status la_random_into(la_tensor *t, const la_random_fills *fills, int words,
+                         la_generator *g, la_random_call *call)
+{
+    if (t->numel == 0 || t->device == LA_META) return LA_OK;
+    if (la_is_contiguous(t)) return into_contiguous(t, fills, words, g, call);
+    LA_OWNED plain = NULL;
+    LA_TRY(la_tensor_empty(t->ndim, la_sizes(t), (la_dtype)t->dtype, &plain));
+    LA_TRY(into_contiguous(plain, fills, words, g, call));
+    return la_run_(copy_, t, LA_T(plain));
+}
+
+la_status la_random_doubles(int64_t n, double *out, la_generator *g)
+{
+    la_random_call call = {.b = 1};
+    return la_random_run(out, n, LA_STUB(random)->uniform[LA_FLOAT64], 2, g,
+                         &call);
+}
+
+la_status la_random_doubles_of(la_tensor *self, const la_shape *shape,
+                               la_tensor **out)
+{
+    la_shape own = la_shape_of(self);
+    const la_shape *s = shape ? shape : &own;
+    LA_OWNED made = NULL;
+    LA_OWNED wide = NULL;
+    LA_TRY(la_tensor_empty(s->ndim, s->sizes, LA_FLOAT64, &made));
+    LA_TRY(la_run(expand, &wide, LA_T(self), LA_IS(s->sizes, s->ndim)));
+    LA_TRY(la_run_(copy_, made, LA_T(wide)));
+    *out = la_tensor_retain(made);
+    return LA_OK;
+}
+
+/* ---- what the distributions have in common ---- */
+
+static la_status need_float(la_dtype d, const char *what, bool complex_too)
+{
+    if (la_is_float(d) || (complex_too && la_is_complex(d))) return LA_OK;
+    return la_error(LA_EDTYPE, "%s numbers need a floating dtype, got %s",
+                    what, la_dtype_name(d));
+}
+
+static la_status uniform(la_tensor *t, double from, double to, la_generator *g)
+{
+    la_random_call call = {.a = from, .b = to};
+    return la_random_into(t, &LA_STUB(random)->uniform, 0, g, &call);
+}
+
+/* Complex numbers of variance std^2: half of it in each part. */
+static la_status normal(la_tensor *t, double mean, double std, la_generator *g)
+{
+    la_random_call call = {.a = mean, .b = std};
+    if (la_is_complex((la_dtype)t->dtype)) call.b *= 0.70710678118654752440;
+    return la_random_into(t, &LA_STUB(random)->normal, 0, g, &call);
+}
+
+/* low..high, both included. */
+static la_status integers(la_tensor *t, int64_t low, int64_t high,
+                          la_generator *g)
+{
+    const la_random_kernels *k = LA_STUB(random);
+    la_random_call call = {.low = (uint64_t)low};
+    call.range = (uint64_t)high - (uint64_t)low + 1;
+    if (call.range == 0 || call.range > UINT32_MAX)
+        return la_random_into(t, &k->wide, 4, g, &call);
+    return la_random_into(t, &k->integer, 2, g, &call);
+}
+
+/* The integers that a dtype holds without rounding. */
+static void exact_limits(la_dtype d, int64_t *low, int64_t *high)
+{
+    int bits = (int)la_dtype_size(d) * 8;
+    switch (d) {
+    case LA_BOOL: *low = 0; *high = 1; return;
+    case LA_FLOAT16: bits = 12; break;
+    case LA_BFLOAT16: bits = 9; break;
+    case LA_FLOAT32: bits = 25; break;
+    case LA_FLOAT64: bits = 54; break;
+    default: break;
+    }
+    bool sign = la_dtype_kind(d) != 'u';
+    *low = !sign ? 0 : bits == 64 ? INT64_MIN : -((int64_t)1 << (bits - 1));
+    *high = bits == 64 ? INT64_MAX
+          : ((int64_t)1 << (sign ? bits - 1 : bits)) - !la_is_float(d);
+}
+
+static la_status check_range(la_dtype d, int64_t low, int64_t high)
+{
+    int64_t least, most;
+    if (la_is_complex(d))
+        return la_error(LA_EDTYPE, "random integers can't be %s",
+                        la_dtype_name(d));
+    if (low > high)
+        return la_error(LA_EARG, "low (%lld) must not be above high (%lld)",
+                        (long long)low, (long long)high);
+    exact_limits(d, &least, &most);
+    if (la_is_float(d) || (low >= least && high <= most)) return LA_OK;
+    return la_error(LA_EDTYPE, "%lld..%lld does not fit %s (%lld..%lld)",
+                    (long long)low, (long long)high, la_dtype_name(d),
+                    (long long)least, (long long)most);
+}
+
+/* ---- made by size ---- */
+
+/* The arguments after the sizes: dtype, device, requires_grad, generator. */
+enum { OPTION_DTYPE, OPTION_DEVICE, OPTION_GRAD, OPTION_GENERATOR };
+
+static la_dtype option_dtype(const la_frame *f, int first, la_dtype otherwise)
+{
+    const la_value *v = &f->args[first + OPTION_DTYPE];
+    return v->tag == LA_VDTYPE ? v->dtype : otherwise;
+}
+
+static la_status sized(la_frame *f, int sizes, la_dtype otherwise)
+{
+    const la_value *v = &f->args[sizes];
+    la_dtype d = option_dtype(f, sizes + 1, otherwise);
+    return la_set_output(f, 0, (int)v->ints.n, v->ints.list, NULL, d);
+}
+
+static la_status alike(la_frame *f, int options)
+{
+    int64_t strides[LA_MAX_DIMS];
+    const la_tensor *x = la_arg(f, 0);
+    la_dtype d = option_dtype(f, options, (la_dtype)x->dtype);
+    la_preserve_strides(x, strides);
+    return la_set_output(f, 0, x->ndim, la_sizes(x), strides, d);
+}
+
+/* Every creation ends with this: the flag of requires_grad. */
+static la_status created(la_frame *f, int options)
+{
+    if (!la_arg_bool(f, options + OPTION_GRAD)) return LA_OK;
+    la_tensor *t = la_result(f, 0);
+    if (!la_is_float((la_dtype)t->dtype) && !la_is_complex((la_dtype)t->dtype))
+        return la_error(LA_EGRAD, "only Tensors of floating point and complex "
+                        "dtype can require gradients");
+    t->flags |= LA_F_REQUIRES_GRAD;
+    return LA_OK;
+}
+
+la_status la_meta_rand(la_frame *f)
+{
+    LA_TRY(need_float(option_dtype(f, 1, la_ctx()->default_dtype), "uniform",
+                      true));
+    return sized(f, 0, la_ctx()->default_dtype);
+}
+
+la_status la_impl_rand(la_frame *f)
+{
+    LA_TRY(uniform(la_result(f, 0), 0, 1, la_random_generator(f, 4)));
+    return created(f, 1);
+}
+
+la_status la_meta_randn(la_frame *f)
+{
+    LA_TRY(need_float(option_dtype(f, 1, la_ctx()->default_dtype), "normal",
+                      true));
+    return sized(f, 0, la_ctx()->default_dtype);
+}
+
+la_status la_impl_randn(la_frame *f)
+{
+    LA_TRY(normal(la_result(f, 0), 0, 1, la_random_generator(f, 4)));
+    return created(f, 1);
+}
+
+la_status la_meta_randint_low(la_frame *f)
+{
+    LA_TRY(check_range(option_dtype(f, 3, LA_INT64), la_arg_int(f, 0),
+                       la_arg_int(f, 1)));
+    return sized(f, 2, LA_INT64);
+}
+
+la_status la_impl_randint_low(la_frame *f)
+{
+    LA_TRY(integers(la_result(f, 0), la_arg_int(f, 0), la_arg_int(f, 1),
+                    la_random_generator(f, 6)));
+    return created(f, 3);
+}
+
+la_status la_meta_randint(la_frame *f)
+{
+    LA_TRY(check_range(option_dtype(f, 2, LA_INT64), 1, la_arg_int(f, 0)));
+    return sized(f, 1, LA_INT64);
+}
+
+la_status la_impl_randint(la_frame *f)
+{
+    LA_TRY(integers(la_result(f, 0), 1, la_arg_int(f, 0),
+                    la_random_generator(f, 5)));
+    return created(f, 2);
+}
+
+la_status la_meta_rand_like(la_frame *f)
+{
+    LA_TRY(alike(f, 1));
+    return need_float((la_dtype)la_result(f, 0)->dtype, "uniform", true);
+}
+
+la_status la_impl_rand_like(la_frame *f)
+{
+    LA_TRY(uniform(la_result(f, 0), 0, 1, la_random_generator(f, 4)));
+    return created(f, 1);
+}
+
+la_status la_meta_randn_like(la_frame *f)
+{
+    LA_TRY(alike(f, 1));
+    return need_float((la_dtype)la_result(f, 0)->dtype, "normal", true);
+}
+
+la_status la_impl_randn_like(la_frame *f)
+{
+    LA_TRY(normal(la_result(f, 0), 0, 1, la_random_generator(f, 4)));
+    return created(f, 1);
+}
+
+la_status la_meta_randint_like_low(la_frame *f)
+{
+    LA_TRY(alike(f, 3));
+    return check_range((la_dtype)la_result(f, 0)->dtype, la_arg_int(f, 1),
+                       la_arg_int(f, 2));
+}
+
+la_status la_impl_randint_like_low(la_frame *f)
+{
+    LA_TRY(integers(la_result(f, 0), la_arg_int(f, 1), la_arg_int(f, 2),
+                    la_random_generator(f, 6)));
+    return created(f, 3);
+}
+
+la_status la_meta_randint_like(la_frame *f)
+{
+    LA_TRY(alike(f, 2));
+    return check_range((la_dtype)la_result(f, 0)->dtype, 1, la_arg_int(f, 1));
+}
+
+la_status la_impl_randint_like(la_frame *f)
+{
+    LA_TRY(integers(la_result(f, 0), 1, la_arg_int(f, 1),
+                    la_random_generator(f, 5)));
+    return created(f, 2);
+}
+
+/* ---- a random order ---- */
+
+la_status la_meta_randperm(la_frame *f)
+{
+    int64_t n = la_arg_int(f, 0), least, most;
+    la_dtype d = option_dtype(f, 1, LA_INT64);
+    if (n < 0) return la_error_at(LA_EARG, 1, "n must not be negative, got "
+                                  "%lld", (long long)n);
+    if (la_is_complex(d) || d == LA_BOOL)
+        return la_error(LA_EDTYPE, "positions can't be %s", la_dtype_name(d));
+    exact_limits(d, &least, &most);
+    if (n > most)
+        return la_error(LA_EDTYPE, "n is too large for %s, which holds "
+                        "integers up to %lld", la_dtype_name(d),
+                        (long long)most);
+    return la_set_output(f, 0, 1, &n, NULL, d);
+}
+
+/* Fisher and Yates, from the front: place i takes one of what is left. The
+** random numbers are drawn in portions; number k decides step k. */
+static la_status permute(int64_t *p, int64_t n, la_generator *g)
+{
+    enum { PORTION = 4096 };
+    uint64_t words[PORTION];
+    for (int64_t i = 0; i < n; i++) p[i] = i + 1;
+    la_random_call call = {.low = 0, .range = 0};
+    for (int64_t i = 0; i < n - 1; i++) {
+        int64_t k = i % PORTION;
+        if (k == 0)
+            LA_TRY(la_random_run(words, n - i < PORTION ? n - i : PORTION,
+                                 LA_STUB(random)->wide[LA_UINT64], 4, g,
+                                 &call));
+        unsigned __int128 wide = (unsigned __int128)words[k];
+        int64_t j = i + (int64_t)(wide * (uint64_t)(n - i) >> 64), x = p[i];
+        p[i] = p[j];
+        p[j] = x;
+    }
+    return LA_OK;
+}
+
+la_status la_impl_randperm(la_frame *f)
+{
+    la_tensor *out = la_result(f, 0);
+    int64_t n = out->numel;
+    la_generator *g = la_random_generator(f, 4);
+    if (out->device == LA_META || n == 0) return created(f, 1);
+    if (out->dtype == LA_INT64) {
+        LA_TRY(permute((int64_t *)la_data(out), n, g));
+        return created(f, 1);
+    }
+    LA_OWNED plain = NULL;
+    LA_TRY(la_tensor_empty(1, &n, LA_INT64, &plain));
+    LA_TRY(permute((int64_t *)la_data(plain), n, g));
+    LA_TRY(la_run_(copy_, out, LA_T(plain)));
+    return created(f, 1);
+}
+
+/* ---- filling self ---- */
+
+static la_status itself(la_frame *f)
+{
+    la_tensor *x = la_arg(f, 0);
+    if (la_internal_overlap(x) == LA_OVERLAP_YES)
+        return la_error(LA_EALIAS, "unsupported operation: more than one "
+                        "element of the written-to tensor refers to a single "
+                        "memory location. Please clone() the tensor before "
+                        "performing the operation.");
+    la_set_result(f, 0, la_tensor_retain(x));
+    return LA_OK;
+}
+
+la_status la_meta_uniform_(la_frame *f)
+{
+    double from = la_arg_float(f, 1), to = la_arg_float(f, 2);
+    LA_TRY(need_float((la_dtype)la_arg(f, 0)->dtype, "uniform", true));
+    if (!(from <= to))
+        return la_error(LA_EARG, "uniform_ expects to return a [from, to) "
+                        "range, but found from=%g > to=%g", from, to);
+    return itself(f);
+}
+
+la_status la_impl_uniform_(la_frame *f)
+{
+    return uniform(la_result(f, 0), la_arg_float(f, 1), la_arg_float(f, 2),
+                   la_random_generator(f, 3));
+}
+
+la_status la_meta_normal_(la_frame *f)
+{
+    LA_TRY(need_float((la_dtype)la_arg(f, 0)->dtype, "normal", true));
+    if (!(la_arg_float(f, 2) >= 0))
+        return la_error(LA_EARG, "normal expects std >= 0.0, but found std %g",
+                        la_arg_float(f, 2));
+    return itself(f);
+}
+
+la_status la_impl_normal_(la_frame *f)
+{
+    return normal(la_result(f, 0), la_arg_float(f, 1), la_arg_float(f, 2),
+                  la_random_generator(f, 3));
+}
+
+/* from..to, 1..from, or all that the dtype holds. */
+static void random_limits(const la_frame *f, int64_t *low, int64_t *high)
+{
+    exact_limits((la_dtype)la_arg(f, 0)->dtype, low, high);
+    *low = 0;
+    if (!la_has(f, 1)) return;
+    *low = la_has(f, 2) ? la_arg_int(f, 1) : 1;
+    *high = la_arg_int(f, la_has(f, 2) ? 2 : 1);
+}
+
+la_status la_meta_random_(la_frame *f)
+{
+    int64_t low, high;
+    random_limits(f, &low, &high);
+    LA_TRY(check_range((la_dtype)la_arg(f, 0)->dtype, low, high));
+    return itself(f);
+}
+
+la_status la_impl_random_(la_frame *f)
+{
+    int64_t low, high;
+    random_limits(f, &low, &high);
+    return integers(la_result(f, 0), low, high, la_random_generator(f, 3));
+}
+
+la_status la_meta_bernoulli_(la_frame *f)
+{
+    double p = la_arg_float(f, 1);
+    if (la_is_complex((la_dtype)la_arg(f, 0)->dtype))
+        return la_error(LA_EDTYPE, "bernoulli numbers can't be complex");
+    if (!(p >= 0 && p <= 1))
+        return la_error(LA_EARG, "bernoulli_ expects p to be in [0, 1], but "
+                        "got p=%g", p);
+    return itself(f);
+}
+
+la_status la_impl_bernoulli_(la_frame *f)
+{
+    la_random_call call = {.threshold =
+        (uint64_t)(la_arg_float(f, 1) * 0x1p32 + 0.5)};
+    return la_random_into(la_result(f, 0), &LA_STUB(random)->bernoulli, 1,
+                          la_random_generator(f, 2), &call);
+}
+
+la_status la_meta_exponential_(la_frame *f)
+{
+    LA_TRY(need_float((la_dtype)la_arg(f, 0)->dtype, "exponential", false));
+    if (!(la_arg_float(f, 1) > 0))
+        return la_error(LA_EARG, "exponential_ expects lambda > 0.0, but found "
+                        "lambda=%g", la_arg_float(f, 1));
+    return itself(f);
+}
+
+la_status la_impl_exponential_(la_frame *f)
+{
+    la_random_call call = {.a = la_arg_float(f, 1)};
+    return la_random_into(la_result(f, 0), &LA_STUB(random)->exponential, 0,
+                          la_random_generator(f, 2), &call);
+}
+
+la_status la_meta_cauchy_(la_frame *f)
+{
+    LA_TRY(need_float((la_dtype)la_arg(f, 0)->dtype, "Cauchy", false));
+    if (!(la_arg_float(f, 2) > 0))
+        return la_error(LA_EARG, "cauchy_ expects sigma > 0.0, but found "
+                        "sigma=%g", la_arg_float(f, 2));
+    return itself(f);
+}
+
+la_status la_impl_cauchy_(la_frame *f)
+{
+    la_random_call call = {.a = la_arg_float(f, 1), .b = la_arg_float(f, 2)};
+    return la_random_into(la_result(f, 0), &LA_STUB(random)->cauchy, 0,
+                          la_random_generator(f, 3), &call);
+}

@@ -1,0 +1,51 @@
+/* Reductions made of other operations. */
+#include "op/reduce/reduce.h"
+
+/* The sum of what is a number over the count of it. */
+la_status la_impl_nanmean(la_frame *f)
+{
+    LA_OWNED nan = NULL;
+    LA_OWNED number = NULL;
+    LA_OWNED count = NULL;
+    LA_OWNED sum = NULL;
+    la_tensor *self = la_arg(f, 0), *out = NULL;
+    if (!la_is_float((la_dtype)self->dtype)
+        && !la_is_complex((la_dtype)self->dtype))
+        return la_error_at(LA_EDTYPE, 1, "nanmean(): expected input to have "
+                           "floating point or complex dtype but got %s",
+                           la_dtype_name((la_dtype)self->dtype));
+    LA_TRY(la_run(isnan, &nan, LA_T(self)));
+    LA_TRY(la_run(logical_not, &number, LA_T(nan)));
+    LA_TRY(la_run(sum, &count, LA_T(number), f->args[1], f->args[2]));
+    LA_TRY(la_run(nansum, &sum, LA_T(self), f->args[1], f->args[2],
+                  f->args[3]));
+    LA_TRY(la_run(div, &out, LA_T(sum), LA_T(count)));
+    la_set_result(f, 0, out);
+    return LA_OK;
+}
+
+la_status la_impl_max_other(la_frame *f)
+{
+    la_tensor *out = NULL;
+    LA_TRY(la_run(maximum, &out, f->args[0], f->args[1]));
+    la_set_result(f, 0, out);
+    return LA_OK;
+}
+la_status la_impl_min_other(la_frame *f)
+{
+    la_tensor *out = NULL;
+    LA_TRY(la_run(minimum, &out, f->args[0], f->args[1]));
+    la_set_result(f, 0, out);
+    return LA_OK;
+}
+
+/* dist(self, other, p): the norm of the difference. */
+la_status la_impl_dist(la_frame *f)
+{
+    LA_OWNED d = NULL;
+    la_tensor *out = NULL;
+    LA_TRY(la_run(sub, &d, f->args[0], f->args[1]));
+    LA_TRY(la_run(vector_norm, &out, LA_T(d), f->args[2]));
+    la_set_result(f, 0, out);
+    return LA_OK;
+}

@@ -1,0 +1,384 @@
+/*
+** Order statistics along a dim: median, nanmedian, mode, quantile. The dim is
+** brought last and without gaps; each line becomes keys (kernel/sort/order.h) in
+** work space of the task.
+*/
+#include <math.h>
+
+#include "base/memory.h"
+#include "base/pool.h"
+#include "kernel/sort/order.h"
+#include "op/reduce/axes.h"
+#include "op/reduce/reduce.h"
+#include "tensor/scalar.h"
+
+typedef struct lines {
+    const la_key_kernels *keys;
+    const la_order_kernels *order;
+    const la_tensor *in;      /* rows of n, no gaps */
+    int64_t n, esize;
+    bool skip_nan;            /* nanmedian, nanquantile */
+    char *value;              /* one per line */
+    int64_t *index;           /* may be NULL */
+    const double *q;          /* quantile: nq of them */
+    int64_t nq, rows;
+    int how;
+    void (*one)(const struct lines *l, int64_t row, char *work);
+    atomic_int *status;
+} lines;
+
+/* Work space of a task: keys, items, spare items. */
+static int64_t key_bytes(const lines *l) { return l->keys->wide ? 8 : 4; }
+static int64_t item_bytes(const lines *l) { return l->keys->wide ? 16 : 8; }
+static int64_t work_bytes(const lines *l)
+{
+    return l->n * (2 * item_bytes(l) + 2 * key_bytes(l)) + 64;
+}
+
+static void run_rows(int64_t begin, int64_t end, void *context)
+{
+    const lines *l = context;
+    int64_t bytes = work_bytes(l);
+    char *work = la_mem_alloc((size_t)bytes);
+    if (!work) {
+        atomic_store(l->status, LA_ENOMEM);
+        return;
+    }
+    for (int64_t i = begin; i < end && !atomic_load(l->status); i++) {
+        l->one(l, i, work);
+        if (la_interrupted()) atomic_store(l->status, LA_EINTR);
+    }
+    la_mem_free(work, (size_t)bytes);
+}
+
+static la_status run_lines(lines *l, int64_t rows)
+{
+    atomic_int status = LA_OK;
+    l->status = &status;
+    l->rows = rows;
+    l->esize = (int64_t)la_itemsize(l->in);
+    l->keys = &(*LA_STUB(keys))[l->in->dtype];
+    l->order = &(*LA_STUB(order))[l->keys->wide];
+    la_parallel_for(rows, la_parts(LA_GRAIN, l->n * 8 + 1), run_rows, l);
+    if (status == LA_EINTR) return la_error(LA_EINTR, "interrupted");
+    if (status) return la_error(LA_ENOMEM, "no memory to order lines of %lld "
+                                "elements", (long long)l->n);
+    return LA_OK;
+}
+
+static const char *row_of(const lines *l, int64_t row)
+{
+    return la_data(l->in) + row * l->n * l->esize;
+}
+
+static uint64_t key_at(const lines *l, const void *keys, int64_t i)
+{
+    return l->keys->wide ? ((const uint64_t *)keys)[i]
+                         : ((const uint32_t *)keys)[i];
+}
+
+/* The key that every NaN has; false for dtypes without. */
+static bool nan_key(const lines *l, uint64_t *key)
+{
+    char nan[8];
+    uint64_t wide[1] = {0};
+    la_scalar s = la_scalar_float(NAN);
+    if (!la_is_float((la_dtype)l->in->dtype)) return false;
+    la_scalar_cast(&s, (la_dtype)l->in->dtype, nan);
+    l->keys->encode(wide, nan, l->esize, 1, 0);
+    *key = key_at(l, wide, 0);
+    return true;
+}
+
+static int64_t item_position(const lines *l, const void *items, int64_t i)
+{
+    if (l->keys->wide)
+        return (int64_t)((const la_item64 *)items)[i].position;
+    return (int64_t)(((const uint64_t *)items)[i] & 0xffffffffu);
+}
+
+static void answer(const lines *l, int64_t row, int64_t at)
+{
+    memcpy(l->value + row * l->esize, row_of(l, row) + at * l->esize,
+           (size_t)l->esize);
+    if (l->index) l->index[row] = at + 1;
+}
+
+/* ---- median: the lower of the two in the middle ---- */
+
+/* NaN at 'first'; how many in all. */
+static int64_t count_nan(const lines *l, const void *keys, int64_t *first)
+{
+    uint64_t nan;
+    int64_t count = 0;
+    if (!nan_key(l, &nan)) return 0;
+    for (int64_t i = 0; i < l->n; i++)
+        if (key_at(l, keys, i) == nan && count++ == 0) *first = i;
+    return count;
+}
+
+static void one_median(const lines *l, int64_t row, char *work)
+{
+    char *items = work, *spare = items + l->n * item_bytes(l);
+    char *keys = spare + l->n * item_bytes(l);
+    int64_t first = 0;
+    l->keys->encode(keys, row_of(l, row), l->esize, l->n, 0);
+    int64_t nan = count_nan(l, keys, &first);
+    if (nan > 0 && (!l->skip_nan || nan == l->n)) {
+        answer(l, row, first);
+        return;
+    }
+    int64_t at, k = (l->n - nan - 1) / 2;
+    l->order->kth(keys, items, spare, l->n, k + 1, &at);
+    answer(l, row, at - 1);
+}
+
+/* ---- mode: the smallest of the most frequent, its last position ---- */
+
+static void one_mode(const lines *l, int64_t row, char *work)
+{
+    char *items = work, *spare = items + l->n * item_bytes(l);
+    char *keys = spare + l->n * item_bytes(l);
+    int64_t best = 0, length = 0, run = 0;
+    l->keys->encode(keys, row_of(l, row), l->esize, l->n, 0);
+    l->order->make_items(items, keys, 0, l->n);
+    l->order->sort_items(items, spare, l->n);
+    for (int64_t i = 0; i < l->n; i++) {
+        uint64_t a = key_at(l, keys, item_position(l, items, i));
+        bool ends = i + 1 == l->n
+            || key_at(l, keys, item_position(l, items, i + 1)) != a;
+        run++;
+        if (ends && run > length) {
+            length = run;
+            best = item_position(l, items, i);
+        }
+        if (ends) run = 0;
+    }
+    answer(l, row, best);
+}
+
+/* ---- quantile ---- */
+
+enum { LINEAR, LOWER, HIGHER, MIDPOINT, NEAREST };
+
+static double real_at(const lines *l, const char *p)
+{
+    la_scalar s = la_scalar_load((la_dtype)l->in->dtype, p);
+    return s.re;
+}
+
+static double between(const lines *l, const char *line, const char *items,
+                      double rank)
+{
+    double low = floor(rank), high = ceil(rank), part = rank - low;
+    if (l->how == NEAREST) low = high = nearbyint(rank);
+    if (l->how == LOWER) high = low;
+    if (l->how == HIGHER) low = high;
+    if (l->how == MIDPOINT) part = low == high ? 0 : 0.5;
+    int64_t i = item_position(l, items, (int64_t)low);
+    int64_t j = item_position(l, items, (int64_t)high);
+    double a = real_at(l, line + i * l->esize);
+    double b = real_at(l, line + j * l->esize);
+    return low == high || part == 0 ? a : a + (b - a) * part;
+}
+
+static void one_quantile(const lines *l, int64_t row, char *work)
+{
+    char *items = work, *spare = items + l->n * item_bytes(l);
+    char *keys = spare + l->n * item_bytes(l);
+    int64_t first = 0;
+    const char *line = row_of(l, row);
+    l->keys->encode(keys, line, l->esize, l->n, 0);
+    int64_t nan = count_nan(l, keys, &first);
+    l->order->make_items(items, keys, 0, l->n);
+    l->order->sort_items(items, spare, l->n);
+    int64_t n = l->skip_nan ? l->n - nan : l->n;
+    for (int64_t k = 0; k < l->nq; k++) {
+        double x = n == 0 || (nan > 0 && !l->skip_nan) || isnan(l->q[k]) ? NAN
+            : between(l, line, items, l->q[k] * (double)(n - 1));
+        la_scalar s = la_scalar_float(x);
+        la_scalar_cast(&s, (la_dtype)l->in->dtype,
+                       l->value + (k * l->rows + row) * l->esize);
+    }
+}
+
+/* ---- bringing the dim last ---- */
+
+static la_status dim_last(la_tensor *t, int dim, la_tensor **out)
+{
+    LA_OWNED turned = NULL;
+    int64_t order[LA_MAX_DIMS];
+    int n = 0;
+    if (t->ndim == 0 || dim == t->ndim - 1)
+        return la_run(contiguous, out, LA_T(t));
+    for (int d = 0; d < t->ndim; d++)
+        if (d != dim) order[n++] = d;
+    order[n++] = dim;
+    LA_TRY(la_run(permute, &turned, LA_T(t), LA_IS(order, n)));
+    return la_run(contiguous, out, LA_T(turned));
+}
+
+/* ---- (self, dim, keepdim) -> values, indices ---- */
+
+static la_status no_complex(const la_tensor *self)
+{
+    if (!la_is_complex((la_dtype)self->dtype)) return LA_OK;
+    return la_error_at(LA_EDTYPE, 1, "complex numbers have no order");
+}
+
+static la_status pair_meta(la_frame *f, const char *name)
+{
+    la_tensor *self = la_arg(f, 0);
+    bool keepdim = la_arg_bool(f, 2);
+    uint64_t mask = 0;
+    LA_TRY(la_reduce_dims(f, 1, self, &mask));
+    LA_TRY(la_reduce_check_nonzero(self, mask, name, false));
+    LA_TRY(no_complex(self));
+    LA_TRY(la_reduce_output(f, 0, self, mask, keepdim,
+                            (la_dtype)self->dtype));
+    return la_reduce_output(f, 1, self, mask, keepdim, LA_INT64);
+}
+
+static la_status pair_impl(la_frame *f, lines *l)
+{
+    LA_OWNED in = NULL;
+    la_tensor *self = la_arg(f, 0);
+    int dim = 0;
+    if (la_result(f, 0)->numel == 0) return LA_OK;
+    LA_TRY(la_wrap_dim(la_arg_int(f, 1), self->ndim, &dim));
+    LA_TRY(dim_last(self, dim, &in));
+    l->in = in;
+    l->n = self->ndim ? la_sizes(self)[dim] : 1;
+    l->value = la_data(la_result(f, 0));
+    l->index = (int64_t *)la_data(la_result(f, 1));
+    return run_lines(l, in->numel / l->n);
+}
+
+la_status la_meta_median_dim(la_frame *f) { return pair_meta(f, "median"); }
+la_status la_impl_median_dim(la_frame *f)
+{
+    lines l = {.one = one_median};
+    return pair_impl(f, &l);
+}
+la_status la_meta_nanmedian_dim(la_frame *f) { return pair_meta(f, "median"); }
+la_status la_impl_nanmedian_dim(la_frame *f)
+{
+    lines l = {.one = one_median, .skip_nan = true};
+    return pair_impl(f, &l);
+}
+la_status la_meta_mode(la_frame *f) { return pair_meta(f, "mode"); }
+la_status la_impl_mode(la_frame *f)
+{
+    lines l = {.one = one_mode};
+    return pair_impl(f, &l);
+}
+
+/* ---- median and nanmedian of everything ---- */
+
+static la_status whole_meta(la_frame *f)
+{
+    la_tensor *self = la_arg(f, 0);
+    LA_TRY(no_complex(self));
+    return la_set_output(f, 0, 0, NULL, NULL, (la_dtype)self->dtype);
+}
+
+static la_status whole_impl(la_frame *f, bool skip_nan)
+{
+    LA_OWNED in = NULL;
+    la_tensor *self = la_arg(f, 0), *out = la_result(f, 0);
+    la_scalar nan = la_is_float((la_dtype)self->dtype)
+        ? la_scalar_float(NAN) : la_scalar_int(0);
+    if (self->numel == 0) {
+        la_scalar_cast(&nan, (la_dtype)self->dtype, la_data(out));
+        return LA_OK;
+    }
+    LA_TRY(la_run(contiguous, &in, LA_T(self)));
+    lines l = {.one = one_median, .skip_nan = skip_nan, .in = in,
+               .n = self->numel, .value = la_data(out)};
+    return run_lines(&l, 1);
+}
+
+la_status la_meta_median(la_frame *f) { return whole_meta(f); }
+la_status la_impl_median(la_frame *f) { return whole_impl(f, false); }
+la_status la_meta_nanmedian(la_frame *f) { return whole_meta(f); }
+la_status la_impl_nanmedian(la_frame *f) { return whole_impl(f, true); }
+
+/* ---- quantile(self, q, dim, keepdim, interpolation) ---- */
+
+static int interpolation_of(const la_value *v)
+{
+    static const char *const words[] = {"linear", "lower", "higher",
+                                        "midpoint", "nearest"};
+    for (int k = 0; k < 5; k++)
+        if (la_str_is(v, words[k])) return k;
+    return -1;
+}
+
+static la_status quantile_check(const la_frame *f)
+{
+    la_tensor *self = la_arg(f, 0), *q = la_arg(f, 1);
+    la_dtype d = (la_dtype)self->dtype;
+    if (self->numel == 0)
+        return la_error_at(LA_ESHAPE, 1, "quantile() input tensor must be "
+                           "non-empty");
+    if (q->ndim > 1)
+        return la_error_at(LA_ESHAPE, 2, "quantile() q must be a scalar or 1D "
+                           "tensor");
+    if (d != LA_FLOAT32 && d != LA_FLOAT64)
+        return la_error_at(LA_EDTYPE, 1, "quantile() input tensor must be "
+                           "either float or double dtype");
+    if (!(q->flags & LA_F_WRAPPED) && q->dtype != d)
+        return la_error_at(LA_EDTYPE, 2, "quantile() q tensor must be same "
+                           "dtype as the input tensor");
+    if (interpolation_of(&f->args[4]) < 0)
+        return la_error_at(LA_EARG, 5, "quantile() interpolation must be one "
+                           "of linear, lower, higher, midpoint or nearest");
+    return LA_OK;
+}
+
+static la_status quantile_meta(la_frame *f)
+{
+    la_tensor *self = la_arg(f, 0), *q = la_arg(f, 1);
+    uint64_t mask = 0;
+    LA_TRY(quantile_check(f));
+    LA_TRY(la_reduce_dims(f, 2, self, &mask));
+    la_shape s = la_reduce_shape(self, mask, la_arg_bool(f, 3));
+    if (q->ndim == 1) {
+        memmove(s.sizes + 1, s.sizes, (size_t)s.ndim * sizeof(*s.sizes));
+        s.sizes[0] = q->numel;
+        s.ndim++;
+    }
+    return la_set_output(f, 0, s.ndim, s.sizes, NULL, (la_dtype)self->dtype);
+}
+
+static la_status quantile_impl(la_frame *f, bool skip_nan)
+{
+    LA_OWNED in = NULL;
+    LA_OWNED q = NULL;
+    la_tensor *self = la_arg(f, 0);
+    int dim = 0;
+    LA_TRY(la_convert_to(la_arg(f, 1), LA_FLOAT64, &q));
+    const double *points = (const double *)la_data(q);
+    for (int64_t i = 0; i < q->numel; i++)
+        if (!(points[i] >= 0 && points[i] <= 1))
+            return la_error_at(LA_EARG, 2, "quantile() q values must be in "
+                               "the range [0, 1]");
+    lines l = {.one = one_quantile, .skip_nan = skip_nan, .n = self->numel,
+               .q = points, .nq = q->numel,
+               .how = interpolation_of(&f->args[4]),
+               .value = la_data(la_result(f, 0))};
+    if (la_has(f, 2)) {
+        LA_TRY(la_wrap_dim(la_arg_int(f, 2), self->ndim, &dim));
+        LA_TRY(dim_last(self, dim, &in));
+        l.n = self->ndim ? la_sizes(self)[dim] : 1;
+    } else {
+        LA_TRY(la_run(contiguous, &in, LA_T(self)));
+    }
+    l.in = in;
+    return run_lines(&l, in->numel / l.n);
+}
+
+la_status la_meta_quantile(la_frame *f) { return quantile_meta(f); }
+la_status la_impl_quantile(la_frame *f) { return quantile_impl(f, false); }
+la_status la_meta_nanquantile(la_frame *f) { return quantile_meta(f); }
+la_status la_impl_nanquantile(la_frame *f) { return quantile_impl(f, true); }

@@ -1,0 +1,418 @@
+/*
+** Statistics made of other operations: sum_to_size, allclose, diff, normalize,
+** renorm, trapezoids, covariance, softmin, segment_reduce.
+*/
+#include <math.h>
+
+#include "base/context.h"
+#include "op/reduce/reduce.h"
+
+static la_status give(la_frame *f, la_tensor *owned)
+{
+    la_set_result(f, 0, owned);
+    return LA_OK;
+}
+
+/* ---- sum_to_size(self, sizes) ---- */
+
+/* The dims in which 'self' was broadcast from 'sizes'. */
+static la_status broadcast_dims(const la_tensor *self, const la_value *sizes,
+                                int64_t *dims, int *n)
+{
+    int lead = self->ndim - (int)sizes->ints.n;
+    *n = 0;
+    bool fits = lead >= 0;
+    for (int d = 0; fits && d < self->ndim; d++) {
+        int64_t have = la_sizes(self)[d];
+        int64_t want = d < lead ? 1 : sizes->ints.list[d - lead];
+        if (d < lead || (want == 1 && have != 1)) dims[(*n)++] = d;
+        else if (want != have) fits = false;
+    }
+    if (fits) return LA_OK;
+    return la_error_at(LA_ESHAPE, 2, "the sizes cannot be broadcast to those "
+                       "of the tensor: each must be 1 or the same, from the "
+                       "last dim on");
+}
+
+la_status la_impl_sum_to_size(la_frame *f)
+{
+    LA_OWNED sum = NULL;
+    la_tensor *self = la_arg(f, 0), *out = NULL;
+    int64_t dims[LA_MAX_DIMS];
+    int n;
+    LA_TRY(broadcast_dims(self, &f->args[1], dims, &n));
+    if (f->args[1].ints.n == 0) {
+        LA_TRY(la_run(sum, &out, LA_T(self)));
+        return give(f, out);
+    }
+    if (n == 0) {
+        LA_TRY(la_run(alias, &out, LA_T(self)));
+        return give(f, out);
+    }
+    LA_TRY(la_run(sum, &sum, LA_T(self), LA_IS(dims, n), LA_B(true)));
+    LA_TRY(la_run(reshape, &out, LA_T(sum), f->args[1]));
+    return give(f, out);
+}
+
+/* ---- allclose(self, other, rtol, atol, equal_nan) ---- */
+
+la_status la_impl_allclose(la_frame *f)
+{
+    LA_OWNED close = NULL;
+    la_value all[LA_MAX_RESULTS];
+    LA_TRY(la_run(isclose, &close, f->args[0], f->args[1], f->args[2],
+                  f->args[3], f->args[4]));
+    LA_TRY(la_run_many(all, all, LA_T(close)));
+    la_set_result_value(f, 0, all[0]);
+    return LA_OK;
+}
+
+/* ---- diff(self, n, dim, prepend, append) ---- */
+
+static la_status join_ends(la_frame *f, int64_t dim, la_tensor **out)
+{
+    la_tensor *list[3];
+    int64_t n = 0;
+    if (la_arg(f, 3)) list[n++] = la_arg(f, 3);
+    list[n++] = la_arg(f, 0);
+    if (la_arg(f, 4)) list[n++] = la_arg(f, 4);
+    if (n == 1) {
+        *out = la_tensor_retain(list[0]);
+        return LA_OK;
+    }
+    return la_run(cat, out, LA_TS(list, n), LA_I(dim));
+}
+
+/* Neighbours subtracted; of booleans, compared. Takes *t over. */
+static la_status diff_once(la_tensor **t, int64_t dim)
+{
+    LA_OWNED left = NULL;
+    LA_OWNED right = NULL;
+    la_tensor *out = NULL;
+    int64_t size = la_sizes(*t)[dim], n = size > 0 ? size - 1 : 0;
+    int64_t from = size > 0 ? 1 : 0;
+    LA_TRY(la_run(narrow, &left, LA_T(*t), LA_I(dim), LA_I(0), LA_I(n)));
+    LA_TRY(la_run(narrow, &right, LA_T(*t), LA_I(dim), LA_I(from), LA_I(n)));
+    if ((*t)->dtype == LA_BOOL)
+        LA_TRY(la_run(logical_xor, &out, LA_T(right), LA_T(left)));
+    else
+        LA_TRY(la_run(sub, &out, LA_T(right), LA_T(left)));
+    la_tensor_release(*t);
+    *t = out;
+    return LA_OK;
+}
+
+la_status la_impl_diff(la_frame *f)
+{
+    LA_OWNED t = NULL;
+    la_tensor *self = la_arg(f, 0);
+    int64_t n = la_arg_int(f, 1);
+    int dim = 0;
+    if (self->ndim == 0)
+        return la_error_at(LA_ESHAPE, 1, "diff expects input to be at least "
+                           "one-dimensional");
+    if (n < 0)
+        return la_error_at(LA_EARG, 2, "order must be non-negative but got "
+                           "%lld", (long long)n);
+    LA_TRY(la_wrap_dim(la_arg_int(f, 2), self->ndim, &dim));
+    if (n == 0) t = la_tensor_retain(self);     /* the ends don't count */
+    else LA_TRY(join_ends(f, dim, &t));
+    for (int64_t k = 0; k < n && la_sizes(t)[dim] > 0; k++)
+        LA_TRY(diff_once(&t, dim));
+    la_tensor *out = t;
+    t = NULL;
+    if (out != self) return give(f, out);
+    la_status status = la_run(alias, &t, LA_T(self));
+    la_tensor_release(out);
+    out = t;
+    t = NULL;
+    return status ? status : give(f, out);
+}
+
+/* ---- normalize(self, p, dim, eps), renorm(self, p, dim, maxnorm) ---- */
+
+la_status la_impl_normalize(la_frame *f)
+{
+    LA_OWNED norm = NULL;
+    LA_OWNED safe = NULL;
+    la_tensor *out = NULL;
+    LA_TRY(la_run(vector_norm, &norm, f->args[0], f->args[1], f->args[2],
+                  LA_B(true)));
+    LA_TRY(la_run(clamp_min, &safe, LA_T(norm),
+                  LA_S(la_scalar_float(la_arg_float(f, 3)))));
+    LA_TRY(la_run(div, &out, f->args[0], LA_T(safe)));
+    return give(f, out);
+}
+
+/* Every slice along 'dim' whose norm is above the limit is scaled down. */
+la_status la_impl_renorm(la_frame *f)
+{
+    LA_OWNED norm = NULL;
+    LA_OWNED above = NULL;
+    LA_OWNED safe = NULL;
+    LA_OWNED inverse = NULL;
+    LA_OWNED factor = NULL;
+    la_tensor *self = la_arg(f, 0), *out = NULL;
+    int64_t dims[LA_MAX_DIMS];
+    int dim = 0, n = 0;
+    la_scalar limit = la_scalar_float(la_arg_float(f, 3));
+    if (self->ndim < 2)
+        return la_error_at(LA_ESHAPE, 1, "renorm: input needs at least 2 "
+                           "dimensions, got %d dimensions", self->ndim);
+    if (!(limit.re >= 0))
+        return la_error_at(LA_EARG, 4, "renorm: expected maxnorm to be >= 0 "
+                           "but got %g", limit.re);
+    LA_TRY(la_wrap_dim(la_arg_int(f, 2), self->ndim, &dim));
+    for (int d = 0; d < self->ndim; d++)
+        if (d != dim) dims[n++] = d;
+    LA_TRY(la_run(vector_norm, &norm, LA_T(self), f->args[1], LA_IS(dims, n),
+                  LA_B(true)));
+    LA_TRY(la_run(gt, &above, LA_T(norm), LA_S(limit)));
+    LA_TRY(la_run(add, &safe, LA_T(norm), LA_S(la_scalar_float(1e-7))));
+    LA_TRY(la_run(div, &inverse, LA_S(limit), LA_T(safe)));
+    LA_TRY(la_run(where, &factor, LA_T(above), LA_T(inverse),
+                  LA_S(la_scalar_float(1))));
+    LA_TRY(la_run(mul, &out, LA_T(self), LA_T(factor)));
+    return give(f, out);
+}
+
+/* ---- softmin(self, dim, dtype) ---- */
+
+la_status la_impl_softmin(la_frame *f)
+{
+    LA_OWNED minus = NULL;
+    la_tensor *out = NULL;
+    LA_TRY(la_run(neg, &minus, f->args[0]));
+    LA_TRY(la_run(softmax, &out, LA_T(minus), f->args[1], f->args[2]));
+    return give(f, out);
+}
+
+/* ---- trapezoid(y, x or nil, dx, dim), cumulative_trapezoid ---- */
+
+/* (left + right) * width / 2 along 'dim'. */
+static la_status strips(la_frame *f, int dim, la_tensor **out)
+{
+    LA_OWNED left = NULL;
+    LA_OWNED right = NULL;
+    LA_OWNED both = NULL;
+    LA_OWNED steps = NULL;
+    LA_OWNED width = NULL;
+    LA_OWNED area = NULL;
+    la_tensor *y = la_arg(f, 0), *x = la_arg(f, 1);
+    int64_t size = la_sizes(y)[dim], n = size > 0 ? size - 1 : 0;
+    int64_t from = size > 0 ? 1 : 0, shape[LA_MAX_DIMS];
+    LA_TRY(la_run(narrow, &left, LA_T(y), LA_I(dim), LA_I(0), LA_I(n)));
+    LA_TRY(la_run(narrow, &right, LA_T(y), LA_I(dim), LA_I(from), LA_I(n)));
+    LA_TRY(la_run(add, &both, LA_T(left), LA_T(right)));
+    if (x && x->ndim == 1) {
+        for (int d = 0; d < y->ndim; d++) shape[d] = d == dim ? -1 : 1;
+        LA_TRY(la_run(diff, &steps, LA_T(x)));
+        LA_TRY(la_run(reshape, &width, LA_T(steps), LA_IS(shape, y->ndim)));
+    } else if (x) {
+        LA_TRY(la_run(diff, &width, LA_T(x), LA_I(1), LA_I(dim)));
+    }
+    if (width) LA_TRY(la_run(mul, &area, LA_T(both), LA_T(width)));
+    else LA_TRY(la_run(mul, &area, LA_T(both),
+                       LA_S(la_scalar_float(la_arg_float(f, 2)))));
+    return la_run(mul, out, LA_T(area), LA_S(la_scalar_float(0.5)));
+}
+
+static la_status trapezoid_strips(la_frame *f, int *dim, la_tensor **out)
+{
+    la_tensor *y = la_arg(f, 0);
+    *dim = 0;
+    if (y->ndim == 0)
+        return la_error_at(LA_ESHAPE, 1, "trapezoid needs at least one dim");
+    LA_TRY(la_wrap_dim(la_arg_int(f, 3), y->ndim, dim));
+    return strips(f, *dim, out);
+}
+
+/* Of equal widths: the sum less half of the ends, times the width. */
+static la_status even_trapezoid(la_frame *f, int dim)
+{
+    LA_OWNED first = NULL;
+    LA_OWNED last = NULL;
+    LA_OWNED ends = NULL;
+    LA_OWNED half = NULL;
+    LA_OWNED all = NULL;
+    LA_OWNED inner = NULL;
+    la_tensor *y = la_arg(f, 0), *out = NULL;
+    int64_t d = dim;
+    LA_TRY(la_run(select, &first, LA_T(y), LA_I(dim), LA_I(0)));
+    LA_TRY(la_run(select, &last, LA_T(y), LA_I(dim),
+                  LA_I(la_sizes(y)[dim] - 1)));
+    LA_TRY(la_run(add, &ends, LA_T(first), LA_T(last)));
+    LA_TRY(la_run(mul, &half, LA_T(ends), LA_S(la_scalar_float(0.5))));
+    LA_TRY(la_run(sum, &all, LA_T(y), LA_IS(&d, 1)));
+    LA_TRY(la_run(sub, &inner, LA_T(all), LA_T(half)));
+    LA_TRY(la_run(mul, &out, LA_T(inner),
+                  LA_S(la_scalar_float(la_arg_float(f, 2)))));
+    return give(f, out);
+}
+
+la_status la_impl_trapezoid(la_frame *f)
+{
+    LA_OWNED area = NULL;
+    la_tensor *y = la_arg(f, 0), *out = NULL;
+    int dim;
+    if (y->ndim > 0 && !la_arg(f, 1)) {
+        LA_TRY(la_wrap_dim(la_arg_int(f, 3), y->ndim, &dim));
+        if (la_sizes(y)[dim] > 0) return even_trapezoid(f, dim);
+    }
+    LA_TRY(trapezoid_strips(f, &dim, &area));
+    int64_t d = dim;
+    LA_TRY(la_run(sum, &out, LA_T(area), LA_IS(&d, 1)));
+    return give(f, out);
+}
+
+la_status la_impl_cumulative_trapezoid(la_frame *f)
+{
+    LA_OWNED area = NULL;
+    la_tensor *out = NULL;
+    int dim;
+    LA_TRY(trapezoid_strips(f, &dim, &area));
+    LA_TRY(la_run(cumsum, &out, LA_T(area), LA_I(dim)));
+    return give(f, out);
+}
+
+/* ---- cov(self, correction), corrcoef(self) ---- */
+
+static la_status covariance(la_tensor *self, double correction,
+                            la_tensor **out)
+{
+    LA_OWNED x = NULL;
+    LA_OWNED mean = NULL;
+    LA_OWNED centred = NULL;
+    LA_OWNED turned = NULL;
+    LA_OWNED conj = NULL;
+    LA_OWNED product = NULL;
+    if (self->ndim > 2)
+        return la_error_at(LA_ESHAPE, 1, "cov(): expected input to have two or "
+                           "fewer dimensions but got an input with %d "
+                           "dimensions", self->ndim);
+    int64_t shape[2] = {1, -1};
+    if (self->ndim == 2) x = la_tensor_retain(self);
+    else LA_TRY(la_run(reshape, &x, LA_T(self), LA_IS(shape, 2)));
+    if (!la_is_float((la_dtype)x->dtype) && !la_is_complex((la_dtype)x->dtype))
+        LA_TRY(la_convert_to(x, la_ctx()->default_dtype, &x));
+    double n = (double)la_sizes(x)[1] - correction;
+    int64_t last = 1;
+    LA_TRY(la_run(mean, &mean, LA_T(x), LA_IS(&last, 1), LA_B(true)));
+    LA_TRY(la_run(sub, &centred, LA_T(x), LA_T(mean)));
+    LA_TRY(la_run(transpose, &turned, LA_T(centred), LA_I(0), LA_I(1)));
+    LA_TRY(la_run(conj, &conj, LA_T(turned)));
+    LA_TRY(la_run(matmul, &product, LA_T(centred), LA_T(conj)));
+    LA_OWNED whole = NULL;
+    LA_TRY(la_run(div, &whole, LA_T(product),
+                  LA_S(la_scalar_float(n > 0 ? n : 0))));
+    if (la_sizes(x)[0] != 1) return la_run(alias, out, LA_T(whole));
+    return la_run(reshape, out, LA_T(whole), LA_IS(shape, 0));
+}
+
+la_status la_impl_cov(la_frame *f)
+{
+    la_tensor *out = NULL;
+    LA_TRY(covariance(la_arg(f, 0), la_arg_float(f, 1), &out));
+    return give(f, out);
+}
+
+la_status la_impl_corrcoef(la_frame *f)
+{
+    LA_OWNED c = NULL;
+    LA_OWNED d = NULL;
+    LA_OWNED std = NULL;
+    LA_OWNED column = NULL;
+    LA_OWNED half = NULL;
+    la_tensor *out = NULL;
+    LA_TRY(covariance(la_arg(f, 0), 1, &c));
+    if (c->ndim == 0) {
+        LA_TRY(la_run(div, &out, LA_T(c), LA_T(c)));
+        return give(f, out);
+    }
+    LA_TRY(la_run(diagonal, &d, LA_T(c)));
+    LA_TRY(la_run(pow, &std, LA_T(d), LA_S(la_scalar_float(0.5))));
+    LA_TRY(la_run(unsqueeze, &column, LA_T(std), LA_I(1)));
+    LA_TRY(la_run(div, &half, LA_T(c), LA_T(column)));
+    LA_TRY(la_run(div, &out, LA_T(half), LA_T(std)));
+    return give(f, out);
+}
+
+/* ---- segment_reduce(self, reduce, lengths or offsets, axis) ---- */
+
+static la_status one_segment(la_tensor *part, int axis, const la_value *how,
+                             la_tensor **out)
+{
+    int64_t d = axis;
+    la_value dims = LA_IS(&d, 1), keep = LA_B(true);
+    if (la_str_is(how, "sum")) return la_run(sum, out, LA_T(part), dims, keep);
+    if (la_str_is(how, "mean"))
+        return la_run(mean, out, LA_T(part), dims, keep);
+    if (la_str_is(how, "prod"))
+        return la_run(prod, out, LA_T(part), LA_I(d), keep);
+    bool max = la_str_is(how, "max");
+    if (part->numel > 0 && max)
+        return la_run(amax, out, LA_T(part), dims, keep);
+    if (part->numel > 0) return la_run(amin, out, LA_T(part), dims, keep);
+    la_shape s = la_shape_of(part);
+    la_scalar edge = la_scalar_float(max ? -INFINITY : INFINITY);
+    s.sizes[axis] = 1;
+    LA_TRY(la_tensor_empty(s.ndim, s.sizes, (la_dtype)part->dtype, out));
+    return la_run_(fill_, *out, LA_S(edge));
+}
+
+/* Segment k runs from start to end; offsets count from 1. */
+static la_status cut_segments(la_frame *f, int axis, const int64_t *v,
+                              int64_t n, bool offsets, la_value *list)
+{
+    la_tensor *self = la_arg(f, 0);
+    int64_t at = 0, size = la_sizes(self)[axis];
+    for (int64_t k = 0; k < n; k++) {
+        LA_OWNED part = NULL;
+        int64_t first = offsets ? v[k] - 1 : at;
+        int64_t length = offsets ? v[k + 1] - v[k] : v[k];
+        if (first < 0 || length < 0 || first > size - length)
+            return la_error_at(LA_EINDEX, 3, "segment %lld leaves the %lld "
+                               "elements of the axis", (long long)k + 1,
+                               (long long)size);
+        LA_TRY(la_run(narrow, &part, LA_T(self), LA_I(axis), LA_I(first),
+                      LA_I(length)));
+        LA_TRY(one_segment(part, axis, &f->args[1], &list->tensors.list[k]));
+        at = first + length;
+    }
+    return LA_OK;
+}
+
+static bool knows_word(const la_value *v)
+{
+    static const char *const words[] = {"sum", "mean", "prod", "max", "min"};
+    for (int k = 0; k < 5; k++)
+        if (la_str_is(v, words[k])) return true;
+    return false;
+}
+
+la_status la_impl_segment_reduce(la_frame *f)
+{
+    LA_OWNED where = NULL;
+    la_tensor *self = la_arg(f, 0), *out = NULL;
+    bool offsets = la_arg(f, 3) != NULL;
+    la_tensor *given = offsets ? la_arg(f, 3) : la_arg(f, 2);
+    int axis = 0;
+    la_value list;
+    if (!knows_word(&f->args[1]))
+        return la_error_at(LA_EARG, 2, "sum, mean, prod, max or min is "
+                           "expected");
+    if (!given || (offsets && la_arg(f, 2)) || given->ndim != 1)
+        return la_error(LA_EARG, "give one of lengths and offsets, a list");
+    LA_TRY(la_wrap_dim(la_arg_int(f, 4), self->ndim, &axis));
+    if (self->ndim == 0)
+        return la_error_at(LA_ESHAPE, 1, "at least one dim is needed");
+    LA_TRY(la_convert_to(given, LA_INT64, &where));
+    int64_t n = where->numel - offsets;
+    if (n < 1) return la_error(LA_EARG, "there are no segments");
+    LA_TRY(la_list_new(n, &list));
+    la_status status = cut_segments(f, axis, (int64_t *)la_data(where), n,
+                                    offsets, &list);
+    if (!status) status = la_run(cat, &out, list, LA_I(axis));
+    la_value_drop(&list);
+    return status ? status : give(f, out);
+}

@@ -1,0 +1,290 @@
+/*
+** var, std and their pairs with the mean; norms. Complex: the spread is that
+** of the real parts plus that of the imaginary parts.
+*/
+#include <math.h>
+
+#include "base/context.h"
+#include "op/reduce/reduce.h"
+
+enum { SELF, DIM, CORRECTION, UNBIASED, KEEPDIM };
+
+static la_dtype dtype_of(const la_tensor *t) { return (la_dtype)t->dtype; }
+
+static double correction_of(const la_frame *f)
+{
+    if (la_has(f, CORRECTION)) return la_arg_float(f, CORRECTION);
+    if (la_has(f, UNBIASED)) return la_arg_bool(f, UNBIASED) ? 1 : 0;
+    return 1;
+}
+
+/* Result 0 is the spread; result 1, where asked, the mean. */
+static la_status spread_meta(la_frame *f, const char *name, bool mean)
+{
+    la_tensor *self = la_arg(f, SELF);
+    uint64_t mask = 0;
+    bool keepdim = la_arg_bool(f, KEEPDIM);
+    if (!la_is_float(dtype_of(self)) && !la_is_complex(dtype_of(self)))
+        return la_error_at(LA_EDTYPE, 1, "%s only support floating point and "
+                           "complex dtypes", name);
+    LA_TRY(la_reduce_dims(f, DIM, self, &mask));
+    if (self->ndim == 0) mask = 0;  /* complex parts are a dim of their own */
+    f->scratch[0] = (int64_t)mask;
+    LA_TRY(la_reduce_output(f, 0, self, mask, keepdim,
+                            la_dtype_to_real(dtype_of(self))));
+    if (!mean) return LA_OK;
+    return la_reduce_output(f, 1, self, mask, keepdim, dtype_of(self));
+}
+
+static la_status real_spread(const la_frame *f, const la_tensor *self,
+                             la_reduce_mode mode, la_tensor *out,
+                             la_tensor *mean)
+{
+    la_reduce_job job = {
+        .kernel = &(*LA_STUB(reduce_var))[self->dtype],
+        .args = {.correction = correction_of(f)},
+        .nouts = mean ? 2 : 1,
+        .out = {{out, mode}, {mean, LA_STORE_VAR_MEAN}}, .decided = -1
+    };
+    return la_reduce_run(&job, self, (uint64_t)f->scratch[0]);
+}
+
+/* Both parts at once, then their sum; of deviations, the root of the sum of
+** squares. */
+static la_status complex_spread(la_frame *f, la_reduce_mode mode,
+                                la_tensor *out, la_tensor *centre)
+{
+    LA_OWNED pairs = NULL;
+    LA_OWNED parts = NULL;
+    LA_OWNED both = NULL;
+    LA_OWNED middle = NULL;
+    la_tensor *self = la_arg(f, SELF);
+    la_shape s = la_reduce_shape(self, (uint64_t)f->scratch[0], false);
+    s.sizes[s.ndim++] = 2;
+    LA_TRY(la_run(view_as_real, &pairs, LA_T(self)));
+    LA_TRY(la_tensor_empty(s.ndim, s.sizes, dtype_of(out), &parts));
+    LA_TRY(real_spread(f, pairs, mode, parts, NULL));
+    if (mode == LA_STORE_STD)
+        LA_TRY(la_run(vector_norm, &both, LA_T(parts), LA_D(2),
+                      LA_IS(((int64_t[]){-1}), 1)));
+    else
+        LA_TRY(la_run(sum, &both, LA_T(parts),
+                      LA_IS(((int64_t[]){-1}), 1)));
+    memcpy(la_data(out), la_data(both), (size_t)out->numel * la_itemsize(out));
+    if (!centre) return LA_OK;
+    LA_TRY(la_run(mean, &middle, LA_T(self), f->args[DIM], f->args[KEEPDIM]));
+    memcpy(la_data(centre), la_data(middle),
+           (size_t)centre->numel * la_itemsize(centre));
+    return LA_OK;
+}
+
+static la_status spread_impl(la_frame *f, la_reduce_mode mode, bool both)
+{
+    la_tensor *self = la_arg(f, SELF), *mean = both ? la_result(f, 1) : NULL;
+    if (la_is_complex(dtype_of(self)))
+        return complex_spread(f, mode, la_result(f, 0), mean);
+    return real_spread(f, self, mode, la_result(f, 0), mean);
+}
+
+la_status la_meta_var(la_frame *f)
+{
+    return spread_meta(f, "std and var", false);
+}
+la_status la_meta_std(la_frame *f)
+{
+    return spread_meta(f, "std and var", false);
+}
+la_status la_meta_var_mean(la_frame *f)
+{
+    return spread_meta(f, "var_mean", true);
+}
+la_status la_meta_std_mean(la_frame *f)
+{
+    return spread_meta(f, "std_mean", true);
+}
+la_status la_impl_var(la_frame *f)
+{
+    return spread_impl(f, LA_STORE_VAR, false);
+}
+la_status la_impl_std(la_frame *f)
+{
+    return spread_impl(f, LA_STORE_STD, false);
+}
+la_status la_impl_var_mean(la_frame *f)
+{
+    return spread_impl(f, LA_STORE_VAR, true);
+}
+la_status la_impl_std_mean(la_frame *f)
+{
+    return spread_impl(f, LA_STORE_STD, true);
+}
+
+/* x:var(unbiased) and x:var(dim, unbiased, keepdim): a boolean where the
+** correction would stand. */
+static la_status by_flag(la_frame *f, int id, la_value dim, la_value unbiased,
+                         la_value keepdim)
+{
+    la_tensor *out = NULL;
+    la_value all[] = {f->args[0], dim, LA_NIL, unbiased, keepdim};
+    LA_TRY(la_do(id, &out, 5, all));
+    la_set_result(f, 0, out);
+    return LA_OK;
+}
+la_status la_impl_var_unbiased(la_frame *f)
+{
+    return by_flag(f, LA_OP_var, LA_NIL, f->args[1], LA_B(false));
+}
+la_status la_impl_std_unbiased(la_frame *f)
+{
+    return by_flag(f, LA_OP_std, LA_NIL, f->args[1], LA_B(false));
+}
+la_status la_impl_var_flag(la_frame *f)
+{
+    return by_flag(f, LA_OP_var, f->args[1], f->args[2], f->args[3]);
+}
+la_status la_impl_std_flag(la_frame *f)
+{
+    return by_flag(f, LA_OP_std, f->args[1], f->args[2], f->args[3]);
+}
+
+/* ---- norms: vector_norm(self, ord, dim, keepdim, dtype) ---- */
+
+enum { V_ORD = 1, V_DIM, V_KEEPDIM, V_DTYPE };
+
+la_status la_meta_vector_norm(la_frame *f)
+{
+    la_tensor *self = la_arg(f, SELF);
+    uint64_t mask = 0;
+    la_dtype d = la_has(f, V_DTYPE) ? f->args[V_DTYPE].dtype : dtype_of(self);
+    if (!la_is_float(d) && !la_is_complex(d))
+        return la_error_at(LA_EDTYPE, 1, "linalg.vector_norm: Expected a "
+                           "floating point or complex tensor as input. Got %s",
+                           la_dtype_name(d));
+    LA_TRY(la_reduce_dims(f, V_DIM, self, &mask));
+    f->scratch[0] = (int64_t)mask;
+    double p = la_arg_float(f, V_ORD);
+    if (p < 0 || isinf(p))
+        LA_TRY(la_reduce_check_nonzero(self, mask, "linalg.vector_norm",
+                                       false));
+    return la_reduce_output(f, 0, self, mask, la_arg_bool(f, V_KEEPDIM),
+                            la_dtype_to_real(d));
+}
+
+typedef struct norm_way {
+    const la_reductions *table;
+    la_reduce_mode mode;
+} norm_way;
+
+static norm_way way_of(double p)
+{
+    if (p == 0) return (norm_way){LA_STUB(reduce_nonzero), LA_STORE_PLAIN};
+    if (p == 1) return (norm_way){LA_STUB(reduce_abs_sum), LA_STORE_PLAIN};
+    if (p == 2) return (norm_way){LA_STUB(reduce_square), LA_STORE_SQRT};
+    if (p == 3) return (norm_way){LA_STUB(reduce_cube), LA_STORE_ROOT};
+    if (p == INFINITY)
+        return (norm_way){LA_STUB(reduce_abs_max), LA_STORE_PLAIN};
+    if (p == -INFINITY)
+        return (norm_way){LA_STUB(reduce_abs_min), LA_STORE_PLAIN};
+    return (norm_way){LA_STUB(reduce_power), LA_STORE_ROOT};
+}
+
+la_status la_impl_vector_norm(la_frame *f)
+{
+    LA_OWNED other = NULL;
+    la_tensor *self = la_arg(f, SELF);
+    double p = la_arg_float(f, V_ORD);
+    norm_way w = way_of(p);
+    if (la_has(f, V_DTYPE) && f->args[V_DTYPE].dtype != dtype_of(self)) {
+        LA_TRY(la_convert_to(self, f->args[V_DTYPE].dtype, &other));
+        self = other;
+    }
+    la_reduce_job job = {
+        .kernel = &(*w.table)[self->dtype], .args = {.p = p}, .nouts = 1,
+        .out = {{la_result(f, 0), w.mode}}, .decided = -1
+    };
+    return la_reduce_run(&job, self, (uint64_t)f->scratch[0]);
+}
+
+/* ---- the same as plans ---- */
+
+static bool norm_plan(const la_frame *f, la_reduce_plan *p)
+{
+    double ord = la_arg_float(f, V_ORD);
+    norm_way w = way_of(ord);
+    if (la_has(f, V_DTYPE) && f->args[V_DTYPE].dtype != p->dtype) return false;
+    p->kernel = &(*w.table)[p->dtype];
+    p->args = (la_reduce_args){.p = ord, .mode = w.mode};
+    p->keepdim = la_arg_bool(f, V_KEEPDIM);
+    return !la_reduce_dims(f, V_DIM, la_arg(f, SELF), &p->mask);
+}
+
+bool la_var_plan_of(const la_frame *f, la_reduce_plan *p)
+{
+    const la_tensor *self = la_arg(f, SELF);
+    int id = f->op->id;
+    p->squares = NULL;
+    p->dtype = dtype_of(self);
+    p->esize = (int64_t)la_itemsize(self);
+    if (self->numel == 0 || !la_is_float(p->dtype)) return false;
+    if (id == LA_OP_vector_norm) return norm_plan(f, p);
+    if ((id != LA_OP_var && id != LA_OP_std) || self->ndim == 0) return false;
+    p->kernel = &(*LA_STUB(reduce_var))[p->dtype];
+    p->args = (la_reduce_args){
+        .correction = correction_of(f),
+        .mode = id == LA_OP_var ? LA_STORE_VAR : LA_STORE_STD};
+    p->keepdim = la_arg_bool(f, KEEPDIM);
+    return !la_reduce_dims(f, DIM, self, &p->mask);
+}
+
+/* norm(self, p, dim, keepdim, dtype): p may be "fro" or "nuc". */
+static la_status norm_order(const la_value *v, double *p)
+{
+    *p = 2;
+    if (v->tag == LA_VNONE || la_str_is(v, "fro")) return LA_OK;
+    if (v->tag == LA_VSTR)
+        return la_error_at(LA_EARG, 2, "a number or \"fro\" is expected");
+    *p = v->tag == LA_VINT ? (double)v->i
+       : v->tag == LA_VFLOAT ? v->d : v->scalar.re;
+    return LA_OK;
+}
+
+static la_status norm_run(la_frame *f)
+{
+    la_tensor *out = NULL;
+    double p;
+    LA_TRY(norm_order(&f->args[1], &p));
+    LA_TRY(la_run(vector_norm, &out, f->args[0], LA_D(p), f->args[2],
+                  f->args[3], f->args[4]));
+    la_set_result(f, 0, out);
+    return LA_OK;
+}
+la_status la_impl_norm(la_frame *f) { return norm_run(f); }
+la_status la_impl_norm_word(la_frame *f) { return norm_run(f); }
+
+/* ---- logsumexp(self, dim, keepdim); integers as the default dtype ---- */
+
+la_status la_meta_logsumexp(la_frame *f)
+{
+    la_tensor *self = la_arg(f, SELF);
+    uint64_t mask = 0;
+    la_dtype d = dtype_of(self);
+    if (la_is_integral(d) || d == LA_BOOL) d = la_ctx()->default_dtype;
+    LA_TRY(la_reduce_dims(f, 1, self, &mask));
+    f->scratch[0] = (int64_t)mask;
+    return la_reduce_output(f, 0, self, mask, la_arg_bool(f, 2), d);
+}
+
+la_status la_impl_logsumexp(la_frame *f)
+{
+    LA_OWNED other = NULL;
+    la_tensor *self = la_arg(f, SELF), *out = la_result(f, 0);
+    if (self->dtype != out->dtype) {
+        LA_TRY(la_convert_to(self, dtype_of(out), &other));
+        self = other;
+    }
+    la_reduce_job job = {
+        .kernel = &(*LA_STUB(reduce_lse))[self->dtype], .nouts = 1,
+        .out = {{out, LA_STORE_PLAIN}}, .decided = -1
+    };
+    return la_reduce_run(&job, self, (uint64_t)f->scratch[0]);
+}

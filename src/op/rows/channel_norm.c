@@ -1,0 +1,319 @@
+/*
+** Batch norm and group norm in few passes. A plane is what a sample has of one
+** channel; planes are gathered into groups that share mean and variance: all of
+** a channel (groups = 0: batch norm), or some channels of a sample. Moments and
+** gradient sums of planes are joined in their order, whatever the threads.
+*/
+#include <math.h>
+
+#include "base/memory.h"
+#include "base/pool.h"
+#include "kernel/rows/rows.h"
+#include "op/reduce/axes.h"
+#include "op/reduce/reduce.h"
+
+typedef struct planes {
+    const la_plane_norm *kernel;
+    const la_reduction *moments;
+    const char *in, *dy;
+    char *out;
+    int64_t n, bytes;         /* elements and bytes of a plane */
+    int64_t count, channels;  /* planes; channels of a sample */
+    int64_t groups, per;      /* groups; planes of one (0: batch norm) */
+    double *weight, *bias;    /* by channel; NULL: none */
+    double *mean, *rstd;      /* by group */
+    double *first, *second;   /* by group: means of gradients */
+    double (*sums)[2];        /* by plane: of dy, of dy * (x - mean) */
+    la_moments *m;            /* by plane */
+} planes;
+
+static int64_t group_of(const planes *p, int64_t plane)
+{
+    return p->per ? plane / p->per : plane % p->channels;
+}
+
+static double number_at(const double *list, int64_t i, double otherwise)
+{
+    return list ? list[i] : otherwise;
+}
+
+/* ---- passes over the planes ---- */
+
+static void plane_moments(int64_t begin, int64_t end, void *context)
+{
+    const planes *p = context;
+    int64_t esize = p->bytes / p->n;
+    if (la_interrupted()) return;
+    la_reduce_rows r = {p->in + begin * p->bytes, esize, p->n, p->bytes,
+                        end - begin};
+    p->moments->inner(&r, (char *)(p->m + begin), NULL);
+}
+
+static void plane_apply(int64_t begin, int64_t end, void *context)
+{
+    const planes *p = context;
+    for (int64_t i = begin; i < end && !la_interrupted(); i++) {
+        int64_t g = group_of(p, i), c = i % p->channels;
+        double k[] = {p->mean[g], p->rstd[g] * number_at(p->weight, c, 1),
+                      number_at(p->bias, c, 0)};
+        p->kernel->apply(p->in + i * p->bytes, p->out + i * p->bytes, p->n, k);
+    }
+}
+
+static void plane_sums(int64_t begin, int64_t end, void *context)
+{
+    const planes *p = context;
+    for (int64_t i = begin; i < end && !la_interrupted(); i++)
+        p->kernel->sums(p->dy + i * p->bytes, p->in + i * p->bytes, p->n,
+                        p->mean[group_of(p, i)], p->sums[i]);
+}
+
+/* With w the weight and h = (x - mean) * rstd:
+** dx = rstd * (dy * w - mean(dy * w) - h * mean(dy * w * h)) */
+static void plane_back(int64_t begin, int64_t end, void *context)
+{
+    const planes *p = context;
+    for (int64_t i = begin; i < end && !la_interrupted(); i++) {
+        int64_t g = group_of(p, i), c = i % p->channels;
+        double r = p->rstd[g];
+        double k[] = {p->mean[g], r * number_at(p->weight, c, 1),
+                      -r * r * p->second[g], -r * p->first[g]};
+        p->kernel->back(p->dy + i * p->bytes, p->in + i * p->bytes,
+                        p->out + i * p->bytes, p->n, k);
+    }
+}
+
+static void each_plane(planes *p, void (*pass)(int64_t, int64_t, void *))
+{
+    la_parallel_for(p->count, la_parts(LA_GRAIN, p->n), pass, p);
+}
+
+/* ---- set-up ---- */
+
+static la_dtype stat_dtype(const la_tensor *t)
+{
+    return t->dtype == LA_FLOAT64 ? LA_FLOAT64 : LA_FLOAT32;
+}
+
+static double get(const la_tensor *t, int64_t i)
+{
+    return t->dtype == LA_FLOAT64 ? ((const double *)la_data(t))[i]
+                                  : (double)((const float *)la_data(t))[i];
+}
+
+static void put(la_tensor *t, int64_t i, double x)
+{
+    if (t->dtype == LA_FLOAT64) ((double *)la_data(t))[i] = x;
+    else ((float *)la_data(t))[i] = (float)x;
+}
+
+static la_status check(const la_frame *f, const la_tensor *self,
+                       int64_t groups)
+{
+    if (self->ndim < 2 || !la_is_float((la_dtype)self->dtype))
+        return la_error_at(LA_ESHAPE, 1, "%s: a floating point tensor (N, C, "
+                           "...) is expected", f->op->name);
+    if (groups < 0 || (groups && la_sizes(self)[1] % groups))
+        return la_error_at(LA_EARG, 2, "%s: %lld channels don't make %lld "
+                           "groups", f->op->name,
+                           (long long)la_sizes(self)[1], (long long)groups);
+    return LA_OK;
+}
+
+static la_status check_vector(const la_frame *f, int k, int64_t n)
+{
+    const la_tensor *v = la_arg(f, k);
+    if (!v || (v->ndim == 1 && v->numel == n)) return LA_OK;
+    return la_error_at(LA_ESHAPE, k + 1, "%s: a vector of %lld elements is "
+                       "expected", f->op->name, (long long)n);
+}
+
+static int64_t group_count(const la_tensor *self, int64_t groups)
+{
+    return groups ? la_sizes(self)[0] * groups : la_sizes(self)[1];
+}
+
+static void read_planes(planes *p, const la_tensor *x, int64_t groups)
+{
+    p->channels = la_sizes(x)[1];
+    p->count = la_sizes(x)[0] * p->channels;
+    p->n = x->numel / p->count;
+    p->bytes = p->n * (int64_t)la_itemsize(x);
+    p->groups = group_count(x, groups);
+    p->per = groups ? p->channels / groups : 0;
+    p->in = la_data(x);
+    p->kernel = &(*LA_STUB(plane_norm))[x->dtype];
+    p->moments = &(*LA_STUB(reduce_var))[x->dtype];
+}
+
+/* One block for all lists; *bytes for its release. */
+static la_status take_lists(planes *p, size_t *bytes)
+{
+    size_t planes = (size_t)p->count, groups = (size_t)p->groups;
+    *bytes = planes * (sizeof(la_moments) + sizeof(double[2]))
+        + 4 * groups * sizeof(double);
+    char *block = la_mem_zalloc(*bytes);
+    if (!block) return LA_ENOMEM;
+    p->m = (la_moments *)block;
+    p->sums = (double (*)[2])(p->m + planes);
+    p->mean = (double *)(p->sums + planes);
+    p->rstd = p->mean + groups;
+    p->first = p->rstd + groups;
+    p->second = p->first + groups;
+    return LA_OK;
+}
+
+static la_status as_doubles(la_tensor *t, la_tensor **slot, double **list)
+{
+    if (!t) return LA_OK;
+    LA_TRY(la_convert_to(t, LA_FLOAT64, slot));
+    *list = (double *)la_data(*slot);
+    return LA_OK;
+}
+
+static la_status ended(planes *p, size_t bytes)
+{
+    la_mem_free(p->m, bytes);
+    return la_interrupted() ? la_error(LA_EINTR, "interrupted") : LA_OK;
+}
+
+/* ---- native_channel_norm(self, groups, weight, bias, eps) ---- */
+
+la_status la_meta_native_channel_norm(la_frame *f)
+{
+    const la_tensor *self = la_arg(f, 0);
+    int64_t groups = la_arg_int(f, 1);
+    LA_TRY(check(f, self, groups));
+    LA_TRY(check_vector(f, 2, la_sizes(self)[1]));
+    LA_TRY(check_vector(f, 3, la_sizes(self)[1]));
+    int64_t n = group_count(self, groups);
+    LA_TRY(la_set_output(f, 0, self->ndim, la_sizes(self), NULL,
+                         (la_dtype)self->dtype));
+    LA_TRY(la_set_output(f, 1, 1, &n, NULL, stat_dtype(self)));
+    return la_set_output(f, 2, 1, &n, NULL, stat_dtype(self));
+}
+
+/* Planes' moments become those of their groups. */
+static void join_moments(planes *p, la_tensor *mean, la_tensor *var, double eps)
+{
+    double n = (double)p->n * (double)(p->count / p->groups);
+    int64_t step = p->per ? 1 : p->channels;
+    for (int64_t g = 0; g < p->groups; g++) {
+        la_moments *all = p->m + (p->per ? g * p->per : g);
+        for (int64_t k = 1; k < p->count / p->groups; k++)
+            p->moments->fold((char *)all, (const char *)(all + k * step), 1);
+        p->mean[g] = all->mean;
+        p->rstd[g] = 1 / sqrt(all->m2 / n + eps);
+        put(mean, g, all->mean);
+        put(var, g, all->m2 / n);
+    }
+}
+
+la_status la_impl_native_channel_norm(la_frame *f)
+{
+    LA_OWNED x = NULL;
+    LA_OWNED w = NULL;
+    LA_OWNED b = NULL;
+    la_tensor *self = la_arg(f, 0);
+    planes p = {0};
+    size_t bytes;
+    if (self->numel == 0) return LA_OK;
+    LA_TRY(la_run(contiguous, &x, LA_T(self)));
+    LA_TRY(as_doubles(la_arg(f, 2), &w, &p.weight));
+    LA_TRY(as_doubles(la_arg(f, 3), &b, &p.bias));
+    read_planes(&p, x, la_arg_int(f, 1));
+    p.out = la_data(la_result(f, 0));
+    LA_TRY(take_lists(&p, &bytes));
+    each_plane(&p, plane_moments);
+    join_moments(&p, la_result(f, 1), la_result(f, 2), la_arg_float(f, 4));
+    each_plane(&p, plane_apply);
+    return ended(&p, bytes);
+}
+
+/* ---- native_channel_norm_backward(grad, self, groups, mean, var, weight,
+** eps): of self, weight and bias ---- */
+
+la_status la_meta_native_channel_norm_backward(la_frame *f)
+{
+    const la_tensor *grad = la_arg(f, 0), *self = la_arg(f, 1);
+    int64_t groups = la_arg_int(f, 2);
+    LA_TRY(check(f, self, groups));
+    if (grad->ndim != self->ndim
+        || memcmp(la_sizes(grad), la_sizes(self), self->ndim * 8u) != 0)
+        return la_error_at(LA_ESHAPE, 1, "%s: the gradient must have the "
+                           "input's sizes", f->op->name);
+    LA_TRY(check_vector(f, 3, group_count(self, groups)));
+    LA_TRY(check_vector(f, 4, group_count(self, groups)));
+    LA_TRY(check_vector(f, 5, la_sizes(self)[1]));
+    LA_TRY(la_set_output(f, 0, self->ndim, la_sizes(self), NULL,
+                         (la_dtype)self->dtype));
+    for (int k = 1; k <= 2; k++)
+        LA_TRY(la_set_output(f, k, 1, la_sizes(self) + 1, NULL,
+                             stat_dtype(self)));
+    return LA_OK;
+}
+
+static void read_groups(planes *p, const la_tensor *mean, const la_tensor *var,
+                        double eps)
+{
+    for (int64_t g = 0; g < p->groups; g++) {
+        p->mean[g] = get(mean, g);
+        p->rstd[g] = 1 / sqrt(get(var, g) + eps);
+    }
+}
+
+/* Sums of planes become means of groups and gradients of channels. */
+static void join_sums(planes *p, la_tensor *dw, la_tensor *db)
+{
+    double n = (double)p->n * (double)(p->count / p->groups);
+    for (int64_t i = 0; i < p->count; i++) {
+        int64_t g = group_of(p, i);
+        double w = number_at(p->weight, i % p->channels, 1);
+        p->first[g] += w * p->sums[i][0] / n;
+        p->second[g] += w * p->sums[i][1] * p->rstd[g] / n;
+    }
+    for (int64_t c = 0; c < p->channels; c++) {
+        double s = 0, q = 0;
+        for (int64_t i = c; i < p->count; i += p->channels) {
+            s += p->sums[i][0];
+            q += p->sums[i][1] * p->rstd[group_of(p, i)];
+        }
+        put(dw, c, q);
+        put(db, c, s);
+    }
+}
+
+la_status la_impl_native_channel_norm_backward(la_frame *f)
+{
+    LA_OWNED x = NULL;
+    LA_OWNED dy = NULL;
+    LA_OWNED mean = NULL;
+    LA_OWNED var = NULL;
+    LA_OWNED w = NULL;
+    la_tensor *self = la_arg(f, 1);
+    planes p = {0};
+    size_t bytes;
+    if (self->numel == 0) {
+        for (int k = 1; k <= 2; k++)
+            memset(la_data(la_result(f, k)), 0,
+                   (size_t)la_result(f, k)->numel
+                       * la_itemsize(la_result(f, k)));
+        return LA_OK;
+    }
+    LA_TRY(la_run(contiguous, &x, LA_T(self)));
+    LA_TRY(la_convert_to(la_arg(f, 3), stat_dtype(self), &mean));
+    LA_TRY(la_convert_to(la_arg(f, 4), stat_dtype(self), &var));
+    dy = la_tensor_retain(la_arg(f, 0));
+    if (!la_is_contiguous(dy) || dy->dtype != self->dtype)
+        LA_TRY(la_convert_to(la_arg(f, 0), (la_dtype)self->dtype, &dy));
+    LA_TRY(as_doubles(la_arg(f, 5), &w, &p.weight));
+    read_planes(&p, x, la_arg_int(f, 2));
+    p.dy = la_data(dy);
+    p.out = la_data(la_result(f, 0));
+    LA_TRY(take_lists(&p, &bytes));
+    read_groups(&p, mean, var, la_arg_float(f, 6));
+    each_plane(&p, plane_sums);
+    join_sums(&p, la_result(f, 1), la_result(f, 2));
+    each_plane(&p, plane_back);
+    return ended(&p, bytes);
+}

@@ -1,0 +1,537 @@
+/*
+** softmax, log_softmax, layer norm, RMS norm and the gradients of the norms:
+** rows in, rows of the same length out. The kernels want rows without gaps, so
+** other layouts are copied first.
+*/
+#include "kernel/rows/rows.h"
+
+#include <float.h>
+
+#include "base/memory.h"
+#include "base/pool.h"
+#include "op/reduce/axes.h"
+#include "op/reduce/reduce.h"
+
+/* 't' without gaps and of dtype 'd' in *slot, or NULL for NULL. */
+static la_status plain(la_tensor *t, la_dtype d, la_tensor **slot)
+{
+    if (!t) return LA_OK;
+    if (la_is_contiguous(t) && t->dtype == d) {
+        *slot = la_tensor_retain(t);
+        return LA_OK;
+    }
+    return la_convert_to(t, d, slot);
+}
+
+/* ---- softmax: (self, dim, dtype) ---- */
+
+typedef struct soft {
+    const la_softmax *kernel;
+    const char *in;
+    char *out;
+    int64_t n, inner, esize;
+    int64_t side, blocks;     /* columns of one task */
+} soft;
+
+static void soft_rows(int64_t begin, int64_t end, void *context)
+{
+    const soft *s = context;
+    int64_t at = begin * s->n * s->esize;
+    if (la_interrupted()) return;
+    s->kernel->rows(s->in + at, s->out + at, s->n, end - begin);
+}
+
+static void soft_columns(int64_t begin, int64_t end, void *context)
+{
+    const soft *s = context;
+    for (int64_t i = begin; i < end; i++) {
+        int64_t j = i % s->blocks * s->side, left = s->inner - j;
+        int64_t at = (i / s->blocks * s->n * s->inner + j) * s->esize;
+        if (la_interrupted()) return;
+        s->kernel->columns(s->in + at, s->out + at, s->n, s->inner * s->esize,
+                           left < s->side ? left : s->side);
+    }
+}
+
+static void soft_run(soft *s, int64_t numel)
+{
+    if (s->inner == 1) {
+        la_parallel_for(numel / s->n, la_parts(LA_GRAIN / 4, s->n), soft_rows,
+                        s);
+        return;
+    }
+    s->side = 64;
+    s->blocks = la_parts(s->inner, s->side);
+    la_parallel_for(numel / (s->n * s->inner) * s->blocks,
+                    la_parts(LA_GRAIN / 4, s->n * s->side), soft_columns, s);
+}
+
+static la_dtype soft_dtype(const la_frame *f)
+{
+    return la_has(f, 2) ? f->args[2].dtype : (la_dtype)la_arg(f, 0)->dtype;
+}
+
+static la_status soft_meta(la_frame *f)
+{
+    la_tensor *self = la_arg(f, 0);
+    la_dtype d = soft_dtype(f);
+    int dim = 0;
+    LA_TRY(la_wrap_dim(la_arg_int(f, 1), self->ndim, &dim));
+    f->scratch[0] = dim;
+    if (!la_is_float(d))
+        return la_error_at(LA_EDTYPE, 1, "softmax needs a floating point "
+                           "tensor, got %s; say dtype = \"float32\"",
+                           la_dtype_name(d));
+    LA_TRY(la_set_output(f, 0, self->ndim, la_sizes(self), NULL, d));
+    return la_take_names(la_result(f, 0), self);
+}
+
+static la_status soft_impl(la_frame *f, const la_softmaxes *table)
+{
+    LA_OWNED plain = NULL;
+    la_tensor *self = la_arg(f, 0), *out = la_result(f, 0);
+    int dim = (int)f->scratch[0];
+    if (self->numel == 0) return LA_OK;
+    plain = la_tensor_retain(self);
+    if (self->dtype != out->dtype || !la_is_contiguous(self))
+        LA_TRY(la_convert_to(self, (la_dtype)out->dtype, &plain));
+    soft s = {.kernel = &(*table)[out->dtype], .in = la_data(plain),
+              .out = la_data(out), .n = 1, .inner = 1,
+              .esize = (int64_t)la_itemsize(out)};
+    if (self->ndim) s.n = la_sizes(self)[dim];
+    for (int d = dim + 1; d < self->ndim; d++) s.inner *= la_sizes(self)[d];
+    soft_run(&s, self->numel);
+    return la_interrupted() ? la_error(LA_EINTR, "interrupted") : LA_OK;
+}
+
+la_status la_meta_softmax(la_frame *f) { return soft_meta(f); }
+la_status la_meta_log_softmax(la_frame *f) { return soft_meta(f); }
+la_status la_impl_softmax(la_frame *f)
+{
+    return soft_impl(f, LA_STUB(softmax));
+}
+la_status la_impl_log_softmax(la_frame *f)
+{
+    return soft_impl(f, LA_STUB(log_softmax));
+}
+
+/* ---- softmax_backward, log_softmax_backward: (grad, result, dim) ---- */
+
+typedef struct soft_grad {
+    const la_softmax_grad *kernel;
+    const char *dy, *y;
+    char *out;
+    int64_t n, inner, esize;
+} soft_grad;
+
+static void soft_grad_rows(int64_t begin, int64_t end, void *context)
+{
+    const soft_grad *s = context;
+    int64_t at = begin * s->n * s->esize;
+    if (la_interrupted()) return;
+    s->kernel->rows(s->dy + at, s->y + at, s->out + at, s->n, end - begin);
+}
+
+static void soft_grad_columns(int64_t begin, int64_t end, void *context)
+{
+    const soft_grad *s = context;
+    for (int64_t i = begin; i < end && !la_interrupted(); i++) {
+        int64_t at = i * s->n * s->inner * s->esize;
+        s->kernel->columns(s->dy + at, s->y + at, s->out + at, s->n,
+                           s->inner * s->esize, s->inner);
+    }
+}
+
+static la_status soft_grad_meta(la_frame *f)
+{
+    const la_tensor *grad = la_arg(f, 0), *y = la_arg(f, 1);
+    int dim = 0;
+    LA_TRY(la_wrap_dim(la_arg_int(f, 2), y->ndim, &dim));
+    f->scratch[0] = dim;
+    if (grad->ndim != y->ndim
+        || memcmp(la_sizes(grad), la_sizes(y), y->ndim * 8u) != 0)
+        return la_error_at(LA_ESHAPE, 1, "%s: the gradient must have the "
+                           "result's sizes", f->op->name);
+    if (!la_is_float((la_dtype)y->dtype))
+        return la_error_at(LA_EDTYPE, 2, "%s needs a floating point tensor, "
+                           "got %s", f->op->name,
+                           la_dtype_name((la_dtype)y->dtype));
+    return la_set_output(f, 0, y->ndim, la_sizes(y), NULL, (la_dtype)y->dtype);
+}
+
+static la_status soft_grad_impl(la_frame *f, const la_softmax_grads *table)
+{
+    LA_OWNED dy = NULL;
+    LA_OWNED y = NULL;
+    la_tensor *result = la_arg(f, 1);
+    la_dtype d = (la_dtype)result->dtype;
+    if (result->numel == 0) return LA_OK;
+    LA_TRY(plain(la_arg(f, 0), d, &dy));
+    LA_TRY(plain(result, d, &y));
+    soft_grad s = {.kernel = &(*table)[d], .dy = la_data(dy), .y = la_data(y),
+                   .out = la_data(la_result(f, 0)), .n = 1, .inner = 1,
+                   .esize = (int64_t)la_itemsize(y)};
+    int dim = (int)f->scratch[0];
+    if (y->ndim) s.n = la_sizes(y)[dim];
+    for (int k = dim + 1; k < y->ndim; k++) s.inner *= la_sizes(y)[k];
+    if (s.inner == 1)
+        la_parallel_for(y->numel / s.n, la_parts(LA_GRAIN / 4, s.n),
+                        soft_grad_rows, &s);
+    else
+        la_parallel_for(y->numel / (s.n * s.inner),
+                        la_parts(LA_GRAIN / 4, s.n * s.inner),
+                        soft_grad_columns, &s);
+    return la_interrupted() ? la_error(LA_EINTR, "interrupted") : LA_OK;
+}
+
+la_status la_meta_softmax_backward(la_frame *f) { return soft_grad_meta(f); }
+la_status la_meta_log_softmax_backward(la_frame *f)
+{
+    return soft_grad_meta(f);
+}
+la_status la_impl_softmax_backward(la_frame *f)
+{
+    return soft_grad_impl(f, LA_STUB(softmax_grad));
+}
+la_status la_impl_log_softmax_backward(la_frame *f)
+{
+    return soft_grad_impl(f, LA_STUB(log_softmax_grad));
+}
+
+/* ---- layer norm and RMS norm ---- */
+
+/* The last dims are normalised: k of them, n elements. */
+static la_status check_shape(const la_tensor *self, const la_value *shape,
+                             int *k, int64_t *n)
+{
+    int64_t count = shape->ints.n;
+    *n = 1;
+    *k = (int)count;
+    if (count < 1 || count > self->ndim)
+        return la_error_at(LA_ESHAPE, 2, "normalized_shape has %lld sizes, the "
+                           "input %d dims", (long long)count, self->ndim);
+    for (int64_t i = 0; i < count; i++) {
+        int64_t size = la_sizes(self)[self->ndim - count + i];
+        if (shape->ints.list[i] != size)
+            return la_error_at(LA_ESHAPE, 2, "normalized_shape says %lld where "
+                               "the input has %lld elements",
+                               (long long)shape->ints.list[i],
+                               (long long)size);
+        *n *= size;
+    }
+    return LA_OK;
+}
+
+static la_status check_affine(const la_tensor *self, const la_tensor *w,
+                              int k, int arg)
+{
+    if (!w) return LA_OK;
+    bool fits = w->ndim == k;
+    for (int d = 0; fits && d < k; d++)
+        fits = la_sizes(w)[d] == la_sizes(self)[self->ndim - k + d];
+    if (!fits)
+        return la_error_at(LA_ESHAPE, arg, "the sizes must be those of "
+                           "normalized_shape");
+    return LA_OK;
+}
+
+/* Statistics are kept in float32, or float64 for float64. */
+static la_dtype stat_dtype(la_dtype d)
+{
+    return d == LA_FLOAT64 ? LA_FLOAT64 : LA_FLOAT32;
+}
+
+static la_status float_only(const la_tensor *self)
+{
+    if (la_is_float((la_dtype)self->dtype)) return LA_OK;
+    return la_error_at(LA_EDTYPE, 1, "a floating point tensor is expected, "
+                       "got %s", la_dtype_name((la_dtype)self->dtype));
+}
+
+/* Results: out, then 'stats' tensors with one number per row. */
+static la_status norm_meta(la_frame *f, int affine, int stats)
+{
+    la_tensor *self = la_arg(f, 0);
+    int64_t sizes[LA_MAX_DIMS], n;
+    int k;
+    LA_TRY(float_only(self));
+    LA_TRY(check_shape(self, &f->args[1], &k, &n));
+    for (int a = 0; a < affine; a++)
+        LA_TRY(check_affine(self, la_arg(f, 2 + a), k, 3 + a));
+    LA_TRY(la_set_output(f, 0, self->ndim, la_sizes(self), NULL,
+                         (la_dtype)self->dtype));
+    for (int d = 0; d < self->ndim; d++)
+        sizes[d] = d < self->ndim - k ? la_sizes(self)[d] : 1;
+    for (int i = 0; i < stats; i++)
+        LA_TRY(la_set_output(f, 1 + i, self->ndim, sizes, NULL,
+                             stat_dtype((la_dtype)self->dtype)));
+    f->scratch[0] = n;
+    return LA_OK;
+}
+
+static char *data_of(const la_tensor *t) { return t ? la_data(t) : NULL; }
+
+typedef struct norm_task {
+    la_row_norm all;
+    la_row_norm_fn fn;
+    int64_t esize, ssize;
+} norm_task;
+
+static char *from(const char *p, int64_t bytes)
+{
+    return p ? (char *)p + bytes : NULL;
+}
+
+static void norm_rows(int64_t begin, int64_t end, void *context)
+{
+    const norm_task *t = context;
+    la_row_norm r = t->all;
+    if (la_interrupted()) return;
+    r.in += begin * r.n * t->esize;
+    r.out += begin * r.n * t->esize;
+    r.mean = from(r.mean, begin * t->ssize);
+    r.rstd = from(r.rstd, begin * t->ssize);
+    r.rows = end - begin;
+    t->fn(&r);
+}
+
+static la_status norm_impl(la_frame *f, la_tensor *weight, la_tensor *bias,
+                           double eps, bool centred)
+{
+    LA_OWNED x = NULL;
+    LA_OWNED w = NULL;
+    LA_OWNED b = NULL;
+    la_tensor *self = la_arg(f, 0), *out = la_result(f, 0);
+    la_dtype d = (la_dtype)self->dtype;
+    if (self->numel == 0) return LA_OK;
+    LA_TRY(plain(self, d, &x));
+    LA_TRY(plain(weight, d, &w));
+    LA_TRY(plain(bias, d, &b));
+    int64_t n = f->scratch[0], rows = self->numel / n;
+    norm_task t = {
+        .all = {.in = la_data(x), .out = la_data(out), .weight = data_of(w),
+                .bias = data_of(b),
+                .mean = centred ? la_data(la_result(f, 1)) : NULL,
+                .rstd = la_data(la_result(f, centred ? 2 : 1)),
+                .n = n, .rows = rows, .eps = eps, .centred = centred},
+        .fn = (*LA_STUB(row_norm))[d], .esize = (int64_t)la_itemsize(self),
+        .ssize = d == LA_FLOAT64 ? 8 : 4
+    };
+    la_parallel_for(rows, la_parts(LA_GRAIN, n), norm_rows, &t);
+    return la_interrupted() ? la_error(LA_EINTR, "interrupted") : LA_OK;
+}
+
+la_status la_meta_native_layer_norm(la_frame *f)
+{
+    return norm_meta(f, 2, 2);
+}
+la_status la_impl_native_layer_norm(la_frame *f)
+{
+    return norm_impl(f, la_arg(f, 2), la_arg(f, 3), la_arg_float(f, 4), true);
+}
+la_status la_meta_native_rms_norm(la_frame *f) { return norm_meta(f, 1, 1); }
+la_status la_impl_native_rms_norm(la_frame *f)
+{
+    bool wide = la_arg(f, 0)->dtype == LA_FLOAT64;
+    double eps = la_has(f, 3) ? la_arg_float(f, 3)
+               : wide ? DBL_EPSILON : FLT_EPSILON;
+    return norm_impl(f, la_arg(f, 2), NULL, eps, false);
+}
+
+/* The first result of the native form. */
+static la_status first_of(la_frame *f, int id, int n)
+{
+    la_tensor *out = NULL;
+    LA_TRY(la_do(id, &out, n, f->args));
+    la_set_result(f, 0, out);
+    return LA_OK;
+}
+la_status la_impl_layer_norm(la_frame *f)
+{
+    return first_of(f, LA_OP_native_layer_norm, 5);
+}
+la_status la_impl_rms_norm(la_frame *f)
+{
+    return first_of(f, LA_OP_native_rms_norm, 4);
+}
+
+/* ---- gradients: (grad, self, normalized_shape, [mean,] rstd, weight) ---- */
+
+typedef struct grad_task {
+    la_row_norm_grad all;
+    la_row_norm_grad_fn fn;
+    int64_t esize, ssize;
+} grad_task;
+
+static void grad_rows(int64_t begin, int64_t end, void *context)
+{
+    const grad_task *t = context;
+    la_row_norm_grad r = t->all;
+    int64_t at = begin * r.n * t->esize;
+    if (la_interrupted()) return;
+    r.dy += at;
+    r.in += at;
+    r.out += at;
+    r.mean = from(r.mean, begin * t->ssize);
+    r.rstd = from(r.rstd, begin * t->ssize);
+    r.rows = end - begin;
+    t->fn(&r);
+}
+
+static la_status grad_meta(la_frame *f, int stats)
+{
+    la_tensor *grad = la_arg(f, 0), *self = la_arg(f, 1);
+    int64_t n;
+    int k;
+    LA_TRY(float_only(self));
+    LA_TRY(check_shape(self, &f->args[2], &k, &n));
+    LA_TRY(check_affine(self, la_arg(f, 3 + stats), k, 4 + stats));
+    bool same = grad->ndim == self->ndim && grad->dtype == self->dtype
+        && memcmp(la_sizes(grad), la_sizes(self), self->ndim * 8u) == 0;
+    for (int i = 0; same && i < stats; i++)
+        same = la_arg(f, 3 + i)->numel == (n ? self->numel / n : 0);
+    if (!same)
+        return la_error(LA_ESHAPE, "the gradient and the statistics must be "
+                        "those of the forward call");
+    f->scratch[0] = n;
+    return la_set_output(f, 0, self->ndim, la_sizes(self), NULL,
+                         (la_dtype)self->dtype);
+}
+
+static la_status grad_impl(la_frame *f, la_tensor *mean, la_tensor *rstd,
+                           la_tensor *weight)
+{
+    LA_OWNED dy = NULL;
+    LA_OWNED x = NULL;
+    LA_OWNED w = NULL;
+    LA_OWNED m = NULL;
+    LA_OWNED s = NULL;
+    la_tensor *self = la_arg(f, 1);
+    la_dtype d = (la_dtype)self->dtype;
+    if (self->numel == 0) return LA_OK;
+    LA_TRY(plain(la_arg(f, 0), d, &dy));
+    LA_TRY(plain(self, d, &x));
+    LA_TRY(plain(weight, d, &w));
+    LA_TRY(plain(mean, stat_dtype(d), &m));
+    LA_TRY(plain(rstd, stat_dtype(d), &s));
+    int64_t n = f->scratch[0], rows = self->numel / n;
+    grad_task t = {
+        .all = {.dy = la_data(dy), .in = la_data(x), .weight = data_of(w),
+                .mean = data_of(m), .rstd = la_data(s),
+                .out = la_data(la_result(f, 0)), .n = n, .rows = rows,
+                .centred = mean != NULL},
+        .fn = (*LA_STUB(row_norm_grad))[d],
+        .esize = (int64_t)la_itemsize(self), .ssize = d == LA_FLOAT64 ? 8 : 4
+    };
+    la_parallel_for(rows, la_parts(LA_GRAIN, n), grad_rows, &t);
+    return la_interrupted() ? la_error(LA_EINTR, "interrupted") : LA_OK;
+}
+
+/* ---- norm_backward(grad, self, normalized_shape, mean, rstd, weight): of the
+** input, the weight and the bias. A block of rows adds up its own share of the
+** last two; the shares are joined in order, whatever the threads. ---- */
+
+#define SHARE 64              /* rows of a block */
+
+static la_status share_meta(la_frame *f)
+{
+    la_tensor *self = la_arg(f, 1);
+    int64_t n;
+    int k;
+    LA_TRY(float_only(self));
+    LA_TRY(check_shape(self, &f->args[2], &k, &n));
+    LA_TRY(check_affine(self, la_arg(f, 5), k, 6));
+    f->scratch[0] = n;
+    LA_TRY(la_set_output(f, 0, self->ndim, la_sizes(self), NULL,
+                         (la_dtype)self->dtype));
+    for (int i = 1; i <= 2; i++)
+        LA_TRY(la_set_output(f, i, k, la_sizes(self) + self->ndim - k, NULL,
+                             stat_dtype((la_dtype)self->dtype)));
+    return LA_OK;
+}
+
+/* Task k: rows SHARE * k and up; its share stands at 2 * n * k. */
+static void share_rows(int64_t begin, int64_t end, void *context)
+{
+    const grad_task *t = context;
+    for (int64_t k = begin; k < end; k++) {
+        grad_task one = *t;
+        int64_t first = k * SHARE, left = t->all.rows - first;
+        one.all.dweight += 2 * k * t->all.n * t->ssize;
+        one.all.dbias += 2 * k * t->all.n * t->ssize;
+        grad_rows(first, first + (left < SHARE ? left : SHARE), &one);
+    }
+}
+
+static void join_shares(const char *shares, int64_t count, int64_t n,
+                        la_tensor *dw, la_tensor *db)
+{
+    bool wide = dw->dtype == LA_FLOAT64;
+    for (int64_t i = 0; i < 2 * n; i++) {
+        double sum = 0;
+        for (int64_t k = 0; k < count; k++)
+            sum += wide ? ((const double *)shares)[2 * k * n + i]
+                        : (double)((const float *)shares)[2 * k * n + i];
+        char *to = la_data(i < n ? dw : db);
+        if (wide) ((double *)to)[i % n] = sum;
+        else ((float *)to)[i % n] = (float)sum;
+    }
+}
+
+la_status la_meta_norm_backward(la_frame *f) { return share_meta(f); }
+la_status la_impl_norm_backward(la_frame *f)
+{
+    grad_task t;
+    LA_OWNED dy = NULL;
+    LA_OWNED x = NULL;
+    LA_OWNED w = NULL;
+    LA_OWNED m = NULL;
+    LA_OWNED s = NULL;
+    la_tensor *self = la_arg(f, 1), *dw = la_result(f, 1);
+    la_dtype d = (la_dtype)self->dtype;
+    int64_t n = f->scratch[0];
+    if (self->numel == 0) {
+        memset(la_data(dw), 0, (size_t)dw->numel * la_itemsize(dw));
+        memset(la_data(la_result(f, 2)), 0, (size_t)n * la_itemsize(dw));
+        return LA_OK;
+    }
+    LA_TRY(plain(la_arg(f, 0), d, &dy));
+    LA_TRY(plain(self, d, &x));
+    LA_TRY(plain(la_arg(f, 5), d, &w));
+    LA_TRY(plain(la_arg(f, 3), stat_dtype(d), &m));
+    LA_TRY(plain(la_arg(f, 4), stat_dtype(d), &s));
+    int64_t rows = self->numel / n, count = la_parts(rows, SHARE);
+    int64_t ssize = (int64_t)la_itemsize(dw), bytes = 2 * count * n * ssize;
+    char *shares = la_mem_zalloc((size_t)bytes);
+    if (!shares) return LA_ENOMEM;
+    t = (grad_task){
+        .all = {.dy = la_data(dy), .in = la_data(x), .weight = data_of(w),
+                .mean = data_of(m), .rstd = la_data(s),
+                .out = la_data(la_result(f, 0)), .n = n, .rows = rows,
+                .dweight = shares, .dbias = shares + n * ssize,
+                .centred = m != NULL},
+        .fn = (*LA_STUB(row_norm_grad))[d],
+        .esize = (int64_t)la_itemsize(self), .ssize = ssize
+    };
+    la_parallel_for(count, la_parts(LA_GRAIN, SHARE * n), share_rows, &t);
+    join_shares(shares, count, n, dw, la_result(f, 2));
+    la_mem_free(shares, (size_t)bytes);
+    return la_interrupted() ? la_error(LA_EINTR, "interrupted") : LA_OK;
+}
+
+la_status la_meta_native_layer_norm_backward(la_frame *f)
+{
+    return grad_meta(f, 2);
+}
+la_status la_impl_native_layer_norm_backward(la_frame *f)
+{
+    return grad_impl(f, la_arg(f, 3), la_arg(f, 4), la_arg(f, 5));
+}
+la_status la_meta_native_rms_norm_backward(la_frame *f)
+{
+    return grad_meta(f, 1);
+}
+la_status la_impl_native_rms_norm_backward(la_frame *f)
+{
+    return grad_impl(f, NULL, la_arg(f, 3), la_arg(f, 4));
+}

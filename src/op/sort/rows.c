@@ -1,0 +1,107 @@
+/* Rows and their working memory; see order.h. */
+#include "op/sort/order.h"
+
+#include "base/memory.h"
+#include "base/pool.h"
+
+la_status la_order_of(la_dtype d, const char *what, la_order *out)
+{
+    const la_key_kernels *key = &(*LA_STUB(keys))[d];
+    if (!key->encode)
+        return la_error(LA_EDTYPE, "%s does not support complex dtypes, got %s",
+                        what, la_dtype_name(d));
+    out->key = key;
+    out->order = &(*LA_STUB(order))[key->wide];
+    out->key_bytes = key->wide ? 8 : 4;
+    out->item_bytes = key->wide ? (int64_t)sizeof(la_item64) : 8;
+    return LA_OK;
+}
+
+uint64_t la_key_of_zero(const la_order *o, uint64_t flip)
+{
+    uint64_t zero = 0, key[2] = {0};
+    o->key->encode(key, (const char *)&zero, 1, 1, flip);
+    return la_key_at(o, key, 0);
+}
+
+bool la_key_of_nan(const la_order *o, la_dtype d, uint64_t flip, uint64_t *out)
+{
+    la_scalar nan = la_scalar_float(__builtin_nan(""));
+    uint64_t bits = 0, key[2] = {0};
+    if (!la_is_float(d)) return false;
+    la_scalar_cast(&nan, d, &bits);
+    o->key->encode(key, (const char *)&bits, 1, 1, flip);
+    *out = la_key_at(o, key, 0);
+    return true;
+}
+
+int64_t la_row_offset(const la_tensor *t, int dim, int64_t r)
+{
+    int64_t at = 0;
+    for (int d = t->ndim - 1; d >= 0; d--) {
+        if (d == dim) continue;
+        int64_t n = la_sizes(t)[d];
+        if (r < n) return (at + r * la_strides(t)[d]) * (int64_t)la_itemsize(t);
+        at += r % n * la_strides(t)[d];
+        r /= n;
+    }
+    return at * (int64_t)la_itemsize(t);
+}
+
+typedef struct rows_job {
+    la_row_fn fn;
+    void *context;
+    size_t bytes;
+    int failed;     /* a la_status */
+} rows_job;
+
+static void fail(rows_job *j, la_status status)
+{
+    __atomic_store_n(&j->failed, (int)status, __ATOMIC_RELAXED);
+}
+
+static void run_rows(int64_t begin, int64_t end, void *context)
+{
+    rows_job *j = context;
+    void *work = la_mem_alloc(j->bytes);
+    if (!work) {
+        fail(j, LA_ENOMEM);
+        return;
+    }
+    for (int64_t r = begin; r < end; r++) {
+        if (la_interrupted()) {
+            fail(j, LA_EINTR);
+            break;
+        }
+        j->fn(j->context, r, work);
+    }
+    la_mem_free(work, j->bytes);
+}
+
+la_status la_rows_run(int64_t rows, int64_t length, size_t bytes, la_row_fn fn,
+                      void *context)
+{
+    rows_job j = {fn, context, bytes ? bytes : 1, LA_OK};
+    int64_t grain = length > 0 ? 16384 / length : 1;
+    la_parallel_for(rows, grain > 0 ? grain : 1, run_rows, &j);
+    if (j.failed == LA_ENOMEM)
+        return la_error(LA_ENOMEM, "not enough memory: %zu bytes to work in",
+                        bytes);
+    return j.failed ? la_error(LA_EINTR, "interrupted") : LA_OK;
+}
+
+void la_work_drop(la_work *w)
+{
+    if (w->block) la_mem_free(w->block, w->bytes);
+    w->block = NULL;
+}
+
+la_status la_work_get(la_work *w, int64_t count, int64_t size)
+{
+    int64_t bytes;
+    if (!la_mul_ok(count, size, &bytes))
+        return la_error(LA_ESHAPE, "size overflow");
+    w->bytes = bytes ? (size_t)bytes : 1;
+    w->block = la_mem_alloc(w->bytes);
+    return w->block ? LA_OK : LA_ENOMEM;
+}

@@ -1,0 +1,299 @@
+/* searchsorted, bucketize, isin: binary searches among keys. */
+#include "base/pool.h"
+#include "op/sort/order.h"
+#include "tensor/promote.h"
+
+/* ---- a search in parallel ---- */
+
+typedef struct search_job {
+    const la_key_kernels *of;    /* the dtype of what is sorted */
+    const char *sorted, *keys;
+    int64_t key_bytes;
+    int64_t m;
+    bool right;
+    int64_t *out;
+    bool stopped;
+} search_job;
+
+static void search_range(int64_t begin, int64_t end, void *context)
+{
+    search_job *j = context;
+    for (int64_t i = begin; i < end; i += 65536) {
+        int64_t n = end - i < 65536 ? end - i : 65536;
+        if (la_interrupted()) {
+            __atomic_store_n(&j->stopped, true, __ATOMIC_RELAXED);
+            return;
+        }
+        j->of->search(j->sorted, j->m, j->keys + i * j->key_bytes, n, j->right,
+                      j->out + i);
+    }
+}
+
+static la_status search(const la_key_kernels *of, const char *sorted, int64_t m,
+                        const char *keys, int64_t n, bool right, int64_t *out)
+{
+    search_job j = {of, sorted, keys, of->wide ? 8 : 4, m, right, out, false};
+    la_parallel_for(n, 4096, search_range, &j);
+    return j.stopped ? la_error(LA_EINTR, "interrupted") : LA_OK;
+}
+
+/* Sorted keys are searched as integers of their width. */
+static const la_key_kernels *key_dtype(const la_order *o)
+{
+    return &(*LA_STUB(keys))[o->key->wide ? LA_UINT64 : LA_UINT32];
+}
+
+/* All elements of 't', in order, as keys. */
+static la_status keys_of(la_tensor *t, const la_order *o, la_work *out)
+{
+    LA_OWNED plain = NULL;
+    LA_TRY(la_run(contiguous, &plain, LA_T(t)));
+    LA_TRY(la_work_get(out, t->numel, o->key_bytes));
+    o->key->encode(out->block, la_data(plain), (int64_t)la_itemsize(t),
+                   t->numel, 0);
+    return LA_OK;
+}
+
+/* ---- searchsorted ---- */
+
+enum { SORTED, VALUES, INT32, RIGHT, SIDE, SORTER };
+
+static la_status wants_right(const la_frame *f, bool *right)
+{
+    const la_value *side = &f->args[SIDE];
+    *right = la_arg_bool(f, RIGHT);
+    if (side->tag != LA_VSTR) return LA_OK;
+    if (!la_str_is(side, "left") && !la_str_is(side, "right"))
+        return la_error_at(LA_EARG, SIDE + 1, "side can only be 'left' or "
+                           "'right'");
+    if (*right && la_str_is(side, "left"))
+        return la_error_at(LA_EARG, SIDE + 1, "side and right can't be set to "
+                           "opposites, got side of left while right was true");
+    *right = la_str_is(side, "right");
+    return LA_OK;
+}
+
+static la_status check_shapes(const la_tensor *sorted, const la_tensor *values)
+{
+    bool same = sorted->ndim == values->ndim;
+    if (sorted->ndim == 0)
+        return la_error_at(LA_ESHAPE, 1, "the sorted tensor should have "
+                           "positive dimension");
+    for (int d = 0; same && d < sorted->ndim - 1; d++)
+        same = la_sizes(sorted)[d] == la_sizes(values)[d];
+    if (sorted->ndim == 1 || same) return LA_OK;
+    return la_error_at(LA_ESHAPE, 2, "boundaries tensor should be 1 dimension "
+                       "or the first N-1 dimensions of boundaries tensor and "
+                       "input value tensor must match");
+}
+
+static la_status common_dtype(la_tensor *sorted, la_tensor *values,
+                              la_dtype *out)
+{
+    la_result_type type = LA_RESULT_TYPE_INIT;
+    if (sorted->dtype != values->dtype && !(values->flags & LA_F_WRAPPED))
+        return la_error_at(LA_EDTYPE, 2, "boundary tensor and input value "
+                           "tensor should have same dtype, but got boundary "
+                           "tensor dtype %s and input value tensor dtype %s",
+                           la_dtype_name((la_dtype)sorted->dtype),
+                           la_dtype_name((la_dtype)values->dtype));
+    la_result_type_add(&type, sorted);
+    la_result_type_add(&type, values);
+    return la_result_type_get(&type, out);
+}
+
+la_status la_meta_searchsorted(la_frame *f)
+{
+    la_tensor *sorted = la_arg(f, SORTED), *values = la_arg(f, VALUES);
+    la_tensor *sorter = la_arg(f, SORTER);
+    la_dtype d;
+    la_order o;
+    bool right;
+    LA_TRY(wants_right(f, &right));
+    LA_TRY(common_dtype(sorted, values, &d));
+    LA_TRY(la_order_of(d, "searchsorted", &o));
+    LA_TRY(check_shapes(sorted, values));
+    if (sorter && (sorter->ndim != sorted->ndim
+                   || memcmp(la_sizes(sorter), la_sizes(sorted),
+                             (size_t)sorted->ndim * sizeof(int64_t)) != 0))
+        return la_error_at(LA_ESHAPE, SORTER + 1, "boundary and sorter must "
+                           "have the same size");
+    return la_set_output(f, 0, values->ndim, la_sizes(values), NULL,
+                         la_arg_bool(f, INT32) ? LA_INT32 : LA_INT64);
+}
+
+/* What is searched in: as it is, or as keys where that is paid back by many
+** searches. */
+typedef struct boundaries {
+    la_tensor *plain;
+    la_work keys;
+    const la_key_kernels *of;
+    const char *data;
+    int64_t item;
+} boundaries;
+
+static void boundaries_drop(boundaries *b)
+{
+    la_tensor_drop(&b->plain);
+    la_work_drop(&b->keys);
+}
+
+static la_status of_dtype(la_tensor *t, la_dtype d, la_tensor **out)
+{
+    if (t->dtype != d) return la_run(astype, out, LA_T(t), LA_DT(d));
+    *out = la_tensor_retain(t);
+    return LA_OK;
+}
+
+static la_status boundaries_of(la_frame *f, la_dtype d, const la_order *o,
+                               int64_t searches, boundaries *b)
+{
+    la_tensor *sorted = la_arg(f, SORTED), *sorter = la_arg(f, SORTER);
+    LA_OWNED ordered = NULL;
+    LA_OWNED typed = NULL;
+    if (sorter) {
+        LA_TRY(la_run(gather, &ordered, LA_T(sorted), LA_I(-1), LA_T(sorter)));
+        sorted = ordered;
+    }
+    LA_TRY(of_dtype(sorted, d, &typed));
+    if (searches < sorted->numel / 4) {
+        LA_TRY(la_run(contiguous, &b->plain, LA_T(typed)));
+        b->of = o->key;
+        b->data = la_data(b->plain);
+        b->item = (int64_t)la_itemsize(b->plain);
+        return LA_OK;
+    }
+    LA_TRY(keys_of(typed, o, &b->keys));
+    b->of = key_dtype(o);
+    b->data = b->keys.block;
+    b->item = o->key_bytes;
+    return LA_OK;
+}
+
+la_status la_impl_searchsorted(la_frame *f)
+{
+    la_tensor *sorted = la_arg(f, SORTED), *values = la_arg(f, VALUES);
+    la_tensor *out = la_result(f, 0);
+    LA_OWNED typed = NULL;
+    LA_OWNED places = NULL;
+    la_dtype d;
+    la_order o;
+    bool right;
+    __attribute__((cleanup(boundaries_drop))) boundaries b = {0};
+    LA_WORK keys = {NULL, 0};
+    LA_TRY(wants_right(f, &right));
+    LA_TRY(common_dtype(sorted, values, &d));
+    LA_TRY(la_order_of(d, "searchsorted", &o));
+    LA_TRY(boundaries_of(f, d, &o, values->numel, &b));
+    LA_TRY(of_dtype(values, d, &typed));
+    LA_TRY(keys_of(typed, &o, &keys));
+    LA_TRY(la_tensor_empty(values->ndim, la_sizes(values), LA_INT64, &places));
+    int64_t m = la_sizes(sorted)[sorted->ndim - 1], n = values->numel;
+    int64_t rows = sorted->ndim == 1 || m == 0 ? 1 : sorted->numel / m;
+    int64_t each = rows ? n / rows : 0, *to = (int64_t *)la_data(places);
+    for (int64_t r = 0; r < rows && n > 0; r++)
+        LA_TRY(search(b.of, b.data + r * m * b.item, m,
+                      (char *)keys.block + r * each * o.key_bytes, each, right,
+                      to + r * each));
+    return la_run_(copy_, out, LA_T(places));
+}
+
+la_status la_impl_bucketize(la_frame *f)
+{
+    la_tensor *out = NULL, *boundaries = la_arg(f, 1);
+    if (boundaries->ndim != 1)
+        return la_error_at(LA_ESHAPE, 2, "boundaries tensor must be 1 "
+                           "dimension, but got dim(%d)", boundaries->ndim);
+    LA_TRY(la_run(searchsorted, &out, f->args[1], f->args[0], f->args[2],
+                  f->args[3]));
+    la_set_result(f, 0, out);
+    return LA_OK;
+}
+
+/* ---- isin ---- */
+
+enum { FEW = 16,         /* so many are compared one by one */
+       TABLE_BITS = 20 }; /* so many values are looked up */
+
+/* The keys but those of NaN, which is in nothing; returns how many. */
+static int64_t without_nan(const la_order *o, la_dtype d, void *keys, int64_t n)
+{
+    uint64_t nan, *wide = keys;
+    uint32_t *narrow = keys;
+    int64_t m = 0;
+    if (!la_key_of_nan(o, d, 0, &nan)) return n;
+    for (int64_t i = 0; i < n; i++) {
+        uint64_t key = la_key_at(o, keys, i);
+        if (o->key->wide) wide[m] = key;
+        else narrow[m] = (uint32_t)key;
+        m += key != nan;
+    }
+    return m;
+}
+
+/* Which of n keys are among m sorted ones. */
+static void mark(const la_order *o, const void *sorted, int64_t m,
+                 const void *keys, const int64_t *at, int64_t n, bool invert,
+                 uint8_t *out)
+{
+    for (int64_t i = 0; i < n; i++) {
+        uint64_t key = la_key_at(o, keys, i);
+        bool in = at[i] <= m && la_key_at(o, sorted, at[i] - 1) == key;
+        out[i] = in != invert;
+    }
+}
+
+la_status la_meta_isin(la_frame *f)
+{
+    la_tensor *x = la_arg(f, 0);
+    la_order o;
+    LA_TRY(la_order_of((la_dtype)x->dtype, "isin", &o));
+    LA_TRY(la_order_of((la_dtype)la_arg(f, 1)->dtype, "isin", &o));
+    return la_set_output(f, 0, x->ndim, la_sizes(x), NULL, LA_BOOL);
+}
+
+la_status la_impl_isin(la_frame *f)
+{
+    la_tensor *x = la_arg(f, 0), *tests = la_arg(f, 1), *out = la_result(f, 0);
+    LA_OWNED a = NULL;
+    LA_OWNED b = NULL;
+    LA_OWNED places = NULL;
+    LA_WORK keys = {NULL, 0};
+    LA_WORK sorted = {NULL, 0};
+    LA_WORK spare = {NULL, 0};
+    la_result_type type = LA_RESULT_TYPE_INIT;
+    la_dtype d;
+    la_order o;
+    la_result_type_add(&type, x);
+    la_result_type_add(&type, tests);
+    LA_TRY(la_result_type_get(&type, &d));
+    LA_TRY(la_order_of(d, "isin", &o));
+    LA_TRY(of_dtype(x, d, &a));
+    LA_TRY(of_dtype(tests, d, &b));
+    LA_TRY(keys_of(a, &o, &keys));
+    LA_TRY(keys_of(b, &o, &sorted));
+    int64_t m = without_nan(&o, d, sorted.block, tests->numel);
+    uint8_t *to = (uint8_t *)la_data(out);
+    uint64_t low = 0;
+    int width = m > 0 ? o.order->width(sorted.block, m, &low) : 64;
+    bool few = m <= FEW, table = width <= TABLE_BITS && x->numel >> width > 0;
+    if (table) {
+        LA_TRY(la_work_get(&spare, (int64_t)1 << width, 1));
+        o.order->looked_up(keys.block, x->numel, sorted.block, m, low, width,
+                           spare.block, to);
+    } else if (few) {
+        o.order->member(keys.block, x->numel, sorted.block, m, to);
+    }
+    if (table || few) {
+        for (int64_t i = 0; i < x->numel && la_arg_bool(f, 3); i++) to[i] ^= 1;
+        return LA_OK;
+    }
+    LA_TRY(la_work_get(&spare, 2 * m, o.key_bytes));
+    LA_TRY(la_tensor_empty(1, &x->numel, LA_INT64, &places));
+    o.order->sort_keys(sorted.block, spare.block, m);
+    int64_t *at = (int64_t *)la_data(places);
+    LA_TRY(search(key_dtype(&o), sorted.block, m, keys.block, x->numel, false,
+                  at));
+    mark(&o, sorted.block, m, keys.block, at, x->numel, la_arg_bool(f, 3), to);
+    return LA_OK;
+}

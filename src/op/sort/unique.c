@@ -1,0 +1,318 @@
+/*
+** unique and unique_consecutive, flat or by slices of a dim.
+**
+** Both come down to a list of items in which equal ones are neighbours (sorted
+** or as they stand), and to its runs: where each starts, how long it is, and
+** for every element the number of its run. NaN differs from itself.
+*/
+#include "op/sort/order.h"
+
+/* What is asked for, and the results. */
+typedef struct unique {
+    la_order o;
+    la_tensor *self;
+    int64_t n;                  /* elements or slices */
+    bool sort, inverse, counts, first;
+    la_tensor *positions;       /* of each item, from 1; NULL: in place */
+    la_tensor *starts;          /* runs, and n at the end */
+    int64_t runs;
+} unique;
+
+static void unique_drop(unique *u)
+{
+    la_tensor_drop(&u->positions);
+    la_tensor_drop(&u->starts);
+}
+#define UNIQUE __attribute__((cleanup(unique_drop))) unique
+
+static la_status new_list(int64_t n, la_tensor **out)
+{
+    return la_tensor_empty(1, &n, LA_INT64, out);
+}
+
+static int64_t *list(la_tensor *t) { return (int64_t *)la_data(t); }
+
+/* ---- runs to results ---- */
+
+static la_status make_counts(const unique *u, la_tensor **out)
+{
+    LA_TRY(new_list(u->runs, out));
+    const int64_t *starts = list(u->starts);
+    int64_t *to = list(*out);
+    for (int64_t r = 0; r < u->runs; r++) to[r] = starts[r + 1] - starts[r];
+    return LA_OK;
+}
+
+/* For every element the number of its run, in the shape that is given. */
+static la_status make_inverse(const unique *u, int ndim, const int64_t *sizes,
+                              la_tensor **out)
+{
+    LA_TRY(la_tensor_empty(ndim, sizes, LA_INT64, out));
+    const int64_t *starts = list(u->starts);
+    const int64_t *at = u->positions ? list(u->positions) : NULL;
+    int64_t *to = list(*out);
+    for (int64_t r = 0; r < u->runs; r++)
+        for (int64_t i = starts[r]; i < starts[r + 1]; i++)
+            to[at ? at[i] - 1 : i] = r + 1;
+    return LA_OK;
+}
+
+/* The position of the first element of each run (sorting is stable). */
+static la_status make_first(const unique *u, la_tensor **out)
+{
+    LA_TRY(new_list(u->runs, out));
+    const int64_t *starts = list(u->starts);
+    int64_t *to = list(*out);
+    for (int64_t r = 0; r < u->runs; r++)
+        to[r] = u->positions ? list(u->positions)[starts[r]] : starts[r] + 1;
+    return LA_OK;
+}
+
+/* Results 1.. in the order of the array standard; 0 is set by the caller. */
+static la_status deliver(la_frame *f, const unique *u, int ndim,
+                         const int64_t *sizes)
+{
+    int k = 1;
+    la_tensor *t = NULL;
+    if (u->first) {
+        LA_TRY(make_first(u, &t));
+        la_set_result(f, k++, t);
+    }
+    if (u->inverse) {
+        LA_TRY(make_inverse(u, ndim, sizes, &t));
+        la_set_result(f, k++, t);
+    }
+    if (u->counts) {
+        LA_TRY(make_counts(u, &t));
+        la_set_result(f, k++, t);
+    }
+    return LA_OK;
+}
+
+/* ---- flat ---- */
+
+/* Both zeros are one key; the value that stays has the sign of the first. */
+static void sign_of_zero(const unique *u, const la_tensor *plain,
+                         la_tensor *values, const void *keys)
+{
+    uint64_t zero = la_key_of_zero(&u->o, 0), key[2];
+    size_t item = la_itemsize(plain);
+    int64_t i = 0, r = 0;
+    for (; i < plain->numel; i++) {
+        u->o.key->encode(key, la_data(plain) + i * (int64_t)item, (int64_t)item,
+                         1, 0);
+        if (la_key_at(&u->o, key, 0) == zero) break;
+    }
+    while (r < u->runs && la_key_at(&u->o, keys, r) != zero) r++;
+    if (r < u->runs && i < plain->numel && u->sort)
+        memcpy(la_data(values) + r * (int64_t)item,
+               la_data(plain) + i * (int64_t)item, item);
+}
+
+/* Keys in order; positions too when they are needed. */
+static la_status order_keys(unique *u, la_work *keys)
+{
+    LA_WORK items = {NULL, 0};
+    LA_WORK spare = {NULL, 0};
+    bool pairs = u->inverse || u->first;
+    int64_t size = pairs ? u->o.item_bytes : u->o.key_bytes;
+    if (!u->sort) return LA_OK;
+    LA_TRY(la_work_get(&spare, pairs ? u->n : 2 * u->n, size));
+    if (!pairs) {
+        u->o.order->sort_keys(keys->block, spare.block, u->n);
+        return LA_OK;
+    }
+    if (!u->o.key->wide && u->n > UINT32_MAX)
+        return la_error(LA_ESHAPE, "%lld elements are too many to be ordered "
+                        "with positions", (long long)u->n);
+    LA_TRY(la_work_get(&items, u->n, size));
+    LA_TRY(new_list(u->n, &u->positions));
+    u->o.order->sort_pairs(keys->block, list(u->positions), 1, items.block,
+                           spare.block, u->n);
+    return LA_OK;
+}
+
+static la_status flat(la_frame *f, unique *u)
+{
+    LA_OWNED plain = NULL;
+    LA_OWNED values = NULL;
+    LA_WORK keys = {NULL, 0};
+    uint64_t nan = 0;
+    la_dtype d = (la_dtype)u->self->dtype;
+    u->n = u->self->numel;
+    LA_TRY(la_run(contiguous, &plain, LA_T(u->self)));
+    LA_TRY(la_work_get(&keys, u->n, u->o.key_bytes));
+    bool signs = u->o.key->encode(keys.block, la_data(plain),
+                                  (int64_t)la_itemsize(plain), u->n, 0);
+    LA_TRY(order_keys(u, &keys));
+    if (u->inverse || u->counts || u->first)
+        LA_TRY(new_list(u->n + 1, &u->starts));
+    bool has_nan = la_key_of_nan(&u->o, d, 0, &nan);
+    u->runs = u->o.order->runs(keys.block, u->n, nan, has_nan,
+                               u->starts ? list(u->starts) : NULL);
+    LA_TRY(la_tensor_empty(1, &u->runs, d, &values));
+    u->o.key->decode(la_data(values), (int64_t)la_itemsize(values), keys.block,
+                     u->runs, 0);
+    if (signs) sign_of_zero(u, plain, values, keys.block);
+    la_set_result(f, 0, la_tensor_retain(values));
+    return deliver(f, u, u->self->ndim, la_sizes(u->self));
+}
+
+/* ---- by slices ---- */
+
+typedef struct slices {
+    const unique *u;
+    const char *keys;
+    int64_t width;              /* keys in a slice */
+    bool has_nan;
+    uint64_t nan;
+} slices;
+
+/* Order of two slices (positions from 1): < 0, 0, > 0. */
+static int compare(const slices *s, int64_t a, int64_t b)
+{
+    for (int64_t i = 0; i < s->width; i++) {
+        uint64_t x = la_key_at(&s->u->o, s->keys, (a - 1) * s->width + i);
+        uint64_t y = la_key_at(&s->u->o, s->keys, (b - 1) * s->width + i);
+        if (x != y) return x < y ? -1 : 1;
+    }
+    return 0;
+}
+
+static bool equal(const slices *s, int64_t a, int64_t b)
+{
+    for (int64_t i = 0; i < s->width && s->has_nan; i++)
+        if (la_key_at(&s->u->o, s->keys, (a - 1) * s->width + i) == s->nan)
+            return false;
+    return compare(s, a, b) == 0;
+}
+
+/* Bottom-up merging of positions. */
+static void sort_slices(const slices *s, int64_t *at, int64_t *spare, int64_t n)
+{
+    int64_t *from = at, *to = spare;
+    for (int64_t w = 1; w < n; w *= 2) {
+        for (int64_t i = 0; i < n; i += 2 * w) {
+            int64_t m = i + w < n ? i + w : n;
+            int64_t e = i + 2 * w < n ? i + 2 * w : n;
+            for (int64_t a = i, b = m, k = i; k < e; k++) {
+                bool second = a == m
+                    || (b < e && compare(s, from[b], from[a]) < 0);
+                to[k] = second ? from[b++] : from[a++];
+            }
+        }
+        int64_t *swap = from;
+        from = to;
+        to = swap;
+    }
+    if (from != at) memcpy(at, from, (size_t)n * sizeof(int64_t));
+}
+
+static void slice_runs(unique *u, const slices *s)
+{
+    const int64_t *at = list(u->positions);
+    int64_t *starts = list(u->starts);
+    u->runs = 0;
+    for (int64_t i = 0; i < u->n; i++)
+        if (i == 0 || !equal(s, at[i - 1], at[i])) starts[u->runs++] = i;
+    starts[u->runs] = u->n;
+}
+
+static la_status check_slices(const unique *u, int dim)
+{
+    const la_tensor *x = u->self;
+    if (x->numel > 0 || x->ndim == 0) return LA_OK;
+    for (int d = 0; d < x->ndim; d++)
+        if (d != dim && la_sizes(x)[d] == 0 && la_sizes(x)[dim] > 0)
+            return la_error_at(LA_ESHAPE, 1, "There are 0 sized dimensions, "
+                               "and they aren't selected, so unique cannot be "
+                               "applied");
+    return LA_OK;
+}
+
+static la_status by_slices(la_frame *f, unique *u, int64_t asked)
+{
+    LA_OWNED front = NULL;
+    LA_OWNED plain = NULL;
+    LA_OWNED first = NULL;
+    LA_WORK keys = {NULL, 0};
+    la_tensor *values = NULL;
+    int dim;
+    LA_TRY(la_wrap_dim(asked, u->self->ndim, &dim));
+    if (u->self->ndim == 0) return flat(f, u);
+    LA_TRY(check_slices(u, dim));
+    u->n = la_sizes(u->self)[dim];
+    int64_t from = dim, zero = 0;
+    LA_TRY(la_run(movedim, &front, LA_T(u->self), LA_IS(&from, 1),
+                  LA_IS(&zero, 1)));
+    LA_TRY(la_run(contiguous, &plain, LA_T(front)));
+    LA_TRY(la_work_get(&keys, plain->numel, u->o.key_bytes));
+    u->o.key->encode(keys.block, la_data(plain), (int64_t)la_itemsize(plain),
+                     plain->numel, 0);
+    slices s = {.u = u, .keys = keys.block,
+                .width = u->n ? plain->numel / u->n : 0};
+    s.has_nan = la_key_of_nan(&u->o, (la_dtype)plain->dtype, 0, &s.nan);
+    LA_TRY(new_list(u->n, &u->positions));
+    LA_TRY(new_list(u->n + 1, &u->starts));
+    for (int64_t i = 0; i < u->n; i++) list(u->positions)[i] = i + 1;
+    if (u->sort)
+        sort_slices(&s, list(u->positions), list(u->starts), u->n);
+    slice_runs(u, &s);
+    LA_TRY(make_first(u, &first));
+    LA_TRY(la_run(index_select, &values, LA_T(u->self), LA_I(dim),
+                  LA_T(first)));
+    la_set_result(f, 0, values);
+    return deliver(f, u, 1, &u->n);
+}
+
+/* ---- the operations ---- */
+
+static la_status begin(la_frame *f, unique *u, const char *what)
+{
+    u->self = la_arg(f, 0);
+    return la_order_of((la_dtype)u->self->dtype, what, &u->o);
+}
+
+la_status la_impl_unique(la_frame *f)
+{
+    UNIQUE u = {.sort = true, .inverse = la_arg_bool(f, 2),
+                .counts = la_arg_bool(f, 3)};
+    LA_TRY(begin(f, &u, "unique"));
+    return la_has(f, 4) ? by_slices(f, &u, la_arg_int(f, 4)) : flat(f, &u);
+}
+
+la_status la_impl_unique_consecutive(la_frame *f)
+{
+    UNIQUE u = {.sort = false, .inverse = la_arg_bool(f, 1),
+                .counts = la_arg_bool(f, 2)};
+    LA_TRY(begin(f, &u, "unique_consecutive"));
+    return la_has(f, 3) ? by_slices(f, &u, la_arg_int(f, 3)) : flat(f, &u);
+}
+
+la_status la_impl_unique_all(la_frame *f)
+{
+    UNIQUE u = {.sort = true, .inverse = true, .counts = true, .first = true};
+    LA_TRY(begin(f, &u, "unique_all"));
+    return flat(f, &u);
+}
+
+la_status la_impl_unique_counts(la_frame *f)
+{
+    UNIQUE u = {.sort = true, .counts = true};
+    LA_TRY(begin(f, &u, "unique_counts"));
+    return flat(f, &u);
+}
+
+la_status la_impl_unique_inverse(la_frame *f)
+{
+    UNIQUE u = {.sort = true, .inverse = true};
+    LA_TRY(begin(f, &u, "unique_inverse"));
+    return flat(f, &u);
+}
+
+la_status la_impl_unique_values(la_frame *f)
+{
+    UNIQUE u = {.sort = true};
+    LA_TRY(begin(f, &u, "unique_values"));
+    return flat(f, &u);
+}

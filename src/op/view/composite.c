@@ -1,0 +1,282 @@
+/* Views made of other views: sizes and orders of dims under other names. */
+#include "op/view/view.h"
+
+#include "base/memory.h"
+
+la_status la_clone_contiguous(la_tensor *t, la_tensor **out)
+{
+    la_value format = {.tag = LA_VFORMAT, .given = true,
+                       .format = LA_FORMAT_CONTIGUOUS};
+    return la_run(clone, out, LA_T(t), format);
+}
+
+la_status la_view_to(la_tensor *t, int ndim, const int64_t *sizes,
+                     la_tensor **out)
+{
+    return la_run(view, out, LA_T(t), LA_IS(sizes, ndim));
+}
+
+la_status la_slice_of(la_tensor *t, int dim, int64_t first, int64_t end,
+                      la_tensor **out)
+{
+    return la_run(slice, out, LA_T(t), LA_I(dim), LA_I(first), LA_I(end));
+}
+
+la_status la_reshape_to(la_tensor *t, int ndim, const int64_t *sizes,
+                        la_tensor **out)
+{
+    la_shape to;
+    int64_t strides[LA_MAX_DIMS];
+    bool possible;
+    LA_OWNED copy = NULL;
+    LA_TRY(la_blame(la_view_infer(sizes, ndim, t->numel, &to), 2));
+    LA_TRY(la_view_strides(t, &to, strides, &possible));
+    if (possible)
+        return la_view_to(t, to.ndim, to.sizes, out);
+    LA_TRY(la_clone_contiguous(t, &copy));
+    return la_view_to(copy, to.ndim, to.sizes, out);
+}
+
+/* Hand over 'made' as the only result, or pass the fault on. */
+static la_status give(la_frame *f, la_status status, la_tensor **made)
+{
+    if (status == LA_OK)
+        la_set_result(f, 0, *made);
+    return status;
+}
+
+la_status la_impl_reshape(la_frame *f)
+{
+    la_tensor *out;
+    return give(f, la_reshape_to(la_arg(f, 0), (int)f->args[1].ints.n,
+                                 f->args[1].ints.list, &out), &out);
+}
+
+la_status la_impl_reshape_as(la_frame *f)
+{
+    la_tensor *out, *other = la_arg(f, 1);
+    return give(f, la_reshape_to(la_arg(f, 0), other->ndim, la_sizes(other),
+                                 &out), &out);
+}
+
+la_status la_impl_view_as(la_frame *f)
+{
+    la_tensor *out, *other = la_arg(f, 1);
+    return give(f, la_view_to(la_arg(f, 0), other->ndim, la_sizes(other),
+                              &out), &out);
+}
+
+static la_status expand_to(la_frame *f, int ndim, const int64_t *sizes)
+{
+    la_tensor *out;
+    return give(f, la_run(expand, &out, LA_T(la_arg(f, 0)),
+                          LA_IS(sizes, ndim)), &out);
+}
+
+la_status la_impl_expand_as(la_frame *f)
+{
+    return expand_to(f, la_arg(f, 1)->ndim, la_sizes(la_arg(f, 1)));
+}
+
+la_status la_impl_broadcast_to(la_frame *f)
+{
+    return expand_to(f, (int)f->args[1].ints.n, f->args[1].ints.list);
+}
+
+la_status la_impl_flatten(la_frame *f)
+{
+    la_tensor *t = la_arg(f, 0), *out;
+    int first, last, n = 0;
+    int64_t sizes[LA_MAX_DIMS] = {1}, one = 1;
+    LA_TRY(la_arg_dim(f, 1, t->ndim, &first));
+    LA_TRY(la_arg_dim(f, 2, t->ndim, &last));
+    if (first > last)
+        return la_error(LA_EARG, "flatten() has invalid args: start_dim cannot "
+                        "come after end_dim");
+    if (t->ndim == 0)
+        return give(f, la_reshape_to(t, 1, &one, &out), &out);
+    if (first == last)
+        return la_same_result(f);
+    for (int d = 0; d < t->ndim; d++) {
+        if (d <= first || d > last)
+            sizes[n++] = la_sizes(t)[d];
+        else
+            sizes[n - 1] *= la_sizes(t)[d];
+    }
+    return give(f, la_reshape_to(t, n, sizes, &out), &out);
+}
+
+la_status la_impl_ravel(la_frame *f)
+{
+    la_tensor *t = la_arg(f, 0), *out;
+    int64_t all = t->numel;
+    LA_OWNED plain = NULL;
+    if (la_is_contiguous(t))
+        plain = la_tensor_retain(t);
+    else
+        LA_TRY(la_clone_contiguous(t, &plain));
+    return give(f, la_view_to(plain, 1, &all, &out), &out);
+}
+
+la_status la_impl_unflatten(la_frame *f)
+{
+    la_tensor *t = la_arg(f, 0), *out;
+    const la_value *asked = &f->args[2];
+    la_shape inner;
+    int64_t sizes[2 * LA_MAX_DIMS];
+    int d, n = 0;
+    if (asked->ints.n == 0)
+        return la_error_at(LA_EARG, 3, "sizes must be non-empty");
+    LA_TRY(la_arg_dim(f, 1, t->ndim, &d));
+    if (t->ndim == 0)
+        return la_error(LA_ESHAPE, "unflatten() cannot be applied to a 0-dim "
+                        "tensor");
+    LA_TRY(la_blame(la_view_infer(asked->ints.list, (int)asked->ints.n,
+                                  la_sizes(t)[d], &inner), 3));
+    if (inner.ndim + t->ndim - 1 > LA_MAX_DIMS)
+        return la_error(LA_ESHAPE, "size overflow: more than %d dimensions",
+                        LA_MAX_DIMS);
+    for (int k = 0; k < d; k++)
+        sizes[n++] = la_sizes(t)[k];
+    for (int k = 0; k < inner.ndim; k++)
+        sizes[n++] = inner.sizes[k];
+    for (int k = d + 1; k < t->ndim; k++)
+        sizes[n++] = la_sizes(t)[k];
+    return give(f, la_view_to(t, n, sizes, &out), &out);
+}
+
+/* --- orders of dims --- */
+
+static la_status transposed(la_tensor *t, int a, int b, la_tensor **out)
+{
+    return la_run(transpose, out, LA_T(t), LA_I(a), LA_I(b));
+}
+
+la_status la_impl_T(la_frame *f)
+{
+    la_tensor *t = la_arg(f, 0), *out;
+    int64_t dims[LA_MAX_DIMS];
+    for (int k = 0; k < t->ndim; k++)
+        dims[k] = t->ndim - 1 - k;
+    return give(f, la_run(permute, &out, LA_T(t), LA_IS(dims, t->ndim)), &out);
+}
+
+static la_status check_matrix(const la_tensor *t, const char *name)
+{
+    if (t->ndim < 2)
+        return la_error(LA_ESHAPE, "tensor.%s is only supported on matrices or "
+                        "batches of matrices. Got %d-D tensor.", name,
+                        t->ndim);
+    return LA_OK;
+}
+
+la_status la_impl_mT(la_frame *f)
+{
+    la_tensor *out;
+    LA_TRY(check_matrix(la_arg(f, 0), "mT"));
+    return give(f, transposed(la_arg(f, 0), -2, -1, &out), &out);
+}
+
+/* Transposed, and conjugated where that means something. */
+static la_status adjoint(la_tensor *t, la_tensor **out)
+{
+    LA_OWNED swapped = NULL;
+    LA_TRY(transposed(t, -2, -1, &swapped));
+    if (la_is_complex(t->dtype))
+        return la_run(conj, out, LA_T(swapped));
+    *out = swapped;
+    swapped = NULL;
+    return LA_OK;
+}
+
+la_status la_impl_mH(la_frame *f)
+{
+    la_tensor *out;
+    LA_TRY(check_matrix(la_arg(f, 0), "mH"));
+    return give(f, adjoint(la_arg(f, 0), &out), &out);
+}
+
+la_status la_impl_H(la_frame *f)
+{
+    la_tensor *t = la_arg(f, 0), *out;
+    if (t->ndim != 0 && t->ndim != 2)
+        return la_error(LA_ESHAPE, "tensor.H is only supported on matrices "
+                        "(2-D tensors). Got %d-D tensor. For batches of "
+                        "matrices, consider using tensor.mH", t->ndim);
+    if (t->ndim == 0)
+        return give(f, la_run(conj, &out, LA_T(t)), &out);
+    return give(f, adjoint(t, &out), &out);
+}
+
+la_status la_impl_movedim(la_frame *f)
+{
+    la_tensor *t = la_arg(f, 0), *out;
+    const la_value *from = &f->args[1], *to = &f->args[2];
+    int64_t dims[LA_MAX_DIMS];
+    uint64_t moved, filled;
+    int s = 0, d = 0, next = 0;
+    if (from->ints.n != to->ints.n)
+        return la_error(LA_EARG, "Invalid source or destination dims: "
+                        "source (%lld dims) should contain the same number of "
+                        "dims as destination (%lld dims)",
+                        (long long)from->ints.n, (long long)to->ints.n);
+    LA_TRY(la_blame(la_dim_mask((int)from->ints.n, from->ints.list, t->ndim,
+                                &moved), 2));
+    LA_TRY(la_blame(la_dim_mask((int)to->ints.n, to->ints.list, t->ndim,
+                                &filled), 3));
+    for (int64_t k = 0; k < from->ints.n; k++) {
+        LA_TRY(la_wrap_dim(from->ints.list[k], t->ndim, &s));
+        LA_TRY(la_wrap_dim(to->ints.list[k], t->ndim, &d));
+        dims[d] = s;
+    }
+    for (int k = 0; k < t->ndim; k++) {
+        if (filled >> k & 1)
+            continue;
+        while (moved >> next & 1)
+            next++;
+        dims[k] = next++;
+    }
+    return give(f, la_run(permute, &out, LA_T(t), LA_IS(dims, t->ndim)), &out);
+}
+
+/* --- at least so many dims --- */
+
+static la_status at_least(la_tensor *t, int n, la_tensor **out)
+{
+    int64_t sizes[3] = {1, 1, 1};
+    if (t->ndim >= n) {
+        *out = la_tensor_retain(t);
+        return LA_OK;
+    }
+    /* One dim becomes a row; for three dims a row of depth 1. */
+    if (t->ndim == 1)
+        sizes[1] = la_sizes(t)[0];
+    if (t->ndim < 2)
+        return la_reshape_to(t, n, sizes, out);
+    return la_run(unsqueeze, out, LA_T(t), LA_I(-1));
+}
+
+static la_status at_least_result(la_frame *f, int n)
+{
+    la_tensor *out;
+    return give(f, at_least(la_arg(f, 0), n, &out), &out);
+}
+
+static la_status at_least_list(la_frame *f, int n)
+{
+    la_value list;
+    int64_t count = f->args[0].tensors.n;
+    LA_TRY(la_list_new(count, &list));
+    la_set_result_value(f, 0, list);
+    for (int64_t k = 0; k < count; k++)
+        LA_TRY(at_least(f->args[0].tensors.list[k], n,
+                        &list.tensors.list[k]));
+    return LA_OK;
+}
+
+la_status la_impl_atleast_1d(la_frame *f) { return at_least_result(f, 1); }
+la_status la_impl_atleast_2d(la_frame *f) { return at_least_result(f, 2); }
+la_status la_impl_atleast_3d(la_frame *f) { return at_least_result(f, 3); }
+la_status la_impl_atleast_1d_list(la_frame *f) { return at_least_list(f, 1); }
+la_status la_impl_atleast_2d_list(la_frame *f) { return at_least_list(f, 2); }
+la_status la_impl_atleast_3d_list(la_frame *f) { return at_least_list(f, 3); }

@@ -1,0 +1,211 @@
+/*
+** Operations that change what a tensor points at: its geometry (squeeze_ and
+** friends), its size, its storage. The data of the storage stays.
+*/
+#include "op/view/view.h"
+
+#include "base/memory.h"
+
+/* Give argument 0 the geometry 'g' in place, checked against its storage. Dim
+** k was from[k] before, or is new (-1); NULL drops the names. */
+static la_status regeometry(la_frame *f, const la_geometry *g, const int *from)
+{
+    la_tensor *t = la_arg(f, 0);
+    la_names *names = NULL;
+    if (t->storage)
+        LA_TRY(la_extent_check(g->ndim, g->sizes, g->strides, g->offset,
+                               (int64_t)la_itemsize(t), t->storage->nbytes));
+    if (from)
+        LA_TRY(la_names_pick(t->names, g->ndim, from, &names));
+    la_status status = la_tensor_set_geometry(t, g->ndim, g->sizes,
+                                              g->strides);
+    if (status) {
+        la_names_release(names);
+        return status;
+    }
+    t->offset = g->offset;
+    la_tensor_set_names(t, names);
+    return la_same_result(f);
+}
+
+la_status la_meta_squeeze_(la_frame *f)
+{
+    la_tensor *t = la_arg(f, 0);
+    const la_value *dims = &f->args[1];
+    int n = la_has(f, 1) ? (int)dims->ints.n : -1;
+    la_geometry g;
+    uint64_t mask;
+    int kept = 0, from[LA_MAX_DIMS];
+    la_geometry_of(t, &g);
+    LA_TRY(la_blame(la_dim_mask(n, n < 0 ? NULL : dims->ints.list, g.ndim,
+                                &mask), 2));
+    for (int d = 0; d < g.ndim; d++)
+        if (g.sizes[d] != 1 || !(mask >> d & 1))
+            from[kept++] = d;
+    LA_TRY(la_geo_squeeze(&g, mask));
+    return regeometry(f, &g, from);
+}
+
+la_status la_meta_unsqueeze_(la_frame *f)
+{
+    la_geometry g;
+    int at, from[LA_MAX_DIMS];
+    la_geometry_of(la_arg(f, 0), &g);
+    LA_TRY(la_blame(la_wrap_dim_end(la_arg_int(f, 1), g.ndim, &at), 2));
+    LA_TRY(la_geo_unsqueeze(&g, at));
+    for (int k = 0; k < g.ndim; k++)
+        from[k] = k < at ? k : k == at ? -1 : k - 1;
+    return regeometry(f, &g, from);
+}
+
+static la_status swap_dims(la_frame *f, la_geometry *g, int a, int b)
+{
+    int from[LA_MAX_DIMS];
+    LA_TRY(la_geo_transpose(g, a, b));
+    for (int k = 0; k < g->ndim; k++)
+        from[k] = k == a ? b : k == b ? a : k;
+    return regeometry(f, g, from);
+}
+
+la_status la_meta_transpose_(la_frame *f)
+{
+    la_geometry g;
+    int a, b;
+    la_geometry_of(la_arg(f, 0), &g);
+    LA_TRY(la_arg_dim(f, 1, g.ndim, &a));
+    LA_TRY(la_arg_dim(f, 2, g.ndim, &b));
+    return swap_dims(f, &g, a, b);
+}
+
+la_status la_meta_t_(la_frame *f)
+{
+    la_geometry g;
+    la_geometry_of(la_arg(f, 0), &g);
+    if (g.ndim > 2)
+        return la_error(LA_ESHAPE, "t_() expects a tensor with <= 2 "
+                        "dimensions, but self is %dD", g.ndim);
+    return g.ndim == 2 ? swap_dims(f, &g, 0, 1) : la_same_result(f);
+}
+
+static la_status strided_geometry(const la_frame *f, la_geometry *g)
+{
+    const la_value *sizes = &f->args[1], *strides = &f->args[2];
+    if (sizes->ints.n != strides->ints.n || sizes->ints.n > LA_MAX_DIMS)
+        return la_error_at(LA_ESHAPE, 3, "mismatch in length of strides and "
+                           "shape: %lld sizes, %lld strides",
+                           (long long)sizes->ints.n,
+                           (long long)strides->ints.n);
+    g->ndim = (int)sizes->ints.n;
+    g->offset = la_has(f, 3) ? la_arg_int(f, 3) : la_arg(f, 0)->offset;
+    for (int d = 0; d < g->ndim; d++) {
+        g->sizes[d] = sizes->ints.list[d];
+        g->strides[d] = strides->ints.list[d];
+        if (g->strides[d] < 0)
+            return la_error_at(LA_ESHAPE, 3, "Negative strides "
+                               "are not supported, got dimension %d", d + 1);
+    }
+    return LA_OK;
+}
+
+la_status la_meta_as_strided_(la_frame *f)
+{
+    la_geometry g;
+    LA_TRY(strided_geometry(f, &g));
+    return regeometry(f, &g, NULL);
+}
+
+/* --- size and storage --- */
+
+static la_status check_resizable(const la_tensor *t)
+{
+    if (t->flags & LA_F_REQUIRES_GRAD)
+        return la_error(LA_EGRAD, "cannot resize variables that require grad");
+    if (t->flags & LA_F_ZERO)
+        return la_error(LA_ESTATE, "a zero tensor cannot be resized: clone it "
+                        "first");
+    return LA_OK;
+}
+
+static la_status resize(la_frame *f, int ndim, const int64_t *sizes,
+                        const la_value *format)
+{
+    la_tensor *t = la_arg(f, 0);
+    int64_t strides[LA_MAX_DIMS];
+    LA_TRY(check_resizable(t));
+    for (int d = 0; d < ndim; d++)
+        if (sizes[d] < 0)
+            return la_error_at(LA_ESHAPE, 2, "Trying to create tensor with "
+                               "negative dimension %lld",
+                               (long long)sizes[d]);
+    bool strided = format->tag == LA_VFORMAT && format->format != LA_PRESERVE;
+    if (strided && ndim <= LA_MAX_DIMS)
+        LA_TRY(la_format_strides(format->format, ndim, sizes, strides));
+    LA_TRY(la_tensor_resize(t, ndim, sizes));
+    if (strided)
+        LA_TRY(la_tensor_set_geometry(t, ndim, sizes, strides));
+    return la_same_result(f);
+}
+
+la_status la_meta_resize_(la_frame *f)
+{
+    return resize(f, (int)f->args[1].ints.n, f->args[1].ints.list,
+                  &f->args[2]);
+}
+
+la_status la_meta_resize_as_(la_frame *f)
+{
+    la_tensor *like = la_arg(f, 1);
+    return resize(f, like->ndim, la_sizes(like), &f->args[2]);
+}
+
+la_status la_meta_set_(la_frame *f)
+{
+    la_tensor *t = la_arg(f, 0), *source = la_arg(f, 1);
+    LA_OWNED empty = NULL;
+    if (!source) {
+        la_dtype dtype = t->dtype < LA_NDTYPES ? t->dtype : LA_FLOAT32;
+        LA_TRY(la_tensor_empty_on(t->device, 1, (int64_t[]){0}, NULL, dtype,
+                                  &empty));
+        source = empty;
+    }
+    if (t->dtype < LA_NDTYPES && t->dtype != source->dtype)
+        return la_error_at(LA_EDTYPE, 2, "Expected a tensor of type %s but got "
+                           "%s for argument 'source'", la_dtype_name(t->dtype),
+                           la_dtype_name(source->dtype));
+    LA_TRY(la_tensor_set(t, source));
+    return la_same_result(f);
+}
+
+la_status la_meta_set__strided(la_frame *f)
+{
+    la_tensor *t = la_arg(f, 0), *source = la_arg(f, 1);
+    const la_value *sizes = &f->args[3], *strides = &f->args[4];
+    int64_t own[LA_MAX_DIMS];
+    LA_OWNED view = NULL;
+    int n = (int)sizes->ints.n;
+    if (t->dtype < LA_NDTYPES && t->dtype != source->dtype)
+        return la_error_at(LA_EDTYPE, 2, "Expected a tensor of type %s but got "
+                           "%s for argument 'source'", la_dtype_name(t->dtype),
+                           la_dtype_name(source->dtype));
+    if (n > LA_MAX_DIMS || (la_has(f, 4) && strides->ints.n != n))
+        return la_error_at(LA_ESHAPE, 5, "mismatch in length of strides and "
+                           "shape");
+    la_contiguous_strides(n, sizes->ints.list, own);
+    LA_TRY(la_tensor_view(source, n, sizes->ints.list,
+                          la_has(f, 4) ? strides->ints.list : own,
+                          la_arg_int(f, 2), &view));
+    LA_TRY(la_tensor_set(t, view));
+    return la_same_result(f);
+}
+
+la_status la_meta_set_data(la_frame *f)
+{
+    la_tensor *t = la_arg(f, 0), *data = la_arg(f, 1);
+    if (t->dtype < LA_NDTYPES && data->dtype != t->dtype
+        && t->flags & LA_F_REQUIRES_GRAD && !la_is_float(data->dtype)
+        && !la_is_complex(data->dtype))
+        return la_error_at(LA_EDTYPE, 2, "data set to a tensor that requires "
+                           "gradients must be floating point or complex dtype");
+    LA_TRY(la_tensor_set(t, data));
+    return la_same_result(f);
+}
