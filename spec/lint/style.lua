@@ -9,7 +9,8 @@ local FILE, FUNCTION, MEDIAN = 700, 60, 12
 
 -- Rows of tables may be wider: their columns are read across.
 local WIDE = {
-  ["src/kernel/each/drive.h"] = true, ["src/kernel/each/each_complex.inc"] = true,
+  ["src/kernel/each/drive.h"] = true,
+  ["src/kernel/each/each_complex.inc"] = true,
   ["src/kernel/each/each_int.inc"] = true,
 }
 

@@ -1,6 +1,7 @@
 /*
 ** What this processor and system allow, and which kernels are in use.
-** LUNARRAY_CPU of the environment (default, avx2, avx512; see isa_extension.h for others)
+** LUNARRAY_CPU of the environment (default, avx2, avx512; see isa_extension.h
+** for others)
 ** can only lower the level; an unknown word is ignored and told by la.config().
 */
 #ifndef LA_BASE_CPU_H

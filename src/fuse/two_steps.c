@@ -1,6 +1,7 @@
 /*
 ** Two steps in one loop: arithmetic that nobody else reads is computed in the
-** loop of its reader (kernel/pointwise/two_steps.h), which saves writing and reading it.
+** loop of its reader (kernel/pointwise/two_steps.h), which saves writing and
+** reading it.
 */
 #include "fuse/plan.h"
 #include "kernel/pointwise/two_steps.h"

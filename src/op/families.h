@@ -24,7 +24,8 @@ typedef struct la_plan {
 /* Of a family both functions get the whole call: meta makes the results without
 ** data (meta device), impl makes and fills them (its fast path for plain
 ** tensors skips the iterator, so it shares meta's rules, not meta's call).
-** la_pointwise_meta and la_pointwise_impl (op/pointwise/pointwise.c) serve all families
+** la_pointwise_meta and la_pointwise_impl (op/pointwise/pointwise.c) serve
+** all families
 ** of the iterator; the rest of the fields are for them. */
 typedef struct la_family {
     la_op_fn meta, impl;

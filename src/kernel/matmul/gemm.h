@@ -1,7 +1,8 @@
 /*
 ** The contract of the matrix kernels.
 **
-** A product is cut into blocks by its caller (op/matmul/gemm.c), which packs operands
+** A product is cut into blocks by its caller (op/matmul/gemm.c), which packs
+** operands
 ** into panels and hands pairs of packed blocks to 'block'. Every element of
 ** the result is the sum over k in rising order by fused multiply-add, in
 ** blocks of a fixed size that start from zero and are added in order: the bits
@@ -10,7 +11,8 @@
 ** contiguous and longer than LA_TINY_K use 'dot', those with a few against rows
 ** of more than LA_GEMM_LONG too; its order depends on k alone.)
 **
-** A leaf (see base/isa_extension.h) is a table for the packed blocks of a 16-bit float on
+** A leaf (see base/isa_extension.h) is a table for the packed blocks of a
+** 16-bit float on
 ** processors with more than AVX512; its source lies in a folder of its name and
 ** is compiled once, with the folder's own flags. Its sums are float32 too, but of
 ** pairs or more of k at a time, so its bits are others; they depend on how a

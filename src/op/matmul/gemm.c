@@ -1,4 +1,5 @@
-/* Matrix products: choice of path, small ones, vectors, batches. See op/matmul/gemm.h. */
+/* Matrix products: choice of path, small ones, vectors, batches. See
+** op/matmul/gemm.h. */
 #include "op/matmul/gemm_paths.h"
 
 #include <string.h>

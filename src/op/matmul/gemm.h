@@ -6,7 +6,8 @@
 ** Strides are in elements. Which path is taken depends on sizes and strides
 ** alone, and all paths but the dot product (few rows or columns, k contiguous)
 ** sum in the same order, so the bits do not depend on threads or caches. Where a
-** leaf is in use (kernel/matmul/gemm.h), products of 16-bit floats by packed blocks have
+** leaf is in use (kernel/matmul/gemm.h), products of 16-bit floats by packed
+** blocks have
 ** its order; whether they take it depends on their sizes and on whether an
 ** operand holds what the leaf would mistake, all of it, not a part.
 */

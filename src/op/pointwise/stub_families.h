@@ -1,5 +1,6 @@
 /* One line per element-wise family and column; see op/families.h. The
-** settings are la_family_<X> in op/pointwise/pointwise.c and op/pointwise/families.c. */
+** settings are la_family_<X> in op/pointwise/pointwise.c and
+** op/pointwise/families.c. */
 #define ROW_UNARY(n) ROW_STUB(n, UNARY)
 #define NEED_UNARY(n) NEED_STUB(n, UNARY)
 #define FLAGS_UNARY 0
