@@ -57,8 +57,13 @@ end
 
 local function lint()
   headline("lint")
-  report("layers", require "layers"("src"))
-  report("style", require "style"("src", "lua", "spec", "examples"))
+  report("layers", require "layers"("src", "build"))
+  report("style", require "style"("src", "include", "lua", "spec", "examples",
+                                  "bench", "tools"))
+  report("words", require "words"())
+  report("paths", require "paths"())
+  report("comments", require "comments"("src"))
+  report("headers", require "headers"("src", "include"))
   report("exports", require "exports"("build"))
   report("operations", require "optable"())
   report("luacheck", luacheck())

@@ -1,5 +1,6 @@
--- Calls go one way: each folder of src includes only what the table allows.
---   lua5.4 spec/lint/layers.lua [src]
+-- Calls go one way: each folder of src includes only what the table allows, and
+-- its objects link only to symbols of those folders.
+--   lua5.4 spec/lint/layers.lua [src] [build]
 package.path = "spec/lint/?.lua;" .. package.path
 local files = require "files"
 
@@ -37,16 +38,25 @@ local function has(words, word)
   return (" " .. words .. " "):find(" " .. word .. " ", 1, true) ~= nil
 end
 
--- A kernel's declarations: headers and rows without code.
-local function is_table_of_kernels(path)
-  return path:match("^kernel/[%w_/]+%.h$") or path:match("^kernel/[%w_/]+%.def$")
+-- The contracts between kernels and what calls them: headers that declare
+-- tables of kernels, and nothing of their vectors.
+local contracts = {}
+
+local function is_contract(path)
+  if contracts[path] == nil then
+    local ok, text = pcall(files.text, "src/" .. path)
+    contracts[path] = ok and path:find("^kernel/[%w_/]+%.h$") ~= nil
+      and text:find("LA_STUB_DECLARE", 1, true) ~= nil
+      and not text:find('#include "simd/', 1, true)
+  end
+  return contracts[path]
 end
 
 local function may_include(from, path)
   local to = path:match("^([%w_]+)/")
   if not to or to == from or has(allowed[from], to) then return true end
   if crossing[path] and has(crossing[path], from) then return true end
-  return has("iter op fuse grad", from) and is_table_of_kernels(path)
+  return has("iter op fuse grad", from) and is_contract(path)
 end
 
 local function check_line(from, line)
@@ -62,8 +72,45 @@ local function check_line(from, line)
   end
 end
 
-local function check(root)
+-- Objects are named after their sources: op.reduce.engine.o.
+local function symbols(build)
+  local pipe = assert(io.popen(("nm -A -g %s/obj/*.o 2>/dev/null")
+    :format(build)))
+  local owner, uses = {}, {}
+  for line in pipe:lines() do
+    local object, kind, name = line:match("([%w_.]+)%.o:[%x ]* (%a) (%S+)$")
+    if object and kind == "U" then
+      uses[#uses + 1] = {from = object:match("^[^.]+"), object = object,
+                         name = name}
+    elseif object then
+      owner[name] = object:match("^[^.]+")
+    end
+  end
+  pipe:close()
+  return owner, uses
+end
+
+-- A table of kernels may be used by the folders that see its contract.
+local function may_link(from, to, name)
+  if to == from or has(allowed[from], to) then return true end
+  return to == "kernel" and has("iter op fuse grad lua", from)
+    and name:find("^la_[%w_]+$") ~= nil
+end
+
+local function check_symbols(build, found)
+  local owner, uses = symbols(build)
+  for _, use in ipairs(uses) do
+    local to = owner[use.name]
+    if to and allowed[use.from] and not may_link(use.from, to, use.name) then
+      found[#found + 1] = ("%s.o links to %s of %s"):format(use.object,
+                                                           use.name, to)
+    end
+  end
+end
+
+local function check(root, build)
   local found = {}
+  check_symbols(build or "build", found)
   for _, path in ipairs(files.list(root, "*.c", "*.h", "*.inc", "*.def")) do
     local from = path:sub(#root + 2):match("^([%w_]+)/")
     for i, line in ipairs(files.lines(path)) do
@@ -78,6 +125,6 @@ local function check(root)
 end
 
 if arg and arg[0] and arg[0]:match("layers%.lua$") then
-  files.main(check, arg[1] or "src")
+  files.main(check, arg[1] or "src", arg[2])
 end
 return check

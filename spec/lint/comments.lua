@@ -1,0 +1,72 @@
+-- The share of lines with a comment in each folder of sources: printed, and a
+-- failure below the folder's floor. The aim is 15 to 20 percent: a contract
+-- before each exported function, the question and the invariant at the head of
+-- a file, a reason where a reader would stop. Floors only rise.
+--   lua5.4 spec/lint/comments.lua
+package.path = "spec/lint/?.lua;" .. package.path
+local files = require "files"
+
+local FLOORS = {
+  ["src/base"] = 13, ["src/fuse"] = 12, ["src/grad/def"] = 2,
+  ["src/grad"] = 9, ["src/io"] = 6, ["src/iter"] = 9,
+  ["src/kernel/amx"] = 10, ["src/kernel/avx512_bf16"] = 5,
+  ["src/kernel/conv"] = 7, ["src/kernel/each"] = 10,
+  ["src/kernel/index"] = 7, ["src/kernel"] = 20, ["src/kernel/matmul"] = 9,
+  ["src/kernel/move"] = 7, ["src/kernel/nn"] = 10,
+  ["src/kernel/pointwise"] = 7, ["src/kernel/random"] = 8,
+  ["src/kernel/reduce"] = 6, ["src/kernel/rows"] = 6,
+  ["src/kernel/scan"] = 5, ["src/kernel/sort"] = 9, ["src/lua"] = 7,
+  ["src/op"] = 12, ["src/op/conv"] = 7, ["src/op/create"] = 6,
+  ["src/op/def"] = 1, ["src/op/index"] = 6, ["src/op/matmul"] = 7,
+  ["src/op/move"] = 5, ["src/op/nn"] = 5, ["src/op/pointwise"] = 4,
+  ["src/op/random"] = 4, ["src/op/reduce"] = 6, ["src/op/rows"] = 4,
+  ["src/op/scan"] = 5, ["src/op/sort"] = 5, ["src/op/view"] = 3,
+  ["src/repl"] = 9, ["src/simd"] = 8, ["src/tensor"] = 10,
+}
+
+-- Lines with a comment, and lines that are not empty.
+local function count(path)
+  local text = files.text(path)
+  local commented, lines = 0, 0
+  local comments = files.split(files.comments_c(text))
+  for i, line in ipairs(files.split(text)) do
+    if line:find("%S") then lines = lines + 1 end
+    if comments[i]:find("%w") then commented = commented + 1 end
+  end
+  return commented, lines
+end
+
+local function shares(root)
+  local list, folders = {}, {}
+  for _, path in ipairs(files.list(root, "*.c", "*.h", "*.inc", "*.def")) do
+    local name = path:match("^(.*)/[^/]+$")
+    if not folders[name] then
+      folders[name] = {name = name, commented = 0, lines = 0}
+      list[#list + 1] = folders[name]
+    end
+    local folder, commented, lines = folders[name], count(path)
+    folder.commented = folder.commented + commented
+    folder.lines = folder.lines + lines
+  end
+  return list
+end
+
+local function check(root)
+  local found, texts = {}, {}
+  for _, f in ipairs(shares(root)) do
+    local share = 100 * f.commented / math.max(1, f.lines)
+    local floor = FLOORS[f.name] or 5
+    texts[#texts + 1] = ("%s %.1f"):format(f.name:gsub("^src/", ""), share)
+    if share < floor then
+      found[#found + 1] = ("%s: comments in %.1f %% of the lines, at least %d")
+        :format(f.name, share, floor)
+    end
+  end
+  print("  comments, percent of lines: " .. table.concat(texts, ", "))
+  return found
+end
+
+if arg and arg[0] and arg[0]:match("comments%.lua$") then
+  files.main(check, arg[1] or "src")
+end
+return check

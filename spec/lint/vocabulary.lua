@@ -1,0 +1,65 @@
+-- The words that this project does not use, because its field has another that
+-- a stranger can look up, and the phrases in which they are plain English or a
+-- name of the interface. words.lua reads it.
+--
+-- banned: a word (with its plural and verb forms) and what to say instead.
+-- 'names' holds those that are only bad as the name of something in code, and
+-- 'file_names' those that do not tell what is in a file.
+-- allowed: exact phrases, in lower case, with single spaces.
+local banned = {
+  ["argument error"] = "misfit misfits",
+  ["variance"] = "spread spreads",
+  ["capacity, scratch or workspace"] = "room rooms",
+  ["transpose, flip, iteration or times i"] =
+    "turn turns turned turning",
+  ["index, position or offset"] = "place places placed placing",
+  ["next to, with or along"] = "beside",
+  ["origin or destination"] = "home homes",
+  ["distribute or bucket"] = "deal deals dealt",
+  ["interleave or shuffle"] = "weave weaves weaving woven",
+  ["binding"] = "face faces",
+  ["combine or horizontal sum"] = "fold folds folded",
+}
+
+local names = {
+  ["result, output or composite"] = "made",
+  ["message"] = "told",
+}
+
+-- Bad as a part of a file's name.
+local file_names = {
+  ["composite, or the theme"] = "made more small user few",
+}
+
+local allowed = {
+  -- plain English
+  "in place", "in-place", "in its place", "in their place", "takes place",
+  "take place", "decimal place", "decimal places", "place value",
+  "in turn", "turned on", "turned off", "turn on", "turn off", "turned into",
+  "turns into", "turn into", "by turns",
+  "spread over", "spread out", "great deal", "deal with", "deals with",
+  "home directory", "home folder", "home key", "in the face of",
+  -- names of the interface and of the system
+  "$home", '"home"', "f.fold", "la.fold", "col2im", "fold(", '"fold"',
+  "fold.jsonl", "op fold", "nn.fold", "unfold and fold", "fold and unfold",
+}
+
+-- Folders whose names or comments still use them. A
+-- folder leaves the list when it is clean, and stays out.
+local pending = {
+  "CHANGELOG.md", "Makefile", "README.md", "bench", "examples", "include",
+  "lua/lunarray", "lua/lunarray/nn", "spec", "spec/c", "spec/support",
+  "src", "src/base", "src/fuse", "src/grad", "src/grad/def", "src/io",
+  "src/iter", "src/kernel/amx", "src/kernel/avx512_bf16", "src/kernel/conv",
+  "src/kernel/each", "src/kernel/index", "src/kernel/matmul",
+  "src/kernel/move", "src/kernel/nn", "src/kernel/pointwise",
+  "src/kernel/random", "src/kernel/reduce", "src/kernel/rows",
+  "src/kernel/scan", "src/kernel/sort", "src/lua", "src/op", "src/op/conv",
+  "src/op/create", "src/op/def", "src/op/index", "src/op/matmul",
+  "src/op/move", "src/op/nn", "src/op/pointwise", "src/op/random",
+  "src/op/reduce", "src/op/rows", "src/op/sort", "src/op/view", "src/repl",
+  "src/simd", "src/tensor", "tools",
+}
+
+return {banned = banned, names = names, file_names = file_names,
+        allowed = allowed, pending = pending}
