@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -331,6 +332,83 @@ static void test_unopened_without_memory(void **state)
     lua_close(L);
 }
 
+/* The host's texts may be gone as soon as they are registered. */
+static void test_texts_are_copied(void **state)
+{
+    char schema[64], device[16];
+    la_tensor *t;
+    int64_t sizes[1] = {1};
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        snprintf(schema, sizeof(schema), "copied%d(Tensor self) -> Tensor", k);
+        assert_int_equal(la_register_op(schema, "A copied row.", shape_twice,
+                                        fill_twice), 0);
+    }
+    strcpy(device, "passing");
+    int first = la_register_device(device);
+    assert_true(first > 1);
+    strcpy(device, "other");
+    assert_int_equal(la_register_device("passing"), -1);
+    assert_int_equal(la_register_device(""), -1);
+    memset(schema, 'x', sizeof(schema) - 1);
+    t = la_new("float32", 1, sizes);
+    for (int k = 0; k < 2; k++) {
+        la_tensor *r = la_call(NULL, k ? "copied1" : "copied0", t);
+        assert_non_null(r);
+        la_release(r);
+    }
+    la_release(t);
+}
+
+static int odd_results(la_frame *f)
+{
+    int64_t sizes[1] = {1};
+    assert_null(la_frame_result(f, -1));
+    assert_null(la_frame_result(f, 7));
+    assert_null(la_frame_result(f, 0));
+    return la_frame_output(f, 0, "float32", 1, sizes);
+}
+
+static void test_frame_result_is_bounded(void **state)
+{
+    int64_t sizes[1] = {1};
+    (void)state;
+    assert_int_equal(la_register_op("odd_results(Tensor self) -> Tensor", "-",
+                                    odd_results, NULL), 0);
+    la_tensor *t = la_new("float32", 1, sizes);
+    la_tensor *r = la_call(NULL, "odd_results", t);
+    assert_non_null(r);
+    la_release(r);
+    la_release(t);
+}
+
+static void test_bad_schemas(void **state)
+{
+    static const char *const bad[] = {
+        "twice(Tensor self, int n, int n) -> Tensor",
+        "1st(Tensor self) -> Tensor",
+        "digit(Tensor self, int 2nd) -> Tensor",
+        "kinds(Tensor self, int n='text') -> Tensor",
+        "kinds(Tensor self, str s=1) -> Tensor",
+    };
+    (void)state;
+    for (size_t k = 0; k < sizeof(bad) / sizeof(bad[0]); k++)
+        assert_int_not_equal(la_register_op(bad[k], "-", shape_twice,
+                                            fill_twice), 0);
+}
+
+/* In place the first argument is a tensor, whatever the overload says. */
+static void test_in_place_on_no_tensor(void **state)
+{
+    int64_t sizes[1] = {2};
+    (void)state;
+    la_tensor *t = la_new("float32", 1, sizes);
+    assert_null(la_call(NULL, "polygamma_", (int64_t)0x41414141, t));
+    assert_null(la_call(NULL, "polygamma_", 1, t));
+    assert_null(la_call(NULL, "add_", 0x41414141, t));
+    la_release(t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -344,6 +422,10 @@ int main(void)
         cmocka_unit_test(test_counting_device),
         cmocka_unit_test(test_two_states),
         cmocka_unit_test(test_views_on_two_threads),
+        cmocka_unit_test(test_texts_are_copied),
+        cmocka_unit_test(test_frame_result_is_bounded),
+        cmocka_unit_test(test_bad_schemas),
+        cmocka_unit_test(test_in_place_on_no_tensor),
         cmocka_unit_test(test_unopened_without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -384,8 +384,6 @@ static la_status call_by_name(const char *name, int n, const la_any *args,
         status = read_args(&c, s, n, args);
         if (status) continue;
         if (same) return la_do_many(id, results, s->nparams, c.args);
-        if (c.args[0].tag != LA_VTENSOR)
-            return la_error(LA_EARG, "a tensor expected to work on in place");
         LA_TRY(la_do_(id, c.args[0].tensor, s->nparams, c.args));
         la_tensor *self = la_tensor_retain(c.args[0].tensor);
         results[0] = LA_T(self);
@@ -461,7 +459,8 @@ LA_API int la_frame_output(la_frame *f, int k, const char *dtype, int ndim,
 LA_API la_tensor *la_frame_result(la_frame *f, int k)
 {
     la_share_tensors();
-    return la_result(f, k);
+    return k >= 0 && k < LA_MAX_RESULTS && f->results[k].tag == LA_VTENSOR
+        ? la_result(f, k) : NULL;
 }
 LA_API int la_fail(const char *text)
 {

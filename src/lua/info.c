@@ -164,7 +164,9 @@ static int fn_isdtype(lua_State *L)
     la_dtype d = la_check_dtype(L, 1, "isdtype");
     bool yes = false;
     if (lua_istable(L, 2)) {
-        for (lua_Integer i = 1; i <= luaL_len(L, 2) && !yes; i++) {
+        lua_Integer n = luaL_len(L, 2);
+        luaL_argcheck(L, n <= LA_NDTYPES, 2, "more kinds than there are dtypes");
+        for (lua_Integer i = 1; i <= n && !yes; i++) {
             lua_geti(L, 2, i);
             yes = kind_fits(d, luaL_checkstring(L, -1));
             lua_pop(L, 1);

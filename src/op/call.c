@@ -24,13 +24,15 @@ static la_status wrap(la_value *v, owned *o)
     return LA_OK;
 }
 
-/* Plain C numbers fit every parameter that takes a number. */
+/* Plain C numbers fit every parameter that takes a scalar; true and what a
+** comparison gives are ints in C. */
 static void widen(la_value *v, la_type type)
 {
     bool number = type == LA_TYPE_SCALAR || type == LA_TYPE_TENSOR;
     if (number && v->tag == LA_VINT) *v = LA_S(la_scalar_int(v->i));
     if (number && v->tag == LA_VFLOAT) *v = LA_S(la_scalar_float(v->d));
     if (number && v->tag == LA_VBOOL) *v = LA_S(la_scalar_bool(v->b));
+    if (type == LA_TYPE_BOOL && v->tag == LA_VINT) *v = LA_B(v->i != 0);
     if (type != LA_TYPE_FLOAT) return;
     if (v->tag == LA_VINT) *v = LA_D((double)v->i);
     if (v->tag == LA_VSCALAR) *v = LA_D(v->scalar.re);

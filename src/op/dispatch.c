@@ -65,9 +65,26 @@ static la_status check_list(const la_frame *f, const la_value *v, int arg,
     return LA_OK;
 }
 
+/* Every value is of the type that its parameter declares, whatever brought it
+** here: the binding, a C host, another operation. Implementations read a
+** value's member without a look at its tag. */
+static __attribute__((noinline, cold)) la_status
+wrong_tag(const la_frame *f, const la_schema *s)
+{
+    int k = 0;
+    while (k < s->nparams - 1 && (s->tags[k] >> f->args[k].tag & 1)) k++;
+    return la_error_at(LA_EARG, k + 1, "%s expected",
+                       la_type_name(s->params[k].type));
+}
+
 static la_status check_args(const la_frame *f, gate *g)
 {
-    int n = la_schema_of(f->op)->nwatched;
+    const la_schema *s = la_schema_of(f->op);
+    unsigned fits = 1;
+    int n = s->nwatched;
+    for (int k = 0; k < s->nparams; k++)
+        fits &= (unsigned)s->tags[k] >> f->args[k].tag;
+    if (__builtin_expect(!fits, 0)) return wrong_tag(f, s);
     for (int k = 0; k < n; k++) {
         const la_value *v = &f->args[k];
         if (v->tag == LA_VTENSOR) LA_TRY(check_tensor(f, v->tensor, k + 1, g));
@@ -79,15 +96,19 @@ static la_status check_args(const la_frame *f, gate *g)
     return LA_OK;
 }
 
-/* In place the output is the first argument, which has been looked at. */
+/* In place the output is the first argument, which has been looked at: not
+** every overload begins with a tensor. */
 static la_status check_outputs(const la_frame *f, gate *g)
 {
-    if (f->form == LA_INPLACE && f->outs[0] == f->args[0].tensor)
+    if (f->form == LA_INPLACE) {
+        if (f->args[0].tag != LA_VTENSOR || f->outs[0] != f->args[0].tensor)
+            return la_error_at(LA_EARG, 1, "tensor expected to work on in "
+                               "place");
         return la_tensor_check_writable(f->outs[0]);
+    }
     for (int k = 0; k < LA_MAX_RESULTS; k++) {
         if (!f->outs[k]) continue;
-        int arg = f->form == LA_INPLACE ? 1 : 0;
-        LA_TRY(check_tensor(f, f->outs[k], arg, g));
+        LA_TRY(check_tensor(f, f->outs[k], 0, g));
         LA_TRY(la_tensor_check_writable(f->outs[k]));
     }
     return LA_OK;
@@ -101,13 +122,16 @@ static la_op_fn meta_of(const la_op *op)
     return family ? family->meta : op->meta;
 }
 
+static la_status no_values(void)
+{
+    return la_error(LA_EKEY, "the result's shape depends on data, and a tensor "
+                    "on the meta device has none");
+}
+
 static la_status run_meta(la_frame *f)
 {
     la_op_fn meta = meta_of(f->op);
-    if (!meta)
-        return la_error(LA_EKEY, "the result's shape depends on data, and a "
-                        "tensor on the meta device has none");
-    return meta(f);
+    return meta ? meta(f) : no_values();
 }
 
 static la_status run_cpu(la_frame *f)
@@ -191,6 +215,8 @@ la_status la_redispatch(la_frame *f, la_key below)
 ** copy_, which records what autograd needs. */
 static la_status run_composite(la_frame *f)
 {
+    if ((f->op->forms & LA_READS_VALUES) && (f->keys & BIT(LA_KEY_META)))
+        return no_values();
     LA_TRY(f->op->impl(f));
     if (f->results[0].tag == LA_VTENSORS && la_autograd_views)
         la_autograd_views(f);

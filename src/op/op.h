@@ -83,6 +83,8 @@ enum {
     LA_NO_GRAD_OP = 1 << 8,   /* results never need a gradient */
     LA_METADATA = 1 << 9,     /* LA_MUTATES geometry or storage, not the data */
     LA_CONJ_OK = 1 << 10,     /* understands conj bits of inputs, no others */
+    LA_READS_VALUES = 1 << 11,   /* a composite that looks at elements: there
+                              ** are none on the meta device */
     LA_ANY = LA_FN | LA_METHOD,
     LA_ALL = LA_FN | LA_METHOD | LA_INPLACE_FORM | LA_OUT_FORM
 };
@@ -138,8 +140,8 @@ enum {
     LA_NOPS
 };
 
-/* From outside: a new operation; the kernel of an operation for a key. The
-** texts must live on. LA_EARG for a bad schema or a name that is taken. */
+/* From outside: a new operation; the kernel of an operation for a key; a
+** device. Texts are copied. LA_EARG for a bad schema or a name that is taken. */
 la_status la_op_register(const char *schema, const char *doc, uint32_t forms,
                          la_op_fn meta, la_op_fn impl, const la_op **out);
 la_status la_kernel_register(const la_op *op, la_key key, la_op_fn fn);
@@ -228,6 +230,7 @@ void la_set_result_value(la_frame *f, int k, la_value v);
 #define LA_TS(p, n_) ((la_value){.tag = LA_VTENSORS, .given = true, \
                                  .tensors = {(p), (n_)}})
 #define LA_DT(x) ((la_value){.tag = LA_VDTYPE, .given = true, .dtype = (x)})
+#define LA_DEV(x) ((la_value){.tag = LA_VDEVICE, .given = true, .device = (x)})
 #define LA_STR(x) ((la_value){.tag = LA_VSTR, .given = true, \
                               .str = {(x), strlen(x)}})
 #define LA_NIL ((la_value){.tag = LA_VNONE})

@@ -68,32 +68,69 @@ const la_op *la_op_find(const char *name, size_t n)
     return NULL;
 }
 
-la_status la_op_register(const char *schema, const char *doc, uint32_t forms,
+/* Registrations come one at a time, whichever thread they are on. */
+static atomic_flag registering = ATOMIC_FLAG_INIT;
+
+static void lock_tables(void)
+{
+    while (atomic_flag_test_and_set(&registering)) continue;
+}
+
+static void unlock_tables(void) { atomic_flag_clear(&registering); }
+
+/* A row with its own copies of the texts behind it: signature, doc, name. */
+static extra_row *new_row(const char *schema, const char *doc, size_t *bytes)
+{
+    size_t n = strlen(schema) + 1, m = strlen(doc) + 1;
+    size_t word = strcspn(schema, "(");
+    *bytes = sizeof(extra_row) + n + m + word + 1;
+    extra_row *row = la_mem_zalloc(*bytes);
+    if (!row) return NULL;
+    char *text = (char *)(row + 1);
+    row->op.signature = memcpy(text, schema, n);
+    row->op.doc = memcpy(text + n, doc, m);
+    row->op.name = memcpy(text + n + m, schema, word);
+    return row;
+}
+
+static la_status add_row(const char *schema, const char *doc, uint32_t forms,
                          la_op_fn meta, la_op_fn impl, const la_op **out)
 {
     int k = atomic_load(&nextra);
-    if (!schema || !out || (!meta && !impl))
-        return la_error(LA_EARG, "schema, implementation and out are needed");
+    size_t bytes;
     if (la_op_find(schema, strcspn(schema, "(")))
         return la_error(LA_EARG, "operation '%.*s' exists already",
                         (int)strcspn(schema, "("), schema);
     if (k == MAX_EXTRA)
         return la_error(LA_ENOMEM, "at most %d operations can be added",
                         MAX_EXTRA);
-    extra_row *row = la_mem_zalloc(sizeof(*row));
+    extra_row *row = new_row(schema, doc, &bytes);
     if (!row) return LA_ENOMEM;
-    la_status status = la_schema_parse(schema, &row->schema);
+    la_status status = la_schema_parse(row->op.signature, &row->schema);
     if (status) {
-        la_mem_free(row, sizeof(*row));
+        la_mem_free(row, bytes);
         return status;
     }
-    row->op = (la_op){.name = schema, .signature = schema, .doc = doc,
-                      .forms = forms, .id = LA_NOPS + k, .meta = meta,
-                      .impl = impl, .schema = &row->schema};
+    row->op.forms = forms;
+    row->op.id = LA_NOPS + k;
+    row->op.meta = meta;
+    row->op.impl = impl;
+    row->op.schema = &row->schema;
     extra[k] = row;
     atomic_store(&nextra, k + 1);
     *out = &row->op;
     return LA_OK;
+}
+
+la_status la_op_register(const char *schema, const char *doc, uint32_t forms,
+                         la_op_fn meta, la_op_fn impl, const la_op **out)
+{
+    if (!schema || !out || (!meta && !impl))
+        return la_error(LA_EARG, "schema, implementation and out are needed");
+    lock_tables();
+    la_status status = add_row(schema, doc ? doc : "", forms, meta, impl, out);
+    unlock_tables();
+    return status;
 }
 
 la_status la_kernel_register(const la_op *op, la_key key, la_op_fn fn)
@@ -104,19 +141,34 @@ la_status la_kernel_register(const la_op *op, la_key key, la_op_fn fn)
     return LA_OK;
 }
 
-static const char *devices[LA_NDEVICES] = {"cpu", "meta"};
+#define DEVICE_NAME 32
+static char devices[LA_NDEVICES][DEVICE_NAME] = {"cpu", "meta"};
 static _Atomic int ndevices = LA_DEVICE_EXT;
 
-la_status la_device_register(const char *name, la_device *out)
+static la_status add_device(const char *name, size_t n, la_device *out)
 {
     int k = atomic_load(&ndevices);
+    if (la_device_parse(name, n, out))
+        return la_error(LA_EARG, "device '%s' exists already", name);
     if (k == LA_NDEVICES)
         return la_error(LA_EARG, "at most %d devices can be added",
                         LA_NDEVICES - LA_DEVICE_EXT);
-    devices[k] = name;
+    memcpy(devices[k], name, n + 1);
     atomic_store(&ndevices, k + 1);
     *out = (la_device)k;
     return LA_OK;
+}
+
+la_status la_device_register(const char *name, la_device *out)
+{
+    size_t n = strlen(name);
+    if (n == 0 || n >= DEVICE_NAME)
+        return la_error(LA_EARG, "a device's name has 1 to %d bytes",
+                        DEVICE_NAME - 1);
+    lock_tables();
+    la_status status = add_device(name, n, out);
+    unlock_tables();
+    return status;
 }
 
 const char *la_device_name(la_device d) { return devices[d]; }

@@ -8,31 +8,32 @@ typedef struct type_row {
     const char *word;
     la_type type;
     const char *spoken;
+    la_tag tag;             /* of a value in a frame */
 } type_row;
 
 /* Longer spellings stand before their own beginnings. */
 static const type_row types[] = {
-    {"Tensor[]", LA_TYPE_TENSORS, "list of tensors"},
-    {"Tensor", LA_TYPE_TENSOR, "tensor or number"},
-    {"Scalar", LA_TYPE_SCALAR, "number"},
-    {"int...", LA_TYPE_INTS_VARIADIC, "integers"},
-    {"int[]", LA_TYPE_INTS, "list of integers"},
-    {"int", LA_TYPE_INT, "integer"},
-    {"size[]", LA_TYPE_SIZE, "list of sizes"},
-    {"float", LA_TYPE_FLOAT, "number"},
-    {"bool", LA_TYPE_BOOL, "boolean"},
-    {"str", LA_TYPE_STR, "string"},
-    {"dtype", LA_TYPE_DTYPE, "dtype"},
-    {"dim...", LA_TYPE_DIMS_VARIADIC, "dimensions"},
-    {"dim[][]", LA_TYPE_DIM_LISTS, "two lists of dimensions"},
-    {"dim[]", LA_TYPE_DIMS, "dimension or list of dimensions"},
-    {"dim", LA_TYPE_DIM, "dimension"},
-    {"index[]", LA_TYPE_INDICES, "list of indices"},
-    {"index", LA_TYPE_INDEX, "index"},
-    {"memory_format", LA_TYPE_FORMAT, "memory format"},
-    {"device", LA_TYPE_DEVICE, "device"},
-    {"Generator", LA_TYPE_GENERATOR, "generator"},
-    {"names", LA_TYPE_NAMES, "list of names"},
+    {"Tensor[]", LA_TYPE_TENSORS, "list of tensors", LA_VTENSORS},
+    {"Tensor", LA_TYPE_TENSOR, "tensor or number", LA_VTENSOR},
+    {"Scalar", LA_TYPE_SCALAR, "number", LA_VSCALAR},
+    {"int...", LA_TYPE_INTS_VARIADIC, "integers", LA_VINTS},
+    {"int[]", LA_TYPE_INTS, "list of integers", LA_VINTS},
+    {"int", LA_TYPE_INT, "integer", LA_VINT},
+    {"size[]", LA_TYPE_SIZE, "list of sizes", LA_VINTS},
+    {"float", LA_TYPE_FLOAT, "number", LA_VFLOAT},
+    {"bool", LA_TYPE_BOOL, "boolean", LA_VBOOL},
+    {"str", LA_TYPE_STR, "string", LA_VSTR},
+    {"dtype", LA_TYPE_DTYPE, "dtype", LA_VDTYPE},
+    {"dim...", LA_TYPE_DIMS_VARIADIC, "dimensions", LA_VINTS},
+    {"dim[][]", LA_TYPE_DIM_LISTS, "two lists of dimensions", LA_VINTS},
+    {"dim[]", LA_TYPE_DIMS, "dimension or list of dimensions", LA_VINTS},
+    {"dim", LA_TYPE_DIM, "dimension", LA_VINT},
+    {"index[]", LA_TYPE_INDICES, "list of indices", LA_VINTS},
+    {"index", LA_TYPE_INDEX, "index", LA_VINT},
+    {"memory_format", LA_TYPE_FORMAT, "memory format", LA_VFORMAT},
+    {"device", LA_TYPE_DEVICE, "device", LA_VDEVICE},
+    {"Generator", LA_TYPE_GENERATOR, "generator", LA_VPOINTER},
+    {"names", LA_TYPE_NAMES, "list of names", LA_VNAMES},
 };
 #define NROWS ((int)(sizeof(types) / sizeof(types[0])))
 
@@ -41,6 +42,14 @@ const char *la_type_name(la_type t)
     for (int i = 0; i < NROWS; i++)
         if (types[i].type == t) return types[i].spoken;
     return "value";
+}
+
+static uint16_t tags_of(const la_param *p)
+{
+    uint16_t tags = p->optional ? 1u << LA_VNONE : 0;
+    for (int i = 0; i < NROWS; i++)
+        if (types[i].type == p->type) tags |= (uint16_t)(1u << types[i].tag);
+    return tags;
 }
 
 bool la_type_is_ints(la_type t)
@@ -74,10 +83,12 @@ static la_status fault(const reader *r, const char *what)
                     what, (int)(r->at - r->start) + 1);
 }
 
+/* A name: letters, digits and _, no digit in front. */
 static bool take_word(reader *r, la_word *out)
 {
     skip(r);
     const char *p = r->at;
+    if (isdigit((unsigned char)*p)) return false;
     while (isalnum((unsigned char)*p) || *p == '_') p++;
     out->text = r->at;
     out->n = (int)(p - r->at);
@@ -171,6 +182,37 @@ static la_status read_default(reader *r, la_param *p)
     return read_number(r, p);
 }
 
+static bool is_named_before(const la_schema *s, const la_word *name)
+{
+    for (int k = 0; k < s->nparams - 1; k++)
+        if (s->params[k].name.n == name->n
+            && memcmp(s->params[k].name.text, name->text, (size_t)name->n) == 0)
+            return true;
+    return false;
+}
+
+/* A type, a name, and a default that the type takes. */
+static la_status read_param(reader *r, la_schema *s, la_param *p)
+{
+    p->required = true;
+    LA_TRY(read_type(r, p));
+    if (!take_word(r, &p->name)) return fault(r, "a parameter's name");
+    if (is_named_before(s, &p->name)) return fault(r, "another name");
+    uint16_t tags = tags_of(p);
+    if (take(r, "=")) {
+        LA_TRY(read_default(r, p));
+        tags |= p->fallback.tag == LA_VNONE ? 1u << LA_VNONE : 0;
+        bool wraps = p->type == LA_TYPE_TENSOR
+            && p->fallback.tag == LA_VSCALAR;
+        if (!wraps && !(tags >> p->fallback.tag & 1))
+            return fault(r, "a default of the parameter's type");
+    }
+    s->tags[s->nparams - 1] = tags;
+    if (p->type == LA_TYPE_TENSOR || p->type == LA_TYPE_TENSORS
+        || p->type == LA_TYPE_DEVICE) s->nwatched = s->nparams;
+    return LA_OK;
+}
+
 static la_status read_params(reader *r, la_schema *s)
 {
     bool keyword = false;
@@ -184,12 +226,7 @@ static la_status read_params(reader *r, la_schema *s)
         if (s->nparams == LA_MAX_ARGS) return fault(r, "fewer parameters");
         la_param *p = &s->params[s->nparams++];
         p->keyword_only = keyword;
-        p->required = true;
-        LA_TRY(read_type(r, p));
-        if (!take_word(r, &p->name)) return fault(r, "a parameter's name");
-        if (take(r, "=")) LA_TRY(read_default(r, p));
-        if (p->type == LA_TYPE_TENSOR || p->type == LA_TYPE_TENSORS
-            || p->type == LA_TYPE_DEVICE) s->nwatched = s->nparams;
+        LA_TRY(read_param(r, s, p));
         s->npositional += !keyword;
     }
     return LA_OK;

@@ -42,13 +42,15 @@ typedef struct la_schema {
     int nparams, npositional;
     int nwatched;           /* those up to the last that can hold a tensor or
                             ** name a device: what the gate has to look at */
+    uint16_t tags[LA_MAX_ARGS];   /* bit t: the parameter takes la_tag t */
     la_param params[LA_MAX_ARGS];
     int nresults;
     la_tag results[LA_MAX_RESULTS];   /* LA_VTENSOR, LA_VBOOL, ... */
     la_word result_names[LA_MAX_RESULTS];
 } la_schema;
 
-/* LA_EARG with the place where the text is not understood. */
+/* LA_EARG with the position where the text is not understood, and for two
+** parameters of one name or a default that its parameter does not take. */
 la_status la_schema_parse(const char *text, la_schema *out);
 /* The schema of 'op', parsed at the first use; safe on any thread. A row of
 ** ours that does not parse is found by the lint, so this cannot fail. */

@@ -14,7 +14,7 @@ static la_status identity_like(la_tensor *t, la_tensor **out)
     LA_OWNED eye = NULL;
     int64_t n = la_sizes(t)[t->ndim - 1];
     LA_TRY(la_run(eye, &eye, LA_I(n), LA_I(n), LA_I(0),
-                  LA_DT((la_dtype)t->dtype)));
+                  LA_DT((la_dtype)t->dtype), LA_DEV((la_device)t->device)));
     LA_OWNED wide = NULL;
     LA_TRY(la_run(expand, &wide, LA_T(eye), LA_IS(la_sizes(t), t->ndim)));
     return la_clone_contiguous(wide, out);

@@ -189,6 +189,7 @@ la_status la_move_runs(la_tensor *to, la_tensor *from, const la_runs *dims)
     bool last = !la_is_contiguous(to);
     la_runs moved[LA_MAX_DIMS];
     if (to->numel == 0) return LA_OK;
+    if (to->ndim == 0) return la_move_tensor(to, from);   /* no dims, no runs */
     for (int d = 0; d < to->ndim; d++)
         moved[d] = dims[last && d > 0 ? d % (to->ndim - 1) + 1 : d];
     LA_TRY(turned(from, last, &source));

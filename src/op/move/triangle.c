@@ -84,6 +84,19 @@ la_status la_impl_triu(la_frame *f) { return fill_triangle(f, false); }
 
 /* --- places of the triangles --- */
 
+/* How many elements (r, c) of a matrix have c < r + k: rows before -k have
+** none, those from columns - k on have all, the row lengths between rise by
+** one. Within rows * columns, so nothing overflows. */
+static int64_t count_below(int64_t rows, int64_t columns, int64_t k)
+{
+    int64_t first = k < 0 ? -k : 0, full = columns - k;
+    if (first > rows) first = rows;
+    if (full > rows) full = rows;
+    if (full < first) full = first;
+    int64_t rising = full - first, all = (rows - full) * columns;
+    return all + rising * (2 * (first + k) + rising - 1) / 2;
+}
+
 static la_status meta_indices(la_frame *f, bool lower)
 {
     int64_t rows = la_arg_int(f, 0), columns = la_arg_int(f, 1);
@@ -95,15 +108,9 @@ static la_status meta_indices(la_frame *f, bool lower)
     if (!la_mul_ok(rows, columns, &most) || most > LA_MAX_NUMEL / 2
         || rows > LA_MAX_NUMEL || columns > LA_MAX_NUMEL)
         return la_error(LA_ESHAPE, "size overflow");
-    if (columns == 0)
-        rows = 0;
     k = k > columns ? columns : k < -rows ? -rows : k;
-    for (int64_t r = 0; r < rows; r++) {
-        int64_t border = r + k + (lower ? 1 : 0);
-        border = border < 0 ? 0 : border > columns ? columns : border;
-        count += lower ? border : columns - border;
-    }
-    sizes[1] = count;
+    count = count_below(rows, columns, k + (lower ? 1 : 0));
+    sizes[1] = lower ? count : rows * columns - count;
     f->scratch[0] = k;
     return la_set_output(f, 0, 2, sizes, NULL,
                          la_has(f, 3) ? f->args[3].dtype : LA_INT64);
@@ -112,13 +119,17 @@ static la_status meta_indices(la_frame *f, bool lower)
 la_status la_meta_tril_indices(la_frame *f) { return meta_indices(f, true); }
 la_status la_meta_triu_indices(la_frame *f) { return meta_indices(f, false); }
 
-/* Coordinates count from 1. */
+/* Coordinates count from 1. Rows that have nothing are not visited: there may
+** be any number of them. */
 static void write_indices(la_frame *f, bool lower, int64_t *row,
                           int64_t *column)
 {
     int64_t rows = la_arg_int(f, 0), columns = la_arg_int(f, 1);
-    for (int64_t r = 0; r < rows; r++) {
-        int64_t border = r + f->scratch[0] + (lower ? 1 : 0);
+    int64_t k = f->scratch[0] + (lower ? 1 : 0);
+    int64_t begin = lower && k < 0 ? -k : 0;
+    int64_t end = !lower && rows > columns - k ? columns - k : rows;
+    for (int64_t r = begin; r < end && !la_interrupted(); r++) {
+        int64_t border = r + k;
         border = border < 0 ? 0 : border > columns ? columns : border;
         int64_t last = lower ? border : columns;
         for (int64_t c = lower ? 0 : border; c < last; c++) {
@@ -137,6 +148,7 @@ static la_status impl_indices(la_frame *f, bool lower)
     int64_t *data = (int64_t *)la_data(list);
     if (count)
         write_indices(f, lower, data, data + count);
+    if (la_interrupted()) return la_error(LA_EINTR, "interrupted");
     return la_move_tensor(out, list);
 }
 

@@ -143,6 +143,9 @@ static void exact_limits(la_dtype d, int64_t *low, int64_t *high)
 {
     int bits = (int)la_dtype_size(d) * 8;
     switch (d) {
+    case LA_COMPLEX32: case LA_COMPLEX64: case LA_COMPLEX128:
+        *low = *high = 0;         /* refused by check_range */
+        return;
     case LA_BOOL: *low = 0; *high = 1; return;
     case LA_FLOAT16: bits = 12; break;
     case LA_BFLOAT16: bits = 9; break;

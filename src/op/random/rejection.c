@@ -134,11 +134,14 @@ static double binomial(stream *s, double n, double p)
 /* ---- gamma ---- */
 
 /* G. Marsaglia, W. Tsang, A simple method for generating gamma variables
-** (2000); shapes below 1 are lifted by one and scaled back. */
+** (2000); shapes below 1 are lifted by one and scaled back. An infinite shape
+** gives infinity, where d * (1 - v + log(v)) would be NaN and no candidate
+** ever be accepted. */
 static double gamma_sample(stream *s, double shape, double scale)
 {
     double u, unused;
     if (!(shape > 0)) return shape == 0 ? 0 : NAN;
+    if (isinf(shape)) return shape * scale;
     if (shape < 1) {
         two_units(s, &u, &unused);
         scale *= pow(u, 1 / shape);

@@ -455,6 +455,9 @@ la_status la_reduce_run(la_reduce_job *job, const la_tensor *in, uint64_t mask)
 {
     atomic_int decided = 0, stopped = 0;
     plan p;
+    if (!job->kernel->inner)
+        return la_error(LA_EDTYPE, "the reduction is not implemented for '%s'",
+                        la_dtype_title((la_dtype)in->dtype));
     p.job = job;
     p.kernel = job->kernel;
     p.in = la_data(in);
