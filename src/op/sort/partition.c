@@ -1,0 +1,38 @@
+/*
+** partition and argpartition: the k-th element in its sorted position, smaller
+** ones before it and larger ones after. A fully sorted row satisfies that, so
+** both are the results of sort and argsort.
+*/
+#include "op/op.h"
+#include "tensor/shape.h"
+
+/* k counts from 1, or from the end when it is negative. */
+static la_status check_k(const la_frame *f)
+{
+    int dim;
+    const la_tensor *x = la_arg(f, 0);
+    LA_TRY(la_wrap_dim(la_arg_int(f, 2), x->ndim, &dim));
+    int64_t n = x->ndim ? la_sizes(x)[dim] : 1, k = la_arg_int(f, 1);
+    if (k != 0 && k <= n && k >= -n) return LA_OK;
+    return la_error_at(LA_EINDEX, 2, "k is %lld, 1 to %lld expected",
+                       (long long)k, (long long)n);
+}
+
+la_status la_impl_partition(la_frame *f)
+{
+    la_value r[LA_MAX_RESULTS] = {0};
+    LA_TRY(check_k(f));
+    LA_TRY(la_run_many(sort, r, f->args[0], f->args[2]));
+    la_tensor_release(r[1].tensor);
+    la_set_result(f, 0, r[0].tensor);
+    return LA_OK;
+}
+
+la_status la_impl_argpartition(la_frame *f)
+{
+    la_tensor *out = NULL;
+    LA_TRY(check_k(f));
+    LA_TRY(la_run(argsort, &out, f->args[0], f->args[2]));
+    la_set_result(f, 0, out);
+    return LA_OK;
+}
