@@ -5,8 +5,6 @@
 */
 #include "op/conv/conv.h"
 
-#include <stdio.h>
-
 #include "base/context.h"
 #include "op/matmul/gemm.h"
 #include "op/view/view.h"
@@ -105,14 +103,10 @@ static la_status read_settings(const la_frame *f, int first, int nd,
     return LA_OK;
 }
 
-static const char *shape_text(const la_tensor *t, char *out, size_t room)
+/* "[2, 3]" for messages. */
+static const char *shape_text(const la_tensor *t, char *out, size_t capacity)
 {
-    size_t n = 0;
-    for (int d = 0; d < t->ndim && n + 24 < room; d++)
-        n += (size_t)snprintf(out + n, room - n, d ? ", %lld" : "[%lld",
-                              (long long)la_sizes(t)[d]);
-    snprintf(out + n, room - n, "]");
-    return out;
+    return la_sizes_text(t->ndim, la_sizes(t), out, capacity);
 }
 
 static la_status check_channels(const la_tensor *x, const la_tensor *w,
@@ -323,7 +317,7 @@ static la_status run_transposed(la_conv *c, const la_tensor *x,
 {
     put_y(c, x);
     put_x(c, out);
-    LA_TRY(la_conv_input(c));
+    LA_TRY(la_conv_run(c, LA_CONV_INPUT));
     return bias ? add_bias(out, bias) : LA_OK;
 }
 
@@ -348,7 +342,7 @@ la_status la_impl_convolution(la_frame *f)
     c.bias = bias ? la_data(bias) : NULL;
     put_x(&c, x);
     put_y(&c, out);
-    return la_conv_forward(&c);
+    return la_conv_run(&c, LA_CONV_FORWARD);
 }
 
 /* ---- gradients: (grad, input, weight, settings...) ---- */
@@ -397,11 +391,11 @@ la_status la_impl_convolution_grad_input(la_frame *f)
     if (s.transposed) {
         put_x(&c, g);
         put_y(&c, out);
-        return la_conv_forward(&c);
+        return la_conv_run(&c, LA_CONV_FORWARD);
     }
     put_x(&c, out);
     put_y(&c, g);
-    return la_conv_input(&c);
+    return la_conv_run(&c, LA_CONV_INPUT);
 }
 
 la_status la_meta_convolution_grad_weight(la_frame *f)
@@ -428,5 +422,5 @@ la_status la_impl_convolution_grad_weight(la_frame *f)
     c.weight = la_data(out);
     put_x(&c, s.transposed ? g : x);
     put_y(&c, s.transposed ? x : g);
-    return la_conv_weight(&c);
+    return la_conv_run(&c, LA_CONV_WEIGHT);
 }

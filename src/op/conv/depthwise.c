@@ -2,7 +2,7 @@
 ** Depthwise convolutions, one channel in and one out per group: channels lie in
 ** the lanes, so every stride costs the same. channels_last operands are used in
 ** place; of others a block of channels of some rows at a time is turned. A unit
-** of work is such a band of one plane of an image. Planes of a volume add what
+** of work is such a band of one plane of an image. Planes of a volume add goal
 ** each tap along the depth brings (forward only; its gradients go other ways).
 */
 #include <string.h>
@@ -16,8 +16,6 @@
 #define LEAST_CHANNELS 8
 #define PARTS 8             /* of the batch, each with its own sums */
 
-typedef enum goal { FORWARD, INPUT, WEIGHT } goal;
-
 typedef struct side {       /* one of the two images */
     char *data;
     const int64_t *step;
@@ -30,7 +28,7 @@ typedef struct depth {
     const la_conv *c;
     const la_conv_kernels *ker;
     const la_depth_kernels *own;
-    goal goal;
+    la_conv_goal goal;
     int64_t size, channels;     /* of all; of a block */
     int64_t block, blocks, band, bands, line;
     bool flip;                  /* weights lie with their taps in reverse */
@@ -50,15 +48,15 @@ static int64_t cols_of(const side *s)
     return s->small ? s->w[2].out : s->w[2].in;
 }
 
-bool la_conv_depth_serves(const la_conv *c, int what)
+static bool serves(const la_conv *c, la_conv_goal goal)
 {
     bool floats = c->dtype == LA_FLOAT32 || c->dtype == LA_FLOAT64;
     if (!floats || c->ic != 1 || c->oc != 1 || c->groups < LEAST_CHANNELS)
         return false;
     bool flat = c->w[0].kernel == 1 && c->w[0].in == 1 && c->w[0].out == 1;
-    if (what != FORWARD && !flat) return false;
+    if (goal != LA_CONV_FORWARD && !flat) return false;
     for (int d = 1; d < 3; d++)
-        if (what == INPUT && c->w[d].stride > 1 && c->w[d].dilation > 1)
+        if (goal == LA_CONV_INPUT && c->w[d].stride > 1 && c->w[d].dilation > 1)
             return false;
     return (c->x_step[1] == 1 || c->x_step[4] == 1)
         && (c->y_step[1] == 1 || c->y_step[4] == 1);
@@ -88,11 +86,11 @@ static void rows_for(const side *of, int64_t first, int64_t last, int64_t *from,
 /* The side whose rows are cut into bands, and the one they need. */
 static const side *made(const depth *s)
 {
-    return s->goal == INPUT ? &s->x : &s->y;
+    return s->goal == LA_CONV_INPUT ? &s->x : &s->y;
 }
 static const side *read_side(const depth *s)
 {
-    return s->goal == INPUT ? &s->y : &s->x;
+    return s->goal == LA_CONV_INPUT ? &s->y : &s->x;
 }
 
 static size_t room_of(const depth *s, const side *of)
@@ -110,16 +108,16 @@ static size_t room_of(const depth *s, const side *of)
 }
 
 /* Depends on sizes alone. */
-static void plan(depth *s, const la_conv *c, goal what)
+static void plan(depth *s, const la_conv *c, la_conv_goal goal)
 {
     int64_t all = c->groups, size = (int64_t)la_dtype_size(c->dtype);
-    *s = (depth){.c = c, .goal = what, .size = size, .channels = all,
+    *s = (depth){.c = c, .goal = goal, .size = size, .channels = all,
                  .ker = la_conv_kernels_of(c->dtype)};
     s->own = c->dtype == LA_FLOAT32 ? LA_STUB(conv_depth_f32)
                                     : LA_STUB(conv_depth_f64);
     s->x = (side){c->x, c->x_step, c->w, false, c->x_step[1] == 1};
     s->y = (side){c->y, c->y_step, c->w, true, c->y_step[1] == 1};
-    s->flip = what == INPUT && c->w[1].stride == 1 && c->w[2].stride == 1;
+    s->flip = goal == LA_CONV_INPUT && c->w[1].stride == 1 && c->w[2].stride == 1;
     bool turned = !s->x.in_place || !s->y.in_place;
     s->block = turned ? la_conv_lesser(all, BLOCK_BYTES / size) : all;
     s->blocks = la_conv_parts(all, s->block);
@@ -134,7 +132,7 @@ static void plan(depth *s, const la_conv *c, goal what)
     s->desk_bytes = s->x_bytes + s->y_bytes;
     int64_t taps = la_conv_taps(c);
     s->weight_bytes = la_conv_aligned(taps * s->line * size);
-    s->sum_bytes = what == WEIGHT ? s->weight_bytes : 0;
+    s->sum_bytes = goal == LA_CONV_WEIGHT ? s->weight_bytes : 0;
     s->units = c->batch * s->blocks * s->bands * c->w[0].out;
 }
 
@@ -234,7 +232,7 @@ static void run_unit(const depth *s, char *desk, char *sums, int64_t unit)
     la_conv_depth k = {.first = b.first, .last = b.last, .in_first = b.from,
                        .channels = b.channels, .tap_step = s->line,
                        .h = s->c->w[1], .w = s->c->w[2],
-                       .back = s->goal == INPUT};
+                       .back = s->goal == LA_CONV_INPUT};
     if (k.back && s->flip) {
         flip_window(&k.h);
         flip_window(&k.w);
@@ -242,7 +240,7 @@ static void run_unit(const depth *s, char *desk, char *sums, int64_t unit)
     }
     steps_of(s, in, &k.in_row, &k.in_col);
     steps_of(s, out, &k.out_row, &k.out_col);
-    if (s->goal == WEIGHT) {
+    if (s->goal == LA_CONV_WEIGHT) {
         k.in = take_rows(s, in, &b, 0, b.from, b.to, desk);
         k.out = take_rows(s, out, &b, 0, b.first, b.last, out_room);
         k.sums = sums + b.channel * s->size;
@@ -251,7 +249,7 @@ static void run_unit(const depth *s, char *desk, char *sums, int64_t unit)
     }
     k.out = out->in_place ? row_at(s, out, &b, b.plane, b.first) : out_room;
     k.weights = s->weights + b.channel * s->size;
-    if (s->goal == FORWARD && s->c->bias)
+    if (s->goal == LA_CONV_FORWARD && s->c->bias)
         k.bias = s->c->bias + b.channel * s->size;
     run_planes(s, &b, &k, desk);
     if (!out->in_place) give_rows(s, out, &b, out_room);
@@ -264,7 +262,7 @@ static void run_tasks(int64_t begin, int64_t end, void *context)
         char *desk = s->desks + (size_t)t * s->desk_bytes;
         int64_t per_image = s->units / s->c->batch, all = s->units;
         int64_t first = all * t / s->tasks, last = all * (t + 1) / s->tasks;
-        if (s->goal == WEIGHT) {   /* whole images */
+        if (s->goal == LA_CONV_WEIGHT) {   /* whole images */
             first = s->c->batch * t / s->tasks * per_image;
             last = s->c->batch * (t + 1) / s->tasks * per_image;
         }
@@ -273,14 +271,14 @@ static void run_tasks(int64_t begin, int64_t end, void *context)
     }
 }
 
-la_status la_conv_depth_run(const la_conv *c, int what)
+static la_status run(const la_conv *c, la_conv_goal goal)
 {
     depth s;
-    plan(&s, c, (goal)what);
+    plan(&s, c, goal);
     int64_t taps = la_conv_taps(c), threads = la_in_parallel() ? 1
         : la_num_threads();
-    s.tasks = la_conv_lesser(what == WEIGHT ? PARTS : threads,
-                             what == WEIGHT ? c->batch : s.units);
+    s.tasks = la_conv_lesser(goal == LA_CONV_WEIGHT ? PARTS : threads,
+                             goal == LA_CONV_WEIGHT ? c->batch : s.units);
     size_t sums = s.sum_bytes * (size_t)s.tasks;
     size_t bytes = s.weight_bytes + sums + s.desk_bytes * (size_t)s.tasks;
     s.weights = la_mem_alloc(bytes);
@@ -288,7 +286,7 @@ la_status la_conv_depth_run(const la_conv *c, int what)
     char *block = s.weights;
     s.sums = block + s.weight_bytes;
     s.desks = s.sums + sums;
-    if (what == WEIGHT) memset(s.sums, 0, sums);
+    if (goal == LA_CONV_WEIGHT) memset(s.sums, 0, sums);
     else s.ker->pack(s.weights, c->weight + (s.flip ? taps - 1 : 0) * s.size,
                      taps, s.flip ? -1 : 1, (int)s.channels, (int)s.line, taps);
     double work = (double)(c->batch * s.channels * taps)
@@ -298,7 +296,9 @@ la_status la_conv_depth_run(const la_conv *c, int what)
     la_conv_sums t = {.taps = taps, .m = s.channels, .line = s.line,
                       .parts = s.tasks, .sums = s.sums, .out = c->weight,
                       .part_step = (int64_t)s.sum_bytes / s.size};
-    if (what == WEIGHT && !la_interrupted()) s.ker->finish(&t);
+    if (goal == LA_CONV_WEIGHT && !la_interrupted()) s.ker->finish(&t);
     la_mem_free(block, bytes);
     return la_interrupted() ? LA_EINTR : LA_OK;
 }
+
+const la_conv_method la_conv_depthwise = {serves, run};

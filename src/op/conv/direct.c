@@ -12,8 +12,10 @@
 
 #define NARROW 2            /* rows shorter than this go to the product */
 
-bool la_conv_direct_serves(const la_conv *c, bool backward)
+static bool serves(const la_conv *c, la_conv_goal goal)
 {
+    bool backward = goal == LA_CONV_INPUT;
+    if (goal == LA_CONV_WEIGHT) return false;
     if (!la_conv_kernels_of(c->dtype)) return false;
     int64_t cols = backward ? c->w[2].in : c->w[2].out;
     if (cols < NARROW) return false;
@@ -100,10 +102,10 @@ static void run_tasks(int64_t begin, int64_t end, void *context)
     }
 }
 
-la_status la_conv_direct(const la_conv *c, bool backward)
+static la_status run(const la_conv *c, la_conv_goal goal)
 {
     la_conv_plan s;
-    la_conv_plan_make(&s, c, backward, false);
+    la_conv_plan_make(&s, c, goal == LA_CONV_INPUT, false);
     if (s.units == 0 || s.oc == 0) return LA_OK;
     size_t bytes = s.packed_bytes + s.shift_bytes
         + s.room_bytes * (size_t)s.tasks;
@@ -119,3 +121,5 @@ la_status la_conv_direct(const la_conv *c, bool backward)
     la_mem_free(block, bytes);
     return la_interrupted() ? LA_EINTR : LA_OK;
 }
+
+const la_conv_method la_conv_direct = {serves, run};

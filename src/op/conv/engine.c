@@ -1,394 +1,47 @@
 /*
-** Convolutions of every dtype as matrix products over columns (im2col), and
-** the choice between that and the direct method.
+** Which method computes a convolution? The first of the table that serves the
+** case: special shapes before the general, and last the one that serves all.
 */
 #include "op/conv/engine.h"
 
 #include <string.h>
 
-#include "base/memory.h"
-#include "base/pool.h"
-#include "op/matmul/gemm.h"
+static const la_conv_method *const methods[] = {
+    &la_conv_one_tap, &la_conv_one_window, &la_conv_depthwise,
+    &la_conv_direct, &la_conv_strided, &la_conv_weight_sums,
+    &la_conv_columns};
 
-#define PARTS 8   /* partial weight gradients: fixed, so bits do not depend
-                  ** on threads */
-
-static int64_t lesser(int64_t a, int64_t b) { return a < b ? a : b; }
-
-static int64_t rows_of(const la_conv *c) { return c->w[0].out * c->w[1].out; }
-
-/* Output rows whose columns fill the work space. */
-static int64_t rows_at_once(const la_conv *c)
-{
-    int64_t line = c->ic * la_conv_taps(c) * c->w[2].out;
-    int64_t fit = line > 0 ? LA_CONV_ROOM / line : 1;
-    return lesser(fit < 1 ? 1 : fit, rows_of(c) < 1 ? 1 : rows_of(c));
-}
-
-static size_t column_bytes(const la_conv *c)
-{
-    int64_t k = c->ic * la_conv_taps(c);
-    return (size_t)(k * rows_at_once(c) * c->w[2].out) * la_dtype_size(c->dtype)
-        + 64;
-}
-
-static char *image(const la_conv *c, const char *base, const int64_t *step,
-                   int64_t n, int64_t channel)
-{
-    return (char *)base + (n * step[0] + channel * step[1])
-        * (int64_t)la_dtype_size(c->dtype);
-}
-
-static la_columns columns_of(const la_conv *c, int64_t n, int64_t g,
-                             int64_t r0, int64_t rows, char *room)
-{
-    la_columns k = {.channels = c->ic, .r0 = r0, .r1 = r0 + rows,
-                    .cols = room, .col_step = rows * c->w[2].out};
-    memcpy(k.w, c->w, sizeof k.w);
-    k.image = image(c, c->x, c->x_step, n, g * c->ic);
-    memcpy(k.image_step, c->x_step + 1, sizeof k.image_step);
-    return k;
-}
-
-/* Rows r0.. of y as a matrix of channels x pixels; contiguous rows of one
-** image are one run, which set_output's layouts guarantee. */
-static la_gemm_mat pixels(const la_conv *c, int64_t n, int64_t g, int64_t r0)
-{
-    int64_t size = (int64_t)la_dtype_size(c->dtype);
-    char *p = image(c, c->y, c->y_step, n, g * c->oc);
-    return (la_gemm_mat){p + r0 * c->w[2].out * c->y_step[4] * size,
-                         c->y_step[1], c->y_step[4]};
-}
-
-static la_gemm_mat weight_of(const la_conv *c, char *weight, int64_t g)
-{
-    int64_t k = c->ic * la_conv_taps(c);
-    return (la_gemm_mat){weight + g * c->oc * k
-                         * (int64_t)la_dtype_size(c->dtype), k, 1};
-}
-
-static la_gemm_mat flipped(la_gemm_mat m)
-{
-    return (la_gemm_mat){m.data, m.cs, m.rs};
-}
-
-/* ---- a range of units (image, group), each task with its own room ---- */
-
-typedef struct job job;
-typedef la_status (*unit_fn)(const job *j, char *room, int64_t unit);
-struct job {
-    const la_conv *c;
-    unit_fn run;
-    int64_t units;
-    int tasks;
-    char *room;
-    size_t room_bytes;
-    _Atomic int status;
-};
-
-static void run_range(int64_t begin, int64_t end, void *context)
-{
-    job *j = context;
-    for (int64_t t = begin; t < end; t++) {
-        char *room = j->room + (size_t)t * j->room_bytes;
-        int64_t u = j->units * t / j->tasks;
-        int64_t last = j->units * (t + 1) / j->tasks;
-        for (; u < last && !j->status; u++) {
-            la_status status = j->run(j, room, u);
-            if (status) j->status = (int)status;
-        }
-    }
-}
-
-static la_status run_job(job *j)
-{
-    int threads = la_in_parallel() ? 1 : la_num_threads();
-    j->tasks = (int)lesser(threads, j->units);
-    if (j->units == 0) return LA_OK;
-    size_t bytes = j->room_bytes * (size_t)j->tasks;
-    j->room = la_mem_alloc(bytes);
-    if (!j->room) return LA_ENOMEM;
-    if (j->tasks == 1) run_range(0, 1, j);
-    else la_parallel_for(j->tasks, 1, run_range, j);
-    la_mem_free(j->room, bytes);
-    if (j->status == LA_ENOMEM)   /* the record is of another thread */
-        return la_error(LA_ENOMEM, "not enough memory");
-    return (la_status)j->status;
-}
-
-/* ---- y from x ---- */
-
-static la_status forward_unit(const job *j, char *room, int64_t unit)
-{
-    const la_conv *c = j->c;
-    int64_t n = unit / c->groups, g = unit % c->groups;
-    int64_t step = rows_at_once(c), all = rows_of(c);
-    const la_column_kernels *ker = &(*LA_STUB(columns))[c->dtype];
-    for (int64_t r = 0; r < all; r += step) {
-        int64_t rows = lesser(step, all - r);
-        la_columns k = columns_of(c, n, g, r, rows, room);
-        la_gemm m;
-        la_gemm_init(&m, c->dtype);
-        ker->gather(&k);
-        m.m = c->oc;
-        m.n = k.col_step;
-        m.k = c->ic * la_conv_taps(c);
-        m.a = weight_of(c, c->weight, g);
-        m.b = (la_gemm_mat){room, k.col_step, 1};
-        m.out = pixels(c, n, g, r);
-        if (c->bias)
-            m.bias = (la_gemm_mat){(char *)c->bias + g * c->oc
-                * (int64_t)la_dtype_size(c->dtype), 1, 0};
-        LA_TRY(la_gemm_run(&m));
-    }
-    return LA_OK;
-}
-
-static bool is_pointwise(const la_conv *c)
-{
-    for (int d = 0; d < 3; d++)
-        if (c->w[d].kernel != 1 || c->w[d].stride != 1 || c->w[d].pad != 0)
-            return false;
-    /* pixels of x are one run, as those of y always are */
-    return (c->w[1].in == 1 || c->x_step[3] == c->w[2].in * c->x_step[4])
-        && (c->w[0].in == 1 || c->x_step[2] == c->w[1].in * c->x_step[3]);
-}
-
-/* A kernel of one tap: the image itself is the matrix of columns. */
-static la_status pointwise(const la_conv *c, bool backward)
-{
-    static const int64_t none = 0;
-    la_gemm m;
-    for (int64_t g = 0; g < c->groups; g++) {
-        la_gemm_mat w = weight_of(c, c->weight, g);
-        la_gemm_mat x = {image(c, c->x, c->x_step, 0, g * c->ic),
-                         c->x_step[1], c->x_step[4]};
-        la_gemm_mat y = pixels(c, 0, g, 0);
-        la_gemm_init(&m, c->dtype);
-        m.m = backward ? c->ic : c->oc;
-        m.k = backward ? c->oc : c->ic;
-        m.n = rows_of(c) * c->w[2].out;
-        m.a = backward ? flipped(w) : w;
-        m.b = backward ? y : x;
-        m.out = backward ? x : y;
-        if (c->bias && !backward)
-            m.bias = (la_gemm_mat){(char *)c->bias + g * c->oc
-                * (int64_t)la_dtype_size(c->dtype), 1, 0};
-        m.nbatch = 1;
-        m.batch = &c->batch;
-        m.a_step = &none;
-        m.b_step = backward ? c->y_step : c->x_step;
-        m.out_step = backward ? c->x_step : c->y_step;
-        m.add_step = &none;
-        LA_TRY(la_gemm_run(&m));
-    }
-    return LA_OK;
-}
-
-/* One window that is the whole image, which is a run: images times weights. */
-static bool is_whole(const la_conv *c)
-{
-    int64_t step = 1;
-    for (int d = 2; d >= 0; d--) {
-        const la_window *w = &c->w[d];
-        if (w->out != 1 || w->kernel != w->in || w->pad != 0) return false;
-        if (w->in > 1 && (w->dilation != 1 || c->x_step[2 + d] != step))
-            return false;
-        step *= w->in;
-    }
-    return c->ic == 1 || c->x_step[1] == step;
-}
-
-static la_status whole(const la_conv *c, bool backward)
-{
-    int64_t k = c->ic * la_conv_taps(c);
-    la_gemm m;
-    for (int64_t g = 0; g < c->groups; g++) {
-        la_gemm_mat w = weight_of(c, c->weight, g);
-        la_gemm_mat x = {image(c, c->x, c->x_step, 0, g * c->ic), c->x_step[0],
-                         1};
-        la_gemm_mat y = {image(c, c->y, c->y_step, 0, g * c->oc), c->y_step[0],
-                         c->y_step[1]};
-        la_gemm_init(&m, c->dtype);
-        m.m = c->batch;
-        m.n = backward ? k : c->oc;
-        m.k = backward ? c->oc : k;
-        m.a = backward ? y : x;
-        m.b = backward ? w : flipped(w);
-        m.out = backward ? x : y;
-        if (c->bias && !backward)
-            m.bias = (la_gemm_mat){(char *)c->bias + g * c->oc
-                * (int64_t)la_dtype_size(c->dtype), 0, 1};
-        LA_TRY(la_gemm_run(&m));
-    }
-    return LA_OK;
-}
-
+/* No product to sum: no image, no output channel or no output pixel. */
 static bool is_empty(const la_conv *c)
 {
     return c->batch == 0 || c->groups == 0 || c->oc == 0
-        || rows_of(c) * c->w[2].out == 0;
+        || la_conv_pixels(c) == 0;
 }
 
-la_status la_conv_forward(const la_conv *c)
-{
-    if (is_empty(c)) return LA_OK;
-    if (is_pointwise(c)) return pointwise(c, false);
-    if (is_whole(c)) return whole(c, false);
-    if (la_conv_depth_serves(c, 0)) return la_conv_depth_run(c, 0);
-    if (la_conv_direct_serves(c, false)) return la_conv_direct(c, false);
-    job j = {.c = c, .run = forward_unit, .units = c->batch * c->groups,
-             .room_bytes = column_bytes(c)};
-    return run_job(&j);
-}
-
-/* ---- x from y ---- */
-
-/* Lines of an image of any strides, set to zero. */
-static void clear_image(const la_conv *c, int64_t n, int64_t g)
+/* Sums over nothing. y then has no element; x is cleared by the columns, which
+** know its strides. */
+static la_status run_empty(const la_conv *c, la_conv_goal goal)
 {
     size_t size = la_dtype_size(c->dtype);
-    for (int64_t ch = 0; ch < c->ic; ch++)
-        for (int64_t d = 0; d < c->w[0].in; d++)
-            for (int64_t h = 0; h < c->w[1].in; h++) {
-                char *row = image(c, c->x, c->x_step, n, g * c->ic + ch)
-                    + (d * c->x_step[2] + h * c->x_step[3]) * (int64_t)size;
-                if (c->x_step[4] == 1) {
-                    memset(row, 0, (size_t)c->w[2].in * size);
-                    continue;
-                }
-                for (int64_t w = 0; w < c->w[2].in; w++)
-                    memset(row + w * c->x_step[4] * (int64_t)size, 0, size);
-            }
-}
-
-static la_status input_unit(const job *j, char *room, int64_t unit)
-{
-    const la_conv *c = j->c;
-    int64_t n = unit / c->groups, g = unit % c->groups;
-    int64_t step = rows_at_once(c), all = rows_of(c);
-    const la_column_kernels *ker = &(*LA_STUB(columns))[c->dtype];
-    clear_image(c, n, g);
-    for (int64_t r = 0; r < all; r += step) {
-        int64_t rows = lesser(step, all - r);
-        la_columns k = columns_of(c, n, g, r, rows, room);
-        la_gemm m;
-        la_gemm_init(&m, c->dtype);
-        m.m = c->ic * la_conv_taps(c);
-        m.n = k.col_step;
-        m.k = c->oc;
-        m.a = flipped(weight_of(c, c->weight, g));
-        m.b = pixels(c, n, g, r);
-        m.out = (la_gemm_mat){room, k.col_step, 1};
-        LA_TRY(la_gemm_run(&m));
-        ker->scatter(&k);
-    }
+    int64_t count = c->groups * c->oc * c->ic * la_conv_taps(c);
+    if (goal == LA_CONV_INPUT) return la_conv_columns.run(c, goal);
+    if (goal == LA_CONV_WEIGHT) memset(c->weight, 0, (size_t)count * size);
     return LA_OK;
 }
 
-la_status la_conv_input(const la_conv *c)
+/* Has the result an element at all? */
+static bool has_result(const la_conv *c, la_conv_goal goal)
 {
-    if (c->batch == 0 || c->ic * c->groups == 0) return LA_OK;
-    if (!is_empty(c) && is_pointwise(c)) return pointwise(c, true);
-    if (!is_empty(c) && is_whole(c)) return whole(c, true);
-    if (!is_empty(c) && la_conv_depth_serves(c, 1))
-        return la_conv_depth_run(c, 1);
-    if (!is_empty(c) && la_conv_direct_serves(c, true))
-        return la_conv_direct(c, true);
-    if (!is_empty(c) && la_conv_phase_serves(c)) return la_conv_phase_run(c);
-    job j = {.c = c, .run = input_unit, .units = c->batch * c->groups,
-             .room_bytes = column_bytes(c)};
-    return run_job(&j);
+    if (goal == LA_CONV_FORWARD) return !is_empty(c);
+    if (goal == LA_CONV_INPUT) return c->batch > 0 && c->ic * c->groups > 0;
+    return c->groups * c->oc * c->ic * la_conv_taps(c) > 0;
 }
 
-/* ---- weight from x and y ---- */
-
-/* Images of part 'p' of the batch, summed into the part's own copy. */
-static la_status weight_part(const job *j, char *room, int64_t p)
+la_status la_conv_run(const la_conv *c, la_conv_goal goal)
 {
-    const la_conv *c = j->c;
-    int64_t k = c->ic * la_conv_taps(c), all = rows_of(c);
-    int64_t size = (int64_t)la_dtype_size(c->dtype), step = rows_at_once(c);
-    int64_t parts = lesser(PARTS, c->batch);
-    int64_t first = c->batch * p / parts, last = c->batch * (p + 1) / parts;
-    const la_column_kernels *ker = &(*LA_STUB(columns))[c->dtype];
-    char *sum = c->weight + p * c->groups * c->oc * k * size;
-    for (int64_t n = first; n < last; n++)
-        for (int64_t g = 0; g < c->groups; g++)
-            for (int64_t r = 0; r < all; r += step) {
-                int64_t rows = lesser(step, all - r);
-                la_columns cols = columns_of(c, n, g, r, rows, room);
-                la_gemm m;
-                la_gemm_init(&m, c->dtype);
-                ker->gather(&cols);
-                m.m = c->oc;
-                m.n = k;
-                m.k = cols.col_step;
-                m.a = pixels(c, n, g, r);
-                m.b = (la_gemm_mat){room, 1, cols.col_step};
-                m.out = weight_of(c, sum, g);
-                if (n > first || r > 0) {
-                    m.add = m.out;
-                    m.beta = (la_gemm_scalar){1, 0, 1};
-                }
-                LA_TRY(la_gemm_run(&m));
-            }
-    return LA_OK;
-}
-
-/* weight = the parts' sum, in order: ones @ parts. */
-static la_status sum_parts(const la_conv *c, char *parts, int64_t n)
-{
-    int64_t count = c->groups * c->oc * c->ic * la_conv_taps(c);
-    double ones[2 * PARTS] = {0};
-    char *one = (char *)ones;
-    size_t size = la_dtype_size(c->dtype);
-    la_scalar s = la_scalar_int(1);
-    for (int64_t i = 0; i < n; i++) {
-        static const la_f16 half = {0x3c00};
-        static const la_bf16 brain = {0x3f80};
-        float f = 1;
-        double d = 1;
-        const void *from = &s.i;
-        if (c->dtype == LA_FLOAT16) from = &half;
-        else if (c->dtype == LA_BFLOAT16) from = &brain;
-        else if (c->dtype == LA_FLOAT32 || c->dtype == LA_COMPLEX64) from = &f;
-        else if (c->dtype == LA_FLOAT64 || c->dtype == LA_COMPLEX128) from = &d;
-        memcpy(one + (size_t)i * size, from,
-               la_is_complex(c->dtype) ? size / 2 : size);
-    }
-    la_gemm m;
-    la_gemm_init(&m, c->dtype);
-    m.m = 1;
-    m.n = count;
-    m.k = n;
-    m.a = (la_gemm_mat){one, n, 1};
-    m.b = (la_gemm_mat){parts, count, 1};
-    m.out = (la_gemm_mat){c->weight, count, 1};
-    return la_gemm_run(&m);
-}
-
-la_status la_conv_weight(const la_conv *c)
-{
-    int64_t size = (int64_t)la_dtype_size(c->dtype);
-    int64_t count = c->groups * c->oc * c->ic * la_conv_taps(c);
-    int64_t parts = lesser(PARTS, c->batch);
-    if (count == 0) return LA_OK;
-    if (is_empty(c)) {
-        memset(c->weight, 0, (size_t)(count * size));
-        return LA_OK;
-    }
-    bool direct = c->dtype == LA_FLOAT32 || c->dtype == LA_FLOAT64;
-    if (la_conv_depth_serves(c, 2)) return la_conv_depth_run(c, 2);
-    if (direct && la_conv_taps(c) <= 1024) return la_conv_direct_weight(c);
-    la_conv with = *c;
-    size_t bytes = (size_t)(parts * count * size);
-    with.weight = la_mem_alloc(bytes);
-    if (!with.weight) return LA_ENOMEM;
-    job j = {.c = &with, .run = weight_part, .units = parts,
-             .room_bytes = column_bytes(c)};
-    la_status status = run_job(&j);
-    if (!status) status = sum_parts(c, with.weight, parts);
-    la_mem_free(with.weight, bytes);
-    return status;
+    const la_conv_method *const *m = methods;
+    if (!has_result(c, goal)) return LA_OK;
+    if (is_empty(c)) return run_empty(c, goal);
+    while (!(*m)->serves(c, goal)) m++;
+    return (*m)->run(c, goal);
 }

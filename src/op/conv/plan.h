@@ -6,7 +6,7 @@
 #ifndef LA_OP_CONV_PLAN_H
 #define LA_OP_CONV_PLAN_H
 
-#include "op/conv/engine.h"
+#include "op/conv/method.h"
 
 #define LA_CONV_BLOCK 576   /* taps that are summed at a time, at least one
                             ** channel's */

@@ -104,11 +104,11 @@ static la_conv joined(const strided *t, const la_conv *c)
     return u;
 }
 
-bool la_conv_phase_serves(const la_conv *c)
+static bool serves(const la_conv *c, la_conv_goal goal)
 {
     const la_window *w = c->w;
     int64_t span = 1;
-    if (!la_conv_kernels_of(c->dtype)) return false;
+    if (goal != LA_CONV_INPUT || !la_conv_kernels_of(c->dtype)) return false;
     for (int d = 0; d < 3; d++) {
         if (w[d].stride > MOST_STRIDE) return false;
         span *= (w[d].kernel - 1) * w[d].dilation / w[d].stride + 2;
@@ -360,9 +360,10 @@ static void run_tasks(int64_t begin, int64_t end, void *context)
     }
 }
 
-la_status la_conv_phase_run(const la_conv *c)
+static la_status run(const la_conv *c, la_conv_goal goal)
 {
     strided t;
+    (void)goal;                 /* the gradient of x alone is served */
     plan_make(&t, c);
     la_conv_plan *s = &t.s;
     size_t bytes = s->packed_bytes + s->shift_bytes + t.tap_bytes
@@ -381,3 +382,5 @@ la_status la_conv_phase_run(const la_conv *c)
     la_mem_free(block, bytes);
     return la_interrupted() ? LA_EINTR : LA_OK;
 }
+
+const la_conv_method la_conv_strided = {serves, run};

@@ -181,9 +181,16 @@ static void weights_make(weights *w, const la_conv *c)
     w->place_bytes = la_conv_aligned(w->images * s->band * 8);
 }
 
-la_status la_conv_direct_weight(const la_conv *c)
+static bool serves(const la_conv *c, la_conv_goal goal)
+{
+    return goal == LA_CONV_WEIGHT && la_conv_kernels_of(c->dtype)
+        && la_conv_taps(c) <= 1024;
+}
+
+static la_status run(const la_conv *c, la_conv_goal goal)
 {
     weights w;
+    (void)goal;                 /* the gradient of the weight alone */
     weights_make(&w, c);
     size_t bytes = w.s.shift_bytes + desk_bytes(&w) * (size_t)w.parts;
     char *block = la_mem_alloc(bytes);
@@ -197,3 +204,5 @@ la_status la_conv_direct_weight(const la_conv *c)
     la_mem_free(block, bytes);
     return la_interrupted() ? LA_EINTR : LA_OK;
 }
+
+const la_conv_method la_conv_weight_sums = {serves, run};

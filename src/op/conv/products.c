@@ -1,0 +1,382 @@
+/*
+** Convolutions as matrix products, for every dtype: a kernel of one tap, a
+** window that is the whole image, and over columns (im2col, Chellapilla et al.
+** 2006), which serve whatever no other method does.
+**
+** Columns are built for some output rows at a time, so the memory they take is
+** bounded (MAX_COLUMNS) whatever the size of the image.
+*/
+#include "op/conv/method.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/pool.h"
+#include "op/matmul/gemm.h"
+
+#define MAX_COLUMNS ((int64_t)1 << 20)  /* elements */
+#define PARTS 8   /* partial weight gradients: fixed, so bits do not depend
+                  ** on threads */
+
+static int64_t lesser(int64_t a, int64_t b) { return a < b ? a : b; }
+
+static int64_t rows_of(const la_conv *c) { return c->w[0].out * c->w[1].out; }
+
+/* Output rows whose columns fill the work space. */
+static int64_t rows_at_once(const la_conv *c)
+{
+    int64_t line = c->ic * la_conv_taps(c) * c->w[2].out;
+    int64_t fit = line > 0 ? MAX_COLUMNS / line : 1;
+    return lesser(fit < 1 ? 1 : fit, rows_of(c) < 1 ? 1 : rows_of(c));
+}
+
+static size_t column_bytes(const la_conv *c)
+{
+    int64_t k = c->ic * la_conv_taps(c);
+    return (size_t)(k * rows_at_once(c) * c->w[2].out) * la_dtype_size(c->dtype)
+        + 64;
+}
+
+static char *image(const la_conv *c, const char *base, const int64_t *step,
+                   int64_t n, int64_t channel)
+{
+    return (char *)base + (n * step[0] + channel * step[1])
+        * (int64_t)la_dtype_size(c->dtype);
+}
+
+static la_columns columns_of(const la_conv *c, int64_t n, int64_t g,
+                             int64_t r0, int64_t rows, char *scratch)
+{
+    la_columns k = {.channels = c->ic, .r0 = r0, .r1 = r0 + rows,
+                    .cols = scratch, .col_step = rows * c->w[2].out};
+    memcpy(k.w, c->w, sizeof k.w);
+    k.image = image(c, c->x, c->x_step, n, g * c->ic);
+    memcpy(k.image_step, c->x_step + 1, sizeof k.image_step);
+    return k;
+}
+
+/* Rows r0.. of y as a matrix of channels x pixels; contiguous rows of one
+** image are one run, which set_output's layouts guarantee. */
+static la_gemm_mat pixel_matrix(const la_conv *c, int64_t n, int64_t g, int64_t r0)
+{
+    int64_t size = (int64_t)la_dtype_size(c->dtype);
+    char *p = image(c, c->y, c->y_step, n, g * c->oc);
+    return (la_gemm_mat){p + r0 * c->w[2].out * c->y_step[4] * size,
+                         c->y_step[1], c->y_step[4]};
+}
+
+static la_gemm_mat weight_matrix(const la_conv *c, char *weight, int64_t g)
+{
+    int64_t k = c->ic * la_conv_taps(c);
+    return (la_gemm_mat){weight + g * c->oc * k
+                         * (int64_t)la_dtype_size(c->dtype), k, 1};
+}
+
+static la_gemm_mat transposed(la_gemm_mat m)
+{
+    return (la_gemm_mat){m.data, m.cs, m.rs};
+}
+
+/* ---- a range of units (image, group), each task with its own scratch ---- */
+
+typedef struct job job;
+typedef la_status (*unit_fn)(const job *j, char *scratch, int64_t unit);
+struct job {
+    const la_conv *c;
+    unit_fn run;
+    int64_t units;
+    int tasks;
+    char *scratch;
+    size_t scratch_bytes;
+    _Atomic int status;
+};
+
+static void run_range(int64_t begin, int64_t end, void *context)
+{
+    job *j = context;
+    for (int64_t t = begin; t < end; t++) {
+        char *scratch = j->scratch + (size_t)t * j->scratch_bytes;
+        int64_t u = j->units * t / j->tasks;
+        int64_t last = j->units * (t + 1) / j->tasks;
+        for (; u < last && !j->status; u++) {
+            la_status status = j->run(j, scratch, u);
+            if (status) j->status = (int)status;
+        }
+    }
+}
+
+static la_status run_job(job *j)
+{
+    int threads = la_in_parallel() ? 1 : la_num_threads();
+    j->tasks = (int)lesser(threads, j->units);
+    if (j->units == 0) return LA_OK;
+    size_t bytes = j->scratch_bytes * (size_t)j->tasks;
+    j->scratch = la_mem_alloc(bytes);
+    if (!j->scratch) return LA_ENOMEM;
+    if (j->tasks == 1) run_range(0, 1, j);
+    else la_parallel_for(j->tasks, 1, run_range, j);
+    la_mem_free(j->scratch, bytes);
+    if (j->status == LA_ENOMEM)   /* the record is of another thread */
+        return la_error(LA_ENOMEM, "not enough memory");
+    return (la_status)j->status;
+}
+
+/* ---- y from x ---- */
+
+static la_status forward_unit(const job *j, char *scratch, int64_t unit)
+{
+    const la_conv *c = j->c;
+    int64_t n = unit / c->groups, g = unit % c->groups;
+    int64_t step = rows_at_once(c), all = rows_of(c);
+    const la_column_kernels *ker = &(*LA_STUB(columns))[c->dtype];
+    for (int64_t r = 0; r < all; r += step) {
+        int64_t rows = lesser(step, all - r);
+        la_columns k = columns_of(c, n, g, r, rows, scratch);
+        la_gemm m;
+        la_gemm_init(&m, c->dtype);
+        ker->gather(&k);
+        m.m = c->oc;
+        m.n = k.col_step;
+        m.k = c->ic * la_conv_taps(c);
+        m.a = weight_matrix(c, c->weight, g);
+        m.b = (la_gemm_mat){scratch, k.col_step, 1};
+        m.out = pixel_matrix(c, n, g, r);
+        if (c->bias)
+            m.bias = (la_gemm_mat){(char *)c->bias + g * c->oc
+                * (int64_t)la_dtype_size(c->dtype), 1, 0};
+        LA_TRY(la_gemm_run(&m));
+    }
+    return LA_OK;
+}
+
+static bool is_one_tap(const la_conv *c, la_conv_goal goal)
+{
+    if (goal == LA_CONV_WEIGHT) return false;
+    for (int d = 0; d < 3; d++)
+        if (c->w[d].kernel != 1 || c->w[d].stride != 1 || c->w[d].pad != 0)
+            return false;
+    /* pixels of x are one run, as those of y always are */
+    return (c->w[1].in == 1 || c->x_step[3] == c->w[2].in * c->x_step[4])
+        && (c->w[0].in == 1 || c->x_step[2] == c->w[1].in * c->x_step[3]);
+}
+
+/* A kernel of one tap: the image itself is the matrix of columns. */
+static la_status run_one_tap(const la_conv *c, la_conv_goal goal)
+{
+    bool backward = goal == LA_CONV_INPUT;
+    static const int64_t none = 0;
+    la_gemm m;
+    for (int64_t g = 0; g < c->groups; g++) {
+        la_gemm_mat w = weight_matrix(c, c->weight, g);
+        la_gemm_mat x = {image(c, c->x, c->x_step, 0, g * c->ic),
+                         c->x_step[1], c->x_step[4]};
+        la_gemm_mat y = pixel_matrix(c, 0, g, 0);
+        la_gemm_init(&m, c->dtype);
+        m.m = backward ? c->ic : c->oc;
+        m.k = backward ? c->oc : c->ic;
+        m.n = rows_of(c) * c->w[2].out;
+        m.a = backward ? transposed(w) : w;
+        m.b = backward ? y : x;
+        m.out = backward ? x : y;
+        if (c->bias && !backward)
+            m.bias = (la_gemm_mat){(char *)c->bias + g * c->oc
+                * (int64_t)la_dtype_size(c->dtype), 1, 0};
+        m.nbatch = 1;
+        m.batch = &c->batch;
+        m.a_step = &none;
+        m.b_step = backward ? c->y_step : c->x_step;
+        m.out_step = backward ? c->x_step : c->y_step;
+        m.add_step = &none;
+        LA_TRY(la_gemm_run(&m));
+    }
+    return LA_OK;
+}
+
+/* One window that is the whole image, which is a run: images times weights. */
+static bool is_one_window(const la_conv *c, la_conv_goal goal)
+{
+    if (goal == LA_CONV_WEIGHT) return false;
+    int64_t step = 1;
+    for (int d = 2; d >= 0; d--) {
+        const la_window *w = &c->w[d];
+        if (w->out != 1 || w->kernel != w->in || w->pad != 0) return false;
+        if (w->in > 1 && (w->dilation != 1 || c->x_step[2 + d] != step))
+            return false;
+        step *= w->in;
+    }
+    return c->ic == 1 || c->x_step[1] == step;
+}
+
+static la_status run_one_window(const la_conv *c, la_conv_goal goal)
+{
+    bool backward = goal == LA_CONV_INPUT;
+    int64_t k = c->ic * la_conv_taps(c);
+    la_gemm m;
+    for (int64_t g = 0; g < c->groups; g++) {
+        la_gemm_mat w = weight_matrix(c, c->weight, g);
+        la_gemm_mat x = {image(c, c->x, c->x_step, 0, g * c->ic), c->x_step[0],
+                         1};
+        la_gemm_mat y = {image(c, c->y, c->y_step, 0, g * c->oc), c->y_step[0],
+                         c->y_step[1]};
+        la_gemm_init(&m, c->dtype);
+        m.m = c->batch;
+        m.n = backward ? k : c->oc;
+        m.k = backward ? c->oc : k;
+        m.a = backward ? y : x;
+        m.b = backward ? w : transposed(w);
+        m.out = backward ? x : y;
+        if (c->bias && !backward)
+            m.bias = (la_gemm_mat){(char *)c->bias + g * c->oc
+                * (int64_t)la_dtype_size(c->dtype), 0, 1};
+        LA_TRY(la_gemm_run(&m));
+    }
+    return LA_OK;
+}
+
+/* ---- x from y ---- */
+
+/* Lines of an image of any strides, set to zero. */
+static void clear_image(const la_conv *c, int64_t n, int64_t g)
+{
+    size_t size = la_dtype_size(c->dtype);
+    for (int64_t ch = 0; ch < c->ic; ch++)
+        for (int64_t d = 0; d < c->w[0].in; d++)
+            for (int64_t h = 0; h < c->w[1].in; h++) {
+                char *row = image(c, c->x, c->x_step, n, g * c->ic + ch)
+                    + (d * c->x_step[2] + h * c->x_step[3]) * (int64_t)size;
+                if (c->x_step[4] == 1) {
+                    memset(row, 0, (size_t)c->w[2].in * size);
+                    continue;
+                }
+                for (int64_t w = 0; w < c->w[2].in; w++)
+                    memset(row + w * c->x_step[4] * (int64_t)size, 0, size);
+            }
+}
+
+static la_status input_unit(const job *j, char *scratch, int64_t unit)
+{
+    const la_conv *c = j->c;
+    int64_t n = unit / c->groups, g = unit % c->groups;
+    int64_t step = rows_at_once(c), all = rows_of(c);
+    const la_column_kernels *ker = &(*LA_STUB(columns))[c->dtype];
+    clear_image(c, n, g);
+    for (int64_t r = 0; r < all; r += step) {
+        int64_t rows = lesser(step, all - r);
+        la_columns k = columns_of(c, n, g, r, rows, scratch);
+        la_gemm m;
+        la_gemm_init(&m, c->dtype);
+        m.m = c->ic * la_conv_taps(c);
+        m.n = k.col_step;
+        m.k = c->oc;
+        m.a = transposed(weight_matrix(c, c->weight, g));
+        m.b = pixel_matrix(c, n, g, r);
+        m.out = (la_gemm_mat){scratch, k.col_step, 1};
+        LA_TRY(la_gemm_run(&m));
+        ker->scatter(&k);
+    }
+    return LA_OK;
+}
+
+/* ---- weight from x and y ---- */
+
+/* Images of part 'p' of the batch, summed into the part's own copy. */
+static la_status weight_part(const job *j, char *scratch, int64_t p)
+{
+    const la_conv *c = j->c;
+    int64_t k = c->ic * la_conv_taps(c), all = rows_of(c);
+    int64_t size = (int64_t)la_dtype_size(c->dtype), step = rows_at_once(c);
+    int64_t parts = lesser(PARTS, c->batch);
+    int64_t first = c->batch * p / parts, last = c->batch * (p + 1) / parts;
+    const la_column_kernels *ker = &(*LA_STUB(columns))[c->dtype];
+    char *sum = c->weight + p * c->groups * c->oc * k * size;
+    for (int64_t n = first; n < last; n++)
+        for (int64_t g = 0; g < c->groups; g++)
+            for (int64_t r = 0; r < all; r += step) {
+                int64_t rows = lesser(step, all - r);
+                la_columns cols = columns_of(c, n, g, r, rows, scratch);
+                la_gemm m;
+                la_gemm_init(&m, c->dtype);
+                ker->gather(&cols);
+                m.m = c->oc;
+                m.n = k;
+                m.k = cols.col_step;
+                m.a = pixel_matrix(c, n, g, r);
+                m.b = (la_gemm_mat){scratch, 1, cols.col_step};
+                m.out = weight_matrix(c, sum, g);
+                if (n > first || r > 0) {
+                    m.add = m.out;
+                    m.beta = (la_gemm_scalar){1, 0, 1};
+                }
+                LA_TRY(la_gemm_run(&m));
+            }
+    return LA_OK;
+}
+
+/* weight = the parts' sum, in order: ones @ parts. */
+static la_status sum_parts(const la_conv *c, char *parts, int64_t n)
+{
+    int64_t count = c->groups * c->oc * c->ic * la_conv_taps(c);
+    double ones[2 * PARTS] = {0};
+    char *one = (char *)ones;
+    size_t size = la_dtype_size(c->dtype);
+    la_scalar s = la_scalar_int(1);
+    for (int64_t i = 0; i < n; i++) {
+        static const la_f16 half = {0x3c00};
+        static const la_bf16 brain = {0x3f80};
+        float f = 1;
+        double d = 1;
+        const void *from = &s.i;
+        if (c->dtype == LA_FLOAT16) from = &half;
+        else if (c->dtype == LA_BFLOAT16) from = &brain;
+        else if (c->dtype == LA_FLOAT32 || c->dtype == LA_COMPLEX64) from = &f;
+        else if (c->dtype == LA_FLOAT64 || c->dtype == LA_COMPLEX128) from = &d;
+        memcpy(one + (size_t)i * size, from,
+               la_is_complex(c->dtype) ? size / 2 : size);
+    }
+    la_gemm m;
+    la_gemm_init(&m, c->dtype);
+    m.m = 1;
+    m.n = count;
+    m.k = n;
+    m.a = (la_gemm_mat){one, n, 1};
+    m.b = (la_gemm_mat){parts, count, 1};
+    m.out = (la_gemm_mat){c->weight, count, 1};
+    return la_gemm_run(&m);
+}
+
+/* Sums of the parts in a workspace of their own, then the sum of the parts. */
+static la_status run_weight_parts(const la_conv *c)
+{
+    int64_t size = (int64_t)la_dtype_size(c->dtype);
+    int64_t count = c->groups * c->oc * c->ic * la_conv_taps(c);
+    int64_t parts = lesser(PARTS, c->batch);
+    la_conv with = *c;
+    size_t bytes = (size_t)(parts * count * size);
+    with.weight = la_mem_alloc(bytes);
+    if (!with.weight) return LA_ENOMEM;
+    job j = {.c = &with, .run = weight_part, .units = parts,
+             .scratch_bytes = column_bytes(c)};
+    la_status status = run_job(&j);
+    if (!status) status = sum_parts(c, with.weight, parts);
+    la_mem_free(with.weight, bytes);
+    return status;
+}
+
+static la_status run_columns(const la_conv *c, la_conv_goal goal)
+{
+    job j = {.c = c, .units = c->batch * c->groups,
+             .run = goal == LA_CONV_INPUT ? input_unit : forward_unit,
+             .scratch_bytes = column_bytes(c)};
+    return goal == LA_CONV_WEIGHT ? run_weight_parts(c) : run_job(&j);
+}
+
+static bool serves_all(const la_conv *c, la_conv_goal goal)
+{
+    (void)c;
+    (void)goal;
+    return true;
+}
+
+const la_conv_method la_conv_one_tap = {is_one_tap, run_one_tap};
+const la_conv_method la_conv_one_window = {is_one_window, run_one_window};
+const la_conv_method la_conv_columns = {serves_all, run_columns};
