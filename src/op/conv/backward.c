@@ -1,6 +1,13 @@
-/* All gradients of a convolution in one call. */
+/*
+** convolution_backward: the gradients of input, weight and bias in one call, as
+** torch.ops.aten has it. A composite; each part is an operation of its own and
+** may be differentiated again.
+*/
 #include "op/conv/conv.h"
 
+/* Arguments as convolution_grad_input; the bias's gradient is the sum of the
+** result's over all dims but the channels. Results are set only when all three
+** exist, so a failure leaves none behind. */
 la_status la_impl_convolution_backward(la_frame *f)
 {
     la_tensor *g = la_arg(f, 0), *parts[3] = {NULL};

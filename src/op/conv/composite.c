@@ -1,6 +1,7 @@
 /*
-** conv1d to conv3d and their transposes as users call them: defaults, padding
-** by word, inputs without a batch. All end in 'convolution'.
+** conv1d to conv3d and conv_transpose1d to conv_transpose3d as users call them:
+** defaults, padding 'same' and 'valid', inputs without a batch dim. Composites
+** that all end in 'convolution', which checks the sizes.
 */
 #include "op/conv/conv.h"
 #include "op/view/view.h"
@@ -9,12 +10,15 @@
 /* The arguments of 'convolution' behind its tensors. */
 enum { STRIDE, PADDING, DILATION, TRANSPOSED, OUT_PAD, GROUPS, NSETTINGS };
 
+/* The input needs nd + 1 dims, or nd + 2 with a batch; LA_ESHAPE otherwise. */
 static la_status check_rank(const la_tensor *t, int nd, bool transposed)
 {
     if (t->ndim == nd + 1 || t->ndim == nd + 2) return LA_OK;
-    return la_error_at(LA_ESHAPE, 1, "Expected %dD (unbatched) or %dD (batched) "
-                       "input to conv%s%dd, but got %dD input", nd + 1, nd + 2,
-                       transposed ? "_transpose" : "", nd, t->ndim);
+    return la_error_at(LA_ESHAPE, 1,
+                       "Expected %dD (unbatched) or %dD (batched) "
+                       "input to conv%s%dd, but got %dD input",
+                       nd + 1, nd + 2, transposed ? "_transpose" : "", nd,
+                       t->ndim);
 }
 
 static la_status check_weight(const la_tensor *w, int nd)
@@ -24,6 +28,7 @@ static la_status check_weight(const la_tensor *w, int nd)
                        w->ndim);
 }
 
+/* 'convolution' with the settings s[NSETTINGS]. */
 static la_status call(la_tensor *x, la_tensor *w, la_tensor *bias,
                       const la_value *s, la_tensor **out)
 {
@@ -32,6 +37,8 @@ static la_status call(la_tensor *x, la_tensor *w, la_tensor *bias,
     return la_do(LA_OP_convolution, out, 3 + NSETTINGS, a);
 }
 
+/* Adds a batch of one where there is none, and takes it away from the
+** result. */
 static la_status run(la_frame *f, la_tensor *x, int nd, const la_value *s)
 {
     la_tensor *w = la_arg(f, 1), *bias = la_arg(f, 2), *out;
@@ -51,6 +58,7 @@ static la_status run(la_frame *f, la_tensor *x, int nd, const la_value *s)
     return LA_OK;
 }
 
+/* The output padding of a convolution that is not transposed. */
 static const int64_t zero = 0;
 
 /* (input, weight, bias, stride, padding, dilation, groups) */
@@ -62,13 +70,18 @@ static la_status conv(la_frame *f, int nd)
     return run(f, la_arg(f, 0), nd, s);
 }
 
+/* convNd(input [N, C, ...], weight [O, C / groups, ...]) -> [N, O, ...]; size
+** of a spatial dim: (in + 2 * padding - dilation * (kernel - 1) - 1) / stride +
+** 1. */
 la_status la_impl_conv1d(la_frame *f) { return conv(f, 1); }
 la_status la_impl_conv2d(la_frame *f) { return conv(f, 2); }
 la_status la_impl_conv3d(la_frame *f) { return conv(f, 3); }
 
 /* ---- padding by word ---- */
 
-/* 'same': low and high padding per dim; 'uneven' when they differ. */
+/* 'same' pads dilation * (kernel - 1) in all, half of it on each side. Where
+** that is odd, PyTorch puts the rest at the end: 'extra' then, and 'uneven' is
+** set. */
 static la_status same_padding(la_frame *f, int nd, int64_t *low,
                               int64_t *extra, bool *uneven)
 {
@@ -89,9 +102,10 @@ static la_status same_padding(la_frame *f, int nd, int64_t *low,
     return LA_OK;
 }
 
-/* Pairs from the last dim backwards, as pad takes them. */
-static la_status pad_more(la_tensor *x, int nd, const int64_t *extra,
-                          la_tensor **out)
+/* Zeros behind the end of each spatial dim. 'pad' takes pairs from the last dim
+** on. */
+static la_status pad_end(la_tensor *x, int nd, const int64_t *extra,
+                         la_tensor **out)
 {
     int64_t pairs[6];
     for (int d = 0; d < nd; d++) {
@@ -101,7 +115,8 @@ static la_status pad_more(la_tensor *x, int nd, const int64_t *extra,
     return la_run(pad, out, LA_T(x), LA_IS(pairs, 2 * nd));
 }
 
-static la_status conv_word(la_frame *f, int nd)
+/* Argument 4 is 'same' or 'valid' (no padding). */
+static la_status conv_named_padding(la_frame *f, int nd)
 {
     la_tensor *x = la_arg(f, 0);
     int64_t low[3] = {0}, extra[3];
@@ -113,15 +128,24 @@ static la_status conv_word(la_frame *f, int nd)
         return la_error_at(LA_EARG, 5, "padding must be 'same', 'valid' or "
                            "numbers");
     if (same) LA_TRY(same_padding(f, nd, low, extra, &uneven));
-    if (uneven) LA_TRY(pad_more(x, nd, extra, &padded));
+    if (uneven) LA_TRY(pad_end(x, nd, extra, &padded));
     la_value s[NSETTINGS] = {f->args[3], LA_IS(low, nd), f->args[5],
                              LA_B(false), LA_IS(&zero, 1), f->args[6]};
     return run(f, padded ? padded : x, nd, s);
 }
 
-la_status la_impl_conv1d_padding(la_frame *f) { return conv_word(f, 1); }
-la_status la_impl_conv2d_padding(la_frame *f) { return conv_word(f, 2); }
-la_status la_impl_conv3d_padding(la_frame *f) { return conv_word(f, 3); }
+la_status la_impl_conv1d_padding(la_frame *f)
+{
+    return conv_named_padding(f, 1);
+}
+la_status la_impl_conv2d_padding(la_frame *f)
+{
+    return conv_named_padding(f, 2);
+}
+la_status la_impl_conv3d_padding(la_frame *f)
+{
+    return conv_named_padding(f, 3);
+}
 
 /* (input, weight, bias, stride, padding, output_padding, groups, dilation) */
 static la_status conv_transpose(la_frame *f, int nd)
@@ -132,6 +156,8 @@ static la_status conv_transpose(la_frame *f, int nd)
     return run(f, la_arg(f, 0), nd, s);
 }
 
+/* Size of a spatial dim: (in - 1) * stride - 2 * padding + dilation * (kernel -
+** 1) + output_padding + 1. */
 la_status la_impl_conv_transpose1d(la_frame *f)
 {
     return conv_transpose(f, 1);

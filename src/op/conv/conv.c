@@ -1,7 +1,10 @@
 /*
-** Convolutions as operations. All of them are 'convolution' with one to three
-** spatial dims; its gradients are operations of their own, so that they can be
-** differentiated again. Checks and sentences are PyTorch's.
+** How do tensors become a la_conv? 'convolution' with one to three spatial
+** dims, and its gradients, which are operations of their own so that they can
+** be differentiated again. Checks and error messages are PyTorch's.
+**
+** A transposed convolution is the gradient of the input of the same la_conv: x
+** is always the larger side, y the smaller, whichever the user calls input.
 */
 #include "op/conv/conv.h"
 
@@ -19,6 +22,7 @@ typedef struct settings {
 
 /* ---- shared with pooling ---- */
 
+/* LA_EARG with 'name' and the value that is refused. */
 la_status la_spatial(const la_value *v, int nd, const char *name,
                      int64_t least, int64_t *out)
 {
@@ -39,7 +43,8 @@ la_status la_spatial(const la_value *v, int nd, const char *name,
     return LA_OK;
 }
 
-void la_image_steps(const la_tensor *t, int64_t step[5])
+/* Strides of dims 0, 1 and of three spatial dims (leading ones missing: 0). */
+static void image_steps(const la_tensor *t, int64_t step[5])
 {
     int nd = t->ndim - 2;
     step[0] = la_strides(t)[0];
@@ -48,6 +53,7 @@ void la_image_steps(const la_tensor *t, int64_t step[5])
         step[2 + d] = d < 3 - nd ? 0 : la_strides(t)[2 + d - (3 - nd)];
 }
 
+/* A contiguous copy. Nothing is recorded: it is no step of the user's. */
 static la_status plain_copy(la_tensor *t, la_tensor **out)
 {
     la_context *c = la_ctx();
@@ -58,28 +64,33 @@ static la_status plain_copy(la_tensor *t, la_tensor **out)
     return status;
 }
 
-la_status la_plain_contiguous(la_tensor *t, la_tensor **out)
+la_status la_as_contiguous(la_tensor *t, la_tensor **out)
 {
     if (!la_is_contiguous(t)) return plain_copy(t, out);
     *out = la_tensor_retain(t);
     return LA_OK;
 }
 
+/* Of both formats, and not contiguous as well (which sizes of 1 allow). */
 static bool is_channels_last(const la_tensor *t)
 {
     return (t->flags & (LA_F_CHANNELS_LAST | LA_F_CHANNELS_LAST_3D))
         && !la_is_contiguous(t);
 }
 
-la_status la_plain_image(la_tensor *t, la_tensor **out)
+/* As la_as_contiguous, but a channels_last tensor is kept: methods take any
+** strides of channels. */
+static la_status as_image(la_tensor *t, la_tensor **out)
 {
-    if (!is_channels_last(t)) return la_plain_contiguous(t, out);
+    if (!is_channels_last(t)) return la_as_contiguous(t, out);
     *out = la_tensor_retain(t);
     return LA_OK;
 }
 
 /* ---- reading the arguments ---- */
 
+/* Arguments from 'first' on: stride, padding, dilation, transposed,
+** output_padding, groups. */
 static la_status read_settings(const la_frame *f, int first, int nd,
                                settings *s)
 {
@@ -109,6 +120,7 @@ static const char *shape_text(const la_tensor *t, char *out, size_t capacity)
     return la_sizes_text(t->ndim, la_sizes(t), out, capacity);
 }
 
+/* Channels of the input against weight and groups. */
 static la_status check_channels(const la_tensor *x, const la_tensor *w,
                                 const settings *s)
 {
@@ -130,6 +142,7 @@ static la_status check_channels(const la_tensor *x, const la_tensor *w,
                     (long long)want, (long long)have);
 }
 
+/* One dtype for all, channels, and the bias's size. */
 static la_status check_tensors(const la_tensor *x, const la_tensor *w,
                                const la_tensor *bias, const settings *s)
 {
@@ -153,6 +166,7 @@ static la_status check_tensors(const la_tensor *x, const la_tensor *w,
                     shape_text(bias, b, sizeof b));
 }
 
+/* The weight's rank says how many spatial dims there are. */
 static la_status check_ranks(const la_tensor *x, const la_tensor *w)
 {
     if (w->ndim < 3 || w->ndim > 5)
@@ -165,22 +179,26 @@ static la_status check_ranks(const la_tensor *x, const la_tensor *w)
 
 /* ---- sizes ---- */
 
+/* As PyTorch's pooling_output_shape: in ceil mode the last window may begin
+** beyond the last full one, but within the input or its left padding. */
 la_status la_window_out(la_window *w, bool ceil_mode)
 {
     int64_t reach = w->dilation * (w->kernel - 1) + 1;
-    int64_t room = w->in + 2 * w->pad - reach;
+    int64_t span = w->in + 2 * w->pad - reach;
     int64_t beyond = ceil_mode && w->in > 0 ? w->stride - 1 : 0;
-    if (room + beyond < 0)
+    if (span + beyond < 0)
         return la_error(LA_ESHAPE, "Calculated padded input size per channel: "
                         "%lld. Kernel size: %lld. Kernel size can't be greater "
                         "than actual input size",
                         (long long)(w->in + 2 * w->pad), (long long)reach);
-    w->out = (room + beyond) / w->stride + 1;
+    w->out = (span + beyond) / w->stride + 1;
     /* the last window must start inside the input or the left padding */
     if (ceil_mode && (w->out - 1) * w->stride >= w->in + w->pad) w->out--;
     return LA_OK;
 }
 
+/* The size of x from that of y: the inverse of la_window_out, plus
+** output_padding. */
 static la_status transposed_out(la_window *w, int64_t out_pad)
 {
     w->in = (w->out - 1) * w->stride - 2 * w->pad
@@ -221,9 +239,9 @@ static la_status windows_of(const la_tensor *x, const la_tensor *w,
     return LA_OK;
 }
 
-/* channels_last in, channels_last out. */
-static la_status put_image(la_frame *f, int ndim, const int64_t *sizes,
-                           bool last, la_dtype dtype)
+/* Result 0: channels_last where 'last' is set and the rank has the format. */
+static la_status set_image_output(la_frame *f, int ndim, const int64_t *sizes,
+                                  bool last, la_dtype dtype)
 {
     int64_t strides[LA_MAX_DIMS];
     if (!last || ndim < 4) return la_set_output(f, 0, ndim, sizes, NULL, dtype);
@@ -232,33 +250,35 @@ static la_status put_image(la_frame *f, int ndim, const int64_t *sizes,
     return la_set_output(f, 0, ndim, sizes, strides, dtype);
 }
 
-static void put_x(la_conv *c, const la_tensor *t)
+static void set_x(la_conv *c, const la_tensor *t)
 {
     c->x = la_data(t);
-    la_image_steps(t, c->x_step);
+    image_steps(t, c->x_step);
 }
 
-static void put_y(la_conv *c, const la_tensor *t)
+static void set_y(la_conv *c, const la_tensor *t)
 {
     c->y = la_data(t);
-    la_image_steps(t, c->y_step);
+    image_steps(t, c->y_step);
 }
 
-/* 16-bit floats become float32 and back as a whole: the direct methods serve
-** them, and they are rounded once. */
-static bool is_narrow(const la_frame *f)
+/* float16 and bfloat16: converted to float32 as a whole and rounded once at the
+** end, since the direct methods have no kernels for them. */
+static bool is_16_bit(const la_frame *f)
 {
     la_dtype d = (la_dtype)la_arg(f, 0)->dtype;
     return d == LA_FLOAT16 || d == LA_BFLOAT16;
 }
 
-static la_status widened(la_frame *f, int id)
+/* Operation 'id' on float32 copies of the three tensors, the result converted
+** into result 0. Nothing is recorded. */
+static la_status run_as_float32(la_frame *f, int id)
 {
     la_context *c = la_ctx();
     bool before = c->no_grad;
     la_tensor *wide[3] = {NULL};
     la_value a[9];
-    LA_OWNED made = NULL;
+    LA_OWNED result = NULL;
     la_status status = LA_OK;
     c->no_grad = true;
     memcpy(a, f->args, sizeof a);
@@ -267,8 +287,8 @@ static la_status widened(la_frame *f, int id)
         status = la_run(astype, &wide[k], f->args[k], LA_DT(LA_FLOAT32));
         a[k] = LA_T(wide[k]);
     }
-    if (!status) status = la_do(id, &made, 9, a);
-    if (!status) status = la_run_(copy_, la_result(f, 0), LA_T(made));
+    if (!status) status = la_do(id, &result, 9, a);
+    if (!status) status = la_run_(copy_, la_result(f, 0), LA_T(result));
     for (int k = 0; k < 3; k++) la_tensor_release(wide[k]);
     c->no_grad = before;
     return status;
@@ -276,6 +296,8 @@ static la_status widened(la_frame *f, int id)
 
 /* ---- convolution ---- */
 
+/* convolution(input, weight, bias, stride, padding, dilation, transposed,
+** output_padding, groups); channels_last if input or weight is. */
 la_status la_meta_convolution(la_frame *f)
 {
     const la_tensor *x = la_arg(f, 0), *w = la_arg(f, 1);
@@ -286,12 +308,13 @@ la_status la_meta_convolution(la_frame *f)
     LA_TRY(read_settings(f, 3, w->ndim - 2, &s));
     LA_TRY(check_tensors(x, w, la_arg(f, 2), &s));
     LA_TRY(windows_of(x, w, &s, &c, sizes));
-    return put_image(f, x->ndim, sizes,
-                     is_channels_last(x) || is_channels_last(w),
-                     (la_dtype)x->dtype);
+    return set_image_output(f, x->ndim, sizes,
+                            is_channels_last(x) || is_channels_last(w),
+                            (la_dtype)x->dtype);
 }
 
-/* out += bias along dim 1 */
+/* out[n, o, ...] += bias[o] for transposed convolutions: a product with k = 0,
+** which leaves the addend and the bias. */
 static la_status add_bias(const la_tensor *out, const la_tensor *bias)
 {
     la_gemm g;
@@ -312,11 +335,12 @@ static la_status add_bias(const la_tensor *out, const la_tensor *bias)
     return la_gemm_run(&g);
 }
 
+/* The user's input is y of the problem, the result x. */
 static la_status run_transposed(la_conv *c, const la_tensor *x,
                                 const la_tensor *bias, const la_tensor *out)
 {
-    put_y(c, x);
-    put_x(c, out);
+    set_y(c, x);
+    set_x(c, out);
     LA_TRY(la_conv_run(c, LA_CONV_INPUT));
     return bias ? add_bias(out, bias) : LA_OK;
 }
@@ -331,22 +355,24 @@ la_status la_impl_convolution(la_frame *f)
     LA_OWNED w = NULL;
     LA_OWNED bias = NULL;
     if (out->numel == 0) return LA_OK;
-    if (is_narrow(f)) return widened(f, LA_OP_convolution);
-    LA_TRY(la_plain_image(la_arg(f, 0), &x));
-    LA_TRY(la_plain_contiguous(la_arg(f, 1), &w));
-    if (la_arg(f, 2)) LA_TRY(la_plain_contiguous(la_arg(f, 2), &bias));
+    if (is_16_bit(f)) return run_as_float32(f, LA_OP_convolution);
+    LA_TRY(as_image(la_arg(f, 0), &x));
+    LA_TRY(la_as_contiguous(la_arg(f, 1), &w));
+    if (la_arg(f, 2)) LA_TRY(la_as_contiguous(la_arg(f, 2), &bias));
     LA_TRY(read_settings(f, 3, w->ndim - 2, &s));
     LA_TRY(windows_of(x, w, &s, &c, sizes));
     c.weight = la_data(w);
     if (s.transposed) return run_transposed(&c, x, bias, out);
     c.bias = bias ? la_data(bias) : NULL;
-    put_x(&c, x);
-    put_y(&c, out);
+    set_x(&c, x);
+    set_y(&c, out);
     return la_conv_run(&c, LA_CONV_FORWARD);
 }
 
 /* ---- gradients: (grad, input, weight, settings...) ---- */
 
+/* Checks the nine arguments of a gradient and sets up the problem. LA_ESHAPE
+** unless 'grad' has the shape of the convolution's result. */
 static la_status gradient_of(const la_frame *f, settings *s, la_conv *c)
 {
     const la_tensor *g = la_arg(f, 0), *x = la_arg(f, 1), *w = la_arg(f, 2);
@@ -365,16 +391,19 @@ static la_status gradient_of(const la_frame *f, settings *s, la_conv *c)
                        "convolution's result");
 }
 
+/* The input's shape and memory format. */
 la_status la_meta_convolution_grad_input(la_frame *f)
 {
     const la_tensor *x = la_arg(f, 1);
     settings s;
     la_conv c;
     LA_TRY(gradient_of(f, &s, &c));
-    return put_image(f, x->ndim, la_sizes(x), is_channels_last(x),
-                     (la_dtype)x->dtype);
+    return set_image_output(f, x->ndim, la_sizes(x), is_channels_last(x),
+                            (la_dtype)x->dtype);
 }
 
+/* A transposed convolution's gradient is a plain one, and the other way
+** round. */
 la_status la_impl_convolution_grad_input(la_frame *f)
 {
     la_tensor *out = la_result(f, 0);
@@ -383,21 +412,22 @@ la_status la_impl_convolution_grad_input(la_frame *f)
     LA_OWNED g = NULL;
     LA_OWNED w = NULL;
     if (out->numel == 0) return LA_OK;
-    if (is_narrow(f)) return widened(f, LA_OP_convolution_grad_input);
-    LA_TRY(la_plain_image(la_arg(f, 0), &g));
-    LA_TRY(la_plain_contiguous(la_arg(f, 2), &w));
+    if (is_16_bit(f)) return run_as_float32(f, LA_OP_convolution_grad_input);
+    LA_TRY(as_image(la_arg(f, 0), &g));
+    LA_TRY(la_as_contiguous(la_arg(f, 2), &w));
     LA_TRY(gradient_of(f, &s, &c));
     c.weight = la_data(w);
     if (s.transposed) {
-        put_x(&c, g);
-        put_y(&c, out);
+        set_x(&c, g);
+        set_y(&c, out);
         return la_conv_run(&c, LA_CONV_FORWARD);
     }
-    put_x(&c, out);
-    put_y(&c, g);
+    set_x(&c, out);
+    set_y(&c, g);
     return la_conv_run(&c, LA_CONV_INPUT);
 }
 
+/* The weight's shape, contiguous. */
 la_status la_meta_convolution_grad_weight(la_frame *f)
 {
     const la_tensor *w = la_arg(f, 2);
@@ -407,6 +437,7 @@ la_status la_meta_convolution_grad_weight(la_frame *f)
     return la_set_output(f, 0, w->ndim, la_sizes(w), NULL, (la_dtype)w->dtype);
 }
 
+/* The sides are swapped for a transposed convolution. */
 la_status la_impl_convolution_grad_weight(la_frame *f)
 {
     la_tensor *out = la_result(f, 0);
@@ -415,12 +446,12 @@ la_status la_impl_convolution_grad_weight(la_frame *f)
     LA_OWNED g = NULL;
     LA_OWNED x = NULL;
     if (out->numel == 0) return LA_OK;
-    if (is_narrow(f)) return widened(f, LA_OP_convolution_grad_weight);
-    LA_TRY(la_plain_image(la_arg(f, 0), &g));
-    LA_TRY(la_plain_image(la_arg(f, 1), &x));
+    if (is_16_bit(f)) return run_as_float32(f, LA_OP_convolution_grad_weight);
+    LA_TRY(as_image(la_arg(f, 0), &g));
+    LA_TRY(as_image(la_arg(f, 1), &x));
     LA_TRY(gradient_of(f, &s, &c));
     c.weight = la_data(out);
-    put_x(&c, s.transposed ? g : x);
-    put_y(&c, s.transposed ? x : g);
+    set_x(&c, s.transposed ? g : x);
+    set_y(&c, s.transposed ? x : g);
     return la_conv_run(&c, LA_CONV_WEIGHT);
 }

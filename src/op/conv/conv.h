@@ -5,20 +5,15 @@
 #include "op/conv/engine.h"
 #include "op/op.h"
 
-/* A list of one number or of 'nd' numbers, each at least 'least'. */
+/* A list of one integer or of 'nd' integers, each at least 'least'. */
 la_status la_spatial(const la_value *v, int nd, const char *name,
                      int64_t least, int64_t *out);
 
 /* Size of the output of a window; LA_ESHAPE when nothing fits. */
 la_status la_window_out(la_window *w, bool ceil_mode);
 
-/* Strides of dims 0, 1 and of three spatial dims (leading ones missing: 0). */
-void la_image_steps(const la_tensor *t, int64_t step[5]);
-
 /* 't' itself or a contiguous copy of it; records nothing. */
-la_status la_plain_contiguous(la_tensor *t, la_tensor **out);
-/* The same, but a channels_last tensor is left as it is. */
-la_status la_plain_image(la_tensor *t, la_tensor **out);
+la_status la_as_contiguous(la_tensor *t, la_tensor **out);
 
 /* max_pool of the first six of its arguments without indices, as result 0 of
 ** 'f'; for calls that nothing records. */

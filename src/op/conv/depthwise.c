@@ -1,9 +1,13 @@
 /*
-** Depthwise convolutions, one channel in and one out per group: channels lie in
-** the lanes, so every stride costs the same. channels_last operands are used in
-** place; of others a block of channels of some rows at a time is turned. A unit
-** of work is such a band of one plane of an image. Planes of a volume add goal
-** each tap along the depth brings (forward only; its gradients go other ways).
+** Depthwise convolutions: one input and one output channel per group, float32
+** and float64, at least LEAST_CHANNELS groups.
+**
+** Channels lie in the lanes of a vector, so every stride costs the same.
+** channels_last operands are used in place; of others a block of channels of
+** some rows at a time is transposed into the task's scratch. A unit of work is
+** such a band of rows of one plane of an image. Planes of a volume add up what
+** each tap along the depth contributes (forward only; its gradients go through
+** other methods).
 */
 #include <string.h>
 
@@ -11,7 +15,7 @@
 #include "base/pool.h"
 #include "op/conv/plan.h"
 
-#define BLOCK_BYTES 128     /* channels that are turned together */
+#define BLOCK_BYTES 128     /* channels that are transposed together */
 #define BAND_BYTES ((int64_t)192 << 10)
 #define LEAST_CHANNELS 8
 #define PARTS 8             /* of the batch, each with its own sums */
@@ -33,11 +37,12 @@ typedef struct depth {
     int64_t block, blocks, band, bands, line;
     bool flip;                  /* weights lie with their taps in reverse */
     side x, y;
-    size_t x_bytes, y_bytes, desk_bytes, weight_bytes, sum_bytes;
+    size_t x_bytes, y_bytes, scratch_bytes, weight_bytes, sum_bytes;
     int64_t units, tasks;
-    char *weights, *sums, *desks;
+    char *weights, *sums, *scratch_of_tasks;
 } depth;
 
+/* Rows and columns of one side's planes. */
 static int64_t rows_of(const side *s)
 {
     return s->small ? s->w[1].out : s->w[1].in;
@@ -48,6 +53,8 @@ static int64_t cols_of(const side *s)
     return s->small ? s->w[2].out : s->w[2].in;
 }
 
+/* Channels or columns must be contiguous on both sides. The gradient of x
+** needs, in each dim, stride 1 or dilation 1 (the kernel's contract). */
 static bool serves(const la_conv *c, la_conv_goal goal)
 {
     bool floats = c->dtype == LA_FLOAT32 || c->dtype == LA_FLOAT64;
@@ -64,7 +71,8 @@ static bool serves(const la_conv *c, la_conv_goal goal)
 
 /* ---- the plan ---- */
 
-/* Rows of 'of' that rows first to last - 1 of the other side have to do with. */
+/* Rows from..to of side 'of' that meet rows first..last - 1 of the other
+** side. */
 static void rows_for(const side *of, int64_t first, int64_t last, int64_t *from,
                      int64_t *to)
 {
@@ -83,17 +91,21 @@ static void rows_for(const side *of, int64_t first, int64_t last, int64_t *from,
     if (*from > *to) *from = *to;
 }
 
-/* The side whose rows are cut into bands, and the one they need. */
-static const side *made(const depth *s)
+/* The side whose rows are cut into bands. For the weight that is y, which is
+** read as well. */
+static const side *written_side(const depth *s)
 {
     return s->goal == LA_CONV_INPUT ? &s->x : &s->y;
 }
+/* The side whose rows a band needs. */
 static const side *read_side(const depth *s)
 {
     return s->goal == LA_CONV_INPUT ? &s->y : &s->x;
 }
 
-static size_t room_of(const depth *s, const side *of)
+/* Bytes of the transposed rows of one band; none where channels are
+** contiguous. */
+static size_t scratch_for(const depth *s, const side *of)
 {
     int64_t rows = s->band;
     if (of->in_place) return 0;
@@ -107,8 +119,8 @@ static size_t room_of(const depth *s, const side *of)
     return la_conv_aligned(rows * cols_of(of) * s->block * s->size);
 }
 
-/* Depends on sizes alone. */
-static void plan(depth *s, const la_conv *c, la_conv_goal goal)
+/* Everything here follows from sizes and strides alone, so the bits do too. */
+static void make_plan(depth *s, const la_conv *c, la_conv_goal goal)
 {
     int64_t all = c->groups, size = (int64_t)la_dtype_size(c->dtype);
     *s = (depth){.c = c, .goal = goal, .size = size, .channels = all,
@@ -117,19 +129,20 @@ static void plan(depth *s, const la_conv *c, la_conv_goal goal)
                                     : LA_STUB(conv_depth_f64);
     s->x = (side){c->x, c->x_step, c->w, false, c->x_step[1] == 1};
     s->y = (side){c->y, c->y_step, c->w, true, c->y_step[1] == 1};
-    s->flip = goal == LA_CONV_INPUT && c->w[1].stride == 1 && c->w[2].stride == 1;
-    bool turned = !s->x.in_place || !s->y.in_place;
-    s->block = turned ? la_conv_lesser(all, BLOCK_BYTES / size) : all;
-    s->blocks = la_conv_parts(all, s->block);
+    s->flip = goal == LA_CONV_INPUT && c->w[1].stride == 1
+              && c->w[2].stride == 1;
+    bool transposed = !s->x.in_place || !s->y.in_place;
+    s->block = transposed ? la_conv_lesser(all, BLOCK_BYTES / size) : all;
+    s->blocks = la_conv_ceil_div(all, s->block);
     int64_t width = cols_of(&s->x) + cols_of(&s->y);
-    int64_t most = rows_of(made(s)), fit = BAND_BYTES
+    int64_t most = rows_of(written_side(s)), fit = BAND_BYTES
         / (width * s->block * size);
     s->band = fit < 1 ? 1 : la_conv_lesser(fit, most);
-    s->bands = la_conv_parts(most, s->band);
-    s->line = la_conv_parts(all, 32) * 32;
-    s->x_bytes = room_of(s, &s->x);
-    s->y_bytes = room_of(s, &s->y);
-    s->desk_bytes = s->x_bytes + s->y_bytes;
+    s->bands = la_conv_ceil_div(most, s->band);
+    s->line = la_conv_ceil_div(all, 32) * 32;
+    s->x_bytes = scratch_for(s, &s->x);
+    s->y_bytes = scratch_for(s, &s->y);
+    s->scratch_bytes = s->x_bytes + s->y_bytes;
     int64_t taps = la_conv_taps(c);
     s->weight_bytes = la_conv_aligned(taps * s->line * size);
     s->sum_bytes = goal == LA_CONV_WEIGHT ? s->weight_bytes : 0;
@@ -138,14 +151,16 @@ static void plan(depth *s, const la_conv *c, la_conv_goal goal)
 
 /* ---- one unit ---- */
 
+/* One unit: rows first..last of the written side, from..to of the other. */
 typedef struct band {
     int64_t n, plane, channel, channels, first, last, from, to;
 } band;
 
+/* Units count bands first, then blocks of channels, planes, images. */
 static band band_of(const depth *s, int64_t unit)
 {
     band b = {.first = unit % s->bands * s->band};
-    b.last = la_conv_lesser(b.first + s->band, rows_of(made(s)));
+    b.last = la_conv_lesser(b.first + s->band, rows_of(written_side(s)));
     b.channel = unit / s->bands % s->blocks * s->block;
     b.channels = la_conv_lesser(s->block, s->channels - b.channel);
     b.plane = unit / s->bands / s->blocks % s->c->w[0].out;
@@ -154,6 +169,7 @@ static band band_of(const depth *s, int64_t unit)
     return b;
 }
 
+/* The band's first channel in a row. */
 static char *row_at(const depth *s, const side *of, const band *b,
                     int64_t plane, int64_t row)
 {
@@ -161,32 +177,34 @@ static char *row_at(const depth *s, const side *of, const band *b,
                        + plane * of->step[2] + row * of->step[3]) * s->size;
 }
 
-/* Rows from 'first' on, in place or turned into 'room'. */
-static char *take_rows(const depth *s, const side *of, const band *b,
-                       int64_t plane, int64_t first, int64_t last, char *room)
+/* Rows from 'first' on, in place or transposed into 'scratch'. */
+static char *load_rows(const depth *s, const side *of, const band *b,
+                       int64_t plane, int64_t first, int64_t last,
+                       char *scratch)
 {
     int64_t cols = cols_of(of), rows = last - first, at_once = 1;
     if (of->in_place) return row_at(s, of, b, plane, first);
     if (of->step[3] == cols) at_once = rows;
     for (int64_t r = 0; r < rows; r += at_once)
-        s->ker->pack(room + r * cols * s->block * s->size,
+        s->ker->pack(scratch + r * cols * s->block * s->size,
                      row_at(s, of, b, plane, first + r), of->step[1], 1,
                      (int)b->channels, (int)s->block, at_once * cols);
-    return room;
+    return scratch;
 }
 
-static void give_rows(const depth *s, const side *of, const band *b,
-                      const char *room)
+/* The transposed result of a band into the tensor. */
+static void store_rows(const depth *s, const side *of, const band *b,
+                       const char *scratch)
 {
     int64_t cols = cols_of(of), rows = b->last - b->first, at_once = 1;
     if (of->step[3] == cols) at_once = rows;
     for (int64_t r = 0; r < rows; r += at_once)
         s->ker->spread(row_at(s, of, b, b->plane, b->first + r), of->step[1],
-                       room + r * cols * s->block * s->size, s->block,
+                       scratch + r * cols * s->block * s->size, s->block,
                        b->channels, at_once * cols);
 }
 
-/* Elements from a row, from a column to the next. */
+/* Elements from a row, and from a column, to the next. */
 static void steps_of(const depth *s, const side *of, int64_t *row,
                      int64_t *col)
 {
@@ -194,17 +212,17 @@ static void steps_of(const depth *s, const side *of, int64_t *row,
     *row = of->in_place ? of->step[3] : s->block * cols_of(of);
 }
 
-/* The gradient of the input for stride 1 is a convolution with the taps in
-** reverse. */
+/* The gradient of the input for stride 1 is a convolution with reversed
+** taps. */
 static void flip_window(la_window *w)
 {
     *w = (la_window){w->out, w->in, w->kernel, 1,
                      (w->kernel - 1) * w->dilation - w->pad, w->dilation};
 }
 
-/* What every tap along the depth brings to the rows of a plane. */
+/* Adds up what each tap along the depth contributes to the rows of a plane. */
 static void run_planes(const depth *s, const band *b, la_conv_depth *k,
-                       char *desk)
+                       char *scratch)
 {
     const la_window *w = &s->c->w[0];
     int64_t tap = s->c->w[1].kernel * s->c->w[2].kernel * s->line * s->size;
@@ -212,7 +230,7 @@ static void run_planes(const depth *s, const band *b, la_conv_depth *k,
     for (int64_t t = 0; t < w->kernel; t++) {
         int64_t plane = b->plane * w->stride - w->pad + t * w->dilation;
         if (plane < 0 || plane >= w->in) continue;
-        k->in = take_rows(s, read_side(s), b, plane, b->from, b->to, desk);
+        k->in = load_rows(s, read_side(s), b, plane, b->from, b->to, scratch);
         k->weights = weights + t * tap;
         s->own->run(k);
         k->add = true;
@@ -223,12 +241,15 @@ static void run_planes(const depth *s, const band *b, la_conv_depth *k,
     s->own->run(k);
 }
 
-static void run_unit(const depth *s, char *desk, char *sums, int64_t unit)
+/* One band, for whichever of the three goals. */
+static void run_unit(const depth *s, char *scratch, char *sums, int64_t unit)
 {
     band b = band_of(s, unit);
-    const side *in = read_side(s), *out = made(s);
-    char *out_room = desk + (in->in_place ? 0
-                             : in == &s->x ? s->x_bytes : s->y_bytes);
+    const side *in = read_side(s), *out = written_side(s);
+    char *out_scratch = scratch
+                        + (in->in_place  ? 0
+                           : in == &s->x ? s->x_bytes
+                                         : s->y_bytes);
     la_conv_depth k = {.first = b.first, .last = b.last, .in_first = b.from,
                        .channels = b.channels, .tap_step = s->line,
                        .h = s->c->w[1], .w = s->c->w[2],
@@ -241,25 +262,26 @@ static void run_unit(const depth *s, char *desk, char *sums, int64_t unit)
     steps_of(s, in, &k.in_row, &k.in_col);
     steps_of(s, out, &k.out_row, &k.out_col);
     if (s->goal == LA_CONV_WEIGHT) {
-        k.in = take_rows(s, in, &b, 0, b.from, b.to, desk);
-        k.out = take_rows(s, out, &b, 0, b.first, b.last, out_room);
+        k.in = load_rows(s, in, &b, 0, b.from, b.to, scratch);
+        k.out = load_rows(s, out, &b, 0, b.first, b.last, out_scratch);
         k.sums = sums + b.channel * s->size;
         s->own->weight(&k);
         return;
     }
-    k.out = out->in_place ? row_at(s, out, &b, b.plane, b.first) : out_room;
+    k.out = out->in_place ? row_at(s, out, &b, b.plane, b.first) : out_scratch;
     k.weights = s->weights + b.channel * s->size;
     if (s->goal == LA_CONV_FORWARD && s->c->bias)
         k.bias = s->c->bias + b.channel * s->size;
-    run_planes(s, &b, &k, desk);
-    if (!out->in_place) give_rows(s, out, &b, out_room);
+    run_planes(s, &b, &k, scratch);
+    if (!out->in_place) store_rows(s, out, &b, out_scratch);
 }
 
+/* Units of task t. For the weight whole images, whose sums task t keeps. */
 static void run_tasks(int64_t begin, int64_t end, void *context)
 {
     const depth *s = context;
     for (int64_t t = begin; t < end; t++) {
-        char *desk = s->desks + (size_t)t * s->desk_bytes;
+        char *scratch = s->scratch_of_tasks + (size_t)t * s->scratch_bytes;
         int64_t per_image = s->units / s->c->batch, all = s->units;
         int64_t first = all * t / s->tasks, last = all * (t + 1) / s->tasks;
         if (s->goal == LA_CONV_WEIGHT) {   /* whole images */
@@ -267,25 +289,26 @@ static void run_tasks(int64_t begin, int64_t end, void *context)
             last = s->c->batch * (t + 1) / s->tasks * per_image;
         }
         for (int64_t u = first; u < last && !la_interrupted(); u++)
-            run_unit(s, desk, s->sums + (size_t)t * s->sum_bytes, u);
+            run_unit(s, scratch, s->sums + (size_t)t * s->sum_bytes, u);
     }
 }
 
+/* One allocation: packed weights or sums, then the scratch of each task. */
 static la_status run(const la_conv *c, la_conv_goal goal)
 {
     depth s;
-    plan(&s, c, goal);
+    make_plan(&s, c, goal);
     int64_t taps = la_conv_taps(c), threads = la_in_parallel() ? 1
         : la_num_threads();
     s.tasks = la_conv_lesser(goal == LA_CONV_WEIGHT ? PARTS : threads,
                              goal == LA_CONV_WEIGHT ? c->batch : s.units);
     size_t sums = s.sum_bytes * (size_t)s.tasks;
-    size_t bytes = s.weight_bytes + sums + s.desk_bytes * (size_t)s.tasks;
+    size_t bytes = s.weight_bytes + sums + s.scratch_bytes * (size_t)s.tasks;
     s.weights = la_mem_alloc(bytes);
     if (!s.weights) return LA_ENOMEM;
     char *block = s.weights;
     s.sums = block + s.weight_bytes;
-    s.desks = s.sums + sums;
+    s.scratch_of_tasks = s.sums + sums;
     if (goal == LA_CONV_WEIGHT) memset(s.sums, 0, sums);
     else s.ker->pack(s.weights, c->weight + (s.flip ? taps - 1 : 0) * s.size,
                      taps, s.flip ? -1 : 1, (int)s.channels, (int)s.line, taps);

@@ -1,7 +1,10 @@
 /*
-** Direct convolution; also the gradient of the input for stride 1, as the
-** convolution of the other side with the taps reversed. Sums run over channels
-** and taps in blocks whose size depends on the kernel's shape alone.
+** Direct convolution of float32 and float64; also the gradient of the input for
+** stride 1, as the convolution of the other side with reversed taps.
+**
+** Rows are copied with their padding (plan.h) and multiplied from there; sums
+** run over channels and taps in blocks whose size depends on the kernel's shape
+** alone, so the bits don't depend on bands or threads.
 */
 #include "op/conv/plan.h"
 
@@ -12,6 +15,8 @@
 
 #define NARROW 2            /* rows shorter than this go to the product */
 
+/* Not for very narrow images, where copying rows costs more than columns do,
+** nor for kernels of thousands of taps. */
 static bool serves(const la_conv *c, la_conv_goal goal)
 {
     bool backward = goal == LA_CONV_INPUT;
@@ -27,10 +32,12 @@ static bool serves(const la_conv *c, la_conv_goal goal)
 /* Elements of packed weights before block b of group g. */
 static int64_t packed_at(const la_conv_plan *s, int64_t g, int64_t b)
 {
-    int64_t column = la_conv_parts(s->oc, s->panel) * s->panel * s->taps;
+    int64_t column = la_conv_ceil_div(s->oc, s->panel) * s->panel * s->taps;
     return (g * s->ic + b * s->channels) * column;
 }
 
+/* Weights of one block of input channels as panels; reversed taps are packed
+** channel by channel, since only within a channel is the order reversed. */
 static void pack_block(const la_conv_plan *s, int64_t g, int64_t b)
 {
     int64_t panel = s->panel, first = b * s->channels;
@@ -59,12 +66,13 @@ static void pack_weights(int64_t begin, int64_t end, void *context)
 
 /* ---- the work ---- */
 
-static void multiply_block(const la_conv_plan *s, const char *room,
-                           const la_conv_place *p, int64_t b, int64_t count)
+/* One block of channels of one unit: stores in the first block, adds later. */
+static void multiply_block(const la_conv_plan *s, const char *scratch,
+                           const la_conv_unit *p, int64_t b, int64_t count)
 {
     const int64_t *step = s->dst_step;
     la_conv_tiles t = {
-        .k = count * s->taps, .m = s->oc, .panel = s->panel, .source = room,
+        .k = count * s->taps, .m = s->oc, .panel = s->panel, .source = scratch,
         .shift = s->shift,
         .weights = s->packed + packed_at(s, p->g, b) * s->size,
         .row_step = s->w[1].stride * s->pitch, .rows = p->rows,
@@ -79,41 +87,45 @@ static void multiply_block(const la_conv_plan *s, const char *room,
     else s->ker->tiles(&t);
 }
 
-static void run_unit(const la_conv_plan *s, char *room, int64_t unit)
+/* Copies and multiplies block after block; the copied rows stay in the
+** cache. */
+static void run_unit(const la_conv_plan *s, char *scratch, int64_t unit)
 {
-    la_conv_place p = la_conv_plan_slot(s, unit);
+    la_conv_unit p = la_conv_plan_unit(s, unit);
     for (int64_t b = 0; b < s->blocks; b++) {
         int64_t first = b * s->channels;
         int64_t count = la_conv_lesser(s->channels, s->ic - first);
-        la_conv_plan_copy(s, room, &p, first, count);
-        multiply_block(s, room, &p, b, count);
+        la_conv_plan_copy(s, scratch, &p, first, count);
+        multiply_block(s, scratch, &p, b, count);
     }
 }
 
+/* Zeros of the border are written once where they lie alike in every unit. */
 static void run_tasks(int64_t begin, int64_t end, void *context)
 {
     const la_conv_plan *s = context;
     for (int64_t t = begin; t < end; t++) {
-        char *room = s->room + (size_t)t * s->room_bytes;
+        char *scratch = s->scratch + (size_t)t * s->scratch_bytes;
         int64_t u = s->units * t / s->tasks, last = s->units * (t + 1)
             / s->tasks;
-        if (s->same_border) memset(room, 0, s->room_bytes);
-        for (; u < last && !la_interrupted(); u++) run_unit(s, room, u);
+        if (s->same_border) memset(scratch, 0, s->scratch_bytes);
+        for (; u < last && !la_interrupted(); u++) run_unit(s, scratch, u);
     }
 }
 
+/* One allocation: packed weights, offsets of taps, scratch of each task. */
 static la_status run(const la_conv *c, la_conv_goal goal)
 {
     la_conv_plan s;
     la_conv_plan_make(&s, c, goal == LA_CONV_INPUT, false);
     if (s.units == 0 || s.oc == 0) return LA_OK;
     size_t bytes = s.packed_bytes + s.shift_bytes
-        + s.room_bytes * (size_t)s.tasks;
+        + s.scratch_bytes * (size_t)s.tasks;
     char *block = la_mem_alloc(bytes);
     if (!block) return LA_ENOMEM;
     s.packed = block;
     s.shift = (int64_t *)(block + s.packed_bytes);
-    s.room = block + s.packed_bytes + s.shift_bytes;
+    s.scratch = block + s.packed_bytes + s.shift_bytes;
     la_conv_plan_shifts(&s);
     pack_weights(0, s.groups * s.blocks, &s);
     if (s.tasks == 1) run_tasks(0, 1, &s);

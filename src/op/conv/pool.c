@@ -1,7 +1,10 @@
 /*
-** Pooling: the largest value or the mean of windows over the last one to three
-** dims, and the gradients. Planes are independent and go to threads, and so do
-** blocks of channels where these lie side by side.
+** Pooling: maximum or mean of windows over the last one to three dims, and the
+** gradients.
+**
+** Planes are independent, so they are divided among threads, and so are blocks
+** of channels where channels are contiguous (channels_last). The gradient of a
+** plane is computed by one thread, in the order of the windows.
 */
 #include "kernel/conv/pool.h"
 
@@ -22,12 +25,13 @@ typedef struct planes {
     plane_fn run;
     int64_t size;             /* bytes of an element */
     int64_t images, channels, block;   /* channels of a unit */
-    enum { APART, VOLUME, ROW } folded;   /* what those make together */
+    enum { APART, VOLUME, ROW } merged;   /* what those make together */
     int64_t in_step[2], out_step[2];   /* image and channel, elements */
 } planes;
 
 static int64_t lesser(int64_t a, int64_t b) { return a < b ? a : b; }
 
+/* Units begin..end: 'block' channels of an image each. */
 static void run_units(int64_t begin, int64_t end, void *context)
 {
     const planes *s = context;
@@ -41,13 +45,14 @@ static void run_units(int64_t begin, int64_t end, void *context)
         if (p.index) p.index += out;
         int64_t left = lesser(s->block, s->channels - c);
         if (p.channels) p.channels = left;
-        else if (s->folded == VOLUME) p.w[0].in = p.w[0].out = left;
-        else if (s->folded == ROW) p.w[2].in *= left, p.w[2].out *= left;
+        else if (s->merged == VOLUME) p.w[0].in = p.w[0].out = left;
+        else if (s->merged == ROW) p.w[2].in *= left, p.w[2].out *= left;
         s->run(&p);
     }
 }
 
-/* Channels side by side go together. */
+/* Contiguous channels of one image are one unit, or blocks of them where there
+** are fewer images than threads. */
 static void plan_units(planes *s)
 {
     const la_window *w = s->pool.w;
@@ -60,7 +65,8 @@ static void plan_units(planes *s)
     s->pool.channels = s->block;
 }
 
-/* Rows without gaps that windows share out to the last number. */
+/* Windows that neither overlap nor leave a gap along contiguous rows: all rows
+** of an image are then one row of windows. */
 static bool is_one_row(const planes *s)
 {
     const la_window *w = &s->pool.w[2];
@@ -71,16 +77,16 @@ static bool is_one_row(const planes *s)
         && s->pool.in_step[2] == 1 && s->pool.out_step[2] == 1;
 }
 
-/* Where places do not count, the planes of an image are one volume, whose windows
-** are one plane deep, or even one row. */
-static void fold_channels(planes *s)
+/* Without indices, planes of an image form one volume with windows one plane
+** deep, or even one row: one call of the kernel instead of one per plane. */
+static void merge_channels(planes *s)
 {
     la_window *w = s->pool.w;
     int64_t plane = w[1].in * w[2].in;
     if (s->pool.index || s->pool.channels || s->pool.adaptive || w[0].in != 1
         || w[0].kernel != 1 || w[0].out != 1 || plane > INT32_MAX / BLOCK)
         return;
-    s->folded = is_one_row(s) ? ROW : VOLUME;
+    s->merged = is_one_row(s) ? ROW : VOLUME;
     s->block = s->images < la_num_threads() || plane > 4096 ? BLOCK
         : lesser(s->channels, INT32_MAX / (plane + 1));
     if (s->block > s->channels) s->block = s->channels;
@@ -89,11 +95,12 @@ static void fold_channels(planes *s)
     s->pool.out_step[0] = s->out_step[1];
 }
 
+/* All units over the threads. LA_EINTR leaves the result unfinished. */
 static la_status run(planes *s, la_dtype dtype)
 {
     const la_window *w = s->pool.w;
     if (la_is_float(dtype)) plan_units(s);
-    fold_channels(s);
+    merge_channels(s);
     int64_t work = w[0].out * w[1].out * w[2].out * s->block
         * (s->pool.adaptive ? 8 : w[0].kernel * w[1].kernel * w[2].kernel);
     int64_t blocks = (s->channels + s->block - 1) / s->block;
@@ -102,8 +109,8 @@ static la_status run(planes *s, la_dtype dtype)
     return la_interrupted() ? LA_EINTR : LA_OK;
 }
 
-/* Steps of a tensor whose last 'nd' dims are spatial; the dims before, at most
-** two, are images and channels. */
+/* Strides of a tensor whose last 'nd' dims are spatial: theirs, and those of
+** the dims before (image and channel; 0 where missing). */
 static void steps_of(const la_tensor *t, int nd, int64_t spatial[3],
                      int64_t lead[2])
 {
@@ -114,6 +121,8 @@ static void steps_of(const la_tensor *t, int nd, int64_t spatial[3],
         spatial[d] = d < 3 - nd ? 0 : la_strides(t)[first + d - (3 - nd)];
 }
 
+/* nd + 1 or nd + 2 dims, of which only the batch may be empty; a dtype with a
+** kernel, floating point where 'floats'. */
 static la_status check_input(const la_tensor *t, int nd, bool floats)
 {
     if (t->ndim != nd + 1 && t->ndim != nd + 2)
@@ -157,6 +166,8 @@ static la_status windows_of(const la_tensor *t, const la_value *kernel,
     return LA_OK;
 }
 
+/* Windows of adaptive pooling: the kernels compute their ends from the
+** counts. */
 static la_status adaptive_windows(const la_tensor *t, const la_value *sizes,
                                   la_window w[3], int *nd)
 {
@@ -170,7 +181,7 @@ static la_status adaptive_windows(const la_tensor *t, const la_value *sizes,
     return LA_OK;
 }
 
-/* What results are made in: the format of the input's images. */
+/* The memory format of results: that of the input's images. */
 static la_memory_format format_of(const la_tensor *t, int nd)
 {
     if (la_is_contiguous(t) || t->ndim != nd + 2) return LA_FORMAT_CONTIGUOUS;
@@ -181,8 +192,9 @@ static la_memory_format format_of(const la_tensor *t, int nd)
     return LA_FORMAT_CONTIGUOUS;
 }
 
-static la_status put_format(la_frame *f, int k, const la_tensor *t, int nd,
-                            const int64_t *sizes, la_dtype dtype)
+/* Result k with these sizes in the input's memory format. */
+static la_status set_output_format(la_frame *f, int k, const la_tensor *t,
+                                   int nd, const int64_t *sizes, la_dtype dtype)
 {
     int64_t strides[LA_MAX_DIMS];
     la_memory_format format = format_of(t, nd);
@@ -192,16 +204,17 @@ static la_status put_format(la_frame *f, int k, const la_tensor *t, int nd,
     return la_set_output(f, k, t->ndim, sizes, strides, dtype);
 }
 
-/* Result k: the input's leading dims, then the windows' counts. */
-static la_status put_output(la_frame *f, int k, const la_tensor *t, int nd,
-                            const la_window w[3], la_dtype dtype)
+/* Result k: the input's leading dims, then the numbers of windows. */
+static la_status set_pooled_output(la_frame *f, int k, const la_tensor *t,
+                                   int nd, const la_window w[3], la_dtype dtype)
 {
     int64_t sizes[LA_MAX_DIMS];
     memcpy(sizes, la_sizes(t), (size_t)t->ndim * sizeof *sizes);
     for (int i = 0; i < nd; i++) sizes[t->ndim - nd + i] = w[3 - nd + i].out;
-    return put_format(f, k, t, nd, sizes, dtype);
+    return set_output_format(f, k, t, nd, sizes, dtype);
 }
 
+/* Pointers and strides of both sides; the caller adds kernel and indices. */
 static void planes_of(planes *s, const la_tensor *in, const la_tensor *out,
                       int nd, const la_window w[3])
 {
@@ -224,6 +237,8 @@ static const la_pool_kernels *kernels_of(const la_tensor *t)
 
 /* ---- max ---- */
 
+/* max_pool(self, kernel_size, stride, padding, dilation, ceil_mode) -> values
+** and int64 indices (from 1, within the plane). */
 la_status la_meta_max_pool(la_frame *f)
 {
     const la_tensor *t = la_arg(f, 0);
@@ -231,8 +246,8 @@ la_status la_meta_max_pool(la_frame *f)
     int nd;
     LA_TRY(check_input(t, (int)f->args[1].ints.n, false));
     LA_TRY(windows_of(t, &f->args[1], &f->args[4], la_arg_bool(f, 5), w, &nd));
-    LA_TRY(put_output(f, 0, t, nd, w, (la_dtype)t->dtype));
-    return put_output(f, 1, t, nd, w, LA_INT64);
+    LA_TRY(set_pooled_output(f, 0, t, nd, w, (la_dtype)t->dtype));
+    return set_pooled_output(f, 1, t, nd, w, LA_INT64);
 }
 
 la_status la_impl_max_pool(la_frame *f)
@@ -248,6 +263,7 @@ la_status la_impl_max_pool(la_frame *f)
     return run(&s, (la_dtype)t->dtype);
 }
 
+/* Without indices a kernel may merge planes (merge_channels). */
 la_status la_max_pool_values(la_frame *f, const la_value *args)
 {
     const la_tensor *t = args[0].tensor;
@@ -256,12 +272,14 @@ la_status la_max_pool_values(la_frame *f, const la_value *args)
     int nd;
     LA_TRY(check_input(t, (int)args[1].ints.n, false));
     LA_TRY(windows_of(t, &args[1], &args[4], args[5].b, w, &nd));
-    LA_TRY(put_output(f, 0, t, nd, w, (la_dtype)t->dtype));
+    LA_TRY(set_pooled_output(f, 0, t, nd, w, (la_dtype)t->dtype));
     planes_of(&s, t, la_result(f, 0), nd, w);
     s.run = kernels_of(t)->max;
     return run(&s, (la_dtype)t->dtype);
 }
 
+/* adaptive_max_pool(self, output_size): window i covers floor(i * in / out) to
+** ceil((i + 1) * in / out). */
 la_status la_meta_adaptive_max_pool(la_frame *f)
 {
     const la_tensor *t = la_arg(f, 0);
@@ -269,8 +287,8 @@ la_status la_meta_adaptive_max_pool(la_frame *f)
     int nd;
     LA_TRY(check_input(t, (int)f->args[1].ints.n, false));
     LA_TRY(adaptive_windows(t, &f->args[1], w, &nd));
-    LA_TRY(put_output(f, 0, t, nd, w, (la_dtype)t->dtype));
-    return put_output(f, 1, t, nd, w, LA_INT64);
+    LA_TRY(set_pooled_output(f, 0, t, nd, w, (la_dtype)t->dtype));
+    return set_pooled_output(f, 1, t, nd, w, LA_INT64);
 }
 
 la_status la_impl_adaptive_max_pool(la_frame *f)
@@ -289,6 +307,7 @@ la_status la_impl_adaptive_max_pool(la_frame *f)
 
 /* ---- gradients ---- */
 
+/* The input's shape, dtype and memory format. */
 static la_status meta_back(la_frame *f, int nd)
 {
     const la_tensor *g = la_arg(f, 0), *t = la_arg(f, 1);
@@ -298,11 +317,12 @@ static la_status meta_back(la_frame *f, int nd)
         || memcmp(la_sizes(g), la_sizes(t), (size_t)lead * 8) != 0)
         return la_error_at(LA_ESHAPE, 1, "the gradient's shape or dtype is not "
                            "that of the pooling's result");
-    return put_format(f, 0, t, nd, la_sizes(t), (la_dtype)t->dtype);
+    return set_output_format(f, 0, t, nd, la_sizes(t), (la_dtype)t->dtype);
 }
 
-/* A gradient, or indices, in the format of the result. */
-static la_status in_format(la_tensor *t, la_memory_format format, la_tensor **out)
+/* The gradient, or indices, in the memory format of the result. */
+static la_status in_format(la_tensor *t, la_memory_format format,
+                           la_tensor **out)
 {
     la_context *c = la_ctx();
     bool before = c->no_grad;
@@ -313,7 +333,8 @@ static la_status in_format(la_tensor *t, la_memory_format format, la_tensor **ou
     return status;
 }
 
-/* Zero the result, and let every plane add to it. */
+/* Clears the result, then every plane adds to it. Indices share the gradient's
+** strides, as the kernels' contract asks. */
 static la_status run_back(la_frame *f, const la_pool *what, plane_fn fn, int nd,
                           la_tensor *indices)
 {
@@ -340,17 +361,22 @@ static la_status run_back(la_frame *f, const la_pool *what, plane_fn fn, int nd,
     return run(&s, (la_dtype)out->dtype);
 }
 
-/* Windows of which only the counts are known. */
-static void counts_of(const la_tensor *t, const la_tensor *g, int nd,
-                      la_window w[3])
+/* The gradient where only the counts of windows matter: indices say where each
+** value came from, or adaptive windows follow from the counts. */
+static la_status run_counted_back(la_frame *f, bool adaptive, plane_fn fn,
+                                  int nd, la_tensor *indices)
 {
-    for (int d = 0; d < 3; d++) w[d] = (la_window){1, 1, 1, 1, 0, 1};
+    const la_tensor *g = la_arg(f, 0), *t = la_arg(f, 1);
+    la_pool p = {.adaptive = adaptive};
+    for (int d = 0; d < 3; d++) p.w[d] = (la_window){1, 1, 1, 1, 0, 1};
     for (int i = 0; i < nd; i++) {
-        w[3 - nd + i].in = la_sizes(t)[t->ndim - nd + i];
-        w[3 - nd + i].out = la_sizes(g)[g->ndim - nd + i];
+        p.w[3 - nd + i].in = la_sizes(t)[t->ndim - nd + i];
+        p.w[3 - nd + i].out = la_sizes(g)[g->ndim - nd + i];
     }
+    return run_back(f, &p, fn, nd, indices);
 }
 
+/* max_pool_backward(grad, self, indices, ndim): each value to its index. */
 la_status la_meta_max_pool_backward(la_frame *f)
 {
     const la_tensor *g = la_arg(f, 0), *i = la_arg(f, 2);
@@ -365,11 +391,9 @@ la_status la_meta_max_pool_backward(la_frame *f)
 
 la_status la_impl_max_pool_backward(la_frame *f)
 {
-    const la_tensor *g = la_arg(f, 0), *t = la_arg(f, 1);
     int nd = (int)la_arg_int(f, 3);
-    la_pool p = {.in = NULL};
-    counts_of(t, g, nd, p.w);
-    return run_back(f, &p, kernels_of(t)->max_back, nd, la_arg(f, 2));
+    const la_pool_kernels *ker = kernels_of(la_arg(f, 1));
+    return run_counted_back(f, false, ker->max_back, nd, la_arg(f, 2));
 }
 
 /* ---- averages ---- */
@@ -389,6 +413,8 @@ static la_status average_of(const la_frame *f, int k, const la_tensor *t,
     return LA_OK;
 }
 
+/* avg_pool: the mean of each window, divided by its size (with padding if
+** count_include_pad) or by divisor_override. */
 la_status la_meta_avg_pool(la_frame *f)
 {
     const la_tensor *t = la_arg(f, 0);
@@ -397,7 +423,7 @@ la_status la_meta_avg_pool(la_frame *f)
     int nd;
     LA_TRY(check_input(t, (int)f->args[1].ints.n, false));
     LA_TRY(average_of(f, 1, t, w, &nd, &p));
-    return put_output(f, 0, t, nd, w, (la_dtype)t->dtype);
+    return set_pooled_output(f, 0, t, nd, w, (la_dtype)t->dtype);
 }
 
 la_status la_impl_avg_pool(la_frame *f)
@@ -415,6 +441,7 @@ la_status la_impl_avg_pool(la_frame *f)
     return run(&s, (la_dtype)t->dtype);
 }
 
+/* avg_pool_backward(grad, self, settings of avg_pool). */
 la_status la_meta_avg_pool_backward(la_frame *f)
 {
     la_window w[3];
@@ -433,6 +460,7 @@ la_status la_impl_avg_pool_backward(la_frame *f)
     return run_back(f, &p, kernels_of(t)->average_back, nd, NULL);
 }
 
+/* adaptive_avg_pool(self, output_size): windows as adaptive_max_pool. */
 la_status la_meta_adaptive_avg_pool(la_frame *f)
 {
     const la_tensor *t = la_arg(f, 0);
@@ -440,7 +468,7 @@ la_status la_meta_adaptive_avg_pool(la_frame *f)
     int nd;
     LA_TRY(check_input(t, (int)f->args[1].ints.n, false));
     LA_TRY(adaptive_windows(t, &f->args[1], w, &nd));
-    return put_output(f, 0, t, nd, w, (la_dtype)t->dtype);
+    return set_pooled_output(f, 0, t, nd, w, (la_dtype)t->dtype);
 }
 
 la_status la_impl_adaptive_avg_pool(la_frame *f)
@@ -456,6 +484,7 @@ la_status la_impl_adaptive_avg_pool(la_frame *f)
     return run(&s, (la_dtype)t->dtype);
 }
 
+/* adaptive_avg_pool_backward(grad, self, ndim). */
 la_status la_meta_adaptive_avg_pool_backward(la_frame *f)
 {
     if (la_arg_int(f, 2) < 1 || la_arg_int(f, 2) > 3)
@@ -465,9 +494,7 @@ la_status la_meta_adaptive_avg_pool_backward(la_frame *f)
 
 la_status la_impl_adaptive_avg_pool_backward(la_frame *f)
 {
-    const la_tensor *g = la_arg(f, 0), *t = la_arg(f, 1);
     int nd = (int)la_arg_int(f, 2);
-    la_pool p = {.adaptive = true};
-    counts_of(t, g, nd, p.w);
-    return run_back(f, &p, kernels_of(t)->average_back, nd, NULL);
+    const la_pool_kernels *ker = kernels_of(la_arg(f, 1));
+    return run_counted_back(f, true, ker->average_back, nd, NULL);
 }

@@ -1,4 +1,8 @@
-/* Pooling as users call it, for one to three dims; and columns of images. */
+/*
+** Pooling as users call it, for one to three dims (composites of max_pool,
+** avg_pool and their adaptive forms), lp_pool, and im2col / col2im, which have
+** kernels.
+*/
 #include <string.h>
 
 #include "op/conv/conv.h"
@@ -6,20 +10,23 @@
 #include "op/view/view.h"
 #include "tensor/shape.h"
 
-/* A list of 'nd' numbers from a list of one or nd; empty stays empty. */
-static la_status fit(const la_value *v, int nd, int64_t room[3], la_value *out)
+/* 'list' gets nd integers from one or nd; an empty list (a default) stays
+** empty. */
+static la_status expand_list(const la_value *v, int nd, int64_t list[3],
+                             la_value *out)
 {
-    *out = LA_IS(room, v->ints.n ? nd : 0);
+    *out = LA_IS(list, v->ints.n ? nd : 0);
     if (v->ints.n != 0 && v->ints.n != 1 && v->ints.n != nd)
         return la_error(LA_EARG, "expected a single number or a list of %d, "
                         "got %lld numbers", nd, (long long)v->ints.n);
     for (int d = 0; v->ints.n && d < nd; d++)
-        room[d] = v->ints.list[v->ints.n == 1 ? 0 : d];
+        list[d] = v->ints.list[v->ints.n == 1 ? 0 : d];
     return LA_OK;
 }
 
-static la_status two_results(la_frame *f, int id, int n, const la_value *args,
-                             bool both)
+/* An operation with values and indices; the indices are returned if 'both'. */
+static la_status call_with_indices(la_frame *f, int id, int n,
+                                   const la_value *args, bool both)
 {
     la_value r[LA_MAX_RESULTS];
     LA_TRY(la_do_many(id, r, n, args));
@@ -29,29 +36,32 @@ static la_status two_results(la_frame *f, int id, int n, const la_value *args,
     return LA_OK;
 }
 
+/* (input, kernel_size, stride, padding, dilation, ceil_mode, return_indices) */
 static la_status max_pool(la_frame *f, int nd)
 {
-    int64_t room[4][3];
+    int64_t list[4][3];
     la_value a[6] = {f->args[0]};
     for (int k = 1; k <= 4; k++)
-        LA_TRY(fit(&f->args[k], nd, room[k - 1], &a[k]));
+        LA_TRY(expand_list(&f->args[k], nd, list[k - 1], &a[k]));
     a[5] = f->args[5];
     if (!la_arg_bool(f, 6) && la_is_plain_call(f) && la_is_plain(a[0].tensor))
         return la_max_pool_values(f, a);
-    return two_results(f, LA_OP_max_pool, 6, a, la_arg_bool(f, 6));
+    return call_with_indices(f, LA_OP_max_pool, 6, a, la_arg_bool(f, 6));
 }
 
 la_status la_impl_max_pool1d(la_frame *f) { return max_pool(f, 1); }
 la_status la_impl_max_pool2d(la_frame *f) { return max_pool(f, 2); }
 la_status la_impl_max_pool3d(la_frame *f) { return max_pool(f, 3); }
 
+/* (input, kernel_size, stride, padding, ceil_mode, count_include_pad,
+** divisor_override); avg_pool1d lacks the last. */
 static la_status avg_pool(la_frame *f, int nd)
 {
-    int64_t room[3][3];
+    int64_t list[3][3];
     la_tensor *out;
     la_value a[7] = {f->args[0]};
     for (int k = 1; k <= 3; k++)
-        LA_TRY(fit(&f->args[k], nd, room[k - 1], &a[k]));
+        LA_TRY(expand_list(&f->args[k], nd, list[k - 1], &a[k]));
     a[4] = f->args[4];
     a[5] = f->args[5];
     a[6] = nd == 1 ? LA_NIL : f->args[6];
@@ -73,13 +83,14 @@ static bool is_mean(const la_tensor *t, int nd, const int64_t *sizes)
         && la_is_float(t->dtype);
 }
 
+/* (input, output_size) */
 static la_status adaptive_avg(la_frame *f, int nd)
 {
-    int64_t room[3], dims[3] = {-1, -2, -3};
+    int64_t list[3], dims[3] = {-1, -2, -3};
     la_tensor *out;
     la_value a[2] = {f->args[0]};
-    LA_TRY(fit(&f->args[1], nd, room, &a[1]));
-    if (a[1].ints.n == nd && is_mean(la_arg(f, 0), nd, room))
+    LA_TRY(expand_list(&f->args[1], nd, list, &a[1]));
+    if (a[1].ints.n == nd && is_mean(la_arg(f, 0), nd, list))
         LA_TRY(la_run(mean, &out, a[0], LA_IS(dims, nd), LA_B(true)));
     else
         LA_TRY(la_do(LA_OP_adaptive_avg_pool, &out, 2, a));
@@ -100,12 +111,14 @@ la_status la_impl_adaptive_avg_pool3d(la_frame *f)
     return adaptive_avg(f, 3);
 }
 
+/* (input, output_size, return_indices) */
 static la_status adaptive_max(la_frame *f, int nd)
 {
-    int64_t room[3];
+    int64_t list[3];
     la_value a[2] = {f->args[0]};
-    LA_TRY(fit(&f->args[1], nd, room, &a[1]));
-    return two_results(f, LA_OP_adaptive_max_pool, 2, a, la_arg_bool(f, 2));
+    LA_TRY(expand_list(&f->args[1], nd, list, &a[1]));
+    return call_with_indices(f, LA_OP_adaptive_max_pool, 2, a,
+                             la_arg_bool(f, 2));
 }
 
 la_status la_impl_adaptive_max_pool1d(la_frame *f)
@@ -126,7 +139,7 @@ la_status la_impl_adaptive_max_pool3d(la_frame *f)
 /* PyTorch's: (sign(m) * relu(|m|) * count)^(1/p), m the mean of x^p. */
 static la_status lp_pool(la_frame *f, int nd)
 {
-    int64_t room[2][3], zero = 0, count = 1;
+    int64_t list[2][3], zero = 0, count = 1;
     double p = la_arg_float(f, 1);
     la_value k, s;
     la_tensor *out;
@@ -137,9 +150,9 @@ static la_status lp_pool(la_frame *f, int nd)
     LA_OWNED open = NULL;
     LA_OWNED both = NULL;
     LA_OWNED sum = NULL;
-    LA_TRY(fit(&f->args[2], nd, room[0], &k));
-    LA_TRY(fit(&f->args[3], nd, room[1], &s));
-    for (int d = 0; d < nd; d++) count *= room[0][d];
+    LA_TRY(expand_list(&f->args[2], nd, list[0], &k));
+    LA_TRY(expand_list(&f->args[3], nd, list[1], &s));
+    for (int d = 0; d < nd; d++) count *= list[0][d];
     LA_TRY(la_run(pow, &powers, f->args[0], LA_S(la_scalar_float(p))));
     LA_TRY(la_run(avg_pool, &mean, LA_T(powers), k, s, LA_IS(&zero, 1),
                   f->args[4], LA_B(true), LA_NIL));
@@ -181,11 +194,13 @@ static la_status image_windows(const la_frame *f, int k, const int64_t in[2],
     return LA_OK;
 }
 
+/* Rows of columns per channel. */
 static int64_t taps_of(const la_columns *c)
 {
     return c->w[1].kernel * c->w[2].kernel;
 }
 
+/* 'nd' dims, or one more with a batch. */
 static la_status check_image(const la_tensor *t, int nd)
 {
     if (t->ndim == nd || t->ndim == nd + 1) return LA_OK;
@@ -193,6 +208,8 @@ static la_status check_image(const la_tensor *t, int nd)
                        nd + 1, t->ndim);
 }
 
+/* im2col(input [N, C, H, W], kernel, dilation, padding, stride) -> [N, C *
+** taps, windows]; F.unfold. */
 la_status la_meta_im2col(la_frame *f)
 {
     const la_tensor *t = la_arg(f, 0);
@@ -231,6 +248,7 @@ static void each_image(const la_tensor *image, const la_tensor *cols,
     }
 }
 
+/* The input may have any strides. */
 la_status la_impl_im2col(la_frame *f)
 {
     const la_tensor *t = la_arg(f, 0), *out = la_result(f, 0);
@@ -241,6 +259,8 @@ la_status la_impl_im2col(la_frame *f)
     return LA_OK;
 }
 
+/* col2im(columns, output_size, kernel, dilation, padding, stride): the adjoint
+** of im2col, overlapping windows add up; F.fold. */
 la_status la_meta_col2im(la_frame *f)
 {
     const la_tensor *t = la_arg(f, 0);
@@ -263,13 +283,14 @@ la_status la_meta_col2im(la_frame *f)
     return la_set_output(f, 0, lead + 3, sizes, NULL, (la_dtype)t->dtype);
 }
 
+/* Clears the images, then adds the columns in order. */
 la_status la_impl_col2im(la_frame *f)
 {
     const la_tensor *out = la_result(f, 0);
     la_columns c;
     LA_OWNED cols = NULL;
     if (out->numel == 0) return LA_OK;
-    LA_TRY(la_plain_contiguous(la_arg(f, 0), &cols));
+    LA_TRY(la_as_contiguous(la_arg(f, 0), &cols));
     LA_TRY(image_windows(f, 2, la_sizes(out) + out->ndim - 2, &c));
     memset(la_data(out), 0, (size_t)out->numel * la_itemsize(out));
     each_image(out, cols, &c, false);

@@ -18,11 +18,13 @@
 #define PARTS 8   /* partial weight gradients: fixed, so bits do not depend
                   ** on threads */
 
+/* The smaller of two. */
 static int64_t lesser(int64_t a, int64_t b) { return a < b ? a : b; }
 
+/* Output rows of an image, over the first two dims. */
 static int64_t rows_of(const la_conv *c) { return c->w[0].out * c->w[1].out; }
 
-/* Output rows whose columns fill the work space. */
+/* Output rows whose columns fit in MAX_COLUMNS elements, at least one. */
 static int64_t rows_at_once(const la_conv *c)
 {
     int64_t line = c->ic * la_conv_taps(c) * c->w[2].out;
@@ -30,6 +32,7 @@ static int64_t rows_at_once(const la_conv *c)
     return lesser(fit < 1 ? 1 : fit, rows_of(c) < 1 ? 1 : rows_of(c));
 }
 
+/* The scratch of one task. */
 static size_t column_bytes(const la_conv *c)
 {
     int64_t k = c->ic * la_conv_taps(c);
@@ -37,6 +40,7 @@ static size_t column_bytes(const la_conv *c)
         + 64;
 }
 
+/* Channel 'channel' of image n. */
 static char *image(const la_conv *c, const char *base, const int64_t *step,
                    int64_t n, int64_t channel)
 {
@@ -44,6 +48,7 @@ static char *image(const la_conv *c, const char *base, const int64_t *step,
         * (int64_t)la_dtype_size(c->dtype);
 }
 
+/* The columns of 'rows' output rows from r0 on, to be built in 'scratch'. */
 static la_columns columns_of(const la_conv *c, int64_t n, int64_t g,
                              int64_t r0, int64_t rows, char *scratch)
 {
@@ -55,9 +60,10 @@ static la_columns columns_of(const la_conv *c, int64_t n, int64_t g,
     return k;
 }
 
-/* Rows r0.. of y as a matrix of channels x pixels; contiguous rows of one
-** image are one run, which set_output's layouts guarantee. */
-static la_gemm_mat pixel_matrix(const la_conv *c, int64_t n, int64_t g, int64_t r0)
+/* Rows r0.. of y as a matrix of channels x pixels; contiguous rows of one image
+** are one run, which set_output's layouts guarantee. */
+static la_gemm_mat pixel_matrix(const la_conv *c, int64_t n, int64_t g,
+                                int64_t r0)
 {
     int64_t size = (int64_t)la_dtype_size(c->dtype);
     char *p = image(c, c->y, c->y_step, n, g * c->oc);
@@ -65,6 +71,7 @@ static la_gemm_mat pixel_matrix(const la_conv *c, int64_t n, int64_t g, int64_t 
                          c->y_step[1], c->y_step[4]};
 }
 
+/* The weights of group g: output channels x (channels, taps). */
 static la_gemm_mat weight_matrix(const la_conv *c, char *weight, int64_t g)
 {
     int64_t k = c->ic * la_conv_taps(c);
@@ -91,6 +98,7 @@ struct job {
     _Atomic int status;
 };
 
+/* Tasks begin..end. The first failure stops all of them. */
 static void run_range(int64_t begin, int64_t end, void *context)
 {
     job *j = context;
@@ -105,6 +113,7 @@ static void run_range(int64_t begin, int64_t end, void *context)
     }
 }
 
+/* The units shared out among tasks, each with its own scratch. */
 static la_status run_job(job *j)
 {
     int threads = la_in_parallel() ? 1 : la_num_threads();
@@ -123,6 +132,7 @@ static la_status run_job(job *j)
 
 /* ---- y from x ---- */
 
+/* y = weight @ columns, rows_at_once() rows at a time. */
 static la_status forward_unit(const job *j, char *scratch, int64_t unit)
 {
     const la_conv *c = j->c;
@@ -149,6 +159,8 @@ static la_status forward_unit(const job *j, char *scratch, int64_t unit)
     return LA_OK;
 }
 
+/* A kernel of one tap (1 x 1), stride 1, no padding, and pixels of x in one
+** run. */
 static bool is_one_tap(const la_conv *c, la_conv_goal goal)
 {
     if (goal == LA_CONV_WEIGHT) return false;
@@ -160,7 +172,7 @@ static bool is_one_tap(const la_conv *c, la_conv_goal goal)
         && (c->w[0].in == 1 || c->x_step[2] == c->w[1].in * c->x_step[3]);
 }
 
-/* A kernel of one tap: the image itself is the matrix of columns. */
+/* The image itself is the matrix of columns: one batched product per group. */
 static la_status run_one_tap(const la_conv *c, la_conv_goal goal)
 {
     bool backward = goal == LA_CONV_INPUT;
@@ -192,7 +204,7 @@ static la_status run_one_tap(const la_conv *c, la_conv_goal goal)
     return LA_OK;
 }
 
-/* One window that is the whole image, which is a run: images times weights. */
+/* A single window that covers the whole contiguous image: a linear layer. */
 static bool is_one_window(const la_conv *c, la_conv_goal goal)
 {
     if (goal == LA_CONV_WEIGHT) return false;
@@ -207,6 +219,7 @@ static bool is_one_window(const la_conv *c, la_conv_goal goal)
     return c->ic == 1 || c->x_step[1] == step;
 }
 
+/* Images (rows) times weights, per group. */
 static la_status run_one_window(const la_conv *c, la_conv_goal goal)
 {
     bool backward = goal == LA_CONV_INPUT;
@@ -235,7 +248,7 @@ static la_status run_one_window(const la_conv *c, la_conv_goal goal)
 
 /* ---- x from y ---- */
 
-/* Lines of an image of any strides, set to zero. */
+/* Zeros in the channels of group g of image n, whatever their strides. */
 static void clear_image(const la_conv *c, int64_t n, int64_t g)
 {
     size_t size = la_dtype_size(c->dtype);
@@ -253,6 +266,7 @@ static void clear_image(const la_conv *c, int64_t n, int64_t g)
             }
 }
 
+/* columns = weight^T @ y, then added to x where they were taken from. */
 static la_status input_unit(const job *j, char *scratch, int64_t unit)
 {
     const la_conv *c = j->c;
@@ -279,7 +293,8 @@ static la_status input_unit(const job *j, char *scratch, int64_t unit)
 
 /* ---- weight from x and y ---- */
 
-/* Images of part 'p' of the batch, summed into the part's own copy. */
+/* Images of part p of the batch, summed into the part's own weights. The parts
+** don't depend on the number of threads, so the bits don't either. */
 static la_status weight_part(const job *j, char *scratch, int64_t p)
 {
     const la_conv *c = j->c;
@@ -312,7 +327,8 @@ static la_status weight_part(const job *j, char *scratch, int64_t p)
     return LA_OK;
 }
 
-/* weight = the parts' sum, in order: ones @ parts. */
+/* weight = the sum of the parts in order: a row of ones times the parts, which
+** works for every dtype that has products. */
 static la_status sum_parts(const la_conv *c, char *parts, int64_t n)
 {
     int64_t count = c->groups * c->oc * c->ic * la_conv_taps(c);
@@ -362,6 +378,8 @@ static la_status run_weight_parts(const la_conv *c)
     return status;
 }
 
+/* Serves every case with at least one output pixel; for x also none, which
+** clears the image. */
 static la_status run_columns(const la_conv *c, la_conv_goal goal)
 {
     job j = {.c = c, .units = c->batch * c->groups,

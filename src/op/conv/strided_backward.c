@@ -1,10 +1,13 @@
 /*
-** The gradient of the input for strides above 1, which a transposed convolution
-** is too. Places of x with the same remainders modulo the strides get what the
-** same taps bring, so each such phase is a dense convolution of y with a part of
-** the weights, and no tap meets a zero that the stride would have put there. All
-** phases of a band work from one copy of y's rows. Where rows of x are runs, the
-** phases of a row are made apart and woven together.
+** The gradient of the input for strides above 1, which is a transposed
+** convolution too: float32 and float64.
+**
+** Positions of x with the same remainders modulo the strides receive the same
+** taps, so each such phase is a dense convolution of y with a part of the
+** weights, and no tap meets a zero that the stride would have inserted (the
+** sub-pixel decomposition, Shi et al. 2016). All phases of a band work from one
+** copy of y's rows. Where rows of x are contiguous, the phases of a row are
+** computed apart and interleaved.
 */
 #include "op/conv/plan.h"
 
@@ -16,8 +19,8 @@
 #define MOST_STRIDE 4
 #define PART_BYTES ((int64_t)64 << 10)    /* of the phases of a row, at once */
 
-/* What places r, r + stride, ... along a dim get: tap number first_tap -
-** i*tap_step of place first + i*step of y, from that of their number on. */
+/* What positions r, r + stride, ... along a dim receive: tap first_tap -
+** i*tap_step of position first + i*step of y, relative to their index. */
 typedef struct axis {
     int64_t taps, tap, tap_step, at, step;
 } axis;
@@ -28,15 +31,15 @@ typedef struct phase {
 } phase;
 
 typedef struct strided {
-    la_conv_plan s;          /* over the places of one phase */
+    la_conv_plan s;          /* over the positions of one phase */
     const la_window *w;      /* the convolution's */
     int64_t taps, count;     /* of all phases; phases */
     axis axes[3][MOST_STRIDE];
     phase phases[MOST_STRIDE * MOST_STRIDE * MOST_STRIDE];
-    int64_t low[3], high[3]; /* least and largest place of y, from x's place 0 */
-    bool woven;
+    int64_t low[3], high[3]; /* least, largest position of y, for x's 0 */
+    bool interleaved;
     int64_t line, group;     /* of the parts: a row, output channels at once */
-    size_t part_bytes, desk_bytes, tap_bytes;
+    size_t part_bytes, task_bytes, tap_bytes;
 } strided;
 
 static int64_t common_divisor(int64_t a, int64_t b)
@@ -49,19 +52,22 @@ static int64_t common_divisor(int64_t a, int64_t b)
     return a;
 }
 
+/* Remainder r: the taps t with (r + pad - t * dilation) divisible by the
+** stride. */
 static axis axis_of(const la_window *w, int64_t r)
 {
     axis a = {.tap_step = w->stride / common_divisor(w->stride, w->dilation)};
-    int64_t first = 0, place = r + w->pad;
-    while (first < w->kernel && (place - first * w->dilation) % w->stride)
+    int64_t first = 0, position = r + w->pad;
+    while (first < w->kernel && (position - first * w->dilation) % w->stride)
         first++;
-    a.taps = la_conv_parts(w->kernel - first, a.tap_step);
+    a.taps = la_conv_ceil_div(w->kernel - first, a.tap_step);
     a.tap = first + (a.taps - 1) * a.tap_step;
-    a.at = (place - a.tap * w->dilation) / w->stride;
+    a.at = (position - a.tap * w->dilation) / w->stride;
     a.step = a.tap_step * w->dilation / w->stride;
     return a;
 }
 
+/* All remainders of each dim, and the range of y's positions they read. */
 static void find_axes(strided *t, const la_conv *c)
 {
     for (int d = 0; d < 3; d++) {
@@ -76,6 +82,7 @@ static void find_axes(strided *t, const la_conv *c)
     }
 }
 
+/* Every combination of remainders. */
 static void find_phases(strided *t)
 {
     int64_t n0 = t->w[0].stride, n1 = t->w[1].stride, n2 = t->w[2].stride;
@@ -90,20 +97,22 @@ static void find_phases(strided *t)
     }
 }
 
-/* The windows that hold those of every phase, for la_conv_plan_make: it turns
-** them around as it does those of stride 1. */
+/* One window that covers those of every phase, for la_conv_plan_make, which
+** reverses it as it does those of stride 1. */
 static la_conv joined(const strided *t, const la_conv *c)
 {
     la_conv u = *c;
     for (int d = 0; d < 3; d++) {
         const la_window *w = &c->w[d];
         int64_t span = t->high[d] - t->low[d] + 1;
-        u.w[d] = (la_window){la_conv_parts(w->in, w->stride), w->out, span, 1,
+        int64_t positions = la_conv_ceil_div(w->in, w->stride);
+        u.w[d] = (la_window){positions, w->out, span, 1,
                              span - 1 + t->low[d], 1};
     }
     return u;
 }
 
+/* Strides up to MOST_STRIDE and kernels whose phases fit a block. */
 static bool serves(const la_conv *c, la_conv_goal goal)
 {
     const la_window *w = c->w;
@@ -117,22 +126,26 @@ static bool serves(const la_conv *c, la_conv_goal goal)
         && la_conv_taps(c) <= 4 * LA_CONV_BLOCK;
 }
 
+/* Scratch for the phases of a row: groups of output channels whose parts stay
+** in the cache until they are interleaved. */
 static void plan_parts(strided *t)
 {
     la_conv_plan *s = &t->s;
     int64_t steps = t->w[2].stride, lanes = s->ker->lanes, each;
-    t->woven = s->dst_step[4] == 1 && steps > 1;
-    t->line = s->lanes ? s->cols : la_conv_parts(s->cols, lanes) * lanes;
+    t->interleaved = s->dst_step[4] == 1 && steps > 1;
+    t->line = s->lanes ? s->cols : la_conv_ceil_div(s->cols, lanes) * lanes;
     each = steps * s->panel * s->band * t->line * s->size;
     t->group = s->panel * (1 + PART_BYTES / (each + 1));
-    t->group = la_conv_lesser(t->group, la_conv_parts(s->oc, s->panel)
+    t->group = la_conv_lesser(t->group, la_conv_ceil_div(s->oc, s->panel)
                               * s->panel);
-    if (t->woven)
+    if (t->interleaved)
         t->part_bytes = la_conv_aligned(steps * t->group * s->band * t->line
                                         * s->size);
-    t->desk_bytes = s->room_bytes + t->part_bytes;
+    t->task_bytes = s->scratch_bytes + t->part_bytes;
 }
 
+/* la_conv_plan over the positions of one phase; sizes of weights and offsets
+** are those of all phases. */
 static void plan_make(strided *t, const la_conv *c)
 {
     *t = (strided){.w = c->w, .taps = la_conv_taps(c)};
@@ -146,9 +159,9 @@ static void plan_make(strided *t, const la_conv *c)
     s->w_row = t->taps;
     s->w_channel = c->ic * t->taps;
     s->w_group = c->oc * s->w_channel;
-    s->packed_bytes = la_conv_aligned(
-        s->groups * la_conv_parts(s->oc, s->panel) * s->panel * s->ic * t->taps
-        * s->size);
+    s->packed_bytes = la_conv_aligned(s->groups
+                                      * la_conv_ceil_div(s->oc, s->panel)
+                                      * s->panel * s->ic * t->taps * s->size);
     s->shift_bytes = la_conv_aligned(s->channels * t->taps * 8);
     t->tap_bytes = la_conv_aligned(t->taps * s->panel * s->size);
     plan_parts(t);
@@ -156,6 +169,7 @@ static void plan_make(strided *t, const la_conv *c)
 
 /* ---- weights and shifts, phase by phase ---- */
 
+/* The tap of the whole kernel that tap i of a phase is. */
 static int64_t tap_of(const strided *t, const phase *p, int64_t i)
 {
     const axis *a = p->a[0], *b = p->a[1], *c = p->a[2];
@@ -166,6 +180,7 @@ static int64_t tap_of(const strided *t, const phase *p, int64_t i)
         + c->tap - z * c->tap_step;
 }
 
+/* Offsets of the taps of each phase, as la_conv_plan_shifts. */
 static void find_shifts(const strided *t)
 {
     const la_conv_plan *s = &t->s;
@@ -190,15 +205,15 @@ static char *weights_at(const strided *t, const phase *p, int64_t g, int64_t b,
                         int64_t o)
 {
     const la_conv_plan *s = &t->s;
-    int64_t all = la_conv_parts(s->oc, s->panel) * s->panel;
+    int64_t all = la_conv_ceil_div(s->oc, s->panel) * s->panel;
     int64_t first = b * s->channels;
     int64_t count = la_conv_lesser(s->channels, s->ic - first);
     return s->packed + ((g * s->ic + first) * all * t->taps
                         + count * (all * p->before + o * p->taps)) * s->size;
 }
 
-/* All taps of one channel come as lines, and these go to their phases. A tap
-** alone is in place at once. */
+/* All taps of one channel are packed as lines, which are then copied to their
+** phases. A kernel of one tap goes straight to the only phase that has it. */
 static void pack_block(const strided *t, int64_t g, int64_t b, char *lines)
 {
     const la_conv_plan *s = &t->s;
@@ -231,26 +246,28 @@ static void pack_block(const strided *t, int64_t g, int64_t b, char *lines)
 /* ---- the work ---- */
 
 typedef struct unit {
-    la_conv_place p;
+    la_conv_unit p;
     int64_t block, count;    /* of y's channels */
-    char *room, *parts;
+    char *rows, *parts;
 } unit;
 
-/* Places of x along dim d of remainder r, of n from 'first' on. */
-static int64_t places(const strided *t, int d, int64_t r, int64_t first,
-                      int64_t n)
+/* Positions of x along dim d with remainder r: of n from 'first' on, how many
+** exist. */
+static int64_t positions(const strided *t, int d, int64_t r, int64_t first,
+                         int64_t n)
 {
-    int64_t all = la_conv_parts(t->w[d].in - r, t->w[d].stride) - first;
+    int64_t all = la_conv_ceil_div(t->w[d].in - r, t->w[d].stride) - first;
     return all < 0 ? 0 : la_conv_lesser(all, n);
 }
 
+/* What all calls of the kernel for a phase have in common. */
 static la_conv_tiles tiles_of(const strided *t, const unit *u, const phase *p,
                               int64_t o)
 {
     const la_conv_plan *s = &t->s;
     return (la_conv_tiles){
         .k = u->count * p->taps, .m = s->oc, .panel = s->panel,
-        .weights = weights_at(t, p, u->p.g, u->block, o), .source = u->room,
+        .weights = weights_at(t, p, u->p.g, u->block, o), .source = u->rows,
         .shift = s->shift + s->channels * p->before, .row_step = s->pitch,
         .rows = u->p.rows, .cols = u->p.cols, .first = true,
         .triples = p->a[2]->taps == 3 && p->a[2]->step == 1};
@@ -262,8 +279,9 @@ static void multiply(const la_conv_plan *s, const la_conv_tiles *m)
     else s->ker->tiles(m);
 }
 
-/* Where the place of a phase lies in x. */
-static char *x_at(const strided *t, const unit *u, int64_t o, const int64_t r[3])
+/* The address of a phase's first position in x. */
+static char *x_at(const strided *t, const unit *u, int64_t o,
+                  const int64_t r[3])
 {
     const la_conv_plan *s = &t->s;
     const int64_t *step = s->dst_step;
@@ -273,14 +291,14 @@ static char *x_at(const strided *t, const unit *u, int64_t o, const int64_t r[3]
                      + (u->p.col * t->w[2].stride + r[2]) * step[4]) * s->size;
 }
 
-/* A phase right into x. */
+/* One phase, stored straight into x with the stride's steps. */
 static void run_phase(const strided *t, const unit *u, const phase *p,
                       const int64_t r[3])
 {
     const la_conv_plan *s = &t->s;
     la_conv_tiles m = tiles_of(t, u, p, 0);
-    m.rows = places(t, 1, r[1], u->p.row, u->p.rows);
-    m.cols = places(t, 2, r[2], u->p.col, u->p.cols);
+    m.rows = positions(t, 1, r[1], u->p.row, u->p.rows);
+    m.cols = positions(t, 2, r[2], u->p.col, u->p.cols);
     if (m.rows == 0 || m.cols == 0) return;
     m.out = x_at(t, u, 0, r);
     m.out_channel = s->dst_step[1];
@@ -290,16 +308,17 @@ static void run_phase(const strided *t, const unit *u, const phase *p,
     multiply(s, &m);
 }
 
-/* The phases from 'p' on that share x's rows. */
-static void run_woven(const strided *t, const unit *u, const phase *p,
-                      const int64_t r[3])
+/* The phases from 'p' on that share rows of x: computed into parts, then
+** interleaved into x. */
+static void run_interleaved(const strided *t, const unit *u, const phase *p,
+                            const int64_t r[3])
 {
     const la_conv_plan *s = &t->s;
     int64_t steps = t->w[2].stride, channel = u->p.rows * t->line;
     la_conv_weave v = {
         .parts = steps, .part = t->group * channel, .channel = channel,
         .row = t->line, .source = u->parts, .first = u->block == 0,
-        .rows = places(t, 1, r[1], u->p.row, u->p.rows),
+        .rows = positions(t, 1, r[1], u->p.row, u->p.rows),
         .cols = la_conv_lesser(u->p.cols * steps,
                                t->w[2].in - u->p.col * steps),
         .out_channel = s->dst_step[1],
@@ -322,21 +341,23 @@ static void run_woven(const strided *t, const unit *u, const phase *p,
     }
 }
 
-static void run_unit(const strided *t, char *desk, int64_t number)
+/* All phases of one band, block of channels by block. */
+static void run_unit(const strided *t, char *scratch, int64_t index)
 {
     const la_conv_plan *s = &t->s;
     const la_window *w = t->w;
-    unit u = {.p = la_conv_plan_slot(s, number), .room = desk,
-              .parts = desk + s->room_bytes};
+    unit u = {.p = la_conv_plan_unit(s, index), .rows = scratch,
+              .parts = scratch + s->scratch_bytes};
     for (; u.block < s->blocks; u.block++) {
         int64_t first = u.block * s->channels;
         u.count = la_conv_lesser(s->channels, s->ic - first);
-        la_conv_plan_copy(s, desk, &u.p, first, u.count);
-        for (int64_t n = 0; n < t->count; n += t->woven ? w[2].stride : 1) {
+        la_conv_plan_copy(s, scratch, &u.p, first, u.count);
+        for (int64_t n = 0; n < t->count;
+             n += t->interleaved ? w[2].stride : 1) {
             int64_t r[3] = {n / w[2].stride / w[1].stride,
                             n / w[2].stride % w[1].stride, n % w[2].stride};
-            if (places(t, 0, r[0], u.p.d, 1) == 0) continue;
-            if (t->woven) run_woven(t, &u, &t->phases[n], r);
+            if (positions(t, 0, r[0], u.p.d, 1) == 0) continue;
+            if (t->interleaved) run_interleaved(t, &u, &t->phases[n], r);
             else run_phase(t, &u, &t->phases[n], r);
         }
     }
@@ -344,22 +365,25 @@ static void run_unit(const strided *t, char *desk, int64_t number)
 
 typedef struct job {
     const strided *t;
-    char *desks;
+    char *scratch;
 } job;
 
+/* As in direct.c. */
 static void run_tasks(int64_t begin, int64_t end, void *context)
 {
     const job *j = context;
     const la_conv_plan *s = &j->t->s;
     for (int64_t k = begin; k < end; k++) {
-        char *desk = j->desks + (size_t)k * j->t->desk_bytes;
+        char *scratch = j->scratch + (size_t)k * j->t->task_bytes;
         int64_t u = s->units * k / s->tasks;
         int64_t last = s->units * (k + 1) / s->tasks;
-        if (s->same_border) memset(desk, 0, s->room_bytes);
-        for (; u < last && !la_interrupted(); u++) run_unit(j->t, desk, u);
+        if (s->same_border) memset(scratch, 0, s->scratch_bytes);
+        for (; u < last && !la_interrupted(); u++) run_unit(j->t, scratch, u);
     }
 }
 
+/* One allocation: packed weights, offsets, lines of taps, scratch of each
+** task. */
 static la_status run(const la_conv *c, la_conv_goal goal)
 {
     strided t;
@@ -367,7 +391,7 @@ static la_status run(const la_conv *c, la_conv_goal goal)
     plan_make(&t, c);
     la_conv_plan *s = &t.s;
     size_t bytes = s->packed_bytes + s->shift_bytes + t.tap_bytes
-        + t.desk_bytes * (size_t)s->tasks;
+        + t.task_bytes * (size_t)s->tasks;
     char *block = la_mem_alloc(bytes);
     if (!block) return LA_ENOMEM;
     s->packed = block;

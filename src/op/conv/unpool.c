@@ -1,4 +1,7 @@
-/* The way back from max pooling: each value to the place that it came from. */
+/*
+** max_unpool1d to max_unpool3d: each value goes to the index that max pooling
+** found it at, all else is zero. Composites of zeros and scatter.
+*/
 #include "base/memory.h"
 #include "op/conv/conv.h"
 #include "op/view/view.h"
@@ -6,6 +9,7 @@
 
 enum { INPUT, INDICES, KERNEL, STRIDE, PADDING, SIZE };
 
+/* Ranks, int64 indices, one shape for both. */
 static la_status check_unpool(const la_frame *f, int nd)
 {
     const la_tensor *t = la_arg(f, INPUT), *at = la_arg(f, INDICES);
@@ -25,8 +29,8 @@ static la_status check_unpool(const la_frame *f, int nd)
     return LA_OK;
 }
 
-/* The plane that pooling may have started from; a size that is asked for must
-** be one of those that give this input. */
+/* Sizes of the plane before pooling: (in - 1) * stride + kernel - 2 * padding;
+** output_size may choose another that pools to the same size. */
 static la_status plane_sizes(const la_frame *f, int nd, int64_t *out)
 {
     const la_tensor *t = la_arg(f, INPUT);
@@ -68,7 +72,7 @@ static la_status unpool(la_frame *f, int nd)
     int64_t sizes[LA_MAX_DIMS], rows[3];
     int lead = t->ndim - nd;
     LA_OWNED values = NULL;
-    LA_OWNED places = NULL;
+    LA_OWNED indices = NULL;
     LA_OWNED zeros = NULL;
     LA_OWNED planes = NULL;
     LA_TRY(check_unpool(f, nd));
@@ -77,20 +81,21 @@ static la_status unpool(la_frame *f, int nd)
     rows[lead] = 1;
     for (int d = lead; d < t->ndim; d++) rows[lead] *= la_sizes(t)[d];
     LA_TRY(la_run(reshape, &values, LA_T(t), LA_IS(rows, lead + 1)));
-    LA_TRY(la_run(reshape, &places, f->args[INDICES], LA_IS(rows, lead + 1)));
+    LA_TRY(la_run(reshape, &indices, f->args[INDICES], LA_IS(rows, lead + 1)));
     rows[lead] = 1;
     for (int d = lead; d < t->ndim; d++)
         if (!la_mul_ok(rows[lead], sizes[d] > 0 ? sizes[d] : 0, &rows[lead]))
             return la_error(LA_ESHAPE, "size overflow");
     LA_TRY(la_run(zeros, &zeros, LA_IS(rows, lead + 1),
                   LA_DT((la_dtype)t->dtype)));
-    LA_TRY(la_run(scatter, &planes, LA_T(zeros), LA_I(-1), LA_T(places),
+    LA_TRY(la_run(scatter, &planes, LA_T(zeros), LA_I(-1), LA_T(indices),
                   LA_T(values)));
     LA_TRY(la_run(reshape, &out, LA_T(planes), LA_IS(sizes, t->ndim)));
     la_set_result(f, 0, out);
     return LA_OK;
 }
 
+/* max_unpoolNd(input, indices, kernel_size, stride, padding, output_size) */
 la_status la_impl_max_unpool1d(la_frame *f) { return unpool(f, 1); }
 la_status la_impl_max_unpool2d(la_frame *f) { return unpool(f, 2); }
 la_status la_impl_max_unpool3d(la_frame *f) { return unpool(f, 3); }
