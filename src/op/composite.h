@@ -1,39 +1,43 @@
 /*
-** A chain of operation calls whose intermediate results belong to one box.
+** A chain of operation calls whose intermediate results are released together:
+** how composite operations are written without a name and a cleanup for each
+** temporary.
 **
-**     work box WORK = {.n = 0}, *w = &box;
-**     la_tensor *d = W(sub, LA_T(x), LA_T(y));
-**     return work_end(w, f, W(mul, LA_T(d), LA_T(d)));
+**     LA_CHAIN box = {.n = 0};
+**     la_chain *w = &box;
+**     la_tensor *d = STEP(sub, LA_T(x), LA_T(y));
+**     return la_chain_end(w, f, STEP(mul, LA_T(d), LA_T(d)));
 **
-** After a failure all further calls return NULL and the status is kept.
+** After a failure all further calls return NULL and the status is kept, so only
+** the end asks for it, and whoever looks into a tensor before.
 */
 #ifndef LA_OP_COMPOSITE_H
 #define LA_OP_COMPOSITE_H
 
 #include "op/op.h"
 
-#define WORK_ROOM 40
+#define LA_CHAIN_STEPS 40
 
-typedef struct work {
+typedef struct la_chain {
     la_status status;
     int n;
-    la_tensor *temps[WORK_ROOM];
-} work;
+    la_tensor *temps[LA_CHAIN_STEPS];
+} la_chain;
 
-static inline void work_drop(work *w)
+static inline void la_chain_drop(la_chain *w)
 {
     for (int i = 0; i < w->n; i++) la_tensor_release(w->temps[i]);
 }
 
-#define WORK __attribute__((cleanup(work_drop)))
+#define LA_CHAIN __attribute__((cleanup(la_chain_drop))) la_chain
 
-/* A call; the result is the box's. NULL after a failure. */
-static inline la_tensor *work_call(work *w, int id, int n,
+/* A call whose result belongs to the chain. NULL after a failure. */
+static inline la_tensor *la_chain_call(la_chain *w, int id, int n,
                                    const la_value *args)
 {
     la_tensor *out = NULL;
     if (w->status) return NULL;
-    if (w->n == WORK_ROOM) {
+    if (w->n == LA_CHAIN_STEPS) {
         w->status = la_error(LA_EARG, "too many steps");
         return NULL;
     }
@@ -43,11 +47,12 @@ static inline la_tensor *work_call(work *w, int id, int n,
     return out;
 }
 
-#define W(name, ...) work_call(w, LA_OP_##name, LA_ARGS_(__VA_ARGS__))
+/* The next call, by the name of its operation; uses the variable w. */
+#define STEP(name, ...) la_chain_call(w, LA_OP_##name, LA_ARGS_(__VA_ARGS__))
 #define LA_F(x) LA_S(la_scalar_float(x))
 
 /* 't' becomes result 0 of the frame. */
-static inline la_status work_end(work *w, la_frame *f, la_tensor *t)
+static inline la_status la_chain_end(la_chain *w, la_frame *f, la_tensor *t)
 {
     if (w->status) return w->status;
     la_set_result(f, 0, la_tensor_retain(t));

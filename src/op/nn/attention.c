@@ -1,8 +1,16 @@
 /*
-** Attention in tiles of ROWS queries by COLS keys, forward and backward: two
-** matrix products per tile and a softmax that goes on from tile to tile, so
-** memory does not grow with the square of the length. Batches and blocks of
-** queries go to threads; the order of sums is that of the tiles.
+** Scaled dot-product attention in tiles of ROWS queries by COLS keys, forward
+** and backward (FlashAttention, Dao et al. 2022; online softmax, Milakov &
+** Gimelshein 2018).
+**
+**   out = softmax(scale * q k^T + mask) v
+**   lse = logsumexp of each row of scores
+**
+** Two matrix products per tile and a softmax that is continued from tile to
+** tile, so memory does not grow with the product of the lengths. Forward, the
+** unit of a thread is a block of queries; backward it is a whole batch entry,
+** since blocks of queries add to the same dk and dv. The order of sums is that
+** of the tiles, so bits don't depend on threads.
 */
 #include "kernel/nn/attention.h"
 
@@ -25,15 +33,15 @@ typedef struct attention {
     const la_tensor *q, *k, *v, *mask, *out, *lse, *grad, *dq, *dk, *dv;
     bool causal;
     double scale;
-    char *room;
-    int64_t each;             /* bytes of room per task */
+    char *scratch;
+    int64_t each;             /* bytes of scratch per task */
     int tasks;
     _Atomic int status;
 } attention;
 
-/* ---- places in tensors ---- */
+/* ---- matrices in tensors ---- */
 
-/* Matrix number 'b' of a tensor over its last two dims. */
+/* Matrix 'b' of a tensor, counted over all dims but the last two. */
 static la_gemm_mat matrix_at(const la_tensor *t, int64_t b)
 {
     int n = t->ndim - 2;
@@ -46,13 +54,15 @@ static la_gemm_mat matrix_at(const la_tensor *t, int64_t b)
                          la_strides(t)[n], la_strides(t)[n + 1]};
 }
 
+/* The same without its first i rows and j columns; 'size' in bytes. */
 static la_gemm_mat shifted(la_gemm_mat m, int64_t i, int64_t j, int64_t size)
 {
     m.data += (i * m.rs + j * m.cs) * size;
     return m;
 }
 
-static la_gemm_mat turned(la_gemm_mat m)
+/* The transpose, by its strides. */
+static la_gemm_mat transposed(la_gemm_mat m)
 {
     return (la_gemm_mat){m.data, m.cs, m.rs};
 }
@@ -82,11 +92,14 @@ static la_status product(const attention *s, int64_t m, int64_t n, int64_t k,
 
 /* ---- one tile of scores ---- */
 
-static la_score_tile tile_of(const attention *s, char *room, int64_t b,
+/* The tile of keys col.. of the rows, in 'scratch'. 'causal' only where the
+** diagonal crosses the tile or lies left of it, so that most tiles skip the
+** test. */
+static la_score_tile tile_of(const attention *s, char *scratch, int64_t b,
                              int64_t row, int64_t rows, int64_t col,
                              int64_t cols)
 {
-    la_score_tile t = {.scores = room, .rows = rows, .cols = cols,
+    la_score_tile t = {.scores = scratch, .rows = rows, .cols = cols,
                        .step = COLS, .first_row = row, .first_col = col,
                        .causal = s->causal && col + cols > row + 1};
     if (s->mask) {
@@ -100,18 +113,21 @@ static la_score_tile tile_of(const attention *s, char *room, int64_t b,
     return t;
 }
 
-/* 'queries' are the tile's rows, scaled, without gaps. */
+/* t->scores = queries @ k^T, then the mask. 'queries' are the tile's rows,
+** scaled and contiguous. */
 static la_status scores_of(const attention *s, const la_score_tile *t,
                            char *queries, int64_t b)
 {
     la_gemm_mat q = {queries, s->width, 1};
     la_gemm_mat k = shifted(matrix_at(s->k, b), t->first_col, 0, s->size);
-    LA_TRY(product(s, t->rows, t->cols, s->width, q, turned(k),
+    LA_TRY(product(s, t->rows, t->cols, s->width, q, transposed(k),
                    (la_gemm_mat){t->scores, COLS, 1}, 1, false));
     if (t->mask) s->ker->mask(t);
     return LA_OK;
 }
 
+/* Copies the rows of q, multiplied by 'scale': cheaper than scaling the
+** scores. */
 static void take_queries(const attention *s, char *to, int64_t b, int64_t row,
                          int64_t rows)
 {
@@ -119,14 +135,15 @@ static void take_queries(const attention *s, char *to, int64_t b, int64_t row,
     s->ker->take(to, q.data, q.rs, q.cs, rows, s->width, s->scale);
 }
 
-/* Columns that some row up to 'row + rows' may see. */
-static int64_t seen(const attention *s, int64_t row, int64_t rows)
+/* The end of the columns that some row before 'row + rows' may attend to. */
+static int64_t visible_end(const attention *s, int64_t row, int64_t rows)
 {
     return s->causal ? lesser(s->keys, row + rows) : s->keys;
 }
 
 /* ---- forward: one block of queries ---- */
 
+/* n float32 or float64 values ('size' bytes each). */
 static void fill(char *to, double v, int64_t n, int64_t size)
 {
     for (int64_t i = 0; i < n; i++) {
@@ -135,27 +152,31 @@ static void fill(char *to, double v, int64_t n, int64_t size)
     }
 }
 
-static la_status forward_block(const attention *s, char *room, int64_t unit)
+/* One block of queries against all tiles of keys. For each row the maximum and
+** the sum of exponentials so far are kept; when the maximum rises, what has
+** been summed up to then is scaled by exp(old - new) ('factor'). scratch:
+** scores [ROWS x COLS], max, sum and factor [ROWS], queries [ROWS x E]. */
+static la_status forward_block(const attention *s, char *scratch, int64_t unit)
 {
     int64_t b = unit / s->blocks, row = unit % s->blocks * ROWS;
     int64_t rows = lesser(ROWS, s->len - row), size = s->size;
-    char *max = room + ROWS * COLS * size, *sum = max + ROWS * size;
+    char *max = scratch + ROWS * COLS * size, *sum = max + ROWS * size;
     char *factor = sum + ROWS * size, *queries = factor + ROWS * size;
     la_gemm_mat out = shifted(matrix_at(s->out, b), row, 0, size);
     fill(max, -INFINITY, rows, size);
     fill(sum, 0, rows, size);
     take_queries(s, queries, b, row, rows);
-    int64_t end = seen(s, row, rows);
+    int64_t end = visible_end(s, row, rows);
     for (int64_t c = 0; c == 0 || c < end; c += COLS) {
         int64_t cols = lesser(COLS, end - c);
-        la_score_tile t = tile_of(s, room, b, row, rows, c, cols);
+        la_score_tile t = tile_of(s, scratch, b, row, rows, c, cols);
         LA_TRY(scores_of(s, &t, queries, b));
         s->ker->soften(&t, max, sum, factor);
         if (c > 0)
             s->ker->scale(out.data, rows, s->out_width, out.rs, factor, false);
         la_gemm_mat v = shifted(matrix_at(s->v, b), c, 0, size);
         LA_TRY(product(s, rows, s->out_width, cols,
-                       (la_gemm_mat){room, COLS, 1}, v, out, 1, c > 0));
+                       (la_gemm_mat){scratch, COLS, 1}, v, out, 1, c > 0));
     }
     s->ker->scale(out.data, rows, s->out_width, out.rs, sum, true);
     s->ker->finish(la_data(s->lse) + (b * s->len + row) * size, max, sum,
@@ -165,7 +186,12 @@ static la_status forward_block(const attention *s, char *room, int64_t unit)
 
 /* ---- backward: one batch entry, block after block ---- */
 
-/* Behind the dots lie the scaled queries. */
+/* One tile of the gradients; p is computed again from the scores and lse:
+**
+**   dv += p^T g,  ds = p * (g v^T - rowsum(g * out))
+**   dq += ds k,  dk += ds^T q
+**
+** The scaled queries lie behind 'dots' in the scratch memory. */
 static la_status backward_tile(const attention *s, const la_score_tile *t,
                                char *grads, char *dots, int64_t b)
 {
@@ -181,23 +207,24 @@ static la_status backward_tile(const attention *s, const la_score_tile *t,
     la_gemm_mat dv = shifted(matrix_at(s->dv, b), col, 0, size);
     LA_TRY(scores_of(s, t, dots + ROWS * size, b));
     s->ker->restore(t, la_data(s->lse) + (b * s->len + row) * size);
-    LA_TRY(product(s, t->cols, s->out_width, t->rows, turned(p), g, dv, 1,
+    LA_TRY(product(s, t->cols, s->out_width, t->rows, transposed(p), g, dv, 1,
                    more_rows));
-    LA_TRY(product(s, t->rows, t->cols, s->out_width, g, turned(v), ds, 1,
+    LA_TRY(product(s, t->rows, t->cols, s->out_width, g, transposed(v), ds, 1,
                    false));
     s->ker->soft_grad(t, grads, dots);
     LA_TRY(product(s, t->rows, s->width, t->cols, ds, k, dq, s->scale,
                    more_cols));
-    return product(s, t->cols, s->width, t->rows, turned(ds), q, dk, s->scale,
-                   more_rows);
+    return product(s, t->cols, s->width, t->rows, transposed(ds), q, dk,
+                   s->scale, more_rows);
 }
 
 /* The first block of rows visits every column, so that all of dk and dv are
-** set; with causality later columns come to it as masked ones. */
-static la_status backward_batch(const attention *s, char *room, int64_t b)
+** written; with causality it meets later columns fully masked. */
+static la_status backward_batch(const attention *s, char *scratch, int64_t b)
 {
     int64_t size = s->size;
-    char *grads = room + ROWS * COLS * size, *dots = grads + ROWS * COLS * size;
+    char *grads = scratch + ROWS * COLS * size,
+         *dots = grads + ROWS * COLS * size;
     for (int64_t row = 0; row < s->len; row += ROWS) {
         int64_t rows = lesser(ROWS, s->len - row);
         la_gemm_mat g = shifted(matrix_at(s->grad, b), row, 0, size);
@@ -205,9 +232,9 @@ static la_status backward_batch(const attention *s, char *room, int64_t b)
         s->ker->row_dots(dots, g.data, g.rs, o.data, o.rs, rows,
                          s->out_width);
         take_queries(s, dots + ROWS * size, b, row, rows);
-        int64_t end = row == 0 ? s->keys : seen(s, row, rows);
+        int64_t end = row == 0 ? s->keys : visible_end(s, row, rows);
         for (int64_t c = 0; c < end; c += COLS) {
-            la_score_tile t = tile_of(s, room, b, row, rows, c,
+            la_score_tile t = tile_of(s, scratch, b, row, rows, c,
                                       lesser(COLS, end - c));
             LA_TRY(backward_tile(s, &t, grads, dots, b));
         }
@@ -217,27 +244,30 @@ static la_status backward_batch(const attention *s, char *room, int64_t b)
 
 /* ---- tasks ---- */
 
-typedef struct work {
+/* 'units' calls of 'run', shared out among tasks with scratch of their own. */
+typedef struct job {
     attention *s;
-    la_status (*run)(const attention *, char *room, int64_t unit);
+    la_status (*run)(const attention *, char *scratch, int64_t unit);
     int64_t units;
-} work;
+} job;
 
+/* Tasks begin..end. The first failure stops all of them. */
 static void run_range(int64_t begin, int64_t end, void *context)
 {
-    const work *w = context;
+    const job *w = context;
     attention *s = w->s;
     for (int64_t t = begin; t < end; t++) {
         int64_t u = w->units * t / s->tasks;
         int64_t last = w->units * (t + 1) / s->tasks;
         for (; u < last && !s->status; u++) {
-            la_status status = w->run(s, s->room + t * s->each, u);
+            la_status status = w->run(s, s->scratch + t * s->each, u);
             if (status) s->status = (int)status;
         }
     }
 }
 
-static la_status run_work(work *w, int64_t each)
+/* 'each' bytes of scratch per task. LA_ENOMEM before anything is written. */
+static la_status run_job(job *w, int64_t each)
 {
     attention *s = w->s;
     int threads = la_in_parallel() ? 1 : la_num_threads();
@@ -245,16 +275,17 @@ static la_status run_work(work *w, int64_t each)
     if (w->units == 0) return LA_OK;
     s->each = (each + 63) / 64 * 64;
     size_t bytes = (size_t)(s->each * s->tasks);
-    s->room = la_mem_alloc(bytes);
-    if (!s->room) return LA_ENOMEM;
+    s->scratch = la_mem_alloc(bytes);
+    if (!s->scratch) return LA_ENOMEM;
     if (s->tasks == 1) run_range(0, 1, w);
     else la_parallel_for(s->tasks, 1, run_range, w);
-    la_mem_free(s->room, bytes);
+    la_mem_free(s->scratch, bytes);
     if (s->status == LA_ENOMEM)
         return la_error(LA_ENOMEM, "not enough memory");
     return (la_status)s->status;
 }
 
+/* Sizes and kernels from the three inputs; the rest of 's' is cleared. */
 static void take_inputs(attention *s, const la_tensor *q, const la_tensor *k,
                         const la_tensor *v)
 {
@@ -272,6 +303,8 @@ static void take_inputs(attention *s, const la_tensor *q, const la_tensor *k,
 
 /* ---- operations ---- */
 
+/* q [*, L, E], k [*, S, E], v [*, S, Ev]: one float dtype, equal batch dims
+** (the composite expands them). */
 static la_status check_inputs(const la_tensor *q, const la_tensor *k,
                               const la_tensor *v)
 {
@@ -301,6 +334,7 @@ static la_status check_inputs(const la_tensor *q, const la_tensor *k,
                     (long long)la_sizes(v)[n - 2]);
 }
 
+/* mask [*, L, S]: bool (true: attend) or of q's dtype (added), or NULL. */
 static la_status check_mask(const la_tensor *q, const la_tensor *k,
                             const la_tensor *mask)
 {
@@ -317,6 +351,7 @@ static la_status check_mask(const la_tensor *q, const la_tensor *k,
                     la_dtype_name(q->dtype));
 }
 
+/* attention(q, k, v, mask, is_causal, scale) -> out [*, L, Ev], lse [*, L]. */
 la_status la_meta_attention(la_frame *f)
 {
     const la_tensor *q = la_arg(f, 0), *k = la_arg(f, 1), *v = la_arg(f, 2);
@@ -339,10 +374,12 @@ la_status la_impl_attention(la_frame *f)
     s.scale = la_arg_float(f, 5);
     s.out = la_result(f, 0);
     s.lse = la_result(f, 1);
-    work w = {&s, forward_block, s.batch * s.blocks};
-    return run_work(&w, (ROWS * (COLS + 3 + s.width) + 64) * s.size);
+    job w = {&s, forward_block, s.batch * s.blocks};
+    return run_job(&w, (ROWS * (COLS + 3 + s.width) + 64) * s.size);
 }
 
+/* attention_backward(grad, q, k, v, mask, out, lse, is_causal, scale) -> dq,
+** dk, dv. The mask gets no gradient. */
 la_status la_meta_attention_backward(la_frame *f)
 {
     const la_tensor *g = la_arg(f, 0), *o = la_arg(f, 5);
@@ -372,18 +409,19 @@ static la_status contiguous_lines(la_tensor *t, la_tensor **out)
         *out = la_tensor_retain(t);
         return LA_OK;
     }
-    la_tensor *made;
-    LA_TRY(la_tensor_empty(t->ndim, la_sizes(t), (la_dtype)t->dtype, &made));
+    la_tensor *copy;
+    LA_TRY(la_tensor_empty(t->ndim, la_sizes(t), (la_dtype)t->dtype, &copy));
     la_context *c = la_ctx();
     bool before = c->no_grad;
     c->no_grad = true;
-    la_status status = la_run_(copy_, made, LA_T(t));
+    la_status status = la_run_(copy_, copy, LA_T(t));
     c->no_grad = before;
-    if (status) la_tensor_drop(&made);
-    *out = made;
+    if (status) la_tensor_drop(&copy);
+    *out = copy;
     return status;
 }
 
+/* Without queries or keys nothing is summed: the gradients are zeros. */
 la_status la_impl_attention_backward(la_frame *f)
 {
     attention s;
@@ -405,6 +443,6 @@ la_status la_impl_attention_backward(la_frame *f)
         clear(la_result(f, k));
         if (k == 2) return LA_OK;
     }
-    work w = {&s, backward_batch, s.batch};
-    return run_work(&w, (ROWS * (2 * COLS + 1 + s.width) + 64) * s.size);
+    job w = {&s, backward_batch, s.batch};
+    return run_job(&w, (ROWS * (2 * COLS + 1 + s.width) + 64) * s.size);
 }

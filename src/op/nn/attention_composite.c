@@ -1,4 +1,8 @@
-/* scaled_dot_product_attention as users call it: shapes, masks, dtypes. */
+/*
+** scaled_dot_product_attention as users call it: broadcasting, grouped heads,
+** masks and dtypes. A composite over the tiled operation 'attention', or over
+** matmul, softmax and dropout where dropout needs the scores.
+*/
 #include <math.h>
 
 #include "op/matmul/matmul.h"
@@ -23,8 +27,9 @@ static la_status batch_of(la_tensor *const *t, int n, la_shape *out)
     return LA_OK;
 }
 
-static la_status spread(la_tensor *t, const la_shape *batch, int64_t rows,
-                        int64_t cols, la_tensor **out)
+/* 't' expanded to [batch, rows, cols] by strides of 0. */
+static la_status expand_to(la_tensor *t, const la_shape *batch, int64_t rows,
+                           int64_t cols, la_tensor **out)
 {
     int64_t sizes[LA_MAX_DIMS];
     memcpy(sizes, batch->sizes, (size_t)batch->ndim * sizeof *sizes);
@@ -58,6 +63,7 @@ typedef struct inputs {
     double scale, dropout;
 } inputs;
 
+/* Owned tensors, on every way out. */
 static void drop_inputs(inputs *in)
 {
     la_tensor_drop(&in->q);
@@ -66,17 +72,19 @@ static void drop_inputs(inputs *in)
     la_tensor_drop(&in->mask);
 }
 
-/* A copy in another dtype, or the tensor itself. */
+/* *slot becomes a copy in dtype d, unless it has that dtype. */
 static la_status as_dtype(la_tensor **slot, la_dtype d)
 {
-    la_tensor *made;
+    la_tensor *converted;
     if ((*slot)->dtype == d) return LA_OK;
-    LA_TRY(la_run(to_dtype, &made, LA_T(*slot), LA_DT(d)));
+    LA_TRY(la_run(to_dtype, &converted, LA_T(*slot), LA_DT(d)));
     la_tensor_drop(slot);
-    *slot = made;
+    *slot = converted;
     return LA_OK;
 }
 
+/* Arguments to owned tensors of equal batch dims. With enable_gqa (argument 7)
+** heads of key and value are repeated first. */
 static la_status read_inputs(la_frame *f, inputs *in)
 {
     la_tensor *list[4] = {la_arg(f, 0), la_arg(f, 1), la_arg(f, 2),
@@ -94,14 +102,15 @@ static la_status read_inputs(la_frame *f, inputs *in)
     la_tensor **own[3] = {&in->q, &in->k, &in->v};
     for (int i = 0; i < 3; i++) {
         const int64_t *s = la_sizes(list[i]) + list[i]->ndim - 2;
-        LA_TRY(spread(list[i], &batch, s[0], s[1], own[i]));
+        LA_TRY(expand_to(list[i], &batch, s[0], s[1], own[i]));
     }
     if (!list[3]) return LA_OK;
     int n = batch.ndim;
-    return spread(list[3], &batch, la_sizes(in->q)[n], la_sizes(in->k)[n],
-                  &in->mask);
+    return expand_to(list[3], &batch, la_sizes(in->q)[n], la_sizes(in->k)[n],
+                     &in->mask);
 }
 
+/* PyTorch's conditions and messages. */
 static la_status check(const la_frame *f, const inputs *in)
 {
     if (!la_is_float(in->q->dtype))
@@ -130,6 +139,7 @@ static la_status check(const la_frame *f, const inputs *in)
     return LA_OK;
 }
 
+/* By tiles; 16-bit floats are computed in float32 and converted back. */
 static la_status tiled(inputs *in, la_tensor **out)
 {
     la_dtype d = (la_dtype)in->q->dtype;
@@ -147,10 +157,10 @@ static la_status tiled(inputs *in, la_tensor **out)
     return as_dtype(out, d);
 }
 
-/* With dropout the scores must exist to be dropped. */
+/* All scores in memory, since dropout acts on them. */
 static la_status whole(inputs *in, la_tensor **out)
 {
-    LA_OWNED turned = NULL;
+    LA_OWNED transposed = NULL;
     LA_OWNED product = NULL;
     LA_OWNED scores = NULL;
     LA_OWNED masked = NULL;
@@ -165,8 +175,8 @@ static la_status whole(inputs *in, la_tensor **out)
         LA_TRY(la_run(ones, &ones, LA_IS(sizes, 2), LA_DT(LA_BOOL)));
         LA_TRY(la_run(tril, &in->mask, LA_T(ones)));
     }
-    LA_TRY(la_run(transpose, &turned, LA_T(in->k), LA_I(-2), LA_I(-1)));
-    LA_TRY(la_matmul(in->q, turned, &product));
+    LA_TRY(la_run(transpose, &transposed, LA_T(in->k), LA_I(-2), LA_I(-1)));
+    LA_TRY(la_matmul(in->q, transposed, &product));
     LA_TRY(la_run(mul, &scores, LA_T(product),
                   LA_S(la_scalar_float(in->scale))));
     if (in->mask && in->mask->dtype == LA_BOOL) {
@@ -183,6 +193,8 @@ static la_status whole(inputs *in, la_tensor **out)
     return la_matmul(kept, in->v, out);
 }
 
+/* (query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa). The
+** scale defaults to 1 / sqrt(E). */
 la_status la_impl_scaled_dot_product_attention(la_frame *f)
 {
     la_tensor *out = NULL;

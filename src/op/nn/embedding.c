@@ -43,7 +43,7 @@ la_status la_impl_one_hot(la_frame *f)
                                (long long)x[i], (long long)i + 1,
                                (long long)classes);
     if (s.ndim == LA_MAX_DIMS)
-        return la_error_at(LA_ESHAPE, 1, "no room for another dimension");
+        return la_error_at(LA_ESHAPE, 1, "no scratch for another dimension");
     s.sizes[s.ndim++] = classes;
     LA_TRY(la_tensor_empty(s.ndim, s.sizes, LA_INT64, &out));
     int64_t *to = (int64_t *)la_data(out);
@@ -67,7 +67,7 @@ static la_status look_up(la_tensor *indices, la_tensor *weight, la_tensor **out)
         return la_error_at(LA_ESHAPE, 2, "'weight' must be 2-D");
     LA_TRY(la_index_dtype(indices, 1, "embedding()"));
     if (s.ndim == LA_MAX_DIMS)
-        return la_error_at(LA_ESHAPE, 1, "no room for another dimension");
+        return la_error_at(LA_ESHAPE, 1, "no scratch for another dimension");
     s.sizes[s.ndim++] = la_sizes(weight)[1];
     if (indices->ndim == 1)
         return la_run(index_select, out, LA_T(weight), LA_I(0), LA_T(indices));

@@ -1,47 +1,55 @@
 /*
-** Losses made of other operations, as torch.nn.functional defines them.
-** Inputs and targets of the element-wise ones have one size: broadcasting
-** there hides mistakes.
+** Losses that are composites of element-wise operations and a reduction, as
+** torch.nn.functional defines them. Input and target have one size
+** (same_sizes). Each function below: checks, the loss of each element,
+** finish().
 */
 #include "op/nn/loss.h"
 
 /* ---- of a difference ---- */
 
+/* mse_loss(self, target, reduction): (x - y)^2 */
 la_status la_impl_mse_loss(la_frame *f)
 {
-    work box WORK = {.n = 0}, *w = &box;
+    LA_CHAIN box = {.n = 0};
+    la_chain *w = &box;
     LA_TRY(same_sizes(f, 0, 1));
     LA_TRY(known_reduction(f, 2));
-    la_tensor *d = W(sub, f->args[0], f->args[1]);
-    return finish(w, f, 2, W(square, LA_T(d)));
+    la_tensor *d = STEP(sub, f->args[0], f->args[1]);
+    return finish(w, f, 2, STEP(square, LA_T(d)));
 }
 
+/* l1_loss(self, target, reduction): |x - y| */
 la_status la_impl_l1_loss(la_frame *f)
 {
-    work box WORK = {.n = 0}, *w = &box;
+    LA_CHAIN box = {.n = 0};
+    la_chain *w = &box;
     LA_TRY(same_sizes(f, 0, 1));
     LA_TRY(known_reduction(f, 2));
-    la_tensor *d = W(sub, f->args[0], f->args[1]);
-    return finish(w, f, 2, W(abs, LA_T(d)));
+    la_tensor *d = STEP(sub, f->args[0], f->args[1]);
+    return finish(w, f, 2, STEP(abs, LA_T(d)));
 }
 
-/* Square below 'edge', straight above: curve * d^2, slope * (|d| - edge/2). */
+/* Quadratic for |d| below 'edge', linear above: curve * d^2 or slope * (|d| -
+** edge / 2). With an edge of 0 it is |d|. */
 static la_status bent(la_frame *f, double edge, double curve, double slope)
 {
-    work box WORK = {.n = 0}, *w = &box;
+    LA_CHAIN box = {.n = 0};
+    la_chain *w = &box;
     LA_TRY(same_sizes(f, 0, 1));
     LA_TRY(known_reduction(f, 2));
-    la_tensor *d = W(sub, f->args[0], f->args[1]);
-    la_tensor *size = W(abs, LA_T(d));
+    la_tensor *d = STEP(sub, f->args[0], f->args[1]);
+    la_tensor *size = STEP(abs, LA_T(d));
     if (edge == 0) return finish(w, f, 2, size);
-    la_tensor *near = W(lt, LA_T(size), LA_F(edge));
-    la_tensor *square = W(square, LA_T(d));
-    la_tensor *low = W(mul, LA_T(square), LA_F(curve));
-    la_tensor *past = W(sub, LA_T(size), LA_F(0.5 * edge));
-    la_tensor *high = W(mul, LA_T(past), LA_F(slope));
-    return finish(w, f, 2, W(where, LA_T(near), LA_T(low), LA_T(high)));
+    la_tensor *near = STEP(lt, LA_T(size), LA_F(edge));
+    la_tensor *square = STEP(square, LA_T(d));
+    la_tensor *low = STEP(mul, LA_T(square), LA_F(curve));
+    la_tensor *past = STEP(sub, LA_T(size), LA_F(0.5 * edge));
+    la_tensor *high = STEP(mul, LA_T(past), LA_F(slope));
+    return finish(w, f, 2, STEP(where, LA_T(near), LA_T(low), LA_T(high)));
 }
 
+/* smooth_l1_loss(self, target, reduction, beta): beta is the edge, slope 1. */
 la_status la_impl_smooth_l1_loss(la_frame *f)
 {
     double beta = la_arg_float(f, 3);
@@ -51,6 +59,7 @@ la_status la_impl_smooth_l1_loss(la_frame *f)
     return bent(f, beta, 0.5 / beta, 1);
 }
 
+/* huber_loss(self, target, reduction, delta): delta times smooth_l1_loss. */
 la_status la_impl_huber_loss(la_frame *f)
 {
     double delta = la_arg_float(f, 3);
@@ -63,51 +72,54 @@ la_status la_impl_huber_loss(la_frame *f)
 /* ---- of probabilities ---- */
 
 /* max(log(x), -100), with gradient 0 where x is 0. */
-static la_tensor *bounded_log(work *w, la_tensor *x)
+static la_tensor *bounded_log(la_chain *w, la_tensor *x)
 {
     if (w->status) return NULL;
-    la_tensor *zero = W(le, LA_T(x), LA_F(0));
-    la_tensor *safe = W(masked_fill, LA_T(x), LA_T(zero),
-                        LA_F(1));
-    la_tensor *log = W(log, LA_T(safe));
-    la_tensor *full = W(masked_fill, LA_T(log), LA_T(zero), LA_F(-100));
-    return W(clamp_min, LA_T(full), LA_F(-100));
+    la_tensor *zero = STEP(le, LA_T(x), LA_F(0));
+    la_tensor *safe = STEP(masked_fill, LA_T(x), LA_T(zero), LA_F(1));
+    la_tensor *log = STEP(log, LA_T(safe));
+    la_tensor *full = STEP(masked_fill, LA_T(log), LA_T(zero), LA_F(-100));
+    return STEP(clamp_min, LA_T(full), LA_F(-100));
 }
 
-/* All elements of argument 1 in [0, 1]. Meta tensors have no values. */
+/* All elements of argument 1 lie in [0, 1]. Meta tensors have no values to
+** check. */
 static la_status check_unit(la_frame *f)
 {
-    work box WORK = {.n = 0}, *w = &box;
+    LA_CHAIN box = {.n = 0};
+    la_chain *w = &box;
     la_tensor *x = la_arg(f, 0);
     if (x->numel == 0 || la_is_meta(f)) return LA_OK;
-    la_tensor *plain = W(detach, LA_T(x));
-    la_tensor *low = W(lt, LA_T(plain), LA_F(0));
-    la_tensor *high = W(gt, LA_T(plain), LA_F(1));
-    la_tensor *out = W(logical_or, LA_T(low), LA_T(high));
-    la_tensor *count = W(sum, LA_T(out));
+    la_tensor *plain = STEP(detach, LA_T(x));
+    la_tensor *low = STEP(lt, LA_T(plain), LA_F(0));
+    la_tensor *high = STEP(gt, LA_T(plain), LA_F(1));
+    la_tensor *out = STEP(logical_or, LA_T(low), LA_T(high));
+    la_tensor *count = STEP(sum, LA_T(out));
     if (w->status) return w->status;
     if (*(const int64_t *)la_data(count) == 0) return LA_OK;
     return la_error_at(LA_EARG, 1, "all elements of input should be between 0 "
                        "and 1");
 }
 
-/* binary_cross_entropy(self, target, weight, reduction) */
+/* binary_cross_entropy(self, target, weight, reduction): -(t log(x) + (1 - t)
+** log(1 - x)), logarithms bounded by -100 as in PyTorch. */
 la_status la_impl_binary_cross_entropy(la_frame *f)
 {
-    work box WORK = {.n = 0}, *w = &box;
+    LA_CHAIN box = {.n = 0};
+    la_chain *w = &box;
     la_tensor *x = la_arg(f, 0), *t = la_arg(f, 1);
     LA_TRY(same_sizes(f, 0, 1));
     LA_TRY(known_reduction(f, 3));
     LA_TRY(check_unit(f));
-    la_tensor *rest = W(rsub, LA_T(x), LA_F(1));
+    la_tensor *rest = STEP(rsub, LA_T(x), LA_F(1));
     la_tensor *yes = bounded_log(w, x);
     la_tensor *no = bounded_log(w, rest);
-    la_tensor *a = W(mul, LA_T(t), LA_T(yes));
-    la_tensor *untrue = W(rsub, LA_T(t), LA_F(1));
-    la_tensor *b = W(mul, LA_T(untrue), LA_T(no));
-    la_tensor *both = W(add, LA_T(a), LA_T(b));
-    la_tensor *each = W(neg, LA_T(both));
-    if (la_has(f, 2)) each = W(mul, LA_T(each), f->args[2]);
+    la_tensor *a = STEP(mul, LA_T(t), LA_T(yes));
+    la_tensor *untrue = STEP(rsub, LA_T(t), LA_F(1));
+    la_tensor *b = STEP(mul, LA_T(untrue), LA_T(no));
+    la_tensor *both = STEP(add, LA_T(a), LA_T(b));
+    la_tensor *each = STEP(neg, LA_T(both));
+    if (la_has(f, 2)) each = STEP(mul, LA_T(each), f->args[2]);
     return finish(w, f, 3, each);
 }
 
@@ -115,162 +127,180 @@ la_status la_impl_binary_cross_entropy(la_frame *f)
 ** reduction): (1 - t) x - (1 + (pos_weight - 1) t) logsigmoid(x) */
 la_status la_impl_binary_cross_entropy_with_logits(la_frame *f)
 {
-    work box WORK = {.n = 0}, *w = &box;
+    LA_CHAIN box = {.n = 0};
+    la_chain *w = &box;
     la_tensor *x = la_arg(f, 0), *t = la_arg(f, 1);
     LA_TRY(same_sizes(f, 0, 1));
     LA_TRY(known_reduction(f, 4));
-    la_tensor *log = W(logsigmoid, LA_T(x));
+    la_tensor *log = STEP(logsigmoid, LA_T(x));
     if (la_has(f, 3)) {
-        la_tensor *extra = W(sub, f->args[3], LA_F(1));
-        la_tensor *part = W(mul, LA_T(extra), LA_T(t));
-        la_tensor *factor = W(add, LA_T(part), LA_F(1));
-        log = W(mul, LA_T(log), LA_T(factor));
+        la_tensor *extra = STEP(sub, f->args[3], LA_F(1));
+        la_tensor *part = STEP(mul, LA_T(extra), LA_T(t));
+        la_tensor *factor = STEP(add, LA_T(part), LA_F(1));
+        log = STEP(mul, LA_T(log), LA_T(factor));
     }
-    la_tensor *untrue = W(rsub, LA_T(t), LA_F(1));
-    la_tensor *first = W(mul, LA_T(untrue), LA_T(x));
-    la_tensor *each = W(sub, LA_T(first), LA_T(log));
-    if (la_has(f, 2)) each = W(mul, LA_T(each), f->args[2]);
+    la_tensor *untrue = STEP(rsub, LA_T(t), LA_F(1));
+    la_tensor *first = STEP(mul, LA_T(untrue), LA_T(x));
+    la_tensor *each = STEP(sub, LA_T(first), LA_T(log));
+    if (la_has(f, 2)) each = STEP(mul, LA_T(each), f->args[2]);
     return finish(w, f, 4, each);
 }
 
-/* kl_div(self, target, reduction, log_target) */
+/* kl_div(self, target, reduction, log_target): t (log(t) - x), x being a
+** log-probability; 'batchmean' divides the sum by the size of dim 1. */
 la_status la_impl_kl_div(la_frame *f)
 {
-    work box WORK = {.n = 0}, *w = &box;
+    LA_CHAIN box = {.n = 0};
+    la_chain *w = &box;
     la_tensor *x = la_arg(f, 0), *t = la_arg(f, 1), *each;
     bool by_batch = la_str_is(&f->args[2], "batchmean");
     if (!by_batch) LA_TRY(known_reduction(f, 2));
     if (la_arg_bool(f, 3)) {
-        la_tensor *d = W(sub, LA_T(t), LA_T(x));
-        la_tensor *p = W(exp, LA_T(t));
-        each = W(mul, LA_T(p), LA_T(d));
+        la_tensor *d = STEP(sub, LA_T(t), LA_T(x));
+        la_tensor *p = STEP(exp, LA_T(t));
+        each = STEP(mul, LA_T(p), LA_T(d));
     } else {
-        la_tensor *own = W(xlogy, LA_T(t), LA_T(t));
-        la_tensor *cross = W(mul, LA_T(t), LA_T(x));
-        each = W(sub, LA_T(own), LA_T(cross));
+        la_tensor *own = STEP(xlogy, LA_T(t), LA_T(t));
+        la_tensor *cross = STEP(mul, LA_T(t), LA_T(x));
+        each = STEP(sub, LA_T(own), LA_T(cross));
     }
     if (!by_batch || w->status) return finish(w, f, 2, each);
     double rows = x->ndim ? (double)la_sizes(x)[0] : 1;
-    la_tensor *sum = W(sum, LA_T(each));
-    return work_end(w, f, W(div, LA_T(sum), LA_F(rows)));
+    la_tensor *sum = STEP(sum, LA_T(each));
+    return la_chain_end(w, f, STEP(div, LA_T(sum), LA_F(rows)));
 }
 
+/* soft_margin_loss(self, target, reduction): log(1 + exp(-t x)) */
 la_status la_impl_soft_margin_loss(la_frame *f)
 {
-    work box WORK = {.n = 0}, *w = &box;
+    LA_CHAIN box = {.n = 0};
+    la_chain *w = &box;
     LA_TRY(same_sizes(f, 0, 1));
     LA_TRY(known_reduction(f, 2));
-    la_tensor *z = W(mul, f->args[0], f->args[1]);
-    la_tensor *log = W(logsigmoid, LA_T(z));
-    return finish(w, f, 2, W(neg, LA_T(log)));
+    la_tensor *z = STEP(mul, f->args[0], f->args[1]);
+    la_tensor *log = STEP(logsigmoid, LA_T(z));
+    return finish(w, f, 2, STEP(neg, LA_T(log)));
 }
 
 /* ---- of margins ---- */
 
-/* Where the target is 1: 'same'; where it is -1: max(0, other); else 0. */
-static la_status by_sign(work *w, la_frame *f, int target, int reduction,
+/* 'same' where the target is 1, max(0, other) where it is -1, else 0. */
+static la_status by_sign(la_chain *w, la_frame *f, int target, int reduction,
                          la_tensor *same, la_tensor *other)
 {
     if (w->status) return w->status;
-    la_tensor *one = W(ne, f->args[target], LA_F(1));
-    la_tensor *minus = W(ne, f->args[target], LA_F(-1));
-    la_tensor *high = W(clamp_min, LA_T(other), LA_F(0));
-    la_tensor *zero = W(zeros_like, LA_T(other));
-    la_tensor *a = W(where, LA_T(one), LA_T(zero), LA_T(same));
-    la_tensor *b = W(where, LA_T(minus), LA_T(zero), LA_T(high));
-    return finish(w, f, reduction, W(add, LA_T(a), LA_T(b)));
+    la_tensor *one = STEP(ne, f->args[target], LA_F(1));
+    la_tensor *minus = STEP(ne, f->args[target], LA_F(-1));
+    la_tensor *high = STEP(clamp_min, LA_T(other), LA_F(0));
+    la_tensor *zero = STEP(zeros_like, LA_T(other));
+    la_tensor *a = STEP(where, LA_T(one), LA_T(zero), LA_T(same));
+    la_tensor *b = STEP(where, LA_T(minus), LA_T(zero), LA_T(high));
+    return finish(w, f, reduction, STEP(add, LA_T(a), LA_T(b)));
 }
 
-/* hinge_embedding_loss(self, target, margin, reduction): self unless the target
-** is -1, and what is missing to the margin unless it is 1. */
+/* hinge_embedding_loss(self, target, margin, reduction): x where the target is
+** 1, max(0, margin - x) where it is -1, the sum of both elsewhere. */
 la_status la_impl_hinge_embedding_loss(la_frame *f)
 {
-    work box WORK = {.n = 0}, *w = &box;
+    LA_CHAIN box = {.n = 0};
+    la_chain *w = &box;
     LA_TRY(known_reduction(f, 3));
     la_tensor *x = la_arg(f, 0);
-    la_tensor *one = W(eq, f->args[1], LA_F(1));
-    la_tensor *minus = W(eq, f->args[1], LA_F(-1));
-    la_tensor *rest = W(rsub, LA_T(x), LA_F(la_arg_float(f, 2)));
-    la_tensor *missing = W(clamp_min, LA_T(rest), LA_F(0));
-    la_tensor *zero = W(zeros_like, LA_T(x));
-    la_tensor *a = W(where, LA_T(minus), LA_T(zero), LA_T(x));
-    la_tensor *b = W(where, LA_T(one), LA_T(zero), LA_T(missing));
-    return finish(w, f, 3, W(add, LA_T(a), LA_T(b)));
+    la_tensor *one = STEP(eq, f->args[1], LA_F(1));
+    la_tensor *minus = STEP(eq, f->args[1], LA_F(-1));
+    la_tensor *rest = STEP(rsub, LA_T(x), LA_F(la_arg_float(f, 2)));
+    la_tensor *missing = STEP(clamp_min, LA_T(rest), LA_F(0));
+    la_tensor *zero = STEP(zeros_like, LA_T(x));
+    la_tensor *a = STEP(where, LA_T(minus), LA_T(zero), LA_T(x));
+    la_tensor *b = STEP(where, LA_T(one), LA_T(zero), LA_T(missing));
+    return finish(w, f, 3, STEP(add, LA_T(a), LA_T(b)));
 }
 
-/* margin_ranking_loss(input1, input2, target, margin, reduction) */
+/* margin_ranking_loss(input1, input2, target, margin, reduction): max(0, -t (x1
+** - x2) + margin) */
 la_status la_impl_margin_ranking_loss(la_frame *f)
 {
-    work box WORK = {.n = 0}, *w = &box;
+    LA_CHAIN box = {.n = 0};
+    la_chain *w = &box;
     LA_TRY(known_reduction(f, 4));
-    la_tensor *d = W(sub, f->args[1], f->args[0]);
-    la_tensor *z = W(mul, LA_T(d), f->args[2]);
-    la_tensor *moved = W(add, LA_T(z), LA_F(la_arg_float(f, 3)));
-    return finish(w, f, 4, W(clamp_min, LA_T(moved), LA_F(0)));
+    la_tensor *d = STEP(sub, f->args[1], f->args[0]);
+    la_tensor *z = STEP(mul, LA_T(d), f->args[2]);
+    la_tensor *moved = STEP(add, LA_T(z), LA_F(la_arg_float(f, 3)));
+    return finish(w, f, 4, STEP(clamp_min, LA_T(moved), LA_F(0)));
 }
 
-/* cosine_embedding_loss(input1, input2, target, margin, reduction) */
+/* cosine_embedding_loss(input1, input2, target, margin, reduction): 1 - cos for
+** target 1, max(0, cos - margin) for target -1. */
 la_status la_impl_cosine_embedding_loss(la_frame *f)
 {
-    work box WORK = {.n = 0}, *w = &box;
+    LA_CHAIN box = {.n = 0};
+    la_chain *w = &box;
     LA_TRY(same_sizes(f, 0, 1));
     LA_TRY(known_reduction(f, 4));
     if (la_arg(f, 0)->ndim != la_arg(f, 2)->ndim + 1)
         return la_error_at(LA_ESHAPE, 3, "a target with one dim less than the "
                            "inputs (%d) is expected, got %d dims",
                            la_arg(f, 0)->ndim, la_arg(f, 2)->ndim);
-    la_tensor *cos = W(cosine_similarity, f->args[0], f->args[1], LA_I(-1));
-    la_tensor *same = W(rsub, LA_T(cos), LA_F(1));
-    la_tensor *other = W(sub, LA_T(cos), LA_F(la_arg_float(f, 3)));
+    la_tensor *cos = STEP(cosine_similarity, f->args[0], f->args[1], LA_I(-1));
+    la_tensor *same = STEP(rsub, LA_T(cos), LA_F(1));
+    la_tensor *other = STEP(sub, LA_T(cos), LA_F(la_arg_float(f, 3)));
     return by_sign(w, f, 2, 4, same, other);
 }
 
 /* triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap,
-** reduction) */
+** reduction): max(0, d(a, p) - d(a, n) + margin). With 'swap' the negative's
+** distance is the smaller of those to anchor and positive (Balntas et al.
+** 2016). */
 la_status la_impl_triplet_margin_loss(la_frame *f)
 {
-    work box WORK = {.n = 0}, *w = &box;
+    LA_CHAIN box = {.n = 0};
+    la_chain *w = &box;
     LA_TRY(known_reduction(f, 7));
     const la_value p = f->args[4], eps = f->args[5];
-    la_tensor *near = W(pairwise_distance, f->args[0], f->args[1], p, eps);
-    la_tensor *far = W(pairwise_distance, f->args[0], f->args[2], p, eps);
+    la_tensor *near = STEP(pairwise_distance, f->args[0], f->args[1], p, eps);
+    la_tensor *far = STEP(pairwise_distance, f->args[0], f->args[2], p, eps);
     if (la_arg_bool(f, 6)) {
-        la_tensor *side = W(pairwise_distance, f->args[1], f->args[2], p, eps);
-        far = W(minimum, LA_T(far), LA_T(side));
+        la_tensor *side = STEP(pairwise_distance, f->args[1], f->args[2], p,
+                               eps);
+        far = STEP(minimum, LA_T(far), LA_T(side));
     }
-    la_tensor *d = W(sub, LA_T(near), LA_T(far));
-    la_tensor *moved = W(add, LA_T(d), LA_F(la_arg_float(f, 3)));
-    return finish(w, f, 7, W(clamp_min, LA_T(moved), LA_F(0)));
+    la_tensor *d = STEP(sub, LA_T(near), LA_T(far));
+    la_tensor *moved = STEP(add, LA_T(d), LA_F(la_arg_float(f, 3)));
+    return finish(w, f, 7, STEP(clamp_min, LA_T(moved), LA_F(0)));
 }
 
 /* ---- distances ---- */
 
-/* cosine_similarity(x1, x2, dim, eps): each norm is at least eps. */
+/* cosine_similarity(x1, x2, dim, eps): x1 . x2 / (max(|x1|, eps) max(|x2|,
+** eps)) over dim, after broadcasting. */
 la_status la_impl_cosine_similarity(la_frame *f)
 {
-    work box WORK = {.n = 0}, *w = &box;
+    LA_CHAIN box = {.n = 0};
+    la_chain *w = &box;
     int64_t dim = la_arg_int(f, 2);
     la_tensor *floor = NULL, *norms[2];
-    la_tensor *xy = W(mul, f->args[0], f->args[1]);
-    la_tensor *dot = W(sum, LA_T(xy), LA_IS(&dim, 1));
-    la_tensor *shape = W(zeros_like, LA_T(xy));
+    la_tensor *xy = STEP(mul, f->args[0], f->args[1]);
+    la_tensor *dot = STEP(sum, LA_T(xy), LA_IS(&dim, 1));
+    la_tensor *shape = STEP(zeros_like, LA_T(xy));
     for (int k = 0; k < 2; k++) {
-        la_tensor *full = W(expand_as, f->args[k], LA_T(shape));
-        floor = W(vector_norm, LA_T(full), LA_D(2), LA_IS(&dim, 1));
-        norms[k] = W(clamp_min, LA_T(floor), LA_F(la_arg_float(f, 3)));
+        la_tensor *full = STEP(expand_as, f->args[k], LA_T(shape));
+        floor = STEP(vector_norm, LA_T(full), LA_D(2), LA_IS(&dim, 1));
+        norms[k] = STEP(clamp_min, LA_T(floor), LA_F(la_arg_float(f, 3)));
     }
-    la_tensor *both = W(mul, LA_T(norms[0]), LA_T(norms[1]));
-    return work_end(w, f, W(div, LA_T(dot), LA_T(both)));
+    la_tensor *both = STEP(mul, LA_T(norms[0]), LA_T(norms[1]));
+    return la_chain_end(w, f, STEP(div, LA_T(dot), LA_T(both)));
 }
 
-/* pairwise_distance(x1, x2, p, eps, keepdim): eps is added to each
-** difference, as in PyTorch. */
+/* pairwise_distance(x1, x2, p, eps, keepdim): |x1 - x2 + eps|_p over the last
+** dim; eps is added to each difference, as in PyTorch. */
 la_status la_impl_pairwise_distance(la_frame *f)
 {
-    work box WORK = {.n = 0}, *w = &box;
+    LA_CHAIN box = {.n = 0};
+    la_chain *w = &box;
     int64_t last = -1;
-    la_tensor *d = W(sub, f->args[0], f->args[1]);
-    la_tensor *moved = W(add, LA_T(d), LA_F(la_arg_float(f, 3)));
-    return work_end(w, f, W(vector_norm, LA_T(moved), f->args[2],
+    la_tensor *d = STEP(sub, f->args[0], f->args[1]);
+    la_tensor *moved = STEP(add, LA_T(d), LA_F(la_arg_float(f, 3)));
+    return la_chain_end(w, f,
+                        STEP(vector_norm, LA_T(moved), f->args[2],
                              LA_IS(&last, 1), f->args[4]));
 }

@@ -1,11 +1,13 @@
 /*
-** What losses share: sizes that must agree, and reductions.
+** What the losses share: checks of sizes and reductions, and the last step.
 */
 #ifndef LA_OP_NN_LOSS_H
 #define LA_OP_NN_LOSS_H
 
 #include "op/composite.h"
 
+/* Arguments a (input) and b (target) have one shape. No broadcasting: it hides
+** mistakes in losses. LA_ESHAPE names both shapes. */
 static inline la_status same_sizes(const la_frame *f, int a, int b)
 {
     char have[256], want[256];
@@ -19,6 +21,7 @@ static inline la_status same_sizes(const la_frame *f, int a, int b)
                        la_sizes_text(y->ndim, la_sizes(y), have, sizeof have));
 }
 
+/* Argument k is 'mean', 'sum' or 'none'. */
 static inline la_status known_reduction(const la_frame *f, int k)
 {
     const la_value *v = &f->args[k];
@@ -30,13 +33,13 @@ static inline la_status known_reduction(const la_frame *f, int k)
 }
 
 /* The loss of each element, reduced as argument k says, is the result. */
-static inline la_status finish(work *w, la_frame *f, int k, la_tensor *each)
+static inline la_status finish(la_chain *w, la_frame *f, int k, la_tensor *each)
 {
     if (w->status) return w->status;
     const la_value *how = &f->args[k];
-    if (la_str_is(how, "mean")) each = W(mean, LA_T(each));
-    else if (la_str_is(how, "sum")) each = W(sum, LA_T(each));
-    return work_end(w, f, each);
+    if (la_str_is(how, "mean")) each = STEP(mean, LA_T(each));
+    else if (la_str_is(how, "sum")) each = STEP(sum, LA_T(each));
+    return la_chain_end(w, f, each);
 }
 
 #endif

@@ -1,9 +1,12 @@
 /*
-** ctc_loss (Graves et al.): the negative logarithm of the probability that a
-** sequence of frames spells the labels, blanks between them. The forward
-** recursion over the frames is made of operations on all sequences and places
-** at once, so that it differentiates to any order. FAR stands for the logarithm
-** of 0: it is finite, so that no difference of infinities appears.
+** ctc_loss (connectionist temporal classification, Graves et al. 2006): the
+** negative logarithm of the probability that a sequence of frames spells the
+** labels, with blanks between them.
+**
+** The forward recursion over the frames runs on all sequences and states at
+** once and consists of operations, so it differentiates to any order. FAR
+** stands for the logarithm of 0: it is finite, so that no difference of
+** infinities appears.
 */
 #include <math.h>
 
@@ -14,7 +17,7 @@
 enum { LOGS, TARGETS, IN_LENGTHS, TARGET_LENGTHS, BLANK, REDUCTION, ZERO_INF };
 
 typedef struct ctc {
-    int64_t frames, batch, classes, longest, places;
+    int64_t frames, batch, classes, longest, states;
     bool single, flat;          /* no batch; the targets are one list */
     const int64_t *targets, *in, *lengths;
     la_dtype dtype;
@@ -22,15 +25,20 @@ typedef struct ctc {
 
 /* ---- arguments ---- */
 
+/* 'n' lengths of dtype int64, as one dim or a scalar. */
 static la_status read_lengths(const la_frame *f, int arg, int64_t n,
                               la_tensor *t)
 {
     if (t->dtype != LA_INT64 || t->numel != n || t->ndim > 1)
-        return la_error_at(LA_ESHAPE, arg + 1, "%lld lengths of dtype int64 are "
-                           "expected", (long long)n);
+        return la_error_at(LA_ESHAPE, arg + 1,
+                           "%lld lengths of dtype int64 are "
+                           "expected",
+                           (long long)n);
     return LA_OK;
 }
 
+/* 1 to 'frames' frames per sequence; labels within the targets. 'total' is the
+** length of flat targets, which the lengths must add up to. */
 static la_status check_lengths(const ctc *c, int64_t total)
 {
     int64_t sum = 0;
@@ -52,16 +60,17 @@ static la_status check_lengths(const ctc *c, int64_t total)
     return LA_OK;
 }
 
-static la_status read_ctc(work *w, la_frame *f, ctc *c)
+/* Fills 'c' from the arguments. Its pointers lead into temporaries of 'w'. */
+static la_status read_ctc(la_chain *w, la_frame *f, ctc *c)
 {
     const la_tensor *x = la_arg(f, LOGS);
     if ((x->ndim != 2 && x->ndim != 3) || !la_is_float((la_dtype)x->dtype))
         return la_error_at(LA_ESHAPE, 1, "floating point log-probabilities of "
                            "(time, batch, classes) or (time, classes) are "
                            "expected");
-    la_tensor *t = W(contiguous, f->args[TARGETS]);
-    la_tensor *in = W(contiguous, f->args[IN_LENGTHS]);
-    la_tensor *lengths = W(contiguous, f->args[TARGET_LENGTHS]);
+    la_tensor *t = STEP(contiguous, f->args[TARGETS]);
+    la_tensor *in = STEP(contiguous, f->args[IN_LENGTHS]);
+    la_tensor *lengths = STEP(contiguous, f->args[TARGET_LENGTHS]);
     if (w->status) return w->status;
     c->dtype = (la_dtype)x->dtype;
     c->single = x->ndim == 2;
@@ -82,23 +91,25 @@ static la_status read_ctc(work *w, la_frame *f, ctc *c)
     LA_TRY(check_lengths(c, t->numel));
     for (int64_t i = 0; i < c->batch; i++)
         if (c->flat && c->lengths[i] > c->longest) c->longest = c->lengths[i];
-    c->places = 2 * c->longest + 1;
+    c->states = 2 * c->longest + 1;
     return LA_OK;
 }
 
-/* ---- places: blank, label 1, blank, label 2, ..., blank ---- */
+/* ---- states: blank, label 1, blank, label 2, ..., blank ---- */
 
 typedef struct maps {
-    la_tensor *label;           /* class of each place */
+    la_tensor *label;           /* class of each state */
     la_tensor *skip;            /* 0 where the blank before may be left out */
     la_tensor *first, *last;    /* 0 where a path may begin, or end */
 } maps;
 
+/* A target must be a class and not the blank. */
 static la_status set_label(const ctc *c, int64_t blank, int64_t label,
                            int64_t *out)
 {
     if (label == blank || label < 1 || label > c->classes)
-        return la_error_at(LA_EINDEX, 2, "target %lld is no label: they go from "
+        return la_error_at(LA_EINDEX, 2,
+                           "target %lld is no label: they go from "
                            "1 to %lld without the blank, %lld",
                            (long long)label, (long long)c->classes,
                            (long long)blank);
@@ -110,12 +121,12 @@ static la_status set_label(const ctc *c, int64_t blank, int64_t label,
 static la_status fill_row(const ctc *c, int64_t i, int64_t blank,
                           const int64_t *targets, const maps *m)
 {
-    int64_t at = i * c->places, n = c->lengths[i];
+    int64_t at = i * c->states, n = c->lengths[i];
     int64_t *label = (int64_t *)la_data(m->label) + at;
     double *skip = (double *)la_data(m->skip) + at;
     double *first = (double *)la_data(m->first) + at;
     double *last = (double *)la_data(m->last) + at;
-    for (int64_t s = 0; s < c->places; s++) {
+    for (int64_t s = 0; s < c->states; s++) {
         label[s] = blank;
         skip[s] = first[s] = last[s] = FAR;
     }
@@ -129,73 +140,76 @@ static la_status fill_row(const ctc *c, int64_t i, int64_t blank,
     return LA_OK;
 }
 
-static la_tensor *room(work *w, const ctc *c, la_dtype d)
+static la_tensor *new_map(la_chain *w, const ctc *c, la_dtype d)
 {
-    int64_t sizes[2] = {c->batch, c->places};
-    return W(empty, LA_IS(sizes, 2), LA_DT(d));
+    int64_t sizes[2] = {c->batch, c->states};
+    return STEP(empty, LA_IS(sizes, 2), LA_DT(d));
 }
 
-static la_status make_maps(work *w, const ctc *c, int64_t blank, maps *m)
+/* The maps of all sequences, the ones that are added in the dtype of the
+** input. */
+static la_status make_maps(la_chain *w, const ctc *c, int64_t blank, maps *m)
 {
     int64_t from = 0;
-    m->label = room(w, c, LA_INT64);
-    m->skip = room(w, c, LA_FLOAT64);
-    m->first = room(w, c, LA_FLOAT64);
-    m->last = room(w, c, LA_FLOAT64);
+    m->label = new_map(w, c, LA_INT64);
+    m->skip = new_map(w, c, LA_FLOAT64);
+    m->first = new_map(w, c, LA_FLOAT64);
+    m->last = new_map(w, c, LA_FLOAT64);
     if (w->status) return w->status;
     for (int64_t i = 0; i < c->batch; i++) {
         LA_TRY(fill_row(c, i, blank, c->targets + from, m));
         from += c->flat ? c->lengths[i] : c->longest;
     }
-    m->skip = W(astype, LA_T(m->skip), LA_DT(c->dtype));
-    m->first = W(astype, LA_T(m->first), LA_DT(c->dtype));
-    m->last = W(astype, LA_T(m->last), LA_DT(c->dtype));
+    m->skip = STEP(astype, LA_T(m->skip), LA_DT(c->dtype));
+    m->first = STEP(astype, LA_T(m->first), LA_DT(c->dtype));
+    m->last = STEP(astype, LA_T(m->last), LA_DT(c->dtype));
     return w->status;
 }
 
 /* ---- the recursion ---- */
 
-/* What stood k places before; FAR at the front. */
-static la_tensor *shifted(work *w, const ctc *c, la_tensor *x, int64_t k)
+/* What stood k states before; FAR at the front. */
+static la_tensor *shifted(la_chain *w, const ctc *c, la_tensor *x, int64_t k)
 {
-    int64_t front = k < c->places ? k : c->places, last = 1;
+    int64_t front = k < c->states ? k : c->states, last = 1;
     int64_t sizes[2] = {c->batch, front};
-    la_tensor *far = W(full, LA_IS(sizes, 2), LA_F(FAR), LA_DT(c->dtype));
-    la_tensor *rest = W(narrow, LA_T(x), LA_I(last), LA_I(0),
-                        LA_I(c->places - front));
+    la_tensor *far = STEP(full, LA_IS(sizes, 2), LA_F(FAR), LA_DT(c->dtype));
+    la_tensor *rest = STEP(narrow, LA_T(x), LA_I(last), LA_I(0),
+                           LA_I(c->states - front));
     la_tensor *list[2] = {far, rest};
-    return W(cat, LA_TS(list, 2), LA_I(last));
+    return STEP(cat, LA_TS(list, 2), LA_I(last));
 }
 
 /* Sequences that have ended keep their state. */
-static la_tensor *keep_ended(work *w, const ctc *c, int64_t t, la_tensor *old,
-                             la_tensor *new)
+static la_tensor *keep_ended(la_chain *w, const ctc *c, int64_t t,
+                             la_tensor *old, la_tensor *new)
 {
     int64_t sizes[2] = {c->batch, 1};
     bool ended = false;
     for (int64_t i = 0; i < c->batch; i++) ended |= t >= c->in[i];
     if (!ended || w->status) return new;
-    la_tensor *going = W(empty, LA_IS(sizes, 2), LA_DT(LA_BOOL));
+    la_tensor *going = STEP(empty, LA_IS(sizes, 2), LA_DT(LA_BOOL));
     if (w->status) return NULL;
     for (int64_t i = 0; i < c->batch; i++) la_data(going)[i] = t < c->in[i];
-    return W(where, LA_T(going), LA_T(new), LA_T(old));
+    return STEP(where, LA_T(going), LA_T(new), LA_T(old));
 }
 
-/* One frame on: stay, come from the place before, or from the one before that
+/* One frame on: stay, come from the state before, or from the one before that
 ** where it is allowed. */
-static la_status advance(const ctc *c, const maps *m, la_tensor *emit, int64_t t,
-                         la_tensor **alpha)
+static la_status advance(const ctc *c, const maps *m, la_tensor *emit,
+                         int64_t t, la_tensor **alpha)
 {
-    work box WORK = {.n = 0}, *w = &box;
+    LA_CHAIN box = {.n = 0};
+    la_chain *w = &box;
     int64_t first = 0;
     la_tensor *one = shifted(w, c, *alpha, 1), *two = shifted(w, c, *alpha, 2);
-    two = W(add, LA_T(two), LA_T(m->skip));
+    two = STEP(add, LA_T(two), LA_T(m->skip));
     if (w->status) return w->status;
     la_tensor *list[3] = {*alpha, one, two};
-    la_tensor *all = W(stack, LA_TS(list, 3), LA_I(0));
-    la_tensor *sum = W(logsumexp, LA_T(all), LA_IS(&first, 1));
-    la_tensor *now = W(select, LA_T(emit), LA_I(0), LA_I(t));
-    la_tensor *next = W(add, LA_T(sum), LA_T(now));
+    la_tensor *all = STEP(stack, LA_TS(list, 3), LA_I(0));
+    la_tensor *sum = STEP(logsumexp, LA_T(all), LA_IS(&first, 1));
+    la_tensor *now = STEP(select, LA_T(emit), LA_I(0), LA_I(t));
+    la_tensor *next = STEP(add, LA_T(sum), LA_T(now));
     next = keep_ended(w, c, t, *alpha, next);
     if (w->status) return w->status;
     la_tensor_release(*alpha);
@@ -204,36 +218,42 @@ static la_status advance(const ctc *c, const maps *m, la_tensor *emit, int64_t t
 }
 
 /* The loss of each sequence. */
-static la_tensor *losses(work *w, const ctc *c, const maps *m, la_tensor *logs,
-                         la_status *status)
+static la_tensor *losses(la_chain *w, const ctc *c, const maps *m,
+                         la_tensor *logs, la_status *status)
 {
     LA_OWNED alpha = NULL;
-    int64_t sizes[3] = {c->frames, c->batch, c->places}, last = 1;
-    la_tensor *index = W(expand, LA_T(m->label), LA_IS(sizes, 3));
-    la_tensor *emit = W(gather, LA_T(logs), LA_I(2), LA_T(index));
-    la_tensor *start = W(select, LA_T(emit), LA_I(0), LA_I(0));
-    start = W(add, LA_T(start), LA_T(m->first));
+    int64_t sizes[3] = {c->frames, c->batch, c->states}, last = 1;
+    la_tensor *index = STEP(expand, LA_T(m->label), LA_IS(sizes, 3));
+    la_tensor *emit = STEP(gather, LA_T(logs), LA_I(2), LA_T(index));
+    la_tensor *start = STEP(select, LA_T(emit), LA_I(0), LA_I(0));
+    start = STEP(add, LA_T(start), LA_T(m->first));
     if (w->status) return NULL;
     alpha = la_tensor_retain(start);
     for (int64_t t = 1; t < c->frames; t++)
         if ((*status = advance(c, m, emit, t, &alpha))) return NULL;
-    la_tensor *ends = W(add, LA_T(alpha), LA_T(m->last));
-    la_tensor *total = W(logsumexp, LA_T(ends), LA_IS(&last, 1));
-    return W(neg, LA_T(total));
+    la_tensor *ends = STEP(add, LA_T(alpha), LA_T(m->last));
+    la_tensor *total = STEP(logsumexp, LA_T(ends), LA_IS(&last, 1));
+    return STEP(neg, LA_T(total));
 }
 
 /* The mean is over sequences, each by the number of its labels. */
-static la_tensor *by_length(work *w, la_frame *f, const ctc *c, la_tensor *each)
+static la_tensor *by_length(la_chain *w, la_frame *f, const ctc *c,
+                            la_tensor *each)
 {
-    la_tensor *flat = W(reshape, f->args[TARGET_LENGTHS],
-                        LA_IS(&c->batch, 1));
-    la_tensor *least = W(clamp_min, LA_T(flat), LA_S(la_scalar_int(1)));
-    return W(div, LA_T(each), LA_T(least));
+    la_tensor *flat = STEP(reshape, f->args[TARGET_LENGTHS],
+                           LA_IS(&c->batch, 1));
+    la_tensor *least = STEP(clamp_min, LA_T(flat), LA_S(la_scalar_int(1)));
+    return STEP(div, LA_T(each), LA_T(least));
 }
 
+/* (log_probs, targets, input_lengths, target_lengths, blank, reduction,
+** zero_infinity). A sequence that cannot be spelled has loss infinity, or 0
+** with zero_infinity; 'mean' divides each loss by its number of labels
+** first. */
 la_status la_impl_ctc_loss(la_frame *f)
 {
-    work box WORK = {.n = 0}, *w = &box;
+    LA_CHAIN box = {.n = 0};
+    la_chain *w = &box;
     la_status status = LA_OK;
     int64_t blank = la_arg_int(f, BLANK), one = 1;
     ctc c;
@@ -241,17 +261,20 @@ la_status la_impl_ctc_loss(la_frame *f)
     LA_TRY(known_reduction(f, REDUCTION));
     LA_TRY(read_ctc(w, f, &c));
     if (blank < 1 || blank > c.classes)
-        return la_error_at(LA_EINDEX, BLANK + 1, "blank must be in the range of "
-                           "the labels, 1 to %lld", (long long)c.classes);
+        return la_error_at(LA_EINDEX, BLANK + 1,
+                           "blank must be in the range of "
+                           "the labels, 1 to %lld",
+                           (long long)c.classes);
     LA_TRY(make_maps(w, &c, blank, &m));
     la_tensor *logs = la_arg(f, LOGS);
-    if (c.single) logs = W(unsqueeze, LA_T(logs), LA_I(one));
+    if (c.single) logs = STEP(unsqueeze, LA_T(logs), LA_I(one));
     la_tensor *each = losses(w, &c, &m, logs, &status);
     if (status) return status;
-    la_tensor *never = W(gt, LA_T(each), LA_F(-FAR / 2));
-    each = W(masked_fill, LA_T(each), LA_T(never),
-             LA_F(la_arg_bool(f, ZERO_INF) ? 0 : INFINITY));
-    if (la_str_is(&f->args[REDUCTION], "mean")) each = by_length(w, f, &c, each);
-    if (c.single) each = W(squeeze, LA_T(each));
+    la_tensor *never = STEP(gt, LA_T(each), LA_F(-FAR / 2));
+    each = STEP(masked_fill, LA_T(each), LA_T(never),
+                LA_F(la_arg_bool(f, ZERO_INF) ? 0 : INFINITY));
+    if (la_str_is(&f->args[REDUCTION], "mean"))
+        each = by_length(w, f, &c, each);
+    if (c.single) each = STEP(squeeze, LA_T(each));
     return finish(w, f, REDUCTION, each);
 }

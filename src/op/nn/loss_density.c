@@ -1,4 +1,7 @@
-/* Losses that are the negative logarithm of a density: normal and Poisson. */
+/*
+** Losses that are the negative logarithm of a density: gaussian_nll_loss and
+** poisson_nll_loss. Composites of element-wise operations.
+*/
 #include <math.h>
 
 #include "op/nn/loss.h"
@@ -30,30 +33,34 @@ static la_status fit_variance(const la_frame *f, la_tensor **out)
                        la_sizes_text(n, la_sizes(x), want, sizeof want));
 }
 
-/* At least eps, but the gradient passes as if nothing were clamped. */
-static la_tensor *floored(work *w, la_tensor *var, double eps)
+/* max(var, eps) whose gradient passes as if nothing were clamped: the
+** difference is added as a constant. */
+static la_tensor *floored(la_chain *w, la_tensor *var, double eps)
 {
-    la_tensor *plain = W(detach, LA_T(var));
-    la_tensor *high = W(clamp_min, LA_T(plain), LA_F(eps));
-    la_tensor *gap = W(sub, LA_T(high), LA_T(plain));
-    return W(add, LA_T(var), LA_T(gap));
+    la_tensor *plain = STEP(detach, LA_T(var));
+    la_tensor *high = STEP(clamp_min, LA_T(plain), LA_F(eps));
+    la_tensor *gap = STEP(sub, LA_T(high), LA_T(plain));
+    return STEP(add, LA_T(var), LA_T(gap));
 }
 
-static la_status check_not_negative(work *w, la_frame *f, la_tensor *var)
+/* LA_EARG if the variance has a negative element; meta tensors have none. */
+static la_status check_not_negative(la_chain *w, la_frame *f, la_tensor *var)
 {
     if (la_is_meta(f) || var->numel == 0) return LA_OK;
-    la_tensor *plain = W(detach, LA_T(var));
-    la_tensor *low = W(lt, LA_T(plain), LA_F(0));
-    la_tensor *count = W(sum, LA_T(low));
+    la_tensor *plain = STEP(detach, LA_T(var));
+    la_tensor *low = STEP(lt, LA_T(plain), LA_F(0));
+    la_tensor *count = STEP(sum, LA_T(low));
     if (w->status) return w->status;
     if (*(const int64_t *)la_data(count) == 0) return LA_OK;
     return la_error_at(LA_EARG, 3, "var has negative entries");
 }
 
-/* gaussian_nll_loss(self, target, var, full, eps, reduction) */
+/* gaussian_nll_loss(self, target, var, full, eps, reduction): (log(v) + (x -
+** t)^2 / v) / 2, v = max(var, eps); 'full' adds log(2 pi) / 2. */
 la_status la_impl_gaussian_nll_loss(la_frame *f)
 {
-    work box WORK = {.n = 0}, *w = &box;
+    LA_CHAIN box = {.n = 0};
+    la_chain *w = &box;
     LA_OWNED var = NULL;
     double eps = la_arg_float(f, 4);
     LA_TRY(same_sizes(f, 0, 1));
@@ -61,49 +68,52 @@ la_status la_impl_gaussian_nll_loss(la_frame *f)
     LA_TRY(fit_variance(f, &var));
     LA_TRY(check_not_negative(w, f, var));
     la_tensor *safe = floored(w, var, eps);
-    la_tensor *d = W(sub, f->args[0], f->args[1]);
-    la_tensor *square = W(square, LA_T(d));
-    la_tensor *part = W(div, LA_T(square), LA_T(safe));
-    la_tensor *log = W(log, LA_T(safe));
-    la_tensor *both = W(add, LA_T(log), LA_T(part));
-    if (la_arg_bool(f, 3)) both = W(add, LA_T(both), LA_F(LOG_2PI));
-    return finish(w, f, 5, W(mul, LA_T(both), LA_F(0.5)));
+    la_tensor *d = STEP(sub, f->args[0], f->args[1]);
+    la_tensor *square = STEP(square, LA_T(d));
+    la_tensor *part = STEP(div, LA_T(square), LA_T(safe));
+    la_tensor *log = STEP(log, LA_T(safe));
+    la_tensor *both = STEP(add, LA_T(log), LA_T(part));
+    if (la_arg_bool(f, 3)) both = STEP(add, LA_T(both), LA_F(LOG_2PI));
+    return finish(w, f, 5, STEP(mul, LA_T(both), LA_F(0.5)));
 }
 
-/* Stirling's approximation of log(t!), for t above 1. */
-static la_tensor *stirling(work *w, la_tensor *t)
+/* Stirling's approximation of log(t!): t log(t) - t + log(2 pi t) / 2 for t
+** above 1, else 0. */
+static la_tensor *stirling(la_chain *w, la_tensor *t)
 {
-    la_tensor *small = W(le, LA_T(t), LA_F(1));
-    la_tensor *safe = W(masked_fill, LA_T(t), LA_T(small), LA_F(1));
-    la_tensor *log = W(log, LA_T(safe));
-    la_tensor *a = W(mul, LA_T(safe), LA_T(log));
-    la_tensor *b = W(sub, LA_T(a), LA_T(safe));
-    la_tensor *half = W(mul, LA_T(log), LA_F(0.5));
-    la_tensor *c = W(add, LA_T(b), LA_T(half));
-    la_tensor *sum = W(add, LA_T(c), LA_F(0.5 * LOG_2PI));
-    return W(masked_fill, LA_T(sum), LA_T(small), LA_F(0));
+    la_tensor *small = STEP(le, LA_T(t), LA_F(1));
+    la_tensor *safe = STEP(masked_fill, LA_T(t), LA_T(small), LA_F(1));
+    la_tensor *log = STEP(log, LA_T(safe));
+    la_tensor *a = STEP(mul, LA_T(safe), LA_T(log));
+    la_tensor *b = STEP(sub, LA_T(a), LA_T(safe));
+    la_tensor *half = STEP(mul, LA_T(log), LA_F(0.5));
+    la_tensor *c = STEP(add, LA_T(b), LA_T(half));
+    la_tensor *sum = STEP(add, LA_T(c), LA_F(0.5 * LOG_2PI));
+    return STEP(masked_fill, LA_T(sum), LA_T(small), LA_F(0));
 }
 
-/* poisson_nll_loss(self, target, log_input, full, eps, reduction) */
+/* poisson_nll_loss(self, target, log_input, full, eps, reduction): exp(x) - t
+** x, or x - t log(x + eps) where the input is no logarithm. */
 la_status la_impl_poisson_nll_loss(la_frame *f)
 {
-    work box WORK = {.n = 0}, *w = &box;
+    LA_CHAIN box = {.n = 0};
+    la_chain *w = &box;
     la_tensor *x = la_arg(f, 0), *t = la_arg(f, 1), *each;
     LA_TRY(same_sizes(f, 0, 1));
     LA_TRY(known_reduction(f, 5));
     if (la_arg_bool(f, 2)) {
-        la_tensor *rate = W(exp, LA_T(x));
-        la_tensor *seen = W(mul, LA_T(t), LA_T(x));
-        each = W(sub, LA_T(rate), LA_T(seen));
+        la_tensor *rate = STEP(exp, LA_T(x));
+        la_tensor *visible_end = STEP(mul, LA_T(t), LA_T(x));
+        each = STEP(sub, LA_T(rate), LA_T(visible_end));
     } else {
-        la_tensor *safe = W(add, LA_T(x), LA_F(la_arg_float(f, 4)));
-        la_tensor *log = W(log, LA_T(safe));
-        la_tensor *seen = W(mul, LA_T(t), LA_T(log));
-        each = W(sub, LA_T(x), LA_T(seen));
+        la_tensor *safe = STEP(add, LA_T(x), LA_F(la_arg_float(f, 4)));
+        la_tensor *log = STEP(log, LA_T(safe));
+        la_tensor *visible_end = STEP(mul, LA_T(t), LA_T(log));
+        each = STEP(sub, LA_T(x), LA_T(visible_end));
     }
     if (la_arg_bool(f, 3) && !w->status) {
         la_tensor *rest = stirling(w, t);
-        each = W(add, LA_T(each), LA_T(rest));
+        each = STEP(add, LA_T(each), LA_T(rest));
     }
     return finish(w, f, 5, each);
 }

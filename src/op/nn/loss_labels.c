@@ -1,18 +1,21 @@
 /*
-** Losses of classes: nll_loss and cross_entropy. Labels count from 1. One pass
-** over the labels tells whether they are all classes and whether any is
-** ignored; the plain case is then one gather and one mean.
+** Losses of classes: nll_loss and cross_entropy. Labels count from 1.
+**
+** One pass over the labels checks that all are classes and counts the ignored
+** ones; the plain case is then one gather and one mean, or the fused kernel
+** label_entropy, which never writes the probabilities to memory.
 */
 #include "base/pool.h"
 #include "kernel/rows/rows.h"
+#include "op/nn/loss.h"
 #include "op/reduce/axes.h"
 #include "op/reduce/reduce.h"
-#include "op/composite.h"
 
 enum { SELF, TARGET, WEIGHT, IGNORE, REDUCTION, SMOOTHING };
 
 /* ---- labels ---- */
 
+/* LA_EINDEX with a hint for labels that were meant to count from 0. */
 static la_status bad_label(int64_t label, int64_t classes)
 {
     if (label == 0)
@@ -24,7 +27,7 @@ static la_status bad_label(int64_t label, int64_t classes)
                        (long long)classes);
 }
 
-/* Counts the ignored labels. */
+/* Checks contiguous labels and counts those equal to 'ignore'. */
 static la_status scan_labels(const la_tensor *t, int64_t classes,
                              int64_t ignore, int64_t *ignored)
 {
@@ -60,6 +63,7 @@ static la_status check_target(const la_tensor *x, const la_tensor *t, int *dim)
     return LA_OK;
 }
 
+/* One weight per class, or none. */
 static la_status check_weight(const la_frame *f, int64_t classes)
 {
     const la_tensor *v = la_arg(f, WEIGHT);
@@ -67,16 +71,6 @@ static la_status check_weight(const la_frame *f, int64_t classes)
     return la_error_at(LA_ESHAPE, WEIGHT + 1, "weight tensor should be defined "
                        "either for all %lld classes or no classes",
                        (long long)classes);
-}
-
-static la_status check_reduction(const la_frame *f)
-{
-    const la_value *v = &f->args[REDUCTION];
-    if (la_str_is(v, "mean") || la_str_is(v, "sum") || la_str_is(v, "none"))
-        return LA_OK;
-    return la_error_at(LA_EARG, REDUCTION + 1, "'%.*s' is not a valid "
-                       "reduction: 'mean', 'sum' or 'none' expected",
-                       (int)v->str.n, v->str.text);
 }
 
 /* ---- nll ---- */
@@ -89,122 +83,131 @@ typedef struct picked {
     int dim;
 } picked;
 
-/* Labels checked, and their weights looked up. */
-static la_status pick_labels(la_frame *f, work *w, picked *p)
+/* Checks the labels and looks up their weights. Ignored labels become class 1,
+** so that gathering is valid; their loss is masked afterwards. */
+static la_status pick_labels(la_frame *f, la_chain *w, picked *p)
 {
     la_tensor *x = la_arg(f, SELF), *t = la_arg(f, TARGET);
     LA_TRY(check_target(x, t, &p->dim));
     int64_t classes = la_sizes(x)[p->dim], ignored = 1;
     int64_t ignore = la_arg_int(f, IGNORE), all = -1;
     LA_TRY(check_weight(f, classes));
-    p->labels = W(contiguous, LA_T(t));
+    p->labels = STEP(contiguous, LA_T(t));
     if (w->status) return w->status;
     if (!la_is_meta(f))
         LA_TRY(scan_labels(p->labels, classes, ignore, &ignored));
     p->count = t->numel - ignored;
     if (ignored) {
-        p->ignored = W(eq, LA_T(p->labels), LA_S(la_scalar_int(ignore)));
-        p->labels = W(masked_fill, LA_T(p->labels), LA_T(p->ignored),
-                      LA_S(la_scalar_int(1)));
+        p->ignored = STEP(eq, LA_T(p->labels), LA_S(la_scalar_int(ignore)));
+        p->labels = STEP(masked_fill, LA_T(p->labels), LA_T(p->ignored),
+                         LA_S(la_scalar_int(1)));
     }
     if (!la_has(f, WEIGHT) || w->status) return w->status;
-    la_tensor *flat = W(reshape, LA_T(p->labels), LA_IS(&all, 1));
-    la_tensor *found = W(index_select, f->args[WEIGHT], LA_I(0), LA_T(flat));
-    p->weight = W(reshape, LA_T(found), LA_IS(la_sizes(t), t->ndim));
+    la_tensor *flat = STEP(reshape, LA_T(p->labels), LA_IS(&all, 1));
+    la_tensor *found = STEP(index_select, f->args[WEIGHT], LA_I(0), LA_T(flat));
+    p->weight = STEP(reshape, LA_T(found), LA_IS(la_sizes(t), t->ndim));
     if (p->ignored)
-        p->weight = W(masked_fill, LA_T(p->weight), LA_T(p->ignored), LA_F(0));
+        p->weight = STEP(masked_fill, LA_T(p->weight), LA_T(p->ignored),
+                         LA_F(0));
     return w->status;
 }
 
-/* The sum of each loss divided by what the labels weigh. */
-static la_tensor *weighed_mean(work *w, const picked *p, la_tensor *each)
+/* The sum of the losses divided by the sum of the labels' weights (or their
+** count), ignored ones excluded. */
+static la_tensor *weighed_mean(la_chain *w, const picked *p, la_tensor *each)
 {
-    if (!p->weight && !p->ignored) return W(mean, LA_T(each));
-    la_tensor *sum = W(sum, LA_T(each));
-    if (!p->weight) return W(div, LA_T(sum), LA_F((double)p->count));
-    la_tensor *mass = W(sum, LA_T(p->weight));
-    return W(div, LA_T(sum), LA_T(mass));
+    if (!p->weight && !p->ignored) return STEP(mean, LA_T(each));
+    la_tensor *sum = STEP(sum, LA_T(each));
+    if (!p->weight) return STEP(div, LA_T(sum), LA_F((double)p->count));
+    la_tensor *mass = STEP(sum, LA_T(p->weight));
+    return STEP(div, LA_T(sum), LA_T(mass));
 }
 
-static la_tensor *reduce(work *w, const la_frame *f, const picked *p,
+/* As argument REDUCTION says. */
+static la_tensor *reduce(la_chain *w, const la_frame *f, const picked *p,
                          la_tensor *each)
 {
     if (la_str_is(&f->args[REDUCTION], "mean"))
         return weighed_mean(w, p, each);
-    if (la_str_is(&f->args[REDUCTION], "sum")) return W(sum, LA_T(each));
+    if (la_str_is(&f->args[REDUCTION], "sum")) return STEP(sum, LA_T(each));
     return each;
 }
 
-/* -logp of each label, weighed; ignored ones are 0. */
-static la_tensor *label_loss(work *w, const picked *p, la_tensor *logp)
+/* -logp[label], times its weight; ignored labels give 0. */
+static la_tensor *label_loss(la_chain *w, const picked *p, la_tensor *logp)
 {
     int64_t dim = p->dim;
-    la_tensor *at = W(unsqueeze, LA_T(p->labels), LA_I(p->dim));
-    la_tensor *wide = W(gather, LA_T(logp), LA_I(p->dim), LA_T(at));
-    la_tensor *found = W(squeeze, LA_T(wide), LA_IS(&dim, 1));
-    la_tensor *each = W(neg, LA_T(found));
-    if (p->weight) each = W(mul, LA_T(each), LA_T(p->weight));
+    la_tensor *at = STEP(unsqueeze, LA_T(p->labels), LA_I(p->dim));
+    la_tensor *wide = STEP(gather, LA_T(logp), LA_I(p->dim), LA_T(at));
+    la_tensor *found = STEP(squeeze, LA_T(wide), LA_IS(&dim, 1));
+    la_tensor *each = STEP(neg, LA_T(found));
+    if (p->weight) each = STEP(mul, LA_T(each), LA_T(p->weight));
     if (p->ignored)
-        each = W(masked_fill, LA_T(each), LA_T(p->ignored), LA_F(0));
+        each = STEP(masked_fill, LA_T(each), LA_T(p->ignored), LA_F(0));
     return each;
 }
 
-/* -sum over the classes of weight * logp; ignored ones are 0. */
-static la_tensor *smooth_loss(work *w, const la_frame *f, const picked *p,
+/* -sum over the classes of weight * logp, for label smoothing (Szegedy et al.
+** 2016); ignored labels give 0. */
+static la_tensor *smooth_loss(la_chain *w, const la_frame *f, const picked *p,
                               la_tensor *logp)
 {
     int64_t shape[LA_MAX_DIMS], dim = p->dim;
     if (la_has(f, WEIGHT)) {
         int n = la_arg(f, SELF)->ndim;
         for (int d = 0; d < n; d++) shape[d] = d == dim ? -1 : 1;
-        la_tensor *v = W(reshape, f->args[WEIGHT], LA_IS(shape, n));
-        logp = W(mul, LA_T(logp), LA_T(v));
+        la_tensor *v = STEP(reshape, f->args[WEIGHT], LA_IS(shape, n));
+        logp = STEP(mul, LA_T(logp), LA_T(v));
     }
-    la_tensor *sum = W(sum, LA_T(logp), LA_IS(&dim, 1));
-    la_tensor *each = W(neg, LA_T(sum));
+    la_tensor *sum = STEP(sum, LA_T(logp), LA_IS(&dim, 1));
+    la_tensor *each = STEP(neg, LA_T(sum));
     if (p->ignored)
-        each = W(masked_fill, LA_T(each), LA_T(p->ignored), LA_F(0));
+        each = STEP(masked_fill, LA_T(each), LA_T(p->ignored), LA_F(0));
     return each;
 }
 
+/* nll_loss(self [N, C, ...], target [N, ...], weight [C], ignore_index,
+** reduction): self holds log-probabilities. */
 la_status la_impl_nll_loss(la_frame *f)
 {
-    work box WORK = {.n = 0}, *w = &box;
+    LA_CHAIN box = {.n = 0};
+    la_chain *w = &box;
     picked p = {0};
-    LA_TRY(check_reduction(f));
+    LA_TRY(known_reduction(f, REDUCTION));
     LA_TRY(pick_labels(f, w, &p));
     la_tensor *each = label_loss(w, &p, la_arg(f, SELF));
-    return work_end(w, f, reduce(w, f, &p, each));
+    return la_chain_end(w, f, reduce(w, f, &p, each));
 }
 
 /* ---- cross entropy ---- */
 
-/* The target gives a probability of each class. */
+/* cross_entropy whose target gives a probability of each class. */
 static la_status with_probabilities(la_frame *f, la_tensor *logp, int dim)
 {
-    work box WORK = {.n = 0}, *w = &box;
+    LA_CHAIN box = {.n = 0};
+    la_chain *w = &box;
     la_tensor *x = la_arg(f, SELF), *t = la_arg(f, TARGET);
     int64_t shape[LA_MAX_DIMS], one = dim;
     double classes = (double)la_sizes(x)[dim];
     double s = la_arg_float(f, SMOOTHING);
     LA_TRY(check_weight(f, la_sizes(x)[dim]));
     if (s > 0) {
-        la_tensor *part = W(mul, LA_T(t), LA_F(1 - s));
-        t = W(add, LA_T(part), LA_F(s / classes));
+        la_tensor *part = STEP(mul, LA_T(t), LA_F(1 - s));
+        t = STEP(add, LA_T(part), LA_F(s / classes));
     }
-    la_tensor *all = W(mul, LA_T(logp), LA_T(t));
+    la_tensor *all = STEP(mul, LA_T(logp), LA_T(t));
     if (la_has(f, WEIGHT)) {
         for (int d = 0; d < x->ndim; d++) shape[d] = d == dim ? -1 : 1;
-        la_tensor *v = W(reshape, f->args[WEIGHT], LA_IS(shape, x->ndim));
-        all = W(mul, LA_T(all), LA_T(v));
+        la_tensor *v = STEP(reshape, f->args[WEIGHT], LA_IS(shape, x->ndim));
+        all = STEP(mul, LA_T(all), LA_T(v));
     }
-    la_tensor *sum = W(sum, LA_T(all), LA_IS(&one, 1));
-    la_tensor *each = W(neg, LA_T(sum));
-    if (la_str_is(&f->args[REDUCTION], "none")) return work_end(w, f, each);
-    la_tensor *total = W(sum, LA_T(each));
+    la_tensor *sum = STEP(sum, LA_T(all), LA_IS(&one, 1));
+    la_tensor *each = STEP(neg, LA_T(sum));
+    if (la_str_is(&f->args[REDUCTION], "none")) return la_chain_end(w, f, each);
+    la_tensor *total = STEP(sum, LA_T(each));
     if (la_str_is(&f->args[REDUCTION], "mean"))
-        total = W(div, LA_T(total), LA_F((double)x->numel / classes));
-    return work_end(w, f, total);
+        total = STEP(div, LA_T(total), LA_F((double)x->numel / classes));
+    return la_chain_end(w, f, total);
 }
 
 static bool same_shape(const la_tensor *x, const la_tensor *t)
@@ -213,24 +216,27 @@ static bool same_shape(const la_tensor *x, const la_tensor *t)
         && memcmp(la_sizes(x), la_sizes(t), 8u * x->ndim) == 0;
 }
 
+/* cross_entropy whose target gives labels: (1 - s) nll + s / C *
+** smooth_loss. */
 static la_status with_labels(la_frame *f, la_tensor *logp)
 {
-    work box WORK = {.n = 0}, *w = &box;
+    LA_CHAIN box = {.n = 0};
+    la_chain *w = &box;
     picked p = {0};
     double s = la_arg_float(f, SMOOTHING);
     LA_TRY(pick_labels(f, w, &p));
     la_tensor *each = label_loss(w, &p, logp);
     la_tensor *loss = reduce(w, f, &p, each);
-    if (s == 0) return work_end(w, f, loss);
+    if (s == 0) return la_chain_end(w, f, loss);
     double classes = (double)la_sizes(logp)[p.dim];
     la_tensor *even = smooth_loss(w, f, &p, logp);
     la_tensor *other = reduce(w, f, &p, even);
-    la_tensor *a = W(mul, LA_T(loss), LA_F(1 - s));
-    la_tensor *b = W(mul, LA_T(other), LA_F(s / classes));
-    return work_end(w, f, W(add, LA_T(a), LA_T(b)));
+    la_tensor *a = STEP(mul, LA_T(loss), LA_F(1 - s));
+    la_tensor *b = STEP(mul, LA_T(other), LA_F(s / classes));
+    return la_chain_end(w, f, STEP(add, LA_T(a), LA_T(b)));
 }
 
-/* label_entropy(self, labels): rows without gaps. */
+/* label_entropy(self, labels) on contiguous rows: pointers for the kernels. */
 typedef struct entropy {
     const la_entropy *kernel;
     const char *in, *grad;
@@ -239,6 +245,7 @@ typedef struct entropy {
     int64_t n, esize, lsize;
 } entropy;
 
+/* Loss and logsumexp of rows begin..end. */
 static void entropy_rows(int64_t begin, int64_t end, void *context)
 {
     const entropy *e = context;
@@ -248,6 +255,7 @@ static void entropy_rows(int64_t begin, int64_t end, void *context)
                     e->lse + begin * e->lsize);
 }
 
+/* (softmax - one_hot(label)) * grad for rows begin..end. */
 static void entropy_grad_rows(int64_t begin, int64_t end, void *context)
 {
     const entropy *e = context;
@@ -257,11 +265,13 @@ static void entropy_grad_rows(int64_t begin, int64_t end, void *context)
                     e->lse + begin * e->lsize, e->n, end - begin, e->out + at);
 }
 
+/* logsumexp is kept in float32 for 16-bit floats. */
 static la_dtype lse_dtype(const la_tensor *x)
 {
     return x->dtype == LA_FLOAT64 ? LA_FLOAT64 : LA_FLOAT32;
 }
 
+/* Contiguous self [N, C] and labels [N]; every label a class. */
 static la_status check_entropy(const la_frame *f, const la_tensor *x,
                                const la_tensor *labels)
 {
@@ -270,13 +280,15 @@ static la_status check_entropy(const la_frame *f, const la_tensor *x,
         || !la_is_contiguous(x) || labels->ndim != 1
         || labels->numel != la_sizes(x)[0] || labels->dtype != LA_INT64
         || !la_is_contiguous(labels))
-        return la_error(LA_ESHAPE, "%s: (N, C) floating point numbers and N "
+        return la_error(LA_ESHAPE, "%s: (N, C) floating point values and N "
                         "labels without gaps are expected", f->op->name);
     if (la_is_meta(f)) return LA_OK;
     LA_TRY(scan_labels(labels, la_sizes(x)[1], 0, &ignored));
     return ignored ? bad_label(0, la_sizes(x)[1]) : LA_OK;
 }
 
+/* label_entropy(self [N, C], labels [N]) -> loss [N], logsumexp [N]:
+** logsumexp(row) - row[label], in one pass over the row. */
 la_status la_meta_label_entropy(la_frame *f)
 {
     const la_tensor *x = la_arg(f, 0);
@@ -285,6 +297,7 @@ la_status la_meta_label_entropy(la_frame *f)
     return la_set_output(f, 1, 1, la_sizes(x), NULL, lse_dtype(x));
 }
 
+/* Rows over the threads; 'pass' is one of the two functions above. */
 static la_status entropy_run(la_frame *f, entropy *e, const la_tensor *x,
                              const la_tensor *labels,
                              void (*pass)(int64_t, int64_t, void *))
@@ -307,6 +320,7 @@ la_status la_impl_label_entropy(la_frame *f)
     return entropy_run(f, &e, la_arg(f, 0), la_arg(f, 1), entropy_rows);
 }
 
+/* label_entropy_backward(grad [N], self, labels, logsumexp) -> [N, C]. */
 la_status la_meta_label_entropy_backward(la_frame *f)
 {
     const la_tensor *g = la_arg(f, 0), *x = la_arg(f, 1), *lse = la_arg(f, 3);
@@ -335,10 +349,13 @@ la_status la_impl_label_entropy_backward(la_frame *f)
     return entropy_run(f, &e, x, la_arg(f, 2), entropy_grad_rows);
 }
 
-/* Plain labels of plain rows: no probabilities are written down. */
+/* cross_entropy by label_entropy: contiguous (N, C), no weights, no smoothing,
+** no label ignored. *done is false, and nothing was computed, in other
+** cases. */
 static la_status fused(la_frame *f, bool *done)
 {
-    work box WORK = {.n = 0}, *w = &box;
+    LA_CHAIN box = {.n = 0};
+    la_chain *w = &box;
     picked p = {0};
     la_value pair[LA_MAX_RESULTS];
     la_tensor *x = la_arg(f, SELF), *t = la_arg(f, TARGET);
@@ -353,9 +370,12 @@ static la_status fused(la_frame *f, bool *done)
     w->temps[w->n++] = pair[0].tensor;
     w->temps[w->n++] = pair[1].tensor;
     *done = true;
-    return work_end(w, f, reduce(w, f, &p, pair[0].tensor));
+    return la_chain_end(w, f, reduce(w, f, &p, pair[0].tensor));
 }
 
+/* cross_entropy(self, target, weight, ignore_index, reduction,
+** label_smoothing): a floating point target of self's shape gives
+** probabilities, else labels. */
 la_status la_impl_cross_entropy(la_frame *f)
 {
     LA_OWNED logp = NULL;
@@ -363,7 +383,7 @@ la_status la_impl_cross_entropy(la_frame *f)
     la_tensor *x = la_arg(f, SELF), *t = la_arg(f, TARGET);
     double s = la_arg_float(f, SMOOTHING);
     int dim = x->ndim > 1;
-    LA_TRY(check_reduction(f));
+    LA_TRY(known_reduction(f, REDUCTION));
     if (!(s >= 0 && s <= 1))
         return la_error_at(LA_EARG, SMOOTHING + 1, "label_smoothing must be "
                            "between 0.0 and 1.0. Got: %g", s);

@@ -1,17 +1,22 @@
 /*
-** Margin losses of classes. Inputs are (C) or (N, C); labels count from 1, and a
-** list of labels ends at the first that is less.
+** Margin losses of classes: multi_margin, multilabel_margin,
+** multilabel_soft_margin. Composites. Inputs are (C) or (N, C); labels count
+** from 1, and a list of labels ends at the first that is less than 1.
 */
 #include "op/nn/loss.h"
 
+/* (C) or (N, C). */
 static la_status check_scores(const la_frame *f)
 {
     const la_tensor *x = la_arg(f, 0);
     if (x->ndim == 1 || x->ndim == 2) return LA_OK;
-    return la_error_at(LA_ESHAPE, 1, "scores of (C) or (N, C) are expected, got "
-                       "%d dims", x->ndim);
+    return la_error_at(LA_ESHAPE, 1,
+                       "scores of (C) or (N, C) are expected, got "
+                       "%d dims",
+                       x->ndim);
 }
 
+/* int64 labels with the first 'ndim' sizes of x. */
 static la_status check_labels(const la_frame *f, const la_tensor *x, int ndim)
 {
     const la_tensor *t = la_arg(f, 1);
@@ -28,42 +33,44 @@ static la_status check_labels(const la_frame *f, const la_tensor *x, int ndim)
                        la_sizes_text(x->ndim, la_sizes(x), want, sizeof want));
 }
 
-/* Every label must be a class, 'least' (1, or less for lists with an end) being
-** the smallest. */
-static la_status scan(work *w, la_frame *f, int64_t least)
+/* Every label is a class; 'least' is the smallest allowed (1, or less for lists
+** that end early). */
+static la_status scan(la_chain *w, la_frame *f, int64_t least)
 {
     const la_tensor *x = la_arg(f, 0);
     int64_t classes = la_sizes(x)[x->ndim - 1];
     if (la_is_meta(f)) return LA_OK;
-    la_tensor *t = W(contiguous, f->args[1]);
+    la_tensor *t = STEP(contiguous, f->args[1]);
     if (w->status) return w->status;
     const int64_t *at = (const int64_t *)la_data(t);
     for (int64_t i = 0; i < t->numel; i++)
         if (at[i] < least || at[i] > classes)
-            return la_error_at(LA_EINDEX, 2, "class label %lld is out of range: "
+            return la_error_at(LA_EINDEX, 2,
+                               "class label %lld is out of range: "
                                "labels start at 1 and go to %lld",
                                (long long)at[i], (long long)classes);
     return LA_OK;
 }
 
 /* The mean over the classes, as each sample's loss. */
-static la_status over_classes(work *w, la_frame *f, int k, la_tensor *sum)
+static la_status over_classes(la_chain *w, la_frame *f, int k, la_tensor *sum)
 {
     const la_tensor *x = la_arg(f, 0);
     double classes = (double)la_sizes(x)[x->ndim - 1];
-    return finish(w, f, k, W(div, LA_T(sum), LA_F(classes)));
+    return finish(w, f, k, STEP(div, LA_T(sum), LA_F(classes)));
 }
 
 /* multi_margin_loss(self, target, p, margin, weight, reduction):
 ** sum over j != y of max(0, margin - x[y] + x[j])^p, by weight[y] / C */
 la_status la_impl_multi_margin_loss(la_frame *f)
 {
-    work box WORK = {.n = 0}, *w = &box;
+    LA_CHAIN box = {.n = 0};
+    la_chain *w = &box;
     la_tensor *x = la_arg(f, 0);
     int64_t last = -1, p = la_arg_int(f, 2);
     LA_TRY(check_scores(f));
     if (x->ndim == 1 && la_arg(f, 1)->ndim == 1)    /* a batch of one */
-        x = W(unsqueeze, LA_T(x), LA_I(0));
+        x = STEP(unsqueeze, LA_T(x), LA_I(0));
     if (w->status) return w->status;
     LA_TRY(check_labels(f, x, x->ndim - 1));
     LA_TRY(known_reduction(f, 5));
@@ -73,74 +80,79 @@ la_status la_impl_multi_margin_loss(la_frame *f)
     if (la_has(f, 4) && (la_arg(f, 4)->ndim != 1
                          || la_arg(f, 4)->numel != la_sizes(x)[x->ndim - 1]))
         return la_error_at(LA_ESHAPE, 5, "one weight per class is expected");
-    la_tensor *y = W(unsqueeze, f->args[1], LA_I(last));
-    la_tensor *own = W(gather, LA_T(x), LA_I(last), LA_T(y));
-    la_tensor *ahead = W(sub, LA_T(x), LA_T(own));
-    la_tensor *sum = W(add, LA_T(ahead), LA_F(la_arg_float(f, 3)));
-    la_tensor *part = W(clamp_min, LA_T(sum), LA_F(0));
-    if (p == 2) part = W(square, LA_T(part));
+    la_tensor *y = STEP(unsqueeze, f->args[1], LA_I(last));
+    la_tensor *own = STEP(gather, LA_T(x), LA_I(last), LA_T(y));
+    la_tensor *ahead = STEP(sub, LA_T(x), LA_T(own));
+    la_tensor *sum = STEP(add, LA_T(ahead), LA_F(la_arg_float(f, 3)));
+    la_tensor *part = STEP(clamp_min, LA_T(sum), LA_F(0));
+    if (p == 2) part = STEP(square, LA_T(part));
     if (la_has(f, 4)) {
-        la_tensor *flat = W(reshape, LA_T(y), LA_IS(&last, 1));
-        la_tensor *all = W(index_select, f->args[4], LA_I(0), LA_T(flat));
-        la_tensor *by = W(view_as, LA_T(all), LA_T(y));
-        part = W(mul, LA_T(part), LA_T(by));
+        la_tensor *flat = STEP(reshape, LA_T(y), LA_IS(&last, 1));
+        la_tensor *all = STEP(index_select, f->args[4], LA_I(0), LA_T(flat));
+        la_tensor *by = STEP(view_as, LA_T(all), LA_T(y));
+        part = STEP(mul, LA_T(part), LA_T(by));
     }
-    la_tensor *mine = W(zeros_like, LA_T(x), LA_DT(LA_BOOL));
-    mine = W(scatter, LA_T(mine), LA_I(last), LA_T(y), LA_S(la_scalar_bool(1)));
-    part = W(masked_fill, LA_T(part), LA_T(mine), LA_F(0));
-    return over_classes(w, f, 5, W(sum, LA_T(part), LA_IS(&last, 1)));
+    la_tensor *mine = STEP(zeros_like, LA_T(x), LA_DT(LA_BOOL));
+    mine = STEP(scatter, LA_T(mine), LA_I(last), LA_T(y),
+                LA_S(la_scalar_bool(1)));
+    part = STEP(masked_fill, LA_T(part), LA_T(mine), LA_F(0));
+    return over_classes(w, f, 5, STEP(sum, LA_T(part), LA_IS(&last, 1)));
 }
 
 /* multilabel_margin_loss(self, target, reduction): sum over labels y and other
 ** classes i of max(0, 1 - (x[y] - x[i])) / C */
 la_status la_impl_multilabel_margin_loss(la_frame *f)
 {
-    work box WORK = {.n = 0}, *w = &box;
+    LA_CHAIN box = {.n = 0};
+    la_chain *w = &box;
     la_tensor *x = la_arg(f, 0);
     int64_t last = -1, before = -2, both[2] = {-1, -2};
     LA_TRY(check_scores(f));
     LA_TRY(check_labels(f, x, x->ndim));
     LA_TRY(known_reduction(f, 2));
     LA_TRY(scan(w, f, INT64_MIN));
-    la_tensor *real = W(ge, f->args[1], LA_S(la_scalar_int(1)));
-    la_tensor *open = W(cumprod, LA_T(real), LA_I(last)); /* 1 up to the end */
-    la_tensor *is = W(gt, LA_T(open), LA_S(la_scalar_int(0)));
-    la_tensor *one = W(ones_like, f->args[1]);
-    la_tensor *y = W(where, LA_T(is), f->args[1], LA_T(one));
-    la_tensor *none = W(zeros_like, f->args[1]);
-    la_tensor *count = W(scatter_add, LA_T(none), LA_I(last), LA_T(y),
-                         LA_T(open));
-    la_tensor *other = W(eq, LA_T(count), LA_S(la_scalar_int(0)));
-    la_tensor *own = W(gather, LA_T(x), LA_I(last), LA_T(y));
-    la_tensor *rows = W(unsqueeze, LA_T(own), LA_I(last));
-    la_tensor *columns = W(unsqueeze, LA_T(x), LA_I(before));
-    la_tensor *ahead = W(sub, LA_T(columns), LA_T(rows));
-    la_tensor *miss = W(add, LA_T(ahead), LA_F(1));
-    miss = W(clamp_min, LA_T(miss), LA_F(0));
-    la_tensor *a = W(unsqueeze, LA_T(is), LA_I(last));
-    la_tensor *b = W(unsqueeze, LA_T(other), LA_I(before));
-    la_tensor *pairs = W(logical_and, LA_T(a), LA_T(b));
-    la_tensor *part = W(mul, LA_T(miss), LA_T(pairs));
-    return over_classes(w, f, 2, W(sum, LA_T(part), LA_IS(both, 2)));
+    la_tensor *real = STEP(ge, f->args[1], LA_S(la_scalar_int(1)));
+    la_tensor *open = STEP(cumprod, LA_T(real),
+                           LA_I(last)); /* 1 up to the end */
+    la_tensor *is = STEP(gt, LA_T(open), LA_S(la_scalar_int(0)));
+    la_tensor *one = STEP(ones_like, f->args[1]);
+    la_tensor *y = STEP(where, LA_T(is), f->args[1], LA_T(one));
+    la_tensor *none = STEP(zeros_like, f->args[1]);
+    la_tensor *count = STEP(scatter_add, LA_T(none), LA_I(last), LA_T(y),
+                            LA_T(open));
+    la_tensor *other = STEP(eq, LA_T(count), LA_S(la_scalar_int(0)));
+    la_tensor *own = STEP(gather, LA_T(x), LA_I(last), LA_T(y));
+    la_tensor *rows = STEP(unsqueeze, LA_T(own), LA_I(last));
+    la_tensor *columns = STEP(unsqueeze, LA_T(x), LA_I(before));
+    la_tensor *ahead = STEP(sub, LA_T(columns), LA_T(rows));
+    la_tensor *miss = STEP(add, LA_T(ahead), LA_F(1));
+    miss = STEP(clamp_min, LA_T(miss), LA_F(0));
+    la_tensor *a = STEP(unsqueeze, LA_T(is), LA_I(last));
+    la_tensor *b = STEP(unsqueeze, LA_T(other), LA_I(before));
+    la_tensor *pairs = STEP(logical_and, LA_T(a), LA_T(b));
+    la_tensor *part = STEP(mul, LA_T(miss), LA_T(pairs));
+    return over_classes(w, f, 2, STEP(sum, LA_T(part), LA_IS(both, 2)));
 }
 
-/* multilabel_soft_margin_loss(self, target, weight, reduction) */
+/* multilabel_soft_margin_loss(self, target, weight, reduction): the mean over
+** classes of -(t log(sigmoid(x)) + (1 - t) log(sigmoid(-x))). */
 la_status la_impl_multilabel_soft_margin_loss(la_frame *f)
 {
-    work box WORK = {.n = 0}, *w = &box;
+    LA_CHAIN box = {.n = 0};
+    la_chain *w = &box;
     la_tensor *x = la_arg(f, 0), *t = la_arg(f, 1);
     int64_t last = -1;
     LA_TRY(check_scores(f));
     LA_TRY(same_sizes(f, 0, 1));
     LA_TRY(known_reduction(f, 3));
-    la_tensor *yes = W(logsigmoid, LA_T(x));
-    la_tensor *back = W(neg, LA_T(x));
-    la_tensor *no = W(logsigmoid, LA_T(back));
-    la_tensor *a = W(mul, LA_T(t), LA_T(yes));
-    la_tensor *untrue = W(rsub, LA_T(t), LA_F(1));
-    la_tensor *b = W(mul, LA_T(untrue), LA_T(no));
-    la_tensor *sum = W(add, LA_T(a), LA_T(b));
-    la_tensor *each = W(neg, LA_T(sum));
-    if (la_has(f, 2)) each = W(mul, LA_T(each), f->args[2]);
-    return finish(w, f, 3, W(mean, LA_T(each), LA_IS(&last, 1)));
+    la_tensor *yes = STEP(logsigmoid, LA_T(x));
+    la_tensor *back = STEP(neg, LA_T(x));
+    la_tensor *no = STEP(logsigmoid, LA_T(back));
+    la_tensor *a = STEP(mul, LA_T(t), LA_T(yes));
+    la_tensor *untrue = STEP(rsub, LA_T(t), LA_F(1));
+    la_tensor *b = STEP(mul, LA_T(untrue), LA_T(no));
+    la_tensor *sum = STEP(add, LA_T(a), LA_T(b));
+    la_tensor *each = STEP(neg, LA_T(sum));
+    if (la_has(f, 2)) each = STEP(mul, LA_T(each), f->args[2]);
+    return finish(w, f, 3, STEP(mean, LA_T(each), LA_IS(&last, 1)));
 }

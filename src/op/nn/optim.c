@@ -1,7 +1,8 @@
 /*
-** Steps of optimisers: a parameter and what is remembered of it change in
-** place, in one pass. Tensors that lie alike are taken as they are; others go
-** through copies.
+** One step of an optimiser (sgd, adam, rmsprop, adagrad): the parameter and its
+** states change in place in one pass, instead of one per arithmetic operation.
+** Tensors with the same order of elements are updated where they are; others
+** through contiguous copies.
 */
 #include "kernel/nn/optim.h"
 
@@ -15,8 +16,9 @@
 
 enum { PARAM, GRAD, FIRST_STATE, NTENSORS = FIRST_STATE + LA_OPTIM_STATES };
 
-/* ---- what may be stepped ---- */
+/* ---- checks ---- */
 
+/* Argument k has the parameter's dtype and shape. */
 static la_status check_like(const la_frame *f, int k)
 {
     const la_tensor *p = la_arg(f, PARAM), *t = la_arg(f, k);
@@ -35,7 +37,7 @@ static la_status check_like(const la_frame *f, int k)
     return LA_OK;
 }
 
-/* Tensor k is written: nothing else may lie in its memory. */
+/* Argument k is written: it must not overlap itself or any other argument. */
 static la_status check_alone(const la_frame *f, int k, int ntensors)
 {
     const la_tensor *t = la_arg(f, k);
@@ -54,7 +56,8 @@ static la_status check_alone(const la_frame *f, int k, int ntensors)
     return LA_OK;
 }
 
-/* The result is the parameter. */
+/* Checks the parameter, its gradient and 'nstates' states (nil for those not
+** kept). The result is the parameter itself. */
 static la_status step_meta(la_frame *f, int nstates)
 {
     la_tensor *p = la_arg(f, PARAM);
@@ -82,6 +85,8 @@ typedef struct run {
     int64_t size;           /* bytes of an element */
 } run;
 
+/* Elements begin..end. Every element is updated alone, so bits don't depend on
+** how the range is cut. */
 static void run_range(int64_t begin, int64_t end, void *context)
 {
     const run *r = context;
@@ -94,6 +99,7 @@ static void run_range(int64_t begin, int64_t end, void *context)
     r->fn(&o);
 }
 
+/* Complex numbers are stepped as pairs of real ones, as torch.optim does. */
 static la_dtype real_of(la_dtype d)
 {
     switch (d) {
@@ -104,10 +110,12 @@ static la_dtype real_of(la_dtype d)
     }
 }
 
+/* Over dense tensors in one order of elements. */
 static void run_flat(la_tensor **t, la_optim *o, const la_optims *table)
 {
     la_dtype d = (la_dtype)t[PARAM]->dtype, real = real_of(d);
-    run r = {.o = *o, .fn = (*table)[real], .size = (int64_t)la_dtype_size(real)};
+    run r = {
+        .o = *o, .fn = (*table)[real], .size = (int64_t)la_dtype_size(real)};
     r.o.param = la_data(t[PARAM]);
     r.o.grad = la_data(t[GRAD]);
     for (int k = 0; k < LA_OPTIM_STATES; k++)
@@ -117,7 +125,7 @@ static void run_flat(la_tensor **t, la_optim *o, const la_optims *table)
 }
 
 /* Dense, in the parameter's order of elements, without lazy bits. */
-static bool lies_alike(const la_tensor *t, const la_tensor *p)
+static bool has_same_order(const la_tensor *t, const la_tensor *p)
 {
     if (t->flags & (LA_F_CONJ | LA_F_NEG | LA_F_ZERO)) return false;
     if (la_is_contiguous(t) && la_is_contiguous(p)) return true;
@@ -125,6 +133,7 @@ static bool lies_alike(const la_tensor *t, const la_tensor *p)
         && memcmp(la_strides(t), la_strides(p), (size_t)p->ndim * 8) == 0;
 }
 
+/* Contiguous, lazy conj and neg bits resolved. */
 static la_status plain_copy(la_tensor *t, la_tensor **out)
 {
     LA_OWNED a = NULL;
@@ -134,6 +143,7 @@ static la_status plain_copy(la_tensor *t, la_tensor **out)
     return la_run(contiguous, out, LA_T(b));
 }
 
+/* On contiguous copies, which are then copied back to what is written. */
 static la_status run_copies(la_tensor **t, la_optim *o, const la_optims *table,
                             la_tensor **copy)
 {
@@ -146,16 +156,18 @@ static la_status run_copies(la_tensor **t, la_optim *o, const la_optims *table,
     return LA_OK;
 }
 
+/* Runs the step and bumps the versions of the states; the dispatcher bumps the
+** parameter's. */
 static la_status step_impl(la_frame *f, int nstates, la_optim *o,
                            const la_optims *table)
 {
     la_tensor *t[NTENSORS] = {NULL}, *copy[NTENSORS] = {NULL};
     la_status status = LA_OK;
-    bool alike = true;
+    bool in_order = true;
     for (int k = 0; k < FIRST_STATE + nstates; k++) t[k] = la_arg(f, k);
     for (int k = 0; k < NTENSORS; k++)
-        if (t[k] && !lies_alike(t[k], t[PARAM])) alike = false;
-    if (alike) run_flat(t, o, table);
+        if (t[k] && !has_same_order(t[k], t[PARAM])) in_order = false;
+    if (in_order) run_flat(t, o, table);
     else status = run_copies(t, o, table, copy);
     for (int k = 0; k < NTENSORS; k++) la_tensor_release(copy[k]);
     for (int k = FIRST_STATE; k < NTENSORS; k++)
@@ -167,6 +179,9 @@ static la_status step_impl(la_frame *f, int nstates, la_optim *o,
 
 la_status la_meta_sgd_step_(la_frame *f) { return step_meta(f, 1); }
 
+/* sgd_step_(param, grad, momentum_buffer, lr, momentum, dampening,
+** weight_decay, nesterov, maximize, first); 'first' fills the momentum
+** buffer. */
 la_status la_impl_sgd_step_(la_frame *f)
 {
     la_optim o = {.lr = la_arg_float(f, 3), .rate = la_arg_float(f, 4),
@@ -176,6 +191,7 @@ la_status la_impl_sgd_step_(la_frame *f)
     return step_impl(f, 1, &o, LA_STUB(sgd));
 }
 
+/* The step number corrects the bias of the moments, so it starts at 1. */
 la_status la_meta_adam_step_(la_frame *f)
 {
     if (la_arg_int(f, 5) < 1)
@@ -184,6 +200,9 @@ la_status la_meta_adam_step_(la_frame *f)
     return step_meta(f, 3);
 }
 
+/* adam_step_(param, grad, exp_avg, exp_avg_sq, max_exp_avg_sq, step, lr, beta1,
+** beta2, eps, weight_decay, decoupled, maximize): Kingma & Ba 2015; AMSGrad
+** with the third state; AdamW (Loshchilov & Hutter 2019) when decoupled. */
 la_status la_impl_adam_step_(la_frame *f)
 {
     double n = (double)la_arg_int(f, 5), lr = la_arg_float(f, 6);
@@ -200,6 +219,8 @@ la_status la_impl_adam_step_(la_frame *f)
 
 la_status la_meta_rmsprop_step_(la_frame *f) { return step_meta(f, 3); }
 
+/* rmsprop_step_(param, grad, square_avg, grad_avg, momentum_buffer, lr, alpha,
+** eps, weight_decay, momentum, maximize) */
 la_status la_impl_rmsprop_step_(la_frame *f)
 {
     la_optim o = {.lr = la_arg_float(f, 5), .rate = la_arg_float(f, 6),
@@ -210,6 +231,7 @@ la_status la_impl_rmsprop_step_(la_frame *f)
 
 la_status la_meta_adagrad_step_(la_frame *f) { return step_meta(f, 1); }
 
+/* adagrad_step_(param, grad, sum, lr, eps, weight_decay, maximize) */
 la_status la_impl_adagrad_step_(la_frame *f)
 {
     la_optim o = {.lr = la_arg_float(f, 3), .eps = la_arg_float(f, 4),

@@ -1,7 +1,12 @@
 /*
-** A recurrent layer over a whole sequence: per step one product with the state
-** and one pass of the cell; the gradient goes back through the steps likewise,
-** and leaves what the weights need as one product for the whole sequence.
+** A recurrent layer over a whole sequence: per step one matrix product with the
+** state and one pass of the cell's kernel; the gradient goes back through the
+** steps likewise, and leaves what the weights need as one product for the whole
+** sequence (grad/formulas).
+**
+** The products with the inputs are computed by the caller for all steps at
+** once: 'gates' [time, batch, width * hidden] with width 1 (RNN), 3 (GRU) or 4
+** (LSTM). float32 and float64; la_impl_recurrent_layer converts 16-bit floats.
 */
 #include "op/nn/recurrent.h"
 
@@ -25,16 +30,19 @@ typedef struct layer {
     bool reverse;
 } layer;
 
-static la_status misfit(const char *what, int arg)
+/* LA_ESHAPE about argument 'arg' (from 0). */
+static la_status shape_error(const char *what, int arg)
 {
     return la_error_at(LA_ESHAPE, arg + 1, "recurrent: %s", what);
 }
 
+/* Is 't' a matrix of a x b? */
 static bool has_sizes(const la_tensor *t, int64_t a, int64_t b)
 {
     return t->ndim == 2 && la_sizes(t)[0] == a && la_sizes(t)[1] == b;
 }
 
+/* Sizes from the arguments of 'recurrent', checked. */
 static la_status read_layer(const la_frame *f, layer *y)
 {
     const la_tensor *g = la_arg(f, GATES), *h = la_arg(f, H);
@@ -46,22 +54,22 @@ static la_status read_layer(const la_frame *f, layer *y)
         return la_error_at(LA_EDTYPE, 1, "recurrent needs float32 or float64, "
                            "got %s", la_dtype_name(y->dtype));
     if (g->ndim != 3 || la_sizes(g)[0] < 1)
-        return misfit("gates of (time, batch, gates) with at least one step "
-                      "are expected", GATES);
+        return shape_error("gates of (time, batch, gates) with at least one "
+                           "step are expected", GATES);
     y->steps = la_sizes(g)[0];
     y->rows = la_sizes(g)[1];
     y->n = la_sizes(g)[2] / y->width;
     if (!has_sizes(h, y->rows, y->n) || y->n * y->width != la_sizes(g)[2])
-        return misfit("a state of (batch, hidden) is expected", H);
+        return shape_error("a state of (batch, hidden) is expected", H);
     if (!has_sizes(la_arg(f, WEIGHT), y->width * y->n, y->n))
-        return misfit("a weight of (gates, hidden) is expected", WEIGHT);
+        return shape_error("a weight of (gates, hidden) is expected", WEIGHT);
     if (la_arg(f, BIAS) && (la_arg(f, BIAS)->ndim != 1
                             || la_arg(f, BIAS)->numel != y->width * y->n))
-        return misfit("a bias with one number per gate is expected", BIAS);
+        return shape_error("a bias with one value per gate is expected", BIAS);
     if ((y->kind == LA_LSTM) != (la_arg(f, C) != NULL))
-        return misfit("an LSTM, and only that, has a cell state", C);
+        return shape_error("an LSTM, and only that, has a cell state", C);
     if (la_arg(f, C) && !has_sizes(la_arg(f, C), y->rows, y->n))
-        return misfit("a cell state of (batch, hidden) is expected", C);
+        return shape_error("a cell state of (batch, hidden) is expected", C);
     return LA_OK;
 }
 
@@ -75,13 +83,15 @@ static const la_recurrent_kernels *kernels(la_dtype d)
 typedef struct pass {
     la_recurrent r;
     la_recurrent_fn fn;
-    int64_t size;               /* bytes of n numbers */
+    int64_t size;               /* bytes of n elements */
     int width;
 } pass;
 
+/* Pointers that are NULL (no such operand for the kind) stay NULL. */
 #define ADVANCE(field, blocks) \
     if (r.field) r.field += begin * (blocks) * p->size
 
+/* Rows (batch entries) begin..end: they are independent. */
 static void run_rows(int64_t begin, int64_t end, void *context)
 {
     const pass *p = context;
@@ -103,6 +113,7 @@ static void run_rows(int64_t begin, int64_t end, void *context)
     p->fn(&r);
 }
 
+/* One step's kernel over all rows. */
 static void run_pass(const layer *y, const la_recurrent *r, la_recurrent_fn fn)
 {
     pass p = {*r, fn, y->n * (int64_t)la_dtype_size(y->dtype), y->width};
@@ -110,18 +121,21 @@ static void run_pass(const layer *y, const la_recurrent *r, la_recurrent_fn fn)
     if (y->n > 0) la_parallel_for(y->rows, grain, run_rows, &p);
 }
 
-/* Step t of a (time, ...) tensor with 'blocks' blocks in a row; NULL for none. */
+/* Step 'step' of a contiguous (time, batch, blocks * n) tensor; NULL for
+** none. */
 static char *at(const layer *y, const la_tensor *t, int64_t step, int blocks)
 {
     int64_t size = y->rows * y->n * blocks * (int64_t)la_dtype_size(y->dtype);
     return t ? la_data(t) + step * size : NULL;
 }
 
+/* A contiguous tensor; NULL stays NULL. */
 static la_status plain(la_tensor *t, la_tensor **out)
 {
     return t ? la_run(contiguous, out, LA_T(t)) : LA_OK;
 }
 
+/* An uninitialised (batch, blocks * n) tensor. */
 static la_status buffer(const layer *y, int blocks, la_tensor **out)
 {
     int64_t sizes[2] = {y->rows, y->n * blocks};
@@ -130,6 +144,9 @@ static la_status buffer(const layer *y, int blocks, la_tensor **out)
 
 /* ---- forward ---- */
 
+/* recurrent(gates, weight, bias, h, c, kind, reverse) -> output [time, batch,
+** n], cells (LSTM) and activations (GRU, LSTM) for the backward pass; an empty
+** tensor stands for a result that the kind lacks. */
 la_status la_meta_recurrent(la_frame *f)
 {
     layer y;
@@ -144,21 +161,23 @@ la_status la_meta_recurrent(la_frame *f)
 }
 
 /* hidden = h @ weight^T + bias */
-static la_status product(la_tensor *hidden, la_tensor *h, la_tensor *turned,
+static la_status product(la_tensor *hidden, la_tensor *h, la_tensor *transposed,
                          la_tensor *bias)
 {
     if (bias)
         return la_do_out(LA_OP_addmm, hidden, LA_ARGS_(
-            LA_T(bias), LA_T(h), LA_T(turned)));
-    return la_do_out(LA_OP_mm, hidden, LA_ARGS_(LA_T(h), LA_T(turned)));
+            LA_T(bias), LA_T(h), LA_T(transposed)));
+    return la_do_out(LA_OP_mm, hidden, LA_ARGS_(LA_T(h), LA_T(transposed)));
 }
 
+/* Steps in order, or from the last to the first if 'reverse'. The state of a
+** step is its slice of the output, so nothing is copied between steps. */
 la_status la_impl_recurrent(la_frame *f)
 {
     layer y;
     LA_OWNED gates = NULL;
     LA_OWNED view = NULL;
-    LA_OWNED turned = NULL;
+    LA_OWNED transposed = NULL;
     LA_OWNED hidden = NULL;
     LA_OWNED h = NULL;
     LA_OWNED c = NULL;
@@ -170,7 +189,7 @@ la_status la_impl_recurrent(la_frame *f)
     LA_TRY(plain(la_arg(f, H), &h));
     LA_TRY(plain(la_arg(f, C), &c));
     LA_TRY(la_run(t, &view, f->args[WEIGHT]));
-    LA_TRY(plain(view, &turned));     /* once: every step multiplies by it */
+    LA_TRY(plain(view, &transposed)); /* once: every step multiplies by it */
     LA_TRY(buffer(&y, y.width, &hidden));
     la_recurrent r = {.n = y.n, .hidden = la_data(hidden), .h = la_data(h),
                       .c = c ? la_data(c) : NULL};
@@ -178,7 +197,7 @@ la_status la_impl_recurrent(la_frame *f)
         int64_t t = y.reverse ? y.steps - 1 - k : k;
         LA_OWNED now = NULL;
         if (la_interrupted()) return la_error(LA_EINTR, "interrupted");
-        LA_TRY(product(hidden, h, turned, la_arg(f, BIAS)));
+        LA_TRY(product(hidden, h, transposed, la_arg(f, BIAS)));
         r.gates = at(&y, gates, t, y.width);
         r.out = at(&y, out, t, 1);
         r.cell = at(&y, cells, t, 1);
@@ -195,6 +214,8 @@ la_status la_impl_recurrent(la_frame *f)
 
 /* ---- backward ---- */
 
+/* Sizes from the arguments of recurrent_backward, which come from a call that
+** was checked. */
 static void read_back(const la_frame *f, layer *y)
 {
     const la_tensor *out = la_arg(f, B_OUTPUT);
@@ -207,6 +228,8 @@ static void read_back(const la_frame *f, layer *y)
     y->n = la_sizes(out)[2];
 }
 
+/* -> gradients of gates, of the hidden part of the gates (GRU, where it
+** differs), of h and of c (LSTM). */
 la_status la_meta_recurrent_backward(la_frame *f)
 {
     layer y;
@@ -221,7 +244,8 @@ la_status la_meta_recurrent_backward(la_frame *f)
     return la_set_output(f, 3, 1, &none, NULL, y.dtype);
 }
 
-/* What reaches the state before step t: through the product, and directly. */
+/* out = dhidden[t] @ weight (+ add, + what reaches the state directly): the
+** gradient of the state before step t. */
 static la_status to_state(const layer *y, la_tensor *dhidden, int64_t t,
                           la_tensor *weight, la_tensor *direct, la_tensor *add,
                           la_tensor *out)
@@ -246,6 +270,7 @@ static la_status add_cell(la_tensor *dc, la_tensor *grad_cells, int64_t t)
     return la_run_(add, dc, LA_T(part));
 }
 
+/* Contiguous inputs and buffers of the backward pass, owned. */
 typedef struct back {
     la_tensor *grad, *out, *cells, *acts, *h, *c, *dout, *direct;
 } back;
@@ -295,6 +320,8 @@ static void set_step(la_frame *f, const layer *y, const back *b, int64_t t,
     if (lstm) r->dcell = r->dc = la_data(la_result(f, 3));
 }
 
+/* Backpropagation through time: from the last step to the first, 'dout' being
+** the gradient of the state after the step. */
 la_status la_impl_recurrent_backward(la_frame *f)
 {
     layer y;
@@ -323,8 +350,9 @@ la_status la_impl_recurrent_backward(la_frame *f)
                     NULL, la_result(f, 2));
 }
 
-/* ---- for users: output and cells; 16-bit floats are computed as float32 ---- */
+/* ---- recurrent_layer: 16-bit floats are computed as float32 ---- */
 
+/* Arguments GATES to C in dtype 'to', in owned[] and args[]. */
 static la_status convert(la_frame *f, la_dtype to, la_tensor **owned,
                          la_value *args)
 {
@@ -341,6 +369,7 @@ static la_status convert(la_frame *f, la_dtype to, la_tensor **owned,
     return LA_OK;
 }
 
+/* Results 0 and 1, converted to dtype d. */
 static la_status take(la_frame *f, la_value *r, la_dtype d)
 {
     la_status status = LA_OK;
@@ -352,6 +381,8 @@ static la_status take(la_frame *f, la_value *r, la_dtype d)
     return status;
 }
 
+/* recurrent_layer(gates, weight, bias, h, c, kind, reverse) -> output, cells:
+** what the Lua modules call; the kind is a word. */
 la_status la_impl_recurrent_layer(la_frame *f)
 {
     la_value args[7], r[LA_MAX_RESULTS];

@@ -1,4 +1,7 @@
-/* Recurrent cells made of other operations: rnn_cell, lstm_cell, gru_cell. */
+/*
+** Recurrent cells as composites (rnn_cell, lstm_cell, gru_cell), and a sequence
+** of steps by them, which is how double backward of 'recurrent' is computed.
+*/
 #include "base/memory.h"
 #include "op/nn/recurrent.h"
 #include "op/composite.h"
@@ -18,50 +21,58 @@ la_status la_recurrent_kind_of(const la_value *word, int arg,
 }
 
 /* Block k of n columns. */
-static la_tensor *block(work *w, la_tensor *t, int k, int64_t n)
+static la_tensor *block(la_chain *w, la_tensor *t, int k, int64_t n)
 {
     int64_t last = -1, from = k * n;
-    return W(narrow, LA_T(t), LA_I(last), LA_I(from), LA_I(n));
+    return STEP(narrow, LA_T(t), LA_I(last), LA_I(from), LA_I(n));
 }
 
-static la_tensor *gate(work *w, la_tensor *a, la_tensor *b, int k, int64_t n,
-                       bool tanh)
+/* Activation of block k of a + b. */
+static la_tensor *gate(la_chain *w, la_tensor *a, la_tensor *b, int k,
+                       int64_t n, bool tanh)
 {
     la_tensor *x = block(w, a, k, n), *y = block(w, b, k, n);
-    la_tensor *sum = W(add, LA_T(x), LA_T(y));
-    return tanh ? W(tanh, LA_T(sum)) : W(sigmoid, LA_T(sum));
+    la_tensor *sum = STEP(add, LA_T(x), LA_T(y));
+    return tanh ? STEP(tanh, LA_T(sum)) : STEP(sigmoid, LA_T(sum));
 }
 
-static la_tensor *lstm(work *w, la_tensor *a, la_tensor *b, la_tensor *c,
+/* Gates in PyTorch's order i, f, g, o; c' = f c + i g, h' = o tanh(c')
+** (Hochreiter & Schmidhuber 1997). */
+static la_tensor *lstm(la_chain *w, la_tensor *a, la_tensor *b, la_tensor *c,
                        int64_t n, la_tensor **cell)
 {
     la_tensor *i = gate(w, a, b, 0, n, false), *f = gate(w, a, b, 1, n, false);
     la_tensor *g = gate(w, a, b, 2, n, true), *o = gate(w, a, b, 3, n, false);
-    la_tensor *kept = W(mul, LA_T(f), LA_T(c));
-    la_tensor *come = W(mul, LA_T(i), LA_T(g));
-    *cell = W(add, LA_T(kept), LA_T(come));
-    la_tensor *t = W(tanh, LA_T(*cell));
-    return W(mul, LA_T(o), LA_T(t));
+    la_tensor *kept = STEP(mul, LA_T(f), LA_T(c));
+    la_tensor *added = STEP(mul, LA_T(i), LA_T(g));
+    *cell = STEP(add, LA_T(kept), LA_T(added));
+    la_tensor *t = STEP(tanh, LA_T(*cell));
+    return STEP(mul, LA_T(o), LA_T(t));
 }
 
-static la_tensor *gru(work *w, la_tensor *a, la_tensor *b, la_tensor *h,
+/* Gates r, z, n; h' = n + z (h - n), n = tanh(x + r y) (Cho et al. 2014, with
+** PyTorch's reset gate after the product). */
+static la_tensor *gru(la_chain *w, la_tensor *a, la_tensor *b, la_tensor *h,
                       int64_t n)
 {
     la_tensor *r = gate(w, a, b, 0, n, false), *z = gate(w, a, b, 1, n, false);
     la_tensor *x = block(w, a, 2, n), *y = block(w, b, 2, n);
-    la_tensor *part = W(mul, LA_T(r), LA_T(y));
-    la_tensor *sum = W(add, LA_T(x), LA_T(part));
-    la_tensor *new = W(tanh, LA_T(sum));
-    la_tensor *gap = W(sub, LA_T(h), LA_T(new));
-    la_tensor *back = W(mul, LA_T(z), LA_T(gap));
-    return W(add, LA_T(new), LA_T(back));
+    la_tensor *part = STEP(mul, LA_T(r), LA_T(y));
+    la_tensor *sum = STEP(add, LA_T(x), LA_T(part));
+    la_tensor *new = STEP(tanh, LA_T(sum));
+    la_tensor *gap = STEP(sub, LA_T(h), LA_T(new));
+    la_tensor *back = STEP(mul, LA_T(z), LA_T(gap));
+    return STEP(add, LA_T(new), LA_T(back));
 }
 
-la_status la_recurrent_step(la_recurrent_kind kind, la_tensor *gates,
-                            la_tensor *hidden, la_tensor *h, la_tensor *c,
-                            la_tensor **out, la_tensor **cell)
+/* One step from the two parts of the gates: the new state, and for LSTM the new
+** cell. Owned. */
+static la_status step(la_recurrent_kind kind, la_tensor *gates,
+                      la_tensor *hidden, la_tensor *h, la_tensor *c,
+                      la_tensor **out, la_tensor **cell)
 {
-    work box WORK = {.n = 0}, *w = &box;
+    LA_CHAIN box = {.n = 0};
+    la_chain *w = &box;
     int64_t n = la_sizes(h)[h->ndim - 1];
     la_tensor *state = NULL, *result;
     if (kind == LA_LSTM) {
@@ -69,9 +80,9 @@ la_status la_recurrent_step(la_recurrent_kind kind, la_tensor *gates,
     } else if (kind == LA_GRU) {
         result = gru(w, gates, hidden, h, n);
     } else {
-        la_tensor *sum = W(add, LA_T(gates), LA_T(hidden));
-        result = kind == LA_RNN_TANH ? W(tanh, LA_T(sum))
-                                     : W(relu, LA_T(sum));
+        la_tensor *sum = STEP(add, LA_T(gates), LA_T(hidden));
+        result = kind == LA_RNN_TANH ? STEP(tanh, LA_T(sum))
+                                     : STEP(relu, LA_T(sum));
     }
     if (w->status) return w->status;
     *out = la_tensor_retain(result);
@@ -81,6 +92,7 @@ la_status la_recurrent_step(la_recurrent_kind kind, la_tensor *gates,
 
 /* ---- many steps ---- */
 
+/* Results of all steps, until they are stacked. */
 typedef struct steps {
     int64_t n;
     la_tensor **out, **cell;    /* [n] each, owned */
@@ -112,8 +124,7 @@ la_status la_recurrent_unrolled(la_recurrent_kind kind, la_tensor *gates,
         LA_OWNED hidden = NULL;
         LA_TRY(la_run(select, &part, LA_T(gates), LA_I(0), LA_I(t)));
         LA_TRY(la_run(linear, &hidden, LA_T(h), LA_T(weight), LA_T(bias)));
-        LA_TRY(la_recurrent_step(kind, part, hidden, h, c, &s.out[t],
-                                 &s.cell[t]));
+        LA_TRY(step(kind, part, hidden, h, c, &s.out[t], &s.cell[t]));
         h = s.out[t];
         c = s.cell[t];
     }
@@ -122,8 +133,10 @@ la_status la_recurrent_unrolled(la_recurrent_kind kind, la_tensor *gates,
     return la_run(stack, cells, LA_TS(s.cell, s.n), LA_I(0));
 }
 
-/* ---- for users: (input, state, w_ih, w_hh, b_ih, b_hh) ---- */
+/* ---- cells: (input, state, w_ih, w_hh, b_ih, b_hh) ---- */
 
+/* The cell on products with both weights. Arguments: input, nstates states,
+** w_ih, w_hh, b_ih, b_hh. */
 static la_status cell(la_frame *f, la_recurrent_kind kind, int nstates)
 {
     LA_OWNED gates = NULL;
@@ -140,21 +153,23 @@ static la_status cell(la_frame *f, la_recurrent_kind kind, int nstates)
         return la_error_at(LA_ESHAPE, 2 + nstates, "the weights of %lld "
                            "gate(s) for a hidden state of its size are "
                            "expected", (long long)n);
-    LA_TRY(la_recurrent_step(kind, gates, hidden, h,
-                             nstates == 2 ? la_arg(f, 2) : NULL, &out, &next));
+    LA_TRY(step(kind, gates, hidden, h, nstates == 2 ? la_arg(f, 2) : NULL,
+                &out, &next));
     la_set_result(f, 0, out);
     if (next) la_set_result(f, 1, next);
     return LA_OK;
 }
 
+/* lstm_cell(input, h, c, w_ih, w_hh, b_ih, b_hh) -> h, c */
 la_status la_impl_lstm_cell(la_frame *f) { return cell(f, LA_LSTM, 2); }
 la_status la_impl_gru_cell(la_frame *f) { return cell(f, LA_GRU, 1); }
 la_status la_impl_rnn_cell(la_frame *f)
 {
     bool relu = la_str_is(&f->args[6], "relu");
     if (!relu && !la_str_is(&f->args[6], "tanh"))
-        return la_error_at(LA_EARG, 7, "nonlinearity 'tanh' or 'relu' expected, "
-                           "got '%.*s'", (int)f->args[6].str.n,
-                           f->args[6].str.text);
+        return la_error_at(LA_EARG, 7,
+                           "nonlinearity 'tanh' or 'relu' expected, "
+                           "got '%.*s'",
+                           (int)f->args[6].str.n, f->args[6].str.text);
     return cell(f, relu ? LA_RNN_RELU : LA_RNN_TANH, 1);
 }

@@ -214,7 +214,8 @@ static la_status check_running(la_frame *f)
 /* With given moments: x * scale + shift, both numbers of a channel. */
 static la_status batch_as_before(la_frame *f)
 {
-    work box WORK = {.n = 0}, *w = &box;
+    LA_CHAIN box = {.n = 0};
+    la_chain *w = &box;
     LA_OWNED mean = NULL;
     LA_OWNED var = NULL;
     LA_OWNED weight = NULL;
@@ -225,13 +226,14 @@ static la_status batch_as_before(la_frame *f)
         LA_TRY(per_channel(self, la_arg(f, WEIGHT), WEIGHT + 1, &weight));
     if (la_arg(f, BIAS))
         LA_TRY(per_channel(self, la_arg(f, BIAS), BIAS + 1, &bias));
-    la_tensor *safe = W(add, LA_T(var), LA_F(la_arg_float(f, EPS)));
-    la_tensor *scale = W(rsqrt, LA_T(safe));
-    if (weight) scale = W(mul, LA_T(scale), LA_T(weight));
-    la_tensor *centre = W(mul, LA_T(mean), LA_T(scale));
-    la_tensor *shift = bias ? W(sub, LA_T(bias), LA_T(centre))
-                            : W(neg, LA_T(centre));
-    return work_end(w, f, W(addcmul, LA_T(shift), LA_T(self), LA_T(scale)));
+    la_tensor *safe = STEP(add, LA_T(var), LA_F(la_arg_float(f, EPS)));
+    la_tensor *scale = STEP(rsqrt, LA_T(safe));
+    if (weight) scale = STEP(mul, LA_T(scale), LA_T(weight));
+    la_tensor *centre = STEP(mul, LA_T(mean), LA_T(scale));
+    la_tensor *shift = bias ? STEP(sub, LA_T(bias), LA_T(centre))
+                            : STEP(neg, LA_T(centre));
+    return la_chain_end(w, f,
+                        STEP(addcmul, LA_T(shift), LA_T(self), LA_T(scale)));
 }
 
 la_status la_impl_batch_norm(la_frame *f)
