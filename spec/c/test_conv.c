@@ -205,7 +205,7 @@ static void run_case(la_conv *c, int x_layout, int y_layout)
         yd[i] = get(c->dtype, b.data + i / y.step[1] % channels * size);
     all_products(c, &x, &y, yd, xd, wd, 0);
     memset(c->y, 0x7f, (size_t)(y.count * size));
-    assert_int_equal(la_conv_forward(c), LA_OK);
+    assert_int_equal(la_conv_run(c, LA_CONV_FORWARD), LA_OK);
     expect(c, "forward", c->y, yd, y.count);
 
     fill(c->dtype, c->y, y.count);
@@ -213,7 +213,7 @@ static void run_case(la_conv *c, int x_layout, int y_layout)
     memset(c->x, 0x7f, (size_t)(x.count * size));
     memset(xd, 0, (size_t)x.count * sizeof *xd);
     all_products(c, &x, &y, xd, gd, wd, 1);
-    assert_int_equal(la_conv_input(c), LA_OK);
+    assert_int_equal(la_conv_run(c, LA_CONV_INPUT), LA_OK);
     expect(c, "gradient of the input", c->x, xd, x.count);
 
     fill(c->dtype, c->x, x.count);
@@ -222,7 +222,7 @@ static void run_case(la_conv *c, int x_layout, int y_layout)
     memset(w.data, 0x7f, (size_t)(nw * size));
     memset(wd, 0, (size_t)nw * sizeof *wd);
     all_products(c, &x, &y, wd, xd, gd, 2);
-    assert_int_equal(la_conv_weight(c), LA_OK);
+    assert_int_equal(la_conv_run(c, LA_CONV_WEIGHT), LA_OK);
     expect(c, "gradient of the weight", w.data, wd, nw);
     free(xd);
     free(yd);
@@ -347,8 +347,7 @@ static void no_memory(void **state)
             for (int n = 1; n < 6; n++) {
                 y[0] = x[0] = w[0] = 5;
                 la_mem_fail_at((uint64_t)n, true);
-                la_status s = which == 0 ? la_conv_forward(&c)
-                    : which == 1 ? la_conv_input(&c) : la_conv_weight(&c);
+                la_status s = la_conv_run(&c, (la_conv_goal)which);
                 la_mem_fail_at(0, false);
                 assert_true(s == LA_ENOMEM || (n > 1 && s == LA_OK));
                 if (n == 1) assert_true(y[0] == 5 && x[0] == 5 && w[0] == 5);
@@ -373,9 +372,9 @@ static void work_space_is_bounded(void **state)
         /* columns of the whole batch would be 36 MiB */
         la_mem_trim();
         la_mem_set_cap(la_mem_stat().used + (12 << 20));
-        assert_int_equal(la_conv_forward(&c), LA_OK);
-        assert_int_equal(la_conv_input(&c), LA_OK);
-        assert_int_equal(la_conv_weight(&c), LA_OK);
+        assert_int_equal(la_conv_run(&c, LA_CONV_FORWARD), LA_OK);
+        assert_int_equal(la_conv_run(&c, LA_CONV_INPUT), LA_OK);
+        assert_int_equal(la_conv_run(&c, LA_CONV_WEIGHT), LA_OK);
         la_mem_set_cap(0);
     }
     free(x);
