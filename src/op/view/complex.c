@@ -1,6 +1,7 @@
 /*
-** Views of complex tensors: parts, pairs of numbers, and the lazy bits. conj
-** and _neg_view only flip a bit; resolve_conj and resolve_neg make the values.
+** Views of complex tensors: real and imaginary parts, pairs of reals, and the
+** lazy bits. conj and _neg_view only flip a bit; resolve_conj and resolve_neg
+** compute the values.
 */
 #include "op/view/view.h"
 
@@ -32,6 +33,7 @@ la_status la_meta_view_as_real(la_frame *f)
     return LA_OK;
 }
 
+/* Last dim of size 2 and stride 1; every other step divisible by 2. */
 static la_status check_pairs(const la_tensor *t)
 {
     int last = t->ndim - 1;
@@ -59,6 +61,7 @@ static la_status check_pairs(const la_tensor *t)
     return LA_OK;
 }
 
+/* view_as_complex(self [*, 2]) -> [*]: float16, float32, float64. */
 la_status la_meta_view_as_complex(la_frame *f)
 {
     la_tensor *t = la_arg(f, 0), *view;
@@ -76,6 +79,7 @@ la_status la_meta_view_as_complex(la_frame *f)
 
 /* --- bits --- */
 
+/* An alias with 'bit' flipped; 0 flips none. */
 static la_status flip_bit(la_frame *f, uint32_t bit)
 {
     la_geometry g;
@@ -88,13 +92,16 @@ static la_status flip_bit(la_frame *f, uint32_t bit)
     return LA_OK;
 }
 
+/* conj(self): lazy; a real tensor is returned as an alias. */
 la_status la_meta_conj(la_frame *f)
 {
     return flip_bit(f, la_is_complex(la_arg(f, 0)->dtype) ? LA_F_CONJ : 0);
 }
 
+/* Internal: the imaginary part of a conjugated tensor is a negated view. */
 la_status la_meta__neg_view(la_frame *f) { return flip_bit(f, LA_F_NEG); }
 
+/* self itself, or a copy without the bits. */
 static la_status resolve(la_frame *f, uint32_t bits)
 {
     la_tensor *t = la_arg(f, 0), *plain;
@@ -105,6 +112,7 @@ static la_status resolve(la_frame *f, uint32_t bits)
     return LA_OK;
 }
 
+/* A zero tensor (LA_F_ZERO) is materialised here too. */
 la_status la_impl_resolve_conj(la_frame *f)
 {
     return resolve(f, LA_F_CONJ | LA_F_ZERO);
@@ -122,6 +130,8 @@ static la_status part(la_tensor *t, int which, la_tensor **out)
     return la_run(select, out, LA_T(pairs), LA_I(-1), LA_I(which));
 }
 
+/* real(self): a view of the real parts; real tensors are returned
+** themselves. */
 la_status la_impl_real(la_frame *f)
 {
     la_tensor *t = la_arg(f, 0), *out;
@@ -137,6 +147,7 @@ la_status la_impl_real(la_frame *f)
     return LA_OK;
 }
 
+/* imag(self): a view; negated lazily under a conj bit. */
 la_status la_impl_imag(la_frame *f)
 {
     la_tensor *t = la_arg(f, 0), *out;

@@ -1,4 +1,8 @@
-/* Views made of other views: sizes and orders of dims under other names. */
+/*
+** Composite views: reshape, flatten, ravel, unflatten, view_as, expand_as,
+** broadcast_to, T, mT, mH, H, movedim, atleast_1d to atleast_3d. Only reshape
+** and those by it may copy, where strides cannot express the sizes.
+*/
 #include "op/view/view.h"
 
 #include "base/memory.h"
@@ -22,6 +26,7 @@ la_status la_slice_of(la_tensor *t, int dim, int64_t first, int64_t end,
     return la_run(slice, out, LA_T(t), LA_I(dim), LA_I(first), LA_I(end));
 }
 
+/* A view where one is possible, else a contiguous copy. */
 la_status la_reshape_to(la_tensor *t, int ndim, const int64_t *sizes,
                         la_tensor **out)
 {
@@ -45,6 +50,7 @@ static la_status give(la_frame *f, la_status status, la_tensor **made)
     return status;
 }
 
+/* reshape(self, size): one -1 is inferred. */
 la_status la_impl_reshape(la_frame *f)
 {
     la_tensor *out;
@@ -83,6 +89,8 @@ la_status la_impl_broadcast_to(la_frame *f)
     return expand_to(f, (int)f->args[1].ints.n, f->args[1].ints.list);
 }
 
+/* flatten(self, start_dim, end_dim): these dims become one; 0-dim becomes
+** [1]. */
 la_status la_impl_flatten(la_frame *f)
 {
     la_tensor *t = la_arg(f, 0), *out;
@@ -106,6 +114,7 @@ la_status la_impl_flatten(la_frame *f)
     return give(f, la_reshape_to(t, n, sizes, &out), &out);
 }
 
+/* ravel(self): contiguous [numel]. */
 la_status la_impl_ravel(la_frame *f)
 {
     la_tensor *t = la_arg(f, 0), *out;
@@ -118,6 +127,7 @@ la_status la_impl_ravel(la_frame *f)
     return give(f, la_view_to(plain, 1, &all, &out), &out);
 }
 
+/* unflatten(self, dim, sizes): the dim is replaced by 'sizes'. */
 la_status la_impl_unflatten(la_frame *f)
 {
     la_tensor *t = la_arg(f, 0), *out;
@@ -152,6 +162,7 @@ static la_status transposed(la_tensor *t, int a, int b, la_tensor **out)
     return la_run(transpose, out, LA_T(t), LA_I(a), LA_I(b));
 }
 
+/* x.T: all dims reversed. */
 la_status la_impl_T(la_frame *f)
 {
     la_tensor *t = la_arg(f, 0), *out;
@@ -161,6 +172,7 @@ la_status la_impl_T(la_frame *f)
     return give(f, la_run(permute, &out, LA_T(t), LA_IS(dims, t->ndim)), &out);
 }
 
+/* At least two dims, for x.mT and x.mH. */
 static la_status check_matrix(const la_tensor *t, const char *name)
 {
     if (t->ndim < 2)
@@ -177,7 +189,7 @@ la_status la_impl_mT(la_frame *f)
     return give(f, transposed(la_arg(f, 0), -2, -1, &out), &out);
 }
 
-/* Transposed, and conjugated where that means something. */
+/* Transposed, and conjugated if complex. */
 static la_status adjoint(la_tensor *t, la_tensor **out)
 {
     LA_OWNED swapped = NULL;
@@ -208,6 +220,8 @@ la_status la_impl_H(la_frame *f)
     return give(f, adjoint(t, &out), &out);
 }
 
+/* movedim(self, source, destination): named dims go where they are told, the
+** others keep their order in what is left. */
 la_status la_impl_movedim(la_frame *f)
 {
     la_tensor *t = la_arg(f, 0), *out;
@@ -241,6 +255,7 @@ la_status la_impl_movedim(la_frame *f)
 
 /* --- at least so many dims --- */
 
+/* 't' with at least n dims, dims of size 1 added as NumPy does. */
 static la_status at_least(la_tensor *t, int n, la_tensor **out)
 {
     int64_t sizes[3] = {1, 1, 1};
@@ -262,6 +277,7 @@ static la_status at_least_result(la_frame *f, int n)
     return give(f, at_least(la_arg(f, 0), n, &out), &out);
 }
 
+/* The same for a list of tensors; result 0 is a list. */
 static la_status at_least_list(la_frame *f, int n)
 {
     la_value list;

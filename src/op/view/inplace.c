@@ -1,14 +1,17 @@
 /*
-** Operations that change what a tensor points at: its geometry (squeeze_ and
-** friends), its size, its storage. The data of the storage stays.
+** Operations that change what a tensor refers to: its geometry (squeeze_, t_,
+** as_strided_ ...), its size (resize_), its storage (set_). The elements of the
+** storage stay.
 */
 #include "op/view/view.h"
 
 #include "base/memory.h"
 
-/* Give argument 0 the geometry 'g' in place, checked against its storage. Dim
-** k was from[k] before, or is new (-1); NULL drops the names. */
-static la_status regeometry(la_frame *f, const la_geometry *g, const int *from)
+/* Gives argument 0 the geometry 'g', checked against its storage. Dim k was
+** from[k] before, or is new (-1); NULL drops the names. On failure the tensor
+** is as before. */
+static la_status change_geometry(la_frame *f, const la_geometry *g,
+                                 const int *from)
 {
     la_tensor *t = la_arg(f, 0);
     la_names *names = NULL;
@@ -30,43 +33,31 @@ static la_status regeometry(la_frame *f, const la_geometry *g, const int *from)
 
 la_status la_meta_squeeze_(la_frame *f)
 {
-    la_tensor *t = la_arg(f, 0);
-    const la_value *dims = &f->args[1];
-    int n = la_has(f, 1) ? (int)dims->ints.n : -1;
     la_geometry g;
-    uint64_t mask;
-    int kept = 0, from[LA_MAX_DIMS];
-    la_geometry_of(t, &g);
-    LA_TRY(la_blame(la_dim_mask(n, n < 0 ? NULL : dims->ints.list, g.ndim,
-                                &mask), 2));
-    for (int d = 0; d < g.ndim; d++)
-        if (g.sizes[d] != 1 || !(mask >> d & 1))
-            from[kept++] = d;
-    LA_TRY(la_geo_squeeze(&g, mask));
-    return regeometry(f, &g, from);
+    int from[LA_MAX_DIMS];
+    LA_TRY(la_squeeze_geometry(f, &g, from));
+    return change_geometry(f, &g, from);
 }
 
 la_status la_meta_unsqueeze_(la_frame *f)
 {
     la_geometry g;
-    int at, from[LA_MAX_DIMS];
-    la_geometry_of(la_arg(f, 0), &g);
-    LA_TRY(la_blame(la_wrap_dim_end(la_arg_int(f, 1), g.ndim, &at), 2));
-    LA_TRY(la_geo_unsqueeze(&g, at));
-    for (int k = 0; k < g.ndim; k++)
-        from[k] = k < at ? k : k == at ? -1 : k - 1;
-    return regeometry(f, &g, from);
+    int from[LA_MAX_DIMS];
+    LA_TRY(la_unsqueeze_geometry(f, &g, from));
+    return change_geometry(f, &g, from);
 }
 
+/* Exchanges dims a and b of 'g'. */
 static la_status swap_dims(la_frame *f, la_geometry *g, int a, int b)
 {
     int from[LA_MAX_DIMS];
     LA_TRY(la_geo_transpose(g, a, b));
     for (int k = 0; k < g->ndim; k++)
         from[k] = k == a ? b : k == b ? a : k;
-    return regeometry(f, g, from);
+    return change_geometry(f, g, from);
 }
 
+/* transpose_, t_: as the views, in place. */
 la_status la_meta_transpose_(la_frame *f)
 {
     la_geometry g;
@@ -87,6 +78,7 @@ la_status la_meta_t_(la_frame *f)
     return g.ndim == 2 ? swap_dims(f, &g, 0, 1) : la_same_result(f);
 }
 
+/* Arguments 1 to 3 (size, stride, offset), checked. */
 static la_status strided_geometry(const la_frame *f, la_geometry *g)
 {
     const la_value *sizes = &f->args[1], *strides = &f->args[2];
@@ -107,15 +99,18 @@ static la_status strided_geometry(const la_frame *f, la_geometry *g)
     return LA_OK;
 }
 
+/* as_strided_(self, size, stride, storage_offset): drops the names. */
 la_status la_meta_as_strided_(la_frame *f)
 {
     la_geometry g;
     LA_TRY(strided_geometry(f, &g));
-    return regeometry(f, &g, NULL);
+    return change_geometry(f, &g, NULL);
 }
 
 /* --- size and storage --- */
 
+/* Not with a history, nor a zero tensor, whose storage is shared and
+** read-only. */
 static la_status check_resizable(const la_tensor *t)
 {
     if (t->flags & LA_F_REQUIRES_GRAD)
@@ -126,6 +121,8 @@ static la_status check_resizable(const la_tensor *t)
     return LA_OK;
 }
 
+/* New sizes, in a memory format if one is given. New memory is
+** uninitialised. */
 static la_status resize(la_frame *f, int ndim, const int64_t *sizes,
                         const la_value *format)
 {
@@ -146,18 +143,21 @@ static la_status resize(la_frame *f, int ndim, const int64_t *sizes,
     return la_same_result(f);
 }
 
+/* resize_(self, size, memory_format) */
 la_status la_meta_resize_(la_frame *f)
 {
     return resize(f, (int)f->args[1].ints.n, f->args[1].ints.list,
                   &f->args[2]);
 }
 
+/* resize_as_(self, other, memory_format) */
 la_status la_meta_resize_as_(la_frame *f)
 {
     la_tensor *like = la_arg(f, 1);
     return resize(f, like->ndim, la_sizes(like), &f->args[2]);
 }
 
+/* set_(self, source): source's storage and geometry; nil: an empty tensor. */
 la_status la_meta_set_(la_frame *f)
 {
     la_tensor *t = la_arg(f, 0), *source = la_arg(f, 1);
@@ -176,6 +176,8 @@ la_status la_meta_set_(la_frame *f)
     return la_same_result(f);
 }
 
+/* set_(self, source, offset, size, stride): source's storage with a geometry;
+** without strides a contiguous one. */
 la_status la_meta_set__strided(la_frame *f)
 {
     la_tensor *t = la_arg(f, 0), *source = la_arg(f, 1);
@@ -198,6 +200,7 @@ la_status la_meta_set__strided(la_frame *f)
     return la_same_result(f);
 }
 
+/* x.data = data: storage, geometry and dtype of 'data'. */
 la_status la_meta_set_data(la_frame *f)
 {
     la_tensor *t = la_arg(f, 0), *data = la_arg(f, 1);

@@ -1,9 +1,15 @@
-/* One tensor into a list of views, and a list of tensors to common sizes. */
+/*
+** From one tensor to a list of views (unbind, split, chunk, tensor_split,
+** hsplit ...), and from a list of tensors to common sizes (broadcast_tensors,
+** meshgrid). Composites of select, slice and expand.
+*/
 #include "op/view/view.h"
 
 #include "base/memory.h"
 #include "tensor/scalar.h"
 
+/* Result 0 becomes a list of n NULL tensors, which the caller fills; a failure
+** later releases what is there. */
 static la_status start_list(la_frame *f, int64_t n, la_tensor ***list)
 {
     la_value v;
@@ -13,6 +19,7 @@ static la_status start_list(la_frame *f, int64_t n, la_tensor ***list)
     return LA_OK;
 }
 
+/* Argument k as a dim; 'what' names the operation for 0-dim tensors. */
 static la_status dim_of(const la_frame *f, int k, const char *what, int *out)
 {
     int ndim = la_arg(f, 0)->ndim;
@@ -22,6 +29,7 @@ static la_status dim_of(const la_frame *f, int k, const char *what, int *out)
     return la_arg_dim(f, k, ndim, out);
 }
 
+/* unbind(self, dim): one view per index, without the dim. */
 la_status la_impl_unbind(la_frame *f)
 {
     la_tensor *t = la_arg(f, 0), **list;
@@ -50,6 +58,7 @@ static la_status split_even(la_frame *f, la_tensor *t, int d, int64_t piece)
     return LA_OK;
 }
 
+/* split(self, split_size, dim) */
 la_status la_impl_split(la_frame *f)
 {
     la_tensor *t = la_arg(f, 0);
@@ -67,6 +76,7 @@ la_status la_impl_split(la_frame *f)
     return split_even(f, t, d, piece);
 }
 
+/* Not negative, and their sum is the size of the dim. */
 static la_status check_sizes(const la_value *sizes, int64_t size)
 {
     int64_t sum = 0;
@@ -87,6 +97,7 @@ static la_status check_sizes(const la_value *sizes, int64_t size)
     return LA_OK;
 }
 
+/* split_with_sizes(self, sizes, dim); split with a list is the same. */
 la_status la_impl_split_with_sizes(la_frame *f)
 {
     la_tensor *t = la_arg(f, 0), **list;
@@ -109,6 +120,8 @@ la_status la_impl_split_sizes(la_frame *f)
     return la_impl_split_with_sizes(f);
 }
 
+/* chunk(self, chunks, dim): pieces of ceil(size / chunks), perhaps fewer
+** pieces. */
 la_status la_impl_chunk(la_frame *f)
 {
     la_tensor *t = la_arg(f, 0), **list;
@@ -129,6 +142,7 @@ la_status la_impl_chunk(la_frame *f)
 
 /* --- tensor_split and its short forms --- */
 
+/* n pieces whose sizes differ by at most one, larger ones first. */
 static la_status split_sections(la_frame *f, la_tensor *t, int d, int64_t n)
 {
     la_tensor **list;
@@ -153,6 +167,7 @@ static int64_t position(int64_t p, int64_t size)
     return p > size ? size : p;
 }
 
+/* Cut before each of the positions, counted from 0. */
 static la_status split_positions(la_frame *f, la_tensor *t, int d,
                                  const la_value *at)
 {
@@ -167,6 +182,8 @@ static la_status split_positions(la_frame *f, la_tensor *t, int d,
     return LA_OK;
 }
 
+/* tensor_split(self, sections, dim), (self, indices, dim), (self, tensor,
+** dim) */
 la_status la_impl_tensor_split(la_frame *f)
 {
     la_tensor *t = la_arg(f, 0);
@@ -183,7 +200,8 @@ la_status la_impl_tensor_split_indices(la_frame *f)
     return split_positions(f, t, d, &f->args[1]);
 }
 
-/* Positions from 1 become positions from 0, in a copy of our own. */
+/* Positions count from 1 in a tensor: converted in 'own', a copy of its
+** elements. */
 static la_status split_listed(la_frame *f, la_tensor *t, int d, la_tensor *own)
 {
     int64_t *at = (int64_t *)la_data(own), n = own->numel;
@@ -198,6 +216,7 @@ static la_status split_listed(la_frame *f, la_tensor *t, int d, la_tensor *own)
     return split_positions(f, t, d, &positions);
 }
 
+/* A 0-dim tensor is a number of sections, a list holds positions. */
 la_status la_impl_tensor_split_tensor(la_frame *f)
 {
     la_tensor *t = la_arg(f, 0), *at = la_arg(f, 1);
@@ -224,7 +243,7 @@ la_status la_impl_tensor_split_tensor(la_frame *f)
     return split_listed(f, t, d, own);
 }
 
-/* A start from 1, or from the end. */
+/* narrow whose start is a 0-dim integer tensor: from 1, or from the end. */
 la_status la_impl_narrow_tensor(la_frame *f)
 {
     la_tensor *start = la_arg(f, 2), *out;
@@ -245,6 +264,8 @@ la_status la_impl_narrow_tensor(la_frame *f)
     return LA_OK;
 }
 
+/* hsplit, vsplit, dsplit ('name'): along dim d of a tensor with 'least' dims;
+** sections must divide the size. */
 static la_status named_split(la_frame *f, const char *name, int least, int d,
                              bool sections)
 {
@@ -264,6 +285,7 @@ static la_status named_split(la_frame *f, const char *name, int least, int d,
     return split_sections(f, t, d, n);
 }
 
+/* Along dim 2, or dim 1 of a vector. */
 static la_status hsplit(la_frame *f, bool sections)
 {
     return named_split(f, "hsplit", 1, la_arg(f, 0)->ndim == 1 ? 0 : 1,
@@ -291,6 +313,7 @@ la_status la_impl_dsplit_indices(la_frame *f)
 
 /* --- common sizes --- */
 
+/* All expanded to one shape. */
 la_status la_impl_broadcast_tensors(la_frame *f)
 {
     la_shape all = {.ndim = 0};
@@ -307,6 +330,7 @@ la_status la_impl_broadcast_tensors(la_frame *f)
     return LA_OK;
 }
 
+/* 0- or 1-dim tensors of one dtype; *xy says how they are indexed. */
 static la_status check_grid(const la_frame *f, bool *xy)
 {
     int64_t n = f->args[0].tensors.n;
@@ -330,7 +354,7 @@ static la_status check_grid(const la_frame *f, bool *xy)
     return LA_OK;
 }
 
-/* Tensor k along dim k of the grid. */
+/* Tensor k along dim k of the grid, expanded over the others. */
 static la_status grid_one(la_tensor *t, int k, int n, const int64_t *sizes,
                           la_tensor **out)
 {
@@ -342,6 +366,8 @@ static la_status grid_one(la_tensor *t, int k, int n, const int64_t *sizes,
     return la_run(expand, out, LA_T(view), LA_IS(sizes, n));
 }
 
+/* meshgrid(tensors, indexing): "ij" is matrix order; "xy" swaps the first two
+** dims of every grid. */
 la_status la_impl_meshgrid(la_frame *f)
 {
     int64_t n = f->args[0].tensors.n, sizes[LA_MAX_DIMS];
@@ -358,7 +384,7 @@ la_status la_impl_meshgrid(la_frame *f)
         LA_TRY(grid_one(in[k], k, (int)n, sizes, &list[k]));
         if (!xy || n < 2)
             continue;
-        la_tensor *grid = list[k];  /* xy: the first two dims change places */
+        la_tensor *grid = list[k];  /* xy: the first two dims are swapped */
         list[k] = NULL;
         la_status status = la_run(transpose, &list[k], LA_T(grid), LA_I(0),
                                   LA_I(1));

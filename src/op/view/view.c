@@ -1,13 +1,17 @@
 /*
-** The views that all others are made of: each changes a geometry and shares
-** the storage. Nothing is filled, so that there are metas only.
+** The elementary views: each computes a geometry (sizes, strides, offset) and
+** shares the storage. Nothing is computed on data, so there are metas only; the
+** composites of op/view/composite.c and op/view/split.c call them.
 **
-** Bits (conj, neg) stay with the view; names follow their dims.
+** Lazy bits (conj, neg) stay with the view; names follow their dims. Dims and
+** indices in a frame count from 0.
 */
 #include "op/view/view.h"
 
 #include "base/memory.h"
 
+/* Names of the view's dims, picked from argument 0's; dropped without
+** 'from'. */
 static la_status set_names(la_frame *f, la_tensor *view, const int *from)
 {
     la_names *names;
@@ -19,9 +23,10 @@ static la_status set_names(la_frame *f, la_tensor *view, const int *from)
     return LA_OK;
 }
 
-static inline la_status give_view(la_frame *f, int ndim, const int64_t *sizes,
-                                  const int64_t *strides, int64_t offset,
-                                  const int *from)
+/* Result 0 as a view of argument 0, names included. */
+static inline la_status set_view(la_frame *f, int ndim, const int64_t *sizes,
+                                 const int64_t *strides, int64_t offset,
+                                 const int *from)
 {
     la_tensor *t = la_arg(f, 0), *view;
     LA_TRY(la_tensor_view(t, ndim, sizes, strides, offset, &view));
@@ -31,7 +36,7 @@ static inline la_status give_view(la_frame *f, int ndim, const int64_t *sizes,
 
 la_status la_view_result(la_frame *f, const la_geometry *g, const int *from)
 {
-    return give_view(f, g->ndim, g->sizes, g->strides, g->offset, from);
+    return set_view(f, g->ndim, g->sizes, g->strides, g->offset, from);
 }
 
 la_status la_same_result(la_frame *f)
@@ -40,13 +45,15 @@ la_status la_same_result(la_frame *f)
     return LA_OK;
 }
 
-/* Where dims come from is read only when they have names. */
+/* Dim k of the view is dim k of the tensor. 'from' is read only when there are
+** names, so it is filled only then. */
 static void identity(const la_tensor *t, int *from)
 {
     for (int k = 0; t->names && k < t->ndim; k++)
         from[k] = k;
 }
 
+/* The same for a view that lacks dim 'dim'. */
 static void without_dim(const la_tensor *t, int dim, int *from)
 {
     for (int k = 0; t->names && k < t->ndim - 1; k++)
@@ -55,6 +62,8 @@ static void without_dim(const la_tensor *t, int dim, int *from)
 
 /* --- other sizes --- */
 
+/* view(self, size): sizes with one -1 inferred; LA_ESHAPE when strides cannot
+** express them (reshape copies then). */
 la_status la_meta_view(la_frame *f)
 {
     la_tensor *t = la_arg(f, 0);
@@ -74,10 +83,11 @@ la_status la_meta_view(la_frame *f)
     identity(t, from);
     bool same = t->names && to.ndim == t->ndim
         && memcmp(to.sizes, la_sizes(t), t->ndim * sizeof *to.sizes) == 0;
-    return give_view(f, to.ndim, to.sizes, strides, t->offset,
-                     same ? from : NULL);
+    return set_view(f, to.ndim, to.sizes, strides, t->offset,
+                    same ? from : NULL);
 }
 
+/* The error of view(dtype), about the value 'got'. */
 static la_status cannot_view(la_tensor *t, la_dtype to, const char *what,
                              int64_t got)
 {
@@ -86,7 +96,8 @@ static la_status cannot_view(la_tensor *t, la_dtype to, const char *what,
                     la_dtype_name(to), (long long)got);
 }
 
-/* A wider dtype takes 'ratio' elements of the last dim together. */
+/* To a wider dtype: 'ratio' elements of the last dim become one, so sizes,
+** strides and offset must be divisible. */
 static la_status widen(la_tensor *t, la_dtype to, int64_t ratio,
                        la_geometry *g)
 {
@@ -108,6 +119,8 @@ static la_status widen(la_tensor *t, la_dtype to, int64_t ratio,
     return LA_OK;
 }
 
+/* To a narrower dtype: each element becomes 'ratio' elements of the last
+** dim. */
 static void split_elements(int64_t ratio, la_geometry *g)
 {
     int last = g->ndim - 1;
@@ -117,6 +130,7 @@ static void split_elements(int64_t ratio, la_geometry *g)
         g->strides[d] *= ratio;
 }
 
+/* The geometry of 't' seen as dtype 'to'. */
 static la_status retype(la_tensor *t, la_dtype to, la_geometry *g)
 {
     int64_t old = (int64_t)la_itemsize(t), new = (int64_t)la_dtype_size(to);
@@ -135,6 +149,7 @@ static la_status retype(la_tensor *t, la_dtype to, la_geometry *g)
     return LA_OK;
 }
 
+/* view(self, dtype): the same bytes as another dtype. No names, no bits. */
 la_status la_meta_view_dtype(la_frame *f)
 {
     la_tensor *t = la_arg(f, 0), *view;
@@ -148,6 +163,8 @@ la_status la_meta_view_dtype(la_frame *f)
     return LA_OK;
 }
 
+/* as_strided(self, size, stride, storage_offset): any geometry within the
+** storage, which la_tensor_view checks. Not negative. */
 la_status la_meta_as_strided(la_frame *f)
 {
     la_tensor *t = la_arg(f, 0);
@@ -175,6 +192,7 @@ la_status la_meta_as_strided(la_frame *f)
 
 /* --- parts --- */
 
+/* select(self, dim, index): without the dim. */
 la_status la_meta_select(la_frame *f)
 {
     la_geometry g;
@@ -188,8 +206,8 @@ la_status la_meta_select(la_frame *f)
     return la_view_result(f, &g, from);
 }
 
-/* The user's inclusive last element, counted from 1, is the end of the half
-** open range counted from 0; -1 is the last element. */
+/* The user's inclusive last element, counted from 1, is the end of the
+** half-open range counted from 0; -1 is the last element, nil too. */
 static int64_t range_end(const la_frame *f, int k, int64_t size)
 {
     if (!la_has(f, k))
@@ -200,6 +218,8 @@ static int64_t range_end(const la_frame *f, int k, int64_t size)
     return last < -size ? 0 : last + size + 1;
 }
 
+/* slice(self, dim, first, last, step): ends are clamped as in PyTorch, the step
+** is positive. */
 la_status la_meta_slice(la_frame *f)
 {
     la_geometry g;
@@ -217,6 +237,7 @@ la_status la_meta_slice(la_frame *f)
     return la_view_result(f, &g, from);
 }
 
+/* Unlike slice, narrow refuses what lies outside. */
 static la_status check_narrow(int64_t start, int64_t length, int64_t size,
                               int d)
 {
@@ -238,6 +259,7 @@ static la_status check_narrow(int64_t start, int64_t length, int64_t size,
     return LA_OK;
 }
 
+/* narrow(self, dim, start, length). */
 la_status la_meta_narrow(la_frame *f)
 {
     la_geometry g;
@@ -256,6 +278,8 @@ la_status la_meta_narrow(la_frame *f)
     return la_view_result(f, &g, from);
 }
 
+/* diagonal(self, offset, dim1, dim2): the diagonal becomes the last dim, which
+** has no name. */
 la_status la_meta_diagonal(la_frame *f)
 {
     la_geometry g;
@@ -271,6 +295,8 @@ la_status la_meta_diagonal(la_frame *f)
     return la_view_result(f, &g, from);
 }
 
+/* unfold(self, dim, size, step): windows along dim; their elements become the
+** last dim. */
 la_status la_meta_unfold(la_frame *f)
 {
     la_geometry g;
@@ -287,6 +313,7 @@ la_status la_meta_unfold(la_frame *f)
 
 /* --- orders of dims --- */
 
+/* Dims a and b, checked, change their positions. */
 static la_status exchange(la_frame *f, int a, int b)
 {
     la_geometry g;
@@ -301,6 +328,7 @@ static la_status exchange(la_frame *f, int a, int b)
     return la_view_result(f, &g, from);
 }
 
+/* transpose(self, dim1, dim2) */
 la_status la_meta_transpose(la_frame *f)
 {
     int a, b, ndim = la_arg(f, 0)->ndim;
@@ -309,6 +337,7 @@ la_status la_meta_transpose(la_frame *f)
     return exchange(f, a, b);
 }
 
+/* t(self): up to two dims; one dim stays as it is. */
 la_status la_meta_t(la_frame *f)
 {
     int ndim = la_arg(f, 0)->ndim;
@@ -318,6 +347,7 @@ la_status la_meta_t(la_frame *f)
     return exchange(f, 0, ndim == 2);
 }
 
+/* permute(self, dims): dim k of the result is dims[k]. */
 la_status la_meta_permute(la_frame *f)
 {
     la_geometry g;
@@ -332,6 +362,7 @@ la_status la_meta_permute(la_frame *f)
 
 /* --- more and fewer dims --- */
 
+/* expand(self, size): dims of size 1 and new leading dims by stride 0. */
 la_status la_meta_expand(la_frame *f)
 {
     la_geometry g;
@@ -344,40 +375,53 @@ la_status la_meta_expand(la_frame *f)
     return la_view_result(f, &g, from);
 }
 
-static la_status squeeze_mask(const la_value *dims, int ndim, uint64_t *mask)
+/* A dim of another size stays where it is named. */
+la_status la_squeeze_geometry(const la_frame *f, la_geometry *g, int *from)
 {
-    int n = dims->tag == LA_VNONE ? -1 : (int)dims->ints.n;
-    return la_dim_mask(n, n < 0 ? NULL : dims->ints.list, ndim, mask);
+    const la_value *dims = &f->args[1];
+    int listed = la_has(f, 1) ? (int)dims->ints.n : -1, n = 0;
+    uint64_t mask;
+    la_geometry_of(la_arg(f, 0), g);
+    LA_TRY(la_blame(la_dim_mask(listed, listed < 0 ? NULL : dims->ints.list,
+                                g->ndim, &mask), 2));
+    for (int d = 0; d < g->ndim; d++)
+        if (g->sizes[d] != 1 || !(mask >> d & 1))
+            from[n++] = d;
+    return la_geo_squeeze(g, mask);
 }
 
+la_status la_unsqueeze_geometry(const la_frame *f, la_geometry *g, int *from)
+{
+    int at;
+    la_geometry_of(la_arg(f, 0), g);
+    LA_TRY(la_blame(la_wrap_dim_end(la_arg_int(f, 1), g->ndim, &at), 2));
+    LA_TRY(la_geo_unsqueeze(g, at));
+    for (int k = 0; k < g->ndim; k++)
+        from[k] = k < at ? k : k == at ? -1 : k - 1;
+    return LA_OK;
+}
+
+/* squeeze(self, dims) */
 la_status la_meta_squeeze(la_frame *f)
 {
     la_geometry g;
-    uint64_t mask;
-    int from[LA_MAX_DIMS], n = 0;
-    la_geometry_of(la_arg(f, 0), &g);
-    LA_TRY(la_blame(squeeze_mask(&f->args[1], g.ndim, &mask), 2));
-    for (int d = 0; d < g.ndim; d++)
-        if (g.sizes[d] != 1 || !(mask >> d & 1))
-            from[n++] = d;
-    LA_TRY(la_geo_squeeze(&g, mask));
+    int from[LA_MAX_DIMS];
+    LA_TRY(la_squeeze_geometry(f, &g, from));
     return la_view_result(f, &g, from);
 }
 
+/* unsqueeze(self, dim): 'dim' may be one past the last. */
 la_status la_meta_unsqueeze(la_frame *f)
 {
     la_geometry g;
-    int at, from[LA_MAX_DIMS];
-    la_geometry_of(la_arg(f, 0), &g);
-    LA_TRY(la_blame(la_wrap_dim_end(la_arg_int(f, 1), g.ndim, &at), 2));
-    LA_TRY(la_geo_unsqueeze(&g, at));
-    for (int k = 0; k < g.ndim; k++)
-        from[k] = k < at ? k : k == at ? -1 : k - 1;
+    int from[LA_MAX_DIMS];
+    LA_TRY(la_unsqueeze_geometry(f, &g, from));
     return la_view_result(f, &g, from);
 }
 
 /* --- the same --- */
 
+/* alias(self): the same geometry in a tensor of its own. */
 la_status la_meta_alias(la_frame *f)
 {
     la_geometry g;
@@ -387,6 +431,7 @@ la_status la_meta_alias(la_frame *f)
     return la_view_result(f, &g, from);
 }
 
+/* detach(self): an alias without history and without requires_grad. */
 la_status la_meta_detach(la_frame *f)
 {
     la_tensor *copy;

@@ -18,6 +18,12 @@ static inline la_status la_arg_dim(const la_frame *f, int k, int ndim,
     return la_blame(la_wrap_dim(la_arg_int(f, k), ndim, out), k + 1);
 }
 
+/* The geometry of argument 0 without the dims of size 1 that argument 1 names
+** (nil: all), or with a dim of size 1 at argument 1; from[] as above. Shared by
+** the view and its in-place form. */
+la_status la_squeeze_geometry(const la_frame *f, la_geometry *g, int *from);
+la_status la_unsqueeze_geometry(const la_frame *f, la_geometry *g, int *from);
+
 /* Result 0 is argument 0 itself. */
 la_status la_same_result(la_frame *f);
 
