@@ -1,19 +1,24 @@
-/* Complex tensors from their parts: complex and polar. */
+/*
+** Complex tensors from their parts: complex(real, imag) and polar(abs, angle).
+*/
 #include "op/move/copy.h"
 
-static bool is_number(const la_tensor *t)
+/* Was it a Lua number? */
+static bool is_scalar(const la_tensor *t)
 {
     return (t->flags & LA_F_WRAPPED) != 0;
 }
 
-/* The dtype of the parts; numbers take that of the tensor beside them. */
+/* The dtype of the parts: one of float16, float32, float64 for both. A Lua
+** number takes the dtype of the tensor it is paired with, two of them are
+** float64. */
 static la_status part_dtype(const la_tensor *re, const la_tensor *im,
                             la_dtype *out)
 {
     la_dtype a = re->dtype, b = im->dtype;
-    if (is_number(re) && is_number(im)) a = b = LA_FLOAT64;
-    else if (is_number(re)) a = b;
-    else if (is_number(im)) b = a;
+    if (is_scalar(re) && is_scalar(im)) a = b = LA_FLOAT64;
+    else if (is_scalar(re)) a = b;
+    else if (is_scalar(im)) b = a;
     if (a != LA_FLOAT16 && a != LA_FLOAT32 && a != LA_FLOAT64)
         return la_error(LA_EDTYPE, "Expected both inputs to be Half, Float or "
                         "Double tensors but got %s and %s", la_dtype_title(a),
@@ -26,7 +31,8 @@ static la_status part_dtype(const la_tensor *re, const la_tensor *im,
     return LA_OK;
 }
 
-/* A new result in the layout that an element-wise operation would give. */
+/* A new result with the strides that an element-wise operation would choose;
+** with out= the usual rules of la_set_output. */
 static la_status allocate(la_frame *f, la_dtype dtype)
 {
     la_iter_config c = LA_ITER_CONFIG(LA_IT_RESIZE_OUTPUTS | LA_IT_BORROWED,
@@ -36,28 +42,31 @@ static la_status allocate(la_frame *f, la_dtype dtype)
     c.static_dtype = dtype;
     LA_ITER it;
     LA_TRY(la_iter_build(&it, &c));
-    la_tensor *made = la_iter_output(&it, 0);
+    la_tensor *output = la_iter_output(&it, 0);
     if (!f->outs[0]) {
-        la_set_result(f, 0, made);
+        la_set_result(f, 0, output);
         return LA_OK;
     }
-    la_status status = la_set_output(f, 0, made->ndim, la_sizes(made), NULL,
+    la_status status = la_set_output(f, 0, output->ndim, la_sizes(output), NULL,
                                      dtype);
-    la_tensor_release(made);
+    la_tensor_release(output);
     return status;
 }
 
+/* complex(real, imag): broadcast to one shape; of two Lua numbers a wrapped
+** scalar, which takes part in promotion as a number does. */
 la_status la_meta_complex(la_frame *f)
 {
     const la_tensor *re = la_arg(f, 0), *im = la_arg(f, 1);
     la_dtype part = LA_UNDEFINED;
     LA_TRY(part_dtype(re, im, &part));
     LA_TRY(allocate(f, la_dtype_to_complex(part)));
-    if (is_number(re) && is_number(im) && !f->outs[0])
+    if (is_scalar(re) && is_scalar(im) && !f->outs[0])
         la_result(f, 0)->flags |= LA_F_WRAPPED;
     return LA_OK;
 }
 
+/* Copies 'from', broadcast, to part 'which' of each pair. */
 static la_status put_part(la_tensor *pairs, int which, la_tensor *from)
 {
     LA_OWNED part = NULL;
@@ -65,6 +74,7 @@ static la_status put_part(la_tensor *pairs, int which, la_tensor *from)
     return la_copy_data(part, from);
 }
 
+/* The result seen as pairs of reals; a copy for each part. */
 la_status la_impl_complex(la_frame *f)
 {
     LA_OWNED pairs = NULL;
@@ -73,7 +83,7 @@ la_status la_impl_complex(la_frame *f)
     return put_part(pairs, 1, la_arg(f, 1));
 }
 
-/* abs * cos(angle) and abs * sin(angle) */
+/* polar(abs, angle) = abs * (cos(angle) + i sin(angle)), a composite. */
 la_status la_impl_polar(la_frame *f)
 {
     la_tensor *abs = la_arg(f, 0), *angle = la_arg(f, 1), *out = NULL;

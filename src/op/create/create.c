@@ -1,6 +1,7 @@
 /*
-** Tensors from nothing: uninitialised, filled, and like another. The meta part
-** reads the options in one place (la_option_output); the impl part fills.
+** Tensors from nothing: empty, zeros, ones, full, eye and their _like and new_
+** forms. The metas read the options through la_option_output; the impls
+** fill.
 */
 #include "op/create/create.h"
 
@@ -10,7 +11,8 @@
 #include "tensor/scalar.h"
 #include "tensor/shape.h"
 
-la_dtype la_option_dtype(const la_frame *f, int first, la_dtype otherwise)
+/* The dtype asked for, or that of a given out=, or 'otherwise'. */
+static la_dtype option_dtype(const la_frame *f, int first, la_dtype otherwise)
 {
     const la_value *v = &f->args[first + LA_OPT_DTYPE];
     if (v->tag == LA_VDTYPE) return v->dtype;
@@ -18,6 +20,7 @@ la_dtype la_option_dtype(const la_frame *f, int first, la_dtype otherwise)
         ? (la_dtype)f->outs[0]->dtype : otherwise;
 }
 
+/* Not negative, and their product fits. */
 static la_status check_sizes(int ndim, const int64_t *sizes)
 {
     int64_t numel;
@@ -28,6 +31,7 @@ static la_status check_sizes(int ndim, const int64_t *sizes)
     return la_numel(ndim, sizes, &numel);
 }
 
+/* Integers have no gradients. */
 static la_status check_grad(la_dtype dtype, bool grad)
 {
     if (grad && !la_is_float(dtype) && !la_is_complex(dtype))
@@ -36,6 +40,8 @@ static la_status check_grad(la_dtype dtype, bool grad)
     return LA_OK;
 }
 
+/* Strides that the memory format asks for; *plain when they are contiguous,
+** 'strides' then being unset. */
 static la_status option_strides(const la_frame *f, int first, int ndim,
                                 const int64_t *sizes, const la_tensor *like,
                                 int64_t *strides, bool *plain)
@@ -50,7 +56,7 @@ static la_status option_strides(const la_frame *f, int first, int ndim,
     return LA_OK;
 }
 
-/* What a finished result takes from the options. */
+/* Names and requires_grad, when the result exists. */
 static la_status option_marks(la_frame *f, int first, bool grad)
 {
     la_tensor *out = la_result(f, 0);
@@ -73,7 +79,7 @@ la_status la_option_output(la_frame *f, int first, int ndim,
 {
     int64_t strides[LA_MAX_DIMS];
     bool plain;
-    la_dtype dtype = la_option_dtype(f, first, otherwise);
+    la_dtype dtype = option_dtype(f, first, otherwise);
     bool grad = la_arg_bool(f, first + LA_OPT_GRAD);
     LA_TRY(check_grad(dtype, grad));
     LA_TRY(check_sizes(ndim, sizes));
@@ -82,7 +88,7 @@ la_status la_option_output(la_frame *f, int first, int ndim,
     return option_marks(f, first, grad);
 }
 
-/* The sizes are argument k. */
+/* Sizes from argument k; options from argument 'options' on. */
 static la_status sized(la_frame *f, int k, int options, la_dtype otherwise)
 {
     if (f->args[k].ints.n > LA_MAX_DIMS)
@@ -92,6 +98,8 @@ static la_status sized(la_frame *f, int k, int options, la_dtype otherwise)
                             f->args[k].ints.list, otherwise, NULL);
 }
 
+/* Shape, dtype, layout and names of argument 0, unless options say
+** otherwise. */
 static la_status like(la_frame *f, int options)
 {
     const la_tensor *t = la_arg(f, 0);
@@ -102,6 +110,7 @@ static la_status like(la_frame *f, int options)
 
 static la_dtype default_dtype(void) { return la_ctx()->default_dtype; }
 
+/* Every element of result 0. */
 static la_status fill_result(la_frame *f, la_scalar value)
 {
     return la_fill_data(la_result(f, 0), &value);
@@ -109,10 +118,12 @@ static la_status fill_result(la_frame *f, la_scalar value)
 
 /* --- empty --- */
 
+/* empty(size, options): uninitialised memory. */
 la_status la_meta_empty(la_frame *f) { return sized(f, 0, 1, default_dtype()); }
 la_status la_impl_empty(la_frame *f) { return LA_OK; }
 la_status la_meta_empty_like(la_frame *f) { return like(f, 1); }
 la_status la_impl_empty_like(la_frame *f) { return LA_OK; }
+/* new_empty(self, size, options): self's dtype by default. */
 la_status la_meta_new_empty(la_frame *f)
 {
     return sized(f, 1, 2, la_arg(f, 0)->dtype);
@@ -135,7 +146,7 @@ la_status la_meta_empty_strided(la_frame *f)
             return la_error_at(LA_ESHAPE, 2, "stride %lld is negative",
                                (long long)stride->ints.list[d]);
     LA_TRY(check_sizes((int)size->ints.n, size->ints.list));
-    la_dtype dtype = la_option_dtype(f, 2, default_dtype());
+    la_dtype dtype = option_dtype(f, 2, default_dtype());
     bool grad = la_arg_bool(f, 2 + LA_OPT_GRAD);
     LA_TRY(check_grad(dtype, grad));
     LA_TRY(la_set_output(f, 0, (int)size->ints.n, size->ints.list,
@@ -146,7 +157,7 @@ la_status la_impl_empty_strided(la_frame *f) { return LA_OK; }
 
 /* --- zeros, ones, full --- */
 
-/* A large result made by this call may be fresh pages of the system, which
+/* A large result allocated by this call may be fresh pages of the system, which
 ** hold zeros already and are better not touched. */
 static la_status zero_result(la_frame *f)
 {
@@ -161,6 +172,7 @@ static la_status one_result(la_frame *f)
     return fill_result(f, la_scalar_int(1));
 }
 
+/* zeros, zeros_like, new_zeros; ones and the rest take the same arguments. */
 la_status la_meta_zeros(la_frame *f) { return sized(f, 0, 1, default_dtype()); }
 la_status la_impl_zeros(la_frame *f) { return zero_result(f); }
 la_status la_meta_zeros_like(la_frame *f) { return like(f, 1); }
@@ -175,7 +187,7 @@ la_status la_impl_ones_like(la_frame *f) { return one_result(f); }
 la_status la_meta_new_ones(la_frame *f) { return la_meta_new_empty(f); }
 la_status la_impl_new_ones(la_frame *f) { return one_result(f); }
 
-/* full(size, fill_value, options): the number tells the dtype. */
+/* full(size, fill_value, options): the value's dtype by default. */
 la_status la_meta_full(la_frame *f)
 {
     return sized(f, 0, 2, la_scalar_dtype(&f->args[1].scalar));
@@ -198,7 +210,7 @@ la_status la_impl_new_full(la_frame *f)
     return fill_result(f, f->args[2].scalar);
 }
 
-/* scalar_tensor(s, options): 0-dim of the default dtype. */
+/* scalar_tensor(s, options): 0-dim, of the default dtype or its complex one. */
 la_status la_meta_scalar_tensor(la_frame *f)
 {
     la_dtype dtype = default_dtype();
@@ -213,7 +225,7 @@ la_status la_impl_scalar_tensor(la_frame *f)
 
 /* --- eye --- */
 
-/* eye(n, m, k, options) */
+/* eye(n, m, k, options): n x m with ones on diagonal k. */
 la_status la_meta_eye(la_frame *f)
 {
     int64_t n = la_arg_int(f, 0), m = la_has(f, 1) ? la_arg_int(f, 1) : n;
@@ -227,6 +239,7 @@ la_status la_meta_eye(la_frame *f)
     return la_option_output(f, 3, 2, sizes, default_dtype(), NULL);
 }
 
+/* Zeros, then ones through a view of the diagonal. */
 la_status la_impl_eye(la_frame *f)
 {
     la_tensor *out = la_result(f, 0);

@@ -4,7 +4,7 @@
 
 #include "op/op.h"
 
-/* Their place in a schema, always last. */
+/* As they stand in a schema, always last. */
 #define LA_OPTIONS \
     "dtype? dtype=nil, device? device=nil, bool requires_grad=false, " \
     "memory_format? memory_format=nil, names? names=nil"
@@ -12,9 +12,6 @@
 /* In a frame: argument 'first' is dtype, and so on in that order. */
 enum { LA_OPT_DTYPE, LA_OPT_DEVICE, LA_OPT_GRAD, LA_OPT_FORMAT,
        LA_OPT_NAMES };
-
-/* The dtype asked for, or that of a given out=, or 'otherwise'. */
-la_dtype la_option_dtype(const la_frame *f, int first, la_dtype otherwise);
 
 /* set_output for result 0 with the options from argument 'first' on: format,
 ** names, and requires_grad (floating and complex dtypes only). 'like' NULL, or

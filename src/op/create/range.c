@@ -26,6 +26,8 @@ typedef struct sequence {
     la_loop cast;
 } sequence;
 
+/* Element i from its index alone: no sum of steps, whose errors would add
+** up. */
 static double value_at(const sequence *s, int64_t i)
 {
     double v = i < s->half ? s->first + s->step * (double)i
@@ -33,6 +35,8 @@ static double value_at(const sequence *s, int64_t i)
     return s->power ? pow(s->base, v) : v;
 }
 
+/* Elements begin.. as int64 (wrapping, so that no order of evaluation matters)
+** or double, converted to the result's dtype. */
 static void put_block(const sequence *s, int64_t begin, int64_t n)
 {
     union { int64_t i[BLOCK]; double d[BLOCK]; } buffer;
@@ -48,6 +52,7 @@ static void put_block(const sequence *s, int64_t begin, int64_t n)
     s->cast(data, strides, n, 1, NULL);
 }
 
+/* For la_parallel_for. */
 static void put_range(int64_t begin, int64_t end, void *context)
 {
     while (begin < end && !la_interrupted()) {
@@ -57,6 +62,7 @@ static void put_range(int64_t begin, int64_t end, void *context)
     }
 }
 
+/* The sequence over result 0, which may have any stride. */
 static la_status run_sequence(la_frame *f, sequence *s)
 {
     la_tensor *out = la_result(f, 0);
@@ -76,12 +82,14 @@ typedef struct bounds {
     bool closed;              /* range: the end belongs to it */
 } bounds;
 
+/* Are all bounds integers? Then nothing is rounded. */
 static bool whole(const bounds *b)
 {
     return b->first.kind <= LA_KINT && b->end.kind <= LA_KINT
         && b->step.kind <= LA_KINT;
 }
 
+/* Real, finite, and a step that is not 0. */
 static la_status check_bounds(const bounds *b)
 {
     if (b->first.kind == LA_KCOMPLEX || b->end.kind == LA_KCOMPLEX
@@ -96,13 +104,15 @@ static la_status check_bounds(const bounds *b)
     return LA_OK;
 }
 
+/* The step leads away from the end. */
 static la_status wrong_sign(void)
 {
     return la_error(LA_EARG, "upper bound and lower bound inconsistent with "
                     "step sign");
 }
 
-/* Exact for integers: the distance always fits 65 bits. */
+/* The number of elements, exact for integers: the distance always fits 65
+** bits. */
 static la_status count_whole(const bounds *b, int64_t *count)
 {
     __int128 far = (__int128)b->end.i - b->first.i, step = b->step.i;
@@ -121,6 +131,8 @@ static la_status count_whole(const bounds *b, int64_t *count)
     return LA_OK;
 }
 
+/* The same in floating point, rounded as PyTorch does it: ceil for arange,
+** floor + 1 for range. */
 static la_status count_real(const bounds *b, int64_t *count)
 {
     double n = (b->end.re - b->first.re) / b->step.re;
@@ -133,84 +145,58 @@ static la_status count_real(const bounds *b, int64_t *count)
     return LA_OK;
 }
 
-static la_status range_meta(la_frame *f, const bounds *b, int options)
+/* The bounds of a call whose options begin at argument 'options': (end) when
+** that is 1, counted from 0 (range: from 1), else (first, end, step). */
+static bounds bounds_of(const la_frame *f, int options, bool closed)
 {
+    const la_value *a = f->args;
+    if (options == 1)
+        return (bounds){la_scalar_int(closed), a[0].scalar, la_scalar_int(1),
+                        closed};
+    return (bounds){a[0].scalar, a[1].scalar, a[2].scalar, closed};
+}
+
+/* int64 when all bounds are integers, else the default dtype. */
+static la_status range_meta(la_frame *f, int options, bool closed)
+{
+    bounds b = bounds_of(f, options, closed);
     int64_t count = 0;
-    LA_TRY(check_bounds(b));
-    la_dtype guess = whole(b) ? LA_INT64 : la_ctx()->default_dtype;
-    if (whole(b)) LA_TRY(count_whole(b, &count));
-    else LA_TRY(count_real(b, &count));
+    LA_TRY(check_bounds(&b));
+    la_dtype guess = whole(&b) ? LA_INT64 : la_ctx()->default_dtype;
+    if (whole(&b)) LA_TRY(count_whole(&b, &count));
+    else LA_TRY(count_real(&b, &count));
     return la_option_output(f, options, 1, &count, guess, NULL);
 }
 
-/* In an integer dtype, first and step are cut before anything else. */
-static la_status range_impl(la_frame *f, const bounds *b)
+/* In an integer dtype, first and step are truncated before anything else. */
+static la_status range_impl(la_frame *f, int options, bool closed)
 {
+    bounds b = bounds_of(f, options, closed);
     la_dtype dtype = la_result(f, 0)->dtype;
     bool cut = la_is_integral(dtype) || dtype == LA_BOOL;
-    sequence s = {.half = INT64_MAX, .first = b->first.re, .step = b->step.re};
-    s.work = whole(b) || cut ? LA_INT64 : LA_FLOAT64;
-    s.first_i = whole(b) ? b->first.i : (int64_t)b->first.re;
-    s.step_i = whole(b) ? b->step.i : (int64_t)b->step.re;
+    sequence s = {.half = INT64_MAX, .first = b.first.re, .step = b.step.re};
+    s.work = whole(&b) || cut ? LA_INT64 : LA_FLOAT64;
+    s.first_i = whole(&b) ? b.first.i : (int64_t)b.first.re;
+    s.step_i = whole(&b) ? b.step.i : (int64_t)b.step.re;
     return run_sequence(f, &s);
 }
 
-/* arange(end) */
-static bounds bounds_1(const la_frame *f, bool closed)
-{
-    return (bounds){la_scalar_int(closed), f->args[0].scalar,
-                    la_scalar_int(1), closed};
-}
-/* arange(first, end, step) */
-static bounds bounds_3(const la_frame *f, bool closed)
-{
-    return (bounds){f->args[0].scalar, f->args[1].scalar, f->args[2].scalar,
-                    closed};
-}
+/* arange(end, options), arange(first, end, step, options): first, first + step,
+** ... below the end. */
+la_status la_meta_arange(la_frame *f) { return range_meta(f, 1, false); }
+la_status la_impl_arange(la_frame *f) { return range_impl(f, 1, false); }
+la_status la_meta_arange_start(la_frame *f) { return range_meta(f, 3, false); }
+la_status la_impl_arange_start(la_frame *f) { return range_impl(f, 3, false); }
 
-la_status la_meta_arange(la_frame *f)
-{
-    bounds b = bounds_1(f, false);
-    return range_meta(f, &b, 1);
-}
-la_status la_impl_arange(la_frame *f)
-{
-    bounds b = bounds_1(f, false);
-    return range_impl(f, &b);
-}
-la_status la_meta_arange_start(la_frame *f)
-{
-    bounds b = bounds_3(f, false);
-    return range_meta(f, &b, 3);
-}
-la_status la_impl_arange_start(la_frame *f)
-{
-    bounds b = bounds_3(f, false);
-    return range_impl(f, &b);
-}
-la_status la_meta_range(la_frame *f)
-{
-    bounds b = bounds_1(f, true);
-    return range_meta(f, &b, 1);
-}
-la_status la_impl_range(la_frame *f)
-{
-    bounds b = bounds_1(f, true);
-    return range_impl(f, &b);
-}
-la_status la_meta_range_start(la_frame *f)
-{
-    bounds b = bounds_3(f, true);
-    return range_meta(f, &b, 3);
-}
-la_status la_impl_range_start(la_frame *f)
-{
-    bounds b = bounds_3(f, true);
-    return range_impl(f, &b);
-}
+/* range: the same with the end included, from 1, as Lua counts. */
+la_status la_meta_range(la_frame *f) { return range_meta(f, 1, true); }
+la_status la_impl_range(la_frame *f) { return range_impl(f, 1, true); }
+la_status la_meta_range_start(la_frame *f) { return range_meta(f, 3, true); }
+la_status la_impl_range_start(la_frame *f) { return range_impl(f, 3, true); }
 
 /* --- linspace and logspace --- */
 
+/* steps (argument 2) elements of the default dtype; real bounds only. */
 static la_status space_meta(la_frame *f, int options)
 {
     int64_t steps = la_arg_int(f, 2);
@@ -225,7 +211,8 @@ static la_status space_meta(la_frame *f, int options)
                             NULL);
 }
 
-/* The upper half counts down from the end, so that both ends are exact. */
+/* The upper half counts down from the end, so that both ends are exact. Integer
+** dtypes truncate the bounds first. */
 static la_status space_impl(la_frame *f, sequence s, bool endpoint)
 {
     int64_t n = la_arg_int(f, 2);
