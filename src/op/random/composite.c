@@ -1,15 +1,21 @@
-/* Distributions and choices that are made of other operations. */
+/*
+** Distributions and choices as composites: normal, log_normal_, bernoulli,
+** dropout, geometric_, beta, dirichlet, multinomial, categorical, shuffle,
+** choice.
+*/
 #include <math.h>
 
 #include "op/random/random.h"
 #include "tensor/promote.h"
 #include "tensor/shape.h"
 
+/* LA_EARG with 'text' unless it holds. */
 static la_status need(bool holds, const char *text)
 {
     return holds ? LA_OK : la_error(LA_EARG, "%s", text);
 }
 
+/* Integers sample in the default dtype. */
 static la_dtype float_or_default(la_dtype d)
 {
     return la_is_float(d) ? d : la_ctx()->default_dtype;
@@ -17,6 +23,7 @@ static la_dtype float_or_default(la_dtype d)
 
 /* ---- normal ---- */
 
+/* normal(mean, std, size, options): one mean and deviation for all. */
 la_status la_impl_normal_float(la_frame *f)
 {
     enum { MEAN, STD, SIZE, DTYPE, DEVICE, GRAD, GENERATOR };
@@ -35,6 +42,7 @@ la_status la_impl_normal_float(la_frame *f)
     return LA_OK;
 }
 
+/* normal(mean, std), tensors or numbers, broadcast: mean + std * randn. */
 la_status la_impl_normal(la_frame *f)
 {
     la_tensor *mean = la_arg(f, 0), *std = la_arg(f, 1), *out = NULL;
@@ -55,6 +63,7 @@ la_status la_impl_normal(la_frame *f)
     return LA_OK;
 }
 
+/* log_normal_(self, mean, std): exp of normal values, computed in float64. */
 la_status la_impl_log_normal_(la_frame *f)
 {
     la_tensor *self = la_arg(f, 0);
@@ -74,6 +83,7 @@ la_status la_impl_log_normal_(la_frame *f)
 
 /* ---- ones and zeros ---- */
 
+/* Probabilities in [0, 1]; NaN is refused too. */
 static la_status check_chances(la_tensor *p)
 {
     LA_OWNED wide = NULL;
@@ -88,6 +98,7 @@ static la_status check_chances(la_tensor *p)
     return LA_OK;
 }
 
+/* self = uniform < p, p broadcast. */
 static la_status bernoulli_of(la_tensor *self, la_tensor *p, la_value generator)
 {
     LA_OWNED u = NULL;
@@ -108,6 +119,7 @@ la_status la_impl_bernoulli__tensor(la_frame *f)
     return LA_OK;
 }
 
+/* Uninitialised, in t's shape, layout and device. */
 static la_status empty_like(la_tensor *t, la_dtype d, la_tensor **out)
 {
     int64_t strides[LA_MAX_DIMS];
@@ -116,6 +128,7 @@ static la_status empty_like(la_tensor *t, la_dtype d, la_tensor **out)
                               strides, d, out);
 }
 
+/* bernoulli(self): self holds the probabilities. */
 la_status la_impl_bernoulli(la_frame *f)
 {
     la_tensor *p = la_arg(f, 0);
@@ -126,6 +139,7 @@ la_status la_impl_bernoulli(la_frame *f)
     return LA_OK;
 }
 
+/* bernoulli(self, p): one probability, in self's shape. */
 la_status la_impl_bernoulli_p(la_frame *f)
 {
     la_tensor *x = la_arg(f, 0);
@@ -136,6 +150,8 @@ la_status la_impl_bernoulli_p(la_frame *f)
     return LA_OK;
 }
 
+/* dropout(self, p, training): self * mask / (1 - p); self itself when nothing
+** is dropped (Srivastava et al. 2014). */
 la_status la_impl_dropout(la_frame *f)
 {
     la_tensor *x = la_arg(f, 0), *out = NULL;
@@ -159,6 +175,8 @@ la_status la_impl_dropout(la_frame *f)
 
 /* ---- waiting times ---- */
 
+/* geometric_(self, p): the ceiling of an exponential value of rate -log(1 -
+** p). */
 la_status la_impl_geometric_(la_frame *f)
 {
     la_tensor *self = la_arg(f, 0);
@@ -174,8 +192,9 @@ la_status la_impl_geometric_(la_frame *f)
     return LA_OK;
 }
 
-/* ---- made of gamma ---- */
+/* ---- by gamma ---- */
 
+/* beta(a, b) = x / (x + y), x of gamma(a), y of gamma(b). */
 la_status la_impl_beta(la_frame *f)
 {
     LA_OWNED x = NULL;
@@ -197,6 +216,8 @@ la_status la_impl_beta(la_frame *f)
     return LA_OK;
 }
 
+/* dirichlet(concentration): gamma values along the last dim, divided by their
+** sum. */
 la_status la_impl_dirichlet(la_frame *f)
 {
     LA_OWNED x = NULL;
@@ -220,6 +241,7 @@ la_status la_impl_dirichlet(la_frame *f)
 
 /* ---- choices ---- */
 
+/* Rows of finite, not negative weights with at least 'wanted' positive ones. */
 static la_status check_probabilities(const double *p, int64_t rows, int64_t n,
                                      int64_t wanted)
 {
@@ -244,7 +266,7 @@ static la_status check_probabilities(const double *p, int64_t rows, int64_t n,
     return LA_OK;
 }
 
-/* Sums up to and with each place; then where a uniform number falls. */
+/* Cumulative sums, then a binary search for each uniform value. */
 static void draw_row(double *p, int64_t n, const double *u, int64_t draws,
                      int64_t *out)
 {
@@ -261,6 +283,7 @@ static void draw_row(double *p, int64_t n, const double *u, int64_t draws,
     }
 }
 
+/* 'draws' indices from 1 for each row. */
 static la_status with_replacement(la_tensor *p, int64_t rows, int64_t draws,
                                   la_generator *g, la_tensor *out)
 {
@@ -275,8 +298,8 @@ static la_status with_replacement(la_tensor *p, int64_t rows, int64_t draws,
     return LA_OK;
 }
 
-/* The smallest of exponential numbers of these rates come out in the order of
-** drawing one after the other without putting back. */
+/* The smallest exponential values of these rates come in the order of drawing
+** without replacement (Efraimidis & Spirakis 2006): topk of the keys. */
 static la_status without_replacement(la_tensor *p, int64_t draws,
                                      la_value generator, la_tensor **out)
 {
@@ -294,6 +317,7 @@ static la_status without_replacement(la_tensor *p, int64_t draws,
     return LA_OK;
 }
 
+/* PyTorch's conditions and messages. */
 static la_status check_multinomial(const la_tensor *self, int64_t draws,
                                    bool replacement)
 {
@@ -311,6 +335,8 @@ static la_status check_multinomial(const la_tensor *self, int64_t draws,
     return LA_OK;
 }
 
+/* multinomial(self [*, n], num_samples, replacement): indices drawn in
+** proportion to the weights. */
 la_status la_impl_multinomial(la_frame *f)
 {
     la_tensor *self = la_arg(f, 0);
@@ -337,8 +363,8 @@ la_status la_impl_multinomial(la_frame *f)
     return LA_OK;
 }
 
-/* Gumbel's trick: the largest of logits minus the logarithms of exponential
-** numbers. */
+/* categorical(logits, dim, num_samples): Gumbel-max; the index of the largest
+** logit minus the logarithm of an exponential value. */
 la_status la_impl_categorical(la_frame *f)
 {
     la_tensor *self = la_arg(f, 0), *out = NULL;
@@ -372,6 +398,7 @@ la_status la_impl_categorical(la_frame *f)
     return LA_OK;
 }
 
+/* shuffle(self, dim): the slices along dim in random order. */
 la_status la_impl_shuffle(la_frame *f)
 {
     la_tensor *self = la_arg(f, 0), *out = NULL;
@@ -386,6 +413,8 @@ la_status la_impl_shuffle(la_frame *f)
     return LA_OK;
 }
 
+/* n indices of 'have' slices: by weights, with replacement, or a permutation's
+** first n. */
 static la_status choose(la_frame *f, int64_t have, int64_t n, la_tensor **out)
 {
     bool replace = la_arg_bool(f, 2);
@@ -406,11 +435,12 @@ static la_status choose(la_frame *f, int64_t have, int64_t n, la_tensor **out)
     return la_run(narrow, out, LA_T(order), LA_I(0), LA_I(0), LA_I(n));
 }
 
+/* choice(self, n, replace, p): n slices of dim 1. */
 la_status la_impl_choice(la_frame *f)
 {
     la_tensor *self = la_arg(f, 0), *out = NULL;
     int64_t n = la_arg_int(f, 1);
-    LA_OWNED places = NULL;
+    LA_OWNED indices = NULL;
     LA_TRY(need(self->ndim > 0, "a 0-dim tensor has nothing to choose from"));
     int64_t have = la_sizes(self)[0];
     if (n < 0 || (n > 0 && have == 0) || (!la_arg_bool(f, 2) && n > have))
@@ -418,10 +448,10 @@ la_status la_impl_choice(la_frame *f)
                            (long long)n, (long long)have, la_arg_bool(f, 2)
                            ? "" : " without replacement");
     if (n == 0)
-        LA_TRY(la_tensor_empty(1, &n, LA_INT64, &places));
+        LA_TRY(la_tensor_empty(1, &n, LA_INT64, &indices));
     else
-        LA_TRY(choose(f, have, n, &places));
-    LA_TRY(la_run(index_select, &out, LA_T(self), LA_I(0), LA_T(places)));
+        LA_TRY(choose(f, have, n, &indices));
+    LA_TRY(la_run(index_select, &out, LA_T(self), LA_I(0), LA_T(indices)));
     la_set_result(f, 0, out);
     return LA_OK;
 }

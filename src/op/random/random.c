@@ -1,7 +1,12 @@
 /*
-** Random numbers: tensors made of them and tensors filled with them. The
-** numbers come from kernel/random/random.c; here are the rules on arguments and the
-** drawing of counters from a generator.
+** Random tensors: creation (rand, randn, randint, randperm and their _like
+** forms) and filling in place (uniform_, normal_, random_, bernoulli_,
+** exponential_, cauchy_).
+**
+** The bits come from the counter-based generator Philox4x32-10 (Salmon et al.
+** 2011) in kernel/random/random.c; here are the rules on arguments and the
+** drawing of counters. An element depends on seed, counter and its position
+** only, never on threads or the CPU.
 */
 #include "op/random/random.h"
 
@@ -14,6 +19,7 @@ enum { GROUPS_AT_ONCE = 256 };      /* between looks at the interrupt */
 
 /* ---- the generator and the loop ---- */
 
+/* The context's generator is the default. */
 la_generator *la_random_generator(const la_frame *f, int k)
 {
     const la_value *v = &f->args[k];
@@ -21,6 +27,8 @@ la_generator *la_random_generator(const la_frame *f, int k)
     return &la_ctx()->generator;
 }
 
+/* Counters are drawn in multiples of 16, so that every call begins a new group
+** of the vector kernels. */
 uint64_t la_random_draw(la_generator *g, uint64_t blocks)
 {
     uint64_t first = (g->offset + 15) & ~(uint64_t)15;
@@ -36,6 +44,7 @@ typedef struct job {
     bool stopped;
 } job;
 
+/* Groups begin..end, stopping at an interrupt. */
 static void run_groups(int64_t begin, int64_t end, void *context)
 {
     job *j = context;
@@ -49,6 +58,7 @@ static void run_groups(int64_t begin, int64_t end, void *context)
     }
 }
 
+/* One counter block is four words; a group is what the kernels fill at once. */
 la_status la_random_run(void *out, int64_t n, la_random_fill fill, int words,
                         la_generator *g, la_random_call *call)
 {
@@ -61,6 +71,7 @@ la_status la_random_run(void *out, int64_t n, la_random_fill fill, int words,
     return j.stopped ? la_error(LA_EINTR, "interrupted") : LA_OK;
 }
 
+/* Complex tensors are filled as twice as many reals. */
 static la_status into_contiguous(la_tensor *t, const la_random_fills *fills,
                                  int words, la_generator *g,
                                  la_random_call *call)
@@ -71,6 +82,8 @@ static la_status into_contiguous(la_tensor *t, const la_random_fills *fills,
     return la_random_run(la_data(t), n, (*fills)[real], w, g, call);
 }
 
+/* Other layouts are filled through a contiguous tensor, so that the values
+** don't depend on the layout. */
 la_status la_random_into(la_tensor *t, const la_random_fills *fills, int words,
                          la_generator *g, la_random_call *call)
 {
@@ -94,17 +107,19 @@ la_status la_random_doubles_of(la_tensor *self, const la_shape *shape,
 {
     la_shape own = la_shape_of(self);
     const la_shape *s = shape ? shape : &own;
-    LA_OWNED made = NULL;
+    LA_OWNED doubles = NULL;
     LA_OWNED wide = NULL;
-    LA_TRY(la_tensor_empty(s->ndim, s->sizes, LA_FLOAT64, &made));
+    LA_TRY(la_tensor_empty(s->ndim, s->sizes, LA_FLOAT64, &doubles));
     LA_TRY(la_run(expand, &wide, LA_T(self), LA_IS(s->sizes, s->ndim)));
-    LA_TRY(la_run_(copy_, made, LA_T(wide)));
-    *out = la_tensor_retain(made);
+    LA_TRY(la_run_(copy_, doubles, LA_T(wide)));
+    *out = la_tensor_retain(doubles);
     return LA_OK;
 }
 
 /* ---- what the distributions have in common ---- */
 
+/* LA_EDTYPE with 'what' for integer dtypes, and for complex ones unless
+** allowed. */
 static la_status need_float(la_dtype d, const char *what, bool complex_too)
 {
     if (la_is_float(d) || (complex_too && la_is_complex(d))) return LA_OK;
@@ -112,13 +127,14 @@ static la_status need_float(la_dtype d, const char *what, bool complex_too)
                     what, la_dtype_name(d));
 }
 
+/* [from, to). */
 static la_status uniform(la_tensor *t, double from, double to, la_generator *g)
 {
     la_random_call call = {.a = from, .b = to};
     return la_random_into(t, &LA_STUB(random)->uniform, 0, g, &call);
 }
 
-/* Complex numbers of variance std^2: half of it in each part. */
+/* Complex values of variance std^2: half of it in each part. */
 static la_status normal(la_tensor *t, double mean, double std, la_generator *g)
 {
     la_random_call call = {.a = mean, .b = std};
@@ -126,7 +142,8 @@ static la_status normal(la_tensor *t, double mean, double std, la_generator *g)
     return la_random_into(t, &LA_STUB(random)->normal, 0, g, &call);
 }
 
-/* low..high, both included. */
+/* low..high, both included. Two words for each element when the range is below
+** 2^32, four above, so that the bias of the multiplication is below 2^-32. */
 static la_status integers(la_tensor *t, int64_t low, int64_t high,
                           la_generator *g)
 {
@@ -138,7 +155,7 @@ static la_status integers(la_tensor *t, int64_t low, int64_t high,
     return la_random_into(t, &k->integer, 2, g, &call);
 }
 
-/* The integers that a dtype holds without rounding. */
+/* The integers that a dtype holds exactly. */
 static void exact_limits(la_dtype d, int64_t *low, int64_t *high)
 {
     int bits = (int)la_dtype_size(d) * 8;
@@ -159,6 +176,8 @@ static void exact_limits(la_dtype d, int64_t *low, int64_t *high)
           : ((int64_t)1 << (sign ? bits - 1 : bits)) - !la_is_float(d);
 }
 
+/* low <= high, and within the dtype unless it is floating point, which
+** rounds. */
 static la_status check_range(la_dtype d, int64_t low, int64_t high)
 {
     int64_t least, most;
@@ -175,17 +194,19 @@ static la_status check_range(la_dtype d, int64_t low, int64_t high)
                     (long long)least, (long long)most);
 }
 
-/* ---- made by size ---- */
+/* ---- creation by size or like a tensor ---- */
 
 /* The arguments after the sizes: dtype, device, requires_grad, generator. */
 enum { OPTION_DTYPE, OPTION_DEVICE, OPTION_GRAD, OPTION_GENERATOR };
 
+/* The dtype among the options, or 'otherwise'. */
 static la_dtype option_dtype(const la_frame *f, int first, la_dtype otherwise)
 {
     const la_value *v = &f->args[first + OPTION_DTYPE];
     return v->tag == LA_VDTYPE ? v->dtype : otherwise;
 }
 
+/* Result 0 with the sizes of argument 'sizes'; options follow it. */
 static la_status sized(la_frame *f, int sizes, la_dtype otherwise)
 {
     const la_value *v = &f->args[sizes];
@@ -193,7 +214,8 @@ static la_status sized(la_frame *f, int sizes, la_dtype otherwise)
     return la_set_output(f, 0, (int)v->ints.n, v->ints.list, NULL, d);
 }
 
-static la_status alike(la_frame *f, int options)
+/* Result 0 with shape and layout of argument 0. */
+static la_status like(la_frame *f, int options)
 {
     int64_t strides[LA_MAX_DIMS];
     const la_tensor *x = la_arg(f, 0);
@@ -214,112 +236,116 @@ static la_status created(la_frame *f, int options)
     return LA_OK;
 }
 
-la_status la_meta_rand(la_frame *f)
+/* Metas of floats, called 'what' in messages, and of integers low..high. */
+static la_status sized_floats(la_frame *f, const char *what)
 {
-    LA_TRY(need_float(option_dtype(f, 1, la_ctx()->default_dtype), "uniform",
-                      true));
-    return sized(f, 0, la_ctx()->default_dtype);
+    la_dtype d = la_ctx()->default_dtype;
+    LA_TRY(need_float(option_dtype(f, 1, d), what, true));
+    return sized(f, 0, d);
 }
 
-la_status la_impl_rand(la_frame *f)
+static la_status floats_like(la_frame *f, const char *what)
 {
-    LA_TRY(uniform(la_result(f, 0), 0, 1, la_random_generator(f, 4)));
-    return created(f, 1);
+    LA_TRY(like(f, 1));
+    return need_float((la_dtype)la_result(f, 0)->dtype, what, true);
 }
 
-la_status la_meta_randn(la_frame *f)
+static la_status sized_integers(la_frame *f, int sizes, int64_t low,
+                                int64_t high)
 {
-    LA_TRY(need_float(option_dtype(f, 1, la_ctx()->default_dtype), "normal",
-                      true));
-    return sized(f, 0, la_ctx()->default_dtype);
+    la_dtype d = option_dtype(f, sizes + 1, LA_INT64);
+    LA_TRY(check_range(d, low, high));
+    return sized(f, sizes, LA_INT64);
 }
 
-la_status la_impl_randn(la_frame *f)
+static la_status integers_like(la_frame *f, int options, int64_t low,
+                               int64_t high)
 {
-    LA_TRY(normal(la_result(f, 0), 0, 1, la_random_generator(f, 4)));
-    return created(f, 1);
+    LA_TRY(like(f, options));
+    return check_range((la_dtype)la_result(f, 0)->dtype, low, high);
 }
 
-la_status la_meta_randint_low(la_frame *f)
+/* Fills result 0; the options begin at argument 'options'. */
+static la_status create_uniform(la_frame *f, int options)
 {
-    LA_TRY(check_range(option_dtype(f, 3, LA_INT64), la_arg_int(f, 0),
-                       la_arg_int(f, 1)));
-    return sized(f, 2, LA_INT64);
+    la_generator *g = la_random_generator(f, options + OPTION_GENERATOR);
+    LA_TRY(uniform(la_result(f, 0), 0, 1, g));
+    return created(f, options);
 }
 
-la_status la_impl_randint_low(la_frame *f)
+static la_status create_normal(la_frame *f, int options)
 {
-    LA_TRY(integers(la_result(f, 0), la_arg_int(f, 0), la_arg_int(f, 1),
-                    la_random_generator(f, 6)));
-    return created(f, 3);
+    la_generator *g = la_random_generator(f, options + OPTION_GENERATOR);
+    LA_TRY(normal(la_result(f, 0), 0, 1, g));
+    return created(f, options);
 }
 
+static la_status create_integers(la_frame *f, int options, int64_t low,
+                                 int64_t high)
+{
+    la_generator *g = la_random_generator(f, options + OPTION_GENERATOR);
+    LA_TRY(integers(la_result(f, 0), low, high, g));
+    return created(f, options);
+}
+
+/* rand, rand_like: uniform in [0, 1). Complex: both parts. */
+la_status la_meta_rand(la_frame *f) { return sized_floats(f, "uniform"); }
+la_status la_impl_rand(la_frame *f) { return create_uniform(f, 1); }
+la_status la_meta_rand_like(la_frame *f) { return floats_like(f, "uniform"); }
+la_status la_impl_rand_like(la_frame *f) { return create_uniform(f, 1); }
+
+/* randn, randn_like: normal with mean 0 and variance 1, of complex values too
+** (half of it in each part). */
+la_status la_meta_randn(la_frame *f) { return sized_floats(f, "normal"); }
+la_status la_impl_randn(la_frame *f) { return create_normal(f, 1); }
+la_status la_meta_randn_like(la_frame *f) { return floats_like(f, "normal"); }
+la_status la_impl_randn_like(la_frame *f) { return create_normal(f, 1); }
+
+/* randint(high, size), randint(low, high, size) and their _like forms: integers
+** from low (1 by default) to high, both included. */
 la_status la_meta_randint(la_frame *f)
 {
-    LA_TRY(check_range(option_dtype(f, 2, LA_INT64), 1, la_arg_int(f, 0)));
-    return sized(f, 1, LA_INT64);
+    return sized_integers(f, 1, 1, la_arg_int(f, 0));
 }
 
 la_status la_impl_randint(la_frame *f)
 {
-    LA_TRY(integers(la_result(f, 0), 1, la_arg_int(f, 0),
-                    la_random_generator(f, 5)));
-    return created(f, 2);
+    return create_integers(f, 2, 1, la_arg_int(f, 0));
 }
 
-la_status la_meta_rand_like(la_frame *f)
+la_status la_meta_randint_low(la_frame *f)
 {
-    LA_TRY(alike(f, 1));
-    return need_float((la_dtype)la_result(f, 0)->dtype, "uniform", true);
+    return sized_integers(f, 2, la_arg_int(f, 0), la_arg_int(f, 1));
 }
 
-la_status la_impl_rand_like(la_frame *f)
+la_status la_impl_randint_low(la_frame *f)
 {
-    LA_TRY(uniform(la_result(f, 0), 0, 1, la_random_generator(f, 4)));
-    return created(f, 1);
-}
-
-la_status la_meta_randn_like(la_frame *f)
-{
-    LA_TRY(alike(f, 1));
-    return need_float((la_dtype)la_result(f, 0)->dtype, "normal", true);
-}
-
-la_status la_impl_randn_like(la_frame *f)
-{
-    LA_TRY(normal(la_result(f, 0), 0, 1, la_random_generator(f, 4)));
-    return created(f, 1);
-}
-
-la_status la_meta_randint_like_low(la_frame *f)
-{
-    LA_TRY(alike(f, 3));
-    return check_range((la_dtype)la_result(f, 0)->dtype, la_arg_int(f, 1),
-                       la_arg_int(f, 2));
-}
-
-la_status la_impl_randint_like_low(la_frame *f)
-{
-    LA_TRY(integers(la_result(f, 0), la_arg_int(f, 1), la_arg_int(f, 2),
-                    la_random_generator(f, 6)));
-    return created(f, 3);
+    return create_integers(f, 3, la_arg_int(f, 0), la_arg_int(f, 1));
 }
 
 la_status la_meta_randint_like(la_frame *f)
 {
-    LA_TRY(alike(f, 2));
-    return check_range((la_dtype)la_result(f, 0)->dtype, 1, la_arg_int(f, 1));
+    return integers_like(f, 2, 1, la_arg_int(f, 1));
 }
 
 la_status la_impl_randint_like(la_frame *f)
 {
-    LA_TRY(integers(la_result(f, 0), 1, la_arg_int(f, 1),
-                    la_random_generator(f, 5)));
-    return created(f, 2);
+    return create_integers(f, 2, 1, la_arg_int(f, 1));
+}
+
+la_status la_meta_randint_like_low(la_frame *f)
+{
+    return integers_like(f, 3, la_arg_int(f, 1), la_arg_int(f, 2));
+}
+
+la_status la_impl_randint_like_low(la_frame *f)
+{
+    return create_integers(f, 3, la_arg_int(f, 1), la_arg_int(f, 2));
 }
 
 /* ---- a random order ---- */
 
+/* randperm(n, options): 1..n in random order; n must be exact in the dtype. */
 la_status la_meta_randperm(la_frame *f)
 {
     int64_t n = la_arg_int(f, 0), least, most;
@@ -336,8 +362,9 @@ la_status la_meta_randperm(la_frame *f)
     return la_set_output(f, 0, 1, &n, NULL, d);
 }
 
-/* Fisher and Yates, from the front: place i takes one of what is left. The
-** random numbers are drawn in portions; number k decides step k. */
+/* Fisher-Yates shuffle from the front: element i is exchanged with one of those
+** not yet fixed. Words are drawn in portions; word k decides step k, whatever
+** the portions. */
 static la_status permute(int64_t *p, int64_t n, la_generator *g)
 {
     enum { PORTION = 4096 };
@@ -358,6 +385,7 @@ static la_status permute(int64_t *p, int64_t n, la_generator *g)
     return LA_OK;
 }
 
+/* Other dtypes are converted from int64. */
 la_status la_impl_randperm(la_frame *f)
 {
     la_tensor *out = la_result(f, 0);
@@ -377,7 +405,8 @@ la_status la_impl_randperm(la_frame *f)
 
 /* ---- filling self ---- */
 
-static la_status itself(la_frame *f)
+/* Result 0 is self, unless several of its elements share memory. */
+static la_status self_result(la_frame *f)
 {
     la_tensor *x = la_arg(f, 0);
     if (la_internal_overlap(x) == LA_OVERLAP_YES)
@@ -389,6 +418,7 @@ static la_status itself(la_frame *f)
     return LA_OK;
 }
 
+/* uniform_(self, from, to): [from, to) */
 la_status la_meta_uniform_(la_frame *f)
 {
     double from = la_arg_float(f, 1), to = la_arg_float(f, 2);
@@ -396,7 +426,7 @@ la_status la_meta_uniform_(la_frame *f)
     if (!(from <= to))
         return la_error(LA_EARG, "uniform_ expects to return a [from, to) "
                         "range, but found from=%g > to=%g", from, to);
-    return itself(f);
+    return self_result(f);
 }
 
 la_status la_impl_uniform_(la_frame *f)
@@ -405,13 +435,14 @@ la_status la_impl_uniform_(la_frame *f)
                    la_random_generator(f, 3));
 }
 
+/* normal_(self, mean, std) */
 la_status la_meta_normal_(la_frame *f)
 {
     LA_TRY(need_float((la_dtype)la_arg(f, 0)->dtype, "normal", true));
     if (!(la_arg_float(f, 2) >= 0))
         return la_error(LA_EARG, "normal expects std >= 0.0, but found std %g",
                         la_arg_float(f, 2));
-    return itself(f);
+    return self_result(f);
 }
 
 la_status la_impl_normal_(la_frame *f)
@@ -420,7 +451,8 @@ la_status la_impl_normal_(la_frame *f)
                   la_random_generator(f, 3));
 }
 
-/* from..to, 1..from, or all that the dtype holds. */
+/* random_(from, to), random_(to) from 1, random_(): 0 to all that the dtype
+** holds. */
 static void random_limits(const la_frame *f, int64_t *low, int64_t *high)
 {
     exact_limits((la_dtype)la_arg(f, 0)->dtype, low, high);
@@ -430,12 +462,13 @@ static void random_limits(const la_frame *f, int64_t *low, int64_t *high)
     *high = la_arg_int(f, la_has(f, 2) ? 2 : 1);
 }
 
+/* random_(self, from, to): integers, both ends included. */
 la_status la_meta_random_(la_frame *f)
 {
     int64_t low, high;
     random_limits(f, &low, &high);
     LA_TRY(check_range((la_dtype)la_arg(f, 0)->dtype, low, high));
-    return itself(f);
+    return self_result(f);
 }
 
 la_status la_impl_random_(la_frame *f)
@@ -445,6 +478,8 @@ la_status la_impl_random_(la_frame *f)
     return integers(la_result(f, 0), low, high, la_random_generator(f, 3));
 }
 
+/* bernoulli_(self, p): 1 with probability p, to the nearest multiple of
+** 2^-32. */
 la_status la_meta_bernoulli_(la_frame *f)
 {
     double p = la_arg_float(f, 1);
@@ -453,7 +488,7 @@ la_status la_meta_bernoulli_(la_frame *f)
     if (!(p >= 0 && p <= 1))
         return la_error(LA_EARG, "bernoulli_ expects p to be in [0, 1], but "
                         "got p=%g", p);
-    return itself(f);
+    return self_result(f);
 }
 
 la_status la_impl_bernoulli_(la_frame *f)
@@ -464,13 +499,14 @@ la_status la_impl_bernoulli_(la_frame *f)
                           la_random_generator(f, 2), &call);
 }
 
+/* exponential_(self, lambda): density lambda exp(-lambda x). */
 la_status la_meta_exponential_(la_frame *f)
 {
     LA_TRY(need_float((la_dtype)la_arg(f, 0)->dtype, "exponential", false));
     if (!(la_arg_float(f, 1) > 0))
         return la_error(LA_EARG, "exponential_ expects lambda > 0.0, but found "
                         "lambda=%g", la_arg_float(f, 1));
-    return itself(f);
+    return self_result(f);
 }
 
 la_status la_impl_exponential_(la_frame *f)
@@ -480,13 +516,14 @@ la_status la_impl_exponential_(la_frame *f)
                           la_random_generator(f, 2), &call);
 }
 
+/* cauchy_(self, median, sigma) */
 la_status la_meta_cauchy_(la_frame *f)
 {
     LA_TRY(need_float((la_dtype)la_arg(f, 0)->dtype, "Cauchy", false));
     if (!(la_arg_float(f, 2) > 0))
         return la_error(LA_EARG, "cauchy_ expects sigma > 0.0, but found "
                         "sigma=%g", la_arg_float(f, 2));
-    return itself(f);
+    return self_result(f);
 }
 
 la_status la_impl_cauchy_(la_frame *f)

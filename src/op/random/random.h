@@ -1,4 +1,6 @@
-/* What the files of the random operations share. */
+/*
+** What the files of the random operations share: generator, counters, fills.
+*/
 #ifndef LA_OP_RANDOM_RANDOM_H
 #define LA_OP_RANDOM_RANDOM_H
 

@@ -1,7 +1,8 @@
 /*
-** Distributions without a closed formula: element by element, each with a
-** stream of its own, whose counters differ in the last word. So a candidate
-** that is thrown away in one element changes nothing in the next.
+** Distributions by rejection (Poisson, binomial, gamma): element by element,
+** each from a stream of its own, whose counters differ in the last word. A
+** rejected candidate of one element changes nothing in the next, so results
+** depend neither on threads nor on the order of elements.
 */
 #include <math.h>
 
@@ -11,12 +12,13 @@
 
 /* ---- a stream ---- */
 
+/* 'block' is the element's counter, 'tries' numbers its draws. */
 typedef struct stream {
     uint64_t seed, block;
     uint32_t tries;
 } stream;
 
-/* Two uniform numbers in (0, 1). */
+/* Two uniform values in (0, 1). */
 static void two_units(stream *s, double *u, double *v)
 {
     la_philox x = {(uint32_t)s->block, (uint32_t)(s->block >> 32), 0,
@@ -27,6 +29,7 @@ static void two_units(stream *s, double *u, double *v)
     *v = (double)(q >> 12) * 0x1p-52 + 0x1p-53;
 }
 
+/* Box-Muller, one of the pair. */
 static double one_normal(stream *s)
 {
     double u, v;
@@ -34,6 +37,7 @@ static double one_normal(stream *s)
     return sqrt(-2 * log(u)) * cos(6.28318530717958647693 * v);
 }
 
+/* lgamma_r, since lgamma writes a global. */
 static double log_factorial(double k)
 {
     int sign;
@@ -74,6 +78,8 @@ static double poisson_rejection(stream *s, double rate)
     }
 }
 
+/* The product method below a rate of 10, rejection above, where it is
+** faster. */
 static double poisson(stream *s, double rate, double unused)
 {
     (void)unused;
@@ -84,7 +90,8 @@ static double poisson(stream *s, double rate, double unused)
 
 /* ---- binomial ---- */
 
-/* Add up waiting times until they are over n. */
+/* Adds geometric waiting times until they exceed n: the expected number of
+** steps is n p (Devroye 1986, second waiting time method). */
 static double binomial_waiting(stream *s, double n, double p)
 {
     double scale = log1p(-p), sum = 0, count = 0, u, v;
@@ -119,6 +126,7 @@ static double binomial_rejection(stream *s, double n, double p)
     }
 }
 
+/* By symmetry p <= 1/2; waiting times for n p < 10, else rejection. */
 static double binomial(stream *s, double n, double p)
 {
     if (isnan(n) || isnan(p)) return NAN;
@@ -159,6 +167,7 @@ static double gamma_sample(stream *s, double shape, double scale)
 
 /* ---- over tensors ---- */
 
+/* One sample from parameters a and b. */
 typedef double (*sampler)(stream *s, double a, double b);
 
 typedef struct job {
@@ -169,6 +178,7 @@ typedef struct job {
     bool stopped;
 } job;
 
+/* Elements begin..end, each with its own stream. */
 static void run_range(int64_t begin, int64_t end, void *context)
 {
     job *j = context;
@@ -186,18 +196,20 @@ static void run_range(int64_t begin, int64_t end, void *context)
 static la_status sample_all(la_tensor *out, la_tensor *a, la_tensor *b,
                             sampler sample, la_generator *g)
 {
-    LA_OWNED made = NULL;
+    LA_OWNED samples = NULL;
     int64_t n = out->numel;
-    LA_TRY(la_tensor_empty(out->ndim, la_sizes(out), LA_FLOAT64, &made));
+    LA_TRY(la_tensor_empty(out->ndim, la_sizes(out), LA_FLOAT64, &samples));
     job j = {.sample = sample, .seed = g->seed, .a = (double *)la_data(a),
              .b = b ? (double *)la_data(b) : NULL,
-             .out = (double *)la_data(made)};
+             .out = (double *)la_data(samples)};
     j.block = la_random_draw(g, (uint64_t)n);
     la_parallel_for(n, 1024, run_range, &j);
     if (j.stopped) return la_error(LA_EINTR, "interrupted");
-    return la_run_(copy_, out, LA_T(made));
+    return la_run_(copy_, out, LA_T(samples));
 }
 
+/* LA_EARG with 'text' unless all elements lie in low..high; NaN passes, its
+** sample is NaN. */
 static la_status every(const la_tensor *t, double low, double high,
                        const char *text)
 {
@@ -207,6 +219,7 @@ static la_status every(const la_tensor *t, double low, double high,
     return LA_OK;
 }
 
+/* A floating point tensor. */
 static la_status need_float(const la_tensor *t, const char *what)
 {
     if (la_is_float((la_dtype)t->dtype)) return LA_OK;
@@ -214,6 +227,7 @@ static la_status need_float(const la_tensor *t, const char *what)
                     la_dtype_name((la_dtype)t->dtype));
 }
 
+/* poisson(self): self holds the rates. */
 la_status la_meta_poisson(la_frame *f)
 {
     la_tensor *x = la_arg(f, 0);
@@ -249,6 +263,7 @@ static la_status meta_two(la_frame *f, const char *what)
     return la_set_output(f, 0, s.ndim, s.sizes, NULL, d);
 }
 
+/* Both parameters in float64, expanded to the result's shape. */
 static la_status doubles_of_two(la_frame *f, la_tensor **a, la_tensor **b)
 {
     la_shape s = la_shape_of(la_result(f, 0));
@@ -256,6 +271,7 @@ static la_status doubles_of_two(la_frame *f, la_tensor **a, la_tensor **b)
     return la_random_doubles_of(la_arg(f, 1), &s, b);
 }
 
+/* binomial(count, probability) */
 la_status la_meta_binomial(la_frame *f) { return meta_two(f, "binomial"); }
 
 la_status la_impl_binomial(la_frame *f)
@@ -269,6 +285,7 @@ la_status la_impl_binomial(la_frame *f)
                       la_random_generator(f, 2));
 }
 
+/* gamma(shape, scale) */
 la_status la_meta_gamma(la_frame *f) { return meta_two(f, "gamma"); }
 
 la_status la_impl_gamma(la_frame *f)
