@@ -1,18 +1,18 @@
 /*
-** The rows of derivatives.def as functions and as one table.
+** How do the rows of derivatives.def become functions and a table?
+**
+** Each GRAD row expands to a function of one expression, so a debugger stops on
+** the row itself; each row also becomes an entry of 'rows'. At start
+** la_grad_bind() groups the entries by operation. The helpers before the table
+** are those that rows of several themes share.
 */
 #include "base/memory.h"
-#include "grad/formulas_math.h"
-#include "grad/formulas_nn.h"
-#include "grad/formulas_index.h"
-#include "grad/formulas_move.h"
-#include "grad/formulas_reduce.h"
-#include "grad/formulas_rows.h"
-#include "grad/rules.h"
+#include "grad/formulas.h"
+#include "grad/formula_terms.h"
 
 /* ---- helpers that several formulas share ---- */
 
-/* grad times the number that argument k holds. */
+/* grad times the scalar in argument k, conjugated. */
 static la_tensor *times(la_formula *x, la_tensor *grad, int k)
 {
     la_scalar s = VAL(k).scalar;
@@ -21,16 +21,19 @@ static la_tensor *times(la_formula *x, la_tensor *grad, int k)
     return R(mul, grad, s);
 }
 
+/* NULL (a missing argument) is real. */
 static bool is_complex(const la_tensor *t)
 {
     return t && la_is_complex((la_dtype)t->dtype);
 }
 
+/* div with a rounding mode (argument 2): a step function, slope 0. */
 static bool rounds(la_formula *x) { return VAL(2).tag == LA_VSTR; }
 
 /* ---- views ---- */
 
-/* A narrow's gradient back in its place; 'start' may count from the end. */
+/* narrow: the gradient into zeros, where it was taken; 'start' may count from
+** the end. */
 static la_tensor *narrow_back(la_formula *x)
 {
     la_value sizes = SIZES(0);
@@ -41,6 +44,7 @@ static la_tensor *narrow_back(la_formula *x)
              LA_I(start + VAL(3).i));
 }
 
+/* permute: the gradient by the inverse permutation. */
 static la_tensor *inverse_permute(la_formula *x)
 {
     la_value dims = VAL(1);
@@ -52,13 +56,13 @@ static la_tensor *inverse_permute(la_formula *x)
     return R(permute, G, LA_IS(inverse, dims.ints.n));
 }
 
-/* Argument 1, numbers, with the other sign. */
+/* Argument 1, a list of integers, with the sign flipped. */
 static la_value negated(la_formula *x)
 {
     la_value v = VAL(1);
     for (int64_t i = 0; i < v.ints.n && i < 2 * LA_MAX_DIMS; i++)
-        x->numbers[i] = -v.ints.list[i];
-    return LA_IS(x->numbers, v.ints.n);
+        x->ints[i] = -v.ints.list[i];
+    return LA_IS(x->ints, v.ints.n);
 }
 
 /* Each tensor's piece of the gradient; empty 1-d tensors took no part. */
@@ -82,36 +86,29 @@ static la_status cat_backward(la_formula *x, la_tensor **out)
 
 /* ---- arithmetic ---- */
 
+/* maximum and minimum: half of the gradient to each of two equal elements. */
 static la_tensor *halved_ties(la_formula *x)
 {
     return R(where, R(eq, A(0), A(1)), R(div, G, 2), G);
-}
-
-static la_status give(la_formula *x, la_tensor **out, int edge, la_tensor *g)
-{
-    if (x->status) return x->status;
-    if (g) out[edge] = la_tensor_retain(g);
-    return LA_OK;
 }
 
 /* Inside the limits the gradient belongs to self, outside to the limit. */
 static la_status clamp_backward(la_formula *x, la_tensor **out)
 {
     la_tensor *self = A(0), *low = A(1), *high = A(2), *g = G;
-    int edge = 1;
     if (low) g = R(where, R(ge, self, low), g, 0);
     if (high) g = R(where, R(le, self, high), g, 0);
-    LA_TRY(give(x, out, 0, g));
+    la_x_set(x, out, 0, g);
     if (low && la_x_wants(x, 1)) {
         g = R(where, R(lt, self, low), G, 0);
         if (high) g = R(where, R(lt, low, high), g, 0);
-        LA_TRY(give(x, out, edge, g));
+        la_x_set(x, out, 1, g);
     }
-    edge += low != NULL;
     if (!high || !la_x_wants(x, 2)) return x->status;
     la_tensor *over = R(gt, self, high);
     if (low) over = R(logical_or, over, R(gt, low, high));
-    return give(x, out, edge, R(where, over, G, 0));
+    la_x_set(x, out, 2, R(where, over, G, 0));
+    return x->status;
 }
 
 /* ---- the table ---- */
@@ -132,6 +129,7 @@ static const la_grad_row rows[] = {
 #undef ALL
 };
 
+/* One rule per operation; rules without a name have no rows. */
 static la_grad_rule rules[LA_NOPS];
 
 /* Rows of one operation stand together. */

@@ -1,8 +1,12 @@
 /*
-** The engine: runs the nodes from the results back to the leaves, each when
-** all gradients for it have arrived, later operations first. Everything is
-** iterative; the only state in the nodes is a run's number, a counter and the
-** gradients that have arrived, which an error or a nested run puts back.
+** The engine: runs the nodes from the results back to the leaves, each when all
+** gradients for it have arrived, later operations first.
+**
+** Invariant: a node runs at most once per run, when 'waiting' (the edges that
+** lead to it from nodes of this run) has come down to 0. Everything is
+** iterative, so a graph may be of any depth. The only state in the nodes is a
+** run's id, that counter and the gradients that have arrived; an error or a
+** nested run (a hook that calls backward) restores it.
 */
 #include <stdio.h>
 
@@ -12,11 +16,12 @@
 #include "grad/graph.h"
 #include "tensor/shape.h"
 
-/* The first nodes stand in the list's owner: small graphs allocate nothing. */
+/* The first nodes are stored in the list's owner: small graphs allocate
+** nothing. */
 enum { FEW_NODES = 48 };
 typedef struct node_list {
     la_node **list;         /* 'few', or a block */
-    int64_t n, room;
+    int64_t n, capacity;
     la_node *few[FEW_NODES];
 } node_list;
 
@@ -51,30 +56,31 @@ static void start_list(node_list *l)
 {
     l->list = l->few;
     l->n = 0;
-    l->room = FEW_NODES;
+    l->capacity = FEW_NODES;
 }
 
 static void free_list(node_list *l)
 {
     if (l->list != l->few)
-        la_mem_free(l->list, (size_t)l->room * sizeof(*l->list));
+        la_mem_free(l->list, (size_t)l->capacity * sizeof(*l->list));
 }
 
+/* Four times the capacity: a list is copied rarely, and freed with the run. */
 static la_status grow(node_list *l)
 {
-    int64_t room = 4 * l->room;
-    la_node **more = la_mem_alloc((size_t)room * sizeof(*more));
+    int64_t capacity = 4 * l->capacity;
+    la_node **more = la_mem_alloc((size_t)capacity * sizeof(*more));
     if (!more) return LA_ENOMEM;
     memcpy(more, l->list, (size_t)l->n * sizeof(*more));
     free_list(l);
     l->list = more;
-    l->room = room;
+    l->capacity = capacity;
     return LA_OK;
 }
 
 static la_status push(node_list *l, la_node *n)
 {
-    if (l->n == l->room) LA_TRY(grow(l));
+    if (l->n == l->capacity) LA_TRY(grow(l));
     l->list[l->n++] = n;
     return LA_OK;
 }
@@ -86,11 +92,14 @@ static void swap(node_list *l, int64_t i, int64_t j)
     l->list[j] = t;
 }
 
+/* Heap order: a node that was recorded later runs first. Then every gradient of
+** a tensor has been summed by the time its own node runs. */
 static bool later(const node_list *l, int64_t i, int64_t j)
 {
     return l->list[i]->sequence > l->list[j]->sequence;
 }
 
+/* A binary heap in the list. */
 static la_status heap_push(node_list *l, la_node *n)
 {
     LA_TRY(push(l, n));
@@ -114,6 +123,7 @@ static la_node *heap_pop(node_list *l)
 
 /* ---- which nodes, and how many gradients each waits for ---- */
 
+/* Is 'id' this run or one around it on this thread? */
 static bool is_active(uint64_t id)
 {
     for (run *r = current; r; r = r->outer)
@@ -121,7 +131,9 @@ static bool is_active(uint64_t id)
     return false;
 }
 
-static la_status put_aside(run *r, la_node *n)
+/* A nested run meets a node of an outer one: the outer run's gradients and
+** counters are kept aside until the nested run ends. */
+static la_status stash_state(run *r, la_node *n)
 {
     stash *s = la_mem_zalloc(sizeof(*s));
     size_t bytes = (size_t)n->noutputs * sizeof(la_tensor *);
@@ -141,10 +153,12 @@ static la_status put_aside(run *r, la_node *n)
     return LA_OK;
 }
 
+/* The node takes part in the run. With requested inputs, 'needed' is computed
+** later. */
 static la_status reach(run *r, la_node *n)
 {
     if (n->run == r->id) return LA_OK;
-    if (n->run && is_active(n->run)) LA_TRY(put_aside(r, n));
+    if (n->run && is_active(n->run)) LA_TRY(stash_state(r, n));
     LA_TRY(push(&r->nodes, n));
     n->run = r->id;
     n->waiting = 0;
@@ -152,6 +166,8 @@ static la_status reach(run *r, la_node *n)
     return LA_OK;
 }
 
+/* Breadth first over all edges; counts how many gradients each node waits
+** for. */
 static la_status reach_all(run *r)
 {
     for (int64_t i = 0; i < r->nodes.n; i++) {
@@ -168,6 +184,7 @@ static la_status reach_all(run *r)
     return LA_OK;
 }
 
+/* Is the node one whose gradient was requested? */
 static bool is_wanted(const run *r, const la_node *n)
 {
     for (int i = 0; i < r->ninputs; i++)
@@ -175,8 +192,9 @@ static bool is_wanted(const run *r, const la_node *n)
     return false;
 }
 
-/* With inputs asked for, only nodes on a way to one of them need to run. An
-** order in which parents stand before children is walked backwards. */
+/* With requested inputs, only nodes on a path to one of them run. A topological
+** order (parents first, Kahn 1962) is built by counting 'waiting' down, then
+** walked backwards, which restores the counters. */
 static la_status mark_needed(run *r)
 {
     node_list order;
@@ -206,6 +224,7 @@ static la_status mark_needed(run *r)
 
 /* ---- gradients ---- */
 
+/* Dense memory, no lazy bits, no history: it may be written or adopted. */
 bool la_exclusive(const la_tensor *t)
 {
     return atomic_load(&t->refs) == 1 && !t->base && t->storage
@@ -220,6 +239,7 @@ static bool same_shape(const la_output_meta *o, const la_tensor *t)
         && memcmp(o->sizes, la_sizes(t), o->ndim * sizeof(int64_t)) == 0;
 }
 
+/* *grad = by, when that succeeded. */
 static la_status replace(la_tensor **grad, la_status status, la_tensor *by)
 {
     if (status) return status;
@@ -246,6 +266,8 @@ static bool broadcast_dims(const la_output_meta *o, const la_tensor *grad,
     return true;
 }
 
+/* Sums 'grad' over the dims that broadcasting added or expanded. LA_EGRAD when
+** the shapes don't fit: a custom function returned a wrong gradient. */
 static la_status undo_broadcast(const la_output_meta *o, const char *name,
                                 la_tensor **grad)
 {
@@ -266,6 +288,7 @@ static la_status undo_broadcast(const la_output_meta *o, const char *name,
     return replace(grad, status, by);
 }
 
+/* Shape first, then real from complex, then the dtype. */
 la_status la_validate_grad(const la_output_meta *o, const char *name,
                            la_tensor **grad)
 {
@@ -281,7 +304,8 @@ la_status la_validate_grad(const la_output_meta *o, const char *name,
     return replace(grad, status, by);
 }
 
-/* Add 'grad' (taken over) to what has arrived. */
+/* Adds 'grad' (consumed) to what has arrived: in place when nobody else can see
+** that sum and nothing is recorded. */
 static la_status arrive(la_tensor **slot, la_tensor *grad)
 {
     la_status status = LA_OK;
@@ -315,6 +339,7 @@ static la_status send_one(la_node *from, const la_edge *to, la_tensor **grad)
     return arrive(&to->node->grads[to->slot], g);
 }
 
+/* All gradients of a node; nodes that then wait for nothing become ready. */
 static la_status send(run *r, la_node *n, la_tensor **out)
 {
     for (int e = 0; e < n->nedges; e++) {
@@ -325,7 +350,7 @@ static la_status send(run *r, la_node *n, la_tensor **out)
     return LA_OK;
 }
 
-/* The hook with the smallest number above 'after'. */
+/* The hook with the smallest id above 'after'. */
 static const la_hook *hook_after(const la_node *n, int64_t after)
 {
     const la_hook *h = n->hooks;
@@ -333,8 +358,8 @@ static const la_hook *hook_after(const la_node *n, int64_t after)
     return h;
 }
 
-/* A hook may remove any hook, itself too, so the list is looked through anew
-** after each; numbers rise along it. */
+/* A hook may remove any hook, itself too, so the list is searched again after
+** each; ids ascend along it. */
 static la_status run_hooks(la_node *n)
 {
     const la_hook *h;
@@ -351,6 +376,7 @@ static la_status run_hooks(la_node *n)
     return LA_OK;
 }
 
+/* Requested gradients are taken before the node runs, after its hooks. */
 static void capture(run *r, la_node *n)
 {
     for (int i = 0; i < r->ninputs; i++) {
@@ -360,6 +386,7 @@ static void capture(run *r, la_node *n)
     }
 }
 
+/* Without any gradient the node need not run: its inputs get none either. */
 static bool has_gradient(const la_node *n)
 {
     for (int k = 0; k < n->noutputs; k++)
@@ -375,6 +402,7 @@ static void add_trace(la_status status, const char *trace)
     la_error(status, "%s\nthe operation was called here:\n%s", text, trace);
 }
 
+/* Does any element equal NaN? */
 static la_status has_nan(la_tensor *t, bool *yes)
 {
     la_tensor *nan = NULL;
@@ -387,7 +415,8 @@ static la_status has_nan(la_tensor *t, bool *yes)
     return status;
 }
 
-static la_status look_for_nan(la_node *n, la_tensor **out)
+/* Anomaly mode: LA_EGRAD naming the operation whose formula produced NaN. */
+static la_status check_nan(la_node *n, la_tensor **out)
 {
     bool yes;
     for (int e = 0; e < n->nedges; e++) {
@@ -400,6 +429,8 @@ static la_status look_for_nan(la_node *n, la_tensor **out)
     return LA_OK;
 }
 
+/* Hooks, capture, the node's own computation; its saved values are freed at
+** once unless the graph is retained. */
 static la_status compute(run *r, la_node *n, la_tensor **out)
 {
     if (!n->needed || !has_gradient(n)) return LA_OK;
@@ -409,15 +440,17 @@ static la_status compute(run *r, la_node *n, la_tensor **out)
     if (leaf && r->ninputs >= 0 && !(r->flags & LA_BW_ACCUMULATE))
         return LA_OK;
     la_status status = n->class->run(n, n->grads, out);
-    if (!status && la_anomaly_on()) status = look_for_nan(n, out);
+    if (!status && la_anomaly_on()) status = check_nan(n, out);
     if (status && n->trace) add_trace(status, n->trace);
     if (!status && !leaf && !(r->flags & LA_BW_RETAIN_GRAPH)
         && n->class->clear) n->class->clear(n);
     return status;
 }
 
+/* Edges of most nodes: their gradients need no allocation. */
 #define FEW 16
 
+/* One node: compute, drop what arrived, send what came out. */
 static la_status run_node(run *r, la_node *n)
 {
     la_tensor *few[FEW] = {NULL}, **out = few;
@@ -431,14 +464,15 @@ static la_status run_node(run *r, la_node *n)
     return status;
 }
 
+/* An accumulator that could adopt the gradient if it alone held it. */
 static bool may_wait(const run *r, la_node *n)
 {
     return la_is_accumulator(n) && n->needed && r->ninputs < 0
         && la_accumulator_waits(n);
 }
 
-/* A first gradient that others hold, too, waits until they are done: then it
-** need not be copied. */
+/* Until the heap is empty; then the accumulators that were postponed because
+** others held their gradient too, which then need no copy. */
 static la_status run_all(run *r)
 {
     for (int64_t i = 0; i < r->nodes.n; i++)
@@ -456,6 +490,7 @@ static la_status run_all(run *r)
 
 /* ---- the call ---- */
 
+/* The gradient of root k: as given, or ones for a root of one element. */
 static la_status seed_root(int k, la_tensor *root, la_tensor *seed,
                            la_tensor **out)
 {
@@ -478,6 +513,7 @@ static la_status seed_root(int k, la_tensor *root, la_tensor *seed,
     return la_run(ones_like, out, LA_T(root));
 }
 
+/* Puts the seed of root k at its node. 'edge' is owned by the caller. */
 static la_status add_root(run *r, int k, la_tensor *root, la_tensor *seed,
                           la_edge *edge)
 {
@@ -498,6 +534,7 @@ static la_status add_root(run *r, int k, la_tensor *root, la_tensor *seed,
     return arrive(&edge->node->grads[edge->slot], grad);
 }
 
+/* In the reverse order of stashing. */
 static void restore_stashed(run *r)
 {
     while (r->stashed) {
@@ -512,6 +549,7 @@ static void restore_stashed(run *r)
     }
 }
 
+/* Also after an error: drops what has arrived and restores outer runs. */
 static void end_run(run *r)
 {
     for (int64_t i = 0; i < r->nodes.n; i++) {
@@ -524,6 +562,8 @@ static void end_run(run *r)
     free_list(&r->last);
 }
 
+/* The edges of the requested inputs; LA_EGRAD for one that needs no
+** gradient. */
 static la_status want_inputs(run *r, int n, la_tensor **inputs)
 {
     for (int i = 0; i < n; i++) {
@@ -534,6 +574,7 @@ static la_status want_inputs(run *r, int n, la_tensor **inputs)
     return LA_OK;
 }
 
+/* Reach, mark, run. */
 static la_status run_graph(run *r, int nroots, la_tensor **roots,
                            la_tensor **seeds, la_edge *edges)
 {
@@ -544,6 +585,7 @@ static la_status run_graph(run *r, int nroots, la_tensor **roots,
     return run_all(r);
 }
 
+/* LA_EGRAD for a requested input that the graph does not contain. */
 static la_status check_used(const run *r)
 {
     if (r->flags & (LA_BW_ALLOW_UNUSED | LA_BW_ACCUMULATE)) return LA_OK;
@@ -556,6 +598,7 @@ static la_status check_used(const run *r)
     return LA_OK;
 }
 
+/* Nested runs use the C stack; they are limited. */
 static int depth_of_runs(void)
 {
     int n = 0;
@@ -563,6 +606,8 @@ static int depth_of_runs(void)
     return n;
 }
 
+/* The lists of the run are part of this frame until they outgrow it, so that
+** small graphs allocate nothing. */
 la_status la_backward(int nroots, la_tensor **roots, la_tensor **seeds,
                       int ninputs, la_tensor **inputs, la_tensor **out,
                       uint32_t flags)

@@ -1,6 +1,11 @@
-/* Longer formulas: powers, special functions, activations. */
-#include "grad/formulas_math.h"
+/*
+** Formulas of powers, special functions and activations. Complex derivatives
+** follow PyTorch's convention: the gradient times the conjugate derivative.
+*/
+#include "grad/formulas.h"
+#include "grad/formula_terms.h"
 
+/* base^e: e base^(e - 1), and 0 for e = 0 even where base is 0. */
 la_tensor *la_x_pow_self(la_formula *x)
 {
     la_tensor *e = A(1), *base = A(0);
@@ -8,7 +13,7 @@ la_tensor *la_x_pow_self(la_formula *x)
     return R(where, R(eq, e, 0), 0, R(mul, G, C(slope)));
 }
 
-/* 0^e has no slope in e for e >= 0. */
+/* base^e log(base); 0^e has no slope in e for e >= 0. */
 la_tensor *la_x_pow_exponent(la_formula *x)
 {
     la_tensor *base = A(0), *e = A(1);
@@ -19,7 +24,8 @@ la_tensor *la_x_pow_exponent(la_formula *x)
     return R(mul, G, C(R(where, zero, 0, slope)));
 }
 
-/* Of a complex number only the direction counts: the radial part is lost. */
+/* Complex: only the direction counts, so the radial part of the gradient is
+** removed. Real: zero. */
 la_tensor *la_x_sgn(la_formula *x)
 {
     la_tensor *self = A(0), *s, *r;
@@ -31,6 +37,7 @@ la_tensor *la_x_sgn(la_formula *x)
     return R(where, R(eq, self, 0), 0, r);
 }
 
+/* sin(pi x) / (pi x): (pi x cos(pi x) - sin(pi x)) / (pi x^2), 0 at 0. */
 la_tensor *la_x_sinc(la_formula *x)
 {
     la_tensor *self = A(0), *p = R(mul, self, 3.141592653589793);
@@ -39,6 +46,7 @@ la_tensor *la_x_sinc(la_formula *x)
     return R(where, R(eq, self, 0), 0, R(mul, G, C(slope)));
 }
 
+/* atan2(im, re): g (-im + i re) / |x|^2; real arguments have none. */
 la_tensor *la_x_angle(la_formula *x)
 {
     la_tensor *self = A(0), *re, *im, *g;
@@ -51,6 +59,7 @@ la_tensor *la_x_angle(la_formula *x)
     return R(where, R(eq, self, 0), 0, g);
 }
 
+/* The sum of digamma(x - i / 2) for i < p. */
 la_tensor *la_x_mvlgamma(la_formula *x)
 {
     la_tensor *self = A(0), *sum = R(digamma, self);
@@ -59,6 +68,7 @@ la_tensor *la_x_mvlgamma(la_formula *x)
     return R(mul, G, sum);
 }
 
+/* 1 / (x (1 - x)); 0 outside of [eps, 1 - eps]. */
 la_tensor *la_x_logit(la_formula *x)
 {
     la_tensor *self = A(0);
@@ -82,6 +92,7 @@ la_tensor *la_x_weight(la_formula *x, la_tensor *w)
     return R(where, R(isnan, w), 0.5, w);
 }
 
+/* x s(x): s (1 + x (1 - s)). */
 la_tensor *la_x_silu(la_formula *x)
 {
     la_tensor *self = A(0), *s = R(sigmoid, self);
@@ -101,6 +112,7 @@ la_tensor *la_x_softsign(la_formula *x)
     return R(sub, R(mul, G, r), R(mul, R(sgn, self), along));
 }
 
+/* x tanh(softplus(x)). */
 la_tensor *la_x_mish(la_formula *x)
 {
     la_tensor *self = A(0), *t = R(tanh, R(softplus, self));
@@ -109,6 +121,7 @@ la_tensor *la_x_mish(la_formula *x)
     return R(mul, G, R(add, t, bend));
 }
 
+/* The approximation by tanh (Hendrycks & Gimpel 2016). */
 static la_tensor *gelu_tanh(la_formula *x, la_tensor *self)
 {
     const double k = 0.7978845608028654, c = 0.044715;
@@ -122,6 +135,7 @@ static la_tensor *gelu_tanh(la_formula *x, la_tensor *self)
     return R(mul, G, R(add, left, right));
 }
 
+/* x Phi(x): Phi(x) + x phi(x). */
 la_tensor *la_x_gelu(la_formula *x)
 {
     la_tensor *self = A(0);
@@ -133,6 +147,7 @@ la_tensor *la_x_gelu(la_formula *x)
     return R(mul, G, R(add, cdf, R(mul, self, pdf)));
 }
 
+/* elu and selu: scale above 0, else inner * alpha * scale * exp(inner x). */
 la_tensor *la_x_elu(la_formula *x)
 {
     la_tensor *self = A(0);

@@ -1,13 +1,15 @@
 /*
-** The formula of borders that are made of the tensor itself: dim by dim, the
-** gradient of each run is added where its elements came from.
+** Formulas of borders that repeat the tensor's own elements (reflect,
+** replicate, circular): dim by dim, the gradient of each run is added where its
+** elements came from.
 */
-#include "grad/formulas_move.h"
+#include "grad/formulas.h"
 
 #include <string.h>
 
 #include "op/move/move.h"
 #include "tensor/shape.h"
+#include "grad/formula_terms.h"
 
 enum { SELF, PAD, MODE };
 
@@ -22,28 +24,29 @@ static la_status widen(la_tensor *t, int d, int64_t before, int64_t after,
     return la_run(constant_pad_nd, out, LA_T(t), LA_IS(pads, n));
 }
 
-/* What run k of dim d gives to the 'size' elements of that dim; 'first' is its
-** place in g. */
+/* What run k of dim d contributes to the 'size' elements of that dim; the run
+** begins at index 'first' of g. */
 static la_status one_run(la_tensor *g, int64_t d, int64_t size,
                          const la_runs *r, int k, int64_t first,
                          la_tensor **out)
 {
     int64_t n = r->run[k].n, from = r->run[k].from;
     LA_OWNED part = NULL;
-    LA_OWNED turned = NULL;
+    LA_OWNED oriented = NULL;
     LA_TRY(la_run(narrow, &part, LA_T(g), LA_I(d), LA_I(first), LA_I(n)));
     if (r->run[k].step < 0) {
         from -= n - 1;
-        LA_TRY(la_run(flip, &turned, LA_T(part), LA_IS(&d, 1)));
+        LA_TRY(la_run(flip, &oriented, LA_T(part), LA_IS(&d, 1)));
     } else if (r->run[k].step == 0) {
         n = 1;
-        LA_TRY(la_run(sum, &turned, LA_T(part), LA_IS(&d, 1), LA_B(true)));
+        LA_TRY(la_run(sum, &oriented, LA_T(part), LA_IS(&d, 1), LA_B(true)));
     } else {
-        turned = la_tensor_retain(part);
+        oriented = la_tensor_retain(part);
     }
-    return widen(turned, (int)d, from, size - from - n, out);
+    return widen(oriented, (int)d, from, size - from - n, out);
 }
 
+/* All runs of dim d, added up. */
 static la_status one_dim(la_tensor *g, int d, int64_t size, const la_runs *r,
                          la_tensor **out)
 {
@@ -67,6 +70,8 @@ static la_status one_dim(la_tensor *g, int d, int64_t size, const la_runs *r,
     return LA_OK;
 }
 
+/* In the reverse order of pad's own dims is not needed: dims are
+** independent. */
 static la_status all_dims(la_formula *x, la_tensor *g, la_tensor **out)
 {
     la_value pads = VAL(PAD), mode = VAL(MODE), sizes = SIZES(SELF);
@@ -85,6 +90,7 @@ static la_status all_dims(la_formula *x, la_tensor *g, la_tensor **out)
     return LA_OK;
 }
 
+/* border_pad_nd(self, pad, mode) */
 la_tensor *la_x_border_pad(la_formula *x)
 {
     la_tensor *g = G, *out = NULL;

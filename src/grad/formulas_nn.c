@@ -1,7 +1,12 @@
-/* Formulas of attention, pooling and repeated convolution gradients. */
-#include "grad/formulas_nn.h"
-
+/*
+** Formulas of attention and of label_entropy (the core of cross_entropy). Both
+** have a kernel for the gradient, and a form by operations for when the
+** gradient is recorded itself.
+*/
 #include <math.h>
+
+#include "grad/formulas.h"
+#include "grad/formula_terms.h"
 
 /* Scores that take part; 'dead' rows, in which none does, become 0. */
 static la_tensor *attention_scores(la_formula *x, la_tensor *dead)
@@ -65,57 +70,18 @@ la_status la_x_attention(la_formula *x, la_tensor **out)
     return LA_OK;
 }
 
-la_tensor *la_x_max_pool(la_formula *x)
-{
-    return R(max_pool_backward, G, A(0), RES(1), VAL(1).ints.n);
-}
+/* ---- label_entropy(self, labels) ---- */
 
-/* The values of a gradient's gradient at the places of the maxima. */
-la_tensor *la_x_max_pool_again(la_formula *x)
+/* grad * (softmax(self) - 1 at the label) */
+la_tensor *la_x_label_entropy(la_formula *x)
 {
-    la_tensor *g = G, *index = A(2);
-    int64_t nd = VAL(3).i;
-    if (!g || !index) return NULL;
-    la_tensor *flat = R(flatten, g, LA_I(g->ndim - nd), LA_I(-1));
-    la_tensor *at = R(flatten, index, LA_I(index->ndim - nd), LA_I(-1));
-    return R(view_as, R(gather, flat, LA_I(-1), at), index);
-}
-
-la_tensor *la_x_adaptive_avg(la_formula *x)
-{
-    return R(adaptive_avg_pool_backward, G, A(0), VAL(1).ints.n);
-}
-
-la_tensor *la_x_adaptive_avg_again(la_formula *x)
-{
-    la_value sizes = SIZES(0);
-    int64_t nd = VAL(2).i;
-    if (x->status) return NULL;
-    return R(adaptive_avg_pool, G,
-             LA_IS(sizes.ints.list + sizes.ints.n - nd, nd));
-}
-
-/* The convolution of 'input' and 'weight' with the settings of a gradient. */
-la_tensor *la_x_conv_again(la_formula *x, la_tensor *input, la_tensor *weight)
-{
-    la_value args[] = {LA_T(input), LA_T(weight), LA_NIL, VAL(3), VAL(4),
-                       VAL(5), VAL(6), VAL(7), VAL(8)};
-    return la_x_run(x, LA_OP_convolution, 9, args);
-}
-
-/* One of its two gradients, likewise. */
-la_tensor *la_x_conv_part(la_formula *x, int op, la_tensor *grad,
-                          la_tensor *input, la_tensor *weight)
-{
-    la_value args[] = {LA_T(grad), LA_T(input), LA_T(weight), VAL(3), VAL(4),
-                       VAL(5), VAL(6), VAL(7), VAL(8)};
-    return la_x_run(x, op, 9, args);
-}
-
-la_tensor *la_x_im2col(la_formula *x)
-{
-    la_value sizes = SIZES(0);
-    if (x->status) return NULL;
-    return R(col2im, G, LA_IS(sizes.ints.list + sizes.ints.n - 2, 2), VAL(1),
-             VAL(2), VAL(3), VAL(4));
+    la_tensor *self = A(0), *labels = A(1);
+    if (!la_grad_enabled())
+        return R(label_entropy_backward, G, self, labels, RES(1));
+    la_tensor *g = R(unsqueeze, G, 1), *p = R(softmax, self, 1);
+    la_tensor *at = R(unsqueeze, labels, 1);
+    la_tensor *hit = R(scatter, R(zeros_like, p), 1, at,
+                       R(ones_like, p));
+    if (!hit) return NULL;
+    return R(mul, g, R(sub, p, hit));
 }

@@ -3,8 +3,9 @@
 ** where the gradient shall differentiate again, the layer is unrolled into
 ** plain operations and their graph is run.
 */
-#include "grad/formulas_nn.h"
+#include "grad/formulas.h"
 #include "op/nn/recurrent.h"
+#include "grad/formula_terms.h"
 
 enum { GATES, WEIGHT, BIAS, H, C, KIND, REVERSE };
 
@@ -23,26 +24,14 @@ static la_tensor *states_before(la_formula *x, la_tensor *h, la_tensor *out,
     return R(reshape, all, LA_IS(sizes, 2));
 }
 
-/* Where the gradient of argument k goes: only tensors that were given count. */
-static la_tensor **place(la_formula *x, la_tensor **out, int k)
-{
-    int n = 0;
-    for (int i = 0; i < k; i++) n += x->op->args[i].tag == LA_VTENSOR;
-    return out + n;
-}
-
-/* 't' as the gradient of argument k, when it is wanted. */
-static void give(la_formula *x, la_tensor **out, int k, la_tensor *t)
-{
-    if (t && la_x_wants(x, k)) *place(x, out, k) = la_tensor_retain(t);
-}
-
 /* The gradient of the cells, or NULL. */
 static la_tensor *grad_of_cells(const la_formula *x)
 {
     return x->ngrads > 1 ? x->grads[1] : NULL;
 }
 
+/* One pass of recurrent_backward; the gradient of the weight is one product
+** over all steps. */
 static la_status fused(la_formula *x, la_tensor **out)
 {
     la_value r[LA_MAX_RESULTS];
@@ -60,18 +49,19 @@ static la_status fused(la_formula *x, la_tensor **out)
     int64_t flat[2] = {-1, la_sizes(gates)[2]};
     la_tensor *rows = R(reshape, hidden, LA_IS(flat, 2));
     if (la_x_wants(x, WEIGHT))
-        give(x, out, WEIGHT, R(mm, R(t, rows), states_before(
+        la_x_set(x, out, WEIGHT, R(mm, R(t, rows), states_before(
             x, states, output, VAL(REVERSE).b)));
     if (la_x_wants(x, BIAS)) {
         int64_t first = 0;
-        give(x, out, BIAS, R(sum, rows, LA_IS(&first, 1)));
+        la_x_set(x, out, BIAS, R(sum, rows, LA_IS(&first, 1)));
     }
-    give(x, out, GATES, gates);
-    give(x, out, H, h);
-    give(x, out, C, c);
+    la_x_set(x, out, GATES, gates);
+    la_x_set(x, out, H, h);
+    la_x_set(x, out, C, c);
     return x->status;
 }
 
+/* The layer as operations, whose graph is differentiated with create_graph. */
 static la_status unrolled(la_formula *x, la_tensor **out)
 {
     la_tensor *args[5], *inputs[5], *grads[5] = {NULL};
@@ -82,7 +72,7 @@ static la_status unrolled(la_formula *x, la_tensor **out)
     for (int k = GATES; k <= C; k++) {
         args[k] = A(k);
         if (!la_x_wants(x, k)) continue;
-        /* A view of its own: one input may be made of another. */
+        /* A view of its own: one input may depend on another. */
         args[k] = R(view_as, args[k], args[k]);
         where[n] = k;
         inputs[n++] = args[k];
@@ -95,10 +85,11 @@ static la_status unrolled(la_formula *x, la_tensor **out)
     if (x->status) return x->status;
     LA_TRY(la_backward(seeds[1] ? 2 : 1, roots, seeds, n, inputs, grads,
                        LA_BW_CREATE_GRAPH | LA_BW_ALLOW_UNUSED));
-    for (int k = 0; k < n; k++) *place(x, out, where[k]) = grads[k];
+    for (int k = 0; k < n; k++) *la_x_slot(x, out, where[k]) = grads[k];
     return LA_OK;
 }
 
+/* recurrent(gates, weight, bias, h, c, kind, reverse) */
 la_status la_x_recurrent(la_formula *x, la_tensor **out)
 {
     return la_grad_enabled() ? unrolled(x, out) : fused(x, out);

@@ -1,11 +1,15 @@
-/* Longer formulas: reductions, order, indexing. */
-#include "grad/formulas_reduce.h"
-
+/*
+** Formulas of reductions: sum, prod, extrema, variance, norms, quantiles. The
+** gradient of the result is expanded back over the dims that were reduced.
+*/
 #include <math.h>
 
+#include "grad/formulas.h"
 #include "tensor/shape.h"
+#include "grad/formula_terms.h"
 
-uint64_t la_x_dims(la_formula *x, int at)
+/* The dims that argument 'at' names, as a bit set (nil or absent: all). */
+static uint64_t dims_of(la_formula *x, int at)
 {
     int ndim = la_x_ndim(x, 0), d;
     uint64_t all = ndim >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << ndim) - 1;
@@ -25,17 +29,18 @@ la_tensor *la_x_unsqueezed(la_formula *x, la_tensor *g, int dims, int keep)
 {
     const la_output_meta *o = la_x_meta(x, 0, 0);
     int64_t sizes[LA_MAX_DIMS];
-    uint64_t mask = la_x_dims(x, dims);
+    uint64_t mask = dims_of(x, dims);
     if (keep >= 0 && VAL(keep).b) return g;
     for (int d = 0; d < o->ndim; d++)
         sizes[d] = mask >> d & 1 ? 1 : o->sizes[d];
     return R(reshape, g, LA_IS(sizes, o->ndim));
 }
 
-/* One number for every place: for few places a filled tensor is made faster
-** than a view, and is used faster, too. */
-enum { FEW_PLACES = 1024 };
+/* One value for every element: for few of them a filled tensor is built faster
+** than an expanded view, and is read faster, too. */
+enum { FEW_ELEMENTS = 1024 };
 
+/* A tensor of the input's sizes filled with the only element of 'g'. */
 static la_tensor *filled(la_formula *x, const la_tensor *g,
                          const la_output_meta *o, int64_t n)
 {
@@ -49,7 +54,8 @@ static la_tensor *filled(la_formula *x, const la_tensor *g,
     return la_x_own(x, t);
 }
 
-static bool is_plain_number(const la_tensor *g)
+/* One element in memory that can be read directly. */
+static bool is_plain_scalar(const la_tensor *g)
 {
     return g->numel == 1 && g->device == LA_CPU && la_data(g)
         && !(g->flags & (LA_F_CONJ | LA_F_NEG | LA_F_ZERO))
@@ -61,8 +67,8 @@ la_tensor *la_x_expand_grad(la_formula *x, la_tensor *g, int dims, int keep)
     const la_output_meta *o = la_x_meta(x, 0, 0);
     int64_t n = 1;
     for (int d = 0; d < o->ndim; d++) n *= o->sizes[d];
-    if (g && n > 0 && n <= FEW_PLACES && !la_grad_enabled()
-        && is_plain_number(g))
+    if (g && n > 0 && n <= FEW_ELEMENTS && !la_grad_enabled()
+        && is_plain_scalar(g))
         return filled(x, g, o, n);
     return R(expand, la_x_unsqueezed(x, g, dims, keep), SIZES(0));
 }
@@ -70,7 +76,7 @@ la_tensor *la_x_expand_grad(la_formula *x, la_tensor *g, int dims, int keep)
 double la_x_count(la_formula *x, int dims)
 {
     const la_output_meta *o = la_x_meta(x, 0, 0);
-    uint64_t mask = la_x_dims(x, dims);
+    uint64_t mask = dims_of(x, dims);
     double n = 1;
     for (int d = 0; d < o->ndim; d++)
         if (mask >> d & 1) n *= (double)o->sizes[d];
@@ -80,13 +86,14 @@ double la_x_count(la_formula *x, int dims)
 /* The dims of argument 'dims' as a list value for sum. */
 static la_value dim_list(la_formula *x, int dims, int64_t *list)
 {
-    uint64_t mask = la_x_dims(x, dims);
+    uint64_t mask = dims_of(x, dims);
     int n = 0;
     for (int d = 0; d < la_x_ndim(x, 0); d++)
         if (mask >> d & 1) list[n++] = d;
     return LA_IS(list, n);
 }
 
+/* NaN counts as equal to NaN, since a NaN result is one. */
 la_tensor *la_x_evenly(la_formula *x, la_tensor *g, la_tensor *result,
                        int dims, int keep)
 {
@@ -112,8 +119,8 @@ la_tensor *la_x_select_back(la_formula *x, int dim, int keep)
     return R(scatter_add, la_x_zeros(x, 0), VAL(dim), at, g);
 }
 
-/* 'self' as dtype= made it before the operation: a complex tensor whose result
-** is real gave its real part. */
+/* dtype= converts before the reduction; of a complex self with a real result
+** only the real part took part. */
 la_tensor *la_x_as_grad(la_formula *x, la_tensor *self)
 {
     la_tensor *g = G;
@@ -122,8 +129,8 @@ la_tensor *la_x_as_grad(la_formula *x, la_tensor *self)
     return halved ? R(real, self) : self;
 }
 
-/* result / self where self is not zero; where it is the only zero of its row,
-** the product of the others. */
+/* result / self where self is not zero; where it is the only zero that was
+** multiplied, the product of the others. */
 la_tensor *la_x_prod(la_formula *x)
 {
     int64_t list[LA_MAX_DIMS];
@@ -151,6 +158,7 @@ static double divisor(la_formula *x)
     return n > correction ? n - correction : 0;
 }
 
+/* 2 (x - mean) / divisor. */
 la_tensor *la_x_var(la_formula *x, la_tensor *g)
 {
     int64_t list[LA_MAX_DIMS];
@@ -161,6 +169,7 @@ la_tensor *la_x_var(la_formula *x, la_tensor *g)
     return R(mul, g, R(mul, R(sub, self, mean), 2 / divisor(x)));
 }
 
+/* var's gradient / (2 std); 0 where std is 0. */
 la_tensor *la_x_std(la_formula *x, la_tensor *g)
 {
     la_tensor *result = RES(0), *none = R(eq, result, 0);
@@ -168,6 +177,8 @@ la_tensor *la_x_std(la_formula *x, la_tensor *g)
     return la_x_var(x, R(where, none, 0, R(div, g, twice)));
 }
 
+/* Of |x|_p by the cases of p; where the norm is 0 the subgradient 0 is taken,
+** and the maximum norm divides evenly among equal extrema. */
 la_tensor *la_x_norm(la_formula *x)
 {
     double p = VAL(1).d;
@@ -195,26 +206,119 @@ la_tensor *la_x_norm(la_formula *x)
     return R(mul, slope, scale);
 }
 
-la_tensor *la_x_masked_source(la_formula *x)
+/* ---- quantiles ---- */
+
+enum { SELF, Q, QDIM, KEEPDIM, HOW };
+
+/* A call of quantile with its dim at the end, and the q too. */
+typedef struct quantiles {
+    la_tensor *self;            /* (rows ..., n) */
+    la_tensor *order;           /* where the sorted elements are */
+    la_tensor *grad;            /* (rows ..., q) */
+    la_tensor *last;            /* the last rank, (rows ..., 1) */
+    la_tensor *low, *high;      /* ranks from 1, (rows ..., q) */
+    la_tensor *part;            /* how far on the way to the upper one */
+    int dim;                    /* -1: everything */
+} quantiles;
+
+/* Is the interpolation argument this word? */
+static bool is_mode(const la_value *v, const char *word)
 {
-    int64_t n = 1;
-    const la_output_meta *o = la_x_meta(x, 2, 0);
-    la_tensor *picked = R(masked_select, G, A(1));
-    if (!picked) return NULL;
-    for (int d = 0; d < o->ndim; d++) n *= o->sizes[d];
-    int64_t pad[2] = {0, n - picked->numel};
-    return R(reshape, R(constant_pad_nd, picked, LA_IS(pad, 2)), SIZES(2));
+    return v->tag == LA_VSTR && la_str_is(v, word);
 }
 
-la_value la_x_list(la_formula *x)
+/* The gradient of the result, with q last. */
+static la_tensor *quantile_grad(la_formula *x, const quantiles *u)
 {
-    int64_t n = x->op->args[1].tensors.n;
-    if (n > LA_MAX_DIMS) n = LA_MAX_DIMS;
-    for (int64_t i = 0; i < n; i++) x->members[i] = la_x_member(x, i);
-    return LA_TS(x->members, n);
+    la_tensor *g = G;
+    int ndim = A(SELF) ? A(SELF)->ndim : 0;
+    bool many = A(Q) && A(Q)->ndim == 1;
+    int64_t first = 0, end = -1;
+    if (many) g = R(movedim, g, LA_IS(&first, 1), LA_IS(&end, 1));
+    else g = R(unsqueeze, g, -1);
+    if (!VAL(KEEPDIM).b) return g;
+    int64_t dim = u->dim;
+    if (dim >= 0) return R(squeeze, g, LA_IS(&dim, 1));
+    for (int d = 0; d < ndim; d++) g = R(squeeze, g, LA_IS(&first, 1));
+    return g;
 }
 
-la_value la_x_dtype(la_formula *x)
+/* Rows that have NaN give it: their rank is the last, where NaN is sorted. */
+static void quantile_ranks(la_formula *x, quantiles *u)
 {
-    return LA_DT((la_dtype)x->node->outputs[0].dtype);
+    la_value how = VAL(HOW);
+    int64_t end = -1;
+    la_tensor *nan = R(isnan, u->self), *n, *rank;
+    la_value dtype = la_x_dtype(x);
+    int64_t size = u->self ? la_sizes(u->self)[u->self->ndim - 1] : 1;
+    bool skip = x->op->op->id == LA_OP_nanquantile;
+    n = R(sum, nan, LA_IS(&end, 1), true);
+    if (skip) {
+        u->last = R(clamp, R(rsub, n, (double)(size - 1)), 0.0);
+        rank = R(mul, R(astype, u->last, dtype), A(Q));
+    } else {
+        u->last = R(mul, R(ones_like, n), (double)(size - 1));
+        rank = R(mul, R(astype, u->last, dtype), A(Q));
+        rank = R(where, R(gt, n, 0), R(astype, u->last, dtype), rank);
+    }
+    if (is_mode(&how, "nearest")) rank = R(round, rank);
+    if (is_mode(&how, "lower")) rank = R(floor, rank);
+    if (is_mode(&how, "higher")) rank = R(ceil, rank);
+    la_tensor *low = R(floor, rank), *high = R(ceil, rank);
+    u->part = is_mode(&how, "midpoint") ? R(mul, R(ones_like, rank), 0.5)
+                                        : R(sub, rank, low);
+    u->low = R(add, R(astype, low, LA_DT(LA_INT64)), 1);
+    u->high = R(add, R(astype, high, LA_DT(LA_INT64)), 1);
+}
+
+/* What both gradients need: self with its dim last, its order, the ranks. */
+static quantiles quantile_of(la_formula *x)
+{
+    quantiles u = {.self = A(SELF), .dim = -1};
+    la_value dim = VAL(QDIM);
+    int64_t all = -1;
+    int ndim = u.self ? u.self->ndim : 0;
+    if (dim.tag == LA_VINT && ndim > 0) {
+        la_status status = la_wrap_dim(dim.i, ndim, &u.dim);
+        int64_t from = u.dim;
+        if (status) la_x_fail(x, status);
+        u.self = R(movedim, u.self, LA_IS(&from, 1), LA_IS(&all, 1));
+    } else {
+        u.self = R(reshape, u.self, LA_IS(&all, 1));
+    }
+    u.grad = quantile_grad(x, &u);
+    quantile_ranks(x, &u);
+    u.order = R(argsort, u.self, -1, false, true);
+    return u;
+}
+
+/* Weights of the two neighbouring ranks, scattered through the sort order. */
+la_tensor *la_x_quantile_self(la_formula *x)
+{
+    quantiles u = quantile_of(x);
+    la_tensor *high = R(mul, u.grad, u.part), *low = R(sub, u.grad, high);
+    la_tensor *g = R(zeros_like, u.self);
+    g = R(scatter_add, g, -1, u.low, low);
+    g = R(scatter_add, g, -1, u.high, high);
+    la_tensor *back = R(zeros_like, u.self);
+    back = R(scatter_add, back, -1, u.order, g);
+    int64_t dim = u.dim, end = -1;
+    return dim >= 0 ? R(movedim, back, LA_IS(&end, 1), LA_IS(&dim, 1))
+                    : R(reshape, back, SIZES(0));
+}
+
+/* Only between two elements does the result move with q. */
+la_tensor *la_x_quantile_q(la_formula *x)
+{
+    la_value how = VAL(HOW);
+    if (how.tag == LA_VSTR && !is_mode(&how, "linear")) return NULL;
+    quantiles u = quantile_of(x);
+    la_tensor *sorted = R(gather, u.self, -1, u.order);
+    la_tensor *slope = R(sub, R(gather, sorted, -1, u.high),
+                         R(gather, sorted, -1, u.low));
+    la_tensor *g = R(mul, R(mul, u.grad, slope), u.last);
+    if (!g) return NULL;
+    int64_t rows[2] = {-1, la_sizes(g)[g->ndim - 1]}, first = 0;
+    g = R(sum, R(reshape, g, LA_IS(rows, 2)), LA_IS(&first, 1));
+    return R(reshape, g, SIZES(Q));
 }

@@ -39,7 +39,7 @@ typedef struct la_hook {
 
 typedef struct la_grad_meta {
     la_node *fn;            /* owned; NULL for a leaf */
-    int slot;               /* our place among fn's outputs */
+    int slot;               /* which of fn's outputs it is */
     bool requires_grad;     /* a leaf that was asked to record */
     bool retain;            /* retain_grad was called */
     uint8_t creation;       /* la_creation, for views */
@@ -47,7 +47,7 @@ typedef struct la_grad_meta {
     la_node *accumulator;   /* owned; it only borrows the leaf */
     la_tensor *grad;        /* owned */
     la_hook *hooks;         /* of a leaf */
-    const void *home;       /* the context that recorded it */
+    const void *context;    /* that recorded it */
 } la_grad_meta;
 
 /* How a view came to be, for the rules on in-place changes. */
@@ -97,14 +97,15 @@ struct la_node {
     la_hook *hooks;             /* on outputs, before the node runs */
     uint64_t run;               /* engine: the backward call that is at it */
     int32_t waiting;            /* engine: nodes that still have to send */
-    bool needed;                /* engine: lies on a way to an asked input */
+    bool needed;                /* engine: on a path to a requested input */
     la_node *next;              /* engine's stack; the chain of release */
     char *trace;                /* anomaly mode: where it was recorded */
 };
 
 /* ---- nodes (node.c) ---- */
 
-/* Room for 'extra' bytes behind the base part: returned by la_node_extra. */
+/* A node with 'extra' bytes of the class after the base part
+** (la_node_extra). */
 la_status la_node_new(const la_node_class *class, int nedges, int noutputs,
                       size_t extra, la_node **out);
 static inline void *la_node_extra(la_node *n) { return (char *)n + n->extra; }
@@ -118,7 +119,7 @@ void la_node_release(la_node *n);      /* iterative; NULL is allowed */
 la_status la_node_output(la_node *n, int k, const la_tensor *t);
 /* The edge that a gradient of 't' takes: its fn, its accumulator, or none. */
 la_status la_gradient_edge(la_tensor *t, la_edge *out);
-la_status la_meta_of(la_tensor *t, la_grad_meta **out);  /* made if missing */
+la_status la_meta_of(la_tensor *t, la_grad_meta **out);  /* new if missing */
 
 /* Make 't' output 'slot' of 'n' (retains n). */
 la_status la_set_history(la_tensor *t, la_node *n, int slot);
@@ -127,7 +128,7 @@ la_status la_set_history(la_tensor *t, la_node *n, int slot);
 la_status la_rebase_history(la_tensor *t, la_node *n, int slot);
 /* LA_EGRAD when 't' may not be changed in place while recording. */
 la_status la_check_inplace(la_tensor *t);
-/* The node of t, made anew for a view whose base has changed. Borrowed. */
+/* The node of t, rebuilt for a view whose base has changed. Borrowed. */
 la_status la_grad_fn_of(la_tensor *t, la_node **out, int *slot);
 
 la_status la_save(la_saved *s, la_tensor *t, bool is_result);
@@ -135,7 +136,7 @@ la_status la_save(la_saved *s, la_tensor *t, bool is_result);
 la_status la_unsave(const la_saved *s, la_node *n, la_tensor **out);
 void la_saved_clear(la_saved *s);
 
-/* ---- for users (leaf.c, engine.c) ---- */
+/* ---- leaves (leaf.c), backward (engine.c) ---- */
 
 bool la_requires_grad(const la_tensor *t);
 la_status la_require_grad(la_tensor *t, bool on);
@@ -150,7 +151,7 @@ la_status la_set_grad(la_tensor *t, la_tensor *grad);  /* NULL: none */
 
 enum {
     LA_BW_RETAIN_GRAPH = 1, LA_BW_CREATE_GRAPH = 2, LA_BW_ALLOW_UNUSED = 4,
-    LA_BW_ACCUMULATE = 8    /* into .grad, also of the inputs asked for */
+    LA_BW_ACCUMULATE = 8    /* into .grad, also of the requested inputs */
 };
 /* Run the graph of 'roots' with 'seeds' (NULL entry: ones, for one-element
 ** roots). inputs NULL: accumulate into all leaves; otherwise out[i] gets the
@@ -162,7 +163,7 @@ la_status la_backward(int nroots, la_tensor **roots, la_tensor **seeds,
 /* Recording on or off for this context; returns what it was. */
 bool la_set_grad_enabled(bool on);
 bool la_grad_enabled(void);
-/* Anomaly mode: 'where' writes the script's place of the running call. */
+/* Anomaly mode: 'where' writes the script's line of the running call. */
 typedef char *(*la_where_fn)(void *host);
 void la_set_anomaly(la_where_fn where, void *host);
 

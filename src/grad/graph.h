@@ -8,16 +8,16 @@ void la_hooks_free(la_hook *list);
 la_status la_keep_on(la_grad_meta *m);      /* the hook of retain_grad */
 void la_keep_off(la_grad_meta *m);
 bool la_is_accumulator(const la_node *n);
-la_tensor *la_accumulator_leaf(la_node *n);
 void la_forget_leaf(la_node *accumulator, la_hook **hooks);
 bool la_accumulator_waits(la_node *accumulator);
 void la_grad_init_node(void);
 
-/* Nobody else can see the memory of 't': one reference to it and its storage. */
+/* Nobody else can see the memory of 't': one reference to it and its
+** storage. */
 bool la_exclusive(const la_tensor *t);
 const char *la_node_name(const la_node *n);
 const char *la_op_node_name(const la_node *n);
-/* History of a view by its place in its root's storage. */
+/* History of a view by its geometry in its root's storage. */
 la_status la_view_history(la_tensor *view);
 /* Text of anomaly mode for a new node, or NULL. */
 char *la_anomaly_where(void);
@@ -33,7 +33,7 @@ la_status la_validate_grad(const la_output_meta *o, const char *name,
 #define LA_MAX_EDGES 64         /* lists (cat, stack) are longer: own array */
 
 typedef struct la_formula la_formula;
-/* Gradient number k (the input's place among the arguments); NULL: none. */
+/* The gradient of one argument, borrowed; NULL: none. */
 typedef la_tensor *(*la_grad_fn)(la_formula *x);
 
 typedef struct la_grad_row {
@@ -45,7 +45,7 @@ typedef struct la_grad_row {
 } la_grad_row;
 
 /* One operation: a row per differentiable input, or one function for all that
-** writes owned gradients at the places of the edges. */
+** sets owned gradients at the indices of the edges. */
 typedef struct la_grad_rule {
     const char *name;
     const la_grad_row *rows;

@@ -1,4 +1,11 @@
-/* Leaves: accumulators, requires_grad, hooks, .grad. */
+/*
+** Leaves of the graph: accumulators, requires_grad, hooks, retain_grad, .grad
+** and the recording mode.
+**
+** An accumulator is the node that a leaf's gradient flows into. The leaf owns
+** it and it only borrows the leaf, so that a gradient with a history, stored in
+** the leaf it leads to, is no reference cycle.
+*/
 #include "grad/grad.h"
 #include "grad/graph.h"
 
@@ -33,8 +40,10 @@ static la_status accumulate(la_tensor *leaf, la_tensor *grad)
     LA_TRY(la_meta_of(leaf, &m));
     la_tensor *sum = NULL;
     if (!m->grad) {
-        if (la_exclusive(grad) || la_grad_enabled()) sum = la_tensor_retain(grad);
-        else if (is_whole_view(grad)) LA_TRY(la_tensor_alias(grad, false, &sum));
+        if (la_exclusive(grad) || la_grad_enabled())
+            sum = la_tensor_retain(grad);
+        else if (is_whole_view(grad))
+            LA_TRY(la_tensor_alias(grad, false, &sum));
         else LA_TRY(la_run(clone, &sum, LA_T(grad)));
     } else if (la_grad_enabled()) {
         LA_TRY(la_run(add, &sum, LA_T(m->grad), LA_T(grad)));
@@ -69,6 +78,7 @@ static la_status run_hooks(const accumulator *a, la_tensor **grad)
     return LA_OK;
 }
 
+/* Hooks of the leaf, then accumulation. A hook may have ended the leaf. */
 static la_status run_accumulator(la_node *n, la_tensor **grads,
                                  la_tensor **out)
 {
@@ -84,14 +94,10 @@ static const la_node_class class_accumulate = {
     "AccumulateGrad", run_accumulator, NULL, NULL
 };
 
+/* Told from other nodes by the class. */
 bool la_is_accumulator(const la_node *n)
 {
     return n->class == &class_accumulate;
-}
-
-la_tensor *la_accumulator_leaf(la_node *n)
-{
-    return ((accumulator *)la_node_extra(n))->leaf;
 }
 
 /* The leaf is gone while graphs still lead to it: its hooks go on seeing the
@@ -125,6 +131,7 @@ static bool still_fits(const la_node *n, const la_tensor *t)
     return true;
 }
 
+/* The edge to t's accumulator, which is created at its first use. */
 static la_status accumulator_of(la_tensor *t, la_edge *out)
 {
     la_grad_meta *m;
@@ -154,6 +161,8 @@ static la_status accumulator_of(la_tensor *t, la_edge *out)
     return LA_OK;
 }
 
+/* A tensor created with requires_grad has only the flag until it is asked
+** here. */
 la_status la_gradient_edge(la_tensor *t, la_edge *out)
 {
     *out = (la_edge){NULL, 0};
@@ -169,13 +178,14 @@ la_status la_gradient_edge(la_tensor *t, la_edge *out)
     return LA_OK;
 }
 
-/* ---- what users ask ---- */
+/* ---- requires_grad and .grad ---- */
 
 bool la_requires_grad(const la_tensor *t)
 {
     return (t->flags & LA_F_REQUIRES_GRAD) != 0;
 }
 
+/* detach_: back to a leaf that records nothing. */
 void la_forget_history(la_tensor *t)
 {
     la_grad_meta *m = t->grad;
@@ -190,6 +200,7 @@ void la_forget_history(la_tensor *t)
 
 bool la_is_leaf(const la_tensor *t) { return !t->grad || !t->grad->fn; }
 
+/* LA_EGRAD unless 't' is a leaf; LA_EDTYPE for integers. */
 la_status la_require_grad(la_tensor *t, bool on)
 {
     la_grad_meta *m;
@@ -216,6 +227,7 @@ la_tensor *la_grad_of(const la_tensor *t)
     return t->grad ? t->grad->grad : NULL;
 }
 
+/* LA_ESHAPE unless shape and dtype agree. */
 la_status la_set_grad(la_tensor *t, la_tensor *grad)
 {
     la_grad_meta *m;
@@ -251,12 +263,14 @@ static la_status hook_list(la_tensor *t, la_hook ***list, int *slot)
     return LA_OK;
 }
 
+/* At the end: hooks run in the order of registration. */
 static void append(la_hook **list, la_hook *h)
 {
     while (*list) list = &(*list)->next;
     *list = h;
 }
 
+/* On a leaf the hook belongs to the tensor, else to its node. */
 la_status la_register_hook(la_tensor *t, la_hook_fn run, void *context,
                            void (*release)(void *), int64_t *id)
 {
@@ -281,6 +295,7 @@ la_status la_register_hook(la_tensor *t, la_hook_fn run, void *context,
 
 static la_status keep(void *context, la_tensor *grad, la_tensor **replacement);
 
+/* Unknown ids are ignored; hooks of retain_grad are not removed this way. */
 void la_remove_hook(la_tensor *t, int64_t id)
 {
     la_hook **list;
@@ -308,6 +323,7 @@ static la_status keep(void *context, la_tensor *grad, la_tensor **replacement)
     return LA_OK;
 }
 
+/* On while the tensor has this node; moved when its history changes. */
 la_status la_keep_on(la_grad_meta *m)
 {
     la_hook *h = la_mem_zalloc(sizeof(*h));
@@ -330,6 +346,7 @@ void la_keep_off(la_grad_meta *m)
     }
 }
 
+/* Leaves keep their gradient anyway. */
 la_status la_retain_grad(la_tensor *t)
 {
     la_grad_meta *m;

@@ -1,4 +1,10 @@
-/* Nodes: one block each, freed in a loop. */
+/*
+** Nodes: one memory block each, saved values, histories of tensors.
+**
+** Invariant: references lead from tensors to their node and from nodes to the
+** nodes before them, never forward, so counting frees a graph. Chains of any
+** length are released in a loop.
+*/
 #include "grad/grad.h"
 #include "grad/graph.h"
 
@@ -19,6 +25,7 @@ typedef struct layout {
     size_t edges, outputs, grads, extra, total;
 } layout;
 
+/* Offsets of the parts, each aligned to 16 bytes. */
 static layout layout_of(int nedges, int noutputs, size_t extra)
 {
     layout l;
@@ -30,6 +37,8 @@ static layout layout_of(int nedges, int noutputs, size_t extra)
     return l;
 }
 
+/* One allocation. The block is zeroed: edges lead nowhere, nothing has
+** arrived. */
 la_status la_node_new(const la_node_class *class, int nedges, int noutputs,
                       size_t extra, la_node **out)
 {
@@ -51,6 +60,7 @@ la_status la_node_new(const la_node_class *class, int nedges, int noutputs,
     return LA_OK;
 }
 
+/* Drops one; true when it was the last. */
 static bool last_reference(la_node *n) { return la_drop_ref(&n->refs); }
 
 void la_hooks_free(la_hook *h)
@@ -63,6 +73,7 @@ void la_hooks_free(la_hook *h)
     }
 }
 
+/* Sizes of more than LA_OUTPUT_DIMS dims have a block of their own. */
 static void free_sizes(la_output_meta *o)
 {
     if (o->ndim > LA_OUTPUT_DIMS)
@@ -70,6 +81,7 @@ static void free_sizes(la_output_meta *o)
     o->ndim = 0;
 }
 
+/* Outputs of list operations lie outside of the block (la_op_node_outputs). */
 static void free_outputs(la_node *n)
 {
     for (int k = 0; k < n->noutputs; k++) {
@@ -82,19 +94,20 @@ static void free_outputs(la_node *n)
     la_mem_free(n->grads, (size_t)n->noutputs * sizeof(la_tensor *));
 }
 
-/* Releasing a node may release those before it, and tensors that own nodes in
-** turn. They are put on a list of this thread, which the outermost call works
-** off: no recursion, no allocation, however long the chain. */
+/* Releasing a node may release those before it, and tensors that own nodes
+** themselves. They are put on a list of this thread, which the outermost call
+** works off: no recursion, no allocation, however long the chain. */
 static _Thread_local la_node *dying;
 static _Thread_local bool working;
 
+/* A node without references. */
 static void free_one(la_node *n)
 {
     if (n->class->clear) n->class->clear(n);
     if (n->class->destroy) n->class->destroy(n);
     free_outputs(n);
     if (n->hooks) la_hooks_free(n->hooks);
-    if (n->trace) free(n->trace);   /* the host's string, made by malloc */
+    if (n->trace) free(n->trace);   /* the host's string, from malloc */
     for (int i = 0; i < n->nedges; i++) la_node_release(n->edges[i].node);
     la_mem_free(n, n->bytes);
 }
@@ -114,6 +127,7 @@ void la_node_release(la_node *n)
     working = false;
 }
 
+/* Sizes are copied: the tensor itself is not kept alive. */
 la_status la_node_output(la_node *n, int k, const la_tensor *t)
 {
     la_output_meta *o = &n->outputs[k];
@@ -132,6 +146,7 @@ la_status la_node_output(la_node *n, int k, const la_tensor *t)
 
 /* ---- grad_meta ---- */
 
+/* LA_ENOMEM leaves the tensor as it was. */
 la_status la_meta_of(la_tensor *t, la_grad_meta **out)
 {
     if (!t->grad) {
@@ -139,13 +154,15 @@ la_status la_meta_of(la_tensor *t, la_grad_meta **out)
         if (!m) return LA_ENOMEM;
         /* Creation operations only set the flag of a leaf. */
         m->requires_grad = (t->flags & LA_F_REQUIRES_GRAD) && !t->base;
-        m->home = la_current_context;
+        m->context = la_current_context;
         t->grad = m;
     }
     *out = t->grad;
     return LA_OK;
 }
 
+/* The tensor dies. The order matters: hooks leave before the nodes they are
+** on. */
 static void meta_free(la_grad_meta *m)
 {
     la_node *fn = m->fn;
@@ -162,6 +179,8 @@ static void meta_free(la_grad_meta *m)
 
 /* ---- saved values ---- */
 
+/* A root tensor is kept itself; a result, a view or a wrapped scalar by an
+** alias. */
 la_status la_save(la_saved *s, la_tensor *t, bool is_result)
 {
     bool whole = !is_result && !t->base && !(t->flags & LA_F_WRAPPED);
@@ -181,6 +200,7 @@ la_status la_save(la_saved *s, la_tensor *t, bool is_result)
     return LA_OK;
 }
 
+/* LA_EGRAD when it was freed, or changed in place since it was saved. */
 la_status la_unsave(const la_saved *s, la_node *n, la_tensor **out)
 {
     if (!s->data)
@@ -204,6 +224,7 @@ la_status la_unsave(const la_saved *s, la_node *n, la_tensor **out)
     return status;
 }
 
+/* Fields first: releasing may come back to this node. */
 void la_saved_clear(la_saved *s)
 {
     la_tensor *data = s->data;
@@ -216,6 +237,7 @@ void la_saved_clear(la_saved *s)
 
 /* ---- history ---- */
 
+/* The old history is released last, as it may own what 'n' needs. */
 la_status la_set_history(la_tensor *t, la_node *n, int slot)
 {
     la_grad_meta *m;

@@ -1,4 +1,10 @@
-/* Nodes of operations: what they keep, and how a formula reads it. */
+/*
+** Nodes of operations: what they save of a call, and how a formula reads it.
+**
+** A node keeps the tensors that its rows will read (with their versions), the
+** other arguments by value, and sizes of inputs and outputs. Temporaries of a
+** formula live until the row has run.
+*/
 #include "base/context.h"
 #include "base/memory.h"
 #include "grad/formula.h"
@@ -13,6 +19,7 @@ static const la_node_class class_operation = {"Operation", run, clear, destroy};
 
 /* ---- keeping ---- */
 
+/* A list without memory becomes empty, which formulas read as a default. */
 static void copy_ints(la_value *v)
 {
     size_t bytes = (size_t)v->ints.n * sizeof(int64_t);
@@ -22,8 +29,8 @@ static void copy_ints(la_value *v)
     v->ints.list = list;
 }
 
-/* Words are literals of the schema or short: they are kept in the node's
-** class of known words, so that nothing points into a Lua string. */
+/* Text arguments are one of the schemas' words; the node refers to this table,
+** so that nothing points into a Lua string, which may be collected. */
 static void copy_text(la_value *v)
 {
     static const char *const words[] = {"trunc", "floor", "none", "tanh",
@@ -39,6 +46,8 @@ static void copy_text(la_value *v)
     v->tag = LA_VNONE;
 }
 
+/* Tensors are not copied here: those that are needed are saved with
+** versions. */
 static inline void copy_value(la_value *to, const la_value *from)
 {
     if (from->tag == LA_VTENSOR) {      /* the rest is zero */
@@ -60,6 +69,7 @@ static inline int count_bits(uint32_t set)
     return n;
 }
 
+/* One block: node, la_op_node, arguments, saved values. */
 la_status la_op_node_new(const la_frame *f, const la_grad_rule *r, int nedges,
                          uint32_t wanted, la_node **out)
 {
@@ -83,12 +93,13 @@ la_status la_op_node_new(const la_frame *f, const la_grad_rule *r, int nedges,
     return LA_OK;
 }
 
-/* Place of bit 'bit' among the saved values. */
+/* The saved value that bit 'bit' stands for: they are stored in bit order. */
 static la_saved *slot_of(la_op_node *o, int bit)
 {
     return &o->saved[count_bits(o->saves & ((1u << bit) - 1))];
 }
 
+/* All members of a list of tensors (index tensors). */
 static la_status save_list(la_op_node *o, const la_value *v)
 {
     int64_t bytes;
@@ -102,7 +113,8 @@ static la_status save_list(la_op_node *o, const la_value *v)
     return LA_OK;
 }
 
-/* The values before the change, with the history that they had. */
+/* An in-place call: a clone of the values before the change, with the history
+** that they had. */
 static la_status save_self(la_saved *s, la_tensor *self)
 {
     la_tensor *copy = NULL;
@@ -137,7 +149,8 @@ static la_status save_sizes(la_op_node *o, const la_frame *f)
     return LA_OK;
 }
 
-la_status la_op_node_save_args(la_node *n, const la_frame *f, bool in_place)
+/* Saved values in the order of the bits of 'saves'. */
+la_status la_op_node_save_args(la_node *n, const la_frame *f, bool inplace)
 {
     la_op_node *o = la_node_extra(n);
     uint32_t saves = o->saves & 0xffff;
@@ -149,7 +162,7 @@ la_status la_op_node_save_args(la_node *n, const la_frame *f, bool in_place)
         if (!(saves >> k & 1)) continue;
         if (v->tag == LA_VTENSORS) LA_TRY(save_list(o, v));
         else if (v->tag == LA_VTENSOR) {
-            bool self = in_place && v->tensor == f->outs[0];
+            bool self = inplace && v->tensor == f->outs[0];
             LA_TRY(self ? save_self(s, v->tensor)
                         : la_save(s, v->tensor, false));
         }
@@ -176,6 +189,7 @@ la_status la_op_node_outputs(la_node *n, int count)
     return LA_OK;
 }
 
+/* By alias without history: a node must not own itself. */
 la_status la_op_node_save_results(la_node *n, const la_frame *f)
 {
     la_op_node *o = la_node_extra(n);
@@ -189,17 +203,19 @@ la_status la_op_node_save_results(la_node *n, const la_frame *f)
     return LA_OK;
 }
 
+/* Frees what is saved; may run twice. */
 static void clear(la_node *n)
 {
     la_op_node *o = la_node_extra(n);
     for (int k = 0; k < o->nsaved; k++) la_saved_clear(&o->saved[k]);
     for (int64_t i = 0; i < o->nlist; i++) la_saved_clear(&o->list[i]);
-    if (o->list) la_mem_free(o->list,
-                             o->nlist ? (size_t)o->nlist * sizeof(la_saved) : 1);
+    size_t bytes = o->nlist ? (size_t)o->nlist * sizeof(la_saved) : 1;
+    if (o->list) la_mem_free(o->list, bytes);
     o->list = NULL;
     o->nlist = 0;
 }
 
+/* The rest, when the node dies. */
 static void destroy(la_node *n)
 {
     la_op_node *o = la_node_extra(n);
@@ -217,12 +233,14 @@ static void destroy(la_node *n)
 
 /* ---- reading ---- */
 
+/* The first failure is kept; NULL for the caller to return. */
 la_tensor *la_x_fail(la_formula *x, la_status status)
 {
     if (!x->status) x->status = status;
     return NULL;
 }
 
+/* 'owned' is released at the end of the row. NULL when it is too much. */
 la_tensor *la_x_own(la_formula *x, la_tensor *owned)
 {
     if (!owned) return NULL;
@@ -235,6 +253,7 @@ la_tensor *la_x_own(la_formula *x, la_tensor *owned)
     return owned;
 }
 
+/* An operation call; recorded like any other under create_graph. */
 la_tensor *la_x_run(la_formula *x, int op, int n, const la_value *args)
 {
     la_tensor *out = NULL;
@@ -243,6 +262,7 @@ la_tensor *la_x_run(la_formula *x, int op, int n, const la_value *args)
     return status ? la_x_fail(x, status) : la_x_own(x, out);
 }
 
+/* Zeros stand for a result whose gradient never arrived. */
 la_tensor *la_x_grad(la_formula *x, int k)
 {
     if (x->status) return NULL;
@@ -254,6 +274,7 @@ la_tensor *la_x_grad(la_formula *x, int k)
     return status ? la_x_fail(x, status) : la_x_own(x, zero);
 }
 
+/* The saved tensor with its history. */
 static la_tensor *unsave(la_formula *x, const la_saved *s)
 {
     la_tensor *t = NULL;
@@ -262,8 +283,8 @@ static la_tensor *unsave(la_formula *x, const la_saved *s)
     return status ? la_x_fail(x, status) : la_x_own(x, t);
 }
 
-/* A number alone weighs as the default dtype: log(1/3) of a formula would be
-** float32. Beside a double precision result it is a tensor of that width. */
+/* A wrapped scalar promotes as the default dtype: log(1/3) of a formula would
+** be float32. Where the result is float64 it becomes a tensor of that dtype. */
 static la_tensor *in_full(la_formula *x, la_tensor *t)
 {
     la_dtype d = (la_dtype)x->node->outputs[0].dtype, to = LA_FLOAT64;
@@ -291,6 +312,7 @@ la_tensor *la_x_result(la_formula *x, int k)
     return unsave(x, slot_of(x->op, 16 + k));
 }
 
+/* NULL for an index that is nil (a full slice). */
 la_tensor *la_x_member(la_formula *x, int64_t i)
 {
     if (i >= x->op->nlist)
@@ -303,9 +325,10 @@ la_value la_x_value(la_formula *x, int k) { return x->op->args[k]; }
 la_tensor *la_x_conj(la_formula *x, la_tensor *t)
 {
     if (!t || !la_is_complex((la_dtype)t->dtype)) return t;
-    return R(conj, t);
+    return la_x_run(x, LA_OP_conj, 1, (la_value[]){LA_T(t)});
 }
 
+/* The shape is known from the edge, so the argument need not be saved. */
 la_tensor *la_x_zeros(la_formula *x, int k)
 {
     la_tensor *zero = NULL;
@@ -330,6 +353,18 @@ static int edge_of(const la_formula *x, int k)
     return e;
 }
 
+/* Edges count every tensor of the call, lists with all their members. */
+la_tensor **la_x_slot(const la_formula *x, la_tensor **out, int k)
+{
+    return out + edge_of(x, k);
+}
+
+void la_x_set(la_formula *x, la_tensor **out, int k, la_tensor *g)
+{
+    if (!g || x->status || !la_x_wants(x, k)) return;
+    *la_x_slot(x, out, k) = la_tensor_retain(g);
+}
+
 bool la_x_result_of(const la_formula *x, int k, int op)
 {
     la_node *n = x->node->edges[edge_of(x, k)].node;
@@ -337,6 +372,8 @@ bool la_x_result_of(const la_formula *x, int k, int op)
         && ((la_op_node *)la_node_extra(n))->op->id == op;
 }
 
+/* What the node of the input says about its output; a 0-dim float32 for inputs
+** without an edge. */
 const la_output_meta *la_x_meta(la_formula *x, int k, int64_t member)
 {
     static const la_output_meta none = {.dtype = LA_FLOAT32};
@@ -354,11 +391,13 @@ int la_x_ndim(la_formula *x, int k) { return la_x_meta(x, k, 0)->ndim; }
 
 /* ---- running ---- */
 
+/* Releases the temporaries, the last one first. */
 static void end(la_formula *x)
 {
     while (x->ntemps > 0) la_tensor_release(x->temps[--x->ntemps]);
 }
 
+/* The rows whose argument's gradient is wanted. */
 static la_status run_rows(la_formula *x, la_tensor **out)
 {
     const la_grad_rule *r = x->op->rule;
@@ -373,7 +412,7 @@ static la_status run_rows(la_formula *x, la_tensor **out)
     return LA_OK;
 }
 
-/* 'all' writes by argument; its places are those of the edges. */
+/* Runs the rows, or the one function, of the operation. */
 static la_status run(la_node *n, la_tensor **grads, la_tensor **out)
 {
     la_formula x;       /* its lists stay as they are: zeroing 2 KB costs */
@@ -390,6 +429,7 @@ static la_status run(la_node *n, la_tensor **grads, la_tensor **out)
     return status;
 }
 
+/* For messages: the operation, or the class of other nodes. */
 const char *la_op_node_name(const la_node *n)
 {
     if (n->class != &class_operation) return n->class->name;

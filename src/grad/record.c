@@ -15,6 +15,7 @@
 
 #define AUTOGRAD_BIT (1u << LA_KEY_AUTOGRAD)
 
+/* The kernels under the Autograd key, which then record nothing. */
 static la_status below(la_frame *f)
 {
     la_context *c = la_ctx();
@@ -25,12 +26,14 @@ static la_status below(la_frame *f)
     return status;
 }
 
+/* Results of other dtypes get no history. */
 static bool differentiable(const la_tensor *t)
 {
     return la_is_float((la_dtype)t->dtype)
         || la_is_complex((la_dtype)t->dtype);
 }
 
+/* Of a list: any member. */
 static bool value_needs_grad(const la_value *v)
 {
     if (v->tag == LA_VTENSOR) return la_requires_grad(v->tensor);
@@ -59,8 +62,9 @@ static uint32_t wanted_args(const la_frame *f, const la_grad_rule *r,
     return wanted;
 }
 
-/* ---- making the node ---- */
+/* ---- the node ---- */
 
+/* Edges stay empty for arguments whose gradient nobody wants. */
 static la_status add_edges(const la_frame *f, uint32_t wanted, la_node *n)
 {
     int e = 0;
@@ -80,6 +84,7 @@ static la_status add_edges(const la_frame *f, uint32_t wanted, la_node *n)
     return LA_OK;
 }
 
+/* *out stays NULL when no argument wants a gradient. */
 static la_status new_node(la_frame *f, const la_grad_rule *r, la_node **out)
 {
     int nedges;
@@ -100,18 +105,20 @@ static la_status new_node(la_frame *f, const la_grad_rule *r, la_node **out)
 
 /* ---- histories of the results ---- */
 
-static bool in_place(const la_frame *f)
+/* In-place forms, and operations that write their first argument (copy_). */
+static bool inplace(const la_frame *f)
 {
     return f->form == LA_INPLACE
         || ((f->op->forms & LA_MUTATES) && f->form == LA_FUNCTIONAL);
 }
 
+/* The tensor that the call writes. */
 static la_tensor *written(const la_frame *f)
 {
     return f->form == LA_INPLACE ? f->outs[0] : f->args[0].tensor;
 }
 
-/* A tensor that the call has made: nobody else knows it, nor the node, so the
+/* A new tensor of this call: nobody else knows it, nor the node, so the
 ** reference is counted without a locked instruction. */
 static la_status first_history(la_tensor *t, la_node *n, int slot)
 {
@@ -128,7 +135,7 @@ static la_status first_history(la_tensor *t, la_node *n, int slot)
 }
 
 /* The call's own reference, when others are there: the same. */
-static void let_go(la_node *n)
+static void release_local(la_node *n)
 {
     int32_t refs = atomic_load_explicit(&n->refs, memory_order_relaxed);
     if (refs > 1)
@@ -137,6 +144,8 @@ static void let_go(la_node *n)
         la_node_release(n);
 }
 
+/* 't' becomes output 'slot' of the node; 'multi' for members of a list of
+** views. as_strided and unfold have a history by geometry, like stale views. */
 static la_status attach_one(la_frame *f, la_node *n, la_tensor *t, int slot,
                             bool multi)
 {
@@ -144,12 +153,13 @@ static la_status attach_one(la_frame *f, la_node *n, la_tensor *t, int slot,
     if (f->op->id == LA_OP_as_strided || f->op->id == LA_OP_unfold)
         return la_view_history(t);
     LA_TRY(la_node_output(n, slot, t));
-    if (in_place(f)) return la_rebase_history(t, n, slot);
+    if (inplace(f)) return la_rebase_history(t, n, slot);
     LA_TRY(t->grad ? la_set_history(t, n, slot) : first_history(t, n, slot));
     if (multi && t->base) t->grad->creation = LA_CREATED_MULTI;
     return LA_OK;
 }
 
+/* All results; members of lists count as outputs. */
 static la_status attach(la_frame *f, la_node *n)
 {
     int slot = 0;
@@ -178,13 +188,14 @@ static int count_outputs(const la_frame *f)
 
 /* ---- the kernel ---- */
 
+/* What PyTorch refuses: out= with gradients, in-place changes of leaves. */
 static la_status check_before(const la_frame *f)
 {
     if (f->form == LA_OUT && (f->op->forms & LA_NO_GRAD_OP) == 0)
         return la_error(LA_EGRAD, "functions with out=... arguments don't "
                         "support automatic differentiation, but one of the "
                         "arguments requires grad");
-    return in_place(f) ? la_check_inplace(written(f)) : LA_OK;
+    return inplace(f) ? la_check_inplace(written(f)) : LA_OK;
 }
 
 /* An operation whose row does not say that its results never need a gradient,
@@ -221,13 +232,15 @@ static la_status refuse_metadata(const la_frame *f)
     return LA_OK;
 }
 
+/* The Autograd kernel. Nothing is recorded when no input wants a gradient; a
+** failure after the call drops its results. */
 static la_status record(la_frame *f)
 {
     const la_grad_rule *r = f->op->grad;
     uint32_t forms = f->op->forms;
     la_node *n = NULL;
     if (forms & LA_NO_GRAD_OP) {
-        if (!in_place(f) || (forms & LA_METADATA)) return below(f);
+        if (!inplace(f) || (forms & LA_METADATA)) return below(f);
         r = &constant_rule;
     } else if (!r && (forms & LA_METADATA)) {
         LA_TRY(refuse_metadata(f));
@@ -241,7 +254,7 @@ static la_status record(la_frame *f)
     if (!status) status = la_op_node_outputs(n, count_outputs(f));
     if (!status) status = attach(f, n);
     if (!status) status = la_op_node_save_results(n, f);
-    let_go(n);
+    release_local(n);
     if (status) la_drop_results(f);
     return status;
 }
@@ -257,6 +270,7 @@ static void mark_views(la_frame *f)
     }
 }
 
+/* Idempotent. */
 void la_grad_init(void)
 {
     la_grad_init_node();

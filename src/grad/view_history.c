@@ -1,24 +1,26 @@
 /*
-** In-place changes and views.
+** In-place changes of views, and views of tensors that were changed.
 **
 ** A view shares its root's storage, so a change through one is a change of the
 ** other. When a view is written, the root's history becomes a CopySlices node:
-** it lets gradients outside the view pass, and sends those inside through the
-** operation that wrote. A view whose root has changed since gets a new history
-** when it is asked for: the strided part of the root's.
+** gradients of elements outside of the view pass it, those inside go through
+** the operation that wrote. A view whose root has changed since gets a new
+** history on demand: the strided part of the root's (AsStridedBackward). Both
+** are named after PyTorch's.
 */
 #include "base/context.h"
 #include "base/memory.h"
 #include "grad/graph.h"
 #include "tensor/shape.h"
 
-/* Where a view lies in its storage, and how large that is. */
+/* The geometry of a view and of its root, in elements of the storage. */
 typedef struct part {
     la_geometry view, root;
     int64_t numel;              /* elements of the whole storage */
     bool overlaps;
 } part;
 
+/* 'overlaps': several elements of the view share memory (expand, unfold). */
 static void part_of(const la_tensor *view, const la_tensor *root, part *p)
 {
     la_geometry_of(view, &p->view);
@@ -27,6 +29,7 @@ static void part_of(const la_tensor *view, const la_tensor *root, part *p)
     p->overlaps = la_internal_overlap(view) != LA_OVERLAP_NO;
 }
 
+/* The part of flat 't' that 'g' describes. */
 static la_status strided(la_tensor *t, const la_geometry *g, la_tensor **out)
 {
     return la_run(as_strided, out, LA_T(t), LA_IS(g->sizes, g->ndim),
@@ -49,7 +52,7 @@ static la_status positions(const la_geometry *g, int64_t numel,
 }
 
 /* A flat tensor of the storage's length with 'grad' added at the view. */
-static la_status spread(const part *p, la_tensor *grad, la_tensor **out)
+static la_status into_storage(const part *p, la_tensor *grad, la_tensor **out)
 {
     la_tensor *flat = NULL, *at = NULL, *line = NULL;
     int64_t all = -1;
@@ -76,11 +79,12 @@ static la_status spread(const part *p, la_tensor *grad, la_tensor **out)
 
 /* ---- the strided part of a root ---- */
 
+/* The gradient of the root from that of its view. */
 static la_status run_view(la_node *n, la_tensor **grads, la_tensor **out)
 {
     part *p = la_node_extra(n);
     la_tensor *flat = NULL;
-    LA_TRY(spread(p, grads[0], &flat));
+    LA_TRY(into_storage(p, grads[0], &flat));
     la_status status = strided(flat, &p->root, &out[0]);
     la_tensor_release(flat);
     return status;
@@ -89,6 +93,7 @@ static la_status run_view(la_node *n, la_tensor **grads, la_tensor **out)
 static const la_node_class class_view = {"AsStridedBackward", run_view, NULL,
                                          NULL};
 
+/* A node for the view's part of its root, with an edge to the root. */
 static la_status view_node(la_tensor *t, la_node **out)
 {
     la_node *n;
@@ -113,6 +118,7 @@ la_status la_view_history(la_tensor *view)
     return status;
 }
 
+/* A view is stale when its root's version has moved on. */
 la_status la_grad_fn_of(la_tensor *t, la_node **out, int *slot)
 {
     la_grad_meta *m = t->grad;
@@ -144,7 +150,7 @@ static la_status run_slices(la_node *n, la_tensor **grads, la_tensor **out)
     whole.overlaps = false;
     la_tensor *flat = NULL, *inside = NULL, *rest = NULL, *zero = NULL;
     la_tensor *parts[LA_MAX_EDGES] = {NULL};
-    la_status status = spread(&whole, grads[0], &flat);
+    la_status status = into_storage(&whole, grads[0], &flat);
     if (!status) status = strided(flat, &s->p.view, &inside);
     if (!status) status = s->fn->class->run(s->fn, &inside, parts);
     if (!status && !parts[0]) {
@@ -170,6 +176,7 @@ static la_status run_slices(la_node *n, la_tensor **grads, la_tensor **out)
     return status;
 }
 
+/* Saved values of the operation that wrote. */
 static void clear_slices(la_node *n)
 {
     slices *s = la_node_extra(n);
@@ -185,6 +192,7 @@ static void destroy_slices(la_node *n)
 static const la_node_class class_slices = {"CopySlices", run_slices,
                                            clear_slices, destroy_slices};
 
+/* The node takes over fn's edges but the first, which led to the view. */
 static la_status slices_node(la_tensor *view, la_node *fn, la_node **out)
 {
     la_node *n;
@@ -209,6 +217,8 @@ static la_status slices_node(la_tensor *view, la_node *fn, la_node **out)
     return LA_OK;
 }
 
+/* A root takes the node itself; a view makes its root's history a
+** CopySlices. */
 la_status la_rebase_history(la_tensor *t, la_node *n, int slot)
 {
     if (!t->base) return la_set_history(t, n, slot);
@@ -220,11 +230,11 @@ la_status la_rebase_history(la_tensor *t, la_node *n, int slot)
     la_grad_meta *m;
     LA_TRY(la_meta_of(t, &m));
     t->flags |= LA_F_REQUIRES_GRAD;
-    m->version = la_version(t) - 1;     /* stale: made anew when asked */
+    m->version = la_version(t) - 1;     /* stale: rebuilt on demand */
     return LA_OK;
 }
 
-/* A tensor that a creation made with requires_grad has only the flag. */
+/* A tensor created with requires_grad has only the flag. */
 static bool is_trained_leaf(const la_tensor *t)
 {
     if (!t->grad) return !t->base && (t->flags & LA_F_REQUIRES_GRAD);

@@ -67,8 +67,8 @@ LA_API la_tensor *la_test(lua_State *L, int arg)
 static bool recorded_elsewhere(lua_State *L, const la_tensor *t)
 {
     const la_state *s = la_state_of(L);
-    return (t->flags & LA_F_REQUIRES_GRAD) && t->grad && t->grad->home
-        && t->grad->home != &s->context;
+    return (t->flags & LA_F_REQUIRES_GRAD) && t->grad && t->grad->context
+        && t->grad->context != &s->context;
 }
 
 static int push_protected(lua_State *L)

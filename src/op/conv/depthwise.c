@@ -25,7 +25,7 @@ typedef struct side {       /* one of the two images */
     const int64_t *step;
     const la_window *w;
     bool small;             /* y of the windows */
-    bool in_place;          /* channels are side by side */
+    bool channels_last;          /* channels are side by side */
 } side;
 
 typedef struct depth {
@@ -108,7 +108,7 @@ static const side *read_side(const depth *s)
 static size_t scratch_for(const depth *s, const side *of)
 {
     int64_t rows = s->band;
-    if (of->in_place) return 0;
+    if (of->channels_last) return 0;
     if (of == read_side(s)) {
         const la_window *w = &of->w[1];
         int64_t reach = (w->kernel - 1) * w->dilation + 1;
@@ -131,7 +131,7 @@ static void make_plan(depth *s, const la_conv *c, la_conv_goal goal)
     s->y = (side){c->y, c->y_step, c->w, true, c->y_step[1] == 1};
     s->flip = goal == LA_CONV_INPUT && c->w[1].stride == 1
               && c->w[2].stride == 1;
-    bool transposed = !s->x.in_place || !s->y.in_place;
+    bool transposed = !s->x.channels_last || !s->y.channels_last;
     s->block = transposed ? la_conv_lesser(all, BLOCK_BYTES / size) : all;
     s->blocks = la_conv_ceil_div(all, s->block);
     int64_t width = cols_of(&s->x) + cols_of(&s->y);
@@ -183,7 +183,7 @@ static char *load_rows(const depth *s, const side *of, const band *b,
                        char *scratch)
 {
     int64_t cols = cols_of(of), rows = last - first, at_once = 1;
-    if (of->in_place) return row_at(s, of, b, plane, first);
+    if (of->channels_last) return row_at(s, of, b, plane, first);
     if (of->step[3] == cols) at_once = rows;
     for (int64_t r = 0; r < rows; r += at_once)
         s->ker->pack(scratch + r * cols * s->block * s->size,
@@ -208,8 +208,8 @@ static void store_rows(const depth *s, const side *of, const band *b,
 static void steps_of(const depth *s, const side *of, int64_t *row,
                      int64_t *col)
 {
-    *col = of->in_place ? of->step[4] : s->block;
-    *row = of->in_place ? of->step[3] : s->block * cols_of(of);
+    *col = of->channels_last ? of->step[4] : s->block;
+    *row = of->channels_last ? of->step[3] : s->block * cols_of(of);
 }
 
 /* The gradient of the input for stride 1 is a convolution with reversed
@@ -247,7 +247,7 @@ static void run_unit(const depth *s, char *scratch, char *sums, int64_t unit)
     band b = band_of(s, unit);
     const side *in = read_side(s), *out = written_side(s);
     char *out_scratch = scratch
-                        + (in->in_place  ? 0
+                        + (in->channels_last  ? 0
                            : in == &s->x ? s->x_bytes
                                          : s->y_bytes);
     la_conv_depth k = {.first = b.first, .last = b.last, .in_first = b.from,
@@ -268,12 +268,12 @@ static void run_unit(const depth *s, char *scratch, char *sums, int64_t unit)
         s->own->weight(&k);
         return;
     }
-    k.out = out->in_place ? row_at(s, out, &b, b.plane, b.first) : out_scratch;
+    k.out = out->channels_last ? row_at(s, out, &b, b.plane, b.first) : out_scratch;
     k.weights = s->weights + b.channel * s->size;
     if (s->goal == LA_CONV_FORWARD && s->c->bias)
         k.bias = s->c->bias + b.channel * s->size;
     run_planes(s, &b, &k, scratch);
-    if (!out->in_place) store_rows(s, out, &b, out_scratch);
+    if (!out->channels_last) store_rows(s, out, &b, out_scratch);
 }
 
 /* Units of task t. For the weight whole images, whose sums task t keeps. */

@@ -34,7 +34,7 @@ static void set_forward(la_conv_plan *s, const la_conv *c)
     memcpy(s->w, c->w, sizeof s->w);
 }
 
-/* x from y, stride 1: sides change places, taps are reversed and the padding is
+/* x from y, stride 1: sides are swapped, taps are reversed and the padding is
 ** what is left of the kernel's reach. */
 static void set_backward(la_conv_plan *s, const la_conv *c)
 {

@@ -1,0 +1,102 @@
+/*
+** Derivative formulas that are longer than a row of grad/def/, by theme; each
+** theme has a file formulas_<theme>.c. The gradient of one argument is returned
+** (borrowed from the formula, NULL for none); a function with 'out' sets those
+** of all arguments.
+*/
+#ifndef LA_GRAD_FORMULAS_H
+#define LA_GRAD_FORMULAS_H
+
+#include "grad/formula.h"
+
+/* ---- powers, special functions, activations ---- */
+
+la_tensor *la_x_pow_self(la_formula *x);
+la_tensor *la_x_pow_exponent(la_formula *x);
+la_tensor *la_x_sgn(la_formula *x);
+la_tensor *la_x_sinc(la_formula *x);
+la_tensor *la_x_angle(la_formula *x);
+la_tensor *la_x_mvlgamma(la_formula *x);
+la_tensor *la_x_logit(la_formula *x);
+la_tensor *la_x_inverse_norm(la_formula *x);   /* 1 / (a^2 + b^2), 0 at 0 */
+/* 'w', and 1/2 where it is NaN: the share of equal infinities. */
+la_tensor *la_x_weight(la_formula *x, la_tensor *w);
+la_tensor *la_x_silu(la_formula *x);
+la_tensor *la_x_softsign(la_formula *x);
+la_tensor *la_x_mish(la_formula *x);
+la_tensor *la_x_gelu(la_formula *x);
+la_tensor *la_x_elu(la_formula *x);
+
+/* ---- reductions and order ---- */
+
+/* 'g' with the reduced dims back as size 1 (unsqueezed), or expanded to
+** argument 0's sizes. 'dims' and 'keep' are the indices of the arguments dim
+** and keepdim; -1: no such argument. */
+la_tensor *la_x_unsqueezed(la_formula *x, la_tensor *g, int dims, int keep);
+la_tensor *la_x_expand_grad(la_formula *x, la_tensor *g, int dims, int keep);
+/* How many elements each result was reduced from. */
+double la_x_count(la_formula *x, int dims);
+/* 'g' divided evenly among the elements equal to 'result'. */
+la_tensor *la_x_evenly(la_formula *x, la_tensor *g, la_tensor *result,
+                       int dims, int keep);
+/* Values that were selected along argument 'dim': their gradients go back to
+** the indices in result 1. */
+la_tensor *la_x_select_back(la_formula *x, int dim, int keep);
+/* 'self' as dtype= converted it before the operation. */
+la_tensor *la_x_as_grad(la_formula *x, la_tensor *self);
+la_tensor *la_x_prod(la_formula *x);
+la_tensor *la_x_var(la_formula *x, la_tensor *g);
+la_tensor *la_x_std(la_formula *x, la_tensor *g);
+la_tensor *la_x_norm(la_formula *x);
+/* quantile, nanquantile: of self, and of q where it is interpolated. */
+la_tensor *la_x_quantile_self(la_formula *x);
+la_tensor *la_x_quantile_q(la_formula *x);
+
+/* ---- indexing ---- */
+
+/* scatter_reduce, index_reduce: the gradients of self and of the source. */
+la_tensor *la_x_combined_self(la_formula *x);
+la_tensor *la_x_combined_source(la_formula *x);
+la_tensor *la_x_masked_source(la_formula *x);
+la_value la_x_list(la_formula *x);      /* the saved list of index tensors */
+la_value la_x_dtype(la_formula *x);     /* of the gradient, as an argument */
+
+/* ---- scans ---- */
+
+la_tensor *la_x_cumprod(la_formula *x);
+la_tensor *la_x_logcumsumexp(la_formula *x);
+/* Infinities as 0: a row of -inf has no slope, not NaN. */
+la_tensor *la_x_finite(la_formula *x, la_tensor *t);
+
+/* ---- matrix products, convolutions, pooling ---- */
+
+/* The gradient of a product's right factor, argument k, from the left one. */
+la_tensor *la_x_right_factor(la_formula *x, la_tensor *left, la_tensor *g,
+                             int k);
+la_tensor *la_x_conv_input(la_formula *x);
+la_tensor *la_x_conv_weight(la_formula *x);
+la_tensor *la_x_conv_bias(la_formula *x);
+/* In the formulas of a convolution's gradient, with its settings: a convolution
+** of these operands, or one of its gradients ('op'). */
+la_tensor *la_x_conv_again(la_formula *x, la_tensor *input,
+                           la_tensor *weight);
+la_tensor *la_x_conv_part(la_formula *x, int op, la_tensor *grad,
+                          la_tensor *input, la_tensor *weight);
+la_tensor *la_x_max_pool(la_formula *x);
+la_tensor *la_x_max_pool_again(la_formula *x);
+la_tensor *la_x_adaptive_avg(la_formula *x);
+la_tensor *la_x_adaptive_avg_again(la_formula *x);
+la_tensor *la_x_im2col(la_formula *x);
+
+/* ---- norms, layers, borders ---- */
+
+la_status la_x_layer_norm(la_formula *x, la_tensor **out);
+la_status la_x_rms_norm(la_formula *x, la_tensor **out);
+la_status la_x_channel_norm(la_formula *x, la_tensor **out);
+la_tensor *la_x_label_entropy(la_formula *x);
+la_status la_x_attention(la_formula *x, la_tensor **out);
+la_status la_x_recurrent(la_formula *x, la_tensor **out);
+/* pad with mode reflect, replicate or circular. */
+la_tensor *la_x_border_pad(la_formula *x);
+
+#endif
