@@ -3,12 +3,26 @@
 
 #include <string.h>
 
+#include "base/dtype_title.h"
+
 const la_dtype_info la_dtype_table[LA_NDTYPES + 1] = {
-#define DTYPE(ID, name, ctype, kind, tag) {name, sizeof(ctype), kind},
+#define DTYPE(ID, name, ctype, kind, tag, title) \
+    {name, sizeof(ctype), kind},
 #include "base/dtype.def"
 #undef DTYPE
     {"undefined", 0, 'x'}
 };
+
+const char *la_dtype_title(la_dtype d)
+{
+    static const char *const titles[LA_NDTYPES + 1] = {
+#define DTYPE(ID, name, ctype, kind, tag, title) title,
+#include "base/dtype.def"
+#undef DTYPE
+        "Undefined"
+    };
+    return titles[d <= LA_UNDEFINED ? d : LA_UNDEFINED];
+}
 
 static const struct { const char *name; la_dtype dtype; } aliases[] = {
     {"float", LA_FLOAT32}, {"double", LA_FLOAT64}, {"half", LA_FLOAT16},

@@ -14,7 +14,7 @@ typedef struct { uint16_t bits; } la_bf16;  /* upper half of a binary32 */
 typedef struct { la_f16 re, im; } la_c32;
 
 typedef enum la_dtype {
-#define DTYPE(ID, name, ctype, kind, tag) LA_##ID,
+#define DTYPE(ID, name, ctype, kind, tag, title) LA_##ID,
 #include "base/dtype.def"
 #undef DTYPE
     LA_NDTYPES,

@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/size.h"
 #include "base/status.h"
 
 /* NULL when it failed: the error record then says asked, used and cap. */
@@ -47,15 +48,5 @@ la_status la_mem_set_allocator(la_alloc_fn, la_free_fn, void *context);
 /* Rehearsal of failures: allocation number 'n' from now (1 = the next) fails,
 ** and every later one too when 'forever'. 0 switches it off. */
 void la_mem_fail_at(uint64_t n, bool forever);
-
-/* Checked size arithmetic: false on overflow or a negative operand. */
-static inline bool la_mul_ok(int64_t a, int64_t b, int64_t *out)
-{
-    return a >= 0 && b >= 0 && !__builtin_mul_overflow(a, b, out);
-}
-static inline bool la_add_ok(int64_t a, int64_t b, int64_t *out)
-{
-    return !__builtin_add_overflow(a, b, out);
-}
 
 #endif

@@ -495,8 +495,7 @@ static la_status seed_root(int k, la_tensor *root, la_tensor *seed,
                            la_tensor **out)
 {
     if (seed) {
-        if (seed->ndim == root->ndim && memcmp(la_sizes(seed), la_sizes(root),
-                                               root->ndim * 8u) == 0) {
+        if (la_same_sizes(seed, root)) {
             *out = la_tensor_retain(seed);
             return LA_OK;
         }

@@ -232,8 +232,7 @@ la_status la_set_grad(la_tensor *t, la_tensor *grad)
 {
     la_grad_meta *m;
     if (!grad && !t->grad) return LA_OK;
-    if (grad && (grad->dtype != t->dtype || grad->ndim != t->ndim
-                 || memcmp(la_sizes(grad), la_sizes(t), t->ndim * 8u) != 0))
+    if (grad && (grad->dtype != t->dtype || !la_same_sizes(grad, t)))
         return la_error(LA_ESHAPE, "assigned grad must have the shape and "
                         "dtype of the tensor");
     LA_TRY(la_meta_of(t, &m));

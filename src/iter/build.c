@@ -3,7 +3,6 @@
 ** reads what the steps before it left and writes its own fields; shapes stay
 ** in the order of tensors until la_iter_reorder turns them round.
 */
-#include <stdio.h>
 #include <string.h>
 
 #include "iter/steps.h"
@@ -108,14 +107,6 @@ static la_status compute_names(la_iter *it)
     return LA_OK;
 }
 
-static bool same_sizes(const la_iter *it, const la_tensor *t)
-{
-    if (t->ndim != it->ndim) return false;
-    for (int d = 0; d < t->ndim; d++)
-        if (la_sizes(t)[d] != it->shape[d]) return false;
-    return true;
-}
-
 /* The failing pair goes to the one place that has the sentence. */
 static la_status shape_error(const la_iter *it, const la_tensor *t)
 {
@@ -161,7 +152,7 @@ static la_status compute_shape(la_iter *it, const la_iter_config *c)
             it->ndim = t->ndim;
             memcpy(it->shape, la_sizes(t), sizeof(int64_t) * t->ndim);
             first = false;
-        } else if (!same_sizes(it, t)) {
+        } else if (!la_has_sizes(t, it->ndim, it->shape)) {
             it->same_shape = false;
             LA_TRY(broadcast_in(it, t));
         }
@@ -169,25 +160,13 @@ static la_status compute_shape(la_iter *it, const la_iter_config *c)
     return LA_OK;
 }
 
-/* "[2, 3]" */
-static const char *shape_text(int ndim, const int64_t *sizes, char *out,
-                              size_t room)
-{
-    size_t at = (size_t)snprintf(out, room, "[");
-    for (int d = 0; d < ndim && at + 32 < room; d++)
-        at += (size_t)snprintf(out + at, room - at, "%s%lld", d ? ", " : "",
-                               (long long)sizes[d]);
-    snprintf(out + at, room - at, "]");
-    return out;
-}
-
 static la_status output_shape_error(const la_iter *it, const la_tensor *t)
 {
     char have[400], want[400];
     return la_error(LA_ESHAPE, "output with shape %s doesn't match the "
         "broadcast shape %s",
-        shape_text(t->ndim, la_sizes(t), have, sizeof have),
-        shape_text(it->ndim, it->shape, want, sizeof want));
+        la_sizes_text(t->ndim, la_sizes(t), have, sizeof have),
+        la_sizes_text(it->ndim, it->shape, want, sizeof want));
 }
 
 /* An out= that holds elements is somebody's: it is never resized. */
@@ -196,8 +175,8 @@ static la_status wrong_out(const la_iter *it, const la_tensor *t)
     char have[400], want[400];
     return la_error(LA_ESHAPE, "out has shape %s, the result needs %s: give a "
         "tensor of that shape or an empty one",
-        shape_text(t->ndim, la_sizes(t), have, sizeof have),
-        shape_text(it->ndim, it->shape, want, sizeof want));
+        la_sizes_text(t->ndim, la_sizes(t), have, sizeof have),
+        la_sizes_text(it->ndim, it->shape, want, sizeof want));
 }
 
 static la_status mark_resizes(la_iter *it, const la_iter_config *c)
@@ -206,7 +185,8 @@ static la_status mark_resizes(la_iter *it, const la_iter_config *c)
         la_iter_operand *op = &it->op[k];
         if (!op->tensor) {
             op->will_resize = true;
-        } else if (!c->static_shape && !same_sizes(it, op->tensor)) {
+        } else if (!c->static_shape
+                   && !la_has_sizes(op->tensor, it->ndim, it->shape)) {
             bool may = (it->flags & LA_IT_RESIZE_OUTPUTS)
                 && !op->is_read_write;
             if (may && op->tensor->numel == 0)

@@ -17,17 +17,15 @@ void la_dim_counter_init(la_dim_counter *c, int ndim, const int64_t *shape,
     }
 }
 
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-
 bool la_dim_counter_step(const la_dim_counter *c, int64_t step[2])
 {
     int64_t left = c->end - c->offset;
     step[0] = step[1] = 1;
     if (left <= 0) return false;
     if (c->ndim == 0) return true;
-    step[0] = least(c->shape[0] - c->values[0], left);
+    step[0] = la_min(c->shape[0] - c->values[0], left);
     if (c->ndim > 1 && step[0] == c->shape[0])
-        step[1] = least(c->shape[1] - c->values[1], left / c->shape[0]);
+        step[1] = la_min(c->shape[1] - c->values[1], left / c->shape[0]);
     return true;
 }
 
@@ -52,7 +50,7 @@ int64_t la_dim_counter_planes(const la_dim_counter *c, const int64_t step[2])
 {
     if (c->ndim < 3 || step[0] != c->shape[0] || step[1] != c->shape[1])
         return 0;
-    return least(c->shape[2] - c->values[2],
+    return la_min(c->shape[2] - c->values[2],
                  (c->end - c->offset) / (step[0] * step[1]));
 }
 

@@ -7,21 +7,6 @@
 #include "iter/steps.h"
 #include "tensor/promote.h"
 
-static const char *const titles[LA_NDTYPES + 1] = {
-    [LA_BOOL] = "Bool", [LA_UINT8] = "Byte", [LA_INT8] = "Char",
-    [LA_UINT16] = "UInt16", [LA_INT16] = "Short", [LA_UINT32] = "UInt32",
-    [LA_INT32] = "Int", [LA_UINT64] = "UInt64", [LA_INT64] = "Long",
-    [LA_FLOAT16] = "Half", [LA_BFLOAT16] = "BFloat16",
-    [LA_FLOAT32] = "Float", [LA_FLOAT64] = "Double",
-    [LA_COMPLEX32] = "ComplexHalf", [LA_COMPLEX64] = "ComplexFloat",
-    [LA_COMPLEX128] = "ComplexDouble", [LA_UNDEFINED] = "Undefined"
-};
-
-const char *la_dtype_title(la_dtype d)
-{
-    return titles[d <= LA_UNDEFINED ? d : LA_UNDEFINED];
-}
-
 /* What a look at the operands tells. */
 typedef struct survey {
     bool inputs_differ, outputs_differ, undefined_outputs;

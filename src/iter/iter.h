@@ -156,9 +156,6 @@ static inline la_loop la_cast_loop(la_dtype to, la_dtype from)
     return (*LA_STUB(cast))[to][from];
 }
 
-/* PyTorch's name of a dtype in messages: "Float", "Long", "ComplexFloat". */
-const char *la_dtype_title(la_dtype d);
-
 /* One text that shows operands, strides, shape and dtypes (LUNARRAY_TRACE and
 ** debuggers). Writes at most 'room' bytes. */
 void la_iter_describe(const la_iter *it, char *out, size_t room);

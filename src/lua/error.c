@@ -14,7 +14,7 @@ const char *la_type_text(lua_State *L, int arg)
 }
 
 static const char dtypes[] =
-#define DTYPE(ID, name, ctype, kind, tag) ", " name
+#define DTYPE(ID, name, ctype, kind, tag, title) ", " name
 #include "base/dtype.def"
 #undef DTYPE
     ;

@@ -39,8 +39,7 @@ static int hook_call(lua_State *L)
     if (!r || !r->tensor)
         return luaL_error(L, "a hook returns a tensor or nil, got %s",
                           r ? "a freed tensor" : luaL_typename(L, -1));
-    if (r->tensor->ndim != grad->ndim
-        || memcmp(la_sizes(r->tensor), la_sizes(grad), grad->ndim * 8u) != 0)
+    if (!la_same_sizes(r->tensor, grad))
         return luaL_error(L, "a hook must keep the gradient's shape");
     if (r->tensor->dtype != grad->dtype)
         return luaL_error(L, "a hook must keep the gradient's dtype");

@@ -33,7 +33,7 @@ static inline void la_chain_drop(la_chain *w)
 
 /* A call whose result belongs to the chain. NULL after a failure. */
 static inline la_tensor *la_chain_call(la_chain *w, int id, int n,
-                                   const la_value *args)
+                                       const la_value *args)
 {
     la_tensor *out = NULL;
     if (w->status) return NULL;
@@ -50,6 +50,15 @@ static inline la_tensor *la_chain_call(la_chain *w, int id, int n,
 /* The next call, by the name of its operation; uses the variable w. */
 #define STEP(name, ...) la_chain_call(w, LA_OP_##name, LA_ARGS_(__VA_ARGS__))
 #define LA_F(x) LA_S(la_scalar_float(x))
+
+/* *made (owned) becomes result 0 of the frame where the call that was to make
+** it succeeded: la_give(f, la_run(mul, &x, a, b), &x). Its status. */
+static inline la_status la_give(la_frame *f, la_status status,
+                                la_tensor **made)
+{
+    if (status == LA_OK) la_set_result(f, 0, *made);
+    return status;
+}
 
 /* 't' becomes result 0 of the frame. */
 static inline la_status la_chain_end(la_chain *w, la_frame *f, la_tensor *t)

@@ -19,6 +19,7 @@
 
 #include "iter/iter.h"
 #include "kernel/kernel.h"
+#include "tensor/shape.h"
 #include "tensor/tensor.h"
 
 /* ---- values ---- */
@@ -145,9 +146,6 @@ enum {
 la_status la_op_register(const char *schema, const char *doc, uint32_t forms,
                          la_op_fn meta, la_op_fn impl, const la_op **out);
 la_status la_kernel_register(const la_op *op, la_key key, la_op_fn fn);
-/* Some operation has a kernel from outside for plain tensors: then even the
-** shortest ways go through la_dispatch (op/index/key.c). */
-extern bool la_kernels_replaced;
 la_status la_device_register(const char *name, la_device *out);
 
 /* ---- for implementations ---- */
@@ -198,9 +196,6 @@ void la_drop_results(la_frame *f);
 void la_value_drop(la_value *v);
 /* An owned list of 'n' NULL tensors to fill in (results of split, unbind). */
 la_status la_list_new(int64_t n, la_value *out);
-/* "[2, 3]" for messages; returns 'out'. */
-const char *la_sizes_text(int ndim, const int64_t *sizes, char *out,
-                          size_t room);
 /* Set by src/grad and src/fuse: the kernels of their keys for all operations;
 ** NULL falls through. */
 extern la_op_fn la_autograd_kernel, la_fuse_kernel;
@@ -244,9 +239,6 @@ la_status la_do(int id, la_tensor **out, int n, const la_value *args);
 la_status la_do_(int id, la_tensor *self, int n, const la_value *args);
 la_status la_do_out(int id, la_tensor *out, int n, const la_value *args);
 la_status la_do_many(int id, la_value *results, int n, const la_value *args);
-/* The value of a tensor of one element on the CPU; false, without an error, for
-** others, and for one that needs a gradient. */
-bool la_tensor_to_scalar(const la_tensor *t, la_scalar *out);
 /* la_run(add, &r, LA_T(a), LA_T(b)); la_run_ is the in-place form, whose self
 ** is passed as the first value as well; la_run_many has 4 results. A row with
 ** LA_MUTATES (copy_, fill_) is called through la_run_ too. */

@@ -1,6 +1,4 @@
 /* Results of a call: making them ready, handing them over, copying them home. */
-#include <stdio.h>
-
 #include "base/memory.h"
 #include "op/op.h"
 #include "tensor/promote.h"
@@ -44,29 +42,11 @@ la_status la_list_new(int64_t n, la_value *out)
 
 /* ---- set_output ---- */
 
-static bool same_sizes(const la_tensor *t, int ndim, const int64_t *sizes)
-{
-    if (t->ndim != ndim) return false;
-    return memcmp(la_sizes(t), sizes, (size_t)ndim * sizeof(*sizes)) == 0;
-}
-
-const char *la_sizes_text(int ndim, const int64_t *sizes, char *out,
-                          size_t room)
-{
-    size_t n = 0;
-    if (room > 0) n = (size_t)snprintf(out, room, "[");
-    for (int d = 0; d < ndim && n + 24 < room; d++)
-        n += (size_t)snprintf(out + n, room - n, d ? ", %lld" : "%lld",
-                              (long long)sizes[d]);
-    if (n + 2 < room) snprintf(out + n, room - n, "]");
-    return out;
-}
-
 static la_status check_shape(const la_frame *f, const la_tensor *out, int ndim,
                              const int64_t *sizes)
 {
     char have[256], want[256];
-    if (same_sizes(out, ndim, sizes)) return LA_OK;
+    if (la_has_sizes(out, ndim, sizes)) return LA_OK;
     if (f->form == LA_OUT && out->numel == 0) return LA_OK;
     la_sizes_text(out->ndim, la_sizes(out), have, sizeof(have));
     la_sizes_text(ndim, sizes, want, sizeof(want));
@@ -106,7 +86,7 @@ static bool direct(const la_frame *f, const la_tensor *out, int ndim,
                    const int64_t *sizes, const int64_t *strides,
                    la_dtype dtype)
 {
-    if (out->dtype != dtype || !same_sizes(out, ndim, sizes)) return false;
+    if (out->dtype != dtype || !la_has_sizes(out, ndim, sizes)) return false;
     if (strides ? memcmp(la_strides(out), strides, (size_t)ndim * 8) != 0
                 : !la_is_contiguous(out)) return false;
     return !overlaps_inputs(f, out);
@@ -163,7 +143,7 @@ static la_status send_home(la_frame *f, int k)
     la_tensor *out = f->outs[k], *made = f->results[k].tensor;
     LA_TRY(check_shape(f, out, made->ndim, la_sizes(made)));
     LA_TRY(check_dtype(out, (la_dtype)made->dtype));
-    if (!same_sizes(out, made->ndim, la_sizes(made)))
+    if (!la_has_sizes(out, made->ndim, la_sizes(made)))
         LA_TRY(la_tensor_resize(out, made->ndim, la_sizes(made)));
     if (out->device != LA_META)
         LA_TRY(la_run_(copy_, out, LA_T(made)));

@@ -3,6 +3,7 @@
 */
 #include "tensor/shape.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -13,6 +14,18 @@ la_shape la_shape_of(const la_tensor *t)
     s.ndim = t->ndim;
     memcpy(s.sizes, la_sizes(t), t->ndim * sizeof *s.sizes);
     return s;
+}
+
+const char *la_sizes_text(int ndim, const int64_t *sizes, char *out,
+                          size_t capacity)
+{
+    size_t n = 0;
+    if (capacity > 0) n = (size_t)snprintf(out, capacity, "[");
+    for (int d = 0; d < ndim && n + 24 < capacity; d++)
+        n += (size_t)snprintf(out + n, capacity - n, d ? ", %lld" : "%lld",
+                              (long long)sizes[d]);
+    if (n + 2 < capacity) snprintf(out + n, capacity - n, "]");
+    return out;
 }
 
 /* A size of 0 makes the product 0, but strides are computed as if it were 1:

@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "base/dtype_title.h"
+#include "base/size.h"
 #include "tensor/tensor.h"
 
 typedef struct la_shape {
@@ -28,6 +30,24 @@ static inline int64_t la_counted(int64_t k)
 }
 
 la_shape la_shape_of(const la_tensor *t);
+/* Is this the shape of t? A loop, since shapes are short: a call of memcmp
+** costs more. */
+static inline bool la_has_sizes(const la_tensor *t, int ndim,
+                                const int64_t *sizes)
+{
+    if (t->ndim != ndim) return false;
+    for (int d = 0; d < ndim; d++)
+        if (la_sizes(t)[d] != sizes[d]) return false;
+    return true;
+}
+static inline bool la_same_sizes(const la_tensor *a, const la_tensor *b)
+{
+    return la_has_sizes(a, b->ndim, la_sizes(b));
+}
+/* "[2, 3]" for messages, cut where 'capacity' bytes end; returns 'out'. */
+const char *la_sizes_text(int ndim, const int64_t *sizes, char *out,
+                          size_t capacity);
+
 /* Inline dims are copied as they stand, those past 'ndim' with them: a copy of
 ** fixed length is a few moves. */
 static inline void la_geometry_of(const la_tensor *t, la_geometry *out)

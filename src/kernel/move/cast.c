@@ -284,7 +284,7 @@ static void run(const pair *p, char **data, const int64_t *s, int64_t n0,
 #define SIZE__(tag) SIZE_##tag
 #define SIZE_(tag) SIZE__(tag)
 enum {
-#define DTYPE(ID, name, ctype, kind, tag) \
+#define DTYPE(ID, name, ctype, kind, tag, title) \
     ID_##tag = LA_##ID, SIZE_##tag = sizeof(ctype),
 #include "base/dtype.def"
 #undef DTYPE
@@ -361,9 +361,9 @@ enum {
     ENTRY(to, f32), ENTRY(to, f64), ENTRY(to, c32), ENTRY(to, c64), \
     ENTRY(to, c128)}
 #define ENTRY(to, from) cast_##to##_##from
-typedef la_loops cast_table[LA_NDTYPES];   /* [to][from], as in iter/iter.h */
-const cast_table LA_KERNEL(cast) = {
-#define DTYPE(ID, name, ctype, kind, tag) [LA_##ID] = ROW_(tag),
+extern const la_loops LA_KERNEL(cast)[LA_NDTYPES];
+const la_loops LA_KERNEL(cast)[LA_NDTYPES] = {
+#define DTYPE(ID, name, ctype, kind, tag, title) [LA_##ID] = ROW_(tag),
 #include "base/dtype.def"
 #undef DTYPE
 };

@@ -29,8 +29,6 @@ typedef struct planes {
     int64_t in_step[2], out_step[2];   /* image and channel, elements */
 } planes;
 
-static int64_t lesser(int64_t a, int64_t b) { return a < b ? a : b; }
-
 /* Units begin..end: 'block' channels of an image each. */
 static void run_units(int64_t begin, int64_t end, void *context)
 {
@@ -43,7 +41,7 @@ static void run_units(int64_t begin, int64_t end, void *context)
         p.in += (n * s->in_step[0] + c * s->in_step[1]) * s->size;
         p.out += out * s->size;
         if (p.index) p.index += out;
-        int64_t left = lesser(s->block, s->channels - c);
+        int64_t left = la_min(s->block, s->channels - c);
         if (p.channels) p.channels = left;
         else if (s->merged == VOLUME) p.w[0].in = p.w[0].out = left;
         else if (s->merged == ROW) p.w[2].in *= left, p.w[2].out *= left;
@@ -88,7 +86,7 @@ static void merge_channels(planes *s)
         return;
     s->merged = is_one_row(s) ? ROW : VOLUME;
     s->block = s->images < la_num_threads() || plane > 4096 ? BLOCK
-        : lesser(s->channels, INT32_MAX / (plane + 1));
+        : la_min(s->channels, INT32_MAX / (plane + 1));
     if (s->block > s->channels) s->block = s->channels;
     w[0] = (la_window){1, 1, 1, 1, 0, 1};
     s->pool.in_step[0] = s->in_step[1];

@@ -12,9 +12,6 @@
 #include "kernel/index/index.h"
 #include "op/op.h"
 
-/* PyTorch's name of a dtype in messages: "Float", "Long" (iter/dtype.c). */
-const char *la_dtype_title(la_dtype d);
-
 /* Sizes and strides as arrays; a 0-dim tensor counts as one of {1}. */
 typedef struct la_walk_shape {
     int ndim;

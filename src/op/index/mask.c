@@ -242,12 +242,6 @@ la_status la_select_masked(la_frame *f, la_tensor *x, la_tensor *mask)
     return LA_OK;
 }
 
-static bool same_shape(const la_shape *a, const la_shape *b)
-{
-    return a->ndim == b->ndim
-        && memcmp(a->sizes, b->sizes, (size_t)a->ndim * sizeof(int64_t)) == 0;
-}
-
 la_status la_impl_masked_select(la_frame *f)
 {
     la_tensor *self = la_arg(f, 0), *mask = la_arg(f, 1);
@@ -259,7 +253,7 @@ la_status la_impl_masked_select(la_frame *f)
                            "for mask, got %s",
                            la_dtype_name((la_dtype)mask->dtype));
     LA_TRY(la_shape_broadcast(&a, &b, &s));
-    if (same_shape(&a, &b)) return la_select_masked(f, self, mask);
+    if (la_same_sizes(self, mask)) return la_select_masked(f, self, mask);
     LA_TRY(la_run(expand, &x, LA_T(self), LA_IS(s.sizes, s.ndim)));
     LA_TRY(la_run(expand, &wide, LA_T(mask), LA_IS(s.sizes, s.ndim)));
     return la_select_masked(f, x, wide);

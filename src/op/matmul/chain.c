@@ -1,14 +1,9 @@
 /* Products of many matrices: powers, and chains in the cheapest order. */
+#include "op/composite.h"
 #include "op/matmul/matmul.h"
 #include "op/view/view.h"
 
 /* The pointer is read after 'status' was computed. */
-static la_status give(la_frame *f, la_status status, la_tensor **made)
-{
-    if (status == LA_OK) la_set_result(f, 0, *made);
-    return status;
-}
-
 static la_status identity_like(la_tensor *t, la_tensor **out)
 {
     LA_OWNED eye = NULL;
@@ -55,8 +50,8 @@ la_status la_impl_matrix_power(la_frame *f)
     if (n < 0)
         return la_error_at(LA_EARG, 2, "negative powers need an inverse: take "
                            "the inverse first");
-    if (n == 0) return give(f, identity_like(t, &out), &out);
-    return give(f, power(t, n, &out), &out);
+    if (n == 0) return la_give(f, identity_like(t, &out), &out);
+    return la_give(f, power(t, n, &out), &out);
 }
 
 /* Where to cut matrices first..last, from the table that order() fills. */
@@ -137,7 +132,7 @@ la_status la_impl_chain_matmul(la_frame *f)
 {
     la_tensor *out = NULL;
     LA_TRY(check_chain(f, 1));
-    return give(f, chain_of(f->args[0].tensors.list,
+    return la_give(f, chain_of(f->args[0].tensors.list,
                             (int)f->args[0].tensors.n, &out), &out);
 }
 
@@ -163,6 +158,6 @@ la_status la_impl_multi_dot(la_frame *f)
         gone[ngone++] = 1;
     }
     LA_TRY(chain_of(list, n, &product));
-    return give(f, la_run(squeeze, &out, LA_T(product), LA_IS(gone, ngone)),
+    return la_give(f, la_run(squeeze, &out, LA_T(product), LA_IS(gone, ngone)),
                 &out);
 }

@@ -2,18 +2,13 @@
 ** Products made of mm, mv and batched_mm: matmul by rank, vecdot. Views bring
 ** operands into place where they can.
 */
+#include "op/composite.h"
 #include "op/matmul/matmul.h"
 #include "op/view/view.h"
 #include "tensor/shape.h"
 
 
 /* The pointer is read after 'status' was computed. */
-static la_status give(la_frame *f, la_status status, la_tensor **made)
-{
-    if (status == LA_OK) la_set_result(f, 0, *made);
-    return status;
-}
-
 /* ---- matmul ---- */
 
 /* A vector on the left of a matrix: a matrix of one row. */
@@ -176,7 +171,7 @@ la_status la_impl_matmul(la_frame *f)
         LA_TRY(plain_matmul(f, a, b, &done));
         if (done) return LA_OK;
     }
-    return give(f, la_matmul(a, b, &out), &out);
+    return la_give(f, la_matmul(a, b, &out), &out);
 }
 
 /* ---- vecdot ---- */
@@ -204,14 +199,15 @@ la_status la_impl_vecdot(la_frame *f)
     LA_OWNED column = NULL;
     LA_OWNED product = NULL;
     if (x->ndim == 0 || y->ndim == 0)
-        return give(f, summed_product(x, y, dim, &out), &out);
+        return la_give(f, summed_product(x, y, dim, &out), &out);
     LA_TRY(la_run(movedim, &a, LA_T(x), LA_IS(&dim, 1), LA_IS(&last, 1)));
     LA_TRY(la_run(movedim, &b, LA_T(y), LA_IS(&dim, 1), LA_IS(&last, 1)));
     if (la_sizes(a)[a->ndim - 1] != la_sizes(b)[b->ndim - 1])
-        return give(f, summed_product(a, b, -1, &out), &out);
+        return la_give(f, summed_product(a, b, -1, &out), &out);
     LA_TRY(la_run(conj, &conj, LA_T(a)));
     LA_TRY(la_run(unsqueeze, &row, LA_T(conj), LA_I(-2)));
     LA_TRY(la_run(unsqueeze, &column, LA_T(b), LA_I(-1)));
     LA_TRY(broadcast_mm(row, column, &product));
-    return give(f, la_run(squeeze, &out, LA_T(product), LA_IS(lasts, 2)), &out);
+    return la_give(f, la_run(squeeze, &out, LA_T(product), LA_IS(lasts, 2)),
+                   &out);
 }

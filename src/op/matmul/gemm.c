@@ -112,11 +112,11 @@ static void direct_units(const direct *d, int64_t begin, int64_t end)
     la_gemm_block b = d->b;
     int64_t first = begin * d->unit, count = (end - begin) * d->unit;
     if (d->how == COLUMNS_AXPY) {
-        b.n = lesser(count, d->b.n - first);
+        b.n = la_min(count, d->b.n - first);
         b.b = (const char *)b.b + first * b.b_cs * d->size;
         shift(&b, 0, first, d->size);
     } else {
-        b.m = lesser(count, d->b.m - first);
+        b.m = la_min(count, d->b.m - first);
         b.a = (const char *)b.a + first * b.a_rs * d->size;
         shift(&b, first, 0, d->size);
     }
@@ -127,7 +127,7 @@ static void direct_range(int64_t begin, int64_t end, void *context)
 {
     const direct *d = context;
     for (; begin < end && !la_interrupted(); begin += d->most)
-        direct_units(d, begin, lesser(begin + d->most, end));
+        direct_units(d, begin, la_min(begin + d->most, end));
 }
 
 /* One long dot product: the pieces that the kernel would sum one by one, on
@@ -139,7 +139,7 @@ static void dot_pieces(int64_t begin, int64_t end, void *context)
     la_gemm_block b = d->b;
     for (int64_t i = begin; i < end; i++) {
         int64_t p = i * LA_GEMM_PIECE;
-        b.k = lesser(d->b.k - p, LA_GEMM_PIECE);
+        b.k = la_min(d->b.k - p, LA_GEMM_PIECE);
         b.a = (const char *)d->b.a + p * d->size;
         b.b = (const char *)d->b.b + p * d->size;
         b.out.data = d->b.out.data + i * d->size;
@@ -184,7 +184,7 @@ static bool is_small(const la_gemm *g, const la_gemm_kernels *ker)
     if (!ker->small || g->conj_a || g->conj_b) return false;
     int64_t size = ker->packed_size;
     double work = (double)g->m * (double)g->n * (double)g->k;
-    int64_t b_bytes = lesser(g->k, ker->kc) * g->n * size;
+    int64_t b_bytes = la_min(g->k, ker->kc) * g->n * size;
     if (g->m <= 4 * ker->mr && g->b.cs == 1) return work < 1e8;
     /* each row of A meets one panel of B: packed, it would be read but once */
     bool lies = g->a.cs == 1 || g->n <= ker->nr / 2;
@@ -301,7 +301,7 @@ static void batch_tiny(int64_t begin, int64_t end, void *context)
     while (begin < end) {
         offsets at = offsets_at(g, begin);
         int64_t left = g->batch[d] - begin % g->batch[d];
-        int64_t count = lesser(left, end - begin);
+        int64_t count = la_min(left, end - begin);
         b.a = g->a.data + at.a;
         b.b = g->b.data + at.b;
         b.out.data = g->out.data + at.out;
@@ -336,7 +336,7 @@ static la_status batch_in_turn(batch *s)
 
 static la_status batch_at_once(batch *s, int threads)
 {
-    s->tasks = (int)lesser(threads, s->count);
+    s->tasks = (int)la_min(threads, s->count);
     s->room_each = la_gemm_packed_bytes(&s->g, s->ker);
     const la_gemm_kernels *leaf = la_gemm_extension_of(s->g.dtype);
     size_t other = leaf ? la_gemm_packed_bytes(&s->g, leaf) : 0;
@@ -433,7 +433,7 @@ static void copy_columns(char *to, const la_gemm_mat *b, int64_t k, int64_t n,
     la_loop copy = (*LA_STUB(copy))[la_size_slot((size_t)size)];
     for (int64_t p = 0; p < k; p += rows) {
         char *data[2] = {to + p * size, at(b, p, 0, size)};
-        copy(data, steps, lesser(rows, k - p), n, NULL);
+        copy(data, steps, la_min(rows, k - p), n, NULL);
     }
 }
 

@@ -37,8 +37,8 @@ static void plan_tasks(plan *s, int threads)
     int64_t panels = (g->m + s->ker->mr - 1) / s->ker->mr;
     int64_t columns = (g->n + s->ker->nr - 1) / s->ker->nr;
     int64_t by_rows = panels / 4 > 0 ? panels / 4 : 1;
-    s->tasks_m = (int)lesser(most, by_rows);
-    s->tasks_n = (int)lesser(most / s->tasks_m, columns);
+    s->tasks_m = (int)la_min(most, by_rows);
+    s->tasks_n = (int)la_min(most / s->tasks_m, columns);
     if (s->tasks_n < 1) s->tasks_n = 1;
     s->tasks = s->tasks_m * s->tasks_n;
 }
@@ -54,11 +54,11 @@ static void plan_blocks(plan *s)
     int64_t mc = l2 / 4 / (s->ker->kc * size) / mr * mr;
     int64_t nc = l3 / 8 / (s->ker->kc * size) / nr * nr;
     mc = mc < mr ? mr : mc;
-    nc = nc < 4 * nr ? 4 * nr : lesser(nc, MAX_COLUMNS);
+    nc = nc < 4 * nr ? 4 * nr : la_min(nc, MAX_COLUMNS);
     int64_t rows = round_up((g->m + s->tasks_m - 1) / s->tasks_m, mr);
     int64_t blocks = (rows + mc - 1) / mc;
     s->mc = round_up((rows + blocks - 1) / blocks, mr);
-    s->nc = lesser(round_up(g->n, nr), nc);
+    s->nc = la_min(round_up(g->n, nr), nc);
     s->a_bytes = (size_t)round_up(s->mc * s->kc * size + LA_GEMM_SLACK, ALIGN);
     s->b_bytes = (size_t)round_up(s->nc * s->kc * size + LA_GEMM_SLACK, ALIGN);
     bool part = s->ker->has_part && g->k > s->ker->kc;
@@ -93,7 +93,7 @@ static void pack_columns(int64_t begin, int64_t end, void *context)
     const plan *s = context;
     const la_gemm *g = s->g;
     int64_t size = (int64_t)la_dtype_size(g->dtype), nr = s->ker->nr;
-    int64_t j = begin * nr, n = lesser(end * nr, s->nb) - j;
+    int64_t j = begin * nr, n = la_min(end * nr, s->nb) - j;
     s->ker->pack_b(s->b_room + j * s->line,
                    at(&g->b, s->p, s->j + j, size), g->b.rs, g->b.cs, s->kb,
                    n, g->conj_b);
@@ -126,12 +126,12 @@ static void run_task(const plan *s, int t)
     int tm = t % s->tasks_m, tn = t / s->tasks_m;
     int64_t rows = (m + mr - 1) / mr, columns = (s->nb + nr - 1) / nr;
     int64_t i = share(rows, tm, s->tasks_m) * mr;
-    int64_t end = lesser(share(rows, tm + 1, s->tasks_m) * mr, m);
+    int64_t end = la_min(share(rows, tm + 1, s->tasks_m) * mr, m);
     int64_t j = share(columns, tn, s->tasks_n) * nr;
-    int64_t nb = lesser(share(columns, tn + 1, s->tasks_n) * nr, s->nb) - j;
+    int64_t nb = la_min(share(columns, tn + 1, s->tasks_n) * nr, s->nb) - j;
     char *room = s->a_room + s->a_bytes * (size_t)t;
     for (; i < end && nb > 0 && !la_interrupted(); i += s->mc)
-        multiply_rows(s, room, i, lesser(s->mc, end - i), j, nb);
+        multiply_rows(s, room, i, la_min(s->mc, end - i), j, nb);
 }
 
 static void run_tasks(int64_t begin, int64_t end, void *context)
@@ -157,9 +157,9 @@ static la_status run_plan(plan *s)
 {
     const la_gemm *g = s->g;
     for (s->j = 0; s->j < g->n; s->j += s->nc) {
-        s->nb = lesser(s->nc, g->n - s->j);
+        s->nb = la_min(s->nc, g->n - s->j);
         for (s->p = 0; s->p == 0 || s->p < g->k; s->p += s->kc) {
-            s->kb = lesser(s->kc, g->k - s->p);
+            s->kb = la_min(s->kc, g->k - s->p);
             s->line = la_gemm_padded(s->ker, s->kb) * s->ker->packed_size;
             if (la_interrupted()) return LA_EINTR;
             run_step(s);
@@ -208,7 +208,7 @@ static la_gemm part_of(const split *s, int t)
     int64_t unit = s->rows ? s->ker->mr : s->ker->nr;
     int64_t all = s->rows ? g.m : g.n, units = (all + unit - 1) / unit;
     int64_t from = share(units, t, s->parts) * unit;
-    int64_t n = lesser(share(units, t + 1, s->parts) * unit, all) - from;
+    int64_t n = la_min(share(units, t + 1, s->parts) * unit, all) - from;
     int64_t i = s->rows ? from : 0, j = s->rows ? 0 : from;
     g.a.data = at(&g.a, i, 0, size);
     g.b.data = at(&g.b, 0, j, size);

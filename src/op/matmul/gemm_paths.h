@@ -5,6 +5,7 @@
 #ifndef LA_OP_MATMUL_GEMM_PATHS_H
 #define LA_OP_MATMUL_GEMM_PATHS_H
 
+#include "base/size.h"
 #include "op/matmul/gemm.h"
 
 #define SMALL_WORK ((int64_t)1 << 17)  /* multiply-adds worth a thread */
@@ -25,8 +26,6 @@ size_t la_gemm_packed_bytes(const la_gemm *g, const la_gemm_kernels *ker);
 la_status la_gemm_packed_in(const la_gemm *g, const la_gemm_kernels *ker,
                             char *room);
 
-static inline int64_t lesser(int64_t a, int64_t b) { return a < b ? a : b; }
-
 static inline char *at(const la_gemm_mat *m, int64_t i, int64_t j, int64_t size)
 {
     return m->data ? m->data + (i * m->rs + j * m->cs) * size : NULL;
@@ -44,7 +43,7 @@ static inline void shift(la_gemm_block *b, int64_t i, int64_t j, int64_t size)
 /* Part t of n units, in units; the first parts take the remainder. */
 static inline int64_t share(int64_t n, int t, int parts)
 {
-    return n / parts * t + lesser(n % parts, t);
+    return n / parts * t + la_min(n % parts, t);
 }
 
 #endif

@@ -1,14 +1,9 @@
 /* linear and bilinear. */
+#include "op/composite.h"
 #include "op/matmul/matmul.h"
 #include "op/view/view.h"
 
 /* The pointer is read after 'status' was computed. */
-static la_status give(la_frame *f, la_status status, la_tensor **made)
-{
-    if (status == LA_OK) la_set_result(f, 0, *made);
-    return status;
-}
-
 static la_status linear_folded(la_tensor *x, la_tensor *w, la_tensor *bias,
                                la_tensor **out)
 {
@@ -89,7 +84,7 @@ la_status la_impl_linear(la_frame *f)
     la_tensor *out;
     if (is_plain_linear(f, la_arg(f, 0), la_arg(f, 1), la_arg(f, 2)))
         return plain_linear(f, la_arg(f, 0), la_arg(f, 1), la_arg(f, 2));
-    return give(f, linear(la_arg(f, 0), la_arg(f, 1), la_arg(f, 2), &out),
+    return la_give(f, linear(la_arg(f, 0), la_arg(f, 1), la_arg(f, 2), &out),
                 &out);
 }
 
@@ -155,5 +150,5 @@ la_status la_impl_bilinear(la_frame *f)
         la_set_result(f, 0, la_tensor_retain(product));
         return LA_OK;
     }
-    return give(f, la_run(add, &out, LA_T(product), LA_T(bias)), &out);
+    return la_give(f, la_run(add, &out, LA_T(product), LA_T(bias)), &out);
 }

@@ -10,19 +10,6 @@
 #include "tensor/scalar.h"
 #include "tensor/shape.h"
 
-const char *la_scalar_type_word(la_dtype d)
-{
-    static const char *const words[LA_NDTYPES + 1] = {
-        [LA_BOOL] = "Bool", [LA_UINT8] = "Byte", [LA_INT8] = "Char",
-        [LA_UINT16] = "UInt16", [LA_INT16] = "Short", [LA_UINT32] = "UInt32",
-        [LA_INT32] = "Int", [LA_UINT64] = "UInt64", [LA_INT64] = "Long",
-        [LA_FLOAT16] = "Half", [LA_BFLOAT16] = "BFloat16",
-        [LA_FLOAT32] = "Float", [LA_FLOAT64] = "Double",
-        [LA_COMPLEX32] = "ComplexHalf", [LA_COMPLEX64] = "ComplexFloat",
-        [LA_COMPLEX128] = "ComplexDouble", [LA_UNDEFINED] = "Undefined"};
-    return words[d];
-}
-
 bool la_is_plain_call(const la_frame *f)
 {
     if (f->form != LA_FUNCTIONAL || f->keys != 1u << LA_KEY_CPU) return false;
@@ -51,7 +38,7 @@ la_status la_matmul_supported(const la_tensor *a)
     if (a->dtype != LA_BOOL && a->dtype != LA_COMPLEX32) return LA_OK;
     return la_error(LA_EDTYPE, "matrix product not implemented for '%s'; "
                     "convert with :to() first",
-                    la_scalar_type_word(a->dtype));
+                    la_dtype_title(a->dtype));
 }
 
 static la_status check_matrix(const la_tensor *t, const char *name)
@@ -361,8 +348,8 @@ la_status la_meta_dot(la_frame *f)
     if (a->dtype != b->dtype)
         return la_error(LA_EDTYPE, "dot : expected both vectors to have same "
                         "dtype, but found %s and %s",
-                        la_scalar_type_word(a->dtype),
-                        la_scalar_type_word(b->dtype));
+                        la_dtype_title(a->dtype),
+                        la_dtype_title(b->dtype));
     LA_TRY(la_matmul_supported(a));
     if (a->numel != b->numel)
         return la_error(LA_ESHAPE, "inconsistent tensor size, expected tensor "
@@ -400,8 +387,8 @@ static la_status meta_added(la_frame *f, int ndim, const int64_t *sizes)
     LA_TRY(check_addend(self, ndim, sizes));
     if (self->dtype != a->dtype)
         return la_error(LA_EDTYPE, "self and mat2 must have the same dtype, but "
-                        "got %s and %s", la_scalar_type_word(self->dtype),
-                        la_scalar_type_word(a->dtype));
+                        "got %s and %s", la_dtype_title(self->dtype),
+                        la_dtype_title(a->dtype));
     LA_TRY(check_factor(f, 3, "beta"));
     LA_TRY(check_factor(f, 4, "alpha"));
     return la_set_output(f, 0, ndim, sizes, NULL, (la_dtype)a->dtype);

@@ -5,9 +5,6 @@
 #include "op/matmul/gemm.h"
 #include "op/op.h"
 
-/* Float, Double, Long: the words of PyTorch's messages. */
-const char *la_scalar_type_word(la_dtype d);
-
 /* LA_EDTYPE where there is no product (bool, complex32). */
 la_status la_matmul_supported(const la_tensor *a);
 

@@ -1,17 +1,12 @@
 /* Products over chosen dims and products without sums: tensordot, inner,
 ** outer, addr, kron. */
 #include "base/memory.h"
+#include "op/composite.h"
 #include "op/view/view.h"
 #include "tensor/promote.h"
 #include "tensor/shape.h"
 
 /* The pointer is read after 'status' was computed. */
-static la_status give(la_frame *f, la_status status, la_tensor **made)
-{
-    if (status == LA_OK) la_set_result(f, 0, *made);
-    return status;
-}
-
 /* ---- outer, addr ---- */
 
 static la_status outer(la_tensor *a, la_tensor *b, la_tensor **out)
@@ -28,7 +23,7 @@ static la_status outer(la_tensor *a, la_tensor *b, la_tensor **out)
 la_status la_impl_outer(la_frame *f)
 {
     la_tensor *out;
-    return give(f, outer(la_arg(f, 0), la_arg(f, 1), &out), &out);
+    return la_give(f, outer(la_arg(f, 0), la_arg(f, 1), &out), &out);
 }
 
 static bool is_number(const la_scalar *s, double v)
@@ -109,7 +104,7 @@ la_status la_impl_addr(la_frame *f)
     LA_OWNED left = NULL;
     LA_OWNED sum = NULL;
     LA_TRY(check_addr(f));
-    if (is_one_float_dtype(f)) return give(f, addr_in_one(f, &out), &out);
+    if (is_one_float_dtype(f)) return la_give(f, addr_in_one(f, &out), &out);
     LA_TRY(outer(la_arg(f, 1), la_arg(f, 2), &product));
     LA_TRY(scaled(product, alpha, &right));
     LA_TRY(scaled_self(f, &left));
@@ -117,7 +112,7 @@ la_status la_impl_addr(la_frame *f)
     bool all_bool = la_arg(f, 1)->dtype == LA_BOOL
         && la_arg(f, 2)->dtype == LA_BOOL && self->dtype == LA_BOOL;
     la_dtype d = all_bool ? LA_BOOL : (la_dtype)sum->dtype;
-    return give(f, la_run(to_dtype, &out, LA_T(sum), LA_DT(d)), &out);
+    return la_give(f, la_run(to_dtype, &out, LA_T(sum), LA_DT(d)), &out);
 }
 
 /* ---- kron ---- */
@@ -157,7 +152,7 @@ static la_status kron(la_tensor *a, la_tensor *b, la_tensor **out)
 la_status la_impl_kron(la_frame *f)
 {
     la_tensor *out;
-    return give(f, kron(la_arg(f, 0), la_arg(f, 1), &out), &out);
+    return la_give(f, kron(la_arg(f, 0), la_arg(f, 1), &out), &out);
 }
 
 /* ---- tensordot, inner ---- */
@@ -260,7 +255,7 @@ la_status la_impl_tensordot(la_frame *f)
         x[i] = a->ndim - n + i;
         y[i] = i;
     }
-    return give(f, tensordot(a, b, x, y, (int)n, &out), &out);
+    return la_give(f, tensordot(a, b, x, y, (int)n, &out), &out);
 }
 
 /* The two lists come one behind the other. */
@@ -272,7 +267,7 @@ la_status la_impl_tensordot_dims(la_frame *f)
     if (n > LA_MAX_DIMS || f->args[2].ints.n % 2)
         return la_error_at(LA_EARG, 3, "both lists of dims must have the same "
                            "length");
-    return give(f, tensordot(la_arg(f, 0), la_arg(f, 1), dims, dims + n,
+    return la_give(f, tensordot(la_arg(f, 0), la_arg(f, 1), dims, dims + n,
                              (int)n, &out), &out);
 }
 
@@ -281,11 +276,11 @@ la_status la_impl_inner(la_frame *f)
     la_tensor *a = la_arg(f, 0), *b = la_arg(f, 1), *out;
     int64_t last = -1;
     if (a->ndim == 0 || b->ndim == 0)
-        return give(f, la_run(mul, &out, LA_T(a), LA_T(b)), &out);
+        return la_give(f, la_run(mul, &out, LA_T(a), LA_T(b)), &out);
     if (la_sizes(a)[a->ndim - 1] != la_sizes(b)[b->ndim - 1])
         return la_error(LA_ESHAPE, "inner() the last dimension must match on "
                         "both input tensors but got sizes %lld and %lld",
                         (long long)la_sizes(a)[a->ndim - 1],
                         (long long)la_sizes(b)[b->ndim - 1]);
-    return give(f, tensordot(a, b, &last, &last, 1, &out), &out);
+    return la_give(f, tensordot(a, b, &last, &last, 1, &out), &out);
 }

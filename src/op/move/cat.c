@@ -316,9 +316,7 @@ static la_status same_sizes(const la_value *list)
     const la_tensor *first = list->tensors.list[0];
     for (int64_t k = 1; k < list->tensors.n; k++) {
         const la_tensor *t = list->tensors.list[k];
-        if (t->ndim == first->ndim
-            && memcmp(la_sizes(t), la_sizes(first), 8u * t->ndim) == 0)
-            continue;
+        if (la_same_sizes(t, first)) continue;
         la_sizes_text(first->ndim, la_sizes(first), a, sizeof a);
         la_sizes_text(t->ndim, la_sizes(t), b, sizeof b);
         return la_error_at(LA_ESHAPE, 1, "stack expects each tensor to be "

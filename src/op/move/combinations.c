@@ -1,15 +1,9 @@
 /* Choices from lists of values: products, combinations, powers, trimming. */
 #include "base/memory.h"
+#include "op/composite.h"
 #include "op/move/move.h"
 #include "op/view/view.h"
 #include "tensor/scalar.h"
-
-static la_status give(la_frame *f, la_status status, la_tensor **made)
-{
-    if (status == LA_OK)
-        la_set_result(f, 0, *made);
-    return status;
-}
 
 /* --- cartesian_prod --- */
 
@@ -49,7 +43,7 @@ la_status la_impl_cartesian_prod(la_frame *f)
     if (!status)
         status = la_run(stack, &out, grids[0], LA_I(1));
     la_value_drop(&grids[0]);
-    return give(f, status, &out);
+    return la_give(f, status, &out);
 }
 
 /* --- combinations --- */
@@ -114,12 +108,12 @@ la_status la_impl_combinations(la_frame *f)
         return la_error_at(LA_EARG, 2, "Expect a non-negative number up to "
                            "%d, but got %lld", LA_MAX_DIMS, (long long)r);
     if (r == 0)
-        return give(f, la_tensor_empty_on(t->device, 1, sizes, NULL, t->dtype,
+        return la_give(f, la_tensor_empty_on(t->device, 1, sizes, NULL, t->dtype,
                                           &out), &out);
     LA_TRY(list_choices(t->numel, r, la_arg_bool(f, 2), &index));
     sizes[0] = index->numel / r;
     LA_TRY(la_run(index_select, &flat, LA_T(t), LA_I(0), LA_T(index)));
-    return give(f, la_view_to(flat, 2, sizes, &out), &out);
+    return la_give(f, la_view_to(flat, 2, sizes, &out), &out);
 }
 
 /* --- trim_zeros --- */
@@ -146,7 +140,7 @@ la_status la_impl_trim_zeros(la_frame *f)
         if (v.re != 0 || v.im != 0)
             break;
     }
-    return give(f, la_slice_of(t, 0, first, end, &out), &out);
+    return la_give(f, la_slice_of(t, 0, first, end, &out), &out);
 }
 
 /* --- vander --- */
@@ -180,11 +174,12 @@ la_status la_impl_vander(la_frame *f)
     if (n < 0)
         return la_error_at(LA_EARG, 2, "N must be non-negative.");
     if (n == 0)
-        return give(f, la_tensor_empty_on(t->device, 2, none, NULL, t->dtype,
+        return la_give(f, la_tensor_empty_on(t->device, 2, none, NULL, t->dtype,
                                           &out), &out);
     LA_TRY(powers(t, n, &rising));
     if (!la_arg_bool(f, 2))
-        return give(f, la_run(flip, &out, LA_T(rising), LA_IS(&dim, 1)), &out);
+        return la_give(f, la_run(flip, &out, LA_T(rising), LA_IS(&dim, 1)),
+                       &out);
     la_set_result(f, 0, la_tensor_retain(rising));
     return LA_OK;
 }

@@ -251,12 +251,6 @@ la_status la_impl_positive(la_frame *f)
 
 /* --- comparison of whole tensors --- */
 
-static bool same_shape(const la_tensor *a, const la_tensor *b)
-{
-    return a->ndim == b->ndim
-        && memcmp(la_sizes(a), la_sizes(b), sizeof(int64_t) * a->ndim) == 0;
-}
-
 typedef struct search {
     const la_iter *it;
     la_loop loop;
@@ -295,7 +289,7 @@ la_status la_impl_equal(la_frame *f)
     bool found = false;
     if (a->device == LA_META || b->device == LA_META)
         return la_error(LA_EARG, "a tensor on the meta device has no values");
-    if (same_shape(a, b)) {
+    if (la_same_sizes(a, b)) {
         if (a->numel > 0) LA_TRY(find_difference(a, b, &found));
     } else {
         found = true;
@@ -308,7 +302,7 @@ la_status la_impl_is_set_to(la_frame *f)
 {
     const la_tensor *a = la_arg(f, 0), *b = la_arg(f, 1);
     bool same = a->storage == b->storage && a->offset == b->offset
-        && same_shape(a, b)
+        && la_same_sizes(a, b)
         && memcmp(la_strides(a), la_strides(b), sizeof(int64_t) * a->ndim) == 0;
     la_set_result_value(f, 0, LA_B(same));
     return LA_OK;

@@ -52,15 +52,9 @@ static la_status run_bytes(char *to, const char *from, int64_t n)
     return LA_OK;
 }
 
-static bool same_sizes(const la_tensor *a, const la_tensor *b)
-{
-    return a->ndim == b->ndim
-        && memcmp(la_sizes(a), la_sizes(b), sizeof(int64_t) * a->ndim) == 0;
-}
-
 static bool same_layout(const la_tensor *a, const la_tensor *b)
 {
-    if (!same_sizes(a, b)) return false;
+    if (!la_same_sizes(a, b)) return false;
     if (a->flags & b->flags & LA_F_CONTIGUOUS) return true;
     return (a->flags & b->flags & LA_F_DENSE)
         && memcmp(la_strides(a), la_strides(b),
@@ -111,7 +105,7 @@ static bool is_few(const la_tensor *dst, const la_tensor *src)
     bool rows = (dst->flags & src->flags & LA_F_CONTIGUOUS) || dst->ndim <= 2;
     return rows && dst->numel > 0 && dst->numel <= 1024
         && (dst->flags & LA_F_DENSE) && dst->storage != src->storage
-        && !dst->names && !src->names && same_sizes(dst, src);
+        && !dst->names && !src->names && la_same_sizes(dst, src);
 }
 
 static void run_few(la_tensor *dst, la_tensor *src, la_loop loop,
@@ -172,7 +166,7 @@ static bool is_same_data(const la_tensor *a, const la_tensor *b)
 {
     uint32_t lazy = LA_F_CONJ | LA_F_NEG;
     return a == b || (a->storage == b->storage && a->storage
-        && a->offset == b->offset && a->dtype == b->dtype && same_sizes(a, b)
+        && a->offset == b->offset && a->dtype == b->dtype && la_same_sizes(a, b)
         && memcmp(la_strides(a), la_strides(b), sizeof(int64_t) * a->ndim) == 0
         && ((a->flags ^ b->flags) & lazy) == 0);
 }
@@ -200,7 +194,7 @@ static bool is_repeated(const la_tensor *dst, const la_tensor *src)
     const int64_t longest = 128;
     int64_t row = (int64_t)la_itemsize(dst);
     bool again = false, dense = true;
-    if (!same_sizes(dst, src) || !la_is_contiguous(dst)) return false;
+    if (!la_same_sizes(dst, src) || !la_is_contiguous(dst)) return false;
     for (int d = src->ndim - 1; d >= 0; d--) {
         if (la_sizes(src)[d] == 1) continue;
         dense = dense && la_strides(src)[d] == la_strides(dst)[d];

@@ -1,15 +1,9 @@
 /* Elements in another order, or several times: flip, roll, rot90, repeat. */
 #include "base/memory.h"
+#include "op/composite.h"
 #include "op/move/move.h"
 #include "op/view/view.h"
 #include "tensor/scalar.h"
-
-static la_status give(la_frame *f, la_status status, la_tensor **made)
-{
-    if (status == LA_OK)
-        la_set_result(f, 0, *made);
-    return status;
-}
 
 /* --- flip --- */
 
@@ -58,7 +52,7 @@ static la_status flip_one(la_frame *f, int least, int64_t dim,
     la_tensor *out;
     if (la_arg(f, 0)->ndim < least)
         return la_error(LA_ESHAPE, "%s: Input must be >= %d-d.", name, least);
-    return give(f, la_run(flip, &out, f->args[0], LA_IS(&dim, 1)), &out);
+    return la_give(f, la_run(flip, &out, f->args[0], LA_IS(&dim, 1)), &out);
 }
 
 la_status la_impl_fliplr(la_frame *f) { return flip_one(f, 2, 1, "fliplr()"); }
@@ -99,10 +93,10 @@ la_status la_impl_rot90(la_frame *f)
     int64_t d[2];
     LA_TRY(check_turn(t, &f->args[2], d));
     switch (((la_arg_int(f, 1) % 4) + 4) % 4) {
-    case 1: return give(f, flip_and_swap(t, d, d[1], &out), &out);
-    case 2: return give(f, la_run(flip, &out, LA_T(t), LA_IS(d, 2)), &out);
-    case 3: return give(f, flip_and_swap(t, d, d[0], &out), &out);
-    default: return give(f, la_clone_contiguous(t, &out), &out);
+    case 1: return la_give(f, flip_and_swap(t, d, d[1], &out), &out);
+    case 2: return la_give(f, la_run(flip, &out, LA_T(t), LA_IS(d, 2)), &out);
+    case 3: return la_give(f, flip_and_swap(t, d, d[0], &out), &out);
+    default: return la_give(f, la_clone_contiguous(t, &out), &out);
     }
 }
 
@@ -260,7 +254,7 @@ static la_status repeat(la_tensor *t, int n, const int64_t *times,
 la_status la_impl_repeat(la_frame *f)
 {
     la_tensor *out;
-    return give(f, repeat(la_arg(f, 0), (int)f->args[1].ints.n,
+    return la_give(f, repeat(la_arg(f, 0), (int)f->args[1].ints.n,
                           f->args[1].ints.list, &out), &out);
 }
 
@@ -271,13 +265,13 @@ la_status la_impl_tile(la_frame *f)
     const la_value *given = &f->args[1];
     int64_t times[LA_MAX_DIMS], n = given->ints.n;
     if (n >= t->ndim)
-        return give(f, repeat(t, (int)(n > 65 ? 65 : n), given->ints.list,
+        return la_give(f, repeat(t, (int)(n > 65 ? 65 : n), given->ints.list,
                               &out), &out);
     for (int d = 0; d < t->ndim; d++) {
         int64_t k = d - (t->ndim - n);
         times[d] = k < 0 ? 1 : given->ints.list[k];
     }
-    return give(f, repeat(t, t->ndim, times, &out), &out);
+    return la_give(f, repeat(t, t->ndim, times, &out), &out);
 }
 
 /* --- repeat_interleave --- */
@@ -332,7 +326,7 @@ la_status la_impl_repeat_interleave(la_frame *f)
     if (!la_mul_ok(la_sizes(in)[d], times, &size))
         return la_error_at(LA_ESHAPE, 2, "size overflow");
     LA_TRY(check_output_size(f, 3, size));
-    return give(f, interleave(in, d, times, &out), &out);
+    return la_give(f, interleave(in, d, times, &out), &out);
 }
 
 static la_status check_counts(const la_tensor *counts, int arg)
@@ -405,7 +399,7 @@ la_status la_impl_repeat_interleave_self(la_frame *f)
         return la_error_at(LA_ESHAPE, 1, "repeat_interleave only accept 1D "
                            "vector as repeat");
     LA_TRY(check_counts(counts, 1));
-    return give(f, positions(counts, 1, &out), &out);
+    return la_give(f, positions(counts, 1, &out), &out);
 }
 
 la_status la_impl_repeat_interleave_tensor(la_frame *f)
@@ -422,7 +416,7 @@ la_status la_impl_repeat_interleave_tensor(la_frame *f)
         one = la_scalar_load(counts->dtype, la_data(counts));
         if (one.i < 0)
             return la_error_at(LA_EARG, 2, "repeats can not be negative");
-        return give(f, interleave(in, d, one.i, &out), &out);
+        return la_give(f, interleave(in, d, one.i, &out), &out);
     }
     if (counts->numel != la_sizes(in)[d])
         return la_error_at(LA_ESHAPE, 2, "repeats must have the same size as "
@@ -432,6 +426,6 @@ la_status la_impl_repeat_interleave_tensor(la_frame *f)
                            (long long)la_sizes(in)[d]);
     LA_TRY(positions(counts, 2, &index));
     LA_TRY(check_output_size(f, 3, index->numel));
-    return give(f, la_run(index_select, &out, LA_T(in), LA_I(d), LA_T(index)),
+    return la_give(f, la_run(index_select, &out, LA_T(in), LA_I(d), LA_T(index)),
                 &out);
 }

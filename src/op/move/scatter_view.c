@@ -11,8 +11,7 @@ static la_status meta_part(la_frame *f, const la_geometry *g)
     la_tensor *t = la_arg(f, 0), *src = la_arg(f, 1);
     char want[256], have[256];
     int64_t strides[LA_MAX_DIMS];
-    if (src->ndim != g->ndim
-        || memcmp(la_sizes(src), g->sizes, 8u * src->ndim) != 0)
+    if (!la_has_sizes(src, g->ndim, g->sizes))
         return la_error_at(LA_ESHAPE, 2, "expected src to have a size equal to "
                            "the slice of self. src size = %s, slice size = %s",
                            la_sizes_text(src->ndim, la_sizes(src), have,

@@ -1,15 +1,9 @@
 /* Triangles and diagonals of matrices. */
 #include "base/memory.h"
 #include "base/pool.h"
+#include "op/composite.h"
 #include "op/move/move.h"
 #include "op/view/view.h"
-
-static la_status give(la_frame *f, la_status status, la_tensor **made)
-{
-    if (status == LA_OK)
-        la_set_result(f, 0, *made);
-    return status;
-}
 
 /* --- tril, triu --- */
 
@@ -214,7 +208,7 @@ static la_status diag(la_tensor *t, int64_t k, la_tensor **out)
 la_status la_impl_diag(la_frame *f)
 {
     la_tensor *out;
-    return give(f, diag(la_arg(f, 0), la_arg_int(f, 1), &out), &out);
+    return la_give(f, diag(la_arg(f, 0), la_arg_int(f, 1), &out), &out);
 }
 
 la_status la_impl_diagflat(la_frame *f)
@@ -223,7 +217,7 @@ la_status la_impl_diagflat(la_frame *f)
     int64_t all = t->numel;
     LA_OWNED flat = NULL;
     LA_TRY(la_reshape_to(t, 1, &all, &flat));
-    return give(f, la_run(diag_embed, &out, LA_T(flat), f->args[1]), &out);
+    return la_give(f, la_run(diag_embed, &out, LA_T(flat), f->args[1]), &out);
 }
 
 la_status la_impl_trace(la_frame *f)
@@ -234,5 +228,5 @@ la_status la_impl_trace(la_frame *f)
         return la_error_at(LA_ESHAPE, 1, "expected a matrix, but got "
                            "tensor with dim %d", t->ndim);
     LA_TRY(la_run(diagonal, &line, LA_T(t)));
-    return give(f, la_run(sum, &out, LA_T(line)), &out);
+    return la_give(f, la_run(sum, &out, LA_T(line)), &out);
 }

@@ -67,8 +67,6 @@ static la_gemm_mat transposed(la_gemm_mat m)
     return (la_gemm_mat){m.data, m.cs, m.rs};
 }
 
-static int64_t lesser(int64_t a, int64_t b) { return a < b ? a : b; }
-
 /* c (+)= alpha * a @ b */
 static la_status product(const attention *s, int64_t m, int64_t n, int64_t k,
                          la_gemm_mat a, la_gemm_mat b, la_gemm_mat c,
@@ -138,7 +136,7 @@ static void take_queries(const attention *s, char *to, int64_t b, int64_t row,
 /* The end of the columns that some row before 'row + rows' may attend to. */
 static int64_t visible_end(const attention *s, int64_t row, int64_t rows)
 {
-    return s->causal ? lesser(s->keys, row + rows) : s->keys;
+    return s->causal ? la_min(s->keys, row + rows) : s->keys;
 }
 
 /* ---- forward: one block of queries ---- */
@@ -159,7 +157,7 @@ static void fill(char *to, double v, int64_t n, int64_t size)
 static la_status forward_block(const attention *s, char *scratch, int64_t unit)
 {
     int64_t b = unit / s->blocks, row = unit % s->blocks * ROWS;
-    int64_t rows = lesser(ROWS, s->len - row), size = s->size;
+    int64_t rows = la_min(ROWS, s->len - row), size = s->size;
     char *max = scratch + ROWS * COLS * size, *sum = max + ROWS * size;
     char *factor = sum + ROWS * size, *queries = factor + ROWS * size;
     la_gemm_mat out = shifted(matrix_at(s->out, b), row, 0, size);
@@ -168,7 +166,7 @@ static la_status forward_block(const attention *s, char *scratch, int64_t unit)
     take_queries(s, queries, b, row, rows);
     int64_t end = visible_end(s, row, rows);
     for (int64_t c = 0; c == 0 || c < end; c += COLS) {
-        int64_t cols = lesser(COLS, end - c);
+        int64_t cols = la_min(COLS, end - c);
         la_score_tile t = tile_of(s, scratch, b, row, rows, c, cols);
         LA_TRY(scores_of(s, &t, queries, b));
         s->ker->soften(&t, max, sum, factor);
@@ -226,7 +224,7 @@ static la_status backward_batch(const attention *s, char *scratch, int64_t b)
     char *grads = scratch + ROWS * COLS * size,
          *dots = grads + ROWS * COLS * size;
     for (int64_t row = 0; row < s->len; row += ROWS) {
-        int64_t rows = lesser(ROWS, s->len - row);
+        int64_t rows = la_min(ROWS, s->len - row);
         la_gemm_mat g = shifted(matrix_at(s->grad, b), row, 0, size);
         la_gemm_mat o = shifted(matrix_at(s->out, b), row, 0, size);
         s->ker->row_dots(dots, g.data, g.rs, o.data, o.rs, rows,
@@ -235,7 +233,7 @@ static la_status backward_batch(const attention *s, char *scratch, int64_t b)
         int64_t end = row == 0 ? s->keys : visible_end(s, row, rows);
         for (int64_t c = 0; c < end; c += COLS) {
             la_score_tile t = tile_of(s, scratch, b, row, rows, c,
-                                      lesser(COLS, end - c));
+                                      la_min(COLS, end - c));
             LA_TRY(backward_tile(s, &t, grads, dots, b));
         }
     }
@@ -271,7 +269,7 @@ static la_status run_job(job *w, int64_t each)
 {
     attention *s = w->s;
     int threads = la_in_parallel() ? 1 : la_num_threads();
-    s->tasks = (int)lesser(threads, w->units);
+    s->tasks = (int)la_min(threads, w->units);
     if (w->units == 0) return LA_OK;
     s->each = (each + 63) / 64 * 64;
     size_t bytes = (size_t)(s->each * s->tasks);

@@ -12,9 +12,7 @@ static inline la_status same_sizes(const la_frame *f, int a, int b)
 {
     char have[256], want[256];
     const la_tensor *x = la_arg(f, a), *y = la_arg(f, b);
-    if (x->ndim == y->ndim
-        && memcmp(la_sizes(x), la_sizes(y), 8u * x->ndim) == 0)
-        return LA_OK;
+    if (la_same_sizes(x, y)) return LA_OK;
     return la_error_at(LA_ESHAPE, b + 1, "the sizes of input %s and target %s "
                        "differ: reshape or expand one of them",
                        la_sizes_text(x->ndim, la_sizes(x), want, sizeof want),

@@ -309,7 +309,7 @@ static la_status entropy_run(la_frame *f, entropy *e, const la_tensor *x,
     e->n = la_sizes(x)[1];
     e->esize = (int64_t)la_itemsize(x);
     e->lsize = x->dtype == LA_FLOAT64 ? 8 : 4;
-    la_parallel_for(la_sizes(x)[0], la_parts(LA_GRAIN / 4, e->n), pass, e);
+    la_parallel_for(la_sizes(x)[0], la_ceil_div(LA_GRAIN / 4, e->n), pass, e);
     return la_interrupted() ? la_error(LA_EINTR, "interrupted") : LA_OK;
 }
 

@@ -24,9 +24,7 @@ static la_status check_labels(const la_frame *f, const la_tensor *x, int ndim)
     if (t->dtype != LA_INT64)
         return la_error_at(LA_EDTYPE, 2, "class labels are int64, got %s",
                            la_dtype_name((la_dtype)t->dtype));
-    if (t->ndim == ndim
-        && memcmp(la_sizes(t), la_sizes(x), 8u * (size_t)ndim) == 0)
-        return LA_OK;
+    if (la_has_sizes(t, ndim, la_sizes(x))) return LA_OK;
     return la_error_at(LA_ESHAPE, 2, "labels of size %s don't fit scores of "
                        "size %s",
                        la_sizes_text(t->ndim, la_sizes(t), have, sizeof have),

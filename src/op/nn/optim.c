@@ -28,8 +28,7 @@ static la_status check_like(const la_frame *f, int k)
                            "expected, got %s",
                            la_dtype_name((la_dtype)p->dtype),
                            la_dtype_name((la_dtype)t->dtype));
-    if (t->ndim != p->ndim
-        || memcmp(la_sizes(t), la_sizes(p), (size_t)p->ndim * 8) != 0)
+    if (!la_same_sizes(t, p))
         return la_error_at(LA_ESHAPE, k + 1, "the parameter's shape %s is "
                            "expected, got %s",
                            la_sizes_text(p->ndim, la_sizes(p), a, sizeof a),

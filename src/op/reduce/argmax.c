@@ -108,12 +108,12 @@ static void search_chunks(int64_t begin, int64_t end, void *context)
 
 static la_status search_long(const search *s)
 {
-    int64_t n = la_parts(s->n, LA_REDUCE_CHUNK), best;
+    int64_t n = la_ceil_div(s->n, LA_REDUCE_CHUNK), best;
     int64_t bytes = n * (8 + s->esize);
     char *block = la_mem_alloc((size_t)bytes);
     if (!block) return LA_ENOMEM;
     chunks c = {s, (int64_t *)block, block + 8 * n, n};
-    la_parallel_for(n, la_parts(SHARED, LA_REDUCE_CHUNK), search_chunks, &c);
+    la_parallel_for(n, la_ceil_div(SHARED, LA_REDUCE_CHUNK), search_chunks, &c);
     if (!atomic_load(s->stopped)) {
         la_reduce_rows r = {c.value, s->esize, n, 0, 1};
         s->kernel->rows(&r, &best, s->value);
@@ -155,7 +155,7 @@ static la_status search_dim(const la_arg_reduction *kernel, const la_tensor *t,
     read_dims(&s, t, dim);
     int64_t rows = s.kept.count * s.row.size;
     if (rows == 1 && s.n > LA_REDUCE_CHUNK) LA_TRY(search_long(&s));
-    else la_parallel_for(rows, la_parts(LA_GRAIN, s.n), search_range, &s);
+    else la_parallel_for(rows, la_ceil_div(LA_GRAIN, s.n), search_range, &s);
     return stopped ? la_error(LA_EINTR, "interrupted") : LA_OK;
 }
 

@@ -64,9 +64,4 @@ static inline void la_axes_locate(const la_axes *x, int64_t i, int64_t *in,
     }
 }
 
-static inline int64_t la_parts(int64_t n, int64_t of)
-{
-    return n / of + (n % of != 0);
-}
-
 #endif

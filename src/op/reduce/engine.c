@@ -65,10 +65,10 @@ static void read_axes(plan *p, const la_tensor *t, uint64_t mask)
 static void cut_lines(plan *p, int64_t deep)
 {
     p->cut = deep;
-    p->cuts = la_parts(p->line.size, deep);
+    p->cuts = la_ceil_div(p->line.size, deep);
     p->group = p->cuts > 1 ? 1 : deep / p->line.size;
     if (p->group < 1) p->group = 1;
-    p->groups = la_parts(p->reduced.count, p->group);
+    p->groups = la_ceil_div(p->reduced.count, p->group);
     p->pieces = p->cuts * p->groups;
 }
 
@@ -102,7 +102,7 @@ static void choose(plan *p)
     p->width = bytes / p->kernel->acc_size / 64 * 64;
     if (p->width > bytes / 4) p->width = bytes / 4;
     if (p->width > p->row.size) p->width = p->row.size;
-    p->blocks = la_parts(p->row.size, p->width);
+    p->blocks = la_ceil_div(p->row.size, p->width);
 }
 
 /* ---- results ---- */
@@ -398,9 +398,10 @@ static la_status in_pieces(plan *p, int64_t targets)
         return la_error(LA_ENOMEM, "partial results are too many");
     p->partial = la_mem_alloc((size_t)bytes);
     if (!p->partial) return LA_ENOMEM;
-    la_parallel_for(tasks, la_parts(SHARED, p->cut * p->width), run_pieces, p);
+    la_parallel_for(tasks, la_ceil_div(SHARED, p->cut * p->width), run_pieces,
+                    p);
     if (!atomic_load(p->stopped))
-        la_parallel_for(targets, la_parts(LA_GRAIN, p->pieces * p->width),
+        la_parallel_for(targets, la_ceil_div(LA_GRAIN, p->pieces * p->width),
                         join_pieces, p);
     la_mem_free(p->partial, (size_t)bytes);
     return LA_OK;
@@ -410,13 +411,13 @@ static la_status run_plan(plan *p)
 {
     int64_t n = p->line.size, rows = p->kept.count * p->row.size;
     if (!p->columns && p->pieces == 1 && p->reduced.count == 1) {
-        la_parallel_for(rows, la_parts(LA_GRAIN, n), whole_rows, p);
+        la_parallel_for(rows, la_ceil_div(LA_GRAIN, n), whole_rows, p);
         return LA_OK;
     }
     int64_t targets = p->columns ? p->kept.count * p->blocks : rows;
     if (p->pieces == 1) {
         int64_t work = n * p->reduced.count * p->width;
-        la_parallel_for(targets, la_parts(LA_GRAIN, work), run_targets, p);
+        la_parallel_for(targets, la_ceil_div(LA_GRAIN, work), run_targets, p);
         return LA_OK;
     }
     return in_pieces(p, targets);

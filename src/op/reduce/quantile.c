@@ -59,7 +59,7 @@ static la_status run_lines(lines *l, int64_t rows)
     l->esize = (int64_t)la_itemsize(l->in);
     l->keys = &(*LA_STUB(keys))[l->in->dtype];
     l->order = &(*LA_STUB(order))[l->keys->wide];
-    la_parallel_for(rows, la_parts(LA_GRAIN, l->n * 8 + 1), run_rows, l);
+    la_parallel_for(rows, la_ceil_div(LA_GRAIN, l->n * 8 + 1), run_rows, l);
     if (status == LA_EINTR) return la_error(LA_EINTR, "interrupted");
     if (status) return la_error(LA_ENOMEM, "no memory to order lines of %lld "
                                 "elements", (long long)l->n);

@@ -5,13 +5,8 @@
 #include <math.h>
 
 #include "base/context.h"
+#include "op/composite.h"
 #include "op/reduce/reduce.h"
-
-static la_status give(la_frame *f, la_tensor *owned)
-{
-    la_set_result(f, 0, owned);
-    return LA_OK;
-}
 
 /* ---- sum_to_size(self, sizes) ---- */
 
@@ -41,17 +36,12 @@ la_status la_impl_sum_to_size(la_frame *f)
     int64_t dims[LA_MAX_DIMS];
     int n;
     LA_TRY(broadcast_dims(self, &f->args[1], dims, &n));
-    if (f->args[1].ints.n == 0) {
-        LA_TRY(la_run(sum, &out, LA_T(self)));
-        return give(f, out);
-    }
-    if (n == 0) {
-        LA_TRY(la_run(alias, &out, LA_T(self)));
-        return give(f, out);
-    }
+    if (f->args[1].ints.n == 0)
+        return la_give(f, la_run(sum, &out, LA_T(self)), &out);
+    if (n == 0)
+        return la_give(f, la_run(alias, &out, LA_T(self)), &out);
     LA_TRY(la_run(sum, &sum, LA_T(self), LA_IS(dims, n), LA_B(true)));
-    LA_TRY(la_run(reshape, &out, LA_T(sum), f->args[1]));
-    return give(f, out);
+    return la_give(f, la_run(reshape, &out, LA_T(sum), f->args[1]), &out);
 }
 
 /* ---- allclose(self, other, rtol, atol, equal_nan) ---- */
@@ -121,12 +111,12 @@ la_status la_impl_diff(la_frame *f)
         LA_TRY(diff_once(&t, dim));
     la_tensor *out = t;
     t = NULL;
-    if (out != self) return give(f, out);
+    if (out != self) return la_give(f, LA_OK, &out);
     la_status status = la_run(alias, &t, LA_T(self));
     la_tensor_release(out);
     out = t;
     t = NULL;
-    return status ? status : give(f, out);
+    return status ? status : la_give(f, LA_OK, &out);
 }
 
 /* ---- normalize(self, p, dim, eps), renorm(self, p, dim, maxnorm) ---- */
@@ -140,8 +130,7 @@ la_status la_impl_normalize(la_frame *f)
                   LA_B(true)));
     LA_TRY(la_run(clamp_min, &safe, LA_T(norm),
                   LA_S(la_scalar_float(la_arg_float(f, 3)))));
-    LA_TRY(la_run(div, &out, f->args[0], LA_T(safe)));
-    return give(f, out);
+    return la_give(f, la_run(div, &out, f->args[0], LA_T(safe)), &out);
 }
 
 /* Every slice along 'dim' whose norm is above the limit is scaled down. */
@@ -172,8 +161,7 @@ la_status la_impl_renorm(la_frame *f)
     LA_TRY(la_run(div, &inverse, LA_S(limit), LA_T(safe)));
     LA_TRY(la_run(where, &factor, LA_T(above), LA_T(inverse),
                   LA_S(la_scalar_float(1))));
-    LA_TRY(la_run(mul, &out, LA_T(self), LA_T(factor)));
-    return give(f, out);
+    return la_give(f, la_run(mul, &out, LA_T(self), LA_T(factor)), &out);
 }
 
 /* ---- softmin(self, dim, dtype) ---- */
@@ -183,8 +171,8 @@ la_status la_impl_softmin(la_frame *f)
     LA_OWNED minus = NULL;
     la_tensor *out = NULL;
     LA_TRY(la_run(neg, &minus, f->args[0]));
-    LA_TRY(la_run(softmax, &out, LA_T(minus), f->args[1], f->args[2]));
-    return give(f, out);
+    return la_give(f, la_run(softmax, &out, LA_T(minus), f->args[1],
+                             f->args[2]), &out);
 }
 
 /* ---- trapezoid(y, x or nil, dx, dim), cumulative_trapezoid ---- */
@@ -245,9 +233,8 @@ static la_status even_trapezoid(la_frame *f, int dim)
     LA_TRY(la_run(mul, &half, LA_T(ends), LA_S(la_scalar_float(0.5))));
     LA_TRY(la_run(sum, &all, LA_T(y), LA_IS(&d, 1)));
     LA_TRY(la_run(sub, &inner, LA_T(all), LA_T(half)));
-    LA_TRY(la_run(mul, &out, LA_T(inner),
-                  LA_S(la_scalar_float(la_arg_float(f, 2)))));
-    return give(f, out);
+    return la_give(f, la_run(mul, &out, LA_T(inner),
+                             LA_S(la_scalar_float(la_arg_float(f, 2)))), &out);
 }
 
 la_status la_impl_trapezoid(la_frame *f)
@@ -261,8 +248,7 @@ la_status la_impl_trapezoid(la_frame *f)
     }
     LA_TRY(trapezoid_strips(f, &dim, &area));
     int64_t d = dim;
-    LA_TRY(la_run(sum, &out, LA_T(area), LA_IS(&d, 1)));
-    return give(f, out);
+    return la_give(f, la_run(sum, &out, LA_T(area), LA_IS(&d, 1)), &out);
 }
 
 la_status la_impl_cumulative_trapezoid(la_frame *f)
@@ -271,8 +257,7 @@ la_status la_impl_cumulative_trapezoid(la_frame *f)
     la_tensor *out = NULL;
     int dim;
     LA_TRY(trapezoid_strips(f, &dim, &area));
-    LA_TRY(la_run(cumsum, &out, LA_T(area), LA_I(dim)));
-    return give(f, out);
+    return la_give(f, la_run(cumsum, &out, LA_T(area), LA_I(dim)), &out);
 }
 
 /* ---- cov(self, correction), corrcoef(self) ---- */
@@ -313,7 +298,7 @@ la_status la_impl_cov(la_frame *f)
 {
     la_tensor *out = NULL;
     LA_TRY(covariance(la_arg(f, 0), la_arg_float(f, 1), &out));
-    return give(f, out);
+    return la_give(f, LA_OK, &out);
 }
 
 la_status la_impl_corrcoef(la_frame *f)
@@ -325,16 +310,13 @@ la_status la_impl_corrcoef(la_frame *f)
     LA_OWNED half = NULL;
     la_tensor *out = NULL;
     LA_TRY(covariance(la_arg(f, 0), 1, &c));
-    if (c->ndim == 0) {
-        LA_TRY(la_run(div, &out, LA_T(c), LA_T(c)));
-        return give(f, out);
-    }
+    if (c->ndim == 0)
+        return la_give(f, la_run(div, &out, LA_T(c), LA_T(c)), &out);
     LA_TRY(la_run(diagonal, &d, LA_T(c)));
     LA_TRY(la_run(pow, &std, LA_T(d), LA_S(la_scalar_float(0.5))));
     LA_TRY(la_run(unsqueeze, &column, LA_T(std), LA_I(1)));
     LA_TRY(la_run(div, &half, LA_T(c), LA_T(column)));
-    LA_TRY(la_run(div, &out, LA_T(half), LA_T(std)));
-    return give(f, out);
+    return la_give(f, la_run(div, &out, LA_T(half), LA_T(std)), &out);
 }
 
 /* ---- segment_reduce(self, reduce, lengths or offsets, axis) ---- */
@@ -414,5 +396,5 @@ la_status la_impl_segment_reduce(la_frame *f)
                                     offsets, &list);
     if (!status) status = la_run(cat, &out, list, LA_I(axis));
     la_value_drop(&list);
-    return status ? status : give(f, out);
+    return status ? status : la_give(f, LA_OK, &out);
 }

@@ -85,7 +85,7 @@ static void plane_back(int64_t begin, int64_t end, void *context)
 
 static void each_plane(planes *p, void (*pass)(int64_t, int64_t, void *))
 {
-    la_parallel_for(p->count, la_parts(LA_GRAIN, p->n), pass, p);
+    la_parallel_for(p->count, la_ceil_div(LA_GRAIN, p->n), pass, p);
 }
 
 /* ---- set-up ---- */
@@ -238,8 +238,7 @@ la_status la_meta_native_channel_norm_backward(la_frame *f)
     const la_tensor *grad = la_arg(f, 0), *self = la_arg(f, 1);
     int64_t groups = la_arg_int(f, 2);
     LA_TRY(check(f, self, groups));
-    if (grad->ndim != self->ndim
-        || memcmp(la_sizes(grad), la_sizes(self), self->ndim * 8u) != 0)
+    if (!la_same_sizes(grad, self))
         return la_error_at(LA_ESHAPE, 1, "%s: the gradient must have the "
                            "input's sizes", f->op->name);
     LA_TRY(check_vector(f, 3, group_count(self, groups)));

@@ -56,14 +56,14 @@ static void soft_columns(int64_t begin, int64_t end, void *context)
 static void soft_run(soft *s, int64_t numel)
 {
     if (s->inner == 1) {
-        la_parallel_for(numel / s->n, la_parts(LA_GRAIN / 4, s->n), soft_rows,
-                        s);
+        la_parallel_for(numel / s->n, la_ceil_div(LA_GRAIN / 4, s->n),
+                        soft_rows, s);
         return;
     }
     s->side = 64;
-    s->blocks = la_parts(s->inner, s->side);
+    s->blocks = la_ceil_div(s->inner, s->side);
     la_parallel_for(numel / (s->n * s->inner) * s->blocks,
-                    la_parts(LA_GRAIN / 4, s->n * s->side), soft_columns, s);
+                    la_ceil_div(LA_GRAIN / 4, s->n * s->side), soft_columns, s);
 }
 
 static la_dtype soft_dtype(const la_frame *f)
@@ -148,8 +148,7 @@ static la_status soft_grad_meta(la_frame *f)
     int dim = 0;
     LA_TRY(la_wrap_dim(la_arg_int(f, 2), y->ndim, &dim));
     f->scratch[0] = dim;
-    if (grad->ndim != y->ndim
-        || memcmp(la_sizes(grad), la_sizes(y), y->ndim * 8u) != 0)
+    if (!la_same_sizes(grad, y))
         return la_error_at(LA_ESHAPE, 1, "%s: the gradient must have the "
                            "result's sizes", f->op->name);
     if (!la_is_float((la_dtype)y->dtype))
@@ -175,11 +174,11 @@ static la_status soft_grad_impl(la_frame *f, const la_softmax_grads *table)
     if (y->ndim) s.n = la_sizes(y)[dim];
     for (int k = dim + 1; k < y->ndim; k++) s.inner *= la_sizes(y)[k];
     if (s.inner == 1)
-        la_parallel_for(y->numel / s.n, la_parts(LA_GRAIN / 4, s.n),
+        la_parallel_for(y->numel / s.n, la_ceil_div(LA_GRAIN / 4, s.n),
                         soft_grad_rows, &s);
     else
         la_parallel_for(y->numel / (s.n * s.inner),
-                        la_parts(LA_GRAIN / 4, s.n * s.inner),
+                        la_ceil_div(LA_GRAIN / 4, s.n * s.inner),
                         soft_grad_columns, &s);
     return la_interrupted() ? la_error(LA_EINTR, "interrupted") : LA_OK;
 }
@@ -317,7 +316,7 @@ static la_status norm_impl(la_frame *f, la_tensor *weight, la_tensor *bias,
         .fn = (*LA_STUB(row_norm))[d], .esize = (int64_t)la_itemsize(self),
         .ssize = d == LA_FLOAT64 ? 8 : 4
     };
-    la_parallel_for(rows, la_parts(LA_GRAIN, n), norm_rows, &t);
+    la_parallel_for(rows, la_ceil_div(LA_GRAIN, n), norm_rows, &t);
     return la_interrupted() ? la_error(LA_EINTR, "interrupted") : LA_OK;
 }
 
@@ -386,8 +385,7 @@ static la_status grad_meta(la_frame *f, int stats)
     LA_TRY(float_only(self));
     LA_TRY(check_shape(self, &f->args[2], &k, &n));
     LA_TRY(check_affine(self, la_arg(f, 3 + stats), k, 4 + stats));
-    bool same = grad->ndim == self->ndim && grad->dtype == self->dtype
-        && memcmp(la_sizes(grad), la_sizes(self), self->ndim * 8u) == 0;
+    bool same = grad->dtype == self->dtype && la_same_sizes(grad, self);
     for (int i = 0; same && i < stats; i++)
         same = la_arg(f, 3 + i)->numel == (n ? self->numel / n : 0);
     if (!same)
@@ -423,7 +421,7 @@ static la_status grad_impl(la_frame *f, la_tensor *mean, la_tensor *rstd,
         .fn = (*LA_STUB(row_norm_grad))[d],
         .esize = (int64_t)la_itemsize(self), .ssize = d == LA_FLOAT64 ? 8 : 4
     };
-    la_parallel_for(rows, la_parts(LA_GRAIN, n), grad_rows, &t);
+    la_parallel_for(rows, la_ceil_div(LA_GRAIN, n), grad_rows, &t);
     return la_interrupted() ? la_error(LA_EINTR, "interrupted") : LA_OK;
 }
 
@@ -500,7 +498,7 @@ la_status la_impl_norm_backward(la_frame *f)
     LA_TRY(plain(la_arg(f, 5), d, &w));
     LA_TRY(plain(la_arg(f, 3), stat_dtype(d), &m));
     LA_TRY(plain(la_arg(f, 4), stat_dtype(d), &s));
-    int64_t rows = self->numel / n, count = la_parts(rows, SHARE);
+    int64_t rows = self->numel / n, count = la_ceil_div(rows, SHARE);
     int64_t ssize = (int64_t)la_itemsize(dw), bytes = 2 * count * n * ssize;
     char *shares = la_mem_zalloc((size_t)bytes);
     if (!shares) return LA_ENOMEM;
@@ -513,7 +511,7 @@ la_status la_impl_norm_backward(la_frame *f)
         .fn = (*LA_STUB(row_norm_grad))[d],
         .esize = (int64_t)la_itemsize(self), .ssize = ssize
     };
-    la_parallel_for(count, la_parts(LA_GRAIN, SHARE * n), share_rows, &t);
+    la_parallel_for(count, la_ceil_div(LA_GRAIN, SHARE * n), share_rows, &t);
     join_shares(shares, count, n, dw, la_result(f, 2));
     la_mem_free(shares, (size_t)bytes);
     return la_interrupted() ? la_error(LA_EINTR, "interrupted") : LA_OK;

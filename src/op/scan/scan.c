@@ -63,7 +63,7 @@ static la_scan_line line_at(const scan *s, int64_t in, int64_t out)
 static void scan_lines(int64_t begin, int64_t end, void *context)
 {
     const scan *s = context;
-    int64_t most = la_parts(LA_GRAIN, s->n);   /* lines between interrupts */
+    int64_t most = la_ceil_div(LA_GRAIN, s->n);   /* lines between interrupts */
     for (int64_t i = begin, m; i < end; i += m) {
         int64_t j = i % s->row.size, in = j * s->row.in, out = j * s->row.out;
         la_axes_locate(&s->kept, i / s->row.size, &in, &out);
@@ -94,11 +94,11 @@ static void scan_columns(int64_t begin, int64_t end, void *context)
 ** they would fight for the lines that are fetched ahead of the other. */
 static void scan_side(scan *s, la_range_fn columns)
 {
-    s->blocks = la_parts(s->row.size, SIDE);
+    s->blocks = la_ceil_div(s->row.size, SIDE);
     int64_t tasks = s->kept.count * s->blocks;
-    int64_t grain = la_parts(LA_GRAIN, s->n * SIDE);
+    int64_t grain = la_ceil_div(LA_GRAIN, s->n * SIDE);
     if (s->row.size * s->osize / la_num_threads() < NEAR)
-        grain = la_parts(grain, s->blocks) * s->blocks;
+        grain = la_ceil_div(grain, s->blocks) * s->blocks;
     la_parallel_for(tasks, grain, columns, s);
 }
 
@@ -148,7 +148,7 @@ static void join_totals(const scan *s, int64_t chunks)
 
 static la_status scan_shared(scan *s)
 {
-    int64_t chunks = la_parts(s->n, LA_SCAN_CHUNK);
+    int64_t chunks = la_ceil_div(s->n, LA_SCAN_CHUNK);
     s->carries = la_mem_alloc((size_t)chunks * 16);
     if (!s->carries) return LA_ENOMEM;
     la_parallel_for(chunks, 1, chunk_totals, s);
@@ -174,7 +174,7 @@ static la_status scan_run(const la_scan *kernel, const la_tensor *in, int dim,
     } else if (s.row.size > 1 && s.row.in < s.step) {
         scan_side(&s, scan_columns);
     } else {
-        la_parallel_for(lines, la_parts(LA_GRAIN, s.n), scan_lines, &s);
+        la_parallel_for(lines, la_ceil_div(LA_GRAIN, s.n), scan_lines, &s);
     }
     return stopped ? la_error(LA_EINTR, "interrupted") : LA_OK;
 }
@@ -295,7 +295,7 @@ static la_status extreme_impl(la_frame *f, const la_scan_extremes *table)
     if (s.row.size > 1 && s.row.in < s.step)
         scan_side(&s, extreme_columns);
     else
-        la_parallel_for(s.kept.count * s.row.size, la_parts(LA_GRAIN, s.n),
+        la_parallel_for(s.kept.count * s.row.size, la_ceil_div(LA_GRAIN, s.n),
                         extreme_lines, &s);
     return stopped ? la_error(LA_EINTR, "interrupted") : LA_OK;
 }

@@ -113,9 +113,7 @@ la_status la_meta_searchsorted(la_frame *f)
     LA_TRY(common_dtype(sorted, values, &d));
     LA_TRY(la_order_of(d, "searchsorted", &o));
     LA_TRY(check_shapes(sorted, values));
-    if (sorter && (sorter->ndim != sorted->ndim
-                   || memcmp(la_sizes(sorter), la_sizes(sorted),
-                             (size_t)sorted->ndim * sizeof(int64_t)) != 0))
+    if (sorter && !la_same_sizes(sorter, sorted))
         return la_error_at(LA_ESHAPE, SORTER + 1, "boundary and sorter must "
                            "have the same size");
     return la_set_output(f, 0, values->ndim, la_sizes(values), NULL,

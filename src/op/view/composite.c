@@ -3,6 +3,7 @@
 ** broadcast_to, T, mT, mH, H, movedim, atleast_1d to atleast_3d. Only reshape
 ** and those by it may copy, where strides cannot express the sizes.
 */
+#include "op/composite.h"
 #include "op/view/view.h"
 
 #include "base/memory.h"
@@ -42,40 +43,32 @@ la_status la_reshape_to(la_tensor *t, int ndim, const int64_t *sizes,
     return la_view_to(copy, to.ndim, to.sizes, out);
 }
 
-/* Hand over 'made' as the only result, or pass the fault on. */
-static la_status give(la_frame *f, la_status status, la_tensor **made)
-{
-    if (status == LA_OK)
-        la_set_result(f, 0, *made);
-    return status;
-}
-
 /* reshape(self, size): one -1 is inferred. */
 la_status la_impl_reshape(la_frame *f)
 {
     la_tensor *out;
-    return give(f, la_reshape_to(la_arg(f, 0), (int)f->args[1].ints.n,
+    return la_give(f, la_reshape_to(la_arg(f, 0), (int)f->args[1].ints.n,
                                  f->args[1].ints.list, &out), &out);
 }
 
 la_status la_impl_reshape_as(la_frame *f)
 {
     la_tensor *out, *other = la_arg(f, 1);
-    return give(f, la_reshape_to(la_arg(f, 0), other->ndim, la_sizes(other),
+    return la_give(f, la_reshape_to(la_arg(f, 0), other->ndim, la_sizes(other),
                                  &out), &out);
 }
 
 la_status la_impl_view_as(la_frame *f)
 {
     la_tensor *out, *other = la_arg(f, 1);
-    return give(f, la_view_to(la_arg(f, 0), other->ndim, la_sizes(other),
+    return la_give(f, la_view_to(la_arg(f, 0), other->ndim, la_sizes(other),
                               &out), &out);
 }
 
 static la_status expand_to(la_frame *f, int ndim, const int64_t *sizes)
 {
     la_tensor *out;
-    return give(f, la_run(expand, &out, LA_T(la_arg(f, 0)),
+    return la_give(f, la_run(expand, &out, LA_T(la_arg(f, 0)),
                           LA_IS(sizes, ndim)), &out);
 }
 
@@ -102,7 +95,7 @@ la_status la_impl_flatten(la_frame *f)
         return la_error(LA_EARG, "flatten() has invalid args: start_dim cannot "
                         "come after end_dim");
     if (t->ndim == 0)
-        return give(f, la_reshape_to(t, 1, &one, &out), &out);
+        return la_give(f, la_reshape_to(t, 1, &one, &out), &out);
     if (first == last)
         return la_same_result(f);
     for (int d = 0; d < t->ndim; d++) {
@@ -111,7 +104,7 @@ la_status la_impl_flatten(la_frame *f)
         else
             sizes[n - 1] *= la_sizes(t)[d];
     }
-    return give(f, la_reshape_to(t, n, sizes, &out), &out);
+    return la_give(f, la_reshape_to(t, n, sizes, &out), &out);
 }
 
 /* ravel(self): contiguous [numel]. */
@@ -124,7 +117,7 @@ la_status la_impl_ravel(la_frame *f)
         plain = la_tensor_retain(t);
     else
         LA_TRY(la_clone_contiguous(t, &plain));
-    return give(f, la_view_to(plain, 1, &all, &out), &out);
+    return la_give(f, la_view_to(plain, 1, &all, &out), &out);
 }
 
 /* unflatten(self, dim, sizes): the dim is replaced by 'sizes'. */
@@ -152,7 +145,7 @@ la_status la_impl_unflatten(la_frame *f)
         sizes[n++] = inner.sizes[k];
     for (int k = d + 1; k < t->ndim; k++)
         sizes[n++] = la_sizes(t)[k];
-    return give(f, la_view_to(t, n, sizes, &out), &out);
+    return la_give(f, la_view_to(t, n, sizes, &out), &out);
 }
 
 /* --- orders of dims --- */
@@ -169,7 +162,8 @@ la_status la_impl_T(la_frame *f)
     int64_t dims[LA_MAX_DIMS];
     for (int k = 0; k < t->ndim; k++)
         dims[k] = t->ndim - 1 - k;
-    return give(f, la_run(permute, &out, LA_T(t), LA_IS(dims, t->ndim)), &out);
+    return la_give(f, la_run(permute, &out, LA_T(t), LA_IS(dims, t->ndim)),
+                   &out);
 }
 
 /* At least two dims, for x.mT and x.mH. */
@@ -186,7 +180,7 @@ la_status la_impl_mT(la_frame *f)
 {
     la_tensor *out;
     LA_TRY(check_matrix(la_arg(f, 0), "mT"));
-    return give(f, transposed(la_arg(f, 0), -2, -1, &out), &out);
+    return la_give(f, transposed(la_arg(f, 0), -2, -1, &out), &out);
 }
 
 /* Transposed, and conjugated if complex. */
@@ -205,7 +199,7 @@ la_status la_impl_mH(la_frame *f)
 {
     la_tensor *out;
     LA_TRY(check_matrix(la_arg(f, 0), "mH"));
-    return give(f, adjoint(la_arg(f, 0), &out), &out);
+    return la_give(f, adjoint(la_arg(f, 0), &out), &out);
 }
 
 la_status la_impl_H(la_frame *f)
@@ -216,8 +210,8 @@ la_status la_impl_H(la_frame *f)
                         "(2-D tensors). Got %d-D tensor. For batches of "
                         "matrices, consider using tensor.mH", t->ndim);
     if (t->ndim == 0)
-        return give(f, la_run(conj, &out, LA_T(t)), &out);
-    return give(f, adjoint(t, &out), &out);
+        return la_give(f, la_run(conj, &out, LA_T(t)), &out);
+    return la_give(f, adjoint(t, &out), &out);
 }
 
 /* movedim(self, source, destination): named dims go where they are told, the
@@ -250,7 +244,8 @@ la_status la_impl_movedim(la_frame *f)
             next++;
         dims[k] = next++;
     }
-    return give(f, la_run(permute, &out, LA_T(t), LA_IS(dims, t->ndim)), &out);
+    return la_give(f, la_run(permute, &out, LA_T(t), LA_IS(dims, t->ndim)),
+                   &out);
 }
 
 /* --- at least so many dims --- */
@@ -274,7 +269,7 @@ static la_status at_least(la_tensor *t, int n, la_tensor **out)
 static la_status at_least_result(la_frame *f, int n)
 {
     la_tensor *out;
-    return give(f, at_least(la_arg(f, 0), n, &out), &out);
+    return la_give(f, at_least(la_arg(f, 0), n, &out), &out);
 }
 
 /* The same for a list of tensors; result 0 is a list. */
