@@ -131,9 +131,12 @@ $(DYNAMIC): $(CORE_OBJ) $(KERNEL_OBJ)
 	@ln -sf $(@F) $(BUILD)/liblunarray.so
 # Sanitizers leave their symbols to the program that loads the library.
 NO_UNDEFINED := $(if $(filter asan ubsan tsan,$(KIND)),,-Wl,--no-undefined)
-$(PROGRAM): $(REPL_OBJ) $(STATIC)
+# The program finds the library beside itself (in the build folder), then where
+# both are installed.
+RUNPATH = $$ORIGIN:$$ORIGIN/$(shell realpath -m --relative-to=$(PREFIX)/bin $(LIBDIR))
+$(PROGRAM): $(REPL_OBJ) $(DYNAMIC)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(OPT) -Wl,-E $(LDFLAGS) -o $@ $^ -ledit $(LUA_LIBS) $(LIBS)
+	$(Q)$(CC) $(OPT) '-Wl,-rpath,$(RUNPATH)' $(LDFLAGS) -o $@ $^ -ledit $(LUA_LIBS) -lm
 $(PKGCONFIG): lunarray.pc.in Makefile
 	@mkdir -p $(@D)
 	@sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
@@ -226,17 +229,28 @@ build/peers/bin/python:
 LUA_CMOD := $(PREFIX)/lib/lua/5.4
 LUA_LMOD := $(PREFIX)/share/lua/5.4
 D := $(DESTDIR)
+STRIP ?= strip
 
-install: all
+# One library serves the program, C hosts and, by a symbolic link, require.
+# What is installed has no symbols but those to link with.
+install: all install-lua
 	install -d $(D)$(PREFIX)/bin $(D)$(LIBDIR)/pkgconfig $(D)$(PREFIX)/include $(D)$(LUA_CMOD)
 	install -s -m 755 $(PROGRAM) $(D)$(PREFIX)/bin/lunarray
 	install -s -m 755 $(DYNAMIC) $(D)$(LIBDIR)/liblunarray.so.$(VERSION)
 	ln -sf liblunarray.so.$(VERSION) $(D)$(LIBDIR)/liblunarray.so.$(SOVERSION)
 	ln -sf liblunarray.so.$(SOVERSION) $(D)$(LIBDIR)/liblunarray.so
 	install -m 644 $(STATIC) $(D)$(LIBDIR)/liblunarray.a
+	$(STRIP) --strip-unneeded $(D)$(LIBDIR)/liblunarray.a
 	install -m 644 $(PKGCONFIG) $(D)$(LIBDIR)/pkgconfig/lunarray.pc
 	install -m 644 include/lunarray.h $(D)$(PREFIX)/include/lunarray.h
+	ln -sf $$(realpath -m --relative-to=$(LUA_CMOD) $(LIBDIR))/liblunarray.so.$(SOVERSION) $(D)$(LUA_CMOD)/lunarray.so
+
+# The module alone, with nothing to link against (luarocks).
+install-module: $(MODULE) install-lua
+	install -d $(D)$(LUA_CMOD)
+	rm -f $(D)$(LUA_CMOD)/lunarray.so
 	install -s -m 755 $(MODULE) $(D)$(LUA_CMOD)/lunarray.so
+install-lua:
 	set -e; for f in $(LUA_FILES:lua/%=%); do install -D -m 644 lua/$$f $(D)$(LUA_LMOD)/$$f; done
 
 uninstall:
@@ -246,6 +260,11 @@ uninstall:
 	  $(D)$(PREFIX)/include/lunarray.h $(D)$(LUA_CMOD)/lunarray.so \
 	  $(LUA_FILES:lua/%=$(D)$(LUA_LMOD)/%)
 	-rmdir $(D)$(LUA_LMOD)/lunarray 2>/dev/null
+
+# Bytes of what is installed, and of the kernels by folder and capability;
+# SIZES_LIMIT: a module of more megabytes is an error.
+sizes: all
+	@STRIP=$(STRIP) $(LUA) tools/sizes.lua $(BUILD) $(SIZES_LIMIT)
 
 clean:
 	rm -rf build
@@ -262,13 +281,16 @@ help:
 	@echo 'make bench        figures of this machine; bench-peers: beside NumPy, PyTorch'
 	@echo 'make bench-sweep  every dtype of whole families of operations beside them'
 	@echo 'make install      to PREFIX ($(PREFIX)), below DESTDIR; uninstall'
+	@echo 'make install-module    the module and its Lua files alone (luarocks)'
+	@echo 'make sizes        bytes of libraries, program, kernels by CPU capability'
 	@echo 'make format FILES=...    clang-format in the style of the house'
 	@echo 'make deps         install the packages to build and to test'
 	@echo 'make clean        remove build/'
-	@echo 'Variables: CC=gcc|clang KIND=release|debug|asan|ubsan|tsan CFLAGS LDFLAGS'
+	@echo 'Variables: CC=gcc|clang KIND=release|debug|asan|ubsan|tsan CFLAGS LDFLAGS V=1'
+	@echo '           CAPS="$(ALL_CAPS)" or fewer of these CPU capabilities: smaller, faster to build'
 
 -include $(shell find $(OBJ) $(BUILD)/ctest -name '*.d' 2>/dev/null)
 .PHONY: all examples deps build-deps ctests ctest lint check test asan ubsan tsan debug \
   clang-check asan-check ubsan-check tsan-check valgrind format demo bench bench-peers \
-  bench-sweep install uninstall clean help FORCE
+  bench-sweep install install-module install-lua uninstall sizes clean help FORCE
 FORCE:

@@ -194,6 +194,9 @@ LA_API void la_set_parallel_for(
                 void *context), void *host);
 /* Asked between chunks of long work: true makes the call fail. */
 LA_API void la_set_interrupt(bool (*stop)(void *host), void *host);
+/* Gets a line for each stage of each call; NULL: off. Set it before other
+** threads work. */
+LA_API void la_set_trace(void (*sink)(void *host, const char *text), void *host);
 
 /* ---- new operations and devices ---- */
 

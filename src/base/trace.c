@@ -8,7 +8,7 @@ bool la_trace_on;
 static la_trace_fn sink;
 static void *sink_host;
 
-void la_trace_set(la_trace_fn fn, void *host)
+void la_set_trace(la_trace_fn fn, void *host)
 {
     la_trace_on = false;
     sink = fn;

@@ -105,7 +105,7 @@ static void trace_line(void *stream, const char *text)
 static void open_trace(void)
 {
     const char *word = getenv("LUNARRAY_TRACE");
-    if (word && *word && strcmp(word, "0")) la_trace_set(trace_line, stderr);
+    if (word && *word && strcmp(word, "0")) la_set_trace(trace_line, stderr);
 }
 
 void repl_open(lua_State *L)
