@@ -26,10 +26,13 @@ BASE := -std=gnu11 -fPIC -fvisibility=hidden -fno-math-errno -ffp-contract=off \
   -fno-semantic-interposition -Isrc -Iinclude $(LUA_CFLAGS) $(WARN) \
   -DLA_VERSION='"$(VERSION)"' -MMD -MP
 # Kernels are vectors by hand: -O3 only copies their bodies once more. The core,
-# and the kernels in FULLY, are measurably slower without it.
+# and the kernels with a line in src/kernel/targets.mk, are measurably slower
+# without it. The copy for the lowest capability, where there are others, is for
+# old processors and small. Kernels call nothing that unwinds.
 OPT_release := -O2 -ftree-vectorize $(if $(COMPILER),,-fvect-cost-model=dynamic) -DNDEBUG -ftls-model=initial-exec
 OPT_core := $(if $(filter release,$(KIND)),-O3)
-FULLY := $(addprefix src/kernel/,reduce/sum.c reduce/any.c rows/softmax.c matmul/gemm_tiny.c)
+OPT_kernel := $(if $(filter release,$(KIND)),-fno-asynchronous-unwind-tables)
+OPT_lowest := $(if $(filter release,$(KIND)),-Os)
 OPT_debug := -O0 -g -DLA_DEBUG
 # NULL for no bytes is fine with memcpy and memcmp.
 UNDEFINED := -fno-sanitize-recover=undefined -fno-sanitize=nonnull-attribute
@@ -38,32 +41,57 @@ OPT_ubsan := -O1 -g -DLA_DEBUG -fsanitize=undefined $(UNDEFINED)
 OPT_tsan := -O1 -g -fsanitize=thread
 OPT := $(OPT_$(KIND))
 
-ifneq ($(filter x86_64 i686,$(shell uname -m)),)
+# CPU capabilities, lowest first: the list of base/cpu.h and the flags of each.
+# CAPS leaves some out: make CAPS="default avx2" for a smaller library, or
+# CAPS=avx2 while developing. Only "default" exists on processors but x86.
+ifneq ($(filter x86_64% i%86%,$(shell $(CC) -dumpmachine)),)
+ALL_CAPS := default avx2 avx512
 CAP_default :=
 CAP_avx2 := -mavx2 -mfma -mf16c -mbmi2
 CAP_avx512 := -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512cd -mavx2 -mfma -mf16c -mbmi2 -mprefer-vector-width=512
+else
+ALL_CAPS := default
 endif
+CAPS := $(ALL_CAPS)
+override CAPS := $(filter $(CAPS),$(ALL_CAPS))
+$(if $(CAPS),,$(error CAPS: some of $(ALL_CAPS)))
 
-CAPS := default avx2 avx512
+# A kernel source is compiled for the lowest capability and for those of CAPS
+# that src/kernel/targets.mk gives it (all by default). Each copy also serves
+# the capabilities above it that have none of their own; the lowest one those
+# below it too, so that every table has a symbol.
+include src/kernel/targets.mk
+LOWEST := $(firstword $(CAPS))
+source_caps = $(LOWEST) $(filter $(filter-out $(LOWEST),$(CAPS)),$(or $(TARGETS_$(1:src/kernel/%.c=%)),$(CAPS)))
+# $(call copy_of,<capability>,<those with copies>): who serves it
+copy_of = $(or $(lastword $(filter $(2),$(call up_to,$(1),$(ALL_CAPS)))),$(LOWEST))
+up_to = $(if $(filter $(1),$(firstword $(2))),$(1),$(firstword $(2)) $(call up_to,$(1),$(wordlist 2,9,$(2))))
+# $(call served,<copy>,<those with copies>): the others that it serves
+served = $(foreach c,$(filter-out $(1),$(ALL_CAPS)),$(if $(filter $(1),$(call copy_of,$(c),$(2))),$(c)))
+# What an object is for, in its name: avx2+avx512.
+joined = $(subst $(subst ,, ),+,$(strip $(1) $(call served,$(1),$(2))))
+
 # ISA extensions: sources in src/kernel/<extension>, with flags of their own;
-# empty tables where the compiler does not know those.
+# empty tables where the compiler does not know those, or CAPS lacks avx512.
 EXTENSIONS := avx512_bf16 amx
 known = $(if $(shell echo | $(CC) $(1) -E - >/dev/null 2>&1 && echo yes),$(1))
-ifneq ($(CAP_avx512),)
+ifneq ($(filter avx512,$(CAPS)),)
 CAP_avx512_bf16 := $(CAP_avx512) $(call known,-mavx512bf16)
-CAP_amx := $(CAP_avx512_bf16) $(if $(filter x86_64,$(shell uname -m)),$(call known,-mamx-tile -mamx-bf16))
+CAP_amx := $(CAP_avx512_bf16) $(if $(filter x86_64%,$(shell $(CC) -dumpmachine)),$(call known,-mamx-tile -mamx-bf16))
 endif
 CORE_SRC := $(wildcard $(foreach f,base tensor iter op op/* grad fuse io lua,src/$(f)/*.c))
 EXTENSION_SRC := $(wildcard $(EXTENSIONS:%=src/kernel/%/*.c))
 KERNEL_SRC := $(filter-out $(EXTENSION_SRC),$(wildcard src/kernel/*/*.c))
 REPL_SRC := $(wildcard src/repl/*.c)
 # src/op/reduce/engine.c becomes op.reduce.engine.o: members of the archive have
-# names of their own. Kernels end in their capability: kernel.reduce.sum.avx2.o.
+# names of their own. Kernels end in their capabilities: kernel.reduce.sum.avx2.o.
 object = $(OBJ)/$(subst /,.,$(1:src/%.c=%))$(addprefix .,$(2)).o
 extension_of = $(word 3,$(subst /, ,$(1)))
+extension_object = $(call object,$(1),$(call extension_of,$(1))$(if $(CAP_$(call extension_of,$(1))),,.off))
 CORE_OBJ := $(foreach s,$(CORE_SRC),$(call object,$(s)))
-KERNEL_OBJ := $(foreach s,$(KERNEL_SRC),$(foreach c,$(CAPS),$(call object,$(s),$(c)))) \
-  $(foreach s,$(EXTENSION_SRC),$(call object,$(s),$(call extension_of,$(s))))
+KERNEL_OBJ := $(foreach s,$(KERNEL_SRC),$(foreach c,$(call source_caps,$(s)),\
+  $(call object,$(s),$(call joined,$(c),$(call source_caps,$(s)))))) \
+  $(foreach s,$(EXTENSION_SRC),$(call extension_object,$(s)))
 REPL_OBJ := $(foreach s,$(REPL_SRC),$(call object,$(s)))
 CTEST_SRC := $(wildcard spec/c/test_*.c)
 CTESTS := $(CTEST_SRC:spec/c/%.c=$(BUILD)/ctest/%)
@@ -99,12 +127,22 @@ $(2): $(1)
 	$$(Q)$$(CC) $$(BASE) $$(OPT) $$(CFLAGS) $(3) -c $$< -o $$@
 endef
 core_flags = $(OPT_core) $$(FLAGS_$(1:src/%.c=%))
-kernel_flags = $(if $(filter $(1),$(FULLY)),$(OPT_core)) $$(IDLE_$(2)) $$(CAP_$(2)) -DLA_CAP=$(2)
+level_of = $(if $(filter 1,$(words $(call source_caps,$(1)))),$(OPT_$(1:src/kernel/%.c=%)),$(if $(filter $(LOWEST),$(2)),$(OPT_lowest),$(OPT_$(1:src/kernel/%.c=%))))
+kernel_flags = $(OPT_kernel) $(call level_of,$(1),$(2)) $$(IDLE_$(2)) $$(CAP_$(2)) -DLA_CAP=$(2)
+also_flag = $(if $(1),-D'LA_CAP_ALSO(X,n)=$(foreach c,$(1),X($(c),n))')
 $(foreach s,$(CORE_SRC) $(REPL_SRC),$(eval $(call RULE,$(s),$(call object,$(s)),$(call core_flags,$(s)),$$<)))
-$(foreach s,$(KERNEL_SRC),$(foreach c,$(CAPS),\
-  $(eval $(call RULE,$(s),$(call object,$(s),$(c)),$(call kernel_flags,$(s),$(c)),$$< $(c)))))
+$(foreach s,$(KERNEL_SRC),$(foreach c,$(call source_caps,$(s)),\
+  $(eval $(call RULE,$(s),$(call object,$(s),$(call joined,$(c),$(call source_caps,$(s)))),\
+    $(call kernel_flags,$(s),$(c)) $(call also_flag,$(call served,$(c),$(call source_caps,$(s)))),$$< $(c)))))
 $(foreach s,$(EXTENSION_SRC),\
-  $(eval $(call RULE,$(s),$(call object,$(s),$(call extension_of,$(s))),$(call kernel_flags,$(s),$(call extension_of,$(s))),$$<)))
+  $(eval $(call RULE,$(s),$(call extension_object,$(s)),$(call kernel_flags,$(s),$(call extension_of,$(s))),$$<)))
+
+# Other CAPS or targets: other objects, so everything is linked again.
+$(OBJ)/objects.list: FORCE
+	@mkdir -p $(@D)
+	@echo '$(KERNEL_OBJ)' | cmp -s - $@ || echo '$(KERNEL_OBJ)' > $@
+FLAGS_base/cpu := -D'LA_CAPS_BUILT=($(foreach c,$(CAPS),1u << LA_CAP_$(c) |) 0)'
+$(OBJ)/base.cpu.o: $(OBJ)/objects.list
 
 # The Lua modules are taken into embed.o as they are: one row per file, of an
 # identifier, the module's name and the path (lua/a/init.lua is module "a").
@@ -119,15 +157,15 @@ $(OBJ)/lua.embed.list: FORCE
 
 FLAGS_repl/edit := $(shell pkg-config --cflags libedit 2>/dev/null)
 
-$(STATIC): $(CORE_OBJ) $(KERNEL_OBJ)
+$(STATIC): $(CORE_OBJ) $(KERNEL_OBJ) $(OBJ)/objects.list
 	$(call say,AR,$@)
-	$(Q)rm -f $@; ar rcs $@ $^
-$(MODULE): $(CORE_OBJ) $(KERNEL_OBJ)
+	$(Q)rm -f $@; ar rcs $@ $(filter %.o,$^)
+$(MODULE): $(CORE_OBJ) $(KERNEL_OBJ) $(OBJ)/objects.list
 	$(call say,LD,$@)
-	$(Q)$(CC) $(SHARED) $(OPT) $(LDFLAGS) -o $@ $^ $(LIBS)
-$(DYNAMIC): $(CORE_OBJ) $(KERNEL_OBJ)
+	$(Q)$(CC) $(SHARED) $(OPT) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIBS)
+$(DYNAMIC): $(CORE_OBJ) $(KERNEL_OBJ) $(OBJ)/objects.list
 	$(call say,LD,$@)
-	$(Q)$(CC) $(SHARED) -Wl,-soname,$(@F) $(NO_UNDEFINED) $(OPT) $(LDFLAGS) -o $@ $^ $(LUA_LIBS) $(LIBS)
+	$(Q)$(CC) $(SHARED) -Wl,-soname,$(@F) $(NO_UNDEFINED) $(OPT) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LUA_LIBS) $(LIBS)
 	@ln -sf $(@F) $(BUILD)/liblunarray.so
 # Sanitizers leave their symbols to the program that loads the library.
 NO_UNDEFINED := $(if $(filter asan ubsan tsan,$(KIND)),,-Wl,--no-undefined)

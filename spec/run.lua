@@ -138,7 +138,7 @@ local function paths()
   for name in names:gmatch("[%w_]+") do
     if name ~= "amx_fp16" then list[#list + 1] = name end
   end
-  return list[1] == "default" and list or {"default"}
+  return list[1] and list or {"default"}
 end
 
 local function specs_each_path()

@@ -148,8 +148,8 @@ static void the_cpu_level_can_only_be_lowered(void **state)
     assert_false(noted);
     for (int c = 0; c < LA_NCAPS; c++) {
         int got = level_of_child(la_cap_name(c), &noted);
-        assert_int_equal(got, c < best ? c : best);
-        assert_int_equal(noted, c > best);
+        assert_int_equal(got, noted ? best : c);
+        assert_true(c <= best || noted);   /* a build may lack lower ones */
     }
     assert_int_equal(level_of_child("quantum", &noted), best);
     assert_true(noted);

@@ -26,14 +26,8 @@ typedef struct tables {
 
 static tables of_cap(int cap)
 {
-    switch (cap) {
-    case LA_CAP_AVX512: return (tables){&la_avx512_keys, &la_avx512_order,
-        &la_avx512_index_scans, &la_avx512_random};
-    case LA_CAP_AVX2: return (tables){&la_avx2_keys, &la_avx2_order,
-        &la_avx2_index_scans, &la_avx2_random};
-    default: return (tables){&la_default_keys, &la_default_order,
-        &la_default_index_scans, &la_default_random};
-    }
+    return (tables){LA_STUB_AT(keys, cap), LA_STUB_AT(order, cap),
+                    LA_STUB_AT(index_scans, cap), LA_STUB_AT(random, cap)};
 }
 
 static uint64_t next(uint64_t *state)

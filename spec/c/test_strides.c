@@ -24,9 +24,9 @@ static const int64_t counts[NCOUNTS] = {1, 2, 3, 4, 5, 8, 9, 15, 16, 17, 33, 47,
 
 typedef struct tables { const la_size_loops *copy, *fill; } tables;
 static const tables paths[LA_NCAPS] = {
-    {&la_default_copy, &la_default_fill},
-    {&la_avx2_copy, &la_avx2_fill},
-    {&la_avx512_copy, &la_avx512_fill}
+#define ROW(cap, arg) [LA_CAP_##cap] = {&la_##cap##_copy, &la_##cap##_fill},
+    LA_CAPS(ROW, )
+#undef ROW
 };
 
 /* ---- memory between two pages that can't be touched ---- */

@@ -81,11 +81,15 @@ end
 
 local function check(build)
   local found = {}
-  for _, cap in ipairs({"default", "avx2", "avx512", "avx512_bf16",
-                         "amx"}) do
-    check_objects(files.list(build .. "/obj", "kernel.*." .. cap .. ".o"),
-      function() return {"^la_" .. cap .. "_"} end, found)
-  end
+  -- kernel.sort.keys.avx2+avx512.o is the copy for both capabilities
+  check_objects(files.list(build .. "/obj", "kernel.*.o"), function(path)
+    local patterns = {}
+    local served = path:gsub("%.off%.o$", ".o"):match("%.([%w_+]+)%.o$")
+    for cap in served:gmatch("[%w_]+") do
+      patterns[#patterns + 1] = "^la_" .. cap .. "_"
+    end
+    return patterns
+  end, found)
   local core = {}
   for _, path in ipairs(files.list(build .. "/obj", "*.o")) do
     if not path:find("/obj/kernel.", 1, true) and

@@ -1,4 +1,8 @@
-/* Which kernels may run here: asked once, lowered by LUNARRAY_CPU. */
+/*
+** Which kernels may run here: asked once, lowered by LUNARRAY_CPU. A capability
+** is available when the processor has it and the build does (LA_CAPS_BUILT, a
+** set of bits 1 << LA_CAP_<name> that the Makefile makes of CAPS).
+*/
 #include "base/cpu.h"
 #include "base/isa_extension.h"
 
@@ -8,13 +12,20 @@
 #include <string.h>
 #include <unistd.h>
 
-#if defined(__x86_64__) || defined(__i386__)
+#ifdef LA_X86
 #include <cpuid.h>
-#define LA_X86 1
+#endif
+#ifndef LA_CAPS_BUILT
+#define LA_CAPS_BUILT ((1u << LA_NCAPS) - 1)
 #endif
 
-static const char *const cap_names[LA_NCAPS] = {"default", "avx2", "avx512"};
+static const char *const cap_names[LA_NCAPS] = {
+#define LA_CAP_ROW(name, arg) #name,
+    LA_CAPS(LA_CAP_ROW, )
+#undef LA_CAP_ROW
+};
 static pthread_once_t once = PTHREAD_ONCE_INIT;
+static unsigned available;   /* 1 << cap for each, of processor and build */
 static la_cap best, chosen;
 static char note[160];
 static size_t caches[4];
@@ -27,38 +38,51 @@ static bool has_f16c(void)  /* clang's cpu_supports does not know the word */
 }
 
 /* The builtins also ask whether the system saves the wide registers. */
-static la_cap detect(void)
+static bool cpu_has_avx2(void)
 {
-    __builtin_cpu_init();
-    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")
-        || !__builtin_cpu_supports("bmi2") || !has_f16c())
-        return LA_CAP_DEFAULT;
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw")
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")
+        && __builtin_cpu_supports("bmi2") && has_f16c();
+}
+
+static bool cpu_has_avx512(void)
+{
+    return cpu_has_avx2() && __builtin_cpu_supports("avx512f")
+        && __builtin_cpu_supports("avx512bw")
         && __builtin_cpu_supports("avx512dq")
         && __builtin_cpu_supports("avx512vl")
-        && __builtin_cpu_supports("avx512cd"))
-        return LA_CAP_AVX512;
-    return LA_CAP_AVX2;
+        && __builtin_cpu_supports("avx512cd");
 }
-#else
-static la_cap detect(void) { return LA_CAP_DEFAULT; }
 #endif
+static bool cpu_has_default(void) { return true; }
 
-/* The level that LUNARRAY_CPU asks for, at most 'top'. */
+/* 1 << cap for each capability of the processor. */
+static unsigned detect(void)
+{
+    unsigned set = 0;
+#ifdef LA_X86
+    __builtin_cpu_init();
+#endif
+#define LA_CAP_ROW(name, arg) if (cpu_has_##name()) set |= 1u << LA_CAP_##name;
+    LA_CAPS(LA_CAP_ROW, )
+#undef LA_CAP_ROW
+    return set;
+}
+
+/* The capability that LUNARRAY_CPU asks for, at most 'top'. */
 static la_cap lowered(la_cap top)
 {
     const char *word = getenv("LUNARRAY_CPU");
     bool here = false;
     if (!word || !*word) return top;
     if (la_extension_named(word, &here)) {
-        if (!here || top < LA_CAP_AVX512)
+        if (!here || (int)top < LA_NCAPS - 1)
             snprintf(note, sizeof note, "LUNARRAY_CPU=%s is not available here",
                      word);
         return top;
     }
     for (int c = 0; c < LA_NCAPS; c++) {
         if (strcmp(word, cap_names[c])) continue;
-        if (c <= (int)top) return (la_cap)c;
+        if (available >> c & 1) return (la_cap)c;
         snprintf(note, sizeof note, "LUNARRAY_CPU=%s is not available here",
                  word);
         return top;
@@ -119,7 +143,9 @@ static void find_caches(void)
 
 static void decide(void)
 {
-    best = detect();
+    available = detect() & LA_CAPS_BUILT;
+    for (int c = 0; c < LA_NCAPS; c++)
+        if (available >> c & 1) best = (la_cap)c;
     chosen = lowered(best);
     find_caches();
 }
@@ -138,6 +164,18 @@ la_cap la_cpu_best_cap(void)
 {
     pthread_once(&once, decide);
     return best;
+}
+
+bool la_cpu_has_cap(la_cap cap)
+{
+    pthread_once(&once, decide);
+    return available >> cap & 1;
+}
+
+const char *la_cpu_missing(void)
+{
+    pthread_once(&once, decide);
+    return available ? NULL : cap_names[__builtin_ctz(LA_CAPS_BUILT)];
 }
 
 const char *la_cap_name(la_cap cap)

@@ -1,8 +1,9 @@
 /*
 ** What this processor and system allow, and which kernels are in use.
-** LUNARRAY_CPU of the environment (default, avx2, avx512; see isa_extension.h
-** for others)
-** can only lower the level; an unknown word is ignored and told by la.config().
+**
+** LUNARRAY_CPU of the environment (a CPU capability below, or an ISA extension
+** of isa_extension.h) can only lower the capability; an unknown or missing one
+** is ignored, and la.config().cpu_note says so.
 */
 #ifndef LA_BASE_CPU_H
 #define LA_BASE_CPU_H
@@ -11,10 +12,25 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* The CPU capabilities, lowest first: X(name, argument). The enumerators, the
+** names in LUNARRAY_CPU, detection (cpu.c), the symbols of kernel tables
+** (kernel/kernel.h) follow from this list; the Makefile has the compiler flags
+** of each and may leave some out of a build (CAPS).
+**   default  the baseline of the compiler: SSE2 on x86-64, plain C elsewhere
+**   avx2     AVX2, FMA, F16C, BMI2
+**   avx512   AVX512 F, BW, DQ, VL, CD */
+#if defined(__x86_64__) || defined(__i386__)
+#define LA_X86 1
+#define LA_CAPS_ABOVE(X, arg) X(avx2, arg) X(avx512, arg)
+#else
+#define LA_CAPS_ABOVE(X, arg)
+#endif
+#define LA_CAPS(X, arg) X(default, arg) LA_CAPS_ABOVE(X, arg)
+
 typedef enum la_cap {
-    LA_CAP_DEFAULT,  /* x86-64 baseline (SSE2), or plain C elsewhere */
-    LA_CAP_AVX2,     /* AVX2 + FMA + F16C + BMI2 */
-    LA_CAP_AVX512,   /* AVX512 F, BW, DQ, VL, CD */
+#define LA_CAP_ROW(name, arg) LA_CAP_##name,
+    LA_CAPS(LA_CAP_ROW, )
+#undef LA_CAP_ROW
     LA_NCAPS
 } la_cap;
 
@@ -26,7 +42,14 @@ static inline la_cap la_cpu_cap(void)  /* in use; decided at the first call */
     int cap = atomic_load_explicit(&la_cpu_cap_known, memory_order_relaxed);
     return cap >= 0 ? (la_cap)cap : la_cpu_cap_slow();
 }
-la_cap la_cpu_best_cap(void);   /* the hardware's */
+
+/* The highest capability that both the processor and this build have. */
+la_cap la_cpu_best_cap(void);
+/* Does this build have kernels for it, and the processor the instructions? */
+bool la_cpu_has_cap(la_cap);
+/* NULL, or the capability that every kernel of this build needs (a build
+** without "default") and the processor does not have: nothing may run then. */
+const char *la_cpu_missing(void);
 const char *la_cap_name(la_cap);
 const char *la_cpu_note(void);  /* "" or why LUNARRAY_CPU was not followed */
 

@@ -9,9 +9,8 @@
 
 #include "base/cpu.h"
 
-#if defined(__x86_64__)
+#ifdef __x86_64__
 #include <cpuid.h>
-#define LA_X86 1
 #endif
 #ifdef __linux__
 #include <sys/syscall.h>
@@ -27,7 +26,7 @@ static atomic_uint leaves;   /* of this machine and not refused */
 static unsigned detect(void)
 {
     unsigned set = 0;
-#ifdef LA_X86
+#ifdef __x86_64__
     unsigned a, b, c, d;
     if (!__get_cpuid_count(7, 0, &a, &b, &c, &d)) return 0;
     bool tiles = (d >> 22 & 1) && (d >> 24 & 1);  /* AMX-BF16, AMX-TILE */
@@ -43,7 +42,7 @@ static unsigned detect(void)
 ** all threads and children may then use them. */
 static bool tiles_granted(void)
 {
-#if defined(LA_X86) && defined(__linux__)
+#if defined(__x86_64__) && defined(__linux__)
     enum { ARCH_REQ_XCOMP_PERM = 0x1023, XTILECFG = 17, XTILEDATA = 18 };
     unsigned low, high;
     __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
@@ -80,7 +79,8 @@ static unsigned allowed_by(const char *word)
 static void decide(void)
 {
     allowed = allowed_by(getenv("LUNARRAY_CPU"));
-    if (la_cpu_best_cap() == LA_CAP_AVX512) leaves = detect();
+    /* they complete the highest capability */
+    if (la_cpu_best_cap() == LA_NCAPS - 1) leaves = detect();
     if ((leaves & allowed & LA_EXTENSIONS_OF_AMX) && !tiles_granted())
         la_cpu_refuse_extensions(LA_EXTENSIONS_OF_AMX,
                              "the system does not grant the AMX tiles");

@@ -3,8 +3,9 @@
 **
 ** A kernel gets pointers, byte strides, counts and constants. It never sees a
 ** tensor, allocates, fails or calls up. Each source in this folder is compiled
-** once per CPU capability with LA_CAP set to default, avx2 or avx512 (those in
-** a leaf's folder for it alone); an object exports only tables, by LA_KERNEL.
+** once for each CPU capability that targets.mk gives it, with LA_CAP set to the
+** capability's name (those in the folder of an ISA extension for it alone); an
+** object exports only tables, by LA_KERNEL.
 **
 ** Element-wise kernels are loops over two dims: data[k] is operand k (outputs
 ** first), strides[k] its byte step along the inner dim (count n0) and
@@ -34,15 +35,33 @@ typedef la_loop la_loops[LA_NDTYPES];
 
 #define LA_CAT_(a, b, c, d) a##b##c##d
 #define LA_CAT(a, b, c, d) LA_CAT_(a, b, c, d)
-/* In a kernel source: the symbol of table 'name' for this capability. */
-#define LA_KERNEL(name) LA_CAT(la_, LA_CAP, _, name)
+#define LA_TEXT_(a) #a
+#define LA_TEXT(a) LA_TEXT_(a)
+/* In a kernel source: the declarator of table 'name' for this capability. The
+** copy also serves the capabilities of LA_CAP_ALSO (a list like LA_CAPS, by the
+** Makefile), for which the source is not compiled: their tables are aliases.
+** So each capability has a table of each kernel, and one that was forgotten is
+** a link error. Use: const type LA_KERNEL(name) = {...}; */
+#ifndef LA_CAP_ALSO
+#define LA_CAP_ALSO(X, name)
+#endif
+#define LA_OWN_TABLE(name) LA_CAT(la_, LA_CAP, _, name)
+#define LA_ALIAS(cap, name) LA_CAT(la_, cap, _, name) \
+    __attribute__((alias(LA_TEXT(LA_OWN_TABLE(name))))),
+#define LA_KERNEL(name) LA_CAP_ALSO(LA_ALIAS, name) LA_OWN_TABLE(name)
 
-/* Above the kernels: a stub is the three tables of one kernel. The choice is
-** made by la_cpu_cap() when it is called. */
+/* Above the kernels: a stub is the tables of one kernel, one per capability.
+** The choice is made by la_cpu_cap() at each use. */
+#define LA_TABLE_SYMBOL(cap, name) , la_##cap##_##name
 #define LA_STUB_DECLARE(type, name) \
-    extern const type la_default_##name, la_avx2_##name, la_avx512_##name
-#define LA_STUB(name) \
-    ((la_cpu_cap() == LA_CAP_AVX512) ? &la_avx512_##name \
-     : (la_cpu_cap() == LA_CAP_AVX2) ? &la_avx2_##name : &la_default_##name)
+    extern const type la_default_##name LA_CAPS_ABOVE(LA_TABLE_SYMBOL, name)
+#define LA_TABLE(cap, name) [LA_CAP_##cap] = &la_##cap##_##name,
+/* An initializer: pointers to the tables of stub 'name', by capability. */
+#define LA_STUB_TABLES(name) {LA_CAPS(LA_TABLE, name)}
+#define LA_STUB_AT(name, cap) __extension__ ({ \
+    static const __typeof__(la_default_##name) *const tables_[LA_NCAPS] = \
+        LA_STUB_TABLES(name); \
+    tables_[cap]; })
+#define LA_STUB(name) LA_STUB_AT(name, la_cpu_cap())
 
 #endif

@@ -260,10 +260,12 @@ static int fn_cpu_capability(lua_State *L)
 
 static void list_capabilities(lua_State *L)
 {
+    int n = 0;
     lua_createtable(L, LA_NCAPS, 0);
-    for (int c = 0; c <= (int)la_cpu_best_cap(); c++) {
+    for (int c = 0; c < LA_NCAPS; c++) {
+        if (!la_cpu_has_cap((la_cap)c)) continue;
         lua_pushstring(L, la_cap_name((la_cap)c));
-        lua_rawseti(L, -2, c + 1);
+        lua_rawseti(L, -2, ++n);
     }
     lua_setfield(L, -2, "cpu_available");
 }

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/cpu.h"
 #include "grad/grad.h"
 #include "lua/binding.h"
 #include "lua/index.h"
@@ -188,6 +189,9 @@ LA_API int luaopen_lunarray(lua_State *L)
         lua_getfield(L, LUA_REGISTRYINDEX, "lunarray.module");
         return 1;
     }
+    if (la_cpu_missing())
+        return luaL_error(L, "lunarray was built for processors with %s",
+                          la_cpu_missing());
     new_state(L);
     new_box_metatable(L);
     la_grad_init();

@@ -60,7 +60,7 @@ la_status la_pointwise_impl(la_frame *f);
 #define ROW_META(n) .meta = la_meta_##n
 #define ROW_COMPOSITE(n) .impl = la_impl_##n
 #define ROW_STUB(n, X) .family = &la_family_##X, \
-    .stubs = {&la_default_##n, &la_avx2_##n, &la_avx512_##n}
+    .stubs = LA_STUB_TABLES(n)
 
 /* The declarations that a row needs. */
 #define NEED_OWN(n) la_status la_meta_##n(la_frame *), la_impl_##n(la_frame *);

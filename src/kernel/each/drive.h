@@ -124,7 +124,7 @@ static inline const void *fill_block(void *hold, const void *p, int64_t n,
 
 /* --- moving blocks between strides --- */
 
-extern const la_size_loops LA_KERNEL(copy);
+extern const la_size_loops LA_OWN_TABLE(copy);
 
 /* to[j*t1 + i*t0] = from[j*f1 + i*f0] for i < m[0], j < m[1]. */
 static void move_block(int size, char *to, const int64_t *t, const char *from,
@@ -132,7 +132,7 @@ static void move_block(int size, char *to, const int64_t *t, const char *from,
 {
     char *data[2] = {to, (char *)from};
     int64_t strides[4] = {t[0], f[0], t[1], f[1]};
-    LA_KERNEL(copy)[la_size_slot((size_t)size)](data, strides, m[0], m[1],
+    LA_OWN_TABLE(copy)[la_size_slot((size_t)size)](data, strides, m[0], m[1],
                                                 NULL);
 }
 

@@ -361,8 +361,8 @@ enum {
     ENTRY(to, f32), ENTRY(to, f64), ENTRY(to, c32), ENTRY(to, c64), \
     ENTRY(to, c128)}
 #define ENTRY(to, from) cast_##to##_##from
-extern const la_loops LA_KERNEL(cast)[LA_NDTYPES];
-const la_loops LA_KERNEL(cast)[LA_NDTYPES] = {
+typedef la_loops cast_table[LA_NDTYPES];   /* [to][from], as in iter/iter.h */
+const cast_table LA_KERNEL(cast) = {
 #define DTYPE(ID, name, ctype, kind, tag, title) [LA_##ID] = ROW_(tag),
 #include "base/dtype.def"
 #undef DTYPE

@@ -65,7 +65,7 @@ typedef uint64_t word16 __attribute__((vector_size(16)));
 #define WORD word16
 #include "kernel/move/copy_size.inc"
 
-extern const la_size_loops LA_KERNEL(copy), LA_KERNEL(fill);
+extern const la_size_loops LA_OWN_TABLE(copy), LA_OWN_TABLE(fill);
 const la_size_loops LA_KERNEL(copy) = {copy_1, copy_2, copy_4, copy_8,
                                        copy_16};
 const la_size_loops LA_KERNEL(fill) = {fill_1, fill_2, fill_4, fill_8,
@@ -87,7 +87,7 @@ static void stream_fill(char **data, const int64_t *s, int64_t n0, int64_t n1,
     vec_fence();
 }
 
-extern const la_stream_loop LA_KERNEL(stream_fill);
+extern const la_stream_loop LA_OWN_TABLE(stream_fill);
 const la_stream_loop LA_KERNEL(stream_fill) = stream_fill;
 
 /* --- signs --- */
@@ -141,7 +141,7 @@ static void turn_none(char **data, const int64_t *s, int64_t n0, int64_t n1,
 {
 }
 
-extern const la_loops LA_KERNEL(turn);
+extern const la_loops LA_OWN_TABLE(turn);
 const la_loops LA_KERNEL(turn) = {
     [LA_BOOL] = turn_none, [LA_UINT8] = turn_i8, [LA_INT8] = turn_i8,
     [LA_UINT16] = turn_i16, [LA_INT16] = turn_i16, [LA_UINT32] = turn_i32,
@@ -221,7 +221,7 @@ static inline bool bf16_same(uint16_t a, uint16_t b)
 #define PARTS 2
 #include "kernel/move/equal.inc"
 
-extern const la_loops LA_KERNEL(differ);
+extern const la_loops LA_OWN_TABLE(differ);
 const la_loops LA_KERNEL(differ) = {
     [LA_BOOL] = differ_i8, [LA_UINT8] = differ_i8, [LA_INT8] = differ_i8,
     [LA_UINT16] = differ_i16, [LA_INT16] = differ_i16,
