@@ -175,6 +175,45 @@ static inline la_any la_any_same(la_any a) { return a; }
     (const la_any[]){LA_ALL(__VA_ARGS__)}, NULL)
 #endif
 
+/* ---- indexing, as x[key] in Lua ---- */
+
+/* One item of a key; made by the functions below. Items stand for the dims in
+** their order; dims behind the last item stay whole. */
+typedef struct la_range {
+    int kind;
+    int flags;              /* 0 */
+    int64_t first, last, step;
+    la_tensor *tensor;      /* borrowed */
+    void *reserved[3];
+} la_range;
+enum {
+    LA_AT,                  /* one index; the dim goes */
+    LA_SPAN,                /* first to last, every step-th */
+    LA_WHOLE,               /* a whole dim */
+    LA_REST,                /* "...": all dims that no other item names */
+    LA_NEW_AXIS,            /* a new dim of size 1 */
+    LA_BY                   /* a mask (bool), or indices (int64, int32) */
+};
+
+/* Indices count from 1, negative ones from the end; both ends of a span belong
+** to it and are cut to the size; a negative step falls from first to last. */
+LA_API la_range la_at(int64_t i);
+LA_API la_range la_span(int64_t first, int64_t last, int64_t step);
+LA_API la_range la_whole(void);
+LA_API la_range la_rest(void);
+LA_API la_range la_new_axis(void);
+LA_API la_range la_by(la_tensor *index);
+
+/* New: t[ranges], a view of t unless a span falls or an index tensor is there
+** (then a copy). NULL on failure: LA_EINDEX in la_error_text's words. L may be
+** NULL, as in la_call. */
+LA_API la_tensor *la_index(struct lua_State *L, la_tensor *t, int n,
+                           const la_range *ranges);
+/* t[ranges] = value, a tensor (broadcast; with indices of t's dtype) or a
+** scalar. 0 or a status; t is as it was then. */
+LA_API int la_set_index(struct lua_State *L, la_tensor *t, int n,
+                        const la_range *ranges, la_any value);
+
 /* ---- errors ---- */
 LA_API const char *la_error_text(void);   /* of the last failure, this thread */
 

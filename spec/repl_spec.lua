@@ -44,6 +44,19 @@ describe("the program", function()
     assert.same(1, program.run("-q").status)
   end)
 
+  it("shows the operations of a call, of an index key too", function()
+    local r = script([[local x = la.ones(3, 4)
+      io.stderr:write("-- read\n")
+      local y = x[2]
+      io.stderr:write("-- write\n")
+      x[{{1, 2}, 3}] = 7
+      assert(x[{2, 3}]:item() == 7)]], "LUNARRAY_TRACE=1")
+    assert.same(0, r.status)
+    local read, write = r.err:match("%-%- read\n(.-)%-%- write\n(.*)")
+    assert.truthy(read:find("call  select(", 1, true))
+    assert.truthy(write:find("call  slice%(.-call  select%(.-call  fill_%("))
+  end)
+
   it("keeps the status that a script asks for", function()
     assert.same(3, script("os.exit(3)").status)
     assert.same(3, script("os.exit(3, true)").status)

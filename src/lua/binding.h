@@ -187,8 +187,6 @@ static inline void la_read_number(lua_State *L, int arg, la_scalar *out)
 }
 /* A number, boolean or 0-dim tensor as a scalar; false when it is none. */
 bool la_to_scalar(lua_State *L, int arg, la_scalar *out);
-/* The value of a one-element tensor that needs no gradient; false otherwise. */
-bool la_tensor_to_scalar(const la_tensor *t, la_scalar *out);
 /* The dim (from 0) of that name, or -1. */
 int la_dim_by_name(const la_tensor *t, const char *word, size_t n);
 /* The generator of la.Generator at 'arg', or NULL (lua/random.c). */
@@ -208,9 +206,9 @@ void la_cut_ties(la_state *s);      /* the Lua state is being closed */
 /* ---- the parts ---- */
 
 /* x[key]; the key's type, which is no string (index.c) */
-int la_index_get(lua_State *L, int type);
-int la_index_set(lua_State *L);     /* x[key] = value, key is no string */
-int la_index_call(lua_State *L);    /* x(i, j, ...) */
+int la_bracket_get(lua_State *L, int type);
+int la_bracket_set(lua_State *L);     /* x[key] = value, key is no string */
+int la_bracket_call(lua_State *L);    /* x(i, j, ...) */
 int la_item(lua_State *L);          /* x:item([i, j, ...]) */
 int la_tonumber(lua_State *L);      /* x:tonumber() */
 int la_tointeger(lua_State *L);     /* x:tointeger() */

@@ -23,22 +23,6 @@ typedef struct call {
     la_tensor_box *list;        /* for a result that is a list */
 } call;
 
-bool la_tensor_to_scalar(const la_tensor *t, la_scalar *out)
-{
-    la_tensor *plain = NULL;
-    if (t->numel != 1 || t->dtype == LA_UNDEFINED || t->device != LA_CPU
-        || (t->flags & LA_F_REQUIRES_GRAD)) return false;
-    if (t->flags & (LA_F_CONJ | LA_F_NEG | LA_F_ZERO)) {
-        if (la_run(clone, &plain, LA_T((la_tensor *)t))) return false;
-        *out = la_scalar_load((la_dtype)plain->dtype, la_data(plain));
-        la_tensor_release(plain);
-        return true;
-    }
-    if (la_tensor_check_bounds(t)) return false;
-    *out = la_scalar_load((la_dtype)t->dtype, la_data(t));
-    return true;
-}
-
 int la_dim_by_name(const la_tensor *t, const char *word, size_t n)
 {
     const char *name = t->names ? la_name_intern(word, n) : NULL;

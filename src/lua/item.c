@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "lua/binding.h"
-#include "lua/index.h"
+#include "op/index/key.h"
 #include "tensor/scalar.h"
 
 /* Numbers from lazily conjugated or negated elements. */
@@ -26,9 +26,9 @@ static int64_t item_offset(lua_State *L, const la_tensor *t, int n)
         int64_t i = lua_isinteger(L, d + 2) ? lua_tointeger(L, d + 2)
                                             : la_check_int(L, d + 2, "item");
         int64_t size = la_sizes(t)[d];
-        if (!la_in_range(i, size))
-            return la_raise(L, "item", la_out_of_range(i, d, size));
-        at += (i > 0 ? i - 1 : i + size) * la_strides(t)[d];
+        if (!la_index_in_range(i, size))
+            return la_raise(L, "item", la_index_out_of_range(i, d, size));
+        at += la_index_from_0(i, size) * la_strides(t)[d];
     }
     return at;
 }

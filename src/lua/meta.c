@@ -16,7 +16,7 @@
 static int meta_index(lua_State *L)
 {
     int type = lua_type(L, 2);
-    if (type != LUA_TSTRING) return la_index_get(L, type);
+    if (type != LUA_TSTRING) return la_bracket_get(L, type);
     if (lua_rawget(L, lua_upvalueindex(LA_UP_OWN)) != LUA_TLIGHTUSERDATA)
         return 1;
     const la_attr *a = lua_touserdata(L, -1);
@@ -26,7 +26,7 @@ static int meta_index(lua_State *L)
 
 static int meta_newindex(lua_State *L)
 {
-    if (lua_type(L, 2) != LUA_TSTRING) return la_index_set(L);
+    if (lua_type(L, 2) != LUA_TSTRING) return la_bracket_set(L);
     const char *key = lua_tostring(L, 2);
     lua_pushvalue(L, 2);
     const la_attr *a = NULL;
@@ -188,7 +188,7 @@ static const luaL_Reg metamethods[] = {
     {"__gc", meta_gc}, {"__close", method_free}, {"__len", meta_len},
     {"__eq", meta_eq}, {"__lt", meta_lt}, {"__le", meta_le},
     {"__concat", meta_concat}, {"__pairs", meta_pairs},
-    {"__call", la_index_call}, {NULL, NULL}
+    {"__call", la_bracket_call}, {NULL, NULL}
 };
 
 static const char *const operators[][2] = {

@@ -1,6 +1,7 @@
 /* Calling operations from C: values in, results out, defaults filled in. */
 #include "op/op.h"
 #include "op/schema.h"
+#include "tensor/scalar.h"
 
 /* Numbers that stand where a Tensor is declared become wrapped tensors, owned
 ** by the call. */
@@ -116,4 +117,20 @@ la_status la_do_many(int id, la_value *results, int n, const la_value *args)
     LA_TRY(call(id, LA_FUNCTIONAL, NULL, n, args, &f));
     memcpy(results, f.results, sizeof(f.results));
     return LA_OK;
+}
+
+bool la_tensor_to_scalar(const la_tensor *t, la_scalar *out)
+{
+    la_tensor *plain = NULL;
+    if (t->numel != 1 || t->dtype == LA_UNDEFINED || t->device != LA_CPU
+        || (t->flags & LA_F_REQUIRES_GRAD)) return false;
+    if (t->flags & (LA_F_CONJ | LA_F_NEG | LA_F_ZERO)) {
+        if (la_run(clone, &plain, LA_T((la_tensor *)t))) return false;
+        *out = la_scalar_load((la_dtype)plain->dtype, la_data(plain));
+        la_tensor_release(plain);
+        return true;
+    }
+    if (la_tensor_check_bounds(t)) return false;
+    *out = la_scalar_load((la_dtype)t->dtype, la_data(t));
+    return true;
 }

@@ -146,6 +146,9 @@ enum {
 la_status la_op_register(const char *schema, const char *doc, uint32_t forms,
                          la_op_fn meta, la_op_fn impl, const la_op **out);
 la_status la_kernel_register(const la_op *op, la_key key, la_op_fn fn);
+/* Some operation has a kernel from outside for plain tensors: then even the
+** shortest ways go through la_dispatch (op/index/key.c). */
+extern bool la_kernels_replaced;
 la_status la_device_register(const char *name, la_device *out);
 
 /* ---- for implementations ---- */
@@ -239,6 +242,9 @@ la_status la_do(int id, la_tensor **out, int n, const la_value *args);
 la_status la_do_(int id, la_tensor *self, int n, const la_value *args);
 la_status la_do_out(int id, la_tensor *out, int n, const la_value *args);
 la_status la_do_many(int id, la_value *results, int n, const la_value *args);
+/* The value of a tensor of one element on the CPU; false, without an error, for
+** others, and for one that needs a gradient. */
+bool la_tensor_to_scalar(const la_tensor *t, la_scalar *out);
 /* la_run(add, &r, LA_T(a), LA_T(b)); la_run_ is the in-place form, whose self
 ** is passed as the first value as well; la_run_many has 4 results. A row with
 ** LA_MUTATES (copy_, fill_) is called through la_run_ too. */

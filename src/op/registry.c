@@ -133,11 +133,15 @@ la_status la_op_register(const char *schema, const char *doc, uint32_t forms,
     return status;
 }
 
+bool la_kernels_replaced;
+
 la_status la_kernel_register(const la_op *op, la_key key, la_op_fn fn)
 {
     if (!op || key < 0 || key >= LA_NKEYS)
         return la_error(LA_EARG, "an operation and a key are needed");
     ((la_op *)op)->kernel[key] = fn;
+    if (key == LA_KEY_CPU || key == LA_KEY_INPLACE_OR_VIEW)
+        la_kernels_replaced = true;
     return LA_OK;
 }
 

@@ -1,0 +1,488 @@
+/*
+** What an index key means: from a list of items to operations on views.
+**
+** The items are taken from left to right, each on the dim where the one before
+** has stopped. Integers, ranges and new axes make a view; index tensors are
+** collected into the list that the operations index and index_put go through at
+** the end; a falling range is the rising one over the same elements, turned by
+** flip.
+**
+** Invariant: whoever observes operations sees every one of them. Where autograd
+** records, la.fuse writes down, names travel, a trace is shown or a host has
+** put its own kernels, each step is a call through the launch gate. For plain
+** tensors nothing of that holds: the same view is described in numbers and made
+** once, without the views between.
+*/
+#include "op/index/key.h"
+
+#include "base/context.h"
+#include "base/trace.h"
+#include "tensor/scalar.h"
+#include "tensor/shape.h"
+
+/* Where the items have come to. While 'quick', the view is only described:
+** 'geometry' has the dims of the view so far, 'next' is the dim of the base
+** that the next item finds. Otherwise 'view' is the view so far. */
+typedef struct key_walk {
+    la_tensor *base, *view;         /* view: owned; not there while quick */
+    bool quick;
+    int next;
+    la_geometry geometry;
+    int dim;                        /* of the view, where the walk stands */
+    la_tensor *lists[LA_MAX_DIMS];  /* for index: borrowed or in owned */
+    int nlists, reach;              /* entries; dims of the view they cover */
+    bool advanced;                  /* there are lists */
+    la_tensor *owned[LA_MAX_DIMS];
+    int nowned;
+    int64_t reversed[LA_MAX_DIMS];  /* dims of the view that fall */
+    int nreversed;
+} key_walk;
+
+static void key_walk_drop(key_walk *w)
+{
+    la_tensor_drop(&w->view);
+    while (w->nowned > 0) la_tensor_release(w->owned[--w->nowned]);
+}
+#define KEY_WALK __attribute__((cleanup(key_walk_drop))) key_walk
+
+/* ---- the view ---- */
+
+static void replace_view(key_walk *w, la_tensor *next)
+{
+    la_tensor_release(w->view);
+    w->view = next;
+}
+
+/* Of the dim that the next item finds. */
+static int64_t size_here(const key_walk *w)
+{
+    return w->quick ? la_sizes(w->base)[w->next] : la_sizes(w->view)[w->dim];
+}
+
+static void add_dim(key_walk *w, int64_t size, int64_t stride)
+{
+    w->geometry.sizes[w->geometry.ndim] = size;
+    w->geometry.strides[w->geometry.ndim++] = stride;
+}
+
+/* The walk goes over n dims, which stay whole. */
+static void keep_dims(key_walk *w, int n)
+{
+    w->dim += n;
+    if (!w->quick) return;
+    for (; n > 0 && w->next < w->base->ndim; n--, w->next++)
+        add_dim(w, la_sizes(w->base)[w->next], la_strides(w->base)[w->next]);
+}
+
+/* Is the view, as it is described, the base over again? */
+static bool is_whole(const key_walk *w)
+{
+    const la_geometry *g = &w->geometry;
+    size_t bytes = (size_t)g->ndim * sizeof(int64_t);
+    return g->ndim == w->base->ndim && g->offset == w->base->offset
+        && memcmp(g->sizes, la_sizes(w->base), bytes) == 0
+        && memcmp(g->strides, la_strides(w->base), bytes) == 0;
+}
+
+/* From the description to the tensor. To go through lists, the base will do
+** where nothing else was asked of it. */
+static la_status make_view(key_walk *w)
+{
+    if (!w->quick) return LA_OK;
+    int at = w->dim;
+    keep_dims(w, w->base->ndim - w->next);
+    w->dim = at;
+    w->quick = false;
+    if (!w->advanced || !is_whole(w))
+        return la_view_make(w->base, &w->geometry, &w->view);
+    w->view = la_tensor_retain(w->base);
+    return LA_OK;
+}
+
+/* ---- items ---- */
+
+la_status la_index_out_of_range(int64_t i, int dim, int64_t size)
+{
+    if (size == 0)
+        return la_error(LA_EINDEX, "index %lld is out of bounds for dimension "
+                        "%d, which has size 0", (long long)i, dim + 1);
+    if (i == 0)
+        return la_error(LA_EINDEX, "index 0 is out of bounds for dimension %d "
+                        "with size %lld: indices start at 1", dim + 1,
+                        (long long)size);
+    return la_error(LA_EINDEX, "index %lld is out of bounds for dimension %d "
+                    "with size %lld: 1 to %lld or -%lld to -1", (long long)i,
+                    dim + 1, (long long)size, (long long)size,
+                    (long long)size);
+}
+
+static la_status no_dim_left(const la_tensor *t)
+{
+    if (t->ndim == 0)
+        return la_error(LA_EINDEX, "invalid index of a 0-dim tensor. Use "
+                        "x:item() to convert a 0-dim tensor to a number");
+    return la_error(LA_EINDEX, "too many indices for tensor of dimension %d",
+                    t->ndim);
+}
+
+static la_status check_dim_left(const key_walk *w)
+{
+    bool left = w->quick ? w->next < w->base->ndim : w->dim < w->view->ndim;
+    return left ? LA_OK : no_dim_left(w->base);
+}
+
+static la_status take_integer(key_walk *w, int64_t i)
+{
+    la_tensor *next = NULL;
+    LA_TRY(check_dim_left(w));
+    int64_t size = size_here(w);
+    if (!la_index_in_range(i, size))
+        return la_index_out_of_range(i, w->dim, size);
+    i = la_index_from_0(i, size);
+    if (w->quick) {
+        w->geometry.offset += i * la_strides(w->base)[w->next++];
+        return LA_OK;
+    }
+    LA_TRY(la_run(select, &next, LA_T(w->view), LA_I(w->dim), LA_I(i)));
+    replace_view(w, next);
+    return LA_OK;
+}
+
+static int64_t clamp(int64_t v, int64_t low, int64_t high)
+{
+    return v < low ? low : v > high ? high : v;
+}
+
+/* A rising range as a half open one from 0. */
+static void rising(const la_index_item *it, int64_t size, int64_t *first,
+                   int64_t *end)
+{
+    int64_t a = !it->has_first ? 0 : la_index_from_0(it->first, size);
+    int64_t b = !it->has_last ? size
+              : it->last >= 0 ? it->last : it->last + size + 1;
+    *first = clamp(a, 0, size);
+    *end = clamp(b, *first, size);
+}
+
+/* A falling range, as the rising one over the same elements: that ends where
+** the falling one begins, and begins at the last element its steps reach. */
+static void falling(const la_index_item *it, int64_t size, int64_t *first,
+                    int64_t *end)
+{
+    int64_t a = !it->has_first ? size
+              : it->first > 0 ? it->first : it->first + size + 1;
+    int64_t b = !it->has_last ? 1
+              : it->last >= 0 ? it->last : it->last + size + 1;
+    uint64_t step = 0 - (uint64_t)it->step;
+    a = clamp(a, 0, size);
+    b = clamp(b, 1, size + 1);
+    *end = a;
+    *first = a;
+    if (a >= b) *first = a - 1 - (int64_t)((uint64_t)(a - b) / step * step);
+}
+
+static la_status check_range(const la_index_item *it)
+{
+    if (it->step == 0) return la_error(LA_EARG, "slice step cannot be zero");
+    if (it->has_first && it->first == 0)
+        return la_error(LA_EINDEX, "a range can't begin with 0: indices start "
+                        "at 1");
+    return LA_OK;
+}
+
+static la_status take_range(key_walk *w, const la_index_item *it)
+{
+    int64_t first, end, step = it->step;
+    la_tensor *next = NULL;
+    LA_TRY(check_range(it));
+    LA_TRY(check_dim_left(w));
+    int64_t size = size_here(w);
+    int d = w->dim;
+    keep_dims(w, 1);
+    if (!it->has_first && !it->has_last && step == 1) return LA_OK;
+    if (step > 0) rising(it, size, &first, &end);
+    else falling(it, size, &first, &end);
+    if (step < 0) {
+        w->reversed[w->nreversed++] = d;
+        step = step == INT64_MIN ? INT64_MAX : -step;
+    }
+    if (w->quick) return la_geo_slice(&w->geometry, d, first, end, step);
+    LA_TRY(la_run(slice, &next, LA_T(w->view), LA_I(d), LA_I(first), LA_I(end),
+                  LA_I(step)));
+    replace_view(w, next);
+    return LA_OK;
+}
+
+/* The stride of a dim of size 1 is never stepped; it is chosen so that the dim
+** merges with the next. More dims than there may be: unsqueeze says so. */
+static la_status take_newaxis(key_walk *w)
+{
+    la_tensor *next = NULL;
+    int left = w->base->ndim - w->next;
+    if (w->quick && w->geometry.ndim + left < LA_MAX_DIMS) {
+        int64_t stride = left ? size_here(w) * la_strides(w->base)[w->next] : 1;
+        add_dim(w, 1, stride);
+        w->dim++;
+        return LA_OK;
+    }
+    LA_TRY(make_view(w));
+    LA_TRY(la_run(unsqueeze, &next, LA_T(w->view), LA_I(w->dim)));
+    replace_view(w, next);
+    w->dim++;
+    return LA_OK;
+}
+
+/* An index tensor for the next 'covers' dims; dims without one, up to here,
+** get NULL. */
+static void add_list(key_walk *w, la_tensor *t, int covers)
+{
+    while (w->reach < w->dim && w->nlists < LA_MAX_DIMS) {
+        w->lists[w->nlists++] = NULL;
+        w->reach++;
+    }
+    if (w->nlists < LA_MAX_DIMS) w->lists[w->nlists++] = t;
+    w->reach += covers;
+    keep_dims(w, covers);
+    w->advanced = true;
+}
+
+/* A truth value is a new dim, of one index or of none. */
+static la_status take_truth(key_walk *w, bool yes)
+{
+    la_tensor *t = NULL;
+    int64_t n = yes;
+    LA_TRY(make_view(w));
+    LA_TRY(la_run(unsqueeze, &t, LA_T(w->view), LA_I(w->dim)));
+    replace_view(w, t);
+    LA_TRY(la_tensor_empty(1, &n, LA_INT64, &t));
+    w->owned[w->nowned++] = t;
+    if (yes) *(int64_t *)la_data(t) = 1;
+    add_list(w, t, 1);
+    return LA_OK;
+}
+
+static la_status take_tensor(key_walk *w, la_tensor *t)
+{
+    la_scalar s;
+    bool mask = t->dtype == LA_BOOL;
+    if (t->ndim == 0 && (mask || la_is_integral((la_dtype)t->dtype))) {
+        if (!la_tensor_to_scalar(t, &s))
+            return la_error(LA_ESTATE, "a 0-dim index needs a value");
+        return mask ? take_truth(w, s.i != 0) : take_integer(w, s.i);
+    }
+    if (!mask) LA_TRY(check_dim_left(w));
+    add_list(w, t, mask ? t->ndim : 1);
+    return LA_OK;
+}
+
+/* ---- keys ---- */
+
+/* Dims of the tensor that the items name, so that "..." takes the rest. */
+static int named_dims(int n, const la_index_item *items)
+{
+    int dims = 0;
+    for (int i = 0; i < n; i++) {
+        const la_index_item *it = &items[i];
+        if (it->kind == LA_ITEM_TENSOR && it->tensor->dtype == LA_BOOL)
+            dims += it->tensor->ndim;
+        else if (it->kind != LA_ITEM_NEWAXIS && it->kind != LA_ITEM_ELLIPSIS)
+            dims++;
+    }
+    return dims;
+}
+
+static la_status take_items(key_walk *w, int n, const la_index_item *items)
+{
+    int rest = w->base->ndim - named_dims(n, items);
+    bool ellipsis = false;
+    if (rest < 0 && w->base->ndim > 0) return no_dim_left(w->base);
+    for (int i = 0; i < n; i++) {
+        const la_index_item *it = &items[i];
+        switch (it->kind) {
+        case LA_ITEM_INTEGER: LA_TRY(take_integer(w, it->first)); break;
+        case LA_ITEM_RANGE: LA_TRY(take_range(w, it)); break;
+        case LA_ITEM_NEWAXIS: LA_TRY(take_newaxis(w)); break;
+        case LA_ITEM_TENSOR: LA_TRY(take_tensor(w, it->tensor)); break;
+        case LA_ITEM_ELLIPSIS:
+            if (ellipsis)
+                return la_error(LA_EINDEX, "an index can only have a single "
+                                "ellipsis ('...')");
+            ellipsis = true;
+            keep_dims(w, rest > 0 ? rest : 0);
+        }
+    }
+    return LA_OK;
+}
+
+/* No operation on such a tensor is observed by anyone: not by keys of the
+** dispatcher, nor by names, a trace or a host's kernels. */
+static bool is_plain(const la_tensor *t)
+{
+    return t->ndim > 0 && !t->names && !la_ctx()->included_keys
+        && !la_trace_on && !la_kernels_replaced
+        && t->device == LA_CPU && t->dtype != LA_UNDEFINED
+        && !(t->flags & (LA_F_REQUIRES_GRAD | LA_F_ZERO));
+}
+
+/* Sets of the walk only what is read before it is written: the rest is
+** kilobytes. */
+static la_status walk_items(key_walk *w, la_tensor *x, int n,
+                            const la_index_item *items)
+{
+    w->view = NULL;
+    w->dim = w->next = w->nlists = w->reach = w->nowned = w->nreversed = 0;
+    w->advanced = false;
+    w->base = x;
+    w->quick = n > 0 && is_plain(x);
+    w->geometry.ndim = 0;
+    w->geometry.offset = x->offset;
+    if (!w->quick) w->view = la_tensor_retain(x);
+    return take_items(w, n, items);
+}
+
+static la_status flipped(la_tensor *t, const key_walk *w, la_tensor **out)
+{
+    return la_run(flip, out, LA_T(t), LA_IS(w->reversed, w->nreversed));
+}
+
+/* ---- reading ---- */
+
+la_status la_index_get(la_tensor *x, int n, const la_index_item *items,
+                       la_tensor **out)
+{
+    KEY_WALK w;
+    la_tensor *next = NULL;
+    LA_TRY(walk_items(&w, x, n, items));
+    LA_TRY(make_view(&w));
+    if (w.nreversed > 0) {
+        LA_TRY(flipped(w.view, &w, &next));
+        replace_view(&w, next);
+    }
+    if (w.advanced)
+        return la_run(index, out, LA_T(w.view), LA_TS(w.lists, w.nlists));
+    if (w.view == x) return la_run(alias, out, LA_T(x));
+    *out = la_tensor_retain(w.view);
+    return LA_OK;
+}
+
+la_status la_index_get_first(la_tensor *x, int64_t i, la_tensor **out)
+{
+    const int64_t *sizes = la_sizes(x), *strides = la_strides(x);
+    if (x->ndim == 0) return no_dim_left(x);
+    int64_t size = sizes[0];
+    if (!la_index_in_range(i, size)) return la_index_out_of_range(i, 0, size);
+    i = la_index_from_0(i, size);
+    if (!is_plain(x)) return la_run(select, out, LA_T(x), LA_I(0), LA_I(i));
+    return la_tensor_view(x, x->ndim - 1, sizes + 1, strides + 1,
+                          x->offset + i * strides[0], out);
+}
+
+/* ---- writing ---- */
+
+/* The value as the view takes it: leading dims of size 1 are dropped. */
+static la_status fit_value(const key_walk *w, la_tensor *value,
+                           la_tensor **out)
+{
+    la_tensor *next = NULL;
+    la_tensor *cut = la_tensor_retain(value);
+    while (cut->ndim > w->view->ndim && la_sizes(cut)[0] == 1) {
+        la_status status = la_run(select, &next, LA_T(cut), LA_I(0), LA_I(0));
+        la_tensor_release(cut);
+        if (status) return status;
+        cut = next;
+    }
+    *out = cut;
+    return LA_OK;
+}
+
+static la_status put_view(key_walk *w, la_tensor *value)
+{
+    LA_OWNED cut = NULL;
+    LA_OWNED wide = NULL;
+    LA_OWNED back = NULL;
+    LA_TRY(fit_value(w, value, &cut));
+    if (w->nreversed == 0) return la_run_(copy_, w->view, LA_T(cut));
+    LA_TRY(la_run(expand, &wide, LA_T(cut), LA_IS(la_sizes(w->view),
+                                                  w->view->ndim)));
+    LA_TRY(flipped(wide, w, &back));
+    return la_run_(copy_, w->view, LA_T(back));
+}
+
+/* Through index tensors; where dims fall, by way of a flipped copy. */
+static la_status put_lists(key_walk *w, la_value value)
+{
+    LA_OWNED copy = NULL;
+    LA_OWNED back = NULL;
+    la_value lists = LA_TS(w->lists, w->nlists);
+    if (w->nreversed == 0)
+        return la_run_(index_put, w->view, lists, value);
+    LA_TRY(flipped(w->view, w, &copy));
+    LA_TRY(la_run_(index_put, copy, lists, value));
+    LA_TRY(flipped(copy, w, &back));
+    return la_run_(copy_, w->view, LA_T(back));
+}
+
+/* index_put takes no scalar, and demands the target's dtype. */
+static la_status put_scalar(key_walk *w, const la_scalar *s)
+{
+    LA_OWNED one = NULL;
+    if (!w->advanced) return la_run_(fill_, w->view, LA_S(*s));
+    LA_TRY(la_tensor_empty(0, NULL, (la_dtype)w->view->dtype, &one));
+    LA_TRY(la_run_(fill_, one, LA_S(*s)));
+    return put_lists(w, LA_T(one));
+}
+
+/* What the gate and fill_ would do with the one element at 'offset' of the
+** storage of a plain tensor. False, and nothing is done, for all that is not
+** as usual (no memory of its own, lazy bits, read-only, a scalar that does not
+** fit): the operation finds the same and has the words for it. */
+static bool put_element(la_tensor *t, int64_t offset, const la_scalar *s)
+{
+    la_dtype d = (la_dtype)t->dtype;
+    int64_t item = (int64_t)la_dtype_size(d);
+    if (!t->storage || (t->flags & (LA_F_CONJ | LA_F_NEG))
+        || !t->storage->data || (offset + 1) * item > t->storage->nbytes
+        || (t->storage->flags & LA_S_READ_ONLY)) return false;
+    if (la_scalar_store(s, d, t->storage->data + offset * item)) {
+        la_error_clear();
+        return false;
+    }
+    la_bump_version(t);
+    return true;
+}
+
+static bool is_element(const key_walk *w)
+{
+    return w->quick && !w->advanced && w->geometry.ndim == 0
+        && w->next == w->base->ndim;
+}
+
+la_status la_index_put(la_tensor *x, int n, const la_index_item *items,
+                       la_tensor *value, const la_scalar *scalar)
+{
+    KEY_WALK w;
+    LA_TRY(walk_items(&w, x, n, items));
+    if (!value && is_element(&w) && put_element(x, w.geometry.offset, scalar))
+        return LA_OK;
+    LA_TRY(make_view(&w));
+    if (!value) return put_scalar(&w, scalar);
+    return w.advanced ? put_lists(&w, LA_T(value)) : put_view(&w, value);
+}
+
+/* Kept out of the short way, which needs no item and no larger frame. */
+static __attribute__((noinline)) la_status
+put_integer(la_tensor *x, int64_t i, const la_scalar *scalar)
+{
+    la_index_item item = {.kind = LA_ITEM_INTEGER, .first = i};
+    return la_index_put(x, 1, &item, NULL, scalar);
+}
+
+la_status la_index_put_first(la_tensor *x, int64_t i, const la_scalar *scalar)
+{
+    if (x->ndim == 1 && is_plain(x) && la_index_in_range(i, la_sizes(x)[0])) {
+        int64_t at = la_index_from_0(i, la_sizes(x)[0]);
+        if (put_element(x, x->offset + at * la_strides(x)[0], scalar))
+            return LA_OK;
+    }
+    return put_integer(x, i, scalar);
+}
