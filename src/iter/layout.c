@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "iter/steps.h"
+#include "tensor/dims.h"
 
 typedef enum fast_kind {
     FAST_NONE, FAST_CONTIGUOUS, FAST_CHANNELS_LAST, FAST_SAME_STRIDES
@@ -131,8 +132,9 @@ void la_iter_compute_strides(la_iter *it, const la_iter_config *config)
 }
 
 /* 1: dim a belongs after dim b, -1: before, 0: the operands do not say. */
-static int compare_dims(const la_iter *it, int a, int b)
+static int compare_dims(const void *context, int a, int b)
 {
+    const la_iter *it = context;
     for (int k = 0; k < it->noperands; k++) {
         const la_iter_operand *op = &it->op[k];
         if (!la_iter_fixed(op)) continue;
@@ -144,23 +146,6 @@ static int compare_dims(const la_iter *it, int a, int b)
         if (it->shape[a] > it->shape[b]) return 1;
     }
     return 0;
-}
-
-/* Insertion sort that lets a dim pass those it does not compare with. */
-static void sort_dims(const la_iter *it, uint8_t *perm)
-{
-    for (int i = 1; i < it->ndim; i++) {
-        int at = i;
-        for (int j = i - 1; j >= 0; j--) {
-            int order = compare_dims(it, perm[j], perm[at]);
-            if (order < 0) break;
-            if (order == 0) continue;
-            uint8_t moved = perm[j];
-            perm[j] = perm[at];
-            perm[at] = moved;
-            at = j;
-        }
-    }
 }
 
 static void permute(int64_t *values, const uint8_t *perm, int n)
@@ -199,7 +184,7 @@ static void sort_with_copies(la_iter *it)
         memcpy(saved[k], it->op[k].strides, bytes);
         if (sorts_as_copy(&it->op[k])) put_copy_strides(it, &it->op[k]);
     }
-    sort_dims(it, it->perm);
+    la_dims_sort(it->ndim, it->perm, compare_dims, it);
     for (int k = 0; k < it->noperands; k++)
         memcpy(it->op[k].strides, saved[k], bytes);
 }
@@ -212,7 +197,7 @@ static void choose_order(la_iter *it)
             sort_with_copies(it);
             return;
         }
-    sort_dims(it, it->perm);
+    la_dims_sort(it->ndim, it->perm, compare_dims, it);
 }
 
 void la_iter_reorder(la_iter *it)
@@ -257,35 +242,11 @@ la_status la_iter_allocate(la_iter *it)
     return LA_OK;
 }
 
-static bool can_join(const la_iter *it, int a, int b)
-{
-    if (it->shape[a] == 1 || it->shape[b] == 1) return true;
-    for (int k = 0; k < it->noperands; k++)
-        if (it->op[k].strides[a] * it->shape[a] != it->op[k].strides[b])
-            return false;
-    return true;
-}
-
-static void move_strides(la_iter *it, int to, int from)
-{
-    for (int k = 0; k < it->noperands; k++)
-        it->op[k].strides[to] = it->op[k].strides[from];
-}
-
 void la_iter_coalesce(la_iter *it)
 {
-    int last = 0;
+    int64_t *strides[LA_ITER_MAX_OPS];
     if (it->ndim <= 1) return;
-    for (int d = 1; d < it->ndim; d++) {
-        if (can_join(it, last, d)) {
-            /* A dim of size 1 keeps any stride: take the other's. */
-            if (it->shape[last] == 1) move_strides(it, last, d);
-            it->shape[last] *= it->shape[d];
-        } else if (++last != d) {
-            move_strides(it, last, d);
-            it->shape[last] = it->shape[d];
-        }
-    }
-    it->ndim = last + 1;
+    for (int k = 0; k < it->noperands; k++) strides[k] = it->op[k].strides;
+    it->ndim = la_dims_merge(it->ndim, it->shape, it->noperands, strides);
     it->coalesced = true;
 }

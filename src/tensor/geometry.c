@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "tensor/dims.h"
 #include "tensor/shape.h"
 #include "tensor/storage.h"
 
@@ -32,27 +33,11 @@ static bool dense_in_order(int ndim, const int *order, const int64_t *sizes,
     return true;
 }
 
-/* Insertion sort of the dims of size > 1 by stride. Returns how many. */
-static int dims_by_stride(int ndim, const int64_t *sizes,
-                          const int64_t *strides, int *perm)
-{
-    int n = 0;
-    for (int d = 0; d < ndim; d++) {
-        if (sizes[d] < 2)
-            continue;
-        int at = n++;
-        for (; at > 0 && strides[perm[at - 1]] > strides[d]; at--)
-            perm[at] = perm[at - 1];
-        perm[at] = d;
-    }
-    return n;
-}
-
 static bool dense_in_any_order(int ndim, const int64_t *sizes,
                                const int64_t *strides)
 {
-    int perm[LA_MAX_DIMS];
-    int n = dims_by_stride(ndim, sizes, strides, perm);
+    uint8_t perm[LA_MAX_DIMS];
+    int n = la_dims_sorted(ndim, sizes, strides, perm);
     int64_t expected = 1;
     for (int k = 0; k < n; k++) {
         if (strides[perm[k]] != expected)
@@ -259,46 +244,30 @@ la_memory_format la_suggest_format(const la_tensor *t)
     return LA_FORMAT_CONTIGUOUS;
 }
 
-/* Should dim b come before dim a (then 1), after it (-1), or is it open? */
-static int compare_dims(const int64_t *sizes, const int64_t *strides, int a,
-                        int b)
+/* The iterator's comparison of dims (iter/layout.c), of one tensor alone: dims
+** with stride 0 stay where they are. */
+static int compare_dims(const void *context, int a, int b)
 {
-    if (strides[a] == 0 || strides[b] == 0)
-        return 0;
-    if (strides[a] != strides[b])
-        return strides[a] < strides[b] ? -1 : 1;
-    return sizes[a] > sizes[b] ? 1 : 0;
-}
-
-/* The iterator's insertion sort: dims with stride 0 stay where they are. */
-static void iterator_order(int n, const int64_t *sizes, const int64_t *strides,
-                           int *perm)
-{
-    for (int k = 0; k < n; k++)
-        perm[k] = n - 1 - k;
-    for (int i = 1; i < n; i++) {
-        int at = i;
-        for (int k = i - 1; k >= 0; k--) {
-            int c = compare_dims(sizes, strides, perm[k], perm[at]);
-            if (c < 0)
-                break;
-            if (c > 0) {
-                int d = perm[k];
-                perm[k] = perm[at];
-                perm[at] = d;
-                at = k;
-            }
-        }
-    }
+    const la_tensor *t = context;
+    int64_t sa = la_strides(t)[a], sb = la_strides(t)[b];
+    if (sa == 0 || sb == 0) return 0;
+    if (sa != sb) return sa < sb ? -1 : 1;
+    return la_sizes(t)[a] > la_sizes(t)[b] ? 1 : 0;
 }
 
 void la_preserve_strides(const la_tensor *t, int64_t *strides)
 {
-    int perm[LA_MAX_DIMS];
+    uint8_t perm[LA_MAX_DIMS];
+    int64_t step = 1;
     if (t->flags & LA_F_DENSE) {
         memcpy(strides, la_strides(t), t->ndim * sizeof *strides);
         return;
     }
-    iterator_order(t->ndim, la_sizes(t), la_strides(t), perm);
-    strides_in_order(t->ndim, perm, la_sizes(t), strides);
+    for (int k = 0; k < t->ndim; k++) perm[k] = (uint8_t)(t->ndim - 1 - k);
+    la_dims_sort(t->ndim, perm, compare_dims, t);
+    for (int k = 0; k < t->ndim; k++) {
+        int64_t size = la_sizes(t)[perm[k]];
+        strides[perm[k]] = step;
+        step *= size > 1 ? size : 1;
+    }
 }

@@ -6,29 +6,14 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "tensor/dims.h"
 #include "tensor/tensor.h"
-
-/* Insertion sort of the dims of size > 1 by stride; returns how many. */
-static int sorted_dims(const la_tensor *t, int *perm)
-{
-    const int64_t *sizes = la_sizes(t), *strides = la_strides(t);
-    int n = 0;
-    for (int d = 0; d < t->ndim; d++) {
-        if (sizes[d] < 2)
-            continue;
-        int at = n++;
-        for (; at > 0 && strides[perm[at - 1]] > strides[d]; at--)
-            perm[at] = perm[at - 1];
-        perm[at] = d;
-    }
-    return n;
-}
 
 /* Each stride, from the smallest, jumps over all that came before. */
 static bool strides_nest(const la_tensor *t)
 {
-    int perm[LA_MAX_DIMS];
-    int n = sorted_dims(t, perm);
+    uint8_t perm[LA_MAX_DIMS];
+    int n = la_dims_sorted(t->ndim, la_sizes(t), la_strides(t), perm);
     int64_t extent = 0;
     for (int k = 0; k < n; k++) {
         if (la_strides(t)[perm[k]] <= extent)

@@ -8,6 +8,7 @@
 #include "kernel/move/elements.h"
 #include "op/move/copy.h"
 #include "op/op.h"
+#include "tensor/dims.h"
 
 /* Bytes that one range of a parallel move has at least. */
 #define MOVE_GRAIN ((int64_t)128 << 10)
@@ -44,47 +45,23 @@ la_place la_place_of(const la_tensor *t)
     return p;
 }
 
-static int64_t magnitude(int64_t v) { return v < 0 ? -v : v; }
-
-/* Take over the dims of size > 1, ordered by the destination's strides. */
+/* The dims of size other than 1, ordered by the destination's strides and
+** merged where both sides go on evenly. */
 static void order_dims(plan *p, int ndim, const int64_t *sizes,
                        const la_place *to, const la_place *from)
 {
+    uint8_t perm[LA_MAX_DIMS];
+    int64_t *strides[2] = {p->to, p->from};
     int n = 0;
-    for (int d = ndim - 1; d >= 0; d--) {
-        if (sizes[d] == 1)
-            continue;
-        int at = n++;
-        for (; at > 0 && magnitude(p->to[at - 1]) > magnitude(to->strides[d]);
-             at--) {
-            p->sizes[at] = p->sizes[at - 1];
-            p->to[at] = p->to[at - 1];
-            p->from[at] = p->from[at - 1];
-        }
-        p->sizes[at] = sizes[d];
-        p->to[at] = to->strides[d];
-        p->from[at] = from->strides[d];
+    for (int d = ndim - 1; d >= 0; d--)
+        if (sizes[d] != 1) perm[n++] = (uint8_t)d;
+    la_dims_sort(n, perm, la_dims_by_stride, to->strides);
+    for (int k = 0; k < n; k++) {
+        p->sizes[k] = sizes[perm[k]];
+        p->to[k] = to->strides[perm[k]];
+        p->from[k] = from->strides[perm[k]];
     }
-    p->ndim = n;
-}
-
-/* Merge each dim into the one before where both sides go on evenly. */
-static void merge_dims(plan *p)
-{
-    int last = 0;
-    for (int d = 1; d < p->ndim; d++) {
-        if (p->to[d] == p->to[last] * p->sizes[last]
-            && p->from[d] == p->from[last] * p->sizes[last]) {
-            p->sizes[last] *= p->sizes[d];
-            continue;
-        }
-        last++;
-        p->sizes[last] = p->sizes[d];
-        p->to[last] = p->to[d];
-        p->from[last] = p->from[d];
-    }
-    if (p->ndim)
-        p->ndim = last + 1;
+    p->ndim = la_dims_merge(n, p->sizes, 2, strides);
 }
 
 static void pad_dims(plan *p)
@@ -264,7 +241,6 @@ la_status la_move(const la_place *to, const la_place *from, int ndim,
     p.loop = loop_of(size);
     p.stopped = false;
     order_dims(&p, ndim, sizes, to, from);
-    merge_dims(&p);
     pad_dims(&p);
     if (make_tiles(&p, size, &rest) && rest.rows > 0)
         LA_TRY(run(&rest, size));
