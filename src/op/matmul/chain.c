@@ -1,9 +1,13 @@
-/* Products of many matrices: powers, and chains in the cheapest order. */
+/*
+** Products of many matrices: matrix_power by repeated squaring, chain_matmul
+** and multi_dot in the order with the fewest multiplications (dynamic
+** programming over the sizes, O(n^3) for n matrices).
+*/
 #include "op/composite.h"
 #include "op/matmul/matmul.h"
 #include "op/view/view.h"
 
-/* The pointer is read after 'status' was computed. */
+/* t^0: identity matrices of t's shape and dtype, batch dims included. */
 static la_status identity_like(la_tensor *t, la_tensor **out)
 {
     LA_OWNED eye = NULL;
@@ -25,6 +29,8 @@ static la_status replace(la_tensor **slot, la_tensor *a, la_tensor *b)
     return LA_OK;
 }
 
+/* t^n by squaring, n >= 1: one product per bit of n and one more per bit that
+** is set. n == 1 still gives a tensor of its own. */
 static la_status power(la_tensor *t, int64_t n, la_tensor **out)
 {
     LA_OWNED square = la_tensor_retain(t);
@@ -39,6 +45,8 @@ static la_status power(la_tensor *t, int64_t n, la_tensor **out)
     return LA_OK;
 }
 
+/* matrix_power(t [*, m, m], n): LA_ESHAPE unless square; n < 0 is refused, as
+** the library has no inverse. */
 la_status la_impl_matrix_power(la_frame *f)
 {
     la_tensor *t = la_arg(f, 0), *out = NULL;
@@ -62,6 +70,9 @@ typedef struct chain {
     int *cut;           /* [n * n] */
 } chain;
 
+/* The matrix chain order: cost[i][j] is the least number of multiplications for
+** the product of i..j, over every way to split it. Costs are doubles: sizes
+** may be 2^62 and their product is only compared. */
 static void order(chain *c)
 {
     int n = c->n;
@@ -82,7 +93,8 @@ static void order(chain *c)
         }
 }
 
-/* The depth is bounded by the number of matrices, which is checked. */
+/* The product of matrices i..j as the table splits it. Recursion is at most
+** MAX_CHAIN deep. */
 static la_status chain_product(const chain *c, int i, int j, la_tensor **out)
 {
     LA_OWNED left = NULL;
@@ -97,8 +109,11 @@ static la_status chain_product(const chain *c, int i, int j, la_tensor **out)
     return la_run(mm, out, LA_T(left), LA_T(right));
 }
 
+/* Bounds the tables below (48 KB of stack) and the depth of chain_product. */
 #define MAX_CHAIN 64
 
+/* Checks the sizes of 'n' matrices, then multiplies them in the cheapest order.
+** LA_ESHAPE where an operand is no matrix or neighbours don't fit. */
 static la_status chain_of(la_tensor **list, int n, la_tensor **out)
 {
     double cost[MAX_CHAIN * MAX_CHAIN];
@@ -128,6 +143,7 @@ static la_status check_chain(const la_frame *f, int least)
                        least, MAX_CHAIN, (long long)n);
 }
 
+/* chain_matmul(m_1, ..., m_n): 1 to MAX_CHAIN matrices. */
 la_status la_impl_chain_matmul(la_frame *f)
 {
     la_tensor *out = NULL;
@@ -136,28 +152,31 @@ la_status la_impl_chain_matmul(la_frame *f)
                             (int)f->args[0].tensors.n, &out), &out);
 }
 
+/* multi_dot: as chain_matmul, but the first and the last operand may be vectors
+** (a row and a column), whose dim of size 1 leaves the result. */
 la_status la_impl_multi_dot(la_frame *f)
 {
     la_tensor *list[MAX_CHAIN], *out;
     LA_TRY(check_chain(f, 2));
     int n = (int)f->args[0].tensors.n, last = n - 1;
     memcpy(list, f->args[0].tensors.list, (size_t)n * sizeof *list);
-    int64_t gone[2];
-    int ngone = 0;
+    int64_t removed[2];
+    int nremoved = 0;
     LA_OWNED row = NULL;
     LA_OWNED column = NULL;
     LA_OWNED product = NULL;
     if (list[0]->ndim == 1) {
         LA_TRY(la_run(unsqueeze, &row, LA_T(list[0]), LA_I(0)));
         list[0] = row;
-        gone[ngone++] = 0;
+        removed[nremoved++] = 0;
     }
     if (list[last]->ndim == 1) {
         LA_TRY(la_run(unsqueeze, &column, LA_T(list[last]), LA_I(1)));
         list[last] = column;
-        gone[ngone++] = 1;
+        removed[nremoved++] = 1;
     }
     LA_TRY(chain_of(list, n, &product));
-    return la_give(f, la_run(squeeze, &out, LA_T(product), LA_IS(gone, ngone)),
-                &out);
+    return la_give(
+        f, la_run(squeeze, &out, LA_T(product), LA_IS(removed, nremoved)),
+        &out);
 }

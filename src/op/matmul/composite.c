@@ -1,6 +1,8 @@
 /*
-** Products made of mm, mv and batched_mm: matmul by rank, vecdot. Views bring
-** operands into place where they can.
+** matmul by rank, and vecdot: composites of dot, mv, mm and batched_mm. Vectors
+** become matrices and batches become longer matrices by views; operands are
+** copied only where no view exists. Plain tensors skip the second dispatch
+** (plain_matmul).
 */
 #include "op/composite.h"
 #include "op/matmul/matmul.h"
@@ -22,10 +24,11 @@ static la_status vector_matrix(la_tensor *a, la_tensor *b, la_tensor **out)
                   LA_IS(((const int64_t[]){0}), 1));
 }
 
-/* All rows of a batch against one matrix (or vector): a view of the batch as
-** one matrix, where its strides allow that. */
-static la_status fold_left(la_tensor *a, la_tensor *b, la_tensor **out,
-                           bool *done)
+/* a [*, m, k] @ b [k, n] (or [k]) as one product of a matrix with all rows of
+** the batch. *done stays false, and nothing is computed, when strides do not
+** allow the view. */
+static la_status flatten_left(la_tensor *a, la_tensor *b, la_tensor **out,
+                              bool *done)
 {
     int n = a->ndim;
     int64_t flat[2] = {1, la_sizes(a)[n - 1]}, sizes[LA_MAX_DIMS];
@@ -48,8 +51,9 @@ static la_status fold_left(la_tensor *a, la_tensor *b, la_tensor **out,
     return la_view_to(product, n, sizes, out);
 }
 
-/* 't' as a batch of matrices with the batch sizes 'batch'. */
-static la_status spread(la_tensor *t, const la_shape *batch, la_tensor **out)
+/* 't' expanded to the batch sizes 'batch'; its last two dims stay. */
+static la_status expand_batch(la_tensor *t, const la_shape *batch,
+                              la_tensor **out)
 {
     int64_t sizes[LA_MAX_DIMS];
     int n = batch->ndim;
@@ -59,12 +63,15 @@ static la_status spread(la_tensor *t, const la_shape *batch, la_tensor **out)
     return la_run(expand, out, LA_T(t), LA_IS(sizes, n + 2));
 }
 
+/* The sizes of 't' before its last two dims. */
 static void batch_shape(const la_tensor *t, la_shape *out)
 {
     out->ndim = t->ndim - 2;
     memcpy(out->sizes, la_sizes(t), (size_t)out->ndim * sizeof(int64_t));
 }
 
+/* The general product: batch sizes broadcast against each other by views with
+** stride 0, then one call for all of them. */
 static la_status broadcast_mm(la_tensor *a, la_tensor *b, la_tensor **out)
 {
     la_shape x, y;
@@ -75,12 +82,12 @@ static la_status broadcast_mm(la_tensor *a, la_tensor *b, la_tensor **out)
     if (x.ndim > LA_MAX_DIMS - 2 || y.ndim > LA_MAX_DIMS - 2)
         return la_error(LA_ESHAPE, "too many dims");
     LA_TRY(la_shape_broadcast(&x, &y, &x));
-    LA_TRY(spread(a, &x, &wide_a));
-    LA_TRY(spread(b, &x, &wide_b));
+    LA_TRY(expand_batch(a, &x, &wide_a));
+    LA_TRY(expand_batch(b, &x, &wide_b));
     return la_run(batched_mm, out, LA_T(wide_a), LA_T(wide_b));
 }
 
-/* Vectors become matrices of one row or column for the time of the product. */
+/* Vectors become matrices of one row or column during the product. */
 static la_status batched(la_tensor *a, la_tensor *b, la_tensor **out)
 {
     LA_OWNED row = NULL;
@@ -95,6 +102,7 @@ static la_status batched(la_tensor *a, la_tensor *b, la_tensor **out)
     return la_run(squeeze, out, LA_T(product), LA_IS(&dim, 1));
 }
 
+/* The case of each pair of ranks, as PyTorch's matmul defines them. */
 la_status la_matmul(la_tensor *a, la_tensor *b, la_tensor **out)
 {
     if (a->ndim == 0 || b->ndim == 0)
@@ -109,7 +117,7 @@ la_status la_matmul(la_tensor *a, la_tensor *b, la_tensor **out)
         return la_run(mm, out, LA_T(a), LA_T(b));
     if (a->ndim >= 3 && b->ndim <= 2) {
         bool done = false;
-        LA_TRY(fold_left(a, b, out, &done));
+        LA_TRY(flatten_left(a, b, out, &done));
         if (done) return LA_OK;
     }
     return batched(a, b, out);
@@ -132,8 +140,9 @@ static la_status plain_vector_matrix(la_frame *f, la_tensor *a, la_tensor *b)
     return la_gemm_run(&g);
 }
 
-/* Plain tensors whose product is one of the operations above: its functions
-** without a second walk through the dispatcher. */
+/* Plain tensors whose product is one of the operations above: its meta and impl
+** run on this frame, which saves a dispatch. *done is false when no case
+** fits. */
 static la_status plain_matmul(la_frame *f, la_tensor *a, la_tensor *b,
                               bool *done)
 {
@@ -163,6 +172,9 @@ static la_status plain_matmul(la_frame *f, la_tensor *a, la_tensor *b,
     return LA_OK;
 }
 
+/* Shapes: [k]@[k] -> []; [m,k]@[k] -> [m]; [k]@[k,n] -> [n]; else batch dims
+** broadcast and the last two dims multiply. One dtype, not bool or
+** complex32. */
 la_status la_impl_matmul(la_frame *f)
 {
     la_tensor *out = NULL, *a = la_arg(f, 0), *b = la_arg(f, 1);
@@ -176,7 +188,8 @@ la_status la_impl_matmul(la_frame *f)
 
 /* ---- vecdot ---- */
 
-/* Where a vector is one number that is broadcast. */
+/* sum(conj(x) * y, dim): where a vector has one element that is broadcast, or
+** either operand is 0-dim. */
 static la_status summed_product(la_tensor *x, la_tensor *y, int64_t dim,
                                 la_tensor **out)
 {
@@ -188,6 +201,9 @@ static la_status summed_product(la_tensor *x, la_tensor *y, int64_t dim,
                   LA_DT((la_dtype)product->dtype));
 }
 
+/* vecdot(x, y, dim) = sum over dim of conj(x) * y: 'dim' moves last and each
+** pair of vectors is a product of a row and a column, so the sum runs in the
+** kernels of dot. */
 la_status la_impl_vecdot(la_frame *f)
 {
     la_tensor *x = la_arg(f, 0), *y = la_arg(f, 1), *out;

@@ -1,8 +1,14 @@
 /*
-** einsum: the equation is read into labels, repeated letters of an operand
-** become diagonals, every operand a view with one dim per label; then pairs
-** are contracted, those first that leave the smallest result, each as one
-** batched matrix product (or a plain multiplication where nothing is summed).
+** einsum: how is an equation turned into matrix products?
+**
+** The equation is read into labels (small integers, the dims of an ellipsis
+** first); repeated letters of one operand become diagonals, so every operand is
+** a view with one dim per label. Then pairs are contracted greedily, first the
+** pair whose product is smallest in relation to what it replaces, each as one
+** batched matrix product, or an element-wise one where no label is summed.
+**
+** Invariant: operand.at[d] is the label of dim d and operand.set the set of
+** them; e->size[l] is the broadcast size of label l, -1 before it is known.
 */
 #include <ctype.h>
 
@@ -36,6 +42,7 @@ typedef struct einsum {
     labels kept;                   /* of the result */
 } einsum;
 
+/* On every way out: operands are owned by the box. */
 static void clear(einsum *e)
 {
     for (int i = 0; i < MAX_OPERANDS; i++) la_tensor_drop(&e->op[i].t);
@@ -89,12 +96,16 @@ static la_status count_term(const char *at, const char *end, int ndim, int k,
     return LA_OK;
 }
 
+/* The end of the operand's term that starts at 'at'. */
 static const char *term_end(const char *at, const char *end)
 {
     while (at < end && *at != ',') at++;
     return at;
 }
 
+/* The ellipsis stands for as many labels as the operand with most dims under it
+** needs; they come first so that they align at the right, as broadcasting
+** does. */
 static la_status count_ellipsis(einsum *e, const char *at, const char *end)
 {
     for (int k = 0; k < e->nops; k++) {
@@ -109,6 +120,7 @@ static la_status count_ellipsis(einsum *e, const char *at, const char *end)
         : la_error(LA_EARG, "einsum(): too many dims");
 }
 
+/* Terms of the equation against tensors given. */
 static la_status count_operands(einsum *e, const char *at, const char *end,
                                 int64_t given)
 {
@@ -126,6 +138,7 @@ static la_status count_operands(einsum *e, const char *at, const char *end,
     return LA_OK;
 }
 
+/* The label of a letter, a new one at its first use. */
 static la_status label_of(einsum *e, int c, int *out)
 {
     *out = e->of_letter[c];
@@ -139,6 +152,8 @@ static la_status label_of(einsum *e, int c, int *out)
     return LA_OK;
 }
 
+/* Label's size from operand k: sizes broadcast, so 1 gives way to any other
+** size. LA_ESHAPE with the letter and both sizes otherwise. */
 static la_status note_size(einsum *e, int label, int64_t size, int k)
 {
     if (e->size[label] <= 1 && size != e->size[label]) {
@@ -157,9 +172,9 @@ static la_status note_size(einsum *e, int label, int64_t size, int k)
                     (long long)e->size[label]);
 }
 
-/* Dim d of the operand gets a label; a second dim with the same one makes a
-** diagonal, which moves that label to the end. */
-static la_status give_label(einsum *e, operand *o, int *d, int label, int k)
+/* Dim *d of the operand gets a label; a second dim with the same one is
+** replaced by the diagonal of both, which keeps the first's position. */
+static la_status assign_label(einsum *e, operand *o, int *d, int label, int k)
 {
     LA_TRY(note_size(e, label, la_sizes(o->t)[*d], k));
     int first = -1;
@@ -186,6 +201,8 @@ static la_status give_label(einsum *e, operand *o, int *d, int label, int k)
     return LA_OK;
 }
 
+/* Labels of operand k from its term. Its ellipsis covers the last labels of
+** those that stand for the ellipsis. */
 static la_status read_operand(einsum *e, int k, const char *at,
                               const char *end)
 {
@@ -197,16 +214,17 @@ static la_status read_operand(einsum *e, int k, const char *at,
         if (!c) break;
         if (c != ELLIPSIS) {
             LA_TRY(label_of(e, c, &label));
-            LA_TRY(give_label(e, o, &d, label, k));
+            LA_TRY(assign_label(e, o, &d, label, k));
             continue;
         }
         for (int i = e->nellipsis - covered; i < e->nellipsis; i++)
-            LA_TRY(give_label(e, o, &d, i, k));
+            LA_TRY(assign_label(e, o, &d, i, k));
     }
     o->n = d;
     return LA_OK;
 }
 
+/* The next dim of the result. */
 static la_status add_result(einsum *e, int label)
 {
     if (e->kept >> label & 1)
@@ -217,6 +235,7 @@ static la_status add_result(einsum *e, int label)
     return LA_OK;
 }
 
+/* Dims of the result from the text after the arrow. */
 static la_status read_result(einsum *e, const char *at, const char *end)
 {
     bool dots = false;
@@ -250,6 +269,7 @@ static la_status default_result(einsum *e, const char *at, const char *end)
     return LA_OK;
 }
 
+/* The position of "->", or NULL. */
 static const char *find_arrow(const char *at, const char *end)
 {
     for (; at + 1 < end; at++)
@@ -257,6 +277,8 @@ static const char *find_arrow(const char *at, const char *end)
     return NULL;
 }
 
+/* Arguments 0 (equation) and 1 (operands) into 'e'. Operands are retained
+** first, so clear() may run after any failure. */
 static la_status read_equation(einsum *e, const la_frame *f)
 {
     const char *at = f->args[0].str.text, *end = at + f->args[0].str.n;
@@ -293,20 +315,20 @@ static bool listed(const uint8_t *order, int n, int label)
 static la_status arrange(const operand *o, const uint8_t *order, int n,
                          la_tensor **out)
 {
-    int64_t perm[LA_MAX_DIMS], gone[LA_MAX_DIMS];
-    int used = 0, ngone = 0;
+    int64_t perm[LA_MAX_DIMS], removed[LA_MAX_DIMS];
+    int used = 0, nremoved = 0;
     LA_OWNED now = NULL;
-    LA_OWNED turned = NULL;
+    LA_OWNED permuted = NULL;
     for (int i = 0; i < n; i++)
         for (int j = 0; j < o->n; j++)
             if (o->at[j] == order[i]) perm[used++] = j;
     for (int j = 0; j < o->n; j++)
         if (!listed(order, n, o->at[j])) {
-            gone[ngone++] = used;
+            removed[nremoved++] = used;
             perm[used++] = j;
         }
-    LA_TRY(la_run(permute, &turned, LA_T(o->t), LA_IS(perm, used)));
-    LA_TRY(la_run(squeeze, &now, LA_T(turned), LA_IS(gone, ngone)));
+    LA_TRY(la_run(permute, &permuted, LA_T(o->t), LA_IS(perm, used)));
+    LA_TRY(la_run(squeeze, &now, LA_T(permuted), LA_IS(removed, nremoved)));
     for (int d = 0; d < n; d++) {
         if (holds(o->set, order[d])) continue;
         la_tensor *wider;
@@ -339,6 +361,8 @@ static la_status sum_out(operand *o, labels needed, bool alone)
     return LA_OK;
 }
 
+/* Labels that must survive the product of operands i and j: those of the result
+** and of all other operands. */
 static labels needed_by_others(const einsum *e, int i, int j)
 {
     labels set = e->kept;
@@ -355,6 +379,8 @@ static int dim_of(const operand *o, int label)
     return -1;
 }
 
+/* Has the operand this label with a size other than 1? Dims of size 1
+** broadcast, so they count as absent. */
 static bool wide(const operand *o, int label)
 {
     int d = dim_of(o, label);
@@ -368,6 +394,7 @@ typedef struct parts {
     int nbatch, nleft, nright, nsum;
 } parts;
 
+/* Sorts the labels of a pair into the four groups of a batched product. */
 static void part_labels(const operand *x, const operand *y, labels needed,
                         parts *p)
 {
@@ -388,6 +415,8 @@ static int append(uint8_t *to, int n, const uint8_t *from, int m)
     return n + m;
 }
 
+/* The product of the sizes of 'n' labels. No overflow: a view of that size
+** exists. */
 static int64_t extent(const einsum *e, const uint8_t *list, int n)
 {
     int64_t size = 1;
@@ -395,7 +424,8 @@ static int64_t extent(const einsum *e, const uint8_t *list, int n)
     return size;
 }
 
-/* One side as [batch, rows, columns], the groups joined to one dim each. */
+/* One side as [batch, rows, columns], each group of labels flattened to one
+** dim. */
 static la_status side(const einsum *e, const operand *o, const parts *p,
                       const uint8_t *rows, int nrows, const uint8_t *cols,
                       int ncols, la_tensor **out)
@@ -413,6 +443,8 @@ static la_status side(const einsum *e, const operand *o, const parts *p,
     return la_reshape_to(view, p->nbatch + 2, sizes, out);
 }
 
+/* Operand x becomes the product 't' (owned), whose dims are batch, left,
+** right. */
 static void take_result(einsum *e, operand *x, la_tensor *t, const parts *p)
 {
     la_tensor_drop(&x->t);
@@ -424,6 +456,7 @@ static void take_result(einsum *e, operand *x, la_tensor *t, const parts *p)
     for (int d = 0; d < x->n; d++) x->set |= (labels)1 << x->at[d];
 }
 
+/* No label is summed: the product is element by element, broadcast by views. */
 static la_status multiply(einsum *e, operand *x, operand *y, const parts *p)
 {
     uint8_t order[LA_MAX_DIMS];
@@ -440,9 +473,9 @@ static la_status multiply(einsum *e, operand *x, operand *y, const parts *p)
     return LA_OK;
 }
 
-/* Labels that nobody needs and that are not wide in both are summed at once:
-** what is left to the product has equal sizes on both sides. */
-static la_status sum_lonely(operand *x, const operand *y, labels needed)
+/* Sums at once over labels that nobody needs and that are not wide in both
+** operands; the matrix product then finds equal sizes on both sides. */
+static la_status sum_unshared(operand *x, const operand *y, labels needed)
 {
     labels keep = needed;
     for (int d = 0; d < x->n; d++)
@@ -451,6 +484,8 @@ static la_status sum_lonely(operand *x, const operand *y, labels needed)
     return sum_out(x, keep, false);
 }
 
+/* x becomes the product of x and y, summed over the labels that are not in
+** 'needed'. */
 static la_status contract(einsum *e, operand *x, operand *y, labels needed)
 {
     parts p;
@@ -458,8 +493,8 @@ static la_status contract(einsum *e, operand *x, operand *y, labels needed)
     LA_OWNED a = NULL;
     LA_OWNED b = NULL;
     LA_OWNED product = NULL;
-    LA_TRY(sum_lonely(x, y, needed));
-    LA_TRY(sum_lonely(y, x, needed));
+    LA_TRY(sum_unshared(x, y, needed));
+    LA_TRY(sum_unshared(y, x, needed));
     part_labels(x, y, needed, &p);
     if (p.nsum == 0) return multiply(e, x, y, &p);
     LA_TRY(side(e, x, &p, p.left, p.nleft, p.sum, p.nsum, &a));
@@ -484,7 +519,9 @@ static double volume(const einsum *e, labels set)
     return v;
 }
 
-/* The pair whose contraction leaves least beyond what it removes. */
+/* The pair whose product is smallest in relation to its operands (elements of
+** the result less elements of both), as opt_einsum's greedy path does. The
+** first pair wins a tie. */
 static void cheapest(const einsum *e, int *bi, int *bj)
 {
     double best = 0;
@@ -503,6 +540,8 @@ static void cheapest(const einsum *e, int *bi, int *bj)
         }
 }
 
+/* Contracts pairs until one operand is left, then sums what the result does not
+** name. 'alone': a single operand keeps sum's own rule for the dtype. */
 static la_status reduce(einsum *e)
 {
     bool alone = e->nops == 1;
@@ -517,6 +556,7 @@ static la_status reduce(einsum *e)
     return sum_out(&e->op[0], e->kept, alone);
 }
 
+/* No promotion between operands: LA_EDTYPE unless all dtypes agree. */
 static la_status check_types(const einsum *e)
 {
     for (int k = 1; k < e->nops; k++)
@@ -528,8 +568,8 @@ static la_status check_types(const einsum *e)
     return LA_OK;
 }
 
-/* Broadcast dims of the result that are 1 in the last operand are wide in
-** none, so the arranged view has the final sizes. */
+/* A broadcast dim of the result that has size 1 in the last operand was 1 in
+** all of them, so the arranged view has the final sizes. */
 static la_status run(einsum *e, const la_frame *f, la_tensor **out)
 {
     LA_TRY(read_equation(e, f));
@@ -538,6 +578,8 @@ static la_status run(einsum *e, const la_frame *f, la_tensor **out)
     return arrange(&e->op[0], e->result, e->nresult, out);
 }
 
+/* einsum(equation, operands). The result may be a view of an operand (a
+** transpose or a diagonal), as in PyTorch. */
 la_status la_impl_einsum(la_frame *f)
 {
     einsum e = {.nops = 0};

@@ -5,11 +5,10 @@
 ** out = alpha * (a @ b) + beta * add + bias for every matrix of a batch.
 ** Strides are in elements. Which path is taken depends on sizes and strides
 ** alone, and all paths but the dot product (few rows or columns, k contiguous)
-** sum in the same order, so the bits do not depend on threads or caches. Where a
-** leaf is in use (kernel/matmul/gemm.h), products of 16-bit floats by packed
-** blocks have
-** its order; whether they take it depends on their sizes and on whether an
-** operand holds what the leaf would mistake, all of it, not a part.
+** sum in the same order, so the bits do not depend on threads or caches. Where
+** a ISA extension is in use (kernel/matmul/gemm.h), products of 16-bit floats
+** by packed blocks have its order; whether they take it depends on their sizes
+** and on whether an operand holds what it would misread, all of it, not a part.
 */
 #ifndef LA_OP_MATMUL_GEMM_H
 #define LA_OP_MATMUL_GEMM_H
@@ -41,9 +40,10 @@ la_status la_gemm_run(const la_gemm *g);
 
 /* The kernels of a dtype at the capability in use; NULL: none. */
 const la_gemm_kernels *la_gemm_kernels_of(la_dtype dtype);
-/* The leaf that its packed blocks may go to; NULL: none. */
+/* The ISA extension that its packed blocks may go to; NULL: none. */
 const la_gemm_kernels *la_gemm_extension_of(la_dtype dtype);
-/* The leaves in use, as la_cpu_extensions; those of tiles have been tried. */
+/* The extensions in use, as la_cpu_extensions; those of tiles have been
+** tried. */
 unsigned la_gemm_extensions(void);
 
 #endif

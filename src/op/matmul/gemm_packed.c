@@ -1,6 +1,12 @@
 /*
-** Products by packed blocks: blocking from the sizes of the caches, and the
-** sharing out among threads.
+** Products by packed blocks (Goto & van de Geijn 2008, "Anatomy of
+** high-performance matrix multiplication"): sizes of the blocks from the
+** caches, and the division of the work among threads.
+**
+** Loops, from the outside: blocks of columns (nc), blocks of k (kc), then tasks
+** over rows and columns of the block of B that is packed. Blocks of k are
+** summed in ascending order whatever the cut, so the bits don't depend on
+** caches or threads.
 */
 #include "op/matmul/gemm_paths.h"
 
@@ -18,7 +24,7 @@ typedef struct plan {
     int64_t mc, nc, kc;        /* sizes of a block */
     int tasks, tasks_m, tasks_n;
     size_t a_bytes, b_bytes, part_bytes;   /* a_bytes: of one task */
-    char *a_room, *b_room, *part_room;
+    char *a_scratch, *b_scratch, *part_scratch;
     int64_t p, j, kb, nb;      /* the block of B being worked on */
     int64_t line;              /* bytes of one of its packed columns */
 } plan;
@@ -28,7 +34,8 @@ static int64_t round_up(int64_t a, int64_t to)
     return (a + to - 1) / to * to;
 }
 
-/* Rows per task a multiple of mr; at least a few panels each. */
+/* A grid of tasks over rows and columns: rows in multiples of mr, at least four
+** panels each, since every task packs its own rows of A. */
 static void plan_tasks(plan *s, int threads)
 {
     const la_gemm *g = s->g;
@@ -43,8 +50,9 @@ static void plan_tasks(plan *s, int threads)
     s->tasks = s->tasks_m * s->tasks_n;
 }
 
-/* A block of A in a quarter of the second cache; one of B in an eighth of the
-** third, which other processors fill too. */
+/* Sizes of blocks: a packed block of A takes a quarter of the second-level
+** cache, one of B an eighth of the third level, which other cores use too. kc
+** is the kernel's alone: it decides the bits. */
 static void plan_blocks(plan *s)
 {
     const la_gemm *g = s->g;
@@ -73,53 +81,58 @@ static void plan_make(plan *s, const la_gemm *g, const la_gemm_kernels *ker,
     plan_blocks(s);
 }
 
+/* The workspace: B, then A for each task, then partial sums of 16-bit
+** results. */
 static size_t plan_bytes(const plan *s)
 {
     return s->b_bytes + s->a_bytes * (size_t)s->tasks + s->part_bytes;
 }
 
-static void plan_room(plan *s, char *room)
+/* Lays the parts out in the workspace. */
+static void plan_layout(plan *s, char *scratch)
 {
-    s->b_room = room;
-    s->a_room = room + s->b_bytes;
+    s->b_scratch = scratch;
+    s->a_scratch = scratch + s->b_bytes;
     if (!s->part_bytes) return;
-    s->part_room = s->a_room + s->a_bytes * (size_t)s->tasks;
-    s->base.part = (float *)s->part_room;
+    s->part_scratch = s->a_scratch + s->a_bytes * (size_t)s->tasks;
+    s->base.part = (float *)s->part_scratch;
     s->base.part_rs = s->g->n;
 }
 
+/* Panels begin..end of the current block of B. */
 static void pack_columns(int64_t begin, int64_t end, void *context)
 {
     const plan *s = context;
     const la_gemm *g = s->g;
     int64_t size = (int64_t)la_dtype_size(g->dtype), nr = s->ker->nr;
     int64_t j = begin * nr, n = la_min(end * nr, s->nb) - j;
-    s->ker->pack_b(s->b_room + j * s->line,
-                   at(&g->b, s->p, s->j + j, size), g->b.rs, g->b.cs, s->kb,
-                   n, g->conj_b);
+    s->ker->pack_b(s->b_scratch + j * s->line,
+                   gemm_at(&g->b, s->p, s->j + j, size), g->b.rs, g->b.cs,
+                   s->kb, n, g->conj_b);
 }
 
 /* A block of mb rows at i against columns j .. j + nb of the packed B. */
-static void multiply_rows(const plan *s, char *room, int64_t i, int64_t mb,
+static void multiply_rows(const plan *s, char *scratch, int64_t i, int64_t mb,
                           int64_t j, int64_t nb)
 {
     const la_gemm *g = s->g;
     int64_t size = (int64_t)la_dtype_size(g->dtype);
     la_gemm_block b = s->base;
-    s->ker->pack_a(room, at(&g->a, i, s->p, size), g->a.rs, g->a.cs, mb,
+    s->ker->pack_a(scratch, gemm_at(&g->a, i, s->p, size), g->a.rs, g->a.cs, mb,
                    s->kb, g->conj_a);
     shift(&b, i, s->j + j, size);
     b.m = mb;
     b.n = nb;
     b.k = s->kb;
-    b.a = room;
-    b.b = s->b_room + j * s->line;
+    b.a = scratch;
+    b.b = s->b_scratch + j * s->line;
     b.first = s->p == 0 && !b.onto;
     b.last = s->p + s->kb >= g->k;
     b.plain = la_gemm_block_is_plain(&b);
     s->ker->block(&b);
 }
 
+/* Task t: its rows and columns of the result, block after block. */
 static void run_task(const plan *s, int t)
 {
     int64_t mr = s->ker->mr, nr = s->ker->nr, m = s->g->m;
@@ -129,17 +142,19 @@ static void run_task(const plan *s, int t)
     int64_t end = la_min(share(rows, tm + 1, s->tasks_m) * mr, m);
     int64_t j = share(columns, tn, s->tasks_n) * nr;
     int64_t nb = la_min(share(columns, tn + 1, s->tasks_n) * nr, s->nb) - j;
-    char *room = s->a_room + s->a_bytes * (size_t)t;
+    char *scratch = s->a_scratch + s->a_bytes * (size_t)t;
     for (; i < end && nb > 0 && !la_interrupted(); i += s->mc)
-        multiply_rows(s, room, i, la_min(s->mc, end - i), j, nb);
+        multiply_rows(s, scratch, i, la_min(s->mc, end - i), j, nb);
 }
 
+/* For la_parallel_for. */
 static void run_tasks(int64_t begin, int64_t end, void *context)
 {
     for (int64_t t = begin; t < end; t++)
         run_task(context, (int)t);
 }
 
+/* One block of B: packed by all threads, then read by all of them. */
 static void run_step(plan *s)
 {
     int64_t panels = (s->nb + s->ker->nr - 1) / s->ker->nr;
@@ -176,11 +191,11 @@ size_t la_gemm_packed_bytes(const la_gemm *g, const la_gemm_kernels *ker)
 }
 
 la_status la_gemm_packed_in(const la_gemm *g, const la_gemm_kernels *ker,
-                            char *room)
+                            char *scratch)
 {
     plan s;
     plan_make(&s, g, ker, 1);
-    plan_room(&s, room);
+    plan_layout(&s, scratch);
     return run_plan(&s);
 }
 
@@ -196,8 +211,8 @@ typedef struct split {
     const la_gemm_kernels *ker;
     int parts;
     bool rows;                /* cut between rows of the result, or columns */
-    char *room;
-    size_t room_each;
+    char *scratch;
+    size_t scratch_each;
 } split;
 
 /* Part t: a product of its own. */
@@ -210,50 +225,53 @@ static la_gemm part_of(const split *s, int t)
     int64_t from = share(units, t, s->parts) * unit;
     int64_t n = la_min(share(units, t + 1, s->parts) * unit, all) - from;
     int64_t i = s->rows ? from : 0, j = s->rows ? 0 : from;
-    g.a.data = at(&g.a, i, 0, size);
-    g.b.data = at(&g.b, 0, j, size);
-    g.out.data = at(&g.out, i, j, size);
-    g.add.data = at(&g.add, i, j, size);
-    g.bias.data = at(&g.bias, i, j, size);
+    g.a.data = gemm_at(&g.a, i, 0, size);
+    g.b.data = gemm_at(&g.b, 0, j, size);
+    g.out.data = gemm_at(&g.out, i, j, size);
+    g.add.data = gemm_at(&g.add, i, j, size);
+    g.bias.data = gemm_at(&g.bias, i, j, size);
     if (s->rows) g.m = n;
     else g.n = n;
     return g;
 }
 
+/* Parts begin..end, each with its own workspace. */
 static void run_parts(int64_t begin, int64_t end, void *context)
 {
     const split *s = context;
     for (int64_t t = begin; t < end; t++) {
         la_gemm g = part_of(s, (int)t);
-        char *room = s->room + s->room_each * (size_t)t;
-        if (la_gemm_packed_in(&g, s->ker, room)) return;
+        char *scratch = s->scratch + s->scratch_each * (size_t)t;
+        if (la_gemm_packed_in(&g, s->ker, scratch)) return;
     }
 }
 
-/* The longest part in relation to an even share. */
-static double unevenness(int64_t n, int64_t unit, int parts)
+/* The longest part in relation to an even share; 1 is perfect. */
+static double imbalance(int64_t n, int64_t unit, int parts)
 {
     int64_t units = (n + unit - 1) / unit;
     return (double)((units + parts - 1) / parts * unit * parts) / (double)n;
 }
 
+/* Cuts rows or columns, whichever divides more evenly by the kernel's units. */
 static la_status run_split(const la_gemm *g, const la_gemm_kernels *ker,
                            int threads)
 {
     split s = {.g = g, .ker = ker, .parts = threads};
-    s.rows = unevenness(g->m, ker->mr, threads)
-        < unevenness(g->n, ker->nr, threads);
+    s.rows = imbalance(g->m, ker->mr, threads)
+        < imbalance(g->n, ker->nr, threads);
     /* Parts have at most two sizes, those of the first and the last; the one
-    ** with fewer rows may need more room, as its rows may be fewer blocks. */
+    ** with fewer rows may need more scratch, as its rows may be fewer
+    ** blocks. */
     la_gemm first = part_of(&s, 0), last = part_of(&s, threads - 1);
-    s.room_each = la_gemm_packed_bytes(&first, ker);
+    s.scratch_each = la_gemm_packed_bytes(&first, ker);
     size_t other = la_gemm_packed_bytes(&last, ker);
-    if (other > s.room_each) s.room_each = other;
-    size_t bytes = s.room_each * (size_t)threads;
-    s.room = la_mem_alloc(bytes);
-    if (!s.room) return LA_ENOMEM;
+    if (other > s.scratch_each) s.scratch_each = other;
+    size_t bytes = s.scratch_each * (size_t)threads;
+    s.scratch = la_mem_alloc(bytes);
+    if (!s.scratch) return LA_ENOMEM;
     la_parallel_for(threads, 1, run_parts, &s);
-    la_mem_free(s.room, bytes);
+    la_mem_free(s.scratch, bytes);
     return la_interrupted() ? LA_EINTR : LA_OK;
 }
 
@@ -266,10 +284,10 @@ la_status la_gemm_packed(const la_gemm *g, const la_gemm_kernels *ker)
         return run_split(g, ker, threads);
     plan_make(&s, g, ker, threads);
     size_t bytes = plan_bytes(&s);
-    char *room = la_mem_alloc(bytes);
-    if (!room) return LA_ENOMEM;
-    plan_room(&s, room);
+    char *scratch = la_mem_alloc(bytes);
+    if (!scratch) return LA_ENOMEM;
+    plan_layout(&s, scratch);
     la_status status = run_plan(&s);
-    la_mem_free(room, bytes);
+    la_mem_free(scratch, bytes);
     return status;
 }

@@ -1,6 +1,6 @@
 /*
-** Between the choice of a path (gemm.c) and products by packed blocks
-** (gemm_packed.c).
+** The interface between the choice of a path (gemm.c), the choice of an ISA
+** extension (gemm_extension.c) and products by packed blocks (gemm_packed.c).
 */
 #ifndef LA_OP_MATMUL_GEMM_PATHS_H
 #define LA_OP_MATMUL_GEMM_PATHS_H
@@ -13,7 +13,7 @@
 /* The part that all blocks of a product have in common. */
 la_gemm_block la_gemm_block_of(const la_gemm *g);
 
-/* The table for the packed blocks of one product: 'ker' or a leaf. */
+/* The table for the packed blocks of one product: 'ker' or an extension's. */
 const la_gemm_kernels *la_gemm_extension(const la_gemm *g,
                                     const la_gemm_kernels *ker);
 
@@ -21,12 +21,15 @@ const la_gemm_kernels *la_gemm_extension(const la_gemm *g,
 ** LA_EINTR may leave 'out' unfinished. */
 la_status la_gemm_packed(const la_gemm *g, const la_gemm_kernels *ker);
 
-/* The same on this thread alone, in 'room' of so many bytes. */
+/* The same on this thread alone, in 'scratch' of so many bytes. */
 size_t la_gemm_packed_bytes(const la_gemm *g, const la_gemm_kernels *ker);
 la_status la_gemm_packed_in(const la_gemm *g, const la_gemm_kernels *ker,
-                            char *room);
+                            char *scratch);
 
-static inline char *at(const la_gemm_mat *m, int64_t i, int64_t j, int64_t size)
+/* The address of element (i, j), NULL for an absent operand; 'size' in
+** bytes. */
+static inline char *gemm_at(const la_gemm_mat *m, int64_t i, int64_t j,
+                            int64_t size)
 {
     return m->data ? m->data + (i * m->rs + j * m->cs) * size : NULL;
 }
@@ -34,9 +37,9 @@ static inline char *at(const la_gemm_mat *m, int64_t i, int64_t j, int64_t size)
 /* The block without its first i rows and j columns. */
 static inline void shift(la_gemm_block *b, int64_t i, int64_t j, int64_t size)
 {
-    b->out.data = at(&b->out, i, j, size);
-    b->add.data = at(&b->add, i, j, size);
-    b->bias.data = at(&b->bias, i, j, size);
+    b->out.data = gemm_at(&b->out, i, j, size);
+    b->add.data = gemm_at(&b->add, i, j, size);
+    b->bias.data = gemm_at(&b->bias, i, j, size);
     if (b->part) b->part += i * b->part_rs + j;
 }
 

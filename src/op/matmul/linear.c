@@ -1,11 +1,16 @@
-/* linear and bilinear. */
+/*
+** linear(x, weight, bias) = x @ weight^T + bias and bilinear(x, y, weight,
+** bias): composites over matmul and addmm, with a direct call of the matrix
+** product for plain tensors.
+*/
 #include "op/composite.h"
 #include "op/matmul/matmul.h"
 #include "op/view/view.h"
 
-/* The pointer is read after 'status' was computed. */
-static la_status linear_folded(la_tensor *x, la_tensor *w, la_tensor *bias,
-                               la_tensor **out)
+/* x of more than two dims as one matrix, so that bias and product are one
+** addmm. */
+static la_status linear_flat(la_tensor *x, la_tensor *w, la_tensor *bias,
+                             la_tensor **out)
 {
     int n = x->ndim;
     int64_t sizes[LA_MAX_DIMS], flat[2] = {1, la_sizes(x)[n - 1]};
@@ -18,26 +23,29 @@ static la_status linear_folded(la_tensor *x, la_tensor *w, la_tensor *bias,
     return la_view_to(product, n, sizes, out);
 }
 
+/* The general way, through the dispatcher: shapes and dtypes are checked by the
+** operations called. */
 static la_status linear(la_tensor *x, la_tensor *w, la_tensor *bias,
                         la_tensor **out)
 {
-    LA_OWNED turned = NULL;
+    LA_OWNED transposed = NULL;
     LA_OWNED product = NULL;
     if (w->ndim > 2)
         return la_error_at(LA_ESHAPE, 2, "weight must have 1 or 2 dims, got "
                            "%d", w->ndim);
-    LA_TRY(la_run(t, &turned, LA_T(w)));
+    LA_TRY(la_run(t, &transposed, LA_T(w)));
     bool fused = bias && w->ndim == 2 && bias->ndim == 1;
     if (fused && x->ndim == 2)
-        return la_run(addmm, out, LA_T(bias), LA_T(x), LA_T(turned));
-    if (fused && x->ndim > 2) return linear_folded(x, turned, bias, out);
-    if (!bias) return la_matmul(x, turned, out);
-    LA_TRY(la_matmul(x, turned, &product));
+        return la_run(addmm, out, LA_T(bias), LA_T(x), LA_T(transposed));
+    if (fused && x->ndim > 2) return linear_flat(x, transposed, bias, out);
+    if (!bias) return la_matmul(x, transposed, out);
+    LA_TRY(la_matmul(x, transposed, &product));
     return la_run(add, out, LA_T(product), LA_T(bias));
 }
 
-/* All rows of plain tensors at once, the weight read as it lies and the bias
-** added as they leave; what is wrong is told by the general way. */
+/* All rows of plain tensors as one product, the weight read transposed by its
+** strides and the bias added as results are stored. Anything unusual, errors
+** included, takes the general way. */
 static bool is_plain_linear(const la_frame *f, const la_tensor *x,
                             const la_tensor *w, const la_tensor *bias)
 {
@@ -53,6 +61,7 @@ static bool is_plain_linear(const la_frame *f, const la_tensor *x,
                      && la_sizes(bias)[0] == la_sizes(w)[0]);
 }
 
+/* The product described to la_gemm_run; the operands were checked above. */
 static la_status plain_linear(la_frame *f, const la_tensor *x,
                               const la_tensor *w, const la_tensor *bias)
 {
@@ -79,6 +88,7 @@ static la_status plain_linear(la_frame *f, const la_tensor *x,
     return la_gemm_run(&g);
 }
 
+/* x [*, in], weight [out, in] or [in], bias [out] or nil -> [*, out] or [*]. */
 la_status la_impl_linear(la_frame *f)
 {
     la_tensor *out;
@@ -88,6 +98,7 @@ la_status la_impl_linear(la_frame *f)
                 &out);
 }
 
+/* LA_ESHAPE with the input's number and both sizes. */
 static la_status check_bilinear(const la_tensor *x, const la_tensor *y,
                                 const la_tensor *w)
 {
@@ -104,9 +115,10 @@ static la_status check_bilinear(const la_tensor *x, const la_tensor *y,
     for (int k = 1; k <= 2; k++) {
         int64_t have = la_sizes(k == 1 ? x : y)[x->ndim - 1];
         if (have != la_sizes(w)[k])
-            return la_error(LA_ESHAPE, "bilinear(): input%d size does not match "
-                            "weight size: got %lld but expected %lld", k,
-                            (long long)have, (long long)la_sizes(w)[k]);
+            return la_error(LA_ESHAPE,
+                            "bilinear(): input%d size does not match "
+                            "weight size: got %lld but expected %lld",
+                            k, (long long)have, (long long)la_sizes(w)[k]);
     }
     return LA_OK;
 }
@@ -119,7 +131,7 @@ static la_status bilinear(la_tensor *x, la_tensor *y, la_tensor *w,
     int n = x->ndim;
     int64_t order[3] = {1, 0, 2}, joined[2] = {ws[1], ws[0] * ws[2]};
     int64_t sizes[LA_MAX_DIMS];
-    LA_OWNED turned = NULL;
+    LA_OWNED transposed = NULL;
     LA_OWNED flat = NULL;
     LA_OWNED all = NULL;
     LA_OWNED cube = NULL;
@@ -130,8 +142,8 @@ static la_status bilinear(la_tensor *x, la_tensor *y, la_tensor *w,
     memcpy(sizes, xs, (size_t)(n - 1) * sizeof *sizes);
     sizes[n - 1] = ws[0];
     sizes[n] = ws[2];
-    LA_TRY(la_run(permute, &turned, LA_T(w), LA_IS(order, 3)));
-    LA_TRY(la_reshape_to(turned, 2, joined, &flat));
+    LA_TRY(la_run(permute, &transposed, LA_T(w), LA_IS(order, 3)));
+    LA_TRY(la_reshape_to(transposed, 2, joined, &flat));
     LA_TRY(la_matmul(x, flat, &all));
     LA_TRY(la_reshape_to(all, n + 1, sizes, &cube));
     LA_TRY(la_run(unsqueeze, &column, LA_T(y), LA_I(-1)));
@@ -139,6 +151,8 @@ static la_status bilinear(la_tensor *x, la_tensor *y, la_tensor *w,
     return la_run(squeeze, out, LA_T(product), LA_IS(&last, 1));
 }
 
+/* out[*, k] = sum over i, j of x[*, i] weight[k, i, j] y[*, j], plus
+** bias[k]. */
 la_status la_impl_bilinear(la_frame *f)
 {
     la_tensor *x = la_arg(f, 0), *y = la_arg(f, 1), *w = la_arg(f, 2);

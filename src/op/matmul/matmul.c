@@ -1,7 +1,11 @@
 /*
-** Products with a kernel of their own: mm, bmm, mv, dot, addmm and their kin.
-** meta checks shapes and dtypes by PyTorch's rules; impl describes the
-** operands to la_gemm_run, strides and all, so nothing is copied first.
+** Products with a kernel: mm, bmm, mv, dot, vdot and those with an addend
+** (addmm, addmv, baddbmm, addbmm).
+**
+** meta checks shapes and dtypes by PyTorch's rules; impl describes the operands
+** to la_gemm_run with their strides, so nothing is copied first. All take one
+** dtype, any but bool and complex32; lazy conj bits go to the kernels
+** (LA_CONJ_OK).
 */
 #include "op/matmul/matmul.h"
 
@@ -24,6 +28,8 @@ bool la_is_plain(const la_tensor *t)
 
 /* ---- checks ---- */
 
+/* LA_EDTYPE unless a and b, called 'na' and 'nb' in the message, agree:
+** products do not promote. */
 static la_status check_same(const la_tensor *a, const la_tensor *b,
                             const char *na, const char *nb)
 {
@@ -48,6 +54,7 @@ static la_status check_matrix(const la_tensor *t, const char *name)
                     t->ndim);
 }
 
+/* a [m, k] and b [k, n]. */
 static la_status check_pair(const la_tensor *a, const la_tensor *b)
 {
     LA_TRY(check_same(a, b, "m1", "m2"));
@@ -59,6 +66,7 @@ static la_status check_pair(const la_tensor *a, const la_tensor *b)
                     (long long)la_sizes(b)[1]);
 }
 
+/* a [n, m, k] and b [n, k, p]. */
 static la_status check_batches(const la_tensor *a, const la_tensor *b)
 {
     const int64_t *x = la_sizes(a), *y = la_sizes(b);
@@ -96,7 +104,8 @@ static la_status check_addend(const la_tensor *self, int ndim,
                     "tensor (%d)", ndim, self->ndim);
 }
 
-/* Integers take whole factors, reals take no complex ones. */
+/* Factor 'name', argument k: integers take no fractions, reals no complex
+** factor. */
 static la_status check_factor(const la_frame *f, int k, const char *name)
 {
     la_kind kind = f->args[k].scalar.kind;
@@ -135,6 +144,7 @@ static la_status put_names(la_frame *f, const la_tensor *a, const la_tensor *b,
 
 /* ---- operands ---- */
 
+/* 't' as a matrix of its dims 'row' and 'col'; -1: a dim that 't' lacks. */
 static la_gemm_mat mat_of(const la_tensor *t, int row, int col)
 {
     return (la_gemm_mat){la_data(t), row < 0 ? 0 : la_strides(t)[row],
@@ -146,8 +156,17 @@ static bool is_conj(const la_tensor *t)
     return (t->flags & LA_F_CONJ) != 0;
 }
 
-void la_gemm_operands(la_gemm *g, la_gemm_room *room, const la_tensor *a,
-                      const la_tensor *b, const la_tensor *out)
+/* Sizes and strides of a batch, which la_gemm refers to. */
+typedef struct batch_steps {
+    int64_t sizes[LA_MAX_DIMS], a[LA_MAX_DIMS], b[LA_MAX_DIMS],
+        out[LA_MAX_DIMS], add[LA_MAX_DIMS];
+} batch_steps;
+
+/* Sizes and operands of out = a @ b over the last two dims, the dims before
+** being a batch of equal sizes. 'steps' (NULL without a batch) must outlive the
+** call of la_gemm_run. */
+static void set_operands(la_gemm *g, batch_steps *steps, const la_tensor *a,
+                         const la_tensor *b, const la_tensor *out)
 {
     int nb = out->ndim - 2;
     g->m = la_sizes(a)[nb];
@@ -161,21 +180,22 @@ void la_gemm_operands(la_gemm *g, la_gemm_room *room, const la_tensor *a,
     g->nbatch = nb;
     if (nb == 0) return;
     for (int d = 0; d < nb; d++) {
-        room->sizes[d] = la_sizes(out)[d];
-        room->a[d] = la_strides(a)[d];
-        room->b[d] = la_strides(b)[d];
-        room->out[d] = la_strides(out)[d];
-        room->add[d] = 0;
+        steps->sizes[d] = la_sizes(out)[d];
+        steps->a[d] = la_strides(a)[d];
+        steps->b[d] = la_strides(b)[d];
+        steps->out[d] = la_strides(out)[d];
+        steps->add[d] = 0;
     }
-    g->batch = room->sizes;
-    g->a_step = room->a;
-    g->b_step = room->b;
-    g->out_step = room->out;
-    g->add_step = room->add;
+    g->batch = steps->sizes;
+    g->a_step = steps->a;
+    g->b_step = steps->b;
+    g->out_step = steps->out;
+    g->add_step = steps->add;
 }
 
-/* Batches that are rows of one long matrix against the same b: one product. */
-static void fold_rows(la_gemm *g)
+/* Batches that are rows of one long matrix against the same b: one product.
+** Innermost batch dims first, as far as strides allow. */
+static void merge_batch(la_gemm *g)
 {
     for (int d = g->nbatch - 1; d >= 0; d--) {
         bool same = g->b_step[d] == 0 || g->batch[d] == 1;
@@ -196,7 +216,8 @@ static int64_t addend_stride(const la_tensor *self, int ndim, int d)
     return la_strides(self)[own];
 }
 
-/* beta * self, alpha. Arguments 3 and 4 are beta and alpha. */
+/* alpha and beta (arguments 4 and 3) and the addend. A factor of 0 means that
+** its operand is not read, so NaN in it does not reach the result. */
 static void put_factors(const la_frame *f, la_gemm *g, int ndim, int row,
                         int col)
 {
@@ -214,6 +235,7 @@ static void put_factors(const la_frame *f, la_gemm *g, int ndim, int row,
 
 /* ---- mm ---- */
 
+/* mm: [m, k] @ [k, n] -> [m, n]. */
 la_status la_meta_mm(la_frame *f)
 {
     static const int from[] = {0, ~1};
@@ -231,12 +253,13 @@ la_status la_impl_mm(la_frame *f)
     const la_tensor *a = la_arg(f, 0), *b = la_arg(f, 1), *c = la_result(f, 0);
     la_gemm g;
     la_gemm_init(&g, (la_dtype)c->dtype);
-    la_gemm_operands(&g, NULL, a, b, c);
+    set_operands(&g, NULL, a, b, c);
     return la_gemm_run(&g);
 }
 
 /* ---- batches ---- */
 
+/* bmm: [n, m, k] @ [n, k, p] -> [n, m, p]. */
 la_status la_meta_bmm(la_frame *f)
 {
     static const int from[] = {0, 1, ~2};
@@ -251,13 +274,15 @@ la_status la_impl_bmm(la_frame *f)
 {
     const la_tensor *a = la_arg(f, 0), *b = la_arg(f, 1), *c = la_result(f, 0);
     la_gemm g;
-    la_gemm_room room;
+    batch_steps steps;
     la_gemm_init(&g, (la_dtype)c->dtype);
-    la_gemm_operands(&g, &room, a, b, c);
-    fold_rows(&g);
+    set_operands(&g, &steps, a, b, c);
+    merge_batch(&g);
     return la_gemm_run(&g);
 }
 
+/* batched_mm: as bmm with any number of batch dims, which must be equal (not in
+** PyTorch; matmul and einsum expand to it). */
 la_status la_meta_batched_mm(la_frame *f)
 {
     const la_tensor *a = la_arg(f, 0), *b = la_arg(f, 1);
@@ -293,6 +318,7 @@ la_status la_impl_batched_mm(la_frame *f) { return la_impl_bmm(f); }
 
 /* ---- vectors ---- */
 
+/* m [n, k] and v [k]; 'has_self' is about the message only. */
 static la_status check_vector(const la_tensor *self, const la_tensor *m,
                               const la_tensor *v, bool has_self)
 {
@@ -309,6 +335,7 @@ static la_status check_vector(const la_tensor *self, const la_tensor *m,
     return la_matmul_supported(m);
 }
 
+/* A vector is a matrix of one column. */
 static void vector_operands(la_gemm *g, const la_tensor *m, const la_tensor *v,
                             const la_tensor *out)
 {
@@ -323,6 +350,7 @@ static void vector_operands(la_gemm *g, const la_tensor *m, const la_tensor *v,
     g->conj_b = is_conj(v);
 }
 
+/* mv: [n, k] @ [k] -> [n]. */
 la_status la_meta_mv(la_frame *f)
 {
     static const int from[] = {0};
@@ -339,6 +367,7 @@ la_status la_impl_mv(la_frame *f)
     return la_gemm_run(&g);
 }
 
+/* dot, vdot: [k] . [k] -> []; vdot conjugates the first. */
 la_status la_meta_dot(la_frame *f)
 {
     const la_tensor *a = la_arg(f, 0), *b = la_arg(f, 1);
@@ -360,6 +389,7 @@ la_status la_meta_dot(la_frame *f)
     return la_set_output(f, 0, 0, NULL, NULL, (la_dtype)a->dtype);
 }
 
+/* A row times a column; conj flips the lazy bit of the row. */
 static la_status run_dot(la_frame *f, bool conj)
 {
     la_gemm g;
@@ -381,19 +411,23 @@ la_status la_impl_vdot(la_frame *f) { return run_dot(f, true); }
 
 /* ---- with an addend ---- */
 
+/* beta * self + alpha * product: self must broadcast to 'sizes' and have the
+** operands' dtype. */
 static la_status meta_added(la_frame *f, int ndim, const int64_t *sizes)
 {
     const la_tensor *self = la_arg(f, 0), *a = la_arg(f, 1);
     LA_TRY(check_addend(self, ndim, sizes));
     if (self->dtype != a->dtype)
-        return la_error(LA_EDTYPE, "self and mat2 must have the same dtype, but "
-                        "got %s and %s", la_dtype_title(self->dtype),
-                        la_dtype_title(a->dtype));
+        return la_error(LA_EDTYPE,
+                        "self and mat2 must have the same dtype, but "
+                        "got %s and %s",
+                        la_dtype_title(self->dtype), la_dtype_title(a->dtype));
     LA_TRY(check_factor(f, 3, "beta"));
     LA_TRY(check_factor(f, 4, "alpha"));
     return la_set_output(f, 0, ndim, sizes, NULL, (la_dtype)a->dtype);
 }
 
+/* addmm: self [m, n] or broadcast, [m, k] @ [k, n]. */
 la_status la_meta_addmm(la_frame *f)
 {
     static const int from[] = {0, ~1};
@@ -411,11 +445,12 @@ la_status la_impl_addmm(la_frame *f)
     la_gemm g;
     const la_tensor *c = la_result(f, 0);
     la_gemm_init(&g, (la_dtype)c->dtype);
-    la_gemm_operands(&g, NULL, la_arg(f, 1), la_arg(f, 2), c);
+    set_operands(&g, NULL, la_arg(f, 1), la_arg(f, 2), c);
     put_factors(f, &g, 2, 0, 1);
     return la_gemm_run(&g);
 }
 
+/* addmv: self [n] or [], [n, k] @ [k]. */
 la_status la_meta_addmv(la_frame *f)
 {
     static const int from[] = {0};
@@ -433,6 +468,7 @@ la_status la_impl_addmv(la_frame *f)
     return la_gemm_run(&g);
 }
 
+/* baddbmm: self [n, m, p] or broadcast, batches as bmm. */
 la_status la_meta_baddbmm(la_frame *f)
 {
     static const int from[] = {0, 1, ~2};
@@ -446,15 +482,16 @@ la_status la_meta_baddbmm(la_frame *f)
 la_status la_impl_baddbmm(la_frame *f)
 {
     la_gemm g;
-    la_gemm_room room;
+    batch_steps steps;
     const la_tensor *c = la_result(f, 0);
     la_gemm_init(&g, (la_dtype)c->dtype);
-    la_gemm_operands(&g, &room, la_arg(f, 1), la_arg(f, 2), c);
-    room.add[0] = addend_stride(la_arg(f, 0), 3, 0);
+    set_operands(&g, &steps, la_arg(f, 1), la_arg(f, 2), c);
+    steps.add[0] = addend_stride(la_arg(f, 0), 3, 0);
     put_factors(f, &g, 3, 1, 2);
     return la_gemm_run(&g);
 }
 
+/* addbmm: the sum over the batch of bmm, plus self [m, p]. */
 la_status la_meta_addbmm(la_frame *f)
 {
     static const int from[] = {1, ~2};
@@ -465,7 +502,8 @@ la_status la_meta_addbmm(la_frame *f)
     return put_names(f, a, b, 2, from);
 }
 
-/* One product per matrix of the batch, each added to what is there. */
+/* One product per matrix of the batch, each added to the result so far; the
+** first takes beta * self. */
 la_status la_impl_addbmm(la_frame *f)
 {
     la_gemm g;

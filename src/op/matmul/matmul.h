@@ -1,4 +1,6 @@
-/* What the products share: checks, and from tensors to la_gemm. */
+/*
+** What the products share: checks, and the way from tensors to la_gemm.
+*/
 #ifndef LA_OP_MATMUL_MATMUL_H
 #define LA_OP_MATMUL_MATMUL_H
 
@@ -7,16 +9,6 @@
 
 /* LA_EDTYPE where there is no product (bool, complex32). */
 la_status la_matmul_supported(const la_tensor *a);
-
-/* Fill in sizes and operands of result = a @ b over the last two dims, the
-** dims before being a batch of equal sizes. The arrays of 'room' must outlive
-** the call of la_gemm_run. */
-typedef struct la_gemm_room {
-    int64_t sizes[LA_MAX_DIMS], a[LA_MAX_DIMS], b[LA_MAX_DIMS],
-        out[LA_MAX_DIMS], add[LA_MAX_DIMS];
-} la_gemm_room;
-void la_gemm_operands(la_gemm *g, la_gemm_room *room, const la_tensor *a,
-                      const la_tensor *b, const la_tensor *out);
 
 /* Has this call nothing that only the dispatcher can do: functional form, the
 ** CPU's key alone (nothing is recorded)? Then a composite may use the kernel

@@ -1,5 +1,7 @@
-/* Products over chosen dims and products without sums: tensordot, inner,
-** outer, addr, kron. */
+/*
+** Products over chosen dims, and outer products: outer, addr, kron, tensordot,
+** inner. Composites of mul, addcmul and mm over views.
+*/
 #include "base/memory.h"
 #include "op/composite.h"
 #include "op/view/view.h"
@@ -9,6 +11,7 @@
 /* The pointer is read after 'status' was computed. */
 /* ---- outer, addr ---- */
 
+/* out[i, j] = a[i] * b[j], a column broadcast against a row. */
 static la_status outer(la_tensor *a, la_tensor *b, la_tensor **out)
 {
     LA_OWNED column = NULL;
@@ -20,26 +23,30 @@ static la_status outer(la_tensor *a, la_tensor *b, la_tensor **out)
     return la_run(mul, out, LA_T(column), LA_T(b));
 }
 
+/* outer(a [m], b [n]) -> [m, n], dtypes promoted as mul does. */
 la_status la_impl_outer(la_frame *f)
 {
     la_tensor *out;
     return la_give(f, outer(la_arg(f, 0), la_arg(f, 1), &out), &out);
 }
 
-static bool is_number(const la_scalar *s, double v)
+/* Is the scalar exactly v? */
+static bool scalar_is(const la_scalar *s, double v)
 {
     return s->re == v && (s->kind != LA_KCOMPLEX || s->im == 0);
 }
 
+/* t * by; t itself for 1, so no pass over the data is spent. */
 static la_status scaled(la_tensor *t, const la_scalar *by, la_tensor **out)
 {
-    if (is_number(by, 1)) {
+    if (scalar_is(by, 1)) {
         *out = la_tensor_retain(t);
         return LA_OK;
     }
     return la_run(mul, out, LA_T(t), LA_S(*by));
 }
 
+/* Shapes, and that integers get no fractional factors. */
 static la_status check_addr(const la_frame *f)
 {
     const la_tensor *self = la_arg(f, 0);
@@ -72,11 +79,12 @@ static la_status check_addr(const la_frame *f)
 static la_status scaled_self(la_frame *f, la_tensor **out)
 {
     la_tensor *self = la_arg(f, 0);
-    if (is_number(&f->args[3].scalar, 0))
+    if (scalar_is(&f->args[3].scalar, 0))
         return la_run(zeros_like, out, LA_T(self));
     return scaled(self, &f->args[3].scalar, out);
 }
 
+/* All three operands are float32, or all are float64. */
 static bool is_one_float_dtype(const la_frame *f)
 {
     int d = la_arg(f, 0)->dtype;
@@ -84,7 +92,9 @@ static bool is_one_float_dtype(const la_frame *f)
         && la_arg(f, 2)->dtype == d;
 }
 
-/* Products are added as they are made; with 16 bits they are rounded before. */
+/* One pass of addcmul for float32 and float64, where the product is not rounded
+** on its own anyway; 16-bit floats take the steps of la_impl_addr, which round
+** it. */
 static la_status addr_in_one(la_frame *f, la_tensor **out)
 {
     LA_OWNED column = NULL;
@@ -95,6 +105,7 @@ static la_status addr_in_one(la_frame *f, la_tensor **out)
                   LA_S(f->args[4].scalar));
 }
 
+/* addr: beta * self [m, n] or broadcast + alpha * outer(vec1 [m], vec2 [n]). */
 la_status la_impl_addr(la_frame *f)
 {
     la_tensor *self = la_arg(f, 0), *out;
@@ -128,6 +139,8 @@ static int interleave(const la_tensor *t, int ndim, int first, int64_t *sizes)
     return 2 * ndim;
 }
 
+/* kron by one broadcast product: dims of a and b are interleaved, then pairs of
+** them joined. */
 static la_status kron(la_tensor *a, la_tensor *b, la_tensor **out)
 {
     int64_t x[LA_MAX_DIMS], y[LA_MAX_DIMS], both[LA_MAX_DIMS / 2];
@@ -149,6 +162,8 @@ static la_status kron(la_tensor *a, la_tensor *b, la_tensor **out)
     return la_view_to(product, n, both, out);
 }
 
+/* kron(a, b): size of dim d is a's times b's; missing leading dims count as 1.
+** At most LA_MAX_DIMS / 2 dims. */
 la_status la_impl_kron(la_frame *f)
 {
     la_tensor *out;
@@ -157,14 +172,15 @@ la_status la_impl_kron(la_frame *f)
 
 /* ---- tensordot, inner ---- */
 
-/* Move the dims of 'mask' to the end (or the front), in the order of 'dims',
-** and make a matrix; 'free' gets the sizes of the other dims. */
+/* 't' as a matrix of its summed dims, in the order of 'dims', and all others:
+** [others, summed], or transposed when 'front'. 'free_sizes' gets the sizes of
+** the others. */
 static la_status as_matrix(la_tensor *t, const int64_t *dims, int n, bool front,
                            int64_t *free_sizes, int *nfree, la_tensor **out)
 {
     int64_t order[LA_MAX_DIMS], rest = 1, summed = 1;
     uint64_t mask = 0;
-    LA_OWNED turned = NULL;
+    LA_OWNED permuted = NULL;
     for (int i = 0; i < n; i++) {
         mask |= (uint64_t)1 << dims[i];
         summed *= la_sizes(t)[dims[i]];
@@ -179,10 +195,11 @@ static la_status as_matrix(la_tensor *t, const int64_t *dims, int n, bool front,
             rest *= la_sizes(t)[d];
         }
     int64_t flat[2] = {front ? summed : rest, front ? rest : summed};
-    LA_TRY(la_run(permute, &turned, LA_T(t), LA_IS(order, t->ndim)));
-    return la_reshape_to(turned, 2, flat, out);
+    LA_TRY(la_run(permute, &permuted, LA_T(t), LA_IS(order, t->ndim)));
+    return la_reshape_to(permuted, 2, flat, out);
 }
 
+/* Dims counted from 0; LA_EARG for duplicates. */
 static la_status wrap_dims(const la_tensor *t, const int64_t *dims, int n,
                            int64_t *out)
 {
@@ -208,7 +225,8 @@ static la_status sum_of_dim(la_tensor **t, int64_t dim)
     return LA_OK;
 }
 
-/* Sums of products over dims x[i] of 'a' with y[i] of 'b'. */
+/* Sums of products over dims x[i] of 'a' with y[i] of 'b', as one matrix
+** product. The result has the other dims of a, then those of b. */
 static la_status tensordot(la_tensor *a, la_tensor *b, const int64_t *x,
                            const int64_t *y, int n, la_tensor **out)
 {
@@ -243,6 +261,7 @@ static la_status tensordot(la_tensor *a, la_tensor *b, const int64_t *x,
     return la_view_to(product, na + nb, sizes, out);
 }
 
+/* tensordot(a, b, n): the last n dims of a with the first n of b. */
 la_status la_impl_tensordot(la_frame *f)
 {
     la_tensor *a = la_arg(f, 0), *b = la_arg(f, 1), *out;
@@ -258,7 +277,7 @@ la_status la_impl_tensordot(la_frame *f)
     return la_give(f, tensordot(a, b, x, y, (int)n, &out), &out);
 }
 
-/* The two lists come one behind the other. */
+/* tensordot(a, b, dims): argument 2 holds both lists, one after the other. */
 la_status la_impl_tensordot_dims(la_frame *f)
 {
     la_tensor *out;
@@ -271,6 +290,8 @@ la_status la_impl_tensordot_dims(la_frame *f)
                              (int)n, &out), &out);
 }
 
+/* inner(a, b): sum over the last dim of both; a product where either is
+** 0-dim. */
 la_status la_impl_inner(la_frame *f)
 {
     la_tensor *a = la_arg(f, 0), *b = la_arg(f, 1), *out;
