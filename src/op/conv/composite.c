@@ -21,6 +21,8 @@ static la_status check_rank(const la_tensor *t, int nd, bool transposed)
                        t->ndim);
 }
 
+/* Without this a weight of another rank would reach 'convolution' and be
+** reported with its rank, which the user of convNd did not choose. */
 static la_status check_weight(const la_tensor *w, int nd)
 {
     if (w->ndim == nd + 2) return LA_OK;
@@ -134,6 +136,8 @@ static la_status conv_named_padding(la_frame *f, int nd)
     return run(f, padded ? padded : x, nd, s);
 }
 
+/* convNd(input, weight, bias, stride, padding = 'same' or 'valid', dilation,
+** groups): 'same' keeps the spatial sizes, for stride 1 only. */
 la_status la_impl_conv1d_padding(la_frame *f)
 {
     return conv_named_padding(f, 1);

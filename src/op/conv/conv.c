@@ -56,6 +56,8 @@ static void image_steps(const la_tensor *t, int64_t step[5])
 /* A contiguous copy. Nothing is recorded: it is no step of the user's. */
 static la_status plain_copy(la_tensor *t, la_tensor **out)
 {
+    /* The conversions are not the user's operations: autograd records the
+    ** convolution as a whole. */
     la_context *c = la_ctx();
     bool before = c->no_grad;
     c->no_grad = true;
@@ -64,6 +66,7 @@ static la_status plain_copy(la_tensor *t, la_tensor **out)
     return status;
 }
 
+/* Methods read the weight and the bias by one running index. */
 la_status la_as_contiguous(la_tensor *t, la_tensor **out)
 {
     if (!la_is_contiguous(t)) return plain_copy(t, out);
@@ -215,6 +218,8 @@ static la_status transposed_out(la_window *w, int64_t out_pad)
 static la_status windows_of(const la_tensor *x, const la_tensor *w,
                             const settings *s, la_conv *c, int64_t *sizes)
 {
+    /* Unused leading dims keep the window of one tap over one element, so that
+    ** every method may loop over three dims. */
     int lead = 3 - s->nd;
     for (int d = 0; d < 3; d++) c->w[d] = (la_window){1, 1, 1, 1, 0, 1};
     for (int d = 0; d < s->nd; d++) {
@@ -250,6 +255,7 @@ static la_status set_image_output(la_frame *f, int ndim, const int64_t *sizes,
     return la_set_output(f, 0, ndim, sizes, strides, dtype);
 }
 
+/* The larger side, and the smaller one. */
 static void set_x(la_conv *c, const la_tensor *t)
 {
     c->x = la_data(t);
@@ -345,6 +351,9 @@ static la_status run_transposed(la_conv *c, const la_tensor *x,
     return bias ? add_bias(out, bias) : LA_OK;
 }
 
+/* Input in any format, weight and bias contiguous; an empty result needs
+** nothing. Forward: y from x. Transposed: x from y, the bias in a second
+** pass. */
 la_status la_impl_convolution(la_frame *f)
 {
     la_tensor *out = la_result(f, 0);

@@ -79,6 +79,8 @@ static void rows_for(const side *of, int64_t first, int64_t last, int64_t *from,
     const la_window *w = &of->w[1];
     int64_t reach = (w->kernel - 1) * w->dilation, end = rows_of(of);
     if (of->small) {
+        /* From x to y: window p covers x from p * stride - pad on, over
+        ** 'reach'. */
         int64_t low = first + w->pad - reach;
         *from = low <= 0 ? 0 : (low + w->stride - 1) / w->stride;
         *to = (last - 1 + w->pad) / w->stride + 1;
@@ -131,6 +133,8 @@ static void make_plan(depth *s, const la_conv *c, la_conv_goal goal)
     s->y = (side){c->y, c->y_step, c->w, true, c->y_step[1] == 1};
     s->flip = goal == LA_CONV_INPUT && c->w[1].stride == 1
               && c->w[2].stride == 1;
+    /* One side transposed is enough to cut channels into blocks: both sides of
+    ** a unit must hold the same channels. */
     bool transposed = !s->x.channels_last || !s->y.channels_last;
     s->block = transposed ? la_conv_lesser(all, BLOCK_BYTES / size) : all;
     s->blocks = la_conv_ceil_div(all, s->block);
@@ -268,7 +272,8 @@ static void run_unit(const depth *s, char *scratch, char *sums, int64_t unit)
         s->own->weight(&k);
         return;
     }
-    k.out = out->channels_last ? row_at(s, out, &b, b.plane, b.first) : out_scratch;
+    k.out = out->channels_last ? row_at(s, out, &b, b.plane, b.first)
+                               : out_scratch;
     k.weights = s->weights + b.channel * s->size;
     if (s->goal == LA_CONV_FORWARD && s->c->bias)
         k.bias = s->c->bias + b.channel * s->size;
@@ -284,6 +289,8 @@ static void run_tasks(int64_t begin, int64_t end, void *context)
         char *scratch = s->scratch_of_tasks + (size_t)t * s->scratch_bytes;
         int64_t per_image = s->units / s->c->batch, all = s->units;
         int64_t first = all * t / s->tasks, last = all * (t + 1) / s->tasks;
+        /* Sums of the weight belong to a part of the batch, which must not
+        ** depend on the number of threads. */
         if (s->goal == LA_CONV_WEIGHT) {   /* whole images */
             first = s->c->batch * t / s->tasks * per_image;
             last = s->c->batch * (t + 1) / s->tasks * per_image;
@@ -312,6 +319,7 @@ static la_status run(const la_conv *c, la_conv_goal goal)
     if (goal == LA_CONV_WEIGHT) memset(s.sums, 0, sums);
     else s.ker->pack(s.weights, c->weight + (s.flip ? taps - 1 : 0) * s.size,
                      taps, s.flip ? -1 : 1, (int)s.channels, (int)s.line, taps);
+    /* Fewer multiplications are not worth waking the threads. */
     double work = (double)(c->batch * s.channels * taps)
         * (double)(c->w[0].out * c->w[1].out * c->w[2].out);
     if (work < 1e5) run_tasks(0, s.tasks, &s);

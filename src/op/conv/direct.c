@@ -57,6 +57,7 @@ static void pack_block(const la_conv_plan *s, int64_t g, int64_t b)
         }
 }
 
+/* Blocks begin..end, counted over groups and blocks of channels. */
 static void pack_weights(int64_t begin, int64_t end, void *context)
 {
     const la_conv_plan *s = context;
@@ -77,6 +78,8 @@ static void multiply_block(const la_conv_plan *s, const char *scratch,
         .weights = s->packed + packed_at(s, p->g, b) * s->size,
         .row_step = s->w[1].stride * s->pitch, .rows = p->rows,
         .cols = p->cols, .out_channel = step[1],
+        /* A single row has no next one; this step says that rows are
+        ** contiguous. */
         .out_row = p->rows > 1 ? step[3] : p->cols * step[4],
         .out_col = step[4], .first = b == 0,
         .triples = s->triples};

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+/* Products first where no columns need to be built (one tap, one window), then
+** the methods that read rows in place, last the columns. */
 static const la_conv_method *const methods[] = {
     &la_conv_one_tap, &la_conv_one_window, &la_conv_depthwise,
     &la_conv_direct, &la_conv_strided, &la_conv_weight_sums,
@@ -37,6 +39,7 @@ static bool has_result(const la_conv *c, la_conv_goal goal)
     return c->groups * c->oc * c->ic * la_conv_taps(c) > 0;
 }
 
+/* The last method of the table serves everything, so the search ends. */
 la_status la_conv_run(const la_conv *c, la_conv_goal goal)
 {
     const la_conv_method *const *m = methods;

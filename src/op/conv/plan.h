@@ -59,6 +59,8 @@ la_conv_unit la_conv_plan_unit(const la_conv_plan *s, int64_t unit);
 void la_conv_plan_copy(const la_conv_plan *s, char *scratch,
                        const la_conv_unit *p, int64_t first, int64_t count);
 
+/* Helpers of the plans: minimum, ceiling division, and sizes rounded up so that
+** every part of the scratch begins at a cache line. */
 static inline int64_t la_conv_lesser(int64_t a, int64_t b)
 {
     return a < b ? a : b;

@@ -99,6 +99,8 @@ static la_status run(planes *s, la_dtype dtype)
     const la_window *w = s->pool.w;
     if (la_is_float(dtype)) plan_units(s);
     merge_channels(s);
+    /* Adaptive windows have no fixed size; eight elements are a guess that only
+    ** decides how units are shared out. */
     int64_t work = w[0].out * w[1].out * w[2].out * s->block
         * (s->pool.adaptive ? 8 : w[0].kernel * w[1].kernel * w[2].kernel);
     int64_t blocks = (s->channels + s->block - 1) / s->block;
@@ -130,6 +132,7 @@ static la_status check_input(const la_tensor *t, int nd, bool floats)
     if (!k->max || (floats && !la_is_float(t->dtype)))
         return la_error_at(LA_EDTYPE, 1, "pooling not implemented for %s",
                            la_dtype_name(t->dtype));
+    /* An empty batch is fine; an empty plane has no maximum. */
     for (int d = t->ndim - nd - 1; d < t->ndim; d++)
         if (la_sizes(t)[d] == 0)
             return la_error_at(LA_ESHAPE, 1, "non-empty dims expected besides "
@@ -228,6 +231,7 @@ static void planes_of(planes *s, const la_tensor *in, const la_tensor *out,
     if (lead > 0) s->channels = la_sizes(in)[lead - 1];
 }
 
+/* The table of the tensor's dtype; entries may be NULL (check_input). */
 static const la_pool_kernels *kernels_of(const la_tensor *t)
 {
     return &(*LA_STUB(pool))[t->dtype];
@@ -248,6 +252,8 @@ la_status la_meta_max_pool(la_frame *f)
     return set_pooled_output(f, 1, t, nd, w, LA_INT64);
 }
 
+/* The indices share the strides of the values, since both were set from the
+** same input. */
 la_status la_impl_max_pool(la_frame *f)
 {
     const la_tensor *t = la_arg(f, 0);
@@ -289,6 +295,7 @@ la_status la_meta_adaptive_max_pool(la_frame *f)
     return set_pooled_output(f, 1, t, nd, w, LA_INT64);
 }
 
+/* The kernel computes the ends of each window from the counts. */
 la_status la_impl_adaptive_max_pool(la_frame *f)
 {
     const la_tensor *t = la_arg(f, 0);
@@ -424,6 +431,7 @@ la_status la_meta_avg_pool(la_frame *f)
     return set_pooled_output(f, 0, t, nd, w, (la_dtype)t->dtype);
 }
 
+/* The settings are read again: a frame keeps nothing between meta and impl. */
 la_status la_impl_avg_pool(la_frame *f)
 {
     const la_tensor *t = la_arg(f, 0);

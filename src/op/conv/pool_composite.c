@@ -49,6 +49,8 @@ static la_status max_pool(la_frame *f, int nd)
     return call_with_indices(f, LA_OP_max_pool, 6, a, la_arg_bool(f, 6));
 }
 
+/* max_poolNd, avg_poolNd, adaptive_*_poolNd: one operation for each number of
+** spatial dims, which only expands lists of one integer. */
 la_status la_impl_max_pool1d(la_frame *f) { return max_pool(f, 1); }
 la_status la_impl_max_pool2d(la_frame *f) { return max_pool(f, 2); }
 la_status la_impl_max_pool3d(la_frame *f) { return max_pool(f, 3); }
@@ -167,6 +169,7 @@ static la_status lp_pool(la_frame *f, int nd)
     return LA_OK;
 }
 
+/* lp_poolNd(input, norm_type, kernel_size, stride, ceil_mode) */
 la_status la_impl_lp_pool1d(la_frame *f) { return lp_pool(f, 1); }
 la_status la_impl_lp_pool2d(la_frame *f) { return lp_pool(f, 2); }
 

@@ -79,6 +79,7 @@ static la_gemm_mat weight_matrix(const la_conv *c, char *weight, int64_t g)
                          * (int64_t)la_dtype_size(c->dtype), k, 1};
 }
 
+/* The transpose, by its strides. */
 static la_gemm_mat transposed(la_gemm_mat m)
 {
     return (la_gemm_mat){m.data, m.cs, m.rs};
@@ -86,6 +87,8 @@ static la_gemm_mat transposed(la_gemm_mat m)
 
 /* ---- a range of units (image, group), each task with its own scratch ---- */
 
+/* 'units' calls of 'run'. 'status' is the first failure of any task, atomic
+** because tasks write it at the same time. */
 typedef struct job job;
 typedef la_status (*unit_fn)(const job *j, char *scratch, int64_t unit);
 struct job {
@@ -318,6 +321,7 @@ static la_status weight_part(const job *j, char *scratch, int64_t p)
                 m.a = pixel_matrix(c, n, g, r);
                 m.b = (la_gemm_mat){scratch, 1, cols.col_step};
                 m.out = weight_matrix(c, sum, g);
+                /* The first product of a part stores, the others add. */
                 if (n > first || r > 0) {
                     m.add = m.out;
                     m.beta = (la_gemm_scalar){1, 0, 1};
@@ -388,6 +392,7 @@ static la_status run_columns(const la_conv *c, la_conv_goal goal)
     return goal == LA_CONV_WEIGHT ? run_weight_parts(c) : run_job(&j);
 }
 
+/* The general method: last in the engine's table. */
 static bool serves_all(const la_conv *c, la_conv_goal goal)
 {
     (void)c;
@@ -395,6 +400,7 @@ static bool serves_all(const la_conv *c, la_conv_goal goal)
     return true;
 }
 
+/* What engine.c sees of this file. */
 const la_conv_method la_conv_one_tap = {is_one_tap, run_one_tap};
 const la_conv_method la_conv_one_window = {is_one_window, run_one_window};
 const la_conv_method la_conv_columns = {serves_all, run_columns};

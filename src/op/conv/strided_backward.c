@@ -42,6 +42,7 @@ typedef struct strided {
     size_t part_bytes, task_bytes, tap_bytes;
 } strided;
 
+/* Euclid; taps of one phase are stride / gcd(stride, dilation) apart. */
 static int64_t common_divisor(int64_t a, int64_t b)
 {
     while (b) {
@@ -245,6 +246,7 @@ static void pack_block(const strided *t, int64_t g, int64_t b, char *lines)
 
 /* ---- the work ---- */
 
+/* What one task is working on: a band, and a block of y's channels. */
 typedef struct unit {
     la_conv_unit p;
     int64_t block, count;    /* of y's channels */
@@ -273,6 +275,7 @@ static la_conv_tiles tiles_of(const strided *t, const unit *u, const phase *p,
         .triples = p->a[2]->taps == 3 && p->a[2]->step == 1};
 }
 
+/* The kernel's form was chosen by the plan. */
 static void multiply(const la_conv_plan *s, const la_conv_tiles *m)
 {
     if (s->lanes) s->ker->channels(m);
@@ -356,6 +359,7 @@ static void run_unit(const strided *t, char *scratch, int64_t index)
              n += t->interleaved ? w[2].stride : 1) {
             int64_t r[3] = {n / w[2].stride / w[1].stride,
                             n / w[2].stride % w[1].stride, n % w[2].stride};
+            /* The last planes of x may lack some remainders. */
             if (positions(t, 0, r[0], u.p.d, 1) == 0) continue;
             if (t->interleaved) run_interleaved(t, &u, &t->phases[n], r);
             else run_phase(t, &u, &t->phases[n], r);

@@ -36,11 +36,13 @@ typedef struct workspace {
     int64_t images, rows;    /* that 'position' is for */
 } workspace;
 
+/* A part's workspace: sums, packed gradients, copied rows, row offsets. */
 static size_t task_bytes(const weights *w)
 {
     return w->sum_bytes + w->grad_bytes + w->scratch_bytes + w->position_bytes;
 }
 
+/* Nothing is initialised here: the kernel's first call stores. */
 static workspace workspace_of(const weights *w, int64_t part)
 {
     workspace d = {.images = 0};
@@ -147,6 +149,7 @@ static void finish(int64_t begin, int64_t end, void *context)
     la_conv_sums t = {.taps = k, .m = s->oc, .line = w->line,
                       .parts = w->parts,
                       .part_step = (int64_t)task_bytes(w) / s->size};
+    /* Swapped sides convolve with reversed taps, as the gradient of x does. */
     if (w->swapped) t.line = -t.line;    /* the taps run backwards */
     for (int64_t i = begin * own; i < end * own; i++) {
         int64_t first = w->swapped ? (i + 1) * k - 1 : i * k;
@@ -187,6 +190,7 @@ static void weights_make(weights *w, const la_conv *c)
     w->position_bytes = la_conv_aligned(w->images * s->band * 8);
 }
 
+/* Up to 1024 taps: their offsets are part of the workspace. */
 static bool serves(const la_conv *c, la_conv_goal goal)
 {
     return goal == LA_CONV_WEIGHT && la_conv_kernels_of(c->dtype)

@@ -165,6 +165,8 @@ static la_status forward_block(const attention *s, char *scratch, int64_t unit)
     fill(sum, 0, rows, size);
     take_queries(s, queries, b, row, rows);
     int64_t end = visible_end(s, row, rows);
+    /* Once even without keys: the first tile stores into 'out' and later ones
+    ** add. */
     for (int64_t c = 0; c == 0 || c < end; c += COLS) {
         int64_t cols = la_min(COLS, end - c);
         la_score_tile t = tile_of(s, scratch, b, row, rows, c, cols);
@@ -363,6 +365,7 @@ la_status la_meta_attention(la_frame *f)
     return la_set_output(f, 1, n - 1, sizes, NULL, (la_dtype)q->dtype);
 }
 
+/* Threads take blocks of ROWS queries of any batch entry. */
 la_status la_impl_attention(la_frame *f)
 {
     attention s;
@@ -395,6 +398,7 @@ la_status la_meta_attention_backward(la_frame *f)
     return LA_OK;
 }
 
+/* Zero elements need no memory, and may have none. */
 static void clear(const la_tensor *t)
 {
     if (t->numel) memset(la_data(t), 0, (size_t)t->numel * la_itemsize(t));

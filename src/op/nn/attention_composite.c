@@ -105,6 +105,7 @@ static la_status read_inputs(la_frame *f, inputs *in)
         LA_TRY(expand_to(list[i], &batch, s[0], s[1], own[i]));
     }
     if (!list[3]) return LA_OK;
+    /* A mask of fewer dims broadcasts over heads and batch. */
     int n = batch.ndim;
     return expand_to(list[3], &batch, la_sizes(in->q)[n], la_sizes(in->k)[n],
                      &in->mask);
@@ -152,6 +153,7 @@ static la_status tiled(inputs *in, la_tensor **out)
         LA_TRY(as_dtype(&in->mask, work));
     LA_TRY(la_run_many(attention, r, LA_T(in->q), LA_T(in->k), LA_T(in->v),
                        LA_T(in->mask), LA_B(in->causal), LA_D(in->scale)));
+    /* The logsumexp is for the backward pass, which autograd has kept. */
     la_tensor_drop(&r[1].tensor);
     *out = r[0].tensor;
     return as_dtype(out, d);
@@ -170,6 +172,7 @@ static la_status whole(inputs *in, la_tensor **out)
     int64_t len = la_sizes(in->q)[n - 2], keys = la_sizes(in->k)[n - 2];
     int64_t sizes[2] = {len, keys};
     la_scalar out_of = la_scalar_float(-INFINITY);
+    /* The causal mask as a tensor: dropout needs the scores anyway. */
     if (in->causal) {
         LA_OWNED ones = NULL;
         LA_TRY(la_run(ones, &ones, LA_IS(sizes, 2), LA_DT(LA_BOOL)));

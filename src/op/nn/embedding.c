@@ -147,6 +147,8 @@ static la_status bags_of(la_frame *f, int64_t n, la_tensor **bags,
                                (long long)at[b], (long long)b + 1);
     LA_TRY(la_tensor_empty(1, &n, LA_INT64, bags));
     int64_t *to = (int64_t *)la_data(*bags);
+    /* Offsets ascend, so one pass finds the bag of every position; empty bags
+    ** are skipped. */
     for (int64_t i = 0, b = 0; i < n; i++) {
         while (b + 1 < *count && at[b + 1] <= i + 1) b++;
         to[i] = b + 1;

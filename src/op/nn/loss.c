@@ -124,7 +124,8 @@ la_status la_impl_binary_cross_entropy(la_frame *f)
 }
 
 /* binary_cross_entropy_with_logits(self, target, weight, pos_weight,
-** reduction): (1 - t) x - (1 + (pos_weight - 1) t) logsigmoid(x) */
+** reduction): (1 - t) x - (1 + (pos_weight - 1) t) logsigmoid(x), which does
+** not overflow for large |x| as sigmoid and log would. */
 la_status la_impl_binary_cross_entropy_with_logits(la_frame *f)
 {
     LA_CHAIN box = {.n = 0};

@@ -117,7 +117,9 @@ static la_status set_label(const ctc *c, int64_t blank, int64_t label,
     return LA_OK;
 }
 
-/* The row of one sequence in each map. */
+/* The row of one sequence in each map. A path may begin at the first blank or
+** label and end at the last; a blank between two labels may be skipped unless
+** the labels are equal. */
 static la_status fill_row(const ctc *c, int64_t i, int64_t blank,
                           const int64_t *targets, const maps *m)
 {
@@ -140,6 +142,7 @@ static la_status fill_row(const ctc *c, int64_t i, int64_t blank,
     return LA_OK;
 }
 
+/* An uninitialised (batch, states) tensor. */
 static la_tensor *new_map(la_chain *w, const ctc *c, la_dtype d)
 {
     int64_t sizes[2] = {c->batch, c->states};
@@ -180,7 +183,8 @@ static la_tensor *shifted(la_chain *w, const ctc *c, la_tensor *x, int64_t k)
     return STEP(cat, LA_TS(list, 2), LA_I(last));
 }
 
-/* Sequences that have ended keep their state. */
+/* Sequences that have ended keep their state: their later frames don't
+** count. */
 static la_tensor *keep_ended(la_chain *w, const ctc *c, int64_t t,
                              la_tensor *old, la_tensor *new)
 {
@@ -194,8 +198,11 @@ static la_tensor *keep_ended(la_chain *w, const ctc *c, int64_t t,
     return STEP(where, LA_T(going), LA_T(new), LA_T(old));
 }
 
-/* One frame on: stay, come from the state before, or from the one before that
-** where it is allowed. */
+/* One frame: each state is reached from itself, from the state before it, or
+** from the one before that where skipping the blank is allowed; then the
+** frame's log-probability of the state's class is added. The frame's
+** temporaries are released here, so memory grows with what autograd keeps
+** alone. */
 static la_status advance(const ctc *c, const maps *m, la_tensor *emit,
                          int64_t t, la_tensor **alpha)
 {
@@ -217,7 +224,8 @@ static la_status advance(const ctc *c, const maps *m, la_tensor *emit,
     return LA_OK;
 }
 
-/* The loss of each sequence. */
+/* The loss of each sequence: minus the logsumexp over the states in which a
+** path may end. */
 static la_tensor *losses(la_chain *w, const ctc *c, const maps *m,
                          la_tensor *logs, la_status *status)
 {
@@ -270,6 +278,7 @@ la_status la_impl_ctc_loss(la_frame *f)
     if (c.single) logs = STEP(unsqueeze, LA_T(logs), LA_I(one));
     la_tensor *each = losses(w, &c, &m, logs, &status);
     if (status) return status;
+    /* No path at all leaves a loss of about -FAR: report it as infinite. */
     la_tensor *never = STEP(gt, LA_T(each), LA_F(-FAR / 2));
     each = STEP(masked_fill, LA_T(each), LA_T(never),
                 LA_F(la_arg_bool(f, ZERO_INF) ? 0 : INFINITY));

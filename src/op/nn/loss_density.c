@@ -9,7 +9,7 @@
 #define LOG_2PI 1.8378770664093454836
 
 /* The variance in a shape that broadcasts with the input: of its size, without
-** the last dim, or with a last dim of 1. */
+** the last dim, or with a last dim of 1; LA_ESHAPE otherwise. */
 static la_status fit_variance(const la_frame *f, la_tensor **out)
 {
     const la_tensor *x = la_arg(f, 0);

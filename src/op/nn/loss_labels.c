@@ -210,6 +210,7 @@ static la_status with_probabilities(la_frame *f, la_tensor *logp, int dim)
     return la_chain_end(w, f, total);
 }
 
+/* Then a floating point target holds probabilities. */
 static bool same_shape(const la_tensor *x, const la_tensor *t)
 {
     return x->ndim == t->ndim
@@ -313,6 +314,7 @@ static la_status entropy_run(la_frame *f, entropy *e, const la_tensor *x,
     return la_interrupted() ? la_error(LA_EINTR, "interrupted") : LA_OK;
 }
 
+/* Rows over the threads, each in one pass. */
 la_status la_impl_label_entropy(la_frame *f)
 {
     entropy e = {.loss = la_data(la_result(f, 0)),
@@ -332,6 +334,7 @@ la_status la_meta_label_entropy_backward(la_frame *f)
     return la_set_output(f, 0, 2, la_sizes(x), NULL, (la_dtype)x->dtype);
 }
 
+/* Gradients of mean() are expanded scalars: they are made contiguous first. */
 la_status la_impl_label_entropy_backward(la_frame *f)
 {
     LA_OWNED grad = NULL;
@@ -365,8 +368,10 @@ static la_status fused(la_frame *f, bool *done)
         || la_has(f, WEIGHT) || la_arg_float(f, SMOOTHING) != 0)
         return LA_OK;
     LA_TRY(pick_labels(f, w, &p));
+    /* The kernel has no notion of an ignored label. */
     if (p.ignored) return LA_OK;
     LA_TRY(la_run_many(label_entropy, pair, LA_T(x), LA_T(p.labels)));
+    /* The chain releases both; its capacity is far from used up here. */
     w->temps[w->n++] = pair[0].tensor;
     w->temps[w->n++] = pair[1].tensor;
     *done = true;

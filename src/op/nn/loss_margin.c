@@ -58,8 +58,8 @@ static la_status over_classes(la_chain *w, la_frame *f, int k, la_tensor *sum)
     return finish(w, f, k, STEP(div, LA_T(sum), LA_F(classes)));
 }
 
-/* multi_margin_loss(self, target, p, margin, weight, reduction):
-** sum over j != y of max(0, margin - x[y] + x[j])^p, by weight[y] / C */
+/* multi_margin_loss(self, target, p, margin, weight, reduction): sum over j !=
+** y of max(0, margin - x[y] + x[j])^p, times weight[y] / C; p is 1 or 2. */
 la_status la_impl_multi_margin_loss(la_frame *f)
 {
     LA_CHAIN box = {.n = 0};
@@ -98,7 +98,8 @@ la_status la_impl_multi_margin_loss(la_frame *f)
 }
 
 /* multilabel_margin_loss(self, target, reduction): sum over labels y and other
-** classes i of max(0, 1 - (x[y] - x[i])) / C */
+** classes i of max(0, 1 - (x[y] - x[i])) / C. All pairs are computed at once, C
+** x C for each sample, and masked. */
 la_status la_impl_multilabel_margin_loss(la_frame *f)
 {
     LA_CHAIN box = {.n = 0};

@@ -70,6 +70,7 @@ static la_status step_meta(la_frame *f, int nstates)
     for (int k = GRAD; k < FIRST_STATE + nstates; k++)
         if (la_arg(f, k)) LA_TRY(check_like(f, k));
     for (int k = PARAM; k < FIRST_STATE + nstates && !la_is_meta(f); k++)
+        /* Meta tensors have no memory to share. */
         if (k != GRAD && la_arg(f, k))
             LA_TRY(check_alone(f, k, FIRST_STATE + nstates));
     la_set_result(f, 0, la_tensor_retain(p));
@@ -84,7 +85,7 @@ typedef struct run {
     int64_t size;           /* bytes of an element */
 } run;
 
-/* Elements begin..end. Every element is updated alone, so bits don't depend on
+/* Elements begin..end. Each element is updated alone, so bits don't depend on
 ** how the range is cut. */
 static void run_range(int64_t begin, int64_t end, void *context)
 {
@@ -123,7 +124,8 @@ static void run_flat(la_tensor **t, la_optim *o, const la_optims *table)
     if (n > 0) la_parallel_for(n, LA_GRAIN, run_range, &r);
 }
 
-/* Dense, in the parameter's order of elements, without lazy bits. */
+/* Dense, with the parameter's order of elements in memory, without lazy bits:
+** then a running index reaches the same element in all tensors. */
 static bool has_same_order(const la_tensor *t, const la_tensor *p)
 {
     if (t->flags & (LA_F_CONJ | LA_F_NEG | LA_F_ZERO)) return false;
@@ -176,6 +178,8 @@ static la_status step_impl(la_frame *f, int nstates, la_optim *o,
 
 /* ---- the rules ---- */
 
+/* sgd, adagrad: one state; adam, rmsprop: three, of which the optional ones may
+** be nil. */
 la_status la_meta_sgd_step_(la_frame *f) { return step_meta(f, 1); }
 
 /* sgd_step_(param, grad, momentum_buffer, lr, momentum, dampening,
@@ -216,6 +220,7 @@ la_status la_impl_adam_step_(la_frame *f)
     return step_impl(f, 3, &o, LA_STUB(adam));
 }
 
+/* square_avg, and grad_avg (centered) and momentum_buffer if in use. */
 la_status la_meta_rmsprop_step_(la_frame *f) { return step_meta(f, 3); }
 
 /* rmsprop_step_(param, grad, square_avg, grad_avg, momentum_buffer, lr, alpha,
@@ -228,6 +233,7 @@ la_status la_impl_rmsprop_step_(la_frame *f)
     return step_impl(f, 3, &o, LA_STUB(rmsprop));
 }
 
+/* The sum of squared gradients. */
 la_status la_meta_adagrad_step_(la_frame *f) { return step_meta(f, 1); }
 
 /* adagrad_step_(param, grad, sum, lr, eps, weight_decay, maximize) */

@@ -73,6 +73,7 @@ static la_status read_layer(const la_frame *f, layer *y)
     return LA_OK;
 }
 
+/* float64 is as complete as float32. */
 static const la_recurrent_kernels *kernels(la_dtype d)
 {
     return d == LA_FLOAT32 ? LA_STUB(recurrent_f32) : LA_STUB(recurrent_f64);
@@ -257,6 +258,7 @@ static la_status to_state(const layer *y, la_tensor *dhidden, int64_t t,
                                                     LA_T(weight))));
     else
         LA_TRY(la_do_out(LA_OP_mm, out, LA_ARGS_(LA_T(part), LA_T(weight))));
+    /* Only a GRU's state reaches the next one without a product (z * h). */
     if (y->kind != LA_GRU) return LA_OK;
     return la_run_(add, out, LA_T(direct));
 }
@@ -275,6 +277,7 @@ typedef struct back {
     la_tensor *grad, *out, *cells, *acts, *h, *c, *dout, *direct;
 } back;
 
+/* On every way out of the backward pass. */
 static void back_drop(back *b)
 {
     la_tensor_release(b->grad);
@@ -287,6 +290,7 @@ static void back_drop(back *b)
     la_tensor_release(b->direct);
 }
 
+/* Contiguous inputs, so that steps are found by multiplication. */
 static la_status back_start(const la_frame *f, const layer *y, back *b)
 {
     LA_TRY(plain(la_arg(f, B_GRAD), &b->grad));

@@ -6,6 +6,7 @@
 #include "op/nn/recurrent.h"
 #include "op/composite.h"
 
+/* The order is that of la_recurrent_kind. */
 la_status la_recurrent_kind_of(const la_value *word, int arg,
                                la_recurrent_kind *out)
 {
@@ -20,7 +21,7 @@ la_status la_recurrent_kind_of(const la_value *word, int arg,
                        word->str.text);
 }
 
-/* Block k of n columns. */
+/* Columns k * n to (k + 1) * n of the gates. */
 static la_tensor *block(la_chain *w, la_tensor *t, int k, int64_t n)
 {
     int64_t last = -1, from = k * n;
@@ -98,6 +99,7 @@ typedef struct steps {
     la_tensor **out, **cell;    /* [n] each, owned */
 } steps;
 
+/* Entries of steps that did not run are NULL. */
 static void steps_drop(steps *s)
 {
     size_t bytes = (size_t)s->n * sizeof(la_tensor *);
@@ -107,6 +109,8 @@ static void steps_drop(steps *s)
     if (s->cell) la_mem_free(s->cell, bytes);
 }
 
+/* Every step is recorded by autograd, so this is for differentiating twice; the
+** kernels of recurrent.c serve the rest. */
 la_status la_recurrent_unrolled(la_recurrent_kind kind, la_tensor *gates,
                                 la_tensor *weight, la_tensor *bias,
                                 la_tensor *h, la_tensor *c, bool reverse,
@@ -162,7 +166,9 @@ static la_status cell(la_frame *f, la_recurrent_kind kind, int nstates)
 
 /* lstm_cell(input, h, c, w_ih, w_hh, b_ih, b_hh) -> h, c */
 la_status la_impl_lstm_cell(la_frame *f) { return cell(f, LA_LSTM, 2); }
+/* gru_cell(input, h, w_ih, w_hh, b_ih, b_hh) -> h */
 la_status la_impl_gru_cell(la_frame *f) { return cell(f, LA_GRU, 1); }
+/* rnn_cell(input, h, w_ih, w_hh, b_ih, b_hh, nonlinearity) -> h */
 la_status la_impl_rnn_cell(la_frame *f)
 {
     bool relu = la_str_is(&f->args[6], "relu");

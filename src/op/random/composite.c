@@ -111,6 +111,7 @@ static la_status bernoulli_of(la_tensor *self, la_tensor *p, la_value generator)
     return la_run_(copy_, self, LA_T(hit));
 }
 
+/* bernoulli_(self, p tensor): in place, p broadcast to self. */
 la_status la_impl_bernoulli__tensor(la_frame *f)
 {
     la_tensor *self = la_arg(f, 0);
@@ -160,11 +161,14 @@ la_status la_impl_dropout(la_frame *f)
     if (!(p >= 0 && p <= 1))
         return la_error_at(LA_EARG, 2, "dropout probability has to be between "
                            "0 and 1, but got %g", p);
+    /* Evaluation: the result is the argument itself, without a copy. */
     if (!la_arg_bool(f, 2) || p == 0) {
         la_set_result(f, 0, la_tensor_retain(x));
         return LA_OK;
     }
     LA_TRY(empty_like(x, (la_dtype)x->dtype, &mask));
+    /* The mask is scaled instead of the result, so that one product is left,
+    ** whose derivative is the mask. */
     LA_TRY(la_run_(bernoulli_, mask, LA_D(1 - p), f->args[3]));
     if (p < 1)
         LA_TRY(la_run_(mul, mask, LA_S(la_scalar_float(1 / (1 - p)))));
@@ -309,6 +313,7 @@ static la_status without_replacement(la_tensor *p, int64_t draws,
     LA_TRY(la_run_(exponential_, keys, LA_D(1), generator));
     double *k = (double *)la_data(keys), *rate = (double *)la_data(p);
     for (int64_t i = 0; i < p->numel; i++)
+        /* Weight 0 is never drawn: check_probabilities saw to enough others. */
         k[i] = rate[i] > 0 ? k[i] / rate[i] : INFINITY;
     LA_TRY(la_run_many(topk, r, LA_T(keys), LA_I(draws), LA_I(-1), LA_B(false),
                        LA_B(true)));

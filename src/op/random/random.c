@@ -95,6 +95,7 @@ la_status la_random_into(la_tensor *t, const la_random_fills *fills, int words,
     return la_run_(copy_, t, LA_T(plain));
 }
 
+/* In [0, 1), two words each. */
 la_status la_random_doubles(int64_t n, double *out, la_generator *g)
 {
     la_random_call call = {.b = 1};
@@ -102,6 +103,7 @@ la_status la_random_doubles(int64_t n, double *out, la_generator *g)
                          &call);
 }
 
+/* The parameters of a distribution, which are then read by plain loops. */
 la_status la_random_doubles_of(la_tensor *self, const la_shape *shape,
                                la_tensor **out)
 {
@@ -280,6 +282,7 @@ static la_status create_normal(la_frame *f, int options)
     return created(f, options);
 }
 
+/* low..high into result 0. */
 static la_status create_integers(la_frame *f, int options, int64_t low,
                                  int64_t high)
 {
@@ -355,6 +358,7 @@ la_status la_meta_randperm(la_frame *f)
     if (la_is_complex(d) || d == LA_BOOL)
         return la_error(LA_EDTYPE, "positions can't be %s", la_dtype_name(d));
     exact_limits(d, &least, &most);
+    /* Converted values would repeat. */
     if (n > most)
         return la_error(LA_EDTYPE, "n is too large for %s, which holds "
                         "integers up to %lld", la_dtype_name(d),
@@ -377,6 +381,8 @@ static la_status permute(int64_t *p, int64_t n, la_generator *g)
             LA_TRY(la_random_run(words, n - i < PORTION ? n - i : PORTION,
                                  LA_STUB(random)->wide[LA_UINT64], 4, g,
                                  &call));
+        /* Multiply-high maps a 64-bit word to 0..n-i-1 without a division
+        ** (Lemire 2019). */
         unsigned __int128 wide = (unsigned __int128)words[k];
         int64_t j = i + (int64_t)(wide * (uint64_t)(n - i) >> 64), x = p[i];
         p[i] = p[j];
@@ -429,6 +435,7 @@ la_status la_meta_uniform_(la_frame *f)
     return self_result(f);
 }
 
+/* The metas have checked; self is result 0. */
 la_status la_impl_uniform_(la_frame *f)
 {
     return uniform(la_result(f, 0), la_arg_float(f, 1), la_arg_float(f, 2),
@@ -471,6 +478,7 @@ la_status la_meta_random_(la_frame *f)
     return self_result(f);
 }
 
+/* The limits are computed again from the arguments. */
 la_status la_impl_random_(la_frame *f)
 {
     int64_t low, high;
@@ -493,6 +501,7 @@ la_status la_meta_bernoulli_(la_frame *f)
 
 la_status la_impl_bernoulli_(la_frame *f)
 {
+    /* A 32-bit word below the threshold is a 1. */
     la_random_call call = {.threshold =
         (uint64_t)(la_arg_float(f, 1) * 0x1p32 + 0.5)};
     return la_random_into(la_result(f, 0), &LA_STUB(random)->bernoulli, 1,

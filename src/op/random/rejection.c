@@ -133,6 +133,7 @@ static double binomial(stream *s, double n, double p)
     n = floor(n);
     if (n <= 0 || p <= 0) return 0;
     if (p >= 1) return n;
+    /* Both methods want the smaller probability. */
     double q = p <= 0.5 ? p : 1 - p;
     double k = n * q < 10 ? binomial_waiting(s, n, q)
                           : binomial_rejection(s, n, q);
@@ -183,6 +184,8 @@ static void run_range(int64_t begin, int64_t end, void *context)
 {
     job *j = context;
     for (int64_t i = begin; i < end; i++) {
+        /* Rejection loops end with probability 1, but large tensors take
+        ** long. */
         if ((i & 1023) == 0 && la_interrupted()) {
             __atomic_store_n(&j->stopped, true, __ATOMIC_RELAXED);
             return;
@@ -235,6 +238,7 @@ la_status la_meta_poisson(la_frame *f)
     return la_set_output(f, 0, x->ndim, la_sizes(x), NULL, (la_dtype)x->dtype);
 }
 
+/* Computed in float64 and converted to self's dtype. */
 la_status la_impl_poisson(la_frame *f)
 {
     LA_OWNED rate = NULL;
@@ -274,6 +278,7 @@ static la_status doubles_of_two(la_frame *f, la_tensor **a, la_tensor **b)
 /* binomial(count, probability) */
 la_status la_meta_binomial(la_frame *f) { return meta_two(f, "binomial"); }
 
+/* Counts are truncated to integers. */
 la_status la_impl_binomial(la_frame *f)
 {
     LA_OWNED n = NULL;
@@ -288,6 +293,7 @@ la_status la_impl_binomial(la_frame *f)
 /* gamma(shape, scale) */
 la_status la_meta_gamma(la_frame *f) { return meta_two(f, "gamma"); }
 
+/* A shape or a scale of 0 gives 0. */
 la_status la_impl_gamma(la_frame *f)
 {
     LA_OWNED shape = NULL;

@@ -23,6 +23,7 @@ la_status la_meta_view_as_real(la_frame *f)
         return la_error(LA_ESHAPE, "size overflow: more than %d dimensions",
                         LA_MAX_DIMS);
     la_geometry_of(t, &g);
+    /* Steps are counted in elements, which become half as large. */
     for (int d = 0; d < g.ndim; d++)
         g.strides[d] *= 2;
     g.sizes[g.ndim] = 2;
@@ -118,11 +119,12 @@ la_status la_impl_resolve_conj(la_frame *f)
     return resolve(f, LA_F_CONJ | LA_F_ZERO);
 }
 
+/* resolve_neg(self) */
 la_status la_impl_resolve_neg(la_frame *f) { return resolve(f, LA_F_NEG); }
 
 /* --- parts --- */
 
-/* Part 0 or 1 of the pairs; the tensor has no conj bit. */
+/* Part 0 (real) or 1 (imaginary) of the pairs; 't' has no conj bit. */
 static la_status part(la_tensor *t, int which, la_tensor **out)
 {
     LA_OWNED pairs = NULL;

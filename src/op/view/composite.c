@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 
+/* These four go through the dispatcher, so that autograd records them. */
 la_status la_clone_contiguous(la_tensor *t, la_tensor **out)
 {
     la_value format = {.tag = LA_VFORMAT, .given = true,
@@ -51,6 +52,8 @@ la_status la_impl_reshape(la_frame *f)
                                  f->args[1].ints.list, &out), &out);
 }
 
+/* reshape_as(self, other), view_as(self, other): other's sizes; view_as never
+** copies. */
 la_status la_impl_reshape_as(la_frame *f)
 {
     la_tensor *out, *other = la_arg(f, 1);
@@ -65,6 +68,7 @@ la_status la_impl_view_as(la_frame *f)
                               &out), &out);
 }
 
+/* expand, for its two aliases. */
 static la_status expand_to(la_frame *f, int ndim, const int64_t *sizes)
 {
     la_tensor *out;
@@ -72,6 +76,7 @@ static la_status expand_to(la_frame *f, int ndim, const int64_t *sizes)
                           LA_IS(sizes, ndim)), &out);
 }
 
+/* expand_as(self, other), broadcast_to(self, size) */
 la_status la_impl_expand_as(la_frame *f)
 {
     return expand_to(f, la_arg(f, 1)->ndim, la_sizes(la_arg(f, 1)));
@@ -99,6 +104,8 @@ la_status la_impl_flatten(la_frame *f)
     if (first == last)
         return la_same_result(f);
     for (int d = 0; d < t->ndim; d++) {
+        /* The first of the joined dims starts a new size, the others multiply
+        ** it. */
         if (d <= first || d > last)
             sizes[n++] = la_sizes(t)[d];
         else
@@ -150,6 +157,7 @@ la_status la_impl_unflatten(la_frame *f)
 
 /* --- orders of dims --- */
 
+/* Dims a and b may count from the end. */
 static la_status transposed(la_tensor *t, int a, int b, la_tensor **out)
 {
     return la_run(transpose, out, LA_T(t), LA_I(a), LA_I(b));
@@ -176,6 +184,7 @@ static la_status check_matrix(const la_tensor *t, const char *name)
     return LA_OK;
 }
 
+/* x.mT: the last two dims exchanged; x.mH: conjugated as well. */
 la_status la_impl_mT(la_frame *f)
 {
     la_tensor *out;
@@ -202,6 +211,7 @@ la_status la_impl_mH(la_frame *f)
     return la_give(f, adjoint(la_arg(f, 0), &out), &out);
 }
 
+/* x.H: the adjoint of a matrix; a scalar is only conjugated. */
 la_status la_impl_H(la_frame *f)
 {
     la_tensor *t = la_arg(f, 0), *out;
@@ -240,6 +250,7 @@ la_status la_impl_movedim(la_frame *f)
     for (int k = 0; k < t->ndim; k++) {
         if (filled >> k & 1)
             continue;
+        /* The next dim, in the old order, that was not moved. */
         while (moved >> next & 1)
             next++;
         dims[k] = next++;
@@ -285,6 +296,8 @@ static la_status at_least_list(la_frame *f, int n)
     return LA_OK;
 }
 
+/* atleast_nd(self), and of a list: a vector becomes [1, n] and [1, n, 1], a
+** matrix [m, n, 1]. */
 la_status la_impl_atleast_1d(la_frame *f) { return at_least_result(f, 1); }
 la_status la_impl_atleast_2d(la_frame *f) { return at_least_result(f, 2); }
 la_status la_impl_atleast_3d(la_frame *f) { return at_least_result(f, 3); }

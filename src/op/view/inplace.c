@@ -15,6 +15,7 @@ static la_status change_geometry(la_frame *f, const la_geometry *g,
 {
     la_tensor *t = la_arg(f, 0);
     la_names *names = NULL;
+    /* A meta tensor has no storage that the geometry could leave. */
     if (t->storage)
         LA_TRY(la_extent_check(g->ndim, g->sizes, g->strides, g->offset,
                                (int64_t)la_itemsize(t), t->storage->nbytes));
@@ -31,6 +32,8 @@ static la_status change_geometry(la_frame *f, const la_geometry *g,
     return la_same_result(f);
 }
 
+/* squeeze_(self, dims), unsqueeze_(self, dim): shared geometry, see
+** op/view/view.h. */
 la_status la_meta_squeeze_(la_frame *f)
 {
     la_geometry g;
@@ -68,6 +71,7 @@ la_status la_meta_transpose_(la_frame *f)
     return swap_dims(f, &g, a, b);
 }
 
+/* Of a vector or a scalar nothing changes. */
 la_status la_meta_t_(la_frame *f)
 {
     la_geometry g;

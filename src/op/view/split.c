@@ -47,6 +47,7 @@ static la_status split_even(la_frame *f, la_tensor *t, int d, int64_t piece)
 {
     la_tensor **list;
     int64_t size = la_sizes(t)[d];
+    /* An empty dim gives one empty piece, as in PyTorch. */
     int64_t n = piece == 0 ? 1 : size / piece + (size % piece != 0);
     n = n < 1 ? 1 : n;
     LA_TRY(start_list(f, n, &list));
@@ -115,6 +116,7 @@ la_status la_impl_split_with_sizes(la_frame *f)
     return LA_OK;
 }
 
+/* split(self, sizes, dim): the overload of split that takes a list. */
 la_status la_impl_split_sizes(la_frame *f)
 {
     return la_impl_split_with_sizes(f);
@@ -174,6 +176,8 @@ static la_status split_positions(la_frame *f, la_tensor *t, int d,
     la_tensor **list;
     int64_t size = la_sizes(t)[d], n = at->ints.n, first = 0;
     LA_TRY(start_list(f, n + 1, &list));
+    /* Positions need not ascend: a piece that would end before it begins is
+    ** empty. */
     for (int64_t k = 0; k <= n; k++) {
         int64_t end = k < n ? position(at->ints.list[k], size) : size;
         LA_TRY(la_slice_of(t, d, first, end < first ? first : end, &list[k]));
@@ -233,6 +237,7 @@ la_status la_impl_tensor_split_tensor(la_frame *f)
                            "indices_or_sections to be a zero-dimensional or "
                            "one-dimensional tensor, but got a tensor with %d "
                            "dims", at->ndim);
+    /* How many pieces there are depends on the values. */
     if (at->device != LA_CPU)
         return la_error_at(LA_EKEY, 2, "a tensor on the meta device has no "
                            "indices to be read");
@@ -292,6 +297,8 @@ static la_status hsplit(la_frame *f, bool sections)
                        sections);
 }
 
+/* hsplit, vsplit, dsplit: by a number of equal sections, or (_indices) before
+** each of the listed indices. */
 la_status la_impl_hsplit(la_frame *f) { return hsplit(f, true); }
 la_status la_impl_hsplit_indices(la_frame *f) { return hsplit(f, false); }
 la_status la_impl_vsplit(la_frame *f)

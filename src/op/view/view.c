@@ -34,11 +34,13 @@ static inline la_status set_view(la_frame *f, int ndim, const int64_t *sizes,
     return t->names ? set_names(f, view, from) : LA_OK;
 }
 
+/* Inlined where the parts of a geometry are at hand. */
 la_status la_view_result(la_frame *f, const la_geometry *g, const int *from)
 {
     return set_view(f, g->ndim, g->sizes, g->strides, g->offset, from);
 }
 
+/* For operations that have nothing to do. */
 la_status la_same_result(la_frame *f)
 {
     la_set_result(f, 0, la_tensor_retain(la_arg(f, 0)));
@@ -81,6 +83,7 @@ la_status la_meta_view(la_frame *f)
                            "subspaces). Use "
                            ":reshape(...) instead.");
     identity(t, from);
+    /* Other sizes have no names to keep. */
     bool same = t->names && to.ndim == t->ndim
         && memcmp(to.sizes, la_sizes(t), t->ndim * sizeof *to.sizes) == 0;
     return set_view(f, to.ndim, to.sizes, strides, t->offset,
@@ -175,6 +178,7 @@ la_status la_meta_as_strided(la_frame *f)
                            "shape: %lld sizes, %lld strides",
                            (long long)sizes->ints.n,
                            (long long)strides->ints.n);
+    /* Before the loop below writes into the geometry. */
     if (sizes->ints.n > LA_MAX_DIMS)
         return la_error_at(LA_ESHAPE, 2, "size overflow: more than %d "
                            "dimensions", LA_MAX_DIMS);
@@ -390,6 +394,7 @@ la_status la_squeeze_geometry(const la_frame *f, la_geometry *g, int *from)
     return la_geo_squeeze(g, mask);
 }
 
+/* Dims from there on move back by one. */
 la_status la_unsqueeze_geometry(const la_frame *f, la_geometry *g, int *from)
 {
     int at;

@@ -33,6 +33,7 @@ la_status la_clone_contiguous(la_tensor *t, la_tensor **out);
 /* Views through the dispatcher, for composites. */
 la_status la_view_to(la_tensor *t, int ndim, const int64_t *sizes,
                      la_tensor **out);
+/* A view where strides allow it, else a contiguous copy; one size may be -1. */
 la_status la_reshape_to(la_tensor *t, int ndim, const int64_t *sizes,
                         la_tensor **out);
 /* Elements first..end-1 of a dim, from 0. */
