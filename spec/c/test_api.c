@@ -409,6 +409,43 @@ static void test_in_place_on_no_tensor(void **state)
     la_release(t);
 }
 
+/* Opening a state fails at one allocation after another; the next attempt, with
+** memory, gives the whole library. */
+static long allocations;        /* left until memory is short; < 0: never */
+
+static void *counting(void *ud, void *block, size_t before, size_t size)
+{
+    (void)ud;
+    if (size == 0) {
+        free(block);
+        return NULL;
+    }
+    if ((!block || size > before) && allocations >= 0 && allocations-- == 0) {
+        allocations = 0;
+        return NULL;
+    }
+    return realloc(block, size);
+}
+
+static void test_opened_again(void **state)
+{
+    (void)state;
+    bool opened = false;
+    for (long at = 0; !opened; at = at < 40 ? at + 1 : at + at / 7) {
+        allocations = -1;
+        lua_State *L = lua_newstate(counting, NULL);
+        luaL_openlibs(L);
+        allocations = at;
+        opened = la_openlibs(L) == 0;
+        allocations = -1;
+        if (!opened) assert_int_equal(la_openlibs(L), 0);
+        run(L, "local la = require 'lunarray'\n"
+               "assert((la.tensor{1., 2.} + 1):sum():item() == 5)\n"
+               "assert(la.newaxis and la.zeros(2, 3).T.shape[1] == 3)");
+        lua_close(L);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -427,6 +464,7 @@ int main(void)
         cmocka_unit_test(test_bad_schemas),
         cmocka_unit_test(test_in_place_on_no_tensor),
         cmocka_unit_test(test_unopened_without_memory),
+        cmocka_unit_test(test_opened_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

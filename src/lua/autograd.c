@@ -153,17 +153,7 @@ static bool option(lua_State *L, int at, const char *key)
 static void check_options(lua_State *L, int at, const char *name,
                           const char *const *known)
 {
-    if (lua_type(L, at) != LUA_TTABLE) return;
-    lua_pushnil(L);
-    while (lua_next(L, at)) {
-        bool ok = false;
-        lua_pop(L, 1);
-        for (int i = 0; known[i] && lua_type(L, -1) == LUA_TSTRING; i++)
-            ok = ok || strcmp(known[i], lua_tostring(L, -1)) == 0;
-        if (ok) continue;
-        luaL_error(L, "%s: unknown keyword '%s'", name,
-                   luaL_tolstring(L, -1, NULL));
-    }
+    if (lua_type(L, at) == LUA_TTABLE) la_check_keywords(L, at, known, name);
 }
 
 static uint32_t graph_flags(lua_State *L, int at)

@@ -10,9 +10,18 @@
 
 #include "lua/attr.h"
 #include "lua/from_table.h"
+#include "tensor/names.h"
 #include "tensor/shape.h"
 
 /* ---- options ---- */
+
+typedef struct build_options {
+    la_dtype dtype;         /* LA_UNDEFINED: by the values */
+    la_device device;
+    bool requires_grad;
+    int nnames;
+    const char **names;     /* interned, anchored on the stack; NULL: none */
+} build_options;
 
 static la_dtype option_dtype(lua_State *L, int at, const char *name)
 {
@@ -23,26 +32,90 @@ static la_dtype option_dtype(lua_State *L, int at, const char *name)
     return d;
 }
 
-static void check_option_keys(lua_State *L, int at, const char *name)
+/* The device that the top of the stack names. */
+static la_device option_device(lua_State *L, const char *name)
 {
-    static const char *const known[] = {"dtype", "requires_grad", "device",
-                                        "copy", "names", "offset"};
+    size_t n;
+    char quoted[256];
+    la_device device;
+    if (lua_type(L, -1) != LUA_TSTRING)
+        luaL_error(L, "%s: device: string expected, got %s", name,
+                   la_type_text(L, lua_gettop(L)));
+    const char *word = lua_tolstring(L, -1, &n);
+    if (!la_device_parse(word, n, &device))
+        luaL_error(L, "%s: unknown device '%s'", name,
+                   la_quote(word, n, quoted, sizeof(quoted)));
+    return device;
+}
+
+/* The keywords a function knows; "known:" in its error lists all of them. */
+static const char *const build_keys[] = {"dtype", "requires_grad", "device",
+                                         "names", NULL};
+static const char *const asarray_keys[] = {"dtype", "requires_grad", "device",
+                                           "names", "copy", NULL};
+
+void la_check_keywords(lua_State *L, int at, const char *const *known,
+                       const char *name)
+{
+    char quoted[256];
+    size_t n;
     lua_pushnil(L);
     while (lua_next(L, at)) {
         bool ok = false;
         lua_pop(L, 1);
-        for (size_t i = 0; lua_type(L, -1) == LUA_TSTRING && i < 6; i++)
+        for (int i = 0; known[i] && lua_type(L, -1) == LUA_TSTRING; i++)
             ok = ok || strcmp(known[i], lua_tostring(L, -1)) == 0;
-        if (!ok)
-            luaL_error(L, "%s: unknown keyword '%s' (known: dtype, "
-                       "requires_grad, device, names)", name,
-                       luaL_tolstring(L, -1, NULL));
+        if (ok) continue;
+        int type = lua_type(L, -1);
+        const char *word = type == LUA_TSTRING || type == LUA_TNUMBER
+            ? luaL_tolstring(L, -1, &n) : luaL_typename(L, -1);
+        la_quote(word, type == LUA_TSTRING ? n : strlen(word), quoted,
+                 sizeof(quoted));
+        luaL_Buffer b;
+        luaL_buffinit(L, &b);
+        for (int i = 0; known[i]; i++) {
+            if (i > 0) luaL_addstring(&b, ", ");
+            luaL_addstring(&b, known[i]);
+        }
+        luaL_pushresult(&b);
+        luaL_error(L, "%s: unknown keyword '%s' (known: %s)", name, quoted,
+                   lua_tostring(L, -1));
     }
 }
 
-la_build_options la_read_options(lua_State *L, int at, const char *name)
+/* names = {...} of the table on the top: interned, in a userdata that stays on
+** the stack; "*" is a dim without a name. */
+static void option_names(lua_State *L, int at, build_options *o,
+                         const char *name)
 {
-    la_build_options o = {LA_UNDEFINED, LA_CPU, false};
+    size_t len;
+    if (lua_getfield(L, at, "names") == LUA_TNIL) return;
+    int table = lua_gettop(L);
+    if (lua_type(L, table) != LUA_TTABLE)
+        luaL_error(L, "%s: names: list of names expected, got %s", name,
+                   la_type_text(L, table));
+    size_t n = lua_rawlen(L, table);
+    if (n > LA_MAX_DIMS)
+        luaL_error(L, "%s: at most %d names", name, LA_MAX_DIMS);
+    o->nnames = (int)n;
+    o->names = lua_newuserdatauv(L, (n + 1) * sizeof(*o->names), 0);
+    for (size_t i = 0; i < n; i++) {
+        lua_rawgeti(L, table, (lua_Integer)i + 1);
+        if (lua_type(L, -1) != LUA_TSTRING)
+            luaL_error(L, "%s: names: [%d]: string expected, got %s", name,
+                       (int)i + 1, la_type_text(L, lua_gettop(L)));
+        const char *word = lua_tolstring(L, -1, &len);
+        o->names[i] = la_name_intern(word, len);
+        lua_pop(L, 1);
+        if (!o->names[i]) la_raise(L, name, LA_ENOMEM);
+    }
+}
+
+static build_options read_options(lua_State *L, int at,
+                                     const char *const *known,
+                                     const char *name)
+{
+    build_options o = {LA_UNDEFINED, LA_CPU, false, 0, NULL};
     if (lua_isnoneornil(L, at)) return o;
     if (lua_type(L, at) == LUA_TSTRING) {
         o.dtype = la_check_dtype(L, at, name);
@@ -51,19 +124,14 @@ la_build_options la_read_options(lua_State *L, int at, const char *name)
     if (lua_type(L, at) != LUA_TTABLE)
         la_raise_arg(L, at, name, "table of options expected, got %s",
                      la_type_text(L, at));
-    check_option_keys(L, at, name);
+    la_check_keywords(L, at, known, name);
     o.dtype = option_dtype(L, at, name);
     lua_getfield(L, at, "requires_grad");
     o.requires_grad = lua_toboolean(L, -1);
     lua_getfield(L, at, "device");
-    if (!lua_isnil(L, -1)) {
-        size_t n;
-        const char *word = luaL_tolstring(L, -1, &n);
-        if (!la_device_parse(word, n, &o.device))
-            luaL_error(L, "%s: unknown device '%s'", name, word);
-        lua_pop(L, 1);
-    }
+    if (!lua_isnil(L, -1)) o.device = option_device(L, name);
     lua_pop(L, 2);
+    option_names(L, at, &o, name);
     return o;
 }
 
@@ -76,6 +144,7 @@ typedef struct walk {
     int ndim;
     int64_t sizes[LA_MAX_DIMS], at[LA_MAX_DIMS];
     bool raw[LA_MAX_DIMS];
+    bool stored;            /* the second walk: shapes have been checked */
     la_scalar *leaf;        /* where the next leaf is read to */
 } walk;
 
@@ -116,7 +185,27 @@ static int64_t enter_table(walk *w, int d)
     return luaL_len(w->L, table);
 }
 
-/* The shape, by the first elements; leaves the tables on the stack. */
+/* Elements behind the length of a raw table would be dropped in silence: they
+** lie behind a hole. The walk begins at the last element, where nothing follows
+** in a table that is a list; below two elements there may be no list part. */
+static void check_holes(walk *w, int d, int64_t n)
+{
+    lua_State *L = w->L;
+    if (n > 1) lua_pushinteger(L, n);
+    else lua_pushnil(L);
+    while (lua_next(L, w->base + d)) {
+        lua_pop(L, 1);
+        if (!lua_isinteger(L, -1)) continue;
+        int64_t i = lua_tointeger(L, -1);
+        if (i < 1 || i > n)
+            luaL_error(L, "bad argument #1 to '%s' (%s[%I]: the table has a "
+                       "hole: its length is %d)", w->name, place(w, d),
+                       (LUAI_UACINT)i, (int)n);
+    }
+}
+
+/* The shape, by the first elements; leaves their tables on the stack, where a
+** walk begins. */
 static void learn_shape(walk *w)
 {
     lua_State *L = w->L;
@@ -128,6 +217,7 @@ static void learn_shape(walk *w)
                        "%d levels)", w->name, LA_MAX_DIMS);
         w->sizes[d] = enter_table(w, d);
         w->at[d] = 0;
+        if (w->raw[d]) check_holes(w, d, w->sizes[d]);
         if (w->sizes[d] == 0) return;
         luaL_checkstack(L, 4, "nested too deep");
         push_element(w, d);
@@ -135,10 +225,10 @@ static void learn_shape(walk *w)
     lua_settop(L, w->base + w->ndim - (w->ndim > 0));
 }
 
-static void check_row(walk *w, int d)
+static void check_row(walk *w, int d, int type)
 {
     lua_State *L = w->L;
-    if (!is_table(L, -1))
+    if (type != LUA_TTABLE)
         luaL_error(L, "bad argument #1 to '%s' (%s: table of %d elements "
                    "expected, got %s)", w->name, place(w, d),
                    (int)w->sizes[d], la_type_text(L, w->base + d));
@@ -146,6 +236,7 @@ static void check_row(walk *w, int d)
     if (n != w->sizes[d])
         luaL_error(L, "bad argument #1 to '%s' (%s: %d elements expected, got "
                    "%d)", w->name, place(w, d), (int)w->sizes[d], (int)n);
+    if (w->raw[d] && !w->stored) check_holes(w, d, n);
 }
 
 /* Step to the next innermost row; false at the end. Tables of the dims are on
@@ -157,8 +248,8 @@ static bool next_row(walk *w)
     if (d < 0) return false;
     lua_settop(w->L, w->base + d);
     for (; d < w->ndim - 1; d++) {
-        push_element(w, d);
-        check_row(w, d + 1);
+        int type = push_element(w, d);
+        check_row(w, d + 1, type);
     }
     return true;
 }
@@ -192,8 +283,6 @@ static void each_leaf(walk *w, leaf_fn fn, void *context)
 {
     lua_State *L = w->L;
     int last = w->ndim - 1, row = w->base + last;
-    for (int d = 0; d < w->ndim; d++)
-        if (w->sizes[d] == 0) return;
     luaL_checkstack(L, 12, "nested too deep");
     do {
         for (w->at[last] = 0; w->at[last] < w->sizes[last]; w->at[last]++) {
@@ -202,7 +291,6 @@ static void each_leaf(walk *w, leaf_fn fn, void *context)
             fn(w, s, context);
             if (w->at[last] % 8 == 7) lua_settop(L, row);
         }
-        lua_settop(L, row);
     } while (next_row(w));
 }
 
@@ -270,7 +358,7 @@ static void rewind_walk(walk *w)
 }
 
 /* The handle stands below the tables, so that it stays anchored. */
-static void from_table(lua_State *L, int at, const la_build_options *o,
+static void from_table(lua_State *L, int at, const build_options *o,
                        la_handle *h, const char *name)
 {
     walk w;
@@ -281,12 +369,12 @@ static void from_table(lua_State *L, int at, const la_build_options *o,
     k.kind = LA_KBOOL;
     k.n = 0;
     w.leaf = k.list;
+    w.stored = false;
     lua_pushvalue(L, at);
     w.base = lua_gettop(L);
     learn_shape(&w);
     LA_CHECK(L, name, la_numel(w.ndim, w.sizes, &count));
-    rewind_walk(&w);
-    if (count > 0) each_leaf(&w, look_at_leaf, &k);
+    each_leaf(&w, look_at_leaf, &k);
     if (count == 0) k.kind = LA_KFLOAT;
     la_dtype dtype = o->dtype;
     if (dtype == LA_UNDEFINED) dtype = kind_dtype(k.kind);
@@ -298,11 +386,12 @@ static void from_table(lua_State *L, int at, const la_build_options *o,
         store_kept(&w, &k, &s);
         return;
     }
+    w.stored = true;
     rewind_walk(&w);
     each_leaf(&w, store_leaf, &s);
 }
 
-static void from_number(lua_State *L, int at, const la_build_options *o,
+static void from_number(lua_State *L, int at, const build_options *o,
                         la_handle *h, const char *name)
 {
     la_scalar s;
@@ -316,7 +405,7 @@ static void from_number(lua_State *L, int at, const la_build_options *o,
     LA_CHECK(L, name, la_scalar_store(&s, dtype, la_data(t)));
 }
 
-static void from_tensor(lua_State *L, int at, const la_build_options *o,
+static void from_tensor(lua_State *L, int at, const build_options *o,
                         la_handle *h, const char *name)
 {
     la_tensor *src = la_check_tensor(L, at, name), *plain = NULL, *t = NULL;
@@ -332,7 +421,7 @@ static void from_tensor(lua_State *L, int at, const la_build_options *o,
 
 /* Move to the device and set requires_grad: what creation options ask for. */
 static void apply_options(lua_State *L, la_handle *h,
-                          const la_build_options *o, const char *name)
+                          const build_options *o, const char *name)
 {
     if (o->device == LA_META) {
         la_tensor *t = h->tensor, *meta = NULL;
@@ -341,12 +430,21 @@ static void apply_options(lua_State *L, la_handle *h,
         h->tensor = meta;
         la_tensor_release(t);
     }
+    if (o->names) {
+        la_names *names = NULL;
+        if (o->nnames != h->tensor->ndim)
+            luaL_error(L, "%s: %d names for a tensor of dimension %d", name,
+                       o->nnames, h->tensor->ndim);
+        LA_CHECK(L, name, la_names_new(o->nnames, o->names, &names));
+        la_tensor_set_names(h->tensor, names);
+    }
     if (o->requires_grad)
         LA_CHECK(L, name, la_require_grad(h->tensor, true));
 }
 
-int la_build_tensor(lua_State *L, int at, const la_build_options *o,
-                    const char *name)
+/* Push a new tensor of the table, number, boolean or tensor at 'at'. */
+static int build_tensor(lua_State *L, int at, const build_options *o,
+                        const char *name)
 {
     la_state *s = la_enter(L);
     la_handle *h = la_new_handle(L, s);
@@ -362,17 +460,17 @@ int la_build_tensor(lua_State *L, int at, const la_build_options *o,
 
 static int fn_tensor(lua_State *L)
 {
-    la_build_options o = la_read_options(L, 2, "tensor");
+    build_options o = read_options(L, 2, build_keys, "tensor");
     if (lua_isnone(L, 1))
         return la_raise_arg(L, 1, "tensor", "table, number, boolean or tensor "
                             "expected, got no value");
-    return la_build_tensor(L, 1, &o, "tensor");
+    return build_tensor(L, 1, &o, "tensor");
 }
 
 /* asarray: the tensor itself when nothing would change. */
 static int fn_asarray(lua_State *L)
 {
-    la_build_options o = la_read_options(L, 2, "asarray");
+    build_options o = read_options(L, 2, asarray_keys, "asarray");
     la_handle *h = la_to_handle(L, 1);
     bool copy = false, never = false;
     if (lua_istable(L, 2)) {
@@ -381,7 +479,7 @@ static int fn_asarray(lua_State *L)
         never = lua_type(L, -1) == LUA_TBOOLEAN && !copy;
         lua_pop(L, 1);
     }
-    bool same = h && h->tensor && !copy
+    bool same = h && h->tensor && !copy && !o.names
         && (o.dtype == LA_UNDEFINED || o.dtype == (la_dtype)h->tensor->dtype);
     if (same) {
         lua_settop(L, 1);
@@ -389,15 +487,15 @@ static int fn_asarray(lua_State *L)
     }
     if (never)
         return luaL_error(L, "asarray: this needs a copy, and copy is false");
-    return la_build_tensor(L, 1, &o, "asarray");
+    return build_tensor(L, 1, &o, "asarray");
 }
 
 static int method_new_tensor(lua_State *L)
 {
-    la_build_options o = la_read_options(L, 3, "new_tensor");
+    build_options o = read_options(L, 3, build_keys, "new_tensor");
     la_tensor *self = la_check_tensor(L, 1, "new_tensor");
     if (o.dtype == LA_UNDEFINED) o.dtype = (la_dtype)self->dtype;
-    return la_build_tensor(L, 2, &o, "new_tensor");
+    return build_tensor(L, 2, &o, "new_tensor");
 }
 
 /* ---- raw bytes ---- */

@@ -24,17 +24,24 @@ static int meta_index(lua_State *L)
     return a->get(L, la_check_tensor(L, 1, a->name));
 }
 
+static int raise_no_field(lua_State *L)
+{
+    char quoted[256];
+    size_t n;
+    const char *key = lua_tolstring(L, 2, &n);
+    return luaL_error(L, "a tensor has no field '%s' that can be assigned",
+                      la_quote(key, n, quoted, sizeof(quoted)));
+}
+
 static int meta_newindex(lua_State *L)
 {
     if (lua_type(L, 2) != LUA_TSTRING) return la_bracket_set(L);
-    const char *key = lua_tostring(L, 2);
     lua_pushvalue(L, 2);
     const la_attr *a = NULL;
     if (lua_rawget(L, lua_upvalueindex(LA_UP_OWN)) == LUA_TLIGHTUSERDATA)
         a = lua_touserdata(L, -1);
     if (!a || !a->set)
-        return luaL_error(L, "a tensor has no field '%s' that can be assigned",
-                          key);
+        return raise_no_field(L);
     la_enter(L);
     return a->set(L, la_check_tensor(L, 1, a->name));
 }

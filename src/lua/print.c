@@ -66,7 +66,9 @@ static const la_print_options defaults = {
 
 static void set_profile(lua_State *L, la_print_options *o)
 {
-    const char *word = luaL_checkstring(L, -1);
+    char quoted[256];
+    size_t n;
+    const char *word = luaL_checklstring(L, -1, &n);
     if (strcmp(word, "default") == 0)
         *o = defaults;
     else if (strcmp(word, "short") == 0)
@@ -75,7 +77,7 @@ static void set_profile(lua_State *L, la_print_options *o)
         *o = (la_print_options){4, 0x7fffffff, 3, 80, o->sci_mode};
     else
         luaL_error(L, "set_printoptions: unknown profile '%s' (known: default,"
-                   " short, full)", word);
+                   " short, full)", la_quote(word, n, quoted, sizeof(quoted)));
 }
 
 static void set_integer(lua_State *L, const char *name, int *slot, int least)
@@ -97,6 +99,7 @@ static void set_integer(lua_State *L, const char *name, int *slot, int least)
 
 static void set_option(lua_State *L, const char *name, la_print_options *o)
 {
+    char quoted[256];
     if (strcmp(name, "precision") == 0)
         set_integer(L, name, &o->precision, 0);
     else if (strcmp(name, "threshold") == 0)
@@ -110,7 +113,8 @@ static void set_option(lua_State *L, const char *name, la_print_options *o)
     else if (strcmp(name, "profile") != 0)
         luaL_error(L, "set_printoptions: unknown keyword '%s' (known: "
                    "precision, threshold, edgeitems, linewidth, profile, "
-                   "sci_mode)", name);
+                   "sci_mode)", la_quote(name, strlen(name), quoted,
+                                         sizeof(quoted)));
 }
 
 /* set_printoptions{precision=, threshold=, edgeitems=, linewidth=, profile=,

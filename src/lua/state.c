@@ -185,14 +185,13 @@ static void add_constants(lua_State *L, int lib)
 
 LA_API int luaopen_lunarray(lua_State *L)
 {
-    if (la_state_of(L)) {
-        lua_getfield(L, LUA_REGISTRYINDEX, "lunarray.module");
-        return 1;
-    }
+    bool begun = la_state_of(L) != NULL;
+    if (begun && lua_getfield(L, LUA_REGISTRYINDEX, "lunarray.module")
+                 == LUA_TTABLE) return 1;
     if (la_cpu_missing())
         return luaL_error(L, "lunarray was built for processors with %s",
                           la_cpu_missing());
-    new_state(L);
+    if (!begun) new_state(L);       /* else an attempt ran out of memory */
     new_box_metatable(L);
     la_grad_init();
     luaL_newmetatable(L, LA_META_NAME);
