@@ -22,6 +22,7 @@ LUA_CFLAGS := $(shell pkg-config --cflags lua5.4 2>/dev/null || echo -I/usr/incl
 LUA_LIBS := $(shell pkg-config --libs lua5.4 2>/dev/null || echo -llua5.4)
 
 WARN := -Wall -Wextra -Wpointer-arith -Wstrict-prototypes -Wvla -Wno-unused-parameter -Wno-psabi
+WARN_core := -Wmissing-prototypes -Wshadow -Wundef
 BASE := -std=gnu11 -fPIC -fvisibility=hidden -fno-math-errno -ffp-contract=off \
   -fno-semantic-interposition -Isrc -Iinclude $(LUA_CFLAGS) $(WARN) \
   -DLA_VERSION='"$(VERSION)"' -MMD -MP
@@ -126,7 +127,7 @@ $(2): $(1)
 	$$(call say,CC,$(4))
 	$$(Q)$$(CC) $$(BASE) $$(OPT) $$(CFLAGS) $(3) -c $$< -o $$@
 endef
-core_flags = $(OPT_core) $$(FLAGS_$(1:src/%.c=%))
+core_flags = $(WARN_core) $(OPT_core) $$(FLAGS_$(1:src/%.c=%))
 level_of = $(if $(filter 1,$(words $(call source_caps,$(1)))),$(OPT_$(1:src/kernel/%.c=%)),$(if $(filter $(LOWEST),$(2)),$(OPT_lowest),$(OPT_$(1:src/kernel/%.c=%))))
 kernel_flags = $(OPT_kernel) $(call level_of,$(1),$(2)) $$(IDLE_$(2)) $$(CAP_$(2)) -DLA_CAP=$(2)
 also_flag = $(if $(1),-D'LA_CAP_ALSO(X,n)=$(foreach c,$(1),X($(c),n))')

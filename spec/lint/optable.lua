@@ -16,27 +16,28 @@ for word in ([[Tensor Tensor[] bool Scalar int int[] dtype str float]])
 
 -- ---- rows ----
 
--- Pieces of schemas that are defined once: #define NAME "text" ["text" ...].
-local function pieces()
-  local map = {}
-  local list = files.list("src/op", "*.h", "*.def", "ops.def")
-  for _, path in ipairs(list) do
-    local text = files.text(path):gsub("\\\n", " ")
-    for name, strings in text:gmatch('#define%s+([%w_]+)%s+("[^\n]*)') do
-      local out = {}
-      for s in strings:gmatch('"([^"]*)"') do out[#out + 1] = s end
-      map[name] = table.concat(out)
+-- The rows as the compiler reads them, with the texts that they share filled
+-- in: a list of {path, line, text}, one for each line.
+local function expanded()
+  local list, path, line = {}, "src/op/ops.def", 1
+  local pipe = assert(io.popen((os.getenv("CC") or "cc")
+    .. " -E -Isrc -x c src/op/ops.def"))
+  for text in pipe:lines() do
+    local number, name = text:match('^# (%d+) "([^"]+)"')
+    if number then
+      line, path = tonumber(number), name
+    else
+      list[#list + 1] = {path = path, line = line, text = text}
+      line = line + 1
     end
   end
-  return map
+  pipe:close()
+  return list
 end
 
 -- Split the text between the row's parentheses at commas outside of strings
 -- and brackets; adjacent strings join.
-local function split_row(text, defined)
-  text = text:gsub("%f[%w_][%w_]+", function(word)
-    return defined[word] and '"' .. defined[word] .. '"'
-  end)
+local function split_row(text)
   local fields, field, depth, i = {}, {}, 0, 1
   while i <= #text do
     local c = text:sub(i, i)
@@ -79,25 +80,23 @@ local function closing(text, from)
   end
 end
 
--- { {name, family, schema, forms, doc, where = path:line}, ... }
+-- { {name, kind, family, dtypes, schema, forms, doc, where = path:line}, ... }
 local function rows()
-  local list, defined = {}, pieces()
-  for _, path in ipairs(files.list("src/op/def", "*.def")) do
-    local text = files.text(path):gsub("/%*.-%*/", function(c)
-      return (c:gsub("[^\n]", " "))
-    end)
-    local at = 1
-    while true do
-      local first, open = text:find("%f[%w_]OP%(", at)
-      if not first then break end
-      local close = assert(closing(text, open), path .. ": a row is not closed")
-      local row = split_row(text:sub(open + 1, close - 1), defined)
-      local _, line = text:sub(1, first):gsub("\n", "")
-      row.where = ("%s:%d"):format(path, line + 1)
-      list[#list + 1] = row
-      at = close
+  local list, pending, where = {}, nil, nil
+  for _, l in ipairs(expanded()) do
+    if l.text:find("^OP%(") then pending, where = "", l end
+    if pending then
+      pending = pending .. l.text .. " "
+      local close = closing(pending, 3)
+      if close then
+        local row = split_row(pending:sub(4, close - 1))
+        row.where = ("%s:%d"):format(where.path, where.line)
+        list[#list + 1] = row
+        pending = nil
+      end
     end
   end
+  assert(not pending, "a row is not closed")
   return list
 end
 
@@ -169,9 +168,9 @@ local function is_internal(name, forms)
 end
 
 local function row_faults(row, covered, seen)
-  local id, schema, doc = row[1], row[3] or "", row[5] or ""
+  local id, schema, doc = row[1], row[5] or "", row[7] or ""
   local faults = {}
-  if #row ~= 5 then faults[1] = ("%d columns, want 5"):format(#row) end
+  if #row ~= 7 then faults[1] = ("%d columns, want 7"):format(#row) end
   faults[#faults + 1] = schema_fault(schema)
   if #doc < 3 then faults[#faults + 1] = "no doc" end
   local full = schema:match("^[%w_.]+") or id
@@ -180,7 +179,7 @@ local function row_faults(row, covered, seen)
   local base = full:match("^[^.]+")
   local plain = base:gsub("_$", "")
   if not covered[base] and not covered[plain] and
-     not is_internal(base, row[4] or "") then
+     not is_internal(base, row[6] or "") then
     faults[#faults + 1] = "no golden records and no spec names it"
   end
   return faults

@@ -130,7 +130,7 @@ static bool is_recordable(const la_frame *f)
     if (f->form != LA_FUNCTIONAL || !family || (f->op->forms & LA_MUTATES)
         || family->impl != la_pointwise_impl
         || family->ninputs > LA_FUSE_SOURCES
-        || !(family->fast || f->op->id == LA_OP_where))
+        || !(family->fast || f->op == LA_OP(where)))
         return false;
     for (int k = 0; k < family->ninputs; k++) {
         const la_tensor *t = la_arg(f, k);
@@ -253,12 +253,10 @@ void la_fuse_take_source(la_fuse *z, la_fuse_source *from, la_tensor *t,
 
 static bool is_square(const la_frame *f, la_dtype dtype, la_loop loop)
 {
-    switch (f->op->id) {
-    case LA_OP_mul: return la_arg(f, 0) == la_arg(f, 1);
-    case LA_OP_square: return true;
-    case LA_OP_pow: return loop == (*LA_STUB(pow_2))[dtype];
-    default: return false;
-    }
+    const la_op *op = f->op;
+    if (op == LA_OP(mul)) return la_arg(f, 0) == la_arg(f, 1);
+    return op == LA_OP(square)
+        || (op == LA_OP(pow) && loop == (*LA_STUB(pow_2))[dtype]);
 }
 
 /* Write the call down as a step, if it can be one of this program. */
@@ -354,11 +352,9 @@ static bool writes(const la_frame *f)
 static bool forwards(const la_frame *f)
 {
     if (f->form != LA_FUNCTIONAL) return false;
-    switch (f->op->id) {
-    case LA_OP_norm: case LA_OP_var_flag: case LA_OP_std_flag:
-    case LA_OP_var_unbiased: case LA_OP_std_unbiased: return true;
-    default: return false;
-    }
+    const la_op *op = f->op;
+    return op == LA_OP(norm) || op == LA_OP(var_flag) || op == LA_OP(std_flag)
+        || op == LA_OP(var_unbiased) || op == LA_OP(std_unbiased);
 }
 
 static la_status fuse_call(la_frame *f)

@@ -114,41 +114,40 @@ static la_status clamp_backward(la_formula *x, la_tensor **out)
 /* ---- the table ---- */
 
 #define GRAD(op, k, saves, expr) \
+    extern const la_op la_row_##op; \
     static la_tensor *grad_##op##_##k(la_formula *x) { return expr; }
-#define ALL(op, args, saves, fn)
+#define ALL(op, args, saves, fn) extern const la_op la_row_##op;
 #include "grad/derivatives.def"
 #undef GRAD
 #undef ALL
 
 static const la_grad_row rows[] = {
 #define GRAD(op, k, saves, expr) \
-    {LA_OP_##op, k, saves, grad_##op##_##k, NULL},
-#define ALL(op, args, saves, fn) {LA_OP_##op, args, saves, NULL, fn},
+    {&la_row_##op, k, saves, grad_##op##_##k, NULL},
+#define ALL(op, args, saves, fn) {&la_row_##op, args, saves, NULL, fn},
 #include "grad/derivatives.def"
 #undef GRAD
 #undef ALL
 };
 
-/* One rule per operation; rules without a name have no rows. */
-static la_grad_rule rules[LA_NOPS];
+#define NROWS (sizeof(rows) / sizeof(rows[0]))
+static la_grad_rule rules[NROWS];    /* at the index of an operation's first */
 
 /* Rows of one operation stand together. */
 void la_grad_bind(void)
 {
-    size_t n = sizeof(rows) / sizeof(rows[0]);
-    for (size_t i = 0; i < n; i++) {
-        la_grad_rule *r = &rules[rows[i].op];
-        la_op *op = (la_op *)la_op_at(rows[i].op);
+    size_t end;
+    for (size_t i = 0; i < NROWS; i = end) {
+        la_grad_rule *r = &rules[i];
+        for (end = i; end < NROWS && rows[end].op == rows[i].op; ) end++;
         if (r->name) continue;
-        size_t end = i;
-        while (end < n && rows[end].op == rows[i].op) end++;
         r->rows = rows[i].fn ? &rows[i] : NULL;
         r->nrows = rows[i].fn ? (int)(end - i) : 0;
         r->all = rows[i].all;
         r->all_saves = r->all ? rows[i].saves : 0;
         r->args = r->all ? (uint32_t)rows[i].arg : 0;
         for (int k = 0; k < r->nrows; k++) r->args |= 1u << r->rows[k].arg;
-        r->name = op->name;
-        op->grad = r;
+        r->name = rows[i].op->name;
+        rows[i].op->state->grad = r;
     }
 }

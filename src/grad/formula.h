@@ -49,7 +49,8 @@ struct la_formula {
 
 /* ---- what formulas call; 'x' is the formula ---- */
 
-la_tensor *la_x_run(la_formula *x, int op, int n, const la_value *args);
+la_tensor *la_x_run(la_formula *x, const la_op *op, int n,
+                    const la_value *args);
 la_tensor *la_x_grad(la_formula *x, int k);       /* zeros if none came */
 la_tensor *la_x_arg(la_formula *x, int k);        /* a saved argument */
 la_tensor *la_x_result(la_formula *x, int k);     /* a saved result */
@@ -66,7 +67,7 @@ void la_x_set(la_formula *x, la_tensor **out, int k, la_tensor *g);
 /* The entry of 'out' that argument k has. */
 la_tensor **la_x_slot(const la_formula *x, la_tensor **out, int k);
 /* Is the tensor of argument k a result of that operation? */
-bool la_x_result_of(const la_formula *x, int k, int op);
+bool la_x_result_of(const la_formula *x, int k, const la_op *op);
 /* Sizes / dtype of argument k as it was; needs a wanted argument. */
 const la_output_meta *la_x_meta(la_formula *x, int k, int64_t member);
 la_value la_x_sizes(la_formula *x, int k);

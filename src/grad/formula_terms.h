@@ -47,7 +47,7 @@ static inline la_value la_v_text(const char *s) { return LA_STR(s); }
 #define LA_MAP(...) LA_PICK(__VA_ARGS__, LA_MAP8, LA_MAP7, LA_MAP6, LA_MAP5, \
     LA_MAP4, LA_MAP3, LA_MAP2, LA_MAP1)(__VA_ARGS__)
 
-#define R(name, ...) la_x_run(x, LA_OP_##name, \
+#define R(name, ...) la_x_run(x, LA_OP(name), \
     (int)(sizeof((la_value[]){LA_MAP(__VA_ARGS__)}) / sizeof(la_value)), \
     (const la_value[]){LA_MAP(__VA_ARGS__)})
 #define G la_x_grad(x, 0)

@@ -80,7 +80,7 @@ la_tensor *la_x_conv_bias(la_formula *x);
 ** of these operands, or one of its gradients ('op'). */
 la_tensor *la_x_conv_again(la_formula *x, la_tensor *input,
                            la_tensor *weight);
-la_tensor *la_x_conv_part(la_formula *x, int op, la_tensor *grad,
+la_tensor *la_x_conv_part(la_formula *x, const la_op *op, la_tensor *grad,
                           la_tensor *input, la_tensor *weight);
 la_tensor *la_x_max_pool(la_formula *x);
 la_tensor *la_x_max_pool_again(la_formula *x);

@@ -7,7 +7,7 @@
 #include "grad/formula_terms.h"
 
 /* One of the gradients, with the settings of the convolution. */
-static la_tensor *conv(la_formula *x, int op)
+static la_tensor *conv(la_formula *x, const la_op *op)
 {
     la_value args[] = {LA_T(G), LA_T(C(A(0))), LA_T(C(A(1))), VAL(3), VAL(4),
                        VAL(5), VAL(6), VAL(7), VAL(8)};
@@ -16,12 +16,12 @@ static la_tensor *conv(la_formula *x, int op)
 
 la_tensor *la_x_conv_input(la_formula *x)
 {
-    return conv(x, LA_OP_convolution_grad_input);
+    return conv(x, LA_OP(convolution_grad_input));
 }
 
 la_tensor *la_x_conv_weight(la_formula *x)
 {
-    return conv(x, LA_OP_convolution_grad_weight);
+    return conv(x, LA_OP(convolution_grad_weight));
 }
 
 /* The sum over all dims but the channels. */
@@ -41,11 +41,11 @@ la_tensor *la_x_conv_again(la_formula *x, la_tensor *input, la_tensor *weight)
 {
     la_value args[] = {LA_T(input), LA_T(weight), LA_NIL, VAL(3), VAL(4),
                        VAL(5), VAL(6), VAL(7), VAL(8)};
-    return la_x_run(x, LA_OP_convolution, 9, args);
+    return la_x_run(x, LA_OP(convolution), 9, args);
 }
 
 /* One of its two gradients, likewise. */
-la_tensor *la_x_conv_part(la_formula *x, int op, la_tensor *grad,
+la_tensor *la_x_conv_part(la_formula *x, const la_op *op, la_tensor *grad,
                           la_tensor *input, la_tensor *weight)
 {
     la_value args[] = {LA_T(grad), LA_T(input), LA_T(weight), VAL(3), VAL(4),

@@ -15,7 +15,7 @@ enum { SELF, DIM, INDEX, SOURCE, REDUCE, INCLUDE };
 /* index_reduce names slices, scatter_reduce single elements. */
 static bool by_slices(const la_formula *x)
 {
-    return x->op->op->id == LA_OP_index_reduce;
+    return x->op->op == LA_OP(index_reduce);
 }
 
 static la_tensor *read_at(la_formula *x, la_tensor *t)

@@ -62,7 +62,7 @@ la_status la_x_attention(la_formula *x, la_tensor **out)
                        LA_T(A(3)), LA_T(RES(0)), LA_T(RES(1)), VAL(4),
                        VAL(5)};
     if (x->status) return x->status;
-    LA_TRY(la_do_many(LA_OP_attention_backward, r, 9, args));
+    LA_TRY(la_do_many(LA_OP(attention_backward), r, 9, args));
     for (int k = 0; k < 3; k++) {
         if (la_x_wants(x, k)) out[k] = r[k].tensor;
         else la_tensor_release(r[k].tensor);

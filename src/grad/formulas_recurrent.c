@@ -40,7 +40,7 @@ static la_status fused(la_formula *x, la_tensor **out)
                        LA_T(RES(1)), LA_T(RES(2)), LA_T(A(WEIGHT)),
                        LA_T(states), LA_T(A(C)), VAL(KIND), VAL(REVERSE)};
     if (x->status) return x->status;
-    LA_TRY(la_do_many(LA_OP_recurrent_backward, r, 10, args));
+    LA_TRY(la_do_many(LA_OP(recurrent_backward), r, 10, args));
     la_tensor *gates = la_x_own(x, r[0].tensor);
     la_tensor *hidden = la_x_own(x, r[1].tensor);
     la_tensor *h = la_x_own(x, r[2].tensor), *c = la_x_own(x, r[3].tensor);

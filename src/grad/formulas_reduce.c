@@ -251,7 +251,7 @@ static void quantile_ranks(la_formula *x, quantiles *u)
     la_tensor *nan = R(isnan, u->self), *n, *rank;
     la_value dtype = la_x_dtype(x);
     int64_t size = u->self ? la_sizes(u->self)[u->self->ndim - 1] : 1;
-    bool skip = x->op->op->id == LA_OP_nanquantile;
+    bool skip = x->op->op == LA_OP(nanquantile);
     n = R(sum, nan, LA_IS(&end, 1), true);
     if (skip) {
         u->last = R(clamp, R(rsub, n, (double)(size - 1)), 0.0);

@@ -170,4 +170,7 @@ void la_set_anomaly(la_where_fn where, void *host);
 /* Connects the dispatcher; called when a state opens, idempotent. */
 void la_grad_init(void);
 
+/* The tensor becomes a leaf without history, hooks or accumulator. */
+void la_forget_history(la_tensor *t);
+
 #endif

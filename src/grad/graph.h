@@ -37,7 +37,7 @@ typedef struct la_formula la_formula;
 typedef la_tensor *(*la_grad_fn)(la_formula *x);
 
 typedef struct la_grad_row {
-    int op;                     /* operation id */
+    const la_op *op;
     int arg;                    /* which argument, from 0; of 'all' a bit set */
     uint32_t saves;             /* bit k: argument k; bit 16+k: result k */
     la_grad_fn fn;

@@ -254,7 +254,8 @@ la_tensor *la_x_own(la_formula *x, la_tensor *owned)
 }
 
 /* An operation call; recorded like any other under create_graph. */
-la_tensor *la_x_run(la_formula *x, int op, int n, const la_value *args)
+la_tensor *la_x_run(la_formula *x, const la_op *op, int n,
+                    const la_value *args)
 {
     la_tensor *out = NULL;
     if (x->status) return NULL;
@@ -325,7 +326,7 @@ la_value la_x_value(la_formula *x, int k) { return x->op->args[k]; }
 la_tensor *la_x_conj(la_formula *x, la_tensor *t)
 {
     if (!t || !la_is_complex((la_dtype)t->dtype)) return t;
-    return la_x_run(x, LA_OP_conj, 1, (la_value[]){LA_T(t)});
+    return la_x_run(x, LA_OP(conj), 1, (la_value[]){LA_T(t)});
 }
 
 /* The shape is known from the edge, so the argument need not be saved. */
@@ -365,11 +366,11 @@ void la_x_set(la_formula *x, la_tensor **out, int k, la_tensor *g)
     *la_x_slot(x, out, k) = la_tensor_retain(g);
 }
 
-bool la_x_result_of(const la_formula *x, int k, int op)
+bool la_x_result_of(const la_formula *x, int k, const la_op *op)
 {
     la_node *n = x->node->edges[edge_of(x, k)].node;
     return n && n->class == &class_operation
-        && ((la_op_node *)la_node_extra(n))->op->id == op;
+        && ((la_op_node *)la_node_extra(n))->op == op;
 }
 
 /* What the node of the input says about its output; a 0-dim float32 for inputs

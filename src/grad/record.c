@@ -150,7 +150,7 @@ static la_status attach_one(la_frame *f, la_node *n, la_tensor *t, int slot,
                             bool multi)
 {
     if (!differentiable(t)) return LA_OK;
-    if (f->op->id == LA_OP_as_strided || f->op->id == LA_OP_unfold)
+    if (f->op == LA_OP(as_strided) || f->op == LA_OP(unfold))
         return la_view_history(t);
     LA_TRY(la_node_output(n, slot, t));
     if (inplace(f)) return la_rebase_history(t, n, slot);
@@ -236,7 +236,7 @@ static la_status refuse_metadata(const la_frame *f)
 ** failure after the call drops its results. */
 static la_status record(la_frame *f)
 {
-    const la_grad_rule *r = f->op->grad;
+    const la_grad_rule *r = f->op->state->grad;
     uint32_t forms = f->op->forms;
     la_node *n = NULL;
     if (forms & LA_NO_GRAD_OP) {

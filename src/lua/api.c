@@ -383,8 +383,8 @@ static la_status call_by_name(const char *name, int n, const la_any *args,
         const la_schema *s = la_schema_of(op);
         status = read_args(&c, s, n, args);
         if (status) continue;
-        if (same) return la_do_many(id, results, s->nparams, c.args);
-        LA_TRY(la_do_(id, c.args[0].tensor, s->nparams, c.args));
+        if (same) return la_do_many(op, results, s->nparams, c.args);
+        LA_TRY(la_do_(op, c.args[0].tensor, s->nparams, c.args));
         la_tensor *self = la_tensor_retain(c.args[0].tensor);
         results[0] = LA_T(self);
         return LA_OK;

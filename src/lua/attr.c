@@ -134,45 +134,47 @@ static int set_names(lua_State *L, la_tensor *t)
 
 /* Attributes that are operations with one tensor: T, mT, H, mH, real, imag.
 ** Making the handle may run finalizers, so the tensor is looked up again. */
-static int push_view(lua_State *L, la_tensor *t, int id, const char *name)
+static int push_view(lua_State *L, la_tensor *t, const la_op *op,
+                     const char *name)
 {
     la_state *s = la_up_state(L);
     la_handle *h = la_new_handle(L, s);
     la_tensor *out = NULL;
     t = la_check_tensor(L, 1, name);
     la_value self = LA_T(t);
-    LA_CHECK(L, name, la_do(id, &out, 1, &self));
+    LA_CHECK(L, name, la_do(op, &out, 1, &self));
     la_fill_handle(s, h, out);
     return 1;
 }
 
 static int get_T(lua_State *L, la_tensor *t)
 {
-    return push_view(L, t, LA_OP_T, "T");
+    return push_view(L, t, LA_OP(T), "T");
 }
 static int get_mT(lua_State *L, la_tensor *t)
 {
-    return push_view(L, t, LA_OP_mT, "mT");
+    return push_view(L, t, LA_OP(mT), "mT");
 }
 static int get_H(lua_State *L, la_tensor *t)
 {
-    return push_view(L, t, LA_OP_H, "H");
+    return push_view(L, t, LA_OP(H), "H");
 }
 static int get_mH(lua_State *L, la_tensor *t)
 {
-    return push_view(L, t, LA_OP_mH, "mH");
+    return push_view(L, t, LA_OP(mH), "mH");
 }
 static int get_real(lua_State *L, la_tensor *t)
 {
-    return push_view(L, t, LA_OP_real, "real");
+    return push_view(L, t, LA_OP(real), "real");
 }
 static int get_imag(lua_State *L, la_tensor *t)
 {
-    return push_view(L, t, LA_OP_imag, "imag");
+    return push_view(L, t, LA_OP(imag), "imag");
 }
 
 /* x.real = v and x.imag = v write through the view. */
-static int write_view(lua_State *L, la_tensor *t, int id, const char *name)
+static int write_view(lua_State *L, la_tensor *t, const la_op *op,
+                     const char *name)
 {
     la_tensor *view = NULL, *from = NULL;
     la_scalar s;
@@ -181,7 +183,7 @@ static int write_view(lua_State *L, la_tensor *t, int id, const char *name)
         return luaL_error(L, "%s: tensor or number expected", name);
     la_tensor *value = h ? la_check_tensor(L, 3, name) : NULL;
     la_value self = LA_T(t);
-    LA_CHECK(L, name, la_do(id, &view, 1, &self));
+    LA_CHECK(L, name, la_do(op, &view, 1, &self));
     la_status status = h ? LA_OK : la_tensor_from_scalar(&s, &from);
     if (h) from = la_tensor_retain(value);
     if (!status) status = la_run_(copy_, view, LA_T(from));
@@ -192,11 +194,11 @@ static int write_view(lua_State *L, la_tensor *t, int id, const char *name)
 
 static int set_real(lua_State *L, la_tensor *t)
 {
-    return write_view(L, t, LA_OP_real, "real");
+    return write_view(L, t, LA_OP(real), "real");
 }
 static int set_imag(lua_State *L, la_tensor *t)
 {
-    return write_view(L, t, LA_OP_imag, "imag");
+    return write_view(L, t, LA_OP(imag), "imag");
 }
 
 /* x["..."] is the one string that is an index. */

@@ -10,7 +10,6 @@
 #include "lua/binding.h"
 
 const char *la_node_name(const la_node *n);
-void la_forget_history(la_tensor *t);
 
 /* The Lua state on which callbacks of this library state run. */
 lua_State *la_lua_of(la_state *s);

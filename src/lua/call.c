@@ -324,7 +324,7 @@ static bool parse(call *c, const entry *e)
     c->schema = la_schema_of(c->op);
     if (la_parse_plain(L, c->schema, e->method, &c->args)) return true;
     int top = lua_gettop(L);
-    bool last = c->op->next == NULL;
+    bool last = c->op->state->next == NULL;
     if (c->op == e->op) c->args.odd_word = 0;
     bool fits = la_parse(L, c->op, e->name, e->method, !last, &c->args);
     if (!fits) lua_settop(L, top);
@@ -346,7 +346,7 @@ static int operation(lua_State *L)
     call c;
     const entry *e = enter(L, &c);
     c.op = e->op;
-    while (!parse(&c, e)) c.op = c.op->next;    /* the last one raises */
+    while (!parse(&c, e)) c.op = c.op->state->next;    /* the last one raises */
     return finish_call(&c, e->name, e->form);
 }
 
@@ -407,18 +407,18 @@ static bool same_name(const la_op *a, const la_op *b)
 
 /* Chain the overloads of a name in the order of their rows. Every state does
 ** it and finds the same links. */
-static bool is_first(la_op *op)
+static bool is_first(const la_op *op)
 {
     for (int i = op->id - 1; i >= 0; i--)
         if (same_name(la_op_at(i), op)) return false;
     return true;
 }
 
-static void link_overloads(la_op *op)
+static void link_overloads(const la_op *op)
 {
     for (int i = op->id + 1; i < la_op_count(); i++)
         if (same_name(la_op_at(i), op)) {
-            __atomic_store_n(&op->next, la_op_at(i), __ATOMIC_RELAXED);
+            __atomic_store_n(&op->state->next, la_op_at(i), __ATOMIC_RELAXED);
             return;
         }
 }
@@ -467,7 +467,7 @@ static void add_aliases(lua_State *L, int lib, int methods)
 #undef ALIAS
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-        for (int id = 0; id < LA_NOPS; id++) {
+        for (int id = 0; id < la_op_count(); id++) {
             const la_op *op = la_op_at(id);
             if (base_length(op) != strlen(rows[i][1])
                 || memcmp(op->signature, rows[i][1], base_length(op)) != 0)
@@ -481,7 +481,7 @@ static void add_aliases(lua_State *L, int lib, int methods)
 void la_open_operations(lua_State *L, int lib, int methods)
 {
     for (int id = 0; id < la_op_count(); id++) {
-        la_op *op = (la_op *)la_op_at(id);
+        const la_op *op = la_op_at(id);
         link_overloads(op);
         if (is_first(op))
             la_add_operation(L, op, op->signature, base_length(op), lib,

@@ -321,11 +321,27 @@ static int fn_config(lua_State *L)
 
 /* ---- help ---- */
 
+/* The dtypes of a set: "all", or their names. */
+static void add_dtypes(luaL_Buffer *b, uint32_t set)
+{
+    if (set == LA_ANY_DTYPE) {
+        luaL_addstring(b, "all");
+        return;
+    }
+    for (int d = 0, n = 0; d < LA_NDTYPES; d++) {
+        if (!(set & LA_DTYPE_BIT(d))) continue;
+        if (n++) luaL_addstring(b, ", ");
+        luaL_addstring(b, la_dtype_name((la_dtype)d));
+    }
+}
+
 static void add_help(luaL_Buffer *b, const la_op *op)
 {
     luaL_addstring(b, op->signature);
     luaL_addstring(b, "\n    ");
     luaL_addstring(b, op->doc);
+    luaL_addstring(b, "\n    dtypes: ");
+    add_dtypes(b, op->dtypes);
     luaL_addstring(b, "\n");
 }
 
@@ -401,6 +417,17 @@ static int fn_help(lua_State *L)
     return 1;
 }
 
+/* The names of a set of dtypes as a list. */
+static void push_dtypes(lua_State *L, uint32_t set)
+{
+    lua_newtable(L);
+    for (int d = 0, n = 0; d < LA_NDTYPES; d++)
+        if (set & LA_DTYPE_BIT(d)) {
+            lua_pushstring(L, la_dtype_name((la_dtype)d));
+            lua_rawseti(L, -2, ++n);
+        }
+}
+
 /* operations(): the registry as a list of {name, signature, doc, ...}; what
 ** the specs and the manual walk. 'differentiable' is what the row says,
 ** 'derivative' whether derivatives.def has rows for it; composite operations
@@ -418,13 +445,17 @@ static int fn_operations(lua_State *L)
         field_string(L, "doc", op->doc);
         lua_pushboolean(L, !(op->forms & LA_NO_GRAD_OP));
         lua_setfield(L, -2, "differentiable");
-        lua_pushboolean(L, op->grad != NULL);
+        lua_pushboolean(L, op->state->grad != NULL);
         lua_setfield(L, -2, "derivative");
         lua_pushboolean(L, (op->forms & LA_COMPOSITE) != 0);
         lua_setfield(L, -2, "composite");
         lua_pushboolean(L, (op->forms & LA_METADATA) != 0);
         lua_setfield(L, -2, "metadata");
         field_integer(L, "forms", op->forms);
+        lua_pushboolean(L, op->family != NULL);
+        lua_setfield(L, -2, "promotes");
+        push_dtypes(L, op->dtypes);
+        lua_setfield(L, -2, "dtypes");
         lua_rawseti(L, -2, i + 1);
     }
     return 1;

@@ -6,6 +6,7 @@
 
 #include "base/cpu.h"
 #include "grad/grad.h"
+#include "lua/autograd.h"
 #include "lua/binding.h"
 #include "lua/index.h"
 #include "lunarray.h"

@@ -59,14 +59,12 @@ static la_status fill(const la_schema *s, int n, const la_value *given,
     return LA_OK;
 }
 
-static la_status call(int id, la_form form, la_tensor *out, int n,
+static la_status call(const la_op *op, la_form form, la_tensor *out, int n,
                       const la_value *given, la_frame *f)
 {
     la_value args[LA_MAX_ARGS];
     owned o;
-    const la_op *op = la_op_at(id);
     o.n = 0;
-    if (!op) return la_error(LA_EARG, "no operation %d", id);
     const la_schema *s = la_schema_of(op);
     f->op = op;
     f->form = form;
@@ -84,37 +82,37 @@ static la_status call(int id, la_form form, la_tensor *out, int n,
     return status;
 }
 
-la_status la_do(int id, la_tensor **out, int n, const la_value *args)
+la_status la_do(const la_op *op, la_tensor **out, int n, const la_value *args)
 {
     la_frame f;
-    LA_TRY(call(id, LA_FUNCTIONAL, NULL, n, args, &f));
+    LA_TRY(call(op, LA_FUNCTIONAL, NULL, n, args, &f));
     *out = f.results[0].tensor;
     for (int k = 1; k < LA_MAX_RESULTS; k++) la_value_drop(&f.results[k]);
     return LA_OK;
 }
 
-la_status la_do_(int id, la_tensor *self, int n, const la_value *args)
+la_status la_do_(const la_op *op, la_tensor *self, int n, const la_value *args)
 {
     la_frame f;
-    bool mutates = la_op_at(id) && (la_op_at(id)->forms & LA_MUTATES);
-    LA_TRY(call(id, mutates ? LA_FUNCTIONAL : LA_INPLACE,
+    bool mutates = (op->forms & LA_MUTATES) != 0;
+    LA_TRY(call(op, mutates ? LA_FUNCTIONAL : LA_INPLACE,
                 mutates ? NULL : self, n, args, &f));
     la_drop_results(&f);
     return LA_OK;
 }
 
-la_status la_do_out(int id, la_tensor *out, int n, const la_value *args)
+la_status la_do_out(const la_op *op, la_tensor *out, int n, const la_value *args)
 {
     la_frame f;
-    LA_TRY(call(id, LA_OUT, out, n, args, &f));
+    LA_TRY(call(op, LA_OUT, out, n, args, &f));
     la_drop_results(&f);
     return LA_OK;
 }
 
-la_status la_do_many(int id, la_value *results, int n, const la_value *args)
+la_status la_do_many(const la_op *op, la_value *results, int n, const la_value *args)
 {
     la_frame f;
-    LA_TRY(call(id, LA_FUNCTIONAL, NULL, n, args, &f));
+    LA_TRY(call(op, LA_FUNCTIONAL, NULL, n, args, &f));
     memcpy(results, f.results, sizeof(f.results));
     return LA_OK;
 }

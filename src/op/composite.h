@@ -32,7 +32,7 @@ static inline void la_chain_drop(la_chain *w)
 #define LA_CHAIN __attribute__((cleanup(la_chain_drop))) la_chain
 
 /* A call whose result belongs to the chain. NULL after a failure. */
-static inline la_tensor *la_chain_call(la_chain *w, int id, int n,
+static inline la_tensor *la_chain_call(la_chain *w, const la_op *op, int n,
                                        const la_value *args)
 {
     la_tensor *out = NULL;
@@ -41,14 +41,14 @@ static inline la_tensor *la_chain_call(la_chain *w, int id, int n,
         w->status = la_error(LA_EARG, "too many steps");
         return NULL;
     }
-    w->status = la_do(id, &out, n, args);
+    w->status = la_do(op, &out, n, args);
     if (w->status) return NULL;
     w->temps[w->n++] = out;
     return out;
 }
 
 /* The next call, by the name of its operation; uses the variable w. */
-#define STEP(name, ...) la_chain_call(w, LA_OP_##name, LA_ARGS_(__VA_ARGS__))
+#define STEP(name, ...) la_chain_call(w, LA_OP(name), LA_ARGS_(__VA_ARGS__))
 #define LA_F(x) LA_S(la_scalar_float(x))
 
 /* *made (owned) becomes result 0 of the frame where the call that was to make

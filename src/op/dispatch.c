@@ -166,7 +166,7 @@ static la_status run_inplace_or_view(la_frame *f)
 
 static la_op_fn kernel_for(const la_op *op, int key)
 {
-    if (op->kernel[key]) return op->kernel[key];
+    if (op->state->kernel[key]) return op->state->kernel[key];
     switch (key) {
     case LA_KEY_CPU: return run_cpu;
     case LA_KEY_META: return run_meta;
@@ -184,7 +184,7 @@ void (*la_autograd_views)(la_frame *f);
 ** the keys below, without it. */
 static inline bool on_cpu_alone(const la_frame *f)
 {
-    const la_op_fn *kernel = f->op->kernel;
+    const la_op_fn *kernel = f->op->state->kernel;
     return !(f->keys & ~(BIT(LA_KEY_CPU) | BIT(LA_KEY_INPLACE_OR_VIEW)))
         && !kernel[LA_KEY_CPU] && !kernel[LA_KEY_INPLACE_OR_VIEW];
 }

@@ -1,14 +1,25 @@
 /*
-** Families: what the second column of a row in op/def/ stands for.
+** What the columns kind and family of a row in op/def/ stand for.
 **
-** OWN        the row has la_meta_<name> and la_impl_<name>
-** DATA       only la_impl_<name>: the result's shape depends on data
-** VIEW       only la_meta_<name>: it makes the view, nothing is filled
-** META       only la_meta_<name>: it changes geometry or storage, not data
-** COMPOSITE  only la_impl_<name>, made of other operations
-** any other  la_family_<X> with the kernel tables of the row (STUB)
+** STRUCTURED   la_meta_<name> makes the results, la_impl_<name> fills them
+** DYNAMIC      la_impl_<name> alone: the result's shape depends on data
+** VIEW         la_meta_<name> alone: it makes the view, nothing is filled
+** METADATA     la_meta_<name> alone: it changes geometry or storage, not data
+** COMPOSITE    la_impl_<name> alone, which calls other operations
+** ELEMENTWISE  by la_family_<family>, with the kernel table of the row's name
+** SHARED       the same with another row's table: (family, table)
+** REDUCE       (rule, table, store): la_reduce_<rule>_meta and _impl, with the
+**              kernel table reduce_<table>, whose accumulators are stored by
+**              LA_STORE_<store> (kernel/reduce/reduce.h)
 **
-** A new element-wise family is one line below and one la_family.
+** The other kinds have NONE for a family. A new element-wise family is one
+** la_family; a new rule of reductions is a meta and an impl in
+** op/reduce/ops.c.
+**
+** dtypes is the set of dtypes that the operation computes in, after promotion
+** and dtype=; of a composite what it accepts. Element-wise rows and reductions
+** refuse the others, spec/c/test_registry.c compares their tables with the
+** rows, and spec/dtypes_spec.lua all rows with what calls do.
 */
 #ifndef LA_OP_FAMILIES_H
 #define LA_OP_FAMILIES_H
@@ -53,33 +64,5 @@ la_status la_pointwise_meta(la_frame *f);
 /* The loop and its numbers for a computation in 'dtype' (src/fuse). */
 la_status la_pointwise_plan(la_frame *f, la_dtype dtype, la_plan *plan);
 la_status la_pointwise_impl(la_frame *f);
-
-#define ROW_OWN(n) .meta = la_meta_##n, .impl = la_impl_##n
-#define ROW_DATA(n) .impl = la_impl_##n
-#define ROW_VIEW(n) .meta = la_meta_##n
-#define ROW_META(n) .meta = la_meta_##n
-#define ROW_COMPOSITE(n) .impl = la_impl_##n
-#define ROW_STUB(n, X) .family = &la_family_##X, \
-    .stubs = LA_STUB_TABLES(n)
-
-/* The declarations that a row needs. */
-#define NEED_OWN(n) la_status la_meta_##n(la_frame *), la_impl_##n(la_frame *);
-#define NEED_DATA(n) la_status la_impl_##n(la_frame *);
-#define NEED_VIEW(n) la_status la_meta_##n(la_frame *);
-#define NEED_META(n) la_status la_meta_##n(la_frame *);
-#define NEED_COMPOSITE(n) la_status la_impl_##n(la_frame *);
-#define NEED_STUB(n, X) extern const la_family la_family_##X; \
-    LA_STUB_DECLARE(la_loops, n);
-
-/* Flags that come with the family. */
-#define FLAGS_OWN 0
-#define FLAGS_DATA 0
-#define FLAGS_VIEW LA_VIEW_OP
-#define FLAGS_META 0
-#define FLAGS_COMPOSITE LA_COMPOSITE
-
-/* Element-wise families, one line each: ROW, NEED and FLAGS. */
-#include "op/pointwise/stub_families.h"
-#include "op/pointwise/math_families.h"
 
 #endif

@@ -1,12 +1,13 @@
 /*
 ** Operations, values and the dispatcher.
 **
-** An operation is a row in op/def/ (name, family, schema, forms, doc). The row
-** names a family, which gives 'meta' (shapes and dtypes of the results, no
-** data) and 'impl' (fills them). A call is a frame: arguments in the order of
-** the schema as tagged values, the form (functional, in-place, out=), and the
-** results. The dispatcher computes the set of keys from the arguments and runs
-** the kernel of the highest; a key without a kernel falls through.
+** An operation is a row in op/def/ (name, kind, family, dtypes, schema, forms,
+** doc; op/families.h). Kind and family give 'meta' (shapes and dtypes of the
+** results, no data) and 'impl' (fills them). A call is a frame: arguments in
+** the order of the schema as tagged values, the form (functional, in-place,
+** out=), and the results. The dispatcher computes the set of keys from the
+** arguments and runs the kernel of the highest; a key without a kernel falls
+** through.
 **
 ** In C, dims and single indices in a frame count from 0 (the argument parser
 ** shifts them, by the schema's types dim and index); elements of index tensors
@@ -93,21 +94,54 @@ enum {
 #define LA_MAX_ARGS 16
 #define LA_MAX_RESULTS 4
 
+/* Sets of dtypes: what a row computes in. A set is a mask of these bits. */
+#define LA_DTYPE_BIT(d) ((uint32_t)1 << (d))
+#define LA_DTYPE_SPAN(first, past) (LA_DTYPE_BIT(past) - LA_DTYPE_BIT(first))
+enum {
+    LA_INTS = LA_DTYPE_SPAN(LA_UINT8, LA_FLOAT16),
+    LA_FLOATS = LA_DTYPE_SPAN(LA_FLOAT16, LA_COMPLEX32),
+    LA_COMPLEXES = LA_DTYPE_SPAN(LA_COMPLEX32, LA_NDTYPES),
+    LA_BOOL_INTS = LA_DTYPE_BIT(LA_BOOL) | LA_INTS,
+    LA_REALS = LA_INTS | LA_FLOATS,
+    LA_ORDERED = LA_BOOL_INTS | LA_FLOATS,    /* what < is defined for */
+    LA_INEXACT = LA_FLOATS | LA_COMPLEXES,
+    LA_NUMBERS = LA_REALS | LA_COMPLEXES,     /* no bool */
+    LA_ANY_DTYPE = LA_ORDERED | LA_COMPLEXES,
+    LA_WIDE_FLOATS = LA_DTYPE_BIT(LA_FLOAT32) | LA_DTYPE_BIT(LA_FLOAT64),
+    /* Of matrix products: complex32 has no kernel. */
+    LA_PRODUCTS = LA_NUMBERS & ~LA_DTYPE_BIT(LA_COMPLEX32),
+    /* Of pooling, as in PyTorch: no wide unsigned integers. */
+    LA_POOLED = LA_REALS & ~(LA_DTYPE_BIT(LA_UINT16) | LA_DTYPE_BIT(LA_UINT32)
+                             | LA_DTYPE_BIT(LA_UINT64)),
+    /* Floats that are the parts of a complex dtype. */
+    LA_PARTS = LA_FLOATS & ~LA_DTYPE_BIT(LA_BFLOAT16),
+    LA_INDICES = LA_DTYPE_BIT(LA_INT32) | LA_DTYPE_BIT(LA_INT64)
+};
+
 struct la_schema;             /* op/schema.h */
+
+/* What changes after the start: the schema is parsed at the first use,
+** overloads are chained, hosts and src/grad hang in what is theirs. */
+typedef struct la_op_state {
+    la_op_fn kernel[LA_NKEYS];         /* NULL falls through */
+    const struct la_schema *schema;
+    const la_op *next;                 /* the next overload of the name */
+    const struct la_grad_rule *grad;   /* set by src/grad */
+} la_op_state;
 
 struct la_op {
     const char *name;         /* schema name: "add", "max.dim" for an overload */
     const char *signature;    /* the schema as written in the row */
     const char *doc;
     uint32_t forms;
-    int id;                   /* LA_OP_...; rows from outside follow */
-    la_op_fn meta, impl;      /* of the family; impl NULL: composite's own */
+    uint32_t dtypes;          /* a set, as above */
+    int id;                   /* index in the registry */
+    la_op_fn meta, impl;      /* impl NULL: nothing to fill */
     const la_loops *stubs[LA_NCAPS];   /* element-wise kernels of the row */
-    const void *family;       /* the family's settings */
-    la_op_fn kernel[LA_NKEYS];/* NULL falls through */
-    const struct la_schema *schema;
-    const la_op *next;        /* the next overload of the name */
-    const struct la_grad_rule *grad;   /* set by src/grad */
+    const void *reductions[LA_NCAPS];  /* la_reductions of the row */
+    int store;                /* la_reduce_mode of a reduction */
+    const void *family;       /* la_family of an element-wise row */
+    la_op_state *state;
 };
 
 struct la_frame {
@@ -133,13 +167,11 @@ const la_op *la_op_find(const char *name, size_t n);
 const la_op *la_op_at(int id);  /* NULL past the end: walk the registry */
 int la_op_count(void);
 
-/* Ids of the built-in rows. */
-enum {
-#define OP(name, family, schema, forms, doc) LA_OP_##name,
-#include "op/ops.def"
-#undef OP
-    LA_NOPS
-};
+/* The row of a built-in operation, by name. Rows are symbols: a name that no
+** row has is a link error, and no file but the registry depends on the texts
+** of all rows. */
+#define LA_OP(name) (__extension__ \
+    ({ extern const la_op la_row_##name; &la_row_##name; }))
 
 /* From outside: a new operation; the kernel of an operation for a key; a
 ** device. Texts are copied. LA_EARG for a bad schema or a name that is taken. */
@@ -199,6 +231,14 @@ void la_drop_results(la_frame *f);
 void la_value_drop(la_value *v);
 /* An owned list of 'n' NULL tensors to fill in (results of split, unbind). */
 la_status la_list_new(int64_t n, la_value *out);
+/* LA_EDTYPE: the operation does not compute in the dtype; the same unless its
+** row says so. */
+la_status la_refuse_dtype(const la_frame *f, la_dtype dtype);
+static inline la_status la_require_dtype(const la_frame *f, la_dtype dtype)
+{
+    return f->op->dtypes & LA_DTYPE_BIT(dtype) ? LA_OK
+                                               : la_refuse_dtype(f, dtype);
+}
 /* Set by src/grad and src/fuse: the kernels of their keys for all operations;
 ** NULL falls through. */
 extern la_op_fn la_autograd_kernel, la_fuse_kernel;
@@ -236,12 +276,15 @@ void la_set_result_value(la_frame *f, int k, la_value v);
                               .str = {(x), strlen(x)}})
 #define LA_NIL ((la_value){.tag = LA_VNONE})
 
-/* Call operation 'id' with the first n arguments; the rest get defaults.
+/* Call an operation with the first n arguments; the rest get defaults.
 ** A scalar where the schema says Tensor becomes a wrapped 0-dim tensor. */
-la_status la_do(int id, la_tensor **out, int n, const la_value *args);
-la_status la_do_(int id, la_tensor *self, int n, const la_value *args);
-la_status la_do_out(int id, la_tensor *out, int n, const la_value *args);
-la_status la_do_many(int id, la_value *results, int n, const la_value *args);
+la_status la_do(const la_op *op, la_tensor **out, int n, const la_value *args);
+la_status la_do_(const la_op *op, la_tensor *self, int n,
+                 const la_value *args);
+la_status la_do_out(const la_op *op, la_tensor *out, int n,
+                    const la_value *args);
+la_status la_do_many(const la_op *op, la_value *results, int n,
+                     const la_value *args);
 /* The value of a tensor of one element on the CPU; false, without an error, for
 ** others, and for one that needs a gradient. */
 bool la_tensor_to_scalar(const la_tensor *t, la_scalar *out);
@@ -251,10 +294,10 @@ bool la_tensor_to_scalar(const la_tensor *t, la_scalar *out);
 #define LA_ARGS_(...) \
     (int)(sizeof((la_value[]){__VA_ARGS__}) / sizeof(la_value)), \
     (const la_value[]){__VA_ARGS__}
-#define la_run(name, out, ...) la_do(LA_OP_##name, out, LA_ARGS_(__VA_ARGS__))
+#define la_run(name, out, ...) la_do(LA_OP(name), out, LA_ARGS_(__VA_ARGS__))
 #define la_run_(name, self, ...) \
-    la_do_(LA_OP_##name, self, LA_ARGS_(LA_T(self), __VA_ARGS__))
+    la_do_(LA_OP(name), self, LA_ARGS_(LA_T(self), __VA_ARGS__))
 #define la_run_many(name, results, ...) \
-    la_do_many(LA_OP_##name, results, LA_ARGS_(__VA_ARGS__))
+    la_do_many(LA_OP(name), results, LA_ARGS_(__VA_ARGS__))
 
 #endif

@@ -1,36 +1,87 @@
 /*
-** The table of operations. The built-in rows are constant data made from
-** op/def/; rows from outside are appended. Nothing runs at load time.
+** The table of operations. The built-in rows are constant data expanded from
+** op/def/, what changes is beside them in la_op_state; rows from outside are
+** appended. Nothing runs at load time.
 */
 #include "op/device_names.h"
 
 #include <stdatomic.h>
 
 #include "base/memory.h"
-#include "op/create/create.h"
+#include "kernel/reduce/reduce.h"
 #include "op/families.h"
+#include "op/impls.h"
 #include "op/schema.h"
 
-#define OP(name, family, schema, forms, doc) NEED_##family(name)
+/* The extern declarations of families and of element-wise tables. */
+#define NEED_ELEMENTWISE(n, fam) NEED_TABLE(fam, n)
+#define NEED_SHARED(n, fam) NEED_TABLE fam
+#define NEED_TABLE(fam, table) extern const la_family la_family_##fam; \
+    LA_STUB_DECLARE(la_loops, table);
+#define NEED_STRUCTURED(n, fam)
+#define NEED_DYNAMIC(n, fam)
+#define NEED_VIEW(n, fam)
+#define NEED_METADATA(n, fam)
+#define NEED_COMPOSITE(n, fam)
+#define NEED_REDUCE(n, fam)
+#define OP(n, kind, fam, types, sch, frm, d) \
+    NEED_##kind(n, fam) extern const la_op la_row_##n;
 #include "op/ops.def"
 #undef OP
 
-static la_op builtin[LA_NOPS + 1] = {
-#define OP(n, fam, sch, frm, d) \
-    [LA_OP_##n] = {.name = #n, .signature = sch, .doc = d, \
-                   .forms = (frm) | FLAGS_##fam, .id = LA_OP_##n, \
-                   ROW_##fam(n)},
+/* What a kind fills in, and the flags that come with it. */
+#define ROW_STRUCTURED(n, fam) .meta = la_meta_##n, .impl = la_impl_##n
+#define ROW_DYNAMIC(n, fam) .impl = la_impl_##n
+#define ROW_VIEW(n, fam) .meta = la_meta_##n
+#define ROW_METADATA(n, fam) .meta = la_meta_##n
+#define ROW_COMPOSITE(n, fam) .impl = la_impl_##n
+#define ROW_ELEMENTWISE(n, fam) ROW_TABLE(fam, n)
+#define ROW_SHARED(n, fam) ROW_TABLE fam
+#define ROW_TABLE(fam, table) .family = &la_family_##fam, .stubs = LA_STUB_TABLES(table)
+#define ROW_REDUCE(n, fam) ROW_REDUCE_ fam
+#define ROW_REDUCE_(rule, table, how) .meta = la_reduce_##rule##_meta, \
+    .impl = la_reduce_##rule##_impl, .reductions = LA_STUB_TABLES(reduce_##table), \
+    .store = LA_STORE_##how
+#define FLAGS_STRUCTURED 0
+#define FLAGS_DYNAMIC 0
+#define FLAGS_VIEW LA_VIEW_OP
+#define FLAGS_METADATA 0
+#define FLAGS_COMPOSITE LA_COMPOSITE
+#define FLAGS_ELEMENTWISE 0
+#define FLAGS_SHARED 0
+#define FLAGS_REDUCE 0
+
+enum {
+#define OP(n, kind, fam, types, sch, frm, d) ID_##n,
+#include "op/ops.def"
+#undef OP
+    NOPS
+};
+
+static la_op_state states[NOPS];
+
+#define OP(n, kind, fam, types, sch, frm, d) \
+    const la_op la_row_##n = { \
+        .name = #n, .signature = sch, .doc = d, .id = ID_##n, \
+        .forms = (frm) | FLAGS_##kind, .dtypes = (types), \
+        .state = &states[ID_##n], ROW_##kind(n, fam)};
+#include "op/ops.def"
+#undef OP
+
+static const la_op *const builtin[NOPS] = {
+#define OP(n, kind, fam, types, sch, frm, d) &la_row_##n,
 #include "op/ops.def"
 #undef OP
 };
 
-static la_schema schemas[LA_NOPS + 1];
-static _Atomic int parsed[LA_NOPS + 1];   /* 0 no, 1 somebody is at it, 2 yes */
+static la_schema schemas[NOPS];
+static _Atomic int parsed[NOPS];   /* 0 no, 1 somebody is at it, 2 yes */
 
 /* Rows from outside: registered by a host before its scripts run. */
 #define MAX_EXTRA 256
 typedef struct extra_row {
     la_op op;
+    la_op_state state;
     la_schema schema;
 } extra_row;
 static extra_row *extra[MAX_EXTRA];
@@ -44,17 +95,17 @@ const la_schema *la_schema_first(const la_op *op)
         atomic_store(&parsed[id], 2);
     }
     while (atomic_load(&parsed[id]) != 2) continue;
-    __atomic_store_n(&((la_op *)op)->schema, &schemas[id], __ATOMIC_RELEASE);
+    __atomic_store_n(&op->state->schema, &schemas[id], __ATOMIC_RELEASE);
     return &schemas[id];
 }
 
 const la_op *la_op_at(int id)
 {
     if (id < 0 || id >= la_op_count()) return NULL;
-    return id < LA_NOPS ? &builtin[id] : &extra[id - LA_NOPS]->op;
+    return id < NOPS ? builtin[id] : &extra[id - NOPS]->op;
 }
 
-int la_op_count(void) { return LA_NOPS + atomic_load(&nextra); }
+int la_op_count(void) { return NOPS + atomic_load(&nextra); }
 
 /* Rows are few and names are looked up when a state opens or by hosts; the
 ** walk is linear on purpose. */
@@ -112,10 +163,12 @@ static la_status add_row(const char *schema, const char *doc, uint32_t forms,
         return status;
     }
     row->op.forms = forms;
-    row->op.id = LA_NOPS + k;
+    row->op.dtypes = LA_ANY_DTYPE;
+    row->op.id = NOPS + k;
     row->op.meta = meta;
     row->op.impl = impl;
-    row->op.schema = &row->schema;
+    row->op.state = &row->state;
+    row->state.schema = &row->schema;
     extra[k] = row;
     atomic_store(&nextra, k + 1);
     *out = &row->op;
@@ -139,7 +192,7 @@ la_status la_kernel_register(const la_op *op, la_key key, la_op_fn fn)
 {
     if (!op || key < 0 || key >= LA_NKEYS)
         return la_error(LA_EARG, "an operation and a key are needed");
-    ((la_op *)op)->kernel[key] = fn;
+    op->state->kernel[key] = fn;
     if (key == LA_KEY_CPU || key == LA_KEY_INPLACE_OR_VIEW)
         la_kernels_replaced = true;
     return LA_OK;

@@ -57,6 +57,12 @@ static la_status check_shape(const la_frame *f, const la_tensor *out, int ndim,
                     "tensor of that shape or an empty one", have, want);
 }
 
+la_status la_refuse_dtype(const la_frame *f, la_dtype dtype)
+{
+    return la_error(LA_EDTYPE, "\"%s\" not implemented for '%s'", f->op->name,
+                    la_dtype_title(dtype));
+}
+
 static la_status check_dtype(const la_tensor *out, la_dtype dtype)
 {
     if (la_can_cast(dtype, (la_dtype)out->dtype)) return LA_OK;

@@ -57,7 +57,7 @@ la_status la_schema_parse(const char *text, la_schema *out);
 const la_schema *la_schema_first(const la_op *op);
 static inline const la_schema *la_schema_of(const la_op *op)
 {
-    const la_schema *s = __atomic_load_n(&op->schema, __ATOMIC_ACQUIRE);
+    const la_schema *s = __atomic_load_n(&op->state->schema, __ATOMIC_ACQUIRE);
     return s ? s : la_schema_first(op);
 }
 /* A list of integers in a frame (LA_VINTS): sizes, dims, indices. */

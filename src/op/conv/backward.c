@@ -5,6 +5,9 @@
 */
 #include "op/conv/conv.h"
 
+#define LA_ROWS "op/def/conv.def"
+#include "op/impls.h"
+
 /* Arguments as convolution_grad_input; the bias's gradient is the sum of the
 ** result's over all dims but the channels. Results are set only when all three
 ** exist, so a failure leaves none behind. */
@@ -14,9 +17,9 @@ la_status la_impl_convolution_backward(la_frame *f)
     la_value a[9];
     int64_t dims[4] = {0, 2, 3, 4};
     memcpy(a, f->args, sizeof a);
-    la_status status = la_do(LA_OP_convolution_grad_input, &parts[0], 9, a);
+    la_status status = la_do(LA_OP(convolution_grad_input), &parts[0], 9, a);
     if (!status)
-        status = la_do(LA_OP_convolution_grad_weight, &parts[1], 9, a);
+        status = la_do(LA_OP(convolution_grad_weight), &parts[1], 9, a);
     if (!status)
         status = la_run(sum, &parts[2], LA_T(g), LA_IS(dims, g->ndim - 1));
     for (int k = 0; k < 3; k++) {

@@ -7,6 +7,9 @@
 #include "op/view/view.h"
 #include "tensor/shape.h"
 
+#define LA_ROWS "op/def/conv.def"
+#include "op/impls.h"
+
 /* The arguments of 'convolution' behind its tensors. */
 enum { STRIDE, PADDING, DILATION, TRANSPOSED, OUT_PAD, GROUPS, NSETTINGS };
 
@@ -36,7 +39,7 @@ static la_status call(la_tensor *x, la_tensor *w, la_tensor *bias,
 {
     la_value a[3 + NSETTINGS] = {LA_T(x), LA_T(w), LA_T(bias)};
     memcpy(a + 3, s, NSETTINGS * sizeof *s);
-    return la_do(LA_OP_convolution, out, 3 + NSETTINGS, a);
+    return la_do(LA_OP(convolution), out, 3 + NSETTINGS, a);
 }
 
 /* Adds a batch of one where there is none, and takes it away from the

@@ -13,6 +13,9 @@
 #include "op/view/view.h"
 #include "tensor/shape.h"
 
+#define LA_ROWS "op/def/conv.def"
+#include "op/impls.h"
+
 /* Arguments after the tensors, in the order of the schemas. */
 typedef struct settings {
     int nd;
@@ -278,7 +281,7 @@ static bool is_16_bit(const la_frame *f)
 
 /* Operation 'id' on float32 copies of the three tensors, the result converted
 ** into result 0. Nothing is recorded. */
-static la_status run_as_float32(la_frame *f, int id)
+static la_status run_as_float32(la_frame *f, const la_op *op)
 {
     la_context *c = la_ctx();
     bool before = c->no_grad;
@@ -293,7 +296,7 @@ static la_status run_as_float32(la_frame *f, int id)
         status = la_run(astype, &wide[k], f->args[k], LA_DT(LA_FLOAT32));
         a[k] = LA_T(wide[k]);
     }
-    if (!status) status = la_do(id, &result, 9, a);
+    if (!status) status = la_do(op, &result, 9, a);
     if (!status) status = la_run_(copy_, la_result(f, 0), LA_T(result));
     for (int k = 0; k < 3; k++) la_tensor_release(wide[k]);
     c->no_grad = before;
@@ -364,7 +367,7 @@ la_status la_impl_convolution(la_frame *f)
     LA_OWNED w = NULL;
     LA_OWNED bias = NULL;
     if (out->numel == 0) return LA_OK;
-    if (is_16_bit(f)) return run_as_float32(f, LA_OP_convolution);
+    if (is_16_bit(f)) return run_as_float32(f, LA_OP(convolution));
     LA_TRY(as_image(la_arg(f, 0), &x));
     LA_TRY(la_as_contiguous(la_arg(f, 1), &w));
     if (la_arg(f, 2)) LA_TRY(la_as_contiguous(la_arg(f, 2), &bias));
@@ -421,7 +424,7 @@ la_status la_impl_convolution_grad_input(la_frame *f)
     LA_OWNED g = NULL;
     LA_OWNED w = NULL;
     if (out->numel == 0) return LA_OK;
-    if (is_16_bit(f)) return run_as_float32(f, LA_OP_convolution_grad_input);
+    if (is_16_bit(f)) return run_as_float32(f, LA_OP(convolution_grad_input));
     LA_TRY(as_image(la_arg(f, 0), &g));
     LA_TRY(la_as_contiguous(la_arg(f, 2), &w));
     LA_TRY(gradient_of(f, &s, &c));
@@ -455,7 +458,7 @@ la_status la_impl_convolution_grad_weight(la_frame *f)
     LA_OWNED g = NULL;
     LA_OWNED x = NULL;
     if (out->numel == 0) return LA_OK;
-    if (is_16_bit(f)) return run_as_float32(f, LA_OP_convolution_grad_weight);
+    if (is_16_bit(f)) return run_as_float32(f, LA_OP(convolution_grad_weight));
     LA_TRY(as_image(la_arg(f, 0), &g));
     LA_TRY(as_image(la_arg(f, 1), &x));
     LA_TRY(gradient_of(f, &s, &c));

@@ -16,6 +16,9 @@
 #include "op/view/view.h"
 #include "tensor/shape.h"
 
+#define LA_ROWS "op/def/pool.def"
+#include "op/impls.h"
+
 typedef void (*plane_fn)(const la_pool *);
 
 #define BLOCK 32              /* channels of a unit where images are few */

@@ -10,6 +10,9 @@
 #include "op/view/view.h"
 #include "tensor/shape.h"
 
+#define LA_ROWS "op/def/pool.def"
+#include "op/impls.h"
+
 /* 'list' gets nd integers from one or nd; an empty list (a default) stays
 ** empty. */
 static la_status expand_list(const la_value *v, int nd, int64_t list[3],
@@ -25,11 +28,11 @@ static la_status expand_list(const la_value *v, int nd, int64_t list[3],
 }
 
 /* An operation with values and indices; the indices are returned if 'both'. */
-static la_status call_with_indices(la_frame *f, int id, int n,
+static la_status call_with_indices(la_frame *f, const la_op *op, int n,
                                    const la_value *args, bool both)
 {
     la_value r[LA_MAX_RESULTS];
-    LA_TRY(la_do_many(id, r, n, args));
+    LA_TRY(la_do_many(op, r, n, args));
     la_set_result(f, 0, r[0].tensor);
     if (both) la_set_result(f, 1, r[1].tensor);
     else la_tensor_release(r[1].tensor);
@@ -46,7 +49,7 @@ static la_status max_pool(la_frame *f, int nd)
     a[5] = f->args[5];
     if (!la_arg_bool(f, 6) && la_is_plain_call(f) && la_is_plain(a[0].tensor))
         return la_max_pool_values(f, a);
-    return call_with_indices(f, LA_OP_max_pool, 6, a, la_arg_bool(f, 6));
+    return call_with_indices(f, LA_OP(max_pool), 6, a, la_arg_bool(f, 6));
 }
 
 /* max_poolNd, avg_poolNd, adaptive_*_poolNd: one operation for each number of
@@ -67,7 +70,7 @@ static la_status avg_pool(la_frame *f, int nd)
     a[4] = f->args[4];
     a[5] = f->args[5];
     a[6] = nd == 1 ? LA_NIL : f->args[6];
-    LA_TRY(la_do(LA_OP_avg_pool, &out, 7, a));
+    LA_TRY(la_do(LA_OP(avg_pool), &out, 7, a));
     la_set_result(f, 0, out);
     return LA_OK;
 }
@@ -95,7 +98,7 @@ static la_status adaptive_avg(la_frame *f, int nd)
     if (a[1].ints.n == nd && is_mean(la_arg(f, 0), nd, list))
         LA_TRY(la_run(mean, &out, a[0], LA_IS(dims, nd), LA_B(true)));
     else
-        LA_TRY(la_do(LA_OP_adaptive_avg_pool, &out, 2, a));
+        LA_TRY(la_do(LA_OP(adaptive_avg_pool), &out, 2, a));
     la_set_result(f, 0, out);
     return LA_OK;
 }
@@ -119,7 +122,7 @@ static la_status adaptive_max(la_frame *f, int nd)
     int64_t list[3];
     la_value a[2] = {f->args[0]};
     LA_TRY(expand_list(&f->args[1], nd, list, &a[1]));
-    return call_with_indices(f, LA_OP_adaptive_max_pool, 2, a,
+    return call_with_indices(f, LA_OP(adaptive_max_pool), 2, a,
                              la_arg_bool(f, 2));
 }
 

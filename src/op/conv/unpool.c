@@ -7,6 +7,9 @@
 #include "op/view/view.h"
 #include "tensor/shape.h"
 
+#define LA_ROWS "op/def/pool.def"
+#include "op/impls.h"
+
 enum { INPUT, INDICES, KERNEL, STRIDE, PADDING, SIZE };
 
 /* Ranks, int64 indices, one shape for both. */

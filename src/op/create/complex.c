@@ -3,6 +3,9 @@
 */
 #include "op/move/copy.h"
 
+#define LA_ROWS "op/def/create.def"
+#include "op/impls.h"
+
 /* Was it a Lua number? */
 static bool is_scalar(const la_tensor *t)
 {

@@ -11,6 +11,9 @@
 #include "tensor/scalar.h"
 #include "tensor/shape.h"
 
+#define LA_ROWS "op/def/create.def"
+#include "op/impls.h"
+
 /* The dtype asked for, or that of a given out=, or 'otherwise'. */
 static la_dtype option_dtype(const la_frame *f, int first, la_dtype otherwise)
 {

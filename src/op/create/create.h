@@ -4,11 +4,6 @@
 
 #include "op/op.h"
 
-/* As they stand in a schema, always last. */
-#define LA_OPTIONS \
-    "dtype? dtype=nil, device? device=nil, bool requires_grad=false, " \
-    "memory_format? memory_format=nil, names? names=nil"
-
 /* In a frame: argument 'first' is dtype, and so on in that order. */
 enum { LA_OPT_DTYPE, LA_OPT_DEVICE, LA_OPT_GRAD, LA_OPT_FORMAT,
        LA_OPT_NAMES };

@@ -11,6 +11,9 @@
 #include "op/scalar_range.h"
 #include "tensor/scalar.h"
 
+#define LA_ROWS "op/def/create.def"
+#include "op/impls.h"
+
 #define BLOCK 512
 
 /* Element i is first + i * step; from 'half' on counted from the end. */

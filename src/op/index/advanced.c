@@ -10,6 +10,9 @@
 #include "op/scalar_range.h"
 #include "tensor/scalar.h"
 
+#define LA_ROWS "op/def/index.def"
+#include "op/impls.h"
+
 /* What is known of an indexing before the walk: one slot per dim of self. */
 typedef struct plan {
     la_tensor *slot[LA_MAX_DIMS];   /* int64; owned; NULL: whole dim */

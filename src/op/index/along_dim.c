@@ -5,6 +5,9 @@
 #include "op/scalar_range.h"
 #include "tensor/scalar.h"
 
+#define LA_ROWS "op/def/index.def"
+#include "op/impls.h"
+
 static la_status find_dim(const la_frame *f, int k, int *dim)
 {
     return la_wrap_dim(la_arg_int(f, k), la_arg(f, 0)->ndim, dim);

@@ -5,6 +5,9 @@
 #include "op/scalar_range.h"
 #include "tensor/scalar.h"
 
+#define LA_ROWS "op/def/index.def"
+#include "op/impls.h"
+
 /* ---- shapes ---- */
 
 static int rank(const la_tensor *t) { return t->ndim ? t->ndim : 1; }

@@ -3,6 +3,9 @@
 #include "op/index/index.h"
 #include "op/sort/order.h"
 
+#define LA_ROWS "op/def/index.def"
+#include "op/impls.h"
+
 /* ---- bytes of 0 and 1 ---- */
 
 /* A mask and how many are set in each block of it: whoever writes what the

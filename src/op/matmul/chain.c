@@ -7,6 +7,9 @@
 #include "op/matmul/matmul.h"
 #include "op/view/view.h"
 
+#define LA_ROWS "op/def/matmul.def"
+#include "op/impls.h"
+
 /* t^0: identity matrices of t's shape and dtype, batch dims included. */
 static la_status identity_like(la_tensor *t, la_tensor **out)
 {

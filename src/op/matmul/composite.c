@@ -9,6 +9,9 @@
 #include "op/view/view.h"
 #include "tensor/shape.h"
 
+#define LA_ROWS "op/def/matmul.def"
+#include "op/impls.h"
+
 
 /* The pointer is read after 'status' was computed. */
 /* ---- matmul ---- */

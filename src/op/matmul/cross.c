@@ -7,6 +7,9 @@
 #include "op/op.h"
 #include "tensor/shape.h"
 
+#define LA_ROWS "op/def/index.def"
+#include "op/impls.h"
+
 /* The dim of the vectors: argument 2, else the first that has size 3 in
 ** both. */
 static la_status cross_dim(const la_frame *f, const la_shape *a,

@@ -16,6 +16,9 @@
 #include "op/view/view.h"
 #include "tensor/shape.h"
 
+#define LA_ROWS "op/def/matmul.def"
+#include "op/impls.h"
+
 #define MAX_LABELS 64
 #define MAX_OPERANDS 32
 #define ELLIPSIS (-1)

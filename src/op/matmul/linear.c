@@ -7,6 +7,9 @@
 #include "op/matmul/matmul.h"
 #include "op/view/view.h"
 
+#define LA_ROWS "op/def/matmul.def"
+#include "op/impls.h"
+
 /* x of more than two dims as one matrix, so that bias and product are one
 ** addmm. */
 static la_status linear_flat(la_tensor *x, la_tensor *w, la_tensor *bias,

@@ -14,6 +14,9 @@
 #include "tensor/scalar.h"
 #include "tensor/shape.h"
 
+#define LA_ROWS "op/def/matmul.def"
+#include "op/impls.h"
+
 bool la_is_plain_call(const la_frame *f)
 {
     if (f->form != LA_FUNCTIONAL || f->keys != 1u << LA_KEY_CPU) return false;

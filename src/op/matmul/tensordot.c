@@ -8,6 +8,9 @@
 #include "tensor/promote.h"
 #include "tensor/shape.h"
 
+#define LA_ROWS "op/def/matmul.def"
+#include "op/impls.h"
+
 /* The pointer is read after 'status' was computed. */
 /* ---- outer, addr ---- */
 

@@ -7,6 +7,9 @@
 #include "op/view/view.h"
 #include "tensor/promote.h"
 
+#define LA_ROWS "op/def/join.def"
+#include "op/impls.h"
+
 /* Empty tensors of one dim were once the way to start from nothing: they fit
 ** everywhere. */
 static bool is_nothing(const la_tensor *t)

@@ -5,6 +5,9 @@
 #include "op/view/view.h"
 #include "tensor/scalar.h"
 
+#define LA_ROWS "op/def/join.def"
+#include "op/impls.h"
+
 /* --- cartesian_prod --- */
 
 static la_status check_vectors(const la_value *in)

@@ -9,6 +9,9 @@
 #include "kernel/move/copy.h"
 #include "tensor/promote.h"
 
+#define LA_ROWS "op/def/copy.def"
+#include "op/impls.h"
+
 /* --- copy_ and fills --- */
 
 static la_status give_self(la_frame *f)

@@ -94,8 +94,8 @@ static void pair_dims(la_iter *it)
 /* Nobody will find such an output in a cache. */
 static bool is_large(const la_tensor *t)
 {
-    int64_t bytes = t->numel * (int64_t)la_itemsize(t);
-    return bytes > (int64_t)la_cpu_cache(3) / 2;
+    int64_t size = t->numel * (int64_t)la_itemsize(t);
+    return size > (int64_t)la_cpu_cache(3) / 2;
 }
 
 /* Few elements of two tensors that can't meet: their loop takes them as they

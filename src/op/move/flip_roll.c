@@ -5,6 +5,9 @@
 #include "op/view/view.h"
 #include "tensor/scalar.h"
 
+#define LA_ROWS "op/def/join.def"
+#include "op/impls.h"
+
 /* --- flip --- */
 
 static la_status flip_mask(const la_frame *f, int ndim, uint64_t *mask)

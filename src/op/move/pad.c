@@ -8,6 +8,9 @@
 #include "op/view/view.h"
 #include "tensor/scalar.h"
 
+#define LA_ROWS "op/def/join.def"
+#include "op/impls.h"
+
 /* Bytes that are written at a time, and that a thread has at least. */
 #define PAD_BYTES (8 << 10)
 #define PAD_GRAIN (128 << 10)

@@ -4,6 +4,9 @@
 #include "op/view/view.h"
 #include "tensor/scalar.h"
 
+#define LA_ROWS "op/def/join.def"
+#include "op/impls.h"
+
 /* The result has the sizes of argument 0; 'g' is the part in it that takes
 ** argument 1. */
 static la_status meta_part(la_frame *f, const la_geometry *g)

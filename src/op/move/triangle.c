@@ -5,6 +5,9 @@
 #include "op/move/move.h"
 #include "op/view/view.h"
 
+#define LA_ROWS "op/def/join.def"
+#include "op/impls.h"
+
 /* --- tril, triu --- */
 
 static la_status meta_triangle(la_frame *f, const char *name)

@@ -22,6 +22,9 @@
 #include "op/matmul/matmul.h"
 #include "tensor/shape.h"
 
+#define LA_ROWS "op/def/attention.def"
+#include "op/impls.h"
+
 #define ROWS 192
 #define COLS 256
 

@@ -9,6 +9,9 @@
 #include "op/view/view.h"
 #include "tensor/shape.h"
 
+#define LA_ROWS "op/def/attention.def"
+#include "op/impls.h"
+
 /* Batch dims of all three (and the mask), broadcast. */
 static la_status batch_of(la_tensor *const *t, int n, la_shape *out)
 {

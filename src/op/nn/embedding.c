@@ -5,6 +5,9 @@
 */
 #include "op/index/index.h"
 
+#define LA_ROWS "op/def/index.def"
+#include "op/impls.h"
+
 /* ---- one_hot ---- */
 
 /* The largest element of a contiguous int64 tensor, 0 when there is none. */

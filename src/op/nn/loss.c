@@ -6,6 +6,9 @@
 */
 #include "op/nn/loss.h"
 
+#define LA_ROWS "op/def/loss.def"
+#include "op/impls.h"
+
 /* ---- of a difference ---- */
 
 /* mse_loss(self, target, reduction): (x - y)^2 */

@@ -12,6 +12,9 @@
 
 #include "op/nn/loss.h"
 
+#define LA_ROWS "op/def/loss.def"
+#include "op/impls.h"
+
 #define FAR (-1e30)
 
 enum { LOGS, TARGETS, IN_LENGTHS, TARGET_LENGTHS, BLANK, REDUCTION, ZERO_INF };

@@ -6,6 +6,9 @@
 
 #include "op/nn/loss.h"
 
+#define LA_ROWS "op/def/loss.def"
+#include "op/impls.h"
+
 #define LOG_2PI 1.8378770664093454836
 
 /* The variance in a shape that broadcasts with the input: of its size, without

@@ -11,6 +11,11 @@
 #include "op/reduce/axes.h"
 #include "op/reduce/reduce.h"
 
+#define LA_ROWS "op/def/loss.def"
+#include "op/impls.h"
+#define LA_ROWS "op/def/reduce.def"
+#include "op/impls.h"
+
 enum { SELF, TARGET, WEIGHT, IGNORE, REDUCTION, SMOOTHING };
 
 /* ---- labels ---- */

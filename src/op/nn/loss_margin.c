@@ -5,6 +5,9 @@
 */
 #include "op/nn/loss.h"
 
+#define LA_ROWS "op/def/loss.def"
+#include "op/impls.h"
+
 /* (C) or (N, C). */
 static la_status check_scores(const la_frame *f)
 {

@@ -14,6 +14,9 @@
 #include "op/op.h"
 #include "tensor/shape.h"
 
+#define LA_ROWS "op/def/optim.def"
+#include "op/impls.h"
+
 enum { PARAM, GRAD, FIRST_STATE, NTENSORS = FIRST_STATE + LA_OPTIM_STATES };
 
 /* ---- checks ---- */

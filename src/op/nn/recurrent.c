@@ -13,6 +13,9 @@
 #include "base/pool.h"
 #include "tensor/shape.h"
 
+#define LA_ROWS "op/def/recurrent.def"
+#include "op/impls.h"
+
 /* recurrent(gates, weight, bias, h, c, kind, reverse) */
 enum { GATES, WEIGHT, BIAS, H, C, KIND, REVERSE };
 /* recurrent_backward(grad_output, grad_cells, output, cells, acts, weight, h,
@@ -166,9 +169,9 @@ static la_status product(la_tensor *hidden, la_tensor *h, la_tensor *transposed,
                          la_tensor *bias)
 {
     if (bias)
-        return la_do_out(LA_OP_addmm, hidden, LA_ARGS_(
+        return la_do_out(LA_OP(addmm), hidden, LA_ARGS_(
             LA_T(bias), LA_T(h), LA_T(transposed)));
-    return la_do_out(LA_OP_mm, hidden, LA_ARGS_(LA_T(h), LA_T(transposed)));
+    return la_do_out(LA_OP(mm), hidden, LA_ARGS_(LA_T(h), LA_T(transposed)));
 }
 
 /* Steps in order, or from the last to the first if 'reverse'. The state of a
@@ -254,10 +257,10 @@ static la_status to_state(const layer *y, la_tensor *dhidden, int64_t t,
     LA_OWNED part = NULL;
     LA_TRY(la_run(select, &part, LA_T(dhidden), LA_I(0), LA_I(t)));
     if (add)
-        LA_TRY(la_do_out(LA_OP_addmm, out, LA_ARGS_(LA_T(add), LA_T(part),
+        LA_TRY(la_do_out(LA_OP(addmm), out, LA_ARGS_(LA_T(add), LA_T(part),
                                                     LA_T(weight))));
     else
-        LA_TRY(la_do_out(LA_OP_mm, out, LA_ARGS_(LA_T(part), LA_T(weight))));
+        LA_TRY(la_do_out(LA_OP(mm), out, LA_ARGS_(LA_T(part), LA_T(weight))));
     /* Only a GRU's state reaches the next one without a product (z * h). */
     if (y->kind != LA_GRU) return LA_OK;
     return la_run_(add, out, LA_T(direct));
@@ -398,7 +401,7 @@ la_status la_impl_recurrent_layer(la_frame *f)
     la_status status = convert(f, wide, owned, args);
     args[KIND] = LA_I(kind);
     args[REVERSE] = f->args[REVERSE];
-    if (!status) status = la_do_many(LA_OP_recurrent, r, 7, args);
+    if (!status) status = la_do_many(LA_OP(recurrent), r, 7, args);
     for (int k = 0; k < 5; k++) la_tensor_release(owned[k]);
     if (status) return status;
     status = take(f, r, d);

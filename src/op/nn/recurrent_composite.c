@@ -6,6 +6,9 @@
 #include "op/nn/recurrent.h"
 #include "op/composite.h"
 
+#define LA_ROWS "op/def/recurrent.def"
+#include "op/impls.h"
+
 /* The order is that of la_recurrent_kind. */
 la_status la_recurrent_kind_of(const la_value *word, int arg,
                                la_recurrent_kind *out)

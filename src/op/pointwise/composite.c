@@ -4,6 +4,9 @@
 #include "op/reduce/reduce.h"
 #include "tensor/promote.h"
 
+#define LA_ROWS "op/def/pointwise.def"
+#include "op/impls.h"
+
 la_status la_impl_rsub(la_frame *f)
 {
     la_tensor *out = NULL;

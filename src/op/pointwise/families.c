@@ -208,9 +208,9 @@ const la_family la_family_SQUARE = {
 static la_status pick_classify(la_frame *f, la_dtype dtype, la_plan *plan)
 {
     if (plan->loop) return LA_OK;
-    bool real = f->op->id == LA_OP_isreal;
+    bool real = f->op == LA_OP(isreal);
     if (la_is_complex(dtype) || (la_is_float(dtype) && !real)) return LA_OK;
-    plan->loop = real || f->op->id == LA_OP_isfinite
+    plan->loop = real || f->op == LA_OP(isfinite)
         ? (*LA_STUB(always))[dtype] : (*LA_STUB(never))[dtype];
     return LA_OK;
 }

@@ -3,6 +3,9 @@
 #include "op/families.h"
 #include "op/view/view.h"
 
+#define LA_ROWS "op/def/math.def"
+#include "op/impls.h"
+
 #define POINTWISE .meta = la_pointwise_meta, .impl = la_pointwise_impl
 #define UNARY_OP (LA_IT_CHECK_MEM_OVERLAP | LA_IT_CHECK_ALL_SAME_DTYPE \
     | LA_IT_PROMOTE_INPUTS | LA_IT_RESIZE_OUTPUTS)

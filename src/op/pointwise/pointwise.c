@@ -33,9 +33,7 @@ static inline la_status make_plan(la_frame *f, const la_family *family,
     plan->params.stream = false;
     plan->loop = (*f->op->stubs[la_cpu_cap()])[dtype];
     if (family->pick) LA_TRY(family->pick(f, dtype, plan));
-    if (plan->loop) return LA_OK;
-    return la_error(LA_EDTYPE, "\"%s\" not implemented for '%s'", f->op->name,
-                    la_dtype_title(dtype));
+    return plan->loop ? LA_OK : la_refuse_dtype(f, dtype);
 }
 
 la_status la_pointwise_plan(la_frame *f, la_dtype dtype, la_plan *plan)

@@ -9,6 +9,9 @@
 #include "tensor/promote.h"
 #include "tensor/shape.h"
 
+#define LA_ROWS "op/def/random.def"
+#include "op/impls.h"
+
 /* LA_EARG with 'text' unless it holds. */
 static la_status need(bool holds, const char *text)
 {

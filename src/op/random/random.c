@@ -15,6 +15,9 @@
 #include "base/memory.h"
 #include "base/pool.h"
 
+#define LA_ROWS "op/def/random.def"
+#include "op/impls.h"
+
 enum { GROUPS_AT_ONCE = 256 };      /* between looks at the interrupt */
 
 /* ---- the generator and the loop ---- */

@@ -10,6 +10,9 @@
 #include "base/pool.h"
 #include "op/random/random.h"
 
+#define LA_ROWS "op/def/random.def"
+#include "op/impls.h"
+
 /* ---- a stream ---- */
 
 /* 'block' is the element's counter, 'tries' numbers its draws. */

@@ -9,6 +9,9 @@
 #include "op/sort/order.h"
 #include "op/reduce/reduce.h"
 
+#define LA_ROWS "op/def/reduce.def"
+#include "op/impls.h"
+
 #define BATCH 1024            /* columns of one call */
 #define SHARED (4 * LA_GRAIN) /* fewer elements are read while a thread wakes */
 

@@ -1,6 +1,9 @@
 /* Reductions made of other operations. */
 #include "op/reduce/reduce.h"
 
+#define LA_ROWS "op/def/reduce.def"
+#include "op/impls.h"
+
 /* The sum of what is a number over the count of it. */
 la_status la_impl_nanmean(la_frame *f)
 {

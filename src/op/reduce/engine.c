@@ -194,27 +194,27 @@ static void whole_rows(int64_t begin, int64_t end, void *context)
     }
 }
 
-void la_reduce_dense(const la_reduce_plan *plan, const la_reduce_rows *r,
+void la_reduce_dense(const la_reduce_plan *how, const la_reduce_rows *r,
                      bool alone, char *out)
 {
     char acc[BATCH * MAX_ACC] __attribute__((aligned(64)));
-    int64_t esize = plan->esize, step = (int64_t)la_dtype_size(plan->dtype);
-    bool turned = !alone && is_turned(plan->kernel, r->n, r->step, esize);
+    int64_t esize = how->esize, step = (int64_t)la_dtype_size(how->dtype);
+    bool turned = !alone && is_turned(how->kernel, r->n, r->step, esize);
     for (int64_t i = 0; i < r->rows; i += BATCH) {
         la_reduce_rows some = *r;
         some.in += i * r->row_step;
         some.rows = r->rows - i < BATCH ? r->rows - i : BATCH;
-        if (turned) turned_rows(plan->kernel, &plan->args, &some, esize, acc);
-        else plan->kernel->inner(&some, acc, &plan->args);
-        plan->kernel->store(acc, out + i * step, some.rows, &plan->args);
+        if (turned) turned_rows(how->kernel, &how->args, &some, esize, acc);
+        else how->kernel->inner(&some, acc, &how->args);
+        how->kernel->store(acc, out + i * step, some.rows, &how->args);
     }
 }
 
-void la_reduce_join(const la_reduce_plan *plan, char *acc, int64_t pieces,
+void la_reduce_join(const la_reduce_plan *how, char *acc, int64_t pieces,
                     char *out)
 {
-    halve(plan->kernel, acc, pieces, 1);
-    plan->kernel->store(acc, out, 1, &plan->args);
+    halve(how->kernel, acc, pieces, 1);
+    how->kernel->store(acc, out, 1, &how->args);
 }
 
 /* ---- pieces ---- */

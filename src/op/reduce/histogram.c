@@ -9,6 +9,9 @@
 #include "op/sort/order.h"
 #include "op/reduce/reduce.h"
 
+#define LA_ROWS "op/def/reduce.def"
+#include "op/impls.h"
+
 /* ---- bincount(self, weights, minlength): value k in slot k ---- */
 
 static la_status largest(const la_tensor *x, int64_t *top)

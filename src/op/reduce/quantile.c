@@ -12,6 +12,9 @@
 #include "op/reduce/reduce.h"
 #include "tensor/scalar.h"
 
+#define LA_ROWS "op/def/reduce.def"
+#include "op/impls.h"
+
 typedef struct lines {
     const la_key_kernels *keys;
     const la_order_kernels *order;

@@ -23,6 +23,12 @@ typedef struct la_reduce_job {
     int decided;              /* any 1, all 0: the value that ends it; -1 */
 } la_reduce_job;
 
+/* The kernel table of a row of kind REDUCE for this processor. */
+static inline const la_reductions *la_reductions_of(const la_op *op)
+{
+    return op->reductions[la_cpu_cap()];
+}
+
 /* Reduce the dims of 'mask'. LA_ENOMEM, LA_EINTR or LA_OK. */
 la_status la_reduce_run(la_reduce_job *job, const la_tensor *in, uint64_t mask);
 

@@ -8,6 +8,9 @@
 #include "op/composite.h"
 #include "op/reduce/reduce.h"
 
+#define LA_ROWS "op/def/reduce.def"
+#include "op/impls.h"
+
 /* ---- sum_to_size(self, sizes) ---- */
 
 /* The dims in which 'self' was broadcast from 'sizes'. */

@@ -7,6 +7,9 @@
 #include "base/context.h"
 #include "op/reduce/reduce.h"
 
+#define LA_ROWS "op/def/reduce.def"
+#include "op/impls.h"
+
 enum { SELF, DIM, CORRECTION, UNBIASED, KEEPDIM };
 
 static la_dtype dtype_of(const la_tensor *t) { return (la_dtype)t->dtype; }
@@ -121,30 +124,30 @@ la_status la_impl_std_mean(la_frame *f)
 
 /* x:var(unbiased) and x:var(dim, unbiased, keepdim): a boolean where the
 ** correction would stand. */
-static la_status by_flag(la_frame *f, int id, la_value dim, la_value unbiased,
+static la_status by_flag(la_frame *f, const la_op *op, la_value dim, la_value unbiased,
                          la_value keepdim)
 {
     la_tensor *out = NULL;
     la_value all[] = {f->args[0], dim, LA_NIL, unbiased, keepdim};
-    LA_TRY(la_do(id, &out, 5, all));
+    LA_TRY(la_do(op, &out, 5, all));
     la_set_result(f, 0, out);
     return LA_OK;
 }
 la_status la_impl_var_unbiased(la_frame *f)
 {
-    return by_flag(f, LA_OP_var, LA_NIL, f->args[1], LA_B(false));
+    return by_flag(f, LA_OP(var), LA_NIL, f->args[1], LA_B(false));
 }
 la_status la_impl_std_unbiased(la_frame *f)
 {
-    return by_flag(f, LA_OP_std, LA_NIL, f->args[1], LA_B(false));
+    return by_flag(f, LA_OP(std), LA_NIL, f->args[1], LA_B(false));
 }
 la_status la_impl_var_flag(la_frame *f)
 {
-    return by_flag(f, LA_OP_var, f->args[1], f->args[2], f->args[3]);
+    return by_flag(f, LA_OP(var), f->args[1], f->args[2], f->args[3]);
 }
 la_status la_impl_std_flag(la_frame *f)
 {
-    return by_flag(f, LA_OP_std, f->args[1], f->args[2], f->args[3]);
+    return by_flag(f, LA_OP(std), f->args[1], f->args[2], f->args[3]);
 }
 
 /* ---- norms: vector_norm(self, ord, dim, keepdim, dtype) ---- */
@@ -221,17 +224,17 @@ static bool norm_plan(const la_frame *f, la_reduce_plan *p)
 bool la_var_plan_of(const la_frame *f, la_reduce_plan *p)
 {
     const la_tensor *self = la_arg(f, SELF);
-    int id = f->op->id;
+    const la_op *op = f->op;
     p->squares = NULL;
     p->dtype = dtype_of(self);
     p->esize = (int64_t)la_itemsize(self);
     if (self->numel == 0 || !la_is_float(p->dtype)) return false;
-    if (id == LA_OP_vector_norm) return norm_plan(f, p);
-    if ((id != LA_OP_var && id != LA_OP_std) || self->ndim == 0) return false;
+    if (op == LA_OP(vector_norm)) return norm_plan(f, p);
+    if ((op != LA_OP(var) && op != LA_OP(std)) || self->ndim == 0) return false;
     p->kernel = &(*LA_STUB(reduce_var))[p->dtype];
     p->args = (la_reduce_args){
         .correction = correction_of(f),
-        .mode = id == LA_OP_var ? LA_STORE_VAR : LA_STORE_STD};
+        .mode = op == LA_OP(var) ? LA_STORE_VAR : LA_STORE_STD};
     p->keepdim = la_arg_bool(f, KEEPDIM);
     return !la_reduce_dims(f, DIM, self, &p->mask);
 }

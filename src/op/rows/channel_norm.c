@@ -12,6 +12,9 @@
 #include "op/reduce/axes.h"
 #include "op/reduce/reduce.h"
 
+#define LA_ROWS "op/def/reduce.def"
+#include "op/impls.h"
+
 typedef struct planes {
     const la_plane_norm *kernel;
     const la_reduction *moments;
@@ -149,14 +152,14 @@ static void read_planes(planes *p, const la_tensor *x, int64_t groups)
 /* One block for all lists; *bytes for its release. */
 static la_status take_lists(planes *p, size_t *bytes)
 {
-    size_t planes = (size_t)p->count, groups = (size_t)p->groups;
-    *bytes = planes * (sizeof(la_moments) + sizeof(double[2]))
+    size_t count = (size_t)p->count, groups = (size_t)p->groups;
+    *bytes = count * (sizeof(la_moments) + sizeof(double[2]))
         + 4 * groups * sizeof(double);
     char *block = la_mem_zalloc(*bytes);
     if (!block) return LA_ENOMEM;
     p->m = (la_moments *)block;
-    p->sums = (double (*)[2])(p->m + planes);
-    p->mean = (double *)(p->sums + planes);
+    p->sums = (double (*)[2])(p->m + count);
+    p->mean = (double *)(p->sums + count);
     p->rstd = p->mean + groups;
     p->first = p->rstd + groups;
     p->second = p->first + groups;

@@ -5,6 +5,9 @@
 #include "op/reduce/reduce.h"
 #include "op/composite.h"
 
+#define LA_ROWS "op/def/reduce.def"
+#include "op/impls.h"
+
 /* A vector with one element per channel, shaped to meet dim 1 of 'self'. */
 static la_status per_channel(la_tensor *self, la_tensor *v, int arg,
                              la_tensor **out)

@@ -12,6 +12,9 @@
 #include "op/reduce/axes.h"
 #include "op/reduce/reduce.h"
 
+#define LA_ROWS "op/def/reduce.def"
+#include "op/impls.h"
+
 /* 't' without gaps and of dtype 'd' in *slot, or NULL for NULL. */
 static la_status plain(la_tensor *t, la_dtype d, la_tensor **slot)
 {
@@ -338,20 +341,20 @@ la_status la_impl_native_rms_norm(la_frame *f)
 }
 
 /* The first result of the native form. */
-static la_status first_of(la_frame *f, int id, int n)
+static la_status first_of(la_frame *f, const la_op *op, int n)
 {
     la_tensor *out = NULL;
-    LA_TRY(la_do(id, &out, n, f->args));
+    LA_TRY(la_do(op, &out, n, f->args));
     la_set_result(f, 0, out);
     return LA_OK;
 }
 la_status la_impl_layer_norm(la_frame *f)
 {
-    return first_of(f, LA_OP_native_layer_norm, 5);
+    return first_of(f, LA_OP(native_layer_norm), 5);
 }
 la_status la_impl_rms_norm(la_frame *f)
 {
-    return first_of(f, LA_OP_native_rms_norm, 4);
+    return first_of(f, LA_OP(native_rms_norm), 4);
 }
 
 /* ---- gradients: (grad, self, normalized_shape, [mean,] rstd, weight) ---- */

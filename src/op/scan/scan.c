@@ -10,6 +10,9 @@
 #include "op/reduce/axes.h"
 #include "op/reduce/reduce.h"
 
+#define LA_ROWS "op/def/reduce.def"
+#include "op/impls.h"
+
 #define SIDE 256              /* columns of one task */
 #define NEAR 8192             /* bytes of a row */
 #define SHARED (32 * LA_SCAN_CHUNK)  /* a line worth being read twice */

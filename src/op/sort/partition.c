@@ -6,6 +6,9 @@
 #include "op/op.h"
 #include "tensor/shape.h"
 
+#define LA_ROWS "op/def/index.def"
+#include "op/impls.h"
+
 /* k counts from 1, or from the end when it is negative. */
 static la_status check_k(const la_frame *f)
 {

@@ -3,6 +3,9 @@
 #include "op/sort/order.h"
 #include "tensor/promote.h"
 
+#define LA_ROWS "op/def/index.def"
+#include "op/impls.h"
+
 /* ---- a search in parallel ---- */
 
 typedef struct search_job {
@@ -198,10 +201,10 @@ la_status la_impl_searchsorted(la_frame *f)
 
 la_status la_impl_bucketize(la_frame *f)
 {
-    la_tensor *out = NULL, *boundaries = la_arg(f, 1);
-    if (boundaries->ndim != 1)
+    la_tensor *out = NULL, *edges = la_arg(f, 1);
+    if (edges->ndim != 1)
         return la_error_at(LA_ESHAPE, 2, "boundaries tensor must be 1 "
-                           "dimension, but got dim(%d)", boundaries->ndim);
+                           "dimension, but got dim(%d)", edges->ndim);
     LA_TRY(la_run(searchsorted, &out, f->args[1], f->args[0], f->args[2],
                   f->args[3]));
     la_set_result(f, 0, out);

@@ -6,6 +6,9 @@
 
 #include <string.h>
 
+#define LA_ROWS "op/def/index.def"
+#include "op/impls.h"
+
 /* What a row needs to know. */
 typedef struct job {
     la_order o;

@@ -7,6 +7,9 @@
 */
 #include "op/sort/order.h"
 
+#define LA_ROWS "op/def/index.def"
+#include "op/impls.h"
+
 /* What is asked for, and the results. */
 typedef struct unique {
     la_order o;

@@ -7,6 +7,9 @@
 
 #include "base/memory.h"
 
+#define LA_ROWS "op/def/view.def"
+#include "op/impls.h"
+
 /* The parts of each element as a new last dim of size 2. */
 la_status la_meta_view_as_real(la_frame *f)
 {

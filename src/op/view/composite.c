@@ -8,6 +8,9 @@
 
 #include "base/memory.h"
 
+#define LA_ROWS "op/def/view.def"
+#include "op/impls.h"
+
 /* These four go through the dispatcher, so that autograd records them. */
 la_status la_clone_contiguous(la_tensor *t, la_tensor **out)
 {

@@ -7,6 +7,9 @@
 
 #include "base/memory.h"
 
+#define LA_ROWS "op/def/view.def"
+#include "op/impls.h"
+
 /* Gives argument 0 the geometry 'g', checked against its storage. Dim k was
 ** from[k] before, or is new (-1); NULL drops the names. On failure the tensor
 ** is as before. */

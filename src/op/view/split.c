@@ -8,6 +8,9 @@
 #include "base/memory.h"
 #include "tensor/scalar.h"
 
+#define LA_ROWS "op/def/view.def"
+#include "op/impls.h"
+
 /* Result 0 becomes a list of n NULL tensors, which the caller fills; a failure
 ** later releases what is there. */
 static la_status start_list(la_frame *f, int64_t n, la_tensor ***list)

@@ -10,6 +10,9 @@
 
 #include "base/memory.h"
 
+#define LA_ROWS "op/def/view.def"
+#include "op/impls.h"
+
 /* Names of the view's dims, picked from argument 0's; dropped without
 ** 'from'. */
 static la_status set_names(la_frame *f, la_tensor *view, const int *from)
