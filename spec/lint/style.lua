@@ -16,7 +16,7 @@ local PENDING = {
   "src/kernel/conv", "src/kernel/each", "src/kernel/index",
   "src/kernel/matmul", "src/kernel/move", "src/kernel/nn",
   "src/kernel/pointwise", "src/kernel/reduce", "src/kernel/rows",
-  "src/kernel/sort", "src/lua", "src/op", "src/op/conv", "src/op/def",
+  "src/kernel/sort", "src/op", "src/op/conv", "src/op/def",
   "src/op/index", "src/op/matmul", "src/op/move", "src/op/nn",
   "src/op/pointwise", "src/op/random", "src/op/reduce", "src/simd", "tools",
 }

@@ -54,7 +54,7 @@ local pending = {
   "src/kernel/each", "src/kernel/index", "src/kernel/matmul",
   "src/kernel/move", "src/kernel/nn", "src/kernel/pointwise",
   "src/kernel/random", "src/kernel/reduce", "src/kernel/rows",
-  "src/kernel/scan", "src/kernel/sort", "src/lua", "src/op", "src/op/conv",
+  "src/kernel/scan", "src/kernel/sort", "src/op", "src/op/conv",
   "src/op/create", "src/op/def", "src/op/index", "src/op/matmul",
   "src/op/move", "src/op/nn", "src/op/pointwise", "src/op/random",
   "src/op/reduce", "src/op/rows", "src/op/sort", "src/op/view", "src/repl",

@@ -216,14 +216,14 @@ static la_status integers(conversion *c, const int64_t *list, int64_t n,
     return LA_OK;
 }
 
-static la_status misfit(la_type t)
+static la_status type_error(la_type t)
 {
     return la_error(LA_EARG, "%s expected", la_type_name(t));
 }
 
 static la_status word(const char *text, la_type t, la_value *v)
 {
-    if (!text) return misfit(t);
+    if (!text) return type_error(t);
     size_t n = strlen(text);
     *v = LA_STR(text);
     if (t == LA_TYPE_DTYPE) {
@@ -240,7 +240,7 @@ static la_status word(const char *text, la_type t, la_value *v)
         if (!la_format_parse(text, n, &v->format))
             return la_error(LA_EARG, "unknown memory format '%.40s'", text);
     } else if (t != LA_TYPE_STR) {
-        return misfit(t);
+        return type_error(t);
     }
     return LA_OK;
 }
@@ -249,7 +249,7 @@ static la_status tensors(const la_any *a, const la_param *p, la_value *v)
 {
     la_tensor *const *list = a->list;
     if (p->type != LA_TYPE_TENSORS || a->count < 0 || (a->count && !list))
-        return misfit(p->type);
+        return type_error(p->type);
     for (int64_t i = 0; i < a->count; i++)
         if (!list[i] && !p->nullable)
             return la_error(LA_EARG, "tensor %lld of the list is NULL",
@@ -270,7 +270,8 @@ static la_status integer(conversion *c, const la_any *a, la_type t,
         *v = LA_B(a->integer != 0);
         return LA_OK;
     default:
-        return la_type_is_ints(t) ? integers(c, &a->integer, 1, t, v) : misfit(t);
+        return la_type_is_ints(t) ? integers(c, &a->integer, 1, t, v)
+                                  : type_error(t);
     }
 }
 
@@ -301,7 +302,7 @@ static la_status convert(conversion *c, const la_any *a, const la_param *p,
     case LA_ARG_INTEGER: return integer(c, a, t, v);
     default: return la_error(LA_EARG, "an argument is of no known kind");
     }
-    return fits ? LA_OK : misfit(t);
+    return fits ? LA_OK : type_error(t);
 }
 
 static int find_param(const la_schema *s, const char *name)
@@ -368,14 +369,14 @@ static la_status call_by_name(const char *name, int n, const la_any *args,
 {
     conversion c;
     size_t len = strlen(name);
-    bool in_place = len > 1 && name[len - 1] == '_';
+    bool inplace = len > 1 && name[len - 1] == '_';
     la_status status = LA_EARG;
     bool known = false;
     for (int id = 0; id < la_op_count(); id++) {
         const la_op *op = la_op_at(id);
         size_t own = strcspn(op->signature, ".(");
         bool same = own == len && memcmp(op->signature, name, len) == 0;
-        bool form = in_place && own == len - 1
+        bool form = inplace && own == len - 1
             && memcmp(op->signature, name, own) == 0
             && (op->forms & LA_INPLACE_FORM);
         if (!same && !form) continue;
@@ -397,7 +398,7 @@ LA_API la_tensor *la_call_list(lua_State *L, const char *op, int n,
                                const la_any *args, la_tensor **results)
 {
     la_value values[LA_MAX_RESULTS] = {{0}};
-    la_tensor *made[LA_MAX_RESULTS] = {NULL};
+    la_tensor *outputs[LA_MAX_RESULTS] = {NULL};
     la_state *s = L ? la_state_of(L) : NULL;
     la_share_tensors();
     if (!op || n < 0 || n > LA_MAX_ARGS || (n > 0 && !args)) {
@@ -409,12 +410,12 @@ LA_API la_tensor *la_call_list(lua_State *L, const char *op, int n,
     if (call_by_name(op, n, args, values)) return NULL;
     la_status status = LA_OK;
     for (int k = 0; k < LA_MAX_RESULTS; k++)
-        if (as_tensor(&values[k], &made[k])) status = la_error_code();
+        if (as_tensor(&values[k], &outputs[k])) status = la_error_code();
     for (int k = status || !results ? !status : 0; k < LA_MAX_RESULTS; k++) {
-        if (!status && results) results[k] = made[k];
-        else la_tensor_drop(&made[k]);
+        if (!status && results) results[k] = outputs[k];
+        else la_tensor_drop(&outputs[k]);
     }
-    return status ? NULL : made[0];
+    return status ? NULL : outputs[0];
 }
 
 /* ---- resources ---- */

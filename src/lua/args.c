@@ -6,6 +6,7 @@
 ** list; a creation function takes both in one table. Nothing is owned here:
 ** tensors stay behind their handles, long lists in userdata on the stack.
 */
+#include <stdarg.h>
 #include <string.h>
 
 #include "lua/binding.h"
@@ -22,11 +23,21 @@ typedef struct parser {
     int top;
 } parser;
 
-/* ---- misfits: false when another overload may fit, else a Lua error ---- */
+/* ---- argument errors ---- */
 
-#define misfit(p, arg, ...) \
-    ((p)->quiet ? false : (la_raise_arg((p)->L, arg, (p)->name, __VA_ARGS__), \
-                           false))
+/* False while another overload may fit ('quiet'), else a Lua error that blames
+** argument 'arg'. A text that costs something to make is made by callers that
+** have looked at 'quiet' before. */
+static bool arg_error(parser *p, int arg, const char *fmt, ...)
+{
+    va_list ap;
+    if (p->quiet) return false;
+    va_start(ap, fmt);
+    const char *text = lua_pushvfstring(p->L, fmt, ap);
+    va_end(ap);
+    la_raise_arg(p->L, arg, p->name, "%s", text);
+    return false;
+}
 
 static bool expected(parser *p, int at, int arg, const char *what)
 {
@@ -34,16 +45,16 @@ static bool expected(parser *p, int at, int arg, const char *what)
     int t = lua_type(p->L, at);
     const char *got = la_type_text(p->L, at);
     if (t == LUA_TNUMBER && !lua_isinteger(p->L, at))
-        return misfit(p, arg, "number has no integer representation");
-    return misfit(p, arg, "%s expected, got %s", what, got);
+        return arg_error(p, arg, "number has no integer representation");
+    return arg_error(p, arg, "%s expected, got %s", what, got);
 }
 
 #define MAX_LIST (1 << 24)      /* entries of a list that is an argument */
 
 /* ---- lists of integers ---- */
 
-/* Room for 'n' integers: in the pool, or anchored in a userdata. */
-static int64_t *list_room(parser *p, lua_Integer n)
+/* Memory for 'n' integers: in the pool, or in a userdata on the stack. */
+static int64_t *reserve_list(parser *p, lua_Integer n)
 {
     la_call_args *o = p->out;
     if (n <= LA_POOL_INTS - o->used) {
@@ -57,7 +68,7 @@ static int64_t *list_room(parser *p, lua_Integer n)
 /* Dims and indices count from 1 for users and from 0 below. */
 static bool shift(parser *p, int arg, int64_t *v, const char *what)
 {
-    if (*v == 0) return misfit(p, arg, "%s 0: counting starts at 1", what);
+    if (*v == 0) return arg_error(p, arg, "%s 0: counting starts at 1", what);
     *v -= *v > 0;
     return true;
 }
@@ -101,8 +112,9 @@ static bool int_list(parser *p, int at, int arg, la_type type, la_value *v)
 {
     lua_State *L = p->L;
     lua_Integer n = (lua_Integer)lua_rawlen(L, at);
-    if (n > MAX_LIST) return misfit(p, arg, "list of %d is too long", (int)n);
-    int64_t *list = list_room(p, n);
+    if (n > MAX_LIST)
+        return arg_error(p, arg, "list of %d is too long", (int)n);
+    int64_t *list = reserve_list(p, n);
     for (lua_Integer i = 0; i < n; i++) {
         lua_rawgeti(L, at, i + 1);
         bool fits = one_int(p, lua_gettop(L), arg, type, &list[i]);
@@ -128,9 +140,9 @@ static bool dim_lists(parser *p, int at, int arg, la_value *v)
         bool whole = lua_type(L, sub) == LUA_TTABLE;
         lua_Integer len = whole ? (lua_Integer)lua_rawlen(L, sub) : 1;
         if (len > 64 || (side == 1 && len != n))
-            return misfit(p, arg, "both lists of dims must have the same "
-                          "length");
-        if (side == 0) list = list_room(p, 2 * (n = len));
+            return arg_error(p, arg, "both lists of dims must have the same "
+                             "length");
+        if (side == 0) list = reserve_list(p, 2 * (n = len));
         for (lua_Integer i = 0; i < len; i++) {
             if (whole) lua_rawgeti(L, sub, i + 1);
             else lua_pushvalue(L, sub);
@@ -146,7 +158,7 @@ static bool dim_lists(parser *p, int at, int arg, la_value *v)
 /* One integer where a list is expected. */
 static bool int_single(parser *p, int at, int arg, la_type type, la_value *v)
 {
-    int64_t *list = list_room(p, 1);
+    int64_t *list = reserve_list(p, 1);
     *v = (la_value){.tag = LA_VINTS, .given = true, .ints = {list, 1}};
     return one_int(p, at, arg, type, list);
 }
@@ -180,7 +192,7 @@ static bool read_tensor(parser *p, int at, int arg, int k, la_value *v)
     la_handle *h = la_to_handle(p->L, at);
     bool self = k == 0 && p->method;
     if (h) {
-        if (!h->tensor) return misfit(p, arg, "tensor was freed");
+        if (!h->tensor) return arg_error(p, arg, "tensor was freed");
         *v = (la_value){.tag = LA_VTENSOR, .given = true};
         p->out->handles[k] = h;
         return true;
@@ -214,17 +226,19 @@ static bool tensor_list(parser *p, int at, int arg, int k, la_value *v)
     if (lua_type(L, at) != LUA_TTABLE)
         return expected(p, at, arg, "list of tensors");
     lua_Integer n = luaL_len(L, at);
-    if (n > MAX_LIST) return misfit(p, arg, "list of %d is too long", (int)n);
+    if (n > MAX_LIST)
+        return arg_error(p, arg, "list of %d is too long", (int)n);
     luaL_checkstack(L, 4, "too many arguments");
     la_tensor_box *box = new_box(L, n);
     for (lua_Integer i = 0; i < n; i++) {
         lua_rawgeti(L, at, i + 1);
         la_handle *h = la_to_handle(L, -1);
         if (h && h->tensor) box->list[i] = la_tensor_retain(h->tensor);
-        else if (h) return misfit(p, arg, "[%d]: tensor was freed", (int)i + 1);
+        else if (h)
+            return arg_error(p, arg, "[%d]: tensor was freed", (int)i + 1);
         else if (!(param->nullable && lua_isnil(L, -1)))
-            return misfit(p, arg, "[%d]: tensor expected, got %s", (int)i + 1,
-                          la_type_text(L, -1));
+            return arg_error(p, arg, "[%d]: tensor expected, got %s",
+                             (int)i + 1, la_type_text(L, -1));
         lua_pop(L, 1);
     }
     *v = (la_value){.tag = LA_VTENSORS, .given = true,
@@ -241,7 +255,7 @@ static bool tensors_in_row(parser *p, int *at, la_value *v)
     la_tensor_box *box = new_box(p->L, n);
     for (int i = 0; i < n; i++) {
         la_handle *h = la_to_handle(p->L, first + i);
-        if (!h->tensor) return misfit(p, first + i, "tensor was freed");
+        if (!h->tensor) return arg_error(p, first + i, "tensor was freed");
         box->list[i] = la_tensor_retain(h->tensor);
     }
     *v = (la_value){.tag = LA_VTENSORS, .given = true,
@@ -261,10 +275,11 @@ static bool read_dtype(parser *p, int at, int arg, la_value *v)
     const char *word = lua_tolstring(p->L, at, &n);
     la_dtype d = la_dtype_parse(word, n);
     p->out->odd_word = d == LA_UNDEFINED ? at : 0;
+    if (d == LA_UNDEFINED && p->quiet) return false;
     if (d == LA_UNDEFINED)
-        return misfit(p, arg, "unknown dtype '%s' (known: %s)",
-                      la_quote(word, n, quoted, sizeof(quoted)),
-                      la_known_dtypes);
+        return arg_error(p, arg, "unknown dtype '%s' (known: %s)",
+                         la_quote(word, n, quoted, sizeof(quoted)),
+                         la_known_dtypes);
     *v = (la_value){.tag = LA_VDTYPE, .given = true, .dtype = d};
     return true;
 }
@@ -273,7 +288,8 @@ static bool read_word(parser *p, int at, int arg, la_type type, la_value *v)
 {
     size_t n;
     char quoted[256];
-    if (lua_type(p->L, at) != LUA_TSTRING) return expected(p, at, arg, "string");
+    if (lua_type(p->L, at) != LUA_TSTRING)
+        return expected(p, at, arg, "string");
     const char *word = lua_tolstring(p->L, at, &n);
     v->given = true;
     if (type == LA_TYPE_STR) {
@@ -287,8 +303,9 @@ static bool read_word(parser *p, int at, int arg, la_type type, la_value *v)
         return true;
     if (type == LA_TYPE_FORMAT && la_format_parse(word, n, &v->format))
         return true;
-    return misfit(p, arg, "unknown %s '%s'", la_type_name(type),
-                  la_quote(word, n, quoted, sizeof(quoted)));
+    if (p->quiet) return false;
+    return arg_error(p, arg, "unknown %s '%s'", la_type_name(type),
+                     la_quote(word, n, quoted, sizeof(quoted)));
 }
 
 /* Names of dims, interned; "*" is a dim without a name. */
@@ -298,14 +315,14 @@ static bool read_names(parser *p, int at, int arg, la_value *v)
     if (lua_type(L, at) != LUA_TTABLE)
         return expected(p, at, arg, "list of names");
     lua_Integer n = (lua_Integer)lua_rawlen(L, at);
-    if (n > LA_MAX_DIMS) return misfit(p, arg, "too many names");
-    const char **list = (const char **)list_room(p, n);
+    if (n > LA_MAX_DIMS) return arg_error(p, arg, "too many names");
+    const char **list = (const char **)reserve_list(p, n);
     for (lua_Integer i = 0; i < n; i++) {
         size_t len;
         lua_rawgeti(L, at, i + 1);
         if (lua_type(L, -1) != LUA_TSTRING)
-            return misfit(p, arg, "[%d]: string expected, got %s", (int)i + 1,
-                          la_type_text(L, -1));
+            return arg_error(p, arg, "[%d]: string expected, got %s",
+                             (int)i + 1, la_type_text(L, -1));
         const char *word = lua_tolstring(L, -1, &len);
         list[i] = la_name_intern(word, len);
         lua_pop(L, 1);
@@ -440,8 +457,8 @@ static bool one_keyword(parser *p, int at)
 }
 
 /* Values stay on the stack as anchors: a copy of the key goes on top for the
-** next turn. With 'creation' the list part of the table (integer keys) belongs
-** to a positional argument. */
+** next iteration. With 'creation' the list part of the table (integer keys)
+** belongs to a positional argument. */
 static bool read_keywords(parser *p, int table, bool creation)
 {
     lua_State *L = p->L;
@@ -487,7 +504,7 @@ static bool read_variadic(parser *p, int *at, int k)
     int first = *at, n = 0;
     la_type type = p->schema->params[k].type;
     while (first + n <= p->top && lua_type(p->L, first + n) != LUA_TTABLE) n++;
-    int64_t *list = list_room(p, n);
+    int64_t *list = reserve_list(p, n);
     for (int i = 0; i < n; i++)
         if (!one_int(p, first + i, first + i, type, &list[i])) return false;
     p->out->args[k] = (la_value){.tag = LA_VINTS, .given = true,
@@ -569,8 +586,9 @@ static bool odd_word(parser *p, int at)
     size_t n;
     char quoted[256];
     const char *word = lua_tolstring(p->L, at, &n);
-    return misfit(p, at, "'%s' is no device and no dtype (known: %s)",
-                  la_quote(word, n, quoted, sizeof(quoted)), la_known_dtypes);
+    return arg_error(p, at, "'%s' is no device and no dtype (known: %s)",
+                     la_quote(word, n, quoted, sizeof(quoted)),
+                     la_known_dtypes);
 }
 
 static bool finish(parser *p, int at, bool both)
@@ -583,7 +601,7 @@ static bool finish(parser *p, int at, bool both)
     if (at <= p->top && at == p->out->odd_word)
         return odd_word(p, at);
     if (at <= p->top)
-        return misfit(p, at, "at most %d arguments expected, got %d",
+        return arg_error(p, at, "at most %d arguments expected, got %d",
                       p->schema->npositional, p->top);
     return fill_defaults(p);
 }

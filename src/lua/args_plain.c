@@ -1,10 +1,9 @@
 /*
 ** The quick way through the arguments of nearly every call: by position,
 ** tensors, numbers, booleans, dtypes, whole numbers and lists of them. What it
-** does not know (names, other lists, keywords, nil, words, any misfit) it
-** leaves to la_parse, which reads everything again and finds the words for it.
-** It leaves the Lua stack as it was, so that the results' handles need no room
-** of their own there.
+** does not know (names, other lists, keywords, nil, words, any argument error)
+** it leaves to la_parse, which reads everything again and has the messages. The
+** Lua stack is as before then, and needs no check for the results' handles.
 */
 #include "lua/binding.h"
 
@@ -15,7 +14,7 @@ static inline bool read_int(lua_State *L, int at, int64_t *out)
     return true;
 }
 
-/* Dims and indices count from 1 for users and from 0 below; 0 is no place. */
+/* Dims and indices count from 1 for users and from 0 below; 0 counts none. */
 static inline bool read_counted(lua_State *L, int at, int64_t *out)
 {
     if (!lua_isinteger(L, at)) return false;

@@ -1,5 +1,5 @@
 /* Attributes: x.name, read by 'get' and, where it is not NULL, assigned by
-** 'set' (the value is at stack place 3). */
+** 'set' (the value is at stack index 3). */
 #ifndef LA_LUA_ATTR_H
 #define LA_LUA_ATTR_H
 

@@ -1,5 +1,5 @@
 /*
-** The Lua face of autograd: attributes, backward, modes, hooks.
+** The Lua binding of autograd: attributes, backward, modes, hooks.
 ** Functions written in Lua are in lua/function.c.
 */
 #include "lua/autograd.h"
@@ -383,9 +383,9 @@ static int fn_detect_anomaly(lua_State *L)
 
 /* ---- looking inside ---- */
 
-/* The place of 'n' in the list at 'list'; appended when it is new. 'seen' maps
-** nodes to places. */
-static lua_Integer place_of(lua_State *L, la_node *n, int list, int seen)
+/* The index of 'n' in the list at 'list'; appended when it is new. 'seen' maps
+** nodes to indices. */
+static lua_Integer index_of(lua_State *L, la_node *n, int list, int seen)
 {
     if (lua_rawgetp(L, seen, n) == LUA_TNIL) {
         lua_pop(L, 1);
@@ -404,7 +404,7 @@ static lua_Integer place_of(lua_State *L, la_node *n, int list, int seen)
     return at;
 }
 
-/* The node at place 'at' gets its inputs; its address is taken away. */
+/* The node at index 'at' gets its inputs; its address is taken away. */
 static void fill_inputs(lua_State *L, lua_Integer at, int list, int seen)
 {
     lua_rawgeti(L, list, at);
@@ -416,7 +416,7 @@ static void fill_inputs(lua_State *L, lua_Integer at, int list, int seen)
     lua_createtable(L, n->nedges, 0);
     for (int e = 0; e < n->nedges; e++) {
         la_node *from = n->edges[e].node;
-        lua_pushinteger(L, from ? place_of(L, from, list, seen) : 0);
+        lua_pushinteger(L, from ? index_of(L, from, list, seen) : 0);
         lua_rawseti(L, -2, e + 1);
     }
     lua_setfield(L, -2, "inputs");
@@ -424,7 +424,7 @@ static void fill_inputs(lua_State *L, lua_Integer at, int list, int seen)
 }
 
 /* grad_graph(t): what was recorded for t, as a list of {name, inputs}; the
-** first made t, inputs are places in the list, 0 where nothing flows. */
+** first made t, inputs are indices into the list, 0 where nothing flows. */
 static int fn_grad_graph(lua_State *L)
 {
     la_edge edge;
@@ -443,7 +443,7 @@ static int fn_grad_graph(lua_State *L)
     la_node *root = edge.node;
     la_node_release(root);                      /* the tensor owns it */
     if (t->grad && !t->grad->fn) return lua_pop(L, 1), 1;
-    place_of(L, root, 3, 4);
+    index_of(L, root, 3, 4);
     for (lua_Integer at = 1; at <= (lua_Integer)lua_rawlen(L, 3); at++)
         fill_inputs(L, at, 3, 4);
     lua_pop(L, 1);

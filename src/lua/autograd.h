@@ -1,4 +1,4 @@
-/* Shared by the files of the autograd face. */
+/* Shared by the files of the autograd binding. */
 #ifndef LA_LUA_AUTOGRAD_H
 #define LA_LUA_AUTOGRAD_H
 
@@ -34,15 +34,15 @@ typedef struct la_tie {
 void la_tie_set(la_tie *t, la_state *s, int first, int second);
 /* Give the references back; may run twice. */
 void la_tie_end(la_tie *t);
-/* The handle at stack place 'index' is of the k-th tensor that 't' hangs on. */
+/* The handle at stack index 'index' is of the k-th tensor that 't' hangs on. */
 void la_tie_owner(lua_State *L, la_tie *t, int k, int index);
-/* Push value k of the tie; needs 6 places on the stack. */
+/* Push value k of the tie; needs 6 slots of the stack. */
 void la_tie_push(lua_State *L, const la_tie *t, int k);
 /* Free ties that only their own functions keep alive, when there are many. May
 ** run Lua code. */
 void la_collect_ties(lua_State *L, la_state *s);
-/* The state on which the tie's functions run, with room on its stack. LA_EGRAD
-** when it was closed or its stack is full. */
+/* The state on which the tie's functions run, with free slots on its stack.
+** LA_EGRAD when it was closed or its stack is full. */
 la_status la_tie_enter(const la_tie *t, lua_State **out);
 
 int la_fn_Function(lua_State *L);

@@ -1,5 +1,5 @@
 /*
-** The Lua face: what the files of src/lua share.
+** The Lua binding: what the files of src/lua share.
 **
 ** A tensor in Lua is a full userdata, la_handle: a magic word and an owned
 ** reference. The order of every call is: parse (may raise, owns nothing), make
@@ -22,7 +22,7 @@
 typedef struct la_handle {
     uint64_t magic;
     la_tensor *tensor;      /* NULL: was freed, or not filled yet */
-    struct la_state *state; /* what counts it: spares its finalizer an upvalue */
+    struct la_state *state; /* counts it: spares its finalizer an upvalue */
 } la_handle;
 #define LA_HANDLE_MAGIC UINT64_C(0x6c756e6172726179)
 
@@ -34,7 +34,7 @@ typedef struct la_state {
     lua_State *running;     /* the thread that is inside backward */
     /* the innermost la.Function in its backward */
     struct la_function_call *functions;
-    struct la_tie *ties;    /* what graphs hold of this state, lua/graph_refs.c */
+    struct la_tie *ties;    /* what graphs hold of it, lua/graph_refs.c */
     int nties, most_ties;   /* how many; when to look through them */
     /* pacing of the collector, see lua/gc_pace.c */
     uint32_t since;         /* handles made since the last step */
@@ -43,8 +43,8 @@ typedef struct la_state {
     uint32_t streak;        /* steps one after another that ended a cycle */
     uint32_t cycles, seen;  /* cycles ended; those that have been looked at */
     bool watched, young;    /* steps are young collections */
-    uint64_t made, ended;   /* handles made and finalized in all */
-    uint64_t made_then, ended_then;     /* ... when the last cycle ended */
+    uint64_t begun, ended;   /* handles created, finalized */
+    uint64_t begun_then, ended_then;     /* ... when the last cycle ended */
     uint64_t floor;         /* handles alive then */
     uint64_t patience, most;    /* how many more may be before steps are made,
                                 ** and before a full collection */
@@ -56,8 +56,11 @@ typedef struct la_state {
 
 /* Closures of ours carry these upvalues; la_closure pushes one. */
 enum { LA_UP_STATE = 1, LA_UP_META, LA_UP_OWN };
-#define la_up_state(L) \
-    ((la_state *)lua_touserdata(L, lua_upvalueindex(LA_UP_STATE)))
+/* The state of the running closure. */
+static inline la_state *la_up_state(lua_State *L)
+{
+    return lua_touserdata(L, lua_upvalueindex(LA_UP_STATE));
+}
 /* Push 'fn' with the state, the tensor metatable and one more upvalue (the
 ** value on the top of the stack, popped). */
 void la_closure(lua_State *L, lua_CFunction fn);
@@ -100,7 +103,7 @@ static inline la_handle *la_bare_handle(lua_State *L, la_state *s)
     h->magic = LA_HANDLE_MAGIC;
     h->tensor = NULL;
     h->state = s;
-    s->made++;
+    s->begun++;
     s->since++;
     return h;
 }
@@ -161,7 +164,7 @@ typedef struct la_call_args {
     la_value args[LA_MAX_ARGS];
     la_handle *handles[LA_MAX_ARGS];   /* of LA_VTENSOR arguments */
     la_handle *outs[LA_MAX_RESULTS];
-    int nouts, out_at[LA_MAX_RESULTS];  /* their places on the Lua stack */
+    int nouts, out_at[LA_MAX_RESULTS];  /* their indices on the stack */
     int64_t pool[LA_POOL_INTS];        /* lists of integers */
     int used;
     int odd_word;   /* where an overload tried before met no dtype; 0: none */
@@ -176,7 +179,7 @@ bool la_parse(lua_State *L, const la_op *op, const char *name, bool method,
 ** all, and then the Lua stack is as it was; false when la_parse must do it. */
 bool la_parse_plain(lua_State *L, const la_schema *s, bool method,
                     la_call_args *out);
-/* Single values, for functions that are no operations. Raise on a misfit. */
+/* Single values, for functions that are no operations; raise for others. */
 int64_t la_check_int(lua_State *L, int arg, const char *name);
 la_dtype la_check_dtype(lua_State *L, int arg, const char *name);
 /* The number at 'arg', which is one. */

@@ -214,7 +214,8 @@ static int late_handle(call *c)
     return status;
 }
 
-/* What an operation hands back as it came (to, contiguous) is no new data. */
+/* A result that is the argument itself (to, contiguous) must not be counted as
+** new data. */
 static void fill_result(call *c, la_tensor *t)
 {
     const la_value *first = &c->frame.args[0];
@@ -293,8 +294,8 @@ static __attribute__((noinline)) la_status collect_and_compute(call *c,
 /* Everything after the arguments are parsed. */
 static int finish_call(call *c, const char *name, la_form form)
 {
-    bool in_place = form == LA_INPLACE || (c->op->forms & LA_MUTATES);
-    bool fresh = !in_place && c->args.nouts == 0;
+    bool inplace = form == LA_INPLACE || (c->op->forms & LA_MUTATES);
+    bool fresh = !inplace && c->args.nouts == 0;
     c->list = NULL;
     if (fresh) make_handles(c);
     la_status status = compute(c, form);
@@ -303,7 +304,7 @@ static int finish_call(call *c, const char *name, la_form form)
     if (status) return la_raise(c->L, name, status);
     if (fresh) return push_results(c);
     la_drop_results(&c->frame);
-    if (!in_place) return push_outs(c);
+    if (!inplace) return push_outs(c);
     lua_settop(c->L, 1);
     return 1;
 }

@@ -1,4 +1,4 @@
-/* Raising: the one place where the library leaves through Lua's longjmp. */
+/* Raising: only here does the library leave through Lua's longjmp. */
 #include <stdarg.h>
 #include <string.h>
 

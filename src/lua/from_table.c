@@ -140,7 +140,7 @@ static build_options read_options(lua_State *L, int at,
 typedef struct walk {
     lua_State *L;
     const char *name;
-    int base;               /* stack place of the outermost table */
+    int base;               /* stack index of the outermost table */
     int ndim;
     int64_t sizes[LA_MAX_DIMS], at[LA_MAX_DIMS];
     bool raw[LA_MAX_DIMS];
@@ -153,8 +153,8 @@ static bool is_table(lua_State *L, int at)
     return lua_type(L, at) == LUA_TTABLE;
 }
 
-/* "[2][3]" of the place where the walk is. */
-static const char *place(const walk *w, int depth)
+/* "[2][3]" of the element where the walk is. */
+static const char *element_text(const walk *w, int depth)
 {
     luaL_Buffer b;
     char one[32];
@@ -199,7 +199,7 @@ static void check_holes(walk *w, int d, int64_t n)
         int64_t i = lua_tointeger(L, -1);
         if (i < 1 || i > n)
             luaL_error(L, "bad argument #1 to '%s' (%s[%I]: the table has a "
-                       "hole: its length is %d)", w->name, place(w, d),
+                       "hole: its length is %d)", w->name, element_text(w, d),
                        (LUAI_UACINT)i, (int)n);
     }
 }
@@ -230,12 +230,13 @@ static void check_row(walk *w, int d, int type)
     lua_State *L = w->L;
     if (type != LUA_TTABLE)
         luaL_error(L, "bad argument #1 to '%s' (%s: table of %d elements "
-                   "expected, got %s)", w->name, place(w, d),
+                   "expected, got %s)", w->name, element_text(w, d),
                    (int)w->sizes[d], la_type_text(L, w->base + d));
     int64_t n = enter_table(w, d);
     if (n != w->sizes[d])
         luaL_error(L, "bad argument #1 to '%s' (%s: %d elements expected, got "
-                   "%d)", w->name, place(w, d), (int)w->sizes[d], (int)n);
+                   "%d)", w->name, element_text(w, d), (int)w->sizes[d],
+                   (int)n);
     if (w->raw[d] && !w->stored) check_holes(w, d, n);
 }
 
@@ -260,7 +261,7 @@ static void leaf_error(walk *w)
     const char *got = is_table(L, -1) ? "table (ragged nesting)"
                                       : la_type_text(L, lua_gettop(L));
     luaL_error(L, "bad argument #1 to '%s' (%s: number expected, got %s)",
-               w->name, place(w, w->ndim), got);
+               w->name, element_text(w, w->ndim), got);
 }
 
 /* The value on top of the stack, of this Lua type. */
@@ -276,7 +277,7 @@ static void read_leaf(walk *w, int type, la_scalar *out)
     }
 }
 
-/* Call 'fn' on every leaf, in order; it may move the walk's place for them. */
+/* Called for every leaf, in order; may set where the next is read to. */
 typedef void (*leaf_fn)(walk *w, const la_scalar *leaf, void *context);
 
 static void each_leaf(walk *w, leaf_fn fn, void *context)
@@ -298,7 +299,7 @@ static void each_leaf(walk *w, leaf_fn fn, void *context)
 typedef struct first_look {
     la_kind kind;               /* the widest */
     int n;
-    la_scalar list[KEPT + 1];   /* the first ones, and room for the others */
+    la_scalar list[KEPT + 1];   /* the first, and a slot for others */
 } first_look;
 
 static void look_at_leaf(walk *w, const la_scalar *leaf, void *context)
@@ -321,11 +322,11 @@ static void store_leaf(walk *w, const la_scalar *leaf, void *context)
         luaL_error(w->L, "%s: the table changed while it was read", w->name);
     if (la_scalar_store(leaf, (la_dtype)s->t->dtype, s->at))
         luaL_error(w->L, "bad argument #1 to '%s' (%s: %s)", w->name,
-                   place(w, w->ndim), la_error_message());
+                   element_text(w, w->ndim), la_error_message());
     s->at += la_itemsize(s->t);
 }
 
-/* The kept leaves, each with its place for an error. */
+/* The kept leaves, each with its indices for an error. */
 static void store_kept(walk *w, const first_look *k, sink *s)
 {
     for (int d = 0; d < w->ndim; d++) w->at[d] = 0;

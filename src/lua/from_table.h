@@ -1,4 +1,4 @@
-/* Making tensors from Lua values, for the parts of the face that need it. */
+/* Making tensors from Lua values, for the parts of the binding that need it. */
 #ifndef LA_LUA_FROM_TABLE_H
 #define LA_LUA_FROM_TABLE_H
 

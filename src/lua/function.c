@@ -72,7 +72,7 @@ static int unpack_saved(lua_State *L, function_node *fn, la_node *n)
     return fn->nsaved;
 }
 
-/* The node whose backward runs with the ctx at stack place 1, if any: only
+/* The node whose backward runs with the ctx at stack index 1, if any: only
 ** such a node is known to be alive. */
 static la_node *running_node(lua_State *L)
 {

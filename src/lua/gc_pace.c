@@ -12,7 +12,7 @@
 ** a fixed amount of work, by which a small heap is walked at once and a large
 ** one in hundreds of steps. So steps wait there until the backlog (handles
 ** beyond what the last cycle left) is more than 'patience', for Lua's own pace
-** may do, and are spread then so that a cycle takes PERIOD handles. When the
+** may do, and are spaced then so that a cycle takes PERIOD handles. When the
 ** backlog exceeds 'most' all the same, a full collection ends the matter.
 **
 ** What ends a cycle is a small userdata without references, the watch: its
@@ -22,7 +22,7 @@
 ** then survives one young collection and dies in the next, so that two blocks
 ** in turn, warm in the cache, hold all its values. After the call the old and
 ** the new value would both be alive each time, and grow old. A step that proves
-** to be a whole cycle (incremental mode, a heap that is no large one) costs more
+** to be a whole cycle (incremental mode, a heap that is not large) costs more
 ** than blocks from the last cache do: the next waits for a part of that.
 */
 #include "base/cpu.h"
@@ -44,7 +44,7 @@ int la_push_owned(lua_State *L, la_tensor *owned)
     return 1;
 }
 
-static uint64_t alive(const la_state *s) { return s->made - s->ended; }
+static uint64_t alive(const la_state *s) { return s->begun - s->ended; }
 
 /* ---- the watch ---- */
 
@@ -75,11 +75,12 @@ static int watch_gc(lua_State *L)
 ** of all. */
 static void cycle_over(la_state *s)
 {
-    uint64_t made = s->made - s->made_then, freed = s->ended - s->ended_then;
-    bool keeps = made > PERIOD && freed < made / 8;
+    uint64_t created = s->begun - s->begun_then;
+    uint64_t freed = s->ended - s->ended_then;
+    bool keeps = created > PERIOD && freed < created / 8;
     s->floor = alive(s);
     s->seen = s->cycles;
-    s->made_then = s->made;
+    s->begun_then = s->begun;
     s->ended_then = s->ended;
     s->patience = keeps ? PATIENCE + PERIOD : PATIENCE;
     s->most = s->patience + PERIOD + 2 * LOOK;

@@ -139,7 +139,7 @@ static bool is_private(lua_State *L, const la_tie *t)
 
 /* ---- moving ---- */
 
-/* The tie's values as a list under each of its handles; the registry's places
+/* The tie's values as a list under each of its handles; the registry's slots
 ** stay taken. */
 static void move_out(lua_State *L, la_tie *t)
 {
@@ -210,7 +210,7 @@ void la_collect_ties(lua_State *L, la_state *s)
 {
     if (s->nties < LEAST || s->nties < s->most_ties) return;
     if (s->running || !lua_gc(L, LUA_GCISRUNNING)) return;
-    luaL_checkstack(L, 12, "no room to collect functions");
+    luaL_checkstack(L, 12, "too little stack to collect functions");
     for (la_tie *t = s->ties; t; t = t->next)
         if (!t->moved && is_private(L, t)) move_out(L, t);
     lua_gc(L, LUA_GCCOLLECT);

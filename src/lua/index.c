@@ -104,7 +104,7 @@ static void read_item(lua_State *L, int at, key *k)
         if (luaL_testudata(L, at, LA_NEWAXIS_NAME)) return;
     }
     luaL_error(L, "index: number, range {first, last}, tensor, \"...\" or "
-               "la.newaxis expected at place %d, got %s", k->n,
+               "la.newaxis expected at position %d, got %s", k->n,
                la_type_text(L, at));
 }
 
@@ -112,7 +112,8 @@ static void read_list(lua_State *L, int table, key *k)
 {
     bool plain;
     int64_t n = length(L, table, &plain);
-    if (n > LA_MAX_ITEMS) luaL_error(L, "index: more than %d entries", LA_MAX_ITEMS);
+    if (n > LA_MAX_ITEMS)
+        luaL_error(L, "index: more than %d entries", LA_MAX_ITEMS);
     int at = lua_gettop(L) + 1;
     for (int64_t i = 1; i <= n; i++) {
         lua_geti(L, table, i);

@@ -165,7 +165,8 @@ static int fn_isdtype(lua_State *L)
     bool yes = false;
     if (lua_istable(L, 2)) {
         lua_Integer n = luaL_len(L, 2);
-        luaL_argcheck(L, n <= LA_NDTYPES, 2, "more kinds than there are dtypes");
+        luaL_argcheck(L, n <= LA_NDTYPES, 2,
+                      "more kinds than there are dtypes");
         for (lua_Integer i = 1; i <= n && !yes; i++) {
             lua_geti(L, 2, i);
             yes = kind_fits(d, luaL_checkstring(L, -1));

@@ -75,7 +75,7 @@ static int push_named(lua_State *L, la_tensor *t, int n,
 }
 
 /* "..." in the list stands for the names of all dims that are not listed. */
-static int spread_dots(lua_State *L, const la_tensor *t, const char *fn,
+static int expand_dots(lua_State *L, const la_tensor *t, const char *fn,
                        int n, name_list given, name_list out)
 {
     int dots = -1;
@@ -130,7 +130,7 @@ static int method_rename(lua_State *L)
     if (lua_istable(L, 2) && lua_rawlen(L, 2) == 0 && t->ndim > 0)
         return rename_by_map(L, t);
     int n = read_names(L, "rename", given);
-    n = spread_dots(L, t, "rename", n, given, names);
+    n = expand_dots(L, t, "rename", n, given, names);
     return push_named(L, t, n, names, "rename");
 }
 
@@ -141,7 +141,7 @@ static int method_refine(lua_State *L)
     la_enter(L);
     la_tensor *t = la_check_tensor(L, 1, "refine_names");
     int n = read_names(L, "refine_names", given);
-    n = spread_dots(L, t, "refine_names", n, given, names);
+    n = expand_dots(L, t, "refine_names", n, given, names);
     for (int d = 0; d < n; d++) {
         const char *old = name_of(t, d);
         if (old != names[d] && !is_star(old))
@@ -169,7 +169,7 @@ static bool is_listed(const char *name, int n, name_list list)
     return false;
 }
 
-static void place_own(alignment *a, const la_tensor *t, int d)
+static void put_own(alignment *a, const la_tensor *t, int d)
 {
     a->names[a->n++] = name_of(t, d);
     a->dims[a->used++] = d;
@@ -186,9 +186,9 @@ static void plan_alignment(lua_State *L, const la_tensor *t, int n,
         if (is_dots(given[k])) {
             for (int e = 0; e < t->ndim; e++)
                 if (!is_listed(name_of(t, e), n, given))
-                    place_own(a, t, e);
+                    put_own(a, t, e);
         } else if (d >= 0 && !is_star(given[k])) {
-            place_own(a, t, d);
+            put_own(a, t, d);
         } else {
             a->fresh |= (uint64_t)1 << a->n;
             a->names[a->n++] = given[k];

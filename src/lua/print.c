@@ -53,7 +53,7 @@ static int tensor_text(lua_State *L)
         la_text_free(&text);
         return la_raise(L, "tostring", status);
     }
-    luaL_checkstack(L, 4, "no room for the text");
+    luaL_checkstack(L, 4, "stack overflow: no text");
     return hand_over(L, &text);
 }
 
