@@ -34,7 +34,7 @@ OPT_release := -O2 -ftree-vectorize $(if $(COMPILER),,-fvect-cost-model=dynamic)
 OPT_core := $(if $(filter release,$(KIND)),-O3)
 OPT_kernel := $(if $(filter release,$(KIND)),-fno-asynchronous-unwind-tables)
 OPT_lowest := $(if $(filter release,$(KIND)),-Os)
-OPT_debug := -O0 -g -DLA_DEBUG
+OPT_debug := -O0 -g -DLA_DEBUG -DLA_EAGER_GC
 # NULL for no bytes is fine with memcpy and memcmp.
 UNDEFINED := -fno-sanitize-recover=undefined -fno-sanitize=nonnull-attribute
 OPT_asan := -O1 -g -DLA_DEBUG -fsanitize=address,undefined $(UNDEFINED) -fno-omit-frame-pointer

@@ -1,11 +1,14 @@
 /* The allocator: alignment, reuse, counting, cap, rehearsal, threads. */
 #include <pthread.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -77,6 +80,37 @@ static void the_cache_is_bounded(void **state)
     assert_true(la_mem_stat().cached <= (size_t)320 << 20);
     la_mem_trim();
 }
+
+#ifdef LA_DEBUG
+/* A child process writes one byte outside, or frees another size. */
+static void write_behind(char *p) { p[100] = 1; }
+static void write_before(char *p) { p[-1] = 1; }
+static void keep(char *p) {}
+
+static int end_of_child(void (*harm)(char *), size_t freed)
+{
+    int status = 0;
+    pid_t child = fork();
+    if (child == 0) {
+        signal(SIGILL, SIG_DFL);    /* cmocka has a handler */
+        char *p = la_mem_alloc(100);
+        harm(p);
+        la_mem_free(p, freed);
+        _exit(0);
+    }
+    waitpid(child, &status, 0);
+    return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+static void red_zones_are_checked(void **state)
+{
+    if (!LA_CACHE_ON) skip();
+    assert_int_equal(end_of_child(keep, 100), 0);
+    assert_int_not_equal(end_of_child(write_behind, 100), 0);
+    assert_int_not_equal(end_of_child(write_before, 100), 0);
+    assert_int_not_equal(end_of_child(keep, 99), 0);
+}
+#endif
 
 static void too_large_is_an_error(void **state)
 {
@@ -232,6 +266,9 @@ int main(void)
         cmocka_unit_test(freed_blocks_are_reused),
         cmocka_unit_test(mapped_blocks_lie_on_huge_pages),
         cmocka_unit_test(the_cache_is_bounded),
+#ifdef LA_DEBUG
+        cmocka_unit_test(red_zones_are_checked),
+#endif
         cmocka_unit_test(too_large_is_an_error),
         cmocka_unit_test(the_cap_is_exact),
         cmocka_unit_test(cached_blocks_are_given_up_for_the_cap),

@@ -271,6 +271,35 @@ static void a_host_can_run_the_ranges(void **state)
     assert_false(la_parallel_fault());
 }
 
+/* As many indices as there are, but one range twice in another's place. */
+static void twice(void *host, int64_t n, int64_t grain, la_range_fn fn,
+                  void *context)
+{
+    fn(0, n / 2, context);
+    fn(0, n / 2, context);
+}
+
+static void outside(void *host, int64_t n, int64_t grain, la_range_fn fn,
+                    void *context)
+{
+    fn(0, n, context);
+    fn(n, 2 * n, context);
+}
+
+static void a_host_that_repeats_a_range_is_found_out(void **state)
+{
+    la_set_parallel_for(twice, NULL);
+    la_parallel_for(N & ~1, 100, hit, NULL);
+    memset(hits, 0, sizeof hits);
+    assert_int_equal(la_parallel_fault(), LA_ESTATE);
+    assert_non_null(strstr(la_error_message(), "missed or repeated a range"));
+    la_set_parallel_for(outside, NULL);
+    la_parallel_for(N, 100, hit, NULL);     /* the second range does not run */
+    la_set_parallel_for(NULL, NULL);
+    assert_each_once(N);
+    assert_int_equal(la_parallel_fault(), LA_ESTATE);
+}
+
 static bool say(void *host) { return *(bool *)host; }
 
 static void the_interrupt_hook_is_asked(void **state)
@@ -378,6 +407,7 @@ int main(void)
         cmocka_unit_test(unmasked_exceptions_do_not_trap),
 #endif
         cmocka_unit_test(a_host_can_run_the_ranges),
+        cmocka_unit_test(a_host_that_repeats_a_range_is_found_out),
         cmocka_unit_test(the_interrupt_hook_is_asked),
         cmocka_unit_test(sleepers_wake),
         cmocka_unit_test(idle_workers_sleep),

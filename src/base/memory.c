@@ -14,6 +14,10 @@
 **
 ** Threads may free what others allocated: a thread's 'used' can be negative,
 ** only the sum means something.
+**
+** The debug build surrounds each block with red zones, which hold the number
+** of bytes asked for and a pattern and are checked when the block is freed;
+** what is allocated is filled with NaN, what is freed with another pattern.
 */
 #include "base/memory.h"
 
@@ -22,6 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/memory_cache.h"
 
 #define STEP ((size_t)64)
@@ -79,6 +84,65 @@ static inline size_t class_of(size_t bytes)
 static inline size_t class_bytes(size_t class)
 {
     return (class + !class) * STEP;
+}
+
+/* ---- red zones ---- */
+
+/* Sanitizers have red zones of their own, whose end ours would hide. */
+#if defined(LA_DEBUG) && LA_CACHE_ON
+#define ZONE ((size_t)64)
+#else
+#define ZONE ((size_t)0)
+#endif
+enum { ZONE_BYTE = 0xfd, ALLOCATED_BYTE = 0xff, FREED_BYTE = 0xdd };
+
+/* No zone in front of large blocks: the mapped ones begin at a page. */
+static inline size_t zone_before(size_t bytes)
+{
+    return bytes < 1 << 20 ? ZONE : 0;
+}
+
+/* The bytes of a block with its zones. What no system has stays as it is. */
+static inline size_t with_zones(size_t bytes)
+{
+    return bytes > SIZE_MAX / 4 ? bytes : zone_before(bytes) + bytes + ZONE;
+}
+
+static void write_zone(char *zone, size_t bytes)
+{
+    memset(zone, ZONE_BYTE, ZONE);
+    memcpy(zone, &bytes, sizeof bytes);
+}
+
+/* The zone still says that the block has 'bytes', and nothing else. */
+static bool zone_is_whole(const char *zone, size_t bytes)
+{
+    if (memcmp(zone, &bytes, sizeof bytes)) return false;
+    for (int i = sizeof bytes; i < (int)ZONE; i++)
+        if ((unsigned char)zone[i] != ZONE_BYTE) return false;
+    return true;
+}
+
+/* What the caller gets of a new block of with_zones(bytes), or NULL. */
+static inline void *enter_zones(void *block, size_t bytes)
+{
+    if (!ZONE || !block) return block;
+    char *inner = (char *)block + zone_before(bytes);
+    if (zone_before(bytes)) write_zone(block, bytes);
+    write_zone(inner + bytes, bytes);
+    return inner;
+}
+
+/* The whole block again. A broken zone is a write outside of the block, or
+** another number of bytes than was asked for. */
+static inline void *leave_zones(void *inner, size_t bytes)
+{
+    if (!ZONE) return inner;
+    char *block = (char *)inner - zone_before(bytes);
+    la_assert(zone_is_whole((char *)inner + bytes, bytes));
+    la_assert(!zone_before(bytes) || zone_is_whole(block, bytes));
+    memset(block, FREED_BYTE, with_zones(bytes));
+    return block;
 }
 
 /* ---- threads ---- */
@@ -221,11 +285,12 @@ static free_block *pop_small(thread_memory *t, size_t class)
 
 static void *find_block(thread_memory *t, size_t bytes, bool *zero)
 {
-    bool small = bytes <= SMALL_MAX;
-    size_t size = small ? class_bytes(class_of(bytes)) : la_cache_size(bytes);
+    size_t whole = with_zones(bytes);
+    bool small = whole <= SMALL_MAX;
+    size_t size = small ? class_bytes(class_of(whole)) : la_cache_size(whole);
     if (!size || rehearsal_fails() || !fits_cap(bytes, 0)) return NULL;
     void *b = !small ? la_cache_take(size)
-        : t != &departed ? (void *)pop_small(t, class_of(bytes)) : NULL;
+        : t != &departed ? (void *)pop_small(t, class_of(whole)) : NULL;
     if (b || !fits_cap(bytes, size)) return b;
     b = la_sys_alloc(size, zero);
     if (b) return b;
@@ -267,11 +332,12 @@ static __attribute__((noinline)) void free_slow(void *block, size_t bytes)
     pthread_mutex_lock(&lock);
     if (!t) t = &departed;
     add(&t->used, -(int64_t)bytes);
-    if (bytes <= SMALL_MAX) {
-        la_sys_free(block, class_bytes(class_of(bytes)));
+    size_t whole = with_zones(bytes);
+    if (whole <= SMALL_MAX) {
+        la_sys_free(block, class_bytes(class_of(whole)));
         if (t != &departed) release_small(t, small_keep / 2);
     } else {
-        la_cache_put(block, la_cache_size(bytes), (size_t)sum_used());
+        la_cache_put(block, la_cache_size(whole), (size_t)sum_used());
     }
     pthread_mutex_unlock(&lock);
 }
@@ -281,17 +347,19 @@ static __attribute__((noinline)) void free_slow(void *block, size_t bytes)
 static inline void *alloc_quick(size_t bytes)
 {
     thread_memory *t = mine;
-    if (bytes > SMALL_MAX || !t || atomic_load_explicit(&careful, RELAXED))
+    size_t whole = with_zones(bytes);
+    if (whole > SMALL_MAX || !t || atomic_load_explicit(&careful, RELAXED))
         return NULL;
-    free_block *b = pop_small(t, class_of(bytes));
+    free_block *b = pop_small(t, class_of(whole));
     if (b) account(t, bytes);
     return b;
 }
 
+/* Debug: nobody relies on what fresh memory holds. */
 static inline void *poison(void *block, size_t bytes)
 {
 #ifdef LA_DEBUG
-    if (block) memset(block, 0xff, bytes);  /* NaN in every float dtype */
+    if (block) memset(block, ALLOCATED_BYTE, bytes);  /* NaN in every float */
 #endif
     return block;
 }
@@ -303,7 +371,7 @@ void *la_mem_alloc(size_t bytes)
         bool zero = false;
         b = alloc_slow(bytes, &zero);
     }
-    return poison(b, bytes);
+    return poison(enter_zones(b, bytes), bytes);
 }
 
 void *la_mem_alloc_tell(size_t bytes, bool *zero)
@@ -314,7 +382,7 @@ void *la_mem_alloc_tell(size_t bytes, bool *zero)
 #ifdef LA_DEBUG
     *zero = false;
 #endif
-    return poison(b, bytes);
+    return poison(enter_zones(b, bytes), bytes);
 }
 
 void *la_mem_zalloc(size_t bytes)
@@ -322,6 +390,7 @@ void *la_mem_zalloc(size_t bytes)
     bool zero = false;
     void *b = alloc_quick(bytes);
     if (!b) b = alloc_slow(bytes, &zero);
+    b = enter_zones(b, bytes);
     if (b && !zero) memset(b, 0, bytes);
     return b;
 }
@@ -329,9 +398,11 @@ void *la_mem_zalloc(size_t bytes)
 void la_mem_free(void *block, size_t bytes)
 {
     if (!block) return;
+    block = leave_zones(block, bytes);
     thread_memory *t = mine;
-    size_t class = class_of(bytes), size = class_bytes(class);
-    if (__builtin_expect(!LA_CACHE_ON || bytes > SMALL_MAX || !t
+    size_t whole = with_zones(bytes);
+    size_t class = class_of(whole), size = class_bytes(class);
+    if (__builtin_expect(!LA_CACHE_ON || whole > SMALL_MAX || !t
                          || t->cached + (int64_t)size > small_keep, 0)) {
         free_slow(block, bytes);
         return;

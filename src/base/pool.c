@@ -60,6 +60,7 @@ static _Thread_local int thread_index;
 static _Thread_local bool inside;
 
 static struct { la_host_parallel_for run; void *host; } substitute;
+_Thread_local bool la_host_fault;
 
 /* ---- the word ---- */
 
@@ -275,34 +276,56 @@ static void run_in_pool(int64_t n, int64_t grain, la_range_fn fn, void *context)
 typedef struct host_job {
     la_range_fn fn;
     void *context;
+    int64_t n;
     la_fp_mode mode;
-    atomic_int_fast64_t done;   /* indices run, over all ranges */
+    /* Sum of mix(end) - mix(begin) over the ranges run. Ranges are edges from
+    ** a lower to a higher index, so that the sum is mix(n) - mix(0) just when
+    ** they form one path from 0 to n: nothing missed, nothing repeated. */
+    atomic_uint_fast64_t sum;
+    atomic_bool outside;
 } host_job;
+
+/* An odd multiplier and a shift: sums of few differences do not meet by chance
+** (Steele, Lea and Flood's SplitMix64 finalizer). */
+static uint64_t mix(int64_t index)
+{
+    uint64_t x = (uint64_t)index + 0x9e3779b97f4a7c15u;
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+}
 
 static void run_host_range(int64_t begin, int64_t end, void *context)
 {
     host_job *job = context;
+    if (begin < 0 || begin > end || end > job->n) {
+        atomic_store(&job->outside, true);
+        return;
+    }
     bool outer = inside;
     la_fp_mode before = la_fp_adopt(job->mode);
     inside = true;
-    job->fn(begin, end, job->context);
+    if (begin < end) job->fn(begin, end, job->context);
     inside = outer;
     la_fp_restore(before);
-    atomic_fetch_add(&job->done, end - begin);
+    atomic_fetch_add(&job->sum, mix(end) - mix(begin));
 }
-
-static atomic_bool host_fault;
 
 static void run_in_host(int64_t n, int64_t grain, la_range_fn fn, void *context)
 {
-    host_job job = {.fn = fn, .context = context, .mode = la_fp_current()};
+    host_job job = {.fn = fn, .context = context, .n = n,
+                    .mode = la_fp_current()};
     substitute.run(substitute.host, n, grain, run_host_range, &job);
-    if (atomic_load(&job.done) != n) atomic_store(&host_fault, true);
+    if (atomic_load(&job.sum) != mix(n) - mix(0) || atomic_load(&job.outside))
+        la_host_fault = true;
 }
 
-bool la_parallel_fault(void)
+la_status la_parallel_fault(void)
 {
-    return atomic_exchange(&host_fault, false);
+    if (!la_host_fault) return LA_OK;
+    la_host_fault = false;
+    return la_error(LA_ESTATE, "the host's parallel_for missed or repeated a"
+                    " range");
 }
 
 void la_set_parallel_for(la_host_parallel_for run, void *host)
@@ -356,7 +379,7 @@ static __attribute__((destructor)) void at_unload(void)
     la_pool_shutdown();
 }
 
-/* ---- the face ---- */
+/* ---- the interface ---- */
 
 void la_parallel_for(int64_t n, int64_t grain, la_range_fn fn, void *context)
 {

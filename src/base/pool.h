@@ -14,6 +14,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/status.h"
+
 typedef void (*la_range_fn)(int64_t begin, int64_t end, void *context);
 
 void la_parallel_for(int64_t n, int64_t grain, la_range_fn fn, void *context);
@@ -33,8 +35,12 @@ typedef void (*la_host_parallel_for)(void *host, int64_t n, int64_t grain,
                                      la_range_fn fn, void *context);
 __attribute__((visibility("default")))
 void la_set_parallel_for(la_host_parallel_for run, void *host);
-/* True once after the host's function missed or repeated a range. */
-bool la_parallel_fault(void);
+/* The host's function missed or repeated a range, or ran one outside, in a
+** region of this thread. la_parallel_fault makes it an error, once: the
+** dispatcher asks after each operation. */
+extern _Thread_local bool la_host_fault
+    __attribute__((visibility("hidden")));
+la_status la_parallel_fault(void);
 
 /* Long loops ask between chunks; true means: stop, the caller returns
 ** LA_EINTR. The hook is the host's or the program's (Ctrl-C). */

@@ -276,5 +276,6 @@ la_status la_fuse_run(la_fuse *z, la_fuse_set wanted)
     LA_TRY(cut(z, wanted, all));
     la_fuse_set left = pending_of(z, wanted);
     if (!left) return LA_OK;
-    return fits(z, left, all) ? one_pass(z, left) : run_apart(z, left, all);
+    LA_TRY(fits(z, left, all) ? one_pass(z, left) : run_apart(z, left, all));
+    return la_parallel_fault();
 }

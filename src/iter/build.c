@@ -255,6 +255,7 @@ la_status la_iter_build(la_iter *it, const la_iter_config *config)
 {
     la_status status = build(it, config);
     if (status) la_iter_close(it);
+    else la_iter_verify(it);
     return status;
 }
 

@@ -33,4 +33,11 @@ void la_iter_grid_halve(const la_iter *it, la_iter_grid *g, int d);
 void la_iter_part(const la_iter *it, const la_iter_grid *g, int64_t k,
                   la_iter *part);
 
+/* verify.c: the debug build's self-check of an iterator that was built. */
+#ifdef LA_DEBUG
+void la_iter_verify(const la_iter *it);
+#else
+static inline void la_iter_verify(const la_iter *it) {}
+#endif
+
 #endif

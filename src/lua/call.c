@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "lua/binding.h"
 #include "tensor/names.h"
 
@@ -298,7 +299,9 @@ static int finish_call(call *c, const char *name, la_form form)
     bool fresh = !inplace && c->args.nouts == 0;
     c->list = NULL;
     if (fresh) make_handles(c);
+    int top = lua_gettop(c->L);
     la_status status = compute(c, form);
+    la_assert(lua_gettop(c->L) == top);     /* no Lua code ran */
     if (__builtin_expect(status == LA_ENOMEM, 0))
         status = collect_and_compute(c, form);
     if (status) return la_raise(c->L, name, status);

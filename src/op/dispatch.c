@@ -8,10 +8,12 @@
 */
 #include "base/context.h"
 #include "base/memory.h"
+#include "base/pool.h"
 #include "base/trace.h"
 #include "op/families.h"
 #include "op/device_names.h"
 #include "op/schema.h"
+#include "tensor/verify.h"
 
 #define BIT(key) ((la_keyset)1 << (key))
 #define LAZY (LA_F_CONJ | LA_F_NEG | LA_F_ZERO)
@@ -51,6 +53,7 @@ look_closer(const la_frame *f, const la_tensor *t, int arg)
 static inline la_status check_tensor(const la_frame *f, const la_tensor *t,
                                      int arg, gate *g)
 {
+    la_tensor_verify(t);
     g->flags |= t->flags;
     g->keys |= BIT(t->device);
     return __builtin_expect(is_inside(t), 1) ? LA_OK : look_closer(f, t, arg);
@@ -350,6 +353,18 @@ static la_status run_resolved(la_frame *f)
 
 /* ---- the entrance ---- */
 
+static void verify_results(const la_frame *f)
+{
+#ifdef LA_DEBUG
+    for (int k = 0; k < LA_MAX_RESULTS; k++) {
+        const la_value *v = &f->results[k];
+        if (v->tag != LA_VTENSOR || !v->tensor) continue;
+        la_tensor_verify(v->tensor);
+        la_tensor_verify_extent(v->tensor);
+    }
+#endif
+}
+
 la_status la_dispatch(la_frame *f)
 {
     gate g = {0, 0};
@@ -363,6 +378,9 @@ la_status la_dispatch(la_frame *f)
     la_status status = launch(f, &g);
     if (status == LA_OK && f->form != LA_FUNCTIONAL)
         status = la_finish_outputs(f);
+    if (__builtin_expect(la_host_fault, 0) && !status)
+        status = la_parallel_fault();
     if (status) la_drop_results(f);
+    else verify_results(f);
     return status;
 }

@@ -21,6 +21,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/assert.h"
 #include "base/dtype.h"
 #include "base/scalar.h"
 #include "base/status.h"
@@ -142,6 +143,7 @@ static inline bool la_alone(void)
 
 static inline void la_take_ref(_Atomic int32_t *refs)
 {
+    la_assert(atomic_load_explicit(refs, memory_order_relaxed) > 0);
     if (!la_alone()) {
         atomic_fetch_add_explicit(refs, 1, memory_order_relaxed);
         return;
@@ -155,6 +157,7 @@ static inline void la_take_ref(_Atomic int32_t *refs)
 static inline bool la_drop_ref(_Atomic int32_t *refs)
 {
     int32_t n = atomic_load_explicit(refs, memory_order_acquire);
+    la_assert(n > 0);
     if (n == 1)
         return true;
     if (!la_alone())

@@ -1,0 +1,40 @@
+/* The invariants of a tensor, for the debug build. */
+#include "tensor/verify.h"
+
+#ifdef LA_DEBUG
+
+#include "base/assert.h"
+#include "tensor/storage.h"
+
+void la_tensor_verify(const la_tensor *t)
+{
+    int64_t numel = 1;
+    la_assert(atomic_load(&t->refs) > 0);
+    la_assert(t->ndim <= LA_MAX_DIMS);
+    la_assert(t->dtype < LA_NDTYPES || t->dtype == LA_UNDEFINED);
+    la_assert((t->dims == t->inline_dims) == (t->ndim <= LA_INLINE_DIMS));
+    for (int d = 0; d < t->ndim; d++) {
+        la_assert(la_sizes(t)[d] >= 0 && la_strides(t)[d] >= 0);
+        numel *= la_sizes(t)[d];
+    }
+    la_assert(t->numel == numel);
+    la_assert((t->flags & LA_F_LAYOUT) ==
+              la_layout_flags(t->ndim, la_sizes(t), la_strides(t), numel));
+    la_assert(!t->base || !t->base->base);
+    la_assert(!t->storage || atomic_load(&t->storage->refs) > 0);
+}
+
+void la_tensor_verify_extent(const la_tensor *t)
+{
+    bool has_data = t->device == LA_CPU && t->storage && t->numel
+        && t->dtype != LA_UNDEFINED
+        && !(t->flags & (LA_F_ZERO | LA_F_DEFERRED));
+    if (!has_data) return;
+    int64_t last = t->offset;
+    for (int d = 0; d < t->ndim; d++)
+        last += (la_sizes(t)[d] - 1) * la_strides(t)[d];
+    la_assert(t->offset >= 0);
+    la_assert((last + 1) * (int64_t)la_itemsize(t) <= t->storage->nbytes);
+}
+
+#endif
