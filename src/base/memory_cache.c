@@ -70,7 +70,7 @@ static void *map_block(size_t size)
 
 void *la_sys_alloc(size_t size, bool *zero)
 {
-    if (la_trace_on) la_trace("alloc %zu bytes from the system", size);
+    if (la_trace_on) la_trace("alloc  %zu bytes from the system", size);
     if (host_alloc) return host_alloc(host_context, size, 64);
     if (size < MAP_FROM || !LA_CACHE_ON) return aligned_alloc(64, size);
     *zero = true;

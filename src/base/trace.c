@@ -1,4 +1,4 @@
-/* The stages of a call, told to a sink. Set it before other threads work. */
+/* The stages of a call, written to a sink. Set it before other threads work. */
 #include "base/trace.h"
 
 #include <stdarg.h>
@@ -14,11 +14,6 @@ void la_set_trace(la_trace_fn fn, void *host)
     sink = fn;
     sink_host = host;
     la_trace_on = fn != NULL;
-}
-
-void la_trace_call(const char *what)
-{
-    la_trace("call  %s", what);
 }
 
 void la_trace(const char *format, ...)

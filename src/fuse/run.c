@@ -5,6 +5,7 @@
 */
 #include "base/memory.h"
 #include "base/pool.h"
+#include "base/trace.h"
 #include "fuse/plan.h"
 
 /* ---- the loop ---- */
@@ -142,6 +143,13 @@ static la_status iterate(la_fuse_plan *p)
     return status;
 }
 
+static void trace_plan(const la_fuse_plan *p)
+{
+    la_trace("fuse   pass of %d steps, %d operands (%d written), %d registers,"
+             " blocks of %lld elements", p->nlines, p->noperands, p->noutputs,
+             p->nregisters, (long long)p->block);
+}
+
 /* The tensors have storage while the pass runs; deferred they stay until it is
 ** through. */
 static la_status run_pass(pass *s, const la_fuse *z, la_fuse_set wanted)
@@ -149,6 +157,7 @@ static la_status run_pass(pass *s, const la_fuse *z, la_fuse_set wanted)
     if (!(s->p = la_mem_alloc(sizeof *s->p))) return LA_ENOMEM;
     s->p->memory = NULL;
     la_fuse_make_plan(s->p, z, wanted);
+    if (__builtin_expect(la_trace_on, 0)) trace_plan(s->p);
     LA_TRY(allocate(s));
     for (int k = 0; k < s->p->noutputs; k++)
         s->p->operands[k].tensor->storage = s->made[k];

@@ -11,6 +11,7 @@
 
 #include "base/context.h"
 #include "base/memory.h"
+#include "base/trace.h"
 #include "op/schema.h"
 
 #define AUTOGRAD_BIT (1u << LA_KEY_AUTOGRAD)
@@ -254,6 +255,8 @@ static la_status record(la_frame *f)
     if (!status) status = la_op_node_outputs(n, count_outputs(f));
     if (!status) status = attach(f, n);
     if (!status) status = la_op_node_save_results(n, f);
+    if (__builtin_expect(la_trace_on, 0) && !status)
+        la_trace("graph  node of %s, %d edges", f->op->name, n->nedges);
     release_local(n);
     if (status) la_drop_results(f);
     return status;

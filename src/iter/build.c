@@ -5,6 +5,7 @@
 */
 #include <string.h>
 
+#include "base/trace.h"
 #include "iter/steps.h"
 #include "tensor/names.h"
 
@@ -251,11 +252,19 @@ static la_status build(la_iter *it, const la_iter_config *c)
     return LA_OK;
 }
 
+static void trace(const la_iter *it)
+{
+    char text[800];
+    la_iter_describe(it, text, sizeof text);
+    la_trace("%s", text);
+}
+
 la_status la_iter_build(la_iter *it, const la_iter_config *config)
 {
     la_status status = build(it, config);
     if (status) la_iter_close(it);
     else la_iter_verify(it);
+    if (__builtin_expect(la_trace_on, 0) && !status) trace(it);
     return status;
 }
 

@@ -13,6 +13,7 @@
 #include "op/families.h"
 #include "op/device_names.h"
 #include "op/schema.h"
+#include "op/trace.h"
 #include "tensor/verify.h"
 
 #define BIT(key) ((la_keyset)1 << (key))
@@ -140,6 +141,7 @@ static la_status run_meta(la_frame *f)
 static la_status run_cpu(la_frame *f)
 {
     const la_family *family = f->op->family;
+    if (__builtin_expect(la_trace_on, 0)) la_trace_kernel(f);
     if (family) return family->impl(f);
     if (f->op->meta) LA_TRY(f->op->meta(f));
     return f->op->impl ? f->op->impl(f) : LA_OK;
@@ -265,6 +267,7 @@ static la_status launch(la_frame *f, const gate *g)
     if (writes(f)) keys |= BIT(LA_KEY_INPLACE_OR_VIEW);
     f->keys = (keys | c->included_keys) & ~c->excluded_keys;
     if (f->op->forms & LA_COMPOSITE) return run_composite(f);
+    if (__builtin_expect(la_trace_on, 0)) la_trace_keys(f);
     if (!on_cpu_alone(f)) return run_keys(f);
     bool written = f->keys & BIT(LA_KEY_INPLACE_OR_VIEW);
     f->keys = BIT(LA_KEY_CPU);
@@ -374,7 +377,7 @@ la_status la_dispatch(la_frame *f)
     }
     LA_TRY(check_args(f, &g));
     if (f->form != LA_FUNCTIONAL) LA_TRY(check_outputs(f, &g));
-    if (la_trace_on) la_trace_call(f->op->signature);
+    if (__builtin_expect(la_trace_on, 0)) la_trace_frame(f);
     la_status status = launch(f, &g);
     if (status == LA_OK && f->form != LA_FUNCTIONAL)
         status = la_finish_outputs(f);
@@ -382,5 +385,6 @@ la_status la_dispatch(la_frame *f)
         status = la_parallel_fault();
     if (status) la_drop_results(f);
     else verify_results(f);
+    if (__builtin_expect(la_trace_on, 0)) la_trace_results(f);
     return status;
 }
