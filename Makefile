@@ -219,7 +219,7 @@ test: deps
 	@$(MAKE) $(JOBS) --no-print-directory all ctests examples
 	@$(MAKE) $(JOBS) --no-print-directory KIND=asan all ctests
 	@$(MAKE) $(JOBS) --no-print-directory CC=clang KIND=debug all ctests
-	@$(LUA) spec/run.lua lint ctest clang specs-each-path asan
+	@$(LUA) spec/run.lua lint ctest clang specs-each-path asan rock
 
 asan ubsan tsan debug:
 	@$(MAKE) --no-print-directory KIND=$@ all ctests
@@ -234,10 +234,6 @@ ubsan-check: ubsan
 	@$(LUA) spec/run.lua ubsan
 valgrind: debug
 	@$(LUA) spec/run.lua valgrind
-
-format:
-	@clang-format --version >/dev/null 2>&1 || { echo "clang-format is not installed"; exit 1; }
-	clang-format -i $(FILES)
 
 # ---- showing ----
 
@@ -284,7 +280,10 @@ install: all install-lua
 	install -m 644 include/lunarray.h $(D)$(PREFIX)/include/lunarray.h
 	ln -sf $$(realpath -m --relative-to=$(LUA_CMOD) $(LIBDIR))/liblunarray.so.$(SOVERSION) $(D)$(LUA_CMOD)/lunarray.so
 
-# The module alone, with nothing to link against (luarocks).
+# The module alone, with nothing to link against (luarocks, which builds with
+# one job).
+luarocks:
+	@$(MAKE) $(JOBS) --no-print-directory $(MODULE)
 install-module: $(MODULE) install-lua
 	install -d $(D)$(LUA_CMOD)
 	rm -f $(D)$(LUA_CMOD)/lunarray.so
@@ -322,7 +321,6 @@ help:
 	@echo 'make install      to PREFIX ($(PREFIX)), below DESTDIR; uninstall'
 	@echo 'make install-module    the module and its Lua files alone (luarocks)'
 	@echo 'make sizes        bytes of libraries, program, kernels by CPU capability'
-	@echo 'make format FILES=...    clang-format in the style of the house'
 	@echo 'make deps         install the packages to build and to test'
 	@echo 'make clean        remove build/'
 	@echo 'Variables: CC=gcc|clang KIND=release|debug|asan|ubsan|tsan CFLAGS LDFLAGS V=1'
@@ -330,6 +328,6 @@ help:
 
 -include $(shell find $(OBJ) $(BUILD)/ctest -name '*.d' 2>/dev/null)
 .PHONY: all examples deps build-deps ctests ctest lint check test asan ubsan tsan debug \
-  clang-check asan-check ubsan-check tsan-check valgrind format demo bench bench-peers \
+  clang-check asan-check ubsan-check tsan-check valgrind luarocks demo bench bench-peers \
   bench-sweep install install-module install-lua uninstall sizes clean help FORCE
 FORCE:

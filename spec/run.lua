@@ -1,7 +1,7 @@
 -- Runs the parts of the suite that are named and counts what they say:
 --   lua5.4 spec/run.lua lint ctest specs
 -- Parts: lint, ctest, specs (best CPU path), specs-each-path, clang, asan,
--- ubsan, tsan, valgrind. The last line is "N passed, N failed"; with LUNARRAY_SUMMARY
+-- ubsan, tsan, valgrind, rock (where luarocks is). The last line is "N passed, N failed"; with LUNARRAY_SUMMARY
 -- set it goes to that file instead. Builds nothing.
 package.path = "spec/lint/?.lua;" .. package.path
 
@@ -180,7 +180,25 @@ local function clang()
         (CLANG_SPECS:gsub("%S+", "spec/%0_spec.lua")))
 end
 
+-- The rock in a clean clone of what is committed, for one CPU capability.
+local function rock()
+  headline("rock")
+  local text, ok = capture("command -v luarocks")
+  if not ok then return print("luarocks is not installed: left out") end
+  text, ok = capture("rm -rf build/rock && git clone -q . build/rock/src && "
+    .. "cd build/rock/src && MAKEFLAGS='CAPS=default' luarocks make "
+    .. "--lua-version 5.4 --tree ../tree rockspec/lunarray-scm-1.rockspec && "
+    .. "LUA_CPATH='../tree/lib/lua/5.4/?.so' "
+    .. "LUA_PATH='../tree/share/lua/5.4/?.lua' lua5.4 -e \""
+    .. "local la = require [[lunarray]] "
+    .. "assert(la.ones(3):sum():item() == 3 and require [[lunarray.nn]])\"")
+  if not ok then print(text) end
+  print(ok and "luarocks make: ok" or "luarocks make: failed")
+  count(ok and 1 or 0, ok and 0 or 1)
+end
+
 local parts = {
+  rock = rock,
   lint = lint,
   ctest = function() ctest("build") end,
   specs = function() stock("best CPU path", "") end,

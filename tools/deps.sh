@@ -1,7 +1,9 @@
 #!/bin/sh
-# Install the Debian packages that are missing: deps.sh [build] [test]
+# Install the Debian packages that are missing: deps.sh [build] [test] [rock]
 set -u
-build="gcc make pkg-config lua5.4 liblua5.4-dev libsleef-dev libedit-dev zlib1g-dev"
+build="gcc libc6-dev make pkg-config lua5.4 liblua5.4-dev libsleef-dev"
+build="$build libedit-dev zlib1g-dev"
+rock="luarocks"
 test="lua-busted lua-check lua-dkjson libcmocka-dev clang"
 
 wanted=""
@@ -9,7 +11,8 @@ for part in "$@"; do
     case $part in
     build) wanted="$wanted $build" ;;
     test) wanted="$wanted $test" ;;
-    *) echo "deps.sh: unknown part '$part' (build, test)" >&2; exit 2 ;;
+    rock) wanted="$wanted $rock" ;;
+    *) echo "deps.sh: unknown part '$part' (build, test, rock)" >&2; exit 2 ;;
     esac
 done
 
@@ -24,7 +27,7 @@ present() {
     lua-check) command -v luacheck ;;
     lua-dkjson) lua5.4 -e 'require "dkjson"' ;;
     gcc) command -v cc || command -v gcc || command -v clang ;;
-    make|lua5.4|pkg-config|clang) command -v "$1" ;;
+    make|lua5.4|pkg-config|clang|luarocks) command -v "$1" ;;
     *) echo '#include <'"$(header "$1")"'>' | ${CC:-cc} -E - \
         -I/usr/include/lua5.4 ;;
     esac >/dev/null 2>&1
@@ -36,15 +39,20 @@ header() {
     libsleef-dev) echo sleef.h ;;
     libedit-dev) echo histedit.h ;;
     zlib1g-dev) echo zlib.h ;;
-    libcmocka-dev) printf 'setjmp.h>\n#include <stdarg.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <cmocka.h' ;;
+    libc6-dev) echo stdio.h ;;
+    libcmocka-dev)
+        printf '%s>\n#include <' setjmp.h stdarg.h stddef.h stdint.h
+        echo cmocka.h ;;
     esac
 }
 
 missing=""
 for package in $wanted; do
     # pkgconf took over the name pkg-config
-    [ "$package" = pkg-config ] && command -v pkg-config >/dev/null 2>&1 && continue
-    [ "$package" = gcc ] && command -v "${CC:-gcc}" >/dev/null 2>&1 && continue
+    case $package in
+    pkg-config) command -v pkg-config >/dev/null 2>&1 && continue ;;
+    gcc) command -v "${CC:-gcc}" >/dev/null 2>&1 && continue ;;
+    esac
     present "$package" || missing="$missing $package"
 done
 [ -z "$missing" ] && exit 0
@@ -65,8 +73,9 @@ if [ "$(id -u)" != 0 ]; then
 fi
 echo "Installing:$missing"
 export DEBIAN_FRONTEND=noninteractive
-$root apt-get install -y -qq $missing >/dev/null 2>&1 || {
+install="$root apt-get install -y -qq --no-install-recommends $missing"
+$install >/dev/null 2>&1 || {
     $root apt-get update -qq >/dev/null 2>&1
-    $root apt-get install -y -qq $missing >/dev/null ||
-        fail "apt-get could not install them; run as root: apt-get install$missing"
+    $install >/dev/null ||
+        fail "apt-get could not; run as root: apt-get install$missing"
 }

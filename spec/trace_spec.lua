@@ -1,0 +1,64 @@
+-- LUNARRAY_TRACE=1: the program shows each stage of a call on its error output.
+local program = require "spec.support.program"
+
+-- The lines that a script leaves, without those of the calls before "start".
+local function trace(text)
+  local r = program.run("-e \"" .. text .. "\"", "", "LUNARRAY_TRACE=1")
+  assert.equal(0, r.status)
+  local lines = {}
+  for line in r.err:gmatch("[^\n]+") do lines[#lines + 1] = line end
+  return lines
+end
+
+-- The position of the first line after 'from' that begins with 'start' and
+-- has 'part' in it.
+local function find(lines, start, part, from)
+  for i = (from or 0) + 1, #lines do
+    local line = lines[i]
+    if line:sub(1, #start) == start and line:find(part or "", 1, true) then
+      return i
+    end
+  end
+  error(("no line '%s ... %s' in\n%s"):format(start, part or "",
+    table.concat(lines, "\n")))
+end
+
+describe("a trace", function()
+  it("shows the stages of a call in their order", function()
+    local lines = trace("local a, b = la.ones(2, 3), la.ones(3); local c = a + b")
+    local call = find(lines, "call", "add(Tensor self, Tensor other")
+    local args = find(lines, "args", "self=float32[2, 3] other=float32[3]", call)
+    local keys = find(lines, "keys", "cpu", args)
+    local kernel = find(lines, "kernel", "add, ", keys)
+    local iter = find(lines, "iter", "shape=[3,2]", kernel)
+    local operand = find(lines, "  in 3", "float32 strides=[4,0]", iter)
+    find(lines, "result", "float32[2, 3]", operand)
+  end)
+
+  it("shows the coalesced shape of an iteration", function()
+    local lines = trace("local a = la.ones(4, 5); local c = a:add(a:clone():t():t())"
+      .. " local d = a:to('float64'):add(a)")
+    find(lines, "iter", "shape=[20]")
+  end)
+
+  it("shows that a node of the graph is recorded", function()
+    local lines = trace("local a = la.ones(3, {requires_grad = true}); "
+      .. "local c = a * 2")
+    local call = find(lines, "call", "mul(")
+    find(lines, "keys", "Autograd", call)
+    find(lines, "graph", "node of mul, 1 edge", call)
+  end)
+
+  it("shows the plan of a fused pass", function()
+    local lines = trace("local f = la.fuse(function(x) return (x * 2 + 1):tanh() end)"
+      .. " local y = f(la.ones(100))")
+    local call = find(lines, "call", "tanh(")
+    find(lines, "fuse", "pass of ", call)
+  end)
+
+  it("is silent when the variable is not set, or 0", function()
+    assert.equal("", program.run("-e 'local a = la.ones(3) + 1'").err)
+    assert.equal("", program.run("-e 'local a = la.ones(3) + 1'", "",
+                                 "LUNARRAY_TRACE=0").err)
+  end)
+end)
