@@ -1,8 +1,9 @@
 -- Runs the parts of the suite that are named and counts what they say:
 --   lua5.4 spec/run.lua lint ctest specs
 -- Parts: lint, ctest, specs (best CPU path), specs-each-path, clang, asan,
--- ubsan, tsan, valgrind, rock (where luarocks is). The last line is "N passed, N failed"; with LUNARRAY_SUMMARY
--- set it goes to that file instead. Builds nothing.
+-- ubsan, tsan, valgrind, rock (where luarocks is). The last line is "N passed,
+-- N failed"; with LUNARRAY_SUMMARY set it goes to that file instead. Builds
+-- nothing, but the rock.
 package.path = "spec/lint/?.lua;" .. package.path
 
 local total = {passed = 0, failed = 0}
@@ -183,7 +184,8 @@ end
 -- The rock in a clean clone of what is committed, for one CPU capability.
 local function rock()
   headline("rock")
-  local text, ok = capture("command -v luarocks")
+  local _, ok = capture("command -v luarocks")
+  local text
   if not ok then return print("luarocks is not installed: left out") end
   text, ok = capture("rm -rf build/rock && git clone -q . build/rock/src && "
     .. "cd build/rock/src && MAKEFLAGS='CAPS=default' luarocks make "
