@@ -181,14 +181,14 @@ local function clang()
         (CLANG_SPECS:gsub("%S+", "spec/%0_spec.lua")))
 end
 
--- The rock in a clean clone of what is committed, for one CPU capability.
+-- The rock in a clean clone of what is committed.
 local function rock()
   headline("rock")
   local _, ok = capture("command -v luarocks")
   local text
   if not ok then return print("luarocks is not installed: left out") end
   text, ok = capture("rm -rf build/rock && git clone -q . build/rock/src && "
-    .. "cd build/rock/src && MAKEFLAGS='CAPS=default' luarocks make "
+    .. "cd build/rock/src && luarocks make "
     .. "--lua-version 5.4 --tree ../tree rockspec/lunarray-scm-1.rockspec && "
     .. "LUA_CPATH='../tree/lib/lua/5.4/?.so' "
     .. "LUA_PATH='../tree/share/lua/5.4/?.lua' lua5.4 -e \""

@@ -7,7 +7,7 @@ local pending = require "pending"
 
 -- Files of the system, of users and of other programs.
 local ELSEWHERE = [[
-  setjmp.h stdarg.h stddef.h lua.h lauxlib.h lualib.h sleef.h zlib.h
+  stdio.h setjmp.h stdarg.h stddef.h lua.h lauxlib.h lualib.h sleef.h zlib.h
   cmocka.h pthread.h histedit.h stdint.h script.lua init.lua run.lua
 ]]
 
