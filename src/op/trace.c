@@ -92,8 +92,8 @@ void la_trace_frame(const la_frame *f)
 {
     const la_schema *s = la_schema_of(f->op);
     line l = {.at = 0};
-    la_trace("call   %s", f->op->signature);
-    put(&l, "args  ");
+    la_trace("call  %s", f->op->signature);
+    put(&l, "args ");
     for (int k = 0; k < f->nargs && k < s->nparams; k++) {
         const la_value *v = &f->args[k];
         if (!v->given && v->tag != LA_VTENSOR && v->tag != LA_VTENSORS)
@@ -117,7 +117,7 @@ void la_trace_keys(const la_frame *f)
                        : key == LA_KEY_INPLACE_OR_VIEW ? "InplaceOrView"
                        : la_device_name((la_device)key));
     }
-    la_trace("keys  %s", l.text);
+    la_trace("keys %s", l.text);
 }
 
 void la_trace_kernel(const la_frame *f)
