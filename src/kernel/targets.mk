@@ -5,7 +5,5 @@
 # A capability left out takes the copy for the next lower one.
 
 # OPT_<folder>/<file> := <flags>  in place of -O2: where the bench shows a loss.
-OPT_reduce/sum := -O3
-OPT_reduce/any := -O3
 OPT_rows/softmax := -O3
 OPT_matmul/gemm_tiny := -O3

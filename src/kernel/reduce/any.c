@@ -91,8 +91,10 @@ static void store_count(const char *acc, char *out, int64_t n,
     memcpy(out, acc, (size_t)n * 8);
 }
 
-#define ANY(k) {1, 32, false, inner_any_##k, outer_any_##k, fold_any, store_byte}
-#define ALL(k) {1, 32, false, inner_all_##k, outer_all_##k, fold_all, store_byte}
+#define ANY(k) \
+    {1, 32, false, inner_any_##k, outer_any_##k, fold_any, store_byte}
+#define ALL(k) \
+    {1, 32, false, inner_all_##k, outer_all_##k, fold_all, store_byte}
 #define COUNT(k) {8, 32, false, inner_count_##k, \
                   outer_count_##k, fold_count, store_count}
 #define EVERY(F) \

@@ -95,22 +95,59 @@ static inline void reduce_gather(void *to, const char *from, int64_t step,
             memcpy(out + j * size, from + j * step, (size_t)size);
 }
 
-/* The integer vectors as wide as a float's lanes. */
+/* One accumulator as an element. */
+static inline void reduce_store_f32(char *p, float x)
+{
+    memcpy(p, &x, sizeof(x));
+}
+static inline void reduce_store_f64(char *p, double x)
+{
+    memcpy(p, &x, sizeof(x));
+}
+static inline void reduce_store_f16(char *p, float x)
+{
+    la_f16 y = la_f32_to_f16(x);
+    memcpy(p, &y, sizeof(y));
+}
+static inline void reduce_store_bf16(char *p, float x)
+{
+    la_bf16 y = la_f32_to_bf16(x);
+    memcpy(p, &y, sizeof(y));
+}
+
+/* What names.inc looks up by the name of a dtype. */
+#define REDUCE_T_f16 la_f16
+#define REDUCE_T_bf16 la_bf16
+#define REDUCE_T_f32 float
+#define REDUCE_T_f64 double
+#define REDUCE_A_f16 float
+#define REDUCE_A_bf16 float
+#define REDUCE_A_f32 float
+#define REDUCE_A_f64 double
+#define REDUCE_LANE_f16 f32
+#define REDUCE_LANE_bf16 f32
+#define REDUCE_LANE_f32 f32
+#define REDUCE_LANE_f64 f64
+#define REDUCE_BITS_f16 i32
+#define REDUCE_BITS_bf16 i32
 #define REDUCE_BITS_f32 i32
 #define REDUCE_BITS_f64 i64
 
-/* Entries of a table: the functions of 'k', accumulators of type 'a'. */
+/* Entries of a table: the functions of 'k', accumulators of type 'a'. Those of
+** floats are stored alike, as the dtype t says (store.h). */
 #define REDUCE_ENTRY(k, a) \
     {sizeof(a), turned_##k, own_##k, inner_##k, outer_##k, fold_##k, store_##k}
+#define REDUCE_FLOAT(k, a, t) \
+    {sizeof(a), turned_##k, own_##k, inner_##k, outer_##k, fold_##k, store_##t}
 #define REDUCE_FLOATS(op) \
-    [LA_FLOAT16] = REDUCE_ENTRY(op##_f16, float), \
-    [LA_BFLOAT16] = REDUCE_ENTRY(op##_bf16, float), \
-    [LA_FLOAT32] = REDUCE_ENTRY(op##_f32, float), \
-    [LA_FLOAT64] = REDUCE_ENTRY(op##_f64, double)
+    [LA_FLOAT16] = REDUCE_FLOAT(op##_f16, float, f16), \
+    [LA_BFLOAT16] = REDUCE_FLOAT(op##_bf16, float, bf16), \
+    [LA_FLOAT32] = REDUCE_FLOAT(op##_f32, float, f32), \
+    [LA_FLOAT64] = REDUCE_FLOAT(op##_f64, double, f64)
 #define REDUCE_COMPLEXES(op) \
-    [LA_COMPLEX32] = REDUCE_ENTRY(op##_c32, float), \
-    [LA_COMPLEX64] = REDUCE_ENTRY(op##_c64, float), \
-    [LA_COMPLEX128] = REDUCE_ENTRY(op##_c128, double)
+    [LA_COMPLEX32] = REDUCE_FLOAT(op##_c32, float, f16), \
+    [LA_COMPLEX64] = REDUCE_FLOAT(op##_c64, float, f32), \
+    [LA_COMPLEX128] = REDUCE_FLOAT(op##_c128, double, f64)
 /* Accumulators are one type for all, or the element's own. */
 #define REDUCE_INTS(op) \
     [LA_BOOL] = REDUCE_ENTRY(op##_b8, acc_##op##_b8), \

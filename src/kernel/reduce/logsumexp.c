@@ -120,7 +120,8 @@ static inline tower of_complex(double _Complex z)
 #include "kernel/reduce/logsumexp.inc"
 
 #define LSE(k) \
-    {sizeof(tower), turned_##k, false, inner_##k, outer_##k, fold_tower, store_##k}
+    {sizeof(tower), turned_##k, false, inner_##k, outer_##k, fold_tower, \
+     store_##k}
 const la_reductions LA_KERNEL(reduce_lse) = {
     [LA_FLOAT16] = LSE(f16), [LA_BFLOAT16] = LSE(bf16),
     [LA_FLOAT32] = LSE(f32), [LA_FLOAT64] = LSE(f64),

@@ -1,9 +1,10 @@
 /*
-** Largest and smallest elements; NaN wins over everything. Halves are compared
-** as floats, which is exact; bool is compared as bytes. Complex numbers have
-** no order.
+** Largest and smallest elements; NaN wins over everything. 16-bit floats are
+** compared as floats, which is exact; bool is compared as bytes. Complex
+** numbers have no order.
 */
-#include "kernel/reduce/load.h"
+#include "kernel/reduce/map.h"
+#include "kernel/reduce/store.h"
 
 #define SIDEWAYS
 #define OP max
@@ -13,6 +14,7 @@
 #define MAPV(S, x) (x)
 #define MAP1(x) (x)
 #define IDENT -INFINITY
+#define BASE
 #include "kernel/reduce/each_float.inc"
 #include "kernel/reduce/undef.inc"
 
@@ -24,6 +26,7 @@
 #define MAPV(S, x) (x)
 #define MAP1(x) (x)
 #define IDENT INFINITY
+#define BASE
 #include "kernel/reduce/each_float.inc"
 #include "kernel/reduce/undef.inc"
 
@@ -52,4 +55,10 @@ const la_reductions LA_KERNEL(reduce_max) = {
 };
 const la_reductions LA_KERNEL(reduce_min) = {
     REDUCE_FLOATS(min), REDUCE_INTS(imin)
+};
+const la_reduce_bases LA_KERNEL(reduce_base_max) = {
+    [LA_FLOAT32] = REDUCE_BASE(max_f32), [LA_FLOAT64] = REDUCE_BASE(max_f64)
+};
+const la_reduce_bases LA_KERNEL(reduce_base_min) = {
+    [LA_FLOAT32] = REDUCE_BASE(min_f32), [LA_FLOAT64] = REDUCE_BASE(min_f64)
 };

@@ -1,0 +1,34 @@
+/* What 'store' of all floating sums, products, extremes and norms does: the
+** modes of la_reduce_mode up to LA_STORE_ROOT, for each dtype of a result. */
+#ifndef LA_KERNEL_REDUCE_STORE_H
+#define LA_KERNEL_REDUCE_STORE_H
+
+#include "kernel/reduce/reduce.h"
+
+typedef void (*la_reduce_store)(const char *acc, char *out, int64_t n,
+                                const la_reduce_args *args);
+extern const la_reduce_store LA_KERNEL(reduce_store)[LA_NDTYPES];
+
+/* Entries of tables need functions of their own object. */
+static inline void store_f16(const char *acc, char *out, int64_t n,
+                             const la_reduce_args *args)
+{
+    LA_KERNEL(reduce_store)[LA_FLOAT16](acc, out, n, args);
+}
+static inline void store_bf16(const char *acc, char *out, int64_t n,
+                              const la_reduce_args *args)
+{
+    LA_KERNEL(reduce_store)[LA_BFLOAT16](acc, out, n, args);
+}
+static inline void store_f32(const char *acc, char *out, int64_t n,
+                             const la_reduce_args *args)
+{
+    LA_KERNEL(reduce_store)[LA_FLOAT32](acc, out, n, args);
+}
+static inline void store_f64(const char *acc, char *out, int64_t n,
+                             const la_reduce_args *args)
+{
+    LA_KERNEL(reduce_store)[LA_FLOAT64](acc, out, n, args);
+}
+
+#endif
