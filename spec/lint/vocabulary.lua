@@ -49,15 +49,15 @@ local allowed = {
 local pending = {
   "CHANGELOG.md", "Makefile", "README.md", "bench", "examples", "include",
   "lua/lunarray", "lua/lunarray/nn", "spec", "spec/c", "spec/support",
-  "src", "src/base", "src/fuse", "src/grad", "src/grad/def", "src/io",
+  "src", "src/base", "src/fuse", "src/io",
   "src/iter", "src/kernel/amx", "src/kernel/avx512_bf16", "src/kernel/conv",
   "src/kernel/each", "src/kernel/index", "src/kernel/matmul",
   "src/kernel/move", "src/kernel/nn", "src/kernel/pointwise",
   "src/kernel/random", "src/kernel/reduce", "src/kernel/rows",
   "src/kernel/scan", "src/kernel/sort", "src/op", "src/op/conv",
-  "src/op/create", "src/op/def", "src/op/index", "src/op/matmul",
-  "src/op/move", "src/op/nn", "src/op/pointwise", "src/op/random",
-  "src/op/reduce", "src/op/rows", "src/op/sort", "src/op/view", "src/repl",
+  "src/op/def", "src/op/index",
+  "src/op/move", "src/op/nn", "src/op/pointwise",
+  "src/op/reduce", "src/op/rows", "src/op/sort", "src/repl",
   "src/simd", "src/tensor", "tools",
 }
 

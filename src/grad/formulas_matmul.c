@@ -11,7 +11,8 @@ la_tensor *la_x_right_factor(la_formula *x, la_tensor *left, la_tensor *g,
                              int k)
 {
     left = C(left);
-    if (la_x_result_of(x, k, LA_OP(t)) || la_x_result_of(x, k, LA_OP(transpose)))
+    if (la_x_result_of(x, k, LA_OP(t))
+        || la_x_result_of(x, k, LA_OP(transpose)))
         return R(t, R(mm, R(t, g), left));
     return R(mm, R(t, left), g);
 }

@@ -9,7 +9,7 @@
 #include "base/pool.h"
 #include "lua/attr.h"
 #include "lua/from_table.h"
-#include "op/matmul/gemm.h"
+#include "op/matmul/gemm_extension.h"
 #include "tensor/promote.h"
 #include "tensor/shape.h"
 

@@ -6,7 +6,7 @@
 ** misread (a subnormal bfloat16 counts as zero), and tiles only after they have
 ** passed the self-test below.
 */
-#include "op/matmul/gemm_paths.h"
+#include "op/matmul/gemm_extension.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -15,6 +15,7 @@
 #include "base/isa_extension.h"
 #include "base/memory.h"
 #include "base/pool.h"
+#include "op/matmul/gemm_paths.h"
 
 /* ---- self-test of the AMX tiles ---- */
 

@@ -1,21 +1,14 @@
 /*
-** The interface between the choice of a path (gemm.c), the choice of an ISA
-** extension (gemm_extension.c) and products by packed blocks (gemm_packed.c).
+** Products by packed blocks (gemm_packed.c), and the arithmetic of positions
+** and shares that all paths use.
 */
 #ifndef LA_OP_MATMUL_GEMM_PATHS_H
 #define LA_OP_MATMUL_GEMM_PATHS_H
 
 #include "base/size.h"
-#include "op/matmul/gemm.h"
+#include "op/matmul/gemm_problem.h"
 
 #define SMALL_WORK ((int64_t)1 << 17)  /* multiply-adds worth a thread */
-
-/* The part that all blocks of a product have in common. */
-la_gemm_block la_gemm_block_of(const la_gemm *g);
-
-/* The table for the packed blocks of one product: 'ker' or an extension's. */
-const la_gemm_kernels *la_gemm_extension(const la_gemm *g,
-                                    const la_gemm_kernels *ker);
 
 /* One product (no batch) on all threads. LA_ENOMEM before anything is written;
 ** LA_EINTR may leave 'out' unfinished. */
