@@ -189,7 +189,7 @@ static void start(void)
     if (!la_cache_start()) small_keep = 0;
 }
 
-/* This thread's memory; NULL when there is no room for the lists. */
+/* This thread's memory; NULL when there is no memory for the lists. */
 static thread_memory *thread_begins(void)
 {
     pthread_once(&once, start);
@@ -263,7 +263,7 @@ static void give_back_caches(void)
     la_cache_release(SIZE_MAX);
 }
 
-/* Room under the cap for 'bytes' more, given that a new block from the system
+/* Whether the cap leaves 'bytes' more, given that a new block from the system
 ** takes 'size'; free blocks are given up for it. */
 static bool fits_cap(size_t bytes, size_t size)
 {

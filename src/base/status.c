@@ -14,12 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEXT_ROOM = 1024, QUOTE_MAX = 200 };
+enum { TEXT_SIZE = 1024, QUOTE_MAX = 200 };
 
 typedef struct error_record {
     la_status code;
     int arg;
-    char text[TEXT_ROOM];
+    char text[TEXT_SIZE];
 } error_record;
 
 static _Thread_local error_record *mine;
@@ -57,7 +57,7 @@ static la_status write_record(la_status code, int arg, const char *format,
                               va_list list)
 {
     error_record *r = record_for_writing();
-    char text[TEXT_ROOM];  /* the old text may be among the arguments */
+    char text[TEXT_SIZE];  /* the old text may be among the arguments */
     vsnprintf(text, sizeof text, format, list);
     memcpy(r->text, text, sizeof text);
     r->code = code;

@@ -1,6 +1,6 @@
 /*
 ** The program of a recording (what record.c and rows.c write), and the plan of
-** a pass over a part of it (what plan.c makes of it, and run.c or pass.c run).
+** a pass over a part of it (what plan.c makes of it, and run.c runs).
 **
 ** All steps have the shape of the program, but those of rows: a reduction over
 ** the last dims gives one element for each row, and element-wise steps over
