@@ -130,7 +130,7 @@ endef
 core_flags = $(WARN_core) $(OPT_core) $$(FLAGS_$(1:src/%.c=%))
 level_of = $(if $(filter 1,$(words $(call source_caps,$(1)))),$(OPT_$(1:src/kernel/%.c=%)),$(if $(filter $(LOWEST),$(2)),$(OPT_lowest),$(OPT_$(1:src/kernel/%.c=%))))
 kernel_flags = $(OPT_kernel) $(call level_of,$(1),$(2)) $$(IDLE_$(2)) $$(CAP_$(2)) -DLA_CAP=$(2)
-also_flag = $(if $(1),-D'LA_CAP_ALSO(X,n)=$(foreach c,$(1),X($(c),n))')
+also_flag = $(if $(strip $(1)),-D'LA_CAP_ALSO(X,n)=$(foreach c,$(1),X($(c),n))')
 $(foreach s,$(CORE_SRC) $(REPL_SRC),$(eval $(call RULE,$(s),$(call object,$(s)),$(call core_flags,$(s)),$$<)))
 $(foreach s,$(KERNEL_SRC),$(foreach c,$(call source_caps,$(s)),\
   $(eval $(call RULE,$(s),$(call object,$(s),$(call joined,$(c),$(call source_caps,$(s)))),\

@@ -35,20 +35,20 @@ typedef la_loop la_loops[LA_NDTYPES];
 
 #define LA_CAT_(a, b, c, d) a##b##c##d
 #define LA_CAT(a, b, c, d) LA_CAT_(a, b, c, d)
+/* In a kernel source: const type LA_KERNEL(name) = {...}; is table 'name' for
+** this capability. The copy also serves those of LA_CAP_ALSO (a list like
+** LA_CAPS, by the Makefile), by aliases; a forgotten kernel is a link error. */
+#define LA_OWN_TABLE(name) LA_CAT(la_, LA_CAP, _, name)
+#ifndef LA_CAP_ALSO
+#define LA_KERNEL(name) LA_OWN_TABLE(name)
+#else
 #define LA_TEXT_(a) #a
 #define LA_TEXT(a) LA_TEXT_(a)
-/* In a kernel source: the declarator of table 'name' for this capability. The
-** copy also serves the capabilities of LA_CAP_ALSO (a list like LA_CAPS, by the
-** Makefile), for which the source is not compiled: their tables are aliases.
-** So each capability has a table of each kernel, and one that was forgotten is
-** a link error. Use: const type LA_KERNEL(name) = {...}; */
-#ifndef LA_CAP_ALSO
-#define LA_CAP_ALSO(X, name)
+#define LA_ALIAS(cap, name) extern __attribute__((alias(LA_TEXT( \
+    LA_OWN_TABLE(name))))) __typeof__(LA_OWN_TABLE(name)) la_##cap##_##name;
+#define LA_KERNEL(name) LA_OWN_TABLE(name); LA_CAP_ALSO(LA_ALIAS, name) \
+    __typeof__(LA_OWN_TABLE(name)) LA_OWN_TABLE(name)
 #endif
-#define LA_OWN_TABLE(name) LA_CAT(la_, LA_CAP, _, name)
-#define LA_ALIAS(cap, name) LA_CAT(la_, cap, _, name) \
-    __attribute__((alias(LA_TEXT(LA_OWN_TABLE(name))))),
-#define LA_KERNEL(name) LA_CAP_ALSO(LA_ALIAS, name) LA_OWN_TABLE(name)
 
 /* Above the kernels: a stub is the tables of one kernel, one per capability.
 ** The choice is made by la_cpu_cap() at each use. */
