@@ -17,7 +17,8 @@
 **     luaL_openlibs(L);
 **     la_openlibs(L);
 **     int64_t sizes[2] = {480, 640};
-**     la_tensor *image = la_wrap(pixels, "float32", 2, sizes, NULL, NULL, NULL);
+**     la_tensor *image = la_wrap(pixels, "float32", 2, sizes, NULL, NULL,
+**                                NULL);
 **     la_push(L, image);
 **     lua_setglobal(L, "image");
 **     luaL_dostring(L, "image:clamp_(0, 1)");      -- works on 'pixels' itself
@@ -57,7 +58,7 @@ typedef struct la_limits {
 } la_limits;
 LA_API int la_open_sandboxed(struct lua_State *L, const la_limits *limits);
 
-/* The tensor at a stack place: raises a Lua error when it is none / NULL. */
+/* The tensor at a stack index: raises a Lua error when it is none / NULL. */
 LA_API la_tensor *la_check(struct lua_State *L, int arg);
 LA_API la_tensor *la_test(struct lua_State *L, int arg);
 /* Push a tensor; Lua gets a reference of its own. 0, or a status (nothing is
@@ -112,7 +113,8 @@ enum { LA_ARG_NONE, LA_ARG_TENSOR, LA_ARG_INTEGER, LA_ARG_NUMBER,
        LA_ARG_BOOLEAN, LA_ARG_TEXT, LA_ARG_INTEGERS, LA_ARG_TENSORS };
 
 /* The first result as a new tensor (a number or boolean result as a 0-dim
-** tensor); NULL on failure. 'results' may be NULL or room for 4 new tensors. */
+** tensor); NULL on failure. 'results' may be NULL, or an array that takes 4 new
+** tensors. */
 LA_API la_tensor *la_call_list(struct lua_State *L, const char *op, int n,
                                const la_any *args, la_tensor **results);
 LA_API la_any la_any_ints(const int64_t *list, int64_t n);
@@ -235,7 +237,8 @@ LA_API void la_set_parallel_for(
 LA_API void la_set_interrupt(bool (*stop)(void *host), void *host);
 /* Gets a line for each stage of each call; NULL: off. Set it before other
 ** threads work. */
-LA_API void la_set_trace(void (*sink)(void *host, const char *text), void *host);
+LA_API void la_set_trace(void (*sink)(void *host, const char *text),
+                         void *host);
 
 /* ---- new operations and devices ---- */
 

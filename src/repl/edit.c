@@ -28,7 +28,7 @@ static struct {
     repl_complete_fn complete;
     void *context;
     char *plain;             /* the line of plain input */
-    size_t room;
+    size_t capacity;
 } editor;
 
 static volatile sig_atomic_t stopped, resized;
@@ -140,7 +140,7 @@ bool repl_edit_on_terminal(void)
 
 static repl_line plain_line(const char **line, size_t *n)
 {
-    ssize_t got = getline(&editor.plain, &editor.room, stdin);
+    ssize_t got = getline(&editor.plain, &editor.capacity, stdin);
     if (got < 0) return REPL_END;
     if (got && editor.plain[got - 1] == '\n') got--;
     *line = editor.plain;

@@ -103,7 +103,7 @@ static int co_resume(lua_State *L)
 }
 
 /* As in stock Lua: a coroutine that failed is closed, and a text gets the
-** place of the call in front. */
+** position of the call in front. */
 static int wrap_failed(lua_State *L, lua_State *co)
 {
     int status = lua_status(co);

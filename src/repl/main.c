@@ -27,7 +27,7 @@ static void usage(const char *bad)
             "  -i        the prompt, after the script\n"
             "  -v        show the version\n"
             "  -E        ignore environment variables\n"
-            "  -W        turn warnings on\n"
+            "  -W        turn on warnings\n"
             "  --        stop handling options\n"
             "  -         run standard input\n", bad);
 }

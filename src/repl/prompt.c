@@ -127,8 +127,8 @@ static bool evaluate(lua_State *L, int status)
     return status == LUA_OK;
 }
 
-/* One turn; returns whether to go on. Protected, for it makes strings. */
-static int turn(lua_State *L)
+/* One iteration; returns whether to go on. Protected, for it makes strings. */
+static int read_eval(lua_State *L)
 {
     int status = LUA_OK;
     repl_line kind = read_chunk(L, &status);
@@ -200,30 +200,30 @@ static repl_candidates complete(void *context, const char *line, size_t n)
 
 /* ---- the whole ---- */
 
-/* LUNARRAY_HISTORY (empty: none), else below $XDG_STATE_HOME, else at home. */
+/* LUNARRAY_HISTORY (empty: none), else below $XDG_STATE_HOME or $HOME. */
 static const char *history_path(void)
 {
     static char path[4096];
     const char *own = getenv("LUNARRAY_HISTORY");
-    const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+    const char *state = getenv("XDG_STATE_HOME"), *user_folder = getenv("HOME");
     if (own) return *own ? own : NULL;
     if (state && *state) {
         snprintf(path, sizeof path, "%s/lunarray", state);
         mkdir(path, 0700);
         snprintf(path, sizeof path, "%s/lunarray/history", state);
-    } else if (home && *home) {
-        snprintf(path, sizeof path, "%s/.lunarray_history", home);
+    } else if (user_folder && *user_folder) {
+        snprintf(path, sizeof path, "%s/.lunarray_history", user_folder);
     } else {
         return NULL;
     }
     return path;
 }
 
-static bool run_turns(lua_State *L)
+static bool run_loop(lua_State *L)
 {
     for (;;) {
         lua_settop(L, 0);
-        lua_pushcfunction(L, turn);
+        lua_pushcfunction(L, read_eval);
         if (lua_pcall(L, 0, 1, 0) != LUA_OK) {
             repl_report(L);
             continue;
@@ -239,7 +239,7 @@ bool repl_prompt(lua_State *L)
     setlocale(LC_CTYPE, "");
     repl_edit_open(history_path(), complete, &c);
     if (repl_edit_on_terminal()) repl_version();
-    bool good = run_turns(L);
+    bool good = run_loop(L);
     if (repl_edit_on_terminal()) putchar('\n');
     repl_edit_close();
     forget_words(&c);

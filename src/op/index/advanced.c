@@ -53,13 +53,13 @@ static la_status mask_fits(const la_tensor *self, int at, const la_tensor *m)
 
 static la_status add_mask(plan *p, la_tensor *self, la_tensor *mask)
 {
-    LA_OWNED places = NULL;
+    LA_OWNED positions = NULL;
     LA_TRY(mask_fits(self, p->used, mask));
     if (mask->ndim == 1)
         return la_flat_positions(mask, &p->slot[p->used++]);
-    LA_TRY(la_run(nonzero, &places, LA_T(mask)));
+    LA_TRY(la_run(nonzero, &positions, LA_T(mask)));
     for (int d = 0; d < mask->ndim; d++)
-        LA_TRY(la_run(select, &p->slot[p->used++], LA_T(places), LA_I(1),
+        LA_TRY(la_run(select, &p->slot[p->used++], LA_T(positions), LA_I(1),
                       LA_I(d)));
     return LA_OK;
 }
@@ -132,8 +132,8 @@ static void advanced_drop(la_advanced *a)
 #define ADVANCED __attribute__((cleanup(advanced_drop))) la_advanced
 
 /* An index tensor as the walk sees it: its dims from 'at' on. */
-static la_status place_index(la_tensor *t, const la_advanced *a,
-                             const la_shape *common, int at, la_tensor **out)
+static la_status view_index(la_tensor *t, const la_advanced *a,
+                            const la_shape *common, int at, la_tensor **out)
 {
     int64_t strides[LA_MAX_DIMS] = {0};
     int lead = common->ndim - t->ndim;
@@ -168,7 +168,7 @@ static la_status lay_out(la_tensor *self, plan *p, la_advanced *a)
         if (!p->slot[d]) continue;
         a->sizes[a->n] = la_sizes(self)[d];
         a->strides[a->n] = la_strides(self)[d];
-        LA_TRY(place_index(p->slot[d], a, &p->common, at, &a->index[a->n]));
+        LA_TRY(view_index(p->slot[d], a, &p->common, at, &a->index[a->n]));
         a->n++;
     }
     return LA_OK;
@@ -273,12 +273,12 @@ static la_status read_out(la_frame *f, la_tensor *self, la_advanced *a,
     return la_error_at(LA_EINDEX, 2, "an index changed while it was read");
 }
 
-static la_status read_list(la_frame *f, la_tensor *self, la_tensor *places)
+static la_status read_list(la_frame *f, la_tensor *self, la_tensor *positions)
 {
     la_shape s = la_shape_of(self);
-    s.sizes[0] = places->numel;
+    s.sizes[0] = positions->numel;
     LA_TRY(la_set_output(f, 0, s.ndim, s.sizes, NULL, (la_dtype)self->dtype));
-    return la_read_slices(f, 0, places, 0);
+    return la_read_slices(f, 0, positions, 0);
 }
 
 static la_status read_any(la_frame *f, la_tensor *self)
@@ -299,8 +299,8 @@ la_status la_impl_index(la_frame *f)
 {
     la_tensor *self = la_arg(f, 0);
     la_tensor *mask = whole_mask(self, &f->args[1]);
-    la_tensor *places = one_list(self, &f->args[1]);
-    if (places) return read_list(f, self, places);
+    la_tensor *positions = one_list(self, &f->args[1]);
+    if (positions) return read_list(f, self, positions);
     return mask ? la_select_masked(f, self, mask) : read_any(f, self);
 }
 
@@ -317,8 +317,8 @@ static la_status check_values(la_frame *f, la_tensor *values)
 }
 
 /* The values in the shape of the walk. */
-static la_status spread(la_tensor *values, const la_advanced *a,
-                        la_tensor **out)
+static la_status broadcast_values(la_tensor *values, const la_advanced *a,
+                                    la_tensor **out)
 {
     char x[256], y[256];
     la_shape s = la_shape_of(values), both;
@@ -351,7 +351,7 @@ static la_status put_values(la_frame *f, la_advanced *a, la_tensor *values,
 {
     LA_OWNED wide = NULL;
     la_tensor *out = la_result(f, 0);
-    LA_TRY(spread(values, a, &wide));
+    LA_TRY(broadcast_values(values, a, &wide));
     LA_TRY(la_target_scratch(f, wide));
     if (wide->numel == 0) return LA_OK;
     la_dtype d = (la_dtype)out->dtype;

@@ -106,7 +106,7 @@ la_status la_index_dtype(const la_tensor *t, int arg, const char *what)
                        la_dtype_name((la_dtype)t->dtype));
 }
 
-static la_status out_of_range(int64_t value, int64_t place, int64_t size,
+static la_status out_of_range(int64_t value, int64_t element, int64_t size,
                               int dim, int arg)
 {
     char where[64] = "";
@@ -114,14 +114,14 @@ static la_status out_of_range(int64_t value, int64_t place, int64_t size,
     if (size == 0)
         return la_error_at(LA_EINDEX, arg, "index %lld (element %lld) is out "
                            "of bounds for %ssize 0: nothing can be taken there",
-                           (long long)value, (long long)place, where);
+                           (long long)value, (long long)element, where);
     if (value == 0)
         return la_error_at(LA_EINDEX, arg, "index 0 (element %lld) is out of "
                            "bounds for %ssize %lld: indices start at 1",
-                           (long long)place, where, (long long)size);
+                           (long long)element, where, (long long)size);
     return la_error_at(LA_EINDEX, arg, "index %lld (element %lld) is out of "
                        "bounds for %ssize %lld: 1 to %lld or -%lld to -1",
-                       (long long)value, (long long)place, where,
+                       (long long)value, (long long)element, where,
                        (long long)size, (long long)size, (long long)size);
 }
 
@@ -239,7 +239,7 @@ la_status la_target_scratch(const la_frame *f, const la_tensor *t)
     return la_error(LA_EALIAS, "%s", overlap_text);
 }
 
-static bool in_place(const la_frame *f)
+static bool is_inplace(const la_frame *f)
 {
     return f->form == LA_INPLACE || (f->op->forms & LA_MUTATES);
 }
@@ -247,7 +247,7 @@ static bool in_place(const la_frame *f)
 la_status la_target_loose(la_frame *f)
 {
     la_tensor *self = la_arg(f, 0);
-    if (!in_place(f))
+    if (!is_inplace(f))
         return la_set_output(f, 0, self->ndim, la_sizes(self), NULL,
                              (la_dtype)self->dtype);
     la_set_result(f, 0, la_tensor_retain(self));
@@ -257,7 +257,7 @@ la_status la_target_loose(la_frame *f)
 la_status la_target_meta(la_frame *f)
 {
     la_tensor *self = la_arg(f, 0);
-    if (in_place(f) && la_internal_overlap(self) == LA_OVERLAP_YES)
+    if (is_inplace(f) && la_internal_overlap(self) == LA_OVERLAP_YES)
         return la_error(LA_EALIAS, "unsupported operation: more than one "
                         "element of the written-to tensor refers to a single "
                         "memory location. Please clone() the tensor before "

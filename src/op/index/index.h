@@ -48,12 +48,12 @@ la_status la_index_wide(la_tensor *t, la_tensor **out);
 ** lie in 1..size or -size..-1. 'dim' (from 0) is for the message; -1: none. */
 la_status la_index_checked(la_tensor *t, int64_t size, int dim, int arg,
                            la_tensor **out);
-/* What was checked is not changed by writing 'target': the index is copied where
-** that may be, which la_target_scratch cannot always tell. */
+/* What was checked is not changed by writing 'target': the index is copied
+** where that may be, which la_target_scratch cannot always tell. */
 la_status la_index_keep(const la_tensor *target, la_tensor **index);
 /* A dim that is read or written through one index tensor, argument
 ** 'arg' (from 1) of the frame. A result that is new may be half written when an
-** index turns out to be wrong: there they are checked while they are used. */
+** index proves wrong: there they are checked while they are used. */
 typedef struct la_reading {
     int64_t size;           /* of the indexed dim */
     int64_t stride;         /* its stride, in bytes */

@@ -4,8 +4,8 @@
 ** The items are taken from left to right, each on the dim where the one before
 ** has stopped. Integers, ranges and new axes make a view; index tensors are
 ** collected into the list that the operations index and index_put go through at
-** the end; a falling range is the rising one over the same elements, turned by
-** flip.
+** the end; a falling range is the rising one over the same elements, reversed
+** by flip.
 **
 ** Invariant: whoever observes operations sees every one of them. Where autograd
 ** records, la.fuse writes down, names travel, a trace is shown or a host has

@@ -108,7 +108,7 @@ static void step_row(int64_t *at, const int64_t *sizes, int ndim)
 }
 
 /* Rows of coordinates. The last ones of a row of the mask are found first,
-** packed at the end of the room that is left, where nothing is lost. */
+** packed at the end of the memory that is left, where nothing is lost. */
 static void coordinates(int64_t *out, const uint8_t *mask, int ndim,
                         const int64_t *sizes, int64_t rows, int64_t *found)
 {
@@ -270,7 +270,7 @@ la_status la_impl_masked_scatter(la_frame *f)
     la_shape a = la_shape_of(self), b = la_shape_of(mask), s;
     LA_OWNED x = NULL;
     LA_OWNED wide = NULL;
-    LA_OWNED places = NULL;
+    LA_OWNED positions = NULL;
     LA_OWNED flat = NULL;
     LA_OWNED used = NULL;
     int64_t all = -1;
@@ -287,16 +287,16 @@ la_status la_impl_masked_scatter(la_frame *f)
     LA_TRY(la_shape_broadcast(&a, &b, &s));
     LA_TRY(la_run(expand, &x, LA_T(self), LA_IS(s.sizes, s.ndim)));
     LA_TRY(la_run(expand, &wide, LA_T(mask), LA_IS(s.sizes, s.ndim)));
-    LA_TRY(la_flat_positions(wide, &places));
-    if (src->numel < places->numel)
+    LA_TRY(la_flat_positions(wide, &positions));
+    if (src->numel < positions->numel)
         return la_error_at(LA_ESHAPE, 3, "masked_scatter: expected self and "
                            "source to have enough elements: %lld are needed "
                            "for the mask, source has %lld",
-                           (long long)places->numel, (long long)src->numel);
+                           (long long)positions->numel, (long long)src->numel);
     LA_TRY(la_run(reshape, &flat, LA_T(src), LA_IS(&all, 1)));
     LA_TRY(la_run(narrow, &used, LA_T(flat), LA_I(0), LA_I(0),
-                  LA_I(places->numel)));
-    LA_TRY(la_run(put, &out, LA_T(x), LA_T(places), LA_T(used)));
+                  LA_I(positions->numel)));
+    LA_TRY(la_run(put, &out, LA_T(x), LA_T(positions), LA_T(used)));
     la_set_result(f, 0, out);
     return LA_OK;
 }
