@@ -14,6 +14,7 @@
 #include "base/memory.h"
 #include "base/pool.h"
 #include "iter/iter.h"
+#include "iter/reduce.h"
 #include "tensor/names.h"
 #include "tensor/scalar.h"
 
@@ -128,15 +129,6 @@ static void add_i64(char **data, const int64_t *s, int64_t n0, int64_t n1,
             *(int64_t *)(data[0] + j * s[0] + i * s[3]) =
                 *(int64_t *)(data[1] + j * s[1] + i * s[4])
               + *(int64_t *)(data[2] + j * s[2] + i * s[5]);
-}
-
-static void sum_f64(char **data, const int64_t *s, int64_t n0, int64_t n1,
-                    const void *params)
-{
-    for (int64_t i = 0; i < n1; i++)
-        for (int64_t j = 0; j < n0; j++)
-            *(double *)(data[0] + j * s[0] + i * s[2]) +=
-                *(double *)(data[1] + j * s[1] + i * s[3]);
 }
 
 /* --- comparison with the naive walk --- */
@@ -429,20 +421,12 @@ static void linear_order(void **state)
     la_tensor_release(a);
 }
 
-static void static_shape_and_meta(void **state)
+static void meta_device(void **state)
 {
-    la_shape shape = {2, {3, 4}};
-    int64_t one = 1;
+    int64_t one = 1, sizes[2] = {3, 4};
     la_tensor *a = operand(1, &one, LA_FLOAT64, 0), *m;
-    la_iter_config c = LA_ITER_CONFIG(0, 1, 0);
     la_iter it;
-    c.static_shape = &shape;
-    c.static_dtype = LA_BOOL;
-    assert_int_equal(la_iter_build(&it, &c), LA_OK);
-    assert_int_equal(it.numel, 12);
-    assert_int_equal(it.op[0].tensor->dtype, LA_BOOL);
-    la_iter_close(&it);
-    assert_int_equal(la_tensor_empty_on(LA_META, 2, shape.sizes, NULL,
+    assert_int_equal(la_tensor_empty_on(LA_META, 2, sizes, NULL,
                                         LA_FLOAT32, &m), LA_OK);
     assert_int_equal(build(&it, LA_IT_BINARY_OP, NULL, m, m), LA_OK);
     assert_int_equal(it.op[0].tensor->device, LA_META);
@@ -477,7 +461,7 @@ static void names_unify(void **state)
     la_tensor_release(b);
 }
 
-/* --- threads, reductions, splitting --- */
+/* --- threads, reductions, rows --- */
 
 static void threads_give_the_same(void **state)
 {
@@ -497,28 +481,26 @@ static void threads_give_the_same(void **state)
     la_tensor_release(b);
 }
 
-/* Sum 'a' over the dims in 'mask'. */
-static la_tensor *reduce(la_tensor *a, unsigned mask, la_dtype dtype)
+/* Sum 'a' over the dims in 'mask'; reduced dims are kept with size 1, or go. */
+static la_tensor *reduce(la_tensor *a, unsigned mask, bool keep)
 {
     int64_t sizes[LA_MAX_DIMS];
     la_tensor *out;
-    for (int d = 0; d < a->ndim; d++)
-        sizes[d] = mask >> d & 1 ? 1 : la_sizes(a)[d];
-    assert_int_equal(la_tensor_empty(a->ndim, sizes, dtype, &out), LA_OK);
-    if (out->numel) memset(la_data(out), 0, (size_t)out->storage->nbytes);
-    la_iter_config c = LA_ITER_CONFIG(LA_IT_IS_REDUCTION, 1, 1);
-    c.operands[0] = out;
-    c.operands[1] = a;
-    la_iter it;
-    assert_int_equal(la_iter_build(&it, &c), LA_OK);
-    it.op[0].target = it.op[1].target = LA_FLOAT64;
-    it.needs_cast = dtype != LA_FLOAT64 || a->dtype != LA_FLOAT64;
-    assert_int_equal(la_iter_reduce(&it, sum_f64,
-        dtype == LA_FLOAT64 ? sum_f64 : NULL, NULL), LA_OK);
-    la_iter_close(&it);
+    int n = 0;
+    for (int d = 0; d < a->ndim; d++) {
+        if (!(mask >> d & 1)) sizes[n++] = la_sizes(a)[d];
+        else if (keep) sizes[n++] = 1;
+    }
+    assert_int_equal(la_tensor_empty(n, sizes, a->dtype, &out), LA_OK);
+    la_reduce_job job = {
+        .kernel = &(*LA_STUB(reduce_sum))[a->dtype], .nouts = 1,
+        .out = {{out, LA_STORE_PLAIN}}, .decided = -1
+    };
+    assert_int_equal(la_reduce_run(&job, a, mask), LA_OK);
     return out;
 }
 
+/* 'out' has all dims of 'a'. */
 static void check_reduction(const la_tensor *a, const la_tensor *out)
 {
     double *sums = calloc((size_t)out->numel + 1, sizeof *sums);
@@ -542,9 +524,13 @@ static void random_reductions(void **state)
         random_shape(&n, shape, 5);
         if (n > 1 && round % 8 == 0) shape[draw((uint32_t)n)] = 40000;
         la_tensor *a = operand(n, shape, LA_FLOAT64, 1);
-        la_tensor *out = reduce(a, draw(1u << n), LA_FLOAT64);
+        unsigned mask = draw(1u << n);
+        la_tensor *out = reduce(a, mask, true), *less = reduce(a, mask, false);
         check_reduction(a, out);
+        assert_memory_equal(la_data(out), la_data(less),
+                            (size_t)out->numel * sizeof(double));
         la_tensor_release(out);
+        la_tensor_release(less);
         la_tensor_release(a);
     }
 }
@@ -558,41 +544,70 @@ static void reductions_ignore_threads(void **state)
     for (int64_t i = 0; i < 300 * 5000; i++) v[i] = 1.0 / (1 + draw(1000));
     for (int k = 0; k < 3; k++) {
         la_set_num_threads(1);
-        la_tensor *one = reduce(a, masks[k], LA_FLOAT64);
+        la_tensor *one = reduce(a, masks[k], true);
         la_set_num_threads(7);
-        la_tensor *seven = reduce(a, masks[k], LA_FLOAT64);
+        la_tensor *seven = reduce(a, masks[k], true);
         assert_memory_equal(la_data(one), la_data(seven),
-                            (size_t)one->storage->nbytes);
+                            (size_t)one->numel * sizeof(double));
         la_tensor_release(one);
         la_tensor_release(seven);
     }
     la_tensor_release(a);
 }
 
-static la_status run_part(la_iter *part, void *context)
+/* Each row once, its pointers those of a naive walk. */
+typedef struct seen {
+    const la_tensor *in, *out;
+    int64_t rows;
+} seen;
+
+static void see_rows(const la_iter *it, char *const *data, int64_t rows,
+                     void *context)
 {
-    assert_true(la_iter_fits_32bit(part));
-    *(int64_t *)context += part->numel;
-    return LA_OK;
+    seen *s = context;
+    int o = it->inner;
+    for (int64_t i = 0; i < rows; i++) {
+        int64_t to = data[0] + i * it->op[0].strides[o] - la_data(s->out);
+        int64_t from = data[1] + i * it->op[1].strides[o] - la_data(s->in);
+        int64_t at = to / 8, want = 0;
+        for (int d = s->in->ndim - 1; d >= 0; d--) {
+            int64_t size = la_sizes(s->out)[d];
+            want += at % size * la_strides(s->in)[d];
+            at /= size;
+        }
+        assert_true(from == want * 8);
+    }
+    s->rows += rows;
 }
 
-static void splits_in_32_bits(void **state)
+static void rows_are_dealt(void **state)
 {
-    int64_t shape[3] = {3, 1 << 20, 5000}, zero[3] = {0, 0, 0}, total = 0;
-    int64_t one = 1;
-    la_tensor *base, *a;
-    assert_int_equal(la_tensor_empty(1, &one, LA_FLOAT64, &base), LA_OK);
-    assert_int_equal(la_tensor_view(base, 3, shape, zero, 0, &a), LA_OK);
-    la_iter_config c = LA_ITER_CONFIG(0, 0, 1);
-    c.operands[0] = a;
-    la_iter it;
-    assert_int_equal(la_iter_build(&it, &c), LA_OK);
-    it.op[0].strides[0] = 8;  /* nothing is touched */
-    assert_int_equal(la_iter_split_32bit(&it, run_part, &total), LA_OK);
-    assert_int_equal(total, it.numel);
-    la_iter_close(&it);
-    la_tensor_release(base);
-    la_tensor_release(a);
+    for (int round = 0; round < 200; round++) {
+        int64_t shape[8], sizes[8];
+        int n;
+        la_tensor *out;
+        random_shape(&n, shape, 5);
+        la_tensor *a = operand(n, shape, LA_FLOAT64, 0);
+        unsigned mask = draw(1u << n);
+        for (int d = 0; d < n; d++) sizes[d] = mask >> d & 1 ? 1 : shape[d];
+        assert_int_equal(la_tensor_empty(n, sizes, LA_FLOAT64, &out), LA_OK);
+        la_iter_config c = LA_ITER_CONFIG(LA_IT_IS_REDUCTION, 1, 1);
+        c.operands[0] = out;
+        c.operands[1] = a;
+        c.row_dims = mask;
+        la_iter it;
+        assert_int_equal(la_iter_build(&it, &c), LA_OK);
+        int64_t block = 1 + draw(4);
+        la_row_plan plan = {see_rows, block, block * (1 + draw(3)), LA_GRAIN};
+        seen s = {a, out, 0};
+        if (a->numel > 0) {
+            assert_int_equal(la_iter_rows(&it, &plan, &s), LA_OK);
+            assert_int_equal(s.rows, out->numel);
+        }
+        la_iter_close(&it);
+        la_tensor_release(a);
+        la_tensor_release(out);
+    }
 }
 
 static void counter_covers_ranges(void **state)
@@ -657,12 +672,12 @@ int main(void)
         cmocka_unit_test(overlap_is_refused),
         cmocka_unit_test(result_layout),
         cmocka_unit_test(linear_order),
-        cmocka_unit_test(static_shape_and_meta),
+        cmocka_unit_test(meta_device),
         cmocka_unit_test(names_unify),
         cmocka_unit_test(threads_give_the_same),
         cmocka_unit_test(random_reductions),
         cmocka_unit_test(reductions_ignore_threads),
-        cmocka_unit_test(splits_in_32_bits),
+        cmocka_unit_test(rows_are_dealt),
         cmocka_unit_test(counter_covers_ranges),
         cmocka_unit_test(describes_itself),
         cmocka_unit_test(out_of_memory),

@@ -42,7 +42,6 @@ static void mark_outputs(la_iter *it)
 {
     for (int k = 0; k < it->noutputs; k++) {
         la_iter_operand *out = &it->op[k];
-        out->is_read_write |= it->is_reduction;
         for (int i = it->noutputs; out->tensor && i < it->noperands; i++)
             if (it->op[i].tensor == out->tensor) out->is_read_write = true;
     }
@@ -134,15 +133,9 @@ static la_status broadcast_in(la_iter *it, const la_tensor *t)
     return LA_OK;
 }
 
-static la_status compute_shape(la_iter *it, const la_iter_config *c)
+static la_status compute_shape(la_iter *it)
 {
     it->ndim = 0;
-    it->same_shape = it->all_scalars = false;
-    if (c->static_shape) {
-        it->ndim = c->static_shape->ndim;
-        memcpy(it->shape, c->static_shape->sizes, sizeof(int64_t) * it->ndim);
-        return LA_OK;
-    }
     it->same_shape = it->all_scalars = true;
     bool first = true;
     for (int k = 0; k < it->noperands; k++) {
@@ -180,21 +173,20 @@ static la_status wrong_out(const la_iter *it, const la_tensor *t)
         la_sizes_text(it->ndim, it->shape, want, sizeof want));
 }
 
-static la_status mark_resizes(la_iter *it, const la_iter_config *c)
+static la_status mark_resizes(la_iter *it)
 {
     for (int k = 0; k < it->noutputs; k++) {
         la_iter_operand *op = &it->op[k];
         if (!op->tensor) {
             op->will_resize = true;
-        } else if (!c->static_shape
-                   && !la_has_sizes(op->tensor, it->ndim, it->shape)) {
+        } else if (!la_has_sizes(op->tensor, it->ndim, it->shape)) {
             bool may = (it->flags & LA_IT_RESIZE_OUTPUTS)
                 && !op->is_read_write;
             if (may && op->tensor->numel == 0)
                 op->will_resize = true;
             else if (may)
                 return wrong_out(it, op->tensor);
-            else if (!it->is_reduction)
+            else
                 return output_shape_error(it, op->tensor);
         }
     }
@@ -210,12 +202,12 @@ static la_status count_elements(la_iter *it)
     return la_numel(it->ndim, it->shape, &it->numel);
 }
 
-static la_status arrange(la_iter *it, const la_iter_config *c)
+static la_status arrange(la_iter *it)
 {
     bool done;
     LA_TRY(la_iter_fast_setup(it, &done));
     if (done) return LA_OK;
-    la_iter_compute_strides(it, c);
+    la_iter_compute_strides(it);
     la_iter_reorder(it);
     LA_TRY(la_iter_allocate(it));
     if (it->device == LA_CPU) la_iter_coalesce(it);
@@ -237,17 +229,22 @@ static void finish(la_iter *it)
 static la_status build(la_iter *it, const la_iter_config *c)
 {
     it->flags = c->flags;
-    it->is_reduction = (c->flags & LA_IT_IS_REDUCTION) != 0;
+    it->inner = 0;
     it->coalesced = false;
     LA_TRY(populate(it, c));
     mark_outputs(it);
     LA_TRY(check_overlap(it));
+    if (c->flags & (LA_IT_ROWS | LA_IT_IS_REDUCTION)) {
+        LA_TRY(la_iter_build_rows(it, c));
+        finish(it);
+        return LA_OK;
+    }
     LA_TRY(compute_names(it));
-    LA_TRY(compute_shape(it, c));
+    LA_TRY(compute_shape(it));
     LA_TRY(count_elements(it));
-    LA_TRY(mark_resizes(it, c));
+    LA_TRY(mark_resizes(it));
     LA_TRY(la_iter_compute_types(it, c));
-    LA_TRY(arrange(it, c));
+    LA_TRY(arrange(it));
     finish(it);
     return LA_OK;
 }

@@ -6,7 +6,7 @@
 
 typedef struct writer {
     char *out;
-    size_t room, at;
+    size_t capacity, at;
 } writer;
 
 static void put(writer *w, const char *format, ...)
@@ -14,10 +14,10 @@ static void put(writer *w, const char *format, ...)
 
 static void put(writer *w, const char *format, ...)
 {
-    if (w->at + 1 >= w->room) return;
+    if (w->at + 1 >= w->capacity) return;
     va_list args;
     va_start(args, format);
-    int n = vsnprintf(w->out + w->at, w->room - w->at, format, args);
+    int n = vsnprintf(w->out + w->at, w->capacity - w->at, format, args);
     va_end(args);
     if (n > 0) w->at += (size_t)n;
 }
@@ -43,16 +43,17 @@ static void put_operand(writer *w, const la_iter *it, int k)
     else if (op->will_resize) put(w, " resized");
 }
 
-void la_iter_describe(const la_iter *it, char *out, size_t room)
+void la_iter_describe(const la_iter *it, char *out, size_t capacity)
 {
-    writer w = {out, room, 0};
-    if (room) out[0] = '\0';
+    writer w = {out, capacity, 0};
+    if (capacity) out[0] = '\0';
     put(&w, "iter");
     put_list(&w, "shape", it->ndim, it->shape);
     put(&w, " numel=%lld", (long long)it->numel);
     if (it->common != LA_UNDEFINED)
         put(&w, " common=%s", la_dtype_name(it->common));
-    if (it->is_reduction) put(&w, " reduction");
+    if (it->inner) put(&w, " inner=%d", it->inner);
+    if (it->flags & LA_IT_IS_REDUCTION) put(&w, " reduction");
     if (it->coalesced) put(&w, " coalesced");
     if (it->needs_cast) put(&w, " casts");
     for (int k = 0; k < it->noperands; k++) put_operand(&w, it, k);

@@ -38,13 +38,12 @@ static void survey_output(la_iter_operand *op, la_dtype fixed, survey *s)
 static la_status look(la_iter *it, const la_iter_config *c, survey *s)
 {
     it->common = LA_UNDEFINED;
-    it->device = c->static_device >= 0 ? (la_device)c->static_device : LA_CPU;
+    it->device = LA_CPU;
     for (int k = 0; k < it->noperands; k++) {
         la_iter_operand *op = &it->op[k];
         if (op->is_output) survey_output(op, c->static_dtype, s);
         else LA_TRY(survey_input(it, op, s));
-        if (op->tensor && op->tensor->device != LA_CPU && it->device == LA_CPU
-            && c->static_device < 0)
+        if (op->tensor && op->tensor->device != LA_CPU && it->device == LA_CPU)
             it->device = (la_device)op->tensor->device;
     }
     return LA_OK;

@@ -15,6 +15,7 @@
 #ifndef LA_ITER_ITER_H
 #define LA_ITER_ITER_H
 
+#include "base/size.h"
 #include "kernel/kernel.h"
 #include "tensor/shape.h"
 #include "tensor/tensor.h"
@@ -25,7 +26,7 @@
 enum {
     LA_IT_CHECK_MEM_OVERLAP = 1 << 0,
     LA_IT_ALLOW_CPU_SCALARS = 1 << 1,
-    LA_IT_IS_REDUCTION = 1 << 2,
+    LA_IT_IS_REDUCTION = 1 << 2,   /* by rows; outputs lack row_dims */
     LA_IT_RESIZE_OUTPUTS = 1 << 3,
     LA_IT_CHECK_ALL_SAME_DTYPE = 1 << 4,
     LA_IT_CHECK_ALL_SAME_DEVICE = 1 << 5,
@@ -34,12 +35,13 @@ enum {
     LA_IT_PROMOTE_INPUTS = 1 << 8,            /* to the common dtype */
     LA_IT_PROMOTE_INTEGERS_TO_FLOAT = 1 << 9,
     LA_IT_CAST_OUTPUTS = 1 << 10,             /* common dtype to outputs */
-    /* the twelfth, static dtype / shape / device, are the fields below */
     LA_IT_BORROWED = 1 << 11,  /* take no references to given operands */
     /* One element at a time, each seeing what those before it wrote: outputs
     ** reach a place twice. Set by itself where the overlap check can not
     ** tell. */
     LA_IT_IN_ORDER = 1 << 12,
+    /* By rows (below): dims 'row_dims' first. Outputs have them too. */
+    LA_IT_ROWS = 1 << 13,
     LA_IT_BINARY_OP = LA_IT_CHECK_MEM_OVERLAP | LA_IT_ALLOW_CPU_SCALARS
         | LA_IT_CHECK_ALL_SAME_DEVICE | LA_IT_PROMOTE_INPUTS
         | LA_IT_CAST_OUTPUTS
@@ -59,14 +61,11 @@ typedef struct la_iter_config {
     /* What the loop writes to outputs; LA_UNDEFINED: infer. A given output of
     ** another dtype is converted to. */
     la_dtype static_dtype;
-    const la_shape *static_shape;          /* NULL: broadcast the inputs */
-    int static_device;         /* -1: infer */
-    /* Reductions (LA_IT_IS_REDUCTION): outputs are given, with the reduced dims
-    ** kept as size 1 (the iterator puts stride 0 there), and count as read. */
+    uint64_t row_dims;         /* by rows: bit d for dim d of the first input */
 } la_iter_config;
 #define LA_ITER_CONFIG(f, nout, nin) \
     {.flags = (f), .noutputs = (nout), .ninputs = (nin), \
-     .static_dtype = LA_UNDEFINED, .static_device = -1}
+     .static_dtype = LA_UNDEFINED}
 
 typedef struct la_iter_operand {
     la_tensor *tensor;         /* what the loop runs over */
@@ -78,12 +77,13 @@ typedef struct la_iter_operand {
 
 typedef struct la_iter {
     int noutputs, noperands, ndim;
+    int inner;                 /* by rows: so many dims are inside a row */
     uint32_t flags;
     int64_t numel;
     la_dtype common;           /* LA_UNDEFINED when inputs differ unpromoted */
     la_device device;
     bool coalesced;            /* perm says nothing any more */
-    bool is_reduction, same_shape, all_scalars;
+    bool same_shape, all_scalars;
     bool needs_cast;           /* some operand's current is not its target */
     struct la_names *names;    /* of the outputs; NULL for none */
     uint8_t perm[LA_MAX_DIMS];     /* iterator dim -> tensor dim */
@@ -112,18 +112,43 @@ la_status la_iter_serial(la_iter *it, la_loop loop, const void *params);
 void la_iter_range(const la_iter *it, int64_t begin, int64_t end, la_loop loop,
                    const void *params);
 
-/* Reductions: outputs must be initialised by the caller (the identity, or for
-** min and the like any value that may come in twice); 'loop' sees reduced dims
-** with output stride 0 and combines into the output. Parallel over outputs, or
-** over the input when there are few outputs: then partial outputs start as
-** copies of the initialised ones and 'combine' folds them in, in order (data:
-** the outputs, then as many inputs of the same dtypes). 'combine' NULL: never
-** cut along reduced dims. The way of cutting depends on sizes only, never on
-** the number of threads. LA_ENOMEM, LA_EINTR or LA_OK. */
-la_status la_iter_reduce(la_iter *it, la_loop loop, la_loop combine,
-                         const void *params);
-/* Is iterator dim 'd' one of the reduced? */
-bool la_iter_is_reduced(const la_iter *it, int d);
+/* ---- rows ----
+** A build with LA_IT_ROWS or LA_IT_IS_REDUCTION. Outputs are given; the dtypes
+** are the operands' own. Dims 0 .. inner-1 are those of 'row_dims', the dims
+** from 'inner' on the others; each group is sorted by the input's strides and
+** merged, and has at least one dim, if of size 1. A reduction's outputs have
+** stride 0 in the inner dims. */
+
+/* Product of the sizes of dims first .. end-1. */
+int64_t la_iter_count(const la_iter *it, int first, int end);
+/* Move the operands' pointers to position i of the dims first .. end-1. */
+static inline void la_iter_seek(const la_iter *it, int first, int end,
+                                int64_t i, char **data)
+{
+    for (int d = first; d < end && i > 0; d++) {
+        int64_t j = i % it->shape[d];
+        i /= it->shape[d];
+        for (int k = 0; k < it->noperands; k++)
+            data[k] += j * it->op[k].strides[d];
+    }
+}
+/* Unit i of the rows, when those along dim 'inner' come in blocks: pointers to
+** its first row. Returns how many rows follow along that dim, this included. */
+int64_t la_iter_unit(const la_iter *it, int64_t block, int64_t i, char **data);
+
+/* 'rows' rows at 'data', one after another along dim 'inner'. */
+typedef void (*la_rows_fn)(const la_iter *it, char *const *data, int64_t rows,
+                           void *context);
+typedef struct la_row_plan {
+    la_rows_fn run;
+    int64_t block;             /* rows along dim 'inner' of one unit */
+    int64_t batch;             /* most rows of one call, a multiple of block */
+    int64_t grain;             /* least units of one thread */
+} la_row_plan;
+/* Call plan->run for all rows, over threads, with a look at the interrupt
+** between calls. LA_EINTR or LA_OK. */
+la_status la_iter_rows(const la_iter *it, const la_row_plan *plan,
+                       void *context);
 
 /* A walk over the shape by linear position, used by the loops above. */
 typedef struct la_dim_counter {
@@ -142,12 +167,6 @@ void la_dim_counter_advance(la_dim_counter *, const int64_t step[2]);
 int64_t la_dim_counter_planes(const la_dim_counter *, const int64_t step[2]);
 void la_dim_counter_skip(la_dim_counter *, int64_t planes);
 
-/* Halve along the dim of largest extent until every part indexes with 32 bits;
-** calls 'fn' on each part, which borrows everything (do not close it). */
-bool la_iter_fits_32bit(const la_iter *it);
-la_status la_iter_split_32bit(la_iter *it,
-                              la_status (*fn)(la_iter *, void *), void *ctx);
-
 /* Convert elements between dtypes (kernel/move/cast.c); what copy_ runs too. */
 typedef la_loops la_cast_table[LA_NDTYPES];   /* [to][from] */
 LA_STUB_DECLARE(la_cast_table, cast);
@@ -157,7 +176,7 @@ static inline la_loop la_cast_loop(la_dtype to, la_dtype from)
 }
 
 /* One text that shows operands, strides, shape and dtypes (LUNARRAY_TRACE and
-** debuggers). Writes at most 'room' bytes. */
-void la_iter_describe(const la_iter *it, char *out, size_t room);
+** debuggers). Writes at most 'capacity' bytes. */
+void la_iter_describe(const la_iter *it, char *out, size_t capacity);
 
 #endif

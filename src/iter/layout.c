@@ -30,7 +30,7 @@ static bool same_strides(const la_iter *it)
 
 static fast_kind choose_fast(const la_iter *it)
 {
-    if (it->is_reduction || !it->same_shape) return FAST_NONE;
+    if (!it->same_shape) return FAST_NONE;
     uint32_t layout = LA_F_LAYOUT;
     for (int k = 0; k < it->noperands; k++)
         if (la_iter_fixed(&it->op[k])) layout &= it->op[k].tensor->flags;
@@ -104,13 +104,12 @@ la_status la_iter_fast_setup(la_iter *it, bool *done)
 }
 
 /* Byte strides in the order of dims of the shape; 0 where broadcast. */
-static void operand_strides(const la_iter *it, la_iter_operand *op,
-                            bool static_shape)
+static void operand_strides(const la_iter *it, la_iter_operand *op)
 {
     const la_tensor *t = op->tensor;
     int64_t size = (int64_t)la_itemsize(t);
     const int64_t *strides = la_strides(t);
-    const int64_t *sizes = static_shape ? it->shape : la_sizes(t);
+    const int64_t *sizes = la_sizes(t);
     int lead = it->ndim - t->ndim;
     for (int d = 0; d < lead; d++) op->strides[d] = 0;
     for (int d = 0; d < t->ndim; d++) {
@@ -119,16 +118,10 @@ static void operand_strides(const la_iter *it, la_iter_operand *op,
     }
 }
 
-void la_iter_compute_strides(la_iter *it, const la_iter_config *config)
+void la_iter_compute_strides(la_iter *it)
 {
-    for (int k = 0; k < it->noperands; k++) {
-        la_iter_operand *op = &it->op[k];
-        if (!la_iter_fixed(op)) continue;
-        bool given = config->static_shape
-            && op->tensor->ndim == config->static_shape->ndim;
-        /* A reduction's output is smaller than a shape that was given. */
-        operand_strides(it, op, given && !it->is_reduction);
-    }
+    for (int k = 0; k < it->noperands; k++)
+        if (la_iter_fixed(&it->op[k])) operand_strides(it, &it->op[k]);
 }
 
 /* 1: dim a belongs after dim b, -1: before, 0: the operands do not say. */
@@ -139,8 +132,6 @@ static int compare_dims(const void *context, int a, int b)
         const la_iter_operand *op = &it->op[k];
         if (!la_iter_fixed(op)) continue;
         int64_t sa = op->strides[a], sb = op->strides[b];
-        if (it->is_reduction && op->is_output && (sa == 0) != (sb == 0))
-            return sb == 0 ? 1 : -1;   /* reduced dims come first */
         if (sa == 0 || sb == 0) continue;
         if (sa != sb) return sa < sb ? -1 : 1;
         if (it->shape[a] > it->shape[b]) return 1;

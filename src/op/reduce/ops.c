@@ -94,6 +94,8 @@ static la_status total_into(la_frame *f, la_tensor *in, la_tensor *out)
     return la_run_(copy_, out, LA_T(wide));
 }
 
+/* Where a dtype is asked for, the input is converted before it is summed: in
+** float64 a sum of float32 elements is that of the converted elements. */
 la_status la_reduce_total_impl(la_frame *f)
 {
     la_tensor *self = la_arg(f, SELF), *out = la_result(f, 0);

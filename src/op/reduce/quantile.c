@@ -170,6 +170,8 @@ static double real_at(const lines *l, const char *p)
     return s.re;
 }
 
+/* The value at a rank that may lie between two elements of the sorted line, by
+** the interpolation asked for (the words are NumPy's). */
 static double between(const lines *l, const char *line, const char *items,
                       double rank)
 {
@@ -185,6 +187,8 @@ static double between(const lines *l, const char *line, const char *items,
     return low == high || part == 0 ? a : a + (b - a) * part;
 }
 
+/* NaN in a line makes all its quantiles NaN, unless NaNs are left out: then the
+** ranks are those of the other elements. */
 static void one_quantile(const lines *l, int64_t row, char *work)
 {
     char *items = work, *spare = items + l->n * item_bytes(l);
@@ -207,6 +211,7 @@ static void one_quantile(const lines *l, int64_t row, char *work)
 
 /* ---- bringing the dim last ---- */
 
+/* Kernels of keys read lines without gaps, so other layouts are copied. */
 static la_status dim_last(la_tensor *t, int dim, la_tensor **out)
 {
     LA_OWNED turned = NULL;

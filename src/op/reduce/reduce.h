@@ -1,27 +1,12 @@
 /*
-** Reductions above the kernels: from a tensor and a set of dims to few calls
-** of a kernel, cut by sizes alone. Also the rules that the operations share:
-** dims, dtypes, sizes of results.
+** Reductions above the kernels, the rules that the operations share: dims,
+** dtypes, sizes of results. The engine is iter/reduce.h.
 */
 #ifndef LA_OP_REDUCE_REDUCE_H
 #define LA_OP_REDUCE_REDUCE_H
 
-#include "kernel/reduce/reduce.h"
+#include "iter/reduce.h"
 #include "op/op.h"
-
-/* One pass over the input may fill two results (var and mean). */
-typedef struct la_reduce_out {
-    la_tensor *tensor;        /* contiguous; sizes of the kept dims */
-    la_reduce_mode mode;
-} la_reduce_out;
-
-typedef struct la_reduce_job {
-    const la_reduction *kernel;
-    la_reduce_args args;      /* count is filled in */
-    int nouts;
-    la_reduce_out out[2];
-    int decided;              /* any 1, all 0: the value that ends it; -1 */
-} la_reduce_job;
 
 /* The kernel table of a row of kind REDUCE for this processor. */
 static inline const la_reductions *la_reductions_of(const la_op *op)
@@ -29,38 +14,12 @@ static inline const la_reductions *la_reductions_of(const la_op *op)
     return op->reductions[la_cpu_cap()];
 }
 
-/* Reduce the dims of 'mask'. LA_ENOMEM, LA_EINTR or LA_OK. */
-la_status la_reduce_run(la_reduce_job *job, const la_tensor *in, uint64_t mask);
-
-/* ---- blocks of rows, for those who make them (src/fuse) ---- */
-
-/* What a call with one result does with the dims of 'mask'; args.count is for
-** who knows the dims to fill in. */
-typedef struct la_reduce_plan {
-    const la_reduction *kernel;
-    const la_reduction *squares;      /* the same of the elements' squares, bit
-                              ** by bit for rows that are not turned; or NULL */
-    la_reduce_args args;      /* 'mode' included */
-    uint64_t mask;
-    bool keepdim;
-    int64_t esize;            /* bytes of what is reduced */
-    la_dtype dtype;           /* of the result */
-} la_reduce_plan;
+/* ---- plans, for those who make blocks of rows (src/fuse) ---- */
 
 /* False for operations that are no such reduction, for complex numbers, and
 ** where the call converts or refuses its input: that is its own business. */
 bool la_reduce_plan_of(const la_frame *f, la_reduce_plan *plan);
 bool la_var_plan_of(const la_frame *f, la_reduce_plan *plan);
-
-/* Rows without gaps, of at most LA_REDUCE_CHUNK elements, to results without
-** gaps, in the order that la_reduce_run has for a contiguous tensor of such
-** rows; 'alone' when the whole tensor is one. */
-void la_reduce_dense(const la_reduce_plan *plan, const la_reduce_rows *r,
-                     bool alone, char *out);
-/* The accumulators of a longer row's pieces of LA_REDUCE_CHUNK elements (the
-** last may be shorter), in order, to its result. They are overwritten. */
-void la_reduce_join(const la_reduce_plan *plan, char *acc, int64_t pieces,
-                    char *out);
 
 /* ---- rules ---- */
 

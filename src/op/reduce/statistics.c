@@ -265,6 +265,7 @@ la_status la_impl_cumulative_trapezoid(la_frame *f)
 
 /* ---- cov(self, correction), corrcoef(self) ---- */
 
+/* Of the rows of a matrix: (x - mean) @ (x - mean)^H / (n - correction). */
 static la_status covariance(la_tensor *self, double correction,
                             la_tensor **out)
 {
@@ -324,6 +325,8 @@ la_status la_impl_corrcoef(la_frame *f)
 
 /* ---- segment_reduce(self, reduce, lengths or offsets, axis) ---- */
 
+/* The reduction of one segment; an empty one gives the identity, which max and
+** min only have as an infinity. */
 static la_status one_segment(la_tensor *part, int axis, const la_value *how,
                              la_tensor **out)
 {
