@@ -413,6 +413,36 @@ static void run_small(plan *p, const la_tensor *in)
     emit(p, acc, 1, data);
 }
 
+/* Few elements without gaps, of which the last dims are reduced, or short
+** columns: what the iterator would come to, without building it. */
+static bool run_dense(const la_reduce_job *job, const la_tensor *in,
+                      uint64_t mask)
+{
+    const la_tensor *out = job->out[0].tensor;
+    int64_t esize = (int64_t)la_itemsize(in), rows = out->numel;
+    if (in->numel > LA_GRAIN || job->nouts != 1 || rows <= 1
+        || in->numel == rows || in->ndim > 32
+        || !la_is_contiguous(in) || !la_is_contiguous(out)) return false;
+    uint64_t all = ((uint64_t)1 << in->ndim) - 1, kept = all & ~mask;
+    int64_t n = in->numel / rows;
+    la_reduce_plan how = {.kernel = job->kernel, .args = job->args,
+                          .esize = esize, .dtype = (la_dtype)out->dtype};
+    how.args.mode = job->out[0].mode;
+    if ((kept & (kept + 1)) == 0) {
+        la_reduce_rows r = {la_data(in), esize, n, n * esize, rows};
+        la_reduce_dense(&how, &r, false, la_data(out));
+        return true;
+    }
+    mask &= all;
+    if ((mask & (mask + 1)) != 0 || n > SHORT_ROWS || rows > SHORT_ROWS)
+        return false;
+    char acc[SHORT_ROWS * MAX_ACC] __attribute__((aligned(64)));
+    la_reduce_cols c = {la_data(in), rows * esize, n, esize, rows};
+    how.kernel->outer(&c, acc, &how.args);
+    how.kernel->store(acc, la_data(out), rows, &how.args);
+    return true;
+}
+
 /* No element at all: every result is what the identity becomes. */
 static void run_empty(plan *p)
 {
@@ -462,6 +492,7 @@ la_status la_reduce_run(la_reduce_job *job, const la_tensor *in, uint64_t mask)
         run_small(&p, in);
         return LA_OK;
     }
+    if (run_dense(job, in, mask)) return LA_OK;
     LA_TRY(run_iter(&p, (la_tensor *)in, mask));
     return stopped ? la_error(LA_EINTR, "interrupted") : LA_OK;
 }
