@@ -1,21 +1,21 @@
 -- Runs cases in lunarray and writes what they took:
 --
 --   lua5.4 bench/driver.lua [--threads N] [--cases PATTERN] [--list FILE]
---                           [--budget SECONDS] [--out FILE]
+--                           [--budget SECONDS] [--out FILE] [--build DIR]
 --
 -- PATTERN is a Lua pattern. LIST has the format of bench/cases.json. The result
 -- is {"results": {NAME: {"lunarray": {"min": ns, "median": ns}}}} (and
 -- "lunarray_fuse" where a case suits la.fuse), on the standard output unless a
--- file is named. LUNARRAY_CPU chooses the CPU path.
-package.path = "bench/?.lua;lua/?.lua;lua/?/init.lua;" .. package.path
-package.cpath = "build/?.so;" .. package.cpath
+-- file is named. LUNARRAY_CPU chooses the CPU path, DIR the build whose module
+-- is measured (its Lua modules are those inside of it).
+package.path = "bench/?.lua;" .. package.path
+local option = require "options"("driver.lua", {threads = "1", cases = "",
+  list = "bench/cases.json", budget = "0.15", build = "build"})
+package.cpath = option.build .. "/?.so;build/?.so;" .. package.cpath
 local json = require "dkjson"
 local la = require "lunarray"
 local cases = require "cases"
 local timing = require "timing"
-
-local option = require "options"("driver.lua", {threads = "1", cases = "",
-  list = "bench/cases.json", budget = "0.15"})
 la.set_num_threads(tonumber(option.threads))
 
 local results = {}

@@ -1,23 +1,33 @@
 -- Whole families of operations beside the peers: every dtype, many shapes.
 --
 --   lua5.4 bench/sweep.lua [--cases PATTERN] [--threads N]
---                          [--peers NAME,NAME] [--page FILE]
+--                          [--peers NAME,NAME] [--page FILE] [--build DIR]
+--                          [--names FILE]
 --
 -- The list is bench/sweep_cases.lua; Python from BENCH_PYTHON or build/peers.
 -- Every program runs by itself on one processor. Prints, family by family, how
 -- the ratios to the fastest peer are spread and the cases above 1.1, worst
 -- first; with --page into a file. PATTERN is a Lua pattern for the case's name.
-package.path = "bench/?.lua;lua/?.lua;lua/?/init.lua;" .. package.path
-package.cpath = "build/?.so;" .. package.cpath
+-- With --peers none the times of the module in DIR alone, as JSON. FILE lists
+-- the names of the only cases to run, one a line.
+package.path = "bench/?.lua;" .. package.path
+local option = require "options"("sweep.lua", {cases = "", threads = "1",
+  peers = "torch,numpy,jax", build = "build", names = ""})
+package.cpath = option.build .. "/?.so;build/?.so;" .. package.cpath
 local json = require "dkjson"
 local timing = require "timing"
 
-local option = require "options"("sweep.lua", {cases = "", threads = "1",
-  peers = "torch,numpy,jax"})
+local listed
+if option.names ~= "" then
+  listed = {}
+  for name in io.lines(option.names) do listed[name] = true end
+end
 
 local chosen = {}
 for _, case in ipairs(require "sweep_cases") do
-  if case.name:find(option.cases) then chosen[#chosen + 1] = case end
+  if case.name:find(option.cases) and (not listed or listed[case.name]) then
+    chosen[#chosen + 1] = case
+  end
 end
 
 -- ---- in lunarray ----
@@ -113,8 +123,8 @@ end
 
 -- ---- everybody ----
 
-local listed = os.tmpname()
-local file = assert(io.open(listed, "w"))
+local shared = os.tmpname()
+local file = assert(io.open(shared, "w"))
 file:write(json.encode(chosen))
 file:close()
 
@@ -132,10 +142,10 @@ local python = os.getenv("BENCH_PYTHON") or "build/peers/bin/python"
 local peers, version = {}, {}
 for name in option.peers:gmatch("%a+") do
   local got = run(("%s bench/sweep_peers.py %s %s --threads %s"):format(
-    python, name, listed, option.threads))
+    python, name, shared, option.threads))
   peers[name], version[#version + 1] = got.results, name .. " " .. got.version
 end
-os.remove(listed)
+os.remove(shared)
 
 local families, order = {}, {}
 for _, case in ipairs(chosen) do

@@ -135,7 +135,7 @@ static bool is_recordable(const la_frame *f)
     for (int k = 0; k < family->ninputs; k++) {
         const la_tensor *t = la_arg(f, k);
         if (!t || !la_fuse_is_simple(t)) return false;
-        if ((t->flags & LA_F_REQUIRES_GRAD) && !la_ctx()->no_grad) return false;
+        if (la_grad_flag(t) && !la_ctx()->no_grad) return false;
     }
     return true;
 }

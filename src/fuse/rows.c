@@ -123,7 +123,7 @@ static bool reduces(const la_frame *f, la_reduce_plan *plan)
     const la_tensor *t = f->args[0].tensor;
     if (!t || !la_fuse_is_simple(t) || (t->flags & LA_F_WRAPPED)
         || t->ndim == 0 || !la_is_contiguous(t)) return false;
-    if ((t->flags & LA_F_REQUIRES_GRAD) && !la_ctx()->no_grad) return false;
+    if (la_grad_flag(t) && !la_ctx()->no_grad) return false;
     return la_reduce_plan_of(f, plan) && plan->kernel->inner;
 }
 

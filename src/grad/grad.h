@@ -42,18 +42,11 @@ typedef struct la_grad_meta {
     int slot;               /* which of fn's outputs it is */
     bool requires_grad;     /* a leaf that was asked to record */
     bool retain;            /* retain_grad was called */
-    uint8_t creation;       /* la_creation, for views */
-    uint32_t version;       /* of the storage when fn was set (views) */
     la_node *accumulator;   /* owned; it only borrows the leaf */
     la_tensor *grad;        /* owned */
     la_hook *hooks;         /* of a leaf */
     const void *context;    /* that recorded it */
 } la_grad_meta;
-
-/* How a view came to be, for the rules on in-place changes. */
-typedef enum la_creation {
-    LA_CREATED_PLAIN, LA_CREATED_NO_GRAD, LA_CREATED_MULTI
-} la_creation;
 
 /* A value kept for the formula: an input is the tensor itself, whose history
 ** can't change while its version stays. A result of the node is kept without
@@ -128,7 +121,8 @@ la_status la_set_history(la_tensor *t, la_node *n, int slot);
 la_status la_rebase_history(la_tensor *t, la_node *n, int slot);
 /* LA_EGRAD when 't' may not be changed in place while recording. */
 la_status la_check_inplace(la_tensor *t);
-/* The node of t, rebuilt for a view whose base has changed. Borrowed. */
+/* The node of t, made anew for a view whose root has changed; NULL for a leaf.
+** Borrowed. */
 la_status la_grad_fn_of(la_tensor *t, la_node **out, int *slot);
 
 la_status la_save(la_saved *s, la_tensor *t, bool is_result);
@@ -140,7 +134,8 @@ void la_saved_clear(la_saved *s);
 
 bool la_requires_grad(const la_tensor *t);
 la_status la_require_grad(la_tensor *t, bool on);
-bool la_is_leaf(const la_tensor *t);
+/* Brings a view up to date first. */
+la_status la_is_leaf(la_tensor *t, bool *leaf);
 la_status la_retain_grad(la_tensor *t);
 /* Takes over the context, also on failure. */
 la_status la_register_hook(la_tensor *t, la_hook_fn run, void *context,

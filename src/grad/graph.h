@@ -17,8 +17,12 @@ void la_grad_init_node(void);
 bool la_exclusive(const la_tensor *t);
 const char *la_node_name(const la_node *n);
 const char *la_op_node_name(const la_node *n);
-/* History of a view by its geometry in its root's storage. */
+/* The history of a view as a part of its root's storage. */
 la_status la_view_history(la_tensor *view);
+/* Every question on the history of a tensor goes through this first: a view
+** whose storage was written since it was made, or since it was last asked,
+** gets the history that its root has now. Nothing for other tensors. */
+la_status la_refresh_history(la_tensor *t);
 /* Text of anomaly mode for a new node, or NULL. */
 char *la_anomaly_where(void);
 bool la_anomaly_on(void);

@@ -166,23 +166,21 @@ static la_status accumulator_of(la_tensor *t, la_edge *out)
 la_status la_gradient_edge(la_tensor *t, la_edge *out)
 {
     *out = (la_edge){NULL, 0};
-    if (!(t->flags & LA_F_REQUIRES_GRAD)) return LA_OK;
+    if (!la_grad_flag(t)) return LA_OK;
     la_grad_meta *m;
-    if (!t->grad && !t->base) LA_TRY(la_meta_of(t, &m));
-    if (!t->grad) return LA_OK;
-    if (!t->grad->fn && !(t->base && !t->grad->requires_grad))
-        return t->grad->requires_grad ? accumulator_of(t, out) : LA_OK;
     la_node *fn = NULL;
     LA_TRY(la_grad_fn_of(t, &fn, &out->slot));
-    out->node = fn ? la_node_retain(fn) : NULL;
-    return LA_OK;
+    if (fn) out->node = la_node_retain(fn);
+    if (fn) return LA_OK;
+    if (!t->base) LA_TRY(la_meta_of(t, &m));
+    return t->grad && t->grad->requires_grad ? accumulator_of(t, out) : LA_OK;
 }
 
 /* ---- requires_grad and .grad ---- */
 
 bool la_requires_grad(const la_tensor *t)
 {
-    return (t->flags & LA_F_REQUIRES_GRAD) != 0;
+    return la_grad_flag(t) != 0;
 }
 
 /* detach_: back to a leaf that records nothing. */
@@ -198,14 +196,23 @@ void la_forget_history(la_tensor *t)
     la_node_release(fn);
 }
 
-bool la_is_leaf(const la_tensor *t) { return !t->grad || !t->grad->fn; }
+la_status la_is_leaf(la_tensor *t, bool *leaf)
+{
+    la_node *fn;
+    int slot;
+    LA_TRY(la_grad_fn_of(t, &fn, &slot));
+    *leaf = !fn;
+    return LA_OK;
+}
 
 /* LA_EGRAD unless 't' is a leaf; LA_EDTYPE for integers. */
 la_status la_require_grad(la_tensor *t, bool on)
 {
     la_grad_meta *m;
+    bool leaf;
     if (on == la_requires_grad(t)) return LA_OK;
-    if (!la_is_leaf(t))
+    LA_TRY(la_is_leaf(t, &leaf));
+    if (!leaf)
         return la_error(LA_EGRAD, "you can only change requires_grad flags of "
                         "leaf variables; use x:detach() for a tensor that "
                         "needs no gradient");
@@ -250,15 +257,10 @@ static _Atomic int64_t next_hook = 1;
 static la_status hook_list(la_tensor *t, la_hook ***list, int *slot)
 {
     la_grad_meta *m;
-    LA_TRY(la_meta_of(t, &m));
-    *slot = 0;
-    if (la_is_leaf(t)) {
-        *list = &m->hooks;
-        return LA_OK;
-    }
     la_node *fn;
+    LA_TRY(la_meta_of(t, &m));
     LA_TRY(la_grad_fn_of(t, &fn, slot));
-    *list = &fn->hooks;
+    *list = fn ? &fn->hooks : &m->hooks;
     return LA_OK;
 }
 
@@ -349,10 +351,12 @@ void la_keep_off(la_grad_meta *m)
 la_status la_retain_grad(la_tensor *t)
 {
     la_grad_meta *m;
+    bool leaf;
     if (!la_requires_grad(t))
         return la_error(LA_EGRAD, "can't retain_grad on a tensor that has "
                         "requires_grad = false");
-    if (la_is_leaf(t)) return LA_OK;
+    LA_TRY(la_is_leaf(t, &leaf));
+    if (leaf) return LA_OK;
     LA_TRY(la_meta_of(t, &m));
     if (m->retain) return LA_OK;
     LA_TRY(la_keep_on(m));

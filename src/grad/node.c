@@ -186,7 +186,7 @@ la_status la_save(la_saved *s, la_tensor *t, bool is_result)
     bool whole = !is_result && !t->base && !(t->flags & LA_F_WRAPPED);
     if (whole) s->data = la_tensor_retain(t);
     else LA_TRY(la_tensor_alias(t, false, &s->data));
-    if (t->base && !is_result && t->grad) {
+    if (!is_result && t->base && la_grad_flag(t)) {
         la_node *fn = NULL;
         la_status status = la_grad_fn_of(t, &fn, &s->slot);
         if (status) {
@@ -246,7 +246,7 @@ la_status la_set_history(la_tensor *t, la_node *n, int slot)
     if (m->retain && before) la_keep_off(m);
     m->fn = la_node_retain(n);
     m->slot = slot;
-    m->version = la_version(t);
+    t->seen_version = la_version(t);
     t->flags |= LA_F_REQUIRES_GRAD;
     la_node_release(before);
     return m->retain ? la_keep_on(m) : LA_OK;

@@ -129,7 +129,7 @@ static la_status first_history(la_tensor *t, la_node *n, int slot)
     atomic_store_explicit(&n->refs, refs + 1, memory_order_relaxed);
     m->fn = n;
     m->slot = slot;
-    m->version = la_version(t);
+    t->seen_version = la_version(t);
     m->requires_grad = false;
     t->flags |= LA_F_REQUIRES_GRAD;
     return LA_OK;
@@ -145,19 +145,16 @@ static void release_local(la_node *n)
         la_node_release(n);
 }
 
-/* 't' becomes output 'slot' of the node; 'multi' for members of a list of
-** views. as_strided and unfold have a history by geometry, like stale views. */
-static la_status attach_one(la_frame *f, la_node *n, la_tensor *t, int slot,
-                            bool multi)
+static la_status attach_one(la_frame *f, la_node *n, la_tensor *t, int slot)
 {
     if (!differentiable(t)) return LA_OK;
     if (f->op == LA_OP(as_strided) || f->op == LA_OP(unfold))
         return la_view_history(t);
     LA_TRY(la_node_output(n, slot, t));
-    if (inplace(f)) return la_rebase_history(t, n, slot);
-    LA_TRY(t->grad ? la_set_history(t, n, slot) : first_history(t, n, slot));
-    if (multi && t->base) t->grad->creation = LA_CREATED_MULTI;
-    return LA_OK;
+    /* A change of geometry writes no element: the root's history stays. */
+    bool elements = !(f->op->forms & LA_METADATA);
+    if (inplace(f) && elements) return la_rebase_history(t, n, slot);
+    return t->grad ? la_set_history(t, n, slot) : first_history(t, n, slot);
 }
 
 /* All results; members of lists count as outputs. */
@@ -167,9 +164,9 @@ static la_status attach(la_frame *f, la_node *n)
     for (int k = 0; k < f->nresults; k++) {
         la_value *v = &f->results[k];
         if (v->tag == LA_VTENSOR)
-            LA_TRY(attach_one(f, n, v->tensor, slot++, false));
+            LA_TRY(attach_one(f, n, v->tensor, slot++));
         for (int64_t i = 0; v->tag == LA_VTENSORS && i < v->tensors.n; i++)
-            LA_TRY(attach_one(f, n, v->tensors.list[i], slot++, true));
+            LA_TRY(attach_one(f, n, v->tensors.list[i], slot++));
     }
     return LA_OK;
 }
@@ -262,22 +259,10 @@ static la_status record(la_frame *f)
     return status;
 }
 
-/* Views that came as a list can't be changed in place one by one. */
-static void mark_views(la_frame *f)
-{
-    la_value *v = &f->results[0];
-    for (int64_t i = 0; i < v->tensors.n; i++) {
-        la_tensor *t = v->tensors.list[i];
-        if (t && t->base && t->grad && t->grad->fn)
-            t->grad->creation = LA_CREATED_MULTI;
-    }
-}
-
-/* Idempotent. */
+/* Connects the Autograd kernel; idempotent. */
 void la_grad_init(void)
 {
     la_grad_init_node();
     la_grad_bind();
     la_autograd_kernel = record;
-    la_autograd_views = mark_views;
 }

@@ -13,20 +13,52 @@
 #include "grad/graph.h"
 #include "tensor/shape.h"
 
-/* The geometry of a view and of its root, in elements of the storage. */
+/*
+** A tensor and the memory that it shows. The memory is taken as one flat tensor
+** of the storage's length; where a view and its root have different dtypes
+** (real, imag, view_as_real, view_as_complex) it is one of real numbers, and a
+** complex tensor lies in it with a last dim for its two parts.
+*/
+typedef struct side {
+    la_geometry g;
+    bool pairs;                 /* complex, seen as pairs of real numbers */
+    bool conj, neg;             /* lazy bits: memory holds the opposite */
+} side;
+
 typedef struct part {
-    la_geometry view, root;
+    side view, root;
     int64_t numel;              /* elements of the whole storage */
-    bool overlaps;
+    bool overlaps;              /* the view reaches an element twice */
 } part;
 
-/* 'overlaps': several elements of the view share memory (expand, unfold). */
-static void part_of(const la_tensor *view, const la_tensor *root, part *p)
+static la_status side_of(const la_tensor *t, bool pairs, side *s)
 {
-    la_geometry_of(view, &p->view);
-    la_geometry_of(root, &p->root);
-    p->numel = view->storage->nbytes / (int64_t)la_itemsize(view);
+    la_geometry_of(t, &s->g);
+    s->pairs = pairs && la_is_complex((la_dtype)t->dtype);
+    s->conj = (t->flags & LA_F_CONJ) != 0;
+    s->neg = (t->flags & LA_F_NEG) != 0;
+    if (!s->pairs) return LA_OK;
+    if (s->g.ndim == LA_MAX_DIMS)
+        return la_error(LA_ESHAPE, "a complex tensor of %d dims that shares "
+                        "its memory with a real one has no gradient",
+                        LA_MAX_DIMS);
+    for (int d = 0; d < s->g.ndim; d++) s->g.strides[d] *= 2;
+    s->g.sizes[s->g.ndim] = 2;
+    s->g.strides[s->g.ndim++] = 1;
+    s->g.offset *= 2;
+    return LA_OK;
+}
+
+static la_status part_of(const la_tensor *view, const la_tensor *root, part *p)
+{
+    bool pairs = view->dtype != root->dtype;
+    int64_t item = (int64_t)la_itemsize(view);
+    int64_t other = (int64_t)la_itemsize(root);
+    LA_TRY(side_of(view, pairs, &p->view));
+    LA_TRY(side_of(root, pairs, &p->root));
+    p->numel = view->storage->nbytes / (item < other ? item : other);
     p->overlaps = la_internal_overlap(view) != LA_OVERLAP_NO;
+    return LA_OK;
 }
 
 /* The part of flat 't' that 'g' describes. */
@@ -36,14 +68,71 @@ static la_status strided(la_tensor *t, const la_geometry *g, la_tensor **out)
                   LA_IS(g->strides, g->ndim), LA_I(g->offset));
 }
 
-/* Positions (from 1) in the storage of the view's elements, flat. */
-static la_status positions(const la_geometry *g, int64_t numel,
-                           la_tensor **out)
+/* A gradient of values as one of what memory holds, and the other way round:
+** conjugating and negating undo themselves. Borrows 'g'. */
+static la_status through_bits(const side *s, la_tensor *g, la_tensor **out)
+{
+    la_tensor *plain = NULL, *conj = NULL;
+    la_status status = LA_OK;
+    if (s->conj) {
+        status = la_run(conj, &plain, LA_T(g));
+        if (!status) status = la_run(resolve_conj, &conj, LA_T(plain));
+        la_tensor_drop(&plain);
+    } else {
+        conj = la_tensor_retain(g);
+    }
+    if (!status && s->neg) {
+        status = la_run(neg, out, LA_T(conj));
+        la_tensor_drop(&conj);
+    } else {
+        *out = conj;
+    }
+    return status;
+}
+
+/* A gradient of the tensor's values as numbers that lie in memory as s->g. */
+static la_status to_memory(const side *s, la_tensor *g, la_tensor **out)
+{
+    la_tensor *plain = NULL, *resolved = NULL;
+    LA_TRY(through_bits(s, g, &plain));
+    la_status status = LA_OK;
+    if (s->pairs) {
+        status = la_run(resolve_conj, &resolved, LA_T(plain));
+        if (!status) status = la_run(view_as_real, out, LA_T(resolved));
+        la_tensor_drop(&resolved);
+        la_tensor_drop(&plain);
+    } else {
+        *out = plain;
+    }
+    return status;
+}
+
+/* What memory holds at s->g of 'flat', as a gradient of the tensor's values. */
+static la_status from_memory(const side *s, la_tensor *flat, la_tensor **out)
+{
+    la_tensor *lines = NULL, *packed = NULL, *whole = NULL;
+    LA_TRY(strided(flat, &s->g, &lines));
+    la_status status = LA_OK;
+    if (s->pairs) {
+        status = la_run(contiguous, &packed, LA_T(lines));
+        if (!status) status = la_run(view_as_complex, &whole, LA_T(packed));
+        la_tensor_drop(&packed);
+        la_tensor_drop(&lines);
+    } else {
+        whole = lines;
+    }
+    if (!status) status = through_bits(s, whole, out);
+    la_tensor_drop(&whole);
+    return status;
+}
+
+/* Positions (from 1) in the storage of a side's elements, flat. */
+static la_status positions(const side *s, int64_t numel, la_tensor **out)
 {
     la_tensor *all = NULL, *some = NULL;
     la_status status = la_run(arange_start, &all, LA_S(la_scalar_int(1)),
                               LA_S(la_scalar_int(numel + 1)));
-    if (!status) status = strided(all, g, &some);
+    if (!status) status = strided(all, &s->g, &some);
     int64_t flat = -1;
     if (!status) status = la_run(reshape, out, LA_T(some), LA_IS(&flat, 1));
     la_tensor_drop(&all);
@@ -51,41 +140,56 @@ static la_status positions(const la_geometry *g, int64_t numel,
     return status;
 }
 
-/* A flat tensor of the storage's length with 'grad' added at the view. */
-static la_status into_storage(const part *p, la_tensor *grad, la_tensor **out)
+static la_status put(la_tensor *flat, const side *s, la_tensor *lines,
+                     la_tensor **out)
 {
-    la_tensor *flat = NULL, *at = NULL, *line = NULL;
+    return la_run(as_strided_scatter, out, LA_T(flat), LA_T(lines),
+                  LA_IS(s->g.sizes, s->g.ndim), LA_IS(s->g.strides, s->g.ndim),
+                  LA_I(s->g.offset));
+}
+
+/* Elements that are reached twice get the sum. */
+static la_status put_sums(la_tensor *flat, const side *s, int64_t numel,
+                          la_tensor *lines, la_tensor **out)
+{
+    la_tensor *at = NULL, *line = NULL;
     int64_t all = -1;
-    la_status status = la_run(zeros, &flat, LA_IS(&p->numel, 1),
-                              LA_DT((la_dtype)grad->dtype));
-    if (!status && !p->overlaps)
-        status = la_run(as_strided_scatter, out, LA_T(flat), LA_T(grad),
-                        LA_IS(p->view.sizes, p->view.ndim),
-                        LA_IS(p->view.strides, p->view.ndim),
-                        LA_I(p->view.offset));
-    if (!status && p->overlaps) {
-        status = positions(&p->view, p->numel, &at);
-        if (!status)
-            status = la_run(reshape, &line, LA_T(grad), LA_IS(&all, 1));
-        if (!status)
-            status = la_run(index_add, out, LA_T(flat), LA_I(0), LA_T(at),
-                            LA_T(line));
-    }
-    la_tensor_drop(&flat);
+    la_status status = positions(s, numel, &at);
+    if (!status)
+        status = la_run(reshape, &line, LA_T(lines), LA_IS(&all, 1));
+    if (!status)
+        status = la_run(index_add, out, LA_T(flat), LA_I(0), LA_T(at),
+                        LA_T(line));
     la_tensor_drop(&at);
     la_tensor_drop(&line);
     return status;
 }
 
-/* ---- the strided part of a root ---- */
+/* A flat tensor of the storage's length, zero but for 'grad' at side 's'. */
+static la_status expand_to_storage(const part *p, const side *s, bool overlaps,
+                                   la_tensor *grad, la_tensor **out)
+{
+    la_tensor *flat = NULL, *lines = NULL;
+    LA_TRY(to_memory(s, grad, &lines));
+    la_status status = la_run(zeros, &flat, LA_IS(&p->numel, 1),
+                              LA_DT((la_dtype)lines->dtype));
+    if (!status)
+        status = overlaps ? put_sums(flat, s, p->numel, lines, out)
+                          : put(flat, s, lines, out);
+    la_tensor_drop(&flat);
+    la_tensor_drop(&lines);
+    return status;
+}
+
+/* ---- a view as a part of its root's storage ---- */
 
 /* The gradient of the root from that of its view. */
 static la_status run_view(la_node *n, la_tensor **grads, la_tensor **out)
 {
     part *p = la_node_extra(n);
     la_tensor *flat = NULL;
-    LA_TRY(into_storage(p, grads[0], &flat));
-    la_status status = strided(flat, &p->root, &out[0]);
+    LA_TRY(expand_to_storage(p, &p->view, p->overlaps, grads[0], &flat));
+    la_status status = from_memory(&p->root, flat, &out[0]);
     la_tensor_release(flat);
     return status;
 }
@@ -98,8 +202,8 @@ static la_status view_node(la_tensor *t, la_node **out)
 {
     la_node *n;
     LA_TRY(la_node_new(&class_view, 1, 1, sizeof(part), &n));
-    part_of(t, t->base, la_node_extra(n));
-    la_status status = la_node_output(n, 0, t);
+    la_status status = part_of(t, t->base, la_node_extra(n));
+    if (!status) status = la_node_output(n, 0, t);
     if (!status) status = la_gradient_edge(t->base, &n->edges[0]);
     if (status) {
         la_node_release(n);
@@ -118,18 +222,23 @@ la_status la_view_history(la_tensor *view)
     return status;
 }
 
-/* A view is stale when its root's version has moved on. */
+la_status la_refresh_history(la_tensor *t)
+{
+    if (!t->base || !(t->base->flags & LA_F_REQUIRES_GRAD)
+        || t->seen_version == la_version(t))
+        return LA_OK;
+    if (t->grad && t->grad->requires_grad) return LA_OK;    /* a leaf now */
+    return la_view_history(t);
+}
+
 la_status la_grad_fn_of(la_tensor *t, la_node **out, int *slot)
 {
-    la_grad_meta *m = t->grad;
     *out = NULL;
     *slot = 0;
-    if (!m) return LA_OK;
-    bool stale = t->base && la_requires_grad(t->base)
-        && m->version != la_version(t);
-    if (stale) LA_TRY(la_view_history(t));
-    *out = m->fn;
-    *slot = m->slot;
+    LA_TRY(la_refresh_history(t));
+    if (!t->grad) return LA_OK;
+    *out = t->grad->fn;
+    *slot = t->grad->slot;
     return LA_OK;
 }
 
@@ -140,39 +249,45 @@ typedef struct slices {
     la_node *fn;                /* owned: the operation that wrote the view */
 } slices;
 
-/* Gradients of the root: outside the view they pass, inside they go through
-** 'fn'; its other inputs get theirs from there. */
-static la_status run_slices(la_node *n, la_tensor **grads, la_tensor **out)
+/* The gradient before 'fn' wrote: 'flat' of what it left, 'inside' of the view;
+** parts are those of fn's inputs, the first of them of the view as it was. */
+static la_status through_write(slices *s, la_tensor *flat, la_tensor **parts,
+                               la_tensor **before)
 {
-    slices *s = la_node_extra(n);
-    part whole = s->p;
-    whole.view = s->p.root;
-    whole.overlaps = false;
-    la_tensor *flat = NULL, *inside = NULL, *rest = NULL, *zero = NULL;
-    la_tensor *parts[LA_MAX_EDGES] = {NULL};
-    la_status status = into_storage(&whole, grads[0], &flat);
-    if (!status) status = strided(flat, &s->p.view, &inside);
+    la_tensor *inside = NULL, *zero = NULL, *lines = NULL;
+    la_status status = from_memory(&s->p.view, flat, &inside);
     if (!status) status = s->fn->class->run(s->fn, &inside, parts);
     if (!status && !parts[0]) {
         status = la_run(zeros_like, &zero, LA_T(inside));
         parts[0] = zero;
     }
-    if (!status && parts[0])
-        status = la_validate_grad(&s->fn->outputs[0], "CopySlices", &parts[0]);
     if (!status)
-        status = la_run(as_strided_scatter, &rest, LA_T(flat), LA_T(parts[0]),
-                        LA_IS(s->p.view.sizes, s->p.view.ndim),
-                        LA_IS(s->p.view.strides, s->p.view.ndim),
-                        LA_I(s->p.view.offset));
-    if (!status) status = strided(rest, &s->p.root, &out[0]);
+        status = la_validate_grad(&s->fn->outputs[0], "CopySlices", &parts[0]);
+    if (!status) status = to_memory(&s->p.view, parts[0], &lines);
+    if (!status) status = put(flat, &s->p.view, lines, before);
+    la_tensor_drop(&inside);
+    la_tensor_drop(&lines);
+    return status;
+}
+
+/* Gradients of the root: outside the view they pass, inside they go through
+** 'fn'; its other inputs get theirs from there. */
+static la_status run_slices(la_node *n, la_tensor **grads, la_tensor **out)
+{
+    slices *s = la_node_extra(n);
+    la_tensor *flat = NULL, *before = NULL;
+    la_tensor *parts[LA_MAX_EDGES] = {NULL};
+    la_status status = expand_to_storage(&s->p, &s->p.root, false, grads[0],
+                                         &flat);
+    if (!status) status = through_write(s, flat, parts, &before);
+    if (!status) status = from_memory(&s->p.root, before, &out[0]);
     for (int i = 1; i < n->nedges && i < LA_MAX_EDGES; i++) {
         out[i] = parts[i];
         parts[i] = NULL;
     }
     la_tensor_drop(&parts[0]);
     la_tensor_drop(&flat);
-    la_tensor_drop(&inside);
-    la_tensor_drop(&rest);
+    la_tensor_drop(&before);
     return status;
 }
 
@@ -201,13 +316,13 @@ static la_status slices_node(la_tensor *view, la_node *fn, la_node **out)
                         "can't write a view while recording", LA_MAX_EDGES);
     LA_TRY(la_node_new(&class_slices, fn->nedges, 1, sizeof(slices), &n));
     slices *s = la_node_extra(n);
-    part_of(view, view->base, &s->p);
     s->fn = la_node_retain(fn);
     for (int i = 1; i < fn->nedges; i++) {
         n->edges[i] = fn->edges[i];
         if (n->edges[i].node) la_node_retain(n->edges[i].node);
     }
-    la_status status = la_node_output(n, 0, view->base);
+    la_status status = part_of(view, view->base, &s->p);
+    if (!status) status = la_node_output(n, 0, view->base);
     if (!status) status = la_gradient_edge(view->base, &n->edges[0]);
     if (status) {
         la_node_release(n);
@@ -227,10 +342,8 @@ la_status la_rebase_history(la_tensor *t, la_node *n, int slot)
     la_status status = la_set_history(t->base, s, 0);
     la_node_release(s);
     LA_TRY(status);
-    la_grad_meta *m;
-    LA_TRY(la_meta_of(t, &m));
     t->flags |= LA_F_REQUIRES_GRAD;
-    m->version = la_version(t) - 1;     /* stale: rebuilt on demand */
+    t->seen_version = la_version(t) - 1;    /* made anew when asked */
     return LA_OK;
 }
 
@@ -247,12 +360,17 @@ la_status la_check_inplace(la_tensor *t)
         return la_error(LA_EGRAD, "a leaf Variable that requires grad is being "
                         "used in an in-place operation.");
     if (!t->base) return LA_OK;
-    if (is_trained_leaf(t->base))
-        return la_error(LA_EGRAD, "a view of a leaf Variable that requires "
-                        "grad is being used in an in-place operation.");
-    if (t->grad && t->grad->creation == LA_CREATED_MULTI)
+    if (t->flags & LA_F_NO_GRAD_VIEW)
+        return la_error(LA_EGRAD, "A view was created in no_grad mode and is "
+                        "being modified inplace with grad mode enabled. Make "
+                        "the view and change it either both inside of no_grad "
+                        "or both outside");
+    if (t->flags & LA_F_MULTI_VIEW)
         return la_error(LA_EGRAD, "a view that is one of several results "
                         "(split, unbind, chunk) can't be changed in place "
                         "while recording; clone() it first");
+    if (is_trained_leaf(t->base))
+        return la_error(LA_EGRAD, "a view of a leaf Variable that requires "
+                        "grad is being used in an in-place operation.");
     return LA_OK;
 }

@@ -70,7 +70,9 @@ int la_set_requires_grad(lua_State *L, la_tensor *t)
 
 int la_get_is_leaf(lua_State *L, la_tensor *t)
 {
-    lua_pushboolean(L, la_is_leaf(t));
+    bool leaf;
+    LA_CHECK(L, "is_leaf", la_is_leaf(t, &leaf));
+    lua_pushboolean(L, leaf);
     return 1;
 }
 

@@ -27,7 +27,7 @@ static int hand_over(lua_State *L, la_text *text)
 ** text stays on the stack. */
 static const char *history_text(lua_State *L, la_tensor *t)
 {
-    if (!(t->flags & LA_F_REQUIRES_GRAD))
+    if (!la_grad_flag(t))
         return NULL;
     la_get_grad_fn(L, t);
     if (lua_type(L, -1) != LUA_TSTRING)

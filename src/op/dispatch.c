@@ -51,12 +51,11 @@ look_closer(const la_frame *f, const la_tensor *t, int arg)
     return la_tensor_check_bounds(t);
 }
 
-/* A tensor is alive and inside its storage; its key and flags join the gate. */
 static inline la_status check_tensor(const la_frame *f, const la_tensor *t,
                                      int arg, gate *g)
 {
     la_tensor_verify(t);
-    g->flags |= t->flags;
+    g->flags |= t->flags | la_grad_flag(t);
     g->keys |= BIT(t->device);
     return __builtin_expect(is_inside(t), 1) ? LA_OK : look_closer(f, t, arg);
 }
@@ -184,7 +183,6 @@ static la_op_fn kernel_for(const la_op *op, int key)
 }
 
 la_op_fn la_autograd_kernel, la_fuse_kernel;
-void (*la_autograd_views)(la_frame *f);
 
 /* Nothing records and no kernel comes from outside: the same as the walk over
 ** the keys below, without it. */
@@ -217,15 +215,23 @@ la_status la_redispatch(la_frame *f, la_key below)
 
 /* ---- outputs of composites and lazy bits ---- */
 
+/* A result that is a view of a tensor which nobody else holds is that tensor's
+** only user: it becomes the owner, so that it has a history of its own and may be
+** detached or written like any other result. */
+static void own_result(la_tensor *t)
+{
+    if (!t->base || atomic_load(&t->base->refs) != 1) return;
+    la_tensor_drop(&t->base);
+    t->flags &= ~(uint32_t)(LA_F_NO_GRAD_VIEW | LA_F_MULTI_VIEW);
+}
+
 /* A composite runs in its functional form; its results go to the outputs by
 ** copy_, which records what autograd needs. */
 static la_status run_composite(la_frame *f)
 {
-    if ((f->op->forms & LA_READS_VALUES) && (f->keys & BIT(LA_KEY_META)))
-        return no_values();
     LA_TRY(f->op->impl(f));
-    if (f->results[0].tag == LA_VTENSORS && la_autograd_views)
-        la_autograd_views(f);
+    for (int k = 0; k < f->nresults; k++)
+        if (f->results[k].tag == LA_VTENSOR) own_result(f->results[k].tensor);
     return LA_OK;
 }
 
@@ -256,8 +262,6 @@ static bool knows_bits(const la_frame *f, uint32_t bits)
         && !outs_are_lazy(f);
 }
 
-/* From the gate to a kernel: recording for la.fuse before all else, lazy bits
-** resolved, composites before keys (they have none), then the keys. */
 static la_status launch(la_frame *f, const gate *g)
 {
     const la_context *c = la_ctx();
@@ -311,9 +315,8 @@ static void drop_list(la_tensor **list, int64_t n)
     la_mem_free(list, n ? (size_t)n * sizeof(*list) : 1);
 }
 
-/* In-place forms with a lazy self: the values are computed
-** apart and copied. */
-static la_status run_functional(la_frame *f)
+/* In-place forms with a lazy self: the values are computed aside and copied. */
+static la_status run_beside(la_frame *f)
 {
     la_frame g = *f;
     g.form = LA_FUNCTIONAL;
@@ -328,7 +331,7 @@ static la_status run_functional(la_frame *f)
 
 static la_status run_resolved(la_frame *f)
 {
-    if (outs_are_lazy(f)) return run_functional(f);
+    if (outs_are_lazy(f)) return run_beside(f);
     swap done[LA_MAX_ARGS];
     la_tensor **lists[LA_MAX_ARGS] = {NULL};
     la_value lists_before[LA_MAX_ARGS];

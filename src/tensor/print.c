@@ -486,7 +486,7 @@ static la_status add_remarks(remarks *r, const la_tensor *t, const char *extra)
         LA_TRY(remark(r, "dtype=%s", la_dtype_name(t->dtype)));
     if (extra)
         LA_TRY(add_remark(r, extra));
-    else if (t->flags & LA_F_REQUIRES_GRAD)
+    else if (la_grad_flag(t))
         LA_TRY(add_remark(r, "requires_grad=True"));
     return t->names ? remark_names(r, t->names) : LA_OK;
 }

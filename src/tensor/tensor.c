@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "base/context.h"
 #include "base/memory.h"
 #include "tensor/names.h"
 #include "tensor/scalar.h"
@@ -82,6 +83,7 @@ static void header_init(la_tensor *t, la_device device, la_dtype dtype,
     t->device = (uint8_t)device;
     t->spare = 0;
     t->flags = flags;
+    t->seen_version = 0;
     t->numel = 0;
     t->offset = 0;
     t->storage = NULL;
@@ -269,7 +271,10 @@ la_status la_tensor_deferred(int ndim, const int64_t *sizes,
 
 /* --- sharing --- */
 
-enum { INHERITED = LA_F_CONJ | LA_F_NEG | LA_F_ZERO };
+enum {
+    INHERITED = LA_F_CONJ | LA_F_NEG | LA_F_ZERO,
+    INHERITED_BY_VIEWS = INHERITED | LA_F_NO_GRAD_VIEW | LA_F_MULTI_VIEW
+};
 
 /* A deferred tensor needs its storage before it can share it. */
 static la_status ready(const la_tensor *t)
@@ -337,7 +342,8 @@ static la_tensor *view_header(const la_tensor *base, la_dtype dtype,
     la_tensor *t = la_mem_alloc(sizeof *t);
     if (!t)
         return NULL;
-    header_init(t, (la_device)base->device, dtype, base->flags & INHERITED);
+    header_init(t, (la_device)base->device, dtype,
+                base->flags & INHERITED_BY_VIEWS);
     t->offset = offset;
     return t;
 }
@@ -346,6 +352,8 @@ static void share(la_tensor *t, la_tensor *base)
 {
     if (base->storage)
         t->storage = la_storage_retain(base->storage);
+    t->seen_version = la_version(base);
+    if (la_ctx()->no_grad) t->flags |= LA_F_NO_GRAD_VIEW;
     t->base = la_tensor_retain(base->base ? base->base : base);
 }
 

@@ -53,6 +53,8 @@ enum {
     LA_F_FIXED_GEOMETRY = 1 << 9,   /* detached: no metadata change */
     LA_F_INLINE_BLOCK = 1 << 10,    /* the header lies in a storage's block */
     LA_F_DEFERRED = 1 << 11,        /* a recorded step: no storage (src/fuse) */
+    LA_F_NO_GRAD_VIEW = 1 << 12,    /* a view made while nothing was recorded */
+    LA_F_MULTI_VIEW = 1 << 13,      /* a view that came with others in a list */
     LA_F_LAYOUT = LA_F_CONTIGUOUS | LA_F_CHANNELS_LAST
                 | LA_F_CHANNELS_LAST_3D | LA_F_DENSE
 };
@@ -92,6 +94,8 @@ struct la_tensor {
     uint8_t device;         /* la_device */
     uint8_t spare;
     uint32_t flags;
+    uint32_t seen_version;  /* of the storage, when a view's history was last
+                            ** its root's (src/grad) */
     int64_t numel;
     int64_t offset;         /* in elements from storage->data */
     la_storage *storage;    /* NULL: no storage yet */
@@ -110,6 +114,12 @@ static inline int64_t *la_strides(const la_tensor *t)
 static inline size_t la_itemsize(const la_tensor *t)
 {
     return la_dtype_size((la_dtype)t->dtype);
+}
+/* LA_F_REQUIRES_GRAD when a gradient flows to 't', else 0. A view asks its
+** root: another view may have been written since. */
+static inline uint32_t la_grad_flag(const la_tensor *t)
+{
+    return (t->flags | (t->base ? t->base->flags : 0)) & LA_F_REQUIRES_GRAD;
 }
 static inline bool la_is_contiguous(const la_tensor *t)
 {

@@ -107,7 +107,7 @@ static la_status look_up_padded(la_tensor *indices, la_tensor *weight,
 la_status la_impl_embedding(la_frame *f)
 {
     la_tensor *indices = la_arg(f, 0), *weight = la_arg(f, 1), *out = NULL;
-    bool recorded = (weight->flags & LA_F_REQUIRES_GRAD) != 0;
+    bool recorded = la_grad_flag(weight) != 0;
     if (weight->ndim != 2)
         return la_error_at(LA_ESHAPE, 2, "'weight' must be 2-D");
     if (la_has(f, 2) && recorded)

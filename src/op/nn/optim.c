@@ -67,7 +67,7 @@ static la_status step_meta(la_frame *f, int nstates)
         return la_error_at(LA_EDTYPE, 1, "a floating point or complex "
                            "parameter is expected, got %s",
                            la_dtype_name((la_dtype)p->dtype));
-    if ((p->flags & LA_F_REQUIRES_GRAD) && !la_ctx()->no_grad)
+    if (la_grad_flag(p) && !la_ctx()->no_grad)
         return la_error_at(LA_EGRAD, 1, "a parameter that requires grad is "
                            "stepped within la.no_grad");
     for (int k = GRAD; k < FIRST_STATE + nstates; k++)

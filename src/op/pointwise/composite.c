@@ -1,4 +1,4 @@
-/* Element-wise composites: operations that only call others. */
+/* Element-wise operations made of others. */
 #include "base/context.h"
 #include "op/families.h"
 #include "op/reduce/reduce.h"
@@ -7,7 +7,6 @@
 #define LA_ROWS "op/def/pointwise.def"
 #include "op/impls.h"
 
-/* other - alpha * self: sub with its operands exchanged. */
 la_status la_impl_rsub(la_frame *f)
 {
     la_tensor *out = NULL;
@@ -17,7 +16,6 @@ la_status la_impl_rsub(la_frame *f)
     return LA_OK;
 }
 
-/* (floor_divide, remainder): both refuse an integer zero. */
 la_status la_impl_divmod(la_frame *f)
 {
     LA_OWNED quotient = NULL;
@@ -65,7 +63,6 @@ la_status la_impl_ldexp(la_frame *f)
     return LA_OK;
 }
 
-/* hardtanh between 0 and 6. */
 la_status la_impl_relu6(la_frame *f)
 {
     la_tensor *out = NULL;

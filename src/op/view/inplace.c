@@ -120,7 +120,7 @@ la_status la_meta_as_strided_(la_frame *f)
 ** read-only. */
 static la_status check_resizable(const la_tensor *t)
 {
-    if (t->flags & LA_F_REQUIRES_GRAD)
+    if (la_grad_flag(t))
         return la_error(LA_EGRAD, "cannot resize variables that require grad");
     if (t->flags & LA_F_ZERO)
         return la_error(LA_ESTATE, "a zero tensor cannot be resized: clone it "
@@ -212,7 +212,7 @@ la_status la_meta_set_data(la_frame *f)
 {
     la_tensor *t = la_arg(f, 0), *data = la_arg(f, 1);
     if (t->dtype < LA_NDTYPES && data->dtype != t->dtype
-        && t->flags & LA_F_REQUIRES_GRAD && !la_is_float(data->dtype)
+        && la_grad_flag(t) && !la_is_float(data->dtype)
         && !la_is_complex(data->dtype))
         return la_error_at(LA_EDTYPE, 2, "data set to a tensor that requires "
                            "gradients must be floating point or complex dtype");

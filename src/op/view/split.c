@@ -22,6 +22,18 @@ static la_status start_list(la_frame *f, int64_t n, la_tensor ***list)
     return LA_OK;
 }
 
+/* Views that came together can't be changed in place one by one while recording
+** (PyTorch's rule for unbind, split and chunk): each write would need the
+** history of the whole list. */
+static la_status mark_multi(la_frame *f)
+{
+    la_value *v = &f->results[0];
+    for (int64_t k = 0; k < v->tensors.n; k++)
+        if (v->tensors.list[k]->base)
+            v->tensors.list[k]->flags |= LA_F_MULTI_VIEW;
+    return LA_OK;
+}
+
 /* Argument k as a dim; 'what' names the operation for 0-dim tensors. */
 static la_status dim_of(const la_frame *f, int k, const char *what, int *out)
 {
@@ -42,7 +54,7 @@ la_status la_impl_unbind(la_frame *f)
     LA_TRY(start_list(f, n, &list));
     for (int64_t k = 0; k < n; k++)
         LA_TRY(la_run(select, &list[k], LA_T(t), LA_I(d), LA_I(k)));
-    return LA_OK;
+    return mark_multi(f);
 }
 
 /* Pieces of 'piece' elements, the last one shorter. */
@@ -59,7 +71,7 @@ static la_status split_even(la_frame *f, la_tensor *t, int d, int64_t piece)
         LA_TRY(la_slice_of(t, d, first, first + (rest < piece ? rest : piece),
                            &list[k]));
     }
-    return LA_OK;
+    return mark_multi(f);
 }
 
 /* split(self, split_size, dim) */
@@ -116,7 +128,7 @@ la_status la_impl_split_with_sizes(la_frame *f)
         LA_TRY(la_slice_of(t, d, first, end, &list[k]));
         first = end;
     }
-    return LA_OK;
+    return mark_multi(f);
 }
 
 /* split(self, sizes, dim): the overload of split that takes a list. */

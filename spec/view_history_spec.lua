@@ -1,0 +1,151 @@
+-- What a view knows of its root's history. Expected values are PyTorch's.
+local la = require "lunarray"
+local raises = require "spec.support.raises"
+
+local function values(t) return t:contiguous():view(-1):totable() end
+
+local function leaf(...) return la.ones({...}, {requires_grad = true}) end
+
+describe("a view whose root was written through another view", function()
+  it("has the gradient of what was written", function()
+    local m, b = la.zeros(2, 2), leaf(2)
+    local x = m:view(4)
+    x[{{1, 2}}] = b * 2
+    assert.is_true(m.requires_grad)
+    assert.is_true(x.requires_grad)
+    local loss = (x * 3):sum() + b:sum()
+    loss:backward()
+    assert.same({7, 7}, values(b.grad))
+  end)
+
+  it("made before the write", function()
+    local x, buffer = leaf(2), la.zeros(3, 2)
+    local row = buffer[1]
+    buffer[1] = x * 3
+    local loss = (row * row):sum()
+    loss:backward()
+    assert.same({18, 18}, values(x.grad))
+  end)
+
+  it("as a buffer that is written step by step through a transposed view",
+    function()
+      local h, out = leaf(2, 3), la.zeros(2, 2, 3):transpose(1, 2)
+      for t = 1, 2 do out[t] = h * t end
+      local loss = (out * 2):sum()
+      loss:backward()
+      assert.same({6, 6, 6, 6, 6, 6}, values(h.grad))
+    end)
+
+  it("takes hooks and retain_grad, and is no leaf", function()
+    local w, x = leaf(3), la.zeros(3):view(1, 3)
+    x:copy_(w)
+    assert.is_false(x.is_leaf)
+    x:register_hook(function(g) return g * 10 end)
+    x:retain_grad()
+    x:sum():backward()
+    assert.same({10, 10, 10}, values(w.grad))
+    assert.same({10, 10, 10}, values(x.grad))
+    raises("leaf variables", function() x:requires_grad_(false) end)
+  end)
+end)
+
+describe("a view of another dtype", function()
+  local function complex()
+    local w = leaf(2)
+    return w, la.complex(w * 1, w * 3)
+  end
+
+  for name, gradient in pairs({real = {10, 200}, imag = {30, 600}}) do
+    it("written: " .. name, function()
+      local w, z = complex()
+      local part = z[name]
+      part:mul_(la.tensor{10, 100})
+      local loss = (part * la.tensor{1, 2}):sum()
+      loss:backward()
+      assert.same(gradient, values(w.grad))
+    end)
+  end
+
+  it("written: view_as_real and view_as_complex", function()
+    local w, z = complex()
+    local both = la.view_as_real(z)
+    both:mul_(2)
+    both:sum():backward()
+    assert.same({8, 8}, values(w.grad))
+
+    w = leaf(2, 2)
+    z = la.view_as_complex(w * 1)
+    z:mul_(2)
+    la.view_as_real(z):sum():backward()
+    assert.same({2, 2, 2, 2}, values(w.grad))
+  end)
+
+  it("read after its root was written", function()
+    local w, z = complex()
+    local part = z.real
+    z:mul_(10)
+    local loss = (part * la.tensor{1, 2}):sum()
+    loss:backward()
+    assert.same({10, 20}, values(w.grad))
+  end)
+
+  it("with lazy bits", function()
+    local w = leaf(3)
+    local z = la.complex(w * 1, w * 2)
+    local c = z:conj()
+    z:mul_(2)
+    c.imag:sum():backward()
+    assert.same({-4, -4, -4}, values(w.grad))
+  end)
+end)
+
+describe("the geometry of a view changed in place", function()
+  it("by transpose_", function()
+    local w = leaf(2, 2)
+    local y = (w * 1):view(2, 2)
+    y:transpose_(1, 2)
+    local loss = (y * la.tensor{{1.0, 2.0}, {3.0, 4.0}}):sum()
+    loss:backward()
+    assert.same({1, 3, 2, 4}, values(w.grad))
+  end)
+
+  it("by unsqueeze_", function()
+    local w = leaf(2, 3)
+    local y = (w * 1):view(2, 3)
+    y:unsqueeze_(1)
+    local loss = (y * la.arange(6):view(1, 2, 3)):sum()
+    loss:backward()
+    assert.same({0, 1, 2, 3, 4, 5}, values(w.grad))
+  end)
+end)
+
+describe("results of composite operations", function()
+  it("are owners, not views of temporaries", function()
+    local w = leaf(2, 3)
+    assert.is_true(w:t():reshape(6):detach_().is_leaf)
+    assert.is_true(w:tile(2, 2):detach_().is_leaf)
+    local v = leaf(6)
+    local y = la.kron(v, la.ones(2))
+    y[1] = 0
+    y:sum():backward()
+    assert.same({1, 2, 2, 2, 2, 2}, values(v.grad))
+  end)
+end)
+
+describe("views that can't be written while recording", function()
+  it("were made under no_grad", function()
+    local w, v = leaf(4), nil
+    la.no_grad(function() v = w:view(2, 2) end)
+    assert.is_true(v.requires_grad)
+    assert.is_true(v.is_leaf)
+    raises("no_grad mode", function() v:mul_(w:view(2, 2)) end)
+    la.no_grad(function() v:mul_(2) end)
+    assert.same({2, 2, 2, 2}, values(w))
+  end)
+
+  it("came in a list", function()
+    local w, halves = leaf(2), la.zeros(4):split(2)
+    raises("several results", function() halves[1]:copy_(w) end)
+    assert.same({0, 0}, values(halves[1]))
+  end)
+end)
