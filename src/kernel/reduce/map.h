@@ -31,9 +31,9 @@ typedef struct la_reduce_base {
     void (*fold)(char *into, const char *from, int64_t n);
 } la_reduce_base;
 typedef la_reduce_base la_reduce_bases[LA_NDTYPES];
-extern const la_reduce_bases LA_KERNEL(reduce_base_sum);
-extern const la_reduce_bases LA_KERNEL(reduce_base_max);
-extern const la_reduce_bases LA_KERNEL(reduce_base_min);
+extern const la_reduce_bases LA_OWN_TABLE(reduce_base_sum);
+extern const la_reduce_bases LA_OWN_TABLE(reduce_base_max);
+extern const la_reduce_bases LA_OWN_TABLE(reduce_base_min);
 
 #define REDUCE_DTYPE_f32 LA_FLOAT32
 #define REDUCE_DTYPE_f64 LA_FLOAT64

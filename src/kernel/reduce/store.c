@@ -28,7 +28,7 @@ static void raise(double *x, int64_t n, double p)
 #define NARROW(to, from, n) memcpy(to, from, (size_t)(n) * sizeof(double))
 #include "kernel/reduce/store.inc"
 
-const la_reduce_store LA_KERNEL(reduce_store)[LA_NDTYPES] = {
+const la_reduce_stores LA_KERNEL(reduce_store) = {
     [LA_FLOAT16] = results_f16, [LA_BFLOAT16] = results_bf16,
     [LA_FLOAT32] = results_f32, [LA_FLOAT64] = results_f64
 };

@@ -7,28 +7,29 @@
 
 typedef void (*la_reduce_store)(const char *acc, char *out, int64_t n,
                                 const la_reduce_args *args);
-extern const la_reduce_store LA_KERNEL(reduce_store)[LA_NDTYPES];
+typedef la_reduce_store la_reduce_stores[LA_NDTYPES];
+extern const la_reduce_stores LA_OWN_TABLE(reduce_store);
 
 /* Entries of tables need functions of their own object. */
 static inline void store_f16(const char *acc, char *out, int64_t n,
                              const la_reduce_args *args)
 {
-    LA_KERNEL(reduce_store)[LA_FLOAT16](acc, out, n, args);
+    LA_OWN_TABLE(reduce_store)[LA_FLOAT16](acc, out, n, args);
 }
 static inline void store_bf16(const char *acc, char *out, int64_t n,
                               const la_reduce_args *args)
 {
-    LA_KERNEL(reduce_store)[LA_BFLOAT16](acc, out, n, args);
+    LA_OWN_TABLE(reduce_store)[LA_BFLOAT16](acc, out, n, args);
 }
 static inline void store_f32(const char *acc, char *out, int64_t n,
                              const la_reduce_args *args)
 {
-    LA_KERNEL(reduce_store)[LA_FLOAT32](acc, out, n, args);
+    LA_OWN_TABLE(reduce_store)[LA_FLOAT32](acc, out, n, args);
 }
 static inline void store_f64(const char *acc, char *out, int64_t n,
                              const la_reduce_args *args)
 {
-    LA_KERNEL(reduce_store)[LA_FLOAT64](acc, out, n, args);
+    LA_OWN_TABLE(reduce_store)[LA_FLOAT64](acc, out, n, args);
 }
 
 #endif
