@@ -100,7 +100,7 @@ static void check_sort(const tables *t, bool wide, int kind, int64_t n)
     qsort(want, (size_t)n, sizeof(want[0]), compare);
     size_t bytes = (size_t)n * (wide ? 8 : 4);
     memcpy(other, keys, bytes);
-    o->sort_pairs(other, at, 1, items, spare, n);
+    o->sort_positions(other, at, 1, items, spare, n);
     for (int64_t i = 0; i < n; i++) {
         assert_int_equal(at[i], want[i].position + 1);
         assert_true((wide ? other[i] : ((uint32_t *)other)[i]) == want[i].key);

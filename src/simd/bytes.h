@@ -1,11 +1,14 @@
 /*
-** Vectors of bytes, for what machines do to 16-bit lanes only: a byte is taken
-** in the lower or in the upper half of such a lane.
+** 8-bit multiplication and shifts, emulated in 16-bit lanes: x86 has neither
+** for bytes. A byte is taken in the lower or in the upper half of such a lane.
 **
-** bytes_divide(a, magic): a / d of bytes without a sign, 'magic' being 65535 / d.
-** bytes_left(a, counts), bytes_right, bytes_right_signed: shifts, each by its own
-** count, a byte without a sign; 8 and more shift everything out. HAS_BYTE_SHIFTS
-** says whether they are there: only where 16-bit lanes have such shifts.
+**   bytes_divide(a, magic)     a / d of unsigned bytes; 'magic' is 65535 / d
+**   bytes_left(a, counts)      shifts, each byte by its own unsigned count;
+**   bytes_right(a, counts)     8 and more shift everything out
+**   bytes_right_signed(a, counts)
+**
+** HAS_BYTE_SHIFTS tells whether the shifts are there: only where 16-bit lanes
+** have shifts by a vector of counts (AVX512BW).
 */
 #ifndef LA_SIMD_BYTES_H
 #define LA_SIMD_BYTES_H
@@ -20,7 +23,7 @@ typedef uint8_t u8v VEC_;
 typedef int8_t i8v VEC_;
 typedef uint16_t u16v VEC_;
 
-/* The upper halves of the products. */
+/* The upper halves of the 32-bit products. */
 static inline u16v u16_high_(u16v a, u16v b)
 {
 #if defined(__AVX512BW__)
@@ -35,17 +38,23 @@ static inline u16v u16_high_(u16v a, u16v b)
     return a;
 #endif
 }
+/* (a + 1) * (65535 / d) >> 16 is a / d for every byte a and d from 1 to 255 (as
+** trying all of them shows): 65535 / d is at most (d - 1)/d below 65536 / d,
+** and a + 1 instead of a makes good for it without reaching the next
+** quotient. */
 static inline u8v bytes_divide(u8v a, uint16_t magic)
 {
     u16v x = (u16v)a, by = magic - (u16v){0};
-    u16v low = u16_high_((x & 0xff) + 1, by), high = u16_high_((x >> 8) + 1, by);
+    u16v low = u16_high_((x & 0xff) + 1, by);
+    u16v high = u16_high_((x >> 8) + 1, by);
     return (u8v)(low | high << 8);
 }
 
 #if defined(__AVX512BW__)
 #define HAS_BYTE_SHIFTS
 
-/* 'low' in the lower halves, 'high' in the upper ones. */
+/* The lower bytes of 'low' and the upper bytes of 'high' (ternary logic 0xca is
+** a bitwise select). */
 static inline u32v bytes_of_halves_(__m512i low, __m512i high)
 {
     const __m512i mask = _mm512_set1_epi16(0xff);

@@ -1,7 +1,8 @@
 /*
-** Complex numbers in vectors of alternating parts: re, im, re, im. Products are
-** two multiplications and one sum per part, each rounded, on every capability
-** (compilers may fuse what they vectorise themselves).
+** Complex numbers in vectors of alternating parts: re, im, re, im; a vector has
+** half as many of them as lanes. Products are two multiplications and one sum
+** per part, each rounded, on every capability: fused ones would differ between
+** those with and without FMA (see CORE_UNFUSED in kernel/pointwise/complex.h).
 */
 #ifndef LA_SIMD_COMPLEX_H
 #define LA_SIMD_COMPLEX_H
@@ -9,8 +10,9 @@
 #include "simd/generic.h"
 #include "simd/deinterleave.h"
 
-/* Lane numbers of: the first of each pair twice, the second twice, swapped. (The
-** first parts of two vectors, and the second ones, are f32_even and f32_odd.) */
+/* Lane numbers of: the first of each pair twice, the second twice, swapped.
+** (The first parts of two vectors, and the second ones, are f32_even and
+** f32_odd.) */
 #if VEC_BYTES == 64
 #define F32_FIRST_ \
     0, 0, 2, 2, 4, 4, 6, 6, 8, 8, 10, 10, 12, 12, 14, 14
@@ -76,7 +78,8 @@ static inline f64v f64_cswap(f64v a)
 {
     return __builtin_shufflevector(a, a, F64_SWAP_);
 }
-/* Flip the sign of the second, or of the first part of each pair. */
+/* Flip the sign of the imaginary part (the complex conjugate), or of the real
+** part; signs of zeros and NaN too, as only the bit changes. */
 static inline f32v f32_conj(f32v a)
 {
     return (f32v)((u64v)a ^ 0x8000000000000000u);
@@ -95,6 +98,7 @@ static inline f64v f64_cneg_first_(f64v a)
     i64v second = -(i64_iota(0) & 1);
     return (f64v)((i64v)a ^ (~second & INT64_MIN));
 }
+/* (a.re b.re - a.im b.im, a.im b.re + a.re b.im) */
 static inline f32v f32_cmul(f32v a, f32v b)
 {
     f32v cross = f32_cneg_first_(f32_cswap(a) * f32_csecond(b));

@@ -1,7 +1,8 @@
 /*
 ** Every second element of two vectors that follow each other in memory:
 ** f32_even(a, b) has elements 0, 2, 4 and so on, f32_odd those between them;
-** f64_even and f64_odd likewise.
+** f64_even and f64_odd likewise. Of complex numbers these are the real and the
+** imaginary parts.
 */
 #ifndef LA_SIMD_DEINTERLEAVE_H
 #define LA_SIMD_DEINTERLEAVE_H

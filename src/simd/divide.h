@@ -1,16 +1,17 @@
 /*
-** Quotients of 64-bit integers, for loops that the compiler makes vectors of:
-** where the machine converts such integers in vectors, by a division in double
-** and one more of what it left, several times as fast as one integer division
-** after the other; where it does not, the plain quotient.
+** Quotients of 64-bit integers, for loops that the compiler makes vectors of.
+** Where the machine converts such integers in vectors (AVX512DQ), a division in
+** double gives the first 52 bits or so, a second one of the remainder the rest:
+** several times as fast as one integer division after the other. Elsewhere it
+** is the plain quotient.
 */
 #ifndef LA_SIMD_DIVIDE_H
 #define LA_SIMD_DIVIDE_H
 
 #include <stdint.h>
 
-/* The upper half of a product: by halves where there are vectors to multiply
-** those. */
+/* The upper 64 bits of a product: by four products of 32-bit halves where there
+** are vectors to multiply those, else by the 128-bit type. */
 static inline uint64_t uint64_high(uint64_t a, uint64_t b)
 {
 #if defined(__AVX512DQ__)

@@ -1,7 +1,8 @@
 /*
-** One word to n places in turn, for runs larger than the second-level cache:
-** the processor's own fill does not read the lines that it is going to write,
-** and leaves them in the third level where they fit there.
+** One 8-byte word stored n times, for runs larger than the second-level cache.
+** REP STOSQ (Intel's "fast string" operation) does not read the lines that it
+** is going to overwrite, and leaves them in the third level where they fit
+** there; streaming stores would write them to memory in any case.
 */
 #ifndef LA_SIMD_FILL_H
 #define LA_SIMD_FILL_H

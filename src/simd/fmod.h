@@ -1,7 +1,8 @@
 /*
-** The exact remainder of a division, by vectors where the quotient is small
-** enough for one fused step, by the C library otherwise. fmod is exact, so
-** every way gives the same bits.
+** fmod, the exact remainder of a division with the sign of the dividend, by
+** vectors where the quotient is small enough for one fused step, by the C
+** library otherwise. fmod is exact, so every method gives the same bits, and a
+** vector may take either.
 */
 #ifndef LA_SIMD_FMOD_H
 #define LA_SIMD_FMOD_H

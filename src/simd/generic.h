@@ -1,7 +1,9 @@
 /*
 ** One name for float and double vectors, so that an expression is written once:
 ** vsqrt(a) is f32_sqrt or f64_sqrt by the type of its argument. Constants are
-** written vset(a, 0.5): a vector like 'a' in every lane.
+** written vset(a, 0.5): a vector of the type of 'a' with 0.5 in every lane.
+** VPICK_(a, name) picks f32_name or f64_name for functions without a short
+** name. Kernels write their EXPR with these (src/kernel/README.md).
 */
 #ifndef LA_SIMD_GENERIC_H
 #define LA_SIMD_GENERIC_H

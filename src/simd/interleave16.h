@@ -1,7 +1,8 @@
 /*
-** Vectors of 32 values of 16 bits for the leaves above AVX512: elements k and
-** k + 1 of a row side by side in one 32-bit lane, as the dot product of pairs
-** wants them.
+** Vectors of 32 values of 16 bits, for the ISA extensions above AVX512:
+** elements k and k + 1 of a row go side by side into one 32-bit lane, as the
+** dot products VDPBF16PS and TDPBF16PS take them. H16_LANES is defined where
+** the compiler knows AVX512-BF16.
 */
 #ifndef LA_SIMD_INTERLEAVE16_H
 #define LA_SIMD_INTERLEAVE16_H
@@ -11,14 +12,14 @@
 #ifdef __AVX512BF16__
 #include <immintrin.h>
 
-#define HALVES 32
+#define H16_LANES 32
 typedef uint16_t h16v __attribute__((vector_size(64)));
 
 static inline h16v h16_load(const void *p)
 {
     return (h16v)_mm512_loadu_si512(p);
 }
-/* The first n, n <= HALVES; zeros beyond them, where nothing is read. */
+/* The first n, n <= H16_LANES; zeros beyond them, where nothing is read. */
 static inline h16v h16_load_n(const void *p, int64_t n)
 {
     __mmask32 some = _bzhi_u32(~0u, (unsigned)n);
@@ -34,17 +35,17 @@ static inline void h16_store_n(void *p, int64_t n, h16v v)
     _mm512_mask_storeu_epi16(p, some, (__m512i)v);
 }
 
-/* Lanes of a and b in turn: their first halves, their second ones. */
-#define WEAVE_(i) i, i + 32, i + 1, i + 33, i + 2, i + 34, i + 3, i + 35
-static inline h16v h16_weave_low(h16v a, h16v b)
+/* Lanes of a and b alternating: their lower halves, their upper ones. */
+#define INTERLEAVE_(i) i, i + 32, i + 1, i + 33, i + 2, i + 34, i + 3, i + 35
+static inline h16v h16_interleave_low(h16v a, h16v b)
 {
-    return __builtin_shufflevector(a, b, WEAVE_(0), WEAVE_(4), WEAVE_(8),
-                                   WEAVE_(12));
+    return __builtin_shufflevector(a, b, INTERLEAVE_(0), INTERLEAVE_(4),
+                                   INTERLEAVE_(8), INTERLEAVE_(12));
 }
-static inline h16v h16_weave_high(h16v a, h16v b)
+static inline h16v h16_interleave_high(h16v a, h16v b)
 {
-    return __builtin_shufflevector(a, b, WEAVE_(16), WEAVE_(20), WEAVE_(24),
-                                   WEAVE_(28));
+    return __builtin_shufflevector(a, b, INTERLEAVE_(16), INTERLEAVE_(20),
+                                   INTERLEAVE_(24), INTERLEAVE_(28));
 }
 
 /* Which lanes are a bfloat16 between 0 and the smallest normal one? */
@@ -68,6 +69,7 @@ static inline h16v bf16_from_sums(f32v low, f32v high)
 {
     return (h16v)_mm512_cvtne2ps_pbh((__m512)high, (__m512)low);
 }
+/* The two values at 'p' in all lanes: an element of A's panel, k and k + 1. */
 static inline h16v h16_pair_to_all(const void *p)
 {
     int32_t pair;

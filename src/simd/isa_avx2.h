@@ -1,10 +1,14 @@
-/* AVX2, FMA and F16C: see the list in simd/vec.h, which includes this. */
+/*
+** AVX2, FMA and F16C: see the list in simd/vec.h, which includes this. Rounding
+** modes are immediates: 8 is to nearest even, 9 down, 10 up, 11 toward zero,
+** all without the inexact exception.
+*/
 #if !defined(__AVX2__) || !defined(__FMA__) || !defined(__F16C__)
 #error "needs -mavx2 -mfma -mf16c"
 #endif
 #include <immintrin.h>
 
-#include "simd/load_few16.h"
+#include "simd/load_partial16.h"
 
 static inline f32v f32_sqrt(f32v a) { return (f32v)_mm256_sqrt_ps((__m256)a); }
 static inline f64v f64_sqrt(f64v a)
@@ -170,14 +174,14 @@ static inline void i64_part_store_(void *p, int64_t n, i64v v)
 static inline u16h u16_part_load_(const void *p, int64_t n)
 {
     const char *q = p;
-    uint64_t low = soft_few16_(q, n < 4 ? n : 4);
-    uint64_t high = soft_few16_(q + 8, n < 4 ? 0 : n - 4);
+    uint64_t low = soft_load16_(q, n < 4 ? n : 4);
+    uint64_t high = soft_load16_(q + 8, n < 4 ? 0 : n - 4);
     return (u16h)_mm_set_epi64x((long long)high, (long long)low);
 }
 static inline void u16_part_store_(void *p, int64_t n, u16h v)
 {
     char *q = p;
-    soft_put16_(q, n < 4 ? n : 4, (uint64_t)_mm_cvtsi128_si64((__m128i)v));
-    soft_put16_(q + 8, n < 4 ? 0 : n - 4,
+    soft_store16_(q, n < 4 ? n : 4, (uint64_t)_mm_cvtsi128_si64((__m128i)v));
+    soft_store16_(q + 8, n < 4 ? 0 : n - 4,
                 (uint64_t)_mm_extract_epi64((__m128i)v, 1));
 }

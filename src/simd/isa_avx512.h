@@ -1,4 +1,8 @@
-/* AVX512 F, BW, DQ, VL: see the list in simd/vec.h, which includes this. */
+/*
+** AVX512 F, BW, DQ, VL: see the list in simd/vec.h, which includes this.
+** Rounding modes are those of isa_avx2.h. Masks travel as vectors of all-ones
+** lanes, as everywhere; compilers keep them in mask registers where they can.
+*/
 #if !defined(__AVX512F__) || !defined(__AVX512BW__) \
     || !defined(__AVX512DQ__) || !defined(__AVX512VL__)
 #error "needs -mavx512f -mavx512bw -mavx512dq -mavx512vl"

@@ -1,4 +1,7 @@
-/* No intrinsics, for machines without SSE2: see the list in simd/vec.h. */
+/*
+** No intrinsics, for machines without SSE2 (aarch64 for now): see the list in
+** simd/vec.h. The compiler makes what it can of the loops over lanes.
+*/
 
 static inline f32v f32_sqrt(f32v a)
 {
@@ -80,5 +83,5 @@ static inline u32v u32_from_u16h(u16h h)
     return __builtin_convertvector(h, u32v);
 }
 #include "simd/soft_half.inc"
-#include "simd/load_few16.h"
+#include "simd/load_partial16.h"
 #include "simd/soft_part.inc"

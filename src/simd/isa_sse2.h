@@ -1,4 +1,8 @@
-/* SSE2, the baseline of x86-64: see the list in simd/vec.h. */
+/*
+** SSE2, the baseline of x86-64: see the list in simd/vec.h. It has no rounding,
+** blend, FMA or half-precision conversion: soft_*.inc emulate them, with the
+** bits of the instructions but for f32_fma, which rounds twice here.
+*/
 #include <emmintrin.h>
 
 static inline f32v f32_sqrt(f32v a) { return (f32v)_mm_sqrt_ps((__m128)a); }
@@ -103,5 +107,5 @@ static inline u32v u32_from_u16h(u16h h)
                                     _mm_setzero_si128());
 }
 #include "simd/soft_half.inc"
-#include "simd/load_few16.h"
+#include "simd/load_partial16.h"
 #include "simd/soft_part.inc"

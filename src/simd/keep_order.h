@@ -1,8 +1,13 @@
 /*
-** f32_ordered(a), f64_ordered(a): the vector itself, made before any that the
-** program makes so after it. Compilers turn round the two vectors of a turn, and
-** with them the loads; memory that is not read in rising order comes up to a
-** third slower, and operations that do next to nothing wait for it alone.
+** vordered(a): the vector itself, computed before any other vordered() that
+** follows in the program (f32_ordered and f64_ordered by the type).
+**
+** Loops take two vectors per iteration, and compilers are free to exchange the
+** two, with their loads. Memory that is not read in ascending address order
+** defeats the hardware prefetchers: up to a third slower for operations such as
+** add, which do next to nothing but wait for memory. An empty asm statement
+** that "changes" the vector costs nothing and, being volatile, keeps its order.
+** Wherever arithmetic hides the loads, it is not needed.
 */
 #ifndef LA_SIMD_KEEP_ORDER_H
 #define LA_SIMD_KEEP_ORDER_H

@@ -1,9 +1,13 @@
 /*
-** Mathematical functions of vectors: f32_exp(f32v), f64_exp(f64v), f32_pow,
-** ... for both widths, and what is made of them (sigmoid, silu, gelu, ...).
-** Special values are right (NaN, infinities, zeros with their signs, denormals
-** in and out); measured accuracy is in bench/ACCURACY.md. An element's result
-** does not depend on its neighbours in the vector.
+** Mathematical functions of vectors: f32_exp(f32v), f64_exp(f64v), f32_pow, ...
+** for both widths, and what is made of them (sigmoid, silu, gelu, ...).
+**
+** Who computes what: sleef.def lists the functions; with AVX2 and FMA most have
+** a method of our own (math_f32_own.h, math_f64_own.h, math_own.inc), the
+** others, and all of them on the SSE2 baseline, are SLEEF's (sleef.h). Special
+** values are right (NaN, infinities, zeros with their signs, denormals in and
+** out); measured accuracy is in bench/ACCURACY.md. An element's result does not
+** depend on its neighbours in the vector.
 */
 #ifndef LA_SIMD_MATH_H
 #define LA_SIMD_MATH_H

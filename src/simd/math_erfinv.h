@@ -1,7 +1,9 @@
 /*
-** The inverse of erf. For erf^-1(x) / x = g(w), w = -log(1 - x^2), polynomials
-** in w (up to 5) and in sqrt(w) (beyond) give g to 2^-27: that is float32's
-** result, and where float64 starts one step of Halley's iteration.
+** The inverse of erf, by a form of M. Giles ("Approximating the erfinv
+** function", GPU Computing Gems, 2011). For erf^-1(x) / x = g(w), w = -log(1 -
+** x^2), polynomials in w (up to 5) and in sqrt(w) (beyond) give g to 2^-27:
+** that is float32's result, and where float64 starts one step of Halley's
+** iteration.
 */
 #ifndef LA_SIMD_MATH_ERFINV_H
 #define LA_SIMD_MATH_ERFINV_H

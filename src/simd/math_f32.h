@@ -6,11 +6,13 @@
 
 #include "simd/math_f64.h"
 
-/* Through double, for lanes where the float function of SLEEF overflows. */
+/* A function through double and back: two calls, one rounding. */
 static inline f32v f32_wide_(f64v (*fn)(f64v), f32v x)
 {
     return f32_from_f64(fn(f64_from_f32_low(x)), fn(f64_from_f32_high(x)));
 }
+/* y, but through double in the lanes 'rare', where the float function of SLEEF
+** overflows too early. */
 static inline f32v f32_mend_(f64v (*fn)(f64v), i32v rare, f32v x, f32v y)
 {
     if (__builtin_expect(!i32_any(rare), 1)) return y;

@@ -1,4 +1,9 @@
-/* Constants and coefficients of float32 for math_own.inc. */
+/*
+** Constants and coefficients of float32 for math_own.inc: minimax polynomials
+** by Sollya's fpminimax (relative error, single-precision coefficients), from
+** the highest power down. The polynomial and its interval stand before each
+** table.
+*/
 #ifndef LA_SIMD_MATH_F32_COEF_H
 #define LA_SIMD_MATH_F32_COEF_H
 
@@ -24,9 +29,9 @@ static const float f32_asin_c_[] = {
     0x1.59ddeep-5f, 0x1.8ba48cp-6f, 0x1.748b74p-5f, 0x1.330162p-4f,
     0x1.5555cap-3f};
 /* -log of 'near', in two parts of which the first has few bits; 'near' is one
-** of 16 numbers of few bits near 1/m, m from LOG_PAIR_LOW to twice that, so that
-** f = m*near - 1 is exact and below 0.047; it is 1 around 1, where all of the
-** logarithm is in f. */
+** of 16 numbers of few bits near 1/m, m from LOG_PAIR_LOW to twice that, so
+** that f = m*near - 1 is exact and below 0.047; it is 1 around 1, where all of
+** the logarithm is in f. */
 static const float f32_table_near_[] = {
     0x1.4p0f, 0x1.4p0f, 0x1.3p0f, 0x1.2p0f, 0x1.2p0f, 0x1.1p0f, 0x1p0f,
     0x1p0f, 0x1.ep-1f, 0x1.cp-1f, 0x1.bp-1f, 0x1.ap-1f, 0x1.8p-1f, 0x1.7p-1f,
@@ -58,13 +63,19 @@ static inline f32v f32_from_exponent_(u32v e)
 {
     return f32_from_i32((i32v)e);
 }
-/* The bits of x over three, from those of 1. */
+/* A first guess of 1/cbrt(x): minus a third of x's bits plus a constant divides
+** the exponent by -3 and interpolates the mantissa linearly; 4 % off. */
 static inline f32v f32_cbrt_guess_(f32v x)
 {
     f32v third = f32_from_i32((i32v)x) * (-1 / 3.0f);
     return (f32v)i32_from_f32(third + 1419917306.0f);
 }
 
+/* EXP_*: argument reduction of e^x, and from where its branch for rare values
+** is taken; ROOT_LIMIT, SQUARE_LOW: between them squares neither overflow nor
+** lose digits; ROUGH_ONE: the bits of 1 doubled, less what halves the error of
+** subtracting the bits; LOG_PAIR_*, LN2_*: the logarithm in two parts for
+** pow. */
 #define LANE f32
 #define CTYPE float
 #define MASK i32v

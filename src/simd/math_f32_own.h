@@ -2,7 +2,11 @@
 ** Own methods for float32: argument reduction, a minimax polynomial and a
 ** reconstruction, with explicit fma and nothing that depends on the width, so
 ** that AVX2 and AVX512 give the same bits. Coefficients are fpminimax's
-** (Sollya), with single precision coefficients, relative error.
+** (Sollya), with single precision coefficients, relative error; the bound that
+** stands at a polynomial is that of the exact polynomial, before roundings.
+** Reductions are Cody and Waite's ("Software Manual for the Elementary
+** Functions", 1980): the constant is a sum of parts, and the product with the
+** first part is exact.
 **
 ** The common range of a function is straight code. Lanes outside (overflow,
 ** denormals, huge angles, NaN) are found with one test per vector; then a
@@ -33,8 +37,8 @@ static inline bool f32_any_beyond_(f32v x, float limit)
 
 /* ---- exponentials ---- */
 
-/* x = n*ln2 + r + rest: adding 1.5*2^23 leaves n in the low bits of
-** 'shifted'. */
+/* x = n*ln2 + r + rest: adding 1.5*2^23 rounds to an integer and leaves n in
+** the low bits of 'shifted', ready to be shifted into an exponent. */
 #define EXP_SHIFT 0x1.8p23f
 typedef struct { f32v shifted, n, r, rest; } f32_exp_parts_;
 static inline f32_exp_parts_ f32_exp_reduce_(f32v x)
@@ -73,6 +77,8 @@ static inline f32v f32_scale_far_(f32v y, f32v shifted)
     f32v a = (f32v)((half + 127) << 23), b = (f32v)((n - half + 127) << 23);
     return y * a * b;
 }
+/* Overflow, subnormal results and NaN: clamped, so that two steps of scaling
+** give infinity or 0. */
 RARE f32v f32_exp_far_(f32v x)
 {
     f32v near = f32_max(f32_min(x, K(89)), K(-105));
@@ -171,11 +177,14 @@ static inline f32v f32_log_poly_(f32v f)
     p = f32_step_(p, f, -0.5f);
     return f32_fma(p, s, f);
 }
+/* e*ln2 + log(1 + f); 0x1.62e43p-24 is ln2 / 2^23, see f32_log_parts_. */
 static inline f32v f32_log_near_(f32v x)
 {
     f32_log_parts_ v = f32_log_split_(x, LOG_LOW);
     return f32_fma(v.e, K(0x1.62e43p-24f), f32_log_poly_(v.f));
 }
+/* Subnormals are scaled by 2^23 first; what is not positive and finite is set
+** by f32_log_mend_. */
 RARE f32v f32_log_far_(f32v x)
 {
     f32_log_parts_ v = f32_log_split_(x * 0x1p23f, LOG_LOW);
@@ -275,8 +284,8 @@ static inline f32v f32_log1p_tail_(f32v m, f32v s)
     p = f32_step_(p, m, 0x1.5555a4p-2f);
     return f32_step_(p, m, -0.5f);
 }
-/* 1 + x = 2^e * (1 + m) with e from the rounded sum, m from x itself:
-** m = x*2^-e + (2^-e - 1), where the powers come by subtracting exponents; 'lost'
+/* 1 + x = 2^e * (1 + m) with e from the rounded sum, m from x itself: m =
+** x*2^-e + (2^-e - 1), where the powers come by subtracting exponents; 'lost'
 ** is what the sum lost. */
 typedef struct { f32v e, m, lost, unit; } f32_log1p_parts_;
 static inline f32_log1p_parts_ f32_log1p_split_(f32v x)
@@ -296,7 +305,7 @@ static inline f32v f32_log1p_near_(f32v x)
     f32v s = v.m * v.m, y = f32_fma(f32_log1p_tail_(v.m, s), s, v.m);
     return f32_fma(v.e, K(0x1.62e43p-24f), y);
 }
-/* log(1 + x + low) for x >= 0 and a low that is nothing beside it. e*ln2, its
+/* log(1 + x + low) for x >= 0 and a low far below 1 + x. e*ln2, its
 ** first part without a rounding, and m come last, with what their sum lost. */
 static inline f32v f32_log1p_pair_(f32v x, f32v low)
 {
@@ -324,9 +333,10 @@ static inline f32v f32_log1p(f32v x)
 
 /* ---- sine and cosine ---- */
 
-/* x = j*pi/2 + r + rest, j in the low bits of 'shifted'. pi/2 is P1 + P2 + P3;
-** x - j*P1 has no rounding, and P2 has so few bits that up to ANGLE_LIMIT what
-** the rounding of r loses is a float. */
+/* x = j*pi/2 + r + rest, j in the low bits of 'shifted' (Cody and Waite). pi/2
+** is P1 + P2 + P3; x - j*P1 has no rounding, and P2 has so few bits that up to
+** ANGLE_LIMIT what the rounding of r loses is a float. Beyond it SLEEF's Payne
+** and Hanek reduction takes over. */
 #define ANGLE_LIMIT 0x1p12f
 typedef struct { f32v r, rest; i32v j; } f32_angle_;
 static inline f32_angle_ f32_angle_reduce_(f32v x)
@@ -339,6 +349,8 @@ static inline f32_angle_ f32_angle_reduce_(f32v x)
     return (f32_angle_){r, f32_fma(j, K(-0x1.68c234p-39f), lost),
                         (i32v)shifted};
 }
+/* sin(r + rest) and cos(r + rest), |r| <= pi/4, s = r*r. The leading terms are
+** added last; 'low' is what 1 - s/2 lost. */
 static inline f32v f32_sin_poly_(f32v r, f32v rest, f32v s)
 {
     f32v p = K(-0x1.9953f4p-13f);
@@ -355,12 +367,12 @@ static inline f32v f32_cos_poly_(f32v r, f32v rest, f32v s)
     f32v low = f32_fma(s, K(-0.5f), 1 - high);
     return high + f32_fma(s * s, p, f32_fma(-r, rest, low));
 }
-/* The sine of an angle plus 'turn' quarters. */
-static inline f32v f32_sin_near_(f32v x, int turn)
+/* The sine of x + quarters * pi/2. */
+static inline f32v f32_sin_near_(f32v x, int quarters)
 {
     f32_angle_ v = f32_angle_reduce_(x);
     f32v s = v.r * v.r;
-    i32v j = v.j + turn, odd = (j << 31) >> 31;
+    i32v j = v.j + quarters, odd = (j << 31) >> 31;
     f32v y = f32_select(odd, f32_cos_poly_(v.r, v.rest, s),
                         f32_sin_poly_(v.r, v.rest, s));
     return (f32v)((i32v)y ^ ((j & 2) << 30));
@@ -393,7 +405,7 @@ static inline f32v f32_cos(f32v x)
 
 /* ---- erf ---- */
 
-/* The exponential without its rare branch: |x| <= 87, and no NaN. */
+/* The exponential without its branch for rare values: |x| <= 87, and no NaN. */
 static inline f32v f32_exp_near_(f32v x)
 {
     f32_exp_parts_ p = f32_exp_reduce_(x);

@@ -1,14 +1,14 @@
 /*
-** Polynomials that depend on the interval: each lane looks up the centre and the
-** coefficients of its own among sixteen. A lookup is one permutation with
+** Polynomials that depend on the interval: each lane looks up the centre and
+** the coefficients of its own among sixteen. A lookup is one permutation with
 ** AVX512 and three operations with AVX2, cheaper than a division or a longer
-** polynomial for all. Centres are chosen such that the value there is all but
-** a float, so that the last addition leaves little more than its rounding.
+** polynomial for all. Centres are chosen such that the value there is all but a
+** float, so that the last addition leaves little more than its rounding.
 */
 #ifndef LA_SIMD_MATH_F32_TABLE_H
 #define LA_SIMD_MATH_F32_TABLE_H
 
-/* table[i & 15] */
+/* table[i & 15] in each lane. */
 static inline f32v f32_lookup16_(const float table[16], u32v i)
 {
 #if defined(__AVX512F__)
@@ -80,8 +80,8 @@ static inline f32v f32_tanh(f32v x)
 }
 
 /* The upper tail of the normal distribution to GELU_TOP. It falls like
-** e^(-a^2/2), so the intervals become shorter as the squares of a + 1.2 grow: in
-** each the tail falls by about the same factor. */
+** e^(-a^2/2), so the intervals become shorter as the squares of a + 1.2 grow:
+** in each the tail falls by about the same factor. */
 #define GELU_TOP 6
 static const float f32_normal_rows_[9][16] = {
     {0, 0x1.dc9f86p-1f, 0x1.9b1078p0f, 0x1.117fa2p1f, 0x1.4c3cecp1f,
@@ -121,7 +121,8 @@ static const float f32_normal_rows_[9][16] = {
      0x1.db6238p-18f, 0x1.eea526p-20f, 0x1.01e92cp-21f, 0x1.07ed16p-23f,
      0x1.0bdd36p-25f, 0x1.0c6c5ap-27f, 0x1.0e422p-29f}
 };
-/* f32_gelu for x >= -GELU_TOP: x times the tail below 0, times 1 - tail above. */
+/* f32_gelu for x >= -GELU_TOP: x times the tail below 0, times 1 - tail
+** above. */
 static inline f32v f32_gelu_near_(f32v x)
 {
     f32v a = f32_min(K(GELU_TOP), f32_abs(x));   /* NaN stays */

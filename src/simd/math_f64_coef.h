@@ -1,4 +1,8 @@
-/* Constants and coefficients of float64 for math_own.inc. */
+/*
+** Constants and coefficients of float64 for math_own.inc: minimax polynomials,
+** from the highest power down, in the manner of math_f32_coef.h, which also
+** says what the constants are for.
+*/
 #ifndef LA_SIMD_MATH_F64_COEF_H
 #define LA_SIMD_MATH_F64_COEF_H
 
@@ -37,9 +41,9 @@ static const double f64_asin_c_[] = {
     0x1.1c6c4417651d6p-6, 0x1.6e89eda1a3b41p-6, 0x1.f1c72c809ad02p-6,
     0x1.6db6db41993bdp-5, 0x1.333333336fe19p-4, 0x1.5555555555384p-3};
 /* -log of 'near', in two parts of which the first has few bits; 'near' is one
-** of 32 numbers of few bits near 1/m, m from LOG_PAIR_LOW to twice that, so that
-** f = m*near - 1 is exact and below 0.0235; it is 1 around 1, where all of the
-** logarithm is in f. */
+** of 32 numbers of few bits near 1/m, m from LOG_PAIR_LOW to twice that, so
+** that f = m*near - 1 is exact and below 0.0235; it is 1 around 1, where all of
+** the logarithm is in f. */
 static const double f64_table_near_[] = {
     0x1.5p0, 0x1.48p0, 0x1.4p0, 0x1.38p0, 0x1.38p0, 0x1.3p0, 0x1.28p0,
     0x1.28p0, 0x1.2p0, 0x1.18p0, 0x1.18p0, 0x1.1p0, 0x1.1p0, 0x1.08p0, 0x1p0,
@@ -93,7 +97,7 @@ static inline bool f64_any_above_(i64v a, i64v b)
 {
     return i64_any_above(a, b);
 }
-/* The bits of x over three, from those of 1. */
+/* As f32_cbrt_guess_; the third of the upper half of the bits is enough. */
 static inline f64v f64_cbrt_guess_(f64v x)
 {
     u64v third = u64_mul_low32((u64v)x >> 32, (u64v){0} + 0x55555555);

@@ -1,6 +1,8 @@
 /*
-** Own methods for float64, in the manner of math_f32_own.h; coefficients are
-** minimax.
+** Own methods for float64, in the manner of math_f32_own.h: Cody and Waite's
+** reduction, a minimax polynomial, reconstruction with what the roundings lost.
+** The logarithm is fdlibm's. RARE routines are kept out of line: they hold what
+** the common path must not pay for.
 */
 #ifndef LA_SIMD_MATH_F64_OWN_H
 #define LA_SIMD_MATH_F64_OWN_H
@@ -65,7 +67,8 @@ static inline f64v f64_scale_near_(f64v y, f64v shifted)
 {
     return (f64v)((u64v)y + ((u64v)shifted << 52));
 }
-/* The same for any |n| < 2000: in two steps, of which only the second rounds. */
+/* The same for any |n| < 2000: in two steps, of which only the second
+** rounds. */
 static inline f64v f64_scale_far_(f64v y, f64v shifted)
 {
     f64v n = shifted - EXP_SHIFT_64, half = f64_floor(n * 0.5);
@@ -73,6 +76,7 @@ static inline f64v f64_scale_far_(f64v y, f64v shifted)
     i64v b = (i64v)(n - half + (EXP_SHIFT_64 + 1023)) << 52;
     return y * (f64v)a * (f64v)b;
 }
+/* As f32_exp_far_. */
 RARE f64v f64_exp_far_(f64v x)
 {
     f64v near = f64_max(f64_min(x, f64_set1(720)), f64_set1(-760));
@@ -226,7 +230,8 @@ static inline f64v f64_log10(f64v x)
                                       0x1.95355baaafad3p-57};
     return f64_log_to_base_(x, &ten);
 }
-/* 1 + x = 2^k * (1 + f) as f32_log1p_split_ has it. */
+/* 1 + x = 2^k * (1 + f) as f32_log1p_split_ has it; 'lost' is what the sum
+** lost, 'unit' 4 * 2^-k. */
 typedef struct { f64v k, f, lost, unit; } f64_log1p_parts_;
 static inline f64_log1p_parts_ f64_log1p_split_(f64v x)
 {
@@ -244,7 +249,7 @@ static inline f64v f64_log1p_near_(f64v x)
     f64_log1p_parts_ v = f64_log1p_split_(x);
     return f64_log_sum_(v.k, v.f, f64_fma(v.k, f64_set1(LN2_LOW_64), v.lost));
 }
-/* log(1 + x + low) for x >= 0 and a low that is nothing beside it. */
+/* log(1 + x + low) for x >= 0 and a low far below 1 + x. */
 static inline f64v f64_log1p_pair_(f64v x, f64v low)
 {
     f64_log1p_parts_ v = f64_log1p_split_(x);
@@ -266,8 +271,8 @@ static inline f64v f64_log1p(f64v x)
     return y;
 }
 
-/* x = j*pi/2 + r + rest, j in the low bits of 'shifted'; pi/2 in three parts,
-** x - j*P1 has no rounding. */
+/* x = j*pi/2 + r + rest, j in the low bits of 'shifted'; pi/2 in three parts of
+** Cody and Waite, x - j*P1 has no rounding. For |x| up to ANGLE_TOP. */
 typedef struct { f64v r, rest; i64v j; } f64_angle_;
 static inline f64_angle_ f64_angle_reduce_(f64v x)
 {
@@ -284,7 +289,7 @@ static inline f64_angle_ f64_angle_reduce_(f64v x)
 /* ---- erf and tanh ---- */
 
 /* As f32_erf: an odd polynomial for small |x|, 1 - e^q(|x|) above, q for
-** log(erfc), fitted where erfc matters beside 1. Even and odd coefficients go
+** log(erfc), fitted where erfc matters against 1. Even and odd coefficients go
 ** apart: one chain would be too long to hide its latency. */
 static inline f64v f64_erf_small_(f64v a)
 {

@@ -1,9 +1,11 @@
 /*
-** Two vectors loaded from and stored to neighbouring places: S_load2(p, &a, &b),
-** S_store2(p, a, b) and, past the caches, S_stream2(p, a, b) with p at a
-** multiple of VEC_BYTES, for each float type. Which lane an element takes is
-** not said: bfloat16 has the even ones in a and the odd ones in b, so that
-** neither widening nor packing moves anything between lanes.
+** Two vectors at a time, loaded from and stored to adjacent memory:
+**   S_load2(p, &a, &b), S_store2(p, a, b), for each float type S
+**   S_stream2(p, a, b)     past the caches; p is a multiple of VEC_BYTES
+** Which lane an element takes is not specified: bfloat16 has the even elements
+** in a and the odd ones in b, so that neither widening nor packing moves
+** anything between lanes. Element-wise loops do not care (simd/rows16.h is for
+** those that do).
 */
 #ifndef LA_SIMD_PACK16_H
 #define LA_SIMD_PACK16_H

@@ -1,6 +1,6 @@
 /*
-** Rows of 16-bit floats in the order of memory, two vectors at a time (pack16.h
-** lets neighbours take the two vectors as is cheapest).
+** Rows of 16-bit floats stored in the order of memory, two vectors at a time
+** (pack16.h lets adjacent elements take the two vectors as is cheapest).
 */
 #ifndef LA_SIMD_ROWS16_H
 #define LA_SIMD_ROWS16_H

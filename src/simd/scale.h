@@ -1,6 +1,8 @@
 /*
-** x * 2^n, n a whole number, in one rounding: one instruction with AVX512. Where
-** there is HAS_SCALE, f32_scale and f64_scale.
+** f32_scale(x, n), f64_scale(x, n): x * 2^n, n an integer, in one rounding,
+** also where the result is subnormal: one instruction with AVX512 (VSCALEF).
+** Defined where there is HAS_SCALE; kernel/pointwise/ldexp.inc has the other
+** method.
 */
 #ifndef LA_SIMD_SCALE_H
 #define LA_SIMD_SCALE_H

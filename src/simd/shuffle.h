@@ -1,10 +1,10 @@
 /*
-** Lanes by number: VEC_SHUFFLE(x, at) has lane at[j] of x in place j, and
+** Lanes by a vector of indices: lane j of VEC_SHUFFLE(x, at) is x[at[j]], and
 ** VEC_SHUFFLE2(x, y, at) counts on from x into y. 'at' is a vector of integers
-** as wide as the lanes. GCC has both as builtins; clang has them for numbers
-** that are written out only, so there the lanes are picked one by one, which
-** it makes one instruction of where it sees the numbers. (The type of a sum is
-** the vector's without const.)
+** as wide as the lanes. GCC has both as builtins (__builtin_shuffle); clang has
+** them for literal indices only, so there the lanes are picked one by one,
+** which it makes one instruction of where it sees the numbers. (The type of x +
+** x is the vector's without const.)
 */
 #ifndef LA_SIMD_SHUFFLE_H
 #define LA_SIMD_SHUFFLE_H

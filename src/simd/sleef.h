@@ -3,8 +3,8 @@
 ** rows are in sleef.def.
 **
 ** AVX2 and AVX512 take the deterministic (finz) variants, which give the same
-** bits at every width; the baseline takes their cousins without FMA (cinz).
-** Where there is neither, the scalar functions run lane by lane.
+** bits at every width; the baseline takes the deterministic ones without FMA
+** (cinz). Where there is neither, the scalar functions run lane by lane.
 */
 #ifndef LA_SIMD_SLEEF_H
 #define LA_SIMD_SLEEF_H

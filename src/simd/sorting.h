@@ -1,21 +1,25 @@
 /*
-** What sorting needs of vectors beyond simd/vec.h, for unsigned lanes:
-**   S_order(&a, &b)        the smaller of each two lanes to a, the larger to b
-**   S_pick(v, lanes)       lane i is v[lanes[i]]
-**   S_zip(&a, &b)          a0 b0 a1 b1 ..., the lower half in a
-**   S_bits(m)              bit i is lane i of a mask
+** What sorting needs of vectors beyond simd/vec.h, for unsigned lanes (S is u32
+** or u64; contracts of kernel/sort):
+**   S_order(&a, &b)       compare-exchange: the smaller of each two lanes to a,
+**                         the larger to b
+**   S_pick(v, lanes)      lane i is v[lanes[i]]
+**   S_zip(&a, &b)         a0 b0 a1 b1 ..., the lower half in a
+**   S_bits(m)             bit i is lane i of a mask
 **   S_split(low, high, v, pivot)
-**                          the lanes below the pivot to low[0..], the others
-**                          to the places before 'high'; returns how many are
-**                          below. A whole vector may be written at both ends.
+**                         partition: the lanes below the pivot to low[0..], the
+**                         others to the positions before 'high'; returns how
+**                         many are below. A whole vector may be written at both
+**                         ends.
 **   S_take(to, from, at, mask, n)
-**                          to[i] = from[at[i] & mask]. The indices are u32; both
-**                          can be read, whatever is there, up to 'mask', which
-**                          has all lower bits set and is below 2 n
+**                         to[i] = from[at[i] & mask]. The indices are u32; both
+**                         'from' and 'at' can be read, whatever is there, up to
+**                         'mask', which has all lower bits set, below 2 n
 **   set_lanes(to, bits, first)
-**                          the numbers of the set bits of eight, plus 'first',
-**                          to to[0..]; all eight places are written
-** VEC_SORTS tells whether splitting is fast enough to sort by it.
+**                         the numbers of the set bits of eight, plus 'first',
+**                         to to[0..]; all eight elements are written
+** VEC_SORTS tells whether partitioning is fast enough to sort by it: from AVX2
+** on, where a lane permutation by a variable is one instruction.
 */
 #ifndef LA_SIMD_SORTING_H
 #define LA_SIMD_SORTING_H
@@ -25,8 +29,9 @@
 #if VEC_BYTES >= 32
 #define VEC_SORTS 1
 
-/* Byte i of entry m is the lane that goes to place i when the lanes of mask m
-** go first: of lane i, how many set lanes are before it, and where it goes. */
+/* A permutation for each mask of eight lanes: byte i of entry m is the lane
+** that goes to position i when the lanes of mask m go first, in order (a table
+** of 2 KB, computed by the preprocessor from the counts of set bits). */
 #define BEFORE_(m, i) __builtin_popcount((m) & ((1 << (i)) - 1))
 #define GOES_(m, i) ((m) >> (i) & 1 ? BEFORE_(m, i) \
                      : __builtin_popcount(m) + (i) - BEFORE_(m, i))
@@ -52,8 +57,8 @@ static const uint64_t split_lanes_[256] = {
 #define VEC_SORTS 0
 #endif
 
-/* An index, kept in a general register: loads at places are faster one by one
-** than with vectors of indices, which a compiler would make of such a loop. */
+/* An index, kept in a general register: indexed loads are faster one by one
+** than as a gather, which a compiler would make of such a loop. */
 static inline uint32_t one_by_one(uint32_t x)
 {
 #ifdef __GNUC__
@@ -76,7 +81,7 @@ static inline void u64_take(uint64_t *to, const uint64_t *from,
 
 #if defined(__AVX512F__)
 
-/* A mask as a number. GCC 12 may spill a mask of 16 bits as such and read it
+/* A mask as an integer. GCC 12 may spill a mask of 16 bits as such and read it
 ** back as 32: the number has to be in a general register first. */
 static inline unsigned mask_bits_(__mmask16 mask)
 {
@@ -137,7 +142,9 @@ static inline void set_lanes(int64_t *to, unsigned bits, int64_t first)
     __m512i x = _mm512_cvtepu8_epi64(bytes);
     _mm512_storeu_si512(to, _mm512_add_epi64(x, _mm512_set1_epi64(first)));
 }
-/* Lanes of a table of 2, 4, 8 or 16 vectors. */
+/* Elements of a table that is held in 2, 4, 8 or 16 vectors: two-source
+** permutations of neighbouring vectors, then selections by the upper bits of
+** the index. Faster than loads while the table fits the registers. */
 static inline __attribute__((always_inline))
 __m512i look_up_(const __m512i *t, const int vectors, __m512i at)
 {
@@ -178,7 +185,7 @@ static inline void u32_take(uint32_t *to, const uint32_t *from,
     else if (mask <= 255) look_ups_(to, from, at, mask, n, 16);
     else u32_take_each_(to, from, at, mask, n);
 }
-/* Faster than to compress whole vectors, once for each end. */
+/* Faster than VPCOMPRESSD of whole vectors, once for each end. */
 static inline void split_half_(uint32_t *low, uint32_t *high, __m256i v,
                                unsigned below)
 {

@@ -1,14 +1,15 @@
 /*
-** Squares of vectors, transposed: f32_square turns F32_LANES vectors that are
-** rows into those that are columns, f64_square likewise. Row i is zipped with
-** the row half a square further, as often as the side can be halved.
+** Transposes of square blocks in registers: f32_transpose makes F32_LANES
+** vectors that are columns of those that are rows, f64_transpose likewise.
+** Row i is zipped with row i + half, log2(lanes) times over; after each pass a
+** row holds elements of twice as many rows of the original.
 */
 #ifndef LA_SIMD_TRANSPOSE_H
 #define LA_SIMD_TRANSPOSE_H
 
 #include "simd/vec.h"
 
-/* Lane numbers of two vectors zipped: their first halves, their second ones. */
+/* Lane numbers of two vectors zipped: their lower halves, their upper ones. */
 #define ZIP2_LOW_ 0, 2
 #define ZIP2_HIGH_ 1, 3
 #define ZIP4_LOW_ 0, 4, 1, 5
@@ -35,7 +36,7 @@
 #define F64_HIGH_ ZIP2_HIGH_
 #endif
 
-static inline __attribute__((always_inline)) void f32_square(f32v *x)
+static inline __attribute__((always_inline)) void f32_transpose(f32v *x)
 {
     f32v y[F32_LANES];
 #pragma GCC unroll 4
@@ -51,7 +52,7 @@ static inline __attribute__((always_inline)) void f32_square(f32v *x)
     }
 }
 
-static inline __attribute__((always_inline)) void f64_square(f64v *x)
+static inline __attribute__((always_inline)) void f64_transpose(f64v *x)
 {
     f64v y[F64_LANES];
 #pragma GCC unroll 4

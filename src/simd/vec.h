@@ -13,6 +13,11 @@
 **
 ** Elements never depend on their lane: a tail is loaded with f32_load_n or
 ** f32_load_pad, run through the same body and stored with f32_store_n.
+**
+** Names: f32v is a vector, f32h one of half the width, f32_mem_ a vector in
+** memory of any alignment; functions are <lane>_<what>, those ending in _ are
+** for src/simd alone.
+**
 ** f32_fma is one rounding where the capability has FMA (AVX2, AVX512) and a
 ** product and a sum by default: who needs equal bits everywhere writes a*b + c,
 ** which is never contracted.
@@ -122,9 +127,10 @@ typedef uint16_t u16h VEC_HALF_;
 #include "simd/isa_plain.h"
 #endif
 
-/* A comparison in its cheapest form, for one that makes many choices:
-** f32_pick(f32_above(a, b), c, d) is f32_select(a > b, c, d); i32_any_above(a, b)
-** is i32_any(a > b). */
+/* A comparison in its cheapest form (a mask register with AVX512), for one that
+** makes many choices:
+** f32_pick(f32_above(a, b), c, d) is f32_select(a > b, c, d); i32_any_above(a,
+** b) is i32_any(a > b). */
 #ifndef HAS_MASKS
 typedef i32v f32k;
 static inline f32k f32_above(f32v a, f32v b) { return a > b; }
@@ -241,6 +247,8 @@ static inline f32v bf16_widen(u16h h)
 {
     return (f32v)(u32_from_u16h(h) << 16);
 }
+/* Round to nearest even: add half a unit less one plus the lowest kept bit. NaN
+** is quieted, its payload cut. */
 static inline u16h bf16_narrow(f32v a)
 {
     u32v x = (u32v)a;
@@ -249,7 +257,8 @@ static inline u16h bf16_narrow(f32v a)
     return u16h_from_u32(u32_select(nan, x >> 16 | 0x40, near));
 }
 
-/* Before a loop whose operands are the same memory or do not overlap. */
+/* Before a loop whose operands are the same memory or do not overlap: the
+** compiler needs no run-time check and no scalar copy of the loop. */
 #ifdef __clang__
 #define VEC_LOOP _Pragma("clang loop vectorize(assume_safety)")
 #else

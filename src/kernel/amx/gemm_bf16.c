@@ -4,7 +4,7 @@
 #include "simd/tiles.h"
 
 #ifdef TILES
-#define BRAIN 1
+#define IS_BF16 1
 #define DOT tile_dot_bf16
 #include "kernel/amx/gemm_tiles.inc"
 

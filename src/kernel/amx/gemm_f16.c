@@ -5,7 +5,7 @@
 #include "simd/tiles.h"
 
 #ifdef TILES
-#define BRAIN 0
+#define IS_BF16 0
 #define DOT tile_dot_f16
 #include "kernel/amx/gemm_tiles.inc"
 

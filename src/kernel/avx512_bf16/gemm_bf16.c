@@ -1,19 +1,19 @@
 /*
-** Packed blocks of bfloat16 by VDPBF16PS: the float32 tile's shape, with pairs
-** of k in the place of single ones, so twice its speed where a dot product of
-** pairs costs what a multiply-add does. Every pair adds its odd product first,
-** then its even one, each rounded.
+** Packed blocks of bfloat16 by VDPBF16PS: the float32 tile's shape, with two
+** steps of k at a time instead of one, so twice its speed where the instruction
+** costs what a multiply-add does. Every lane adds its odd product first, then
+** its even one, each rounded.
 */
 #include "kernel/matmul/muladd.h"
 #include "simd/interleave16.h"
 
-#ifdef HALVES
+#ifdef H16_LANES
 #include "simd/transpose.h"
 
-#define BRAIN 1
+#define IS_BF16 1
 #define MR 14
 #define NR 32
-#define LANES (HALVES / 2)
+#define LANES (H16_LANES / 2)
 #define KC 1024    /* B passes from the second cache; 800 is 4 to 9 % slower */
 
 #define NAME(x) x##_a
@@ -26,6 +26,7 @@
 #undef NAME
 #include "kernel/matmul/gemm_extension.inc"
 
+/* The table entries: panels of 14 rows and of 32 columns. */
 static void pack_a(void *dst, const void *src, int64_t rs, int64_t cs,
                    int64_t m, int64_t k, bool conj)
 {
@@ -44,6 +45,7 @@ static void pack_b(void *dst, const void *src, int64_t rs, int64_t cs,
                 rs, (int)(n - j < NR ? n - j : NR), k);
 }
 
+/* The operands and the destination of one tile. */
 typedef struct tile_job {
     int64_t pairs;
     const uint32_t *a, *b;
@@ -54,8 +56,9 @@ typedef struct tile_job {
     int64_t out_rs, cols;
 } tile_job;
 
-/* All sums are done and nothing happens to them. */
-ALWAYS void leave(const int mr, const int nv, f32v acc[][2], const tile_job *j)
+/* All sums are complete and plain: narrowed and stored from registers. */
+ALWAYS void store_narrowed(const int mr, const int nv, f32v acc[][2],
+                           const tile_job *j)
 {
     la_bf16 *out = j->out;
     const int64_t rs = j->out_rs, cols = j->cols;
@@ -64,6 +67,7 @@ ALWAYS void leave(const int mr, const int nv, f32v acc[][2], const tile_job *j)
         h16_store_n(out, cols, bf16_from_sums(acc[i][0], acc[i][nv - 1]));
 }
 
+/* mr x nv vectors of sums over all of k; constants in every copy. */
 ALWAYS void tile(const int mr, const int nv, const tile_job *j)
 {
     f32v acc[MR][2];
@@ -80,7 +84,7 @@ ALWAYS void tile(const int mr, const int nv, const tile_job *j)
         }
     }
     if (j->out) {
-        leave(mr, nv, acc, j);
+        store_narrowed(mr, nv, acc, j);
         return;
     }
     float *c = j->c;
@@ -108,6 +112,8 @@ static void run_tile(int rows, int nv, const tile_job *j)
     }
 }
 
+/* The tile at (i, j): partial sums to g->part, plain results stored at once,
+** all others through the epilogue. */
 static void block_tile_bf16(const la_gemm_block *g, int64_t i, int64_t j)
 {
     float buf[MR * NR];

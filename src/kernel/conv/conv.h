@@ -3,11 +3,14 @@
 **
 ** A convolution with stride 1 along a row of the (padded) input is a product
 ** whose B is never built: tap t of channel c is the same row of the input,
-** shifted. 'tiles' takes packed weights, a table of those shifts and the place
-** of every output row, and keeps mr channels x vectors of pixels in registers;
-** 'channels' takes the same, and keeps pixels x vectors of channels. A stride
-** above 1 is taken out before, by storing the columns of a row sorted by their
-** remainder.
+** shifted (an implicit im2col). 'tiles' takes packed weights, a table of those
+** shifts and the position of every output row, and keeps mr channels x vectors
+** of pixels in registers; 'channels' takes the same, and keeps pixels x vectors
+** of channels. A stride above 1 is taken out before, by storing the columns of
+** a row sorted by their remainder.
+**
+** Every sum takes its taps in the order of 'shift', by fused multiply-add: bits
+** do not depend on the method, threads or the width of vectors.
 */
 #ifndef LA_KERNEL_CONV_CONV_H
 #define LA_KERNEL_CONV_CONV_H
@@ -24,8 +27,8 @@ typedef struct la_conv_tiles {
     const void *weights;    /* panels, k after k */
     int64_t panel;          /* channels of a panel: up to mr, or 2 * lanes */
     const void *source;     /* input rows with their padding */
-    const int64_t *shift;   /* [k] from an output's place to its tap */
-    int64_t row_step;       /* from an output row's place to the next one's */
+    const int64_t *shift;   /* [k] from an output's position to its tap */
+    int64_t row_step;       /* from an output row's position to the next */
     int64_t rows, cols;     /* output pixels */
     void *out;
     int64_t out_channel, out_row, out_col;
@@ -35,14 +38,15 @@ typedef struct la_conv_tiles {
 } la_conv_tiles;
 
 /* The gradient of the weight: out[t*out_tap + o] (+)= sum over rows r and
-** columns c of source[place[r] + c + shift[t]] * grads[r, c][o], in order. */
+** columns c of source[position[r] + c + shift[t]] * grads[r, c][o], in
+** order. */
 typedef struct la_conv_gradient {
     int64_t taps;           /* channels x taps of this block */
     int64_t m;              /* output channels */
     const void *source;
     const int64_t *shift;
     int64_t rows, cols;
-    const int64_t *place;
+    const int64_t *position;
     const void *grads;      /* panels of 2 * lanes channels, pixel by pixel */
     void *out;
     int64_t out_tap;        /* a multiple of 2 * lanes */
@@ -57,29 +61,31 @@ typedef struct la_conv_sums {
 } la_conv_sums;
 
 /* out[c*out_channel + r*out_row + x] (+)= source[x % parts * part + c*channel +
-** r*row + x / parts]: rows woven from the columns of 'parts' parts. */
-typedef struct la_conv_weave {
+** r*row + x / parts]: columns of 'parts' parts interleaved. */
+typedef struct la_conv_interleave {
     int64_t parts, part, channel, row;
     const void *source;
     void *out;
     int64_t out_channel, out_row, channels, rows, cols;
     bool first;             /* store instead of add */
-} la_conv_weave;
+} la_conv_interleave;
 
 typedef struct la_conv_kernels {
-    int mr, lanes;
+    int mr, lanes;        /* channels of a tile, elements of a vector */
+    /* The convolution by rows of pixels, by vectors of channels; the gradient
+    ** of the weight; its sums to the layout of the weight. */
     void (*tiles)(const la_conv_tiles *);
     void (*channels)(const la_conv_tiles *);
     void (*taps)(const la_conv_gradient *);
     void (*finish)(const la_conv_sums *);
     /* dst[c*line + x] = src[x*step + c], c < channels, x < n. */
-    void (*spread)(void *dst, int64_t line, const void *src, int64_t step,
+    void (*unpack)(void *dst, int64_t line, const void *src, int64_t step,
                    int64_t channels, int64_t n);
     /* dst[t][i] = src[i*row + t*step] for i < valid, lines 'width' apart; 0
     ** up to a whole vector or the line's end. */
     void (*pack)(void *dst, const void *src, int64_t row, int64_t step,
                  int valid, int width, int64_t count);
-    void (*weave)(const la_conv_weave *);
+    void (*interleave)(const la_conv_interleave *);
     /* even[c*line + x] = src[c*step + 2*x], odd[...] = src[c*step + 2*x + 1]:
     ** n elements of each of some channels. */
     void (*split)(void *even, void *odd, int64_t line, const void *src,

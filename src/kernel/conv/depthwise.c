@@ -1,4 +1,5 @@
-/* Depthwise convolution of float32 and float64: every channel by itself. */
+/* Depthwise convolution of float32 and float64: every channel by itself. The
+** tables conv_depth_* of conv.h. */
 #include "kernel/conv/conv.h"
 #include "kernel/matmul/muladd.h"
 

@@ -1,4 +1,8 @@
-/* Direct convolution of float32 and float64. */
+/*
+** Direct convolution of float32 and float64: the tables of conv.h. ROWS, LINES
+** and RUNS list the shapes of tiles that exist as code of their own, up to the
+** number of vector registers: 32 with AVX512, 16 otherwise.
+*/
 #include "kernel/conv/conv.h"
 #include "kernel/matmul/muladd.h"
 #include "simd/deinterleave.h"
@@ -26,7 +30,7 @@
 #define VEC f32v
 #define VL F32_LANES
 #define FMA f32_fma
-#define SQUARE f32_square
+#define TRANSPOSE f32_transpose
 #define EVEN f32_even
 #define ODD f32_odd
 #define LOAD_N f32_load_n
@@ -38,7 +42,7 @@
 #undef VEC
 #undef VL
 #undef FMA
-#undef SQUARE
+#undef TRANSPOSE
 #undef EVEN
 #undef ODD
 #undef LOAD_N
@@ -47,14 +51,14 @@
 
 const la_conv_kernels LA_KERNEL(conv_f32) = {
     MR, F32_LANES, tiles_f32, channels_f32, taps_f32, finish_f32,
-    spread_f32, pack_f32, weave_f32, split_f32
+    unpack_f32, pack_f32, interleave_f32, split_f32
 };
 
 #define ELEM double
 #define VEC f64v
 #define VL F64_LANES
 #define FMA f64_fma
-#define SQUARE f64_square
+#define TRANSPOSE f64_transpose
 #define EVEN f64_even
 #define ODD f64_odd
 #define LOAD_N f64_load_n
@@ -65,5 +69,5 @@ const la_conv_kernels LA_KERNEL(conv_f32) = {
 
 const la_conv_kernels LA_KERNEL(conv_f64) = {
     MR, F64_LANES, tiles_f64, channels_f64, taps_f64, finish_f64,
-    spread_f64, pack_f64, weave_f64, split_f64
+    unpack_f64, pack_f64, interleave_f64, split_f64
 };

@@ -1,10 +1,15 @@
-/* Columns of images, for convolutions of every dtype and for unfold, fold. */
+/*
+** im2col and col2im: windows of an image as columns, and columns added back
+** into an image; for convolutions of dtypes without a direct kernel, and for
+** unfold and fold. The table 'columns' of conv.h.
+*/
 #include "kernel/conv/conv.h"
 #include "kernel/matmul/muladd.h"
 
-typedef struct { float re, im; } pair32;
-typedef struct { double re, im; } pair64;
+typedef struct { float re, im; } complex64;
+typedef struct { double re, im; } complex128;
 
+/* ADD for each dtype, rounded as the dtype is; bool takes or. */
 ALWAYS la_f16 add_f16(la_f16 a, la_f16 b)
 {
     return la_f32_to_f16(la_f16_to_f32(a) + la_f16_to_f32(b));
@@ -13,13 +18,13 @@ ALWAYS la_bf16 add_bf16(la_bf16 a, la_bf16 b)
 {
     return la_f32_to_bf16(la_bf16_to_f32(a) + la_bf16_to_f32(b));
 }
-ALWAYS pair32 add_pair32(pair32 a, pair32 b)
+ALWAYS complex64 add_c64(complex64 a, complex64 b)
 {
-    return (pair32){a.re + b.re, a.im + b.im};
+    return (complex64){a.re + b.re, a.im + b.im};
 }
-ALWAYS pair64 add_pair64(pair64 a, pair64 b)
+ALWAYS complex128 add_c128(complex128 a, complex128 b)
 {
-    return (pair64){a.re + b.re, a.im + b.im};
+    return (complex128){a.re + b.re, a.im + b.im};
 }
 ALWAYS uint8_t add_bool(uint8_t a, uint8_t b) { return a | b; }
 ALWAYS la_c32 add_c32(la_c32 a, la_c32 b)
@@ -75,15 +80,15 @@ ALWAYS la_c32 add_c32(la_c32 a, la_c32 b)
 #undef ADD
 #undef ELEM
 #undef NAME
-#define ADD add_pair32
-#define ELEM pair32
+#define ADD add_c64
+#define ELEM complex64
 #define NAME(x) x##_c64
 #include "kernel/conv/im2col.inc"
 #undef ADD
 #undef ELEM
 #undef NAME
-#define ADD add_pair64
-#define ELEM pair64
+#define ADD add_c128
+#define ELEM complex128
 #define NAME(x) x##_c128
 #include "kernel/conv/im2col.inc"
 #undef ADD

@@ -1,12 +1,18 @@
-/* Pooling: maxima and averages of windows, and their gradients. */
+/*
+** Pooling: maxima and averages of windows, and their gradients; the table
+** 'pool'. Three methods, by layout: channels in the lanes (pool_channels.inc),
+** neighbouring outputs of a row in the lanes (pool_rows.inc), output by output
+** (pool.inc). They give the same bits: averages sum columns first everywhere.
+*/
 #include "kernel/conv/pool.h"
 
 #include <math.h>
 
 #include "kernel/matmul/muladd.h"
 
+/* The window of one output along one dim. */
 typedef struct span {
-    int64_t from, to, step;    /* input places, cut to the input */
+    int64_t from, to, step;    /* input positions, cut to the input */
     int64_t counted;           /* with the padding, cut to its end */
 } span;
 
@@ -28,6 +34,7 @@ ALWAYS span span_of(const la_pool *p, int d, int64_t o)
     return (span){from, lower(to, w->in), w->dilation, counted};
 }
 
+/* What an average divides by. */
 ALWAYS double size_of(const la_pool *p, const span s[3])
 {
     if (p->divisor != 0) return p->divisor;
@@ -37,7 +44,7 @@ ALWAYS double size_of(const la_pool *p, const span s[3])
                     * (s[2].to - s[2].from));
 }
 
-/* Outputs along a dim whose windows have place i in them. */
+/* Outputs along a dim whose windows have position i in them. */
 ALWAYS span windows_with(const la_window *w, int64_t i)
 {
     int64_t low = i + w->pad - w->kernel + 1, high = (i + w->pad) / w->stride;
@@ -46,6 +53,7 @@ ALWAYS span windows_with(const la_window *w, int64_t i)
     return s;
 }
 
+/* Elements of an input plane. */
 ALWAYS int64_t plane_of(const la_pool *p)
 {
     return p->w[0].in * p->w[1].in * p->w[2].in;
@@ -53,6 +61,7 @@ ALWAYS int64_t plane_of(const la_pool *p)
 
 typedef void (*at_fn)(const la_pool *, const int64_t o[3]);
 
+/* fn for every output of the plane, row-major. */
 ALWAYS void each_output(const la_pool *p, at_fn fn)
 {
     int64_t o[3];
@@ -63,7 +72,7 @@ ALWAYS void each_output(const la_pool *p, at_fn fn)
 
 /* ---- rows in vectors ---- */
 
-#define LINE 2048        /* numbers of one row of the input with its padding */
+#define LINE 2048        /* elements of one padded row of the input */
 #define CHUNK 512        /* outputs of a row at a time */
 #define MOST_TAPS 64
 
@@ -72,12 +81,13 @@ ALWAYS void each_output(const la_pool *p, at_fn fn)
 ** of a line. Sizes do not depend on the width of vectors, so bits don't. */
 typedef struct lines {
     int64_t first, n, from, to, pitch;
-    int32_t shift[MOST_TAPS];       /* of each tap, from an output's place */
+    int32_t shift[MOST_TAPS];       /* of each tap, from an output's position */
 } lines;
 
 typedef void (*chunk_fn)(const la_pool *, const lines *);
 
-/* False where rows do not lie in runs, or windows are too large. */
+/* fn for every chunk of a row's outputs. False, and nothing done, where rows do
+** not lie in runs, or windows are too large. */
 static bool each_chunk(const la_pool *p, chunk_fn fn)
 {
     const la_window *w = &p->w[2];
@@ -121,7 +131,7 @@ static lines whole_row(const la_pool *p)
 #define ACC float
 #define VEC f32v
 #define IVEC i32v
-#define PLACE int32_t
+#define INDEX int32_t
 #define VL F32_LANES
 #define CHOOSE i32_select
 #define LANES i32_iota(0)
@@ -153,7 +163,7 @@ static lines whole_row(const la_pool *p)
 #undef ACC
 #undef VEC
 #undef IVEC
-#undef PLACE
+#undef INDEX
 #undef VL
 #undef CHOOSE
 #undef LANES
@@ -162,7 +172,7 @@ static lines whole_row(const la_pool *p)
 #define ACC double
 #define VEC f64v
 #define IVEC i64v
-#define PLACE int64_t
+#define INDEX int64_t
 #define VL F64_LANES
 #define CHOOSE i64_select
 #define LANES i64_iota(0)
@@ -178,7 +188,7 @@ static lines whole_row(const la_pool *p)
 #undef ACC
 #undef VEC
 #undef IVEC
-#undef PLACE
+#undef INDEX
 #undef VL
 #undef CHOOSE
 #undef LANES

@@ -2,7 +2,8 @@
 ** The contract of pooling kernels: one plane (up to three dims) at a time, or
 ** as many as there are channels side by side (floating types only).
 ** Positions count within the input plane in row-major order, from 1; 'index'
-** lies as 'out' does. Gradients need an 'in' whose places are evenly apart.
+** lies as 'out' does. Gradients need an 'in' with a constant step
+** between its elements.
 */
 #ifndef LA_KERNEL_CONV_POOL_H
 #define LA_KERNEL_CONV_POOL_H

@@ -4,10 +4,16 @@
 ** A core computes n elements; its operands are contiguous, except those whose
 ** bit is set in 'repeat': they are one element, used for all. drive() gives it
 ** whole rows where strides allow, and packs operands in blocks through the
-** stack where they do not: a transposed one in blocks of one line of the cache
-** by as many rows as fit TILE_BYTES, the others in PACK_BYTES. So there is one
-** body per operation and dtype, and an element's bits cannot depend on strides,
+** stack where they do not: a transposed one in blocks of one cache line by as
+** many rows as fit TILE_BYTES, the others in PACK_BYTES. So there is one body
+** per operation and dtype, and an element's bits cannot depend on strides,
 ** position or counts.
+**
+**   drive        a single run: the core itself
+**     run_rows     rows that are runs: the core once per row
+**       run_streaming   the same for a large output, past the caches
+**     run_blocks   everything else, block by block
+**       run_block       pack what has to be packed, run, unpack the output
 **
 ** Outputs that the caller has marked as large (la_params.stream) are written
 ** with streaming stores, fenced before drive() returns: by the core itself, or,
@@ -30,12 +36,14 @@ enum {
     STREAM = 1           /* in 'repeat', where the output has no bit */
 };
 
+/* data[0] is the output, data[1..] the inputs; bit k of 'repeat' is for operand
+** k. n may be 0. */
 typedef void (*core_fn)(char *const *data, unsigned repeat, int64_t n,
                         const la_params *params);
 typedef struct core_info {
     core_fn run;
     uint8_t ninputs;
-    bool streams;        /* STREAM: an aligned output is stored past the caches */
+    bool streams;        /* knows STREAM: an aligned output past the caches */
     uint8_t size[MAX_INPUTS + 1];   /* bytes of an element: output, inputs */
 } core_info;
 
@@ -46,23 +54,24 @@ typedef la_bf16 bf16_elem;
 typedef struct c64 { float re, im; } c64_elem, c64;
 typedef struct c128 { double re, im; } c128_elem, c128;
 
-/* Numbers of a call as vectors. */
-static inline f32v f32_number(const la_scalar *s) { return f32_set1(s->re); }
-static inline f64v f64_number(const la_scalar *s) { return f64_set1(s->re); }
-static inline f32v f16_number(const la_scalar *s) { return f32_set1(s->re); }
-static inline f32v bf16_number(const la_scalar *s) { return f32_set1(s->re); }
-static inline f32v c64_number(const la_scalar *s)
+/* Scalar parameters of a call (la_params) as vectors; complex ones as their
+** alternating parts. */
+static inline f32v f32_scalar(const la_scalar *s) { return f32_set1(s->re); }
+static inline f64v f64_scalar(const la_scalar *s) { return f64_set1(s->re); }
+static inline f32v f16_scalar(const la_scalar *s) { return f32_set1(s->re); }
+static inline f32v bf16_scalar(const la_scalar *s) { return f32_set1(s->re); }
+static inline f32v c64_scalar(const la_scalar *s)
 {
     i32v second = -(i32_iota(0) & 1);
     return f32_select(second, f32_set1(s->im), f32_set1(s->re));
 }
-static inline f64v c128_number(const la_scalar *s)
+static inline f64v c128_scalar(const la_scalar *s)
 {
     i64v second = -(i64_iota(0) & 1);
     return f64_select(second, f64_set1(s->im), f64_set1(s->re));
 }
 
-/* Pairs are loaded as twice as many parts. */
+/* Complex numbers are loaded as twice as many parts; n counts numbers. */
 static inline f32v c64_load(const void *p) { return f32_load(p); }
 static inline f64v c128_load(const void *p) { return f64_load(p); }
 static inline void c64_store(void *p, f32v v) { f32_store(p, v); }
@@ -107,9 +116,9 @@ static inline cursor cursor_at(const char *p, unsigned repeat, char *hold,
     return (cursor){hold, 0};
 }
 
-/* n copies of the element at 'p', by whole vectors, for which there is room.
-** Returns 'hold'. A loop over elements is made into a string instruction, which
-** takes longer to begin than a row of bytes. */
+/* n copies of the element at 'p', by whole vectors, so 'hold' has a multiple of
+** VEC_BYTES. Returns 'hold'. Compilers make a string instruction of the plain
+** loop over elements, whose start-up takes longer than a short row of bytes. */
 static inline const void *fill_block(void *hold, const void *p, int64_t n,
                                      size_t size)
 {
@@ -138,6 +147,7 @@ static void move_block(int size, char *to, const int64_t *t, const char *from,
 
 /* --- rows as they are --- */
 
+/* n bytes past the caches; 'to' is aligned to VEC_BYTES. */
 static void stream_bytes(char *to, const char *from, int64_t n)
 {
     for (; n >= VEC_BYTES; n -= VEC_BYTES, to += VEC_BYTES, from += VEC_BYTES)
@@ -145,6 +155,7 @@ static void stream_bytes(char *to, const char *from, int64_t n)
     memcpy(to, from, (size_t)n);
 }
 
+/* All operands by n elements, but those that repeat. */
 static void advance(const core_info *c, char **data, unsigned repeat,
                     int64_t n)
 {
@@ -152,6 +163,8 @@ static void advance(const core_info *c, char **data, unsigned repeat,
         if (!(repeat >> k & 1)) data[k] += n * c->size[k];
 }
 
+/* A row whose output goes past the caches: plainly up to the first aligned
+** vector, then by the core's own streaming stores, or through a block. */
 static void run_streaming(const core_info *c, char *const *row,
                           unsigned repeat, int64_t n, const la_params *params)
 {
@@ -177,6 +190,8 @@ static void run_streaming(const core_info *c, char *const *row,
     }
 }
 
+/* Is a row of n outputs worth streaming? Only long rows: each has a plain head
+** and tail. */
 static bool streams(const core_info *c, const char *out, int64_t n,
                     const la_params *params)
 {
@@ -184,6 +199,7 @@ static bool streams(const core_info *c, const char *out, int64_t n,
         && (uintptr_t)out % c->size[0] == 0;
 }
 
+/* n1 rows, each a run in all operands that do not repeat. */
 static __attribute__((noinline))
 void run_rows(const core_info *c, char **data, const int64_t *outer,
               unsigned repeat, int64_t n0, int64_t n1,
@@ -203,10 +219,10 @@ void run_rows(const core_info *c, char **data, const int64_t *outer,
 /* --- blocks packed through the stack --- */
 
 /* Where an operand's elements of a block are: rows of m[0] of them. */
-typedef struct place {
+typedef struct block_operand {
     char *at;
     int64_t step;        /* bytes from row to row */
-} place;
+} block_operand;
 
 /* Rows that are runs of memory stay where they are, unless they are short: then
 ** they are put together, so that the core runs over the block at once. */
@@ -216,13 +232,17 @@ static bool stays(int64_t inner, int64_t outer, int size, const int64_t *m)
     return m[0] >= SHORT_ROW || m[1] == 1 || outer == m[0] * size;
 }
 
+/* Is the operand one element per row, or one for the block, so that the core
+** can repeat it? */
 static bool repeats(int64_t inner, int64_t outer, const int64_t *m)
 {
     return inner == 0 && (m[0] >= SHORT_ROW || m[1] == 1 || outer == 0);
 }
 
-static void run_places(const core_info *c, place *p, unsigned repeat,
-                       const int64_t *m, const la_params *params)
+/* The core over m[1] rows of m[0] elements, all at once where every operand's
+** rows follow each other. */
+static void run_operands(const core_info *c, block_operand *p, unsigned repeat,
+                         const int64_t *m, const la_params *params)
 {
     bool together = true;
     char *data[MAX_INPUTS + 1];
@@ -236,27 +256,29 @@ static void run_places(const core_info *c, place *p, unsigned repeat,
     }
 }
 
+/* One block: m[0] x m[1] elements from 'at' on. 'pack' is scratch for each
+** operand. */
 static void run_block(const core_info *c, char *const *at,
                       const int64_t *inner, const int64_t *outer,
                       const int64_t *m, char (*pack)[TILE_BYTES],
                       const la_params *params)
 {
-    place p[MAX_INPUTS + 1];
+    block_operand p[MAX_INPUTS + 1];
     unsigned repeat = 0;
     for (int k = 0; k <= c->ninputs; k++) {
         int size = c->size[k];
         int64_t from[2] = {inner[k], outer[k]};
         int64_t to[2] = {size, m[0] * size};
-        p[k] = (place){at[k], outer[k]};
+        p[k] = (block_operand){at[k], outer[k]};
         if (stays(inner[k], outer[k], size, m)) continue;
         if (k > 0 && repeats(inner[k], outer[k], m)) {
             repeat |= 1u << k;
             continue;
         }
-        p[k] = (place){pack[k], to[1]};
+        p[k] = (block_operand){pack[k], to[1]};
         if (k > 0) move_block(size, pack[k], to, at[k], from, m);
     }
-    run_places(c, p, repeat, m, params);
+    run_operands(c, p, repeat, m, params);
     if (p[0].at != at[0]) {
         int64_t from[2] = {c->size[0], m[0] * c->size[0]};
         int64_t to[2] = {inner[0], outer[0]};
@@ -277,6 +299,8 @@ static int64_t tile_rows(const core_info *c, const int64_t *inner,
     return rows;
 }
 
+/* The sides of a block in elements, such that the widest operand fits its
+** scratch. */
 static void block_sides(const core_info *c, const int64_t *inner,
                         const int64_t *outer, const int64_t *n, int64_t *side)
 {
@@ -284,13 +308,15 @@ static void block_sides(const core_info *c, const int64_t *inner,
     for (int k = 0; k <= c->ninputs; k++)
         if (c->size[k] > widest) widest = c->size[k];
     int64_t rows = n[1] > 1 && n[0] > 1 ? tile_rows(c, inner, outer) : 0;
-    int64_t room = (rows ? TILE_BYTES : PACK_BYTES) / widest;
+    int64_t capacity = (rows ? TILE_BYTES : PACK_BYTES) / widest;
     if (rows > n[1]) rows = n[1];
-    side[0] = rows ? room / rows : room;
+    side[0] = rows ? capacity / rows : capacity;
     if (side[0] > n[0]) side[0] = n[0];
-    side[1] = rows ? rows : room / side[0];
+    side[1] = rows ? rows : capacity / side[0];
 }
 
+/* Any strides: blocks of the n[0] x n[1] elements. The scratch stays in the L1
+** cache. */
 static __attribute__((noinline))
 void run_blocks(const core_info *c, char **data, const int64_t *inner,
                 const int64_t *outer, const int64_t *n,
@@ -313,8 +339,9 @@ void run_blocks(const core_info *c, char **data, const int64_t *inner,
 /* The body of every element-wise loop; the contract is kernel.h's. One copy per
 ** object: it is not worth a copy in each loop. A single run, what small tensors
 ** are, goes straight to the core. */
-static __attribute__((noinline, unused)) void drive(const core_info *c, char **data, const int64_t *strides,
-                  int64_t n0, int64_t n1, const void *params)
+static __attribute__((noinline, unused))
+void drive(const core_info *c, char **data, const int64_t *strides, int64_t n0,
+           int64_t n1, const void *params)
 {
     const int64_t *outer = strides + c->ninputs + 1;
     int64_t n[2] = {n0, n1};

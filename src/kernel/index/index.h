@@ -18,7 +18,7 @@ typedef struct la_index_dims {
     int n;
     int64_t sizes[LA_INDEX_MAX];
     int64_t strides[LA_INDEX_MAX];   /* of the indexed dims, in bytes */
-    int *bad;   /* not NULL: 'get' stops at an index out of range, and sets it */
+    int *bad;   /* not NULL: 'get' sets it and stops at an index out of range */
 } la_index_dims;
 
 /* By size of the element: 1, 2, 4, 8, 16 bytes. */
@@ -47,8 +47,8 @@ typedef struct la_index_scans {
     int64_t (*count)(const uint8_t *mask, int64_t n);
     /* Both take what is beyond them of n values. */
     void (*range)(const int64_t *v, int64_t n, int64_t *least, int64_t *most);
-    /* How often each of 1..size is among n values, in parts: added to LA_TALLIES
-    ** tables of 'size' counters, one after the other. */
+    /* How often each of 1..size is among n values, in parts: added to
+    ** LA_TALLIES tables of 'size' counters, one after the other. */
     void (*tally)(int64_t *tables, int64_t size, const int64_t *v, int64_t n);
 } la_index_scans;
 #define LA_TALLIES 4

@@ -1,4 +1,8 @@
-/* Reading and writing through index tensors, by size of the element. */
+/*
+** Reading and writing through index tensors by size of the element: gather,
+** scatter, index_select, take, x[index], masked_select. The contract is
+** index.h.
+*/
 #include <string.h>
 
 #include "kernel/move/copy_short.h"

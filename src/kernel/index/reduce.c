@@ -1,5 +1,8 @@
-/* Adding, multiplying, taking the larger or smaller through index tensors. The
-** order is that of the walk: results do not depend on threads. */
+/*
+** Reductions through index tensors: adding, multiplying, taking the larger or
+** the smaller into indexed elements (index_add, scatter_reduce, index_put with
+** accumulate). The order is that of the walk: results do not depend on threads.
+*/
 #include <complex.h>
 #include <string.h>
 

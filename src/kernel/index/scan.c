@@ -1,16 +1,22 @@
-/* Looking through indices and masks. */
+/*
+** Looking through indices and masks: range checks, positions of set bytes,
+** counts, truth values, histograms. The contract is index.h.
+*/
 #include <string.h>
 
 #include "kernel/index/offset.h"
 #include "simd/sorting.h"
 
+/* The sign bit is set for an index that is 0 or out of range. */
 static inline uint64_t wrong(const char *index, int64_t size)
 {
     int64_t v = *(const int64_t *)index;
-    uint64_t place = (uint64_t)v + (uint64_t)(v < 0 ? size : -1);
-    return outside(place, (uint64_t)size);
+    uint64_t wrapped = (uint64_t)v + (uint64_t)(v < 0 ? size : -1);
+    return outside(wrapped, (uint64_t)size);
 }
 
+/* The first such index: blocks are checked by vectors, a bad block one by
+** one. */
 static int64_t bad(const char *index, int64_t step, int64_t n, int64_t size)
 {
     const int64_t block = 512;
@@ -29,7 +35,7 @@ static int64_t bad(const char *index, int64_t step, int64_t n, int64_t size)
     return -1;
 }
 
-/* Where the last eight set bytes begin: before that, places for eight may be
+/* Where the last eight set bytes begin: before that, eight positions may be
 ** written at once. */
 static int64_t last_eight(const uint8_t *mask, int64_t n)
 {
@@ -58,6 +64,7 @@ static int64_t *positions(int64_t *out, const uint8_t *mask, int64_t n,
     int64_t i = 0;
     unsigned none = 0;
     while (n > 0 && !mask[n - 1]) n--;
+    /* The product gathers the lowest bit of each byte in the highest byte. */
     for (int64_t end = last_eight(mask, n); i + 8 <= end; i += 8) {
         uint64_t bytes;
         memcpy(&bytes, mask + i, sizeof bytes);
@@ -76,6 +83,7 @@ static int64_t *positions(int64_t *out, const uint8_t *mask, int64_t n,
     return out;
 }
 
+/* How many bytes are not 0; 128 fit the byte counters of a block. */
 static int64_t count(const uint8_t *mask, int64_t n)
 {
     int64_t total = 0;
@@ -133,6 +141,7 @@ static int64_t count(const uint8_t *mask, int64_t n)
 #define TRUE NOT_ZERO
 #include "kernel/index/nonzero.inc"
 
+/* The least and the largest of n values, and of what *least and *most were. */
 static void range(const int64_t *v, int64_t n, int64_t *least, int64_t *most)
 {
     int64_t low = *least, high = *most;
@@ -144,8 +153,8 @@ static void range(const int64_t *v, int64_t n, int64_t *least, int64_t *most)
     *most = high;
 }
 
-/* Neighbours go to tables of their own: one counter that is raised twice in a
-** row waits for its store. */
+/* A histogram: neighbours go to tables of their own, since a counter that is
+** raised twice in a row waits for its store. */
 static void tally(int64_t *tables, int64_t size, const int64_t *v, int64_t n)
 {
     int64_t i = 0;

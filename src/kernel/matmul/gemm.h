@@ -1,25 +1,26 @@
 /*
 ** The contract of the matrix kernels.
 **
-** A product is cut into blocks by its caller (op/matmul/gemm.c), which packs
-** operands
-** into panels and hands pairs of packed blocks to 'block'. Every element of
-** the result is the sum over k in rising order by fused multiply-add, in
-** blocks of a fixed size that start from zero and are added in order: the bits
-** depend neither on how rows and columns are cut, nor on threads, nor on the
-** width of vectors. (Products with one row or column and a k that is
-** contiguous and longer than LA_TINY_K use 'dot', those with a few against rows
-** of more than LA_GEMM_LONG too; its order depends on k alone.)
+** A product is cut into blocks by its caller (op/matmul/gemm.c) in the manner
+** of Goto and van de Geijn ("Anatomy of high-performance matrix
+** multiplication", ACM TOMS 2008) and BLIS: operands are packed into panels,
+** one block of A and one of B at a time, and 'block' multiplies the two by
+** register tiles of mr rows and nr columns. Every element of the result is the
+** sum over k in rising order by fused multiply-add, in blocks of a fixed size
+** that start from zero and are added in order: the bits depend neither on how
+** rows and columns are cut, nor on threads, nor on the width of vectors.
+** (Products with one row or column and a k that is contiguous and longer than
+** LA_TINY_K use 'dot', those with a few against rows of more than LA_GEMM_LONG
+** too; its order depends on k alone.)
 **
-** A leaf (see base/isa_extension.h) is a table for the packed blocks of a
-** 16-bit float on
-** processors with more than AVX512; its source lies in a folder of its name and
-** is compiled once, with the folder's own flags. Its sums are float32 too, but of
-** pairs or more of k at a time, so its bits are others; they depend on how a
-** product is cut as little as those above.
-** float16 has none for AVX512-FP16: its fused multiply-add rounds every sum to
-** half precision, so products of it would have to be widened again to be added
-** as float32, which is more work than to widen the operands once while packing.
+** An ISA extension (base/isa_extension.h) has a table for the packed blocks of
+** a 16-bit float on processors with more than AVX512; its source lies in a
+** folder of its name and is compiled once, with the folder's own flags. Its
+** sums are float32 too, but of pairs or more of k at a time, so its bits are
+** others; they depend on how a product is cut as little as those above. float16
+** has none for AVX512-FP16: its fused multiply-add rounds every sum to half
+** precision, so products of it would have to be widened again to be added as
+** float32, which is more work than to widen the operands once while packing.
 ** Only the tiles of AMX-FP16 multiply halves and add floats.
 **
 ** Strides are in elements and may be anything, 0 and negative included.
@@ -97,12 +98,14 @@ typedef struct la_gemm_kernels {
     int packed_size;      /* bytes of one packed element */
     int kc;               /* steps of k per block at most */
     bool has_part;        /* result type is narrower than its sums */
-    /* Panels of mr (nr), k after k, padded with zeros. 'dst' has room for a
+    /* Panels of mr (nr), k after k, padded with zeros. 'dst' holds a
     ** whole number of panels and LA_GEMM_SLACK bytes. */
     void (*pack_a)(void *dst, const void *src, int64_t rs, int64_t cs,
                    int64_t m, int64_t k, bool conj);
     void (*pack_b)(void *dst, const void *src, int64_t rs, int64_t cs,
                    int64_t k, int64_t n, bool conj);
+    /* One pair of packed blocks, added to (or stored in) its piece of the
+    ** result. */
     void (*block)(const la_gemm_block *);
     /* The whole product without packed operands, for small sizes; NULL: use
     ** the blocks. */
@@ -113,8 +116,9 @@ typedef struct la_gemm_kernels {
     void (*dot)(const la_gemm_block *);
     /* out[j] = sum over k of a[k*a_cs] * b[k*b_rs + j], columns contiguous. */
     void (*axpy)(const la_gemm_block *);
-    /* Leaves have all but the three before this. Is there an element of an
-    ** m x n matrix that it would take for another? NULL: never. */
+    /* Does an m x n matrix have an element that this table would misread (an
+    ** ISA extension takes subnormals for 0)? NULL: never. Extensions have all
+    ** but the three functions before this one. */
     bool (*mistakes)(const void *src, int64_t rs, int64_t cs, int64_t m,
                      int64_t n);
     int k_unit;           /* panels have a multiple of so many k; 0 is 1 */
@@ -126,6 +130,7 @@ static inline int64_t la_gemm_padded(const la_gemm_kernels *ker, int64_t k)
     int64_t unit = ker->k_unit > 1 ? ker->k_unit : 1;
     return (k + unit - 1) / unit * unit;
 }
+/* Bytes behind the panels that packing may overwrite, for whole vectors. */
 #define LA_GEMM_SLACK 128
 
 /* 'count' tiny products, the operands of each so many elements after those of
@@ -145,7 +150,8 @@ LA_STUB_DECLARE(la_gemm_kernels, gemm_c64);
 LA_STUB_DECLARE(la_gemm_kernels, gemm_c128);
 LA_STUB_DECLARE(la_gemm_kernels, gemm_f16);
 LA_STUB_DECLARE(la_gemm_kernels, gemm_bf16);
-/* Tables of leaves; empty where the compiler did not know their instructions. */
+/* Tables of ISA extensions; empty where the compiler did not know their
+** instructions. */
 extern const la_gemm_kernels la_avx512_bf16_gemm_bf16, la_amx_gemm_bf16,
     la_amx_gemm_f16;
 LA_STUB_DECLARE(la_gemm_kernels, gemm_u8);

@@ -1,37 +1,41 @@
 /*
 ** Products of float32, of complex64 (as real products of twice the rows and
-** columns) and of the 16-bit floats (packed as float32, summed in float32).
+** columns) and of the 16-bit floats (packed as float32, summed in float32). The
+** tile is 14 x 2 vectors with AVX512 (28 of 32 registers), 6 x 2 otherwise (12
+** of 16); LANES is the number of partial sums of a dot product, one for every
+** capability.
 */
 #include "kernel/matmul/muladd.h"
 #include "simd/complex.h"
 
-/* complex64 in memory and in panels; 4 x 4 of them are turned as 64-bit lanes */
-#define NAME(x) x##_pair64
+/* complex64 in memory and in panels; 4 x 4 of them are transposed as 64-bit
+** lanes */
+#define NAME(x) x##_elem64
 #define ELEM _Complex float
 #define A_WIDTH (VEC_BYTES == 64 ? 7 : 3)
 #define B_WIDTH F32_LANES
 #if VEC_BYTES >= 32
-typedef int64_t pair_vec __attribute__((vector_size(32)));
-#define TURN 4
-#define TURN_VEC pair_vec
+typedef int64_t complex_vec __attribute__((vector_size(32)));
+#define TRANSPOSE 4
+#define TRANSPOSE_VEC complex_vec
 #if VEC_BYTES == 64
-typedef int64_t pair_wide __attribute__((vector_size(64)));
-#define WIDE_VEC pair_wide
-#define TURN_JOIN(a, b) __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7)
+typedef int64_t complex_wide_vec __attribute__((vector_size(64)));
+#define WIDE_VEC complex_wide_vec
+#define JOIN_VECS(a, b) __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7)
 #endif
 #else
-#define TURN 0
+#define TRANSPOSE 0
 #endif
 #include "kernel/matmul/gemm_pack.inc"
-#if TURN
+#if TRANSPOSE
 #include "kernel/matmul/transpose4.inc"
 #endif
 #undef NAME
 #undef ELEM
-#undef TURN
-#undef TURN_VEC
+#undef TRANSPOSE
+#undef TRANSPOSE_VEC
 #undef WIDE_VEC
-#undef TURN_JOIN
+#undef JOIN_VECS
 
 #define ELEM float
 #define KC LA_GEMM_KC
@@ -50,17 +54,17 @@ typedef int64_t pair_wide __attribute__((vector_size(64)));
 #define ROWS ROW(1) ROW(2) ROW(3) ROW(4) ROW(5) ROW(6)
 #endif
 #if VEC_BYTES >= 32
-typedef float turn_vec __attribute__((vector_size(32)));
-#define TURN 8
-#define TURN_VEC turn_vec
+typedef float row_vec __attribute__((vector_size(32)));
+#define TRANSPOSE 8
+#define TRANSPOSE_VEC row_vec
 #if VEC_BYTES == 64
-typedef float turn_wide_vec __attribute__((vector_size(64)));
-#define WIDE_VEC turn_wide_vec
-#define TURN_JOIN(a, b) __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7, \
+typedef float row_wide_vec __attribute__((vector_size(64)));
+#define WIDE_VEC row_wide_vec
+#define JOIN_VECS(a, b) __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7, \
     8, 9, 10, 11, 12, 13, 14, 15)
 #endif
 #else
-#define TURN 0
+#define TRANSPOSE 0
 #endif
 
 #define NAME(x) x##_f32
@@ -72,14 +76,14 @@ typedef float turn_wide_vec __attribute__((vector_size(64)));
 #define B_WIDTH NR
 #include "kernel/matmul/gemm_pack.inc"
 
-#if TURN
+#if TRANSPOSE
 #define EIGHT(x) x##_f32
-#define EIGHT_VEC turn_vec
+#define EIGHT_VEC row_vec
 #define EIGHT_LANES 8
 #include "kernel/matmul/transpose8.inc"
-#ifdef TURN_JOIN
+#ifdef JOIN_VECS
 #define EIGHT(x) x##_wide_f32
-#define EIGHT_VEC turn_wide_vec
+#define EIGHT_VEC row_wide_vec
 #define EIGHT_LANES 16
 #include "kernel/matmul/transpose8.inc"
 #endif
@@ -87,7 +91,7 @@ typedef float turn_wide_vec __attribute__((vector_size(64)));
 
 #define OUT float
 #define SAME 1
-#define NUMBER(n) ((float)(n).re)
+#define SCALAR(n) ((float)(n).re)
 #define LOAD(d, s, n) memcpy(d, s, (size_t)(n) * 4)
 #define SAVE(d, s, n) memcpy(d, s, (size_t)(n) * 4)
 #define LOAD1(x) (x)
@@ -118,7 +122,7 @@ const la_gemm_kernels LA_KERNEL(gemm_f32) = {
 
 /* ---- complex64 ---- */
 #define PLAIN(x) x##_f32
-#define PAIR(x) x##_pair64
+#define PACKED(x) x##_elem64
 #define NAME(x) x##_c64
 #define SWAP f32_cswap
 #include "kernel/matmul/gemm_complex.inc"

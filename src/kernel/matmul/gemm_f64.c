@@ -1,16 +1,19 @@
-/* Products of float64 and of complex128. */
+/*
+** Products of float64 and of complex128 (as real products of twice the rows and
+** columns); the tile is that of gemm_f32.c.
+*/
 #include "kernel/matmul/muladd.h"
 #include "simd/complex.h"
 
-#define NAME(x) x##_pair128
+#define NAME(x) x##_elem128
 #define ELEM _Complex double
 #define A_WIDTH (VEC_BYTES == 64 ? 7 : 3)
 #define B_WIDTH F64_LANES
-#define TURN 0
+#define TRANSPOSE 0
 #include "kernel/matmul/gemm_pack.inc"
 #undef NAME
 #undef ELEM
-#undef TURN
+#undef TRANSPOSE
 
 #define ELEM double
 #define KC LA_GEMM_KC_F64
@@ -29,16 +32,16 @@
 #define ROWS ROW(1) ROW(2) ROW(3) ROW(4) ROW(5) ROW(6)
 #endif
 #if VEC_BYTES >= 32
-typedef double turn_vec __attribute__((vector_size(32)));
-#define TURN 4
-#define TURN_VEC turn_vec
+typedef double row_vec __attribute__((vector_size(32)));
+#define TRANSPOSE 4
+#define TRANSPOSE_VEC row_vec
 #if VEC_BYTES == 64
-typedef double turn_wide_vec __attribute__((vector_size(64)));
-#define WIDE_VEC turn_wide_vec
-#define TURN_JOIN(a, b) __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7)
+typedef double row_wide_vec __attribute__((vector_size(64)));
+#define WIDE_VEC row_wide_vec
+#define JOIN_VECS(a, b) __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7)
 #endif
 #else
-#define TURN 0
+#define TRANSPOSE 0
 #endif
 
 #define NAME(x) x##_f64
@@ -50,13 +53,13 @@ typedef double turn_wide_vec __attribute__((vector_size(64)));
 #define B_WIDTH NR
 #include "kernel/matmul/gemm_pack.inc"
 
-#if TURN
+#if TRANSPOSE
 #include "kernel/matmul/transpose4.inc"
 #endif
 
 #define OUT double
 #define SAME 1
-#define NUMBER(n) ((n).re)
+#define SCALAR(n) ((n).re)
 #define LOAD(d, s, n) memcpy(d, s, (size_t)(n) * 8)
 #define SAVE(d, s, n) memcpy(d, s, (size_t)(n) * 8)
 #define LOAD1(x) (x)
@@ -76,7 +79,7 @@ const la_gemm_kernels LA_KERNEL(gemm_f64) = {
 };
 
 #define PLAIN(x) x##_f64
-#define PAIR(x) x##_pair128
+#define PACKED(x) x##_elem128
 #define NAME(x) x##_c128
 #define SWAP f64_cswap
 #include "kernel/matmul/gemm_complex.inc"

@@ -1,28 +1,28 @@
 /*
-** Products of integers, modulo 2^bits: signed types use the unsigned ones.
+** Products of integers, modulo 2^bits: signed dtypes use the tables of the
+** unsigned ones, as two's complement makes no difference to sums and products.
 */
 #include "kernel/matmul/muladd.h"
 
 #define MR 4
 #define ROWS ROW(1) ROW(2) ROW(3) ROW(4)
-#define TURN 0
+#define TRANSPOSE 0
 #define PARTS 0
 #define KC LA_GEMM_KC
 /* Unsigned: the product of two uint16_t would overflow an int. */
 #define MULADD(a, b, c) ((ELEM)((ELEM)(a) * 1u * (b) + (c)))
 #define SAME 1
-#define NUMBER(n) ((ELEM)(n).i)
+#define SCALAR(n) ((ELEM)(n).i)
 #define LOAD(d, s, n) memcpy(d, s, (size_t)(n) * sizeof(ELEM))
 #define SAVE(d, s, n) memcpy(d, s, (size_t)(n) * sizeof(ELEM))
 #define LOAD1(x) (x)
 #define SAVE1(x) (x)
 
-
 typedef uint8_t u8v VEC_;
 typedef uint16_t u16v VEC_;
 
-/* There is no product of bytes: those of the lower and of the upper byte of a
-** pair, each in the lower half of 16 bits. */
+/* There is no multiplication of bytes: the lower and the upper byte of a 16-bit
+** lane are multiplied by themselves. */
 ALWAYS u8v u8_muladd(u8v a, u8v b, u8v c)
 {
     u16v x = (u16v)a, y = (u16v)b;

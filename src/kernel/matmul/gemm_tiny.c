@@ -1,8 +1,8 @@
 /*
-** Long rows of products of matrices that fit a vector or two (transforms of
-** 2, 3 or 4 dimensions): rows of A and columns of B are brought to the lanes of
-** the results by permutations. The sums are those of the larger kernels: over k
-** in rising order, from zero.
+** Long rows of products of matrices that fit a vector or two (transforms of 2,
+** 3 or 4 dimensions): rows of A and columns of B are brought to the lanes of
+** the results by permutations, so a product is a handful of instructions. The
+** sums are those of the larger kernels: over k in rising order, from zero.
 */
 #include "kernel/matmul/muladd.h"
 #include "simd/complex.h"
@@ -20,6 +20,8 @@ static int64_t tiny_span(int64_t n0, int64_t s0, int64_t n1, int64_t s1)
     return 1 + (n0 - 1) * s0 + (n1 - 1) * s1;
 }
 
+/* Is this a product for here: plain, dense results, at most 'most' elements in
+** each matrix with its gaps? */
 static bool tiny_fits(const la_gemm_block *g, int64_t most)
 {
     if (g->m < 1 || g->n < 1 || g->k < 1 || g->k > LA_TINY_K || !g->plain
@@ -32,6 +34,8 @@ static bool tiny_fits(const la_gemm_block *g, int64_t most)
         && tiny_span(g->k, g->b_rs, g->n, g->b_cs) <= most;
 }
 
+/* Small integers are computed in 32 bits: a vector of 16-bit or 8-bit elements
+** from memory and back, and the first n of one. */
 ALWAYS u32v u16_take(const uint16_t *p)
 {
     u16h h;
@@ -81,7 +85,7 @@ ALWAYS void u8_put_n(uint8_t *p, int64_t n, u32v v)
     for (int64_t i = 0; i < n; i++) p[i] = h[i];
 }
 
-#define PAIRS 0
+#define COMPLEX_ELEM 0
 
 #define VEC f32v
 #define VL F32_LANES
@@ -112,8 +116,8 @@ ALWAYS void u8_put_n(uint8_t *p, int64_t n, u32v v)
 #define PUT_N bf16_store_n
 #include "kernel/matmul/gemm_tiny.inc"
 
-#undef PAIRS
-#define PAIRS 1
+#undef COMPLEX_ELEM
+#define COMPLEX_ELEM 1
 #define CROSS(v) f32_cneg_first_(f32_cswap(v))
 #define NAME(x) x##_c64
 #define OUT float
@@ -122,8 +126,8 @@ ALWAYS void u8_put_n(uint8_t *p, int64_t n, u32v v)
 #define PUT f32_store
 #define PUT_N f32_store_n
 #include "kernel/matmul/gemm_tiny.inc"
-#undef PAIRS
-#define PAIRS 0
+#undef COMPLEX_ELEM
+#define COMPLEX_ELEM 0
 
 #undef VEC
 #undef FMA
@@ -182,9 +186,9 @@ ALWAYS void u8_put_n(uint8_t *p, int64_t n, u32v v)
 #define PUT_N f64_store_n
 #include "kernel/matmul/gemm_tiny.inc"
 
-#undef PAIRS
+#undef COMPLEX_ELEM
 #undef CROSS
-#define PAIRS 1
+#define COMPLEX_ELEM 1
 #define CROSS(v) f64_cneg_first_(f64_cswap(v))
 #define NAME(x) x##_c128
 #define OUT double

@@ -1,6 +1,6 @@
 /*
-** What the sources of the matrix kernels share: a scalar multiply-add of the
-** vectors' kind.
+** What the sources of the matrix kernels share: a scalar multiply-add that
+** rounds as the vectors' does, and two attributes.
 */
 #ifndef LA_KERNEL_MATMUL_MULADD_H
 #define LA_KERNEL_MATMUL_MULADD_H
@@ -11,7 +11,8 @@
 
 #define ALWAYS static inline __attribute__((always_inline))
 
-/* Have v in a register: compilers repeat a load in each of its uses. */
+/* Have v in a register: compilers merge a load into each of its uses, which
+** repeats it. */
 #if VEC_BYTES >= 32
 #define KEEP(v) __asm__("" : "+v"(v))
 #else

@@ -131,7 +131,7 @@ static inline uint64_t f32_trunc_u64(float x) { return f64_trunc_u64(x); }
 #define TRUNC(bits) f64_trunc_##bits
 #include "kernel/move/cast_from.inc"
 
-/* --- 16-bit floats to and from float --- */
+/* --- 16-bit floats to and from float: a row_fn each --- */
 
 static void f16_widen_row(void *out, const void *in, int64_t n)
 {
@@ -182,6 +182,9 @@ static void c32_narrow_row(void *out, const void *in, int64_t n)
 
 /* --- rows --- */
 
+/* A contiguous row of n: widened, converted and narrowed, as much of the three
+** as the pair needs; through BLOCK elements at a time when it is more than
+** one. */
 static void convert_row(const pair *p, char *out, const char *in, int64_t n)
 {
     char wide_in[BLOCK * 8] __attribute__((aligned(64)));
@@ -231,6 +234,7 @@ static void move_row(char *out, int64_t out_step, const char *in,
     }
 }
 
+/* A row of any steps: gathered and scattered around convert_row, by blocks. */
 static void convert_strided(const pair *p, char *out, int64_t out_step,
                             const char *in, int64_t in_step, int64_t n)
 {
@@ -250,6 +254,7 @@ static void convert_strided(const pair *p, char *out, int64_t out_step,
     }
 }
 
+/* One row of n elements by the cheapest method for its steps. */
 static void run_row(const pair *p, char *out, int64_t out_step,
                     const char *in, int64_t in_step, int64_t n)
 {
@@ -259,6 +264,8 @@ static void run_row(const pair *p, char *out, int64_t out_step,
     else convert_strided(p, out, out_step, in, in_step, n);
 }
 
+/* The body of all loops of the table: dims that follow each other are one row,
+** and the longer dim goes inside where the inner one is very short. */
 static void run(const pair *p, char **data, const int64_t *s, int64_t n0,
                 int64_t n1)
 {
@@ -355,6 +362,7 @@ enum {
 #define WIDEN NULL
 #include "kernel/move/each_cast_loop.inc"
 
+/* The table: a row per target, with an entry per source. */
 #define ROW_(to) {ENTRY(to, bool), ENTRY(to, u8), ENTRY(to, i8), \
     ENTRY(to, u16), ENTRY(to, i16), ENTRY(to, u32), ENTRY(to, i32), \
     ENTRY(to, u64), ENTRY(to, i64), ENTRY(to, f16), ENTRY(to, bf16), \

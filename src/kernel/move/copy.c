@@ -1,16 +1,22 @@
 /*
-** Moving bytes: copies by element size, blocked where the fast dims of the two
-** operands differ; fills; signs turned in place (conjugates, negatives);
-** comparison of all elements.
+** Copies of any strides by element size, fills, sign flips in place (conjugates
+** and negatives), comparison of all elements. Contracts are in copy.h.
+**
+** A copy whose operands have different fast dims is a transpose: it goes in
+** tiles whose side is a cache line, in registers, and tiles in patches of PATCH
+** tiles a side, so that few pages are in use at a time. Dense rows are
+** memcpy's; other strides are simple loops, unrolled or shuffled where that is
+** faster.
 */
 #include "kernel/move/copy.h"
 #include "simd/strided_store.h"
 #include "simd/fill.h"
 
 #define LINE 64     /* bytes of a cache line */
-#define PATCH 8     /* lines */
-#define FILL_BYTES (1 << 20)    /* runs from here on outgrow the second cache */
+#define PATCH 8     /* tiles a side of a patch */
+#define FILL_BYTES (1 << 20)    /* longer runs outgrow the L2 cache */
 
+/* One cache line past the caches; 'to' is its address. */
 static inline void stream_line(char *to, const char *from)
 {
     for (int k = 0; k < LINE; k += VEC_BYTES) {
@@ -20,7 +26,8 @@ static inline void stream_line(char *to, const char *from)
     }
 }
 
-static int64_t to_line(const char *p)  /* bytes up to the next line */
+/* Bytes up to the next cache line. */
+static int64_t to_line(const char *p)
 {
     return (int64_t)(-(uintptr_t)p & (LINE - 1));
 }
@@ -39,13 +46,15 @@ static void copy_rows(char **data, const int64_t *s, int64_t n0, int64_t n1,
         memcpy(data[0] + i * s[2], data[1] + i * s[3], row);
 }
 
-/* Put the longer dim inside when the inner one is very short. */
-static void turn_round(int64_t *t, const int64_t *s, int64_t *n0, int64_t *n1)
+/* Exchange the dims when the inner one is very short and the outer one longer:
+** t and the counts become those of the loop to run. */
+static void longer_dim_inside(int64_t *t, const int64_t *s, int64_t *n0,
+                              int64_t *n1)
 {
-    bool turn = *n0 < 4 && *n1 > *n0;
+    bool swap = *n0 < 4 && *n1 > *n0;
     int64_t n = *n0;
-    for (int k = 0; k < 4; k++) t[k] = s[turn ? k ^ 2 : k];
-    if (turn) *n0 = *n1, *n1 = n;
+    for (int k = 0; k < 4; k++) t[k] = s[swap ? k ^ 2 : k];
+    if (swap) *n0 = *n1, *n1 = n;
 }
 
 #define SIZE 1
@@ -73,17 +82,19 @@ const la_size_loops LA_KERNEL(fill) = {fill_1, fill_2, fill_4, fill_8,
 
 /* --- streams --- */
 
+/* The contract is in copy.h. The first line may begin anywhere in the pattern,
+** so the pattern is rotated to the alignment of the rest. */
 static void stream_fill(char **data, const int64_t *s, int64_t n0, int64_t n1,
                         const void *params)
 {
-    char turned[LINE];
+    char rotated[LINE];
     const char *pattern = params;
     char *to = data[0];
     int64_t head = to_line(to) < n0 ? to_line(to) : n0, at = head;
     memcpy(to, pattern, (size_t)head);
-    for (int k = 0; k < LINE; k++) turned[k] = pattern[(k + head) % LINE];
-    for (; at + LINE <= n0; at += LINE) stream_line(to + at, turned);
-    memcpy(to + at, turned, (size_t)(n0 - at));
+    for (int k = 0; k < LINE; k++) rotated[k] = pattern[(k + head) % LINE];
+    for (; at + LINE <= n0; at += LINE) stream_line(to + at, rotated);
+    memcpy(to + at, rotated, (size_t)(n0 - at));
     vec_fence();
 }
 
@@ -94,66 +105,69 @@ const la_stream_loop LA_KERNEL(stream_fill) = stream_fill;
 
 #define TAG i8
 #define PART uint8_t
-#define TURNED(x) (PART)(0u - (x))
+#define NEGATED(x) (PART)(0u - (x))
 #include "kernel/move/flip_sign.inc"
 #define TAG i16
 #define PART uint16_t
-#define TURNED(x) (PART)(0u - (x))
+#define NEGATED(x) (PART)(0u - (x))
 #include "kernel/move/flip_sign.inc"
 #define TAG i32
 #define PART uint32_t
-#define TURNED(x) (PART)(0u - (x))
+#define NEGATED(x) (PART)(0u - (x))
 #include "kernel/move/flip_sign.inc"
 #define TAG i64
 #define PART uint64_t
-#define TURNED(x) (0u - (x))
+#define NEGATED(x) (0u - (x))
 #include "kernel/move/flip_sign.inc"
 #define TAG f16
 #define PART uint16_t
-#define TURNED(x) (PART)((x) ^ 0x8000u)
+#define NEGATED(x) (PART)((x) ^ 0x8000u)
 #include "kernel/move/flip_sign.inc"
 #define TAG f32
 #define PART uint32_t
-#define TURNED(x) ((x) ^ 0x80000000u)
+#define NEGATED(x) ((x) ^ 0x80000000u)
 #include "kernel/move/flip_sign.inc"
 #define TAG f64
 #define PART uint64_t
-#define TURNED(x) ((x) ^ 0x8000000000000000u)
+#define NEGATED(x) ((x) ^ 0x8000000000000000u)
 #include "kernel/move/flip_sign.inc"
 #define IS_COMPLEX
 #define TAG c32
 #define PART uint16_t
-#define TURNED(x) (PART)((x) ^ 0x8000u)
+#define NEGATED(x) (PART)((x) ^ 0x8000u)
 #include "kernel/move/flip_sign.inc"
 #define IS_COMPLEX
 #define TAG c64
 #define PART uint32_t
-#define TURNED(x) ((x) ^ 0x80000000u)
+#define NEGATED(x) ((x) ^ 0x80000000u)
 #include "kernel/move/flip_sign.inc"
 #define IS_COMPLEX
 #define TAG c128
 #define PART uint64_t
-#define TURNED(x) ((x) ^ 0x8000000000000000u)
+#define NEGATED(x) ((x) ^ 0x8000000000000000u)
 #include "kernel/move/flip_sign.inc"
 
-static void turn_none(char **data, const int64_t *s, int64_t n0, int64_t n1,
-                      const void *params)
+static void flip_sign_none(char **data, const int64_t *s, int64_t n0,
+                           int64_t n1, const void *params)
 {
 }
 
-extern const la_loops LA_OWN_TABLE(turn);
-const la_loops LA_KERNEL(turn) = {
-    [LA_BOOL] = turn_none, [LA_UINT8] = turn_i8, [LA_INT8] = turn_i8,
-    [LA_UINT16] = turn_i16, [LA_INT16] = turn_i16, [LA_UINT32] = turn_i32,
-    [LA_INT32] = turn_i32, [LA_UINT64] = turn_i64, [LA_INT64] = turn_i64,
-    [LA_FLOAT16] = turn_f16, [LA_BFLOAT16] = turn_f16,
-    [LA_FLOAT32] = turn_f32, [LA_FLOAT64] = turn_f64,
-    [LA_COMPLEX32] = turn_c32, [LA_COMPLEX64] = turn_c64,
-    [LA_COMPLEX128] = turn_c128
+extern const la_loops LA_OWN_TABLE(flip_sign);
+const la_loops LA_KERNEL(flip_sign) = {
+    [LA_BOOL] = flip_sign_none,
+    [LA_UINT8] = flip_sign_i8, [LA_INT8] = flip_sign_i8,
+    [LA_UINT16] = flip_sign_i16, [LA_INT16] = flip_sign_i16,
+    [LA_UINT32] = flip_sign_i32, [LA_INT32] = flip_sign_i32,
+    [LA_UINT64] = flip_sign_i64, [LA_INT64] = flip_sign_i64,
+    [LA_FLOAT16] = flip_sign_f16, [LA_BFLOAT16] = flip_sign_f16,
+    [LA_FLOAT32] = flip_sign_f32, [LA_FLOAT64] = flip_sign_f64,
+    [LA_COMPLEX32] = flip_sign_c32, [LA_COMPLEX64] = flip_sign_c64,
+    [LA_COMPLEX128] = flip_sign_c128
 };
 
 /* --- comparison --- */
 
+/* Equality of 16-bit floats by their bits: NaN equals nothing, -0 equals 0. */
 static inline bool f16_same(uint16_t a, uint16_t b)
 {
     bool nan = (a & 0x7fff) > 0x7c00;

@@ -1,4 +1,8 @@
-/* Tables of kernel/move/copy.c: bytes moved, filled, compared, signs turned. */
+/*
+** Tables of kernel/move/copy.c: copies, fills, comparison and sign flips. Loops
+** over two dims as in kernel.h, in bytes; operands are the same memory or do
+** not overlap.
+*/
 #ifndef LA_KERNEL_MOVE_COPY_H
 #define LA_KERNEL_MOVE_COPY_H
 
@@ -20,17 +24,19 @@ LA_STUB_DECLARE(la_size_loops, fill);
 typedef la_loop la_stream_loop;
 LA_STUB_DECLARE(la_stream_loop, stream_fill);
 
-/* Operand 0 changes signs in place; params is a la_turn. */
-typedef struct la_turn {
+/* Operand 0 changes signs in place, of which parts params, a la_sign_flip,
+** tells. bool has no sign: nothing happens. */
+typedef struct la_sign_flip {
     bool re, im;
-} la_turn;
-LA_STUB_DECLARE(la_loops, turn);
+} la_sign_flip;
+LA_STUB_DECLARE(la_loops, flip_sign);
 
 /* Compares two operands; params is an uint8_t that becomes 1 (it never goes
 ** back to 0) when some pair is not equal. NaN differs from all. */
 LA_STUB_DECLARE(la_loops, differ);
 
-static inline int la_size_slot(size_t size)  /* of element size */
+/* The index of an element size in la_size_loops: log2. */
+static inline int la_size_slot(size_t size)
 {
     return __builtin_ctzll(size);
 }

@@ -4,13 +4,14 @@
 
 #include <string.h>
 
-/* A short run, by pieces of fixed size, which need no call; the last one may
-** overlap the one before. */
+/* A run of n bytes, meant for up to some hundred: pieces of fixed size become
+** plain loads and stores; the last one may overlap the one before. */
 static inline __attribute__((always_inline))
 void copy_short(char *to, const char *from, size_t n)
 {
     if (n >= 32) {
-        for (size_t at = 0; at + 32 < n; at += 32) memcpy(to + at, from + at, 32);
+        for (size_t at = 0; at + 32 < n; at += 32)
+            memcpy(to + at, from + at, 32);
         memcpy(to + n - 32, from + n - 32, 32);
     } else if (n >= 16) {
         memcpy(to, from, 16);

@@ -1,9 +1,15 @@
 /*
-** Moving elements without looking at them: by their size only.
+** Copies by element size for operations that build a result from runs of their
+** inputs: cat, pad, flip, roll, repeat, stack. Three tables (contracts in
+** elements.h): 'move' is a loop over two dims as in kernel.h, data[0] the
+** destination, data[1] the source; 'assemble' makes rows of pieces; 'zip'
+** interleaves sources.
 **
-** A loop over two dims, as kernel.h tells: data[0] is the destination, data[1]
-** the source. Runs become memcpy; a step of 0 in the source fills; where the
-** source runs along the outer dim instead, squares are turned.
+** What 'move' looks for, in this order: rows of up to 16 bytes (byte shuffles,
+** row_shuffle.h), one element repeated over a row, narrow rows of a known
+** width, a source that runs along the outer dim (transposed in blocks); else
+** row by row: runs become memcpy, a step of 0 a fill, a step of -1 a reversed
+** copy.
 */
 #include <string.h>
 
@@ -13,16 +19,17 @@
 
 typedef struct { uint64_t lo, hi; } pair64;
 
-/* The side of a square that is turned at once. */
-#define TURN 16
+/* The side of a block that is transposed at once. */
+#define TRANSPOSE_SIDE 16
 
 typedef struct { char bytes[32]; } line;
 
-#define LONG 4096
+#define LONG 4096     /* bytes of a run from which on copying forward wins */
 
 /* When a run starts a little behind its source in the low 12 bits of the
-** address, the loads wait for stores that only look alike: such a run is
-** copied from its end. Not a long one: memory is read forward faster. */
+** address, loads wait for earlier stores that only look as if they overlapped
+** (4K aliasing): such a run is copied from its end. Not a long one: memory is
+** read forward faster. */
 static void copy_run(char *to, const char *from, size_t n)
 {
     size_t ahead = (size_t)(to - from) & 4095;
@@ -44,6 +51,7 @@ static void copy_run(char *to, const char *from, size_t n)
     memcpy(to, from, rest);
 }
 
+/* Rows of 'bytes' each, a constant where it is called. */
 static inline __attribute__((always_inline))
 void copy_rows_of(char *to, const char *from, const int64_t *s, int64_t rows,
                   const size_t bytes)
@@ -53,8 +61,8 @@ void copy_rows_of(char *to, const char *from, const int64_t *s, int64_t rows,
         copy_short(to, from, bytes);
 }
 
-/* Three bytes at a time, pixels of an image, next to each other: a fourth goes
-** along where neither end of the memory is near. */
+/* Rows of three bytes (RGB pixels), dense in the result: four are copied where
+** neither end of the memory is near, and the next row overwrites the fourth. */
 static void copy_threes(char *to, const char *from, const int64_t *s,
                         int64_t rows)
 {
@@ -70,10 +78,11 @@ static void copy_threes(char *to, const char *from, const int64_t *s,
     memcpy(to + (rows - 1) * 3, from + (rows - 1) * from_step, 3);
 }
 
-#define NARROW 64
-#define SPREAD 512
+#define NARROW 64          /* bytes of a row that is copied without a call */
+#define REPEAT_MOST 512    /* bytes of a row of one repeated element */
 
-/* Rows of few bytes: most of the time would go into asking how many. */
+/* Rows of few bytes: with a variable width most of the time would go into
+** branches on it, so common widths are code of their own. */
 static void copy_narrow(char *to, const char *from, const int64_t *s,
                         int64_t rows, int64_t bytes)
 {
@@ -117,9 +126,10 @@ static bool assemble_short(char *to, int64_t to_step, const char *from,
 static bool move_short(char **data, const int64_t *s, int64_t n0, int64_t n1,
                        int64_t size)
 {
-    int64_t off[WEAVE] = {0}, k;
-    weave w;
-    if (n0 * size > WEAVE || n1 < WEAVE || s[0] != size || s[2] != n0 * size)
+    int64_t off[SHUFFLE_BYTES] = {0}, k;
+    row_shuffle w;
+    if (n0 * size > SHUFFLE_BYTES || n1 < SHUFFLE_BYTES || s[0] != size
+        || s[2] != n0 * size)
         return false;
     if (s[1] == size && s[3] == -n0 * size)
         switch (n0 * size) {
@@ -129,13 +139,15 @@ static bool move_short(char **data, const int64_t *s, int64_t n0, int64_t n1,
         case 16: backward_16(data[0], data[1], n1); return true;
         }
     for (int64_t e = 0; e < n0; e++) off[e] = e * s[1];
-    if (!weave_make(&w, off, n0, size, s[3])) return false;
-    k = weave_rows(&w);
-    if (k == 0 || (k == 1 && s[1] == size && n0 * size == WEAVE)) return false;
-    weave_run(data[0], data[1], n1, &w, k);
+    if (!row_shuffle_make(&w, off, n0, size, s[3])) return false;
+    k = row_shuffle_rows(&w);
+    if (k == 0 || (k == 1 && s[1] == size && n0 * size == SHUFFLE_BYTES))
+        return false;
+    row_shuffle_run(data[0], data[1], n1, &w, k);
     return true;
 }
 
+/* Are the source rows a constant step apart? */
 static bool evenly_spaced(const int64_t *rows, int64_t n)
 {
     int64_t apart = 0;
@@ -144,6 +156,7 @@ static bool evenly_spaced(const int64_t *rows, int64_t n)
     return apart == 0;
 }
 
+/* n rows of 'bytes', a constant where it is called, from offsets. */
 static inline __attribute__((always_inline))
 void gather_rows(char *to, int64_t to_step, const char *from,
                  const int64_t *rows, int64_t n, const size_t bytes)
@@ -152,8 +165,8 @@ void gather_rows(char *to, int64_t to_step, const char *from,
         copy_short(to, from + rows[i], bytes);
 }
 
-/* Rows of equal runs, in the order of the result: two stores into one line take
-** as long as one. */
+/* Rows of equal runs, in the order of the result: stores to one cache line in
+** succession are merged. */
 static inline __attribute__((always_inline))
 void rows_in_order(char *to, int64_t to_step, const char *from,
                    const int64_t *rows, int64_t n, const la_piece *pieces,
@@ -207,23 +220,24 @@ static bool assemble_narrow(char *to, int64_t to_step, const char *from,
     return true;
 }
 
-/* The same for rows that are put together. */
+/* Rows assembled of short pieces, by shuffles or run by run; false: not for
+** these. */
 static bool assemble_short(char *to, int64_t to_step, const char *from,
                            const int64_t *rows, int64_t n,
                            const la_piece *pieces, int npieces, int64_t size)
 {
-    int64_t off[WEAVE] = {0}, k;
-    weave w;
-    if (to_step > WEAVE || n < WEAVE || !evenly_spaced(rows, n))
+    int64_t off[SHUFFLE_BYTES] = {0}, k;
+    row_shuffle w;
+    if (to_step > SHUFFLE_BYTES || n < SHUFFLE_BYTES || !evenly_spaced(rows, n))
         return assemble_narrow(to, to_step, from, rows, n, pieces, npieces,
                                size);
     for (int p = 0; p < npieces; p++)
         for (int64_t e = 0; e < pieces[p].n; e++)
             off[pieces[p].to / size + e] = pieces[p].from + e * pieces[p].step;
-    if (!weave_make(&w, off, to_step / size, size, rows[1] - rows[0]))
+    if (!row_shuffle_make(&w, off, to_step / size, size, rows[1] - rows[0]))
         return false;
-    k = weave_rows(&w);
-    if (k > 0) weave_run(to, from + rows[0], n, &w, k);
+    k = row_shuffle_rows(&w);
+    if (k > 0) row_shuffle_run(to, from + rows[0], n, &w, k);
     return k > 0;
 }
 

@@ -1,4 +1,9 @@
-/* Copies of elements by their size; the contract is in kernel/move/elements.c. */
+/*
+** Copies of elements by their size: loops over two dims, rows assembled of
+** runs, interleaved sources. Offsets and steps are in bytes, counts in
+** elements; sources and results do not overlap. The methods are in
+** kernel/move/elements.c.
+*/
 #ifndef LA_KERNEL_MOVE_ELEMENTS_H
 #define LA_KERNEL_MOVE_ELEMENTS_H
 
@@ -22,7 +27,8 @@ typedef void (*la_assemble)(char *to, int64_t to_step, const char *from,
 typedef la_assemble la_assemble_table[5];
 LA_STUB_DECLARE(la_assemble_table, assemble);
 
-/* 'n' elements of each of LA_ZIP_LEAST to LA_ZIP_MOST sources by turns. */
+/* Interleave: to[i*sources + k] = from[k][i] for i < n, LA_ZIP_LEAST to
+** LA_ZIP_MOST contiguous sources. */
 typedef void (*la_zip)(char *to, const char *const *from, int sources,
                        int64_t n);
 typedef la_zip la_zip_table[5];

@@ -1,4 +1,5 @@
-/* Row work of attention between its two matrix products. */
+/* Row work of attention between its two matrix products, for float32 and
+** float64; the contract is attention.h. */
 #include "kernel/nn/attention.h"
 
 #include "kernel/matmul/muladd.h"

@@ -1,7 +1,9 @@
 /*
 ** The contract of the attention kernels: what happens to a tile of scores
 ** between the two matrix products, row by row. Sums run over a fixed number of
-** lanes, so the bits do not depend on the vector width.
+** lanes, so the bits do not depend on the vector width. The softmax is computed
+** online over blocks of columns (Milakov and Gimelshein, 2018; Dao et al.,
+** FlashAttention, 2022), so the matrix of all scores is never stored.
 */
 #ifndef LA_KERNEL_NN_ATTENTION_H
 #define LA_KERNEL_NN_ATTENTION_H
@@ -15,8 +17,8 @@
 typedef struct la_score_tile {
     void *scores;
     int64_t rows, cols, step;
-    int64_t first_row, first_col;  /* its place in the whole */
-    bool causal;                   /* columns behind the row's number are out */
+    int64_t first_row, first_col;  /* where it begins */
+    bool causal;                   /* columns after the row's index are out */
     const char *mask;              /* NULL: none; bool, or added to scores */
     bool mask_is_bool;
     int64_t mask_row, mask_col;    /* elements */
@@ -25,7 +27,7 @@ typedef struct la_score_tile {
 typedef struct la_attention_kernels {
     /* Apply the mask: scores that are out become -infinity. */
     void (*mask)(const la_score_tile *);
-    /* One turn of softmax that goes on: max[i], sum[i] are what the earlier
+    /* One step of an online softmax: max[i], sum[i] are what the earlier
     ** columns left (-infinity, 0 at first) and are brought up to date; scores
     ** become exp(score - max), 0 where causality hides them; factor[i] is what
     ** earlier results must be multiplied with. */

@@ -1,4 +1,5 @@
-/* Steps of optimisers: SGD, Adam, RMSprop, Adagrad. */
+/* Steps of optimisers: SGD, Adam, RMSprop, Adagrad, for the four float dtypes
+** (kernel/rows/each_float.inc includes optim.inc for each). */
 #include "kernel/nn/optim.h"
 #include "simd/vec.h"
 

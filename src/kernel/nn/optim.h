@@ -3,7 +3,7 @@
 ** what the optimiser remembers of it, all flat, of one length and dtype and
 ** without overlap. Computed in float for 16-bit dtypes; element by element, so
 ** that the bits depend on nothing else. Floating dtypes only; complex ones are
-** pairs of reals.
+** passed as twice as many reals.
 */
 #ifndef LA_KERNEL_NN_OPTIM_H
 #define LA_KERNEL_NN_OPTIM_H

@@ -1,14 +1,15 @@
-/* Steps of recurrent cells and their gradients. */
+/* Steps of recurrent cells and their gradients, for float32 and float64; the
+** contract is recurrent.h. */
 #include "kernel/nn/recurrent.h"
 #include "simd/math.h"
 #include "simd/vec.h"
 
 #define LANE f32
-#define T float
+#define ELEM float
 #include "kernel/nn/recurrent.inc"
 
 #define LANE f64
-#define T double
+#define ELEM double
 #include "kernel/nn/recurrent.inc"
 
 const la_recurrent_kernels LA_KERNEL(recurrent_f32) = {

@@ -1,7 +1,8 @@
 /*
 ** The contract of recurrent cells: one step of 'rows' sequences with n hidden
-** numbers each. All arrays are rows without gaps; those of gates have 3 (GRU) or
-** 4 (LSTM) blocks of n in a row, 1 otherwise. float and double only.
+** units each. All arrays are rows without gaps; those of gates have 3 (GRU) or
+** 4 (LSTM) blocks of n in a row, 1 otherwise. float and double only. The matrix
+** products with the weights are done before ('gates', 'hidden') and after.
 */
 #ifndef LA_KERNEL_NN_RECURRENT_H
 #define LA_KERNEL_NN_RECURRENT_H
@@ -17,7 +18,7 @@ typedef struct la_recurrent {
     const char *gates, *hidden; /* parts of the input and of the state */
     const char *h, *c;          /* the state before */
     char *out, *cell;           /* the state after; cell: LSTM */
-    char *acts;                 /* LSTM: i f g o; GRU: r z n and n's hidden part */
+    char *acts;                 /* LSTM: i f g o; GRU: r z n, n's hidden part */
     /* Backward: out, cell and acts are read. */
     const char *dout, *dcell;   /* gradients of the state after */
     char *dgates, *dhidden;     /* of the parts; GRU's differ */

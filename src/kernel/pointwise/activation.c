@@ -1,4 +1,9 @@
-/* Activations with exponentials, and the shrinking ones. NaN goes through. */
+/*
+** Activations with exponentials, and the shrinking ones. NaN goes through. The
+** formulas stand with the functions in simd/each_math.inc; complex ones are
+** those of complex_math.h. Tables: la_loops by dtype, as everywhere in this
+** folder.
+*/
 #include "kernel/pointwise/complex_math.h"
 #include "kernel/each/drive.h"
 #include "simd/math.h"

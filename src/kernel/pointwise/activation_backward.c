@@ -1,5 +1,5 @@
-/* Gradients through activations, from the gradient and the result, in one
-** pass. The roundings are those of the formulas written out. */
+/* Gradients through activations, from the gradient g and the result y, in one
+** pass. The roundings are those of the formulas written out as operations. */
 #include "kernel/each/drive.h"
 
 #define NAME tanh_backward

@@ -1,4 +1,9 @@
-/* Sum, difference, product: the loops of add, sub, mul and rsub. */
+/*
+** Sum, difference, product: the loops of add, sub, mul and rsub, and add_scaled
+** for alpha. They are bound by memory, hence vordered (simd/keep_order.h): it
+** keeps the loads in ascending address order. bool adds by or and multiplies by
+** and.
+*/
 #include "kernel/each/drive.h"
 #include "simd/keep_order.h"
 

@@ -1,4 +1,8 @@
-/* Questions about one number, and nan_to_num. */
+/*
+** isnan, isinf, isfinite, isposinf, isneginf, isreal, nan_to_num, isclose, and
+** the answers that a dtype gives by itself. Results are bool, so elements go
+** one by one through plain loops; 16-bit floats by their bits.
+*/
 #include "kernel/pointwise/complex.h"
 #include "kernel/pointwise/complex_lanes.h"
 
@@ -13,7 +17,7 @@
 #include "kernel/each/each_complex.inc"
 #include "kernel/each/table.inc"
 
-/* In the type of the number: compilers do not take a conversion back. */
+/* In the type of the operand: compilers do not undo a conversion to double. */
 #define SIZE_(x) ((__typeof__(x))__builtin_fabs(x))
 #define INFINITE(a) (SIZE_(a) == (__typeof__(a))__builtin_inf())
 #define FINITE(a) (SIZE_(a) < (__typeof__(a))__builtin_inf())
@@ -76,7 +80,8 @@
 #include "kernel/each/each_complex_vec.inc"
 #include "kernel/each/table.inc"
 
-/* p0, p1, p2: rtol, atol, NaN equals NaN. Integers are compared as float. */
+/* |a - b| <= atol + rtol * |b|. p0, p1, p2: rtol, atol, NaN equals NaN.
+** Integers are compared as float. */
 #define NEAR(a, b, equal, rtol, atol) ((equal) \
     | ((SIZE_((a) - (b)) <= (atol) + SIZE_((rtol) * (b))) & FINITE((a) - (b))))
 
@@ -89,28 +94,28 @@
 #include "kernel/each/each_real.inc"
 #undef NPARAMS
 #define NPARAMS 2
-#define NUMBER_AS float
+#define SCALAR_TYPE float
 #define EXPR(a, b) NEAR((float)(a), (float)(b), (a) == (b), p0, p1)
 #include "kernel/each/each_int.inc"
 #define EXPR(a, b) NEAR((float)(a), (float)(b), (a) == (b), p0, p1)
 #include "kernel/each/each_bool.inc"
-#undef NUMBER_AS
-#define PAIR f32
+#undef SCALAR_TYPE
+#define LANE f32
 #define TAG c64
 #include "kernel/pointwise/isclose_complex.inc"
-#define PAIR f64
+#define LANE f64
 #define TAG c128
 #include "kernel/pointwise/isclose_complex.inc"
-#define OUT RESULT
 #define TAG c32
 #define LANE f16
 #define WORK c64
-#define PER 2
+#define PARTS 2
 #include "kernel/each/core_half.inc"
 #define HAS_COMPLEX 1
 #include "kernel/each/table.inc"
 
-/* The answers that a dtype gives by itself. */
+/* The answers that a dtype gives by itself: no integer is NaN, all are
+** finite. */
 #define NAME never
 #define ARITY 1
 #define RESULT uint8_t

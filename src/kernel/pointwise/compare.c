@@ -1,8 +1,13 @@
-/* Comparisons; the result is bool. */
+/*
+** Comparisons; the result is bool, and NaN compares false but for ne. Float and
+** integer elements go through plain loops, of which compilers make vectors with
+** narrow results.
+*/
 #include "kernel/pointwise/complex.h"
 
-/* 16-bit floats are compared by their bits: 'inf' is the pattern of infinity.
-** rank16() orders them as integers, with one 0. */
+/* 16-bit floats are compared by their bits, which saves widening two operands:
+** 'inf' is the pattern of infinity, above which NaN lies. rank16() orders them
+** as integers, with one 0. */
 static inline int16_t rank16(uint16_t a)
 {
     int16_t size = (int16_t)(a & 0x7fff), sign = (int16_t)a >> 15;

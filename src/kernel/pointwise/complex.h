@@ -1,4 +1,8 @@
-/* Complex numbers of kernels: two plain fields, formulas written out. */
+/*
+** Complex numbers of kernels, element by element: two plain fields, formulas
+** written out (C's own operators call library functions that recover
+** infinities, which PyTorch does not). Vectors of them are in simd/complex.h.
+*/
 #ifndef LA_KERNEL_POINTWISE_COMPLEX_H
 #define LA_KERNEL_POINTWISE_COMPLEX_H
 

@@ -1,7 +1,8 @@
 /*
 ** Complex elements as two vectors, of real and of imaginary parts, and their
 ** moduli. n elements are read (none if n < 0), the lanes beyond them are 0. A
-** modulus has the same bits in every lane: who needs one alone takes lane 0.
+** modulus has the same bits in every lane: for one alone take lane 0. Also used
+** by kernel/reduce.
 */
 #ifndef LA_KERNEL_POINTWISE_COMPLEX_LANES_H
 #define LA_KERNEL_POINTWISE_COMPLEX_LANES_H
@@ -14,6 +15,8 @@ static inline int64_t lanes_within(int64_t n, int64_t lanes)
     return n < 0 ? 0 : n < lanes ? n : lanes;
 }
 
+/* The parts of up to a vector of elements at 'p', for each complex dtype; of
+** complex32 as float. */
 static inline void lanes_c32(const char *p, int64_t n, f32v *re, f32v *im)
 {
     u32v x = n >= F32_LANES ? u32_load(p) : u32_load_n(p, n < 0 ? 0 : n);
@@ -63,6 +66,7 @@ static inline f64v squares_f64(f64v re, f64v im)
     return f64_select(f64_isinf(re) | f64_isinf(im), f64_set1(INFINITY),
                       re * re + im * im);
 }
+/* Squared moduli of n elements at 'p'. */
 static inline f32v square_c32(const char *p, int64_t n)
 {
     f32v re, im;
@@ -82,8 +86,8 @@ static inline f64v square_c128(const char *p, int64_t n)
     return squares_f64(re, im);
 }
 
-/* The squares of halves do not leave the range of floats, those of floats not
-** that of doubles. */
+/* Moduli. The squares of halves do not leave the range of floats, those of
+** floats not that of doubles; only complex128 needs hypot. */
 static inline f32v modulus_c32(const char *p, int64_t n)
 {
     return f32_sqrt(square_c32(p, n));

@@ -1,7 +1,8 @@
 /*
 ** Functions of complex numbers, by C's: they have the branch cuts and special
-** values of Annex G, as PyTorch's have. complex64 goes through double, so that
-** it rounds once.
+** values of Annex G of the C standard, as PyTorch's have. complex64 goes
+** through double, so that it rounds once. complex_wide.h has vectors for the
+** frequent ones.
 */
 #ifndef LA_KERNEL_POINTWISE_COMPLEX_MATH_H
 #define LA_KERNEL_POINTWISE_COMPLEX_MATH_H
@@ -91,7 +92,7 @@ static inline double _Complex complex_tanhshrink(double _Complex z)
     return z - ctanh(z);
 }
 /* The larger in its real part is taken out first. Of two infinite ones the
-** imaginary parts turn the sum, those of -inf don't count. */
+** imaginary parts rotate the sum, those of -inf don't count. */
 static inline c128 c128_logaddexp(c128 a, c128 b)
 {
     c128 low = a.re < b.re ? a : b, high = a.re < b.re ? b : a;

@@ -1,8 +1,8 @@
 /*
-** Functions of complex64 in vectors: a vector of pairs becomes two of doubles,
-** real and imaginary parts, in which squares of floats are exact and nothing
-** overflows; the result rounds once. Values that C's functions have rules for
-** (infinities, NaN, powers of zero) go to those, one by one.
+** Functions of complex64 by vectors: a vector of alternating parts becomes two
+** of doubles, real and imaginary parts, in which squares of floats are exact
+** and nothing overflows; the result rounds once. Values that C's functions have
+** rules for (infinities, NaN, powers of zero) go to those, one by one.
 */
 #ifndef LA_KERNEL_POINTWISE_COMPLEX_WIDE_H
 #define LA_KERNEL_POINTWISE_COMPLEX_WIDE_H
@@ -14,6 +14,7 @@
 
 typedef struct wide { f64v re, im; } wide;
 
+/* The F64_LANES numbers of a vector, and back. */
 static inline wide wide_from(f32v a)
 {
     return (wide){f64_from_f32_low(f32_even(a, a)),
@@ -21,10 +22,10 @@ static inline wide wide_from(f32v a)
 }
 static inline f32v wide_to(wide z)
 {
-    return f32_weave(f32_from_f64(z.re, z.im));
+    return f32_interleave_halves(f32_from_f64(z.re, z.im));
 }
 
-/* fn(a, b) in place of the pairs of 'y' whose lane of 'odd' is set. */
+/* y, but fn(a, b) for the numbers whose lane of 'odd' is set. */
 static __attribute__((noinline, unused))
 f32v wide_mend(c64 (*fn)(c64, c64), f32v a, f32v b, f32v y, i64v odd)
 {
@@ -38,8 +39,8 @@ f32v wide_mend(c64 (*fn)(c64, c64), f32v a, f32v b, f32v y, i64v odd)
     return y;
 }
 
-/* Half the logarithm of 'sum', not negative; where 'near' is set, of 1 + 'rest',
-** which is that sum before it was rounded. */
+/* Half the logarithm of 'sum', not negative; where 'near' is set, of 1 +
+** 'rest', which is that sum before it was rounded. */
 static inline f64v wide_half_log(f64v sum, f64v rest, i64v near)
 {
     f64v r = f64_log(sum);
@@ -95,8 +96,8 @@ static inline f32v c64s_log1p(f32v a)
     return wide_to(wide_log1p(wide_from(a)));
 }
 
-/* A function by lanes; C's own, 'c64_name', where a part is not finite or 'size',
-** what is raised, leaves the range of doubles. */
+/* A function by lanes; C's own, 'c64_name', where a part is not finite or
+** 'size', what is raised, leaves the range of doubles. */
 #define WIDE(name, size) \
     static inline c64 c64_##name##_of(c64 a, c64 b) { return c64_##name(a); } \
     static inline f32v c64s_##name(f32v a) \
@@ -121,11 +122,13 @@ static inline wide wide_expm1(wide z)
 }
 static inline wide wide_sinh(wide z)
 {
-    return (wide){f64_sinh(z.re) * f64_cos(z.im), f64_cosh(z.re) * f64_sin(z.im)};
+    return (wide){f64_sinh(z.re) * f64_cos(z.im),
+                  f64_cosh(z.re) * f64_sin(z.im)};
 }
 static inline wide wide_cosh(wide z)
 {
-    return (wide){f64_cosh(z.re) * f64_cos(z.im), f64_sinh(z.re) * f64_sin(z.im)};
+    return (wide){f64_cosh(z.re) * f64_cos(z.im),
+                  f64_sinh(z.re) * f64_sin(z.im)};
 }
 /* Of s = sinh x and t = tan y (Kahan, Branch cuts for complex elementary
 ** functions). */
@@ -136,13 +139,13 @@ static inline wide wide_tanh(wide z)
     return (wide){bs * f64_sqrt(1 + s * s) / below, t / below};
 }
 /* f(z) = -i g(iz), and cos z = cosh(iz). */
-static inline wide wide_turned(wide (*g)(wide), wide z)
+static inline wide wide_rotated(wide (*g)(wide), wide z)
 {
     wide r = g((wide){-z.im, z.re});
     return (wide){r.im, -r.re};
 }
-static inline wide wide_sin(wide z) { return wide_turned(wide_sinh, z); }
-static inline wide wide_tan(wide z) { return wide_turned(wide_tanh, z); }
+static inline wide wide_sin(wide z) { return wide_rotated(wide_sinh, z); }
+static inline wide wide_tan(wide z) { return wide_rotated(wide_tanh, z); }
 static inline wide wide_cos(wide z)
 {
     return wide_cosh((wide){-z.im, z.re});
@@ -157,6 +160,7 @@ static inline wide wide_sqrt(wide z)
     return (wide){f64_select(right, t, f64_abs(other)),
                   f64_select(right, other, f64_copysign(t, z.im))};
 }
+/* 1 / (1 + e^-z) */
 static inline wide wide_sigmoid(wide z)
 {
     wide e = wide_exp((wide){-z.re, -z.im});
@@ -172,7 +176,7 @@ static inline wide wide_atanh(wide z)
     f64v angle = f64_atan2(z.im + z.im, 1 - sum - lost);
     return (wide){f64_copysign(f64_log1p(ratio) * 0.25, z.re), angle * 0.5};
 }
-static inline wide wide_atan(wide z) { return wide_turned(wide_atanh, z); }
+static inline wide wide_atan(wide z) { return wide_rotated(wide_atanh, z); }
 
 WIDE(exp, z.re)
 WIDE(expm1, z.re)

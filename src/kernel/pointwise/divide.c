@@ -1,6 +1,9 @@
-/* Division, and what is left over. Integer division never traps: by zero gives
-** 0 here (the operation has refused it before), the smallest number by -1 wraps
-** to itself. */
+/*
+** Division, and what is left over: div, div_trunc, floor_divide, remainder,
+** fmod. Integer division never traps: by zero gives 0 here (the operation has
+** refused it before), the smallest integer by -1 wraps to itself. By one
+** divisor for all it is a multiplication (divide_by_scalar.inc).
+*/
 #include "kernel/pointwise/complex.h"
 #include "simd/bytes.h"
 #include "simd/divide.h"
@@ -14,7 +17,7 @@
 #include "kernel/each/each_complex_vec.inc"
 #include "kernel/each/table.inc"
 
-/* A number over a tensor: PyTorch multiplies it by the reciprocal. */
+/* A scalar over a tensor: PyTorch multiplies it by the reciprocal. */
 #define NAME div_into
 #define ARITY 2
 #define EXPR(a, b) (1 / (b) * (a))

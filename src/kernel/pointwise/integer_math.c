@@ -1,6 +1,8 @@
-/* gcd, lcm, heaviside, copysign, nextafter. */
+/* gcd, lcm; and what goes by the bits of floats: heaviside, copysign,
+** nextafter; and the search for a zero divisor. */
 #include "kernel/each/drive.h"
 
+/* Euclid's algorithm; gcd64(a, 0) is a. */
 static inline uint64_t gcd64(uint64_t a, uint64_t b)
 {
     while (b) {

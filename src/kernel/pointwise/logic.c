@@ -1,8 +1,9 @@
-/* Logic on truth values of any dtype, and bits of integers. */
+/* Logical operations on truth values of any dtype, bitwise ones on integers and
+** bool, shifts. */
 #include "kernel/pointwise/complex.h"
 #include "simd/bytes.h"
 
-/* Of the bits of a 16-bit float. */
+/* Truth of a 16-bit float by its bits, and of a complex number. */
 #define IS_SET16(a) (((a) & 0x7fff) != 0)
 #define TRUE_(a) ((a).re != 0 || (a).im != 0)
 

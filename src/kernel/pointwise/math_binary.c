@@ -1,4 +1,5 @@
-/* Functions of two floats. */
+/* Functions of two floats: atan2, hypot, logaddexp, xlogy, ldexp and kin;
+** methods in simd/math.h. */
 #include "kernel/pointwise/complex_math.h"
 #include "kernel/each/drive.h"
 #include "simd/math.h"

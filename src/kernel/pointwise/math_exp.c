@@ -1,4 +1,5 @@
-/* Exponentials and logarithms. */
+/* Exponentials and logarithms; methods in simd/math.h. complex64 goes by
+** vectors where complex_wide.h has the function, else one by one by C's. */
 #include "kernel/pointwise/complex_wide.h"
 #include "kernel/each/drive.h"
 #include "simd/math.h"
@@ -9,7 +10,7 @@
 #include "kernel/each/each_float.inc"
 #define EXPR(a) c64s_exp(a)
 #define EXPR128(a) c128_exp(a)
-#include "kernel/each/each_c64.inc"
+#include "kernel/each/each_complex_vec64.inc"
 #include "kernel/each/table.inc"
 
 #define NAME exp2
@@ -26,7 +27,7 @@
 #include "kernel/each/each_float.inc"
 #define EXPR(a) c64s_expm1(a)
 #define EXPR128(a) c128_expm1(a)
-#include "kernel/each/each_c64.inc"
+#include "kernel/each/each_complex_vec64.inc"
 #include "kernel/each/table.inc"
 
 #define NAME log
@@ -35,7 +36,7 @@
 #include "kernel/each/each_float.inc"
 #define EXPR(a) c64s_log(a)
 #define EXPR128(a) c128_log(a)
-#include "kernel/each/each_c64.inc"
+#include "kernel/each/each_complex_vec64.inc"
 #include "kernel/each/table.inc"
 
 #define NAME log2
@@ -44,7 +45,7 @@
 #include "kernel/each/each_float.inc"
 #define EXPR(a) c64s_log2(a)
 #define EXPR128(a) c128_log2(a)
-#include "kernel/each/each_c64.inc"
+#include "kernel/each/each_complex_vec64.inc"
 #include "kernel/each/table.inc"
 
 #define NAME log10
@@ -53,7 +54,7 @@
 #include "kernel/each/each_float.inc"
 #define EXPR(a) c64s_log10(a)
 #define EXPR128(a) c128_log10(a)
-#include "kernel/each/each_c64.inc"
+#include "kernel/each/each_complex_vec64.inc"
 #include "kernel/each/table.inc"
 
 #define NAME log1p
@@ -62,5 +63,5 @@
 #include "kernel/each/each_float.inc"
 #define EXPR(a) c64s_log1p(a)
 #define EXPR128(a) c128_log1p(a)
-#include "kernel/each/each_c64.inc"
+#include "kernel/each/each_complex_vec64.inc"
 #include "kernel/each/table.inc"

@@ -1,4 +1,5 @@
-/* Hyperbolic functions and their inverses; the logistic function. */
+/* Hyperbolic functions and their inverses, the logistic function; as
+** math_exp.c. */
 #include "kernel/pointwise/complex_wide.h"
 #include "kernel/each/drive.h"
 #include "simd/math.h"
@@ -9,7 +10,7 @@
 #include "kernel/each/each_float.inc"
 #define EXPR(a) c64s_sinh(a)
 #define EXPR128(a) c128_sinh(a)
-#include "kernel/each/each_c64.inc"
+#include "kernel/each/each_complex_vec64.inc"
 #include "kernel/each/table.inc"
 
 #define NAME cosh
@@ -18,7 +19,7 @@
 #include "kernel/each/each_float.inc"
 #define EXPR(a) c64s_cosh(a)
 #define EXPR128(a) c128_cosh(a)
-#include "kernel/each/each_c64.inc"
+#include "kernel/each/each_complex_vec64.inc"
 #include "kernel/each/table.inc"
 
 #define NAME tanh
@@ -27,7 +28,7 @@
 #include "kernel/each/each_float.inc"
 #define EXPR(a) c64s_tanh(a)
 #define EXPR128(a) c128_tanh(a)
-#include "kernel/each/each_c64.inc"
+#include "kernel/each/each_complex_vec64.inc"
 #include "kernel/each/table.inc"
 
 #define NAME asinh
@@ -52,7 +53,7 @@
 #include "kernel/each/each_float.inc"
 #define EXPR(a) c64s_atanh(a)
 #define EXPR128(a) c128_atanh(a)
-#include "kernel/each/each_c64.inc"
+#include "kernel/each/each_complex_vec64.inc"
 #include "kernel/each/table.inc"
 
 #define NAME sigmoid
@@ -61,5 +62,5 @@
 #include "kernel/each/each_float.inc"
 #define EXPR(a) c64s_sigmoid(a)
 #define EXPR128(a) c128_sigmoid(a)
-#include "kernel/each/each_c64.inc"
+#include "kernel/each/each_complex_vec64.inc"
 #include "kernel/each/table.inc"

@@ -1,4 +1,4 @@
-/* Roots, and the angle of a number. */
+/* Square and cube roots, and the angle of a number. */
 #include "kernel/pointwise/complex_wide.h"
 #include "kernel/each/drive.h"
 #include "simd/math.h"
@@ -9,7 +9,7 @@
 #include "kernel/each/each_float.inc"
 #define EXPR(a) c64s_sqrt(a)
 #define EXPR128(a) c128_sqrt(a)
-#include "kernel/each/each_c64.inc"
+#include "kernel/each/each_complex_vec64.inc"
 #include "kernel/each/table.inc"
 
 #define NAME rsqrt

@@ -1,5 +1,9 @@
-/* The error function and its relatives, the gamma function and its
-** derivatives, modified Bessel functions. */
+/*
+** The error function and its relatives, the gamma function and its derivatives,
+** modified Bessel functions. Vectors where there is a method for them
+** (simd/math.h, special_lanes.h, bessel.h), element by element in double
+** otherwise (special.h).
+*/
 #include "kernel/pointwise/bessel.h"
 #include "kernel/each/drive.h"
 #include "kernel/pointwise/special_lanes.h"

@@ -1,4 +1,4 @@
-/* Circular functions and their inverses. */
+/* Circular functions and their inverses; as math_exp.c. */
 #include "kernel/pointwise/complex_wide.h"
 #include "kernel/each/drive.h"
 #include "simd/math.h"
@@ -9,7 +9,7 @@
 #include "kernel/each/each_float.inc"
 #define EXPR(a) c64s_sin(a)
 #define EXPR128(a) c128_sin(a)
-#include "kernel/each/each_c64.inc"
+#include "kernel/each/each_complex_vec64.inc"
 #include "kernel/each/table.inc"
 
 #define NAME cos
@@ -18,7 +18,7 @@
 #include "kernel/each/each_float.inc"
 #define EXPR(a) c64s_cos(a)
 #define EXPR128(a) c128_cos(a)
-#include "kernel/each/each_c64.inc"
+#include "kernel/each/each_complex_vec64.inc"
 #include "kernel/each/table.inc"
 
 #define NAME tan
@@ -27,7 +27,7 @@
 #include "kernel/each/each_float.inc"
 #define EXPR(a) c64s_tan(a)
 #define EXPR128(a) c128_tan(a)
-#include "kernel/each/each_c64.inc"
+#include "kernel/each/each_complex_vec64.inc"
 #include "kernel/each/table.inc"
 
 #define NAME asin
@@ -52,7 +52,7 @@
 #include "kernel/each/each_float.inc"
 #define EXPR(a) c64s_atan(a)
 #define EXPR128(a) c128_atan(a)
-#include "kernel/each/each_c64.inc"
+#include "kernel/each/each_complex_vec64.inc"
 #include "kernel/each/table.inc"
 
 #define NAME sinc

@@ -1,5 +1,8 @@
-/* Larger and smaller of two, and between two. maximum, minimum and clamp hand
-** on a NaN, fmax and fmin prefer the number. */
+/*
+** maximum, minimum, fmax, fmin, clamp. maximum, minimum and clamp propagate
+** NaN, fmax and fmin prefer the number. The first two are bound by memory,
+** hence vordered (simd/keep_order.h).
+*/
 #include "kernel/each/drive.h"
 #include "simd/keep_order.h"
 

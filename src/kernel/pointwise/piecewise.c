@@ -1,5 +1,5 @@
 /* Activations made of comparisons: relu, leaky_relu, hardtanh, threshold. NaN
-** goes through all of them. */
+** goes through all of them: every comparison with it is false. */
 #include "kernel/each/drive.h"
 
 #define NAME relu

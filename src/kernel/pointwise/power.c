@@ -1,5 +1,8 @@
-/* Powers: the general pow, and the exponents that have a shorter way (chosen
-** by the operation when the exponent is a number). */
+/*
+** Powers: the general pow, and the exponents that have a shorter formula
+** (chosen by the operation when the exponent is a scalar): their rounding is
+** that of the formula, as in PyTorch.
+*/
 #include "kernel/pointwise/complex_wide.h"
 
 #include "simd/math.h"
@@ -20,7 +23,7 @@ static inline c128 c128_pow(c128 a, c128 b)
 #include "kernel/pointwise/each_power_int.inc"
 #define EXPR(a, b) c64s_pow(a, b)
 #define EXPR128(a, b) c128_pow(a, b)
-#include "kernel/each/each_c64.inc"
+#include "kernel/each/each_complex_vec64.inc"
 #include "kernel/each/table.inc"
 
 /* The second input is the exponent that chose the loop; it is not read. */
@@ -50,7 +53,7 @@ static inline c128 c128_pow(c128 a, c128 b)
 #include "kernel/each/each_float.inc"
 #define EXPR(a, b) c64s_sqrt(a)
 #define EXPR128(a, b) c128_sqrt(a)
-#include "kernel/each/each_c64.inc"
+#include "kernel/each/each_complex_vec64.inc"
 #include "kernel/each/table.inc"
 
 #define NAME pow_minus_half
@@ -73,8 +76,8 @@ static inline c128 c128_pow(c128 a, c128 b)
 #include "kernel/each/each_float.inc"
 #include "kernel/each/table.inc"
 
-/* A whole power of complex numbers, p0, by squaring. complex64 goes through
-** double, so that it rounds once. */
+/* An integer power of complex numbers, p0, by repeated squaring. complex64 goes
+** through double, so that it rounds once. */
 static inline f64v f64_whole(f64v a, int64_t n)
 {
     uint64_t left = n < 0 ? 0 - (uint64_t)n : (uint64_t)n;

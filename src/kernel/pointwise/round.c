@@ -1,4 +1,5 @@
-/* Rounding of floats. Integers are their own result; the operation copies. */
+/* Rounding of floats: ceil, floor, round, trunc, frac. Integers are their own
+** result; the operation copies them. */
 #include "kernel/each/drive.h"
 
 #define NAME ceil

@@ -1,5 +1,5 @@
-/* Sign and size of one number: neg, abs, sign, sgn, signbit, square,
-** reciprocal, degrees and radians. */
+/* Sign and magnitude: neg, conj, abs, sign, sgn, signbit; square, reciprocal,
+** degrees and radians. */
 #include "kernel/pointwise/complex.h"
 #include "simd/math.h"
 
@@ -47,7 +47,7 @@
 #include "kernel/each/each_bool.inc"
 #include "kernel/each/table.inc"
 
-/* Both parts over the modulus; of 0 there is nothing to divide. */
+/* Both parts over the modulus; 0 is divided by 1. */
 #define DIRECTION(a) ((a) / vselect(((a) == 0) & (vcswap(a) == 0), \
     vset(a, 1), VPICK_(a, hypot)(vcfirst(a), vcsecond(a))))
 

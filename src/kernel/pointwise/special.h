@@ -1,8 +1,8 @@
 /*
-** Special functions of one double, for which there is no vector method: the
-** float dtypes share them and round once. Formulas are the textbook's
-** (Abramowitz and Stegun, chapters 6, 7 and 9); Bessel coefficients are
-** Chebyshev series computed to 40 digits.
+** Special functions of one double, for which there is no vector method
+** (polygamma, mvlgamma): the float dtypes share them and round once. Formulas
+** are the textbook's (Abramowitz and Stegun, chapters 6, 7 and 9); Bessel
+** coefficients are Chebyshev series computed to 40 digits.
 */
 #ifndef LA_KERNEL_POINTWISE_SPECIAL_H
 #define LA_KERNEL_POINTWISE_SPECIAL_H

@@ -1,6 +1,7 @@
 /*
 ** Digamma, the logarithm of the normal distribution and its quantile, of
-** vectors; float32 goes through double. Abramowitz and Stegun 6.3.5 to 6.3.18
+** vectors; float32 goes through double. Formulas are Abramowitz and Stegun's
+** 6.3.5 (the recurrence), 6.3.7 (reflection), 6.3.18 (the asymptotic series)
 ** and 26.2.12.
 */
 #ifndef LA_KERNEL_POINTWISE_SPECIAL_LANES_H
@@ -39,10 +40,10 @@ static inline f64v f64_digamma(f64v x)
     f64v y = f64_log(t) - 0.5 / t - special_poly(c, 7, z) * z - slope / product;
     if (i64_any(below)) {
         f64v part = x - f64_round(x);
-        f64v turned = y - M_PI / f64_tan(part * M_PI);
-        /* The poles have no side from which they are met. */
-        turned = f64_select(part == 0, f64_set1(NAN), turned);
-        y = f64_select(below, turned, y);
+        f64v reflected = y - M_PI / f64_tan(part * M_PI);
+        /* At a pole the two sides have opposite infinities. */
+        reflected = f64_select(part == 0, f64_set1(NAN), reflected);
+        y = f64_select(below, reflected, y);
     }
     return f64_select(x == 0, f64_copysign(f64_set1(INFINITY), -x), y);
 }
@@ -75,8 +76,9 @@ static inline f64v special_quantile_far(f64v q)
     }
     return z;
 }
-/* As erfinv of 2p - 1, whose distance from 1 is known exactly here: that is twice
-** what is left on the nearer side. The first guess is float32's result. */
+/* As erfinv of 2p - 1, whose distance from 1 is known exactly here: that is
+** twice what is left on the nearer side. The first guess is float32's
+** result. */
 static inline __attribute__((always_inline))
 f64v special_quantile(f64v p, bool polish)
 {

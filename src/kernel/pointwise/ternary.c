@@ -1,9 +1,10 @@
-/* Operations of three inputs: where, lerp, addcmul, addcdiv. */
+/* where, lerp, addcmul, addcdiv. */
 #include "kernel/pointwise/complex.h"
 
 /* An element of 16 bytes. */
 typedef struct pair16 { uint64_t low, high; } pair16;
-/* By bits: a choice between two loads is not made into vectors. */
+/* By bits: compilers make a branch, not vectors, of a choice between two
+** loads. */
 static inline pair16 choose16(uint8_t a, pair16 b, pair16 c)
 {
     uint64_t all = 0 - (uint64_t)(a != 0);
@@ -21,15 +22,15 @@ static inline pair16 choose16(uint8_t a, pair16 b, pair16 c)
 /* From the nearer end, so that both ends are met exactly. */
 #define BETWEEN(a, b, c) vselect(vabs(c) < vset(c, 0.5), \
     (a) + (c) * ((b) - (a)), (b) - ((b) - (a)) * (1 - (c)))
-#define BETWEEN_PAIRS(a, b, c) vselect(VPICK_(a, csquares)(c) < vset(c, 0.25), \
-    (a) + vcmul(c, (b) - (a)), \
+#define BETWEEN_COMPLEX(a, b, c) \
+    vselect(VPICK_(a, csquares)(c) < vset(c, 0.25), (a) + vcmul(c, (b) - (a)), \
     (b) - vcmul((b) - (a), VPICK_(a, cone)() - (c)))
 
 #define NAME lerp
 #define ARITY 3
 #define EXPR(a, b, c) BETWEEN(a, b, c)
 #include "kernel/each/each_float.inc"
-#define EXPR(a, b, c) BETWEEN_PAIRS(a, b, c)
+#define EXPR(a, b, c) BETWEEN_COMPLEX(a, b, c)
 #include "kernel/each/each_complex_vec.inc"
 #include "kernel/each/table.inc"
 

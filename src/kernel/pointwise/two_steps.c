@@ -1,4 +1,5 @@
-/* Two operations of arithmetic in one pass; see two_steps.h. */
+/* Two operations of arithmetic in one pass; see two_steps.h. 'chains' has a row
+** per first operation, an entry per second one. */
 #include "kernel/pointwise/two_steps.h"
 
 #include "kernel/each/drive.h"
@@ -18,7 +19,11 @@
 #include "kernel/pointwise/each_two_steps.inc"
 #undef ARITY
 
-#define LOOPS(name) {[LA_FLOAT32] = name##_f32, [LA_FLOAT64] = name##_f64}
+#define LOOP_(name, tag, cap) name##_##tag##_##cap
+#define LOOP(name, tag, cap) LOOP_(name, tag, cap)
+#define LOOPS(name) { \
+    [LA_FLOAT32] = LOOP(name, f32, LA_CAP), \
+    [LA_FLOAT64] = LOOP(name, f64, LA_CAP)}
 #define ROW(begin) {                         \
     [LA_CHAIN_ADD] = LOOPS(begin##_add),     \
     [LA_CHAIN_SUB] = LOOPS(begin##_sub),     \

@@ -1,15 +1,18 @@
 /*
 ** The elementary functions of the random kernels, on the arguments that occur
-** there (a number in (0, 1], an angle in quarter turns). Only +, -, *, / and
-** square roots are used and nothing is contracted, so that every capability
-** gives equal bits; the coefficients are Cephes'. Errors stay below 2 ulp.
+** there (a number in (0, 1], an angle in quarters of the circle). Only +, -, *,
+** / and square roots are used and nothing is contracted, so that every
+** capability gives equal bits, unlike simd/math.h, whose methods differ between
+** those with and without FMA; the coefficients are Cephes' (S. Moshier). Errors
+** stay below 2 ulp.
 */
 #ifndef LA_KERNEL_RANDOM_MATH_H
 #define LA_KERNEL_RANDOM_MATH_H
 
 #include "simd/vec.h"
 
-/* ln x of a normal x > 0. */
+/* ln x of a normal x > 0: x = 2^e * (1 + m), sqrt(1/2) <= 1 + m < sqrt(2), ln2
+** in two parts. */
 static inline f32v log_float(f32v x)
 {
     u32v u = (u32v)x;
@@ -36,6 +39,7 @@ static inline f64v double_of_small(i64v i)
     return (f64v)(i + 0x4338000000000000) - 0x1.8p52;
 }
 
+/* The same for double, a rational approximation. */
 static inline f64v log_double(f64v x)
 {
     u64v u = (u64v)x;
@@ -58,8 +62,8 @@ static inline f64v log_double(f64v x)
     return m + y + e * 0.693359375;
 }
 
-/* Sine and cosine of t quarter turns plus q quarter turns, |t| <= 1/2. */
-static inline void turn_float(f32v t, u32v q, f32v *sine, f32v *cosine)
+/* Sine and cosine of (t + q) * pi/2, |t| <= 1/2. */
+static inline void sincos_float(f32v t, u32v q, f32v *sine, f32v *cosine)
 {
     f32v x = t * 1.57079632679489661923f, z = x * x;
     f32v s = z * -1.9515295891E-4f, c = z * 2.443315711809948E-5f;
@@ -71,7 +75,7 @@ static inline void turn_float(f32v t, u32v q, f32v *sine, f32v *cosine)
     *cosine = (f32v)((u32v)f32_select(odd, s, c) ^ ((q + 1) & 2) << 30);
 }
 
-static inline void turn_double(f64v t, u64v q, f64v *sine, f64v *cosine)
+static inline void sincos_double(f64v t, u64v q, f64v *sine, f64v *cosine)
 {
     f64v x = t * 1.57079632679489661923, z = x * x;
     f64v s = z * 1.58962301576546568060E-10;

@@ -1,7 +1,10 @@
 /*
-** Random numbers of every distribution that has a closed formula. Each maker
-** below fills 64 values from whole Philox blocks; fill.inc makes one
-** function per dtype of it.
+** Random numbers of every distribution that has a closed formula. The generator
+** is Philox4x32-10 (Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as
+** easy as 1, 2, 3", SC 2011): a block of four words is a function of a 64-bit
+** seed and a counter, so any part of a fill can be computed by any thread. Each
+** maker below computes 64 values from whole blocks; fill.inc makes one function
+** per dtype of it.
 */
 #include "kernel/random/random.h"
 
@@ -12,7 +15,7 @@
 #define LANES 16
 
 /* The four words of sixteen blocks: word w of block i is u[w][i]. Read as 64
-** bits, two words of neighbouring blocks are one number. */
+** bits, two words of neighbouring blocks are one integer. */
 typedef union words {
     uint32_t u[4][LANES];
     uint64_t wide[2 * LANES];
@@ -24,6 +27,8 @@ typedef struct philox {
     u64v a, b, c, d;
 } philox;
 
+/* One of ten rounds: two 32 x 32-bit products, their halves crossed and mixed
+** with the key. */
 static inline philox philox_round(philox x, uint64_t k0, uint64_t k1)
 {
     u64v p = u64_mul_low32(x.a, u64_set1(0xD2511F53u));
@@ -31,13 +36,14 @@ static inline philox philox_round(philox x, uint64_t k0, uint64_t k1)
     return (philox){(q >> 32) ^ x.b ^ k0, q, (p >> 32) ^ x.d ^ k1, p};
 }
 
+/* The lower halves of 'even' and 'odd', alternating. */
 static inline u64v join(u64v even, u64v odd)
 {
     return (even & 0xffffffffu) | odd << 32;
 }
 
 /* The words of the 2 * U64_LANES blocks from counter 'low', 'high' on: even
-** and odd blocks apart, since a product takes twice the room of a factor. */
+** and odd blocks apart, since a product is twice as wide as a factor. */
 static inline void draw_some(uint32_t *to, uint64_t seed, u64v low,
                              uint64_t high)
 {
@@ -64,7 +70,7 @@ static inline void draw(words *w, const la_random_call *c, uint64_t block)
         draw_some(&w->u[0][i], c->seed, low + (uint64_t)i, at >> 32);
 }
 
-/* ---- words to numbers ---- */
+/* ---- words to uniform numbers ---- */
 
 /* (0, 1): 31 bits and a half. */
 static inline f32v open_float(const uint32_t *w)
@@ -80,7 +86,8 @@ static inline f64v open_double(const uint64_t *w)
 {
     return unit_double(w) + 0x1p-53;
 }
-/* Where in the circle: quarter turns, and what is beyond, -1/2 .. 1/2. */
+/* An angle: the quarter of the circle, and the rest in quarters, -1/2 ..
+** 1/2. */
 static inline f32v angle_float(const uint32_t *w, u32v *quarter)
 {
     u32v u = u32_load(w);
@@ -145,7 +152,8 @@ static inline void make_uniform_f64(double *v, uint64_t g,
     }
 }
 
-/* Box and Muller: a radius from one word, an angle from the next. */
+/* Box and Muller (1958): a radius from one word, an angle from the next; two
+** normal numbers. */
 static inline void make_normal_f32(float *v, uint64_t g,
                                    const la_random_call *c)
 {
@@ -155,10 +163,10 @@ static inline void make_normal_f32(float *v, uint64_t g,
     for (int k = 0; k < 4; k += 2, v += 2 * LANES) {
         for (int i = 0; i < LANES; i += F32_LANES) {
             u32v quarter;
-            f32v turn = angle_float(w.u[k + 1] + i, &quarter), s, h;
+            f32v angle = angle_float(w.u[k + 1] + i, &quarter), s, h;
             f32v x = log_float(open_float(w.u[k] + i)) * -2.0f;
             f32v radius = f32_sqrt(x) * std;
-            turn_float(turn, quarter, &s, &h);
+            sincos_float(angle, quarter, &s, &h);
             f32_store(v + i, radius * h + mean);
             f32_store(v + LANES + i, radius * s + mean);
         }
@@ -174,16 +182,17 @@ static inline void make_normal_f64(double *v, uint64_t g,
         draw(&w, c, (2 * g + k) * LANES);
         for (int i = 0; i < LANES; i += F64_LANES) {
             u64v quarter;
-            f64v turn = angle_double(w.wide + LANES + i, &quarter), s, h;
+            f64v angle = angle_double(w.wide + LANES + i, &quarter), s, h;
             f64v x = log_double(open_double(w.wide + i)) * -2.0;
             f64v radius = f64_sqrt(x) * std;
-            turn_double(turn, quarter, &s, &h);
+            sincos_double(angle, quarter, &s, &h);
             f64_store(v + i, radius * h + mean);
             f64_store(v + LANES + i, radius * s + mean);
         }
     }
 }
 
+/* By inversion: -log(u) / rate, u in (0, 1). */
 static inline void make_exponential_f32(float *v, uint64_t g,
                                         const la_random_call *c)
 {
@@ -206,8 +215,8 @@ static inline void make_exponential_f64(double *v, uint64_t g,
     }
 }
 
-/* The tangent of an angle all around: sine / cosine has the period of a half
-** turn, so that the whole circle serves as well as half of it. */
+/* By inversion: the tangent of a uniform angle. sine / cosine has half the
+** circle as its period, so the whole circle serves as well as half of it. */
 static inline void make_cauchy_f64(double *v, uint64_t g,
                                    const la_random_call *c)
 {
@@ -216,8 +225,8 @@ static inline void make_cauchy_f64(double *v, uint64_t g,
         draw(&w, c, (2 * g + k) * LANES);
         for (int i = 0; i < 2 * LANES; i += F64_LANES) {
             u64v quarter;
-            f64v turn = angle_double(w.wide + i, &quarter), s, h;
-            turn_double(turn + 0x1p-53, quarter, &s, &h);
+            f64v angle = angle_double(w.wide + i, &quarter), s, h;
+            sincos_double(angle + 0x1p-53, quarter, &s, &h);
             f64_store(v + i, s / h * c->b + c->a);
         }
     }
@@ -231,14 +240,15 @@ static inline void make_cauchy_f32(float *v, uint64_t g,
     draw(&w, c, g * LANES);
     for (int i = 0; i < GROUP; i += F32_LANES) {
         u32v quarter;
-        f32v turn = angle_float(w.u[0] + i, &quarter), s, h;
-        turn_float(turn + 0x1p-31f, quarter, &s, &h);
+        f32v angle = angle_float(w.u[0] + i, &quarter), s, h;
+        sincos_float(angle + 0x1p-31f, quarter, &s, &h);
         f32_store(v + i, s / h * sigma + median);
     }
 }
 
-/* The upper 32 bits of a 64-bit fraction times the range: the bias is below
-** 2^-32 of a probability at worst. */
+/* A uniform integer below 'range', by multiplication instead of a remainder:
+** the integer part of a 64-bit fraction times the range. The bias is below
+** 2^-32 of a probability at worst, as the range is below 2^32. */
 static inline u64v below(const uint64_t *w, uint64_t range)
 {
     u64v x = u64_load(w), high = x >> 32, r = u64_set1(range);
@@ -285,7 +295,7 @@ static inline void make_bernoulli(uint32_t *v, uint64_t g,
     }
 }
 
-/* ---- numbers to memory ---- */
+/* ---- values to memory: the n first of a group, converted ---- */
 
 #define STORE store_f32
 #define TYPE float

@@ -1,9 +1,13 @@
-/* Order-preserving keys of the real dtypes, and back; see order.h. */
+/*
+** Order-preserving keys of the real dtypes, and back; see order.h. An unsigned
+** comparison of keys is the order of the elements, so one sort serves all
+** dtypes and both directions.
+*/
 #include "kernel/sort/order.h"
 
 #include <string.h>
 
-/* Integers: the sign bit is turned over. */
+/* Integers: the sign bit is flipped, so that negative ones come first. */
 #define ZERO_NONE(u) 0
 #define MAP_U(u) (u)
 #define MAP_B(u) ((u) != 0)
@@ -12,8 +16,9 @@
 #define MAP_I32(u) ((u) ^ 0x80000000u)
 #define MAP_I64(u) ((u) ^ 0x8000000000000000u)
 
-/* Floats: negative numbers are complemented, positive ones get the top bit;
-** NaN becomes the largest key, -0.0 that of 0.0. */
+/* Floats compare as sign and magnitude: negative ones are complemented,
+** positive ones get the top bit; every NaN becomes the largest key, -0.0 that
+** of 0.0. */
 static inline uint32_t map_f16(uint16_t u)
 {
     uint32_t key = u ^ (u >> 15 ? 0xffffu : 0x8000u);
@@ -39,6 +44,7 @@ static inline uint64_t map_f64(uint64_t u)
     key = u == top ? top : key;
     return (int64_t)(u & ~top) > 0x7ff0000000000000 ? ~(uint64_t)0 : key;
 }
+/* The element of a key; that of NaN becomes a quiet NaN without a sign. */
 static inline uint16_t unmap_16(uint32_t k)
 {
     return (uint16_t)(k ^ (k >> 15 & 1 ? 0x8000u : 0xffffu));

@@ -1,4 +1,21 @@
-/* Sorting, selecting and searching by keys; see order.h. */
+/*
+** Sorting, selecting and searching by keys: the tables 'order', whose contract
+** is order.h. Which method sorts a row of n keys, from few to many:
+**
+**   n <= 16             each key's rank is counted (order.inc, by_rank); many
+**                       such rows side by side: a network (short_rows.inc)
+**   in order already    nothing
+**   few distinct bits   counting sort (by_counting)
+**   n <= BASE_CASE      vectors of 32 bits: the bits that differ over the index
+**                       (by_index)
+**   longer              bucket.inc, then each bucket as above; else quicksort
+**                       by vectors (vector.inc, items.inc)
+**   without vectors     least significant digit first (radix.inc)
+**
+** The template files below are included once for 32-bit and once for 64-bit
+** keys; PREFIX, KEY, ITEM and KEYOF are shared by several and undefined by
+** hand.
+*/
 #include "kernel/sort/order.h"
 
 #include "simd/sorting.h"
@@ -16,8 +33,9 @@ typedef struct digits {
     int n, width, low, least;
 } digits;
 
-/* From the highest bit that varies down. Digits are as wide as the row is
-** long, roughly, so that counting stays cheap. */
+/* The digits of n keys that differ in the bits 'vary': three at most, from the
+** highest bit that varies down. Digits have about as many values as the row has
+** keys, so that counting stays cheap. */
 static digits choose_digits(uint64_t vary, int64_t n)
 {
     int high = 64 - __builtin_clzll(vary), least = __builtin_ctzll(vary);
@@ -86,8 +104,9 @@ static digits choose_digits(uint64_t vary, int64_t n)
 #undef KEY
 #include "kernel/sort/items.inc"
 
-/* Dealing of long rows, see bucket.inc. The exponents of doubles take more bits, so
-** wide keys have twice the cells. */
+/* Bucket sort, see bucket.inc: bits of a cell's number (one more for wide keys:
+** the exponents of doubles take more bits), buckets at most, bits of a bucket's
+** number where cells are buckets, keys per bucket at least. */
 enum { CELL_BITS = 17, BUCKET_BITS = 12, EVEN_BITS = 13, PER_BUCKET = 128 };
 #define PREFIX order32
 #define KEY uint32_t
@@ -103,13 +122,14 @@ enum { CELL_BITS = 17, BUCKET_BITS = 12, EVEN_BITS = 13, PER_BUCKET = 128 };
 /* Where there are vectors to sort by, they win, but for one pass of digits. */
 static bool by_vectors(int width, int64_t n)
 {
-    return VEC_SORTS && (n <= LEAF || width > DIGIT);
+    return VEC_SORTS && (n <= BASE_CASE || width > DIGIT);
 }
 
 /* Rows of up to so many are sorted side by side; FEW is 1 << FEW_BITS. */
 #define FEW 16
 #define FEW_BITS 4
 
+/* Compare-exchange of one vector of items with another. */
 static inline void few_order(uint64_t *a, uint64_t *b)
 {
     u64v x = u64_load(a), y = u64_load(b);
@@ -118,7 +138,7 @@ static inline void few_order(uint64_t *a, uint64_t *b)
     u64_store(b, y);
 }
 
-/* Rows from..to-1 of vectors with the ones 'd' further on. */
+/* Compare-exchange of the vectors from..to-1 with the ones 'd' further on. */
 static inline void few_orders(uint64_t *x, int64_t from, int64_t to, int64_t d,
                               int rows)
 {
@@ -128,7 +148,8 @@ static inline void few_orders(uint64_t *x, int64_t from, int64_t to, int64_t d,
                       x + (i + d) * LA_ORDER_ROWS + r);
 }
 
-/* Batcher's merge exchange, which takes any n. Stability is in the items. */
+/* Batcher's merge exchange (Knuth, TAOCP vol. 3, 5.2.2, algorithm M), a sorting
+** network for any n. It is stable because the items hold their indices. */
 static void few_sort(uint64_t *x, int64_t n, int rows)
 {
     int64_t top = 1;
@@ -155,7 +176,7 @@ static void few_sort(uint64_t *x, int64_t n, int rows)
 #define VECTOR(name) v32_##name
 #define SORTED(keys, other) ((uint32_t *)(keys))
 #define NAME order32
-#define LEAF_SORT order32_leaf
+#define BASE_SORT order32_base
 #define TAKE u32_take
 #define ITEM_OF(k, p) ((uint64_t)(k) << 32 | (p))
 #define POSITION(x) ((x) & 0xffffffffu)
@@ -174,7 +195,7 @@ static void few_sort(uint64_t *x, int64_t n, int rows)
 #define VECTOR(name) v64_##name
 #define SORTED(keys, other) ((uint32_t *)(other))
 #define NAME order64
-#define LEAF_SORT order64_leaf
+#define BASE_SORT order64_base
 #define TAKE u64_take
 #define ITEM_OF(k, p) ((la_item64){(k), (p)})
 #define POSITION(x) ((x).position)
@@ -186,12 +207,12 @@ static void few_sort(uint64_t *x, int64_t n, int rows)
 #undef KEY
 
 const la_order_table LA_KERNEL(order) = {
-    {order32_sort_keys, order32_make, items32_sort, order32_sort_pairs,
+    {order32_sort_keys, order32_make, items32_sort, order32_sort_positions,
      order32_sort_rows, VEC_SORTS ? FEW : 0,
      order32_smallest, order32_kth, order32_select, order32_split,
      order32_filter, order32_runs, order32_member, order32_width,
      order32_looked_up},
-    {order64_sort_keys, order64_make, items64_sort, order64_sort_pairs,
+    {order64_sort_keys, order64_make, items64_sort, order64_sort_positions,
      order64_sort_rows, VEC_SORTS ? FEW : 0,
      order64_smallest, order64_kth, order64_select, order64_split,
      order64_filter, order64_runs, order64_member, order64_width,

@@ -37,7 +37,7 @@ typedef struct la_key_kernels {
 
 /* Per width of the key: [0] for 32 bits, [1] for 64. */
 typedef struct la_order_kernels {
-    /* Sort n keys; 'spare' has room for 2n. The result is in 'keys'. */
+    /* Sort n keys; 'spare' has a capacity of 2n. The result is in 'keys'. */
     void (*sort_keys)(void *keys, void *spare, int64_t n);
     /* Make items of n keys, positions from 'first' on. */
     void (*make_items)(void *items, const void *keys, int64_t first,
@@ -45,8 +45,8 @@ typedef struct la_order_kernels {
     void (*sort_items)(void *items, void *spare, int64_t n);
     /* n keys and their 1-based positions; 'items' and 'spare' are work space
     ** for n items. */
-    void (*sort_pairs)(void *keys, int64_t *positions, int64_t step,
-                       void *items, void *spare, int64_t n);
+    void (*sort_positions)(void *keys, int64_t *positions, int64_t step,
+                           void *items, void *spare, int64_t n);
     /* The same for up to LA_ORDER_ROWS short rows side by side: row r has its
     ** keys at keys + r * n and its positions at positions[r]. Rows have at most
     ** 'few' keys; 0 where this is not worth while. */
@@ -54,7 +54,7 @@ typedef struct la_order_kernels {
                       int64_t n, int rows);
     int64_t few;
     /* The k smallest of n keys, sorted, in front of 'keys', and where they
-    ** were; the rest as for sort_pairs. */
+    ** were; the rest as for sort_positions. */
     void (*smallest)(void *keys, int64_t *positions, int64_t step, void *items,
                      void *spare, int64_t n, int64_t k);
     /* The k-th smallest key, the k-th in stable order of its equals, and its
@@ -71,7 +71,7 @@ typedef struct la_order_kernels {
     int64_t (*filter)(void *items, const void *keys, int64_t first, int64_t n,
                       uint64_t limit, bool all);
     /* The first of each run of equal sorted keys; returns how many. starts
-    ** (n + 1 places) may be NULL. 'single' is a key that is never equal to
+    ** (n + 1 elements) may be NULL. 'single' is a key that is never equal to
     ** itself (that of NaN), or one that no element has. */
     int64_t (*runs)(void *keys, int64_t n, uint64_t single, bool has_single,
                     int64_t *starts);

@@ -203,7 +203,7 @@ static void store_rows(const depth *s, const side *of, const band *b,
     int64_t cols = cols_of(of), rows = b->last - b->first, at_once = 1;
     if (of->step[3] == cols) at_once = rows;
     for (int64_t r = 0; r < rows; r += at_once)
-        s->ker->spread(row_at(s, of, b, b->plane, b->first + r), of->step[1],
+        s->ker->unpack(row_at(s, of, b, b->plane, b->first + r), of->step[1],
                        scratch + r * cols * s->block * s->size, s->block,
                        b->channels, at_once * cols);
 }

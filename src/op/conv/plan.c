@@ -259,7 +259,7 @@ static void copy_pixels(const la_conv_plan *s, const rows *r, int64_t at,
     char *to = r->to + at * s->size;
     step *= s->src_step[4];
     if (s->src_step[1] == 1 && step != 1 && r->count > 1) {
-        s->ker->spread(to, r->plane / s->size, from, step, r->count, n);
+        s->ker->unpack(to, r->plane / s->size, from, step, r->count, n);
         return;
     }
     for (int64_t c = 0; c < r->count; c++, to += r->plane) {

@@ -318,7 +318,7 @@ static void run_interleaved(const strided *t, const unit *u, const phase *p,
 {
     const la_conv_plan *s = &t->s;
     int64_t steps = t->w[2].stride, channel = u->p.rows * t->line;
-    la_conv_weave v = {
+    la_conv_interleave v = {
         .parts = steps, .part = t->group * channel, .channel = channel,
         .row = t->line, .source = u->parts, .first = u->block == 0,
         .rows = positions(t, 1, r[1], u->p.row, u->p.rows),
@@ -340,7 +340,7 @@ static void run_interleaved(const strided *t, const unit *u, const phase *p,
             m.out_col = 1;
             multiply(s, &m);
         }
-        s->ker->weave(&v);
+        s->ker->interleave(&v);
     }
 }
 

@@ -112,7 +112,7 @@ static void run_unit(const weights *w, workspace *d, la_conv_unit p,
         la_conv_gradient t = {
             .taps = count * s->taps, .m = s->oc, .source = d->scratch,
             .shift = s->shift, .rows = images * p.rows, .cols = p.cols,
-            .place = d->position, .grads = d->grads, .out_tap = w->line,
+            .position = d->position, .grads = d->grads, .out_tap = w->line,
             .first = first, .triples = s->triples};
         t.out = d->sums + (p.g * s->ic + c) * s->taps * w->line * s->size;
         s->ker->taps(&t);

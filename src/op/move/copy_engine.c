@@ -150,14 +150,14 @@ static la_status settle_bits(la_tensor *dst, const la_tensor *src)
     uint32_t bits = (dst->flags ^ src->flags) & (LA_F_CONJ | LA_F_NEG);
     /* A conjugate only shows where a complex result keeps it. */
     bool conj = (bits & LA_F_CONJ) && la_is_complex(dst->dtype);
-    la_turn turn = {.re = (bits & LA_F_NEG) != 0};
-    turn.im = turn.re != conj;
-    if (!turn.re && !turn.im) return LA_OK;
+    la_sign_flip flip = {.re = (bits & LA_F_NEG) != 0};
+    flip.im = flip.re != conj;
+    if (!flip.re && !flip.im) return LA_OK;
     la_iter_config c = LA_ITER_CONFIG(LA_IT_BORROWED, 1, 0);
     c.operands[0] = dst;
     LA_ITER it;
     LA_TRY(la_iter_build(&it, &c));
-    return la_iter_for_each(&it, (*LA_STUB(turn))[dst->dtype], &turn,
+    return la_iter_for_each(&it, (*LA_STUB(flip_sign))[dst->dtype], &flip,
                             LA_GRAIN);
 }
 

@@ -98,7 +98,7 @@ static void sort_row(void *context, int64_t row, void *block)
     work w = work_in(j, block, j->n, j->n);
     bool signs = load_row(j, row, &w);
     int64_t step, *at = places_of(j, row, &step);
-    j->o.order->sort_pairs(w.keys, at, step, w.items, w.spare, j->n);
+    j->o.order->sort_positions(w.keys, at, step, w.items, w.spare, j->n);
     deliver(j, row, w.keys, j->n, signs);
 }
 

@@ -130,7 +130,7 @@ static la_status order_keys(unique *u, la_work *keys)
                         "with positions", (long long)u->n);
     LA_TRY(la_work_get(&items, u->n, size));
     LA_TRY(new_list(u->n, &u->positions));
-    u->o.order->sort_pairs(keys->block, list(u->positions), 1, items.block,
+    u->o.order->sort_positions(keys->block, list(u->positions), 1, items.block,
                            spare.block, u->n);
     return LA_OK;
 }

@@ -1,12 +1,14 @@
 /* At most four 16-bit elements in one word, without touching what lies beyond;
 ** for capabilities whose masks are of 32 bits and more. Little-endian. */
-#ifndef LA_SIMD_LOAD_FEW16_H
-#define LA_SIMD_LOAD_FEW16_H
+#ifndef LA_SIMD_LOAD_PARTIAL16_H
+#define LA_SIMD_LOAD_PARTIAL16_H
 
 #include <stdint.h>
 #include <string.h>
 
-static inline uint64_t soft_few16_(const char *p, int64_t n)
+/* n elements, 0 <= n <= 4, at 'p': element i in bits 16*i of the result, zeros
+** above. */
+static inline uint64_t soft_load16_(const char *p, int64_t n)
 {
     uint64_t x = 0;
     uint32_t two;
@@ -26,7 +28,8 @@ static inline uint64_t soft_few16_(const char *p, int64_t n)
     return x;
 }
 
-static inline void soft_put16_(char *p, int64_t n, uint64_t x)
+/* The way back: the lowest n elements of x to 'p'. */
+static inline void soft_store16_(char *p, int64_t n, uint64_t x)
 {
     if (n == 4) {
         memcpy(p, &x, 8);
