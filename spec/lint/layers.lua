@@ -78,7 +78,7 @@ local function symbols(build)
     :format(build)))
   local owner, uses = {}, {}
   for line in pipe:lines() do
-    local object, kind, name = line:match("([%w_.]+)%.o:[%x ]* (%a) (%S+)$")
+    local object, kind, name = line:match("([%w_.+]+)%.o:[%x ]* (%a) (%S+)$")
     if object and kind == "U" then
       uses[#uses + 1] = {from = object:match("^[^.]+"), object = object,
                          name = name}
