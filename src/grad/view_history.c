@@ -225,7 +225,7 @@ la_status la_view_history(la_tensor *view)
 la_status la_refresh_history(la_tensor *t)
 {
     if (!t->base || !(t->base->flags & LA_F_REQUIRES_GRAD)
-        || t->seen_version == la_version(t))
+        || (t->flags & LA_F_NO_HISTORY) || t->seen_version == la_version(t))
         return LA_OK;
     if (t->grad && t->grad->requires_grad) return LA_OK;    /* a leaf now */
     return la_view_history(t);

@@ -229,6 +229,8 @@ static void own_result(la_tensor *t)
 ** copy_, which records what autograd needs. */
 static la_status run_composite(la_frame *f)
 {
+    if ((f->op->forms & LA_READS_VALUES) && (f->keys & BIT(LA_KEY_META)))
+        return no_values();
     LA_TRY(f->op->impl(f));
     for (int k = 0; k < f->nresults; k++)
         if (f->results[k].tag == LA_VTENSOR) own_result(f->results[k].tensor);

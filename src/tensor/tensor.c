@@ -274,6 +274,7 @@ la_status la_tensor_deferred(int ndim, const int64_t *sizes,
 enum {
     INHERITED = LA_F_CONJ | LA_F_NEG | LA_F_ZERO,
     INHERITED_BY_VIEWS = INHERITED | LA_F_NO_GRAD_VIEW | LA_F_MULTI_VIEW
+                       | LA_F_NO_HISTORY
 };
 
 /* A deferred tensor needs its storage before it can share it. */

@@ -55,6 +55,7 @@ enum {
     LA_F_DEFERRED = 1 << 11,        /* a recorded step: no storage (src/fuse) */
     LA_F_NO_GRAD_VIEW = 1 << 12,    /* a view made while nothing was recorded */
     LA_F_MULTI_VIEW = 1 << 13,      /* a view that came with others in a list */
+    LA_F_NO_HISTORY = 1 << 14,      /* a view that no gradient passes: bytes */
     LA_F_LAYOUT = LA_F_CONTIGUOUS | LA_F_CHANNELS_LAST
                 | LA_F_CHANNELS_LAST_3D | LA_F_DENSE
 };
@@ -119,7 +120,8 @@ static inline size_t la_itemsize(const la_tensor *t)
 ** root: another view may have been written since. */
 static inline uint32_t la_grad_flag(const la_tensor *t)
 {
-    return (t->flags | (t->base ? t->base->flags : 0)) & LA_F_REQUIRES_GRAD;
+    bool asks = t->base && !(t->flags & LA_F_NO_HISTORY);
+    return (t->flags | (asks ? t->base->flags : 0)) & LA_F_REQUIRES_GRAD;
 }
 static inline bool la_is_contiguous(const la_tensor *t)
 {

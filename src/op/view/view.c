@@ -165,6 +165,7 @@ la_status la_meta_view_dtype(la_frame *f)
     LA_TRY(retype(t, to, &g));
     LA_TRY(la_tensor_view_as(t, to, g.ndim, g.sizes, g.strides, g.offset,
                              &view));
+    view->flags |= LA_F_NO_HISTORY;
     la_set_result(f, 0, view);
     return LA_OK;
 }
