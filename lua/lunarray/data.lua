@@ -175,7 +175,9 @@ function DataLoader:batches()
     local n = math.min(self.batch_size, total - from + 1)
     local index = order:narrow(1, from, n)
     from = from + n
-    if self.collate then return self.collate(samples_of(self.dataset, index)) end
+    if self.collate then
+      return self.collate(samples_of(self.dataset, index))
+    end
     return data.fetch(self.dataset, index)
   end
 end

@@ -11,8 +11,8 @@ local texts = [[
 tensor(data[, {dtype=, requires_grad=, device=, names=}])
     A new tensor from a number, a boolean, nested tables or a tensor (copied).
     Integers make int64, floats or a mix the default dtype, booleans bool.
-    Ragged tables and values that do not fit the dtype are errors that name the
-    place.
+    Ragged tables and values that do not fit the dtype are errors that name
+    the position.
 asarray(data[, {dtype=, copy=}])
     As tensor, but a tensor that already fits is returned itself. copy = true
     always copies, copy = false never: an error where it would have to.
@@ -195,7 +195,7 @@ x:size([dim])
 x:stride([dim])
     Steps along the dims, in elements.
 x:storage_offset()
-    The place of the first element in the storage, from 1.
+    The position of the first element in the storage, from 1.
 x:element_size()
     Bytes of an element.
 x:nbytes()
@@ -488,8 +488,8 @@ optim.RMSprop(parameters, {lr = 1e-2, alpha=, eps=, weight_decay=, momentum=,
     state_dict(), param_groups[i].lr may be assigned.
 optim.Adagrad(parameters, {lr = 1e-2, lr_decay=, weight_decay=,
       initial_accumulator_value=, eps=})
-    Steps that shrink with the sum of squares. step() changes the parameters in
-    place; zero_grad(), state_dict(), param_groups[i].lr may be assigned.
+    Steps that shrink with the sum of squares. step() changes the parameters
+    in place; zero_grad(), state_dict(), param_groups[i].lr may be assigned.
 optim.LBFGS(parameters, {lr = 1, max_iter=, max_eval=, tolerance_grad=,
       tolerance_change=, history_size=, line_search_fn=})
     Limited-memory BFGS; step(closure) evaluates the closure several times.

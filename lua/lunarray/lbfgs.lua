@@ -39,8 +39,8 @@ end
 
 local DECREASE, CURVATURE, MOST = 1e-4, 0.9, 25
 
--- The minimum of the cubic through two places with their slopes, within low
--- and high (by default between the places).
+-- The minimum of the cubic through two points with their slopes, within low
+-- and high (by default between the points).
 local function cubic(a, b, low, high)
   if not low then low, high = math.min(a.t, b.t), math.max(a.t, b.t) end
   local d1 = a.slope + b.slope - 3 * (a.loss - b.loss) / (a.t - b.t)
@@ -53,8 +53,8 @@ local function cubic(a, b, low, high)
   return math.min(math.max(t, low), high)
 end
 
--- Longer steps from 'first' on, until the minimum lies between two places, or a
--- place is good (it is returned alone). The last result counts the tries.
+-- Longer steps from 'first' on, until the minimum lies between two points, or a
+-- point is good (it is returned alone). The last result counts the tries.
 local function bracket(ask, start, first)
   local before, now, tries = start, first, 0
   while tries < MOST do
@@ -85,7 +85,7 @@ local function keep_inside(t, ends, close)
   return low + gap, false
 end
 
--- Narrows the bracket until a place is good; the place of the smaller loss.
+-- Narrows the bracket until a point is good; the point of the smaller loss.
 local function zoom(ask, start, ends, tries, size, tolerance)
   local low, high, close = 1, 2, false
   local function sort_ends()
@@ -115,7 +115,7 @@ local function zoom(ask, start, ends, tries, size, tolerance)
   return ends[low]
 end
 
--- A step along the direction that decreases loss and slope enough, as a place;
+-- A step along the direction that decreases loss and slope enough, as a point;
 -- and how often the loss was computed for it.
 local function strong_wolfe(self, closure, t, start, direction)
   local params, at, calls = self.params, {}, 0
@@ -182,7 +182,7 @@ end
 
 -- ---- a step ----
 
--- One iteration from place 'now': the next place, or nil when the direction
+-- One iteration from point 'now': the next point, or nil when the direction
 -- does not lead down any more.
 local function iterate(self, closure, state, now, last)
   local group = self.param_groups[1]

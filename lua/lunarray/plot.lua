@@ -37,7 +37,9 @@ local function numbers(name, values)
   return values
 end
 
-local function is_finite(v) return v == v and v > -math.huge and v < math.huge end
+local function is_finite(v)
+  return v == v and v > -math.huge and v < math.huge
+end
 
 -- Characters above ASCII are for terminals that say they can show them.
 local function speaks_utf8()

@@ -1,6 +1,6 @@
 /*
 ** What belongs to one Lua state (or to a C caller without one): settings that
-** operations read. The face makes its context current on the calling thread
+** operations read. The binding makes its context current on the calling thread
 ** before it calls down; a thread that never did uses a context of its own.
 */
 #ifndef LA_BASE_CONTEXT_H
@@ -18,7 +18,7 @@ typedef struct la_generator {   /* Philox4x32-10 state */
 
 typedef struct la_print_options {
     int precision, threshold, edgeitems, linewidth;
-    int sci_mode;               /* -1 decides by the values, 0 never, 1 always */
+    int sci_mode;       /* -1 decides by the values, 0 never, 1 always */
 } la_print_options;
 
 typedef struct la_context {

@@ -49,7 +49,7 @@ static inline bool la_is_integral(la_dtype d)  /* without bool */
 ** ("float", "double", "half", "long", "int", ...) are understood. */
 la_dtype la_dtype_parse(const char *name, size_t n);
 
-/* complex64 -> float32 and back; other dtypes give themselves / LA_UNDEFINED. */
+/* complex64 -> float32 and back; else the same, or LA_UNDEFINED if integral. */
 la_dtype la_dtype_to_real(la_dtype d);
 la_dtype la_dtype_to_complex(la_dtype d);
 

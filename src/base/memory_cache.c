@@ -56,12 +56,12 @@ void la_sys_set(la_alloc_fn alloc, la_free_fn release, void *context)
 
 static void *map_block(size_t size)
 {
-    size_t room = size + HUGE_PAGE;
-    char *p = mmap(NULL, room, PROT_READ | PROT_WRITE,
+    size_t reserved = size + HUGE_PAGE;
+    char *p = mmap(NULL, reserved, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (p == MAP_FAILED) return NULL;
     size_t head = -(uintptr_t)p & (HUGE_PAGE - 1);
-    size_t tail = room - head - size;
+    size_t tail = reserved - head - size;
     if (head) munmap(p, head);
     if (tail) munmap(p + head + size, tail);
     madvise(p + head, size, MADV_HUGEPAGE);

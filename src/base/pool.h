@@ -30,7 +30,8 @@ int la_thread_index(void);           /* 0 for the caller, 1.. for workers */
 bool la_in_parallel(void);
 
 /* The host's job system: run fn(begin, end) for disjoint ranges covering
-** 0..n-1, each exactly once, and return when all are done. NULL restores ours. */
+** 0..n-1, each exactly once, and return when all are done. NULL restores ours.
+** To be set while no region runs; 'host' is borrowed until the next call. */
 typedef void (*la_host_parallel_for)(void *host, int64_t n, int64_t grain,
                                      la_range_fn fn, void *context);
 __attribute__((visibility("default")))

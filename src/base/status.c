@@ -123,15 +123,15 @@ static size_t quote_byte(unsigned char c, char out[5])
     return (size_t)snprintf(out, 5, "\\x%02X", c);
 }
 
-const char *la_quote(const char *text, size_t n, char *out, size_t room)
+const char *la_quote(const char *text, size_t n, char *out, size_t capacity)
 {
     size_t used = 0;
-    if (!room) return out;
+    if (!capacity) return out;
     for (size_t i = 0; i < n; i++) {
         char piece[5];
         size_t k = quote_byte((unsigned char)text[i], piece);
-        if (i >= QUOTE_MAX || used + k + 4 > room) {  /* "..." and NUL */
-            size_t dots = room - used - 1 < 3 ? room - used - 1 : 3;
+        if (i >= QUOTE_MAX || used + k + 4 > capacity) {  /* "..." and NUL */
+            size_t dots = capacity - used - 1 < 3 ? capacity - used - 1 : 3;
             memset(out + used, '.', dots);
             used += dots;
             break;

@@ -2,10 +2,10 @@
 ** Status codes and the error record.
 **
 ** Every fallible function of the core returns la_status. The text that a user
-** reads is written into a record of the calling thread at the place where the
-** fault is known, and travels beside the code; nothing below src/lua raises,
-** prints or exits. Texts are facts about the call ("size 7 does not fit 6
-** elements"); the Lua face puts the function's and the argument's name around.
+** reads is written into a record of the calling thread where the fault is
+** known, and travels with the code; nothing below src/lua raises, prints or
+** exits. Texts are facts about the call ("size 7 does not fit 6 elements"); the
+** Lua binding puts the function's and the argument's name around.
 */
 #ifndef LA_BASE_STATUS_H
 #define LA_BASE_STATUS_H
@@ -37,7 +37,7 @@ la_status la_error(la_status code, const char *format, ...)
     __attribute__((format(printf, 2, 3), cold));
 
 /* As la_error, and names the argument at fault: 'arg' counts from 1 in the
-** order of the operation's schema. The face says "bad argument #arg". */
+** order of the operation's schema. The binding says "bad argument #arg". */
 la_status la_error_at(la_status code, int arg, const char *format, ...)
     __attribute__((format(printf, 3, 4), cold));
 
@@ -51,8 +51,9 @@ la_status la_error_code(void);
 int la_error_arg(void);
 void la_error_clear(void);
 
-/* Copy 'n' bytes of user text into 'out' (size 'room'), clipped to 200 bytes,
-** bytes outside printable ASCII as \xNN. Returns 'out'. */
-const char *la_quote(const char *text, size_t n, char *out, size_t room);
+/* Copy 'n' bytes of user text into 'out' (of 'capacity' bytes), clipped to 200
+** bytes, bytes outside printable ASCII as \xNN. Returns 'out', NUL-terminated
+** unless the capacity is 0. */
+const char *la_quote(const char *text, size_t n, char *out, size_t capacity);
 
 #endif

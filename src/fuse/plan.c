@@ -1,22 +1,22 @@
 /*
 ** Plans: which steps a pass runs, in which order, and where their operands are.
 **
-** Reductions part a pass into phases. Phase k is first the folds of what earlier
-** phases made, then steps on their results, then the element-wise steps that
-** need those. Results that nobody wants live in registers, pieces of a small
-** arena of the thread; a register is free again after its last reader.
+** Reductions part a pass into phases. Phase k is first the reductions of what
+** earlier phases computed, then steps on their results, then the element-wise
+** steps that need those. Results that nobody wants live in registers, pieces of
+** a small arena of the thread; a register is free again after its last reader.
 */
 #include "base/memory.h"
 #include "base/pool.h"
 #include "fuse/plan.h"
 
 /* The blocks of all registers together: a part of the first-level cache, as
-** those of what is read and written must fit beside them. */
+** those of what is read and written must fit next to them. */
 #define ARENA_BYTES 20480
 #define ROWS_BYTES 40960      /* both, where there are reductions */
 #define BLOCK_MOST 2048
 #define SHORT_ROW 4096        /* elements: rows that are not cut to blocks, */
-#define FOLD_BLOCK 8192       /* but taken together, as each call costs */
+#define REDUCE_BLOCK 8192       /* but taken together, as each call costs */
 #define ALIGN 64
 #define MAX_SLOTS 64
 
@@ -42,19 +42,20 @@ typedef struct order {
     la_fuse_set set, wanted;
     int n, step[LA_FUSE_STEPS];       /* steps in the order of the pass */
     int phase[LA_FUSE_STEPS];         /* the rest is by step */
-    int last[LA_FUSE_STEPS];          /* the place of the last reader */
+    int last[LA_FUSE_STEPS];          /* position of the last reader */
     bool crosses[LA_FUSE_STEPS];      /* read when its block is gone */
-    int first[LA_FUSE_STEPS];         /* the step that runs in its loop, or -1: */
-    int side[LA_FUSE_STEPS];          /* its source of this number */
+    int first[LA_FUSE_STEPS];         /* the step run in its loop, or -1 */
+    int side[LA_FUSE_STEPS];          /* which of its sources that is */
 } order;
 
-/* Does the fold read squares that it can make itself? */
-static bool folds_squares(const la_fuse *z, const la_fuse_step *s)
+/* Does the reduction read squares that it can compute itself? */
+static bool reduces_squares(const la_fuse *z, const la_fuse_step *s)
 {
-    if (s->kind != LA_STEP_FOLD || s->from[0].kind != LA_FROM_STEP) return false;
+    if (s->kind != LA_STEP_REDUCE || s->from[0].kind != LA_FROM_STEP)
+        return false;
     const la_fuse_step *from = &z->steps[s->from[0].index];
-    return s->fold.squares && from->squares && la_fuse_is_pending(from)
-        && z->n > s->fold.squares->turned;
+    return s->reduction.squares && from->squares && la_fuse_is_pending(from)
+        && z->n > s->reduction.squares->turned;
 }
 
 /* What step i reads in a pass: how much, and the k-th. */
@@ -67,7 +68,7 @@ static const la_fuse_source *source_of(const order *o, const la_fuse *z, int i,
                                        int k)
 {
     const la_fuse_step *s = &z->steps[i];
-    if (folds_squares(z, s)) return &z->steps[s->from[0].index].from[0];
+    if (reduces_squares(z, s)) return &z->steps[s->from[0].index].from[0];
     if (o->first[i] < 0) return &s->from[k];
     return k < 2 ? &z->steps[o->first[i]].from[k] : &s->from[1 - o->side[i]];
 }
@@ -101,7 +102,7 @@ static void find_phases(order *o, const la_fuse *z)
         for (int k = 0; k < nsources(o, z, i) && o->set >> i & 1; k++) {
             int from = behind(o, z, i, k);
             if (from < 0) continue;
-            int phase = o->phase[from] + (s->kind == LA_STEP_FOLD);
+            int phase = o->phase[from] + (s->kind == LA_STEP_REDUCE);
             if (phase > o->phase[i]) o->phase[i] = phase;
         }
     }
@@ -120,7 +121,7 @@ static void delay(order *o, const la_fuse *z)
             o->phase[i] = latest[i];
         for (int k = 0; k < nsources(o, z, i); k++) {
             int from = behind(o, z, i, k);
-            int phase = o->phase[i] - (s->kind == LA_STEP_FOLD);
+            int phase = o->phase[i] - (s->kind == LA_STEP_REDUCE);
             if (from >= 0 && phase < latest[from]) latest[from] = phase;
         }
     }
@@ -150,7 +151,7 @@ static void find_chains(order *o, const la_fuse *z)
 static void sort(order *o, const la_fuse *z)
 {
     static const int rank[] = {
-        [LA_STEP_FOLD] = 0, [LA_STEP_ROW] = 1, [LA_STEP_EACH] = 2};
+        [LA_STEP_REDUCE] = 0, [LA_STEP_ROW] = 1, [LA_STEP_EACH] = 2};
     int total = __builtin_popcountll(o->set);
     o->n = 0;
     for (int key = 0; o->n < total; key++)
@@ -171,9 +172,9 @@ static void find_readers(order *o, const la_fuse *z, bool short_rows)
             int from = behind(o, z, i, k);
             if (from < 0) continue;
             o->last[from] = at;
-            bool fold = s->kind == LA_STEP_FOLD;
-            o->crosses[from] |= o->phase[i] - fold != o->phase[from]
-                || (fold && !short_rows);
+            bool reduces = s->kind == LA_STEP_REDUCE;
+            o->crosses[from] |= o->phase[i] - reduces != o->phase[from]
+                || (reduces && !short_rows);
         }
     }
 }
@@ -190,7 +191,7 @@ static void find_order(order *o, const la_fuse *z, la_fuse_set wanted,
     find_readers(o, z, short_rows);
 }
 
-/* ---- places ---- */
+/* ---- locations of operands ---- */
 
 static bool lacks_row(const la_fuse *z, const la_fuse_step *s)
 {
@@ -218,24 +219,26 @@ static int take_register(la_fuse_plan *p, int *free_after, int at,
     return p->nregisters++;
 }
 
-static la_fuse_place place_of(la_fuse_plan *p, const order *o, int i, int k,
-                              const la_fuse_place *results)
+/* Where step i finds its k-th operand; 'results' by step are those of the
+** pending ones. */
+static la_fuse_location location_of(la_fuse_plan *p, const order *o, int i,
+                                    int k, const la_fuse_location *results)
 {
     const la_fuse *z = p->z;
     const la_fuse_step *s = &z->steps[i];
     const la_fuse_source *from = source_of(o, z, i, k);
-    if (from->kind == LA_FROM_NUMBER)
-        return (la_fuse_place){LA_IN_NUMBER, 0, (char *)from->number};
+    if (from->kind == LA_FROM_SCALAR)
+        return (la_fuse_location){LA_IN_SCALAR, 0, (char *)from->scalar};
     la_tensor *t = from->kind == LA_FROM_INPUT ? z->inputs[from->index]
                                                : z->steps[from->index].tensor;
     if (from->kind == LA_FROM_STEP && (t->flags & LA_F_DEFERRED))
         return results[from->index];
     bool short_of = s->kind == LA_STEP_ROW && lacks_row(z, s);
-    return (la_fuse_place){LA_IN_OPERAND, operand_of(p, t, short_of), NULL};
+    return (la_fuse_location){LA_IN_OPERAND, operand_of(p, t, short_of), NULL};
 }
 
 static void write_line(la_fuse_plan *p, const order *o, int i,
-                       const la_fuse_place *results)
+                       const la_fuse_location *results)
 {
     const la_fuse_step *s = &p->z->steps[i];
     la_fuse_line *l = &p->lines[p->nlines++];
@@ -245,17 +248,19 @@ static void write_line(la_fuse_plan *p, const order *o, int i,
     l->loop = first < 0 ? s->plan.loop
         : la_fuse_chain(&p->z->steps[first], s, o->side[i]);
     l->params = &s->plan.params;
-    if (s->kind == LA_STEP_FOLD) {
-        l->fold = s->fold;
-        if (folds_squares(p->z, s)) l->fold.kernel = s->fold.squares;
+    if (s->kind == LA_STEP_REDUCE) {
+        l->reduction = s->reduction;
+        if (reduces_squares(p->z, s))
+            l->reduction.kernel = s->reduction.squares;
     }
     l->n = 1 + nsources(o, p->z, i);
     l->at[0] = results[i];
-    for (int k = 1; k < l->n; k++) l->at[k] = place_of(p, o, i, k - 1, results);
+    for (int k = 1; k < l->n; k++)
+        l->at[k] = location_of(p, o, i, k - 1, results);
 }
 
-static la_fuse_place new_register(la_fuse_plan *p, const order *o, int at,
-                                  int *free_after)
+static la_fuse_location new_register(la_fuse_plan *p, const order *o, int at,
+                                     int *free_after)
 {
     int i = o->step[at];
     const la_fuse_step *s = &p->z->steps[i];
@@ -264,7 +269,7 @@ static la_fuse_place new_register(la_fuse_plan *p, const order *o, int at,
         : o->crosses[i] ? LA_HOLDS_ROWS : LA_HOLDS_BLOCK;
     int r = take_register(p, free_after, at, like);
     free_after[r] = o->last[i];
-    return (la_fuse_place){LA_IN_REGISTER, r, NULL};
+    return (la_fuse_location){LA_IN_REGISTER, r, NULL};
 }
 
 /* Blocks are as long as all registers together allow; those of rows, which are
@@ -285,7 +290,7 @@ static int64_t block_of(const la_fuse_plan *p)
 void la_fuse_make_plan(la_fuse_plan *p, const la_fuse *z, la_fuse_set wanted)
 {
     order o;
-    la_fuse_place results[LA_FUSE_STEPS];
+    la_fuse_location results[LA_FUSE_STEPS];
     int free_after[LA_FUSE_STEPS];
     p->z = z;
     p->short_rows = z->ntrail && z->n <= SHORT_ROW;
@@ -297,16 +302,17 @@ void la_fuse_make_plan(la_fuse_plan *p, const la_fuse *z, la_fuse_set wanted)
         if (!(wanted >> i & 1)) continue;
         p->operands[p->noutputs] = (la_fuse_operand){
             s->tensor, lacks_row(z, s), s->kind != LA_STEP_EACH};
-        results[i] = (la_fuse_place){LA_IN_OPERAND, p->noutputs++, NULL};
+        results[i] = (la_fuse_location){LA_IN_OPERAND, p->noutputs++, NULL};
     }
     p->noperands = p->noutputs;
     for (int at = 0; at < o.n; at++) {
         int i = o.step[at];
-        if (!(wanted >> i & 1)) results[i] = new_register(p, &o, at, free_after);
+        if (!(wanted >> i & 1))
+            results[i] = new_register(p, &o, at, free_after);
         write_line(p, &o, i, results);
     }
     p->block = block_of(p);
-    p->fold_block = FOLD_BLOCK;
+    p->reduce_block = REDUCE_BLOCK;
 }
 
 /* ---- arenas ---- */
@@ -321,7 +327,7 @@ la_status la_fuse_make_arenas(la_fuse_plan *p, int64_t elements,
                               int64_t results, int nslots)
 {
     int64_t at = 0, most = p->block;
-    if (p->rows && p->short_rows) most = p->fold_block;
+    if (p->rows && p->short_rows) most = p->reduce_block;
     if (p->rows && most > elements) most = elements;
     for (int r = 0; r < p->nregisters; r++) {
         la_fuse_register *g = &p->registers[r];

@@ -25,22 +25,22 @@ typedef uint64_t la_fuse_set;
 
 /* Where an operand of a step comes from. */
 typedef struct la_fuse_source {
-    enum { LA_FROM_STEP, LA_FROM_INPUT, LA_FROM_NUMBER } kind;
+    enum { LA_FROM_STEP, LA_FROM_INPUT, LA_FROM_SCALAR } kind;
     int index;                        /* of the step or the input */
-    char number[16] __attribute__((aligned(16)));   /* in the step's dtype */
+    char scalar[16] __attribute__((aligned(16)));   /* in the step's dtype */
 } la_fuse_source;
 
 typedef enum la_fuse_kind {
     LA_STEP_EACH,             /* element by element */
     LA_STEP_ROW,              /* the same on one element for each row */
-    LA_STEP_FOLD              /* reduces the rows of its source */
+    LA_STEP_REDUCE              /* reduces the rows of its source */
 } la_fuse_kind;
 
 typedef struct la_fuse_step {
     la_fuse_kind kind;
     bool squares;                     /* x * x */
     la_plan plan;                     /* the loop and its numbers */
-    la_reduce_plan fold;              /* of LA_STEP_FOLD, instead */
+    la_reduce_plan reduction;              /* of LA_STEP_REDUCE, instead */
     int nsources;
     la_fuse_source from[LA_FUSE_SOURCES];
     la_tensor *tensor;                /* the result, owned */
@@ -74,7 +74,7 @@ la_status la_fuse_run(la_fuse *z, la_fuse_set wanted);
 bool la_fuse_is_simple(const la_tensor *t);
 /* The step whose result it is, or -1. */
 int la_fuse_step_of(const la_fuse *z, const la_tensor *t);
-/* Room for a step of n sources. LA_ENOMEM and what computing may give. */
+/* Capacity for a step of n sources. LA_ENOMEM and what computing may give. */
 la_status la_fuse_reserve(la_fuse *z, int n);
 /* The program has this shape, or takes it on: then steps that wait for nothing
 ** are forgotten. False where another shape waits. */
@@ -87,7 +87,7 @@ void la_fuse_take_source(la_fuse *z, la_fuse_source *from, la_tensor *t,
 
 /* Write a reduction down as a step, if it can be one. */
 la_status la_fuse_record_reduction(la_fuse *z, la_frame *f, bool *done);
-/* What an element-wise call of this result's shape and strides is beside the
+/* What an element-wise call of this result's shape and strides is next to the
 ** program's rows; false where its arguments do not fit. */
 bool la_fuse_kind_of(const la_fuse *z, const la_frame *f, int n,
                      const la_shape *shape, const int64_t *strides,
@@ -98,28 +98,28 @@ la_status la_fuse_settle(la_fuse *z, const la_frame *f, int n);
 
 /* ---- two steps in one (two_steps.c) ---- */
 
-/* The loop of 'second' with 'first', which is its source number 'side': from the
-** two sources of this and the other one of that. NULL: there is none. */
+/* The loop of 'second' with 'first', which is its source 'side' (0 or 1): from
+** the two sources of this and the other one of that. NULL: there is none. */
 la_loop la_fuse_chain(const la_fuse_step *first, const la_fuse_step *second,
                       int side);
 
 /* ---- plans (plan.c) ---- */
 
-/* Where a step's operand is: an operand of the pass, a register, or a number
+/* Where a step's operand is: an operand of the pass, a register, or a scalar
 ** in the step. */
-typedef struct la_fuse_place {
-    enum { LA_IN_OPERAND, LA_IN_REGISTER, LA_IN_NUMBER } kind;
+typedef struct la_fuse_location {
+    enum { LA_IN_OPERAND, LA_IN_REGISTER, LA_IN_SCALAR } kind;
     int index;
-    char *number;
-} la_fuse_place;
+    char *scalar;
+} la_fuse_location;
 
 typedef struct la_fuse_line {
     la_fuse_kind kind;
     la_loop loop;
     const la_params *params;
-    la_reduce_plan fold;              /* of LA_STEP_FOLD, instead */
+    la_reduce_plan reduction;              /* of LA_STEP_REDUCE, instead */
     int n;
-    la_fuse_place at[1 + LA_FUSE_SOURCES];    /* the result first */
+    la_fuse_location at[1 + LA_FUSE_SOURCES];    /* the result first */
 } la_fuse_line;
 
 /* A register holds a block's elements; where a phase ends between writer and
@@ -143,12 +143,12 @@ typedef struct la_fuse_plan {
     const la_fuse *z;
     int nlines, noutputs, noperands, nregisters;
     bool rows;                /* some line is no LA_STEP_EACH */
-    bool short_rows;          /* blocks are whole rows: folds run over blocks */
+    bool short_rows;          /* blocks are whole rows, reduced one by one */
     la_fuse_line lines[LA_FUSE_STEPS];
     la_fuse_operand operands[LA_FUSE_OPERANDS];   /* wanted first */
     la_fuse_register registers[LA_FUSE_STEPS + LA_FUSE_OPERANDS];
     int64_t block;            /* elements that lines run over at a time, and */
-    int64_t fold_block;       /* where folds of these follow */
+    int64_t reduce_block;       /* where reductions of these follow */
     char *memory, *arenas;    /* unaligned, aligned */
     int64_t bytes, arena_bytes;       /* in all, of one thread */
     int nslots;
@@ -179,13 +179,13 @@ typedef struct la_fuse_box {
 
 void la_fuse_run_box(const la_fuse_plan *p, int first, int last,
                      const la_fuse_box *x);
-/* A fold of rows that lie at 'in', results to 'out'. */
-static inline void la_fuse_fold(const la_fuse_plan *p, const la_fuse_line *l,
+/* A reduction of rows that lie at 'in', results to 'out'. */
+static inline void la_fuse_reduce(const la_fuse_plan *p, const la_fuse_line *l,
                                 const char *in, int64_t rows, char *out)
 {
-    int64_t size = l->fold.esize, n = p->z->n;
+    int64_t size = l->reduction.esize, n = p->z->n;
     la_reduce_rows r = {in, size, n, n * size, rows};
-    la_reduce_dense(&l->fold, &r, p->z->rows == 1, out);
+    la_reduce_dense(&l->reduction, &r, p->z->rows == 1, out);
 }
 /* One pass with reductions; outputs have their storage. */
 la_status la_fuse_run_rows(la_fuse_plan *p);

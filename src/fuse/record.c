@@ -79,7 +79,8 @@ void la_fuse_close(void)
     la_mem_free(z, sizeof *z);
 }
 
-/* No room for more: whatever somebody holds gets its value, the rest goes. */
+/* No capacity for more: whatever somebody holds gets its value, the rest
+** goes. */
 static la_status start_anew(la_fuse *z)
 {
     la_fuse_set held = 0;
@@ -243,8 +244,8 @@ void la_fuse_take_source(la_fuse *z, la_fuse_source *from, la_tensor *t,
         from->index = i;
     } else if (t->flags & LA_F_WRAPPED) {
         la_scalar s = la_scalar_load((la_dtype)t->dtype, la_data(t));
-        from->kind = LA_FROM_NUMBER;
-        la_scalar_cast(&s, dtype, from->number);
+        from->kind = LA_FROM_SCALAR;
+        la_scalar_cast(&s, dtype, from->scalar);
     } else {
         from->kind = LA_FROM_INPUT;
         from->index = input_of(z, t);

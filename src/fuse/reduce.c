@@ -2,10 +2,10 @@
 ** Passes with reductions: a walk over the rows of a contiguous program.
 **
 ** Rows of up to LA_FUSE_ROW elements go several at a time through all phases:
-** what a fold reads lies whole in a register, and its results, one for each
-** row, are ready for the lines after it. Longer rows go in the pieces that
-** the reduction itself cuts; the accumulators of the pieces are joined when
-** all are done. Rows and pieces are folded by the kernels of the reductions in
+** what a reduction reads lies whole in a register, and its results, one for
+** each row, are ready for the lines after it. Longer rows go in the pieces that
+** the reduction itself cuts; the accumulators of the pieces are combined when
+** all are done. Rows and pieces are reduced by the kernels of the reductions in
 ** their order, so every bit is what it would have been.
 */
 #include "base/memory.h"
@@ -28,7 +28,7 @@ typedef struct walk {
     int64_t copies;           /* of the row in each */
     int64_t unit;             /* rows at a time */
     int64_t cuts;             /* pieces of a long row */
-    char *partial;            /* accumulators by fold and piece */
+    char *partial;            /* accumulators by reduction and piece */
     atomic_int stopped;
 } walk;
 
@@ -106,12 +106,13 @@ static int64_t locate(const walk *w, int64_t at, char **data)
 }
 
 /* The lines from 'first' on that run over blocks one after another: those of
-** single elements, and the folds behind them where blocks are whole rows. */
+** single elements, and the reductions behind them where blocks are whole rows.
+** Returns the line after them. */
 static int end_of_group(const la_fuse_plan *p, int first)
 {
     int k = first;
     while (k < p->nlines && p->lines[k].kind == LA_STEP_EACH) k++;
-    while (p->short_rows && k < p->nlines && p->lines[k].kind == LA_STEP_FOLD)
+    while (p->short_rows && k < p->nlines && p->lines[k].kind == LA_STEP_REDUCE)
         k++;
     return k;
 }
@@ -119,10 +120,10 @@ static int end_of_group(const la_fuse_plan *p, int first)
 /* ---- whole rows ---- */
 
 /* The element of the first row, or all its elements, of a line's operand. */
-static char *place_in(const la_fuse_plan *p, const la_fuse_place *a,
+static char *pointer_to(const la_fuse_plan *p, const la_fuse_location *a,
                       const la_fuse_box *x)
 {
-    if (a->kind == LA_IN_NUMBER) return a->number;
+    if (a->kind == LA_IN_SCALAR) return a->scalar;
     if (a->kind == LA_IN_OPERAND) return x->data[a->index];
     return x->registers + p->registers[a->index].start;
 }
@@ -133,8 +134,8 @@ static void run_results(const la_fuse_plan *p, const la_fuse_line *l,
     char *data[1 + LA_FUSE_SOURCES];
     int64_t strides[2 * (1 + LA_FUSE_SOURCES)] = {0};
     for (int k = 0; k < l->n; k++) {
-        const la_fuse_place *a = &l->at[k];
-        data[k] = place_in(p, a, x);
+        const la_fuse_location *a = &l->at[k];
+        data[k] = pointer_to(p, a, x);
         if (a->kind == LA_IN_OPERAND) strides[k] = x->outer[a->index];
         if (a->kind == LA_IN_REGISTER)
             strides[k] = p->registers[a->index].size;
@@ -149,21 +150,21 @@ static void run_unit(const la_fuse_plan *p, const la_fuse_box *x)
         int end = end_of_group(p, k);
         if (end > k) la_fuse_run_box(p, k, end, x);
         else if (l->kind == LA_STEP_ROW) run_results(p, l, x);
-        else la_fuse_fold(p, l, place_in(p, &l->at[1], x), x->n1,
-                          place_in(p, &l->at[0], x));
+        else la_fuse_reduce(p, l, pointer_to(p, &l->at[1], x), x->n1,
+                          pointer_to(p, &l->at[0], x));
         k = end > k ? end : k + 1;
     }
 }
 
-/* An operand that is the same for all rows lies beside a block of them as often
-** as it has rows: then a line is one run over the block. Rows of a block's
+/* An operand that is the same for all rows is repeated for a block of them,
+** once for each: then a line is one run over the block. Rows of a block's
 ** length are long enough as they are. */
 static void find_copies(walk *w)
 {
     la_fuse_plan *p = w->p;
     const la_fuse *z = p->z;
     bool worth = 2 * z->n <= p->block && z->rows >= WORTH_COPIES;
-    w->copies = p->fold_block / z->n;
+    w->copies = p->reduce_block / z->n;
     if (w->copies > w->unit) w->copies = w->unit;
     for (int k = 0; k < p->noperands; k++) {
         bool same = w->inner[k] != 0 && k >= p->noutputs;
@@ -230,18 +231,18 @@ static la_status whole_rows(walk *w)
 
 /* ---- pieces of long rows ---- */
 
-static char *partial_of(const walk *w, int fold, int64_t piece, int size)
+static char *partial_of(const walk *w, int index, int64_t piece, int size)
 {
-    return w->partial + fold * w->p->z->rows * w->cuts * ACC_BYTES
+    return w->partial + index * w->p->z->rows * w->cuts * ACC_BYTES
         + piece * size;
 }
 
-static void fold_piece(const walk *w, const la_fuse_line *l, int fold,
+static void reduce_piece(const walk *w, const la_fuse_line *l, int index,
                        int64_t piece, const char *in, int64_t n)
 {
-    const la_reduce_plan *f = &l->fold;
+    const la_reduce_plan *f = &l->reduction;
     la_reduce_rows r = {in, f->esize, n, 0, 1};
-    f->kernel->inner(&r, partial_of(w, fold, piece, f->kernel->acc_size),
+    f->kernel->inner(&r, partial_of(w, index, piece, f->kernel->acc_size),
                      &f->args);
 }
 
@@ -270,7 +271,7 @@ static void run_piece(walk *w, int64_t piece, char *registers)
 {
     const la_fuse_plan *p = w->p;
     int64_t n = p->z->n, at = piece % w->cuts * LA_REDUCE_CHUNK;
-    int64_t first = piece / w->cuts * n + at, fold = 0;
+    int64_t first = piece / w->cuts * n + at, index = 0;
     n = n - at < LA_REDUCE_CHUNK ? n - at : LA_REDUCE_CHUNK;
     for (int k = 0; k < p->nlines; k++) {
         const la_fuse_line *l = &p->lines[k];
@@ -281,12 +282,12 @@ static void run_piece(walk *w, int64_t piece, char *registers)
             k = end - 1;
             continue;
         }
-        const la_fuse_place *a = &l->at[1];
+        const la_fuse_location *a = &l->at[1];
         const char *in = a->kind == LA_IN_REGISTER
             ? registers + p->registers[a->index].start
             : la_data(p->operands[a->index].tensor)
-                + first * l->fold.esize;
-        fold_piece(w, l, (int)fold++, piece, in, n);
+                + first * l->reduction.esize;
+        reduce_piece(w, l, (int)index++, piece, in, n);
     }
 }
 
@@ -304,16 +305,18 @@ static void walk_pieces(int64_t begin, int64_t end, void *context)
 static void join_all(const walk *w)
 {
     const la_fuse_plan *p = w->p;
-    int fold = 0;
+    int index = 0;
     for (int k = 0; k < p->nlines; k++) {
         const la_fuse_line *l = &p->lines[k];
-        if (l->kind != LA_STEP_FOLD) continue;
+        if (l->kind != LA_STEP_REDUCE) continue;
         const la_tensor *out = p->operands[l->at[0].index].tensor;
-        int size = l->fold.kernel->acc_size;
+        int size = l->reduction.kernel->acc_size;
+        int64_t item = (int64_t)la_itemsize(out);
         for (int64_t r = 0; r < p->z->rows; r++)
-            la_reduce_join(&l->fold, partial_of(w, fold, r * w->cuts, size),
-                           w->cuts, la_data(out) + r * (int64_t)la_itemsize(out));
-        fold++;
+            la_reduce_join(&l->reduction,
+                           partial_of(w, index, r * w->cuts, size),
+                           w->cuts, la_data(out) + r * item);
+        index++;
     }
 }
 
@@ -322,13 +325,14 @@ static la_status long_rows(walk *w)
     la_fuse_plan *p = w->p;
     const la_fuse *z = p->z;
     int64_t grain = p->nlines > 3 ? 1 : 4 / p->nlines;
-    int nfolds = 0;
+    int nreductions = 0;
     for (int k = 0; k < p->nlines; k++)
-        nfolds += p->lines[k].kind == LA_STEP_FOLD;
+        nreductions += p->lines[k].kind == LA_STEP_REDUCE;
     find_dims(w, false);
     w->cuts = (z->n + LA_REDUCE_CHUNK - 1) / LA_REDUCE_CHUNK;
     LA_TRY(la_fuse_make_arenas(p, LA_REDUCE_CHUNK, 0, la_num_threads()));
-    int64_t pieces = z->rows * w->cuts, bytes = nfolds * pieces * ACC_BYTES;
+    int64_t pieces = z->rows * w->cuts;
+    int64_t bytes = nreductions * pieces * ACC_BYTES;
     if (!(w->partial = la_mem_alloc((size_t)bytes))) return LA_ENOMEM;
     la_parallel_for(pieces, grain, walk_pieces, w);
     if (!atomic_load(&w->stopped)) join_all(w);

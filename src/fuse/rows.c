@@ -18,13 +18,13 @@ static const la_fuse_step *pending_arg(const la_fuse *z, const la_frame *f,
 
 la_status la_fuse_settle(la_fuse *z, const la_frame *f, int n)
 {
-    la_fuse_set folds = 0;
+    la_fuse_set reductions = 0;
     for (int k = 0; k < n && z->ntrail && is_long(z); k++) {
         const la_fuse_step *s = pending_arg(z, f, k);
-        if (s && s->kind == LA_STEP_FOLD)
-            folds |= LA_FUSE_ONE << (s - z->steps);
+        if (s && s->kind == LA_STEP_REDUCE)
+            reductions |= LA_FUSE_ONE << (s - z->steps);
     }
-    return folds ? la_fuse_run(z, folds) : LA_OK;
+    return reductions ? la_fuse_run(z, reductions) : LA_OK;
 }
 
 /* ---- what fits ---- */
@@ -160,9 +160,9 @@ la_status la_fuse_record_reduction(la_fuse *z, la_frame *f, bool *done)
     LA_TRY(la_tensor_deferred(shape.ndim, shape.sizes, strides, plan.dtype,
                               &t));
     la_fuse_step *s = &z->steps[z->nsteps];
-    s->kind = LA_STEP_FOLD;
+    s->kind = LA_STEP_REDUCE;
     s->squares = false;
-    s->fold = plan;
+    s->reduction = plan;
     s->nsources = 1;
     la_fuse_take_source(z, &s->from[0], self, (la_dtype)self->dtype);
     s->tensor = la_tensor_retain(t);

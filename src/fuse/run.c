@@ -33,12 +33,12 @@ static char *in_register(const la_fuse_plan *p, int index, const la_fuse_box *x,
 }
 
 /* Where operand 'a' of a line begins in a part, and its steps there. */
-static char *find_place(const la_fuse_plan *p, const la_fuse_place *a,
+static char *locate_operand(const la_fuse_plan *p, const la_fuse_location *a,
                         const la_fuse_box *x, const part *b, int64_t *s0,
                         int64_t *s1)
 {
     *s0 = *s1 = 0;
-    if (a->kind == LA_IN_NUMBER) return a->number;
+    if (a->kind == LA_IN_SCALAR) return a->scalar;
     if (a->kind == LA_IN_REGISTER)
         return in_register(p, a->index, x, b, s0, s1);
     *s0 = x->inner[a->index];
@@ -58,10 +58,11 @@ static void run_line(const la_fuse_plan *p, const la_fuse_line *l,
     bool together = true;
     for (int k = 0; k < l->n; k++) {
         int64_t *s0 = &strides[k], *s1 = &strides[l->n + k];
-        data[k] = find_place(p, &l->at[k], x, b, s0, s1);
+        data[k] = locate_operand(p, &l->at[k], x, b, s0, s1);
         together &= *s1 == *s0 * b->n0;
     }
-    if (l->kind == LA_STEP_FOLD) la_fuse_fold(p, l, data[1], b->n1, data[0]);
+    if (l->kind == LA_STEP_REDUCE)
+        la_fuse_reduce(p, l, data[1], b->n1, data[0]);
     else if (together) l->loop(data, strides, b->n0 * b->n1, 1, l->params);
     else l->loop(data, strides, b->n0, b->n1, l->params);
 }
@@ -71,7 +72,7 @@ void la_fuse_run_box(const la_fuse_plan *p, int first, int last,
                      const la_fuse_box *x)
 {
     part b;
-    int64_t block = p->lines[last - 1].kind == LA_STEP_FOLD ? p->fold_block
+    int64_t block = p->lines[last - 1].kind == LA_STEP_REDUCE ? p->reduce_block
                                                             : p->block;
     int64_t step0 = x->n0 < block ? x->n0 : block;
     int64_t step1 = x->n0 < block ? block / x->n0 : 1;
@@ -106,14 +107,14 @@ static void run_blocks(char **data, const int64_t *strides, int64_t n0,
 
 typedef struct pass {
     la_fuse_plan *p;
-    la_storage *made[LA_ITER_MAX_OPS];
+    la_storage *storages[LA_ITER_MAX_OPS];
 } pass;
 
 static void end_pass(pass *s)
 {
     if (!s->p) return;
     for (int k = 0; k < s->p->noutputs; k++)
-        if (s->made[k]) la_storage_release(s->made[k]);
+        if (s->storages[k]) la_storage_release(s->storages[k]);
     if (s->p->memory) la_mem_free(s->p->memory, (size_t)s->p->bytes);
     la_mem_free(s->p, sizeof *s->p);
 }
@@ -123,7 +124,7 @@ static la_status allocate(pass *s)
     for (int k = 0; k < s->p->noutputs; k++) {
         const la_tensor *t = s->p->operands[k].tensor;
         LA_TRY(la_storage_new(t->numel * (int64_t)la_itemsize(t), LA_CPU,
-                              &s->made[k]));
+                              &s->storages[k]));
     }
     return LA_OK;
 }
@@ -160,14 +161,14 @@ static la_status run_pass(pass *s, const la_fuse *z, la_fuse_set wanted)
     if (__builtin_expect(la_trace_on, 0)) trace_plan(s->p);
     LA_TRY(allocate(s));
     for (int k = 0; k < s->p->noutputs; k++)
-        s->p->operands[k].tensor->storage = s->made[k];
+        s->p->operands[k].tensor->storage = s->storages[k];
     la_status status = s->p->rows ? la_fuse_run_rows(s->p) : iterate(s->p);
     for (int k = 0; k < s->p->noutputs; k++) {
         la_tensor *t = s->p->operands[k].tensor;
         if (status) t->storage = NULL;
         else {
             t->flags &= ~(uint32_t)LA_F_DEFERRED;
-            s->made[k] = NULL;
+            s->storages[k] = NULL;
         }
     }
     return status;

@@ -8,13 +8,13 @@
 
 static la_status grow(la_archive *a)
 {
-    int64_t room = a->room ? 2 * a->room : 16;
-    la_entry *list = la_mem_alloc((size_t)room * sizeof *list);
+    int64_t capacity = a->capacity ? 2 * a->capacity : 16;
+    la_entry *list = la_mem_alloc((size_t)capacity * sizeof *list);
     if (!list) return LA_ENOMEM;
     if (a->n) memcpy(list, a->list, (size_t)a->n * sizeof *list);
-    la_mem_free(a->list, (size_t)a->room * sizeof *list);
+    la_mem_free(a->list, (size_t)a->capacity * sizeof *list);
     a->list = list;
-    a->room = room;
+    a->capacity = capacity;
     return LA_OK;
 }
 
@@ -22,7 +22,7 @@ la_status la_archive_add(la_archive *a, const char *name, size_t n,
                          la_tensor *owned)
 {
     LA_OWNED t = owned;
-    if (a->n == a->room) LA_TRY(grow(a));
+    if (a->n == a->capacity) LA_TRY(grow(a));
     char *copy = la_mem_alloc(n + 1);
     if (!copy) return LA_ENOMEM;
     if (n) memcpy(copy, name, n);
@@ -38,7 +38,7 @@ void la_archive_free(la_archive *a)
         la_mem_free(a->list[i].name, a->list[i].n + 1);
         la_tensor_drop(&a->list[i].tensor);
     }
-    la_mem_free(a->list, (size_t)a->room * sizeof *a->list);
+    la_mem_free(a->list, (size_t)a->capacity * sizeof *a->list);
     *a = (la_archive){NULL, 0, 0};
 }
 

@@ -16,7 +16,7 @@ typedef struct la_entry {
 
 typedef struct la_archive {
     la_entry *list;
-    int64_t n, room;
+    int64_t n, capacity;
 } la_archive;
 
 /* Copies the name and takes the tensor over, also when this fails. */

@@ -83,9 +83,9 @@ static la_status read_escape(la_json *j, char *out, size_t *n)
 {
     static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
     char c = j->at < j->end ? *j->at++ : '\0';
-    const char *place = c ? strchr(from, c) : NULL;
-    if (place) {
-        *out = to[place - from];
+    const char *found = c ? strchr(from, c) : NULL;
+    if (found) {
+        *out = to[found - from];
         *n = 1;
         return LA_OK;
     }
@@ -119,13 +119,13 @@ bool la_json_is_utf8(const char *text, size_t n)
     return true;
 }
 
-la_status la_json_string(la_json *j, char *out, size_t room, size_t *n)
+la_status la_json_string(la_json *j, char *out, size_t capacity, size_t *n)
 {
     *n = 0;
     LA_TRY(la_json_expect(j, '"'));
     while (j->at < j->end && *j->at != '"') {
         size_t k = 0;
-        if (room - *n < 4) return la_json_malformed("a string is too long");
+        if (capacity - *n < 4) return la_json_malformed("a string is too long");
         if (*j->at == '\\') {
             j->at++;
             LA_TRY(read_escape(j, out + *n, &k));

@@ -19,9 +19,9 @@ typedef struct la_json {
 /* Skip white space, and 'c' when it comes next. */
 bool la_json_accept(la_json *, char c);
 la_status la_json_expect(la_json *, char c);
-/* A string, decoded into 'out' (room for all that is left is enough); its
+/* A string, decoded into 'out' (capacity for all that is left is enough); its
 ** length in *n. Valid UTF-8 without surrogates. */
-la_status la_json_string(la_json *, char *out, size_t room, size_t *n);
+la_status la_json_string(la_json *, char *out, size_t capacity, size_t *n);
 la_status la_json_integer(la_json *, int64_t *out);
 bool la_json_is_utf8(const char *text, size_t n);
 la_status la_json_malformed(const char *what);

@@ -45,7 +45,7 @@ static void fortran_strides(int ndim, const int64_t *sizes, int64_t *strides)
     }
 }
 
-static la_status check_place(const la_mapping *m, int64_t at, la_dtype dtype,
+static la_status check_range(const la_mapping *m, int64_t at, la_dtype dtype,
                              int ndim, const int64_t *sizes)
 {
     int64_t numel, item = (int64_t)la_dtype_size(dtype);
@@ -66,7 +66,7 @@ la_status la_mapping_tensor(la_mapping *m, int64_t at, la_dtype dtype, int ndim,
                             const int64_t *sizes, bool fortran, la_tensor **out)
 {
     int64_t strides[LA_MAX_DIMS];
-    LA_TRY(check_place(m, at, dtype, ndim, sizes));
+    LA_TRY(check_range(m, at, dtype, ndim, sizes));
     if (fortran) fortran_strides(ndim, sizes, strides);
     atomic_fetch_add(&m->refs, 1);
     LA_TRY(la_tensor_wrap(m->data + at, dtype, ndim, sizes,

@@ -26,7 +26,7 @@ static inline void la_mapping_drop(la_mapping **slot)
 #define LA_MAPPING __attribute__((cleanup(la_mapping_drop))) la_mapping *
 
 /* A read-only tensor at byte 'at' of the mapping, which it keeps alive.
-** 'fortran': the first dim is the fastest. LA_EIO where the place is not
+** 'fortran': the first dim is the fastest. LA_EIO where the data is not
 ** aligned for the dtype, or the dtype is bool (its bytes would need a look). */
 la_status la_mapping_tensor(la_mapping *, int64_t at, la_dtype, int ndim,
                             const int64_t *sizes, bool fortran,

@@ -2,7 +2,7 @@
 ** Reading and writing .npy.
 **
 ** Nothing is allocated before the header agrees with the number of bytes that
-** are there. Data in the other byte order or in Fortran order is turned into
+** are there. Data in the other byte order or in Fortran order is copied to
 ** ours.
 */
 #include "io/npy.h"
@@ -42,12 +42,12 @@ static la_status read_header(la_stream *in, la_npy_header *out)
 {
     uint32_t n = 0;
     LA_TRY(read_length(in, &n));
-    size_t room = n ? n : 1;
-    char *text = la_mem_alloc(room);
+    size_t capacity = n ? n : 1;
+    char *text = la_mem_alloc(capacity);
     if (!text) return LA_ENOMEM;
     la_status status = in->read(in, text, n);
     if (!status) status = la_npy_parse(text, n, out);
-    la_mem_free(text, room);
+    la_mem_free(text, capacity);
     return status;
 }
 
@@ -88,7 +88,7 @@ static void to_native(const la_npy_header *h, char *data, int64_t bytes)
 }
 
 /* Row-major 'to' from column-major 'from': walks 'to' in order and keeps the
-** place in 'from' by steps. */
+** position in 'from' by strides, without a division. */
 static void from_fortran(const la_npy_header *h, const char *from, char *to,
                          int64_t numel)
 {
@@ -171,15 +171,16 @@ static size_t make_header(const la_tensor *t, char out[2048])
     const uint16_t one = 1;
     la_dtype dtype = (la_dtype)t->dtype;
     char *text = out + MAGIC_BYTES + 4;
-    size_t room = 2048 - MAGIC_BYTES - 4, item = la_dtype_size(dtype);
+    size_t capacity = 2048 - MAGIC_BYTES - 4, item = la_dtype_size(dtype);
     char order = item == 1 ? '|' : *(const char *)&one ? '<' : '>';
-    int n = snprintf(text, room, "{'descr': '%c%c%zu', 'fortran_order': False,"
-                     " 'shape': (", order, la_dtype_kind(dtype), item);
+    int n = snprintf(text, capacity, "{'descr': '%c%c%zu',"
+                     " 'fortran_order': False, 'shape': (", order,
+                     la_dtype_kind(dtype), item);
     for (int d = 0; d < t->ndim; d++)
-        n += snprintf(text + n, room - (size_t)n, "%lld%s",
+        n += snprintf(text + n, capacity - (size_t)n, "%lld%s",
                       (long long)la_sizes(t)[d],
                       t->ndim == 1 ? "," : d + 1 < t->ndim ? ", " : "");
-    n += snprintf(text + n, room - (size_t)n, "), }");
+    n += snprintf(text + n, capacity - (size_t)n, "), }");
     size_t whole = MAGIC_BYTES + 4 + (size_t)n + 1;
     size_t padded = (whole + ALIGN - 1) / ALIGN * ALIGN;
     memset(text + n, ' ', padded - whole);

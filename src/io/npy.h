@@ -27,7 +27,8 @@ la_status la_npy_read(la_stream *in, la_tensor **out);
 /* The same without reading the data: the tensor lies in the mapping. */
 la_status la_npy_map(const la_source *, la_mapping *, la_tensor **out);
 
-/* Bytes that la_npy_write will write; LA_EDTYPE where NumPy has no such dtype. */
+/* Bytes that la_npy_write will write, header and padding included. LA_EDTYPE
+** where NumPy has no such dtype. */
 la_status la_npy_size(const la_tensor *t, int64_t *bytes);
 /* 't' is contiguous, without conj and neg bits. 'write' gets the pieces. */
 typedef la_status (*la_write_fn)(void *to, const void *bytes, size_t n);

@@ -1,6 +1,6 @@
 /*
 ** .safetensors: eight bytes with the header's length, a JSON header with
-** dtype, shape and place of every tensor, and the data without holes.
+** dtype, shape and offsets of every tensor, and the data without holes.
 */
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,16 +38,17 @@ typedef struct record {
 typedef struct reader {
     la_json json;
     char *text;             /* decoded strings, one after the other */
-    size_t used, room;
+    size_t used, capacity;
     record *list;
-    int64_t n, list_room;
+    int64_t n, list_capacity;
     la_mapping *mapping;    /* tensors lie there; NULL: they are read */
 } reader;
 
 static la_status read_word(reader *r, const char **text, size_t *n)
 {
     *text = r->text + r->used;
-    LA_TRY(la_json_string(&r->json, r->text + r->used, r->room - r->used, n));
+    LA_TRY(la_json_string(&r->json, r->text + r->used,
+                          r->capacity - r->used, n));
     r->used += *n;
     return LA_OK;
 }
@@ -139,14 +140,14 @@ static la_status skip_metadata(reader *r)
 
 static la_status add_record(reader *r, const record *one)
 {
-    if (r->n == r->list_room) {
-        int64_t room = r->list_room ? 2 * r->list_room : 16;
-        record *list = la_mem_alloc((size_t)room * sizeof *list);
+    if (r->n == r->list_capacity) {
+        int64_t capacity = r->list_capacity ? 2 * r->list_capacity : 16;
+        record *list = la_mem_alloc((size_t)capacity * sizeof *list);
         if (!list) return LA_ENOMEM;
         if (r->n) memcpy(list, r->list, (size_t)r->n * sizeof *list);
-        la_mem_free(r->list, (size_t)r->list_room * sizeof *list);
+        la_mem_free(r->list, (size_t)r->list_capacity * sizeof *list);
         r->list = list;
-        r->list_room = room;
+        r->list_capacity = capacity;
     }
     r->list[r->n++] = *one;
     return LA_OK;
@@ -183,9 +184,9 @@ static la_status read_records(reader *r)
     return LA_OK;
 }
 
-/* ---- checking places, reading data ---- */
+/* ---- checking offsets, reading data ---- */
 
-static int compare_places(const void *pa, const void *pb)
+static int compare_offsets(const void *pa, const void *pb)
 {
     const record *a = pa, *b = pb;
     if (a->begin != b->begin) return a->begin > b->begin ? 1 : -1;
@@ -204,11 +205,11 @@ static la_status check_record(const record *r)
 }
 
 /* The tensors cover the data from its begin to its end. */
-static la_status check_places(reader *r, int64_t bytes)
+static la_status check_offsets(reader *r, int64_t bytes)
 {
     int64_t at = 0;
     if (r->n > 1)
-        qsort(r->list, (size_t)r->n, sizeof *r->list, compare_places);
+        qsort(r->list, (size_t)r->n, sizeof *r->list, compare_offsets);
     for (int64_t i = 0; i < r->n; i++) {
         LA_TRY(check_record(&r->list[i]));
         if (r->list[i].begin != at)
@@ -258,7 +259,7 @@ static la_status read_tensors(reader *r, const la_source *s, int64_t base,
 {
     int64_t last = 0;
     LA_TRY(read_records(r));
-    LA_TRY(check_places(r, s->size - base));
+    LA_TRY(check_offsets(r, s->size - base));
     if (r->n) last = r->list[r->n - 1].end;
     if (last > s->size - base)
         return la_error(LA_EIO, "truncated at byte %lld", (long long)s->size);
@@ -270,11 +271,11 @@ static la_status read_tensors(reader *r, const la_source *s, int64_t base,
 static la_status read_with_text(const la_source *s, la_mapping *m,
                                 const char *header, size_t n, la_archive *out)
 {
-    reader r = {.json = {header, header + n}, .room = n + 8, .mapping = m};
-    if (!(r.text = la_mem_alloc(r.room))) return LA_ENOMEM;
+    reader r = {.json = {header, header + n}, .capacity = n + 8, .mapping = m};
+    if (!(r.text = la_mem_alloc(r.capacity))) return LA_ENOMEM;
     la_status status = read_tensors(&r, s, LENGTH_BYTES + (int64_t)n, out);
-    la_mem_free(r.list, (size_t)r.list_room * sizeof *r.list);
-    la_mem_free(r.text, r.room);
+    la_mem_free(r.list, (size_t)r.list_capacity * sizeof *r.list);
+    la_mem_free(r.text, r.capacity);
     return status;
 }
 

@@ -142,7 +142,8 @@ static char *real_target(const char *path, size_t *bytes)
     return copy_text(realpath(path, real) ? real : path, "", bytes);
 }
 
-/* A new file beside the target, with its mode if it exists. */
+/* A new file in the folder of the target, as rename cannot move one to another
+** file system, with the mode of the target if that exists. */
 static la_status open_temporary(la_sink *s, const struct stat *old)
 {
     static _Atomic unsigned counter;

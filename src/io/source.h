@@ -1,6 +1,6 @@
 /*
 ** Where bytes come from and go to. A source has a known size and is read at
-** any place; a stream is read once, from front to back. Errors name the byte
+** any offset; a stream is read once, from front to back. Errors name the byte
 ** where the input ended, or give the system's reason.
 */
 #ifndef LA_IO_SOURCE_H

@@ -27,7 +27,7 @@ typedef struct la_zip_member {
     int method;
     uint32_t crc;
     int64_t packed, size;   /* bytes in the file, bytes when unpacked */
-    int64_t header, begin;  /* places of the local header and of the data */
+    int64_t header, begin;  /* offsets of the local header and the data */
 } la_zip_member;
 
 typedef struct la_zip {
@@ -35,7 +35,7 @@ typedef struct la_zip {
     char *directory;        /* owned */
     size_t directory_bytes;
     int64_t directory_at;
-    la_zip_member *list;    /* owned; in the order of their places */
+    la_zip_member *list;    /* owned; in the order of their offsets */
     int64_t n;
 } la_zip;
 

@@ -26,7 +26,7 @@ typedef struct ending {
     int64_t end;            /* where the directory must end */
 } ending;
 
-/* The place of the end record: the last signature whose comment fits. */
+/* The offset of the end record: the last signature whose comment fits. */
 static la_status find_end(const la_source *s, int64_t *at)
 {
     int64_t n = s->size < END_BYTES + COMMENT_MAX ? s->size
@@ -56,16 +56,16 @@ static la_status read_end64(const la_source *s, int64_t end_at, ending *e)
     if (at < 0) return malformed("no zip64 record");
     LA_TRY(la_source_read(s, at, locator, sizeof locator));
     if (memcmp(locator, "PK\6\7", 4)) return malformed("no zip64 record");
-    uint64_t place = la_little(locator + 8, 8);
-    if (place > (uint64_t)at || (uint64_t)at - place < END64_BYTES)
-        return malformed("the zip64 record is out of place");
-    LA_TRY(la_source_read(s, (int64_t)place, b, sizeof b));
+    uint64_t offset = la_little(locator + 8, 8);
+    if (offset > (uint64_t)at || (uint64_t)at - offset < END64_BYTES)
+        return malformed("the zip64 record is at a wrong offset");
+    LA_TRY(la_source_read(s, (int64_t)offset, b, sizeof b));
     if (memcmp(b, "PK\6\6", 4)) return malformed("no zip64 record");
     if (la_little(b + 16, 4) || la_little(b + 20, 4)
         || la_little(b + 24, 8) != la_little(b + 32, 8))
         return malformed("several disks");
     *e = (ending){la_little(b + 32, 8), la_little(b + 40, 8),
-                  la_little(b + 48, 8), (int64_t)place};
+                  la_little(b + 48, 8), (int64_t)offset};
     return LA_OK;
 }
 
@@ -83,7 +83,7 @@ static la_status read_end(const la_source *s, ending *e)
     if (e->entries == 0xffff || e->bytes == 0xffffffff || e->at == 0xffffffff)
         LA_TRY(read_end64(s, at, e));
     if (e->at > (uint64_t)e->end || e->bytes != (uint64_t)e->end - e->at)
-        return malformed("the directory is out of place");
+        return malformed("the directory is at a wrong offset");
     if (e->entries > e->bytes / ENTRY_BYTES)
         return malformed("more members than the directory can hold");
     return LA_OK;
@@ -159,7 +159,7 @@ static la_status read_local(const la_zip *z, la_zip_member *m)
 {
     unsigned char b[LOCAL_BYTES];
     if (m->header > z->directory_at - LOCAL_BYTES)
-        return malformed("a member is out of place");
+        return malformed("a member is at a wrong offset");
     LA_TRY(la_source_read(z->source, m->header, b, sizeof b));
     if (memcmp(b, "PK\3\4", 4) || (int)la_little(b + 8, 2) != m->method
         || la_little(b + 26, 2) != m->n)
@@ -167,11 +167,11 @@ static la_status read_local(const la_zip *z, la_zip_member *m)
     m->begin = m->header + LOCAL_BYTES + (int64_t)m->n
         + (int64_t)la_little(b + 28, 2);
     if (m->begin > z->directory_at || m->packed > z->directory_at - m->begin)
-        return malformed("a member is out of place");
+        return malformed("a member is at a wrong offset");
     return LA_OK;
 }
 
-static int compare_places(const void *pa, const void *pb)
+static int compare_offsets(const void *pa, const void *pb)
 {
     const la_zip_member *a = pa, *b = pb;
     return (a->header > b->header) - (a->header < b->header);
@@ -180,7 +180,7 @@ static int compare_places(const void *pa, const void *pb)
 static la_status check_overlap(la_zip *z)
 {
     if (z->n > 1)
-        qsort(z->list, (size_t)z->n, sizeof *z->list, compare_places);
+        qsort(z->list, (size_t)z->n, sizeof *z->list, compare_offsets);
     for (int64_t i = 1; i < z->n; i++)
         if (z->list[i].header < z->list[i - 1].begin + z->list[i - 1].packed)
             return malformed("members overlap");

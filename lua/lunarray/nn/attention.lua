@@ -92,12 +92,13 @@ function Attention:forward(query, key, value, o)
     end
   end
   local single = query.ndim == 2
-  local function turn(x)
+  local function time_first(x)
     if single then return x:unsqueeze(1) end
     return self.batch_first and x or x:transpose(1, 2)
   end
-  local q = project(self, turn(query), 0)
-  local k, v = project(self, turn(key), 1), project(self, turn(value), 2)
+  local q = project(self, time_first(query), 0)
+  local k = project(self, time_first(key), 1)
+  local v = project(self, time_first(value), 2)
   local out, weights = attend(self, q, k, v, hiding(self, q, k, o), o)
   out = self.out_proj(out:transpose(2, 3):flatten(3, 4))
   if weights and o.average_attn_weights ~= false then

@@ -6,7 +6,7 @@ local nn = require "lunarray.nn.module"
 local init = {}
 nn.init = init
 
-local function in_place(f)
+local function without_grad(f)
   return function(t, ...)
     local args = table.pack(...)
     la.no_grad(function() f(t, table.unpack(args, 1, args.n)) end)
@@ -14,21 +14,21 @@ local function in_place(f)
   end
 end
 
-init.uniform_ = in_place(function(t, low, high, g)
+init.uniform_ = without_grad(function(t, low, high, g)
   t:uniform_(low or 0, high or 1, {generator = g})
 end)
-init.normal_ = in_place(function(t, mean, std, g)
+init.normal_ = without_grad(function(t, mean, std, g)
   t:normal_(mean or 0, std or 1, {generator = g})
 end)
-init.constant_ = in_place(function(t, value) t:fill_(value) end)
-init.ones_ = in_place(function(t) t:fill_(1) end)
-init.zeros_ = in_place(function(t) t:fill_(0) end)
-init.eye_ = in_place(function(t)
+init.constant_ = without_grad(function(t, value) t:fill_(value) end)
+init.ones_ = without_grad(function(t) t:fill_(1) end)
+init.zeros_ = without_grad(function(t) t:fill_(0) end)
+init.eye_ = without_grad(function(t)
   t:copy_(la.eye(t:size(1), t:size(2)))
 end)
 
 -- Normal within [a, b], by the inverse of the distribution function.
-init.trunc_normal_ = in_place(function(t, mean, std, a, b, g)
+init.trunc_normal_ = without_grad(function(t, mean, std, a, b, g)
   mean, std = mean or 0, std or 1
   a, b = a or -2, b or 2
   local limits = la.tensor({(a - mean) / std, (b - mean) / std},

@@ -56,7 +56,7 @@ local function register(state, name, value, kind)
 end
 
 -- Assignment to a field. Registered names stay registered, so that a parameter
--- can be replaced; nil leaves an empty place.
+-- can be replaced; nil leaves the name registered without a value.
 local function assign(self, name, value)
   local state = self[STATE]
   local kind = kind_of(value)
@@ -138,7 +138,7 @@ function Module.adopt(class, object)
 end
 
 -- A module of the same class and shape with copies of all tensors. Tensors and
--- modules that stand in several places are copied once.
+-- modules that are registered several times are copied once.
 function Module:clone()
   local done = {}
   local function copy(value)
@@ -234,7 +234,9 @@ local PARAMETERS, BUFFERS = {parameter = true}, {buffer = true}
 local STORED = {parameter = true, buffer = true}
 
 function Module:parameters() return seconds(tensors(self, PARAMETERS, true)) end
-function Module:named_parameters() return each(tensors(self, PARAMETERS, true)) end
+function Module:named_parameters()
+  return each(tensors(self, PARAMETERS, true))
+end
 function Module:buffers() return seconds(tensors(self, BUFFERS, true)) end
 function Module:named_buffers() return each(tensors(self, BUFFERS, true)) end
 function Module:modules() return seconds(walk(self)) end
@@ -372,8 +374,9 @@ local function mismatches(entries, state)
     if given == nil then
       missing[#missing + 1] = name
     elseif not same_shape(own, given) then
-      wrong[#wrong + 1] = string.format("size mismatch for %s: %s in the state, "
-        .. "%s in the module", name, tostring(given.shape), tostring(own.shape))
+      wrong[#wrong + 1] = string.format("size mismatch for %s: %s in the "
+        .. "state, %s in the module", name, tostring(given.shape),
+        tostring(own.shape))
     end
   end
   for _, name in ipairs(sorted_keys(state)) do

@@ -59,7 +59,9 @@ local function batch_class(name, allowed)
       self.bias, self.training or not self.running_mean, momentum or 0,
       self.eps)
   end
-  function Norm:extra_repr() return self.num_features .. ", eps=" .. self.eps end
+  function Norm:extra_repr()
+    return self.num_features .. ", eps=" .. self.eps
+  end
 end
 
 batch_class("BatchNorm1d", {[2] = true, [3] = true, text = "2 or 3"})
@@ -79,7 +81,9 @@ local function instance_class(name, allowed)
       self.bias, self.training or not self.running_mean, self.momentum,
       self.eps)
   end
-  function Norm:extra_repr() return self.num_features .. ", eps=" .. self.eps end
+  function Norm:extra_repr()
+    return self.num_features .. ", eps=" .. self.eps
+  end
 end
 
 instance_class("InstanceNorm1d", {[3] = true, text = "3"})

@@ -6,7 +6,8 @@ local init = require "lunarray.nn.initial"
 
 local linear = la.linear
 
--- gates: blocks of rows in the weights; cell: there is a state c beside h.
+-- gates: blocks of rows in the weights; cell: there is a cell state c as well
+-- as h.
 local kinds = {
   RNN = {gates = 1, step = la.rnn_cell},
   LSTM = {gates = 4, step = la.lstm_cell, cell = true},
@@ -108,10 +109,10 @@ end
 -- (time, features). States: (layers * directions, batch, hidden).
 local function forward(self, kind, x, h, c)
   check_input(self, x, kind)
-  local single, turned = x.ndim == 2, x.ndim == 3 and self.batch_first
+  local single, batch_first = x.ndim == 2, x.ndim == 3 and self.batch_first
   if single then
     x, h, c = x:unsqueeze(2), h and h:unsqueeze(2), c and c:unsqueeze(2)
-  elseif turned then
+  elseif batch_first then
     x = x:transpose(1, 2)
   end
   local shape = {self.num_layers * self.directions, x:size(2),
@@ -122,7 +123,7 @@ local function forward(self, kind, x, h, c)
   out, h, c = run_layers(self, x, h, c)
   if single then
     out, h, c = out:squeeze(2), h:squeeze(2), c and c:squeeze(2)
-  elseif turned then
+  elseif batch_first then
     out = out:transpose(1, 2)
   end
   return out, h, c
