@@ -17,20 +17,24 @@ typedef struct la_npy_header {
     int64_t sizes[LA_MAX_DIMS];
 } la_npy_header;
 
-/* The text of a header (a Python dict of literals), by our own grammar. */
+/* Parse the text of a header (a Python dict of literals) by our own grammar:
+** nothing is evaluated. LA_EIO for any other text and for dtypes that are not
+** ours. */
 la_status la_npy_parse(const char *text, size_t n, la_npy_header *out);
 
-/* A whole file: magic, header, data, and nothing behind. The tensor is
-** contiguous and in this machine's order of bytes. */
+/* A whole file: magic, header, data, and nothing behind. The tensor is new,
+** owned by the caller, contiguous and in this machine's order of bytes. */
 la_status la_npy_read(la_stream *in, la_tensor **out);
 
-/* The same without reading the data: the tensor lies in the mapping. */
+/* The same without reading the data: the tensor lies in the mapping. LA_EIO
+** where the bytes would have to be swapped. */
 la_status la_npy_map(const la_source *, la_mapping *, la_tensor **out);
 
 /* Bytes that la_npy_write will write, header and padding included. LA_EDTYPE
 ** where NumPy has no such dtype. */
 la_status la_npy_size(const la_tensor *t, int64_t *bytes);
-/* 't' is contiguous, without conj and neg bits. 'write' gets the pieces. */
+/* 't' is contiguous, without conj and neg bits. 'write' gets the
+** pieces in order; its status ends the writing. */
 typedef la_status (*la_write_fn)(void *to, const void *bytes, size_t n);
 la_status la_npy_write(const la_tensor *t, la_write_fn write, void *to);
 

@@ -68,6 +68,8 @@ static unsigned char *put(unsigned char *at, uint64_t v, int n)
     return at + n;
 }
 
+/* A 32-bit field of this value; all ones say that it stands in the zip64
+** field. */
 static uint64_t cut(int64_t v)
 {
     return v >= LIMIT ? (uint64_t)LIMIT : (uint64_t)v;
@@ -109,6 +111,8 @@ static la_status write_local(la_sink *out, const la_entry *e, const written *w)
     return la_sink_write(out, extra, sizeof extra);
 }
 
+/* The data goes by twice, first for the checksum: the local header stands
+** before it, and a sink cannot seek back. */
 static la_status write_member(la_sink *out, const la_entry *e, written *w)
 {
     char shown[900];
@@ -165,6 +169,7 @@ static la_status write_end64(la_sink *out, int64_t n, int64_t at, int64_t bytes)
     return la_sink_write(out, locator, sizeof locator);
 }
 
+/* 65,535 members or offsets of 4 GiB need the zip64 end record first. */
 static la_status write_end(la_sink *out, int64_t n, int64_t at, int64_t bytes)
 {
     unsigned char b[22] = "PK\5\6";

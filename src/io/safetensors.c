@@ -44,6 +44,8 @@ typedef struct reader {
     la_mapping *mapping;    /* tensors lie there; NULL: they are read */
 } reader;
 
+/* The next string, decoded into the text buffer, which has capacity for the
+** whole header: decoding never makes a string longer. */
 static la_status read_word(reader *r, const char **text, size_t *n)
 {
     *text = r->text + r->used;
@@ -220,6 +222,7 @@ static la_status check_offsets(reader *r, int64_t bytes)
     return LA_OK;
 }
 
+/* A bool byte other than 0 and 1 would be undefined behaviour in a kernel. */
 static void normalise(const record *r, char *data, int64_t bytes)
 {
     if (r->dtype == LA_BOOL)
@@ -418,6 +421,7 @@ static la_status check_entries(const la_archive *a)
     return LA_OK;
 }
 
+/* Twice over the entries: the first pass counts the bytes to allocate. */
 static la_status write_header(const la_archive *a, la_sink *out)
 {
     unsigned char length[LENGTH_BYTES];

@@ -42,6 +42,7 @@ typedef struct la_zip {
 /* Read the directory and check every member: no two overlap, none is
 ** encrypted or of another method, no size is beyond what can be in there. */
 la_status la_zip_open(la_zip *, const la_source *);
+/* Release the directory; names of members end with it. May run twice. */
 void la_zip_close(la_zip *);
 #define LA_ZIP __attribute__((cleanup(la_zip_close))) la_zip
 
@@ -54,9 +55,13 @@ typedef struct la_zip_stream {
     uint32_t crc;
     void *inflate;          /* zlib's state, or NULL for a stored member */
 } la_zip_stream;
+/* Begin to read a member of 'zip', which is borrowed. LA_ENOMEM. */
 la_status la_zip_start(la_zip_stream *, const la_zip *,
                        const la_zip_member *);
+/* LA_EIO where bytes are left or the checksum is wrong: until then what was
+** read is not to be trusted. */
 la_status la_zip_finish(la_zip_stream *);
+/* Free zlib's state; needed after la_zip_start, also when that failed. */
 void la_zip_stream_close(la_zip_stream *);
 
 /* Sum of bytes, going on from 'crc' (0 at first). */

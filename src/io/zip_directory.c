@@ -49,6 +49,8 @@ static la_status find_end(const la_source *s, int64_t *at)
     return status;
 }
 
+/* The zip64 end record stands right before its locator, which stands right
+** before the end record; both must, or sizes could be read from data. */
 static la_status read_end64(const la_source *s, int64_t end_at, ending *e)
 {
     unsigned char locator[LOCATOR_BYTES], b[END64_BYTES];
@@ -69,6 +71,8 @@ static la_status read_end64(const la_source *s, int64_t end_at, ending *e)
     return LA_OK;
 }
 
+/* Find the central directory: it must end where the end record begins, so that
+** no bytes hide between them. */
 static la_status read_end(const la_source *s, ending *e)
 {
     unsigned char b[END_BYTES];
@@ -113,6 +117,8 @@ static la_status read_extra64(const unsigned char *extra, size_t n,
     return LA_OK;
 }
 
+/* What the entry alone can show to be false, before anything is allocated for
+** the member. */
 static la_status check_member(const la_zip_member *m, unsigned flags,
                               unsigned disk)
 {
@@ -177,6 +183,7 @@ static int compare_offsets(const void *pa, const void *pb)
     return (a->header > b->header) - (a->header < b->header);
 }
 
+/* Members that share bytes are how a small file unpacks to a huge one. */
 static la_status check_overlap(la_zip *z)
 {
     if (z->n > 1)

@@ -14,6 +14,7 @@ typedef struct wanted {
     la_tensor *list[MAX_WANTED];    /* borrowed from their handles */
 } wanted;
 
+/* Note a tensor once, if it is deferred. */
 static void want(wanted *w, la_tensor *t)
 {
     if (!t || !(t->flags & LA_F_DEFERRED)) return;
@@ -35,6 +36,8 @@ static void want_value(lua_State *L, wanted *w, int depth)
     }
 }
 
+/* Compute the deferred tensors among f's results (the whole stack), then end
+** the recording, whatever came of that. */
 static la_status finish(lua_State *L, la_state *s)
 {
     wanted w = {0};

@@ -47,6 +47,8 @@ static int hook_call(lua_State *L)
     return 0;
 }
 
+/* The engine's callback: runs the hook in protected mode; *out stays as it is
+** where the hook returned nil, else it is owned by the caller. */
 static la_status hook_run(void *context, la_tensor *grad, la_tensor **out)
 {
     la_tie *h = context;

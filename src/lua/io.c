@@ -39,6 +39,7 @@ static const char *check_path(lua_State *L, int arg, const char *name,
     return path;
 }
 
+/* The one tensor of an .npy file, new and owned by the caller. */
 static la_status load_npy(const char *path, la_tensor **out)
 {
     la_range_stream in;
@@ -63,6 +64,8 @@ static la_status write_piece(void *sink, const void *bytes, size_t n)
     return la_sink_write(sink, bytes, n);
 }
 
+/* LA_ESTATE for tensors without values: of the meta device, without a dtype,
+** or whose storage was freed. A zero tensor has values but no storage. */
 static la_status check_has_data(const la_tensor *t)
 {
     if (t->device == LA_META)
@@ -73,6 +76,7 @@ static la_status check_has_data(const la_tensor *t)
     return LA_OK;
 }
 
+/* The temporary file is only opened when the values are there to write. */
 static la_status save_npy(la_tensor *t, const char *path)
 {
     LA_OWNED values = NULL;
@@ -110,6 +114,8 @@ static la_archive *push_archive(lua_State *L)
     return a;
 }
 
+/* The mapping outlives this call only through the tensors in 'out'; an .npy
+** file gives one entry with the empty name. */
 static la_status map_file(const char *path, file_format format,
                           la_archive *out)
 {
@@ -147,6 +153,7 @@ static void push_entries(lua_State *L, la_state *s, la_archive *a)
     }
 }
 
+/* A contiguous copy (or the tensor itself, if plain) joins the archive. */
 static la_status add_tensor(la_archive *a, const char *name, size_t n,
                             la_tensor *t)
 {
@@ -156,6 +163,7 @@ static la_status add_tensor(la_archive *a, const char *name, size_t n,
     return la_archive_add(a, name, n, values);
 }
 
+/* The number or boolean on the top of the stack as a 0-dim tensor. */
 static la_status add_number(lua_State *L, la_archive *a, const char *name,
                             size_t n)
 {
@@ -236,6 +244,7 @@ static la_status save_archive(la_archive *a, const char *path,
     return la_sink_commit(&sink);
 }
 
+/* The archive is freed here, not left to the collector: it holds all values. */
 static void save_table(lua_State *L, const char *path, file_format format)
 {
     if (format == NPY)
@@ -254,6 +263,8 @@ static void save_table(lua_State *L, const char *path, file_format format)
 
 /* ---- the functions ---- */
 
+/* Pushes one tensor. The handle is made first, so that nothing is owned by C
+** when Lua raises for lack of memory. */
 static void load_one(lua_State *L, la_state *s, const char *path)
 {
     la_tensor *t = NULL;
@@ -312,6 +323,7 @@ static int io_save(lua_State *L)
 
 /* ---- for hosts ---- */
 
+/* Move the entry's tensor out to the caller. */
 static la_status find_entry(la_archive *a, const char *path, const char *name,
                             la_tensor **out)
 {
@@ -339,6 +351,8 @@ static la_status load_by_name(const char *path, const char *name,
     return find_entry(&a, path, name, out);
 }
 
+/* NULL on failure; the reason is in the error record. The caller owns the
+** tensor. */
 LA_API la_tensor *la_load(const char *path, const char *name)
 {
     la_tensor *t = NULL;

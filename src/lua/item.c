@@ -69,6 +69,7 @@ static inline const char *find_element(lua_State *L, const la_tensor *t, int n,
                                : only_offset(L, t, name), name);
 }
 
+/* The element at 'p' with the lazy conj and neg bits of 't' applied. */
 static la_scalar load(const la_tensor *t, const char *p)
 {
     la_scalar s = la_scalar_load((la_dtype)t->dtype, p);
@@ -91,6 +92,8 @@ int la_item(lua_State *L)
     return s.kind == LA_KCOMPLEX ? 2 : 1;
 }
 
+/* The one element of the tensor at 1; raises for a complex value that is not
+** real, as nothing is dropped silently. */
 static la_scalar real_scalar(lua_State *L, const char *name)
 {
     la_tensor *t = la_check_tensor(L, 1, name);

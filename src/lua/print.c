@@ -14,6 +14,7 @@ static int push_text(lua_State *L)
     return 1;
 }
 
+/* Push the text and free it, raised or not. Leaves one value. */
 static int hand_over(lua_State *L, la_text *text)
 {
     lua_pushcfunction(L, push_text);
@@ -64,6 +65,7 @@ static const la_print_options defaults = {
     .sci_mode = -1
 };
 
+/* The named profile on the top of the stack into 'o'; raises for others. */
 static void set_profile(lua_State *L, la_print_options *o)
 {
     char quoted[256];
@@ -80,6 +82,8 @@ static void set_profile(lua_State *L, la_print_options *o)
                    " short, full)", la_quote(word, n, quoted, sizeof(quoted)));
 }
 
+/* The value on the top of the stack into 'slot', clamped to 31 bits; raises
+** below 'least' and for what is no integer. */
 static void set_integer(lua_State *L, const char *name, int *slot, int least)
 {
     int ok;
@@ -142,6 +146,7 @@ static int set_printoptions(lua_State *L)
     return 0;
 }
 
+/* get_printoptions(): a new table; no sci_mode where values decide. */
 static int get_printoptions(lua_State *L)
 {
     const la_print_options *o = &la_enter(L)->context.print;

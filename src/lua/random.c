@@ -71,6 +71,8 @@ static int push_state(lua_State *L, const la_generator *g)
     return 1;
 }
 
+/* The state in the tensor at 'arg' into 'g'. Raises for any tensor that
+** get_state could not have given; 'g' is as it was then. */
 static void read_state(lua_State *L, int arg, const char *name,
                        la_generator *g)
 {
@@ -85,6 +87,7 @@ static void read_state(lua_State *L, int arg, const char *name,
 
 /* ---- methods of a generator; names as in PyTorch ---- */
 
+/* g:manual_seed(seed): starts its stream anew; returns g. */
 static int generator_manual_seed(lua_State *L)
 {
     la_generator *g = check_generator(L, "manual_seed");
@@ -93,6 +96,7 @@ static int generator_manual_seed(lua_State *L)
     return 1;
 }
 
+/* g:seed(): a seed that the system drew; returns it. */
 static int generator_seed(lua_State *L)
 {
     la_generator *g = check_generator(L, "seed");
@@ -100,11 +104,13 @@ static int generator_seed(lua_State *L)
     return push_seed(L, g);
 }
 
+/* g:initial_seed(): the seed that was set last, an integer. */
 static int generator_initial_seed(lua_State *L)
 {
     return push_seed(L, check_generator(L, "initial_seed"));
 }
 
+/* g:get_state(): seed and offset as a new uint8 tensor. */
 static int generator_get_state(lua_State *L)
 {
     la_generator *g = check_generator(L, "get_state");
@@ -112,6 +118,7 @@ static int generator_get_state(lua_State *L)
     return push_state(L, g);
 }
 
+/* g:set_state(tensor): goes on where get_state was called; returns g. */
 static int generator_set_state(lua_State *L)
 {
     la_generator *g = check_generator(L, "set_state");

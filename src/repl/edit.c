@@ -78,6 +78,8 @@ static void show(const repl_candidates *c)
     fflush(stdout);
 }
 
+/* Bound to Tab: inserts what all candidates have in common, and shows them when
+** there is nothing to insert. */
 static unsigned char complete_word(EditLine *el, int key)
 {
     const LineInfo *line = el_line(el);
@@ -90,6 +92,7 @@ static unsigned char complete_word(EditLine *el, int key)
     return CC_REDISPLAY;
 }
 
+/* The editor works without a history, so failures are not reported. */
 static void open_history(const char *path)
 {
     HistEvent event;
@@ -138,6 +141,7 @@ bool repl_edit_on_terminal(void)
     return editor.el != NULL;
 }
 
+/* A line of a pipe or a file; the last one may lack its newline. */
 static repl_line plain_line(const char **line, size_t *n)
 {
     ssize_t got = getline(&editor.plain, &editor.capacity, stdin);
@@ -148,6 +152,8 @@ static repl_line plain_line(const char **line, size_t *n)
     return REPL_LINE;
 }
 
+/* Signals are ours only while a line is edited; Lua code that runs between the
+** lines finds the handlers as they were. */
 static repl_line edited_line(const char **line, size_t *n)
 {
     struct sigaction mine = {.sa_handler = on_signal}, before, before_size;

@@ -30,12 +30,16 @@ static void stop_hook(lua_State *L, lua_Debug *ar)
     luaL_error(L, "interrupted!");
 }
 
+/* On every event, so that it runs at the next instruction; lua_sethook may be
+** called from a signal handler. */
 static void put_hook(lua_State *L)
 {
     int all = LUA_MASKCALL | LUA_MASKRET | LUA_MASKLINE | LUA_MASKCOUNT;
     lua_sethook(L, stop_hook, all, 1);
 }
 
+/* Restores the default action first: a second Ctrl-C ends a program that does
+** not come back to Lua. */
 static void on_interrupt(int signal_number)
 {
     signal(signal_number, SIG_DFL);
@@ -91,6 +95,7 @@ static int resume(lua_State *L, lua_State *co, int n)
     return nresults;
 }
 
+/* coroutine.resume: true and the results, or false and the error value. */
 static int co_resume(lua_State *L)
 {
     lua_State *co = lua_tothread(L, 1);

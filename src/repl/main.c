@@ -111,6 +111,7 @@ static bool run_all(lua_State *L, const call *c, const options *o)
     return true;
 }
 
+/* All that may raise; the exit status goes to the light userdata at 1. */
 static int protected_main(lua_State *L)
 {
     call *c = lua_touserdata(L, 1);

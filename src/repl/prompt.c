@@ -34,6 +34,8 @@ static bool is_unfinished(lua_State *L, int status)
     return n >= m && memcmp(message + n - m, mark, m) == 0;
 }
 
+/* Push the chunk of the text at 'text', or the error message; a status of
+** Lua's. Text only: binary chunks could crash the process. */
 static int load(lua_State *L, int text)
 {
     size_t n;
@@ -56,6 +58,8 @@ static bool load_expression(lua_State *L, int text)
 
 /* ---- reading ---- */
 
+/* The prompt that the user has set as a global, as in lua, or the usual one.
+** Cut to 63 bytes; valid until the next call. */
 static const char *prompt_text(lua_State *L, const char *global,
                                const char *usual)
 {
@@ -67,6 +71,8 @@ static const char *prompt_text(lua_State *L, const char *global,
     return text;
 }
 
+/* Push the next line on REPL_LINE, nothing otherwise. Output is flushed first,
+** so that it stands before the prompt. */
 static repl_line push_line(lua_State *L, bool first)
 {
     const char *line;
@@ -117,6 +123,7 @@ static int print_results(lua_State *L)
     return repl_call(L, n, 0);
 }
 
+/* Run the chunk on the top of the stack, or report the message there. */
 static bool evaluate(lua_State *L, int status)
 {
     lua_replace(L, 1);
@@ -147,6 +154,8 @@ typedef struct completer {
     int n;
 } completer;
 
+/* In protected mode: the line at 1; leaves the list of words and what they have
+** in common. Completion runs __index of user values, so it may raise. */
 static int ask_for_words(lua_State *L)
 {
     lua_getglobal(L, "require");
@@ -168,7 +177,9 @@ static void forget_words(completer *c)
     c->n = 0;
 }
 
-/* The words and their common part are on the stack: copy them. */
+/* Copy the words and their common part, which are on the stack:
+** strdup, for the editor reads them after the stack has been cleared. Without
+** memory there are fewer candidates. */
 static void keep_words(lua_State *L, completer *c)
 {
     int n = (int)lua_rawlen(L, -2);
@@ -219,6 +230,8 @@ static const char *history_path(void)
     return path;
 }
 
+/* Until the input ends (true) or output fails (false); an error that escapes an
+** iteration is one of memory, and is reported like any other. */
 static bool run_loop(lua_State *L)
 {
     for (;;) {

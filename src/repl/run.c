@@ -50,6 +50,8 @@ void repl_report(lua_State *L)
     lua_pop(L, 1);
 }
 
+/* Call the function below the arguments, or report the message on top when
+** loading failed; false after any error. */
 static bool call_chunk(lua_State *L, int load_status, int nargs)
 {
     if (load_status == LUA_OK && repl_call(L, nargs, 0) == LUA_OK) return true;
@@ -102,6 +104,7 @@ static void trace_line(void *stream, const char *text)
     fprintf(stream, "%s\n", text);
 }
 
+/* LUNARRAY_TRACE other than empty and 0: stages of calls go to stderr. */
 static void open_trace(void)
 {
     const char *word = getenv("LUNARRAY_TRACE");
