@@ -5,6 +5,8 @@
 
 #include "lua/binding.h"
 
+/* 'get' pushes one value and returns 1; 'set' pushes nothing. Both may raise;
+** the tensor is borrowed from its handle at stack index 1. */
 typedef struct la_attr {
     const char *name;
     int (*get)(lua_State *L, la_tensor *t);
@@ -21,7 +23,7 @@ int la_get_requires_grad(lua_State *L, la_tensor *t);
 int la_set_requires_grad(lua_State *L, la_tensor *t);
 int la_get_is_leaf(lua_State *L, la_tensor *t);
 
-/* A list of integers with == and tostring, like x.shape. */
+/* Push a list of n integers (copied) with == and tostring, like x.shape. */
 void la_push_shape(lua_State *L, int n, const int64_t *list);
 
 #endif

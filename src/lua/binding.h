@@ -211,6 +211,7 @@ typedef struct la_tensor_box {
     int64_t n;
     la_tensor *list[];
 } la_tensor_box;
+/* Push a box of n NULL entries; the collector releases what is put in. */
 la_tensor_box *la_push_box(lua_State *L, int64_t n);
 
 void la_push_scalar(lua_State *L, const la_scalar *s);   /* 1 or 2 values */
@@ -218,7 +219,8 @@ void la_cut_ties(la_state *s);      /* the Lua state is being closed */
 
 /* ---- the parts ---- */
 
-/* x[key]; the key's type, which is no string (index.c) */
+/* x[key]; the key's type, which is no string (index.c). Like those below a
+** lua_CFunction: results are pushed, their number is returned, errors raise. */
 int la_bracket_get(lua_State *L, int type);
 int la_bracket_set(lua_State *L);     /* x[key] = value, key is no string */
 int la_bracket_call(lua_State *L);    /* x(i, j, ...) */
