@@ -3,7 +3,7 @@
 #include "op/schema.h"
 #include "tensor/scalar.h"
 
-/* Numbers that stand where a Tensor is declared become wrapped tensors, owned
+/* Scalars where a Tensor is declared become wrapped 0-dim tensors, owned
 ** by the call. */
 typedef struct owned {
     la_tensor *list[LA_MAX_ARGS];
@@ -25,7 +25,7 @@ static la_status wrap(la_value *v, owned *o)
     return LA_OK;
 }
 
-/* Plain C numbers fit every parameter that takes a scalar; true and what a
+/* C numbers fit every parameter that takes a scalar; true and what a
 ** comparison gives are ints in C. */
 static void widen(la_value *v, la_type type)
 {
@@ -39,6 +39,8 @@ static void widen(la_value *v, la_type type)
     if (v->tag == LA_VSCALAR) *v = LA_D(v->scalar.re);
 }
 
+/* The arguments of the frame from the 'n' given ones and the defaults. What is
+** wrapped here belongs to 'o', also after a failure. */
 static la_status fill(const la_schema *s, int n, const la_value *given,
                       la_value *args, owned *o)
 {
@@ -59,6 +61,8 @@ static la_status fill(const la_schema *s, int n, const la_value *given,
     return LA_OK;
 }
 
+/* One call in a frame of the caller, who owns its results after LA_OK; 'out' is
+** self or the out= tensor. */
 static la_status call(const la_op *op, la_form form, la_tensor *out, int n,
                       const la_value *given, la_frame *f)
 {
@@ -101,7 +105,8 @@ la_status la_do_(const la_op *op, la_tensor *self, int n, const la_value *args)
     return LA_OK;
 }
 
-la_status la_do_out(const la_op *op, la_tensor *out, int n, const la_value *args)
+la_status la_do_out(const la_op *op, la_tensor *out, int n,
+                    const la_value *args)
 {
     la_frame f;
     LA_TRY(call(op, LA_OUT, out, n, args, &f));
@@ -109,7 +114,8 @@ la_status la_do_out(const la_op *op, la_tensor *out, int n, const la_value *args
     return LA_OK;
 }
 
-la_status la_do_many(const la_op *op, la_value *results, int n, const la_value *args)
+la_status la_do_many(const la_op *op, la_value *results, int n,
+                     const la_value *args)
 {
     la_frame f;
     LA_TRY(call(op, LA_FUNCTIONAL, NULL, n, args, &f));

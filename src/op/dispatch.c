@@ -51,6 +51,7 @@ look_closer(const la_frame *f, const la_tensor *t, int arg)
     return la_tensor_check_bounds(t);
 }
 
+/* A tensor is alive and inside its storage; its key and flags join the gate. */
 static inline la_status check_tensor(const la_frame *f, const la_tensor *t,
                                      int arg, gate *g)
 {
@@ -264,6 +265,8 @@ static bool knows_bits(const la_frame *f, uint32_t bits)
         && !outs_are_lazy(f);
 }
 
+/* From the gate to a kernel: recording for la.fuse before all else, lazy bits
+** resolved, composites before keys (they have none), then the keys. */
 static la_status launch(la_frame *f, const gate *g)
 {
     const la_context *c = la_ctx();
@@ -317,8 +320,9 @@ static void drop_list(la_tensor **list, int64_t n)
     la_mem_free(list, n ? (size_t)n * sizeof(*list) : 1);
 }
 
-/* In-place forms with a lazy self: the values are computed aside and copied. */
-static la_status run_beside(la_frame *f)
+/* In-place forms with a lazy self: the values are computed
+** apart and copied. */
+static la_status run_functional(la_frame *f)
 {
     la_frame g = *f;
     g.form = LA_FUNCTIONAL;
@@ -333,7 +337,7 @@ static la_status run_beside(la_frame *f)
 
 static la_status run_resolved(la_frame *f)
 {
-    if (outs_are_lazy(f)) return run_beside(f);
+    if (outs_are_lazy(f)) return run_functional(f);
     swap done[LA_MAX_ARGS];
     la_tensor **lists[LA_MAX_ARGS] = {NULL};
     la_value lists_before[LA_MAX_ARGS];

@@ -26,7 +26,7 @@
 
 #include "op/op.h"
 
-/* What a call runs: the loop, and the numbers it is given. */
+/* What a call runs: the loop and its scalar parameters. */
 typedef struct la_plan {
     la_loop loop;
     la_params params;
@@ -44,14 +44,14 @@ typedef struct la_family {
     la_dtype result;          /* static result dtype, or LA_UNDEFINED */
     la_status (*check)(la_frame *f);   /* extra rules; NULL for none */
     uint8_t ninputs;          /* tensors at the front of the arguments; the
-                              ** numbers after them go to the loop, in order */
+                              ** scalars after them go to the loop, in order */
     uint8_t nraw;             /* the first of them keep their dtype (a mask) */
     uint8_t fast;             /* LA_FAST_...: for these dtypes plain tensors
                               ** skip the iterator */
     /* Change the iterator's settings; NULL: out and inputs as they come. */
     la_status (*configure)(la_frame *f, la_iter_config *config);
-    /* Choose the loop for the dtype and complete the numbers; leaves loop NULL
-    ** when the dtype is not supported. NULL: the row's kernel. */
+    /* Choose the loop for the dtype and complete the parameters; leaves loop
+    ** NULL when the dtype is not supported. NULL: the row's kernel. */
     la_status (*pick)(la_frame *f, la_dtype dtype, la_plan *plan);
 } la_family;
 
@@ -61,7 +61,7 @@ enum {
 };
 
 la_status la_pointwise_meta(la_frame *f);
-/* The loop and its numbers for a computation in 'dtype' (src/fuse). */
+/* The loop and its parameters for a computation in 'dtype' (src/fuse). */
 la_status la_pointwise_plan(la_frame *f, la_dtype dtype, la_plan *plan);
 la_status la_pointwise_impl(la_frame *f);
 

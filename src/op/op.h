@@ -37,7 +37,7 @@ typedef struct la_value {
     bool given;               /* false: the schema's default */
     union {
         la_tensor *tensor;
-        struct { la_tensor **list; int64_t n; } tensors; /* entries may be NULL */
+        struct { la_tensor **list; int64_t n; } tensors; /* NULL entries too */
         la_scalar scalar;
         int64_t i;
         double d;
@@ -72,14 +72,14 @@ typedef la_status (*la_op_fn)(la_frame *f);
 /* How the results of a call are made. */
 typedef enum la_form { LA_FUNCTIONAL, LA_INPLACE, LA_OUT } la_form;
 
-/* What a row allows; the Lua face makes functions and methods from it. */
+/* What a row allows; the Lua binding makes functions and methods from it. */
 enum {
     LA_FN = 1 << 0,           /* la.name(...) */
     LA_METHOD = 1 << 1,       /* x:name(...) */
     LA_INPLACE_FORM = 1 << 2, /* x:name_(...) */
     LA_OUT_FORM = 1 << 3,     /* out= */
-    LA_VIEW_OP = 1 << 4,      /* results share storage with the first argument */
-    LA_COMPOSITE = 1 << 5,    /* made of other operations: no key but its own */
+    LA_VIEW_OP = 1 << 4,      /* results share the first argument's storage */
+    LA_COMPOSITE = 1 << 5,    /* runs other operations: no key but its own */
     LA_MUTATES = 1 << 6,      /* writes its first argument in every form */
     LA_BITS_OK = 1 << 7,      /* understands conj and neg bits of its inputs */
     LA_NO_GRAD_OP = 1 << 8,   /* results never need a gradient */
@@ -130,7 +130,7 @@ typedef struct la_op_state {
 } la_op_state;
 
 struct la_op {
-    const char *name;         /* schema name: "add", "max.dim" for an overload */
+    const char *name;         /* of the row: "add", "max_dim" for an overload */
     const char *signature;    /* the schema as written in the row */
     const char *doc;
     uint32_t forms;
@@ -174,7 +174,7 @@ int la_op_count(void);
     ({ extern const la_op la_row_##name; &la_row_##name; }))
 
 /* From outside: a new operation; the kernel of an operation for a key; a
-** device. Texts are copied. LA_EARG for a bad schema or a name that is taken. */
+** device. Texts are copied. LA_EARG for a bad schema or a taken name. */
 la_status la_op_register(const char *schema, const char *doc, uint32_t forms,
                          la_op_fn meta, la_op_fn impl, const la_op **out);
 la_status la_kernel_register(const la_op *op, la_key key, la_op_fn fn);
@@ -219,12 +219,12 @@ static inline bool la_str_is(const la_value *v, const char *word)
 ** (strides NULL: contiguous). In-place: self must have that shape and a dtype
 ** that 'dtype' can be cast to. out=: resized when it does not fit. When the
 ** given tensor can't take the values directly (other dtype, overlap with an
-** input), results[k] is a fresh temporary, copied home by la_finish_outputs,
-** which the dispatcher calls after impl. */
+** input), results[k] is a fresh temporary, which la_finish_outputs copies to
+** it: the dispatcher calls that after impl. */
 la_status la_set_output(la_frame *f, int k, int ndim, const int64_t *sizes,
                         const int64_t *strides, la_dtype dtype);
 /* The dispatcher's last step of a call with given outputs: temporaries are
-** copied home, results[k] become the given tensors. */
+** copied to them, results[k] become the given tensors. */
 la_status la_finish_outputs(la_frame *f);
 /* Release what results hold; what one value holds. */
 void la_drop_results(la_frame *f);

@@ -1,4 +1,5 @@
-/* Results of a call: making them ready, handing them over, copying them home. */
+/* Results of a call: making them ready, handing them over, copying them to
+** given outputs. */
 #include "base/memory.h"
 #include "op/op.h"
 #include "tensor/promote.h"
@@ -42,6 +43,8 @@ la_status la_list_new(int64_t n, la_value *out)
 
 /* ---- set_output ---- */
 
+/* In place the shape must be that of the result; an out= without elements may
+** be resized. */
 static la_status check_shape(const la_frame *f, const la_tensor *out, int ndim,
                              const int64_t *sizes)
 {
@@ -71,6 +74,8 @@ static la_status check_dtype(const la_tensor *out, la_dtype dtype)
                     la_dtype_name((la_dtype)out->dtype));
 }
 
+/* Does 'out' share memory with any input? A kernel that reads what it has
+** written already would give other results. */
 static bool overlaps_inputs(const la_frame *f, const la_tensor *out)
 {
     for (int k = 0; k < f->nargs; k++) {
@@ -98,6 +103,7 @@ static bool direct(const la_frame *f, const la_tensor *out, int ndim,
     return !overlaps_inputs(f, out);
 }
 
+/* Where results are made: on the highest device among the arguments. */
 static la_device device_of(const la_frame *f)
 {
     for (int d = LA_NDEVICES - 1; d > 0; d--)
@@ -144,17 +150,17 @@ la_status la_set_output(la_frame *f, int k, int ndim, const int64_t *sizes,
     return LA_OK;
 }
 
-static la_status send_home(la_frame *f, int k)
+static la_status copy_to_out(la_frame *f, int k)
 {
-    la_tensor *out = f->outs[k], *made = f->results[k].tensor;
-    LA_TRY(check_shape(f, out, made->ndim, la_sizes(made)));
-    LA_TRY(check_dtype(out, (la_dtype)made->dtype));
-    if (!la_has_sizes(out, made->ndim, la_sizes(made)))
-        LA_TRY(la_tensor_resize(out, made->ndim, la_sizes(made)));
+    la_tensor *out = f->outs[k], *fresh = f->results[k].tensor;
+    LA_TRY(check_shape(f, out, fresh->ndim, la_sizes(fresh)));
+    LA_TRY(check_dtype(out, (la_dtype)fresh->dtype));
+    if (!la_has_sizes(out, fresh->ndim, la_sizes(fresh)))
+        LA_TRY(la_tensor_resize(out, fresh->ndim, la_sizes(fresh)));
     if (out->device != LA_META)
-        LA_TRY(la_run_(copy_, out, LA_T(made)));
+        LA_TRY(la_run_(copy_, out, LA_T(fresh)));
     f->results[k].tensor = la_tensor_retain(out);
-    la_tensor_release(made);
+    la_tensor_release(fresh);
     return LA_OK;
 }
 
@@ -163,7 +169,7 @@ la_status la_finish_outputs(la_frame *f)
     for (int k = 0; k < f->nresults; k++) {
         la_tensor *out = f->outs[k];
         if (!out || f->results[k].tag != LA_VTENSOR) continue;
-        if (f->results[k].tensor != out) LA_TRY(send_home(f, k));
+        if (f->results[k].tensor != out) LA_TRY(copy_to_out(f, k));
     }
     return LA_OK;
 }

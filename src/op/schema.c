@@ -7,11 +7,11 @@
 typedef struct type_row {
     const char *word;
     la_type type;
-    const char *spoken;
+    const char *user_name;
     la_tag tag;             /* of a value in a frame */
 } type_row;
 
-/* Longer spellings stand before their own beginnings. */
+/* A word stands before those that it begins with. */
 static const type_row types[] = {
     {"Tensor[]", LA_TYPE_TENSORS, "list of tensors", LA_VTENSORS},
     {"Tensor", LA_TYPE_TENSOR, "tensor or number", LA_VTENSOR},
@@ -40,10 +40,11 @@ static const type_row types[] = {
 const char *la_type_name(la_type t)
 {
     for (int i = 0; i < NROWS; i++)
-        if (types[i].type == t) return types[i].spoken;
+        if (types[i].type == t) return types[i].user_name;
     return "value";
 }
 
+/* The tags of values that a parameter takes, as bits. */
 static uint16_t tags_of(const la_param *p)
 {
     uint16_t tags = p->optional ? 1u << LA_VNONE : 0;
@@ -116,6 +117,7 @@ static la_status read_type(reader *r, la_param *p)
     return fault(r, "a type");
 }
 
+/* "[1, 2]" behind "=": into the parameter itself, so at most four. */
 static la_status read_list(reader *r, la_param *p)
 {
     int n = 0;
@@ -142,6 +144,8 @@ static la_status read_text(reader *r, la_param *p)
     return LA_OK;
 }
 
+/* A default of the parameter's type: whole numbers stay integers for a
+** scalar. */
 static la_status read_number(reader *r, la_param *p)
 {
     char *end, *stop;
@@ -249,6 +253,7 @@ static la_status read_result(reader *r, la_schema *s)
     return fault(r, "a result type");
 }
 
+/* "-> Tensor" or "-> (Tensor values, Tensor indices)". */
 static la_status read_results(reader *r, la_schema *s)
 {
     if (!take(r, "->")) return fault(r, "'->'");

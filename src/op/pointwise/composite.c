@@ -1,4 +1,4 @@
-/* Element-wise operations made of others. */
+/* Element-wise composites: operations that only call others. */
 #include "base/context.h"
 #include "op/families.h"
 #include "op/reduce/reduce.h"
@@ -7,6 +7,7 @@
 #define LA_ROWS "op/def/pointwise.def"
 #include "op/impls.h"
 
+/* other - alpha * self: sub with its operands exchanged. */
 la_status la_impl_rsub(la_frame *f)
 {
     la_tensor *out = NULL;
@@ -16,6 +17,7 @@ la_status la_impl_rsub(la_frame *f)
     return LA_OK;
 }
 
+/* (floor_divide, remainder): both refuse an integer zero. */
 la_status la_impl_divmod(la_frame *f)
 {
     LA_OWNED quotient = NULL;
@@ -63,6 +65,7 @@ la_status la_impl_ldexp(la_frame *f)
     return LA_OK;
 }
 
+/* hardtanh between 0 and 6. */
 la_status la_impl_relu6(la_frame *f)
 {
     la_tensor *out = NULL;

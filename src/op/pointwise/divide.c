@@ -78,6 +78,7 @@ static la_status refuse_zero(const la_tensor *t, la_dtype dtype)
                               "divisor is 0") : LA_OK;
 }
 
+/* Integer quotients and remainders: a zero divisor is an error. */
 static la_status pick_int_divide(la_frame *f, la_dtype dtype, la_plan *plan)
 {
     if (!la_is_integral(dtype) || !plan->loop) return LA_OK;
@@ -89,6 +90,7 @@ const la_family la_family_INT_DIVIDE = {
 
 /* --- div --- */
 
+/* div(self, other, rounding_mode): argument 2 is nil, "trunc" or "floor". */
 static la_status check_div(la_frame *f)
 {
     const la_value *mode = &f->args[2];
@@ -99,12 +101,16 @@ static la_status check_div(la_frame *f)
                        "nil, 'trunc', or 'floor'");
 }
 
+/* Only true division makes floats of integers; with a rounding mode the dtypes
+** promote as for any binary operation. */
 static la_status configure_div(la_frame *f, la_iter_config *c)
 {
     if (la_has(f, 2)) c->flags &= ~(uint32_t)LA_IT_PROMOTE_INTEGERS_TO_FLOAT;
     return LA_OK;
 }
 
+/* A scalar divided by a tensor has a kernel of its own; those of the roundings
+** are tables of other operations. */
 static la_status pick_div(la_frame *f, la_dtype dtype, la_plan *plan)
 {
     if (!la_has(f, 2)) {
@@ -125,7 +131,7 @@ const la_family la_family_DIV = {
 
 /* The exponents that have a shorter way; results are PyTorch's (the square
 ** root of -inf is NaN, its power to 0.5 would be inf). By squaring, each step
-** adds a rounding: larger whole powers of complex numbers go by the logarithm. */
+** adds a rounding: larger whole powers of complex ones go by the logarithm. */
 enum { MOST_WHOLE = 64 };
 static la_loop short_way(double exponent, la_dtype d)
 {
@@ -140,6 +146,8 @@ static la_loop short_way(double exponent, la_dtype d)
     return NULL;
 }
 
+/* A scalar exponent is known before the loop runs: the usual ones have kernels
+** of their own, and PyTorch refuses negative ones of integers. */
 static la_status pick_pow(la_frame *f, la_dtype dtype, la_plan *plan)
 {
     const la_tensor *e = la_arg(f, 1);

@@ -41,6 +41,8 @@ static la_status check_factor(la_dtype dtype, const la_scalar *s)
 
 /* --- add, sub --- */
 
+/* What PyTorch refuses as alpha: a kind above the dtype that is computed in,
+** and a value that the dtype cannot hold. */
 static la_status check_alpha(la_dtype dtype, const la_scalar *alpha)
 {
     if (alpha->kind == LA_KBOOL && dtype != LA_BOOL)
@@ -70,6 +72,8 @@ static la_status pick_scaled(la_frame *f, la_dtype dtype, la_plan *plan)
     return LA_OK;
 }
 
+/* a - alpha * b runs as a + (-alpha) * b; the negation wraps for integers as
+** the product does. */
 static la_status pick_sub(la_frame *f, la_dtype dtype, la_plan *plan)
 {
     la_scalar *alpha = &plan->params.v[0];
@@ -80,6 +84,7 @@ static la_status pick_sub(la_frame *f, la_dtype dtype, la_plan *plan)
     return LA_OK;
 }
 
+/* bool has no difference: PyTorch names the operators that are meant. */
 static la_status check_sub(la_frame *f)
 {
     bool a = dtype_of(f, 0) == LA_BOOL, b = dtype_of(f, 1) == LA_BOOL;
@@ -139,6 +144,8 @@ const la_family la_family_ROUNDING = {
     POINTWISE, UNARY_OP, LA_UNDEFINED, NULL, .ninputs = 1, .fast = LA_FAST_ALL,
     .pick = pick_rounding};
 
+/* round(self, decimals): by 10^decimals, multiplied or divided so that the
+** factor is whole and exact. */
 static la_status pick_round(la_frame *f, la_dtype dtype, la_plan *plan)
 {
     int64_t digits = la_arg_int(f, 1);
@@ -219,6 +226,7 @@ const la_family la_family_CLASSIFY = {
     | LA_IT_RESIZE_OUTPUTS, LA_BOOL, NULL, .ninputs = 1, .fast = LA_FAST_ALL,
     .pick = pick_classify};
 
+/* The largest finite value of a floating dtype, or of a complex one's parts. */
 static double largest(la_dtype d)
 {
     switch (d) {
@@ -229,6 +237,8 @@ static double largest(la_dtype d)
     }
 }
 
+/* nan, posinf, neginf that are not given are 0 and the ends of the dtype's
+** range. Whole dtypes have none of the three: a copy. */
 static la_status pick_nan_to_num(la_frame *f, la_dtype dtype, la_plan *plan)
 {
     la_scalar *v = plan->params.v;
@@ -245,6 +255,7 @@ const la_family la_family_NAN_TO_NUM = {
 
 /* --- three inputs --- */
 
+/* PyTorch does not promote here: start, end and weight are of one dtype. */
 static la_status check_lerp(la_frame *f)
 {
     la_dtype own = dtype_of(f, 0);
@@ -266,6 +277,7 @@ const la_family la_family_LERP = {
     POINTWISE, LA_IT_BINARY_OP, LA_UNDEFINED, check_lerp, .ninputs = 3,
     .fast = LA_FAST_ALL};
 
+/* self + value * a * b: the value must fit what is computed in. */
 static la_status pick_addcmul(la_frame *f, la_dtype dtype, la_plan *plan)
 {
     la_scalar *value = &plan->params.v[0];
@@ -304,6 +316,8 @@ static la_status clip_limit(la_frame *f, int k, la_dtype dtype, bool upper)
     return LA_OK;
 }
 
+/* A scalar limit outside of the promoted dtype's range becomes the end of it,
+** before the iterator casts it. */
 static la_status check_one_limit(la_frame *f, bool upper)
 {
     la_result_type r = LA_RESULT_TYPE_INIT;
@@ -366,6 +380,7 @@ static la_status check_clamp(la_frame *f)
     return clip_limit(f, 2, d, true);
 }
 
+/* With one limit alone clamp is a maximum or a minimum: two operands. */
 static la_status configure_clamp(la_frame *f, la_iter_config *c)
 {
     if (la_has(f, 1) && la_has(f, 2)) return LA_OK;
@@ -386,6 +401,8 @@ const la_family la_family_CLAMP = {
 
 /* --- where, masked_fill --- */
 
+/* Argument k has to be a bool tensor; as in PyTorch the condition of where may
+** be uint8. */
 static la_status check_mask(la_frame *f, int k, const char *what)
 {
     la_dtype d = dtype_of(f, k);
@@ -415,6 +432,7 @@ const la_family la_family_WHERE = {
     POINTWISE, SELECT_OP, LA_UNDEFINED, check_where, .ninputs = 3, .nraw = 1,
     .configure = configure_where};
 
+/* masked_fill(self, mask, value): the value is 0-dim and fits self's dtype. */
 static la_status check_masked_fill(la_frame *f)
 {
     const la_tensor *value = la_arg(f, 2);
@@ -431,6 +449,8 @@ static la_status check_masked_fill(la_frame *f)
                        "without overflow", la_dtype_name(dtype_of(f, 0)));
 }
 
+/* where(mask, value, self) with self's dtype: operands in the order of the
+** kernel's table. */
 static la_status configure_masked_fill(la_frame *f, la_iter_config *c)
 {
     c->operands[1] = la_arg(f, 1);

@@ -1,4 +1,4 @@
-/* Families and compositions of mathematical functions and activations. */
+/* Families and composites of mathematical functions and activations. */
 #include "base/context.h"
 #include "op/families.h"
 #include "op/view/view.h"
@@ -21,7 +21,7 @@ static la_dtype dtype_of(const la_frame *f, int k)
     return (la_dtype)la_arg(f, k)->dtype;
 }
 
-/* --- functions with a number beside them --- */
+/* --- functions with a scalar parameter --- */
 
 /* A complex number's angle is real. */
 static la_status configure_angle(la_frame *f, la_iter_config *c)
@@ -46,6 +46,8 @@ const la_family la_family_LOGIT = {
     POINTWISE, UNARY_FLOAT_OP, LA_UNDEFINED, .ninputs = 1,
     .fast = LA_FAST_FLOAT, .pick = pick_logit};
 
+/* Negative orders are refused as in PyTorch; the upper limit bounds the work of
+** one element. */
 static la_status check_polygamma(la_frame *f)
 {
     int64_t n = la_arg_int(f, 1);
@@ -56,6 +58,7 @@ static la_status check_polygamma(la_frame *f)
         return la_error_at(LA_EARG, 2, "the order must be at most 1000");
     return LA_OK;
 }
+/* Order 0 is digamma, which has a kernel by vectors. */
 static la_status pick_polygamma(la_frame *f, la_dtype dtype, la_plan *plan)
 {
     if (la_arg_int(f, 1) == 0) plan->loop = (*LA_STUB(digamma))[dtype];
@@ -126,6 +129,8 @@ const la_family la_family_SOFTSHRINK = {
     POINTWISE, UNARY_OP, LA_UNDEFINED, check_softshrink, .ninputs = 1,
     .fast = LA_FAST_ALL};
 
+/* elu with the constants for which activations keep mean 0 and variance 1 (G.
+** Klambauer et al., Self-Normalizing Neural Networks, 2017). */
 la_status la_impl_selu(la_frame *f)
 {
     la_tensor *out = NULL;
@@ -136,6 +141,7 @@ la_status la_impl_selu(la_frame *f)
     return LA_OK;
 }
 
+/* The first half along dim times the sigmoid of the second. */
 la_status la_impl_glu(la_frame *f)
 {
     la_tensor *x = la_arg(f, 0), *out = NULL;
@@ -176,6 +182,7 @@ static la_status shape_weight(la_tensor *x, la_tensor *weight, la_tensor **out)
     int n = weight->numel == 1 ? 0 : x->ndim;
     return la_run(reshape, out, LA_T(weight), LA_IS(sizes, n));
 }
+/* x where it is above 0, else weight * x with a weight per channel. */
 la_status la_impl_prelu(la_frame *f)
 {
     la_tensor *x = la_arg(f, 0), *out = NULL;
@@ -199,6 +206,8 @@ static la_status rrelu_slopes(la_frame *f, double low, double high,
     return la_run(uniform_, out, LA_T(fresh), LA_D(low), LA_D(high),
                   f->args[4]);
 }
+/* leaky_relu whose slopes are drawn from [lower, upper) while training, and
+** their mean otherwise. */
 la_status la_impl_rrelu(la_frame *f)
 {
     la_tensor *x = la_arg(f, 0), *out = NULL;

@@ -2,7 +2,7 @@
 ** Element-wise operations: from a frame to a loop over an iterator.
 **
 ** A family says which iterator its operations want and how the loop is chosen.
-** Plain calls (contiguous tensors of one shape and dtype, numbers beside them,
+** Plain calls (contiguous tensors of one shape and dtype, or scalars, with
 ** fewer elements than are worth a thread) skip the iterator: allocate, run.
 */
 #include "base/cpu.h"
@@ -10,9 +10,9 @@
 #include "tensor/promote.h"
 #include "tensor/scalar.h"
 
-/* --- the plan: a loop and its numbers --- */
+/* --- the plan: a loop and its scalar parameters --- */
 
-static la_scalar number_of(const la_value *v)
+static la_scalar scalar_of(const la_value *v)
 {
     switch (v->tag) {
     case LA_VSCALAR: return v->scalar;
@@ -23,13 +23,16 @@ static la_scalar number_of(const la_value *v)
     }
 }
 
+/* Loop and scalar parameters of a computation in 'dtype': the row's table, then
+** what the family's pick makes of it. The arguments behind the inputs are the
+** parameters in their order, so params.v[0] is the alpha of add. */
 static inline la_status make_plan(la_frame *f, const la_family *family,
                            la_dtype dtype, la_plan *plan)
 {
     int n = f->nargs - family->ninputs;
     if (n > LA_MAX_PARAMS) n = LA_MAX_PARAMS;
     for (int k = 0; k < n; k++)
-        plan->params.v[k] = number_of(&f->args[family->ninputs + k]);
+        plan->params.v[k] = scalar_of(&f->args[family->ninputs + k]);
     plan->params.stream = false;
     plan->loop = (*f->op->stubs[la_cpu_cap()])[dtype];
     if (family->pick) LA_TRY(family->pick(f, dtype, plan));
@@ -43,6 +46,8 @@ la_status la_pointwise_plan(la_frame *f, la_dtype dtype, la_plan *plan)
 
 /* --- the fast path --- */
 
+/* Worth the fast path: no names to carry, too few elements for threads. A
+** wrapped scalar is no such tensor, it adapts to one. */
 static bool is_plain(const la_tensor *t)
 {
     return (t->flags & (LA_F_CONTIGUOUS | LA_F_WRAPPED)) == LA_F_CONTIGUOUS
@@ -58,13 +63,14 @@ static inline bool is_like(const la_tensor *t, const la_tensor *lead)
     return true;
 }
 
-static bool is_number_beside(const la_tensor *t, const la_tensor *lead)
+static bool is_scalar_operand(const la_tensor *t, const la_tensor *lead)
 {
     return (t->flags & LA_F_WRAPPED) && t->device == LA_CPU
-        && la_category((la_dtype)t->dtype) <= la_category((la_dtype)lead->dtype);
+        && la_category((la_dtype)t->dtype)
+           <= la_category((la_dtype)lead->dtype);
 }
 
-/* The tensor whose shape and dtype all inputs share (numbers adapt to it), or
+/* The tensor whose shape and dtype all inputs share (scalars adapt to it), or
 ** NULL when the iterator has to find out. */
 static inline const la_tensor *find_lead(const la_frame *f,
                                          const la_family *family)
@@ -79,7 +85,7 @@ static inline const la_tensor *find_lead(const la_frame *f,
     for (int k = 0; k < family->ninputs && lead; k++) {
         const la_tensor *t = la_arg(f, k);
         if (!t || (t != lead && !is_like(t, lead)
-                   && !is_number_beside(t, lead)))
+                   && !is_scalar_operand(t, lead)))
             return NULL;
     }
     if (lead && !(family->fast >> la_category((la_dtype)lead->dtype) & 1))
@@ -90,12 +96,12 @@ static inline const la_tensor *find_lead(const la_frame *f,
 typedef struct direct {
     char *data[4];
     int64_t strides[8];
-    char number[4][16] __attribute__((aligned(16)));
+    char scalar[4][16] __attribute__((aligned(16)));
 } direct;
 
-/* A number as an element of 'dtype': the usual ones without the detour over a
+/* A scalar as an element of 'dtype': the usual ones without the detour over a
 ** la_scalar, which goes through memory. */
-static void put_number(const la_tensor *t, la_dtype dtype, void *out)
+static void put_scalar(const la_tensor *t, la_dtype dtype, void *out)
 {
     const char *in = la_data(t);
     float f;
@@ -118,8 +124,8 @@ static void take_input(direct *d, int k, const la_tensor *t, la_dtype dtype)
     if (!(t->flags & LA_F_WRAPPED)) return;
     d->strides[k] = 0;
     if (t->dtype == dtype) return;
-    put_number(t, dtype, d->number[k]);
-    d->data[k] = d->number[k];
+    put_scalar(t, dtype, d->scalar[k]);
+    d->data[k] = d->scalar[k];
 }
 
 /* May the loop write into the given output at once? It is as plain as the
@@ -144,6 +150,8 @@ static la_dtype result_dtype(const la_family *family, const la_tensor *lead)
                                           : (la_dtype)lead->dtype;
 }
 
+/* One call of the loop over all elements, without an iterator: 'lead' has
+** shape and dtype of the result, 'outs' fits (takes_result) or is NULL. */
 static la_status run_direct(la_frame *f, const la_family *family,
                             const la_tensor *lead)
 {
@@ -167,6 +175,8 @@ static la_status run_direct(la_frame *f, const la_family *family,
 
 /* --- the iterator --- */
 
+/* The iterator of the family over the call's tensors. The caller closes it
+** after LA_OK. */
 static la_status build(la_frame *f, const la_family *family, la_iter *it)
 {
     la_iter_config c = LA_ITER_CONFIG(family->iter_flags | LA_IT_BORROWED, 1,
@@ -193,6 +203,8 @@ static la_status check(la_frame *f)
     return family->check ? family->check(f) : LA_OK;
 }
 
+/* Meta device: the iterator promotes, broadcasts and makes the result, whose
+** memory nobody touches. */
 la_status la_pointwise_meta(la_frame *f)
 {
     la_iter it;
