@@ -244,7 +244,7 @@ describe("what is counted", function()
       for _, place in ipairs {1, 7, 1000} do
         local x = la.ones(1000, {dtype = "int64"})
         x[place] = bad
-        raises(("value %d at place %d"):format(bad, place), la.bincount, x)
+        raises(("value %d at position %d"):format(bad, place), la.bincount, x)
       end
     end
   end)

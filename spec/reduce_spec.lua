@@ -292,7 +292,7 @@ describe("counting", function()
     assert.has_error(function() la.bincount(la.tensor {0, 1}) end)
     for _, bad in ipairs {0, -3, math.mininteger} do
       local ok, message = pcall(la.bincount, la.tensor {1, 2, 3, 4, 5, bad})
-      assert.truthy(not ok and message:find("value " .. bad .. " at place 6",
+      assert.truthy(not ok and message:find("value " .. bad .. " at position 6",
                                             1, true))
     end
     assert.same({1, 1, 1, 1, 1}, la.tensor {5, 4, 3, 2, 1}:bincount():totable())

@@ -1,7 +1,7 @@
 /*
 ** Building an iterator: the steps that look at operands as wholes. Each step
 ** reads what the steps before it left and writes its own fields; shapes stay
-** in the order of tensors until la_iter_reorder turns them round.
+** in the order of tensors until la_iter_reorder reverses them.
 */
 #include <string.h>
 
@@ -107,7 +107,7 @@ static la_status compute_names(la_iter *it)
     return LA_OK;
 }
 
-/* The failing pair goes to the one place that has the sentence. */
+/* The failing pair goes to the one function that has the error text. */
 static la_status shape_error(const la_iter *it, const la_tensor *t)
 {
     la_shape a = {.ndim = it->ndim}, b = la_shape_of(t);

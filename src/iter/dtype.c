@@ -81,7 +81,7 @@ static const char *device_name(int device)
     return device == LA_CPU ? "cpu" : device == LA_META ? "meta" : "ext";
 }
 
-/* All on one device, but for 0-dim CPU numbers beside another device. */
+/* All on one device, but for 0-dim CPU numbers next to another device. */
 static la_status check_device(const la_iter *it)
 {
     int scalars = it->flags & LA_IT_ALLOW_CPU_SCALARS ? 1 : 0;

@@ -36,8 +36,8 @@ enum {
     LA_IT_PROMOTE_INTEGERS_TO_FLOAT = 1 << 9,
     LA_IT_CAST_OUTPUTS = 1 << 10,             /* common dtype to outputs */
     LA_IT_BORROWED = 1 << 11,  /* take no references to given operands */
-    /* One element at a time, each seeing what those before it wrote: outputs
-    ** reach a place twice. Set by itself where the overlap check can not
+    /* One element at a time, each seeing what those before it wrote: an output
+    ** overlaps itself. Set by itself where the overlap check can not
     ** tell. */
     LA_IT_IN_ORDER = 1 << 12,
     /* By rows (below): dims 'row_dims' first. Outputs have them too. */

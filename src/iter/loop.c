@@ -35,7 +35,7 @@ static void runner_init(runner *r, const la_iter *it, la_loop loop,
     }
 }
 
-/* The operands at the counter's place. */
+/* The operands at the counter's position. */
 static void locate(const la_iter *it, const int64_t *values, char **data)
 {
     for (int k = 0; k < it->noperands; k++) {
@@ -93,10 +93,10 @@ static void buffers_init(const la_iter *it, char *memory, int64_t chunk,
 
 /* Convert what the box covers of operand k, into the buffer or out of it. */
 static void convert(const buffer *b, la_loop cast, const box *x, int k,
-                    char *place, bool out)
+                    char *at, bool out)
 {
     int64_t s0 = x->strides[k], s1 = x->strides[x->count + k];
-    char *in_data[2] = {b->memory, place}, *out_data[2] = {place, b->memory};
+    char *in_data[2] = {b->memory, at}, *out_data[2] = {at, b->memory};
     int64_t in_strides[4] = {b->inner, s0, b->outer, s1};
     int64_t out_strides[4] = {s0, b->inner, s1, b->outer};
     cast(out ? out_data : in_data, out ? out_strides : in_strides,
@@ -139,12 +139,12 @@ static void cut_box(const runner *r, buffer *b, int64_t chunk, char **data,
     for (int64_t i = 0; i < n[1]; i += step1) {
         x.n[1] = n[1] - i < step1 ? n[1] - i : step1;
         for (int64_t j = 0; j < n[0]; j += step0) {
-            char *place[LA_ITER_MAX_OPS];
+            char *at[LA_ITER_MAX_OPS];
             x.n[0] = n[0] - j < step0 ? n[0] - j : step0;
             for (int k = 0; k < count; k++)
-                place[k] = data[k] + j * r->strides[k]
-                         + i * r->strides[count + k];
-            run_buffered(r, b, &x, place);
+                at[k] = data[k] + j * r->strides[k]
+                      + i * r->strides[count + k];
+            run_buffered(r, b, &x, at);
         }
     }
 }

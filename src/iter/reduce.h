@@ -36,7 +36,7 @@ la_status la_reduce_run(la_reduce_job *job, const la_tensor *in, uint64_t mask);
 typedef struct la_reduce_plan {
     const la_reduction *kernel;
     const la_reduction *squares;      /* the same of the elements' squares, bit
-                              ** by bit for rows that are not turned; or NULL */
+                              ** by bit for rows not transposed; or NULL */
     la_reduce_args args;      /* 'mode' included */
     uint64_t mask;
     bool keepdim;

@@ -187,20 +187,21 @@ la_status la_names_pick(const la_names *list, int n, const int *from,
 
 /* --- unification --- */
 
-/* Name k places from the end (from 1); "*" where there is none. */
+/* Name k positions from the end (from 1); "*" where there is none. */
 static const char *from_end(const la_names *list, int k)
 {
     return list && k <= list->ndim ? list->name[list->ndim - k] : "*";
 }
 
-static void print_list(const la_names *list, int ndim, char *out, size_t room)
+static void print_list(const la_names *list, int ndim, char *out,
+                       size_t capacity)
 {
     size_t used = 1;
     out[0] = '[';
     for (int d = 0; d < ndim; d++) {
         const char *name = list ? list->name[d] : "*";
         size_t n = strlen(name);
-        if (used + n + 8 > room)
+        if (used + n + 8 > capacity)
             break;
         if (d)
             used += (size_t)(stpcpy(out + used, ", ") - (out + used));
@@ -222,15 +223,15 @@ static la_status mismatch(const la_names *a, int nda, const la_names *b,
                     why);
 }
 
-/* A name in one list must not stand at another place in the other. */
+/* A name in one list must not stand at another position in the other. */
 static bool misplaced(const la_names *list, const char *name, int k)
 {
     int d = is_star(name) ? -1 : la_names_find(list, name);
     return d >= 0 && list->ndim - d != k;
 }
 
-static la_status unify_place(const la_names *a, int nda, const la_names *b,
-                             int ndb, int k, const char **out)
+static la_status unify_position(const la_names *a, int nda, const la_names *b,
+                                int ndb, int k, const char **out)
 {
     const char *x = from_end(a, k), *y = from_end(b, k);
     if (x != y && !is_star(x) && !is_star(y))
@@ -256,7 +257,7 @@ la_status la_names_unify(const la_names *a, int nda, const la_names *b,
     if (!star)
         return LA_ENOMEM;
     for (int k = 1; k <= ndim; k++) {
-        LA_TRY(unify_place(a, nda, b, ndb, k, &name[ndim - k]));
+        LA_TRY(unify_position(a, nda, b, ndb, k, &name[ndim - k]));
         if (is_star(name[ndim - k]))
             name[ndim - k] = star;
     }

@@ -43,7 +43,7 @@ static void byte_range(const la_tensor *t, int64_t *begin, int64_t *end)
     *end = *begin + (last + 1) * size;
 }
 
-static bool same_places(const la_tensor *a, const la_tensor *b)
+static bool same_positions(const la_tensor *a, const la_tensor *b)
 {
     return a->offset == b->offset && a->ndim == b->ndim
         && la_itemsize(a) == la_itemsize(b)
@@ -77,7 +77,7 @@ static bool remainders_differ(const la_tensor *a, const la_tensor *b,
     int64_t g = step_gcd(b, step_gcd(a, 0));
     if (g == 0)
         return false;
-    int64_t ahead = ((distance % g) + g) % g;   /* of b before a's next place */
+    int64_t ahead = ((distance % g) + g) % g;   /* of b before a's next */
     return ahead >= (int64_t)la_itemsize(a)
         && g - ahead >= (int64_t)la_itemsize(b);
 }
@@ -90,7 +90,7 @@ la_overlap la_pair_overlap(const la_tensor *a, const la_tensor *b)
     if (a->numel == 0 || b->numel == 0 || !a->storage
         || a->storage != b->storage)
         return LA_OVERLAP_NO;
-    if (same_places(a, b))
+    if (same_positions(a, b))
         return LA_OVERLAP_FULL;
     byte_range(a, &a0, &a1);
     byte_range(b, &b0, &b1);

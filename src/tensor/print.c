@@ -3,7 +3,7 @@
 ** finds the width and the notation that all of them fit, the second writes.
 **
 ** The rules are PyTorch's: floats that are all whole numbers get a bare point,
-** others 'precision' places, or an exponent when the largest and the smallest
+** others 'precision' decimals, or an exponent when the largest and the smallest
 ** are far apart; zeros and infinities do not count for the width.
 */
 #include "tensor/print.h"
@@ -20,22 +20,22 @@
 
 /* Elements that a summary shows at most; with the usual three at each edge
 ** this is reached with seven dims. */
-enum { MOST_SHOWN = 60000, NUMBER_ROOM = 512, MOST_PRECISION = 100 };
+enum { MOST_SHOWN = 60000, NUMBER_BYTES = 512, MOST_PRECISION = 100 };
 
 /* --- text that grows --- */
 
 la_status la_text_add(la_text *text, const char *bytes, size_t n)
 {
-    if (n > text->room - text->size) {
-        size_t room = (text->size + n) * 2 + 256;
-        char *data = la_mem_alloc(room);
+    if (n > text->capacity - text->size) {
+        size_t capacity = (text->size + n) * 2 + 256;
+        char *data = la_mem_alloc(capacity);
         if (!data)
             return LA_ENOMEM;
         if (text->size)
             memcpy(data, text->data, text->size);
-        la_mem_free(text->data, text->room);
+        la_mem_free(text->data, text->capacity);
         text->data = data;
-        text->room = room;
+        text->capacity = capacity;
     }
     memcpy(text->data + text->size, bytes, n);
     text->size += n;
@@ -44,7 +44,7 @@ la_status la_text_add(la_text *text, const char *bytes, size_t n)
 
 void la_text_free(la_text *text)
 {
-    la_mem_free(text->data, text->room);
+    la_mem_free(text->data, text->capacity);
     *text = (la_text){NULL, 0, 0};
 }
 
@@ -94,8 +94,8 @@ static int write_real(char *s, const char *pattern, int precision, double v)
         memcpy(s, "nan", 4);
         return 3;
     }
-    int n = snprintf(s, NUMBER_ROOM, pattern, precision, v);
-    return plain_point(s, n < NUMBER_ROOM ? n : NUMBER_ROOM - 1);
+    int n = snprintf(s, NUMBER_BYTES, pattern, precision, v);
+    return plain_point(s, n < NUMBER_BYTES ? n : NUMBER_BYTES - 1);
 }
 
 static int write_float(const format *f, char *s, double v)
@@ -115,10 +115,10 @@ static int write_float(const format *f, char *s, double v)
 static int write_value(const format *f, char *s, const la_scalar *v, double x)
 {
     switch (f->kind) {
-    case 'b': return snprintf(s, NUMBER_ROOM, v->i ? "True" : "False");
-    case 'u': return snprintf(s, NUMBER_ROOM, "%llu",
+    case 'b': return snprintf(s, NUMBER_BYTES, v->i ? "True" : "False");
+    case 'u': return snprintf(s, NUMBER_BYTES, "%llu",
                               (unsigned long long)v->i);
-    case 'i': return snprintf(s, NUMBER_ROOM, "%lld", (long long)v->i);
+    case 'i': return snprintf(s, NUMBER_BYTES, "%lld", (long long)v->i);
     default: return write_float(f, s, x);
     }
 }
@@ -267,7 +267,7 @@ static void choose_notation(const printer *p, const statistics *s, format *f)
 
 static void widen(format *f, const la_scalar *v, double x)
 {
-    char s[NUMBER_ROOM];
+    char s[NUMBER_BYTES];
     if (f->kind == 'f' && (!isfinite(x) || x == 0))
         return;
     int n = write_value(f, s, v, x);
@@ -305,7 +305,7 @@ static la_status choose_formats(printer *p)
 static la_status add_number(la_text *out, const format *f, const la_scalar *v,
                             double x)
 {
-    char s[NUMBER_ROOM];
+    char s[NUMBER_BYTES];
     int n = write_value(f, s, v, x);
     LA_TRY(add_repeated(out, ' ', f->width - n));
     return la_text_add(out, s, (size_t)n);
@@ -313,7 +313,7 @@ static la_status add_number(la_text *out, const format *f, const la_scalar *v,
 
 static la_status add_imaginary(la_text *out, const format *f, double x)
 {
-    char s[NUMBER_ROOM + 2];
+    char s[NUMBER_BYTES + 2];
     int n = write_float(f, s, x);
     s[n++] = 'j';
     if (s[0] != '-')

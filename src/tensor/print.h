@@ -10,7 +10,7 @@
 /* Bytes that grow; start with {0} and end with la_text_free. Not terminated. */
 typedef struct la_text {
     char *data;
-    size_t size, room;
+    size_t size, capacity;
 } la_text;
 la_status la_text_add(la_text *, const char *bytes, size_t n);
 void la_text_free(la_text *);

@@ -8,7 +8,7 @@
 
 #include "tensor/tensor.h"
 
-/* The place in the order: 0 bool, 1 int, 2 float, 3 complex. */
+/* Rank of the category: 0 bool, 1 int, 2 float, 3 complex. */
 static inline int la_category(la_dtype d)
 {
     switch (la_dtype_kind(d)) {

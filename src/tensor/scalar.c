@@ -90,7 +90,7 @@ void la_scalar_cast(const la_scalar *s, la_dtype dtype, void *out)
 
 /* --- checked --- */
 
-static la_status misfit(const la_scalar *s, la_dtype dtype)
+static la_status conversion_error(const la_scalar *s, la_dtype dtype)
 {
     const char *to = la_dtype_name(dtype);
     if (is_whole(s))
@@ -120,7 +120,7 @@ static bool whole_double_fits(double v, la_dtype dtype)
     return v >= -0x1p63 && v < 0x1p63 && integer_fits((int64_t)v, dtype);
 }
 
-/* Infinities and NaN have a place in every floating type; another value fits
+/* Infinities and NaN exist in every floating type; another value fits
 ** unless it rounds to infinity: from half a step above the largest on. */
 static bool double_fits(double v, la_dtype real)
 {
@@ -153,7 +153,7 @@ la_status la_scalar_store(const la_scalar *s, la_dtype dtype, void *out)
         return LA_OK;
     }
     if (!fits(s, dtype))
-        return misfit(s, dtype);
+        return conversion_error(s, dtype);
     la_scalar_cast(s, dtype, out);
     return LA_OK;
 }

@@ -1,6 +1,6 @@
 /*
 ** Rules on sizes and strides alone: broadcasting, dim wrapping, the views.
-** Nothing here touches data. Dims count from 0 in C (the Lua face shifts
+** Nothing here touches data. Dims count from 0 in C (the Lua binding shifts
 ** them), negative ones from the end; messages count from 1, as users do.
 */
 #ifndef LA_TENSOR_SHAPE_H
@@ -77,7 +77,7 @@ la_status la_shape_broadcast(const la_shape *a, const la_shape *b,
 ** dims 0 and -1. LA_EINDEX: "dimension 4 is out of range, 1 to 3 or -3 to
 ** -1". */
 la_status la_wrap_dim(int64_t dim, int ndim, int *out);
-/* The same for a place between dims (unsqueeze, stack): 0..ndim. */
+/* The same for a position between dims (unsqueeze, stack): 0..ndim. */
 la_status la_wrap_dim_end(int64_t dim, int ndim, int *out);
 /* A list of dims as a bit set; n < 0 means all. Duplicates are LA_EARG. */
 la_status la_dim_mask(int n, const int64_t *dims, int ndim, uint64_t *mask);

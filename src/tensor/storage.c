@@ -1,7 +1,7 @@
 /*
 ** Storage: counted blocks of bytes, what tensors are views of.
 **
-** A record lies in one of three places: alone (block_bytes is its own size),
+** A record lies in one of three ways: alone (block_bytes is its own size),
 ** with its data behind it (LA_S_INLINE), or behind the header of the tensor
 ** that it was made for (LA_S_HEADED). Data that is not inline is a block of
 ** its own, of exactly nbytes, or the host's (release is set).

@@ -24,7 +24,7 @@ static inline void *la_storage_block(la_storage *s)
 
 /* The storage whose block a tensor with LA_F_INLINE_BLOCK lies in; the tensor
 ** holds a reference to it for life, whatever storage it points to later. */
-static inline la_storage *la_home_storage(const la_tensor *t)
+static inline la_storage *la_headed_storage(const la_tensor *t)
 {
     return (la_storage *)((char *)t + LA_HEAD_BYTES);
 }

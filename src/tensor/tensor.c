@@ -37,7 +37,7 @@ static void drop_extras(la_tensor *t)
 ** nearly every small tensor. */
 static bool is_whole_block(const la_tensor *t, const la_storage *s)
 {
-    return (t->flags & LA_F_INLINE_BLOCK) && s == la_home_storage(t)
+    return (t->flags & LA_F_INLINE_BLOCK) && s == la_headed_storage(t)
         && (s->flags & LA_S_INLINE)
         && atomic_load_explicit(&s->refs, memory_order_acquire) == 1;
 }
@@ -61,8 +61,8 @@ static void destroy(la_tensor *t)
     }
     if (!(t->flags & LA_F_INLINE_BLOCK))
         la_mem_free(t, sizeof *t);
-    else if (s != la_home_storage(t))
-        drop_storage(la_home_storage(t));
+    else if (s != la_headed_storage(t))
+        drop_storage(la_headed_storage(t));
     if (s)
         drop_storage(s);
 }
@@ -96,11 +96,12 @@ static void header_init(la_tensor *t, la_device device, la_dtype dtype,
 void la_tensor_adopt(la_tensor *t, la_storage *s)
 {
     la_storage *old = t->storage;
-    la_storage *home = t->flags & LA_F_INLINE_BLOCK ? la_home_storage(t) : NULL;
+    la_storage *own = t->flags & LA_F_INLINE_BLOCK ? la_headed_storage(t)
+                                                   : NULL;
     t->storage = s;
-    if (home && s == home)      /* held once already */
+    if (own && s == own)        /* held once already */
         la_storage_release(s);
-    if (old && old != home)     /* the block of the header must stay */
+    if (old && old != own)      /* the block of the header must stay */
         la_storage_release(old);
 }
 
@@ -114,7 +115,7 @@ static la_tensor *combined_new(int64_t nbytes, la_dtype dtype, uint32_t flags)
     if (!t)
         return NULL;
     header_init(t, LA_CPU, dtype, flags | LA_F_INLINE_BLOCK);
-    la_storage *s = la_home_storage(t);
+    la_storage *s = la_headed_storage(t);
     la_storage_init(s, LA_CPU, nbytes);
     s->flags = LA_S_INLINE | LA_S_HEADED;
     s->block_bytes = (int64_t)bytes;
@@ -233,7 +234,7 @@ la_status la_tensor_empty_on(la_device device, int ndim, const int64_t *sizes,
 
 la_status la_tensor_from_scalar(const la_scalar *s, la_tensor **out)
 {
-    /* In full width, so that 0.1 beside a float64 tensor stays 0.1; promotion
+    /* In full width, so that 0.1 with a float64 tensor stays 0.1; promotion
     ** weighs a wrapped number as the default dtype whatever it holds. */
     la_dtype dtype = s->kind == LA_KFLOAT ? LA_FLOAT64
                    : s->kind == LA_KCOMPLEX ? LA_COMPLEX128
@@ -298,8 +299,8 @@ static uint32_t few_flags(const la_tensor *t, bool contiguous)
 /* The geometry of nearly every view in one walk: up to three dims, none empty,
 ** all of it inside 'nbytes'. False when the long way has to look closer. One
 ** look at all bits together ('wide') bounds what is multiplied: no negative
-** number, nothing from 2^30 on, so that the last place is below 2^62. */
-static inline bool place_few(la_tensor *t, int ndim, const int64_t *sizes,
+** number, nothing from 2^30 on, so that the last offset is below 2^62. */
+static inline bool set_few_dims(la_tensor *t, int ndim, const int64_t *sizes,
                              const int64_t *strides, int64_t nbytes)
 {
     uint64_t last = (uint64_t)t->offset, wide = last >> 18;
@@ -324,7 +325,7 @@ static inline bool place_few(la_tensor *t, int ndim, const int64_t *sizes,
 }
 
 static __attribute__((noinline)) la_status
-place_any(la_tensor *owned, int ndim, const int64_t *sizes,
+set_any_dims(la_tensor *owned, int ndim, const int64_t *sizes,
           const int64_t *strides, la_tensor **out)
 {
     LA_OWNED t = owned;
@@ -379,8 +380,8 @@ static inline la_status view(la_tensor *base, la_dtype dtype, int ndim,
         return LA_ENOMEM;
     share(t, base);
     if (!t->storage
-        || !place_few(t, ndim, sizes, strides, t->storage->nbytes))
-        return place_any(t, ndim, sizes, strides, out);
+        || !set_few_dims(t, ndim, sizes, strides, t->storage->nbytes))
+        return set_any_dims(t, ndim, sizes, strides, out);
     *out = t;
     return LA_OK;
 }

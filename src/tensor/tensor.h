@@ -238,8 +238,8 @@ la_status la_tensor_wrap(void *data, la_dtype, int ndim, const int64_t *sizes,
 
 /* --- geometry --- */
 
-/* The one place that writes sizes, strides, numel and layout flags. strides
-** NULL: contiguous; an entry -1 takes the contiguous stride of its place.
+/* The only function that writes sizes, strides, numel and layout flags. strides
+** NULL: contiguous; an entry -1 takes the contiguous stride of its dim.
 ** Allocates only for more than LA_INLINE_DIMS dims; on failure nothing
 ** changes. LA_ESHAPE on overflow, negative sizes, more than 64 dims. Does not
 ** look at the storage: see la_tensor_check_bounds. */
@@ -309,9 +309,9 @@ typedef enum la_overlap {
     LA_OVERLAP_NO, LA_OVERLAP_YES, LA_OVERLAP_FULL, LA_OVERLAP_PARTIAL,
     LA_OVERLAP_TOO_HARD
 } la_overlap;
-/* Does 't' reach one place twice? NO, YES or TOO_HARD. */
+/* Does 't' reach one element of its storage twice? NO, YES or TOO_HARD. */
 la_overlap la_internal_overlap(const la_tensor *t);
-/* NO, FULL (same places, same order), PARTIAL or TOO_HARD. */
+/* NO, FULL (same elements, same order), PARTIAL or TOO_HARD. */
 la_overlap la_pair_overlap(const la_tensor *a, const la_tensor *b);
 
 #endif

@@ -35,7 +35,7 @@ static void insert_dim(la_geometry *g, int dim, int64_t size, int64_t stride)
     g->ndim++;
 }
 
-static la_status check_room(const la_geometry *g)
+static la_status check_dim_count(const la_geometry *g)
 {
     if (g->ndim >= LA_MAX_DIMS)
         return la_error(LA_ESHAPE, "size overflow: more than %d dimensions",
@@ -135,7 +135,7 @@ la_status la_geo_unsqueeze(la_geometry *g, int64_t dim)
 {
     int d;
     LA_TRY(la_wrap_dim_end(dim, g->ndim, &d));
-    LA_TRY(check_room(g));
+    LA_TRY(check_dim_count(g));
     int64_t stride = d < g->ndim ? g->sizes[d] * g->strides[d] : 1;
     insert_dim(g, d, 1, stride);
     return LA_OK;
@@ -217,7 +217,7 @@ la_status la_geo_unfold(la_geometry *g, int64_t dim, int64_t size,
 {
     int d;
     LA_TRY(la_wrap_dim(dim, g->ndim, &d));
-    LA_TRY(check_room(g));
+    LA_TRY(check_dim_count(g));
     int64_t most = g->ndim ? g->sizes[d] : 1;
     if (size < 0 || size > most)
         return la_error(LA_ESHAPE, "maximum size for tensor at dimension %d is "
@@ -230,7 +230,7 @@ la_status la_geo_unfold(la_geometry *g, int64_t dim, int64_t size,
     if (g->ndim) {
         g->sizes[d] = (g->sizes[d] - size) / step + 1;
         if (!la_mul_ok(g->strides[d], step, &g->strides[d]))
-            g->strides[d] = 0;  /* a step past the end: one place only */
+            g->strides[d] = 0;  /* a step past the end: one window only */
     }
     insert_dim(g, g->ndim, size, stride);
     return LA_OK;

@@ -140,7 +140,7 @@ la_status la_meta_cat(la_frame *f)
 #define JOIN_LARGE (6 << 20)
 
 /* Do both step by one element along the same dim? Then rows are plain runs;
-** anything else is turned or converted by the general copy. */
+** anything else is transposed or converted by the general copy. */
 static bool runs_alike(const la_tensor *out, const la_tensor *t)
 {
     if (t->dtype != out->dtype)
@@ -151,11 +151,12 @@ static bool runs_alike(const la_tensor *out, const la_tensor *t)
     return true;
 }
 
-/* Copy 't' to its place from 'first' on along the dim. */
-static la_status place(la_tensor *out, la_tensor *t, int dim, int64_t first)
+/* Copy 't' to its part of the result, from 'first' on along the dim. */
+static la_status copy_part(la_tensor *out, la_tensor *t, int dim,
+                           int64_t first)
 {
     if (runs_alike(out, t)) {
-        la_place to = la_place_of(out), from = la_place_of(t);
+        la_strided to = la_strided_of(out), from = la_strided_of(t);
         to.data += first * to.strides[dim];
         return la_move(&to, &from, t->ndim, la_sizes(t), la_itemsize(t));
     }
@@ -236,7 +237,7 @@ static void join_rows(int64_t begin, int64_t end, void *context)
     }
 }
 
-/* Rows that are one element, or as good as one, by turns. */
+/* Rows that are one element, or as good as one, interleaved. */
 static void zip_rows(int64_t begin, int64_t end, void *context)
 {
     rows *r = context;
@@ -275,7 +276,7 @@ la_status la_impl_cat(la_frame *f)
     for (int64_t k = 0; k < list->tensors.n; k++) {
         la_tensor *t = list->tensors.list[k];
         if (t->numel)
-            LA_TRY(place(out, t, dim, first));
+            LA_TRY(copy_part(out, t, dim, first));
         if (!is_nothing(t))
             first += la_sizes(t)[dim];
     }

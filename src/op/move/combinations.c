@@ -111,8 +111,8 @@ la_status la_impl_combinations(la_frame *f)
         return la_error_at(LA_EARG, 2, "Expect a non-negative number up to "
                            "%d, but got %lld", LA_MAX_DIMS, (long long)r);
     if (r == 0)
-        return la_give(f, la_tensor_empty_on(t->device, 1, sizes, NULL, t->dtype,
-                                          &out), &out);
+        return la_give(f, la_tensor_empty_on(t->device, 1, sizes, NULL,
+                                             t->dtype, &out), &out);
     LA_TRY(list_choices(t->numel, r, la_arg_bool(f, 2), &index));
     sizes[0] = index->numel / r;
     LA_TRY(la_run(index_select, &flat, LA_T(t), LA_I(0), LA_T(index)));
@@ -130,7 +130,7 @@ la_status la_impl_trim_zeros(la_frame *f)
     if (t->device != LA_CPU)
         return la_error(LA_EKEY, "the result's shape depends on data, and a "
                         "tensor on the meta device has none");
-    la_place p = la_place_of(t);
+    la_strided p = la_strided_of(t);
     int64_t first = 0, end = t->numel;
     for (; first < end; first++) {
         la_scalar v = la_scalar_load(t->dtype, p.data + first * p.strides[0]);

@@ -187,7 +187,7 @@ static la_status check_only(la_tensor *dst, la_tensor *src)
     return la_iter_build(&it, &c);
 }
 
-/* Elements or short rows of src go to several places each: la_move has tiles
+/* Elements or short rows of src go to several positions each: la_move has tiles
 ** for these. Long rows are copied in the order of the result. */
 static bool is_repeated(const la_tensor *dst, const la_tensor *src)
 {
@@ -216,13 +216,13 @@ la_status la_copy_data(la_tensor *dst, la_tensor *src)
     }
     bool plain = dst->dtype == src->dtype && dst->storage != src->storage
               && !src->names;
-    la_place to, from;
+    la_strided to, from;
     if (plain && alike) {
         LA_TRY(run_bytes(la_data(dst), la_data(src),
                          dst->numel * (int64_t)la_itemsize(dst)));
     } else if (plain && is_repeated(dst, src)) {
-        to = la_place_of(dst);
-        from = la_place_of(src);
+        to = la_strided_of(dst);
+        from = la_strided_of(src);
         LA_TRY(la_move(&to, &from, dst->ndim, la_sizes(dst),
                        la_itemsize(dst)));
     }

@@ -36,9 +36,9 @@ void la_move_block(size_t size, char *to, const char *from,
     loop_of(size)(data, strides, n0, n1, NULL);
 }
 
-la_place la_place_of(const la_tensor *t)
+la_strided la_strided_of(const la_tensor *t)
 {
-    la_place p;     /* to clear all its strides would cost more than the rest */
+    la_strided p;   /* to clear all strides would cost more than the rest */
     p.data = la_data(t);
     for (int d = 0; d < t->ndim; d++)
         p.strides[d] = la_strides(t)[d] * (int64_t)la_itemsize(t);
@@ -48,7 +48,7 @@ la_place la_place_of(const la_tensor *t)
 /* The dims of size other than 1, ordered by the destination's strides and
 ** merged where both sides go on evenly. */
 static void order_dims(plan *p, int ndim, const int64_t *sizes,
-                       const la_place *to, const la_place *from)
+                       const la_strided *to, const la_strided *from)
 {
     uint8_t perm[LA_MAX_DIMS];
     int64_t *strides[2] = {p->to, p->from};
@@ -200,8 +200,8 @@ static void set_dim(plan *p, int d, int64_t size, int64_t to, int64_t from)
     p->from[d] = from;
 }
 
-/* Short rows, few along dim 1 and many along dim 2: the loop over dim 1 would be
-** called for every few of them. Such a dim 2 is cut into tiles that fit the
+/* Short rows, few along dim 1 and many along dim 2: the loop over dim 1 would
+** be called for every few of them. Such a dim 2 is cut into tiles that fit the
 ** first cache, and a tile goes inside. What is left of dim 2 becomes a plan of
 ** its own. False when there is no use in it. */
 static bool make_tiles(plan *p, size_t size, plan *rest)
@@ -229,7 +229,7 @@ static bool make_tiles(plan *p, size_t size, plan *rest)
     return true;
 }
 
-la_status la_move(const la_place *to, const la_place *from, int ndim,
+la_status la_move(const la_strided *to, const la_strided *from, int ndim,
                   const int64_t *sizes, size_t size)
 {
     plan p, rest;
@@ -252,6 +252,6 @@ la_status la_move_tensor(la_tensor *to, la_tensor *from)
     enum { LAZY = LA_F_CONJ | LA_F_NEG | LA_F_ZERO };
     if (to->dtype != from->dtype || (to->flags | from->flags) & LAZY)
         return la_copy_data(to, from);
-    la_place dst = la_place_of(to), src = la_place_of(from);
+    la_strided dst = la_strided_of(to), src = la_strided_of(from);
     return la_move(&dst, &src, to->ndim, la_sizes(to), la_itemsize(to));
 }

@@ -32,11 +32,11 @@ la_status la_meta_flip(la_frame *f)
     return LA_OK;
 }
 
-/* The source is read backwards along the dims that turn. */
+/* The source is read backwards along the dims of the mask. */
 la_status la_impl_flip(la_frame *f)
 {
     la_tensor *t = la_arg(f, 0), *out = la_result(f, 0);
-    la_place to = la_place_of(out), from = la_place_of(t);
+    la_strided to = la_strided_of(out), from = la_strided_of(t);
     uint64_t mask = (uint64_t)f->scratch[0];
     if (t->numel == 0)
         return LA_OK;
@@ -61,16 +61,16 @@ static la_status flip_one(la_frame *f, int least, int64_t dim,
 la_status la_impl_fliplr(la_frame *f) { return flip_one(f, 2, 1, "fliplr()"); }
 la_status la_impl_flipud(la_frame *f) { return flip_one(f, 1, 0, "flipud()"); }
 
-/* A quarter turn is a flip and a transposition. */
+/* A rotation by 90 degrees is a flip and a transposition. */
 static la_status flip_and_swap(la_tensor *t, const int64_t *dims,
                                int64_t flipped, la_tensor **out)
 {
-    LA_OWNED turned = NULL;
-    LA_TRY(la_run(flip, &turned, LA_T(t), LA_IS(&flipped, 1)));
-    return la_run(transpose, out, LA_T(turned), LA_I(dims[0]), LA_I(dims[1]));
+    LA_OWNED back = NULL;
+    LA_TRY(la_run(flip, &back, LA_T(t), LA_IS(&flipped, 1)));
+    return la_run(transpose, out, LA_T(back), LA_I(dims[0]), LA_I(dims[1]));
 }
 
-static la_status check_turn(const la_tensor *t, const la_value *dims,
+static la_status check_rotation(const la_tensor *t, const la_value *dims,
                             int64_t *d)
 {
     int a, b;
@@ -94,7 +94,7 @@ la_status la_impl_rot90(la_frame *f)
 {
     la_tensor *t = la_arg(f, 0), *out;
     int64_t d[2];
-    LA_TRY(check_turn(t, &f->args[2], d));
+    LA_TRY(check_rotation(t, &f->args[2], d));
     switch (((la_arg_int(f, 1) % 4) + 4) % 4) {
     case 1: return la_give(f, flip_and_swap(t, d, d[1], &out), &out);
     case 2: return la_give(f, la_run(flip, &out, LA_T(t), LA_IS(d, 2)), &out);
@@ -356,8 +356,8 @@ static la_status add_counts(const int64_t *counts, int64_t n, int arg,
     return LA_OK;
 }
 
-/* Position k (from 1) as often as counts[k] says. While there is room for
-** eight, so many are written at once: the next go over those that do not
+/* Position k (from 1) as often as counts[k] says. While eight more fit,
+** so many are written at once: the next go over those that do not
 ** count. */
 static void write_positions(int64_t *list, int64_t total, const int64_t *counts,
                             int64_t n)
@@ -429,6 +429,6 @@ la_status la_impl_repeat_interleave_tensor(la_frame *f)
                            (long long)la_sizes(in)[d]);
     LA_TRY(positions(counts, 2, &index));
     LA_TRY(check_output_size(f, 3, index->numel));
-    return la_give(f, la_run(index_select, &out, LA_T(in), LA_I(d), LA_T(index)),
-                &out);
+    return la_give(f, la_run(index_select, &out, LA_T(in), LA_I(d),
+                             LA_T(index)), &out);
 }

@@ -163,14 +163,17 @@ static la_status run(plan *p, la_tensor *from, const la_runs *dims)
     }
     if (ordered) count = RUNS_ROWS;
     LA_TRY(la_work_get(&tables, count, sizeof(int64_t)));
-    if (ordered) one_table(p, from, bytes * la_sizes(from)[outer], tables.block);
-    else own_tables(p, from, dims, outer, tables.block);
+    if (ordered)
+        one_table(p, from, bytes * la_sizes(from)[outer], tables.block);
+    else
+        own_tables(p, from, dims, outer, tables.block);
     la_parallel_for(p->rows, RUNS_GRAIN / (p->row_bytes + 1) + 1, run_rows, p);
     return p->stopped ? la_error(LA_EINTR, "interrupted") : LA_OK;
 }
 
 /* Both as the result lies in memory: channels may come last. */
-static la_status turned(la_tensor *t, bool channels_last, la_tensor **out)
+static la_status in_memory_order(la_tensor *t, bool channels_last,
+                                 la_tensor **out)
 {
     int64_t sizes[LA_MAX_DIMS], strides[LA_MAX_DIMS];
     for (int d = 0; d < t->ndim; d++) {
@@ -192,7 +195,7 @@ la_status la_move_runs(la_tensor *to, la_tensor *from, const la_runs *dims)
     if (to->ndim == 0) return la_move_tensor(to, from);   /* no dims, no runs */
     for (int d = 0; d < to->ndim; d++)
         moved[d] = dims[last && d > 0 ? d % (to->ndim - 1) + 1 : d];
-    LA_TRY(turned(from, last, &source));
+    LA_TRY(in_memory_order(from, last, &source));
     LA_TRY(la_run(contiguous, &plain, LA_T(source)));
     p.from = la_data(plain);
     p.assemble = (*LA_STUB(assemble))[__builtin_ctzll(la_itemsize(plain))];

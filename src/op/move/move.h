@@ -6,17 +6,17 @@
 #include "tensor/shape.h"
 
 /* Where elements are and how to step: strides in bytes, of any sign. */
-typedef struct la_place {
+typedef struct la_strided {
     char *data;
     int64_t strides[LA_MAX_DIMS];
-} la_place;
+} la_strided;
 
 /* Strides are set for the dims of t alone. */
-la_place la_place_of(const la_tensor *t);
+la_strided la_strided_of(const la_tensor *t);
 
-/* Copy elements of 'size' bytes from one place to another, in parallel. The
+/* Copy elements of 'size' bytes from 'from' to 'to', in parallel. The
 ** two must not overlap. LA_EINTR when the host asks to stop. */
-la_status la_move(const la_place *to, const la_place *from, int ndim,
+la_status la_move(const la_strided *to, const la_strided *from, int ndim,
                   const int64_t *sizes, size_t size);
 /* The same into a part of a tensor, with conversion when dtypes differ: 'to'
 ** and 'from' have equal sizes. */

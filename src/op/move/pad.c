@@ -57,11 +57,11 @@ la_status la_meta_constant_pad_nd(la_frame *f)
 }
 
 /* The value into positions first..end-1 of dim d, of what 'sizes' spans. */
-static la_status fill_slab(const la_place *out, int ndim, const int64_t *sizes,
-                           int d, int64_t first, int64_t end, char *value,
-                           size_t size)
+static la_status fill_slab(const la_strided *out, int ndim,
+                           const int64_t *sizes, int d, int64_t first,
+                           int64_t end, char *value, size_t size)
 {
-    la_place to = *out, from = {.data = value};
+    la_strided to = *out, from = {.data = value};
     int64_t span[LA_MAX_DIMS];
     if (end <= first)
         return LA_OK;
@@ -77,7 +77,7 @@ static int64_t pad_before(const la_value *pads, int ndim, int d)
     return 2 * k < pads->ints.n ? pads->ints.list[2 * k] : 0;
 }
 
-/* Borders beside short rows are a few bytes here and there: some rows at a time
+/* Borders of short rows are a few bytes here and there: some rows at a time
 ** take the value everywhere, then what is inside. */
 typedef struct short_rows {
     char *to;
@@ -125,7 +125,7 @@ la_status la_impl_constant_pad_nd(la_frame *f)
 {
     la_tensor *t = la_arg(f, 0), *out = la_result(f, 0);
     const la_value *pads = &f->args[1];
-    la_place to = la_place_of(out), from = la_place_of(t);
+    la_strided to = la_strided_of(out), from = la_strided_of(t);
     int64_t box[LA_MAX_DIMS];
     _Alignas(16) char value[16];
     short_rows narrow = {.value = value};
@@ -143,8 +143,8 @@ la_status la_impl_constant_pad_nd(la_frame *f)
         int64_t cut = before < 0 ? -before : 0;
         int64_t first = before > 0 ? before : 0;
         int64_t kept = la_sizes(t)[d] - cut;
-        int64_t room = box[d] - first;
-        kept = kept < 0 ? 0 : kept > room ? room : kept;
+        int64_t left = box[d] - first;
+        kept = kept < 0 ? 0 : kept > left ? left : kept;
         kept = kept < 0 ? 0 : kept;
         first = first < box[d] ? first : box[d];
         LA_TRY(fill_slab(&to, t->ndim, box, d, 0, first, value, size));

@@ -1,4 +1,7 @@
-/* A tensor with one part replaced, as a new tensor; places from positions. */
+/*
+** A tensor with one part replaced, as a new tensor; coordinates from flat
+** indices.
+*/
 #include "base/memory.h"
 #include "op/move/move.h"
 #include "op/view/view.h"
@@ -111,7 +114,7 @@ la_status la_impl_diagonal_scatter(la_frame *f)
     return fill_part(f, &g);
 }
 
-/* As as_strided, on the result: both check the place against the storage. */
+/* As as_strided, on the result: both check the part against the storage. */
 static la_status strided_part(const la_frame *f, la_geometry *g)
 {
     const la_value *sizes = &f->args[2], *strides = &f->args[3];
@@ -170,7 +173,7 @@ static la_status check_unravel(const la_tensor *t, const la_value *shape,
 static la_status unravel(la_tensor *t, const la_value *shape, la_tensor **list,
                          int64_t numel)
 {
-    la_place p = la_place_of(t);
+    la_strided p = la_strided_of(t);
     for (int64_t k = 0; k < t->numel; k++) {
         int64_t i = la_scalar_load(t->dtype, p.data + k * (int64_t)
                                              la_itemsize(t)).i;

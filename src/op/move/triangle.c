@@ -23,7 +23,7 @@ la_status la_meta_tril(la_frame *f) { return meta_triangle(f, "tril"); }
 la_status la_meta_triu(la_frame *f) { return meta_triangle(f, "triu"); }
 
 typedef struct triangle {
-    la_place to, from;
+    la_strided to, from;
     const int64_t *sizes;
     int ndim;
     int64_t k;
@@ -66,7 +66,7 @@ static la_status fill_triangle(la_frame *f, bool lower)
     int64_t columns = la_sizes(t)[t->ndim - 1], k = la_arg_int(f, 1);
     int64_t far = la_sizes(t)[t->ndim - 2] + columns + 1;
     triangle c = {
-        .to = la_place_of(la_result(f, 0)), .from = la_place_of(t),
+        .to = la_strided_of(la_result(f, 0)), .from = la_strided_of(t),
         .sizes = la_sizes(t), .ndim = t->ndim,
         .k = k > far ? far : k < -far ? -far : k, .lower = lower,
         .size = la_itemsize(t),
@@ -79,7 +79,7 @@ static la_status fill_triangle(la_frame *f, bool lower)
 la_status la_impl_tril(la_frame *f) { return fill_triangle(f, true); }
 la_status la_impl_triu(la_frame *f) { return fill_triangle(f, false); }
 
-/* --- places of the triangles --- */
+/* --- indices of the triangles --- */
 
 /* How many elements (r, c) of a matrix have c < r + k: rows before -k have
 ** none, those from columns - k on have all, the row lengths between rise by
@@ -180,7 +180,8 @@ la_status la_meta_diag_embed(la_frame *f)
 la_status la_impl_diag_embed(la_frame *f)
 {
     la_tensor *t = la_arg(f, 0), *out = la_result(f, 0);
-    la_place zeros = la_place_of(out), from = la_place_of(t), nothing = {0};
+    la_strided zeros = la_strided_of(out), from = la_strided_of(t);
+    la_strided nothing = {0};
     _Alignas(16) char zero[16] = {0};
     la_geometry g;
     nothing.data = zero;
@@ -189,7 +190,7 @@ la_status la_impl_diag_embed(la_frame *f)
     la_geometry_of(out, &g);
     LA_TRY(la_geo_diagonal(&g, la_arg_int(f, 1), f->scratch[0],
                            f->scratch[1]));
-    la_place to = {.data = zeros.data + (g.offset - out->offset)
+    la_strided to = {.data = zeros.data + (g.offset - out->offset)
                            * (int64_t)la_itemsize(out)};
     for (int d = 0; d < g.ndim; d++)
         to.strides[d] = g.strides[d] * (int64_t)la_itemsize(out);

@@ -217,7 +217,7 @@ la_status la_pointwise_meta(la_frame *f)
 
 /* Past the caches a store that reads its line first costs a third more. What
 ** an operation reads and writes in all says whether any of it stays there; a
-** result that takes the place of an input has been read already. */
+** result that overwrites an input has been read already. */
 static bool outgrows_cache(const la_iter *it)
 {
     int64_t bytes = 0;

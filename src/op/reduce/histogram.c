@@ -22,9 +22,9 @@ static la_status largest(const la_tensor *x, int64_t *top)
     LA_STUB(index_scans)->range(v, x->numel, &least, top);
     if (least >= 1) return LA_OK;
     while (v[i] >= 1) i++;
-    return la_error_at(LA_EINDEX, 1, "value %lld at place %lld: values count "
-                       "from 1, slot k holds the count of k", (long long)v[i],
-                       (long long)i + 1);
+    return la_error_at(LA_EINDEX, 1, "value %lld at position %lld: values "
+                       "count from 1, slot k holds the count of k",
+                       (long long)v[i], (long long)i + 1);
 }
 
 /* Into 'slot', of zeros. Tables of few counters are worth adding up. */
@@ -171,8 +171,8 @@ la_status la_impl_histc(la_frame *f)
 
 /* ---- histogram(self, bins or edges, weight, density) ---- */
 
-/* edges[k] <= x < edges[k + 1]; the last bin has both ends. Where all are about
-** as wide ('even'), the bin is computed, and at most a neighbour of that one. */
+/* edges[k] <= x < edges[k + 1]; the last bin has both ends. Where all are
+** about as wide ('even'), the bin is computed, or at most a neighbour of it. */
 static int64_t bin_of(double x, const double *edge, int64_t bins, double even)
 {
     int64_t low = 0, high = bins;

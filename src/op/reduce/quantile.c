@@ -1,7 +1,7 @@
 /*
 ** Order statistics along a dim: median, nanmedian, mode, quantile. The dim is
-** brought last and without gaps; each line becomes keys (kernel/sort/order.h) in
-** work space of the task.
+** brought last and without gaps; each line becomes keys
+** (kernel/sort/order.h) in workspace of the task.
 */
 #include <math.h>
 
@@ -214,7 +214,7 @@ static void one_quantile(const lines *l, int64_t row, char *work)
 /* Kernels of keys read lines without gaps, so other layouts are copied. */
 static la_status dim_last(la_tensor *t, int dim, la_tensor **out)
 {
-    LA_OWNED turned = NULL;
+    LA_OWNED permuted = NULL;
     int64_t order[LA_MAX_DIMS];
     int n = 0;
     if (t->ndim == 0 || dim == t->ndim - 1)
@@ -222,8 +222,8 @@ static la_status dim_last(la_tensor *t, int dim, la_tensor **out)
     for (int d = 0; d < t->ndim; d++)
         if (d != dim) order[n++] = d;
     order[n++] = dim;
-    LA_TRY(la_run(permute, &turned, LA_T(t), LA_IS(order, n)));
-    return la_run(contiguous, out, LA_T(turned));
+    LA_TRY(la_run(permute, &permuted, LA_T(t), LA_IS(order, n)));
+    return la_run(contiguous, out, LA_T(permuted));
 }
 
 /* ---- (self, dim, keepdim) -> values, indices ---- */

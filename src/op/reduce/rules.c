@@ -73,14 +73,14 @@ la_status la_take_names(la_tensor *out, const la_tensor *self)
 
 la_status la_convert_to(la_tensor *t, la_dtype to, la_tensor **slot)
 {
-    la_tensor *made = NULL;
-    LA_TRY(la_tensor_empty(t->ndim, la_sizes(t), to, &made));
-    la_status status = la_run_(copy_, made, LA_T(t));
+    la_tensor *fresh = NULL;
+    LA_TRY(la_tensor_empty(t->ndim, la_sizes(t), to, &fresh));
+    la_status status = la_run_(copy_, fresh, LA_T(t));
     if (status) {
-        la_tensor_release(made);
+        la_tensor_release(fresh);
         return status;
     }
     la_tensor_drop(slot);
-    *slot = made;
+    *slot = fresh;
     return LA_OK;
 }

@@ -272,7 +272,7 @@ static la_status covariance(la_tensor *self, double correction,
     LA_OWNED x = NULL;
     LA_OWNED mean = NULL;
     LA_OWNED centred = NULL;
-    LA_OWNED turned = NULL;
+    LA_OWNED transposed = NULL;
     LA_OWNED conj = NULL;
     LA_OWNED product = NULL;
     if (self->ndim > 2)
@@ -288,8 +288,8 @@ static la_status covariance(la_tensor *self, double correction,
     int64_t last = 1;
     LA_TRY(la_run(mean, &mean, LA_T(x), LA_IS(&last, 1), LA_B(true)));
     LA_TRY(la_run(sub, &centred, LA_T(x), LA_T(mean)));
-    LA_TRY(la_run(transpose, &turned, LA_T(centred), LA_I(0), LA_I(1)));
-    LA_TRY(la_run(conj, &conj, LA_T(turned)));
+    LA_TRY(la_run(transpose, &transposed, LA_T(centred), LA_I(0), LA_I(1)));
+    LA_TRY(la_run(conj, &conj, LA_T(transposed)));
     LA_TRY(la_run(matmul, &product, LA_T(centred), LA_T(conj)));
     LA_OWNED whole = NULL;
     LA_TRY(la_run(div, &whole, LA_T(product),

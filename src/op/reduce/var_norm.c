@@ -1,5 +1,5 @@
 /*
-** var, std and their pairs with the mean; norms. Complex: the spread is that
+** var, std and their pairs with the mean; norms. Complex: the variance is that
 ** of the real parts plus that of the imaginary parts.
 */
 #include <math.h>
@@ -21,8 +21,8 @@ static double correction_of(const la_frame *f)
     return 1;
 }
 
-/* Result 0 is the spread; result 1, where asked, the mean. */
-static la_status spread_meta(la_frame *f, const char *name, bool mean)
+/* Result 0 is the variance or deviation; result 1, where asked, the mean. */
+static la_status variance_meta(la_frame *f, const char *name, bool mean)
 {
     la_tensor *self = la_arg(f, SELF);
     uint64_t mask = 0;
@@ -39,9 +39,9 @@ static la_status spread_meta(la_frame *f, const char *name, bool mean)
     return la_reduce_output(f, 1, self, mask, keepdim, dtype_of(self));
 }
 
-static la_status real_spread(const la_frame *f, const la_tensor *self,
-                             la_reduce_mode mode, la_tensor *out,
-                             la_tensor *mean)
+static la_status real_variance(const la_frame *f, const la_tensor *self,
+                               la_reduce_mode mode, la_tensor *out,
+                               la_tensor *mean)
 {
     la_reduce_job job = {
         .kernel = &(*LA_STUB(reduce_var))[self->dtype],
@@ -54,8 +54,8 @@ static la_status real_spread(const la_frame *f, const la_tensor *self,
 
 /* Both parts at once, then their sum; of deviations, the root of the sum of
 ** squares. */
-static la_status complex_spread(la_frame *f, la_reduce_mode mode,
-                                la_tensor *out, la_tensor *centre)
+static la_status complex_variance(la_frame *f, la_reduce_mode mode,
+                                  la_tensor *out, la_tensor *centre)
 {
     LA_OWNED pairs = NULL;
     LA_OWNED parts = NULL;
@@ -66,7 +66,7 @@ static la_status complex_spread(la_frame *f, la_reduce_mode mode,
     s.sizes[s.ndim++] = 2;
     LA_TRY(la_run(view_as_real, &pairs, LA_T(self)));
     LA_TRY(la_tensor_empty(s.ndim, s.sizes, dtype_of(out), &parts));
-    LA_TRY(real_spread(f, pairs, mode, parts, NULL));
+    LA_TRY(real_variance(f, pairs, mode, parts, NULL));
     if (mode == LA_STORE_STD)
         LA_TRY(la_run(vector_norm, &both, LA_T(parts), LA_D(2),
                       LA_IS(((int64_t[]){-1}), 1)));
@@ -81,51 +81,51 @@ static la_status complex_spread(la_frame *f, la_reduce_mode mode,
     return LA_OK;
 }
 
-static la_status spread_impl(la_frame *f, la_reduce_mode mode, bool both)
+static la_status variance_impl(la_frame *f, la_reduce_mode mode, bool both)
 {
     la_tensor *self = la_arg(f, SELF), *mean = both ? la_result(f, 1) : NULL;
     if (la_is_complex(dtype_of(self)))
-        return complex_spread(f, mode, la_result(f, 0), mean);
-    return real_spread(f, self, mode, la_result(f, 0), mean);
+        return complex_variance(f, mode, la_result(f, 0), mean);
+    return real_variance(f, self, mode, la_result(f, 0), mean);
 }
 
 la_status la_meta_var(la_frame *f)
 {
-    return spread_meta(f, "std and var", false);
+    return variance_meta(f, "std and var", false);
 }
 la_status la_meta_std(la_frame *f)
 {
-    return spread_meta(f, "std and var", false);
+    return variance_meta(f, "std and var", false);
 }
 la_status la_meta_var_mean(la_frame *f)
 {
-    return spread_meta(f, "var_mean", true);
+    return variance_meta(f, "var_mean", true);
 }
 la_status la_meta_std_mean(la_frame *f)
 {
-    return spread_meta(f, "std_mean", true);
+    return variance_meta(f, "std_mean", true);
 }
 la_status la_impl_var(la_frame *f)
 {
-    return spread_impl(f, LA_STORE_VAR, false);
+    return variance_impl(f, LA_STORE_VAR, false);
 }
 la_status la_impl_std(la_frame *f)
 {
-    return spread_impl(f, LA_STORE_STD, false);
+    return variance_impl(f, LA_STORE_STD, false);
 }
 la_status la_impl_var_mean(la_frame *f)
 {
-    return spread_impl(f, LA_STORE_VAR, true);
+    return variance_impl(f, LA_STORE_VAR, true);
 }
 la_status la_impl_std_mean(la_frame *f)
 {
-    return spread_impl(f, LA_STORE_STD, true);
+    return variance_impl(f, LA_STORE_STD, true);
 }
 
 /* x:var(unbiased) and x:var(dim, unbiased, keepdim): a boolean where the
 ** correction would stand. */
-static la_status by_flag(la_frame *f, const la_op *op, la_value dim, la_value unbiased,
-                         la_value keepdim)
+static la_status by_flag(la_frame *f, const la_op *op, la_value dim,
+                         la_value unbiased, la_value keepdim)
 {
     la_tensor *out = NULL;
     la_value all[] = {f->args[0], dim, LA_NIL, unbiased, keepdim};

@@ -268,7 +268,7 @@ la_status la_impl_batch_norm(la_frame *f)
 /* The running moments move towards the samples' mean ones. */
 static la_status follow_samples(la_frame *f)
 {
-    LA_OWNED spread = NULL;
+    LA_OWNED vars = NULL;
     LA_OWNED centre = NULL;
     LA_OWNED var = NULL;
     LA_OWNED mean = NULL;
@@ -278,9 +278,9 @@ static la_status follow_samples(la_frame *f)
     int n = 0;
     for (int d = 2; d < self->ndim; d++) dims[n++] = d;
     LA_TRY(la_run_many(var_mean, pair, LA_T(self), LA_IS(dims, n)));
-    spread = pair[0].tensor;
+    vars = pair[0].tensor;
     centre = pair[1].tensor;
-    LA_TRY(la_run(mean, &var, LA_T(spread), LA_IS(&first, 1)));
+    LA_TRY(la_run(mean, &var, LA_T(vars), LA_IS(&first, 1)));
     LA_TRY(la_run(mean, &mean, LA_T(centre), LA_IS(&first, 1)));
     if (la_arg(f, MEAN))
         LA_TRY(follow(la_arg(f, MEAN), mean, la_arg_float(f, MOMENTUM)));

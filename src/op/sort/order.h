@@ -48,7 +48,8 @@ la_status la_rows_run(int64_t rows, int64_t length, size_t bytes, la_row_fn fn,
                       void *context);
 
 /* The largest or least of each row, NaN before all else, the first of equals,
-** and its 1-based place: contiguous results (reduce_arg.c). LA_EINTR, LA_OK. */
+** and its 1-based position: contiguous results. In
+** op/reduce/argmax.c. LA_EINTR, LA_OK. */
 la_status la_find_most(const la_tensor *t, int dim, bool largest,
                        la_tensor *value, la_tensor *index);
 

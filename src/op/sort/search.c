@@ -176,7 +176,7 @@ la_status la_impl_searchsorted(la_frame *f)
     la_tensor *sorted = la_arg(f, SORTED), *values = la_arg(f, VALUES);
     la_tensor *out = la_result(f, 0);
     LA_OWNED typed = NULL;
-    LA_OWNED places = NULL;
+    LA_OWNED positions = NULL;
     la_dtype d;
     la_order o;
     bool right;
@@ -188,15 +188,16 @@ la_status la_impl_searchsorted(la_frame *f)
     LA_TRY(boundaries_of(f, d, &o, values->numel, &b));
     LA_TRY(of_dtype(values, d, &typed));
     LA_TRY(keys_of(typed, &o, &keys));
-    LA_TRY(la_tensor_empty(values->ndim, la_sizes(values), LA_INT64, &places));
+    LA_TRY(la_tensor_empty(values->ndim, la_sizes(values), LA_INT64,
+                           &positions));
     int64_t m = la_sizes(sorted)[sorted->ndim - 1], n = values->numel;
     int64_t rows = sorted->ndim == 1 || m == 0 ? 1 : sorted->numel / m;
-    int64_t each = rows ? n / rows : 0, *to = (int64_t *)la_data(places);
+    int64_t each = rows ? n / rows : 0, *to = (int64_t *)la_data(positions);
     for (int64_t r = 0; r < rows && n > 0; r++)
         LA_TRY(search(b.of, b.data + r * m * b.item, m,
                       (char *)keys.block + r * each * o.key_bytes, each, right,
                       to + r * each));
-    return la_run_(copy_, out, LA_T(places));
+    return la_run_(copy_, out, LA_T(positions));
 }
 
 la_status la_impl_bucketize(la_frame *f)
@@ -258,7 +259,7 @@ la_status la_impl_isin(la_frame *f)
     la_tensor *x = la_arg(f, 0), *tests = la_arg(f, 1), *out = la_result(f, 0);
     LA_OWNED a = NULL;
     LA_OWNED b = NULL;
-    LA_OWNED places = NULL;
+    LA_OWNED positions = NULL;
     LA_WORK keys = {NULL, 0};
     LA_WORK sorted = {NULL, 0};
     LA_WORK spare = {NULL, 0};
@@ -290,9 +291,9 @@ la_status la_impl_isin(la_frame *f)
         return LA_OK;
     }
     LA_TRY(la_work_get(&spare, 2 * m, o.key_bytes));
-    LA_TRY(la_tensor_empty(1, &x->numel, LA_INT64, &places));
+    LA_TRY(la_tensor_empty(1, &x->numel, LA_INT64, &positions));
     o.order->sort_keys(sorted.block, spare.block, m);
-    int64_t *at = (int64_t *)la_data(places);
+    int64_t *at = (int64_t *)la_data(positions);
     LA_TRY(search(key_dtype(&o), sorted.block, m, keys.block, x->numel, false,
                   at));
     mark(&o, sorted.block, m, keys.block, at, x->numel, la_arg_bool(f, 3), to);

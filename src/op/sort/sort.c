@@ -56,7 +56,7 @@ static la_status prepare(job *j, la_tensor *self, int64_t dim, bool flip,
 }
 
 /* Where the positions of a row go, in steps of elements. */
-static int64_t *places_of(const job *j, int64_t row, int64_t *step)
+static int64_t *positions_of(const job *j, int64_t row, int64_t *step)
 {
     *step = la_row_step(j->indices, j->dim) / 8;
     return (int64_t *)(la_data(j->indices)
@@ -77,7 +77,7 @@ static void deliver(const job *j, int64_t row, const void *keys, int64_t m,
     /* both zeros have one key: their signs come from the elements */
     uint64_t zero = la_key_of_zero(&j->o, j->flip);
     size_t item = la_itemsize(j->self);
-    const int64_t *at = places_of(j, row, &at_step);
+    const int64_t *at = positions_of(j, row, &at_step);
     for (int64_t i = 0; i < m; i++)
         if (la_key_at(&j->o, keys, i) == zero)
             memcpy(to + i * step, from + (at[i * at_step] - 1) * from_step,
@@ -97,7 +97,7 @@ static void sort_row(void *context, int64_t row, void *block)
     const job *j = context;
     work w = work_in(j, block, j->n, j->n);
     bool signs = load_row(j, row, &w);
-    int64_t step, *at = places_of(j, row, &step);
+    int64_t step, *at = positions_of(j, row, &step);
     j->o.order->sort_positions(w.keys, at, step, w.items, w.spare, j->n);
     deliver(j, row, w.keys, j->n, signs);
 }
@@ -120,7 +120,7 @@ static void sort_rows(void *context, int64_t group, void *block)
     for (int64_t r = 0; r < rows; r++) {
         work w = {keys + r * row_bytes, NULL, NULL};
         signs |= load_row(j, first + r, &w);
-        at[r] = places_of(j, first + r, &step);
+        at[r] = positions_of(j, first + r, &step);
     }
     j->o.order->sort_rows(keys, at, step, j->n, (int)rows);
     for (int64_t r = 0; r < rows; r++)
@@ -207,13 +207,13 @@ la_status la_meta_msort(la_frame *f)
 
 la_status la_impl_msort(la_frame *f)
 {
-    LA_OWNED places = NULL;
+    LA_OWNED positions = NULL;
     la_tensor *x = la_arg(f, 0);
     job j = {.values = la_result(f, 0)};
     LA_TRY(prepare(&j, x, 0, false, "msort"));
     if (la_is_float((la_dtype)x->dtype)) {
-        LA_TRY(la_tensor_empty(x->ndim, la_sizes(x), LA_INT64, &places));
-        j.indices = places;
+        LA_TRY(la_tensor_empty(x->ndim, la_sizes(x), LA_INT64, &positions));
+        j.indices = positions;
     }
     return la_rows_run(row_count(&j), j.n, work_bytes(&j, j.n, j.n), msort_row,
                        &j);
@@ -241,9 +241,9 @@ static uint64_t largest_key(const job *j, const char *items, int64_t m)
 static void topk_row(void *context, int64_t row, void *block)
 {
     const job *j = context;
-    int64_t k = j->k, room = kept(k), m = 0;
+    int64_t k = j->k, capacity = kept(k), m = 0;
     int64_t step = la_row_step(j->self, j->dim);
-    work w = work_in(j, block, BLOCK > k ? BLOCK : k, room + BLOCK);
+    work w = work_in(j, block, BLOCK > k ? BLOCK : k, capacity + BLOCK);
     const char *from = la_data(j->self) + la_row_offset(j->self, j->dim, row);
     uint64_t limit = 0;
     bool signs = false, known = false;
@@ -252,7 +252,7 @@ static void topk_row(void *context, int64_t row, void *block)
         signs |= j->o.key->encode(w.keys, from + i * step, step, n, j->flip);
         m += j->o.order->filter(w.items + m * j->o.item_bytes, w.keys, i, n,
                                 limit, !known);
-        if (m <= room) continue;
+        if (m <= capacity) continue;
         j->o.order->select_items(w.items, w.spare, m, k);
         limit = largest_key(j, w.items, k);
         known = true;
@@ -260,7 +260,7 @@ static void topk_row(void *context, int64_t row, void *block)
     }
     j->o.order->select_items(w.items, w.spare, m, k);
     j->o.order->sort_items(w.items, w.spare, k);
-    int64_t at_step, *at = places_of(j, row, &at_step);
+    int64_t at_step, *at = positions_of(j, row, &at_step);
     j->o.order->split_items(w.items, k, w.keys, at, at_step);
     deliver(j, row, w.keys, k, signs);
 }
@@ -269,7 +269,7 @@ static void topk_selected_row(void *context, int64_t row, void *block)
 {
     const job *j = context;
     work w = work_in(j, block, j->n, j->n);
-    int64_t step, *at = places_of(j, row, &step);
+    int64_t step, *at = positions_of(j, row, &step);
     bool signs = load_row(j, row, &w);
     j->o.order->smallest(w.keys, at, step, w.items, w.spare, j->n, j->k);
     deliver(j, row, w.keys, j->k, signs);
@@ -326,7 +326,7 @@ static void kth_row(void *context, int64_t row, void *block)
 {
     const job *j = context;
     work w = work_in(j, block, j->n, j->n);
-    int64_t step, *at = places_of(j, row, &step);
+    int64_t step, *at = positions_of(j, row, &step);
     bool signs = load_row(j, row, &w);
     uint64_t key = j->o.order->kth(w.keys, w.items, w.spare, j->n, j->k, at);
     uint32_t narrow = (uint32_t)key;
@@ -350,20 +350,20 @@ la_status la_impl_kthvalue(la_frame *f)
     job j = {.n = 0};
     la_tensor *x = la_arg(f, 0), *squeezed;
     la_shape s = la_shape_of(x);
-    la_tensor *made[2] = {NULL, NULL};
+    la_tensor *fresh[2] = {NULL, NULL};
     LA_TRY(prepare_kth(&j, f));
     if (s.ndim > 0) s.sizes[j.dim] = 1;
-    LA_TRY(la_tensor_empty(s.ndim, s.sizes, (la_dtype)x->dtype, &made[0]));
-    la_set_result(f, 0, made[0]);
-    LA_TRY(la_tensor_empty(s.ndim, s.sizes, LA_INT64, &made[1]));
-    la_set_result(f, 1, made[1]);
-    j.values = made[0];
-    j.indices = made[1];
+    LA_TRY(la_tensor_empty(s.ndim, s.sizes, (la_dtype)x->dtype, &fresh[0]));
+    la_set_result(f, 0, fresh[0]);
+    LA_TRY(la_tensor_empty(s.ndim, s.sizes, LA_INT64, &fresh[1]));
+    la_set_result(f, 1, fresh[1]);
+    j.values = fresh[0];
+    j.indices = fresh[1];
     LA_TRY(la_rows_run(row_count(&j), j.n, work_bytes(&j, j.n, j.n), kth_row,
                        &j));
     for (int k = 0; k < 2 && s.ndim > 0 && !la_arg_bool(f, 3); k++) {
-        LA_TRY(la_run(select, &squeezed, LA_T(made[k]), LA_I(j.dim), LA_I(0)));
-        la_tensor_release(made[k]);
+        LA_TRY(la_run(select, &squeezed, LA_T(fresh[k]), LA_I(j.dim), LA_I(0)));
+        la_tensor_release(fresh[k]);
         la_set_result(f, k, squeezed);
     }
     return LA_OK;
