@@ -15,6 +15,8 @@
 #define BATCH 1024            /* columns of one call */
 #define SHARED (4 * LA_GRAIN) /* fewer elements are read while a thread wakes */
 
+/* One search along one dim: the kernel reads n elements, 'step' bytes apart,
+** once per element of the result. 'kept' are the other dims without 'row'. */
 typedef struct search {
     const la_arg_reduction *kernel;
     const char *in;
@@ -28,6 +30,7 @@ typedef struct search {
     atomic_int *stopped;
 } search;
 
+/* Results of a call go one by one to strided positions of the output. */
 static void put(const search *s, int64_t at, int64_t m, const int64_t *index,
                 const char *value)
 {
@@ -52,6 +55,8 @@ static void search_some(const search *s, const char *in, int64_t m,
     }
 }
 
+/* Elements begin..end-1 of the result, at most BATCH per call of the kernel.
+** Columns are read together where they are closer than the rows' elements. */
 static void search_range(int64_t begin, int64_t end, void *context)
 {
     const search *s = context;
@@ -85,6 +90,8 @@ typedef struct chunks {
     atomic_llong decided;     /* a chunk with s->best: none behind it wins */
 } chunks;
 
+/* The least chunk that holds the best value possible, by compare and swap: a
+** chunk behind it can be skipped, as the first of equals is the answer. */
 static void decide(chunks *c, long long k)
 {
     long long least = atomic_load(&c->decided);
@@ -109,6 +116,8 @@ static void search_chunks(int64_t begin, int64_t end, void *context)
     }
 }
 
+/* Chunks have a fixed size, and the first of equal extremes wins within and
+** among them: the position is that of one pass, whatever the threads. */
 static la_status search_long(const search *s)
 {
     int64_t n = la_ceil_div(s->n, LA_REDUCE_CHUNK), best;
@@ -126,6 +135,7 @@ static la_status search_long(const search *s)
     return LA_OK;
 }
 
+/* Output steps count elements: both results are contiguous in the kept dims. */
 static void read_dims(search *s, const la_tensor *t, int dim)
 {
     int64_t out = 1;
@@ -172,6 +182,8 @@ la_status la_find_most(const la_tensor *t, int dim, bool largest,
 
 /* ---- argmax, argmin: (self, dim, keepdim) ---- */
 
+/* int64 of the kept sizes. LA_ESHAPE for an empty dim (or an empty tensor
+** without a dim), LA_EDTYPE for complex. */
 static la_status arg_meta(la_frame *f, const char *name)
 {
     la_tensor *self = la_arg(f, 0);
@@ -187,6 +199,7 @@ static la_status arg_meta(la_frame *f, const char *name)
     return la_reduce_output(f, 0, self, mask, la_arg_bool(f, 2), LA_INT64);
 }
 
+/* Without a dim the position is that in the flattened tensor, row-major. */
 static la_status arg_impl(la_frame *f, const la_arg_reductions *table)
 {
     LA_OWNED flat = NULL;
@@ -204,6 +217,8 @@ static la_status arg_impl(la_frame *f, const la_arg_reductions *table)
     return search_dim(kernel, flat, 0, la_result(f, 0), NULL);
 }
 
+/* (self, dim or nil, keepdim) -> 1-based position of the extreme: the first of
+** equals; the first NaN, if there is one. */
 la_status la_meta_argmax(la_frame *f) { return arg_meta(f, "argmax"); }
 la_status la_meta_argmin(la_frame *f) { return arg_meta(f, "argmin"); }
 la_status la_impl_argmax(la_frame *f)
@@ -217,6 +232,8 @@ la_status la_impl_argmin(la_frame *f)
 
 /* ---- max, min along a dim: (self, dim, keepdim) ---- */
 
+/* Two results of the kept sizes: values in self's dtype, positions in int64.
+** Errors as arg_meta. */
 static la_status pair_meta(la_frame *f, const char *name)
 {
     la_tensor *self = la_arg(f, 0);
@@ -240,6 +257,7 @@ static la_status pair_impl(la_frame *f, bool largest)
     return la_find_most(self, dim, largest, la_result(f, 0), la_result(f, 1));
 }
 
+/* (self, dim, keepdim) -> values and their positions, as argmax and argmin. */
 la_status la_meta_max_dim(la_frame *f) { return pair_meta(f, "max"); }
 la_status la_meta_min_dim(la_frame *f) { return pair_meta(f, "min"); }
 la_status la_impl_max_dim(la_frame *f) { return pair_impl(f, true); }

@@ -18,6 +18,8 @@ typedef struct la_axes {
     la_axis a[LA_MAX_DIMS + 1];
 } la_axes;
 
+/* Insertion sort by input step, descending; equal steps keep their order. At
+** most LA_MAX_DIMS + 1 axes. */
 static inline void la_axes_add(la_axes *x, int64_t size, int64_t in,
                                int64_t out)
 {
@@ -26,6 +28,8 @@ static inline void la_axes_add(la_axes *x, int64_t size, int64_t in,
     x->a[k] = (la_axis){size, in, out};
 }
 
+/* Two axes are one when both steps of the outer are those of the inner times
+** its size. Sets 'count'. */
 static inline void la_axes_merge(la_axes *x)
 {
     int w = 0;

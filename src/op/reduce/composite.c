@@ -27,6 +27,7 @@ la_status la_impl_nanmean(la_frame *f)
     return LA_OK;
 }
 
+/* max(self, other) and min(self, other): other names of maximum and minimum. */
 la_status la_impl_max_other(la_frame *f)
 {
     la_tensor *out = NULL;

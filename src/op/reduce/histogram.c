@@ -14,6 +14,8 @@
 
 /* ---- bincount(self, weights, minlength): value k in slot k ---- */
 
+/* The largest value in *top, which sizes the result. LA_EINDEX for values below
+** 1, with the first of them. */
 static la_status largest(const la_tensor *x, int64_t *top)
 {
     const int64_t *v = (const int64_t *)la_data(x);
@@ -45,6 +47,7 @@ static la_status count_values(const la_tensor *x, int64_t size, int64_t *slot)
     return LA_OK;
 }
 
+/* LA_EDTYPE, LA_ESHAPE or LA_EARG with the argument at fault. */
 static la_status bincount_check(const la_frame *f)
 {
     la_tensor *self = la_arg(f, 0), *weights = la_arg(f, 1);
@@ -62,6 +65,8 @@ static la_status bincount_check(const la_frame *f)
     return LA_OK;
 }
 
+/* Counts in int64 or sums of weights (added in double, in input order; float32
+** weights give float32), in max(minlength, largest value) slots. */
 la_status la_impl_bincount(la_frame *f)
 {
     LA_OWNED x = NULL;
@@ -122,6 +127,8 @@ static la_status find_range(const double *x, int64_t n, double wider, range *r)
     return LA_OK;
 }
 
+/* Bins of equal width: the index is computed; values outside and NaN fail the
+** comparison. A value equal to the upper limit belongs to the last bin. */
 static void count_equal(const double *x, int64_t n, const double *w, range r,
                         double *slot, int64_t bins)
 {
@@ -200,6 +207,7 @@ static double evenness(range r, int64_t bins)
     return isfinite(even) && width > 0x1p-48 * most ? even : 0;
 }
 
+/* The same for given edges. */
 static void count_edges(const double *x, int64_t n, const double *w,
                         const double *edge, int64_t bins, double even,
                         double *slot)
@@ -209,6 +217,7 @@ static void count_edges(const double *x, int64_t n, const double *w,
             slot[bin_of(x[i], edge, bins, even)] += w ? w[i] : 1;
 }
 
+/* Counts become a density: their integral over the bins is 1. */
 static void to_density(const double *edge, int64_t bins, double *slot)
 {
     double total = 0;
@@ -245,6 +254,8 @@ static la_status fill_histogram(la_frame *f, la_tensor *x, la_tensor *edges,
     return LA_OK;
 }
 
+/* Evenly spaced edges, the last one exact. (self, bins,
+** weight, density) -> counts, edges; LA_EARG for bins < 1 or infinite data. */
 la_status la_impl_histogram(la_frame *f)
 {
     LA_OWNED x = NULL;
@@ -265,6 +276,8 @@ la_status la_impl_histogram(la_frame *f)
     return fill_histogram(f, x, edges, evenness(r, bins));
 }
 
+/* Edges given as a tensor of at least two rising values, else LA_ESHAPE or
+** LA_EARG. */
 la_status la_impl_histogram_edges(la_frame *f)
 {
     LA_OWNED x = NULL;

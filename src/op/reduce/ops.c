@@ -14,6 +14,7 @@ enum { SELF, DIM, KEEPDIM, DTYPE };
 
 static bool keeps(const la_frame *f, int k) { return la_arg_bool(f, k); }
 
+/* The dims to reduce, as take_dims left them. */
 static uint64_t mask_of(const la_frame *f) { return (uint64_t)f->scratch[0]; }
 
 static la_status take_dims(la_frame *f, const la_tensor *self, int k)
@@ -45,6 +46,7 @@ static int decided_by(const la_reductions *table)
                                                                            : -1;
 }
 
+/* 'store' says what becomes of an accumulator: itself, a mean, a root. */
 static la_status run_table(const la_reductions *table, int store,
                            const la_tensor *in, uint64_t mask, la_tensor *out)
 {
@@ -109,6 +111,8 @@ la_status la_reduce_total_impl(la_frame *f)
 
 /* ---- rule mean: as total, in floating dtypes ---- */
 
+/* The result's dtype is 'dtype' or self's; LA_EDTYPE when that is no floating
+** or complex one: a mean of integers would have to be rounded. */
 la_status la_reduce_mean_meta(la_frame *f)
 {
     la_tensor *self = la_arg(f, SELF);
@@ -131,6 +135,8 @@ la_status la_reduce_mean_impl(la_frame *f) { return la_reduce_total_impl(f); }
 
 /* ---- rules extreme (amax, amin): (self, dims, keepdim) ---- */
 
+/* LA_ESHAPE for an empty dim: there is no identity. out= must have self's
+** dtype, since an extreme is an element of the input. */
 static la_status extreme_meta(la_frame *f)
 {
     la_tensor *self = la_arg(f, SELF);
@@ -180,6 +186,7 @@ la_status la_reduce_extreme_all_impl(la_frame *f)
     return run_extreme(f, la_reductions_of(f->op), 0);
 }
 
+/* (self, dim, keepdim) -> both extremes, by two passes over the input. */
 la_status la_meta_aminmax(la_frame *f)
 {
     LA_TRY(extreme_meta(f));
@@ -207,6 +214,7 @@ la_status la_reduce_logic_meta(la_frame *f)
     return la_reduce_output(f, 0, self, mask_of(f), keeps(f, KEEPDIM), d);
 }
 
+/* A nonzero element, NaN included, counts as true. */
 la_status la_reduce_logic_impl(la_frame *f)
 {
     LA_OWNED bytes = NULL;

@@ -15,6 +15,7 @@
 #define LA_ROWS "op/def/reduce.def"
 #include "op/impls.h"
 
+/* What a task needs to know of its lines; 'one' answers one of them. */
 typedef struct lines {
     const la_key_kernels *keys;
     const la_order_kernels *order;
@@ -38,6 +39,7 @@ static int64_t work_bytes(const lines *l)
     return l->n * (2 * item_bytes(l) + 2 * key_bytes(l)) + 64;
 }
 
+/* One workspace per task, reused for all its lines. */
 static void run_rows(int64_t begin, int64_t end, void *context)
 {
     const lines *l = context;
@@ -54,6 +56,7 @@ static void run_rows(int64_t begin, int64_t end, void *context)
     la_mem_free(work, (size_t)bytes);
 }
 
+/* LA_ENOMEM when a task finds no workspace, LA_EINTR or LA_OK. */
 static la_status run_lines(lines *l, int64_t rows)
 {
     atomic_int status = LA_OK;
@@ -93,6 +96,8 @@ static bool nan_key(const lines *l, uint64_t *key)
     return true;
 }
 
+/* Items carry the position of their key: in a field, or in the low half of 64
+** bits. */
 static int64_t item_position(const lines *l, const void *items, int64_t i)
 {
     if (l->keys->wide)
@@ -100,6 +105,8 @@ static int64_t item_position(const lines *l, const void *items, int64_t i)
     return (int64_t)(((const uint64_t *)items)[i] & 0xffffffffu);
 }
 
+/* Element 'at' of the line is the line's value, its 1-based position the
+** index. */
 static void answer(const lines *l, int64_t row, int64_t at)
 {
     memcpy(l->value + row * l->esize, row_of(l, row) + at * l->esize,
@@ -120,6 +127,8 @@ static int64_t count_nan(const lines *l, const void *keys, int64_t *first)
     return count;
 }
 
+/* Selects the k-th key (quickselect) instead of sorting. A line with NaN gives
+** NaN; nanmedian counts only what is left, or gives NaN when nothing is. */
 static void one_median(const lines *l, int64_t row, char *work)
 {
     char *items = work, *spare = items + l->n * item_bytes(l);
@@ -138,6 +147,8 @@ static void one_median(const lines *l, int64_t row, char *work)
 
 /* ---- mode: the smallest of the most frequent, its last position ---- */
 
+/* Equal keys are neighbours after a stable sort: the longest run wins, and
+** among equal runs the first, whose last item has the last position. */
 static void one_mode(const lines *l, int64_t row, char *work)
 {
     char *items = work, *spare = items + l->n * item_bytes(l);
@@ -234,6 +245,8 @@ static la_status no_complex(const la_tensor *self)
     return la_error_at(LA_EDTYPE, 1, "complex numbers have no order");
 }
 
+/* Values in self's dtype, positions in int64. LA_ESHAPE for an empty dim,
+** LA_EDTYPE for complex. */
 static la_status pair_meta(la_frame *f, const char *name)
 {
     la_tensor *self = la_arg(f, 0);
@@ -262,6 +275,7 @@ static la_status pair_impl(la_frame *f, lines *l)
     return run_lines(l, in->numel / l->n);
 }
 
+/* (self, dim, keepdim) -> values and positions; 'one' says which statistic. */
 la_status la_meta_median_dim(la_frame *f) { return pair_meta(f, "median"); }
 la_status la_impl_median_dim(la_frame *f)
 {
@@ -290,6 +304,7 @@ static la_status whole_meta(la_frame *f)
     return la_set_output(f, 0, 0, NULL, NULL, (la_dtype)self->dtype);
 }
 
+/* The median of nothing is NaN, or 0 for integers. */
 static la_status whole_impl(la_frame *f, bool skip_nan)
 {
     LA_OWNED in = NULL;
@@ -344,6 +359,8 @@ static la_status quantile_check(const la_frame *f)
     return LA_OK;
 }
 
+/* A vector of q makes a new first dim of the result; dims of self as in other
+** reductions. No value is read here: q is checked in impl. */
 static la_status quantile_meta(la_frame *f)
 {
     la_tensor *self = la_arg(f, 0), *q = la_arg(f, 1);
@@ -359,6 +376,7 @@ static la_status quantile_meta(la_frame *f)
     return la_set_output(f, 0, s.ndim, s.sizes, NULL, (la_dtype)self->dtype);
 }
 
+/* Ranks are q * (n - 1), in double. LA_EARG when a q is outside 0..1 or NaN. */
 static la_status quantile_impl(la_frame *f, bool skip_nan)
 {
     LA_OWNED in = NULL;

@@ -32,6 +32,8 @@ static la_status broadcast_dims(const la_tensor *self, const la_value *sizes,
                        "last dim on");
 }
 
+/* The adjoint of broadcasting: sums over the dims that 'sizes' has as 1 or
+** lacks. */
 la_status la_impl_sum_to_size(la_frame *f)
 {
     LA_OWNED sum = NULL;
@@ -49,6 +51,7 @@ la_status la_impl_sum_to_size(la_frame *f)
 
 /* ---- allclose(self, other, rtol, atol, equal_nan) ---- */
 
+/* A boolean: |self - other| <= atol + rtol * |other| everywhere. */
 la_status la_impl_allclose(la_frame *f)
 {
     LA_OWNED close = NULL;
@@ -62,6 +65,7 @@ la_status la_impl_allclose(la_frame *f)
 
 /* ---- diff(self, n, dim, prepend, append) ---- */
 
+/* prepend, self and append in one tensor along dim. */
 static la_status join_ends(la_frame *f, int64_t dim, la_tensor **out)
 {
     la_tensor *list[3];
@@ -95,6 +99,8 @@ static la_status diff_once(la_tensor **t, int64_t dim)
     return LA_OK;
 }
 
+/* The n-th forward difference along dim. LA_ESHAPE for 0 dims, LA_EARG for n <
+** 0. */
 la_status la_impl_diff(la_frame *f)
 {
     LA_OWNED t = NULL;
@@ -124,6 +130,7 @@ la_status la_impl_diff(la_frame *f)
 
 /* ---- normalize(self, p, dim, eps), renorm(self, p, dim, maxnorm) ---- */
 
+/* self / max(||self||_p, eps), the norm along dim. */
 la_status la_impl_normalize(la_frame *f)
 {
     LA_OWNED norm = NULL;
@@ -169,6 +176,7 @@ la_status la_impl_renorm(la_frame *f)
 
 /* ---- softmin(self, dim, dtype) ---- */
 
+/* softmax(-self). */
 la_status la_impl_softmin(la_frame *f)
 {
     LA_OWNED minus = NULL;
@@ -208,6 +216,7 @@ static la_status strips(la_frame *f, int dim, la_tensor **out)
     return la_run(mul, out, LA_T(area), LA_S(la_scalar_float(0.5)));
 }
 
+/* The strips along argument 3, for sums of any kind; LA_ESHAPE for 0 dims. */
 static la_status trapezoid_strips(la_frame *f, int *dim, la_tensor **out)
 {
     la_tensor *y = la_arg(f, 0);
@@ -240,6 +249,7 @@ static la_status even_trapezoid(la_frame *f, int dim)
                              LA_S(la_scalar_float(la_arg_float(f, 2)))), &out);
 }
 
+/* The integral of y over x along dim by the trapezoidal rule. */
 la_status la_impl_trapezoid(la_frame *f)
 {
     LA_OWNED area = NULL;
@@ -254,6 +264,7 @@ la_status la_impl_trapezoid(la_frame *f)
     return la_give(f, la_run(sum, &out, LA_T(area), LA_IS(&d, 1)), &out);
 }
 
+/* All its partial sums: one element less than y has along dim. */
 la_status la_impl_cumulative_trapezoid(la_frame *f)
 {
     LA_OWNED area = NULL;

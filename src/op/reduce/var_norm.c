@@ -14,6 +14,8 @@ enum { SELF, DIM, CORRECTION, UNBIASED, KEEPDIM };
 
 static la_dtype dtype_of(const la_tensor *t) { return (la_dtype)t->dtype; }
 
+/* The divisor is n - correction: 1 unless given (Bessel), 0 for
+** unbiased=false. */
 static double correction_of(const la_frame *f)
 {
     if (la_has(f, CORRECTION)) return la_arg_float(f, CORRECTION);
@@ -39,6 +41,9 @@ static la_status variance_meta(la_frame *f, const char *name, bool mean)
     return la_reduce_output(f, 1, self, mask, keepdim, dtype_of(self));
 }
 
+/* One pass of moments (mean and sum of squared deviations) fills both results.
+** Pieces are combined as by Chan, Golub and LeVeque (1983), in a fixed
+** order. */
 static la_status real_variance(const la_frame *f, const la_tensor *self,
                                la_reduce_mode mode, la_tensor *out,
                                la_tensor *mean)
@@ -89,6 +94,8 @@ static la_status variance_impl(la_frame *f, la_reduce_mode mode, bool both)
     return real_variance(f, self, mode, la_result(f, 0), mean);
 }
 
+/* (self, dim, correction, unbiased, keepdim); results are real. LA_EDTYPE for
+** integers. */
 la_status la_meta_var(la_frame *f)
 {
     return variance_meta(f, "std and var", false);
@@ -154,6 +161,8 @@ la_status la_impl_std_flag(la_frame *f)
 
 enum { V_ORD = 1, V_DIM, V_KEEPDIM, V_DTYPE };
 
+/* A real result in dtype's or self's precision. LA_EDTYPE for integers;
+** LA_ESHAPE for an empty dim where the norm has no identity (p < 0, inf). */
 la_status la_meta_vector_norm(la_frame *f)
 {
     la_tensor *self = la_arg(f, SELF);
@@ -173,11 +182,13 @@ la_status la_meta_vector_norm(la_frame *f)
                             la_dtype_to_real(d));
 }
 
+/* What is summed for a norm, and what makes the norm of the sum. */
 typedef struct norm_way {
     const la_reductions *table;
     la_reduce_mode mode;
 } norm_way;
 
+/* The usual orders have kernels of their own, without a power per element. */
 static norm_way way_of(double p)
 {
     if (p == 0) return (norm_way){LA_STUB(reduce_nonzero), LA_STORE_PLAIN};
@@ -191,6 +202,8 @@ static norm_way way_of(double p)
     return (norm_way){LA_STUB(reduce_power), LA_STORE_ROOT};
 }
 
+/* (sum |x|^p)^(1/p); p = 0 counts what is not zero, inf and -inf take the
+** extremes. */
 la_status la_impl_vector_norm(la_frame *f)
 {
     LA_OWNED other = NULL;
@@ -210,6 +223,7 @@ la_status la_impl_vector_norm(la_frame *f)
 
 /* ---- the same as plans ---- */
 
+/* False where the call converts its input. */
 static bool norm_plan(const la_frame *f, la_reduce_plan *p)
 {
     double ord = la_arg_float(f, V_ORD);
@@ -261,11 +275,13 @@ static la_status norm_run(la_frame *f)
     la_set_result(f, 0, out);
     return LA_OK;
 }
+/* A number or a word as the order: two rows of the table, one rule. */
 la_status la_impl_norm(la_frame *f) { return norm_run(f); }
 la_status la_impl_norm_word(la_frame *f) { return norm_run(f); }
 
 /* ---- logsumexp(self, dim, keepdim); integers as the default dtype ---- */
 
+/* (self, dim, keepdim): log(sum(exp(self))) without overflow. */
 la_status la_meta_logsumexp(la_frame *f)
 {
     la_tensor *self = la_arg(f, SELF);
@@ -277,6 +293,7 @@ la_status la_meta_logsumexp(la_frame *f)
     return la_reduce_output(f, 0, self, mask, la_arg_bool(f, 2), d);
 }
 
+/* Blocks are scaled by their largest element, in double (kernel/reduce). */
 la_status la_impl_logsumexp(la_frame *f)
 {
     LA_OWNED other = NULL;

@@ -30,11 +30,14 @@ typedef struct planes {
     la_moments *m;            /* by plane */
 } planes;
 
+/* Batch norm has a group per channel, of planes 'channels' apart; else groups
+** are runs of 'per' planes. */
 static int64_t group_of(const planes *p, int64_t plane)
 {
     return p->per ? plane / p->per : plane % p->channels;
 }
 
+/* An absent weight is 1, an absent bias 0. */
 static double number_at(const double *list, int64_t i, double otherwise)
 {
     return list ? list[i] : otherwise;
@@ -42,6 +45,7 @@ static double number_at(const double *list, int64_t i, double otherwise)
 
 /* ---- passes over the planes ---- */
 
+/* Mean and squared deviations of planes begin..end-1, as rows of reduce_var. */
 static void plane_moments(int64_t begin, int64_t end, void *context)
 {
     const planes *p = context;
@@ -52,6 +56,7 @@ static void plane_moments(int64_t begin, int64_t end, void *context)
     p->moments->inner(&r, (char *)(p->m + begin), NULL);
 }
 
+/* y = (x - mean) * (rstd * weight) + bias, the factor once per plane. */
 static void plane_apply(int64_t begin, int64_t end, void *context)
 {
     const planes *p = context;
@@ -63,6 +68,7 @@ static void plane_apply(int64_t begin, int64_t end, void *context)
     }
 }
 
+/* sum(dy) and sum(dy * (x - mean)): all that both gradients need of a plane. */
 static void plane_sums(int64_t begin, int64_t end, void *context)
 {
     const planes *p = context;
@@ -93,6 +99,7 @@ static void each_plane(planes *p, void (*pass)(int64_t, int64_t, void *))
 
 /* ---- set-up ---- */
 
+/* Statistics in float32, or float64 for float64, as in layer norm. */
 static la_dtype stat_dtype(const la_tensor *t)
 {
     return t->dtype == LA_FLOAT64 ? LA_FLOAT64 : LA_FLOAT32;
@@ -110,6 +117,8 @@ static void put(la_tensor *t, int64_t i, double x)
     else ((float *)la_data(t))[i] = (float)x;
 }
 
+/* LA_ESHAPE unless self is floating (N, C, ...); LA_EARG unless the groups
+** divide the channels. */
 static la_status check(const la_frame *f, const la_tensor *self,
                        int64_t groups)
 {
@@ -182,6 +191,8 @@ static la_status ended(planes *p, size_t bytes)
 
 /* ---- native_channel_norm(self, groups, weight, bias, eps) ---- */
 
+/* Results: self normalised, and mean and biased variance by group (not rstd:
+** batch norm's running moments follow them). */
 la_status la_meta_native_channel_norm(la_frame *f)
 {
     const la_tensor *self = la_arg(f, 0);
@@ -255,6 +266,7 @@ la_status la_meta_native_channel_norm_backward(la_frame *f)
     return LA_OK;
 }
 
+/* The forward call gives variances; the gradient wants 1 / sqrt(var + eps). */
 static void read_groups(planes *p, const la_tensor *mean, const la_tensor *var,
                         double eps)
 {
@@ -285,6 +297,8 @@ static void join_sums(planes *p, la_tensor *dw, la_tensor *db)
     }
 }
 
+/* Two passes: the sums, then dx from them; nothing of self's size but the
+** result is allocated unless the layout is converted. */
 la_status la_impl_native_channel_norm_backward(la_frame *f)
 {
     LA_OWNED x = NULL;

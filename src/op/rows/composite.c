@@ -70,6 +70,7 @@ static la_status grouped(la_tensor *self, int64_t groups, double eps,
     return la_run(reshape, out, LA_T(normed), LA_IS(s, self->ndim));
 }
 
+/* A vector with self's dtype and an element per channel, or none. */
 static bool fits_channels(const la_tensor *self, const la_tensor *v)
 {
     return !v || (v->dtype == self->dtype && v->ndim == 1
@@ -97,6 +98,7 @@ static la_status by_planes(la_tensor *self, int64_t groups, la_tensor *weight,
     return LA_OK;
 }
 
+/* The fused operation as result 0; its statistics are dropped. */
 static la_status groups_by_planes(la_frame *f, la_tensor *self, int64_t groups,
                                   la_tensor *weight, la_tensor *bias,
                                   double eps)
@@ -175,6 +177,8 @@ static la_status batch_moments(la_frame *f, la_tensor **mean, la_tensor **var)
     return follow_moments(f, *mean, *var);
 }
 
+/* Batch norm in training by the fused operation, whose statistics feed the
+** running ones. */
 static la_status batch_by_planes(la_frame *f)
 {
     la_tensor *out[3];
@@ -187,6 +191,7 @@ static la_status batch_by_planes(la_frame *f)
     return status;
 }
 
+/* The running moments, shaped for dim 1; LA_EARG when one is missing. */
 static la_status given_moments(la_frame *f, la_tensor **mean, la_tensor **var)
 {
     la_tensor *self = la_arg(f, SELF);
@@ -239,6 +244,9 @@ static la_status batch_as_before(la_frame *f)
                         STEP(addcmul, LA_T(shift), LA_T(self), LA_T(scale)));
 }
 
+/* (x - mean) / sqrt(var + eps) * weight + bias by channel (S. Ioffe and C.
+** Szegedy, Batch Normalization, 2015). In training the moments are those of the
+** batch, and running_mean and running_var, when given, are written. */
 la_status la_impl_batch_norm(la_frame *f)
 {
     LA_OWNED mean = NULL;
@@ -288,6 +296,8 @@ static la_status follow_samples(la_frame *f)
     return follow(la_arg(f, VAR), var, la_arg_float(f, MOMENTUM));
 }
 
+/* Each channel of each sample by its own moments; those given are used outside
+** of training. LA_ESHAPE without spatial dims. */
 la_status la_impl_instance_norm(la_frame *f)
 {
     LA_OWNED x = NULL;

@@ -28,6 +28,7 @@ static la_status plain(la_tensor *t, la_dtype d, la_tensor **slot)
 
 /* ---- softmax: (self, dim, dtype) ---- */
 
+/* Elements of the dim are 'inner' elements apart: 1 for rows, else columns. */
 typedef struct soft {
     const la_softmax *kernel;
     const char *in;
@@ -36,6 +37,7 @@ typedef struct soft {
     int64_t side, blocks;     /* columns of one task */
 } soft;
 
+/* Tasks are ranges of rows, or blocks of columns that share cache lines. */
 static void soft_rows(int64_t begin, int64_t end, void *context)
 {
     const soft *s = context;
@@ -56,6 +58,7 @@ static void soft_columns(int64_t begin, int64_t end, void *context)
     }
 }
 
+/* Exponentials are dear: a quarter of the usual grain is worth a thread. */
 static void soft_run(soft *s, int64_t numel)
 {
     if (s->inner == 1) {
@@ -74,6 +77,7 @@ static la_dtype soft_dtype(const la_frame *f)
     return la_has(f, 2) ? f->args[2].dtype : (la_dtype)la_arg(f, 0)->dtype;
 }
 
+/* Results in 'dtype' or self's; LA_EDTYPE when that is no floating one. */
 static la_status soft_meta(la_frame *f)
 {
     la_tensor *self = la_arg(f, 0);
@@ -107,6 +111,8 @@ static la_status soft_impl(la_frame *f, const la_softmaxes *table)
     return la_interrupted() ? la_error(LA_EINTR, "interrupted") : LA_OK;
 }
 
+/* (self, dim, dtype): exp(x - max) / sum(exp(x - max)) along dim, and its
+** logarithm x - max - log(sum), which no rounding of the quotient can spoil. */
 la_status la_meta_softmax(la_frame *f) { return soft_meta(f); }
 la_status la_meta_log_softmax(la_frame *f) { return soft_meta(f); }
 la_status la_impl_softmax(la_frame *f)
@@ -145,6 +151,8 @@ static void soft_grad_columns(int64_t begin, int64_t end, void *context)
     }
 }
 
+/* The gradient has the result's sizes (LA_ESHAPE) and becomes its dtype, which
+** must be floating (LA_EDTYPE). */
 static la_status soft_grad_meta(la_frame *f)
 {
     const la_tensor *grad = la_arg(f, 0), *y = la_arg(f, 1);
@@ -186,6 +194,8 @@ static la_status soft_grad_impl(la_frame *f, const la_softmax_grads *table)
     return la_interrupted() ? la_error(LA_EINTR, "interrupted") : LA_OK;
 }
 
+/* With y the forward result, sums along dim: softmax gives y * (dy - sum(dy *
+** y)), log_softmax dy - exp(y) * sum(dy). */
 la_status la_meta_softmax_backward(la_frame *f) { return soft_grad_meta(f); }
 la_status la_meta_log_softmax_backward(la_frame *f)
 {
@@ -224,6 +234,7 @@ static la_status check_shape(const la_tensor *self, const la_value *shape,
     return LA_OK;
 }
 
+/* A weight or bias has the sizes of the normalised dims, or is not given. */
 static la_status check_affine(const la_tensor *self, const la_tensor *w,
                               int k, int arg)
 {
@@ -279,6 +290,7 @@ typedef struct norm_task {
     int64_t esize, ssize;
 } norm_task;
 
+/* The part of a row statistic that belongs to a task; NULL stays NULL. */
 static char *from(const char *p, int64_t bytes)
 {
     return p ? (char *)p + bytes : NULL;
@@ -297,6 +309,8 @@ static void norm_rows(int64_t begin, int64_t end, void *context)
     t->fn(&r);
 }
 
+/* 'centred': layer norm, else RMS norm. A row is normalised by one task, so the
+** bits do not depend on threads. */
 static la_status norm_impl(la_frame *f, la_tensor *weight, la_tensor *bias,
                            double eps, bool centred)
 {
@@ -323,6 +337,9 @@ static la_status norm_impl(la_frame *f, la_tensor *weight, la_tensor *bias,
     return la_interrupted() ? la_error(LA_EINTR, "interrupted") : LA_OK;
 }
 
+/* (self, normalized_shape, weight, bias, eps) -> (x - mean) / sqrt(var + eps) *
+** weight + bias, mean and rstd of the rows, which the gradient needs (J. L. Ba
+** et al., Layer Normalization, 2016). */
 la_status la_meta_native_layer_norm(la_frame *f)
 {
     return norm_meta(f, 2, 2);
@@ -331,6 +348,9 @@ la_status la_impl_native_layer_norm(la_frame *f)
 {
     return norm_impl(f, la_arg(f, 2), la_arg(f, 3), la_arg_float(f, 4), true);
 }
+/* (self, normalized_shape, weight, eps) -> x / sqrt(mean(x^2) + eps) * weight
+** and rstd (B. Zhang and R. Sennrich, Root Mean Square Layer Normalization,
+** 2019). */
 la_status la_meta_native_rms_norm(la_frame *f) { return norm_meta(f, 1, 1); }
 la_status la_impl_native_rms_norm(la_frame *f)
 {
@@ -380,6 +400,8 @@ static void grad_rows(int64_t begin, int64_t end, void *context)
     t->fn(&r);
 }
 
+/* 'stats' of the forward results stand before the weight. LA_ESHAPE where
+** anything does not have the sizes of the forward call. */
 static la_status grad_meta(la_frame *f, int stats)
 {
     la_tensor *grad = la_arg(f, 0), *self = la_arg(f, 1);
@@ -464,6 +486,7 @@ static void share_rows(int64_t begin, int64_t end, void *context)
     }
 }
 
+/* In double and in the order of the rows. */
 static void join_shares(const char *shares, int64_t count, int64_t n,
                         la_tensor *dw, la_tensor *db)
 {
@@ -520,6 +543,7 @@ la_status la_impl_norm_backward(la_frame *f)
     return la_interrupted() ? la_error(LA_EINTR, "interrupted") : LA_OK;
 }
 
+/* The gradient of the input alone. */
 la_status la_meta_native_layer_norm_backward(la_frame *f)
 {
     return grad_meta(f, 2);

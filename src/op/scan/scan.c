@@ -17,6 +17,8 @@
 #define NEAR 8192             /* bytes of a row */
 #define SHARED (32 * LA_SCAN_CHUNK)  /* a line worth being read twice */
 
+/* One scan along one dim of n elements; 'kept' are the other dims without
+** 'row', whose lines or columns the kernels take together. */
 typedef struct scan {
     const la_scan *kernel;
     const la_scan_extreme *extreme;
@@ -32,6 +34,7 @@ typedef struct scan {
     atomic_int *stopped;
 } scan;
 
+/* Tasks ask between lines; all of them stop when one has seen the interrupt. */
 static bool halted(const scan *s)
 {
     if (atomic_load_explicit(s->stopped, memory_order_relaxed)) return true;
@@ -57,12 +60,14 @@ static void read_dims(scan *s, const la_tensor *t, int dim)
     s->row = la_axes_take(&s->kept, (la_axis){1, 0, 0});
 }
 
+/* The line that starts at these offsets of input and output. */
 static la_scan_line line_at(const scan *s, int64_t in, int64_t out)
 {
     return (la_scan_line){s->in + in, s->step, s->out + out, s->out_step,
                           s->n};
 }
 
+/* Lines where the dim is the fastest, or the only one. */
 static void scan_lines(int64_t begin, int64_t end, void *context)
 {
     const scan *s = context;
@@ -79,6 +84,7 @@ static void scan_lines(int64_t begin, int64_t end, void *context)
     }
 }
 
+/* Blocks of SIDE columns: each row of a block is read whole before the next. */
 static void scan_columns(int64_t begin, int64_t end, void *context)
 {
     const scan *s = context;
@@ -105,6 +111,8 @@ static void scan_side(scan *s, la_range_fn columns)
     la_parallel_for(tasks, grain, columns, s);
 }
 
+/* Chunks have a fixed size, so that the totals, and with them the bits, do not
+** depend on the number of threads. */
 static la_scan_line chunk_at(const scan *s, int64_t k)
 {
     int64_t first = k * LA_SCAN_CHUNK, left = s->n - first;
@@ -125,6 +133,7 @@ static void chunk_totals(int64_t begin, int64_t end, void *context)
     }
 }
 
+/* Each chunk again, from what all before it add up to. */
 static void chunk_lines(int64_t begin, int64_t end, void *context)
 {
     const scan *s = context;
@@ -149,6 +158,8 @@ static void join_totals(const scan *s, int64_t chunks)
     }
 }
 
+/* Two passes over the input, as in G. E. Blelloch, Prefix Sums and Their
+** Applications (1990). LA_ENOMEM without memory for the totals. */
 static la_status scan_shared(scan *s)
 {
     int64_t chunks = la_ceil_div(s->n, LA_SCAN_CHUNK);
@@ -161,6 +172,8 @@ static la_status scan_shared(scan *s)
     return LA_OK;
 }
 
+/* 'out' is contiguous and of the kernel's dtype. LA_ENOMEM, LA_EINTR or
+** LA_OK. */
 static la_status scan_run(const la_scan *kernel, const la_tensor *in, int dim,
                           la_tensor *out)
 {
@@ -184,6 +197,8 @@ static la_status scan_run(const la_scan *kernel, const la_tensor *in, int dim,
 
 /* ---- (self, dim, dtype) ---- */
 
+/* Integers and bool add up in int64, as in PyTorch, unless a dtype is asked
+** for. */
 static la_dtype scan_dtype(const la_frame *f)
 {
     la_dtype d = (la_dtype)la_arg(f, 0)->dtype;
@@ -191,6 +206,7 @@ static la_dtype scan_dtype(const la_frame *f)
     return la_is_integral(d) || d == LA_BOOL ? LA_INT64 : d;
 }
 
+/* Self's sizes and names; the dim travels to impl in scratch[0]. */
 static la_status scan_meta(la_frame *f, la_dtype dtype)
 {
     la_tensor *self = la_arg(f, 0);
@@ -221,8 +237,11 @@ static la_status scan_impl(la_frame *f, const la_scans *table)
     return la_run_(copy_, out, LA_T(wide));
 }
 
+/* (self, dim, dtype): running sums and products. */
 la_status la_meta_cumsum(la_frame *f) { return scan_meta(f, scan_dtype(f)); }
 la_status la_meta_cumprod(la_frame *f) { return scan_meta(f, scan_dtype(f)); }
+/* (self, dim): log(cumsum(exp(self))) without overflow; floating and complex
+** only. */
 la_status la_meta_logcumsumexp(la_frame *f)
 {
     la_dtype d = (la_dtype)la_arg(f, 0)->dtype;
@@ -246,6 +265,8 @@ la_status la_impl_logcumsumexp(la_frame *f)
 
 /* ---- cummax, cummin: (self, dim) ---- */
 
+/* Lines and columns as above, with a second output: the position of the
+** extreme. */
 static void extreme_lines(int64_t begin, int64_t end, void *context)
 {
     const scan *s = context;
@@ -274,6 +295,7 @@ static void extreme_columns(int64_t begin, int64_t end, void *context)
     }
 }
 
+/* Values in self's dtype and 1-based positions. LA_EDTYPE for complex. */
 static la_status extreme_meta(la_frame *f)
 {
     la_tensor *self = la_arg(f, 0);
@@ -303,6 +325,7 @@ static la_status extreme_impl(la_frame *f, const la_scan_extremes *table)
     return stopped ? la_error(LA_EINTR, "interrupted") : LA_OK;
 }
 
+/* (self, dim) -> the largest (smallest) element so far and where it is. */
 la_status la_meta_cummax(la_frame *f) { return extreme_meta(f); }
 la_status la_meta_cummin(la_frame *f) { return extreme_meta(f); }
 la_status la_impl_cummax(la_frame *f)

@@ -55,11 +55,13 @@ typedef struct rows_job {
     int failed;     /* a la_status */
 } rows_job;
 
+/* Any of the failures will do as the answer: the last one stays. */
 static void fail(rows_job *j, la_status status)
 {
     __atomic_store_n(&j->failed, (int)status, __ATOMIC_RELAXED);
 }
 
+/* One block of working memory per task, for all its rows. */
 static void run_rows(int64_t begin, int64_t end, void *context)
 {
     rows_job *j = context;

@@ -8,6 +8,8 @@
 
 /* ---- a search in parallel ---- */
 
+/* One binary search per key: 'm' sorted elements, results are 1-based
+** positions. */
 typedef struct search_job {
     const la_key_kernels *of;    /* the dtype of what is sorted */
     const char *sorted, *keys;
@@ -18,6 +20,7 @@ typedef struct search_job {
     bool stopped;
 } search_job;
 
+/* Some keys at a time, so that a long search can be interrupted. */
 static void search_range(int64_t begin, int64_t end, void *context)
 {
     search_job *j = context;
@@ -61,6 +64,7 @@ static la_status keys_of(la_tensor *t, const la_order *o, la_work *out)
 
 enum { SORTED, VALUES, INT32, RIGHT, SIDE, SORTER };
 
+/* 'side' decides where it is given; LA_EARG when it contradicts 'right'. */
 static la_status wants_right(const la_frame *f, bool *right)
 {
     const la_value *side = &f->args[SIDE];
@@ -76,6 +80,7 @@ static la_status wants_right(const la_frame *f, bool *right)
     return LA_OK;
 }
 
+/* One sorted row for all values, or a row per row of values; else LA_ESHAPE. */
 static la_status check_shapes(const la_tensor *sorted, const la_tensor *values)
 {
     bool same = sorted->ndim == values->ndim;
@@ -90,6 +95,8 @@ static la_status check_shapes(const la_tensor *sorted, const la_tensor *values)
                        "input value tensor must match");
 }
 
+/* Tensors have one dtype; a scalar adapts to the sorted tensor, or promotes
+** it. */
 static la_status common_dtype(la_tensor *sorted, la_tensor *values,
                               la_dtype *out)
 {
@@ -105,6 +112,9 @@ static la_status common_dtype(la_tensor *sorted, la_tensor *values,
     return la_result_type_get(&type, out);
 }
 
+/* (sorted, values, out_int32, right, side, sorter) -> for each value the
+** 1-based position at which it keeps the row sorted: before equal elements, or
+** after them with right. */
 la_status la_meta_searchsorted(la_frame *f)
 {
     la_tensor *sorted = la_arg(f, SORTED), *values = la_arg(f, VALUES);
@@ -146,6 +156,9 @@ static la_status of_dtype(la_tensor *t, la_dtype d, la_tensor **out)
     return LA_OK;
 }
 
+/* Encoding all of the sorted elements costs as much as a pass over them: only
+** worth it for at least a quarter as many searches. 'sorter' gives the order of
+** an unsorted tensor. */
 static la_status boundaries_of(la_frame *f, la_dtype d, const la_order *o,
                                int64_t searches, boundaries *b)
 {
@@ -200,6 +213,7 @@ la_status la_impl_searchsorted(la_frame *f)
     return la_run_(copy_, out, LA_T(positions));
 }
 
+/* searchsorted with exchanged arguments and one row of boundaries. */
 la_status la_impl_bucketize(la_frame *f)
 {
     la_tensor *out = NULL, *edges = la_arg(f, 1);
@@ -245,6 +259,8 @@ static void mark(const la_order *o, const void *sorted, int64_t m,
     }
 }
 
+/* (elements, test_elements, assume_unique, invert) -> bool of elements'
+** sizes. */
 la_status la_meta_isin(la_frame *f)
 {
     la_tensor *x = la_arg(f, 0);
@@ -254,6 +270,8 @@ la_status la_meta_isin(la_frame *f)
     return la_set_output(f, 0, x->ndim, la_sizes(x), NULL, LA_BOOL);
 }
 
+/* Few tests are compared one by one; tests whose keys span few values are
+** marked in a table; else the tests are sorted and searched. */
 la_status la_impl_isin(la_frame *f)
 {
     la_tensor *x = la_arg(f, 0), *tests = la_arg(f, 1), *out = la_result(f, 0);

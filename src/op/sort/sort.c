@@ -37,6 +37,7 @@ static work work_in(const job *j, void *block, int64_t keys, int64_t items)
     return (work){p, p + keys, p + keys + items * j->o.item_bytes};
 }
 
+/* Items of 32-bit keys hold the position in 32 bits. */
 static la_status too_long(const job *j, int64_t n)
 {
     if (j->o.key->wide || n <= UINT32_MAX) return LA_OK;
@@ -44,6 +45,9 @@ static la_status too_long(const job *j, int64_t n)
                     "ordered with positions", (long long)n);
 }
 
+/* The dim and the kernels for self's dtype; descending order complements the
+** keys, which keeps equal elements in their order. LA_EINDEX, LA_EDTYPE or
+** LA_ESHAPE. */
 static la_status prepare(job *j, la_tensor *self, int64_t dim, bool flip,
                          const char *what)
 {
@@ -84,6 +88,7 @@ static void deliver(const job *j, int64_t row, const void *keys, int64_t m,
                    item);
 }
 
+/* Encodes a row; true when it has zeros whose signs the keys lose. */
 static bool load_row(const job *j, int64_t row, work *w)
 {
     const char *from = la_data(j->self) + la_row_offset(j->self, j->dim, row);
@@ -92,6 +97,7 @@ static bool load_row(const job *j, int64_t row, work *w)
     return zero;
 }
 
+/* One row: keys, sorted with their positions, decoded to the values. */
 static void sort_row(void *context, int64_t row, void *block)
 {
     const job *j = context;
@@ -127,6 +133,7 @@ static void sort_rows(void *context, int64_t group, void *block)
         deliver(j, first + r, keys + r * row_bytes, j->n, signs);
 }
 
+/* Short rows are sorted several at once (LA_ORDER_ROWS). */
 static la_status run_sort(job *j)
 {
     if (j->n > 1 && j->n <= j->o.order->few && row_count(j) > 1)
@@ -140,6 +147,7 @@ static la_status run_sort(job *j)
 
 /* ---- sort, argsort, msort ---- */
 
+/* Result k with self's sizes and order of strides. */
 static la_status same_shape(la_frame *f, int k, const la_tensor *x, la_dtype d)
 {
     int64_t strides[LA_MAX_DIMS];
@@ -147,6 +155,7 @@ static la_status same_shape(la_frame *f, int k, const la_tensor *x, la_dtype d)
     return la_set_output(f, k, x->ndim, la_sizes(x), strides, d);
 }
 
+/* (self, dim, descending) -> values and 1-based positions. */
 la_status la_meta_sort(la_frame *f)
 {
     job j;
@@ -197,6 +206,7 @@ static void msort_row(void *context, int64_t row, void *block)
     j->o.key->decode(to, step, w.keys, j->n, 0);
 }
 
+/* (self): sorted along dim 1, values alone. */
 la_status la_meta_msort(la_frame *f)
 {
     job j;
@@ -226,6 +236,7 @@ enum { BLOCK = 4096 };
 /* Items that are kept before they are cut down to k again. */
 static int64_t kept(int64_t k) { return k + (k < 512 ? 512 : k); }
 
+/* The largest key of m items. */
 static uint64_t largest_key(const job *j, const char *items, int64_t m)
 {
     uint64_t most = 0;
@@ -265,6 +276,7 @@ static void topk_row(void *context, int64_t row, void *block)
     deliver(j, row, w.keys, k, signs);
 }
 
+/* Rows that fit in one block, or with many results: select among all items. */
 static void topk_selected_row(void *context, int64_t row, void *block)
 {
     const job *j = context;
@@ -275,6 +287,7 @@ static void topk_selected_row(void *context, int64_t row, void *block)
     deliver(j, row, w.keys, j->k, signs);
 }
 
+/* LA_EARG unless 0 <= k <= n. */
 static la_status prepare_topk(job *j, la_frame *f)
 {
     j->k = la_arg_int(f, 1);
@@ -286,6 +299,8 @@ static la_status prepare_topk(job *j, la_frame *f)
     return LA_OK;
 }
 
+/* (self, k, dim, largest) -> the k extremes in order, with 1-based
+** positions. */
 la_status la_meta_topk(la_frame *f)
 {
     job j;
@@ -322,6 +337,7 @@ la_status la_impl_topk(la_frame *f)
 
 /* ---- kthvalue ---- */
 
+/* Quickselect: the row is not sorted. */
 static void kth_row(void *context, int64_t row, void *block)
 {
     const job *j = context;
@@ -333,6 +349,7 @@ static void kth_row(void *context, int64_t row, void *block)
     deliver(j, row, j->o.key->wide ? (void *)&key : &narrow, 1, signs);
 }
 
+/* LA_EARG unless 1 <= k <= n. */
 static la_status prepare_kth(job *j, la_frame *f)
 {
     j->k = la_arg_int(f, 1);

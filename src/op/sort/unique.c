@@ -135,6 +135,7 @@ static la_status order_keys(unique *u, la_work *keys)
     return LA_OK;
 }
 
+/* All elements as one row, in row-major order. */
 static la_status flat(la_frame *f, unique *u)
 {
     LA_OWNED plain = NULL;
@@ -182,6 +183,7 @@ static int compare(const slices *s, int64_t a, int64_t b)
     return 0;
 }
 
+/* A slice with a NaN equals none, not even itself. */
 static bool equal(const slices *s, int64_t a, int64_t b)
 {
     for (int64_t i = 0; i < s->width && s->has_nan; i++)
@@ -211,6 +213,7 @@ static void sort_slices(const slices *s, int64_t *at, int64_t *spare, int64_t n)
     if (from != at) memcpy(at, from, (size_t)n * sizeof(int64_t));
 }
 
+/* Runs of equal neighbours, by their order in 'positions'. */
 static void slice_runs(unique *u, const slices *s)
 {
     const int64_t *at = list(u->positions);
@@ -221,6 +224,7 @@ static void slice_runs(unique *u, const slices *s)
     starts[u->runs] = u->n;
 }
 
+/* LA_ESHAPE where slices would be compared that have no elements. */
 static la_status check_slices(const unique *u, int dim)
 {
     const la_tensor *x = u->self;
@@ -233,6 +237,8 @@ static la_status check_slices(const unique *u, int dim)
     return LA_OK;
 }
 
+/* Slices along a dim are compared in lexicographic order of keys; the
+** first of each run is copied from self. */
 static la_status by_slices(la_frame *f, unique *u, int64_t asked)
 {
     LA_OWNED front = NULL;
@@ -270,12 +276,15 @@ static la_status by_slices(la_frame *f, unique *u, int64_t asked)
 
 /* ---- the operations ---- */
 
+/* LA_EDTYPE for complex: without an order equal ones are not neighbours. */
 static la_status begin(la_frame *f, unique *u, const char *what)
 {
     u->self = la_arg(f, 0);
     return la_order_of((la_dtype)u->self->dtype, what, &u->o);
 }
 
+/* (self, sorted, return_inverse, return_counts, dim); the result is always
+** sorted. Without a dim the tensor is flattened. */
 la_status la_impl_unique(la_frame *f)
 {
     UNIQUE u = {.sort = true, .inverse = la_arg_bool(f, 2),
@@ -284,6 +293,7 @@ la_status la_impl_unique(la_frame *f)
     return la_has(f, 4) ? by_slices(f, &u, la_arg_int(f, 4)) : flat(f, &u);
 }
 
+/* Only neighbours are compared: (self, return_inverse, return_counts, dim). */
 la_status la_impl_unique_consecutive(la_frame *f)
 {
     UNIQUE u = {.sort = false, .inverse = la_arg_bool(f, 1),
@@ -292,6 +302,8 @@ la_status la_impl_unique_consecutive(la_frame *f)
     return la_has(f, 3) ? by_slices(f, &u, la_arg_int(f, 3)) : flat(f, &u);
 }
 
+/* The functions of the array standard: sorted values, first positions, inverse
+** and counts, or some of these. */
 la_status la_impl_unique_all(la_frame *f)
 {
     UNIQUE u = {.sort = true, .inverse = true, .counts = true, .first = true};
