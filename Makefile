@@ -217,12 +217,16 @@ check: all ctests examples
 # Everything, in about ten minutes: each CPU path, and once with sanitizers.
 test: deps
 	@$(MAKE) $(JOBS) --no-print-directory all ctests examples
-	@$(MAKE) $(JOBS) --no-print-directory KIND=asan all ctests
+	@$(MAKE) $(JOBS) --no-print-directory KIND=asan $(ASAN_CAPS) all ctests
 	@$(MAKE) $(JOBS) --no-print-directory CC=clang KIND=debug all ctests
 	@$(LUA) spec/run.lua lint ctest clang specs-each-path asan rock
 
+# The sources are the same on every CPU path: under sanitizers two do, one of
+# scalar and one of wide vectors, and the build takes half the time.
+ASAN_CAPS := CAPS="default avx2"
+
 asan ubsan tsan debug:
-	@$(MAKE) --no-print-directory KIND=$@ all ctests
+	@$(MAKE) --no-print-directory KIND=$@ $(if $(filter debug,$@),,$(ASAN_CAPS)) all ctests
 clang-check:
 	@$(MAKE) --no-print-directory CC=clang KIND=debug all ctests
 	@$(LUA) spec/run.lua clang
