@@ -84,7 +84,7 @@ CORE_SRC := $(wildcard $(foreach f,base tensor iter op op/* grad fuse io lua,src
 EXTENSION_SRC := $(wildcard $(EXTENSIONS:%=src/kernel/%/*.c))
 KERNEL_SRC := $(filter-out $(EXTENSION_SRC),$(wildcard src/kernel/*/*.c))
 REPL_SRC := $(wildcard src/repl/*.c)
-# src/op/reduce/engine.c becomes op.reduce.engine.o: members of the archive have
+# src/op/sort/unique.c becomes op.sort.unique.o: members of the archive have
 # names of their own. Kernels end in their capabilities: kernel.reduce.sum.avx2.o.
 object = $(OBJ)/$(subst /,.,$(1:src/%.c=%))$(addprefix .,$(2)).o
 extension_of = $(word 3,$(subst /, ,$(1)))
