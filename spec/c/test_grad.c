@@ -76,7 +76,8 @@ static la_node *chain(int count)
 static la_node *comb(int count)
 {
     la_node *n = NULL;
-    for (int i = 0; i < count; i += 2) n = node_before(node_before(NULL, NULL), n);
+    for (int i = 0; i < count; i += 2) n = node_before(node_before(NULL, NULL),
+        n);
     return n;
 }
 
@@ -112,11 +113,12 @@ static void chains_through_saved_values_are_freed(void **state)
 {
     size_t used = la_mem_stat().used;
     la_tensor *x = NULL, *y = NULL, *next = NULL;
-    assert_int_equal(la_run(ones, &x, LA_IS(NULL, 0), LA_DT(LA_FLOAT32)), 0);
+    assert_int_equal(la_run(ones, &x, la_v_ints(NULL, 0),
+                            la_v_dtype(LA_FLOAT32)), 0);
     assert_int_equal(la_require_grad(x, true), LA_OK);
     y = la_tensor_retain(x);
     for (int i = 0; i < SOME; i++) {
-        assert_int_equal(la_run(mul, &next, LA_T(y), LA_T(y)), LA_OK);
+        assert_int_equal(la_run(mul, &next, y, y), LA_OK);
         la_tensor_release(y);
         y = next;
     }
@@ -148,7 +150,7 @@ static la_tensor *long_sum(la_tensor *x, int count)
 {
     la_tensor *y = la_tensor_retain(x), *next = NULL;
     for (int i = 0; i < count; i++) {
-        assert_int_equal(la_run(add, &next, LA_T(y), LA_T(x)), LA_OK);
+        assert_int_equal(la_run(add, &next, y, x), LA_OK);
         la_tensor_release(y);
         y = next;
     }
@@ -158,7 +160,8 @@ static la_tensor *long_sum(la_tensor *x, int count)
 static void backward_needs_little_stack(void **state)
 {
     la_tensor *x = NULL;
-    assert_int_equal(la_run(ones, &x, LA_IS(NULL, 0), LA_DT(LA_FLOAT64)), 0);
+    assert_int_equal(la_run(ones, &x, la_v_ints(NULL, 0),
+                            la_v_dtype(LA_FLOAT64)), 0);
     assert_int_equal(la_require_grad(x, true), LA_OK);
     job j = {long_sum(x, SOME), LA_OK};
     on_small_stack(run_backward, &j);
@@ -174,7 +177,8 @@ static bool stop_soon(void *host) { return ++asked > 100; }
 static void backward_can_be_interrupted(void **state)
 {
     la_tensor *x = NULL;
-    assert_int_equal(la_run(ones, &x, LA_IS(NULL, 0), LA_DT(LA_FLOAT64)), 0);
+    assert_int_equal(la_run(ones, &x, la_v_ints(NULL, 0),
+                            la_v_dtype(LA_FLOAT64)), 0);
     assert_int_equal(la_require_grad(x, true), LA_OK);
     job j = {long_sum(x, SOME), LA_OK};
     asked = 0;

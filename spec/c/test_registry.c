@@ -18,11 +18,11 @@ static la_value plain_value(const la_param *p)
 {
     if (p->fallback.tag != LA_VNONE) return p->fallback;
     switch (p->type) {
-    case LA_TYPE_SCALAR: return LA_S(la_scalar_int(1));
-    case LA_TYPE_INT: return LA_I(1);
-    case LA_TYPE_FLOAT: return LA_D(1);
-    case LA_TYPE_BOOL: return LA_B(false);
-    default: return LA_NIL;
+    case LA_TYPE_SCALAR: return la_v_scalar(la_scalar_int(1));
+    case LA_TYPE_INT: return la_v_int(1);
+    case LA_TYPE_FLOAT: return la_v_float(1);
+    case LA_TYPE_BOOL: return la_v_bool(false);
+    default: return la_v_none();
     }
 }
 
@@ -41,7 +41,7 @@ static la_status plan_for(const la_op *op, la_dtype d, la_plan *plan)
         la_dtype own = k < family->nraw ? LA_BOOL : d;
         assert_int_equal(la_tensor_empty(1, &size, own, &held[k]), LA_OK);
         memset(la_data(held[k]), 1, 2 * la_dtype_size(own));
-        args[k] = LA_T(held[k]);
+        args[k] = la_v_tensor(held[k]);
     }
     plan->loop = NULL;
     la_status status = la_pointwise_plan(&f, d, plan);

@@ -11,7 +11,7 @@
 #include "op/op.h"
 #include "tensor/print.h"
 
-#define INTS(...) LA_IS(((int64_t[]){__VA_ARGS__}), \
+#define INTS(...) la_v_ints(((int64_t[]){__VA_ARGS__}), \
                         (int)(sizeof((int64_t[]){__VA_ARGS__}) / 8))
 
 typedef struct inputs {
@@ -21,55 +21,53 @@ typedef struct inputs {
 static la_status call(const inputs *in, int k, la_value *results)
 {
     la_tensor *pair[2] = {in->m, in->turned};
-    la_value list = LA_TS(pair, 2), m = LA_T(in->m), t = LA_T(in->turned);
-    la_value v = LA_T(in->vector), z = LA_T(in->complex);
+    la_value list = la_v_tensors(pair, 2), m = la_v_tensor(in->m),
+    t = la_v_tensor(in->turned);
+    la_value v = la_v_tensor(in->vector), z = la_v_tensor(in->complex);
     switch (k) {
     case 0: return la_run_many(reshape, results, t, INTS(36));
     case 1: return la_run_many(flatten, results, t);
-    case 2: return la_run_many(cat, results, list, LA_I(0));
-    case 3: return la_run_many(stack, results, list, LA_I(1));
+    case 2: return la_run_many(cat, results, list, 0);
+    case 3: return la_run_many(stack, results, list, 1);
     case 4: return la_run_many(hstack, results, list);
     case 5: return la_run_many(dstack, results, list);
     case 6: return la_run_many(column_stack, results, list);
     case 7: return la_run_many(block_diag, results, list);
-    case 8: return la_run_many(split, results, m, LA_I(2), LA_I(0));
+    case 8: return la_run_many(split, results, m, 2, 0);
     case 9: return la_run_many(split_sizes, results, m, INTS(1, 2, 3));
     case 10: return la_run_many(unbind, results, m);
-    case 11: return la_run_many(tensor_split, results, m, LA_I(4));
-    case 12: return la_run_many(chunk, results, m, LA_I(4));
-    case 13: return la_run_many(meshgrid, results, LA_TS(
-        ((la_tensor *[]){in->vector, in->vector}), 2), LA_STR("xy"));
+    case 11: return la_run_many(tensor_split, results, m, 4);
+    case 12: return la_run_many(chunk, results, m, 4);
+    case 13: return la_run_many(meshgrid, results, la_v_tensors(
+        ((la_tensor *[]){in->vector, in->vector}), 2), la_v_string("xy"));
     case 14: return la_run_many(broadcast_tensors, results, list);
     case 15: return la_run_many(flip, results, m, INTS(0, 1));
     case 16: return la_run_many(rot90, results, m);
     case 17: return la_run_many(roll, results, m, INTS(1, 2), INTS(0, 1));
     case 18: return la_run_many(roll, results, t, INTS(1));
     case 19: return la_run_many(repeat, results, t, INTS(2, 1, 3));
-    case 20: return la_run_many(repeat_interleave, results, t, LA_I(2));
+    case 20: return la_run_many(repeat_interleave, results, t, 2);
     case 21: return la_run_many(repeat_interleave_tensor, results, m,
-                                LA_T(in->counts), LA_I(0));
+                                in->counts, 0);
     case 22: return la_run_many(pad, results, m, INTS(1, 1));
     case 23: return la_run_many(pad, results, m, INTS(1, 1, 2, 0),
-                                LA_STR("reflect"));
+                                la_v_string("reflect"));
     case 24: return la_run_many(pad, results, m, INTS(1, 1),
-                                LA_STR("replicate"));
+                                la_v_string("replicate"));
     case 25: return la_run_many(tril, results, t);
-    case 26: return la_run_many(tril_indices, results, LA_I(3), LA_I(4));
+    case 26: return la_run_many(tril_indices, results, 3, 4);
     case 27: return la_run_many(diag, results, m);
     case 28: return la_run_many(diag, results, v);
     case 29: return la_run_many(diagflat, results, t);
     case 30: return la_run_many(trace, results, m);
-    case 31: return la_run_many(select_scatter, results, m, v, LA_I(0),
-                                LA_I(1));
+    case 31: return la_run_many(select_scatter, results, m, v, 0, 1);
     case 32: return la_run_many(diagonal_scatter, results, m, v);
-    case 33: return la_run_many(unravel_index, results, LA_T(in->counts),
-                                INTS(2, 3));
-    case 34: return la_run_many(narrow_copy, results, m, LA_I(0), LA_I(1),
-                                LA_I(2));
+    case 33: return la_run_many(unravel_index, results, in->counts, INTS(2, 3));
+    case 34: return la_run_many(narrow_copy, results, m, 0, 1, 2);
     case 35: return la_run_many(imag, results, z);
     case 36: return la_run_many(resolve_conj, results, z);
     case 37: return la_run_many(mH, results, z);
-    case 38: return la_run_many(cartesian_prod, results, LA_TS(
+    case 38: return la_run_many(cartesian_prod, results, la_v_tensors(
         ((la_tensor *[]){in->vector, in->vector}), 2));
     case 39: return la_run_many(combinations, results, v);
     case 40: return la_run_many(movedim, results, m, INTS(0), INTS(1));
@@ -92,9 +90,9 @@ static void make_inputs(inputs *in)
     int64_t *counts = (int64_t *)la_data(in->counts);
     assert_non_null(counts);
     for (int64_t k = 0; k < 6; k++) counts[k] = k + 1;
-    assert_int_equal(la_run(conj, &in->complex, LA_T(z)), LA_OK);
+    assert_int_equal(la_run(conj, &in->complex, z), LA_OK);
     la_tensor_release(z);
-    assert_int_equal(la_run(t, &in->turned, LA_T(in->m)), LA_OK);
+    assert_int_equal(la_run(t, &in->turned, in->m), LA_OK);
 }
 
 static void drop_inputs(inputs *in)

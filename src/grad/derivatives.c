@@ -40,8 +40,8 @@ static la_tensor *narrow_back(la_formula *x)
     int64_t start = VAL(2).i, dim = VAL(1).i;
     if (dim < 0) dim += sizes.ints.n;
     if (start < 0) start += sizes.ints.list[dim];
-    return R(slice_scatter, la_x_zeros(x, 0), G, LA_I(dim), LA_I(start),
-             LA_I(start + VAL(3).i));
+    return R(slice_scatter, la_x_zeros(x, 0), G, la_v_int(dim), la_v_int(start),
+             la_v_int(start + VAL(3).i));
 }
 
 /* permute: the gradient by the inverse permutation. */
@@ -53,7 +53,7 @@ static la_tensor *inverse_permute(la_formula *x)
         int64_t to = dims.ints.list[d];
         inverse[to < 0 ? to + dims.ints.n : to] = d;
     }
-    return R(permute, G, LA_IS(inverse, dims.ints.n));
+    return R(permute, G, la_v_ints(inverse, dims.ints.n));
 }
 
 /* Argument 1, a list of integers, with the sign flipped. */
@@ -62,7 +62,7 @@ static la_value negated(la_formula *x)
     la_value v = VAL(1);
     for (int64_t i = 0; i < v.ints.n && i < 2 * LA_MAX_DIMS; i++)
         x->ints[i] = -v.ints.list[i];
-    return LA_IS(x->ints, v.ints.n);
+    return la_v_ints(x->ints, v.ints.n);
 }
 
 /* Each tensor's piece of the gradient; empty 1-d tensors took no part. */

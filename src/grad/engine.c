@@ -281,9 +281,8 @@ static la_status undo_broadcast(const la_output_meta *o, const char *name,
                         la_sizes_text((*grad)->ndim, la_sizes(*grad), have,
                                       sizeof(have)),
                         la_sizes_text(o->ndim, o->sizes, want, sizeof(want)));
-    LA_TRY(la_run(sum, &sum, LA_T(*grad), LA_IS(dims, n), LA_B(true)));
-    la_status status = la_run(reshape, &by, LA_T(sum),
-                              LA_IS(o->sizes, o->ndim));
+    LA_TRY(la_run(sum, &sum, *grad, la_v_ints(dims, n), la_v_bool(true)));
+    la_status status = la_run(reshape, &by, sum, la_v_ints(o->sizes, o->ndim));
     la_tensor_release(sum);
     return replace(grad, status, by);
 }
@@ -296,11 +295,11 @@ la_status la_validate_grad(const la_output_meta *o, const char *name,
     la_dtype want = (la_dtype)o->dtype;
     if (!same_shape(o, *grad)) LA_TRY(undo_broadcast(o, name, grad));
     if (la_is_complex((la_dtype)(*grad)->dtype) && !la_is_complex(want)) {
-        la_status status = la_run(real, &by, LA_T(*grad));
+        la_status status = la_run(real, &by, *grad);
         LA_TRY(replace(grad, status, by));
     }
     if ((la_dtype)(*grad)->dtype == want) return LA_OK;
-    la_status status = la_run(astype, &by, LA_T(*grad), LA_DT(want));
+    la_status status = la_run(astype, &by, *grad, la_v_dtype(want));
     return replace(grad, status, by);
 }
 
@@ -315,9 +314,9 @@ static la_status arrive(la_tensor **slot, la_tensor *grad)
         return LA_OK;
     }
     if (!la_grad_enabled() && la_exclusive(*slot)) {
-        status = la_run_(add, *slot, LA_T(grad));
+        status = la_run_(add, *slot, grad);
     } else {
-        status = la_run(add, &sum, LA_T(*slot), LA_T(grad));
+        status = la_run(add, &sum, *slot, grad);
         if (!status) {
             la_tensor_release(*slot);
             *slot = sum;
@@ -408,8 +407,8 @@ static la_status has_nan(la_tensor *t, bool *yes)
     la_tensor *nan = NULL;
     la_value r[LA_MAX_RESULTS];
     *yes = false;
-    LA_TRY(la_run(isnan, &nan, LA_T(t)));
-    la_status status = la_run_many(any, r, LA_T(nan));
+    LA_TRY(la_run(isnan, &nan, t));
+    la_status status = la_run_many(any, r, nan);
     la_tensor_release(nan);
     if (!status) *yes = r[0].b;
     return status;
@@ -509,7 +508,7 @@ static la_status seed_root(int k, la_tensor *root, la_tensor *seed,
     if (root->numel != 1)
         return la_error(LA_EGRAD, "grad can be implicitly created only for "
                         "scalar outputs; give the gradient as an argument");
-    return la_run(ones_like, out, LA_T(root));
+    return la_run(ones_like, out, root);
 }
 
 /* Puts the seed of root k at its node. 'edge' is owned by the caller. */

@@ -9,7 +9,8 @@
 /* One of the gradients, with the settings of the convolution. */
 static la_tensor *conv(la_formula *x, const la_op *op)
 {
-    la_value args[] = {LA_T(G), LA_T(C(A(0))), LA_T(C(A(1))), VAL(3), VAL(4),
+    la_value args[] = {la_v_tensor(G), la_v_tensor(C(A(0))),
+                       la_v_tensor(C(A(1))), VAL(3), VAL(4),
                        VAL(5), VAL(6), VAL(7), VAL(8)};
     return la_x_run(x, op, 9, args);
 }
@@ -31,7 +32,7 @@ la_tensor *la_x_conv_bias(la_formula *x)
     int n = 0, ndim = x->node->outputs[0].ndim;
     for (int d = 0; d < ndim; d++)
         if (d != 1) dims[n++] = d;
-    return R(sum, G, LA_IS(dims, n));
+    return R(sum, G, la_v_ints(dims, n));
 }
 
 /* ---- gradients of the gradients ---- */
@@ -39,7 +40,8 @@ la_tensor *la_x_conv_bias(la_formula *x)
 /* The convolution of 'input' and 'weight' with the settings of a gradient. */
 la_tensor *la_x_conv_again(la_formula *x, la_tensor *input, la_tensor *weight)
 {
-    la_value args[] = {LA_T(input), LA_T(weight), LA_NIL, VAL(3), VAL(4),
+    la_value args[] = {la_v_tensor(input), la_v_tensor(weight), la_v_none(),
+                       VAL(3), VAL(4),
                        VAL(5), VAL(6), VAL(7), VAL(8)};
     return la_x_run(x, LA_OP(convolution), 9, args);
 }
@@ -48,7 +50,8 @@ la_tensor *la_x_conv_again(la_formula *x, la_tensor *input, la_tensor *weight)
 la_tensor *la_x_conv_part(la_formula *x, const la_op *op, la_tensor *grad,
                           la_tensor *input, la_tensor *weight)
 {
-    la_value args[] = {LA_T(grad), LA_T(input), LA_T(weight), VAL(3), VAL(4),
+    la_value args[] = {la_v_tensor(grad), la_v_tensor(input),
+                       la_v_tensor(weight), VAL(3), VAL(4),
                        VAL(5), VAL(6), VAL(7), VAL(8)};
     return la_x_run(x, op, 9, args);
 }
@@ -67,9 +70,9 @@ la_tensor *la_x_max_pool_again(la_formula *x)
     la_tensor *g = G, *index = A(2);
     int64_t nd = VAL(3).i;
     if (!g || !index) return NULL;
-    la_tensor *flat = R(flatten, g, LA_I(g->ndim - nd), LA_I(-1));
-    la_tensor *at = R(flatten, index, LA_I(index->ndim - nd), LA_I(-1));
-    return R(view_as, R(gather, flat, LA_I(-1), at), index);
+    la_tensor *flat = R(flatten, g, la_v_int(g->ndim - nd), la_v_int(-1));
+    la_tensor *at = R(flatten, index, la_v_int(index->ndim - nd), la_v_int(-1));
+    return R(view_as, R(gather, flat, la_v_int(-1), at), index);
 }
 
 /* As many spatial dims as output sizes. */
@@ -84,7 +87,7 @@ la_tensor *la_x_adaptive_avg_again(la_formula *x)
     int64_t nd = VAL(2).i;
     if (x->status) return NULL;
     return R(adaptive_avg_pool, G,
-             LA_IS(sizes.ints.list + sizes.ints.n - nd, nd));
+             la_v_ints(sizes.ints.list + sizes.ints.n - nd, nd));
 }
 
 /* Its adjoint is col2im with the image's size. */
@@ -92,6 +95,7 @@ la_tensor *la_x_im2col(la_formula *x)
 {
     la_value sizes = SIZES(0);
     if (x->status) return NULL;
-    return R(col2im, G, LA_IS(sizes.ints.list + sizes.ints.n - 2, 2), VAL(1),
+    return R(col2im, G, la_v_ints(sizes.ints.list + sizes.ints.n - 2, 2),
+             VAL(1),
              VAL(2), VAL(3), VAL(4));
 }

@@ -143,7 +143,7 @@ la_tensor *la_x_masked_source(la_formula *x)
     if (!picked) return NULL;
     for (int d = 0; d < o->ndim; d++) n *= o->sizes[d];
     int64_t pad[2] = {0, n - picked->numel};
-    return R(reshape, R(constant_pad_nd, picked, LA_IS(pad, 2)), SIZES(2));
+    return R(reshape, R(constant_pad_nd, picked, la_v_ints(pad, 2)), SIZES(2));
 }
 
 la_value la_x_list(la_formula *x)
@@ -151,10 +151,10 @@ la_value la_x_list(la_formula *x)
     int64_t n = x->op->args[1].tensors.n;
     if (n > LA_MAX_DIMS) n = LA_MAX_DIMS;
     for (int64_t i = 0; i < n; i++) x->members[i] = la_x_member(x, i);
-    return LA_TS(x->members, n);
+    return la_v_tensors(x->members, n);
 }
 
 la_value la_x_dtype(la_formula *x)
 {
-    return LA_DT((la_dtype)x->node->outputs[0].dtype);
+    return la_v_dtype((la_dtype)x->node->outputs[0].dtype);
 }

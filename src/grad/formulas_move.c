@@ -21,7 +21,7 @@ static la_status widen(la_tensor *t, int d, int64_t before, int64_t after,
     int n = 2 * (t->ndim - d);
     pads[n - 2] = before;
     pads[n - 1] = after;
-    return la_run(constant_pad_nd, out, LA_T(t), LA_IS(pads, n));
+    return la_run(constant_pad_nd, out, t, la_v_ints(pads, n));
 }
 
 /* What run k of dim d contributes to the 'size' elements of that dim; the run
@@ -33,13 +33,13 @@ static la_status one_run(la_tensor *g, int64_t d, int64_t size,
     int64_t n = r->run[k].n, from = r->run[k].from;
     LA_OWNED part = NULL;
     LA_OWNED oriented = NULL;
-    LA_TRY(la_run(narrow, &part, LA_T(g), LA_I(d), LA_I(first), LA_I(n)));
+    LA_TRY(la_run(narrow, &part, g, d, first, n));
     if (r->run[k].step < 0) {
         from -= n - 1;
-        LA_TRY(la_run(flip, &oriented, LA_T(part), LA_IS(&d, 1)));
+        LA_TRY(la_run(flip, &oriented, part, la_v_ints(&d, 1)));
     } else if (r->run[k].step == 0) {
         n = 1;
-        LA_TRY(la_run(sum, &oriented, LA_T(part), LA_IS(&d, 1), LA_B(true)));
+        LA_TRY(la_run(sum, &oriented, part, la_v_ints(&d, 1), la_v_bool(true)));
     } else {
         oriented = la_tensor_retain(part);
     }
@@ -63,7 +63,7 @@ static la_status one_dim(la_tensor *g, int d, int64_t size, const la_runs *r,
         if (!before)
             sum = la_tensor_retain(part);
         else
-            LA_TRY(la_run(add, &sum, LA_T(before), LA_T(part)));
+            LA_TRY(la_run(add, &sum, before, part));
     }
     *out = sum;
     sum = NULL;

@@ -21,7 +21,8 @@ static la_tensor *attention_scores(la_formula *x, la_tensor *dead)
         s = R(add, s, mask);
     if (s && VAL(4).b) {
         int64_t sizes[2] = {la_sizes(s)[s->ndim - 2], la_sizes(s)[s->ndim - 1]};
-        la_tensor *seen = R(tril, R(ones, LA_IS(sizes, 2), LA_DT(LA_BOOL)));
+        la_tensor *seen = R(tril,
+                            R(ones, la_v_ints(sizes, 2), la_v_dtype(LA_BOOL)));
         s = R(where, seen, s, la_scalar_float(-INFINITY));
     }
     return R(where, dead, 0, s);
@@ -38,7 +39,7 @@ static void attention_plain(la_formula *x, la_tensor *grads[4])
                      R(softmax, attention_scores(x, dead), -1));
     la_tensor *dp = R(matmul, g, R(transpose, v, -2, -1));
     int64_t last = -1;
-    la_tensor *sum = R(sum, R(mul, dp, p), LA_IS(&last, 1), true);
+    la_tensor *sum = R(sum, R(mul, dp, p), la_v_ints(&last, 1), true);
     la_tensor *ds = R(mul, p, R(sub, dp, sum));
     la_scalar scale = la_scalar_float(VAL(5).d);
     grads[0] = R(mul, R(matmul, ds, k), scale);
@@ -58,8 +59,10 @@ la_status la_x_attention(la_formula *x, la_tensor **out)
         return x->status;
     }
     la_value r[LA_MAX_RESULTS];
-    la_value args[] = {LA_T(G), LA_T(A(0)), LA_T(A(1)), LA_T(A(2)),
-                       LA_T(A(3)), LA_T(RES(0)), LA_T(RES(1)), VAL(4),
+    la_value args[] = {la_v_tensor(G), la_v_tensor(A(0)), la_v_tensor(A(1)),
+                       la_v_tensor(A(2)),
+                       la_v_tensor(A(3)), la_v_tensor(RES(0)),
+                       la_v_tensor(RES(1)), VAL(4),
                        VAL(5)};
     if (x->status) return x->status;
     LA_TRY(la_do_many(LA_OP(attention_backward), r, 9, args));

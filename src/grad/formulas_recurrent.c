@@ -19,9 +19,9 @@ static la_tensor *states_before(la_formula *x, la_tensor *h, la_tensor *out,
     la_tensor *rest = R(narrow, out, 0, from, steps - 1);
     la_tensor *list[2] = {reverse ? rest : first, reverse ? first : rest};
     if (x->status) return NULL;
-    la_tensor *all = R(cat, LA_TS(list, 2), 0);
+    la_tensor *all = R(cat, la_v_tensors(list, 2), 0);
     int64_t sizes[2] = {last, la_sizes(h)[1]};
-    return R(reshape, all, LA_IS(sizes, 2));
+    return R(reshape, all, la_v_ints(sizes, 2));
 }
 
 /* The gradient of the cells, or NULL. */
@@ -36,9 +36,12 @@ static la_status fused(la_formula *x, la_tensor **out)
 {
     la_value r[LA_MAX_RESULTS];
     la_tensor *states = A(H), *output = RES(0);
-    la_value args[] = {LA_T(G), LA_T(grad_of_cells(x)), LA_T(output),
-                       LA_T(RES(1)), LA_T(RES(2)), LA_T(A(WEIGHT)),
-                       LA_T(states), LA_T(A(C)), VAL(KIND), VAL(REVERSE)};
+    la_value args[] = {la_v_tensor(G), la_v_tensor(grad_of_cells(x)),
+                       la_v_tensor(output),
+                       la_v_tensor(RES(1)), la_v_tensor(RES(2)),
+                       la_v_tensor(A(WEIGHT)),
+                       la_v_tensor(states), la_v_tensor(A(C)), VAL(KIND),
+                       VAL(REVERSE)};
     if (x->status) return x->status;
     LA_TRY(la_do_many(LA_OP(recurrent_backward), r, 10, args));
     la_tensor *gates = la_x_own(x, r[0].tensor);
@@ -47,13 +50,13 @@ static la_status fused(la_formula *x, la_tensor **out)
     if (x->status) return x->status;
     if (hidden->ndim == 1) hidden = gates;
     int64_t flat[2] = {-1, la_sizes(gates)[2]};
-    la_tensor *rows = R(reshape, hidden, LA_IS(flat, 2));
+    la_tensor *rows = R(reshape, hidden, la_v_ints(flat, 2));
     if (la_x_wants(x, WEIGHT))
         la_x_set(x, out, WEIGHT, R(mm, R(t, rows), states_before(
             x, states, output, VAL(REVERSE).b)));
     if (la_x_wants(x, BIAS)) {
         int64_t first = 0;
-        la_x_set(x, out, BIAS, R(sum, rows, LA_IS(&first, 1)));
+        la_x_set(x, out, BIAS, R(sum, rows, la_v_ints(&first, 1)));
     }
     la_x_set(x, out, GATES, gates);
     la_x_set(x, out, H, h);

@@ -33,7 +33,7 @@ la_tensor *la_x_unsqueezed(la_formula *x, la_tensor *g, int dims, int keep)
     if (keep >= 0 && VAL(keep).b) return g;
     for (int d = 0; d < o->ndim; d++)
         sizes[d] = mask >> d & 1 ? 1 : o->sizes[d];
-    return R(reshape, g, LA_IS(sizes, o->ndim));
+    return R(reshape, g, la_v_ints(sizes, o->ndim));
 }
 
 /* One value for every element: for few of them a filled tensor is built faster
@@ -90,7 +90,7 @@ static la_value dim_list(la_formula *x, int dims, int64_t *list)
     int n = 0;
     for (int d = 0; d < la_x_ndim(x, 0); d++)
         if (mask >> d & 1) list[n++] = d;
-    return LA_IS(list, n);
+    return la_v_ints(list, n);
 }
 
 /* NaN counts as equal to NaN, since a NaN result is one. */
@@ -234,12 +234,12 @@ static la_tensor *quantile_grad(la_formula *x, const quantiles *u)
     int ndim = A(SELF) ? A(SELF)->ndim : 0;
     bool many = A(Q) && A(Q)->ndim == 1;
     int64_t first = 0, end = -1;
-    if (many) g = R(movedim, g, LA_IS(&first, 1), LA_IS(&end, 1));
+    if (many) g = R(movedim, g, la_v_ints(&first, 1), la_v_ints(&end, 1));
     else g = R(unsqueeze, g, -1);
     if (!VAL(KEEPDIM).b) return g;
     int64_t dim = u->dim;
-    if (dim >= 0) return R(squeeze, g, LA_IS(&dim, 1));
-    for (int d = 0; d < ndim; d++) g = R(squeeze, g, LA_IS(&first, 1));
+    if (dim >= 0) return R(squeeze, g, la_v_ints(&dim, 1));
+    for (int d = 0; d < ndim; d++) g = R(squeeze, g, la_v_ints(&first, 1));
     return g;
 }
 
@@ -252,7 +252,7 @@ static void quantile_ranks(la_formula *x, quantiles *u)
     la_value dtype = la_x_dtype(x);
     int64_t size = u->self ? la_sizes(u->self)[u->self->ndim - 1] : 1;
     bool skip = x->op->op == LA_OP(nanquantile);
-    n = R(sum, nan, LA_IS(&end, 1), true);
+    n = R(sum, nan, la_v_ints(&end, 1), true);
     if (skip) {
         u->last = R(clamp, R(rsub, n, (double)(size - 1)), 0.0);
         rank = R(mul, R(astype, u->last, dtype), A(Q));
@@ -267,8 +267,8 @@ static void quantile_ranks(la_formula *x, quantiles *u)
     la_tensor *low = R(floor, rank), *high = R(ceil, rank);
     u->part = is_mode(&how, "midpoint") ? R(mul, R(ones_like, rank), 0.5)
                                         : R(sub, rank, low);
-    u->low = R(add, R(astype, low, LA_DT(LA_INT64)), 1);
-    u->high = R(add, R(astype, high, LA_DT(LA_INT64)), 1);
+    u->low = R(add, R(astype, low, la_v_dtype(LA_INT64)), 1);
+    u->high = R(add, R(astype, high, la_v_dtype(LA_INT64)), 1);
 }
 
 /* What both gradients need: self with its dim last, its order, the ranks. */
@@ -282,9 +282,9 @@ static quantiles quantile_of(la_formula *x)
         la_status status = la_wrap_dim(dim.i, ndim, &u.dim);
         int64_t from = u.dim;
         if (status) la_x_fail(x, status);
-        u.self = R(movedim, u.self, LA_IS(&from, 1), LA_IS(&all, 1));
+        u.self = R(movedim, u.self, la_v_ints(&from, 1), la_v_ints(&all, 1));
     } else {
-        u.self = R(reshape, u.self, LA_IS(&all, 1));
+        u.self = R(reshape, u.self, la_v_ints(&all, 1));
     }
     u.grad = quantile_grad(x, &u);
     quantile_ranks(x, &u);
@@ -303,7 +303,7 @@ la_tensor *la_x_quantile_self(la_formula *x)
     la_tensor *back = R(zeros_like, u.self);
     back = R(scatter_add, back, -1, u.order, g);
     int64_t dim = u.dim, end = -1;
-    return dim >= 0 ? R(movedim, back, LA_IS(&end, 1), LA_IS(&dim, 1))
+    return dim >= 0 ? R(movedim, back, la_v_ints(&end, 1), la_v_ints(&dim, 1))
                     : R(reshape, back, SIZES(0));
 }
 
@@ -319,6 +319,6 @@ la_tensor *la_x_quantile_q(la_formula *x)
     la_tensor *g = R(mul, R(mul, u.grad, slope), u.last);
     if (!g) return NULL;
     int64_t rows[2] = {-1, la_sizes(g)[g->ndim - 1]}, first = 0;
-    g = R(sum, R(reshape, g, LA_IS(rows, 2)), LA_IS(&first, 1));
+    g = R(sum, R(reshape, g, la_v_ints(rows, 2)), la_v_ints(&first, 1));
     return R(reshape, g, SIZES(Q));
 }

@@ -28,13 +28,13 @@ static void split_dims(la_formula *x, rows *r)
 static la_tensor *over(la_formula *x, la_tensor *t, const rows *r)
 {
     if (r->nouter == 0) return t;
-    return R(sum, t, LA_IS(r->outer, r->nouter));
+    return R(sum, t, la_v_ints(r->outer, r->nouter));
 }
 
 /* The mean of each row, its dims kept. */
 static la_tensor *inner_mean(la_formula *x, la_tensor *t, const rows *r)
 {
-    return R(mean, t, LA_IS(r->inner, r->ninner), true);
+    return R(mean, t, la_v_ints(r->inner, r->ninner), true);
 }
 
 /* Elements of a row. */
@@ -52,8 +52,7 @@ static la_status norm_once(la_formula *x, la_tensor **out, la_tensor *mean,
 {
     la_value g[LA_MAX_RESULTS];
     la_status status = x->status ? x->status
-        : la_run_many(norm_backward, g, LA_T(G), LA_T(A(0)), VAL(1),
-                      LA_T(mean), LA_T(rstd), LA_T(A(2)));
+        : la_run_many(norm_backward, g, G, A(0), VAL(1), mean, rstd, A(2));
     if (status) return la_x_fail(x, status), status;
     for (int k = 0; k < 3; k++) la_x_own(x, g[k].tensor);
     la_x_set(x, out, 0, g[0].tensor);
@@ -140,8 +139,8 @@ static la_status channel_norm_once(la_formula *x, la_tensor **out)
 {
     la_value g[LA_MAX_RESULTS];
     la_status status = x->status ? x->status
-        : la_run_many(native_channel_norm_backward, g, LA_T(G), LA_T(A(0)),
-                      VAL(1), LA_T(RES(1)), LA_T(RES(2)), LA_T(A(2)), VAL(4));
+        : la_run_many(native_channel_norm_backward, g, G, A(0), VAL(1), RES(1),
+                      RES(2), A(2), VAL(4));
     if (status) return la_x_fail(x, status), status;
     for (int k = 0; k < 3; k++) la_x_own(x, g[k].tensor);
     la_x_set(x, out, 0, g[0].tensor);
@@ -161,15 +160,15 @@ typedef struct sharing {
 
 static la_tensor *to_groups(la_formula *x, la_tensor *t, const sharing *s)
 {
-    return s->groups ? R(reshape, t, LA_IS(s->shape, 2)) : t;
+    return s->groups ? R(reshape, t, la_v_ints(s->shape, 2)) : t;
 }
 
 /* The mean over the elements that share moments. */
 static la_tensor *shared_mean(la_formula *x, la_tensor *t, const sharing *s)
 {
     int64_t second = 1;
-    return s->groups ? R(mean, t, LA_IS(&second, 1), true)
-                     : R(mean, t, LA_IS(s->dims, s->n), true);
+    return s->groups ? R(mean, t, la_v_ints(&second, 1), true)
+                     : R(mean, t, la_v_ints(s->dims, s->n), true);
 }
 
 /* A vector of channels, shaped to broadcast over dim 1. */
@@ -177,7 +176,7 @@ static la_tensor *by_channel(la_formula *x, la_tensor *v, int ndim)
 {
     int64_t shape[LA_MAX_DIMS];
     for (int d = 0; d < ndim; d++) shape[d] = d == 1 ? -1 : 1;
-    return R(reshape, v, LA_IS(shape, ndim));
+    return R(reshape, v, la_v_ints(shape, ndim));
 }
 
 /* With h = (x - mean) rstd and w = grad * weight: rstd (w - mean(w) - h mean(w
@@ -190,7 +189,8 @@ la_status la_x_channel_norm(la_formula *x, la_tensor **out)
     sharing s = {.shape = {o->sizes[0] * VAL(1).i, -1}, .groups = VAL(1).i > 0};
     for (int d = 0; d < o->ndim; d++)
         if (d != 1) s.dims[s.n++] = d;
-    la_value sizes = LA_IS(o->sizes, o->ndim), dims = LA_IS(s.dims, s.n);
+    la_value sizes = la_v_ints(o->sizes, o->ndim),
+    dims = la_v_ints(s.dims, s.n);
     la_tensor *in = to_groups(x, self, &s);
     mean = shared_mean(x, in, &s);
     la_tensor *centred = R(sub, in, mean);

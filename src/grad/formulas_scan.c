@@ -37,8 +37,8 @@ static la_tensor *cumprod_with_zeros(la_formula *x, la_tensor *self, int d)
     la_tensor *g = G, *out = NULL, **list = la_mem_zalloc(bytes);
     if (!list) return la_x_fail(x, LA_ENOMEM);
     for (; count < n && !x->status; count++)
-        list[count] = without(x, self, g, LA_I(d), count, n);
-    if (!x->status) out = R(cat, LA_TS(list, n), d);
+        list[count] = without(x, self, g, la_v_int(d), count, n);
+    if (!x->status) out = R(cat, la_v_tensors(list, n), d);
     for (int64_t i = 0; i < n; i++) la_tensor_drop(&list[i]);
     la_mem_free(list, bytes);
     return out;
@@ -52,7 +52,7 @@ la_tensor *la_x_cumprod(la_formula *x)
     int d;
     if (!zero) return NULL;
     if (la_x_ndim(x, 0) == 0) return G;
-    if (la_run_many(any, any, LA_T(zero))) return la_x_fail(x, LA_EGRAD);
+    if (la_run_many(any, any, zero)) return la_x_fail(x, LA_EGRAD);
     if (la_wrap_dim(VAL(1).i, self->ndim, &d)) return la_x_fail(x, LA_EINDEX);
     if (any[0].b) return cumprod_with_zeros(x, self, d);
     la_tensor *w = R(mul, G, C(R(cumprod, self, VAL(1))));
@@ -75,7 +75,7 @@ static la_tensor *log_part(la_formula *x, la_tensor *g)
 static la_tensor *pair_sums(la_formula *x)
 {
     la_tensor *self = A(0), *result = RES(0), *g = G;
-    la_value dim = VAL(1), last = LA_I(-1);
+    la_value dim = VAL(1), last = la_v_int(-1);
     if (x->status) return NULL;
     self = R(unsqueeze, R(movedim, self, dim, last), -1);
     result = R(unsqueeze, R(movedim, result, dim, last), -2);

@@ -44,11 +44,11 @@ static la_status accumulate(la_tensor *leaf, la_tensor *grad)
             sum = la_tensor_retain(grad);
         else if (is_whole_view(grad))
             LA_TRY(la_tensor_alias(grad, false, &sum));
-        else LA_TRY(la_run(clone, &sum, LA_T(grad)));
+        else LA_TRY(la_run(clone, &sum, grad));
     } else if (la_grad_enabled()) {
-        LA_TRY(la_run(add, &sum, LA_T(m->grad), LA_T(grad)));
+        LA_TRY(la_run(add, &sum, m->grad, grad));
     } else {
-        return la_run_(add, m->grad, LA_T(grad));
+        return la_run_(add, m->grad, grad);
     }
     la_tensor_drop(&m->grad);
     m->grad = sum;

@@ -121,7 +121,7 @@ static la_status save_self(la_saved *s, la_tensor *self)
     la_context *c = la_ctx();
     bool before = c->no_grad;
     c->no_grad = true;
-    la_status status = la_run(clone, &copy, LA_T(self));
+    la_status status = la_run(clone, &copy, self);
     c->no_grad = before;
     if (!status) status = la_save(s, copy, false);
     if (copy) la_tensor_release(copy);
@@ -270,8 +270,8 @@ la_tensor *la_x_grad(la_formula *x, int k)
     if (k < x->ngrads && x->grads[k]) return x->grads[k];
     const la_output_meta *o = &x->node->outputs[k];
     la_tensor *zero = NULL;
-    la_status status = la_run(zeros, &zero, LA_IS(o->sizes, o->ndim),
-                              LA_DT((la_dtype)o->dtype));
+    la_status status = la_run(zeros, &zero, la_v_ints(o->sizes, o->ndim),
+                              la_v_dtype((la_dtype)o->dtype));
     return status ? la_x_fail(x, status) : la_x_own(x, zero);
 }
 
@@ -326,7 +326,7 @@ la_value la_x_value(la_formula *x, int k) { return x->op->args[k]; }
 la_tensor *la_x_conj(la_formula *x, la_tensor *t)
 {
     if (!t || !la_is_complex((la_dtype)t->dtype)) return t;
-    return la_x_run(x, LA_OP(conj), 1, (la_value[]){LA_T(t)});
+    return la_x_run(x, LA_OP(conj), 1, (la_value[]){la_v_tensor(t)});
 }
 
 /* The shape is known from the edge, so the argument need not be saved. */
@@ -335,8 +335,8 @@ la_tensor *la_x_zeros(la_formula *x, int k)
     la_tensor *zero = NULL;
     const la_output_meta *o = la_x_meta(x, k, 0);
     if (x->status) return NULL;
-    la_status status = la_run(zeros, &zero, LA_IS(o->sizes, o->ndim),
-                              LA_DT((la_dtype)x->node->outputs[0].dtype));
+    la_status status = la_run(zeros, &zero, la_v_ints(o->sizes, o->ndim),
+                              la_v_dtype((la_dtype)x->node->outputs[0].dtype));
     return status ? la_x_fail(x, status) : la_x_own(x, zero);
 }
 
@@ -385,7 +385,7 @@ const la_output_meta *la_x_meta(la_formula *x, int k, int64_t member)
 la_value la_x_sizes(la_formula *x, int k)
 {
     const la_output_meta *o = la_x_meta(x, k, 0);
-    return LA_IS(o->sizes, o->ndim);
+    return la_v_ints(o->sizes, o->ndim);
 }
 
 int la_x_ndim(la_formula *x, int k) { return la_x_meta(x, k, 0)->ndim; }

@@ -64,8 +64,8 @@ static la_status part_of(const la_tensor *view, const la_tensor *root, part *p)
 /* The part of flat 't' that 'g' describes. */
 static la_status strided(la_tensor *t, const la_geometry *g, la_tensor **out)
 {
-    return la_run(as_strided, out, LA_T(t), LA_IS(g->sizes, g->ndim),
-                  LA_IS(g->strides, g->ndim), LA_I(g->offset));
+    return la_run(as_strided, out, t, la_v_ints(g->sizes, g->ndim),
+                  la_v_ints(g->strides, g->ndim), g->offset);
 }
 
 /* A gradient of values as one of what memory holds, and the other way round:
@@ -75,14 +75,14 @@ static la_status through_bits(const side *s, la_tensor *g, la_tensor **out)
     la_tensor *plain = NULL, *conj = NULL;
     la_status status = LA_OK;
     if (s->conj) {
-        status = la_run(conj, &plain, LA_T(g));
-        if (!status) status = la_run(resolve_conj, &conj, LA_T(plain));
+        status = la_run(conj, &plain, g);
+        if (!status) status = la_run(resolve_conj, &conj, plain);
         la_tensor_drop(&plain);
     } else {
         conj = la_tensor_retain(g);
     }
     if (!status && s->neg) {
-        status = la_run(neg, out, LA_T(conj));
+        status = la_run(neg, out, conj);
         la_tensor_drop(&conj);
     } else {
         *out = conj;
@@ -97,8 +97,8 @@ static la_status to_memory(const side *s, la_tensor *g, la_tensor **out)
     LA_TRY(through_bits(s, g, &plain));
     la_status status = LA_OK;
     if (s->pairs) {
-        status = la_run(resolve_conj, &resolved, LA_T(plain));
-        if (!status) status = la_run(view_as_real, out, LA_T(resolved));
+        status = la_run(resolve_conj, &resolved, plain);
+        if (!status) status = la_run(view_as_real, out, resolved);
         la_tensor_drop(&resolved);
         la_tensor_drop(&plain);
     } else {
@@ -114,8 +114,8 @@ static la_status from_memory(const side *s, la_tensor *flat, la_tensor **out)
     LA_TRY(strided(flat, &s->g, &lines));
     la_status status = LA_OK;
     if (s->pairs) {
-        status = la_run(contiguous, &packed, LA_T(lines));
-        if (!status) status = la_run(view_as_complex, &whole, LA_T(packed));
+        status = la_run(contiguous, &packed, lines);
+        if (!status) status = la_run(view_as_complex, &whole, packed);
         la_tensor_drop(&packed);
         la_tensor_drop(&lines);
     } else {
@@ -130,11 +130,11 @@ static la_status from_memory(const side *s, la_tensor *flat, la_tensor **out)
 static la_status positions(const side *s, int64_t numel, la_tensor **out)
 {
     la_tensor *all = NULL, *some = NULL;
-    la_status status = la_run(arange_start, &all, LA_S(la_scalar_int(1)),
-                              LA_S(la_scalar_int(numel + 1)));
+    la_status status = la_run(arange_start, &all, la_scalar_int(1),
+                              la_scalar_int(numel + 1));
     if (!status) status = strided(all, &s->g, &some);
     int64_t flat = -1;
-    if (!status) status = la_run(reshape, out, LA_T(some), LA_IS(&flat, 1));
+    if (!status) status = la_run(reshape, out, some, la_v_ints(&flat, 1));
     la_tensor_drop(&all);
     la_tensor_drop(&some);
     return status;
@@ -143,9 +143,9 @@ static la_status positions(const side *s, int64_t numel, la_tensor **out)
 static la_status put(la_tensor *flat, const side *s, la_tensor *lines,
                      la_tensor **out)
 {
-    return la_run(as_strided_scatter, out, LA_T(flat), LA_T(lines),
-                  LA_IS(s->g.sizes, s->g.ndim), LA_IS(s->g.strides, s->g.ndim),
-                  LA_I(s->g.offset));
+    return la_run(as_strided_scatter, out, flat, lines,
+        la_v_ints(s->g.sizes, s->g.ndim), la_v_ints(s->g.strides, s->g.ndim),
+        s->g.offset);
 }
 
 /* Elements that are reached twice get the sum. */
@@ -156,10 +156,9 @@ static la_status put_sums(la_tensor *flat, const side *s, int64_t numel,
     int64_t all = -1;
     la_status status = positions(s, numel, &at);
     if (!status)
-        status = la_run(reshape, &line, LA_T(lines), LA_IS(&all, 1));
+        status = la_run(reshape, &line, lines, la_v_ints(&all, 1));
     if (!status)
-        status = la_run(index_add, out, LA_T(flat), LA_I(0), LA_T(at),
-                        LA_T(line));
+        status = la_run(index_add, out, flat, 0, at, line);
     la_tensor_drop(&at);
     la_tensor_drop(&line);
     return status;
@@ -171,8 +170,8 @@ static la_status expand_to_storage(const part *p, const side *s, bool overlaps,
 {
     la_tensor *flat = NULL, *lines = NULL;
     LA_TRY(to_memory(s, grad, &lines));
-    la_status status = la_run(zeros, &flat, LA_IS(&p->numel, 1),
-                              LA_DT((la_dtype)lines->dtype));
+    la_status status = la_run(zeros, &flat, la_v_ints(&p->numel, 1),
+                              la_v_dtype((la_dtype)lines->dtype));
     if (!status)
         status = overlaps ? put_sums(flat, s, p->numel, lines, out)
                           : put(flat, s, lines, out);
@@ -258,7 +257,7 @@ static la_status through_write(slices *s, la_tensor *flat, la_tensor **parts,
     la_status status = from_memory(&s->p.view, flat, &inside);
     if (!status) status = s->fn->class->run(s->fn, &inside, parts);
     if (!status && !parts[0]) {
-        status = la_run(zeros_like, &zero, LA_T(inside));
+        status = la_run(zeros_like, &zero, inside);
         parts[0] = zero;
     }
     if (!status)

@@ -212,7 +212,7 @@ static la_status integers(conversion *c, const int64_t *list, int64_t n,
     int64_t *to = c->pool + c->used;
     c->used += (int)n;
     for (int64_t i = 0; i < n; i++) LA_TRY(shifted(list[i], t, &to[i]));
-    *v = LA_IS(to, n);
+    *v = la_v_ints(to, n);
     return LA_OK;
 }
 
@@ -225,9 +225,9 @@ static la_status word(const char *text, la_type t, la_value *v)
 {
     if (!text) return type_error(t);
     size_t n = strlen(text);
-    *v = LA_STR(text);
+    *v = la_v_string(text);
     if (t == LA_TYPE_DTYPE) {
-        *v = LA_DT(la_dtype_parse(text, n));
+        *v = la_v_dtype(la_dtype_parse(text, n));
         if (v->dtype == LA_UNDEFINED)
             return la_error(LA_EARG, "unknown dtype '%.40s' (known: %s)", text,
                             la_known_dtypes);
@@ -254,7 +254,7 @@ static la_status tensors(const la_any *a, const la_param *p, la_value *v)
         if (!list[i] && !p->nullable)
             return la_error(LA_EARG, "tensor %lld of the list is NULL",
                             (long long)i + 1);
-    *v = LA_TS((la_tensor **)a->list, a->count);
+    *v = la_v_tensors((la_tensor **)a->list, a->count);
     return LA_OK;
 }
 
@@ -264,10 +264,10 @@ static la_status integer(conversion *c, const la_any *a, la_type t,
     switch (t) {
     case LA_TYPE_TENSOR: case LA_TYPE_SCALAR: case LA_TYPE_FLOAT:
     case LA_TYPE_INT: case LA_TYPE_DIM: case LA_TYPE_INDEX:
-        *v = LA_I(a->integer);
+        *v = la_v_int(a->integer);
         return shifted(a->integer, t, &v->i);
     case LA_TYPE_BOOL:      /* a comparison in C is an int */
-        *v = LA_B(a->integer != 0);
+        *v = la_v_bool(a->integer != 0);
         return LA_OK;
     default:
         return la_type_is_ints(t) ? integers(c, &a->integer, 1, t, v)
@@ -281,9 +281,9 @@ static la_status convert(conversion *c, const la_any *a, const la_param *p,
     la_type t = p->type;
     bool fits = true;
     switch (a->kind) {
-    case LA_ARG_NONE: *v = LA_NIL; return LA_OK;
+    case LA_ARG_NONE: *v = la_v_none(); return LA_OK;
     case LA_ARG_TENSOR:
-        *v = LA_T(a->tensor);
+        *v = la_v_tensor(a->tensor);
         fits = t == LA_TYPE_TENSOR && a->tensor;
         break;
     case LA_ARG_TENSORS: return tensors(a, p, v);
@@ -292,11 +292,11 @@ static la_status convert(conversion *c, const la_any *a, const la_param *p,
         : la_error(LA_EARG, "%s expected, got integers", la_type_name(t));
     case LA_ARG_TEXT: return word(a->text, t, v);
     case LA_ARG_NUMBER:
-        *v = LA_D(a->number);
+        *v = la_v_float(a->number);
         fits = t == LA_TYPE_FLOAT || t == LA_TYPE_SCALAR || t == LA_TYPE_TENSOR;
         break;
     case LA_ARG_BOOLEAN:
-        *v = LA_B(a->integer != 0);
+        *v = la_v_bool(a->integer != 0);
         fits = t == LA_TYPE_BOOL || t == LA_TYPE_SCALAR || t == LA_TYPE_TENSOR;
         break;
     case LA_ARG_INTEGER: return integer(c, a, t, v);
@@ -387,7 +387,7 @@ static la_status call_by_name(const char *name, int n, const la_any *args,
         if (same) return la_do_many(op, results, s->nparams, c.args);
         LA_TRY(la_do_(op, c.args[0].tensor, s->nparams, c.args));
         la_tensor *self = la_tensor_retain(c.args[0].tensor);
-        results[0] = LA_T(self);
+        results[0] = la_v_tensor(self);
         return LA_OK;
     }
     return known ? status

@@ -141,7 +141,7 @@ static int push_view(lua_State *L, la_tensor *t, const la_op *op,
     la_handle *h = la_new_handle(L, s);
     la_tensor *out = NULL;
     t = la_check_tensor(L, 1, name);
-    la_value self = LA_T(t);
+    la_value self = la_v_tensor(t);
     LA_CHECK(L, name, la_do(op, &out, 1, &self));
     la_fill_handle(s, h, out);
     return 1;
@@ -182,11 +182,11 @@ static int write_view(lua_State *L, la_tensor *t, const la_op *op,
     if (!h && !la_to_scalar(L, 3, &s))
         return luaL_error(L, "%s: tensor or number expected", name);
     la_tensor *value = h ? la_check_tensor(L, 3, name) : NULL;
-    la_value self = LA_T(t);
+    la_value self = la_v_tensor(t);
     LA_CHECK(L, name, la_do(op, &view, 1, &self));
     la_status status = h ? LA_OK : la_tensor_from_scalar(&s, &from);
     if (h) from = la_tensor_retain(value);
-    if (!status) status = la_run_(copy_, view, LA_T(from));
+    if (!status) status = la_run_(copy_, view, from);
     if (from) la_tensor_release(from);
     la_tensor_release(view);
     return status ? la_raise(L, name, status) : 0;

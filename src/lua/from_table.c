@@ -410,10 +410,10 @@ static void from_tensor(lua_State *L, int at, const build_options *o,
                         la_handle *h, const char *name)
 {
     la_tensor *src = la_check_tensor(L, at, name), *plain = NULL, *t = NULL;
-    LA_CHECK(L, name, la_run(detach, &plain, LA_T(src)));
+    LA_CHECK(L, name, la_run(detach, &plain, src));
     la_dtype dtype = o->dtype;
     if (dtype == LA_UNDEFINED) dtype = (la_dtype)src->dtype;
-    la_status status = la_run(astype, &t, LA_T(plain), LA_DT(dtype));
+    la_status status = la_run(astype, &t, plain, la_v_dtype(dtype));
     la_tensor_release(plain);
     LA_CHECK(L, name, status);
     t->flags &= ~(uint32_t)LA_F_WRAPPED;
@@ -568,13 +568,13 @@ static la_tensor *push_plain(lua_State *L, int arg, const char *name)
     la_tensor *t = la_check_tensor(L, arg, name);
     la_tensor *plain = NULL, *dense = NULL;
     if (lies_plain(t)) return h->tensor = la_tensor_retain(t);
-    LA_CHECK(L, name, la_run(resolve_conj, &plain, LA_T(t)));
+    LA_CHECK(L, name, la_run(resolve_conj, &plain, t));
     h->tensor = plain;
-    LA_CHECK(L, name, la_run(resolve_neg, &dense, LA_T(plain)));
+    LA_CHECK(L, name, la_run(resolve_neg, &dense, plain));
     h->tensor = dense;
     la_tensor_release(plain);
     plain = dense;
-    LA_CHECK(L, name, la_run(contiguous, &dense, LA_T(plain)));
+    LA_CHECK(L, name, la_run(contiguous, &dense, plain));
     h->tensor = dense;
     la_tensor_release(plain);
     if (dense->device == LA_META)

@@ -54,9 +54,9 @@ static la_status plain(la_tensor *t, la_tensor **out)
 {
     LA_OWNED a = NULL;
     LA_OWNED b = NULL;
-    LA_TRY(la_run(resolve_conj, &a, LA_T(t)));
-    LA_TRY(la_run(resolve_neg, &b, LA_T(a)));
-    return la_run(contiguous, out, LA_T(b));
+    LA_TRY(la_run(resolve_conj, &a, t));
+    LA_TRY(la_run(resolve_neg, &b, a));
+    return la_run(contiguous, out, b);
 }
 
 static la_status write_piece(void *sink, const void *bytes, size_t n)

@@ -83,9 +83,9 @@ static int meta_eq(lua_State *L)
         return 1;
     }
     la_value results[LA_MAX_RESULTS];
-    LA_CHECK(L, "==", la_run_many(equal, results,
-                                  LA_T(la_check_tensor(L, 1, "==")),
-                                  LA_T(la_check_tensor(L, 2, "=="))));
+    LA_CHECK(L, "==",
+        la_run_many(equal, results, la_check_tensor(L, 1, "=="),
+                    la_check_tensor(L, 2, "==")));
     lua_pushboolean(L, results[0].b);
     return 1;
 }
@@ -102,7 +102,7 @@ static double one_number(lua_State *L, int arg, const char *name)
                        "side; compare element by element with x:%s(y)", name,
                        name[1] ? "le" : "lt");
         la_tensor *d = NULL;
-        LA_CHECK(L, name, la_run(detach, &d, LA_T(t)));
+        LA_CHECK(L, name, la_run(detach, &d, t));
         bool ok = la_tensor_to_scalar(d, &s);
         la_tensor_release(d);
         if (ok) return s.re;
@@ -155,7 +155,7 @@ static int walk_step(lua_State *L)
     la_handle *h = la_new_handle(L, s);
     la_tensor *row = NULL;
     t = la_check_tensor(L, at, "iter");     /* finalizers may have run */
-    LA_CHECK(L, "iter", la_run(select, &row, LA_T(t), LA_I(dim), LA_I(i)));
+    LA_CHECK(L, "iter", la_run(select, &row, t, dim, i));
     la_fill_handle(s, h, row);
     return 2;
 }

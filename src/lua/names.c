@@ -64,7 +64,7 @@ static int push_named(lua_State *L, la_tensor *t, int n,
     la_names *list = NULL;
     if (names)
         LA_CHECK(L, fn, la_names_new(n, names, &list));
-    la_status status = la_run(alias, &view, LA_T(t));
+    la_status status = la_run(alias, &view, t);
     if (status) {
         la_names_release(list);
         return la_raise(L, fn, status);
@@ -201,12 +201,12 @@ static void plan_alignment(lua_State *L, const la_tensor *t, int n,
 
 static la_status align(la_tensor *t, const alignment *a, la_tensor **out)
 {
-    LA_TRY(la_run(permute, out, LA_T(t), LA_IS(a->dims, t->ndim)));
+    LA_TRY(la_run(permute, out, t, la_v_ints(a->dims, t->ndim)));
     for (int d = 0; d < a->n; d++) {
         la_tensor *next = NULL;
         if (!(a->fresh >> d & 1))
             continue;
-        la_status status = la_run(unsqueeze, &next, LA_T(*out), LA_I(d));
+        la_status status = la_run(unsqueeze, &next, *out, d);
         la_tensor_release(*out);
         *out = next;
         LA_TRY(status);

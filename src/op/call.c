@@ -30,13 +30,13 @@ static la_status wrap(la_value *v, owned *o)
 static void widen(la_value *v, la_type type)
 {
     bool number = type == LA_TYPE_SCALAR || type == LA_TYPE_TENSOR;
-    if (number && v->tag == LA_VINT) *v = LA_S(la_scalar_int(v->i));
-    if (number && v->tag == LA_VFLOAT) *v = LA_S(la_scalar_float(v->d));
-    if (number && v->tag == LA_VBOOL) *v = LA_S(la_scalar_bool(v->b));
-    if (type == LA_TYPE_BOOL && v->tag == LA_VINT) *v = LA_B(v->i != 0);
+    if (number && v->tag == LA_VINT) *v = la_v_scalar(la_scalar_int(v->i));
+    if (number && v->tag == LA_VFLOAT) *v = la_v_scalar(la_scalar_float(v->d));
+    if (number && v->tag == LA_VBOOL) *v = la_v_scalar(la_scalar_bool(v->b));
+    if (type == LA_TYPE_BOOL && v->tag == LA_VINT) *v = la_v_bool(v->i != 0);
     if (type != LA_TYPE_FLOAT) return;
-    if (v->tag == LA_VINT) *v = LA_D((double)v->i);
-    if (v->tag == LA_VSCALAR) *v = LA_D(v->scalar.re);
+    if (v->tag == LA_VINT) *v = la_v_float((double)v->i);
+    if (v->tag == LA_VSCALAR) *v = la_v_float(v->scalar.re);
 }
 
 /* The arguments of the frame from the 'n' given ones and the defaults. What is
@@ -51,7 +51,7 @@ static la_status fill(const la_schema *s, int n, const la_value *given,
             args[k] = p->fallback;
         widen(&args[k], p->type);
         if (la_type_is_ints(p->type) && args[k].tag == LA_VINT)
-            args[k] = LA_IS(&given[k].i, 1);
+            args[k] = la_v_ints(&given[k].i, 1);
         if (p->type == LA_TYPE_TENSOR && args[k].tag == LA_VSCALAR)
             LA_TRY(wrap(&args[k], o));
         if (args[k].tag == LA_VNONE && p->required && !p->optional)
@@ -129,7 +129,7 @@ bool la_tensor_to_scalar(const la_tensor *t, la_scalar *out)
     if (t->numel != 1 || t->dtype == LA_UNDEFINED || t->device != LA_CPU
         || la_grad_flag(t)) return false;
     if (t->flags & (LA_F_CONJ | LA_F_NEG | LA_F_ZERO)) {
-        if (la_run(clone, &plain, LA_T((la_tensor *)t))) return false;
+        if (la_run(clone, &plain, (la_tensor *)t)) return false;
         *out = la_scalar_load((la_dtype)plain->dtype, la_data(plain));
         la_tensor_release(plain);
         return true;

@@ -5,8 +5,8 @@
 **
 **     LA_CHAIN box = {.n = 0};
 **     la_chain *w = &box;
-**     la_tensor *d = STEP(sub, LA_T(x), LA_T(y));
-**     return la_chain_end(w, f, STEP(mul, LA_T(d), LA_T(d)));
+**     la_tensor *d = STEP(sub, x, y);
+**     return la_chain_end(w, f, STEP(mul, d, d));
 **
 ** After a failure all further calls return NULL and the status is kept, so only
 ** the end asks for it, and whoever looks into a tensor before.
@@ -49,7 +49,6 @@ static inline la_tensor *la_chain_call(la_chain *w, const la_op *op, int n,
 
 /* The next call, by the name of its operation; uses the variable w. */
 #define STEP(name, ...) la_chain_call(w, LA_OP(name), LA_ARGS_(__VA_ARGS__))
-#define LA_F(x) LA_S(la_scalar_float(x))
 
 /* *made (owned) becomes result 0 of the frame where the call that was to make
 ** it succeeded: la_give(f, la_run(mul, &x, a, b), &x). Its status. */

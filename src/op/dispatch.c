@@ -217,7 +217,8 @@ la_status la_redispatch(la_frame *f, la_key below)
 /* ---- outputs of composites and lazy bits ---- */
 
 /* A result that is a view of a tensor which nobody else holds is that tensor's
-** only user: it becomes the owner, so that it has a history of its own and may be
+** only user: it becomes the owner,
+so that it has a history of its own and may be
 ** detached or written like any other result. */
 static void own_result(la_tensor *t)
 {
@@ -243,8 +244,8 @@ static la_status run_composite(la_frame *f)
 static la_status resolve_one(la_tensor *t, la_tensor **out)
 {
     la_tensor *plain = NULL;
-    LA_TRY(la_run(resolve_conj, &plain, LA_T(t)));
-    la_status status = la_run(resolve_neg, out, LA_T(plain));
+    LA_TRY(la_run(resolve_conj, &plain, t));
+    la_status status = la_run(resolve_neg, out, plain);
     la_tensor_release(plain);
     return status;
 }

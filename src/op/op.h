@@ -259,21 +259,85 @@ void la_set_result_value(la_frame *f, int k, la_value v);
 
 /* ---- calling operations from C ---- */
 
-#define LA_T(x) ((la_value){.tag = (x) ? LA_VTENSOR : LA_VNONE, \
-                            .given = true, .tensor = (x)})
-#define LA_I(x) ((la_value){.tag = LA_VINT, .given = true, .i = (x)})
-#define LA_D(x) ((la_value){.tag = LA_VFLOAT, .given = true, .d = (x)})
-#define LA_B(x) ((la_value){.tag = LA_VBOOL, .given = true, .b = (x)})
-#define LA_S(x) ((la_value){.tag = LA_VSCALAR, .given = true, .scalar = (x)})
-#define LA_IS(p, n_) ((la_value){.tag = LA_VINTS, .given = true, \
-                                 .ints = {(p), (n_)}})
-#define LA_TS(p, n_) ((la_value){.tag = LA_VTENSORS, .given = true, \
-                                 .tensors = {(p), (n_)}})
-#define LA_DT(x) ((la_value){.tag = LA_VDTYPE, .given = true, .dtype = (x)})
-#define LA_DEV(x) ((la_value){.tag = LA_VDEVICE, .given = true, .device = (x)})
-#define LA_STR(x) ((la_value){.tag = LA_VSTR, .given = true, \
-                              .str = {(x), strlen(x)}})
-#define LA_NIL ((la_value){.tag = LA_VNONE})
+/* C values as arguments. An argument list converts tensors, integers, scalars,
+** booleans and strings by their C type (LA_VALUE); a double is a Scalar there.
+** The functions are for what C has no type of its own for. */
+static inline la_value la_v_tensor(la_tensor *t)
+{
+    return (la_value){.tag = t ? LA_VTENSOR : LA_VNONE, .given = true,
+                      .tensor = t};
+}
+static inline la_value la_v_int(int64_t i)
+{
+    return (la_value){.tag = LA_VINT, .given = true, .i = i};
+}
+static inline la_value la_v_float(double d)   /* a schema's float */
+{
+    return (la_value){.tag = LA_VFLOAT, .given = true, .d = d};
+}
+static inline la_value la_v_bool(bool b)
+{
+    return (la_value){.tag = LA_VBOOL, .given = true, .b = b};
+}
+static inline la_value la_v_scalar(la_scalar s)
+{
+    return (la_value){.tag = LA_VSCALAR, .given = true, .scalar = s};
+}
+static inline la_value la_v_double(double d)   /* a schema's Scalar */
+{
+    return la_v_scalar(la_scalar_float(d));
+}
+static inline la_value la_v_string(const char *s)
+{
+    return (la_value){.tag = LA_VSTR, .given = true, .str = {s, strlen(s)}};
+}
+static inline la_value la_v_dtype(la_dtype dtype)
+{
+    return (la_value){.tag = LA_VDTYPE, .given = true, .dtype = dtype};
+}
+static inline la_value la_v_device(la_device device)
+{
+    return (la_value){.tag = LA_VDEVICE, .given = true, .device = device};
+}
+static inline la_value la_v_none(void)
+{
+    return (la_value){.tag = LA_VNONE};
+}
+static inline la_value la_v_same(la_value v) { return v; }
+/* Lists; the elements stay the caller's, and are often compound literals. */
+#define la_v_ints(p, n_) ((la_value){.tag = LA_VINTS, .given = true, \
+                                     .ints = {(p), (n_)}})
+#define la_v_tensors(p, n_) ((la_value){.tag = LA_VTENSORS, .given = true, \
+                                        .tensors = {(p), (n_)}})
+
+#define LA_VALUE(a) _Generic((a), la_tensor *: la_v_tensor, int: la_v_int, \
+    int64_t: la_v_int, double: la_v_double, float: la_v_double, \
+    bool: la_v_bool, la_scalar: la_v_scalar, la_value: la_v_same, \
+    char *: la_v_string, const char *: la_v_string)(a)
+
+/* LA_ARGS_(a, b, ...): the number of arguments and their values, for at most
+** twelve. */
+#define LA_MAP1(a) LA_VALUE(a)
+#define LA_MAP2(a, ...) LA_VALUE(a), LA_MAP1(__VA_ARGS__)
+#define LA_MAP3(a, ...) LA_VALUE(a), LA_MAP2(__VA_ARGS__)
+#define LA_MAP4(a, ...) LA_VALUE(a), LA_MAP3(__VA_ARGS__)
+#define LA_MAP5(a, ...) LA_VALUE(a), LA_MAP4(__VA_ARGS__)
+#define LA_MAP6(a, ...) LA_VALUE(a), LA_MAP5(__VA_ARGS__)
+#define LA_MAP7(a, ...) LA_VALUE(a), LA_MAP6(__VA_ARGS__)
+#define LA_MAP8(a, ...) LA_VALUE(a), LA_MAP7(__VA_ARGS__)
+#define LA_MAP9(a, ...) LA_VALUE(a), LA_MAP8(__VA_ARGS__)
+#define LA_MAP10(a, ...) LA_VALUE(a), LA_MAP9(__VA_ARGS__)
+#define LA_MAP11(a, ...) LA_VALUE(a), LA_MAP10(__VA_ARGS__)
+#define LA_MAP12(a, ...) LA_VALUE(a), LA_MAP11(__VA_ARGS__)
+#define LA_PICK(_1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, NAME, ...) \
+    NAME
+#define LA_NARGS(...) \
+    LA_PICK(__VA_ARGS__, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
+#define LA_MAP(...) LA_PICK(__VA_ARGS__, LA_MAP12, LA_MAP11, LA_MAP10, \
+    LA_MAP9, LA_MAP8, LA_MAP7, LA_MAP6, LA_MAP5, LA_MAP4, LA_MAP3, LA_MAP2, \
+    LA_MAP1, 0)(__VA_ARGS__)
+#define LA_ARGS_(...) \
+    LA_NARGS(__VA_ARGS__), (const la_value[]){LA_MAP(__VA_ARGS__)}
 
 /* Call an operation with the first n arguments; the rest get defaults.
 ** A scalar where the schema says Tensor becomes a wrapped 0-dim tensor. */
@@ -287,15 +351,12 @@ la_status la_do_many(const la_op *op, la_value *results, int n,
 /* The value of a tensor of one element on the CPU; false, without an error, for
 ** others, and for one that needs a gradient. */
 bool la_tensor_to_scalar(const la_tensor *t, la_scalar *out);
-/* la_run(add, &r, LA_T(a), LA_T(b)); la_run_ is the in-place form, whose self
+/* la_run(add, &r, a, b); la_run_ is the in-place form, whose self
 ** is passed as the first value as well; la_run_many has 4 results. A row with
 ** LA_MUTATES (copy_, fill_) is called through la_run_ too. */
-#define LA_ARGS_(...) \
-    (int)(sizeof((la_value[]){__VA_ARGS__}) / sizeof(la_value)), \
-    (const la_value[]){__VA_ARGS__}
 #define la_run(name, out, ...) la_do(LA_OP(name), out, LA_ARGS_(__VA_ARGS__))
 #define la_run_(name, self, ...) \
-    la_do_(LA_OP(name), self, LA_ARGS_(LA_T(self), __VA_ARGS__))
+    la_do_(LA_OP(name), self, LA_ARGS_(self, __VA_ARGS__))
 #define la_run_many(name, results, ...) \
     la_do_many(LA_OP(name), results, LA_ARGS_(__VA_ARGS__))
 

@@ -21,7 +21,7 @@ la_status la_impl_convolution_backward(la_frame *f)
     if (!status)
         status = la_do(LA_OP(convolution_grad_weight), &parts[1], 9, a);
     if (!status)
-        status = la_run(sum, &parts[2], LA_T(g), LA_IS(dims, g->ndim - 1));
+        status = la_run(sum, &parts[2], g, la_v_ints(dims, g->ndim - 1));
     for (int k = 0; k < 3; k++) {
         if (!status) la_set_result(f, k, parts[k]);
         else la_tensor_drop(&parts[k]);

@@ -37,7 +37,8 @@ static la_status check_weight(const la_tensor *w, int nd)
 static la_status call(la_tensor *x, la_tensor *w, la_tensor *bias,
                       const la_value *s, la_tensor **out)
 {
-    la_value a[3 + NSETTINGS] = {LA_T(x), LA_T(w), LA_T(bias)};
+    la_value a[3 + NSETTINGS] = {la_v_tensor(x), la_v_tensor(w),
+                                 la_v_tensor(bias)};
     memcpy(a + 3, s, NSETTINGS * sizeof *s);
     return la_do(LA_OP(convolution), out, 3 + NSETTINGS, a);
 }
@@ -56,9 +57,9 @@ static la_status run(la_frame *f, la_tensor *x, int nd, const la_value *s)
         la_set_result(f, 0, out);
         return LA_OK;
     }
-    LA_TRY(la_run(unsqueeze, &batch, LA_T(x), LA_I(0)));
+    LA_TRY(la_run(unsqueeze, &batch, x, 0));
     LA_TRY(call(batch, w, bias, s, &result));
-    LA_TRY(la_run(squeeze, &out, LA_T(result), LA_IS(&first, 1)));
+    LA_TRY(la_run(squeeze, &out, result, la_v_ints(&first, 1)));
     la_set_result(f, 0, out);
     return LA_OK;
 }
@@ -69,8 +70,9 @@ static const int64_t zero = 0;
 /* (input, weight, bias, stride, padding, dilation, groups) */
 static la_status conv(la_frame *f, int nd)
 {
-    la_value s[NSETTINGS] = {f->args[3], f->args[4], f->args[5], LA_B(false),
-                             LA_IS(&zero, 1), f->args[6]};
+    la_value s[NSETTINGS] = {f->args[3], f->args[4], f->args[5],
+                             la_v_bool(false),
+                             la_v_ints(&zero, 1), f->args[6]};
     LA_TRY(check_rank(la_arg(f, 0), nd, false));
     return run(f, la_arg(f, 0), nd, s);
 }
@@ -117,7 +119,7 @@ static la_status pad_end(la_tensor *x, int nd, const int64_t *extra,
         pairs[2 * d] = 0;
         pairs[2 * d + 1] = extra[nd - 1 - d];
     }
-    return la_run(pad, out, LA_T(x), LA_IS(pairs, 2 * nd));
+    return la_run(pad, out, x, la_v_ints(pairs, 2 * nd));
 }
 
 /* Argument 4 is 'same' or 'valid' (no padding). */
@@ -134,8 +136,8 @@ static la_status conv_named_padding(la_frame *f, int nd)
                            "numbers");
     if (same) LA_TRY(same_padding(f, nd, low, extra, &uneven));
     if (uneven) LA_TRY(pad_end(x, nd, extra, &padded));
-    la_value s[NSETTINGS] = {f->args[3], LA_IS(low, nd), f->args[5],
-                             LA_B(false), LA_IS(&zero, 1), f->args[6]};
+    la_value s[NSETTINGS] = {f->args[3], la_v_ints(low, nd), f->args[5],
+                             la_v_bool(false), la_v_ints(&zero, 1), f->args[6]};
     return run(f, padded ? padded : x, nd, s);
 }
 
@@ -157,7 +159,8 @@ la_status la_impl_conv3d_padding(la_frame *f)
 /* (input, weight, bias, stride, padding, output_padding, groups, dilation) */
 static la_status conv_transpose(la_frame *f, int nd)
 {
-    la_value s[NSETTINGS] = {f->args[3], f->args[4], f->args[7], LA_B(true),
+    la_value s[NSETTINGS] = {f->args[3], f->args[4], f->args[7],
+                             la_v_bool(true),
                              f->args[5], f->args[6]};
     LA_TRY(check_rank(la_arg(f, 0), nd, true));
     return run(f, la_arg(f, 0), nd, s);

@@ -293,11 +293,11 @@ static la_status run_as_float32(la_frame *f, const la_op *op)
     memcpy(a, f->args, sizeof a);
     for (int k = 0; k < 3 && !status; k++) {
         if (!la_arg(f, k)) continue;
-        status = la_run(astype, &wide[k], f->args[k], LA_DT(LA_FLOAT32));
-        a[k] = LA_T(wide[k]);
+        status = la_run(astype, &wide[k], f->args[k], la_v_dtype(LA_FLOAT32));
+        a[k] = la_v_tensor(wide[k]);
     }
     if (!status) status = la_do(op, &result, 9, a);
-    if (!status) status = la_run_(copy_, la_result(f, 0), LA_T(result));
+    if (!status) status = la_run_(copy_, la_result(f, 0), result);
     for (int k = 0; k < 3; k++) la_tensor_release(wide[k]);
     c->no_grad = before;
     return status;

@@ -336,7 +336,7 @@ static la_status in_format(la_tensor *t, la_memory_format format,
     bool before = c->no_grad;
     c->no_grad = true;
     la_value as = {.tag = LA_VFORMAT, .given = true, .format = format};
-    la_status status = la_run(contiguous, out, LA_T(t), as);
+    la_status status = la_run(contiguous, out, t, as);
     c->no_grad = before;
     return status;
 }

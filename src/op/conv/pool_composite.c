@@ -18,7 +18,7 @@
 static la_status expand_list(const la_value *v, int nd, int64_t list[3],
                              la_value *out)
 {
-    *out = LA_IS(list, v->ints.n ? nd : 0);
+    *out = la_v_ints(list, v->ints.n ? nd : 0);
     if (v->ints.n != 0 && v->ints.n != 1 && v->ints.n != nd)
         return la_error(LA_EARG, "expected a single number or a list of %d, "
                         "got %lld numbers", nd, (long long)v->ints.n);
@@ -69,7 +69,7 @@ static la_status avg_pool(la_frame *f, int nd)
         LA_TRY(expand_list(&f->args[k], nd, list[k - 1], &a[k]));
     a[4] = f->args[4];
     a[5] = f->args[5];
-    a[6] = nd == 1 ? LA_NIL : f->args[6];
+    a[6] = nd == 1 ? la_v_none() : f->args[6];
     LA_TRY(la_do(LA_OP(avg_pool), &out, 7, a));
     la_set_result(f, 0, out);
     return LA_OK;
@@ -96,7 +96,7 @@ static la_status adaptive_avg(la_frame *f, int nd)
     la_value a[2] = {f->args[0]};
     LA_TRY(expand_list(&f->args[1], nd, list, &a[1]));
     if (a[1].ints.n == nd && is_mean(la_arg(f, 0), nd, list))
-        LA_TRY(la_run(mean, &out, a[0], LA_IS(dims, nd), LA_B(true)));
+        LA_TRY(la_run(mean, &out, a[0], la_v_ints(dims, nd), la_v_bool(true)));
     else
         LA_TRY(la_do(LA_OP(adaptive_avg_pool), &out, 2, a));
     la_set_result(f, 0, out);
@@ -158,16 +158,15 @@ static la_status lp_pool(la_frame *f, int nd)
     LA_TRY(expand_list(&f->args[2], nd, list[0], &k));
     LA_TRY(expand_list(&f->args[3], nd, list[1], &s));
     for (int d = 0; d < nd; d++) count *= list[0][d];
-    LA_TRY(la_run(pow, &powers, f->args[0], LA_S(la_scalar_float(p))));
-    LA_TRY(la_run(avg_pool, &mean, LA_T(powers), k, s, LA_IS(&zero, 1),
-                  f->args[4], LA_B(true), LA_NIL));
-    LA_TRY(la_run(sign, &sign, LA_T(mean)));
-    LA_TRY(la_run(abs, &size, LA_T(mean)));
-    LA_TRY(la_run(relu, &open, LA_T(size)));   /* no gradient at 0 */
-    LA_TRY(la_run(mul, &both, LA_T(sign), LA_T(open)));
-    LA_TRY(la_run(mul, &sum, LA_T(both),
-                  LA_S(la_scalar_float((double)count))));
-    LA_TRY(la_run(pow, &out, LA_T(sum), LA_S(la_scalar_float(1 / p))));
+    LA_TRY(la_run(pow, &powers, f->args[0], la_scalar_float(p)));
+    LA_TRY(la_run(avg_pool, &mean, powers, k, s, la_v_ints(&zero, 1),
+                  f->args[4], la_v_bool(true), la_v_none()));
+    LA_TRY(la_run(sign, &sign, mean));
+    LA_TRY(la_run(abs, &size, mean));
+    LA_TRY(la_run(relu, &open, size));   /* no gradient at 0 */
+    LA_TRY(la_run(mul, &both, sign, open));
+    LA_TRY(la_run(mul, &sum, both, la_scalar_float((double)count)));
+    LA_TRY(la_run(pow, &out, sum, la_scalar_float(1 / p)));
     la_set_result(f, 0, out);
     return LA_OK;
 }

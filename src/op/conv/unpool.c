@@ -83,17 +83,17 @@ static la_status unpool(la_frame *f, int nd)
     LA_TRY(plane_sizes(f, nd, sizes + lead));
     rows[lead] = 1;
     for (int d = lead; d < t->ndim; d++) rows[lead] *= la_sizes(t)[d];
-    LA_TRY(la_run(reshape, &values, LA_T(t), LA_IS(rows, lead + 1)));
-    LA_TRY(la_run(reshape, &indices, f->args[INDICES], LA_IS(rows, lead + 1)));
+    LA_TRY(la_run(reshape, &values, t, la_v_ints(rows, lead + 1)));
+    LA_TRY(la_run(reshape, &indices, f->args[INDICES],
+                  la_v_ints(rows, lead + 1)));
     rows[lead] = 1;
     for (int d = lead; d < t->ndim; d++)
         if (!la_mul_ok(rows[lead], sizes[d] > 0 ? sizes[d] : 0, &rows[lead]))
             return la_error(LA_ESHAPE, "size overflow");
-    LA_TRY(la_run(zeros, &zeros, LA_IS(rows, lead + 1),
-                  LA_DT((la_dtype)t->dtype)));
-    LA_TRY(la_run(scatter, &planes, LA_T(zeros), LA_I(-1), LA_T(indices),
-                  LA_T(values)));
-    LA_TRY(la_run(reshape, &out, LA_T(planes), LA_IS(sizes, t->ndim)));
+    LA_TRY(la_run(zeros, &zeros, la_v_ints(rows, lead + 1),
+                  la_v_dtype((la_dtype)t->dtype)));
+    LA_TRY(la_run(scatter, &planes, zeros, -1, indices, values));
+    LA_TRY(la_run(reshape, &out, planes, la_v_ints(sizes, t->ndim)));
     la_set_result(f, 0, out);
     return LA_OK;
 }

@@ -73,7 +73,7 @@ la_status la_meta_complex(la_frame *f)
 static la_status put_part(la_tensor *pairs, int which, la_tensor *from)
 {
     LA_OWNED part = NULL;
-    LA_TRY(la_run(select, &part, LA_T(pairs), LA_I(-1), LA_I(which)));
+    LA_TRY(la_run(select, &part, pairs, -1, which));
     return la_copy_data(part, from);
 }
 
@@ -81,7 +81,7 @@ static la_status put_part(la_tensor *pairs, int which, la_tensor *from)
 la_status la_impl_complex(la_frame *f)
 {
     LA_OWNED pairs = NULL;
-    LA_TRY(la_run(view_as_real, &pairs, LA_T(la_result(f, 0))));
+    LA_TRY(la_run(view_as_real, &pairs, la_result(f, 0)));
     LA_TRY(put_part(pairs, 0, la_arg(f, 0)));
     return put_part(pairs, 1, la_arg(f, 1));
 }
@@ -96,11 +96,11 @@ la_status la_impl_polar(la_frame *f)
     LA_OWNED s = NULL;
     LA_OWNED re = NULL;
     LA_OWNED im = NULL;
-    LA_TRY(la_run(cos, &c, LA_T(angle)));
-    LA_TRY(la_run(sin, &s, LA_T(angle)));
-    LA_TRY(la_run(mul, &re, LA_T(abs), LA_T(c)));
-    LA_TRY(la_run(mul, &im, LA_T(abs), LA_T(s)));
-    LA_TRY(la_run(complex, &out, LA_T(re), LA_T(im)));
+    LA_TRY(la_run(cos, &c, angle));
+    LA_TRY(la_run(sin, &s, angle));
+    LA_TRY(la_run(mul, &re, abs, c));
+    LA_TRY(la_run(mul, &im, abs, s));
+    LA_TRY(la_run(complex, &out, re, im));
     la_set_result(f, 0, out);
     return LA_OK;
 }

@@ -57,10 +57,9 @@ static la_status add_mask(plan *p, la_tensor *self, la_tensor *mask)
     LA_TRY(mask_fits(self, p->used, mask));
     if (mask->ndim == 1)
         return la_flat_positions(mask, &p->slot[p->used++]);
-    LA_TRY(la_run(nonzero, &positions, LA_T(mask)));
+    LA_TRY(la_run(nonzero, &positions, mask));
     for (int d = 0; d < mask->ndim; d++)
-        LA_TRY(la_run(select, &p->slot[p->used++], LA_T(positions), LA_I(1),
-                      LA_I(d)));
+        LA_TRY(la_run(select, &p->slot[p->used++], positions, 1, d));
     return LA_OK;
 }
 
@@ -186,7 +185,7 @@ static la_status fold(la_advanced *a)
     while (a->n >= LA_INDEX_MAX) {
         int k = --a->n;
         LA_OWNED plain = NULL;
-        LA_TRY(la_run(contiguous, &plain, LA_T(a->index[k])));
+        LA_TRY(la_run(contiguous, &plain, a->index[k]));
         const int64_t *from = (int64_t *)la_data(plain);
         for (int64_t i = 0; i < sum->numel; i++)
             to[i] += (from[i] > 0 ? from[i] - 1 : from[i] + a->sizes[k])
@@ -386,7 +385,7 @@ la_status la_impl_index_put(la_frame *f)
     LA_TRY(la_target_begin(f));
     la_tensor *target = la_result(f, 0);
     if (mask && values->ndim == 0 && !accumulate)
-        return la_run_(masked_fill, target, LA_T(mask), LA_T(values));
+        return la_run_(masked_fill, target, mask, values);
     ADVANCED a;
     advanced_init(&a);
     LA_TRY(advanced(target, &f->args[1], false, &a));

@@ -167,7 +167,7 @@ la_status la_impl_index_add(la_frame *f)
     la_scalar alpha = f->args[4].scalar;
     LA_OWNED scaled = NULL;
     if (alpha.re != 1 || alpha.im != 0) {
-        LA_TRY(la_run(mul, &scaled, LA_T(source), LA_S(alpha)));
+        LA_TRY(la_run(mul, &scaled, source, alpha));
         source = scaled;
     }
     return write_slices(f, source, false, LA_RED_SUM, true);
@@ -250,7 +250,7 @@ la_status la_impl_take(la_frame *f)
     r.stride = (int64_t)la_itemsize(self);
     LA_TRY(la_reading_begin(f, la_arg(f, 1), &r));
     if (out->numel == 0) return LA_OK;
-    LA_TRY(la_run(contiguous, &plain, LA_T(self)));
+    LA_TRY(la_run(contiguous, &plain, self));
     LA_TRY(la_walk_view(plain, &shape, ~(uint64_t)0, &from));
     LA_TRY(la_walk_view(r.index, &shape, 0, &at));
     LA_TRY(la_walk_view(out, &shape, 0, &to));
@@ -301,11 +301,12 @@ la_status la_impl_put(la_frame *f)
     LA_TRY(la_index_checked(la_arg(f, 1), self->numel, -1, 2, &index));
     LA_TRY(la_target_begin(f));
     if (index->numel == 0) return LA_OK;
-    LA_TRY(la_run(reshape, &flat_index, LA_T(index), LA_IS(&all, 1)));
-    LA_TRY(la_run(astype, &typed, f->args[2], LA_DT((la_dtype)self->dtype)));
-    LA_TRY(la_run(reshape, &source, LA_T(typed), LA_IS(&all, 1)));
-    LA_TRY(la_run(contiguous, &plain, LA_T(out)));
-    LA_TRY(la_run(view, &flat, LA_T(plain), LA_IS(&all, 1)));
+    LA_TRY(la_run(reshape, &flat_index, index, la_v_ints(&all, 1)));
+    LA_TRY(la_run(astype, &typed, f->args[2],
+                  la_v_dtype((la_dtype)self->dtype)));
+    LA_TRY(la_run(reshape, &source, typed, la_v_ints(&all, 1)));
+    LA_TRY(la_run(contiguous, &plain, out));
+    LA_TRY(la_run(view, &flat, plain, la_v_ints(&all, 1)));
     p.dims = (la_index_dims){.n = 1, .sizes = {self->numel}};
     p.index = flat_index;
     p.source = source;
@@ -314,5 +315,5 @@ la_status la_impl_put(la_frame *f)
     else
         LA_TRY(la_scatter_put(flat, &p));
     return plain->storage == out->storage ? LA_OK
-                                          : la_run_(copy_, out, LA_T(plain));
+                                          : la_run_(copy_, out, plain);
 }

@@ -134,7 +134,7 @@ static la_status check_values(la_tensor *t, int64_t size, int dim, int arg)
     if (t->numel == 0 || t->device == LA_META) return LA_OK;
     if (t->ndim == 1) step = la_strides(t)[0] * 8;
     else if (!la_is_contiguous(t)) {
-        LA_TRY(la_run(contiguous, &plain, LA_T(t)));
+        LA_TRY(la_run(contiguous, &plain, t));
         t = plain;
     }
     const char *data = la_data(t);
@@ -147,7 +147,7 @@ static la_status check_values(la_tensor *t, int64_t size, int dim, int arg)
 la_status la_index_wide(la_tensor *t, la_tensor **out)
 {
     if (t->dtype != LA_INT64)
-        return la_run(astype, out, LA_T(t), LA_DT(LA_INT64));
+        return la_run(astype, out, t, la_v_dtype(LA_INT64));
     *out = la_tensor_retain(t);
     return LA_OK;
 }
@@ -156,7 +156,7 @@ la_status la_index_keep(const la_tensor *target, la_tensor **index)
 {
     la_tensor *own = NULL;
     if (la_pair_overlap(target, *index) == LA_OVERLAP_NO) return LA_OK;
-    LA_TRY(la_run(clone, &own, LA_T(*index)));
+    LA_TRY(la_run(clone, &own, *index));
     la_tensor_release(*index);
     *index = own;
     return LA_OK;
@@ -268,7 +268,7 @@ la_status la_target_meta(la_frame *f)
 la_status la_target_begin(la_frame *f)
 {
     la_tensor *self = la_arg(f, 0), *out = la_result(f, 0);
-    return self == out ? LA_OK : la_run_(copy_, out, LA_T(self));
+    return self == out ? LA_OK : la_run_(copy_, out, self);
 }
 
 /* ---- reductions ---- */
@@ -383,10 +383,10 @@ static la_status divide(la_tensor *target, const la_scatter_plan *p,
     for (int64_t i = 0; i < count->numel; i++) n[i] += n[i] == 0;
     la_dtype d = (la_dtype)target->dtype;
     if (la_is_float(d) || la_is_complex(d))
-        return la_run_(div, target, LA_T(count));
+        return la_run_(div, target, count);
     LA_OWNED whole = NULL;
-    LA_TRY(la_run(floor_divide, &whole, LA_T(target), LA_T(count)));
-    return la_run_(copy_, target, LA_T(whole));
+    LA_TRY(la_run(floor_divide, &whole, target, count));
+    return la_run_(copy_, target, whole);
 }
 
 la_status la_scatter_reduce(la_tensor *target, const la_scatter_plan *p,

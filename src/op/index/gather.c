@@ -93,9 +93,9 @@ static la_status broadcast_apart(la_tensor *self, la_tensor *index, int dim,
     a.sizes[dim] = b.sizes[dim] = 1;
     LA_TRY(la_shape_broadcast(&a, &b, &s));
     s.sizes[dim] = na;
-    LA_TRY(la_run(expand, wide_self, LA_T(self), LA_IS(s.sizes, s.ndim)));
+    LA_TRY(la_run(expand, wide_self, self, la_v_ints(s.sizes, s.ndim)));
     s.sizes[dim] = nb;
-    return la_run(expand, wide_index, LA_T(index), LA_IS(s.sizes, s.ndim));
+    return la_run(expand, wide_index, index, la_v_ints(s.sizes, s.ndim));
 }
 
 la_status la_impl_take_along_dim(la_frame *f)
@@ -107,8 +107,8 @@ la_status la_impl_take_along_dim(la_frame *f)
     int dim = 0;
     LA_TRY(la_index_dtype(index, 2, "take_along_dim()"));
     if (!la_has(f, 2)) {
-        LA_TRY(la_run(reshape, &a, LA_T(self), LA_IS(&all, 1)));
-        LA_TRY(la_run(reshape, &b, LA_T(index), LA_IS(&all, 1)));
+        LA_TRY(la_run(reshape, &a, self, la_v_ints(&all, 1)));
+        LA_TRY(la_run(reshape, &b, index, la_v_ints(&all, 1)));
     } else {
         LA_TRY(find_dim(f, 2, &dim));
         if (self->ndim != index->ndim)
@@ -124,7 +124,7 @@ la_status la_impl_take_along_dim(la_frame *f)
             LA_TRY(broadcast_apart(self, index, dim, &a, &b));
         }
     }
-    LA_TRY(la_run(gather, &out, LA_T(a), LA_I(dim), LA_T(b)));
+    LA_TRY(la_run(gather, &out, a, dim, b));
     la_set_result(f, 0, out);
     return LA_OK;
 }

@@ -143,7 +143,7 @@ static la_status take_integer(key_walk *w, int64_t i)
         w->geometry.offset += i * la_strides(w->base)[w->next++];
         return LA_OK;
     }
-    LA_TRY(la_run(select, &next, LA_T(w->view), LA_I(w->dim), LA_I(i)));
+    LA_TRY(la_run(select, &next, w->view, w->dim, i));
     replace_view(w, next);
     return LA_OK;
 }
@@ -207,8 +207,7 @@ static la_status take_range(key_walk *w, const la_index_item *it)
         step = step == INT64_MIN ? INT64_MAX : -step;
     }
     if (w->quick) return la_geo_slice(&w->geometry, d, first, end, step);
-    LA_TRY(la_run(slice, &next, LA_T(w->view), LA_I(d), LA_I(first), LA_I(end),
-                  LA_I(step)));
+    LA_TRY(la_run(slice, &next, w->view, d, first, end, step));
     replace_view(w, next);
     return LA_OK;
 }
@@ -226,7 +225,7 @@ static la_status take_newaxis(key_walk *w)
         return LA_OK;
     }
     LA_TRY(make_view(w));
-    LA_TRY(la_run(unsqueeze, &next, LA_T(w->view), LA_I(w->dim)));
+    LA_TRY(la_run(unsqueeze, &next, w->view, w->dim));
     replace_view(w, next);
     w->dim++;
     return LA_OK;
@@ -252,7 +251,7 @@ static la_status take_truth(key_walk *w, bool yes)
     la_tensor *t = NULL;
     int64_t n = yes;
     LA_TRY(make_view(w));
-    LA_TRY(la_run(unsqueeze, &t, LA_T(w->view), LA_I(w->dim)));
+    LA_TRY(la_run(unsqueeze, &t, w->view, w->dim));
     replace_view(w, t);
     LA_TRY(la_tensor_empty(1, &n, LA_INT64, &t));
     w->owned[w->nowned++] = t;
@@ -342,7 +341,7 @@ static la_status walk_items(key_walk *w, la_tensor *x, int n,
 
 static la_status flipped(la_tensor *t, const key_walk *w, la_tensor **out)
 {
-    return la_run(flip, out, LA_T(t), LA_IS(w->reversed, w->nreversed));
+    return la_run(flip, out, t, la_v_ints(w->reversed, w->nreversed));
 }
 
 /* ---- reading ---- */
@@ -359,8 +358,8 @@ la_status la_index_get(la_tensor *x, int n, const la_index_item *items,
         replace_view(&w, next);
     }
     if (w.advanced)
-        return la_run(index, out, LA_T(w.view), LA_TS(w.lists, w.nlists));
-    if (w.view == x) return la_run(alias, out, LA_T(x));
+        return la_run(index, out, w.view, la_v_tensors(w.lists, w.nlists));
+    if (w.view == x) return la_run(alias, out, x);
     *out = la_tensor_retain(w.view);
     return LA_OK;
 }
@@ -372,7 +371,7 @@ la_status la_index_get_first(la_tensor *x, int64_t i, la_tensor **out)
     int64_t size = sizes[0];
     if (!la_index_in_range(i, size)) return la_index_out_of_range(i, 0, size);
     i = la_index_from_0(i, size);
-    if (!is_plain(x)) return la_run(select, out, LA_T(x), LA_I(0), LA_I(i));
+    if (!is_plain(x)) return la_run(select, out, x, 0, i);
     return la_tensor_view(x, x->ndim - 1, sizes + 1, strides + 1,
                           x->offset + i * strides[0], out);
 }
@@ -386,7 +385,7 @@ static la_status fit_value(const key_walk *w, la_tensor *value,
     la_tensor *next = NULL;
     la_tensor *cut = la_tensor_retain(value);
     while (cut->ndim > w->view->ndim && la_sizes(cut)[0] == 1) {
-        la_status status = la_run(select, &next, LA_T(cut), LA_I(0), LA_I(0));
+        la_status status = la_run(select, &next, cut, 0, 0);
         la_tensor_release(cut);
         if (status) return status;
         cut = next;
@@ -401,11 +400,11 @@ static la_status put_view(key_walk *w, la_tensor *value)
     LA_OWNED wide = NULL;
     LA_OWNED back = NULL;
     LA_TRY(fit_value(w, value, &cut));
-    if (w->nreversed == 0) return la_run_(copy_, w->view, LA_T(cut));
-    LA_TRY(la_run(expand, &wide, LA_T(cut), LA_IS(la_sizes(w->view),
-                                                  w->view->ndim)));
+    if (w->nreversed == 0) return la_run_(copy_, w->view, cut);
+    LA_TRY(la_run(expand, &wide, cut,
+                  la_v_ints(la_sizes(w->view), w->view->ndim)));
     LA_TRY(flipped(wide, w, &back));
-    return la_run_(copy_, w->view, LA_T(back));
+    return la_run_(copy_, w->view, back);
 }
 
 /* Through index tensors; where dims fall, by way of a flipped copy. */
@@ -413,23 +412,23 @@ static la_status put_lists(key_walk *w, la_value value)
 {
     LA_OWNED copy = NULL;
     LA_OWNED back = NULL;
-    la_value lists = LA_TS(w->lists, w->nlists);
+    la_value lists = la_v_tensors(w->lists, w->nlists);
     if (w->nreversed == 0)
         return la_run_(index_put, w->view, lists, value);
     LA_TRY(flipped(w->view, w, &copy));
     LA_TRY(la_run_(index_put, copy, lists, value));
     LA_TRY(flipped(copy, w, &back));
-    return la_run_(copy_, w->view, LA_T(back));
+    return la_run_(copy_, w->view, back);
 }
 
 /* index_put takes no scalar, and demands the target's dtype. */
 static la_status put_scalar(key_walk *w, const la_scalar *s)
 {
     LA_OWNED one = NULL;
-    if (!w->advanced) return la_run_(fill_, w->view, LA_S(*s));
+    if (!w->advanced) return la_run_(fill_, w->view, *s);
     LA_TRY(la_tensor_empty(0, NULL, (la_dtype)w->view->dtype, &one));
-    LA_TRY(la_run_(fill_, one, LA_S(*s)));
-    return put_lists(w, LA_T(one));
+    LA_TRY(la_run_(fill_, one, *s));
+    return put_lists(w, la_v_tensor(one));
 }
 
 /* What the gate and fill_ would do with the one element at 'offset' of the
@@ -466,7 +465,7 @@ la_status la_index_put(la_tensor *x, int n, const la_index_item *items,
         return LA_OK;
     LA_TRY(make_view(&w));
     if (!value) return put_scalar(&w, scalar);
-    return w.advanced ? put_lists(&w, LA_T(value)) : put_view(&w, value);
+    return w.advanced ? put_lists(&w, la_v_tensor(value)) : put_view(&w, value);
 }
 
 /* Kept out of the short way, which needs no item and no larger frame. */

@@ -50,7 +50,7 @@ static la_status find_truth(la_tensor *t, truth *j)
 {
     LA_OWNED plain = NULL;
     if (la_is_contiguous(t)) plain = la_tensor_retain(t);
-    else LA_TRY(la_run(contiguous, &plain, LA_T(t)));
+    else LA_TRY(la_run(contiguous, &plain, t));
     LA_TRY(la_tensor_empty(t->ndim, la_sizes(t), LA_BOOL, &j->mask));
     j->n = t->numel;
     j->blocks = (j->n + TRUTH_BLOCK - 1) / TRUTH_BLOCK;
@@ -153,11 +153,11 @@ static la_status nonzero_lists(la_frame *f, la_tensor *t)
     LA_OWNED pairs = NULL;
     la_value r[LA_MAX_RESULTS] = {0};
     if (t->ndim == 0) {
-        LA_TRY(la_run(unsqueeze, &wide, LA_T(t), LA_I(0)));
+        LA_TRY(la_run(unsqueeze, &wide, t, 0));
         t = wide;
     }
-    LA_TRY(la_run(nonzero, &pairs, LA_T(t)));
-    LA_TRY(la_run_many(unbind, r, LA_T(pairs), LA_I(1)));
+    LA_TRY(la_run(nonzero, &pairs, t));
+    LA_TRY(la_run_many(unbind, r, pairs, 1));
     la_set_result_value(f, 0, r[0]);
     return LA_OK;
 }
@@ -257,8 +257,8 @@ la_status la_impl_masked_select(la_frame *f)
                            la_dtype_name((la_dtype)mask->dtype));
     LA_TRY(la_shape_broadcast(&a, &b, &s));
     if (la_same_sizes(self, mask)) return la_select_masked(f, self, mask);
-    LA_TRY(la_run(expand, &x, LA_T(self), LA_IS(s.sizes, s.ndim)));
-    LA_TRY(la_run(expand, &wide, LA_T(mask), LA_IS(s.sizes, s.ndim)));
+    LA_TRY(la_run(expand, &x, self, la_v_ints(s.sizes, s.ndim)));
+    LA_TRY(la_run(expand, &wide, mask, la_v_ints(s.sizes, s.ndim)));
     return la_select_masked(f, x, wide);
 }
 
@@ -285,18 +285,17 @@ la_status la_impl_masked_scatter(la_frame *f)
                            la_dtype_name((la_dtype)self->dtype),
                            la_dtype_name((la_dtype)src->dtype));
     LA_TRY(la_shape_broadcast(&a, &b, &s));
-    LA_TRY(la_run(expand, &x, LA_T(self), LA_IS(s.sizes, s.ndim)));
-    LA_TRY(la_run(expand, &wide, LA_T(mask), LA_IS(s.sizes, s.ndim)));
+    LA_TRY(la_run(expand, &x, self, la_v_ints(s.sizes, s.ndim)));
+    LA_TRY(la_run(expand, &wide, mask, la_v_ints(s.sizes, s.ndim)));
     LA_TRY(la_flat_positions(wide, &positions));
     if (src->numel < positions->numel)
         return la_error_at(LA_ESHAPE, 3, "masked_scatter: expected self and "
                            "source to have enough elements: %lld are needed "
                            "for the mask, source has %lld",
                            (long long)positions->numel, (long long)src->numel);
-    LA_TRY(la_run(reshape, &flat, LA_T(src), LA_IS(&all, 1)));
-    LA_TRY(la_run(narrow, &used, LA_T(flat), LA_I(0), LA_I(0),
-                  LA_I(positions->numel)));
-    LA_TRY(la_run(put, &out, LA_T(x), LA_T(positions), LA_T(used)));
+    LA_TRY(la_run(reshape, &flat, src, la_v_ints(&all, 1)));
+    LA_TRY(la_run(narrow, &used, flat, 0, 0, positions->numel));
+    LA_TRY(la_run(put, &out, x, positions, used));
     la_set_result(f, 0, out);
     return LA_OK;
 }

@@ -15,10 +15,10 @@ static la_status identity_like(la_tensor *t, la_tensor **out)
 {
     LA_OWNED eye = NULL;
     int64_t n = la_sizes(t)[t->ndim - 1];
-    LA_TRY(la_run(eye, &eye, LA_I(n), LA_I(n), LA_I(0),
-                  LA_DT((la_dtype)t->dtype), LA_DEV((la_device)t->device)));
+    LA_TRY(la_run(eye, &eye, n, n, 0, la_v_dtype((la_dtype)t->dtype),
+                  la_v_device((la_device)t->device)));
     LA_OWNED wide = NULL;
-    LA_TRY(la_run(expand, &wide, LA_T(eye), LA_IS(la_sizes(t), t->ndim)));
+    LA_TRY(la_run(expand, &wide, eye, la_v_ints(la_sizes(t), t->ndim)));
     return la_clone_contiguous(wide, out);
 }
 
@@ -109,7 +109,7 @@ static la_status chain_product(const chain *c, int i, int j, la_tensor **out)
     int k = c->cut[i * c->n + j];
     LA_TRY(chain_product(c, i, k, &left));
     LA_TRY(chain_product(c, k + 1, j, &right));
-    return la_run(mm, out, LA_T(left), LA_T(right));
+    return la_run(mm, out, left, right);
 }
 
 /* Bounds the tables below (48 KB of stack) and the depth of chain_product. */
@@ -169,17 +169,17 @@ la_status la_impl_multi_dot(la_frame *f)
     LA_OWNED column = NULL;
     LA_OWNED product = NULL;
     if (list[0]->ndim == 1) {
-        LA_TRY(la_run(unsqueeze, &row, LA_T(list[0]), LA_I(0)));
+        LA_TRY(la_run(unsqueeze, &row, list[0], 0));
         list[0] = row;
         removed[nremoved++] = 0;
     }
     if (list[last]->ndim == 1) {
-        LA_TRY(la_run(unsqueeze, &column, LA_T(list[last]), LA_I(1)));
+        LA_TRY(la_run(unsqueeze, &column, list[last], 1));
         list[last] = column;
         removed[nremoved++] = 1;
     }
     LA_TRY(chain_of(list, n, &product));
     return la_give(
-        f, la_run(squeeze, &out, LA_T(product), LA_IS(removed, nremoved)),
+        f, la_run(squeeze, &out, product, la_v_ints(removed, nremoved)),
         &out);
 }

@@ -21,10 +21,9 @@ static la_status vector_matrix(la_tensor *a, la_tensor *b, la_tensor **out)
 {
     LA_OWNED row = NULL;
     LA_OWNED product = NULL;
-    LA_TRY(la_run(unsqueeze, &row, LA_T(a), LA_I(0)));
-    LA_TRY(la_run(mm, &product, LA_T(row), LA_T(b)));
-    return la_run(squeeze, out, LA_T(product),
-                  LA_IS(((const int64_t[]){0}), 1));
+    LA_TRY(la_run(unsqueeze, &row, a, 0));
+    LA_TRY(la_run(mm, &product, row, b));
+    return la_run(squeeze, out, product, la_v_ints(((const int64_t[]){0}), 1));
 }
 
 /* a [*, m, k] @ b [k, n] (or [k]) as one product of a matrix with all rows of
@@ -46,10 +45,10 @@ static la_status flatten_left(la_tensor *a, la_tensor *b, la_tensor **out,
     LA_OWNED product = NULL;
     LA_TRY(la_view_to(a, 2, flat, &rows));
     if (b->ndim == 1) {
-        LA_TRY(la_run(mv, &product, LA_T(rows), LA_T(b)));
+        LA_TRY(la_run(mv, &product, rows, b));
         return la_view_to(product, n - 1, sizes, out);
     }
-    LA_TRY(la_run(mm, &product, LA_T(rows), LA_T(b)));
+    LA_TRY(la_run(mm, &product, rows, b));
     sizes[n - 1] = la_sizes(b)[1];
     return la_view_to(product, n, sizes, out);
 }
@@ -63,7 +62,7 @@ static la_status expand_batch(la_tensor *t, const la_shape *batch,
     memcpy(sizes, batch->sizes, (size_t)n * sizeof *sizes);
     sizes[n] = la_sizes(t)[t->ndim - 2];
     sizes[n + 1] = la_sizes(t)[t->ndim - 1];
-    return la_run(expand, out, LA_T(t), LA_IS(sizes, n + 2));
+    return la_run(expand, out, t, la_v_ints(sizes, n + 2));
 }
 
 /* The sizes of 't' before its last two dims. */
@@ -87,7 +86,7 @@ static la_status broadcast_mm(la_tensor *a, la_tensor *b, la_tensor **out)
     LA_TRY(la_shape_broadcast(&x, &y, &x));
     LA_TRY(expand_batch(a, &x, &wide_a));
     LA_TRY(expand_batch(b, &x, &wide_b));
-    return la_run(batched_mm, out, LA_T(wide_a), LA_T(wide_b));
+    return la_run(batched_mm, out, wide_a, wide_b);
 }
 
 /* Vectors become matrices of one row or column during the product. */
@@ -97,12 +96,12 @@ static la_status batched(la_tensor *a, la_tensor *b, la_tensor **out)
     LA_OWNED column = NULL;
     LA_OWNED product = NULL;
     int64_t dim = a->ndim == 1 ? -2 : -1;
-    if (a->ndim == 1) LA_TRY(la_run(unsqueeze, &row, LA_T(a), LA_I(0)));
-    if (b->ndim == 1) LA_TRY(la_run(unsqueeze, &column, LA_T(b), LA_I(1)));
+    if (a->ndim == 1) LA_TRY(la_run(unsqueeze, &row, a, 0));
+    if (b->ndim == 1) LA_TRY(la_run(unsqueeze, &column, b, 1));
     la_tensor *x = row ? row : a, *y = column ? column : b;
     if (!row && !column) return broadcast_mm(x, y, out);
     LA_TRY(broadcast_mm(x, y, &product));
-    return la_run(squeeze, out, LA_T(product), LA_IS(&dim, 1));
+    return la_run(squeeze, out, product, la_v_ints(&dim, 1));
 }
 
 /* The case of each pair of ranks, as PyTorch's matmul defines them. */
@@ -112,12 +111,12 @@ la_status la_matmul(la_tensor *a, la_tensor *b, la_tensor **out)
         return la_error(LA_ESHAPE, "both arguments to matmul need to be at "
                         "least 1D, but they are %dD and %dD", a->ndim, b->ndim);
     if (a->ndim == 1 && b->ndim == 1)
-        return la_run(dot, out, LA_T(a), LA_T(b));
+        return la_run(dot, out, a, b);
     if (a->ndim == 2 && b->ndim == 1)
-        return la_run(mv, out, LA_T(a), LA_T(b));
+        return la_run(mv, out, a, b);
     if (a->ndim == 1 && b->ndim == 2) return vector_matrix(a, b, out);
     if (a->ndim == 2 && b->ndim == 2)
-        return la_run(mm, out, LA_T(a), LA_T(b));
+        return la_run(mm, out, a, b);
     if (a->ndim >= 3 && b->ndim <= 2) {
         bool done = false;
         LA_TRY(flatten_left(a, b, out, &done));
@@ -198,10 +197,10 @@ static la_status summed_product(la_tensor *x, la_tensor *y, int64_t dim,
 {
     LA_OWNED conj = NULL;
     LA_OWNED product = NULL;
-    LA_TRY(la_run(conj, &conj, LA_T(x)));
-    LA_TRY(la_run(mul, &product, LA_T(conj), LA_T(y)));
-    return la_run(sum, out, LA_T(product), LA_IS(&dim, 1), LA_B(false),
-                  LA_DT((la_dtype)product->dtype));
+    LA_TRY(la_run(conj, &conj, x));
+    LA_TRY(la_run(mul, &product, conj, y));
+    return la_run(sum, out, product, la_v_ints(&dim, 1), la_v_bool(false),
+                  la_v_dtype((la_dtype)product->dtype));
 }
 
 /* vecdot(x, y, dim) = sum over dim of conj(x) * y: 'dim' moves last and each
@@ -219,14 +218,14 @@ la_status la_impl_vecdot(la_frame *f)
     LA_OWNED product = NULL;
     if (x->ndim == 0 || y->ndim == 0)
         return la_give(f, summed_product(x, y, dim, &out), &out);
-    LA_TRY(la_run(movedim, &a, LA_T(x), LA_IS(&dim, 1), LA_IS(&last, 1)));
-    LA_TRY(la_run(movedim, &b, LA_T(y), LA_IS(&dim, 1), LA_IS(&last, 1)));
+    LA_TRY(la_run(movedim, &a, x, la_v_ints(&dim, 1), la_v_ints(&last, 1)));
+    LA_TRY(la_run(movedim, &b, y, la_v_ints(&dim, 1), la_v_ints(&last, 1)));
     if (la_sizes(a)[a->ndim - 1] != la_sizes(b)[b->ndim - 1])
         return la_give(f, summed_product(a, b, -1, &out), &out);
-    LA_TRY(la_run(conj, &conj, LA_T(a)));
-    LA_TRY(la_run(unsqueeze, &row, LA_T(conj), LA_I(-2)));
-    LA_TRY(la_run(unsqueeze, &column, LA_T(b), LA_I(-1)));
+    LA_TRY(la_run(conj, &conj, a));
+    LA_TRY(la_run(unsqueeze, &row, conj, -2));
+    LA_TRY(la_run(unsqueeze, &column, b, -1));
     LA_TRY(broadcast_mm(row, column, &product));
-    return la_give(f, la_run(squeeze, &out, LA_T(product), LA_IS(lasts, 2)),
+    return la_give(f, la_run(squeeze, &out, product, la_v_ints(lasts, 2)),
                    &out);
 }

@@ -34,7 +34,7 @@ static void slices_drop(slices *s)
 static la_status slices_of(la_tensor *t, int dim, slices *s)
 {
     for (int64_t k = 0; k < 3; k++)
-        LA_TRY(la_run(select, &s->of[k], LA_T(t), LA_I(dim), LA_I(k)));
+        LA_TRY(la_run(select, &s->of[k], t, dim, k));
     return LA_OK;
 }
 
@@ -45,9 +45,9 @@ static la_status component(const slices *a, const slices *b, int k,
     int i = (k + 1) % 3, j = (k + 2) % 3;
     LA_OWNED p = NULL;
     LA_OWNED q = NULL;
-    LA_TRY(la_run(mul, &p, LA_T(a->of[i]), LA_T(b->of[j])));
-    LA_TRY(la_run(mul, &q, LA_T(a->of[j]), LA_T(b->of[i])));
-    return la_run(sub, out, LA_T(p), LA_T(q));
+    LA_TRY(la_run(mul, &p, a->of[i], b->of[j]));
+    LA_TRY(la_run(mul, &q, a->of[j], b->of[i]));
+    return la_run(sub, out, p, q);
 }
 
 /* Shapes broadcast except for their number of dims, which must agree; LA_ESHAPE
@@ -71,7 +71,7 @@ la_status la_impl_cross(la_frame *f)
     LA_TRY(slices_of(a, dim, &p));
     LA_TRY(slices_of(b, dim, &q));
     for (int k = 0; k < 3; k++) LA_TRY(component(&p, &q, k, &parts.of[k]));
-    LA_TRY(la_run(stack, &out, LA_TS(parts.of, 3), LA_I(dim)));
+    LA_TRY(la_run(stack, &out, la_v_tensors(parts.of, 3), dim));
     la_set_result(f, 0, out);
     return LA_OK;
 }

@@ -195,10 +195,11 @@ static la_status assign_label(einsum *e, operand *o, int *d, int label, int k)
                         (long long)la_sizes(o->t)[first]);
     la_tensor *diag, *back;
     int64_t last = -1, to = first;
-    LA_TRY(la_run(diagonal, &diag, LA_T(o->t), LA_I(0), LA_I(first), LA_I(*d)));
+    LA_TRY(la_run(diagonal, &diag, o->t, 0, first, *d));
     la_tensor_drop(&o->t);
     o->t = diag;
-    LA_TRY(la_run(movedim, &back, LA_T(diag), LA_IS(&last, 1), LA_IS(&to, 1)));
+    LA_TRY(la_run(movedim, &back, diag, la_v_ints(&last, 1),
+                  la_v_ints(&to, 1)));
     la_tensor_drop(&o->t);
     o->t = back;
     return LA_OK;
@@ -330,12 +331,12 @@ static la_status arrange(const operand *o, const uint8_t *order, int n,
             removed[nremoved++] = used;
             perm[used++] = j;
         }
-    LA_TRY(la_run(permute, &permuted, LA_T(o->t), LA_IS(perm, used)));
-    LA_TRY(la_run(squeeze, &now, LA_T(permuted), LA_IS(removed, nremoved)));
+    LA_TRY(la_run(permute, &permuted, o->t, la_v_ints(perm, used)));
+    LA_TRY(la_run(squeeze, &now, permuted, la_v_ints(removed, nremoved)));
     for (int d = 0; d < n; d++) {
         if (holds(o->set, order[d])) continue;
         la_tensor *wider;
-        LA_TRY(la_run(unsqueeze, &wider, LA_T(now), LA_I(d)));
+        LA_TRY(la_run(unsqueeze, &wider, now, d));
         la_tensor_drop(&now);
         now = wider;
     }
@@ -353,8 +354,8 @@ static la_status sum_out(operand *o, labels needed, bool alone)
     for (int d = 0; d < o->n; d++)
         if (!holds(needed, o->at[d])) dims[n++] = d;
     if (n == 0) return LA_OK;
-    LA_TRY(la_run(sum, &summed, LA_T(o->t), LA_IS(dims, n), LA_B(false),
-                  alone ? LA_NIL : LA_DT((la_dtype)o->t->dtype)));
+    LA_TRY(la_run(sum, &summed, o->t, la_v_ints(dims, n), la_v_bool(false),
+                  alone ? la_v_none() : la_v_dtype((la_dtype)o->t->dtype)));
     la_tensor_drop(&o->t);
     o->t = summed;
     for (int d = 0; d < o->n; d++)
@@ -471,7 +472,7 @@ static la_status multiply(einsum *e, operand *x, operand *y, const parts *p)
     n = append(order, n, p->right, p->nright);
     LA_TRY(arrange(x, order, n, &a));
     LA_TRY(arrange(y, order, n, &b));
-    LA_TRY(la_run(mul, &product, LA_T(a), LA_T(b)));
+    LA_TRY(la_run(mul, &product, a, b));
     take_result(e, x, product, p);
     return LA_OK;
 }
@@ -502,7 +503,7 @@ static la_status contract(einsum *e, operand *x, operand *y, labels needed)
     if (p.nsum == 0) return multiply(e, x, y, &p);
     LA_TRY(side(e, x, &p, p.left, p.nleft, p.sum, p.nsum, &a));
     LA_TRY(side(e, y, &p, p.sum, p.nsum, p.right, p.nright, &b));
-    LA_TRY(la_run(batched_mm, &product, LA_T(a), LA_T(b)));
+    LA_TRY(la_run(batched_mm, &product, a, b));
     int n = 0;
     for (int i = 0; i < p.nbatch; i++) sizes[n++] = la_sizes(product)[i];
     for (int i = 0; i < p.nleft; i++) sizes[n++] = e->size[p.left[i]];

@@ -22,7 +22,7 @@ static la_status linear_flat(la_tensor *x, la_tensor *w, la_tensor *bias,
     for (int d = 0; d < n - 1; d++) flat[0] *= sizes[d] = la_sizes(x)[d];
     sizes[n - 1] = la_sizes(w)[1];
     LA_TRY(la_reshape_to(x, 2, flat, &rows));
-    LA_TRY(la_run(addmm, &product, LA_T(bias), LA_T(rows), LA_T(w)));
+    LA_TRY(la_run(addmm, &product, bias, rows, w));
     return la_view_to(product, n, sizes, out);
 }
 
@@ -36,14 +36,14 @@ static la_status linear(la_tensor *x, la_tensor *w, la_tensor *bias,
     if (w->ndim > 2)
         return la_error_at(LA_ESHAPE, 2, "weight must have 1 or 2 dims, got "
                            "%d", w->ndim);
-    LA_TRY(la_run(t, &transposed, LA_T(w)));
+    LA_TRY(la_run(t, &transposed, w));
     bool fused = bias && w->ndim == 2 && bias->ndim == 1;
     if (fused && x->ndim == 2)
-        return la_run(addmm, out, LA_T(bias), LA_T(x), LA_T(transposed));
+        return la_run(addmm, out, bias, x, transposed);
     if (fused && x->ndim > 2) return linear_flat(x, transposed, bias, out);
     if (!bias) return la_matmul(x, transposed, out);
     LA_TRY(la_matmul(x, transposed, &product));
-    return la_run(add, out, LA_T(product), LA_T(bias));
+    return la_run(add, out, product, bias);
 }
 
 /* All rows of plain tensors as one product, the weight read transposed by its
@@ -145,13 +145,13 @@ static la_status bilinear(la_tensor *x, la_tensor *y, la_tensor *w,
     memcpy(sizes, xs, (size_t)(n - 1) * sizeof *sizes);
     sizes[n - 1] = ws[0];
     sizes[n] = ws[2];
-    LA_TRY(la_run(permute, &transposed, LA_T(w), LA_IS(order, 3)));
+    LA_TRY(la_run(permute, &transposed, w, la_v_ints(order, 3)));
     LA_TRY(la_reshape_to(transposed, 2, joined, &flat));
     LA_TRY(la_matmul(x, flat, &all));
     LA_TRY(la_reshape_to(all, n + 1, sizes, &cube));
-    LA_TRY(la_run(unsqueeze, &column, LA_T(y), LA_I(-1)));
+    LA_TRY(la_run(unsqueeze, &column, y, -1));
     LA_TRY(la_matmul(cube, column, &product));
-    return la_run(squeeze, out, LA_T(product), LA_IS(&last, 1));
+    return la_run(squeeze, out, product, la_v_ints(&last, 1));
 }
 
 /* out[*, k] = sum over i, j of x[*, i] weight[k, i, j] y[*, j], plus
@@ -167,5 +167,5 @@ la_status la_impl_bilinear(la_frame *f)
         la_set_result(f, 0, la_tensor_retain(product));
         return LA_OK;
     }
-    return la_give(f, la_run(add, &out, LA_T(product), LA_T(bias)), &out);
+    return la_give(f, la_run(add, &out, product, bias), &out);
 }

@@ -22,8 +22,8 @@ static la_status outer(la_tensor *a, la_tensor *b, la_tensor **out)
         return la_error(LA_ESHAPE, "outer: Expected 1-D argument %s, but got "
                         "%d-D", a->ndim != 1 ? "self" : "vec2",
                         a->ndim != 1 ? a->ndim : b->ndim);
-    LA_TRY(la_run(unsqueeze, &column, LA_T(a), LA_I(1)));
-    return la_run(mul, out, LA_T(column), LA_T(b));
+    LA_TRY(la_run(unsqueeze, &column, a, 1));
+    return la_run(mul, out, column, b);
 }
 
 /* outer(a [m], b [n]) -> [m, n], dtypes promoted as mul does. */
@@ -46,7 +46,7 @@ static la_status scaled(la_tensor *t, const la_scalar *by, la_tensor **out)
         *out = la_tensor_retain(t);
         return LA_OK;
     }
-    return la_run(mul, out, LA_T(t), LA_S(*by));
+    return la_run(mul, out, t, *by);
 }
 
 /* Shapes, and that integers get no fractional factors. */
@@ -83,7 +83,7 @@ static la_status scaled_self(la_frame *f, la_tensor **out)
 {
     la_tensor *self = la_arg(f, 0);
     if (scalar_is(&f->args[3].scalar, 0))
-        return la_run(zeros_like, out, LA_T(self));
+        return la_run(zeros_like, out, self);
     return scaled(self, &f->args[3].scalar, out);
 }
 
@@ -103,9 +103,8 @@ static la_status addr_in_one(la_frame *f, la_tensor **out)
     LA_OWNED column = NULL;
     LA_OWNED left = NULL;
     LA_TRY(scaled_self(f, &left));
-    LA_TRY(la_run(unsqueeze, &column, f->args[1], LA_I(1)));
-    return la_run(addcmul, out, LA_T(left), LA_T(column), f->args[2],
-                  LA_S(f->args[4].scalar));
+    LA_TRY(la_run(unsqueeze, &column, f->args[1], 1));
+    return la_run(addcmul, out, left, column, f->args[2], f->args[4].scalar);
 }
 
 /* addr: beta * self [m, n] or broadcast + alpha * outer(vec1 [m], vec2 [n]). */
@@ -122,11 +121,11 @@ la_status la_impl_addr(la_frame *f)
     LA_TRY(outer(la_arg(f, 1), la_arg(f, 2), &product));
     LA_TRY(scaled(product, alpha, &right));
     LA_TRY(scaled_self(f, &left));
-    LA_TRY(la_run(add, &sum, LA_T(left), LA_T(right)));
+    LA_TRY(la_run(add, &sum, left, right));
     bool all_bool = la_arg(f, 1)->dtype == LA_BOOL
         && la_arg(f, 2)->dtype == LA_BOOL && self->dtype == LA_BOOL;
     la_dtype d = all_bool ? LA_BOOL : (la_dtype)sum->dtype;
-    return la_give(f, la_run(to_dtype, &out, LA_T(sum), LA_DT(d)), &out);
+    return la_give(f, la_run(to_dtype, &out, sum, la_v_dtype(d)), &out);
 }
 
 /* ---- kron ---- */
@@ -161,7 +160,7 @@ static la_status kron(la_tensor *a, la_tensor *b, la_tensor **out)
             return la_error(LA_ESHAPE, "size overflow");
     LA_TRY(la_view_to(a, wide, x, &wide_a));
     LA_TRY(la_view_to(b, wide, y, &wide_b));
-    LA_TRY(la_run(mul, &product, LA_T(wide_a), LA_T(wide_b)));
+    LA_TRY(la_run(mul, &product, wide_a, wide_b));
     return la_view_to(product, n, both, out);
 }
 
@@ -198,7 +197,7 @@ static la_status as_matrix(la_tensor *t, const int64_t *dims, int n, bool front,
             rest *= la_sizes(t)[d];
         }
     int64_t flat[2] = {front ? summed : rest, front ? rest : summed};
-    LA_TRY(la_run(permute, &permuted, LA_T(t), LA_IS(order, t->ndim)));
+    LA_TRY(la_run(permute, &permuted, t, la_v_ints(order, t->ndim)));
     return la_reshape_to(permuted, 2, flat, out);
 }
 
@@ -221,8 +220,8 @@ static la_status sum_of_dim(la_tensor **t, int64_t dim)
 {
     la_tensor *out;
     if (la_sizes(*t)[dim] == 1) return LA_OK;
-    LA_TRY(la_run(sum, &out, LA_T(*t), LA_IS(&dim, 1), LA_B(true),
-                  LA_DT((la_dtype)(*t)->dtype)));
+    LA_TRY(la_run(sum, &out, *t, la_v_ints(&dim, 1), la_v_bool(true),
+                  la_v_dtype((la_dtype)(*t)->dtype)));
     la_tensor_release(*t);
     *t = out;
     return LA_OK;
@@ -260,7 +259,7 @@ static la_status tensordot(la_tensor *a, la_tensor *b, const int64_t *x,
     if (na + nb > LA_MAX_DIMS)
         return la_error(LA_ESHAPE, "the result would have more than %d dims",
                         LA_MAX_DIMS);
-    LA_TRY(la_run(mm, &product, LA_T(left), LA_T(right)));
+    LA_TRY(la_run(mm, &product, left, right));
     return la_view_to(product, na + nb, sizes, out);
 }
 
@@ -300,7 +299,7 @@ la_status la_impl_inner(la_frame *f)
     la_tensor *a = la_arg(f, 0), *b = la_arg(f, 1), *out;
     int64_t last = -1;
     if (a->ndim == 0 || b->ndim == 0)
-        return la_give(f, la_run(mul, &out, LA_T(a), LA_T(b)), &out);
+        return la_give(f, la_run(mul, &out, a, b), &out);
     if (la_sizes(a)[a->ndim - 1] != la_sizes(b)[b->ndim - 1])
         return la_error(LA_ESHAPE, "inner() the last dimension must match on "
                         "both input tensors but got sizes %lld and %lld",

@@ -299,7 +299,7 @@ static la_status cat_changed(la_frame *f, change_fn change, int64_t with,
     for (int64_t k = 0; k < in->tensors.n && !status; k++)
         status = change(in->tensors.list[k], with, &list.tensors.list[k]);
     if (!status)
-        status = la_run(cat, &out, list, LA_I(dim));
+        status = la_run(cat, &out, list, dim);
     la_value_drop(&list);
     if (!status)
         la_set_result(f, 0, out);
@@ -308,7 +308,7 @@ static la_status cat_changed(la_frame *f, change_fn change, int64_t with,
 
 static la_status unsqueeze(la_tensor *t, int64_t dim, la_tensor **out)
 {
-    return la_run(unsqueeze, out, LA_T(t), LA_I(dim));
+    return la_run(unsqueeze, out, t, dim);
 }
 
 static la_status same_sizes(const la_value *list)
@@ -342,9 +342,9 @@ la_status la_impl_stack(la_frame *f)
 static la_status at_least(la_tensor *t, int64_t n, la_tensor **out)
 {
     switch (n) {
-    case 1: return la_run(atleast_1d, out, LA_T(t));
-    case 2: return la_run(atleast_2d, out, LA_T(t));
-    default: return la_run(atleast_3d, out, LA_T(t));
+    case 1: return la_run(atleast_1d, out, t);
+    case 2: return la_run(atleast_2d, out, t);
+    default: return la_run(atleast_3d, out, t);
     }
 }
 
@@ -395,9 +395,9 @@ static la_status widen_block(la_tensor *t, int64_t before, int64_t width,
                              la_tensor **out)
 {
     LA_OWNED matrix = NULL;
-    LA_TRY(la_run(atleast_2d, &matrix, LA_T(t)));
+    LA_TRY(la_run(atleast_2d, &matrix, t));
     int64_t pads[2] = {before, width - before - la_sizes(matrix)[1]};
-    return la_run(constant_pad_nd, out, LA_T(matrix), LA_IS(pads, 2));
+    return la_run(constant_pad_nd, out, matrix, la_v_ints(pads, 2));
 }
 
 la_status la_impl_block_diag(la_frame *f)
@@ -419,7 +419,7 @@ la_status la_impl_block_diag(la_frame *f)
         before += t->ndim == 0 ? 1 : la_sizes(t)[t->ndim - 1];
     }
     if (!status)
-        status = la_run(cat, &out, list, LA_I(0));
+        status = la_run(cat, &out, list, 0);
     la_value_drop(&list);
     if (!status)
         la_set_result(f, 0, out);

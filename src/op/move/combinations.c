@@ -44,7 +44,7 @@ la_status la_impl_cartesian_prod(la_frame *f)
         la_tensor_release(grid);
     }
     if (!status)
-        status = la_run(stack, &out, grids[0], LA_I(1));
+        status = la_run(stack, &out, grids[0], 1);
     la_value_drop(&grids[0]);
     return la_give(f, status, &out);
 }
@@ -115,7 +115,7 @@ la_status la_impl_combinations(la_frame *f)
                                              t->dtype, &out), &out);
     LA_TRY(list_choices(t->numel, r, la_arg_bool(f, 2), &index));
     sizes[0] = index->numel / r;
-    LA_TRY(la_run(index_select, &flat, LA_T(t), LA_I(0), LA_T(index)));
+    LA_TRY(la_run(index_select, &flat, t, 0, index));
     return la_give(f, la_view_to(flat, 2, sizes, &out), &out);
 }
 
@@ -155,15 +155,15 @@ static la_status powers(la_tensor *t, int64_t n, la_tensor **out)
     int64_t wide[2] = {t->numel, n - 1};
     LA_OWNED column = NULL;
     LA_OWNED joined = NULL;
-    LA_TRY(la_run(unsqueeze, &column, LA_T(t), LA_I(1)));
-    la_status status = la_run(ones_like, &parts[0], LA_T(column));
+    LA_TRY(la_run(unsqueeze, &column, t, 1));
+    la_status status = la_run(ones_like, &parts[0], column);
     if (!status)
-        status = la_run(expand, &parts[1], LA_T(column), LA_IS(wide, 2));
+        status = la_run(expand, &parts[1], column, la_v_ints(wide, 2));
     if (!status)
-        status = la_run(cat, &joined, LA_TS(parts, 2), LA_I(1));
+        status = la_run(cat, &joined, la_v_tensors(parts, 2), 1);
     la_tensor_drop(&parts[0]);
     la_tensor_drop(&parts[1]);
-    return status ? status : la_run(cumprod, out, LA_T(joined), LA_I(1));
+    return status ? status : la_run(cumprod, out, joined, 1);
 }
 
 la_status la_impl_vander(la_frame *f)
@@ -181,7 +181,7 @@ la_status la_impl_vander(la_frame *f)
                                           &out), &out);
     LA_TRY(powers(t, n, &rising));
     if (!la_arg_bool(f, 2))
-        return la_give(f, la_run(flip, &out, LA_T(rising), LA_IS(&dim, 1)),
+        return la_give(f, la_run(flip, &out, rising, la_v_ints(&dim, 1)),
                        &out);
     la_set_result(f, 0, la_tensor_retain(rising));
     return LA_OK;

@@ -145,7 +145,7 @@ static la_status convert(la_frame *f, const target *g)
 {
     la_tensor *t = la_arg(f, 0), *out = NULL;
     if (is_there(t, g)) return give_self(f);
-    LA_TRY(la_run(to_copy, &out, LA_T(t), g->dtype, g->device, g->format));
+    LA_TRY(la_run(to_copy, &out, t, g->dtype, g->device, g->format));
     la_set_result(f, 0, out);
     return LA_OK;
 }
@@ -171,7 +171,7 @@ la_status la_impl_to_device(la_frame *f)
 la_status la_impl_to_other(la_frame *f)
 {
     const la_tensor *other = la_arg(f, 1);
-    target g = {.dtype = LA_DT(other->dtype), .format = f->args[3]};
+    target g = {.dtype = la_v_dtype(other->dtype), .format = f->args[3]};
     g.device = (la_value){.tag = LA_VDEVICE, .given = true,
                           .device = other->device};
     g.copy = la_arg_bool(f, 2);
@@ -201,13 +201,13 @@ la_status la_impl_type_dtype(la_frame *f)
 
 la_status la_impl_type_as(la_frame *f)
 {
-    target g = {.dtype = LA_DT(la_arg(f, 1)->dtype)};
+    target g = {.dtype = la_v_dtype(la_arg(f, 1)->dtype)};
     return convert(f, &g);
 }
 
 la_status la_impl_type(la_frame *f)
 {
-    la_set_result_value(f, 0, LA_DT(la_arg(f, 0)->dtype));
+    la_set_result_value(f, 0, la_v_dtype(la_arg(f, 0)->dtype));
     return LA_OK;
 }
 
@@ -219,14 +219,14 @@ la_status la_impl_contiguous(la_frame *f)
         format = (la_value){.tag = LA_VFORMAT, .given = true,
                             .format = LA_FORMAT_CONTIGUOUS};
     if (la_tensor_is_format(t, format.format)) return give_self(f);
-    LA_TRY(la_run(clone, &out, LA_T(t), format));
+    LA_TRY(la_run(clone, &out, t, format));
     la_set_result(f, 0, out);
     return LA_OK;
 }
 
 static la_status cast(la_frame *f, la_dtype dtype)
 {
-    target g = {.dtype = LA_DT(dtype)};
+    target g = {.dtype = la_v_dtype(dtype)};
     return convert(f, &g);
 }
 
@@ -297,7 +297,7 @@ la_status la_impl_equal(la_frame *f)
     } else {
         found = true;
     }
-    la_set_result_value(f, 0, LA_B(!found));
+    la_set_result_value(f, 0, la_v_bool(!found));
     return LA_OK;
 }
 
@@ -307,6 +307,6 @@ la_status la_impl_is_set_to(la_frame *f)
     bool same = a->storage == b->storage && a->offset == b->offset
         && la_same_sizes(a, b)
         && memcmp(la_strides(a), la_strides(b), sizeof(int64_t) * a->ndim) == 0;
-    la_set_result_value(f, 0, LA_B(same));
+    la_set_result_value(f, 0, la_v_bool(same));
     return LA_OK;
 }

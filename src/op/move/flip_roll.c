@@ -55,7 +55,7 @@ static la_status flip_one(la_frame *f, int least, int64_t dim,
     la_tensor *out;
     if (la_arg(f, 0)->ndim < least)
         return la_error(LA_ESHAPE, "%s: Input must be >= %d-d.", name, least);
-    return la_give(f, la_run(flip, &out, f->args[0], LA_IS(&dim, 1)), &out);
+    return la_give(f, la_run(flip, &out, f->args[0], la_v_ints(&dim, 1)), &out);
 }
 
 la_status la_impl_fliplr(la_frame *f) { return flip_one(f, 2, 1, "fliplr()"); }
@@ -66,8 +66,8 @@ static la_status flip_and_swap(la_tensor *t, const int64_t *dims,
                                int64_t flipped, la_tensor **out)
 {
     LA_OWNED back = NULL;
-    LA_TRY(la_run(flip, &back, LA_T(t), LA_IS(&flipped, 1)));
-    return la_run(transpose, out, LA_T(back), LA_I(dims[0]), LA_I(dims[1]));
+    LA_TRY(la_run(flip, &back, t, la_v_ints(&flipped, 1)));
+    return la_run(transpose, out, back, dims[0], dims[1]);
 }
 
 static la_status check_rotation(const la_tensor *t, const la_value *dims,
@@ -97,7 +97,7 @@ la_status la_impl_rot90(la_frame *f)
     LA_TRY(check_rotation(t, &f->args[2], d));
     switch (((la_arg_int(f, 1) % 4) + 4) % 4) {
     case 1: return la_give(f, flip_and_swap(t, d, d[1], &out), &out);
-    case 2: return la_give(f, la_run(flip, &out, LA_T(t), LA_IS(d, 2)), &out);
+    case 2: return la_give(f, la_run(flip, &out, t, la_v_ints(d, 2)), &out);
     case 3: return la_give(f, flip_and_swap(t, d, d[0], &out), &out);
     default: return la_give(f, la_clone_contiguous(t, &out), &out);
     }
@@ -249,7 +249,7 @@ static la_status repeat(la_tensor *t, int n, const int64_t *times,
                            "dimensions", LA_MAX_DIMS);
     LA_TRY(plan_repeat(t, n, times, &r));
     LA_TRY(la_reshape_to(t, r.nwide, r.thin, &thin));
-    LA_TRY(la_run(expand, &wide, LA_T(thin), LA_IS(r.wide, r.nwide)));
+    LA_TRY(la_run(expand, &wide, thin, la_v_ints(r.wide, r.nwide)));
     LA_TRY(la_clone_contiguous(wide, &copy));
     return la_view_to(copy, n, r.result, out);
 }
@@ -287,12 +287,12 @@ static la_status interleave(la_tensor *t, int d, int64_t times,
     LA_OWNED thin = NULL;
     LA_OWNED wide = NULL;
     LA_OWNED copy = NULL;
-    LA_TRY(la_run(unsqueeze, &thin, LA_T(t), LA_I(d + 1)));
+    LA_TRY(la_run(unsqueeze, &thin, t, d + 1));
     memcpy(sizes, la_sizes(thin), 8u * thin->ndim);
     sizes[d + 1] = times;
-    LA_TRY(la_run(expand, &wide, LA_T(thin), LA_IS(sizes, thin->ndim)));
+    LA_TRY(la_run(expand, &wide, thin, la_v_ints(sizes, thin->ndim)));
     LA_TRY(la_clone_contiguous(wide, &copy));
-    return la_run(flatten, out, LA_T(copy), LA_I(d), LA_I(d + 1));
+    return la_run(flatten, out, copy, d, d + 1);
 }
 
 /* The tensor to work on and its dim: without a dim the elements in a row. */
@@ -377,8 +377,8 @@ static la_status positions(la_tensor *counts, int arg, la_tensor **out)
     LA_OWNED wide = NULL;
     LA_OWNED plain = NULL;
     int64_t total;
-    LA_TRY(la_run(astype, &wide, LA_T(counts), LA_DT(LA_INT64)));
-    LA_TRY(la_run(contiguous, &plain, LA_T(wide)));
+    LA_TRY(la_run(astype, &wide, counts, la_v_dtype(LA_INT64)));
+    LA_TRY(la_run(contiguous, &plain, wide));
     const int64_t *list = (const int64_t *)la_data(plain);
     LA_TRY(add_counts(list, plain->numel, arg, &total));
     LA_TRY(la_tensor_empty(1, &total, LA_INT64, out));
@@ -429,6 +429,5 @@ la_status la_impl_repeat_interleave_tensor(la_frame *f)
                            (long long)la_sizes(in)[d]);
     LA_TRY(positions(counts, 2, &index));
     LA_TRY(check_output_size(f, 3, index->numel));
-    return la_give(f, la_run(index_select, &out, LA_T(in), LA_I(d),
-                             LA_T(index)), &out);
+    return la_give(f, la_run(index_select, &out, in, d, index), &out);
 }

@@ -196,7 +196,7 @@ la_status la_move_runs(la_tensor *to, la_tensor *from, const la_runs *dims)
     for (int d = 0; d < to->ndim; d++)
         moved[d] = dims[last && d > 0 ? d % (to->ndim - 1) + 1 : d];
     LA_TRY(in_memory_order(from, last, &source));
-    LA_TRY(la_run(contiguous, &plain, LA_T(source)));
+    LA_TRY(la_run(contiguous, &plain, source));
     p.from = la_data(plain);
     p.assemble = (*LA_STUB(assemble))[__builtin_ctzll(la_itemsize(plain))];
     return run(&p, plain, moved);

@@ -284,15 +284,15 @@ static la_status pad_by_mode(la_frame *f, la_tensor **out)
 {
     la_tensor *t = la_arg(f, 0);
     const la_value *pads = &f->args[1], *mode = &f->args[2];
-    la_value zero = LA_S(la_scalar_int(0));
+    la_value zero = la_v_scalar(la_scalar_int(0));
     if (la_str_is(mode, "constant"))
-        return la_run(constant_pad_nd, out, LA_T(t), *pads,
+        return la_run(constant_pad_nd, out, t, *pads,
                       la_has(f, 3) ? f->args[3] : zero);
     if (la_has(f, 3))
         return la_error_at(LA_EARG, 4, "Padding mode '%.*s' doesn't take in "
                            "value argument", (int)mode->str.n,
                            mode->str.text);
-    return la_run(border_pad_nd, out, LA_T(t), *pads, *mode);
+    return la_run(border_pad_nd, out, t, *pads, *mode);
 }
 
 la_status la_impl_pad(la_frame *f)

@@ -201,11 +201,11 @@ static la_status diag(la_tensor *t, int64_t k, la_tensor **out)
 {
     LA_OWNED view = NULL;
     if (t->ndim == 1)
-        return la_run(diag_embed, out, LA_T(t), LA_I(k));
+        return la_run(diag_embed, out, t, k);
     if (t->ndim != 2)
         return la_error_at(LA_ESHAPE, 1, "Supports 1D or 2D tensors. "
                            "Got %dD", t->ndim);
-    LA_TRY(la_run(diagonal, &view, LA_T(t), LA_I(k)));
+    LA_TRY(la_run(diagonal, &view, t, k));
     return la_clone_contiguous(view, out);
 }
 
@@ -221,7 +221,7 @@ la_status la_impl_diagflat(la_frame *f)
     int64_t all = t->numel;
     LA_OWNED flat = NULL;
     LA_TRY(la_reshape_to(t, 1, &all, &flat));
-    return la_give(f, la_run(diag_embed, &out, LA_T(flat), f->args[1]), &out);
+    return la_give(f, la_run(diag_embed, &out, flat, f->args[1]), &out);
 }
 
 la_status la_impl_trace(la_frame *f)
@@ -231,6 +231,6 @@ la_status la_impl_trace(la_frame *f)
     if (t->ndim != 2)
         return la_error_at(LA_ESHAPE, 1, "expected a matrix, but got "
                            "tensor with dim %d", t->ndim);
-    LA_TRY(la_run(diagonal, &line, LA_T(t)));
-    return la_give(f, la_run(sum, &out, LA_T(line)), &out);
+    LA_TRY(la_run(diagonal, &line, t));
+    return la_give(f, la_run(sum, &out, line), &out);
 }

@@ -419,7 +419,7 @@ static la_status contiguous_lines(la_tensor *t, la_tensor **out)
     la_context *c = la_ctx();
     bool before = c->no_grad;
     c->no_grad = true;
-    la_status status = la_run_(copy_, copy, LA_T(t));
+    la_status status = la_run_(copy_, copy, t);
     c->no_grad = before;
     if (status) la_tensor_drop(&copy);
     *out = copy;

@@ -40,7 +40,7 @@ static la_status expand_to(la_tensor *t, const la_shape *batch, int64_t rows,
         return la_error(LA_ESHAPE, "too many dims");
     sizes[batch->ndim] = rows;
     sizes[batch->ndim + 1] = cols;
-    return la_run(expand, out, LA_T(t), LA_IS(sizes, batch->ndim + 2));
+    return la_run(expand, out, t, la_v_ints(sizes, batch->ndim + 2));
 }
 
 /* Key and value heads repeated so that they are as many as the query's. */
@@ -56,8 +56,7 @@ static la_status repeat_heads(la_tensor *q, la_tensor *t, la_tensor **out)
         *out = la_tensor_retain(t);
         return LA_OK;
     }
-    return la_run(repeat_interleave, out, LA_T(t), LA_I(want / have),
-                  LA_I(-3));
+    return la_run(repeat_interleave, out, t, want / have, -3);
 }
 
 typedef struct inputs {
@@ -80,7 +79,7 @@ static la_status as_dtype(la_tensor **slot, la_dtype d)
 {
     la_tensor *converted;
     if ((*slot)->dtype == d) return LA_OK;
-    LA_TRY(la_run(to_dtype, &converted, LA_T(*slot), LA_DT(d)));
+    LA_TRY(la_run(to_dtype, &converted, *slot, la_v_dtype(d)));
     la_tensor_drop(slot);
     *slot = converted;
     return LA_OK;
@@ -154,8 +153,8 @@ static la_status tiled(inputs *in, la_tensor **out)
     LA_TRY(as_dtype(&in->v, work));
     if (in->mask && in->mask->dtype != LA_BOOL)
         LA_TRY(as_dtype(&in->mask, work));
-    LA_TRY(la_run_many(attention, r, LA_T(in->q), LA_T(in->k), LA_T(in->v),
-                       LA_T(in->mask), LA_B(in->causal), LA_D(in->scale)));
+    LA_TRY(la_run_many(attention, r, in->q, in->k, in->v, in->mask,
+                       la_v_bool(in->causal), la_v_float(in->scale)));
     /* The logsumexp is for the backward pass, which autograd has kept. */
     la_tensor_drop(&r[1].tensor);
     *out = r[0].tensor;
@@ -178,24 +177,22 @@ static la_status whole(inputs *in, la_tensor **out)
     /* The causal mask as a tensor: dropout needs the scores anyway. */
     if (in->causal) {
         LA_OWNED ones = NULL;
-        LA_TRY(la_run(ones, &ones, LA_IS(sizes, 2), LA_DT(LA_BOOL)));
-        LA_TRY(la_run(tril, &in->mask, LA_T(ones)));
+        LA_TRY(la_run(ones, &ones, la_v_ints(sizes, 2), la_v_dtype(LA_BOOL)));
+        LA_TRY(la_run(tril, &in->mask, ones));
     }
-    LA_TRY(la_run(transpose, &transposed, LA_T(in->k), LA_I(-2), LA_I(-1)));
+    LA_TRY(la_run(transpose, &transposed, in->k, -2, -1));
     LA_TRY(la_matmul(in->q, transposed, &product));
-    LA_TRY(la_run(mul, &scores, LA_T(product),
-                  LA_S(la_scalar_float(in->scale))));
+    LA_TRY(la_run(mul, &scores, product, la_scalar_float(in->scale)));
     if (in->mask && in->mask->dtype == LA_BOOL) {
         LA_OWNED out_mask = NULL;
-        LA_TRY(la_run(logical_not, &out_mask, LA_T(in->mask)));
-        LA_TRY(la_run(masked_fill, &masked, LA_T(scores), LA_T(out_mask),
-                      LA_S(out_of)));
+        LA_TRY(la_run(logical_not, &out_mask, in->mask));
+        LA_TRY(la_run(masked_fill, &masked, scores, out_mask, out_of));
     } else if (in->mask) {
-        LA_TRY(la_run(add, &masked, LA_T(scores), LA_T(in->mask)));
+        LA_TRY(la_run(add, &masked, scores, in->mask));
     }
-    LA_TRY(la_run(softmax, &soft, LA_T(masked ? masked : scores), LA_I(-1)));
-    LA_TRY(la_run(dropout, &kept, LA_T(soft), LA_D(in->dropout),
-                  LA_B(true)));
+    LA_TRY(la_run(softmax, &soft, masked ? masked : scores, -1));
+    LA_TRY(la_run(dropout, &kept, soft, la_v_float(in->dropout),
+                  la_v_bool(true)));
     return la_matmul(kept, in->v, out);
 }
 

@@ -32,8 +32,8 @@ la_status la_impl_one_hot(la_frame *f)
     if (classes == 0 || classes < -1)
         return la_error_at(LA_EARG, 2, "num_classes should be positive");
     LA_OWNED wide = NULL;
-    LA_TRY(la_run(astype, &wide, LA_T(self), LA_DT(LA_INT64)));
-    LA_TRY(la_run(contiguous, &plain, LA_T(wide)));
+    LA_TRY(la_run(astype, &wide, self, la_v_dtype(LA_INT64)));
+    LA_TRY(la_run(contiguous, &plain, wide));
     if (classes == -1 && self->numel == 0)
         return la_error_at(LA_EARG, 2, "Can not infer total number of classes "
                            "from empty tensor.");
@@ -73,10 +73,10 @@ static la_status look_up(la_tensor *indices, la_tensor *weight, la_tensor **out)
         return la_error_at(LA_ESHAPE, 1, "no scratch for another dimension");
     s.sizes[s.ndim++] = la_sizes(weight)[1];
     if (indices->ndim == 1)
-        return la_run(index_select, out, LA_T(weight), LA_I(0), LA_T(indices));
-    LA_TRY(la_run(reshape, &flat, LA_T(indices), LA_IS(&all, 1)));
-    LA_TRY(la_run(index_select, &rows, LA_T(weight), LA_I(0), LA_T(flat)));
-    return la_run(view, out, LA_T(rows), LA_IS(s.sizes, s.ndim));
+        return la_run(index_select, out, weight, 0, indices);
+    LA_TRY(la_run(reshape, &flat, indices, la_v_ints(&all, 1)));
+    LA_TRY(la_run(index_select, &rows, weight, 0, flat));
+    return la_run(view, out, rows, la_v_ints(s.sizes, s.ndim));
 }
 
 /* The padding row takes part as a constant: its values come from a detached
@@ -95,12 +95,11 @@ static la_status look_up_padded(la_tensor *indices, la_tensor *weight,
                            "rows of weight", (long long)rows);
     padding += padding < 0 ? rows + 1 : 1;
     LA_TRY(look_up(indices, weight, &taken));
-    LA_TRY(la_run(detach, &fixed, LA_T(weight)));
+    LA_TRY(la_run(detach, &fixed, weight));
     LA_TRY(look_up(indices, fixed, &constant));
-    LA_TRY(la_run(eq, &is_padding, LA_T(indices),
-                  LA_S(la_scalar_int(padding))));
-    LA_TRY(la_run(unsqueeze, &mask, LA_T(is_padding), LA_I(-1)));
-    return la_run(where, out, LA_T(mask), LA_T(constant), LA_T(taken));
+    LA_TRY(la_run(eq, &is_padding, indices, la_scalar_int(padding)));
+    LA_TRY(la_run(unsqueeze, &mask, is_padding, -1));
+    return la_run(where, out, mask, constant, taken);
 }
 
 /* padding_idx (argument 2) changes only what is differentiated. */
@@ -136,9 +135,9 @@ static la_status bags_of(la_frame *f, int64_t n, la_tensor **bags,
     if (offsets->ndim != 1)
         return la_error_at(LA_ESHAPE, OFFSETS + 1, "offsets has to be a 1-D "
                            "tensor");
-    LA_TRY(la_run(astype, &plain, LA_T(offsets), LA_DT(LA_INT64)));
+    LA_TRY(la_run(astype, &plain, offsets, la_v_dtype(LA_INT64)));
     LA_OWNED row = NULL;
-    LA_TRY(la_run(contiguous, &row, LA_T(plain)));
+    LA_TRY(la_run(contiguous, &row, plain));
     const int64_t *at = (const int64_t *)la_data(row);
     int64_t m = row->numel;
     *count = m - (la_arg_bool(f, LAST) && m > 0);
@@ -167,14 +166,14 @@ static la_status means(la_tensor *sums, la_tensor *bags, la_tensor **out)
     LA_OWNED sizes = NULL;
     LA_OWNED column = NULL;
     LA_TRY(la_tensor_empty(1, &count, (la_dtype)sums->dtype, &sizes));
-    LA_TRY(la_run_(fill_, sizes, LA_S(la_scalar_int(0))));
+    LA_TRY(la_run_(fill_, sizes, la_scalar_int(0)));
     LA_OWNED ones = NULL;
     LA_TRY(la_tensor_empty(1, la_sizes(bags), (la_dtype)sums->dtype, &ones));
-    LA_TRY(la_run_(fill_, ones, LA_S(la_scalar_int(1))));
-    LA_TRY(la_run_(index_add, sizes, LA_I(0), LA_T(bags), LA_T(ones)));
-    LA_TRY(la_run_(clamp_min, sizes, LA_S(la_scalar_int(1))));
-    LA_TRY(la_run(unsqueeze, &column, LA_T(sizes), LA_I(-1)));
-    return la_run(div, out, LA_T(sums), LA_T(column));
+    LA_TRY(la_run_(fill_, ones, la_scalar_int(1)));
+    LA_TRY(la_run_(index_add, sizes, 0, bags, ones));
+    LA_TRY(la_run_(clamp_min, sizes, la_scalar_int(1)));
+    LA_TRY(la_run(unsqueeze, &column, sizes, -1));
+    return la_run(div, out, sums, column);
 }
 
 /* One row per bag: sum, mean or max of its rows. The rows are added in
@@ -190,12 +189,11 @@ static la_status combine(la_tensor *rows, la_tensor *bags, int64_t count,
         return la_error_at(LA_EARG, MODE + 1, "mode has to be one of sum, mean "
                            "or max");
     LA_TRY(la_tensor_empty(2, sizes, (la_dtype)rows->dtype, &zero));
-    LA_TRY(la_run_(fill_, zero, LA_S(la_scalar_int(0))));
+    LA_TRY(la_run_(fill_, zero, la_scalar_int(0)));
     if (max)
-        return la_run(index_reduce, out, LA_T(zero), LA_I(0), LA_T(bags),
-                      LA_T(rows), LA_STR("amax"), LA_B(false));
-    LA_TRY(la_run(index_add, &sums, LA_T(zero), LA_I(0), LA_T(bags),
-                  LA_T(rows)));
+        return la_run(index_reduce, out, zero, 0, bags, rows,
+                      la_v_string("amax"), la_v_bool(false));
+    LA_TRY(la_run(index_add, &sums, zero, 0, bags, rows));
     if (mean) return means(sums, bags, out);
     *out = la_tensor_retain(sums);
     return LA_OK;
@@ -222,9 +220,9 @@ static la_status weigh(la_frame *f, la_tensor **rows)
     if (!la_str_is(&f->args[MODE], "sum"))
         return la_error_at(LA_EARG, PER_SAMPLE + 1, "per_sample_weights only "
                            "go with mode='sum'");
-    LA_TRY(la_run(reshape, &flat, LA_T(w), LA_IS(&all, 1)));
-    LA_TRY(la_run(unsqueeze, &column, LA_T(flat), LA_I(-1)));
-    LA_TRY(la_run(mul, &scaled, LA_T(*rows), LA_T(column)));
+    LA_TRY(la_run(reshape, &flat, w, la_v_ints(&all, 1)));
+    LA_TRY(la_run(unsqueeze, &column, flat, -1));
+    LA_TRY(la_run(mul, &scaled, *rows, column));
     la_tensor_release(*rows);
     *rows = scaled;
     return LA_OK;
@@ -248,7 +246,7 @@ la_status la_impl_embedding_bag(la_frame *f)
         return la_error_at(LA_ESHAPE, 1, "input has to be a 1-D or 2-D tensor, "
                            "but got tensor of dimension %d", indices->ndim);
     }
-    LA_TRY(la_run(reshape, &flat, LA_T(indices), LA_IS(&all, 1)));
+    LA_TRY(la_run(reshape, &flat, indices, la_v_ints(&all, 1)));
     LA_TRY(look_up(flat, la_arg(f, WEIGHT), &rows));
     LA_TRY(weigh(f, &rows));
     LA_TRY(combine(rows, bags, count, &f->args[MODE], &out));

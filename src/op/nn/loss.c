@@ -19,7 +19,7 @@ la_status la_impl_mse_loss(la_frame *f)
     LA_TRY(same_sizes(f, 0, 1));
     LA_TRY(known_reduction(f, 2));
     la_tensor *d = STEP(sub, f->args[0], f->args[1]);
-    return finish(w, f, 2, STEP(square, LA_T(d)));
+    return finish(w, f, 2, STEP(square, d));
 }
 
 /* l1_loss(self, target, reduction): |x - y| */
@@ -30,7 +30,7 @@ la_status la_impl_l1_loss(la_frame *f)
     LA_TRY(same_sizes(f, 0, 1));
     LA_TRY(known_reduction(f, 2));
     la_tensor *d = STEP(sub, f->args[0], f->args[1]);
-    return finish(w, f, 2, STEP(abs, LA_T(d)));
+    return finish(w, f, 2, STEP(abs, d));
 }
 
 /* Quadratic for |d| below 'edge', linear above: curve * d^2 or slope * (|d| -
@@ -42,14 +42,14 @@ static la_status bent(la_frame *f, double edge, double curve, double slope)
     LA_TRY(same_sizes(f, 0, 1));
     LA_TRY(known_reduction(f, 2));
     la_tensor *d = STEP(sub, f->args[0], f->args[1]);
-    la_tensor *size = STEP(abs, LA_T(d));
+    la_tensor *size = STEP(abs, d);
     if (edge == 0) return finish(w, f, 2, size);
-    la_tensor *near = STEP(lt, LA_T(size), LA_F(edge));
-    la_tensor *square = STEP(square, LA_T(d));
-    la_tensor *low = STEP(mul, LA_T(square), LA_F(curve));
-    la_tensor *past = STEP(sub, LA_T(size), LA_F(0.5 * edge));
-    la_tensor *high = STEP(mul, LA_T(past), LA_F(slope));
-    return finish(w, f, 2, STEP(where, LA_T(near), LA_T(low), LA_T(high)));
+    la_tensor *near = STEP(lt, size, edge);
+    la_tensor *square = STEP(square, d);
+    la_tensor *low = STEP(mul, square, curve);
+    la_tensor *past = STEP(sub, size, 0.5 * edge);
+    la_tensor *high = STEP(mul, past, slope);
+    return finish(w, f, 2, STEP(where, near, low, high));
 }
 
 /* smooth_l1_loss(self, target, reduction, beta): beta is the edge, slope 1. */
@@ -78,11 +78,11 @@ la_status la_impl_huber_loss(la_frame *f)
 static la_tensor *bounded_log(la_chain *w, la_tensor *x)
 {
     if (w->status) return NULL;
-    la_tensor *zero = STEP(le, LA_T(x), LA_F(0));
-    la_tensor *safe = STEP(masked_fill, LA_T(x), LA_T(zero), LA_F(1));
-    la_tensor *log = STEP(log, LA_T(safe));
-    la_tensor *full = STEP(masked_fill, LA_T(log), LA_T(zero), LA_F(-100));
-    return STEP(clamp_min, LA_T(full), LA_F(-100));
+    la_tensor *zero = STEP(le, x, 0.0);
+    la_tensor *safe = STEP(masked_fill, x, zero, 1.0);
+    la_tensor *log = STEP(log, safe);
+    la_tensor *full = STEP(masked_fill, log, zero, -100.0);
+    return STEP(clamp_min, full, -100.0);
 }
 
 /* All elements of argument 1 lie in [0, 1]. Meta tensors have no values to
@@ -93,11 +93,11 @@ static la_status check_unit(la_frame *f)
     la_chain *w = &box;
     la_tensor *x = la_arg(f, 0);
     if (x->numel == 0 || la_is_meta(f)) return LA_OK;
-    la_tensor *plain = STEP(detach, LA_T(x));
-    la_tensor *low = STEP(lt, LA_T(plain), LA_F(0));
-    la_tensor *high = STEP(gt, LA_T(plain), LA_F(1));
-    la_tensor *out = STEP(logical_or, LA_T(low), LA_T(high));
-    la_tensor *count = STEP(sum, LA_T(out));
+    la_tensor *plain = STEP(detach, x);
+    la_tensor *low = STEP(lt, plain, 0.0);
+    la_tensor *high = STEP(gt, plain, 1.0);
+    la_tensor *out = STEP(logical_or, low, high);
+    la_tensor *count = STEP(sum, out);
     if (w->status) return w->status;
     if (*(const int64_t *)la_data(count) == 0) return LA_OK;
     return la_error_at(LA_EARG, 1, "all elements of input should be between 0 "
@@ -114,15 +114,15 @@ la_status la_impl_binary_cross_entropy(la_frame *f)
     LA_TRY(same_sizes(f, 0, 1));
     LA_TRY(known_reduction(f, 3));
     LA_TRY(check_unit(f));
-    la_tensor *rest = STEP(rsub, LA_T(x), LA_F(1));
+    la_tensor *rest = STEP(rsub, x, 1.0);
     la_tensor *yes = bounded_log(w, x);
     la_tensor *no = bounded_log(w, rest);
-    la_tensor *a = STEP(mul, LA_T(t), LA_T(yes));
-    la_tensor *untrue = STEP(rsub, LA_T(t), LA_F(1));
-    la_tensor *b = STEP(mul, LA_T(untrue), LA_T(no));
-    la_tensor *both = STEP(add, LA_T(a), LA_T(b));
-    la_tensor *each = STEP(neg, LA_T(both));
-    if (la_has(f, 2)) each = STEP(mul, LA_T(each), f->args[2]);
+    la_tensor *a = STEP(mul, t, yes);
+    la_tensor *untrue = STEP(rsub, t, 1.0);
+    la_tensor *b = STEP(mul, untrue, no);
+    la_tensor *both = STEP(add, a, b);
+    la_tensor *each = STEP(neg, both);
+    if (la_has(f, 2)) each = STEP(mul, each, f->args[2]);
     return finish(w, f, 3, each);
 }
 
@@ -136,17 +136,17 @@ la_status la_impl_binary_cross_entropy_with_logits(la_frame *f)
     la_tensor *x = la_arg(f, 0), *t = la_arg(f, 1);
     LA_TRY(same_sizes(f, 0, 1));
     LA_TRY(known_reduction(f, 4));
-    la_tensor *log = STEP(logsigmoid, LA_T(x));
+    la_tensor *log = STEP(logsigmoid, x);
     if (la_has(f, 3)) {
-        la_tensor *extra = STEP(sub, f->args[3], LA_F(1));
-        la_tensor *part = STEP(mul, LA_T(extra), LA_T(t));
-        la_tensor *factor = STEP(add, LA_T(part), LA_F(1));
-        log = STEP(mul, LA_T(log), LA_T(factor));
+        la_tensor *extra = STEP(sub, f->args[3], 1.0);
+        la_tensor *part = STEP(mul, extra, t);
+        la_tensor *factor = STEP(add, part, 1.0);
+        log = STEP(mul, log, factor);
     }
-    la_tensor *untrue = STEP(rsub, LA_T(t), LA_F(1));
-    la_tensor *first = STEP(mul, LA_T(untrue), LA_T(x));
-    la_tensor *each = STEP(sub, LA_T(first), LA_T(log));
-    if (la_has(f, 2)) each = STEP(mul, LA_T(each), f->args[2]);
+    la_tensor *untrue = STEP(rsub, t, 1.0);
+    la_tensor *first = STEP(mul, untrue, x);
+    la_tensor *each = STEP(sub, first, log);
+    if (la_has(f, 2)) each = STEP(mul, each, f->args[2]);
     return finish(w, f, 4, each);
 }
 
@@ -160,18 +160,18 @@ la_status la_impl_kl_div(la_frame *f)
     bool by_batch = la_str_is(&f->args[2], "batchmean");
     if (!by_batch) LA_TRY(known_reduction(f, 2));
     if (la_arg_bool(f, 3)) {
-        la_tensor *d = STEP(sub, LA_T(t), LA_T(x));
-        la_tensor *p = STEP(exp, LA_T(t));
-        each = STEP(mul, LA_T(p), LA_T(d));
+        la_tensor *d = STEP(sub, t, x);
+        la_tensor *p = STEP(exp, t);
+        each = STEP(mul, p, d);
     } else {
-        la_tensor *own = STEP(xlogy, LA_T(t), LA_T(t));
-        la_tensor *cross = STEP(mul, LA_T(t), LA_T(x));
-        each = STEP(sub, LA_T(own), LA_T(cross));
+        la_tensor *own = STEP(xlogy, t, t);
+        la_tensor *cross = STEP(mul, t, x);
+        each = STEP(sub, own, cross);
     }
     if (!by_batch || w->status) return finish(w, f, 2, each);
     double rows = x->ndim ? (double)la_sizes(x)[0] : 1;
-    la_tensor *sum = STEP(sum, LA_T(each));
-    return la_chain_end(w, f, STEP(div, LA_T(sum), LA_F(rows)));
+    la_tensor *sum = STEP(sum, each);
+    return la_chain_end(w, f, STEP(div, sum, rows));
 }
 
 /* soft_margin_loss(self, target, reduction): log(1 + exp(-t x)) */
@@ -182,8 +182,8 @@ la_status la_impl_soft_margin_loss(la_frame *f)
     LA_TRY(same_sizes(f, 0, 1));
     LA_TRY(known_reduction(f, 2));
     la_tensor *z = STEP(mul, f->args[0], f->args[1]);
-    la_tensor *log = STEP(logsigmoid, LA_T(z));
-    return finish(w, f, 2, STEP(neg, LA_T(log)));
+    la_tensor *log = STEP(logsigmoid, z);
+    return finish(w, f, 2, STEP(neg, log));
 }
 
 /* ---- of margins ---- */
@@ -193,13 +193,13 @@ static la_status by_sign(la_chain *w, la_frame *f, int target, int reduction,
                          la_tensor *same, la_tensor *other)
 {
     if (w->status) return w->status;
-    la_tensor *one = STEP(ne, f->args[target], LA_F(1));
-    la_tensor *minus = STEP(ne, f->args[target], LA_F(-1));
-    la_tensor *high = STEP(clamp_min, LA_T(other), LA_F(0));
-    la_tensor *zero = STEP(zeros_like, LA_T(other));
-    la_tensor *a = STEP(where, LA_T(one), LA_T(zero), LA_T(same));
-    la_tensor *b = STEP(where, LA_T(minus), LA_T(zero), LA_T(high));
-    return finish(w, f, reduction, STEP(add, LA_T(a), LA_T(b)));
+    la_tensor *one = STEP(ne, f->args[target], 1.0);
+    la_tensor *minus = STEP(ne, f->args[target], -1.0);
+    la_tensor *high = STEP(clamp_min, other, 0.0);
+    la_tensor *zero = STEP(zeros_like, other);
+    la_tensor *a = STEP(where, one, zero, same);
+    la_tensor *b = STEP(where, minus, zero, high);
+    return finish(w, f, reduction, STEP(add, a, b));
 }
 
 /* hinge_embedding_loss(self, target, margin, reduction): x where the target is
@@ -210,14 +210,14 @@ la_status la_impl_hinge_embedding_loss(la_frame *f)
     la_chain *w = &box;
     LA_TRY(known_reduction(f, 3));
     la_tensor *x = la_arg(f, 0);
-    la_tensor *one = STEP(eq, f->args[1], LA_F(1));
-    la_tensor *minus = STEP(eq, f->args[1], LA_F(-1));
-    la_tensor *rest = STEP(rsub, LA_T(x), LA_F(la_arg_float(f, 2)));
-    la_tensor *missing = STEP(clamp_min, LA_T(rest), LA_F(0));
-    la_tensor *zero = STEP(zeros_like, LA_T(x));
-    la_tensor *a = STEP(where, LA_T(minus), LA_T(zero), LA_T(x));
-    la_tensor *b = STEP(where, LA_T(one), LA_T(zero), LA_T(missing));
-    return finish(w, f, 3, STEP(add, LA_T(a), LA_T(b)));
+    la_tensor *one = STEP(eq, f->args[1], 1.0);
+    la_tensor *minus = STEP(eq, f->args[1], -1.0);
+    la_tensor *rest = STEP(rsub, x, la_arg_float(f, 2));
+    la_tensor *missing = STEP(clamp_min, rest, 0.0);
+    la_tensor *zero = STEP(zeros_like, x);
+    la_tensor *a = STEP(where, minus, zero, x);
+    la_tensor *b = STEP(where, one, zero, missing);
+    return finish(w, f, 3, STEP(add, a, b));
 }
 
 /* margin_ranking_loss(input1, input2, target, margin, reduction): max(0, -t (x1
@@ -228,9 +228,9 @@ la_status la_impl_margin_ranking_loss(la_frame *f)
     la_chain *w = &box;
     LA_TRY(known_reduction(f, 4));
     la_tensor *d = STEP(sub, f->args[1], f->args[0]);
-    la_tensor *z = STEP(mul, LA_T(d), f->args[2]);
-    la_tensor *moved = STEP(add, LA_T(z), LA_F(la_arg_float(f, 3)));
-    return finish(w, f, 4, STEP(clamp_min, LA_T(moved), LA_F(0)));
+    la_tensor *z = STEP(mul, d, f->args[2]);
+    la_tensor *moved = STEP(add, z, la_arg_float(f, 3));
+    return finish(w, f, 4, STEP(clamp_min, moved, 0.0));
 }
 
 /* cosine_embedding_loss(input1, input2, target, margin, reduction): 1 - cos for
@@ -245,9 +245,9 @@ la_status la_impl_cosine_embedding_loss(la_frame *f)
         return la_error_at(LA_ESHAPE, 3, "a target with one dim less than the "
                            "inputs (%d) is expected, got %d dims",
                            la_arg(f, 0)->ndim, la_arg(f, 2)->ndim);
-    la_tensor *cos = STEP(cosine_similarity, f->args[0], f->args[1], LA_I(-1));
-    la_tensor *same = STEP(rsub, LA_T(cos), LA_F(1));
-    la_tensor *other = STEP(sub, LA_T(cos), LA_F(la_arg_float(f, 3)));
+    la_tensor *cos = STEP(cosine_similarity, f->args[0], f->args[1], -1);
+    la_tensor *same = STEP(rsub, cos, 1.0);
+    la_tensor *other = STEP(sub, cos, la_arg_float(f, 3));
     return by_sign(w, f, 2, 4, same, other);
 }
 
@@ -266,11 +266,11 @@ la_status la_impl_triplet_margin_loss(la_frame *f)
     if (la_arg_bool(f, 6)) {
         la_tensor *side = STEP(pairwise_distance, f->args[1], f->args[2], p,
                                eps);
-        far = STEP(minimum, LA_T(far), LA_T(side));
+        far = STEP(minimum, far, side);
     }
-    la_tensor *d = STEP(sub, LA_T(near), LA_T(far));
-    la_tensor *moved = STEP(add, LA_T(d), LA_F(la_arg_float(f, 3)));
-    return finish(w, f, 7, STEP(clamp_min, LA_T(moved), LA_F(0)));
+    la_tensor *d = STEP(sub, near, far);
+    la_tensor *moved = STEP(add, d, la_arg_float(f, 3));
+    return finish(w, f, 7, STEP(clamp_min, moved, 0.0));
 }
 
 /* ---- distances ---- */
@@ -284,15 +284,15 @@ la_status la_impl_cosine_similarity(la_frame *f)
     int64_t dim = la_arg_int(f, 2);
     la_tensor *floor = NULL, *norms[2];
     la_tensor *xy = STEP(mul, f->args[0], f->args[1]);
-    la_tensor *dot = STEP(sum, LA_T(xy), LA_IS(&dim, 1));
-    la_tensor *shape = STEP(zeros_like, LA_T(xy));
+    la_tensor *dot = STEP(sum, xy, la_v_ints(&dim, 1));
+    la_tensor *shape = STEP(zeros_like, xy);
     for (int k = 0; k < 2; k++) {
-        la_tensor *full = STEP(expand_as, f->args[k], LA_T(shape));
-        floor = STEP(vector_norm, LA_T(full), LA_D(2), LA_IS(&dim, 1));
-        norms[k] = STEP(clamp_min, LA_T(floor), LA_F(la_arg_float(f, 3)));
+        la_tensor *full = STEP(expand_as, f->args[k], shape);
+        floor = STEP(vector_norm, full, la_v_float(2), la_v_ints(&dim, 1));
+        norms[k] = STEP(clamp_min, floor, la_arg_float(f, 3));
     }
-    la_tensor *both = STEP(mul, LA_T(norms[0]), LA_T(norms[1]));
-    return la_chain_end(w, f, STEP(div, LA_T(dot), LA_T(both)));
+    la_tensor *both = STEP(mul, norms[0], norms[1]);
+    return la_chain_end(w, f, STEP(div, dot, both));
 }
 
 /* pairwise_distance(x1, x2, p, eps, keepdim): |x1 - x2 + eps|_p over the last
@@ -303,8 +303,8 @@ la_status la_impl_pairwise_distance(la_frame *f)
     la_chain *w = &box;
     int64_t last = -1;
     la_tensor *d = STEP(sub, f->args[0], f->args[1]);
-    la_tensor *moved = STEP(add, LA_T(d), LA_F(la_arg_float(f, 3)));
+    la_tensor *moved = STEP(add, d, la_arg_float(f, 3));
     return la_chain_end(w, f,
-                        STEP(vector_norm, LA_T(moved), f->args[2],
-                             LA_IS(&last, 1), f->args[4]));
+                        STEP(vector_norm, moved, f->args[2],
+                             la_v_ints(&last, 1), f->args[4]));
 }

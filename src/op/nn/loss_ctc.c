@@ -149,7 +149,7 @@ static la_status fill_row(const ctc *c, int64_t i, int64_t blank,
 static la_tensor *new_map(la_chain *w, const ctc *c, la_dtype d)
 {
     int64_t sizes[2] = {c->batch, c->states};
-    return STEP(empty, LA_IS(sizes, 2), LA_DT(d));
+    return STEP(empty, la_v_ints(sizes, 2), la_v_dtype(d));
 }
 
 /* The maps of all sequences, the ones that are added in the dtype of the
@@ -166,9 +166,9 @@ static la_status make_maps(la_chain *w, const ctc *c, int64_t blank, maps *m)
         LA_TRY(fill_row(c, i, blank, c->targets + from, m));
         from += c->flat ? c->lengths[i] : c->longest;
     }
-    m->skip = STEP(astype, LA_T(m->skip), LA_DT(c->dtype));
-    m->first = STEP(astype, LA_T(m->first), LA_DT(c->dtype));
-    m->last = STEP(astype, LA_T(m->last), LA_DT(c->dtype));
+    m->skip = STEP(astype, m->skip, la_v_dtype(c->dtype));
+    m->first = STEP(astype, m->first, la_v_dtype(c->dtype));
+    m->last = STEP(astype, m->last, la_v_dtype(c->dtype));
     return w->status;
 }
 
@@ -179,11 +179,10 @@ static la_tensor *shifted(la_chain *w, const ctc *c, la_tensor *x, int64_t k)
 {
     int64_t front = k < c->states ? k : c->states, last = 1;
     int64_t sizes[2] = {c->batch, front};
-    la_tensor *far = STEP(full, LA_IS(sizes, 2), LA_F(FAR), LA_DT(c->dtype));
-    la_tensor *rest = STEP(narrow, LA_T(x), LA_I(last), LA_I(0),
-                           LA_I(c->states - front));
+    la_tensor *far = STEP(full, la_v_ints(sizes, 2), FAR, la_v_dtype(c->dtype));
+    la_tensor *rest = STEP(narrow, x, last, 0, c->states - front);
     la_tensor *list[2] = {far, rest};
-    return STEP(cat, LA_TS(list, 2), LA_I(last));
+    return STEP(cat, la_v_tensors(list, 2), last);
 }
 
 /* Sequences that have ended keep their state: their later frames don't
@@ -195,10 +194,10 @@ static la_tensor *keep_ended(la_chain *w, const ctc *c, int64_t t,
     bool ended = false;
     for (int64_t i = 0; i < c->batch; i++) ended |= t >= c->in[i];
     if (!ended || w->status) return new;
-    la_tensor *going = STEP(empty, LA_IS(sizes, 2), LA_DT(LA_BOOL));
+    la_tensor *going = STEP(empty, la_v_ints(sizes, 2), la_v_dtype(LA_BOOL));
     if (w->status) return NULL;
     for (int64_t i = 0; i < c->batch; i++) la_data(going)[i] = t < c->in[i];
-    return STEP(where, LA_T(going), LA_T(new), LA_T(old));
+    return STEP(where, going, new, old);
 }
 
 /* One frame: each state is reached from itself, from the state before it, or
@@ -213,13 +212,13 @@ static la_status advance(const ctc *c, const maps *m, la_tensor *emit,
     la_chain *w = &box;
     int64_t first = 0;
     la_tensor *one = shifted(w, c, *alpha, 1), *two = shifted(w, c, *alpha, 2);
-    two = STEP(add, LA_T(two), LA_T(m->skip));
+    two = STEP(add, two, m->skip);
     if (w->status) return w->status;
     la_tensor *list[3] = {*alpha, one, two};
-    la_tensor *all = STEP(stack, LA_TS(list, 3), LA_I(0));
-    la_tensor *sum = STEP(logsumexp, LA_T(all), LA_IS(&first, 1));
-    la_tensor *now = STEP(select, LA_T(emit), LA_I(0), LA_I(t));
-    la_tensor *next = STEP(add, LA_T(sum), LA_T(now));
+    la_tensor *all = STEP(stack, la_v_tensors(list, 3), 0);
+    la_tensor *sum = STEP(logsumexp, all, la_v_ints(&first, 1));
+    la_tensor *now = STEP(select, emit, 0, t);
+    la_tensor *next = STEP(add, sum, now);
     next = keep_ended(w, c, t, *alpha, next);
     if (w->status) return w->status;
     la_tensor_release(*alpha);
@@ -234,17 +233,17 @@ static la_tensor *losses(la_chain *w, const ctc *c, const maps *m,
 {
     LA_OWNED alpha = NULL;
     int64_t sizes[3] = {c->frames, c->batch, c->states}, last = 1;
-    la_tensor *index = STEP(expand, LA_T(m->label), LA_IS(sizes, 3));
-    la_tensor *emit = STEP(gather, LA_T(logs), LA_I(2), LA_T(index));
-    la_tensor *start = STEP(select, LA_T(emit), LA_I(0), LA_I(0));
-    start = STEP(add, LA_T(start), LA_T(m->first));
+    la_tensor *index = STEP(expand, m->label, la_v_ints(sizes, 3));
+    la_tensor *emit = STEP(gather, logs, 2, index);
+    la_tensor *start = STEP(select, emit, 0, 0);
+    start = STEP(add, start, m->first);
     if (w->status) return NULL;
     alpha = la_tensor_retain(start);
     for (int64_t t = 1; t < c->frames; t++)
         if ((*status = advance(c, m, emit, t, &alpha))) return NULL;
-    la_tensor *ends = STEP(add, LA_T(alpha), LA_T(m->last));
-    la_tensor *total = STEP(logsumexp, LA_T(ends), LA_IS(&last, 1));
-    return STEP(neg, LA_T(total));
+    la_tensor *ends = STEP(add, alpha, m->last);
+    la_tensor *total = STEP(logsumexp, ends, la_v_ints(&last, 1));
+    return STEP(neg, total);
 }
 
 /* The mean is over sequences, each by the number of its labels. */
@@ -252,9 +251,9 @@ static la_tensor *by_length(la_chain *w, la_frame *f, const ctc *c,
                             la_tensor *each)
 {
     la_tensor *flat = STEP(reshape, f->args[TARGET_LENGTHS],
-                           LA_IS(&c->batch, 1));
-    la_tensor *least = STEP(clamp_min, LA_T(flat), LA_S(la_scalar_int(1)));
-    return STEP(div, LA_T(each), LA_T(least));
+                           la_v_ints(&c->batch, 1));
+    la_tensor *least = STEP(clamp_min, flat, la_scalar_int(1));
+    return STEP(div, each, least);
 }
 
 /* (log_probs, targets, input_lengths, target_lengths, blank, reduction,
@@ -278,15 +277,15 @@ la_status la_impl_ctc_loss(la_frame *f)
                            (long long)c.classes);
     LA_TRY(make_maps(w, &c, blank, &m));
     la_tensor *logs = la_arg(f, LOGS);
-    if (c.single) logs = STEP(unsqueeze, LA_T(logs), LA_I(one));
+    if (c.single) logs = STEP(unsqueeze, logs, one);
     la_tensor *each = losses(w, &c, &m, logs, &status);
     if (status) return status;
     /* No path at all leaves a loss of about -FAR: report it as infinite. */
-    la_tensor *never = STEP(gt, LA_T(each), LA_F(-FAR / 2));
-    each = STEP(masked_fill, LA_T(each), LA_T(never),
-                LA_F(la_arg_bool(f, ZERO_INF) ? 0 : INFINITY));
+    la_tensor *never = STEP(gt, each, -FAR / 2);
+    each = STEP(masked_fill, each, never,
+                la_arg_bool(f, ZERO_INF) ? 0 : INFINITY);
     if (la_str_is(&f->args[REDUCTION], "mean"))
         each = by_length(w, f, &c, each);
-    if (c.single) each = STEP(squeeze, LA_T(each));
+    if (c.single) each = STEP(squeeze, each);
     return finish(w, f, REDUCTION, each);
 }

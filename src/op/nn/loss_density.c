@@ -29,7 +29,7 @@ static la_status fit_variance(const la_frame *f, la_tensor **out)
         return LA_OK;
     }
     if (v->ndim == n - 1 && memcmp(la_sizes(v), la_sizes(x), rest) == 0)
-        return la_run(unsqueeze, out, LA_T(v), LA_I(last));
+        return la_run(unsqueeze, out, v, last);
     return la_error_at(LA_ESHAPE, 3, "var is of incorrect size %s for an input "
                        "of size %s",
                        la_sizes_text(v->ndim, la_sizes(v), have, sizeof have),
@@ -40,19 +40,19 @@ static la_status fit_variance(const la_frame *f, la_tensor **out)
 ** difference is added as a constant. */
 static la_tensor *floored(la_chain *w, la_tensor *var, double eps)
 {
-    la_tensor *plain = STEP(detach, LA_T(var));
-    la_tensor *high = STEP(clamp_min, LA_T(plain), LA_F(eps));
-    la_tensor *gap = STEP(sub, LA_T(high), LA_T(plain));
-    return STEP(add, LA_T(var), LA_T(gap));
+    la_tensor *plain = STEP(detach, var);
+    la_tensor *high = STEP(clamp_min, plain, eps);
+    la_tensor *gap = STEP(sub, high, plain);
+    return STEP(add, var, gap);
 }
 
 /* LA_EARG if the variance has a negative element; meta tensors have none. */
 static la_status check_not_negative(la_chain *w, la_frame *f, la_tensor *var)
 {
     if (la_is_meta(f) || var->numel == 0) return LA_OK;
-    la_tensor *plain = STEP(detach, LA_T(var));
-    la_tensor *low = STEP(lt, LA_T(plain), LA_F(0));
-    la_tensor *count = STEP(sum, LA_T(low));
+    la_tensor *plain = STEP(detach, var);
+    la_tensor *low = STEP(lt, plain, 0.0);
+    la_tensor *count = STEP(sum, low);
     if (w->status) return w->status;
     if (*(const int64_t *)la_data(count) == 0) return LA_OK;
     return la_error_at(LA_EARG, 3, "var has negative entries");
@@ -72,27 +72,27 @@ la_status la_impl_gaussian_nll_loss(la_frame *f)
     LA_TRY(check_not_negative(w, f, var));
     la_tensor *safe = floored(w, var, eps);
     la_tensor *d = STEP(sub, f->args[0], f->args[1]);
-    la_tensor *square = STEP(square, LA_T(d));
-    la_tensor *part = STEP(div, LA_T(square), LA_T(safe));
-    la_tensor *log = STEP(log, LA_T(safe));
-    la_tensor *both = STEP(add, LA_T(log), LA_T(part));
-    if (la_arg_bool(f, 3)) both = STEP(add, LA_T(both), LA_F(LOG_2PI));
-    return finish(w, f, 5, STEP(mul, LA_T(both), LA_F(0.5)));
+    la_tensor *square = STEP(square, d);
+    la_tensor *part = STEP(div, square, safe);
+    la_tensor *log = STEP(log, safe);
+    la_tensor *both = STEP(add, log, part);
+    if (la_arg_bool(f, 3)) both = STEP(add, both, LOG_2PI);
+    return finish(w, f, 5, STEP(mul, both, 0.5));
 }
 
 /* Stirling's approximation of log(t!): t log(t) - t + log(2 pi t) / 2 for t
 ** above 1, else 0. */
 static la_tensor *stirling(la_chain *w, la_tensor *t)
 {
-    la_tensor *small = STEP(le, LA_T(t), LA_F(1));
-    la_tensor *safe = STEP(masked_fill, LA_T(t), LA_T(small), LA_F(1));
-    la_tensor *log = STEP(log, LA_T(safe));
-    la_tensor *a = STEP(mul, LA_T(safe), LA_T(log));
-    la_tensor *b = STEP(sub, LA_T(a), LA_T(safe));
-    la_tensor *half = STEP(mul, LA_T(log), LA_F(0.5));
-    la_tensor *c = STEP(add, LA_T(b), LA_T(half));
-    la_tensor *sum = STEP(add, LA_T(c), LA_F(0.5 * LOG_2PI));
-    return STEP(masked_fill, LA_T(sum), LA_T(small), LA_F(0));
+    la_tensor *small = STEP(le, t, 1.0);
+    la_tensor *safe = STEP(masked_fill, t, small, 1.0);
+    la_tensor *log = STEP(log, safe);
+    la_tensor *a = STEP(mul, safe, log);
+    la_tensor *b = STEP(sub, a, safe);
+    la_tensor *half = STEP(mul, log, 0.5);
+    la_tensor *c = STEP(add, b, half);
+    la_tensor *sum = STEP(add, c, 0.5 * LOG_2PI);
+    return STEP(masked_fill, sum, small, 0.0);
 }
 
 /* poisson_nll_loss(self, target, log_input, full, eps, reduction): exp(x) - t
@@ -105,18 +105,18 @@ la_status la_impl_poisson_nll_loss(la_frame *f)
     LA_TRY(same_sizes(f, 0, 1));
     LA_TRY(known_reduction(f, 5));
     if (la_arg_bool(f, 2)) {
-        la_tensor *rate = STEP(exp, LA_T(x));
-        la_tensor *visible_end = STEP(mul, LA_T(t), LA_T(x));
-        each = STEP(sub, LA_T(rate), LA_T(visible_end));
+        la_tensor *rate = STEP(exp, x);
+        la_tensor *visible_end = STEP(mul, t, x);
+        each = STEP(sub, rate, visible_end);
     } else {
-        la_tensor *safe = STEP(add, LA_T(x), LA_F(la_arg_float(f, 4)));
-        la_tensor *log = STEP(log, LA_T(safe));
-        la_tensor *visible_end = STEP(mul, LA_T(t), LA_T(log));
-        each = STEP(sub, LA_T(x), LA_T(visible_end));
+        la_tensor *safe = STEP(add, x, la_arg_float(f, 4));
+        la_tensor *log = STEP(log, safe);
+        la_tensor *visible_end = STEP(mul, t, log);
+        each = STEP(sub, x, visible_end);
     }
     if (la_arg_bool(f, 3) && !w->status) {
         la_tensor *rest = stirling(w, t);
-        each = STEP(add, LA_T(each), LA_T(rest));
+        each = STEP(add, each, rest);
     }
     return finish(w, f, 5, each);
 }

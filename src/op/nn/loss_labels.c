@@ -97,23 +97,21 @@ static la_status pick_labels(la_frame *f, la_chain *w, picked *p)
     int64_t classes = la_sizes(x)[p->dim], ignored = 1;
     int64_t ignore = la_arg_int(f, IGNORE), all = -1;
     LA_TRY(check_weight(f, classes));
-    p->labels = STEP(contiguous, LA_T(t));
+    p->labels = STEP(contiguous, t);
     if (w->status) return w->status;
     if (!la_is_meta(f))
         LA_TRY(scan_labels(p->labels, classes, ignore, &ignored));
     p->count = t->numel - ignored;
     if (ignored) {
-        p->ignored = STEP(eq, LA_T(p->labels), LA_S(la_scalar_int(ignore)));
-        p->labels = STEP(masked_fill, LA_T(p->labels), LA_T(p->ignored),
-                         LA_S(la_scalar_int(1)));
+        p->ignored = STEP(eq, p->labels, la_scalar_int(ignore));
+        p->labels = STEP(masked_fill, p->labels, p->ignored, la_scalar_int(1));
     }
     if (!la_has(f, WEIGHT) || w->status) return w->status;
-    la_tensor *flat = STEP(reshape, LA_T(p->labels), LA_IS(&all, 1));
-    la_tensor *found = STEP(index_select, f->args[WEIGHT], LA_I(0), LA_T(flat));
-    p->weight = STEP(reshape, LA_T(found), LA_IS(la_sizes(t), t->ndim));
+    la_tensor *flat = STEP(reshape, p->labels, la_v_ints(&all, 1));
+    la_tensor *found = STEP(index_select, f->args[WEIGHT], 0, flat);
+    p->weight = STEP(reshape, found, la_v_ints(la_sizes(t), t->ndim));
     if (p->ignored)
-        p->weight = STEP(masked_fill, LA_T(p->weight), LA_T(p->ignored),
-                         LA_F(0));
+        p->weight = STEP(masked_fill, p->weight, p->ignored, 0.0);
     return w->status;
 }
 
@@ -121,11 +119,11 @@ static la_status pick_labels(la_frame *f, la_chain *w, picked *p)
 ** count), ignored ones excluded. */
 static la_tensor *weighed_mean(la_chain *w, const picked *p, la_tensor *each)
 {
-    if (!p->weight && !p->ignored) return STEP(mean, LA_T(each));
-    la_tensor *sum = STEP(sum, LA_T(each));
-    if (!p->weight) return STEP(div, LA_T(sum), LA_F((double)p->count));
-    la_tensor *mass = STEP(sum, LA_T(p->weight));
-    return STEP(div, LA_T(sum), LA_T(mass));
+    if (!p->weight && !p->ignored) return STEP(mean, each);
+    la_tensor *sum = STEP(sum, each);
+    if (!p->weight) return STEP(div, sum, (double)p->count);
+    la_tensor *mass = STEP(sum, p->weight);
+    return STEP(div, sum, mass);
 }
 
 /* As argument REDUCTION says. */
@@ -134,7 +132,7 @@ static la_tensor *reduce(la_chain *w, const la_frame *f, const picked *p,
 {
     if (la_str_is(&f->args[REDUCTION], "mean"))
         return weighed_mean(w, p, each);
-    if (la_str_is(&f->args[REDUCTION], "sum")) return STEP(sum, LA_T(each));
+    if (la_str_is(&f->args[REDUCTION], "sum")) return STEP(sum, each);
     return each;
 }
 
@@ -142,13 +140,13 @@ static la_tensor *reduce(la_chain *w, const la_frame *f, const picked *p,
 static la_tensor *label_loss(la_chain *w, const picked *p, la_tensor *logp)
 {
     int64_t dim = p->dim;
-    la_tensor *at = STEP(unsqueeze, LA_T(p->labels), LA_I(p->dim));
-    la_tensor *wide = STEP(gather, LA_T(logp), LA_I(p->dim), LA_T(at));
-    la_tensor *found = STEP(squeeze, LA_T(wide), LA_IS(&dim, 1));
-    la_tensor *each = STEP(neg, LA_T(found));
-    if (p->weight) each = STEP(mul, LA_T(each), LA_T(p->weight));
+    la_tensor *at = STEP(unsqueeze, p->labels, p->dim);
+    la_tensor *wide = STEP(gather, logp, p->dim, at);
+    la_tensor *found = STEP(squeeze, wide, la_v_ints(&dim, 1));
+    la_tensor *each = STEP(neg, found);
+    if (p->weight) each = STEP(mul, each, p->weight);
     if (p->ignored)
-        each = STEP(masked_fill, LA_T(each), LA_T(p->ignored), LA_F(0));
+        each = STEP(masked_fill, each, p->ignored, 0.0);
     return each;
 }
 
@@ -161,13 +159,13 @@ static la_tensor *smooth_loss(la_chain *w, const la_frame *f, const picked *p,
     if (la_has(f, WEIGHT)) {
         int n = la_arg(f, SELF)->ndim;
         for (int d = 0; d < n; d++) shape[d] = d == dim ? -1 : 1;
-        la_tensor *v = STEP(reshape, f->args[WEIGHT], LA_IS(shape, n));
-        logp = STEP(mul, LA_T(logp), LA_T(v));
+        la_tensor *v = STEP(reshape, f->args[WEIGHT], la_v_ints(shape, n));
+        logp = STEP(mul, logp, v);
     }
-    la_tensor *sum = STEP(sum, LA_T(logp), LA_IS(&dim, 1));
-    la_tensor *each = STEP(neg, LA_T(sum));
+    la_tensor *sum = STEP(sum, logp, la_v_ints(&dim, 1));
+    la_tensor *each = STEP(neg, sum);
     if (p->ignored)
-        each = STEP(masked_fill, LA_T(each), LA_T(p->ignored), LA_F(0));
+        each = STEP(masked_fill, each, p->ignored, 0.0);
     return each;
 }
 
@@ -197,21 +195,22 @@ static la_status with_probabilities(la_frame *f, la_tensor *logp, int dim)
     double s = la_arg_float(f, SMOOTHING);
     LA_TRY(check_weight(f, la_sizes(x)[dim]));
     if (s > 0) {
-        la_tensor *part = STEP(mul, LA_T(t), LA_F(1 - s));
-        t = STEP(add, LA_T(part), LA_F(s / classes));
+        la_tensor *part = STEP(mul, t, 1 - s);
+        t = STEP(add, part, s / classes);
     }
-    la_tensor *all = STEP(mul, LA_T(logp), LA_T(t));
+    la_tensor *all = STEP(mul, logp, t);
     if (la_has(f, WEIGHT)) {
         for (int d = 0; d < x->ndim; d++) shape[d] = d == dim ? -1 : 1;
-        la_tensor *v = STEP(reshape, f->args[WEIGHT], LA_IS(shape, x->ndim));
-        all = STEP(mul, LA_T(all), LA_T(v));
+        la_tensor *v = STEP(reshape, f->args[WEIGHT],
+                            la_v_ints(shape, x->ndim));
+        all = STEP(mul, all, v);
     }
-    la_tensor *sum = STEP(sum, LA_T(all), LA_IS(&one, 1));
-    la_tensor *each = STEP(neg, LA_T(sum));
+    la_tensor *sum = STEP(sum, all, la_v_ints(&one, 1));
+    la_tensor *each = STEP(neg, sum);
     if (la_str_is(&f->args[REDUCTION], "none")) return la_chain_end(w, f, each);
-    la_tensor *total = STEP(sum, LA_T(each));
+    la_tensor *total = STEP(sum, each);
     if (la_str_is(&f->args[REDUCTION], "mean"))
-        total = STEP(div, LA_T(total), LA_F((double)x->numel / classes));
+        total = STEP(div, total, (double)x->numel / classes);
     return la_chain_end(w, f, total);
 }
 
@@ -237,9 +236,9 @@ static la_status with_labels(la_frame *f, la_tensor *logp)
     double classes = (double)la_sizes(logp)[p.dim];
     la_tensor *even = smooth_loss(w, f, &p, logp);
     la_tensor *other = reduce(w, f, &p, even);
-    la_tensor *a = STEP(mul, LA_T(loss), LA_F(1 - s));
-    la_tensor *b = STEP(mul, LA_T(other), LA_F(s / classes));
-    return la_chain_end(w, f, STEP(add, LA_T(a), LA_T(b)));
+    la_tensor *a = STEP(mul, loss, 1 - s);
+    la_tensor *b = STEP(mul, other, s / classes);
+    return la_chain_end(w, f, STEP(add, a, b));
 }
 
 /* label_entropy(self, labels) on contiguous rows: pointers for the kernels. */
@@ -375,7 +374,7 @@ static la_status fused(la_frame *f, bool *done)
     LA_TRY(pick_labels(f, w, &p));
     /* The kernel has no notion of an ignored label. */
     if (p.ignored) return LA_OK;
-    LA_TRY(la_run_many(label_entropy, pair, LA_T(x), LA_T(p.labels)));
+    LA_TRY(la_run_many(label_entropy, pair, x, p.labels));
     /* The chain releases both; its capacity is far from used up here. */
     w->temps[w->n++] = pair[0].tensor;
     w->temps[w->n++] = pair[1].tensor;
@@ -402,7 +401,7 @@ la_status la_impl_cross_entropy(la_frame *f)
                            "got a 0-dim tensor");
     LA_TRY(fused(f, &done));
     if (done) return LA_OK;
-    LA_TRY(la_run(log_softmax, &logp, LA_T(x), LA_I(dim)));
+    LA_TRY(la_run(log_softmax, &logp, x, dim));
     bool real = la_dtype_kind((la_dtype)t->dtype) == 'f';
     if (real && same_shape(x, t)) return with_probabilities(f, logp, dim);
     return with_labels(f, logp);

@@ -58,7 +58,7 @@ static la_status over_classes(la_chain *w, la_frame *f, int k, la_tensor *sum)
 {
     const la_tensor *x = la_arg(f, 0);
     double classes = (double)la_sizes(x)[x->ndim - 1];
-    return finish(w, f, k, STEP(div, LA_T(sum), LA_F(classes)));
+    return finish(w, f, k, STEP(div, sum, classes));
 }
 
 /* multi_margin_loss(self, target, p, margin, weight, reduction): sum over j !=
@@ -71,7 +71,7 @@ la_status la_impl_multi_margin_loss(la_frame *f)
     int64_t last = -1, p = la_arg_int(f, 2);
     LA_TRY(check_scores(f));
     if (x->ndim == 1 && la_arg(f, 1)->ndim == 1)    /* a batch of one */
-        x = STEP(unsqueeze, LA_T(x), LA_I(0));
+        x = STEP(unsqueeze, x, 0);
     if (w->status) return w->status;
     LA_TRY(check_labels(f, x, x->ndim - 1));
     LA_TRY(known_reduction(f, 5));
@@ -81,23 +81,22 @@ la_status la_impl_multi_margin_loss(la_frame *f)
     if (la_has(f, 4) && (la_arg(f, 4)->ndim != 1
                          || la_arg(f, 4)->numel != la_sizes(x)[x->ndim - 1]))
         return la_error_at(LA_ESHAPE, 5, "one weight per class is expected");
-    la_tensor *y = STEP(unsqueeze, f->args[1], LA_I(last));
-    la_tensor *own = STEP(gather, LA_T(x), LA_I(last), LA_T(y));
-    la_tensor *ahead = STEP(sub, LA_T(x), LA_T(own));
-    la_tensor *sum = STEP(add, LA_T(ahead), LA_F(la_arg_float(f, 3)));
-    la_tensor *part = STEP(clamp_min, LA_T(sum), LA_F(0));
-    if (p == 2) part = STEP(square, LA_T(part));
+    la_tensor *y = STEP(unsqueeze, f->args[1], last);
+    la_tensor *own = STEP(gather, x, last, y);
+    la_tensor *ahead = STEP(sub, x, own);
+    la_tensor *sum = STEP(add, ahead, la_arg_float(f, 3));
+    la_tensor *part = STEP(clamp_min, sum, 0.0);
+    if (p == 2) part = STEP(square, part);
     if (la_has(f, 4)) {
-        la_tensor *flat = STEP(reshape, LA_T(y), LA_IS(&last, 1));
-        la_tensor *all = STEP(index_select, f->args[4], LA_I(0), LA_T(flat));
-        la_tensor *by = STEP(view_as, LA_T(all), LA_T(y));
-        part = STEP(mul, LA_T(part), LA_T(by));
+        la_tensor *flat = STEP(reshape, y, la_v_ints(&last, 1));
+        la_tensor *all = STEP(index_select, f->args[4], 0, flat);
+        la_tensor *by = STEP(view_as, all, y);
+        part = STEP(mul, part, by);
     }
-    la_tensor *mine = STEP(zeros_like, LA_T(x), LA_DT(LA_BOOL));
-    mine = STEP(scatter, LA_T(mine), LA_I(last), LA_T(y),
-                LA_S(la_scalar_bool(1)));
-    part = STEP(masked_fill, LA_T(part), LA_T(mine), LA_F(0));
-    return over_classes(w, f, 5, STEP(sum, LA_T(part), LA_IS(&last, 1)));
+    la_tensor *mine = STEP(zeros_like, x, la_v_dtype(LA_BOOL));
+    mine = STEP(scatter, mine, last, y, la_scalar_bool(1));
+    part = STEP(masked_fill, part, mine, 0.0);
+    return over_classes(w, f, 5, STEP(sum, part, la_v_ints(&last, 1)));
 }
 
 /* multilabel_margin_loss(self, target, reduction): sum over labels y and other
@@ -113,27 +112,25 @@ la_status la_impl_multilabel_margin_loss(la_frame *f)
     LA_TRY(check_labels(f, x, x->ndim));
     LA_TRY(known_reduction(f, 2));
     LA_TRY(scan(w, f, INT64_MIN));
-    la_tensor *real = STEP(ge, f->args[1], LA_S(la_scalar_int(1)));
-    la_tensor *open = STEP(cumprod, LA_T(real),
-                           LA_I(last)); /* 1 up to the end */
-    la_tensor *is = STEP(gt, LA_T(open), LA_S(la_scalar_int(0)));
+    la_tensor *real = STEP(ge, f->args[1], la_scalar_int(1));
+    la_tensor *open = STEP(cumprod, real, last); /* 1 up to the end */
+    la_tensor *is = STEP(gt, open, la_scalar_int(0));
     la_tensor *one = STEP(ones_like, f->args[1]);
-    la_tensor *y = STEP(where, LA_T(is), f->args[1], LA_T(one));
+    la_tensor *y = STEP(where, is, f->args[1], one);
     la_tensor *none = STEP(zeros_like, f->args[1]);
-    la_tensor *count = STEP(scatter_add, LA_T(none), LA_I(last), LA_T(y),
-                            LA_T(open));
-    la_tensor *other = STEP(eq, LA_T(count), LA_S(la_scalar_int(0)));
-    la_tensor *own = STEP(gather, LA_T(x), LA_I(last), LA_T(y));
-    la_tensor *rows = STEP(unsqueeze, LA_T(own), LA_I(last));
-    la_tensor *columns = STEP(unsqueeze, LA_T(x), LA_I(before));
-    la_tensor *ahead = STEP(sub, LA_T(columns), LA_T(rows));
-    la_tensor *miss = STEP(add, LA_T(ahead), LA_F(1));
-    miss = STEP(clamp_min, LA_T(miss), LA_F(0));
-    la_tensor *a = STEP(unsqueeze, LA_T(is), LA_I(last));
-    la_tensor *b = STEP(unsqueeze, LA_T(other), LA_I(before));
-    la_tensor *pairs = STEP(logical_and, LA_T(a), LA_T(b));
-    la_tensor *part = STEP(mul, LA_T(miss), LA_T(pairs));
-    return over_classes(w, f, 2, STEP(sum, LA_T(part), LA_IS(both, 2)));
+    la_tensor *count = STEP(scatter_add, none, last, y, open);
+    la_tensor *other = STEP(eq, count, la_scalar_int(0));
+    la_tensor *own = STEP(gather, x, last, y);
+    la_tensor *rows = STEP(unsqueeze, own, last);
+    la_tensor *columns = STEP(unsqueeze, x, before);
+    la_tensor *ahead = STEP(sub, columns, rows);
+    la_tensor *miss = STEP(add, ahead, 1.0);
+    miss = STEP(clamp_min, miss, 0.0);
+    la_tensor *a = STEP(unsqueeze, is, last);
+    la_tensor *b = STEP(unsqueeze, other, before);
+    la_tensor *pairs = STEP(logical_and, a, b);
+    la_tensor *part = STEP(mul, miss, pairs);
+    return over_classes(w, f, 2, STEP(sum, part, la_v_ints(both, 2)));
 }
 
 /* multilabel_soft_margin_loss(self, target, weight, reduction): the mean over
@@ -147,14 +144,14 @@ la_status la_impl_multilabel_soft_margin_loss(la_frame *f)
     LA_TRY(check_scores(f));
     LA_TRY(same_sizes(f, 0, 1));
     LA_TRY(known_reduction(f, 3));
-    la_tensor *yes = STEP(logsigmoid, LA_T(x));
-    la_tensor *back = STEP(neg, LA_T(x));
-    la_tensor *no = STEP(logsigmoid, LA_T(back));
-    la_tensor *a = STEP(mul, LA_T(t), LA_T(yes));
-    la_tensor *untrue = STEP(rsub, LA_T(t), LA_F(1));
-    la_tensor *b = STEP(mul, LA_T(untrue), LA_T(no));
-    la_tensor *sum = STEP(add, LA_T(a), LA_T(b));
-    la_tensor *each = STEP(neg, LA_T(sum));
-    if (la_has(f, 2)) each = STEP(mul, LA_T(each), f->args[2]);
-    return finish(w, f, 3, STEP(mean, LA_T(each), LA_IS(&last, 1)));
+    la_tensor *yes = STEP(logsigmoid, x);
+    la_tensor *back = STEP(neg, x);
+    la_tensor *no = STEP(logsigmoid, back);
+    la_tensor *a = STEP(mul, t, yes);
+    la_tensor *untrue = STEP(rsub, t, 1.0);
+    la_tensor *b = STEP(mul, untrue, no);
+    la_tensor *sum = STEP(add, a, b);
+    la_tensor *each = STEP(neg, sum);
+    if (la_has(f, 2)) each = STEP(mul, each, f->args[2]);
+    return finish(w, f, 3, STEP(mean, each, la_v_ints(&last, 1)));
 }

@@ -142,9 +142,9 @@ static la_status plain_copy(la_tensor *t, la_tensor **out)
 {
     LA_OWNED a = NULL;
     LA_OWNED b = NULL;
-    LA_TRY(la_run(resolve_conj, &a, LA_T(t)));
-    LA_TRY(la_run(resolve_neg, &b, LA_T(a)));
-    return la_run(contiguous, out, LA_T(b));
+    LA_TRY(la_run(resolve_conj, &a, t));
+    LA_TRY(la_run(resolve_neg, &b, a));
+    return la_run(contiguous, out, b);
 }
 
 /* On contiguous copies, which are then copied back to what is written. */
@@ -156,7 +156,7 @@ static la_status run_copies(la_tensor **t, la_optim *o, const la_optims *table,
     run_flat(copy, o, table);
     for (int k = 0; k < NTENSORS; k++)
         if (t[k] && k != GRAD && copy[k] != t[k])
-            LA_TRY(la_run_(copy_, t[k], LA_T(copy[k])));
+            LA_TRY(la_run_(copy_, t[k], copy[k]));
     return LA_OK;
 }
 

@@ -136,7 +136,7 @@ static char *at(const layer *y, const la_tensor *t, int64_t step, int blocks)
 /* A contiguous tensor; NULL stays NULL. */
 static la_status plain(la_tensor *t, la_tensor **out)
 {
-    return t ? la_run(contiguous, out, LA_T(t)) : LA_OK;
+    return t ? la_run(contiguous, out, t) : LA_OK;
 }
 
 /* An uninitialised (batch, blocks * n) tensor. */
@@ -170,8 +170,9 @@ static la_status product(la_tensor *hidden, la_tensor *h, la_tensor *transposed,
 {
     if (bias)
         return la_do_out(LA_OP(addmm), hidden, LA_ARGS_(
-            LA_T(bias), LA_T(h), LA_T(transposed)));
-    return la_do_out(LA_OP(mm), hidden, LA_ARGS_(LA_T(h), LA_T(transposed)));
+            la_v_tensor(bias), la_v_tensor(h), la_v_tensor(transposed)));
+    return la_do_out(LA_OP(mm), hidden,
+                     LA_ARGS_(la_v_tensor(h), la_v_tensor(transposed)));
 }
 
 /* Steps in order, or from the last to the first if 'reverse'. The state of a
@@ -207,7 +208,7 @@ la_status la_impl_recurrent(la_frame *f)
         r.cell = at(&y, cells, t, 1);
         r.acts = at(&y, acts, t, 4);
         run_pass(&y, &r, kernels(y.dtype)->forward[y.kind]);
-        LA_TRY(la_run(select, &now, LA_T(out), LA_I(0), LA_I(t)));
+        LA_TRY(la_run(select, &now, out, 0, t));
         la_tensor_release(h);
         h = la_tensor_retain(now);
         r.h = r.out;
@@ -255,15 +256,17 @@ static la_status to_state(const layer *y, la_tensor *dhidden, int64_t t,
                           la_tensor *out)
 {
     LA_OWNED part = NULL;
-    LA_TRY(la_run(select, &part, LA_T(dhidden), LA_I(0), LA_I(t)));
+    LA_TRY(la_run(select, &part, dhidden, 0, t));
     if (add)
-        LA_TRY(la_do_out(LA_OP(addmm), out, LA_ARGS_(LA_T(add), LA_T(part),
-                                                    LA_T(weight))));
+        LA_TRY(la_do_out(LA_OP(addmm), out,
+                         LA_ARGS_(la_v_tensor(add), la_v_tensor(part),
+                                                    la_v_tensor(weight))));
     else
-        LA_TRY(la_do_out(LA_OP(mm), out, LA_ARGS_(LA_T(part), LA_T(weight))));
+        LA_TRY(la_do_out(LA_OP(mm), out,
+                         LA_ARGS_(la_v_tensor(part), la_v_tensor(weight))));
     /* Only a GRU's state reaches the next one without a product (z * h). */
     if (y->kind != LA_GRU) return LA_OK;
-    return la_run_(add, out, LA_T(direct));
+    return la_run_(add, out, direct);
 }
 
 /* dc += grad_cells[t] */
@@ -271,8 +274,8 @@ static la_status add_cell(la_tensor *dc, la_tensor *grad_cells, int64_t t)
 {
     LA_OWNED part = NULL;
     if (!grad_cells) return LA_OK;
-    LA_TRY(la_run(select, &part, LA_T(grad_cells), LA_I(0), LA_I(t)));
-    return la_run_(add, dc, LA_T(part));
+    LA_TRY(la_run(select, &part, grad_cells, 0, t));
+    return la_run_(add, dc, part);
 }
 
 /* Contiguous inputs and buffers of the backward pass, owned. */
@@ -339,13 +342,13 @@ la_status la_impl_recurrent_backward(la_frame *f)
     la_tensor *weight = la_arg(f, B_WEIGHT), *dhidden = la_result(f, 0);
     if (y.kind == LA_GRU) dhidden = la_result(f, 1);
     if (y.kind == LA_LSTM)
-        LA_TRY(la_run_(fill_, la_result(f, 3), LA_S(la_scalar_int(0))));
+        LA_TRY(la_run_(fill_, la_result(f, 3), la_scalar_int(0)));
     for (int64_t k = y.steps - 1; k >= 0; k--) {
         int64_t t = y.reverse ? y.steps - 1 - k : k, step = y.reverse ? -1 : 1;
         LA_OWNED grad = NULL;
         if (la_interrupted()) return la_error(LA_EINTR, "interrupted");
-        LA_TRY(la_run(select, &grad, LA_T(b.grad), LA_I(0), LA_I(t)));
-        if (k == y.steps - 1) LA_TRY(la_run_(copy_, b.dout, LA_T(grad)));
+        LA_TRY(la_run(select, &grad, b.grad, 0, t));
+        if (k == y.steps - 1) LA_TRY(la_run_(copy_, b.dout, grad));
         else LA_TRY(to_state(&y, dhidden, t + step, weight, b.direct, grad,
                              b.dout));
         if (y.kind == LA_LSTM)
@@ -370,8 +373,8 @@ static la_status convert(la_frame *f, la_dtype to, la_tensor **owned,
         if (la_arg(f, k)->dtype != from)
             return la_error_at(LA_EDTYPE, k + 1, "the dtype of the gates, %s, "
                                "is expected", la_dtype_name(from));
-        LA_TRY(la_run(astype, &owned[k], f->args[k], LA_DT(to)));
-        args[k] = LA_T(owned[k]);
+        LA_TRY(la_run(astype, &owned[k], f->args[k], la_v_dtype(to)));
+        args[k] = la_v_tensor(owned[k]);
     }
     return LA_OK;
 }
@@ -382,7 +385,7 @@ static la_status take(la_frame *f, la_value *r, la_dtype d)
     la_status status = LA_OK;
     for (int k = 0; k < 2 && !status; k++) {
         la_tensor *out = NULL;
-        status = la_run(astype, &out, LA_T(r[k].tensor), LA_DT(d));
+        status = la_run(astype, &out, r[k].tensor, la_v_dtype(d));
         if (!status) la_set_result(f, k, out);
     }
     return status;
@@ -399,7 +402,7 @@ la_status la_impl_recurrent_layer(la_frame *f)
     LA_TRY(la_recurrent_kind_of(&f->args[KIND], KIND, &kind));
     if (d == LA_FLOAT16 || d == LA_BFLOAT16) wide = LA_FLOAT32;
     la_status status = convert(f, wide, owned, args);
-    args[KIND] = LA_I(kind);
+    args[KIND] = la_v_int(kind);
     args[REVERSE] = f->args[REVERSE];
     if (!status) status = la_do_many(LA_OP(recurrent), r, 7, args);
     for (int k = 0; k < 5; k++) la_tensor_release(owned[k]);

@@ -28,7 +28,7 @@ la_status la_recurrent_kind_of(const la_value *word, int arg,
 static la_tensor *block(la_chain *w, la_tensor *t, int k, int64_t n)
 {
     int64_t last = -1, from = k * n;
-    return STEP(narrow, LA_T(t), LA_I(last), LA_I(from), LA_I(n));
+    return STEP(narrow, t, last, from, n);
 }
 
 /* Activation of block k of a + b. */
@@ -36,8 +36,8 @@ static la_tensor *gate(la_chain *w, la_tensor *a, la_tensor *b, int k,
                        int64_t n, bool tanh)
 {
     la_tensor *x = block(w, a, k, n), *y = block(w, b, k, n);
-    la_tensor *sum = STEP(add, LA_T(x), LA_T(y));
-    return tanh ? STEP(tanh, LA_T(sum)) : STEP(sigmoid, LA_T(sum));
+    la_tensor *sum = STEP(add, x, y);
+    return tanh ? STEP(tanh, sum) : STEP(sigmoid, sum);
 }
 
 /* Gates in PyTorch's order i, f, g, o; c' = f c + i g, h' = o tanh(c')
@@ -47,11 +47,11 @@ static la_tensor *lstm(la_chain *w, la_tensor *a, la_tensor *b, la_tensor *c,
 {
     la_tensor *i = gate(w, a, b, 0, n, false), *f = gate(w, a, b, 1, n, false);
     la_tensor *g = gate(w, a, b, 2, n, true), *o = gate(w, a, b, 3, n, false);
-    la_tensor *kept = STEP(mul, LA_T(f), LA_T(c));
-    la_tensor *added = STEP(mul, LA_T(i), LA_T(g));
-    *cell = STEP(add, LA_T(kept), LA_T(added));
-    la_tensor *t = STEP(tanh, LA_T(*cell));
-    return STEP(mul, LA_T(o), LA_T(t));
+    la_tensor *kept = STEP(mul, f, c);
+    la_tensor *added = STEP(mul, i, g);
+    *cell = STEP(add, kept, added);
+    la_tensor *t = STEP(tanh, *cell);
+    return STEP(mul, o, t);
 }
 
 /* Gates r, z, n; h' = n + z (h - n), n = tanh(x + r y) (Cho et al. 2014, with
@@ -61,12 +61,12 @@ static la_tensor *gru(la_chain *w, la_tensor *a, la_tensor *b, la_tensor *h,
 {
     la_tensor *r = gate(w, a, b, 0, n, false), *z = gate(w, a, b, 1, n, false);
     la_tensor *x = block(w, a, 2, n), *y = block(w, b, 2, n);
-    la_tensor *part = STEP(mul, LA_T(r), LA_T(y));
-    la_tensor *sum = STEP(add, LA_T(x), LA_T(part));
-    la_tensor *new = STEP(tanh, LA_T(sum));
-    la_tensor *gap = STEP(sub, LA_T(h), LA_T(new));
-    la_tensor *back = STEP(mul, LA_T(z), LA_T(gap));
-    return STEP(add, LA_T(new), LA_T(back));
+    la_tensor *part = STEP(mul, r, y);
+    la_tensor *sum = STEP(add, x, part);
+    la_tensor *new = STEP(tanh, sum);
+    la_tensor *gap = STEP(sub, h, new);
+    la_tensor *back = STEP(mul, z, gap);
+    return STEP(add, new, back);
 }
 
 /* One step from the two parts of the gates: the new state, and for LSTM the new
@@ -84,9 +84,9 @@ static la_status step(la_recurrent_kind kind, la_tensor *gates,
     } else if (kind == LA_GRU) {
         result = gru(w, gates, hidden, h, n);
     } else {
-        la_tensor *sum = STEP(add, LA_T(gates), LA_T(hidden));
-        result = kind == LA_RNN_TANH ? STEP(tanh, LA_T(sum))
-                                     : STEP(relu, LA_T(sum));
+        la_tensor *sum = STEP(add, gates, hidden);
+        result = kind == LA_RNN_TANH ? STEP(tanh, sum)
+                                     : STEP(relu, sum);
     }
     if (w->status) return w->status;
     *out = la_tensor_retain(result);
@@ -129,15 +129,15 @@ la_status la_recurrent_unrolled(la_recurrent_kind kind, la_tensor *gates,
         int64_t t = reverse ? s.n - 1 - k : k;
         LA_OWNED part = NULL;
         LA_OWNED hidden = NULL;
-        LA_TRY(la_run(select, &part, LA_T(gates), LA_I(0), LA_I(t)));
-        LA_TRY(la_run(linear, &hidden, LA_T(h), LA_T(weight), LA_T(bias)));
+        LA_TRY(la_run(select, &part, gates, 0, t));
+        LA_TRY(la_run(linear, &hidden, h, weight, bias));
         LA_TRY(step(kind, part, hidden, h, c, &s.out[t], &s.cell[t]));
         h = s.out[t];
         c = s.cell[t];
     }
-    LA_TRY(la_run(stack, output, LA_TS(s.out, s.n), LA_I(0)));
+    LA_TRY(la_run(stack, output, la_v_tensors(s.out, s.n), 0));
     if (kind != LA_LSTM) return LA_OK;
-    return la_run(stack, cells, LA_TS(s.cell, s.n), LA_I(0));
+    return la_run(stack, cells, la_v_tensors(s.cell, s.n), 0);
 }
 
 /* ---- cells: (input, state, w_ih, w_hh, b_ih, b_hh) ---- */
@@ -151,7 +151,7 @@ static la_status cell(la_frame *f, la_recurrent_kind kind, int nstates)
     la_tensor *h = la_arg(f, 1), *out = NULL, *next = NULL;
     const la_value *w = f->args + 1 + nstates;
     LA_TRY(la_run(linear, &gates, f->args[0], w[0], w[2]));
-    LA_TRY(la_run(linear, &hidden, LA_T(h), w[1], w[3]));
+    LA_TRY(la_run(linear, &hidden, h, w[1], w[3]));
     int64_t n = la_recurrent_width(kind);
     if (h->ndim < 1 || gates->ndim != hidden->ndim
         || la_sizes(hidden)[hidden->ndim - 1] != n * la_sizes(h)[h->ndim - 1]

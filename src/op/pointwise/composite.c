@@ -11,8 +11,7 @@
 la_status la_impl_rsub(la_frame *f)
 {
     la_tensor *out = NULL;
-    LA_TRY(la_run(sub, &out, LA_T(la_arg(f, 1)), LA_T(la_arg(f, 0)),
-                  f->args[2]));
+    LA_TRY(la_run(sub, &out, la_arg(f, 1), la_arg(f, 0), f->args[2]));
     la_set_result(f, 0, out);
     return LA_OK;
 }
@@ -22,9 +21,8 @@ la_status la_impl_divmod(la_frame *f)
 {
     LA_OWNED quotient = NULL;
     la_tensor *rest = NULL;
-    LA_TRY(la_run(floor_divide, &quotient, LA_T(la_arg(f, 0)),
-                  LA_T(la_arg(f, 1))));
-    LA_TRY(la_run(remainder, &rest, LA_T(la_arg(f, 0)), LA_T(la_arg(f, 1))));
+    LA_TRY(la_run(floor_divide, &quotient, la_arg(f, 0), la_arg(f, 1)));
+    LA_TRY(la_run(remainder, &rest, la_arg(f, 0), la_arg(f, 1)));
     la_set_result(f, 0, la_tensor_retain(quotient));
     la_set_result(f, 1, rest);
     return LA_OK;
@@ -43,9 +41,9 @@ la_status la_impl_float_power(la_frame *f)
         return la_error(LA_EDTYPE, "the result is %s, what it is written to "
                         "is %s", la_dtype_name(d),
                         la_dtype_name((la_dtype)f->outs[0]->dtype));
-    LA_TRY(la_run(to_dtype, &base, LA_T(a), LA_DT(d)));
-    LA_TRY(la_run(to_dtype, &exponent, LA_T(b), LA_DT(d)));
-    LA_TRY(la_run(pow, &out, LA_T(base), LA_T(exponent)));
+    LA_TRY(la_run(to_dtype, &base, a, la_v_dtype(d)));
+    LA_TRY(la_run(to_dtype, &exponent, b, la_v_dtype(d)));
+    LA_TRY(la_run(pow, &out, base, exponent));
     la_set_result(f, 0, out);
     return LA_OK;
 }
@@ -56,10 +54,10 @@ la_status la_impl_ldexp(la_frame *f)
     la_tensor *a = la_arg(f, 0), *b = la_arg(f, 1), *out = NULL;
     LA_OWNED power = NULL;
     if (la_is_integral((la_dtype)b->dtype) || b->dtype == LA_BOOL) {
-        LA_TRY(la_run(ldexp_whole, &out, LA_T(a), LA_T(b)));
+        LA_TRY(la_run(ldexp_whole, &out, a, b));
     } else {
-        LA_TRY(la_run(exp2, &power, LA_T(b)));
-        LA_TRY(la_run(mul, &out, LA_T(a), LA_T(power)));
+        LA_TRY(la_run(exp2, &power, b));
+        LA_TRY(la_run(mul, &out, a, power));
     }
     la_set_result(f, 0, out);
     return LA_OK;
@@ -69,8 +67,8 @@ la_status la_impl_ldexp(la_frame *f)
 la_status la_impl_relu6(la_frame *f)
 {
     la_tensor *out = NULL;
-    LA_TRY(la_run(hardtanh, &out, LA_T(la_arg(f, 0)),
-                  LA_S(la_scalar_int(0)), LA_S(la_scalar_int(6))));
+    LA_TRY(la_run(hardtanh, &out, la_arg(f, 0), la_scalar_int(0),
+                  la_scalar_int(6)));
     la_set_result(f, 0, out);
     return LA_OK;
 }
@@ -79,8 +77,7 @@ la_status la_impl_relu6(la_frame *f)
 la_status la_impl_where_self(la_frame *f)
 {
     la_tensor *out = NULL;
-    LA_TRY(la_run(where, &out, LA_T(la_arg(f, 1)), LA_T(la_arg(f, 0)),
-                  LA_T(la_arg(f, 2))));
+    LA_TRY(la_run(where, &out, la_arg(f, 1), la_arg(f, 0), la_arg(f, 2)));
     la_set_result(f, 0, out);
     return LA_OK;
 }

@@ -84,7 +84,7 @@ const la_family la_family_MVLGAMMA = {
 la_status la_impl_polygamma_first(la_frame *f)
 {
     la_tensor *out = NULL;
-    LA_TRY(la_run(polygamma, &out, LA_T(la_arg(f, 1)), f->args[0]));
+    LA_TRY(la_run(polygamma, &out, la_arg(f, 1), f->args[0]));
     la_set_result(f, 0, out);
     return LA_OK;
 }
@@ -134,9 +134,9 @@ const la_family la_family_SOFTSHRINK = {
 la_status la_impl_selu(la_frame *f)
 {
     la_tensor *out = NULL;
-    LA_TRY(la_run(elu, &out, LA_T(la_arg(f, 0)),
-                  LA_S(la_scalar_float(1.6732632423543772848170429916717)),
-                  LA_S(la_scalar_float(1.0507009873554804934193349852946))));
+    LA_TRY(la_run(elu, &out, la_arg(f, 0),
+        la_scalar_float(1.6732632423543772848170429916717),
+        la_scalar_float(1.0507009873554804934193349852946)));
     la_set_result(f, 0, out);
     return LA_OK;
 }
@@ -157,11 +157,10 @@ la_status la_impl_glu(la_frame *f)
     if (size % 2 != 0)
         return la_error(LA_ESHAPE, "Halving dimension must be even, but "
             "dimension %d is size %lld", dim + 1, (long long)size);
-    LA_TRY(la_run(narrow, &first, LA_T(x), LA_I(dim), LA_I(0), LA_I(half)));
-    LA_TRY(la_run(narrow, &second, LA_T(x), LA_I(dim), LA_I(half),
-                  LA_I(half)));
-    LA_TRY(la_run(sigmoid, &gate, LA_T(second)));
-    LA_TRY(la_run(mul, &out, LA_T(first), LA_T(gate)));
+    LA_TRY(la_run(narrow, &first, x, dim, 0, half));
+    LA_TRY(la_run(narrow, &second, x, dim, half, half));
+    LA_TRY(la_run(sigmoid, &gate, second));
+    LA_TRY(la_run(mul, &out, first, gate));
     la_set_result(f, 0, out);
     return LA_OK;
 }
@@ -180,7 +179,7 @@ static la_status shape_weight(la_tensor *x, la_tensor *weight, la_tensor **out)
             "size = %lld.", (long long)weight->numel, (long long)channels);
     for (int d = 0; d < x->ndim; d++) sizes[d] = d == 1 ? weight->numel : 1;
     int n = weight->numel == 1 ? 0 : x->ndim;
-    return la_run(reshape, out, LA_T(weight), LA_IS(sizes, n));
+    return la_run(reshape, out, weight, la_v_ints(sizes, n));
 }
 /* x where it is above 0, else weight * x with a weight per channel. */
 la_status la_impl_prelu(la_frame *f)
@@ -190,9 +189,9 @@ la_status la_impl_prelu(la_frame *f)
     LA_OWNED low = NULL;
     LA_OWNED above = NULL;
     LA_TRY(shape_weight(x, la_arg(f, 1), &weight));
-    LA_TRY(la_run(mul, &low, LA_T(x), LA_T(weight)));
-    LA_TRY(la_run(gt, &above, LA_T(x), LA_S(la_scalar_int(0))));
-    LA_TRY(la_run(where, &out, LA_T(above), LA_T(x), LA_T(low)));
+    LA_TRY(la_run(mul, &low, x, weight));
+    LA_TRY(la_run(gt, &above, x, la_scalar_int(0)));
+    LA_TRY(la_run(where, &out, above, x, low));
     la_set_result(f, 0, out);
     return LA_OK;
 }
@@ -202,8 +201,8 @@ static la_status rrelu_slopes(la_frame *f, double low, double high,
                               la_tensor **out)
 {
     LA_OWNED fresh = NULL;
-    LA_TRY(la_run(empty_like, &fresh, LA_T(la_arg(f, 0))));
-    return la_run(uniform_, out, LA_T(fresh), LA_D(low), LA_D(high),
+    LA_TRY(la_run(empty_like, &fresh, la_arg(f, 0)));
+    return la_run(uniform_, out, fresh, la_v_float(low), la_v_float(high),
                   f->args[4]);
 }
 /* leaky_relu whose slopes are drawn from [lower, upper) while training, and
@@ -220,12 +219,12 @@ la_status la_impl_rrelu(la_frame *f)
                            "equal to the upper bound");
     if (la_arg_bool(f, 3)) {
         LA_TRY(rrelu_slopes(f, lower, upper, &slopes));
-        LA_TRY(la_run(mul, &low, LA_T(x), LA_T(slopes)));
-        LA_TRY(la_run(gt, &above, LA_T(x), LA_S(la_scalar_int(0))));
-        LA_TRY(la_run(where, &out, LA_T(above), LA_T(x), LA_T(low)));
+        LA_TRY(la_run(mul, &low, x, slopes));
+        LA_TRY(la_run(gt, &above, x, la_scalar_int(0)));
+        LA_TRY(la_run(where, &out, above, x, low));
     } else
-        LA_TRY(la_run(leaky_relu, &out, LA_T(x),
-                      LA_S(la_scalar_float((lower + upper) / 2))));
+        LA_TRY(la_run(leaky_relu, &out, x,
+                      la_scalar_float((lower + upper) / 2)));
     la_set_result(f, 0, out);
     return LA_OK;
 }

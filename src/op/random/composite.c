@@ -31,15 +31,15 @@ la_status la_impl_normal_float(la_frame *f)
 {
     enum { MEAN, STD, SIZE, DTYPE, DEVICE, GRAD, GENERATOR };
     LA_OWNED t = NULL;
-    la_value none = LA_B(false);
+    la_value none = la_v_bool(false);
     LA_TRY(need(la_arg_float(f, STD) >= 0, "the standard deviation must not be "
                 "negative"));
     LA_TRY(la_run(randn, &t, f->args[SIZE], f->args[DTYPE], f->args[DEVICE],
                   none, f->args[GENERATOR]));
     if (la_arg_float(f, STD) != 1)
-        LA_TRY(la_run_(mul, t, LA_S(la_scalar_float(la_arg_float(f, STD)))));
+        LA_TRY(la_run_(mul, t, la_scalar_float(la_arg_float(f, STD))));
     if (la_arg_float(f, MEAN) != 0)
-        LA_TRY(la_run_(add, t, LA_S(la_scalar_float(la_arg_float(f, MEAN)))));
+        LA_TRY(la_run_(add, t, la_scalar_float(la_arg_float(f, MEAN))));
     if (la_arg_bool(f, GRAD)) t->flags |= LA_F_REQUIRES_GRAD;
     la_set_result(f, 0, la_tensor_retain(t));
     return LA_OK;
@@ -58,10 +58,11 @@ la_status la_impl_normal(la_frame *f)
     la_result_type_add(&type, mean);
     la_result_type_add(&type, std);
     LA_TRY(la_result_type_get(&type, &d));
-    LA_TRY(la_run(randn, &z, LA_IS(s.sizes, s.ndim), LA_DT(float_or_default(d)),
-                  LA_NIL, LA_B(false), f->args[2]));
-    LA_TRY(la_run(mul, &scaled, LA_T(z), LA_T(std)));
-    LA_TRY(la_run(add, &out, LA_T(scaled), LA_T(mean)));
+    LA_TRY(la_run(randn, &z, la_v_ints(s.sizes, s.ndim),
+                  la_v_dtype(float_or_default(d)),
+                  la_v_none(), la_v_bool(false), f->args[2]));
+    LA_TRY(la_run(mul, &scaled, z, std));
+    LA_TRY(la_run(add, &out, scaled, mean));
     la_set_result(f, 0, out);
     return LA_OK;
 }
@@ -79,7 +80,7 @@ la_status la_impl_log_normal_(la_frame *f)
     LA_TRY(la_run_(normal_, t, f->args[1], f->args[2], f->args[3]));
     double *x = (double *)la_data(t);
     for (int64_t i = 0; i < t->numel; i++) x[i] = exp(x[i]);
-    LA_TRY(la_run_(copy_, self, LA_T(t)));
+    LA_TRY(la_run_(copy_, self, t));
     la_set_result(f, 0, la_tensor_retain(self));
     return LA_OK;
 }
@@ -109,9 +110,9 @@ static la_status bernoulli_of(la_tensor *self, la_tensor *p, la_value generator)
     la_dtype d = p->dtype == LA_FLOAT64 ? LA_FLOAT64 : LA_FLOAT32;
     LA_TRY(check_chances(p));
     LA_TRY(la_tensor_empty(self->ndim, la_sizes(self), d, &u));
-    LA_TRY(la_run_(uniform_, u, LA_D(0), LA_D(1), generator));
-    LA_TRY(la_run(lt, &hit, LA_T(u), LA_T(p)));
-    return la_run_(copy_, self, LA_T(hit));
+    LA_TRY(la_run_(uniform_, u, la_v_float(0), la_v_float(1), generator));
+    LA_TRY(la_run(lt, &hit, u, p));
+    return la_run_(copy_, self, hit);
 }
 
 /* bernoulli_(self, p tensor): in place, p broadcast to self. */
@@ -172,10 +173,10 @@ la_status la_impl_dropout(la_frame *f)
     LA_TRY(empty_like(x, (la_dtype)x->dtype, &mask));
     /* The mask is scaled instead of the result, so that one product is left,
     ** whose derivative is the mask. */
-    LA_TRY(la_run_(bernoulli_, mask, LA_D(1 - p), f->args[3]));
+    LA_TRY(la_run_(bernoulli_, mask, la_v_float(1 - p), f->args[3]));
     if (p < 1)
-        LA_TRY(la_run_(mul, mask, LA_S(la_scalar_float(1 / (1 - p)))));
-    LA_TRY(la_run(mul, &out, LA_T(x), LA_T(mask)));
+        LA_TRY(la_run_(mul, mask, la_scalar_float(1 / (1 - p))));
+    LA_TRY(la_run(mul, &out, x, mask));
     la_set_result(f, 0, out);
     return LA_OK;
 }
@@ -191,10 +192,10 @@ la_status la_impl_geometric_(la_frame *f)
     LA_OWNED t = NULL;
     LA_TRY(need(p > 0 && p < 1, "geometric_ expects p to be in (0, 1)"));
     LA_TRY(la_tensor_empty(self->ndim, la_sizes(self), LA_FLOAT64, &t));
-    LA_TRY(la_run_(exponential_, t, LA_D(-log1p(-p)), f->args[2]));
+    LA_TRY(la_run_(exponential_, t, la_v_float(-log1p(-p)), f->args[2]));
     double *x = (double *)la_data(t);
     for (int64_t i = 0; i < t->numel; i++) x[i] = ceil(x[i]);
-    LA_TRY(la_run_(copy_, self, LA_T(t)));
+    LA_TRY(la_run_(copy_, self, t));
     la_set_result(f, 0, la_tensor_retain(self));
     return LA_OK;
 }
@@ -212,13 +213,13 @@ la_status la_impl_beta(la_frame *f)
     LA_OWNED wide_a = NULL;
     LA_OWNED wide_b = NULL;
     LA_TRY(la_shape_broadcast(&p, &q, &s));
-    LA_TRY(la_run(expand, &wide_a, LA_T(a), LA_IS(s.sizes, s.ndim)));
-    LA_TRY(la_run(expand, &wide_b, LA_T(b), LA_IS(s.sizes, s.ndim)));
+    LA_TRY(la_run(expand, &wide_a, a, la_v_ints(s.sizes, s.ndim)));
+    LA_TRY(la_run(expand, &wide_b, b, la_v_ints(s.sizes, s.ndim)));
     la_scalar one = la_scalar_float(1);
-    LA_TRY(la_run(gamma, &x, LA_T(wide_a), LA_S(one), f->args[2]));
-    LA_TRY(la_run(gamma, &y, LA_T(wide_b), LA_S(one), f->args[2]));
-    LA_TRY(la_run(add, &sum, LA_T(x), LA_T(y)));
-    LA_TRY(la_run(div, &out, LA_T(x), LA_T(sum)));
+    LA_TRY(la_run(gamma, &x, wide_a, one, f->args[2]));
+    LA_TRY(la_run(gamma, &y, wide_b, one, f->args[2]));
+    LA_TRY(la_run(add, &sum, x, y));
+    LA_TRY(la_run(div, &out, x, sum));
     la_set_result(f, 0, out);
     return LA_OK;
 }
@@ -232,7 +233,7 @@ la_status la_impl_dirichlet(la_frame *f)
     la_tensor *out = NULL;
     if (la_arg(f, 0)->ndim == 0)
         return la_error_at(LA_ESHAPE, 1, "the concentration needs a dim");
-    LA_TRY(la_run(gamma, &x, f->args[0], LA_S(la_scalar_float(1)), f->args[1]));
+    LA_TRY(la_run(gamma, &x, f->args[0], la_scalar_float(1), f->args[1]));
     LA_TRY(la_random_doubles_of(x, NULL, &wide));
     double *p = (double *)la_data(wide);
     int64_t n = la_sizes(x)[x->ndim - 1];
@@ -241,7 +242,7 @@ la_status la_impl_dirichlet(la_frame *f)
         for (int64_t i = 0; i < n; i++) sum += p[r + i];
         for (int64_t i = 0; i < n; i++) p[r + i] /= sum;
     }
-    LA_TRY(la_run(astype, &out, LA_T(wide), LA_DT((la_dtype)x->dtype)));
+    LA_TRY(la_run(astype, &out, wide, la_v_dtype((la_dtype)x->dtype)));
     la_set_result(f, 0, out);
     return LA_OK;
 }
@@ -313,13 +314,13 @@ static la_status without_replacement(la_tensor *p, int64_t draws,
     LA_OWNED keys = NULL;
     la_value r[LA_MAX_RESULTS] = {0};
     LA_TRY(la_tensor_empty(p->ndim, la_sizes(p), LA_FLOAT64, &keys));
-    LA_TRY(la_run_(exponential_, keys, LA_D(1), generator));
+    LA_TRY(la_run_(exponential_, keys, la_v_float(1), generator));
     double *k = (double *)la_data(keys), *rate = (double *)la_data(p);
     for (int64_t i = 0; i < p->numel; i++)
         /* Weight 0 is never drawn: check_probabilities saw to enough others. */
         k[i] = rate[i] > 0 ? k[i] / rate[i] : INFINITY;
-    LA_TRY(la_run_many(topk, r, LA_T(keys), LA_I(draws), LA_I(-1), LA_B(false),
-                       LA_B(true)));
+    LA_TRY(la_run_many(topk, r, keys, draws, -1, la_v_bool(false),
+                       la_v_bool(true)));
     la_tensor_release(r[0].tensor);
     *out = r[1].tensor;
     return LA_OK;
@@ -386,22 +387,22 @@ la_status la_impl_categorical(la_frame *f)
     LA_TRY(need(n >= 0, "the number of samples must not be negative"));
     LA_OWNED last = NULL;
     la_shape s;
-    LA_TRY(la_run(transpose, &last, LA_T(self), LA_I(dim), LA_I(-1)));
-    LA_TRY(la_run(unsqueeze, &x, LA_T(last), LA_I(-2)));
+    LA_TRY(la_run(transpose, &last, self, dim, -1));
+    LA_TRY(la_run(unsqueeze, &x, last, -2));
     s = la_shape_of(x);
     s.sizes[s.ndim - 2] = n;
     LA_TRY(la_tensor_empty(s.ndim, s.sizes, LA_FLOAT64, &noise));
-    LA_TRY(la_run_(exponential_, noise, LA_D(1), f->args[3]));
+    LA_TRY(la_run_(exponential_, noise, la_v_float(1), f->args[3]));
     double *e = (double *)la_data(noise);
     for (int64_t i = 0; i < noise->numel; i++) e[i] = log(e[i]);
-    LA_TRY(la_run(sub, &keys, LA_T(x), LA_T(noise)));
+    LA_TRY(la_run(sub, &keys, x, noise));
     LA_OWNED found = NULL;
-    LA_TRY(la_run(argmax, &found, LA_T(keys), LA_I(-1), LA_B(false)));
+    LA_TRY(la_run(argmax, &found, keys, -1, la_v_bool(false)));
     if (la_has(f, 2)) {
         la_set_result(f, 0, la_tensor_retain(found));
         return LA_OK;
     }
-    LA_TRY(la_run(select, &out, LA_T(found), LA_I(-1), LA_I(0)));
+    LA_TRY(la_run(select, &out, found, -1, 0));
     la_set_result(f, 0, out);
     return LA_OK;
 }
@@ -414,9 +415,9 @@ la_status la_impl_shuffle(la_frame *f)
     int dim;
     LA_TRY(la_wrap_dim(la_arg_int(f, 1), self->ndim, &dim));
     LA_TRY(need(self->ndim > 0, "a 0-dim tensor has nothing to shuffle"));
-    LA_TRY(la_run(randperm, &order, LA_I(la_sizes(self)[dim]), LA_NIL, LA_NIL,
-                  LA_B(false), f->args[2]));
-    LA_TRY(la_run(index_select, &out, LA_T(self), LA_I(dim), LA_T(order)));
+    LA_TRY(la_run(randperm, &order, la_sizes(self)[dim], la_v_none(),
+                  la_v_none(), la_v_bool(false), f->args[2]));
+    LA_TRY(la_run(index_select, &out, self, dim, order));
     la_set_result(f, 0, out);
     return LA_OK;
 }
@@ -431,16 +432,15 @@ static la_status choose(la_frame *f, int64_t have, int64_t n, la_tensor **out)
         if (p->ndim != 1 || p->numel != have)
             return la_error_at(LA_ESHAPE, 4, "a probability for each of the "
                                "%lld slices expected", (long long)have);
-        return la_run(multinomial, out, LA_T(p), LA_I(n), LA_B(replace),
-                      f->args[4]);
+        return la_run(multinomial, out, p, n, la_v_bool(replace), f->args[4]);
     }
     if (replace)
-        return la_run(randint_low, out, LA_I(1), LA_I(have), LA_IS(&n, 1),
-                      LA_NIL, LA_NIL, LA_B(false), f->args[4]);
+        return la_run(randint_low, out, 1, have, la_v_ints(&n, 1), la_v_none(),
+                      la_v_none(), la_v_bool(false), f->args[4]);
     LA_OWNED order = NULL;
-    LA_TRY(la_run(randperm, &order, LA_I(have), LA_NIL, LA_NIL, LA_B(false),
-                  f->args[4]));
-    return la_run(narrow, out, LA_T(order), LA_I(0), LA_I(0), LA_I(n));
+    LA_TRY(la_run(randperm, &order, have, la_v_none(), la_v_none(),
+                  la_v_bool(false), f->args[4]));
+    return la_run(narrow, out, order, 0, 0, n);
 }
 
 /* choice(self, n, replace, p): n slices of dim 1. */
@@ -459,7 +459,7 @@ la_status la_impl_choice(la_frame *f)
         LA_TRY(la_tensor_empty(1, &n, LA_INT64, &indices));
     else
         LA_TRY(choose(f, have, n, &indices));
-    LA_TRY(la_run(index_select, &out, LA_T(self), LA_I(0), LA_T(indices)));
+    LA_TRY(la_run(index_select, &out, self, 0, indices));
     la_set_result(f, 0, out);
     return LA_OK;
 }

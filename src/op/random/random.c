@@ -95,7 +95,7 @@ la_status la_random_into(la_tensor *t, const la_random_fills *fills, int words,
     LA_OWNED plain = NULL;
     LA_TRY(la_tensor_empty(t->ndim, la_sizes(t), (la_dtype)t->dtype, &plain));
     LA_TRY(into_contiguous(plain, fills, words, g, call));
-    return la_run_(copy_, t, LA_T(plain));
+    return la_run_(copy_, t, plain);
 }
 
 /* In [0, 1), two words each. */
@@ -115,8 +115,8 @@ la_status la_random_doubles_of(la_tensor *self, const la_shape *shape,
     LA_OWNED doubles = NULL;
     LA_OWNED wide = NULL;
     LA_TRY(la_tensor_empty(s->ndim, s->sizes, LA_FLOAT64, &doubles));
-    LA_TRY(la_run(expand, &wide, LA_T(self), LA_IS(s->sizes, s->ndim)));
-    LA_TRY(la_run_(copy_, doubles, LA_T(wide)));
+    LA_TRY(la_run(expand, &wide, self, la_v_ints(s->sizes, s->ndim)));
+    LA_TRY(la_run_(copy_, doubles, wide));
     *out = la_tensor_retain(doubles);
     return LA_OK;
 }
@@ -408,7 +408,7 @@ la_status la_impl_randperm(la_frame *f)
     LA_OWNED plain = NULL;
     LA_TRY(la_tensor_empty(1, &n, LA_INT64, &plain));
     LA_TRY(permute((int64_t *)la_data(plain), n, g));
-    LA_TRY(la_run_(copy_, out, LA_T(plain)));
+    LA_TRY(la_run_(copy_, out, plain));
     return created(f, 1);
 }
 

@@ -211,7 +211,7 @@ static la_status sample_all(la_tensor *out, la_tensor *a, la_tensor *b,
     j.block = la_random_draw(g, (uint64_t)n);
     la_parallel_for(n, 1024, run_range, &j);
     if (j.stopped) return la_error(LA_EINTR, "interrupted");
-    return la_run_(copy_, out, LA_T(samples));
+    return la_run_(copy_, out, samples);
 }
 
 /* LA_EARG with 'text' unless all elements lie in low..high; NaN passes, its

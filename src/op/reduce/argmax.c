@@ -212,8 +212,7 @@ static la_status arg_impl(la_frame *f, const la_arg_reductions *table)
     }
     if (self->ndim <= 1)
         return search_dim(kernel, self, 0, la_result(f, 0), NULL);
-    LA_TRY(la_run(reshape, &flat, LA_T(self),
-                  LA_IS(((int64_t[]){-1}), 1)));
+    LA_TRY(la_run(reshape, &flat, self, la_v_ints(((int64_t[]){-1}), 1)));
     return search_dim(kernel, flat, 0, la_result(f, 0), NULL);
 }
 

@@ -17,12 +17,11 @@ la_status la_impl_nanmean(la_frame *f)
         return la_error_at(LA_EDTYPE, 1, "nanmean(): expected input to have "
                            "floating point or complex dtype but got %s",
                            la_dtype_name((la_dtype)self->dtype));
-    LA_TRY(la_run(isnan, &nan, LA_T(self)));
-    LA_TRY(la_run(logical_not, &number, LA_T(nan)));
-    LA_TRY(la_run(sum, &count, LA_T(number), f->args[1], f->args[2]));
-    LA_TRY(la_run(nansum, &sum, LA_T(self), f->args[1], f->args[2],
-                  f->args[3]));
-    LA_TRY(la_run(div, &out, LA_T(sum), LA_T(count)));
+    LA_TRY(la_run(isnan, &nan, self));
+    LA_TRY(la_run(logical_not, &number, nan));
+    LA_TRY(la_run(sum, &count, number, f->args[1], f->args[2]));
+    LA_TRY(la_run(nansum, &sum, self, f->args[1], f->args[2], f->args[3]));
+    LA_TRY(la_run(div, &out, sum, count));
     la_set_result(f, 0, out);
     return LA_OK;
 }
@@ -49,7 +48,7 @@ la_status la_impl_dist(la_frame *f)
     LA_OWNED d = NULL;
     la_tensor *out = NULL;
     LA_TRY(la_run(sub, &d, f->args[0], f->args[1]));
-    LA_TRY(la_run(vector_norm, &out, LA_T(d), f->args[2]));
+    LA_TRY(la_run(vector_norm, &out, d, f->args[2]));
     la_set_result(f, 0, out);
     return LA_OK;
 }

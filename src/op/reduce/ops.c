@@ -93,7 +93,7 @@ static la_status total_into(la_frame *f, la_tensor *in, la_tensor *out)
         return run(f, in, out);
     LA_TRY(la_tensor_empty(out->ndim, la_sizes(out), LA_INT64, &wide));
     LA_TRY(run(f, in, wide));
-    return la_run_(copy_, out, LA_T(wide));
+    return la_run_(copy_, out, wide);
 }
 
 /* Where a dtype is asked for, the input is converted before it is summed: in
@@ -233,7 +233,7 @@ static la_status logic_whole(la_frame *f, const la_reductions *table)
     la_tensor *self = la_arg(f, SELF);
     LA_TRY(la_tensor_empty(0, NULL, LA_BOOL, &out));
     LA_TRY(run_table(table, LA_STORE_PLAIN, self, la_all_dims(self), out));
-    la_set_result_value(f, 0, LA_B(la_data(out)[0] != 0));
+    la_set_result_value(f, 0, la_v_bool(la_data(out)[0] != 0));
     return LA_OK;
 }
 la_status la_impl_any(la_frame *f)

@@ -229,12 +229,12 @@ static la_status dim_last(la_tensor *t, int dim, la_tensor **out)
     int64_t order[LA_MAX_DIMS];
     int n = 0;
     if (t->ndim == 0 || dim == t->ndim - 1)
-        return la_run(contiguous, out, LA_T(t));
+        return la_run(contiguous, out, t);
     for (int d = 0; d < t->ndim; d++)
         if (d != dim) order[n++] = d;
     order[n++] = dim;
-    LA_TRY(la_run(permute, &permuted, LA_T(t), LA_IS(order, n)));
-    return la_run(contiguous, out, LA_T(permuted));
+    LA_TRY(la_run(permute, &permuted, t, la_v_ints(order, n)));
+    return la_run(contiguous, out, permuted);
 }
 
 /* ---- (self, dim, keepdim) -> values, indices ---- */
@@ -315,7 +315,7 @@ static la_status whole_impl(la_frame *f, bool skip_nan)
         la_scalar_cast(&nan, (la_dtype)self->dtype, la_data(out));
         return LA_OK;
     }
-    LA_TRY(la_run(contiguous, &in, LA_T(self)));
+    LA_TRY(la_run(contiguous, &in, self));
     lines l = {.one = one_median, .skip_nan = skip_nan, .in = in,
                .n = self->numel, .value = la_data(out)};
     return run_lines(&l, 1);
@@ -398,7 +398,7 @@ static la_status quantile_impl(la_frame *f, bool skip_nan)
         LA_TRY(dim_last(self, dim, &in));
         l.n = self->ndim ? la_sizes(self)[dim] : 1;
     } else {
-        LA_TRY(la_run(contiguous, &in, LA_T(self)));
+        LA_TRY(la_run(contiguous, &in, self));
     }
     l.in = in;
     return run_lines(&l, in->numel / l.n);

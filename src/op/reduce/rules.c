@@ -75,7 +75,7 @@ la_status la_convert_to(la_tensor *t, la_dtype to, la_tensor **slot)
 {
     la_tensor *fresh = NULL;
     LA_TRY(la_tensor_empty(t->ndim, la_sizes(t), to, &fresh));
-    la_status status = la_run_(copy_, fresh, LA_T(t));
+    la_status status = la_run_(copy_, fresh, t);
     if (status) {
         la_tensor_release(fresh);
         return status;

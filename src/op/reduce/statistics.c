@@ -42,11 +42,11 @@ la_status la_impl_sum_to_size(la_frame *f)
     int n;
     LA_TRY(broadcast_dims(self, &f->args[1], dims, &n));
     if (f->args[1].ints.n == 0)
-        return la_give(f, la_run(sum, &out, LA_T(self)), &out);
+        return la_give(f, la_run(sum, &out, self), &out);
     if (n == 0)
-        return la_give(f, la_run(alias, &out, LA_T(self)), &out);
-    LA_TRY(la_run(sum, &sum, LA_T(self), LA_IS(dims, n), LA_B(true)));
-    return la_give(f, la_run(reshape, &out, LA_T(sum), f->args[1]), &out);
+        return la_give(f, la_run(alias, &out, self), &out);
+    LA_TRY(la_run(sum, &sum, self, la_v_ints(dims, n), la_v_bool(true)));
+    return la_give(f, la_run(reshape, &out, sum, f->args[1]), &out);
 }
 
 /* ---- allclose(self, other, rtol, atol, equal_nan) ---- */
@@ -58,7 +58,7 @@ la_status la_impl_allclose(la_frame *f)
     la_value all[LA_MAX_RESULTS];
     LA_TRY(la_run(isclose, &close, f->args[0], f->args[1], f->args[2],
                   f->args[3], f->args[4]));
-    LA_TRY(la_run_many(all, all, LA_T(close)));
+    LA_TRY(la_run_many(all, all, close));
     la_set_result_value(f, 0, all[0]);
     return LA_OK;
 }
@@ -77,7 +77,7 @@ static la_status join_ends(la_frame *f, int64_t dim, la_tensor **out)
         *out = la_tensor_retain(list[0]);
         return LA_OK;
     }
-    return la_run(cat, out, LA_TS(list, n), LA_I(dim));
+    return la_run(cat, out, la_v_tensors(list, n), dim);
 }
 
 /* Neighbours subtracted; of booleans, compared. Takes *t over. */
@@ -88,12 +88,12 @@ static la_status diff_once(la_tensor **t, int64_t dim)
     la_tensor *out = NULL;
     int64_t size = la_sizes(*t)[dim], n = size > 0 ? size - 1 : 0;
     int64_t from = size > 0 ? 1 : 0;
-    LA_TRY(la_run(narrow, &left, LA_T(*t), LA_I(dim), LA_I(0), LA_I(n)));
-    LA_TRY(la_run(narrow, &right, LA_T(*t), LA_I(dim), LA_I(from), LA_I(n)));
+    LA_TRY(la_run(narrow, &left, *t, dim, 0, n));
+    LA_TRY(la_run(narrow, &right, *t, dim, from, n));
     if ((*t)->dtype == LA_BOOL)
-        LA_TRY(la_run(logical_xor, &out, LA_T(right), LA_T(left)));
+        LA_TRY(la_run(logical_xor, &out, right, left));
     else
-        LA_TRY(la_run(sub, &out, LA_T(right), LA_T(left)));
+        LA_TRY(la_run(sub, &out, right, left));
     la_tensor_release(*t);
     *t = out;
     return LA_OK;
@@ -121,7 +121,7 @@ la_status la_impl_diff(la_frame *f)
     la_tensor *out = t;
     t = NULL;
     if (out != self) return la_give(f, LA_OK, &out);
-    la_status status = la_run(alias, &t, LA_T(self));
+    la_status status = la_run(alias, &t, self);
     la_tensor_release(out);
     out = t;
     t = NULL;
@@ -137,10 +137,9 @@ la_status la_impl_normalize(la_frame *f)
     LA_OWNED safe = NULL;
     la_tensor *out = NULL;
     LA_TRY(la_run(vector_norm, &norm, f->args[0], f->args[1], f->args[2],
-                  LA_B(true)));
-    LA_TRY(la_run(clamp_min, &safe, LA_T(norm),
-                  LA_S(la_scalar_float(la_arg_float(f, 3)))));
-    return la_give(f, la_run(div, &out, f->args[0], LA_T(safe)), &out);
+                  la_v_bool(true)));
+    LA_TRY(la_run(clamp_min, &safe, norm, la_scalar_float(la_arg_float(f, 3))));
+    return la_give(f, la_run(div, &out, f->args[0], safe), &out);
 }
 
 /* Every slice along 'dim' whose norm is above the limit is scaled down. */
@@ -164,14 +163,13 @@ la_status la_impl_renorm(la_frame *f)
     LA_TRY(la_wrap_dim(la_arg_int(f, 2), self->ndim, &dim));
     for (int d = 0; d < self->ndim; d++)
         if (d != dim) dims[n++] = d;
-    LA_TRY(la_run(vector_norm, &norm, LA_T(self), f->args[1], LA_IS(dims, n),
-                  LA_B(true)));
-    LA_TRY(la_run(gt, &above, LA_T(norm), LA_S(limit)));
-    LA_TRY(la_run(add, &safe, LA_T(norm), LA_S(la_scalar_float(1e-7))));
-    LA_TRY(la_run(div, &inverse, LA_S(limit), LA_T(safe)));
-    LA_TRY(la_run(where, &factor, LA_T(above), LA_T(inverse),
-                  LA_S(la_scalar_float(1))));
-    return la_give(f, la_run(mul, &out, LA_T(self), LA_T(factor)), &out);
+    LA_TRY(la_run(vector_norm, &norm, self, f->args[1], la_v_ints(dims, n),
+                  la_v_bool(true)));
+    LA_TRY(la_run(gt, &above, norm, limit));
+    LA_TRY(la_run(add, &safe, norm, la_scalar_float(1e-7)));
+    LA_TRY(la_run(div, &inverse, limit, safe));
+    LA_TRY(la_run(where, &factor, above, inverse, la_scalar_float(1)));
+    return la_give(f, la_run(mul, &out, self, factor), &out);
 }
 
 /* ---- softmin(self, dim, dtype) ---- */
@@ -182,8 +180,8 @@ la_status la_impl_softmin(la_frame *f)
     LA_OWNED minus = NULL;
     la_tensor *out = NULL;
     LA_TRY(la_run(neg, &minus, f->args[0]));
-    return la_give(f, la_run(softmax, &out, LA_T(minus), f->args[1],
-                             f->args[2]), &out);
+    return la_give(f, la_run(softmax, &out, minus, f->args[1], f->args[2]),
+                   &out);
 }
 
 /* ---- trapezoid(y, x or nil, dx, dim), cumulative_trapezoid ---- */
@@ -200,20 +198,19 @@ static la_status strips(la_frame *f, int dim, la_tensor **out)
     la_tensor *y = la_arg(f, 0), *x = la_arg(f, 1);
     int64_t size = la_sizes(y)[dim], n = size > 0 ? size - 1 : 0;
     int64_t from = size > 0 ? 1 : 0, shape[LA_MAX_DIMS];
-    LA_TRY(la_run(narrow, &left, LA_T(y), LA_I(dim), LA_I(0), LA_I(n)));
-    LA_TRY(la_run(narrow, &right, LA_T(y), LA_I(dim), LA_I(from), LA_I(n)));
-    LA_TRY(la_run(add, &both, LA_T(left), LA_T(right)));
+    LA_TRY(la_run(narrow, &left, y, dim, 0, n));
+    LA_TRY(la_run(narrow, &right, y, dim, from, n));
+    LA_TRY(la_run(add, &both, left, right));
     if (x && x->ndim == 1) {
         for (int d = 0; d < y->ndim; d++) shape[d] = d == dim ? -1 : 1;
-        LA_TRY(la_run(diff, &steps, LA_T(x)));
-        LA_TRY(la_run(reshape, &width, LA_T(steps), LA_IS(shape, y->ndim)));
+        LA_TRY(la_run(diff, &steps, x));
+        LA_TRY(la_run(reshape, &width, steps, la_v_ints(shape, y->ndim)));
     } else if (x) {
-        LA_TRY(la_run(diff, &width, LA_T(x), LA_I(1), LA_I(dim)));
+        LA_TRY(la_run(diff, &width, x, 1, dim));
     }
-    if (width) LA_TRY(la_run(mul, &area, LA_T(both), LA_T(width)));
-    else LA_TRY(la_run(mul, &area, LA_T(both),
-                       LA_S(la_scalar_float(la_arg_float(f, 2)))));
-    return la_run(mul, out, LA_T(area), LA_S(la_scalar_float(0.5)));
+    if (width) LA_TRY(la_run(mul, &area, both, width));
+    else LA_TRY(la_run(mul, &area, both, la_scalar_float(la_arg_float(f, 2))));
+    return la_run(mul, out, area, la_scalar_float(0.5));
 }
 
 /* The strips along argument 3, for sums of any kind; LA_ESHAPE for 0 dims. */
@@ -238,15 +235,14 @@ static la_status even_trapezoid(la_frame *f, int dim)
     LA_OWNED inner = NULL;
     la_tensor *y = la_arg(f, 0), *out = NULL;
     int64_t d = dim;
-    LA_TRY(la_run(select, &first, LA_T(y), LA_I(dim), LA_I(0)));
-    LA_TRY(la_run(select, &last, LA_T(y), LA_I(dim),
-                  LA_I(la_sizes(y)[dim] - 1)));
-    LA_TRY(la_run(add, &ends, LA_T(first), LA_T(last)));
-    LA_TRY(la_run(mul, &half, LA_T(ends), LA_S(la_scalar_float(0.5))));
-    LA_TRY(la_run(sum, &all, LA_T(y), LA_IS(&d, 1)));
-    LA_TRY(la_run(sub, &inner, LA_T(all), LA_T(half)));
-    return la_give(f, la_run(mul, &out, LA_T(inner),
-                             LA_S(la_scalar_float(la_arg_float(f, 2)))), &out);
+    LA_TRY(la_run(select, &first, y, dim, 0));
+    LA_TRY(la_run(select, &last, y, dim, la_sizes(y)[dim] - 1));
+    LA_TRY(la_run(add, &ends, first, last));
+    LA_TRY(la_run(mul, &half, ends, la_scalar_float(0.5)));
+    LA_TRY(la_run(sum, &all, y, la_v_ints(&d, 1)));
+    LA_TRY(la_run(sub, &inner, all, half));
+    return la_give(f,
+        la_run(mul, &out, inner, la_scalar_float(la_arg_float(f, 2))), &out);
 }
 
 /* The integral of y over x along dim by the trapezoidal rule. */
@@ -261,7 +257,7 @@ la_status la_impl_trapezoid(la_frame *f)
     }
     LA_TRY(trapezoid_strips(f, &dim, &area));
     int64_t d = dim;
-    return la_give(f, la_run(sum, &out, LA_T(area), LA_IS(&d, 1)), &out);
+    return la_give(f, la_run(sum, &out, area, la_v_ints(&d, 1)), &out);
 }
 
 /* All its partial sums: one element less than y has along dim. */
@@ -271,7 +267,7 @@ la_status la_impl_cumulative_trapezoid(la_frame *f)
     la_tensor *out = NULL;
     int dim;
     LA_TRY(trapezoid_strips(f, &dim, &area));
-    return la_give(f, la_run(cumsum, &out, LA_T(area), LA_I(dim)), &out);
+    return la_give(f, la_run(cumsum, &out, area, dim), &out);
 }
 
 /* ---- cov(self, correction), corrcoef(self) ---- */
@@ -292,21 +288,20 @@ static la_status covariance(la_tensor *self, double correction,
                            "dimensions", self->ndim);
     int64_t shape[2] = {1, -1};
     if (self->ndim == 2) x = la_tensor_retain(self);
-    else LA_TRY(la_run(reshape, &x, LA_T(self), LA_IS(shape, 2)));
+    else LA_TRY(la_run(reshape, &x, self, la_v_ints(shape, 2)));
     if (!la_is_float((la_dtype)x->dtype) && !la_is_complex((la_dtype)x->dtype))
         LA_TRY(la_convert_to(x, la_ctx()->default_dtype, &x));
     double n = (double)la_sizes(x)[1] - correction;
     int64_t last = 1;
-    LA_TRY(la_run(mean, &mean, LA_T(x), LA_IS(&last, 1), LA_B(true)));
-    LA_TRY(la_run(sub, &centred, LA_T(x), LA_T(mean)));
-    LA_TRY(la_run(transpose, &transposed, LA_T(centred), LA_I(0), LA_I(1)));
-    LA_TRY(la_run(conj, &conj, LA_T(transposed)));
-    LA_TRY(la_run(matmul, &product, LA_T(centred), LA_T(conj)));
+    LA_TRY(la_run(mean, &mean, x, la_v_ints(&last, 1), la_v_bool(true)));
+    LA_TRY(la_run(sub, &centred, x, mean));
+    LA_TRY(la_run(transpose, &transposed, centred, 0, 1));
+    LA_TRY(la_run(conj, &conj, transposed));
+    LA_TRY(la_run(matmul, &product, centred, conj));
     LA_OWNED whole = NULL;
-    LA_TRY(la_run(div, &whole, LA_T(product),
-                  LA_S(la_scalar_float(n > 0 ? n : 0))));
-    if (la_sizes(x)[0] != 1) return la_run(alias, out, LA_T(whole));
-    return la_run(reshape, out, LA_T(whole), LA_IS(shape, 0));
+    LA_TRY(la_run(div, &whole, product, la_scalar_float(n > 0 ? n : 0)));
+    if (la_sizes(x)[0] != 1) return la_run(alias, out, whole);
+    return la_run(reshape, out, whole, la_v_ints(shape, 0));
 }
 
 la_status la_impl_cov(la_frame *f)
@@ -326,12 +321,12 @@ la_status la_impl_corrcoef(la_frame *f)
     la_tensor *out = NULL;
     LA_TRY(covariance(la_arg(f, 0), 1, &c));
     if (c->ndim == 0)
-        return la_give(f, la_run(div, &out, LA_T(c), LA_T(c)), &out);
-    LA_TRY(la_run(diagonal, &d, LA_T(c)));
-    LA_TRY(la_run(pow, &std, LA_T(d), LA_S(la_scalar_float(0.5))));
-    LA_TRY(la_run(unsqueeze, &column, LA_T(std), LA_I(1)));
-    LA_TRY(la_run(div, &half, LA_T(c), LA_T(column)));
-    return la_give(f, la_run(div, &out, LA_T(half), LA_T(std)), &out);
+        return la_give(f, la_run(div, &out, c, c), &out);
+    LA_TRY(la_run(diagonal, &d, c));
+    LA_TRY(la_run(pow, &std, d, la_scalar_float(0.5)));
+    LA_TRY(la_run(unsqueeze, &column, std, 1));
+    LA_TRY(la_run(div, &half, c, column));
+    return la_give(f, la_run(div, &out, half, std), &out);
 }
 
 /* ---- segment_reduce(self, reduce, lengths or offsets, axis) ---- */
@@ -342,21 +337,21 @@ static la_status one_segment(la_tensor *part, int axis, const la_value *how,
                              la_tensor **out)
 {
     int64_t d = axis;
-    la_value dims = LA_IS(&d, 1), keep = LA_B(true);
-    if (la_str_is(how, "sum")) return la_run(sum, out, LA_T(part), dims, keep);
+    la_value dims = la_v_ints(&d, 1), keep = la_v_bool(true);
+    if (la_str_is(how, "sum")) return la_run(sum, out, part, dims, keep);
     if (la_str_is(how, "mean"))
-        return la_run(mean, out, LA_T(part), dims, keep);
+        return la_run(mean, out, part, dims, keep);
     if (la_str_is(how, "prod"))
-        return la_run(prod, out, LA_T(part), LA_I(d), keep);
+        return la_run(prod, out, part, d, keep);
     bool max = la_str_is(how, "max");
     if (part->numel > 0 && max)
-        return la_run(amax, out, LA_T(part), dims, keep);
-    if (part->numel > 0) return la_run(amin, out, LA_T(part), dims, keep);
+        return la_run(amax, out, part, dims, keep);
+    if (part->numel > 0) return la_run(amin, out, part, dims, keep);
     la_shape s = la_shape_of(part);
     la_scalar edge = la_scalar_float(max ? -INFINITY : INFINITY);
     s.sizes[axis] = 1;
     LA_TRY(la_tensor_empty(s.ndim, s.sizes, (la_dtype)part->dtype, out));
-    return la_run_(fill_, *out, LA_S(edge));
+    return la_run_(fill_, *out, edge);
 }
 
 /* Segment k runs from start to end; offsets count from 1. */
@@ -373,8 +368,7 @@ static la_status cut_segments(la_frame *f, int axis, const int64_t *v,
             return la_error_at(LA_EINDEX, 3, "segment %lld leaves the %lld "
                                "elements of the axis", (long long)k + 1,
                                (long long)size);
-        LA_TRY(la_run(narrow, &part, LA_T(self), LA_I(axis), LA_I(first),
-                      LA_I(length)));
+        LA_TRY(la_run(narrow, &part, self, axis, first, length));
         LA_TRY(one_segment(part, axis, &f->args[1], &list->tensors.list[k]));
         at = first + length;
     }
@@ -411,7 +405,7 @@ la_status la_impl_segment_reduce(la_frame *f)
     LA_TRY(la_list_new(n, &list));
     la_status status = cut_segments(f, axis, (int64_t *)la_data(where), n,
                                     offsets, &list);
-    if (!status) status = la_run(cat, &out, list, LA_I(axis));
+    if (!status) status = la_run(cat, &out, list, axis);
     la_value_drop(&list);
     return status ? status : la_give(f, LA_OK, &out);
 }

@@ -69,18 +69,17 @@ static la_status complex_variance(la_frame *f, la_reduce_mode mode,
     la_tensor *self = la_arg(f, SELF);
     la_shape s = la_reduce_shape(self, (uint64_t)f->scratch[0], false);
     s.sizes[s.ndim++] = 2;
-    LA_TRY(la_run(view_as_real, &pairs, LA_T(self)));
+    LA_TRY(la_run(view_as_real, &pairs, self));
     LA_TRY(la_tensor_empty(s.ndim, s.sizes, dtype_of(out), &parts));
     LA_TRY(real_variance(f, pairs, mode, parts, NULL));
     if (mode == LA_STORE_STD)
-        LA_TRY(la_run(vector_norm, &both, LA_T(parts), LA_D(2),
-                      LA_IS(((int64_t[]){-1}), 1)));
+        LA_TRY(la_run(vector_norm, &both, parts, la_v_float(2),
+                      la_v_ints(((int64_t[]){-1}), 1)));
     else
-        LA_TRY(la_run(sum, &both, LA_T(parts),
-                      LA_IS(((int64_t[]){-1}), 1)));
+        LA_TRY(la_run(sum, &both, parts, la_v_ints(((int64_t[]){-1}), 1)));
     memcpy(la_data(out), la_data(both), (size_t)out->numel * la_itemsize(out));
     if (!centre) return LA_OK;
-    LA_TRY(la_run(mean, &middle, LA_T(self), f->args[DIM], f->args[KEEPDIM]));
+    LA_TRY(la_run(mean, &middle, self, f->args[DIM], f->args[KEEPDIM]));
     memcpy(la_data(centre), la_data(middle),
            (size_t)centre->numel * la_itemsize(centre));
     return LA_OK;
@@ -135,18 +134,18 @@ static la_status by_flag(la_frame *f, const la_op *op, la_value dim,
                          la_value unbiased, la_value keepdim)
 {
     la_tensor *out = NULL;
-    la_value all[] = {f->args[0], dim, LA_NIL, unbiased, keepdim};
+    la_value all[] = {f->args[0], dim, la_v_none(), unbiased, keepdim};
     LA_TRY(la_do(op, &out, 5, all));
     la_set_result(f, 0, out);
     return LA_OK;
 }
 la_status la_impl_var_unbiased(la_frame *f)
 {
-    return by_flag(f, LA_OP(var), LA_NIL, f->args[1], LA_B(false));
+    return by_flag(f, LA_OP(var), la_v_none(), f->args[1], la_v_bool(false));
 }
 la_status la_impl_std_unbiased(la_frame *f)
 {
-    return by_flag(f, LA_OP(std), LA_NIL, f->args[1], LA_B(false));
+    return by_flag(f, LA_OP(std), la_v_none(), f->args[1], la_v_bool(false));
 }
 la_status la_impl_var_flag(la_frame *f)
 {
@@ -270,7 +269,7 @@ static la_status norm_run(la_frame *f)
     la_tensor *out = NULL;
     double p;
     LA_TRY(norm_order(&f->args[1], &p));
-    LA_TRY(la_run(vector_norm, &out, f->args[0], LA_D(p), f->args[2],
+    LA_TRY(la_run(vector_norm, &out, f->args[0], la_v_float(p), f->args[2],
                   f->args[3], f->args[4]));
     la_set_result(f, 0, out);
     return LA_OK;

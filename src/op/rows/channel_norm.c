@@ -232,7 +232,7 @@ la_status la_impl_native_channel_norm(la_frame *f)
     planes p = {0};
     size_t bytes;
     if (self->numel == 0) return LA_OK;
-    LA_TRY(la_run(contiguous, &x, LA_T(self)));
+    LA_TRY(la_run(contiguous, &x, self));
     LA_TRY(as_doubles(la_arg(f, 2), &w, &p.weight));
     LA_TRY(as_doubles(la_arg(f, 3), &b, &p.bias));
     read_planes(&p, x, la_arg_int(f, 1));
@@ -316,7 +316,7 @@ la_status la_impl_native_channel_norm_backward(la_frame *f)
                        * la_itemsize(la_result(f, k)));
         return LA_OK;
     }
-    LA_TRY(la_run(contiguous, &x, LA_T(self)));
+    LA_TRY(la_run(contiguous, &x, self));
     LA_TRY(la_convert_to(la_arg(f, 3), stat_dtype(self), &mean));
     LA_TRY(la_convert_to(la_arg(f, 4), stat_dtype(self), &var));
     dy = la_tensor_retain(la_arg(f, 0));

@@ -17,7 +17,7 @@ static la_status per_channel(la_tensor *self, la_tensor *v, int arg,
         return la_error_at(LA_ESHAPE, arg, "one element per channel (%lld) is "
                            "expected", (long long)la_sizes(self)[1]);
     for (int d = 0; d < self->ndim; d++) shape[d] = d == 1 ? -1 : 1;
-    return la_run(reshape, out, LA_T(v), LA_IS(shape, self->ndim));
+    return la_run(reshape, out, v, la_v_ints(shape, self->ndim));
 }
 
 /* x * weight + bias by channel; either may be NULL. Takes *x over. */
@@ -29,13 +29,13 @@ static la_status affine(la_tensor **x, la_tensor *weight, la_tensor *bias,
     la_tensor *next = NULL;
     if (weight) {
         LA_TRY(per_channel(*x, weight, arg, &w));
-        LA_TRY(la_run(mul, &next, LA_T(*x), LA_T(w)));
+        LA_TRY(la_run(mul, &next, *x, w));
         la_tensor_release(*x);
         *x = next;
     }
     if (bias) {
         LA_TRY(per_channel(*x, bias, arg + 1, &b));
-        LA_TRY(la_run(add, &next, LA_T(*x), LA_T(b)));
+        LA_TRY(la_run(add, &next, *x, b));
         la_tensor_release(*x);
         *x = next;
     }
@@ -61,13 +61,13 @@ static la_status grouped(la_tensor *self, int64_t groups, double eps,
                            "to be divisible by num_groups, but got %lld "
                            "channels and num_groups=%lld", (long long)s[1],
                            (long long)groups);
-    if (self->numel == 0) return la_run(clone, out, LA_T(self));
+    if (self->numel == 0) return la_run(clone, out, self);
     int64_t n = self->numel / (s[0] * groups);
     int64_t shape[2] = {s[0] * groups, n};
-    LA_TRY(la_run(reshape, &rows, LA_T(self), LA_IS(shape, 2)));
-    LA_TRY(la_run(layer_norm, &normed, LA_T(rows), LA_IS(&n, 1), LA_NIL,
-                  LA_NIL, LA_D(eps)));
-    return la_run(reshape, out, LA_T(normed), LA_IS(s, self->ndim));
+    LA_TRY(la_run(reshape, &rows, self, la_v_ints(shape, 2)));
+    LA_TRY(la_run(layer_norm, &normed, rows, la_v_ints(&n, 1), la_v_none(),
+                  la_v_none(), la_v_float(eps)));
+    return la_run(reshape, out, normed, la_v_ints(s, self->ndim));
 }
 
 /* A vector with self's dtype and an element per channel, or none. */
@@ -92,8 +92,8 @@ static la_status by_planes(la_tensor *self, int64_t groups, la_tensor *weight,
                            la_tensor *bias, double eps, la_tensor **out)
 {
     la_value all[LA_MAX_RESULTS];
-    LA_TRY(la_run_many(native_channel_norm, all, LA_T(self), LA_I(groups),
-                       LA_T(weight), LA_T(bias), LA_D(eps)));
+    LA_TRY(la_run_many(native_channel_norm, all, self, groups, weight, bias,
+                       la_v_float(eps)));
     for (int k = 0; k < 3; k++) out[k] = all[k].tensor;
     return LA_OK;
 }
@@ -139,11 +139,10 @@ static la_status follow(la_tensor *running, la_tensor *now, double momentum)
     LA_OWNED flat = NULL;
     LA_OWNED part = NULL;
     int64_t all = -1;
-    LA_TRY(la_run(detach, &flat, LA_T(now)));
-    LA_TRY(la_run(reshape, &part, LA_T(flat), LA_IS(&all, 1)));
-    LA_TRY(la_run_(mul, running, LA_S(la_scalar_float(1 - momentum))));
-    return la_run_(add, running, LA_T(part),
-                   LA_S(la_scalar_float(momentum)));
+    LA_TRY(la_run(detach, &flat, now));
+    LA_TRY(la_run(reshape, &part, flat, la_v_ints(&all, 1)));
+    LA_TRY(la_run_(mul, running, la_scalar_float(1 - momentum)));
+    return la_run_(add, running, part, la_scalar_float(momentum));
 }
 
 /* The running moments, where given, move towards these (vectors). */
@@ -155,8 +154,7 @@ static la_status follow_moments(la_frame *f, la_tensor *mean, la_tensor *var)
     if (la_arg(f, MEAN))
         LA_TRY(follow(la_arg(f, MEAN), mean, la_arg_float(f, MOMENTUM)));
     if (!la_arg(f, VAR)) return LA_OK;
-    LA_TRY(la_run(mul, &unbiased, LA_T(var),
-                  LA_S(la_scalar_float(count / (count - 1)))));
+    LA_TRY(la_run(mul, &unbiased, var, la_scalar_float(count / (count - 1))));
     return follow(la_arg(f, VAR), unbiased, la_arg_float(f, MOMENTUM));
 }
 
@@ -170,8 +168,8 @@ static la_status batch_moments(la_frame *f, la_tensor **mean, la_tensor **var)
     int n = 0;
     for (int d = 0; d < self->ndim; d++)
         if (d != 1) dims[n++] = d;
-    LA_TRY(la_run_many(var_mean, pair, LA_T(self), LA_IS(dims, n), LA_D(0),
-                       LA_NIL, LA_B(true)));
+    LA_TRY(la_run_many(var_mean, pair, self, la_v_ints(dims, n), la_v_float(0),
+                       la_v_none(), la_v_bool(true)));
     *var = pair[0].tensor;
     *mean = pair[1].tensor;
     return follow_moments(f, *mean, *var);
@@ -234,14 +232,14 @@ static la_status batch_as_before(la_frame *f)
         LA_TRY(per_channel(self, la_arg(f, WEIGHT), WEIGHT + 1, &weight));
     if (la_arg(f, BIAS))
         LA_TRY(per_channel(self, la_arg(f, BIAS), BIAS + 1, &bias));
-    la_tensor *safe = STEP(add, LA_T(var), LA_F(la_arg_float(f, EPS)));
-    la_tensor *scale = STEP(rsqrt, LA_T(safe));
-    if (weight) scale = STEP(mul, LA_T(scale), LA_T(weight));
-    la_tensor *centre = STEP(mul, LA_T(mean), LA_T(scale));
-    la_tensor *shift = bias ? STEP(sub, LA_T(bias), LA_T(centre))
-                            : STEP(neg, LA_T(centre));
+    la_tensor *safe = STEP(add, var, la_arg_float(f, EPS));
+    la_tensor *scale = STEP(rsqrt, safe);
+    if (weight) scale = STEP(mul, scale, weight);
+    la_tensor *centre = STEP(mul, mean, scale);
+    la_tensor *shift = bias ? STEP(sub, bias, centre)
+                            : STEP(neg, centre);
     return la_chain_end(w, f,
-                        STEP(addcmul, LA_T(shift), LA_T(self), LA_T(scale)));
+                        STEP(addcmul, shift, self, scale));
 }
 
 /* (x - mean) / sqrt(var + eps) * weight + bias by channel (S. Ioffe and C.
@@ -260,11 +258,10 @@ la_status la_impl_batch_norm(la_frame *f)
     if (has_planes(la_arg(f, SELF), la_arg(f, WEIGHT), la_arg(f, BIAS)))
         return batch_by_planes(f);
     LA_TRY(batch_moments(f, &mean, &var));
-    LA_TRY(la_run(add, &safe, LA_T(var),
-                  LA_S(la_scalar_float(la_arg_float(f, EPS)))));
-    LA_TRY(la_run(pow, &scale, LA_T(safe), LA_S(la_scalar_float(-0.5))));
-    LA_TRY(la_run(sub, &centred, f->args[SELF], LA_T(mean)));
-    LA_TRY(la_run(mul, &x, LA_T(centred), LA_T(scale)));
+    LA_TRY(la_run(add, &safe, var, la_scalar_float(la_arg_float(f, EPS))));
+    LA_TRY(la_run(pow, &scale, safe, la_scalar_float(-0.5)));
+    LA_TRY(la_run(sub, &centred, f->args[SELF], mean));
+    LA_TRY(la_run(mul, &x, centred, scale));
     LA_TRY(affine(&x, la_arg(f, WEIGHT), la_arg(f, BIAS), WEIGHT + 1));
     la_set_result(f, 0, x);
     x = NULL;
@@ -285,11 +282,11 @@ static la_status follow_samples(la_frame *f)
     int64_t dims[LA_MAX_DIMS], first = 0;
     int n = 0;
     for (int d = 2; d < self->ndim; d++) dims[n++] = d;
-    LA_TRY(la_run_many(var_mean, pair, LA_T(self), LA_IS(dims, n)));
+    LA_TRY(la_run_many(var_mean, pair, self, la_v_ints(dims, n)));
     vars = pair[0].tensor;
     centre = pair[1].tensor;
-    LA_TRY(la_run(mean, &var, LA_T(vars), LA_IS(&first, 1)));
-    LA_TRY(la_run(mean, &mean, LA_T(centre), LA_IS(&first, 1)));
+    LA_TRY(la_run(mean, &var, vars, la_v_ints(&first, 1)));
+    LA_TRY(la_run(mean, &mean, centre, la_v_ints(&first, 1)));
     if (la_arg(f, MEAN))
         LA_TRY(follow(la_arg(f, MEAN), mean, la_arg_float(f, MOMENTUM)));
     if (!la_arg(f, VAR)) return LA_OK;

@@ -234,7 +234,7 @@ static la_status scan_impl(la_frame *f, const la_scans *table)
     if (run == to) return scan_run(&(*table)[from->dtype], from, dim, out);
     LA_TRY(la_tensor_empty(out->ndim, la_sizes(out), run, &wide));
     LA_TRY(scan_run(&(*table)[from->dtype], from, dim, wide));
-    return la_run_(copy_, out, LA_T(wide));
+    return la_run_(copy_, out, wide);
 }
 
 /* (self, dim, dtype): running sums and products. */

@@ -53,7 +53,7 @@ static const la_key_kernels *key_dtype(const la_order *o)
 static la_status keys_of(la_tensor *t, const la_order *o, la_work *out)
 {
     LA_OWNED plain = NULL;
-    LA_TRY(la_run(contiguous, &plain, LA_T(t)));
+    LA_TRY(la_run(contiguous, &plain, t));
     LA_TRY(la_work_get(out, t->numel, o->key_bytes));
     o->key->encode(out->block, la_data(plain), (int64_t)la_itemsize(t),
                    t->numel, 0);
@@ -151,7 +151,7 @@ static void boundaries_drop(boundaries *b)
 
 static la_status of_dtype(la_tensor *t, la_dtype d, la_tensor **out)
 {
-    if (t->dtype != d) return la_run(astype, out, LA_T(t), LA_DT(d));
+    if (t->dtype != d) return la_run(astype, out, t, la_v_dtype(d));
     *out = la_tensor_retain(t);
     return LA_OK;
 }
@@ -166,12 +166,12 @@ static la_status boundaries_of(la_frame *f, la_dtype d, const la_order *o,
     LA_OWNED ordered = NULL;
     LA_OWNED typed = NULL;
     if (sorter) {
-        LA_TRY(la_run(gather, &ordered, LA_T(sorted), LA_I(-1), LA_T(sorter)));
+        LA_TRY(la_run(gather, &ordered, sorted, -1, sorter));
         sorted = ordered;
     }
     LA_TRY(of_dtype(sorted, d, &typed));
     if (searches < sorted->numel / 4) {
-        LA_TRY(la_run(contiguous, &b->plain, LA_T(typed)));
+        LA_TRY(la_run(contiguous, &b->plain, typed));
         b->of = o->key;
         b->data = la_data(b->plain);
         b->item = (int64_t)la_itemsize(b->plain);
@@ -210,7 +210,7 @@ la_status la_impl_searchsorted(la_frame *f)
         LA_TRY(search(b.of, b.data + r * m * b.item, m,
                       (char *)keys.block + r * each * o.key_bytes, each, right,
                       to + r * each));
-    return la_run_(copy_, out, LA_T(positions));
+    return la_run_(copy_, out, positions);
 }
 
 /* searchsorted with exchanged arguments and one row of boundaries. */

@@ -379,7 +379,7 @@ la_status la_impl_kthvalue(la_frame *f)
     LA_TRY(la_rows_run(row_count(&j), j.n, work_bytes(&j, j.n, j.n), kth_row,
                        &j));
     for (int k = 0; k < 2 && s.ndim > 0 && !la_arg_bool(f, 3); k++) {
-        LA_TRY(la_run(select, &squeezed, LA_T(fresh[k]), LA_I(j.dim), LA_I(0)));
+        LA_TRY(la_run(select, &squeezed, fresh[k], j.dim, 0));
         la_tensor_release(fresh[k]);
         la_set_result(f, k, squeezed);
     }

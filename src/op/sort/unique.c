@@ -144,7 +144,7 @@ static la_status flat(la_frame *f, unique *u)
     uint64_t nan = 0;
     la_dtype d = (la_dtype)u->self->dtype;
     u->n = u->self->numel;
-    LA_TRY(la_run(contiguous, &plain, LA_T(u->self)));
+    LA_TRY(la_run(contiguous, &plain, u->self));
     LA_TRY(la_work_get(&keys, u->n, u->o.key_bytes));
     bool signs = u->o.key->encode(keys.block, la_data(plain),
                                   (int64_t)la_itemsize(plain), u->n, 0);
@@ -252,9 +252,9 @@ static la_status by_slices(la_frame *f, unique *u, int64_t asked)
     LA_TRY(check_slices(u, dim));
     u->n = la_sizes(u->self)[dim];
     int64_t from = dim, zero = 0;
-    LA_TRY(la_run(movedim, &front, LA_T(u->self), LA_IS(&from, 1),
-                  LA_IS(&zero, 1)));
-    LA_TRY(la_run(contiguous, &plain, LA_T(front)));
+    LA_TRY(la_run(movedim, &front, u->self, la_v_ints(&from, 1),
+                  la_v_ints(&zero, 1)));
+    LA_TRY(la_run(contiguous, &plain, front));
     LA_TRY(la_work_get(&keys, plain->numel, u->o.key_bytes));
     u->o.key->encode(keys.block, la_data(plain), (int64_t)la_itemsize(plain),
                      plain->numel, 0);
@@ -268,8 +268,7 @@ static la_status by_slices(la_frame *f, unique *u, int64_t asked)
         sort_slices(&s, list(u->positions), list(u->starts), u->n);
     slice_runs(u, &s);
     LA_TRY(make_first(u, &first));
-    LA_TRY(la_run(index_select, &values, LA_T(u->self), LA_I(dim),
-                  LA_T(first)));
+    LA_TRY(la_run(index_select, &values, u->self, dim, first));
     la_set_result(f, 0, values);
     return deliver(f, u, 1, &u->n);
 }

@@ -111,7 +111,7 @@ static la_status resolve(la_frame *f, uint32_t bits)
     la_tensor *t = la_arg(f, 0), *plain;
     if (!(t->flags & bits))
         return la_same_result(f);
-    LA_TRY(la_run(clone, &plain, LA_T(t)));
+    LA_TRY(la_run(clone, &plain, t));
     la_set_result(f, 0, plain);
     return LA_OK;
 }
@@ -131,8 +131,8 @@ la_status la_impl_resolve_neg(la_frame *f) { return resolve(f, LA_F_NEG); }
 static la_status part(la_tensor *t, int which, la_tensor **out)
 {
     LA_OWNED pairs = NULL;
-    LA_TRY(la_run(view_as_real, &pairs, LA_T(t)));
-    return la_run(select, out, LA_T(pairs), LA_I(-1), LA_I(which));
+    LA_TRY(la_run(view_as_real, &pairs, t));
+    return la_run(select, out, pairs, -1, which);
 }
 
 /* real(self): a view of the real parts; real tensors are returned
@@ -144,7 +144,7 @@ la_status la_impl_real(la_frame *f)
     if (!la_is_complex(t->dtype))
         return la_same_result(f);
     if (t->flags & LA_F_CONJ) {  /* conj of conj: the bit goes */
-        LA_TRY(la_run(conj, &plain, LA_T(t)));
+        LA_TRY(la_run(conj, &plain, t));
         t = plain;
     }
     LA_TRY(part(t, 0, &out));
@@ -164,9 +164,9 @@ la_status la_impl_imag(la_frame *f)
     if (!(t->flags & LA_F_CONJ)) {
         LA_TRY(part(t, 1, &out));
     } else {
-        LA_TRY(la_run(conj, &plain, LA_T(t)));
+        LA_TRY(la_run(conj, &plain, t));
         LA_TRY(part(plain, 1, &positive));
-        LA_TRY(la_run(_neg_view, &out, LA_T(positive)));
+        LA_TRY(la_run(_neg_view, &out, positive));
     }
     la_set_result(f, 0, out);
     return LA_OK;

@@ -16,19 +16,19 @@ la_status la_clone_contiguous(la_tensor *t, la_tensor **out)
 {
     la_value format = {.tag = LA_VFORMAT, .given = true,
                        .format = LA_FORMAT_CONTIGUOUS};
-    return la_run(clone, out, LA_T(t), format);
+    return la_run(clone, out, t, format);
 }
 
 la_status la_view_to(la_tensor *t, int ndim, const int64_t *sizes,
                      la_tensor **out)
 {
-    return la_run(view, out, LA_T(t), LA_IS(sizes, ndim));
+    return la_run(view, out, t, la_v_ints(sizes, ndim));
 }
 
 la_status la_slice_of(la_tensor *t, int dim, int64_t first, int64_t end,
                       la_tensor **out)
 {
-    return la_run(slice, out, LA_T(t), LA_I(dim), LA_I(first), LA_I(end));
+    return la_run(slice, out, t, dim, first, end);
 }
 
 /* A view where one is possible, else a contiguous copy. */
@@ -75,8 +75,8 @@ la_status la_impl_view_as(la_frame *f)
 static la_status expand_to(la_frame *f, int ndim, const int64_t *sizes)
 {
     la_tensor *out;
-    return la_give(f, la_run(expand, &out, LA_T(la_arg(f, 0)),
-                          LA_IS(sizes, ndim)), &out);
+    return la_give(f,
+        la_run(expand, &out, la_arg(f, 0), la_v_ints(sizes, ndim)), &out);
 }
 
 /* expand_as(self, other), broadcast_to(self, size) */
@@ -163,7 +163,7 @@ la_status la_impl_unflatten(la_frame *f)
 /* Dims a and b may count from the end. */
 static la_status transposed(la_tensor *t, int a, int b, la_tensor **out)
 {
-    return la_run(transpose, out, LA_T(t), LA_I(a), LA_I(b));
+    return la_run(transpose, out, t, a, b);
 }
 
 /* x.T: all dims reversed. */
@@ -173,7 +173,7 @@ la_status la_impl_T(la_frame *f)
     int64_t dims[LA_MAX_DIMS];
     for (int k = 0; k < t->ndim; k++)
         dims[k] = t->ndim - 1 - k;
-    return la_give(f, la_run(permute, &out, LA_T(t), LA_IS(dims, t->ndim)),
+    return la_give(f, la_run(permute, &out, t, la_v_ints(dims, t->ndim)),
                    &out);
 }
 
@@ -201,7 +201,7 @@ static la_status adjoint(la_tensor *t, la_tensor **out)
     LA_OWNED swapped = NULL;
     LA_TRY(transposed(t, -2, -1, &swapped));
     if (la_is_complex(t->dtype))
-        return la_run(conj, out, LA_T(swapped));
+        return la_run(conj, out, swapped);
     *out = swapped;
     swapped = NULL;
     return LA_OK;
@@ -223,7 +223,7 @@ la_status la_impl_H(la_frame *f)
                         "(2-D tensors). Got %d-D tensor. For batches of "
                         "matrices, consider using tensor.mH", t->ndim);
     if (t->ndim == 0)
-        return la_give(f, la_run(conj, &out, LA_T(t)), &out);
+        return la_give(f, la_run(conj, &out, t), &out);
     return la_give(f, adjoint(t, &out), &out);
 }
 
@@ -258,7 +258,7 @@ la_status la_impl_movedim(la_frame *f)
             next++;
         dims[k] = next++;
     }
-    return la_give(f, la_run(permute, &out, LA_T(t), LA_IS(dims, t->ndim)),
+    return la_give(f, la_run(permute, &out, t, la_v_ints(dims, t->ndim)),
                    &out);
 }
 
@@ -277,7 +277,7 @@ static la_status at_least(la_tensor *t, int n, la_tensor **out)
         sizes[1] = la_sizes(t)[0];
     if (t->ndim < 2)
         return la_reshape_to(t, n, sizes, out);
-    return la_run(unsqueeze, out, LA_T(t), LA_I(-1));
+    return la_run(unsqueeze, out, t, -1);
 }
 
 static la_status at_least_result(la_frame *f, int n)

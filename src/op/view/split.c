@@ -53,7 +53,7 @@ la_status la_impl_unbind(la_frame *f)
     int64_t n = la_sizes(t)[d];
     LA_TRY(start_list(f, n, &list));
     for (int64_t k = 0; k < n; k++)
-        LA_TRY(la_run(select, &list[k], LA_T(t), LA_I(d), LA_I(k)));
+        LA_TRY(la_run(select, &list[k], t, d, k));
     return mark_multi(f);
 }
 
@@ -231,7 +231,7 @@ static la_status split_listed(la_frame *f, la_tensor *t, int d, la_tensor *own)
                                (long long)i + 1);
         at[i] -= at[i] > 0;
     }
-    la_value positions = LA_IS(at, n);
+    la_value positions = la_v_ints(at, n);
     return split_positions(f, t, d, &positions);
 }
 
@@ -256,7 +256,7 @@ la_status la_impl_tensor_split_tensor(la_frame *f)
     if (at->device != LA_CPU)
         return la_error_at(LA_EKEY, 2, "a tensor on the meta device has no "
                            "indices to be read");
-    LA_TRY(la_run(astype, &wide, LA_T(at), LA_DT(LA_INT64)));
+    LA_TRY(la_run(astype, &wide, at, la_v_dtype(LA_INT64)));
     if (at->ndim == 0)
         return split_sections(f, t, d, *(const int64_t *)la_data(wide));
     LA_TRY(la_clone_contiguous(wide, &own));
@@ -278,8 +278,8 @@ la_status la_impl_narrow_tensor(la_frame *f)
     if (s.i == 0)
         return la_error_at(LA_EINDEX, 3, "index 0 is not a position: indices "
                            "start at 1");
-    LA_TRY(la_run(narrow, &out, f->args[0], f->args[1],
-                  LA_I(s.i - (s.i > 0)), f->args[3]));
+    LA_TRY(la_run(narrow, &out, f->args[0], f->args[1], s.i - (s.i > 0),
+                  f->args[3]));
     la_set_result(f, 0, out);
     return LA_OK;
 }
@@ -347,8 +347,7 @@ la_status la_impl_broadcast_tensors(la_frame *f)
     }
     LA_TRY(start_list(f, n, &list));
     for (int64_t k = 0; k < n; k++)
-        LA_TRY(la_run(expand, &list[k], LA_T(in[k]),
-                      LA_IS(all.sizes, all.ndim)));
+        LA_TRY(la_run(expand, &list[k], in[k], la_v_ints(all.sizes, all.ndim)));
     return LA_OK;
 }
 
@@ -385,7 +384,7 @@ static la_status grid_one(la_tensor *t, int k, int n, const int64_t *sizes,
     for (int d = 0; d < n; d++)
         line[d] = d == k ? t->numel : 1;
     LA_TRY(la_view_to(t, n, line, &view));
-    return la_run(expand, out, LA_T(view), LA_IS(sizes, n));
+    return la_run(expand, out, view, la_v_ints(sizes, n));
 }
 
 /* meshgrid(tensors, indexing): "ij" is matrix order; "xy" swaps the first two
@@ -408,8 +407,7 @@ la_status la_impl_meshgrid(la_frame *f)
             continue;
         la_tensor *grid = list[k];  /* xy: the first two dims are swapped */
         list[k] = NULL;
-        la_status status = la_run(transpose, &list[k], LA_T(grid), LA_I(0),
-                                  LA_I(1));
+        la_status status = la_run(transpose, &list[k], grid, 0, 1);
         la_tensor_release(grid);
         LA_TRY(status);
     }
