@@ -2,7 +2,7 @@
 ** Complex numbers in vectors of alternating parts: re, im, re, im; a vector has
 ** half as many of them as lanes. Products are two multiplications and one sum
 ** per part, each rounded, on every capability: fused ones would differ between
-** those with and without FMA (see CORE_UNFUSED in kernel/pointwise/complex.h).
+** those with and without FMA (see simd/unfused.h).
 */
 #ifndef LA_SIMD_COMPLEX_H
 #define LA_SIMD_COMPLEX_H

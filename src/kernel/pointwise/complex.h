@@ -7,15 +7,9 @@
 #define LA_KERNEL_POINTWISE_COMPLEX_H
 
 #include "kernel/each/drive.h"
+#include "simd/unfused.h"
 
-/* gcc 12 makes fused multiply-addsub of neighbouring sums and differences even
-** with contraction off when it vectorises; results would then differ between
-** capabilities. Cores of scalar complex formulas are not vectorised. */
-#if defined(__GNUC__) && !defined(__clang__)
-#define CORE_UNFUSED __attribute__((optimize("no-tree-vectorize")))
-#else
-#define CORE_UNFUSED
-#endif
+#define CORE_UNFUSED SIMD_UNFUSED
 
 #define CX c64
 #define PART float
