@@ -26,14 +26,17 @@ WARN_core := -Wmissing-prototypes -Wshadow -Wundef
 BASE := -std=gnu11 -fPIC -fvisibility=hidden -fno-math-errno -ffp-contract=off \
   -fno-semantic-interposition -Isrc -Iinclude $(LUA_CFLAGS) $(WARN) \
   -DLA_VERSION='"$(VERSION)"' -MMD -MP
-# Kernels are vectors by hand: -O3 only copies their bodies once more. The core,
-# and the kernels with a line in src/kernel/targets.mk, are measurably slower
-# without it. The copy for the lowest capability, where there are others, is for
+# Kernels are vectors by hand: -O3 only copies their bodies once more. What a
+# small call runs through, and the kernels with a line in src/kernel/targets.mk,
+# are measurably slower without it; what runs once per call of a larger operation
+# gains nothing, and derivatives are lists of calls. The copy for the lowest capability, where there are others, is for
 # old processors and small. Kernels call nothing that unwinds.
 OPT_release := -O2 -ftree-vectorize $(if $(COMPILER),,-fvect-cost-model=dynamic) -DNDEBUG -ftls-model=initial-exec
-OPT_core := $(if $(filter release,$(KIND)),-O3)
+OPT_core := -O3
 OPT_kernel := $(if $(filter release,$(KIND)),-fno-asynchronous-unwind-tables)
 OPT_lowest := $(if $(filter release,$(KIND)),-Os)
+$(foreach f,lua io fuse op/conv op/create op/index op/move op/random op/rows op/scan op/sort op/nn,$(eval OPT_$(f) := -O2))
+$(foreach f,$(patsubst src/%.c,%,$(wildcard src/grad/formulas_*.c src/grad/derivatives.c src/op/nn/loss*.c)),$(eval OPT_$(f) := -Os))
 OPT_debug := -O0 -g -DLA_DEBUG -DLA_EAGER_GC
 # NULL for no bytes is fine with memcpy and memcmp.
 UNDEFINED := -fno-sanitize-recover=undefined -fno-sanitize=nonnull-attribute
@@ -97,8 +100,12 @@ REPL_OBJ := $(foreach s,$(REPL_SRC),$(call object,$(s)))
 CTEST_SRC := $(wildcard spec/c/test_*.c)
 CTESTS := $(CTEST_SRC:spec/c/%.c=$(BUILD)/ctest/%)
 LIBS := -lsleef -lz -lm -lpthread -ldl
+# Tables of pointers are half a megabyte of relocations, or 10 KB packed, which
+# loaders read from glibc 2.36 on: where the linker offers it.
+PACKED := -Wl,-z,pack-relative-relocs
+RELR := $(if $(shell $(CC) -Wl,--help 2>/dev/null | grep pack-relative-relocs),$(PACKED))
 # The module stays mapped: threads and their last words live in it.
-SHARED := -shared -Wl,-z,nodelete -Wl,--exclude-libs,ALL
+SHARED := -shared -Wl,-z,nodelete -Wl,--exclude-libs,ALL $(RELR)
 
 MODULE := $(BUILD)/lunarray.so
 STATIC := $(BUILD)/liblunarray.a
@@ -127,7 +134,9 @@ $(2): $(1)
 	$$(call say,CC,$(4))
 	$$(Q)$$(CC) $$(BASE) $$(OPT) $$(CFLAGS) $(3) -c $$< -o $$@
 endef
-core_flags = $(WARN_core) $(OPT_core) $$(FLAGS_$(1:src/%.c=%))
+# The level of a core source: of the file, else of its folder, else that of the core.
+core_level = $(if $(filter release,$(KIND)),$(or $(OPT_$(1:src/%.c=%)),$(OPT_$(patsubst src/%/,%,$(dir $(1)))),$(OPT_core)))
+core_flags = $(WARN_core) $(call core_level,$(1)) $$(FLAGS_$(1:src/%.c=%))
 level_of = $(if $(filter 1,$(words $(call source_caps,$(1)))),$(OPT_$(1:src/kernel/%.c=%)),$(if $(filter $(LOWEST),$(2)),$(OPT_lowest),$(OPT_$(1:src/kernel/%.c=%))))
 kernel_flags = $(OPT_kernel) $(call level_of,$(1),$(2)) $$(IDLE_$(2)) $$(CAP_$(2)) -DLA_CAP=$(2)
 also_flag = $(if $(strip $(1)),-D'LA_CAP_ALSO(X,n)=$(foreach c,$(1),X($(c),n))')

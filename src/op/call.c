@@ -1,5 +1,5 @@
 /* Calling operations from C: values in, results out, defaults filled in. */
-#include "op/op.h"
+#include "op/composite.h"
 #include "op/schema.h"
 #include "tensor/scalar.h"
 
@@ -137,4 +137,19 @@ bool la_tensor_to_scalar(const la_tensor *t, la_scalar *out)
     if (la_tensor_check_bounds(t)) return false;
     *out = la_scalar_load((la_dtype)t->dtype, la_data(t));
     return true;
+}
+
+la_tensor *la_chain_call(la_chain *w, const la_op *op, int n,
+                         const la_value *args)
+{
+    la_tensor *out = NULL;
+    if (w->status) return NULL;
+    if (w->n == LA_CHAIN_STEPS) {
+        w->status = la_error(LA_EARG, "too many steps");
+        return NULL;
+    }
+    w->status = la_do(op, &out, n, args);
+    if (w->status) return NULL;
+    w->temps[w->n++] = out;
+    return out;
 }

@@ -32,20 +32,8 @@ static inline void la_chain_drop(la_chain *w)
 #define LA_CHAIN __attribute__((cleanup(la_chain_drop))) la_chain
 
 /* A call whose result belongs to the chain. NULL after a failure. */
-static inline la_tensor *la_chain_call(la_chain *w, const la_op *op, int n,
-                                       const la_value *args)
-{
-    la_tensor *out = NULL;
-    if (w->status) return NULL;
-    if (w->n == LA_CHAIN_STEPS) {
-        w->status = la_error(LA_EARG, "too many steps");
-        return NULL;
-    }
-    w->status = la_do(op, &out, n, args);
-    if (w->status) return NULL;
-    w->temps[w->n++] = out;
-    return out;
-}
+la_tensor *la_chain_call(la_chain *w, const la_op *op, int n,
+                         const la_value *args);
 
 /* The next call, by the name of its operation; uses the variable w. */
 #define STEP(name, ...) la_chain_call(w, LA_OP(name), LA_ARGS_(__VA_ARGS__))
