@@ -1,13 +1,13 @@
 /*
-** argmax, argmin, and max and min with positions along a dim. The kept dims
-** are walked as axes; a long single row is cut into chunks whose extremes are
-** compared by the same kernel.
+** argmax, argmin, and max and min with positions along a dim: an iterator by
+** rows whose outputs are positions and, where asked for, values. A tensor that
+** is one long row is cut into chunks whose extremes are compared by the same
+** kernel.
 */
 #include "base/memory.h"
-#include "base/pool.h"
-#include "op/reduce/axes.h"
-#include "op/sort/order.h"
+#include "iter/items.h"
 #include "op/reduce/reduce.h"
+#include "op/sort/order.h"
 
 #define LA_ROWS "op/def/reduce.def"
 #include "op/impls.h"
@@ -16,75 +16,54 @@
 #define SHARED (4 * LA_GRAIN) /* fewer elements are read while a thread wakes */
 
 /* One search along one dim: the kernel reads n elements, 'step' bytes apart,
-** once per element of the result. 'kept' are the other dims without 'row'. */
+** once per element of the result. */
 typedef struct search {
     const la_arg_reduction *kernel;
-    const char *in;
     int64_t esize, n, step;   /* of the searched dim, in bytes */
-    la_axes kept;
-    la_axis row;              /* the fastest kept dim; out in elements */
-    bool columns;
-    int64_t *index;
-    char *value;              /* NULL when only positions are asked */
     int best;                 /* of bools: nothing goes beyond it; or -1 */
-    atomic_int *stopped;
 } search;
 
-/* Results of a call go one by one to strided positions of the output. */
-static void put(const search *s, int64_t at, int64_t m, const int64_t *index,
-                const char *value)
+/* Rows 'row_step' bytes apart; columns, read together, where that is closer
+** than the elements of a row. */
+static void search_some(const search *s, const char *in, int64_t row_step,
+                        int64_t m, int64_t *index, char *value)
 {
-    for (int64_t j = 0; j < m; j++) {
-        int64_t to = at + j * s->row.out;
-        s->index[to] = index[j];
-        if (s->value)
-            memcpy(s->value + to * s->esize, value + j * s->esize,
-                   (size_t)s->esize);
-    }
-}
-
-static void search_some(const search *s, const char *in, int64_t m,
-                        int64_t *index, char *value)
-{
-    if (s->columns) {
-        la_reduce_cols c = {in, s->step, s->n, s->row.in, m};
+    if (row_step < s->step && m > 1) {
+        la_reduce_cols c = {in, s->step, s->n, row_step, m};
         s->kernel->cols(&c, index, value);
     } else {
-        la_reduce_rows r = {in, s->step, s->n, s->row.in, m};
+        la_reduce_rows r = {in, s->step, s->n, row_step, m};
         s->kernel->rows(&r, index, value);
     }
 }
 
-/* Elements begin..end-1 of the result, at most BATCH per call of the kernel.
-** Columns are read together where they are closer than the rows' elements. */
-static void search_range(int64_t begin, int64_t end, void *context)
+/* Results of at most BATCH rows. Kernels write them without gaps; where the
+** outputs have some, one by one from there. */
+static void search_rows(const la_iter *it, char *const *data, int64_t m,
+                        void *context)
 {
     const search *s = context;
-    int64_t index[BATCH];
-    char value[BATCH * 8];
-    for (int64_t i = begin, m; i < end; i += m) {
-        int64_t in = 0, at = 0, j = i % s->row.size;
-        if (la_interrupted()) atomic_store(s->stopped, 1);
-        if (atomic_load(s->stopped)) return;
-        la_axes_locate(&s->kept, i / s->row.size, &in, &at);
-        m = s->row.size - j;
-        if (m > end - i) m = end - i;
-        if (m > BATCH) m = BATCH;
-        const char *from = s->in + in + j * s->row.in;
-        at += j * s->row.out;
-        if (s->row.out == 1) {
-            search_some(s, from, m, s->index + at,
-                        s->value ? s->value + at * s->esize : NULL);
-            continue;
-        }
-        search_some(s, from, m, index, s->value ? value : NULL);
-        put(s, at, m, index, value);
+    int o = it->inner, in = it->noutputs;
+    int64_t row_step = it->op[in].strides[o], index[BATCH];
+    int64_t step = it->op[0].strides[o];
+    char *value = in > 1 ? data[1] : NULL, values[BATCH * 8];
+    if (step == 8) {
+        search_some(s, data[in], row_step, m, (int64_t *)data[0], value);
+        return;
+    }
+    search_some(s, data[in], row_step, m, index, value ? values : NULL);
+    for (int64_t j = 0; j < m; j++) {
+        memcpy(data[0] + j * step, index + j, 8);
+        if (value)
+            memcpy(value + j * it->op[1].strides[o], values + j * s->esize,
+                   (size_t)s->esize);
     }
 }
 
 /* One long row: chunk k answers into index[k] and value k. */
 typedef struct chunks {
     const search *s;
+    const char *in;
     int64_t *index;
     char *value;
     atomic_llong decided;     /* a chunk with s->best: none behind it wins */
@@ -104,13 +83,10 @@ static void search_chunks(int64_t begin, int64_t end, void *context)
     chunks *c = context;
     const search *s = c->s;
     for (int64_t k = begin; k < end; k++) {
-        int64_t first = k * LA_REDUCE_CHUNK, left = s->n - first;
-        if (la_interrupted()) atomic_store(s->stopped, 1);
-        if (atomic_load(s->stopped)) return;
+        int64_t first = k * LA_REDUCE_CHUNK;
         bool skip = k > atomic_load(&c->decided);
-        if (left > LA_REDUCE_CHUNK) left = LA_REDUCE_CHUNK;
-        la_reduce_rows r = {s->in + first * s->step, s->step, skip ? 1 : left,
-                            0, 1};
+        int64_t n = skip ? 1 : la_min(s->n - first, LA_REDUCE_CHUNK);
+        la_reduce_rows r = {c->in + first * s->step, s->step, n, 0, 1};
         s->kernel->rows(&r, c->index + k, c->value + k * s->esize);
         if (s->best >= 0 && c->value[k] == s->best) decide(c, k);
     }
@@ -118,58 +94,62 @@ static void search_chunks(int64_t begin, int64_t end, void *context)
 
 /* Chunks have a fixed size, and the first of equal extremes wins within and
 ** among them: the position is that of one pass, whatever the threads. */
-static la_status search_long(const search *s)
+static la_status search_long(const search *s, const char *in, int64_t *index,
+                             char *value)
 {
     int64_t n = la_ceil_div(s->n, LA_REDUCE_CHUNK), best;
     int64_t bytes = n * (8 + s->esize);
     char *block = la_mem_alloc((size_t)bytes);
     if (!block) return LA_ENOMEM;
-    chunks c = {s, (int64_t *)block, block + 8 * n, n};
-    la_parallel_for(n, la_ceil_div(SHARED, LA_REDUCE_CHUNK), search_chunks, &c);
-    if (!atomic_load(s->stopped)) {
+    chunks c = {s, in, (int64_t *)block, block + 8 * n, n};
+    la_status status = la_iter_items(n, la_ceil_div(SHARED, LA_REDUCE_CHUNK), 1,
+                                     search_chunks, &c);
+    if (!status) {
         la_reduce_rows r = {c.value, s->esize, n, 0, 1};
-        s->kernel->rows(&r, &best, s->value);
-        *s->index = (best - 1) * LA_REDUCE_CHUNK + c.index[best - 1];
+        s->kernel->rows(&r, &best, value);
+        *index = (best - 1) * LA_REDUCE_CHUNK + c.index[best - 1];
     }
     la_mem_free(block, (size_t)bytes);
+    return status;
+}
+
+/* A tensor that is a single row needs no iterator, and its result may have any
+** number of dims. */
+static la_status search_row(const search *s, const la_tensor *t,
+                            la_tensor *index, la_tensor *value)
+{
+    int64_t *at = (int64_t *)la_data(index);
+    char *best = value ? la_data(value) : NULL;
+    if (s->n > LA_REDUCE_CHUNK) return search_long(s, la_data(t), at, best);
+    search_some(s, la_data(t), 0, 1, at, best);
     return LA_OK;
 }
 
-/* Output steps count elements: both results are contiguous in the kept dims. */
-static void read_dims(search *s, const la_tensor *t, int dim)
-{
-    int64_t out = 1;
-    s->n = t->ndim ? la_sizes(t)[dim] : 1;
-    s->step = t->ndim ? la_strides(t)[dim] * s->esize : s->esize;
-    for (int d = t->ndim - 1; d >= 0; d--) {
-        int64_t size = la_sizes(t)[d];
-        if (d == dim) continue;
-        if (size != 1)
-            la_axes_add(&s->kept, size, la_strides(t)[d] * s->esize, out);
-        out *= size;
-    }
-    la_axes_merge(&s->kept);
-    s->row = la_axes_take(&s->kept, (la_axis){1, 0, 0});
-    s->columns = s->row.size > 1 && s->row.in < s->step;
-}
-
-/* Search dim 'dim' of t (not empty there); 'value' may be NULL. */
+/* Search dim 'dim' of t (not empty there); 'value' may be NULL. LA_ENOMEM,
+** LA_EINTR or LA_OK. */
 static la_status search_dim(const la_arg_reduction *kernel, const la_tensor *t,
                             int dim, la_tensor *index, la_tensor *value)
 {
-    atomic_int stopped = 0;
-    search s = {.kernel = kernel, .in = la_data(t),
-                .esize = (int64_t)la_itemsize(t), .stopped = &stopped,
-                .index = (int64_t *)la_data(index),
-                .value = value ? la_data(value) : NULL};
+    search s = {.kernel = kernel, .esize = (int64_t)la_itemsize(t), .n = 1};
     if (index->numel == 0) return LA_OK;
     s.best = t->dtype != LA_BOOL ? -1
         : kernel == &(*LA_STUB(reduce_argmax))[LA_BOOL];
-    read_dims(&s, t, dim);
-    int64_t rows = s.kept.count * s.row.size;
-    if (rows == 1 && s.n > LA_REDUCE_CHUNK) LA_TRY(search_long(&s));
-    else la_parallel_for(rows, la_ceil_div(LA_GRAIN, s.n), search_range, &s);
-    return stopped ? la_error(LA_EINTR, "interrupted") : LA_OK;
+    s.step = s.esize;
+    if (t->ndim) {
+        s.n = la_sizes(t)[dim];
+        s.step *= la_strides(t)[dim];
+    }
+    if (s.n == t->numel) return search_row(&s, t, index, value);
+    la_iter_config c = LA_ITER_CONFIG(LA_IT_IS_REDUCTION | LA_IT_BORROWED,
+                                      value ? 2 : 1, 1);
+    la_iter it;               /* borrows: there is nothing to close */
+    c.operands[0] = index;
+    if (value) c.operands[1] = value;
+    c.operands[c.noutputs] = (la_tensor *)t;
+    c.row_dims = (uint64_t)1 << dim;
+    LA_TRY(la_iter_build(&it, &c));
+    la_row_plan plan = {search_rows, 1, BATCH, la_ceil_div(LA_GRAIN, s.n)};
+    return la_iter_rows(&it, &plan, &s);
 }
 
 la_status la_find_most(const la_tensor *t, int dim, bool largest,

@@ -5,17 +5,15 @@
 */
 #include <math.h>
 
-#include "base/memory.h"
-#include "base/pool.h"
+#include "iter/items.h"
 #include "kernel/sort/order.h"
-#include "op/reduce/axes.h"
 #include "op/reduce/reduce.h"
 #include "tensor/scalar.h"
 
 #define LA_ROWS "op/def/reduce.def"
 #include "op/impls.h"
 
-/* What a task needs to know of its lines; 'one' answers one of them. */
+/* What a task needs to know of its lines. */
 typedef struct lines {
     const la_key_kernels *keys;
     const la_order_kernels *order;
@@ -27,8 +25,6 @@ typedef struct lines {
     const double *q;          /* quantile: nq of them */
     int64_t nq, rows;
     int how;
-    void (*one)(const struct lines *l, int64_t row, char *work);
-    atomic_int *status;
 } lines;
 
 /* Work space of a task: keys, items, spare items. */
@@ -39,37 +35,16 @@ static int64_t work_bytes(const lines *l)
     return l->n * (2 * item_bytes(l) + 2 * key_bytes(l)) + 64;
 }
 
-/* One workspace per task, reused for all its lines. */
-static void run_rows(int64_t begin, int64_t end, void *context)
+/* 'one' for each line. LA_ENOMEM, LA_EINTR or LA_OK. */
+static la_status run_lines(lines *l, int64_t rows, la_unit_fn one)
 {
-    const lines *l = context;
-    int64_t bytes = work_bytes(l);
-    char *work = la_mem_alloc((size_t)bytes);
-    if (!work) {
-        atomic_store(l->status, LA_ENOMEM);
-        return;
-    }
-    for (int64_t i = begin; i < end && !atomic_load(l->status); i++) {
-        l->one(l, i, work);
-        if (la_interrupted()) atomic_store(l->status, LA_EINTR);
-    }
-    la_mem_free(work, (size_t)bytes);
-}
-
-/* LA_ENOMEM when a task finds no workspace, LA_EINTR or LA_OK. */
-static la_status run_lines(lines *l, int64_t rows)
-{
-    atomic_int status = LA_OK;
-    l->status = &status;
     l->rows = rows;
     l->esize = (int64_t)la_itemsize(l->in);
     l->keys = &(*LA_STUB(keys))[l->in->dtype];
     l->order = &(*LA_STUB(order))[l->keys->wide];
-    la_parallel_for(rows, la_ceil_div(LA_GRAIN, l->n * 8 + 1), run_rows, l);
-    if (status == LA_EINTR) return la_error(LA_EINTR, "interrupted");
-    if (status) return la_error(LA_ENOMEM, "no memory to order lines of %lld "
-                                "elements", (long long)l->n);
-    return LA_OK;
+    la_unit_plan plan = {one, la_ceil_div(LA_GRAIN, l->n * 8 + 1),
+                         (size_t)work_bytes(l)};
+    return la_iter_units(rows, &plan, l);
 }
 
 static const char *row_of(const lines *l, int64_t row)
@@ -107,11 +82,12 @@ static int64_t item_position(const lines *l, const void *items, int64_t i)
 
 /* Element 'at' of the line is the line's value, its 1-based position the
 ** index. */
-static void answer(const lines *l, int64_t row, int64_t at)
+static la_status answer(const lines *l, int64_t row, int64_t at)
 {
     memcpy(l->value + row * l->esize, row_of(l, row) + at * l->esize,
            (size_t)l->esize);
     if (l->index) l->index[row] = at + 1;
+    return LA_OK;
 }
 
 /* ---- median: the lower of the two in the middle ---- */
@@ -129,28 +105,27 @@ static int64_t count_nan(const lines *l, const void *keys, int64_t *first)
 
 /* Selects the k-th key (quickselect) instead of sorting. A line with NaN gives
 ** NaN; nanmedian counts only what is left, or gives NaN when nothing is. */
-static void one_median(const lines *l, int64_t row, char *work)
+static la_status one_median(void *context, int64_t row, char *work)
 {
+    const lines *l = context;
     char *items = work, *spare = items + l->n * item_bytes(l);
     char *keys = spare + l->n * item_bytes(l);
     int64_t first = 0;
     l->keys->encode(keys, row_of(l, row), l->esize, l->n, 0);
     int64_t nan = count_nan(l, keys, &first);
-    if (nan > 0 && (!l->skip_nan || nan == l->n)) {
-        answer(l, row, first);
-        return;
-    }
+    if (nan > 0 && (!l->skip_nan || nan == l->n)) return answer(l, row, first);
     int64_t at, k = (l->n - nan - 1) / 2;
     l->order->kth(keys, items, spare, l->n, k + 1, &at);
-    answer(l, row, at - 1);
+    return answer(l, row, at - 1);
 }
 
 /* ---- mode: the smallest of the most frequent, its last position ---- */
 
 /* Equal keys are neighbours after a stable sort: the longest run wins, and
 ** among equal runs the first, whose last item has the last position. */
-static void one_mode(const lines *l, int64_t row, char *work)
+static la_status one_mode(void *context, int64_t row, char *work)
 {
+    const lines *l = context;
     char *items = work, *spare = items + l->n * item_bytes(l);
     char *keys = spare + l->n * item_bytes(l);
     int64_t best = 0, length = 0, run = 0;
@@ -168,7 +143,7 @@ static void one_mode(const lines *l, int64_t row, char *work)
         }
         if (ends) run = 0;
     }
-    answer(l, row, best);
+    return answer(l, row, best);
 }
 
 /* ---- quantile ---- */
@@ -200,8 +175,9 @@ static double between(const lines *l, const char *line, const char *items,
 
 /* NaN in a line makes all its quantiles NaN, unless NaNs are left out: then the
 ** ranks are those of the other elements. */
-static void one_quantile(const lines *l, int64_t row, char *work)
+static la_status one_quantile(void *context, int64_t row, char *work)
 {
+    const lines *l = context;
     char *items = work, *spare = items + l->n * item_bytes(l);
     char *keys = spare + l->n * item_bytes(l);
     int64_t first = 0;
@@ -218,6 +194,7 @@ static void one_quantile(const lines *l, int64_t row, char *work)
         la_scalar_cast(&s, (la_dtype)l->in->dtype,
                        l->value + (k * l->rows + row) * l->esize);
     }
+    return LA_OK;
 }
 
 /* ---- bringing the dim last ---- */
@@ -260,7 +237,7 @@ static la_status pair_meta(la_frame *f, const char *name)
     return la_reduce_output(f, 1, self, mask, keepdim, LA_INT64);
 }
 
-static la_status pair_impl(la_frame *f, lines *l)
+static la_status pair_impl(la_frame *f, lines *l, la_unit_fn one)
 {
     LA_OWNED in = NULL;
     la_tensor *self = la_arg(f, 0);
@@ -272,27 +249,27 @@ static la_status pair_impl(la_frame *f, lines *l)
     l->n = self->ndim ? la_sizes(self)[dim] : 1;
     l->value = la_data(la_result(f, 0));
     l->index = (int64_t *)la_data(la_result(f, 1));
-    return run_lines(l, in->numel / l->n);
+    return run_lines(l, in->numel / l->n, one);
 }
 
 /* (self, dim, keepdim) -> values and positions; 'one' says which statistic. */
 la_status la_meta_median_dim(la_frame *f) { return pair_meta(f, "median"); }
 la_status la_impl_median_dim(la_frame *f)
 {
-    lines l = {.one = one_median};
-    return pair_impl(f, &l);
+    lines l = {.n = 0};
+    return pair_impl(f, &l, one_median);
 }
 la_status la_meta_nanmedian_dim(la_frame *f) { return pair_meta(f, "median"); }
 la_status la_impl_nanmedian_dim(la_frame *f)
 {
-    lines l = {.one = one_median, .skip_nan = true};
-    return pair_impl(f, &l);
+    lines l = {.skip_nan = true};
+    return pair_impl(f, &l, one_median);
 }
 la_status la_meta_mode(la_frame *f) { return pair_meta(f, "mode"); }
 la_status la_impl_mode(la_frame *f)
 {
-    lines l = {.one = one_mode};
-    return pair_impl(f, &l);
+    lines l = {.n = 0};
+    return pair_impl(f, &l, one_mode);
 }
 
 /* ---- median and nanmedian of everything ---- */
@@ -316,9 +293,9 @@ static la_status whole_impl(la_frame *f, bool skip_nan)
         return LA_OK;
     }
     LA_TRY(la_run(contiguous, &in, self));
-    lines l = {.one = one_median, .skip_nan = skip_nan, .in = in,
-               .n = self->numel, .value = la_data(out)};
-    return run_lines(&l, 1);
+    lines l = {.skip_nan = skip_nan, .in = in, .n = self->numel,
+               .value = la_data(out)};
+    return run_lines(&l, 1, one_median);
 }
 
 la_status la_meta_median(la_frame *f) { return whole_meta(f); }
@@ -389,7 +366,7 @@ static la_status quantile_impl(la_frame *f, bool skip_nan)
         if (!(points[i] >= 0 && points[i] <= 1))
             return la_error_at(LA_EARG, 2, "quantile() q values must be in "
                                "the range [0, 1]");
-    lines l = {.one = one_quantile, .skip_nan = skip_nan, .n = self->numel,
+    lines l = {.skip_nan = skip_nan, .n = self->numel,
                .q = points, .nq = q->numel,
                .how = interpolation_of(&f->args[4]),
                .value = la_data(la_result(f, 0))};
@@ -401,7 +378,7 @@ static la_status quantile_impl(la_frame *f, bool skip_nan)
         LA_TRY(la_run(contiguous, &in, self));
     }
     l.in = in;
-    return run_lines(&l, in->numel / l.n);
+    return run_lines(&l, in->numel / l.n, one_quantile);
 }
 
 la_status la_meta_quantile(la_frame *f) { return quantile_meta(f); }

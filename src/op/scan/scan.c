@@ -1,13 +1,13 @@
 /*
 ** Running results along a dim: cumsum, cumprod, logcumsumexp, cummax, cummin.
-** Lines where the dim is the fastest, columns where it is not. A single long
-** line is shared by threads: totals of its chunks first, then the chunks with
-** what stands before them; the bits are those of the one-thread walk.
+** An iterator by rows gives the kernels lines where the dim is the fastest,
+** columns where it is not. A single long line is shared by threads: totals of
+** its chunks first, then the chunks with what stands before them; the bits are
+** those of the one-thread walk.
 */
 #include "base/memory.h"
-#include "base/pool.h"
+#include "iter/items.h"
 #include "kernel/scan/scan.h"
-#include "op/reduce/axes.h"
 #include "op/reduce/reduce.h"
 
 #define LA_ROWS "op/def/reduce.def"
@@ -17,182 +17,162 @@
 #define NEAR 8192             /* bytes of a row */
 #define SHARED (32 * LA_SCAN_CHUNK)  /* a line worth being read twice */
 
-/* One scan along one dim of n elements; 'kept' are the other dims without
-** 'row', whose lines or columns the kernels take together. */
+/* One scan along one dim of n elements, by either kind of kernel. */
 typedef struct scan {
     const la_scan *kernel;
     const la_scan_extreme *extreme;
-    const char *in;
-    char *out;
-    int64_t *index;
-    int64_t n, step, out_step;
-    int64_t esize, osize;
-    la_axes kept;
-    la_axis row;              /* the fastest of the other dims */
-    int64_t blocks;
-    char *carries;
-    atomic_int *stopped;
+    int64_t n, step;          /* of the dim, in bytes */
+    bool columns;
 } scan;
 
-/* Tasks ask between lines; all of them stop when one has seen the interrupt. */
-static bool halted(const scan *s)
+/* The scan of dim 'dim' of t; the kernel is left to the caller. */
+static scan scan_of(const la_tensor *t, int dim)
 {
-    if (atomic_load_explicit(s->stopped, memory_order_relaxed)) return true;
-    if (la_interrupted()) atomic_store(s->stopped, 1);
-    return false;
+    scan s = {.n = 1, .step = (int64_t)la_itemsize(t)};
+    if (t->ndim == 0) return s;
+    s.n = la_sizes(t)[dim];
+    s.step *= la_strides(t)[dim];
+    return s;
 }
 
-/* Steps are in bytes; of extremes the output's are in elements. */
-static void read_dims(scan *s, const la_tensor *t, int dim)
-{
-    int64_t out = s->extreme ? 1 : s->osize;
-    s->n = t->ndim ? la_sizes(t)[dim] : 1;
-    s->step = t->ndim ? la_strides(t)[dim] * s->esize : s->esize;
-    s->out_step = out;
-    for (int d = t->ndim - 1; d >= 0; d--) {
-        int64_t size = la_sizes(t)[d];
-        if (d == dim) s->out_step = out;
-        else if (size != 1)
-            la_axes_add(&s->kept, size, la_strides(t)[d] * s->esize, out);
-        out *= size;
-    }
-    la_axes_merge(&s->kept);
-    s->row = la_axes_take(&s->kept, (la_axis){1, 0, 0});
-}
+/* ---- lines and columns ---- */
 
-/* The line that starts at these offsets of input and output. */
-static la_scan_line line_at(const scan *s, int64_t in, int64_t out)
-{
-    return (la_scan_line){s->in + in, s->step, s->out + out, s->out_step,
-                          s->n};
-}
-
-/* Lines where the dim is the fastest, or the only one. */
-static void scan_lines(int64_t begin, int64_t end, void *context)
-{
-    const scan *s = context;
-    int64_t most = la_ceil_div(LA_GRAIN, s->n);   /* lines between interrupts */
-    for (int64_t i = begin, m; i < end; i += m) {
-        int64_t j = i % s->row.size, in = j * s->row.in, out = j * s->row.out;
-        la_axes_locate(&s->kept, i / s->row.size, &in, &out);
-        if (halted(s)) return;
-        m = s->row.size - j;
-        if (m > end - i) m = end - i;
-        if (m > most) m = most;
-        la_scan_columns c = {line_at(s, in, out), m, s->row.in, s->row.out};
-        s->kernel->lines(&c);
-    }
-}
-
-/* Blocks of SIDE columns: each row of a block is read whole before the next. */
-static void scan_columns(int64_t begin, int64_t end, void *context)
-{
-    const scan *s = context;
-    for (int64_t i = begin; i < end; i++) {
-        int64_t j = i % s->blocks * SIDE, left = s->row.size - j;
-        int64_t in = j * s->row.in, out = j * s->row.out;
-        la_axes_locate(&s->kept, i / s->blocks, &in, &out);
-        if (halted(s)) return;
-        la_scan_columns c = {line_at(s, in, out), left < SIDE ? left : SIDE,
-                             s->row.in, s->row.out};
-        s->kernel->columns(&c);
-    }
-}
-
-/* Two threads do not walk down side by side when little of a row is each one's:
+/* Columns come in blocks: each row of a block is read whole before the next.
+** Two threads do not walk down side by side when little of a row is each one's:
 ** they would fight for the lines that are fetched ahead of the other. */
-static void scan_side(scan *s, la_range_fn columns)
+static la_row_plan column_plan(const la_iter *it, const scan *s)
 {
-    s->blocks = la_ceil_div(s->row.size, SIDE);
-    int64_t tasks = s->kept.count * s->blocks;
+    int o = it->inner;
     int64_t grain = la_ceil_div(LA_GRAIN, s->n * SIDE);
-    if (s->row.size * s->osize / la_num_threads() < NEAR)
-        grain = la_ceil_div(grain, s->blocks) * s->blocks;
-    la_parallel_for(tasks, grain, columns, s);
+    int64_t blocks = la_ceil_div(it->shape[o], SIDE);
+    int64_t bytes = it->shape[o] * (int64_t)la_dtype_size(it->op[0].current);
+    if (bytes / la_num_threads() < NEAR)
+        grain = la_ceil_div(grain, blocks) * blocks;
+    return (la_row_plan){NULL, SIDE, SIDE, grain};
 }
+
+/* Build the iterator of 'in' and the outputs and run it. The kind of kernel is
+** chosen by the dim's stride in the tensor: in the iterator a dim of size 1 has
+** another. */
+static la_status scan_iter(scan *s, la_tensor *in, int dim, int nouts,
+                           la_tensor *const *outs, la_rows_fn run)
+{
+    la_iter_config c = LA_ITER_CONFIG(LA_IT_ROWS | LA_IT_BORROWED, nouts, 1);
+    la_iter it;               /* borrows: there is nothing to close */
+    for (int k = 0; k < nouts; k++) c.operands[k] = outs[k];
+    c.operands[nouts] = in;
+    c.row_dims = (uint64_t)1 << dim;
+    LA_TRY(la_iter_build(&it, &c));
+    int64_t grain = la_ceil_div(LA_GRAIN, s->n);
+    la_row_plan plan = {NULL, 1, grain, grain};
+    s->columns = it.shape[it.inner] > 1
+        && it.op[nouts].strides[it.inner] < s->step;
+    if (s->columns) plan = column_plan(&it, s);
+    plan.run = run;
+    return la_iter_rows(&it, &plan, s);
+}
+
+static void scan_rows(const la_iter *it, char *const *data, int64_t m,
+                      void *context)
+{
+    const scan *s = context;
+    int o = it->inner;
+    la_scan_columns c = {
+        {data[1], s->step, data[0], it->op[0].strides[0], s->n}, m,
+        it->op[1].strides[o], it->op[0].strides[o]};
+    if (s->columns) s->kernel->columns(&c);
+    else s->kernel->lines(&c);
+}
+
+/* ---- one long line ---- */
 
 /* Chunks have a fixed size, so that the totals, and with them the bits, do not
 ** depend on the number of threads. */
-static la_scan_line chunk_at(const scan *s, int64_t k)
+typedef struct chunks {
+    const la_scan *kernel;
+    la_scan_line line;        /* all of it */
+    char *carries;            /* 16 bytes for each chunk */
+} chunks;
+
+static la_scan_line chunk_at(const chunks *c, int64_t k)
 {
-    int64_t first = k * LA_SCAN_CHUNK, left = s->n - first;
-    la_scan_line l = line_at(s, first * s->step, first * s->out_step);
-    l.n = left < LA_SCAN_CHUNK ? left : LA_SCAN_CHUNK;
+    la_scan_line l = c->line;
+    int64_t first = k * LA_SCAN_CHUNK;
+    l.in += first * l.step;
+    l.out += first * l.out_step;
+    l.n = la_min(l.n - first, LA_SCAN_CHUNK);
     return l;
 }
 
 /* What each chunk adds, to the identity. */
 static void chunk_totals(int64_t begin, int64_t end, void *context)
 {
-    const scan *s = context;
-    for (int64_t k = begin; k < end && !halted(s); k++) {
-        la_scan_line l = chunk_at(s, k);
-        char *carry = s->carries + k * 16;
-        s->kernel->start(carry);
-        s->kernel->total(&l, carry);
+    const chunks *c = context;
+    for (int64_t k = begin; k < end; k++) {
+        la_scan_line l = chunk_at(c, k);
+        char *carry = c->carries + k * 16;
+        c->kernel->start(carry);
+        c->kernel->total(&l, carry);
     }
 }
 
 /* Each chunk again, from what all before it add up to. */
 static void chunk_lines(int64_t begin, int64_t end, void *context)
 {
-    const scan *s = context;
-    for (int64_t k = begin; k < end && !halted(s); k++) {
-        la_scan_line l = chunk_at(s, k);
+    const chunks *c = context;
+    for (int64_t k = begin; k < end; k++) {
+        la_scan_line l = chunk_at(c, k);
         char carry[16] __attribute__((aligned(16)));
-        memcpy(carry, s->carries + k * 16, 16);
-        s->kernel->line(&l, carry);
+        memcpy(carry, c->carries + k * 16, 16);
+        c->kernel->line(&l, carry);
     }
 }
 
 /* Totals become what stands before each chunk, by scanning them. */
-static void join_totals(const scan *s, int64_t chunks)
+static void join_totals(const chunks *c, int64_t count)
 {
     char carry[16] __attribute__((aligned(16)));
     char next[16] __attribute__((aligned(16)));
-    s->kernel->start(carry);
-    for (int64_t k = 0; k < chunks; k++) {
-        memcpy(next, s->carries + k * 16, 16);
-        memcpy(s->carries + k * 16, carry, 16);
-        s->kernel->join(carry, next);
+    c->kernel->start(carry);
+    for (int64_t k = 0; k < count; k++) {
+        memcpy(next, c->carries + k * 16, 16);
+        memcpy(c->carries + k * 16, carry, 16);
+        c->kernel->join(carry, next);
     }
 }
 
 /* Two passes over the input, as in G. E. Blelloch, Prefix Sums and Their
 ** Applications (1990). LA_ENOMEM without memory for the totals. */
-static la_status scan_shared(scan *s)
+static la_status scan_shared(const la_scan *kernel, const la_scan_line *line)
 {
-    int64_t chunks = la_ceil_div(s->n, LA_SCAN_CHUNK);
-    s->carries = la_mem_alloc((size_t)chunks * 16);
-    if (!s->carries) return LA_ENOMEM;
-    la_parallel_for(chunks, 1, chunk_totals, s);
-    join_totals(s, chunks);
-    la_parallel_for(chunks, 1, chunk_lines, s);
-    la_mem_free(s->carries, (size_t)chunks * 16);
-    return LA_OK;
+    int64_t count = la_ceil_div(line->n, LA_SCAN_CHUNK);
+    chunks c = {kernel, *line, la_mem_alloc((size_t)count * 16)};
+    if (!c.carries) return LA_ENOMEM;
+    la_status status = la_iter_items(count, 1, 1, chunk_totals, &c);
+    if (!status) {
+        join_totals(&c, count);
+        status = la_iter_items(count, 1, 1, chunk_lines, &c);
+    }
+    la_mem_free(c.carries, (size_t)count * 16);
+    return status;
 }
 
 /* 'out' is contiguous and of the kernel's dtype. LA_ENOMEM, LA_EINTR or
 ** LA_OK. */
-static la_status scan_run(const la_scan *kernel, const la_tensor *in, int dim,
+static la_status scan_run(const la_scan *kernel, la_tensor *in, int dim,
                           la_tensor *out)
 {
-    atomic_int stopped = 0;
-    scan s = {.kernel = kernel, .in = la_data(in), .out = la_data(out),
-              .esize = (int64_t)la_itemsize(in),
-              .osize = (int64_t)la_itemsize(out), .stopped = &stopped};
+    scan s = scan_of(in, dim);
+    s.kernel = kernel;
     if (in->numel == 0) return LA_OK;
-    read_dims(&s, in, dim);
-    int64_t lines = s.kept.count * s.row.size;
-    if (lines == 1 && s.n >= SHARED && la_num_threads() > 1
-        && !la_in_parallel()) {
-        LA_TRY(scan_shared(&s));
-    } else if (s.row.size > 1 && s.row.in < s.step) {
-        scan_side(&s, scan_columns);
-    } else {
-        la_parallel_for(lines, la_ceil_div(LA_GRAIN, s.n), scan_lines, &s);
-    }
-    return stopped ? la_error(LA_EINTR, "interrupted") : LA_OK;
+    if (s.n != in->numel) return scan_iter(&s, in, dim, 1, &out, scan_rows);
+    la_scan_columns c = {
+        {la_data(in), s.step, la_data(out), (int64_t)la_itemsize(out), s.n},
+        1, 0, 0};
+    if (s.n >= SHARED && la_num_threads() > 1 && !la_in_parallel())
+        return scan_shared(kernel, &c.line);
+    kernel->lines(&c);
+    return la_interrupted() ? la_error(LA_EINTR, "interrupted") : LA_OK;
 }
 
 /* ---- (self, dim, dtype) ---- */
@@ -265,34 +245,23 @@ la_status la_impl_logcumsumexp(la_frame *f)
 
 /* ---- cummax, cummin: (self, dim) ---- */
 
-/* Lines and columns as above, with a second output: the position of the
-** extreme. */
-static void extreme_lines(int64_t begin, int64_t end, void *context)
+/* As scan_rows, with a second output: the position of the extreme. Steps of
+** both outputs are in elements. */
+static void extreme_rows(const la_iter *it, char *const *data, int64_t m,
+                         void *context)
 {
     const scan *s = context;
-    for (int64_t i = begin; i < end && !halted(s); i++) {
-        int64_t j = i % s->row.size, in = j * s->row.in, out = j * s->row.out;
-        la_axes_locate(&s->kept, i / s->row.size, &in, &out);
-        la_scan_extreme_line l = {s->in + in, s->step,
-                                  s->out + out * s->osize, s->index + out,
-                                  s->out_step, s->n};
+    int o = it->inner;
+    int64_t step = it->op[2].strides[o], out = it->op[1].strides[o] / 8;
+    int64_t size = it->op[0].strides[o];
+    la_scan_extreme_line l = {data[2], s->step, data[0], (int64_t *)data[1],
+                              it->op[1].strides[0] / 8, s->n};
+    if (s->columns) {
+        s->extreme->columns(&l, m, step, out);
+        return;
+    }
+    for (; m > 0; m--, l.in += step, l.value += size, l.index += out)
         s->extreme->line(&l);
-    }
-}
-
-static void extreme_columns(int64_t begin, int64_t end, void *context)
-{
-    const scan *s = context;
-    for (int64_t i = begin; i < end && !halted(s); i++) {
-        int64_t j = i % s->blocks * SIDE, left = s->row.size - j;
-        int64_t in = j * s->row.in, out = j * s->row.out;
-        la_axes_locate(&s->kept, i / s->blocks, &in, &out);
-        la_scan_extreme_line l = {s->in + in, s->step,
-                                  s->out + out * s->osize, s->index + out,
-                                  s->out_step, s->n};
-        s->extreme->columns(&l, left < SIDE ? left : SIDE, s->row.in,
-                            s->row.out);
-    }
 }
 
 /* Values in self's dtype and 1-based positions. LA_EDTYPE for complex. */
@@ -308,21 +277,18 @@ static la_status extreme_meta(la_frame *f)
 
 static la_status extreme_impl(la_frame *f, const la_scan_extremes *table)
 {
-    atomic_int stopped = 0;
     la_tensor *self = la_arg(f, 0);
-    scan s = {.extreme = &(*table)[self->dtype], .in = la_data(self),
-              .out = la_data(la_result(f, 0)),
-              .index = (int64_t *)la_data(la_result(f, 1)),
-              .esize = (int64_t)la_itemsize(self),
-              .osize = (int64_t)la_itemsize(self), .stopped = &stopped};
+    la_tensor *outs[2] = {la_result(f, 0), la_result(f, 1)};
+    int dim = (int)f->scratch[0];
+    scan s = scan_of(self, dim);
+    s.extreme = &(*table)[self->dtype];
     if (self->numel == 0) return LA_OK;
-    read_dims(&s, self, (int)f->scratch[0]);
-    if (s.row.size > 1 && s.row.in < s.step)
-        scan_side(&s, extreme_columns);
-    else
-        la_parallel_for(s.kept.count * s.row.size, la_ceil_div(LA_GRAIN, s.n),
-                        extreme_lines, &s);
-    return stopped ? la_error(LA_EINTR, "interrupted") : LA_OK;
+    if (s.n != self->numel)
+        return scan_iter(&s, self, dim, 2, outs, extreme_rows);
+    la_scan_extreme_line l = {la_data(self), s.step, la_data(outs[0]),
+                              (int64_t *)la_data(outs[1]), 1, s.n};
+    s.extreme->line(&l);
+    return LA_OK;
 }
 
 /* (self, dim) -> the largest (smallest) element so far and where it is. */

@@ -5,6 +5,7 @@
 #ifndef LA_OP_SORT_ORDER_H
 #define LA_OP_SORT_ORDER_H
 
+#include "iter/items.h"
 #include "kernel/sort/order.h"
 #include "op/op.h"
 #include "tensor/scalar.h"
@@ -41,11 +42,10 @@ static inline int64_t la_row_length(const la_tensor *t, int dim)
     return t->ndim ? la_sizes(t)[dim] : 1;
 }
 
-/* Run 'fn' on all rows, several at a time. 'bytes' of working memory are given
-** to each call. LA_ENOMEM, LA_EINTR, LA_OK. */
-typedef void (*la_row_fn)(void *context, int64_t row, void *work);
-la_status la_rows_run(int64_t rows, int64_t length, size_t bytes, la_row_fn fn,
-                      void *context);
+/* Call 'fn' for each row of 'length' elements, over threads, with 'bytes' of
+** scratch for a call. LA_ENOMEM, LA_EINTR or LA_OK. */
+la_status la_rows_run(int64_t rows, int64_t length, size_t bytes,
+                      la_unit_fn fn, void *context);
 
 /* The largest or least of each row, NaN before all else, the first of equals,
 ** and its 1-based position: contiguous results. In

@@ -2,7 +2,6 @@
 #include "op/sort/order.h"
 
 #include "base/memory.h"
-#include "base/pool.h"
 
 la_status la_order_of(la_dtype d, const char *what, la_order *out)
 {
@@ -48,48 +47,11 @@ int64_t la_row_offset(const la_tensor *t, int dim, int64_t r)
     return at * (int64_t)la_itemsize(t);
 }
 
-typedef struct rows_job {
-    la_row_fn fn;
-    void *context;
-    size_t bytes;
-    int failed;     /* a la_status */
-} rows_job;
-
-/* Any of the failures will do as the answer: the last one stays. */
-static void fail(rows_job *j, la_status status)
+la_status la_rows_run(int64_t rows, int64_t length, size_t bytes,
+                      la_unit_fn fn, void *context)
 {
-    __atomic_store_n(&j->failed, (int)status, __ATOMIC_RELAXED);
-}
-
-/* One block of working memory per task, for all its rows. */
-static void run_rows(int64_t begin, int64_t end, void *context)
-{
-    rows_job *j = context;
-    void *work = la_mem_alloc(j->bytes);
-    if (!work) {
-        fail(j, LA_ENOMEM);
-        return;
-    }
-    for (int64_t r = begin; r < end; r++) {
-        if (la_interrupted()) {
-            fail(j, LA_EINTR);
-            break;
-        }
-        j->fn(j->context, r, work);
-    }
-    la_mem_free(work, j->bytes);
-}
-
-la_status la_rows_run(int64_t rows, int64_t length, size_t bytes, la_row_fn fn,
-                      void *context)
-{
-    rows_job j = {fn, context, bytes ? bytes : 1, LA_OK};
-    int64_t grain = length > 0 ? 16384 / length : 1;
-    la_parallel_for(rows, grain > 0 ? grain : 1, run_rows, &j);
-    if (j.failed == LA_ENOMEM)
-        return la_error(LA_ENOMEM, "not enough memory: %zu bytes to work in",
-                        bytes);
-    return j.failed ? la_error(LA_EINTR, "interrupted") : LA_OK;
+    la_unit_plan plan = {fn, 16384 / la_max(length, 1), bytes};
+    return la_iter_units(rows, &plan, context);
 }
 
 void la_work_drop(la_work *w)

@@ -1,5 +1,4 @@
 /* searchsorted, bucketize, isin: binary searches among keys. */
-#include "base/pool.h"
 #include "op/sort/order.h"
 #include "tensor/promote.h"
 
@@ -17,30 +16,20 @@ typedef struct search_job {
     int64_t m;
     bool right;
     int64_t *out;
-    bool stopped;
 } search_job;
 
-/* Some keys at a time, so that a long search can be interrupted. */
 static void search_range(int64_t begin, int64_t end, void *context)
 {
-    search_job *j = context;
-    for (int64_t i = begin; i < end; i += 65536) {
-        int64_t n = end - i < 65536 ? end - i : 65536;
-        if (la_interrupted()) {
-            __atomic_store_n(&j->stopped, true, __ATOMIC_RELAXED);
-            return;
-        }
-        j->of->search(j->sorted, j->m, j->keys + i * j->key_bytes, n, j->right,
-                      j->out + i);
-    }
+    const search_job *j = context;
+    j->of->search(j->sorted, j->m, j->keys + begin * j->key_bytes, end - begin,
+                  j->right, j->out + begin);
 }
 
 static la_status search(const la_key_kernels *of, const char *sorted, int64_t m,
                         const char *keys, int64_t n, bool right, int64_t *out)
 {
-    search_job j = {of, sorted, keys, of->wide ? 8 : 4, m, right, out, false};
-    la_parallel_for(n, 4096, search_range, &j);
-    return j.stopped ? la_error(LA_EINTR, "interrupted") : LA_OK;
+    search_job j = {of, sorted, keys, of->wide ? 8 : 4, m, right, out};
+    return la_iter_items(n, 4096, 65536, search_range, &j);
 }
 
 /* Sorted keys are searched as integers of their width. */

@@ -98,7 +98,7 @@ static bool load_row(const job *j, int64_t row, work *w)
 }
 
 /* One row: keys, sorted with their positions, decoded to the values. */
-static void sort_row(void *context, int64_t row, void *block)
+static la_status sort_row(void *context, int64_t row, char *block)
 {
     const job *j = context;
     work w = work_in(j, block, j->n, j->n);
@@ -106,6 +106,7 @@ static void sort_row(void *context, int64_t row, void *block)
     int64_t step, *at = positions_of(j, row, &step);
     j->o.order->sort_positions(w.keys, at, step, w.items, w.spare, j->n);
     deliver(j, row, w.keys, j->n, signs);
+    return LA_OK;
 }
 
 static int64_t row_count(const job *j)
@@ -114,7 +115,7 @@ static int64_t row_count(const job *j)
 }
 
 /* Several short rows at once. */
-static void sort_rows(void *context, int64_t group, void *block)
+static la_status sort_rows(void *context, int64_t group, char *block)
 {
     const job *j = context;
     int64_t first = group * LA_ORDER_ROWS, rows = row_count(j) - first;
@@ -131,6 +132,7 @@ static void sort_rows(void *context, int64_t group, void *block)
     j->o.order->sort_rows(keys, at, step, j->n, (int)rows);
     for (int64_t r = 0; r < rows; r++)
         deliver(j, first + r, keys + r * row_bytes, j->n, signs);
+    return LA_OK;
 }
 
 /* Short rows are sorted several at once (LA_ORDER_ROWS). */
@@ -190,7 +192,7 @@ la_status la_impl_argsort(la_frame *f)
 }
 
 /* Without positions: keys alone, unless zeros have signs to be kept. */
-static void msort_row(void *context, int64_t row, void *block)
+static la_status msort_row(void *context, int64_t row, char *block)
 {
     const job *j = context;
     work w = work_in(j, block, j->n, j->n);
@@ -199,11 +201,11 @@ static void msort_row(void *context, int64_t row, void *block)
     int64_t step = la_row_step(j->values, j->dim);
     if (j->o.key->encode(w.keys, from, la_row_step(j->self, j->dim), j->n, 0)) {
         job with = *j;
-        sort_row(&with, row, block);
-        return;
+        return sort_row(&with, row, block);
     }
     j->o.order->sort_keys(w.keys, w.items, j->n);
     j->o.key->decode(to, step, w.keys, j->n, 0);
+    return LA_OK;
 }
 
 /* (self): sorted along dim 1, values alone. */
@@ -249,7 +251,7 @@ static uint64_t largest_key(const job *j, const char *items, int64_t m)
 }
 
 /* Only keys below the k-th so far come in; of equal ones the first stay. */
-static void topk_row(void *context, int64_t row, void *block)
+static la_status topk_row(void *context, int64_t row, char *block)
 {
     const job *j = context;
     int64_t k = j->k, capacity = kept(k), m = 0;
@@ -274,10 +276,11 @@ static void topk_row(void *context, int64_t row, void *block)
     int64_t at_step, *at = positions_of(j, row, &at_step);
     j->o.order->split_items(w.items, k, w.keys, at, at_step);
     deliver(j, row, w.keys, k, signs);
+    return LA_OK;
 }
 
 /* Rows that fit in one block, or with many results: select among all items. */
-static void topk_selected_row(void *context, int64_t row, void *block)
+static la_status topk_selected_row(void *context, int64_t row, char *block)
 {
     const job *j = context;
     work w = work_in(j, block, j->n, j->n);
@@ -285,6 +288,7 @@ static void topk_selected_row(void *context, int64_t row, void *block)
     bool signs = load_row(j, row, &w);
     j->o.order->smallest(w.keys, at, step, w.items, w.spare, j->n, j->k);
     deliver(j, row, w.keys, j->k, signs);
+    return LA_OK;
 }
 
 /* LA_EARG unless 0 <= k <= n. */
@@ -338,7 +342,7 @@ la_status la_impl_topk(la_frame *f)
 /* ---- kthvalue ---- */
 
 /* Quickselect: the row is not sorted. */
-static void kth_row(void *context, int64_t row, void *block)
+static la_status kth_row(void *context, int64_t row, char *block)
 {
     const job *j = context;
     work w = work_in(j, block, j->n, j->n);
@@ -347,6 +351,7 @@ static void kth_row(void *context, int64_t row, void *block)
     uint64_t key = j->o.order->kth(w.keys, w.items, w.spare, j->n, j->k, at);
     uint32_t narrow = (uint32_t)key;
     deliver(j, row, j->o.key->wide ? (void *)&key : &narrow, 1, signs);
+    return LA_OK;
 }
 
 /* LA_EARG unless 1 <= k <= n. */

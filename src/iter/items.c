@@ -1,0 +1,85 @@
+/* Items and units over threads; see items.h. */
+#include "iter/items.h"
+
+#include <stdatomic.h>
+
+#include "base/memory.h"
+
+/* ---- items ---- */
+
+typedef struct items {
+    la_range_fn run;
+    void *context;
+    int64_t batch;
+    atomic_int stopped;
+} items;
+
+static void run_batches(int64_t begin, int64_t end, void *context)
+{
+    items *s = context;
+    for (int64_t i = begin, last; i < end; i = last) {
+        if (la_interrupted()) atomic_store(&s->stopped, 1);
+        if (atomic_load_explicit(&s->stopped, memory_order_relaxed)) return;
+        last = end - i > s->batch ? i + s->batch : end;
+        s->run(i, last, s->context);
+    }
+}
+
+/* The last look is for those who stop in the middle of a range. */
+la_status la_iter_items(int64_t n, int64_t grain, int64_t batch,
+                        la_range_fn run, void *context)
+{
+    items s = {run, context, batch, 0};
+    la_parallel_for(n, grain, run_batches, &s);
+    if (!s.stopped && !la_interrupted()) return LA_OK;
+    return la_error(LA_EINTR, "interrupted");
+}
+
+/* ---- units ---- */
+
+typedef struct units {
+    const la_unit_plan *plan;
+    void *context;
+    int64_t n, tasks;
+    char *scratch;
+    size_t each;              /* bytes of scratch from task to task */
+    atomic_int status;        /* the first failure of any task */
+} units;
+
+static void run_tasks(int64_t begin, int64_t end, void *context)
+{
+    units *s = context;
+    for (int64_t t = begin; t < end; t++) {
+        int64_t u = s->n * t / s->tasks, last = s->n * (t + 1) / s->tasks;
+        for (; u < last && !atomic_load(&s->status); u++) {
+            la_status status = la_interrupted() ? LA_EINTR
+                : s->plan->run(s->context, u, s->scratch + t * s->each);
+            if (status) atomic_store(&s->status, (int)status);
+        }
+    }
+}
+
+/* The text of an error stays with the thread that met it: the two that tasks
+** come to are said again. */
+static la_status unit_error(la_status status)
+{
+    if (status == LA_ENOMEM) return la_error(LA_ENOMEM, "not enough memory");
+    if (status == LA_EINTR) return la_error(LA_EINTR, "interrupted");
+    return status;
+}
+
+la_status la_iter_units(int64_t n, const la_unit_plan *plan, void *context)
+{
+    int64_t shares = la_ceil_div(n, la_max(plan->grain, 1)), bytes;
+    units s = {.plan = plan, .context = context, .n = n};
+    s.each = (plan->bytes + 63) / 64 * 64;
+    s.tasks = la_in_parallel() ? 1 : la_min(la_num_threads(), shares);
+    if (n <= 0) return LA_OK;
+    if (!la_mul_ok(s.tasks, (int64_t)s.each, &bytes))
+        return la_error(LA_ENOMEM, "not enough memory");
+    s.scratch = la_mem_alloc((size_t)bytes);
+    if (!s.scratch) return LA_ENOMEM;
+    la_parallel_for(s.tasks, 1, run_tasks, &s);
+    la_mem_free(s.scratch, (size_t)bytes);
+    return unit_error((la_status)s.status);
+}
