@@ -145,6 +145,13 @@ typedef struct la_row_plan {
     int64_t batch;             /* most rows of one call, a multiple of block */
     int64_t grain;             /* least units of one thread */
 } la_row_plan;
+/* Few elements without gaps along dim 'dim', the first or the last of size > 1:
+** what a build by rows and a walk over it come to, without either. Fills
+** 'inner' (1), 'noutputs' and two dims of shape and strides, for one call of a
+** la_rows_fn on it->shape[1] rows at 'data'. False where that does not do; one
+** input, no conversion. */
+bool la_iter_few_rows(la_iter *it, const la_iter_config *config, int dim,
+                      char **data);
 /* Call plan->run for all rows, over threads, with a look at the interrupt
 ** between calls. LA_EINTR or LA_OK. */
 la_status la_iter_rows(const la_iter *it, const la_row_plan *plan,

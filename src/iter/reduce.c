@@ -8,7 +8,7 @@
 #include "iter/reduce.h"
 
 #include "base/memory.h"
-#include "base/pool.h"
+#include "iter/items.h"
 
 #define MAX_ACC 24
 #define BATCH 256             /* accumulators of rows on the stack */
@@ -35,7 +35,7 @@ typedef struct plan {
     int64_t pieces, blocks;   /* per result; blocks of columns */
     int64_t width;            /* accumulators of one task */
     char *partial;
-    atomic_int *decided, *stopped;
+    atomic_int *decided;
 } plan;
 
 /* ---- cutting ---- */
@@ -126,13 +126,6 @@ static void halve(const la_reduction *kernel, char *acc, int64_t m,
         kernel->fold(acc, acc + h * size, (m - h) * width);
         m = h;
     }
-}
-
-static bool halted(const plan *p)
-{
-    if (atomic_load_explicit(p->stopped, memory_order_relaxed)) return true;
-    if (la_interrupted()) atomic_store(p->stopped, 1);
-    return false;
 }
 
 /* ---- rows: whole ones, many at a time ---- */
@@ -317,7 +310,6 @@ static void run_pieces(int64_t begin, int64_t end, void *context)
         char *data[LA_ITER_MAX_OPS];
         int64_t cols = find_target(p, i / p->pieces, data);
         char *acc = p->partial + i * size;
-        if (halted(p)) return;
         if (early && atomic_load(p->decided)) {
             undecided(p, acc);
             continue;
@@ -370,13 +362,15 @@ static la_status in_pieces(plan *p, int64_t targets)
         return la_error(LA_ENOMEM, "partial results are too many");
     p->partial = la_mem_alloc((size_t)bytes);
     if (!p->partial) return LA_ENOMEM;
-    la_parallel_for(tasks, la_ceil_div(SHARED, p->cut * p->width), run_pieces,
-                    p);
-    if (!atomic_load(p->stopped))
-        la_parallel_for(targets, la_ceil_div(LA_GRAIN, p->pieces * p->width),
-                        join_pieces, p);
+    la_status status = la_iter_items(tasks,
+                                     la_ceil_div(SHARED, p->cut * p->width), 1,
+                                     run_pieces, p);
+    if (!status)
+        status = la_iter_items(targets,
+                               la_ceil_div(LA_GRAIN, p->pieces * p->width),
+                               LA_ALL_ITEMS, join_pieces, p);
     la_mem_free(p->partial, (size_t)bytes);
-    return LA_OK;
+    return status;
 }
 
 static la_status run_plan(plan *p)
@@ -475,13 +469,12 @@ static la_status run_iter(plan *p, la_tensor *in, uint64_t mask)
 
 la_status la_reduce_run(la_reduce_job *job, const la_tensor *in, uint64_t mask)
 {
-    atomic_int decided = 0, stopped = 0;
+    atomic_int decided = 0;
     plan p;
     p.job = job;
     p.kernel = job->kernel;
     p.esize = (int64_t)la_itemsize(in);
     p.decided = &decided;
-    p.stopped = &stopped;
     set_count(job, in, mask);
     if (in->numel == 0) {
         run_empty(&p);
@@ -493,6 +486,5 @@ la_status la_reduce_run(la_reduce_job *job, const la_tensor *in, uint64_t mask)
         return LA_OK;
     }
     if (run_dense(job, in, mask)) return LA_OK;
-    LA_TRY(run_iter(&p, (la_tensor *)in, mask));
-    return stopped ? la_error(LA_EINTR, "interrupted") : LA_OK;
+    return run_iter(&p, (la_tensor *)in, mask);
 }

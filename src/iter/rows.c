@@ -86,6 +86,34 @@ int64_t la_iter_count(const la_iter *it, int first, int end)
     return count;
 }
 
+/* Position 0 of the other dims is the first element, so 'data' needs no walk:
+** one group of dims has size 1 in all. */
+bool la_iter_few_rows(la_iter *it, const la_iter_config *c, int dim,
+                      char **data)
+{
+    const la_tensor *in = c->operands[c->noutputs];
+    int64_t n = la_sizes(in)[dim], after = la_strides(in)[dim];
+    bool reduces = (c->flags & LA_IT_IS_REDUCTION) != 0;
+    if (in->numel > LA_GRAIN || in->numel == 0 || n == 1) return false;
+    for (int k = 0; k <= c->noutputs; k++)
+        if (!la_is_contiguous(c->operands[k])) return false;
+    int64_t others = in->numel / n;
+    if (after != 1 && after != others) return false;
+    for (int k = 0; k <= c->noutputs; k++) {
+        const la_tensor *t = c->operands[k];
+        int64_t size = (int64_t)la_itemsize(t);
+        bool whole = after == 1 && !(reduces && k < c->noutputs);
+        data[k] = la_data(t);
+        it->op[k].strides[0] = size * after;
+        it->op[k].strides[1] = whole ? size * n : size;
+    }
+    it->inner = 1;
+    it->noutputs = c->noutputs;
+    it->shape[0] = n;
+    it->shape[1] = others;
+    return true;
+}
+
 /* ---- rows over threads ---- */
 
 int64_t la_iter_unit(const la_iter *it, int64_t block, int64_t i, char **data)

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/pool.h"
+#include "iter/items.h"
 #include "op/conv/plan.h"
 
 #define BLOCK_BYTES 128     /* channels that are transposed together */
@@ -322,14 +322,14 @@ static la_status run(const la_conv *c, la_conv_goal goal)
     /* Fewer multiplications are not worth waking the threads. */
     double work = (double)(c->batch * s.channels * taps)
         * (double)(c->w[0].out * c->w[1].out * c->w[2].out);
-    if (work < 1e5) run_tasks(0, s.tasks, &s);
-    else la_parallel_for(s.tasks, 1, run_tasks, &s);
+    la_status status = la_iter_items(s.tasks, work < 1e5 ? s.tasks : 1, 1,
+                                     run_tasks, &s);
     la_conv_sums t = {.taps = taps, .m = s.channels, .line = s.line,
                       .parts = s.tasks, .sums = s.sums, .out = c->weight,
                       .part_step = (int64_t)s.sum_bytes / s.size};
-    if (goal == LA_CONV_WEIGHT && !la_interrupted()) s.ker->finish(&t);
+    if (goal == LA_CONV_WEIGHT && !status) s.ker->finish(&t);
     la_mem_free(block, bytes);
-    return la_interrupted() ? LA_EINTR : LA_OK;
+    return status;
 }
 
 const la_conv_method la_conv_depthwise = {serves, run};

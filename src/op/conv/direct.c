@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/pool.h"
+#include "iter/items.h"
 
 #define NARROW 2            /* rows shorter than this go to the product */
 
@@ -131,10 +131,9 @@ static la_status run(const la_conv *c, la_conv_goal goal)
     s.scratch = block + s.packed_bytes + s.shift_bytes;
     la_conv_plan_shifts(&s);
     pack_weights(0, s.groups * s.blocks, &s);
-    if (s.tasks == 1) run_tasks(0, 1, &s);
-    else la_parallel_for(s.tasks, 1, run_tasks, &s);
+    la_status status = la_iter_items(s.tasks, 1, 1, run_tasks, &s);
     la_mem_free(block, bytes);
-    return la_interrupted() ? LA_EINTR : LA_OK;
+    return status;
 }
 
 const la_conv_method la_conv_direct = {serves, run};

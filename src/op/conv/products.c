@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/pool.h"
+#include "iter/items.h"
 #include "op/matmul/gemm.h"
 
 #define MAX_COLUMNS ((int64_t)1 << 20)  /* elements */
@@ -85,60 +85,12 @@ static la_gemm_mat transposed(la_gemm_mat m)
     return (la_gemm_mat){m.data, m.cs, m.rs};
 }
 
-/* ---- a range of units (image, group), each task with its own scratch ---- */
-
-/* 'units' calls of 'run'. 'status' is the first failure of any task, atomic
-** because tasks write it at the same time. */
-typedef struct job job;
-typedef la_status (*unit_fn)(const job *j, char *scratch, int64_t unit);
-struct job {
-    const la_conv *c;
-    unit_fn run;
-    int64_t units;
-    int tasks;
-    char *scratch;
-    size_t scratch_bytes;
-    _Atomic int status;
-};
-
-/* Tasks begin..end. The first failure stops all of them. */
-static void run_range(int64_t begin, int64_t end, void *context)
-{
-    job *j = context;
-    for (int64_t t = begin; t < end; t++) {
-        char *scratch = j->scratch + (size_t)t * j->scratch_bytes;
-        int64_t u = j->units * t / j->tasks;
-        int64_t last = j->units * (t + 1) / j->tasks;
-        for (; u < last && !j->status; u++) {
-            la_status status = j->run(j, scratch, u);
-            if (status) j->status = (int)status;
-        }
-    }
-}
-
-/* The units shared out among tasks, each with its own scratch. */
-static la_status run_job(job *j)
-{
-    int threads = la_in_parallel() ? 1 : la_num_threads();
-    j->tasks = (int)lesser(threads, j->units);
-    if (j->units == 0) return LA_OK;
-    size_t bytes = j->scratch_bytes * (size_t)j->tasks;
-    j->scratch = la_mem_alloc(bytes);
-    if (!j->scratch) return LA_ENOMEM;
-    if (j->tasks == 1) run_range(0, 1, j);
-    else la_parallel_for(j->tasks, 1, run_range, j);
-    la_mem_free(j->scratch, bytes);
-    if (j->status == LA_ENOMEM)   /* the record is of another thread */
-        return la_error(LA_ENOMEM, "not enough memory");
-    return (la_status)j->status;
-}
-
 /* ---- y from x ---- */
 
 /* y = weight @ columns, rows_at_once() rows at a time. */
-static la_status forward_unit(const job *j, char *scratch, int64_t unit)
+static la_status forward_unit(void *context, int64_t unit, char *scratch)
 {
-    const la_conv *c = j->c;
+    const la_conv *c = context;
     int64_t n = unit / c->groups, g = unit % c->groups;
     int64_t step = rows_at_once(c), all = rows_of(c);
     const la_column_kernels *ker = &(*LA_STUB(columns))[c->dtype];
@@ -270,9 +222,9 @@ static void clear_image(const la_conv *c, int64_t n, int64_t g)
 }
 
 /* columns = weight^T @ y, then added to x where they were taken from. */
-static la_status input_unit(const job *j, char *scratch, int64_t unit)
+static la_status input_unit(void *context, int64_t unit, char *scratch)
 {
-    const la_conv *c = j->c;
+    const la_conv *c = context;
     int64_t n = unit / c->groups, g = unit % c->groups;
     int64_t step = rows_at_once(c), all = rows_of(c);
     const la_column_kernels *ker = &(*LA_STUB(columns))[c->dtype];
@@ -298,9 +250,9 @@ static la_status input_unit(const job *j, char *scratch, int64_t unit)
 
 /* Images of part p of the batch, summed into the part's own weights. The parts
 ** don't depend on the number of threads, so the bits don't either. */
-static la_status weight_part(const job *j, char *scratch, int64_t p)
+static la_status weight_part(void *context, int64_t p, char *scratch)
 {
-    const la_conv *c = j->c;
+    const la_conv *c = context;
     int64_t k = c->ic * la_conv_taps(c), all = rows_of(c);
     int64_t size = (int64_t)la_dtype_size(c->dtype), step = rows_at_once(c);
     int64_t parts = lesser(PARTS, c->batch);
@@ -374,9 +326,8 @@ static la_status run_weight_parts(const la_conv *c)
     size_t bytes = (size_t)(parts * count * size);
     with.weight = la_mem_alloc(bytes);
     if (!with.weight) return LA_ENOMEM;
-    job j = {.c = &with, .run = weight_part, .units = parts,
-             .scratch_bytes = column_bytes(c)};
-    la_status status = run_job(&j);
+    la_unit_plan plan = {weight_part, 1, column_bytes(c)};
+    la_status status = la_iter_units(parts, &plan, &with);
     if (!status) status = sum_parts(c, with.weight, parts);
     la_mem_free(with.weight, bytes);
     return status;
@@ -386,10 +337,10 @@ static la_status run_weight_parts(const la_conv *c)
 ** clears the image. */
 static la_status run_columns(const la_conv *c, la_conv_goal goal)
 {
-    job j = {.c = c, .units = c->batch * c->groups,
-             .run = goal == LA_CONV_INPUT ? input_unit : forward_unit,
-             .scratch_bytes = column_bytes(c)};
-    return goal == LA_CONV_WEIGHT ? run_weight_parts(c) : run_job(&j);
+    la_unit_plan plan = {goal == LA_CONV_INPUT ? input_unit : forward_unit, 1,
+                         column_bytes(c)};
+    if (goal == LA_CONV_WEIGHT) return run_weight_parts(c);
+    return la_iter_units(c->batch * c->groups, &plan, (void *)c);
 }
 
 /* The general method: last in the engine's table. */

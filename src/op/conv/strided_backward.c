@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/pool.h"
+#include "iter/items.h"
 
 #define MOST_STRIDE 4
 #define PART_BYTES ((int64_t)64 << 10)    /* of the phases of a row, at once */
@@ -405,10 +405,9 @@ static la_status run(const la_conv *c, la_conv_goal goal)
     find_shifts(&t);
     for (int64_t i = 0; i < s->groups * s->blocks; i++)
         pack_block(&t, i / s->blocks, i % s->blocks, lines);
-    if (s->tasks == 1) run_tasks(0, 1, &j);
-    else la_parallel_for(s->tasks, 1, run_tasks, &j);
+    la_status status = la_iter_items(s->tasks, 1, 1, run_tasks, &j);
     la_mem_free(block, bytes);
-    return la_interrupted() ? LA_EINTR : LA_OK;
+    return status;
 }
 
 const la_conv_method la_conv_strided = {serves, run};

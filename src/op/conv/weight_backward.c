@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/pool.h"
+#include "iter/items.h"
 
 #define PARTS 8
 #define LEAST_PIXELS 256    /* of a part, and of what is summed in one go */
@@ -209,11 +209,12 @@ static la_status run(const la_conv *c, la_conv_goal goal)
     w.s.shift = (int64_t *)block;
     w.block = block + w.s.shift_bytes;
     la_conv_plan_shifts(&w.s);
-    if (w.s.tasks == 1) run_parts(0, w.parts, &w);
-    else la_parallel_for(w.parts, 1, run_parts, &w);
-    if (!la_interrupted()) la_parallel_for(c->groups, 16, finish, &w);
+    int64_t grain = w.s.tasks == 1 ? w.parts : 1;
+    la_status status = la_iter_items(w.parts, grain, 1, run_parts, &w);
+    if (!status)
+        status = la_iter_items(c->groups, 16, LA_ALL_ITEMS, finish, &w);
     la_mem_free(block, bytes);
-    return la_interrupted() ? LA_EINTR : LA_OK;
+    return status;
 }
 
 const la_conv_method la_conv_weight_sums = {serves, run};

@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "base/context.h"
-#include "base/pool.h"
+#include "iter/items.h"
 #include "op/create/create.h"
 #include "op/scalar_range.h"
 #include "tensor/scalar.h"
@@ -40,8 +40,10 @@ static double value_at(const sequence *s, int64_t i)
 
 /* Elements begin.. as int64 (wrapping, so that no order of evaluation matters)
 ** or double, converted to the result's dtype. */
-static void put_block(const sequence *s, int64_t begin, int64_t n)
+static void put_block(int64_t begin, int64_t end, void *context)
 {
+    const sequence *s = context;
+    int64_t n = end - begin;
     union { int64_t i[BLOCK]; double d[BLOCK]; } buffer;
     for (int64_t k = 0; k < n; k++)
         if (s->work == LA_INT64)
@@ -55,16 +57,6 @@ static void put_block(const sequence *s, int64_t begin, int64_t n)
     s->cast(data, strides, n, 1, NULL);
 }
 
-/* For la_parallel_for. */
-static void put_range(int64_t begin, int64_t end, void *context)
-{
-    while (begin < end && !la_interrupted()) {
-        int64_t n = end - begin < BLOCK ? end - begin : BLOCK;
-        put_block(context, begin, n);
-        begin += n;
-    }
-}
-
 /* The sequence over result 0, which may have any stride. */
 static la_status run_sequence(la_frame *f, sequence *s)
 {
@@ -74,8 +66,7 @@ static la_status run_sequence(la_frame *f, sequence *s)
     s->stride = out->ndim > 0
         ? la_strides(out)[0] * (int64_t)la_itemsize(out) : 0;
     s->cast = la_cast_loop(out->dtype, s->work);
-    la_parallel_for(s->count, LA_GRAIN, put_range, s);
-    return la_interrupted() ? la_error(LA_EINTR, "interrupted") : LA_OK;
+    return la_iter_items(s->count, LA_GRAIN, BLOCK, put_block, s);
 }
 
 /* --- arange and range --- */

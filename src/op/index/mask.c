@@ -1,5 +1,5 @@
 /* Masks: positions of what is not zero, elements chosen by a mask. */
-#include "base/pool.h"
+#include "iter/items.h"
 #include "op/index/index.h"
 #include "op/sort/order.h"
 
@@ -58,7 +58,7 @@ static la_status find_truth(la_tensor *t, truth *j)
     j->data = la_data(plain);
     j->item = (int64_t)la_itemsize(t);
     LA_TRY(la_work_get(&j->counts, j->blocks, sizeof(int64_t)));
-    la_parallel_for(j->blocks, 1, truth_blocks, j);
+    LA_TRY(la_iter_items(j->blocks, 1, LA_ALL_ITEMS, truth_blocks, j));
     int64_t *counts = j->counts.block;
     for (int64_t b = 0; b < j->blocks; b++) {
         int64_t some = counts[b];
@@ -80,10 +80,10 @@ static void position_blocks(int64_t begin, int64_t end, void *context)
 }
 
 /* All positions in the flat tensor, from 1. */
-static void flat_positions(truth *j, int64_t *out)
+static la_status flat_positions(truth *j, int64_t *out)
 {
     j->out = out;
-    la_parallel_for(j->blocks, 1, position_blocks, j);
+    return la_iter_items(j->blocks, 1, LA_ALL_ITEMS, position_blocks, j);
 }
 
 la_status la_flat_positions(la_tensor *t, la_tensor **out)
@@ -91,8 +91,7 @@ la_status la_flat_positions(la_tensor *t, la_tensor **out)
     TRUTH j = {.total = 0};
     LA_TRY(find_truth(t, &j));
     LA_TRY(la_tensor_empty(1, &j.total, LA_INT64, out));
-    flat_positions(&j, (int64_t *)la_data(*out));
-    return LA_OK;
+    return flat_positions(&j, (int64_t *)la_data(*out));
 }
 
 /* ---- nonzero ---- */
@@ -135,10 +134,7 @@ la_status la_impl_nonzero(la_frame *f)
     int64_t *out = (int64_t *)la_data(la_result(f, 0));
     if (sizes[0] == 0 || self->ndim == 0) return LA_OK;
     const uint8_t *bytes = (uint8_t *)la_data(j.mask);
-    if (self->ndim == 1) {
-        flat_positions(&j, out);
-        return LA_OK;
-    }
+    if (self->ndim == 1) return flat_positions(&j, out);
     int64_t length = la_sizes(self)[self->ndim - 1];
     LA_TRY(la_tensor_empty(1, &length, LA_INT64, &found));
     coordinates(out, bytes, self->ndim, la_sizes(self), self->numel / length,
@@ -177,7 +173,6 @@ la_status la_impl_where_tuple(la_frame *f)
 }
 
 /* ---- masked_select ---- */
-
 
 /* Compress row by row; the last row ends at its last set byte, so that nothing
 ** is written beyond the result. */
@@ -241,8 +236,7 @@ la_status la_select_masked(la_frame *f, la_tensor *x, la_tensor *mask)
         return LA_OK;
     }
     chosen c = {&j, la_data(x), to, (int64_t)la_itemsize(x)};
-    la_parallel_for(j.blocks, 1, select_blocks, &c);
-    return LA_OK;
+    return la_iter_items(j.blocks, 1, LA_ALL_ITEMS, select_blocks, &c);
 }
 
 la_status la_impl_masked_select(la_frame *f)

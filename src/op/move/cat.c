@@ -1,6 +1,6 @@
 /* Tensors put together: cat, and what is said by it. */
 #include "base/memory.h"
-#include "base/pool.h"
+#include "iter/items.h"
 #include "op/move/copy.h"
 #include "kernel/move/elements.h"
 #include "op/move/move.h"
@@ -174,7 +174,6 @@ typedef struct rows {
     int64_t item, width;        /* bytes of a row of the result */
     int64_t count;              /* of rows */
     int64_t least;              /* bytes of a row of the narrowest */
-    _Atomic bool stopped;
 } rows;
 
 static bool side_by_side(const la_value *list, const la_tensor *out, int dim,
@@ -211,43 +210,31 @@ static void join_long(const rows *r, int64_t begin, int64_t end)
 
 static void join_rows(int64_t begin, int64_t end, void *context)
 {
-    rows *r = context;
-    int64_t some = JOIN_BYTES / r->width + 1;
-    for (; begin < end; begin += some) {
-        int64_t n = end - begin < some ? end - begin : some;
-        char *to = r->to + begin * r->width;
-        if (r->stopped || la_interrupted()) {
-            r->stopped = true;
-            return;
-        }
-        if (r->width >= JOIN_LONG * r->list->tensors.n
-            && r->width * r->count >= JOIN_LARGE) {
-            join_long(r, begin, begin + n);
-            continue;
-        }
-        for (int64_t k = 0; k < r->list->tensors.n; k++) {
-            const la_tensor *t = r->list->tensors.list[k];
-            int64_t width = t->numel / r->count * r->item;
-            int64_t steps[4] = {r->item, r->item, r->width, width};
-            if (width == 0) continue;
-            la_move_block((size_t)r->item, to, la_data(t) + begin * width,
-                          steps, width / r->item, n);
-            to += width;
-        }
+    const rows *r = context;
+    char *to = r->to + begin * r->width;
+    if (r->width >= JOIN_LONG * r->list->tensors.n
+        && r->width * r->count >= JOIN_LARGE) {
+        join_long(r, begin, end);
+        return;
+    }
+    for (int64_t k = 0; k < r->list->tensors.n; k++) {
+        const la_tensor *t = r->list->tensors.list[k];
+        int64_t width = t->numel / r->count * r->item;
+        int64_t steps[4] = {r->item, r->item, r->width, width};
+        if (width == 0) continue;
+        la_move_block((size_t)r->item, to, la_data(t) + begin * width, steps,
+                      width / r->item, end - begin);
+        to += width;
     }
 }
 
 /* Rows that are one element, or as good as one, interleaved. */
 static void zip_rows(int64_t begin, int64_t end, void *context)
 {
-    rows *r = context;
+    const rows *r = context;
     const la_value *list = r->list;
     const char *from[LA_ZIP_MOST];
     la_zip zip = (*LA_STUB(zip))[__builtin_ctzll((uint64_t)r->least)];
-    if (r->stopped || la_interrupted()) {
-        r->stopped = true;
-        return;
-    }
     for (int64_t k = 0; k < list->tensors.n; k++)
         from[k] = la_data(list->tensors.list[k]) + begin * r->least;
     zip(r->to + begin * r->width, from, (int)list->tensors.n, end - begin);
@@ -269,9 +256,11 @@ la_status la_impl_cat(la_frame *f)
     rows r;
     bool rows_fit = out->numel && side_by_side(list, out, dim, &r);
     if (rows_fit && (r.least >= JOIN_LEAST || can_zip(&r))) {
-        la_parallel_for(r.count, 2 * JOIN_BYTES / r.width + 1,
-                        can_zip(&r) ? zip_rows : join_rows, &r);
-        return r.stopped ? la_error(LA_EINTR, "interrupted") : LA_OK;
+        int64_t grain = 2 * JOIN_BYTES / r.width + 1;
+        if (can_zip(&r))
+            return la_iter_items(r.count, grain, LA_ALL_ITEMS, zip_rows, &r);
+        return la_iter_items(r.count, grain, JOIN_BYTES / r.width + 1,
+                             join_rows, &r);
     }
     for (int64_t k = 0; k < list->tensors.n; k++) {
         la_tensor *t = list->tensors.list[k];

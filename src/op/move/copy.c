@@ -5,7 +5,7 @@
 #include "op/move/copy.h"
 
 #include "base/context.h"
-#include "base/pool.h"
+#include "iter/items.h"
 #include "kernel/move/copy.h"
 #include "tensor/promote.h"
 
@@ -264,12 +264,9 @@ static void search_range(int64_t begin, int64_t end, void *context)
 {
     search *s = context;
     uint8_t found = 0;
-    while (begin < end && !atomic_load(&s->found) && !la_interrupted()) {
-        int64_t stop = end - begin > LA_GRAIN ? begin + LA_GRAIN : end;
-        la_iter_range(s->it, begin, stop, s->loop, &found);
-        if (found) atomic_store(&s->found, 1);
-        begin = stop;
-    }
+    if (atomic_load(&s->found)) return;
+    la_iter_range(s->it, begin, end, s->loop, &found);
+    if (found) atomic_store(&s->found, 1);
 }
 
 static la_status find_difference(la_tensor *a, la_tensor *b, bool *found)
@@ -281,9 +278,9 @@ static la_status find_difference(la_tensor *a, la_tensor *b, bool *found)
     LA_ITER it;
     LA_TRY(la_iter_build(&it, &c));
     search s = {.it = &it, .loop = (*LA_STUB(differ))[it.common]};
-    la_parallel_for(it.numel, LA_GRAIN, search_range, &s);
+    LA_TRY(la_iter_items(it.numel, LA_GRAIN, LA_GRAIN, search_range, &s));
     *found = atomic_load(&s.found) != 0;
-    return la_interrupted() ? la_error(LA_EINTR, "interrupted") : LA_OK;
+    return LA_OK;
 }
 
 la_status la_impl_equal(la_frame *f)

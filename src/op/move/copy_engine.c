@@ -8,7 +8,7 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "base/pool.h"
+#include "iter/items.h"
 #include "kernel/move/copy.h"
 #include "op/move/move.h"
 #include "tensor/names.h"
@@ -34,22 +34,15 @@ typedef struct bytes {
 static void move_bytes(int64_t begin, int64_t end, void *context)
 {
     const bytes *b = context;
-    while (begin < end) {
-        int64_t n = end - begin < POLL_BYTES ? end - begin : POLL_BYTES;
-        if (b->from) memcpy(b->to + begin, b->from + begin, (size_t)n);
-        else memset(b->to + begin, 0, (size_t)n);
-        begin += n;
-        if (begin < end && la_interrupted()) return;
-    }
+    size_t n = (size_t)(end - begin);
+    if (b->from) memcpy(b->to + begin, b->from + begin, n);
+    else memset(b->to + begin, 0, n);
 }
 
 static la_status run_bytes(char *to, const char *from, int64_t n)
 {
     bytes b = {to, from};
-    la_parallel_for(n, GRAIN_BYTES, move_bytes, &b);
-    if (n >= POLL_BYTES && la_interrupted())
-        return la_error(LA_EINTR, "interrupted");
-    return LA_OK;
+    return la_iter_items(n, GRAIN_BYTES, POLL_BYTES, move_bytes, &b);
 }
 
 static bool same_layout(const la_tensor *a, const la_tensor *b)
@@ -265,13 +258,8 @@ typedef struct stream {
 static void stream_range(int64_t begin, int64_t end, void *context)
 {
     const stream *s = context;
-    const int64_t most = POLL_BYTES / s->size;
-    while (begin < end && !la_interrupted()) {
-        int64_t n = end - begin < most ? end - begin : most;
-        char *data[1] = {s->to + begin * s->size};
-        (*LA_STUB(stream_fill))(data, NULL, n * s->size, 1, s->pattern);
-        begin += n;
-    }
+    char *data[1] = {s->to + begin * s->size};
+    (*LA_STUB(stream_fill))(data, NULL, (end - begin) * s->size, 1, s->pattern);
 }
 
 static la_status fill_past_caches(la_tensor *dst, const char *element)
@@ -279,8 +267,8 @@ static la_status fill_past_caches(la_tensor *dst, const char *element)
     stream s = {.to = la_data(dst), .size = (int64_t)la_itemsize(dst)};
     for (int64_t k = 0; k < (int64_t)sizeof s.pattern; k += s.size)
         memcpy(s.pattern + k, element, (size_t)s.size);
-    la_parallel_for(dst->numel, LA_GRAIN, stream_range, &s);
-    return la_interrupted() ? la_error(LA_EINTR, "interrupted") : LA_OK;
+    return la_iter_items(dst->numel, LA_GRAIN, POLL_BYTES / s.size,
+                         stream_range, &s);
 }
 
 la_status la_fill_data(la_tensor *dst, const la_scalar *value)

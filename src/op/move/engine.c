@@ -4,7 +4,7 @@
 */
 #include "op/move/move.h"
 
-#include "base/pool.h"
+#include "iter/items.h"
 #include "kernel/move/elements.h"
 #include "op/move/copy.h"
 #include "op/op.h"
@@ -12,6 +12,8 @@
 
 /* Bytes that one range of a parallel move has at least. */
 #define MOVE_GRAIN ((int64_t)128 << 10)
+/* Elements between looks at the interrupt. */
+#define POLL ((int64_t)4 << 20)
 
 typedef struct plan {
     int ndim;                    /* dim 0 is the fastest */
@@ -21,7 +23,6 @@ typedef struct plan {
     la_loop loop;
     int64_t rows;                /* product of sizes from dim 1 on */
     int64_t row;                 /* of a plan that is cut along dim 0 */
-    _Atomic bool stopped;
 } plan;
 
 static la_loop loop_of(size_t size)
@@ -104,20 +105,14 @@ static void advance(const plan *p, int64_t n, int64_t *at, char **data)
 
 static void move_rows(int64_t begin, int64_t end, void *context)
 {
-    plan *p = context;
+    const plan *p = context;
     int64_t at[LA_MAX_DIMS], strides[4] = {p->to[0], p->from[0], p->to[1],
                                            p->from[1]};
-    int64_t batch = (4 << 20) / (p->sizes[0] + 1) + 1;
     char *data[2];
     seek(p, begin, at, data);
     while (begin < end) {
         int64_t n = p->sizes[1] - at[1];
         n = n < end - begin ? n : end - begin;
-        n = n < batch ? n : batch;
-        if (p->stopped || la_interrupted()) {
-            p->stopped = true;
-            return;
-        }
         char *here[2] = {data[0], data[1]};
         p->loop(here, strides, p->sizes[0], n, NULL);
         advance(p, n, at, data);
@@ -128,13 +123,9 @@ static void move_rows(int64_t begin, int64_t end, void *context)
 /* A part of one long row. */
 static void move_part(int64_t begin, int64_t end, void *context)
 {
-    plan *p = context;
+    const plan *p = context;
     int64_t at[LA_MAX_DIMS], strides[4] = {p->to[0], p->from[0], 0, 0};
     char *data[2];
-    if (p->stopped || la_interrupted()) {
-        p->stopped = true;
-        return;
-    }
     seek(p, p->row, at, data);
     data[0] += begin * p->to[0];
     data[1] += begin * p->from[0];
@@ -156,7 +147,7 @@ static bool has_groups(const plan *p, int64_t size)
 static void move_groups(int64_t begin, int64_t end, void *context)
 {
     enum { SOME = 512 };
-    plan *p = context;
+    const plan *p = context;
     const int64_t row = p->to[2], n1 = p->sizes[1];
     int64_t rows[SOME];
     la_piece pieces[GROUP_BYTES];
@@ -166,10 +157,6 @@ static void move_groups(int64_t begin, int64_t end, void *context)
                                p->sizes[0]};
     for (; begin < end; begin += SOME) {
         int64_t n = end - begin < SOME ? end - begin : SOME;
-        if (p->stopped || la_interrupted()) {
-            p->stopped = true;
-            return;
-        }
         (*LA_STUB(assemble))[__builtin_ctzll((uint64_t)p->to[0])]
             (p->dst + begin * row, row, p->src + begin * p->from[2], rows, n,
              pieces, (int)n1);
@@ -178,19 +165,17 @@ static void move_groups(int64_t begin, int64_t end, void *context)
 
 static la_status run(plan *p, size_t size)
 {
-    if (has_groups(p, (int64_t)size)) {
-        la_parallel_for(p->sizes[2], MOVE_GRAIN / p->to[2], move_groups, p);
-        return p->stopped ? la_error(LA_EINTR, "interrupted") : LA_OK;
-    }
     int64_t row_bytes = p->sizes[0] * (int64_t)size;
-    if (row_bytes > 16 * MOVE_GRAIN && p->rows < 64) {
-        for (p->row = 0; p->row < p->rows && !p->stopped; p->row++)
-            la_parallel_for(p->sizes[0], MOVE_GRAIN / (int64_t)size, move_part,
-                            p);
-    } else {
-        la_parallel_for(p->rows, MOVE_GRAIN / row_bytes + 1, move_rows, p);
-    }
-    return p->stopped ? la_error(LA_EINTR, "interrupted") : LA_OK;
+    if (has_groups(p, (int64_t)size))
+        return la_iter_items(p->sizes[2], MOVE_GRAIN / p->to[2],
+                             POLL / p->sizes[0], move_groups, p);
+    if (row_bytes <= 16 * MOVE_GRAIN || p->rows >= 64)
+        return la_iter_items(p->rows, MOVE_GRAIN / row_bytes + 1,
+                             POLL / p->sizes[0] + 1, move_rows, p);
+    for (p->row = 0; p->row < p->rows; p->row++)
+        LA_TRY(la_iter_items(p->sizes[0], MOVE_GRAIN / (int64_t)size, POLL,
+                             move_part, p));
+    return LA_OK;
 }
 
 static void set_dim(plan *p, int d, int64_t size, int64_t to, int64_t from)
@@ -239,7 +224,6 @@ la_status la_move(const la_strided *to, const la_strided *from, int ndim,
     p.dst = to->data;
     p.src = from->data;
     p.loop = loop_of(size);
-    p.stopped = false;
     order_dims(&p, ndim, sizes, to, from);
     pad_dims(&p);
     if (make_tiles(&p, size, &rest) && rest.rows > 0)

@@ -5,12 +5,12 @@
 */
 #include "op/move/move.h"
 
-#include "base/pool.h"
+#include "iter/items.h"
 #include "kernel/move/elements.h"
 #include "op/op.h"
 #include "op/sort/order.h"
 
-/* Bytes that one range has at least; rows between two looks at the host. */
+/* Bytes that one range has at least; rows of one call of the kernel. */
 #define RUNS_GRAIN ((int64_t)128 << 10)
 #define RUNS_ROWS 512
 
@@ -26,7 +26,6 @@ typedef struct plan {
     la_assemble assemble;
     la_piece pieces[3];
     int npieces;
-    _Atomic bool stopped;
 } plan;
 
 static bool is_whole(const la_runs *r, int64_t size)
@@ -92,17 +91,13 @@ static int64_t outer_offset(const plan *p, int64_t index)
 
 static void run_rows(int64_t begin, int64_t end, void *context)
 {
-    plan *p = context;
+    const plan *p = context;
     int64_t size = p->sizes[p->ndim - 1];
     const int64_t *at = p->at[p->ndim - 1];
     while (begin < end) {
         int64_t i = p->every ? 0 : begin % size, n = size - i;
         n = n < end - begin ? n : end - begin;
         n = n < RUNS_ROWS ? n : RUNS_ROWS;
-        if (p->stopped || la_interrupted()) {
-            p->stopped = true;
-            return;
-        }
         int64_t from = p->every ? begin * p->every
                                 : outer_offset(p, begin / size);
         p->assemble(p->to + begin * p->row_bytes, p->row_bytes,
@@ -167,8 +162,8 @@ static la_status run(plan *p, la_tensor *from, const la_runs *dims)
         one_table(p, from, bytes * la_sizes(from)[outer], tables.block);
     else
         own_tables(p, from, dims, outer, tables.block);
-    la_parallel_for(p->rows, RUNS_GRAIN / (p->row_bytes + 1) + 1, run_rows, p);
-    return p->stopped ? la_error(LA_EINTR, "interrupted") : LA_OK;
+    int64_t grain = RUNS_GRAIN / (p->row_bytes + 1) + 1;
+    return la_iter_items(p->rows, grain, grain * 16, run_rows, p);
 }
 
 /* Both as the result lies in memory: channels may come last. */
@@ -188,7 +183,7 @@ la_status la_move_runs(la_tensor *to, la_tensor *from, const la_runs *dims)
 {
     LA_OWNED source = NULL;
     LA_OWNED plain = NULL;
-    plan p = {.to = la_data(to), .stopped = false};
+    plan p = {.to = la_data(to)};
     bool last = !la_is_contiguous(to);
     la_runs moved[LA_MAX_DIMS];
     if (to->numel == 0) return LA_OK;

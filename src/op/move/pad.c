@@ -2,7 +2,7 @@
 ** Borders around a tensor: of one value, or of the tensor's own elements.
 */
 #include "base/memory.h"
-#include "base/pool.h"
+#include "iter/items.h"
 #include "op/move/move.h"
 #include "op/scalar_range.h"
 #include "op/view/view.h"
@@ -89,16 +89,14 @@ typedef struct short_rows {
 static void pad_short(int64_t begin, int64_t end, void *context)
 {
     const short_rows *r = context;
-    const int64_t some = PAD_BYTES / r->to_row + 1;
     const int64_t inside[] = {r->size, r->size, r->to_row, r->from_row};
     const int64_t all[] = {r->size, 0, 0, 0};
-    for (; begin < end && !la_interrupted(); begin += some) {
-        int64_t n = end - begin < some ? end - begin : some;
-        la_move_block((size_t)r->size, r->to + begin * r->to_row, r->value, all,
-                      n * r->to_row / r->size, 1);
-        la_move_block((size_t)r->size, r->to + begin * r->to_row + r->first,
-                      r->from + begin * r->from_row, inside, r->kept, n);
-    }
+    int64_t n = end - begin;
+    char *to = r->to + begin * r->to_row;
+    la_move_block((size_t)r->size, to, r->value, all, n * r->to_row / r->size,
+                  1);
+    la_move_block((size_t)r->size, to + r->first, r->from + begin * r->from_row,
+                  inside, r->kept, n);
 }
 
 /* Where the last dim alone gets a border, and both are contiguous. */
@@ -133,11 +131,9 @@ la_status la_impl_constant_pad_nd(la_frame *f)
     LA_TRY(la_scalar_fits(&f->args[2].scalar, (la_dtype)t->dtype, 3));
     la_scalar_cast(&f->args[2].scalar, t->dtype, value);
     memcpy(box, la_sizes(out), 8u * out->ndim);
-    if (has_short_rows(t, out, pads, &narrow)) {
-        la_parallel_for(t->numel / narrow.kept, PAD_GRAIN / narrow.to_row,
-                        pad_short, &narrow);
-        return la_interrupted() ? la_error(LA_EINTR, "interrupted") : LA_OK;
-    }
+    if (has_short_rows(t, out, pads, &narrow))
+        return la_iter_items(t->numel / narrow.kept, PAD_GRAIN / narrow.to_row,
+                             PAD_BYTES / narrow.to_row + 1, pad_short, &narrow);
     for (int d = 0; d < t->ndim; d++) {
         int64_t before = pad_before(pads, t->ndim, d);
         int64_t cut = before < 0 ? -before : 0;

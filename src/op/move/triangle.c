@@ -1,6 +1,6 @@
 /* Triangles and diagonals of matrices. */
 #include "base/memory.h"
-#include "base/pool.h"
+#include "iter/items.h"
 #include "op/composite.h"
 #include "op/move/move.h"
 #include "op/view/view.h"
@@ -71,9 +71,9 @@ static la_status fill_triangle(la_frame *f, bool lower)
         .k = k > far ? far : k < -far ? -far : k, .lower = lower,
         .size = la_itemsize(t),
     };
-    la_parallel_for(t->numel / columns, LA_GRAIN / columns + 1, triangle_rows,
-                    &c);
-    return LA_OK;
+    int64_t grain = LA_GRAIN / columns + 1;
+    return la_iter_items(t->numel / columns, grain, grain * 16, triangle_rows,
+                         &c);
 }
 
 la_status la_impl_tril(la_frame *f) { return fill_triangle(f, true); }

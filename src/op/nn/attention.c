@@ -17,8 +17,7 @@
 #include <math.h>
 
 #include "base/context.h"
-#include "base/memory.h"
-#include "base/pool.h"
+#include "iter/items.h"
 #include "op/matmul/matmul.h"
 #include "tensor/shape.h"
 
@@ -36,10 +35,6 @@ typedef struct attention {
     const la_tensor *q, *k, *v, *mask, *out, *lse, *grad, *dq, *dk, *dv;
     bool causal;
     double scale;
-    char *scratch;
-    int64_t each;             /* bytes of scratch per task */
-    int tasks;
-    _Atomic int status;
 } attention;
 
 /* ---- matrices in tensors ---- */
@@ -157,8 +152,9 @@ static void fill(char *to, double v, int64_t n, int64_t size)
 ** the sum of exponentials so far are kept; when the maximum rises, what has
 ** been summed up to then is scaled by exp(old - new) ('factor'). scratch:
 ** scores [ROWS x COLS], max, sum and factor [ROWS], queries [ROWS x E]. */
-static la_status forward_block(const attention *s, char *scratch, int64_t unit)
+static la_status forward_block(void *context, int64_t unit, char *scratch)
 {
+    const attention *s = context;
     int64_t b = unit / s->blocks, row = unit % s->blocks * ROWS;
     int64_t rows = la_min(ROWS, s->len - row), size = s->size;
     char *max = scratch + ROWS * COLS * size, *sum = max + ROWS * size;
@@ -223,8 +219,9 @@ static la_status backward_tile(const attention *s, const la_score_tile *t,
 
 /* The first block of rows visits every column, so that all of dk and dv are
 ** written; with causality it meets later columns fully masked. */
-static la_status backward_batch(const attention *s, char *scratch, int64_t b)
+static la_status backward_batch(void *context, int64_t b, char *scratch)
 {
+    const attention *s = context;
     int64_t size = s->size;
     char *grads = scratch + ROWS * COLS * size,
          *dots = grads + ROWS * COLS * size;
@@ -243,49 +240,6 @@ static la_status backward_batch(const attention *s, char *scratch, int64_t b)
         }
     }
     return LA_OK;
-}
-
-/* ---- tasks ---- */
-
-/* 'units' calls of 'run', shared out among tasks with scratch of their own. */
-typedef struct job {
-    attention *s;
-    la_status (*run)(const attention *, char *scratch, int64_t unit);
-    int64_t units;
-} job;
-
-/* Tasks begin..end. The first failure stops all of them. */
-static void run_range(int64_t begin, int64_t end, void *context)
-{
-    const job *w = context;
-    attention *s = w->s;
-    for (int64_t t = begin; t < end; t++) {
-        int64_t u = w->units * t / s->tasks;
-        int64_t last = w->units * (t + 1) / s->tasks;
-        for (; u < last && !s->status; u++) {
-            la_status status = w->run(s, s->scratch + t * s->each, u);
-            if (status) s->status = (int)status;
-        }
-    }
-}
-
-/* 'each' bytes of scratch per task. LA_ENOMEM before anything is written. */
-static la_status run_job(job *w, int64_t each)
-{
-    attention *s = w->s;
-    int threads = la_in_parallel() ? 1 : la_num_threads();
-    s->tasks = (int)la_min(threads, w->units);
-    if (w->units == 0) return LA_OK;
-    s->each = (each + 63) / 64 * 64;
-    size_t bytes = (size_t)(s->each * s->tasks);
-    s->scratch = la_mem_alloc(bytes);
-    if (!s->scratch) return LA_ENOMEM;
-    if (s->tasks == 1) run_range(0, 1, w);
-    else la_parallel_for(s->tasks, 1, run_range, w);
-    la_mem_free(s->scratch, bytes);
-    if (s->status == LA_ENOMEM)
-        return la_error(LA_ENOMEM, "not enough memory");
-    return (la_status)s->status;
 }
 
 /* Sizes and kernels from the three inputs; the rest of 's' is cleared. */
@@ -378,8 +332,9 @@ la_status la_impl_attention(la_frame *f)
     s.scale = la_arg_float(f, 5);
     s.out = la_result(f, 0);
     s.lse = la_result(f, 1);
-    job w = {&s, forward_block, s.batch * s.blocks};
-    return run_job(&w, (ROWS * (COLS + 3 + s.width) + 64) * s.size);
+    size_t bytes = (size_t)((ROWS * (COLS + 3 + s.width) + 64) * s.size);
+    return la_iter_units(s.batch * s.blocks,
+                         &(la_unit_plan){forward_block, 1, bytes}, &s);
 }
 
 /* attention_backward(grad, q, k, v, mask, out, lse, is_causal, scale) -> dq,
@@ -448,6 +403,7 @@ la_status la_impl_attention_backward(la_frame *f)
         clear(la_result(f, k));
         if (k == 2) return LA_OK;
     }
-    job w = {&s, backward_batch, s.batch};
-    return run_job(&w, (ROWS * (2 * COLS + 1 + s.width) + 64) * s.size);
+    size_t bytes = (size_t)((ROWS * (2 * COLS + 1 + s.width) + 64) * s.size);
+    return la_iter_units(s.batch, &(la_unit_plan){backward_batch, 1, bytes},
+                         &s);
 }

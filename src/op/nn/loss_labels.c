@@ -5,10 +5,9 @@
 ** ones; the plain case is then one gather and one mean, or the fused kernel
 ** label_entropy, which never writes the probabilities to memory.
 */
-#include "base/pool.h"
+#include "iter/items.h"
 #include "kernel/rows/rows.h"
 #include "op/nn/loss.h"
-#include "op/reduce/axes.h"
 #include "op/reduce/reduce.h"
 
 #define LA_ROWS "op/def/loss.def"
@@ -254,7 +253,6 @@ typedef struct entropy {
 static void entropy_rows(int64_t begin, int64_t end, void *context)
 {
     const entropy *e = context;
-    if (la_interrupted()) return;
     e->kernel->rows(e->in + begin * e->n * e->esize, e->label + begin, e->n,
                     end - begin, e->loss + begin * e->esize,
                     e->lse + begin * e->lsize);
@@ -265,7 +263,6 @@ static void entropy_grad_rows(int64_t begin, int64_t end, void *context)
 {
     const entropy *e = context;
     int64_t at = begin * e->n * e->esize;
-    if (la_interrupted()) return;
     e->kernel->grad(e->grad + begin * e->esize, e->in + at, e->label + begin,
                     e->lse + begin * e->lsize, e->n, end - begin, e->out + at);
 }
@@ -305,7 +302,7 @@ la_status la_meta_label_entropy(la_frame *f)
 /* Rows over the threads; 'pass' is one of the two functions above. */
 static la_status entropy_run(la_frame *f, entropy *e, const la_tensor *x,
                              const la_tensor *labels,
-                             void (*pass)(int64_t, int64_t, void *))
+                             la_range_fn pass)
 {
     if (x->numel == 0) return LA_OK;
     e->kernel = &(*LA_STUB(entropy))[x->dtype];
@@ -314,8 +311,8 @@ static la_status entropy_run(la_frame *f, entropy *e, const la_tensor *x,
     e->n = la_sizes(x)[1];
     e->esize = (int64_t)la_itemsize(x);
     e->lsize = x->dtype == LA_FLOAT64 ? 8 : 4;
-    la_parallel_for(la_sizes(x)[0], la_ceil_div(LA_GRAIN / 4, e->n), pass, e);
-    return la_interrupted() ? la_error(LA_EINTR, "interrupted") : LA_OK;
+    return la_iter_items(la_sizes(x)[0], la_ceil_div(LA_GRAIN / 4, e->n),
+                         LA_ALL_ITEMS, pass, e);
 }
 
 /* Rows over the threads, each in one pass. */

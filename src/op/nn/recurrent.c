@@ -10,7 +10,7 @@
 */
 #include "op/nn/recurrent.h"
 
-#include "base/pool.h"
+#include "iter/items.h"
 #include "tensor/shape.h"
 
 #define LA_ROWS "op/def/recurrent.def"
@@ -118,11 +118,13 @@ static void run_rows(int64_t begin, int64_t end, void *context)
 }
 
 /* One step's kernel over all rows. */
-static void run_pass(const layer *y, const la_recurrent *r, la_recurrent_fn fn)
+static la_status run_pass(const layer *y, const la_recurrent *r,
+                          la_recurrent_fn fn)
 {
     pass p = {*r, fn, y->n * (int64_t)la_dtype_size(y->dtype), y->width};
     int64_t grain = LA_GRAIN / 8 / (y->n * y->width + 1) + 1;
-    if (y->n > 0) la_parallel_for(y->rows, grain, run_rows, &p);
+    int64_t rows = y->n > 0 ? y->rows : 0;
+    return la_iter_items(rows, grain, LA_ALL_ITEMS, run_rows, &p);
 }
 
 /* Step 'step' of a contiguous (time, batch, blocks * n) tensor; NULL for
@@ -207,7 +209,7 @@ la_status la_impl_recurrent(la_frame *f)
         r.out = at(&y, out, t, 1);
         r.cell = at(&y, cells, t, 1);
         r.acts = at(&y, acts, t, 4);
-        run_pass(&y, &r, kernels(y.dtype)->forward[y.kind]);
+        LA_TRY(run_pass(&y, &r, kernels(y.dtype)->forward[y.kind]));
         LA_TRY(la_run(select, &now, out, 0, t));
         la_tensor_release(h);
         h = la_tensor_retain(now);
@@ -354,7 +356,7 @@ la_status la_impl_recurrent_backward(la_frame *f)
         if (y.kind == LA_LSTM)
             LA_TRY(add_cell(la_result(f, 3), la_arg(f, B_GRAD_CELLS), t));
         set_step(f, &y, &b, t, k ? t - step : -1, &r);
-        run_pass(&y, &r, kernels(y.dtype)->backward[y.kind]);
+        LA_TRY(run_pass(&y, &r, kernels(y.dtype)->backward[y.kind]));
     }
     return to_state(&y, dhidden, y.reverse ? y.steps - 1 : 0, weight, b.direct,
                     NULL, la_result(f, 2));

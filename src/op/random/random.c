@@ -13,7 +13,7 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "base/pool.h"
+#include "iter/items.h"
 
 #define LA_ROWS "op/def/random.def"
 #include "op/impls.h"
@@ -44,21 +44,12 @@ typedef struct job {
     int64_t n;
     la_random_fill fill;
     const la_random_call *call;
-    bool stopped;
 } job;
 
-/* Groups begin..end, stopping at an interrupt. */
 static void run_groups(int64_t begin, int64_t end, void *context)
 {
-    job *j = context;
-    for (int64_t g = begin; g < end; g += GROUPS_AT_ONCE) {
-        int64_t last = g + GROUPS_AT_ONCE;
-        if (la_interrupted()) {
-            __atomic_store_n(&j->stopped, true, __ATOMIC_RELAXED);
-            return;
-        }
-        j->fill(j->out, g, last < end ? last : end, j->n, j->call);
-    }
+    const job *j = context;
+    j->fill(j->out, begin, end, j->n, j->call);
 }
 
 /* One counter block is four words; a group is what the kernels fill at once. */
@@ -70,8 +61,8 @@ la_status la_random_run(void *out, int64_t n, la_random_fill fill, int words,
     call->seed = g->seed;
     call->block = la_random_draw(g, (uint64_t)groups
                                     * (uint64_t)LA_RANDOM_BLOCKS(words));
-    la_parallel_for(groups, LA_GRAIN / LA_RANDOM_GROUP, run_groups, &j);
-    return j.stopped ? la_error(LA_EINTR, "interrupted") : LA_OK;
+    return la_iter_items(groups, LA_GRAIN / LA_RANDOM_GROUP, GROUPS_AT_ONCE,
+                         run_groups, &j);
 }
 
 /* Complex tensors are filled as twice as many reals. */

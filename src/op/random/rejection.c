@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "base/philox.h"
-#include "base/pool.h"
+#include "iter/items.h"
 #include "op/random/random.h"
 
 #define LA_ROWS "op/def/random.def"
@@ -179,20 +179,13 @@ typedef struct job {
     uint64_t seed, block;
     const double *a, *b;
     double *out;
-    bool stopped;
 } job;
 
 /* Elements begin..end, each with its own stream. */
 static void run_range(int64_t begin, int64_t end, void *context)
 {
-    job *j = context;
+    const job *j = context;
     for (int64_t i = begin; i < end; i++) {
-        /* Rejection loops end with probability 1, but large tensors take
-        ** long. */
-        if ((i & 1023) == 0 && la_interrupted()) {
-            __atomic_store_n(&j->stopped, true, __ATOMIC_RELAXED);
-            return;
-        }
         stream s = {j->seed, j->block + (uint64_t)i, 0};
         j->out[i] = j->sample(&s, j->a[i], j->b ? j->b[i] : 0);
     }
@@ -209,8 +202,7 @@ static la_status sample_all(la_tensor *out, la_tensor *a, la_tensor *b,
              .b = b ? (double *)la_data(b) : NULL,
              .out = (double *)la_data(samples)};
     j.block = la_random_draw(g, (uint64_t)n);
-    la_parallel_for(n, 1024, run_range, &j);
-    if (j.stopped) return la_error(LA_EINTR, "interrupted");
+    LA_TRY(la_iter_items(n, 1024, 1024, run_range, &j));
     return la_run_(copy_, out, samples);
 }
 

@@ -143,10 +143,15 @@ static la_status search_dim(const la_arg_reduction *kernel, const la_tensor *t,
     la_iter_config c = LA_ITER_CONFIG(LA_IT_IS_REDUCTION | LA_IT_BORROWED,
                                       value ? 2 : 1, 1);
     la_iter it;               /* borrows: there is nothing to close */
+    char *data[3];
     c.operands[0] = index;
     if (value) c.operands[1] = value;
     c.operands[c.noutputs] = (la_tensor *)t;
     c.row_dims = (uint64_t)1 << dim;
+    if (la_iter_few_rows(&it, &c, dim, data)) {
+        search_rows(&it, data, it.shape[1], &s);
+        return LA_OK;
+    }
     LA_TRY(la_iter_build(&it, &c));
     la_row_plan plan = {search_rows, 1, BATCH, la_ceil_div(LA_GRAIN, s.n)};
     return la_iter_rows(&it, &plan, &s);

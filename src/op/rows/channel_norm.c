@@ -7,9 +7,8 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "base/pool.h"
+#include "iter/items.h"
 #include "kernel/rows/rows.h"
-#include "op/reduce/axes.h"
 #include "op/reduce/reduce.h"
 
 #define LA_ROWS "op/def/reduce.def"
@@ -50,7 +49,6 @@ static void plane_moments(int64_t begin, int64_t end, void *context)
 {
     const planes *p = context;
     int64_t esize = p->bytes / p->n;
-    if (la_interrupted()) return;
     la_reduce_rows r = {p->in + begin * p->bytes, esize, p->n, p->bytes,
                         end - begin};
     p->moments->inner(&r, (char *)(p->m + begin), NULL);
@@ -60,7 +58,7 @@ static void plane_moments(int64_t begin, int64_t end, void *context)
 static void plane_apply(int64_t begin, int64_t end, void *context)
 {
     const planes *p = context;
-    for (int64_t i = begin; i < end && !la_interrupted(); i++) {
+    for (int64_t i = begin; i < end; i++) {
         int64_t g = group_of(p, i), c = i % p->channels;
         double k[] = {p->mean[g], p->rstd[g] * number_at(p->weight, c, 1),
                       number_at(p->bias, c, 0)};
@@ -72,7 +70,7 @@ static void plane_apply(int64_t begin, int64_t end, void *context)
 static void plane_sums(int64_t begin, int64_t end, void *context)
 {
     const planes *p = context;
-    for (int64_t i = begin; i < end && !la_interrupted(); i++)
+    for (int64_t i = begin; i < end; i++)
         p->kernel->sums(p->dy + i * p->bytes, p->in + i * p->bytes, p->n,
                         p->mean[group_of(p, i)], p->sums[i]);
 }
@@ -82,7 +80,7 @@ static void plane_sums(int64_t begin, int64_t end, void *context)
 static void plane_back(int64_t begin, int64_t end, void *context)
 {
     const planes *p = context;
-    for (int64_t i = begin; i < end && !la_interrupted(); i++) {
+    for (int64_t i = begin; i < end; i++) {
         int64_t g = group_of(p, i), c = i % p->channels;
         double r = p->rstd[g];
         double k[] = {p->mean[g], r * number_at(p->weight, c, 1),
@@ -92,9 +90,10 @@ static void plane_back(int64_t begin, int64_t end, void *context)
     }
 }
 
-static void each_plane(planes *p, void (*pass)(int64_t, int64_t, void *))
+static la_status each_plane(planes *p, la_range_fn pass)
 {
-    la_parallel_for(p->count, la_ceil_div(LA_GRAIN, p->n), pass, p);
+    int64_t grain = la_ceil_div(LA_GRAIN, p->n);
+    return la_iter_items(p->count, grain, grain * 16, pass, p);
 }
 
 /* ---- set-up ---- */
@@ -183,12 +182,6 @@ static la_status as_doubles(la_tensor *t, la_tensor **slot, double **list)
     return LA_OK;
 }
 
-static la_status ended(planes *p, size_t bytes)
-{
-    la_mem_free(p->m, bytes);
-    return la_interrupted() ? la_error(LA_EINTR, "interrupted") : LA_OK;
-}
-
 /* ---- native_channel_norm(self, groups, weight, bias, eps) ---- */
 
 /* Results: self normalised, and mean and biased variance by group (not rstd:
@@ -238,10 +231,13 @@ la_status la_impl_native_channel_norm(la_frame *f)
     read_planes(&p, x, la_arg_int(f, 1));
     p.out = la_data(la_result(f, 0));
     LA_TRY(take_lists(&p, &bytes));
-    each_plane(&p, plane_moments);
-    join_moments(&p, la_result(f, 1), la_result(f, 2), la_arg_float(f, 4));
-    each_plane(&p, plane_apply);
-    return ended(&p, bytes);
+    la_status status = each_plane(&p, plane_moments);
+    if (!status) {
+        join_moments(&p, la_result(f, 1), la_result(f, 2), la_arg_float(f, 4));
+        status = each_plane(&p, plane_apply);
+    }
+    la_mem_free(p.m, bytes);
+    return status;
 }
 
 /* ---- native_channel_norm_backward(grad, self, groups, mean, var, weight,
@@ -328,8 +324,11 @@ la_status la_impl_native_channel_norm_backward(la_frame *f)
     p.out = la_data(la_result(f, 0));
     LA_TRY(take_lists(&p, &bytes));
     read_groups(&p, mean, var, la_arg_float(f, 6));
-    each_plane(&p, plane_sums);
-    join_sums(&p, la_result(f, 1), la_result(f, 2));
-    each_plane(&p, plane_back);
-    return ended(&p, bytes);
+    la_status status = each_plane(&p, plane_sums);
+    if (!status) {
+        join_sums(&p, la_result(f, 1), la_result(f, 2));
+        status = each_plane(&p, plane_back);
+    }
+    la_mem_free(p.m, bytes);
+    return status;
 }

@@ -8,12 +8,13 @@
 #include <float.h>
 
 #include "base/memory.h"
-#include "base/pool.h"
-#include "op/reduce/axes.h"
+#include "iter/items.h"
 #include "op/reduce/reduce.h"
 
 #define LA_ROWS "op/def/reduce.def"
 #include "op/impls.h"
+
+#define POLL 16               /* grains between looks at the interrupt */
 
 /* 't' without gaps and of dtype 'd' in *slot, or NULL for NULL. */
 static la_status plain(la_tensor *t, la_dtype d, la_tensor **slot)
@@ -42,7 +43,6 @@ static void soft_rows(int64_t begin, int64_t end, void *context)
 {
     const soft *s = context;
     int64_t at = begin * s->n * s->esize;
-    if (la_interrupted()) return;
     s->kernel->rows(s->in + at, s->out + at, s->n, end - begin);
 }
 
@@ -52,24 +52,22 @@ static void soft_columns(int64_t begin, int64_t end, void *context)
     for (int64_t i = begin; i < end; i++) {
         int64_t j = i % s->blocks * s->side, left = s->inner - j;
         int64_t at = (i / s->blocks * s->n * s->inner + j) * s->esize;
-        if (la_interrupted()) return;
         s->kernel->columns(s->in + at, s->out + at, s->n, s->inner * s->esize,
                            left < s->side ? left : s->side);
     }
 }
 
 /* Exponentials are dear: a quarter of the usual grain is worth a thread. */
-static void soft_run(soft *s, int64_t numel)
+static la_status soft_run(soft *s, int64_t numel)
 {
-    if (s->inner == 1) {
-        la_parallel_for(numel / s->n, la_ceil_div(LA_GRAIN / 4, s->n),
-                        soft_rows, s);
-        return;
-    }
+    int64_t grain = la_ceil_div(LA_GRAIN / 4, s->n);
+    if (s->inner == 1)
+        return la_iter_items(numel / s->n, grain, grain * POLL, soft_rows, s);
     s->side = 64;
     s->blocks = la_ceil_div(s->inner, s->side);
-    la_parallel_for(numel / (s->n * s->inner) * s->blocks,
-                    la_ceil_div(LA_GRAIN / 4, s->n * s->side), soft_columns, s);
+    grain = la_ceil_div(LA_GRAIN / 4, s->n * s->side);
+    return la_iter_items(numel / (s->n * s->inner) * s->blocks, grain,
+                         grain * POLL, soft_columns, s);
 }
 
 static la_dtype soft_dtype(const la_frame *f)
@@ -107,8 +105,7 @@ static la_status soft_impl(la_frame *f, const la_softmaxes *table)
               .esize = (int64_t)la_itemsize(out)};
     if (self->ndim) s.n = la_sizes(self)[dim];
     for (int d = dim + 1; d < self->ndim; d++) s.inner *= la_sizes(self)[d];
-    soft_run(&s, self->numel);
-    return la_interrupted() ? la_error(LA_EINTR, "interrupted") : LA_OK;
+    return soft_run(&s, self->numel);
 }
 
 /* (self, dim, dtype): exp(x - max) / sum(exp(x - max)) along dim, and its
@@ -137,14 +134,13 @@ static void soft_grad_rows(int64_t begin, int64_t end, void *context)
 {
     const soft_grad *s = context;
     int64_t at = begin * s->n * s->esize;
-    if (la_interrupted()) return;
     s->kernel->rows(s->dy + at, s->y + at, s->out + at, s->n, end - begin);
 }
 
 static void soft_grad_columns(int64_t begin, int64_t end, void *context)
 {
     const soft_grad *s = context;
-    for (int64_t i = begin; i < end && !la_interrupted(); i++) {
+    for (int64_t i = begin; i < end; i++) {
         int64_t at = i * s->n * s->inner * s->esize;
         s->kernel->columns(s->dy + at, s->y + at, s->out + at, s->n,
                            s->inner * s->esize, s->inner);
@@ -184,14 +180,10 @@ static la_status soft_grad_impl(la_frame *f, const la_softmax_grads *table)
     int dim = (int)f->scratch[0];
     if (y->ndim) s.n = la_sizes(y)[dim];
     for (int k = dim + 1; k < y->ndim; k++) s.inner *= la_sizes(y)[k];
-    if (s.inner == 1)
-        la_parallel_for(y->numel / s.n, la_ceil_div(LA_GRAIN / 4, s.n),
-                        soft_grad_rows, &s);
-    else
-        la_parallel_for(y->numel / (s.n * s.inner),
-                        la_ceil_div(LA_GRAIN / 4, s.n * s.inner),
-                        soft_grad_columns, &s);
-    return la_interrupted() ? la_error(LA_EINTR, "interrupted") : LA_OK;
+    int64_t grain = la_ceil_div(LA_GRAIN / 4, s.n * s.inner);
+    return la_iter_items(y->numel / (s.n * s.inner), grain, grain * POLL,
+                         s.inner == 1 ? soft_grad_rows : soft_grad_columns,
+                         &s);
 }
 
 /* With y the forward result, sums along dim: softmax gives y * (dy - sum(dy *
@@ -300,7 +292,6 @@ static void norm_rows(int64_t begin, int64_t end, void *context)
 {
     const norm_task *t = context;
     la_row_norm r = t->all;
-    if (la_interrupted()) return;
     r.in += begin * r.n * t->esize;
     r.out += begin * r.n * t->esize;
     r.mean = from(r.mean, begin * t->ssize);
@@ -333,8 +324,8 @@ static la_status norm_impl(la_frame *f, la_tensor *weight, la_tensor *bias,
         .fn = (*LA_STUB(row_norm))[d], .esize = (int64_t)la_itemsize(self),
         .ssize = d == LA_FLOAT64 ? 8 : 4
     };
-    la_parallel_for(rows, la_ceil_div(LA_GRAIN, n), norm_rows, &t);
-    return la_interrupted() ? la_error(LA_EINTR, "interrupted") : LA_OK;
+    int64_t grain = la_ceil_div(LA_GRAIN, n);
+    return la_iter_items(rows, grain, grain * POLL, norm_rows, &t);
 }
 
 /* (self, normalized_shape, weight, bias, eps) -> (x - mean) / sqrt(var + eps) *
@@ -390,7 +381,6 @@ static void grad_rows(int64_t begin, int64_t end, void *context)
     const grad_task *t = context;
     la_row_norm_grad r = t->all;
     int64_t at = begin * r.n * t->esize;
-    if (la_interrupted()) return;
     r.dy += at;
     r.in += at;
     r.out += at;
@@ -446,8 +436,8 @@ static la_status grad_impl(la_frame *f, la_tensor *mean, la_tensor *rstd,
         .fn = (*LA_STUB(row_norm_grad))[d],
         .esize = (int64_t)la_itemsize(self), .ssize = d == LA_FLOAT64 ? 8 : 4
     };
-    la_parallel_for(rows, la_ceil_div(LA_GRAIN, n), grad_rows, &t);
-    return la_interrupted() ? la_error(LA_EINTR, "interrupted") : LA_OK;
+    int64_t grain = la_ceil_div(LA_GRAIN, n);
+    return la_iter_items(rows, grain, grain * POLL, grad_rows, &t);
 }
 
 /* ---- norm_backward(grad, self, normalized_shape, mean, rstd, weight): of the
@@ -537,10 +527,11 @@ la_status la_impl_norm_backward(la_frame *f)
         .fn = (*LA_STUB(row_norm_grad))[d],
         .esize = (int64_t)la_itemsize(self), .ssize = ssize
     };
-    la_parallel_for(count, la_ceil_div(LA_GRAIN, SHARE * n), share_rows, &t);
-    join_shares(shares, count, n, dw, la_result(f, 2));
+    la_status status = la_iter_items(count, la_ceil_div(LA_GRAIN, SHARE * n),
+                                     1, share_rows, &t);
+    if (!status) join_shares(shares, count, n, dw, la_result(f, 2));
     la_mem_free(shares, (size_t)bytes);
-    return la_interrupted() ? la_error(LA_EINTR, "interrupted") : LA_OK;
+    return status;
 }
 
 /* The gradient of the input alone. */

@@ -51,22 +51,33 @@ static la_row_plan column_plan(const la_iter *it, const scan *s)
     return (la_row_plan){NULL, SIDE, SIDE, grain};
 }
 
-/* Build the iterator of 'in' and the outputs and run it. The kind of kernel is
-** chosen by the dim's stride in the tensor: in the iterator a dim of size 1 has
-** another. */
+/* The kind of kernel is chosen by the dim's stride in the tensor: in the
+** iterator a dim of size 1 has another. */
+static bool is_columns(const la_iter *it, const scan *s)
+{
+    return it->shape[it->inner] > 1
+        && it->op[it->noutputs].strides[it->inner] < s->step;
+}
+
+/* Build the iterator of 'in' and the outputs and run it. */
 static la_status scan_iter(scan *s, la_tensor *in, int dim, int nouts,
                            la_tensor *const *outs, la_rows_fn run)
 {
     la_iter_config c = LA_ITER_CONFIG(LA_IT_ROWS | LA_IT_BORROWED, nouts, 1);
     la_iter it;               /* borrows: there is nothing to close */
+    char *data[3];
     for (int k = 0; k < nouts; k++) c.operands[k] = outs[k];
     c.operands[nouts] = in;
     c.row_dims = (uint64_t)1 << dim;
+    if (la_iter_few_rows(&it, &c, dim, data) && it.shape[1] <= SIDE) {
+        s->columns = is_columns(&it, s);
+        run(&it, data, it.shape[1], s);
+        return LA_OK;
+    }
     LA_TRY(la_iter_build(&it, &c));
     int64_t grain = la_ceil_div(LA_GRAIN, s->n);
     la_row_plan plan = {NULL, 1, grain, grain};
-    s->columns = it.shape[it.inner] > 1
-        && it.op[nouts].strides[it.inner] < s->step;
+    s->columns = is_columns(&it, s);
     if (s->columns) plan = column_plan(&it, s);
     plan.run = run;
     return la_iter_rows(&it, &plan, s);
