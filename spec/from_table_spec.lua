@@ -23,7 +23,7 @@ describe("a nested table", function()
     raises("hole", la.tensor, {[-3] = 1, 5})
     raises("[2][7]", la.tensor, {{1, 2}, {1, 2, [7] = 3}})
     raises("got nil", la.tensor, {1, nil, 3})
-    assert.same({1, 2}, la.tensor({1, 2, n = 2}):totable())
+    assert.same({1, 2}, la.tensor(setmetatable({1, 2, n = 2}, {})):totable())
     local filled = {}
     for i = 100, 1, -1 do filled[i] = i end
     assert.equal(5050, la.tensor(filled):sum():item())
@@ -35,16 +35,60 @@ end)
 describe("the options of la.tensor", function()
   it("are those that it follows", function()
     raises("tensor: unknown keyword 'offset' (known: dtype, requires_grad, "
-           .. "device, names)", la.tensor, {1, 2}, {offset = 3})
+           .. "device, names, memory_format)", la.tensor, {1, 2}, {offset = 3})
     raises("unknown keyword 'copy'", la.tensor, {1, 2}, {copy = false})
     raises("unknown keyword 'copy'", la.ones(2).new_tensor, la.ones(2), {1},
            {copy = true})
-    raises("(known: dtype, requires_grad, device, names, copy)", la.asarray,
-           {1, 2}, {offset = 3})
+    raises("(known: dtype, requires_grad, device, names, memory_format, copy)",
+           la.asarray, {1, 2}, {offset = 3})
     raises("unknown keyword '5'", la.tensor, {1}, {[5] = true})
     raises("unknown keyword 'table'", la.tensor, {1}, {[{}] = true})
     raises("device: string expected, got table", la.tensor, {1},
            {device = {}})
+  end)
+
+  it("may stand beside the data", function()
+    local x = la.tensor{1, 2, dtype = "float64", requires_grad = true}
+    assert.equal("float64", x.dtype)
+    assert.is_true(x.requires_grad)
+    assert.same({1.0, 2.0}, x:detach():totable())
+    assert.equal("int8", la.asarray{{1, 2}, {3, 4}, dtype = "int8"}.dtype)
+    assert.equal("meta", la.ones(2):new_tensor{1, device = "meta"}.device)
+    assert.same({0}, {table.unpack(la.tensor{dtype = "int32"}.shape)})
+    assert.same({"t"}, {table.unpack(la.tensor{1, 2, names = {"t"}}.names)})
+    for n = 1, 80 do            -- wherever Lua keeps elements and names
+      local data = {dtype = "int16", names = {"t"}, requires_grad = false}
+      for i = 1, n do data[i] = i end
+      assert.equal("int16", la.tensor(data).dtype)
+      data.record = 1
+      raises("unknown keyword 'record'", la.tensor, data)
+    end
+  end)
+
+  it("are the only names in a table of data", function()
+    for _, f in ipairs{la.tensor, la.asarray} do
+      raises("unknown keyword 'x'", f, {x = 1})
+      raises("unknown keyword 'x'", f, {1, 2, x = 3})
+      raises("unknown keyword 'copies'", f, {{1, 2}, copies = 3})
+      raises("[1]['x']: a table of data has no such keys", f, {{x = 1}})
+      raises("[2]['x']", f, {{1, 2}, {3, 4, x = 1}})
+      raises("[2]['dtype']", f, {{1}, {3, dtype = "int8"}})
+      raises("unknown keyword '1.5'", f, {1, [1.5] = 3})
+      raises("unknown keyword 'boolean'", f, {1, [true] = 3})
+      raises("not in both", f, {1, dtype = "int8"}, {device = "meta"})
+      raises("not in both", f, {1, dtype = "int8"}, "int8")
+    end
+    raises("unknown keyword 'copy'", la.tensor, {1, copy = true})
+  end)
+
+  it("lay elements out", function()
+    local data = {{{{1, 2}, {3, 4}}, {{5, 6}, {7, 8}}}}
+    local x = la.tensor(data, {memory_format = "channels_last"})
+    assert.same({8, 1, 4, 2}, {x:stride()})
+    assert.same(la.tensor(data):totable(), x:totable())
+    raises("memory format", la.tensor, {1}, {memory_format = "rows"})
+    raises("memory format", la.tensor, {1}, {memory_format = 1})
+    raises("rank 4", la.tensor, {1}, {memory_format = "channels_last"})
   end)
 
   it("give names to dims", function()

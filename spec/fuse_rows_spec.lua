@@ -11,7 +11,7 @@ local function same(what, f, ...)
     local name = what .. ", result " .. k
     assert.same(plain[k].dtype, fused[k].dtype, name)
     assert.same(plain[k].shape, fused[k].shape, name)
-    assert.same(plain[k]:stride(), fused[k]:stride(), name)
+    assert.same({plain[k]:stride()}, {fused[k]:stride()}, name)
     assert.is_true(bits(plain[k]) == bits(fused[k]), name)
   end
 end

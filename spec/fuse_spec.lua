@@ -17,7 +17,7 @@ local function same(f, ...)
   assert.same(plain.n, fused.n)
   for k = 1, plain.n do
     assert.same(plain[k].dtype, fused[k].dtype)
-    assert.same(plain[k]:stride(), fused[k]:stride())
+    assert.same({plain[k]:stride()}, {fused[k]:stride()})
     assert.same(bits(plain[k]), bits(fused[k]), "result " .. k)
   end
 end

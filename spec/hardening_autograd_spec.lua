@@ -34,10 +34,6 @@ end
 -- word of the error.
 local function bad_results()
   return {
-    {"raises", function() error("my own words") end, "my own words"},
-    {"raises a table", function() error{1} end, "table"},
-    {"raises nil", function() error() end, "nil"},
-    {"yields", function() coroutine.yield() end, "yield"},
     {"gives a number", function() return 3 end, "number"},
     {"gives a string", function() return "g" end, "string"},
     {"gives another shape", function() return la.ones(5, F64) end, "shape"},
@@ -49,7 +45,43 @@ local function bad_results()
   }
 end
 
+-- What a function called by the engine may raise.
+local own_errors = {
+  {"raises", function() error("my own words", 0) end, "my own words"},
+  {"raises zeros and escapes", function() error("a\0b\27[1m", 0) end,
+    "a\0b\27[1m"},
+  {"raises a table", function() error(la) end, la},
+  {"raises nil", function() error() end, nil},
+  {"raises false", function() error(false) end, false},
+  {"yields", function() coroutine.yield() end,
+    "attempt to yield from outside a coroutine"},
+}
+
+local function check_own(row, f)
+  for _ = 1, 2 do           -- nothing of the first is left for the second
+    local ok, why = pcall(f)
+    assert.is_false(ok)
+    assert.is_true(rawequal(why, row[3]), tostring(why))
+  end
+  raises("does not require grad", function() la.ones(2):sum():backward() end)
+  engine_works()
+end
+
 describe("a hook that", function()
+  for _, row in ipairs(own_errors) do
+    it(row[1] .. " ends backward with that value", function()
+      local x = leaf{1, 2}
+      for _, t in ipairs{x, x * 3} do
+        local h = t:register_hook(row[2])
+        check_own(row, function() (t * 2):sum():backward() end)
+        h:remove()
+      end
+      local y = x * 3
+      y:register_hook(row[2])
+      check_own(row, function() return la.grad((y * 2):sum(), x) end)
+    end)
+  end
+
   for _, row in ipairs(bad_results()) do
     it(row[1] .. " ends backward with an error", function()
       local x = leaf{1, 2}
@@ -182,6 +214,13 @@ describe("a custom backward that", function()
       forward = function(_, x) return x * 1 end,
       backward = function(_, g) return backward(g) end,
     }
+  end
+
+  for _, row in ipairs(own_errors) do
+    it(row[1] .. " ends backward with that value", function()
+      local f, x = through(row[2]), leaf{1, 2}
+      check_own(row, function() f(x):sum():backward() end)
+    end)
   end
 
   for _, row in ipairs(bad_results()) do

@@ -188,7 +188,7 @@ describe("edges", function()
       assert.same({0, 3}, {table.unpack((e + z).shape)})
       local wide = z:expand(4, 5)
       assert.truthy((wide * wide) == la.ones(4, 5, {dtype = dtype}))
-      assert.same({5, 1}, (wide * wide):stride())
+      assert.same({5, 1}, {(wide * wide):stride()})
     end
   end)
 

@@ -166,6 +166,8 @@ progress(n or list[, {desc=, file=, quiet=}])
     for i in la.progress(100) do: a bar with rate and time left, quiet when
     standard error is no terminal. Also an object with update(k[, text]) and
     close().
+is_tensor(v)
+    Is v a tensor? True also for one that was freed.
 == a tensor's properties
 x.shape
     The sizes as a list with == and tostring.

@@ -4,7 +4,8 @@ package.path = "spec/lint/?.lua;" .. package.path
 local files = require "files"
 
 local TYPES = {}
-for word in ([[Tensor Tensor? Tensor[] Tensor?[] Scalar Scalar? int int? float
+for word in ([[Tensor Tensor? Array Array? Tensor[] Tensor?[]
+  Scalar Scalar? int int? float
   float? bool bool? str str? dtype dtype? dim dim? dim[] dim[]? index index?
   dim[][] index[] index[]? int[] int[]? int... dim... size[] size[]?
   memory_format? device device? Generator? str[] str[]? names? float[]

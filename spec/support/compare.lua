@@ -103,7 +103,7 @@ end
 -- Strides of dims that are never stepped are free, and the offset of nothing.
 local function check_geometry(x, want)
   local n = x:numel()
-  local strides = want.stride and x:stride() or {}
+  local strides = want.stride and {x:stride()} or {}
   for i, size in ipairs(want.shape) do
     if want.stride and n > 0 and size > 1 and strides[i] ~= want.stride[i] then
       return ("strides %s, want %s")

@@ -280,7 +280,7 @@ end
 
 local function check_value(results, r)
   local got = results[1]
-  if r.expect.value.list and results.n > 1 then
+  if r.expect.value.list and type(got) ~= "table" then
     got = {table.unpack(results, 1, results.n)}
   end
   return compare.value(got, r.expect.value, r.tol or {}, r.index_value)

@@ -293,7 +293,8 @@ static la_status convert(conversion *c, const la_any *a, const la_param *p,
     case LA_ARG_TEXT: return word(a->text, t, v);
     case LA_ARG_NUMBER:
         *v = la_v_float(a->number);
-        fits = t == LA_TYPE_FLOAT || t == LA_TYPE_SCALAR || t == LA_TYPE_TENSOR;
+        fits = t == LA_TYPE_FLOAT || t == LA_TYPE_SCALAR
+            || (t == LA_TYPE_TENSOR && !p->no_number);
         break;
     case LA_ARG_BOOLEAN:
         *v = la_v_bool(a->integer != 0);

@@ -25,6 +25,10 @@ typedef struct parser {
 
 /* ---- argument errors ---- */
 
+/* What an error calls an argument: its index on the stack, or for one given by
+** name the index of its parameter, counted down from -1. */
+static int by_name(int k) { return -1 - k; }
+
 /* False while another overload may fit ('quiet'), else a Lua error that blames
 ** argument 'arg'. A text that costs something to make is made by callers that
 ** have looked at 'quiet' before. */
@@ -35,8 +39,49 @@ static bool arg_error(parser *p, int arg, const char *fmt, ...)
     va_start(ap, fmt);
     const char *text = lua_pushvfstring(p->L, fmt, ap);
     va_end(ap);
-    la_raise_arg(p->L, arg, p->name, "%s", text);
+    if (arg >= 0) la_raise_arg(p->L, arg, p->name, "%s", text);
+    const la_word *word = &p->schema->params[-1 - arg].name;
+    luaL_error(p->L, "bad argument '%s' to '%s' (%s)",
+               lua_pushlstring(p->L, word->text, (size_t)word->n), p->name,
+               text);
     return false;
+}
+
+/* A text for the key on the stack at 'at'. */
+static const char *key_text(lua_State *L, int at, char *quoted, size_t n)
+{
+    size_t len;
+    if (lua_isinteger(L, at))
+        return lua_pushfstring(L, "[%I]", (LUAI_UACINT)lua_tointeger(L, at));
+    if (lua_type(L, at) == LUA_TNUMBER)
+        return lua_pushfstring(L, "[%f]", lua_tonumber(L, at));
+    if (lua_type(L, at) != LUA_TSTRING)
+        return lua_pushfstring(L, "of type %s", luaL_typename(L, at));
+    const char *word = lua_tolstring(L, at, &len);
+    return lua_pushfstring(L, "'%s'", la_quote(word, len, quoted, n));
+}
+
+/* Nothing of a list of 'n' is left over: every other key is an error, but names
+** where 'named' is set. */
+static bool check_leftover(parser *p, int at, int arg, lua_Integer n,
+                           bool named)
+{
+    lua_State *L = p->L;
+    char quoted[256];
+    luaL_checkstack(L, 6, "too many arguments");
+    lua_pushnil(L);
+    while (lua_next(L, at)) {
+        lua_pop(L, 1);
+        int key = lua_gettop(L);
+        if (lua_isinteger(L, key) && lua_tointeger(L, key) >= 1
+            && lua_tointeger(L, key) <= n) continue;
+        if (named && lua_type(L, key) == LUA_TSTRING) continue;
+        if (p->quiet) return false;
+        return arg_error(p, arg, "the list has %d entries, and also the "
+                         "key %s", (int)n,
+                         key_text(L, key, quoted, sizeof(quoted)));
+    }
+    return true;
 }
 
 static bool expected(parser *p, int at, int arg, const char *what)
@@ -44,12 +89,10 @@ static bool expected(parser *p, int at, int arg, const char *what)
     if (p->quiet) return false;
     int t = lua_type(p->L, at);
     const char *got = la_type_text(p->L, at);
-    if (t == LUA_TNUMBER && !lua_isinteger(p->L, at))
+    if (t == LUA_TNUMBER && strcmp(what, "number") == 0)
         return arg_error(p, arg, "number has no integer representation");
     return arg_error(p, arg, "%s expected, got %s", what, got);
 }
-
-#define MAX_LIST (1 << 24)      /* entries of a list that is an argument */
 
 /* ---- lists of integers ---- */
 
@@ -65,14 +108,8 @@ static int64_t *reserve_list(parser *p, lua_Integer n)
     return lua_newuserdatauv(p->L, (size_t)n * sizeof(int64_t), 0);
 }
 
-/* Dims and indices count from 1 for users and from 0 below. */
-static bool shift(parser *p, int arg, int64_t *v, const char *what)
-{
-    if (*v == 0) return arg_error(p, arg, "%s 0: counting starts at 1", what);
-    *v -= *v > 0;
-    return true;
-}
-
+/* What a user calls a type that counts from 1 for users and from 0 below; NULL
+** for others. */
 static const char *counted(la_type t)
 {
     switch (t) {
@@ -95,24 +132,45 @@ static bool dim_by_name(parser *p, int at, int64_t *out)
     return d >= 0;
 }
 
+/* A string where a dim is expected. */
+static bool no_name(parser *p, int at, int arg)
+{
+    size_t n;
+    char quoted[256];
+    if (p->quiet) return false;
+    la_handle *h = la_to_handle(p->L, 1);
+    bool named = h && h->tensor && h->tensor->names;
+    const char *word = lua_tolstring(p->L, at, &n);
+    return named
+        ? arg_error(p, arg, "the tensor has no dimension named '%s'",
+                    la_quote(word, n, quoted, sizeof(quoted)))
+        : expected(p, at, arg, "number");
+}
+
 static bool one_int(parser *p, int at, int arg, la_type type, int64_t *out)
 {
     int ok = 0;
     const char *what = counted(type);
-    if (lua_type(p->L, at) == LUA_TNUMBER)
-        *out = lua_tointegerx(p->L, at, &ok);
+    int t = lua_type(p->L, at);
+    if (t == LUA_TNUMBER) *out = lua_tointegerx(p->L, at, &ok);
     if (!ok && what && dim_by_name(p, at, out)) ok = 1;
-    if (!ok)
-        return expected(p, at, arg, lua_type(p->L, at) == LUA_TNUMBER
-                        ? "integer" : "number");
-    return what ? shift(p, arg, out, what) : true;
+    if (ok && !(what && *out == 0)) {
+        if (what) *out -= *out > 0;
+        return true;
+    }
+    p->out->score += t == LUA_TNUMBER;      /* of the right type at least */
+    if (ok) return arg_error(p, arg, "%s 0: counting starts at 1", what);
+    return t == LUA_TSTRING && what ? no_name(p, at, arg)
+                                    : expected(p, at, arg, "number");
 }
 
 static bool int_list(parser *p, int at, int arg, la_type type, la_value *v)
 {
     lua_State *L = p->L;
+    /* names next to the list of the last argument are keywords */
+    bool named = at == p->top && arg == at;
     lua_Integer n = (lua_Integer)lua_rawlen(L, at);
-    if (n > MAX_LIST)
+    if (n > LA_MAX_LIST)
         return arg_error(p, arg, "list of %d is too long", (int)n);
     int64_t *list = reserve_list(p, n);
     for (lua_Integer i = 0; i < n; i++) {
@@ -122,7 +180,7 @@ static bool int_list(parser *p, int at, int arg, la_type type, la_value *v)
         if (!fits) return false;
     }
     *v = (la_value){.tag = LA_VINTS, .given = true, .ints = {list, n}};
-    return true;
+    return check_leftover(p, at, arg, n, named);
 }
 
 /* {{1, 2}, {2, 3}}: two lists of one length, kept one behind the other. A
@@ -150,9 +208,10 @@ static bool dim_lists(parser *p, int at, int arg, la_value *v)
                          &list[side * n + i])) return false;
             lua_pop(L, 1);
         }
+        if (whole && !check_leftover(p, sub, arg, n, false)) return false;
     }
     *v = (la_value){.tag = LA_VINTS, .given = true, .ints = {list, 2 * n}};
-    return true;
+    return check_leftover(p, at, arg, 2, at == p->top && arg == at);
 }
 
 /* One integer where a list is expected. */
@@ -171,22 +230,6 @@ static bool number_like(lua_State *L, int at)
     return t == LUA_TNUMBER || t == LUA_TBOOLEAN;
 }
 
-bool la_to_scalar(lua_State *L, int arg, la_scalar *out)
-{
-    switch (lua_type(L, arg)) {
-    case LUA_TBOOLEAN:
-        *out = la_scalar_bool(lua_toboolean(L, arg));
-        return true;
-    case LUA_TNUMBER:
-        la_read_number(L, arg, out);
-        return true;
-    default: {
-        la_handle *h = la_to_handle(L, arg);
-        return h && h->tensor && la_tensor_to_scalar(h->tensor, out);
-    }
-    }
-}
-
 static bool read_tensor(parser *p, int at, int arg, int k, la_value *v)
 {
     la_handle *h = la_to_handle(p->L, at);
@@ -197,27 +240,16 @@ static bool read_tensor(parser *p, int at, int arg, int k, la_value *v)
         p->out->handles[k] = h;
         return true;
     }
-    if (self || !number_like(p->L, at))
-        return expected(p, at, arg, self ? "tensor" : "tensor or number");
+    bool number = !self && !p->schema->params[k].no_number;
+    if (!p->quiet && lua_type(p->L, at) == LUA_TTABLE)
+        return arg_error(p, arg, "tensor%s expected, got %s: a tensor of a "
+                         "list is la.tensor{...}", number ? " or number" : "",
+                         la_type_text(p->L, at));
+    if (!number || !number_like(p->L, at))
+        return expected(p, at, arg, number ? "tensor or number" : "tensor");
     *v = (la_value){.tag = LA_VSCALAR, .given = true};
     return la_to_scalar(p->L, at, &v->scalar);
 }
-
-/* A box that owns references to the members of a list, so that nothing that
-** runs meanwhile can take them away. Its metatable releases them. */
-static la_tensor_box *new_box(lua_State *L, int64_t n)
-{
-    if (n < 0 || n > MAX_LIST)
-        luaL_error(L, "a list of %I tensors is not possible", (LUAI_UACINT)n);
-    la_tensor_box *box = lua_newuserdatauv(
-        L, sizeof(*box) + (size_t)n * sizeof(la_tensor *), 0);
-    box->n = n;
-    memset(box->list, 0, (size_t)n * sizeof(la_tensor *));
-    luaL_setmetatable(L, LA_BOX_NAME);
-    return box;
-}
-
-la_tensor_box *la_push_box(lua_State *L, int64_t n) { return new_box(L, n); }
 
 static bool tensor_list(parser *p, int at, int arg, int k, la_value *v)
 {
@@ -226,10 +258,10 @@ static bool tensor_list(parser *p, int at, int arg, int k, la_value *v)
     if (lua_type(L, at) != LUA_TTABLE)
         return expected(p, at, arg, "list of tensors");
     lua_Integer n = luaL_len(L, at);
-    if (n > MAX_LIST)
+    if (n > LA_MAX_LIST)
         return arg_error(p, arg, "list of %d is too long", (int)n);
     luaL_checkstack(L, 4, "too many arguments");
-    la_tensor_box *box = new_box(L, n);
+    la_tensor_box *box = la_push_box(L, n);
     for (lua_Integer i = 0; i < n; i++) {
         lua_rawgeti(L, at, i + 1);
         la_handle *h = la_to_handle(L, -1);
@@ -243,7 +275,8 @@ static bool tensor_list(parser *p, int at, int arg, int k, la_value *v)
     }
     *v = (la_value){.tag = LA_VTENSORS, .given = true,
                     .tensors = {box->list, n}};
-    return true;
+    return lua_getmetatable(L, at) ? true    /* of length what it says */
+        : check_leftover(p, at, arg, n, at == p->top && arg == at);
 }
 
 /* Tensors as varargs: as many as follow. */
@@ -252,7 +285,7 @@ static bool tensors_in_row(parser *p, int *at, la_value *v)
     int first = *at, n = 0;
     while (first + n <= p->top && la_to_handle(p->L, first + n)) n++;
     luaL_checkstack(p->L, 4, "too many arguments");
-    la_tensor_box *box = new_box(p->L, n);
+    la_tensor_box *box = la_push_box(p->L, n);
     for (int i = 0; i < n; i++) {
         la_handle *h = la_to_handle(p->L, first + i);
         if (!h->tensor) return arg_error(p, first + i, "tensor was freed");
@@ -329,7 +362,7 @@ static bool read_names(parser *p, int at, int arg, la_value *v)
         if (!list[i]) return luaL_error(L, "not enough memory");
     }
     *v = (la_value){.tag = LA_VNAMES, .given = true, .names = {list, n}};
-    return true;
+    return check_leftover(p, at, arg, n, at == p->top && arg == at);
 }
 
 /* ---- one value of a type ---- */
@@ -351,6 +384,10 @@ static bool read_number(parser *p, int at, int arg, la_type type, la_value *v)
         return true;
     }
     v->tag = LA_VINT;
+    if (type == LA_TYPE_DIM && lua_type(p->L, at) == LUA_TTABLE) {
+        p->out->score++;
+        return arg_error(p, arg, "one dimension expected, got a table");
+    }
     return one_int(p, at, arg, type, &v->i);
 }
 
@@ -453,7 +490,22 @@ static bool one_keyword(parser *p, int at)
     if (p->out->args[k].given)
         return p->quiet ? false : luaL_error(L, "%s: argument '%s' is given "
                                              "twice", p->name, word);
-    return read_value(p, at, k + 1, k);
+    return read_value(p, at, by_name(k), k);
+}
+
+/* How many keys of the table are names of parameters. */
+static int known_keywords(parser *p, int table)
+{
+    size_t n;
+    int known = 0;
+    lua_State *L = p->L;
+    luaL_checkstack(L, 4, "too many arguments");
+    for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1))
+        if (lua_type(L, -2) == LUA_TSTRING) {
+            const char *word = lua_tolstring(L, -2, &n);
+            known += find_param(p->schema, word, n) >= 0;
+        }
+    return known;
 }
 
 /* Values stay on the stack as anchors: a copy of the key goes on top for the
@@ -462,16 +514,19 @@ static bool one_keyword(parser *p, int at)
 static bool read_keywords(parser *p, int table, bool creation)
 {
     lua_State *L = p->L;
+    char quoted[256];
+    if (p->quiet) p->out->score += known_keywords(p, table);
     lua_pushnil(L);
     while (lua_next(L, table)) {
         int at = lua_gettop(L);
         luaL_checkstack(L, 8, "too many arguments");
         if (lua_type(L, at - 1) == LUA_TSTRING) {
             if (!one_keyword(p, at)) return false;
-        } else if (!creation) {
+        } else if (!creation || !lua_isinteger(L, at - 1)) {
             return p->quiet ? false
-                : luaL_error(L, "%s: the keywords' table has an entry without "
-                             "a name", p->name);
+                : arg_error(p, table, "table of keywords expected, got one "
+                            "with the key %s", key_text(L, at - 1, quoted,
+                                                        sizeof(quoted)));
         }
         lua_pushvalue(L, at - 1);
     }
@@ -518,13 +573,13 @@ static bool is_variadic(la_type t)
     return t == LA_TYPE_INTS_VARIADIC || t == LA_TYPE_DIMS_VARIADIC;
 }
 
-/* Is the table at 'at' the keywords' rather than the value of parameter k?
-** A list parameter takes it, unless it has names and no list part. */
+/* Is the table at 'at' the keywords' rather than the value of parameter k? One
+** with a list part is a value; an empty one is, where a list is expected. */
 static bool is_keywords(parser *p, int at, int k)
 {
     if (at != p->top || lua_type(p->L, at) != LUA_TTABLE) return false;
-    if (!is_list(p->schema->params[k].type)) return true;
-    return lua_rawlen(p->L, at) == 0 && has_string_key(p->L, at);
+    if (lua_rawlen(p->L, at) > 0) return false;
+    return !is_list(p->schema->params[k].type) || has_string_key(p->L, at);
 }
 
 /* Positional arguments; *at ends behind the last one taken. *both is set when
@@ -537,6 +592,7 @@ static bool read_positional(parser *p, int *at, bool *both)
         if (is_keywords(p, *at, k)) return true;
         if (lua_isnil(L, *at) && (param->optional || !param->required)) {
             p->out->args[k].given = true;
+            p->out->score++;
             ++*at;
             continue;
         }
@@ -551,6 +607,7 @@ static bool read_positional(parser *p, int *at, bool *both)
         if (!read_value(p, *at, *at, k)) return false;
         if (*at == p->top && lua_istable(L, *at)
             && is_list(param->type) && has_string_key(L, *at)) *both = true;
+        p->out->score++;
         ++*at;
     }
     return true;
@@ -600,9 +657,11 @@ static bool finish(parser *p, int at, bool both)
     }
     if (at <= p->top && at == p->out->odd_word)
         return odd_word(p, at);
-    if (at <= p->top)
+    if (at <= p->top) {
+        p->out->score--;
         return arg_error(p, at, "at most %d arguments expected, got %d",
-                      p->schema->npositional, p->top);
+                         p->schema->npositional, p->top);
+    }
     return fill_defaults(p);
 }
 
@@ -618,38 +677,7 @@ bool la_parse(lua_State *L, const la_op *op, const char *name, bool method,
         out->args[k].given = false;
         out->handles[k] = NULL;
     }
-    out->nouts = out->used = 0;
+    out->nouts = out->used = out->score = 0;
     memset(out->outs, 0, sizeof(out->outs));
     return read_positional(&p, &at, &both) && finish(&p, at, both);
-}
-
-/* ---- single values ---- */
-
-int64_t la_check_int(lua_State *L, int arg, const char *name)
-{
-    int ok = 0;
-    int64_t v = 0;
-    if (lua_type(L, arg) != LUA_TNUMBER)
-        return la_raise_arg(L, arg, name, "number expected, got %s",
-                            la_type_text(L, arg));
-    v = lua_tointegerx(L, arg, &ok);
-    if (!ok)
-        la_raise_arg(L, arg, name, "number has no integer representation");
-    return v;
-}
-
-la_dtype la_check_dtype(lua_State *L, int arg, const char *name)
-{
-    size_t n;
-    char quoted[256];
-    if (lua_type(L, arg) != LUA_TSTRING)
-        la_raise_arg(L, arg, name, "dtype expected, got %s",
-                     la_type_text(L, arg));
-    const char *word = lua_tolstring(L, arg, &n);
-    la_dtype d = la_dtype_parse(word, n);
-    if (d == LA_UNDEFINED)
-        la_raise_arg(L, arg, name, "unknown dtype '%s' (known: %s)",
-                     la_quote(word, n, quoted, sizeof(quoted)),
-                     la_known_dtypes);
-    return d;
 }

@@ -243,23 +243,31 @@ static int64_t user_dim(lua_State *L, int arg, la_tensor *t, const char *name)
     return d;
 }
 
-/* x:size() is several integers, x:size(dim) one. */
+/* Push n integers one by one. They may belong to a tensor that a finalizer
+** frees while the stack grows, so the stack grows first. */
+static int push_each(lua_State *L, const char *name, bool strides)
+{
+    luaL_checkstack(L, LA_MAX_DIMS, "too many results");
+    la_tensor *t = la_check_tensor(L, 1, name);
+    for (int d = 0; d < t->ndim; d++)
+        lua_pushinteger(L, strides ? la_strides(t)[d] : la_sizes(t)[d]);
+    return t->ndim;
+}
+
+/* x:size() is several integers, x:size(dim) one; so is stride. */
 static int method_size(lua_State *L)
 {
     la_tensor *t = la_check_tensor(L, 1, "size");
-    if (!lua_isnoneornil(L, 2)) {
-        lua_pushinteger(L, la_sizes(t)[user_dim(L, 2, t, "size")]);
-        return 1;
-    }
-    la_push_shape(L, t->ndim, la_sizes(t));
+    if (lua_isnoneornil(L, 2)) return push_each(L, "size", false);
+    lua_pushinteger(L, la_sizes(t)[user_dim(L, 2, t, "size")]);
     return 1;
 }
 
 static int method_stride(lua_State *L)
 {
     la_tensor *t = la_check_tensor(L, 1, "stride");
-    if (lua_isnoneornil(L, 2)) la_push_shape(L, t->ndim, la_strides(t));
-    else lua_pushinteger(L, la_strides(t)[user_dim(L, 2, t, "stride")]);
+    if (lua_isnoneornil(L, 2)) return push_each(L, "stride", true);
+    lua_pushinteger(L, la_strides(t)[user_dim(L, 2, t, "stride")]);
     return 1;
 }
 
@@ -413,8 +421,17 @@ static const luaL_Reg methods[] = {
     {"is_set_to", method_is_set_to}, {"lock", method_lock},
     {"unlock", method_unlock}, {NULL, NULL}
 };
+/* la.is_tensor(v): true for a tensor, also one that was freed. */
+static int fn_is_tensor(lua_State *L)
+{
+    luaL_checkany(L, 1);
+    lua_pushboolean(L, la_to_handle(L, 1) != NULL);
+    return 1;
+}
+
 static const luaL_Reg functions[] = {
-    {"numel", method_numel}, {"is_complex", method_is_complex},
+    {"is_tensor", fn_is_tensor}, {"numel", method_numel},
+    {"is_complex", method_is_complex},
     {"is_floating_point", method_is_floating_point},
     {"is_signed", method_is_signed}, {"is_conj", method_is_conj},
     {"is_neg", method_is_neg}, {NULL, NULL}

@@ -7,10 +7,29 @@
 #include <string.h>
 
 #include "fuse/fuse.h"
-#include "lua/from_table.h"
+#include "lua/build_options.h"
 
 /* ---- attributes ---- */
 
+/* Registry: the handles of gradients by address, with weak values, so that
+** x.grad is one value as long as somebody keeps it. */
+static const char grads_key;
+
+static void push_grads(lua_State *L)
+{
+    if (lua_rawgetp(L, LUA_REGISTRYINDEX, &grads_key) == LUA_TTABLE) return;
+    lua_pop(L, 1);
+    lua_newtable(L);
+    lua_createtable(L, 0, 1);
+    lua_pushliteral(L, "v");
+    lua_setfield(L, -2, "__mode");
+    lua_setmetatable(L, -2);
+    lua_pushvalue(L, -1);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &grads_key);
+}
+
+/* The address may be that of an older tensor whose handle is still there: the
+** handle is asked what it holds. */
 int la_get_grad(lua_State *L, la_tensor *t)
 {
     la_tensor *g = la_grad_of(t);
@@ -18,17 +37,32 @@ int la_get_grad(lua_State *L, la_tensor *t)
         lua_pushnil(L);
         return 1;
     }
-    la_handle *h = la_new_handle(L, la_up_state(L));
+    push_grads(L);
+    lua_rawgetp(L, -1, g);
+    la_handle *h = la_to_handle(L, -1);
+    if (h && h->tensor == g) return 1;
+    h = la_new_handle(L, la_up_state(L));
     g = la_grad_of(la_check_tensor(L, 1, "grad"));  /* finalizers have run */
-    if (g) h->tensor = la_tensor_retain(g);
-    else lua_pushnil(L);
+    if (!g) {
+        lua_pushnil(L);
+        return 1;
+    }
+    h->tensor = la_tensor_retain(g);
+    lua_pushvalue(L, -1);
+    lua_rawsetp(L, -4, g);
     return 1;
 }
 
 int la_set_grad_attr(lua_State *L, la_tensor *t)
 {
     la_tensor *g = lua_isnil(L, 3) ? NULL : la_check_tensor(L, 3, "grad");
+    if (g == t)
+        return luaL_error(L, "grad: can't assign a tensor as its own grad");
     LA_CHECK(L, "grad", la_set_grad(t, g));
+    if (!g || la_grad_of(t) != g) return 0;
+    push_grads(L);
+    lua_pushvalue(L, 3);
+    lua_rawsetp(L, -2, g);
     return 0;
 }
 
@@ -115,15 +149,27 @@ static int method_detach_(lua_State *L)
 
 /* ---- backward ---- */
 
+/* Raise an error about argument 'at' of function 'name', or about its option
+** 'key' when that is not NULL. 'i' is the element of the list, 0 the whole. */
+static void raise_tensors(lua_State *L, int at, const char *name,
+                          const char *key, int64_t i, const char *text)
+{
+    if (i > 0)
+        text = lua_pushfstring(L, "[%I]: %s", (LUAI_UACINT)i, text);
+    if (!key) la_raise_arg(L, at, name, "%s", text);
+    luaL_error(L, "bad argument '%s' to '%s' (%s)", key, name, text);
+}
+
 /* Tensors of a call, kept alive by a box on the stack. A nil entry stays NULL
 ** where 'holes' allows it. 'at' holds a tensor or a list. */
 static la_tensor_box *read_tensors(lua_State *L, int at, const char *name,
-                                   bool holes)
+                                   const char *key, bool holes)
 {
     bool single = la_to_handle(L, at) != NULL;
     if (!single && lua_type(L, at) != LUA_TTABLE)
-        la_raise_arg(L, at, name, "tensor or list of tensors expected, got %s",
-                     la_type_text(L, at));
+        raise_tensors(L, at, name, key, 0,
+                      lua_pushfstring(L, "tensor or list of tensors expected, "
+                                      "got %s", la_type_text(L, at)));
     int64_t n = single ? 1 : luaL_len(L, at);
     la_tensor_box *box = la_push_box(L, n);
     for (int64_t i = 0; i < n; i++) {
@@ -131,10 +177,11 @@ static la_tensor_box *read_tensors(lua_State *L, int at, const char *name,
         else lua_geti(L, at, i + 1);
         la_handle *h = la_to_handle(L, -1);
         if (!h && !(holes && lua_isnil(L, -1)))
-            la_raise_arg(L, at, name, "[%d]: tensor expected, got %s",
-                         (int)i + 1, la_type_text(L, -1));
+            raise_tensors(L, at, name, key, i + 1,
+                          lua_pushfstring(L, "tensor expected, got %s",
+                                          la_type_text(L, -1)));
         if (h && !h->tensor)
-            la_raise_arg(L, at, name, "tensor was freed");
+            raise_tensors(L, at, name, key, 0, "tensor was freed");
         if (h) box->list[i] = la_tensor_retain(h->tensor);
         lua_pop(L, 1);
     }
@@ -168,15 +215,15 @@ static uint32_t graph_flags(lua_State *L, int at)
 }
 
 /* The list at 'key' of the options, as a box; NULL when it is not given. */
-static la_tensor_box *option_tensors(lua_State *L, int at, const char *key,
-                                     bool holes)
+static la_tensor_box *option_tensors(lua_State *L, int at, const char *name,
+                                     const char *key, bool holes)
 {
     if (lua_type(L, at) != LUA_TTABLE) return NULL;
     if (lua_getfield(L, at, key) == LUA_TNIL) {
         lua_pop(L, 1);
         return NULL;
     }
-    return read_tensors(L, lua_gettop(L), key, holes);
+    return read_tensors(L, lua_gettop(L), name, key, holes);
 }
 
 /* Backward works on values, and what it makes outlives a fused function: the
@@ -198,6 +245,7 @@ static la_status run_on(lua_State *L, int nroots, la_tensor **roots,
     uint32_t keys = s->context.excluded_keys;
     s->context.excluded_keys |= 1u << LA_KEY_FUSE;
     s->running = L;
+    s->thrown = false;
     la_status status = la_backward(nroots, roots, seeds,
                                    inputs ? (int)inputs->n : 0,
                                    inputs ? inputs->list : NULL, out, flags);
@@ -220,7 +268,7 @@ static int backward_plain(lua_State *L, la_tensor *t)
     la_tensor_retain(t);
     la_status status = run_on(L, 1, &t, NULL, NULL, NULL, LA_BW_ACCUMULATE);
     la_tensor_release(t);
-    return status ? la_raise(L, "backward", status) : 0;
+    return status ? la_raise_kept(L, "backward", status) : 0;
 }
 
 /* x:backward([grad][, {retain_graph=, create_graph=, inputs=, gradient=}]) */
@@ -234,16 +282,16 @@ static int method_backward(lua_State *L)
         return backward_plain(L, h->tensor);
     lua_settop(L, 3);
     la_tensor_box *inputs, *seeds;
-    la_tensor_box *roots = read_tensors(L, 1, "backward", false);
+    la_tensor_box *roots = read_tensors(L, 1, "backward", NULL, false);
     int at = lua_isnil(L, 2) || la_to_handle(L, 2) ? 3 : 2;
     if (!lua_isnil(L, at) && lua_type(L, at) != LUA_TTABLE)
         return la_raise_arg(L, at, "backward", "tensor or table of options "
                             "expected, got %s", la_type_text(L, at));
     at = lua_istable(L, at) ? at : 0;
     if (at) check_options(L, at, "backward", known);
-    seeds = la_to_handle(L, 2) ? read_tensors(L, 2, "backward", false)
-        : at ? option_tensors(L, at, "gradient", true) : NULL;
-    inputs = at ? option_tensors(L, at, "inputs", false) : NULL;
+    seeds = la_to_handle(L, 2) ? read_tensors(L, 2, "backward", NULL, false)
+        : at ? option_tensors(L, at, "backward", "gradient", true) : NULL;
+    inputs = at ? option_tensors(L, at, "backward", "inputs", false) : NULL;
     if (seeds && seeds->n != roots->n)
         return luaL_error(L, "backward: %d tensors and %d gradients",
                           (int)roots->n, (int)seeds->n);
@@ -253,7 +301,7 @@ static int method_backward(lua_State *L)
     la_tensor_box *out = inputs ? la_push_box(L, inputs->n) : NULL;
     la_status status = run(L, roots, seeds ? seeds->list : NULL, inputs,
                            out ? out->list : NULL, flags);
-    if (status) return la_raise(L, "backward", status);
+    if (status) return la_raise_kept(L, "backward", status);
     return 0;
 }
 
@@ -266,16 +314,17 @@ static int fn_grad(lua_State *L)
     la_state *s = la_enter(L);
     lua_settop(L, 3);
     check_options(L, 3, "grad", known);
-    la_tensor_box *roots = read_tensors(L, 1, "grad", false);
-    la_tensor_box *inputs = read_tensors(L, 2, "grad", false);
-    la_tensor_box *seeds = option_tensors(L, 3, "grad_outputs", true);
+    la_tensor_box *roots = read_tensors(L, 1, "grad", NULL, false);
+    la_tensor_box *inputs = read_tensors(L, 2, "grad", NULL, false);
+    la_tensor_box *seeds = option_tensors(L, 3, "grad", "grad_outputs",
+                                          true);
     if (seeds && seeds->n != roots->n)
         return luaL_error(L, "grad: %d outputs and %d grad_outputs",
                           (int)roots->n, (int)seeds->n);
     la_tensor_box *out = la_push_box(L, inputs->n);
     la_status status = run(L, roots, seeds ? seeds->list : NULL, inputs,
                            out->list, graph_flags(L, 3));
-    if (status) return la_raise(L, "grad", status);
+    if (status) return la_raise_kept(L, "grad", status);
     luaL_checkstack(L, (int)inputs->n + 4, "too many inputs");
     for (int64_t i = 0; i < inputs->n; i++) {
         if (!out->list[i]) {
@@ -374,10 +423,12 @@ static char *where_now(void *host)
 
 static int fn_detect_anomaly(lua_State *L)
 {
-    la_enter(L);
+    la_state *s = la_enter(L);
     luaL_checktype(L, 1, LUA_TFUNCTION);
     la_set_anomaly(where_now, L);
+    s->anomaly = true;
     int status = lua_pcall(L, lua_gettop(L) - 1, LUA_MULTRET, 0);
+    s->anomaly = false;
     la_set_anomaly(NULL, NULL);
     if (status != LUA_OK) return lua_error(L);
     return lua_gettop(L);

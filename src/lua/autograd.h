@@ -15,6 +15,14 @@ const char *la_node_name(const la_node *n);
 lua_State *la_lua_of(la_state *s);
 /* The error value on top of the stack (popped) as the error record. */
 la_status la_lua_error(lua_State *L, const char *what);
+/* The same, of a function that backward called: the value also waits to be
+** raised as it is by la_raise_kept. */
+la_status la_keep_error(lua_State *L, la_state *s, const char *what);
+/* Raise the value that a function of the user's raised during this backward,
+** else the error record as la_raise does. */
+int la_raise_kept(lua_State *L, const char *name, la_status status);
+/* Make the slot where errors wait; raises for want of memory. */
+void la_open_errors(lua_State *L);
 /* Push a new handle on a borrowed tensor, from outside a closure of ours. */
 void la_push_borrowed(lua_State *L, la_state *s, la_tensor *t);
 

@@ -30,6 +30,8 @@ typedef struct la_handle {
 typedef struct la_state {
     la_context context;
     bool sandboxed;
+    bool thrown;            /* a callback's error waits, la_keep_error */
+    bool anomaly;           /* inside la.detect_anomaly */
     lua_State *main;        /* the main thread */
     lua_State *running;     /* the thread that is inside backward */
     /* the innermost la.Function in its backward */
@@ -178,6 +180,7 @@ typedef struct la_call_args {
     int64_t pool[LA_POOL_INTS];        /* lists of integers */
     int used;
     int odd_word;   /* where an overload tried before met no dtype; 0: none */
+    int score;      /* arguments that fitted, where not all did */
 } la_call_args;
 
 /* Parse the arguments 1..top for 'op'. Returns false when they do not fit and
@@ -211,7 +214,9 @@ typedef struct la_tensor_box {
     int64_t n;
     la_tensor *list[];
 } la_tensor_box;
-/* Push a box of n NULL entries; the collector releases what is put in. */
+#define LA_MAX_LIST (1 << 24)   /* entries of a list that is an argument */
+/* Push a box of n NULL entries; the collector releases what is put in. Raises
+** for more than LA_MAX_LIST. */
 la_tensor_box *la_push_box(lua_State *L, int64_t n);
 
 void la_push_scalar(lua_State *L, const la_scalar *s);   /* 1 or 2 values */
@@ -230,10 +235,9 @@ int la_tointeger(lua_State *L);     /* x:tointeger() */
 
 /* Closures for all rows, into the module and the methods (stack indices). */
 void la_open_operations(lua_State *L, int lib, int methods);
-void la_add_operation(lua_State *L, const la_op *op, const char *name,
-                      size_t n, int lib, int methods);
-/* A metamethod that runs the operation on its two operands; nil if none. */
-void la_push_operator(lua_State *L, const char *name);
+/* Push the metamethod for 'event' ("__add"), which runs the operation on its
+** two operands; nil if there is no such operation. */
+void la_push_operator(lua_State *L, const char *name, const char *event);
 void la_open_meta(lua_State *L, int lib, int meta, int methods);
 void la_open_embedded(lua_State *L);    /* preload the Lua modules (embed.c) */
 

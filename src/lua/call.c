@@ -9,7 +9,6 @@
 
 #include "base/assert.h"
 #include "lua/binding.h"
-#include "tensor/names.h"
 
 typedef struct call {
     lua_State *L;
@@ -23,24 +22,6 @@ typedef struct call {
     la_handle *results[LA_MAX_RESULTS];
     la_tensor_box *list;        /* for a result that is a list */
 } call;
-
-int la_dim_by_name(const la_tensor *t, const char *word, size_t n)
-{
-    const char *name = t->names ? la_name_intern(word, n) : NULL;
-    return name ? la_names_find(t->names, name) : -1;
-}
-
-void la_push_scalar(lua_State *L, const la_scalar *s)
-{
-    switch (s->kind) {
-    case LA_KBOOL: lua_pushboolean(L, s->i != 0); break;
-    case LA_KINT: lua_pushinteger(L, s->i); break;
-    case LA_KFLOAT: lua_pushnumber(L, s->re); break;
-    default:
-        lua_pushnumber(L, s->re);
-        lua_pushnumber(L, s->im);
-    }
-}
 
 /* ---- the part in which no Lua code runs ---- */
 
@@ -215,15 +196,23 @@ static int late_handle(call *c)
     return status;
 }
 
-/* A result that is the argument itself (to, contiguous) must not be counted as
-** new data. */
+/* The one result, in the empty handle on the top of the stack; takes over the
+** reference. A result that is the first argument itself (to, contiguous) is
+** pushed as the userdata it came in, so that it is the same key of a table. */
 static void fill_result(call *c, la_tensor *t)
 {
     const la_value *first = &c->frame.args[0];
     bool same = c->frame.nargs > 0 && first->tag == LA_VTENSOR
         && first->tensor == t;
-    if (same) c->results[0]->tensor = t;
-    else la_fill_handle(c->state, c->results[0], t);
+    la_handle *h = same ? la_to_handle(c->L, 1) : NULL;
+    if (h && h->tensor == t) {
+        la_tensor_release(t);           /* the handle holds another */
+        lua_pushvalue(c->L, 1);
+    } else if (same) {
+        c->results[0]->tensor = t;      /* no new data to be counted */
+    } else {
+        la_fill_handle(c->state, c->results[0], t);
+    }
 }
 
 /* Results go to the handles made before. A list moves into Lua's ownership
@@ -238,7 +227,7 @@ static int push_results(call *c)
         if (!c->results[0] && late_handle(c) != LUA_OK) return lua_error(L);
         fill_result(c, c->frame.results[0].tensor);
         la_pace(L, c->state);
-        return 1;               /* its handle is the top of the stack */
+        return 1;               /* the top of the stack */
     }
     for (int k = 0; k < s->nresults; k++) {
         la_value *v = &c->frame.results[k];
@@ -315,25 +304,60 @@ static int finish_call(call *c, const char *name, la_form form)
 /* ---- closures ---- */
 
 typedef struct entry {
-    const la_op *op;
+    const la_op *op;            /* the first overload of that form */
     la_state *state;            /* whose closure this belongs to */
-    la_form form;
-    bool method;
-    char name[46];
+    uint32_t forms;             /* LA_FN, LA_METHOD or LA_INPLACE_FORM */
+    const char *event;          /* "__add" of an operator, else NULL */
+    char name[40];
 } entry;
 
-static bool parse(call *c, const entry *e)
+static la_form form_of(const entry *e)
+{
+    return e->forms == LA_INPLACE_FORM ? LA_INPLACE : LA_FUNCTIONAL;
+}
+
+static bool is_method(const entry *e) { return e->forms != LA_FN; }
+
+/* 'op' or the next overload of its name that has one of these forms; NULL at
+** the end. */
+static const la_op *with_form(const la_op *op, uint32_t forms)
+{
+    while (op && !(op->forms & forms)) op = op->state->next;
+    return op;
+}
+
+/* Parse for 'op'. False, with the Lua stack as before, when the arguments do
+** not fit and 'quiet' is set; an error is raised otherwise. */
+static bool fits(call *c, const entry *e, const la_op *op, bool quiet)
 {
     lua_State *L = c->L;
-    c->schema = la_schema_of(c->op);
-    if (la_parse_plain(L, c->schema, e->method, &c->args)) return true;
     int top = lua_gettop(L);
-    bool last = c->op->state->next == NULL;
-    if (c->op == e->op) c->args.odd_word = 0;
-    bool fits = la_parse(L, c->op, e->name, e->method, !last, &c->args);
-    if (!fits) lua_settop(L, top);
-    else luaL_checkstack(L, 2 * LA_MAX_RESULTS + 4, "too many results");
-    return fits;
+    c->op = op;
+    c->schema = la_schema_of(op);
+    if (la_parse_plain(L, c->schema, is_method(e), &c->args)) return true;
+    if (!la_parse(L, op, e->name, is_method(e), quiet, &c->args)) {
+        lua_settop(L, top);
+        return false;
+    }
+    luaL_checkstack(L, 2 * LA_MAX_RESULTS + 4, "too many results");
+    return true;
+}
+
+/* Overloads in the order of their rows. When none fits, the one that most of
+** the arguments fit speaks; of equal ones the last. */
+static __attribute__((noinline)) void find_overload(call *c, const entry *e)
+{
+    const la_op *best = e->op, *op = e->op;
+    int most = -1;
+    c->args.odd_word = 0;
+    if (with_form(op->state->next, e->forms))
+        for (; op; op = with_form(op->state->next, e->forms)) {
+            if (fits(c, e, op, true)) return;
+            if (c->args.score < most) continue;
+            most = c->args.score;
+            best = op;
+        }
+    fits(c, e, best, false);
 }
 
 static const entry *enter(lua_State *L, call *c)
@@ -350,12 +374,16 @@ static int operation(lua_State *L)
     call c;
     const entry *e = enter(L, &c);
     c.op = e->op;
-    while (!parse(&c, e)) c.op = c.op->state->next;    /* the last one raises */
-    return finish_call(&c, e->name, e->form);
+    c.schema = la_schema_of(e->op);
+    if (!la_parse_plain(L, c.schema, is_method(e), &c.args))
+        find_overload(&c, e);
+    return finish_call(&c, e->name, form_of(e));
 }
 
-/* Operators: two operands (or one, given twice by Lua), no keywords. */
-static void operand(call *c, const entry *e, int k)
+/* Operators: two operands (or one, given twice by Lua), no keywords. False for
+** a value that has a metamethod of its own for the event; raises for others
+** that are no tensor and no number. */
+static bool operand(call *c, const entry *e, int k)
 {
     lua_State *L = c->L;
     la_handle *h = la_to_handle(L, k + 1);
@@ -364,7 +392,7 @@ static void operand(call *c, const entry *e, int k)
     if (h) {
         v->tag = LA_VTENSOR;
         v->given = true;
-        return;
+        return true;
     }
     v->tag = LA_VSCALAR;
     v->given = true;
@@ -373,9 +401,23 @@ static void operand(call *c, const entry *e, int k)
         la_read_number(L, k + 1, &v->scalar);
     else if (type == LUA_TBOOLEAN)
         v->scalar = la_scalar_bool(lua_toboolean(L, k + 1));
+    else if (k > 0 && (type == LUA_TTABLE || type == LUA_TUSERDATA)
+             && luaL_getmetafield(L, k + 1, e->event) != LUA_TNIL)
+        return false;
     else
         la_raise_arg(L, k + 1, e->name, "tensor or number expected, got %s",
                      la_type_text(L, k + 1));
+    return true;
+}
+
+/* The metamethod on the top of the stack takes the two operands: Lua asks the
+** left one first, and that is us. */
+static int call_other(lua_State *L)
+{
+    lua_pushvalue(L, 1);
+    lua_pushvalue(L, 2);
+    lua_call(L, 2, 1);
+    return 1;
 }
 
 static int operator(lua_State *L)
@@ -386,8 +428,10 @@ static int operator(lua_State *L)
     const la_schema *s = c.schema = la_schema_of(e->op);
     for (int k = 0; k < s->nparams; k++) {
         c.args.handles[k] = NULL;
-        if (s->params[k].type == LA_TYPE_TENSOR) operand(&c, e, k);
-        else c.args.args[k] = s->params[k].fallback;
+        if (s->params[k].type != LA_TYPE_TENSOR)
+            c.args.args[k] = s->params[k].fallback;
+        else if (!operand(&c, e, k))
+            return call_other(L);
     }
     c.args.nouts = 0;
     return finish_call(&c, e->name, LA_FUNCTIONAL);
@@ -427,40 +471,43 @@ static void link_overloads(const la_op *op)
         }
 }
 
-/* Make the closure of an entry; the entry is anchored as its last upvalue. */
+/* Push the closure of an entry; the entry is anchored as its last upvalue. */
 static void push_closure(lua_State *L, lua_CFunction fn, const la_op *op,
-                         const char *name, size_t n, la_form form, bool method)
+                         const char *name, size_t n, uint32_t forms,
+                         const char *event)
 {
     entry *e = lua_newuserdatauv(L, sizeof(*e), 0);
     e->op = op;
     e->state = la_state_of(L);
-    e->form = form;
-    e->method = method;
+    e->forms = forms;
+    e->event = event;
     snprintf(e->name, sizeof(e->name), "%.*s%s", (int)n, name,
-             form == LA_INPLACE ? "_" : "");
+             forms == LA_INPLACE_FORM ? "_" : "");
     la_closure(L, fn);
 }
 
-void la_add_operation(lua_State *L, const la_op *op, const char *name,
-                      size_t n, int lib, int methods)
+/* table[name] = the form 'bit' of the operation, if an overload has it. */
+static void add_form(lua_State *L, const la_op *op, const char *name, size_t n,
+                     uint32_t bit, int table)
 {
-    if (op->forms & LA_FN) {
-        lua_pushlstring(L, name, n);
-        push_closure(L, operation, op, name, n, LA_FUNCTIONAL, false);
-        lua_rawset(L, lib);
-    }
-    if (op->forms & LA_METHOD) {
-        lua_pushlstring(L, name, n);
-        push_closure(L, operation, op, name, n, LA_FUNCTIONAL, true);
-        lua_rawset(L, methods);
-    }
-    if (op->forms & LA_INPLACE_FORM) {
-        lua_pushlstring(L, name, n);
+    op = with_form(op, bit);
+    if (!op) return;
+    lua_pushlstring(L, name, n);
+    if (bit == LA_INPLACE_FORM) {
         lua_pushliteral(L, "_");
         lua_concat(L, 2);
-        push_closure(L, operation, op, name, n, LA_INPLACE, true);
-        lua_rawset(L, methods);
     }
+    push_closure(L, operation, op, name, n, bit, NULL);
+    lua_rawset(L, table);
+}
+
+/* 'op' is the first overload of its name. */
+static void add_operation(lua_State *L, const la_op *op, const char *name,
+                          size_t n, int lib, int methods)
+{
+    add_form(L, op, name, n, LA_FN, lib);
+    add_form(L, op, name, n, LA_METHOD, methods);
+    add_form(L, op, name, n, LA_INPLACE_FORM, methods);
 }
 
 static void add_aliases(lua_State *L, int lib, int methods)
@@ -476,28 +523,25 @@ static void add_aliases(lua_State *L, int lib, int methods)
             if (base_length(op) != strlen(rows[i][1])
                 || memcmp(op->signature, rows[i][1], base_length(op)) != 0)
                 continue;
-            la_add_operation(L, op, rows[i][0], strlen(rows[i][0]), lib,
-                             methods);
+            add_operation(L, op, rows[i][0], strlen(rows[i][0]), lib, methods);
             break;
         }
 }
 
 void la_open_operations(lua_State *L, int lib, int methods)
 {
+    for (int id = 0; id < la_op_count(); id++) link_overloads(la_op_at(id));
     for (int id = 0; id < la_op_count(); id++) {
         const la_op *op = la_op_at(id);
-        link_overloads(op);
         if (is_first(op))
-            la_add_operation(L, op, op->signature, base_length(op), lib,
-                             methods);
+            add_operation(L, op, op->signature, base_length(op), lib, methods);
     }
     add_aliases(L, lib, methods);
 }
 
-void la_push_operator(lua_State *L, const char *name)
+void la_push_operator(lua_State *L, const char *name, const char *event)
 {
     const la_op *op = la_op_find(name, strlen(name));
-    if (op) push_closure(L, operator, op, name, strlen(name), LA_FUNCTIONAL,
-                         false);
+    if (op) push_closure(L, operator, op, name, strlen(name), LA_FN, event);
     else lua_pushnil(L);
 }

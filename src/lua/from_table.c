@@ -8,132 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lua/attr.h"
+#include "lua/build_options.h"
 #include "lua/from_table.h"
-#include "tensor/names.h"
 #include "tensor/shape.h"
-
-/* ---- options ---- */
-
-typedef struct build_options {
-    la_dtype dtype;         /* LA_UNDEFINED: by the values */
-    la_device device;
-    bool requires_grad;
-    int nnames;
-    const char **names;     /* interned, anchored on the stack; NULL: none */
-} build_options;
-
-static la_dtype option_dtype(lua_State *L, int at, const char *name)
-{
-    la_dtype d = LA_UNDEFINED;
-    lua_getfield(L, at, "dtype");
-    if (!lua_isnil(L, -1)) d = la_check_dtype(L, lua_gettop(L), name);
-    lua_pop(L, 1);
-    return d;
-}
-
-/* The device that the top of the stack names. */
-static la_device option_device(lua_State *L, const char *name)
-{
-    size_t n;
-    char quoted[256];
-    la_device device;
-    if (lua_type(L, -1) != LUA_TSTRING)
-        luaL_error(L, "%s: device: string expected, got %s", name,
-                   la_type_text(L, lua_gettop(L)));
-    const char *word = lua_tolstring(L, -1, &n);
-    if (!la_device_parse(word, n, &device))
-        luaL_error(L, "%s: unknown device '%s'", name,
-                   la_quote(word, n, quoted, sizeof(quoted)));
-    return device;
-}
-
-/* The keywords a function knows; "known:" in its error lists all of them. */
-static const char *const build_keys[] = {"dtype", "requires_grad", "device",
-                                         "names", NULL};
-static const char *const asarray_keys[] = {"dtype", "requires_grad", "device",
-                                           "names", "copy", NULL};
-
-void la_check_keywords(lua_State *L, int at, const char *const *known,
-                       const char *name)
-{
-    char quoted[256];
-    size_t n;
-    lua_pushnil(L);
-    while (lua_next(L, at)) {
-        bool ok = false;
-        lua_pop(L, 1);
-        for (int i = 0; known[i] && lua_type(L, -1) == LUA_TSTRING; i++)
-            ok = ok || strcmp(known[i], lua_tostring(L, -1)) == 0;
-        if (ok) continue;
-        int type = lua_type(L, -1);
-        const char *word = type == LUA_TSTRING || type == LUA_TNUMBER
-            ? luaL_tolstring(L, -1, &n) : luaL_typename(L, -1);
-        la_quote(word, type == LUA_TSTRING ? n : strlen(word), quoted,
-                 sizeof(quoted));
-        luaL_Buffer b;
-        luaL_buffinit(L, &b);
-        for (int i = 0; known[i]; i++) {
-            if (i > 0) luaL_addstring(&b, ", ");
-            luaL_addstring(&b, known[i]);
-        }
-        luaL_pushresult(&b);
-        luaL_error(L, "%s: unknown keyword '%s' (known: %s)", name, quoted,
-                   lua_tostring(L, -1));
-    }
-}
-
-/* names = {...} of the table on the top: interned, in a userdata that stays on
-** the stack; "*" is a dim without a name. */
-static void option_names(lua_State *L, int at, build_options *o,
-                         const char *name)
-{
-    size_t len;
-    if (lua_getfield(L, at, "names") == LUA_TNIL) return;
-    int table = lua_gettop(L);
-    if (lua_type(L, table) != LUA_TTABLE)
-        luaL_error(L, "%s: names: list of names expected, got %s", name,
-                   la_type_text(L, table));
-    size_t n = lua_rawlen(L, table);
-    if (n > LA_MAX_DIMS)
-        luaL_error(L, "%s: at most %d names", name, LA_MAX_DIMS);
-    o->nnames = (int)n;
-    o->names = lua_newuserdatauv(L, (n + 1) * sizeof(*o->names), 0);
-    for (size_t i = 0; i < n; i++) {
-        lua_rawgeti(L, table, (lua_Integer)i + 1);
-        if (lua_type(L, -1) != LUA_TSTRING)
-            luaL_error(L, "%s: names: [%d]: string expected, got %s", name,
-                       (int)i + 1, la_type_text(L, lua_gettop(L)));
-        const char *word = lua_tolstring(L, -1, &len);
-        o->names[i] = la_name_intern(word, len);
-        lua_pop(L, 1);
-        if (!o->names[i]) la_raise(L, name, LA_ENOMEM);
-    }
-}
-
-static build_options read_options(lua_State *L, int at,
-                                     const char *const *known,
-                                     const char *name)
-{
-    build_options o = {LA_UNDEFINED, LA_CPU, false, 0, NULL};
-    if (lua_isnoneornil(L, at)) return o;
-    if (lua_type(L, at) == LUA_TSTRING) {
-        o.dtype = la_check_dtype(L, at, name);
-        return o;
-    }
-    if (lua_type(L, at) != LUA_TTABLE)
-        la_raise_arg(L, at, name, "table of options expected, got %s",
-                     la_type_text(L, at));
-    la_check_keywords(L, at, known, name);
-    o.dtype = option_dtype(L, at, name);
-    lua_getfield(L, at, "requires_grad");
-    o.requires_grad = lua_toboolean(L, -1);
-    lua_getfield(L, at, "device");
-    if (!lua_isnil(L, -1)) o.device = option_device(L, name);
-    lua_pop(L, 2);
-    option_names(L, at, &o, name);
-    return o;
-}
 
 /* ---- walking a nested table ---- */
 
@@ -185,6 +62,20 @@ static int64_t enter_table(walk *w, int d)
     return luaL_len(w->L, table);
 }
 
+/* The key on the top of the stack, in the table of dim d, is no index. */
+static void raise_odd_key(walk *w, int d)
+{
+    lua_State *L = w->L;
+    size_t n;
+    char quoted[256];
+    const char *word = lua_type(L, -1) == LUA_TSTRING
+        ? lua_tolstring(L, -1, &n) : NULL;
+    word = word ? la_quote(word, n, quoted, sizeof(quoted))
+                : luaL_tolstring(L, -1, NULL);
+    luaL_error(L, "bad argument #1 to '%s' (%s['%s']: a table of data has no "
+               "such keys)", w->name, element_text(w, d), word);
+}
+
 /* Elements behind the length of a raw table would be dropped in silence: they
 ** lie behind a hole. The walk begins at the last element, where nothing follows
 ** in a table that is a list; below two elements there may be no list part. */
@@ -195,7 +86,10 @@ static void check_holes(walk *w, int d, int64_t n)
     else lua_pushnil(L);
     while (lua_next(L, w->base + d)) {
         lua_pop(L, 1);
-        if (!lua_isinteger(L, -1)) continue;
+        if (!lua_isinteger(L, -1)) {
+            if (d > 0) raise_odd_key(w, d);  /* else an option */
+            continue;
+        }
         int64_t i = lua_tointeger(L, -1);
         if (i < 1 || i > n)
             luaL_error(L, "bad argument #1 to '%s' (%s[%I]: the table has a "
@@ -359,7 +253,7 @@ static void rewind_walk(walk *w)
 }
 
 /* The handle stands below the tables, so that it stays anchored. */
-static void from_table(lua_State *L, int at, const build_options *o,
+static void from_table(lua_State *L, int at, const la_build_options *o,
                        la_handle *h, const char *name)
 {
     walk w;
@@ -392,7 +286,7 @@ static void from_table(lua_State *L, int at, const build_options *o,
     each_leaf(&w, store_leaf, &s);
 }
 
-static void from_number(lua_State *L, int at, const build_options *o,
+static void from_number(lua_State *L, int at, const la_build_options *o,
                         la_handle *h, const char *name)
 {
     la_scalar s;
@@ -406,7 +300,7 @@ static void from_number(lua_State *L, int at, const build_options *o,
     LA_CHECK(L, name, la_scalar_store(&s, dtype, la_data(t)));
 }
 
-static void from_tensor(lua_State *L, int at, const build_options *o,
+static void from_tensor(lua_State *L, int at, const la_build_options *o,
                         la_handle *h, const char *name)
 {
     la_tensor *src = la_check_tensor(L, at, name), *plain = NULL, *t = NULL;
@@ -420,31 +314,15 @@ static void from_tensor(lua_State *L, int at, const build_options *o,
     la_fill_handle(la_up_state(L), h, t);
 }
 
-/* Move to the device and set requires_grad: what creation options ask for. */
-static void apply_options(lua_State *L, la_handle *h,
-                          const build_options *o, const char *name)
-{
-    if (o->device == LA_META) {
-        la_tensor *t = h->tensor, *meta = NULL;
-        LA_CHECK(L, name, la_tensor_empty_on(LA_META, t->ndim, la_sizes(t),
-                                             NULL, (la_dtype)t->dtype, &meta));
-        h->tensor = meta;
-        la_tensor_release(t);
-    }
-    if (o->names) {
-        la_names *names = NULL;
-        if (o->nnames != h->tensor->ndim)
-            luaL_error(L, "%s: %d names for a tensor of dimension %d", name,
-                       o->nnames, h->tensor->ndim);
-        LA_CHECK(L, name, la_names_new(o->nnames, o->names, &names));
-        la_tensor_set_names(h->tensor, names);
-    }
-    if (o->requires_grad)
-        LA_CHECK(L, name, la_require_grad(h->tensor, true));
-}
+/* The keywords a function knows; "known:" in its error lists all of them. */
+static const char *const build_keys[] = {"dtype", "requires_grad", "device",
+                                         "names", "memory_format", NULL};
+static const char *const asarray_keys[] = {"dtype", "requires_grad", "device",
+                                           "names", "memory_format", "copy",
+                                           NULL};
 
 /* Push a new tensor of the table, number, boolean or tensor at 'at'. */
-static int build_tensor(lua_State *L, int at, const build_options *o,
+static int build_tensor(lua_State *L, int at, const la_build_options *o,
                         const char *name)
 {
     la_state *s = la_enter(L);
@@ -454,33 +332,38 @@ static int build_tensor(lua_State *L, int at, const build_options *o,
     else if (is_table(L, at)) from_table(L, at, o, h, name);
     else from_number(L, at, o, h, name);
     lua_settop(L, top);
-    apply_options(L, h, o, name);
+    la_apply_options(L, h, o, name);
     la_pace(L, s);
     return 1;
 }
 
 static int fn_tensor(lua_State *L)
 {
-    build_options o = read_options(L, 2, build_keys, "tensor");
+    la_build_options o = la_read_options(L, 2, build_keys, "tensor");
     if (lua_isnone(L, 1))
         return la_raise_arg(L, 1, "tensor", "table, number, boolean or tensor "
                             "expected, got no value");
+    la_read_options_in_data(L, 1, !lua_isnoneornil(L, 2), build_keys, &o,
+                           "tensor");
     return build_tensor(L, 1, &o, "tensor");
 }
 
 /* asarray: the tensor itself when nothing would change. */
 static int fn_asarray(lua_State *L)
 {
-    build_options o = read_options(L, 2, asarray_keys, "asarray");
+    la_build_options o = la_read_options(L, 2, asarray_keys, "asarray");
     la_handle *h = la_to_handle(L, 1);
     bool copy = false, never = false;
-    if (lua_istable(L, 2)) {
-        lua_getfield(L, 2, "copy");
+    la_read_options_in_data(L, 1, !lua_isnoneornil(L, 2), asarray_keys, &o,
+                           "asarray");
+    int options = lua_istable(L, 2) ? 2 : 1;
+    if (lua_istable(L, options)) {
+        lua_getfield(L, options, "copy");
         copy = lua_toboolean(L, -1);
         never = lua_type(L, -1) == LUA_TBOOLEAN && !copy;
         lua_pop(L, 1);
     }
-    bool same = h && h->tensor && !copy && !o.names
+    bool same = h && h->tensor && !copy && !o.names && !o.has_format
         && (o.dtype == LA_UNDEFINED || o.dtype == (la_dtype)h->tensor->dtype);
     if (same) {
         lua_settop(L, 1);
@@ -493,7 +376,9 @@ static int fn_asarray(lua_State *L)
 
 static int method_new_tensor(lua_State *L)
 {
-    build_options o = read_options(L, 3, build_keys, "new_tensor");
+    la_build_options o = la_read_options(L, 3, build_keys, "new_tensor");
+    la_read_options_in_data(L, 2, !lua_isnoneornil(L, 3), build_keys, &o,
+                           "new_tensor");
     la_tensor *self = la_check_tensor(L, 1, "new_tensor");
     if (o.dtype == LA_UNDEFINED) o.dtype = (la_dtype)self->dtype;
     return build_tensor(L, 2, &o, "new_tensor");

@@ -31,6 +31,7 @@ typedef struct la_function_call {
     la_node *node;
     la_tensor **grads, **out;
     struct la_function_call *outer;
+    la_status status;           /* of what backward returned */
 } call;
 
 /* ---- ctx ---- */
@@ -126,6 +127,28 @@ static void push_ctx(lua_State *L)
 
 /* ---- the node ---- */
 
+/* The gradients from stack index 'base' + 1 on, to the edges. */
+static la_status take_gradients(lua_State *L, call *c, int base)
+{
+    function_node *fn = la_node_extra(c->node);
+    int given = lua_gettop(L) - base, e = 0;
+    if (given > fn->ninputs)
+        return la_error(LA_EGRAD, "custom backward: backward returned %d "
+                        "gradients for %d inputs", given, fn->ninputs);
+    for (int k = 0; k < fn->ninputs; k++) {
+        if (!fn->is_tensor[k]) continue;
+        int at = base + 1 + k, edge = e++;
+        if (k >= given || lua_isnil(L, at)) continue;
+        la_handle *h = la_to_handle(L, at);
+        if (!h || !h->tensor)
+            return la_error(LA_EGRAD, "custom backward: backward: result %d: "
+                            "tensor or nil expected, got %s", k + 1,
+                            h ? "a freed tensor" : luaL_typename(L, at));
+        c->out[edge] = la_tensor_retain(h->tensor);
+    }
+    return LA_OK;
+}
+
 /* In protected mode: backward(ctx, grads...), results to the edges. */
 static int protected_backward(lua_State *L)
 {
@@ -138,23 +161,8 @@ static int protected_backward(lua_State *L)
         if (c->grads[k]) la_push_borrowed(L, fn->tie.state, c->grads[k]);
         else lua_pushnil(L);
     }
-    int base = 1;
     lua_call(L, 1 + c->node->noutputs, LUA_MULTRET);
-    int given = lua_gettop(L) - base, e = 0;
-    if (given > fn->ninputs)
-        return luaL_error(L, "backward returned %d gradients for %d inputs",
-                          given, fn->ninputs);
-    for (int k = 0; k < fn->ninputs; k++) {
-        if (!fn->is_tensor[k]) continue;
-        int at = base + 1 + k, edge = e++;
-        if (k >= given || lua_isnil(L, at)) continue;
-        la_handle *h = la_to_handle(L, at);
-        if (!h || !h->tensor)
-            return luaL_error(L, "backward: result %d: tensor or nil expected, "
-                              "got %s", k + 1, h ? "a freed tensor"
-                              : luaL_typename(L, at));
-        c->out[edge] = la_tensor_retain(h->tensor);
-    }
+    c->status = take_gradients(L, c, 1);
     return 0;
 }
 
@@ -164,7 +172,7 @@ static la_status run_function(la_node *n, la_tensor **grads, la_tensor **out)
     la_state *s = fn->tie.state;
     lua_State *L = NULL;
     LA_TRY(la_tie_enter(&fn->tie, &L));
-    call c = {n, grads, out, s->functions};
+    call c = {n, grads, out, s->functions, LA_OK};
     bool before = s->context.no_grad;
     s->functions = &c;
     lua_pushcfunction(L, protected_backward);
@@ -173,7 +181,8 @@ static la_status run_function(la_node *n, la_tensor **grads, la_tensor **out)
     s->functions = c.outer;
     la_current_context = &s->context;
     s->context.no_grad = before;
-    return status == LUA_OK ? LA_OK : la_lua_error(L, "custom backward");
+    return status == LUA_OK ? c.status
+                            : la_keep_error(L, s, "custom backward");
 }
 
 static void clear_function(la_node *n)

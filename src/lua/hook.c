@@ -23,27 +23,74 @@ la_status la_lua_error(lua_State *L, const char *what)
     return status;
 }
 
+/* ---- errors of functions that backward calls ---- */
+
+/* Registry: the value that waits (nil as the slot's own address), else false.
+** The slot is never empty, so that an assignment takes no memory. */
+static const char thrown_key;
+
+void la_open_errors(lua_State *L)
+{
+    lua_pushboolean(L, false);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &thrown_key);
+}
+
+la_status la_keep_error(lua_State *L, la_state *s, const char *what)
+{
+    if (lua_isnil(L, -1)) lua_pushlightuserdata(L, (void *)&thrown_key);
+    else lua_pushvalue(L, -1);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &thrown_key);
+    s->thrown = true;
+    return la_lua_error(L, what);
+}
+
+/* Anomaly mode adds to a text where the operation was recorded. */
+int la_raise_kept(lua_State *L, const char *name, la_status status)
+{
+    la_state *s = la_up_state(L);
+    bool thrown = s->thrown;
+    s->thrown = false;
+    if (!thrown) return la_raise(L, name, status);
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &thrown_key);
+    la_open_errors(L);
+    if (lua_touserdata(L, -1) == &thrown_key) lua_pushnil(L);
+    if (s->anomaly && lua_type(L, -1) == LUA_TSTRING)
+        return la_raise(L, name, status);
+    return lua_error(L);
+}
+
 /* ---- hooks ---- */
 
-/* In protected mode: call the hook with a handle, leave its result. The hook
+typedef struct hook_frame {
+    const la_tie *tie;
+    la_tensor *grad, **out;
+    la_status status;       /* of what the hook returned */
+} hook_frame;
+
+static la_status take_result(lua_State *L, const hook_frame *f)
+{
+    la_handle *r = la_to_handle(L, -1);
+    if (lua_isnil(L, -1)) return LA_OK;
+    if (!r || !r->tensor)
+        return la_error(LA_EGRAD, "hook: a hook returns a tensor or nil, got "
+                        "%s", r ? "a freed tensor" : luaL_typename(L, -1));
+    if (!la_same_sizes(r->tensor, f->grad))
+        return la_error(LA_EGRAD, "hook: a hook keeps the gradient's shape");
+    if (r->tensor->dtype != f->grad->dtype)
+        return la_error(LA_EGRAD, "hook: a hook keeps the gradient's dtype");
+    *f->out = la_tensor_retain(r->tensor);
+    return LA_OK;
+}
+
+/* In protected mode: call the hook with a handle, take its result. The hook
 ** may remove itself: the tie is not looked at after the call. */
 static int hook_call(lua_State *L)
 {
-    const la_tie *h = lua_touserdata(L, 1);
-    la_tensor *grad = lua_touserdata(L, 2), **out = lua_touserdata(L, 3);
-    la_tie_push(L, h, 0);
-    la_push_borrowed(L, h->state, grad);
+    hook_frame *f = lua_touserdata(L, 1);
+    la_tie_push(L, f->tie, 0);
+    la_push_borrowed(L, f->tie->state, f->grad);
     lua_call(L, 1, 1);
-    if (lua_isnil(L, -1)) return 0;
-    la_handle *r = la_to_handle(L, -1);
-    if (!r || !r->tensor)
-        return luaL_error(L, "a hook returns a tensor or nil, got %s",
-                          r ? "a freed tensor" : luaL_typename(L, -1));
-    if (!la_same_sizes(r->tensor, grad))
-        return luaL_error(L, "a hook must keep the gradient's shape");
-    if (r->tensor->dtype != grad->dtype)
-        return luaL_error(L, "a hook must keep the gradient's dtype");
-    *out = la_tensor_retain(r->tensor);
+    f->status = take_result(L, f);
     return 0;
 }
 
@@ -51,19 +98,17 @@ static int hook_call(lua_State *L)
 ** where the hook returned nil, else it is owned by the caller. */
 static la_status hook_run(void *context, la_tensor *grad, la_tensor **out)
 {
-    la_tie *h = context;
-    la_state *s = h->state;
+    hook_frame f = {context, grad, out, LA_OK};
+    la_state *s = f.tie->state;
     lua_State *L = NULL;
-    LA_TRY(la_tie_enter(h, &L));
+    LA_TRY(la_tie_enter(f.tie, &L));
     bool before = s->context.no_grad;
     lua_pushcfunction(L, hook_call);
-    lua_pushlightuserdata(L, h);
-    lua_pushlightuserdata(L, grad);
-    lua_pushlightuserdata(L, out);
-    int status = lua_pcall(L, 3, 0, 0);
+    lua_pushlightuserdata(L, &f);
+    int status = lua_pcall(L, 1, 0, 0);
     la_current_context = &s->context;
     s->context.no_grad = before;
-    return status == LUA_OK ? LA_OK : la_lua_error(L, "hook");
+    return status == LUA_OK ? f.status : la_keep_error(L, s, "hook");
 }
 
 static void hook_release(void *context)

@@ -125,7 +125,8 @@ static int fn_promote_types(lua_State *L)
     return 1;
 }
 
-/* result_type(...): tensors and numbers. */
+/* result_type(...): tensors, numbers and dtypes; a dtype counts as a tensor
+** with dims. */
 static int fn_result_type(lua_State *L)
 {
     la_result_type r = LA_RESULT_TYPE_INIT;
@@ -136,8 +137,10 @@ static int fn_result_type(lua_State *L)
         if (la_to_handle(L, i))
             la_result_type_add(&r, la_check_tensor(L, i, "result_type"));
         else if (la_to_scalar(L, i, &s)) la_result_type_add_scalar(&r, &s);
+        else if (lua_type(L, i) == LUA_TSTRING)
+            la_result_type_add_dtype(&r, la_check_dtype(L, i, "result_type"));
         else
-            return la_raise_arg(L, i, "result_type", "tensor or number "
+            return la_raise_arg(L, i, "result_type", "tensor, number or dtype "
                                 "expected, got %s", la_type_text(L, i));
     }
     LA_CHECK(L, "result_type", la_result_type_get(&r, &d));

@@ -230,7 +230,7 @@ void la_open_meta(lua_State *L, int lib, int meta, int methods)
         lua_setfield(L, meta, r->name);
     }
     for (size_t i = 0; i < sizeof(operators) / sizeof(operators[0]); i++) {
-        la_push_operator(L, operators[i][1]);
+        la_push_operator(L, operators[i][1], operators[i][0]);
         lua_setfield(L, meta, operators[i][0]);
     }
     with_table(L, methods, meta_index, meta, "__index");

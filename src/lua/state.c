@@ -194,6 +194,7 @@ LA_API int luaopen_lunarray(lua_State *L)
                           la_cpu_missing());
     if (!begun) new_state(L);       /* else an attempt ran out of memory */
     new_box_metatable(L);
+    la_open_errors(L);
     la_grad_init();
     luaL_newmetatable(L, LA_META_NAME);
     int meta = lua_gettop(L);

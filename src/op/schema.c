@@ -107,6 +107,12 @@ static la_status read_type(reader *r, la_param *p)
         p->optional = take(r, "?");
         return LA_OK;
     }
+    if (take(r, "Array")) {
+        p->type = LA_TYPE_TENSOR;
+        p->no_number = true;
+        p->optional = take(r, "?");
+        return LA_OK;
+    }
     for (int i = 0; i < NROWS; i++)
         if (take(r, types[i].word)) {
             p->type = types[i].type;

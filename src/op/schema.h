@@ -33,6 +33,7 @@ typedef struct la_param {
     bool nullable;          /* Tensor?[]: entries may be nil */
     bool required;          /* no default */
     bool keyword_only;
+    bool no_number;         /* "Array": a tensor, no number stands for one */
     la_value fallback;      /* the default */
     int64_t ints[4];        /* storage of a list default */
 } la_param;

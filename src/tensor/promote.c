@@ -128,6 +128,11 @@ void la_result_type_add_scalar(la_result_type *r, const la_scalar *s)
     add(&r->wrapped, la_scalar_dtype(s));
 }
 
+void la_result_type_add_dtype(la_result_type *r, la_dtype dtype)
+{
+    add(&r->dim, dtype);
+}
+
 /* 'low' only matters where it is of a higher category. */
 static la_dtype combine(la_dtype high, la_dtype low)
 {

@@ -1,0 +1,81 @@
+/* Single values between Lua and C: numbers, dtypes, names of dims, and the box
+** that owns tensors while Lua code may run. */
+#include <string.h>
+
+#include "lua/binding.h"
+#include "tensor/names.h"
+
+int64_t la_check_int(lua_State *L, int arg, const char *name)
+{
+    int ok = 0;
+    int64_t v = 0;
+    if (lua_type(L, arg) != LUA_TNUMBER)
+        return la_raise_arg(L, arg, name, "number expected, got %s",
+                            la_type_text(L, arg));
+    v = lua_tointegerx(L, arg, &ok);
+    if (!ok)
+        la_raise_arg(L, arg, name, "number has no integer representation");
+    return v;
+}
+
+la_dtype la_check_dtype(lua_State *L, int arg, const char *name)
+{
+    size_t n;
+    char quoted[256];
+    if (lua_type(L, arg) != LUA_TSTRING)
+        la_raise_arg(L, arg, name, "dtype expected, got %s",
+                     la_type_text(L, arg));
+    const char *word = lua_tolstring(L, arg, &n);
+    la_dtype d = la_dtype_parse(word, n);
+    if (d == LA_UNDEFINED)
+        la_raise_arg(L, arg, name, "unknown dtype '%s' (known: %s)",
+                     la_quote(word, n, quoted, sizeof(quoted)),
+                     la_known_dtypes);
+    return d;
+}
+
+bool la_to_scalar(lua_State *L, int arg, la_scalar *out)
+{
+    switch (lua_type(L, arg)) {
+    case LUA_TBOOLEAN:
+        *out = la_scalar_bool(lua_toboolean(L, arg));
+        return true;
+    case LUA_TNUMBER:
+        la_read_number(L, arg, out);
+        return true;
+    default: {
+        la_handle *h = la_to_handle(L, arg);
+        return h && h->tensor && la_tensor_to_scalar(h->tensor, out);
+    }
+    }
+}
+
+int la_dim_by_name(const la_tensor *t, const char *word, size_t n)
+{
+    const char *name = t->names ? la_name_intern(word, n) : NULL;
+    return name ? la_names_find(t->names, name) : -1;
+}
+
+void la_push_scalar(lua_State *L, const la_scalar *s)
+{
+    switch (s->kind) {
+    case LA_KBOOL: lua_pushboolean(L, s->i != 0); break;
+    case LA_KINT: lua_pushinteger(L, s->i); break;
+    case LA_KFLOAT: lua_pushnumber(L, s->re); break;
+    default:
+        lua_pushnumber(L, s->re);
+        lua_pushnumber(L, s->im);
+    }
+}
+
+la_tensor_box *la_push_box(lua_State *L, int64_t n)
+{
+    if (n < 0 || n > LA_MAX_LIST)
+        luaL_error(L, "a list of %I tensors is not possible", (LUAI_UACINT)n);
+    la_tensor_box *box = lua_newuserdatauv(
+        L, sizeof(*box) + (size_t)n * sizeof(la_tensor *), 0);
+    box->n = n;
+    memset(box->list, 0, (size_t)n * sizeof(la_tensor *));
+    luaL_setmetatable(L, LA_BOX_NAME);
+    return box;
+}
