@@ -92,22 +92,50 @@ static la_tensor *halved_ties(la_formula *x)
     return R(where, R(eq, A(0), A(1)), R(div, G, 2), G);
 }
 
-/* Inside the limits the gradient belongs to self, outside to the limit. */
+/* The gradient of clamp's self: inside the limits; at one that is a tensor
+** half of it, all of it where both limits are met. */
+static la_tensor *clamp_self(la_formula *x, la_tensor *low, la_tensor *high)
+{
+    la_tensor *self = A(0), *g = G, *tie = NULL;
+    for (int k = 1; k <= 2; k++) {
+        la_tensor *limit = k == 1 ? low : high;
+        if (!limit || la_x_is_number(x, k)) continue;
+        la_tensor *met = R(eq, self, limit);
+        tie = tie ? R(logical_xor, tie, met) : met;
+    }
+    if (tie) g = R(where, tie, R(div, g, 2), g);
+    if (low) g = la_x_is_number(x, 1) ? R(where, R(gt, self, low), g, 0)
+                                      : R(where, R(lt, self, low), 0, g);
+    if (high) g = la_x_is_number(x, 2) ? R(where, R(lt, self, high), g, 0)
+                                       : R(where, R(gt, self, high), 0, g);
+    return g;
+}
+
+/* The gradient of one limit: where self is 'beyond' it, half of it where they
+** are equal and self does not meet the 'other' limit, too. */
+static la_tensor *clamp_limit(la_formula *x, la_tensor *limit,
+                              la_tensor *other, la_tensor *beyond)
+{
+    la_tensor *tie = R(eq, A(0), limit);
+    if (other) tie = R(logical_and, tie, R(ne, A(0), other));
+    return R(where, beyond, G, R(where, tie, R(div, G, 2), 0));
+}
+
+/* Outside of the limits the gradient belongs to the limit; where they are in
+** the wrong order, to the higher one. */
 static la_status clamp_backward(la_formula *x, la_tensor **out)
 {
-    la_tensor *self = A(0), *low = A(1), *high = A(2), *g = G;
-    if (low) g = R(where, R(ge, self, low), g, 0);
-    if (high) g = R(where, R(le, self, high), g, 0);
-    la_x_set(x, out, 0, g);
+    la_tensor *low = A(1), *high = A(2), *g;
+    if (la_x_wants(x, 0)) la_x_set(x, out, 0, clamp_self(x, low, high));
     if (low && la_x_wants(x, 1)) {
-        g = R(where, R(lt, self, low), G, 0);
-        if (high) g = R(where, R(lt, low, high), g, 0);
+        g = clamp_limit(x, low, high, R(lt, A(0), low));
+        if (high) g = R(where, R(gt, low, high), 0, g);
         la_x_set(x, out, 1, g);
     }
     if (!high || !la_x_wants(x, 2)) return x->status;
-    la_tensor *over = R(gt, self, high);
-    if (low) over = R(logical_or, over, R(gt, low, high));
-    la_x_set(x, out, 2, R(where, over, G, 0));
+    la_tensor *beyond = R(gt, A(0), high);
+    if (low) beyond = R(logical_or, beyond, R(gt, low, high));
+    la_x_set(x, out, 2, clamp_limit(x, high, low, beyond));
     return x->status;
 }
 

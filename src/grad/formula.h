@@ -66,6 +66,8 @@ bool la_x_wants(const la_formula *x, int k);
 void la_x_set(la_formula *x, la_tensor **out, int k, la_tensor *g);
 /* The entry of 'out' that argument k has. */
 la_tensor **la_x_slot(const la_formula *x, la_tensor **out, int k);
+/* Was saved argument k given as a number? */
+bool la_x_is_number(const la_formula *x, int k);
 /* Is the tensor of argument k a result of that operation? */
 bool la_x_result_of(const la_formula *x, int k, const la_op *op);
 /* Sizes / dtype of argument k as it was; needs a wanted argument. */

@@ -19,8 +19,16 @@ la_tensor *la_x_angle(la_formula *x);
 la_tensor *la_x_mvlgamma(la_formula *x);
 la_tensor *la_x_logit(la_formula *x);
 la_tensor *la_x_inverse_norm(la_formula *x);   /* 1 / (a^2 + b^2), 0 at 0 */
-/* 'w', and 1/2 where it is NaN: the share of equal infinities. */
-la_tensor *la_x_weight(la_formula *x, la_tensor *w);
+/* a - b, and 0 for equal infinities. */
+la_tensor *la_x_distance(la_formula *x, la_tensor *a, la_tensor *b);
+/* I1(x) / x of i1's and i1e's formula, times exp(-|x|) when 'scaled'. */
+la_tensor *la_x_i1_quotient(la_formula *x, bool scaled);
+la_tensor *la_x_log_ndtr(la_formula *x);
+/* Argument 0 where it is negative, else 0 while the formula is recorded. */
+la_tensor *la_x_below_zero(la_formula *x);
+/* 'g', which depends on argument 0 by conditions alone: in a recorded formula
+** it is a function of it whose slope is 0, as in PyTorch. */
+la_tensor *la_x_flat(la_formula *x, la_tensor *g);
 la_tensor *la_x_silu(la_formula *x);
 la_tensor *la_x_softsign(la_formula *x);
 la_tensor *la_x_mish(la_formula *x);
@@ -65,8 +73,8 @@ la_value la_x_dtype(la_formula *x);     /* of the gradient, as an argument */
 
 la_tensor *la_x_cumprod(la_formula *x);
 la_tensor *la_x_logcumsumexp(la_formula *x);
-/* Infinities as 0: a row of -inf has no slope, not NaN. */
-la_tensor *la_x_finite(la_formula *x, la_tensor *t);
+/* -inf as 0: a row of -inf has no slope, not NaN. */
+la_tensor *la_x_reached(la_formula *x, la_tensor *t);
 
 /* ---- matrix products, convolutions, pooling ---- */
 

@@ -129,12 +129,39 @@ la_tensor *la_x_as_grad(la_formula *x, la_tensor *self)
     return halved ? R(real, self) : self;
 }
 
+/* Products of all elements before each position along the dim. */
+static la_tensor *products_before(la_formula *x, la_tensor *t, int d)
+{
+    if (!t) return NULL;
+    la_tensor *one = R(ones_like, R(narrow, t, d, 0, 1));
+    la_tensor *rest = R(narrow, t, d, 0, la_sizes(t)[d] - 1);
+    la_tensor *both[] = {one, rest};
+    return one && rest ? R(cumprod, R(cat, la_v_tensors(both, 2), d), d) : NULL;
+}
+
+/* The product of the other elements as a polynomial of them: those before it
+** times those behind it. It has all further derivatives whatever is zero. */
+static la_tensor *others_multiplied(la_formula *x, la_tensor *self)
+{
+    int d = 0;
+    int64_t all = -1;
+    bool whole = VAL(1).tag == LA_VNONE;
+    if (!whole && la_wrap_dim(VAL(1).i, la_x_ndim(x, 0), &d)) return NULL;
+    if (whole) self = R(reshape, self, la_v_ints(&all, 1));
+    la_tensor *behind = products_before(x, R(flip, self, d), d);
+    behind = R(flip, behind, d);
+    la_tensor *others = R(mul, products_before(x, self, d), behind);
+    return whole ? R(reshape, others, SIZES(0)) : others;
+}
+
 /* result / self where self is not zero; where it is the only zero that was
 ** multiplied, the product of the others. */
 la_tensor *la_x_prod(la_formula *x)
 {
     int64_t list[LA_MAX_DIMS];
     la_tensor *self = la_x_as_grad(x, A(0)), *g = la_x_expand_grad(x, G, 1, 2);
+    if (la_grad_enabled() && self && self->numel > 0 && self->ndim > 0)
+        return R(mul, g, C(others_multiplied(x, self)));
     la_tensor *zero = R(eq, self, 0), *safe = R(where, zero, 1, self);
     la_tensor *result = la_x_unsqueezed(x, RES(0), 1, 2);
     la_value dims = dim_list(x, 1, list);
@@ -188,6 +215,8 @@ la_tensor *la_x_norm(la_formula *x)
     if (p == 0) return R(zeros_like, self);
     if (p == 1) return R(mul, la_x_unsqueezed(x, g, 2, 3), R(sgn, self));
     g = la_x_unsqueezed(x, g, 2, 3);
+    if (p == 2 && la_grad_enabled())    /* 1 / safe^2 may be infinite */
+        return R(mul, R(where, none, 0, g), R(div, self, safe));
     if (p == 2) {
         scale = R(where, none, 0, R(div, g, safe));
         return R(mul, self, scale);

@@ -99,7 +99,7 @@ la_tensor *la_x_logcumsumexp(la_formula *x)
     return R(sub, log_part(x, g), log_part(x, R(neg, g)));
 }
 
-la_tensor *la_x_finite(la_formula *x, la_tensor *t)
+la_tensor *la_x_reached(la_formula *x, la_tensor *t)
 {
-    return R(where, R(isinf, t), 0, t);
+    return R(where, R(eq, t, -INFINITY), 0, t);
 }

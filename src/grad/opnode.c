@@ -340,6 +340,13 @@ la_tensor *la_x_zeros(la_formula *x, int k)
     return status ? la_x_fail(x, status) : la_x_own(x, zero);
 }
 
+bool la_x_is_number(const la_formula *x, int k)
+{
+    if (x->op->args[k].tag != LA_VTENSOR) return false;
+    const la_tensor *t = slot_of(x->op, k)->data;
+    return t && t->flags & LA_F_WRAPPED;
+}
+
 bool la_x_wants(const la_formula *x, int k) { return x->op->wanted >> k & 1; }
 
 /* The first edge of argument k. */

@@ -14,9 +14,9 @@
 #include "kernel/each/each_float.inc"
 #include "kernel/each/table.inc"
 
-/* NaN results pass nothing. */
+/* NaN results pass the gradient. */
 #define NAME relu_backward
 #define ARITY 2
-#define EXPR(g, y) vselect((y) > 0, g, vset(g, 0))
+#define EXPR(g, y) vselect((y) <= 0, vset(g, 0), g)
 #include "kernel/each/each_float.inc"
 #include "kernel/each/table.inc"
