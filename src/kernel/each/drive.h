@@ -1,38 +1,18 @@
 /*
-** From a loop over two dims with any strides to cores over contiguous runs.
-**
-** A core computes n elements; its operands are contiguous, except those whose
-** bit is set in 'repeat': they are one element, used for all. drive() gives it
-** whole rows where strides allow, and packs operands in blocks through the
-** stack where they do not: a transposed one in blocks of one cache line by as
-** many rows as fit TILE_BYTES, the others in PACK_BYTES. So there is one body
-** per operation and dtype, and an element's bits cannot depend on strides,
-** position or counts.
-**
-**   drive        a single run: the core itself
-**     run_rows     rows that are runs: the core once per row
-**       run_streaming   the same for a large output, past the caches
-**     run_blocks   everything else, block by block
-**       run_block       pack what has to be packed, run, unpack the output
-**
-** Outputs that the caller has marked as large (la_params.stream) are written
-** with streaming stores, fenced before drive() returns: by the core itself, or,
-** when it can't, from a block in the first-level cache.
+** Cores: element-wise operations over contiguous runs, and what they are made
+** with. A core computes n elements; its operands are contiguous, except those
+** whose bit is set in 'repeat': they are one element, used for all. The driver
+** (drive.c, one copy per capability) brings any strides to it.
 */
 #ifndef LA_KERNEL_EACH_DRIVE_H
 #define LA_KERNEL_EACH_DRIVE_H
 
-#include "kernel/move/copy.h"
 #include "kernel/kernel.h"
 #include "simd/pack16.h"
 #include "simd/complex.h"
 
 enum {
     MAX_INPUTS = 3,
-    PACK_BYTES = 4096,
-    TILE_BYTES = 16384,
-    TILE_LINE = 64,      /* bytes of a transposed row that are read at a time */
-    SHORT_ROW = 64,      /* elements: shorter rows are packed together */
     STREAM = 1           /* in 'repeat', where the output has no bit */
 };
 
@@ -40,11 +20,17 @@ enum {
 ** k. n may be 0. */
 typedef void (*core_fn)(char *const *data, unsigned repeat, int64_t n,
                         const la_params *params);
+/* How a core's operands are stored: as it takes them, or as 16-bit floats that
+** are widened to float in blocks. */
+typedef enum core_storage { AS_IT_IS, HALF_f16, HALF_bf16 } core_storage;
 typedef struct core_info {
     core_fn run;
     uint8_t ninputs;
-    bool streams;        /* knows STREAM: an aligned output past the caches */
+    bool vectors;        /* knows STREAM: an aligned output past the caches;
+                         ** elements that fill a vector cost nothing */
     uint8_t size[MAX_INPUTS + 1];   /* bytes of an element: output, inputs */
+    uint8_t storage;     /* a core_storage: 'size' is that of what is stored */
+    bool wide_result;    /* with HALF_*: the output is stored as it is */
 } core_info;
 
 typedef float f32_elem;
@@ -131,233 +117,27 @@ static inline const void *fill_block(void *hold, const void *p, int64_t n,
     return hold;
 }
 
-/* --- moving blocks between strides --- */
+/* --- the driver --- */
 
-extern const la_size_loops LA_OWN_TABLE(copy);
+/* Tables of kernel/each/drive.c: the body of every element-wise loop, whose
+** contract is kernel.h's. 'core' comes last, so that a loop only adds an
+** argument to its own. 'drive_swapped' exchanges the two inputs. */
+typedef void (*la_drive)(char **data, const int64_t *strides, int64_t n0,
+                         int64_t n1, const void *params,
+                         const core_info *core);
+extern const la_drive LA_OWN_TABLE(drive), LA_OWN_TABLE(drive_swapped);
 
-/* to[j*t1 + i*t0] = from[j*f1 + i*f0] for i < m[0], j < m[1]. */
-static void move_block(int size, char *to, const int64_t *t, const char *from,
-                       const int64_t *f, const int64_t *m)
+static inline void drive(const core_info *core, char **data,
+                         const int64_t *strides, int64_t n0, int64_t n1,
+                         const void *params)
 {
-    char *data[2] = {to, (char *)from};
-    int64_t strides[4] = {t[0], f[0], t[1], f[1]};
-    LA_OWN_TABLE(copy)[la_size_slot((size_t)size)](data, strides, m[0], m[1],
-                                                NULL);
+    LA_OWN_TABLE(drive)(data, strides, n0, n1, params, core);
 }
-
-/* --- rows as they are --- */
-
-/* n bytes past the caches; 'to' is aligned to VEC_BYTES. */
-static void stream_bytes(char *to, const char *from, int64_t n)
+static inline void drive_swapped(const core_info *core, char **data,
+                                 const int64_t *strides, int64_t n0,
+                                 int64_t n1, const void *params)
 {
-    for (; n >= VEC_BYTES; n -= VEC_BYTES, to += VEC_BYTES, from += VEC_BYTES)
-        vec_stream(to, i32_load(from));
-    memcpy(to, from, (size_t)n);
-}
-
-/* All operands by n elements, but those that repeat. */
-static void advance(const core_info *c, char **data, unsigned repeat,
-                    int64_t n)
-{
-    for (int k = 0; k <= c->ninputs; k++)
-        if (!(repeat >> k & 1)) data[k] += n * c->size[k];
-}
-
-/* A row whose output goes past the caches: plainly up to the first aligned
-** vector, then by the core's own streaming stores, or through a block. */
-static void run_streaming(const core_info *c, char *const *row,
-                          unsigned repeat, int64_t n, const la_params *params)
-{
-    char *data[MAX_INPUTS + 1] = {row[0], row[1], row[2], row[3]};
-    char block[PACK_BYTES] __attribute__((aligned(VEC_BYTES)));
-    int64_t head = (-(uintptr_t)row[0] & (VEC_BYTES - 1)) / c->size[0];
-    if (head > n) head = n;
-    c->run(data, repeat, head, params);
-    advance(c, data, repeat, head);
-    n -= head;
-    if (c->streams) {
-        c->run(data, repeat | STREAM, n, params);
-        return;
-    }
-    for (int64_t each = PACK_BYTES / c->size[0]; n > 0; n -= each) {
-        char *out = data[0];
-        int64_t m = n < each ? n : each;
-        data[0] = block;
-        c->run(data, repeat, m, params);
-        stream_bytes(out, block, m * c->size[0]);
-        data[0] = out;
-        advance(c, data, repeat, m);
-    }
-}
-
-/* Is a row of n outputs worth streaming? Only long rows: each has a plain head
-** and tail. */
-static bool streams(const core_info *c, const char *out, int64_t n,
-                    const la_params *params)
-{
-    return params && params->stream && n * c->size[0] > 16 * PACK_BYTES
-        && (uintptr_t)out % c->size[0] == 0;
-}
-
-/* n1 rows, each a run in all operands that do not repeat. */
-static __attribute__((noinline))
-void run_rows(const core_info *c, char **data, const int64_t *outer,
-              unsigned repeat, int64_t n0, int64_t n1,
-              const la_params *params)
-{
-    char *row[MAX_INPUTS + 1] = {data[0], data[1]};
-    bool stream = streams(c, data[0], n0, params);
-    for (int k = 2; k <= c->ninputs; k++) row[k] = data[k];
-    for (int64_t j = 0; j < n1; j++) {
-        if (stream) run_streaming(c, row, repeat, n0, params);
-        else c->run(row, repeat, n0, params);
-        for (int k = 0; k <= c->ninputs; k++) row[k] += outer[k];
-    }
-    if (stream) vec_fence();
-}
-
-/* --- blocks packed through the stack --- */
-
-/* Where an operand's elements of a block are: rows of m[0] of them. */
-typedef struct block_operand {
-    char *at;
-    int64_t step;        /* bytes from row to row */
-} block_operand;
-
-/* Rows that are runs of memory stay where they are, unless they are short: then
-** they are put together, so that the core runs over the block at once. */
-static bool stays(int64_t inner, int64_t outer, int size, const int64_t *m)
-{
-    if (m[0] > 1 && inner != size) return false;
-    return m[0] >= SHORT_ROW || m[1] == 1 || outer == m[0] * size;
-}
-
-/* Is the operand one element per row, or one for the block, so that the core
-** can repeat it? */
-static bool repeats(int64_t inner, int64_t outer, const int64_t *m)
-{
-    return inner == 0 && (m[0] >= SHORT_ROW || m[1] == 1 || outer == 0);
-}
-
-/* The core over m[1] rows of m[0] elements, all at once where every operand's
-** rows follow each other. */
-static void run_operands(const core_info *c, block_operand *p, unsigned repeat,
-                         const int64_t *m, const la_params *params)
-{
-    bool together = true;
-    char *data[MAX_INPUTS + 1];
-    for (int k = 0; k <= c->ninputs; k++)
-        if (p[k].step != (repeat >> k & 1 ? 0 : m[0] * c->size[k]))
-            together = false;
-    int64_t n = together ? m[0] * m[1] : m[0];
-    for (int64_t j = 0; j < (together ? 1 : m[1]); j++) {
-        for (int k = 0; k <= c->ninputs; k++) data[k] = p[k].at + j * p[k].step;
-        c->run(data, repeat, n, params);
-    }
-}
-
-/* One block: m[0] x m[1] elements from 'at' on. 'pack' is scratch for each
-** operand. */
-static void run_block(const core_info *c, char *const *at,
-                      const int64_t *inner, const int64_t *outer,
-                      const int64_t *m, char (*pack)[TILE_BYTES],
-                      const la_params *params)
-{
-    block_operand p[MAX_INPUTS + 1];
-    unsigned repeat = 0;
-    for (int k = 0; k <= c->ninputs; k++) {
-        int size = c->size[k];
-        int64_t from[2] = {inner[k], outer[k]};
-        int64_t to[2] = {size, m[0] * size};
-        p[k] = (block_operand){at[k], outer[k]};
-        if (stays(inner[k], outer[k], size, m)) continue;
-        if (k > 0 && repeats(inner[k], outer[k], m)) {
-            repeat |= 1u << k;
-            continue;
-        }
-        p[k] = (block_operand){pack[k], to[1]};
-        if (k > 0) move_block(size, pack[k], to, at[k], from, m);
-    }
-    run_operands(c, p, repeat, m, params);
-    if (p[0].at != at[0]) {
-        int64_t from[2] = {c->size[0], m[0] * c->size[0]};
-        int64_t to[2] = {inner[0], outer[0]};
-        move_block(c->size[0], at[0], to, pack[0], from, m);
-    }
-}
-
-/* Does an operand run along the outer dim while the others do not? Then as many
-** rows as fill its lines of the cache go together; else 0. */
-static int64_t tile_rows(const core_info *c, const int64_t *inner,
-                         const int64_t *outer)
-{
-    int64_t rows = 0;
-    for (int k = 0; k <= c->ninputs; k++)
-        if (outer[k] == c->size[k] && inner[k] > 4 * c->size[k]
-            && TILE_LINE / c->size[k] > rows)
-            rows = TILE_LINE / c->size[k];
-    return rows;
-}
-
-/* The sides of a block in elements, such that the widest operand fits its
-** scratch. */
-static void block_sides(const core_info *c, const int64_t *inner,
-                        const int64_t *outer, const int64_t *n, int64_t *side)
-{
-    int widest = 1;
-    for (int k = 0; k <= c->ninputs; k++)
-        if (c->size[k] > widest) widest = c->size[k];
-    int64_t rows = n[1] > 1 && n[0] > 1 ? tile_rows(c, inner, outer) : 0;
-    int64_t capacity = (rows ? TILE_BYTES : PACK_BYTES) / widest;
-    if (rows > n[1]) rows = n[1];
-    side[0] = rows ? capacity / rows : capacity;
-    if (side[0] > n[0]) side[0] = n[0];
-    side[1] = rows ? rows : capacity / side[0];
-}
-
-/* Any strides: blocks of the n[0] x n[1] elements. The scratch stays in the L1
-** cache. */
-static __attribute__((noinline))
-void run_blocks(const core_info *c, char **data, const int64_t *inner,
-                const int64_t *outer, const int64_t *n,
-                const la_params *params)
-{
-    char pack[MAX_INPUTS + 1][TILE_BYTES] __attribute__((aligned(VEC_BYTES)));
-    int64_t side[2], m[2];
-    block_sides(c, inner, outer, n, side);
-    for (int64_t j = 0; j < n[1]; j += side[1])
-        for (int64_t i = 0; i < n[0]; i += side[0]) {
-            char *at[MAX_INPUTS + 1];
-            for (int k = 0; k <= c->ninputs; k++)
-                at[k] = data[k] + i * inner[k] + j * outer[k];
-            m[0] = n[0] - i < side[0] ? n[0] - i : side[0];
-            m[1] = n[1] - j < side[1] ? n[1] - j : side[1];
-            run_block(c, at, inner, outer, m, pack, params);
-        }
-}
-
-/* The body of every element-wise loop; the contract is kernel.h's. One copy per
-** object: it is not worth a copy in each loop. A single run, what small tensors
-** are, goes straight to the core. */
-static __attribute__((noinline, unused))
-void drive(const core_info *c, char **data, const int64_t *strides, int64_t n0,
-           int64_t n1, const void *params)
-{
-    const int64_t *outer = strides + c->ninputs + 1;
-    int64_t n[2] = {n0, n1};
-    unsigned repeat = 0;
-    if (n0 <= 0 || n1 <= 0) return;
-    bool runs = n0 == 1 || strides[0] == c->size[0];
-    for (int k = 1; k <= c->ninputs && n0 > 1; k++) {
-        if (strides[k] == 0) repeat |= 1u << k;
-        else if (strides[k] != c->size[k]) runs = false;
-    }
-    if (runs && n1 == 1 && !streams(c, data[0], n0, params))
-        c->run(data, repeat, n0, params);
-    else if (runs && (n1 == 1 || n0 >= SHORT_ROW))
-        run_rows(c, data, outer, repeat, n0, n1, params);
-    else
-        run_blocks(c, data, strides, outer, n, params);
+    LA_OWN_TABLE(drive_swapped)(data, strides, n0, n1, params, core);
 }
 
 #endif

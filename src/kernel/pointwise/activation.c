@@ -10,6 +10,7 @@
 
 #define NAME silu
 #define ARITY 1
+#define HEAVY 1
 #define EXPR(a) VPICK_(a, silu)(a)
 #include "kernel/each/each_float.inc"
 #define EXPR(a) CXF(silu)(a)
@@ -18,30 +19,35 @@
 
 #define NAME mish
 #define ARITY 1
+#define HEAVY 1
 #define EXPR(a) VPICK_(a, mish)(a)
 #include "kernel/each/each_float.inc"
 #include "kernel/each/table.inc"
 
 #define NAME gelu
 #define ARITY 1
+#define HEAVY 1
 #define EXPR(a) VPICK_(a, gelu)(a)
 #include "kernel/each/each_float.inc"
 #include "kernel/each/table.inc"
 
 #define NAME gelu_tanh
 #define ARITY 1
+#define HEAVY 1
 #define EXPR(a) VPICK_(a, gelu_tanh)(a)
 #include "kernel/each/each_float.inc"
 #include "kernel/each/table.inc"
 
 #define NAME logsigmoid
 #define ARITY 1
+#define HEAVY 1
 #define EXPR(a) VPICK_(a, log_sigmoid)(a)
 #include "kernel/each/each_float.inc"
 #include "kernel/each/table.inc"
 
 #define NAME softsign
 #define ARITY 1
+#define HEAVY 1
 #define EXPR(a) VPICK_(a, softsign)(a)
 #include "kernel/each/each_float.inc"
 #define EXPR(a) CXF(softsign)(a)
@@ -50,6 +56,7 @@
 
 #define NAME tanhshrink
 #define ARITY 1
+#define HEAVY 1
 #define EXPR(a) VPICK_(a, tanhshrink)(a)
 #include "kernel/each/each_float.inc"
 #define EXPR(a) CXF(tanhshrink)(a)
@@ -58,12 +65,14 @@
 
 #define NAME hardswish
 #define ARITY 1
+#define HEAVY 1
 #define EXPR(a) VPICK_(a, hardswish)(a)
 #include "kernel/each/each_float.inc"
 #include "kernel/each/table.inc"
 
 #define NAME hardsigmoid
 #define ARITY 1
+#define HEAVY 1
 #define EXPR(a) VPICK_(a, hardsigmoid)(a)
 #include "kernel/each/each_float.inc"
 #include "kernel/each/table.inc"
@@ -71,6 +80,7 @@
 /* p0: alpha, p1: scale, p2: scale of x in the exponential */
 #define NAME elu
 #define ARITY 1
+#define HEAVY 1
 #define NPARAMS 3
 #define EXPR(a) VPICK_(a, elu)(a, p0, p1, p2)
 #include "kernel/each/each_float.inc"
@@ -79,6 +89,7 @@
 /* p0: alpha */
 #define NAME celu
 #define ARITY 1
+#define HEAVY 1
 #define NPARAMS 1
 #define EXPR(a) VPICK_(a, celu)(a, p0)
 #include "kernel/each/each_float.inc"
@@ -87,6 +98,7 @@
 /* p0: beta, p1: the threshold of beta*x */
 #define NAME softplus
 #define ARITY 1
+#define HEAVY 1
 #define NPARAMS 2
 #define EXPR(a) VPICK_(a, softplus_scaled)(a, p0, p1)
 #include "kernel/each/each_float.inc"
@@ -111,6 +123,7 @@
 /* p0: eps, negative for none */
 #define NAME logit
 #define ARITY 1
+#define HEAVY 1
 #define NPARAMS 1
 #define EXPR(a) VPICK_(a, logit)(a, p0)
 #include "kernel/each/each_float.inc"

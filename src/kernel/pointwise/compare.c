@@ -72,25 +72,13 @@ static inline int16_t rank16(uint16_t a)
 #include "kernel/each/table.inc"
 
 #define NAME gt
-#define ARITY 2
+#define SWAPPED lt
 #define RESULT uint8_t
-#define EXPR16(a, b, inf) COMPARE16(>, a, b, inf)
-#define EXPR(a, b) ((a) > (b))
-#include "kernel/each/each_real.inc"
-#define EXPR(a, b) ((a) > (b))
-#include "kernel/each/each_int.inc"
-#define EXPR(a, b) ((a) > (b))
-#include "kernel/each/each_bool.inc"
+#include "kernel/pointwise/each_swapped.inc"
 #include "kernel/each/table.inc"
 
 #define NAME ge
-#define ARITY 2
+#define SWAPPED le
 #define RESULT uint8_t
-#define EXPR16(a, b, inf) COMPARE16(>=, a, b, inf)
-#define EXPR(a, b) ((a) >= (b))
-#include "kernel/each/each_real.inc"
-#define EXPR(a, b) ((a) >= (b))
-#include "kernel/each/each_int.inc"
-#define EXPR(a, b) ((a) >= (b))
-#include "kernel/each/each_bool.inc"
+#include "kernel/pointwise/each_swapped.inc"
 #include "kernel/each/table.inc"

@@ -11,6 +11,7 @@
 
 #define NAME div
 #define ARITY 2
+#define HEAVY 1
 #define EXPR(a, b) ((a) / (b))
 #include "kernel/each/each_float.inc"
 #define EXPR(a, b) vcdiv(a, b)
@@ -20,6 +21,7 @@
 /* A scalar over a tensor: PyTorch multiplies it by the reciprocal. */
 #define NAME div_into
 #define ARITY 2
+#define HEAVY 1
 #define EXPR(a, b) (1 / (b) * (a))
 #include "kernel/each/each_float.inc"
 #define EXPR(a, b) vcmul(vcinverse(b), a)
@@ -53,6 +55,7 @@
 
 #define NAME div_trunc
 #define ARITY 2
+#define HEAVY 1
 #define EXPR(a, b) vtrunc((a) / (b))
 #include "kernel/each/each_float.inc"
 #define EXPR(a, b) QUOTIENT(a, b)
@@ -69,6 +72,7 @@
 
 #define NAME floor_divide
 #define ARITY 2
+#define HEAVY 1
 #define EXPR(a, b) VPICK_(a, floor_divide)(a, b)
 #include "kernel/each/each_float.inc"
 #define EXPR(a, b) (QUOTIENT(a, b) - DOWN(a, b))
@@ -80,6 +84,7 @@
 /* The sign of the divisor. */
 #define NAME remainder
 #define ARITY 2
+#define HEAVY 1
 #define EXPR(a, b) VPICK_(a, modulo)(a, b)
 #include "kernel/each/each_float.inc"
 #define EXPR(a, b) \
@@ -91,6 +96,7 @@
 /* The sign of the dividend. */
 #define NAME fmod
 #define ARITY 2
+#define HEAVY 1
 #define EXPR(a, b) vfmod(a, b)
 #include "kernel/each/each_float.inc"
 #define EXPR(a, b) REST(a, b)

@@ -6,6 +6,7 @@
 
 #define NAME sinh
 #define ARITY 1
+#define HEAVY 1
 #define EXPR(a) VPICK_(a, sinh)(a)
 #include "kernel/each/each_float.inc"
 #define EXPR(a) c64s_sinh(a)
@@ -15,6 +16,7 @@
 
 #define NAME cosh
 #define ARITY 1
+#define HEAVY 1
 #define EXPR(a) VPICK_(a, cosh)(a)
 #include "kernel/each/each_float.inc"
 #define EXPR(a) c64s_cosh(a)
@@ -24,6 +26,7 @@
 
 #define NAME tanh
 #define ARITY 1
+#define HEAVY 1
 #define EXPR(a) VPICK_(a, tanh)(a)
 #include "kernel/each/each_float.inc"
 #define EXPR(a) c64s_tanh(a)
@@ -33,6 +36,7 @@
 
 #define NAME asinh
 #define ARITY 1
+#define HEAVY 2
 #define EXPR(a) VPICK_(a, asinh)(a)
 #include "kernel/each/each_float.inc"
 #define EXPR(a) CXF(asinh)(a)
@@ -41,6 +45,7 @@
 
 #define NAME acosh
 #define ARITY 1
+#define HEAVY 2
 #define EXPR(a) VPICK_(a, acosh)(a)
 #include "kernel/each/each_float.inc"
 #define EXPR(a) CXF(acosh)(a)
@@ -49,6 +54,7 @@
 
 #define NAME atanh
 #define ARITY 1
+#define HEAVY 1
 #define EXPR(a) VPICK_(a, atanh)(a)
 #include "kernel/each/each_float.inc"
 #define EXPR(a) c64s_atanh(a)
@@ -58,6 +64,7 @@
 
 #define NAME sigmoid
 #define ARITY 1
+#define HEAVY 1
 #define EXPR(a) VPICK_(a, sigmoid)(a)
 #include "kernel/each/each_float.inc"
 #define EXPR(a) c64s_sigmoid(a)

@@ -5,6 +5,7 @@
 
 #define NAME sqrt
 #define ARITY 1
+#define HEAVY 1
 #define EXPR(a) VPICK_(a, sqrt)(a)
 #include "kernel/each/each_float.inc"
 #define EXPR(a) c64s_sqrt(a)
@@ -14,6 +15,7 @@
 
 #define NAME rsqrt
 #define ARITY 1
+#define HEAVY 1
 #define EXPR(a) VPICK_(a, rsqrt)(a)
 #include "kernel/each/each_float.inc"
 #define EXPR(a) CXF(rsqrt)(a)
@@ -22,6 +24,7 @@
 
 #define NAME cbrt
 #define ARITY 1
+#define HEAVY 1
 #define EXPR(a) VPICK_(a, cbrt)(a)
 #include "kernel/each/each_float.inc"
 #include "kernel/each/table.inc"

@@ -18,6 +18,7 @@ static inline c128 c128_pow(c128 a, c128 b)
 
 #define NAME pow
 #define ARITY 2
+#define HEAVY 1
 #define EXPR(a, b) vpow(a, b)
 #include "kernel/each/each_float.inc"
 #include "kernel/pointwise/each_power_int.inc"
@@ -49,6 +50,7 @@ static inline c128 c128_pow(c128 a, c128 b)
 
 #define NAME pow_half
 #define ARITY 2
+#define HEAVY 1
 #define EXPR(a, b) vsqrt(a)
 #include "kernel/each/each_float.inc"
 #define EXPR(a, b) c64s_sqrt(a)
@@ -58,12 +60,14 @@ static inline c128 c128_pow(c128 a, c128 b)
 
 #define NAME pow_minus_half
 #define ARITY 2
+#define HEAVY 1
 #define EXPR(a, b) (1 / vsqrt(a))
 #include "kernel/each/each_float.inc"
 #include "kernel/each/table.inc"
 
 #define NAME pow_minus_1
 #define ARITY 2
+#define HEAVY 1
 #define EXPR(a, b) (1 / (a))
 #include "kernel/each/each_float.inc"
 #define EXPR(a, b) vcinverse(a)
@@ -72,6 +76,7 @@ static inline c128 c128_pow(c128 a, c128 b)
 
 #define NAME pow_minus_2
 #define ARITY 2
+#define HEAVY 1
 #define EXPR(a, b) (1 / ((a) * (a)))
 #include "kernel/each/each_float.inc"
 #include "kernel/each/table.inc"

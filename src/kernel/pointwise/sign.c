@@ -90,6 +90,7 @@
 
 #define NAME reciprocal
 #define ARITY 1
+#define HEAVY 1
 #define EXPR(a) (1 / (a))
 #include "kernel/each/each_float.inc"
 #define EXPR(a) vcinverse(a)
