@@ -408,4 +408,33 @@ describe("fuse", function()
       end)
     end
   end)
+
+  it("looks at divisors when they have values", function()
+    for _, dtype in ipairs {"uint8", "int8", "int16", "int32", "int64",
+                            "uint16"} do
+      local a = la.tensor({7, -7 % 5, 9, 1}, {dtype = dtype})
+      for _, f in ipairs {function(x, y) return x // y end,
+          function(x, y) return x % y end,
+          function(x, y) return 2 // y end,
+          function(x, y) return x:fmod(y) end,
+          function(x, y) return x:remainder(y) end,
+          function(x, y) return y // 2 + x % 3 end,
+          function(x, y) return x:div(y, {rounding_mode = "trunc"}) end} do
+        same(function() return f(a, a + 1), f(a + 1, a) end)
+        raises("ZeroDivisionError", la.fuse(function()
+          return f(a, a * 0) // (a * 0)
+        end))
+      end
+    end
+  end)
+
+  it("keeps refusals and layouts of numbers beside tensors", function()
+    local small = la.tensor({1, 2}, {dtype = "int8"})
+    raises("without overflow", la.fuse(function()
+      return la.where(small:gt(1), small, 300)
+    end))
+    local x = la.rand(3, 4):t()
+    local y = la.empty(2, 1, 4, 4, {memory_format = "channels_last"}):fill_(2)
+    same(function() return 2 ^ x, x ^ 2, y + 1, y * y, (y + y) * 2 end)
+  end)
 end)

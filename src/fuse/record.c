@@ -141,6 +141,20 @@ static bool is_recordable(const la_frame *f)
     return true;
 }
 
+/* Does the family's iterator have settings of its own in this call? A result
+** of another dtype or layout is not described here; its refusals stand. */
+static la_status is_configured(const la_frame *f, la_dtype dtype, bool *out)
+{
+    const la_family *family = f->op->family;
+    la_iter_config c = LA_ITER_CONFIG(family->iter_flags, 1, family->ninputs);
+    *out = false;
+    if (!family->configure) return LA_OK;
+    LA_TRY(family->configure((la_frame *)f, &c));
+    *out = c.flags != family->iter_flags || c.ninputs != family->ninputs
+        || (c.static_dtype != LA_UNDEFINED && c.static_dtype != dtype);
+    return LA_OK;
+}
+
 /* ---- geometry ---- */
 
 static bool same_dims(int n, const int64_t *a, const int64_t *b)
@@ -173,8 +187,10 @@ static bool has_order(const la_tensor *t)
 static bool result_strides(const la_frame *f, int n, const la_shape *shape,
                            int64_t *strides)
 {
-    bool any = false, smaller = false;
+    bool any = false, smaller = false, partial = false;
     la_contiguous_strides(shape->ndim, shape->sizes, strides);
+    for (int k = 0; k < n; k++)
+        partial |= !la_has_sizes(la_arg(f, k), shape->ndim, shape->sizes);
     for (int k = 0; k < n; k++) {
         const la_tensor *t = la_arg(f, k);
         if (t->flags & LA_F_WRAPPED) continue;
@@ -184,6 +200,9 @@ static bool result_strides(const la_frame *f, int n, const la_shape *shape,
             if (any && full && !same_dims(t->ndim, la_strides(t), strides))
                 return false;
             any |= full;
+            /* strides of dims of size 1 count beside a smaller operand */
+            if (full && partial
+                && !same_dims(t->ndim, la_strides(t), strides)) return false;
             if (!full && !la_is_contiguous(t)) return false;
             smaller |= !full && has_order(t);
             continue;
@@ -260,6 +279,14 @@ static bool is_square(const la_frame *f, la_dtype dtype, la_loop loop)
         || (op == LA_OP(pow) && loop == (*LA_STUB(pow_2))[dtype]);
 }
 
+/* Does the call's plan ask for elements that a step has not computed yet? */
+static bool asks_too_early(const la_frame *f, const la_plan *plan, int n)
+{
+    for (int k = 0; plan->inspect && k < n; k++)
+        if (la_arg(f, k)->flags & LA_F_DEFERRED) return true;
+    return false;
+}
+
 /* Write the call down as a step, if it can be one of this program. */
 static la_status record(la_fuse *z, la_frame *f, bool *done)
 {
@@ -271,8 +298,10 @@ static la_status record(la_fuse *z, la_frame *f, bool *done)
     la_fuse_kind kind;
     int n = family->ninputs;
     *done = false;
+    bool configured;
     la_dtype dtype = common_dtype(f, family);
-    if (dtype == LA_UNDEFINED || !broadcast_inputs(f, n, &shape)
+    LA_TRY(is_configured(f, dtype, &configured));
+    if (dtype == LA_UNDEFINED || configured || !broadcast_inputs(f, n, &shape)
         || !result_strides(f, n, &shape, strides)
         || la_numel(shape.ndim, shape.sizes, &numel) || numel == 0)
         return LA_OK;
@@ -286,6 +315,8 @@ static la_status record(la_fuse *z, la_frame *f, bool *done)
     s = &z->steps[z->nsteps];
     s->kind = kind;
     LA_TRY(la_pointwise_plan(f, dtype, &s->plan));
+    if (asks_too_early(f, &s->plan, n)) return LA_OK;
+    if (s->plan.inspect) LA_TRY(s->plan.inspect(f, dtype));
     s->squares = is_square(f, dtype, s->plan.loop);
     la_dtype result = family->result != LA_UNDEFINED ? family->result : dtype;
     LA_TRY(la_tensor_deferred(shape.ndim, shape.sizes, strides, result, &t));

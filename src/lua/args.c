@@ -372,7 +372,9 @@ static bool read_number(parser *p, int at, int arg, la_type type, la_value *v)
     v->given = true;
     if (type == LA_TYPE_SCALAR) {
         v->tag = LA_VSCALAR;
-        return la_to_scalar(p->L, at, &v->scalar)
+        la_handle *h = la_to_handle(p->L, at);
+        bool dims = h && h->tensor && h->tensor->ndim > 0;
+        return (!dims && la_to_scalar(p->L, at, &v->scalar))
             || expected(p, at, arg, "number");
     }
     if (type == LA_TYPE_FLOAT) {

@@ -26,10 +26,14 @@
 
 #include "op/op.h"
 
-/* What a call runs: the loop and its scalar parameters. */
+/* What a call runs: the loop and its scalar parameters. A plan is made without
+** a look at the inputs' elements, which the meta device has not and la.fuse not
+** yet; wrapped scalars are known. 'inspect' (NULL: none) makes the refusals
+** that need elements, when the inputs have them and before the loop runs. */
 typedef struct la_plan {
     la_loop loop;
     la_params params;
+    la_status (*inspect)(const la_frame *f, la_dtype dtype);
 } la_plan;
 
 /* Of a family both functions get the whole call: meta makes the results without
@@ -50,8 +54,9 @@ typedef struct la_family {
                               ** skip the iterator */
     /* Change the iterator's settings; NULL: out and inputs as they come. */
     la_status (*configure)(la_frame *f, la_iter_config *config);
-    /* Choose the loop for the dtype and complete the parameters; leaves loop
-    ** NULL when the dtype is not supported. NULL: the row's kernel. */
+    /* Choose the loop for the dtype and complete the parameters, or refuse
+    ** them; leaves loop NULL when the dtype is not supported. Runs on the meta
+    ** device too: reads no element of an input. NULL: the row's kernel. */
     la_status (*pick)(la_frame *f, la_dtype dtype, la_plan *plan);
 } la_family;
 
@@ -61,7 +66,8 @@ enum {
 };
 
 la_status la_pointwise_meta(la_frame *f);
-/* The loop and its parameters for a computation in 'dtype' (src/fuse). */
+/* The loop and its parameters for a computation in 'dtype' (src/fuse), which
+** calls its 'inspect' itself. */
 la_status la_pointwise_plan(la_frame *f, la_dtype dtype, la_plan *plan);
 la_status la_pointwise_impl(la_frame *f);
 

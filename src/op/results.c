@@ -157,8 +157,7 @@ static la_status copy_to_out(la_frame *f, int k)
     LA_TRY(check_dtype(out, (la_dtype)fresh->dtype));
     if (!la_has_sizes(out, fresh->ndim, la_sizes(fresh)))
         LA_TRY(la_tensor_resize(out, fresh->ndim, la_sizes(fresh)));
-    if (out->device != LA_META)
-        LA_TRY(la_run_(copy_, out, fresh));
+    LA_TRY(la_run_(copy_, out, fresh));
     f->results[k].tensor = la_tensor_retain(out);
     la_tensor_release(fresh);
     return LA_OK;

@@ -190,23 +190,35 @@ la_status la_impl_ones_like(la_frame *f) { return one_result(f); }
 la_status la_meta_new_ones(la_frame *f) { return la_meta_new_empty(f); }
 la_status la_impl_new_ones(la_frame *f) { return one_result(f); }
 
+/* The result is to be filled with argument k. */
+static la_status check_fill(const la_frame *f, int k)
+{
+    return la_fill_check((la_dtype)la_result(f, 0)->dtype, &f->args[k].scalar);
+}
+
 /* full(size, fill_value, options): the value's dtype by default. */
 la_status la_meta_full(la_frame *f)
 {
-    return sized(f, 0, 2, la_scalar_dtype(&f->args[1].scalar));
+    LA_TRY(sized(f, 0, 2, la_scalar_dtype(&f->args[1].scalar)));
+    return check_fill(f, 1);
 }
 la_status la_impl_full(la_frame *f)
 {
     return fill_result(f, f->args[1].scalar);
 }
-la_status la_meta_full_like(la_frame *f) { return like(f, 2); }
+la_status la_meta_full_like(la_frame *f)
+{
+    LA_TRY(like(f, 2));
+    return check_fill(f, 1);
+}
 la_status la_impl_full_like(la_frame *f)
 {
     return fill_result(f, f->args[1].scalar);
 }
 la_status la_meta_new_full(la_frame *f)
 {
-    return sized(f, 1, 3, la_arg(f, 0)->dtype);
+    LA_TRY(sized(f, 1, 3, la_arg(f, 0)->dtype));
+    return check_fill(f, 2);
 }
 la_status la_impl_new_full(la_frame *f)
 {
@@ -219,7 +231,8 @@ la_status la_meta_scalar_tensor(la_frame *f)
     la_dtype dtype = default_dtype();
     if (f->args[0].scalar.kind == LA_KCOMPLEX)
         dtype = la_dtype_to_complex(dtype);
-    return la_option_output(f, 1, 0, NULL, dtype, NULL);
+    LA_TRY(la_option_output(f, 1, 0, NULL, dtype, NULL));
+    return check_fill(f, 0);
 }
 la_status la_impl_scalar_tensor(la_frame *f)
 {

@@ -190,8 +190,9 @@ la_status la_impl_range_start(la_frame *f) { return range_impl(f, 3, true); }
 
 /* --- linspace and logspace --- */
 
-/* steps (argument 2) elements of the default dtype; real bounds only. */
-static la_status space_meta(la_frame *f, int options)
+/* steps (argument 2) elements of the default dtype; real bounds only, which an
+** integer dtype holds where they are elements themselves (not powers). */
+static la_status space_meta(la_frame *f, int options, bool powers)
 {
     int64_t steps = la_arg_int(f, 2);
     if (steps < 0)
@@ -201,8 +202,12 @@ static la_status space_meta(la_frame *f, int options)
     if (is_complex)
         return la_error(LA_EDTYPE, "complex bounds are not supported: make the "
                         "parts and join them with complex");
-    return la_option_output(f, options, 1, &steps, la_ctx()->default_dtype,
-                            NULL);
+    LA_TRY(la_option_output(f, options, 1, &steps, la_ctx()->default_dtype,
+                            NULL));
+    la_dtype d = (la_dtype)la_result(f, 0)->dtype;
+    if (!la_is_integral(d) || powers) return LA_OK;
+    LA_TRY(la_scalar_fits(&f->args[0].scalar, d, 1));
+    return la_scalar_fits(&f->args[1].scalar, d, 2);
 }
 
 /* The upper half counts down from the end, so that both ends are exact. Integer
@@ -212,9 +217,6 @@ static la_status space_impl(la_frame *f, sequence s, bool endpoint)
     int64_t n = la_arg_int(f, 2);
     double first = f->args[0].scalar.re, last = f->args[1].scalar.re;
     if (la_is_integral(la_result(f, 0)->dtype) && !s.power) {
-        la_dtype d = (la_dtype)la_result(f, 0)->dtype;
-        LA_TRY(la_scalar_fits(&f->args[0].scalar, d, 1));
-        LA_TRY(la_scalar_fits(&f->args[1].scalar, d, 2));
         first = trunc(first);
         last = trunc(last);
     }
@@ -228,13 +230,13 @@ static la_status space_impl(la_frame *f, sequence s, bool endpoint)
 }
 
 /* linspace(first, last, n, endpoint, options) */
-la_status la_meta_linspace(la_frame *f) { return space_meta(f, 4); }
+la_status la_meta_linspace(la_frame *f) { return space_meta(f, 4, false); }
 la_status la_impl_linspace(la_frame *f)
 {
     return space_impl(f, (sequence){.power = false}, la_arg_bool(f, 3));
 }
 /* logspace(first, last, n, base, options) */
-la_status la_meta_logspace(la_frame *f) { return space_meta(f, 4); }
+la_status la_meta_logspace(la_frame *f) { return space_meta(f, 4, true); }
 la_status la_impl_logspace(la_frame *f)
 {
     sequence s = {.power = true, .base = la_arg_float(f, 3)};

@@ -186,14 +186,14 @@ la_status la_impl_index_copy(la_frame *f)
 la_status la_meta_index_reduce(la_frame *f)
 {
     la_reduce_kind kind;
-    LA_TRY(la_reduce_parse(&f->args[4], 5, &kind));
+    LA_TRY(la_reduce_of(f, &kind));
     return check_slices(f, "index_reduce_()");
 }
 
 la_status la_impl_index_reduce(la_frame *f)
 {
     la_reduce_kind kind;
-    LA_TRY(la_reduce_parse(&f->args[4], 5, &kind));
+    LA_TRY(la_reduce_of(f, &kind));
     return write_slices(f, la_arg(f, 3), false, kind, la_arg_bool(f, 5));
 }
 

@@ -293,6 +293,15 @@ la_status la_reduce_parse(const la_value *v, int arg, la_reduce_kind *out)
                        la_quote(v->str.text, v->str.n, quoted, sizeof(quoted)));
 }
 
+la_status la_reduce_of(const la_frame *f, la_reduce_kind *out)
+{
+    la_dtype d = (la_dtype)la_arg(f, 0)->dtype;
+    LA_TRY(la_reduce_parse(&f->args[4], 5, out));
+    if (la_reduce_loop(*out, d)) return LA_OK;
+    return la_error(LA_EDTYPE, "%s has no order: amax and amin are not "
+                    "defined for it", la_dtype_name(d));
+}
+
 la_loop la_reduce_loop(la_reduce_kind kind, la_dtype d)
 {
     const la_index_reductions *r = LA_STUB(index_reductions);
@@ -368,7 +377,8 @@ static la_status run_value(la_tensor *target, const la_scatter_plan *p,
     return run_plan(target, p, view, loop);
 }
 
-/* Divide by how many were added up; integers round down. */
+/* Divide by how many were added up; integers round down. Counts are int64,
+** with which the wide unsigned dtypes do not promote. */
 static la_status divide(la_tensor *target, const la_scatter_plan *p,
                         bool with_self)
 {
@@ -384,8 +394,10 @@ static la_status divide(la_tensor *target, const la_scatter_plan *p,
     la_dtype d = (la_dtype)target->dtype;
     if (la_is_float(d) || la_is_complex(d))
         return la_run_(div, target, count);
+    LA_OWNED wide = NULL;
     LA_OWNED whole = NULL;
-    LA_TRY(la_run(floor_divide, &whole, target, count));
+    LA_TRY(la_run(astype, &wide, target, la_v_dtype(LA_INT64)));
+    LA_TRY(la_run(floor_divide, &whole, wide, count));
     return la_run_(copy_, target, whole);
 }
 
@@ -394,9 +406,6 @@ la_status la_scatter_reduce(la_tensor *target, const la_scatter_plan *p,
 {
     la_dtype d = (la_dtype)target->dtype;
     la_loop loop = la_reduce_loop(kind, d);
-    if (!loop)
-        return la_error(LA_EDTYPE, "%s has no order: amax and amin are not "
-                        "defined for it", la_dtype_name(d));
     if (!with_self) {
         LA_OWNED identity = NULL;
         LA_TRY(la_reduce_identity(kind, d, &identity));

@@ -191,7 +191,7 @@ static la_status scatter(la_frame *f, la_tensor *source, bool is_value,
 la_status la_meta_scatter(la_frame *f)
 {
     la_reduce_kind kind;
-    LA_TRY(la_reduce_parse(&f->args[4], 5, &kind));
+    LA_TRY(la_reduce_of(f, &kind));
     /* a number of Lua takes self's dtype: the form with a value */
     LA_TRY(la_wrapped_fits(la_arg(f, 3), (la_dtype)la_arg(f, 0)->dtype, 4));
     if (la_arg(f, 3)->flags & LA_F_WRAPPED) return check_index(f, "scatter()");
@@ -202,7 +202,7 @@ la_status la_impl_scatter(la_frame *f)
 {
     la_reduce_kind kind;
     la_tensor *src = la_arg(f, 3);
-    LA_TRY(la_reduce_parse(&f->args[4], 5, &kind));
+    LA_TRY(la_reduce_of(f, &kind));
     if (!(src->flags & LA_F_WRAPPED)) return scatter(f, src, false, kind, true);
     la_scalar value = la_scalar_load((la_dtype)src->dtype, la_data(src));
     LA_OWNED typed = NULL;
@@ -223,13 +223,13 @@ la_status la_impl_scatter_add(la_frame *f)
 la_status la_meta_scatter_reduce(la_frame *f)
 {
     la_reduce_kind kind;
-    LA_TRY(la_reduce_parse(&f->args[4], 5, &kind));
+    LA_TRY(la_reduce_of(f, &kind));
     return check_source(f, "scatter_reduce()");
 }
 
 la_status la_impl_scatter_reduce(la_frame *f)
 {
     la_reduce_kind kind;
-    LA_TRY(la_reduce_parse(&f->args[4], 5, &kind));
+    LA_TRY(la_reduce_of(f, &kind));
     return scatter(f, la_arg(f, 3), false, kind, la_arg_bool(f, 5));
 }

@@ -87,7 +87,10 @@ typedef enum la_reduce_kind {
     LA_RED_SUM, LA_RED_PROD, LA_RED_MEAN, LA_RED_AMAX, LA_RED_AMIN,
     LA_RED_NONE
 } la_reduce_kind;
+/* LA_RED_NONE where the word is nil; LA_EARG for a word of none. */
 la_status la_reduce_parse(const la_value *v, int arg, la_reduce_kind *out);
+/* The reduction of argument 5; LA_EDTYPE where self's dtype has no such. */
+la_status la_reduce_of(const la_frame *f, la_reduce_kind *out);
 la_loop la_reduce_loop(la_reduce_kind kind, la_dtype d);
 /* A 0-dim tensor of the value from which such a reduction starts. */
 la_status la_reduce_identity(la_reduce_kind kind, la_dtype d, la_tensor **out);

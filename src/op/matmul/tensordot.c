@@ -201,11 +201,15 @@ static la_status as_matrix(la_tensor *t, const int64_t *dims, int n, bool front,
     return la_reshape_to(permuted, 2, flat, out);
 }
 
-/* Dims counted from 0; LA_EARG for duplicates. */
+/* Dims counted from 0; LA_EARG for duplicates, LA_EINDEX for dims of a 0-dim
+** tensor: it has no sizes to read. */
 static la_status wrap_dims(const la_tensor *t, const int64_t *dims, int n,
                            int64_t *out)
 {
     uint64_t mask;
+    if (n > 0 && t->ndim == 0)
+        return la_error(LA_EINDEX, "Dimension specified as %lld but tensor has "
+                        "no dimensions", (long long)dims[0] + (dims[0] >= 0));
     LA_TRY(la_dim_mask(n, dims, t->ndim, &mask));  /* also: no duplicates */
     for (int i = 0; i < n; i++) {
         int d;
@@ -234,6 +238,7 @@ static la_status tensordot(la_tensor *a, la_tensor *b, const int64_t *x,
 {
     int64_t da[LA_MAX_DIMS], db[LA_MAX_DIMS], sizes[2 * LA_MAX_DIMS];
     int na, nb;
+    da[0] = db[0] = 0;      /* gcc sees a path where they are not set */
     LA_OWNED short_a = la_tensor_retain(a);
     LA_OWNED short_b = la_tensor_retain(b);
     LA_OWNED left = NULL;

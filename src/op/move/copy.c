@@ -32,7 +32,11 @@ la_status la_impl_copy_(la_frame *f)
     return la_copy_data(la_arg(f, 0), la_arg(f, 1));
 }
 
-la_status la_meta_fill_(la_frame *f) { return give_self(f); }
+la_status la_meta_fill_(la_frame *f)
+{
+    LA_TRY(la_fill_check((la_dtype)la_arg(f, 0)->dtype, &f->args[1].scalar));
+    return give_self(f);
+}
 
 la_status la_impl_fill_(la_frame *f)
 {

@@ -175,7 +175,6 @@ static la_status check_devices(const la_tensor *dst, const la_tensor *src)
 static la_status check_only(la_tensor *dst, la_tensor *src)
 {
     la_iter_config c = copy_config(dst, src);
-    c.flags &= ~LA_IT_CHECK_MEM_OVERLAP;
     LA_ITER it;
     return la_iter_build(&it, &c);
 }
@@ -238,6 +237,12 @@ static la_status fill_element(const la_scalar *value, la_dtype dtype,
     if (la_is_integral(dtype) && v.kind == LA_KFLOAT && isfinite(v.re))
         v.re = trunc(v.re);
     return la_scalar_store(&v, dtype, out);
+}
+
+la_status la_fill_check(la_dtype dtype, const la_scalar *value)
+{
+    char element[16] __attribute__((aligned(16)));
+    return fill_element(value, dtype, element);
 }
 
 static bool all_zero(const char *p, size_t n)

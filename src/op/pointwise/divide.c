@@ -60,9 +60,11 @@ static bool has_zero(const la_tensor *t)
     return false;
 }
 
-/* A 0-dim divisor becomes the other's dtype first: 256 is 0 as an int8. */
-static la_status refuse_zero(const la_tensor *t, la_dtype dtype)
+/* The plan's 'inspect'. A 0-dim divisor becomes the other's dtype first: 256 is
+** 0 as an int8. */
+static la_status refuse_zero(const la_frame *f, la_dtype dtype)
 {
+    const la_tensor *t = la_arg(f, 1);
     if (t->numel == 0 || t->device != LA_CPU) return LA_OK;
     bool zero;
     if (t->ndim == 0) {
@@ -78,11 +80,14 @@ static la_status refuse_zero(const la_tensor *t, la_dtype dtype)
                               "divisor is 0") : LA_OK;
 }
 
-/* Integer quotients and remainders: a zero divisor is an error. */
+/* Integer quotients and remainders: a zero divisor is an error, at once where
+** it is a number. */
 static la_status pick_int_divide(la_frame *f, la_dtype dtype, la_plan *plan)
 {
-    if (!la_is_integral(dtype) || !plan->loop) return LA_OK;
-    return refuse_zero(la_arg(f, 1), dtype);
+    if (!la_is_integral(dtype)) return LA_OK;
+    if (la_arg(f, 1)->flags & LA_F_WRAPPED) return refuse_zero(f, dtype);
+    plan->inspect = refuse_zero;
+    return LA_OK;
 }
 const la_family la_family_INT_DIVIDE = {
     POINTWISE, LA_IT_BINARY_OP, LA_UNDEFINED, NULL, .ninputs = 2,

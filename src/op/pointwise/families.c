@@ -167,17 +167,25 @@ static la_status pick_conj(la_frame *f, la_dtype dtype, la_plan *plan)
     return LA_OK;
 }
 /* A real tensor is its own conjugate. */
-static la_status impl_conj(la_frame *f)
+static la_status conj_or_alias(la_frame *f, la_op_fn conj)
 {
     la_tensor *self = la_arg(f, 0), *out;
     if (f->form != LA_FUNCTIONAL || la_is_complex(dtype_of(f, 0)))
-        return la_pointwise_impl(f);
+        return conj(f);
     LA_TRY(la_tensor_alias(self, false, &out));
     la_set_result(f, 0, out);
     return LA_OK;
 }
+static la_status meta_conj(la_frame *f)
+{
+    return conj_or_alias(f, la_pointwise_meta);
+}
+static la_status impl_conj(la_frame *f)
+{
+    return conj_or_alias(f, la_pointwise_impl);
+}
 const la_family la_family_CONJ = {
-    .meta = la_pointwise_meta, .impl = impl_conj, UNARY_OP, LA_UNDEFINED, NULL,
+    .meta = meta_conj, .impl = impl_conj, UNARY_OP, LA_UNDEFINED, NULL,
     .ninputs = 1, .fast = LA_FAST_ALL,
     .pick = pick_conj};
 

@@ -34,6 +34,7 @@ static inline la_status make_plan(la_frame *f, const la_family *family,
     for (int k = 0; k < n; k++)
         plan->params.v[k] = scalar_of(&f->args[family->ninputs + k]);
     plan->params.stream = false;
+    plan->inspect = NULL;
     plan->loop = (*f->op->stubs[la_cpu_cap()])[dtype];
     if (family->pick) LA_TRY(family->pick(f, dtype, plan));
     return plan->loop ? LA_OK : la_refuse_dtype(f, dtype);
@@ -42,6 +43,14 @@ static inline la_status make_plan(la_frame *f, const la_family *family,
 la_status la_pointwise_plan(la_frame *f, la_dtype dtype, la_plan *plan)
 {
     return make_plan(f, f->op->family, dtype, plan);
+}
+
+/* The plan of a call that runs now. */
+static inline la_status make_checked_plan(la_frame *f, const la_family *family,
+                                          la_dtype dtype, la_plan *plan)
+{
+    LA_TRY(make_plan(f, family, dtype, plan));
+    return plan->inspect ? plan->inspect(f, dtype) : LA_OK;
 }
 
 /* --- the fast path --- */
@@ -61,6 +70,18 @@ static inline bool is_like(const la_tensor *t, const la_tensor *lead)
     for (int d = 0; d < t->ndim; d++)   /* few: a call of memcmp costs more */
         if (la_sizes(t)[d] != la_sizes(lead)[d]) return false;
     return true;
+}
+
+/* Row-major strides of dims of size 1 too. The iterator lays out the result of
+** a tensor and a scalar by them: channels_last of one channel stays so. */
+static bool is_row_major(const la_tensor *t)
+{
+    int64_t step = 1;
+    for (int d = t->ndim - 1; d >= 0; d--) {
+        if (la_strides(t)[d] != step) return false;
+        step *= la_sizes(t)[d];
+    }
+    return step > 0;
 }
 
 static bool is_scalar_operand(const la_tensor *t, const la_tensor *lead)
@@ -84,8 +105,8 @@ static inline const la_tensor *find_lead(const la_frame *f,
     }
     for (int k = 0; k < family->ninputs && lead; k++) {
         const la_tensor *t = la_arg(f, k);
-        if (!t || (t != lead && !is_like(t, lead)
-                   && !is_scalar_operand(t, lead)))
+        if (t && (t == lead || is_like(t, lead))) continue;
+        if (!t || !is_scalar_operand(t, lead) || !is_row_major(lead))
             return NULL;
     }
     if (lead && !(family->fast >> la_category((la_dtype)lead->dtype) & 1))
@@ -161,7 +182,7 @@ static la_status run_direct(la_frame *f, const la_family *family,
     la_dtype dtype = (la_dtype)lead->dtype;
     la_dtype result = result_dtype(family, lead);
     int n = family->ninputs;
-    LA_TRY(make_plan(f, family, dtype, &plan));
+    LA_TRY(make_checked_plan(f, family, dtype, &plan));
     if (out) la_tensor_retain(out);
     else LA_TRY(la_tensor_empty(lead->ndim, la_sizes(lead), result, &out));
     memset(d.strides, 0, sizeof(d.strides));
@@ -204,15 +225,17 @@ static la_status check(la_frame *f)
 }
 
 /* Meta device: the iterator promotes, broadcasts and makes the result, whose
-** memory nobody touches. */
+** memory nobody touches; the plan says what the dtype refuses. */
 la_status la_pointwise_meta(la_frame *f)
 {
+    la_plan plan;
     la_iter it;
     LA_TRY(check(f));
     LA_TRY(build(f, f->op->family, &it));
-    la_set_result(f, 0, la_iter_output(&it, 0));
+    la_status status = make_plan(f, f->op->family, it.common, &plan);
+    if (!status) la_set_result(f, 0, la_iter_output(&it, 0));
     la_iter_close(&it);
-    return LA_OK;
+    return status;
 }
 
 /* Past the caches a store that reads its line first costs a third more. What
@@ -232,7 +255,7 @@ static bool outgrows_cache(const la_iter *it)
 static la_status run_iter(la_frame *f, const la_family *family, la_iter *it)
 {
     la_plan plan;
-    LA_TRY(make_plan(f, family, it->common, &plan));
+    LA_TRY(make_checked_plan(f, family, it->common, &plan));
     plan.params.stream = outgrows_cache(it);
     return la_iter_for_each(it, plan.loop, &plan.params, LA_GRAIN);
 }

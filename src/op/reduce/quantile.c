@@ -314,6 +314,14 @@ static int interpolation_of(const la_value *v)
     return -1;
 }
 
+/* LA_EARG when a q is outside 0..1 or NaN. */
+static la_status check_point(double q)
+{
+    return q >= 0 && q <= 1 ? LA_OK
+        : la_error_at(LA_EARG, 2, "quantile() q values must be in the range "
+                      "[0, 1]");
+}
+
 static la_status quantile_check(const la_frame *f)
 {
     la_tensor *self = la_arg(f, 0), *q = la_arg(f, 1);
@@ -333,11 +341,12 @@ static la_status quantile_check(const la_frame *f)
     if (interpolation_of(&f->args[4]) < 0)
         return la_error_at(LA_EARG, 5, "quantile() interpolation must be one "
                            "of linear, lower, higher, midpoint or nearest");
-    return LA_OK;
+    if (!(q->flags & LA_F_WRAPPED)) return LA_OK;
+    return check_point(la_scalar_load((la_dtype)q->dtype, la_data(q)).re);
 }
 
 /* A vector of q makes a new first dim of the result; dims of self as in other
-** reductions. No value is read here: q is checked in impl. */
+** reductions. A tensor of q is checked in impl. */
 static la_status quantile_meta(la_frame *f)
 {
     la_tensor *self = la_arg(f, 0), *q = la_arg(f, 1);
@@ -353,7 +362,7 @@ static la_status quantile_meta(la_frame *f)
     return la_set_output(f, 0, s.ndim, s.sizes, NULL, (la_dtype)self->dtype);
 }
 
-/* Ranks are q * (n - 1), in double. LA_EARG when a q is outside 0..1 or NaN. */
+/* Ranks are q * (n - 1), in double. */
 static la_status quantile_impl(la_frame *f, bool skip_nan)
 {
     LA_OWNED in = NULL;
@@ -363,9 +372,7 @@ static la_status quantile_impl(la_frame *f, bool skip_nan)
     LA_TRY(la_convert_to(la_arg(f, 1), LA_FLOAT64, &q));
     const double *points = (const double *)la_data(q);
     for (int64_t i = 0; i < q->numel; i++)
-        if (!(points[i] >= 0 && points[i] <= 1))
-            return la_error_at(LA_EARG, 2, "quantile() q values must be in "
-                               "the range [0, 1]");
+        LA_TRY(check_point(points[i]));
     lines l = {.skip_nan = skip_nan, .n = self->numel,
                .q = points, .nq = q->numel,
                .how = interpolation_of(&f->args[4]),

@@ -248,14 +248,25 @@ static void mark(const la_order *o, const void *sorted, int64_t m,
     }
 }
 
+/* The dtype that both tensors of isin are compared in. */
+static la_status isin_dtype(const la_frame *f, la_dtype *out)
+{
+    la_result_type type = LA_RESULT_TYPE_INIT;
+    la_result_type_add(&type, la_arg(f, 0));
+    la_result_type_add(&type, la_arg(f, 1));
+    return la_result_type_get(&type, out);
+}
+
 /* (elements, test_elements, assume_unique, invert) -> bool of elements'
 ** sizes. */
 la_status la_meta_isin(la_frame *f)
 {
     la_tensor *x = la_arg(f, 0);
+    la_dtype common;
     la_order o;
     LA_TRY(la_order_of((la_dtype)x->dtype, "isin", &o));
     LA_TRY(la_order_of((la_dtype)la_arg(f, 1)->dtype, "isin", &o));
+    LA_TRY(isin_dtype(f, &common));
     return la_set_output(f, 0, x->ndim, la_sizes(x), NULL, LA_BOOL);
 }
 
@@ -270,12 +281,9 @@ la_status la_impl_isin(la_frame *f)
     LA_WORK keys = {NULL, 0};
     LA_WORK sorted = {NULL, 0};
     LA_WORK spare = {NULL, 0};
-    la_result_type type = LA_RESULT_TYPE_INIT;
     la_dtype d;
     la_order o;
-    la_result_type_add(&type, x);
-    la_result_type_add(&type, tests);
-    LA_TRY(la_result_type_get(&type, &d));
+    LA_TRY(isin_dtype(f, &d));
     LA_TRY(la_order_of(d, "isin", &o));
     LA_TRY(of_dtype(x, d, &a));
     LA_TRY(of_dtype(tests, d, &b));

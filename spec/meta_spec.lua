@@ -1,0 +1,117 @@
+-- A call says what it refuses, and the dtypes, shapes and strides of its
+-- results, without a look at elements: calls on the meta device agree with
+-- those on the processor. The calls are those of the golden records and
+-- variations of them: other dtypes, shapes, layouts, numbers, outputs.
+local la = require "lunarray"
+local records = require "spec.support.records"
+local vary = require "spec.support.vary"
+
+local MOST_CALLS = 3        -- of one operation, plain ones and refused ones
+local LARGEST = 2000        -- elements of an argument
+
+-- What meta may say where the processor has an answer: it needs elements.
+local NO_VALUES = {
+  "depends on data", "has no data", "no data!", "meta tensor",
+  "has no values", "needs a value",
+}
+
+-- What only elements, or the machine, can tell.
+local OF_VALUES = {"is out of bounds for", "not enough memory"}
+
+local function has_one_of(message, list)
+  for _, words in ipairs(list) do
+    if message:find(words, 1, true) then return true end
+  end
+  return false
+end
+
+local function described(v)
+  if type(v) == "table" then
+    local list = {}
+    for i, x in ipairs(v) do list[i] = described(x) end
+    return "{" .. table.concat(list, ", ") .. "}"
+  elseif not vary.is_tensor(v) then
+    return type(v)
+  end
+  return ("%s %s by %s"):format(v.dtype, table.concat(v.shape, "x"),
+    table.concat(vary.strides_of(v), ","))
+end
+
+local function attempt(call, convert)
+  local args, keywords = vary.converted(call, convert)
+  local n = call.args.n
+  if keywords then
+    n = n + 1
+    args[n] = keywords
+  end
+  local results = table.pack(pcall(call.fn, table.unpack(args, 1, n)))
+  local ok = results[1]
+  return ok, ok and described({table.unpack(results, 2, results.n)})
+    or tostring(results[2])
+end
+
+-- nil, or how the two disagree.
+local function disagreement(call)
+  local on_cpu, here = attempt(call, vary.benign)
+  local on_meta, there = attempt(call, vary.on_meta)
+  if on_cpu and on_meta then
+    return here ~= there and ("cpu %s, meta %s"):format(here, there) or nil
+  elseif on_cpu and not has_one_of(there, NO_VALUES) then
+    return "meta alone refuses: " .. there
+  elseif on_meta and not has_one_of(here, OF_VALUES) then
+    return "cpu alone refuses: " .. here
+  end
+end
+
+local function small(call)
+  for _, t in ipairs(vary.tensors(call)) do
+    if t:numel() > LARGEST then return false end
+  end
+  return true
+end
+
+-- fn(call, what) for the calls of a file of records and their variations.
+local function each_call(path, fn)
+  local counts = {[true] = 0, [false] = 0}
+  for r in records.each(path) do
+    local refused = r.expect.error ~= nil
+    if r.args and counts[refused] < MOST_CALLS then
+      local found, f, args, keywords = pcall(records.call_of, r)
+      local call = {fn = f, args = args, keywords = keywords, op = r.op,
+        style = r.style}
+      if found and small(call) then
+        counts[refused] = counts[refused] + 1
+        vary.each(call, function(other, what)
+          fn(other, r.id .. " " .. what)
+        end)
+      end
+    end
+  end
+end
+
+describe("the meta device", function()
+  it("agrees with the processor in refusals, dtypes, shapes and strides",
+    function()
+      local faults, total = {}, 0
+      local only = os.getenv "META_OP"
+      local pipe = assert(io.popen("LC_ALL=C ls spec/golden/*.jsonl"))
+      for path in pipe:lines() do
+        local name = path:match "([^/]+)%.jsonl$"
+        if not only or name == only then
+          local told = {}
+          each_call(path, function(call, what)
+            total = total + 1
+            local why = disagreement(call)
+            local kind = why and why:sub(1, 10)
+            if why and (told[kind] or 0) < 3 then
+              told[kind] = (told[kind] or 0) + 1
+              faults[#faults + 1] = ("%s (%s): %s"):format(call.op, what, why)
+            end
+          end)
+        end
+      end
+      pipe:close()
+      assert.equal("", table.concat(faults, "\n"))
+      assert.is_true(only ~= nil or total > 30000, "calls: " .. total)
+    end)
+end)
