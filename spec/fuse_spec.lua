@@ -415,7 +415,7 @@ describe("fuse", function()
       local a = la.tensor({7, -7 % 5, 9, 1}, {dtype = dtype})
       for _, f in ipairs {function(x, y) return x // y end,
           function(x, y) return x % y end,
-          function(x, y) return 2 // y end,
+          function(x, y) return 2 // y + x end,
           function(x, y) return x:fmod(y) end,
           function(x, y) return x:remainder(y) end,
           function(x, y) return y // 2 + x % 3 end,
