@@ -473,6 +473,7 @@ static bool read_out(parser *p, int at)
 {
     if (!lua_istable(p->L, at)) return out_tensor(p, at, 0);
     int n = (int)luaL_len(p->L, at);
+    if (n == 0) return out_tensor(p, at, 0);    /* says what is expected */
     for (int k = 0; k < n; k++) {
         lua_rawgeti(p->L, at, k + 1);   /* stays on the stack: anchored */
         if (!out_tensor(p, lua_gettop(p->L), k)) return false;

@@ -111,6 +111,7 @@ static la_status check_outputs(const la_frame *f, gate *g)
                                "place");
         return la_tensor_check_writable(f->outs[0]);
     }
+    LA_TRY(la_check_outputs(f, g->keys));
     for (int k = 0; k < LA_MAX_RESULTS; k++) {
         if (!f->outs[k]) continue;
         LA_TRY(check_tensor(f, f->outs[k], 0, g));
@@ -251,6 +252,8 @@ static la_status resolve_one(la_tensor *t, la_tensor **out)
 }
 
 static la_status run_resolved(la_frame *f);
+static la_status run_apart(la_frame *f);
+static bool has_entangled(const la_frame *f);
 
 static bool outs_are_lazy(const la_frame *f)
 {
@@ -275,6 +278,7 @@ static la_status launch(la_frame *f, const gate *g)
     if (__builtin_expect(is_recording(c), 0)) return la_fuse_kernel(f);
     if ((g->flags & LAZY) && !knows_bits(f, g->flags & LAZY))
         return run_resolved(f);
+    if (writes(f) && has_entangled(f)) return run_apart(f);
     if ((g->flags & LA_F_REQUIRES_GRAD) && !c->no_grad)
         keys |= BIT(LA_KEY_AUTOGRAD);
     if (writes(f)) keys |= BIT(LA_KEY_INPLACE_OR_VIEW);
@@ -299,6 +303,53 @@ static void undo(swap *s, int n)
         la_tensor_release(s[n].slot->tensor);
         *s[n].slot = s[n].before;
     }
+}
+
+/* Elements of the input interleave with those of the written tensor, and which
+** of them are the same is too hard to tell: written one by one, some would be
+** read after they changed. (The iterator refuses what is plain to see.) */
+static bool is_entangled(const la_tensor *in, const la_tensor *out)
+{
+    return out && in != out && in->storage == out->storage && in->storage
+        && la_pair_overlap(out, in) == LA_OVERLAP_TOO_HARD;
+}
+
+static inline bool must_copy(const la_frame *f, int k)
+{
+    const la_tensor *in = f->args[k].tensor;
+    if (f->args[k].tag != LA_VTENSOR || (f->op->forms & LA_METADATA))
+        return false;
+    if ((f->op->forms & LA_MUTATES) && k > 0
+        && is_entangled(in, f->args[0].tensor)) return true;
+    for (int j = 0; j < LA_MAX_RESULTS; j++)
+        if (is_entangled(in, f->outs[j])) return true;
+    return false;
+}
+
+static bool has_entangled(const la_frame *f)
+{
+    for (int k = 0; k < f->nargs; k++)
+        if (must_copy(f, k)) return true;
+    return false;
+}
+
+/* The call with copies of such inputs. */
+static __attribute__((noinline)) la_status run_apart(la_frame *f)
+{
+    swap done[LA_MAX_ARGS];
+    la_status status = LA_OK;
+    int n = 0;
+    for (int k = 0; k < f->nargs && !status; k++) {
+        la_tensor *copy = NULL;
+        if (!must_copy(f, k)) continue;
+        status = la_run(clone, &copy, f->args[k].tensor);
+        if (status) break;
+        done[n++] = (swap){&f->args[k], f->args[k]};
+        f->args[k].tensor = copy;
+    }
+    if (!status) status = la_dispatch(f);
+    undo(done, n);
+    return status;
 }
 
 /* Lists (cat, stack) with lazy members are rare: copies of the whole list. */

@@ -223,6 +223,17 @@ static inline bool la_str_is(const la_value *v, const char *word)
 ** it: the dispatcher calls that after impl. */
 la_status la_set_output(la_frame *f, int k, int ndim, const int64_t *sizes,
                         const int64_t *strides, la_dtype dtype);
+/* Given outputs before any kernel: LA_EARG where one is not on the device that
+** the arguments ask for ('keys', those of the arguments), LA_EALIAS where two
+** share memory. */
+la_status la_check_outputs(const la_frame *f, la_keyset keys);
+/* May values of 'dtype' go to output k? LA_EDTYPE where they can't be cast to
+** the given tensor's dtype; positions go to int64 alone. */
+la_status la_check_out_dtype(const la_frame *f, int k, la_dtype dtype);
+/* The dtype to compute in: 'asked' (a dtype= argument), else that of out=, else
+** 'natural'. LA_EDTYPE where dtype= and out= disagree. */
+la_status la_infer_dtype(const la_frame *f, const la_value *asked,
+                         la_dtype natural, la_dtype *dtype);
 /* The dispatcher's last step of a call with given outputs: temporaries are
 ** copied to them, results[k] become the given tensors. */
 la_status la_finish_outputs(la_frame *f);

@@ -1,6 +1,7 @@
 /* Results of a call: making them ready, handing them over, copying them to
 ** given outputs. */
 #include "base/memory.h"
+#include "op/device_names.h"
 #include "op/op.h"
 #include "tensor/promote.h"
 
@@ -66,12 +67,67 @@ la_status la_refuse_dtype(const la_frame *f, la_dtype dtype)
                     la_dtype_title(dtype));
 }
 
-static la_status check_dtype(const la_tensor *out, la_dtype dtype)
+/* Does result k tell positions? Those of operations without derivative, and
+** the ones that come after values. */
+static bool is_position(const la_frame *f, int k, la_dtype dtype)
 {
-    if (la_can_cast(dtype, (la_dtype)out->dtype)) return LA_OK;
+    return dtype == LA_INT64 && !f->op->family
+        && (k > 0 || (f->op->forms & LA_NO_GRAD_OP));
+}
+
+la_status la_check_out_dtype(const la_frame *f, int k, la_dtype dtype)
+{
+    la_dtype have = (la_dtype)f->outs[k]->dtype;
+    if (have == LA_UNDEFINED || have == dtype) return LA_OK;
+    if (f->form == LA_OUT && is_position(f, k, dtype))
+        return la_error(LA_EDTYPE, "Expected out tensor to have dtype %s, but "
+                        "got %s instead", la_dtype_name(dtype),
+                        la_dtype_name(have));
+    if (la_can_cast(dtype, have)) return LA_OK;
     return la_error(LA_EDTYPE, "result type %s can't be cast to the desired "
                     "output type %s", la_dtype_name(dtype),
-                    la_dtype_name((la_dtype)out->dtype));
+                    la_dtype_name(have));
+}
+
+la_status la_infer_dtype(const la_frame *f, const la_value *asked,
+                         la_dtype natural, la_dtype *dtype)
+{
+    const la_tensor *out = f->form == LA_OUT ? f->outs[0] : NULL;
+    la_dtype given = out ? (la_dtype)out->dtype : LA_UNDEFINED;
+    *dtype = given != LA_UNDEFINED ? given : natural;
+    if (asked->tag != LA_VDTYPE) return LA_OK;
+    *dtype = asked->dtype;
+    if (given == LA_UNDEFINED || given == *dtype) return LA_OK;
+    return la_error(LA_EDTYPE, "Expected out tensor to have dtype %s, but got "
+                    "%s instead", la_dtype_name(*dtype),
+                    la_dtype_name(given));
+}
+
+/* Without tensors among the arguments the outputs say where. */
+static la_status check_device(const la_tensor *out, la_keyset keys)
+{
+    int want = LA_NDEVICES - 1;
+    while (want >= 0 && !(keys >> want & 1)) want--;
+    if (want < 0 || out->device == want) return LA_OK;
+    return la_error(LA_EARG, "Expected all tensors to be on the same device, "
+                    "but out is on %s and the result on %s",
+                    la_device_name((la_device)out->device),
+                    la_device_name((la_device)want));
+}
+
+la_status la_check_outputs(const la_frame *f, la_keyset keys)
+{
+    for (int k = 0; k < LA_MAX_RESULTS; k++) {
+        const la_tensor *out = f->outs[k];
+        if (!out) continue;
+        LA_TRY(check_device(out, keys));
+        for (int j = 0; j < k; j++)
+            if (f->outs[j] && la_pair_overlap(f->outs[j], out))
+                return la_error(LA_EALIAS, "unsupported operation: two outputs "
+                                "must not overlap: give each result a tensor "
+                                "of its own");
+    }
+    return LA_OK;
 }
 
 /* Does 'out' share memory with any input? A kernel that reads what it has
@@ -129,7 +185,7 @@ la_status la_set_output(la_frame *f, int k, int ndim, const int64_t *sizes,
     la_tensor *out = f->outs[k], *fresh;
     if (out) {
         LA_TRY(check_shape(f, out, ndim, sizes));
-        LA_TRY(check_dtype(out, dtype));
+        LA_TRY(la_check_out_dtype(f, k, dtype));
         if (la_internal_overlap(out) == LA_OVERLAP_YES)
             return la_error(LA_EALIAS, "unsupported operation: more than one "
                             "element of the written-to tensor refers to a "
@@ -154,7 +210,7 @@ static la_status copy_to_out(la_frame *f, int k)
 {
     la_tensor *out = f->outs[k], *fresh = f->results[k].tensor;
     LA_TRY(check_shape(f, out, fresh->ndim, la_sizes(fresh)));
-    LA_TRY(check_dtype(out, (la_dtype)fresh->dtype));
+    LA_TRY(la_check_out_dtype(f, k, (la_dtype)fresh->dtype));
     if (!la_has_sizes(out, fresh->ndim, la_sizes(fresh)))
         LA_TRY(la_tensor_resize(out, fresh->ndim, la_sizes(fresh)));
     LA_TRY(la_run_(copy_, out, fresh));

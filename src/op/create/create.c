@@ -14,15 +14,6 @@
 #define LA_ROWS "op/def/create.def"
 #include "op/impls.h"
 
-/* The dtype asked for, or that of a given out=, or 'otherwise'. */
-static la_dtype option_dtype(const la_frame *f, int first, la_dtype otherwise)
-{
-    const la_value *v = &f->args[first + LA_OPT_DTYPE];
-    if (v->tag == LA_VDTYPE) return v->dtype;
-    return f->outs[0] && f->outs[0]->dtype != LA_UNDEFINED
-        ? (la_dtype)f->outs[0]->dtype : otherwise;
-}
-
 /* Not negative, and their product fits. */
 static la_status check_sizes(int ndim, const int64_t *sizes)
 {
@@ -82,7 +73,9 @@ la_status la_option_output(la_frame *f, int first, int ndim,
 {
     int64_t strides[LA_MAX_DIMS];
     bool plain;
-    la_dtype dtype = option_dtype(f, first, otherwise);
+    la_dtype dtype;
+    LA_TRY(la_infer_dtype(f, &f->args[first + LA_OPT_DTYPE], otherwise,
+                          &dtype));
     bool grad = la_arg_bool(f, first + LA_OPT_GRAD);
     LA_TRY(check_grad(dtype, grad));
     LA_TRY(check_sizes(ndim, sizes));
@@ -149,7 +142,9 @@ la_status la_meta_empty_strided(la_frame *f)
             return la_error_at(LA_ESHAPE, 2, "stride %lld is negative",
                                (long long)stride->ints.list[d]);
     LA_TRY(check_sizes((int)size->ints.n, size->ints.list));
-    la_dtype dtype = option_dtype(f, 2, default_dtype());
+    la_dtype dtype;
+    LA_TRY(la_infer_dtype(f, &f->args[2 + LA_OPT_DTYPE], default_dtype(),
+                          &dtype));
     bool grad = la_arg_bool(f, 2 + LA_OPT_GRAD);
     LA_TRY(check_grad(dtype, grad));
     LA_TRY(la_set_output(f, 0, (int)size->ints.n, size->ints.list,

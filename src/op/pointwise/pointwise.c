@@ -207,6 +207,8 @@ static la_status build(la_frame *f, const la_family *family, la_iter *it)
     for (int k = 0; k < family->ninputs; k++)
         c.operands[k + 1] = la_arg(f, k);
     if (family->configure) LA_TRY(family->configure(f, &c));
+    if (c.operands[0] && c.static_dtype != LA_UNDEFINED)
+        LA_TRY(la_check_out_dtype(f, 0, c.static_dtype));
     LA_TRY(la_iter_build(it, &c));
     if (!family->nraw) return LA_OK;
     /* A mask is read as it is; what it chooses from has the result's dtype. */

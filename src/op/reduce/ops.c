@@ -74,11 +74,12 @@ static la_dtype total_dtype(const la_frame *f, const la_tensor *self)
     return is_int(dtype_of(self)) ? LA_INT64 : dtype_of(self);
 }
 
-/* Computed in the dtype asked for, or in the tensor's own. */
+/* Computed in the dtype asked for, that of out=, or the tensor's own. */
 la_status la_reduce_total_meta(la_frame *f)
 {
     la_tensor *self = la_arg(f, SELF);
-    la_dtype d = total_dtype(f, self);
+    la_dtype d;
+    LA_TRY(la_infer_dtype(f, &f->args[DTYPE], total_dtype(f, self), &d));
     LA_TRY(la_require_dtype(f, dtype_of(self)));
     LA_TRY(la_require_dtype(f, d));
     LA_TRY(take_dims(f, self, DIM));
@@ -117,6 +118,7 @@ la_status la_reduce_mean_meta(la_frame *f)
 {
     la_tensor *self = la_arg(f, SELF);
     la_dtype d = total_dtype(f, self);
+    if (la_has(f, DTYPE)) LA_TRY(la_infer_dtype(f, &f->args[DTYPE], d, &d));
     if (la_has(f, DTYPE) && is_int(d))
         return la_error_at(LA_EDTYPE, DTYPE + 1, "mean(): could not infer "
                            "output dtype. Optional dtype must be either a "

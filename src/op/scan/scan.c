@@ -189,12 +189,12 @@ static la_status scan_run(const la_scan *kernel, la_tensor *in, int dim,
 /* ---- (self, dim, dtype) ---- */
 
 /* Integers and bool add up in int64, as in PyTorch, unless a dtype is asked
-** for. */
-static la_dtype scan_dtype(const la_frame *f)
+** for, by dtype= or by out=. */
+static la_status scan_dtype(const la_frame *f, la_dtype *out)
 {
     la_dtype d = (la_dtype)la_arg(f, 0)->dtype;
-    if (f->nargs > 2 && la_has(f, 2)) return f->args[2].dtype;
-    return la_is_integral(d) || d == LA_BOOL ? LA_INT64 : d;
+    if (la_is_integral(d) || d == LA_BOOL) d = LA_INT64;
+    return la_infer_dtype(f, &f->args[2], d, out);
 }
 
 /* Self's sizes and names; the dim travels to impl in scratch[0]. */
@@ -229,8 +229,13 @@ static la_status scan_impl(la_frame *f, const la_scans *table)
 }
 
 /* (self, dim, dtype): running sums and products. */
-la_status la_meta_cumsum(la_frame *f) { return scan_meta(f, scan_dtype(f)); }
-la_status la_meta_cumprod(la_frame *f) { return scan_meta(f, scan_dtype(f)); }
+la_status la_meta_cumsum(la_frame *f)
+{
+    la_dtype dtype;
+    LA_TRY(scan_dtype(f, &dtype));
+    return scan_meta(f, dtype);
+}
+la_status la_meta_cumprod(la_frame *f) { return la_meta_cumsum(f); }
 /* (self, dim): log(cumsum(exp(self))) without overflow; floating and complex
 ** only. */
 la_status la_meta_logcumsumexp(la_frame *f)
