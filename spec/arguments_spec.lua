@@ -200,3 +200,202 @@ describe("dtypes", function()
     raises("value expected", la.is_tensor)
   end)
 end)
+
+describe("creation options", function()
+  local named = {names = {"N", "C"}}
+
+  local function check(name, t, want)
+    assert.same(want, t.names and {table.unpack(t.names)}, name)
+  end
+
+  it("are those of all creations, of random ones too", function()
+    local calls = {
+      rand = {2, 3}, randn = {2, 3}, randint = {1, 5, {2, 3}},
+      normal = {0, 1, {2, 3}}, zeros = {2, 3}, ones = {2, 3}, empty = {2, 3},
+      full = {{2, 3}, 7},
+    }
+    for name, args in pairs(calls) do
+      local function make(options)
+        local all = {table.unpack(args)}
+        all[#all + 1] = options
+        return la[name](table.unpack(all))
+      end
+      check(name, make(named), {"N", "C"})
+      assert.equal("meta", make({device = "meta"}).device)
+      assert.equal("float64", make({dtype = "float64"}).dtype)
+      assert.is_true(make({dtype = "float64", requires_grad = true})
+        .requires_grad)
+    end
+    check("randperm", la.randperm(3, {names = {"I"}}), {"I"})
+    raises("only Tensors of floating point", la.randint, 3, {2},
+           {requires_grad = true})
+    raises("2 names are needed", la.rand, 2, 3, {names = {"N"}})
+  end)
+
+  it("lay random elements out without changing them", function()
+    for name, args in pairs{rand = {}, randn = {}, randint = {1, 9}} do
+      local all = {table.unpack(args)}
+      all[#all + 1] = {2, 3, 4, 5}
+      all[#all + 1] = {memory_format = "channels_last", dtype = "float32",
+                       requires_grad = true}
+      la.manual_seed(3)
+      local x = la[name](table.unpack(all))
+      assert.same({60, 1, 15, 3}, {x:stride()})
+      assert.is_true(x.requires_grad)
+      all[#all].memory_format = nil
+      la.manual_seed(3)
+      assert.is_true(la.equal(x:detach(), la[name](table.unpack(all)):detach()))
+    end
+  end)
+
+  it("leave an out tensor what it is", function()
+    local out = la.empty(3, {requires_grad = true})
+    la.no_grad(function() la.rand(3, {out = out}) end)
+    assert.is_true(out.requires_grad)
+  end)
+end)
+
+describe("names of dims", function()
+  local x = la.tensor({{3, 1, 2}, {1, 2, 3}}, {names = {"N", "C"}})
+
+  local function names(t) return t.names and {table.unpack(t.names)} end
+
+  it("stay where dims stay", function()
+    for _, call in ipairs{{"sort", "C"}, {"topk", 2, "C"}} do
+      for _, t in ipairs{x[call[1]](x, call[2], call[3])} do
+        assert.same({"N", "C"}, names(t), call[1])
+      end
+    end
+    assert.same({"N", "C"}, names(x:argsort("C")))
+    assert.same({"N", "C"}, names(x:index_select("C", la.tensor{1})))
+    assert.same({"N", "C"}, names(la.rand_like(x:double())))
+    assert.same({"N", "C"}, names(la.randint_like(x, 3)))
+    assert.is_nil(names(x:flatten()))
+    local cube = la.zeros(2, 3, 4, {names = {"A", "B", "C"}})
+    assert.same({"A", "*"}, names(cube:flatten(2, 3)))
+    assert.same({"*", "C"}, names(cube:flatten(1, 2)))
+    assert.same({"A", "*", "*", "C"}, names(cube:unflatten(2, {3, 1})))
+    assert.is_nil(names(la.zeros(2, 3):flatten()))
+  end)
+
+  it("are not carried to other sizes", function()
+    raises("named dims cannot be resized", x.resize_, x:clone(), 3, 2)
+    assert.same({"N", "C"}, names(x:clone():resize_(2, 3)))
+  end)
+end)
+
+describe("geometry in place", function()
+  it("gives an expanded tensor the memory it needs", function()
+    for _, f in ipairs{
+      function(z) return z:resize_({5}, {memory_format = "contiguous"}) end,
+      function(z)
+        return z:resize_as_(la.ones(5), {memory_format = "contiguous"})
+      end,
+    } do
+      local z = f(la.ones(1):expand(5))
+      assert.same({1}, {z:stride()})
+      assert.equal(20, z:untyped_storage_size())
+      assert.equal(5, #z:zero_():totable())
+    end
+  end)
+
+  it("takes no negative strides", function()
+    raises("Negative strides", la.ones(4).set_, la.ones(4), la.ones(4), 1, {4},
+           {-1})
+  end)
+end)
+
+describe("an error", function()
+  local x = la.ones(3)
+
+  it("says how a thing is written in Lua", function()
+    raises("x[{{first, last}}]", function() return x[{1, 2}] end)
+    raises("la.stack", la.tensor, {x, x})
+    raises("la.tensor{...}", function() x[{{1, 2}}] = {1, 2} end)
+    raises("Use the `~` or", la.sub, x:gt(0), x:gt(0))
+  end)
+
+  it("counts no argument of an operation inside", function()
+    local message = raises("indices start at 1", la.embedding, la.tensor{0},
+                           la.ones(3, 2))
+    assert.is_nil(message:find("argument", 1, true))
+  end)
+
+  it("clips and escapes what it quotes", function()
+    local long = ("\27x"):rep(1000)
+    for _, f in ipairs{
+      function() x[long] = 1 end,
+      function() la.scatter_reduce(x, 1, la.tensor{1}, x, long) end,
+      function() la.index_reduce(x, 1, la.tensor{1}, x, long) end,
+      function() la.zeros(2, {[long] = 1}) end,
+      function() la.tensor{1, [long] = 1} end,
+      function() la.tensor{{1, [long] = 1}} end,
+      function() la.zeros({2, [long] = 1}, {}) end,
+      function() la.ones(2, {names = {"N"}}):sum(long) end,
+      function() la.zeros(2, {dtype = long}) end,
+      function() la.tensor({1}, {memory_format = long}) end,
+    } do
+      local message = raises("\\x1Bx", f)
+      assert.is_nil(message:find("\27", 1, true))
+      assert.is_true(#message < 2000)
+    end
+  end)
+
+  it("of a Lua module names function and argument", function()
+    local f = function(t) return t * 2 end
+    for name, args in pairs{vjp = {x, x}, jvp = {x, x}, hvp = {x, x},
+                            jacobian = {x}, hessian = {x}, gradcheck = {x},
+                            gradgradcheck = {x}} do
+      local call = la[name]
+      raises("bad argument #1 to '" .. name .. "' (function expected, got",
+             call, 1, table.unpack(args))
+      raises("bad argument #2 to '" .. name .. "' (tensor or list", call, f, 2,
+             args[2])
+      raises(("bad argument #%d to '%s' (table of options expected, got "
+              .. "number)"):format(#args + 2, name), call, f, args[1],
+             args[2] or 5, args[2] and 5)
+    end
+    raises("bad argument #2 to 'vjp' ([1]: tensor expected, got number)",
+           la.vjp, f, {1})
+    raises("bad argument #3 to 'jvp' (tensor or list", la.jvp, f, x)
+    raises("bad argument #1 to 'checkpoint' (function expected", la.checkpoint,
+           1)
+    for _, name in ipairs{"clip_grad_norm_", "clip_grad_value_"} do
+      raises("bad argument #1 to '" .. name .. "' (tensor or list", la[name], 1)
+      raises("bad argument #1 to '" .. name .. "' ([1]: tensor expected",
+             la[name], {1}, 2)
+      raises("bad argument #2 to '" .. name .. "' (number expected, got no "
+             .. "value)", la[name], {x})
+    end
+    raises("must return a tensor", la.jacobian, function() return 1 end, x)
+  end)
+end)
+
+describe("memory", function()
+  it("of dead tensors is found by indexing, too", function()
+    collectgarbage() collectgarbage()
+    collectgarbage("stop")
+    local x, index = la.ones(400, 400), la.range(400)
+    local mask = x:gt(0)
+    la.set_memory_limit((la.memory()) + (2 << 20))
+    local ok, why = pcall(function()
+      for _ = 1, 20 do local _ = x[index] end
+      for _ = 1, 20 do local _ = x[{mask}] end
+      for _ = 1, 20 do local _ = x(index) end
+      for _ = 1, 20 do x[index] = la.zeros(400, 400) end
+    end)
+    la.set_memory_limit(0)
+    collectgarbage("restart")
+    assert.is_true(ok, why)
+  end)
+end)
+
+describe("printing", function()
+  it("of many dims stays small", function()
+    local sizes = {}
+    for k = 1, 40 do sizes[k] = 2 end
+    assert.is_true(#tostring(la.ones(1):expand(table.unpack(sizes))) < 32768)
+    local six = la.zeros(7, 7, 7, 7, 7, 7)
+    assert.is_true(#tostring(six) > 100000)     -- all edges, as in PyTorch
+  end)
+end)

@@ -6,7 +6,7 @@ local tensors = require "lunarray.tensors"
 local autograd = {}
 
 local is_tensor, is_float = tensors.is_tensor, tensors.is_float
-local as_list = tensors.as_list
+local as_list, check_arg = tensors.as_list, tensors.check
 
 -- The results of f that can have a gradient.
 local function outputs_of(f, inputs)
@@ -194,6 +194,9 @@ end
 -- agree with central differences. An error tells where not, unless raise is
 -- false. fast_mode compares along one random direction of each input only.
 function autograd.gradcheck(f, inputs, given)
+  check_arg("gradcheck", 1, f, "function")
+  check_arg("gradcheck", 2, inputs, "values")
+  check_arg("gradcheck", 3, given, "options")
   local o = options_of("gradcheck", given)
   inputs = as_list(inputs)
   check_inputs("gradcheck", inputs)
@@ -205,6 +208,9 @@ end
 -- The same for the gradients of f: f's backward, as a function of the inputs
 -- and of the weights of the results.
 function autograd.gradgradcheck(f, inputs, given)
+  check_arg("gradgradcheck", 1, f, "function")
+  check_arg("gradgradcheck", 2, inputs, "values")
+  check_arg("gradgradcheck", 3, given, "options")
   local o = options_of("gradgradcheck", given)
   inputs = as_list(inputs)
   check_inputs("gradgradcheck", inputs)
@@ -321,6 +327,7 @@ local run = la.Function{
 -- computed again in backward, with the same random numbers. At least one
 -- argument must need a gradient for the parameters in f to get theirs.
 function autograd.checkpoint(f, ...)
+  check_arg("checkpoint", 1, f, "function")
   if not la.is_grad_enabled() then return f(...) end
   return run({f = f}, ...)
 end

@@ -6,7 +6,7 @@ local tensors = require "lunarray.tensors"
 local jacobian = {}
 
 local is_tensor, is_float = tensors.is_tensor, tensors.is_float
-local as_list = tensors.as_list
+local as_list, check_arg = tensors.as_list, tensors.check
 
 local function check_list(what, inputs, like, word)
   if #inputs ~= #like then
@@ -84,6 +84,10 @@ end
 -- vjp(f, inputs, v[, {create_graph=}]): f's results, and v times the jacobian:
 -- a tensor for a tensor, a list for a list.
 function jacobian.vjp(f, inputs, v, options)
+  check_arg("vjp", 1, f, "function")
+  check_arg("vjp", 2, inputs, "tensors")
+  if v ~= nil then check_arg("vjp", 3, v, "tensors") end
+  check_arg("vjp", 4, options, "options")
   local graph, single = wants_graph(options), is_tensor(inputs)
   local own = fresh("vjp", as_list(inputs), graph)
   local y = call("vjp", f, own)
@@ -105,6 +109,10 @@ end
 -- tangents, is exactly the jacobian times the tangents; no differences are
 -- taken. f must be twice differentiable by backward.
 function jacobian.jvp(f, inputs, tangents, options)
+  check_arg("jvp", 1, f, "function")
+  check_arg("jvp", 2, inputs, "tensors")
+  check_arg("jvp", 3, tangents, "tensors")
+  check_arg("jvp", 4, options, "options")
   local graph = wants_graph(options)
   inputs, tangents = as_list(inputs), as_list(tangents)
   check_list("jvp", tangents, inputs, "tangents")
@@ -124,6 +132,10 @@ end
 
 -- hvp(f, inputs, v): the single number f(inputs), and its hessian times v.
 function jacobian.hvp(f, inputs, v, options)
+  check_arg("hvp", 1, f, "function")
+  check_arg("hvp", 2, inputs, "tensors")
+  check_arg("hvp", 3, v, "tensors")
+  check_arg("hvp", 4, options, "options")
   local graph, single = wants_graph(options), is_tensor(inputs)
   local own, y = fresh("hvp", as_list(inputs), graph), nil
   v = as_list(v)
@@ -152,10 +164,17 @@ end
 -- backward pass per element of the result. For a list of inputs, a list. With
 -- create_graph it can be differentiated again.
 function jacobian.jacobian(f, inputs, options)
+  check_arg("jacobian", 1, f, "function")
+  check_arg("jacobian", 2, inputs, "tensors")
+  check_arg("jacobian", 3, options, "options")
   local graph, single = wants_graph(options), is_tensor(inputs)
   local own, out = fresh("jacobian", as_list(inputs), graph), {}
   la.enable_grad(function()
     local y = f(table.unpack(own))
+    if not is_tensor(y) then
+      error(("jacobian: the function must return a tensor, got %s")
+        :format(type(y)), 0)
+    end
     local flat = y:reshape(-1)
     for k, leaf in ipairs(own) do
       local shape = {table.unpack(y.shape)}
@@ -170,6 +189,9 @@ end
 -- f(x): sizes of x twice. For a list of inputs a list of lists: the part of
 -- inputs i and j at [i][j].
 function jacobian.hessian(f, inputs, options)
+  check_arg("hessian", 1, f, "function")
+  check_arg("hessian", 2, inputs, "tensors")
+  check_arg("hessian", 3, options, "options")
   local single, list, out = is_tensor(inputs), as_list(inputs), {}
   for i = 1, #list do
     out[i] = jacobian.jacobian(function(...)

@@ -50,10 +50,10 @@ int la_raise(lua_State *L, const char *name, la_status status)
     const char *text = la_error_message();
     int arg = la_error_arg();
     if (status == LA_ENOMEM && *text == '\0') text = "not enough memory";
-    if (arg > 0)
-        lua_pushfstring(L, "bad argument #%d to '%s' (%s)", arg, name, text);
-    else if (begins_with_call(text, name))
+    if (begins_with_call(text, name))
         lua_pushstring(L, text);
+    else if (arg > 0)
+        lua_pushfstring(L, "bad argument #%d to '%s' (%s)", arg, name, text);
     else
         lua_pushfstring(L, "%s: %s", name, text);
     return raise_text(L);

@@ -153,7 +153,8 @@ static void leaf_error(walk *w)
 {
     lua_State *L = w->L;
     const char *got = is_table(L, -1) ? "table (ragged nesting)"
-                                      : la_type_text(L, lua_gettop(L));
+        : la_to_handle(L, -1) ? "tensor: join tensors by la.stack or la.cat"
+        : la_type_text(L, lua_gettop(L));
     luaL_error(L, "bad argument #1 to '%s' (%s: number expected, got %s)",
                w->name, element_text(w, w->ndim), got);
 }

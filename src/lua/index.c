@@ -153,14 +153,26 @@ static int finish(lua_State *L, la_state *s, la_handle *h, la_status status,
     return 1;
 }
 
+/* The handles are looked up anew each time: finalizers may have run. */
+static la_status read_key_of(lua_State *L, key *k, la_tensor **out)
+{
+    la_tensor *x = la_check_tensor(L, 1, "index");
+    if (k->has_tensors) LA_TRY(take_tensors(k));
+    return la_index_get(x, k->n, k->items, out);
+}
+
+/* Push x[key]; once more after a full collection where there is no memory, as
+** dead tensors may hold it. */
 static int get(lua_State *L, key *k)
 {
     la_state *s = la_up_state(L);
     la_handle *h = la_new_handle(L, s);
     la_tensor *out = NULL;
-    la_tensor *x = la_check_tensor(L, 1, "index");
-    la_status status = k->has_tensors ? take_tensors(k) : LA_OK;
-    if (!status) status = la_index_get(x, k->n, k->items, &out);
+    la_status status = read_key_of(L, k, &out);
+    if (__builtin_expect(status == LA_ENOMEM, 0)) {
+        lua_gc(L, LUA_GCCOLLECT);
+        status = read_key_of(L, k, &out);
+    }
     return finish(L, s, h, status, out);
 }
 
@@ -199,10 +211,12 @@ int la_bracket_call(lua_State *L)
     return get(L, &k);
 }
 
-static la_status put(lua_State *L, key *k, la_tensor *value,
+/* x[key] = value, the tensor of 'h' or the scalar where that is NULL. */
+static la_status put(lua_State *L, key *k, la_handle *h,
                      const la_scalar *scalar)
 {
     la_tensor *x = la_check_tensor(L, 1, "index");
+    la_tensor *value = h ? la_check_tensor(L, 3, "index") : NULL;
     if (k->has_tensors) LA_TRY(take_tensors(k));
     return la_index_put(x, k->n, k->items, value, scalar);
 }
@@ -216,16 +230,21 @@ int la_bracket_set(lua_State *L)
     la_handle *h = la_to_handle(L, 3);
     if (!h && !la_to_scalar(L, 3, &scalar))
         return la_raise_arg(L, 3, "index", "number or tensor expected as the "
-                            "value, got %s", la_type_text(L, 3));
+                            "value, got %s%s", la_type_text(L, 3),
+                            lua_type(L, 3) == LUA_TTABLE
+                            ? ": a tensor of a list is la.tensor{...}" : "");
     if (!h && lua_isinteger(L, 2)) {
         LA_CHECK(L, "index", la_index_put_first(x, lua_tointeger(L, 2),
                                                 &scalar));
         return 0;
     }
     read_key(L, 2, &k);
-    la_tensor *value = h ? la_check_tensor(L, 3, "index") : NULL;
-    LA_CHECK(L, "index", put(L, &k, value, &scalar));
-    return 0;
+    la_status status = put(L, &k, h, &scalar);
+    if (__builtin_expect(status == LA_ENOMEM, 0)) {
+        lua_gc(L, LUA_GCCOLLECT);
+        status = put(L, &k, h, &scalar);
+    }
+    return status ? la_raise(L, "index", status) : 0;
 }
 
 /* ---- constants ---- */

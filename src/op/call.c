@@ -83,7 +83,7 @@ static la_status call(const la_op *op, la_form form, la_tensor *out, int n,
     if (!status) status = la_dispatch(f);
     drop_owned(&o);
     f->args = NULL;
-    return status;
+    return la_blame(status, 0);     /* its arguments are not the caller's */
 }
 
 la_status la_do(const la_op *op, la_tensor **out, int n, const la_value *args)

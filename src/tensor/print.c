@@ -18,9 +18,11 @@
 #include "tensor/names.h"
 #include "tensor/scalar.h"
 
-/* Elements that a summary shows at most; with the usual three at each edge
-** this is reached with seven dims. */
-enum { MOST_SHOWN = 60000, NUMBER_BYTES = 512, MOST_PRECISION = 100 };
+/* Elements that a summary shows at most. With the usual three at each edge the
+** first is not reached by up to six dims, which are shown as PyTorch does;
+** beyond, where each element costs a line of brackets, it is the second. */
+enum { MOST_SHOWN = 60000, DEEP = 6, MOST_SHOWN_DEEP = 1000 };
+enum { NUMBER_BYTES = 512, MOST_PRECISION = 100 };
 
 /* --- text that grows --- */
 
@@ -153,10 +155,11 @@ static double shown_in_all(const printer *p)
 ** enough are left. */
 static void thin_out(printer *p)
 {
-    for (int d = 0; d < p->t->ndim && shown_in_all(p) > MOST_SHOWN; d++)
+    double most = p->t->ndim > DEEP ? MOST_SHOWN_DEEP : MOST_SHOWN;
+    for (int d = 0; d < p->t->ndim && shown_in_all(p) > most; d++)
         if (shown(p, d) > 2)
             p->front[d] = p->back[d] = 1;
-    for (int d = 0; d < p->t->ndim && shown_in_all(p) > MOST_SHOWN; d++)
+    for (int d = 0; d < p->t->ndim && shown_in_all(p) > most; d++)
         if (shown(p, d) > 1) {
             p->front[d] = 1;
             p->back[d] = 0;

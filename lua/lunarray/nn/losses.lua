@@ -1,6 +1,7 @@
 -- lunarray.nn.losses: losses as modules; the options are the operation's.
 local la = require "lunarray"
 local nn = require "lunarray.nn.module"
+local check_arg = require "lunarray.tensors".check
 
 -- class, operation, options in PyTorch's order, number of inputs (2)
 local losses = {
@@ -78,6 +79,11 @@ end
 -- Scales all gradients so that their norm together is at most 'most'; returns
 -- the norm before (a 0-dim tensor).
 function nn.clip_grad_norm_(list, most, norm_type)
+  check_arg("clip_grad_norm_", 1, list, "tensors")
+  check_arg("clip_grad_norm_", 2, most, "number")
+  if norm_type ~= nil then
+    check_arg("clip_grad_norm_", 3, norm_type, "number")
+  end
   return la.no_grad(function()
     local grads, norms = grads_of(list), {}
     if #grads == 0 then return la.tensor(0.0) end
@@ -91,6 +97,8 @@ function nn.clip_grad_norm_(list, most, norm_type)
 end
 
 function nn.clip_grad_value_(list, most)
+  check_arg("clip_grad_value_", 1, list, "tensors")
+  check_arg("clip_grad_value_", 2, most, "number")
   la.no_grad(function()
     for _, g in ipairs(grads_of(list)) do g:clamp_(-most, most) end
   end)

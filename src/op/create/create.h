@@ -6,7 +6,7 @@
 
 /* In a frame: argument 'first' is dtype, and so on in that order. */
 enum { LA_OPT_DTYPE, LA_OPT_DEVICE, LA_OPT_GRAD, LA_OPT_FORMAT,
-       LA_OPT_NAMES };
+       LA_OPT_NAMES, LA_NOPTIONS };
 
 /* set_output for result 0 with the options from argument 'first' on: format,
 ** names, and requires_grad (floating and complex dtypes only). 'like' NULL, or

@@ -2,6 +2,7 @@
 ** index_copy, index_fill, index_reduce; take and put, whose dim is the flat
 ** tensor. */
 #include "op/index/index.h"
+#include "op/move/copy.h"
 #include "op/scalar_range.h"
 #include "tensor/scalar.h"
 
@@ -46,7 +47,9 @@ la_status la_meta_index_select(la_frame *f)
         return la_error_at(LA_ESHAPE, 3, "index_select(): Index to scalar can "
                            "have only 1 value, got %lld value(s)",
                            (long long)index->numel);
-    return la_set_output(f, 0, s.ndim, s.sizes, NULL, (la_dtype)self->dtype);
+    LA_TRY(la_set_output(f, 0, s.ndim, s.sizes, NULL, (la_dtype)self->dtype));
+    la_copy_names(la_result(f, 0), self);
+    return LA_OK;
 }
 
 static la_status read_many(const la_reading *r, la_tensor *out,

@@ -121,7 +121,8 @@ static la_status no_dim_left(const la_tensor *t)
     if (t->ndim == 0)
         return la_error(LA_EINDEX, "invalid index of a 0-dim tensor. Use "
                         "x:item() to convert a 0-dim tensor to a number");
-    return la_error(LA_EINDEX, "too many indices for tensor of dimension %d",
+    return la_error(LA_EINDEX, "too many indices for tensor of dimension %d (a "
+                    "range stands in a list of its own: x[{{first, last}}])",
                     t->ndim);
 }
 

@@ -91,7 +91,7 @@ static la_status check_sub(la_frame *f)
     if (!a && !b) return LA_OK;
     if (a && b)
         return la_error(LA_EDTYPE, "Subtraction, the `-` operator, with two "
-            "bool tensors is not supported. Use the `^` or `logical_xor()` "
+            "bool tensors is not supported. Use the `~` or `logical_xor()` "
             "operator instead.");
     return la_error(LA_EDTYPE, "Subtraction, the `-` operator, with a bool "
         "tensor is not supported. If you are trying to invert a mask, use the "

@@ -29,13 +29,13 @@ static la_dtype float_or_default(la_dtype d)
 /* normal(mean, std, size, options): one mean and deviation for all. */
 la_status la_impl_normal_float(la_frame *f)
 {
-    enum { MEAN, STD, SIZE, DTYPE, DEVICE, GRAD, GENERATOR };
+    enum { MEAN, STD, SIZE, DTYPE, DEVICE, GRAD, FORMAT, NAMES, GENERATOR };
     LA_OWNED t = NULL;
     la_value none = la_v_bool(false);
     LA_TRY(need(la_arg_float(f, STD) >= 0, "the standard deviation must not be "
                 "negative"));
     LA_TRY(la_run(randn, &t, f->args[SIZE], f->args[DTYPE], f->args[DEVICE],
-                  none, f->args[GENERATOR]));
+                  none, f->args[FORMAT], f->args[NAMES], f->args[GENERATOR]));
     if (la_arg_float(f, STD) != 1)
         LA_TRY(la_run_(mul, t, la_scalar_float(la_arg_float(f, STD))));
     if (la_arg_float(f, MEAN) != 0)
@@ -60,7 +60,8 @@ la_status la_impl_normal(la_frame *f)
     LA_TRY(la_result_type_get(&type, &d));
     LA_TRY(la_run(randn, &z, la_v_ints(s.sizes, s.ndim),
                   la_v_dtype(float_or_default(d)),
-                  la_v_none(), la_v_bool(false), f->args[2]));
+                  la_v_none(), la_v_bool(false), la_v_none(), la_v_none(),
+                  f->args[2]));
     LA_TRY(la_run(mul, &scaled, z, std));
     LA_TRY(la_run(add, &out, scaled, mean));
     la_set_result(f, 0, out);
@@ -416,7 +417,8 @@ la_status la_impl_shuffle(la_frame *f)
     LA_TRY(la_wrap_dim(la_arg_int(f, 1), self->ndim, &dim));
     LA_TRY(need(self->ndim > 0, "a 0-dim tensor has nothing to shuffle"));
     LA_TRY(la_run(randperm, &order, la_sizes(self)[dim], la_v_none(),
-                  la_v_none(), la_v_bool(false), f->args[2]));
+                  la_v_none(), la_v_bool(false), la_v_none(), la_v_none(),
+                  f->args[2]));
     LA_TRY(la_run(index_select, &out, self, dim, order));
     la_set_result(f, 0, out);
     return LA_OK;
@@ -436,10 +438,11 @@ static la_status choose(la_frame *f, int64_t have, int64_t n, la_tensor **out)
     }
     if (replace)
         return la_run(randint_low, out, 1, have, la_v_ints(&n, 1), la_v_none(),
-                      la_v_none(), la_v_bool(false), f->args[4]);
+                      la_v_none(), la_v_bool(false), la_v_none(), la_v_none(),
+                      f->args[4]);
     LA_OWNED order = NULL;
     LA_TRY(la_run(randperm, &order, have, la_v_none(), la_v_none(),
-                  la_v_bool(false), f->args[4]));
+                  la_v_bool(false), la_v_none(), la_v_none(), f->args[4]));
     return la_run(narrow, out, order, 0, 0, n);
 }
 

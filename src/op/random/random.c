@@ -14,6 +14,8 @@
 
 #include "base/memory.h"
 #include "iter/items.h"
+#include "op/create/create.h"
+#include "op/move/copy.h"
 
 #define LA_ROWS "op/def/random.def"
 #include "op/impls.h"
@@ -192,13 +194,14 @@ static la_status check_range(la_dtype d, int64_t low, int64_t high)
 
 /* ---- creation by size or like a tensor ---- */
 
-/* The arguments after the sizes: dtype, device, requires_grad, generator. */
-enum { OPTION_DTYPE, OPTION_DEVICE, OPTION_GRAD, OPTION_GENERATOR };
+/* The arguments after the sizes are those of all creations (create.h), and a
+** generator. */
+enum { OPTION_GENERATOR = LA_NOPTIONS };
 
 /* The dtype among the options, or 'otherwise'. */
 static la_dtype option_dtype(const la_frame *f, int first, la_dtype otherwise)
 {
-    const la_value *v = &f->args[first + OPTION_DTYPE];
+    const la_value *v = &f->args[first + LA_OPT_DTYPE];
     return v->tag == LA_VDTYPE ? v->dtype : otherwise;
 }
 
@@ -206,30 +209,38 @@ static la_dtype option_dtype(const la_frame *f, int first, la_dtype otherwise)
 static la_status sized(la_frame *f, int sizes, la_dtype otherwise)
 {
     const la_value *v = &f->args[sizes];
-    la_dtype d = option_dtype(f, sizes + 1, otherwise);
-    return la_set_output(f, 0, (int)v->ints.n, v->ints.list, NULL, d);
+    if (v->ints.n > LA_MAX_DIMS)
+        return la_error(LA_ESHAPE, "size overflow: at most %d dimensions",
+                        LA_MAX_DIMS);
+    return la_option_output(f, sizes + 1, (int)v->ints.n, v->ints.list,
+                            otherwise, NULL);
 }
 
-/* Result 0 with shape and layout of argument 0. */
+/* Result 0 with shape, layout and names of argument 0. */
 static la_status like(la_frame *f, int options)
 {
-    int64_t strides[LA_MAX_DIMS];
     const la_tensor *x = la_arg(f, 0);
-    la_dtype d = option_dtype(f, options, (la_dtype)x->dtype);
-    la_preserve_strides(x, strides);
-    return la_set_output(f, 0, x->ndim, la_sizes(x), strides, d);
+    LA_TRY(la_option_output(f, options, x->ndim, la_sizes(x),
+                            (la_dtype)x->dtype, x));
+    if (!la_has(f, options + LA_OPT_NAMES)) la_copy_names(la_result(f, 0), x);
+    return LA_OK;
 }
 
-/* Every creation ends with this: the flag of requires_grad. */
-static la_status created(la_frame *f, int options)
+/* A result that is to need a gradient is filled as one that does not: 'begun'
+** before, 'created' after. */
+static la_tensor *begun(la_frame *f, int options)
 {
-    if (!la_arg_bool(f, options + OPTION_GRAD)) return LA_OK;
     la_tensor *t = la_result(f, 0);
-    if (!la_is_float((la_dtype)t->dtype) && !la_is_complex((la_dtype)t->dtype))
-        return la_error(LA_EGRAD, "only Tensors of floating point and complex "
-                        "dtype can require gradients");
-    t->flags |= LA_F_REQUIRES_GRAD;
-    return LA_OK;
+    if (la_arg_bool(f, options + LA_OPT_GRAD))
+        t->flags &= ~(uint32_t)LA_F_REQUIRES_GRAD;
+    return t;
+}
+
+static la_status created(la_frame *f, int options, la_status status)
+{
+    if (!status && la_arg_bool(f, options + LA_OPT_GRAD))
+        la_result(f, 0)->flags |= LA_F_REQUIRES_GRAD;
+    return status;
 }
 
 /* Metas of floats, called 'what' in messages, and of integers low..high. */
@@ -265,15 +276,13 @@ static la_status integers_like(la_frame *f, int options, int64_t low,
 static la_status create_uniform(la_frame *f, int options)
 {
     la_generator *g = la_random_generator(f, options + OPTION_GENERATOR);
-    LA_TRY(uniform(la_result(f, 0), 0, 1, g));
-    return created(f, options);
+    return created(f, options, uniform(begun(f, options), 0, 1, g));
 }
 
 static la_status create_normal(la_frame *f, int options)
 {
     la_generator *g = la_random_generator(f, options + OPTION_GENERATOR);
-    LA_TRY(normal(la_result(f, 0), 0, 1, g));
-    return created(f, options);
+    return created(f, options, normal(begun(f, options), 0, 1, g));
 }
 
 /* low..high into result 0. */
@@ -281,8 +290,8 @@ static la_status create_integers(la_frame *f, int options, int64_t low,
                                  int64_t high)
 {
     la_generator *g = la_random_generator(f, options + OPTION_GENERATOR);
-    LA_TRY(integers(la_result(f, 0), low, high, g));
-    return created(f, options);
+    return created(f, options,
+                   integers(begun(f, options), low, high, g));
 }
 
 /* rand, rand_like: uniform in [0, 1). Complex: both parts. */
@@ -357,7 +366,7 @@ la_status la_meta_randperm(la_frame *f)
         return la_error(LA_EDTYPE, "n is too large for %s, which holds "
                         "integers up to %lld", la_dtype_name(d),
                         (long long)most);
-    return la_set_output(f, 0, 1, &n, NULL, d);
+    return la_option_output(f, 1, 1, &n, LA_INT64, NULL);
 }
 
 /* Fisher-Yates shuffle from the front: element i is exchanged with one of those
@@ -388,19 +397,16 @@ static la_status permute(int64_t *p, int64_t n, la_generator *g)
 /* Other dtypes are converted from int64. */
 la_status la_impl_randperm(la_frame *f)
 {
-    la_tensor *out = la_result(f, 0);
+    la_tensor *out = begun(f, 1);
     int64_t n = out->numel;
-    la_generator *g = la_random_generator(f, 4);
-    if (out->device == LA_META || n == 0) return created(f, 1);
-    if (out->dtype == LA_INT64) {
-        LA_TRY(permute((int64_t *)la_data(out), n, g));
-        return created(f, 1);
-    }
+    la_generator *g = la_random_generator(f, 1 + OPTION_GENERATOR);
+    if (out->device == LA_META || n == 0) return created(f, 1, LA_OK);
+    if (out->dtype == LA_INT64)
+        return created(f, 1, permute((int64_t *)la_data(out), n, g));
     LA_OWNED plain = NULL;
     LA_TRY(la_tensor_empty(1, &n, LA_INT64, &plain));
     LA_TRY(permute((int64_t *)la_data(plain), n, g));
-    LA_TRY(la_run_(copy_, out, plain));
-    return created(f, 1);
+    return created(f, 1, la_run_(copy_, out, plain));
 }
 
 /* ---- filling self ---- */

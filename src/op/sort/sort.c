@@ -2,6 +2,7 @@
 ** sort, argsort, msort, topk, kthvalue. All are stable, NaN counts as larger
 ** than everything, and rows are independent: results do not depend on threads.
 */
+#include "op/move/copy.h"
 #include "op/sort/order.h"
 
 #include <string.h>
@@ -154,7 +155,9 @@ static la_status same_shape(la_frame *f, int k, const la_tensor *x, la_dtype d)
 {
     int64_t strides[LA_MAX_DIMS];
     la_preserve_strides(x, strides);
-    return la_set_output(f, k, x->ndim, la_sizes(x), strides, d);
+    LA_TRY(la_set_output(f, k, x->ndim, la_sizes(x), strides, d));
+    la_copy_names(la_result(f, k), x);
+    return LA_OK;
 }
 
 /* (self, dim, descending) -> values and 1-based positions. */
@@ -313,7 +316,10 @@ la_status la_meta_topk(la_frame *f)
     if (s.ndim > 0) s.sizes[j.dim] = j.k;
     LA_TRY(la_set_output(f, 0, s.ndim, s.sizes, NULL,
                          (la_dtype)la_arg(f, 0)->dtype));
-    return la_set_output(f, 1, s.ndim, s.sizes, NULL, LA_INT64);
+    LA_TRY(la_set_output(f, 1, s.ndim, s.sizes, NULL, LA_INT64));
+    la_copy_names(la_result(f, 0), la_arg(f, 0));
+    la_copy_names(la_result(f, 1), la_arg(f, 0));
+    return LA_OK;
 }
 
 /* One element is found without keys; not where NaN, the largest, must lose. */

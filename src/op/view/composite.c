@@ -7,6 +7,7 @@
 #include "op/view/view.h"
 
 #include "base/memory.h"
+#include "tensor/names.h"
 
 #define LA_ROWS "op/def/view.def"
 #include "op/impls.h"
@@ -90,12 +91,27 @@ la_status la_impl_broadcast_to(la_frame *f)
     return expand_to(f, (int)f->args[1].ints.n, f->args[1].ints.list);
 }
 
+/* 'out', a reshape of 't' that is taken over, is the result. Its dim k has the
+** name of t's dim from[k], or none where that is -1. */
+static la_status keep_names(la_frame *f, la_tensor *out, const la_tensor *t,
+                            const int *from)
+{
+    la_names *names = NULL;
+    bool any = false;
+    for (int k = 0; k < out->ndim; k++) any = any || from[k] >= 0;
+    la_status status = any ? la_names_pick(t->names, out->ndim, from, &names)
+                           : LA_OK;
+    if (status) la_tensor_release(out);
+    else if (names) la_tensor_set_names(out, names);
+    return la_give(f, status, &out);
+}
+
 /* flatten(self, start_dim, end_dim): these dims become one; 0-dim becomes
 ** [1]. */
 la_status la_impl_flatten(la_frame *f)
 {
     la_tensor *t = la_arg(f, 0), *out;
-    int first, last, n = 0;
+    int first, last, n = 0, from[LA_MAX_DIMS];
     int64_t sizes[LA_MAX_DIMS] = {1}, one = 1;
     LA_TRY(la_arg_dim(f, 1, t->ndim, &first));
     LA_TRY(la_arg_dim(f, 2, t->ndim, &last));
@@ -109,12 +125,15 @@ la_status la_impl_flatten(la_frame *f)
     for (int d = 0; d < t->ndim; d++) {
         /* The first of the joined dims starts a new size, the others multiply
         ** it. */
-        if (d <= first || d > last)
+        if (d <= first || d > last) {
+            from[n] = d == first ? -1 : d;
             sizes[n++] = la_sizes(t)[d];
-        else
+        } else {
             sizes[n - 1] *= la_sizes(t)[d];
+        }
     }
-    return la_give(f, la_reshape_to(t, n, sizes, &out), &out);
+    LA_TRY(la_reshape_to(t, n, sizes, &out));
+    return keep_names(f, out, t, from);
 }
 
 /* ravel(self): contiguous [numel]. */
@@ -136,8 +155,8 @@ la_status la_impl_unflatten(la_frame *f)
     la_tensor *t = la_arg(f, 0), *out;
     const la_value *asked = &f->args[2];
     la_shape inner;
-    int64_t sizes[2 * LA_MAX_DIMS];
-    int d, n = 0;
+    int64_t sizes[LA_MAX_DIMS];
+    int d, n = 0, from[LA_MAX_DIMS];
     if (asked->ints.n == 0)
         return la_error_at(LA_EARG, 3, "sizes must be non-empty");
     LA_TRY(la_arg_dim(f, 1, t->ndim, &d));
@@ -149,13 +168,13 @@ la_status la_impl_unflatten(la_frame *f)
     if (inner.ndim + t->ndim - 1 > LA_MAX_DIMS)
         return la_error(LA_ESHAPE, "size overflow: more than %d dimensions",
                         LA_MAX_DIMS);
-    for (int k = 0; k < d; k++)
-        sizes[n++] = la_sizes(t)[k];
-    for (int k = 0; k < inner.ndim; k++)
-        sizes[n++] = inner.sizes[k];
-    for (int k = d + 1; k < t->ndim; k++)
-        sizes[n++] = la_sizes(t)[k];
-    return la_give(f, la_view_to(t, n, sizes, &out), &out);
+    for (int k = 0; k < t->ndim; k++)
+        for (int i = 0; i < (k == d ? inner.ndim : 1); i++) {
+            from[n] = k == d ? -1 : k;
+            sizes[n++] = k == d ? inner.sizes[i] : la_sizes(t)[k];
+        }
+    LA_TRY(la_view_to(t, n, sizes, &out));
+    return keep_names(f, out, t, from);
 }
 
 /* --- orders of dims --- */

@@ -128,6 +128,27 @@ static la_status check_resizable(const la_tensor *t)
     return LA_OK;
 }
 
+/* The strides of a memory format, for the sizes that 't' has by now: where it
+** was expanded its storage may still be too small for them. */
+static la_status resize_strides(la_tensor *t, const int64_t *strides)
+{
+    int64_t bytes = (t->offset + t->numel) * (int64_t)la_itemsize(t);
+    if (t->storage && t->numel && bytes > t->storage->nbytes)
+        LA_TRY(la_storage_resize(t->storage, bytes));
+    return la_tensor_set_geometry(t, t->ndim, la_sizes(t), strides);
+}
+
+/* The names would belong to other dims. */
+static la_status check_unnamed(const la_tensor *t, int ndim,
+                               const int64_t *sizes)
+{
+    bool same = t->ndim == ndim
+        && memcmp(sizes, la_sizes(t), (size_t)ndim * sizeof(*sizes)) == 0;
+    return same || !t->names ? LA_OK
+        : la_error(LA_ESTATE, "a tensor with named dims cannot be resized: "
+                   "rename() drops the names");
+}
+
 /* New sizes, in a memory format if one is given. New memory is
 ** uninitialised. */
 static la_status resize(la_frame *f, int ndim, const int64_t *sizes,
@@ -136,6 +157,7 @@ static la_status resize(la_frame *f, int ndim, const int64_t *sizes,
     la_tensor *t = la_arg(f, 0);
     int64_t strides[LA_MAX_DIMS];
     LA_TRY(check_resizable(t));
+    LA_TRY(check_unnamed(t, ndim, sizes));
     for (int d = 0; d < ndim; d++)
         if (sizes[d] < 0)
             return la_error_at(LA_ESHAPE, 2, "Trying to create tensor with "
@@ -146,7 +168,7 @@ static la_status resize(la_frame *f, int ndim, const int64_t *sizes,
         LA_TRY(la_format_strides(format->format, ndim, sizes, strides));
     LA_TRY(la_tensor_resize(t, ndim, sizes));
     if (strided)
-        LA_TRY(la_tensor_set_geometry(t, ndim, sizes, strides));
+        LA_TRY(resize_strides(t, strides));
     return la_same_result(f);
 }
 
@@ -199,6 +221,10 @@ la_status la_meta_set__strided(la_frame *f)
     if (n > LA_MAX_DIMS || (la_has(f, 4) && strides->ints.n != n))
         return la_error_at(LA_ESHAPE, 5, "mismatch in length of strides and "
                            "shape");
+    for (int d = 0; la_has(f, 4) && d < n; d++)
+        if (strides->ints.list[d] < 0)
+            return la_error_at(LA_ESHAPE, 5, "Negative strides are not "
+                               "supported, got dimension %d", d + 1);
     la_contiguous_strides(n, sizes->ints.list, own);
     LA_TRY(la_tensor_view(source, n, sizes->ints.list,
                           la_has(f, 4) ? strides->ints.list : own,
