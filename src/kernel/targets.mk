@@ -11,5 +11,5 @@ TARGETS_scan/extreme := default avx2
 TARGETS_scan/logsumexp := default avx2
 
 # OPT_<folder>/<file> := <flags>  in place of -O2: where the bench shows a loss.
-OPT_rows/softmax := -O3
+OPT_rows/softmax := -O2 -funswitch-loops
 OPT_matmul/gemm_tiny := -O3

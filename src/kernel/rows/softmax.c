@@ -1,4 +1,10 @@
-/* softmax and log_softmax, along rows and along columns. */
+/*
+** softmax and log_softmax along rows and along columns, their gradients, and
+** the loss of a label (cross entropy): the tables of rows.h.
+**
+** softmax.inc has the passes over rows and columns. The plain function and its
+** logarithm share them.
+*/
 #include "kernel/reduce/hsum.h"
 #include "kernel/reduce/hsum_rows.h"
 #include "kernel/rows/rows.h"
@@ -7,9 +13,15 @@
 #include "simd/transpose.h"
 #include "simd/vec.h"
 
+/* A copy of its own: the passes are long, and several callers share them. */
+#define PASS static __attribute__((noinline))
+#if VEC_BYTES > 16
 #define ALWAYS static inline __attribute__((always_inline))
-/* With the exponentials inside: the compiler's limits count the whole file. */
-#define FLAT static __attribute__((flatten))
+#define UNROLLED _Pragma("GCC unroll 8")
+#else  /* the copy for old processors is small */
+#define ALWAYS static inline
+#define UNROLLED
+#endif
 
 /* Lanes n and up become 0. */
 static inline f32v keep_f32(int64_t n, f32v x)
@@ -26,11 +38,11 @@ static inline f64v keep_f64(int64_t n, f64v x)
 #define A float
 #define LANE f32
 #define LOADV(p) f32_load(p)
-#define LOAD1(p) reduce_load_f32(p)
-#define PUT1(p, x) put_f32(p, x)
 #define LOADN(p, n, x) f32_load_pad(p, n, x)
 #define STOREV(p, v) f32_store(p, v)
 #define STOREN(p, n, v) f32_store_n(p, n, v)
+#define LOAD1(p) reduce_load_f32(p)
+#define PUT1(p, x) put_f32(p, x)
 #define EXP(v) f32_exp(v)
 #define LOG(v) f32_log(v)
 #define LOG1(x) logf(x)
@@ -41,11 +53,11 @@ static inline f64v keep_f64(int64_t n, f64v x)
 #define A double
 #define LANE f64
 #define LOADV(p) f64_load(p)
-#define LOAD1(p) reduce_load_f64(p)
-#define PUT1(p, x) put_f64(p, x)
 #define LOADN(p, n, x) f64_load_pad(p, n, x)
 #define STOREV(p, v) f64_store(p, v)
 #define STOREN(p, n, v) f64_store_n(p, n, v)
+#define LOAD1(p) reduce_load_f64(p)
+#define PUT1(p, x) put_f64(p, x)
 #define EXP(v) f64_exp(v)
 #define LOG(v) f64_log(v)
 #define LOG1(x) log(x)
@@ -57,11 +69,11 @@ static inline f64v keep_f64(int64_t n, f64v x)
 #define A float
 #define LANE f32
 #define LOADV(p) f16_load(p)
-#define LOAD1(p) reduce_load_f16(p)
-#define PUT1(p, x) put_f16(p, x)
 #define LOADN(p, n, x) f16_load_pad(p, n, x)
 #define STOREV(p, v) f16_store(p, v)
 #define STOREN(p, n, v) f16_store_n(p, n, v)
+#define LOAD1(p) reduce_load_f16(p)
+#define PUT1(p, x) put_f16(p, x)
 #define EXP(v) f32_exp(v)
 #define LOG(v) f32_log(v)
 #define LOG1(x) logf(x)
@@ -73,43 +85,76 @@ static inline f64v keep_f64(int64_t n, f64v x)
 #define A float
 #define LANE f32
 #define LOADV(p) bf16_load(p)
-#define LOAD1(p) reduce_load_bf16(p)
-#define PUT1(p, x) put_bf16(p, x)
 #define LOADN(p, n, x) bf16_load_pad(p, n, x)
 #define STOREV(p, v) bf16_store(p, v)
 #define STOREN(p, n, v) bf16_store_n(p, n, v)
+#define LOAD1(p) reduce_load_bf16(p)
+#define PUT1(p, x) put_bf16(p, x)
 #define EXP(v) f32_exp(v)
 #define LOG(v) f32_log(v)
 #define LOG1(x) logf(x)
 #include "kernel/rows/softmax.inc"
 
-const la_softmaxes LA_KERNEL(softmax) = {
-    [LA_FLOAT16] = {softmax_rows_f16, softmax_columns_f16},
-    [LA_BFLOAT16] = {softmax_rows_bf16, softmax_columns_bf16},
-    [LA_FLOAT32] = {softmax_rows_f32, softmax_columns_f32},
-    [LA_FLOAT64] = {softmax_rows_f64, softmax_columns_f64}
-};
-const la_softmaxes LA_KERNEL(log_softmax) = {
-    [LA_FLOAT16] = {log_rows_f16, log_columns_f16},
-    [LA_BFLOAT16] = {log_rows_bf16, log_columns_bf16},
-    [LA_FLOAT32] = {log_rows_f32, log_columns_f32},
-    [LA_FLOAT64] = {log_rows_f64, log_columns_f64}
-};
+/* The table entries: plain functions and logarithms share their code. */
+#define ENTRIES(k)                                                          \
+    static void softmax_rows_##k(const char *in, char *out, int64_t n,      \
+                                 int64_t rows)                              \
+    {                                                                       \
+        rows_##k(in, out, n, rows, false);                                  \
+    }                                                                       \
+    static void log_rows_##k(const char *in, char *out, int64_t n,          \
+                             int64_t rows)                                  \
+    {                                                                       \
+        rows_##k(in, out, n, rows, true);                                   \
+    }                                                                       \
+    static void softmax_columns_##k(const char *in, char *out, int64_t n,   \
+                                    int64_t step, int64_t cols)             \
+    {                                                                       \
+        columns_##k(in, out, n, step, cols, false);                         \
+    }                                                                       \
+    static void log_columns_##k(const char *in, char *out, int64_t n,       \
+                                int64_t step, int64_t cols)                 \
+    {                                                                       \
+        columns_##k(in, out, n, step, cols, true);                          \
+    }                                                                       \
+    static void softmax_grad_rows_##k(const char *dy, const char *y,        \
+                                      char *out, int64_t n, int64_t rows)   \
+    {                                                                       \
+        grad_rows_##k(dy, y, out, n, rows, false);                          \
+    }                                                                       \
+    static void log_grad_rows_##k(const char *dy, const char *y, char *out, \
+                                  int64_t n, int64_t rows)                  \
+    {                                                                       \
+        grad_rows_##k(dy, y, out, n, rows, true);                           \
+    }                                                                       \
+    static void softmax_grad_columns_##k(const char *dy, const char *y,     \
+                                         char *out, int64_t n,              \
+                                         int64_t step, int64_t cols)        \
+    {                                                                       \
+        grad_columns_##k(dy, y, out, n, step, cols, false);                 \
+    }                                                                       \
+    static void log_grad_columns_##k(const char *dy, const char *y,         \
+                                     char *out, int64_t n, int64_t step,    \
+                                     int64_t cols)                          \
+    {                                                                       \
+        grad_columns_##k(dy, y, out, n, step, cols, true);                  \
+    }
+ENTRIES(f32)
+ENTRIES(f64)
+ENTRIES(f16)
+ENTRIES(bf16)
 
-#define GRADS(k) {softmax_grad_rows_##k, softmax_grad_columns_##k}
-const la_softmax_grads LA_KERNEL(softmax_grad) = {
-    [LA_FLOAT16] = GRADS(f16), [LA_BFLOAT16] = GRADS(bf16),
-    [LA_FLOAT32] = GRADS(f32), [LA_FLOAT64] = GRADS(f64)
-};
-#undef GRADS
-#define GRADS(k) {log_grad_rows_##k, log_grad_columns_##k}
-const la_softmax_grads LA_KERNEL(log_softmax_grad) = {
-    [LA_FLOAT16] = GRADS(f16), [LA_BFLOAT16] = GRADS(bf16),
-    [LA_FLOAT32] = GRADS(f32), [LA_FLOAT64] = GRADS(f64)
-};
-
+#define OF_DTYPES(ENTRY) {                                                  \
+    [LA_FLOAT16] = ENTRY(f16), [LA_BFLOAT16] = ENTRY(bf16),                 \
+    [LA_FLOAT32] = ENTRY(f32), [LA_FLOAT64] = ENTRY(f64)                    \
+}
+#define SOFTMAX(k) {softmax_rows_##k, softmax_columns_##k}
+#define LOG_SOFTMAX(k) {log_rows_##k, log_columns_##k}
+#define GRAD(k) {softmax_grad_rows_##k, softmax_grad_columns_##k}
+#define LOG_GRAD(k) {log_grad_rows_##k, log_grad_columns_##k}
 #define ENTROPY(k) {entropy_##k, entropy_grad_##k}
-const la_entropies LA_KERNEL(entropy) = {
-    [LA_FLOAT16] = ENTROPY(f16), [LA_BFLOAT16] = ENTROPY(bf16),
-    [LA_FLOAT32] = ENTROPY(f32), [LA_FLOAT64] = ENTROPY(f64)
-};
+const la_softmaxes LA_KERNEL(softmax) = OF_DTYPES(SOFTMAX);
+const la_softmaxes LA_KERNEL(log_softmax) = OF_DTYPES(LOG_SOFTMAX);
+const la_softmax_grads LA_KERNEL(softmax_grad) = OF_DTYPES(GRAD);
+const la_softmax_grads LA_KERNEL(log_softmax_grad) = OF_DTYPES(LOG_GRAD);
+const la_entropies LA_KERNEL(entropy) = OF_DTYPES(ENTROPY);
