@@ -1,7 +1,10 @@
 /*
 ** What belongs to one Lua state (or to a C caller without one): settings that
-** operations read. The binding makes its context current on the calling thread
-** before it calls down; a thread that never did uses a context of its own.
+** operations read. Whoever enters the library makes one current on the calling
+** thread before calling down: a closure of a Lua state that of the state, a
+** function of the C interface that of the state it is given, or the thread's
+** own. The pointer means nothing outside of an entry: a state may be closed by
+** another thread.
 */
 #ifndef LA_BASE_CONTEXT_H
 #define LA_BASE_CONTEXT_H
@@ -25,6 +28,7 @@ typedef struct la_context {
     la_dtype default_dtype;     /* float32 unless set */
     bool no_grad;               /* recording is off */
     bool deterministic;
+    bool zero_memory;           /* elements that nobody wrote read as zero */
     uint32_t excluded_keys;     /* dispatch keys switched off by guards */
     uint32_t included_keys;
     struct la_fuse *fuse;       /* the open recording; NULL for none */
@@ -36,6 +40,22 @@ void la_context_init(la_context *);
 
 extern _Thread_local la_context *la_current_context;
 la_context *la_context_fallback(void);  /* this thread's own */
+
+/* For the C interface: LA_ENTRY(c) makes 'c' current (NULL: the thread's own)
+** until the function ends, and then the one before again, for a host that
+** calls from within a script. */
+static inline la_context *la_enter_context(la_context *c)
+{
+    la_context *before = la_current_context;
+    la_current_context = c;
+    return before;
+}
+static inline void la_leave_context(la_context **before)
+{
+    la_current_context = *before;
+}
+#define LA_ENTRY(c) __attribute__((cleanup(la_leave_context), unused)) \
+    la_context *context_before = la_enter_context(c)
 
 static inline la_context *la_ctx(void)
 {

@@ -145,6 +145,18 @@ static inline void *leave_zones(void *inner, size_t bytes)
     return block;
 }
 
+/* ---- the lock ---- */
+
+/* The system, which may be the host, gets its blocks after the lock: its
+** function may ask for memory, or release some, or wait for a thread that
+** does. */
+static void unlock(void)
+{
+    void *leaving = la_sys_leaving();
+    pthread_mutex_unlock(&lock);
+    la_sys_free_list(leaving);
+}
+
 /* ---- threads ---- */
 
 /* Give blocks of the class back to the system until 'keep' bytes are left. */
@@ -154,7 +166,7 @@ static void release_class(thread_memory *t, size_t class, int64_t keep)
     while (t->free[class] && t->cached > keep) {
         free_block *b = t->free[class];
         t->free[class] = b->next;
-        la_sys_free(b, size);
+        la_sys_free_later(b, size);
         add(&t->cached, -(int64_t)size);
     }
 }
@@ -174,7 +186,7 @@ static void thread_ends(void *p)
     departed.calls += t->calls;
     *t->link = t->next;
     if (t->next) t->next->link = t->link;
-    pthread_mutex_unlock(&lock);
+    unlock();
     mine = NULL;
     free(t);
 }
@@ -283,18 +295,30 @@ static free_block *pop_small(thread_memory *t, size_t class)
     return b;
 }
 
-static void *find_block(thread_memory *t, size_t bytes, bool *zero)
+/* A free block of ours; NULL with *size for a new one that may be had, or with
+** 0 in it for none. */
+static void *find_block(thread_memory *t, size_t bytes, size_t *size)
 {
     size_t whole = with_zones(bytes);
     bool small = whole <= SMALL_MAX;
-    size_t size = small ? class_bytes(class_of(whole)) : la_cache_size(whole);
-    if (!size || rehearsal_fails() || !fits_cap(bytes, 0)) return NULL;
-    void *b = !small ? la_cache_take(size)
-        : t != &departed ? (void *)pop_small(t, class_of(whole)) : NULL;
-    if (b || !fits_cap(bytes, size)) return b;
-    b = la_sys_alloc(size, zero);
+    *size = small ? class_bytes(class_of(whole)) : la_cache_size(whole);
+    if (*size && !rehearsal_fails() && fits_cap(bytes, 0)) {
+        void *b = !small ? la_cache_take(*size)
+            : t != &departed ? (void *)pop_small(t, class_of(whole)) : NULL;
+        if (b || fits_cap(bytes, *size)) return b;
+    }
+    *size = 0;
+    return NULL;
+}
+
+/* Not the lock: a block of the system, after giving up free ones if need be. */
+static void *new_block(size_t size, bool *zero)
+{
+    void *b = la_sys_alloc(size, zero);
     if (b) return b;
+    pthread_mutex_lock(&lock);
     give_back_caches();
+    unlock();
     return la_sys_alloc(size, zero);
 }
 
@@ -309,21 +333,33 @@ static void report(size_t bytes)
                  bytes, m.used);
 }
 
+/* A block from the system is counted before it is asked for, so that the cap
+** holds with several threads, and taken off again when there is none. */
 static __attribute__((noinline)) void *alloc_slow(size_t bytes, bool *zero)
 {
     thread_memory *t = mine ? mine : thread_begins();
+    size_t size;
     pthread_mutex_lock(&lock);
     atomic_store(&started, true);
-    if (!t) t = &departed;
-    void *block = find_block(t, bytes, zero);
-    if (block) {
-        account(t, bytes);
+    thread_memory *counts = t ? t : &departed;
+    void *block = find_block(counts, bytes, &size);
+    if (block || size) {
+        account(counts, bytes);
         note_peak();
     }
     update_careful();
-    pthread_mutex_unlock(&lock);
-    if (!block) report(bytes);
-    return block;
+    unlock();
+    if (block) return block;
+    if (size) {
+        block = new_block(size, zero);
+        if (block) return block;
+        pthread_mutex_lock(&lock);
+        add(&counts->used, -(int64_t)bytes);
+        counts->calls--;
+        unlock();
+    }
+    report(bytes);
+    return NULL;
 }
 
 static __attribute__((noinline)) void free_slow(void *block, size_t bytes)
@@ -334,12 +370,12 @@ static __attribute__((noinline)) void free_slow(void *block, size_t bytes)
     add(&t->used, -(int64_t)bytes);
     size_t whole = with_zones(bytes);
     if (whole <= SMALL_MAX) {
-        la_sys_free(block, class_bytes(class_of(whole)));
+        la_sys_free_later(block, class_bytes(class_of(whole)));
         if (t != &departed) release_small(t, small_keep / 2);
     } else {
         la_cache_put(block, la_cache_size(whole), (size_t)sum_used());
     }
-    pthread_mutex_unlock(&lock);
+    unlock();
 }
 
 /* ---- the quick way ---- */
@@ -435,7 +471,7 @@ void la_mem_set_cap(size_t bytes)
     cap = bytes;
     update_careful();
     if (cap && (size_t)sum_used() + sum_cached() > cap) give_back_caches();
-    pthread_mutex_unlock(&lock);
+    unlock();
 }
 
 void la_mem_trim(void)
@@ -443,7 +479,7 @@ void la_mem_trim(void)
     pthread_once(&once, start);
     pthread_mutex_lock(&lock);
     give_back_caches();
-    pthread_mutex_unlock(&lock);
+    unlock();
 }
 
 la_status la_mem_set_allocator(la_alloc_fn alloc, la_free_fn release,

@@ -30,6 +30,7 @@ typedef struct kept_block {
 
 static kept_block *lists[NLISTS];
 static kept_block *oldest, *newest;
+static kept_block *leaving;              /* by 'next': to the system, soon */
 static size_t kept, bound = (size_t)256 << 20;
 static la_alloc_fn host_alloc;
 static la_free_fn host_free;
@@ -84,6 +85,30 @@ void la_sys_free(void *block, size_t size)
     else munmap(block, size);
 }
 
+void la_sys_free_later(void *block, size_t size)
+{
+    kept_block *b = block;
+    b->size = size;
+    b->next = leaving;
+    leaving = b;
+}
+
+void *la_sys_leaving(void)
+{
+    kept_block *list = leaving;
+    leaving = NULL;
+    return list;
+}
+
+void la_sys_free_list(void *list)
+{
+    for (kept_block *b = list; b; ) {
+        kept_block *next = b->next;
+        la_sys_free(b, b->size);
+        b = next;
+    }
+}
+
 /* ---- the lists ---- */
 
 size_t la_cache_size(size_t bytes)
@@ -136,7 +161,7 @@ void la_cache_put(void *block, size_t size, size_t used)
 {
     size_t most = bound && used > bound ? used : bound;
     if (!LA_CACHE_ON || size > most) {
-        la_sys_free(block, size);
+        la_sys_free_later(block, size);
         return;
     }
     link_block(block, size);
@@ -149,7 +174,7 @@ void la_cache_release(size_t bytes)
         kept_block *b = oldest;
         size_t size = b->size;
         unlink_block(b);
-        la_sys_free(b, size);
+        la_sys_free_later(b, size);
         done += size;
     }
 }

@@ -1,6 +1,7 @@
 /*
 ** Beneath the allocator: blocks of the system, and the cache of free blocks
-** above 1 KiB. For memory.c alone, which holds its lock around every call.
+** above 1 KiB. For memory.c alone, which holds its lock around every call but
+** la_sys_alloc, la_sys_free and la_sys_free_list: those may call the host.
 */
 #ifndef LA_BASE_MEMORY_CACHE_H
 #define LA_BASE_MEMORY_CACHE_H
@@ -38,10 +39,16 @@ void la_cache_put(void *block, size_t size, size_t used);
 void la_cache_release(size_t bytes);
 size_t la_cache_bytes(void);
 
-/* The system, or the host's allocator. 'zero' is set when the block is known
-** to hold zeros. Both are safe without the lock. */
+/* The system, or the host's allocator, whose functions may come back for or
+** with memory of ours: never called with the lock held. 'zero' is set when the
+** block is known to hold zeros. */
 void *la_sys_alloc(size_t size, bool *zero);
 void la_sys_free(void *block, size_t size);
+/* With the lock held a block (of at least 64 bytes) is noted instead; whoever
+** gives up the lock takes the list before and frees it after. */
+void la_sys_free_later(void *block, size_t size);
+void *la_sys_leaving(void);
+void la_sys_free_list(void *list);
 void la_sys_set(la_alloc_fn, la_free_fn, void *context);
 
 #endif

@@ -40,6 +40,7 @@ LA_API int la_open_sandboxed(lua_State *L, const la_limits *limits)
     if (status) return status;
     la_state *s = la_state_of(L);
     s->sandboxed = true;
+    s->context.zero_memory = true;
     if (limits && limits->memory) la_mem_set_cap(limits->memory);
     return LA_OK;
 }
@@ -114,6 +115,7 @@ LA_API la_tensor *la_new(const char *dtype, int ndim, const int64_t *sizes)
 {
     la_dtype d;
     la_tensor *t = NULL;
+    LA_ENTRY(NULL);
     la_share_tensors();
     if (!read_dtype(dtype, &d) || !fair_shape(ndim, sizes)) return NULL;
     if (la_tensor_empty(ndim, sizes, d, &t)) return NULL;
@@ -127,6 +129,7 @@ LA_API la_tensor *la_wrap(void *data, const char *dtype, int ndim,
 {
     la_dtype d;
     la_tensor *t = NULL;
+    LA_ENTRY(NULL);
     la_share_tensors();
     if (!read_dtype(dtype, &d) || !fair_shape(ndim, sizes)) {
         if (release) release(context, data);
@@ -141,7 +144,11 @@ LA_API la_tensor *la_retain(la_tensor *t)
 {
     return t ? la_tensor_retain(t) : NULL;
 }
-LA_API void la_release(la_tensor *t) { la_tensor_release(t); }
+LA_API void la_release(la_tensor *t)
+{
+    LA_ENTRY(NULL);
+    la_tensor_release(t);
+}
 LA_API void *la_tensor_data(const la_tensor *t)
 {
     return t && la_tensor_check_bounds(t) == LA_OK ? la_data(t) : NULL;
@@ -400,14 +407,13 @@ LA_API la_tensor *la_call_list(lua_State *L, const char *op, int n,
 {
     la_value values[LA_MAX_RESULTS] = {{0}};
     la_tensor *outputs[LA_MAX_RESULTS] = {NULL};
-    la_state *s = L ? la_state_of(L) : NULL;
+    LA_ENTRY(la_context_of(L));
     la_share_tensors();
     if (!op || n < 0 || n > LA_MAX_ARGS || (n > 0 && !args)) {
         la_error(LA_EARG, "an operation and at most %d arguments expected",
                  LA_MAX_ARGS);
         return NULL;
     }
-    if (s) la_current_context = &s->context;
     if (call_by_name(op, n, args, values)) return NULL;
     la_status status = LA_OK;
     for (int k = 0; k < LA_MAX_RESULTS; k++)

@@ -53,8 +53,8 @@ static la_status read_range(const la_range *r, int at, la_index_item *it)
     }
 }
 
-/* The arguments that both functions have; makes L's context current. */
-static la_status begin(lua_State *L, const la_tensor *t, int n,
+/* The arguments that both functions have. */
+static la_status begin(const la_tensor *t, int n,
                        const la_range *ranges, la_index_item *items)
 {
     la_share_tensors();
@@ -62,8 +62,6 @@ static la_status begin(lua_State *L, const la_tensor *t, int n,
         return la_error(LA_EARG, "a tensor and at most %d ranges expected",
                         LA_MAX_ITEMS);
     for (int i = 0; i < n; i++) LA_TRY(read_range(&ranges[i], i, &items[i]));
-    la_state *s = L ? la_state_of(L) : NULL;
-    if (s) la_current_context = &s->context;
     return LA_OK;
 }
 
@@ -72,7 +70,8 @@ LA_API la_tensor *la_index(lua_State *L, la_tensor *t, int n,
 {
     la_index_item items[LA_MAX_ITEMS];
     la_tensor *out = NULL;
-    la_status status = begin(L, t, n, ranges, items);
+    LA_ENTRY(la_context_of(L));
+    la_status status = begin(t, n, ranges, items);
     if (!status) status = la_index_get(t, n, items, &out);
     return status ? NULL : out;
 }
@@ -94,7 +93,8 @@ LA_API int la_set_index(lua_State *L, la_tensor *t, int n,
     la_index_item items[LA_MAX_ITEMS];
     la_scalar scalar = {0};
     bool tensor = value.kind == LA_ARG_TENSOR && value.tensor;
-    LA_TRY(begin(L, t, n, ranges, items));
+    LA_ENTRY(la_context_of(L));
+    LA_TRY(begin(t, n, ranges, items));
     if (!tensor) LA_TRY(read_value(&value, &scalar));
     return la_index_put(t, n, items, tensor ? value.tensor : NULL, &scalar);
 }

@@ -69,6 +69,12 @@ void la_closure(lua_State *L, lua_CFunction fn);
 /* The state of L, from the registry (slow); NULL when not opened. Allocates
 ** nothing, so it can't raise. */
 la_state *la_state_of(lua_State *L);
+/* Its settings; NULL without a state, or with one that was not opened. */
+static inline la_context *la_context_of(lua_State *L)
+{
+    la_state *s = L ? la_state_of(L) : NULL;
+    return s ? &s->context : NULL;
+}
 #define LA_META_NAME "lunarray.Tensor" 
 /* The state of the running closure, made current on this thread. */
 static inline la_state *la_enter(lua_State *L)
