@@ -221,7 +221,9 @@ LA_API const char *la_error_text(void);   /* of the last failure, this thread */
 
 /* ---- the host's resources ---- */
 
-/* Before the first tensor is made. 0 or a status. */
+/* Before the first tensor is made. 0 or a status. Both are called on any thread
+** and with no lock of the library's held, so 'alloc' may release tensors to get
+** memory; it answers NULL when there is none and must not throw. */
 LA_API int la_set_allocator(void *(*alloc)(void *context, size_t bytes,
                                            size_t alignment),
                             void (*release)(void *context, void *block,
@@ -233,7 +235,9 @@ LA_API void la_set_parallel_for(
     void (*run)(void *host, int64_t n, int64_t grain,
                 void (*fn)(int64_t begin, int64_t end, void *context),
                 void *context), void *host);
-/* Asked between chunks of long work: true makes the call fail. */
+/* Asked every few milliseconds of long work, on any thread that works for the
+** library and from several at once: true makes the operation fail with
+** "interrupted", whatever is answered later. */
 LA_API void la_set_interrupt(bool (*stop)(void *host), void *host);
 /* Gets a line for each stage of each call; NULL: off. Set it before other
 ** threads work. */

@@ -262,13 +262,13 @@ static void a_host_can_run_the_ranges(void **state)
     la_set_parallel_for(backwards, &missed);
     la_parallel_for(N, 100, hit, NULL);
     assert_each_once(N);
-    assert_false(la_parallel_fault());
+    assert_false(la_region_status(LA_OK));
     missed = 2;
     la_parallel_for(N, 100, hit, NULL);
     la_set_parallel_for(NULL, NULL);
     memset(hits, 0, sizeof hits);
-    assert_true(la_parallel_fault());
-    assert_false(la_parallel_fault());
+    assert_true(la_region_status(LA_OK));
+    assert_false(la_region_status(LA_OK));
 }
 
 /* As many indices as there are, but one range twice in another's place. */
@@ -291,13 +291,13 @@ static void a_host_that_repeats_a_range_is_found_out(void **state)
     la_set_parallel_for(twice, NULL);
     la_parallel_for(N & ~1, 100, hit, NULL);
     memset(hits, 0, sizeof hits);
-    assert_int_equal(la_parallel_fault(), LA_ESTATE);
+    assert_int_equal(la_region_status(LA_OK), LA_ESTATE);
     assert_non_null(strstr(la_error_message(), "missed or repeated a range"));
     la_set_parallel_for(outside, NULL);
     la_parallel_for(N, 100, hit, NULL);     /* the second range does not run */
     la_set_parallel_for(NULL, NULL);
     assert_each_once(N);
-    assert_int_equal(la_parallel_fault(), LA_ESTATE);
+    assert_int_equal(la_region_status(LA_OK), LA_ESTATE);
 }
 
 static bool say(void *host) { return *(bool *)host; }
@@ -310,8 +310,12 @@ static void the_interrupt_hook_is_asked(void **state)
     assert_false(la_interrupted());
     stop = true;
     assert_true(la_interrupted());
-    la_set_interrupt(NULL, NULL);
+    stop = false;
+    assert_true(la_interrupted());      /* until the operation has ended */
+    assert_int_equal(la_poll(), LA_EINTR);
+    assert_int_equal(la_poll(), LA_OK);
     assert_false(la_interrupted());
+    la_set_interrupt(NULL, NULL);
 }
 
 static void shutdown_and_again(void **state)

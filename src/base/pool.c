@@ -32,6 +32,7 @@ typedef struct region {
     void *context;
     int64_t n;
     la_fp_mode mode;
+    atomic_bool *stop;       /* the caller's note of an interruption */
 } region;
 
 static struct {
@@ -99,8 +100,10 @@ static void run_chunk(int chunks, int k)
 {
     region job = pool.job;
     la_fp_mode before = la_fp_adopt(job.mode);
+    atomic_bool *own = la_share_stop_note(job.stop);
     job.fn(chunk_begin(job.n, chunks, k), chunk_begin(job.n, chunks, k + 1),
            job.context);
+    la_share_stop_note(own);
     la_fp_restore(before);
 }
 
@@ -236,7 +239,7 @@ static void run_region(int64_t n, int chunks, la_range_fn fn, void *context)
 {
     unsigned life = pool.life;
     uint32_t number = number_of(atomic_load(&pool.word)) + 1;
-    pool.job = (region){fn, context, n, la_fp_current()};
+    pool.job = (region){fn, context, n, la_fp_current(), la_stop_note()};
     /* Seen by whoever takes a chunk: the word is stored after it. */
     atomic_store_explicit(&pool.pending, chunks, memory_order_relaxed);
     atomic_store(&pool.word, make_word(number, chunks, 1));
@@ -278,6 +281,7 @@ typedef struct host_job {
     void *context;
     int64_t n;
     la_fp_mode mode;
+    atomic_bool *stop;
     /* Sum of mix(end) - mix(begin) over the ranges run. Ranges are edges from
     ** a lower to a higher index, so that the sum is mix(n) - mix(0) just when
     ** they form one path from 0 to n: nothing missed, nothing repeated. */
@@ -304,9 +308,11 @@ static void run_host_range(int64_t begin, int64_t end, void *context)
     }
     bool outer = inside;
     la_fp_mode before = la_fp_adopt(job->mode);
+    atomic_bool *own = la_share_stop_note(job->stop);
     inside = true;
     if (begin < end) job->fn(begin, end, job->context);
     inside = outer;
+    la_share_stop_note(own);
     la_fp_restore(before);
     atomic_fetch_add(&job->sum, mix(end) - mix(begin));
 }
@@ -314,16 +320,20 @@ static void run_host_range(int64_t begin, int64_t end, void *context)
 static void run_in_host(int64_t n, int64_t grain, la_range_fn fn, void *context)
 {
     host_job job = {.fn = fn, .context = context, .n = n,
-                    .mode = la_fp_current()};
+                    .mode = la_fp_current(), .stop = la_stop_note()};
     substitute.run(substitute.host, n, grain, run_host_range, &job);
     if (atomic_load(&job.sum) != mix(n) - mix(0) || atomic_load(&job.outside))
         la_host_fault = true;
 }
 
-la_status la_parallel_fault(void)
+la_status la_region_status(la_status status)
 {
-    if (!la_host_fault) return LA_OK;
+    bool fault = la_host_fault;
     la_host_fault = false;
+    if (atomic_exchange(&la_stopping, false)
+        && (status == LA_OK || status == LA_EINTR))
+        return la_error(LA_EINTR, "interrupted");
+    if (status || !fault) return status;
     return la_error(LA_ESTATE, "the host's parallel_for missed or repeated a"
                     " range");
 }

@@ -11,6 +11,7 @@
 #ifndef LA_BASE_POOL_H
 #define LA_BASE_POOL_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -37,17 +38,34 @@ typedef void (*la_host_parallel_for)(void *host, int64_t n, int64_t grain,
 __attribute__((visibility("default")))
 void la_set_parallel_for(la_host_parallel_for run, void *host);
 /* The host's function missed or repeated a range, or ran one outside, in a
-** region of this thread. la_parallel_fault makes it an error, once: the
-** dispatcher asks after each operation. */
+** region of this thread. */
 extern _Thread_local bool la_host_fault
     __attribute__((visibility("hidden")));
-la_status la_parallel_fault(void);
+/* What the regions of an operation have left behind, made an error, once:
+** LA_ESTATE for a fault of the host's, LA_EINTR for an interruption that the
+** operation itself did not report ('status'). */
+la_status la_region_status(la_status status);
 
-/* Long loops ask between chunks; true means: stop, the caller returns
-** LA_EINTR. The hook is the host's or the program's (Ctrl-C). */
+/* Long loops ask every few milliseconds (20 at most). la_interrupted, for the
+** inside of a region: true means that the loop should end; it stays true until
+** the operation has ended. la_poll, for whoever answers with a status: LA_EINTR
+** with its text, or LA_OK. The hook is the host's or the program's (Ctrl-C). */
 typedef bool (*la_interrupt_fn)(void *host);
 __attribute__((visibility("default")))
 void la_set_interrupt(la_interrupt_fn, void *host);
 bool la_interrupted(void);
+la_status la_poll(void);
+/* A poll of an operation that this thread began was answered yes; la_poll
+** clears it, and the dispatcher asks after each operation. */
+extern _Thread_local atomic_bool la_stopping
+    __attribute__((visibility("hidden")));
+static inline bool la_is_stopping(void)
+{
+    return atomic_load_explicit(&la_stopping, memory_order_relaxed);
+}
+/* For the pool: the note that polls of this thread write to, and another one
+** for the time of a chunk; returns the one before (NULL: the thread's own). */
+atomic_bool *la_stop_note(void);
+atomic_bool *la_share_stop_note(atomic_bool *note);
 
 #endif

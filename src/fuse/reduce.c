@@ -29,15 +29,7 @@ typedef struct walk {
     int64_t unit;             /* rows at a time */
     int64_t cuts;             /* pieces of a long row */
     char *partial;            /* accumulators by reduction and piece */
-    atomic_int stopped;
 } walk;
-
-static bool halted(walk *w)
-{
-    if (atomic_load_explicit(&w->stopped, memory_order_relaxed)) return true;
-    if (la_interrupted()) atomic_store(&w->stopped, 1);
-    return false;
-}
 
 /* ---- geometry ---- */
 
@@ -202,7 +194,7 @@ static void walk_rows(int64_t begin, int64_t end, void *context)
         x.outer[k] = w->ndim ? w->steps[0][k] : 0;
     }
     make_copies(w, &x, copies);
-    for (int64_t i = begin; i < end && !halted(w); i += x.n1) {
+    for (int64_t i = begin; i < end && !la_interrupted(); i += x.n1) {
         x.n1 = locate(w, i, x.data);
         for (int k = 0; k < p->noperands; k++)
             if (x.copied >> k & 1) x.data[k] = copies[k];
@@ -297,7 +289,7 @@ static void walk_pieces(int64_t begin, int64_t end, void *context)
     la_fuse_plan *p = w->p;
     int slot = la_fuse_take_slot(p);
     char *registers = p->arenas + slot * p->arena_bytes;
-    for (int64_t i = begin; i < end && !halted(w); i++)
+    for (int64_t i = begin; i < end && !la_interrupted(); i++)
         run_piece(w, i, registers);
     la_fuse_give_slot(p, slot);
 }
@@ -335,7 +327,7 @@ static la_status long_rows(walk *w)
     int64_t bytes = nreductions * pieces * ACC_BYTES;
     if (!(w->partial = la_mem_alloc((size_t)bytes))) return LA_ENOMEM;
     la_parallel_for(pieces, grain, walk_pieces, w);
-    if (!atomic_load(&w->stopped)) join_all(w);
+    if (!la_interrupted()) join_all(w);
     la_mem_free(w->partial, (size_t)bytes);
     return LA_OK;
 }
@@ -344,7 +336,6 @@ la_status la_fuse_run_rows(la_fuse_plan *p)
 {
     walk w;
     w.p = p;
-    atomic_init(&w.stopped, 0);
     LA_TRY(p->z->n > LA_FUSE_ROW ? long_rows(&w) : whole_rows(&w));
-    return atomic_load(&w.stopped) ? la_error(LA_EINTR, "interrupted") : LA_OK;
+    return la_poll();
 }

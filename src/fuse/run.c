@@ -287,5 +287,5 @@ la_status la_fuse_run(la_fuse *z, la_fuse_set wanted)
     la_fuse_set left = pending_of(z, wanted);
     if (!left) return LA_OK;
     LA_TRY(fits(z, left, all) ? one_pass(z, left) : run_apart(z, left, all));
-    return la_parallel_fault();
+    return la_region_status(LA_OK);
 }

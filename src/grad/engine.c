@@ -178,8 +178,7 @@ static la_status reach_all(run *r)
             LA_TRY(reach(r, child));
             child->waiting++;
         }
-        if ((i & 4095) == 0 && la_interrupted())
-            return la_error(LA_EINTR, "interrupted");
+        if ((i & 4095) == 0) LA_TRY(la_poll());
     }
     return LA_OK;
 }
@@ -478,7 +477,7 @@ static la_status run_all(run *r)
         if (r->nodes.list[i]->waiting == 0)
             LA_TRY(heap_push(&r->ready, r->nodes.list[i]));
     while (r->ready.n > 0) {
-        if (la_interrupted()) return la_error(LA_EINTR, "interrupted");
+        LA_TRY(la_poll());
         la_node *n = heap_pop(&r->ready);
         LA_TRY(may_wait(r, n) ? push(&r->last, n) : run_node(r, n));
     }

@@ -99,7 +99,7 @@ la_status la_source_read(const la_source *s, int64_t at, void *out, size_t n)
     }
     while (n) {
         size_t piece = n < PIECE ? n : PIECE;
-        if (la_interrupted()) return la_error(LA_EINTR, "interrupted!");
+        LA_TRY(la_poll());
         LA_TRY(read_piece(s, at, to, piece));
         to += piece;
         at += (int64_t)piece;
@@ -202,7 +202,7 @@ la_status la_sink_write(la_sink *s, const void *bytes, size_t n)
     const char *from = bytes;
     while (n) {
         size_t piece = n < PIECE ? n : PIECE;
-        if (la_interrupted()) return la_error(LA_EINTR, "interrupted!");
+        LA_TRY(la_poll());
         LA_TRY(write_piece(s, from, piece));
         from += piece;
         n -= piece;

@@ -11,15 +11,12 @@ typedef struct items {
     la_range_fn run;
     void *context;
     int64_t batch;
-    atomic_int stopped;
 } items;
 
 static void run_batches(int64_t begin, int64_t end, void *context)
 {
-    items *s = context;
-    for (int64_t i = begin, last; i < end; i = last) {
-        if (la_interrupted()) atomic_store(&s->stopped, 1);
-        if (atomic_load_explicit(&s->stopped, memory_order_relaxed)) return;
+    const items *s = context;
+    for (int64_t i = begin, last; i < end && !la_interrupted(); i = last) {
         last = end - i > s->batch ? i + s->batch : end;
         s->run(i, last, s->context);
     }
@@ -29,10 +26,9 @@ static void run_batches(int64_t begin, int64_t end, void *context)
 la_status la_iter_items(int64_t n, int64_t grain, int64_t batch,
                         la_range_fn run, void *context)
 {
-    items s = {run, context, batch, 0};
+    items s = {run, context, batch};
     la_parallel_for(n, grain, run_batches, &s);
-    if (!s.stopped && !la_interrupted()) return LA_OK;
-    return la_error(LA_EINTR, "interrupted");
+    return la_poll();
 }
 
 /* ---- units ---- */
@@ -64,7 +60,7 @@ static void run_tasks(int64_t begin, int64_t end, void *context)
 static la_status unit_error(la_status status)
 {
     if (status == LA_ENOMEM) return la_error(LA_ENOMEM, "not enough memory");
-    if (status == LA_EINTR) return la_error(LA_EINTR, "interrupted");
+    LA_TRY(la_poll());
     return status;
 }
 

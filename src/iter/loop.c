@@ -12,7 +12,7 @@
 #include "iter/steps.h"
 
 /* Elements between two looks at the interrupt flag. */
-#define POLL_ELEMENTS ((int64_t)1 << 22)
+#define POLL_ELEMENTS ((int64_t)1 << 18)
 
 /* A loop with its arguments, and the strides in the kernel's order. */
 typedef struct runner {
@@ -289,8 +289,7 @@ static void run_polling(int64_t begin, int64_t end, void *context)
 
 static la_status after(const la_iter *it)
 {
-    if (it->numel >= POLL_ELEMENTS && la_interrupted())
-        return la_error(LA_EINTR, "interrupted");
+    if (it->numel >= POLL_ELEMENTS) LA_TRY(la_poll());
     return LA_OK;
 }
 

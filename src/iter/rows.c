@@ -131,7 +131,6 @@ typedef struct row_walk {
     const la_iter *it;
     const la_row_plan *plan;
     void *context;
-    atomic_int stopped;
 } row_walk;
 
 static void walk_units(int64_t begin, int64_t end, void *context)
@@ -141,8 +140,7 @@ static void walk_units(int64_t begin, int64_t end, void *context)
     int64_t block = p->block, m;
     for (int64_t i = begin; i < end; i += la_ceil_div(m, block)) {
         char *data[LA_ITER_MAX_OPS];
-        if (la_interrupted()) atomic_store(&w->stopped, 1);
-        if (atomic_load_explicit(&w->stopped, memory_order_relaxed)) return;
+        if (la_interrupted()) return;
         m = la_iter_unit(w->it, block, i, data);
         m = la_min(la_min(m, (end - i) * block), p->batch);
         p->run(w->it, data, m, w->context);
@@ -152,9 +150,9 @@ static void walk_units(int64_t begin, int64_t end, void *context)
 la_status la_iter_rows(const la_iter *it, const la_row_plan *plan,
                        void *context)
 {
-    row_walk w = {it, plan, context, 0};
+    row_walk w = {it, plan, context};
     int64_t units = la_ceil_div(it->shape[it->inner], plan->block)
         * la_iter_count(it, it->inner + 1, it->ndim);
     la_parallel_for(units, plan->grain, walk_units, &w);
-    return w.stopped ? la_error(LA_EINTR, "interrupted") : LA_OK;
+    return la_poll();
 }

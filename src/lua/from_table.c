@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/pool.h"
 #include "lua/build_options.h"
 #include "lua/from_table.h"
 #include "tensor/shape.h"
@@ -172,6 +173,12 @@ static void read_leaf(walk *w, int type, la_scalar *out)
     }
 }
 
+/* Raises when the host asks to stop; looked at every few milliseconds. */
+static inline void poll_leaves(lua_State *L, const char *name, int64_t count)
+{
+    if ((count & 0xffff) == 0) LA_CHECK(L, name, la_poll());
+}
+
 /* Called for every leaf, in order; may set where the next is read to. */
 typedef void (*leaf_fn)(walk *w, const la_scalar *leaf, void *context);
 
@@ -180,12 +187,14 @@ static void each_leaf(walk *w, leaf_fn fn, void *context)
     lua_State *L = w->L;
     int last = w->ndim - 1, row = w->base + last;
     luaL_checkstack(L, 12, "nested too deep");
+    int64_t count = 0;
     do {
         for (w->at[last] = 0; w->at[last] < w->sizes[last]; w->at[last]++) {
             la_scalar *s = w->leaf;
             read_leaf(w, push_element(w, last), s);
             fn(w, s, context);
             if (w->at[last] % 8 == 7) lua_settop(L, row);
+            poll_leaves(L, w->name, ++count);
         }
     } while (next_row(w));
 }
@@ -502,13 +511,15 @@ static inline void push_leaf(lua_State *L, la_dtype dtype, const char *at)
 }
 
 /* The leaves of the last dim go into the table on the top. */
-static const char *push_row(lua_State *L, const la_tensor *t, const char *data)
+static const char *push_row(lua_State *L, const la_tensor *t, const char *data,
+                            int64_t *count)
 {
     int64_t n = la_sizes(t)[t->ndim - 1], item = (int64_t)la_itemsize(t);
     la_dtype dtype = (la_dtype)t->dtype;
     for (int64_t i = 1; i <= n; i++, data += item) {
         push_leaf(L, dtype, data);
         lua_rawseti(L, -2, i);
+        poll_leaves(L, "totable", ++*count);
     }
     return data;
 }
@@ -517,7 +528,7 @@ static const char *push_row(lua_State *L, const la_tensor *t, const char *data)
 ** finished one to its parent. */
 static void push_nested(lua_State *L, const la_tensor *t)
 {
-    int64_t at[LA_MAX_DIMS] = {0};
+    int64_t at[LA_MAX_DIMS] = {0}, count = 0;
     const char *data = la_data(t);
     int d = 0, last = t->ndim - 1;
     luaL_checkstack(L, t->ndim + 4, "too many dimensions");
@@ -527,7 +538,7 @@ static void push_nested(lua_State *L, const la_tensor *t)
             lua_createtable(L, (int)la_sizes(t)[++d], 0);
             continue;
         }
-        if (d == last) data = push_row(L, t, data);
+        if (d == last) data = push_row(L, t, data, &count);
         at[d--] = 0;
         if (d >= 0) lua_rawseti(L, -2, ++at[d]);
     }
@@ -538,13 +549,13 @@ static void push_nested(lua_State *L, const la_tensor *t)
 static bool push_short(lua_State *L)
 {
     la_tensor *t = la_check_tensor(L, 1, "totable");
-    int64_t n = t->ndim == 1 ? la_sizes(t)[0] : 0;
+    int64_t n = t->ndim == 1 ? la_sizes(t)[0] : 0, count = 0;
     if (n < 1 || n > 256 || la_is_complex((la_dtype)t->dtype)) return false;
     lua_createtable(L, (int)n, 0);      /* may run finalizers: look again */
     t = la_check_tensor(L, 1, "totable");
     bool same = t->ndim == 1 && la_sizes(t)[0] == n && lies_plain(t)
         && !la_is_complex((la_dtype)t->dtype);
-    if (same) push_row(L, t, la_data(t));
+    if (same) push_row(L, t, la_data(t), &count);
     else lua_pop(L, 1);
     return same;
 }

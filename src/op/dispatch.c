@@ -446,8 +446,8 @@ la_status la_dispatch(la_frame *f)
     la_status status = launch(f, &g);
     if (status == LA_OK && f->form != LA_FUNCTIONAL)
         status = la_finish_outputs(f);
-    if (__builtin_expect(la_host_fault, 0) && !status)
-        status = la_parallel_fault();
+    if (__builtin_expect(la_host_fault || la_is_stopping(), 0))
+        status = la_region_status(status);
     if (status) la_drop_results(f);
     else verify_results(f);
     if (__builtin_expect(la_trace_on, 0)) la_trace_results(f);

@@ -183,8 +183,7 @@ static void choose_shown(printer *p)
 
 static la_status poll(printer *p)
 {
-    if (++p->steps % 1024 == 0 && la_interrupted())
-        return la_error(LA_EINTR, "interrupted");
+    if (++p->steps % 1024 == 0) LA_TRY(la_poll());
     return LA_OK;
 }
 

@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#include "base/context.h"
 #include "base/memory.h"
 
 static const char too_big[] = "size overflow: %lld bytes asked, the most is "
@@ -68,6 +69,8 @@ static la_status move_data(la_storage *s, int64_t nbytes)
     int64_t kept = nbytes < s->nbytes ? nbytes : s->nbytes;
     if (kept > 0 && s->data)
         memcpy(fresh, s->data, (size_t)kept);
+    if (la_ctx()->zero_memory && nbytes > kept)
+        memset(fresh + kept, 0, (size_t)(nbytes - kept));
     data_free(s);
     s->flags &= ~(uint32_t)LA_S_INLINE;
     s->data = fresh;

@@ -114,17 +114,27 @@ static la_status fill_result(la_frame *f, la_scalar value)
 
 /* --- empty --- */
 
+/* The elements are what the memory held, unless that is no business of the
+** caller's: in a sandbox they are zero. An 'out' keeps its own. */
+static la_status leave_elements(la_frame *f)
+{
+    const la_storage *s = la_result(f, 0)->storage;
+    if (la_ctx()->zero_memory && f->form == LA_FUNCTIONAL && s->data)
+        memset(s->data, 0, (size_t)s->nbytes);
+    return LA_OK;
+}
+
 /* empty(size, options): uninitialised memory. */
 la_status la_meta_empty(la_frame *f) { return sized(f, 0, 1, default_dtype()); }
-la_status la_impl_empty(la_frame *f) { return LA_OK; }
+la_status la_impl_empty(la_frame *f) { return leave_elements(f); }
 la_status la_meta_empty_like(la_frame *f) { return like(f, 1); }
-la_status la_impl_empty_like(la_frame *f) { return LA_OK; }
+la_status la_impl_empty_like(la_frame *f) { return leave_elements(f); }
 /* new_empty(self, size, options): self's dtype by default. */
 la_status la_meta_new_empty(la_frame *f)
 {
     return sized(f, 1, 2, la_arg(f, 0)->dtype);
 }
-la_status la_impl_new_empty(la_frame *f) { return LA_OK; }
+la_status la_impl_new_empty(la_frame *f) { return leave_elements(f); }
 
 /* empty_strided(size, stride, options) */
 la_status la_meta_empty_strided(la_frame *f)
@@ -151,7 +161,7 @@ la_status la_meta_empty_strided(la_frame *f)
                          stride->ints.list, dtype));
     return option_marks(f, 2, grad);
 }
-la_status la_impl_empty_strided(la_frame *f) { return LA_OK; }
+la_status la_impl_empty_strided(la_frame *f) { return leave_elements(f); }
 
 /* --- zeros, ones, full --- */
 

@@ -327,7 +327,7 @@ static la_status batch_parallel(batch *s, int threads)
     if (s->tasks == 1) batch_packed(0, 1, s);
     else la_parallel_for(s->tasks, 1, batch_packed, s);
     la_mem_free(s->scratch, bytes);
-    return la_interrupted() ? LA_EINTR : LA_OK;
+    return la_poll();
 }
 
 /* LA_EINTR may leave results unfinished; LA_ENOMEM comes before the first
@@ -343,7 +343,7 @@ static la_status run_batch(batch *s)
         int64_t grain = work > SMALL_WORK ? 1 : (int64_t)(SMALL_WORK / work);
         if (s->count <= grain) body(0, s->count, s);
         else la_parallel_for(s->count, grain, body, s);
-        return la_interrupted() ? LA_EINTR : LA_OK;
+        return la_poll();
     }
     if (threads > 1 && s->count < threads && work > 8.0 * SMALL_WORK)
         return batch_sequential(s);
@@ -432,14 +432,14 @@ static la_status run_narrow(la_gemm *g, const la_gemm_kernels *ker)
     if (bytes) g->b = (la_gemm_mat){scratch, 1, g->k};
     run_direct(g, ker, ROWS_DOT);
     if (bytes) la_mem_free(scratch, bytes);
-    return la_interrupted() ? LA_EINTR : LA_OK;
+    return la_poll();
 }
 
 /* One product: the first path that fits, transposed where that makes one
 ** fit. */
 static la_status run_single(la_gemm *g, const la_gemm_kernels *ker)
 {
-    if (run_tall(g, ker)) return la_interrupted() ? LA_EINTR : LA_OK;
+    if (run_tall(g, ker)) return la_poll();
     if (g->m > 1 && g->n > 1 && g->m <= LA_GEMM_FEW && g->b.rs == 1
         && g->b.cs != 1)
         transpose_all(g);
@@ -447,7 +447,7 @@ static la_status run_single(la_gemm *g, const la_gemm_kernels *ker)
     int how = choose_direct(g, ker);
     if (how == BY_NONE) return la_gemm_packed(g, la_gemm_extension(g, ker));
     run_direct(g, ker, how);
-    return la_interrupted() ? LA_EINTR : LA_OK;
+    return la_poll();
 }
 
 /* A few microseconds at most, rows of the result contiguous: planning would

@@ -272,7 +272,7 @@ static la_status run_split(const la_gemm *g, const la_gemm_kernels *ker,
     if (!s.scratch) return LA_ENOMEM;
     la_parallel_for(threads, 1, run_parts, &s);
     la_mem_free(s.scratch, bytes);
-    return la_interrupted() ? LA_EINTR : LA_OK;
+    return la_poll();
 }
 
 la_status la_gemm_packed(const la_gemm *g, const la_gemm_kernels *ker)

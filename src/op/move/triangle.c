@@ -145,7 +145,7 @@ static la_status impl_indices(la_frame *f, bool lower)
     int64_t *data = (int64_t *)la_data(list);
     if (count)
         write_indices(f, lower, data, data + count);
-    if (la_interrupted()) return la_error(LA_EINTR, "interrupted");
+    LA_TRY(la_poll());
     return la_move_tensor(out, list);
 }
 

@@ -203,7 +203,7 @@ la_status la_impl_recurrent(la_frame *f)
     for (int64_t k = 0; k < y.steps; k++) {
         int64_t t = y.reverse ? y.steps - 1 - k : k;
         LA_OWNED now = NULL;
-        if (la_interrupted()) return la_error(LA_EINTR, "interrupted");
+        LA_TRY(la_poll());
         LA_TRY(product(hidden, h, transposed, la_arg(f, BIAS)));
         r.gates = at(&y, gates, t, y.width);
         r.out = at(&y, out, t, 1);
@@ -348,7 +348,7 @@ la_status la_impl_recurrent_backward(la_frame *f)
     for (int64_t k = y.steps - 1; k >= 0; k--) {
         int64_t t = y.reverse ? y.steps - 1 - k : k, step = y.reverse ? -1 : 1;
         LA_OWNED grad = NULL;
-        if (la_interrupted()) return la_error(LA_EINTR, "interrupted");
+        LA_TRY(la_poll());
         LA_TRY(la_run(select, &grad, b.grad, 0, t));
         if (k == y.steps - 1) LA_TRY(la_run_(copy_, b.dout, grad));
         else LA_TRY(to_state(&y, dhidden, t + step, weight, b.direct, grad,

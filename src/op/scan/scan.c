@@ -183,7 +183,7 @@ static la_status scan_run(const la_scan *kernel, la_tensor *in, int dim,
     if (s.n >= SHARED && la_num_threads() > 1 && !la_in_parallel())
         return scan_shared(kernel, &c.line);
     kernel->lines(&c);
-    return la_interrupted() ? la_error(LA_EINTR, "interrupted") : LA_OK;
+    return la_poll();
 }
 
 /* ---- (self, dim, dtype) ---- */

@@ -1,0 +1,221 @@
+/*
+** The library inside of a host: an allocator that comes back for memory, states
+** that move between threads and are closed elsewhere, settings of calls without
+** a state, interruptions that are answered yes once.
+*/
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <lauxlib.h>
+#include <lualib.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lunarray.h"
+
+/* ---- an allocator ---- */
+
+static atomic_int depth, calls;
+static la_tensor *victim;       /* released when the next block is asked for */
+
+/* What an engine's allocator under pressure does: it releases a tensor that it
+** knows of, and asks for a small one of its own. */
+static void *come_back(void *context, size_t bytes, size_t alignment)
+{
+    void *block = NULL;
+    atomic_fetch_add(&calls, 1);
+    if (atomic_fetch_add(&depth, 1) == 0) {
+        int64_t few = 3000;
+        la_release(victim);
+        victim = NULL;
+        la_release(la_new("float32", 1, &few));
+    }
+    atomic_fetch_sub(&depth, 1);
+    return posix_memalign(&block, alignment, bytes) ? NULL : block;
+}
+
+static void give_back(void *context, void *block, size_t bytes)
+{
+    memset(block, 0x5a, bytes);
+    free(block);
+}
+
+static int set_allocator(void **state)
+{
+    return la_set_allocator(come_back, give_back, NULL);
+}
+
+static void test_allocator_comes_back(void **state)
+{
+    int before = calls;
+    for (int64_t n = 1; n < 2000000; n = n * 3 + 1) {
+        la_tensor *t = la_new("float64", 1, &n);
+        assert_non_null(t);
+        victim = t;
+    }
+    la_release(victim);
+    victim = NULL;
+    assert_true(calls > before);
+}
+
+/* ---- states and their settings ---- */
+
+static lua_State *open_host(void)
+{
+    lua_State *L = luaL_newstate();
+    luaL_openlibs(L);
+    assert_int_equal(la_openlibs(L), 0);
+    return L;
+}
+
+static void run(lua_State *L, const char *text)
+{
+    if (luaL_dostring(L, text)) fail_msg("%s", lua_tostring(L, -1));
+}
+
+static const char *dtype_of_zeros(lua_State *L)
+{
+    la_tensor *t = la_call(L, "zeros", 2);
+    const char *name = t ? la_tensor_dtype(t) : la_error_text();
+    la_release(t);
+    return name;
+}
+
+/* A call without a state has the thread's own settings, whatever ran before. */
+static void test_settings_without_state(void **state)
+{
+    lua_State *L = open_host();
+    run(L, "require('lunarray').set_default_dtype('float64')");
+    assert_string_equal(dtype_of_zeros(L), "float64");
+    assert_string_equal(dtype_of_zeros(NULL), "float32");
+    assert_string_equal(dtype_of_zeros(L), "float64");
+    lua_close(L);
+    assert_string_equal(dtype_of_zeros(NULL), "float32");
+}
+
+/* From within a script: the script's settings come back after the call. */
+static int call_without_state(lua_State *L)
+{
+    lua_pushstring(L, dtype_of_zeros(NULL));
+    return 1;
+}
+
+static void test_settings_within_script(void **state)
+{
+    lua_State *L = open_host();
+    lua_register(L, "host", call_without_state);
+    run(L, "local la = require 'lunarray'\n"
+           "la.set_default_dtype('float64')\n"
+           "assert(host() == 'float32')\n"
+           "assert(la.zeros(2).dtype == 'float64')");
+    lua_close(L);
+}
+
+static void *close_state(void *L)
+{
+    lua_close(L);
+    return NULL;
+}
+
+/* A state that ran here and is closed on another thread leaves nothing behind
+** (the sanitizers look). */
+static void test_closed_elsewhere(void **state)
+{
+    pthread_t other;
+    lua_State *L = open_host();
+    run(L, "local la = require 'lunarray' x = la.ones(3) * 2");
+    assert_int_equal(pthread_create(&other, NULL, close_state, L), 0);
+    pthread_join(other, NULL);
+    assert_string_equal(dtype_of_zeros(NULL), "float32");
+    la_tensor *t = la_call(NULL, "rand", 3);
+    assert_non_null(t);
+    la_release(t);
+}
+
+/* ---- a sandbox's memory ---- */
+
+static void test_zero_memory(void **state)
+{
+    lua_State *L = luaL_newstate();
+    luaL_openlibs(L);
+    assert_int_equal(la_open_sandboxed(L, NULL), 0);
+    run(L,
+        "local la = require 'lunarray'\n"
+        "for _, n in ipairs{1, 7, 300, 5000, 300000} do\n"
+        "  local function zero(t, what)\n"
+        "    assert(t:ne(0):sum():item() == 0, what .. ' of ' .. n)\n"
+        "  end\n"
+        "  local function old() la.full({n}, 42.5); la.full({3 * n}, 42.5) end\n"
+        "  old() zero(la.empty(n), 'empty')\n"
+        "  old() zero(la.empty_like(la.zeros(n)), 'empty_like')\n"
+        "  old() zero(la.zeros(1):new_empty(n), 'new_empty')\n"
+        "  old() zero(la.empty_strided({n}, {2}), 'empty_strided')\n"
+        "  local z = la.zeros(n)\n"
+        "  old() zero(z:resize_(3 * n), 'resize_')\n"
+        "end");
+    lua_close(L);
+}
+
+/* ---- interruptions ---- */
+
+static atomic_int answers;      /* polls answered no before the one yes */
+
+static bool once(void *host)
+{
+    return atomic_fetch_sub(&answers, 1) == 0;
+}
+
+/* A hook that says yes once, to whichever poll on whichever thread, ends the
+** operation with an error and a text, and never with half a result; the next
+** call works. */
+static void interrupt_each(const char *what)
+{
+    lua_State *L = open_host();
+    run(L, "la = require 'lunarray' x = la.rand(3000000) m = la.rand(300, 300)"
+           " q = la.rand(3000, 1000) im = la.rand(8, 16, 40, 40)"
+           " w = la.rand(16, 16, 3, 3) t = x[{{1, 300000}}]:totable()");
+    for (int k = 0; k < 12; k++) {
+        la_set_interrupt(once, NULL);
+        answers = k;
+        const char *error = luaL_dostring(L, what) ? lua_tostring(L, -1) : "";
+        bool asked = answers < 0;
+        la_set_interrupt(NULL, NULL);
+        if (asked ? !strstr(error, "interrupted") : *error != '\0')
+            fail_msg("%s, yes to poll %d: '%s'", what, k, error);
+        lua_settop(L, 0);
+        run(L, "assert((la.ones(1000):sum()):item() == 1000)");
+    }
+    lua_close(L);
+}
+
+static void test_interrupted_once(void **state)
+{
+    const char *programs[] = {
+        "x:exp()", "x:sum()", "q:sum(1)", "q:softmax(2)", "x:cumsum(1)",
+        "m:matmul(m)", "la.conv2d(im, w)", "x:argmax()", "q:sort(2)",
+        "la.cat{x, x}", "q:t():contiguous()", "x:totable()", "la.tensor(t)",
+        "la.randn(3000000)", "q:max(1)", "q:layer_norm{1000}", "return x[x:gt(0.5)]",
+        "q:median(2)", "q:cumsum(1)", "la.randperm(1000000)",
+        "la.fuse(function(a) return (a * 2 + 1):exp() end)(x)"
+    };
+    for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++)
+        interrupt_each(programs[i]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_allocator_comes_back),
+        cmocka_unit_test(test_settings_without_state),
+        cmocka_unit_test(test_settings_within_script),
+        cmocka_unit_test(test_closed_elsewhere),
+        cmocka_unit_test(test_zero_memory),
+        cmocka_unit_test(test_interrupted_once),
+    };
+    return cmocka_run_group_tests(tests, set_allocator, NULL);
+}
