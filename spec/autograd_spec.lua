@@ -125,14 +125,14 @@ describe("hooks", function()
   it("that fail leave the engine usable", function()
     local x = leaf{1, 2}
     local hooks = {
-      function() error("from the hook") end,
-      function() coroutine.yield() end,
-      function() return 3 end,
-      function(g) return g:sum() end,
+      {"from the hook", function() error("from the hook") end},
+      {"attempt to yield", function() coroutine.yield() end},
+      {"hook", function() return 3 end},
+      {"hook", function(g) return g:sum() end},
     }
-    for _, f in ipairs(hooks) do
-      local h = x:register_hook(f)
-      raises("hook", function() (x * 2):sum():backward() end)
+    for _, row in ipairs(hooks) do
+      local h = x:register_hook(row[2])
+      raises(row[1], function() (x * 2):sum():backward() end)
       h:remove()
     end
     x:zero_grad()
