@@ -1,70 +1,77 @@
 /*
 ** Any, all and the count of what is not zero, for every dtype: a NaN is not
-** zero, -0.0 is; a complex number is zero when both parts are. Runs of
-** contiguous elements are looked at 4 KiB at a time, and any and all leave at
-** the first block that decides.
+** zero, -0.0 is; a complex number is zero when both parts are. So an element is
+** zero when no bit is set but signs: the loops know its width alone and take
+** the bits that count. Runs of contiguous elements are looked at 4 KiB at a
+** time, and any and all leave at the first block that decides.
 */
 #include "kernel/reduce/load.h"
+#include "simd/first_set.h"
 
 typedef struct { uint64_t re, im; } pair64;
 
-/* Sign bits are no part of being zero. */
-#define SET_INT(x) ((x) != 0)
-#define SET_HALF(x) (((x).bits & 0x7fff) != 0)
-#define SET_PAIR16(x) (((x) & 0x7fff7fff) != 0)
-#define SET_PAIR32(x) (((x) & 0x7fffffff7fffffff) != 0)
-#define SET_PAIR64(x) ((((x).re | (x).im) << 1) != 0)
-
-#define ID b8
+#define ID w1
 #define T uint8_t
 #define LANE uint8_t
-#define SET(x) SET_INT(x)
 #include "kernel/reduce/any.inc"
-#define ID i16
-#define T int16_t
+#define ID w2
+#define T uint16_t
 #define LANE uint16_t
-#define SET(x) SET_INT(x)
 #include "kernel/reduce/any.inc"
-#define ID i32
-#define T int32_t
-#define LANE uint32_t
-#define SET(x) SET_INT(x)
-#include "kernel/reduce/any.inc"
-#define ID i64
-#define T int64_t
-#define LANE uint64_t
-#define SET(x) SET_INT(x)
-#include "kernel/reduce/any.inc"
-#define ID h16
-#define T la_f16
-#define LANE uint16_t
-#define SET(x) SET_HALF(x)
-#include "kernel/reduce/any.inc"
-#define ID f32
-#define T float
-#define LANE uint32_t
-#define SET(x) SET_INT(x)
-#include "kernel/reduce/any.inc"
-#define ID f64
-#define T double
-#define LANE uint64_t
-#define SET(x) SET_INT(x)
-#include "kernel/reduce/any.inc"
-#define ID c32
+#define ID w4
 #define T uint32_t
 #define LANE uint32_t
-#define SET(x) SET_PAIR16(x)
 #include "kernel/reduce/any.inc"
-#define ID c64
+#define ID w8
 #define T uint64_t
 #define LANE uint64_t
-#define SET(x) SET_PAIR32(x)
 #include "kernel/reduce/any.inc"
-#define ID c128
+#define ID w16
 #define T pair64
 #define LANE uint64_t
-#define SET(x) SET_PAIR64(x)
+#define PAIR
 #include "kernel/reduce/any.inc"
+
+#define TAG b8
+#define ID w1
+#define MASK 0xff
+#include "kernel/reduce/any_entries.inc"
+#define TAG i16
+#define ID w2
+#define MASK 0xffff
+#include "kernel/reduce/any_entries.inc"
+#define TAG i32
+#define ID w4
+#define MASK 0xffffffff
+#include "kernel/reduce/any_entries.inc"
+#define TAG i64
+#define ID w8
+#define MASK ~(uint64_t)0
+#include "kernel/reduce/any_entries.inc"
+#define TAG h16
+#define ID w2
+#define MASK 0x7fff
+#include "kernel/reduce/any_entries.inc"
+#define TAG f32
+#define ID w4
+#define MASK 0x7fffffff
+#include "kernel/reduce/any_entries.inc"
+#define TAG f64
+#define ID w8
+#define MASK ~(uint64_t)0 >> 1
+#include "kernel/reduce/any_entries.inc"
+#define TAG c32
+#define ID w4
+#define MASK 0x7fff7fff
+#include "kernel/reduce/any_entries.inc"
+#define TAG c64
+#define ID w8
+#define MASK 0x7fffffff7fffffff
+#include "kernel/reduce/any_entries.inc"
+#define TAG c128
+#define ID w16
+#define MASK ~(uint64_t)0 >> 1
+#include "kernel/reduce/any_entries.inc"
 
 static void fold_any(char *into, const char *from, int64_t n)
 {
