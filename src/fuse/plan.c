@@ -55,7 +55,7 @@ static bool reduces_squares(const la_fuse *z, const la_fuse_step *s)
         return false;
     const la_fuse_step *from = &z->steps[s->from[0].index];
     return s->reduction.squares && from->squares && la_fuse_is_pending(from)
-        && z->n > s->reduction.squares->turned;
+        && z->n > s->reduction.squares->transpose_max;
 }
 
 /* What step i reads in a pass: how much, and the k-th. */

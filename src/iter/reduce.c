@@ -56,10 +56,13 @@ static void cut_lines(plan *p, int64_t deep)
 static bool is_transposed(const la_reduction *kernel, int64_t n, int64_t step,
                       int64_t esize)
 {
-    return n <= kernel->turned && !(kernel->own && step == esize)
+    return n <= kernel->transpose_max && !(kernel->own && step == esize)
         && n * esize * SHORT_ROWS <= SHORT_BYTES;
 }
 
+/* Rows or columns, and where they are cut: from sizes and strides alone.
+** Columns where neighbours of a kept dim are closer than those of the reduced
+** one. */
 static void choose(plan *p)
 {
     const la_iter *it = p->it;
@@ -123,7 +126,7 @@ static void halve(const la_reduction *kernel, char *acc, int64_t m,
     int64_t size = width * kernel->acc_size;
     while (m > 1) {
         int64_t h = (m + 1) / 2;
-        kernel->fold(acc, acc + h * size, (m - h) * width);
+        kernel->combine(acc, acc + h * size, (m - h) * width);
         m = h;
     }
 }
@@ -140,19 +143,21 @@ static void short_rows(const la_reduction *kernel, const la_reduce_args *args,
         la_reduce_rows some = *r;
         some.in += i * r->row_step;
         some.rows = r->rows - i < SHORT_ROWS ? r->rows - i : SHORT_ROWS;
-        LA_STUB(reduce_turn)->rows(&some, esize, SHORT_ROWS, columns);
+        LA_STUB(reduce_transpose)->rows(&some, esize, SHORT_ROWS, columns);
         la_reduce_cols c = {columns, SHORT_ROWS * esize, r->n, esize,
                             some.rows};
         kernel->outer(&c, acc + i * kernel->acc_size, args);
     }
 }
 
+/* Accumulators of whole rows, one each. */
 static void some_rows(const plan *p, const la_reduce_rows *r, char *acc)
 {
     if (p->transposed) short_rows(p->kernel, &p->job->args, r, p->esize, acc);
     else p->kernel->inner(r, acc, &p->job->args);
 }
 
+/* For la_iter_rows: at most BATCH rows, to their results. */
 static void whole_rows(const la_iter *it, char *const *data, int64_t rows,
                        void *context)
 {
@@ -163,6 +168,8 @@ static void whole_rows(const la_iter *it, char *const *data, int64_t rows,
     emit(p, acc, rows, data);
 }
 
+/* The order of additions is that of run_plan for the same rows, so a fused pass
+** has the bits of the separate call. */
 void la_reduce_dense(const la_reduce_plan *how, const la_reduce_rows *r,
                      bool alone, char *out)
 {
@@ -217,10 +224,12 @@ static void combine_lines(const plan *p, const char *in, int64_t first,
         some_rows(p, &r, some);
         halve(p->kernel, some, m, 1);
         if (l == first) memcpy(acc, some, (size_t)p->kernel->acc_size);
-        else p->kernel->fold(acc, some, 1);
+        else p->kernel->combine(acc, some, 1);
     }
 }
 
+/* A piece of a long row is a cut of one line; of short lines, a group of
+** them. */
 static void row_piece(const plan *p, const char *in, int64_t piece, char *acc)
 {
     if (p->cuts == 1) {
@@ -248,15 +257,16 @@ static void narrow_columns(const plan *p, const la_reduce_cols *c, char *acc)
                         side * cols};
     p->kernel->outer(&w, wide, &p->job->args);
     for (int64_t h = side / 2; h > 0; h /= 2)
-        p->kernel->fold(wide, wide + h * cols * size, h * cols);
+        p->kernel->combine(wide, wide + h * cols * size, h * cols);
     memcpy(acc, wide, (size_t)(cols * size));
     if (done == c->rows) return;
     w = (la_reduce_cols){c->in + done * c->row_step, c->row_step,
                          c->rows - done, c->step, cols};
     p->kernel->outer(&w, wide, &p->job->args);
-    p->kernel->fold(acc, wide, cols);
+    p->kernel->combine(acc, wide, cols);
 }
 
+/* Few columns would leave most of a vector empty. */
 static void some_columns(const plan *p, const la_reduce_cols *c, char *acc)
 {
     if (c->cols < WIDE / 2 && c->row_step == c->cols * c->step
@@ -266,6 +276,7 @@ static void some_columns(const plan *p, const la_reduce_cols *c, char *acc)
         p->kernel->outer(c, acc, &p->job->args);
 }
 
+/* The same lines or cuts as row_piece, for 'cols' columns side by side. */
 static void column_piece(const plan *p, const char *in, int64_t cols,
                          int64_t piece, char *acc)
 {
@@ -278,7 +289,7 @@ static void column_piece(const plan *p, const char *in, int64_t cols,
         la_reduce_cols k = {line_at(p, in, l) + c * p->step, p->step, n,
                             p->row_step, cols};
         some_columns(p, &k, l == first ? acc : other);
-        if (l > first) p->kernel->fold(acc, other, cols);
+        if (l > first) p->kernel->combine(acc, other, cols);
     }
 }
 
@@ -301,6 +312,8 @@ static void undecided(const plan *p, char *acc)
     acc[0] = !p->job->decided;
 }
 
+/* Tasks: piece i % pieces of target i / pieces. For any and all of everything,
+** a piece after the deciding one is answered without being read. */
 static void run_pieces(int64_t begin, int64_t end, void *context)
 {
     const plan *p = context;
@@ -319,6 +332,7 @@ static void run_pieces(int64_t begin, int64_t end, void *context)
     }
 }
 
+/* The pieces of a target, in order whoever reduced them, to its results. */
 static void join_pieces(int64_t begin, int64_t end, void *context)
 {
     const plan *p = context;
@@ -354,6 +368,8 @@ static void whole_target(const la_iter *it, char *const *data, int64_t cols,
     emit(p, acc, cols, data);
 }
 
+/* Long rows and tall columns: partial accumulators in memory, then joined.
+** LA_ENOMEM also where their count overflows. */
 static la_status in_pieces(plan *p, int64_t targets)
 {
     int64_t tasks, bytes, unit = p->width * p->kernel->acc_size;
@@ -373,6 +389,7 @@ static la_status in_pieces(plan *p, int64_t targets)
     return status;
 }
 
+/* Pieces, whole short rows many at a time, or a target at a time. */
 static la_status run_plan(plan *p)
 {
     int64_t targets = p->outer * (p->columns ? p->blocks : p->rows);
@@ -452,6 +469,7 @@ static void run_empty(plan *p)
     }
 }
 
+/* The general way: any layout, by a built iterator. */
 static la_status run_iter(plan *p, la_tensor *in, uint64_t mask)
 {
     const la_reduce_job *job = p->job;
@@ -467,6 +485,8 @@ static la_status run_iter(plan *p, la_tensor *in, uint64_t mask)
     return run_plan(p);
 }
 
+/* Small and dense cases first: their answer is that of the plan, without the
+** price of an iterator. */
 la_status la_reduce_run(la_reduce_job *job, const la_tensor *in, uint64_t mask)
 {
     atomic_int decided = 0;

@@ -1,11 +1,11 @@
 /*
 ** The contract of reduction kernels.
 **
-** A reduction folds elements into accumulators of 'acc_size' bytes. 'inner'
-** folds rows: n elements 'step' bytes apart become one accumulator; 'outer'
-** folds columns: 'rows' rows become one accumulator per column. Both write
-** their accumulators (n or rows 0: the identity). 'fold' combines accumulators
-** one by one, 'store' turns them into elements.
+** A reduction gathers elements in accumulators of 'acc_size' bytes. 'inner'
+** reduces rows: n elements 'step' bytes apart become one accumulator; 'outer'
+** reduces columns: 'rows' rows become one accumulator per column. Both write
+** their accumulators (n or rows 0: the identity). 'combine' joins accumulators
+** one by one, 'store' converts them to elements.
 **
 ** Order: an inner row is cut into blocks of 64 times 256 bytes of accumulator;
 ** element i of a block goes to lane i mod (256 / size), lanes are halved at the
@@ -55,11 +55,11 @@ typedef struct la_moments {
 
 typedef struct la_reduction {
     int acc_size;
-    int turned;           /* rows up to this long go faster as columns, */
+    int transpose_max;    /* rows up to this long are faster transposed, */
     bool own;             /* but not those without gaps */
     void (*inner)(const la_reduce_rows *r, char *acc, const la_reduce_args *);
     void (*outer)(const la_reduce_cols *c, char *acc, const la_reduce_args *);
-    void (*fold)(char *into, const char *from, int64_t n);
+    void (*combine)(char *into, const char *from, int64_t n);
     void (*store)(const char *acc, char *out, int64_t n,
                   const la_reduce_args *);
 } la_reduction;
@@ -88,11 +88,11 @@ LA_STUB_DECLARE(la_reductions, reduce_lse);     /* log of sum of exp */
 
 /* Rows of elements of 'size' bytes become columns: element i of row r goes to
 ** out + (i * width + r) * size. */
-typedef struct la_reduce_turn {
+typedef struct la_reduce_transpose {
     void (*rows)(const la_reduce_rows *r, int64_t size, int64_t width,
                  char *out);
-} la_reduce_turn;
-LA_STUB_DECLARE(la_reduce_turn, reduce_turn);
+} la_reduce_transpose;
+LA_STUB_DECLARE(la_reduce_transpose, reduce_transpose);
 
 /* Where the largest or smallest element is: positions count from 1; the first
 ** of equal ones, the first NaN. 'value' may be NULL. */

@@ -7,4 +7,4 @@ static void turn(const la_reduce_rows *r, int64_t size, int64_t width,
     turn_rows(r, size, width, out);
 }
 
-const la_reduce_turn LA_KERNEL(reduce_turn) = {turn};
+const la_reduce_transpose LA_KERNEL(reduce_transpose) = {turn};

@@ -90,6 +90,7 @@ static void plane_back(int64_t begin, int64_t end, void *context)
     }
 }
 
+/* A pass over all planes. LA_EINTR or LA_OK. */
 static la_status each_plane(planes *p, la_range_fn pass)
 {
     int64_t grain = la_ceil_div(LA_GRAIN, p->n);
@@ -131,6 +132,7 @@ static la_status check(const la_frame *f, const la_tensor *self,
     return LA_OK;
 }
 
+/* LA_ESHAPE unless argument k is absent or a vector of n elements. */
 static la_status check_vector(const la_frame *f, int k, int64_t n)
 {
     const la_tensor *v = la_arg(f, k);
@@ -139,11 +141,13 @@ static la_status check_vector(const la_frame *f, int k, int64_t n)
                        "expected", f->op->name, (long long)n);
 }
 
+/* Groups of the whole batch; batch norm (0) has one per channel. */
 static int64_t group_count(const la_tensor *self, int64_t groups)
 {
     return groups ? la_sizes(self)[0] * groups : la_sizes(self)[1];
 }
 
+/* Geometry and kernels from a contiguous (N, C, ...) tensor. */
 static void read_planes(planes *p, const la_tensor *x, int64_t groups)
 {
     p->channels = la_sizes(x)[1];
@@ -174,6 +178,7 @@ static la_status take_lists(planes *p, size_t *bytes)
     return LA_OK;
 }
 
+/* A vector in double, owned by *slot; NULL leaves both as they are. */
 static la_status as_doubles(la_tensor *t, la_tensor **slot, double **list)
 {
     if (!t) return LA_OK;
@@ -208,7 +213,7 @@ static void join_moments(planes *p, la_tensor *mean, la_tensor *var, double eps)
     for (int64_t g = 0; g < p->groups; g++) {
         la_moments *all = p->m + (p->per ? g * p->per : g);
         for (int64_t k = 1; k < p->count / p->groups; k++)
-            p->moments->fold((char *)all, (const char *)(all + k * step), 1);
+            p->moments->combine((char *)all, (const char *)(all + k * step), 1);
         p->mean[g] = all->mean;
         p->rstd[g] = 1 / sqrt(all->m2 / n + eps);
         put(mean, g, all->mean);
@@ -216,6 +221,7 @@ static void join_moments(planes *p, la_tensor *mean, la_tensor *var, double eps)
     }
 }
 
+/* Moments of planes, joined in groups, then applied: two passes over self. */
 la_status la_impl_native_channel_norm(la_frame *f)
 {
     LA_OWNED x = NULL;
@@ -243,6 +249,7 @@ la_status la_impl_native_channel_norm(la_frame *f)
 /* ---- native_channel_norm_backward(grad, self, groups, mean, var, weight,
 ** eps): of self, weight and bias ---- */
 
+/* LA_ESHAPE where an argument does not have the sizes of the forward call. */
 la_status la_meta_native_channel_norm_backward(la_frame *f)
 {
     const la_tensor *grad = la_arg(f, 0), *self = la_arg(f, 1);
