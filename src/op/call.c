@@ -95,6 +95,15 @@ la_status la_do(const la_op *op, la_tensor **out, int n, const la_value *args)
     return LA_OK;
 }
 
+la_status la_do_result(la_frame *f, const la_op *op, int n,
+                       const la_value *args)
+{
+    la_tensor *out = NULL;
+    LA_TRY(la_do(op, &out, n, args));
+    la_set_result(f, 0, out);
+    return LA_OK;
+}
+
 la_status la_do_(const la_op *op, la_tensor *self, int n, const la_value *args)
 {
     la_frame f;

@@ -359,6 +359,9 @@ la_status la_do_out(const la_op *op, la_tensor *out, int n,
                     const la_value *args);
 la_status la_do_many(const la_op *op, la_value *results, int n,
                      const la_value *args);
+/* The first result becomes result 0 of the composite 'f'. */
+la_status la_do_result(la_frame *f, const la_op *op, int n,
+                       const la_value *args);
 /* The value of a tensor of one element on the CPU; false, without an error, for
 ** others, and for one that needs a gradient. */
 bool la_tensor_to_scalar(const la_tensor *t, la_scalar *out);
@@ -370,5 +373,7 @@ bool la_tensor_to_scalar(const la_tensor *t, la_scalar *out);
     la_do_(LA_OP(name), self, LA_ARGS_(self, __VA_ARGS__))
 #define la_run_many(name, results, ...) \
     la_do_many(LA_OP(name), results, LA_ARGS_(__VA_ARGS__))
+#define la_run_result(f, name, ...) \
+    la_do_result(f, LA_OP(name), LA_ARGS_(__VA_ARGS__))
 
 #endif

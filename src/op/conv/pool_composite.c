@@ -147,7 +147,6 @@ static la_status lp_pool(la_frame *f, int nd)
     int64_t list[2][3], zero = 0, count = 1;
     double p = la_arg_float(f, 1);
     la_value k, s;
-    la_tensor *out;
     LA_OWNED powers = NULL;
     LA_OWNED mean = NULL;
     LA_OWNED sign = NULL;
@@ -166,9 +165,7 @@ static la_status lp_pool(la_frame *f, int nd)
     LA_TRY(la_run(relu, &open, size));   /* no gradient at 0 */
     LA_TRY(la_run(mul, &both, sign, open));
     LA_TRY(la_run(mul, &sum, both, la_scalar_float((double)count)));
-    LA_TRY(la_run(pow, &out, sum, la_scalar_float(1 / p)));
-    la_set_result(f, 0, out);
-    return LA_OK;
+    return la_run_result(f, pow, sum, la_scalar_float(1 / p));
 }
 
 /* lp_poolNd(input, norm_type, kernel_size, stride, ceil_mode) */

@@ -71,7 +71,7 @@ static la_status plane_sizes(const la_frame *f, int nd, int64_t *out)
 /* Planes as rows, scattered into rows of zeros. */
 static la_status unpool(la_frame *f, int nd)
 {
-    la_tensor *t = la_arg(f, INPUT), *out = NULL;
+    la_tensor *t = la_arg(f, INPUT);
     int64_t sizes[LA_MAX_DIMS], rows[3];
     int lead = t->ndim - nd;
     LA_OWNED values = NULL;
@@ -93,9 +93,7 @@ static la_status unpool(la_frame *f, int nd)
     LA_TRY(la_run(zeros, &zeros, la_v_ints(rows, lead + 1),
                   la_v_dtype((la_dtype)t->dtype)));
     LA_TRY(la_run(scatter, &planes, zeros, -1, indices, values));
-    LA_TRY(la_run(reshape, &out, planes, la_v_ints(sizes, t->ndim)));
-    la_set_result(f, 0, out);
-    return LA_OK;
+    return la_run_result(f, reshape, planes, la_v_ints(sizes, t->ndim));
 }
 
 /* max_unpoolNd(input, indices, kernel_size, stride, padding, output_size) */

@@ -89,7 +89,7 @@ la_status la_impl_complex(la_frame *f)
 /* polar(abs, angle) = abs * (cos(angle) + i sin(angle)), a composite. */
 la_status la_impl_polar(la_frame *f)
 {
-    la_tensor *abs = la_arg(f, 0), *angle = la_arg(f, 1), *out = NULL;
+    la_tensor *abs = la_arg(f, 0), *angle = la_arg(f, 1);
     la_dtype part;
     LA_TRY(part_dtype(abs, angle, &part));
     LA_OWNED c = NULL;
@@ -100,7 +100,5 @@ la_status la_impl_polar(la_frame *f)
     LA_TRY(la_run(sin, &s, angle));
     LA_TRY(la_run(mul, &re, abs, c));
     LA_TRY(la_run(mul, &im, abs, s));
-    LA_TRY(la_run(complex, &out, re, im));
-    la_set_result(f, 0, out);
-    return LA_OK;
+    return la_run_result(f, complex, re, im);
 }

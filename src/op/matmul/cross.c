@@ -54,7 +54,7 @@ static la_status component(const slices *a, const slices *b, int k,
 ** when the dim of either does not have size 3. */
 la_status la_impl_cross(la_frame *f)
 {
-    la_tensor *a = la_arg(f, 0), *b = la_arg(f, 1), *out = NULL;
+    la_tensor *a = la_arg(f, 0), *b = la_arg(f, 1);
     la_shape x = la_shape_of(a), y = la_shape_of(b), s;
     SLICES p = {{NULL}}, q = {{NULL}}, parts = {{NULL}};
     int dim;
@@ -71,7 +71,5 @@ la_status la_impl_cross(la_frame *f)
     LA_TRY(slices_of(a, dim, &p));
     LA_TRY(slices_of(b, dim, &q));
     for (int k = 0; k < 3; k++) LA_TRY(component(&p, &q, k, &parts.of[k]));
-    LA_TRY(la_run(stack, &out, la_v_tensors(parts.of, 3), dim));
-    la_set_result(f, 0, out);
-    return LA_OK;
+    return la_run_result(f, stack, la_v_tensors(parts.of, 3), dim);
 }

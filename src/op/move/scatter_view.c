@@ -10,33 +10,42 @@
 #define LA_ROWS "op/def/join.def"
 #include "op/impls.h"
 
-/* The result has the sizes of argument 0; 'g' is the part in it that takes
-** argument 1. */
-static la_status meta_part(la_frame *f, const la_geometry *g)
+/* Where in 't' the part lies that argument 1 replaces. */
+typedef la_status (*part_fn)(const la_frame *f, const la_tensor *t,
+                             la_geometry *g);
+
+/* The result has the sizes of argument 0, argument 1 those of the part. */
+static la_status meta_part(la_frame *f, part_fn part)
 {
     la_tensor *t = la_arg(f, 0), *src = la_arg(f, 1);
     char want[256], have[256];
     int64_t strides[LA_MAX_DIMS];
-    if (!la_has_sizes(src, g->ndim, g->sizes))
+    la_geometry g;
+    LA_TRY(part(f, t, &g));
+    if (!la_has_sizes(src, g.ndim, g.sizes))
         return la_error_at(LA_ESHAPE, 2, "expected src to have a size equal to "
                            "the slice of self. src size = %s, slice size = %s",
                            la_sizes_text(src->ndim, la_sizes(src), have,
                                          sizeof have),
-                           la_sizes_text(g->ndim, g->sizes, want,
+                           la_sizes_text(g.ndim, g.sizes, want,
                                          sizeof want));
     la_preserve_strides(t, strides);
     return la_set_output(f, 0, t->ndim, la_sizes(t), strides, t->dtype);
 }
 
-static la_status fill_part(la_frame *f, const la_geometry *g)
+/* Self's elements, then argument 1 over its part. */
+static la_status fill_part(la_frame *f, part_fn part)
 {
     la_tensor *out = la_result(f, 0);
-    LA_OWNED part = NULL;
+    la_geometry g;
+    LA_OWNED view = NULL;
+    LA_TRY(part(f, out, &g));
     LA_TRY(la_move_tensor(out, la_arg(f, 0)));
-    LA_TRY(la_view_make(out, g, &part));
-    return la_move_tensor(part, la_arg(f, 1));
+    LA_TRY(la_view_make(out, &g, &view));
+    return la_move_tensor(view, la_arg(f, 1));
 }
 
+/* (self, src, dim, index) */
 static la_status select_part(const la_frame *f, const la_tensor *t,
                              la_geometry *g)
 {
@@ -48,18 +57,15 @@ static la_status select_part(const la_frame *f, const la_tensor *t,
 
 la_status la_meta_select_scatter(la_frame *f)
 {
-    la_geometry g;
-    LA_TRY(select_part(f, la_arg(f, 0), &g));
-    return meta_part(f, &g);
+    return meta_part(f, select_part);
 }
 
 la_status la_impl_select_scatter(la_frame *f)
 {
-    la_geometry g;
-    LA_TRY(select_part(f, la_result(f, 0), &g));
-    return fill_part(f, &g);
+    return fill_part(f, select_part);
 }
 
+/* (self, src, dim, start, end, step): an end that is included, as in slices. */
 static la_status slice_part(const la_frame *f, const la_tensor *t,
                             la_geometry *g)
 {
@@ -80,18 +86,15 @@ static la_status slice_part(const la_frame *f, const la_tensor *t,
 
 la_status la_meta_slice_scatter(la_frame *f)
 {
-    la_geometry g;
-    LA_TRY(slice_part(f, la_arg(f, 0), &g));
-    return meta_part(f, &g);
+    return meta_part(f, slice_part);
 }
 
 la_status la_impl_slice_scatter(la_frame *f)
 {
-    la_geometry g;
-    LA_TRY(slice_part(f, la_result(f, 0), &g));
-    return fill_part(f, &g);
+    return fill_part(f, slice_part);
 }
 
+/* (self, src, offset, dim1, dim2) */
 static la_status diagonal_part(const la_frame *f, const la_tensor *t,
                                la_geometry *g)
 {
@@ -102,21 +105,19 @@ static la_status diagonal_part(const la_frame *f, const la_tensor *t,
 
 la_status la_meta_diagonal_scatter(la_frame *f)
 {
-    la_geometry g;
-    LA_TRY(diagonal_part(f, la_arg(f, 0), &g));
-    return meta_part(f, &g);
+    return meta_part(f, diagonal_part);
 }
 
 la_status la_impl_diagonal_scatter(la_frame *f)
 {
-    la_geometry g;
-    LA_TRY(diagonal_part(f, la_result(f, 0), &g));
-    return fill_part(f, &g);
+    return fill_part(f, diagonal_part);
 }
 
 /* As as_strided, on the result: both check the part against the storage. */
-static la_status strided_part(const la_frame *f, la_geometry *g)
+static la_status strided_part(const la_frame *f, const la_tensor *t,
+                              la_geometry *g)
 {
+    (void)t;                   /* the strides are given, whatever self's are */
     const la_value *sizes = &f->args[2], *strides = &f->args[3];
     if (sizes->ints.n != strides->ints.n || sizes->ints.n > LA_MAX_DIMS)
         return la_error_at(LA_ESHAPE, 4, "as many strides as sizes expected, "
@@ -130,18 +131,15 @@ static la_status strided_part(const la_frame *f, la_geometry *g)
 
 la_status la_meta_as_strided_scatter(la_frame *f)
 {
-    la_geometry g;
-    LA_TRY(strided_part(f, &g));
-    return meta_part(f, &g);
+    return meta_part(f, strided_part);
 }
 
 la_status la_impl_as_strided_scatter(la_frame *f)
 {
-    la_geometry g;
-    LA_TRY(strided_part(f, &g));
-    return fill_part(f, &g);
+    return fill_part(f, strided_part);
 }
 
+/* narrow, as a copy that is contiguous. */
 la_status la_impl_narrow_copy(la_frame *f)
 {
     la_tensor *out;
@@ -155,6 +153,7 @@ la_status la_impl_narrow_copy(la_frame *f)
 
 /* --- unravel_index --- */
 
+/* LA_EDTYPE or LA_ESHAPE; *numel of the shape. */
 static la_status check_unravel(const la_tensor *t, const la_value *shape,
                                int64_t *numel)
 {
@@ -190,6 +189,8 @@ static la_status unravel(la_tensor *t, const la_value *shape, la_tensor **list,
     return LA_OK;
 }
 
+/* (indices, shape) -> a list of coordinates, one tensor of indices' sizes per
+** dim. */
 la_status la_impl_unravel_index(la_frame *f)
 {
     const la_value *shape = &f->args[1];

@@ -10,10 +10,7 @@
 /* other - alpha * self: sub with its operands exchanged. */
 la_status la_impl_rsub(la_frame *f)
 {
-    la_tensor *out = NULL;
-    LA_TRY(la_run(sub, &out, la_arg(f, 1), la_arg(f, 0), f->args[2]));
-    la_set_result(f, 0, out);
-    return LA_OK;
+    return la_run_result(f, sub, la_arg(f, 1), la_arg(f, 0), f->args[2]);
 }
 
 /* (floor_divide, remainder): both refuse an integer zero. */
@@ -31,7 +28,7 @@ la_status la_impl_divmod(la_frame *f)
 /* Always in double precision, and so is what it is written to. */
 la_status la_impl_float_power(la_frame *f)
 {
-    la_tensor *a = la_arg(f, 0), *b = la_arg(f, 1), *out = NULL;
+    la_tensor *a = la_arg(f, 0), *b = la_arg(f, 1);
     LA_OWNED base = NULL;
     LA_OWNED exponent = NULL;
     bool complex = la_is_complex((la_dtype)a->dtype)
@@ -43,9 +40,7 @@ la_status la_impl_float_power(la_frame *f)
                         la_dtype_name((la_dtype)f->outs[0]->dtype));
     LA_TRY(la_run(to_dtype, &base, a, la_v_dtype(d)));
     LA_TRY(la_run(to_dtype, &exponent, b, la_v_dtype(d)));
-    LA_TRY(la_run(pow, &out, base, exponent));
-    la_set_result(f, 0, out);
-    return LA_OK;
+    return la_run_result(f, pow, base, exponent);
 }
 
 /* self * 2^other; a power that is a float has that float's digits. */
@@ -66,18 +61,12 @@ la_status la_impl_ldexp(la_frame *f)
 /* hardtanh between 0 and 6. */
 la_status la_impl_relu6(la_frame *f)
 {
-    la_tensor *out = NULL;
-    LA_TRY(la_run(hardtanh, &out, la_arg(f, 0), la_scalar_int(0),
-                  la_scalar_int(6)));
-    la_set_result(f, 0, out);
-    return LA_OK;
+    return la_run_result(f, hardtanh, la_arg(f, 0), la_scalar_int(0),
+                         la_scalar_int(6));
 }
 
 /* The method's order of arguments. */
 la_status la_impl_where_self(la_frame *f)
 {
-    la_tensor *out = NULL;
-    LA_TRY(la_run(where, &out, la_arg(f, 1), la_arg(f, 0), la_arg(f, 2)));
-    la_set_result(f, 0, out);
-    return LA_OK;
+    return la_run_result(f, where, la_arg(f, 1), la_arg(f, 0), la_arg(f, 2));
 }

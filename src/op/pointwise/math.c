@@ -83,10 +83,7 @@ const la_family la_family_MVLGAMMA = {
 
 la_status la_impl_polygamma_first(la_frame *f)
 {
-    la_tensor *out = NULL;
-    LA_TRY(la_run(polygamma, &out, la_arg(f, 1), f->args[0]));
-    la_set_result(f, 0, out);
-    return LA_OK;
+    return la_run_result(f, polygamma, la_arg(f, 1), f->args[0]);
 }
 
 /* --- activations --- */
@@ -133,18 +130,15 @@ const la_family la_family_SOFTSHRINK = {
 ** Klambauer et al., Self-Normalizing Neural Networks, 2017). */
 la_status la_impl_selu(la_frame *f)
 {
-    la_tensor *out = NULL;
-    LA_TRY(la_run(elu, &out, la_arg(f, 0),
-        la_scalar_float(1.6732632423543772848170429916717),
-        la_scalar_float(1.0507009873554804934193349852946)));
-    la_set_result(f, 0, out);
-    return LA_OK;
+    return la_run_result(f, elu, la_arg(f, 0),
+                         la_scalar_float(1.6732632423543772848170429916717),
+                         la_scalar_float(1.0507009873554804934193349852946));
 }
 
 /* The first half along dim times the sigmoid of the second. */
 la_status la_impl_glu(la_frame *f)
 {
-    la_tensor *x = la_arg(f, 0), *out = NULL;
+    la_tensor *x = la_arg(f, 0);
     LA_OWNED first = NULL;
     LA_OWNED second = NULL;
     LA_OWNED gate = NULL;
@@ -160,9 +154,7 @@ la_status la_impl_glu(la_frame *f)
     LA_TRY(la_run(narrow, &first, x, dim, 0, half));
     LA_TRY(la_run(narrow, &second, x, dim, half, half));
     LA_TRY(la_run(sigmoid, &gate, second));
-    LA_TRY(la_run(mul, &out, first, gate));
-    la_set_result(f, 0, out);
-    return LA_OK;
+    return la_run_result(f, mul, first, gate);
 }
 
 /* One weight per channel is seen as 1, C, 1, 1, ... */
@@ -184,16 +176,14 @@ static la_status shape_weight(la_tensor *x, la_tensor *weight, la_tensor **out)
 /* x where it is above 0, else weight * x with a weight per channel. */
 la_status la_impl_prelu(la_frame *f)
 {
-    la_tensor *x = la_arg(f, 0), *out = NULL;
+    la_tensor *x = la_arg(f, 0);
     LA_OWNED weight = NULL;
     LA_OWNED low = NULL;
     LA_OWNED above = NULL;
     LA_TRY(shape_weight(x, la_arg(f, 1), &weight));
     LA_TRY(la_run(mul, &low, x, weight));
     LA_TRY(la_run(gt, &above, x, la_scalar_int(0)));
-    LA_TRY(la_run(where, &out, above, x, low));
-    la_set_result(f, 0, out);
-    return LA_OK;
+    return la_run_result(f, where, above, x, low);
 }
 
 /* A slope for each element from the uniform distribution. */

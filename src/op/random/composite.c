@@ -48,7 +48,7 @@ la_status la_impl_normal_float(la_frame *f)
 /* normal(mean, std), tensors or numbers, broadcast: mean + std * randn. */
 la_status la_impl_normal(la_frame *f)
 {
-    la_tensor *mean = la_arg(f, 0), *std = la_arg(f, 1), *out = NULL;
+    la_tensor *mean = la_arg(f, 0), *std = la_arg(f, 1);
     la_shape a = la_shape_of(mean), b = la_shape_of(std), s;
     la_result_type type = LA_RESULT_TYPE_INIT;
     la_dtype d;
@@ -63,9 +63,7 @@ la_status la_impl_normal(la_frame *f)
                   la_v_none(), la_v_bool(false), la_v_none(), la_v_none(),
                   f->args[2]));
     LA_TRY(la_run(mul, &scaled, z, std));
-    LA_TRY(la_run(add, &out, scaled, mean));
-    la_set_result(f, 0, out);
-    return LA_OK;
+    return la_run_result(f, add, scaled, mean);
 }
 
 /* log_normal_(self, mean, std): exp of normal values, computed in float64. */
@@ -160,7 +158,7 @@ la_status la_impl_bernoulli_p(la_frame *f)
 ** is dropped (Srivastava et al. 2014). */
 la_status la_impl_dropout(la_frame *f)
 {
-    la_tensor *x = la_arg(f, 0), *out = NULL;
+    la_tensor *x = la_arg(f, 0);
     double p = la_arg_float(f, 1);
     LA_OWNED mask = NULL;
     if (!(p >= 0 && p <= 1))
@@ -177,9 +175,7 @@ la_status la_impl_dropout(la_frame *f)
     LA_TRY(la_run_(bernoulli_, mask, la_v_float(1 - p), f->args[3]));
     if (p < 1)
         LA_TRY(la_run_(mul, mask, la_scalar_float(1 / (1 - p))));
-    LA_TRY(la_run(mul, &out, x, mask));
-    la_set_result(f, 0, out);
-    return LA_OK;
+    return la_run_result(f, mul, x, mask);
 }
 
 /* ---- waiting times ---- */
@@ -209,7 +205,7 @@ la_status la_impl_beta(la_frame *f)
     LA_OWNED x = NULL;
     LA_OWNED y = NULL;
     LA_OWNED sum = NULL;
-    la_tensor *a = la_arg(f, 0), *b = la_arg(f, 1), *out = NULL;
+    la_tensor *a = la_arg(f, 0), *b = la_arg(f, 1);
     la_shape p = la_shape_of(a), q = la_shape_of(b), s;
     LA_OWNED wide_a = NULL;
     LA_OWNED wide_b = NULL;
@@ -220,9 +216,7 @@ la_status la_impl_beta(la_frame *f)
     LA_TRY(la_run(gamma, &x, wide_a, one, f->args[2]));
     LA_TRY(la_run(gamma, &y, wide_b, one, f->args[2]));
     LA_TRY(la_run(add, &sum, x, y));
-    LA_TRY(la_run(div, &out, x, sum));
-    la_set_result(f, 0, out);
-    return LA_OK;
+    return la_run_result(f, div, x, sum);
 }
 
 /* dirichlet(concentration): gamma values along the last dim, divided by their
@@ -231,7 +225,6 @@ la_status la_impl_dirichlet(la_frame *f)
 {
     LA_OWNED x = NULL;
     LA_OWNED wide = NULL;
-    la_tensor *out = NULL;
     if (la_arg(f, 0)->ndim == 0)
         return la_error_at(LA_ESHAPE, 1, "the concentration needs a dim");
     LA_TRY(la_run(gamma, &x, f->args[0], la_scalar_float(1), f->args[1]));
@@ -243,9 +236,7 @@ la_status la_impl_dirichlet(la_frame *f)
         for (int64_t i = 0; i < n; i++) sum += p[r + i];
         for (int64_t i = 0; i < n; i++) p[r + i] /= sum;
     }
-    LA_TRY(la_run(astype, &out, wide, la_v_dtype((la_dtype)x->dtype)));
-    la_set_result(f, 0, out);
-    return LA_OK;
+    return la_run_result(f, astype, wide, la_v_dtype((la_dtype)x->dtype));
 }
 
 /* ---- choices ---- */
@@ -377,7 +368,7 @@ la_status la_impl_multinomial(la_frame *f)
 ** logit minus the logarithm of an exponential value. */
 la_status la_impl_categorical(la_frame *f)
 {
-    la_tensor *self = la_arg(f, 0), *out = NULL;
+    la_tensor *self = la_arg(f, 0);
     LA_OWNED x = NULL;
     LA_OWNED noise = NULL;
     LA_OWNED keys = NULL;
@@ -403,15 +394,13 @@ la_status la_impl_categorical(la_frame *f)
         la_set_result(f, 0, la_tensor_retain(found));
         return LA_OK;
     }
-    LA_TRY(la_run(select, &out, found, -1, 0));
-    la_set_result(f, 0, out);
-    return LA_OK;
+    return la_run_result(f, select, found, -1, 0);
 }
 
 /* shuffle(self, dim): the slices along dim in random order. */
 la_status la_impl_shuffle(la_frame *f)
 {
-    la_tensor *self = la_arg(f, 0), *out = NULL;
+    la_tensor *self = la_arg(f, 0);
     LA_OWNED order = NULL;
     int dim;
     LA_TRY(la_wrap_dim(la_arg_int(f, 1), self->ndim, &dim));
@@ -419,9 +408,7 @@ la_status la_impl_shuffle(la_frame *f)
     LA_TRY(la_run(randperm, &order, la_sizes(self)[dim], la_v_none(),
                   la_v_none(), la_v_bool(false), la_v_none(), la_v_none(),
                   f->args[2]));
-    LA_TRY(la_run(index_select, &out, self, dim, order));
-    la_set_result(f, 0, out);
-    return LA_OK;
+    return la_run_result(f, index_select, self, dim, order);
 }
 
 /* n indices of 'have' slices: by weights, with replacement, or a permutation's
@@ -449,7 +436,7 @@ static la_status choose(la_frame *f, int64_t have, int64_t n, la_tensor **out)
 /* choice(self, n, replace, p): n slices of dim 1. */
 la_status la_impl_choice(la_frame *f)
 {
-    la_tensor *self = la_arg(f, 0), *out = NULL;
+    la_tensor *self = la_arg(f, 0);
     int64_t n = la_arg_int(f, 1);
     LA_OWNED indices = NULL;
     LA_TRY(need(self->ndim > 0, "a 0-dim tensor has nothing to choose from"));
@@ -462,7 +449,5 @@ la_status la_impl_choice(la_frame *f)
         LA_TRY(la_tensor_empty(1, &n, LA_INT64, &indices));
     else
         LA_TRY(choose(f, have, n, &indices));
-    LA_TRY(la_run(index_select, &out, self, 0, indices));
-    la_set_result(f, 0, out);
-    return LA_OK;
+    return la_run_result(f, index_select, self, 0, indices);
 }

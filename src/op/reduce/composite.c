@@ -11,7 +11,7 @@ la_status la_impl_nanmean(la_frame *f)
     LA_OWNED number = NULL;
     LA_OWNED count = NULL;
     LA_OWNED sum = NULL;
-    la_tensor *self = la_arg(f, 0), *out = NULL;
+    la_tensor *self = la_arg(f, 0);
     if (!la_is_float((la_dtype)self->dtype)
         && !la_is_complex((la_dtype)self->dtype))
         return la_error_at(LA_EDTYPE, 1, "nanmean(): expected input to have "
@@ -21,34 +21,23 @@ la_status la_impl_nanmean(la_frame *f)
     LA_TRY(la_run(logical_not, &number, nan));
     LA_TRY(la_run(sum, &count, number, f->args[1], f->args[2]));
     LA_TRY(la_run(nansum, &sum, self, f->args[1], f->args[2], f->args[3]));
-    LA_TRY(la_run(div, &out, sum, count));
-    la_set_result(f, 0, out);
-    return LA_OK;
+    return la_run_result(f, div, sum, count);
 }
 
 /* max(self, other) and min(self, other): other names of maximum and minimum. */
 la_status la_impl_max_other(la_frame *f)
 {
-    la_tensor *out = NULL;
-    LA_TRY(la_run(maximum, &out, f->args[0], f->args[1]));
-    la_set_result(f, 0, out);
-    return LA_OK;
+    return la_run_result(f, maximum, f->args[0], f->args[1]);
 }
 la_status la_impl_min_other(la_frame *f)
 {
-    la_tensor *out = NULL;
-    LA_TRY(la_run(minimum, &out, f->args[0], f->args[1]));
-    la_set_result(f, 0, out);
-    return LA_OK;
+    return la_run_result(f, minimum, f->args[0], f->args[1]);
 }
 
 /* dist(self, other, p): the norm of the difference. */
 la_status la_impl_dist(la_frame *f)
 {
     LA_OWNED d = NULL;
-    la_tensor *out = NULL;
     LA_TRY(la_run(sub, &d, f->args[0], f->args[1]));
-    LA_TRY(la_run(vector_norm, &out, d, f->args[2]));
-    la_set_result(f, 0, out);
-    return LA_OK;
+    return la_run_result(f, vector_norm, d, f->args[2]);
 }

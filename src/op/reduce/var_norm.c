@@ -266,13 +266,10 @@ static la_status norm_order(const la_value *v, double *p)
 
 static la_status norm_run(la_frame *f)
 {
-    la_tensor *out = NULL;
     double p;
     LA_TRY(norm_order(&f->args[1], &p));
-    LA_TRY(la_run(vector_norm, &out, f->args[0], la_v_float(p), f->args[2],
-                  f->args[3], f->args[4]));
-    la_set_result(f, 0, out);
-    return LA_OK;
+    return la_run_result(f, vector_norm, f->args[0], la_v_float(p), f->args[2],
+                         f->args[3], f->args[4]);
 }
 /* A number or a word as the order: two rows of the table, one rule. */
 la_status la_impl_norm(la_frame *f) { return norm_run(f); }

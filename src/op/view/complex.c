@@ -108,12 +108,10 @@ la_status la_meta__neg_view(la_frame *f) { return flip_bit(f, LA_F_NEG); }
 /* self itself, or a copy without the bits. */
 static la_status resolve(la_frame *f, uint32_t bits)
 {
-    la_tensor *t = la_arg(f, 0), *plain;
+    la_tensor *t = la_arg(f, 0);
     if (!(t->flags & bits))
         return la_same_result(f);
-    LA_TRY(la_run(clone, &plain, t));
-    la_set_result(f, 0, plain);
-    return LA_OK;
+    return la_run_result(f, clone, t);
 }
 
 /* A zero tensor (LA_F_ZERO) is materialised here too. */

@@ -266,7 +266,7 @@ la_status la_impl_tensor_split_tensor(la_frame *f)
 /* narrow whose start is a 0-dim integer tensor: from 1, or from the end. */
 la_status la_impl_narrow_tensor(la_frame *f)
 {
-    la_tensor *start = la_arg(f, 2), *out;
+    la_tensor *start = la_arg(f, 2);
     if (start->ndim != 0 || !la_is_integral((la_dtype)start->dtype)
         || start->dtype == LA_BOOL)
         return la_error_at(LA_EARG, 3, "start must be an 0-dim integral "
@@ -278,10 +278,8 @@ la_status la_impl_narrow_tensor(la_frame *f)
     if (s.i == 0)
         return la_error_at(LA_EINDEX, 3, "index 0 is not a position: indices "
                            "start at 1");
-    LA_TRY(la_run(narrow, &out, f->args[0], f->args[1], s.i - (s.i > 0),
-                  f->args[3]));
-    la_set_result(f, 0, out);
-    return LA_OK;
+    return la_run_result(f, narrow, f->args[0], f->args[1], s.i - (s.i > 0),
+                         f->args[3]);
 }
 
 /* hsplit, vsplit, dsplit ('name'): along dim d of a tensor with 'least' dims;
