@@ -145,8 +145,6 @@ static inline void la_fill_handle(la_state *s, la_handle *h, la_tensor *owned)
         s->bytes += (uint64_t)owned->storage->nbytes;
     }
 }
-/* Push a tensor, taking over the reference (released if Lua has no memory). */
-int la_push_owned(lua_State *L, la_tensor *owned);
 void la_pace_begin(lua_State *L, la_state *s);
 /* After results are pushed: let the collector keep up. May run Lua code. */
 void la_pace_now(lua_State *L, la_state *s);

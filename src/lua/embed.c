@@ -12,6 +12,11 @@
 #define LA_EMBEDDED
 #endif
 
+typedef struct la_embedded {
+    const char *module;         /* "lunarray.nn" */
+    const char *text, *end;     /* its source, as it stood in the file */
+} la_embedded;
+
 /* The bytes, with a NUL behind them. */
 #define E(id, module, path) \
     __asm__(".pushsection .rodata\n" \
@@ -28,13 +33,6 @@ static const la_embedded table[] = {
 #undef E
     {NULL, NULL, NULL}
 };
-
-const la_embedded *la_embedded_at(int k)
-{
-    for (int i = 0; table[i].module; i++)
-        if (i == k) return &table[i];
-    return NULL;
-}
 
 /* require's loader: the chunk gets the module's name, as from a file. */
 static int load_embedded(lua_State *L)

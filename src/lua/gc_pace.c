@@ -36,14 +36,6 @@
 #define CYCLE_BYTES ((uint64_t)6 << 20)
 #define LOOK_BYTES ((uint64_t)8 << 20)
 
-int la_push_owned(lua_State *L, la_tensor *owned)
-{
-    la_state *s = la_up_state(L);
-    la_handle *h = la_new_handle(L, s);
-    la_fill_handle(s, h, owned);
-    return 1;
-}
-
 static uint64_t alive(const la_state *s) { return s->begun - s->ended; }
 
 /* ---- the watch ---- */
