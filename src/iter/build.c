@@ -9,6 +9,8 @@
 #include "iter/steps.h"
 #include "tensor/names.h"
 
+/* Operands as given: references taken, or only borrowed. LA_EARG for too many,
+** or an input that is missing. */
 static la_status populate(la_iter *it, const la_iter_config *c)
 {
     int n = c->noutputs + c->ninputs;
@@ -59,6 +61,9 @@ static la_status overlap_error(bool internal)
         "location. Please clone() the tensor before performing the operation.");
 }
 
+/* Each output against itself and against the inputs, as PyTorch's
+** assert_no_internal_overlap and assert_no_partial_overlap. An output that is
+** the very same tensor as an input is the in-place form. */
 static la_status check_overlap(la_iter *it)
 {
     if (!(it->flags & LA_IT_CHECK_MEM_OVERLAP)) return LA_OK;
@@ -87,6 +92,7 @@ static bool infers(const la_iter *it, const la_iter_operand *op)
         && !(op->is_output && (it->flags & LA_IT_RESIZE_OUTPUTS));
 }
 
+/* Names of the operands that infer, unified dim by dim from the last. */
 static la_status compute_names(la_iter *it)
 {
     bool any = false;
@@ -115,6 +121,7 @@ static la_status shape_error(const la_iter *it, const la_tensor *t)
     return la_shape_broadcast(&a, &b, &a);
 }
 
+/* Broadcast t's sizes into the shape so far, aligned at the last dim. */
 static la_status broadcast_in(la_iter *it, const la_tensor *t)
 {
     const int64_t *sizes = la_sizes(t);
@@ -133,6 +140,7 @@ static la_status broadcast_in(la_iter *it, const la_tensor *t)
     return LA_OK;
 }
 
+/* The broadcast shape of the operands that infer, in the order of tensors. */
 static la_status compute_shape(la_iter *it)
 {
     it->ndim = 0;
@@ -173,6 +181,9 @@ static la_status wrong_out(const la_iter *it, const la_tensor *t)
         la_sizes_text(it->ndim, it->shape, want, sizeof want));
 }
 
+/* Which outputs take the shape that was found: those that are not there yet,
+** and with LA_IT_RESIZE_OUTPUTS those without elements. LA_ESHAPE for others of
+** another shape. */
 static la_status mark_resizes(la_iter *it)
 {
     for (int k = 0; k < it->noutputs; k++) {
@@ -202,6 +213,8 @@ static la_status count_elements(la_iter *it)
     return la_numel(it->ndim, it->shape, &it->numel);
 }
 
+/* Strides, order and merging of dims, and the outputs that are still missing;
+** the fast set-up does all at once for operands alike. */
 static la_status arrange(la_iter *it)
 {
     bool done;
@@ -214,6 +227,8 @@ static la_status arrange(la_iter *it)
     return LA_OK;
 }
 
+/* Data pointers, now that every operand has its tensor, and names to
+** outputs. */
 static void finish(la_iter *it)
 {
     it->needs_cast = false;
@@ -265,6 +280,7 @@ la_status la_iter_build(la_iter *it, const la_iter_config *config)
     return status;
 }
 
+/* Safe for an iterator that was closed already, or whose build failed. */
 void la_iter_close(la_iter *it)
 {
     for (int k = 0; k < it->noperands; k++)

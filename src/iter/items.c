@@ -13,6 +13,7 @@ typedef struct items {
     int64_t batch;
 } items;
 
+/* Items begin..end of one thread; all stop when one has seen the interrupt. */
 static void run_batches(int64_t begin, int64_t end, void *context)
 {
     const items *s = context;
@@ -42,6 +43,7 @@ typedef struct units {
     atomic_int status;        /* the first failure of any task */
 } units;
 
+/* Task t takes the t-th share of the units, in their order, and one scratch. */
 static void run_tasks(int64_t begin, int64_t end, void *context)
 {
     units *s = context;
@@ -64,6 +66,8 @@ static la_status unit_error(la_status status)
     return status;
 }
 
+/* At most one task per thread: scratch is allocated here, once for all, so that
+** a failure comes before the first write. */
 la_status la_iter_units(int64_t n, const la_unit_plan *plan, void *context)
 {
     int64_t shares = la_ceil_div(n, la_max(plan->grain, 1)), bytes;

@@ -55,6 +55,8 @@ static int gather_dims(la_iter *it, const la_tensor *in, uint64_t mask,
     return 1;
 }
 
+/* All in bytes of the operands' own dtypes: a build by rows converts
+** nothing. */
 la_status la_iter_build_rows(la_iter *it, const la_iter_config *c)
 {
     const la_tensor *in = it->op[it->noutputs].tensor;
@@ -116,6 +118,8 @@ bool la_iter_few_rows(la_iter *it, const la_iter_config *c, int dim,
 
 /* ---- rows over threads ---- */
 
+/* Blocks are the fastest part of a unit's number, so that neighbours of one
+** thread are neighbours in memory. */
 int64_t la_iter_unit(const la_iter *it, int64_t block, int64_t i, char **data)
 {
     int o = it->inner;
@@ -133,6 +137,8 @@ typedef struct row_walk {
     void *context;
 } row_walk;
 
+/* Units begin..end, as many in one call as follow each other and fit a
+** batch. */
 static void walk_units(int64_t begin, int64_t end, void *context)
 {
     row_walk *w = context;

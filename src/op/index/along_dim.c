@@ -154,6 +154,7 @@ static la_status write_slices(la_frame *f, la_tensor *source, bool is_value,
     return bad ? la_reading_failed(&r) : LA_OK;
 }
 
+/* (self, dim, index, source, alpha): self + alpha * source at the slices. */
 la_status la_meta_index_add(la_frame *f)
 {
     la_dtype d = (la_dtype)la_arg(f, 0)->dtype;
@@ -176,6 +177,7 @@ la_status la_impl_index_add(la_frame *f)
     return write_slices(f, source, false, LA_RED_SUM, true);
 }
 
+/* (self, dim, index, source) */
 la_status la_meta_index_copy(la_frame *f)
 {
     return check_slices(f, "index_copy_()");
@@ -186,6 +188,7 @@ la_status la_impl_index_copy(la_frame *f)
     return write_slices(f, la_arg(f, 3), false, LA_RED_NONE, true);
 }
 
+/* (self, dim, index, source, reduce, include_self) */
 la_status la_meta_index_reduce(la_frame *f)
 {
     la_reduce_kind kind;
@@ -200,6 +203,7 @@ la_status la_impl_index_reduce(la_frame *f)
     return write_slices(f, la_arg(f, 3), false, kind, la_arg_bool(f, 5));
 }
 
+/* (self, dim, index, value): a value of 0 dims. */
 la_status la_meta_index_fill(la_frame *f)
 {
     la_tensor *value = la_arg(f, 3);
@@ -230,6 +234,7 @@ la_status la_impl_index_fill(la_frame *f)
 
 /* ---- take and put ---- */
 
+/* (self, index): self as one row; the result has index's sizes. */
 la_status la_meta_take(la_frame *f)
 {
     la_tensor *self = la_arg(f, 0), *index = la_arg(f, 1);
@@ -241,6 +246,7 @@ la_status la_meta_take(la_frame *f)
                          (la_dtype)self->dtype);
 }
 
+/* Self must be contiguous for flat positions; a copy of it is. */
 la_status la_impl_take(la_frame *f)
 {
     la_tensor *self = la_arg(f, 0), *out = la_result(f, 0);
@@ -263,12 +269,10 @@ la_status la_impl_take(la_frame *f)
 /* take with a dim is the array standard's: index_select. */
 la_status la_impl_take_dim(la_frame *f)
 {
-    la_tensor *out = NULL;
-    LA_TRY(la_run(index_select, &out, f->args[0], f->args[2], f->args[1]));
-    la_set_result(f, 0, out);
-    return LA_OK;
+    return la_run_result(f, index_select, f->args[0], f->args[2], f->args[1]);
 }
 
+/* (self, index, source, accumulate): as many elements as indices. */
 la_status la_meta_put(la_frame *f)
 {
     la_tensor *self = la_arg(f, 0), *index = la_arg(f, 1), *src = la_arg(f, 2);

@@ -51,6 +51,7 @@ static void few_strides(int64_t *out, int nops, int k, int ndim,
     out[nops + k] = ndim > 1 ? strides[0] * item : 0;
 }
 
+/* One call of the loop for elements that la_walk_is_few accepts. */
 static void run_few(la_loop loop, const la_index_dims *dims,
                     la_tensor *const *operands)
 {
@@ -67,6 +68,7 @@ static void run_few(la_loop loop, const la_index_dims *dims,
          ndim > 1 ? sizes[0] : 1, dims);
 }
 
+/* An iterator; writes in order, as two indices may name one element. */
 static la_status run_any(la_loop loop, const la_index_dims *dims, int kind,
                          la_tensor *const *operands)
 {
@@ -106,6 +108,8 @@ la_status la_index_dtype(const la_tensor *t, int arg, const char *what)
                        la_dtype_name((la_dtype)t->dtype));
 }
 
+/* LA_EINDEX for element number 'element' of argument 'arg'; 'dim' as in
+** index.h. */
 static la_status out_of_range(int64_t value, int64_t element, int64_t size,
                               int dim, int arg)
 {

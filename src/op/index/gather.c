@@ -100,7 +100,7 @@ static la_status broadcast_apart(la_tensor *self, la_tensor *index, int dim,
 
 la_status la_impl_take_along_dim(la_frame *f)
 {
-    la_tensor *self = la_arg(f, 0), *index = la_arg(f, 1), *out = NULL;
+    la_tensor *self = la_arg(f, 0), *index = la_arg(f, 1);
     LA_OWNED a = NULL;
     LA_OWNED b = NULL;
     int64_t all = -1;
@@ -124,9 +124,7 @@ la_status la_impl_take_along_dim(la_frame *f)
             LA_TRY(broadcast_apart(self, index, dim, &a, &b));
         }
     }
-    LA_TRY(la_run(gather, &out, a, dim, b));
-    la_set_result(f, 0, out);
-    return LA_OK;
+    return la_run_result(f, gather, a, dim, b);
 }
 
 /* ---- scatter ---- */
@@ -145,6 +143,8 @@ static la_status check_index(la_frame *f, const char *what)
     return la_target_meta(f);
 }
 
+/* LA_EDTYPE for another dtype than self's; LA_ESHAPE where index is larger than
+** source in a dim. */
 static la_status check_source(la_frame *f, const char *what)
 {
     la_tensor *self = la_arg(f, 0), *index = la_arg(f, 2), *src = la_arg(f, 3);
@@ -188,6 +188,7 @@ static la_status scatter(la_frame *f, la_tensor *source, bool is_value,
     return bad ? la_reading_failed(&r) : LA_OK;
 }
 
+/* (self, dim, index, source or value, reduce) */
 la_status la_meta_scatter(la_frame *f)
 {
     la_reduce_kind kind;
@@ -198,6 +199,7 @@ la_status la_meta_scatter(la_frame *f)
     return check_source(f, "scatter()");
 }
 
+/* A number of Lua fills all positions in self's dtype. */
 la_status la_impl_scatter(la_frame *f)
 {
     la_reduce_kind kind;
@@ -210,6 +212,7 @@ la_status la_impl_scatter(la_frame *f)
     return scatter(f, typed, true, kind, true);
 }
 
+/* (self, dim, index, source) */
 la_status la_meta_scatter_add(la_frame *f)
 {
     return check_source(f, "scatter_add()");
@@ -220,6 +223,7 @@ la_status la_impl_scatter_add(la_frame *f)
     return scatter(f, la_arg(f, 3), false, LA_RED_SUM, true);
 }
 
+/* (self, dim, index, source, reduce, include_self) */
 la_status la_meta_scatter_reduce(la_frame *f)
 {
     la_reduce_kind kind;

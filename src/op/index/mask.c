@@ -28,12 +28,14 @@ static void truth_drop(truth *t)
 
 enum { TRUTH_BLOCK = 1 << 16 };
 
+/* Elements of a block; the last may be shorter. */
 static int64_t block_size(const truth *j, int64_t block)
 {
     int64_t left = j->n - block * TRUTH_BLOCK;
     return left < TRUTH_BLOCK ? left : TRUTH_BLOCK;
 }
 
+/* Blocks begin..end: bytes of 0 and 1, and how many are set. */
 static void truth_blocks(int64_t begin, int64_t end, void *context)
 {
     truth *j = context;
@@ -46,6 +48,9 @@ static void truth_blocks(int64_t begin, int64_t end, void *context)
     }
 }
 
+/* Fills *j (t not zero); counts become where each block's results begin. The
+** only pass over t: what follows reads the bytes. LA_ENOMEM, LA_EINTR or
+** LA_OK. */
 static la_status find_truth(la_tensor *t, truth *j)
 {
     LA_OWNED plain = NULL;
@@ -68,6 +73,7 @@ static la_status find_truth(la_tensor *t, truth *j)
     return LA_OK;
 }
 
+/* Each block writes from where its results begin: no order among threads. */
 static void position_blocks(int64_t begin, int64_t end, void *context)
 {
     const truth *j = context;
@@ -123,6 +129,7 @@ static void coordinates(int64_t *out, const uint8_t *mask, int ndim,
     }
 }
 
+/* (self) -> [count, ndim], row-major, from 1. */
 la_status la_impl_nonzero(la_frame *f)
 {
     la_tensor *self = la_arg(f, 0);
@@ -160,11 +167,8 @@ static la_status nonzero_lists(la_frame *f, la_tensor *t)
 
 la_status la_impl_nonzero_tuple(la_frame *f)
 {
-    la_tensor *out = NULL;
     if (la_arg_bool(f, 1)) return nonzero_lists(f, la_arg(f, 0));
-    LA_TRY(la_run(nonzero, &out, f->args[0]));
-    la_set_result(f, 0, out);
-    return LA_OK;
+    return la_run_result(f, nonzero, f->args[0]);
 }
 
 la_status la_impl_where_tuple(la_frame *f)
@@ -224,6 +228,8 @@ static void select_blocks(int64_t begin, int64_t end, void *context)
     }
 }
 
+/* The mask has x's sizes. Only a contiguous x is shared by threads: of other
+** layouts the rows are read one after another. */
 la_status la_select_masked(la_frame *f, la_tensor *x, la_tensor *mask)
 {
     TRUTH j = {.total = 0};
@@ -239,6 +245,7 @@ la_status la_select_masked(la_frame *f, la_tensor *x, la_tensor *mask)
     return la_iter_items(j.blocks, 1, LA_ALL_ITEMS, select_blocks, &c);
 }
 
+/* (self, mask): both broadcast; LA_EDTYPE unless the mask is bool. */
 la_status la_impl_masked_select(la_frame *f)
 {
     la_tensor *self = la_arg(f, 0), *mask = la_arg(f, 1);
@@ -258,6 +265,8 @@ la_status la_impl_masked_select(la_frame *f)
 
 /* ---- masked_scatter ---- */
 
+/* (self, mask, source): the n-th set position takes the n-th element of source.
+** LA_ESHAPE where source has too few. */
 la_status la_impl_masked_scatter(la_frame *f)
 {
     la_tensor *self = la_arg(f, 0), *mask = la_arg(f, 1), *src = la_arg(f, 2);
@@ -268,7 +277,6 @@ la_status la_impl_masked_scatter(la_frame *f)
     LA_OWNED flat = NULL;
     LA_OWNED used = NULL;
     int64_t all = -1;
-    la_tensor *out = NULL;
     if (mask->dtype != LA_BOOL)
         return la_error_at(LA_EDTYPE, 2, "masked_scatter_ only supports "
                            "boolean masks, but got mask with dtype %s",
@@ -289,7 +297,5 @@ la_status la_impl_masked_scatter(la_frame *f)
                            (long long)positions->numel, (long long)src->numel);
     LA_TRY(la_run(reshape, &flat, src, la_v_ints(&all, 1)));
     LA_TRY(la_run(narrow, &used, flat, 0, 0, positions->numel));
-    LA_TRY(la_run(put, &out, x, positions, used));
-    la_set_result(f, 0, out);
-    return LA_OK;
+    return la_run_result(f, put, x, positions, used);
 }

@@ -176,6 +176,8 @@ typedef struct rows {
     int64_t least;              /* bytes of a row of the narrowest */
 } rows;
 
+/* Fills *r and answers whether all rows are contiguous: of the result, and of
+** each tensor in the result's dtype. */
 static bool side_by_side(const la_value *list, const la_tensor *out, int dim,
                          rows *r)
 {
@@ -208,6 +210,7 @@ static void join_long(const rows *r, int64_t begin, int64_t end)
         }
 }
 
+/* Rows begin..end, tensor by tensor; long ones in the order of the result. */
 static void join_rows(int64_t begin, int64_t end, void *context)
 {
     const rows *r = context;
@@ -240,6 +243,7 @@ static void zip_rows(int64_t begin, int64_t end, void *context)
     zip(r->to + begin * r->width, from, (int)list->tensors.n, end - begin);
 }
 
+/* Does every tensor give one element-sized piece to a row? */
 static bool can_zip(const rows *r)
 {
     int64_t n = r->list->tensors.n, w = r->least;
@@ -247,6 +251,7 @@ static bool can_zip(const rows *r)
         && w > 0 && w <= 16 && (w & (w - 1)) == 0;
 }
 
+/* Side by side where rows allow it, else one strided move per tensor. */
 la_status la_impl_cat(la_frame *f)
 {
     const la_value *list = &f->args[0];

@@ -135,6 +135,7 @@ typedef struct target {
     bool copy;
 } target;
 
+/* Has 't' all that is asked for already? */
 static bool is_there(const la_tensor *t, const target *g)
 {
     if (g->copy) return false;
@@ -145,13 +146,12 @@ static bool is_there(const la_tensor *t, const target *g)
         || la_suggest_format(t) == g->format.format;
 }
 
+/* Self where nothing changes, else a converted copy. */
 static la_status convert(la_frame *f, const target *g)
 {
-    la_tensor *t = la_arg(f, 0), *out = NULL;
+    la_tensor *t = la_arg(f, 0);
     if (is_there(t, g)) return give_self(f);
-    LA_TRY(la_run(to_copy, &out, t, g->dtype, g->device, g->format));
-    la_set_result(f, 0, out);
-    return LA_OK;
+    return la_run_result(f, to_copy, t, g->dtype, g->device, g->format);
 }
 
 /* to(self, dtype, copy, memory_format) */
@@ -217,15 +217,13 @@ la_status la_impl_type(la_frame *f)
 
 la_status la_impl_contiguous(la_frame *f)
 {
-    la_tensor *t = la_arg(f, 0), *out = NULL;
+    la_tensor *t = la_arg(f, 0);
     la_value format = f->args[1];
     if (format.tag != LA_VFORMAT || format.format == LA_PRESERVE)
         format = (la_value){.tag = LA_VFORMAT, .given = true,
                             .format = LA_FORMAT_CONTIGUOUS};
     if (la_tensor_is_format(t, format.format)) return give_self(f);
-    LA_TRY(la_run(clone, &out, t, format));
-    la_set_result(f, 0, out);
-    return LA_OK;
+    return la_run_result(f, clone, t, format);
 }
 
 static la_status cast(la_frame *f, la_dtype dtype)
@@ -264,6 +262,7 @@ typedef struct search {
     _Atomic int found;
 } search;
 
+/* Elements begin..end, unless a difference was found before. */
 static void search_range(int64_t begin, int64_t end, void *context)
 {
     search *s = context;
@@ -273,6 +272,8 @@ static void search_range(int64_t begin, int64_t end, void *context)
     if (found) atomic_store(&s->found, 1);
 }
 
+/* In the common dtype, with a stop at the first difference that any thread
+** finds. LA_EINTR or LA_OK. */
 static la_status find_difference(la_tensor *a, la_tensor *b, bool *found)
 {
     la_iter_config c = LA_ITER_CONFIG(LA_IT_PROMOTE_INPUTS | LA_IT_BORROWED,

@@ -1,7 +1,8 @@
 /*
-** Moving data: the ways from plain memory copies of dense tensors down to
-** the iterator with conversion. Lazy bits are handled here, so that resolving
-** them is a copy.
+** Copies and fills of tensors: the ways from plain memory copies of dense
+** tensors down to the iterator with conversion. Lazy bits are handled here, so
+** that resolving them is a copy. Parts of results that are no tensors are moved
+** by strided.c.
 */
 #include "op/move/copy.h"
 
@@ -39,12 +40,14 @@ static void move_bytes(int64_t begin, int64_t end, void *context)
     else memset(b->to + begin, 0, n);
 }
 
+/* n bytes to 'to', of zeros where 'from' is NULL. LA_EINTR or LA_OK. */
 static la_status run_bytes(char *to, const char *from, int64_t n)
 {
     bytes b = {to, from};
     return la_iter_items(n, GRAIN_BYTES, POLL_BYTES, move_bytes, &b);
 }
 
+/* Does one run of bytes hold the same elements in both? */
 static bool same_layout(const la_tensor *a, const la_tensor *b)
 {
     if (!la_same_sizes(a, b)) return false;
@@ -56,6 +59,7 @@ static bool same_layout(const la_tensor *a, const la_tensor *b)
 
 /* --- the general way --- */
 
+/* dst takes src's elements, by an iterator that borrows both. */
 static la_iter_config copy_config(la_tensor *dst, la_tensor *src)
 {
     la_iter_config c = LA_ITER_CONFIG(LA_IT_CHECK_MEM_OVERLAP | LA_IT_BORROWED,
@@ -101,6 +105,7 @@ static bool is_few(const la_tensor *dst, const la_tensor *src)
         && !dst->names && !src->names && la_same_sizes(dst, src);
 }
 
+/* One call of the loop, over all elements or over rows. */
 static void run_few(la_tensor *dst, la_tensor *src, la_loop loop,
                     const void *params)
 {
@@ -119,6 +124,7 @@ static void run_few(la_tensor *dst, la_tensor *src, la_loop loop,
     loop(data, strides, n0, n1, params);
 }
 
+/* A copy or conversion by the iterator; lazy bits are left to settle_bits. */
 static la_status run_copy(la_tensor *dst, la_tensor *src)
 {
     la_copy_hint hint = {.stream = is_large(dst)};
@@ -164,6 +170,7 @@ static bool is_same_data(const la_tensor *a, const la_tensor *b)
         && ((a->flags ^ b->flags) & lazy) == 0);
 }
 
+/* LA_EARG for values from the meta device. */
 static la_status check_devices(const la_tensor *dst, const la_tensor *src)
 {
     if (src->device == LA_META && dst->device != LA_META)
@@ -267,6 +274,7 @@ static void stream_range(int64_t begin, int64_t end, void *context)
     (*LA_STUB(stream_fill))(data, NULL, (end - begin) * s->size, 1, s->pattern);
 }
 
+/* The pattern is a cache line of elements; LA_EINTR or LA_OK. */
 static la_status fill_past_caches(la_tensor *dst, const char *element)
 {
     stream s = {.to = la_data(dst), .size = (int64_t)la_itemsize(dst)};

@@ -28,12 +28,14 @@ typedef struct plan {
     int npieces;
 } plan;
 
+/* Is the dim taken as it is? */
 static bool is_whole(const la_runs *r, int64_t size)
 {
     return r->n == 1 && r->run[0].step == 1 && r->run[0].from == 0
         && r->run[0].n == size;
 }
 
+/* The dim's size in the result. */
 static int64_t length_of(const la_runs *r)
 {
     int64_t n = 0;
@@ -58,6 +60,8 @@ static int row_dims(const la_tensor *t, const la_runs *dims)
     return t->ndim - d;
 }
 
+/* The pieces of a row, in bytes; 'bytes' is one index of the row's first
+** dim. */
 static void set_pieces(plan *p, const la_runs *r, int64_t bytes, int64_t item)
 {
     int64_t to = 0;
@@ -71,6 +75,7 @@ static void set_pieces(plan *p, const la_runs *r, int64_t bytes, int64_t item)
     p->row_bytes = to;
 }
 
+/* Where each index of a result's dim lies in the source, in bytes. */
 static void set_table(int64_t *at, const la_runs *r, int64_t stride)
 {
     for (int k = 0; k < r->n; k++)
@@ -89,6 +94,8 @@ static int64_t outer_offset(const plan *p, int64_t index)
     return at;
 }
 
+/* Rows begin..end, as many in one call of the kernel as share their outer
+** dims. */
 static void run_rows(int64_t begin, int64_t end, void *context)
 {
     const plan *p = context;
@@ -127,6 +134,7 @@ static void one_table(plan *p, la_tensor *from, int64_t row, int64_t *at)
     p->at[0] = at;
 }
 
+/* A table for each outer dim. */
 static void own_tables(plan *p, la_tensor *from, const la_runs *dims, int outer,
                        int64_t *at)
 {

@@ -45,6 +45,7 @@ static la_status padded_sizes(const la_tensor *t, const la_value *pads,
     return LA_OK;
 }
 
+/* (self, pad, value): sizes after padding, in self's memory format. */
 la_status la_meta_constant_pad_nd(la_frame *f)
 {
     la_tensor *t = la_arg(f, 0);
@@ -71,6 +72,7 @@ static la_status fill_slab(const la_strided *out, int ndim,
     return la_move(&to, &from, ndim, span, size);
 }
 
+/* The number before dim d; 0 where the list does not reach it. */
 static int64_t pad_before(const la_value *pads, int ndim, int d)
 {
     int64_t k = ndim - 1 - d;
@@ -214,6 +216,7 @@ static la_runs bordered(border kind, int64_t size, int64_t before,
     return r;
 }
 
+/* LA_EARG for a word that is none of the three. */
 static la_status border_kind(const la_value *mode, border *out)
 {
     static const char *const names[] = {"reflect", "replicate", "circular"};
@@ -235,6 +238,7 @@ static la_runs runs_of_dim(border kind, const la_value *pads, int ndim, int d,
                     given ? pads->ints.list[k + 1] : 0);
 }
 
+/* Also used by repeated gathers of a border; see move.h. */
 la_status la_border_runs(const la_value *pads, const la_value *mode, int ndim,
                          const int64_t *sizes, la_runs *out)
 {
@@ -245,6 +249,8 @@ la_status la_border_runs(const la_value *pads, const la_value *mode, int ndim,
     return LA_OK;
 }
 
+/* (self, pad, mode): sizes after padding; LA_ESHAPE where a border would need
+** more elements than there are. */
 la_status la_meta_border_pad_nd(la_frame *f)
 {
     la_tensor *t = la_arg(f, 0);
@@ -267,6 +273,7 @@ la_status la_meta_border_pad_nd(la_frame *f)
     return LA_OK;
 }
 
+/* Every position of a dim comes from one of at most three runs. */
 la_status la_impl_border_pad_nd(la_frame *f)
 {
     la_tensor *t = la_arg(f, 0);
@@ -276,6 +283,7 @@ la_status la_impl_border_pad_nd(la_frame *f)
     return la_move_runs(la_result(f, 0), t, dims);
 }
 
+/* A value goes with 'constant' alone: LA_EARG. */
 static la_status pad_by_mode(la_frame *f, la_tensor **out)
 {
     la_tensor *t = la_arg(f, 0);

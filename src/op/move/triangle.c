@@ -10,6 +10,7 @@
 
 /* --- tril, triu --- */
 
+/* (self, diagonal): self's sizes. LA_ESHAPE under two dims. */
 static la_status meta_triangle(la_frame *f, const char *name)
 {
     la_tensor *t = la_arg(f, 0);
@@ -58,6 +59,7 @@ static void triangle_rows(int64_t begin, int64_t end, void *context)
     }
 }
 
+/* Diagonals beyond the corners are those of the corners: no overflow. */
 static la_status fill_triangle(la_frame *f, bool lower)
 {
     la_tensor *t = la_arg(f, 0);
@@ -94,6 +96,8 @@ static int64_t count_below(int64_t rows, int64_t columns, int64_t k)
     return all + rising * (2 * (first + k) + rising - 1) / 2;
 }
 
+/* (row, col, offset, dtype) -> [2, count]. LA_EARG for negative sizes,
+** LA_ESHAPE for more elements than a tensor can have. */
 static la_status meta_indices(la_frame *f, bool lower)
 {
     int64_t rows = la_arg_int(f, 0), columns = la_arg_int(f, 1);

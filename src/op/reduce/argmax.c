@@ -78,6 +78,8 @@ static void decide(chunks *c, long long k)
            && !atomic_compare_exchange_weak(&c->decided, &least, k)) {}
 }
 
+/* Chunks begin..end; a skipped one reads one element, as its answer is not used
+** but must be there. */
 static void search_chunks(int64_t begin, int64_t end, void *context)
 {
     chunks *c = context;
@@ -157,6 +159,7 @@ static la_status search_dim(const la_arg_reduction *kernel, const la_tensor *t,
     return la_iter_rows(&it, &plan, &s);
 }
 
+/* See op/sort/order.h. */
 la_status la_find_most(const la_tensor *t, int dim, bool largest,
                        la_tensor *value, la_tensor *index)
 {

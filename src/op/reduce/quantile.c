@@ -29,6 +29,7 @@ typedef struct lines {
 
 /* Work space of a task: keys, items, spare items. */
 static int64_t key_bytes(const lines *l) { return l->keys->wide ? 8 : 4; }
+/* A key and its position. */
 static int64_t item_bytes(const lines *l) { return l->keys->wide ? 16 : 8; }
 static int64_t work_bytes(const lines *l)
 {
@@ -47,6 +48,7 @@ static la_status run_lines(lines *l, int64_t rows, la_unit_fn one)
     return la_iter_units(rows, &plan, l);
 }
 
+/* First element of a line. */
 static const char *row_of(const lines *l, int64_t row)
 {
     return la_data(l->in) + row * l->n * l->esize;
@@ -150,6 +152,7 @@ static la_status one_mode(void *context, int64_t row, char *work)
 
 enum { LINEAR, LOWER, HIGHER, MIDPOINT, NEAREST };
 
+/* An element as double, exact for the dtypes that quantile takes. */
 static double real_at(const lines *l, const char *p)
 {
     la_scalar s = la_scalar_load((la_dtype)l->in->dtype, p);
@@ -237,6 +240,8 @@ static la_status pair_meta(la_frame *f, const char *name)
     return la_reduce_output(f, 1, self, mask, keepdim, LA_INT64);
 }
 
+/* Lines along the dim, values and positions by 'one'. An empty result has no
+** lines. */
 static la_status pair_impl(la_frame *f, lines *l, la_unit_fn one)
 {
     LA_OWNED in = NULL;
@@ -322,6 +327,8 @@ static la_status check_point(double q)
                       "[0, 1]");
 }
 
+/* LA_ESHAPE, LA_EDTYPE or LA_EARG with the argument at fault, in PyTorch's
+** order. */
 static la_status quantile_check(const la_frame *f)
 {
     la_tensor *self = la_arg(f, 0), *q = la_arg(f, 1);
@@ -388,6 +395,8 @@ static la_status quantile_impl(la_frame *f, bool skip_nan)
     return run_lines(&l, in->numel / l.n, one_quantile);
 }
 
+/* (self, q, dim, keepdim, interpolation) -> quantiles; without a dim those of
+** all elements. */
 la_status la_meta_quantile(la_frame *f) { return quantile_meta(f); }
 la_status la_impl_quantile(la_frame *f) { return quantile_impl(f, false); }
 la_status la_meta_nanquantile(la_frame *f) { return quantile_meta(f); }

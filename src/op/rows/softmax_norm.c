@@ -46,6 +46,7 @@ static void soft_rows(int64_t begin, int64_t end, void *context)
     s->kernel->rows(s->in + at, s->out + at, s->n, end - begin);
 }
 
+/* Blocks begin..end of 'side' columns. */
 static void soft_columns(int64_t begin, int64_t end, void *context)
 {
     const soft *s = context;
@@ -70,6 +71,7 @@ static la_status soft_run(soft *s, int64_t numel)
                          grain * POLL, soft_columns, s);
 }
 
+/* The result's dtype: argument 3, else self's. */
 static la_dtype soft_dtype(const la_frame *f)
 {
     return la_has(f, 2) ? f->args[2].dtype : (la_dtype)la_arg(f, 0)->dtype;
@@ -91,6 +93,8 @@ static la_status soft_meta(la_frame *f)
     return la_take_names(la_result(f, 0), self);
 }
 
+/* Other layouts and dtypes are converted first: a contiguous copy costs less
+** than the exponentials of strided rows. */
 static la_status soft_impl(la_frame *f, const la_softmaxes *table)
 {
     LA_OWNED plain = NULL;
@@ -130,6 +134,7 @@ typedef struct soft_grad {
     int64_t n, inner, esize;
 } soft_grad;
 
+/* Rows begin..end. */
 static void soft_grad_rows(int64_t begin, int64_t end, void *context)
 {
     const soft_grad *s = context;
@@ -137,6 +142,7 @@ static void soft_grad_rows(int64_t begin, int64_t end, void *context)
     s->kernel->rows(s->dy + at, s->y + at, s->out + at, s->n, end - begin);
 }
 
+/* Matrices begin..end of n rows and 'inner' columns. */
 static void soft_grad_columns(int64_t begin, int64_t end, void *context)
 {
     const soft_grad *s = context;
@@ -165,6 +171,7 @@ static la_status soft_grad_meta(la_frame *f)
     return la_set_output(f, 0, y->ndim, la_sizes(y), NULL, (la_dtype)y->dtype);
 }
 
+/* Both inputs in the result's dtype, without gaps. */
 static la_status soft_grad_impl(la_frame *f, const la_softmax_grads *table)
 {
     LA_OWNED dy = NULL;
@@ -246,6 +253,7 @@ static la_dtype stat_dtype(la_dtype d)
     return d == LA_FLOAT64 ? LA_FLOAT64 : LA_FLOAT32;
 }
 
+/* LA_EDTYPE for a tensor that is not floating. */
 static la_status float_only(const la_tensor *self)
 {
     if (la_is_float((la_dtype)self->dtype)) return LA_OK;
@@ -288,6 +296,7 @@ static char *from(const char *p, int64_t bytes)
     return p ? (char *)p + bytes : NULL;
 }
 
+/* Rows begin..end. */
 static void norm_rows(int64_t begin, int64_t end, void *context)
 {
     const norm_task *t = context;
@@ -376,6 +385,7 @@ typedef struct grad_task {
     int64_t esize, ssize;
 } grad_task;
 
+/* Rows begin..end. */
 static void grad_rows(int64_t begin, int64_t end, void *context)
 {
     const grad_task *t = context;
@@ -411,6 +421,7 @@ static la_status grad_meta(la_frame *f, int stats)
                          (la_dtype)self->dtype);
 }
 
+/* 'mean' is NULL for RMS norm, which centres nothing. */
 static la_status grad_impl(la_frame *f, la_tensor *mean, la_tensor *rstd,
                            la_tensor *weight)
 {
@@ -446,6 +457,8 @@ static la_status grad_impl(la_frame *f, la_tensor *mean, la_tensor *rstd,
 
 #define SHARE 64              /* rows of a block */
 
+/* Results: gradients of the input, in its dtype, and of weight and bias in the
+** dtype of the statistics. */
 static la_status share_meta(la_frame *f)
 {
     la_tensor *self = la_arg(f, 1);
@@ -493,6 +506,8 @@ static void join_shares(const char *shares, int64_t count, int64_t n,
 }
 
 la_status la_meta_norm_backward(la_frame *f) { return share_meta(f); }
+/* Without elements the sums are zeros. Memory for the shares grows with the
+** rows: one share for each SHARE of them. */
 la_status la_impl_norm_backward(la_frame *f)
 {
     grad_task t;

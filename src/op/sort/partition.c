@@ -21,6 +21,7 @@ static la_status check_k(const la_frame *f)
                        (long long)k, (long long)n);
 }
 
+/* (self, k, dim): the values of sort. */
 la_status la_impl_partition(la_frame *f)
 {
     la_value r[LA_MAX_RESULTS] = {0};
@@ -31,11 +32,9 @@ la_status la_impl_partition(la_frame *f)
     return LA_OK;
 }
 
+/* (self, k, dim): the positions of argsort. */
 la_status la_impl_argpartition(la_frame *f)
 {
-    la_tensor *out = NULL;
     LA_TRY(check_k(f));
-    LA_TRY(la_run(argsort, &out, f->args[0], f->args[2]));
-    la_set_result(f, 0, out);
-    return LA_OK;
+    return la_run_result(f, argsort, f->args[0], f->args[2]);
 }

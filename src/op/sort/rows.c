@@ -34,6 +34,8 @@ bool la_key_of_nan(const la_order *o, la_dtype d, uint64_t flip, uint64_t *out)
     return true;
 }
 
+/* Rows are counted in row-major order of the other dims, whatever the
+** strides. */
 int64_t la_row_offset(const la_tensor *t, int dim, int64_t r)
 {
     int64_t at = 0;
@@ -47,6 +49,7 @@ int64_t la_row_offset(const la_tensor *t, int dim, int64_t r)
     return at * (int64_t)la_itemsize(t);
 }
 
+/* Ordering a row costs several passes over it: half the usual grain. */
 la_status la_rows_run(int64_t rows, int64_t length, size_t bytes,
                       la_unit_fn fn, void *context)
 {

@@ -18,6 +18,7 @@ typedef struct search_job {
     int64_t *out;
 } search_job;
 
+/* Keys begin..end. */
 static void search_range(int64_t begin, int64_t end, void *context)
 {
     const search_job *j = context;
@@ -25,6 +26,7 @@ static void search_range(int64_t begin, int64_t end, void *context)
                   j->right, j->out + begin);
 }
 
+/* n keys among m sorted elements, over threads. LA_EINTR or LA_OK. */
 static la_status search(const la_key_kernels *of, const char *sorted, int64_t m,
                         const char *keys, int64_t n, bool right, int64_t *out)
 {
@@ -138,6 +140,7 @@ static void boundaries_drop(boundaries *b)
     la_work_drop(&b->keys);
 }
 
+/* 't' in dtype 'd': a new reference where it has it. */
 static la_status of_dtype(la_tensor *t, la_dtype d, la_tensor **out)
 {
     if (t->dtype != d) return la_run(astype, out, t, la_v_dtype(d));
@@ -173,6 +176,8 @@ static la_status boundaries_of(la_frame *f, la_dtype d, const la_order *o,
     return LA_OK;
 }
 
+/* Rows of values are searched in the boundaries' row of the same number, all of
+** them in the only row where there is one. */
 la_status la_impl_searchsorted(la_frame *f)
 {
     la_tensor *sorted = la_arg(f, SORTED), *values = la_arg(f, VALUES);

@@ -25,12 +25,15 @@ typedef struct work {
     char *items, *spare;
 } work;
 
+/* Scratch for so many keys and twice so many items, each aligned to 64
+** bytes. */
 static size_t work_bytes(const job *j, int64_t keys, int64_t items)
 {
     keys = (keys * j->o.key_bytes + 63) & ~(int64_t)63;
     return (size_t)(keys + 2 * items * j->o.item_bytes);
 }
 
+/* The same as pointers. */
 static work work_in(const job *j, void *block, int64_t keys, int64_t items)
 {
     char *p = block;
@@ -110,6 +113,7 @@ static la_status sort_row(void *context, int64_t row, char *block)
     return LA_OK;
 }
 
+/* Rows along the dim; none where it is empty. */
 static int64_t row_count(const job *j)
 {
     return j->n ? j->self->numel / j->n : 0;
@@ -220,6 +224,7 @@ la_status la_meta_msort(la_frame *f)
     return same_shape(f, 0, x, (la_dtype)x->dtype);
 }
 
+/* Positions are needed only to restore the signs of zeros. */
 la_status la_impl_msort(la_frame *f)
 {
     LA_OWNED positions = NULL;
@@ -329,6 +334,8 @@ static bool is_search(const job *j)
         && la_is_contiguous(j->values) && la_is_contiguous(j->indices);
 }
 
+/* One result by a search, many by selection from all items, few of many by a
+** filter that keeps the best so far. */
 la_status la_impl_topk(la_frame *f)
 {
     job j = {.values = la_result(f, 0), .indices = la_result(f, 1)};

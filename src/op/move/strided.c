@@ -1,6 +1,14 @@
 /*
-** Moving data: dims are ordered by the destination's strides, merged where
-** both sides step evenly, and the rest is cut into ranges for threads.
+** Moves between strided memory: dims are ordered by the destination's strides,
+** merged where both sides step evenly, and the rest is cut into ranges for
+** threads.
+**
+** Not the copy of copy_engine.c: that takes tensors of any dtype, overlap and
+** lazy bits to an iterator and ends in its loops. Here are parts of a result
+** (rows of cat, borders, rolled or repeated rows) that are pointers and strides
+** and no tensors, surely apart and of one element size; they are often so short
+** that the loop is what matters, and get tiles and assembled groups of rows,
+** which an iterator has not. Both order and merge dims by tensor/dims.h.
 */
 #include "op/move/move.h"
 
@@ -25,6 +33,7 @@ typedef struct plan {
     int64_t row;                 /* of a plan that is cut along dim 0 */
 } plan;
 
+/* The loop for elements of 'size' bytes, a power of two up to 16. */
 static la_loop loop_of(size_t size)
 {
     return (*LA_STUB(move))[__builtin_ctzll(size)];
@@ -65,6 +74,7 @@ static void order_dims(plan *p, int ndim, const int64_t *sizes,
     p->ndim = la_dims_merge(n, p->sizes, 2, strides);
 }
 
+/* Loops take two dims: dims of size 1 in place of those that lack. */
 static void pad_dims(plan *p)
 {
     for (; p->ndim < 2; p->ndim++) {
@@ -103,6 +113,7 @@ static void advance(const plan *p, int64_t n, int64_t *at, char **data)
     }
 }
 
+/* Rows of dim 0, as many at once as follow each other along dim 1. */
 static void move_rows(int64_t begin, int64_t end, void *context)
 {
     const plan *p = context;
@@ -144,6 +155,7 @@ static bool has_groups(const plan *p, int64_t size)
         && p->to[2] == row * p->sizes[1];
 }
 
+/* Positions of dim 2: rows that a shuffle puts together from n1 pieces each. */
 static void move_groups(int64_t begin, int64_t end, void *context)
 {
     enum { SOME = 512 };
@@ -163,6 +175,7 @@ static void move_groups(int64_t begin, int64_t end, void *context)
     }
 }
 
+/* Groups, rows, or for few long rows parts of one row after the other. */
 static la_status run(plan *p, size_t size)
 {
     int64_t row_bytes = p->sizes[0] * (int64_t)size;
@@ -214,6 +227,7 @@ static bool make_tiles(plan *p, size_t size, plan *rest)
     return true;
 }
 
+/* An empty move has no plan: sizes of 0 would be divided by. */
 la_status la_move(const la_strided *to, const la_strided *from, int ndim,
                   const int64_t *sizes, size_t size)
 {
@@ -231,6 +245,7 @@ la_status la_move(const la_strided *to, const la_strided *from, int ndim,
     return run(&p, size);
 }
 
+/* Lazy bits would have to be resolved on the way: that is a copy. */
 la_status la_move_tensor(la_tensor *to, la_tensor *from)
 {
     enum { LAZY = LA_F_CONJ | LA_F_NEG | LA_F_ZERO };
