@@ -17,7 +17,7 @@
 
 extern const la_reductions LA_OWN_TABLE(reduce_max);
 extern const la_reductions LA_OWN_TABLE(reduce_min);
-extern const la_reduce_turn LA_OWN_TABLE(reduce_turn);
+extern const la_reduce_transpose LA_OWN_TABLE(reduce_transpose);
 
 enum {
     BLOCK = 16384,      /* bytes of rows that are looked at together */
@@ -195,7 +195,7 @@ static void search_short(const arg_kind *k, const la_reduce_rows *r,
         la_reduce_rows part = {r->in + i * r->row_step, r->step, r->n,
                                r->row_step, m};
         la_reduce_cols c = {transposed, side * k->size, r->n, k->size, m};
-        LA_OWN_TABLE(reduce_turn).rows(&part, k->size, side, transposed);
+        LA_OWN_TABLE(reduce_transpose).rows(&part, k->size, side, transposed);
         search_columns(k, &c, true, index + i,
                        value ? value + i * k->size : NULL);
     }
