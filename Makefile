@@ -179,7 +179,7 @@ $(DYNAMIC): $(CORE_OBJ) $(KERNEL_OBJ) $(OBJ)/objects.list
 	@ln -sf $(@F) $(BUILD)/liblunarray.so
 # Sanitizers leave their symbols to the program that loads the library.
 NO_UNDEFINED := $(if $(filter asan ubsan tsan,$(KIND)),,-Wl,--no-undefined)
-# The program finds the library beside itself (in the build folder), then where
+# The program finds the library in its own folder (build/), then where
 # both are installed.
 RUNPATH = $$ORIGIN:$$ORIGIN/$(shell realpath -m --relative-to=$(PREFIX)/bin $(LIBDIR))
 $(PROGRAM): $(REPL_OBJ) $(DYNAMIC)
@@ -329,8 +329,8 @@ help:
 	@echo 'make debug asan ubsan tsan    a build of that kind, in build/KIND'
 	@echo 'make asan-check ubsan-check tsan-check valgrind    and its checks'
 	@echo 'make clang-check  the C tests, all built by clang without optimisation'
-	@echo 'make bench        figures of this machine; bench-peers: beside NumPy, PyTorch'
-	@echo 'make bench-sweep  every dtype of whole families of operations beside them'
+	@echo 'make bench        figures of this machine; bench-peers: with NumPy, PyTorch'
+	@echo 'make bench-sweep  every dtype of whole families of operations, with them'
 	@echo 'make install      to PREFIX ($(PREFIX)), below DESTDIR; uninstall'
 	@echo 'make install-module    the module and its Lua files alone (luarocks)'
 	@echo 'make sizes        bytes of libraries, program, kernels by CPU capability'

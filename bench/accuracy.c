@@ -1,5 +1,5 @@
 /*
-** Measures the error of src/simd/math.h, in units of the last place of the
+** Measures the error of src/simd/math.h, in units in the last place of the
 ** exact result. float32: all bit patterns in steps (first argument; 1 takes
 ** every float), against double libm. float64: random bit patterns (second
 ** argument: how many) against MPFR. Prints a table for ACCURACY.md.
@@ -100,7 +100,7 @@ static int same_special(double got, double want)
     if (want != want) return got != got;
     return got == want && !signbit(got) == !signbit(want);
 }
-/* Error in units of the last place of the float nearest to 'want'. */
+/* Error in units in the last place of the float nearest to 'want'. */
 static double ulps32(float got, double want)
 {
     float near = (float)want;

@@ -182,7 +182,8 @@ function make.blackscholes(_, s, k, t)
   return both(function(price, strike, time)
     local root = time:sqrt() * 0.3
     local d1 = ((price / strike):log() + time * 0.065) / root
-    return price * normal(d1) - strike * (time * -0.02):exp() * normal(d1 - root)
+    return price * normal(d1) - strike * (time * -0.02):exp()
+      * normal(d1 - root)
   end, s, k, t)
 end
 
@@ -233,11 +234,11 @@ end
 function make.particles(_, x, y)
   local pos, vel = x:clone(), y - 0.5
   local vy = vel:select(2, 2)
-  local turned, dt = la.empty_like(pos), {alpha = 0.016}
+  local bounced, dt = la.empty_like(pos), {alpha = 0.016}
   local low = la.empty(pos.shape, {dtype = "bool"})
   local high = la.empty_like(low)
   local to_low, to_high = {out = low}, {out = high}
-  local to_turned, to_vel = {out = turned}, {out = vel}
+  local to_bounced, to_vel = {out = bounced}, {out = vel}
   local lt, gt, neg, where = la.lt, la.gt, la.neg, la.where
   local function frame()
     vel:mul_(0.999)
@@ -246,8 +247,8 @@ function make.particles(_, x, y)
     lt(pos, 0, to_low)
     gt(pos, 1, to_high)
     low:logical_or_(high)
-    neg(vel, to_turned)
-    where(low, turned, vel, to_vel)
+    neg(vel, to_bounced)
+    where(low, bounced, vel, to_vel)
     pos:clamp_(0, 1)
   end
   local fall = la.zeros_like(vel)
@@ -257,9 +258,9 @@ function make.particles(_, x, y)
     p = p + v * 0.016
     return p:clamp(0, 1), where(p:lt(0):logical_or(p:gt(1)), -v, v)
   end)
-  -- State in a table, as games have it. In a variable outside of the function it
-  -- would cost more: what Lua's generational collector finds assigned to an old
-  -- one of those counts as old, and only whole collections free it.
+  -- State in a table, as games have it. In a variable outside of the function
+  -- it would cost more: what Lua's generational collector finds assigned to an
+  -- old one of those counts as old, and only whole collections free it.
   local own = {p = pos:clone(), v = vel:clone()}
   return frame, "frames", function() own.p, own.v = move(own.p, own.v) end
 end

@@ -2,8 +2,8 @@
 ** What the machine allows, measured in the same run: plain C loops of the same
 ** traffic as an operation, as functions for the scripts here. A Lua module.
 **
-**     floor.bound(kind, bytes [, threads])  nanoseconds (best) to move that many
-**         bytes of float32 in all by a plain loop over memory used before:
+**     floor.bound(kind, bytes [, threads])  nanoseconds (best) to move that
+**         many bytes of float32 in all by a plain loop over memory used before:
 **         "read"   summed up in eight vectors
 **         "fill"   written
 **         "copy"   half read, half written
@@ -104,7 +104,7 @@ typedef struct job {
     const float *a, *b;
     float *c;
     long n;
-    int turns;
+    int passes;
     loop *run;
     pthread_barrier_t *gate;
     volatile float sink;
@@ -115,7 +115,7 @@ static void *work(void *arg)
 {
     job *j = arg;
     j->best = 1e30;
-    for (int k = 0; k < j->turns; k++) {
+    for (int k = 0; k < j->passes; k++) {
         pthread_barrier_wait(j->gate);
         double t = now();
         j->sink = j->run(j->a, j->b, j->c, j->n);
@@ -129,7 +129,7 @@ static void *work(void *arg)
 static double alone(job *j)
 {
     j->best = 1e30;
-    for (int k = 0; k < j->turns; k++) {
+    for (int k = 0; k < j->passes; k++) {
         double t = now();
         j->sink = j->run(j->a, j->b, j->c, j->n);
         t = now() - t;
@@ -139,20 +139,21 @@ static double alone(job *j)
 }
 
 static double time_loop(loop *run, float *a, float *b, float *c, long n,
-    int turns, int threads)
+    int passes, int threads)
 {
     job jobs[MOST_THREADS];
     pthread_t ids[MOST_THREADS];
     pthread_barrier_t gate;
     long part = n / threads / 64 * 64;
     if (threads == 1) {
-        jobs[0] = (job){.a = a, .b = b, .c = c, .n = n, .turns = turns, .run = run};
+        jobs[0] = (job){.a = a, .b = b, .c = c, .n = n, .passes = passes,
+                        .run = run};
         return alone(&jobs[0]);
     }
     pthread_barrier_init(&gate, NULL, (unsigned)threads);
     for (int k = 0; k < threads; k++)
         jobs[k] = (job){.a = a + k * part, .b = b + k * part, .c = c + k * part,
-            .n = part, .turns = turns, .run = run, .gate = &gate};
+            .n = part, .passes = passes, .run = run, .gate = &gate};
     for (int k = 1; k < threads; k++)
         if (pthread_create(&ids[k], NULL, work, &jobs[k])) abort();
     work(&jobs[0]);
@@ -183,11 +184,11 @@ static int floor_bound(lua_State *L)
     long n = bytes / 4 / (kind->reads + kind->writes) + 64;
     float *a = block(L, n), *b = kind->reads > 1 ? block(L, n) : a;
     float *c = kind->writes ? block(L, n) : a;
-    int turns = (int)(400000000l / bytes);
-    turns = turns < 9 ? 9 : turns > 5000 ? 5000 : turns;
-    double best = time_loop(kind->plain, a, b, c, n, turns, threads);
+    int passes = (int)(400000000l / bytes);
+    passes = passes < 9 ? 9 : passes > 5000 ? 5000 : passes;
+    double best = time_loop(kind->plain, a, b, c, n, passes, threads);
     if (kind->stream && bytes > STREAM_FROM) {
-        double other = time_loop(kind->stream, a, b, c, n, turns, threads);
+        double other = time_loop(kind->stream, a, b, c, n, passes, threads);
         if (other < best) best = other;
     }
     lua_pushnumber(L, best * 1e9);

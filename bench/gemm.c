@@ -1,9 +1,9 @@
 /*
-** GFLOP/s of matrix products over n, beside OpenBLAS and BLIS where they are
+** GFLOP/s of matrix products over n, and of OpenBLAS and BLIS where they are
 ** installed, in one run: rounds of all contestants are interleaved and the
 ** best time of each counts. A line per result, as bench/gemm_page.lua reads
 ** them: dtype, threads, n, who, GFLOP/s, nanoseconds. 'peak' is what a loop of
-** independent multiply-adds of the widest vectors reaches. With TURNED set,
+** independent multiply-adds of the widest vectors reaches. With TRANSPOSED set,
 ** products with transposed operands follow (aT, bT, aTbT). WHO names the one
 ** contestant to run: threads of another library may keep their processors.
 **
@@ -120,13 +120,14 @@ static void fill(void *data, size_t bytes, la_dtype dtype)
     }
 }
 
-static void measure(la_dtype dtype, int n, bool turned)
+static void measure(la_dtype dtype, int n, bool transposed)
 {
     size_t bytes = (size_t)n * (size_t)n * la_dtype_size(dtype);
     void *a = la_mem_alloc(bytes + 64), *b = la_mem_alloc(bytes + 64);
     void *c = la_mem_alloc(bytes + 64);
     double best[8], flops = 2.0 * n * n * n * (la_is_complex(dtype) ? 4 : 1);
-    int count = npeers + (turned ? 4 : 1), skip = dtype < LA_FLOAT32 ? npeers : 0;
+    int count = npeers + (transposed ? 4 : 1);
+    int skip = dtype < LA_FLOAT32 ? npeers : 0;
     const char *who = getenv("WHO");
     if (who && strcmp(who, "lunarray")) count = npeers;
     fill(a, bytes, dtype);
@@ -159,11 +160,11 @@ enum { SUMS = 12 };
 /* Sums that do not wait for each other, in a loop that loads nothing. */
 #define FMA_LOOP(name, lanes, isa) \
     __attribute__((target(isa), optimize("fp-contract=fast"))) \
-    static float name(int64_t turns) \
+    static float name(int64_t passes) \
     { \
         lanes a[SUMS], x = {1e-3f, 1e-3f}, y = {0.5f}; \
         for (int i = 0; i < SUMS; i++) a[i] = x; \
-        for (int64_t t = 0; t < turns; t++) { \
+        for (int64_t t = 0; t < passes; t++) { \
             _Pragma("GCC unroll 12") \
             for (int i = 0; i < SUMS; i++) a[i] = a[i] * x + y; \
             __asm__ volatile("" : "+v"(x), "+v"(y)); \
@@ -202,7 +203,7 @@ int main(int argc, char **argv)
     int threads = argc > 1 ? atoi(argv[1]) : 1;
     la_dtype dtype = argc > 2 ? la_dtype_parse(argv[2], strlen(argv[2]))
                               : LA_FLOAT32;
-    bool turned = getenv("TURNED") != NULL;
+    bool transposed = getenv("TRANSPOSED") != NULL;
     if (threads == 1) timer = CLOCK_THREAD_CPUTIME_ID;
     la_set_num_threads(threads);
     peer_open("openblas", "libopenblas.so.0", "openblas_set_num_threads",
@@ -210,6 +211,6 @@ int main(int argc, char **argv)
     peer_open("blis", "libblis.so.4", "bli_thread_set_num_threads", threads);
     if (!npeers || !getenv("WHO")) peak(dtype);
     for (int i = 3; i < argc; i++)
-        measure(dtype, atoi(argv[i]), turned);
+        measure(dtype, atoi(argv[i]), transposed);
     return 0;
 }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Measures matrix products beside their peers and writes bench/GEMM.md and
+# Measures matrix products against their peers and writes bench/GEMM.md and
 # bench/gemm.svg. From the root of the sources, after 'make'. PYTHON names an
 # interpreter that has NumPy and PyTorch (left out when there is none), RUN a
 # command to run each step under. KEEP=1 keeps the lines measured and measures

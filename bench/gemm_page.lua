@@ -35,7 +35,7 @@ page:write [[
 # Matrix products
 
 GFLOP/s of `n x n` times `n x n`, best of many rounds; OpenBLAS and BLIS are
-called from C, on one thread in the same process turn by turn with lunarray, on
+called from C, on one thread in the same process alternating with lunarray, on
 two each in a process of its own, NumPy and PyTorch from Python right after.
 `bench/gemm.sh` measures and writes this page. R is lunarray's time divided by
 that of the fastest other. The peak is that of a loop of independent

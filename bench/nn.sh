@@ -1,7 +1,7 @@
 #!/bin/sh
-# Measures convolutions, attention, small products and training beside PyTorch
-# on one thread and writes bench/NN.md. From the root of the sources, after 'make';
-# PYTHON names an interpreter that has PyTorch.
+# Measures convolutions, attention, small products and training against PyTorch
+# on one thread and writes bench/NN.md. From the root of the sources, after
+# 'make'; PYTHON names an interpreter that has PyTorch.
 set -e
 out="${TMPDIR:-/tmp}/nn-bench.$$"
 mkdir "$out"

@@ -18,7 +18,8 @@ if arg[1] == "page" then
 # Convolutions, attention, small products, training
 
 Microseconds, float32, one thread, best of many calls from Lua and from Python.
-R is lunarray's time divided by PyTorch's. `bench/nn.sh` measures and writes this.
+R is lunarray's time divided by PyTorch's. `bench/nn.sh` measures and
+writes this.
 ]]
   local ours, order = read(arg[2])
   local peer = read(arg[3])

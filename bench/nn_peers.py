@@ -24,7 +24,8 @@ for n, ic, oc, s in ((16, 1, 8, 8), (16, 8, 16, 8), (64, 16, 16, 8),
                      (64, 1, 8, 28), (64, 16, 32, 28), (16, 64, 64, 28),
                      (16, 3, 16, 56), (16, 64, 64, 56)):
     name = f"conv2d 3x3 {n}x{ic}x{s}x{s} to {oc}"
-    x, w, b = torch.randn(n, ic, s, s), torch.randn(oc, ic, 3, 3), torch.randn(oc)
+    x, w = torch.randn(n, ic, s, s), torch.randn(oc, ic, 3, 3)
+    b = torch.randn(oc)
     g = torch.randn(n, oc, s, s)
 
     def back(which):

@@ -6,11 +6,11 @@
 --
 -- DIR holds a lunarray.so (build is the default of --new). The cases are those
 -- of bench/cases.json, with --sweep those of bench/sweep_cases.lua. A few cases
--- at a time are measured in a process of each build, old and new in turns, so
+-- at a time are measured in a process of each build, old and new by turns, so
 -- that a machine whose speed drifts treats both alike; the least time of the
--- rounds counts. Cases beyond 1.05 are measured again, ROUNDS more times, before
--- they are told. Prints new / old: geometric means by group, and what lies
--- outside of 0.95 to 1.05.
+-- rounds counts. Cases beyond 1.05 are measured again, ROUNDS more times,
+-- before they are reported. Prints new / old: geometric means by group, and
+-- what lies outside of 0.95 to 1.05.
 package.path = "bench/?.lua;" .. package.path
 package.cpath = "build/?.so;" .. package.cpath
 local json = require "dkjson"

@@ -35,7 +35,8 @@ def batches(f, budget):
         if spent > 2_000_000:
             break
         n *= 2
-    times, stop, least = [], clock() + int(budget * 1e9), 7 if spent < 1e8 else 4
+    times, stop = [], clock() + int(budget * 1e9)
+    least = 7 if spent < 1e8 else 4
     while (clock() < stop or len(times) < least) and len(times) < 200:
         start = clock()
         for _ in range(n):
@@ -80,7 +81,8 @@ def inputs(case):
     g = np.random.default_rng(7)
     made = []
     for shape in case["shapes"]:
-        x = g.random(shape, dtype=np.float32) * np.float32(0.9) + np.float32(0.05)
+        x = g.random(shape, dtype=np.float32)
+        x = x * np.float32(0.9) + np.float32(0.05)
         kind = case["dtype"]
         if kind in ("int32", "uint8"):
             x = (x * 100).astype(kind)
@@ -114,8 +116,10 @@ def numpy_case(case):
         return None
     x, y, z = inputs(case)
     c = {k: np.float32(v) for k, v in F.items()}
-    ufuncs = {"exp": (np.exp, x), "log": (np.log, x), "sin": (np.sin, x), "tanh": (np.tanh, x),
-              "sqrt": (np.sqrt, x), "pow2.5": (np.power, x, c["pow"]), "add": (np.add, x, y),
+    ufuncs = {"exp": (np.exp, x), "log": (np.log, x), "sin": (np.sin, x),
+              "tanh": (np.tanh, x),
+              "sqrt": (np.sqrt, x), "pow2.5": (np.power, x, c["pow"]),
+              "add": (np.add, x, y),
               "mul": (np.multiply, x, y), "lt": (np.less, x, y)}
     if op == "add_bt":
         ufuncs[op] = (np.add, x, y.T)
@@ -141,7 +145,8 @@ def numpy_case(case):
         from scipy.special import erf
     w = np.random.default_rng(1)
     if op == "infer":
-        w1, b1, w2, b2 = (w.random(s, np.float32) for s in ((64, 128), 128, (128, 10), 10))
+        w1, b1, w2, b2 = (w.random(s, np.float32)
+                          for s in ((64, 128), 128, (128, 10), 10))
 
     def softmax():
         e = np.exp(x - x.max(1, keepdims=True))
@@ -157,13 +162,15 @@ def numpy_case(case):
             return c["half"] * (c["one"] + erf(d * c["r2"]))
         root = np.float32(0.3) * np.sqrt(z)
         d1 = (np.log(x / y) + np.float32(0.065) * z) / root
-        return x * normal(d1) - y * np.exp(np.float32(-0.02) * z) * normal(d1 - root)
+        discount = np.exp(np.float32(-0.02) * z)
+        return x * normal(d1) - y * discount * normal(d1 - root)
 
     if op == "particles":
         pos, vel = x.copy(), y - c["half"]
-        step, low, high, turned = (np.empty_like(pos), np.empty(pos.shape, bool),
-                                   np.empty(pos.shape, bool), np.empty_like(vel))
-        drag, dt, fall, zero, one = (np.float32(v) for v in (0.999, 0.016, 0.0016, 0, 1))
+        step, bounced = np.empty_like(pos), np.empty_like(vel)
+        low, high = np.empty(pos.shape, bool), np.empty(pos.shape, bool)
+        drag, dt, fall, zero, one = (np.float32(v)
+                                     for v in (0.999, 0.016, 0.0016, 0, 1))
 
         def frame():
             nonlocal vel
@@ -174,8 +181,8 @@ def numpy_case(case):
             np.less(pos, zero, out=low)
             np.greater(pos, one, out=high)
             np.logical_or(low, high, out=low)
-            np.negative(vel, out=turned)
-            np.copyto(vel, turned, where=low)
+            np.negative(vel, out=bounced)
+            np.copyto(vel, bounced, where=low)
             np.clip(pos, zero, one, out=pos)
         return frame
     if op == "rssloop":
@@ -185,19 +192,29 @@ def numpy_case(case):
             state[0] = state[0] + y
         return grow
     plain = {
-        "empty": lambda: None, "adds": lambda: x + 1, "view": lambda: x.reshape(2, 2),
-        "slice": lambda: x[1:3], "transpose": lambda: x.T, "select": lambda: x[0],
-        "item": lambda: x.item(1), "fromlist": lambda: np.array([1.0, 2.0, 3.0], np.float32),
-        "sigmoid": lambda: c["one"] / (c["one"] + np.exp(-x)), "erf": lambda: erf(x),
+        "empty": lambda: None, "adds": lambda: x + 1,
+        "view": lambda: x.reshape(2, 2),
+        "slice": lambda: x[1:3], "transpose": lambda: x.T,
+        "select": lambda: x[0],
+        "item": lambda: x.item(1),
+        "fromlist": lambda: np.array([1.0, 2.0, 3.0], np.float32),
+        "sigmoid": lambda: c["one"] / (c["one"] + np.exp(-x)),
+        "erf": lambda: erf(x),
         "gelu": lambda: c["half"] * x * (c["one"] + erf(x * c["r2"])),
-        "where": lambda: np.where(x, y, z), "cast": lambda: x.astype(case["out_dtype"]),
+        "where": lambda: np.where(x, y, z),
+        "cast": lambda: x.astype(case["out_dtype"]),
         "copy_t": lambda: np.ascontiguousarray(x.T), "copy": lambda: x.copy(),
-        "fill": lambda: x.fill(3.0), "norm": lambda: np.linalg.norm(x), "softmax": softmax,
-        "cumsum": lambda: np.cumsum(x), "sort": lambda: np.sort(x), "argsort": lambda: np.argsort(x),
+        "fill": lambda: x.fill(3.0), "norm": lambda: np.linalg.norm(x),
+        "softmax": softmax,
+        "cumsum": lambda: np.cumsum(x), "sort": lambda: np.sort(x),
+        "argsort": lambda: np.argsort(x),
         "topk": lambda: np.sort(np.partition(x, -case["k"])[-case["k"]:]),
-        "matmul": lambda: x @ y, "bmm": lambda: x @ y, "matmul_nt": lambda: x @ y.T,
-        "linear": lambda: x @ y.T + z, "layernorm": layernorm, "blackscholes": blackscholes,
-        "chain": lambda: np.tanh(np.float32(1.1) * x + np.float32(0.3)) * np.float32(0.7) + x * x,
+        "matmul": lambda: x @ y, "bmm": lambda: x @ y,
+        "matmul_nt": lambda: x @ y.T,
+        "linear": lambda: x @ y.T + z, "layernorm": layernorm,
+        "blackscholes": blackscholes,
+        "chain": lambda: np.tanh(np.float32(1.1) * x + np.float32(0.3))
+        * np.float32(0.7) + x * x,
         "infer": lambda: np.maximum(x @ w1 + b1, np.float32(0)) @ w2 + b2,
     }
     if op in ("sum", "mean", "var", "any", "all", "argmax", "max"):
@@ -214,7 +231,8 @@ def torch_net(torch, op):
     if op == "logreg":
         return nn.Linear(784, 10)
     if op == "conv":
-        return nn.Sequential(nn.Conv2d(1, 8, 3), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(),
+        return nn.Sequential(nn.Conv2d(1, 8, 3), nn.ReLU(), nn.MaxPool2d(2),
+                             nn.Flatten(),
                              nn.Linear(1352, 10))
     return nn.Sequential(nn.Linear(64, 128), nn.ReLU(), nn.Linear(128, 10))
 
@@ -224,12 +242,16 @@ def torch_case(case):
     import torch
     op, form, dim = case["op"], case["variant"], case.get("dim")
     torch.set_grad_enabled(op in ("autograd", "mlp", "logreg", "conv"))
-    x, y, z = (None if v is None else torch.from_numpy(np.ascontiguousarray(v)) for v in inputs(case))
+    x, y, z = (None if v is None else torch.from_numpy(np.ascontiguousarray(v))
+               for v in inputs(case))
     if case["dtype"] == "bfloat16":
         x, y, z = (None if v is None else v.bfloat16() for v in (x, y, z))
-    with_out = {"exp": (torch.exp, x), "log": (torch.log, x), "sin": (torch.sin, x), "tanh": (torch.tanh, x),
-                "sigmoid": (torch.sigmoid, x), "sqrt": (torch.sqrt, x), "erf": (torch.erf, x),
-                "pow2.5": (torch.pow, x, 2.5), "add": (torch.add, x, y), "mul": (torch.mul, x, y),
+    with_out = {"exp": (torch.exp, x), "log": (torch.log, x),
+                "sin": (torch.sin, x), "tanh": (torch.tanh, x),
+                "sigmoid": (torch.sigmoid, x), "sqrt": (torch.sqrt, x),
+                "erf": (torch.erf, x),
+                "pow2.5": (torch.pow, x, 2.5), "add": (torch.add, x, y),
+                "mul": (torch.mul, x, y),
                 "lt": (torch.lt, x, y), "where": (torch.where, x, y, z)}
     if op == "gelu":
         with_out[op] = (torch._C._nn.gelu, x)
@@ -251,7 +273,9 @@ def torch_case(case):
         if form == "out":
             out = torch.empty(source.shape, dtype=dtype)
             return lambda: out.copy_(source)
-        return (lambda: x.to(dtype)) if op == "cast" else (lambda: source.contiguous())
+        if op == "cast":
+            return lambda: x.to(dtype)
+        return source.contiguous
     if op in ("sum", "mean", "var", "any", "all", "argmax", "max"):
         f = getattr(torch, op)
         return (lambda: f(x)) if dim is None else (lambda: f(x, dim))
@@ -304,15 +328,23 @@ def torch_case(case):
         return x * normal(d1) - y * torch.exp(-0.02 * z) * normal(d1 - root)
 
     return {
-        "empty": lambda: None, "adds": lambda: x + 1, "view": lambda: x.view(2, 2),
-        "slice": lambda: x[1:3], "transpose": lambda: x.t(), "select": lambda: x[0],
-        "item": lambda: x[1].item(), "fromlist": lambda: torch.tensor([1.0, 2.0, 3.0]),
-        "copy": lambda: x.clone(), "fill": lambda: x.fill_(3.0), "norm": lambda: torch.norm(x),
-        "softmax": lambda: torch.softmax(x, 1), "cumsum": lambda: torch.cumsum(x, 0),
+        "empty": lambda: None, "adds": lambda: x + 1,
+        "view": lambda: x.view(2, 2),
+        "slice": lambda: x[1:3], "transpose": lambda: x.t(),
+        "select": lambda: x[0],
+        "item": lambda: x[1].item(),
+        "fromlist": lambda: torch.tensor([1.0, 2.0, 3.0]),
+        "copy": lambda: x.clone(), "fill": lambda: x.fill_(3.0),
+        "norm": lambda: torch.norm(x),
+        "softmax": lambda: torch.softmax(x, 1),
+        "cumsum": lambda: torch.cumsum(x, 0),
         "sort": lambda: torch.sort(x), "argsort": lambda: torch.argsort(x),
-        "topk": lambda: torch.topk(x, case["k"]), "matmul": lambda: torch.matmul(x, y),
-        "bmm": lambda: torch.bmm(x, y), "matmul_nt": lambda: torch.matmul(x, y.t()),
-        "linear": lambda: torch.nn.functional.linear(x, y, z), "layernorm": layernorm,
+        "topk": lambda: torch.topk(x, case["k"]),
+        "matmul": lambda: torch.matmul(x, y),
+        "bmm": lambda: torch.bmm(x, y),
+        "matmul_nt": lambda: torch.matmul(x, y.t()),
+        "linear": lambda: torch.nn.functional.linear(x, y, z),
+        "layernorm": layernorm,
         "blackscholes": blackscholes, "infer": lambda: net(x),
         "chain": lambda: torch.tanh(1.1 * x + 0.3) * 0.7 + x * x,
     }.get(op)
@@ -330,7 +362,8 @@ def jax_case(case):
         return None
     x, y, z = (None if v is None else jnp.asarray(v) for v in inputs(case))
     if case["dtype"] == "bfloat16":
-        x, y, z = (None if v is None else v.astype(jnp.bfloat16) for v in (x, y, z))
+        x, y, z = (None if v is None else v.astype(jnp.bfloat16)
+                   for v in (x, y, z))
 
     def ready(f, *args):
         g = jax.jit(f)
@@ -348,19 +381,27 @@ def jax_case(case):
         d1 = (jnp.log(s / k) + 0.065 * t) / root
         return s * normal(d1) - k * jnp.exp(-0.02 * t) * normal(d1 - root)
 
-    one = {"exp": jnp.exp, "log": jnp.log, "sin": jnp.sin, "tanh": jnp.tanh, "sqrt": jnp.sqrt,
+    one = {"exp": jnp.exp, "log": jnp.log, "sin": jnp.sin, "tanh": jnp.tanh,
+           "sqrt": jnp.sqrt,
            "sigmoid": jax.nn.sigmoid, "erf": jax.scipy.special.erf,
-           "gelu": lambda a: jax.nn.gelu(a, approximate=False), "pow2.5": lambda a: a ** jnp.float32(2.5),
-           "adds": lambda a: a + 1, "view": lambda a: a.reshape(2, 2), "slice": lambda a: a[1:3],
-           "transpose": lambda a: a.T, "select": lambda a: a[0], "copy_t": lambda a: a.T,
-           "cast": lambda a: a.astype(case["out_dtype"]), "cumsum": jnp.cumsum, "sort": jnp.sort,
-           "argsort": jnp.argsort, "norm": jnp.linalg.norm, "softmax": lambda a: jax.nn.softmax(a, axis=1),
+           "gelu": lambda a: jax.nn.gelu(a, approximate=False),
+           "pow2.5": lambda a: a ** jnp.float32(2.5),
+           "adds": lambda a: a + 1, "view": lambda a: a.reshape(2, 2),
+           "slice": lambda a: a[1:3],
+           "transpose": lambda a: a.T, "select": lambda a: a[0],
+           "copy_t": lambda a: a.T,
+           "cast": lambda a: a.astype(case["out_dtype"]), "cumsum": jnp.cumsum,
+           "sort": jnp.sort,
+           "argsort": jnp.argsort, "norm": jnp.linalg.norm,
+           "softmax": lambda a: jax.nn.softmax(a, axis=1),
            "topk": lambda a: jax.lax.top_k(a, case["k"])[0],
            "chain": lambda a: jnp.tanh(1.1 * a + 0.3) * 0.7 + a * a}
-    two = {"add": jnp.add, "mul": jnp.multiply, "lt": jnp.less, "matmul": jnp.matmul, "bmm": jnp.matmul,
+    two = {"add": jnp.add, "mul": jnp.multiply, "lt": jnp.less,
+           "matmul": jnp.matmul, "bmm": jnp.matmul,
            "matmul_nt": lambda a, b: a @ b.T, "add_bt": lambda a, b: a + b.T,
            "add_strided": lambda a, b: a[::2] + b}
-    three = {"where": jnp.where, "linear": lambda a, w, b: a @ w.T + b, "layernorm": layernorm,
+    three = {"where": jnp.where, "linear": lambda a, w, b: a @ w.T + b,
+             "layernorm": layernorm,
              "blackscholes": blackscholes}
     if op in one:
         return ready(one[op], x)
@@ -375,7 +416,8 @@ def jax_case(case):
     if op == "fromlist":
         return lambda: jnp.array([1.0, 2.0, 3.0], jnp.float32)
     if op == "autograd":
-        grad = jax.jit(jax.grad(lambda w, b: jnp.tanh(x * w + b).sum(), argnums=(0, 1)))
+        grad = jax.jit(jax.grad(lambda w, b: jnp.tanh(x * w + b).sum(),
+                                argnums=(0, 1)))
         return lambda: jax.block_until_ready(grad(y, z))
     if op in ("mlp", "logreg", "conv", "infer"):
         return jax_network(jax, jnp, np, op, x, ready)
@@ -398,18 +440,22 @@ def jax_network(jax, jnp, np, op, x, ready):
     g = np.random.default_rng(1)
 
     def weights(*shape):
-        return jnp.asarray((g.random(shape, np.float32) - np.float32(0.5)) * np.float32(0.1))
+        return jnp.asarray((g.random(shape, np.float32) - np.float32(0.5))
+                           * np.float32(0.1))
     if op == "logreg":
         params = [weights(784, 10), weights(10)]
 
         def net(p, a):
             return a @ p[0] + p[1]
     elif op == "conv":
-        params = [weights(8, 1, 3, 3), weights(8), weights(1352, 10), weights(10)]
+        params = [weights(8, 1, 3, 3), weights(8), weights(1352, 10),
+                  weights(10)]
 
         def net(p, a):
-            h = jax.lax.conv_general_dilated(a, p[0], (1, 1), "VALID") + p[1][None, :, None, None]
-            h = jax.lax.reduce_window(jax.nn.relu(h), -jnp.inf, jax.lax.max, (1, 1, 2, 2), (1, 1, 2, 2), "VALID")
+            h = jax.lax.conv_general_dilated(a, p[0], (1, 1), "VALID")
+            h = h + p[1][None, :, None, None]
+            h = jax.lax.reduce_window(jax.nn.relu(h), -jnp.inf, jax.lax.max,
+                                      (1, 1, 2, 2), (1, 1, 2, 2), "VALID")
             return h.reshape(h.shape[0], -1) @ p[2] + p[3]
     else:
         params = [weights(64, 128), weights(128), weights(128, 10), weights(10)]
@@ -423,7 +469,9 @@ def jax_network(jax, jnp, np, op, x, ready):
     def loss(p):
         rows = jax.nn.log_softmax(net(p, x))
         return -jnp.take_along_axis(rows, target[:, None], 1).mean()
-    update = jax.jit(lambda p: [a - 0.1 * d for a, d in zip(p, jax.grad(loss)(p))], donate_argnums=0)
+    update = jax.jit(
+        lambda p: [a - 0.1 * d for a, d in zip(p, jax.grad(loss)(p))],
+        donate_argnums=0)
     state = [update(params)]
 
     def step():
@@ -438,15 +486,21 @@ def numexpr_case(case):
     import numexpr
     import numpy as np
     numexpr.set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
-    text = {"add": "x+y", "mul": "x*y", "lt": "x<y", "exp": "exp(x)", "log": "log(x)", "sin": "sin(x)",
-            "tanh": "tanh(x)", "pow2.5": "x**h", "sqrt": "sqrt(x)", "sigmoid": "o/(o+exp(-x))",
-            "where": "where(x,y,z)", "add_strided": "x+y", "chain": "tanh(a*x+b)*c+x*x"}.get(case["op"])
-    if not text or case["dtype"] not in ("float32", "float64", "int32") or case["variant"] == "inplace" \
+    text = {"add": "x+y", "mul": "x*y", "lt": "x<y", "exp": "exp(x)",
+            "log": "log(x)", "sin": "sin(x)",
+            "tanh": "tanh(x)", "pow2.5": "x**h", "sqrt": "sqrt(x)",
+            "sigmoid": "o/(o+exp(-x))",
+            "where": "where(x,y,z)", "add_strided": "x+y",
+            "chain": "tanh(a*x+b)*c+x*x"}.get(case["op"])
+    if not text or case["dtype"] not in ("float32", "float64", "int32") \
+            or case["variant"] == "inplace" \
             or case["group"] == "small":
         return None
     x, y, z = inputs(case)
-    names = {"x": x[::2] if case["op"] == "add_strided" else x, "y": y, "z": z, "h": np.float32(2.5),
-             "o": np.float32(1), "a": np.float32(1.1), "b": np.float32(0.3), "c": np.float32(0.7)}
+    names = {"x": x[::2] if case["op"] == "add_strided" else x, "y": y, "z": z,
+             "h": np.float32(2.5),
+             "o": np.float32(1), "a": np.float32(1.1), "b": np.float32(0.3),
+             "c": np.float32(0.7)}
     used = {k: v for k, v in names.items() if re.search(r"\b%s\b" % k, text)}
     if case["variant"] == "out":
         out = numexpr.evaluate(text, used)
@@ -454,7 +508,8 @@ def numexpr_case(case):
     return lambda: numexpr.evaluate(text, used)
 
 
-PEERS = {"numpy": numpy_case, "torch": torch_case, "jax": jax_case, "numexpr": numexpr_case}
+PEERS = {"numpy": numpy_case, "torch": torch_case, "jax": jax_case,
+         "numexpr": numexpr_case}
 
 
 def main():
@@ -463,13 +518,16 @@ def main():
     p.add_argument("--threads", type=int, default=1)
     p.add_argument("--cases", default="")
     p.add_argument("--budget", type=float, default=0.15)
-    p.add_argument("--list", default=os.path.join(os.path.dirname(os.path.abspath(__file__)), "cases.json"))
+    here = os.path.dirname(os.path.abspath(__file__))
+    p.add_argument("--list", default=os.path.join(here, "cases.json"))
     option = p.parse_args()
     for name in ("OMP", "MKL", "OPENBLAS", "NUMEXPR"):
         os.environ[name + "_NUM_THREADS"] = str(option.threads)
     os.environ.setdefault("JAX_PLATFORMS", "cpu")
     if option.threads == 1:
-        os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+        os.environ["XLA_FLAGS"] = (
+            "--xla_cpu_multi_thread_eigen=false "
+            "intra_op_parallelism_threads=1")
     try:
         module = __import__(option.peer)
     except ImportError:
@@ -479,15 +537,18 @@ def main():
         module.set_num_threads(option.threads)
     results = {}
     with open(option.list) as file:
-        wanted = [c for c in json.load(file)["cases"] if re.search(option.cases, c["name"])]
+        wanted = [c for c in json.load(file)["cases"]
+                  if re.search(option.cases, c["name"])]
     for case in wanted:
         try:
             f = PEERS[option.peer](case)
             if f:
                 gc.collect()
                 gc.disable()
-                way = {"frames": frames, "rssloop": growth, "particles": frames}.get(case["op"])
-                results[case["name"]] = way(f) if way else batches(f, option.budget)
+                way = {"frames": frames, "rssloop": growth,
+                       "particles": frames}.get(case["op"])
+                results[case["name"]] = (
+                    way(f) if way else batches(f, option.budget))
         except Exception as error:  # one case must not lose the others
             print(option.peer, case["name"], repr(error)[:150], file=sys.stderr)
         finally:

@@ -97,11 +97,11 @@ static int64_t region(int64_t *entry)
 
 static _Alignas(64) atomic_int there;
 static _Alignas(64) atomic_int back;
-enum { TURNS = 100000 };
+enum { PASSES = 100000 };
 
 static void *answer(void *unused)
 {
-    for (int i = 1; i <= TURNS; i++) {
+    for (int i = 1; i <= PASSES; i++) {
         while (atomic_load(&there) < i) { }
         atomic_store(&back, i);
     }
@@ -113,12 +113,12 @@ static void show_line(void)
     pthread_t thread;
     if (pthread_create(&thread, NULL, answer, NULL)) return;
     int64_t t = 0;
-    for (int i = 1; i <= TURNS; i++) {
-        if (i == TURNS / 2) t = now();
+    for (int i = 1; i <= PASSES; i++) {
+        if (i == PASSES / 2) t = now();
         atomic_store(&there, i);
         while (atomic_load(&back) < i) { }
     }
-    printf("%-13s %.2f us\n", "a line there", 2e-3 * (now() - t) / TURNS);
+    printf("%-13s %.2f us\n", "a line there", 2e-3 * (now() - t) / PASSES);
     pthread_join(thread, NULL);
 }
 

@@ -5,9 +5,9 @@
 --                        [--page FILE]
 --
 -- Without --peers, against what plain C loops of the same traffic reach; with
--- it, beside NumPy, PyTorch, jax and numexpr (Python from BENCH_PYTHON or
+-- it, against NumPy, PyTorch, jax and numexpr (Python from BENCH_PYTHON or
 -- build/peers). Every program runs in a process of its own, on one processor
--- when it has one thread; rounds take turns, so that a machine whose speed
+-- when it has one thread; they alternate, so that a machine whose speed
 -- drifts treats all alike, and the least of the rounds counts.
 --   --paths   also the lower CPU paths of the machine
 --   --record  append the figures to bench/history.tsv
@@ -248,7 +248,8 @@ end
 
 if option.page then
   local file = assert(io.open(option.page, "w"))
-  file:write("# Beside the peers\n\n`bench/run.lua` measures and writes this: ",
+  file:write("# Compared with the peers\n\n",
+    "`bench/run.lua` measures and writes this: ",
     "one run on one machine, every program on the same processor by turns.\n",
     "Ratios hold inside the run; the history of single figures is in ",
     "history.tsv.\n\n![time over the fastest peer's](speed.svg)\n\n```\n",
@@ -260,7 +261,8 @@ if option.svg and option.peers then
   local plot = assert(io.popen("gnuplot", "w"))
   local rows = {}
   for _, row in ipairs(list) do if row.R then rows[#rows + 1] = row end end
-  plot:write(("set terminal svg size 900,%d font 'sans,10' background 'white'\n")
+  plot:write(("set terminal svg size 900,%d font 'sans,10' "
+    .. "background 'white'\n")
     :format(80 + 14 * #rows))
   plot:write(("set output '%s'\n"):format(option.svg))
   plot:write("set title 'Time of lunarray / time of the fastest peer, ",

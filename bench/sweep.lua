@@ -1,4 +1,5 @@
--- Whole families of operations beside the peers: every dtype, many shapes.
+-- Whole families of operations compared with the peers: every dtype, many
+-- shapes.
 --
 --   lua5.4 bench/sweep.lua [--cases PATTERN] [--threads N]
 --                          [--peers NAME,NAME] [--page FILE] [--build DIR]
@@ -6,7 +7,7 @@
 --
 -- The list is bench/sweep_cases.lua; Python from BENCH_PYTHON or build/peers.
 -- Every program runs by itself on one processor. Prints, family by family, how
--- the ratios to the fastest peer are spread and the cases above 1.1, worst
+-- the ratios to the fastest peer are distributed and the cases above 1.1, worst
 -- first; with --page into a file. PATTERN is a Lua pattern for the case's name.
 -- With --peers none the times of the module in DIR alone, as JSON. FILE lists
 -- the names of the only cases to run, one a line.
@@ -74,7 +75,9 @@ local function call(la, case)
     local out = la.empty(x.shape, {dtype = case.to})
     return function() out:copy_(x) end
   end
-  if case.op == "contiguous" then return function() return x:contiguous() end end
+  if case.op == "contiguous" then
+    return function() return x:contiguous() end
+  end
   if case.list then return function() return f(t, dim) end end
   if case.dims then
     local at = case.dims[1] + 1
@@ -209,7 +212,8 @@ end
 
 if option.page then
   local page = assert(io.open(option.page, "w"))
-  page:write("# Families of operations beside the peers\n\n`bench/sweep.lua` ",
+  page:write("# Families of operations compared with the peers\n\n",
+    "`bench/sweep.lua` ",
     "measures and writes this: one run on one machine, each case a few\n",
     "milliseconds, so single figures scatter by ten percent. Listed are the ",
     "cases above 1.1.\n\n```\n", table.concat(lines, "\n"), "\n```\n")

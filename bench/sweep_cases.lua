@@ -1,10 +1,10 @@
 -- The list of bench/sweep.lua: whole families of operations over dtypes,
--- sizes and forms, to find what the chosen cases of bench/cases.json don't show.
--- A case is a call that reads the same in PyTorch: {name, op, args, dim, out,
--- number}. An argument is {shape, dtype, fill, view}; dims count from 0.
+-- sizes and forms, to find what the chosen cases of bench/cases.json don't
+-- show. A case is a call that reads the same in PyTorch: {name, op, args, dim,
+-- out, number}. An argument is {shape, dtype, fill, view}; dims count from 0.
 --
 -- fill: "unit" (0.05 to 0.95; integers 1 to 99; a random mask), "over"
--- (1.05 to 1.95), "sign" (-0.95 to 0.85), "index" (places below `below`,
+-- (1.05 to 1.95), "sign" (-0.95 to 0.85), "index" (indices below `below`,
 -- "sorted" likewise), "shift" (0 to 6). view: "step" (every second element),
 -- "t" (transposed).
 local list = {}
@@ -151,7 +151,8 @@ end
 
 -- Reductions.
 local shapes = {{{1000000}}, {{1000, 1000}, 0}, {{1000, 1000}, 1},
-  {{100, 100, 100}, 1}, {{1000000, 10}, 0}, {{1000000, 10}, 1}, {{10, 100000}, 0},
+  {{100, 100, 100}, 1}, {{1000000, 10}, 0}, {{1000000, 10}, 1},
+  {{10, 100000}, 0},
   {{10, 100000}, 1}, {{10000, 100}, 1}, {{100000, 3}, 1}}
 
 local function reductions(names, dtypes, needs_dim)

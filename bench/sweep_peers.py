@@ -13,11 +13,16 @@ import time
 import warnings
 
 NUMPY_NAMES = {
-    "mul": "multiply", "sub": "subtract", "div": "divide", "neg": "negative", "eq": "equal", "ne": "not_equal",
-    "lt": "less", "ge": "greater_equal", "asin": "arcsin", "acos": "arccos", "atan": "arctan", "asinh": "arcsinh",
-    "acosh": "arccosh", "atanh": "arctanh", "atan2": "arctan2", "pow": "power", "bitwise_not": "invert",
-    "bitwise_left_shift": "left_shift", "bitwise_right_shift": "right_shift", "clamp": "clip", "amax": "max",
-    "amin": "min", "round": "rint", "conj_physical": "conjugate", "cat": "concatenate", "add": "add",
+    "mul": "multiply", "sub": "subtract", "div": "divide", "neg": "negative",
+    "eq": "equal", "ne": "not_equal",
+    "lt": "less", "ge": "greater_equal", "asin": "arcsin", "acos": "arccos",
+    "atan": "arctan", "asinh": "arcsinh",
+    "acosh": "arccosh", "atanh": "arctanh", "atan2": "arctan2", "pow": "power",
+    "bitwise_not": "invert",
+    "bitwise_left_shift": "left_shift", "bitwise_right_shift": "right_shift",
+    "clamp": "clip", "amax": "max",
+    "amin": "min", "round": "rint", "conj_physical": "conjugate",
+    "cat": "concatenate", "add": "add",
 }
 
 
@@ -60,9 +65,11 @@ def array(a, g):
     elif kind == "bool":
         x = g.random(shape) > 0.5
     elif kind.startswith("complex"):
-        x = (g.random(shape) + 1j * (g.random(shape) * 0.5 + 0.25)).astype(dtype)
+        x = g.random(shape) + 1j * (g.random(shape) * 0.5 + 0.25)
+        x = x.astype(dtype)
     elif "float" in kind:
-        scale, low = {"over": (0.9, 1.05), "sign": (1.8, -0.95)}.get(fill, (0.9, 0.05))
+        ranges = {"over": (0.9, 1.05), "sign": (1.8, -0.95)}
+        scale, low = ranges.get(fill, (0.9, 0.05))
         x = (g.random(shape, np.float32) * scale + low).astype(dtype)
     else:
         x = g.integers(1, 100, shape).astype(dtype)
@@ -98,8 +105,9 @@ def torch_case(case, made):
         return x.contiguous
     functional = torch.nn.functional
     f = None
-    for home in (torch, functional, torch.special, torch._C._nn, torch.Tensor):
-        f = f or getattr(home, op, None)
+    for module in (torch, functional, torch.special, torch._C._nn,
+                   torch.Tensor):
+        f = f or getattr(module, op, None)
     if op == "gelu" and case.get("out"):
         f = torch._C._nn.gelu
     if op == "argsort":
@@ -129,16 +137,19 @@ def torch_case(case, made):
 
 def array_case(xp, case, made, jit):
     import numpy as np
-    if xp is np and "bfloat16" in (case["args"][0]["dtype"], case.get("to"), case.get("what")):
+    if xp is np and "bfloat16" in (case["args"][0]["dtype"], case.get("to"),
+                                   case.get("what")):
         return None
     op, dim, number = case["op"], case.get("dim"), case.get("number")
     arrays = [view(x, a) for x, a in zip(made, case["args"])]
     if jit:
         import jax
-        if op in ("scatter", "scatter_add", "index_add", "nonzero", "masked_select", "unique"):
+        if op in ("scatter", "scatter_add", "index_add", "nonzero",
+                  "masked_select", "unique"):
             return None
         dtype = case["args"][0]["dtype"]
-        if dtype not in ("float32", "int32", "bfloat16") or "float64" in (case.get("to"), case.get("what")):
+        if dtype not in ("float32", "int32", "bfloat16") \
+                or "float64" in (case.get("to"), case.get("what")):
             return None
         arrays = [jax.device_put(np.ascontiguousarray(x)) for x in made]
 
@@ -158,14 +169,17 @@ def array_case(xp, case, made, jit):
             return lambda: np.copyto(out, x)
         return done(lambda v: v.astype(case["to"]))
     if op == "contiguous":
-        return (lambda: np.ascontiguousarray(x)) if xp is np else done(lambda v: v + 0)
+        if xp is np:
+            return lambda: np.ascontiguousarray(x)
+        return done(lambda v: v + 0)
     if case.get("list"):
         f = getattr(xp, name)
         return done(lambda *v: f(v, axis=dim))
     if "dims" in case:
         return done(lambda v: xp.flip(v, case["dims"][0]).copy())
     if "pads" in case:
-        return done(lambda v: xp.pad(v, [(0, 0)] * (v.ndim - 1) + [tuple(case["pads"])]))
+        last = [tuple(case["pads"])]
+        return done(lambda v: xp.pad(v, [(0, 0)] * (v.ndim - 1) + last))
     if op in ("roll", "repeat_interleave"):
         f = xp.roll if op == "roll" else xp.repeat
         return done(lambda v: f(v, number))
@@ -179,20 +193,25 @@ def array_case(xp, case, made, jit):
         return done(lambda v, m: xp.where(m, xp.asarray(number, v.dtype), v))
     if op == "bincount":
         return (lambda: np.bincount(x)) if xp is np else None
-    if op in ("sort", "argsort", "median", "unique", "searchsorted", "nonzero", "cumsum", "cumprod", "any", "all",
-              "sum", "mean", "prod", "amax", "amin", "argmax", "argmin", "var", "std", "count_nonzero"):
+    if op in ("sort", "argsort", "median", "unique", "searchsorted", "nonzero",
+              "cumsum", "cumprod", "any", "all",
+              "sum", "mean", "prod", "amax", "amin", "argmax", "argmin", "var",
+              "std", "count_nonzero"):
         f = getattr(xp, name)
-        if op in ("cumsum", "cumprod") and not jit and dim is not None and "int" in str(x.dtype):
+        if op in ("cumsum", "cumprod") and not jit and dim is not None \
+                and "int" in str(x.dtype):
             return done(lambda v: f(v, axis=dim, dtype="int64"))
         if op in ("unique", "searchsorted", "nonzero"):
             return done(f)
         return done(lambda v: f(v, axis=dim))
     if jit:
         import jax
-        f = getattr(xp, name, None) or getattr(jax.nn, op, None) or getattr(jax.scipy.special, op, None)
+        f = getattr(xp, name, None) or getattr(jax.nn, op, None) \
+            or getattr(jax.scipy.special, op, None)
     else:
         f = getattr(np, name, None)
-    if f is None or case["name"].split()[0] == "reduction" and op not in ("softmax", "log_softmax", "logsumexp"):
+    rows = ("softmax", "log_softmax", "logsumexp")
+    if f is None or case["name"].split()[0] == "reduction" and op not in rows:
         return None
     if op in ("softmax", "log_softmax", "logsumexp"):
         return done(lambda v: f(v, axis=dim))
@@ -204,7 +223,9 @@ def array_case(xp, case, made, jit):
         return done(lambda v: f(v, number))
     if case.get("out") and not jit:
         out = np.ascontiguousarray(f(*arrays))
-        return (lambda: f(*arrays)) if op == "where" else (lambda: f(*arrays, out=out))
+        if op == "where":
+            return lambda: f(*arrays)
+        return lambda: f(*arrays, out=out)
     return done(f)
 
 
@@ -246,7 +267,8 @@ def main():
             if f is not None:
                 results[case["name"]] = quick(f)
         except Exception as error:  # refused: another dtype, another name
-            print(case["name"], "-", option.peer, str(error)[:80], file=sys.stderr)
+            print(case["name"], "-", option.peer, str(error)[:80],
+                  file=sys.stderr)
     print(json.dumps({"version": version, "results": results}))
 
 

@@ -12,13 +12,13 @@ local data = require "lunarray.data"
 local plot = require "lunarray.plot"
 
 local here = arg and arg[0] and arg[0]:match("^(.*)[/\\][^/\\]*$") or "."
-local EPOCHS, BATCH, RATE, FOLD = 15, 32, 1e-2, 5
+local EPOCHS, BATCH, RATE, HOLDOUT = 15, 32, 1e-2, 5
 
 local images = la.load(here .. "/data/digits_images.npy"):float()
 local labels = la.load(here .. "/data/digits_labels.npy"):long() + 1
 images = (images / images:max()):reshape(-1, 1, 8, 8)
 
-local held = la.range(#images):remainder(FOLD):eq(0)
+local held = la.range(#images):remainder(HOLDOUT):eq(0)
 local function rows(mask) return mask:nonzero():reshape(-1) end
 local all = data.TensorDataset(images, labels)
 local test = data.Subset(all, rows(held))

@@ -15,7 +15,8 @@ static char reason[256];
 
 static la_tensor *checked(la_tensor *t)
 {
-    if (!t && !reason[0]) snprintf(reason, sizeof reason, "%s", la_error_text());
+    if (!t && !reason[0])
+        snprintf(reason, sizeof reason, "%s", la_error_text());
     return t;
 }
 
@@ -26,7 +27,7 @@ static la_tensor *weight(const char *path, const char *layer, const char *part)
     return checked(la_load(path, name));
 }
 
-/* The result of an operation takes the place of its first argument. */
+/* The result of an operation replaces its first argument. */
 static void become(la_tensor **x, la_tensor *result)
 {
     la_release(*x);
@@ -88,7 +89,8 @@ static int read_image(const char *folder, long k, float *pixels)
     char path[512];
     snprintf(path, sizeof path, "%s/digits_images.npy", folder);
     la_tensor *file = checked(la_load(path, NULL));
-    la_tensor *all = file ? checked(la_call(NULL, "to", file, "float32")) : NULL;
+    la_tensor *all = file ? checked(la_call(NULL, "to", file, "float32"))
+        : NULL;
     int found = all && k >= 0 && k < la_sizes(all)[0];
     if (all && !found)
         snprintf(reason, sizeof reason, "there is no image %ld", k + 1);

@@ -34,7 +34,7 @@ local numbers = encode(story)
 local cut = #numbers * 9 // 10
 local train, test = numbers[{{1, cut}}], numbers[{{cut + 1, #numbers}}]
 
--- BATCH pieces of the text from random places, and the same one further on.
+-- BATCH pieces of the text from random positions, and the same one further on.
 local function sample(text, g)
   local from = la.randint(#text - LENGTH, {BATCH, 1}, {generator = g})
   local at = from + la.arange(LENGTH)
@@ -51,7 +51,7 @@ function Writer:init(classes)
   self.head = nn.Linear(HIDDEN, classes)
 end
 
--- Scores of the next character at each place, and the state at the end.
+-- Scores of the next character at each position, and the state at the end.
 function Writer:forward(x, h)
   local out, last = self.gru(self.embed(x), h)
   return self.head(out), last

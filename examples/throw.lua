@@ -18,13 +18,13 @@ local function fly(start, time)
   local gravity = la.tensor({0, -GRAVITY}, F64)
   local air = la.tensor({WIND, 0}, F64)
   local dt = time:unsqueeze(2) / STEPS
-  local place, speed, path = la.zeros_like(baskets), start, {}
+  local position, speed, path = la.zeros_like(baskets), start, {}
   for k = 1, STEPS do
     local wind = speed - air
     local pull = gravity - DRAG * wind * wind:square():sum(2, true):sqrt()
     local half = speed + pull * dt / 2
-    place, speed = place + half * dt, speed + pull * dt
-    path[k] = place
+    position, speed = position + half * dt, speed + pull * dt
+    path[k] = position
   end
   return path
 end
@@ -36,8 +36,8 @@ end
 -- ---- the aim ----
 
 -- The ball has to be in the basket at the end of its time; among all throws
--- that do it, the weight of the speed picks a soft one. The weight goes to zero,
--- and L-BFGS takes what is left of the miss.
+-- that do it, the weight of the speed picks a soft one. The weight goes to
+-- zero, and L-BFGS takes what is left of the miss.
 local function aim(rounds)
   local start = la.tensor({{8, 8}, {8, 8}, {8, 8}}, F64):requires_grad_()
   local time = la.full({3}, 1.5, F64):requires_grad_()
@@ -81,8 +81,8 @@ local function draw(path)
     x, y = math.floor(x + 0.5), math.floor(y + 0.5)
     if rows[y] and rows[y][x] then rows[y][x] = sign end
   end
-  for _, place in ipairs(path) do
-    for _, p in ipairs(place:totable()) do mark(p[1], p[2], ".") end
+  for _, position in ipairs(path) do
+    for _, p in ipairs(position:totable()) do mark(p[1], p[2], ".") end
   end
   for _, p in ipairs(baskets:totable()) do mark(p[1], p[2], "U") end
   mark(0, 0, "@")

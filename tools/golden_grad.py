@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Gradients by PyTorch, as short programs, beside the records of golden.py:
+"""Gradients by PyTorch, as short programs, for spec/golden:
 
     python3 tools/golden_grad.py spec/golden
 

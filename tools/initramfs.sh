@@ -7,7 +7,10 @@
 # PATH: values for LUNARRAY_CPU, each of which runs the C test of products and
 # spec/support/leaf_products.lua. BUSYBOX: a static one. Needs cpio.
 set -e
-[ $# -ge 2 ] || { echo "usage: tools/initramfs.sh OUT.cpio PATH..." >&2; exit 2; }
+if [ $# -lt 2 ]; then
+    echo "usage: tools/initramfs.sh OUT.cpio PATH..." >&2
+    exit 2
+fi
 out=$1
 shift
 root=$(mktemp -d)

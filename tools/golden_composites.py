@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Further records for spec/golden by PyTorch, beside those of golden.py:
+"""Records of composite operations for spec/golden, by PyTorch:
 
-    python3 tools/golden_more.py spec/golden
+    python3 tools/golden_composites.py spec/golden
 """
 import sys
 
