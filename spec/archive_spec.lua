@@ -43,7 +43,7 @@ local function sample()
     flag = la.tensor{true, false}, empty = la.zeros(0, 3),
     scalar = la.tensor(2.5, {dtype = "float64"}),
     ["../odd \"näme\"\n"] = la.tensor{7},
-    turned = la.tensor({{1, 2, 3}, {4, 5, 6}}):transpose(1, 2),
+    transposed = la.tensor({{1, 2, 3}, {4, 5, 6}}):transpose(1, 2),
   }
 end
 

@@ -22,7 +22,7 @@ describe("of all pairs of bytes", function()
     local list = all_bytes(signed)
     local column = la.tensor(list, {dtype = dtype}):unsqueeze(2)
     local row = la.tensor(list, {dtype = dtype}):unsqueeze(1)
-    -- Whole rows, one number for all, and an odd place with an odd count.
+    -- Whole rows, one number for all, and an odd offset with an odd count.
     local function check(name, f, want)
       local a, b = column:expand(256, 256):contiguous(),
         row:expand(256, 256):contiguous()
@@ -35,8 +35,8 @@ describe("of all pairs of bytes", function()
             error(("%s %s of %d, %d: %d, not %d"):format(dtype, name, x, y,
               got[i][j], w))
           end
-          local place = (i - 1) * 256 + j - 3
-          if odd[place] ~= nil and odd[place] ~= w then error(name) end
+          local position = (i - 1) * 256 + j - 3
+          if odd[position] ~= nil and odd[position] ~= w then error(name) end
         end
       end
       for j, y in ipairs(list) do
@@ -156,7 +156,7 @@ describe("isclose", function()
     local gap = math.abs(a - b)
     return gap < math.huge and gap <= atol + rtol * math.abs(b)
   end
-  it("is its definition, in every dtype and place", function()
+  it("is its definition, in every dtype and position", function()
     local list, nan = {}, 0 / 0
     for _, a in ipairs {0, 1, 2, 3, 5, 100} do
       for _, b in ipairs {0, 1, 2, 4, 100, 120} do list[#list + 1] = {a, b} end
@@ -181,7 +181,9 @@ describe("isclose", function()
         local got = la.isclose(a, b, 0.25, 0.5, equal_nan):totable()
         for i, p in ipairs(pairs_) do
           local u, w = p[1], p[2]
-          if dtype == "bool" then u, w = u ~= 0 and 1 or 0, w ~= 0 and 1 or 0 end
+          if dtype == "bool" then
+            u, w = u ~= 0 and 1 or 0, w ~= 0 and 1 or 0
+          end
           local want = near(u, w, 0.25, 0.5,
             equal_nan and not dtype:find "int" and dtype ~= "bool")
           if got[i] ~= (want or false) then

@@ -45,7 +45,8 @@ describe("arguments by position and by name", function()
         local y = la.zeros(2, 3)
         raises("bad argument #2 to 'select' (number expected, got string)",
             y.select, y, "1", 1)
-        raises("bad argument #2 to 'select' (dimension 0: counting starts at 1)",
+        raises("bad argument #2 to 'select' "
+            .. "(dimension 0: counting starts at 1)",
             y.select, y, 0, 1)
         raises("bad argument #3 to 'select' (index 0: counting starts at 1)",
             y.select, y, 1, 0)
@@ -61,7 +62,8 @@ describe("arguments by position and by name", function()
             y.sum, y, 1, 1)
         raises("bad argument #1 to 'select' (tensor expected, got number)",
             y.select, 3, 1, 1)
-        raises("bad argument #2 to 'add' (tensor or number expected, got table: "
+        raises("bad argument #2 to 'add' "
+            .. "(tensor or number expected, got table: "
             .. "a tensor of a list is la.tensor{...})",
             y.add, y, {{}}, 1)
         assert.same({1, 3}, y:select(1.0, 2.0):view(1, 3).shape)
@@ -80,7 +82,8 @@ describe("arguments by position and by name", function()
         assert.equal(y:var(false):item(), y:var(nil, false):item())
         assert.equal(y:std(true):item(), y:std(nil, true, false):item())
         assert.same({1}, y:std(nil, true, true).shape)
-        raises("bad argument #1 to 'select' (tensor or number expected, got nil)",
+        raises("bad argument #1 to 'select' "
+            .. "(tensor or number expected, got nil)",
             la.select, nil, 1, 1)
         raises("bad argument #2 to 'select' (number expected, got nil)",
             la.select, y, nil, 1)
@@ -98,7 +101,7 @@ describe("arguments by position and by name", function()
         raises("unknown memory format 'nhwc'", y.contiguous, y, "nhwc")
     end)
 
-    it("sees a tensor that was freed, in each place", function()
+    it("sees a tensor that was freed, at each position", function()
         local dead = la.ones(2)
         dead:free()
         raises("bad argument #1 to 'select' (tensor was freed)", la.select,
@@ -129,7 +132,8 @@ describe("arguments by position and by name", function()
         local light = debug.upvalueid(function() return up end, 1)
         assert.equal("userdata", type(light))
         for _, v in ipairs {light, io.stdout} do
-            raises("bad argument #1 to 'sum' (tensor expected", la.ones(2).sum, v)
+            raises("bad argument #1 to 'sum' (tensor expected", la.ones(2).sum,
+                   v)
             raises("bad argument #2 to 'add' (tensor or number expected",
                 la.add, la.ones(2), v)
             assert.is_false(la.ones(2) == v)
@@ -182,7 +186,7 @@ describe("a tensor from a list", function()
         assert.equal("float32", la.tensor {{1, 2}, {3, 0.5}}.dtype)
         assert.same({1, 2, 7}, la.tensor({1, la.tensor(2), 7}):totable())
     end)
-    it("names the place of what does not fit", function()
+    it("names the position of what does not fit", function()
         raises("[2][3]: number expected, got string", la.tensor,
             {{1, 2, 3}, {4, 5, "6"}})
         raises("[2]: table of 2 elements expected, got number", la.tensor,
@@ -190,7 +194,8 @@ describe("a tensor from a list", function()
         raises("[2]: 2 elements expected, got 3", la.tensor,
             {{1, 2}, {3, 4, 5}})
         raises("[2][1]: ", la.tensor, {{1, 2}, {300, 4}}, "uint8")
-        raises("[1][2]: number expected, got table", la.tensor, {{1, {}}, {2, 3}})
+        raises("[1][2]: number expected, got table", la.tensor,
+               {{1, {}}, {2, 3}})
         local long = {}
         for k = 1, 20 do long[k] = k end
         long[19] = 256
@@ -209,7 +214,7 @@ end)
 
 describe("keys of a tensor", function()
     local x = la.arange(1, 7):view(2, 3)
-    it("are methods, attributes, places", function()
+    it("are methods, attributes, indices", function()
         assert.equal("function", type(x.sum))
         assert.equal(2, x.ndim)
         assert.is_nil(x.no_such_name)
@@ -260,12 +265,12 @@ describe("t", function()
         raises("t() expects a tensor with <= 2 dimensions, but self is 3D",
             la.t, la.zeros(1, 1, 1))
     end)
-    it("turns names", function()
+    it("transposes names", function()
         assert.same({"C", "N"}, la.zeros(2, 3, {names = {"N", "C"}}):t().names)
     end)
 end)
 
--- One view takes the same room each time, so dead ones can be counted.
+-- One view takes the same memory each time, so dead ones can be counted.
 local function most_dead(live, rounds)
     local keep = {}
     for k = 1, live do keep[k] = {k} end
@@ -288,7 +293,7 @@ end
 describe("dead tensors", function()
     for _, mode in ipairs {"generational", "incremental"} do
         for _, live in ipairs {0, 20000} do
-            it(("stay few in %s mode beside %d tables"):format(mode, live),
+            it(("stay few in %s mode with %d tables"):format(mode, live),
             function()
                 local old = collectgarbage(mode)
                 assert.is_true(most_dead(live, 12000) <= 5000)

@@ -7,7 +7,7 @@ local names = {"log", "log2", "log10", "log1p", "exp", "expm1", "sqrt", "sin",
 
 local function parts(z) return la.real(z):totable(), la.imag(z):totable() end
 
--- Half a unit of the last place, and what double leaves of it.
+-- Half a unit in the last place, and what double leaves of it.
 local function near(a, b)
   if a ~= a or b ~= b then return a ~= a and b ~= b end
   if a == b then return b ~= 0 or 1 / a == 1 / b end

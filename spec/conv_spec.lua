@@ -232,7 +232,7 @@ describe("other convolutions", function()
 end)
 
 describe("pooling", function()
-  it("takes the largest and its place from 1", function()
+  it("takes the largest and its index from 1", function()
     local x = la.arange(16):float():view(1, 1, 4, 4)
     local v, i = la.max_pool2d(x, 2, {return_indices = true})
     assert.is_true(v:view(-1) == la.tensor {5., 7., 13., 15.})

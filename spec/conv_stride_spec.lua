@@ -6,12 +6,12 @@ local la = require "lunarray"
 local function by_taps(g, w, size, c)
   local n, ic = g:size(1), w:size(2)
   local oc = w:size(1) // c.groups
-  local room = la.zeros(n, ic * c.groups, size[1] + 2 * c.pad[1] + 8,
+  local padded = la.zeros(n, ic * c.groups, size[1] + 2 * c.pad[1] + 8,
                         size[2] + 2 * c.pad[2] + 8):double()
   for a = 0, w:size(3) - 1 do
     for b = 0, w:size(4) - 1 do
       local y, z = a * c.dilation[1] + 1, b * c.dilation[2] + 1
-      local part = room
+      local part = padded
         :slice(3, y, y + (g:size(3) - 1) * c.stride[1], c.stride[1])
         :slice(4, z, z + (g:size(4) - 1) * c.stride[2], c.stride[2])
       for k = 0, c.groups - 1 do
@@ -23,7 +23,7 @@ local function by_taps(g, w, size, c)
       end
     end
   end
-  return room:slice(3, c.pad[1] + 1, c.pad[1] + size[1])
+  return padded:slice(3, c.pad[1] + 1, c.pad[1] + size[1])
     :slice(4, c.pad[2] + 1, c.pad[2] + size[2])
 end
 
@@ -118,7 +118,7 @@ describe("the gradient of a strided convolution for its input", function()
     local v = la.randn(1, 2, 3, 4, 5):double()
     local u = la.randn(2, 3, 3, 2, 3):double()
     local z = la.conv_transpose3d(v, u, nil, {stride = 2, padding = 1})
-    -- depth by depth: place d of v brings tap t to 2d + t - 1
+    -- depth by depth: index d of v brings tap t to 2d + t - 1
     local want = la.zeros(table.unpack(z.shape)):double()
     for d = 1, 3 do
       for t = 1, 3 do

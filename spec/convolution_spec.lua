@@ -67,7 +67,8 @@ describe("16-bit convolutions", function()
   end)
 
   it("differentiate through their own dtype", function()
-    local x, w = la.randn(1, 2, 5, 5):bfloat16(), la.randn(3, 2, 3, 3):bfloat16()
+    local x, w = la.randn(1, 2, 5, 5):bfloat16(),
+      la.randn(3, 2, 3, 3):bfloat16()
     x.requires_grad, w.requires_grad = true, true
     la.conv2d(x, w):sum():backward()
     assert.are.equal("bfloat16", tostring(x.grad.dtype))

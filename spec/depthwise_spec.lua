@@ -39,21 +39,21 @@ end
 
 -- An image with its padding, in double.
 local function padded(x, o)
-  local room = la.zeros(x:size(1), x:size(2), x:size(3) + 2 * o.pad[1],
+  local image = la.zeros(x:size(1), x:size(2), x:size(3) + 2 * o.pad[1],
                         x:size(4) + 2 * o.pad[2]):double()
-  local inside = room
+  local inside = image
     :slice(3, o.pad[1] + 1, o.pad[1] + x:size(3))
     :slice(4, o.pad[2] + 1, o.pad[2] + x:size(4))
   inside:copy_(x)
-  return room, inside
+  return image, inside
 end
 
--- f(number, place of the tap in the padded image) for all taps
-local function taps(room, w, g, o, f)
+-- f(number, window of the tap in the padded image) for all taps
+local function taps(image, w, g, o, f)
   for a = 0, w:size(3) - 1 do
     for b = 0, w:size(4) - 1 do
       local y, z = a * o.dilation[1] + 1, b * o.dilation[2] + 1
-      f(a + 1, b + 1, room
+      f(a + 1, b + 1, image
         :slice(3, y, y + (g:size(3) - 1) * o.stride[1], o.stride[1])
         :slice(4, z, z + (g:size(4) - 1) * o.stride[2], o.stride[2]))
     end
@@ -104,8 +104,8 @@ describe("a depthwise convolution", function()
 
   it("sends gradients to its input", function()
     each(function(x, w, g, o, tol, what)
-      local room, want = padded(la.zeros(table.unpack(x.shape)), o)
-      taps(room, w, g, o, function(a, b, part)
+      local image, want = padded(la.zeros(table.unpack(x.shape)), o)
+      taps(image, w, g, o, function(a, b, part)
         part:add_(g:double() * tap(w, a, b))
       end)
       formats(function(p, q, names)

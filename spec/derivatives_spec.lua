@@ -154,7 +154,7 @@ describe("the derivative of", function()
     elseif wanted(name) and never_records(list) then
       it(name .. " (none)", function()
         for _, s in ipairs(samples.of(name)) do
-          if not s.in_place then assert.is_false(records_some(s), s.what) end
+          if not s.inplace then assert.is_false(records_some(s), s.what) end
         end
       end)
     end
@@ -178,11 +178,11 @@ end)
 describe("every row of derivatives", function()
   it("was used above", function()
     if os.getenv("LUNARRAY_GRAD") then return end
-    -- Histories by place in the storage have a node of their own.
-    local by_place = {as_strided = true, unfold = true}
+    -- Histories by position in the storage have a node of their own.
+    local by_storage = {as_strided = true, unfold = true}
     local unused = {}
     for _, op in ipairs(la.operations()) do
-      if op.derivative and not seen[op.row] and not by_place[op.row] then
+      if op.derivative and not seen[op.row] and not by_storage[op.row] then
         unused[#unused + 1] = op.row
       end
     end

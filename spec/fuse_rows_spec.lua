@@ -135,7 +135,8 @@ describe("fuse with reductions", function()
       end
       same("other dims", function()
         local z = x * w
-        return z:sum(1), z:amax({2, 3}), z:mean({1, 4}, true) - z, z:sum(2):exp()
+        return z:sum(1), z:amax({2, 3}), z:mean({1, 4}, true) - z,
+          z:sum(2):exp()
       end)
       same("some after others", function()
         local z = x * w
@@ -196,7 +197,8 @@ describe("fuse with reductions", function()
       la.rand(3, 0))
     local x = random("float32", 12, 10)
     for _, v in ipairs{x:t(), x[{{}, {1, 7}}], x:slice(1, 1, 12, 2),
-                       x[{1}]:expand(4, 10), x:view(3, 4, 10):transpose(1, 2)} do
+                       x[{1}]:expand(4, 10),
+                       x:view(3, 4, 10):transpose(1, 2)} do
       same("layout", function()
         return v:sum(-1), (v * 2):sum(-1), v - v:mean(-1, true), softmax(v)
       end)
@@ -205,8 +207,9 @@ describe("fuse with reductions", function()
     same("channels_last", function()
       return (image * 2):sum(-1), (image + 1):mean(), softmax(image)
     end)
-    same("NaN", function(t) return (t * 2):amax(-1), (t - 1):sum(-1, true) + t end,
-      la.tensor{{1, 0 / 0, 2}, {3, 4, 1 / 0}})
+    same("NaN", function(t)
+      return (t * 2):amax(-1), (t - 1):sum(-1, true) + t
+    end, la.tensor{{1, 0 / 0, 2}, {3, 4, 1 / 0}})
   end)
 
   it("goes past what one pass can hold", function()
@@ -307,7 +310,9 @@ describe("fuse with reductions", function()
     end), x) < 4000000 + few)
     assert.is_true(
       most_bytes(la.fuse(layer_norm), x, row, row) < 4000000 + few)
-    local function sums(t) return (t * 2 + 1):exp():sum(), (t - 1):abs():mean() end
+    local function sums(t)
+      return (t * 2 + 1):exp():sum(), (t - 1):abs():mean()
+    end
     assert.is_true(most_bytes(la.fuse(sums), x:view(-1)) < few)
     la.set_num_threads(before)
   end)

@@ -119,7 +119,7 @@ describe("fuse", function()
     end
   end)
 
-  it("takes the order of memory from a smaller tensor that comes first", function()
+  it("takes the order of memory from a smaller tensor at the front", function()
     local x = sample("float64", {4, 17, 30}, 5):transpose(1, -1)
     local row = sample("float64", {30, 17, 1}, 6)
     local plane = sample("float64", {17, 4}, 7)
@@ -355,7 +355,7 @@ describe("fuse", function()
     assert.is_true(now - used < 4000000 + 300000)
   end)
 
-  -- The results of a loop take turns in a few blocks, warm in the cache.
+  -- The results of a loop alternate between a few blocks, warm in the cache.
   it("has few dead results at a time", function()
     local f = la.fuse(function(t) return t * 0.5 + 1 end)
     for _, mode in ipairs{"generational", "incremental"} do

@@ -20,10 +20,10 @@ local function shapes(make)
 end
 
 local unary = {
-  [signed] = "exp exp2 expm1 sin cos tanh sinh cosh asinh atan erf erfc sigmoid "
-    .. "silu mish gelu softplus logsigmoid selu elu celu relu leaky_relu "
-    .. "softsign tanhshrink square neg abs sinc cumsum sum mean logsumexp0 "
-    .. "flatten0 hardswish relu6 deg2rad",
+  [signed] = "exp exp2 expm1 sin cos tanh sinh cosh asinh atan erf erfc "
+    .. "sigmoid silu mish gelu softplus logsigmoid selu elu celu relu "
+    .. "leaky_relu softsign tanhshrink square neg abs sinc cumsum sum mean "
+    .. "logsumexp0 flatten0 hardswish relu6 deg2rad",
   [positive] = "log log2 log10 log1p sqrt rsqrt reciprocal lgamma digamma "
     .. "acosh1 prod norm var0 std0 cumprod i0",
   [unit] = "asin acos atanh tan erfinv",
@@ -137,7 +137,7 @@ describe("gradcheck of", function()
     end)
   end
 
-  it("numbers beside doubles keep their width", function()
+  it("scalars with doubles keep their width", function()
     local function slope(f, want)
       local x = la.tensor({0.7}, {dtype = "float64", requires_grad = true})
       f(x):sum():backward()

@@ -86,7 +86,8 @@ describe("numbers as sizes, dims and indices", function()
   local t = la.zeros(2, 3)
 
   it("must be whole", function()
-    for _, bad in ipairs{0 / 0, 1 / 0, -1 / 0, 3.5, 2.0 ^ 53 + 0.5 * 3, 2.0 ^ 63} do
+    for _, bad in ipairs{0 / 0, 1 / 0, -1 / 0, 3.5, 2.0 ^ 53 + 0.5 * 3,
+                         2.0 ^ 63} do
       if math.tointeger(bad) == nil then
         raises("number has no integer representation", t.sum, t, bad)
         raises("number has no integer representation", la.zeros, bad)
@@ -150,8 +151,10 @@ describe("tables of data", function()
   it("pass on what their metamethods raise", function()
     local proxy = setmetatable({}, {__len = function() error("from __len") end})
     raises("from __len", la.tensor, proxy)
-    proxy = setmetatable({1, 2}, {__index = function() error("from __index") end,
-      __len = function() return 3 end})
+    proxy = setmetatable({1, 2}, {
+      __index = function() error("from __index") end,
+      __len = function() return 3 end,
+    })
     raises("from __index", la.tensor, proxy)
     proxy = setmetatable({}, {__len = function() coroutine.yield() end})
     local co = coroutine.wrap(function() return la.tensor(proxy) end)
@@ -237,7 +240,8 @@ describe("operators", function()
     assert.is_true(12 / t == la.tensor{3., 2.})
     assert.is_true(t // 4 == la.tensor{1., 1.})
     assert.is_true(-7 % la.tensor{3, 4} == la.tensor{2, 1})
-    raises("bad argument #2 to 'add'.*got string", function() return t + "x" end)
+    raises("bad argument #2 to 'add'.*got string",
+           function() return t + "x" end)
     raises("bad argument #1 to 'add'.*got table", function() return {} + t end)
     raises("lt", function() return t < t end)
     assert.is_true(la.tensor(1) < 2)

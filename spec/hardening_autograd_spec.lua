@@ -329,7 +329,8 @@ describe("backward", function()
     f()
     assert.is_true(la.isnan(x.grad):any())
     local why = raises(nil, la.detect_anomaly, f)
-    assert.is_truthy(why:find("derivative of sqrt has NaN values", 1, true), why)
+    assert.is_truthy(why:find("derivative of sqrt has NaN values", 1, true),
+                     why)
     assert.is_truthy(why:find("hardening_autograd_spec.lua:" .. debug.getinfo(f,
       "S").linedefined, 1, true), why)
     x.grad = nil
@@ -522,7 +523,8 @@ describe("in-place changes of a leaf that needs a gradient", function()
     ones = function() return la.ones(2, {requires_grad = true}) end,
     ["full"] = function() return la.full({2}, 1.5, {requires_grad = true}) end,
     randn = function() return la.randn(2, {requires_grad = true}) end,
-    ["ones and requires_grad_"] = function() return la.ones(2):requires_grad_() end,
+    ["ones and requires_grad_"] =
+      function() return la.ones(2):requires_grad_() end,
   }
   for name, make in pairs(makers) do
     it("are refused: " .. name, function()

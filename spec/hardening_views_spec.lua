@@ -21,7 +21,7 @@ describe("sizes", function()
     assert.truthy(after - before < 1 << 20)
   end)
 
-  it("with a zero beside huge ones do not wrap", function()
+  it("with a zero next to huge ones do not wrap", function()
     raises("size overflow", la.zeros, 0, 1 << 40, 1 << 40)
     assert.same(0, la.zeros(0, 1 << 30):numel())
   end)
@@ -79,7 +79,8 @@ describe("as_strided", function()
   it("is no way to sizes beyond all memory", function()
     local y = la.ones {2, 3}
     raises("size overflow", y.pad, y, {1, 1 << 62, 1, 1 << 62})
-    raises("size overflow", y.set_, y, la.ones(6), 1, {1 << 32, 1 << 32, 1 << 32})
+    raises("size overflow", y.set_, y, la.ones(6), 1,
+           {1 << 32, 1 << 32, 1 << 32})
     raises("size overflow", la.empty, {1 << 32, 1 << 32, 1 << 32, 2},
            {memory_format = "channels_last"})
   end)

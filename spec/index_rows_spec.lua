@@ -7,7 +7,7 @@ local widths = {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 64, 65, 127,
   130, 300}
 
 -- n positions in 1..m, some of them counted from the end.
-local function places(n, m, g)
+local function indices(n, m, g)
   local i = la.randint(1, m, {n}, {generator = g})
   return la.where(la.rand(n, {generator = g}):gt(0.3), i, i - (m + 1))
 end
@@ -30,7 +30,7 @@ describe("rows through an index", function()
     local g = la.Generator(5)
     for _, dtype in ipairs(dtypes) do
       for _, w in ipairs(widths) do
-        local x, i = numbered(dtype, 9, w), places(131, 9, g)
+        local x, i = numbered(dtype, 9, w), indices(131, 9, g)
         local want = picked(x, i)
         assert.is_true(la.equal(want, x:index_select(1, i)))
         assert.is_true(la.equal(want, x[i]))
@@ -43,20 +43,20 @@ describe("rows through an index", function()
     end
   end)
 
-  it("are written, of every width, the last of equal places staying", function()
+  it("are written, of every width, the last of equals staying", function()
     local g = la.Generator(6)
     for _, dtype in ipairs(dtypes) do
       for _, w in ipairs(widths) do
-        local v, i = numbered(dtype, 131, w), places(131, 9, g)
+        local v, i = numbered(dtype, 131, w), indices(131, 9, g)
         local want = la.zeros(9, w, {dtype = dtype})
         for k, at in ipairs(i:totable()) do want[at] = v[k] end
         local x = la.zeros(9, w, {dtype = dtype})
         assert.is_true(la.equal(want, x:index_copy(1, i, v)))
         x[i] = v
         assert.is_true(la.equal(want, x))
-        local turned = la.zeros(w, 9, {dtype = dtype}):t()
-        turned[i] = v
-        assert.is_true(la.equal(want, turned))
+        local transposed = la.zeros(w, 9, {dtype = dtype}):t()
+        transposed[i] = v
+        assert.is_true(la.equal(want, transposed))
       end
     end
   end)
@@ -67,7 +67,7 @@ describe("rows through an index", function()
       for _, n in ipairs {1, 63, 64, 129, 1000} do
         local x, v = numbered(dtype, 40), numbered(dtype, n)
         local front = la.randint(1, 40, {n}, {generator = g})
-        for _, i in ipairs {front, places(n, 40, g), front:int(),
+        for _, i in ipairs {front, indices(n, 40, g), front:int(),
                             la.stack({front, front}, 2):select(2, 2)} do
           local want, put = {}, x:clone()
           for k, at in ipairs(i:totable()) do
@@ -101,7 +101,7 @@ describe("rows through an index", function()
         if dtype == "bfloat16" then
           v[2], v[3], v[4] = math.huge, -math.huge, 0 / 0
         end
-        local i = places(n, 6, g)
+        local i = indices(n, 6, g)
         local sum, product = x:clone(), x:clone()
         for k, at in ipairs(i:totable()) do
           sum[at] = sum[at] + v[k]
@@ -195,7 +195,7 @@ end)
 
 describe("indices that share memory with what is written", function()
   -- Element 89 of the index is element 90 of what is written: after the first
-  -- writes it is no place any more.
+  -- writes it is no valid index any more.
   local far = 1 << 40
   local function pair()
     local all = la.full({400}, 90, {dtype = "int64"})
@@ -241,17 +241,19 @@ describe("what is counted", function()
       end
     end
     for _, bad in ipairs {0, -1, math.mininteger} do
-      for _, place in ipairs {1, 7, 1000} do
+      for _, position in ipairs {1, 7, 1000} do
         local x = la.ones(1000, {dtype = "int64"})
-        x[place] = bad
-        raises(("value %d at position %d"):format(bad, place), la.bincount, x)
+        x[position] = bad
+        raises(("value %d at position %d"):format(bad, position), la.bincount,
+               x)
       end
     end
   end)
 
-  it("has its places found between long runs of zeros", function()
+  it("finds its positions between long runs of zeros", function()
     for _, n in ipairs {1, 8, 63, 64, 65, 500, 70000} do
-      for _, set in ipairs {{}, {1}, {n}, {1, n}, {n // 2 + 1}, {n // 3 + 1, n}} do
+      for _, set in ipairs {{}, {1}, {n}, {1, n}, {n // 2 + 1},
+                            {n // 3 + 1, n}} do
         local x = la.zeros(n)
         local seen, want = {}, {}
         for _, k in ipairs(set) do
@@ -266,8 +268,8 @@ describe("what is counted", function()
   end)
 end)
 
--- Rows of up to 32 elements find their places several rows at a time.
-describe("short rows with places of their own", function()
+-- Rows of up to 32 elements find their positions several rows at a time.
+describe("short rows with indices of their own", function()
   local g = la.Generator(11)
 
   local function naive(x, at)

@@ -59,7 +59,7 @@ describe("reading", function()
     assert.same({0, 1, 2, 3, 4}, list(x[{{}}]))
   end)
 
-  it("turns round with a negative step, as a copy", function()
+  it("reverses with a negative step, as a copy", function()
     local x = la.arange(6)
     assert.same({5, 4, 3, 2, 1, 0}, list(x[{{nil, nil, -1}}]))
     assert.same({4, 2, 0}, list(x[{{5, 1, -2}}]))
@@ -200,7 +200,7 @@ describe("writing", function()
     for _, dtype in ipairs {"uint8", "int64", "float16", "float32", "float64",
                             "complex64"} do
       local base = la.zeros(6, {dtype = dtype})
-      local x = base:slice(1, 2, nil, 2)        -- places 2, 4 and 6
+      local x = base:slice(1, 2, nil, 2)        -- positions 2, 4 and 6
       local version = x._version
       x[1], x[-1] = 7, 9
       assert.equal(version + 2, x._version)
@@ -252,7 +252,7 @@ describe("writing", function()
     assert.same({1, 2, 9}, list(x))
   end)
 
-  it("keeps the last of several values for one place", function()
+  it("keeps the last of several values for one index", function()
     local x = la.zeros(3)
     x[la.tensor {2, 2, 2}] = la.tensor {1.0, 2.0, 3.0}
     assert.same({0, 3, 0}, list(x))
@@ -460,13 +460,13 @@ describe("positions in one or two dims", function()
     for _, n in ipairs {1, 7, 33, 340, 342, 1024, 1025, 2000} do
       local flat = la.arange(n)
       local rows = la.arange(3 * n):view(n, 3)
-      local places = la.tensor((function()
+      local indices = la.tensor((function()
         local t = {}
         for k = 1, n do t[k] = k % 2 == 0 and -k or n - k + 1 end
         return t
       end)())
-      for _, at in ipairs {places, places:to "int32",
-                           la.stack({places, places}, 2):select(2, 2)} do
+      for _, at in ipairs {indices, indices:to "int32",
+                           la.stack({indices, indices}, 2):select(2, 2)} do
         local a, b, c, d = flat[at], rows[at],
                            rows:t():index_select(2, at), flat:clone()
         local out = la.index_select(rows, 1, at, {out = la.empty({0},

@@ -82,7 +82,7 @@ describe("mixed dtypes", function()
     assert.equal("float32", (i + 1.5).dtype)
   end)
 
-  it("go home to narrower outputs when the category allows", function()
+  it("are copied to narrower outputs when the category allows", function()
     local x = la.ones(5000, {dtype = "float16"})
     x:add_(la.ones(5000, {dtype = "float64"}))
     assert.is_true(x:equal(la.full({5000}, 2.0)))

@@ -166,7 +166,7 @@ describe("arguments", function()
     assert.equal(2, la.tensor({4}):sqrt():item())
   end)
 
-  it("keep the digits of gelu's tail, whatever stands beside it", function()
+  it("keep the digits of gelu's tail, whatever stands next to it", function()
     local x = la.linspace(-12.9, 8, 40001, {dtype = "float32"})
     local exact = x:to("float64"):gelu()
     local off = x:gelu():to("float64"):sub(exact):div(exact):abs()
@@ -180,7 +180,7 @@ describe("arguments", function()
     assert.equal(-math.huge, 1 / mixed:gelu()[4]:item())
     assert.equal(6.5, mixed:gelu()[7]:item())
   end)
-  it("keep the digits of digamma beside its poles", function()
+  it("keep the digits of digamma near its poles", function()
     local x = la.tensor({1, 0.5, -0.25, -264.99968569135433, 1e-300, 1e20},
       {dtype = "float64"})
     local want = la.tensor({-0.57721566490153286, -1.9635100260214235,

@@ -12,9 +12,9 @@ end
 -- The same values in other layouts, plain and conjugated.
 local function layouts(t)
   local down = t:transpose(-2, -1):contiguous():transpose(-2, -1)
-  local turned = t:conj():resolve_conj():transpose(-2, -1):contiguous()
+  local adjoint = t:conj():resolve_conj():transpose(-2, -1):contiguous()
   return {t, down, t:conj():resolve_conj():conj(),
-          turned:transpose(-2, -1):conj()}
+          adjoint:transpose(-2, -1):conj()}
 end
 
 -- By definition, from parts: real numbers alone.
@@ -77,12 +77,12 @@ describe("a product of conjugates", function()
             assert.is_true(la.addbmm(add:conj(), x:unsqueeze(1),
                                      y:unsqueeze(1), opts) == want)
             -- the result where the addend lies, itself or with a bit
-            local home = add:clone()
-            la.addmm(home:conj(), x, y, {out = home})
-            assert.is_true(home == add:conj() + product(a, b))
-            home = add:clone():conj()
-            home:addmm_(x, y)
-            assert.is_true(home == add:conj() + product(a, b))
+            local dest = add:clone()
+            la.addmm(dest:conj(), x, y, {out = dest})
+            assert.is_true(dest == add:conj() + product(a, b))
+            dest = add:clone():conj()
+            dest:addmm_(x, y)
+            assert.is_true(dest == add:conj() + product(a, b))
           end
         end
       end
@@ -159,9 +159,10 @@ describe("a product of conjugates", function()
   it("resolves what is no conjugate", function()
     local z = la.complex(la.tensor {{1.0, 2.0}, {3.0, 4.0}},
                          la.tensor {{-1.0, 1.0}, {0.0, 2.0}})
-    local turned = la.imag(z:conj())             -- a negative to come
-    assert.is_true(turned:mm(turned) == (-la.imag(z)):mm(-la.imag(z)))
-    assert.is_true(turned:matmul(turned[1]) == (-la.imag(z)):mv(-la.imag(z)[1]))
+    local negated = la.imag(z:conj())             -- a negative to come
+    assert.is_true(negated:mm(negated) == (-la.imag(z)):mm(-la.imag(z)))
+    assert.is_true(negated:matmul(negated[1])
+                   == (-la.imag(z)):mv(-la.imag(z)[1]))
   end)
 
   it("passes gradients", function()

@@ -1,6 +1,6 @@
 -- Products of 16-bit floats on the leaves of this machine: kernels above AVX512
--- with sums of their own order. Each leaf runs spec/support/leaf_products.lua in
--- a process of its own, since LUNARRAY_CPU is read when the library starts.
+-- with sums of their own order. Each leaf runs spec/support/leaf_products.lua
+-- in a process of its own, since LUNARRAY_CPU is read when the library starts.
 local la = require "lunarray"
 
 local function run(cap, file, argument)

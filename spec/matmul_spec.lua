@@ -179,7 +179,7 @@ describe("einsum", function()
     assert.is_true(la.einsum("ij,ij->j", a, a) == (a * a):sum(1))
   end)
 
-  it("spreads an ellipsis and chooses a path", function()
+  it("broadcasts an ellipsis and chooses a path", function()
     local a, b = counted(2, 1, 3, 4), counted(5, 4, 6)
     assert.is_true(la.einsum("...ij,...jk->...ik", a, b) == a:matmul(b))
     local x, y, z = counted(2, 30), counted(30, 40), counted(40, 3)
@@ -249,7 +249,8 @@ describe("a product without the dispatcher's second walk", function()
     la.manual_seed(5)
     local v, w, m = la.rand(70), la.rand(70), la.rand(70, 30)
     local b, c = la.rand(4, 9, 70), la.rand(4, 70, 30)
-    for _, p in ipairs {{v, w}, {v, m}, {m:t(), v}, {b, c}, {b, m}, {m:t(), m}} do
+    for _, p in ipairs {{v, w}, {v, m}, {m:t(), v}, {b, c}, {b, m},
+                        {m:t(), m}} do
       local x, y = p[1], p[2]
       local general = x:detach():requires_grad_():matmul(y)
       local plain = x:matmul(y)
@@ -279,7 +280,7 @@ describe("a product without the dispatcher's second walk", function()
   end)
 
   -- The part with fewer rows may be one block where the other is two.
-  it("has room for every part of a product cut between threads", function()
+  it("has scratch for every part of a product cut between threads", function()
     local before = la.get_num_threads()
     for m = 140, 340, 7 do
       local a, b = la.rand(m, 500), la.rand(500, 96)

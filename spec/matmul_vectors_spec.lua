@@ -69,7 +69,7 @@ describe("a matrix times a vector", function()
   end)
 
   it("sums 16-bit floats in float32", function()
-    -- 0.25 is lost beside 2048 in either of them, 5,000 of it are not
+    -- 0.25 is lost next to 2048 in either of them, 5,000 of it are not
     for _, dtype in ipairs {"float16", "bfloat16"} do
       local x = la.full({5000}, 0.25):to(dtype)
       x[1] = 2048
@@ -118,14 +118,14 @@ describe("long batches of tiny matrices", function()
           for _, count in ipairs {8, 37} do
             local a, b = whole(dtype, count, m, k), whole(dtype, count, k, n)
             local want = product(a, b)
-            local turned = a:transpose(-2, -1):contiguous():transpose(-2, -1)
+            local strided = a:transpose(-2, -1):contiguous():transpose(-2, -1)
             local other = b:transpose(-2, -1):contiguous():transpose(-2, -1)
             assert.is_true(a:matmul(b) == want)
-            assert.is_true(turned:matmul(other) == want)
+            assert.is_true(strided:matmul(other) == want)
             assert.is_true(a:bmm(other) == want)
             assert.is_true(a:flip(1):bmm(b:flip(1)):flip(1) == want)
-            local spread = la.cat({a, a}, 1):narrow(1, 1, count)
-            assert.is_true(spread:bmm(b) == want)
+            local overlapping = la.cat({a, a}, 1):narrow(1, 1, count)
+            assert.is_true(overlapping:bmm(b) == want)
             local every = la.stack({a, a}, 2):select(2, 1)
             assert.is_true(every:bmm(b) == want)
             local out = la.zeros(count, n, m, {dtype = dtype}):transpose(-2, -1)

@@ -1,11 +1,14 @@
--- Elements that only move: borders, rolls, flips, joins. Each result is compared
--- with one made element by element from where its index says it comes from.
+-- Elements that only move: borders, rolls, flips, joins. Each result is
+-- compared with one made element by element from where its index says it comes
+-- from.
 local la = require "lunarray"
 
--- The index (from 0) that stands at place i of a dim with n elements, of which
--- first..last - 1 are left where the numbers of the border cut.
+-- The index (from 0) that stands at position i of a dim with n elements, of
+-- which first..last - 1 are left where the numbers of the border cut.
 local source = {
-  reflect = function(i, n) return i < 0 and -i or i >= n and 2 * n - 2 - i or i end,
+  reflect = function(i, n)
+    return i < 0 and -i or i >= n and 2 * n - 2 - i or i
+  end,
   replicate = function(i, n) return math.max(0, math.min(n - 1, i)) end,
   circular = function(i, _, first, last)
     return first + (i - first) % (last - first)
@@ -143,7 +146,8 @@ describe("a border of the tensor's own elements", function()
     refused("negative output size", x, {-3, -3}, "reflect")
     refused("even", x, {1}, "reflect")
     refused("twice the number", x, {1, 1, 1, 1, 1, 1}, "reflect")
-    assert.same({0, 6}, {table.unpack(la.zeros(0, 4):pad({1, 1}, "reflect").shape)})
+    local empty = la.zeros(0, 4):pad({1, 1}, "reflect")
+    assert.same({0, 6}, {table.unpack(empty.shape)})
     assert.same({3, 0}, {table.unpack(x:pad({-2, -2}, "replicate").shape)})
   end)
 end)
@@ -196,7 +200,7 @@ describe("roll", function()
 end)
 
 describe("rows of few elements", function()
-  it("are turned over and joined, of every width and size", function()
+  it("are flipped and joined, of every width and size", function()
     for _, dtype in ipairs(dtypes) do
       for w = 1, 70 do
         local x = numbered(dtype, 11, w)
@@ -214,14 +218,14 @@ describe("rows of few elements", function()
     end
   end)
 
-  it("of three bytes leave what is beside them alone", function()
+  it("of three bytes leave their neighbours alone", function()
     for n = 1, 9 do
       local x = numbered("uint8", n, 3)
-      local room = la.full({n + 2, 3}, 77, {dtype = "uint8"})
-      room[{{2, n + 1}}]:copy_(x:flip(1))
-      same(x:index_select(1, la.arange(n, 0, -1)), room:narrow(1, 2, n))
-      assert.same({77, 77, 77}, room[1]:totable())
-      assert.same({77, 77, 77}, room[n + 2]:totable())
+      local guarded = la.full({n + 2, 3}, 77, {dtype = "uint8"})
+      guarded[{{2, n + 1}}]:copy_(x:flip(1))
+      same(x:index_select(1, la.arange(n, 0, -1)), guarded:narrow(1, 2, n))
+      assert.same({77, 77, 77}, guarded[1]:totable())
+      assert.same({77, 77, 77}, guarded[n + 2]:totable())
       local wide = numbered("uint8", n, 5)[{{}, {2, 4}}]
       same(wide:index_select(1, la.arange(1, n + 1)), wide:contiguous())
     end

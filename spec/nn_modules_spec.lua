@@ -89,8 +89,10 @@ describe("modules", function()
   end)
 
   it("keep the order of registration", function()
-    for _, module in ipairs{nn.Linear(1, 1), nn.BatchNorm1d(1), nn.Conv1d(1, 1, 1),
-      nn.LayerNorm(1), nn.GroupNorm(1, 1), nn.InstanceNorm1d(1, {affine = true})} do
+    for _, module in ipairs{
+      nn.Linear(1, 1), nn.BatchNorm1d(1), nn.Conv1d(1, 1, 1), nn.LayerNorm(1),
+      nn.GroupNorm(1, 1), nn.InstanceNorm1d(1, {affine = true}),
+    } do
       local list = module:parameters()
       assert.is_true(rawequal(list[1], module.weight), tostring(module))
       assert.is_true(rawequal(list[2], module.bias), tostring(module))
@@ -142,7 +144,8 @@ end)
 
 describe("losses of densities", function()
   it("gaussian_nll_loss", function()
-    local x, y, v = t64{{1, 2}, {0, 3}}, t64{{0, 2}, {1, 1}}, t64{{1, 4}, {2, 1}}
+    local x, y, v = t64{{1, 2}, {0, 3}}, t64{{0, 2}, {1, 1}},
+      t64{{1, 4}, {2, 1}}
     local each = 0.5 * (v:log() + (x - y):square() / v)
     near(la.gaussian_nll_loss(x, y, v, {reduction = "none"}), each)
     near(la.gaussian_nll_loss(x, y, v), each:mean())

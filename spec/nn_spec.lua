@@ -143,7 +143,7 @@ describe("modules", function()
     assert.are.same({5, 2}, {table.unpack(net(la.ones(5, 3)).shape)})
   end)
 
-  it("turn modes on and off everywhere", function()
+  it("switch modes on and off everywhere", function()
     local net = Net(3)
     assert.is_true(net.body[3].training)
     net:eval()
@@ -301,7 +301,7 @@ describe("layers", function()
     end
   end)
 
-  it("recurrent layers stack, turn round and take batches first", function()
+  it("recurrent layers stack, run backwards and take batches first", function()
     local net = nn.LSTM(3, 4, {num_layers = 2, bidirectional = true,
       batch_first = true})
     local out, h, c = net(la.randn(2, 5, 3))

@@ -9,13 +9,15 @@ end
 local function plain(x) return la.tensor(x:totable()) end
 
 local calls = {
-  linear = function(x) return la.linear(x, la.ones(4, x:size(3)), la.ones(4)) end,
+  linear = function(x)
+    return la.linear(x, la.ones(4, x:size(3)), la.ones(4))
+  end,
   linear_bare = function(x) return la.linear(x, la.ones(4, x:size(3))) end,
   matmul = function(x) return x:matmul(la.ones(x:size(3), 4)) end,
   bmm = function(x) return x:bmm(la.ones(x:size(1), x:size(3), 2)) end,
   add = function(x) return x + 1 end,
   add_row = function(x) return x + la.ones(x:size(3)) end,
-  add_turned = function(x) return x + x:transpose(1, 2):transpose(1, 2) end,
+  add_transposed = function(x) return x + x:transpose(1, 2):transpose(1, 2) end,
   sum = function(x) return x:sum(3) end,
   sum_middle = function(x) return x:sum(2) end,
   max = function(x) return (x:max(2)) end,
@@ -37,7 +39,9 @@ local calls = {
   clone = function(x) return x:clone() end,
   double = function(x) return x:double() end,
   fused = la.fuse(function(x) return x * 2 + x:abs() end),
-  raw = function(x) return la.from_raw(x:tostring_raw(), "float32", x.shape) end,
+  raw = function(x)
+    return la.from_raw(x:tostring_raw(), "float32", x.shape)
+  end,
 }
 
 describe("a stride that never counts", function()

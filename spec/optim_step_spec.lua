@@ -85,21 +85,23 @@ describe("optimiser steps", function()
       check(name, function() return la.randn(5, 7, F64):t() end)
       check(name, function() return la.randn(5, 14, F64)[{{}, {1, 14, 2}}] end)
       -- Layouts that differ within one call.
-      local turn = false
+      local odd = false
       check(name, function()
-        turn = not turn
-        return turn and la.randn(4, 6, F64) or la.randn(6, 4, F64):t()
+        odd = not odd
+        return odd and la.randn(4, 6, F64) or la.randn(6, 4, F64):t()
       end)
       check(name, function() return la.randn(33) end, 1e-5)
       check(name, function() return la.randn(33):bfloat16() end, 0.1)
       check(name, function() return la.randn(33):half() end, 2e-2)
     end)
 
-    it(name .. " gives the same bits at every place", function()
+    it(name .. " gives the same bits at every position", function()
       la.manual_seed(2)
       local rule = rules[name]
       for _, dtype in ipairs{"float32", "float64", "float16"} do
-        local list = operands(rule, function() return la.randn(45):to(dtype) end)
+        local list = operands(rule, function()
+          return la.randn(45):to(dtype)
+        end)
         local single = {}
         for k, t in ipairs(list) do single[k] = t:clone() end
         step(name, list)
@@ -131,7 +133,7 @@ describe("optimiser steps", function()
       end)
       refuses("shares memory with argument", function(l) l[3] = l[1] end)
       refuses("shares memory with argument", function(l) l[2] = l[3] end)
-      refuses("single place in memory", function(l)
+      refuses("single memory location", function(l)
         l[3] = la.ones(1, 2):expand(3, 2)
       end)
       local list = operands(rule, function() return la.ones(2):long() end)

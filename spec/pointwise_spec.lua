@@ -13,11 +13,11 @@ local function bits(x) return x:contiguous():tostring_raw() end
 
 -- Values of both signs and sizes, and the special ones for floats.
 local function sample(dtype, n, seed)
-  local function spread(step)
+  local function values(step)
     local k = la.arange(n, {dtype = "float64"}) * step
     return (k:remainder(1009) - 504.25) / 37
   end
-  local x = spread(389 + seed)
+  local x = values(389 + seed)
   if dtype:find "float" then
     x[1], x[2], x[3], x[4] = 0.0, -0.0, 1 / 0, -1 / 0
   end
@@ -25,7 +25,7 @@ local function sample(dtype, n, seed)
   if dtype:find "^uint" then x = x:abs():floor() + 1 end
   if dtype:find "^int" then x = x:sign() * (x:abs():floor() + 1) end
   if dtype:find "complex" then
-    return la.complex(x, spread(577 + seed)):to(dtype)
+    return la.complex(x, values(577 + seed)):to(dtype)
   end
   return x:to(dtype)
 end
@@ -131,7 +131,7 @@ describe("an element's bits", function()
     assert.truthy(results[1] == results[2] and results[1] == results[3])
   end)
 
-  it("of a number beside a tensor are those of a full tensor", function()
+  it("of a scalar with a tensor are those of a full tensor", function()
     for _, dtype in ipairs {"float32", "float64", "int16", "complex64"} do
       local a, number = sample(dtype, 77, 7), 3
       local full = la.full({77}, number, {dtype = dtype})
@@ -275,8 +275,8 @@ describe("integers", function()
     local q = a // b
     return a % b ~= 0 and (a < 0) ~= (b < 0) and q + 1 or q
   end
-  -- Small numbers, both ends of the dtype, powers of two and what is beside
-  -- them, and random ones of any size.
+  -- Small numbers, both ends of the dtype, powers of two and the neighbours
+  -- of all these, and random ones of any size.
   local function edge_numbers(width, signed)
     local list, seen = {}, {}
     local function put(v)
@@ -436,9 +436,9 @@ describe("floats", function()
         {-least, 5.0, -0.0}, {0.0, -0.0, -0.0}, {2.5, 2.5, 2.5},
         {inf, inf, inf}}
       local a, b, want = {}, {}, {}
-      for turn = 0, 4 do   -- for the vectors and the rest
+      for round = 0, 4 do   -- for the vectors and the rest
         for i, row in ipairs(rows) do
-          local at = turn * #rows + i
+          local at = round * #rows + i
           a[at], b[at], want[at] = row[1], row[2], row[3]
         end
       end

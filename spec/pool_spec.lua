@@ -4,12 +4,12 @@ local la = require "lunarray"
 
 local NAN = 0 / 0
 
--- Windows along a dim of n places: first and last place, and how many count
+-- Windows along a dim of n elements: their indices, and how many count
 -- with the padding.
 local function windows(n, c)
   local out, reach = {}, c.dilation * (c.kernel - 1) + 1
-  local room = n + 2 * c.pad - reach
-  local count = (room + (c.ceil and c.stride - 1 or 0)) // c.stride + 1
+  local span = n + 2 * c.pad - reach
+  local count = (span + (c.ceil and c.stride - 1 or 0)) // c.stride + 1
   if c.ceil and (count - 1) * c.stride >= n + c.pad then count = count - 1 end
   for o = 0, count - 1 do
     local w = {}
@@ -39,12 +39,12 @@ end
 
 -- Values, indices and means of one image's planes; rows, cols: windows.
 local function naive(x, rows, cols, pads)
-  local most, places, means = {}, {}, {}
+  local most, indices, means = {}, {}, {}
   for c, plane in ipairs(x) do
-    most[c], places[c], means[c] = {}, {}, {}
+    most[c], indices[c], means[c] = {}, {}, {}
     local width = #plane[1]
     for i, r in ipairs(rows) do
-      most[c][i], places[c][i], means[c][i] = {}, {}, {}
+      most[c][i], indices[c][i], means[c][i] = {}, {}, {}
       for j, k in ipairs(cols) do
         local best, at, sum = -math.huge, (r[1] - 1) * width + k[1], 0.0
         for _, y in ipairs(r) do
@@ -54,12 +54,12 @@ local function naive(x, rows, cols, pads)
             if v > best or v ~= v then best, at = v, (y - 1) * width + z end
           end
         end
-        most[c][i][j], places[c][i][j] = best, at
+        most[c][i][j], indices[c][i][j] = best, at
         means[c][i][j] = sum / (pads and r.counted * k.counted or #r * #k)
       end
     end
   end
-  return most, places, means
+  return most, indices, means
 end
 
 local layouts = {
@@ -75,7 +75,8 @@ local layouts = {
 }
 
 local function same(a, b, what)
-  local u, v = a:double():reshape(-1):totable(), b:double():reshape(-1):totable()
+  local u, v = a:double():reshape(-1):totable(),
+    b:double():reshape(-1):totable()
   assert.are.equal(#u, #v, what)
   for i = 1, #u do
     assert.is_true(u[i] == v[i] or (u[i] ~= u[i] and v[i] ~= v[i]), what)
@@ -108,12 +109,12 @@ end
 
 -- What 'naive' gives for all images, as tensors.
 local function all_of(x, rows, cols, pads)
-  local most, places, means = {}, {}, {}
+  local most, indices, means = {}, {}, {}
   for n = 1, x:size(1) do
-    most[n], places[n], means[n] = naive(x[n]:double():totable(), rows, cols,
+    most[n], indices[n], means[n] = naive(x[n]:double():totable(), rows, cols,
                                          pads)
   end
-  return la.tensor(most), la.tensor(places), la.tensor(means)
+  return la.tensor(most), la.tensor(indices), la.tensor(means)
 end
 
 -- Every dtype for some cases, two for all.
@@ -135,20 +136,20 @@ describe("max pooling", function()
         end
         local dilation = c[2] > 7 and c[5] > 1 and c[4] < 4 and 2 or 1
         local o = options(c, number % 2 == 0, dilation)
-        local most, places = all_of(x, windows(c[2], o), windows(c[3], o))
+        local most, indices = all_of(x, windows(c[2], o), windows(c[3], o))
         for name, layout in pairs(layouts) do
           local y, at = la.max_pool2d(layout(x), o.kernel,
             {stride = o.stride, padding = o.pad, dilation = dilation,
              ceil_mode = o.ceil, return_indices = true})
           local what = ("case %d %s %s"):format(number, dtype, name)
           same(y:contiguous(), most, what)
-          same(at:contiguous(), places, what)
+          same(at:contiguous(), indices, what)
         end
       end
     end
   end)
 
-  it("gives the same where nobody asks for places", function()
+  it("gives the same where nobody asks for indices", function()
     for number, c in ipairs(cases) do
       for _, dtype in ipairs(dtypes(number)) do
         local x = sample(2, c[1], c[2], c[3], dtype)
@@ -184,29 +185,29 @@ describe("max pooling", function()
       local x = sample(2, c[1], c[2], c[3], "float32")
       x:view(-1)[3]:fill_(NAN)
       x:view(-1)[4]:fill_(NAN)
-      local most, places, means = all_of(x, shares(c[2], c[4]),
+      local most, indices, means = all_of(x, shares(c[2], c[4]),
                                          shares(c[3], c[5]))
       for name, layout in pairs(layouts) do
         local y, at = la.adaptive_max_pool2d(layout(x), {c[4], c[5]},
                                              {return_indices = true})
         local mean = la.adaptive_avg_pool2d(layout(x), {c[4], c[5]})
         same(y:contiguous(), most, name)
-        same(at:contiguous(), places, name)
+        same(at:contiguous(), indices, name)
         same(mean:isnan():contiguous(), means:isnan(), name)
         near(mean:nan_to_num(), means:nan_to_num(), 1e-5, name)
       end
     end
   end)
 
-  it("sends gradients to the places of its maxima", function()
+  it("sends gradients to the positions of its maxima", function()
     for number, c in ipairs(cases) do
       for _, dtype in ipairs {"float32", "float64"} do
         local x = sample(2, c[1], c[2], c[3], dtype)
         local o = {stride = c[5], padding = c[6], return_indices = true}
-        local _, places = la.max_pool2d(x, c[4], o)
-        local g = la.randint(-3, 4, {table.unpack(places.shape)}):to(dtype)
+        local _, indices = la.max_pool2d(x, c[4], o)
+        local g = la.randint(-3, 4, {table.unpack(indices.shape)}):to(dtype)
         local want = la.zeros(2, c[1], c[2] * c[3]):to(dtype)
-        want:scatter_add_(3, places:flatten(3), g:flatten(3))
+        want:scatter_add_(3, indices:flatten(3), g:flatten(3))
         for name, layout in pairs(layouts) do
           local leaf = layout(x):detach()
           leaf.requires_grad = true

@@ -66,10 +66,10 @@ describe("recurrent_layer", function()
       local gates, w, b, h, c = operands(kind, 3, 4, 6)
       local out = la.recurrent_layer(gates, w, b, h, c, kind)
       near(out, (by_steps(gates, w, b, h, c, kind)), 1e-5)
-      local turned = la.recurrent_layer(gates:transpose(1, 2):contiguous()
+      local strided = la.recurrent_layer(gates:transpose(1, 2):contiguous()
         :transpose(1, 2), w:t():contiguous():t(), b, h:t():contiguous():t(), c,
         kind)
-      assert.is_true(turned == out)
+      assert.is_true(strided == out)
       local low = la.recurrent_layer(gates:bfloat16(), w:bfloat16(),
         b:bfloat16(), h:bfloat16(), c and c:bfloat16(), kind)
       assert.are.equal("bfloat16", low.dtype)

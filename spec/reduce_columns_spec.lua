@@ -1,5 +1,5 @@
 -- Columns where kernels change their way: a few rows taken in one pass, a few
--- columns side by side, bools that are decided early, spreads of numbers near
+-- columns side by side, bools that are decided early, variances of numbers near
 -- the end of their range.
 local la = require "lunarray"
 
@@ -13,14 +13,14 @@ local function both(f)
   end
 end
 
--- Whole numbers whose sums are exact in every dtype; beside it the same in
+-- Whole numbers whose sums are exact in every dtype; and the same in
 -- int64.
 local function whole(dtype, ...)
   local x = la.randint(0, dtype == "bool" and 1 or 5, {...})
   return x:to(dtype), x
 end
 
--- The same fold, row after row.
+-- The same reduction, row after row.
 local function by_steps(x, f)
   local acc = x[1]
   for i = 2, x:size(1) do acc = f(acc, x[i]) end
@@ -31,7 +31,7 @@ local function same(want, got) assert.is_true(got:long():equal(want)) end
 
 describe("a few rows of columns", function()
   both(function(dtype)
-    it("are folded as one after another, " .. dtype, function()
+    it("are combined as one after another, " .. dtype, function()
       for rows = 1, 33 do
         for _, cols in ipairs {5, 64, 130, 8195} do
           if cols < 1000 or rows < 18 then
@@ -71,10 +71,10 @@ describe("a few rows of columns", function()
       la.set_num_threads(2)
       assert.is_true(x:sum(1):equal(one) and x:mean(1):equal(mean))
       la.set_num_threads(1)
-      local room = la.zeros({40000, 2}, {dtype = dtype})
-      la.sum(x, 1, {out = room:select(2, 2)})
-      assert.is_true(room:select(2, 2):equal(one))
-      assert.equal(0, room:select(2, 1):abs():sum():item())
+      local pair = la.zeros({40000, 2}, {dtype = dtype})
+      la.sum(x, 1, {out = pair:select(2, 2)})
+      assert.is_true(pair:select(2, 2):equal(one))
+      assert.equal(0, pair:select(2, 1):abs():sum():item())
     end
   end)
 end)
@@ -182,7 +182,7 @@ describe("bools", function()
   end)
 end)
 
-describe("spreads", function()
+describe("variances", function()
   it("of numbers near the end of float32 are finite", function()
     local x = la.tensor{3e38, -3e38, 1e38, 2.5e38, 3e38}
     local mean, square = 6.5e38 / 5, 0
@@ -230,7 +230,7 @@ describe("running sums and products", function()
   local function times(a, b) return a * b end
 
   both(function(dtype)
-    it("are folded as one after another, " .. dtype, function()
+    it("are combined as one after another, " .. dtype, function()
       local float = dtype:find("float")
       for _, n in ipairs {1, 2, 7, 8, 9, 40, 130, 300} do
         for _, m in ipairs {2, 3, 4, 5, 8, 9, 10, 64, 65, 257} do

@@ -82,7 +82,7 @@ describe("rows of every length", function()
     end
   end
 
-  it("have norms, spreads and logarithms of sums", function()
+  it("have norms, variances and logarithms of sums", function()
     for _, dtype in ipairs {"float32", "float64"} do
       for _, n in ipairs(LENGTHS) do
         local x = la.randn(70, n):to(dtype)
@@ -95,7 +95,7 @@ describe("rows of every length", function()
               return s + math.exp(v)
             end, 0))
           end)
-          local spreads = by_rows(x, function(r)
+          local variances = by_rows(x, function(r)
             local m = fold(r, plus, 0) / #r
             return fold(r, function(s, v) return s + (v - m) ^ 2 end, 0) / #r
           end)
@@ -105,7 +105,7 @@ describe("rows of every length", function()
           end
           near(norms, y:norm(2, 2))
           near(sums, y:logsumexp(2))
-          near(spreads, y:var(2, {correction = 0}))
+          near(variances, y:var(2, {correction = 0}))
         end
       end
     end
@@ -127,7 +127,7 @@ describe("rows of every length", function()
     end
   end)
 
-  it("pass a NaN on from anywhere, beside infinities", function()
+  it("pass a NaN on from anywhere, among infinities", function()
     for _, dtype in ipairs(FLOATS) do
       for _, n in ipairs {64, 100, 300, 5000} do
         local x = la.randn(3, n):to(dtype)
@@ -163,8 +163,8 @@ describe("positions in rows", function()
         end
         assert.same(at, x:argmax(2):totable())
         assert.same(at, x:neg():argmin(2):totable())
-        local v, place = x:max(2)
-        assert.same(at, place:totable())
+        local v, position = x:max(2)
+        assert.same(at, position:totable())
         assert.is_true(v:eq(1):all())
         if dtype:find "float" then
           for i, k in ipairs(at) do x[{i, k}] = 0 / 0 end
@@ -232,7 +232,7 @@ describe("float16 results by the vector", function()
 end)
 
 describe("rows by the dozen", function()
-  it("have the positions and spreads of each alone", function()
+  it("have the positions and variances of each alone", function()
     la.manual_seed(12)
     for _, dtype in ipairs(FLOATS) do
       for _, n in ipairs {31, 32, 63, 64, 65, 127, 200, 2048, 2049, 4100} do
@@ -307,11 +307,11 @@ describe("complex rows and columns", function()
     for _, dtype in ipairs {"complex32", "complex64", "complex128"} do
       for _, n in ipairs {1, 2, 5, 33, 64, 65, 100, 129, 300} do
         -- whole numbers of size 1: every product is exact
-        local turn = la.randint(0, 3, {70, n})
-        local re = turn:eq(0):int() - turn:eq(2):int()
-        local im = turn:eq(1):int() - turn:eq(3):int()
+        local quarters = la.randint(0, 3, {70, n})
+        local re = quarters:eq(0):int() - quarters:eq(2):int()
+        local im = quarters:eq(1):int() - quarters:eq(3):int()
         local x = la.complex(re:float(), im:float()):to(dtype)
-        local quarter = turn:sum(2):remainder(4)
+        local quarter = quarters:sum(2):remainder(4)
         local pre = quarter:eq(0):int() - quarter:eq(2):int()
         local pim = quarter:eq(1):int() - quarter:eq(3):int()
         local prod = la.complex(pre:float(), pim:float()):to(dtype)
@@ -394,7 +394,8 @@ describe("tall columns", function()
         local re, im = la.zeros(size), la.zeros(size)
         re[{2, 1}], im[{3, 2}] = -0.0, -0.0
         re[{4, 1}], im[{5, 2}], re[{5, 3}] = -2, 1, 0 / 0
-        local z, want = la.complex(re, im):to(dtype), (re:ne(0) + im:ne(0)):gt(0)
+        local z, want = la.complex(re, im):to(dtype),
+          (re:ne(0) + im:ne(0)):gt(0)
         assert.equal(3, z:count_nonzero():item())
         for d = 1, 2 do
           assert.is_true(z:count_nonzero(d) == want:long():sum(d))

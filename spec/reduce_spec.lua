@@ -85,9 +85,9 @@ local function layouts(dtype)
   end
   return {
     rows = r(33, 70), tiny_rows = r(200, 10), tall = r(3000, 3),
-    wide = r(3, 3000), turned = r(70, 33):t(), cube = r(7, 40, 9),
+    wide = r(3, 3000), transposed = r(70, 33):t(), cube = r(7, 40, 9),
     every_second = r(40, 60)[{{1, -1, 2}, {1, -1, 2}}],
-    spread = r(1, 50):expand(20, 50), middle = r(30, 5, 16):transpose(1, 2),
+    expanded = r(1, 50):expand(20, 50), middle = r(30, 5, 16):transpose(1, 2),
   }
 end
 
@@ -204,7 +204,7 @@ end)
 
 describe("NaN", function()
   local nan = 0 / 0
-  it("wins in extremes, at its first place", function()
+  it("wins in extremes, at its first position", function()
     local x = la.tensor {1.0, nan, 3.0, nan}
     assert.is_true(x:max():isnan():all())
     assert.is_true(x:min():isnan():all())

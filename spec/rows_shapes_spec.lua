@@ -24,7 +24,8 @@ local function near(want, got, within, what)
     local g = got[i]
     if not (w ~= w and g ~= g) then
       assert.is_true(w == g or math.abs(w - g) <= within
-        * math.max(1, math.abs(w)), ("%s, %d: %s, not %s"):format(what, i, g, w))
+        * math.max(1, math.abs(w)),
+        ("%s, %d: %s, not %s"):format(what, i, g, w))
     end
   end
 end
@@ -44,7 +45,7 @@ describe("softmax of short lines", function()
           near(ws, s[r], WITHIN[dtype], ("softmax of %d"):format(n))
           near(wl, l[r], WITHIN[dtype], ("log_softmax of %d"):format(n))
         end
-        -- a row's bits are its own: whatever lies beside it
+        -- a row's bits are its own: whatever its neighbours
         for _, r in ipairs {1, 16, 32, 33, 35} do
           local one = x[{{r, r}}]:contiguous()
           assert.is_true(x:softmax(2)[{{r, r}}] == one:softmax(2))

@@ -124,14 +124,14 @@ describe("norms of planes", function()
             function(t) return t:reshape(size) end, {2}},
         }
         for _, way in ipairs(ways) do
-          local call, fold, unfold, over = table.unpack(way)
-          local m, r = moments_of(fold(X), over)
-          local hat = (fold(X) - m) * r
-          local g = fold(DY * W)
+          local call, to_rows, from_rows, over = table.unpack(way)
+          local m, r = moments_of(to_rows(X), over)
+          local hat = (to_rows(X) - m) * r
+          local g = to_rows(DY * W)
           local dx = (g - g:mean(over, true)
             - hat * (g * hat):mean(over, true)) * r
-          local flat = unfold(hat)
-          local want = {flat * W + B, unfold(dx), (DY * flat):sum(dims),
+          local flat = from_rows(hat)
+          local want = {flat * W + B, from_rows(dx), (DY * flat):sum(dims),
             DY:sum(dims)}
           local got = forward_and_back(call, x, w, b, dy)
           for k = 1, 4 do

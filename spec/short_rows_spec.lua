@@ -1,6 +1,6 @@
--- Rows of a few bytes turned, rolled, repeated, bordered and joined: every size
--- of an element, widths and counts around those where kernels change their way,
--- compared with elements that are picked by positions.
+-- Rows of a few bytes transposed, rolled, repeated, bordered and joined: every
+-- size of an element, widths and counts around those where kernels change their
+-- way, compared with elements that are picked by positions.
 local la = require "lunarray"
 
 local dtypes = {"uint8", "bfloat16", "float32", "float64", "complex128"}

@@ -14,7 +14,7 @@ end
 
 -- Rows of 'x' (a table of tables) as sorted values and 1-based positions.
 local function naive(rows, descending)
-  local values, places = {}, {}
+  local values, positions = {}, {}
   for r, row in ipairs(rows) do
     local at = {}
     for i = 1, #row do at[i] = i end
@@ -25,10 +25,10 @@ local function naive(rows, descending)
       if before(b, a) then return false end
       return i < j
     end)
-    values[r], places[r] = {}, at
+    values[r], positions[r] = {}, at
     for k, i in ipairs(at) do values[r][k] = row[i] end
   end
-  return values, places
+  return values, positions
 end
 
 local function as_numbers(t)
@@ -89,7 +89,7 @@ describe("short rows", function()
     end
   end)
 
-  -- Keys are sorted by their upper bits beside a position first: equal ones must
+  -- Keys are sorted by their upper bits with a position first: equal ones must
   -- stay as they are, those that differ below be put right, however many.
   it("have many equals, or differ below the bits that fit", function()
     la.manual_seed(15)
@@ -134,10 +134,10 @@ describe("short rows", function()
     local y, threads, first = la.randn(20011, 13), la.get_num_threads(), nil
     for _, t in ipairs {1, 2, 5} do
       la.set_num_threads(t)
-      local values, places = la.sort(y, 2)
-      first = first or {values, places}
+      local values, positions = la.sort(y, 2)
+      first = first or {values, positions}
       assert.is_true(la.equal(first[1], values))
-      assert.is_true(la.equal(first[2], places))
+      assert.is_true(la.equal(first[2], positions))
     end
     la.set_num_threads(threads)
   end)

@@ -76,7 +76,7 @@ describe("sort", function()
     apart[7], apart[50000] = 1e300, -1e300
     for _, x in ipairs {la.randn(300000), la.randint(1, 500, 300000),
                         la.randn(200000, {dtype = "float64"}),
-                        -- evenly spread, in one direction, many equal
+                        -- uniform, in one direction, many equal
                         la.rand(70000), la.range(60000):flip(1) * 3,
                         normal:float():relu(), normal:relu(),
                         -- most are equal in all but the last bits
@@ -231,7 +231,9 @@ describe("topk and kthvalue", function()
           for _, largest in ipairs {true, false} do
             local v, at = x:topk(1, d, largest)
             local sv, sat = x:sort(d, largest)
-            if #shape > 0 then sv, sat = sv:narrow(d, 1, 1), sat:narrow(d, 1, 1) end
+            if #shape > 0 then
+              sv, sat = sv:narrow(d, 1, 1), sat:narrow(d, 1, 1)
+            end
             assert.is_true(at == sat)
             v, sv = v:double(), sv:double()
             local same = v:eq(sv):logical_and(v:signbit():eq(sv:signbit()))
@@ -243,7 +245,7 @@ describe("topk and kthvalue", function()
     end
   end)
 
-  it("have partition beside them", function()
+  it("have partition, too", function()
     la.manual_seed(3)
     local x = la.randn(100)
     for _, k in ipairs {1, 40, 100} do

@@ -69,7 +69,7 @@ describe("16-bit floats by their bits", function()
     for w = 0, 0xffff do words[w + 1] = ("<I2"):pack(w) end
     local all = la.from_raw(table.concat(words), dtype, {0x10000})
 
-    it("turns and drops the sign of " .. dtype, function()
+    it("flips and drops the sign of " .. dtype, function()
       local neg, abs = all:neg():tostring_raw(), all:abs():tostring_raw()
       for w = 0, 0xffff do
         assert.equal(w ~ 0x8000, (("<I2"):unpack(neg, 2 * w + 1)))

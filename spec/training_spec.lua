@@ -42,7 +42,7 @@ local function start(module)
   end
 end
 
-local function spread(t)
+local function sampled(t)
   local flat = t:detach():reshape(-1)
   local n, list = flat:numel(), {}
   local step = math.max(1, (n + 23) // 24)
@@ -57,7 +57,7 @@ local function compare(name, module, loss)
   local state, count = module:state_dict(), 0
   for field, wanted in pairs(record.values) do
     local t = assert(state[field], name .. " has no " .. field)
-    local values = spread(t)
+    local values = sampled(t)
     assert.are.equal(#wanted, #values)
     for k, v in ipairs(values) do
       local gap = math.abs(v - wanted[k])

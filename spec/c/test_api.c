@@ -152,7 +152,7 @@ static void test_bad_calls(void **state)
 }
 
 /* Values of a kind that the parameter does not take are refused. */
-static void test_misfits(void **state)
+static void test_bad_arguments(void **state)
 {
     int64_t sizes[1] = {2};
     (void)state;
@@ -398,7 +398,7 @@ static void test_bad_schemas(void **state)
 }
 
 /* In place the first argument is a tensor, whatever the overload says. */
-static void test_in_place_on_no_tensor(void **state)
+static void test_inplace_on_no_tensor(void **state)
 {
     int64_t sizes[1] = {2};
     (void)state;
@@ -453,7 +453,7 @@ int main(void)
         cmocka_unit_test(test_wrap_failure_releases_once),
         cmocka_unit_test(test_calls),
         cmocka_unit_test(test_bad_calls),
-        cmocka_unit_test(test_misfits),
+        cmocka_unit_test(test_bad_arguments),
         cmocka_unit_test(test_load),
         cmocka_unit_test(test_registered_operation),
         cmocka_unit_test(test_counting_device),
@@ -462,7 +462,7 @@ int main(void)
         cmocka_unit_test(test_texts_are_copied),
         cmocka_unit_test(test_frame_result_is_bounded),
         cmocka_unit_test(test_bad_schemas),
-        cmocka_unit_test(test_in_place_on_no_tensor),
+        cmocka_unit_test(test_inplace_on_no_tensor),
         cmocka_unit_test(test_unopened_without_memory),
         cmocka_unit_test(test_opened_again),
     };

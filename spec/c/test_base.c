@@ -63,9 +63,9 @@ static void user_text_is_quoted(void **state)
     la_quote(text, sizeof text, out, sizeof out);
     assert_int_equal(strlen(out), 200 * 4 + 3);
     memset(text, 'y', sizeof text);
-    for (size_t room = 1; room < 12; room++) {
-        la_quote(text, sizeof text, out, room);
-        assert_true(strlen(out) < room);
+    for (size_t capacity = 1; capacity < 12; capacity++) {
+        la_quote(text, sizeof text, out, capacity);
+        assert_true(strlen(out) < capacity);
     }
 }
 
@@ -125,21 +125,21 @@ static void halves_round_to_nearest_even(void **state)
 static int level_of_child(const char *word, int *noted)
 {
     int ends[2];
-    unsigned char told[2] = {0};
+    unsigned char reported[2] = {0};
     assert_int_equal(pipe(ends), 0);
     pid_t child = fork();
     if (child == 0) {
         setenv("LUNARRAY_CPU", word, 1);
-        told[0] = (unsigned char)la_cpu_cap();
-        told[1] = la_cpu_note()[0] != '\0';
-        _exit(write(ends[1], told, 2) != 2);
+        reported[0] = (unsigned char)la_cpu_cap();
+        reported[1] = la_cpu_note()[0] != '\0';
+        _exit(write(ends[1], reported, 2) != 2);
     }
-    assert_int_equal(read(ends[0], told, 2), 2);
+    assert_int_equal(read(ends[0], reported, 2), 2);
     waitpid(child, NULL, 0);
     close(ends[0]);
     close(ends[1]);
-    *noted = told[1];
-    return told[0];
+    *noted = reported[1];
+    return reported[0];
 }
 
 static void the_cpu_level_can_only_be_lowered(void **state)

@@ -54,7 +54,7 @@ static double get(la_dtype t, const char *p)
 
 typedef struct guarded {
     char *base, *data;
-    size_t room;
+    size_t mapped;
 } guarded;
 
 static guarded guarded_new(int64_t count, la_dtype t)
@@ -62,8 +62,8 @@ static guarded guarded_new(int64_t count, la_dtype t)
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     size_t bytes = (size_t)count * la_dtype_size(t);
     size_t body = (bytes + page - 1) / page * page;
-    guarded g = {.room = body + 2 * page};
-    g.base = mmap(NULL, g.room, PROT_READ | PROT_WRITE,
+    guarded g = {.mapped = body + 2 * page};
+    g.base = mmap(NULL, g.mapped, PROT_READ | PROT_WRITE,
                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     assert_true(g.base != MAP_FAILED);
     mprotect(g.base, page, PROT_NONE);
@@ -72,7 +72,7 @@ static guarded guarded_new(int64_t count, la_dtype t)
     return g;
 }
 
-static void guarded_free(guarded *g) { munmap(g->base, g->room); }
+static void guarded_free(guarded *g) { munmap(g->base, g->mapped); }
 
 /* ---- one case ---- */
 
@@ -102,7 +102,8 @@ static void fill(la_dtype t, char *p, int64_t n)
     for (int64_t i = 0; i < n; i++) put(t, p + i * size, pick(7) - 3);
 }
 
-static int64_t place(const image *m, int64_t n, int64_t c, const int64_t *at)
+static int64_t offset_of(const image *m, int64_t n, int64_t c,
+                         const int64_t *at)
 {
     return n * m->step[0] + c * m->step[1] + at[0] * m->step[2]
         + at[1] * m->step[3] + at[2] * m->step[4];
@@ -132,8 +133,8 @@ static void all_products(const la_conv *c, const image *x, const image *y,
                         in = in && q[d] >= 0 && q[d] < w->in;
                     }
                     if (!in) continue;
-                    int64_t xi = place(x, n, o / c->oc * c->ic + i, q);
-                    int64_t yi = place(y, n, o, p);
+                    int64_t xi = offset_of(x, n, o / c->oc * c->ic + i, q);
+                    int64_t yi = offset_of(y, n, o, p);
                     int64_t wi = o * c->ic * taps + k;
                     if (which == 0) to[yi] += a[xi] * b[wi];
                     else if (which == 1) to[xi] += a[yi] * b[wi];
@@ -237,8 +238,8 @@ static void run_case(la_conv *c, int x_layout, int y_layout)
 /* Output size of a window, or 0. */
 static int64_t out_of(const la_window *w)
 {
-    int64_t room = w->in + 2 * w->pad - w->dilation * (w->kernel - 1) - 1;
-    return room < 0 ? 0 : room / w->stride + 1;
+    int64_t span = w->in + 2 * w->pad - w->dilation * (w->kernel - 1) - 1;
+    return span < 0 ? 0 : span / w->stride + 1;
 }
 
 static void channels_of(la_conv *c)
@@ -299,7 +300,8 @@ static void every_window(void **state)
 /* Rows and images that are cut into pieces, blocks of channels. */
 static void larger_cases(void **state)
 {
-    static const int64_t some[][7] = {  /* batch, ic, oc, h, w, kernel, stride */
+    static const int64_t some[][7] = {
+        /* batch, ic, oc, h, w, kernel, stride */
         {1, 2, 3, 1, 40000, 3, 1}, {1, 70, 4, 3, 700, 3, 1},
         {2, 130, 20, 9, 9, 3, 1}, {1, 200, 33, 5, 17, 2, 1},
         {9, 16, 16, 8, 8, 3, 1}, {3, 20, 32, 28, 28, 3, 1},

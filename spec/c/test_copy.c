@@ -190,7 +190,7 @@ static bool same_value(la_dtype d, const void *a, const void *b)
     return x.i == y.i && re && im && signbit(x.re) == signbit(y.re);
 }
 
-/* Sources hold the edges, each in a few places, so that vector bodies, tails
+/* Sources hold the edges, each at a few positions, so that vector bodies, tails
 ** and blocks with and without outliers are all met. */
 static la_tensor *edge_tensor(la_dtype from, int64_t n)
 {

@@ -115,7 +115,7 @@ static void test_cap(void **state)
            "local ok, why = pcall(la.zeros, 17 << 20)\n"
            "assert(not ok and why:find('memory'), why)\n"
            "assert(la.zeros(1 << 20):sum():item() == 0)\n"
-           /* dead tensors fill the cap: a collection makes room */
+           /* dead tensors fill the cap: a collection frees memory */
            "collectgarbage('stop')\n"
            "for i = 1, 40 do local t = la.zeros(1 << 20) end\n"
            "collectgarbage('restart')\n"
@@ -139,7 +139,9 @@ static void test_many_discarded(void **state)
            "local most = 0\n"
            "for i = 1, 3000 do\n"
            "  local t = la.empty(1 << 18)\n"
-           "  if i % 10 == 0 then most = math.max(most, la.memory() - start) end\n"
+           "  if i % 10 == 0 then\n"
+           "    most = math.max(most, la.memory() - start)\n"
+           "  end\n"
            "end\n"
            "assert(most <= 128 << 20, most)\n"
            "for _, mode in ipairs{'incremental', 'generational'} do\n"

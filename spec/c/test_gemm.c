@@ -81,7 +81,7 @@ typedef struct matrix {
     int64_t rows, cols, rs, cs, elements;
 } matrix;
 
-enum { LAYOUTS = 6 };  /* row, column, both padded, spread, reversed */
+enum { LAYOUTS = 6 };  /* row, column, both padded, strided, reversed */
 
 static void strides(matrix *m, int layout)
 {
@@ -139,9 +139,9 @@ static void reference(la_dtype t, const matrix *a, const matrix *b,
 /* Wrap the exact value as the dtype would. */
 static double wrapped(la_dtype t, double v)
 {
-    char room[16] = {0};
-    put(t, room, v, 0);
-    return get(t, room, 0);
+    char bytes[16] = {0};
+    put(t, bytes, v, 0);
+    return get(t, bytes, 0);
 }
 
 static la_gemm gemm_of(la_dtype t, matrix *a, matrix *b, matrix *c)
@@ -396,8 +396,8 @@ static void parts_keep_the_epilogue(la_dtype t, int m, int n, int k)
     matrix bias = matrix_new(t, 1, n, 0);
     matrix_fill(t, &d);
     matrix_fill(t, &bias);
-    for (int i = 0; i < m * k; i += 7) put(t, a.data + i * (int)la_dtype_size(t),
-                                           i % 3 - 1, 0);
+    for (int i = 0; i < m * k; i += 7)
+        put(t, a.data + i * (int)la_dtype_size(t), i % 3 - 1, 0);
     matrix_fill(t, &b);
     la_gemm g = gemm_of(t, &a, &b, &c);
     g.alpha = g.beta = (la_gemm_scalar){2, 0, 2};
@@ -441,12 +441,12 @@ static void parts_are_the_whole(void **state)
 /* ---- nothing outside is touched ---- */
 
 /* 'bytes' that end at a page that may not be touched. */
-static char *guarded(size_t bytes, char **base, size_t *room)
+static char *guarded(size_t bytes, char **base, size_t *mapped)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     size_t body = (bytes + page - 1) / page * page;
-    *room = body + 2 * page;
-    *base = mmap(NULL, *room, PROT_READ | PROT_WRITE,
+    *mapped = body + 2 * page;
+    *base = mmap(NULL, *mapped, PROT_READ | PROT_WRITE,
                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     assert_true(*base != MAP_FAILED);
     mprotect(*base, page, PROT_NONE);
@@ -457,12 +457,12 @@ static char *guarded(size_t bytes, char **base, size_t *room)
 static void guard_case(la_dtype t, int m, int n, int k, int ta, int tb,
                        bool at_start)
 {
-    size_t size = la_dtype_size(t), room[3], page = 4096;
+    size_t size = la_dtype_size(t), mapped[3], page = 4096;
     char *base[3], *p[3];
     size_t bytes[3] = {(size_t)(m * k) * size, (size_t)(k * n) * size,
                        (size_t)(m * n) * size};
     for (int i = 0; i < 3; i++) {
-        p[i] = guarded(bytes[i], &base[i], &room[i]);
+        p[i] = guarded(bytes[i], &base[i], &mapped[i]);
         if (at_start) p[i] = base[i] + page;
     }
     matrix a = {NULL, p[0], m, k, ta ? 1 : k, ta ? m : 1, 0};
@@ -473,7 +473,7 @@ static void guard_case(la_dtype t, int m, int n, int k, int ta, int tb,
     la_gemm g = gemm_of(t, &a, &b, &c);
     assert_int_equal(la_gemm_run(&g), LA_OK);
     compare(t, &g, &a, &b, &c, NULL);
-    for (int i = 0; i < 3; i++) munmap(base[i], room[i]);
+    for (int i = 0; i < 3; i++) munmap(base[i], mapped[i]);
 }
 
 static void guard_pages_hold(void **state)

@@ -26,7 +26,7 @@ la_tensor *la_test(lua_State *L, int arg);
 
 enum {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    MANY = 200000, SOME = 20000     /* their shadow takes much more room */
+    MANY = 200000, SOME = 20000     /* their shadow takes much more memory */
 #else
     MANY = 10000000, SOME = 1000000
 #endif

@@ -73,9 +73,9 @@ static la_tensor *operand(int ndim, const int64_t *shape, la_dtype dtype,
         strides[dim] = next * (draw(4) == 0 ? 2 : 1);
         next = strides[dim] * (shape[dim] > 0 ? shape[dim] : 1);
     }
-    int64_t room = next + offset + 4;
+    int64_t capacity = next + offset + 4;
     la_tensor *base, *view;
-    assert_int_equal(la_tensor_empty(1, &room, dtype, &base), LA_OK);
+    assert_int_equal(la_tensor_empty(1, &capacity, dtype, &base), LA_OK);
     fill(base);
     assert_int_equal(la_tensor_view(base, ndim, shape, strides, offset, &view),
                      LA_OK);
@@ -285,7 +285,7 @@ static void promotion_and_outputs(void **state)
 }
 
 /* x:add_(y) with x of a lower dtype reads and writes x through a buffer. */
-static void in_place_conversion(void **state)
+static void inplace_conversion(void **state)
 {
     int64_t n = 5000;
     la_tensor *x = operand(1, &n, LA_FLOAT16, 0), *before;
@@ -341,9 +341,9 @@ static void shapes_and_resizing(void **state)
 
 static void overlap_is_refused(void **state)
 {
-    int64_t room = 8, n = 5, one = 1, zero = 0;
+    int64_t capacity = 8, n = 5, one = 1, zero = 0;
     la_tensor *base, *x, *y, *z;
-    assert_int_equal(la_tensor_empty(1, &room, LA_FLOAT64, &base), LA_OK);
+    assert_int_equal(la_tensor_empty(1, &capacity, LA_FLOAT64, &base), LA_OK);
     assert_int_equal(la_tensor_view(base, 1, &n, &one, 0, &x), LA_OK);
     assert_int_equal(la_tensor_view(base, 1, &n, &one, 1, &y), LA_OK);
     assert_int_equal(la_tensor_view(base, 1, &n, &zero, 1, &z), LA_OK);
@@ -580,7 +580,7 @@ static void see_rows(const la_iter *it, char *const *data, int64_t rows,
     s->rows += rows;
 }
 
-static void rows_are_dealt(void **state)
+static void rows_are_distributed(void **state)
 {
     for (int round = 0; round < 200; round++) {
         int64_t shape[8], sizes[8];
@@ -667,7 +667,7 @@ int main(void)
         cmocka_unit_test(random_sums),
         cmocka_unit_test(random_conversions),
         cmocka_unit_test(promotion_and_outputs),
-        cmocka_unit_test(in_place_conversion),
+        cmocka_unit_test(inplace_conversion),
         cmocka_unit_test(shapes_and_resizing),
         cmocka_unit_test(overlap_is_refused),
         cmocka_unit_test(result_layout),
@@ -677,7 +677,7 @@ int main(void)
         cmocka_unit_test(threads_give_the_same),
         cmocka_unit_test(random_reductions),
         cmocka_unit_test(reductions_ignore_threads),
-        cmocka_unit_test(rows_are_dealt),
+        cmocka_unit_test(rows_are_distributed),
         cmocka_unit_test(counter_covers_ranges),
         cmocka_unit_test(describes_itself),
         cmocka_unit_test(out_of_memory),

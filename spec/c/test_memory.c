@@ -125,18 +125,18 @@ static void too_large_is_an_error(void **state)
 
 static void the_cap_is_exact(void **state)
 {
-    size_t used = la_mem_stat().used, room = 1000003;
-    la_mem_set_cap(used + room);
-    assert_null(la_mem_alloc(room + 1));
+    size_t used = la_mem_stat().used, capacity = 1000003;
+    la_mem_set_cap(used + capacity);
+    assert_null(la_mem_alloc(capacity + 1));
     assert_non_null(strstr(la_error_message(), "1000004 bytes asked"));
     assert_non_null(strstr(la_error_message(), "limit"));
-    void *p = la_mem_alloc(room);
+    void *p = la_mem_alloc(capacity);
     assert_non_null(p);
     assert_null(la_mem_alloc(1));
     void *none = la_mem_alloc(0);
     assert_non_null(none);
     la_mem_free(none, 0);
-    la_mem_free(p, room);
+    la_mem_free(p, capacity);
     assert_non_null(p = la_mem_alloc(10));
     la_mem_free(p, 10);
     la_mem_set_cap(0);
@@ -145,15 +145,15 @@ static void the_cap_is_exact(void **state)
 
 static void cached_blocks_are_given_up_for_the_cap(void **state)
 {
-    size_t used = la_mem_stat().used, room = 32 << 20;
+    size_t used = la_mem_stat().used, capacity = 32 << 20;
     void *a = la_mem_alloc(20 << 20);
     la_mem_free(a, 20 << 20);
-    la_mem_set_cap(used + room);
-    void *b = la_mem_alloc(room);
+    la_mem_set_cap(used + capacity);
+    void *b = la_mem_alloc(capacity);
     assert_non_null(b);
     la_mem_info m = la_mem_stat();
     assert_true(m.used + m.cached <= m.cap + 4096);
-    la_mem_free(b, room);
+    la_mem_free(b, capacity);
     la_mem_set_cap(0);
 }
 

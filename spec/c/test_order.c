@@ -56,7 +56,7 @@ static uint64_t make_key(int kind, int64_t i, uint64_t *state, bool wide)
     case 2: return (wide ? (uint64_t)1 << 60 : (uint64_t)1 << 30) + r % 100;
     case 3: return (uint64_t)i;
     case 4: return wide ? r << 50 : (r << 22) & 0xffffffffu;
-    /* equal in all bits that a short run has room for, but for a few */
+    /* equal in all bits that a short run holds, but for a few */
     case 5: return i % 1000 ? r % 4096 : r;
     case 6: return wide ? r % 5 << 40 | (r & 0xffff) : r % 5 << 20 | r >> 24;
     case 7: return wide ? r >> 8 : r >> 4;
@@ -117,8 +117,8 @@ static void check_sort(const tables *t, bool wide, int kind, int64_t n)
         assert_true((wide ? keys[i] : ((uint32_t *)keys)[i]) == want[i].key);
     if (n > 0) {
         memcpy(other, keys, sizeof(keys));
-        (*t->keys)[wide ? LA_UINT64 : LA_UINT32].search(keys, n, other, n, false,
-                                                    at);
+        (*t->keys)[wide ? LA_UINT64 : LA_UINT32].search(keys, n, other, n,
+                                                        false, at);
         for (int64_t i = 0; i < n; i++)
             assert_true(want[at[i] - 1].key == want[i].key
                         && (at[i] == 1

@@ -271,7 +271,7 @@ static void a_host_can_run_the_ranges(void **state)
     assert_false(la_region_status(LA_OK));
 }
 
-/* As many indices as there are, but one range twice in another's place. */
+/* As many indices as there are, but one range twice instead of another. */
 static void twice(void *host, int64_t n, int64_t grain, la_range_fn fn,
                   void *context)
 {

@@ -108,8 +108,8 @@ static void check(const la_tensor *t, uint64_t mask, int what)
         double got = get(out, i);
         double scale = what == MAX || integer ? 0
             : d == LA_FLOAT32 ? 2e-6 : 1e-13;
-        double room = scale * (fabs(want[i]) + sqrt((double)t->numel));
-        if (!(fabs(got - want[i]) <= room) && want[i] == want[i])
+        double limit = scale * (fabs(want[i]) + sqrt((double)t->numel));
+        if (!(fabs(got - want[i]) <= limit) && want[i] == want[i])
             fail_msg("element %d of %d: %.17g, wanted %.17g (mask %x, op %d)",
                      (int)i, (int)out->numel, got, want[i], (unsigned)mask,
                      what);

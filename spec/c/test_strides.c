@@ -31,16 +31,16 @@ static const tables paths[LA_NCAPS] = {
 
 /* ---- memory between two pages that can't be touched ---- */
 
-typedef struct room {
+typedef struct arena {
     char *base, *start, *end;   /* of the usable part */
     size_t total;
-} room;
+} arena;
 
-static room room_new(int64_t bytes)
+static arena arena_new(int64_t bytes)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     size_t body = ((size_t)bytes + page - 1) / page * page;
-    room r = {.total = body + 2 * page};
+    arena r = {.total = body + 2 * page};
     r.base = mmap(NULL, r.total, PROT_READ | PROT_WRITE,
                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     assert_true(r.base != MAP_FAILED);
@@ -51,11 +51,11 @@ static room room_new(int64_t bytes)
     return r;
 }
 
-static void room_free(room *r) { munmap(r->base, r->total); }
+static void arena_free(arena *r) { munmap(r->base, r->total); }
 
-/* The first of n elements, 'step' bytes from each other, that fill the room up
+/* The first of n elements, 'step' bytes from each other, that fill the arena up
 ** to one of its ends. */
-static char *put_at(const room *r, int64_t n, int64_t step, int64_t size,
+static char *put_at(const arena *r, int64_t n, int64_t step, int64_t size,
                     bool at_end)
 {
     int64_t span = (n - 1) * (step < 0 ? -step : step);
@@ -65,7 +65,7 @@ static char *put_at(const room *r, int64_t n, int64_t step, int64_t size,
 
 static char mixed(int64_t i) { return (char)(i * 37 + i / 251 + 11); }
 
-static void paint(const room *r)
+static void paint(const arena *r)
 {
     for (char *p = r->start; p < r->end; p++) *p = mixed(p - r->start);
 }
@@ -78,7 +78,7 @@ typedef struct strided {
 } strided;
 
 /* 'got' has what the kernel left, 'want' the same bytes before it. */
-static void check(const strided *c, const room *got, const room *want,
+static void check(const strided *c, const arena *got, const arena *want,
                   const char *source)
 {
     char *out = put_at(want, c->n, c->to, c->size, c->at_end);
@@ -89,8 +89,8 @@ static void check(const strided *c, const room *got, const room *want,
                  (int)c->to, (int)c->from);
 }
 
-static void one_copy(const tables *t, const strided *c, room *a, room *b,
-                     room *want)
+static void one_copy(const tables *t, const strided *c, arena *a, arena *b,
+                     arena *want)
 {
     char *data[2] = {put_at(a, c->n, c->to, c->size, c->at_end),
                      put_at(b, c->n, c->from, c->size, c->at_end)};
@@ -102,7 +102,7 @@ static void one_copy(const tables *t, const strided *c, room *a, room *b,
     check(c, a, want, data[1]);
 }
 
-static void one_fill(const tables *t, const strided *c, room *a, room *want)
+static void one_fill(const tables *t, const strided *c, arena *a, arena *want)
 {
     char element[16], *data[1] = {put_at(a, c->n, c->to, c->size, c->at_end)};
     int64_t strides[2] = {c->to, 0};
@@ -116,7 +116,7 @@ static void one_fill(const tables *t, const strided *c, room *a, room *want)
 static void sweep(int cap, int64_t size, int64_t n)
 {
     int64_t bytes = ((n - 1) * STEPS + 1) * size;
-    room a = room_new(bytes), b = room_new(bytes), want = room_new(bytes);
+    arena a = arena_new(bytes), b = arena_new(bytes), want = arena_new(bytes);
     for (int to = -STEPS; to <= STEPS; to++)
         for (int from = -STEPS; from <= STEPS; from++)
             for (int at_end = 0; at_end < 2 && to; at_end++) {
@@ -124,9 +124,9 @@ static void sweep(int cap, int64_t size, int64_t n)
                 if (from) one_copy(&paths[cap], &c, &a, &b, &want);
                 else one_fill(&paths[cap], &c, &a, &want);
             }
-    room_free(&a);
-    room_free(&b);
-    room_free(&want);
+    arena_free(&a);
+    arena_free(&b);
+    arena_free(&want);
 }
 
 static void any_steps(void **state)
@@ -142,16 +142,16 @@ static void odd_steps(void **state)
     for (int cap = 0; cap <= (int)la_cpu_best_cap(); cap++)
         for (int64_t size = 1; size <= 16; size *= 2)
             for (int64_t step = size; step < 3 * size + 3; step++) {
-                room a = room_new(100 * step + size),
-                     b = room_new(100 * step + size),
-                     want = room_new(100 * step + size);
+                arena a = arena_new(100 * step + size),
+                     b = arena_new(100 * step + size),
+                     want = arena_new(100 * step + size);
                 strided c = {size, 100, step, size, true};
                 one_copy(&paths[cap], &c, &a, &b, &want);
                 c = (strided){size, 100, size, step, false};
                 one_copy(&paths[cap], &c, &a, &b, &want);
-                room_free(&a);
-                room_free(&b);
-                room_free(&want);
+                arena_free(&a);
+                arena_free(&b);
+                arena_free(&want);
             }
 }
 
@@ -160,7 +160,7 @@ static void large_fills(void **state)
 {
     const int64_t bytes = 1 << 20;
     char element[16];
-    room a = room_new(bytes + 256);
+    arena a = arena_new(bytes + 256);
     for (int k = 0; k < 16; k++) element[k] = (char)(k * 3 + 1);
     for (int cap = 0; cap <= (int)la_cpu_best_cap(); cap++)
         for (int64_t at = 1; at < 80; at += 13)
@@ -177,12 +177,12 @@ static void large_fills(void **state)
                     if (data[0][i] != element[i % size])
                         fail_msg("byte %d of %d", (int)i, (int)(n * size));
             }
-    room_free(&a);
+    arena_free(&a);
 }
 
 /* ---- columns of one table, each written by a thread of its own ---- */
 
-enum { ROWS = 3000, TURNS = 60 };
+enum { ROWS = 3000, SHIFTS = 60 };
 typedef struct columns {
     const tables *t;
     int64_t size, count;
@@ -194,9 +194,9 @@ static void write_column(int64_t begin, int64_t end, void *context)
 {
     const columns *c = context;
     for (int64_t k = begin; k < end; k++)
-        for (int turn = 0; turn < TURNS; turn++) {
+        for (int shift = 0; shift < SHIFTS; shift++) {
             char *data[2] = {c->table + k * c->size,
-                             (char *)c->run + (turn + k) * c->size};
+                             (char *)c->run + (shift + k) * c->size};
             int64_t strides[4] = {c->size * c->count, c->size, 0, 0};
             (*c->t->copy)[la_size_slot((size_t)c->size)](data, strides, ROWS,
                                                          1, NULL);
@@ -205,7 +205,7 @@ static void write_column(int64_t begin, int64_t end, void *context)
 
 static void neighbours(void **state)
 {
-    static char table[ROWS * 4 * 8], run[(ROWS + TURNS + 4) * 8];
+    static char table[ROWS * 4 * 8], run[(ROWS + SHIFTS + 4) * 8];
     for (size_t i = 0; i < sizeof run; i++) run[i] = mixed((int64_t)i);
     la_set_num_threads(4);
     for (int cap = 0; cap <= (int)la_cpu_best_cap(); cap++)
@@ -215,7 +215,7 @@ static void neighbours(void **state)
                 la_parallel_for(count, 1, write_column, &c);
                 for (int64_t i = 0; i < ROWS * count; i++)
                     assert_memory_equal(table + i * size,
-                        run + (i / count + i % count + TURNS - 1) * size,
+                        run + (i / count + i % count + SHIFTS - 1) * size,
                         (size_t)size);
             }
 }

@@ -70,7 +70,7 @@ static void header_outlives_its_storage(void **state)
     assert_ptr_equal(t->storage, u->storage);
     assert_int_equal(t->ndim, 2);
     la_tensor_release(u);
-    assert_int_equal(la_tensor_set(t, v), LA_OK);  /* home again */
+    assert_int_equal(la_tensor_set(t, v), LA_OK);  /* back to its own storage */
     assert_int_equal(la_tensor_set(t, v), LA_OK);
     la_tensor_release(v);
     assert_int_equal(t->numel, 4);
@@ -157,23 +157,23 @@ static void released(void *context, void *data) { releases++; }
 
 static void host_memory(void **state)
 {
-    float room[8];
+    float buffer[8];
     la_tensor *t;
-    assert_int_equal(la_tensor_wrap(room, LA_FLOAT32, DIMS(2, 4), NULL,
+    assert_int_equal(la_tensor_wrap(buffer, LA_FLOAT32, DIMS(2, 4), NULL,
                                     released, NULL, &t), LA_OK);
-    assert_ptr_equal(la_data(t), room);
+    assert_ptr_equal(la_data(t), buffer);
     assert_int_equal(la_tensor_resize(t, DIMS(9)), LA_ESTATE);
     assert_int_equal(t->ndim, 2);
     assert_int_equal(la_tensor_resize(t, DIMS(3)), LA_OK);
     la_tensor_release(t);
     assert_int_equal(releases, 1);
-    assert_int_not_equal(la_tensor_wrap(room, LA_FLOAT32, DIMS(2),
+    assert_int_not_equal(la_tensor_wrap(buffer, LA_FLOAT32, DIMS(2),
                                         (int64_t[]){-1}, released, NULL, &t),
                          LA_OK);
     assert_int_equal(releases, 2);
     for (uint64_t n = 1; n < 4; n++) {
         la_mem_fail_at(n, false);
-        la_status s = la_tensor_wrap(room, LA_FLOAT32, DIMS(2, 4), NULL,
+        la_status s = la_tensor_wrap(buffer, LA_FLOAT32, DIMS(2, 4), NULL,
                                      released, NULL, &t);
         la_mem_fail_at(0, false);
         if (s == LA_OK) la_tensor_release(t);
@@ -246,28 +246,28 @@ static void preserve_strides(void **state)
 
 static void scalars(void **state)
 {
-    char room[16];
+    char buffer[16];
     la_scalar s = la_scalar_int(300), f = la_scalar_float(1.5);
     la_scalar z = la_scalar_complex(1, 2);
-    assert_int_equal(la_scalar_store(&s, LA_UINT8, room), LA_EDTYPE);
-    assert_int_equal(la_scalar_store(&s, LA_INT16, room), LA_OK);
-    assert_int_equal(la_scalar_load(LA_INT16, room).i, 300);
-    assert_int_equal(la_scalar_store(&f, LA_INT32, room), LA_EDTYPE);
-    assert_int_equal(la_scalar_store(&z, LA_FLOAT32, room), LA_EDTYPE);
-    assert_int_equal(la_scalar_store(&z, LA_COMPLEX32, room), LA_OK);
-    assert_true(la_scalar_load(LA_COMPLEX32, room).im == 2);
+    assert_int_equal(la_scalar_store(&s, LA_UINT8, buffer), LA_EDTYPE);
+    assert_int_equal(la_scalar_store(&s, LA_INT16, buffer), LA_OK);
+    assert_int_equal(la_scalar_load(LA_INT16, buffer).i, 300);
+    assert_int_equal(la_scalar_store(&f, LA_INT32, buffer), LA_EDTYPE);
+    assert_int_equal(la_scalar_store(&z, LA_FLOAT32, buffer), LA_EDTYPE);
+    assert_int_equal(la_scalar_store(&z, LA_COMPLEX32, buffer), LA_OK);
+    assert_true(la_scalar_load(LA_COMPLEX32, buffer).im == 2);
     s = la_scalar_int(-1);
-    assert_int_equal(la_scalar_store(&s, LA_UINT64, room), LA_EDTYPE);
-    la_scalar_cast(&s, LA_UINT32, room);
-    assert_int_equal(la_scalar_load(LA_UINT32, room).i, 4294967295);
+    assert_int_equal(la_scalar_store(&s, LA_UINT64, buffer), LA_EDTYPE);
+    la_scalar_cast(&s, LA_UINT32, buffer);
+    assert_int_equal(la_scalar_load(LA_UINT32, buffer).i, 4294967295);
     f = la_scalar_float(-1e30);
-    la_scalar_cast(&f, LA_INT64, room);
-    assert_true(la_scalar_load(LA_INT64, room).i == INT64_MIN);
+    la_scalar_cast(&f, LA_INT64, buffer);
+    assert_true(la_scalar_load(LA_INT64, buffer).i == INT64_MIN);
     f = la_scalar_float(1e6);
-    assert_int_equal(la_scalar_store(&f, LA_FLOAT16, room), LA_EDTYPE);
+    assert_int_equal(la_scalar_store(&f, LA_FLOAT16, buffer), LA_EDTYPE);
     f = la_scalar_float(-128);
-    assert_int_equal(la_scalar_store(&f, LA_INT8, room), LA_OK);
-    assert_int_equal(la_scalar_load(LA_INT8, room).i, -128);
+    assert_int_equal(la_scalar_store(&f, LA_INT8, buffer), LA_OK);
+    assert_int_equal(la_scalar_load(LA_INT8, buffer).i, -128);
 }
 
 static void named(void **state)

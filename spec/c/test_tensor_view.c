@@ -10,7 +10,7 @@
 #include "tensor/shape.h"
 #include "tensor/tensor.h"
 
-enum { ROOM = 64 };   /* elements of the storage */
+enum { CAPACITY = 64 };   /* elements of the storage */
 
 static uint64_t seed = 88172645463325252u;
 
@@ -36,8 +36,8 @@ static la_tensor *random_view(la_tensor *base)
     return view;
 }
 
-/* Count how often each element of the storage is reached; the place in 'order'
-** is that of the element. */
+/* Count how often each element of the storage is reached; the position in
+** 'order' is that of the element. */
 static void mark(const la_tensor *t, int *count, int64_t *order)
 {
     for (int64_t k = 0; k < t->numel; k++) {
@@ -54,17 +54,17 @@ static void mark(const la_tensor *t, int *count, int64_t *order)
 static void overlap_within(void **state)
 {
     la_tensor *base;
-    int64_t room = ROOM;
+    int64_t capacity = CAPACITY;
     int sure = 0;
-    la_tensor_empty(1, &room, LA_INT16, &base);
+    la_tensor_empty(1, &capacity, LA_INT16, &base);
     for (int round = 0; round < 20000; round++) {
-        int count[ROOM] = {0};
-        int64_t order[ROOM * 4];
+        int count[CAPACITY] = {0};
+        int64_t order[CAPACITY * 4];
         la_tensor *v = random_view(base);
         if (!v) continue;
         bool twice = false;
         mark(v, count, order);
-        for (int k = 0; k < ROOM; k++) twice = twice || count[k] > 1;
+        for (int k = 0; k < CAPACITY; k++) twice = twice || count[k] > 1;
         la_overlap got = la_internal_overlap(v);
         if (got == LA_OVERLAP_NO) assert_false(twice);
         if (got == LA_OVERLAP_YES) assert_true(twice);
@@ -78,18 +78,18 @@ static void overlap_within(void **state)
 static void overlap_of_two(void **state)
 {
     la_tensor *base;
-    int64_t room = ROOM;
+    int64_t capacity = CAPACITY;
     int counts[LA_OVERLAP_TOO_HARD + 1] = {0};
-    la_tensor_empty(1, &room, LA_INT16, &base);
+    la_tensor_empty(1, &capacity, LA_INT16, &base);
     for (int round = 0; round < 40000; round++) {
-        int a_count[ROOM] = {0}, b_count[ROOM] = {0};
-        int64_t a_order[ROOM * 4], b_order[ROOM * 4];
+        int a_count[CAPACITY] = {0}, b_count[CAPACITY] = {0};
+        int64_t a_order[CAPACITY * 4], b_order[CAPACITY * 4];
         la_tensor *a = random_view(base), *b = random_view(base);
         if (a && b) {
             bool meet = false;
             mark(a, a_count, a_order);
             mark(b, b_count, b_order);
-            for (int k = 0; k < ROOM; k++)
+            for (int k = 0; k < CAPACITY; k++)
                 meet = meet || (a_count[k] && b_count[k]);
             la_overlap got = la_pair_overlap(a, b);
             counts[got]++;
@@ -128,8 +128,8 @@ static int64_t element(const la_tensor *t, int64_t k)
 ** what splits and merges of single dims allow, it allows. */
 static void view_strides(void **state)
 {
-    la_tensor *base = arange(ROOM);
-    int made = 0;
+    la_tensor *base = arange(CAPACITY);
+    int viewed = 0;
     for (int round = 0; round < 20000; round++) {
         la_tensor *v = random_view(base), *w;
         la_shape to = {.ndim = 0};
@@ -152,12 +152,12 @@ static void view_strides(void **state)
                 for (int64_t k = 0; k < v->numel; k++)
                     assert_int_equal(element(v, k), element(w, k));
                 la_tensor_release(w);
-                made++;
+                viewed++;
             }
         }
         la_tensor_release(v);
     }
-    assert_true(made > 1000);
+    assert_true(viewed > 1000);
     la_tensor_release(base);
 }
 
@@ -257,15 +257,15 @@ static bool inside(int n, const int64_t *sizes, const int64_t *strides,
         if (sizes[d] == 0) return offset >= 0;
         last += (sizes[d] - 1) * strides[d];
     }
-    return offset >= 0 && last < ROOM;
+    return offset >= 0 && last < CAPACITY;
 }
 
 static void one_walk(void **state)
 {
-    int64_t room = ROOM;
+    int64_t capacity = CAPACITY;
     la_tensor *base, *view, *other;
-    int made = 0, refused = 0;
-    assert_int_equal(la_tensor_empty(1, &room, LA_FLOAT32, &base), LA_OK);
+    int count = 0, refused = 0;
+    assert_int_equal(la_tensor_empty(1, &capacity, LA_FLOAT32, &base), LA_OK);
     assert_int_equal(la_tensor_new(&other), LA_OK);
     for (int k = 0; k < 200000; k++) {
         int n = (int)draw(5);
@@ -280,7 +280,7 @@ static void one_walk(void **state)
         assert_int_equal(status == LA_OK, fits);
         refused += !fits;
         if (!fits) continue;
-        made++;
+        count++;
         assert_int_equal(la_tensor_set_geometry(other, n, sizes, strides),
                          LA_OK);
         assert_int_equal(view->numel, other->numel);
@@ -291,7 +291,7 @@ static void one_walk(void **state)
         assert_memory_equal(la_strides(view), strides, (size_t)n * 8);
         la_tensor_release(view);
     }
-    assert_true(made > 1000 && refused > 1000);
+    assert_true(count > 1000 && refused > 1000);
     int64_t huge[2] = {INT64_MAX, INT64_MAX}, one[2] = {1, 1};
     assert_int_not_equal(la_tensor_view(base, 2, huge, one, 0, &view), LA_OK);
     assert_int_not_equal(la_tensor_view(base, 2, huge, huge, 0, &view), LA_OK);

@@ -15,14 +15,14 @@
                         (int)(sizeof((int64_t[]){__VA_ARGS__}) / 8))
 
 typedef struct inputs {
-    la_tensor *m, *turned, *vector, *complex, *counts;
+    la_tensor *m, *transposed, *vector, *complex, *counts;
 } inputs;
 
 static la_status call(const inputs *in, int k, la_value *results)
 {
-    la_tensor *pair[2] = {in->m, in->turned};
+    la_tensor *pair[2] = {in->m, in->transposed};
     la_value list = la_v_tensors(pair, 2), m = la_v_tensor(in->m),
-    t = la_v_tensor(in->turned);
+    t = la_v_tensor(in->transposed);
     la_value v = la_v_tensor(in->vector), z = la_v_tensor(in->complex);
     switch (k) {
     case 0: return la_run_many(reshape, results, t, INTS(36));
@@ -92,13 +92,13 @@ static void make_inputs(inputs *in)
     for (int64_t k = 0; k < 6; k++) counts[k] = k + 1;
     assert_int_equal(la_run(conj, &in->complex, z), LA_OK);
     la_tensor_release(z);
-    assert_int_equal(la_run(t, &in->turned, in->m), LA_OK);
+    assert_int_equal(la_run(t, &in->transposed, in->m), LA_OK);
 }
 
 static void drop_inputs(inputs *in)
 {
     la_tensor_release(in->m);
-    la_tensor_release(in->turned);
+    la_tensor_release(in->transposed);
     la_tensor_release(in->vector);
     la_tensor_release(in->complex);
     la_tensor_release(in->counts);

@@ -39,19 +39,20 @@ local allowed = {
   "turns into", "turn into", "by turns",
   "spread over", "spread out", "great deal", "deal with", "deals with",
   "home directory", "home folder", "home key", "in the face of",
+  -- the unit of rounding errors
+  "in the last place",
   -- names of the interface and of the system
   "$home", '"home"',
   "xdg_state_home", "f.fold", "la.fold", "col2im", "fold(", '"fold"',
   "fold.jsonl", "op fold", "nn.fold", "unfold and fold", "fold and unfold",
+  "alias(fold", "__lsan_is_turned_off",
 }
 
 -- Folders whose names or comments still use them. A
 -- folder leaves the list when it is clean, and stays out.
 local pending = {
-  "Makefile", "bench", "examples",
-  "spec", "spec/c", "spec/support", "src", "src/fuse", "src/iter",
-  "src/kernel/reduce", "src/kernel/rows", "src/kernel/scan",
-  "src/op", "src/op/conv", "src/op/nn", "tools",
+  "src/fuse", "src/iter", "src/kernel/reduce", "src/kernel/rows",
+  "src/kernel/scan",
 }
 
 return {banned = banned, names = names, file_names = file_names,

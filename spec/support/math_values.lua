@@ -110,8 +110,8 @@ local function check(name, rows, dtype, report)
   local columns = {}
   for k = 1, arity do
     local column = {}
-    for turn = 0, 4 do
-      for i, row in ipairs(rows) do column[turn * #rows + i] = row[k] end
+    for round = 0, 4 do
+      for i, row in ipairs(rows) do column[round * #rows + i] = row[k] end
     end
     columns[k] = la.tensor(column, {dtype = dtype})
   end

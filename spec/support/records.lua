@@ -125,13 +125,13 @@ function decode(argument, run)
   error("unknown kind of argument in a record")
 end
 
--- args (with n), keywords or nil, and by place or name the whole storages.
+-- args (with n), keywords or nil, and by position or name the whole storages.
 local function decode_call(r, run)
   local args, keywords, wholes = {n = #r.args}, nil, {}
-  local function one(place, a)
+  local function one(key, a)
     run.last_whole = nil
     local v = decode(a, run)
-    wholes[place] = {tensor = run.last_whole, dtype = a.t and a.t.dtype}
+    wholes[key] = {tensor = run.last_whole, dtype = a.t and a.t.dtype}
     return v
   end
   for i, a in ipairs(r.args) do args[i] = one(i, a) end
@@ -297,11 +297,11 @@ local function check_tensors(results, wanted, tol)
   end
 end
 
--- Nothing beside the view may have changed.
+-- Nothing outside of the view may have changed.
 local function check_storages(r, wholes, tol)
   for _, p in ipairs(r.expect.post or {}) do
-    local place = type(p.arg) == "number" and p.arg + 1 or p.arg
-    local whole = wholes[place]
+    local key = type(p.arg) == "number" and p.arg + 1 or p.arg
+    local whole = wholes[key]
     local why = compare.storage(whole.tensor, p.data, whole.dtype, tol,
                                 r.expect.tensors[1].index)
     if why then return ("storage of argument %s: %s"):format(p.arg, why) end
@@ -463,7 +463,7 @@ end
 function records.run(r)
   local fn = r.op == "program" and run_program or run_call
   local ok, why = pcall(fn, r)
-  if not ok then return "beside the tested call: " .. tostring(why) end
+  if not ok then return "outside of the tested call: " .. tostring(why) end
   return why
 end
 

@@ -93,7 +93,7 @@ local function holes(value, list)
   end
 end
 
-local IN_PLACE = {inplace = true, setitem = true}
+local INPLACE = {inplace = true, setitem = true}
 
 -- The record's call as a function of its float tensors; nil where it has none
 -- or asks for a narrow dtype.
@@ -114,7 +114,7 @@ local function as_function(r)
   local function f(...)
     local with, call = {...}, {}
     for k = 1, n do call[k] = fill[k](with) end
-    if IN_PLACE[r.style] then call[1] = call[1]:clone() end
+    if INPLACE[r.style] then call[1] = call[1]:clone() end
     la.manual_seed(1)                   -- random operations repeat themselves
     if named then call[n + 1] = named(with) end
     return fn(table.unpack(call, 1, named and n + 1 or n))
@@ -249,10 +249,14 @@ local written = {
   reshape_as = {{function(x) return x:reshape_as(la.ones(3, 2)) end, {2, 3}}},
   H = {{function(x) return x.H end, {2, 3}}},
   mH = {{function(x) return x.mH end, {2, 2, 3}}},
-  resolve_neg = {{function(x) return x:conj().imag:resolve_neg() end, {"c", 3}}},
+  resolve_neg = {{function(x)
+    return x:conj().imag:resolve_neg()
+  end, {"c", 3}}},
   _neg_view = {{function(x) return x:conj().imag * 2 end, {"c", 3}}},
   atleast_1d = {{la.atleast_1d, {}}},
-  split_with_sizes = {{function(x) return x:split_with_sizes{1, 2} end, {3, 2}}},
+  split_with_sizes = {{function(x)
+    return x:split_with_sizes{1, 2}
+  end, {3, 2}}},
   hsplit = {{function(x) return x:hsplit(2) end, {2, 4}},
     {function(x) return x:hsplit{2} end, {2, 4}}},
   vsplit = {{function(x) return x:vsplit(2) end, {4, 2}}},
@@ -299,8 +303,8 @@ local written = {
   shuffle = {{function(x) la.manual_seed(1); return x:shuffle(1) end, {4, 2}}},
   choice = {{function(x) la.manual_seed(1); return x:choice(3) end, {4, 2}}},
   dropout = {{function(x) la.manual_seed(1); return x:dropout(0.5) end, {9}}},
-  matmul = {{la.matmul, {2, 2, 3}, {3, 2}}, {la.matmul, {2, 1, 2, 3}, {2, 3, 2}},
-    {la.matmul, {3}, {2, 3, 2}}},
+  matmul = {{la.matmul, {2, 2, 3}, {3, 2}},
+    {la.matmul, {2, 1, 2, 3}, {2, 3, 2}}, {la.matmul, {3}, {2, 3, 2}}},
   layer_norm = {{function(x, w, b) return la.layer_norm(x, {3}, w, b) end,
     {4, 3}, {3}, {3}}, {function(x) return la.layer_norm(x, {2, 3}) end,
     {2, 2, 3}}},
@@ -427,7 +431,9 @@ local function add_written(name, add)
     local like = {}
     for i = 2, #row do
       local sizes, dtype = {table.unpack(row[i])}, "float64"
-      if sizes[1] == "c" then dtype = table.remove(sizes, 1) and "complex128" end
+      if sizes[1] == "c" then
+        dtype = table.remove(sizes, 1) and "complex128"
+      end
       like[i - 1] = la.zeros(sizes, {dtype = dtype})
     end
     assert(add(row[1], like, name .. " written " .. k),
@@ -454,8 +460,8 @@ function samples.of(name)
       local mark = f and small(like) and #out < 2 * MOST and signature(r, like)
       local made = mark and not seen[mark] and add(f, like, r.id)
       if made then
-        made.in_place, seen[mark] = IN_PLACE[r.style], true
-        if not IN_PLACE[r.style] then variants(f, like, add) end
+        made.inplace, seen[mark] = INPLACE[r.style], true
+        if not INPLACE[r.style] then variants(f, like, add) end
       end
     end
   end

@@ -346,7 +346,8 @@ schedules = {
     "ConstantLR": lambda o: S.ConstantLR(o, 0.25, 7),
     "PolynomialLR": lambda o: S.PolynomialLR(o, 9, 2),
     "LambdaLR": lambda o: S.LambdaLR(o, lambda k: 1 / (1 + k)),
-    "MultiplicativeLR": lambda o: S.MultiplicativeLR(o, lambda k: 0.9 + k / 100),
+    "MultiplicativeLR":
+        lambda o: S.MultiplicativeLR(o, lambda k: 0.9 + k / 100),
     "OneCycleLR": lambda o: S.OneCycleLR(o, 1, 31),
     "OneCycleLR linear": lambda o: S.OneCycleLR(
         o, 1, 31, pct_start=0.2, anneal_strategy="linear", three_phase=True),

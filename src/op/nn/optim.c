@@ -46,7 +46,7 @@ static la_status check_alone(const la_frame *f, int k, int ntensors)
     LA_TRY(la_tensor_check_writable(t));
     if (la_internal_overlap(t) == LA_OVERLAP_YES)
         return la_error_at(LA_EALIAS, k + 1, "more than one element refers "
-                           "to a single place in memory: clone the tensor "
+                           "to a single memory location: clone the tensor "
                            "first");
     for (int j = 0; j < ntensors; j++) {
         if (j == k || !la_arg(f, j)) continue;
