@@ -38,12 +38,12 @@ la_tensor *la_chain_call(la_chain *w, const la_op *op, int n,
 /* The next call, by the name of its operation; uses the variable w. */
 #define STEP(name, ...) la_chain_call(w, LA_OP(name), LA_ARGS_(__VA_ARGS__))
 
-/* *made (owned) becomes result 0 of the frame where the call that was to make
+/* *result (owned) becomes result 0 of the frame where the call that was to make
 ** it succeeded: la_give(f, la_run(mul, &x, a, b), &x). Its status. */
 static inline la_status la_give(la_frame *f, la_status status,
-                                la_tensor **made)
+                                la_tensor **result)
 {
-    if (status == LA_OK) la_set_result(f, 0, *made);
+    if (status == LA_OK) la_set_result(f, 0, *result);
     return status;
 }
 

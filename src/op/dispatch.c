@@ -107,8 +107,8 @@ static la_status check_outputs(const la_frame *f, gate *g)
 {
     if (f->form == LA_INPLACE) {
         if (f->args[0].tag != LA_VTENSOR || f->outs[0] != f->args[0].tensor)
-            return la_error_at(LA_EARG, 1, "tensor expected to work on in "
-                               "place");
+            return la_error_at(LA_EARG, 1, "tensor expected to work on "
+                               "in place");
         return la_tensor_check_writable(f->outs[0]);
     }
     LA_TRY(la_check_outputs(f, g->keys));

@@ -1,6 +1,6 @@
 /*
 ** The table of operations. The built-in rows are constant data expanded from
-** op/def/, what changes is beside them in la_op_state; rows from outside are
+** op/def/, what changes is kept apart in la_op_state; rows from outside are
 ** appended. Nothing runs at load time.
 */
 #include "op/device_names.h"

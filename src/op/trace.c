@@ -1,7 +1,7 @@
 /*
 ** What LUNARRAY_TRACE shows of a call at the gate: the schema, the arguments,
-** the dispatch keys, the CPU capability of the kernels, the results. Only called
-** while a sink is set, so that nothing here has to be quick.
+** the dispatch keys, the CPU capability of the kernels, the results. Only
+** called while a sink is set, so that nothing here has to be quick.
 */
 #include "op/trace.h"
 
