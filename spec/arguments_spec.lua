@@ -1,5 +1,5 @@
--- The contract of arguments: what tables mean, which overload speaks, what comes
--- back as the same value.
+-- The contract of arguments: what tables mean, which overload speaks, what
+-- comes back as the same value.
 local la = require "lunarray"
 
 local raises = require "spec.support.raises"

@@ -51,7 +51,9 @@ end
 
 local function finite(v) return v == v and math.abs(v) < math.huge end
 
-local function close(a, b) return math.abs(a - b) <= 1e-3 * (1 + math.abs(a)) end
+local function close(a, b)
+  return math.abs(a - b) <= 1e-3 * (1 + math.abs(a))
+end
 
 -- The one-sided slope of value 'which' in variable k; nil where quotients of
 -- two steps differ (at a jump, at a pole, where the function oscillates) or
@@ -281,7 +283,8 @@ describe("the result of an operation that saves operands", function()
     for _, f in ipairs{la.div, la.logaddexp, la.logaddexp2} do
       local a, b = leaf(0.5), leaf(0.25)
       local y = f(a, b)
-      local want = {grads(f, {0.5}, {0.25})[1][1], grads(f, {0.5}, {0.25})[2][1]}
+      local both = grads(f, {0.5}, {0.25})
+      local want = {both[1][1], both[2][1]}
       y:add_(1)
       y:sum():backward()
       assert.are.same(want, {a.grad:item(), b.grad:item()})

@@ -47,7 +47,7 @@ describe("the options of la.tensor", function()
            {device = {}})
   end)
 
-  it("may stand beside the data", function()
+  it("may stand next to the data", function()
     local x = la.tensor{1, 2, dtype = "float64", requires_grad = true}
     assert.equal("float64", x.dtype)
     assert.is_true(x.requires_grad)

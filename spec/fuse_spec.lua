@@ -428,7 +428,7 @@ describe("fuse", function()
     end
   end)
 
-  it("keeps refusals and layouts of numbers beside tensors", function()
+  it("keeps refusals and layouts of scalars with tensors", function()
     local small = la.tensor({1, 2}, {dtype = "int8"})
     raises("without overflow", la.fuse(function()
       return la.where(small:gt(1), small, 300)
