@@ -150,7 +150,9 @@ static void test_zero_memory(void **state)
         "  local function zero(t, what)\n"
         "    assert(t:ne(0):sum():item() == 0, what .. ' of ' .. n)\n"
         "  end\n"
-        "  local function old() la.full({n}, 42.5); la.full({3 * n}, 42.5) end\n"
+        "  local function old()\n"
+        "    la.full({n}, 42.5); la.full({3 * n}, 42.5)\n"
+        "  end\n"
         "  old() zero(la.empty(n), 'empty')\n"
         "  old() zero(la.empty_like(la.zeros(n)), 'empty_like')\n"
         "  old() zero(la.zeros(1):new_empty(n), 'new_empty')\n"
@@ -199,7 +201,8 @@ static void test_interrupted_once(void **state)
         "x:exp()", "x:sum()", "q:sum(1)", "q:softmax(2)", "x:cumsum(1)",
         "m:matmul(m)", "la.conv2d(im, w)", "x:argmax()", "q:sort(2)",
         "la.cat{x, x}", "q:t():contiguous()", "x:totable()", "la.tensor(t)",
-        "la.randn(3000000)", "q:max(1)", "q:layer_norm{1000}", "return x[x:gt(0.5)]",
+        "la.randn(3000000)", "q:max(1)", "q:layer_norm{1000}",
+        "return x[x:gt(0.5)]",
         "q:median(2)", "q:cumsum(1)", "la.randperm(1000000)",
         "la.fuse(function(a) return (a * 2 + 1):exp() end)(x)"
     };
