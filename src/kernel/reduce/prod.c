@@ -47,20 +47,38 @@
 #include "kernel/reduce/int.inc"
 #include "kernel/reduce/undef.inc"
 
+/* Of n contiguous numbers, in any order: chains that do not wait for each
+** other. */
+static uint64_t product(const uint64_t *x, int64_t n)
+{
+    enum { NL = U64_LANES };
+    u64v a = u64_set1(1), b = a, c = a, d = a;
+    uint64_t total = 1;
+    int64_t i = 0;
+    for (; i + 4 * NL <= n; i += 4 * NL) {
+        a *= u64_load(x + i);
+        b *= u64_load(x + i + NL);
+        c *= u64_load(x + i + 2 * NL);
+        d *= u64_load(x + i + 3 * NL);
+    }
+    a = a * b * (c * d);
+    for (int k = 0; k < NL; k++) total *= a[k];
+    for (; i < n; i++) total *= x[i];
+    return total;
+}
+
 /* Order is of no matter: tiles are reduced, and their results multiplied. */
 static void product_rows(const la_reduce_map *map, const la_reduce_rows *r,
                          char *out)
 {
-    uint64_t tile[1024], *acc = (uint64_t *)out, next;
+    uint64_t tile[1024], *acc = (uint64_t *)out;
     for (int64_t i = 0; i < r->rows; i++) {
         const char *p = r->in + i * r->row_step;
         acc[i] = 1;
         for (int64_t j = 0; j < r->n; j += 1024) {
             int64_t m = r->n - j < 1024 ? r->n - j : 1024;
-            la_reduce_rows t = {(const char *)tile, 8, m, 0, 1};
             reduce_map(map, p + j * r->step, r->step, m, tile, NULL);
-            inner_iprod_i64(&t, (char *)&next, NULL);
-            acc[i] *= next;
+            acc[i] *= product(tile, m);
         }
     }
 }
