@@ -12,8 +12,8 @@
 **       run_streaming   the same for a large output, past the caches
 **     run_blocks   everything else, block by block
 **       run_block       pack what has to be packed, run, unpack the output
-**   run          the core on one run; 16-bit floats by run_half, in blocks that
-**                are widened to float
+**   run          the core on one run; repeated operands in copies, 16-bit
+**                floats by run_half, in blocks that are widened to float
 **
 ** Outputs that the caller has marked as large (la_params.stream) are written
 ** with streaming stores, fenced before drive() returns: by the core itself, or,
@@ -30,6 +30,55 @@ enum {
     HALF_BLOCK = 992     /* floats: 4 KB per operand stay in the L1 cache, and
                          ** operands are not multiples of 4 KB apart */
 };
+
+/* --- repeated operands --- */
+
+/* A vector of copies of the element at 'p'. */
+static inline i32v repeated(const char *p, int size)
+{
+    char one[VEC_BYTES];
+    uint16_t two;
+    uint32_t four;
+    uint64_t x;
+    switch (size) {
+    case 1: x = (uint8_t)*p * 0x0101010101010101u; break;
+    case 2: memcpy(&two, p, 2); x = two * 0x0001000100010001u; break;
+    case 4: memcpy(&four, p, 4); x = four * 0x0000000100000001u; break;
+    case 8: memcpy(&x, p, 8); break;
+    default:
+        for (int i = 0; i < VEC_BYTES; i += 16) memcpy(one + i, p, 16);
+        return i32_load(one);
+    }
+    return (i32v)i64_set1((int64_t)x);
+}
+
+/* n copies of the element at 'p', by whole vectors, at least two. */
+static inline void repeat_element(char *to, const char *p, int64_t n, int size)
+{
+    i32v v = repeated(p, size);
+    i32_store(to, v);
+    i32_store(to + VEC_BYTES, v);
+#pragma GCC unroll 1
+    for (int64_t at = 2 * VEC_BYTES; at < n * size; at += VEC_BYTES)
+        i32_store(to + at, v);
+}
+
+static __attribute__((noinline))
+void run_repeated(const core_info *c, char *const *data, unsigned repeat,
+                  int64_t n, const la_params *params)
+{
+    char hold[MAX_INPUTS][REPEAT_BYTES] __attribute__((aligned(VEC_BYTES)));
+    char *at[MAX_INPUTS + 1];
+    int64_t copies = n < c->block ? n : c->block;
+    at[0] = data[0];
+    for (int k = 1; k <= c->ninputs; k++) {
+        at[k] = data[k];
+        if (!(repeat >> k & 1)) continue;
+        at[k] = hold[k - 1];
+        repeat_element(hold[k - 1], data[k], copies, c->size[k]);
+    }
+    c->run(at, repeat, n, params);
+}
 
 /* --- 16-bit floats through a core of floats --- */
 
@@ -56,7 +105,6 @@ void run_half(const core_info *c, char *const *data, unsigned repeat, int64_t n,
     for (int64_t i = 0; i < n; i += most) {
         int64_t m = n - i < most ? n - i : most;
         for (int k = 1; k <= c->ninputs; k++) {
-            /* A repeated operand is one element, here and for the core. */
             bool one = repeat >> k & 1;
             int64_t count = (one ? 1 : m) << complex;
             const char *from = data[k] + (one ? 0 : i * c->size[k]);
@@ -64,6 +112,8 @@ void run_half(const core_info *c, char *const *data, unsigned repeat, int64_t n,
             if (brain && c->wide_result) bf16_to_floats(wide[k], from, count);
             else if (brain) bf16_widen_block(wide[k], from, count);
             else f16_widen_block(wide[k], from, count);
+            if (one) repeat_element(work[k], work[k], m < c->block ? m
+                                    : c->block, 4 << complex);
         }
         char *out = data[0] + i * c->size[0];
         work[0] = c->wide_result ? out : (char *)wide[0];
@@ -79,7 +129,9 @@ void run_half(const core_info *c, char *const *data, unsigned repeat, int64_t n,
 static inline void run(const core_info *c, char *const *data, unsigned repeat,
                        int64_t n, const la_params *params)
 {
-    if (c->storage == AS_IT_IS) c->run(data, repeat, n, params);
+    if (c->storage == AS_IT_IS && !(repeat & ~STREAM))
+        c->run(data, repeat, n, params);
+    else if (c->storage == AS_IT_IS) run_repeated(c, data, repeat, n, params);
     else run_half(c, data, repeat, n, params);
 }
 

@@ -1,8 +1,10 @@
 /*
 ** Cores: element-wise operations over contiguous runs, and what they are made
 ** with. A core computes n elements; its operands are contiguous, except those
-** whose bit is set in 'repeat': they are one element, used for all. The driver
-** (drive.c, one copy per capability) brings any strides to it.
+** whose bit is set in 'repeat': they are one element for all, of which there
+** are copies: core_info.block of them, or n if that is less, and two vectors at
+** least. The driver (drive.c, one copy per capability) brings any strides to
+** it.
 */
 #ifndef LA_KERNEL_EACH_DRIVE_H
 #define LA_KERNEL_EACH_DRIVE_H
@@ -13,6 +15,7 @@
 
 enum {
     MAX_INPUTS = 3,
+    REPEAT_BYTES = 1024,
     STREAM = 1           /* in 'repeat', where the output has no bit */
 };
 
@@ -29,6 +32,8 @@ typedef struct core_info {
     bool vectors;        /* knows STREAM: an aligned output past the caches;
                          ** elements that fill a vector cost nothing */
     uint8_t size[MAX_INPUTS + 1];   /* bytes of an element: output, inputs */
+    uint16_t block;      /* elements of a repeated operand that it reads: up to
+                         ** REPEAT_BYTES */
     uint8_t storage;     /* a core_storage: 'size' is that of what is stored */
     bool wide_result;    /* with HALF_*: the output is stored as it is */
 } core_info;
@@ -85,36 +90,60 @@ static inline void c128_store_n(void *p, int64_t n, f64v v)
     f64_store_n(p, 2 * n, v);
 }
 
+/* The tail of a run, n elements: S_load_tail pads by 1, which divides and has a
+** logarithm. Those of 16-bit floats are long where there are no masks, and so
+** are not copied into each core. */
+#define f32_load_tail(p, n) f32_load_pad(p, n, 1)
+#define f64_load_tail(p, n) f64_load_pad(p, n, 1)
+#define c64_load_tail(p, n) c64_load_pad(p, n, 1)
+#define c128_load_tail(p, n) c128_load_pad(p, n, 1)
+#define f32_store_tail f32_store_n
+#define f64_store_tail f64_store_n
+#define c64_store_tail c64_store_n
+#define c128_store_tail c128_store_n
+static __attribute__((noinline, unused, pure))
+f32v f16_load_tail(const char *p, int64_t n)
+{
+    return f16_load_pad(p, n, 1);
+}
+static __attribute__((noinline, unused, pure))
+f32v bf16_load_tail(const char *p, int64_t n)
+{
+    return bf16_load_pad(p, n, 1);
+}
+/* By address: GCC lets a function that takes a vector leave the upper halves of
+** registers dirty, which slows down all SSE code behind it. */
+static __attribute__((noinline, unused))
+void f16_store_tail_of(char *p, int64_t n, const f32v *v)
+{
+    f16_store_n(p, n, *v);
+}
+static __attribute__((noinline, unused))
+void bf16_store_tail_of(char *p, int64_t n, const f32v *v)
+{
+    bf16_store_n(p, n, *v);
+}
+static inline void f16_store_tail(char *p, int64_t n, f32v v)
+{
+    f16_store_tail_of(p, n, &v);
+}
+static inline void bf16_store_tail(char *p, int64_t n, f32v v)
+{
+    bf16_store_tail_of(p, n, &v);
+}
+
 /* --- operands inside a core --- */
 
-/* An input of a vector core: 'step' is 0 for a repeated element, which then
-** fills 'hold', so that one loop serves both. */
+/* An input of a vector core: 'step' is 0 for a repeated element, so that one
+** loop serves both. 'bit' is the operand's in 'repeat'. */
 typedef struct cursor {
     const char *at;
     int64_t step;
 } cursor;
 
-static inline cursor cursor_at(const char *p, unsigned repeat, char *hold,
-                               int size, int64_t step)
+static inline cursor cursor_at(const char *p, unsigned bit, int64_t step)
 {
-    if (!(repeat & 1)) return (cursor){p, step};
-    for (int64_t i = 0; i < step; i += size) memcpy(hold + i, p, (size_t)size);
-    return (cursor){hold, 0};
-}
-
-/* n copies of the element at 'p', by whole vectors, so 'hold' has a multiple of
-** VEC_BYTES. Returns 'hold'. Compilers make a string instruction of the plain
-** loop over elements, whose start-up takes longer than a short row of bytes. */
-static inline const void *fill_block(void *hold, const void *p, int64_t n,
-                                     size_t size)
-{
-    char one[VEC_BYTES];
-    for (size_t i = 0; i < VEC_BYTES; i += size) memcpy(one + i, p, size);
-    i32v v = i32_load(one);
-#pragma GCC unroll 1
-    for (int64_t at = 0; at < n * (int64_t)size; at += VEC_BYTES)
-        i32_store((char *)hold + at, v);
-    return hold;
+    return (cursor){p, bit & 1 ? 0 : step};
 }
 
 /* --- the driver --- */
