@@ -16,6 +16,13 @@
 
 #include "op/op.h"
 
+/* Runs 'impl', the implementation of a composite, for the call of 'f'. Where
+** its floating tensors are all float16, or all bfloat16, it gets them as
+** float32 and its results are rounded back: each of its steps would round
+** otherwise. Arguments in the bit set 'kept' stay as they are (what it
+** writes); they don't count. Recorded like any conversion. */
+la_status la_in_float32(la_frame *f, uint32_t kept, la_op_fn impl);
+
 #define LA_CHAIN_STEPS 40
 
 typedef struct la_chain {

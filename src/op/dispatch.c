@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "base/pool.h"
 #include "base/trace.h"
+#include "op/composite.h"
 #include "op/families.h"
 #include "op/device_names.h"
 #include "op/schema.h"
@@ -234,7 +235,8 @@ static la_status run_composite(la_frame *f)
 {
     if ((f->op->forms & LA_READS_VALUES) && (f->keys & BIT(LA_KEY_META)))
         return no_values();
-    LA_TRY(f->op->impl(f));
+    LA_TRY(f->op->forms & LA_IN_FLOAT32 ? la_in_float32(f, 0, f->op->impl)
+                                        : f->op->impl(f));
     for (int k = 0; k < f->nresults; k++)
         if (f->results[k].tag == LA_VTENSOR) own_result(f->results[k].tensor);
     return LA_OK;

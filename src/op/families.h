@@ -52,6 +52,7 @@ typedef struct la_family {
     uint8_t nraw;             /* the first of them keep their dtype (a mask) */
     uint8_t fast;             /* LA_FAST_...: for these dtypes plain tensors
                               ** skip the iterator */
+    bool keeps_numbers;       /* la_pointwise_widens */
     /* Change the iterator's settings; NULL: out and inputs as they come. */
     la_status (*configure)(la_frame *f, la_iter_config *config);
     /* Choose the loop for the dtype and complete the parameters, or refuse
@@ -66,6 +67,10 @@ enum {
 };
 
 la_status la_pointwise_meta(la_frame *f);
+/* Does the call compute in float32 although its tensors are of 'dtype', a
+** 16-bit float? So it is where a number is among the inputs that the dtype
+** can't hold: rounded, it would be the largest error of the result. */
+bool la_pointwise_widens(const la_frame *f, la_dtype dtype);
 /* The loop and its parameters for a computation in 'dtype' (src/fuse), which
 ** calls its 'inspect' itself. */
 la_status la_pointwise_plan(la_frame *f, la_dtype dtype, la_plan *plan);

@@ -87,6 +87,7 @@ enum {
     LA_CONJ_OK = 1 << 10,     /* understands conj bits of inputs, no others */
     LA_READS_VALUES = 1 << 11,   /* a composite that looks at elements: there
                               ** are none on the meta device */
+    LA_IN_FLOAT32 = 1 << 12,  /* a composite: la_in_float32 runs it */
     LA_ANY = LA_FN | LA_METHOD,
     LA_ALL = LA_FN | LA_METHOD | LA_INPLACE_FORM | LA_OUT_FORM
 };

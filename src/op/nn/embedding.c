@@ -3,6 +3,7 @@
 ** All are composites over index_select, index_add and index_reduce, whose
 ** derivatives scatter back to the rows; indices count from 1.
 */
+#include "op/composite.h"
 #include "op/index/index.h"
 
 #define LA_ROWS "op/def/index.def"
@@ -228,6 +229,14 @@ static la_status weigh(la_frame *f, la_tensor **rows)
     return LA_OK;
 }
 
+/* *t is replaced by its conversion, and released in any case. */
+static la_status as_dtype(la_tensor **t, la_dtype dtype)
+{
+    LA_OWNED before = *t;
+    *t = NULL;
+    return la_run(astype, t, before, la_v_dtype(dtype));
+}
+
 /* [bags, columns]. Indices of two dims: a bag per row; of one: cut at
 ** offsets. */
 la_status la_impl_embedding_bag(la_frame *f)
@@ -248,8 +257,14 @@ la_status la_impl_embedding_bag(la_frame *f)
     }
     LA_TRY(la_run(reshape, &flat, indices, la_v_ints(&all, 1)));
     LA_TRY(look_up(flat, la_arg(f, WEIGHT), &rows));
+    /* The rows that are used, not the whole table, go to float32. */
+    la_dtype own = (la_dtype)rows->dtype;
+    la_tensor *weights = la_arg(f, PER_SAMPLE);
+    bool wide = (own == LA_FLOAT16 || own == LA_BFLOAT16)
+        && (!weights || weights->dtype == own);
+    if (wide) LA_TRY(as_dtype(&rows, LA_FLOAT32));
     LA_TRY(weigh(f, &rows));
     LA_TRY(combine(rows, bags, count, &f->args[MODE], &out));
-    la_set_result(f, 0, out);
-    return LA_OK;
+    if (wide) LA_TRY(as_dtype(&out, own));
+    return la_give(f, LA_OK, &out);
 }

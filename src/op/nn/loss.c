@@ -45,7 +45,9 @@ static la_status bent(la_frame *f, double edge, double curve, double slope)
     la_tensor *size = STEP(abs, d);
     if (edge == 0) return finish(w, f, 2, size);
     la_tensor *near = STEP(lt, size, edge);
-    la_tensor *square = STEP(square, d);
+    /* Where d^2 is not used its slope is 0 times d, which must be finite. */
+    la_tensor *small = d && la_grad_flag(d) ? STEP(where, near, d, 0.0) : d;
+    la_tensor *square = STEP(square, small);
     la_tensor *low = STEP(mul, square, curve);
     la_tensor *past = STEP(sub, size, 0.5 * edge);
     la_tensor *high = STEP(mul, past, slope);

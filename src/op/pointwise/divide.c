@@ -129,7 +129,8 @@ static la_status pick_div(la_frame *f, la_dtype dtype, la_plan *plan)
 }
 const la_family la_family_DIV = {
     POINTWISE, LA_IT_BINARY_FLOAT_OP, LA_UNDEFINED, check_div, .ninputs = 2,
-    .fast = LA_FAST_FLOAT | LA_FAST_COMPLEX, .configure = configure_div,
+    .fast = LA_FAST_FLOAT | LA_FAST_COMPLEX, .keeps_numbers = true,
+    .configure = configure_div,
     .pick = pick_div};
 
 /* --- pow --- */

@@ -283,7 +283,7 @@ static la_status check_lerp(la_frame *f)
 }
 const la_family la_family_LERP = {
     POINTWISE, LA_IT_BINARY_OP, LA_UNDEFINED, check_lerp, .ninputs = 3,
-    .fast = LA_FAST_ALL};
+    .fast = LA_FAST_ALL, .keeps_numbers = true};
 
 /* self + value * a * b: the value must fit what is computed in. */
 static la_status pick_addcmul(la_frame *f, la_dtype dtype, la_plan *plan)

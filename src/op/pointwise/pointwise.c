@@ -53,6 +53,33 @@ static inline la_status make_checked_plan(la_frame *f, const la_family *family,
     return plan->inspect ? plan->inspect(f, dtype) : LA_OK;
 }
 
+/* --- numbers among 16-bit floats --- */
+
+/* A number that rounding to 'dtype' changes. */
+static __attribute__((noinline)) bool is_inexact(const la_tensor *t,
+                                                 la_dtype dtype)
+{
+    uint16_t half;
+    if (!(t->flags & LA_F_WRAPPED) || !la_is_float((la_dtype)t->dtype)
+        || t->device != LA_CPU)
+        return false;
+    la_scalar s = la_scalar_load((la_dtype)t->dtype, la_data(t));
+    la_scalar_cast(&s, dtype, &half);
+    la_scalar rounded = la_scalar_load(dtype, &half);
+    return rounded.re != s.re;
+}
+
+bool la_pointwise_widens(const la_frame *f, la_dtype dtype)
+{
+    const la_family *family = f->op->family;
+    if (!family->keeps_numbers
+        || (dtype != LA_FLOAT16 && dtype != LA_BFLOAT16))
+        return false;
+    for (int k = 0; k < family->ninputs; k++)
+        if (is_inexact(la_arg(f, k), dtype)) return true;
+    return false;
+}
+
 /* --- the fast path --- */
 
 /* Worth the fast path: no names to carry, too few elements for threads. A
@@ -210,6 +237,12 @@ static la_status build(la_frame *f, const la_family *family, la_iter *it)
     if (c.operands[0] && c.static_dtype != LA_UNDEFINED)
         LA_TRY(la_check_out_dtype(f, 0, c.static_dtype));
     LA_TRY(la_iter_build(it, &c));
+    if (la_pointwise_widens(f, it->common)) {
+        it->common = LA_FLOAT32;
+        for (int k = 0; k < it->noperands; k++)
+            it->op[k].target = LA_FLOAT32;
+        it->needs_cast = true;
+    }
     if (!family->nraw) return LA_OK;
     /* A mask is read as it is; what it chooses from has the result's dtype. */
     it->common = c.static_dtype;
@@ -280,6 +313,8 @@ la_status la_pointwise_impl(la_frame *f)
     const la_family *family = f->op->family;
     if (family->check) LA_TRY(family->check(f));
     const la_tensor *lead = family->fast ? find_lead(f, family) : NULL;
+    if (lead && la_pointwise_widens(f, (la_dtype)lead->dtype))
+        return run_general(f);
     if (lead && (!f->outs[0] || takes_result(f, family, lead,
                                              result_dtype(family, lead))))
         return run_direct(f, family, lead);
@@ -307,6 +342,12 @@ const la_family la_family_UNARY_BOOL = {
 const la_family la_family_BINARY = {
     POINTWISE, LA_IT_BINARY_OP, LA_UNDEFINED, .ninputs = 2,
     .fast = LA_FAST_ALL};
+const la_family la_family_MUL = {
+    POINTWISE, LA_IT_BINARY_OP, LA_UNDEFINED, .ninputs = 2,
+    .fast = LA_FAST_ALL, .keeps_numbers = true};
+const la_family la_family_XLOGY = {
+    POINTWISE, LA_IT_BINARY_FLOAT_OP, LA_UNDEFINED, .ninputs = 2,
+    .fast = LA_FAST_FLOAT | LA_FAST_COMPLEX, .keeps_numbers = true};
 const la_family la_family_BINARY_FLOAT = {
     POINTWISE, LA_IT_BINARY_FLOAT_OP, LA_UNDEFINED, .ninputs = 2,
     .fast = LA_FAST_FLOAT | LA_FAST_COMPLEX};

@@ -111,21 +111,27 @@ static la_status groups_by_planes(la_frame *f, la_tensor *self, int64_t groups,
     return LA_OK;
 }
 
+/* The rows of the groups normalised, then scaled and shifted. */
+static la_status groups_by_rows(la_frame *f)
+{
+    LA_OWNED x = NULL;
+    LA_TRY(grouped(la_arg(f, 0), la_arg_int(f, 1), la_arg_float(f, 4), &x));
+    LA_TRY(affine(&x, la_arg(f, 2), la_arg(f, 3), 3));
+    la_set_result(f, 0, x);
+    x = NULL;
+    return LA_OK;
+}
+
 /* group_norm(self, num_groups, weight, bias, eps) */
 la_status la_impl_group_norm(la_frame *f)
 {
-    LA_OWNED x = NULL;
     int64_t groups = la_arg_int(f, 1);
     la_tensor *self = la_arg(f, 0);
     LA_TRY(channels_needed(self));
     if (groups > 0 && has_planes(self, la_arg(f, 2), la_arg(f, 3)))
         return groups_by_planes(f, self, groups, la_arg(f, 2), la_arg(f, 3),
                                 la_arg_float(f, 4));
-    LA_TRY(grouped(la_arg(f, 0), la_arg_int(f, 1), la_arg_float(f, 4), &x));
-    LA_TRY(affine(&x, la_arg(f, 2), la_arg(f, 3), 3));
-    la_set_result(f, 0, x);
-    x = NULL;
-    return LA_OK;
+    return la_in_float32(f, 0, groups_by_rows);
 }
 
 /* ---- batch_norm(self, running_mean, running_var, weight, bias, training,
@@ -242,10 +248,8 @@ static la_status batch_as_before(la_frame *f)
                         STEP(addcmul, shift, self, scale));
 }
 
-/* (x - mean) / sqrt(var + eps) * weight + bias by channel (S. Ioffe and C.
-** Szegedy, Batch Normalization, 2015). In training the moments are those of the
-** batch, and running_mean and running_var, when given, are written. */
-la_status la_impl_batch_norm(la_frame *f)
+/* By operations, where the fused one does not pay. */
+static la_status batch_by_steps(la_frame *f)
 {
     LA_OWNED mean = NULL;
     LA_OWNED var = NULL;
@@ -253,10 +257,6 @@ la_status la_impl_batch_norm(la_frame *f)
     LA_OWNED scale = NULL;
     LA_OWNED centred = NULL;
     LA_OWNED x = NULL;
-    LA_TRY(check_running(f));
-    if (!la_arg_bool(f, TRAINING)) return batch_as_before(f);
-    if (has_planes(la_arg(f, SELF), la_arg(f, WEIGHT), la_arg(f, BIAS)))
-        return batch_by_planes(f);
     LA_TRY(batch_moments(f, &mean, &var));
     LA_TRY(la_run(add, &safe, var, la_scalar_float(la_arg_float(f, EPS))));
     LA_TRY(la_run(pow, &scale, safe, la_scalar_float(-0.5)));
@@ -268,7 +268,31 @@ la_status la_impl_batch_norm(la_frame *f)
     return LA_OK;
 }
 
+/* (x - mean) / sqrt(var + eps) * weight + bias by channel (S. Ioffe and C.
+** Szegedy, Batch Normalization, 2015). In training the moments are those of the
+** batch, and running_mean and running_var, when given, are written. */
+la_status la_impl_batch_norm(la_frame *f)
+{
+    LA_TRY(check_running(f));
+    if (!la_arg_bool(f, TRAINING)) return la_in_float32(f, 0, batch_as_before);
+    if (has_planes(la_arg(f, SELF), la_arg(f, WEIGHT), la_arg(f, BIAS)))
+        return batch_by_planes(f);
+    return la_in_float32(f, 1 << MEAN | 1 << VAR, batch_by_steps);
+}
+
 /* ---- instance_norm: the arguments of batch_norm; a group per channel ---- */
+
+/* The channels' rows normalised, then scaled and shifted. */
+static la_status channels_by_rows(la_frame *f)
+{
+    LA_OWNED x = NULL;
+    la_tensor *self = la_arg(f, SELF);
+    LA_TRY(grouped(self, la_sizes(self)[1], la_arg_float(f, EPS), &x));
+    LA_TRY(affine(&x, la_arg(f, WEIGHT), la_arg(f, BIAS), WEIGHT + 1));
+    la_set_result(f, 0, x);
+    x = NULL;
+    return LA_OK;
+}
 
 /* The running moments move towards the samples' mean ones. */
 static la_status follow_samples(la_frame *f)
@@ -297,7 +321,6 @@ static la_status follow_samples(la_frame *f)
 ** of training. LA_ESHAPE without spatial dims. */
 la_status la_impl_instance_norm(la_frame *f)
 {
-    LA_OWNED x = NULL;
     la_tensor *self = la_arg(f, SELF);
     if (!la_arg_bool(f, TRAINING)) return la_impl_batch_norm(f);
     LA_TRY(channels_needed(self));
@@ -311,9 +334,5 @@ la_status la_impl_instance_norm(la_frame *f)
     if (has_planes(self, la_arg(f, WEIGHT), la_arg(f, BIAS)))
         return groups_by_planes(f, self, la_sizes(self)[1], la_arg(f, WEIGHT),
                                 la_arg(f, BIAS), la_arg_float(f, EPS));
-    LA_TRY(grouped(self, la_sizes(self)[1], la_arg_float(f, EPS), &x));
-    LA_TRY(affine(&x, la_arg(f, WEIGHT), la_arg(f, BIAS), WEIGHT + 1));
-    la_set_result(f, 0, x);
-    x = NULL;
-    return LA_OK;
+    return la_in_float32(f, 1 << MEAN | 1 << VAR, channels_by_rows);
 }
