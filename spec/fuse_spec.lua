@@ -436,5 +436,7 @@ describe("fuse", function()
     local x = la.rand(3, 4):t()
     local y = la.empty(2, 1, 4, 4, {memory_format = "channels_last"}):fill_(2)
     same(function() return 2 ^ x, x ^ 2, y + 1, y * y, (y + y) * 2 end)
+    local z = la.rand(2, 5, 1):unfold(1, 2, 1)       -- dims of size 1
+    same(function() return z:square(), z * 2, z + z, z[1] + z end)
   end)
 end)

@@ -182,16 +182,34 @@ static bool has_order(const la_tensor *t)
     return dims > 1;
 }
 
+static bool has_single(const la_shape *shape)
+{
+    for (int d = 0; d < shape->ndim; d++)
+        if (shape->sizes[d] == 1) return true;
+    return false;
+}
+
+/* Strides of dims of size 1 decide nothing but the result's strides there. */
+static bool are_row_major(const la_frame *f, int n)
+{
+    int64_t usual[LA_MAX_DIMS];
+    for (int k = 0; k < n; k++) {
+        const la_tensor *t = la_arg(f, k);
+        la_contiguous_strides(t->ndim, la_sizes(t), usual);
+        if (!same_dims(t->ndim, la_strides(t), usual)) return false;
+    }
+    return true;
+}
+
 /* The result's strides where they are plain to see: inputs of the full shape
 ** are contiguous, or dense in one order that no smaller input before them
 ** overrules; the iterator's rule for the rest is not repeated here. */
 static bool result_strides(const la_frame *f, int n, const la_shape *shape,
                            int64_t *strides)
 {
-    bool any = false, smaller = false, partial = false;
+    bool any = false, smaller = false;
     la_contiguous_strides(shape->ndim, shape->sizes, strides);
-    for (int k = 0; k < n; k++)
-        partial |= !la_has_sizes(la_arg(f, k), shape->ndim, shape->sizes);
+    if (has_single(shape) && !are_row_major(f, n)) return false;
     for (int k = 0; k < n; k++) {
         const la_tensor *t = la_arg(f, k);
         if (t->flags & LA_F_WRAPPED) continue;
@@ -201,9 +219,6 @@ static bool result_strides(const la_frame *f, int n, const la_shape *shape,
             if (any && full && !same_dims(t->ndim, la_strides(t), strides))
                 return false;
             any |= full;
-            /* strides of dims of size 1 count beside a smaller operand */
-            if (full && partial
-                && !same_dims(t->ndim, la_strides(t), strides)) return false;
             if (!full && !la_is_contiguous(t)) return false;
             smaller |= !full && has_order(t);
             continue;
