@@ -4,8 +4,8 @@
 -- and next to it on copies alone, and says where the two disagree.
 --
 --   lua5.4 spec/support/chains.lua FIRST LAST [exact]
--- prints a line with the hash of all tensors for each seed: spec/chains_spec.lua
--- compares the lines of other CPU capabilities.
+-- prints a line with the hash of all tensors for each seed: the specification
+-- compares the lines of CPU capabilities.
 local la = require "lunarray"
 
 local chains = {}
@@ -186,8 +186,10 @@ local reductions = {
 local casts = {"float32", "float64", "int32", "int64", "float16", "bfloat16",
   "uint8"}
 local writes = {
-  {"add_", function(x, y) return x:add_(y) end, function(x, y) return x + y end},
-  {"mul_", function(x, y) return x:mul_(y) end, function(x, y) return x * y end},
+  {"add_", function(x, y) return x:add_(y) end,
+    function(x, y) return x + y end},
+  {"mul_", function(x, y) return x:mul_(y) end,
+    function(x, y) return x * y end},
   {"copy_", function(x, y) return x:copy_(y) end, function(_, y) return y end},
   {"sub_", function(x) return x:sub_(2) end, function(x) return x - 2 end},
   {"fill_", function(x) return x:fill_(3) end,
