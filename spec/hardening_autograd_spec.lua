@@ -541,3 +541,56 @@ describe("in-place changes of a leaf that needs a gradient", function()
     end)
   end
 end)
+
+describe("gradients from Lua functions", function()
+  local function backward_of(give)
+    local f = la.Function{
+      forward = function(_, x) return x * 2 end,
+      backward = function(_, g) return give(g) end,
+    }
+    local x = la.ones(2, {requires_grad = true})
+    return pcall(function() f(x):sum():backward() end)
+  end
+  local function hooked(give, on_leaf)
+    local x = la.ones(2, {requires_grad = true})
+    local y = on_leaf and x or x * 2
+    y:register_hook(give)
+    local ok, why = pcall(function() (y * 3):sum():backward() end)
+    assert.is_nil(x.grad)
+    return ok, why
+  end
+
+  it("of a custom backward are on the input's device, and real", function()
+    local ok, why = backward_of(function(g) return g:to("meta") end)
+    assert.is_false(ok)
+    assert.is_truthy(tostring(why):find("expected device cpu but got meta"))
+    ok, why = backward_of(function(g) return g:cfloat() end)
+    assert.is_false(ok)
+    assert.is_truthy(tostring(why):find("a real input is complex"))
+    assert.is_true(backward_of(function(g) return g:double() end))
+  end)
+
+  it("of a hook are like the one it got", function()
+    for _, on_leaf in ipairs{true, false} do
+      for word, give in pairs{device = function(g) return g:to("meta") end,
+        dtype = function(g) return g:cfloat() end,
+        shape = function(g) return g:sum() end} do
+        local ok, why = hooked(give, on_leaf)
+        assert.is_false(ok)
+        assert.is_truthy(tostring(why):find("keeps the gradient's " .. word),
+          why)
+      end
+    end
+  end)
+
+  it("are never the tensor itself, nor on another device", function()
+    local x = la.ones(2, {requires_grad = true})
+    local ok, why = pcall(function() x.grad = x end)
+    assert.is_false(ok)
+    assert.is_truthy(tostring(why):find("as its own grad"), why)
+    ok, why = pcall(function() x.grad = la.ones(2, {device = "meta"}) end)
+    assert.is_false(ok)
+    assert.is_truthy(tostring(why):find("different device"), why)
+    assert.is_nil(x.grad)
+  end)
+end)

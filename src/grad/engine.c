@@ -14,6 +14,7 @@
 #include "base/memory.h"
 #include "base/pool.h"
 #include "grad/graph.h"
+#include "op/device_names.h"
 #include "tensor/shape.h"
 
 /* The first nodes are stored in the list's owner: small graphs allocate
@@ -286,12 +287,17 @@ static la_status undo_broadcast(const la_output_meta *o, const char *name,
     return replace(grad, status, by);
 }
 
-/* Shape first, then real from complex, then the dtype. */
+/* Device and shape first, then real from complex, then the dtype. */
 la_status la_validate_grad(const la_output_meta *o, const char *name,
                            la_tensor **grad)
 {
     la_tensor *by = NULL;
     la_dtype want = (la_dtype)o->dtype;
+    if ((*grad)->device != o->device)
+        return la_error(LA_EGRAD, "%s returned an invalid gradient: expected "
+                        "device %s but got %s", name,
+                        la_device_name((la_device)o->device),
+                        la_device_name((la_device)(*grad)->device));
     if (!same_shape(o, *grad)) LA_TRY(undo_broadcast(o, name, grad));
     if (la_is_complex((la_dtype)(*grad)->dtype) && !la_is_complex(want)) {
         la_status status = la_run(real, &by, *grad);

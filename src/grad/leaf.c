@@ -234,7 +234,8 @@ la_tensor *la_grad_of(const la_tensor *t)
     return t->grad ? t->grad->grad : NULL;
 }
 
-/* LA_ESHAPE unless shape and dtype agree. */
+/* LA_ESHAPE unless shape, dtype and device agree; LA_EARG for the tensor
+** itself, which would keep itself alive. */
 la_status la_set_grad(la_tensor *t, la_tensor *grad)
 {
     la_grad_meta *m;
@@ -242,6 +243,11 @@ la_status la_set_grad(la_tensor *t, la_tensor *grad)
     if (grad && (grad->dtype != t->dtype || !la_same_sizes(grad, t)))
         return la_error(LA_ESHAPE, "assigned grad must have the shape and "
                         "dtype of the tensor");
+    if (grad == t)
+        return la_error(LA_EARG, "can't assign Tensor as its own grad");
+    if (grad && grad->device != t->device)
+        return la_error(LA_EARG, "assigned grad has data located on a "
+                        "different device");
     LA_TRY(la_meta_of(t, &m));
     la_tensor *before = m->grad;
     m->grad = grad ? la_tensor_retain(grad) : NULL;

@@ -144,6 +144,11 @@ static la_status take_gradients(lua_State *L, call *c, int base)
             return la_error(LA_EGRAD, "custom backward: backward: result %d: "
                             "tensor or nil expected, got %s", k + 1,
                             h ? "a freed tensor" : luaL_typename(L, at));
+        const la_edge *to = &c->node->edges[edge];
+        if (to->node && la_is_complex((la_dtype)h->tensor->dtype)
+            && !la_is_complex((la_dtype)to->node->outputs[to->slot].dtype))
+            return luaL_error(L, "backward: result %d: the gradient of a real "
+                              "input is complex", k + 1);
         c->out[edge] = la_tensor_retain(h->tensor);
     }
     return LA_OK;

@@ -78,6 +78,8 @@ static la_status take_result(lua_State *L, const hook_frame *f)
         return la_error(LA_EGRAD, "hook: a hook keeps the gradient's shape");
     if (r->tensor->dtype != f->grad->dtype)
         return la_error(LA_EGRAD, "hook: a hook keeps the gradient's dtype");
+    if (r->tensor->device != f->grad->device)
+        return la_error(LA_EGRAD, "hook: a hook keeps the gradient's device");
     *f->out = la_tensor_retain(r->tensor);
     return LA_OK;
 }
