@@ -6,6 +6,8 @@
 
 #include "base/memory.h"
 
+/* Twice the capacity, so that n additions cost O(n) copies in all. la_mem has
+** no realloc: its blocks come in size classes. */
 static la_status grow(la_archive *a)
 {
     int64_t capacity = a->capacity ? 2 * a->capacity : 16;
@@ -18,6 +20,8 @@ static la_status grow(la_archive *a)
     return LA_OK;
 }
 
+/* The entry copies the name, which may point into a header that goes away, and
+** takes the tensor over, on failure too: the caller never has to release it. */
 la_status la_archive_add(la_archive *a, const char *name, size_t n,
                          la_tensor *owned)
 {
@@ -42,6 +46,8 @@ void la_archive_free(la_archive *a)
     *a = (la_archive){NULL, 0, 0};
 }
 
+/* Bytes as unsigned numbers, a prefix before what it begins; names may hold
+** zero bytes, so that strcmp would not do. */
 static int compare_names(const void *pa, const void *pb)
 {
     const la_entry *a = pa, *b = pb;
@@ -50,6 +56,8 @@ static int compare_names(const void *pa, const void *pb)
     return order ? order : (a->n > b->n) - (a->n < b->n);
 }
 
+/* A file with one name twice would load differently in each reader: it is
+** refused at both ends, next to each other after the sort. */
 la_status la_archive_sort(la_archive *a)
 {
     char shown[900];

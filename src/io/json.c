@@ -64,6 +64,7 @@ static int32_t read_code_point(la_json *j)
     return 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00);
 }
 
+/* 1 to 4 bytes; surrogates were joined or refused by the caller. */
 static size_t put_utf8(int32_t c, char *out)
 {
     if (c < 0x80) {
@@ -119,6 +120,8 @@ bool la_json_is_utf8(const char *text, size_t n)
     return true;
 }
 
+/* Up to four bytes are written per step, hence the check of the capacity before
+** each. */
 la_status la_json_string(la_json *j, char *out, size_t capacity, size_t *n)
 {
     *n = 0;
@@ -144,6 +147,8 @@ la_status la_json_string(la_json *j, char *out, size_t capacity, size_t *n)
     return LA_OK;
 }
 
+/* A fraction or an exponent is refused even where the value is whole: sizes and
+** offsets are written by digits. */
 la_status la_json_integer(la_json *j, int64_t *out)
 {
     int64_t v = 0;

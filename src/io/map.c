@@ -8,6 +8,8 @@
 #include "base/memory.h"
 #include "tensor/shape.h"
 
+/* Shared and read-only: pages come from the page cache, and a process that
+** writes the file is seen, as NumPy's mmap_mode='r' shows it. */
 la_status la_mapping_open(const la_source *s, la_mapping **out)
 {
     if (s->size == 0) return la_error(LA_EIO, "truncated at byte 0");
@@ -36,6 +38,7 @@ static void release_tensor(void *mapping, void *data)
     la_mapping_release(mapping);
 }
 
+/* In elements, the first dim fastest. */
 static void fortran_strides(int ndim, const int64_t *sizes, int64_t *strides)
 {
     int64_t step = 1;
@@ -45,6 +48,9 @@ static void fortran_strides(int ndim, const int64_t *sizes, int64_t *strides)
     }
 }
 
+/* Kernels load whole elements: data at an odd address would fault or be
+** undefined. Bools would have to be checked byte by byte, which reads the file
+** that mapping is to leave alone. */
 static la_status check_range(const la_mapping *m, int64_t at, la_dtype dtype,
                              int ndim, const int64_t *sizes)
 {
@@ -62,6 +68,8 @@ static la_status check_range(const la_mapping *m, int64_t at, la_dtype dtype,
     return LA_OK;
 }
 
+/* Each tensor holds a reference to the mapping, taken before the storage
+** exists, which releases it with its last view. */
 la_status la_mapping_tensor(la_mapping *m, int64_t at, la_dtype dtype, int ndim,
                             const int64_t *sizes, bool fortran, la_tensor **out)
 {

@@ -18,6 +18,9 @@ enum { MAGIC_BYTES = 6, HEADER_LIMIT = 1 << 16, ALIGN = 64 };
 
 /* ---- the header ---- */
 
+/* Magic, version and the length of the header behind them: two bytes in version
+** 1.0, four from 2.0 on, little-endian. 3.0 only allows UTF-8 in names of
+** fields, which are not read here (NumPy enhancement proposal 1). */
 static la_status read_length(la_stream *in, uint32_t *n)
 {
     unsigned char start[MAGIC_BYTES + 2], b[4];
@@ -38,6 +41,8 @@ static la_status read_length(la_stream *in, uint32_t *n)
     return LA_OK;
 }
 
+/* The length is limited before the buffer is made, so that a damaged one cannot
+** ask for gigabytes. */
 static la_status read_header(la_stream *in, la_npy_header *out)
 {
     uint32_t n = 0;
@@ -76,6 +81,9 @@ static void swap_bytes(unsigned char *p, size_t item)
     }
 }
 
+/* In place, after the read: each half of a complex element is swapped by
+** itself, and a bool byte other than 0 and 1 becomes 1, since kernels rely on
+** those two. */
 static void to_native(const la_npy_header *h, char *data, int64_t bytes)
 {
     size_t item = la_dtype_size(h->dtype);
@@ -110,6 +118,8 @@ static void from_fortran(const la_npy_header *h, const char *from, char *to,
     }
 }
 
+/* Column-major data needs a second buffer: a permutation in place would follow
+** cycles, and the file is read at disk speed anyway. */
 static la_status read_fortran(la_stream *in, const la_npy_header *h,
                               la_tensor *t, int64_t bytes)
 {
@@ -121,6 +131,8 @@ static la_status read_fortran(la_stream *in, const la_npy_header *h,
     return status;
 }
 
+/* The data must be there before the tensor is allocated, so that a header of a
+** few bytes cannot claim the memory of a shape. */
 la_status la_npy_read(la_stream *in, la_tensor **out)
 {
     la_npy_header h;
@@ -144,6 +156,8 @@ la_status la_npy_read(la_stream *in, la_tensor **out)
     return LA_OK;
 }
 
+/* Column-major files are mapped as they are, by strides; swapped ones are not,
+** as the mapping is read-only. */
 la_status la_npy_map(const la_source *source, la_mapping *m, la_tensor **out)
 {
     la_npy_header h;
@@ -160,6 +174,7 @@ la_status la_npy_map(const la_source *source, la_mapping *m, la_tensor **out)
 
 /* ---- writing ---- */
 
+/* NumPy has neither a bfloat16 nor a complex of two halves. */
 static bool has_numpy_dtype(la_dtype d)
 {
     return d != LA_BFLOAT16 && d != LA_COMPLEX32 && d != LA_UNDEFINED;
@@ -209,6 +224,7 @@ la_status la_npy_size(const la_tensor *t, int64_t *bytes)
     return LA_OK;
 }
 
+/* Always version 1.0: 64 dims of 20 digits stay far below its 64 KiB. */
 la_status la_npy_write(const la_tensor *t, la_write_fn write, void *to)
 {
     char header[2048];

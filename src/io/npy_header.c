@@ -68,6 +68,8 @@ static la_status read_string(reader *r, const char **text, size_t *n)
 
 /* ---- descr ---- */
 
+/* The kinds of NumPy's array interface: b bool, u and i integers, f floats, c
+** complex. LA_UNDEFINED for long doubles, text, dates, objects. */
 static la_dtype dtype_of(char kind, int bytes)
 {
     switch (kind) {
@@ -86,6 +88,7 @@ static la_dtype dtype_of(char kind, int bytes)
     }
 }
 
+/* The one or two digits behind order and kind; 0 where they are no size. */
 static int number_after_kind(const char *text, size_t n)
 {
     int bytes = 0;
@@ -120,6 +123,7 @@ static la_status parse_descr(const char *text, size_t n, la_npy_header *out)
     return LA_OK;
 }
 
+/* A list is a record dtype; its fields have no tensor that could hold them. */
 static la_status read_descr(reader *r, la_npy_header *out)
 {
     const char *text;
@@ -155,6 +159,8 @@ static la_status read_size(reader *r, int64_t *out)
     return LA_OK;
 }
 
+/* A Python tuple: (), (3,), (3, 4) or (3, 4,). One size without a comma would
+** be a number in parentheses, not a tuple. */
 static la_status read_shape(reader *r, la_npy_header *out)
 {
     bool comma = false;
@@ -171,6 +177,7 @@ static la_status read_shape(reader *r, la_npy_header *out)
     return LA_OK;
 }
 
+/* Python's literals; 1, 0 and lower case are not among what NumPy writes. */
 static la_status read_order(reader *r, la_npy_header *out)
 {
     out->fortran = accept_word(r, "True");
@@ -181,6 +188,7 @@ static la_status read_order(reader *r, la_npy_header *out)
 
 /* ---- the dict ---- */
 
+/* 0 for a key that the format does not have. */
 static int key_bit(const char *text, size_t n)
 {
     if (n == 5 && !memcmp(text, "descr", n)) return HAS_DESCR;
@@ -189,6 +197,8 @@ static int key_bit(const char *text, size_t n)
     return 0;
 }
 
+/* Keys may come in any order, each exactly once: the bits of 'have' say which
+** were there. */
 static la_status read_pair(reader *r, la_npy_header *out, int *have)
 {
     const char *text;
@@ -203,6 +213,8 @@ static la_status read_pair(reader *r, la_npy_header *out, int *have)
         : bit == HAS_SHAPE ? read_shape(r, out) : read_order(r, out);
 }
 
+/* The grammar of one flat dict; NumPy itself evaluates the text as a literal,
+** which accepts more, but writes only this. */
 la_status la_npy_parse(const char *text, size_t n, la_npy_header *out)
 {
     reader r = {text, text + n};

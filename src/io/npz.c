@@ -98,6 +98,9 @@ static la_status write_name(la_sink *out, const la_entry *e)
     return la_sink_write(out, ".npy", 4);
 }
 
+/* The local header. A member of 4 GiB or more has its sizes in the zip64 extra
+** field (tag 1), both, as the format asks for in local headers (APPNOTE
+** 4.5.3). */
 static la_status write_local(la_sink *out, const la_entry *e, const written *w)
 {
     unsigned char b[LOCAL] = "PK\3\4", extra[20];
@@ -127,6 +130,9 @@ static la_status write_member(la_sink *out, const la_entry *e, written *w)
     return la_npy_write(e->tensor, to_sink, out);
 }
 
+/* The entry of the central directory. Here the zip64 field holds only what does
+** not fit in 32 bits, sizes first, then the offset. Mode 0644 of a regular
+** file, so that unzip gives readable files. */
 static la_status write_entry(la_sink *out, const la_entry *e, const written *w)
 {
     unsigned char b[ENTRY] = "PK\1\2", extra[EXTRA];
@@ -152,6 +158,8 @@ static la_status write_entry(la_sink *out, const la_entry *e, const written *w)
     return wide ? la_sink_write(out, extra, (size_t)n + 4) : LA_OK;
 }
 
+/* The zip64 end record and the locator that points to it: 'at' and 'bytes' are
+** the offset and size of the central directory. */
 static la_status write_end64(la_sink *out, int64_t n, int64_t at, int64_t bytes)
 {
     unsigned char b[56] = "PK\6\6", locator[20] = "PK\6\7";
@@ -182,6 +190,7 @@ static la_status write_end(la_sink *out, int64_t n, int64_t at, int64_t bytes)
     return la_sink_write(out, b, sizeof b);
 }
 
+/* All members, then the directory with what is known of each by then. */
 static la_status write_all(la_archive *a, la_sink *out, written *list)
 {
     for (int64_t i = 0; i < a->n; i++)
@@ -192,6 +201,7 @@ static la_status write_all(la_archive *a, la_sink *out, written *list)
     return write_end(out, a->n, at, out->at - at);
 }
 
+/* Members are sorted by name: the same tensors give the same bytes. */
 la_status la_npz_write(la_archive *a, la_sink *out)
 {
     LA_TRY(la_archive_sort(a));

@@ -60,6 +60,8 @@ static bool is_word(const char *text, size_t n, const char *word)
     return strlen(word) == n && memcmp(text, word, n) == 0;
 }
 
+/* The words of the format's specification; those of 8-bit floats and narrower
+** have no dtype here. */
 static la_status read_dtype(reader *r, record *out)
 {
     const char *text;
@@ -75,6 +77,8 @@ static la_status read_dtype(reader *r, record *out)
                     la_quote(text, n, shown, sizeof shown));
 }
 
+/* Sizes may be 0; '[]' is a scalar. Their product is checked with the
+** offsets. */
 static la_status read_shape(reader *r, record *out)
 {
     LA_TRY(la_json_expect(&r->json, '['));
@@ -113,6 +117,7 @@ static la_status read_field(reader *r, record *out, int *have)
         : read_offsets(r, out);
 }
 
+/* One tensor: its three keys in any order, each exactly once. */
 static la_status read_record(reader *r, record *out)
 {
     int have = 0;
@@ -140,6 +145,8 @@ static la_status skip_metadata(reader *r)
     return la_json_expect(&r->json, '}');
 }
 
+/* Twice the capacity; the number of tensors is not known before the header
+** ends. */
 static la_status add_record(reader *r, const record *one)
 {
     if (r->n == r->list_capacity) {
@@ -155,6 +162,8 @@ static la_status add_record(reader *r, const record *one)
     return LA_OK;
 }
 
+/* A name and its tensor, or the metadata, which may be there once. Names that
+** are twice are found when the archive is sorted. */
 static la_status read_pair(reader *r, bool *metadata)
 {
     record one = {0};
@@ -169,6 +178,8 @@ static la_status read_pair(reader *r, bool *metadata)
     return add_record(r, &one);
 }
 
+/* The whole header. The format wants '{' as its first byte and only blanks, no
+** other white space, as padding behind '}'. */
 static la_status read_records(reader *r)
 {
     bool metadata = false;
@@ -188,6 +199,8 @@ static la_status read_records(reader *r)
 
 /* ---- checking offsets, reading data ---- */
 
+/* By begin, then by end: tensors without elements come before the one that
+** begins at the same byte. */
 static int compare_offsets(const void *pa, const void *pb)
 {
     const record *a = pa, *b = pb;
@@ -195,6 +208,8 @@ static int compare_offsets(const void *pa, const void *pb)
     return (a->end > b->end) - (a->end < b->end);
 }
 
+/* The bytes between the offsets are those of shape and dtype, so that no later
+** step trusts the one where the other differs. */
 static la_status check_record(const record *r)
 {
     int64_t numel, bytes;
@@ -229,6 +244,7 @@ static void normalise(const record *r, char *data, int64_t bytes)
         for (int64_t i = 0; i < bytes; i++) data[i] = data[i] != 0;
 }
 
+/* '*out' is new, owned by the caller, contiguous. */
 static la_status read_data(const la_source *s, int64_t base, const record *r,
                            la_tensor **out)
 {
@@ -244,6 +260,7 @@ static la_status read_data(const la_source *s, int64_t base, const record *r,
     return LA_OK;
 }
 
+/* A tensor in the mapping, when there is one, or a copy of its own. */
 static la_status add_data(la_mapping *m, const la_source *s, int64_t base,
                           const record *r, la_archive *out)
 {
@@ -271,6 +288,8 @@ static la_status read_tensors(reader *r, const la_source *s, int64_t base,
     return la_archive_sort(out);
 }
 
+/* 'text' holds the decoded names until the archive has copied them: a decoded
+** string is never longer than its JSON. */
 static la_status read_with_text(const la_source *s, la_mapping *m,
                                 const char *header, size_t n, la_archive *out)
 {
@@ -327,6 +346,8 @@ static void put_text(text *t, const char *s, size_t n)
     t->n += n;
 }
 
+/* JSON asks for escapes of the quote, the backslash and control characters
+** only; the rest is UTF-8, which was checked. */
 static void put_name(text *t, const char *s, size_t n)
 {
     put_text(t, "\"", 1);
@@ -360,6 +381,8 @@ static int64_t bytes_of(const la_tensor *t)
     return t->numel * (int64_t)la_itemsize(t);
 }
 
+/* Compact JSON without blanks, keys in the order that the reference
+** implementation writes. */
 static void put_entry(text *t, const la_entry *e, int64_t at)
 {
     const la_tensor *x = e->tensor;
@@ -404,6 +427,8 @@ static int compare_widths(const void *pa, const void *pb)
     return order ? order : (a->n > b->n) - (a->n < b->n);
 }
 
+/* Before the first byte is written: an unusable name or dtype leaves an old
+** file as it was. */
 static la_status check_entries(const la_archive *a)
 {
     char shown[900];

@@ -88,6 +88,9 @@ static la_status read_piece(const la_source *s, int64_t at, char *out, size_t n)
     return LA_OK;
 }
 
+/* In pieces, so that Ctrl-C ends a long read; the range is checked against the
+** size at opening, since a mapped or cached size is what the headers were
+** checked with. */
 la_status la_source_read(const la_source *s, int64_t at, void *out, size_t n)
 {
     char *to = out;
@@ -108,6 +111,8 @@ la_status la_source_read(const la_source *s, int64_t at, void *out, size_t n)
     return LA_OK;
 }
 
+/* The stream of a part of a source: a read beyond its end is an error, never a
+** short count. */
 static la_status read_range(la_stream *stream, void *out, size_t n)
 {
     la_range_stream *r = (la_range_stream *)stream;
@@ -184,6 +189,8 @@ la_status la_sink_open(const char *path, la_sink *out)
     return out->fd < 0 ? fail_with("open", path, errno) : LA_OK;
 }
 
+/* write may take less than it was given (a full disk, a signal): the rest is
+** tried again until an error says why. */
 static la_status write_piece(la_sink *s, const char *from, size_t n)
 {
     while (n) {
@@ -210,6 +217,8 @@ la_status la_sink_write(la_sink *s, const void *bytes, size_t n)
     return LA_OK;
 }
 
+/* Some file systems report a failed write only at close: its status decides
+** whether the old file is replaced. */
 la_status la_sink_commit(la_sink *s)
 {
     int closed = close(s->fd);

@@ -15,6 +15,7 @@ typedef struct inflater {
     unsigned char chunk[CHUNK];
 } inflater;
 
+/* In pieces, because the length of zlib's crc32 is an unsigned int. */
 uint32_t la_zip_crc(uint32_t crc, const void *bytes, size_t n)
 {
     const unsigned char *at = bytes;
@@ -52,6 +53,8 @@ static la_status corrupt(void)
                     " corrupt)");
 }
 
+/* The packed bytes are used up but the deflate stream has not ended: nothing
+** left to read means that it was cut off. */
 static la_status refill(la_zip_stream *s, inflater *f)
 {
     int64_t n = s->packed.stream.left;
@@ -82,6 +85,8 @@ static la_status inflate_some(la_zip_stream *s, unsigned char *out, size_t n,
     return LA_OK;
 }
 
+/* All n bytes or an error; the checksum goes along with the bytes as they are
+** handed out. */
 static la_status read_inflated(la_stream *stream, void *out, size_t n)
 {
     la_zip_stream *s = (la_zip_stream *)stream;
@@ -101,6 +106,7 @@ static la_status read_inflated(la_stream *stream, void *out, size_t n)
     return LA_OK;
 }
 
+/* The same for a member that is not packed. */
 static la_status read_stored(la_stream *stream, void *out, size_t n)
 {
     la_zip_stream *s = (la_zip_stream *)stream;
@@ -113,6 +119,8 @@ static la_status read_stored(la_stream *stream, void *out, size_t n)
     return LA_OK;
 }
 
+/* Negative window bits: a raw deflate stream, without the zlib header that .zip
+** leaves out. */
 static la_status start_inflate(la_zip_stream *s)
 {
     inflater *f = la_mem_alloc(sizeof *f);
@@ -129,6 +137,8 @@ static la_status start_inflate(la_zip_stream *s)
     return LA_OK;
 }
 
+/* Nothing of the member is read yet; la_zip_stream_close is due whatever the
+** status of later reads. */
 la_status la_zip_start(la_zip_stream *s, const la_zip *z,
                        const la_zip_member *m)
 {
@@ -156,6 +166,8 @@ static la_status check_end(la_zip_stream *s)
     return LA_OK;
 }
 
+/* The checksum is compared only here: a member that was read in part has
+** none. */
 la_status la_zip_finish(la_zip_stream *s)
 {
     if (s->stream.left)
