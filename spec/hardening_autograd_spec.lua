@@ -228,7 +228,7 @@ describe("a custom backward that", function()
       local f, x = through(row[2]), leaf{1, 2}
       raises(row[3], function() f(x):sum():backward() end)
       raises("CustomFunction", function()
-        local why = raises(nil, function() f(x):sum():backward() end)
+        local why = raises(row[3], function() f(x):sum():backward() end)
         error(why:find("custom backward", 1, true) and "CustomFunction" or why)
       end)
       engine_works()
@@ -300,12 +300,10 @@ describe("backward", function()
     local x = leaf{1, 2}
     local y = (x * x):sum()
     y:backward()
-    local again = raises(nil, y.backward, y)
-    local none = raises(nil, la.ones(1).backward, la.ones(1))
-    local many = raises(nil, function() (x * 2):backward() end)
-    assert.is_truthy(again:find("second time", 1, true), again)
-    assert.is_truthy(none:find("does not require grad", 1, true), none)
-    assert.is_truthy(many:find("scalar outputs", 1, true), many)
+    local again = raises("second time", y.backward, y)
+    local none = raises("does not require grad", la.ones(1).backward,
+                        la.ones(1))
+    local many = raises("scalar outputs", function() (x * 2):backward() end)
     for _, why in ipairs{again, none, many} do
       assert.is_truthy(why:find("backward", 1, true), why)
     end
@@ -328,9 +326,8 @@ describe("backward", function()
     local function f() (x - 1):sqrt():sum():backward() end
     f()
     assert.is_true(la.isnan(x.grad):any())
-    local why = raises(nil, la.detect_anomaly, f)
-    assert.is_truthy(why:find("derivative of sqrt has NaN values", 1, true),
-                     why)
+    local why = raises("derivative of sqrt has NaN values", la.detect_anomaly,
+                       f)
     assert.is_truthy(why:find("hardening_autograd_spec.lua:" .. debug.getinfo(f,
       "S").linedefined, 1, true), why)
     x.grad = nil

@@ -89,8 +89,7 @@ static la_status read_piece(const la_source *s, int64_t at, char *out, size_t n)
 }
 
 /* In pieces, so that Ctrl-C ends a long read; the range is checked against the
-** size at opening, since a mapped or cached size is what the headers were
-** checked with. */
+** size at opening, which is what the headers were checked with. */
 la_status la_source_read(const la_source *s, int64_t at, void *out, size_t n)
 {
     char *to = out;

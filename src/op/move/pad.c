@@ -34,8 +34,10 @@ static la_status padded_sizes(const la_tensor *t, const la_value *pads,
         int d = t->ndim - 1 - (int)k;
         const int64_t *pad = &pads->ints.list[2 * k];
         int64_t size = la_sizes(t)[d], end;
-        if (pad[0] == INT64_MIN || !la_add_ok(size, pad[1], &end)
-            || !la_add_ok(end, pad[0], &out->sizes[d]) || out->sizes[d] < 0)
+        if (!la_add_ok(size, pad[1], &end)
+            || !la_add_ok(end, pad[0], &out->sizes[d]))
+            return la_error_at(LA_ESHAPE, 2, "size overflow");
+        if (out->sizes[d] < 0)
             return la_error_at(LA_ESHAPE, 2, "The input size %lld, plus "
                                "negative padding %lld and %lld, resulted in a "
                                "negative output size, which is invalid. Check "
