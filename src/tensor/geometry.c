@@ -33,6 +33,8 @@ static bool dense_in_order(int ndim, const int *order, const int64_t *sizes,
     return true;
 }
 
+/* Sorted by stride the dims must fill memory without gaps; then some
+** permutation of the tensor is contiguous. */
 static bool dense_in_any_order(int ndim, const int64_t *sizes,
                                const int64_t *strides)
 {
@@ -47,6 +49,8 @@ static bool dense_in_any_order(int ndim, const int64_t *sizes,
     return true;
 }
 
+/* Computed when the geometry changes, so that calls only test bits. Sizes of 1
+** make a tensor contiguous in several formats at once. */
 uint32_t la_layout_flags(int ndim, const int64_t *sizes,
                          const int64_t *strides, int64_t numel)
 {
@@ -82,6 +86,8 @@ static la_status plan_strides(la_plan *p, const int64_t *strides)
     return LA_OK;
 }
 
+/* All that can fail comes before the first change of the tensor: a plan is
+** made, then committed or dropped. */
 la_status la_plan_make(la_plan *p, int ndim, const int64_t *sizes,
                        const int64_t *strides)
 {
@@ -106,6 +112,8 @@ void la_plan_drop(la_plan *p)
         la_mem_free(p->block, la_dims_bytes(p->ndim));
 }
 
+/* Cannot fail; the plan's block, if it has one, belongs to the tensor
+** afterwards. */
 void la_plan_commit(la_plan *p, la_tensor *t)
 {
     if (t->dims != t->inline_dims)
@@ -136,6 +144,9 @@ static la_status outside(int64_t offset, int64_t itemsize, int64_t nbytes)
                     (long long)(nbytes / itemsize), (long long)nbytes);
 }
 
+/* The largest reachable element is that with the last index along each dim, as
+** strides are not negative. Without elements nothing is reached, but offsets
+** and signs are checked all the same. */
 la_status la_extent_check(int ndim, const int64_t *sizes,
                           const int64_t *strides, int64_t offset,
                           int64_t itemsize, int64_t nbytes)
@@ -159,6 +170,8 @@ la_status la_extent_check(int ndim, const int64_t *sizes,
     return LA_OK;
 }
 
+/* The gate's check that a kernel may read all of t. Zero tensors have no data,
+** values that la.fuse still owes are computed now. */
 la_status la_tensor_check_bounds(const la_tensor *t)
 {
     if (t->flags & LA_F_ZERO)
@@ -194,6 +207,8 @@ static void strides_in_order(int ndim, const int *order, const int64_t *sizes,
     }
 }
 
+/* channels_last means the 3-d format for five dims, as the modules pass one
+** word for both. */
 la_status la_format_strides(la_memory_format f, int ndim, const int64_t *sizes,
                             int64_t *strides)
 {
@@ -255,6 +270,9 @@ static int compare_dims(const void *context, int a, int b)
     return la_sizes(t)[a] > la_sizes(t)[b] ? 1 : 0;
 }
 
+/* The layout of a result that keeps its input's order of dims: a dense input's
+** strides as they are, otherwise dense ones with dims in the order of the
+** input's strides. */
 void la_preserve_strides(const la_tensor *t, int64_t *strides)
 {
     uint8_t perm[LA_MAX_DIMS];

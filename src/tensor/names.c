@@ -39,6 +39,7 @@ static word *find_word(word *w, const char *text, size_t n)
     return w;
 }
 
+/* Not counted and never freed, but bounded; NULL with the error set. */
 static word *word_new(const char *text, size_t n)
 {
     if (atomic_load(&word_count) >= MAX_WORDS || n > MAX_LENGTH) {
@@ -121,6 +122,8 @@ static size_t list_bytes(int ndim)
     return sizeof(la_names) + (size_t)ndim * sizeof(char *);
 }
 
+/* One block with the list inside; the words are pointers to the table and
+** compare by address. */
 static la_status list_new(int ndim, const char *const *name, la_names **out)
 {
     la_names *list = la_mem_alloc(list_bytes(ndim));
@@ -169,6 +172,8 @@ int la_names_find(const la_names *list, const char *interned)
     return -1;
 }
 
+/* The names of a result whose dims come from dims of one operand: from[k] < 0
+** is a dim without a name. */
 la_status la_names_pick(const la_names *list, int n, const int *from,
                         la_names **out)
 {
@@ -193,6 +198,7 @@ static const char *from_end(const la_names *list, int k)
     return list && k <= list->ndim ? list->name[list->ndim - k] : "*";
 }
 
+/* For messages: cut off where the buffer ends. */
 static void print_list(const la_names *list, int ndim, char *out,
                        size_t capacity)
 {
@@ -230,6 +236,9 @@ static bool misplaced(const la_names *list, const char *name, int k)
     return d >= 0 && list->ndim - d != k;
 }
 
+/* Two names at the same position from the right agree, or one of them is the
+** wildcard. PyTorch's rule also refuses a name that is at different positions:
+** the user meant to align them. */
 static la_status unify_position(const la_names *a, int nda, const la_names *b,
                                 int ndb, int k, const char **out)
 {
@@ -244,6 +253,8 @@ static la_status unify_position(const la_names *a, int nda, const la_names *b,
     return LA_OK;
 }
 
+/* The names of a broadcast result, from the last dim on, as sizes are
+** aligned. */
 la_status la_names_unify(const la_names *a, int nda, const la_names *b,
                          int ndb, la_names **out)
 {

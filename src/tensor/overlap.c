@@ -43,6 +43,8 @@ static void byte_range(const la_tensor *t, int64_t *begin, int64_t *end)
     *end = *begin + (last + 1) * size;
 }
 
+/* The same elements in the same order: writing each after reading it is
+** safe. */
 static bool same_positions(const la_tensor *a, const la_tensor *b)
 {
     return a->offset == b->offset && a->ndim == b->ndim
@@ -50,6 +52,7 @@ static bool same_positions(const la_tensor *a, const la_tensor *b)
         && memcmp(a->dims, b->dims, 2u * a->ndim * sizeof *a->dims) == 0;
 }
 
+/* Euclid; gcd(0, b) is b. */
 static int64_t gcd(int64_t a, int64_t b)
 {
     while (b) {
@@ -82,6 +85,9 @@ static bool remainders_differ(const la_tensor *a, const la_tensor *b,
         && g - ahead >= (int64_t)la_itemsize(b);
 }
 
+/* Cheap tests one after another: storage, ranges of bytes, remainders of the
+** steps. Whether two strided sets of addresses meet is a Diophantine problem,
+** NP-hard in general: what is left is TOO_HARD, and the caller decides. */
 la_overlap la_pair_overlap(const la_tensor *a, const la_tensor *b)
 {
     int64_t a0, a1, b0, b1;

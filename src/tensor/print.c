@@ -166,6 +166,8 @@ static void thin_out(printer *p)
         }
 }
 
+/* Above the threshold a long dim shows 'edgeitems' at both ends; what is left
+** of many dims is thinned out further. */
 static void choose_shown(printer *p)
 {
     bool summary = p->t->numel > p->o->threshold;
@@ -220,6 +222,8 @@ static int64_t shown_index(const printer *p, int d, int64_t k)
     return k < p->front[d] ? k : la_sizes(p->t)[d] - shown(p, d) + k;
 }
 
+/* All shown elements in order. Recursion is by dim, at most LA_MAX_DIMS
+** deep. */
 static la_status visit(printer *p, int d, int64_t offset, visit_fn fn,
                        void *context)
 {
@@ -235,6 +239,8 @@ static la_status visit(printer *p, int d, int64_t offset, visit_fn fn,
     return LA_OK;
 }
 
+/* Zeros, infinities and NaN have no say in the notation: they have no magnitude
+** to compare. */
 static void note(statistics *s, double v)
 {
     double size = fabs(v);
@@ -256,6 +262,8 @@ static la_status note_parts(printer *p, const la_scalar *v, void *context)
     return LA_OK;
 }
 
+/* PyTorch's rule: exponents where magnitudes differ by more than 1000, above
+** 1e8, or below 1e-4 unless all are whole. */
 static void choose_notation(const printer *p, const statistics *s, format *f)
 {
     f->whole = s->whole;
@@ -284,6 +292,8 @@ static la_status widen_parts(printer *p, const la_scalar *v, void *unused)
     return LA_OK;
 }
 
+/* Two walks over the shown elements: the first decides the notation, the second
+** the width that all of them need in it. */
 static la_status choose_formats(printer *p)
 {
     statistics s[2] = {{.whole = true}, {.whole = true}};

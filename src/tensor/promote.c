@@ -34,12 +34,16 @@ static la_dtype promote_floats(la_dtype a, la_dtype b)
     return most == LA_BFLOAT16 && a != b ? LA_FLOAT32 : most;
 }
 
+/* The complex dtype whose parts hold both operands' parts; a real operand has
+** one part. */
 static la_dtype promote_complex(la_dtype a, la_dtype b)
 {
     la_dtype real = promote_floats(la_dtype_to_real(a), la_dtype_to_real(b));
     return la_dtype_to_complex(real);
 }
 
+/* A higher category wins as it is, except that a complex dtype must not lose
+** digits of a wider float. */
 static la_dtype promote_categories(la_dtype low, la_dtype high)
 {
     if (la_is_complex(high) && la_is_float(low))
@@ -47,6 +51,9 @@ static la_dtype promote_categories(la_dtype low, la_dtype high)
     return high;
 }
 
+/* The lattice of PyTorch's promoteTypes: bool < integers < floats < complex.
+** uint16, uint32 and uint64 came late to it and join with floats only:
+** LA_UNDEFINED otherwise. */
 la_dtype la_promote(la_dtype a, la_dtype b)
 {
     if (a == b)
@@ -65,6 +72,8 @@ la_dtype la_promote(la_dtype a, la_dtype b)
     }
 }
 
+/* The direction of categories alone, as for results in place and out=: widths
+** may shrink. */
 bool la_can_cast(la_dtype from, la_dtype to)
 {
     if (la_is_complex(from) && !la_is_complex(to))
@@ -96,6 +105,8 @@ static la_dtype join(la_dtype have, la_dtype more)
 ** conflict holds this, with the two dtypes in the lower bytes. */
 enum { CONFLICT = 1 << 16 };
 
+/* The first conflict stays, so that the message names the operands in the order
+** of the call. */
 static void add(la_dtype *slot, la_dtype dtype)
 {
     if ((int)*slot >= CONFLICT || dtype >= LA_NDTYPES)
@@ -106,6 +117,8 @@ static void add(la_dtype *slot, la_dtype dtype)
     *slot = both;
 }
 
+/* Three classes, of which a lower one counts only where its category is higher:
+** tensors with dims, 0-dim tensors, wrapped scalars. */
 void la_result_type_add(la_result_type *r, const la_tensor *t)
 {
     if (t->flags & LA_F_WRAPPED) {

@@ -54,6 +54,8 @@ static void put_integer(void *out, int64_t v, size_t size)
     memcpy(out, &v, size);
 }
 
+/* 'narrow' for halves and float32, 'wide' for float64: the same value twice,
+** since an integer may round differently by way of a double. */
 static void put_real(la_dtype dtype, void *out, float narrow, double wide)
 {
     la_f16 h;
@@ -66,6 +68,8 @@ static void put_real(la_dtype dtype, void *out, float narrow, double wide)
     }
 }
 
+/* Unchecked, as C casts: integers wrap, floats round, a real value has no
+** imaginary part. Bytes, because 'out' may be unaligned. */
 void la_scalar_cast(const la_scalar *s, la_dtype dtype, void *out)
 {
     size_t size = la_dtype_size(dtype);
@@ -90,6 +94,7 @@ void la_scalar_cast(const la_scalar *s, la_dtype dtype, void *out)
 
 /* --- checked --- */
 
+/* The value as it was given, so that the user finds it in his list. */
 static la_status conversion_error(const la_scalar *s, la_dtype dtype)
 {
     const char *to = la_dtype_name(dtype);
@@ -130,6 +135,8 @@ static bool double_fits(double v, la_dtype real)
     return !(fabs(v) >= limit) || isinf(v);
 }
 
+/* Floats take integers (rounded) up to their range; integers take floats only
+** when whole and in range; only complex dtypes take an imaginary part. */
 static bool fits(const la_scalar *s, la_dtype dtype)
 {
     char kind = la_dtype_kind(dtype);
@@ -145,6 +152,7 @@ static bool fits(const la_scalar *s, la_dtype dtype)
         && (s->kind != LA_KCOMPLEX || double_fits(s->im, real));
 }
 
+/* Most scalars are floats for float32 tensors: they skip the general path. */
 la_status la_scalar_store(const la_scalar *s, la_dtype dtype, void *out)
 {
     if (dtype == LA_FLOAT32 && s->kind == LA_KFLOAT && fabs(s->re) < FLT_MAX) {

@@ -77,6 +77,8 @@ static la_status move_data(la_storage *s, int64_t nbytes)
     return LA_OK;
 }
 
+/* Data that the host or a mapping owns cannot move; a view's bytes are kept as
+** far as they fit. */
 la_status la_storage_resize(la_storage *s, int64_t nbytes)
 {
     if (s->flags & (LA_S_FIXED | LA_S_LOCKED) || s->release)

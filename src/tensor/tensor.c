@@ -506,6 +506,8 @@ static la_status grow_for(la_tensor *t, const la_plan *p)
     return la_storage_resize(t->storage, bytes);
 }
 
+/* Storage grows but never shrinks, so that a buffer that is resized again and
+** again settles; new elements are not set. */
 la_status la_tensor_resize(la_tensor *t, int ndim, const int64_t *sizes)
 {
     la_plan plan;
@@ -524,6 +526,8 @@ la_status la_tensor_resize(la_tensor *t, int ndim, const int64_t *sizes)
     return status;
 }
 
+/* t becomes another handle of src's storage. The plan is made first: no error
+** leaves t half changed. */
 la_status la_tensor_set(la_tensor *t, const la_tensor *src)
 {
     la_plan plan;

@@ -25,6 +25,8 @@ static void remove_dim(la_geometry *g, int dim)
     g->ndim--;
 }
 
+/* Before 'dim' (ndim: at the end); the caller has checked that one more dim
+** fits. */
 static void insert_dim(la_geometry *g, int dim, int64_t size, int64_t stride)
 {
     size_t after = (size_t)(g->ndim - dim) * sizeof *g->sizes;
@@ -43,6 +45,8 @@ static la_status check_dim_count(const la_geometry *g)
     return LA_OK;
 }
 
+/* The message gives the index and the range counted from 1, as the caller wrote
+** them. */
 la_status la_geo_select(la_geometry *g, int dim, int64_t index)
 {
     if (g->ndim == 0)
@@ -64,6 +68,9 @@ static int64_t cut(int64_t v, int64_t low, int64_t high)
     return v < low ? low : v > high ? high : v;
 }
 
+/* Ends are cut to the size, as Python does; only a step that is not positive is
+** an error. The last step may reach past the end, hence the rounded-up
+** quotient, which is written so that it cannot overflow. */
 la_status la_geo_slice(la_geometry *g, int dim, int64_t first, int64_t end,
                        int64_t step)
 {
@@ -94,6 +101,8 @@ la_status la_geo_transpose(la_geometry *g, int64_t d0, int64_t d1)
     return LA_OK;
 }
 
+/* The bits of 'seen' find a dim that is there twice; as the number of dims
+** fits, none is missing then. */
 la_status la_geo_permute(la_geometry *g, const int64_t *dims, int n)
 {
     la_geometry from = *g;
@@ -118,6 +127,8 @@ la_status la_geo_permute(la_geometry *g, const int64_t *dims, int n)
 
 /* --- ones in and out --- */
 
+/* Compacted in place: the position written never passes the one that is
+** read. */
 la_status la_geo_squeeze(la_geometry *g, uint64_t mask)
 {
     int kept = 0;
@@ -188,6 +199,9 @@ la_status la_geo_expand(la_geometry *g, const int64_t *sizes, int n)
 
 /* --- diagonal, unfold --- */
 
+/* The diagonal steps along both dims at once, so its stride is the sum of
+** theirs; it becomes the last dim. An empty one keeps the offset, which might
+** lie outside of the storage. */
 la_status la_geo_diagonal(la_geometry *g, int64_t offset, int64_t d0,
                           int64_t d1)
 {
@@ -212,6 +226,8 @@ la_status la_geo_diagonal(la_geometry *g, int64_t offset, int64_t d0,
     return LA_OK;
 }
 
+/* Windows overlap where step < size: dim d counts windows, and a new last dim
+** walks inside of one with the old stride. */
 la_status la_geo_unfold(la_geometry *g, int64_t dim, int64_t size,
                         int64_t step)
 {
@@ -244,6 +260,7 @@ static la_status invalid_shape(const int64_t *asked, int n, int64_t numel)
                     LA_LIST(n, asked), (long long)numel);
 }
 
+/* The dim given as -1, or -1 where all sizes are given. */
 static la_status find_open_dim(const int64_t *asked, int n, int *open)
 {
     *open = -1;
@@ -273,6 +290,8 @@ static bool fit_at_once(const int64_t *asked, int n, int64_t numel,
     return known == numel;
 }
 
+/* The quick answer first: most calls give all sizes. With zeros among the sizes
+** an open dim has no answer, as any size would do. */
 la_status la_view_infer(const int64_t *asked, int n, int64_t numel,
                         la_shape *out)
 {
@@ -314,6 +333,9 @@ static bool fill_run(int64_t count, int64_t stride, const la_shape *to,
     return taken == count;
 }
 
+/* The strides that reshape without a copy would have, when there are any
+** (PyTorch's computeStride): old dims are joined from the end into runs that
+** one stride walks, and each run has to be split into whole new dims. */
 static bool runs_fit(const la_tensor *t, const la_shape *to, int64_t *strides)
 {
     const int64_t *sizes = la_sizes(t), *old = la_strides(t);
