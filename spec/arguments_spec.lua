@@ -341,6 +341,14 @@ describe("an error", function()
     end
   end)
 
+  it("of a module names what it needs", function()
+    local nn, optim = require "lunarray.nn", require "lunarray.optim"
+    raises("Linear: in_features: number expected, got string", nn.Linear, "a",
+           3)
+    raises("SGD: a list of parameters expected, got a module: "
+           .. "net:parameters()", optim.SGD, nn.Linear(1, 1), {lr = 1})
+  end)
+
   it("of a Lua module names function and argument", function()
     local f = function(t) return t * 2 end
     for name, args in pairs{vjp = {x, x}, jvp = {x, x}, hvp = {x, x},
@@ -368,6 +376,113 @@ describe("an error", function()
              .. "value)", la[name], {x})
     end
     raises("must return a tensor", la.jacobian, function() return 1 end, x)
+  end)
+end)
+
+describe("keywords of", function()
+  local x = la.tensor{{1.0, 2, 4}, {3, 1, 5}}
+
+  local function near(want, got)
+    assert.is_true(la.allclose(la.tensor(want):float(), got:detach(),
+                               {atol = 1e-4}), tostring(got))
+  end
+
+  it("cov weigh the observations", function()
+    local often, much = la.tensor{1, 2, 3}, la.tensor{0.5, 1.0, 2.0}
+    near({{1.7667, 2.0667}, {2.0667, 3.8667}}, x:cov{fweights = often})
+    near({{2.5, 3.0}, {3.0, 5.4286}}, x:cov{aweights = much})
+    near({{1.0519, 1.5502}, {1.5502, 2.8789}},
+         x:cov{correction = 0, fweights = often, aweights = much})
+    near(1.7667, x[1]:cov{fweights = often})
+    assert.same(x:cov():totable(),
+                x:cov{fweights = la.ones(3, {dtype = "int64"})}:totable())
+    raises("fweights cannot be negative", x.cov, x,
+           {fweights = la.tensor{1, -2, 3}})
+    raises("expected fweights to have integral", x.cov, x, {fweights = much})
+    raises("expected aweights to have floating", x.cov, x, {aweights = often})
+    raises("each of the 3 observations", x.cov, x, {fweights = la.tensor{1}})
+    assert.is_true(la.gradcheck(function(t, w) return t:cov{aweights = w} end,
+      {x:double():requires_grad_(), much:double():requires_grad_()}))
+  end)
+
+  it("embedding limit rows and scale gradients", function()
+    local function weight()
+      return la.tensor({{1.0, 2}, {3, 4}, {0.1, 0.2}}, {requires_grad = true})
+    end
+    local w = weight()
+    local rows = la.embedding(la.tensor{{1, 2}, {2, 3}}, w,
+                              {scale_grad_by_freq = true})
+    near({{{1, 2}, {3, 4}}, {{3, 4}, {0.1, 0.2}}}, rows)
+    rows:pow(2):sum():backward()
+    near({{2, 4}, {6, 8}, {0.2, 0.4}}, w.grad)
+    w = weight()
+    local limited = la.embedding(la.tensor{1, 3, 1}, w, {max_norm = 1})
+    near({{0.4472, 0.8944}, {0.1, 0.2}, {0.4472, 0.8944}}, limited)
+    near({{0.4472, 0.8944}, {3, 4}, {0.1, 0.2}}, w)
+    limited:sum():backward()
+    near({{2, 2}, {0, 0}, {1, 1}}, w.grad)
+    local bags = {sum = {{1, 2}, {1.1, 2.2}}, mean = {{1, 2}, {0.55, 1.1}},
+                  max = {{1, 2}, {1, 2}}}
+    for mode, want in pairs(bags) do
+      near(want, la.embedding_bag(la.tensor{1, 2, 2, 3, 1}, weight(),
+        la.tensor{1, 4}, {mode = mode, padding_idx = 2}))
+    end
+    w = weight()
+    local bag = la.embedding_bag(la.tensor{1, 2, 2, 3, 1}, w, la.tensor{1, 4},
+      {mode = "sum", padding_idx = 1, scale_grad_by_freq = true,
+       per_sample_weights = la.tensor{1.0, 2, 3, 4, 5}})
+    near({{15, 20}, {0.4, 0.8}}, bag)
+    bag:sum():backward()
+    near({{0, 0}, {2.5, 2.5}, {4, 4}}, w.grad)
+    near({{0.4472, 0.8944}}, la.embedding_bag(la.tensor{{1, 1}}, weight(),
+                                             {max_norm = 1}))
+    raises("padding_idx must be within", la.embedding_bag, la.tensor{{1}},
+           weight(), {padding_idx = 4})
+  end)
+
+  it("casts and triangles are PyTorch's", function()
+    assert.same({24, 1, 8, 2}, {la.ones(1, 2, 3, 4):double{
+      memory_format = "channels_last"}:stride()})
+    for _, name in ipairs{"float", "double", "half", "bfloat16", "long", "int",
+                          "short", "char", "byte", "bool", "chalf", "cfloat",
+                          "cdouble"} do
+      local y = la.ones(1, 2, 3, 4)
+      y = y[name](y, {memory_format = "channels_last"})
+      assert.same({24, 1, 8, 2}, {y:stride()}, name)
+    end
+    assert.equal("meta", la.tril_indices(3, 3, {device = "meta"}).device)
+    assert.equal("meta", la.triu_indices(3, 3, {device = "meta"}).device)
+    for _, name in ipairs{"var", "std"} do
+      for _, unbiased in ipairs{true, false} do
+        local v, m = x[name .. "_mean"](x, unbiased)
+        assert.equal(x[name](x, unbiased):item(), v:item())
+        assert.equal(x:mean():item(), m:item())
+      end
+    end
+  end)
+
+  it("ctc_loss take lists of lengths", function()
+    local logs = la.arange(24):float():view(4, 2, 3):log_softmax(3)
+    local targets = la.tensor{{2, 3}, {3, 2}}
+    for _, reduction in ipairs{"none", "mean", "sum"} do
+      local o = {blank = 1, reduction = reduction}
+      assert.same(la.ctc_loss(logs, targets, la.tensor{4, 3}, la.tensor{2, 1},
+                              o):totable(),
+                  la.ctc_loss(logs, targets, {4, 3}, {2, 1}, o):totable())
+    end
+  end)
+
+  it("operations at their edges", function()
+    local m = la.ones(2, 2, {requires_grad = true})
+    m:matrix_power(0):sum():backward()
+    assert.same({{0.0, 0.0}, {0.0, 0.0}}, m.grad:totable())
+    assert.same({{1.0, 0.0}, {0.0, 1.0}}, m:matrix_power(0):detach():totable())
+    assert.same({0}, {la.ones(2, 2):gather(1, la.zeros(0)):size()})
+    local z = la.dropout(la.complex(la.ones(100), la.ones(100)), 0.5)
+    local kept = z.real:ne(0)
+    assert.is_true(la.equal(kept, z.imag:ne(0)))
+    assert.is_true(kept:any() and not kept:all())
+    assert.equal(2.0, z.real:max():item())
   end)
 end)
 

@@ -68,7 +68,8 @@ local function converts(name)
   local x = la.ones(2, {dtype = "float64"})
   local found, y = pcall(function() return x[name](x) end)
   return found and type(y) == "userdata" and #rows[name] == 1
-    and rows[name][1].signature:find("^%w+%(Tensor self%) %-> Tensor$")
+    and rows[name][1].signature:find("^%w+%(Tensor self, %*, "
+      .. "memory_format%? memory_format=nil%) %-> Tensor$")
     and y.dtype ~= x.dtype
 end
 

@@ -17,6 +17,10 @@ local function check_params(name, list)
     error(string.format("%s: a list of parameters expected, got %s", name,
       type(list)), 4)
   end
+  if type(list.parameters) == "function" then
+    error(name .. ": a list of parameters expected, got a module: "
+      .. "net:parameters()", 4)
+  end
   if #list == 0 then error(name .. ": the list of parameters is empty", 4) end
   return list
 end

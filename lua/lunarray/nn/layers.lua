@@ -340,9 +340,11 @@ nn.Embedding = Embedding
 
 function Embedding:init(...)
   local o = options("Embedding", {"num_embeddings", "embedding_dim",
-    "padding_idx", "dtype"}, {["!num_embeddings"] = true,
-    ["!embedding_dim"] = true}, ...)
-  self.padding_idx = o.padding_idx
+    "padding_idx", "max_norm", "norm_type", "scale_grad_by_freq", "dtype"},
+    {["!num_embeddings"] = true, ["!embedding_dim"] = true}, ...)
+  self.padding_idx, self.max_norm = o.padding_idx, o.max_norm
+  self.norm_type = o.norm_type
+  self.scale_grad_by_freq = o.scale_grad_by_freq
   self.weight = nn.Parameter(la.empty({o.num_embeddings, o.embedding_dim},
     {dtype = o.dtype}))
   self:reset_parameters()
@@ -356,7 +358,8 @@ function Embedding:reset_parameters()
 end
 
 function Embedding:forward(index)
-  return la.embedding(index, self.weight, self.padding_idx)
+  return la.embedding(index, self.weight, self.padding_idx, self.max_norm,
+    self.norm_type, self.scale_grad_by_freq)
 end
 
 function Embedding:extra_repr()

@@ -463,6 +463,10 @@ function nn._options(what, names, defaults, ...)
       and defaults["!" .. name] then
       error(what .. ": " .. name .. " is needed", 4)
     end
+    local kind = type(out[name])
+    if defaults["!" .. name] and (kind == "string" or kind == "boolean") then
+      error(("%s: %s: number expected, got %s"):format(what, name, kind), 4)
+    end
   end
   return out
 end

@@ -55,8 +55,8 @@ la_status la_meta_gather(la_frame *f)
     la_tensor *self = la_arg(f, 0), *index = la_arg(f, 2);
     int dim;
     LA_TRY(find_dim(f, 1, &dim));
-    LA_TRY(la_index_dtype(index, 3, "gather()"));
     if (index->numel > 0) {
+        LA_TRY(la_index_dtype(index, 3, "gather()"));
         LA_TRY(same_rank(index, self, "input"));
         LA_TRY(no_larger(index, self, dim, "self"));
     }

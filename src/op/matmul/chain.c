@@ -48,6 +48,21 @@ static la_status power(la_tensor *t, int64_t n, la_tensor **out)
     return LA_OK;
 }
 
+/* The identity; its gradient is zero, but t takes part in the graph. */
+static la_status zeroth_power(la_frame *f, la_tensor *t)
+{
+    la_tensor *out = NULL;
+    LA_OWNED eye = NULL;
+    LA_OWNED never = NULL;
+    LA_TRY(identity_like(t, &eye));
+    if (!la_grad_flag(t)) {
+        out = la_tensor_retain(eye);
+        return la_give(f, LA_OK, &out);
+    }
+    LA_TRY(la_run(zeros_like, &never, eye, la_v_dtype(LA_BOOL)));
+    return la_give(f, la_run(where, &out, never, t, eye), &out);
+}
+
 /* matrix_power(t [*, m, m], n): LA_ESHAPE unless square; n < 0 is refused, as
 ** the library has no inverse. */
 la_status la_impl_matrix_power(la_frame *f)
@@ -61,7 +76,7 @@ la_status la_impl_matrix_power(la_frame *f)
     if (n < 0)
         return la_error_at(LA_EARG, 2, "negative powers need an inverse: take "
                            "the inverse first");
-    if (n == 0) return la_give(f, identity_like(t, &out), &out);
+    if (n == 0) return zeroth_power(f, t);
     return la_give(f, power(t, n, &out), &out);
 }
 

@@ -226,9 +226,10 @@ la_status la_impl_contiguous(la_frame *f)
     return la_run_result(f, clone, t, format);
 }
 
+/* float(self, memory_format) and its kin */
 static la_status cast(la_frame *f, la_dtype dtype)
 {
-    target g = {.dtype = la_v_dtype(dtype)};
+    target g = {.dtype = la_v_dtype(dtype), .format = f->args[1]};
     return convert(f, &g);
 }
 

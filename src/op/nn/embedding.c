@@ -103,24 +103,75 @@ static la_status look_up_padded(la_tensor *indices, la_tensor *weight,
     return la_run(where, out, mask, constant, taken);
 }
 
-/* padding_idx (argument 2) changes only what is differentiated. */
+/* Scales the rows of weight that are looked up down to max_norm, in place and
+** without a history, as PyTorch does. A row may be named several times: it is
+** written the same each time. */
+static la_status limit_norms(la_tensor *indices, la_tensor *weight,
+                             const la_value *max_norm, la_value norm_type)
+{
+    LA_CHAIN box = {.n = 0};
+    la_chain *w = &box;
+    int64_t all = -1;
+    if (max_norm->tag == LA_VNONE) return LA_OK;
+    la_tensor *plain = STEP(detach, weight);
+    la_tensor *flat = STEP(reshape, indices, la_v_ints(&all, 1));
+    la_tensor *rows = STEP(index_select, plain, 0, flat);
+    la_tensor *less = STEP(renorm, rows, norm_type, 0, *max_norm);
+    if (!less) return w->status;
+    return la_run_(index_copy, plain, 0, flat, less);
+}
+
+/* *rows (replaced) with gradients divided by how often the row of weight is
+** named in 'indices': the value plus a difference that is zero. */
+static la_status scale_by_count(la_tensor *indices, la_tensor *weight,
+                                la_tensor **rows)
+{
+    LA_CHAIN box = {.n = 0};
+    la_chain *w = &box;
+    int64_t all = -1, n = la_sizes(weight)[0];
+    la_value dtype = la_v_dtype((la_dtype)weight->dtype);
+    la_tensor *flat = STEP(reshape, indices, la_v_ints(&all, 1));
+    la_tensor *none = STEP(zeros, la_v_ints(&n, 1), dtype);
+    la_tensor *ones = STEP(ones_like, flat, dtype);
+    la_tensor *counts = STEP(index_add, none, 0, flat, ones);
+    la_tensor *each = STEP(index_select, counts, 0, flat);
+    if (!each) return w->status;
+    la_tensor *shaped = STEP(view, each, la_v_ints(la_sizes(indices),
+                                                   indices->ndim));
+    la_tensor *part = STEP(div, *rows, STEP(unsqueeze, shaped, -1));
+    la_tensor *fixed = STEP(detach, *rows);
+    la_tensor *zero = STEP(sub, part, STEP(detach, part));
+    la_tensor *out = STEP(add, fixed, zero);
+    if (!out) return w->status;
+    la_tensor_release(*rows);
+    *rows = la_tensor_retain(out);
+    return LA_OK;
+}
+
+/* padding_idx and scale_grad_by_freq change only what is differentiated. */
 la_status la_impl_embedding(la_frame *f)
 {
-    la_tensor *indices = la_arg(f, 0), *weight = la_arg(f, 1), *out = NULL;
+    enum { PAD = 2, MOST, ORD, FREQ };
+    la_tensor *indices = la_arg(f, 0), *weight = la_arg(f, 1);
+    LA_OWNED out = NULL;
     bool recorded = la_grad_flag(weight) != 0;
     if (weight->ndim != 2)
         return la_error_at(LA_ESHAPE, 2, "'weight' must be 2-D");
-    if (la_has(f, 2) && recorded)
-        LA_TRY(look_up_padded(indices, weight, la_arg_int(f, 2), &out));
+    LA_TRY(limit_norms(indices, weight, &f->args[MOST], f->args[ORD]));
+    if (la_has(f, PAD) && recorded)
+        LA_TRY(look_up_padded(indices, weight, la_arg_int(f, PAD), &out));
     else
         LA_TRY(look_up(indices, weight, &out));
-    la_set_result(f, 0, out);
+    if (recorded && la_arg_bool(f, FREQ))
+        LA_TRY(scale_by_count(indices, weight, &out));
+    la_set_result(f, 0, la_tensor_retain(out));
     return LA_OK;
 }
 
 /* ---- embedding_bag ---- */
 
-enum { INDICES, WEIGHT, OFFSETS, MODE, PER_SAMPLE, LAST };
+enum { INDICES, WEIGHT, OFFSETS, MODE, PER_SAMPLE, LAST, MAX_NORM, NORM_TYPE,
+       BY_FREQ, SPARSE, PADDING };
 
 /* The bag (from 1) of each of the 'n' positions of a list: 'offsets' are where
 ** bags begin. With include_last_offset the last is the end, not a bag. */
@@ -210,8 +261,39 @@ static la_status bags_of_rows(la_tensor *indices, la_tensor **bags)
     return LA_OK;
 }
 
-/* Rows scaled by per_sample_weights, if any. *rows is replaced. */
-static la_status weigh(la_frame *f, la_tensor **rows)
+/* *list (replaced) at the positions 'kept'. */
+static la_status only(la_tensor **list, la_tensor *kept)
+{
+    la_tensor *part = NULL;
+    LA_TRY(la_run(index_select, &part, *list, 0, kept));
+    la_tensor_release(*list);
+    *list = part;
+    return LA_OK;
+}
+
+/* The positions of 'flat' that are not padding_idx; NULL when all are kept. */
+static la_status without_padding(la_frame *f, la_tensor *flat, la_tensor **kept)
+{
+    LA_CHAIN box = {.n = 0};
+    la_chain *w = &box;
+    int64_t all = -1, rows = la_sizes(la_arg(f, WEIGHT))[0], padding;
+    if (!la_has(f, PADDING)) return LA_OK;
+    padding = la_arg_int(f, PADDING);
+    if (padding >= rows || padding < -rows)
+        return la_error_at(LA_EINDEX, PADDING + 1, "padding_idx must be within "
+                           "the %lld rows of weight", (long long)rows);
+    padding += padding < 0 ? rows + 1 : 1;
+    la_tensor *other = STEP(ne, flat, la_scalar_int(padding));
+    la_tensor *column = STEP(nonzero, other);
+    la_tensor *list = STEP(reshape, column, la_v_ints(&all, 1));
+    if (!list) return w->status;
+    *kept = la_tensor_retain(list);
+    return LA_OK;
+}
+
+/* Rows scaled by per_sample_weights, if any, of the positions 'kept' (NULL:
+** all). *rows is replaced. */
+static la_status weigh(la_frame *f, la_tensor *kept, la_tensor **rows)
 {
     la_tensor *w = la_arg(f, PER_SAMPLE), *scaled = NULL;
     LA_OWNED flat = NULL;
@@ -222,6 +304,7 @@ static la_status weigh(la_frame *f, la_tensor **rows)
         return la_error_at(LA_EARG, PER_SAMPLE + 1, "per_sample_weights only "
                            "go with mode='sum'");
     LA_TRY(la_run(reshape, &flat, w, la_v_ints(&all, 1)));
+    if (kept) LA_TRY(only(&flat, kept));
     LA_TRY(la_run(unsqueeze, &column, flat, -1));
     LA_TRY(la_run(mul, &scaled, *rows, column));
     la_tensor_release(*rows);
@@ -245,7 +328,10 @@ la_status la_impl_embedding_bag(la_frame *f)
     LA_OWNED flat = NULL;
     LA_OWNED bags = NULL;
     LA_OWNED rows = NULL;
+    LA_OWNED kept = NULL;
     int64_t all = -1, count = 0;
+    if (la_arg(f, WEIGHT)->ndim != 2)
+        return la_error_at(LA_ESHAPE, 2, "'weight' must be 2-D");
     if (indices->ndim == 2) {
         count = la_sizes(indices)[0];
         LA_TRY(bags_of_rows(indices, &bags));
@@ -256,14 +342,23 @@ la_status la_impl_embedding_bag(la_frame *f)
                            "but got tensor of dimension %d", indices->ndim);
     }
     LA_TRY(la_run(reshape, &flat, indices, la_v_ints(&all, 1)));
+    LA_TRY(without_padding(f, flat, &kept));
+    if (kept) {
+        LA_TRY(only(&flat, kept));
+        LA_TRY(only(&bags, kept));
+    }
+    LA_TRY(limit_norms(flat, la_arg(f, WEIGHT), &f->args[MAX_NORM],
+                       f->args[NORM_TYPE]));
     LA_TRY(look_up(flat, la_arg(f, WEIGHT), &rows));
+    if (la_arg_bool(f, BY_FREQ) && la_grad_flag(la_arg(f, WEIGHT)))
+        LA_TRY(scale_by_count(flat, la_arg(f, WEIGHT), &rows));
     /* The rows that are used, not the whole table, go to float32. */
     la_dtype own = (la_dtype)rows->dtype;
     la_tensor *weights = la_arg(f, PER_SAMPLE);
     bool wide = (own == LA_FLOAT16 || own == LA_BFLOAT16)
         && (!weights || weights->dtype == own);
     if (wide) LA_TRY(as_dtype(&rows, LA_FLOAT32));
-    LA_TRY(weigh(f, &rows));
+    LA_TRY(weigh(f, kept, &rows));
     LA_TRY(combine(rows, bags, count, &f->args[MODE], &out));
     if (wide) LA_TRY(as_dtype(&out, own));
     return la_give(f, LA_OK, &out);

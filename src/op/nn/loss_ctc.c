@@ -289,3 +289,27 @@ la_status la_impl_ctc_loss(la_frame *f)
     if (c.single) each = STEP(squeeze, each);
     return finish(w, f, REDUCTION, each);
 }
+
+/* A list of integers as a tensor. */
+static la_status lengths(const la_value *list, la_tensor **out)
+{
+    LA_TRY(la_tensor_empty(1, &list->ints.n, LA_INT64, out));
+    memcpy(la_data(*out), list->ints.list,
+           (size_t)list->ints.n * sizeof(int64_t));
+    return LA_OK;
+}
+
+/* The same with lists of lengths. */
+la_status la_impl_ctc_loss_lists(la_frame *f)
+{
+    la_tensor *out = NULL;
+    LA_OWNED input = NULL;
+    LA_OWNED target = NULL;
+    la_value args[7];
+    memcpy(args, f->args, sizeof(args));
+    LA_TRY(lengths(&f->args[2], &input));
+    LA_TRY(lengths(&f->args[3], &target));
+    args[2] = la_v_tensor(input);
+    args[3] = la_v_tensor(target);
+    return la_give(f, la_do(LA_OP(ctc_loss), &out, 7, args), &out);
+}

@@ -169,7 +169,7 @@ la_status la_impl_dropout(la_frame *f)
         la_set_result(f, 0, la_tensor_retain(x));
         return LA_OK;
     }
-    LA_TRY(empty_like(x, (la_dtype)x->dtype, &mask));
+    LA_TRY(empty_like(x, la_dtype_to_real((la_dtype)x->dtype), &mask));
     /* The mask is scaled instead of the result, so that one product is left,
     ** whose derivative is the mask. */
     LA_TRY(la_run_(bernoulli_, mask, la_v_float(1 - p), f->args[3]));

@@ -270,7 +270,24 @@ la_status la_impl_cumulative_trapezoid(la_frame *f)
     return la_give(f, la_run(cumsum, &out, area, dim), &out);
 }
 
-/* ---- cov(self, correction), corrcoef(self) ---- */
+/* ---- cov(self, correction, fweights, aweights), corrcoef(self) ---- */
+
+/* *out (owned): a matrix of floats with a row for each variable. */
+static la_status rows_of_variables(la_tensor *self, la_tensor **out)
+{
+    LA_OWNED x = NULL;
+    if (self->ndim > 2)
+        return la_error_at(LA_ESHAPE, 1, "cov(): expected input to have two or "
+                           "fewer dimensions but got an input with %d "
+                           "dimensions", self->ndim);
+    int64_t shape[2] = {1, -1};
+    if (self->ndim == 2) x = la_tensor_retain(self);
+    else LA_TRY(la_run(reshape, &x, self, la_v_ints(shape, 2)));
+    if (!la_is_float((la_dtype)x->dtype) && !la_is_complex((la_dtype)x->dtype))
+        LA_TRY(la_convert_to(x, la_ctx()->default_dtype, &x));
+    *out = la_tensor_retain(x);
+    return LA_OK;
+}
 
 /* Of the rows of a matrix: (x - mean) @ (x - mean)^H / (n - correction). */
 static la_status covariance(la_tensor *self, double correction,
@@ -282,15 +299,8 @@ static la_status covariance(la_tensor *self, double correction,
     LA_OWNED transposed = NULL;
     LA_OWNED conj = NULL;
     LA_OWNED product = NULL;
-    if (self->ndim > 2)
-        return la_error_at(LA_ESHAPE, 1, "cov(): expected input to have two or "
-                           "fewer dimensions but got an input with %d "
-                           "dimensions", self->ndim);
     int64_t shape[2] = {1, -1};
-    if (self->ndim == 2) x = la_tensor_retain(self);
-    else LA_TRY(la_run(reshape, &x, self, la_v_ints(shape, 2)));
-    if (!la_is_float((la_dtype)x->dtype) && !la_is_complex((la_dtype)x->dtype))
-        LA_TRY(la_convert_to(x, la_ctx()->default_dtype, &x));
+    LA_TRY(rows_of_variables(self, &x));
     double n = (double)la_sizes(x)[1] - correction;
     int64_t last = 1;
     LA_TRY(la_run(mean, &mean, x, la_v_ints(&last, 1), la_v_bool(true)));
@@ -304,11 +314,73 @@ static la_status covariance(la_tensor *self, double correction,
     return la_run(reshape, out, whole, la_v_ints(shape, 0));
 }
 
+/* Weights of 'n' observations, none negative: integers, or floats where
+** 'floats'. */
+static la_status check_weights(la_tensor *w, int arg, int64_t n, bool floats)
+{
+    const char *name = floats ? "aweights" : "fweights";
+    la_dtype d = (la_dtype)w->dtype;
+    la_scalar least;
+    LA_OWNED plain = NULL;
+    LA_OWNED min = NULL;
+    if (w->ndim > 1 || w->numel != n)
+        return la_error_at(LA_ESHAPE, arg, "cov(): expected %s to have one "
+                           "dimension and a weight for each of the %lld "
+                           "observations", name, (long long)n);
+    if (floats ? !la_is_float(d) : !la_is_integral(d))
+        return la_error_at(LA_EDTYPE, arg, "cov(): expected %s to have %s "
+                           "dtype but got %s", name, floats ? "floating point"
+                           : "integral", la_dtype_name(d));
+    if (n == 0 || w->device == LA_META) return LA_OK;
+    LA_TRY(la_run(detach, &plain, w));
+    LA_TRY(la_run(amin, &min, plain));
+    if (la_tensor_to_scalar(min, &least) && least.re < 0)
+        return la_error_at(LA_EARG, arg, "cov(): %s cannot be negative", name);
+    return LA_OK;
+}
+
+/* Observation k counts f[k] * a[k] times (NULL: once), in the mean, too. The
+** products are divided by sum(f a) - correction * sum(f a a) / sum(f a), which
+** is n - correction without weights. */
+static la_status weighted_covariance(la_frame *f, la_tensor *x)
+{
+    LA_CHAIN box = {.n = 0};
+    la_chain *w = &box;
+    la_tensor *fw = la_arg(f, 2), *aw = la_arg(f, 3);
+    double correction = la_arg_float(f, 1);
+    int64_t n = la_sizes(x)[1], none = 0, last = 1;
+    if (fw) LA_TRY(check_weights(fw, 3, n, false));
+    if (aw) LA_TRY(check_weights(aw, 4, n, true));
+    la_value d = la_v_dtype(la_dtype_to_real((la_dtype)x->dtype));
+    la_tensor *often = fw ? STEP(astype, fw, d) : NULL;
+    la_tensor *much = aw ? STEP(astype, aw, d) : NULL;
+    la_tensor *each = fw && aw ? STEP(mul, often, much) : fw ? often : much;
+    la_tensor *all = STEP(sum, each);
+    la_tensor *squares = STEP(mul, each, aw ? la_v_tensor(much)
+                                            : la_v_scalar(la_scalar_int(1)));
+    la_tensor *share = STEP(div, STEP(sum, squares), all);
+    la_tensor *rest = STEP(sub, all, STEP(mul, share, correction));
+    la_tensor *by = STEP(clamp_min, rest, 0.0);
+    la_tensor *total = STEP(sum, STEP(mul, x, each), la_v_ints(&last, 1),
+                            la_v_bool(true));
+    la_tensor *centred = STEP(sub, x, STEP(div, total, all));
+    la_tensor *left = STEP(mul, centred, each);
+    la_tensor *right = STEP(conj, STEP(transpose, centred, 0, 1));
+    la_tensor *out = STEP(div, STEP(matmul, left, right), by);
+    if (la_sizes(x)[0] == 1) out = STEP(reshape, out, la_v_ints(&none, 0));
+    return la_chain_end(w, f, out);
+}
+
 la_status la_impl_cov(la_frame *f)
 {
     la_tensor *out = NULL;
-    LA_TRY(covariance(la_arg(f, 0), la_arg_float(f, 1), &out));
-    return la_give(f, LA_OK, &out);
+    LA_OWNED x = NULL;
+    if (!la_arg(f, 2) && !la_arg(f, 3)) {
+        LA_TRY(covariance(la_arg(f, 0), la_arg_float(f, 1), &out));
+        return la_give(f, LA_OK, &out);
+    }
+    LA_TRY(rows_of_variables(la_arg(f, 0), &x));
+    return weighted_covariance(f, x);
 }
 
 la_status la_impl_corrcoef(la_frame *f)

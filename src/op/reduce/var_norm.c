@@ -147,6 +147,20 @@ la_status la_impl_std_unbiased(la_frame *f)
 {
     return by_flag(f, LA_OP(std), la_v_none(), f->args[1], la_v_bool(false));
 }
+/* The same with the mean. */
+static la_status pair_by_flag(la_frame *f, const la_op *op)
+{
+    la_value all[] = {f->args[0], la_v_none(), la_v_none(), f->args[1]};
+    return la_do_many(op, f->results, 4, all);
+}
+la_status la_impl_var_mean_unbiased(la_frame *f)
+{
+    return pair_by_flag(f, LA_OP(var_mean));
+}
+la_status la_impl_std_mean_unbiased(la_frame *f)
+{
+    return pair_by_flag(f, LA_OP(std_mean));
+}
 la_status la_impl_var_flag(la_frame *f)
 {
     return by_flag(f, LA_OP(var), f->args[1], f->args[2], f->args[3]);
