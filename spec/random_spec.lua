@@ -261,6 +261,23 @@ describe("choices", function()
   end)
 end)
 
+describe("integers in place", function()
+  local function range(dtype, ...)
+    local x = la.zeros(4000, {dtype = dtype}):random_(...)
+    return {x:min():item(), x:max():item(), x:unique():numel()}
+  end
+
+  it("take every value of their range, both ends included", function()
+    la.manual_seed(4)
+    for _, dtype in ipairs{"int64", "uint8", "float32"} do
+      assert.same({1, 6, 6}, range(dtype, 6))
+      assert.same({3, 5, 3}, range(dtype, 3, 5))
+    end
+    assert.same({-2, 3, 6}, range("int16", -2, 3))
+    assert.same({0, 255, 256}, range("uint8"))
+  end)
+end)
+
 describe("a bad argument", function()
   it("is told", function()
     local x = la.zeros(3)
