@@ -127,9 +127,12 @@ static inline bool la_is_contiguous(const la_tensor *t)
 {
     return (t->flags & LA_F_CONTIGUOUS) != 0;
 }
-/* The first element; NULL when there is no data. */
+/* The first element; NULL when there is no data: of the meta device, of no
+** elements. Nobody asks a deferred tensor before la_tensor_check_bounds has
+** had its value computed: the debug build stops here. */
 static inline char *la_data(const la_tensor *t)
 {
+    la_assert(t->storage || !(t->flags & LA_F_DEFERRED));
     char *data = t->storage ? t->storage->data : NULL;
     return data ? data + t->offset * (int64_t)la_itemsize(t) : NULL;
 }
