@@ -156,6 +156,23 @@ describe("the same value", function()
   end)
 end)
 
+describe("x.data", function()
+  it("shares the elements, not the history", function()
+    local x = la.ones(2, {requires_grad = true})
+    assert.is_false(x.data.requires_grad)
+    x.data:mul_(3)
+    assert.same({3.0, 3.0}, x:detach():totable())
+    x.data = la.tensor{1.0, 2, 3}
+    assert.same({3}, {x:size()})
+    assert.is_true(x.requires_grad)
+    raises("tensor expected", function() x.data = 5 end)
+    local y = x * 2
+    local z = y * y
+    y.data:zero_()
+    raises("modified by an inplace operation", z.backward, z, la.ones(3))
+  end)
+end)
+
 describe("an operator", function()
   it("asks the other value's metamethod", function()
     local events = {}

@@ -179,6 +179,9 @@ x.device
     "cpu" or "meta" (shapes without data).
 x.names
     The dims' names as a list with "*" for none, or nil.
+x.data
+    The elements of x without its history, as x:detach(). May be assigned a
+    tensor: x then has its elements, dtype and sizes.
 x.requires_grad
     Are gradients recorded for x? May be assigned on a leaf.
 x.grad_fn

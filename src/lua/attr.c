@@ -172,6 +172,25 @@ static int get_imag(lua_State *L, la_tensor *t)
     return push_view(L, t, LA_OP(imag), "imag");
 }
 
+/* x.data: the elements without the history, as detach() gives them. A change of
+** them counts in x's version, so that a backward which needs the old values
+** is refused. */
+static int get_data(lua_State *L, la_tensor *t)
+{
+    return push_view(L, t, LA_OP(detach), "data");
+}
+
+/* x.data = y: y's storage, dtype and geometry; history and gradient stay. */
+static int set_data(lua_State *L, la_tensor *t)
+{
+    la_value results[LA_MAX_RESULTS];
+    la_value args[2] = {la_v_tensor(t),
+                        la_v_tensor(la_check_tensor(L, 3, "data"))};
+    LA_CHECK(L, "data", la_do_many(LA_OP(set_data), results, 2, args));
+    for (int k = 0; k < LA_MAX_RESULTS; k++) la_value_drop(&results[k]);
+    return 0;
+}
+
 /* x.real = v and x.imag = v write through the view. */
 static int write_view(lua_State *L, la_tensor *t, const la_op *op,
                      const char *name)
@@ -216,7 +235,7 @@ const la_attr la_attributes[] = {
     {"_version", get_version, NULL}, {"names", get_names, set_names},
     {"T", get_T, NULL}, {"mT", get_mT, NULL}, {"H", get_H, NULL},
     {"mH", get_mH, NULL}, {"real", get_real, set_real},
-    {"imag", get_imag, set_imag},
+    {"imag", get_imag, set_imag}, {"data", get_data, set_data},
     {"grad", la_get_grad, la_set_grad_attr}, {"grad_fn", la_get_grad_fn, NULL},
     {"requires_grad", la_get_requires_grad, la_set_requires_grad},
     {"is_leaf", la_get_is_leaf, NULL}, {"...", get_rest, set_rest},
