@@ -15,8 +15,8 @@ la_status la_impl_nanmean(la_frame *f)
     if (!la_is_float((la_dtype)self->dtype)
         && !la_is_complex((la_dtype)self->dtype))
         return la_error_at(LA_EDTYPE, 1, "nanmean(): expected input to have "
-                           "floating point or complex dtype but got %s. Say "
-                           "dtype = \"float32\"",
+                           "floating point or complex dtype but got %s: "
+                           "convert it by x:float()",
                            la_dtype_name((la_dtype)self->dtype));
     LA_TRY(la_run(isnan, &nan, self));
     LA_TRY(la_run(logical_not, &number, nan));
