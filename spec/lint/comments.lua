@@ -20,7 +20,7 @@ local FLOORS = {
   ["src/op/matmul"] = 13, ["src/op/move"] = 8, ["src/op/nn"] = 13,
   ["src/op/pointwise"] = 9, ["src/op/random"] = 13, ["src/op/reduce"] = 11,
   ["src/op/rows"] = 11, ["src/op/scan"] = 14, ["src/op/sort"] = 11,
-  ["src/op/view"] = 12, ["src/repl"] = 12, ["src/simd"] = 11,
+  ["src/op/view"] = 12, ["src/repl"] = 15, ["src/simd"] = 11,
   ["src/tensor"] = 13,
 }
 

@@ -105,6 +105,9 @@ static void open_history(const char *path)
     history(editor.history, &event, H_LOAD, path);
 }
 
+/* Without a terminal at both ends there is no editor: lines are read plainly,
+** so that a pipe sees no escape sequences. ~/.editrc is read last and may
+** change any key. */
 void repl_edit_open(const char *path, repl_complete_fn complete, void *context)
 {
     editor.complete = complete;
@@ -123,6 +126,7 @@ void repl_edit_open(const char *path, repl_complete_fn complete, void *context)
     el_source(editor.el, NULL);
 }
 
+/* The history may hold secrets that were typed: only its owner reads it. */
 void repl_edit_close(void)
 {
     HistEvent event;

@@ -131,6 +131,8 @@ static int wrapped(lua_State *L)
     return n < 0 ? wrap_failed(L, co) : n;
 }
 
+/* As Lua's, by our resume: the hook that Ctrl-C sets must reach the coroutine
+** that runs. */
 static int co_wrap(lua_State *L)
 {
     luaL_checktype(L, 1, LUA_TFUNCTION);
@@ -141,6 +143,8 @@ static int co_wrap(lua_State *L)
     return 1;
 }
 
+/* Replaces coroutine.resume and wrap, and has long operations of the core ask
+** whether to stop. */
 void repl_interrupt_open(lua_State *L)
 {
     static const luaL_Reg tracked[] = {

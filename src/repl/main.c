@@ -18,6 +18,7 @@
 
 #include "repl/repl.h"
 
+/* The text and the options of the program lua, which scripts and users know. */
 static void usage(const char *bad)
 {
     fprintf(stderr, "lunarray: unrecognized option '%s'\n"
@@ -97,6 +98,9 @@ typedef struct call {
     int status;
 } call;
 
+/* The order of the program lua: -e and -l as they come, the script, then a
+** prompt if it is asked for or nothing else was. False after the first error,
+** which has been reported. */
 static bool run_all(lua_State *L, const call *c, const options *o)
 {
     bool any = false, has_script = o->script < c->argc;
@@ -136,6 +140,8 @@ static int protected_main(lua_State *L)
     return 0;
 }
 
+/* All that may raise runs protected. Output that could not be flushed counts as
+** a failure, or a full disk would go unseen. */
 int main(int argc, char **argv)
 {
     lua_State *L = luaL_newstate();

@@ -167,6 +167,7 @@ static int ask_for_words(lua_State *L)
     return 2;
 }
 
+/* Of the completion before; the editor keeps none of the pointers. */
 static void forget_words(completer *c)
 {
     for (int i = 0; i < c->n; i++) free((char *)c->list[i]);
@@ -195,6 +196,8 @@ static void keep_words(lua_State *L, completer *c)
     }
 }
 
+/* Candidates come from Lua (lunarray.repl), protected: a broken metamethod must
+** not end the prompt. They are valid until the next call. */
 static repl_candidates complete(void *context, const char *line, size_t n)
 {
     completer *c = context;
@@ -245,6 +248,8 @@ static bool run_loop(lua_State *L)
     }
 }
 
+/* The locale is set for the width of characters alone: numbers keep the decimal
+** point of C. */
 bool repl_prompt(lua_State *L)
 {
     completer c = {.L = L};

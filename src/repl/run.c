@@ -28,6 +28,8 @@ static int add_traceback(lua_State *L)
     return 1;
 }
 
+/* lua_pcall with a traceback, and with Ctrl-C as an error while it runs; the
+** message handler stands below the function. */
 int repl_call(lua_State *L, int nargs, int nresults)
 {
     int base = lua_gettop(L) - nargs;
@@ -40,6 +42,8 @@ int repl_call(lua_State *L, int nargs, int nresults)
     return status;
 }
 
+/* Pops the message. What the script printed before comes first, though stdout
+** is buffered and stderr is not. */
 void repl_report(lua_State *L)
 {
     const char *message = lua_tostring(L, -1);
@@ -78,6 +82,7 @@ static int push_arguments(lua_State *L)
     return n;
 }
 
+/* path NULL: standard input. The script's arguments are its varargs. */
 bool repl_run_file(lua_State *L, const char *path)
 {
     int status = luaL_loadfile(L, path), n = 0;
@@ -85,6 +90,7 @@ bool repl_run_file(lua_State *L, const char *path)
     return call_chunk(L, status, n);
 }
 
+/* Into the global of the module's name, as lua -l does. */
 bool repl_require(lua_State *L, const char *module)
 {
     lua_getglobal(L, "require");
@@ -111,6 +117,8 @@ static void open_trace(void)
     if (word && *word && strcmp(word, "0")) la_set_trace(trace_line, stderr);
 }
 
+/* The library is linked in, so that 'require' needs no path; la is a global of
+** the program, not of hosts. */
 void repl_open(lua_State *L)
 {
     luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_PRELOAD_TABLE);
