@@ -323,7 +323,8 @@ static inline bool must_copy(const la_frame *f, int k)
         return false;
     if ((f->op->forms & LA_MUTATES) && k > 0
         && is_entangled(in, f->args[0].tensor)) return true;
-    for (int j = 0; j < LA_MAX_RESULTS; j++)
+    if (is_entangled(in, f->outs[0])) return true;
+    for (int j = 1; f->form == LA_OUT && j < LA_MAX_RESULTS; j++)
         if (is_entangled(in, f->outs[j])) return true;
     return false;
 }
