@@ -48,7 +48,7 @@ OPT := $(OPT_$(KIND))
 # CPU capabilities, lowest first: the list of base/cpu.h and the flags of each.
 # CAPS leaves some out: make CAPS="default avx2" for a smaller library, or
 # CAPS=avx2 while developing. Only "default" exists on processors but x86.
-ifneq ($(filter x86_64% i%86%,$(shell $(CC) -dumpmachine)),)
+ifneq ($(filter x86_64% i%86%,$(shell $(CC) -dumpmachine 2>/dev/null)),)
 ALL_CAPS := default avx2 avx512
 CAP_default :=
 CAP_avx2 := -mavx2 -mfma -mf16c -mbmi2
@@ -81,7 +81,7 @@ EXTENSIONS := avx512_bf16 amx
 known = $(if $(shell echo | $(CC) $(1) -E - >/dev/null 2>&1 && echo yes),$(1))
 ifneq ($(filter avx512,$(CAPS)),)
 CAP_avx512_bf16 := $(CAP_avx512) $(call known,-mavx512bf16)
-CAP_amx := $(CAP_avx512_bf16) $(if $(filter x86_64%,$(shell $(CC) -dumpmachine)),$(call known,-mamx-tile -mamx-bf16))
+CAP_amx := $(CAP_avx512_bf16) $(if $(filter x86_64%,$(shell $(CC) -dumpmachine 2>/dev/null)),$(call known,-mamx-tile -mamx-bf16))
 endif
 CORE_SRC := $(wildcard $(foreach f,base tensor iter op op/* grad fuse io lua,src/$(f)/*.c))
 EXTENSION_SRC := $(wildcard $(EXTENSIONS:%=src/kernel/%/*.c))
@@ -266,6 +266,9 @@ bench: all $(BUILD)/floor.so
 BENCH_PYTHON ?= build/peers/bin/python
 bench-peers: all $(BUILD)/floor.so $(BENCH_PYTHON)
 	BENCH_PYTHON=$(BENCH_PYTHON) $(LUA) bench/run.lua --peers $(BENCH_ARGS)
+# FUZZ="--calls 1000000 --seed 7"; with KIND=asan under the sanitizers.
+fuzz: all
+	LUNARRAY_PROGRAM=$(PROGRAM) $(PROGRAM) spec/fuzz.lua $(FUZZ)
 bench-sweep: all $(BUILD)/floor.so $(BENCH_PYTHON)
 	BENCH_PYTHON=$(BENCH_PYTHON) $(LUA) bench/sweep.lua $(BENCH_ARGS)
 build/peers/bin/python:
@@ -330,6 +333,7 @@ help:
 	@echo 'make asan-check ubsan-check tsan-check valgrind    and its checks'
 	@echo 'make clang-check  the C tests, all built by clang without optimisation'
 	@echo 'make bench        figures of this machine; bench-peers: with NumPy, PyTorch'
+	@echo 'make fuzz         random calls: FUZZ="--calls N --seed N --ops PATTERN"; KIND=asan'
 	@echo 'make bench-sweep  every dtype of whole families of operations, with them'
 	@echo 'make install      to PREFIX ($(PREFIX)), below DESTDIR; uninstall'
 	@echo 'make install-module    the module and its Lua files alone (luarocks)'
@@ -341,6 +345,6 @@ help:
 
 -include $(shell find $(OBJ) $(BUILD)/ctest -name '*.d' 2>/dev/null)
 .PHONY: all examples deps build-deps ctests ctest lint check test asan ubsan tsan debug \
-  clang-check asan-check ubsan-check tsan-check valgrind luarocks demo bench bench-peers \
+  fuzz clang-check asan-check ubsan-check tsan-check valgrind luarocks demo bench bench-peers \
   bench-sweep install install-module install-lua uninstall sizes clean help FORCE
 FORCE:
