@@ -23,6 +23,8 @@
 typedef struct gate {
     la_keyset keys;
     uint32_t flags;         /* of all tensors together */
+    const la_storage *written;   /* of the tensor that is written; or NULL */
+    int sharing;            /* arguments that lie in it */
 } gate;
 
 /* Contiguous tensors are the common case: one multiplication. */
@@ -59,6 +61,7 @@ static inline la_status check_tensor(const la_frame *f, const la_tensor *t,
     la_tensor_verify(t);
     g->flags |= t->flags | la_grad_flag(t);
     g->keys |= BIT(t->device);
+    g->sharing += t->storage == g->written;
     return __builtin_expect(is_inside(t), 1) ? LA_OK : look_closer(f, t, arg);
 }
 
@@ -81,6 +84,13 @@ wrong_tag(const la_frame *f, const la_schema *s)
     while (k < s->nparams - 1 && (s->tags[k] >> f->args[k].tag & 1)) k++;
     return la_error_at(LA_EARG, k + 1, "%s expected",
                        la_type_name(s->params[k].type));
+}
+
+/* In place, and of rows that write their first argument, it is that one's. */
+static inline const la_storage *written_storage(const la_frame *f)
+{
+    return (f->form == LA_INPLACE || (f->op->forms & LA_MUTATES))
+        && f->args[0].tag == LA_VTENSOR ? f->args[0].tensor->storage : NULL;
 }
 
 static la_status check_args(const la_frame *f, gate *g)
@@ -280,7 +290,8 @@ static la_status launch(la_frame *f, const gate *g)
     if (__builtin_expect(is_recording(c), 0)) return la_fuse_kernel(f);
     if ((g->flags & LAZY) && !knows_bits(f, g->flags & LAZY))
         return run_resolved(f);
-    if (writes(f) && has_entangled(f)) return run_apart(f);
+    if (writes(f) && (g->sharing > 1 || f->form == LA_OUT) && has_entangled(f))
+        return run_apart(f);
     if ((g->flags & LA_F_REQUIRES_GRAD) && !c->no_grad)
         keys |= BIT(LA_KEY_AUTOGRAD);
     if (writes(f)) keys |= BIT(LA_KEY_INPLACE_OR_VIEW);
@@ -438,7 +449,7 @@ static void verify_results(const la_frame *f)
 
 la_status la_dispatch(la_frame *f)
 {
-    gate g = {0, 0};
+    gate g = {0, 0, written_storage(f), 0};
     for (int k = 0; k < LA_MAX_RESULTS; k++) {  /* memset is slower here */
         f->results[k].tag = LA_VNONE;
         f->results[k].tensor = NULL;
