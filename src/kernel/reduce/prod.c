@@ -1,11 +1,12 @@
 /*
 ** Products. Floats as float.inc says; integers and bool in int64, wrapping like
-** any integer arithmetic: all are widened first (map.h), as the product of
-** small integers is rarely what somebody waits for.
+** any integer arithmetic: what has no gaps by int_prod.inc, other elements are
+** widened first (map.h).
 */
 #include "kernel/pointwise/complex_lanes.h"
 #include "kernel/reduce/map.h"
 #include "kernel/reduce/store.h"
+#include "simd/widen_int.h"
 
 #define OP prod
 #define COMBV(S, a, b) ((a) * (b))
@@ -47,6 +48,17 @@
 #include "kernel/reduce/int.inc"
 #include "kernel/reduce/undef.inc"
 
+static inline uint64_t lanes_product(u64v a)
+{
+    uint64_t even = 1, odd = 1;
+#pragma GCC unroll 4
+    for (int k = 0; k < U64_LANES; k += 2) {
+        even *= a[k];
+        odd *= a[k + 1];
+    }
+    return even * odd;
+}
+
 /* Of n contiguous numbers, in any order: chains that do not wait for each
 ** other. */
 static uint64_t product(const uint64_t *x, int64_t n)
@@ -61,10 +73,9 @@ static uint64_t product(const uint64_t *x, int64_t n)
         c *= u64_load(x + i + 2 * NL);
         d *= u64_load(x + i + 3 * NL);
     }
-    a = a * b * (c * d);
-    for (int k = 0; k < NL; k++) total *= a[k];
+    for (; i + NL <= n; i += NL) a *= u64_load(x + i);
     for (; i < n; i++) total *= x[i];
-    return total;
+    return total * lanes_product(a * b * (c * d));
 }
 
 /* Order is of no matter: tiles are reduced, and their results multiplied. */
@@ -104,33 +115,94 @@ static void product_columns(const la_reduce_map *map, const la_reduce_cols *c,
         }
 }
 
-#define TAG b8
-#define T uint8_t
-#define AS(x) ((x) != 0)
-#include "kernel/reduce/int_prod.inc"
+/* The product of bools is 1 where all are set. Its bytes become accumulators in
+** place, from the last one: none is overwritten before it is read. */
+extern const la_reductions LA_OWN_TABLE(reduce_all);
+static void widen_bytes(char *acc, int64_t n)
+{
+    for (int64_t i = n - 1; i >= 0; i--) {
+        uint64_t x = (uint64_t)acc[i];
+        memcpy(acc + i * 8, &x, sizeof(x));
+    }
+}
+static void inner_iprod_b8(const la_reduce_rows *r, char *acc,
+                           const la_reduce_args *args)
+{
+    LA_OWN_TABLE(reduce_all)[LA_BOOL].inner(r, acc, args);
+    widen_bytes(acc, r->rows);
+}
+static void outer_iprod_b8(const la_reduce_cols *c, char *acc,
+                           const la_reduce_args *args)
+{
+    LA_OWN_TABLE(reduce_all)[LA_BOOL].outer(c, acc, args);
+    widen_bytes(acc, c->cols);
+}
+
+/* Half a vector of 32-bit lanes in 64 bits. gcc 12 converts 64 bytes in two
+** parts, which it puts together; there is one instruction. */
+typedef int32_t int32_half __attribute__((vector_size(VEC_BYTES / 2)));
+typedef uint32_t uint32_half __attribute__((vector_size(VEC_BYTES / 2)));
+#ifdef __AVX512F__
+static inline u64v widen_int32(int32_half x)
+{
+    return (u64v)_mm512_cvtepi32_epi64((__m256i)x);
+}
+static inline u64v widen_uint32(uint32_half x)
+{
+    return (u64v)_mm512_cvtepu32_epi64((__m256i)x);
+}
+#else
+static inline u64v widen_int32(int32_half x)
+{
+    return (u64v)__builtin_convertvector(x, i64v);
+}
+static inline u64v widen_uint32(uint32_half x)
+{
+    return __builtin_convertvector(x, u64v);
+}
+#endif
+
 #define TAG u8
 #define T uint8_t
 #define AS(x) (x)
+#define LOAD32(p) i32_load_u8(p)
+#define HALF uint32
+#define FACTORS 4
 #include "kernel/reduce/int_prod.inc"
 #define TAG i8
 #define T int8_t
 #define AS(x) (x)
+#define LOAD32(p) i32_load_i8(p)
+#define HALF int32
+#define FACTORS 4
 #include "kernel/reduce/int_prod.inc"
 #define TAG u16
 #define T uint16_t
 #define AS(x) (x)
+#define LOAD32(p) i32_load_u16(p)
+#define HALF uint32
+#define FACTORS 2
 #include "kernel/reduce/int_prod.inc"
 #define TAG i16
 #define T int16_t
 #define AS(x) (x)
+#define LOAD32(p) i32_load_i16(p)
+#define HALF int32
+#define FACTORS 2
 #include "kernel/reduce/int_prod.inc"
 #define TAG u32
 #define T uint32_t
 #define AS(x) (x)
+#define LOAD32(p) i32_load(p)
+#define HALF uint32
+#define FACTORS 1
 #include "kernel/reduce/int_prod.inc"
 #define TAG i32
 #define T int32_t
 #define AS(x) (x)
+#define LOAD32(p) i32_load(p)
+#define HALF int32
+#define FACTORS 1
 #include "kernel/reduce/int_prod.inc"
 
 #define ID c32
