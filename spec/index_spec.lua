@@ -492,3 +492,30 @@ describe("positions in one or two dims", function()
     end
   end)
 end)
+
+describe("a number as the value", function()
+  it("may come from the memory that is written", function()
+    local x = la.tensor{{4}, {6}, {3}}
+    x[2] = x[1][1]
+    assert.same({{4}, {4}, {3}}, list(x))
+    local q = la.arange(4.)
+    q[{{4, 1, -1}}] = q[2]
+    assert.same({1, 1, 1, 1}, list(q))
+    local w = la.ones(3, {requires_grad = true})
+    local y = w * 2
+    y[3] = y[1]
+    y:sum():backward()
+    assert.same({4, 2, 0}, list(w.grad))
+  end)
+
+  it("is of any dtype that fits, through one mask", function()
+    local mask = la.tensor{{true, false}, {false, true}}
+    local x = la.zeros(2, 2)
+    x[mask] = la.tensor{-5}
+    assert.same({{-5, 0}, {0, -5}}, list(x))
+    refused(function() x[mask] = la.complex(la.ones(1), la.ones(1)) end,
+            "dtypes match")
+    refused(function() x[mask] = la.tensor{1, 2} end, "dtypes match")
+    assert.same({{-5, 0}, {0, -5}}, list(x))
+  end)
+end)

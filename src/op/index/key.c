@@ -17,6 +17,7 @@
 
 #include "base/context.h"
 #include "base/trace.h"
+#include "tensor/promote.h"
 #include "tensor/scalar.h"
 #include "tensor/shape.h"
 
@@ -395,12 +396,17 @@ static la_status fit_value(const key_walk *w, la_tensor *value,
     return LA_OK;
 }
 
+/* A 0-dim value is a number: it may come from the memory that is written. */
 static la_status put_view(key_walk *w, la_tensor *value)
 {
     LA_OWNED cut = NULL;
     LA_OWNED wide = NULL;
     LA_OWNED back = NULL;
     LA_TRY(fit_value(w, value, &cut));
+    if (cut->ndim == 0 && cut->storage == w->view->storage) {
+        LA_TRY(la_run(clone, &wide, cut));
+        return la_run_(copy_, w->view, wide);
+    }
     if (w->nreversed == 0) return la_run_(copy_, w->view, cut);
     LA_TRY(la_run(expand, &wide, cut,
                   la_v_ints(la_sizes(w->view), w->view->ndim)));
@@ -420,6 +426,25 @@ static la_status put_lists(key_walk *w, la_value value)
     LA_TRY(la_run_(index_put, copy, lists, value));
     LA_TRY(flipped(copy, w, &back));
     return la_run_(copy_, w->view, back);
+}
+
+/* One element through a mask is a number too, of any dtype that fits; the
+** general form demands the target's dtype. */
+static bool is_masked_number(const key_walk *w, const la_tensor *value)
+{
+    return value->numel == 1 && w->nlists == 1 && w->lists[0]
+        && w->lists[0]->dtype == LA_BOOL && value->dtype != w->view->dtype
+        && la_can_cast((la_dtype)value->dtype, (la_dtype)w->view->dtype);
+}
+
+static la_status put_tensor(key_walk *w, la_tensor *value)
+{
+    LA_OWNED number = NULL;
+    if (!w->advanced) return put_view(w, value);
+    if (!is_masked_number(w, value)) return put_lists(w, la_v_tensor(value));
+    LA_TRY(la_run(astype, &number, value,
+                  la_v_dtype((la_dtype)w->view->dtype)));
+    return put_lists(w, la_v_tensor(number));
 }
 
 /* index_put takes no scalar, and demands the target's dtype. */
@@ -466,7 +491,7 @@ la_status la_index_put(la_tensor *x, int n, const la_index_item *items,
         return LA_OK;
     LA_TRY(make_view(&w));
     if (!value) return put_scalar(&w, scalar);
-    return w.advanced ? put_lists(&w, la_v_tensor(value)) : put_view(&w, value);
+    return put_tensor(&w, value);
 }
 
 /* Kept out of the short way, which needs no item and no larger frame. */
