@@ -260,3 +260,24 @@ describe("complex functions", function()
     assert.near(math.pi, angle[2]:item(), 1e-6)
   end)
 end)
+
+describe("atanh", function()
+  it("is right up to the numbers next to 1", function()
+    for dtype, bits in pairs{float32 = 24, float64 = 53} do
+      for k = 1, bits do
+        for m = 1, 3 do
+          local x = 1 - m * 2.0 ^ -k
+          -- 1 - x is exact, and so is m * 2^-k
+          local want = 0.5 * (math.log(1 + x) - math.log(m * 2.0 ^ -k))
+          if x > 0.5 and m < 2 ^ (bits - 1) and x == la.tensor({x},
+              {dtype = dtype}):item() then
+            local t = la.tensor({x, -x}, {dtype = dtype}):atanh()
+            local limit = want * (dtype == "float32" and 1e-6 or 1e-15)
+            assert.near(want, t[1]:item(), limit)
+            assert.near(-want, t[2]:item(), limit)
+          end
+        end
+      end
+    end
+  end)
+end)

@@ -90,7 +90,7 @@ static inline f32v f32_cbrt_guess_(f32v x)
 #define EXP_LN2_LOW -0x1.05c61p-29f
 #define EXP_TOP 91
 #define ROOT_LIMIT 0x1p60f
-#define BELOW_ONE 0x1.fffffep-1f
+#define CLOSE_TO_ONE 0x1.fffff0p-1f
 #define HUGEST 0x1.fffffep127f
 #define ROUGH_ONE 0x7ef311c7u
 #define HALF_LN2_HIGH 0x1.62e44p-25f

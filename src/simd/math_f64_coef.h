@@ -118,7 +118,7 @@ static inline f64v f64_cbrt_guess_(f64v x)
 #define EXP_LN2_LOW 0x1.abc9e3b39803fp-56
 #define EXP_TOP 720
 #define ROOT_LIMIT 0x1p500
-#define BELOW_ONE 0x1.fffffffffffffp-1
+#define CLOSE_TO_ONE 0x1.ffffffffffff8p-1
 #define HUGEST 0x1.fffffffffffffp1023
 #define ROUGH_ONE 0x7fde623822fc16e6u
 #define HALF_LN2_HIGH 0x1.62e42fefa3ap-2
