@@ -137,7 +137,7 @@ endef
 # The level of a core source: of the file, else of its folder, else that of the core.
 core_level = $(if $(filter release,$(KIND)),$(or $(OPT_$(1:src/%.c=%)),$(OPT_$(patsubst src/%/,%,$(dir $(1)))),$(OPT_core)))
 core_flags = $(WARN_core) $(call core_level,$(1)) $$(FLAGS_$(1:src/%.c=%))
-level_of = $(if $(filter 1,$(words $(call source_caps,$(1)))),$(OPT_$(1:src/kernel/%.c=%)),$(if $(filter $(LOWEST),$(2)),$(OPT_lowest),$(OPT_$(1:src/kernel/%.c=%))))
+level_of = $(if $(filter release,$(KIND)),$(if $(filter 1,$(words $(call source_caps,$(1)))),$(OPT_$(1:src/kernel/%.c=%)),$(if $(filter $(LOWEST),$(2)),$(OPT_lowest),$(OPT_$(1:src/kernel/%.c=%)))))
 kernel_flags = $(OPT_kernel) $(call level_of,$(1),$(2)) $$(IDLE_$(2)) $$(CAP_$(2)) -DLA_CAP=$(2)
 also_flag = $(if $(strip $(1)),-D'LA_CAP_ALSO(X,n)=$(foreach c,$(1),X($(c),n))')
 $(foreach s,$(CORE_SRC) $(REPL_SRC),$(eval $(call RULE,$(s),$(call object,$(s)),$(call core_flags,$(s)),$$<)))

@@ -11,13 +11,15 @@ TARGETS_scan/extreme := default avx2
 TARGETS_scan/logsumexp := default avx2
 
 # OPT_<folder>/<file> := <flags>  in place of -O2: where the bench shows a loss.
-OPT_rows/softmax := -O2 -funswitch-loops
+# (clang has no such switches.)
+OPT_rows/softmax := $(if $(COMPILER),-O3,-O2 -funswitch-loops)
 OPT_matmul/gemm_tiny := -O3
 # Loops of a few vectors that must be unrolled whole, and cores that are to be
 # specialised by constant arguments: 1.4 to 2.8 times as long without.
-OPT_scan/sum := -O2 -fipa-cp-clone -fpeel-loops
-OPT_scan/prod := -O2 -fipa-cp-clone -fpeel-loops
-OPT_scan/extreme := -O2 -fipa-cp-clone -fpeel-loops
-OPT_index/move := -O2 -fipa-cp-clone -fpeel-loops
+SPECIALISED := $(if $(COMPILER),-O3,-O2 -fipa-cp-clone -fpeel-loops)
+OPT_scan/sum := $(SPECIALISED)
+OPT_scan/prod := $(SPECIALISED)
+OPT_scan/extreme := $(SPECIALISED)
+OPT_index/move := $(SPECIALISED)
 OPT_rows/norm := -O3
 OPT_sort/keys := -O3
