@@ -1,4 +1,10 @@
-/* Tensors put together: cat, and what is said by it. */
+/*
+** Tensors put together: cat, and what is said by it.
+**
+** A contiguous result is written row by row, a row being what one position of
+** the dims before the joined one spans; every other case is one strided copy
+** per input. Results have the promoted dtype, inputs are converted on the way.
+*/
 #include "base/memory.h"
 #include "iter/items.h"
 #include "op/move/copy.h"
@@ -26,6 +32,8 @@ static const la_tensor *model_of(const la_value *list)
     return NULL;
 }
 
+/* LA_EARG for an empty list, LA_ESHAPE for a 0-dim tensor; positions in
+** messages count from 1. */
 static la_status check_list(const la_value *list)
 {
     if (list->tensors.n == 0)
@@ -38,6 +46,8 @@ static la_status check_list(const la_value *list)
     return LA_OK;
 }
 
+/* LA_ESHAPE unless 'b', entry k of the list, agrees with 'a' in all dims but
+** the joined one. */
 static la_status check_pair(const la_tensor *a, const la_tensor *b, int dim,
                             int64_t k)
 {
@@ -54,6 +64,7 @@ static la_status check_pair(const la_tensor *a, const la_tensor *b, int dim,
     return LA_OK;
 }
 
+/* The model's sizes with those of all tensors added up along 'dim'. */
 static la_status joined_sizes(const la_value *list, const la_tensor *model,
                               int dim, la_shape *out)
 {
@@ -83,6 +94,7 @@ static la_memory_format common_format(const la_value *list)
     return all;
 }
 
+/* The promoted dtype of all tensors, empty ones too, as in PyTorch. */
 static la_status common_dtype(const la_value *list, la_dtype *out)
 {
     la_result_type r = LA_RESULT_TYPE_INIT;
@@ -91,6 +103,8 @@ static la_status common_dtype(const la_value *list, la_dtype *out)
     return la_result_type_get(&r, out);
 }
 
+/* Dims of the result are named as those of the inputs, where these agree. An
+** error where two names of a dim differ. */
 static la_status join_names(la_frame *f)
 {
     const la_value *list = &f->args[0];
@@ -110,6 +124,8 @@ static la_status join_names(la_frame *f)
     return LA_OK;
 }
 
+/* (tensors, dim): scratch[0] is the dim from 0, for impl. The list may hold
+** tensors that do not count (is_nothing), even all of them. */
 la_status la_meta_cat(la_frame *f)
 {
     const la_value *list = &f->args[0];
@@ -137,6 +153,7 @@ la_status la_meta_cat(la_frame *f)
 #define JOIN_BYTES ((int64_t)64 << 10)
 #define JOIN_LEAST 16
 #define JOIN_LONG 256
+/* Bytes of a result that is written past the caches. */
 #define JOIN_LARGE (6 << 20)
 
 /* Do both step by one element along the same dim? Then rows are plain runs;
@@ -280,7 +297,7 @@ la_status la_impl_cat(la_frame *f)
 /* --- made of cat --- */
 
 /* The list of argument 0 with each tensor changed by 'change', then joined
-** along 'dim'. */
+** along 'dim'. 'with' is passed on to each change; what it makes is owned. */
 typedef la_status (*change_fn)(la_tensor *t, int64_t with, la_tensor **out);
 
 static la_status cat_changed(la_frame *f, change_fn change, int64_t with,
@@ -305,6 +322,8 @@ static la_status unsqueeze(la_tensor *t, int64_t dim, la_tensor **out)
     return la_run(unsqueeze, out, t, dim);
 }
 
+/* stack's condition, checked before unsqueeze so that the message names the
+** sizes as given. */
 static la_status same_sizes(const la_value *list)
 {
     char a[256], b[256];
@@ -324,6 +343,8 @@ static la_status same_sizes(const la_value *list)
     return LA_OK;
 }
 
+/* (tensors, dim): the new dim may stand behind all dims, so dim counts to ndim
+** + 1. */
 la_status la_impl_stack(la_frame *f)
 {
     int dim;
@@ -333,6 +354,7 @@ la_status la_impl_stack(la_frame *f)
     return cat_changed(f, unsqueeze, dim, dim);
 }
 
+/* A view with n dims or more, as la.atleast_<n>d. */
 static la_status at_least(la_tensor *t, int64_t n, la_tensor **out)
 {
     switch (n) {
@@ -342,6 +364,7 @@ static la_status at_least(la_tensor *t, int64_t n, la_tensor **out)
     }
 }
 
+/* Vectors are joined along their only dim, all else along the second. */
 la_status la_impl_hstack(la_frame *f)
 {
     const la_value *list = &f->args[0];
@@ -354,6 +377,7 @@ la_status la_impl_hstack(la_frame *f)
 la_status la_impl_vstack(la_frame *f) { return cat_changed(f, at_least, 2, 0); }
 la_status la_impl_dstack(la_frame *f) { return cat_changed(f, at_least, 3, 2); }
 
+/* Vectors and 0-dim tensors become columns, matrices stay. */
 static la_status as_column(la_tensor *t, int64_t unused, la_tensor **out)
 {
     int64_t sizes[2] = {t->numel, 1};
@@ -370,6 +394,8 @@ la_status la_impl_column_stack(la_frame *f)
 
 /* --- blocks along the diagonal --- */
 
+/* Columns of the result: the last sizes added up. LA_ESHAPE for an input of
+** more than two dims. */
 static la_status block_sizes(const la_value *list, int64_t *width)
 {
     *width = 0;
@@ -394,6 +420,8 @@ static la_status widen_block(la_tensor *t, int64_t before, int64_t width,
     return la_run(constant_pad_nd, out, matrix, la_v_ints(pads, 2));
 }
 
+/* (tensors) -> matrix. Each input, padded to the full width, is a band of rows.
+** No input at all gives sizes 1, 0, as PyTorch does. */
 la_status la_impl_block_diag(la_frame *f)
 {
     const la_value *in = &f->args[0];

@@ -10,6 +10,7 @@
 
 /* --- cartesian_prod --- */
 
+/* LA_EARG for an empty list, LA_ESHAPE for anything but vectors. */
 static la_status check_vectors(const la_value *in)
 {
     if (in->tensors.n == 0)
@@ -23,6 +24,9 @@ static la_status check_vectors(const la_value *in)
     return LA_OK;
 }
 
+/* (tensors) -> [product of the lengths, n], the last vector fastest: the grids
+** of meshgrid, flattened, as columns. One vector alone is returned itself,
+** without a second dim, as in PyTorch. */
 la_status la_impl_cartesian_prod(la_frame *f)
 {
     const la_value *in = &f->args[0];
@@ -51,7 +55,9 @@ la_status la_impl_cartesian_prod(la_frame *f)
 
 /* --- combinations --- */
 
-/* How many choices of r out of n; LA_ESHAPE when there are too many. */
+/* How many choices of r out of n; LA_ESHAPE when there are too many. The
+** product is divided at each step, which leaves no rest: it is a binomial
+** coefficient each time. */
 static la_status count_choices(int64_t n, int64_t r, int64_t *out)
 {
     int64_t count = 1;
@@ -64,7 +70,9 @@ static la_status count_choices(int64_t n, int64_t r, int64_t *out)
     return LA_OK;
 }
 
-/* The next choice in order; 'repeats' lets an element stand several times. */
+/* The next choice in order; 'repeats' lets an element stand several times.
+** Rightmost element first: the lexicographic order of Python's itertools. False
+** after the last choice. */
 static bool next_choice(int64_t *choice, int64_t r, int64_t n, bool repeats)
 {
     int64_t k = r - 1;
@@ -98,6 +106,9 @@ static la_status list_choices(int64_t n, int64_t r, bool repeats,
     return LA_OK;
 }
 
+/* (input, r, with_replacement) -> [count, r]: rows of positions first, then one
+** index_select. r is bounded by the size of a row on the stack; r = 0 gives an
+** empty tensor of one dim, as PyTorch does. */
 la_status la_impl_combinations(la_frame *f)
 {
     la_tensor *t = la_arg(f, 0), *out;
@@ -121,6 +132,8 @@ la_status la_impl_combinations(la_frame *f)
 
 /* --- trim_zeros --- */
 
+/* A view without the zeros at both ends; zeros between other elements stay. The
+** size depends on data, so the meta device is refused. */
 la_status la_impl_trim_zeros(la_frame *f)
 {
     la_tensor *t = la_arg(f, 0), *out;
@@ -166,6 +179,8 @@ static la_status powers(la_tensor *t, int64_t n, la_tensor **out)
     return status ? status : la_run(cumprod, out, joined, 1);
 }
 
+/* (x, N, increasing) -> [numel, N]: the powers fall from left to right unless
+** 'increasing'. */
 la_status la_impl_vander(la_frame *f)
 {
     la_tensor *t = la_arg(f, 0), *out;

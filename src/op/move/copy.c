@@ -1,6 +1,9 @@
 /*
 ** Operations that copy: copy_, clone, contiguous, to and the casts; fills;
 ** comparison of whole tensors.
+**
+** What moves the data is in copy_engine.c; here is what a call means: which
+** strides the result has, and when self itself is the result.
 */
 #include "op/move/copy.h"
 
@@ -14,12 +17,15 @@
 
 /* --- copy_ and fills --- */
 
+/* Result 0 is argument 0: a new reference, no copy. */
 static la_status give_self(la_frame *f)
 {
     la_set_result(f, 0, la_tensor_retain(la_arg(f, 0)));
     return LA_OK;
 }
 
+/* On the meta device there is nothing to copy, but sizes and devices are
+** checked as for a copy. */
 la_status la_meta_copy_(la_frame *f)
 {
     if (la_is_meta(f) || la_arg(f, 0)->device == LA_META)
@@ -32,6 +38,8 @@ la_status la_impl_copy_(la_frame *f)
     return la_copy_data(la_arg(f, 0), la_arg(f, 1));
 }
 
+/* Refused here, so that a value out of range is an error on the meta device
+** too. */
 la_status la_meta_fill_(la_frame *f)
 {
     LA_TRY(la_fill_check((la_dtype)la_arg(f, 0)->dtype, &f->args[1].scalar));
@@ -43,6 +51,8 @@ la_status la_impl_fill_(la_frame *f)
     return la_fill_data(la_arg(f, 0), &f->args[1].scalar);
 }
 
+/* The form whose value is a tensor; it has a gradient, so it is not read as a
+** scalar here. */
 la_status la_meta_fill__tensor(la_frame *f)
 {
     if (la_arg(f, 1)->ndim != 0)
@@ -83,6 +93,7 @@ static la_status copy_strides(const la_tensor *t, const la_value *format,
     return LA_OK;
 }
 
+/* Result 0 with the sizes and names of 't', strides by copy_strides. */
 static la_status output_like(la_frame *f, const la_tensor *t,
                              const la_value *format, la_dtype dtype)
 {
@@ -95,6 +106,8 @@ static la_status output_like(la_frame *f, const la_tensor *t,
     return LA_OK;
 }
 
+/* (self, memory_format); without a format the strides are preserved where self
+** is dense. */
 la_status la_meta_clone(la_frame *f)
 {
     la_tensor *t = la_arg(f, 0);
@@ -130,6 +143,8 @@ la_status la_impl_to_copy(la_frame *f)
 
 /* --- the same tensor where nothing changes, else a copy --- */
 
+/* What a conversion asks for. Without 'copy', self is the result where it has
+** all of this already. */
 typedef struct target {
     la_value dtype, device, format;   /* LA_VNONE: as it is */
     bool copy;
@@ -215,6 +230,7 @@ la_status la_impl_type(la_frame *f)
     return LA_OK;
 }
 
+/* (self, memory_format): self where it is of the format, else a clone. */
 la_status la_impl_contiguous(la_frame *f)
 {
     la_tensor *t = la_arg(f, 0);
@@ -247,6 +263,7 @@ la_status la_impl_to_chalf(la_frame *f) { return cast(f, LA_COMPLEX32); }
 la_status la_impl_to_cfloat(la_frame *f) { return cast(f, LA_COMPLEX64); }
 la_status la_impl_to_cdouble(la_frame *f) { return cast(f, LA_COMPLEX128); }
 
+/* Self, not a copy: unary plus changes nothing. */
 la_status la_impl_positive(la_frame *f)
 {
     if (la_arg(f, 0)->dtype == LA_BOOL)
@@ -257,6 +274,7 @@ la_status la_impl_positive(la_frame *f)
 
 /* --- comparison of whole tensors --- */
 
+/* One search by several threads; 'found' is the only field that they write. */
 typedef struct search {
     const la_iter *it;
     la_loop loop;
@@ -289,6 +307,8 @@ static la_status find_difference(la_tensor *a, la_tensor *b, bool *found)
     return LA_OK;
 }
 
+/* (self, other) -> bool. Other sizes are no error, they are unequal; dtypes are
+** promoted. NaN differs from itself. */
 la_status la_impl_equal(la_frame *f)
 {
     la_tensor *a = la_arg(f, 0), *b = la_arg(f, 1);
@@ -304,6 +324,8 @@ la_status la_impl_equal(la_frame *f)
     return LA_OK;
 }
 
+/* (self, tensor) -> bool: one storage and one geometry; values are not
+** compared. */
 la_status la_impl_is_set_to(la_frame *f)
 {
     const la_tensor *a = la_arg(f, 0), *b = la_arg(f, 1);

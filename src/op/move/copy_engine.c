@@ -19,6 +19,7 @@
 #define GRAIN_BYTES ((int64_t)1 << 19)
 #define POLL_BYTES ((int64_t)1 << 25)
 
+/* The result's dims are named as those of its source. */
 void la_copy_names(la_tensor *to, const la_tensor *from)
 {
     if (from->names || to->names)
@@ -32,6 +33,7 @@ typedef struct bytes {
     const char *from;     /* NULL: zeros */
 } bytes;
 
+/* Bytes begin..end-1: the piece of one thread. */
 static void move_bytes(int64_t begin, int64_t end, void *context)
 {
     const bytes *b = context;
@@ -203,6 +205,10 @@ static bool is_repeated(const la_tensor *dst, const la_tensor *src)
     return again && row < longest;
 }
 
+/* Shortest way first: the same elements, zeros, one run of bytes, tiles for
+** repeated elements, at last the iterator. Only the last one handles overlap
+** and conversion; lazy signs are settled after each but the zeros, which have
+** none. */
 la_status la_copy_data(la_tensor *dst, la_tensor *src)
 {
     if (is_same_data(dst, src)) return LA_OK;
@@ -246,12 +252,14 @@ static la_status fill_element(const la_scalar *value, la_dtype dtype,
     return la_scalar_store(&v, dtype, out);
 }
 
+/* The refusals of a fill, without one. */
 la_status la_fill_check(la_dtype dtype, const la_scalar *value)
 {
     char element[16] __attribute__((aligned(16)));
     return fill_element(value, dtype, element);
 }
 
+/* By bytes, so that -0.0 does not count: a memset would lose its sign. */
 static bool all_zero(const char *p, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -284,6 +292,8 @@ static la_status fill_past_caches(la_tensor *dst, const char *element)
                          stream_range, &s);
 }
 
+/* The value is negated or conjugated beforehand where dst's lazy bits will do
+** so again at each reading. */
 la_status la_fill_data(la_tensor *dst, const la_scalar *value)
 {
     char element[16] __attribute__((aligned(16)));
@@ -314,6 +324,8 @@ la_status la_fill_data(la_tensor *dst, const la_scalar *value)
     return la_iter_for_each(&it, loop, element, LA_GRAIN);
 }
 
+/* dst is dense: its elements are one run of bytes, and all bits 0 is 0 in every
+** dtype. */
 la_status la_zero_data(la_tensor *dst)
 {
     if (dst->device == LA_META) return LA_OK;

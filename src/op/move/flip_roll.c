@@ -1,4 +1,11 @@
-/* Elements in another order, or several times: flip, roll, rot90, repeat. */
+/*
+** Elements in another order, or several times: flip, roll, rot90, repeat.
+**
+** No operation here has a loop of its own: flips are copies with negative
+** strides, rolls copies of two runs per dim, repetitions copies from views with
+** strides of 0. So all of them take the tiles and threads of la_move
+** (strided.c).
+*/
 #include "base/memory.h"
 #include "op/composite.h"
 #include "op/move/move.h"
@@ -10,6 +17,8 @@
 
 /* --- flip --- */
 
+/* Dims as bits. A list that is not given means all dims; an empty list that is
+** given means none. */
 static la_status flip_mask(const la_frame *f, int ndim, uint64_t *mask)
 {
     const la_value *dims = &f->args[1];
@@ -18,6 +27,7 @@ static la_status flip_mask(const la_frame *f, int ndim, uint64_t *mask)
                        mask);
 }
 
+/* (self, dims): self's sizes and, where it is dense, its strides. */
 la_status la_meta_flip(la_frame *f)
 {
     la_tensor *t = la_arg(f, 0);
@@ -49,6 +59,7 @@ la_status la_impl_flip(la_frame *f)
     return la_move(&to, &from, t->ndim, la_sizes(t), la_itemsize(t));
 }
 
+/* flip along one dim of a tensor that has at least 'least' of them. */
 static la_status flip_one(la_frame *f, int least, int64_t dim,
                           const char *name)
 {
@@ -70,6 +81,8 @@ static la_status flip_and_swap(la_tensor *t, const int64_t *dims,
     return la_run(transpose, out, back, dims[0], dims[1]);
 }
 
+/* The two dims of rot90, from 0, in d. LA_EARG unless they are two different
+** ones, LA_ESHAPE for a tensor with fewer. */
 static la_status check_rotation(const la_tensor *t, const la_value *dims,
                             int64_t *d)
 {
@@ -90,6 +103,8 @@ static la_status check_rotation(const la_tensor *t, const la_value *dims,
     return LA_OK;
 }
 
+/* (self, k, dims): k modulo 4, so negative numbers rotate the other way round.
+** Always a copy, also for k = 0. */
 la_status la_impl_rot90(la_frame *f)
 {
     la_tensor *t = la_arg(f, 0), *out;
@@ -105,6 +120,7 @@ la_status la_impl_rot90(la_frame *f)
 
 /* --- roll --- */
 
+/* Either one shift per dim, or one shift and no dim: of the flat tensor. */
 static la_status roll_numbers(const la_frame *f)
 {
     const la_value *shifts = &f->args[1], *dims = &f->args[2];
@@ -118,6 +134,7 @@ static la_status roll_numbers(const la_frame *f)
     return LA_OK;
 }
 
+/* (self, shifts, dims); a dim may be named several times. */
 la_status la_meta_roll(la_frame *f)
 {
     la_tensor *t = la_arg(f, 0);
@@ -139,7 +156,8 @@ la_status la_meta_roll(la_frame *f)
     return LA_OK;
 }
 
-/* Two runs: what comes in at the beginning, and the rest. */
+/* Two runs: what comes in at the beginning, and the rest. Shifts of any sign
+** and size. An empty dim has no run. */
 static la_runs rolled(int64_t size, int64_t shift)
 {
     la_runs r = {.n = 0};
@@ -201,6 +219,8 @@ typedef struct repetition {
     int64_t thin[LA_MAX_DIMS], wide[LA_MAX_DIMS], result[LA_MAX_DIMS];
 } repetition;
 
+/* One more dim of the views; 'thin' is its size in the source, 'wide' in the
+** expanded view. LA_ESHAPE beyond the limit of dims. */
 static la_status add_wide(repetition *r, int64_t thin, int64_t wide)
 {
     if (r->nwide == LA_MAX_DIMS)
@@ -211,6 +231,8 @@ static la_status add_wide(repetition *r, int64_t thin, int64_t wide)
     return LA_OK;
 }
 
+/* One number per dim of the result, n of them; the source's dims are the last
+** ones. All sizes are checked before anything is allocated. */
 static la_status plan_repeat(const la_tensor *t, int n, const int64_t *times,
                              repetition *r)
 {
@@ -233,6 +255,7 @@ static la_status plan_repeat(const la_tensor *t, int n, const int64_t *times,
     return la_numel(n, r->result, &numel);
 }
 
+/* *out is owned: an [n]-dim contiguous copy. n >= t->ndim, else LA_EARG. */
 static la_status repeat(la_tensor *t, int n, const int64_t *times,
                         la_tensor **out)
 {
@@ -308,6 +331,8 @@ static la_status interleave_input(la_frame *f, int k, la_tensor **in, int *d)
     return LA_OK;
 }
 
+/* output_size is a promise of the caller, which spares PyTorch's GPUs a
+** synchronization; here it is only compared. LA_EARG. */
 static la_status check_output_size(const la_frame *f, int k, int64_t size)
 {
     if (la_has(f, k) && la_arg_int(f, k) != size)
@@ -317,6 +342,7 @@ static la_status check_output_size(const la_frame *f, int k, int64_t size)
     return LA_OK;
 }
 
+/* (self, repeats, dim, output_size), one number for all elements. */
 la_status la_impl_repeat_interleave(la_frame *f)
 {
     LA_OWNED in = NULL;
@@ -332,6 +358,7 @@ la_status la_impl_repeat_interleave(la_frame *f)
     return la_give(f, interleave(in, d, times, &out), &out);
 }
 
+/* LA_ESHAPE or LA_EDTYPE; values are checked by add_counts. */
 static la_status check_counts(const la_tensor *counts, int arg)
 {
     if (counts->ndim > 1)
@@ -343,6 +370,7 @@ static la_status check_counts(const la_tensor *counts, int arg)
     return LA_OK;
 }
 
+/* Sum of the counts, checked for overflow; LA_EARG for a negative one. */
 static la_status add_counts(const int64_t *counts, int64_t n, int arg,
                             int64_t *total)
 {
@@ -372,6 +400,7 @@ static void write_positions(int64_t *list, int64_t total, const int64_t *counts,
     }
 }
 
+/* counts -> the positions from 1 that index_select takes; int64, owned. */
 static la_status positions(la_tensor *counts, int arg, la_tensor **out)
 {
     LA_OWNED wide = NULL;
@@ -386,6 +415,7 @@ static la_status positions(la_tensor *counts, int arg, la_tensor **out)
     return LA_OK;
 }
 
+/* LA_EKEY where there are no counts to read. */
 static la_status check_meta(const la_tensor *t)
 {
     if (t->device != LA_CPU)
@@ -394,6 +424,7 @@ static la_status check_meta(const la_tensor *t)
     return LA_OK;
 }
 
+/* (repeats) -> positions: the form without a tensor to repeat. */
 la_status la_impl_repeat_interleave_self(la_frame *f)
 {
     la_tensor *counts = la_arg(f, 0), *out;
@@ -405,6 +436,8 @@ la_status la_impl_repeat_interleave_self(la_frame *f)
     return la_give(f, positions(counts, 1, &out), &out);
 }
 
+/* (self, repeats, dim, output_size): one count per element along dim, or a
+** single one for all. */
 la_status la_impl_repeat_interleave_tensor(la_frame *f)
 {
     la_tensor *counts = la_arg(f, 1), *out;

@@ -1,5 +1,8 @@
 /*
 ** Borders around a tensor: of one value, or of the tensor's own elements.
+**
+** Numbers come in pairs (before, after), those of the last dim first. A
+** negative number cuts elements off in place of adding some.
 */
 #include "base/memory.h"
 #include "iter/items.h"
@@ -90,6 +93,7 @@ typedef struct short_rows {
     int64_t kept;                            /* elements of a row */
 } short_rows;
 
+/* Rows begin..end-1, counted over all dims but the last. */
 static void pad_short(int64_t begin, int64_t end, void *context)
 {
     const short_rows *r = context;
@@ -159,6 +163,8 @@ la_status la_impl_constant_pad_nd(la_frame *f)
 
 /* --- borders made of the tensor --- */
 
+/* reflect leaves the border element out (b a b c), replicate repeats it (a a b
+** c), circular wraps around (c a b c). */
 typedef enum border { REFLECT, REPLICATE, CIRCULAR } border;
 
 /* 'pad' and 'other' are the two numbers of a dim. */
@@ -231,6 +237,8 @@ static la_status border_kind(const la_value *mode, border *out)
                        "'reflect', 'replicate' or 'circular' expected");
 }
 
+/* The runs of dim d; both numbers are 0 for dims that the list does not
+** reach. */
 static la_runs runs_of_dim(border kind, const la_value *pads, int ndim, int d,
                            int64_t size)
 {
@@ -301,6 +309,7 @@ static la_status pad_by_mode(la_frame *f, la_tensor **out)
     return la_run(border_pad_nd, out, t, *pads, *mode);
 }
 
+/* (self, pad, mode, value), the operation that users call. */
 la_status la_impl_pad(la_frame *f)
 {
     la_tensor *out;

@@ -1,6 +1,10 @@
 /*
 ** A tensor with one part replaced, as a new tensor; coordinates from flat
 ** indices.
+**
+** The adjoints of views: select, slice, diagonal and as_strided read a part,
+** these write one into a copy. They are how functional code, which writes
+** nothing in place, changes a part of a tensor.
 */
 #include "base/memory.h"
 #include "op/move/move.h"
@@ -14,7 +18,8 @@
 typedef la_status (*part_fn)(const la_frame *f, const la_tensor *t,
                              la_geometry *g);
 
-/* The result has the sizes of argument 0, argument 1 those of the part. */
+/* The result has the sizes of argument 0, argument 1 those of the part.
+** LA_ESHAPE otherwise; dtypes may differ, the part is converted. */
 static la_status meta_part(la_frame *f, part_fn part)
 {
     la_tensor *t = la_arg(f, 0), *src = la_arg(f, 1);
@@ -55,6 +60,7 @@ static la_status select_part(const la_frame *f, const la_tensor *t,
     return la_blame(la_geo_select(g, d, la_arg_int(f, 3)), 4);
 }
 
+/* Each pair below binds one part to the two functions above. */
 la_status la_meta_select_scatter(la_frame *f)
 {
     return meta_part(f, select_part);

@@ -1,4 +1,9 @@
-/* Triangles and diagonals of matrices. */
+/*
+** Triangles and diagonals of matrices.
+**
+** A diagonal k is the elements (r, r + k): 0 is the main one, positive ones lie
+** above it. tril keeps what is on and below, triu what is on and above.
+*/
 #include "base/memory.h"
 #include "iter/items.h"
 #include "op/composite.h"
@@ -23,6 +28,8 @@ static la_status meta_triangle(la_frame *f, const char *name)
 la_status la_meta_tril(la_frame *f) { return meta_triangle(f, "tril"); }
 la_status la_meta_triu(la_frame *f) { return meta_triangle(f, "triu"); }
 
+/* One call for all threads. Rows are counted over all dims but the last; 'size'
+** is the bytes of an element. */
 typedef struct triangle {
     la_strided to, from;
     const int64_t *sizes;
@@ -140,6 +147,7 @@ static void write_indices(la_frame *f, bool lower, int64_t *row,
     }
 }
 
+/* Written as int64 first: the rows' own dtype may be another. */
 static la_status impl_indices(la_frame *f, bool lower)
 {
     la_tensor *out = la_result(f, 0);
@@ -158,6 +166,9 @@ la_status la_impl_triu_indices(la_frame *f) { return impl_indices(f, false); }
 
 /* --- diagonals --- */
 
+/* (self, offset, dim1, dim2): self's last dim becomes a diagonal of the two new
+** dims. LA_EARG for equal dims; LA_ESHAPE for a tensor without a dim or with
+** too many. */
 la_status la_meta_diag_embed(la_frame *f)
 {
     la_tensor *t = la_arg(f, 0);
@@ -181,6 +192,8 @@ la_status la_meta_diag_embed(la_frame *f)
     return la_set_output(f, 0, t->ndim + 1, sizes, NULL, t->dtype);
 }
 
+/* Zeros everywhere, then self to the diagonal view of the result. The zeros
+** come from one element with strides of 0. */
 la_status la_impl_diag_embed(la_frame *f)
 {
     la_tensor *t = la_arg(f, 0), *out = la_result(f, 0);
@@ -201,6 +214,8 @@ la_status la_impl_diag_embed(la_frame *f)
     return la_move(&to, &from, t->ndim, la_sizes(t), la_itemsize(t));
 }
 
+/* A vector becomes a matrix, of a matrix the diagonal is copied. *out is owned.
+** LA_ESHAPE for other numbers of dims. */
 static la_status diag(la_tensor *t, int64_t k, la_tensor **out)
 {
     LA_OWNED view = NULL;
@@ -219,6 +234,7 @@ la_status la_impl_diag(la_frame *f)
     return la_give(f, diag(la_arg(f, 0), la_arg_int(f, 1), &out), &out);
 }
 
+/* (self, offset): self in row-major order as a diagonal. */
 la_status la_impl_diagflat(la_frame *f)
 {
     la_tensor *t = la_arg(f, 0), *out;
@@ -228,6 +244,7 @@ la_status la_impl_diagflat(la_frame *f)
     return la_give(f, la_run(diag_embed, &out, flat, f->args[1]), &out);
 }
 
+/* (self) -> 0-dim; integers are added up in int64, as by sum. */
 la_status la_impl_trace(la_frame *f)
 {
     la_tensor *t = la_arg(f, 0), *out;

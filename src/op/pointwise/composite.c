@@ -13,7 +13,8 @@ la_status la_impl_rsub(la_frame *f)
     return la_run_result(f, sub, la_arg(f, 1), la_arg(f, 0), f->args[2]);
 }
 
-/* (floor_divide, remainder): both refuse an integer zero. */
+/* (floor_divide, remainder): both refuse an integer zero. Two passes over the
+** operands: no kernel gives both results. */
 la_status la_impl_divmod(la_frame *f)
 {
     LA_OWNED quotient = NULL;
@@ -65,7 +66,8 @@ la_status la_impl_relu6(la_frame *f)
                          la_scalar_int(6));
 }
 
-/* The method's order of arguments. */
+/* The method's order of arguments. (self, condition, other): where does all
+** checks. */
 la_status la_impl_where_self(la_frame *f)
 {
     return la_run_result(f, where, la_arg(f, 1), la_arg(f, 0), la_arg(f, 2));

@@ -24,6 +24,9 @@ LA_STUB_DECLARE(la_loops, pow_whole);
 
 /* --- a zero among the divisors --- */
 
+/* n elements of dtype 'd', 'stride' bytes apart. The kernel's answers go
+** through a buffer on the stack, so that the search ends at the first block
+** that has a zero. */
 static bool run_has_zero(la_dtype d, char *data, int64_t stride, int64_t n)
 {
     char found[1024];
@@ -38,7 +41,7 @@ static bool run_has_zero(la_dtype d, char *data, int64_t stride, int64_t n)
     return false;
 }
 
-/* Row by row along the last dim. */
+/* Row by row along the last dim. t is not empty and not 0-dim; any strides. */
 static bool has_zero(const la_tensor *t)
 {
     la_dim_counter c;

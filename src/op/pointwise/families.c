@@ -1,6 +1,11 @@
 /*
 ** Element-wise families with rules of their own: what PyTorch refuses, which
 ** kernel a number chooses, what an integer does where only floats change.
+**
+** A family's check refuses by dtypes and arguments alone, before an output
+** exists; its pick sees the dtype that is computed in, after promotion, and
+** refuses scalars that this dtype cannot hold. Messages are PyTorch's where
+** PyTorch has one.
 */
 #include <math.h>
 
@@ -27,6 +32,7 @@ static la_dtype dtype_of(const la_frame *f, int k)
     return (la_dtype)la_arg(f, k)->dtype;
 }
 
+/* Bool counts as whole: dtypes without fractions, infinities and NaN. */
 static bool is_whole(la_dtype d) { return d == LA_BOOL || la_is_integral(d); }
 
 /* A factor must fit; PyTorch lets it be negative for unsigned integers. */
@@ -57,6 +63,7 @@ static la_status check_alpha(la_dtype dtype, const la_scalar *alpha)
     return check_factor(dtype, alpha);
 }
 
+/* alpha = 1, the default, takes the kernel without a product. */
 static bool is_one(const la_scalar *s)
 {
     return s->re == 1 && s->im == 0;
@@ -98,6 +105,8 @@ static la_status check_sub(la_frame *f)
         "`~` or `logical_not()` operator instead.");
 }
 
+/* Rows of these families have alpha as their argument after the inputs: pick
+** finds it in params.v[0]. */
 const la_family la_family_ADD = {
     POINTWISE, LA_IT_BINARY_OP, LA_UNDEFINED, NULL, .ninputs = 2,
     .fast = LA_FAST_ALL, .pick = pick_scaled};
@@ -107,6 +116,7 @@ const la_family la_family_SUB = {
 
 /* --- one input --- */
 
+/* LA_EDTYPE for bool: the message names the operations that may be meant. */
 static la_status check_neg(la_frame *f)
 {
     if (dtype_of(f, 0) != LA_BOOL) return LA_OK;
@@ -130,11 +140,13 @@ static la_status configure_abs(la_frame *f, la_iter_config *c)
     c->flags &= ~(uint32_t)LA_IT_CHECK_ALL_SAME_DTYPE;
     return LA_OK;
 }
+/* The fast path makes results of the input's dtype: complex inputs, whose
+** result is real, go by the iterator. */
 const la_family la_family_ABS = {
     POINTWISE, UNARY_OP, LA_UNDEFINED, NULL, .ninputs = 1,
     .fast = LA_FAST_ALL & ~LA_FAST_COMPLEX, .configure = configure_abs};
 
-/* Integers are whole already. */
+/* Integers are whole already. A copy in place of the row's kernel. */
 static la_status pick_rounding(la_frame *f, la_dtype dtype, la_plan *plan)
 {
     if (la_is_integral(dtype)) plan->loop = la_cast_loop(dtype, dtype);
@@ -161,6 +173,7 @@ const la_family la_family_ROUND = {
     POINTWISE, UNARY_OP, LA_UNDEFINED, NULL, .ninputs = 1, .fast = LA_FAST_ALL,
     .pick = pick_round};
 
+/* Of a real tensor only the in-place and out= forms come here: copies. */
 static la_status pick_conj(la_frame *f, la_dtype dtype, la_plan *plan)
 {
     if (!la_is_complex(dtype)) plan->loop = la_cast_loop(dtype, dtype);
@@ -189,6 +202,7 @@ const la_family la_family_CONJ = {
     .ninputs = 1, .fast = LA_FAST_ALL,
     .pick = pick_conj};
 
+/* LA_EDTYPE for bool, as in PyTorch; integers are allowed. */
 static la_status check_relu(la_frame *f)
 {
     if (dtype_of(f, 0) != LA_BOOL) return LA_OK;
@@ -209,6 +223,8 @@ static la_status configure_square(la_frame *f, la_iter_config *c)
     c->flags &= ~(uint32_t)LA_IT_CHECK_ALL_SAME_DTYPE;
     return LA_OK;
 }
+/* The common dtype stays bool, so the kernel is a conversion: 0 and 1 are their
+** own squares. */
 static la_status pick_square(la_frame *f, la_dtype dtype, la_plan *plan)
 {
     if (dtype == LA_BOOL) plan->loop = la_cast_loop(LA_INT64, LA_BOOL);
@@ -219,7 +235,9 @@ const la_family la_family_SQUARE = {
     .fast = LA_FAST_ALL & ~LA_FAST_BOOL, .configure = configure_square,
     .pick = pick_square};
 
-/* Whole numbers are finite and real, and nothing else. */
+/* Whole numbers are finite and real, and nothing else. The table has kernels
+** where the answer depends on the element; the rest, by dtype alone, are
+** 'always' and 'never'. */
 static la_status pick_classify(la_frame *f, la_dtype dtype, la_plan *plan)
 {
     if (plan->loop) return LA_OK;
@@ -300,6 +318,8 @@ const la_family la_family_ADDCMUL = {
     POINTWISE, LA_IT_BINARY_OP, LA_UNDEFINED, NULL, .ninputs = 3,
     .fast = LA_FAST_ALL, .pick = pick_addcmul};
 
+/* LA_EDTYPE for an integer quotient: whether it is to be rounded is not said,
+** so PyTorch asks for div and addcmul instead. */
 static la_status check_addcdiv(la_frame *f)
 {
     if (!is_whole(dtype_of(f, 1)) || !is_whole(dtype_of(f, 2))) return LA_OK;
@@ -325,7 +345,8 @@ static la_status clip_limit(la_frame *f, int k, la_dtype dtype, bool upper)
 }
 
 /* A scalar limit outside of the promoted dtype's range becomes the end of it,
-** before the iterator casts it. */
+** before the iterator casts it. The dtype is the one that the iterator will
+** promote to. */
 static la_status check_one_limit(la_frame *f, bool upper)
 {
     la_result_type r = LA_RESULT_TYPE_INIT;
@@ -350,6 +371,8 @@ const la_family la_family_CLAMP_MAX = {
     POINTWISE, LA_IT_BINARY_OP, LA_UNDEFINED, check_clamp_max, .ninputs = 2,
     .fast = LA_FAST_ALL};
 
+/* The limits are clipped to the dtype's range as those of clamp are. LA_EARG
+** where they are in the wrong order; NaN passes. */
 static la_status pick_hardtanh(la_frame *f, la_dtype dtype, la_plan *plan)
 {
     la_scalar *low = &plan->params.v[0], *high = &plan->params.v[1];
@@ -363,6 +386,8 @@ const la_family la_family_HARDTANH = {
     POINTWISE, UNARY_OP, LA_UNDEFINED, NULL, .ninputs = 1,
     .fast = LA_FAST_ALL, .pick = pick_hardtanh};
 
+/* Both numbers are stored as elements: they are not clipped as limits are,
+** LA_EARG where the dtype cannot hold one. */
 static la_status pick_threshold(la_frame *f, la_dtype dtype, la_plan *plan)
 {
     LA_TRY(la_scalar_fits(&plan->params.v[0], dtype, 2));
@@ -372,6 +397,9 @@ const la_family la_family_THRESHOLD = {
     POINTWISE, UNARY_OP, LA_UNDEFINED, NULL, .ninputs = 1,
     .fast = LA_FAST_ALL, .pick = pick_threshold};
 
+/* (self, min, max), one of the limits may be nil. LA_EARG without any,
+** LA_EDTYPE for complex numbers, which have no order. Scalar limits are clipped
+** to the range of the promoted dtype. */
 static la_status check_clamp(la_frame *f)
 {
     la_result_type r = LA_RESULT_TYPE_INIT;
@@ -397,6 +425,8 @@ static la_status configure_clamp(la_frame *f, la_iter_config *c)
     return LA_OK;
 }
 
+/* The kernels of the case that configure has chosen. maximum and minimum let
+** NaN pass, as clamp does. */
 static la_status pick_clamp(la_frame *f, la_dtype dtype, la_plan *plan)
 {
     if (!la_has(f, 2)) plan->loop = (*LA_STUB(maximum))[dtype];
@@ -420,11 +450,15 @@ static la_status check_mask(la_frame *f, int k, const char *what)
                        la_dtype_name(d));
 }
 
+/* Of the condition alone: the two choices are promoted by configure. */
 static la_status check_where(la_frame *f)
 {
     return check_mask(f, 0, "the condition");
 }
 
+/* The result's dtype is that of the two choices; the condition keeps its own
+** (nraw) and takes no part in the promotion. LA_EARG where a number does not
+** fit the result. */
 static la_status configure_where(la_frame *f, la_iter_config *c)
 {
     la_result_type r = LA_RESULT_TYPE_INIT;
@@ -434,6 +468,7 @@ static la_status configure_where(la_frame *f, la_iter_config *c)
     LA_TRY(la_wrapped_fits(la_arg(f, 1), c->static_dtype, 2));
     return la_wrapped_fits(la_arg(f, 2), c->static_dtype, 3);
 }
+/* No flag of promotion: configure has set the result's dtype. */
 #define SELECT_OP (LA_IT_CHECK_MEM_OVERLAP | LA_IT_ALLOW_CPU_SCALARS \
     | LA_IT_CHECK_ALL_SAME_DEVICE | LA_IT_RESIZE_OUTPUTS)
 const la_family la_family_WHERE = {
@@ -479,6 +514,8 @@ const la_family la_family_MASKED_FILL = {
 
 /* --- two inputs that must agree --- */
 
+/* Tensors must agree in dtype, numbers of Lua adapt to the other operand;
+** LA_EARG for a negative tolerance. */
 static la_status check_isclose(la_frame *f)
 {
     if (!((la_arg(f, 1)->flags | la_arg(f, 0)->flags) & LA_F_WRAPPED)
@@ -498,6 +535,7 @@ const la_family la_family_ISCLOSE = {
     POINTWISE, LA_IT_COMPARISON_OP, LA_BOOL, check_isclose, .ninputs = 2,
     .fast = LA_FAST_ALL};
 
+/* PyTorch's rules: no complex numbers, and no promotion among tensors. */
 static la_status check_heaviside(la_frame *f)
 {
     if (la_is_complex(dtype_of(f, 0)) || la_is_complex(dtype_of(f, 1)))

@@ -1,4 +1,10 @@
-/* Families and composites of mathematical functions and activations. */
+/*
+** Families and composites of mathematical functions and activations.
+**
+** A family here is one of op/pointwise/pointwise.c's with a refusal (check) or
+** a choice of kernel (pick) of its own; the composites are activations that are
+** not worth a kernel.
+*/
 #include "base/context.h"
 #include "op/families.h"
 #include "op/view/view.h"
@@ -16,6 +22,7 @@
 LA_STUB_DECLARE(la_loops, digamma);
 LA_STUB_DECLARE(la_loops, gelu_tanh);
 
+/* The dtype of tensor argument k, from 0. */
 static la_dtype dtype_of(const la_frame *f, int k)
 {
     return (la_dtype)la_arg(f, k)->dtype;
@@ -32,6 +39,8 @@ static la_status configure_angle(la_frame *f, la_iter_config *c)
     c->flags &= ~(uint32_t)LA_IT_CAST_OUTPUTS;
     return LA_OK;
 }
+/* Complex inputs, whose result has another dtype, are kept off the fast
+** path. */
 const la_family la_family_ANGLE = {
     POINTWISE, UNARY_FLOAT_OP, LA_UNDEFINED, .ninputs = 1,
     .fast = LA_FAST_FLOAT, .configure = configure_angle};
@@ -68,6 +77,8 @@ const la_family la_family_POLYGAMMA = {
     POINTWISE, UNARY_FLOAT_OP, LA_UNDEFINED, check_polygamma, .ninputs = 1,
     .fast = LA_FAST_FLOAT, .pick = pick_polygamma};
 
+/* The definition asks for p >= 1; the upper limit bounds the work of one
+** element, which is a sum of p terms. */
 static la_status check_mvlgamma(la_frame *f)
 {
     if (la_arg_int(f, 1) < 1)
@@ -81,6 +92,8 @@ const la_family la_family_MVLGAMMA = {
     POINTWISE, UNARY_FLOAT_OP, LA_UNDEFINED, check_mvlgamma, .ninputs = 1,
     .fast = LA_FAST_FLOAT};
 
+/* (n, x), the order first, as torch.polygamma has it; the method has x
+** first. */
 la_status la_impl_polygamma_first(la_frame *f)
 {
     return la_run_result(f, polygamma, la_arg(f, 1), f->args[0]);
@@ -88,6 +101,7 @@ la_status la_impl_polygamma_first(la_frame *f)
 
 /* --- activations --- */
 
+/* gelu(x, approximate): LA_EARG for another word than the two. */
 static la_status check_gelu(la_frame *f)
 {
     if (la_str_is(&f->args[1], "none") || la_str_is(&f->args[1], "tanh"))
@@ -95,6 +109,8 @@ static la_status check_gelu(la_frame *f)
     return la_error_at(LA_EARG, 2,
                        "approximate argument must be either none or tanh.");
 }
+/* The row's kernel is the exact function, by erf; "tanh" is the approximation
+** of D. Hendrycks and K. Gimpel, Gaussian Error Linear Units, 2016. */
 static la_status pick_gelu(la_frame *f, la_dtype dtype, la_plan *plan)
 {
     if (la_str_is(&f->args[1], "tanh"))
@@ -105,6 +121,7 @@ const la_family la_family_GELU = {
     POINTWISE, UNARY_OP, LA_UNDEFINED, check_gelu, .ninputs = 1,
     .fast = LA_FAST_ALL, .pick = pick_gelu};
 
+/* celu divides its exponent by alpha; a negative alpha is allowed. */
 static la_status check_celu(la_frame *f)
 {
     if (f->args[1].scalar.re != 0) return LA_OK;
@@ -115,6 +132,7 @@ const la_family la_family_CELU = {
     POINTWISE, UNARY_OP, LA_UNDEFINED, check_celu, .ninputs = 1,
     .fast = LA_FAST_ALL};
 
+/* Written so that a NaN is refused too. */
 static la_status check_softshrink(la_frame *f)
 {
     double lambda = f->args[1].scalar.re;
@@ -135,7 +153,10 @@ la_status la_impl_selu(la_frame *f)
                          la_scalar_float(1.0507009873554804934193349852946));
 }
 
-/* The first half along dim times the sigmoid of the second. */
+/* The first half along dim times the sigmoid of the second. (self, dim): the
+** result has half of self's size there. LA_ESHAPE for a 0-dim tensor or an odd
+** size. Y. Dauphin et al., Language Modeling with Gated Convolutional Networks,
+** 2017. */
 la_status la_impl_glu(la_frame *f)
 {
     la_tensor *x = la_arg(f, 0);
@@ -157,7 +178,9 @@ la_status la_impl_glu(la_frame *f)
     return la_run_result(f, mul, first, gate);
 }
 
-/* One weight per channel is seen as 1, C, 1, 1, ... */
+/* One weight per channel is seen as 1, C, 1, 1, ... A single weight becomes
+** 0-dim, so that it broadcasts to any x. *out is owned. LA_ESHAPE where there
+** are neither one nor C of them. */
 static la_status shape_weight(la_tensor *x, la_tensor *weight, la_tensor **out)
 {
     int64_t sizes[LA_MAX_DIMS];
@@ -196,7 +219,8 @@ static la_status rrelu_slopes(la_frame *f, double low, double high,
                   f->args[4]);
 }
 /* leaky_relu whose slopes are drawn from [lower, upper) while training, and
-** their mean otherwise. */
+** their mean otherwise. (self, lower, upper, training, generator); LA_EARG
+** unless lower <= upper, so also for NaN. */
 la_status la_impl_rrelu(la_frame *f)
 {
     la_tensor *x = la_arg(f, 0), *out = NULL;

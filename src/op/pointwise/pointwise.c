@@ -4,6 +4,10 @@
 ** A family says which iterator its operations want and how the loop is chosen.
 ** Plain calls (contiguous tensors of one shape and dtype, or scalars, with
 ** fewer elements than are worth a thread) skip the iterator: allocate, run.
+**
+** The order of a call: check (dtypes and arguments), the iterator or the lead
+** tensor, then the plan (loop and scalar parameters), which may refuse as well;
+** the loop comes last, so that a call that is refused has written nothing.
 */
 #include "base/cpu.h"
 #include "op/families.h"
@@ -12,6 +16,8 @@
 
 /* --- the plan: a loop and its scalar parameters --- */
 
+/* A scalar parameter of the loop from an argument; other tags (nil, strings)
+** are 0 and mean something to the family's pick alone. */
 static la_scalar scalar_of(const la_value *v)
 {
     switch (v->tag) {
@@ -90,6 +96,7 @@ static bool is_plain(const la_tensor *t)
         && t->device == LA_CPU && !t->names && t->numel < LA_GRAIN;
 }
 
+/* As plain as 'lead', with its dtype and sizes: one flat loop covers both. */
 static inline bool is_like(const la_tensor *t, const la_tensor *lead)
 {
     if (!is_plain(t) || t->dtype != lead->dtype || t->ndim != lead->ndim)
@@ -111,6 +118,8 @@ static bool is_row_major(const la_tensor *t)
     return step > 0;
 }
 
+/* Does the number adapt to the lead's dtype? Not where it is of a higher
+** category (a float with integers): that promotes. */
 static bool is_scalar_operand(const la_tensor *t, const la_tensor *lead)
 {
     return (t->flags & LA_F_WRAPPED) && t->device == LA_CPU
@@ -141,6 +150,9 @@ static inline const la_tensor *find_lead(const la_frame *f,
     return lead;
 }
 
+/* What a loop gets on the fast path, result first. Strides are for both loop
+** dims; those of the outer one stay 0. 'scalar' holds converted numbers, which
+** 'data' may point to. */
 typedef struct direct {
     char *data[4];
     int64_t strides[8];
@@ -165,6 +177,8 @@ static void put_scalar(const la_tensor *t, la_dtype dtype, void *out)
     }
 }
 
+/* Operand k of the loop: a tensor of lead's layout, or a number that is read
+** again and again (stride 0), converted to 'dtype' first. */
 static void take_input(direct *d, int k, const la_tensor *t, la_dtype dtype)
 {
     d->data[k] = la_data(t);
@@ -192,6 +206,7 @@ static bool takes_result(const la_frame *f, const la_family *family,
     return true;
 }
 
+/* The family's own (comparisons: bool), else that of the computation. */
 static la_dtype result_dtype(const la_family *family, const la_tensor *lead)
 {
     return family->result != LA_UNDEFINED ? family->result
@@ -253,6 +268,7 @@ static la_status build(la_frame *f, const la_family *family, la_iter *it)
     return LA_OK;
 }
 
+/* The family's refusals by arguments and dtypes; LA_OK where it has none. */
 static la_status check(la_frame *f)
 {
     const la_family *family = f->op->family;
@@ -287,6 +303,8 @@ static bool outgrows_cache(const la_iter *it)
     return bytes > (int64_t)la_cpu_cache(3);
 }
 
+/* Plan, then the loop over all elements, by threads from LA_GRAIN elements on.
+** A refusal comes before anything is written. */
 static la_status run_iter(la_frame *f, const la_family *family, la_iter *it)
 {
     la_plan plan;
@@ -295,6 +313,8 @@ static la_status run_iter(la_frame *f, const la_family *family, la_iter *it)
     return la_iter_for_each(it, plan.loop, &plan.params, LA_GRAIN);
 }
 
+/* By the iterator. Kept out of line: its frame holds an la_iter, which the fast
+** path should not pay for. */
 static __attribute__((noinline)) la_status run_general(la_frame *f)
 {
     la_iter it;
@@ -308,6 +328,8 @@ static __attribute__((noinline)) la_status run_general(la_frame *f)
     return status;
 }
 
+/* The fast path where all of these hold: a lead, no number that would have to
+** widen the computation, no given output or one that can be written at once. */
 la_status la_pointwise_impl(la_frame *f)
 {
     const la_family *family = f->op->family;
@@ -323,6 +345,9 @@ la_status la_pointwise_impl(la_frame *f)
 
 /* --- the plain families --- */
 
+/* What the iterator checks and promotes for each kind of row. UNARY keeps the
+** input's dtype, UNARY_FLOAT makes floats of integers, UNARY_BOOL has results
+** of bool whatever the input is. */
 #define UNARY_OP (LA_IT_CHECK_MEM_OVERLAP | LA_IT_CHECK_ALL_SAME_DTYPE \
     | LA_IT_PROMOTE_INPUTS | LA_IT_RESIZE_OUTPUTS)
 #define UNARY_FLOAT_OP (LA_IT_CHECK_MEM_OVERLAP | LA_IT_PROMOTE_INPUTS \
@@ -332,6 +357,8 @@ la_status la_pointwise_impl(la_frame *f)
     | LA_IT_RESIZE_OUTPUTS)
 #define POINTWISE .meta = la_pointwise_meta, .impl = la_pointwise_impl
 
+/* 'fast' leaves out the dtypes whose results have another dtype than the lead:
+** integers and bool where floats come out. */
 const la_family la_family_UNARY = {
     POINTWISE, UNARY_OP, LA_UNDEFINED, .ninputs = 1, .fast = LA_FAST_ALL};
 const la_family la_family_UNARY_FLOAT = {
