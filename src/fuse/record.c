@@ -18,6 +18,8 @@ static la_status fuse_call(la_frame *f);
 
 bool la_fuse_is_open(void) { return la_ctx()->fuse != NULL; }
 
+/* The context owns the recording. The Fuse key is included from here on, so
+** that every call comes to fuse_call first. LA_ENOMEM. */
 la_status la_fuse_open(void)
 {
     la_context *c = la_ctx();
@@ -33,6 +35,8 @@ la_status la_fuse_open(void)
 
 /* ---- values ---- */
 
+/* From the last step backwards: what a call reads was mostly made just
+** before. */
 int la_fuse_step_of(const la_fuse *z, const la_tensor *t)
 {
     for (int i = z->nsteps - 1; i >= 0; i--)
@@ -40,12 +44,15 @@ int la_fuse_step_of(const la_fuse *z, const la_tensor *t)
     return -1;
 }
 
+/* LA_ESTATE: nobody can compute the tensor any more. */
 static la_status no_value(void)
 {
     return la_error(LA_ESTATE, "the tensor is a step inside a fused function "
         "that has ended: return it from the function to keep its value");
 }
 
+/* All in one pass where that is possible; tensors that are NULL or not deferred
+** are skipped. */
 la_status la_fuse_values(int n, la_tensor *const *tensors)
 {
     la_fuse *z = la_ctx()->fuse;
@@ -61,6 +68,8 @@ la_status la_fuse_values(int n, la_tensor *const *tensors)
 
 la_status la_fuse_value(la_tensor *t) { return la_fuse_values(1, &t); }
 
+/* Drops the references of steps and inputs. Deferred tensors that somebody
+** still holds have no value afterwards: see no_value. */
 static void forget(la_fuse *z)
 {
     for (int i = 0; i < z->nsteps; i++) la_tensor_release(z->steps[i].tensor);
@@ -68,6 +77,7 @@ static void forget(la_fuse *z)
     z->nsteps = z->ninputs = z->ntrail = 0;
 }
 
+/* Without a value for anything that is pending; may be called twice. */
 void la_fuse_close(void)
 {
     la_context *c = la_ctx();
@@ -96,6 +106,8 @@ static la_status start_anew(la_fuse *z)
 
 /* ---- what can be a step ---- */
 
+/* A tensor that a loop can read as it lies: on the CPU, without names and
+** without lazy bits. */
 bool la_fuse_is_simple(const la_tensor *t)
 {
     return t->device == LA_CPU && !t->names && t->dtype != LA_UNDEFINED
@@ -126,6 +138,8 @@ static la_dtype common_dtype(const la_frame *f, const la_family *family)
     return family->fast >> la_category(d) & 1 ? d : LA_UNDEFINED;
 }
 
+/* An element-wise call with a new result, whose inputs are simple and need no
+** gradient: autograd's nodes hold values, which a step has not yet. */
 static bool is_recordable(const la_frame *f)
 {
     const la_family *family = f->op->family;
@@ -158,11 +172,13 @@ static la_status is_configured(const la_frame *f, la_dtype dtype, bool *out)
 
 /* ---- geometry ---- */
 
+/* n sizes or strides, all equal; n may be 0. */
 static bool same_dims(int n, const int64_t *a, const int64_t *b)
 {
     return memcmp(a, b, (size_t)n * sizeof(*a)) == 0;
 }
 
+/* The common shape of the first n arguments; false where there is none. */
 static bool broadcast_inputs(const la_frame *f, int n, la_shape *shape)
 {
     *shape = la_shape_of(la_arg(f, 0));
@@ -182,6 +198,7 @@ static bool has_order(const la_tensor *t)
     return dims > 1;
 }
 
+/* Is there a dim of size 1, whose stride is ambiguous? */
 static bool has_single(const la_shape *shape)
 {
     for (int d = 0; d < shape->ndim; d++)
@@ -239,6 +256,8 @@ static bool has_pending(const la_fuse *z)
     return false;
 }
 
+/* True when the program has this geometry, or is empty and takes it. False when
+** steps of another geometry wait: the caller has to run them first. */
 bool la_fuse_begin(la_fuse *z, int ndim, const int64_t *sizes,
                    const int64_t *strides)
 {
@@ -254,6 +273,7 @@ bool la_fuse_begin(la_fuse *z, int ndim, const int64_t *sizes,
     return true;
 }
 
+/* Capacity for one more step and n more inputs. */
 la_status la_fuse_reserve(la_fuse *z, int n)
 {
     bool full = z->nsteps == LA_FUSE_STEPS || z->ninputs > LA_FUSE_INPUTS - n;
@@ -262,6 +282,8 @@ la_status la_fuse_reserve(la_fuse *z, int n)
 
 /* ---- a step ---- */
 
+/* The index of t among the inputs; a new one is retained. la_fuse_reserve has
+** seen to the capacity. */
 static int input_of(la_fuse *z, la_tensor *t)
 {
     for (int i = 0; i < z->ninputs; i++)
@@ -270,6 +292,7 @@ static int input_of(la_fuse *z, la_tensor *t)
     return z->ninputs++;
 }
 
+/* Numbers are stored converted to the dtype in which the step computes. */
 void la_fuse_take_source(la_fuse *z, la_fuse_source *from, la_tensor *t,
                          la_dtype dtype)
 {
@@ -287,6 +310,8 @@ void la_fuse_take_source(la_fuse *z, la_fuse_source *from, la_tensor *t,
     }
 }
 
+/* Does the step square its input? A sum of it is then a sum of squares, for
+** which the reductions have a kernel. */
 static bool is_square(const la_frame *f, la_dtype dtype, la_loop loop)
 {
     const la_op *op = f->op;
@@ -303,7 +328,9 @@ static bool asks_too_early(const la_frame *f, const la_plan *plan, int n)
     return false;
 }
 
-/* Write the call down as a step, if it can be one of this program. */
+/* Write the call down as a step, if it can be one of this program. *done says
+** whether it was; where not, nothing has changed but that the program may have
+** been run. A refusal is the call's own error. */
 static la_status record(la_fuse *z, la_frame *f, bool *done)
 {
     const la_family *family = f->op->family;
@@ -365,6 +392,7 @@ static la_status values_of_args(const la_frame *f)
     return la_fuse_values(n, list);
 }
 
+/* By storage: views of a written tensor count, whether they overlap or not. */
 static bool is_written(const la_frame *f, const la_tensor *t)
 {
     for (int k = 0; k < LA_MAX_RESULTS; k++)
@@ -391,6 +419,7 @@ static la_status values_of_readers(la_fuse *z, const la_frame *f)
     return readers ? la_fuse_run(z, readers) : LA_OK;
 }
 
+/* To a given tensor, in any form. */
 static bool writes(const la_frame *f)
 {
     return f->form != LA_FUNCTIONAL || (f->op->forms & LA_MUTATES);
@@ -405,6 +434,8 @@ static bool forwards(const la_frame *f)
         || op == LA_OP(var_unbiased) || op == LA_OP(std_unbiased);
 }
 
+/* The kernel of the Fuse key. A call that does not become a step runs with the
+** key excluded, so that what it calls is not recorded. */
 static la_status fuse_call(la_frame *f)
 {
     la_context *c = la_ctx();

@@ -13,6 +13,9 @@
 /* Where a part of the box is: its first element, counts. */
 typedef struct part { int64_t i0, i1, n0, n1; } part;
 
+/* Where a register's elements for part 'b' lie, and its strides in bytes: along
+** a row (*s0) and from row to row (*s1). How long they are kept decides: for
+** this part, for all rows of the box, or one per row. */
 static char *in_register(const la_fuse_plan *p, int index, const la_fuse_box *x,
                          const part *b, int64_t *s0, int64_t *s1)
 {
@@ -50,6 +53,7 @@ static char *locate_operand(const la_fuse_plan *p, const la_fuse_location *a,
     return x->data[a->index] + b->i0 * *s0 + b->i1 * *s1;
 }
 
+/* One step over one part. Operands without gaps between rows are one run. */
 static void run_line(const la_fuse_plan *p, const la_fuse_line *l,
                      const la_fuse_box *x, const part *b)
 {
@@ -110,6 +114,7 @@ typedef struct pass {
     la_storage *storages[LA_ITER_MAX_OPS];
 } pass;
 
+/* Releases what the pass still owns: the storages that no tensor has taken. */
 static void end_pass(pass *s)
 {
     if (!s->p) return;
@@ -119,6 +124,8 @@ static void end_pass(pass *s)
     la_mem_free(s->p, sizeof *s->p);
 }
 
+/* Storage for all outputs first: LA_ENOMEM comes before anything is
+** computed. */
 static la_status allocate(pass *s)
 {
     for (int k = 0; k < s->p->noutputs; k++) {
@@ -129,6 +136,8 @@ static la_status allocate(pass *s)
     return LA_OK;
 }
 
+/* Element-wise passes. The grain is divided by the number of steps, as each
+** element costs so many operations; arenas are one per thread. */
 static la_status iterate(la_fuse_plan *p)
 {
     la_iter it;
@@ -174,6 +183,7 @@ static la_status run_pass(pass *s, const la_fuse *z, la_fuse_set wanted)
     return status;
 }
 
+/* 'wanted' and all pending steps that it needs, in one iteration. */
 static la_status one_pass(const la_fuse *z, la_fuse_set wanted)
 {
     pass s = {0};
@@ -187,6 +197,7 @@ static la_status one_pass(const la_fuse *z, la_fuse_set wanted)
 /* What is read from outside: inputs, and steps that have values. */
 typedef struct reads { uint32_t inputs; la_fuse_set steps; } reads;
 
+/* Operands that these reads need in an iterator. */
 static int count(const reads *r)
 {
     return __builtin_popcount(r->inputs) + __builtin_popcountll(r->steps);
@@ -221,6 +232,7 @@ static reads reads_of(const la_fuse *z, int i, const reads *before)
     return r;
 }
 
+/* The steps of the set that have no value yet. */
 static la_fuse_set pending_of(const la_fuse *z, la_fuse_set set)
 {
     for (int i = 0; i < z->nsteps; i++)
@@ -280,6 +292,8 @@ static la_status run_apart(const la_fuse *z, la_fuse_set wanted, reads *all)
     return LA_OK;
 }
 
+/* The steps of 'wanted' have values afterwards. On an error those of finished
+** passes keep theirs, the others stay pending. */
 la_status la_fuse_run(la_fuse *z, la_fuse_set wanted)
 {
     reads all[LA_FUSE_STEPS];

@@ -1,4 +1,5 @@
-/* cummax and cummin: of equal elements the last one counts, as in PyTorch. */
+/* cummax and cummin: of equal elements the last one counts, as in PyTorch. NaN
+** is an extreme of both kinds. */
 #include "kernel/reduce/load.h"
 #include "kernel/scan/scan.h"
 

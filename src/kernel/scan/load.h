@@ -7,11 +7,15 @@
 #include "kernel/reduce/load.h"
 #include "kernel/scan/scan.h"
 
+/* Vectors of GCC's extension: 32 bytes, split by the compiler where the ISA
+** extension has shorter ones. */
 typedef double x4 __attribute__((vector_size(32)));
 typedef int64_t i4 __attribute__((vector_size(32)));
 typedef uint64_t u4 __attribute__((vector_size(32)));
 typedef float y4 __attribute__((vector_size(16)));
 
+/* By memcpy: a line begins at any element, so that fours are not aligned to the
+** size of a vector. */
 static inline x4 load4_f32(const char *p)
 {
     y4 v;
@@ -31,6 +35,8 @@ static inline x4 load4_f64(const char *p)
 }
 static inline void store4_f64(char *p, x4 x) { memcpy(p, &x, sizeof(x)); }
 
+/* The result is rounded once, from double to the element's dtype; 16-bit ones
+** by way of float. */
 static inline void put_f32(char *p, double x)
 {
     float y = (float)x;
@@ -91,6 +97,7 @@ static inline u4 load4_i32(const char *p)
     memcpy(&v, p, sizeof(v));
     return (u4)__builtin_convertvector(v, i4);
 }
+/* Any byte that is not 0 counts as 1: a comparison gives all bits. */
 static inline u4 load4_b8(const char *p)
 {
     return (u4)(load4_u8(p) != 0) & 1;
@@ -103,6 +110,8 @@ static inline u4 load4_i64(const char *p)
 }
 static inline void store4_u64(char *p, u4 x) { memcpy(p, &x, sizeof(x)); }
 
+/* By memory: re + im * I would compute with infinities and lose signs of
+** zeros. */
 static inline double _Complex scan_complex(double re, double im)
 {
     double _Complex z;
@@ -141,6 +150,8 @@ static inline void put_u64(char *p, uint64_t x) { memcpy(p, &x, sizeof(x)); }
 
 /* Lane 3 everywhere. */
 #define SPLAT3(v) __builtin_shufflevector(v, v, 3, 3, 3, 3)
+/* One la_scan of the functions that an .inc file has defined for ID k, with the
+** carry's type. */
 #define SCAN_ENTRY(k, a) \
     {sizeof(a), start_##k, line_##k, total_##k, columns_##k, lines_##k, \
      join_##k}
@@ -149,6 +160,7 @@ static inline void put_u64(char *p, uint64_t x) { memcpy(p, &x, sizeof(x)); }
     [LA_BFLOAT16] = SCAN_ENTRY(bf16, double), \
     [LA_FLOAT32] = SCAN_ENTRY(f32, double), \
     [LA_FLOAT64] = SCAN_ENTRY(f64, double)
+/* uint64 and int64 share functions: their bits are the same modulo 2^64. */
 #define SCAN_INTS \
     [LA_BOOL] = SCAN_ENTRY(b8, uint64_t), \
     [LA_UINT8] = SCAN_ENTRY(u8, uint64_t), \

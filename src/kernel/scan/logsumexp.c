@@ -4,6 +4,8 @@
 */
 #include "kernel/scan/load.h"
 
+/* log(exp(a) + exp(b)) as high + log1p(exp(low - high)). NaN in either is the
+** result; of equal infinities the difference would be NaN. */
 static inline double real_join(double a, double b)
 {
     double high = a > b || a != a ? a : b, low = a > b || a != a ? b : a;
@@ -22,6 +24,7 @@ static inline double _Complex complex_join(double _Complex a,
     return high + clog(1 + cexp(low - high));
 }
 
+/* plain.inc for the real dtypes too: log1p and exp have no vectors here. */
 #define COMB(a, b) real_join(a, b)
 #define IDENT -INFINITY
 

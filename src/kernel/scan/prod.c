@@ -1,6 +1,7 @@
 /* Running products; floats and complex numbers in double, integers in int64. */
 #include "kernel/scan/load.h"
 
+/* The operation and its identity, for the three lists of dtypes. */
 #define COMB(a, b) ((a) * (b))
 #define IDENT 1
 #define SCAN_BODY "kernel/scan/vec4.inc"

@@ -22,6 +22,7 @@ typedef struct plan {
     bool late;                      /* indices are checked by the walk */
 } plan;
 
+/* Slots are owned from the moment in which 'used' counts them. */
 static void plan_drop(plan *p)
 {
     for (int d = 0; d < p->used; d++) la_tensor_drop(&p->slot[d]);
@@ -36,6 +37,7 @@ static la_status too_many(const la_tensor *self)
 
 /* ---- masks and indices into slots ---- */
 
+/* LA_EINDEX unless the mask has the sizes of self's dims from 'at' on. */
 static la_status mask_fits(const la_tensor *self, int at, const la_tensor *m)
 {
     char a[256], b[256];
@@ -51,6 +53,8 @@ static la_status mask_fits(const la_tensor *self, int at, const la_tensor *m)
     return LA_OK;
 }
 
+/* A mask of n dims fills n slots, with the coordinates of what is set: n lists
+** of one length, which broadcast together as any index tensors do. */
 static la_status add_mask(plan *p, la_tensor *self, la_tensor *mask)
 {
     LA_OWNED positions = NULL;
@@ -63,6 +67,8 @@ static la_status add_mask(plan *p, la_tensor *self, la_tensor *mask)
     return LA_OK;
 }
 
+/* The next slot from one entry of the list; a 0-dim bool tensor is no mask
+** here, LA_EDTYPE. */
 static la_status add_index(plan *p, la_tensor *self, la_tensor *index)
 {
     int d = p->used;
@@ -86,6 +92,7 @@ static la_status add_index(plan *p, la_tensor *self, la_tensor *index)
 
 /* ---- shapes ---- */
 
+/* The message lists the shapes that do not go together, as many as fit. */
 static la_status no_common_shape(const plan *p)
 {
     char text[512] = "", one[128];
@@ -101,6 +108,7 @@ static la_status no_common_shape(const plan *p)
                     "broadcast together with shapes %s", text);
 }
 
+/* Also finds which dims are indexed: first to last, n of them. */
 static la_status common_shape(plan *p)
 {
     p->common.ndim = 0;
@@ -142,13 +150,16 @@ static la_status view_index(la_tensor *t, const la_advanced *a,
                           out);
 }
 
+/* A stride of 0 for dims that only the index tensors have. */
 static void add_dim(la_advanced *a, int64_t size, int64_t stride)
 {
     a->shape.sizes[a->shape.ndim] = size;
     a->self_strides[a->shape.ndim++] = stride;
 }
 
-/* Lay out the result: self's whole dims and the common dims of the indices. */
+/* Lay out the result: self's whole dims and the common dims of the indices.
+** Indexed dims that are neighbours are replaced where they stand, others by
+** dims in front (NumPy's rule, which PyTorch follows). */
 static la_status lay_out(la_tensor *self, plan *p, la_advanced *a)
 {
     bool neighbours = p->last - p->first + 1 == p->n;
@@ -198,7 +209,8 @@ static la_status fold(la_advanced *a)
     return LA_OK;
 }
 
-/* 'late': the walk will check the indices. */
+/* 'late': the walk will check the indices. Fills *a, which the caller drops,
+** also after an error. */
 static la_status advanced(la_tensor *self, const la_value *list, bool late,
                           la_advanced *a)
 {
@@ -217,6 +229,9 @@ static la_status advanced(la_tensor *self, const la_value *list, bool late,
 
 /* ---- the walk ---- */
 
+/* Reads: 'other' takes elements of self. Writes: self takes those of 'other'.
+** Both have the walk's shape; 'bad' is where a loop notes an index out of
+** range, NULL for indices that were checked before. */
 static la_status walk(la_tensor *self, la_advanced *a, la_tensor *other,
                       la_loop loop, int kind, int *bad)
 {
@@ -253,6 +268,8 @@ static la_tensor *one_list(const la_tensor *self, const la_value *list)
     return is_list ? t : NULL;
 }
 
+/* The same preparation once more with every index checked: for the message,
+** when a loop has found one out of range. */
 static la_status check_all(la_tensor *self, const la_value *list)
 {
     ADVANCED a;
@@ -260,6 +277,8 @@ static la_status check_all(la_tensor *self, const la_value *list)
     return advanced(self, list, false, &a);
 }
 
+/* The read itself. Indices in shared memory may change between the loop and the
+** check: then there is an error all the same. */
 static la_status read_out(la_frame *f, la_tensor *self, la_advanced *a,
                           bool late)
 {
@@ -272,6 +291,7 @@ static la_status read_out(la_frame *f, la_tensor *self, la_advanced *a,
     return la_error_at(LA_EINDEX, 2, "an index changed while it was read");
 }
 
+/* index_select along the first dim, which has kernels for whole slices. */
 static la_status read_list(la_frame *f, la_tensor *self, la_tensor *positions)
 {
     la_shape s = la_shape_of(self);
@@ -280,6 +300,7 @@ static la_status read_list(la_frame *f, la_tensor *self, la_tensor *positions)
     return la_read_slices(f, 0, positions, 0);
 }
 
+/* The general case: result 0 with the shape of the walk. */
 static la_status read_any(la_frame *f, la_tensor *self)
 {
     ADVANCED a;
@@ -294,6 +315,8 @@ static la_status read_any(la_frame *f, la_tensor *self)
     return LA_OK;
 }
 
+/* (self, indices): a list with NULL for dims that are taken whole. A mask over
+** all dims and a single list have shorter ways. */
 la_status la_impl_index(la_frame *f)
 {
     la_tensor *self = la_arg(f, 0);
@@ -305,6 +328,7 @@ la_status la_impl_index(la_frame *f)
 
 /* ---- writing ---- */
 
+/* LA_EDTYPE for tensors of another dtype than self's; numbers adapt. */
 static la_status check_values(la_frame *f, la_tensor *values)
 {
     la_dtype want = (la_dtype)la_arg(f, 0)->dtype;
@@ -315,7 +339,9 @@ static la_status check_values(la_frame *f, la_tensor *values)
                        la_dtype_title((la_dtype)values->dtype));
 }
 
-/* The values in the shape of the walk. */
+/* The values in the shape of the walk. Leading dims of size 1 are dropped where
+** there are too many. *out is an owned view; LA_ESHAPE where the values would
+** have to grow the walk. */
 static la_status broadcast_values(la_tensor *values, const la_advanced *a,
                                     la_tensor **out)
 {
@@ -345,6 +371,8 @@ static la_status broadcast_values(la_tensor *values, const la_advanced *a,
                           values->offset, out);
 }
 
+/* In the order of the indices: of equal ones the last stays, or all are added
+** up. */
 static la_status put_values(la_frame *f, la_advanced *a, la_tensor *values,
                             bool accumulate)
 {
@@ -359,6 +387,7 @@ static la_status put_values(la_frame *f, la_advanced *a, la_tensor *values,
                 LA_WALK_WRITES, NULL);
 }
 
+/* LA_EALIAS: an index tensor must not be written while it is read. */
 static la_status no_index_overlaps(la_frame *f)
 {
     const la_value *list = &f->args[1];
@@ -367,6 +396,8 @@ static la_status no_index_overlaps(la_frame *f)
     return LA_OK;
 }
 
+/* (self, indices, values, accumulate). A 0-dim value by a mask over all dims is
+** masked_fill, which needs no positions. */
 la_status la_impl_index_put(la_frame *f)
 {
     la_tensor *self = la_arg(f, 0), *values = la_arg(f, 2);

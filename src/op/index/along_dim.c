@@ -9,21 +9,26 @@
 #define LA_ROWS "op/def/index.def"
 #include "op/impls.h"
 
+/* The dim that argument k names, from 0. */
 static la_status find_dim(const la_frame *f, int k, int *dim)
 {
     return la_wrap_dim(la_arg_int(f, k), la_arg(f, 0)->ndim, dim);
 }
 
+/* A 0-dim tensor counts as one of sizes {1}: its only index is 1. */
 static int64_t size_at(const la_tensor *t, int dim)
 {
     return t->ndim ? la_sizes(t)[dim] : 1;
 }
 
+/* The stride of the dim in bytes; 0 where there is none. */
 static int64_t step_at(const la_tensor *t, int dim)
 {
     return t->ndim ? la_strides(t)[dim] * (int64_t)la_itemsize(t) : 0;
 }
 
+/* LA_EDTYPE or LA_ESHAPE unless it is a vector (or 0-dim) of integers; the
+** values are checked later. 'what' names the operation. */
 static la_status list_of_indices(const la_tensor *index, int arg,
                                  const char *what)
 {
@@ -35,6 +40,7 @@ static la_status list_of_indices(const la_tensor *index, int arg,
 
 /* ---- index_select ---- */
 
+/* (self, dim, index): self's sizes with index's length along dim. */
 la_status la_meta_index_select(la_frame *f)
 {
     la_tensor *self = la_arg(f, 0), *index = la_arg(f, 2);
@@ -52,6 +58,8 @@ la_status la_meta_index_select(la_frame *f)
     return LA_OK;
 }
 
+/* The walk is over the result; self stands still along the dim, the loop adds
+** the index times the stride. */
 static la_status read_many(const la_reading *r, la_tensor *out,
                            la_tensor *self)
 {
@@ -65,6 +73,8 @@ static la_status read_many(const la_reading *r, la_tensor *out,
     return la_reading_run(r, to, from, at);
 }
 
+/* Few elements go to the loop without views; what a view costs is more than
+** their copy. */
 la_status la_read_slices(la_frame *f, int dim, la_tensor *index, int arg)
 {
     la_tensor *self = la_arg(f, 0), *out = la_result(f, 0);
@@ -117,6 +127,8 @@ static la_status slices_fit(la_frame *f, const char *what)
     return LA_OK;
 }
 
+/* The meta of all that write a source: its fit, no memory in common with what
+** is written, then result 0 with self's shape. */
 static la_status check_slices(la_frame *f, const char *what)
 {
     LA_TRY(slices_fit(f, what));
@@ -126,7 +138,9 @@ static la_status check_slices(la_frame *f, const char *what)
 }
 
 /* The walk is over 'source', or for a value over self with one slice for each
-** index. */
+** index. Result 0 becomes a copy of self first, unless the call is in place.
+** Indices are checked before, or by the loop where a result that is half
+** written is nobody's (la_reading). */
 static la_status write_slices(la_frame *f, la_tensor *source, bool is_value,
                               la_reduce_kind kind, bool with_self)
 {
@@ -165,6 +179,8 @@ la_status la_meta_index_add(la_frame *f)
     return check_slices(f, "index_add_()");
 }
 
+/* The product with alpha is one operation over the source, not one per
+** index. */
 la_status la_impl_index_add(la_frame *f)
 {
     la_tensor *source = la_arg(f, 3);
@@ -223,6 +239,7 @@ la_status la_meta_index_fill(la_frame *f)
     return la_target_loose(f);
 }
 
+/* The value as a 0-dim tensor of self's dtype, read with strides of 0. */
 la_status la_impl_index_fill(la_frame *f)
 {
     la_tensor *value = la_arg(f, 3);

@@ -7,6 +7,7 @@
 
 /* ---- walks ---- */
 
+/* Sizes {1} for 0 dims, so that loops need not know that case. */
 la_walk_shape la_walk_of(const la_tensor *t)
 {
     la_walk_shape s = {.ndim = t->ndim ? t->ndim : 1, .sizes = {1}};
@@ -14,6 +15,7 @@ la_walk_shape la_walk_of(const la_tensor *t)
     return s;
 }
 
+/* A walk without elements: nothing to do, and no index is looked at. */
 static bool empty(const la_walk_shape *s)
 {
     for (int d = 0; d < s->ndim; d++)
@@ -21,6 +23,8 @@ static bool empty(const la_walk_shape *s)
     return false;
 }
 
+/* The strides are the caller's concern: 'shape' may be smaller than t in any
+** dim, as the index of a gather may. */
 la_status la_walk_view(la_tensor *t, const la_walk_shape *shape, uint64_t zero,
                        la_tensor **out)
 {
@@ -148,6 +152,7 @@ static la_status check_values(la_tensor *t, int64_t size, int dim, int arg)
                         arg);
 }
 
+/* Kernels read int64 alone: an int32 index is converted once. */
 la_status la_index_wide(la_tensor *t, la_tensor **out)
 {
     if (t->dtype != LA_INT64)
@@ -156,6 +161,7 @@ la_status la_index_wide(la_tensor *t, la_tensor **out)
     return LA_OK;
 }
 
+/* A copy only where the two may overlap; *index is replaced then. */
 la_status la_index_keep(const la_tensor *target, la_tensor **index)
 {
     la_tensor *own = NULL;
@@ -166,6 +172,8 @@ la_status la_index_keep(const la_tensor *target, la_tensor **index)
     return LA_OK;
 }
 
+/* One pass over the indices before any element is written: on an error nothing
+** has changed. */
 la_status la_index_checked(la_tensor *t, int64_t size, int dim, int arg,
                            la_tensor **out)
 {
@@ -179,6 +187,8 @@ la_status la_index_checked(la_tensor *t, int64_t size, int dim, int arg,
 
 /* ---- reading through one index tensor ---- */
 
+/* Late checks are for fresh results alone: in place, or with out=, an index out
+** of range must leave the target as it was. */
 la_status la_reading_begin(const la_frame *f, la_tensor *index, la_reading *r)
 {
     r->late = f->form == LA_FUNCTIONAL && !(f->op->forms & LA_MUTATES)
@@ -188,6 +198,8 @@ la_status la_reading_begin(const la_frame *f, la_tensor *index, la_reading *r)
     return la_index_keep(la_result(f, 0), &r->index);
 }
 
+/* A range error of the loop is only a flag; the message comes from a second
+** look at the values. */
 la_status la_reading_run(const la_reading *r, la_tensor *to, la_tensor *from,
                          la_tensor *at)
 {
@@ -199,6 +211,8 @@ la_status la_reading_run(const la_reading *r, la_tensor *to, la_tensor *from,
     return bad ? la_reading_failed(r) : LA_OK;
 }
 
+/* By hand what views would say: strides of the last dim and of the one before,
+** 0 along the dim that is indexed. */
 la_status la_reading_few(const la_reading *r, la_tensor *to, la_tensor *from)
 {
     int bad = 0, ndim = to->ndim;
@@ -232,6 +246,7 @@ static const char *const overlap_text =
     "written-to tensor refer to a single memory location. Please clone() the "
     "tensor before performing the operation.";
 
+/* Overlap that cannot be decided in reasonable time passes, as in PyTorch. */
 la_status la_target_scratch(const la_frame *f, const la_tensor *t)
 {
     const la_tensor *out = f->outs[0];
@@ -243,6 +258,8 @@ la_status la_target_scratch(const la_frame *f, const la_tensor *t)
     return la_error(LA_EALIAS, "%s", overlap_text);
 }
 
+/* The result is self: by the form of the call, or as the operation always
+** writes its first argument. */
 static bool is_inplace(const la_frame *f)
 {
     return f->form == LA_INPLACE || (f->op->forms & LA_MUTATES);
@@ -258,6 +275,7 @@ la_status la_target_loose(la_frame *f)
     return LA_OK;
 }
 
+/* LA_EALIAS for an expanded self, whose elements share memory. */
 la_status la_target_meta(la_frame *f)
 {
     la_tensor *self = la_arg(f, 0);
@@ -297,6 +315,7 @@ la_status la_reduce_parse(const la_value *v, int arg, la_reduce_kind *out)
                        la_quote(v->str.text, v->str.n, quoted, sizeof(quoted)));
 }
 
+/* Complex numbers have sums and products alone. */
 la_status la_reduce_of(const la_frame *f, la_reduce_kind *out)
 {
     la_dtype d = (la_dtype)la_arg(f, 0)->dtype;
@@ -306,6 +325,8 @@ la_status la_reduce_of(const la_frame *f, la_reduce_kind *out)
                     "defined for it", la_dtype_name(d));
 }
 
+/* mean is a sum first; LA_RED_NONE copies by size of element, not by dtype.
+** NULL where the dtype has no such reduction. */
 la_loop la_reduce_loop(la_reduce_kind kind, la_dtype d)
 {
     const la_index_reductions *r = LA_STUB(index_reductions);
@@ -326,6 +347,7 @@ la_status la_scalar_tensor(const la_scalar *s, la_dtype d, la_tensor **out)
     return LA_OK;
 }
 
+/* Identities of amax and amin: what every element reaches. */
 static la_scalar lowest(la_dtype d)
 {
     int bits = (int)la_dtype_size(d) * 8;
@@ -334,6 +356,8 @@ static la_scalar lowest(la_dtype d)
     return la_scalar_int(bits == 64 ? INT64_MIN : -((int64_t)1 << (bits - 1)));
 }
 
+/* In the unsigned 64-bit case all bits are set: the scalar's int64 is -1, which
+** the cast takes modulo 2^64. */
 static la_scalar highest(la_dtype d)
 {
     int bits = (int)la_dtype_size(d) * 8;
@@ -354,6 +378,7 @@ la_status la_reduce_identity(la_reduce_kind kind, la_dtype d, la_tensor **out)
 
 /* ---- one index along one dim of a target ---- */
 
+/* The target stands still along the indexed dim: the loop adds the index. */
 static la_status run_plan(la_tensor *target, const la_scatter_plan *p,
                           la_tensor *source, la_loop loop)
 {
@@ -366,6 +391,7 @@ static la_status run_plan(la_tensor *target, const la_scatter_plan *p,
     return la_walk_run(loop, &dims, LA_WALK_WRITES, view, source, &p->index);
 }
 
+/* In the order of the walk: of equal indices the last one stays. */
 la_status la_scatter_put(la_tensor *target, const la_scatter_plan *p)
 {
     la_dtype d = (la_dtype)target->dtype;
@@ -405,6 +431,8 @@ static la_status divide(la_tensor *target, const la_scatter_plan *p,
     return la_run_(copy_, target, whole);
 }
 
+/* Without self, the elements that will be written become the identity first;
+** the others stay as they are. */
 la_status la_scatter_reduce(la_tensor *target, const la_scatter_plan *p,
                             la_reduce_kind kind, bool with_self)
 {

@@ -1,4 +1,10 @@
-/* gather, take_along_dim and the scatter family: an index for every element. */
+/*
+** gather, take_along_dim and the scatter family: an index for every element.
+**
+** gather: out[i][j] = self[index[i][j]][j] for dim 0; scatter is the same with
+** the sides exchanged. The walk is over the index in both, which may be smaller
+** than self in every other dim.
+*/
 #include <stdio.h>
 
 #include "op/index/index.h"
@@ -10,8 +16,10 @@
 
 /* ---- shapes ---- */
 
+/* 0-dim tensors count as vectors of one element. */
 static int rank(const la_tensor *t) { return t->ndim ? t->ndim : 1; }
 
+/* LA_ESHAPE; 'what' names the other tensor. */
 static la_status same_rank(const la_tensor *index, const la_tensor *other,
                            const char *what)
 {
@@ -50,6 +58,8 @@ static int64_t size_at(const la_tensor *t, int dim)
 
 /* ---- gather ---- */
 
+/* (self, dim, index): index's sizes, self's dtype. An empty index fits
+** everything. */
 la_status la_meta_gather(la_frame *f)
 {
     la_tensor *self = la_arg(f, 0), *index = la_arg(f, 2);
@@ -84,7 +94,8 @@ la_status la_impl_gather(la_frame *f)
     return la_reading_run(&r, to, from, at);
 }
 
-/* Broadcast apart from 'dim', then gather; without a dim both are flat. */
+/* Broadcast apart from 'dim', then gather; without a dim both are flat. Both
+** results are owned views. */
 static la_status broadcast_apart(la_tensor *self, la_tensor *index, int dim,
                                  la_tensor **wide_self, la_tensor **wide_index)
 {
@@ -98,6 +109,8 @@ static la_status broadcast_apart(la_tensor *self, la_tensor *index, int dim,
     return la_run(expand, wide_index, index, la_v_ints(s.sizes, s.ndim));
 }
 
+/* (self, indices, dim or nil). The two are broadcast apart from the dim, unlike
+** gather's. */
 la_status la_impl_take_along_dim(la_frame *f)
 {
     la_tensor *self = la_arg(f, 0), *index = la_arg(f, 1);
@@ -129,6 +142,8 @@ la_status la_impl_take_along_dim(la_frame *f)
 
 /* ---- scatter ---- */
 
+/* Dim, dtype and sizes of the index, then result 0. The values are not looked
+** at: they may be on the meta device. */
 static la_status check_index(la_frame *f, const char *what)
 {
     la_tensor *self = la_arg(f, 0), *index = la_arg(f, 2);
@@ -161,7 +176,8 @@ static la_status check_source(la_frame *f, const char *what)
     return check_index(f, what);
 }
 
-/* The walk is over the index. */
+/* The walk is over the index. 'is_value': source is 0-dim and read with strides
+** of 0. */
 static la_status scatter(la_frame *f, la_tensor *source, bool is_value,
                          la_reduce_kind kind, bool with_self)
 {

@@ -60,6 +60,7 @@ static int64_t size_here(const key_walk *w)
     return w->quick ? la_sizes(w->base)[w->next] : la_sizes(w->view)[w->dim];
 }
 
+/* Of the described view; the base has moved on by one dim. */
 static void add_dim(key_walk *w, int64_t size, int64_t stride)
 {
     w->geometry.sizes[w->geometry.ndim] = size;
@@ -117,6 +118,7 @@ la_status la_index_out_of_range(int64_t i, int dim, int64_t size)
                     (long long)size);
 }
 
+/* LA_EINDEX: more items than dims. */
 static la_status no_dim_left(const la_tensor *t)
 {
     if (t->ndim == 0)
@@ -133,6 +135,7 @@ static la_status check_dim_left(const key_walk *w)
     return left ? LA_OK : no_dim_left(w->base);
 }
 
+/* One index: the dim goes, the offset moves. LA_EINDEX out of range. */
 static la_status take_integer(key_walk *w, int64_t i)
 {
     la_tensor *next = NULL;
@@ -192,6 +195,7 @@ static la_status check_range(const la_index_item *it)
     return LA_OK;
 }
 
+/* The dim of size n becomes one of the range's length. */
 static la_status take_range(key_walk *w, const la_index_item *it)
 {
     int64_t first, end, step = it->step;
@@ -292,6 +296,7 @@ static int named_dims(int n, const la_index_item *items)
     return dims;
 }
 
+/* From left to right; each item uses the dims that it names. */
 static la_status take_items(key_walk *w, int n, const la_index_item *items)
 {
     int rest = w->base->ndim - named_dims(n, items);
@@ -366,6 +371,7 @@ la_status la_index_get(la_tensor *x, int n, const la_index_item *items,
     return LA_OK;
 }
 
+/* x[i] with an integer alone: no items, and no walk for plain tensors. */
 la_status la_index_get_first(la_tensor *x, int64_t i, la_tensor **out)
 {
     const int64_t *sizes = la_sizes(x), *strides = la_strides(x);
@@ -437,6 +443,7 @@ static bool is_masked_number(const key_walk *w, const la_tensor *value)
         && la_can_cast((la_dtype)value->dtype, (la_dtype)w->view->dtype);
 }
 
+/* By views where no index tensor is among the items, else by index_put. */
 static la_status put_tensor(key_walk *w, la_tensor *value)
 {
     LA_OWNED number = NULL;

@@ -19,6 +19,7 @@ typedef struct truth {
     int64_t item, *out;
 } truth;
 
+/* Both are safe to drop before they are set. */
 static void truth_drop(truth *t)
 {
     la_tensor_drop(&t->mask);
@@ -92,6 +93,8 @@ static la_status flat_positions(truth *j, int64_t *out)
     return la_iter_items(j->blocks, 1, LA_ALL_ITEMS, position_blocks, j);
 }
 
+/* In two passes: the first counts by blocks, so that the result has its size
+** before a thread writes its part. */
 la_status la_flat_positions(la_tensor *t, la_tensor **out)
 {
     TRUTH j = {.total = 0};
@@ -165,12 +168,14 @@ static la_status nonzero_lists(la_frame *f, la_tensor *t)
     return LA_OK;
 }
 
+/* (self, as_tuple): by default one matrix, a row per element. */
 la_status la_impl_nonzero_tuple(la_frame *f)
 {
     if (la_arg_bool(f, 1)) return nonzero_lists(f, la_arg(f, 0));
     return la_run_result(f, nonzero, f->args[0]);
 }
 
+/* where(condition) alone: nonzero's lists. */
 la_status la_impl_where_tuple(la_frame *f)
 {
     return nonzero_lists(f, la_arg(f, 0));

@@ -4,7 +4,9 @@
 #define LA_ROWS "op/def/reduce.def"
 #include "op/impls.h"
 
-/* The sum of what is a number over the count of it. */
+/* The sum of what is a number over the count of it. (self, dim, keepdim,
+** dtype); 0 / 0 = NaN where there is none. LA_EDTYPE for integers, which have
+** no NaN. */
 la_status la_impl_nanmean(la_frame *f)
 {
     LA_OWNED nan = NULL;

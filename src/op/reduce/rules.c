@@ -2,6 +2,8 @@
 #include "op/reduce/reduce.h"
 #include "tensor/names.h"
 
+/* Argument k as a mask of dims: an integer, a list, or nil or an empty list for
+** all dims. An error for a dim that self lacks, or that is named twice. */
 la_status la_reduce_dims(const la_frame *f, int k, const la_tensor *self,
                          uint64_t *mask)
 {
@@ -12,6 +14,7 @@ la_status la_reduce_dims(const la_frame *f, int k, const la_tensor *self,
     return la_dim_mask((int)v->ints.n, v->ints.list, self->ndim, mask);
 }
 
+/* self's sizes without the dims of the mask, or with 1 in them. */
 la_shape la_reduce_shape(const la_tensor *self, uint64_t mask, bool keepdim)
 {
     la_shape s = {.ndim = 0};
@@ -36,6 +39,7 @@ static la_status keep_names(la_tensor *out, const la_tensor *self,
     return LA_OK;
 }
 
+/* Result k with these sizes and the names of the dims that stay. */
 la_status la_reduce_output(la_frame *f, int k, const la_tensor *self,
                            uint64_t mask, bool keepdim, la_dtype dtype)
 {
@@ -50,6 +54,9 @@ la_status la_reduce_output(la_frame *f, int k, const la_tensor *self,
     return keep_names(la_result(f, k), self, mask, keepdim);
 }
 
+/* For reductions without an identity (amax, argmax): LA_ESHAPE where a dim to
+** be reduced is empty. 'whole': no dim was given, so that the message asks for
+** one. */
 la_status la_reduce_check_nonzero(const la_tensor *self, uint64_t mask,
                                   const char *name, bool whole)
 {
@@ -65,12 +72,15 @@ la_status la_reduce_check_nonzero(const la_tensor *self, uint64_t mask,
     return LA_OK;
 }
 
+/* For results of self's sizes; nothing to do where there are no names. */
 la_status la_take_names(la_tensor *out, const la_tensor *self)
 {
     if (self->names) la_tensor_set_names(out, la_names_retain(self->names));
     return LA_OK;
 }
 
+/* *slot takes a contiguous copy in dtype 'to' and drops what it held; t may be
+** that very tensor. Unchanged on an error. */
 la_status la_convert_to(la_tensor *t, la_dtype to, la_tensor **slot)
 {
     la_tensor *fresh = NULL;

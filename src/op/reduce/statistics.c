@@ -1,6 +1,10 @@
 /*
 ** Statistics made of other operations: sum_to_size, allclose, diff, normalize,
 ** renorm, trapezoids, covariance, softmin, segment_reduce.
+**
+** None is worth a kernel, and autograd differentiates the operations they are
+** made of. Temporaries are owned by the function (LA_OWNED), or by a chain
+** where there are many.
 */
 #include <math.h>
 
@@ -13,7 +17,8 @@
 
 /* ---- sum_to_size(self, sizes) ---- */
 
-/* The dims in which 'self' was broadcast from 'sizes'. */
+/* The dims in which 'self' was broadcast from 'sizes'. LA_ESHAPE where
+** broadcasting could not have made self's sizes. */
 static la_status broadcast_dims(const la_tensor *self, const la_value *sizes,
                                 int64_t *dims, int *n)
 {
@@ -33,7 +38,8 @@ static la_status broadcast_dims(const la_tensor *self, const la_value *sizes,
 }
 
 /* The adjoint of broadcasting: sums over the dims that 'sizes' has as 1 or
-** lacks. */
+** lacks. Without anything to add up the result is a new tensor over self's
+** storage, not self. */
 la_status la_impl_sum_to_size(la_frame *f)
 {
     LA_OWNED sum = NULL;
@@ -65,7 +71,8 @@ la_status la_impl_allclose(la_frame *f)
 
 /* ---- diff(self, n, dim, prepend, append) ---- */
 
-/* prepend, self and append in one tensor along dim. */
+/* prepend, self and append in one tensor along dim. *out is owned; cat checks
+** the sizes. */
 static la_status join_ends(la_frame *f, int64_t dim, la_tensor **out)
 {
     la_tensor *list[3];
@@ -100,7 +107,8 @@ static la_status diff_once(la_tensor **t, int64_t dim)
 }
 
 /* The n-th forward difference along dim. LA_ESHAPE for 0 dims, LA_EARG for n <
-** 0. */
+** 0. Stops early where nothing is left along dim. For n = 0 the result shares
+** self's storage. */
 la_status la_impl_diff(la_frame *f)
 {
     LA_OWNED t = NULL;
@@ -130,7 +138,8 @@ la_status la_impl_diff(la_frame *f)
 
 /* ---- normalize(self, p, dim, eps), renorm(self, p, dim, maxnorm) ---- */
 
-/* self / max(||self||_p, eps), the norm along dim. */
+/* self / max(||self||_p, eps), the norm along dim. eps bounds the divisor, so
+** that rows of zeros stay zeros. */
 la_status la_impl_normalize(la_frame *f)
 {
     LA_OWNED norm = NULL;
@@ -142,7 +151,9 @@ la_status la_impl_normalize(la_frame *f)
     return la_give(f, la_run(div, &out, f->args[0], safe), &out);
 }
 
-/* Every slice along 'dim' whose norm is above the limit is scaled down. */
+/* Every slice along 'dim' whose norm is above the limit is scaled down. To
+** maxnorm / (norm + 1e-7), PyTorch's formula. LA_ESHAPE for fewer than two
+** dims, LA_EARG unless maxnorm >= 0. */
 la_status la_impl_renorm(la_frame *f)
 {
     LA_OWNED norm = NULL;
@@ -186,7 +197,9 @@ la_status la_impl_softmin(la_frame *f)
 
 /* ---- trapezoid(y, x or nil, dx, dim), cumulative_trapezoid ---- */
 
-/* (left + right) * width / 2 along 'dim'. */
+/* (left + right) * width / 2 along 'dim'. The width is dx where x is not given;
+** x of one dim holds the positions along dim for all rows, else it has y's
+** sizes. *out is owned and has one element less than y along dim. */
 static la_status strips(la_frame *f, int dim, la_tensor **out)
 {
     LA_OWNED left = NULL;
@@ -224,7 +237,8 @@ static la_status trapezoid_strips(la_frame *f, int *dim, la_tensor **out)
     return strips(f, *dim, out);
 }
 
-/* Of equal widths: the sum less half of the ends, times the width. */
+/* Of equal widths: the sum less half of the ends, times the width. One pass
+** over y, which must not be empty along dim. */
 static la_status even_trapezoid(la_frame *f, int dim)
 {
     LA_OWNED first = NULL;
@@ -289,7 +303,9 @@ static la_status rows_of_variables(la_tensor *self, la_tensor **out)
     return LA_OK;
 }
 
-/* Of the rows of a matrix: (x - mean) @ (x - mean)^H / (n - correction). */
+/* Of the rows of a matrix: (x - mean) @ (x - mean)^H / (n - correction). A
+** single row gives a 0-dim result. Where n <= correction the divisor is 0:
+** infinities and NaN, as in PyTorch. *out is owned. */
 static la_status covariance(la_tensor *self, double correction,
                             la_tensor **out)
 {
@@ -315,7 +331,8 @@ static la_status covariance(la_tensor *self, double correction,
 }
 
 /* Weights of 'n' observations, none negative: integers, or floats where
-** 'floats'. */
+** 'floats'. Values are checked on the CPU alone: LA_ESHAPE, LA_EDTYPE or
+** LA_EARG. */
 static la_status check_weights(la_tensor *w, int arg, int64_t n, bool floats)
 {
     const char *name = floats ? "aweights" : "fweights";
@@ -371,6 +388,9 @@ static la_status weighted_covariance(la_frame *f, la_tensor *x)
     return la_chain_end(w, f, out);
 }
 
+/* (self, correction, fweights, aweights): rows are variables, columns
+** observations. fweights count observations, aweights say how much each
+** matters. */
 la_status la_impl_cov(la_frame *f)
 {
     la_tensor *out = NULL;
@@ -383,6 +403,8 @@ la_status la_impl_cov(la_frame *f)
     return weighted_covariance(f, x);
 }
 
+/* cov divided by the standard deviations of its row and column. A single
+** variable gives c / c: 1, or NaN for a constant one. */
 la_status la_impl_corrcoef(la_frame *f)
 {
     LA_OWNED c = NULL;
@@ -426,7 +448,9 @@ static la_status one_segment(la_tensor *part, int axis, const la_value *how,
     return la_run_(fill_, *out, edge);
 }
 
-/* Segment k runs from start to end; offsets count from 1. */
+/* Segment k runs from start to end; offsets count from 1. 'v' has n lengths, or
+** n + 1 offsets. Fills list[k] with the reduced segment k, size 1 along the
+** axis. LA_EINDEX for a segment that is not within the axis. */
 static la_status cut_segments(la_frame *f, int axis, const int64_t *v,
                               int64_t n, bool offsets, la_value *list)
 {
@@ -447,6 +471,7 @@ static la_status cut_segments(la_frame *f, int axis, const int64_t *v,
     return LA_OK;
 }
 
+/* Asked first, as one_segment takes any other word for min. */
 static bool knows_word(const la_value *v)
 {
     static const char *const words[] = {"sum", "mean", "prod", "max", "min"};
@@ -455,6 +480,8 @@ static bool knows_word(const la_value *v)
     return false;
 }
 
+/* (data, reduce, lengths, offsets, axis): one operation per segment. LA_EARG
+** unless exactly one of the two lists is given. */
 la_status la_impl_segment_reduce(la_frame *f)
 {
     LA_OWNED where = NULL;

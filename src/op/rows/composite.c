@@ -1,6 +1,10 @@
 /*
 ** Normalisation over other dims than the last: group, instance and batch norm,
 ** made of the row norm, reductions and arithmetic.
+**
+** Contiguous planes of one dtype go to native_channel_norm, which reads each
+** plane while it is in the cache; everything else is a chain of operations, in
+** float32 where inputs are 16-bit floats (la_in_float32).
 */
 #include "op/reduce/reduce.h"
 #include "op/composite.h"
@@ -8,7 +12,9 @@
 #define LA_ROWS "op/def/reduce.def"
 #include "op/impls.h"
 
-/* A vector with one element per channel, shaped to meet dim 1 of 'self'. */
+/* A vector with one element per channel, shaped to meet dim 1 of 'self'. *out
+** is an owned view; LA_ESHAPE, blamed on argument 'arg', where the lengths
+** differ. */
 static la_status per_channel(la_tensor *self, la_tensor *v, int arg,
                              la_tensor **out)
 {
@@ -42,6 +48,7 @@ static la_status affine(la_tensor **x, la_tensor *weight, la_tensor *bias,
     return LA_OK;
 }
 
+/* LA_ESHAPE for a tensor without a dim of channels. */
 static la_status channels_needed(const la_tensor *self)
 {
     if (self->ndim >= 2) return LA_OK;
@@ -49,7 +56,9 @@ static la_status channels_needed(const la_tensor *self)
                        "channels), got %d", self->ndim);
 }
 
-/* 'groups' of channels, each with mean 0 and variance 1 in every sample. */
+/* 'groups' of channels, each with mean 0 and variance 1 in every sample. The
+** channels of a group are neighbours, so a group is one row of [N * groups, C /
+** groups * ...]. *out is owned. */
 static la_status grouped(la_tensor *self, int64_t groups, double eps,
                          la_tensor **out)
 {
@@ -111,7 +120,8 @@ static la_status groups_by_planes(la_frame *f, la_tensor *self, int64_t groups,
     return LA_OK;
 }
 
-/* The rows of the groups normalised, then scaled and shifted. */
+/* The rows of the groups normalised, then scaled and shifted. Arguments as of
+** group_norm. */
 static la_status groups_by_rows(la_frame *f)
 {
     LA_OWNED x = NULL;
@@ -139,7 +149,8 @@ la_status la_impl_group_norm(la_frame *f)
 
 enum { SELF, MEAN, VAR, WEIGHT, BIAS, TRAINING, MOMENTUM, EPS };
 
-/* running = (1 - momentum) * running + momentum * now */
+/* running = (1 - momentum) * running + momentum * now In place and detached:
+** the running moments take no part in autograd. */
 static la_status follow(la_tensor *running, la_tensor *now, double momentum)
 {
     LA_OWNED flat = NULL;
@@ -151,7 +162,9 @@ static la_status follow(la_tensor *running, la_tensor *now, double momentum)
     return la_run_(add, running, part, la_scalar_float(momentum));
 }
 
-/* The running moments, where given, move towards these (vectors). */
+/* The running moments, where given, move towards these (vectors). The variance
+** is made unbiased for them, by n / (n - 1), as in PyTorch, while the batch
+** itself is normalised by the biased one. */
 static la_status follow_moments(la_frame *f, la_tensor *mean, la_tensor *var)
 {
     LA_OWNED unbiased = NULL;
@@ -165,7 +178,8 @@ static la_status follow_moments(la_frame *f, la_tensor *mean, la_tensor *var)
 }
 
 /* Mean and (biased) variance of the batch, dims kept; the running ones, where
-** given, move towards them. */
+** given, move towards them. Both are owned by the caller, also where the
+** running ones fail. */
 static la_status batch_moments(la_frame *f, la_tensor **mean, la_tensor **var)
 {
     la_tensor *self = la_arg(f, SELF);
@@ -223,7 +237,9 @@ static la_status check_running(la_frame *f)
     return LA_OK;
 }
 
-/* With given moments: x * scale + shift, both numbers of a channel. */
+/* With given moments: x * scale + shift, both numbers of a channel. One
+** operation over self in place of four: what depends on the channel alone is
+** computed on vectors. */
 static la_status batch_as_before(la_frame *f)
 {
     LA_CHAIN box = {.n = 0};
@@ -294,7 +310,8 @@ static la_status channels_by_rows(la_frame *f)
     return LA_OK;
 }
 
-/* The running moments move towards the samples' mean ones. */
+/* The running moments move towards the samples' mean ones. var_mean's default
+** is the unbiased variance, so no factor is needed here. */
 static la_status follow_samples(la_frame *f)
 {
     LA_OWNED vars = NULL;

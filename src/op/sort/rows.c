@@ -3,6 +3,8 @@
 
 #include "base/memory.h"
 
+/* The kernels of a dtype; LA_EDTYPE for complex numbers. Keys are unsigned
+** integers in the order of the elements, 32 bits wide where these fit. */
 la_status la_order_of(la_dtype d, const char *what, la_order *out)
 {
     const la_key_kernels *key = &(*LA_STUB(keys))[d];
@@ -16,6 +18,8 @@ la_status la_order_of(la_dtype d, const char *what, la_order *out)
     return LA_OK;
 }
 
+/* By encoding a zero: the two zeros of floats share a key, which callers look
+** for to restore signs. */
 uint64_t la_key_of_zero(const la_order *o, uint64_t flip)
 {
     uint64_t zero = 0, key[2] = {0};
@@ -23,6 +27,7 @@ uint64_t la_key_of_zero(const la_order *o, uint64_t flip)
     return la_key_at(o, key, 0);
 }
 
+/* False where the dtype has no NaN; every NaN has this one key. */
 bool la_key_of_nan(const la_order *o, la_dtype d, uint64_t flip, uint64_t *out)
 {
     la_scalar nan = la_scalar_float(__builtin_nan(""));
@@ -57,12 +62,15 @@ la_status la_rows_run(int64_t rows, int64_t length, size_t bytes,
     return la_iter_units(rows, &plan, context);
 }
 
+/* May be called again, and before anything was allocated. */
 void la_work_drop(la_work *w)
 {
     if (w->block) la_mem_free(w->block, w->bytes);
     w->block = NULL;
 }
 
+/* count elements of 'size' bytes, not initialised; at least a byte, so that a
+** NULL block always means none. */
 la_status la_work_get(la_work *w, int64_t count, int64_t size)
 {
     int64_t bytes;

@@ -1,6 +1,10 @@
 /*
 ** sort, argsort, msort, topk, kthvalue. All are stable, NaN counts as larger
 ** than everything, and rows are independent: results do not depend on threads.
+**
+** A row is encoded into unsigned keys (kernel/sort), which sort as the elements
+** do; keys and positions are ordered, and the keys decoded into the values. So
+** there is one order kernel per width of keys, not one per dtype.
 */
 #include "op/move/copy.h"
 #include "op/sort/order.h"
@@ -10,7 +14,8 @@
 #define LA_ROWS "op/def/index.def"
 #include "op/impls.h"
 
-/* What a row needs to know. */
+/* What a row needs to know. It is read by all threads and written by none; 'k'
+** is that of topk and kthvalue, 'flip' complements the keys. */
 typedef struct job {
     la_order o;
     la_tensor *self, *values, *indices;   /* results may be NULL */
@@ -71,7 +76,8 @@ static int64_t *positions_of(const job *j, int64_t row, int64_t *step)
                        + la_row_offset(j->indices, j->dim, row));
 }
 
-/* The first 'm' keys of a row go to the values; its positions are there. */
+/* The first 'm' keys of a row go to the values; its positions are there.
+** 'signs': the row has zeros whose signs are to be restored from self. */
 static void deliver(const job *j, int64_t row, const void *keys, int64_t m,
                     bool signs)
 {
@@ -119,7 +125,8 @@ static int64_t row_count(const job *j)
     return j->n ? j->self->numel / j->n : 0;
 }
 
-/* Several short rows at once. */
+/* Several short rows at once. The last group may have fewer than
+** LA_ORDER_ROWS. */
 static la_status sort_rows(void *context, int64_t group, char *block)
 {
     const job *j = context;
@@ -182,6 +189,7 @@ la_status la_impl_sort(la_frame *f)
     return run_sort(&j);
 }
 
+/* (self, dim, descending) -> 1-based positions, int64. */
 la_status la_meta_argsort(la_frame *f)
 {
     job j;
@@ -190,6 +198,7 @@ la_status la_meta_argsort(la_frame *f)
     return same_shape(f, 0, la_arg(f, 0), LA_INT64);
 }
 
+/* Without values: deliver has nothing to decode. */
 la_status la_impl_argsort(la_frame *f)
 {
     job j = {.indices = la_result(f, 0)};
@@ -243,7 +252,8 @@ la_status la_impl_msort(la_frame *f)
 
 enum { BLOCK = 4096 };
 
-/* Items that are kept before they are cut down to k again. */
+/* Items that are kept before they are cut down to k again. Each cut then drops
+** at least as many as stay, which keeps its cost per item constant. */
 static int64_t kept(int64_t k) { return k + (k < 512 ? 512 : k); }
 
 /* The largest key of m items. */
@@ -258,7 +268,8 @@ static uint64_t largest_key(const job *j, const char *items, int64_t m)
     return most;
 }
 
-/* Only keys below the k-th so far come in; of equal ones the first stay. */
+/* Only keys below the k-th so far come in; of equal ones the first stay. Equal
+** keys come in order of position, and selection is stable. */
 static la_status topk_row(void *context, int64_t row, char *block)
 {
     const job *j = context;

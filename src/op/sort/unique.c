@@ -4,6 +4,10 @@
 ** Both come down to a list of items in which equal ones are neighbours (sorted
 ** or as they stand), and to its runs: where each starts, how long it is, and
 ** for every element the number of its run. NaN differs from itself.
+**
+** Flat tensors are compared by keys, as sort.c does; slices by all keys of a
+** slice in lexicographic order. Positions are carried along only where inverse
+** or first positions are asked for.
 */
 #include "op/sort/order.h"
 
@@ -21,6 +25,7 @@ typedef struct unique {
     int64_t runs;
 } unique;
 
+/* Both may be NULL: each is allocated when it is first needed. */
 static void unique_drop(unique *u)
 {
     la_tensor_drop(&u->positions);
@@ -28,6 +33,7 @@ static void unique_drop(unique *u)
 }
 #define UNIQUE __attribute__((cleanup(unique_drop))) unique
 
+/* A vector of int64, not initialised; owned. */
 static la_status new_list(int64_t n, la_tensor **out)
 {
     return la_tensor_empty(1, &n, LA_INT64, out);
@@ -37,6 +43,7 @@ static int64_t *list(la_tensor *t) { return (int64_t *)la_data(t); }
 
 /* ---- runs to results ---- */
 
+/* The length of each run, from where the next one starts. */
 static la_status make_counts(const unique *u, la_tensor **out)
 {
     LA_TRY(new_list(u->runs, out));
@@ -192,7 +199,8 @@ static bool equal(const slices *s, int64_t a, int64_t b)
     return compare(s, a, b) == 0;
 }
 
-/* Bottom-up merging of positions. */
+/* Bottom-up merging of positions. Stable, without recursion; n positions of
+** scratch. Slices are compared in their positions, only these move. */
 static void sort_slices(const slices *s, int64_t *at, int64_t *spare, int64_t n)
 {
     int64_t *from = at, *to = spare;
@@ -310,6 +318,7 @@ la_status la_impl_unique_all(la_frame *f)
     return flat(f, &u);
 }
 
+/* Values and counts. */
 la_status la_impl_unique_counts(la_frame *f)
 {
     UNIQUE u = {.sort = true, .counts = true};
@@ -317,6 +326,7 @@ la_status la_impl_unique_counts(la_frame *f)
     return flat(f, &u);
 }
 
+/* Values and, for each element of self, the position of its value. */
 la_status la_impl_unique_inverse(la_frame *f)
 {
     UNIQUE u = {.sort = true, .inverse = true};
@@ -324,6 +334,7 @@ la_status la_impl_unique_inverse(la_frame *f)
     return flat(f, &u);
 }
 
+/* The values alone. */
 la_status la_impl_unique_values(la_frame *f)
 {
     UNIQUE u = {.sort = true};
