@@ -15,7 +15,7 @@ local FLOORS = {
   ["src/kernel/nn"] = 12, ["src/kernel/pointwise"] = 9,
   ["src/kernel/random"] = 11, ["src/kernel/reduce"] = 6,
   ["src/kernel/rows"] = 6, ["src/kernel/scan"] = 12, ["src/kernel/sort"] = 13,
-  ["src/lua"] = 9, ["src/op"] = 14, ["src/op/conv"] = 14,
+  ["src/lua"] = 14, ["src/op"] = 14, ["src/op/conv"] = 14,
   ["src/op/create"] = 13, ["src/op/def"] = 4, ["src/op/index"] = 15,
   ["src/op/matmul"] = 13, ["src/op/move"] = 13, ["src/op/nn"] = 13,
   ["src/op/pointwise"] = 15, ["src/op/random"] = 13, ["src/op/reduce"] = 13,

@@ -1,6 +1,10 @@
 /*
 ** The C interface of lunarray.h. Nothing here lets a Lua error out except
 ** la_check; everything else answers with NULL or a status.
+**
+** A host may call from any thread and outside of any protected call. So
+** calls of Lua run protected, the context that was current is restored on
+** return (LA_ENTRY), and the text of the last failure is kept per thread.
 */
 #define LA_INTERNAL
 #include "lunarray.h"
@@ -17,12 +21,15 @@
 
 /* ---- states ---- */
 
+/* The module goes into package.loaded, no global is set. */
 static int open_protected(lua_State *L)
 {
     luaL_requiref(L, "lunarray", luaopen_lunarray, 0);
     return 0;
 }
 
+/* Leaves the stack as it was. LA_EARG, LA_ENOMEM, or the error record with what
+** opening raised. */
 static int open_state(lua_State *L)
 {
     if (!L) return la_error(LA_EARG, "a Lua state is needed");
@@ -34,6 +41,9 @@ static int open_state(lua_State *L)
 
 LA_API int la_openlibs(lua_State *L) { return open_state(L); }
 
+/* Files, addresses and settings of the process are closed to its scripts; new
+** memory is zeroed, so that nothing of another state shows in it. The memory
+** limit is that of the process. */
 LA_API int la_open_sandboxed(lua_State *L, const la_limits *limits)
 {
     int status = open_state(L);
@@ -46,7 +56,8 @@ LA_API int la_open_sandboxed(lua_State *L, const la_limits *limits)
 }
 
 /* Whatever gives a host a tensor says before that counters are no longer the
-** calling thread's alone. */
+** calling thread's alone. Borrowed from the handle at 'arg'; raises a Lua
+** error, so only from a lua_CFunction of the host. */
 LA_API la_tensor *la_check(lua_State *L, int arg)
 {
     la_handle *h = la_to_handle(L, arg);
@@ -56,6 +67,7 @@ LA_API la_tensor *la_check(lua_State *L, int arg)
     return h ? h->tensor : NULL;
 }
 
+/* Borrowed, or NULL for anything but a live tensor; sets no error record. */
 LA_API la_tensor *la_test(lua_State *L, int arg)
 {
     la_handle *h = L ? la_to_handle(L, arg) : NULL;
@@ -72,6 +84,7 @@ static bool recorded_elsewhere(lua_State *L, const la_tensor *t)
         && t->grad->context != &s->context;
 }
 
+/* Stack 1: the tensor as a light userdata, borrowed for the call. */
 static int push_protected(lua_State *L)
 {
     if (recorded_elsewhere(L, lua_touserdata(L, 1)))
@@ -81,6 +94,8 @@ static int push_protected(lua_State *L)
     return 1;
 }
 
+/* Retains 't': the caller's reference stays the caller's. Opens the library in
+** a state that has not done so. On failure nothing is pushed. */
 LA_API int la_push(lua_State *L, la_tensor *t)
 {
     if (!L || !t) return la_error(LA_EARG, "a Lua state and a tensor needed");
@@ -94,6 +109,7 @@ LA_API int la_push(lua_State *L, la_tensor *t)
 
 /* ---- tensors ---- */
 
+/* False with the error record set. */
 static bool read_dtype(const char *word, la_dtype *out)
 {
     *out = word ? la_dtype_parse(word, strlen(word)) : LA_UNDEFINED;
@@ -103,6 +119,8 @@ static bool read_dtype(const char *word, la_dtype *out)
     return false;
 }
 
+/* False with the error record set; the sizes themselves are checked where the
+** tensor is made. */
 static bool fair_shape(int ndim, const int64_t *sizes)
 {
     if (ndim >= 0 && ndim <= LA_MAX_DIMS && (sizes || ndim == 0)) return true;
@@ -111,6 +129,7 @@ static bool fair_shape(int ndim, const int64_t *sizes)
     return false;
 }
 
+/* Owned by the caller and filled with zeros; NULL on failure. */
 LA_API la_tensor *la_new(const char *dtype, int ndim, const int64_t *sizes)
 {
     la_dtype d;
@@ -123,6 +142,8 @@ LA_API la_tensor *la_new(const char *dtype, int ndim, const int64_t *sizes)
     return t;
 }
 
+/* 'data' passes to the tensor in any case: 'release' is called for it on
+** failure too, once. */
 LA_API la_tensor *la_wrap(void *data, const char *dtype, int ndim,
                           const int64_t *sizes, const int64_t *strides,
                           void (*release)(void *, void *), void *context)
@@ -196,6 +217,7 @@ static bool counted(la_type t)
         || t == LA_TYPE_INDICES || t == LA_TYPE_DIMS_VARIADIC;
 }
 
+/* Negative ones count from the end on both sides and stay as they are. */
 static la_status shifted(int64_t v, la_type t, int64_t *out)
 {
     if (!counted(t)) *out = v;
@@ -204,12 +226,15 @@ static la_status shifted(int64_t v, la_type t, int64_t *out)
     return LA_OK;
 }
 
+/* Arguments of one call. Lists that had to be converted are in 'pool'; all else
+** is borrowed from the caller. */
 typedef struct conversion {
     la_value args[LA_MAX_ARGS];
     int64_t pool[LA_POOL_INTS];
     int used;
 } conversion;
 
+/* Converted into the pool, since the caller's list is const. */
 static la_status integers(conversion *c, const int64_t *list, int64_t n,
                           la_type t, la_value *v)
 {
@@ -228,6 +253,7 @@ static la_status type_error(la_type t)
     return la_error(LA_EARG, "%s expected", la_type_name(t));
 }
 
+/* Texts are borrowed until the call ends. */
 static la_status word(const char *text, la_type t, la_value *v)
 {
     if (!text) return type_error(t);
@@ -252,6 +278,8 @@ static la_status word(const char *text, la_type t, la_value *v)
     return LA_OK;
 }
 
+/* The list is borrowed as it is; NULL entries only where the schema allows
+** nil. */
 static la_status tensors(const la_any *a, const la_param *p, la_value *v)
 {
     la_tensor *const *list = a->list;
@@ -265,6 +293,7 @@ static la_status tensors(const la_any *a, const la_param *p, la_value *v)
     return LA_OK;
 }
 
+/* An integer fits numbers, dims, booleans, and lists as a list of one. */
 static la_status integer(conversion *c, const la_any *a, la_type t,
                          la_value *v)
 {
@@ -282,6 +311,7 @@ static la_status integer(conversion *c, const la_any *a, la_type t,
     }
 }
 
+/* One argument by the type of its parameter; LA_EARG where it does not fit. */
 static la_status convert(conversion *c, const la_any *a, const la_param *p,
                          la_value *v)
 {
@@ -322,7 +352,8 @@ static int find_param(const la_schema *s, const char *name)
     return -1;
 }
 
-/* Integers by position behind each other fill a varargs parameter. */
+/* Integers by position behind each other fill a varargs parameter. *i ends
+** behind the last one taken. */
 static la_status variadic(conversion *c, int n, const la_any *args, int *i,
                           la_type t, la_value *v)
 {
@@ -333,6 +364,8 @@ static la_status variadic(conversion *c, int n, const la_any *args, int *i,
     return integers(c, list, count, t, v);
 }
 
+/* Named arguments may come in any order; a later one replaces an earlier one of
+** the same parameter. */
 static la_status read_args(conversion *c, const la_schema *s, int n,
                            const la_any *args)
 {
@@ -352,7 +385,8 @@ static la_status read_args(conversion *c, const la_schema *s, int n,
     return LA_OK;
 }
 
-/* A result that is no tensor becomes a 0-dim one. */
+/* A result that is no tensor becomes a 0-dim one. Takes over the value; *out is
+** owned, NULL for no value. */
 static la_status as_tensor(la_value *v, la_tensor **out)
 {
     la_scalar s;
@@ -371,7 +405,9 @@ static la_status as_tensor(la_value *v, la_tensor **out)
     return la_tensor_from_scalar(&s, out);
 }
 
-/* Operations are found by their Lua name; overloads in the order of rows. */
+/* Operations are found by their Lua name; overloads in the order of rows.
+** Results are owned by the caller after LA_OK. The in-place form of a name
+** gives its first argument, retained. */
 static la_status call_by_name(const char *name, int n, const la_any *args,
                               la_value *results)
 {
@@ -402,6 +438,9 @@ static la_status call_by_name(const char *name, int n, const la_any *args,
         : la_error(LA_EARG, "there is no operation '%.60s'", name);
 }
 
+/* Returns the first result, owned, or NULL. With 'results' all LA_MAX_RESULTS
+** entries are written and owned, the first among them; otherwise the others are
+** released. */
 LA_API la_tensor *la_call_list(lua_State *L, const char *op, int n,
                                const la_any *args, la_tensor **results)
 {
@@ -437,6 +476,8 @@ LA_API void la_set_memory_limit(size_t bytes) { la_mem_set_cap(bytes); }
 
 /* ---- operations and devices from outside ---- */
 
+/* The functions on frames are for kernels of a host. Tensors are borrowed from
+** the frame; an index out of range gives NULL or 0. */
 LA_API la_tensor *la_frame_tensor(la_frame *f, int arg)
 {
     la_share_tensors();
@@ -474,6 +515,8 @@ LA_API int la_fail(const char *text)
 {
     return la_error(LA_EARG, "%s", text ? text : "failed");
 }
+/* Both texts are copied. For the whole process, and seen by states that are
+** opened later: closures are created when a state opens. */
 LA_API int la_register_op(const char *schema, const char *doc, la_kernel shape,
                           la_kernel fill)
 {

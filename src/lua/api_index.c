@@ -25,7 +25,8 @@ LA_API la_range la_by(la_tensor *index)
     return (la_range){.kind = LA_BY, .tensor = index};
 }
 
-/* Range 'at' (from 0, for messages) as an item. */
+/* Range 'at' (from 0, for messages) as an item. Tensors stay the host's: the
+** item borrows. */
 static la_status read_range(const la_range *r, int at, la_index_item *it)
 {
     *it = (la_index_item){.first = r->first, .last = r->last, .step = r->step};
@@ -53,7 +54,8 @@ static la_status read_range(const la_range *r, int at, la_index_item *it)
     }
 }
 
-/* The arguments that both functions have. */
+/* The arguments that both functions have. Sets the error record; 'items' has
+** LA_MAX_ITEMS entries. */
 static la_status begin(const la_tensor *t, int n,
                        const la_range *ranges, la_index_item *items)
 {
@@ -65,6 +67,8 @@ static la_status begin(const la_tensor *t, int n,
     return LA_OK;
 }
 
+/* The result is owned by the host; NULL with the error record set. 'L' only
+** gives the settings (grad mode, default dtype) and may be NULL. */
 LA_API la_tensor *la_index(lua_State *L, la_tensor *t, int n,
                            const la_range *ranges)
 {
@@ -76,6 +80,7 @@ LA_API la_tensor *la_index(lua_State *L, la_tensor *t, int n,
     return status ? NULL : out;
 }
 
+/* Numbers a host can assign; a tensor has been handled by the caller. */
 static la_status read_value(const la_any *a, la_scalar *out)
 {
     switch (a->kind) {

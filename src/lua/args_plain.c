@@ -7,6 +7,8 @@
 */
 #include "lua/binding.h"
 
+/* All readers: false leaves the decision to la_parse. They convert nothing,
+** call no metamethod, allocate nothing and raise nothing. */
 static inline bool read_int(lua_State *L, int at, int64_t *out)
 {
     if (!lua_isinteger(L, at)) return false;
@@ -23,6 +25,8 @@ static inline bool read_counted(lua_State *L, int at, int64_t *out)
     return v != 0;
 }
 
+/* Only the handle is noted, the tensor is read at the call itself. 'self'
+** refuses numbers. Booleans and generators are left to la_parse. */
 static inline bool read_tensor(lua_State *L, int at, bool self, la_value *v,
                                la_handle **handle)
 {
@@ -36,7 +40,8 @@ static inline bool read_tensor(lua_State *L, int at, bool self, la_value *v,
     return true;
 }
 
-/* The arguments from 'at' to 'last', as one list. */
+/* The arguments from 'at' to 'last', as one list. false also where the pool is
+** full; nothing is taken from it then. */
 static bool read_ints(lua_State *L, int at, int last, bool counted,
                       la_call_args *out, la_value *v)
 {
@@ -53,6 +58,7 @@ static bool read_ints(lua_State *L, int at, int last, bool counted,
     return true;
 }
 
+/* Pop the n slots of a table walk that was given up. */
 static bool leave_table(lua_State *L, int n)
 {
     lua_pop(L, n);
@@ -86,6 +92,7 @@ read_int_table(lua_State *L, int at, bool counted, la_call_args *out,
     return n > 0;
 }
 
+/* A table is a list; anything else is the first of a row of integers. */
 static inline bool read_list(lua_State *L, int at, int last, bool counted,
                              la_call_args *out, la_value *v)
 {
@@ -154,7 +161,8 @@ static inline bool read_one(lua_State *L, int at, int top, la_type type,
     }
 }
 
-/* Varargs, unless they are given as one list. */
+/* Varargs, unless they are given as one list. A table is one argument like any
+** other. */
 static inline bool takes_all(lua_State *L, int at, la_type type)
 {
     bool variadic = type == LA_TYPE_DIMS_VARIADIC

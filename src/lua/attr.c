@@ -10,7 +10,8 @@
 
 /* ---- attributes ---- */
 
-/* x.shape is a list with == and tostring. */
+/* x.shape is a list with == and tostring. Lua calls it for two tables: x.shape
+** == {2, 3} is true for a plain list. */
 static int shape_equal(lua_State *L)
 {
     lua_Integer n = luaL_len(L, 1);
@@ -105,7 +106,7 @@ static int get_names(lua_State *L, la_tensor *t)
     return 1;
 }
 
-/* x.names = {"N", "*"} or nil. */
+/* x.names = {"N", "*"} or nil. Nothing is changed unless all are valid. */
 static int set_names(lua_State *L, la_tensor *t)
 {
     const char *list[LA_MAX_DIMS];
@@ -133,7 +134,8 @@ static int set_names(lua_State *L, la_tensor *t)
 }
 
 /* Attributes that are operations with one tensor: T, mT, H, mH, real, imag.
-** Making the handle may run finalizers, so the tensor is looked up again. */
+** Making the handle may run finalizers, so the tensor is looked up again.
+** Returns 1. */
 static int push_view(lua_State *L, la_tensor *t, const la_op *op,
                      const char *name)
 {
@@ -191,7 +193,9 @@ static int set_data(lua_State *L, la_tensor *t)
     return 0;
 }
 
-/* x.real = v and x.imag = v write through the view. */
+/* x.real = v and x.imag = v write through the view. The view is built in C
+** alone, without a handle: no Lua code runs between the look-up and the copy.
+** Recorded like any in-place operation. */
 static int write_view(lua_State *L, la_tensor *t, const la_op *op,
                      const char *name)
 {
@@ -220,7 +224,8 @@ static int set_imag(lua_State *L, la_tensor *t)
     return write_view(L, t, LA_OP(imag), "imag");
 }
 
-/* x["..."] is the one string that is an index. */
+/* x["..."] is the one string that is an index. It comes by here as an
+** attribute, since meta_index looks strings up first. */
 static int get_rest(lua_State *L, la_tensor *t)
 {
     lua_settop(L, 1);
@@ -244,6 +249,8 @@ const la_attr la_attributes[] = {
 
 /* ---- methods ---- */
 
+/* A dim from 1, or from the end where negative, or a name; returns it from 0.
+** Raises for others and for a 0-dim tensor. */
 static int64_t user_dim(lua_State *L, int arg, la_tensor *t, const char *name)
 {
     int d;
@@ -263,7 +270,8 @@ static int64_t user_dim(lua_State *L, int arg, la_tensor *t, const char *name)
 }
 
 /* Push n integers one by one. They may belong to a tensor that a finalizer
-** frees while the stack grows, so the stack grows first. */
+** frees while the stack grows, so the stack grows first. Returns their
+** number. */
 static int push_each(lua_State *L, const char *name, bool strides)
 {
     luaL_checkstack(L, LA_MAX_DIMS, "too many results");
@@ -316,12 +324,14 @@ static int method_nbytes(lua_State *L)
     return 1;
 }
 
+/* From 1, like every index a script sees. */
 static int method_storage_offset(lua_State *L)
 {
     lua_pushinteger(L, la_check_tensor(L, 1, "storage_offset")->offset + 1);
     return 1;
 }
 
+/* x:is_contiguous([format]), or {memory_format = format}. */
 static int method_is_contiguous(lua_State *L)
 {
     size_t n = 0;
@@ -384,6 +394,8 @@ static int method_is_signed(lua_State *L)
     return 1;
 }
 
+/* An address for foreign functions, valid as long as the storage is. It would
+** reveal the layout of the address space to a script in a sandbox. */
 static int method_data_ptr(lua_State *L)
 {
     la_tensor *t = la_check_tensor(L, 1, "data_ptr");
@@ -394,6 +406,7 @@ static int method_data_ptr(lua_State *L)
     return 1;
 }
 
+/* In bytes, of the whole storage, also where the tensor shows a part. */
 static int method_storage_size(lua_State *L)
 {
     la_tensor *t = la_check_tensor(L, 1, "untyped_storage_size");
@@ -401,6 +414,8 @@ static int method_storage_size(lua_State *L)
     return 1;
 }
 
+/* The same storage, offset, sizes and strides; 'dims' holds both lists, 16
+** bytes per dim. */
 static int method_is_set_to(lua_State *L)
 {
     la_tensor *a = la_check_tensor(L, 1, "is_set_to");
@@ -412,6 +427,8 @@ static int method_is_set_to(lua_State *L)
     return 1;
 }
 
+/* A locked storage can't be resized, through any tensor on it: somebody keeps a
+** pointer to its data. Returns the tensor itself. */
 static int lock(lua_State *L, const char *name, bool on)
 {
     la_tensor *t = la_check_tensor(L, 1, name);

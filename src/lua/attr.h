@@ -23,7 +23,9 @@ int la_get_requires_grad(lua_State *L, la_tensor *t);
 int la_set_requires_grad(lua_State *L, la_tensor *t);
 int la_get_is_leaf(lua_State *L, la_tensor *t);
 
-/* Push a list of n integers (copied) with == and tostring, like x.shape. */
+/* Push a list of n integers (copied) with == and tostring, like x.shape. May
+** run a collector step. The metatable is shared by all such lists of the
+** state. */
 void la_push_shape(lua_State *L, int n, const int64_t *list);
 
 #endif

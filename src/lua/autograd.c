@@ -1,6 +1,9 @@
 /*
 ** The Lua binding of autograd: attributes, backward, modes, hooks.
 ** Functions written in Lua are in lua/function.c.
+**
+** Everything that runs the engine keeps its tensors in boxes on the stack:
+** hooks and custom functions run Lua code, which may free any handle.
 */
 #include "lua/autograd.h"
 
@@ -15,6 +18,7 @@
 ** x.grad is one value as long as somebody keeps it. */
 static const char grads_key;
 
+/* Push that table, created on demand. */
 static void push_grads(lua_State *L)
 {
     if (lua_rawgetp(L, LUA_REGISTRYINDEX, &grads_key) == LUA_TTABLE) return;
@@ -29,7 +33,8 @@ static void push_grads(lua_State *L)
 }
 
 /* The address may be that of an older tensor whose handle is still there: the
-** handle is asked what it holds. */
+** handle is asked what it holds. The new handle counts no bytes for the pacing:
+** the data is the tensor's. Leaves the table of handles below the result. */
 int la_get_grad(lua_State *L, la_tensor *t)
 {
     la_tensor *g = la_grad_of(t);
@@ -53,6 +58,8 @@ int la_get_grad(lua_State *L, la_tensor *t)
     return 1;
 }
 
+/* x.grad = y keeps y's userdata as the value of x.grad. Raises for another
+** shape, dtype or device (la_set_grad). */
 int la_set_grad_attr(lua_State *L, la_tensor *t)
 {
     la_tensor *g = lua_isnil(L, 3) ? NULL : la_check_tensor(L, 3, "grad");
@@ -93,6 +100,7 @@ int la_get_requires_grad(lua_State *L, la_tensor *t)
     return 1;
 }
 
+/* Raises for a tensor that is no leaf, and for a dtype without gradients. */
 int la_set_requires_grad(lua_State *L, la_tensor *t)
 {
     if (lua_type(L, 3) != LUA_TBOOLEAN)
@@ -110,6 +118,7 @@ int la_get_is_leaf(lua_State *L, la_tensor *t)
     return 1;
 }
 
+/* Returns the tensor itself. */
 static int method_requires_grad_(lua_State *L)
 {
     la_enter(L);
@@ -128,6 +137,8 @@ static int method_retain_grad(lua_State *L)
     return 0;
 }
 
+/* Drops the gradient instead of filling it with zeros, so that the next
+** backward need not add. */
 static int method_zero_grad(lua_State *L)
 {
     la_tensor *t = la_check_tensor(L, 1, "zero_grad");
@@ -135,7 +146,8 @@ static int method_zero_grad(lua_State *L)
     return 0;
 }
 
-/* detach_: the tensor becomes a leaf without history. */
+/* detach_: the tensor becomes a leaf without history. A view would go on
+** sharing the history of its base, so it is refused. */
 static int method_detach_(lua_State *L)
 {
     la_tensor *t = la_check_tensor(L, 1, "detach_");
@@ -150,7 +162,8 @@ static int method_detach_(lua_State *L)
 /* ---- backward ---- */
 
 /* Raise an error about argument 'at' of function 'name', or about its option
-** 'key' when that is not NULL. 'i' is the element of the list, 0 the whole. */
+** 'key' when that is not NULL. 'i' is the element of the list, 0 the whole.
+** Never returns. */
 static void raise_tensors(lua_State *L, int at, const char *name,
                           const char *key, int64_t i, const char *text)
 {
@@ -161,7 +174,9 @@ static void raise_tensors(lua_State *L, int at, const char *name,
 }
 
 /* Tensors of a call, kept alive by a box on the stack. A nil entry stays NULL
-** where 'holes' allows it. 'at' holds a tensor or a list. */
+** where 'holes' allows it. 'at' holds a tensor or a list. Leaves the box on the
+** top. A list is read through its metatable: Lua code may run. Raises for
+** anything that is no live tensor. */
 static la_tensor_box *read_tensors(lua_State *L, int at, const char *name,
                                    const char *key, bool holes)
 {
@@ -188,6 +203,7 @@ static la_tensor_box *read_tensors(lua_State *L, int at, const char *name,
     return box;
 }
 
+/* The truth of options[key]; false without a table of options. */
 static bool option(lua_State *L, int at, const char *key)
 {
     bool on = false;
@@ -205,6 +221,7 @@ static void check_options(lua_State *L, int at, const char *name,
     if (lua_type(L, at) == LUA_TTABLE) la_check_keywords(L, at, known, name);
 }
 
+/* LA_BW_ flags of the options at 'at'. */
 static uint32_t graph_flags(lua_State *L, int at)
 {
     uint32_t flags = 0;
@@ -234,7 +251,9 @@ static la_status settle(int nroots, la_tensor **roots, la_tensor **seeds)
     return seeds ? la_fuse_values(nroots, seeds) : LA_OK;
 }
 
-/* Hooks and functions in Lua run on the state that called. */
+/* Hooks and functions in Lua run on the state that called. The thread, the mode
+** and the context are restored also after a failure: a hook may itself call
+** backward, on another thread of this state. */
 static la_status run_on(lua_State *L, int nroots, la_tensor **roots,
                         la_tensor **seeds, la_tensor_box *inputs,
                         la_tensor **out, uint32_t flags)
@@ -261,8 +280,9 @@ static la_status run(lua_State *L, la_tensor_box *roots, la_tensor **seeds,
     return run_on(L, (int)roots->n, roots->list, seeds, inputs, out, flags);
 }
 
-/* x:backward() of one tensor: nothing on the way raises, so no box is needed
-** to hold it. */
+/* x:backward() of one tensor: nothing on the way raises, so no box is needed to
+** hold it. The reference is C's alone: hooks run protected, and the error is
+** raised after it was released. */
 static int backward_plain(lua_State *L, la_tensor *t)
 {
     la_tensor_retain(t);
@@ -271,7 +291,9 @@ static int backward_plain(lua_State *L, la_tensor *t)
     return status ? la_raise_kept(L, "backward", status) : 0;
 }
 
-/* x:backward([grad][, {retain_graph=, create_graph=, inputs=, gradient=}]) */
+/* x:backward([grad][, {retain_graph=, create_graph=, inputs=, gradient=}]).
+** Gradients are added to .grad of the leaves, or of 'inputs' only. The engine
+** still writes one result per input, for which 'out' is there. */
 static int method_backward(lua_State *L)
 {
     static const char *const known[] = {"retain_graph", "create_graph",
@@ -306,7 +328,9 @@ static int method_backward(lua_State *L)
 }
 
 /* la.grad(outputs, inputs[, {grad_outputs=, create_graph=, ...}]): as many
-** values as inputs. */
+** values as inputs. nil for an input that is not used, which allow_unused
+** permits. Gradients move from the box into handles one by one, so that an
+** error in between leaks nothing. .grad stays as it was. */
 static int fn_grad(lua_State *L)
 {
     static const char *const known[] = {"retain_graph", "create_graph",
@@ -341,10 +365,12 @@ static int fn_grad(lua_State *L)
 /* ---- modes ---- */
 
 #define SCOPE_NAME "lunarray.scope"
+/* The grad mode to restore; restored once. */
 typedef struct scope {
     bool before, done;
 } scope;
 
+/* __close; it has no upvalues, so the state comes from the registry. */
 static int scope_end(lua_State *L)
 {
     scope *s = luaL_checkudata(L, 1, SCOPE_NAME);
@@ -369,7 +395,8 @@ static int push_scope(lua_State *L, bool before)
     return 1;
 }
 
-/* no_grad(f, ...): f's results; without f a scope for <close>. */
+/* no_grad(f, ...): f's results; without f a scope for <close>. Errors of f pass
+** through, with the mode restored. */
 static int with_mode(lua_State *L, bool on)
 {
     la_enter(L);
@@ -385,6 +412,8 @@ static int with_mode(lua_State *L, bool on)
 static int fn_no_grad(lua_State *L) { return with_mode(L, false); }
 static int fn_enable_grad(lua_State *L) { return with_mode(L, true); }
 
+/* Takes effect at once; the scope it returns restores the mode, if it is
+** closed. */
 static int fn_set_grad_enabled(lua_State *L)
 {
     la_enter(L);
@@ -406,7 +435,8 @@ static int protected_traceback(lua_State *L)
     return 1;
 }
 
-/* No error of Lua may leave: the core is in the middle of an operation. */
+/* No error of Lua may leave: the core is in the middle of an operation. malloc,
+** since the engine releases it by free. */
 static char *where_now(void *host)
 {
     lua_State *L = host;
@@ -421,6 +451,8 @@ static char *where_now(void *host)
     return copy;
 }
 
+/* Anomaly mode ends with f. It is slow: each recorded operation takes a
+** traceback. */
 static int fn_detect_anomaly(lua_State *L)
 {
     la_state *s = la_enter(L);
@@ -437,7 +469,8 @@ static int fn_detect_anomaly(lua_State *L)
 /* ---- looking inside ---- */
 
 /* The index of 'n' in the list at 'list'; appended when it is new. 'seen' maps
-** nodes to indices. */
+** nodes to indices. A new entry has its node's address at index 0 until
+** fill_inputs visits it. */
 static lua_Integer index_of(lua_State *L, la_node *n, int list, int seen)
 {
     if (lua_rawgetp(L, seen, n) == LUA_TNIL) {
@@ -477,7 +510,9 @@ static void fill_inputs(lua_State *L, lua_Integer at, int list, int seen)
 }
 
 /* grad_graph(t): what was recorded for t, as a list of {name, inputs}; the
-** first made t, inputs are indices into the list, 0 where nothing flows. */
+** first made t, inputs are indices into the list, 0 where nothing flows.
+** Breadth first, by the list itself as the queue: no recursion, as a graph may
+** be millions of nodes deep. */
 static int fn_grad_graph(lua_State *L)
 {
     la_edge edge;

@@ -11,9 +11,13 @@
 
 const char *la_node_name(const la_node *n);
 
-/* The Lua state on which callbacks of this library state run. */
+/* The Lua state on which callbacks of this library state run. It is the thread
+** that called backward, else the main thread: other coroutines may be
+** suspended, and no function can be called on those. */
 lua_State *la_lua_of(la_state *s);
-/* The error value on top of the stack (popped) as the error record. */
+/* The error value on top of the stack (popped) as the error record. 'what' is
+** prepended unless an inner call has already done so. Runs __tostring of the
+** error value, unprotected. */
 la_status la_lua_error(lua_State *L, const char *what);
 /* The same, of a function that backward called: the value also waits to be
 ** raised as it is by la_raise_kept. */
@@ -23,7 +27,9 @@ la_status la_keep_error(lua_State *L, la_state *s, const char *what);
 int la_raise_kept(lua_State *L, const char *name, la_status status);
 /* Make the slot where errors wait; raises for want of memory. */
 void la_open_errors(lua_State *L);
-/* Push a new handle on a borrowed tensor, from outside a closure of ours. */
+/* Push a new handle on a borrowed tensor, from outside a closure of ours.
+** Retains 't'. May run a collector step; raises for want of memory, and then
+** nothing is retained. */
 void la_push_borrowed(lua_State *L, la_state *s, la_tensor *t);
 
 /* Lua values that a node of the graph holds: a hook, a custom function. They
@@ -53,6 +59,7 @@ void la_collect_ties(lua_State *L, la_state *s);
 ** LA_EGRAD when it was closed or its stack is full. */
 la_status la_tie_enter(const la_tie *t, lua_State **out);
 
+/* lua_CFunctions: la.Function{...} and x:register_hook(f). */
 int la_fn_Function(lua_State *L);
 int la_method_register_hook(lua_State *L);
 

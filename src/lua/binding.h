@@ -7,6 +7,13 @@
 ** no Lua code runs), raise or return. Parsing keeps pointers to handles and
 ** reads the tensors out of them at the very end, so that a finalizer that runs
 ** meanwhile can't pull a tensor away.
+**
+** A pointer that la_check_tensor returns is borrowed from its handle. It is
+** valid until the next thing that may run Lua code: any allocation in Lua (a
+** finalizer may call x:free()), a metamethod, a call. After those it has to be
+** looked up again. Errors leave by longjmp, which skips cleanup attributes. So
+** whatever is owned at that point must be in a userdata with a finalizer: a
+** handle, a box, an archive.
 */
 #ifndef LA_LUA_BINDING_H
 #define LA_LUA_BINDING_H
@@ -64,10 +71,10 @@ static inline la_state *la_up_state(lua_State *L)
     return lua_touserdata(L, lua_upvalueindex(LA_UP_STATE));
 }
 /* Push 'fn' with the state, the tensor metatable and one more upvalue (the
-** value on the top of the stack, popped). */
+** value on the top of the stack, popped). Raises for want of memory. */
 void la_closure(lua_State *L, lua_CFunction fn);
 /* The state of L, from the registry (slow); NULL when not opened. Allocates
-** nothing, so it can't raise. */
+** nothing, so it can't raise. Needs one free slot of the stack. */
 la_state *la_state_of(lua_State *L);
 /* Its settings; NULL without a state, or with one that was not opened. */
 static inline la_context *la_context_of(lua_State *L)
@@ -76,7 +83,9 @@ static inline la_context *la_context_of(lua_State *L)
     return s ? &s->context : NULL;
 }
 #define LA_META_NAME "lunarray.Tensor" 
-/* The state of the running closure, made current on this thread. */
+/* The state of the running closure, made current on this thread. Every
+** lua_CFunction that calls into the core begins with it, and repeats it after a
+** call of Lua code: that may have been inside another state's library. */
 static inline la_state *la_enter(lua_State *L)
 {
     la_state *s = la_up_state(L);
@@ -95,9 +104,11 @@ static inline la_handle *la_to_handle(lua_State *L, int arg)
         return NULL;
     return h;
 }
+/* The slow half of la_check_tensor: raises, never returns. */
 la_tensor *la_raise_no_tensor(lua_State *L, int arg, const char *name);
 /* A borrowed tensor; raises "tensor expected, got X" / "tensor was freed".
-** 'name' is the function's, for the text. */
+** 'name' is the function's, for the text. Borrowed until Lua code or the
+** collector may run. */
 static inline la_tensor *la_check_tensor(lua_State *L, int arg,
                                          const char *name)
 {
@@ -113,7 +124,9 @@ static inline void la_debug_collect(lua_State *L)
 #endif
 }
 
-/* Push an empty handle without a metatable. */
+/* Push an empty handle without a metatable. May run a collector step and so
+** finalizers; raises for want of memory. A handle without a metatable has no
+** finalizer: give it one before filling it. */
 static inline la_handle *la_bare_handle(lua_State *L, la_state *s)
 {
     la_debug_collect(L);
@@ -133,7 +146,8 @@ static inline la_handle *la_new_handle(lua_State *L, la_state *s)
     lua_setmetatable(L, -2);
     return h;
 }
-/* Fill a handle: takes over the reference; counts bytes for the pacing. */
+/* Fill a handle: takes over the reference; counts bytes for the pacing. 'h' is
+** empty and 'owned' is not NULL. Allocates nothing and raises nothing. */
 static inline void la_fill_handle(la_state *s, la_handle *h, la_tensor *owned)
 {
     h->tensor = owned;
@@ -145,6 +159,8 @@ static inline void la_fill_handle(la_state *s, la_handle *h, la_tensor *owned)
         s->bytes += (uint64_t)owned->storage->nbytes;
     }
 }
+/* Set the pacing's start values and create the metatable of its watch. Called
+** once, while the library is opened; raises for want of memory. */
 void la_pace_begin(lua_State *L, la_state *s);
 /* After results are pushed: let the collector keep up. May run Lua code. */
 void la_pace_now(lua_State *L, la_state *s);
@@ -154,7 +170,8 @@ static inline void la_pace(lua_State *L, la_state *s)
                          0))
         la_pace_now(L, s);
 }
-/* The same for data alone, before results are made. */
+/* The same for data alone, before results are made. A finalizer may run: call
+** it before tensors are taken out of their handles. */
 void la_pace_data_now(lua_State *L, la_state *s);
 static inline void la_pace_data(lua_State *L, la_state *s)
 {
@@ -163,19 +180,31 @@ static inline void la_pace_data(lua_State *L, la_state *s)
 
 /* ---- errors ---- */
 
-/* Raise the thread's error record as a Lua error of function 'name'. */
+/* Raise the thread's error record as a Lua error of function 'name'. The
+** position of the running Lua function is prepended. Never returns; int is for
+** 'return la_raise(...)' in a lua_CFunction. */
 int la_raise(lua_State *L, const char *name, la_status status);
-/* "bad argument #arg to 'name' (text)"; self counts as 1. */
+/* "bad argument #arg to 'name' (text)"; self counts as 1. 'fmt' is
+** lua_pushfstring's, which knows fewer conversions than printf's. Never
+** returns. */
 int la_raise_arg(lua_State *L, int arg, const char *name, const char *fmt, ...);
+/* Raise unless the status is LA_OK. Only where nothing is owned outside of a
+** userdata. */
 #define LA_CHECK(L, name, expr) \
     do { la_status st_ = (expr); if (st_) la_raise(L, name, st_); } while (0)
-/* "integer", "float", "tensor", "nil" ...: what users call the value. */
+/* "integer", "float", "tensor", "nil" ...: what users call the value. May leave
+** a value on the stack (the metatable's __name), which owns the text: read it
+** before the stack shrinks. */
 const char *la_type_text(lua_State *L, int arg);
 extern const char *const la_known_dtypes;   /* "bool, uint8, ..." */
 
 /* ---- arguments (lua/args.c) ---- */
 
+/* Integers of all list arguments of a call together; longer lists go into a
+** userdata. Most calls then allocate nothing. */
 #define LA_POOL_INTS 256
+/* What parsing has found, indexed by parameter. handles[k] is NULL for what is
+** no tensor; args[k].tensor stays unset until the tensors are taken. */
 typedef struct la_call_args {
     la_value args[LA_MAX_ARGS];
     la_handle *handles[LA_MAX_ARGS];   /* of LA_VTENSOR arguments */
@@ -189,7 +218,8 @@ typedef struct la_call_args {
 
 /* Parse the arguments 1..top for 'op'. Returns false when they do not fit and
 ** 'quiet' is set (another overload is tried); raises otherwise. Leaves anchors
-** on the Lua stack. */
+** on the Lua stack. 'out' is filled as far as parsing came. Metamethods of list
+** arguments may run; nothing in 'out' is owned by the caller. */
 bool la_parse(lua_State *L, const la_op *op, const char *name, bool method,
               bool quiet, la_call_args *out);
 /* The same for the plainest calls (lua/args_plain.c): true when it has read
@@ -205,9 +235,11 @@ static inline void la_read_number(lua_State *L, int arg, la_scalar *out)
     if (lua_isinteger(L, arg)) *out = la_scalar_int(lua_tointeger(L, arg));
     else *out = la_scalar_float(lua_tonumber(L, arg));
 }
-/* A number, boolean or 0-dim tensor as a scalar; false when it is none. */
+/* A number, boolean or one-element tensor as a scalar; false when it is none,
+** and for a tensor that was freed or needs a gradient. Raises nothing. */
 bool la_to_scalar(lua_State *L, int arg, la_scalar *out);
-/* The dim (from 0) of that name, or -1. */
+/* The dim (from 0) of that name, or -1. 't' without names has none; an unknown
+** word may be interned on the way. */
 int la_dim_by_name(const la_tensor *t, const char *word, size_t n);
 /* The generator of la.Generator at 'arg', or NULL (lua/random.c). */
 la_generator *la_to_generator(lua_State *L, int arg);

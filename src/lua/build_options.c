@@ -10,6 +10,7 @@
 #include "op/device_names.h"
 #include "tensor/names.h"
 
+/* LA_UNDEFINED where it is not given; raises for an unknown one. */
 static la_dtype option_dtype(lua_State *L, int at, const char *name)
 {
     la_dtype d = LA_UNDEFINED;
@@ -59,6 +60,7 @@ static void check_keyword(lua_State *L, const char *const *known,
                lua_tostring(L, -1));
 }
 
+/* lua_next is raw: keys behind an __index metamethod are not seen. */
 void la_check_keywords(lua_State *L, int at, const char *const *known,
                        const char *name)
 {
@@ -70,7 +72,8 @@ void la_check_keywords(lua_State *L, int at, const char *const *known,
 }
 
 /* names = {...} of the table on the top: interned, in a userdata that stays on
-** the stack; "*" is a dim without a name. */
+** the stack; "*" is a dim without a name. A name is never freed, so the array
+** may hold plain pointers. */
 static void option_names(lua_State *L, int at, la_build_options *o,
                          const char *name)
 {
@@ -97,7 +100,8 @@ static void option_names(lua_State *L, int at, la_build_options *o,
     }
 }
 
-/* The options among the fields of the table at 'at', whose keys are known. */
+/* The options among the fields of the table at 'at', whose keys are known.
+** Leaves up to two values on the stack, the anchor of the names among them. */
 static void read_fields(lua_State *L, int at, la_build_options *o,
                         const char *name)
 {
@@ -141,7 +145,9 @@ la_build_options la_read_options(lua_State *L, int at,
 
 /* Push the key at which to begin a walk that has to see all keys which are no
 ** elements of a list of n: those stand behind the array part. Lists that were
-** filled one by one may have a few of their last elements there. */
+** filled one by one may have a few of their last elements there. lua_next walks
+** the array part in order and the hash part after it, so that a walk that
+** begins near the end of a long list is short. */
 static void push_first_key(lua_State *L, int at, lua_Integer n)
 {
     enum { TAIL = 32 };
@@ -170,6 +176,8 @@ void la_read_options_in_data(lua_State *L, int at, bool given,
     if (found) read_fields(L, at, o, name);
 }
 
+/* Each step leaves 'h' with a tensor it owns, so that an error in the next
+** leaks nothing. The meta device keeps only shape and dtype. */
 void la_apply_options(lua_State *L, la_handle *h, const la_build_options *o,
                       const char *name)
 {

@@ -19,7 +19,8 @@ typedef struct la_build_options {
 void la_check_keywords(lua_State *L, int at, const char *const *known,
                        const char *name);
 /* The options at 'at': nil or nothing, a dtype, or a table with 'known' keys.
-** May leave an anchor on the stack. Raises for anything else. */
+** May leave an anchor on the stack. Raises for anything else. A table of
+** options is read through its metatable, so Lua code may run. */
 la_build_options la_read_options(lua_State *L, int at,
                                  const char *const *known, const char *name);
 /* Options may stand next to the data in the table at 'at', at its top level:

@@ -3,6 +3,10 @@
 **
 ** The closure's own upvalue is the first row of its name; overloads are tried
 ** in the order of their rows until the arguments fit.
+**
+** Between take_tensors and the end of la_dispatch no function of Lua is called:
+** the tensors are borrowed from handles that a finalizer could empty. So the
+** handles of the results are made before.
 */
 #include <stdio.h>
 #include <string.h>
@@ -25,6 +29,8 @@ typedef struct call {
 
 /* ---- the part in which no Lua code runs ---- */
 
+/* Needed where the schema says Tensor: a 0-dim tensor of the call's own, which
+** promotes like a number. */
 static la_status wrap_number(call *c, la_value *v)
 {
     la_tensor *t;
@@ -50,6 +56,8 @@ static inline void unwrap_numbers(call *c, bool again)
     }
 }
 
+/* Fill args[].tensor from the handles, of which a finalizer may have emptied
+** one since parsing. LA_ESTATE names the argument. */
 static la_status take_tensors(call *c)
 {
     const la_schema *s = c->schema;
@@ -67,6 +75,7 @@ static la_status take_tensors(call *c)
     return LA_OK;
 }
 
+/* An 'out' makes any form an LA_OUT one. */
 static la_status take_outs(call *c)
 {
     la_frame *f = &c->frame;
@@ -81,6 +90,8 @@ static la_status take_outs(call *c)
     return LA_OK;
 }
 
+/* Results are in the frame, owned, after LA_OK. After LA_ENOMEM the arguments
+** are as before, so that it may be called again. */
 static inline la_status compute(call *c, la_form form)
 {
     la_frame *f = &c->frame;
@@ -125,6 +136,8 @@ static int protected_box(lua_State *L)
     return 1;
 }
 
+/* Leaves the box, or an error value, on the top; returns the status of Lua. The
+** frame's list is gone in both cases. */
 static int box_list(call *c, la_value *v)
 {
     lua_State *L = c->L;
@@ -151,6 +164,8 @@ static void push_ints(lua_State *L, const la_value *v)
     }
 }
 
+/* Returns how many values were pushed. A list of tensors must be in its box by
+** now. */
 static int push_value(call *c, la_value *v)
 {
     lua_State *L = c->L;
@@ -183,7 +198,8 @@ static int protected_handle(lua_State *L)
     return 1;
 }
 
-/* A handle for the one tensor that came instead of the schema's list. */
+/* A handle for the one tensor that came instead of the schema's list.
+** Protected, as the result is owned by the frame; released on failure. */
 static int late_handle(call *c)
 {
     lua_State *L = c->L;
@@ -252,6 +268,7 @@ static int push_results(call *c)
     return n;
 }
 
+/* The userdata that the caller gave. */
 static int push_outs(call *c)
 {
     for (int k = 0; k < c->args.nouts; k++)
@@ -259,7 +276,8 @@ static int push_outs(call *c)
     return c->args.nouts;
 }
 
-/* One slot of the stack for every result, tensors as empty handles. */
+/* One slot of the stack for every result, tensors as empty handles. Below them
+** on the stack are the arguments and the parser's anchors. */
 static void make_handles(call *c)
 {
     const la_schema *s = c->schema;
@@ -273,7 +291,8 @@ static void make_handles(call *c)
     }
 }
 
-/* Once more after a full collection: dead tensors may hold the memory. */
+/* Once more after a full collection: dead tensors may hold the memory.
+** Finalizers may empty handles: compute takes the tensors anew. */
 static __attribute__((noinline)) la_status collect_and_compute(call *c,
                                                                la_form form)
 {
@@ -281,7 +300,9 @@ static __attribute__((noinline)) la_status collect_and_compute(call *c,
     return compute(c, form);
 }
 
-/* Everything after the arguments are parsed. */
+/* Everything after the arguments are parsed. The results' number, for the
+** lua_CFunction to return. An in-place call returns its first argument, one
+** with out= those tensors. */
 static int finish_call(call *c, const char *name, la_form form)
 {
     bool inplace = form == LA_INPLACE || (c->op->forms & LA_MUTATES);
@@ -303,6 +324,7 @@ static int finish_call(call *c, const char *name, la_form form)
 
 /* ---- closures ---- */
 
+/* A userdata without a metatable; upvalue LA_UP_OWN of its closure. */
 typedef struct entry {
     const la_op *op;            /* the first overload of that form */
     la_state *state;            /* whose closure this belongs to */
@@ -360,6 +382,7 @@ static __attribute__((noinline)) void find_overload(call *c, const entry *e)
     fits(c, e, best, false);
 }
 
+/* Like la_enter, with the state from the entry: one upvalue instead of two. */
 static const entry *enter(lua_State *L, call *c)
 {
     const entry *e = lua_touserdata(L, lua_upvalueindex(LA_UP_OWN));
@@ -369,6 +392,7 @@ static const entry *enter(lua_State *L, call *c)
     return e;
 }
 
+/* The lua_CFunction of all operations, as function, method and in-place. */
 static int operation(lua_State *L)
 {
     call c;
@@ -420,6 +444,8 @@ static int call_other(lua_State *L)
     return 1;
 }
 
+/* The lua_CFunction of the operators' metamethods. Their schemas have tensors
+** first; other parameters keep their defaults. */
 static int operator(lua_State *L)
 {
     call c;
@@ -444,6 +470,7 @@ static size_t base_length(const la_op *op)
     return strcspn(op->signature, ".(");
 }
 
+/* A name ends where its overload or its parameters begin. */
 static bool at_end(char c) { return c == '.' || c == '('; }
 
 static bool same_name(const la_op *a, const la_op *b)
@@ -462,6 +489,8 @@ static bool is_first(const la_op *op)
     return true;
 }
 
+/* Atomic, as two threads may open states at the same time; both write the
+** same. */
 static void link_overloads(const la_op *op)
 {
     for (int i = op->id + 1; i < la_op_count(); i++)
@@ -510,6 +539,8 @@ static void add_operation(lua_State *L, const la_op *op, const char *name,
     add_form(L, op, name, n, LA_INPLACE_FORM, methods);
 }
 
+/* Other names get closures of their own, so that errors show the name
+** called. */
 static void add_aliases(lua_State *L, int lib, int methods)
 {
     static const char *const rows[][2] = {

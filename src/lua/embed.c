@@ -17,7 +17,8 @@ typedef struct la_embedded {
     const char *text, *end;     /* its source, as it stood in the file */
 } la_embedded;
 
-/* The bytes, with a NUL behind them. */
+/* The bytes, with a NUL behind them. .pushsection and .popsection keep the
+** section that the compiler is writing to. */
 #define E(id, module, path) \
     __asm__(".pushsection .rodata\n" \
             "la_text_" #id ":\n .incbin \"" path "\"\n" \
@@ -34,7 +35,9 @@ static const la_embedded table[] = {
     {NULL, NULL, NULL}
 };
 
-/* require's loader: the chunk gets the module's name, as from a file. */
+/* require's loader: the chunk gets the module's name, as from a file. Raises
+** the compiler's message. "t" refuses bytecode, which could break the
+** interpreter's invariants. */
 static int load_embedded(lua_State *L)
 {
     const la_embedded *e = lua_touserdata(L, lua_upvalueindex(1));

@@ -13,6 +13,7 @@ const char *la_type_text(lua_State *L, int arg)
     return luaL_typename(L, arg);
 }
 
+/* Every row begins with a separator; the first one is skipped below. */
 static const char dtypes[] =
 #define DTYPE(ID, name, ctype, kind, tag, title) ", " name
 #include "base/dtype.def"
@@ -20,6 +21,8 @@ static const char dtypes[] =
     ;
 const char *const la_known_dtypes = dtypes + 2;
 
+/* The text on the top of the stack, with "chunk:line: " of the function that
+** called us in front (level 1), becomes the error. */
 static int raise_text(lua_State *L)
 {
     luaL_where(L, 1);
@@ -38,7 +41,8 @@ int la_raise_arg(lua_State *L, int arg, const char *name, const char *fmt, ...)
     return raise_text(L);
 }
 
-/* PyTorch's own sentences often begin so: "max(): Expected ...". */
+/* PyTorch's own sentences often begin so: "max(): Expected ...". Those keep
+** their wording, without another "max: " in front. */
 static bool begins_with_call(const char *text, const char *name)
 {
     size_t n = strlen(name);

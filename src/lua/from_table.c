@@ -4,6 +4,9 @@
 ** A nested table is walked twice without recursion: once to learn shape and
 ** kind and to check every leaf, once to store; of a short one the leaves are
 ** kept from the first walk. Tables without a metatable are read raw.
+**
+** Metamethods and finalizers may change the table between the walks, so the
+** second one checks lengths again.
 */
 #include <stdio.h>
 #include <string.h>
@@ -15,6 +18,8 @@
 
 /* ---- walking a nested table ---- */
 
+/* An odometer: at[d] is the index from 0 in dim d, and the stack holds the
+** current table of each dim, from 'base' on. */
 typedef struct walk {
     lua_State *L;
     const char *name;
@@ -31,7 +36,8 @@ static bool is_table(lua_State *L, int at)
     return lua_type(L, at) == LUA_TTABLE;
 }
 
-/* "[2][3]" of the element where the walk is. */
+/* "[2][3]" of the element where the walk is. For errors only: the string is
+** left on the stack. */
 static const char *element_text(const walk *w, int depth)
 {
     luaL_Buffer b;
@@ -45,7 +51,8 @@ static const char *element_text(const walk *w, int depth)
     return lua_tostring(w->L, -1);
 }
 
-/* Push element at[d] of the table that stands for dim d; its type. */
+/* Push element at[d] of the table that stands for dim d; its type. Lua code may
+** run where the table has a metatable. */
 static int push_element(walk *w, int d)
 {
     int table = w->base + d;
@@ -120,6 +127,8 @@ static void learn_shape(walk *w)
     lua_settop(L, w->base + w->ndim - (w->ndim > 0));
 }
 
+/* The table for dim d is on the stack: raises unless it has the size that the
+** first one of that dim had. */
 static void check_row(walk *w, int d, int type)
 {
     lua_State *L = w->L;
@@ -150,6 +159,7 @@ static bool next_row(walk *w)
     return true;
 }
 
+/* The value on the top is no leaf: raises, with its indices. */
 static void leaf_error(walk *w)
 {
     lua_State *L = w->L;
@@ -160,7 +170,8 @@ static void leaf_error(walk *w)
                w->name, element_text(w, w->ndim), got);
 }
 
-/* The value on top of the stack, of this Lua type. */
+/* The value on top of the stack, of this Lua type. A one-element tensor is a
+** leaf too, unless it needs a gradient. */
 static void read_leaf(walk *w, int type, la_scalar *out)
 {
     lua_State *L = w->L;
@@ -182,6 +193,8 @@ static inline void poll_leaves(lua_State *L, const char *name, int64_t count)
 /* Called for every leaf, in order; may set where the next is read to. */
 typedef void (*leaf_fn)(walk *w, const la_scalar *leaf, void *context);
 
+/* Visit the leaves in order, on tables that stand at their first row. The stack
+** is cut back every eight leaves, which is cheaper than a pop for each. */
 static void each_leaf(walk *w, leaf_fn fn, void *context)
 {
     lua_State *L = w->L;
@@ -199,6 +212,7 @@ static void each_leaf(walk *w, leaf_fn fn, void *context)
     } while (next_row(w));
 }
 
+/* Up to so many leaves the second walk is spared. */
 #define KEPT 16
 typedef struct first_look {
     la_kind kind;               /* the widest */
@@ -206,6 +220,7 @@ typedef struct first_look {
     la_scalar list[KEPT + 1];   /* the first, and a slot for others */
 } first_look;
 
+/* First walk: the widest kind decides the dtype. */
 static void look_at_leaf(walk *w, const la_scalar *leaf, void *context)
 {
     first_look *k = context;
@@ -213,12 +228,14 @@ static void look_at_leaf(walk *w, const la_scalar *leaf, void *context)
     if (k->n < KEPT) w->leaf = &k->list[++k->n];
 }
 
+/* Where the second walk writes; 'left' guards against a table that grew. */
 typedef struct sink {
     la_tensor *t;
     char *at;
     int64_t left;
 } sink;
 
+/* Raises for a value that the dtype cannot hold. */
 static void store_leaf(walk *w, const la_scalar *leaf, void *context)
 {
     sink *s = context;
@@ -249,6 +266,7 @@ static la_dtype kind_dtype(la_kind kind)
     return la_scalar_dtype(&s);
 }
 
+/* Tables of the first row back on the stack, as after learn_shape. */
 static void rewind_walk(walk *w)
 {
     lua_settop(w->L, w->base);
@@ -262,7 +280,9 @@ static void rewind_walk(walk *w)
     }
 }
 
-/* The handle stands below the tables, so that it stays anchored. */
+/* The handle stands below the tables, so that it stays anchored. Fills 'h'
+** before the values are stored: whatever raises after that leaves a tensor that
+** the collector owns. */
 static void from_table(lua_State *L, int at, const la_build_options *o,
                        la_handle *h, const char *name)
 {
@@ -310,6 +330,8 @@ static void from_number(lua_State *L, int at, const la_build_options *o,
     LA_CHECK(L, name, la_scalar_store(&s, dtype, la_data(t)));
 }
 
+/* A copy without history, as la.tensor(x) in PyTorch. The flag of numbers that
+** were wrapped does not pass on. */
 static void from_tensor(lua_State *L, int at, const la_build_options *o,
                         la_handle *h, const char *name)
 {
@@ -331,7 +353,8 @@ static const char *const asarray_keys[] = {"dtype", "requires_grad", "device",
                                            "names", "memory_format", "copy",
                                            NULL};
 
-/* Push a new tensor of the table, number, boolean or tensor at 'at'. */
+/* Push a new tensor of the table, number, boolean or tensor at 'at'. Applies
+** the options, and lets the collector keep up. */
 static int build_tensor(lua_State *L, int at, const la_build_options *o,
                         const char *name)
 {
@@ -358,7 +381,8 @@ static int fn_tensor(lua_State *L)
     return build_tensor(L, 1, &o, "tensor");
 }
 
-/* asarray: the tensor itself when nothing would change. */
+/* asarray: the tensor itself when nothing would change. copy = true forces a
+** copy, copy = false raises where one is needed. */
 static int fn_asarray(lua_State *L)
 {
     la_build_options o = la_read_options(L, 2, asarray_keys, "asarray");
@@ -384,6 +408,7 @@ static int fn_asarray(lua_State *L)
     return build_tensor(L, 1, &o, "asarray");
 }
 
+/* x:new_tensor(data[, options]): x's dtype unless one is given. */
 static int method_new_tensor(lua_State *L)
 {
     la_build_options o = la_read_options(L, 3, build_keys, "new_tensor");
@@ -396,7 +421,9 @@ static int method_new_tensor(lua_State *L)
 
 /* ---- raw bytes ---- */
 
-/* from_raw(string, dtype, sizes[, {offset = 1}]): copies the bytes. */
+/* from_raw(string, dtype, sizes[, {offset = 1}]): copies the bytes. In the byte
+** order of the machine. Without options the string must have the exact
+** length. */
 static int fn_from_raw(lua_State *L)
 {
     la_state *s = la_enter(L);
@@ -446,7 +473,8 @@ int la_read_sizes(lua_State *L, int at, int64_t *sizes, const char *name)
     return (int)n;
 }
 
-/* A plain contiguous CPU copy (or the tensor itself), pushed as an anchor. */
+/* Are the elements in memory as totable and tostring_raw read them: contiguous,
+** in bounds of the storage, without bits that alter values? */
 static bool lies_plain(const la_tensor *t)
 {
     enum { ODD = LA_F_CONJ | LA_F_NEG | LA_F_ZERO | LA_F_DEFERRED };
@@ -456,6 +484,9 @@ static bool lies_plain(const la_tensor *t)
            <= t->storage->nbytes;
 }
 
+/* A plain contiguous CPU copy, or the tensor itself, in a handle on the top,
+** from which the result is borrowed. Each intermediate is in the handle before
+** the next is computed, so that an error leaks nothing. */
 static la_tensor *push_plain(lua_State *L, int arg, const char *name)
 {
     la_state *s = la_up_state(L);
@@ -525,7 +556,8 @@ static const char *push_row(lua_State *L, const la_tensor *t, const char *data,
 }
 
 /* Tables of the dims stand on the stack from 'base' on; the odometer adds each
-** finished one to its parent. */
+** finished one to its parent. Depth is bounded by LA_MAX_DIMS, and the stack is
+** grown once for all. */
 static void push_nested(lua_State *L, const la_tensor *t)
 {
     int64_t at[LA_MAX_DIMS] = {0}, count = 0;
@@ -560,6 +592,7 @@ static bool push_short(lua_State *L)
     return same;
 }
 
+/* Nested tables; a number for a 0-dim tensor, {re, im} for a complex one. */
 static int method_totable(lua_State *L)
 {
     la_enter(L);

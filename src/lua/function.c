@@ -4,6 +4,11 @@
 ** A call runs forward(ctx, ...) without recording and gives its results a node
 ** that holds ctx. Tensors given to ctx:save_for_backward are kept by the node
 ** with their versions, so that a saved result makes no cycle.
+**
+** Ownership: the node owns the saved tensors and its tie; the tie holds ctx and
+** backward in the registry (lua/graph_refs.c). A ctx never points at its node,
+** which may die first: methods of ctx find the node in the list of backward
+** calls that are running.
 */
 #include <string.h>
 
@@ -36,7 +41,9 @@ typedef struct la_function_call {
 
 /* ---- ctx ---- */
 
-/* ctx:save_for_backward(...) */
+/* ctx:save_for_backward(...). Raises for what is neither tensor nor nil. A
+** second call replaces the list of the first. The values move into the node
+** when forward has returned. */
 static int ctx_save(lua_State *L)
 {
     int n = lua_gettop(L) - 1;
@@ -56,6 +63,8 @@ static int ctx_save(lua_State *L)
     return 0;
 }
 
+/* Push the saved values anew, as handles; a result comes back attached to the
+** node. Raises LA_EGRAD for one that was changed in place or freed since. */
 static int unpack_saved(lua_State *L, function_node *fn, la_node *n)
 {
     luaL_checkstack(L, fn->nsaved + 4, "too many saved tensors");
@@ -98,7 +107,9 @@ static int saved_count(lua_State *L, int list)
     return n < 0 || n > MAX_SAVED ? 0 : (int)n;
 }
 
-/* ctx:saved(): what was saved; in forward the values themselves. */
+/* ctx:saved(): what was saved; in forward the values themselves. In backward
+** they come from the node, each call with new handles. Once they have moved
+** there, none are left outside of backward. */
 static int ctx_saved(lua_State *L)
 {
     luaL_checktype(L, 1, LUA_TTABLE);
@@ -127,7 +138,9 @@ static void push_ctx(lua_State *L)
 
 /* ---- the node ---- */
 
-/* The gradients from stack index 'base' + 1 on, to the edges. */
+/* The gradients from stack index 'base' + 1 on, to the edges. One per argument
+** of forward, of which only tensors have an edge; missing ones and nil are no
+** gradient. The references in c->out belong to the engine. */
 static la_status take_gradients(lua_State *L, call *c, int base)
 {
     function_node *fn = la_node_extra(c->node);
@@ -154,7 +167,8 @@ static la_status take_gradients(lua_State *L, call *c, int base)
     return LA_OK;
 }
 
-/* In protected mode: backward(ctx, grads...), results to the edges. */
+/* In protected mode: backward(ctx, grads...), results to the edges. The stack
+** holds 1 the call's frame; results begin at 2. */
 static int protected_backward(lua_State *L)
 {
     call *c = lua_touserdata(L, 1);
@@ -171,6 +185,8 @@ static int protected_backward(lua_State *L)
     return 0;
 }
 
+/* The node's 'run': called by the engine, outside of any protected call. The
+** grad mode is restored, since an error may have left it changed. */
 static la_status run_function(la_node *n, la_tensor **grads, la_tensor **out)
 {
     function_node *fn = la_node_extra(n);
@@ -190,6 +206,8 @@ static la_status run_function(la_node *n, la_tensor **grads, la_tensor **out)
                             : la_keep_error(L, s, "custom backward");
 }
 
+/* Without retain_graph the engine calls it after the node ran. A cleared value
+** is marked, so that unpack_saved raises instead of giving nil. */
 static void clear_function(la_node *n)
 {
     function_node *fn = la_node_extra(n);
@@ -199,6 +217,7 @@ static void clear_function(la_node *n)
     }
 }
 
+/* The values were released by clear_function before. */
 static void destroy_function(la_node *n)
 {
     function_node *fn = la_node_extra(n);
@@ -233,6 +252,7 @@ static int count_tensors(lua_State *L, int top)
     return n;
 }
 
+/* ctx.needs_input_grad: a list of booleans, one per argument. */
 static void push_needs(lua_State *L, int top)
 {
     lua_createtable(L, top - 1, 0);
@@ -243,6 +263,7 @@ static void push_needs(lua_State *L, int top)
     }
 }
 
+/* Is 't' the tensor of one of the handles at first..last? */
 static bool among_results(lua_State *L, int first, int last, la_tensor *t)
 {
     for (int at = first; at <= last; at++) {
@@ -252,6 +273,8 @@ static bool among_results(lua_State *L, int first, int last, la_tensor *t)
     return false;
 }
 
+/* Move the list of ctx into the node, which owns it from there on. A result is
+** saved without its history, or the node would keep itself alive. */
 static la_status save_all(lua_State *L, la_node *n, int ctx, int first,
                           int last)
 {
@@ -276,6 +299,8 @@ static la_status save_all(lua_State *L, la_node *n, int ctx, int first,
     return LA_OK;
 }
 
+/* 'e' stops at the number of edges that was counted: a finalizer can't add
+** tensors, but it can free some, and then fewer edges are set. */
 static la_status add_edges(lua_State *L, la_node *n, int top)
 {
     function_node *fn = la_node_extra(n);
@@ -289,7 +314,9 @@ static la_status add_edges(lua_State *L, la_node *n, int top)
     return LA_OK;
 }
 
-/* A result that is an argument is replaced by a view of it. */
+/* A result that is an argument is replaced by a view of it. Otherwise the
+** argument itself would get the node as its history. Raises for want of
+** memory. */
 static la_status part_results(lua_State *L, int top, int first, int last)
 {
     for (int at = first; at <= last; at++) {
@@ -304,7 +331,8 @@ static la_status part_results(lua_State *L, int top, int first, int last)
     return LA_OK;
 }
 
-/* Results get their history. */
+/* Results get their history. Integer and boolean results get none. Their slots
+** still count, so that gradients keep the order of the results. */
 static la_status attach(lua_State *L, la_node *n, int first, int last)
 {
     for (int at = first; at <= last; at++) {
@@ -330,6 +358,8 @@ static int protected_owners(lua_State *L)
     return 0;
 }
 
+/* With too many owners, or after an error, la_collect_ties leaves the tie
+** alone. */
 static void own_results(lua_State *L, function_node *fn, int first, int last)
 {
     lua_pushcfunction(L, protected_owners);
@@ -340,7 +370,9 @@ static void own_results(lua_State *L, function_node *fn, int first, int last)
     fn->tie.nowners = LA_TIE_OWNERS + 1;
 }
 
-/* What may raise comes before the node is there: nobody else owns it. */
+/* What may raise comes before the node is there: nobody else owns it. On
+** failure the node dies with what it owns; the results stay tensors without
+** history. */
 static la_status record(lua_State *L, int top, int ctx, int first, int last)
 {
     la_node *n;
@@ -371,6 +403,8 @@ static la_status record(lua_State *L, int top, int ctx, int first, int last)
     return status;
 }
 
+/* Stack: 1 the callable, 2..top the arguments, top + 1 ctx, then the results.
+** forward runs with recording off; its errors pass through unchanged. */
 static int function_call(lua_State *L)
 {
     la_collect_ties(L, la_enter(L));
@@ -398,7 +432,9 @@ static int function_call(lua_State *L)
     return last - ctx;
 }
 
-/* la.Function{forward = f, backward = g}: callable. */
+/* la.Function{forward = f, backward = g}: callable. The callable is a new table
+** with a metatable of its own; the definition may be changed later without
+** effect on it. */
 int la_fn_Function(lua_State *L)
 {
     luaL_checktype(L, 1, LUA_TTABLE);

@@ -1,6 +1,10 @@
 /*
 ** la.fuse(f): a function that runs f with its element-wise operations recorded,
 ** and computes what f returns in one pass over memory (src/fuse).
+**
+** What is deferred lives as long as the recording, on the current context. So a
+** recording must end on every way out of f, errors included, and its results
+** must have been computed before it ends.
 */
 #include "fuse/fuse.h"
 #include "lua/binding.h"
@@ -9,6 +13,8 @@
 #define MAX_DEPTH 4
 #define MAX_WANTED 64        /* no more steps are pending than that */
 
+/* Results to compute. Borrowed: the stack holds their handles, and from the
+** scan to la_fuse_values no Lua code runs that could free one. */
 typedef struct wanted {
     int n;
     la_tensor *list[MAX_WANTED];    /* borrowed from their handles */
@@ -23,7 +29,9 @@ static void want(wanted *w, la_tensor *t)
     if (w->n < MAX_WANTED) w->list[w->n++] = t;
 }
 
-/* The value at the top of the stack. Raises nothing, runs no Lua code. */
+/* The value at the top of the stack. Raises nothing, runs no Lua code. lua_next
+** reads raw. The recursion is bounded by MAX_DEPTH, for which the caller has
+** reserved stack. */
 static void want_value(lua_State *L, wanted *w, int depth)
 {
     la_handle *h = la_to_handle(L, -1);
@@ -56,7 +64,9 @@ static la_status finish(lua_State *L, la_state *s)
 }
 
 /* What la.fuse gives; upvalue LA_UP_OWN is f. Inside another fused function it
-** is a part of that one. */
+** is a part of that one. f's results are returned as they are; errors of f pass
+** through unchanged. A yield across the recording is refused by lua_pcall (no
+** continuation), as the recording belongs to this thread's context. */
 static int call_fused(lua_State *L)
 {
     int n = lua_gettop(L);

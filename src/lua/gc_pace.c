@@ -29,19 +29,26 @@
 #include "base/memory.h"
 #include "lua/binding.h"
 
+/* All three in handles. */
 #define LOOK 64
 #define PATIENCE 1500
 #define PERIOD 1000
+/* In bytes of tensor data. LOOK_BYTES is what steps may leave before a full
+** collection is considered. */
 #define STEP_BYTES ((uint64_t)1 << 19)
 #define CYCLE_BYTES ((uint64_t)6 << 20)
 #define LOOK_BYTES ((uint64_t)8 << 20)
 
+/* Handles whose finalizer has not run. A tensor freed by x:free() counts on:
+** its userdata is still the collector's work. */
 static uint64_t alive(const la_state *s) { return s->begun - s->ended; }
 
 /* ---- the watch ---- */
 
 #define WATCH_NAME "lunarray.watch"
 
+/* Needs the metatable of la_pace_begin. Raises for want of memory; then
+** 'watched' is false, and step_handles tries again. */
 static void put_watch(lua_State *L, la_state *s)
 {
     s->watched = false;         /* stays so when there is no memory for it */
@@ -51,6 +58,8 @@ static void put_watch(lua_State *L, la_state *s)
     s->watched = true;
 }
 
+/* Called by the collector: the watch has no references, so the next cycle finds
+** it dead. */
 static int watch_gc(lua_State *L)
 {
     la_state *s = la_up_state(L);
@@ -79,6 +88,7 @@ static void cycle_over(la_state *s)
     if (keeps && s->young && s->floor / 4 > s->most) s->most = s->floor / 4;
 }
 
+/* Runs all finalizers that are due, and so Lua code. */
 static void whole_cycle(lua_State *L, la_state *s)
 {
     lua_gc(L, LUA_GCCOLLECT);
@@ -100,9 +110,12 @@ static void learn(la_state *s, bool whole, bool ended)
     if (s->interval > 2 * LOOK) s->interval = 2 * LOOK;
 }
 
+/* Not below 0: step_handles lowers the floor first. */
 static uint64_t backlog(const la_state *s) { return alive(s) - s->floor; }
 
-/* Many handles: a step, if it is needed. */
+/* Many handles: a step, if it is needed. Runs finalizers. The counters of
+** cycles are compared around the step, since the watch's finalizer runs inside
+** it. */
 static void step_handles(lua_State *L, la_state *s)
 {
     s->since = 0;
@@ -159,6 +172,8 @@ static void step_bytes(lua_State *L, la_state *s)
     whole_cycle(L, s);
 }
 
+/* The collector counts as stopped while it runs a finalizer: an operation that
+** is called there starts no step within the step. */
 void la_pace_data_now(lua_State *L, la_state *s)
 {
     if (lua_gc(L, LUA_GCISRUNNING) > 0) step_bytes(L, s);

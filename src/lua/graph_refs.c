@@ -17,9 +17,12 @@
 
 #define LEAST 1024              /* ties before the first such collection */
 
-/* Registry keys: handles by tie (weak values); values by handle (weak keys). */
+/* Registry keys: handles by tie (weak values); values by handle (weak keys).
+** The key of an owner is the tie's address plus k, k < LA_TIE_OWNERS, which is
+** smaller than a tie: no two ties share one. */
 static const char owners_key, moved_key;
 
+/* The table under 'key', created on demand. Three slots of the stack. */
 static void push_weak_table(lua_State *L, const void *key, const char *mode)
 {
     if (lua_rawgetp(L, LUA_REGISTRYINDEX, key) == LUA_TTABLE) return;
@@ -43,6 +46,7 @@ void la_tie_set(la_tie *t, la_state *s, int first, int second)
     s->nties++;
 }
 
+/* The tie stays as memory of its node; only its state is forgotten. */
 static void unlink_tie(la_tie *t)
 {
     *t->link = t->next;
@@ -51,6 +55,9 @@ static void unlink_tie(la_tie *t)
     t->state = NULL;
 }
 
+/* Called when a node dies, which may be inside a finalizer and outside of any
+** protected call: nothing may raise. Slots that exist are overwritten, and nil
+** makes no new entry. */
 void la_tie_end(la_tie *t)
 {
     la_state *s = t->state;
@@ -67,11 +74,13 @@ void la_tie_end(la_tie *t)
     lua_pop(s->main, 1);
 }
 
+/* The registry goes with the state: references need not be given back. */
 void la_cut_ties(la_state *s)
 {
     while (s->ties) unlink_tie(s->ties);
 }
 
+/* 8 slots: what la_tie_push needs and a function with its argument. */
 la_status la_tie_enter(const la_tie *t, lua_State **out)
 {
     if (!t->state)
@@ -112,7 +121,9 @@ static int refs_of(const la_node *n)
 }
 
 /* Nothing but its handle holds the tensor, and nothing but such tensors the
-** node; *node is the one of the first owner. */
+** node; *node is the one of the first owner. Counters are compared for
+** equality: a reference from anywhere else (a graph that uses the result, a
+** host) makes the functions reachable, and then nothing may be moved. */
 static bool owned_by_handle(const la_tensor *t, int nowners,
                             const la_node **node)
 {
@@ -125,6 +136,8 @@ static bool owned_by_handle(const la_tensor *t, int nowners,
     return refs_of(m->fn) == nowners;
 }
 
+/* The tie could be collected as far as C is concerned: all owners are known,
+** alive, and held by their handles alone. */
 static bool is_private(lua_State *L, const la_tie *t)
 {
     const la_node *node = NULL;
@@ -140,7 +153,9 @@ static bool is_private(lua_State *L, const la_tie *t)
 /* ---- moving ---- */
 
 /* The tie's values as a list under each of its handles; the registry's slots
-** stay taken. */
+** stay taken. A slot with false stays reserved, so that luaL_ref gives it to
+** nobody. An error on the way leaves the registry complete: slots are cleared
+** last. */
 static void move_out(lua_State *L, la_tie *t)
 {
     push_weak_table(L, &moved_key, "k");
@@ -180,6 +195,8 @@ static void push_moved(lua_State *L, const la_tie *t)
     lua_pushnil(L);
 }
 
+/* Ties that died in the collection have left the list of the state by then
+** (la_tie_end). */
 static void move_back(lua_State *L, la_tie *t)
 {
     push_moved(L, t);
@@ -205,7 +222,9 @@ void la_tie_push(lua_State *L, const la_tie *t, int k)
     }
 }
 
-/* May raise when Lua has no memory: moved ties still work then. */
+/* May raise when Lua has no memory: moved ties still work then. Not inside a
+** backward, whose engine holds references that the counters do not tell
+** apart. */
 void la_collect_ties(lua_State *L, la_state *s)
 {
     if (s->nties < LEAST || s->nties < s->most_ties) return;

@@ -1,4 +1,11 @@
-/* Hooks written in Lua. */
+/*
+** Hooks written in Lua.
+**
+** A hook runs inside la_backward, which is no Lua function: an error must not
+** leave by longjmp there. So each call is protected, the error value is kept in
+** the registry, and the status goes up through the engine until the Lua
+** function that called backward raises the value again.
+*/
 #include "base/memory.h"
 #include "lua/autograd.h"
 
@@ -35,6 +42,8 @@ void la_open_errors(lua_State *L)
     lua_rawsetp(L, LUA_REGISTRYINDEX, &thrown_key);
 }
 
+/* A later error of the same backward replaces an earlier one. Storing it takes
+** no memory; the text for the record does. */
 la_status la_keep_error(lua_State *L, la_state *s, const char *what)
 {
     if (lua_isnil(L, -1)) lua_pushlightuserdata(L, (void *)&thrown_key);
@@ -44,7 +53,9 @@ la_status la_keep_error(lua_State *L, la_state *s, const char *what)
     return la_lua_error(L, what);
 }
 
-/* Anomaly mode adds to a text where the operation was recorded. */
+/* Anomaly mode adds to a text where the operation was recorded. So in anomaly
+** mode a text goes by the error record, which has that addition; other values
+** are raised as they are. */
 int la_raise_kept(lua_State *L, const char *name, la_status status)
 {
     la_state *s = la_up_state(L);
@@ -61,12 +72,16 @@ int la_raise_kept(lua_State *L, const char *name, la_status status)
 
 /* ---- hooks ---- */
 
+/* What passes through lua_pcall as a light userdata. 'grad' is borrowed from
+** the engine for the call. */
 typedef struct hook_frame {
     const la_tie *tie;
     la_tensor *grad, **out;
     la_status status;       /* of what the hook returned */
 } hook_frame;
 
+/* The value on the top of the stack; *out gets a reference of its own. Raises
+** nothing: the status is the result. */
 static la_status take_result(lua_State *L, const hook_frame *f)
 {
     la_handle *r = la_to_handle(L, -1);
@@ -113,13 +128,16 @@ static la_status hook_run(void *context, la_tensor *grad, la_tensor **out)
     return status == LUA_OK ? f.status : la_keep_error(L, s, "hook");
 }
 
+/* When the hook is removed or what it hangs on dies. The registry slot is given
+** back if the state still exists. */
 static void hook_release(void *context)
 {
     la_tie_end(context);
     la_mem_free(context, sizeof(la_tie));
 }
 
-/* The handle of a registered hook: {tensor, id} with remove and __close. */
+/* The handle of a registered hook: {tensor, id} with remove and __close.
+** Removing twice, or after the tensor was freed, does nothing. */
 static int hook_remove(lua_State *L)
 {
     luaL_checktype(L, 1, LUA_TTABLE);
@@ -130,6 +148,8 @@ static int hook_remove(lua_State *L)
     return 0;
 }
 
+/* The tensor's handle is at stack index 1. The table anchors it, so that the id
+** stays meaningful. */
 static void push_removal(lua_State *L)
 {
     lua_createtable(L, 2, 0);
@@ -146,7 +166,9 @@ static void push_removal(lua_State *L)
     lua_rawseti(L, -2, 1);
 }
 
-/* x:register_hook(f) */
+/* x:register_hook(f). The ref is taken before the tie exists: whatever raises
+** until then leaves at most a used registry slot. From la_register_hook on the
+** tensor owns the tie, also on failure. */
 int la_method_register_hook(lua_State *L)
 {
     la_state *s = la_enter(L);

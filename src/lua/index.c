@@ -13,7 +13,8 @@
 #include "op/index/key.h"
 #include "tensor/scalar.h"
 
-/* Not cleared as a whole: eight kilobytes. */
+/* Not cleared as a whole: eight kilobytes. Items are set up to n, handles only
+** where the item is a tensor. */
 typedef struct key {
     int n;
     bool has_tensors;
@@ -23,6 +24,8 @@ typedef struct key {
 
 /* ---- reading a key: may raise, owns nothing ---- */
 
+/* Raises unless it is a number with an integral value; 'what' is for the
+** text. */
 static int64_t integer_at(lua_State *L, int at, const char *what)
 {
     int ok;
@@ -47,7 +50,8 @@ static bool range_field(lua_State *L, int table, int i, const char *what,
 }
 
 /* What '#' says of the table, without asking for metamethods it has not
-** ('plain'). */
+** ('plain'). With a metatable luaL_len may run __len, and the reads that follow
+** __index. */
 static int64_t length(lua_State *L, int table, bool *plain)
 {
     *plain = !lua_getmetatable(L, table);
@@ -78,6 +82,9 @@ static void read_range(lua_State *L, int table, la_index_item *it)
                    (int)it->first);
 }
 
+/* Append what is at stack index 'at' to the key. A tensor leaves one copy on
+** the stack: a list with __index may have made it just for this access, and
+** nothing else would keep it. */
 static void read_item(lua_State *L, int at, key *k)
 {
     la_index_item *it = &k->items[k->n];
@@ -108,6 +115,7 @@ static void read_item(lua_State *L, int at, key *k)
                la_type_text(L, at));
 }
 
+/* Leaves the tensors among the entries on the stack, nothing else. */
 static void read_list(lua_State *L, int table, key *k)
 {
     bool plain;
@@ -123,6 +131,8 @@ static void read_list(lua_State *L, int table, key *k)
     }
 }
 
+/* A table is always the list of entries, so that x[{1, 2}] is an element and
+** not a range: a range is {{1, 2}}. */
 static void read_key(lua_State *L, int at, key *k)
 {
     k->n = 0;
@@ -133,6 +143,8 @@ static void read_key(lua_State *L, int at, key *k)
 
 /* ---- the metamethods: no Lua code runs once the tensors are taken ---- */
 
+/* From handles to borrowed tensors. From here to the end of the operation
+** nothing may allocate in Lua. */
 static la_status take_tensors(key *k)
 {
     for (int i = 0; i < k->n; i++) {
@@ -144,6 +156,7 @@ static la_status take_tensors(key *k)
     return LA_OK;
 }
 
+/* Returns 1 with the handle 'h' on the top of the stack, or raises. */
 static int finish(lua_State *L, la_state *s, la_handle *h, la_status status,
                   la_tensor *out)
 {
@@ -176,6 +189,7 @@ static int get(lua_State *L, key *k)
     return finish(L, s, h, status, out);
 }
 
+/* Not inlined: the key's eight kilobytes of stack are for this path alone. */
 static __attribute__((noinline)) int get_any(lua_State *L)
 {
     key k;
@@ -184,7 +198,8 @@ static __attribute__((noinline)) int get_any(lua_State *L)
     return get(L, &k);
 }
 
-/* The state comes with the tensor: an upvalue would be a call more. */
+/* The state comes with the tensor: an upvalue would be a call more. An integer
+** key takes the short way: no key is built and nothing is read twice. */
 int la_bracket_get(lua_State *L, int type)
 {
     int whole = 0;
@@ -201,6 +216,7 @@ int la_bracket_get(lua_State *L, int type)
     return finish(L, s, h, status, out);
 }
 
+/* Like x[{i, j, ...}] without the table; k.n counts what has been read. */
 int la_bracket_call(lua_State *L)
 {
     key k;
@@ -221,6 +237,8 @@ static la_status put(lua_State *L, key *k, la_handle *h,
     return la_index_put(x, k->n, k->items, value, scalar);
 }
 
+/* __newindex with stack 1 tensor, 2 key, 3 value. Values that are scalars go to
+** an element without a key being built. Nothing is returned to Lua. */
 int la_bracket_set(lua_State *L)
 {
     key k;
@@ -255,6 +273,7 @@ static int newaxis_text(lua_State *L)
     return 1;
 }
 
+/* newaxis is a userdata: no other value can be mistaken for it. */
 void la_open_index(lua_State *L, int lib)
 {
     lua_newuserdatauv(L, 0, 0);

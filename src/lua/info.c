@@ -48,6 +48,7 @@ typedef struct float_row {
     double eps, max, tiny, smallest;
 } float_row;
 
+/* tiny is the smallest normal number, smallest the smallest subnormal one. */
 static const float_row floats[] = {
     {LA_FLOAT16, 16, 3, 0x1p-10, 65504.0, 0x1p-14, 0x1p-24},
     {LA_BFLOAT16, 16, 2, 0x1p-7, 0x1.fep127, 0x1p-126, 0x1p-133},
@@ -105,6 +106,8 @@ static int fn_iinfo(lua_State *L)
     return 1;
 }
 
+/* can_cast(from, to): by kinds (bool, integer, float, complex), not by range,
+** as in PyTorch. */
 static int fn_can_cast(lua_State *L)
 {
     la_dtype from = la_check_dtype(L, 1, "can_cast");
@@ -112,6 +115,8 @@ static int fn_can_cast(lua_State *L)
     return 1;
 }
 
+/* Raises for pairs without a common dtype: uint16, uint32 and uint64 join with
+** themselves and with floats only. */
 static int fn_promote_types(lua_State *L)
 {
     la_dtype a = la_check_dtype(L, 1, "promote_types");
@@ -148,6 +153,8 @@ static int fn_result_type(lua_State *L)
     return 1;
 }
 
+/* 'kind' is a kind of the array API standard or the name of a dtype; unknown
+** ones fit nothing. */
 static bool kind_fits(la_dtype d, const char *kind)
 {
     char k = la_dtype_kind(d);
@@ -182,6 +189,7 @@ static int fn_isdtype(lua_State *L)
     return 1;
 }
 
+/* Of this state only: floats without a dtype get it. */
 static int fn_set_default_dtype(lua_State *L)
 {
     la_state *s = la_enter(L);
@@ -199,6 +207,8 @@ static int fn_get_default_dtype(lua_State *L)
     return 1;
 }
 
+/* broadcast_shapes(...): each argument a list of sizes or one integer. Raises
+** where they do not broadcast. */
 static int fn_broadcast_shapes(lua_State *L)
 {
     la_shape shape = {0}, next;
@@ -213,12 +223,14 @@ static int fn_broadcast_shapes(lua_State *L)
 
 /* ---- threads, memory, machine ---- */
 
+/* These settings belong to the process, which other states share. */
 static void refuse_in_sandbox(lua_State *L, const char *name)
 {
     if (la_up_state(L)->sandboxed)
         luaL_error(L, "%s: not available in a sandbox", name);
 }
 
+/* Of the pool of the process. */
 static int fn_set_num_threads(lua_State *L)
 {
     int64_t n = la_check_int(L, 1, "set_num_threads");
@@ -235,6 +247,8 @@ static int fn_get_num_threads(lua_State *L)
     return 1;
 }
 
+/* memory(): bytes that the library has allocated, the most so far, and the
+** limit (0 for none), of the whole process. */
 static int fn_memory(lua_State *L)
 {
     la_mem_info m = la_mem_stat();
@@ -244,6 +258,7 @@ static int fn_memory(lua_State *L)
     return 3;
 }
 
+/* Allocations beyond it fail with LA_ENOMEM, those before stay. */
 static int fn_set_memory_limit(lua_State *L)
 {
     int64_t n = lua_isnoneornil(L, 1) ? 0
@@ -274,6 +289,8 @@ static void list_capabilities(lua_State *L)
     lua_setfield(L, -2, "cpu_available");
 }
 
+/* Set table[field] to the names of a set of ISA extensions; the table is on the
+** top. */
 static void list_leaves(lua_State *L, const char *field, unsigned set)
 {
     int n = 0;
@@ -349,6 +366,7 @@ static void add_help(luaL_Buffer *b, const la_op *op)
     luaL_addstring(b, "\n");
 }
 
+/* False where no operation has that name; all overloads are shown. */
 static bool add_operation_help(luaL_Buffer *b, const char *name, size_t n)
 {
     bool found = false;
@@ -375,7 +393,9 @@ static const char *alias_of(const char *name)
     return NULL;
 }
 
-/* What lunarray.help has under the name at 1: pushes a string or nil. */
+/* What lunarray.help has under the name at 1: pushes a string or nil. Lua code
+** runs, and errors of the module pass through. In a state without require the
+** value is nil. */
 static void push_module_help(lua_State *L)
 {
     if (lua_getglobal(L, "require") != LUA_TFUNCTION) {

@@ -1,4 +1,10 @@
-/* Files: la.save, la.load. What stands in a file's bytes is src/io's matter. */
+/*
+** Files: la.save, la.load. What stands in a file's bytes is src/io's matter.
+**
+** Paths of a sandboxed state are refused before anything is opened. A save goes
+** to a temporary file that replaces the old one only when it is complete
+** (la_sink_commit), so that an error leaves the old file as it was.
+*/
 #define LA_INTERNAL
 #include "lunarray.h"
 
@@ -20,7 +26,8 @@ static file_format format_of(const char *path)
     return UNKNOWN;
 }
 
-/* A path at 'arg', without NUL bytes and with a known extension. */
+/* A path at 'arg', without NUL bytes and with a known extension. Raises in a
+** sandbox. The string stays owned by the stack. */
 static const char *check_path(lua_State *L, int arg, const char *name,
                               file_format *format)
 {
@@ -39,7 +46,8 @@ static const char *check_path(lua_State *L, int arg, const char *name,
     return path;
 }
 
-/* The one tensor of an .npy file, new and owned by the caller. */
+/* The one tensor of an .npy file, new and owned by the caller. LA_SOURCE closes
+** the file on every way out. */
 static la_status load_npy(const char *path, la_tensor **out)
 {
     la_range_stream in;
@@ -59,6 +67,7 @@ static la_status plain(la_tensor *t, la_tensor **out)
     return la_run(contiguous, out, b);
 }
 
+/* The writer of la_npy_write: 'sink' is the la_sink. */
 static la_status write_piece(void *sink, const void *bytes, size_t n)
 {
     return la_sink_write(sink, bytes, n);
@@ -95,6 +104,7 @@ static la_status save_npy(la_tensor *t, const char *path)
 #define ARCHIVE_NAME "lunarray.archive"
 enum { DEEPEST = 64 };
 
+/* After la_archive_free the archive is empty, so that it may run again here. */
 static int archive_gc(lua_State *L)
 {
     la_archive_free(lua_touserdata(L, 1));
@@ -131,6 +141,7 @@ static la_status map_file(const char *path, file_format format,
     return la_archive_add(out, "", 0, t);
 }
 
+/* Values are read into memory of their own; the file is closed at the end. */
 static la_status load_archive(const char *path, file_format format,
                               la_archive *out)
 {
@@ -140,7 +151,9 @@ static la_status load_archive(const char *path, file_format format,
                          : la_safetensors_read(&source, out);
 }
 
-/* The entries as a table; the archive's tensors move into handles. */
+/* The entries as a table; the archive's tensors move into handles. Leaves the
+** table on the stack. An error on the way leaves the rest to the archive's
+** finalizer. */
 static void push_entries(lua_State *L, la_state *s, la_archive *a)
 {
     lua_createtable(L, 0, (int)a->n);
@@ -153,7 +166,8 @@ static void push_entries(lua_State *L, la_state *s, la_archive *a)
     }
 }
 
-/* A contiguous copy (or the tensor itself, if plain) joins the archive. */
+/* A contiguous copy (or the tensor itself, if plain) joins the archive. The
+** archive owns what it is given, also where la_archive_add fails. */
 static la_status add_tensor(la_archive *a, const char *name, size_t n,
                             la_tensor *t)
 {
@@ -174,6 +188,8 @@ static la_status add_number(lua_State *L, la_archive *a, const char *name,
     return la_archive_add(a, name, n, t);
 }
 
+/* Mutual recursion with collect_value, to the depth of DEEPEST at most: there a
+** table that contains itself raises. */
 static void collect(lua_State *L, la_archive *a, int table, int depth);
 
 /* The value on the top, by the name below it, is none that can be saved. */
@@ -188,7 +204,8 @@ static void refuse_value(lua_State *L, la_handle *h)
                  la_type_text(L, -1));
 }
 
-/* The value on the top goes by the name below it. */
+/* The value on the top goes by the name below it. The archive takes a reference
+** of its own, so that the value may leave the stack. */
 static void collect_value(lua_State *L, la_archive *a, int depth)
 {
     size_t n;
@@ -205,7 +222,9 @@ static void collect_value(lua_State *L, la_archive *a, int depth)
         refuse_value(L, h);
 }
 
-/* Push prefix (at 'prefix', nil for none) "." key (at 'key'). */
+/* Push prefix (at 'prefix', nil for none) "." key (at 'key'). The key is
+** converted in a copy: lua_tostring on the key itself would confuse
+** lua_next. */
 static void push_name(lua_State *L, int prefix, int key)
 {
     if (lua_type(L, key) != LUA_TSTRING && !lua_isinteger(L, key))
@@ -304,7 +323,9 @@ static int io_mmap(lua_State *L)
     return 1;
 }
 
-/* la.save(object, path), or the other way round */
+/* la.save(object, path), or the other way round. PyTorch's order is (object,
+** path), that of other libraries (path, object); a string can't be saved, so
+** the first argument decides. */
 static int io_save(lua_State *L)
 {
     la_enter(L);

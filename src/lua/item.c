@@ -1,4 +1,11 @@
-/* One element as a value of Lua: x:item(i, j), x:tonumber(), x:tointeger(). */
+/*
+** One element as a value of Lua: x:item(i, j), x:tonumber(), x:tointeger().
+**
+** These copy one element out and hold no reference, so nothing here has to be
+** anchored. They read the storage without dispatch: whatever makes bytes differ
+** from values (lazy conj and neg bits, a zero tensor without storage, a
+** deferred one) is handled here.
+*/
 #include <math.h>
 
 #include "lua/binding.h"
@@ -15,7 +22,8 @@ static void apply_bits(const la_tensor *t, la_scalar *s)
     s->i = -s->i;
 }
 
-/* The offset of element (i, j, ...) on the stack from 2 on. */
+/* The offset of element (i, j, ...) on the stack from 2 on. In elements. Raises
+** when the number of indices or one of them is wrong. */
 static int64_t item_offset(lua_State *L, const la_tensor *t, int n)
 {
     int64_t at = t->offset;
@@ -33,6 +41,7 @@ static int64_t item_offset(lua_State *L, const la_tensor *t, int n)
     return at;
 }
 
+/* The offset of the one element, in elements; raises for any other count. */
 static int64_t only_offset(lua_State *L, const la_tensor *t, const char *name)
 {
     if (t->numel != 1)
@@ -41,7 +50,9 @@ static int64_t only_offset(lua_State *L, const la_tensor *t, const char *name)
     return t->offset;
 }
 
-/* Element 'at' of the storage; a zero tensor has none and reads as 0. */
+/* Element 'at' of the storage; a zero tensor has none and reads as 0. The
+** bounds are checked here because another tensor on the same storage may have
+** resized it. Raises without data. */
 static const char *element(lua_State *L, const la_tensor *t, int64_t at,
                            const char *name)
 {

@@ -12,7 +12,8 @@
 #include "lua/attr.h"
 
 /* x.name and x[key]; upvalue LA_UP_OWN is the table of methods. Every x:f()
-** comes by here: the key on the top gives way to what it names. */
+** comes by here: the key on the top gives way to what it names. An unknown name
+** is nil, as for a table. */
 static int meta_index(lua_State *L)
 {
     int type = lua_type(L, 2);
@@ -33,6 +34,8 @@ static int raise_no_field(lua_State *L)
                       la_quote(key, n, quoted, sizeof(quoted)));
 }
 
+/* __newindex: stack 1 tensor, 2 key, 3 value. Names without a setter raise, so
+** that a mistyped attribute is no silent assignment. */
 static int meta_newindex(lua_State *L)
 {
     if (lua_type(L, 2) != LUA_TSTRING) return la_bracket_set(L);
@@ -46,6 +49,9 @@ static int meta_newindex(lua_State *L)
     return a->set(L, la_check_tensor(L, 1, a->name));
 }
 
+/* The state block outlives the handles: lua_close frees memory after the last
+** finalizer. Releasing the tensor may free a whole graph, but runs no Lua
+** code. */
 static int meta_gc(lua_State *L)
 {
     la_handle *h = la_to_handle(L, 1);
@@ -66,6 +72,7 @@ static int method_free(lua_State *L)
     return 0;
 }
 
+/* The size of the first dim, as # of the nested table would be. */
 static int meta_len(lua_State *L)
 {
     la_tensor *t = la_check_tensor(L, 1, "#");
@@ -74,6 +81,8 @@ static int meta_len(lua_State *L)
     return 1;
 }
 
+/* __eq: whole tensors, one boolean. Lua calls it for two userdata only, where
+** the other may be of another library: that is unequal, not an error. */
 static int meta_eq(lua_State *L)
 {
     la_enter(L);
@@ -90,7 +99,9 @@ static int meta_eq(lua_State *L)
     return 1;
 }
 
-/* The number at 'arg' for an order comparison. */
+/* The number at 'arg' for an order comparison. Detached first: a tensor that
+** needs a gradient may be compared, since the result of a comparison has no
+** derivative. */
 static double one_number(lua_State *L, int arg, const char *name)
 {
     la_scalar s;
@@ -128,6 +139,7 @@ static int meta_le(lua_State *L)
     return 1;
 }
 
+/* .. gives text where one side is a tensor: "loss " .. x. */
 static int meta_concat(lua_State *L)
 {
     if (la_to_handle(L, 1) && la_to_handle(L, 2))
@@ -139,8 +151,10 @@ static int meta_concat(lua_State *L)
     return 1;
 }
 
-/* ---- walking dim 1: upvalue LA_UP_OWN of the step is the tensor ---- */
+/* ---- iteration over a dim ---- */
 
+/* The iterator function; its control variable is the index from 1. Upvalues
+** after the usual two: the dim from 0, the tensor's handle. */
 static int walk_step(lua_State *L)
 {
     la_enter(L);
@@ -160,6 +174,7 @@ static int walk_step(lua_State *L)
     return 2;
 }
 
+/* The three values of a generic for, of which the closure holds all state. */
 static int push_walk(lua_State *L, int64_t dim)
 {
     lua_pushvalue(L, lua_upvalueindex(LA_UP_STATE));
@@ -172,6 +187,7 @@ static int push_walk(lua_State *L, int64_t dim)
     return 3;
 }
 
+/* x:iter([dim]) for "for i, row in ..."; pairs(x) is the same over dim 1. */
 static int method_iter(lua_State *L)
 {
     la_tensor *t = la_check_tensor(L, 1, "iter");
@@ -206,6 +222,7 @@ static const char *const operators[][2] = {
     {"__shl", "bitwise_left_shift"}, {"__shr", "bitwise_right_shift"},
 };
 
+/* meta[name] = fn, with the table at 'table' as its own upvalue. */
 static void with_table(lua_State *L, int table, lua_CFunction fn, int meta,
                        const char *name)
 {
@@ -222,6 +239,8 @@ static void add_method(lua_State *L, int methods, const char *name,
     lua_setfield(L, methods, name);
 }
 
+/* All indices are absolute. After this the metatable is locked (__metatable);
+** 'methods' holds functions and, as light userdata, the attributes. */
 void la_open_meta(lua_State *L, int lib, int meta, int methods)
 {
     for (const luaL_Reg *r = metamethods; r->name; r++) {

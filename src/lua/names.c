@@ -1,5 +1,11 @@
-/* Names of dims as methods: rename, refine_names, align_to. Each returns a
-** view; their lists are no arguments that a schema has, so they stand here. */
+/*
+** Names of dims as methods: rename, refine_names, align_to. Each returns a
+** view; their lists are no arguments that a schema has, so they stand here.
+**
+** A list is checked against the tensor before the result's handle is made, and
+** the tensor is looked up again after: the allocation may run a finalizer that
+** changes or frees it.
+*/
 #include <string.h>
 
 #include "lua/binding.h"
@@ -8,7 +14,8 @@
 
 typedef const char *name_list[LA_MAX_DIMS];
 
-/* The text at the top of the stack as an interned name; pops it. */
+/* The text at the top of the stack as an interned name; pops it. Interned names
+** are never freed, so the pointer outlives the string. */
 static const char *pop_name(lua_State *L, const char *fn)
 {
     size_t n;
@@ -26,7 +33,8 @@ static const char *pop_name(lua_State *L, const char *fn)
     return name;
 }
 
-/* Names as varargs from argument 2 on, or as one list. Returns how many. */
+/* Names as varargs from argument 2 on, or as one list. Returns how many. More
+** than LA_MAX_DIMS raise. */
 static int read_names(lua_State *L, const char *fn, name_list out)
 {
     bool list = lua_istable(L, 2);
@@ -43,6 +51,8 @@ static int read_names(lua_State *L, const char *fn, name_list out)
     return (int)n;
 }
 
+/* The star stands for a dim without a name, as in the list that a user sees.
+** Equal names are equal pointers. */
 static const char *name_of(const la_tensor *t, int d)
 {
     return t->names ? t->names->name[d] : la_name_intern("*", 1);
@@ -51,7 +61,8 @@ static const char *name_of(const la_tensor *t, int d)
 static bool is_star(const char *name) { return strcmp(name, "*") == 0; }
 static bool is_dots(const char *name) { return strcmp(name, "...") == 0; }
 
-/* Push a view of 't' with these names; NULL drops them. */
+/* Push a view of 't' with these names; NULL drops them. The view shares storage
+** and history; 't' itself keeps its names. */
 static int push_named(lua_State *L, la_tensor *t, int n,
                       const char *const *names, const char *fn)
 {
@@ -74,7 +85,8 @@ static int push_named(lua_State *L, la_tensor *t, int n,
     return 1;
 }
 
-/* "..." in the list stands for the names of all dims that are not listed. */
+/* "..." in the list stands for the names of all dims that are not listed. 'out'
+** has t->ndim entries after it, which is what it returns. */
 static int expand_dots(lua_State *L, const la_tensor *t, const char *fn,
                        int n, name_list given, name_list out)
 {
@@ -98,7 +110,8 @@ static int expand_dots(lua_State *L, const la_tensor *t, const char *fn,
     return t->ndim;
 }
 
-/* rename{old = "new"}: only these change. */
+/* rename{old = "new"}: only these change. All old names are looked up in the
+** tensor, so that two may be exchanged. */
 static int rename_by_map(lua_State *L, la_tensor *t)
 {
     name_list names;
@@ -169,12 +182,15 @@ static bool is_listed(const char *name, int n, name_list list)
     return false;
 }
 
+/* The next dim of the result is dim d of the tensor. */
 static void put_own(alignment *a, const la_tensor *t, int d)
 {
     a->names[a->n++] = name_of(t, d);
     a->dims[a->used++] = d;
 }
 
+/* Decide the order before anything is made. Each own dim must be taken exactly
+** once; names the tensor does not have become dims of size 1. */
 static void plan_alignment(lua_State *L, const la_tensor *t, int n,
                            name_list given, alignment *a)
 {
@@ -199,6 +215,8 @@ static void plan_alignment(lua_State *L, const la_tensor *t, int n,
                    "in the list, or stand under '...'");
 }
 
+/* *out is NULL after a failure. Dims of size 1 are inserted in ascending order,
+** so that an index of the plan is the index in the result. */
 static la_status align(la_tensor *t, const alignment *a, la_tensor **out)
 {
     LA_TRY(la_run(permute, out, t, la_v_ints(a->dims, t->ndim)));

@@ -25,7 +25,7 @@ static int hand_over(lua_State *L, la_text *text)
 }
 
 /* "grad_fn=<MulBackward>" for a result of recorded operations, else NULL. The
-** text stays on the stack. */
+** text stays on the stack. Making it may run finalizers. */
 static const char *history_text(lua_State *L, la_tensor *t)
 {
     if (!la_grad_flag(t))
@@ -60,6 +60,7 @@ static int tensor_text(lua_State *L)
 
 /* --- la.set_printoptions --- */
 
+/* sci_mode: -1 by the values, else 0 or 1. The others as in PyTorch. */
 static const la_print_options defaults = {
     .precision = 4, .threshold = 1000, .edgeitems = 3, .linewidth = 80,
     .sci_mode = -1

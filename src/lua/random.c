@@ -2,6 +2,10 @@
 ** Generators and seeds. The generator of a state is in its context; those that
 ** la.Generator makes are userdata. A state is the seed and how far the stream
 ** has been used, 16 bytes of a uint8 tensor.
+**
+** The stream is a counter-based one (Philox): the offset counts what was drawn,
+** and a seed with an offset determines all that follows. So no other state has
+** to be saved, and setting a seed resets the offset to 0.
 */
 #include <string.h>
 #include <sys/random.h>
@@ -26,7 +30,7 @@ static la_generator *check_generator(lua_State *L, const char *name)
     return g;
 }
 
-/* The generator of the running state. */
+/* The generator of the running state. Makes that state current. */
 static la_generator *own(lua_State *L)
 {
     return &la_enter(L)->context.generator;
@@ -39,7 +43,8 @@ static void set_seed(la_generator *g, uint64_t seed)
     *g = (la_generator){.seed = seed};
 }
 
-/* A seed that cannot be foreseen. */
+/* A seed that cannot be foreseen. 63 bits, so that it is a non-negative Lua
+** integer. GRND_NONBLOCK: early after boot the clock has to do. */
 static uint64_t fresh_seed(void)
 {
     uint64_t seed;
@@ -58,6 +63,7 @@ static int push_seed(lua_State *L, const la_generator *g)
 
 /* ---- states ---- */
 
+/* In the byte order of the machine, like the tensor's own data. */
 static int push_state(lua_State *L, const la_generator *g)
 {
     la_state *s = la_up_state(L);
@@ -143,6 +149,8 @@ static const luaL_Reg generator_methods[] = {
     {NULL, NULL}
 };
 
+/* The name of the metatable is the type that luaL_testudata checks; __metatable
+** keeps scripts from changing it. */
 static void push_generator_metatable(lua_State *L)
 {
     if (!luaL_newmetatable(L, GENERATOR_NAME)) return;
@@ -159,7 +167,8 @@ static void push_generator_metatable(lua_State *L)
     lua_setfield(L, -2, "__metatable");
 }
 
-/* la.Generator([seed]) */
+/* la.Generator([seed]). Without a seed it starts with that of the state's own
+** generator, at offset 0. */
 static int new_generator(lua_State *L)
 {
     uint64_t seed = own(L)->seed;
@@ -205,6 +214,7 @@ typedef struct fork {
     bool ended;
 } fork_scope;
 
+/* __close passes an error object too, which is ignored: the error goes on. */
 static int fork_close(lua_State *L)
 {
     fork_scope *f = luaL_testudata(L, 1, FORK_NAME);
@@ -226,7 +236,8 @@ static void push_fork(lua_State *L)
     lua_setmetatable(L, -2);
 }
 
-/* local _ <close> = la.fork_rng(), or la.fork_rng(f, ...) */
+/* local _ <close> = la.fork_rng(), or la.fork_rng(f, ...). With f the generator
+** is restored on errors as well, which go on unchanged. */
 static int fork_rng(lua_State *L)
 {
     if (lua_isnoneornil(L, 1)) {

@@ -23,6 +23,7 @@ la_state *la_state_of(lua_State *L)
     return s;
 }
 
+/* The order of the upvalues is that of the LA_UP_ constants. */
 void la_closure(lua_State *L, lua_CFunction fn)
 {
     lua_rawgeti(L, LUA_REGISTRYINDEX, STATE_KEY);
@@ -42,6 +43,8 @@ static int state_gc(lua_State *L)
     return 0;
 }
 
+/* The main thread is kept, not L: the library may be opened by a coroutine that
+** dies. */
 static void new_state(lua_State *L)
 {
     la_state *s = lua_newuserdatauv(L, sizeof(*s), 0);
@@ -57,6 +60,7 @@ static void new_state(lua_State *L)
     lua_rawseti(L, LUA_REGISTRYINDEX, STATE_KEY);
 }
 
+/* NULL entries are those whose tensors were moved into handles. */
 static int box_gc(lua_State *L)
 {
     la_tensor_box *box = lua_touserdata(L, 1);
@@ -82,6 +86,7 @@ static void add_functions(lua_State *L, const luaL_Reg *row, int table)
     }
 }
 
+/* 'lib' and 'methods' are absolute stack indices. */
 static void add_parts(lua_State *L, int lib, int methods)
 {
     const la_part *parts[] = {&la_part_build, &la_part_info, &la_part_attr,
@@ -111,6 +116,8 @@ static int call_lazy(lua_State *L)
     return lua_gettop(L);
 }
 
+/* The functions exist from the start, the modules are only compiled when one is
+** called: opening the library stays cheap. */
 static void add_lazy(lua_State *L, int lib)
 {
     static const struct { const char *name, *module; } rows[] = {
@@ -159,7 +166,8 @@ static void add_themes(lua_State *L, int lib)
     add_theme(L, lib, "linalg", linalg);
 }
 
-/* la.float32 == "float32", la.pi, ...: attributes of the module. */
+/* la.float32 == "float32", la.pi, ...: attributes of the module. A name that an
+** operation has taken keeps the operation. */
 static void add_constants(lua_State *L, int lib)
 {
     static const struct { const char *name; double value; } numbers[] = {
@@ -184,6 +192,9 @@ static void add_constants(lua_State *L, int lib)
     lua_setfield(L, lib, "_VERSION");
 }
 
+/* Returns the module table. Opening again gives the same table. After an
+** attempt that failed for want of memory it starts anew on the same state
+** block, which closures of the first attempt may point at. */
 LA_API int luaopen_lunarray(lua_State *L)
 {
     bool begun = la_state_of(L) != NULL;

@@ -5,6 +5,8 @@
 #include "lua/binding.h"
 #include "tensor/names.h"
 
+/* Strings are not converted, unlike luaL_checkinteger: "3" where a number
+** belongs is a mistake. A float with an integral value is accepted. */
 int64_t la_check_int(lua_State *L, int arg, const char *name)
 {
     int ok = 0;
@@ -34,6 +36,8 @@ la_dtype la_check_dtype(lua_State *L, int arg, const char *name)
     return d;
 }
 
+/* A tensor that needs a gradient is refused, as the scalar would lose its
+** history (la_tensor_to_scalar). */
 bool la_to_scalar(lua_State *L, int arg, la_scalar *out)
 {
     switch (lua_type(L, arg)) {
@@ -56,6 +60,8 @@ int la_dim_by_name(const la_tensor *t, const char *word, size_t n)
     return name ? la_names_find(t->names, name) : -1;
 }
 
+/* A complex number is two values, real and imaginary part: callers that return
+** it must count. */
 void la_push_scalar(lua_State *L, const la_scalar *s)
 {
     switch (s->kind) {
@@ -68,6 +74,8 @@ void la_push_scalar(lua_State *L, const la_scalar *s)
     }
 }
 
+/* The entries are NULL before the metatable is set, so that the finalizer never
+** sees indeterminate pointers. */
 la_tensor_box *la_push_box(lua_State *L, int64_t n)
 {
     if (n < 0 || n > LA_MAX_LIST)
