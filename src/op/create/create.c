@@ -14,7 +14,7 @@
 #define LA_ROWS "op/def/create.def"
 #include "op/impls.h"
 
-/* Not negative, and their product fits. */
+/* Not negative, and their product fits. LA_ESHAPE otherwise. */
 static la_status check_sizes(int ndim, const int64_t *sizes)
 {
     int64_t numel;
@@ -50,7 +50,9 @@ static la_status option_strides(const la_frame *f, int first, int ndim,
     return LA_OK;
 }
 
-/* Names and requires_grad, when the result exists. */
+/* Names and requires_grad, when the result exists. LA_EARG unless there is a
+** name for each dim. Marks are set on the result itself, which has no
+** history. */
 static la_status option_marks(la_frame *f, int first, bool grad)
 {
     la_tensor *out = la_result(f, 0);
@@ -67,6 +69,7 @@ static la_status option_marks(la_frame *f, int first, bool grad)
     return LA_OK;
 }
 
+/* Refusals first (dtype, gradient, sizes, format), then the result. */
 la_status la_option_output(la_frame *f, int first, int ndim,
                            const int64_t *sizes, la_dtype otherwise,
                            const la_tensor *like)
@@ -195,7 +198,8 @@ la_status la_impl_ones_like(la_frame *f) { return one_result(f); }
 la_status la_meta_new_ones(la_frame *f) { return la_meta_new_empty(f); }
 la_status la_impl_new_ones(la_frame *f) { return one_result(f); }
 
-/* The result is to be filled with argument k. */
+/* The result is to be filled with argument k. Asked by metas, so that a value
+** the dtype cannot hold is an error on the meta device as well. */
 static la_status check_fill(const la_frame *f, int k)
 {
     return la_fill_check((la_dtype)la_result(f, 0)->dtype, &f->args[k].scalar);

@@ -17,12 +17,15 @@
 #define LA_ROWS "op/def/matmul.def"
 #include "op/impls.h"
 
+/* A functional call, with a tensor as first argument, that only the CPU key has
+** to handle: nothing is recorded. */
 bool la_is_plain_call(const la_frame *f)
 {
     if (f->form != LA_FUNCTIONAL || f->keys != 1u << LA_KEY_CPU) return false;
     return f->args[0].tag == LA_VTENSOR;
 }
 
+/* Nothing but elements: no names, no lazy bits, not the meta device. */
 bool la_is_plain(const la_tensor *t)
 {
     return !t->names && t->device == LA_CPU
@@ -42,6 +45,7 @@ static la_status check_same(const la_tensor *a, const la_tensor *b,
                     la_dtype_name(b->dtype));
 }
 
+/* LA_EDTYPE for the two dtypes that products have no kernel for. */
 la_status la_matmul_supported(const la_tensor *a)
 {
     if (a->dtype != LA_BOOL && a->dtype != LA_COMPLEX32) return LA_OK;
@@ -50,6 +54,7 @@ la_status la_matmul_supported(const la_tensor *a)
                     la_dtype_title(a->dtype));
 }
 
+/* LA_ESHAPE; 'name' is the operand's in PyTorch's message. */
 static la_status check_matrix(const la_tensor *t, const char *name)
 {
     if (t->ndim == 2) return LA_OK;
@@ -57,7 +62,7 @@ static la_status check_matrix(const la_tensor *t, const char *name)
                     t->ndim);
 }
 
-/* a [m, k] and b [k, n]. */
+/* a [m, k] and b [k, n]. LA_EDTYPE or LA_ESHAPE; both are matrices. */
 static la_status check_pair(const la_tensor *a, const la_tensor *b)
 {
     LA_TRY(check_same(a, b, "m1", "m2"));
@@ -69,7 +74,7 @@ static la_status check_pair(const la_tensor *a, const la_tensor *b)
                     (long long)la_sizes(b)[1]);
 }
 
-/* a [n, m, k] and b [n, k, p]. */
+/* a [n, m, k] and b [n, k, p]. Batches do not broadcast in bmm: LA_ESHAPE. */
 static la_status check_batches(const la_tensor *a, const la_tensor *b)
 {
     const int64_t *x = la_sizes(a), *y = la_sizes(b);
@@ -124,12 +129,14 @@ static la_status check_factor(const la_frame *f, int k, const char *name)
 
 /* ---- names: contracted dims go, the others stay ---- */
 
+/* "*" is the name of a dim without one; NULL without memory for it. */
 static const char *name_at(const la_tensor *t, int d)
 {
     return t->names ? t->names->name[d] : la_name_intern("*", 1);
 }
 
-/* Result dims take name 'd' of a (d >= 0) or of b (~d). */
+/* Result dims take name 'd' of a (d >= 0) or of b (~d). from[d] for each of the
+** n dims of the result; nothing to do where neither operand has names. */
 static la_status put_names(la_frame *f, const la_tensor *a, const la_tensor *b,
                            int n, const int *from)
 {
@@ -147,13 +154,15 @@ static la_status put_names(la_frame *f, const la_tensor *a, const la_tensor *b,
 
 /* ---- operands ---- */
 
-/* 't' as a matrix of its dims 'row' and 'col'; -1: a dim that 't' lacks. */
+/* 't' as a matrix of its dims 'row' and 'col'; -1: a dim that 't' lacks.
+** Strides in elements; the memory stays the tensor's. */
 static la_gemm_mat mat_of(const la_tensor *t, int row, int col)
 {
     return (la_gemm_mat){la_data(t), row < 0 ? 0 : la_strides(t)[row],
                          col < 0 ? 0 : la_strides(t)[col]};
 }
 
+/* The lazy bit: kernels conjugate while they read. */
 static bool is_conj(const la_tensor *t)
 {
     return (t->flags & LA_F_CONJ) != 0;
@@ -197,7 +206,8 @@ static void set_operands(la_gemm *g, batch_steps *steps, const la_tensor *a,
 }
 
 /* Batches that are rows of one long matrix against the same b: one product.
-** Innermost batch dims first, as far as strides allow. */
+** Innermost batch dims first, as far as strides allow. One product of many rows
+** uses the kernel better than many of few. */
 static void merge_batch(la_gemm *g)
 {
     for (int d = g->nbatch - 1; d >= 0; d--) {
@@ -338,7 +348,8 @@ static la_status check_vector(const la_tensor *self, const la_tensor *m,
     return la_matmul_supported(m);
 }
 
-/* A vector is a matrix of one column. */
+/* A vector is a matrix of one column. Without an addend; m [n, k], v [k], out
+** [n]. */
 static void vector_operands(la_gemm *g, const la_tensor *m, const la_tensor *v,
                             const la_tensor *out)
 {
@@ -392,7 +403,8 @@ la_status la_meta_dot(la_frame *f)
     return la_set_output(f, 0, 0, NULL, NULL, (la_dtype)a->dtype);
 }
 
-/* A row times a column; conj flips the lazy bit of the row. */
+/* A row times a column; conj flips the lazy bit of the row. la_gemm_run chooses
+** the kernel, as for every product. */
 static la_status run_dot(la_frame *f, bool conj)
 {
     la_gemm g;

@@ -12,7 +12,9 @@
 #define LA_ROWS "op/def/attention.def"
 #include "op/impls.h"
 
-/* Batch dims of all three (and the mask), broadcast. */
+/* Batch dims of all three (and the mask), broadcast. The first three are blamed
+** by their argument where they have fewer than two dims; a mask may have fewer
+** and then broadcasts. */
 static la_status batch_of(la_tensor *const *t, int n, la_shape *out)
 {
     *out = (la_shape){.ndim = 0};
@@ -30,7 +32,8 @@ static la_status batch_of(la_tensor *const *t, int n, la_shape *out)
     return LA_OK;
 }
 
-/* 't' expanded to [batch, rows, cols] by strides of 0. */
+/* 't' expanded to [batch, rows, cols] by strides of 0. *out is an owned view;
+** nothing is copied. */
 static la_status expand_to(la_tensor *t, const la_shape *batch, int64_t rows,
                            int64_t cols, la_tensor **out)
 {
@@ -43,7 +46,10 @@ static la_status expand_to(la_tensor *t, const la_shape *batch, int64_t rows,
     return la_run(expand, out, t, la_v_ints(sizes, batch->ndim + 2));
 }
 
-/* Key and value heads repeated so that they are as many as the query's. */
+/* Key and value heads repeated so that they are as many as the query's.
+** Grouped-query attention (J. Ainslie et al., GQA, 2023): heads are dim -3, and
+** neighbouring queries share a key. *out is owned. LA_ESHAPE unless the heads
+** divide. */
 static la_status repeat_heads(la_tensor *q, la_tensor *t, la_tensor **out)
 {
     if (q->ndim < 3 || t->ndim < 3)
@@ -59,6 +65,8 @@ static la_status repeat_heads(la_tensor *q, la_tensor *t, la_tensor **out)
     return la_run(repeat_interleave, out, t, want / have, -3);
 }
 
+/* What the two ways compute from: all of equal batch dims; a causal mask is
+** only a flag, which the tiles need not store. */
 typedef struct inputs {
     la_tensor *q, *k, *v, *mask;    /* owned */
     bool causal;
@@ -142,7 +150,9 @@ static la_status check(const la_frame *f, const inputs *in)
     return LA_OK;
 }
 
-/* By tiles; 16-bit floats are computed in float32 and converted back. */
+/* By tiles; 16-bit floats are computed in float32 and converted back. Scores
+** are never in memory as a whole (T. Dao et al., FlashAttention, 2022). *out is
+** owned. */
 static la_status tiled(inputs *in, la_tensor **out)
 {
     la_dtype d = (la_dtype)in->q->dtype;
@@ -161,7 +171,8 @@ static la_status tiled(inputs *in, la_tensor **out)
     return as_dtype(out, d);
 }
 
-/* All scores in memory, since dropout acts on them. */
+/* All scores in memory, since dropout acts on them. [.., L, S] of them. What a
+** bool mask leaves out scores -infinity, a weight of 0. *out is owned. */
 static la_status whole(inputs *in, la_tensor **out)
 {
     LA_OWNED transposed = NULL;

@@ -60,7 +60,8 @@ la_status la_impl_one_hot(la_frame *f)
 /* ---- embedding ---- */
 
 /* weight[indices], of shape [*indices, columns]: index_select takes a list,
-** other shapes are flattened before and restored after. */
+** other shapes are flattened before and restored after. *out is owned.
+** LA_ESHAPE unless weight is a matrix. */
 static la_status look_up(la_tensor *indices, la_tensor *weight, la_tensor **out)
 {
     la_shape s = la_shape_of(indices);
@@ -122,7 +123,8 @@ static la_status limit_norms(la_tensor *indices, la_tensor *weight,
 }
 
 /* *rows (replaced) with gradients divided by how often the row of weight is
-** named in 'indices': the value plus a difference that is zero. */
+** named in 'indices': the value plus a difference that is zero. The difference
+** of a value and its detached self carries the gradient. */
 static la_status scale_by_count(la_tensor *indices, la_tensor *weight,
                                 la_tensor **rows)
 {
@@ -148,7 +150,8 @@ static la_status scale_by_count(la_tensor *indices, la_tensor *weight,
     return LA_OK;
 }
 
-/* padding_idx and scale_grad_by_freq change only what is differentiated. */
+/* padding_idx and scale_grad_by_freq change only what is differentiated.
+** (indices, weight, padding_idx, max_norm, norm_type, scale_grad_by_freq). */
 la_status la_impl_embedding(la_frame *f)
 {
     enum { PAD = 2, MOST, ORD, FREQ };
@@ -174,7 +177,8 @@ enum { INDICES, WEIGHT, OFFSETS, MODE, PER_SAMPLE, LAST, MAX_NORM, NORM_TYPE,
        BY_FREQ, SPARSE, PADDING };
 
 /* The bag (from 1) of each of the 'n' positions of a list: 'offsets' are where
-** bags begin. With include_last_offset the last is the end, not a bag. */
+** bags begin. With include_last_offset the last is the end, not a bag. *bags is
+** owned. LA_EINDEX unless offsets begin with 1 and do not fall. */
 static la_status bags_of(la_frame *f, int64_t n, la_tensor **bags,
                          int64_t *count)
 {
@@ -211,7 +215,7 @@ static la_status bags_of(la_frame *f, int64_t n, la_tensor **bags,
 }
 
 /* Each sum divided by its number of rows; an empty bag divides by 1 and stays
-** zero. */
+** zero. Counts are added up in the dtype of the sums. */
 static la_status means(la_tensor *sums, la_tensor *bags, la_tensor **out)
 {
     int64_t count = la_sizes(sums)[0];
@@ -229,7 +233,8 @@ static la_status means(la_tensor *sums, la_tensor *bags, la_tensor **out)
 }
 
 /* One row per bag: sum, mean or max of its rows. The rows are added in
-** ascending order of their position, whatever the number of threads. */
+** ascending order of their position, whatever the number of threads. LA_EARG
+** for another mode. An empty bag gives zeros, for max too. */
 static la_status combine(la_tensor *rows, la_tensor *bags, int64_t count,
                          const la_value *mode, la_tensor **out)
 {
@@ -251,7 +256,8 @@ static la_status combine(la_tensor *rows, la_tensor *bags, int64_t count,
     return LA_OK;
 }
 
-/* A matrix of positions: each row is a bag. */
+/* A matrix of positions: each row is a bag. *bags is owned, in row-major order
+** of the matrix. */
 static la_status bags_of_rows(la_tensor *indices, la_tensor **bags)
 {
     int64_t n = indices->numel, width = la_sizes(indices)[1];

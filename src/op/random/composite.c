@@ -2,6 +2,10 @@
 ** Distributions and choices as composites: normal, log_normal_, bernoulli,
 ** dropout, geometric_, beta, dirichlet, multinomial, categorical, shuffle,
 ** choice.
+**
+** All randomness comes from operations that take the generator (uniform_,
+** normal_, exponential_, gamma, randperm), in a fixed order, so that a seed
+** determines the results.
 */
 #include <math.h>
 
@@ -26,7 +30,10 @@ static la_dtype float_or_default(la_dtype d)
 
 /* ---- normal ---- */
 
-/* normal(mean, std, size, options): one mean and deviation for all. */
+/* normal(mean, std, size, options): one mean and deviation for all. Scaled and
+** shifted in place, and only where that changes anything. requires_grad is set
+** at the end, so that no step is recorded. LA_EARG for a negative or NaN
+** deviation. */
 la_status la_impl_normal_float(la_frame *f)
 {
     enum { MEAN, STD, SIZE, DTYPE, DEVICE, GRAD, FORMAT, NAMES, GENERATOR };
@@ -45,7 +52,8 @@ la_status la_impl_normal_float(la_frame *f)
     return LA_OK;
 }
 
-/* normal(mean, std), tensors or numbers, broadcast: mean + std * randn. */
+/* normal(mean, std), tensors or numbers, broadcast: mean + std * randn. The
+** tensors' sizes broadcast; dtypes promote, integers to the default dtype. */
 la_status la_impl_normal(la_frame *f)
 {
     la_tensor *mean = la_arg(f, 0), *std = la_arg(f, 1);
@@ -66,7 +74,8 @@ la_status la_impl_normal(la_frame *f)
     return la_run_result(f, add, scaled, mean);
 }
 
-/* log_normal_(self, mean, std): exp of normal values, computed in float64. */
+/* log_normal_(self, mean, std): exp of normal values, computed in float64.
+** Rounded once, when copied to self. LA_EDTYPE for integers. */
 la_status la_impl_log_normal_(la_frame *f)
 {
     la_tensor *self = la_arg(f, 0);
@@ -86,7 +95,7 @@ la_status la_impl_log_normal_(la_frame *f)
 
 /* ---- ones and zeros ---- */
 
-/* Probabilities in [0, 1]; NaN is refused too. */
+/* Probabilities in [0, 1]; NaN is refused too. LA_EDTYPE or LA_EARG. */
 static la_status check_chances(la_tensor *p)
 {
     LA_OWNED wide = NULL;
@@ -101,7 +110,8 @@ static la_status check_chances(la_tensor *p)
     return LA_OK;
 }
 
-/* self = uniform < p, p broadcast. */
+/* self = uniform < p, p broadcast. In float64 only where p is, whose digits
+** would be lost otherwise. */
 static la_status bernoulli_of(la_tensor *self, la_tensor *p, la_value generator)
 {
     LA_OWNED u = NULL;
@@ -180,8 +190,9 @@ la_status la_impl_dropout(la_frame *f)
 
 /* ---- waiting times ---- */
 
-/* geometric_(self, p): the ceiling of an exponential value of rate -log(1 -
-** p). */
+/* geometric_(self, p): the ceiling of an exponential value of rate -log(1 - p).
+** Numbers from 1 on: how many trials the first success takes. In float64,
+** rounded when copied to self. */
 la_status la_impl_geometric_(la_frame *f)
 {
     la_tensor *self = la_arg(f, 0);
@@ -199,7 +210,8 @@ la_status la_impl_geometric_(la_frame *f)
 
 /* ---- by gamma ---- */
 
-/* beta(a, b) = x / (x + y), x of gamma(a), y of gamma(b). */
+/* beta(a, b) = x / (x + y), x of gamma(a), y of gamma(b). Both are drawn in the
+** broadcast shape, as each result needs values of its own. */
 la_status la_impl_beta(la_frame *f)
 {
     LA_OWNED x = NULL;
@@ -220,7 +232,7 @@ la_status la_impl_beta(la_frame *f)
 }
 
 /* dirichlet(concentration): gamma values along the last dim, divided by their
-** sum. */
+** sum. Sums in double; the result has gamma's dtype. */
 la_status la_impl_dirichlet(la_frame *f)
 {
     LA_OWNED x = NULL;
@@ -241,7 +253,8 @@ la_status la_impl_dirichlet(la_frame *f)
 
 /* ---- choices ---- */
 
-/* Rows of finite, not negative weights with at least 'wanted' positive ones. */
+/* Rows of finite, not negative weights with at least 'wanted' positive ones. p
+** is [rows, n]. LA_EARG with PyTorch's messages. */
 static la_status check_probabilities(const double *p, int64_t rows, int64_t n,
                                      int64_t wanted)
 {
@@ -266,7 +279,8 @@ static la_status check_probabilities(const double *p, int64_t rows, int64_t n,
     return LA_OK;
 }
 
-/* Cumulative sums, then a binary search for each uniform value. */
+/* Cumulative sums, then a binary search for each uniform value. p is
+** overwritten by its sums. n >= 1; positions from 1. */
 static void draw_row(double *p, int64_t n, const double *u, int64_t draws,
                      int64_t *out)
 {
@@ -283,7 +297,8 @@ static void draw_row(double *p, int64_t n, const double *u, int64_t draws,
     }
 }
 
-/* 'draws' indices from 1 for each row. */
+/* 'draws' indices from 1 for each row. p [rows, n] is scratch of the caller,
+** out is [rows, draws]. */
 static la_status with_replacement(la_tensor *p, int64_t rows, int64_t draws,
                                   la_generator *g, la_tensor *out)
 {
@@ -299,7 +314,8 @@ static la_status with_replacement(la_tensor *p, int64_t rows, int64_t draws,
 }
 
 /* The smallest exponential values of these rates come in the order of drawing
-** without replacement (Efraimidis & Spirakis 2006): topk of the keys. */
+** without replacement (Efraimidis & Spirakis 2006): topk of the keys. *out is
+** owned. */
 static la_status without_replacement(la_tensor *p, int64_t draws,
                                      la_value generator, la_tensor **out)
 {
@@ -365,7 +381,9 @@ la_status la_impl_multinomial(la_frame *f)
 }
 
 /* categorical(logits, dim, num_samples): Gumbel-max; the index of the largest
-** logit minus the logarithm of an exponential value. */
+** logit minus the logarithm of an exponential value. The logits need not be
+** normalised. With num_samples the samples are the last dim of the result,
+** without it that dim is dropped. */
 la_status la_impl_categorical(la_frame *f)
 {
     la_tensor *self = la_arg(f, 0);
@@ -412,7 +430,7 @@ la_status la_impl_shuffle(la_frame *f)
 }
 
 /* n indices of 'have' slices: by weights, with replacement, or a permutation's
-** first n. */
+** first n. *out is owned, positions from 1. */
 static la_status choose(la_frame *f, int64_t have, int64_t n, la_tensor **out)
 {
     bool replace = la_arg_bool(f, 2);

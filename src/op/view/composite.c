@@ -48,7 +48,8 @@ la_status la_reshape_to(la_tensor *t, int ndim, const int64_t *sizes,
     return la_view_to(copy, to.ndim, to.sizes, out);
 }
 
-/* reshape(self, size): one -1 is inferred. */
+/* reshape(self, size): one -1 is inferred. A view where strides allow it, else
+** a copy; LA_ESHAPE where the sizes hold another number of elements. */
 la_status la_impl_reshape(la_frame *f)
 {
     la_tensor *out;
@@ -179,7 +180,7 @@ la_status la_impl_unflatten(la_frame *f)
 
 /* --- orders of dims --- */
 
-/* Dims a and b may count from the end. */
+/* Dims a and b may count from the end. *out is an owned view. */
 static la_status transposed(la_tensor *t, int a, int b, la_tensor **out)
 {
     return la_run(transpose, out, t, a, b);
@@ -196,7 +197,7 @@ la_status la_impl_T(la_frame *f)
                    &out);
 }
 
-/* At least two dims, for x.mT and x.mH. */
+/* At least two dims, for x.mT and x.mH. LA_ESHAPE names the attribute. */
 static la_status check_matrix(const la_tensor *t, const char *name)
 {
     if (t->ndim < 2)

@@ -12,7 +12,8 @@
 #include "op/impls.h"
 
 /* Result 0 becomes a list of n NULL tensors, which the caller fills; a failure
-** later releases what is there. */
+** later releases what is there. The list belongs to the frame from then on.
+** LA_ENOMEM. */
 static la_status start_list(la_frame *f, int64_t n, la_tensor ***list)
 {
     la_value v;
@@ -57,7 +58,8 @@ la_status la_impl_unbind(la_frame *f)
     return mark_multi(f);
 }
 
-/* Pieces of 'piece' elements, the last one shorter. */
+/* Pieces of 'piece' elements, the last one shorter. 'piece' is 0 for an empty
+** dim alone. */
 static la_status split_even(la_frame *f, la_tensor *t, int d, int64_t piece)
 {
     la_tensor **list;
@@ -92,7 +94,7 @@ la_status la_impl_split(la_frame *f)
     return split_even(f, t, d, piece);
 }
 
-/* Not negative, and their sum is the size of the dim. */
+/* Not negative, and their sum is the size of the dim. LA_EARG or LA_ESHAPE. */
 static la_status check_sizes(const la_value *sizes, int64_t size)
 {
     int64_t sum = 0;
@@ -159,7 +161,8 @@ la_status la_impl_chunk(la_frame *f)
 
 /* --- tensor_split and its short forms --- */
 
-/* n pieces whose sizes differ by at most one, larger ones first. */
+/* n pieces whose sizes differ by at most one, larger ones first. LA_EARG unless
+** n > 0. */
 static la_status split_sections(la_frame *f, la_tensor *t, int d, int64_t n)
 {
     la_tensor **list;
@@ -184,7 +187,8 @@ static int64_t position(int64_t p, int64_t size)
     return p > size ? size : p;
 }
 
-/* Cut before each of the positions, counted from 0. */
+/* Cut before each of the positions, counted from 0. at->ints.n + 1 pieces. Not
+** marked as multiple views, as in PyTorch. */
 static la_status split_positions(la_frame *f, la_tensor *t, int d,
                                  const la_value *at)
 {
@@ -333,7 +337,8 @@ la_status la_impl_dsplit_indices(la_frame *f)
 
 /* --- common sizes --- */
 
-/* All expanded to one shape. */
+/* All expanded to one shape. Views with strides of 0; LA_ESHAPE where the sizes
+** do not fit. */
 la_status la_impl_broadcast_tensors(la_frame *f)
 {
     la_shape all = {.ndim = 0};
@@ -349,7 +354,8 @@ la_status la_impl_broadcast_tensors(la_frame *f)
     return LA_OK;
 }
 
-/* 0- or 1-dim tensors of one dtype; *xy says how they are indexed. */
+/* 0- or 1-dim tensors of one dtype; *xy says how they are indexed. LA_EARG,
+** LA_ESHAPE or LA_EDTYPE otherwise. */
 static la_status check_grid(const la_frame *f, bool *xy)
 {
     int64_t n = f->args[0].tensors.n;
@@ -373,7 +379,8 @@ static la_status check_grid(const la_frame *f, bool *xy)
     return LA_OK;
 }
 
-/* Tensor k along dim k of the grid, expanded over the others. */
+/* Tensor k along dim k of the grid, expanded over the others. *out is an owned
+** view with strides of 0; no element is copied. */
 static la_status grid_one(la_tensor *t, int k, int n, const int64_t *sizes,
                           la_tensor **out)
 {
