@@ -73,15 +73,15 @@ typedef struct { uint64_t re, im; } pair64;
 #define MASK ~(uint64_t)0 >> 1
 #include "kernel/reduce/any_entries.inc"
 
-static void fold_any(char *into, const char *from, int64_t n)
+static void combine_any(char *into, const char *from, int64_t n)
 {
     for (int64_t i = 0; i < n; i++) into[i] |= from[i];
 }
-static void fold_all(char *into, const char *from, int64_t n)
+static void combine_all(char *into, const char *from, int64_t n)
 {
     for (int64_t i = 0; i < n; i++) into[i] &= from[i];
 }
-static void fold_count(char *into, const char *from, int64_t n)
+static void combine_count(char *into, const char *from, int64_t n)
 {
     int64_t *a = (int64_t *)into;
     const int64_t *b = (const int64_t *)from;
@@ -99,11 +99,11 @@ static void store_count(const char *acc, char *out, int64_t n,
 }
 
 #define ANY(k) \
-    {1, 32, false, inner_any_##k, outer_any_##k, fold_any, store_byte}
+    {1, 32, false, inner_any_##k, outer_any_##k, combine_any, store_byte}
 #define ALL(k) \
-    {1, 32, false, inner_all_##k, outer_all_##k, fold_all, store_byte}
+    {1, 32, false, inner_all_##k, outer_all_##k, combine_all, store_byte}
 #define COUNT(k) {8, 32, false, inner_count_##k, \
-                  outer_count_##k, fold_count, store_count}
+                  outer_count_##k, combine_count, store_count}
 #define EVERY(F) \
     [LA_BOOL] = F(b8), [LA_UINT8] = F(b8), [LA_INT8] = F(b8), \
     [LA_UINT16] = F(i16), [LA_INT16] = F(i16), [LA_UINT32] = F(i32), \

@@ -1,5 +1,8 @@
-/* One element as its accumulator, from any address; what all reduction kernels
-** share. */
+/*
+** What all reduction kernels share: loads and stores of single elements, from
+** any address (memcpy, as strides need not keep alignment), elements gathered,
+** and the names by which the bodies find types and build their tables.
+*/
 #ifndef LA_KERNEL_REDUCE_LOAD_H
 #define LA_KERNEL_REDUCE_LOAD_H
 
@@ -82,7 +85,9 @@ static inline int64_t reduce_load_i64(const char *p)
     return x;
 }
 
-/* n elements of 'size' bytes, 'step' bytes apart, brought together. */
+/* n elements of 'size' bytes, 'step' bytes apart, copied without gaps to 'to'.
+** 'size' is a constant where it is called, or memcpy would be a call per
+** element. */
 static inline void reduce_gather(void *to, const char *from, int64_t step,
                                  int64_t n, int64_t size)
 {
@@ -95,7 +100,7 @@ static inline void reduce_gather(void *to, const char *from, int64_t step,
             memcpy(out + j * size, from + j * step, (size_t)size);
 }
 
-/* One accumulator as an element. */
+/* One accumulator as an element; float is rounded to nearest even. */
 static inline void reduce_store_f32(char *p, float x)
 {
     memcpy(p, &x, sizeof(x));
@@ -136,9 +141,11 @@ static inline void reduce_store_bf16(char *p, float x)
 /* Entries of a table: the functions of 'k', accumulators of type 'a'. Those of
 ** floats are stored alike, as the dtype t says (store.h). */
 #define REDUCE_ENTRY(k, a) \
-    {sizeof(a), turned_##k, own_##k, inner_##k, outer_##k, fold_##k, store_##k}
+    {sizeof(a), transpose_max_##k, own_##k, inner_##k, outer_##k, \
+     combine_##k, store_##k}
 #define REDUCE_FLOAT(k, a, t) \
-    {sizeof(a), turned_##k, own_##k, inner_##k, outer_##k, fold_##k, store_##t}
+    {sizeof(a), transpose_max_##k, own_##k, inner_##k, outer_##k, \
+     combine_##k, store_##t}
 #define REDUCE_FLOATS(op) \
     [LA_FLOAT16] = REDUCE_FLOAT(op##_f16, float, f16), \
     [LA_BFLOAT16] = REDUCE_FLOAT(op##_bf16, float, bf16), \

@@ -28,7 +28,7 @@ typedef struct la_reduce_base {
                   const la_reduce_args *args);
     void (*outer)(const la_reduce_map *map, const la_reduce_cols *c, char *acc,
                   const la_reduce_args *args);
-    void (*fold)(char *into, const char *from, int64_t n);
+    void (*combine)(char *into, const char *from, int64_t n);
 } la_reduce_base;
 typedef la_reduce_base la_reduce_bases[LA_NDTYPES];
 extern const la_reduce_bases LA_OWN_TABLE(reduce_base_sum);
@@ -37,7 +37,7 @@ extern const la_reduce_bases LA_OWN_TABLE(reduce_base_min);
 
 #define REDUCE_DTYPE_f32 LA_FLOAT32
 #define REDUCE_DTYPE_f64 LA_FLOAT64
-#define REDUCE_BASE(k) {mapped_inner_##k, mapped_outer_##k, fold_##k}
+#define REDUCE_BASE(k) {mapped_inner_##k, mapped_outer_##k, combine_##k}
 
 static inline void reduce_gather_by_size(void *to, const char *from,
                                          int64_t step, int64_t n, int64_t size)

@@ -6,7 +6,7 @@
 #include "kernel/reduce/map.h"
 #include "kernel/reduce/store.h"
 
-#define SIDEWAYS
+#define SHORT_AS_COLUMNS
 #define OP max
 #define COMBV(S, a, b) S##_max_nan(a, b)
 #define QUICKV(S, a, b) S##_max(a, b)
@@ -18,7 +18,7 @@
 #include "kernel/reduce/each_float.inc"
 #include "kernel/reduce/undef.inc"
 
-#define SIDEWAYS
+#define SHORT_AS_COLUMNS
 #define OP min
 #define COMBV(S, a, b) S##_min_nan(a, b)
 #define QUICKV(S, a, b) S##_min(a, b)

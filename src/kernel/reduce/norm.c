@@ -53,7 +53,7 @@
 
 /* ---- bodies of their own ---- */
 
-#define SIDEWAYS
+#define SHORT_AS_COLUMNS
 #define OP abs_sum
 #define COMBV(S, a, b) ((a) + (b))
 #define COMB1(a, b) ((a) + (b))
@@ -63,7 +63,7 @@
 #include "kernel/reduce/each_float.inc"
 #include "kernel/reduce/undef.inc"
 
-#define SIDEWAYS
+#define SHORT_AS_COLUMNS
 #define OP abs_max
 #define COMBV(S, a, b) S##_max_nan(a, b)
 #define QUICKV(S, a, b) S##_max(a, b)

@@ -48,6 +48,7 @@
 #include "kernel/reduce/int.inc"
 #include "kernel/reduce/undef.inc"
 
+/* The product of the lanes; even and odd ones are two chains. */
 static inline uint64_t lanes_product(u64v a)
 {
     uint64_t even = 1, odd = 1;
@@ -111,12 +112,12 @@ static void product_columns(const la_reduce_map *map, const la_reduce_cols *c,
             t.row_step = t.cols * 8;
             t.step = 8;
             outer_iprod_i64(&t, (char *)next, NULL);
-            fold_iprod_i64((char *)(acc + k), (const char *)next, t.cols);
+            combine_iprod_i64((char *)(acc + k), (const char *)next, t.cols);
         }
 }
 
 /* The product of bools is 1 where all are set. Its bytes become accumulators in
-** place, from the last one: none is overwritten before it is read. */
+** the same memory, from the last one: none is overwritten before it is read. */
 extern const la_reductions LA_OWN_TABLE(reduce_all);
 static void widen_bytes(char *acc, int64_t n)
 {
@@ -228,7 +229,7 @@ static inline u64v widen_uint32(uint32_half x)
 #include "kernel/reduce/complex_prod.inc"
 
 #define IPROD(t) {8, 32, false, inner_iprod_##t, outer_iprod_##t, \
-                  fold_iprod_i64, store_iprod_i64}
+                  combine_iprod_i64, store_iprod_i64}
 const la_reductions LA_KERNEL(reduce_prod) = {
     REDUCE_FLOATS(prod),
     [LA_BOOL] = IPROD(b8), [LA_UINT8] = IPROD(u8), [LA_INT8] = IPROD(i8),

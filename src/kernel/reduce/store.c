@@ -3,7 +3,7 @@
 #include "kernel/reduce/store.h"
 #include "simd/math.h"
 
-enum { SOME = 64 };   /* results that are made together */
+enum { SOME = 64 };   /* results that are computed together */
 
 /* x becomes its p-th power. */
 static void raise(double *x, int64_t n, double p)

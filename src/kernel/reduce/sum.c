@@ -17,7 +17,7 @@
 #include "kernel/reduce/undef.inc"
 
 #define OP nansum
-#define SIDEWAYS
+#define SHORT_AS_COLUMNS
 #define COMBV(S, a, b) ((a) + (b))
 #define COMB1(a, b) ((a) + (b))
 #define MAPV(S, x) S##_select(S##_isnan(x), S##_zero(), x)

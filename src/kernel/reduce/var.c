@@ -1,15 +1,16 @@
 /*
-** Mean and spread. An accumulator is (mean, sum of squared deviations, count)
+** Mean and variance. An accumulator is (mean, sum of squared deviations, count)
 ** in double. A block of elements is read twice while it is in the cache: its
 ** sum gives a centre c, and then the sums of x - c and (x - c)^2 give both
-** moments; the rounding of c cancels. Blocks and accumulators are joined by
-** the formula of Chan, Golub and LeVeque (1979).
+** moments; the rounding of c cancels (the corrected two-pass algorithm). Blocks
+** and accumulators are merged by the formula of Chan, Golub and LeVeque (1979).
 */
 #include "kernel/reduce/load.h"
 
 typedef la_moments moments;
 
-static inline moments join(moments a, moments b)
+/* The moments of the elements of both; either may have none. */
+static inline moments merge(moments a, moments b)
 {
     if (b.n == 0) return a;
     if (a.n == 0) return b;
@@ -17,16 +18,18 @@ static inline moments join(moments a, moments b)
     return (moments){a.mean + d * w, a.m2 + b.m2 + d * d * a.n * w, n};
 }
 
-static void fold_var(char *into, const char *from, int64_t n)
+static void combine_var(char *into, const char *from, int64_t n)
 {
     moments *a = (moments *)into;
     const moments *b = (const moments *)from;
-    for (int64_t i = 0; i < n; i++) a[i] = join(a[i], b[i]);
+    for (int64_t i = 0; i < n; i++) a[i] = merge(a[i], b[i]);
 }
 
-#define STORED 64   /* results that are made together */
+#define STORED 64   /* results that are computed together */
 
-/* PyTorch's: no element gives NaN, a divisor below zero counts as zero. */
+/* n results in double, by args->mode: the mean, the variance m2 / (n -
+** correction) or its square root. As PyTorch: no element gives NaN, a divisor
+** below zero counts as zero. */
 static void results(const moments *a, int64_t n, const la_reduce_args *args,
                     double *x)
 {
@@ -81,7 +84,7 @@ static void results(const moments *a, int64_t n, const la_reduce_args *args,
 #include "kernel/reduce/var.inc"
 
 #define VAR(k) \
-    {sizeof(moments), 64, false, inner_##k, outer_##k, fold_var, store_##k}
+    {sizeof(moments), 64, false, inner_##k, outer_##k, combine_var, store_##k}
 const la_reductions LA_KERNEL(reduce_var) = {
     [LA_FLOAT16] = VAR(f16), [LA_BFLOAT16] = VAR(bf16),
     [LA_FLOAT32] = VAR(f32), [LA_FLOAT64] = VAR(f64)

@@ -62,8 +62,8 @@ typedef la_row_norm_fn la_row_norms[LA_NDTYPES];
 LA_STUB_DECLARE(la_row_norms, row_norm);
 
 /* The gradient of the row norm for the input: dy, x, weight, mean and rstd give
-** dx. The sums over the rows that are the gradients of weight and bias are added
-** to dweight and dbias (of mean's dtype), where they are not NULL. */
+** dx. The sums over the rows that are the gradients of weight and bias are
+** added to dweight and dbias (of mean's dtype), where they are not NULL. */
 typedef struct la_row_norm_grad {
     const char *dy, *in, *weight, *mean, *rstd;
     char *out, *dweight, *dbias;
@@ -74,8 +74,12 @@ typedef void (*la_row_norm_grad_fn)(const la_row_norm_grad *r);
 typedef la_row_norm_grad_fn la_row_norm_grads[LA_NDTYPES];
 LA_STUB_DECLARE(la_row_norm_grads, row_norm_grad);
 
-/* Planes of n elements without gaps: out = (in - k[0]) * k[1] + k[2]; the sums
-** of dy and of dy * (in - mean); out = dy * k[1] + (in - k[0]) * k[2] + k[3]. */
+/* Batch and group norm, for a plane of n elements without gaps:
+**   apply   out = (in - k[0]) * k[1] + k[2]
+**   sums    sums[0] of dy, sums[1] of dy * (in - mean), added in blocks in
+**           double
+**   back    out = dy * k[1] + (in - k[0]) * k[2] + k[3]
+** The coefficients are double and are rounded to float but for float64. */
 typedef struct la_plane_norm {
     void (*apply)(const char *in, char *out, int64_t n, const double *k);
     void (*sums)(const char *dy, const char *in, int64_t n, double mean,
