@@ -140,6 +140,17 @@ describe("hooks", function()
     assert.are.same({2, 2}, x.grad:totable())
   end)
 
+  it("may raise a value whose text is an error too", function()
+    local odd = setmetatable({}, {__tostring = function() error("boom") end})
+    for _ = 1, 50 do
+      local x = leaf{1, 2}
+      x:register_hook(function() error(odd) end)
+      local ok, e = pcall(function() (x * 2):sum():backward() end)
+      assert.is_false(ok)
+      assert.is_true(rawequal(odd, e))
+    end
+  end)
+
   it("may call backward themselves", function()
     local x, inner = leaf{1}, leaf{5}
     x:register_hook(function()

@@ -16,11 +16,31 @@ lua_State *la_lua_of(la_state *s)
     return s->running ? s->running : s->main;
 }
 
+static int push_text(lua_State *L)
+{
+    luaL_tolstring(L, 1, NULL);
+    return 1;
+}
+
+/* The text of the value on the top of the stack, which gets one more value that
+** keeps it. A value's __tostring is a function like any other: an error in it
+** must not leave here, so what has no text is named by its type. */
+static const char *text_of_error(lua_State *L)
+{
+    if (lua_type(L, -1) == LUA_TSTRING) {
+        lua_pushvalue(L, -1);
+        return lua_tostring(L, -1);
+    }
+    lua_pushcfunction(L, push_text);
+    lua_pushvalue(L, -2);
+    if (lua_pcall(L, 1, 1, 0) == LUA_OK) return lua_tostring(L, -1);
+    return luaL_typename(L, -2);
+}
+
 /* The error value on the stack as our record. */
 la_status la_lua_error(lua_State *L, const char *what)
 {
-    size_t n;
-    const char *text = luaL_tolstring(L, -1, &n);
+    const char *text = text_of_error(L);
     bool again = strstr(text, what) != NULL;   /* an inner call said it */
     la_status status = strstr(text, "stack overflow")
         ? la_error(LA_EGRAD, "%s: stack overflow", what)

@@ -47,7 +47,7 @@ la_status la_impl_one_hot(la_frame *f)
                                (long long)x[i], (long long)i + 1,
                                (long long)classes);
     if (s.ndim == LA_MAX_DIMS)
-        return la_error_at(LA_ESHAPE, 1, "no scratch for another dimension");
+        return la_error_at(LA_ESHAPE, 1, "too many dimensions");
     s.sizes[s.ndim++] = classes;
     LA_TRY(la_tensor_empty(s.ndim, s.sizes, LA_INT64, &out));
     int64_t *to = (int64_t *)la_data(out);
@@ -72,7 +72,7 @@ static la_status look_up(la_tensor *indices, la_tensor *weight, la_tensor **out)
         return la_error_at(LA_ESHAPE, 2, "'weight' must be 2-D");
     LA_TRY(la_index_dtype(indices, 1, "embedding()"));
     if (s.ndim == LA_MAX_DIMS)
-        return la_error_at(LA_ESHAPE, 1, "no scratch for another dimension");
+        return la_error_at(LA_ESHAPE, 1, "too many dimensions");
     s.sizes[s.ndim++] = la_sizes(weight)[1];
     if (indices->ndim == 1)
         return la_run(index_select, out, weight, 0, indices);
