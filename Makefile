@@ -28,15 +28,18 @@ BASE := -std=gnu11 -fPIC -fvisibility=hidden -fno-math-errno -ffp-contract=off \
   -DLA_VERSION='"$(VERSION)"' -MMD -MP
 # Kernels are vectors by hand: -O3 only copies their bodies once more. What a
 # small call runs through, and the kernels with a line in src/kernel/targets.mk,
-# are measurably slower without it; what runs once per call of a larger operation
-# gains nothing, and derivatives are lists of calls. The copy for the lowest capability, where there are others, is for
-# old processors and small. Kernels call nothing that unwinds.
+# are measurably slower without it. Folders that run once per call of a larger
+# operation gain nothing from it, and lists of calls (derivatives, losses)
+# nothing from -O2 (below). The copy for the lowest capability, where there are
+# others, is for old processors and small. Kernels call nothing that unwinds.
 OPT_release := -O2 -ftree-vectorize $(if $(COMPILER),,-fvect-cost-model=dynamic) -DNDEBUG -ftls-model=initial-exec
 OPT_core := -O3
 OPT_kernel := $(if $(filter release,$(KIND)),-fno-asynchronous-unwind-tables)
 OPT_lowest := $(if $(filter release,$(KIND)),-Os)
-$(foreach f,lua io fuse op/conv op/create op/index op/move op/random op/rows op/scan op/sort op/nn,$(eval OPT_$(f) := -O2))
-$(foreach f,$(patsubst src/%.c,%,$(wildcard src/grad/formulas_*.c src/grad/derivatives.c src/op/nn/loss*.c)),$(eval OPT_$(f) := -Os))
+PER_CALL := lua io fuse $(addprefix op/,conv create index move nn random rows scan sort)
+CALL_LISTS := $(wildcard src/grad/formulas_*.c src/grad/derivatives.c src/op/nn/loss*.c)
+$(foreach f,$(PER_CALL),$(eval OPT_$(f) := -O2))
+$(foreach f,$(CALL_LISTS:src/%.c=%),$(eval OPT_$(f) := -Os))
 OPT_debug := -O0 -g -DLA_DEBUG -DLA_EAGER_GC
 # NULL for no bytes is fine with memcpy and memcmp.
 UNDEFINED := -fno-sanitize-recover=undefined -fno-sanitize=nonnull-attribute

@@ -1,6 +1,6 @@
 -- Random calls of every operation, to find what crashes or never ends.
 --
---   lua5.4 spec/fuzz.lua [--calls N] [--seed N] [--ops PATTERN] [--keep FILE]
+--   lua5.4 spec/fuzz.lua [--calls N] [--seed N] [--ops PATTERN]
 --
 -- The parent starts children of a few thousand calls each (LUNARRAY_PROGRAM, a
 -- build with sanitizers for instance; by default build/lunarray). A child that
@@ -15,7 +15,7 @@
 -- method, in place.
 local la = require "lunarray"
 
-local option = {calls = 20000, seed = 1, ops = "", keep = "", child = ""}
+local option = {calls = 20000, seed = 1, ops = "", child = ""}
 do
   local i = 1
   while arg[i] do

@@ -229,9 +229,8 @@ la_status la_redispatch(la_frame *f, la_key below)
 /* ---- outputs of composites and lazy bits ---- */
 
 /* A result that is a view of a tensor which nobody else holds is that tensor's
-** only user: it becomes the owner,
-so that it has a history of its own and may be
-** detached or written like any other result. */
+** only user: it becomes the owner, so that it has a history of its own and may
+** be detached or written like any other result. */
 static void own_result(la_tensor *t)
 {
     if (!t->base || atomic_load(&t->base->refs) != 1) return;

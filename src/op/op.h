@@ -254,7 +254,7 @@ static inline la_status la_require_dtype(const la_frame *f, la_dtype dtype)
 /* Set by src/grad and src/fuse: the kernels of their keys for all operations;
 ** NULL falls through. */
 extern la_op_fn la_autograd_kernel, la_fuse_kernel;
-/* The same, told of the list of views that a composite has made. */
+/* Result k, borrowed: what la_set_output has made ready. */
 static inline la_tensor *la_result(const la_frame *f, int k)
 {
     return f->results[k].tensor;

@@ -96,8 +96,8 @@ la_loop la_reduce_loop(la_reduce_kind kind, la_dtype d);
 la_status la_reduce_identity(la_reduce_kind kind, la_dtype d, la_tensor **out);
 /* A 0-dim tensor of dtype 'd', cast from 's'. */
 la_status la_scalar_tensor(const la_scalar *s, la_dtype d, la_tensor **out);
-/* As many as 'mean' divides by: self counts when 'with_self'. 'indexed' is the
-** written tensor as the walk sees it. */
+/* A walk over the positions of 'source': what lies there goes to the position
+** of the target whose index along 'dim' the index tensor gives. */
 typedef struct la_scatter_plan {
     la_walk_shape shape;     /* of the walk */
     la_index_dims dims;      /* sizes, bad; strides are set by the run */
