@@ -206,15 +206,10 @@ static bool has_single(const la_shape *shape)
     return false;
 }
 
-/* Strides of dims of size 1 decide nothing but the result's strides there. */
 static bool are_row_major(const la_frame *f, int n)
 {
-    int64_t usual[LA_MAX_DIMS];
-    for (int k = 0; k < n; k++) {
-        const la_tensor *t = la_arg(f, k);
-        la_contiguous_strides(t->ndim, la_sizes(t), usual);
-        if (!same_dims(t->ndim, la_strides(t), usual)) return false;
-    }
+    for (int k = 0; k < n; k++)
+        if (!la_is_row_major(la_arg(f, k))) return false;
     return true;
 }
 

@@ -49,9 +49,9 @@ static void run_tasks(int64_t begin, int64_t end, void *context)
     units *s = context;
     for (int64_t t = begin; t < end; t++) {
         int64_t u = s->n * t / s->tasks, last = s->n * (t + 1) / s->tasks;
-        for (; u < last && !atomic_load(&s->status); u++) {
-            la_status status = la_interrupted() ? LA_EINTR
-                : s->plan->run(s->context, u, s->scratch + t * s->each);
+        for (; u < last && !atomic_load(&s->status) && !la_interrupted(); u++) {
+            la_status status = s->plan->run(s->context, u,
+                                            s->scratch + t * s->each);
             if (status) atomic_store(&s->status, (int)status);
         }
     }

@@ -66,6 +66,18 @@ static inline void la_geometry_of(const la_tensor *t, la_geometry *out)
 /* Product with overflow checks against LA_MAX_NUMEL: LA_ESHAPE. */
 la_status la_numel(int ndim, const int64_t *sizes, int64_t *out);
 void la_contiguous_strides(int ndim, const int64_t *sizes, int64_t *strides);
+/* Are the strides those of la_contiguous_strides, for dims of size 1 too?
+** There they only decide the strides of results: a tensor of one channel in
+** channels_last is contiguous, and its results stay in channels_last. */
+static inline bool la_is_row_major(const la_tensor *t)
+{
+    uint64_t step = 1;
+    for (int d = t->ndim - 1; d >= 0; d--) {
+        if (la_strides(t)[d] != (int64_t)step) return false;
+        if (la_sizes(t)[d] > 1) step *= (uint64_t)la_sizes(t)[d];
+    }
+    return true;
+}
 
 /* Broadcast 'a' and 'b' to one shape in 'out' (may be a or b). The error is
 ** PyTorch's sentence: "The size of tensor a (2) must match the size of tensor

@@ -13,6 +13,7 @@
 #include "op/families.h"
 #include "tensor/promote.h"
 #include "tensor/scalar.h"
+#include "tensor/shape.h"
 
 /* --- the plan: a loop and its scalar parameters --- */
 
@@ -106,18 +107,6 @@ static inline bool is_like(const la_tensor *t, const la_tensor *lead)
     return true;
 }
 
-/* Row-major strides of dims of size 1 too. The iterator lays out the result of
-** a tensor and a scalar by them: channels_last of one channel stays so. */
-static bool is_row_major(const la_tensor *t)
-{
-    int64_t step = 1;
-    for (int d = t->ndim - 1; d >= 0; d--) {
-        if (la_strides(t)[d] != step) return false;
-        step *= la_sizes(t)[d];
-    }
-    return step > 0;
-}
-
 /* Does the number adapt to the lead's dtype? Not where it is of a higher
 ** category (a float with integers): that promotes. */
 static bool is_scalar_operand(const la_tensor *t, const la_tensor *lead)
@@ -142,8 +131,8 @@ static inline const la_tensor *find_lead(const la_frame *f,
     for (int k = 0; k < family->ninputs && lead; k++) {
         const la_tensor *t = la_arg(f, k);
         if (t && (t == lead || is_like(t, lead))) continue;
-        if (!t || !is_scalar_operand(t, lead) || !is_row_major(lead))
-            return NULL;
+        if (!t || !is_scalar_operand(t, lead) || lead->numel == 0
+            || !la_is_row_major(lead)) return NULL;
     }
     if (lead && !(family->fast >> la_category((la_dtype)lead->dtype) & 1))
         return NULL;
