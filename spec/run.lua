@@ -114,15 +114,79 @@ local function count_busted(text, ok)
   return passed, failed
 end
 
--- 'lua' runs busted; 'settings' are variables of the environment; 'which' are
--- files or folders, all by default.
-local function specs(title, lua, settings, which)
-  headline("specs: " .. title)
-  local busted = capture("command -v busted"):match("%S+")
-  local text, ok = capture(("%s LUA_PATH='./?.lua;lua/?.lua;lua/?/init.lua;;' "
-    .. "timeout 1500 %s %s -o plainTerminal %s"):format(settings, lua,
-    busted or "busted", which or "spec"))
-  print(("%d passed, %d failed"):format(count_busted(text, ok)))
+-- Specs are only put down here, a few files a job; run_specs below runs the
+-- jobs of all parts, as many at once as there are processors.
+local FILES_PER_JOB = 4
+local groups, jobs = {}, {}
+
+local function spec_files()
+  local files = {}
+  local pipe = assert(io.popen("ls -S spec/*_spec.lua"))
+  for path in pipe:lines() do files[#files + 1] = path end
+  pipe:close()
+  return files
+end
+
+-- 'lua' runs busted; 'settings' are variables of the environment; 'files' are
+-- all by default.
+local function specs(title, lua, settings, files)
+  files = files or spec_files()
+  local group = {title = title, open = 0, passed = 0, failed = 0}
+  groups[#groups + 1] = group
+  local busted = capture("command -v busted"):match("%S+") or "busted"
+  -- The longest files lead, each with short ones after it.
+  local count_jobs = math.ceil(#files / FILES_PER_JOB)
+  for first = 1, count_jobs do
+    local some = {}
+    for i = first, #files, count_jobs do some[#some + 1] = files[i] end
+    group.open = group.open + 1
+    jobs[#jobs + 1] = {group = group, command =
+      ("%s LUA_PATH='./?.lua;lua/?.lua;lua/?/init.lua;;' timeout 1500 %s %s "
+       .. "-o plainTerminal %s"):format(settings, lua, busted,
+                                        table.concat(some, " "))}
+  end
+end
+
+-- One job has ended: its output is read, and its group reported when it was the
+-- last of it.
+local function job_ended(folder, index, ok)
+  local group = jobs[index].group
+  local file = assert(io.open(folder .. "/" .. index .. ".out"))
+  local passed, failed = count_busted(file:read("a"), ok)
+  file:close()
+  group.passed, group.failed = group.passed + passed, group.failed + failed
+  group.open = group.open - 1
+  if group.open == 0 then
+    print(("%-28s %4d passed, %d failed")
+      :format(group.title, group.passed, group.failed))
+    io.stdout:flush()
+  end
+end
+
+local function run_specs()
+  if #jobs == 0 then return end
+  headline("specs")
+  local folder = capture("mktemp -d"):match("%S+")
+  for i, job in ipairs(jobs) do
+    local file = assert(io.open(("%s/%d.sh"):format(folder, i), "w"))
+    file:write(("%s > %s/%d.out 2>&1\necho %d $?\n")
+      :format(job.command, folder, i, i))
+    file:close()
+  end
+  local pipe = assert(io.popen(
+    ("seq -f %s/%%g.sh %d | xargs -P $(nproc) -n 1 sh"):format(folder, #jobs)))
+  for line in pipe:lines() do
+    local index, status = line:match("^(%d+) (%d+)$")
+    job_ended(folder, tonumber(index), status == "0")
+  end
+  pipe:close()
+  for _, group in ipairs(groups) do
+    if group.open > 0 then
+      print(group.title .. ": a process did not end in order")
+      count(0, 1)
+    end
+  end
+  os.execute("rm -rf " .. folder)
 end
 
 local function stock(title, settings)
@@ -172,13 +236,21 @@ local CLANG_SPECS = "create copy view index iter print move reduce pointwise "
   .. "autograd fuse fuse_rows nn_modules optim archive help "
   .. "hardening_arguments hardening_views hardening_autograd"
 
+local function clang_specs()
+  local files = {}
+  for name in CLANG_SPECS:gmatch("%S+") do
+    files[#files + 1] = "spec/" .. name .. "_spec.lua"
+  end
+  return files
+end
+
 local function clang()
   local build = "build/debug-clang"
   ctest(build)
   specs("debug build", os.getenv("LUA") or "lua5.4",
         ("LUNARRAY_PROGRAM=%s/lunarray LUA_CPATH='%s/?.so;;'")
           :format(build, build),
-        (CLANG_SPECS:gsub("%S+", "spec/%0_spec.lua")))
+        clang_specs())
 end
 
 -- The rock in a clean clone of what is committed.
@@ -222,6 +294,7 @@ for _, name in ipairs(arg) do
   end
 end
 for _, name in ipairs(arg) do parts[name]() end
+run_specs()
 
 local line = ("%d passed, %d failed"):format(total.passed, total.failed)
 local path = os.getenv("LUNARRAY_SUMMARY")
