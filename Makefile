@@ -21,8 +21,8 @@ LUA ?= lua5.4
 LUA_CFLAGS := $(shell pkg-config --cflags lua5.4 2>/dev/null || echo -I/usr/include/lua5.4)
 LUA_LIBS := $(shell pkg-config --libs lua5.4 2>/dev/null || echo -llua5.4)
 
-WARN := -Wall -Wextra -Wpointer-arith -Wstrict-prototypes -Wvla -Wno-unused-parameter -Wno-psabi
-WARN_core := -Wmissing-prototypes -Wshadow -Wundef
+WARN := -Wall -Wextra -Wpointer-arith -Wstrict-prototypes -Wmissing-prototypes -Wshadow -Wundef -Wvla \
+  -Wno-unused-parameter -Wno-psabi
 BASE := -std=gnu11 -fPIC -fvisibility=hidden -fno-math-errno -ffp-contract=off \
   -fno-semantic-interposition -Isrc -Iinclude $(LUA_CFLAGS) $(WARN) \
   -DLA_VERSION='"$(VERSION)"' -MMD -MP
@@ -139,7 +139,7 @@ $(2): $(1)
 endef
 # The level of a core source: of the file, else of its folder, else that of the core.
 core_level = $(if $(filter release,$(KIND)),$(or $(OPT_$(1:src/%.c=%)),$(OPT_$(patsubst src/%/,%,$(dir $(1)))),$(OPT_core)))
-core_flags = $(WARN_core) $(call core_level,$(1)) $$(FLAGS_$(1:src/%.c=%))
+core_flags = $(call core_level,$(1)) $$(FLAGS_$(1:src/%.c=%))
 level_of = $(if $(filter release,$(KIND)),$(if $(filter 1,$(words $(call source_caps,$(1)))),$(OPT_$(1:src/kernel/%.c=%)),$(if $(filter $(LOWEST),$(2)),$(OPT_lowest),$(OPT_$(1:src/kernel/%.c=%)))))
 kernel_flags = $(OPT_kernel) $(call level_of,$(1),$(2)) $$(IDLE_$(2)) $$(CAP_$(2)) -DLA_CAP=$(2)
 also_flag = $(if $(strip $(1)),-D'LA_CAP_ALSO(X,n)=$(foreach c,$(1),X($(c),n))')
