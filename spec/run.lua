@@ -194,12 +194,12 @@ local function stock(title, settings)
         settings .. " LUNARRAY_PROGRAM=build/lunarray LUA_CPATH='build/?.so;;'")
 end
 
--- CPU paths of this machine, best last, and its leaves.
+-- CPU paths of this machine, best last, and its ISA extensions.
 local function paths()
   local names = capture("LUA_CPATH='build/?.so;;' lua5.4 -e "
     .. "\"local c = require'lunarray'.config() "
     .. "print(table.concat(c.cpu_available, ' '), "
-    .. "table.concat(c.cpu_leaves_available, ' '))\"")
+    .. "table.concat(c.cpu_extensions_available, ' '))\"")
   local list = {}
   for name in names:gmatch("[%w_]+") do
     if name ~= "amx_fp16" then list[#list + 1] = name end

@@ -57,8 +57,9 @@ x:is_neg()
 == the library
 config()
     Table: compiler, flags, version of SLEEF, the CPU path in use and those
-    available, threads; cpu_leaves: kernels above them that products of 16-bit
-    floats use ("avx512_bf16", "amx", "amx_fp16"), cpu_leaves_available.
+    available, threads; cpu_extensions: kernels above them that products of
+    16-bit floats use ("avx512_bf16", "amx", "amx_fp16"), and
+    cpu_extensions_available.
 cpu_capability()
     "default", "avx2" or "avx512": the kernels in use. LUNARRAY_CPU lowers it.
 set_num_threads(n)

@@ -63,7 +63,7 @@ bool la_extension_named(const char *word, bool *here)
     return false;
 }
 
-/* A level by its name: none; a leaf: it and those before; else all. */
+/* A level by its name: none; an extension: it and those before; else all. */
 static unsigned allowed_by(const char *word)
 {
     bool here;
@@ -100,7 +100,7 @@ void la_cpu_refuse_extensions(unsigned set, const char *why)
     la_cpu_set_note(why);
 }
 
-const char *la_extension_name(la_extension leaf)
+const char *la_extension_name(la_extension ext)
 {
-    return leaf < LA_NEXTENSIONS ? names[leaf] : "unknown";
+    return ext < LA_NEXTENSIONS ? names[ext] : "unknown";
 }

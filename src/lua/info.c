@@ -291,7 +291,7 @@ static void list_capabilities(lua_State *L)
 
 /* Set table[field] to the names of a set of ISA extensions; the table is on the
 ** top. */
-static void list_leaves(lua_State *L, const char *field, unsigned set)
+static void list_extensions(lua_State *L, const char *field, unsigned set)
 {
     int n = 0;
     lua_newtable(L);
@@ -319,8 +319,8 @@ static int fn_config(lua_State *L)
 {
     lua_createtable(L, 0, 18);
     /* first: what may run is known only after it has been tried */
-    list_leaves(L, "cpu_leaves", la_gemm_extensions());
-    list_leaves(L, "cpu_leaves_available", la_cpu_best_extensions());
+    list_extensions(L, "cpu_extensions", la_gemm_extensions());
+    list_extensions(L, "cpu_extensions_available", la_cpu_best_extensions());
     field_string(L, "version", LA_VERSION);
     field_string(L, "compiler", COMPILER);
     field_string(L, "build_flags", LA_BUILD_FLAGS);

@@ -1,6 +1,7 @@
--- Products of 16-bit floats on the leaves of this machine: kernels above AVX512
--- with sums of their own order. Each leaf runs spec/support/leaf_products.lua
--- in a process of its own, since LUNARRAY_CPU is read when the library starts.
+-- Products of 16-bit floats on the ISA extensions of this machine: kernels
+-- above AVX512 with sums of their own order. Each runs
+-- spec/support/extension_products.lua in a process of its own, since
+-- LUNARRAY_CPU is read when the library starts.
 local la = require "lunarray"
 
 local function run(cap, file, argument)
@@ -15,14 +16,14 @@ end
 
 -- What LUNARRAY_CPU may name, the levels' best included.
 local paths = {""}
-for _, name in ipairs(la.config().cpu_leaves_available) do
+for _, name in ipairs(la.config().cpu_extensions_available) do
   if name ~= "amx_fp16" then paths[#paths + 1] = name end
 end
 
 describe("products of 16-bit floats", function()
   for _, path in ipairs(paths) do
     it("are sums in float32 on path '" .. path .. "'", function()
-      assert.equal("ok\n", run(path, "leaf_products"))
+      assert.equal("ok\n", run(path, "extension_products"))
     end)
 
     it("have bits without threads on path '" .. path .. "'", function()
@@ -33,8 +34,8 @@ describe("products of 16-bit floats", function()
     end)
   end
 
-  it("go to no leaf where a level is named", function()
-    local told = "-e 'print(#require[[lunarray]].config().cpu_leaves)'"
+  it("go to no extension where a level is named", function()
+    local told = "-e 'print(#require[[lunarray]].config().cpu_extensions)'"
     for _, level in ipairs {"default", "avx2", "avx512"} do
       local pipe = assert(io.popen(("LUNARRAY_CPU=%s LUA_CPATH='%s' "
         .. "LUA_PATH='%s' lua5.4 %s"):format(level, package.cpath,
@@ -46,7 +47,7 @@ describe("products of 16-bit floats", function()
 
   it("are named by what runs", function()
     local c = la.config()
-    for _, list in ipairs {c.cpu_leaves, c.cpu_leaves_available} do
+    for _, list in ipairs {c.cpu_extensions, c.cpu_extensions_available} do
       for _, name in ipairs(list) do
         assert.truthy(("avx512_bf16 amx amx_fp16"):find(name, 1, true))
       end
