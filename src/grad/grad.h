@@ -54,7 +54,9 @@ typedef struct la_grad_meta {
 ** may come to lead here); histories are put back when the value is read. */
 typedef struct la_saved {
     la_tensor *data;        /* owned: the tensor, or an alias */
-    la_node *fn;            /* owned: history of an alias, which has none */
+    la_node *fn;            /* owned: history of an alias, which has none; of a
+                            ** result borrowed: the CopySlices that runs its
+                            ** node, when a view was written */
     int slot;
     uint32_t version;
     bool is_result;

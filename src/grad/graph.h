@@ -23,6 +23,14 @@ la_status la_view_history(la_tensor *view);
 ** whose storage was written since it was made, or since it was last asked,
 ** gets the history that its root has now. Nothing for other tensors. */
 la_status la_refresh_history(la_tensor *t);
+/* The CopySlices that runs 'n', by which the view 't' was just written, or
+** NULL. Borrowed. */
+la_node *la_slices_around(const la_tensor *t, const la_node *n);
+/* What such an 'n' left in the view: an alias of 'data' (owned) whose history
+** is the view's part of the CopySlices 's'. The node itself runs inside of 's'
+** and must not be an edge of anything: it would run, and free what it saved,
+** twice. */
+la_status la_written_result(la_node *s, la_tensor *data, la_tensor **out);
 /* Text of anomaly mode for a new node, or NULL. */
 char *la_anomaly_where(void);
 bool la_anomaly_on(void);

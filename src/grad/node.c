@@ -213,6 +213,7 @@ la_status la_unsave(const la_saved *s, la_node *n, la_tensor **out)
                         "operation: %s needs a tensor at version %u, it is at "
                         "version %u now", la_node_name(n), s->version,
                         la_version(s->data));
+    if (s->is_result && s->fn) return la_written_result(s->fn, s->data, out);
     la_node *fn = s->is_result ? n : s->fn;
     if (!fn) {
         *out = la_tensor_retain(s->data);
@@ -228,7 +229,7 @@ la_status la_unsave(const la_saved *s, la_node *n, la_tensor **out)
 void la_saved_clear(la_saved *s)
 {
     la_tensor *data = s->data;
-    la_node *fn = s->fn;
+    la_node *fn = s->is_result ? NULL : s->fn;
     s->data = NULL;
     s->fn = NULL;
     if (data) la_tensor_release(data);

@@ -199,6 +199,7 @@ la_status la_op_node_save_results(la_node *n, const la_frame *f)
             la_saved *s = slot_of(o, 16 + k);
             LA_TRY(la_save(s, f->results[k].tensor, true));
             s->slot = k;
+            s->fn = la_slices_around(f->results[k].tensor, n);
         }
     return LA_OK;
 }

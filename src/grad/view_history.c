@@ -306,6 +306,30 @@ static void destroy_slices(la_node *n)
 static const la_node_class class_slices = {"CopySlices", run_slices,
                                            clear_slices, destroy_slices};
 
+la_node *la_slices_around(const la_tensor *t, const la_node *n)
+{
+    la_node *fn = t->base && t->base->grad ? t->base->grad->fn : NULL;
+    bool around = fn && fn->class == &class_slices
+        && ((slices *)la_node_extra(fn))->fn == n;
+    return around ? fn : NULL;
+}
+
+la_status la_written_result(la_node *s, la_tensor *data, la_tensor **out)
+{
+    la_node *n;
+    LA_TRY(la_node_new(&class_view, 1, 1, sizeof(part), &n));
+    *(part *)la_node_extra(n) = ((slices *)la_node_extra(s))->p;
+    n->edges[0] = (la_edge){la_node_retain(s), 0};
+    la_status status = la_node_output(n, 0, data);
+    if (!status) status = la_tensor_alias(data, false, out);
+    if (!status) {
+        status = la_set_history(*out, n, 0);
+        if (status) la_tensor_drop(out);
+    }
+    la_node_release(n);
+    return status;
+}
+
 /* The node takes over fn's edges but the first, which led to the view. */
 static la_status slices_node(la_tensor *view, la_node *fn, la_node **out)
 {
