@@ -291,18 +291,11 @@ static void make_handles(call *c)
     }
 }
 
-/* Once more after a full collection: dead tensors may hold the memory.
-** Finalizers may empty handles: compute takes the tensors anew. */
-static __attribute__((noinline)) la_status collect_and_compute(call *c,
-                                                               la_form form)
-{
-    lua_gc(c->L, LUA_GCCOLLECT);
-    return compute(c, form);
-}
-
 /* Everything after the arguments are parsed. The results' number, for the
 ** lua_CFunction to return. An in-place call returns its first argument, one
-** with out= those tensors. */
+** with out= those tensors. Out of memory, it is tried once more after a full
+** collection, as dead tensors may hold the memory; finalizers may empty
+** handles there, so compute takes the tensors anew. */
 static int finish_call(call *c, const char *name, la_form form)
 {
     bool inplace = form == LA_INPLACE || (c->op->forms & LA_MUTATES);
@@ -310,10 +303,13 @@ static int finish_call(call *c, const char *name, la_form form)
     c->list = NULL;
     if (fresh) make_handles(c);
     int top = lua_gettop(c->L);
-    la_status status = compute(c, form);
-    la_assert(lua_gettop(c->L) == top);     /* no Lua code ran */
-    if (__builtin_expect(status == LA_ENOMEM, 0))
-        status = collect_and_compute(c, form);
+    la_status status;
+    for (bool again = true;; again = false) {
+        status = compute(c, form);
+        la_assert(lua_gettop(c->L) == top);     /* no Lua code ran */
+        if (__builtin_expect(status != LA_ENOMEM, 1) || !again) break;
+        lua_gc(c->L, LUA_GCCOLLECT);
+    }
     if (status) return la_raise(c->L, name, status);
     if (fresh) return push_results(c);
     la_drop_results(&c->frame);

@@ -151,7 +151,7 @@ static la_status run_meta(la_frame *f)
     return meta ? meta(f) : no_values();
 }
 
-static la_status run_cpu(la_frame *f)
+static inline la_status run_cpu(la_frame *f)
 {
     const la_family *family = f->op->family;
     if (__builtin_expect(la_trace_on, 0)) la_trace_kernel(f);

@@ -350,7 +350,7 @@ static la_tensor *view_header(const la_tensor *base, la_dtype dtype,
     return t;
 }
 
-static void share(la_tensor *t, la_tensor *base)
+static inline void share(la_tensor *t, la_tensor *base)
 {
     if (base->storage)
         t->storage = la_storage_retain(base->storage);
