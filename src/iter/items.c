@@ -23,12 +23,14 @@ static void run_batches(int64_t begin, int64_t end, void *context)
     }
 }
 
-/* The last look is for those who stop in the middle of a range. */
+/* The last look is for those who stop in the middle of a range, and the only
+** one for what is a single batch of a single thread. */
 la_status la_iter_items(int64_t n, int64_t grain, int64_t batch,
                         la_range_fn run, void *context)
 {
     items s = {run, context, batch};
-    la_parallel_for(n, grain, run_batches, &s);
+    if (n > 0 && n <= grain && n <= batch) run(0, n, context);
+    else la_parallel_for(n, grain, run_batches, &s);
     return la_poll();
 }
 

@@ -134,13 +134,15 @@ static __attribute__((noinline)) bool read_dtype(lua_State *L, int at,
 }
 
 /* Read the argument at 'at', and what follows it where a list takes all. */
-static inline bool read_one(lua_State *L, int at, int top, la_type type,
-                            int k, bool tensor_only, la_call_args *out)
+static inline bool read_one(lua_State *L, int at, int top, const la_param *p,
+                            int k, bool method, la_call_args *out)
 {
     la_value *v = &out->args[k];
+    la_type type = p->type;
     switch (type) {
     case LA_TYPE_TENSOR:
-        return read_tensor(L, at, tensor_only, v, &out->handles[k]);
+        return read_tensor(L, at, p->no_number || (k == 0 && method), v,
+                           &out->handles[k]);
     case LA_TYPE_DIM: case LA_TYPE_INDEX:
         v->tag = LA_VINT;
         return read_counted(L, at, &v->i);
@@ -180,12 +182,11 @@ bool la_parse_plain(lua_State *L, const la_schema *s, bool method,
         if (k >= s->npositional) return false;
         out->handles[k] = NULL;
         out->args[k].given = true;
-        bool tensor_only = p->no_number || (k == 0 && method);
-        if (!read_one(L, at, top, p->type, k, tensor_only, out)) return false;
+        if (!read_one(L, at, top, p, k, method, out)) return false;
         if (takes_all(L, at, p->type)) at = top;
     }
+    if (k < s->nrequired) return false;
     for (; k < s->nparams; k++, p++) {
-        if (p->required) return false;
         out->handles[k] = NULL;
         out->args[k] = p->fallback;
     }

@@ -97,16 +97,17 @@ static la_status check_args(const la_frame *f, gate *g)
 {
     const la_schema *s = la_schema_of(f->op);
     unsigned fits = 1;
-    int n = s->nwatched;
-    for (int k = 0; k < s->nparams; k++)
-        fits &= (unsigned)s->tags[k] >> f->args[k].tag;
-    if (__builtin_expect(!fits, 0)) return wrong_tag(f, s);
-    for (int k = 0; k < n; k++) {
+    int k = 0;
+    for (; k < s->nwatched; k++) {
         const la_value *v = &f->args[k];
+        fits &= (unsigned)s->tags[k] >> v->tag;
         if (v->tag == LA_VTENSOR) LA_TRY(check_tensor(f, v->tensor, k + 1, g));
         else if (v->tag == LA_VTENSORS) LA_TRY(check_list(f, v, k + 1, g));
         else if (v->tag == LA_VDEVICE) g->keys |= BIT(v->device);
     }
+    for (; k < s->nparams; k++)
+        fits &= (unsigned)s->tags[k] >> f->args[k].tag;
+    if (__builtin_expect(!fits, 0)) return wrong_tag(f, s);
     if ((f->op->forms & (LA_MUTATES | LA_METADATA)) == LA_MUTATES)
         return la_tensor_check_writable(f->args[0].tensor);
     return LA_OK;

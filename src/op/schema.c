@@ -217,6 +217,7 @@ static la_status read_param(reader *r, la_schema *s, la_param *p)
         if (!wraps && !(tags >> p->fallback.tag & 1))
             return fault(r, "a default of the parameter's type");
     }
+    if (p->required) s->nrequired = s->nparams;
     s->tags[s->nparams - 1] = tags;
     if (p->type == LA_TYPE_TENSOR || p->type == LA_TYPE_TENSORS
         || p->type == LA_TYPE_DEVICE) s->nwatched = s->nparams;

@@ -41,6 +41,7 @@ typedef struct la_param {
 typedef struct la_schema {
     la_word name, overload;
     int nparams, npositional;
+    int nrequired;          /* those up to the last without a default */
     int nwatched;           /* those up to the last that can hold a tensor or
                             ** name a device: what the gate has to look at */
     uint16_t tags[LA_MAX_ARGS];   /* bit t: the parameter takes la_tag t */
