@@ -107,7 +107,8 @@ static void read_fields(lua_State *L, int at, la_build_options *o,
 {
     size_t n;
     char quoted[256];
-    o->dtype = option_dtype(L, at, name);
+    la_dtype dtype = option_dtype(L, at, name);
+    if (dtype != LA_UNDEFINED) o->dtype = dtype;
     lua_getfield(L, at, "requires_grad");
     o->requires_grad = lua_toboolean(L, -1);
     lua_getfield(L, at, "device");
@@ -131,6 +132,7 @@ la_build_options la_read_options(lua_State *L, int at,
 {
     la_build_options o = {.dtype = LA_UNDEFINED, .device = LA_CPU};
     if (lua_isnoneornil(L, at)) return o;
+    o.given = true;
     if (lua_type(L, at) == LUA_TSTRING) {
         o.dtype = la_check_dtype(L, at, name);
         return o;
@@ -141,6 +143,13 @@ la_build_options la_read_options(lua_State *L, int at,
     la_check_keywords(L, at, known, name);
     read_fields(L, at, &o, name);
     return o;
+}
+
+void la_raise_hole(lua_State *L, const char *name, const char *row,
+                   lua_Integer i, int n)
+{
+    luaL_error(L, "bad argument #1 to '%s' (%s[%I]: the table has a hole: its "
+               "length is %d)", name, row, (LUAI_UACINT)i, n);
 }
 
 /* Push the key at which to begin a walk that has to see all keys which are no
@@ -157,20 +166,23 @@ static void push_first_key(lua_State *L, int at, lua_Integer n)
     else lua_pushnil(L);
 }
 
-void la_read_options_in_data(lua_State *L, int at, bool given,
-                            const char *const *known, la_build_options *o,
-                            const char *name)
+void la_read_options_in_data(lua_State *L, int at, const char *const *known,
+                             la_build_options *o, const char *name)
 {
     bool found = false;
     if (lua_type(L, at) != LUA_TTABLE || lua_getmetatable(L, at)) return;
-    push_first_key(L, at, (lua_Integer)lua_rawlen(L, at));
+    lua_Unsigned n = lua_rawlen(L, at);
+    push_first_key(L, at, (lua_Integer)n);
     while (lua_next(L, at)) {
         lua_pop(L, 1);
-        if (lua_isinteger(L, -1)) continue;
+        if (lua_isinteger(L, -1)) {
+            if ((lua_Unsigned)lua_tointeger(L, -1) - 1 < n) continue;
+            la_raise_hole(L, name, "", lua_tointeger(L, -1), (int)n);
+        }
         check_keyword(L, known, name);
         found = true;
     }
-    if (found && given)
+    if (found && o->given)
         luaL_error(L, "%s: options stand next to the data or in the next "
                    "argument, not in both", name);
     if (found) read_fields(L, at, o, name);

@@ -7,6 +7,7 @@
 typedef struct la_build_options {
     la_dtype dtype;         /* LA_UNDEFINED: by the values */
     la_device device;
+    bool given;             /* by an argument of their own */
     bool requires_grad;
     bool has_format;
     la_memory_format format;
@@ -25,11 +26,14 @@ la_build_options la_read_options(lua_State *L, int at,
                                  const char *const *known, const char *name);
 /* Options may stand next to the data in the table at 'at', at its top level:
 ** la.tensor{1, 2, dtype = "float64"}. They go to 'o'. Raises for any other key
-** that is no index, and where options were 'given' by an argument as well.
-** What is no table, or has a metatable, has no options. */
-void la_read_options_in_data(lua_State *L, int at, bool given,
-                            const char *const *known, la_build_options *o,
-                            const char *name);
+** that is no index, for an index behind a hole, and where options were given by
+** an argument as well. What is no table, or has a metatable, has no options. */
+void la_read_options_in_data(lua_State *L, int at, const char *const *known,
+                             la_build_options *o, const char *name);
+/* Raise for element i of a row of data ("[2]", "" for the table itself) whose
+** length is n: a hole lies before it. */
+void la_raise_hole(lua_State *L, const char *name, const char *row,
+                   lua_Integer i, int n);
 /* Bring the new tensor in 'h', of which the dtype is right, to the device,
 ** format and names, and make it a leaf that records. Raises. */
 void la_apply_options(lua_State *L, la_handle *h, const la_build_options *o,

@@ -3,7 +3,8 @@
 **
 ** A nested table is walked twice without recursion: once to learn shape and
 ** kind and to check every leaf, once to store; of a short one the leaves are
-** kept from the first walk. Tables without a metatable are read raw.
+** kept from the first walk. A short list of numbers is read while its keys are
+** looked through for options. Tables without a metatable are read raw.
 **
 ** Metamethods and finalizers may change the table between the walks, so the
 ** second one checks lengths again.
@@ -53,7 +54,7 @@ static const char *element_text(const walk *w, int depth)
 
 /* Push element at[d] of the table that stands for dim d; its type. Lua code may
 ** run where the table has a metatable. */
-static int push_element(walk *w, int d)
+static inline int push_element(walk *w, int d)
 {
     int table = w->base + d;
     return w->raw[d] ? lua_rawgeti(w->L, table, w->at[d] + 1)
@@ -84,9 +85,10 @@ static void raise_odd_key(walk *w, int d)
                "such keys)", w->name, element_text(w, d), word);
 }
 
-/* Elements behind the length of a raw table would be dropped in silence: they
-** lie behind a hole. The walk begins at the last element, where nothing follows
-** in a table that is a list; below two elements there may be no list part. */
+/* Elements behind the length of a raw row would be dropped in silence: they lie
+** behind a hole. The walk begins at the last element, where nothing follows in
+** a table that is a list; below two elements there may be no list part. Keys of
+** the outermost table, options among them, la_read_options_in_data has seen. */
 static void check_holes(walk *w, int d, int64_t n)
 {
     lua_State *L = w->L;
@@ -94,15 +96,10 @@ static void check_holes(walk *w, int d, int64_t n)
     else lua_pushnil(L);
     while (lua_next(L, w->base + d)) {
         lua_pop(L, 1);
-        if (!lua_isinteger(L, -1)) {
-            if (d > 0) raise_odd_key(w, d);  /* else an option */
-            continue;
-        }
+        if (!lua_isinteger(L, -1)) raise_odd_key(w, d);
         int64_t i = lua_tointeger(L, -1);
         if (i < 1 || i > n)
-            luaL_error(L, "bad argument #1 to '%s' (%s[%I]: the table has a "
-                       "hole: its length is %d)", w->name, element_text(w, d),
-                       (LUAI_UACINT)i, (int)n);
+            la_raise_hole(L, w->name, element_text(w, d), i, (int)n);
     }
 }
 
@@ -119,7 +116,7 @@ static void learn_shape(walk *w)
                        "%d levels)", w->name, LA_MAX_DIMS);
         w->sizes[d] = enter_table(w, d);
         w->at[d] = 0;
-        if (w->raw[d]) check_holes(w, d, w->sizes[d]);
+        if (w->raw[d] && d > 0) check_holes(w, d, w->sizes[d]);
         if (w->sizes[d] == 0) return;
         luaL_checkstack(L, 4, "nested too deep");
         push_element(w, d);
@@ -260,6 +257,39 @@ static void store_kept(walk *w, const first_look *k, sink *s)
     }
 }
 
+/* The commonest table, a short list of numbers and nothing else, in the one
+** walk that sees all its keys. False, with the stack as before, for others. */
+static bool look_at_list(walk *w, int at, first_look *k)
+{
+    lua_State *L = w->L;
+    int top = lua_gettop(L);
+    if (lua_getmetatable(L, at)) {
+        lua_settop(L, top);
+        return false;
+    }
+    lua_pushnil(L);
+    while (lua_next(L, at)) {
+        if (k->n == KEPT || !lua_isinteger(L, -2)
+            || lua_tointeger(L, -2) != k->n + 1
+            || lua_type(L, -1) != LUA_TNUMBER) break;
+        read_leaf(w, LUA_TNUMBER, w->leaf);
+        look_at_leaf(w, w->leaf, k);
+        lua_settop(L, top + 1);
+    }
+    w->ndim = 1;
+    w->sizes[0] = k->n;
+    bool whole = k->n > 0 && lua_gettop(L) == top;
+    lua_settop(L, top);
+    return whole;
+}
+
+static void begin_look(walk *w, first_look *k)
+{
+    k->kind = LA_KBOOL;
+    k->n = 0;
+    w->leaf = k->list;
+}
+
 static la_dtype kind_dtype(la_kind kind)
 {
     la_scalar s = {kind, 0, 0, 0};
@@ -282,24 +312,28 @@ static void rewind_walk(walk *w)
 
 /* The handle stands below the tables, so that it stays anchored. Fills 'h'
 ** before the values are stored: whatever raises after that leaves a tensor that
-** the collector owns. */
-static void from_table(lua_State *L, int at, const la_build_options *o,
-                       la_handle *h, const char *name)
+** the collector owns. Options among the data, 'known' ones, go to 'o'. */
+static void from_table(lua_State *L, int at, const char *const *known,
+                       la_build_options *o, la_handle *h, const char *name)
 {
     walk w;
     first_look k;
     int64_t count;
     w.L = L;
     w.name = name;
-    k.kind = LA_KBOOL;
-    k.n = 0;
-    w.leaf = k.list;
     w.stored = false;
-    lua_pushvalue(L, at);
-    w.base = lua_gettop(L);
-    learn_shape(&w);
-    LA_CHECK(L, name, la_numel(w.ndim, w.sizes, &count));
-    each_leaf(&w, look_at_leaf, &k);
+    begin_look(&w, &k);
+    if (!look_at_list(&w, at, &k)) {
+        la_read_options_in_data(L, at, known, o, name);
+        begin_look(&w, &k);
+        lua_pushvalue(L, at);
+        w.base = lua_gettop(L);
+        learn_shape(&w);
+        LA_CHECK(L, name, la_numel(w.ndim, w.sizes, &count));
+        each_leaf(&w, look_at_leaf, &k);
+    } else {
+        count = k.n;
+    }
     if (count == 0) k.kind = LA_KFLOAT;
     la_dtype dtype = o->dtype;
     if (dtype == LA_UNDEFINED) dtype = kind_dtype(k.kind);
@@ -354,15 +388,15 @@ static const char *const asarray_keys[] = {"dtype", "requires_grad", "device",
                                            NULL};
 
 /* Push a new tensor of the table, number, boolean or tensor at 'at'. Applies
-** the options, and lets the collector keep up. */
-static int build_tensor(lua_State *L, int at, const la_build_options *o,
-                        const char *name)
+** the options, those among the data too, and lets the collector keep up. */
+static int build_tensor(lua_State *L, int at, const char *const *known,
+                        la_build_options *o, const char *name)
 {
     la_state *s = la_enter(L);
     la_handle *h = la_new_handle(L, s);
     int top = lua_gettop(L);
     if (la_to_handle(L, at)) from_tensor(L, at, o, h, name);
-    else if (is_table(L, at)) from_table(L, at, o, h, name);
+    else if (is_table(L, at)) from_table(L, at, known, o, h, name);
     else from_number(L, at, o, h, name);
     lua_settop(L, top);
     la_apply_options(L, h, o, name);
@@ -376,9 +410,7 @@ static int fn_tensor(lua_State *L)
     if (lua_isnone(L, 1))
         return la_raise_arg(L, 1, "tensor", "table, number, boolean or tensor "
                             "expected, got no value");
-    la_read_options_in_data(L, 1, !lua_isnoneornil(L, 2), build_keys, &o,
-                           "tensor");
-    return build_tensor(L, 1, &o, "tensor");
+    return build_tensor(L, 1, build_keys, &o, "tensor");
 }
 
 /* asarray: the tensor itself when nothing would change. copy = true forces a
@@ -388,8 +420,6 @@ static int fn_asarray(lua_State *L)
     la_build_options o = la_read_options(L, 2, asarray_keys, "asarray");
     la_handle *h = la_to_handle(L, 1);
     bool copy = false, never = false;
-    la_read_options_in_data(L, 1, !lua_isnoneornil(L, 2), asarray_keys, &o,
-                           "asarray");
     int options = lua_istable(L, 2) ? 2 : 1;
     if (lua_istable(L, options)) {
         lua_getfield(L, options, "copy");
@@ -405,18 +435,16 @@ static int fn_asarray(lua_State *L)
     }
     if (never)
         return luaL_error(L, "asarray: this needs a copy, and copy is false");
-    return build_tensor(L, 1, &o, "asarray");
+    return build_tensor(L, 1, asarray_keys, &o, "asarray");
 }
 
 /* x:new_tensor(data[, options]): x's dtype unless one is given. */
 static int method_new_tensor(lua_State *L)
 {
     la_build_options o = la_read_options(L, 3, build_keys, "new_tensor");
-    la_read_options_in_data(L, 2, !lua_isnoneornil(L, 3), build_keys, &o,
-                           "new_tensor");
     la_tensor *self = la_check_tensor(L, 1, "new_tensor");
     if (o.dtype == LA_UNDEFINED) o.dtype = (la_dtype)self->dtype;
-    return build_tensor(L, 2, &o, "new_tensor");
+    return build_tensor(L, 2, build_keys, &o, "new_tensor");
 }
 
 /* ---- raw bytes ---- */
