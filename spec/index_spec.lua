@@ -196,6 +196,20 @@ describe("writing", function()
     assert.same({{0, 0, 0}, {0, 0, 0}}, list(x))
   end)
 
+  -- The value is read before anything is written, though it lies in what is
+  -- written: broadcast it meets elements of itself.
+  it("takes a broadcast part of the tensor that is written", function()
+    local x = la.arange(6.0):view(2, 3)
+    x[1] = x[{{1, 1}, 3}]
+    assert.same({{2, 2, 2}, {3, 4, 5}}, list(x))
+    x = la.arange(6.0):view(2, 3)
+    x["..."] = x[{1}]
+    assert.same({{0, 1, 2}, {0, 1, 2}}, list(x))
+    x = la.arange(4.0):view(2, 2)
+    x["..."] = x[{{}, {2, 2}}]
+    assert.same({{1, 1}, {3, 3}}, list(x))
+  end)
+
   it("writes single elements of a list", function()
     for _, dtype in ipairs {"uint8", "int64", "float16", "float32", "float64",
                             "complex64"} do
@@ -299,6 +313,14 @@ describe("writing", function()
 end)
 
 describe("positions", function()
+  it("that are none may have any dtype, in gradients too", function()
+    local none = la.zeros({0}, {dtype = "uint8"})
+    local x = la.rand(3):requires_grad_()
+    x:gather(1, none):sum():backward()
+    assert.same({0, 0, 0}, list(x.grad))
+    assert.is_true(la.equal(x, x:scatter(1, none, la.zeros(0))))
+    assert.is_true(la.equal(x, x:scatter_add(1, none, la.zeros(0))))
+  end)
   local x = la.tensor {{1.0, 2.0, 3.0}, {4.0, 5.0, 6.0}}
 
   it("gather and scatter", function()

@@ -109,6 +109,25 @@ describe("losses", function()
       {eps = 0}), t64(4))
   end)
 
+  it("of a single number take it for one class", function()
+    local score, label = la.tensor(-3.5), la.tensor(1)
+    for _, name in ipairs {"multi_margin_loss", "multilabel_margin_loss"} do
+      for _, how in ipairs {"none", "mean", "sum"} do
+        local loss = la[name](score, label, {reduction = how})
+        assert.equal(0, loss.ndim)
+        assert.equal(0.0, loss:item())
+      end
+      assert.has_error(function() la[name](score, la.tensor(2)) end)
+    end
+  end)
+  it("of triplets refuse a margin that is not positive", function()
+    local one = la.ones(1, 2)
+    for _, m in ipairs {0, -1} do
+      assert.has_error(function()
+        la.triplet_margin_loss(one, one, one, {margin = m})
+      end)
+    end
+  end)
   it("soft_margin_loss is log(1 + exp(-yx))", function()
     near(la.soft_margin_loss(t64{2, -1}, t64{1, -1}, {reduction = "none"}),
       t64{math.log(1 + math.exp(-2)), math.log(1 + math.exp(-1))})
@@ -241,6 +260,12 @@ describe("layers", function()
     assert.are.same({8, 4, 5, 5}, {table.unpack(conv.weight.shape)})
   end)
 
+  it("group_norm refuses groups without elements, not an empty batch",
+      function()
+    assert.has_error(function() la.group_norm(la.zeros(1, 0, 2), 1) end)
+    assert.has_error(function() la.group_norm(la.zeros(1, 2, 0), 1) end)
+    assert.same(0, la.group_norm(la.zeros(0, 2, 3), 1):numel())
+  end)
   it("of convolution refuse groups that divide no channels", function()
     for _, name in ipairs {"Conv2d", "ConvTranspose2d"} do
       raises(name .. ": groups=2 must be", nn[name], 3, 4, 3, {groups = 2})

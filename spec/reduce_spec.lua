@@ -220,6 +220,34 @@ describe("NaN", function()
     assert.equal(4.0, x:nanmean():item())
     assert.equal(3.0, x:nanmedian():item())
   end)
+  -- nansum in any dtype is the sum without what is not a number: an integer
+  -- can't hold the NaN, so it goes before the conversion.
+  it("is left out before a conversion to any dtype", function()
+    for _, from in ipairs {"float16", "bfloat16", "float32", "float64"} do
+      local x = la.tensor({1.0, nan, 3.0}, {dtype = from})
+      local zeros = la.tensor({1.0, 0.0, 3.0}, {dtype = from})
+      for _, to in ipairs {"bool", "uint8", "int8", "int32", "int64",
+          "float16", "float64"} do
+        local want = zeros:sum {dtype = to}
+        assert.is_true(la.equal(want, x:nansum {dtype = to}), from .. to)
+        assert.is_true(la.equal(want, x:nansum(1, false, {dtype = to})))
+        assert.is_true(la.equal(want:zero_(),
+          x[{{2, 2}}]:nansum {dtype = to}), from .. to)
+      end
+      for _, to in ipairs {"bool", "int8", "int64"} do
+        assert.has_error(function() x:nanmean {dtype = to} end)
+      end
+    end
+  end)
+  it("does not keep integers from any dtype", function()
+    for _, from in ipairs {"bool", "uint8", "int16", "int64"} do
+      local x = la.tensor({{1, 0}, {1, 1}}, {dtype = from})
+      for _, to in ipairs {"int8", "float32", "complex64", "complex128"} do
+        assert.is_true(la.equal(x:sum({2}, {dtype = to}),
+          x:nansum({2}, {dtype = to})), from .. to)
+      end
+    end
+  end)
 end)
 
 describe("empty input", function()
@@ -258,6 +286,24 @@ describe("arguments", function()
     local r = la.sum(x, 1, {out = out})
     assert.is_true(la.equal(out, x:sum(1)))
     assert.is_true(r:is_set_to(out))
+  end)
+  it("out= of a truth value is bool or uint8", function()
+    for _, o in ipairs(la.operations()) do
+      if o.row == "any_dim" or o.row == "all_dim" then
+        for _, dtype in ipairs {"int8", "int64", "float32", "complex64"} do
+          local out = la.zeros(2, {dtype = dtype})
+          assert.has_error(function() la[o.name](x, 2, {out = out}) end)
+        end
+        la[o.name](x, 2, {out = la.zeros(2, {dtype = "bool"})})
+        la[o.name](x, 2, {out = la.zeros(2, {dtype = "uint8"})})
+      end
+    end
+  end)
+  it("out= of extremes has the input's dtype in every result", function()
+    local wide = la.zeros(2, {dtype = "float64"})
+    for _, out in ipairs {{wide, la.zeros(2)}, {la.zeros(2), wide}} do
+      assert.has_error(function() x:aminmax {dim = 2, out = out} end)
+    end
   end)
 end)
 
@@ -335,6 +381,10 @@ describe("statistics of several rows", function()
   it("cov and corrcoef", function()
     local x = la.tensor {{1.0, 2.0, 3.0}, {6.0, 4.0, 2.0}}
     assert.same({{1.0, -2.0}, {-2.0, 4.0}}, x:cov():totable())
+    local half = la.tensor({1.0, 2.0, 4.0}, {dtype = "float16"})
+    local much = la.tensor {0.25, 0.5, 0.25}
+    assert.equal("float32", half:cov{aweights = much}.dtype)
+    assert.equal("float16", half:cov{aweights = much:half()}.dtype)
     local r = la.tensor {{1.0, -1.0}, {-1.0, 1.0}}
     assert.is_true(la.allclose(x:corrcoef(), r))
   end)

@@ -56,6 +56,16 @@ static la_status allocate(la_frame *f, la_dtype dtype)
     return status;
 }
 
+/* LA_EDTYPE for an out= of another dtype than the result's. */
+static la_status check_out(const la_frame *f, la_dtype dtype)
+{
+    la_dtype have = f->outs[0] ? (la_dtype)f->outs[0]->dtype : LA_UNDEFINED;
+    if (have == LA_UNDEFINED || have == dtype) return LA_OK;
+    return la_error(LA_EDTYPE, "Expected object of scalar type %s but got "
+                    "scalar type %s for argument 'out'", la_dtype_title(dtype),
+                    la_dtype_title(have));
+}
+
 /* complex(real, imag): broadcast to one shape; of two Lua numbers a wrapped
 ** scalar, which takes part in promotion as a number does. */
 la_status la_meta_complex(la_frame *f)
@@ -63,6 +73,7 @@ la_status la_meta_complex(la_frame *f)
     const la_tensor *re = la_arg(f, 0), *im = la_arg(f, 1);
     la_dtype part = LA_UNDEFINED;
     LA_TRY(part_dtype(re, im, &part));
+    LA_TRY(check_out(f, la_dtype_to_complex(part)));
     LA_TRY(allocate(f, la_dtype_to_complex(part)));
     if (is_scalar(re) && is_scalar(im) && !f->outs[0])
         la_result(f, 0)->flags |= LA_F_WRAPPED;

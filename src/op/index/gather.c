@@ -142,15 +142,15 @@ la_status la_impl_take_along_dim(la_frame *f)
 
 /* ---- scatter ---- */
 
-/* Dim, dtype and sizes of the index, then result 0. The values are not looked
-** at: they may be on the meta device. */
+/* Dim, dtype and sizes of the index, then result 0; an empty index fits
+** everything. The values are not looked at: they may be on the meta device. */
 static la_status check_index(la_frame *f, const char *what)
 {
     la_tensor *self = la_arg(f, 0), *index = la_arg(f, 2);
     int dim;
     LA_TRY(find_dim(f, 1, &dim));
-    LA_TRY(la_index_dtype(index, 3, what));
     if (index->numel > 0) {
+        LA_TRY(la_index_dtype(index, 3, what));
         LA_TRY(same_rank(index, self, "self"));
         LA_TRY(no_larger(index, self, dim, "self"));
     }

@@ -402,7 +402,9 @@ static la_status fit_value(const key_walk *w, la_tensor *value,
     return LA_OK;
 }
 
-/* A 0-dim value is a number: it may come from the memory that is written. */
+/* A 0-dim value is a number: it may come from the memory that is written. So
+** may a value that is broadcast: expanded it is no dense tensor any more, and
+** the dispatcher copies it before the first element is written. */
 static la_status put_view(key_walk *w, la_tensor *value)
 {
     LA_OWNED cut = NULL;
@@ -413,9 +415,12 @@ static la_status put_view(key_walk *w, la_tensor *value)
         LA_TRY(la_run(clone, &wide, cut));
         return la_run_(copy_, w->view, wide);
     }
-    if (w->nreversed == 0) return la_run_(copy_, w->view, cut);
+    bool shared = cut->storage == w->view->storage
+        && cut->numel != w->view->numel;
+    if (w->nreversed == 0 && !shared) return la_run_(copy_, w->view, cut);
     LA_TRY(la_run(expand, &wide, cut,
                   la_v_ints(la_sizes(w->view), w->view->ndim)));
+    if (w->nreversed == 0) return la_run_(copy_, w->view, wide);
     LA_TRY(flipped(wide, w, &back));
     return la_run_(copy_, w->view, back);
 }

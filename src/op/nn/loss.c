@@ -262,6 +262,9 @@ la_status la_impl_triplet_margin_loss(la_frame *f)
     LA_CHAIN box = {.n = 0};
     la_chain *w = &box;
     LA_TRY(known_reduction(f, 7));
+    if (la_arg_float(f, 3) <= 0)
+        return la_error_at(LA_EARG, 4, "margin must be greater than 0, got %g",
+                           la_arg_float(f, 3));
     const la_value p = f->args[4], eps = f->args[5];
     la_tensor *near = STEP(pairwise_distance, f->args[0], f->args[1], p, eps);
     la_tensor *far = STEP(pairwise_distance, f->args[0], f->args[2], p, eps);

@@ -1,6 +1,7 @@
 /*
 ** Margin losses of classes: multi_margin, multilabel_margin,
-** multilabel_soft_margin. Composites. Inputs are (C) or (N, C); labels count
+** multilabel_soft_margin. Composites. Inputs are (C) or (N, C), where a
+** number is one class; labels count
 ** from 1, and a list of labels ends at the first that is less than 1.
 */
 #include "op/nn/loss.h"
@@ -8,11 +9,11 @@
 #define LA_ROWS "op/def/loss.def"
 #include "op/impls.h"
 
-/* (C) or (N, C). */
-static la_status check_scores(const la_frame *f)
+/* (C) or (N, C); 'least' dims at the least. */
+static la_status check_scores(const la_frame *f, int least)
 {
     const la_tensor *x = la_arg(f, 0);
-    if (x->ndim == 1 || x->ndim == 2) return LA_OK;
+    if (x->ndim >= least && x->ndim <= 2) return LA_OK;
     return la_error_at(LA_ESHAPE, 1,
                        "scores of (C) or (N, C) are expected, got "
                        "%d dims",
@@ -34,12 +35,17 @@ static la_status check_labels(const la_frame *f, const la_tensor *x, int ndim)
                        la_sizes_text(x->ndim, la_sizes(x), want, sizeof want));
 }
 
+static int64_t classes_of(const la_tensor *x)
+{
+    return x->ndim ? la_sizes(x)[x->ndim - 1] : 1;
+}
+
 /* Every label is a class; 'least' is the smallest allowed (1, or less for lists
 ** that end early). */
 static la_status scan(la_chain *w, la_frame *f, int64_t least)
 {
     const la_tensor *x = la_arg(f, 0);
-    int64_t classes = la_sizes(x)[x->ndim - 1];
+    int64_t classes = classes_of(x);
     if (la_is_meta(f)) return LA_OK;
     la_tensor *t = STEP(contiguous, f->args[1]);
     if (w->status) return w->status;
@@ -56,8 +62,7 @@ static la_status scan(la_chain *w, la_frame *f, int64_t least)
 /* The mean over the classes, as each sample's loss. */
 static la_status over_classes(la_chain *w, la_frame *f, int k, la_tensor *sum)
 {
-    const la_tensor *x = la_arg(f, 0);
-    double classes = (double)la_sizes(x)[x->ndim - 1];
+    double classes = (double)classes_of(la_arg(f, 0));
     return finish(w, f, k, STEP(div, sum, classes));
 }
 
@@ -69,8 +74,9 @@ la_status la_impl_multi_margin_loss(la_frame *f)
     la_chain *w = &box;
     la_tensor *x = la_arg(f, 0);
     int64_t last = -1, p = la_arg_int(f, 2);
-    LA_TRY(check_scores(f));
-    if (x->ndim == 1 && la_arg(f, 1)->ndim == 1)    /* a batch of one */
+    LA_TRY(check_scores(f, 0));
+    if (x->ndim == 0) x = STEP(unsqueeze, x, 0);
+    else if (x->ndim == 1 && la_arg(f, 1)->ndim == 1)    /* a batch of one */
         x = STEP(unsqueeze, x, 0);
     if (w->status) return w->status;
     LA_TRY(check_labels(f, x, x->ndim - 1));
@@ -108,16 +114,21 @@ la_status la_impl_multilabel_margin_loss(la_frame *f)
     la_chain *w = &box;
     la_tensor *x = la_arg(f, 0);
     int64_t last = -1, before = -2, both[2] = {-1, -2};
-    LA_TRY(check_scores(f));
+    LA_TRY(check_scores(f, 0));
     LA_TRY(check_labels(f, x, x->ndim));
     LA_TRY(known_reduction(f, 2));
     LA_TRY(scan(w, f, INT64_MIN));
-    la_tensor *real = STEP(ge, f->args[1], la_scalar_int(1));
+    la_tensor *t = la_arg(f, 1);
+    if (x->ndim == 0) {
+        x = STEP(unsqueeze, x, 0);
+        t = STEP(unsqueeze, t, 0);
+    }
+    la_tensor *real = STEP(ge, t, la_scalar_int(1));
     la_tensor *open = STEP(cumprod, real, last); /* 1 up to the end */
     la_tensor *is = STEP(gt, open, la_scalar_int(0));
-    la_tensor *one = STEP(ones_like, f->args[1]);
-    la_tensor *y = STEP(where, is, f->args[1], one);
-    la_tensor *none = STEP(zeros_like, f->args[1]);
+    la_tensor *one = STEP(ones_like, t);
+    la_tensor *y = STEP(where, is, t, one);
+    la_tensor *none = STEP(zeros_like, t);
     la_tensor *count = STEP(scatter_add, none, last, y, open);
     la_tensor *other = STEP(eq, count, la_scalar_int(0));
     la_tensor *own = STEP(gather, x, last, y);
@@ -141,7 +152,7 @@ la_status la_impl_multilabel_soft_margin_loss(la_frame *f)
     la_chain *w = &box;
     la_tensor *x = la_arg(f, 0), *t = la_arg(f, 1);
     int64_t last = -1;
-    LA_TRY(check_scores(f));
+    LA_TRY(check_scores(f, 1));
     LA_TRY(same_sizes(f, 0, 1));
     LA_TRY(known_reduction(f, 3));
     la_tensor *yes = STEP(logsigmoid, x);

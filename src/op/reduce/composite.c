@@ -4,9 +4,26 @@
 #define LA_ROWS "op/def/reduce.def"
 #include "op/impls.h"
 
+/* LA_EDTYPE for integers, which have no NaN, and for an integer result, which
+** a mean would have to be rounded to. */
+static la_status check_nanmean(const la_frame *f)
+{
+    la_dtype self = (la_dtype)la_arg(f, 0)->dtype;
+    la_dtype to = la_has(f, 3) ? f->args[3].dtype : self;
+    if (!la_is_float(self) && !la_is_complex(self))
+        return la_error_at(LA_EDTYPE, 1, "nanmean(): expected input to have "
+                           "floating point or complex dtype but got %s: "
+                           "convert it by x:float()", la_dtype_name(self));
+    if (!la_is_float(to) && !la_is_complex(to))
+        return la_error_at(LA_EDTYPE, 4, "nanmean(): could not infer output "
+                           "dtype. Optional dtype must be either a floating "
+                           "point or complex dtype. Got: %s",
+                           la_dtype_name(to));
+    return LA_OK;
+}
+
 /* The sum of what is a number over the count of it. (self, dim, keepdim,
-** dtype); 0 / 0 = NaN where there is none. LA_EDTYPE for integers, which have
-** no NaN. */
+** dtype); 0 / 0 = NaN where there is none. */
 la_status la_impl_nanmean(la_frame *f)
 {
     LA_OWNED nan = NULL;
@@ -14,12 +31,7 @@ la_status la_impl_nanmean(la_frame *f)
     LA_OWNED count = NULL;
     LA_OWNED sum = NULL;
     la_tensor *self = la_arg(f, 0);
-    if (!la_is_float((la_dtype)self->dtype)
-        && !la_is_complex((la_dtype)self->dtype))
-        return la_error_at(LA_EDTYPE, 1, "nanmean(): expected input to have "
-                           "floating point or complex dtype but got %s: "
-                           "convert it by x:float()",
-                           la_dtype_name((la_dtype)self->dtype));
+    LA_TRY(check_nanmean(f));
     LA_TRY(la_run(isnan, &nan, self));
     LA_TRY(la_run(logical_not, &number, nan));
     LA_TRY(la_run(sum, &count, number, f->args[1], f->args[2]));

@@ -74,14 +74,15 @@ static la_dtype total_dtype(const la_frame *f, const la_tensor *self)
     return is_int(dtype_of(self)) ? LA_INT64 : dtype_of(self);
 }
 
-/* Computed in the dtype asked for, that of out=, or the tensor's own. */
+/* Computed in the dtype asked for, that of out=, or the tensor's own. Integers
+** have no NaN: they are summed in any dtype. */
 la_status la_reduce_total_meta(la_frame *f)
 {
     la_tensor *self = la_arg(f, SELF);
     la_dtype d;
     LA_TRY(la_infer_dtype(f, &f->args[DTYPE], total_dtype(f, self), &d));
     LA_TRY(la_require_dtype(f, dtype_of(self)));
-    LA_TRY(la_require_dtype(f, d));
+    if (!is_int(dtype_of(self))) LA_TRY(la_require_dtype(f, d));
     LA_TRY(take_dims(f, self, DIM));
     return la_reduce_output(f, 0, self, mask_of(f), keeps(f, KEEPDIM), d);
 }
@@ -97,8 +98,24 @@ static la_status total_into(la_frame *f, la_tensor *in, la_tensor *out)
     return la_run_(copy_, out, wide);
 }
 
+/* Self in the dtype of the result, owned. An integer can't hold the NaN that
+** nansum leaves out, so those become zero before. */
+static la_status convert_input(la_frame *f, la_dtype to, la_tensor **out)
+{
+    LA_OWNED nan = NULL;
+    LA_OWNED numbers = NULL;
+    la_tensor *self = la_arg(f, SELF);
+    bool skips = la_reductions_of(f->op) == LA_STUB(reduce_nansum);
+    if (!skips || !is_int(to) || is_int(dtype_of(self)))
+        return la_convert_to(self, to, out);
+    LA_TRY(la_run(isnan, &nan, self));
+    LA_TRY(la_run(masked_fill, &numbers, self, nan, la_scalar_int(0)));
+    return la_convert_to(numbers, to, out);
+}
+
 /* Where a dtype is asked for, the input is converted before it is summed: in
-** float64 a sum of float32 elements is that of the converted elements. */
+** float64 a sum of float32 elements is that of the converted elements. Only
+** integers come to nansum as complex numbers, so sum does it. */
 la_status la_reduce_total_impl(la_frame *f)
 {
     la_tensor *self = la_arg(f, SELF), *out = la_result(f, 0);
@@ -106,7 +123,11 @@ la_status la_reduce_total_impl(la_frame *f)
     la_dtype to = dtype_of(out);
     bool natural = to == LA_INT64 && is_int(dtype_of(self));
     if (to == dtype_of(self) || natural) return total_into(f, self, out);
-    LA_TRY(la_convert_to(self, to, &other));
+    LA_TRY(convert_input(f, to, &other));
+    if (la_is_complex(to)
+        && la_reductions_of(f->op) == LA_STUB(reduce_nansum))
+        return run_table(LA_STUB(reduce_sum), f->op->store, other, mask_of(f),
+                         out);
     return total_into(f, other, out);
 }
 
@@ -148,11 +169,12 @@ static la_status extreme_meta(la_frame *f)
         || (f->args[DIM].tag == LA_VINTS && f->args[DIM].ints.n == 0);
     LA_TRY(la_reduce_check_nonzero(self, mask_of(f), name, whole));
     LA_TRY(la_require_dtype(f, dtype_of(self)));
-    if (f->form == LA_OUT && f->outs[0]->dtype != self->dtype)
-        return la_error(LA_EDTYPE, "Expected the dtype for input and out to "
-                        "match, but got %s for input's dtype and %s for out's "
-                        "dtype.", la_dtype_name(dtype_of(self)),
-                        la_dtype_name(dtype_of(f->outs[0])));
+    for (int k = 0; k < 2 && f->form == LA_OUT; k++)
+        if (f->outs[k] && f->outs[k]->dtype != self->dtype)
+            return la_error(LA_EDTYPE, "Expected the dtype for input and out "
+                            "to match, but got %s for input's dtype and %s for "
+                            "out's dtype.", la_dtype_name(dtype_of(self)),
+                            la_dtype_name(dtype_of(f->outs[k])));
     return la_reduce_output(f, 0, self, mask_of(f), keeps(f, KEEPDIM),
                             dtype_of(self));
 }
@@ -204,14 +226,24 @@ la_status la_impl_aminmax(la_frame *f)
 
 /* ---- rule logic (any.dim, all.dim): (self, dims, keepdim) ---- */
 
+/* LA_EDTYPE for an out= that is neither bool nor uint8: a truth value is not
+** a number unless it is asked for. */
+static la_status check_logic_out(la_dtype d)
+{
+    if (d == LA_UNDEFINED || d == LA_BOOL || d == LA_UINT8) return LA_OK;
+    return la_error(LA_EDTYPE, "out must be a bool or uint8 tensor, got %s",
+                    la_dtype_name(d));
+}
+
 /* uint8 answers in uint8, everything else in bool; an out= of uint8 has the
 ** input converted to uint8 first, as in PyTorch. */
 la_status la_reduce_logic_meta(la_frame *f)
 {
     la_tensor *self = la_arg(f, SELF);
+    la_dtype given = f->form == LA_OUT ? dtype_of(f->outs[0]) : LA_UNDEFINED;
+    LA_TRY(check_logic_out(given));
     LA_TRY(take_dims(f, self, DIM));
-    bool bytes = self->dtype == LA_UINT8
-        || (f->form == LA_OUT && f->outs[0]->dtype == LA_UINT8);
+    bool bytes = self->dtype == LA_UINT8 || given == LA_UINT8;
     la_dtype d = bytes ? LA_UINT8 : LA_BOOL;
     return la_reduce_output(f, 0, self, mask_of(f), keeps(f, KEEPDIM), d);
 }

@@ -11,6 +11,7 @@
 #include "base/context.h"
 #include "op/composite.h"
 #include "op/reduce/reduce.h"
+#include "tensor/promote.h"
 
 #define LA_ROWS "op/def/reduce.def"
 #include "op/impls.h"
@@ -356,6 +357,19 @@ static la_status check_weights(la_tensor *w, int arg, int64_t n, bool floats)
     return LA_OK;
 }
 
+/* The observations in the dtype that they and the importances promote to;
+** everything after is computed in it. */
+static la_status promoted_rows(la_frame *f, la_tensor **out)
+{
+    LA_OWNED x = NULL;
+    const la_tensor *aw = la_arg(f, 3);
+    LA_TRY(rows_of_variables(la_arg(f, 0), &x));
+    la_dtype d = (la_dtype)x->dtype;
+    if (aw && la_is_float((la_dtype)aw->dtype))
+        d = la_promote(d, (la_dtype)aw->dtype);
+    return la_convert_to(x, d, out);
+}
+
 /* Observation k counts f[k] * a[k] times (NULL: once), in the mean, too. The
 ** products are divided by sum(f a) - correction * sum(f a a) / sum(f a), which
 ** is n - correction without weights. */
@@ -399,7 +413,7 @@ la_status la_impl_cov(la_frame *f)
         LA_TRY(covariance(la_arg(f, 0), la_arg_float(f, 1), &out));
         return la_give(f, LA_OK, &out);
     }
-    LA_TRY(rows_of_variables(la_arg(f, 0), &x));
+    LA_TRY(promoted_rows(f, &x));
     return weighted_covariance(f, x);
 }
 

@@ -70,6 +70,9 @@ static la_status grouped(la_tensor *self, int64_t groups, double eps,
                            "to be divisible by num_groups, but got %lld "
                            "channels and num_groups=%lld", (long long)s[1],
                            (long long)groups);
+    if (self->numel == 0 && s[0] > 0)
+        return la_error_at(LA_ESHAPE, 1, "a group has no elements: "
+                           "there is no mean");
     if (self->numel == 0) return la_run(clone, out, self);
     int64_t n = self->numel / (s[0] * groups);
     int64_t shape[2] = {s[0] * groups, n};
