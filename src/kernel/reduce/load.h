@@ -155,16 +155,5 @@ static inline void reduce_store_bf16(char *p, float x)
     [LA_COMPLEX32] = REDUCE_FLOAT(op##_c32, float, f16), \
     [LA_COMPLEX64] = REDUCE_FLOAT(op##_c64, float, f32), \
     [LA_COMPLEX128] = REDUCE_FLOAT(op##_c128, double, f64)
-/* Accumulators are one type for all, or the element's own. */
-#define REDUCE_INTS(op) \
-    [LA_BOOL] = REDUCE_ENTRY(op##_b8, acc_##op##_b8), \
-    [LA_UINT8] = REDUCE_ENTRY(op##_u8, acc_##op##_u8), \
-    [LA_INT8] = REDUCE_ENTRY(op##_i8, acc_##op##_i8), \
-    [LA_UINT16] = REDUCE_ENTRY(op##_u16, acc_##op##_u16), \
-    [LA_INT16] = REDUCE_ENTRY(op##_i16, acc_##op##_i16), \
-    [LA_UINT32] = REDUCE_ENTRY(op##_u32, acc_##op##_u32), \
-    [LA_INT32] = REDUCE_ENTRY(op##_i32, acc_##op##_i32), \
-    [LA_UINT64] = REDUCE_ENTRY(op##_u64, acc_##op##_u64), \
-    [LA_INT64] = REDUCE_ENTRY(op##_i64, acc_##op##_i64)
 
 #endif

@@ -4,9 +4,8 @@
 ** widened first (map.h).
 */
 #include "kernel/pointwise/complex_lanes.h"
-#include "kernel/reduce/map.h"
+#include "kernel/reduce/integers.h"
 #include "kernel/reduce/store.h"
-#include "simd/widen_int.h"
 
 #define OP prod
 #define COMBV(S, a, b) ((a) * (b))
@@ -36,15 +35,13 @@
 #include "kernel/reduce/undef.inc"
 
 /* Wrapping is done in unsigned numbers, whose overflow has a meaning. */
-#define OP iprod
-#define ACC(T) uint64_t
+#define COMBV(S, a, b) ((a) * (b))
 #define COMB1(a, b) ((a) * (b))
-#define MAP1(x) (x)
 #define IDENT 1
 #define ID iprod_i64
-#define T int64_t
-#define A ACC(int64_t)
-#define AS(x) (x)
+#define T uint64_t
+#define LANE u64
+#define BITS i64
 #include "kernel/reduce/int.inc"
 #include "kernel/reduce/undef.inc"
 
@@ -139,30 +136,6 @@ static void outer_iprod_b8(const la_reduce_cols *c, char *acc,
     widen_bytes(acc, c->cols);
 }
 
-/* Half a vector of 32-bit lanes in 64 bits. gcc 12 converts 64 bytes in two
-** parts, which it puts together; there is one instruction. */
-typedef int32_t int32_half __attribute__((vector_size(VEC_BYTES / 2)));
-typedef uint32_t uint32_half __attribute__((vector_size(VEC_BYTES / 2)));
-#ifdef __AVX512F__
-static inline u64v widen_int32(int32_half x)
-{
-    return (u64v)_mm512_cvtepi32_epi64((__m256i)x);
-}
-static inline u64v widen_uint32(uint32_half x)
-{
-    return (u64v)_mm512_cvtepu32_epi64((__m256i)x);
-}
-#else
-static inline u64v widen_int32(int32_half x)
-{
-    return (u64v)__builtin_convertvector(x, i64v);
-}
-static inline u64v widen_uint32(uint32_half x)
-{
-    return __builtin_convertvector(x, u64v);
-}
-#endif
-
 #define TAG u8
 #define T uint8_t
 #define AS(x) (x)
@@ -229,7 +202,7 @@ static inline u64v widen_uint32(uint32_half x)
 #include "kernel/reduce/complex_prod.inc"
 
 #define IPROD(t) {8, 32, false, inner_iprod_##t, outer_iprod_##t, \
-                  combine_iprod_i64, store_iprod_i64}
+                  combine_iprod_i64, store_int_8}
 const la_reductions LA_KERNEL(reduce_prod) = {
     REDUCE_FLOATS(prod),
     [LA_BOOL] = IPROD(b8), [LA_UINT8] = IPROD(u8), [LA_INT8] = IPROD(i8),
