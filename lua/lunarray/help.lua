@@ -190,7 +190,7 @@ x.grad_fn
 x.is_leaf
     Is x made by the user, not by a recorded operation?
 x._version
-    How often the storage was changed in place.
+    How often x, a view of it or what it was detached from was changed in place.
 ...
     As an index, all dims that the others leave: x[{"...", 1}]; x["..."] is all
     of x. la.ellipsis is the same string.

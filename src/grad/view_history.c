@@ -221,12 +221,24 @@ la_status la_view_history(la_tensor *view)
     return status;
 }
 
+/* The view or its root was given other memory (set_data): what is written to
+** one of them is not seen in the other. */
+static bool is_parted(const la_tensor *t)
+{
+    return t->storage != t->base->storage;
+}
+
 la_status la_refresh_history(la_tensor *t)
 {
     if (!t->base || !(t->base->flags & LA_F_REQUIRES_GRAD)
         || (t->flags & LA_F_NO_HISTORY) || t->seen_version == la_version(t))
         return LA_OK;
     if (t->grad && t->grad->requires_grad) return LA_OK;    /* a leaf now */
+    if (is_parted(t))
+        return la_error(LA_EGRAD, "a view has no gradient any more: it or the "
+                        "tensor that it was made of was given other data "
+                        "(set_data) and one of them was written; make the "
+                        "view after that");
     return la_view_history(t);
 }
 
@@ -392,6 +404,11 @@ la_status la_check_inplace(la_tensor *t)
         return la_error(LA_EGRAD, "a view that is one of several results "
                         "(split, unbind, chunk) can't be changed in place "
                         "while recording; clone() it first");
+    if (is_parted(t))
+        return la_error(LA_EGRAD, "a view can't be changed in place while "
+                        "recording when it or the tensor that it was made of "
+                        "was given other data (set_data); make the view after "
+                        "that");
     if (is_trained_leaf(t->base))
         return la_error(LA_EGRAD, "a view of a leaf Variable that requires "
                         "grad is being used in an in-place operation.");

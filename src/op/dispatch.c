@@ -167,13 +167,14 @@ static bool writes(const la_frame *f)
 }
 
 /* Versions of what was written rise once the kernels below are done, also
-** after an interrupt in the middle. */
+** after an interrupt in the middle; set_data changes nothing that counts. */
 static la_status note_write(la_frame *f, la_status status)
 {
     if (status && status != LA_EINTR) return status;
     for (int k = 0; k < LA_MAX_RESULTS; k++)
         if (f->outs[k]) la_bump_version(f->outs[k]);
-    if (f->form == LA_FUNCTIONAL && f->args[0].tag == LA_VTENSOR)
+    if (f->form == LA_FUNCTIONAL && f->args[0].tag == LA_VTENSOR
+        && f->op != LA_OP(set_data))
         la_bump_version(f->args[0].tensor);
     return status;
 }

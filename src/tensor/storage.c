@@ -4,7 +4,9 @@
 ** A record lies in one of three ways: alone (block_bytes is its own size),
 ** with its data behind it (LA_S_INLINE), or behind the header of the tensor
 ** that it was made for (LA_S_HEADED). Data that is not inline is a block of
-** its own, of exactly nbytes, or the host's (release is set).
+** its own, of exactly nbytes, or the host's (release is set). A record that
+** counts the changes of a tensor that lies elsewhere by now (LA_S_COUNTER) may
+** outlive its data.
 */
 #include "tensor/storage.h"
 
@@ -24,10 +26,27 @@ static void data_free(la_storage *s)
         la_mem_free(s->data, (size_t)s->nbytes);
 }
 
+/* Data in the same block goes with the record. */
 void la_storage_destroy(la_storage *s)
 {
     data_free(s);
-    la_mem_free(la_storage_block(s), (size_t)s->block_bytes);
+    if (s->flags & LA_S_COUNTER) la_storage_let_go(s);
+    else la_mem_free(la_storage_block(s), (size_t)s->block_bytes);
+}
+
+void la_storage_hold(la_storage *s)
+{
+    if (!(s->flags & LA_S_COUNTER)) {
+        atomic_store_explicit(&s->holders, 1, memory_order_relaxed);
+        s->flags |= LA_S_COUNTER;
+    }
+    la_take_ref(&s->holders);
+}
+
+void la_storage_let_go(la_storage *s)
+{
+    if (la_drop_ref(&s->holders))
+        la_mem_free(la_storage_block(s), (size_t)s->block_bytes);
 }
 
 void la_storage_release(la_storage *s)

@@ -42,8 +42,14 @@ static inline void la_storage_init(la_storage *s, la_device device,
     s->block_bytes = sizeof(la_storage);
     s->release = NULL;
     s->context = NULL;
+    atomic_init(&s->holders, 0);
 }
 void la_storage_destroy(la_storage *s);
+
+/* Keep the record of 's', whose references are held, for its version alone: it
+** outlives its data until la_storage_let_go. */
+void la_storage_hold(la_storage *s);
+void la_storage_let_go(la_storage *s);
 
 /* Take over 's' as the storage of 't' and let go of the one before. */
 void la_tensor_adopt(la_tensor *t, la_storage *s);

@@ -29,6 +29,8 @@ static void drop_extras(la_tensor *t)
     if (t->grad && la_grad_meta_free)
         la_grad_meta_free(t->grad);
     la_names_release(t->names);
+    if (t->counter)
+        la_storage_let_go(t->counter);
     if (t->dims != t->inline_dims)
         la_mem_free(t->dims, la_dims_bytes(t->ndim));
 }
@@ -38,7 +40,7 @@ static void drop_extras(la_tensor *t)
 static bool is_whole_block(const la_tensor *t, const la_storage *s)
 {
     return (t->flags & LA_F_INLINE_BLOCK) && s == la_headed_storage(t)
-        && (s->flags & LA_S_INLINE)
+        && (s->flags & (LA_S_INLINE | LA_S_COUNTER)) == LA_S_INLINE
         && atomic_load_explicit(&s->refs, memory_order_acquire) == 1;
 }
 
@@ -51,7 +53,7 @@ static inline void drop_storage(la_storage *s)
 static void destroy(la_tensor *t)
 {
     la_storage *s = t->storage;
-    if (t->grad || t->names || t->dims != t->inline_dims)
+    if (t->grad || t->names || t->counter || t->dims != t->inline_dims)
         drop_extras(t);
     if (t->base)  /* a root, which has no base: this goes one level deep */
         la_tensor_release(t->base);
@@ -91,6 +93,17 @@ static void header_init(la_tensor *t, la_device device, la_dtype dtype,
     t->base = NULL;
     t->grad = NULL;
     t->names = NULL;
+    t->counter = NULL;
+}
+
+/* Count the changes of 't', which counts by its storage or not at all yet, by
+** record 's'; NULL: by its storage. */
+static void count_by(la_tensor *t, la_storage *s)
+{
+    if (!s)
+        return;
+    la_storage_hold(s);
+    t->counter = s;
 }
 
 void la_tensor_adopt(la_tensor *t, la_storage *s)
@@ -354,6 +367,7 @@ static inline void share(la_tensor *t, la_tensor *base)
 {
     if (base->storage)
         t->storage = la_storage_retain(base->storage);
+    count_by(t, base->counter);
     t->seen_version = la_version(base);
     if (la_ctx()->no_grad) t->flags |= LA_F_NO_GRAD_VIEW;
     t->base = la_tensor_retain(base->base ? base->base : base);
@@ -413,6 +427,7 @@ la_status la_tensor_alias(la_tensor *src, bool fixed, la_tensor **out)
         t->flags |= LA_F_FIXED_GEOMETRY;
     if (src->storage)
         t->storage = la_storage_retain(src->storage);
+    count_by(t, src->counter);
     t->names = la_names_retain(src->names);
     *out = t;
     return LA_OK;
@@ -526,6 +541,21 @@ la_status la_tensor_resize(la_tensor *t, int ndim, const int64_t *sizes)
     return status;
 }
 
+/* 't' gets the storage 's' next and goes on counting by the record that it
+** counts by now. A view without a history is no part of its root any more. */
+static void keep_counter(la_tensor *t, const la_storage *s)
+{
+    la_storage *held = t->counter;
+    la_storage *now = la_counter(t);
+    t->counter = NULL;
+    if (now != s)
+        count_by(t, now);
+    if (held)
+        la_storage_let_go(held);
+    if (t->base && !la_grad_flag(t))
+        la_tensor_drop(&t->base);
+}
+
 /* t becomes another handle of src's storage. The plan is made first: no error
 ** leaves t half changed. */
 la_status la_tensor_set(la_tensor *t, const la_tensor *src)
@@ -535,6 +565,8 @@ la_status la_tensor_set(la_tensor *t, const la_tensor *src)
     LA_TRY(check_not_fixed(t));
     LA_TRY(la_plan_make(&plan, src->ndim, la_sizes(src), la_strides(src)));
     commit_unnamed(&plan, t);
+    if (t->storage != src->storage)
+        keep_counter(t, src->storage);
     t->flags = (t->flags & ~(uint32_t)INHERITED) | (src->flags & INHERITED);
     t->dtype = src->dtype;
     t->device = src->device;

@@ -66,7 +66,8 @@ enum {
     LA_S_FIXED = 1 << 1,    /* host memory or mapped: cannot be resized */
     LA_S_LOCKED = 1 << 2,   /* the host keeps a pointer: no resize for now */
     LA_S_INLINE = 1 << 3,   /* data follows the record in the same block */
-    LA_S_NEW_ZERO = 1 << 5  /* was all zero when it was made (bit 4 is taken) */
+    LA_S_NEW_ZERO = 1 << 5, /* was all zero when it was made (bit 4 is taken) */
+    LA_S_COUNTER = 1 << 6   /* is or was the counter of a tensor elsewhere */
 };
 
 typedef struct la_storage la_storage;
@@ -77,11 +78,13 @@ struct la_storage {
     uint32_t flags;
     char *data;             /* NULL when nbytes is 0 or on the meta device */
     int64_t nbytes;
-    _Atomic uint32_t version;  /* counts in-place changes; views share it */
+    _Atomic uint32_t version;  /* counts in-place changes, see la_version */
     int32_t device;
     int64_t block_bytes;    /* what la_mem_free must be told */
     la_release_fn release;  /* NULL: la_mem_free */
     void *context;
+    _Atomic int32_t holders;   /* with LA_S_COUNTER: of the record without its
+                            ** data; all 'refs' are one of them */
 };
 
 typedef struct la_tensor la_tensor;
@@ -95,8 +98,8 @@ struct la_tensor {
     uint8_t device;         /* la_device */
     uint8_t spare;
     uint32_t flags;
-    uint32_t seen_version;  /* of the storage, when a view's history was last
-                            ** its root's (src/grad) */
+    uint32_t seen_version;  /* la_version, when a view's history was last its
+                            ** root's (src/grad) */
     int64_t numel;
     int64_t offset;         /* in elements from storage->data */
     la_storage *storage;    /* NULL: no storage yet */
@@ -105,6 +108,8 @@ struct la_tensor {
     la_tensor *base;        /* a view's root, owned; NULL for a root */
     struct la_grad_meta *grad;   /* owned; freed by the hook below */
     struct la_names *names; /* NULL: unnamed */
+    la_storage *counter;    /* held: the record whose version counts this
+                            ** tensor's changes; NULL: its storage's */
 };
 
 static inline int64_t *la_sizes(const la_tensor *t) { return t->dims; }
@@ -277,7 +282,8 @@ void la_preserve_strides(const la_tensor *t, int64_t *strides);
 ** nothing changes on failure. */
 la_status la_tensor_resize(la_tensor *t, int ndim, const int64_t *sizes);
 la_status la_storage_resize(la_storage *s, int64_t nbytes);
-/* Point 't' at src's storage, geometry, dtype and bits (set_, set_data). */
+/* Point 't' at src's storage, geometry, dtype and bits (set_, set_data). Its
+** versions go on where they were. */
 la_status la_tensor_set(la_tensor *t, const la_tensor *src);
 
 /* --- storage --- */
@@ -288,14 +294,25 @@ static inline la_storage *la_storage_retain(la_storage *s)
     return s;
 }
 void la_storage_release(la_storage *s);
+
+/* How often 't' was changed in place: what a graph saved is compared with it.
+** Tensors that were made of one another (views, detach, alias) count together,
+** by the record of their storage. set_ and set_data give a tensor other memory
+** but leave it its count (la_tensor_set), as in PyTorch: it goes on counting
+** with its views by the record that it had, and not with the tensor whose
+** memory it now shares. */
+static inline la_storage *la_counter(const la_tensor *t)
+{
+    return t->counter ? t->counter : t->storage;
+}
 static inline uint32_t la_version(const la_tensor *t)
 {
-    return t->storage ? atomic_load_explicit(&t->storage->version,
-                                             memory_order_relaxed) : 0;
+    const la_storage *s = la_counter(t);
+    return s ? atomic_load_explicit(&s->version, memory_order_relaxed) : 0;
 }
 static inline void la_bump_version(la_tensor *t)
 {
-    la_storage *s = t->storage;
+    la_storage *s = la_counter(t);
     if (!s) return;
     if (!la_alone()) {
         atomic_fetch_add_explicit(&s->version, 1, memory_order_relaxed);

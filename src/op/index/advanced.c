@@ -6,6 +6,7 @@
 */
 #include <stdio.h>
 
+#include "base/context.h"
 #include "op/index/index.h"
 #include "op/scalar_range.h"
 #include "tensor/scalar.h"
@@ -396,6 +397,18 @@ static la_status no_index_overlaps(la_frame *f)
     return LA_OK;
 }
 
+/* By masked_fill, without its key for versions: index_put counts the change. */
+static la_status fill_masked(la_tensor *target, la_tensor *mask,
+                             la_tensor *value)
+{
+    la_context *c = la_ctx();
+    uint32_t before = c->excluded_keys;
+    c->excluded_keys |= 1u << LA_KEY_INPLACE_OR_VIEW;
+    la_status status = la_run_(masked_fill, target, mask, value);
+    c->excluded_keys = before;
+    return status;
+}
+
 /* (self, indices, values, accumulate). A 0-dim value by a mask over all dims is
 ** masked_fill, which needs no positions. */
 la_status la_impl_index_put(la_frame *f)
@@ -416,7 +429,7 @@ la_status la_impl_index_put(la_frame *f)
     LA_TRY(la_target_begin(f));
     la_tensor *target = la_result(f, 0);
     if (mask && values->ndim == 0 && !accumulate)
-        return la_run_(masked_fill, target, mask, values);
+        return fill_masked(target, mask, values);
     ADVANCED a;
     advanced_init(&a);
     LA_TRY(advanced(target, &f->args[1], false, &a));
