@@ -22,4 +22,3 @@ OPT_scan/prod := $(SPECIALISED)
 OPT_scan/extreme := $(SPECIALISED)
 OPT_index/move := $(SPECIALISED)
 OPT_rows/norm := -O3
-OPT_sort/keys := -O3

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "simd/vec.h"
+
 /* Integers: the sign bit is flipped, so that negative ones come first. */
 #define ZERO_NONE(u) 0
 #define MAP_U(u) (u)
@@ -17,33 +19,31 @@
 #define MAP_I64(u) ((u) ^ 0x8000000000000000u)
 
 /* Floats compare as sign and magnitude: negative ones are complemented,
-** positive ones get the top bit; every NaN becomes the largest key, -0.0 that
-** of 0.0. */
-static inline uint32_t map_f16(uint16_t u)
+** positive ones get the top bit; every NaN becomes the largest key. */
+static inline uint32_t order_half(uint16_t u, uint32_t infinity)
 {
     uint32_t key = u ^ (u >> 15 ? 0xffffu : 0x8000u);
-    key = u == 0x8000u ? 0x8000u : key;
-    return (u & 0x7fffu) > 0x7c00u ? 0xffffu : key;
+    return (u & 0x7fffu) > infinity ? 0xffffu : key;
 }
-static inline uint32_t map_bf16(uint16_t u)
-{
-    uint32_t key = u ^ (u >> 15 ? 0xffffu : 0x8000u);
-    key = u == 0x8000u ? 0x8000u : key;
-    return (u & 0x7fffu) > 0x7f80u ? 0xffffu : key;
-}
-static inline uint32_t map_f32(uint32_t u)
+static inline uint32_t order_f32(uint32_t u)
 {
     uint32_t key = u ^ ((uint32_t)((int32_t)u >> 31) | 0x80000000u);
-    key = u == 0x80000000u ? 0x80000000u : key;
     return (u & 0x7fffffffu) > 0x7f800000u ? 0xffffffffu : key;
 }
-static inline uint64_t map_f64(uint64_t u)
+static inline uint64_t order_f64(uint64_t u)
 {
     const uint64_t top = 0x8000000000000000u;
     uint64_t key = u ^ ((uint64_t)((int64_t)u >> 63) | top);
-    key = u == top ? top : key;
     return (int64_t)(u & ~top) > 0x7ff0000000000000 ? ~(uint64_t)0 : key;
 }
+/* -0.0 gets the key of 0.0, which is one more. */
+#define MAP_HALF(u, infinity) \
+    ((u) == 0x8000u ? 0x8000u : order_half(u, infinity))
+#define MAP_F16(u) MAP_HALF(u, 0x7c00)
+#define MAP_BF16(u) MAP_HALF(u, 0x7f80)
+#define MAP_F32(u) ((u) == 0x80000000u ? 0x80000000u : order_f32(u))
+#define MAP_F64(u) \
+    ((u) == 0x8000000000000000u ? 0x8000000000000000u : order_f64(u))
 /* The element of a key; that of NaN becomes a quiet NaN without a sign. */
 static inline uint16_t unmap_16(uint32_t k)
 {
@@ -58,7 +58,103 @@ static inline uint64_t unmap_64(uint64_t k)
     return k ^ (~(uint64_t)((int64_t)k >> 63) | 0x8000000000000000u);
 }
 
+/* ---- binary searches of elements: those of one size share them ---- */
+
+#define NAME truth
+#define ZERO 0
+#define TYPE uint8_t
+#define KEY uint32_t
+#define MAP(u, with) MAP_B(u)
+#include "kernel/sort/search.inc"
+
+#define NAME int8
+#define ZERO 0
+#define TYPE uint8_t
+#define KEY uint32_t
+#define MAP(u, with) ((u) ^ (KEY)(with))
+#include "kernel/sort/search.inc"
+
+#define NAME int16
+#define ZERO 0
+#define TYPE uint16_t
+#define KEY uint32_t
+#define MAP(u, with) ((u) ^ (KEY)(with))
+#include "kernel/sort/search.inc"
+
+#define NAME uint32
+#define ZERO 0
+#define TYPE uint32_t
+#define KEY uint32_t
+#define MAP(u, with) (u)
+#include "kernel/sort/search.inc"
+
+#define NAME int32
+#define ZERO 0
+#define TYPE uint32_t
+#define KEY uint32_t
+#define MAP(u, with) MAP_I32(u)
+#include "kernel/sort/search.inc"
+
+#define NAME uint64
+#define ZERO 0
+#define TYPE uint64_t
+#define KEY uint64_t
+#define MAP(u, with) (u)
+#include "kernel/sort/search.inc"
+
+#define NAME int64
+#define ZERO 0
+#define TYPE uint64_t
+#define KEY uint64_t
+#define MAP(u, with) MAP_I64(u)
+#include "kernel/sort/search.inc"
+
+#define NAME half
+#define ZERO 0x8000u
+#define TYPE uint16_t
+#define KEY uint32_t
+#define MAP(u, with) order_half(u, (uint32_t)(with))
+#include "kernel/sort/search.inc"
+
+#define NAME float
+#define ZERO 0x80000000u
+#define TYPE uint32_t
+#define KEY uint32_t
+#define MAP(u, with) order_f32(u)
+#include "kernel/sort/search.inc"
+
+#define NAME double
+#define ZERO 0x8000000000000000u
+#define TYPE uint64_t
+#define KEY uint64_t
+#define MAP(u, with) order_f64(u)
+#include "kernel/sort/search.inc"
+
+/* How a search reads the elements of a dtype. */
+typedef struct search_kind {
+    bool (*encode)(void *keys, const char *data, int64_t step, int64_t n,
+                   uint64_t flip);
+    int64_t size;
+    void (*sixteen[2])(const void *sorted, int64_t m, uint64_t with,
+                       const void *keys, int64_t *out);
+    uint64_t with;
+} search_kind;
+#define FEW 24
+
+#define LANE u32
+#define KEY uint32_t
+#define SKEY int32_t
+#include "kernel/sort/search_keys.inc"
+#define LANE u64
+#define KEY uint64_t
+#define SKEY int64_t
+#include "kernel/sort/search_keys.inc"
+
+/* ---- the dtypes ---- */
+
 #define NAME b8
+#define LANE u32
+#define SEARCH {left_truth, right_truth}, 0
 #define TYPE uint8_t
 #define KEY uint32_t
 #define MAP MAP_B
@@ -67,6 +163,8 @@ static inline uint64_t unmap_64(uint64_t k)
 #include "kernel/sort/keys.inc"
 
 #define NAME u8
+#define LANE u32
+#define SEARCH {left_int8, right_int8}, 0
 #define TYPE uint8_t
 #define KEY uint32_t
 #define MAP MAP_U
@@ -75,6 +173,8 @@ static inline uint64_t unmap_64(uint64_t k)
 #include "kernel/sort/keys.inc"
 
 #define NAME i8
+#define LANE u32
+#define SEARCH {left_int8, right_int8}, 0x80
 #define TYPE uint8_t
 #define KEY uint32_t
 #define MAP MAP_I8
@@ -83,6 +183,8 @@ static inline uint64_t unmap_64(uint64_t k)
 #include "kernel/sort/keys.inc"
 
 #define NAME u16
+#define LANE u32
+#define SEARCH {left_int16, right_int16}, 0
 #define TYPE uint16_t
 #define KEY uint32_t
 #define MAP MAP_U
@@ -91,6 +193,8 @@ static inline uint64_t unmap_64(uint64_t k)
 #include "kernel/sort/keys.inc"
 
 #define NAME i16
+#define LANE u32
+#define SEARCH {left_int16, right_int16}, 0x8000
 #define TYPE uint16_t
 #define KEY uint32_t
 #define MAP MAP_I16
@@ -99,6 +203,8 @@ static inline uint64_t unmap_64(uint64_t k)
 #include "kernel/sort/keys.inc"
 
 #define NAME u32
+#define LANE u32
+#define SEARCH {left_uint32, right_uint32}, 0
 #define TYPE uint32_t
 #define KEY uint32_t
 #define MAP MAP_U
@@ -107,6 +213,8 @@ static inline uint64_t unmap_64(uint64_t k)
 #include "kernel/sort/keys.inc"
 
 #define NAME i32
+#define LANE u32
+#define SEARCH {left_int32, right_int32}, 0
 #define TYPE uint32_t
 #define KEY uint32_t
 #define MAP MAP_I32
@@ -115,6 +223,8 @@ static inline uint64_t unmap_64(uint64_t k)
 #include "kernel/sort/keys.inc"
 
 #define NAME u64
+#define LANE u64
+#define SEARCH {left_uint64, right_uint64}, 0
 #define TYPE uint64_t
 #define KEY uint64_t
 #define MAP MAP_U
@@ -123,6 +233,8 @@ static inline uint64_t unmap_64(uint64_t k)
 #include "kernel/sort/keys.inc"
 
 #define NAME i64
+#define LANE u64
+#define SEARCH {left_int64, right_int64}, 0
 #define TYPE uint64_t
 #define KEY uint64_t
 #define MAP MAP_I64
@@ -131,33 +243,41 @@ static inline uint64_t unmap_64(uint64_t k)
 #include "kernel/sort/keys.inc"
 
 #define NAME f16
+#define LANE u32
+#define SEARCH {left_half, right_half}, 0x7c00
 #define TYPE uint16_t
 #define KEY uint32_t
-#define MAP map_f16
+#define MAP MAP_F16
 #define UNMAP unmap_16
 #define ZERO(u) ((u) == 0x8000u)
 #include "kernel/sort/keys.inc"
 
 #define NAME bf16
+#define LANE u32
+#define SEARCH {left_half, right_half}, 0x7f80
 #define TYPE uint16_t
 #define KEY uint32_t
-#define MAP map_bf16
+#define MAP MAP_BF16
 #define UNMAP unmap_16
 #define ZERO(u) ((u) == 0x8000u)
 #include "kernel/sort/keys.inc"
 
 #define NAME f32
+#define LANE u32
+#define SEARCH {left_float, right_float}, 0
 #define TYPE uint32_t
 #define KEY uint32_t
-#define MAP map_f32
+#define MAP MAP_F32
 #define UNMAP unmap_32
 #define ZERO(u) ((u) == 0x80000000u)
 #include "kernel/sort/keys.inc"
 
 #define NAME f64
+#define LANE u64
+#define SEARCH {left_double, right_double}, 0
 #define TYPE uint64_t
 #define KEY uint64_t
-#define MAP map_f64
+#define MAP MAP_F64
 #define UNMAP unmap_64
 #define ZERO(u) ((u) == 0x8000000000000000u)
 #include "kernel/sort/keys.inc"
