@@ -179,6 +179,47 @@ describe("views that can't be written while recording", function()
   end)
 end)
 
+describe("a view whose root was detached in place", function()
+  local function detached()
+    local w = leaf(4)
+    local y = w * 2
+    local v, sibling = y:view(2, 2), y:view(4)
+    y:detach_()
+    return w, y, v, sibling
+  end
+
+  local function gradient(w, v)
+    local loss = v:sum() + (w * 0):sum()
+    loss:backward()
+    return values(w.grad)
+  end
+
+  it("keeps its history until the root is written", function()
+    local w, y, v, sibling = detached()
+    assert.is_false(y.requires_grad)
+    assert.same({2, 2, 2, 2}, gradient(w, v))
+    w, y, v = detached()
+    y:mul_(2)
+    assert.same({0, 0, 0, 0}, gradient(w, v))
+    w, y, v, sibling = detached()
+    la.no_grad(function() sibling:mul_(2) end)
+    assert.same({0, 0, 0, 0}, gradient(w, v))
+    w, y, v = detached()
+    y:mul_(w)
+    assert.same({2, 2, 2, 2}, gradient(w, v))
+  end)
+
+  it("can't be written while recording", function()
+    local w, _, v = detached()
+    raises("detached in place", function() v[1] = 5 end)
+    raises("detached in place", function() v:mul_(w:view(2, 2)) end)
+    w = leaf(4)
+    v = w:view(2, 2)
+    w.requires_grad = false
+    raises("detached in place", function() v[1] = 5 end)
+  end)
+end)
+
 describe("the bytes of a tensor as another dtype", function()
   it("have no gradient", function()
     local w = leaf(2)

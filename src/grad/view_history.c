@@ -230,8 +230,11 @@ static bool is_parted(const la_tensor *t)
 
 la_status la_refresh_history(la_tensor *t)
 {
-    if (!t->base || !(t->base->flags & LA_F_REQUIRES_GRAD)
-        || (t->flags & LA_F_NO_HISTORY) || t->seen_version == la_version(t))
+    /* A root that was detached in place has no history, and gives none to the
+    ** elements that were written since. */
+    uint32_t flags = t->base ? t->flags | t->base->flags : 0;
+    if (!(flags & LA_F_REQUIRES_GRAD) || (flags & LA_F_NO_HISTORY)
+        || t->seen_version == la_version(t))
         return LA_OK;
     if (t->grad && t->grad->requires_grad) return LA_OK;    /* a leaf now */
     if (is_parted(t))
@@ -409,6 +412,10 @@ la_status la_check_inplace(la_tensor *t)
                         "recording when it or the tensor that it was made of "
                         "was given other data (set_data); make the view after "
                         "that");
+    if (t->grad && t->grad->fn && !(t->base->flags & LA_F_REQUIRES_GRAD))
+        return la_error(LA_EGRAD, "a view can't be changed in place while "
+                        "recording when the tensor that it was made of was "
+                        "detached in place (detach_)");
     if (is_trained_leaf(t->base))
         return la_error(LA_EGRAD, "a view of a leaf Variable that requires "
                         "grad is being used in an in-place operation.");
