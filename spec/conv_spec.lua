@@ -312,6 +312,11 @@ describe("pooling", function()
   it("takes p-norms of windows", function()
     local x = la.tensor {3.0, 4.0, 6.0, 8.0}:view(1, 1, 4)
     close(la.lp_pool1d(x, 2, 2), la.tensor {5.0, 10.0}:view(1, 1, 2), 1e-5)
+    for _, size in ipairs {{}, {1 << 62, 1 << 62}, {-1, 2}, {0, 1}} do
+      assert.has_error(function()
+        la.lp_pool2d(la.ones(1, 1, 4, 4), 2, size)
+      end)
+    end
     close(la.lp_pool2d(x:view(1, 1, 2, 2), 2, {1, 2}),
           la.tensor {5.0, 10.0}:view(1, 1, 2, 1), 1e-5)
   end)

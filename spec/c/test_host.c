@@ -13,6 +13,7 @@
 #include <lualib.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -210,6 +211,68 @@ static void test_interrupted_once(void **state)
         interrupt_each(programs[i]);
 }
 
+/* ---- how often a long operation asks ---- */
+
+static bool never(void *host)
+{
+    atomic_fetch_add(&answers, 1);
+    return false;
+}
+
+enum { LONG = 3000000 };
+
+/* An operation on LONG elements in one row asks at least every 2^18 elements of
+** each of its 'passes', on one thread; a yes to any of the polls, here to six
+** of them, ends it with an error, and the operand is as before. */
+static void interrupt_long(lua_State *L, const char *what, int passes)
+{
+    char text[200];
+    la_set_interrupt(never, NULL);
+    answers = 0;
+    run(L, what);
+    int polls = answers;
+    if (polls < passes * (LONG >> 18))
+        fail_msg("%s asks %d times only", what, polls);
+    for (int k = 0; k < 6; k++) {
+        la_set_interrupt(once, NULL);
+        answers = polls / 6 * k;
+        const char *error = luaL_dostring(L, what) ? lua_tostring(L, -1) : "";
+        la_set_interrupt(NULL, NULL);
+        if (!strstr(error, "interrupted"))
+            fail_msg("%s, yes to poll %d of %d: '%s'", what, polls / 6 * k,
+                     polls, error);
+        lua_settop(L, 0);
+    }
+    snprintf(text, sizeof(text), "assert(x:equal(x2) and i:equal(i2), [[%s]])",
+             what);
+    run(L, text);
+}
+
+static void test_long_rows_ask(void **state)
+{
+    static const struct { const char *what; int passes; } programs[] = {
+        {"x:sort()", 4}, {"x:argsort()", 4}, {"la.msort(x)", 4},
+        {"i:sort()", 2}, {"i:sort(1, true)", 2}, {"d:sort()", 4},
+        {"x[{{1, -1, 2}}]:sort()", 2}, {"x:topk(100000)", 3}, {"x:topk(10)", 1},
+        {"d:topk(100000)", 3}, {"x:kthvalue(1000)", 3}, {"x:median()", 3},
+        {"x:mode()", 4}, {"x:quantile(0.3)", 4}, {"x:unique()", 4},
+        {"i:unique{return_inverse = true}", 4}, {"i:unique_consecutive()", 2},
+        {"la.isin(i, la.arange(1, 100000))", 1}, {"x:cumsum(1)", 1},
+        {"x:view(-1, 100):cumsum(1)", 1}, {"x:view(-1, 3):cumsum(1)", 1},
+        {"x:cumprod(1)", 1}, {"x:logcumsumexp(1)", 8}, {"x:cummax(1)", 1},
+        {"x:view(-1, 100):cummin(1)", 1}, {"x:softmax(1)", 2},
+        {"la.randperm(3000000)", 2}, {"la.searchsorted(s, x)", 1},
+    };
+    lua_State *L = open_host();
+    run(L, "la = require 'lunarray' la.set_num_threads(1)"
+           " x = la.rand(3000000) x2 = x:clone() d = x:double()"
+           " i = la.randint(1, 1000000, {3000000}) i2 = i:clone()"
+           " s = x:sort()");
+    for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++)
+        interrupt_long(L, programs[i].what, programs[i].passes);
+    lua_close(L);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -219,6 +282,7 @@ int main(void)
         cmocka_unit_test(test_closed_elsewhere),
         cmocka_unit_test(test_zero_memory),
         cmocka_unit_test(test_interrupted_once),
+        cmocka_unit_test(test_long_rows_ask),
     };
     return cmocka_run_group_tests(tests, set_allocator, NULL);
 }

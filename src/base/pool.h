@@ -55,6 +55,40 @@ __attribute__((visibility("default")))
 void la_set_interrupt(la_interrupt_fn, void *host);
 bool la_interrupted(void);
 la_status la_poll(void);
+/* For passes that take nanoseconds for each of n elements: where the piece that
+** begins at i ends. i itself, which ends the loop, when nothing is left or the
+** operation is interrupted. Short passes do not ask, nor do last pieces.
+**     for (int64_t i = 0, end; (end = la_poll_piece(i, n)) > i; i = end)
+** la_poll_part, for what takes longer: of pieces of 'most' elements. */
+#define LA_POLL_ELEMENTS ((int64_t)1 << 18)
+static inline int64_t la_poll_part(int64_t i, int64_t n, int64_t most)
+{
+    if (n - i <= most) return n;
+    return la_interrupted() ? i : i + most;
+}
+static inline int64_t la_poll_piece(int64_t i, int64_t n)
+{
+    return la_poll_part(i, n, LA_POLL_ELEMENTS);
+}
+/* The same question after a pass over n elements, before the next one relies
+** on it. */
+static inline bool la_poll_long(int64_t n)
+{
+    return n > LA_POLL_ELEMENTS && la_interrupted();
+}
+/* For an array of n elements that is worked on by runs of any length: elements
+** until the next look, of which a run takes some. */
+static inline int64_t la_poll_every(int64_t n)
+{
+    return n > LA_POLL_ELEMENTS ? LA_POLL_ELEMENTS : INT64_MAX;
+}
+static inline bool la_poll_run(int64_t *left, int64_t n)
+{
+    *left -= n;
+    if (*left >= 0) return false;
+    *left = LA_POLL_ELEMENTS;
+    return la_interrupted();
+}
 /* A poll of an operation that this thread began was answered yes; la_poll
 ** clears it, and the dispatcher asks after each operation. */
 extern _Thread_local atomic_bool la_stopping

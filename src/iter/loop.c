@@ -11,9 +11,6 @@
 #include "base/pool.h"
 #include "iter/steps.h"
 
-/* Elements between two looks at the interrupt flag. */
-#define POLL_ELEMENTS ((int64_t)1 << 18)
-
 /* A loop with its arguments, and the strides in the kernel's order. */
 typedef struct runner {
     const la_iter *it;
@@ -279,17 +276,13 @@ void la_iter_range(const la_iter *it, int64_t begin, int64_t end, la_loop loop,
 static void run_polling(int64_t begin, int64_t end, void *context)
 {
     const runner *r = context;
-    while (begin < end && (end - begin <= POLL_ELEMENTS || !la_interrupted())) {
-        int64_t stop = end - begin > POLL_ELEMENTS ? begin + POLL_ELEMENTS
-                                                   : end;
-        run_range(r, begin, stop);
-        begin = stop;
-    }
+    for (int64_t i = begin, stop; (stop = la_poll_piece(i, end)) > i; i = stop)
+        run_range(r, i, stop);
 }
 
 static la_status after(const la_iter *it)
 {
-    if (it->numel >= POLL_ELEMENTS) LA_TRY(la_poll());
+    if (it->numel >= LA_POLL_ELEMENTS) LA_TRY(la_poll());
     return LA_OK;
 }
 

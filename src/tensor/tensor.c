@@ -322,8 +322,9 @@ static inline bool set_few_dims(la_tensor *t, int ndim, const int64_t *sizes,
     if (ndim > 3) return false;
     for (int d = ndim - 1; d >= 0; d--) {
         int64_t n = sizes[d], s = strides[d];
-        wide |= (uint64_t)(n - 1) | (uint64_t)s;
-        last += (uint64_t)(n - 1) * (uint64_t)s;
+        uint64_t most = (uint64_t)n - 1;
+        wide |= most | (uint64_t)s;
+        last += most * (uint64_t)s;
         if (n != 1 && s != numel) contiguous = false;
         if (__builtin_mul_overflow(numel, n, &numel)) return false;
         t->inline_dims[d] = n;

@@ -5,6 +5,7 @@
 ** softmax.inc has the passes over rows and columns. The plain function and its
 ** logarithm share them.
 */
+#include "base/pool.h"
 #include "kernel/reduce/hsum.h"
 #include "kernel/reduce/hsum_rows.h"
 #include "kernel/rows/rows.h"

@@ -5,6 +5,8 @@
 */
 #include "kernel/sort/order.h"
 
+#include "base/pool.h"
+
 #include <string.h>
 
 #include "simd/vec.h"

@@ -12,12 +12,17 @@
 **                       by vectors (vector.inc, items.inc)
 **   without vectors     least significant digit first (radix.inc)
 **
+** Passes over rows of more than LA_POLL_ELEMENTS ask whether the operation is
+** interrupted, and so does whoever relies on what such a pass has left
+** (la_poll_long): keys and positions are of no use then, nor are they all set.
+**
 ** The template files below are included once for 32-bit and once for 64-bit
 ** keys; PREFIX, KEY, ITEM and KEYOF are shared by several and undefined by
 ** hand.
 */
 #include "kernel/sort/order.h"
 
+#include "base/pool.h"
 #include "simd/sorting.h"
 
 #include <string.h>
@@ -44,6 +49,14 @@ static digits choose_digits(uint64_t vary, int64_t n)
     int low = high - least > 3 * most ? high - 3 * most : least;
     int count = (high - low + most - 1) / most;
     return (digits){count, (high - low + count - 1) / count, low, least};
+}
+
+/* memcpy of many bytes. */
+static void copy_long(void *to, const void *from, size_t bytes)
+{
+    int64_t n = (int64_t)bytes;
+    for (int64_t i = 0, end; (end = la_poll_piece(i, n)) > i; i = end)
+        memcpy((char *)to + i, (const char *)from + i, (size_t)(end - i));
 }
 
 #define PLAIN(x) (x)

@@ -144,7 +144,8 @@ la_status la_impl_adaptive_max_pool3d(la_frame *f)
 /* PyTorch's: (sign(m) * relu(|m|) * count)^(1/p), m the mean of x^p. */
 static la_status lp_pool(la_frame *f, int nd)
 {
-    int64_t list[2][3], zero = 0, count = 1;
+    int64_t list[2][3], zero = 0;
+    double count = 1;
     double p = la_arg_float(f, 1);
     la_value k, s;
     LA_OWNED powers = NULL;
@@ -156,15 +157,15 @@ static la_status lp_pool(la_frame *f, int nd)
     LA_OWNED sum = NULL;
     LA_TRY(expand_list(&f->args[2], nd, list[0], &k));
     LA_TRY(expand_list(&f->args[3], nd, list[1], &s));
-    for (int d = 0; d < nd; d++) count *= list[0][d];
     LA_TRY(la_run(pow, &powers, f->args[0], la_scalar_float(p)));
     LA_TRY(la_run(avg_pool, &mean, powers, k, s, la_v_ints(&zero, 1),
                   f->args[4], la_v_bool(true), la_v_none()));
+    for (int d = 0; d < k.ints.n; d++) count *= (double)list[0][d];
     LA_TRY(la_run(sign, &sign, mean));
     LA_TRY(la_run(abs, &size, mean));
     LA_TRY(la_run(relu, &open, size));   /* no gradient at 0 */
     LA_TRY(la_run(mul, &both, sign, open));
-    LA_TRY(la_run(mul, &sum, both, la_scalar_float((double)count)));
+    LA_TRY(la_run(mul, &sum, both, la_scalar_float(count)));
     return la_run_result(f, pow, sum, la_scalar_float(1 / p));
 }
 

@@ -60,8 +60,9 @@ static la_status check_addr(const la_frame *f)
                         u->ndim != 1 ? u->ndim : v->ndim);
     int64_t want[2] = {u->numel, v->numel};
     for (int d = 0; d < self->ndim; d++) {
-        int64_t have = la_sizes(self)[d], w = want[2 - self->ndim + d];
-        if (self->ndim > 2 || (have != w && have != 1))
+        int64_t have = la_sizes(self)[d];
+        int64_t w = self->ndim > 2 ? -1 : want[2 - self->ndim + d];
+        if (w < 0 || (have != w && have != 1))
             return la_error(LA_ESHAPE, "addr: self can't be expanded to the "
                             "result's shape [%lld, %lld]", (long long)want[0],
                             (long long)want[1]);

@@ -13,6 +13,7 @@
 #include <math.h>
 
 #include "base/memory.h"
+#include "base/pool.h"
 #include "iter/items.h"
 #include "op/create/create.h"
 #include "op/move/copy.h"
@@ -376,10 +377,13 @@ static la_status permute(int64_t *p, int64_t n, la_generator *g)
 {
     enum { PORTION = 4096 };
     uint64_t words[PORTION];
-    for (int64_t i = 0; i < n; i++) p[i] = i + 1;
+    for (int64_t i = 0, end; (end = la_poll_piece(i, n)) > i; )
+        for (; i < end; i++) p[i] = i + 1;
+    int64_t left = la_poll_every(n);
     la_random_call call = {.low = 0, .range = 0};
     for (int64_t i = 0; i < n - 1; i++) {
         int64_t k = i % PORTION;
+        if (k == 0 && la_poll_run(&left, PORTION)) return la_poll();
         if (k == 0)
             LA_TRY(la_random_run(words, n - i < PORTION ? n - i : PORTION,
                                  LA_STUB(random)->wide[LA_UINT64], 4, g,

@@ -5,6 +5,7 @@
 */
 #include <math.h>
 
+#include "base/pool.h"
 #include "iter/items.h"
 #include "kernel/sort/order.h"
 #include "op/reduce/reduce.h"
@@ -100,8 +101,9 @@ static int64_t count_nan(const lines *l, const void *keys, int64_t *first)
     uint64_t nan;
     int64_t count = 0;
     if (!nan_key(l, &nan)) return 0;
-    for (int64_t i = 0; i < l->n; i++)
-        if (key_at(l, keys, i) == nan && count++ == 0) *first = i;
+    for (int64_t i = 0, end; (end = la_poll_piece(i, l->n)) > i; )
+        for (; i < end; i++)
+            if (key_at(l, keys, i) == nan && count++ == 0) *first = i;
     return count;
 }
 
@@ -132,9 +134,12 @@ static la_status one_mode(void *context, int64_t row, char *work)
     char *keys = spare + l->n * item_bytes(l);
     int64_t best = 0, length = 0, run = 0;
     l->keys->encode(keys, row_of(l, row), l->esize, l->n, 0);
+    int64_t left = la_poll_every(l->n);
     l->order->make_items(items, keys, 0, l->n);
     l->order->sort_items(items, spare, l->n);
     for (int64_t i = 0; i < l->n; i++) {
+        if ((i == 0 && la_poll_long(l->n)) || la_poll_run(&left, 1))
+            return LA_EINTR;
         uint64_t a = key_at(l, keys, item_position(l, items, i));
         bool ends = i + 1 == l->n
             || key_at(l, keys, item_position(l, items, i + 1)) != a;
@@ -189,6 +194,7 @@ static la_status one_quantile(void *context, int64_t row, char *work)
     int64_t nan = count_nan(l, keys, &first);
     l->order->make_items(items, keys, 0, l->n);
     l->order->sort_items(items, spare, l->n);
+    if (la_poll_long(l->n)) return LA_EINTR;
     int64_t n = l->skip_nan ? l->n - nan : l->n;
     for (int64_t k = 0; k < l->nq; k++) {
         double x = n == 0 || (nan > 0 && !l->skip_nan) || isnan(l->q[k]) ? NAN

@@ -1,4 +1,5 @@
 /* searchsorted, bucketize, isin: binary searches among keys. */
+#include "base/pool.h"
 #include "op/sort/order.h"
 #include "tensor/promote.h"
 
@@ -48,7 +49,7 @@ static la_status keys_of(la_tensor *t, const la_order *o, la_work *out)
     LA_TRY(la_work_get(out, t->numel, o->key_bytes));
     o->key->encode(out->block, la_data(plain), (int64_t)la_itemsize(t),
                    t->numel, 0);
-    return LA_OK;
+    return la_poll();
 }
 
 /* ---- searchsorted ---- */
@@ -232,12 +233,13 @@ static int64_t without_nan(const la_order *o, la_dtype d, void *keys, int64_t n)
     uint32_t *narrow = keys;
     int64_t m = 0;
     if (!la_key_of_nan(o, d, 0, &nan)) return n;
-    for (int64_t i = 0; i < n; i++) {
-        uint64_t key = la_key_at(o, keys, i);
-        if (o->key->wide) wide[m] = key;
-        else narrow[m] = (uint32_t)key;
-        m += key != nan;
-    }
+    for (int64_t i = 0, end; (end = la_poll_piece(i, n)) > i; )
+        for (; i < end; i++) {
+            uint64_t key = la_key_at(o, keys, i);
+            if (o->key->wide) wide[m] = key;
+            else narrow[m] = (uint32_t)key;
+            m += key != nan;
+        }
     return m;
 }
 
@@ -246,11 +248,12 @@ static void mark(const la_order *o, const void *sorted, int64_t m,
                  const void *keys, const int64_t *at, int64_t n, bool invert,
                  uint8_t *out)
 {
-    for (int64_t i = 0; i < n; i++) {
-        uint64_t key = la_key_at(o, keys, i);
-        bool in = at[i] <= m && la_key_at(o, sorted, at[i] - 1) == key;
-        out[i] = in != invert;
-    }
+    for (int64_t i = 0, end; (end = la_poll_piece(i, n)) > i; )
+        for (; i < end; i++) {
+            uint64_t key = la_key_at(o, keys, i);
+            bool in = at[i] <= m && la_key_at(o, sorted, at[i] - 1) == key;
+            out[i] = in != invert;
+        }
 }
 
 /* The dtype that both tensors of isin are compared in. */
@@ -298,6 +301,7 @@ la_status la_impl_isin(la_frame *f)
     uint8_t *to = (uint8_t *)la_data(out);
     uint64_t low = 0;
     int width = m > 0 ? o.order->width(sorted.block, m, &low) : 64;
+    LA_TRY(la_poll());
     bool few = m <= FEW, table = width <= TABLE_BITS && x->numel >> width > 0;
     if (table) {
         LA_TRY(la_work_get(&spare, (int64_t)1 << width, 1));

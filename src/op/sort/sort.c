@@ -6,6 +6,7 @@
 ** do; keys and positions are ordered, and the keys decoded into the values. So
 ** there is one order kernel per width of keys, not one per dtype.
 */
+#include "base/pool.h"
 #include "op/move/copy.h"
 #include "op/sort/order.h"
 
@@ -92,10 +93,11 @@ static void deliver(const job *j, int64_t row, const void *keys, int64_t m,
     uint64_t zero = la_key_of_zero(&j->o, j->flip);
     size_t item = la_itemsize(j->self);
     const int64_t *at = positions_of(j, row, &at_step);
-    for (int64_t i = 0; i < m; i++)
-        if (la_key_at(&j->o, keys, i) == zero)
-            memcpy(to + i * step, from + (at[i * at_step] - 1) * from_step,
-                   item);
+    for (int64_t i = 0, end; (end = la_poll_piece(i, m)) > i; )
+        for (; i < end; i++)
+            if (la_key_at(&j->o, keys, i) == zero)
+                memcpy(to + i * step, from + (at[i * at_step] - 1) * from_step,
+                       item);
 }
 
 /* Encodes a row; true when it has zeros whose signs the keys lose. */
@@ -107,7 +109,8 @@ static bool load_row(const job *j, int64_t row, work *w)
     return zero;
 }
 
-/* One row: keys, sorted with their positions, decoded to the values. */
+/* One row: keys, sorted with their positions, decoded to the values. An
+** interrupted sort has not set all positions: signs may not be restored. */
 static la_status sort_row(void *context, int64_t row, char *block)
 {
     const job *j = context;
@@ -115,6 +118,7 @@ static la_status sort_row(void *context, int64_t row, char *block)
     bool signs = load_row(j, row, &w);
     int64_t step, *at = positions_of(j, row, &step);
     j->o.order->sort_positions(w.keys, at, step, w.items, w.spare, j->n);
+    if (la_poll_long(j->n)) return LA_EINTR;
     deliver(j, row, w.keys, j->n, signs);
     return LA_OK;
 }
@@ -250,6 +254,8 @@ la_status la_impl_msort(la_frame *f)
 
 /* ---- topk ---- */
 
+/* Keys that are filtered at a time: they and their items stay in the L1
+** cache. */
 enum { BLOCK = 4096 };
 
 /* Items that are kept before they are cut down to k again. Each cut then drops
@@ -277,9 +283,11 @@ static la_status topk_row(void *context, int64_t row, char *block)
     int64_t step = la_row_step(j->self, j->dim);
     work w = work_in(j, block, BLOCK > k ? BLOCK : k, capacity + BLOCK);
     const char *from = la_data(j->self) + la_row_offset(j->self, j->dim, row);
+    int64_t left = la_poll_every(j->n);
     uint64_t limit = 0;
     bool signs = false, known = false;
     for (int64_t i = 0; i < j->n; i += BLOCK) {
+        if (la_poll_run(&left, BLOCK)) return LA_EINTR;
         int64_t n = j->n - i < BLOCK ? j->n - i : BLOCK;
         signs |= j->o.key->encode(w.keys, from + i * step, step, n, j->flip);
         m += j->o.order->filter(w.items + m * j->o.item_bytes, w.keys, i, n,
@@ -306,6 +314,7 @@ static la_status topk_selected_row(void *context, int64_t row, char *block)
     int64_t step, *at = positions_of(j, row, &step);
     bool signs = load_row(j, row, &w);
     j->o.order->smallest(w.keys, at, step, w.items, w.spare, j->n, j->k);
+    if (la_poll_long(j->n)) return LA_EINTR;
     deliver(j, row, w.keys, j->k, signs);
     return LA_OK;
 }

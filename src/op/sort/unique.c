@@ -11,6 +11,8 @@
 */
 #include "op/sort/order.h"
 
+#include "base/pool.h"
+
 #define LA_ROWS "op/def/index.def"
 #include "op/impls.h"
 
@@ -39,6 +41,7 @@ static la_status new_list(int64_t n, la_tensor **out)
     return la_tensor_empty(1, &n, LA_INT64, out);
 }
 
+/* The elements of such a vector. */
 static int64_t *list(la_tensor *t) { return (int64_t *)la_data(t); }
 
 /* ---- runs to results ---- */
@@ -49,7 +52,8 @@ static la_status make_counts(const unique *u, la_tensor **out)
     LA_TRY(new_list(u->runs, out));
     const int64_t *starts = list(u->starts);
     int64_t *to = list(*out);
-    for (int64_t r = 0; r < u->runs; r++) to[r] = starts[r + 1] - starts[r];
+    for (int64_t r = 0, end; (end = la_poll_piece(r, u->runs)) > r; )
+        for (; r < end; r++) to[r] = starts[r + 1] - starts[r];
     return LA_OK;
 }
 
@@ -61,9 +65,11 @@ static la_status make_inverse(const unique *u, int ndim, const int64_t *sizes,
     const int64_t *starts = list(u->starts);
     const int64_t *at = u->positions ? list(u->positions) : NULL;
     int64_t *to = list(*out);
-    for (int64_t r = 0; r < u->runs; r++)
-        for (int64_t i = starts[r]; i < starts[r + 1]; i++)
+    for (int64_t r = 0, i = 0, end; (end = la_poll_piece(i, u->n)) > i; )
+        for (; i < end; i++) {
+            if (i == starts[r + 1]) r++;
             to[at ? at[i] - 1 : i] = r + 1;
+        }
     return LA_OK;
 }
 
@@ -73,8 +79,10 @@ static la_status make_first(const unique *u, la_tensor **out)
     LA_TRY(new_list(u->runs, out));
     const int64_t *starts = list(u->starts);
     int64_t *to = list(*out);
-    for (int64_t r = 0; r < u->runs; r++)
-        to[r] = u->positions ? list(u->positions)[starts[r]] : starts[r] + 1;
+    for (int64_t r = 0, end; (end = la_poll_piece(r, u->runs)) > r; )
+        for (; r < end; r++)
+            to[r] = u->positions ? list(u->positions)[starts[r]]
+                                 : starts[r] + 1;
     return LA_OK;
 }
 
@@ -107,19 +115,23 @@ static void sign_of_zero(const unique *u, const la_tensor *plain,
 {
     uint64_t zero = la_key_of_zero(&u->o, 0), key[2];
     size_t item = la_itemsize(plain);
-    int64_t i = 0, r = 0;
+    int64_t i = 0, r = 0, left = la_poll_every(plain->numel);
     for (; i < plain->numel; i++) {
+        if (la_poll_run(&left, 8)) return;
         u->o.key->encode(key, la_data(plain) + i * (int64_t)item, (int64_t)item,
                          1, 0);
         if (la_key_at(&u->o, key, 0) == zero) break;
     }
-    while (r < u->runs && la_key_at(&u->o, keys, r) != zero) r++;
+    for (int64_t end; (end = la_poll_piece(r, u->runs)) > r
+         && la_key_at(&u->o, keys, r) != zero; )
+        while (r < end && la_key_at(&u->o, keys, r) != zero) r++;
     if (r < u->runs && i < plain->numel && u->sort)
         memcpy(la_data(values) + r * (int64_t)item,
                la_data(plain) + i * (int64_t)item, item);
 }
 
-/* Keys in order; positions too when they are needed. */
+/* Keys in order; positions too when they are needed. LA_EINTR when that was
+** interrupted: positions are then not to be read, they would lead anywhere. */
 static la_status order_keys(unique *u, la_work *keys)
 {
     LA_WORK items = {NULL, 0};
@@ -130,7 +142,7 @@ static la_status order_keys(unique *u, la_work *keys)
     LA_TRY(la_work_get(&spare, pairs ? u->n : 2 * u->n, size));
     if (!pairs) {
         u->o.order->sort_keys(keys->block, spare.block, u->n);
-        return LA_OK;
+        return la_poll();
     }
     if (!u->o.key->wide && u->n > UINT32_MAX)
         return la_error(LA_ESHAPE, "%lld elements are too many to be ordered "
@@ -139,7 +151,7 @@ static la_status order_keys(unique *u, la_work *keys)
     LA_TRY(new_list(u->n, &u->positions));
     u->o.order->sort_positions(keys->block, list(u->positions), 1, items.block,
                            spare.block, u->n);
-    return LA_OK;
+    return la_poll();
 }
 
 /* All elements as one row, in row-major order. */
@@ -161,6 +173,7 @@ static la_status flat(la_frame *f, unique *u)
     bool has_nan = la_key_of_nan(&u->o, d, 0, &nan);
     u->runs = u->o.order->runs(keys.block, u->n, nan, has_nan,
                                u->starts ? list(u->starts) : NULL);
+    LA_TRY(la_poll());
     LA_TRY(la_tensor_empty(1, &u->runs, d, &values));
     u->o.key->decode(la_data(values), (int64_t)la_itemsize(values), keys.block,
                      u->runs, 0);
@@ -203,12 +216,14 @@ static bool equal(const slices *s, int64_t a, int64_t b)
 ** scratch. Slices are compared in their positions, only these move. */
 static void sort_slices(const slices *s, int64_t *at, int64_t *spare, int64_t n)
 {
-    int64_t *from = at, *to = spare;
+    int64_t *from = at, *to = spare, cost = 16 + s->width;
+    int64_t left = la_poll_every(n * cost);
     for (int64_t w = 1; w < n; w *= 2) {
         for (int64_t i = 0; i < n; i += 2 * w) {
             int64_t m = i + w < n ? i + w : n;
             int64_t e = i + 2 * w < n ? i + 2 * w : n;
             for (int64_t a = i, b = m, k = i; k < e; k++) {
+                if (la_poll_run(&left, cost)) return;
                 bool second = a == m
                     || (b < e && compare(s, from[b], from[a]) < 0);
                 to[k] = second ? from[b++] : from[a++];
@@ -225,9 +240,10 @@ static void sort_slices(const slices *s, int64_t *at, int64_t *spare, int64_t n)
 static void slice_runs(unique *u, const slices *s)
 {
     const int64_t *at = list(u->positions);
-    int64_t *starts = list(u->starts);
+    int64_t *starts = list(u->starts), cost = 16 + s->width;
+    int64_t left = la_poll_every(u->n * cost);
     u->runs = 0;
-    for (int64_t i = 0; i < u->n; i++)
+    for (int64_t i = 0; i < u->n && !la_poll_run(&left, cost); i++)
         if (i == 0 || !equal(s, at[i - 1], at[i])) starts[u->runs++] = i;
     starts[u->runs] = u->n;
 }
@@ -274,7 +290,9 @@ static la_status by_slices(la_frame *f, unique *u, int64_t asked)
     for (int64_t i = 0; i < u->n; i++) list(u->positions)[i] = i + 1;
     if (u->sort)
         sort_slices(&s, list(u->positions), list(u->starts), u->n);
+    LA_TRY(la_poll());
     slice_runs(u, &s);
+    LA_TRY(la_poll());
     LA_TRY(make_first(u, &first));
     LA_TRY(la_run(index_select, &values, u->self, dim, first));
     la_set_result(f, 0, values);
