@@ -134,6 +134,33 @@ describe("an element's result", function()
   end)
 end)
 
+-- The last arguments whose result is finite, and results of 50 digits.
+describe("results next to the largest number", function()
+  local function near(want, got)
+    assert.is_true(math.abs(got:item() / want - 1) < 8e-16, got:item())
+  end
+  local function t(x) return la.tensor(x, {dtype = "float64"}) end
+  it("are finite", function()
+    near(1.7976931348620688438e308, t(709.7827128933839):exp())
+    near(1.7976915288326597208e308, t(709.782712):exp())
+    near(1.7975851435895589204e308, t(710.4758):sinh())
+    near(-1.7975851435895589204e308, t(-710.4758):sinh())
+    near(1.0107010280597819584e308, t(709.9):cosh())
+    near(1.7976931348621740e308,
+      t(0x1.fffffffffffffp1023):pow(t(0x1.fffffffffffffp-1)))
+    near(-0x1.fffffffffffffp1023, t(-0x1.fffffffffffffp1023):pow(t(1.0)))
+  end)
+  it("are infinite beyond", function()
+    for _, v in ipairs {709.7827128933841, 800, 1 / 0} do
+      assert.equal(1 / 0, t(v):exp():item())
+    end
+    assert.equal(-1 / 0, t(-711.0):sinh():item())
+    assert.equal(1 / 0, t(-711.0):cosh():item())
+    assert.equal(-1 / 0, t(-2.0):pow(t(1025.0)):item())
+    assert.equal(1 / 0, t(0.0):pow(t(-2.0)):item())
+  end)
+end)
+
 describe("arguments", function()
   it("are checked", function()
     local x = la.ones({3})

@@ -19,9 +19,31 @@
 #include "simd/math_f64_own.h"
 #endif
 #define MEND1(name, u)
+#define LIMIT1(name, u)
+#define LIMIT2(name, u)
 #include "simd/sleef.def"
 
 #ifndef __AVX2__
+/* SLEEF's is infinite from 709.78271115 on, e^x from 709.78271289. There x - 1
+** is exact. */
+static inline f64v f64_exp(f64v x)
+{
+    i64v rare = x > 709.0;
+    f64v y = f64_sleef_exp(x);
+    if (__builtin_expect(!i64_any(rare), 1)) return y;
+    return f64_select(rare, f64_sleef_exp(x - 1) * 2.71828182845904523536, y);
+}
+/* Where SLEEF's overflows, the power is the square of the power of half the
+** exponent; x^1 is the only one that must not be rounded. */
+static inline f64v f64_pow(f64v x, f64v y)
+{
+    f64v z = f64_sleef_pow(x, y);
+    i64v rare = f64_abs(z) == __builtin_inf();
+    if (__builtin_expect(!i64_any(rare), 1)) return z;
+    f64v root = f64_sleef_pow(f64_abs(x), y * 0.5);
+    f64v far = f64_copysign(root * root, z);
+    return f64_select(rare, f64_select(y == 1, x, far), z);
+}
 /* SLEEF squares these arguments: beyond 2^500 they are logarithms. */
 static inline f64v f64_log1p(f64v x)
 {
@@ -45,8 +67,25 @@ static inline f64v f64_acosh(f64v x)
     if (__builtin_expect(!i64_any(rare), 1)) return y;
     return f64_select(rare, f64_log(x) + 0.69314718055994530942, y);
 }
-static inline f64v f64_sinh(f64v x) { return f64_sleef_sinh(x); }
-static inline f64v f64_cosh(f64v x) { return f64_sleef_cosh(x); }
+/* e^a / 2, which both hyperbolic functions are where SLEEF's overflow. */
+static inline f64v f64_half_exp_(f64v a)
+{
+    return f64_sleef_exp(a - 1) * (2.71828182845904523536 / 2);
+}
+static inline f64v f64_sinh(f64v x)
+{
+    i64v rare = f64_abs(x) > 709.0;
+    f64v y = f64_sleef_sinh(x);
+    if (__builtin_expect(!i64_any(rare), 1)) return y;
+    return f64_select(rare, f64_copysign(f64_half_exp_(f64_abs(x)), x), y);
+}
+static inline f64v f64_cosh(f64v x)
+{
+    i64v rare = f64_abs(x) > 709.0;
+    f64v y = f64_sleef_cosh(x);
+    if (__builtin_expect(!i64_any(rare), 1)) return y;
+    return f64_select(rare, f64_half_exp_(f64_abs(x)), y);
+}
 #endif
 static inline f64v f64_lgamma(f64v x) { return f64_sleef_lgamma(x); }
 
