@@ -227,12 +227,12 @@ describe("integers", function()
       zero[64] = 0
       local version = x._version
       for _, op in ipairs {"floor_divide", "remainder", "fmod"} do
-        raises("ZeroDivisionError", x[op], x, 0)
-        raises("ZeroDivisionError", x[op], x, zero)
-        raises("ZeroDivisionError", x[op .. "_"], x, zero)
-        raises("ZeroDivisionError", x[op], x, zero[64]:expand(70))
+        raises("integer division by zero", x[op], x, 0)
+        raises("integer division by zero", x[op], x, zero)
+        raises("integer division by zero", x[op .. "_"], x, zero)
+        raises("integer division by zero", x[op], x, zero[64]:expand(70))
       end
-      raises("ZeroDivisionError", x.div, x, zero, {rounding_mode = "floor"})
+      raises("by zero", x.div, x, zero, {rounding_mode = "floor"})
       assert.same(version, x._version)
       assert.truthy(x == la.full({70}, 5, {dtype = dtype}))
     end

@@ -10,6 +10,20 @@ function tensors.is_tensor(value)
   return type(value) == "userdata" and getmetatable(value) == LOCKED
 end
 
+-- The files of the library have sources that begin so, embedded or on the path.
+local OURS = debug and debug.getinfo(1, "S").source:match("^(.*)tensors")
+
+-- The level of the line that called into the library, for error() in the
+-- function that asks.
+function tensors.user_level()
+  local level, info = 3, debug and debug.getinfo(3, "S")
+  while info and (info.what == "C" or info.source:sub(1, #OURS) == OURS) do
+    level = level + 1
+    info = debug.getinfo(level, "S")
+  end
+  return info and level - 1 or 2
+end
+
 -- The level of the user who called a function of a module, counted from the
 -- function that 'check' was called by: through the table la there is a function
 -- in C between.

@@ -24,8 +24,10 @@ enum { MAGIC_BYTES = 6, HEADER_LIMIT = 1 << 16, ALIGN = 64 };
 static la_status read_length(la_stream *in, uint32_t *n)
 {
     unsigned char start[MAGIC_BYTES + 2], b[4];
-    LA_TRY(in->read(in, start, sizeof start));
-    if (memcmp(start, MAGIC, MAGIC_BYTES))
+    LA_TRY(in->read(in, start, 1));     /* a short text is not truncated */
+    bool begins = start[0] == (unsigned char)MAGIC[0];
+    if (begins) LA_TRY(in->read(in, start + 1, sizeof start - 1));
+    if (!begins || memcmp(start, MAGIC, MAGIC_BYTES))
         return la_error(LA_EIO, "not an .npy file (the first bytes are"
                         " wrong)");
     int major = start[MAGIC_BYTES], minor = start[MAGIC_BYTES + 1];

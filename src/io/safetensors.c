@@ -313,7 +313,8 @@ la_status la_safetensors_map(const la_source *s, la_mapping *m,
     LA_TRY(la_source_read(s, 0, b, sizeof b));
     uint64_t n = la_little(b, LENGTH_BYTES);
     if (n < 2 || n > HEADER_LIMIT)
-        return la_error(LA_EIO, ".safetensors header of %llu bytes (2 to %d)",
+        return la_error(LA_EIO, "not a .safetensors file, or a damaged one: "
+                        "header of %llu bytes (2 to %d)",
                         (unsigned long long)n, HEADER_LIMIT);
     if (n > (uint64_t)s->size - LENGTH_BYTES)
         return la_error(LA_EIO, "truncated at byte %lld", (long long)s->size);

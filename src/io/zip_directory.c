@@ -26,14 +26,23 @@ typedef struct ending {
     int64_t end;            /* where the directory must end */
 } ending;
 
+/* A file of another kind, or a part of one of this. */
+static la_status no_end(const la_source *s)
+{
+    char start[2] = "";
+    if (s->size >= 2) LA_TRY(la_source_read(s, 0, start, 2));
+    if (s->size >= 2 && memcmp(start, "PK", 2))
+        return la_error(LA_EIO, "not an .npz file (the first bytes are wrong)");
+    return la_error(LA_EIO, "truncated at byte %lld (no end of a zip file)",
+                    (long long)s->size);
+}
+
 /* The offset of the end record: the last signature whose comment fits. */
 static la_status find_end(const la_source *s, int64_t *at)
 {
     int64_t n = s->size < END_BYTES + COMMENT_MAX ? s->size
                                                   : END_BYTES + COMMENT_MAX;
-    if (n < END_BYTES)
-        return la_error(LA_EIO, "truncated at byte %lld (no end of a zip file)",
-                        (long long)s->size);
+    if (n < END_BYTES) return no_end(s);
     char *tail = la_mem_alloc((size_t)n);
     if (!tail) return LA_ENOMEM;
     la_status status = la_source_read(s, s->size - n, tail, (size_t)n);
@@ -43,9 +52,7 @@ static la_status find_end(const la_source *s, int64_t *at)
             && (int64_t)la_little(tail + i + 20, 2) == n - i - END_BYTES)
             *at = s->size - n + i;
     la_mem_free(tail, (size_t)n);
-    if (!status && *at < 0)
-        return la_error(LA_EIO, "truncated at byte %lld (no end of a zip file)",
-                        (long long)s->size);
+    if (!status && *at < 0) return no_end(s);
     return status;
 }
 

@@ -86,12 +86,16 @@ static bool check_leftover(parser *p, int at, int arg, lua_Integer n,
 
 static bool expected(parser *p, int at, int arg, const char *what)
 {
-    if (p->quiet) return false;
+    if (p->quiet) {
+        la_note_wanted(p->out, arg, what);
+        return false;
+    }
     int t = lua_type(p->L, at);
     const char *got = la_type_text(p->L, at);
     if (t == LUA_TNUMBER && strcmp(what, "number") == 0)
         return arg_error(p, arg, "number has no integer representation");
-    return arg_error(p, arg, "%s expected, got %s", what, got);
+    return arg_error(p, arg, "%s expected, got %s",
+                     la_wanted_text(p->L, p->out, arg, what), got);
 }
 
 /* ---- lists of integers ---- */
@@ -322,7 +326,8 @@ static bool read_word(parser *p, int at, int arg, la_type type, la_value *v)
     size_t n;
     char quoted[256];
     if (lua_type(p->L, at) != LUA_TSTRING)
-        return expected(p, at, arg, "string");
+        return expected(p, at, arg, type == LA_TYPE_DEVICE ? "device"
+                                    : "string");
     const char *word = lua_tolstring(p->L, at, &n);
     v->given = true;
     if (type == LA_TYPE_STR) {
@@ -387,7 +392,7 @@ static bool read_number(parser *p, int at, int arg, la_type type, la_value *v)
     }
     v->tag = LA_VINT;
     if (type == LA_TYPE_DIM && lua_type(p->L, at) == LUA_TTABLE) {
-        p->out->score++;
+        p->out->score += 2;
         return arg_error(p, arg, "one dimension expected, got a table");
     }
     return one_int(p, at, arg, type, &v->i);
@@ -518,7 +523,7 @@ static bool read_keywords(parser *p, int table, bool creation)
 {
     lua_State *L = p->L;
     char quoted[256];
-    if (p->quiet) p->out->score += known_keywords(p, table);
+    if (p->quiet) p->out->score += 2 * known_keywords(p, table);
     lua_pushnil(L);
     while (lua_next(L, table)) {
         int at = lua_gettop(L);
@@ -527,6 +532,10 @@ static bool read_keywords(parser *p, int table, bool creation)
             if (!one_keyword(p, at)) return false;
         } else if (!creation || !lua_isinteger(L, at - 1)) {
             return p->quiet ? false
+                : lua_rawlen(L, table) > 0
+                ? arg_error(p, table, "table of keywords expected, got a list: "
+                            "at most %d arguments stand before them",
+                            p->schema->npositional)
                 : arg_error(p, table, "table of keywords expected, got one "
                             "with the key %s", key_text(L, at - 1, quoted,
                                                         sizeof(quoted)));
@@ -595,7 +604,7 @@ static bool read_positional(parser *p, int *at, bool *both)
         if (is_keywords(p, *at, k)) return true;
         if (lua_isnil(L, *at) && (param->optional || !param->required)) {
             p->out->args[k].given = true;
-            p->out->score++;
+            p->out->score += 2;
             ++*at;
             continue;
         }
@@ -610,7 +619,7 @@ static bool read_positional(parser *p, int *at, bool *both)
         if (!read_value(p, *at, *at, k)) return false;
         if (*at == p->top && lua_istable(L, *at)
             && is_list(param->type) && has_string_key(L, *at)) *both = true;
-        p->out->score++;
+        p->out->score += 2;
         ++*at;
     }
     return true;

@@ -213,9 +213,19 @@ typedef struct la_call_args {
     int64_t pool[LA_POOL_INTS];        /* lists of integers */
     int used;
     int odd_word;   /* where an overload tried before met no dtype; 0: none */
-    int score;      /* arguments that fitted, where not all did */
+    int wanted_at;  /* the last argument that any overload refused so far, */
+    int nwanted;    /* and what was expected there */
+    const char *wanted[4];
+    int score;      /* two for each argument that fitted, where not all did;
+                    ** one for a number that is no index */
 } la_call_args;
 
+/* Argument errors where several overloads were tried: each that does not fit
+** notes what it expects as argument 'arg'. The text, left on the stack, is
+** "dtype, device or tensor" where several came to 'arg', else 'what' alone. */
+void la_note_wanted(la_call_args *o, int arg, const char *what);
+const char *la_wanted_text(lua_State *L, const la_call_args *o, int arg,
+                           const char *what);
 /* Parse the arguments 1..top for 'op'. Returns false when they do not fit and
 ** 'quiet' is set (another overload is tried); raises otherwise. Leaves anchors
 ** on the Lua stack. 'out' is filled as far as parsing came. Metamethods of list

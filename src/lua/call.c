@@ -367,7 +367,7 @@ static __attribute__((noinline)) void find_overload(call *c, const entry *e)
 {
     const la_op *best = e->op, *op = e->op;
     int most = -1;
-    c->args.odd_word = 0;
+    c->args.odd_word = c->args.wanted_at = c->args.nwanted = 0;
     if (with_form(op->state->next, e->forms))
         for (; op; op = with_form(op->state->next, e->forms)) {
             if (fits(c, e, op, true)) return;

@@ -21,11 +21,26 @@ static const char dtypes[] =
     ;
 const char *const la_known_dtypes = dtypes + 2;
 
-/* The text on the top of the stack, with "chunk:line: " of the function that
-** called us in front (level 1), becomes the error. */
+/* Push "chunk:line: " of the function that called us (level 1). Where that is
+** one of our Lua modules, it is the line of whoever called into those. */
+static void push_where(lua_State *L)
+{
+    static const char ours[] = "lunarray.";
+    lua_Debug ar;
+    int level = 1;
+    for (; lua_getstack(L, level, &ar); level++) {
+        lua_getinfo(L, "Sl", &ar);
+        bool module = strncmp(ar.short_src, ours, sizeof(ours) - 1) == 0;
+        if (!module && (level == 1 || ar.currentline > 0)) break;
+    }
+    luaL_where(L, lua_getstack(L, level, &ar) ? level : 1);
+}
+
+/* The text on the top of the stack, with its position in front, becomes the
+** error. */
 static int raise_text(lua_State *L)
 {
-    luaL_where(L, 1);
+    push_where(L);
     lua_insert(L, -2);
     lua_concat(L, 2);
     return lua_error(L);
@@ -68,4 +83,28 @@ la_tensor *la_raise_no_tensor(lua_State *L, int arg, const char *name)
     if (la_to_handle(L, arg)) la_raise_arg(L, arg, name, "tensor was freed");
     la_raise_arg(L, arg, name, "tensor expected, got %s", la_type_text(L, arg));
     return NULL;
+}
+
+void la_note_wanted(la_call_args *o, int arg, const char *what)
+{
+    enum { MOST = sizeof(o->wanted) / sizeof(*o->wanted) };
+    if (arg < o->wanted_at) return;
+    if (arg > o->wanted_at) o->nwanted = 0;
+    o->wanted_at = arg;
+    for (int i = 0; i < o->nwanted; i++)
+        if (strcmp(o->wanted[i], what) == 0) return;
+    if (o->nwanted < MOST) o->wanted[o->nwanted++] = what;
+}
+
+const char *la_wanted_text(lua_State *L, const la_call_args *o, int arg,
+                           const char *what)
+{
+    if (arg != o->wanted_at || o->nwanted < 2) return what;
+    lua_pushstring(L, o->wanted[0]);
+    for (int i = 1; i < o->nwanted; i++) {
+        lua_pushstring(L, i == o->nwanted - 1 ? " or " : ", ");
+        lua_pushstring(L, o->wanted[i]);
+        lua_concat(L, 3);
+    }
+    return lua_tostring(L, -1);
 }

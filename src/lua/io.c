@@ -239,10 +239,22 @@ static void push_name(lua_State *L, int prefix, int key)
     lua_concat(L, 3);
 }
 
+/* A module or an optimizer: it has state and methods; what is saved is the
+** table that state_dict() gives. */
+static void refuse_object(lua_State *L, int table)
+{
+    if (!luaL_getmetafield(L, table, "__name")) return;
+    if (lua_getfield(L, table, "state_dict") == LUA_TFUNCTION)
+        la_raise_arg(L, 1, "save", "table of tensors expected, got %s: save "
+                     "its state_dict()", lua_tostring(L, -2));
+    lua_pop(L, 2);
+}
+
 /* All leaves of the table at 'table'; its name stands right below it. */
 static void collect(lua_State *L, la_archive *a, int table, int depth)
 {
     if (depth > DEEPEST) la_raise_arg(L, 1, "save", "nested too deep");
+    refuse_object(L, table);
     luaL_checkstack(L, 10, "nested too deep");
     lua_pushnil(L);
     while (lua_next(L, table)) {

@@ -76,7 +76,9 @@ static int method_free(lua_State *L)
 static int meta_len(lua_State *L)
 {
     la_tensor *t = la_check_tensor(L, 1, "#");
-    if (t->ndim == 0) return luaL_error(L, "#: a 0-dim tensor has no length");
+    if (t->ndim == 0)
+        return luaL_error(L, "#: a 0-dim tensor has no length: x:numel() "
+                          "counts elements, x:item() is the value");
     lua_pushinteger(L, la_sizes(t)[0]);
     return 1;
 }

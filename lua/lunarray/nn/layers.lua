@@ -292,9 +292,9 @@ local function dropout_class(name, run)
   function Dropout:init(p)
     if type(p) == "table" then p = p.p end
     p = p or 0.5
-    if not (p >= 0 and p <= 1) then
+    if type(p) ~= "number" or not (p >= 0 and p <= 1) then
       error("dropout probability has to be between 0 and 1, but got "
-        .. tostring(p), 3)
+        .. tostring(p), require "lunarray.tensors".user_level())
     end
     self.p = p
   end

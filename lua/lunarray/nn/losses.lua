@@ -104,4 +104,8 @@ function nn.clip_grad_value_(list, most)
   end)
 end
 
+-- The same functions by both names: those of the table only load this module.
+la.clip_grad_norm_ = nn.clip_grad_norm_
+la.clip_grad_value_ = nn.clip_grad_value_
+
 return nn

@@ -19,6 +19,7 @@ if not parameters then
 end
 
 local is_tensor = require "lunarray.tensors".is_tensor
+local user_level = require "lunarray.tensors".user_level
 nn._is_tensor = is_tensor
 
 -- A tensor as a parameter: a leaf that wants a gradient.
@@ -445,14 +446,14 @@ function nn._options(what, names, defaults, ...)
     for key, value in pairs(last) do
       if not known[key] then
         error(string.format("%s: unknown option '%s' (known: %s)", what,
-          tostring(key), table.concat(names, ", ")), 4)
+          tostring(key), table.concat(names, ", ")), user_level())
       end
       out[key] = value
     end
     n = n - 1
   end
   if n > #names then
-    error(what .. ": too many arguments", 4)
+    error(what .. ": too many arguments", user_level())
   end
   for k = 1, n do
     if given[k] ~= nil then out[names[k]] = given[k] end
@@ -461,11 +462,12 @@ function nn._options(what, names, defaults, ...)
     if out[name] == nil then out[name] = defaults[name] end
     if out[name] == nil and defaults[name] == nil
       and defaults["!" .. name] then
-      error(what .. ": " .. name .. " is needed", 4)
+      error(what .. ": " .. name .. " is needed", user_level())
     end
     local kind = type(out[name])
     if defaults["!" .. name] and (kind == "string" or kind == "boolean") then
-      error(("%s: %s: number expected, got %s"):format(what, name, kind), 4)
+      error(("%s: %s: number expected, got %s"):format(what, name, kind),
+        user_level())
     end
   end
   return out

@@ -113,9 +113,10 @@ la_status la_index_out_of_range(int64_t i, int dim, int64_t size)
                         "with size %lld: indices start at 1", dim + 1,
                         (long long)size);
     return la_error(LA_EINDEX, "index %lld is out of bounds for dimension %d "
-                    "with size %lld: 1 to %lld or -%lld to -1", (long long)i,
-                    dim + 1, (long long)size, (long long)size,
-                    (long long)size);
+                    "with size %lld: 1 to %lld or -%lld to -1%s", (long long)i,
+                    dim + 1, (long long)size, (long long)size, (long long)size,
+                    i == size + 1 ? " (pairs(x) ends there, ipairs(x) does not)"
+                                  : "");
 }
 
 /* LA_EINDEX: more items than dims. */

@@ -79,8 +79,8 @@ static la_status refuse_zero(const la_frame *f, la_dtype dtype)
     } else {
         zero = has_zero(t);
     }
-    return zero ? la_error_at(LA_EARG, 2, "ZeroDivisionError: an integer "
-                              "divisor is 0") : LA_OK;
+    return zero ? la_error_at(LA_EARG, 2, "integer division by zero "
+                              "(PyTorch's ZeroDivisionError)") : LA_OK;
 }
 
 /* Integer quotients and remainders: a zero divisor is an error, at once where
