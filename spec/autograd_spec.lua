@@ -122,6 +122,21 @@ describe("hooks", function()
     assert.are.same({1, 1}, y.grad:totable())
   end)
 
+  it("of leaves change what grad gives, too", function()
+    local x = leaf{1, 2}
+    local seen
+    x:register_hook(function(g)
+      seen = g:totable()
+      return g * 10
+    end)
+    assert.are.same({20, 20}, la.grad((x * 2):sum(), x):totable())
+    assert.are.same({2, 2}, seen)
+    assert.is_nil(x.grad)
+    local y = (x * 3):sum()
+    y:backward(nil, {inputs = {x}})
+    assert.are.same({30, 30}, x.grad:totable())
+  end)
+
   it("that fail leave the engine usable", function()
     local x = leaf{1, 2}
     local hooks = {

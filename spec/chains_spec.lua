@@ -1,8 +1,10 @@
 -- Random programs (spec/support/chains.lua): on views and on copies alone, with
 -- and without la.fuse, with one thread and with two, on every CPU capability.
+-- With gradients (spec/support/gradient_chains.lua) also against differences.
 -- CHAINS=20000 runs as many, CHAINS_FIRST=n begins with seed n.
 local la = require "lunarray"
 local chains = require "spec.support.chains"
+local gradient_chains = require "spec.support.gradient_chains"
 
 local COUNT = tonumber(os.getenv "CHAINS" or "") or 400
 local FIRST = tonumber(os.getenv "CHAINS_FIRST" or "") or 1
@@ -78,4 +80,19 @@ describe("chains of operations", function()
       hashes("default", FIRST, last, true))
     assert.equal(hashes(best, FIRST, last), hashes("avx2", FIRST, last))
   end)
+
+  it("have the gradients of copies, and those that differences find",
+    function()
+      local faults, checked, refused = {}, 0, 0
+      for seed = FIRST, FIRST + COUNT - 1 do
+        local p, why = gradient_chains.run(seed)
+        faults[#faults + 1] = why
+        if p.checked then checked = checked + 1 end
+        if p.changed then refused = refused + 1 end
+        if #faults == 3 then break end
+      end
+      assert.equal("", table.concat(faults, "\n\n"))
+      assert.is_true(COUNT < 100 or checked > COUNT // 6)
+      assert.is_true(COUNT < 100 or refused < COUNT // 4)
+    end)
 end)

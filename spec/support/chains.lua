@@ -26,6 +26,8 @@ local function random_of(seed)
   return draw
 end
 
+chains.random_of = random_of
+
 ---------------------------------------------------------------------------
 -- Bits
 
@@ -83,6 +85,7 @@ local function repeats(v)
   local n = sorted:numel()
   return n > 1 and sorted:diff():eq(0):sum():item() > 0
 end
+chains.repeats = repeats
 
 ---------------------------------------------------------------------------
 -- Steps: each draws what it needs from the shapes and gives a function of the
@@ -142,6 +145,7 @@ local views = {
     return function(x) return x:expand(sizes) end, "expand " .. n
   end,
 }
+chains.views = views
 
 -- Exact for every capability; others are only between AVX2 and AVX512.
 local exact = {

@@ -440,6 +440,7 @@ static la_status compute(run *r, la_node *n, la_tensor **out)
     if (!n->needed || !has_gradient(n)) return LA_OK;
     LA_TRY(run_hooks(n));
     bool leaf = la_is_accumulator(n);
+    if (leaf) LA_TRY(la_run_leaf_hooks(n));
     if (r->ninputs >= 0) capture(r, n);
     if (leaf && r->ninputs >= 0 && !(r->flags & LA_BW_ACCUMULATE))
         return LA_OK;

@@ -9,6 +9,8 @@ la_status la_keep_on(la_grad_meta *m);      /* the hook of retain_grad */
 void la_keep_off(la_grad_meta *m);
 bool la_is_accumulator(const la_node *n);
 void la_forget_leaf(la_node *accumulator, la_hook **hooks);
+/* The leaf's hooks on the gradient that has arrived at its accumulator. */
+la_status la_run_leaf_hooks(la_node *accumulator);
 bool la_accumulator_waits(la_node *accumulator);
 void la_grad_init_node(void);
 

@@ -64,8 +64,10 @@ static const la_hook *hook_after(const accumulator *a, int64_t after)
 }
 
 /* A hook may remove any hook and free the leaf: nothing is kept over a call. */
-static la_status run_hooks(const accumulator *a, la_tensor **grad)
+la_status la_run_leaf_hooks(la_node *n)
 {
+    const accumulator *a = la_node_extra(n);
+    la_tensor **grad = &n->grads[0];
     const la_hook *h;
     for (int64_t at = 0; (h = hook_after(a, at));) {
         la_tensor *other = NULL;
@@ -78,15 +80,13 @@ static la_status run_hooks(const accumulator *a, la_tensor **grad)
     return LA_OK;
 }
 
-/* Hooks of the leaf, then accumulation. A hook may have ended the leaf. */
+/* A hook may have ended the leaf. */
 static la_status run_accumulator(la_node *n, la_tensor **grads,
                                  la_tensor **out)
 {
     accumulator *a = la_node_extra(n);
     (void)out;
     if (!a->leaf || !grads[0]) return LA_OK;
-    LA_TRY(run_hooks(a, &grads[0]));
-    if (!a->leaf) return LA_OK;
     return accumulate(a->leaf, grads[0]);
 }
 
