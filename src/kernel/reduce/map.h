@@ -21,23 +21,15 @@ typedef struct la_reduce_map {
                   const la_reduce_args *args);
 } la_reduce_map;
 
-/* The bodies that maps are put before: their functions 'inner' and 'outer' for
-** mapped elements, and what else a la_reduction has. Of float32 and float64. */
-typedef struct la_reduce_base {
-    void (*inner)(const la_reduce_map *map, const la_reduce_rows *r, char *acc,
-                  const la_reduce_args *args);
-    void (*outer)(const la_reduce_map *map, const la_reduce_cols *c, char *acc,
-                  const la_reduce_args *args);
-    void (*combine)(char *into, const char *from, int64_t n);
-} la_reduce_base;
-typedef la_reduce_base la_reduce_bases[LA_NDTYPES];
+/* The reductions that maps are put before, of float32 and float64. */
+typedef struct la_float_kind la_float_kind;
+typedef const la_float_kind *la_reduce_bases[LA_NDTYPES];
 extern const la_reduce_bases LA_OWN_TABLE(reduce_base_sum);
 extern const la_reduce_bases LA_OWN_TABLE(reduce_base_max);
 extern const la_reduce_bases LA_OWN_TABLE(reduce_base_min);
 
 #define REDUCE_DTYPE_f32 LA_FLOAT32
 #define REDUCE_DTYPE_f64 LA_FLOAT64
-#define REDUCE_BASE(k) {mapped_inner_##k, mapped_outer_##k, combine_##k}
 
 static inline void reduce_gather_by_size(void *to, const char *from,
                                          int64_t step, int64_t n, int64_t size)

@@ -3,6 +3,7 @@
 ** compared as floats, which is exact; bool is compared as bytes. Complex
 ** numbers have no order.
 */
+#include "kernel/reduce/float_driver.h"
 #include "kernel/reduce/integers.h"
 #include "kernel/reduce/store.h"
 
@@ -14,7 +15,6 @@
 #define MAPV(S, x) (x)
 #define MAP1(x) (x)
 #define IDENT -INFINITY
-#define BASE
 #include "kernel/reduce/each_float.inc"
 #include "kernel/reduce/undef.inc"
 
@@ -26,7 +26,6 @@
 #define MAPV(S, x) (x)
 #define MAP1(x) (x)
 #define IDENT INFINITY
-#define BASE
 #include "kernel/reduce/each_float.inc"
 #include "kernel/reduce/undef.inc"
 
@@ -83,8 +82,8 @@ const la_reductions LA_KERNEL(reduce_min) = {
     REDUCE_FLOATS(min), EXTREMES(imin)
 };
 const la_reduce_bases LA_KERNEL(reduce_base_max) = {
-    [LA_FLOAT32] = REDUCE_BASE(max_f32), [LA_FLOAT64] = REDUCE_BASE(max_f64)
+    [LA_FLOAT32] = &kind_max_f32, [LA_FLOAT64] = &kind_max_f64
 };
 const la_reduce_bases LA_KERNEL(reduce_base_min) = {
-    [LA_FLOAT32] = REDUCE_BASE(min_f32), [LA_FLOAT64] = REDUCE_BASE(min_f64)
+    [LA_FLOAT32] = &kind_min_f32, [LA_FLOAT64] = &kind_min_f64
 };

@@ -6,7 +6,7 @@
 ** floats have bodies of their own, as a map takes twice their time.
 */
 #include "kernel/pointwise/complex_lanes.h"
-#include "kernel/reduce/map.h"
+#include "kernel/reduce/float_driver.h"
 #include "kernel/reduce/store.h"
 
 /* ---- elements to moduli, or to their squares ---- */

@@ -4,6 +4,7 @@
 ** widened first (map.h).
 */
 #include "kernel/pointwise/complex_lanes.h"
+#include "kernel/reduce/float_driver.h"
 #include "kernel/reduce/integers.h"
 #include "kernel/reduce/store.h"
 

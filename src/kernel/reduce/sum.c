@@ -3,6 +3,7 @@
 ** integer arithmetic. Sums of 16-bit floats are frequent enough to be worth
 ** bodies that widen in registers; without their NaNs they are maps (map.h).
 */
+#include "kernel/reduce/float_driver.h"
 #include "kernel/reduce/integers.h"
 #include "kernel/reduce/store.h"
 
@@ -12,7 +13,6 @@
 #define MAPV(S, x) (x)
 #define MAP1(x) (x)
 #define IDENT 0
-#define BASE
 #include "kernel/reduce/each_float.inc"
 #include "kernel/reduce/undef.inc"
 
@@ -130,5 +130,5 @@ const la_reductions LA_KERNEL(reduce_nansum) = {
     REDUCE_FLOATS(nansum), INTEGERS
 };
 const la_reduce_bases LA_KERNEL(reduce_base_sum) = {
-    [LA_FLOAT32] = REDUCE_BASE(sum_f32), [LA_FLOAT64] = REDUCE_BASE(sum_f64)
+    [LA_FLOAT32] = &kind_sum_f32, [LA_FLOAT64] = &kind_sum_f64
 };
