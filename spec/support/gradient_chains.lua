@@ -22,7 +22,6 @@ local function root(t)
 end
 
 local function value(v)
-  if v.root then return v.memory[1]:reshape(v.at.shape) end
   return v.memory[1]:index_select(1, v.at:reshape(-1)):reshape(v.at.shape)
 end
 
@@ -81,6 +80,12 @@ local along = {         -- of x and a dim
   cat = function(x, d) return la.cat({x, x * 0.5}, d) end,
   stack = function(x, d) return la.stack({x, x:sin()}, d) end,
   norm = function(x, d) return (x:square() + 1):norm(2, d) end,
+  roll = function(x, d) return x:roll(1, d) end,
+  diff = function(x, d) return x:diff{dim = d} end,
+  narrow = function(x, d) return x:narrow(d, 1, 1):clone() end,
+  tile = function(x) return x:tile(2) end,
+  repeated = function(x, d) return x:repeat_interleave(2, d) end,
+  pad = function(x) return la.pad(x, {1, 2}, {value = 0.5}) end,
 }
 -- Writes: the form in place, and what is there afterwards.
 local writes = {
@@ -144,12 +149,37 @@ local function step_of_make(v, draw)
   end
 end
 
+-- Writes of rows by their positions: what is written is the last row and one
+-- more, so that it is read where it is written.
+local function step_of_rows(n, at, draw)
+  local kind = draw(4)
+  local function rows(x) return la.stack({x[n], x[n] * 2 + 0.25}, 1) end
+  local two = la.cat({at, at % n + 1}, 1)
+  if kind == 1 then
+    return {kind = "write", what = "index_copy_",
+      f = function(x) x:index_copy_(1, at, rows(x)[{{1, 1}}]) end,
+      g = function(x) return x:index_copy(1, at, rows(x)[{{1, 1}}]) end}
+  elseif kind == 2 then
+    return {kind = "write", what = "index_put_",
+      f = function(x) x:index_put_({two}, rows(x), true) end,
+      g = function(x) return x:index_put({two}, rows(x), true) end}
+  elseif kind == 3 then
+    return {kind = "write", what = "[list]=",
+      f = function(x) x[at] = rows(x)[{{1, 1}}] end,
+      g = function(x) return x:index_put({at}, rows(x)[{{1, 1}}]) end}
+  end
+  return {kind = "write", what = "index_fill_",
+    f = function(x) x:index_fill_(1, two, 0.5) end,
+    g = function(x) return x:index_fill(1, two, 0.5) end}
+end
+
 -- Writes of a part: by a range, positions or a mask.
 local function step_of_part(v, draw)
   if v.at.ndim == 0 or v.at:numel() == 0 then return end
-  local kind, n = draw(4), v.at:size(1)
+  local kind, n = draw(6), v.at:size(1)
   local first, mask = draw(n), mask_of(v.at, draw)
   local at = la.tensor({first}, {dtype = "int64"})
+  if kind > 4 then return step_of_rows(n, at, draw) end
   if kind == 1 then
     return {kind = "write", what = "[range]=", two = true,
       f = function(x, y) x[{{first, n}}] = y end,
@@ -175,6 +205,22 @@ local function step_of_part(v, draw)
     g = function(x) return la.where(mask, 0.25, x) end}
 end
 
+-- Changes of geometry in place: no element moves.
+local function step_of_geometry(v, draw)
+  if v.at.ndim < 1 then return end
+  local a, b, kind = draw(v.at.ndim), draw(v.at.ndim), draw(3)
+  if kind == 1 then
+    return {kind = "geometry", what = "transpose_",
+      f = function(x) x:transpose_(a, b) end}
+  elseif kind == 2 then
+    return {kind = "geometry", what = "squeeze_",
+      f = function(x) x:squeeze_() end}
+  elseif v.at.ndim < 4 then
+    return {kind = "geometry", what = "unsqueeze_",
+      f = function(x) x:unsqueeze_(a) end}
+  end
+end
+
 local function step_of_write(v, draw)
   if draw(3) == 1 then return step_of_part(v, draw) end
   local name = WRITES[draw(#WRITES)]
@@ -183,7 +229,7 @@ local function step_of_write(v, draw)
 end
 
 local function plan(copies, draw)
-  local i, kind = draw(#copies), draw(12)
+  local i, kind = draw(#copies), draw(13)
   local v = copies[i]
   local step
   if kind <= 3 then step = step_of_view(v, draw)
@@ -191,6 +237,8 @@ local function plan(copies, draw)
   elseif kind <= 10 and not chains.repeats(v) then step = step_of_write(v, draw)
   elseif kind == 11 and v.root then
     step = {kind = "hook", what = "hook", scale = draw(2)}
+  elseif kind == 13 then
+    step = step_of_geometry(v, draw)
   end
   if not step then return end
   step.i, step.j = i, step.two and draw(#copies) or nil
@@ -220,7 +268,9 @@ local function apply(step, vars, seen)
     la.no_grad(step.f, x, y)
   else
     local made = step.f(x, y)
-    if step.kind ~= "write" then vars[#vars + 1] = made end
+    if step.kind == "make" or step.kind == "view" then
+      vars[#vars + 1] = made
+    end
   end
 end
 
@@ -232,6 +282,9 @@ local function apply_to_copies(step, copies, seen)
   elseif step.kind == "view" then
     copies[#copies + 1] = {memory = v.memory,
       at = step.f(v.at):clone({memory_format = "contiguous"})}
+  elseif step.kind == "geometry" then
+    v.at, v.root = v.at:clone(), false  -- no more in the memory's order
+    step.f(v.at)
   elseif step.kind == "make" then
     copies[#copies + 1] = root(step.f(value(v), value(w)))
   else
@@ -241,7 +294,7 @@ end
 
 -- Whether the step can be taken, found on copies: shapes fit, values stay tame.
 local function is_tame(step, copies)
-  if step.kind == "view" or step.kind == "hook" then return true end
+  if not (step.kind == "make" or step.kind == "write") then return true end
   local v, w = copies[step.i], copies[step.j or step.i]
   local ok, t = pcall(function()
     local f = step.kind == "make" and step.f or step.g
