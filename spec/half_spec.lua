@@ -126,3 +126,69 @@ describe("one rounding of 16-bit floats:", function()
     assert.is_true(math.abs(got - exact) <= 2 ^ -10 * math.abs(exact))
   end)
 end)
+
+describe("sums through an index of 16-bit floats", function()
+  -- The same call in float32, rounded once.
+  local function once(name, self, dim, index, source, ...)
+    for _, dtype in ipairs{"float16", "bfloat16"} do
+      local x, s = self:to(dtype), source:to(dtype)
+      local want = x:float()[name](x:float(), dim, index, s:float(), ...)
+      want = want:to(dtype)
+      assert.is_true(x[name](x, dim, index, s, ...) == want)
+      local y = x:clone()
+      assert.equal(y, y[name .. "_"](y, dim, index, s, ...))
+      assert.is_true(y == want)
+    end
+  end
+
+  local function all(self, dim, index, source)
+    once("scatter_add", self, dim, index, source)
+    for _, kind in ipairs{"sum", "mean", "prod"} do
+      once("scatter_reduce", self, dim, index, source, kind)
+      once("scatter_reduce", self, dim, index, source, kind,
+            {include_self = false})
+    end
+  end
+
+  it("round once, few elements and many", function()
+    la.manual_seed(7)
+    for _, n in ipairs{3, 40, 5000} do      -- widened whole, and in parts
+      local source = la.rand(300):add_(0.5)
+      local index = la.randint(1, math.min(n, 20), {300})
+      index[{{1, 300, 3}}] = index[{{1, 300, 3}}] - (n + 1)
+      all(la.rand(n), 1, index, source)
+      once("index_add", la.rand(n), 1, index, source)
+      once("index_add", la.rand(n, 4), 1, index, la.rand(300, 4))
+      once("index_add", la.rand(4, n):t():contiguous():t(), 2, index,
+            la.rand(4, 300))
+      once("index_reduce", la.rand(n, 4), 1, index, la.rand(300, 4), "mean")
+    end
+  end)
+
+  it("round once where the index is smaller than the target", function()
+    la.manual_seed(8)
+    for _, n in ipairs{3, 500} do
+      local index = la.randint(1, 3, {60, 5})
+      all(la.rand(n, 9), 1, index, la.rand(70, 6))
+      all(la.rand(9, n):t(), 1, index, la.rand(60, 5))
+      all(la.rand(80, n), 2, index, la.rand(60, 5))
+    end
+  end)
+end)
+
+describe("gradients of activations of 16-bit floats", function()
+  it("round once", function()
+    la.manual_seed(9)
+    for _, name in ipairs{"silu", "mish", "gelu", "hardswish", "softplus",
+                          "elu", "selu", "celu"} do
+      for _, dtype in ipairs{"float16", "bfloat16"} do
+        local x = (la.randn(300) * 3):to(dtype):requires_grad_()
+        local wide = x:detach():float():requires_grad_()
+        la[name](x):sum():backward()
+        la[name](wide):sum():backward()
+        local off = (x.grad:float() - wide.grad:to(dtype):float()):abs()
+        assert.is_true((off == la.zeros(300)), name)
+      end
+    end
+  end)
+end)

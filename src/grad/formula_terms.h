@@ -20,6 +20,7 @@
 #define G la_x_grad(x, 0)
 #define GR(k) la_x_grad(x, k)
 #define A(k) la_x_arg(x, k)
+#define WIDE(k) la_x_wide(x, k)
 #define RES(k) la_x_result(x, k)
 #define VAL(k) la_x_value(x, k)
 #define C(t) la_x_conj(x, t)

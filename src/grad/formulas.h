@@ -30,6 +30,9 @@ la_tensor *la_x_below_zero(la_formula *x);
 ** it is a function of it whose slope is 0, as in PyTorch. */
 la_tensor *la_x_flat(la_formula *x, la_tensor *g);
 la_tensor *la_x_silu(la_formula *x);
+/* Argument k, a 16-bit float in float32: what is computed with it is too, and
+** la_validate_grad rounds the gradient once. */
+la_tensor *la_x_wide(la_formula *x, int k);
 la_tensor *la_x_softsign(la_formula *x);
 la_tensor *la_x_mish(la_formula *x);
 la_tensor *la_x_gelu(la_formula *x);

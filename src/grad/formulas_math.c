@@ -171,16 +171,23 @@ la_tensor *la_x_distance(la_formula *x, la_tensor *a, la_tensor *b)
     return R(where, same, 0, R(sub, a, b));
 }
 
+la_tensor *la_x_wide(la_formula *x, int k)
+{
+    la_tensor *t = A(k);
+    bool half = t && (t->dtype == LA_FLOAT16 || t->dtype == LA_BFLOAT16);
+    return half ? R(astype, t, la_v_dtype(LA_FLOAT32)) : t;
+}
+
 la_tensor *la_x_below_zero(la_formula *x)
 {
-    la_tensor *self = A(0);
+    la_tensor *self = WIDE(0);
     return la_grad_enabled() ? R(where, R(ge, self, 0), 0, self) : self;
 }
 
 /* x s(x): s (1 + x (1 - s)). */
 la_tensor *la_x_silu(la_formula *x)
 {
-    la_tensor *self = A(0), *s = R(sigmoid, self);
+    la_tensor *self = WIDE(0), *s = R(sigmoid, self);
     la_tensor *slope = R(add, R(mul, self, R(rsub, s, 1)), 1);
     return R(mul, G, C(R(mul, s, slope)));
 }
@@ -200,7 +207,7 @@ la_tensor *la_x_softsign(la_formula *x)
 /* x tanh(softplus(x)). */
 la_tensor *la_x_mish(la_formula *x)
 {
-    la_tensor *self = A(0), *t = R(tanh, R(softplus, self));
+    la_tensor *self = WIDE(0), *t = R(tanh, R(softplus, self));
     la_tensor *bend = R(mul, R(mul, self, R(sigmoid, self)),
                         R(rsub, R(square, t), 1));
     return R(mul, G, R(add, t, bend));
@@ -223,7 +230,7 @@ static la_tensor *gelu_tanh(la_formula *x, la_tensor *self)
 /* x Phi(x): Phi(x) + x phi(x). */
 la_tensor *la_x_gelu(la_formula *x)
 {
-    la_tensor *self = A(0);
+    la_tensor *self = WIDE(0);
     la_value form = VAL(1);
     if (la_str_is(&form, "tanh")) return gelu_tanh(x, self);
     la_tensor *cdf = R(ndtr, self);

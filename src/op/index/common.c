@@ -438,6 +438,9 @@ la_status la_scatter_reduce(la_tensor *target, const la_scatter_plan *p,
 {
     la_dtype d = (la_dtype)target->dtype;
     la_loop loop = la_reduce_loop(kind, d);
+    bool rounds = kind != LA_RED_AMAX && kind != LA_RED_AMIN;
+    if (rounds && (d == LA_FLOAT16 || d == LA_BFLOAT16))
+        return la_scatter_in_float32(target, p, kind, with_self);
     if (!with_self) {
         LA_OWNED identity = NULL;
         LA_TRY(la_reduce_identity(kind, d, &identity));

@@ -109,6 +109,10 @@ typedef struct la_scatter_plan {
 la_status la_scatter_put(la_tensor *target, const la_scatter_plan *p);
 la_status la_scatter_reduce(la_tensor *target, const la_scatter_plan *p,
                             la_reduce_kind kind, bool with_self);
+/* The same of a 16-bit float target, whose sums, products and means are
+** rounded once (op/index/scatter_float32.c). */
+la_status la_scatter_in_float32(la_tensor *target, const la_scatter_plan *p,
+                                la_reduce_kind kind, bool with_self);
 
 /* In impl: the slices of argument 1 along 'dim' at the positions of a list,
 ** argument 'arg', into the result (op/index/along_dim.c). */
