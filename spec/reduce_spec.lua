@@ -299,6 +299,21 @@ describe("arguments", function()
       end
     end
   end)
+  it("out= says in which dtype a mean is computed", function()
+    local z = la.complex(la.tensor {1.0, 2.0}, la.tensor {3.0, 5.0})
+    for _, v in ipairs {x[1], z} do
+      for _, dtype in ipairs {"bfloat16", "float32", "float64", "complex64"} do
+        local out = la.zeros({}, {dtype = dtype})
+        assert.is_true(la.equal(v:mean {dtype = dtype},
+          la.mean(v, 1, {out = out})))
+      end
+      local whole = la.zeros({}, {dtype = "int64"})
+      assert.has_error(function() la.mean(v, 1, {out = whole}) end)
+    end
+    assert.has_error(function()
+      la.mean(la.arange(3), 1, {out = la.zeros({})})
+    end)
+  end)
   it("out= of extremes has the input's dtype in every result", function()
     local wide = la.zeros(2, {dtype = "float64"})
     for _, out in ipairs {{wide, la.zeros(2)}, {la.zeros(2), wide}} do

@@ -133,19 +133,20 @@ la_status la_reduce_total_impl(la_frame *f)
 
 /* ---- rule mean: as total, in floating dtypes ---- */
 
-/* The result's dtype is 'dtype' or self's; LA_EDTYPE when that is no floating
-** or complex one: a mean of integers would have to be rounded. */
+/* The result's dtype is 'dtype', that of out= or self's; LA_EDTYPE when that
+** is no floating or complex one: a mean of integers would have to be
+** rounded. */
 la_status la_reduce_mean_meta(la_frame *f)
 {
     la_tensor *self = la_arg(f, SELF);
-    la_dtype d = total_dtype(f, self);
-    if (la_has(f, DTYPE)) LA_TRY(la_infer_dtype(f, &f->args[DTYPE], d, &d));
-    if (la_has(f, DTYPE) && is_int(d))
+    la_dtype d, natural = total_dtype(f, self);
+    LA_TRY(la_infer_dtype(f, &f->args[DTYPE], natural, &d));
+    if (is_int(d) && (la_has(f, DTYPE) || !is_int(natural)))
         return la_error_at(LA_EDTYPE, DTYPE + 1, "mean(): could not infer "
                            "output dtype. Optional dtype must be either a "
                            "floating point or complex dtype. Got: %s",
                            la_dtype_name(d));
-    if (is_int(d))
+    if (is_int(natural) && !la_has(f, DTYPE))
         return la_error_at(LA_EDTYPE, 1, "mean(): could not infer output "
                            "dtype. Input dtype must be either a floating "
                            "point or complex dtype. Got: %s. Say "
