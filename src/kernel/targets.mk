@@ -13,7 +13,6 @@ TARGETS_scan/logsumexp := default avx2
 # OPT_<folder>/<file> := <flags>  in place of -O2: where the bench shows a loss.
 # (clang has no such switches.)
 OPT_rows/softmax := $(if $(COMPILER),-O3,-O2 -funswitch-loops)
-OPT_matmul/gemm_tiny := -O3
 # Loops of a few vectors that must be unrolled whole, and cores that are to be
 # specialised by constant arguments: 1.4 to 2.8 times as long without.
 SPECIALISED := $(if $(COMPILER),-O3,-O2 -fipa-cp-clone -fpeel-loops)

@@ -6,6 +6,7 @@
 */
 #include "kernel/matmul/muladd.h"
 #include "simd/complex.h"
+#include "simd/widen_int.h"
 
 #if VEC_BYTES >= 32  /* below there are no permutations by a variable */
 
@@ -63,9 +64,7 @@ ALWAYS void u16_put_n(uint16_t *p, int64_t n, u32v v)
 typedef uint8_t quarter __attribute__((vector_size(VEC_BYTES / 4)));
 ALWAYS u32v u8_take(const uint8_t *p)
 {
-    quarter h;
-    memcpy(&h, p, sizeof h);
-    return __builtin_convertvector(h, u32v);
+    return (u32v)i32_load_u8(p);
 }
 ALWAYS u32v u8_take_n(const uint8_t *p, int64_t n)
 {
@@ -93,6 +92,7 @@ ALWAYS void u8_put_n(uint8_t *p, int64_t n, u32v v)
 #define FMA f32_fma
 
 #define NAME(x) x##_f32
+#define RELOAD 1
 #define OUT float
 #define TAKE f32_load
 #define TAKE_N f32_load_n
@@ -101,6 +101,7 @@ ALWAYS void u8_put_n(uint8_t *p, int64_t n, u32v v)
 #include "kernel/matmul/gemm_tiny.inc"
 
 #define NAME(x) x##_f16
+#define RELOAD 0
 #define OUT la_f16
 #define TAKE f16_load
 #define TAKE_N f16_load_n
@@ -109,6 +110,7 @@ ALWAYS void u8_put_n(uint8_t *p, int64_t n, u32v v)
 #include "kernel/matmul/gemm_tiny.inc"
 
 #define NAME(x) x##_bf16
+#define RELOAD 0
 #define OUT la_bf16
 #define TAKE bf16_load
 #define TAKE_N bf16_load_n
@@ -120,6 +122,7 @@ ALWAYS void u8_put_n(uint8_t *p, int64_t n, u32v v)
 #define COMPLEX_ELEM 1
 #define CROSS(v) f32_cneg_first_(f32_cswap(v))
 #define NAME(x) x##_c64
+#define RELOAD 1
 #define OUT float
 #define TAKE f32_load
 #define TAKE_N f32_load_n
@@ -135,6 +138,7 @@ ALWAYS void u8_put_n(uint8_t *p, int64_t n, u32v v)
 #define FMA(a, b, c) ((VEC)((a) * (b) + (c)))
 
 #define NAME(x) x##_u32
+#define RELOAD 1
 #define OUT uint32_t
 #define TAKE u32_load
 #define TAKE_N u32_load_n
@@ -143,6 +147,7 @@ ALWAYS void u8_put_n(uint8_t *p, int64_t n, u32v v)
 #include "kernel/matmul/gemm_tiny.inc"
 
 #define NAME(x) x##_u16
+#define RELOAD 1
 #define OUT uint16_t
 #define TAKE u16_take
 #define TAKE_N u16_take_n
@@ -151,6 +156,7 @@ ALWAYS void u8_put_n(uint8_t *p, int64_t n, u32v v)
 #include "kernel/matmul/gemm_tiny.inc"
 
 #define NAME(x) x##_u8
+#define RELOAD 1
 #define OUT uint8_t
 #define TAKE u8_take
 #define TAKE_N u8_take_n
@@ -166,6 +172,7 @@ ALWAYS void u8_put_n(uint8_t *p, int64_t n, u32v v)
 #define MAP i64v
 
 #define NAME(x) x##_u64
+#define RELOAD 1
 #define OUT uint64_t
 #define TAKE u64_load
 #define TAKE_N u64_load_n
@@ -179,6 +186,7 @@ ALWAYS void u8_put_n(uint8_t *p, int64_t n, u32v v)
 #define FMA f64_fma
 
 #define NAME(x) x##_f64
+#define RELOAD 1
 #define OUT double
 #define TAKE f64_load
 #define TAKE_N f64_load_n
@@ -191,6 +199,7 @@ ALWAYS void u8_put_n(uint8_t *p, int64_t n, u32v v)
 #define COMPLEX_ELEM 1
 #define CROSS(v) f64_cneg_first_(f64_cswap(v))
 #define NAME(x) x##_c128
+#define RELOAD 1
 #define OUT double
 #define TAKE f64_load
 #define TAKE_N f64_load_n
