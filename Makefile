@@ -29,15 +29,19 @@ BASE := -std=gnu11 -fPIC -fvisibility=hidden -fno-math-errno -ffp-contract=off \
 # Kernels are vectors by hand: -O3 only copies their bodies once more. What a
 # small call runs through, and the kernels with a line in src/kernel/targets.mk,
 # are measurably slower without it. Folders that run once per call of a larger
-# operation gain nothing from it, and lists of calls (derivatives, losses)
-# nothing from -O2 (below). The copy for the lowest capability, where there are
-# others, is for old processors and small. Kernels call nothing that unwinds.
+# operation gain nothing from it; lists of calls (derivatives, composites) and
+# what is written for people gain nothing from -O2 either (below). The copy for
+# the lowest capability, where there are others, is for old processors and small.
+# Lua's errors unwind, as exceptions in a Lua that was compiled as C++, but never
+# below src/lua.
 OPT_release := -O2 -ftree-vectorize $(if $(COMPILER),,-fvect-cost-model=dynamic) -DNDEBUG -ftls-model=initial-exec
 OPT_core := -O3
-OPT_kernel := $(if $(filter release,$(KIND)),-fno-asynchronous-unwind-tables)
+NO_UNWINDING := $(if $(filter release,$(KIND)),-fno-asynchronous-unwind-tables)
 OPT_lowest := $(if $(filter release,$(KIND)),-Os)
-PER_CALL := lua io fuse $(addprefix op/,conv create index move nn random rows scan sort)
-CALL_LISTS := $(wildcard src/grad/formulas_*.c src/grad/derivatives.c src/op/nn/loss*.c)
+PER_CALL := lua io fuse grad $(addprefix op/,conv create index matmul move nn random reduce rows scan sort view)
+CALL_LISTS := $(wildcard src/grad/formulas_*.c src/grad/derivatives.c src/op/nn/loss*.c \
+  src/op/*/*composite.c $(patsubst %,src/%.c,tensor/print tensor/names op/schema op/reduce/statistics \
+  op/matmul/einsum op/matmul/tensordot op/matmul/chain lua/info lua/autograd lua/names lua/io))
 $(foreach f,$(PER_CALL),$(eval OPT_$(f) := -O2))
 $(foreach f,$(CALL_LISTS:src/%.c=%),$(eval OPT_$(f) := -Os))
 OPT_debug := -O0 -g -DLA_DEBUG -DLA_EAGER_GC
@@ -116,6 +120,7 @@ DYNAMIC := $(BUILD)/liblunarray.so.$(SOVERSION)
 PROGRAM := $(BUILD)/lunarray
 PKGCONFIG := $(BUILD)/lunarray.pc
 
+.DELETE_ON_ERROR:
 all: $(MODULE) $(STATIC) $(DYNAMIC) $(PROGRAM) $(PKGCONFIG)
 
 # ---- compiling and linking ----
@@ -139,9 +144,9 @@ $(2): $(1)
 endef
 # The level of a core source: of the file, else of its folder, else that of the core.
 core_level = $(if $(filter release,$(KIND)),$(or $(OPT_$(1:src/%.c=%)),$(OPT_$(patsubst src/%/,%,$(dir $(1)))),$(OPT_core)))
-core_flags = $(call core_level,$(1)) $$(FLAGS_$(1:src/%.c=%))
+core_flags = $(if $(filter src/lua/% src/repl/%,$(1)),,$(NO_UNWINDING)) $(call core_level,$(1)) $$(FLAGS_$(1:src/%.c=%))
 level_of = $(if $(filter release,$(KIND)),$(if $(filter 1,$(words $(call source_caps,$(1)))),$(OPT_$(1:src/kernel/%.c=%)),$(if $(filter $(LOWEST),$(2)),$(OPT_lowest),$(OPT_$(1:src/kernel/%.c=%)))))
-kernel_flags = $(OPT_kernel) $(call level_of,$(1),$(2)) $$(IDLE_$(2)) $$(CAP_$(2)) -DLA_CAP=$(2)
+kernel_flags = $(NO_UNWINDING) $(call level_of,$(1),$(2)) $(FLAGS_kernel/$(word 3,$(subst /, ,$(1)))) $$(IDLE_$(2)) $$(CAP_$(2)) -DLA_CAP=$(2)
 also_flag = $(if $(strip $(1)),-D'LA_CAP_ALSO(X,n)=$(foreach c,$(1),X($(c),n))')
 $(foreach s,$(CORE_SRC) $(REPL_SRC),$(eval $(call RULE,$(s),$(call object,$(s)),$(call core_flags,$(s)),$$<)))
 $(foreach s,$(KERNEL_SRC),$(foreach c,$(call source_caps,$(s)),\
@@ -157,13 +162,16 @@ $(OBJ)/objects.list: FORCE
 FLAGS_base/cpu := -D'LA_CAPS_BUILT=($(foreach c,$(CAPS),1u << LA_CAP_$(c) |) 0)'
 $(OBJ)/base.cpu.o: $(OBJ)/objects.list
 
-# The Lua modules are taken into embed.o as they are: one row per file, of an
+# The Lua modules are taken into embed.o, compressed: one row per file, of an
 # identifier, the module's name and the path (lua/a/init.lua is module "a").
 LUA_FILES := $(sort $(shell find lua -name '*.lua' 2>/dev/null))
 lua_module = $(subst /,.,$(patsubst %/init,%,$(1:lua/%.lua=%)))
-lua_row = E($(subst .,_,$(call lua_module,$(1))),"$(call lua_module,$(1))","$(1)")
+lua_row = E($(subst .,_,$(call lua_module,$(1))),"$(call lua_module,$(1))","$(OBJ)/$(1).gz")
 FLAGS_lua/embed := -D'LA_EMBEDDED=$(foreach f,$(LUA_FILES),$(call lua_row,$(f)))'
-$(OBJ)/lua.embed.o: $(LUA_FILES) $(OBJ)/lua.embed.list
+$(OBJ)/lua.embed.o: $(LUA_FILES:%=$(OBJ)/%.gz) $(OBJ)/lua.embed.list
+$(OBJ)/lua/%.gz: lua/%
+	@mkdir -p $(@D)
+	$(Q)gzip -9nc $< > $@
 $(OBJ)/lua.embed.list: FORCE
 	@mkdir -p $(@D)
 	@echo '$(LUA_FILES)' | cmp -s - $@ || echo '$(LUA_FILES)' > $@

@@ -67,4 +67,9 @@ void la_zip_stream_close(la_zip_stream *);
 /* Sum of bytes, going on from 'crc' (0 at first). */
 uint32_t la_zip_crc(uint32_t crc, const void *bytes, size_t n);
 
+/* The n bytes of a gzip member of 'packed_size' bytes in memory, both below
+** 4 GiB. LA_EIO when they are not as many. */
+la_status la_gunzip(void *out, size_t n, const void *packed,
+                    size_t packed_size);
+
 #endif

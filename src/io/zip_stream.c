@@ -137,6 +137,22 @@ static la_status start_inflate(la_zip_stream *s)
     return LA_OK;
 }
 
+la_status la_gunzip(void *out, size_t n, const void *packed, size_t packed_size)
+{
+    enum { GZIP = 16 };     /* added to the window bits: the gzip format */
+    z_stream z = {.next_in = (z_const Bytef *)packed,
+                  .avail_in = (uInt)packed_size,
+                  .next_out = out, .avail_out = (uInt)n,
+                  .zalloc = alloc_counted, .zfree = free_counted};
+    if (inflateInit2(&z, MAX_WBITS + GZIP) != Z_OK)
+        return la_error(LA_ENOMEM, "not enough memory to unpack");
+    int code = inflate(&z, Z_FINISH);
+    inflateEnd(&z);
+    if (code != Z_STREAM_END || z.avail_out)
+        return la_error(LA_EIO, "malformed gzip member");
+    return LA_OK;
+}
+
 /* Nothing of the member is read yet; la_zip_stream_close is due whatever the
 ** status of later reads. */
 la_status la_zip_start(la_zip_stream *s, const la_zip *z,

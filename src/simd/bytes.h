@@ -16,7 +16,7 @@
 #include "simd/vec.h"
 
 #if defined(__SSE2__)
-#include <immintrin.h>
+#include "simd/intrinsics.h"
 #endif
 
 typedef uint8_t u8v VEC_;

@@ -10,7 +10,7 @@
 #include "simd/vec.h"
 
 #ifdef __AVX512BF16__
-#include <immintrin.h>
+#include "simd/intrinsics.h"
 
 #define H16_LANES 32
 typedef uint16_t h16v __attribute__((vector_size(64)));

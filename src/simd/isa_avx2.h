@@ -6,7 +6,7 @@
 #if !defined(__AVX2__) || !defined(__FMA__) || !defined(__F16C__)
 #error "needs -mavx2 -mfma -mf16c"
 #endif
-#include <immintrin.h>
+#include "simd/intrinsics.h"
 
 #include "simd/load_partial16.h"
 

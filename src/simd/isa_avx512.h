@@ -7,7 +7,7 @@
     || !defined(__AVX512DQ__) || !defined(__AVX512VL__)
 #error "needs -mavx512f -mavx512bw -mavx512dq -mavx512vl"
 #endif
-#include <immintrin.h>
+#include "simd/intrinsics.h"
 
 static inline f32v f32_sqrt(f32v a) { return (f32v)_mm512_sqrt_ps((__m512)a); }
 static inline f64v f64_sqrt(f64v a)

@@ -13,7 +13,7 @@
 #include "simd/vec.h"
 
 #if defined(__AVX512F__)
-#include <immintrin.h>
+#include "simd/intrinsics.h"
 #endif
 
 /* bfloat16 in the upper halves: rounded to even, NaN kept quiet, as

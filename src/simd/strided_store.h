@@ -19,7 +19,7 @@
 #define STRIDED_ static inline __attribute__((always_inline)) int64_t
 
 #if defined(__AVX2__)
-#include <immintrin.h>
+#include "simd/intrinsics.h"
 
 /* One vector of elements of w lanes each is spread over 'every' vectors; of the
 ** v-th of these: which lane of the source goes to each lane, and the mask of

@@ -20,6 +20,7 @@
 ** when it can't, from a block in the first-level cache.
 */
 #include "kernel/each/drive.h"
+#include "kernel/index/index.h"
 #include "kernel/move/copy.h"
 
 enum {
@@ -27,8 +28,9 @@ enum {
     TILE_BYTES = 16384,
     TILE_LINE = 64,      /* bytes of a transposed row that are read at a time */
     SHORT_ROW = 64,      /* elements: shorter rows are packed together */
-    HALF_BLOCK = 992     /* floats: 4 KB per operand stay in the L1 cache, and
-                         ** operands are not multiples of 4 KB apart */
+    HALF_BLOCK = 480     /* floats: 2 KB per operand. Operands are not multiples
+                         ** of 4 KB apart; the core's arithmetic overlaps with
+                         ** the misses of the next block's loads */
 };
 
 /* --- repeated operands --- */
@@ -125,6 +127,66 @@ void run_half(const core_info *c, char *const *data, unsigned repeat, int64_t n,
     }
 }
 
+/* --- truth values, and complex numbers by their parts --- */
+
+/* A core of bytes on the truth values of n elements, block by block. */
+static __attribute__((noinline))
+void run_truths(const core_info *c, char *const *data, unsigned repeat,
+                int64_t n, const la_params *params)
+{
+    char bytes[2][REPEAT_BYTES] __attribute__((aligned(VEC_BYTES)));
+    char *work[MAX_INPUTS + 1];
+    la_truth truth = LA_OWN_TABLE(truths)[c->storage - TRUTH_OF];
+    for (int64_t i = 0; i < n; i += REPEAT_BYTES) {
+        int64_t m = n - i < REPEAT_BYTES ? n - i : REPEAT_BYTES;
+        for (int k = 1; k <= c->ninputs; k++) {
+            bool one = repeat >> k & 1;
+            work[k] = bytes[k - 1];
+            truth((uint8_t *)work[k], data[k] + (one ? 0 : i * c->size[k]),
+                  c->size[k], one ? 1 : m);
+            if (one) repeat_element(work[k], work[k], m, 1);
+        }
+        work[0] = data[0] + i;
+        c->run(work, repeat & ~STREAM, m, params);
+    }
+}
+
+/* out[i] = pair[2 * i] op pair[2 * i + 1], of n pairs of bytes. */
+CORE_SPEED
+static void combine_pairs(uint8_t *out, const uint8_t *pair, int64_t n,
+                          bool both)
+{
+    const uint16_t *restrict in = (const uint16_t *)pair;
+    uint8_t *restrict to = out;
+    if (both) for (int64_t i = 0; i < n; i++) to[i] = (in[i] & in[i] >> 8) & 1;
+    else for (int64_t i = 0; i < n; i++) to[i] = (in[i] | in[i] >> 8) & 1;
+}
+
+/* A core with bool results on the parts of n complex numbers. */
+static __attribute__((noinline))
+void run_parts(const core_info *c, char *const *data, unsigned repeat,
+               int64_t n, const la_params *params)
+{
+    enum { BLOCK = 256 };
+    char hold[2][BLOCK / 2 * 16] __attribute__((aligned(VEC_BYTES)));
+    uint8_t bytes[2 * BLOCK] __attribute__((aligned(VEC_BYTES)));
+    char *work[MAX_INPUTS + 1];
+    int64_t most = repeat & ~STREAM ? BLOCK / 2 : BLOCK;
+    for (int k = 1; k <= c->ninputs; k++)
+        if (repeat >> k & 1)
+            repeat_element(hold[k - 1], data[k], n < most ? n : most,
+                           c->size[k]);
+    work[0] = (char *)bytes;
+    for (int64_t i = 0; i < n; i += most) {
+        int64_t m = n - i < most ? n - i : most;
+        for (int k = 1; k <= c->ninputs; k++)
+            work[k] = repeat >> k & 1 ? hold[k - 1] : data[k] + i * c->size[k];
+        c->run(work, 0, 2 * m, params);
+        combine_pairs((uint8_t *)data[0] + i, bytes, m,
+                      c->storage == PARTS_AND);
+    }
+}
+
 /* The core on one run. */
 static inline void run(const core_info *c, char *const *data, unsigned repeat,
                        int64_t n, const la_params *params)
@@ -132,7 +194,9 @@ static inline void run(const core_info *c, char *const *data, unsigned repeat,
     if (c->storage == AS_IT_IS && !(repeat & ~STREAM))
         c->run(data, repeat, n, params);
     else if (c->storage == AS_IT_IS) run_repeated(c, data, repeat, n, params);
-    else run_half(c, data, repeat, n, params);
+    else if (c->storage <= HALF_bf16) run_half(c, data, repeat, n, params);
+    else if (c->storage < TRUTH_OF) run_parts(c, data, repeat, n, params);
+    else run_truths(c, data, repeat, n, params);
 }
 
 /* --- moving blocks between strides --- */

@@ -23,9 +23,13 @@ enum {
 ** k. n may be 0. */
 typedef void (*core_fn)(char *const *data, unsigned repeat, int64_t n,
                         const la_params *params);
-/* How a core's operands are stored: as it takes them, or as 16-bit floats that
-** are widened to float in blocks. */
-typedef enum core_storage { AS_IT_IS, HALF_f16, HALF_bf16 } core_storage;
+/* How a core's operands are stored: as it takes them; as 16-bit floats that are
+** widened to float in blocks; as complex numbers whose parts it takes, to bytes
+** that are combined by 'and' or 'or'; as what it takes the truth values of
+** (TRUTH_OF + the dtype). */
+typedef enum core_storage {
+    AS_IT_IS, HALF_f16, HALF_bf16, PARTS_AND, PARTS_OR, TRUTH_OF
+} core_storage;
 typedef struct core_info {
     core_fn run;
     uint8_t ninputs;

@@ -47,10 +47,10 @@ bool all_from_front(const char *index, const int64_t n, int64_t size)
     return !(any >> 63);
 }
 
-/* The same with the check. An index of 0 gives -1, one that is out of range
+/* n indices with the check. An index of 0 gives -1, one that is out of range
 ** something below 0 or beyond the size: no such index is used, since either
 ** 'bad' is set (and the result false) or all were checked before. */
-static inline __attribute__((always_inline))
+static __attribute__((noinline, unused))
 bool resolve_indices(int64_t *at, const char *index, int64_t step, int64_t n,
                      int64_t size, int *bad)
 {
@@ -64,9 +64,9 @@ bool resolve_indices(int64_t *at, const char *index, int64_t step, int64_t n,
 
 /* Byte offsets of n elements of a row, from element 'first' on, through all of
 ** its indices. */
-static inline bool find_offsets(int64_t *at, char *const *data,
-                                const int64_t *strides, int64_t first,
-                                int64_t n, const la_index_dims *d)
+static __attribute__((noinline, unused))
+bool find_offsets(int64_t *at, char *const *data, const int64_t *strides,
+                  int64_t first, int64_t n, const la_index_dims *d)
 {
     int64_t more[INDEX_BLOCK];
     for (int k = 0; k < d->n; k++) {

@@ -1,10 +1,12 @@
 /*
 ** Conversion between all pairs of dtypes: table 'cast', [to][from].
 **
-** Thirteen dtypes convert directly, by plain loops that the compiler makes
-** vectors of; float16, bfloat16 and complex32 go through their float32 or
-** complex64 form in a buffer of BLOCK elements. Rows that are not contiguous
-** are gathered and scattered a block at a time.
+** Integers, float32 and float64 convert directly, by plain loops that the
+** compiler makes vectors of. Dtypes whose conversions have equal bits share
+** them: integers are cut off and copied whatever their signs, and bool is read
+** as uint8. float16 and bfloat16 go through float32 in a buffer of BLOCK
+** elements, complex numbers from and to real ones through their real parts.
+** Rows that are not contiguous are gathered and scattered a block at a time.
 **
 ** What a value becomes, on every capability:
 ** - to bool: false for 0, true for all else, NaN included; a complex number is
@@ -19,23 +21,32 @@
 ** - to a shorter floating dtype: to nearest even; float16 and bfloat16 by way
 **   of float32, as PyTorch.
 */
-#include "kernel/kernel.h"
+#include "kernel/index/index.h"
 #include "simd/rows16.h"
 
 #define BLOCK 256
 
 typedef void (*row_fn)(void *out, const void *in, int64_t n);
 
-/* How a row of one pair is converted: 'widen' (NULL when the dtype converts
-** directly), 'direct' (NULL when there is nothing between the other two),
-** 'narrow' (NULL as well). */
+/* How a row of one pair is converted: to the dtype that 'direct' takes, by it,
+** and from what it gives. NULL: nothing to do; without all three, the elements
+** are moved. */
 typedef struct pair {
     row_fn widen, direct, narrow;
     uint8_t in, out;           /* bytes of an element */
-    uint8_t same;              /* no conversion: bytes are moved */
+    uint8_t parts;             /* 2: of complex numbers on both sides, whose
+                               ** rows are twice as many parts */
 } pair;
 
 #undef bool  /* it is a dtype's tag below, and pasted into names */
+
+#define SIZE__(tag) SIZE_##tag
+#define SIZE_(tag) SIZE__(tag)
+enum {
+#define DTYPE(ID, name, ctype, kind, tag, title) SIZE_##tag = sizeof(ctype),
+#include "base/dtype.def"
+#undef DTYPE
+};
 
 /* --- floating to integer --- */
 
@@ -63,73 +74,133 @@ static inline uint64_t f64_trunc_u64(double x)
 }
 static inline uint64_t f32_trunc_u64(float x) { return f64_trunc_u64(x); }
 
-/* --- the direct pairs --- */
+/* --- the direct pairs: a row_fn direct_<to>_<from> each --- */
 
-#define IS_BOOL 0
 #define IS_INT 1
 #define IS_REAL 2
-#define IS_COMPLEX 3
 #define NAME__(to, from) direct_##to##_##from
 #define NAME_(to, from) NAME__(to, from)
 
-#define FROM bool
-#define IN uint8_t
-#define FROM_KIND IS_BOOL
-#include "kernel/move/cast_from.inc"
 #define FROM u8
 #define IN uint8_t
 #define FROM_KIND IS_INT
+#define FROM_BYTES 1
+#define FROM_SIGNED 0
 #include "kernel/move/cast_from.inc"
 #define FROM i8
 #define IN int8_t
 #define FROM_KIND IS_INT
+#define FROM_BYTES 1
+#define FROM_SIGNED 1
 #include "kernel/move/cast_from.inc"
 #define FROM u16
 #define IN uint16_t
 #define FROM_KIND IS_INT
+#define FROM_BYTES 2
+#define FROM_SIGNED 0
 #include "kernel/move/cast_from.inc"
 #define FROM i16
 #define IN int16_t
 #define FROM_KIND IS_INT
+#define FROM_BYTES 2
+#define FROM_SIGNED 1
 #include "kernel/move/cast_from.inc"
 #define FROM u32
 #define IN uint32_t
 #define FROM_KIND IS_INT
+#define FROM_BYTES 4
+#define FROM_SIGNED 0
 #include "kernel/move/cast_from.inc"
 #define FROM i32
 #define IN int32_t
 #define FROM_KIND IS_INT
+#define FROM_BYTES 4
+#define FROM_SIGNED 1
 #include "kernel/move/cast_from.inc"
 #define FROM u64
 #define IN uint64_t
 #define FROM_KIND IS_INT
+#define FROM_BYTES 8
+#define FROM_SIGNED 0
 #define FROM_BIAS 0u
 #include "kernel/move/cast_from.inc"
 #define FROM i64
 #define IN int64_t
 #define FROM_KIND IS_INT
+#define FROM_BYTES 8
+#define FROM_SIGNED 1
 #define FROM_BIAS 0x80000000u
 #include "kernel/move/cast_from.inc"
 #define FROM f32
 #define IN float
 #define FROM_KIND IS_REAL
+#define FROM_BYTES 4
 #define TRUNC(bits) f32_trunc_##bits
 #include "kernel/move/cast_from.inc"
 #define FROM f64
 #define IN double
 #define FROM_KIND IS_REAL
+#define FROM_BYTES 8
 #define TRUNC(bits) f64_trunc_##bits
 #include "kernel/move/cast_from.inc"
+
+/* Cutting off takes the same bits of signed integers, copying all of them. */
+#define direct_u8_i16 direct_u8_u16
+#define direct_u8_i32 direct_u8_u32
+#define direct_u8_i64 direct_u8_u64
+#define direct_u16_i32 direct_u16_u32
+#define direct_u16_i64 direct_u16_u64
+#define direct_u32_i64 direct_u32_u64
+#define direct_u8_u8 NULL
+#define direct_u8_i8 NULL
+#define direct_u16_u16 NULL
+#define direct_u16_i16 NULL
+#define direct_u32_u32 NULL
+#define direct_u32_i32 NULL
+#define direct_u64_u64 NULL
+#define direct_u64_i64 NULL
+#define direct_f32_f32 NULL
+#define direct_f64_f64 NULL
+
+/* --- to bool: likewise --- */
+
+#define FROM u8
+#define ID LA_UINT8
+#include "kernel/move/cast_truth.inc"
+#define FROM u16
+#define ID LA_UINT16
+#include "kernel/move/cast_truth.inc"
+#define FROM u32
+#define ID LA_UINT32
+#include "kernel/move/cast_truth.inc"
+#define FROM u64
+#define ID LA_UINT64
+#include "kernel/move/cast_truth.inc"
+#define FROM f16
+#define ID LA_FLOAT16
+#include "kernel/move/cast_truth.inc"
+#define FROM bf16
+#define ID LA_BFLOAT16
+#include "kernel/move/cast_truth.inc"
+#define FROM f32
+#define ID LA_FLOAT32
+#include "kernel/move/cast_truth.inc"
+#define FROM f64
+#define ID LA_FLOAT64
+#include "kernel/move/cast_truth.inc"
+#define FROM c32
+#define ID LA_COMPLEX32
+#include "kernel/move/cast_truth.inc"
 #define FROM c64
-#define IN float
-#define FROM_KIND IS_COMPLEX
-#define TRUNC(bits) f32_trunc_##bits
-#include "kernel/move/cast_from.inc"
+#define ID LA_COMPLEX64
+#include "kernel/move/cast_truth.inc"
 #define FROM c128
-#define IN double
-#define FROM_KIND IS_COMPLEX
-#define TRUNC(bits) f64_trunc_##bits
-#include "kernel/move/cast_from.inc"
+#define ID LA_COMPLEX128
+#include "kernel/move/cast_truth.inc"
+#define direct_bool_i8 direct_bool_u8
+#define direct_bool_i16 direct_bool_u16
+#define direct_bool_i32 direct_bool_u32
+#define direct_bool_i64 direct_bool_u64
 
 /* --- 16-bit floats to and from float: a row_fn each --- */
 
@@ -171,44 +242,71 @@ static void bf16_narrow_row(void *out, const void *in, int64_t n)
         bf16_store(to + i, f32_load(from + i));
     if (i < n) bf16_store_n(to + i, n - i, f32_load_n(from + i, n - i));
 }
-static void c32_widen_row(void *out, const void *in, int64_t n)
+
+/* --- complex numbers from and to real ones: a row_fn each --- */
+
+/* As bits, the real part is the lower half; with a zero above it is a complex
+** number. */
+#define c64_real_row direct_u32_u64
+#define c64_from_real_row direct_u64_u32
+
+static void c32_real_row(void *out, const void *in, int64_t n)
 {
-    f16_widen_row(out, in, 2 * n);
+    uint16_t half[BLOCK];
+    direct_u16_u32(half, in, n);
+    f16_widen_row(out, half, n);
 }
-static void c32_narrow_row(void *out, const void *in, int64_t n)
+static void c32_from_real_row(void *out, const void *in, int64_t n)
 {
-    f16_narrow_row(out, in, 2 * n);
+    uint16_t half[BLOCK];
+    f16_narrow_row(half, in, n);
+    direct_u32_u16(out, half, n);
+}
+static void c128_real_row(void *out, const void *in, int64_t n)
+{
+    double *restrict to = out;
+    const double *restrict from = in;
+    for (int64_t i = 0; i < n; i++) to[i] = from[2 * i];
+}
+static void c128_from_real_row(void *out, const void *in, int64_t n)
+{
+    double *restrict to = out;
+    const double *restrict from = in;
+    for (int64_t i = 0; i < n; i++) {
+        to[2 * i] = from[i];
+        to[2 * i + 1] = 0;
+    }
 }
 
 /* --- rows --- */
 
-/* A contiguous row of n: widened, converted and narrowed, as much of the three
-** as the pair needs; through BLOCK elements at a time when it is more than
-** one. */
+/* A contiguous row of n, a buffer at a time: complex numbers on one side only
+** are converted by way of at most BLOCK real ones. */
 static void convert_row(const pair *p, char *out, const char *in, int64_t n)
 {
     char wide_in[BLOCK * 8] __attribute__((aligned(64)));
     char wide_out[BLOCK * 8] __attribute__((aligned(64)));
     if (!p->widen && !p->narrow) {
-        p->direct(out, in, n);
+        p->direct(out, in, n * p->parts);
         return;
     }
-    if (!p->direct && !(p->widen && p->narrow)) {
-        (p->widen ? p->widen : p->narrow)(out, in, n);
-        return;
-    }
-    while (n > 0) {
-        int64_t m = n < BLOCK ? n : BLOCK;
-        const char *wide = p->widen ? wide_in : in;
-        if (p->widen) p->widen(wide_in, in, m);
+    n *= p->parts;
+    for (int64_t m; n > 0; n -= m) {
+        m = n < BLOCK ? n : BLOCK;
+        const char *wide = in;
+        if (p->widen) {
+            char *to = p->direct || p->narrow ? wide_in : out;
+            p->widen(to, in, m);
+            wide = to;
+        }
         if (p->direct) {
-            p->direct(p->narrow ? wide_out : out, wide, m);
-            wide = wide_out;
+            char *to = p->narrow ? wide_out : out;
+            p->direct(to, wide, m);
+            wide = to;
         }
         if (p->narrow) p->narrow(out, wide, m);
-        in += m * p->in;
-        out += m * p->out;
-        n -= m;
+        in += m * p->in / p->parts;
+        out += m * p->out / p->parts;
     }
 }
 
@@ -258,7 +356,8 @@ static void convert_strided(const pair *p, char *out, int64_t out_step,
 static void run_row(const pair *p, char *out, int64_t out_step,
                     const char *in, int64_t in_step, int64_t n)
 {
-    if (p->same) move_row(out, out_step, in, in_step, n, p->in);
+    if (!p->widen && !p->direct && !p->narrow)
+        move_row(out, out_step, in, in_step, n, p->in);
     else if (out_step == p->out && in_step == p->in)
         convert_row(p, out, in, n);
     else convert_strided(p, out, out_step, in, in_step, n);
@@ -286,21 +385,6 @@ static void run(const pair *p, char **data, const int64_t *s, int64_t n0,
 
 #define LOOP__(to, from) cast_##to##_##from
 #define LOOP_(to, from) LOOP__(to, from)
-#define ID__(tag) ID_##tag
-#define ID_(tag) ID__(tag)
-#define SIZE__(tag) SIZE_##tag
-#define SIZE_(tag) SIZE__(tag)
-enum {
-#define DTYPE(ID, name, ctype, kind, tag, title) \
-    ID_##tag = LA_##ID, SIZE_##tag = sizeof(ctype),
-#include "base/dtype.def"
-#undef DTYPE
-};
-
-#define FROM bool
-#define WIDE bool
-#define WIDEN NULL
-#include "kernel/move/each_cast_loop.inc"
 #define FROM u8
 #define WIDE u8
 #define WIDEN NULL
@@ -336,42 +420,66 @@ enum {
 #define FROM f16
 #define WIDE f32
 #define WIDEN f16_widen_row
+#define FROM_FLOAT
 #include "kernel/move/each_cast_loop.inc"
 #define FROM bf16
 #define WIDE f32
 #define WIDEN bf16_widen_row
+#define FROM_FLOAT
 #include "kernel/move/each_cast_loop.inc"
 #define FROM f32
 #define WIDE f32
 #define WIDEN NULL
+#define FROM_FLOAT
 #include "kernel/move/each_cast_loop.inc"
 #define FROM f64
 #define WIDE f64
 #define WIDEN NULL
+#define FROM_FLOAT
 #include "kernel/move/each_cast_loop.inc"
 #define FROM c32
-#define WIDE c64
-#define WIDEN c32_widen_row
+#define WIDE f32
+#define WIDEN c32_real_row
+#define FROM_FLOAT
+#define PART_WIDEN f16_widen_row
 #include "kernel/move/each_cast_loop.inc"
 #define FROM c64
-#define WIDE c64
-#define WIDEN NULL
+#define WIDE f32
+#define WIDEN c64_real_row
+#define FROM_FLOAT
+#define PART_WIDEN NULL
 #include "kernel/move/each_cast_loop.inc"
 #define FROM c128
-#define WIDE c128
-#define WIDEN NULL
+#define WIDE f64
+#define WIDEN c128_real_row
+#define FROM_FLOAT
+#define PART_WIDEN NULL
 #include "kernel/move/each_cast_loop.inc"
 
-/* The table: a row per target, with an entry per source. */
-#define ROW_(to) {ENTRY(to, bool), ENTRY(to, u8), ENTRY(to, i8), \
-    ENTRY(to, u16), ENTRY(to, i16), ENTRY(to, u32), ENTRY(to, i32), \
-    ENTRY(to, u64), ENTRY(to, i64), ENTRY(to, f16), ENTRY(to, bf16), \
-    ENTRY(to, f32), ENTRY(to, f64), ENTRY(to, c32), ENTRY(to, c64), \
-    ENTRY(to, c128)}
-#define ENTRY(to, from) cast_##to##_##from
+/* Rows of the table. bool is read as uint8; integers are cut off, whatever the
+** target's sign. */
+#define FROM_INTS(to) \
+    [LA_UINT8] = cast_##to##_u8, [LA_INT8] = cast_##to##_i8, \
+    [LA_UINT16] = cast_##to##_u16, [LA_INT16] = cast_##to##_i16, \
+    [LA_UINT32] = cast_##to##_u32, [LA_INT32] = cast_##to##_i32, \
+    [LA_UINT64] = cast_##to##_u64, [LA_INT64] = cast_##to##_i64
+#define FROM_FLOATS(to) \
+    [LA_FLOAT16] = cast_##to##_f16, [LA_BFLOAT16] = cast_##to##_bf16, \
+    [LA_FLOAT32] = cast_##to##_f32, [LA_FLOAT64] = cast_##to##_f64, \
+    [LA_COMPLEX32] = cast_##to##_c32, [LA_COMPLEX64] = cast_##to##_c64, \
+    [LA_COMPLEX128] = cast_##to##_c128
+#define ROW(ints, floats) \
+    {[LA_BOOL] = cast_##ints##_u8, FROM_INTS(ints), FROM_FLOATS(floats)}
+
 typedef la_loops cast_table[LA_NDTYPES];   /* [to][from], as in iter/iter.h */
 const cast_table LA_KERNEL(cast) = {
-#define DTYPE(ID, name, ctype, kind, tag, title) [LA_##ID] = ROW_(tag),
-#include "base/dtype.def"
-#undef DTYPE
+    [LA_BOOL] = {[LA_BOOL] = cast_u8_u8, FROM_INTS(bool), FROM_FLOATS(bool)},
+    [LA_UINT8] = ROW(u8, u8), [LA_INT8] = ROW(u8, u8),
+    [LA_UINT16] = ROW(u16, u16), [LA_INT16] = ROW(u16, u16),
+    [LA_UINT32] = ROW(u32, u32), [LA_INT32] = ROW(u32, i32),
+    [LA_UINT64] = ROW(u64, u64), [LA_INT64] = ROW(u64, i64),
+    [LA_FLOAT16] = ROW(f16, f16), [LA_BFLOAT16] = ROW(bf16, bf16),
+    [LA_FLOAT32] = ROW(f32, f32), [LA_FLOAT64] = ROW(f64, f64),
+    [LA_COMPLEX32] = ROW(c32, c32), [LA_COMPLEX64] = ROW(c64, c64),
+    [LA_COMPLEX128] = ROW(c128, c128),
 };

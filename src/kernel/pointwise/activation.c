@@ -10,7 +10,7 @@
 
 #define NAME silu
 #define ARITY 1
-#define HEAVY 1
+#define HEAVY 2
 #define EXPR(a) VPICK_(a, silu)(a)
 #include "kernel/each/each_float.inc"
 #define EXPR(a) CXF(silu)(a)
@@ -19,28 +19,28 @@
 
 #define NAME mish
 #define ARITY 1
-#define HEAVY 1
+#define HEAVY 2
 #define EXPR(a) VPICK_(a, mish)(a)
 #include "kernel/each/each_float.inc"
 #include "kernel/each/table.inc"
 
 #define NAME gelu
 #define ARITY 1
-#define HEAVY 1
+#define HEAVY 2
 #define EXPR(a) VPICK_(a, gelu)(a)
 #include "kernel/each/each_float.inc"
 #include "kernel/each/table.inc"
 
 #define NAME gelu_tanh
 #define ARITY 1
-#define HEAVY 1
+#define HEAVY 2
 #define EXPR(a) VPICK_(a, gelu_tanh)(a)
 #include "kernel/each/each_float.inc"
 #include "kernel/each/table.inc"
 
 #define NAME logsigmoid
 #define ARITY 1
-#define HEAVY 1
+#define HEAVY 2
 #define EXPR(a) VPICK_(a, log_sigmoid)(a)
 #include "kernel/each/each_float.inc"
 #include "kernel/each/table.inc"
@@ -56,7 +56,7 @@
 
 #define NAME tanhshrink
 #define ARITY 1
-#define HEAVY 1
+#define HEAVY 2
 #define EXPR(a) VPICK_(a, tanhshrink)(a)
 #include "kernel/each/each_float.inc"
 #define EXPR(a) CXF(tanhshrink)(a)
@@ -80,7 +80,7 @@
 /* p0: alpha, p1: scale, p2: scale of x in the exponential */
 #define NAME elu
 #define ARITY 1
-#define HEAVY 1
+#define HEAVY 2
 #define NPARAMS 3
 #define EXPR(a) VPICK_(a, elu)(a, p0, p1, p2)
 #include "kernel/each/each_float.inc"
@@ -89,7 +89,7 @@
 /* p0: alpha */
 #define NAME celu
 #define ARITY 1
-#define HEAVY 1
+#define HEAVY 2
 #define NPARAMS 1
 #define EXPR(a) VPICK_(a, celu)(a, p0)
 #include "kernel/each/each_float.inc"
@@ -98,7 +98,7 @@
 /* p0: beta, p1: the threshold of beta*x */
 #define NAME softplus
 #define ARITY 1
-#define HEAVY 1
+#define HEAVY 2
 #define NPARAMS 2
 #define EXPR(a) VPICK_(a, softplus_scaled)(a, p0, p1)
 #include "kernel/each/each_float.inc"
@@ -123,7 +123,7 @@
 /* p0: eps, negative for none */
 #define NAME logit
 #define ARITY 1
-#define HEAVY 1
+#define HEAVY 2
 #define NPARAMS 1
 #define EXPR(a) VPICK_(a, logit)(a, p0)
 #include "kernel/each/each_float.inc"

@@ -3,7 +3,7 @@
 ** integer elements go through plain loops, of which compilers make vectors with
 ** narrow results.
 */
-#include "kernel/pointwise/complex.h"
+#include "kernel/each/drive.h"
 
 /* 16-bit floats are compared by their bits, which saves widening two operands:
 ** 'inf' is the pattern of infinity, above which NaN lies. rank16() orders them
@@ -27,9 +27,8 @@ static inline int16_t rank16(uint16_t a)
 #include "kernel/each/each_bits.inc"
 #define EXPR(a, b) ((a) == (b))
 #include "kernel/each/each_bool.inc"
-#define NO_PRODUCTS 1
-#define EXPR(a, b) ((a).re == (b).re && (a).im == (b).im)
-#include "kernel/each/each_complex.inc"
+#define COMBINE PARTS_AND
+#include "kernel/each/each_complex_parts.inc"
 #include "kernel/each/table.inc"
 
 #define NAME ne
@@ -42,9 +41,8 @@ static inline int16_t rank16(uint16_t a)
 #include "kernel/each/each_bits.inc"
 #define EXPR(a, b) ((a) != (b))
 #include "kernel/each/each_bool.inc"
-#define NO_PRODUCTS 1
-#define EXPR(a, b) ((a).re != (b).re || (a).im != (b).im)
-#include "kernel/each/each_complex.inc"
+#define COMBINE PARTS_OR
+#include "kernel/each/each_complex_parts.inc"
 #include "kernel/each/table.inc"
 
 #define NAME lt

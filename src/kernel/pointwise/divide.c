@@ -72,7 +72,7 @@
 
 #define NAME floor_divide
 #define ARITY 2
-#define HEAVY 1
+#define HEAVY 2
 #define EXPR(a, b) VPICK_(a, floor_divide)(a, b)
 #include "kernel/each/each_float.inc"
 #define EXPR(a, b) (QUOTIENT(a, b) - DOWN(a, b))
@@ -84,7 +84,7 @@
 /* The sign of the divisor. */
 #define NAME remainder
 #define ARITY 2
-#define HEAVY 1
+#define HEAVY 2
 #define EXPR(a, b) VPICK_(a, modulo)(a, b)
 #include "kernel/each/each_float.inc"
 #define EXPR(a, b) \
@@ -96,7 +96,7 @@
 /* The sign of the dividend. */
 #define NAME fmod
 #define ARITY 2
-#define HEAVY 1
+#define HEAVY 2
 #define EXPR(a, b) vfmod(a, b)
 #include "kernel/each/each_float.inc"
 #define EXPR(a, b) REST(a, b)

@@ -1,11 +1,10 @@
 /* Logical operations on truth values of any dtype, bitwise ones on integers and
 ** bool, shifts. */
-#include "kernel/pointwise/complex.h"
+#include "kernel/each/drive.h"
 #include "simd/bytes.h"
 
-/* Truth of a 16-bit float by its bits, and of a complex number. */
+/* Truth of a 16-bit float by its bits. */
 #define IS_SET16(a) (((a) & 0x7fff) != 0)
-#define TRUE_(a) ((a).re != 0 || (a).im != 0)
 
 #define NAME logical_and
 #define ARITY 2
@@ -17,9 +16,7 @@
 #include "kernel/each/each_bits.inc"
 #define EXPR(a, b) ((a) & (b))
 #include "kernel/each/each_bool.inc"
-#define NO_PRODUCTS 1
-#define EXPR(a, b) (TRUE_(a) & TRUE_(b))
-#include "kernel/each/each_complex.inc"
+#include "kernel/each/each_complex_truth.inc"
 #include "kernel/each/table.inc"
 
 #define NAME logical_or
@@ -32,9 +29,7 @@
 #include "kernel/each/each_bits.inc"
 #define EXPR(a, b) ((a) | (b))
 #include "kernel/each/each_bool.inc"
-#define NO_PRODUCTS 1
-#define EXPR(a, b) (TRUE_(a) | TRUE_(b))
-#include "kernel/each/each_complex.inc"
+#include "kernel/each/each_complex_truth.inc"
 #include "kernel/each/table.inc"
 
 #define NAME logical_xor
@@ -47,9 +42,7 @@
 #include "kernel/each/each_bits.inc"
 #define EXPR(a, b) ((a) ^ (b))
 #include "kernel/each/each_bool.inc"
-#define NO_PRODUCTS 1
-#define EXPR(a, b) (TRUE_(a) ^ TRUE_(b))
-#include "kernel/each/each_complex.inc"
+#include "kernel/each/each_complex_truth.inc"
 #include "kernel/each/table.inc"
 
 #define NAME logical_not
@@ -62,9 +55,7 @@
 #include "kernel/each/each_bits.inc"
 #define EXPR(a) ((a) ^ 1)
 #include "kernel/each/each_bool.inc"
-#define NO_PRODUCTS 1
-#define EXPR(a) (!TRUE_(a))
-#include "kernel/each/each_complex.inc"
+#include "kernel/each/each_complex_truth.inc"
 #include "kernel/each/table.inc"
 
 #define NAME bitwise_and

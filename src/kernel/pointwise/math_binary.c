@@ -7,21 +7,21 @@
 
 #define NAME atan2
 #define ARITY 2
-#define HEAVY 1
+#define HEAVY 2
 #define EXPR(a, b) VPICK_(a, atan2)(a, b)
 #include "kernel/each/each_float.inc"
 #include "kernel/each/table.inc"
 
 #define NAME hypot
 #define ARITY 2
-#define HEAVY 1
+#define HEAVY 2
 #define EXPR(a, b) VPICK_(a, hypot)(a, b)
 #include "kernel/each/each_float.inc"
 #include "kernel/each/table.inc"
 
 #define NAME logaddexp
 #define ARITY 2
-#define HEAVY 2
+#define HEAVY 3
 #define EXPR(a, b) VPICK_(a, logaddexp)(a, b)
 #include "kernel/each/each_float.inc"
 #define EXPR(a, b) CXF(logaddexp)(a, b)
@@ -30,21 +30,21 @@
 
 #define NAME logaddexp2
 #define ARITY 2
-#define HEAVY 2
+#define HEAVY 3
 #define EXPR(a, b) VPICK_(a, logaddexp2)(a, b)
 #include "kernel/each/each_float.inc"
 #include "kernel/each/table.inc"
 
 #define NAME xlogy
 #define ARITY 2
-#define HEAVY 1
+#define HEAVY 2
 #define EXPR(a, b) VPICK_(a, xlogy)(a, b)
 #include "kernel/each/each_float.inc"
 #include "kernel/each/table.inc"
 
 #define NAME xlog1py
 #define ARITY 2
-#define HEAVY 1
+#define HEAVY 2
 #define EXPR(a, b) VPICK_(a, xlog1py)(a, b)
 #include "kernel/each/each_float.inc"
 #include "kernel/each/table.inc"

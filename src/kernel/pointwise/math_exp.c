@@ -6,7 +6,7 @@
 
 #define NAME exp
 #define ARITY 1
-#define HEAVY 1
+#define HEAVY 2
 #define EXPR(a) VPICK_(a, exp)(a)
 #include "kernel/each/each_float.inc"
 #define EXPR(a) c64s_exp(a)
@@ -16,7 +16,7 @@
 
 #define NAME exp2
 #define ARITY 1
-#define HEAVY 1
+#define HEAVY 2
 #define EXPR(a) VPICK_(a, exp2)(a)
 #include "kernel/each/each_float.inc"
 #define EXPR(a) CXF(exp2)(a)
@@ -25,7 +25,7 @@
 
 #define NAME expm1
 #define ARITY 1
-#define HEAVY 1
+#define HEAVY 2
 #define EXPR(a) VPICK_(a, expm1)(a)
 #include "kernel/each/each_float.inc"
 #define EXPR(a) c64s_expm1(a)
@@ -35,7 +35,7 @@
 
 #define NAME log
 #define ARITY 1
-#define HEAVY 1
+#define HEAVY 2
 #define EXPR(a) VPICK_(a, log)(a)
 #include "kernel/each/each_float.inc"
 #define EXPR(a) c64s_log(a)
@@ -45,7 +45,7 @@
 
 #define NAME log2
 #define ARITY 1
-#define HEAVY 1
+#define HEAVY 2
 #define EXPR(a) VPICK_(a, log2)(a)
 #include "kernel/each/each_float.inc"
 #define EXPR(a) c64s_log2(a)
@@ -55,7 +55,7 @@
 
 #define NAME log10
 #define ARITY 1
-#define HEAVY 1
+#define HEAVY 2
 #define EXPR(a) VPICK_(a, log10)(a)
 #include "kernel/each/each_float.inc"
 #define EXPR(a) c64s_log10(a)
@@ -65,7 +65,7 @@
 
 #define NAME log1p
 #define ARITY 1
-#define HEAVY 1
+#define HEAVY 2
 #define EXPR(a) VPICK_(a, log1p)(a)
 #include "kernel/each/each_float.inc"
 #define EXPR(a) c64s_log1p(a)

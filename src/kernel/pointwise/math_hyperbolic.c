@@ -6,7 +6,7 @@
 
 #define NAME sinh
 #define ARITY 1
-#define HEAVY 1
+#define HEAVY 2
 #define EXPR(a) VPICK_(a, sinh)(a)
 #include "kernel/each/each_float.inc"
 #define EXPR(a) c64s_sinh(a)
@@ -16,7 +16,7 @@
 
 #define NAME cosh
 #define ARITY 1
-#define HEAVY 1
+#define HEAVY 2
 #define EXPR(a) VPICK_(a, cosh)(a)
 #include "kernel/each/each_float.inc"
 #define EXPR(a) c64s_cosh(a)
@@ -26,7 +26,7 @@
 
 #define NAME tanh
 #define ARITY 1
-#define HEAVY 1
+#define HEAVY 2
 #define EXPR(a) VPICK_(a, tanh)(a)
 #include "kernel/each/each_float.inc"
 #define EXPR(a) c64s_tanh(a)
@@ -36,7 +36,7 @@
 
 #define NAME asinh
 #define ARITY 1
-#define HEAVY 2
+#define HEAVY 3
 #define EXPR(a) VPICK_(a, asinh)(a)
 #include "kernel/each/each_float.inc"
 #define EXPR(a) CXF(asinh)(a)
@@ -45,7 +45,7 @@
 
 #define NAME acosh
 #define ARITY 1
-#define HEAVY 2
+#define HEAVY 3
 #define EXPR(a) VPICK_(a, acosh)(a)
 #include "kernel/each/each_float.inc"
 #define EXPR(a) CXF(acosh)(a)
@@ -54,7 +54,7 @@
 
 #define NAME atanh
 #define ARITY 1
-#define HEAVY 1
+#define HEAVY 2
 #define EXPR(a) VPICK_(a, atanh)(a)
 #include "kernel/each/each_float.inc"
 #define EXPR(a) c64s_atanh(a)
@@ -64,7 +64,7 @@
 
 #define NAME sigmoid
 #define ARITY 1
-#define HEAVY 1
+#define HEAVY 2
 #define EXPR(a) VPICK_(a, sigmoid)(a)
 #include "kernel/each/each_float.inc"
 #define EXPR(a) c64s_sigmoid(a)

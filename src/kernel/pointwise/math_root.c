@@ -24,7 +24,7 @@
 
 #define NAME cbrt
 #define ARITY 1
-#define HEAVY 1
+#define HEAVY 2
 #define EXPR(a) VPICK_(a, cbrt)(a)
 #include "kernel/each/each_float.inc"
 #include "kernel/each/table.inc"

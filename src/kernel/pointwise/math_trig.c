@@ -5,7 +5,7 @@
 
 #define NAME sin
 #define ARITY 1
-#define HEAVY 1
+#define HEAVY 2
 #define EXPR(a) VPICK_(a, sin)(a)
 #include "kernel/each/each_float.inc"
 #define EXPR(a) c64s_sin(a)
@@ -15,7 +15,7 @@
 
 #define NAME cos
 #define ARITY 1
-#define HEAVY 1
+#define HEAVY 2
 #define EXPR(a) VPICK_(a, cos)(a)
 #include "kernel/each/each_float.inc"
 #define EXPR(a) c64s_cos(a)
@@ -25,7 +25,7 @@
 
 #define NAME tan
 #define ARITY 1
-#define HEAVY 1
+#define HEAVY 2
 #define EXPR(a) VPICK_(a, tan)(a)
 #include "kernel/each/each_float.inc"
 #define EXPR(a) c64s_tan(a)
@@ -35,7 +35,7 @@
 
 #define NAME asin
 #define ARITY 1
-#define HEAVY 1
+#define HEAVY 2
 #define EXPR(a) VPICK_(a, asin)(a)
 #include "kernel/each/each_float.inc"
 #define EXPR(a) CXF(asin)(a)
@@ -44,7 +44,7 @@
 
 #define NAME acos
 #define ARITY 1
-#define HEAVY 1
+#define HEAVY 2
 #define EXPR(a) VPICK_(a, acos)(a)
 #include "kernel/each/each_float.inc"
 #define EXPR(a) CXF(acos)(a)
@@ -53,7 +53,7 @@
 
 #define NAME atan
 #define ARITY 1
-#define HEAVY 1
+#define HEAVY 2
 #define EXPR(a) VPICK_(a, atan)(a)
 #include "kernel/each/each_float.inc"
 #define EXPR(a) c64s_atan(a)
@@ -63,7 +63,7 @@
 
 #define NAME sinc
 #define ARITY 1
-#define HEAVY 2
+#define HEAVY 3
 #define EXPR(a) VPICK_(a, sinc)(a)
 #include "kernel/each/each_float.inc"
 #define EXPR(a) CXF(sinc)(a)

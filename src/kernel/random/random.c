@@ -2,9 +2,12 @@
 ** Random numbers of every distribution that has a closed formula. The generator
 ** is Philox4x32-10 (Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as
 ** easy as 1, 2, 3", SC 2011): a block of four words is a function of a 64-bit
-** seed and a counter, so any part of a fill can be computed by any thread. Each
-** maker below computes 64 values from whole blocks; fill.inc makes one function
-** per dtype of it.
+** seed and a counter, so any part of a fill can be computed by any thread.
+**
+** A maker computes groups of 64 values from whole blocks, as float, double or
+** unsigned integers; a converter writes values as another dtype. An entry of
+** the table names the two (fill.inc), so that a distribution is compiled once
+** or twice and not for thirteen dtypes.
 */
 #include "kernel/random/random.h"
 
@@ -61,8 +64,10 @@ static inline void draw_some(uint32_t *to, uint64_t seed, u64v low,
     u64_store(to + 3 * LANES, join(x.d, y.d));
 }
 
-/* Sixteen blocks; 'block' is a multiple of 16, so that no carry can occur. */
-static inline void draw(words *w, const la_random_call *c, uint64_t block)
+/* Sixteen blocks; 'block' is a multiple of 16, so that no carry can occur. A
+** function of its own: one call for 64 words. */
+static __attribute__((noinline))
+void draw(words *w, const la_random_call *c, uint64_t block)
 {
     uint64_t at = c->block + block;
     u64v low = u64_iota(0) * 2 + (uint64_t)(uint32_t)at;
@@ -101,52 +106,46 @@ static inline f64v angle_double(const uint64_t *w, u64v *quarter)
     return (f64v)((u << 2) >> 12 | 0x3ff0000000000000u) - 1.5;
 }
 
-/* ---- makers ---- */
+/* ---- makers: groups g .. end-1 to 'out', one after the other ---- */
 
-static inline void make_words(uint32_t *v, uint64_t g, const la_random_call *c)
+/* 'bits' is for uniform_float alone. */
+typedef void (*maker)(void *out, uint64_t g, uint64_t end,
+                      const la_random_call *c, int bits);
+
+static void make_words(void *out, uint64_t g, uint64_t end,
+                       const la_random_call *c, int bits)
 {
     words w;
-    draw(&w, c, g * LANES);
-    memcpy(v, w.u, sizeof w.u);
+    for (uint32_t *v = out; g < end; g++, v += GROUP) {
+        draw(&w, c, g * LANES);
+        memcpy(v, w.u, sizeof w.u);
+    }
 }
 
 /* [a, b) in steps of 2^-bits: as many as the dtype has, so that b is never
 ** the result of rounding up. */
-static inline void uniform_float(float *v, uint64_t g, const la_random_call *c,
-                                 int bits)
+static void uniform_float(void *out, uint64_t g, uint64_t end,
+                          const la_random_call *c, int bits)
 {
     words w;
     float from = (float)c->a, span = (float)(c->b - c->a);
     float unit = 1.0f / (float)(1 << bits);
-    draw(&w, c, g * LANES);
-    for (int i = 0; i < GROUP; i += F32_LANES) {
-        i32v u = (i32v)(u32_load(w.u[0] + i) >> (32 - bits));
-        f32_store(v + i, f32_from_i32(u) * unit * span + from);
+    for (float *v = out; g < end; g++, v += GROUP) {
+        draw(&w, c, g * LANES);
+        for (int i = 0; i < GROUP; i += F32_LANES) {
+            i32v u = (i32v)(u32_load(w.u[0] + i) >> (32 - bits));
+            f32_store(v + i, f32_from_i32(u) * unit * span + from);
+        }
     }
 }
-static inline void make_uniform_f32(float *v, uint64_t g,
-                                    const la_random_call *c)
-{
-    uniform_float(v, g, c, 24);
-}
-static inline void make_uniform_f16(float *v, uint64_t g,
-                                    const la_random_call *c)
-{
-    uniform_float(v, g, c, 11);
-}
-static inline void make_uniform_bf16(float *v, uint64_t g,
-                                     const la_random_call *c)
-{
-    uniform_float(v, g, c, 8);
-}
 
-static inline void make_uniform_f64(double *v, uint64_t g,
-                                    const la_random_call *c)
+static void uniform_double(void *out, uint64_t g, uint64_t end,
+                           const la_random_call *c, int bits)
 {
-    double span = c->b - c->a, from = c->a;
-    for (uint64_t k = 0; k < 2; k++, v += 2 * LANES) {
-        words w;
-        draw(&w, c, (2 * g + k) * LANES);
+    words w;
+    double *v = out, span = c->b - c->a, from = c->a;
+    for (uint64_t k = 2 * g; k < 2 * end; k++, v += 2 * LANES) {
+        draw(&w, c, k * LANES);
         for (int i = 0; i < 2 * LANES; i += F64_LANES)
             f64_store(v + i, unit_double(w.wide + i) * span + from);
     }
@@ -154,17 +153,18 @@ static inline void make_uniform_f64(double *v, uint64_t g,
 
 /* Box and Muller (1958): a radius from one word, an angle from the next; two
 ** normal numbers. */
-static inline void make_normal_f32(float *v, uint64_t g,
-                                   const la_random_call *c)
+static void normal_float(void *out, uint64_t g, uint64_t end,
+                         const la_random_call *c, int bits)
 {
     words w;
-    float mean = (float)c->a, std = (float)c->b;
-    draw(&w, c, g * LANES);
-    for (int k = 0; k < 4; k += 2, v += 2 * LANES) {
+    float *v = out, mean = (float)c->a, std = (float)c->b;
+    for (uint64_t k = 2 * g; k < 2 * end; k++, v += 2 * LANES) {
+        const uint32_t (*u)[LANES] = w.u + k % 2 * 2;
+        if (k % 2 == 0) draw(&w, c, k / 2 * LANES);
         for (int i = 0; i < LANES; i += F32_LANES) {
             u32v quarter;
-            f32v angle = angle_float(w.u[k + 1] + i, &quarter), s, h;
-            f32v x = log_float(open_float(w.u[k] + i)) * -2.0f;
+            f32v angle = angle_float(u[1] + i, &quarter), s, h;
+            f32v x = log_float(open_float(u[0] + i)) * -2.0f;
             f32v radius = f32_sqrt(x) * std;
             sincos_float(angle, quarter, &s, &h);
             f32_store(v + i, radius * h + mean);
@@ -173,13 +173,13 @@ static inline void make_normal_f32(float *v, uint64_t g,
     }
 }
 
-static inline void make_normal_f64(double *v, uint64_t g,
-                                   const la_random_call *c)
+static void normal_double(void *out, uint64_t g, uint64_t end,
+                          const la_random_call *c, int bits)
 {
-    double mean = c->a, std = c->b;
-    for (uint64_t k = 0; k < 2; k++, v += 2 * LANES) {
-        words w;
-        draw(&w, c, (2 * g + k) * LANES);
+    words w;
+    double *v = out, mean = c->a, std = c->b;
+    for (uint64_t k = 2 * g; k < 2 * end; k++, v += 2 * LANES) {
+        draw(&w, c, k * LANES);
         for (int i = 0; i < LANES; i += F64_LANES) {
             u64v quarter;
             f64v angle = angle_double(w.wide + LANES + i, &quarter), s, h;
@@ -193,23 +193,25 @@ static inline void make_normal_f64(double *v, uint64_t g,
 }
 
 /* By inversion: -log(u) / rate, u in (0, 1). */
-static inline void make_exponential_f32(float *v, uint64_t g,
-                                        const la_random_call *c)
+static void exponential_float(void *out, uint64_t g, uint64_t end,
+                              const la_random_call *c, int bits)
 {
     words w;
     float scale = (float)(-1.0 / c->a);
-    draw(&w, c, g * LANES);
-    for (int i = 0; i < GROUP; i += F32_LANES)
-        f32_store(v + i, log_float(open_float(w.u[0] + i)) * scale);
+    for (float *v = out; g < end; g++, v += GROUP) {
+        draw(&w, c, g * LANES);
+        for (int i = 0; i < GROUP; i += F32_LANES)
+            f32_store(v + i, log_float(open_float(w.u[0] + i)) * scale);
+    }
 }
 
-static inline void make_exponential_f64(double *v, uint64_t g,
-                                        const la_random_call *c)
+static void exponential_double(void *out, uint64_t g, uint64_t end,
+                               const la_random_call *c, int bits)
 {
-    double scale = -1.0 / c->a;
-    for (uint64_t k = 0; k < 2; k++, v += 2 * LANES) {
-        words w;
-        draw(&w, c, (2 * g + k) * LANES);
+    words w;
+    double *v = out, scale = -1.0 / c->a;
+    for (uint64_t k = 2 * g; k < 2 * end; k++, v += 2 * LANES) {
+        draw(&w, c, k * LANES);
         for (int i = 0; i < 2 * LANES; i += F64_LANES)
             f64_store(v + i, log_double(open_double(w.wide + i)) * scale);
     }
@@ -217,12 +219,13 @@ static inline void make_exponential_f64(double *v, uint64_t g,
 
 /* By inversion: the tangent of a uniform angle. sine / cosine has half the
 ** circle as its period, so the whole circle serves as well as half of it. */
-static inline void make_cauchy_f64(double *v, uint64_t g,
-                                   const la_random_call *c)
+static void cauchy_double(void *out, uint64_t g, uint64_t end,
+                          const la_random_call *c, int bits)
 {
-    for (uint64_t k = 0; k < 2; k++, v += 2 * LANES) {
-        words w;
-        draw(&w, c, (2 * g + k) * LANES);
+    words w;
+    double *v = out;
+    for (uint64_t k = 2 * g; k < 2 * end; k++, v += 2 * LANES) {
+        draw(&w, c, k * LANES);
         for (int i = 0; i < 2 * LANES; i += F64_LANES) {
             u64v quarter;
             f64v angle = angle_double(w.wide + i, &quarter), s, h;
@@ -232,17 +235,19 @@ static inline void make_cauchy_f64(double *v, uint64_t g,
     }
 }
 
-static inline void make_cauchy_f32(float *v, uint64_t g,
-                                   const la_random_call *c)
+static void cauchy_float(void *out, uint64_t g, uint64_t end,
+                         const la_random_call *c, int bits)
 {
     words w;
     float median = (float)c->a, sigma = (float)c->b;
-    draw(&w, c, g * LANES);
-    for (int i = 0; i < GROUP; i += F32_LANES) {
-        u32v quarter;
-        f32v angle = angle_float(w.u[0] + i, &quarter), s, h;
-        sincos_float(angle + 0x1p-31f, quarter, &s, &h);
-        f32_store(v + i, s / h * sigma + median);
+    for (float *v = out; g < end; g++, v += GROUP) {
+        draw(&w, c, g * LANES);
+        for (int i = 0; i < GROUP; i += F32_LANES) {
+            u32v quarter;
+            f32v angle = angle_float(w.u[0] + i, &quarter), s, h;
+            sincos_float(angle + 0x1p-31f, quarter, &s, &h);
+            f32_store(v + i, s / h * sigma + median);
+        }
     }
 }
 
@@ -256,23 +261,26 @@ static inline u64v below(const uint64_t *w, uint64_t range)
     return (u64_mul_low32(high, r) + low) >> 32;
 }
 
-static inline void make_integer(uint64_t *v, uint64_t g,
-                                const la_random_call *c)
+static void make_integer(void *out, uint64_t g, uint64_t end,
+                         const la_random_call *c, int bits)
 {
-    for (uint64_t k = 0; k < 2; k++, v += 2 * LANES) {
-        words w;
-        draw(&w, c, (2 * g + k) * LANES);
+    words w;
+    uint64_t *v = out;
+    for (uint64_t k = 2 * g; k < 2 * end; k++, v += 2 * LANES) {
+        draw(&w, c, k * LANES);
         for (int i = 0; i < 2 * LANES; i += U64_LANES)
             u64_store(v + i, below(w.wide + i, c->range) + c->low);
     }
 }
 
 /* The same with 128 bits, for any range; 0 stands for 2^64. */
-static inline void make_wide(uint64_t *v, uint64_t g, const la_random_call *c)
+static void make_wide(void *out, uint64_t g, uint64_t end,
+                      const la_random_call *c, int bits)
 {
-    for (uint64_t k = 0; k < 4; k++, v += LANES) {
-        words w;
-        draw(&w, c, (4 * g + k) * LANES);
+    words w;
+    uint64_t *v = out;
+    for (uint64_t k = 4 * g; k < 4 * end; k++, v += LANES) {
+        draw(&w, c, k * LANES);
         for (int i = 0; i < LANES; i++) {
             unsigned __int128 n = w.wide[i + LANES];
             n = (n * c->range >> 64)
@@ -283,124 +291,140 @@ static inline void make_wide(uint64_t *v, uint64_t g, const la_random_call *c)
 }
 
 /* A threshold of 2^32 means always. */
-static inline void make_bernoulli(uint32_t *v, uint64_t g,
-                                  const la_random_call *c)
+static void make_bernoulli(void *out, uint64_t g, uint64_t end,
+                           const la_random_call *c, int bits)
 {
     words w;
     uint32_t always = c->threshold >> 32 ? 1 : 0;
-    draw(&w, c, g * LANES);
-    for (int i = 0; i < GROUP; i += U32_LANES) {
-        i32v hit = u32_load(w.u[0] + i) < (uint32_t)c->threshold;
-        u32_store(v + i, ((u32v)hit & 1) | always);
+    for (uint32_t *v = out; g < end; g++, v += GROUP) {
+        draw(&w, c, g * LANES);
+        for (int i = 0; i < GROUP; i += U32_LANES) {
+            i32v hit = u32_load(w.u[0] + i) < (uint32_t)c->threshold;
+            u32_store(v + i, ((u32v)hit & 1) | always);
+        }
     }
 }
 
-/* ---- values to memory: the n first of a group, converted ---- */
+/* ---- converters: n values to elements, at most BATCH groups ---- */
 
-#define STORE store_f32
-#define TYPE float
-#define VALUE float
-#define AS float
-#include "kernel/random/store.inc"
+enum { BATCH = 4 };         /* groups that are made before they are converted */
+typedef void (*converter)(void *to, const void *values, int64_t n);
 
-#define STORE store_f64
-#define TYPE double
-#define VALUE double
-#define AS double
-#include "kernel/random/store.inc"
-
-static inline void store_f16(la_f16 *to, const float *v, int64_t n)
+static void float_to_f16(void *to, const void *values, int64_t n)
 {
+    la_f16 *out = to;
+    const float *v = values;
     int64_t i = 0;
     for (; i + F16_LANES <= n; i += F16_LANES)
-        f16_store(to + i, f32_load(v + i));
-    if (i < n) f16_store_n(to + i, n - i, f32_load_n(v + i, n - i));
+        f16_store(out + i, f32_load(v + i));
+    if (i < n) f16_store_n(out + i, n - i, f32_load_n(v + i, n - i));
 }
 
-static inline void store_bf16(la_bf16 *to, const float *v, int64_t n)
+static void float_to_bf16(void *to, const void *values, int64_t n)
 {
+    la_bf16 *out = to;
+    const float *v = values;
     int64_t i = 0;
     for (; i + BF16_LANES <= n; i += BF16_LANES)
-        bf16_store(to + i, f32_load(v + i));
-    if (i < n) bf16_store_n(to + i, n - i, f32_load_n(v + i, n - i));
+        bf16_store(out + i, f32_load(v + i));
+    if (i < n) bf16_store_n(out + i, n - i, f32_load_n(v + i, n - i));
 }
 
-#define STORES store64
-#define INTEGER uint64_t
-#define AS_TYPE int64_t
-#include "kernel/random/each_store.inc"
+#define VALUE uint64_t
+#define AS int64_t
+#define CONVERT(tag) from64_##tag
+#include "kernel/random/convert.inc"
 
-#define STORES store32
-#define INTEGER uint32_t
-#define AS_TYPE int32_t
-#include "kernel/random/each_store.inc"
+#define VALUE uint32_t
+#define AS int32_t
+#define CONVERT(tag) from32_##tag
+#include "kernel/random/convert.inc"
 
 /* ---- one function per distribution and dtype ---- */
 
-static inline void store_words(uint32_t *to, const uint32_t *v, int64_t n)
+/* How a fill is computed: 'size' bytes of a value and of an element. */
+typedef struct recipe {
+    maker make;
+    converter convert;      /* NULL: a value is the element */
+    int bits;
+    uint8_t value_size, size;
+} recipe;
+
+/* A la_random_fill by 'r'. Whole groups that need no conversion are made where
+** they belong. */
+static __attribute__((noinline))
+void fill(const recipe *r, char *out, int64_t g0, int64_t g1, int64_t n,
+          const la_random_call *call)
 {
-    memcpy(to, v, (size_t)n * sizeof(*v));
+    char values[BATCH * GROUP * 8] __attribute__((aligned(64)));
+    if (!r->convert) {
+        int64_t whole = n / GROUP < g1 ? n / GROUP : g1;
+        if (whole < g0) whole = g0;
+        r->make(out + g0 * GROUP * r->size, (uint64_t)g0, (uint64_t)whole, call,
+                r->bits);
+        g0 = whole;
+    }
+    for (int64_t g = g0; g < g1; g += BATCH) {
+        int64_t end = g1 - g < BATCH ? g1 : g + BATCH;
+        int64_t most = (end - g) * GROUP, left = n - g * GROUP;
+        char *to = out + g * GROUP * r->size;
+        if (left > most) left = most;
+        r->make(values, (uint64_t)g, (uint64_t)end, call, r->bits);
+        if (r->convert) r->convert(to, values, left);
+        else memcpy(to, values, (size_t)(left * r->size));
+    }
 }
+
 #define FILL words_u32
-#define TYPE uint32_t
-#define VALUE uint32_t
-#define MAKE make_words
-#define STORE store_words
+#define RECIPE make_words, NULL, 0, 4, 4
 #include "kernel/random/fill.inc"
 
 #define DIST uniform
-#define MAKE32 make_uniform_f32
-#define MAKE64 make_uniform_f64
-#define MAKE16 make_uniform_f16
-#define MAKE16B make_uniform_bf16
+#define MAKE32 uniform_float
+#define MAKE64 uniform_double
 #include "kernel/random/each_float.inc"
 
 #define DIST normal
-#define MAKE32 make_normal_f32
-#define MAKE64 make_normal_f64
-#define MAKE16 make_normal_f32
-#define MAKE16B make_normal_f32
+#define MAKE32 normal_float
+#define MAKE64 normal_double
 #include "kernel/random/each_float.inc"
 
 #define DIST exponential
-#define MAKE32 make_exponential_f32
-#define MAKE64 make_exponential_f64
-#define MAKE16 make_exponential_f32
-#define MAKE16B make_exponential_f32
+#define MAKE32 exponential_float
+#define MAKE64 exponential_double
 #include "kernel/random/each_float.inc"
 
 #define DIST cauchy
-#define MAKE32 make_cauchy_f32
-#define MAKE64 make_cauchy_f64
-#define MAKE16 make_cauchy_f32
-#define MAKE16B make_cauchy_f32
+#define MAKE32 cauchy_float
+#define MAKE64 cauchy_double
 #include "kernel/random/each_float.inc"
 
 #define DIST integer
-#define INTEGER uint64_t
-#define STORES store64
 #define MAKER make_integer
+#define VALUE_SIZE 8
+#define CONVERT(tag) from64_##tag
 #include "kernel/random/each_int.inc"
 
 #define DIST wide
-#define INTEGER uint64_t
-#define STORES store64
 #define MAKER make_wide
+#define VALUE_SIZE 8
+#define CONVERT(tag) from64_##tag
 #include "kernel/random/each_int.inc"
 
 #define DIST bernoulli
-#define INTEGER uint32_t
-#define STORES store32
 #define MAKER make_bernoulli
+#define VALUE_SIZE 4
+#define CONVERT(tag) from32_##tag
 #include "kernel/random/each_int.inc"
 
 #define FLOATS(d) \
     {[LA_FLOAT16] = d##_f16, [LA_BFLOAT16] = d##_bf16, \
      [LA_FLOAT32] = d##_f32, [LA_FLOAT64] = d##_f64}
+/* Integers are cut off, so the sign makes no difference. */
 #define REALS(d) \
-    {[LA_BOOL] = d##_b8, [LA_UINT8] = d##_u8, [LA_INT8] = d##_i8, \
-     [LA_UINT16] = d##_u16, [LA_INT16] = d##_i16, [LA_UINT32] = d##_u32, \
-     [LA_INT32] = d##_i32, [LA_UINT64] = d##_u64, [LA_INT64] = d##_i64, \
+    {[LA_BOOL] = d##_b8, [LA_UINT8] = d##_u8, [LA_INT8] = d##_u8, \
+     [LA_UINT16] = d##_u16, [LA_INT16] = d##_u16, [LA_UINT32] = d##_u32, \
+     [LA_INT32] = d##_u32, [LA_UINT64] = d##_u64, [LA_INT64] = d##_u64, \
      [LA_FLOAT16] = d##_f16, [LA_BFLOAT16] = d##_bf16, \
      [LA_FLOAT32] = d##_f32, [LA_FLOAT64] = d##_f64}
 
