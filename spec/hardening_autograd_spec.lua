@@ -479,6 +479,25 @@ describe("memory", function()
     assert.are.same({30.0}, results[3000][1].grad:totable())
   end)
 
+  it("may come from finalizers, in every step of a busy collector", function()
+    local seen = 0
+    local function hung(finish)
+      local y = leaf{1} * 2
+      y:register_hook(function(g)
+        seen = seen + 1
+        return y and g
+      end)
+      if finish then setmetatable({y}, {__gc = function() hung() end}) end
+      return y
+    end
+    local mode = collectgarbage("incremental", 100, 1000, 12)
+    for k = 1, 2000 do hung(k % 3 == 0) end
+    collectgarbage(mode)
+    hung():backward()
+    assert.are.equal(1, seen)
+    engine_works()
+  end)
+
   it("is given back while backward runs", function()
     local x = la.ones(256, 1024, {requires_grad = true})
     local function peak_of(steps)

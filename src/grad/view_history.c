@@ -72,74 +72,56 @@ static la_status strided(la_tensor *t, const la_geometry *g, la_tensor **out)
 ** conjugating and negating undo themselves. Borrows 'g'. */
 static la_status through_bits(const side *s, la_tensor *g, la_tensor **out)
 {
-    la_tensor *plain = NULL, *conj = NULL;
-    la_status status = LA_OK;
+    LA_OWNED lazy = NULL;
+    LA_OWNED plain = NULL;
     if (s->conj) {
-        status = la_run(conj, &plain, g);
-        if (!status) status = la_run(resolve_conj, &conj, plain);
-        la_tensor_drop(&plain);
+        LA_TRY(la_run(conj, &lazy, g));
+        LA_TRY(la_run(resolve_conj, &plain, lazy));
     } else {
-        conj = la_tensor_retain(g);
+        plain = la_tensor_retain(g);
     }
-    if (!status && s->neg) {
-        status = la_run(neg, out, conj);
-        la_tensor_drop(&conj);
-    } else {
-        *out = conj;
-    }
-    return status;
+    if (s->neg) return la_run(neg, out, plain);
+    *out = la_tensor_retain(plain);
+    return LA_OK;
 }
 
 /* A gradient of the tensor's values as numbers that lie in memory as s->g. */
 static la_status to_memory(const side *s, la_tensor *g, la_tensor **out)
 {
-    la_tensor *plain = NULL, *resolved = NULL;
+    LA_OWNED plain = NULL;
+    LA_OWNED resolved = NULL;
+    if (!s->pairs) return through_bits(s, g, out);
     LA_TRY(through_bits(s, g, &plain));
-    la_status status = LA_OK;
-    if (s->pairs) {
-        status = la_run(resolve_conj, &resolved, plain);
-        if (!status) status = la_run(view_as_real, out, resolved);
-        la_tensor_drop(&resolved);
-        la_tensor_drop(&plain);
-    } else {
-        *out = plain;
-    }
-    return status;
+    LA_TRY(la_run(resolve_conj, &resolved, plain));
+    return la_run(view_as_real, out, resolved);
 }
 
 /* What memory holds at s->g of 'flat', as a gradient of the tensor's values. */
 static la_status from_memory(const side *s, la_tensor *flat, la_tensor **out)
 {
-    la_tensor *lines = NULL, *packed = NULL, *whole = NULL;
+    LA_OWNED lines = NULL;
+    LA_OWNED packed = NULL;
+    LA_OWNED whole = NULL;
     LA_TRY(strided(flat, &s->g, &lines));
-    la_status status = LA_OK;
-    if (s->pairs) {
-        status = la_run(contiguous, &packed, lines);
-        if (!status) status = la_run(view_as_complex, &whole, packed);
-        la_tensor_drop(&packed);
-        la_tensor_drop(&lines);
-    } else {
-        whole = lines;
-    }
-    if (!status) status = through_bits(s, whole, out);
-    la_tensor_drop(&whole);
-    return status;
+    if (!s->pairs) return through_bits(s, lines, out);
+    LA_TRY(la_run(contiguous, &packed, lines));
+    LA_TRY(la_run(view_as_complex, &whole, packed));
+    return through_bits(s, whole, out);
 }
 
 /* Positions (from 1) in the storage of a side's elements, flat. */
 static la_status positions(const side *s, int64_t numel, la_tensor **out)
 {
-    la_tensor *all = NULL, *some = NULL;
-    la_status status = la_run(arange_start, &all, la_scalar_int(1),
-                              la_scalar_int(numel + 1));
-    if (!status) status = strided(all, &s->g, &some);
+    LA_OWNED all = NULL;
+    LA_OWNED some = NULL;
     int64_t flat = -1;
-    if (!status) status = la_run(reshape, out, some, la_v_ints(&flat, 1));
-    la_tensor_drop(&all);
-    la_tensor_drop(&some);
-    return status;
+    LA_TRY(la_run(arange_start, &all, la_scalar_int(1),
+                  la_scalar_int(numel + 1)));
+    LA_TRY(strided(all, &s->g, &some));
+    return la_run(reshape, out, some, la_v_ints(&flat, 1));
 }
 
+/* 'flat' with 'lines' at side s. */
 static la_status put(la_tensor *flat, const side *s, la_tensor *lines,
                      la_tensor **out)
 {
@@ -152,32 +134,25 @@ static la_status put(la_tensor *flat, const side *s, la_tensor *lines,
 static la_status put_sums(la_tensor *flat, const side *s, int64_t numel,
                           la_tensor *lines, la_tensor **out)
 {
-    la_tensor *at = NULL, *line = NULL;
+    LA_OWNED at = NULL;
+    LA_OWNED line = NULL;
     int64_t all = -1;
-    la_status status = positions(s, numel, &at);
-    if (!status)
-        status = la_run(reshape, &line, lines, la_v_ints(&all, 1));
-    if (!status)
-        status = la_run(index_add, out, flat, 0, at, line);
-    la_tensor_drop(&at);
-    la_tensor_drop(&line);
-    return status;
+    LA_TRY(positions(s, numel, &at));
+    LA_TRY(la_run(reshape, &line, lines, la_v_ints(&all, 1)));
+    return la_run(index_add, out, flat, 0, at, line);
 }
 
 /* A flat tensor of the storage's length, zero but for 'grad' at side 's'. */
 static la_status expand_to_storage(const part *p, const side *s, bool overlaps,
                                    la_tensor *grad, la_tensor **out)
 {
-    la_tensor *flat = NULL, *lines = NULL;
+    LA_OWNED flat = NULL;
+    LA_OWNED lines = NULL;
     LA_TRY(to_memory(s, grad, &lines));
-    la_status status = la_run(zeros, &flat, la_v_ints(&p->numel, 1),
-                              la_v_dtype((la_dtype)lines->dtype));
-    if (!status)
-        status = overlaps ? put_sums(flat, s, p->numel, lines, out)
-                          : put(flat, s, lines, out);
-    la_tensor_drop(&flat);
-    la_tensor_drop(&lines);
-    return status;
+    LA_TRY(la_run(zeros, &flat, la_v_ints(&p->numel, 1),
+                  la_v_dtype((la_dtype)lines->dtype)));
+    return overlaps ? put_sums(flat, s, p->numel, lines, out)
+                    : put(flat, s, lines, out);
 }
 
 /* ---- a view as a part of its root's storage ---- */
@@ -186,11 +161,9 @@ static la_status expand_to_storage(const part *p, const side *s, bool overlaps,
 static la_status run_view(la_node *n, la_tensor **grads, la_tensor **out)
 {
     part *p = la_node_extra(n);
-    la_tensor *flat = NULL;
+    LA_OWNED flat = NULL;
     LA_TRY(expand_to_storage(p, &p->view, p->overlaps, grads[0], &flat));
-    la_status status = from_memory(&p->root, flat, &out[0]);
-    la_tensor_release(flat);
-    return status;
+    return from_memory(&p->root, flat, &out[0]);
 }
 
 static const la_node_class class_view = {"AsStridedBackward", run_view, NULL,
@@ -268,20 +241,14 @@ typedef struct slices {
 static la_status through_write(slices *s, la_tensor *flat, la_tensor **parts,
                                la_tensor **before)
 {
-    la_tensor *inside = NULL, *zero = NULL, *lines = NULL;
-    la_status status = from_memory(&s->p.view, flat, &inside);
-    if (!status) status = s->fn->class->run(s->fn, &inside, parts);
-    if (!status && !parts[0]) {
-        status = la_run(zeros_like, &zero, inside);
-        parts[0] = zero;
-    }
-    if (!status)
-        status = la_validate_grad(&s->fn->outputs[0], "CopySlices", &parts[0]);
-    if (!status) status = to_memory(&s->p.view, parts[0], &lines);
-    if (!status) status = put(flat, &s->p.view, lines, before);
-    la_tensor_drop(&inside);
-    la_tensor_drop(&lines);
-    return status;
+    LA_OWNED inside = NULL;
+    LA_OWNED lines = NULL;
+    LA_TRY(from_memory(&s->p.view, flat, &inside));
+    LA_TRY(s->fn->class->run(s->fn, &inside, parts));
+    if (!parts[0]) LA_TRY(la_run(zeros_like, &parts[0], inside));
+    LA_TRY(la_validate_grad(&s->fn->outputs[0], "CopySlices", &parts[0]));
+    LA_TRY(to_memory(&s->p.view, parts[0], &lines));
+    return put(flat, &s->p.view, lines, before);
 }
 
 /* Gradients of the root: outside the view they pass, inside they go through
@@ -289,19 +256,14 @@ static la_status through_write(slices *s, la_tensor *flat, la_tensor **parts,
 static la_status run_slices(la_node *n, la_tensor **grads, la_tensor **out)
 {
     slices *s = la_node_extra(n);
-    la_tensor *flat = NULL, *before = NULL;
+    LA_OWNED flat = NULL;
+    LA_OWNED before = NULL;
     la_tensor *parts[LA_MAX_EDGES] = {NULL};
-    la_status status = expand_to_storage(&s->p, &s->p.root, false, grads[0],
-                                         &flat);
-    if (!status) status = through_write(s, flat, parts, &before);
+    LA_TRY(expand_to_storage(&s->p, &s->p.root, false, grads[0], &flat));
+    la_status status = through_write(s, flat, parts, &before);
     if (!status) status = from_memory(&s->p.root, before, &out[0]);
-    for (int i = 1; i < n->nedges && i < LA_MAX_EDGES; i++) {
-        out[i] = parts[i];
-        parts[i] = NULL;
-    }
+    for (int i = 1; i < n->nedges && i < LA_MAX_EDGES; i++) out[i] = parts[i];
     la_tensor_drop(&parts[0]);
-    la_tensor_drop(&flat);
-    la_tensor_drop(&before);
     return status;
 }
 

@@ -222,16 +222,32 @@ void la_tie_push(lua_State *L, const la_tie *t, int k)
     }
 }
 
-/* May raise when Lua has no memory: moved ties still work then. Not inside a
-** backward, whose engine holds references that the counters do not tell
-** apart. */
-void la_collect_ties(lua_State *L, la_state *s)
+/* (state): moves out what could be collected. */
+static int move_private(lua_State *L)
 {
-    if (s->nties < LEAST || s->nties < s->most_ties) return;
-    if (s->running || !lua_gc(L, LUA_GCISRUNNING)) return;
+    la_state *s = lua_touserdata(L, 1);
     luaL_checkstack(L, 12, "too little stack to collect functions");
     for (la_tie *t = s->ties; t; t = t->next)
         if (!t->moved && is_private(L, t)) move_out(L, t);
+    return 0;
+}
+
+/* May raise when Lua has no memory: moved ties still work then. Not inside a
+** backward, whose engine holds references that the counters do not tell apart,
+** nor inside a finalizer (the collector answers -1). The collector rests while
+** ties are moved: what a step of it finalizes may be the tie at hand, which is
+** memory of its node, or any other of the list. */
+void la_collect_ties(lua_State *L, la_state *s)
+{
+    if (s->nties < LEAST || s->nties < s->most_ties) return;
+    if (s->running || lua_gc(L, LUA_GCISRUNNING) != 1) return;
+    luaL_checkstack(L, 12, "too little stack to collect functions");
+    lua_pushcfunction(L, move_private);
+    lua_pushlightuserdata(L, s);
+    lua_gc(L, LUA_GCSTOP);
+    int status = lua_pcall(L, 1, 0, 0);
+    lua_gc(L, LUA_GCRESTART);
+    if (status != LUA_OK) lua_error(L);
     lua_gc(L, LUA_GCCOLLECT);
     for (la_tie *t = s->ties; t; t = t->next)
         if (t->moved) move_back(L, t);
