@@ -11,6 +11,10 @@
 #include "base/pool.h"
 #include "iter/steps.h"
 
+/* Elements between two looks at the interruption: the slowest functions
+** (polygamma) take 250 ns for each. */
+#define POLLED ((int64_t)1 << 16)
+
 /* A loop with its arguments, and the strides in the kernel's order. */
 typedef struct runner {
     const la_iter *it;
@@ -276,13 +280,15 @@ void la_iter_range(const la_iter *it, int64_t begin, int64_t end, la_loop loop,
 static void run_polling(int64_t begin, int64_t end, void *context)
 {
     const runner *r = context;
-    for (int64_t i = begin, stop; (stop = la_poll_piece(i, end)) > i; i = stop)
+    for (int64_t i = begin, stop; (stop = la_poll_part(i, end, POLLED)) > i; ) {
         run_range(r, i, stop);
+        i = stop;
+    }
 }
 
 static la_status after(const la_iter *it)
 {
-    if (it->numel >= LA_POLL_ELEMENTS) LA_TRY(la_poll());
+    if (it->numel >= POLLED) LA_TRY(la_poll());
     return LA_OK;
 }
 

@@ -59,6 +59,16 @@ static void copy_long(void *to, const void *from, size_t bytes)
         memcpy((char *)to + i, (const char *)from + i, (size_t)(end - i));
 }
 
+/* A write to each page of memory that many elements go to in no order: the
+** first ones would have all of it cleared by the kernel, in one stretch. */
+static void touch_long(void *to, size_t bytes)
+{
+    int64_t n = (int64_t)bytes;
+    if (n <= 16 * LA_POLL_ELEMENTS) return;
+    for (int64_t i = 0, end; (end = la_poll_piece(i, n)) > i; )
+        for (; i < end; i += 4096) ((volatile char *)to)[i] = 0;
+}
+
 #define PLAIN(x) (x)
 #define PREFIX keys32
 #define ITEM uint32_t

@@ -108,7 +108,8 @@ static la_status run(planes *s, la_dtype dtype)
         * (s->pool.adaptive ? 8 : w[0].kernel * w[1].kernel * w[2].kernel);
     int64_t blocks = (s->channels + s->block - 1) / s->block;
     int64_t grain = 16384 / (work + 1) + 1, all = s->images * blocks;
-    return la_iter_items(all, grain, LA_ALL_ITEMS, run_units, s);
+    return la_iter_items(all, grain, LA_POLL_ELEMENTS / (work + 1) + grain,
+                         run_units, s);
 }
 
 /* Strides of a tensor whose last 'nd' dims are spatial: theirs, and those of

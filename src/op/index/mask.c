@@ -27,7 +27,8 @@ static void truth_drop(truth *t)
 }
 #define TRUTH __attribute__((cleanup(truth_drop))) truth
 
-enum { TRUTH_BLOCK = 1 << 16 };
+/* Elements of a block; POLLED blocks between two looks at the interruption. */
+enum { TRUTH_BLOCK = 1 << 16, POLLED = 4 };
 
 /* Elements of a block; the last may be shorter. */
 static int64_t block_size(const truth *j, int64_t block)
@@ -64,7 +65,7 @@ static la_status find_truth(la_tensor *t, truth *j)
     j->data = la_data(plain);
     j->item = (int64_t)la_itemsize(t);
     LA_TRY(la_work_get(&j->counts, j->blocks, sizeof(int64_t)));
-    LA_TRY(la_iter_items(j->blocks, 1, LA_ALL_ITEMS, truth_blocks, j));
+    LA_TRY(la_iter_items(j->blocks, 1, POLLED, truth_blocks, j));
     int64_t *counts = j->counts.block;
     for (int64_t b = 0; b < j->blocks; b++) {
         int64_t some = counts[b];
@@ -90,7 +91,7 @@ static void position_blocks(int64_t begin, int64_t end, void *context)
 static la_status flat_positions(truth *j, int64_t *out)
 {
     j->out = out;
-    return la_iter_items(j->blocks, 1, LA_ALL_ITEMS, position_blocks, j);
+    return la_iter_items(j->blocks, 1, POLLED, position_blocks, j);
 }
 
 /* In two passes: the first counts by blocks, so that the result has its size
@@ -115,19 +116,24 @@ static void step_row(int64_t *at, const int64_t *sizes, int ndim)
     }
 }
 
-/* Rows of coordinates. The last ones of a row of the mask are found first,
-** packed at the end of the memory that is left, where nothing is lost. */
+/* Rows of coordinates. The last ones of a piece of the mask's row are found
+** first, in 'found'. Nothing of use when interrupted. */
 static void coordinates(int64_t *out, const uint8_t *mask, int ndim,
                         const int64_t *sizes, int64_t rows, int64_t *found)
 {
     const la_index_scans *scans = LA_STUB(index_scans);
     int64_t at[LA_MAX_DIMS] = {0}, length = sizes[ndim - 1];
-    for (int64_t r = 0; r < rows; r++, mask += length) {
-        int64_t n = scans->positions(found, mask, length, 0) - found;
-        for (int64_t i = 0; i < n; i++, out += ndim) {
-            for (int d = 0; d < ndim - 1; d++) out[d] = at[d] + 1;
-            out[ndim - 1] = found[i];
+    int64_t left = la_poll_every(rows * length);
+    for (int64_t r = 0; r < rows && !la_poll_run(&left, length); r++) {
+        for (int64_t k = 0, end; (end = la_poll_piece(k, length)) > k; ) {
+            int64_t n = scans->positions(found, mask + k, end - k, k) - found;
+            k = end;
+            for (int64_t i = 0; i < n; i++, out += ndim) {
+                for (int d = 0; d < ndim - 1; d++) out[d] = at[d] + 1;
+                out[ndim - 1] = found[i];
+            }
         }
+        mask += length;
         step_row(at, sizes, ndim);
     }
 }
@@ -192,20 +198,24 @@ static void select_rows(char *out, la_tensor *x, la_tensor *mask, int64_t left)
     int64_t step = nd ? la_strides(x)[nd - 1] * item : item;
     int64_t mask_step = nd ? la_strides(mask)[nd - 1] : 1;
     const la_index_moves *moves = LA_STUB(index_moves);
-    int64_t total = x->numel / n;
+    int64_t total = x->numel / n, until = la_poll_every(x->numel);
     for (int64_t r = 0; r < total && left > 0; r++) {
-        int64_t xo = 0, mo = 0, m = n, hits = 0;
+        int64_t xo = 0, mo = 0, hits = 0;
         for (int d = 0; d < nd - 1; d++) {
             xo += at[d] * la_strides(x)[d] * item;
             mo += at[d] * la_strides(mask)[d];
         }
-        const char *bytes = la_data(mask) + mo;
-        while (m > 0 && !bytes[(m - 1) * mask_step]) m--;
-        char *end = moves->compress[la_size_class((size_t)item)]
-            (out, la_data(x) + xo, step, bytes, mask_step, m);
-        hits = (end - out) / item;
+        if (la_poll_run(&until, n)) return;
+        for (int64_t k = 0, end; (end = la_poll_piece(k, n)) > k; k = end) {
+            const char *bytes = la_data(mask) + mo + k * mask_step;
+            int64_t m = end - k;
+            while (m > 0 && !bytes[(m - 1) * mask_step]) m--;
+            char *next = moves->compress[la_size_class((size_t)item)]
+                (out, la_data(x) + xo + k * step, step, bytes, mask_step, m);
+            hits += (next - out) / item;
+            out = next;
+        }
         left -= hits;
-        out = end;
         step_row(at, la_sizes(x), nd);
     }
 }
@@ -247,7 +257,7 @@ la_status la_select_masked(la_frame *f, la_tensor *x, la_tensor *mask)
         return LA_OK;
     }
     chosen c = {&j, la_data(x), to, (int64_t)la_itemsize(x)};
-    return la_iter_items(j.blocks, 1, LA_ALL_ITEMS, select_blocks, &c);
+    return la_iter_items(j.blocks, 1, POLLED, select_blocks, &c);
 }
 
 /* (self, mask): both broadcast; LA_EDTYPE unless the mask is bool. */

@@ -280,7 +280,8 @@ la_status la_impl_cat(la_frame *f)
     if (rows_fit && (r.least >= JOIN_LEAST || can_zip(&r))) {
         int64_t grain = 2 * JOIN_BYTES / r.width + 1;
         if (can_zip(&r))
-            return la_iter_items(r.count, grain, LA_ALL_ITEMS, zip_rows, &r);
+            return la_iter_items(r.count, grain,
+                                 LA_POLL_ELEMENTS / r.width + 1, zip_rows, &r);
         return la_iter_items(r.count, grain, JOIN_BYTES / r.width + 1,
                              join_rows, &r);
     }

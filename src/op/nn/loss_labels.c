@@ -312,7 +312,7 @@ static la_status entropy_run(la_frame *f, entropy *e, const la_tensor *x,
     e->esize = (int64_t)la_itemsize(x);
     e->lsize = x->dtype == LA_FLOAT64 ? 8 : 4;
     return la_iter_items(la_sizes(x)[0], la_ceil_div(LA_GRAIN / 4, e->n),
-                         LA_ALL_ITEMS, pass, e);
+                         LA_POLL_ELEMENTS / 4 / e->n + 1, pass, e);
 }
 
 /* Rows over the threads, each in one pass. */

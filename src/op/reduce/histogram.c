@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "base/memory.h"
+#include "base/pool.h"
 #include "kernel/index/index.h"
 #include "op/sort/order.h"
 #include "op/reduce/reduce.h"
@@ -21,7 +22,9 @@ static la_status largest(const la_tensor *x, int64_t *top)
     const int64_t *v = (const int64_t *)la_data(x);
     int64_t least = 1, i = 0;
     *top = 0;
-    LA_STUB(index_scans)->range(v, x->numel, &least, top);
+    for (int64_t k = 0, end; (end = la_poll_piece(k, x->numel)) > k; k = end)
+        LA_STUB(index_scans)->range(v + k, end - k, &least, top);
+    LA_TRY(la_poll());
     if (least >= 1) return LA_OK;
     while (v[i] >= 1) i++;
     return la_error_at(LA_EINDEX, 1, "value %lld at position %lld: values "
@@ -35,13 +38,15 @@ static la_status count_values(const la_tensor *x, int64_t size, int64_t *slot)
     const int64_t *v = (const int64_t *)la_data(x);
     LA_WORK tables = {NULL, 0};
     if (size == 0 || size > 4096 || x->numel < LA_TALLIES * size) {
-        for (int64_t i = 0; i < x->numel; i++) slot[v[i] - 1]++;
+        for (int64_t i = 0, end; (end = la_poll_piece(i, x->numel)) > i; )
+            for (; i < end; i++) slot[v[i] - 1]++;
         return LA_OK;
     }
     LA_TRY(la_work_get(&tables, LA_TALLIES * size, sizeof(int64_t)));
     int64_t *t = tables.block;
     memset(t, 0, (size_t)(LA_TALLIES * size) * sizeof(*t));
-    LA_STUB(index_scans)->tally(t, size, v, x->numel);
+    for (int64_t i = 0, end; (end = la_poll_piece(i, x->numel)) > i; i = end)
+        LA_STUB(index_scans)->tally(t, size, v + i, end - i);
     for (int part = 0; part < LA_TALLIES; part++, t += size)
         for (int64_t k = 0; k < size; k++) slot[k] += t[k];
     return LA_OK;
@@ -88,7 +93,8 @@ la_status la_impl_bincount(la_frame *f)
         LA_TRY(la_convert_to(weights, LA_FLOAT64, &w));
         const double *m = (const double *)la_data(w);
         double *slot = (double *)la_data(out);
-        for (int64_t i = 0; i < x->numel; i++) slot[v[i] - 1] += m[i];
+        for (int64_t i = 0, end; (end = la_poll_piece(i, x->numel)) > i; )
+            for (; i < end; i++) slot[v[i] - 1] += m[i];
     } else {
         LA_TRY(count_values(x, size, (int64_t *)la_data(out)));
     }
@@ -109,11 +115,13 @@ static la_status find_range(const double *x, int64_t n, double wider, range *r)
 {
     if (r->low == r->high && n > 0) {
         *r = (range){INFINITY, -INFINITY};
-        for (int64_t i = 0; i < n; i++) {
-            if (isnan(x[i])) r->low = NAN;
-            if (x[i] < r->low) r->low = x[i];
-            if (x[i] > r->high) r->high = x[i];
-        }
+        for (int64_t i = 0, end; (end = la_poll_piece(i, n)) > i; )
+            for (; i < end; i++) {
+                if (isnan(x[i])) r->low = NAN;
+                if (x[i] < r->low) r->low = x[i];
+                if (x[i] > r->high) r->high = x[i];
+            }
+        LA_TRY(la_poll());
     }
     if (r->low == r->high) {
         r->low -= wider;
@@ -133,11 +141,12 @@ static void count_equal(const double *x, int64_t n, const double *w, range r,
                         double *slot, int64_t bins)
 {
     double scale = (double)bins / (r.high - r.low);
-    for (int64_t i = 0; i < n; i++) {
-        if (!(x[i] >= r.low && x[i] <= r.high)) continue;
-        int64_t k = (int64_t)((x[i] - r.low) * scale);
-        slot[k < bins ? k : bins - 1] += w ? w[i] : 1;
-    }
+    for (int64_t i = 0, end; (end = la_poll_piece(i, n)) > i; )
+        for (; i < end; i++) {
+            if (!(x[i] >= r.low && x[i] <= r.high)) continue;
+            int64_t k = (int64_t)((x[i] - r.low) * scale);
+            slot[k < bins ? k : bins - 1] += w ? w[i] : 1;
+        }
 }
 
 static la_status bins_ok(int64_t bins, int arg)
@@ -212,9 +221,10 @@ static void count_edges(const double *x, int64_t n, const double *w,
                         const double *edge, int64_t bins, double even,
                         double *slot)
 {
-    for (int64_t i = 0; i < n; i++)
-        if (x[i] >= edge[0] && x[i] <= edge[bins])
-            slot[bin_of(x[i], edge, bins, even)] += w ? w[i] : 1;
+    for (int64_t i = 0, end; (end = la_poll_piece(i, n)) > i; )
+        for (; i < end; i++)
+            if (x[i] >= edge[0] && x[i] <= edge[bins])
+                slot[bin_of(x[i], edge, bins, even)] += w ? w[i] : 1;
 }
 
 /* Counts become a density: their integral over the bins is 1. */

@@ -195,8 +195,8 @@ static la_status one_quantile(void *context, int64_t row, char *work)
     l->order->make_items(items, keys, 0, l->n);
     l->order->sort_items(items, spare, l->n);
     if (la_poll_long(l->n)) return LA_EINTR;
-    int64_t n = l->skip_nan ? l->n - nan : l->n;
-    for (int64_t k = 0; k < l->nq; k++) {
+    int64_t n = l->skip_nan ? l->n - nan : l->n, left = la_poll_every(l->nq);
+    for (int64_t k = 0; k < l->nq && !la_poll_run(&left, 16); k++) {
         double x = n == 0 || (nan > 0 && !l->skip_nan) || isnan(l->q[k]) ? NAN
             : between(l, line, items, l->q[k] * (double)(n - 1));
         la_scalar s = la_scalar_float(x);
@@ -384,8 +384,8 @@ static la_status quantile_impl(la_frame *f, bool skip_nan)
     int dim = 0;
     LA_TRY(la_convert_to(la_arg(f, 1), LA_FLOAT64, &q));
     const double *points = (const double *)la_data(q);
-    for (int64_t i = 0; i < q->numel; i++)
-        LA_TRY(check_point(points[i]));
+    for (int64_t i = 0, end; (end = la_poll_piece(i, q->numel)) > i; )
+        for (; i < end; i++) LA_TRY(check_point(points[i]));
     lines l = {.skip_nan = skip_nan, .n = self->numel,
                .q = points, .nq = q->numel,
                .how = interpolation_of(&f->args[4]),

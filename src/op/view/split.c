@@ -6,6 +6,7 @@
 #include "op/view/view.h"
 
 #include "base/memory.h"
+#include "base/pool.h"
 #include "tensor/scalar.h"
 
 #define LA_ROWS "op/def/view.def"
@@ -35,6 +36,12 @@ static la_status mark_multi(la_frame *f)
     return LA_OK;
 }
 
+/* Lists may be of millions: asks for an interruption now and then. */
+static inline la_status poll_piece(int64_t k)
+{
+    return (k & 4095) == 4095 ? la_poll() : LA_OK;
+}
+
 /* Argument k as a dim; 'what' names the operation for 0-dim tensors. */
 static la_status dim_of(const la_frame *f, int k, const char *what, int *out)
 {
@@ -53,8 +60,10 @@ la_status la_impl_unbind(la_frame *f)
     LA_TRY(dim_of(f, 1, "unbind", &d));
     int64_t n = la_sizes(t)[d];
     LA_TRY(start_list(f, n, &list));
-    for (int64_t k = 0; k < n; k++)
+    for (int64_t k = 0; k < n; k++) {
+        LA_TRY(poll_piece(k));
         LA_TRY(la_run(select, &list[k], t, d, k));
+    }
     return mark_multi(f);
 }
 
@@ -70,6 +79,7 @@ static la_status split_even(la_frame *f, la_tensor *t, int d, int64_t piece)
     LA_TRY(start_list(f, n, &list));
     for (int64_t k = 0; k < n; k++) {
         int64_t first = k * piece, rest = size - first;
+        LA_TRY(poll_piece(k));
         LA_TRY(la_slice_of(t, d, first, first + (rest < piece ? rest : piece),
                            &list[k]));
     }
@@ -127,6 +137,7 @@ la_status la_impl_split_with_sizes(la_frame *f)
     LA_TRY(start_list(f, sizes->ints.n, &list));
     for (int64_t k = 0; k < sizes->ints.n; k++) {
         int64_t end = first + sizes->ints.list[k];
+        LA_TRY(poll_piece(k));
         LA_TRY(la_slice_of(t, d, first, end, &list[k]));
         first = end;
     }
