@@ -179,6 +179,31 @@ describe("hooks", function()
     z:register_hook(function() la.enable_grad(deep) end)
     raises("stack overflow", deep)
   end)
+
+  it("may ask for other gradients of the graph that runs", function()
+    local x, w = leaf{2}, leaf{3}
+    local y = x * w
+    local inner
+    y:register_hook(function()
+      local z = la.enable_grad(function() return (x * w * w):sum() end)
+      inner = la.grad(z, x):item()
+    end)
+    local gx, gw = la.grad((y * y):sum(), {x, w})
+    assert.are.same({36, 24}, {gx:item(), gw:item()})
+    assert.are.equal(9, inner)
+  end)
+
+  it("inside of a formula leave the others their gradients", function()
+    local x = la.linspace(-1, 1, 6):view(2, 1, 3):requires_grad_()
+    local w, h = la.eye(3):requires_grad_(), la.zeros(1, 3)
+    local y = (la.recurrent_layer(x, w, nil, h, nil, "tanh"))
+    local plain = {la.grad(y:sum(), {x, w}, {retain_graph = true})}
+    local again = {la.grad(y:sum(), {x, w}, {create_graph = true})}
+    for k = 1, 2 do
+      assert.is_true(again[k].requires_grad)
+      assert.is_true(la.allclose(plain[k], again[k]))
+    end
+  end)
 end)
 
 describe("Function", function()

@@ -245,6 +245,13 @@ describe("second derivatives", function()
     end
     assert.are.same({1.5, 1.5, 0.0, 0.0},
       second(function(x) return x:prod() end, {0., 0., 3., .5}))
+    for _, v in ipairs{0.0, 1e-300, 1e-160, 3.0, 1e200} do
+      for _, dim in ipairs{false, 1} do
+        local y, g, h = evaluate(function(x) return x:prod(dim or nil) end,
+          {v}, 1)
+        assert.are.same({v, 1.0, 0.0}, {y, g, h})
+      end
+    end
   end)
 
   it("of rows with zeros and ties", function()

@@ -32,6 +32,7 @@ typedef struct stash {
     la_tensor **grads;
     uint64_t run;
     int32_t waiting;
+    bool needed;
     struct stash *next;
 } stash;
 
@@ -149,6 +150,7 @@ static la_status stash_state(run *r, la_node *n)
     s->node = n;
     s->run = n->run;
     s->waiting = n->waiting;
+    s->needed = n->needed;
     s->next = r->stashed;
     r->stashed = s;
     return LA_OK;
@@ -548,6 +550,7 @@ static void restore_stashed(run *r)
         memcpy(s->node->grads, s->grads, bytes);
         s->node->run = s->run;
         s->node->waiting = s->waiting;
+        s->node->needed = s->needed;
         la_mem_free(s->grads, bytes);
         la_mem_free(s, sizeof(*s));
     }

@@ -145,7 +145,7 @@ static la_tensor *others_multiplied(la_formula *x, la_tensor *self)
 {
     int d = 0;
     int64_t all = -1;
-    bool whole = VAL(1).tag == LA_VNONE;
+    bool whole = VAL(1).tag == LA_VNONE || self->ndim == 0;
     if (!whole && la_wrap_dim(VAL(1).i, la_x_ndim(x, 0), &d)) return NULL;
     if (whole) self = R(reshape, self, la_v_ints(&all, 1));
     la_tensor *behind = products_before(x, R(flip, self, d), d);
@@ -160,7 +160,7 @@ la_tensor *la_x_prod(la_formula *x)
 {
     int64_t list[LA_MAX_DIMS];
     la_tensor *self = la_x_as_grad(x, A(0)), *g = la_x_expand_grad(x, G, 1, 2);
-    if (la_grad_enabled() && self && self->numel > 0 && self->ndim > 0)
+    if (la_grad_enabled() && self && self->numel > 0)
         return R(mul, g, C(others_multiplied(x, self)));
     la_tensor *zero = R(eq, self, 0), *safe = R(where, zero, 1, self);
     la_tensor *result = la_x_unsqueezed(x, RES(0), 1, 2);
