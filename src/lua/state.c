@@ -141,13 +141,18 @@ static void add_lazy(lua_State *L, int lib)
     }
 }
 
-/* la.autograd.grad, la.linalg.vecdot, ...: the same functions by theme. */
+/* la.autograd.grad, la.linalg.vecdot, ...: the same functions by theme, or the
+** one with the theme before its name (linalg_cross) where there is one. */
 static void add_theme(lua_State *L, int lib, const char *theme,
                       const char *const *names)
 {
     lua_createtable(L, 0, 16);
     for (; *names; names++) {
-        lua_getfield(L, lib, *names);
+        lua_pushfstring(L, "%s_%s", theme, *names);
+        if (lua_rawget(L, lib) == LUA_TNIL) {
+            lua_pop(L, 1);
+            lua_getfield(L, lib, *names);
+        }
         lua_setfield(L, -2, *names);
     }
     lua_setfield(L, lib, theme);
@@ -161,7 +166,9 @@ static void add_themes(lua_State *L, int lib)
         NULL};
     static const char *const linalg[] = {"matmul", "multi_dot", "vecdot",
         "matrix_power", "vector_norm", "cross", "outer", "diagonal", "trace",
-        "tensordot", NULL};
+        "tensordot", "det", "slogdet", "inv", "inv_ex", "solve", "solve_ex",
+        "solve_triangular", "lu", "lu_factor", "lu_factor_ex", "lu_solve",
+        "cholesky", "cholesky_ex", "qr", "householder_product", NULL};
     add_theme(L, lib, "autograd", autograd);
     add_theme(L, lib, "linalg", linalg);
 }

@@ -1,0 +1,64 @@
+/*
+** What the operations of linear algebra share: batches of matrices as pointers
+** and steps, results, the run over a batch.
+*/
+#ifndef LA_OP_LINALG_LINALG_H
+#define LA_OP_LINALG_LINALG_H
+
+#include "op/linalg/blocked.h"
+#include "op/op.h"
+
+/* Argument k is a batch of matrices of a supported dtype; square ones.
+** LA_ESHAPE or LA_EDTYPE. */
+la_status la_check_matrix(const la_frame *f, int k);
+la_status la_check_square(const la_frame *f, int k);
+/* Arguments a and b are of one dtype: LA_EDTYPE. */
+la_status la_check_one_dtype(const la_frame *f, int a, int b);
+
+/* The dims before the last 'own', and the product of a shape's sizes. */
+la_shape la_batch_shape(const la_tensor *t, int own);
+int64_t la_shape_count(const la_shape *s);
+/* The sizes of m x n matrices of a batch (n < 0: vectors of m). */
+la_shape la_with_matrix(const la_shape *batch, int64_t m, int64_t n);
+/* Result k with that shape. */
+la_status la_matrix_result(la_frame *f, int k, const la_shape *batch,
+                           int64_t m, int64_t n, la_dtype dtype);
+
+/* 't' broadcast to a batch, as matrices; its last dim too when 'vector', as
+** columns. 'keep' owns a copy where the strides of the batch are not those of
+** one step. */
+la_status la_matrices_of(la_tensor *t, const la_shape *batch, bool vector,
+                         la_tensor **keep, la_mats *out);
+/* A contiguous copy of the same, in 'keep'. */
+la_status la_matrices_copy(la_tensor *t, const la_shape *batch, bool vector,
+                           la_tensor **keep);
+/* The matrices of a contiguous tensor: m x n each. */
+la_mats la_matrices_in(const la_tensor *t, int64_t m, int64_t n);
+/* Matrix i of the batch. */
+static inline la_gemm_mat la_matrix_at(const la_field *f, const la_mats *a,
+                                       int64_t i)
+{
+    la_gemm_mat m = a->mat;
+    m.data += i * a->step * f->size;
+    return m;
+}
+
+/* Result k as contiguous memory: itself, or a temporary of its shape in 'keep'
+** that la_output_end copies to it. */
+la_status la_output_of(la_frame *f, int k, la_tensor **keep);
+la_status la_output_end(la_frame *f, int k, la_tensor *t);
+
+/* fn for each of 'count' matrices with 'bytes' of scratch; 'work' is the
+** multiply-adds of one. Few large ones run one by one, with threads inside. */
+typedef la_status (*la_matrix_fn)(void *context, int64_t i, char *scratch);
+la_status la_each_matrix(int64_t count, double work, size_t bytes,
+                         la_matrix_fn fn, void *context);
+/* A kernel of small matrices over s->count of them. */
+la_status la_small_run(const la_field *f, void (*fn)(const la_small *),
+                       const la_small *s);
+
+/* LA_EARG with 'what' (a format of the position in the matrix) for the first
+** of 'count' matrices whose info is not 0. */
+la_status la_check_info(const int32_t *info, int64_t count, const char *what);
+
+#endif

@@ -1,0 +1,533 @@
+/*
+** Operations by LU factors: lu_factor, inv, solve, det, slogdet, lu_solve.
+**
+** Matrices of at most LA_SMALL rows and right-hand sides go to the kernels that
+** take a group of them at a time, others to the blocked factorization, on a
+** copy that is made for the whole batch at once.
+*/
+#include "op/linalg/linalg.h"
+#include "op/move/copy.h"
+#include "base/memory.h"
+#include "tensor/scalar.h"
+
+#define LA_ROWS "op/def/linalg.def"
+#include "op/impls.h"
+
+/* One call: what la_small says of matrices of any size. Of solve and inv 'b'
+** is the copy that becomes the solution. */
+typedef struct job {
+    la_field field;
+    la_small s;
+    int64_t m, n, k;
+    la_mats f, x;
+    bool inverse;             /* x starts as the identity */
+    bool right;               /* x a = b, so the transposes are solved */
+    bool logs;
+    char *sign, *log_abs;
+} job;
+
+static bool is_small(const job *j)
+{
+    return j->m <= LA_SMALL && j->n <= LA_SMALL && j->k <= LA_SMALL;
+}
+
+/* ---- large matrices ---- */
+
+static size_t large_bytes(const job *j)
+{
+    size_t rows = (size_t)la_max(j->m, j->n);
+    return rows * (size_t)j->field.ker->row_bytes + 4 * rows + 64;
+}
+
+/* x = a^-1 for the factors in 'a': P sits in x from the start. */
+static la_status solve_large(const job *j, la_gemm_mat a, const int32_t *pivots,
+                             la_gemm_mat x)
+{
+    const la_field *f = &j->field;
+    int64_t n = j->n;
+    if (j->inverse) {
+        la_scalar one = la_scalar_int(1);
+        memset(x.data, 0, (size_t)(n * n * f->size));
+        for (int64_t i = 0; i < n; i++)
+            la_scalar_cast(&one, f->dtype, la_mat_at(f, x, i, i).data);
+    }
+    if (j->right) {
+        /* x P^T L U = b: U^T, then L^T, then the columns back */
+        x = la_mat_t(x);
+        LA_TRY(la_blocked_triangular(f, la_mat_t(a), 0, x, n, j->k));
+        LA_TRY(la_blocked_triangular(f, la_mat_t(a), LA_UPPER | LA_UNIT, x, n,
+                                     j->k));
+        la_exchange_rows(f, x, j->k, pivots, 0, n, true);
+        return LA_OK;
+    }
+    la_exchange_rows(f, x, j->k, pivots, 0, n, false);
+    LA_TRY(la_blocked_triangular(f, a, LA_UNIT, x, n, j->k));
+    return la_blocked_triangular(f, a, LA_UPPER, x, n, j->k);
+}
+
+static la_status factor_large(void *context, int64_t i, char *scratch)
+{
+    const job *j = context;
+    const la_field *f = &j->field;
+    int64_t rank = la_min(j->m, j->n), odd = 0;
+    int32_t info, *own = (int32_t *)scratch;
+    int32_t *pivots = j->s.pivots ? j->s.pivots + i * rank : own;
+    char *panel = scratch + ((4 * (size_t)rank + 63) & ~(size_t)63);
+    la_gemm_mat a = la_matrix_at(f, &j->f, i);
+    LA_TRY(la_blocked_lu(f, a, j->m, j->n, j->s.pivot, panel, pivots, &info));
+    if (j->s.info) j->s.info[i] = info;
+    for (int64_t r = 0; r < rank; r++) odd += pivots[r] != r + 1;
+    if (j->s.det)
+        f->ker->det(a.data, j->n + 1, j->n, odd & 1, j->s.det + i * f->size);
+    if (j->logs)
+        f->ker->log_det(a.data, j->n + 1, j->n, odd & 1,
+                        j->sign + i * f->size,
+                        j->log_abs + i * (f->size >> la_is_complex(f->dtype)));
+    if (!j->x.mat.data || info) return LA_OK;
+    return solve_large(j, a, pivots, la_matrix_at(f, &j->x, i));
+}
+
+/* Factors of 'a' in j->f (or a copy), and all that j asks for. */
+static la_status run(job *j, la_tensor *a, const la_shape *batch)
+{
+    LA_OWNED keep = NULL;
+    double n = (double)j->n;
+    j->s.count = la_shape_count(batch);
+    if (is_small(j)) {
+        LA_TRY(la_matrices_of(a, batch, false, &keep, &j->s.a));
+        j->s.m = (int)j->m;
+        j->s.n = (int)j->n;
+        j->s.k = (int)j->k;
+        j->s.f = j->f;
+        j->s.x = j->x;
+        j->s.b = j->inverse ? (la_mats){{NULL, 0, 0}, 0} : j->x;
+        if (j->right) {
+            j->s.a.mat = la_mat_t(j->s.a.mat);
+            j->s.b.mat = la_mat_t(j->s.b.mat);
+            j->s.x.mat = la_mat_t(j->s.x.mat);
+        }
+        return la_small_run(&j->field, j->field.ker->small_lu, &j->s);
+    }
+    if (!j->f.mat.data) {
+        LA_TRY(la_matrices_copy(a, batch, false, &keep));
+        j->f = la_matrices_in(keep, j->m, j->n);
+    }
+    return la_each_matrix(j->s.count, n * (double)j->m * (n + (double)j->k),
+                          large_bytes(j), factor_large, j);
+}
+
+static job job_of(const la_tensor *a)
+{
+    job j = {.field = la_field_of((la_dtype)a->dtype), .s.pivot = true};
+    j.m = la_sizes(a)[a->ndim - 2];
+    j.n = la_sizes(a)[a->ndim - 1];
+    return j;
+}
+
+/* Codes of a call that returns none, on the heap. */
+static la_status codes_of(const la_shape *batch, la_tensor **out)
+{
+    return la_tensor_empty(batch->ndim, batch->sizes, LA_INT32, out);
+}
+
+#define SINGULAR "is singular: the first zero pivot is pivot"
+
+/* ---- lu_factor ---- */
+
+/* (A, *, pivot) -> LU, pivots int32, info int32 */
+la_status la_meta_lu_factor_ex(la_frame *f)
+{
+    la_tensor *a = la_arg(f, 0);
+    LA_TRY(la_check_matrix(f, 0));
+    la_shape batch = la_batch_shape(a, 2);
+    int64_t m = la_sizes(a)[batch.ndim], n = la_sizes(a)[batch.ndim + 1];
+    LA_TRY(la_matrix_result(f, 0, &batch, m, n, (la_dtype)a->dtype));
+    LA_TRY(la_matrix_result(f, 1, &batch, la_min(m, n), -1, LA_INT32));
+    return la_set_output(f, 2, batch.ndim, batch.sizes, NULL, LA_INT32);
+}
+
+la_status la_impl_lu_factor_ex(la_frame *f)
+{
+    LA_OWNED lu = NULL;
+    LA_OWNED pivots = NULL;
+    LA_OWNED info = NULL;
+    la_tensor *a = la_arg(f, 0);
+    la_shape batch = la_batch_shape(a, 2);
+    job j = job_of(a);
+    LA_TRY(la_output_of(f, 0, &lu));
+    LA_TRY(la_output_of(f, 1, &pivots));
+    LA_TRY(la_output_of(f, 2, &info));
+    if (!is_small(&j)) LA_TRY(la_copy_data(lu, a));
+    j.f = la_matrices_in(lu, j.m, j.n);
+    j.s.pivots = (int32_t *)la_data(pivots);
+    j.s.info = (int32_t *)la_data(info);
+    j.s.pivot = la_arg_bool(f, 1);
+    LA_TRY(run(&j, a, &batch));
+    if (la_arg_bool(f, 2))
+        LA_TRY(la_check_info(j.s.info, j.s.count, SINGULAR));
+    LA_TRY(la_output_end(f, 0, lu));
+    LA_TRY(la_output_end(f, 1, pivots));
+    return la_output_end(f, 2, info);
+}
+
+/* ---- inv ---- */
+
+/* (A) -> the inverses */
+la_status la_meta_inv(la_frame *f)
+{
+    la_tensor *a = la_arg(f, 0);
+    LA_TRY(la_check_square(f, 0));
+    return la_set_output(f, 0, a->ndim, la_sizes(a), NULL,
+                         (la_dtype)a->dtype);
+}
+
+/* (A, *, check_errors) -> the inverses, codes */
+la_status la_meta_inv_ex(la_frame *f)
+{
+    la_shape batch;
+    LA_TRY(la_meta_inv(f));
+    batch = la_batch_shape(la_arg(f, 0), 2);
+    return la_set_output(f, 1, batch.ndim, batch.sizes, NULL, LA_INT32);
+}
+
+/* Result 0 of both, with codes for 'info'. */
+static la_status invert(la_frame *f, la_tensor *info, bool check)
+{
+    LA_OWNED x = NULL;
+    la_tensor *a = la_arg(f, 0);
+    la_shape batch = la_batch_shape(a, 2);
+    job j = job_of(a);
+    LA_TRY(la_output_of(f, 0, &x));
+    j.k = j.n;
+    j.inverse = true;
+    j.x = la_matrices_in(x, j.n, j.n);
+    j.s.info = (int32_t *)la_data(info);
+    LA_TRY(run(&j, a, &batch));
+    if (check) LA_TRY(la_check_info(j.s.info, j.s.count, SINGULAR));
+    return la_output_end(f, 0, x);
+}
+
+la_status la_impl_inv(la_frame *f)
+{
+    LA_OWNED info = NULL;
+    la_shape batch = la_batch_shape(la_arg(f, 0), 2);
+    LA_TRY(codes_of(&batch, &info));
+    return invert(f, info, true);
+}
+
+la_status la_impl_inv_ex(la_frame *f)
+{
+    LA_OWNED info = NULL;
+    LA_TRY(la_output_of(f, 1, &info));
+    LA_TRY(invert(f, info, la_arg_bool(f, 1)));
+    return la_output_end(f, 1, info);
+}
+
+/* ---- solve ---- */
+
+/* Is B a batch of vectors: 1-d, or of the shape of A without its last dim? */
+static bool is_vector(const la_tensor *a, const la_tensor *b)
+{
+    if (b->ndim == 1) return true;
+    return b->ndim == a->ndim - 1
+        && la_has_sizes(b, a->ndim - 1, la_sizes(a));
+}
+
+/* The batch that A and B broadcast to; LA_ESHAPE where they don't fit. */
+static la_status solve_shape(la_frame *f, int ka, int kb, bool left,
+                             bool vectors, la_shape *batch, bool *vector)
+{
+    la_tensor *a = la_arg(f, ka), *b = la_arg(f, kb);
+    LA_TRY(la_check_square(f, ka));
+    LA_TRY(la_check_one_dtype(f, ka, kb));
+    *vector = vectors && is_vector(a, b);
+    if (!*vector && b->ndim < 2)
+        return la_error_at(LA_ESHAPE, kb + 1, "a matrix or a batch of matrices "
+                           "expected, got %d-D", b->ndim);
+    if (*vector && !left)
+        return la_error_at(LA_EARG, kb + 1, "left=false needs matrices, got "
+                           "vectors");
+    int64_t n = la_sizes(a)[a->ndim - 1];
+    int64_t rows = la_sizes(b)[b->ndim - (*vector || !left ? 1 : 2)];
+    if (n != rows)
+        return la_error_at(LA_ESHAPE, kb + 1, "%lld %s expected for a matrix "
+                           "of %lld x %lld, got %lld", (long long)n,
+                           *vector ? "elements" : left ? "rows" : "columns",
+                           (long long)n, (long long)n, (long long)rows);
+    la_shape x = la_batch_shape(a, 2), y = la_batch_shape(b, *vector ? 1 : 2);
+    return la_shape_broadcast(&x, &y, batch);
+}
+
+/* Result 0 of the shape of B in the batch. */
+static la_status solution_shape(la_frame *f, int kb, const la_shape *batch,
+                                bool vector)
+{
+    la_tensor *b = la_arg(f, kb);
+    const int64_t *last = la_sizes(b) + b->ndim - (vector ? 1 : 2);
+    return la_matrix_result(f, 0, batch, last[0], vector ? -1 : last[1],
+                            (la_dtype)b->dtype);
+}
+
+/* (A, B, *, left) -> X */
+la_status la_meta_solve(la_frame *f)
+{
+    la_shape batch;
+    bool vector;
+    LA_TRY(solve_shape(f, 0, 1, la_arg_bool(f, 2), true, &batch, &vector));
+    return solution_shape(f, 1, &batch, vector);
+}
+
+/* (A, B, *, left, check_errors) -> X, codes of A */
+la_status la_meta_solve_ex(la_frame *f)
+{
+    la_shape batch = la_batch_shape(la_arg(f, 0), 2);
+    LA_TRY(la_meta_solve(f));
+    return la_set_output(f, 1, batch.ndim, batch.sizes, NULL, LA_INT32);
+}
+
+/* The codes of a broadcast batch to those of A: the first of each. */
+static la_status codes_back(la_tensor *codes, const la_shape *batch,
+                            la_tensor *out)
+{
+    int64_t strides[LA_MAX_DIMS];
+    int lead = batch->ndim - out->ndim;
+    LA_OWNED view = NULL;
+    for (int d = 0; d < out->ndim; d++)
+        strides[d] = la_strides(codes)[d + lead];
+    LA_TRY(la_tensor_view(codes, out->ndim, la_sizes(out), strides, 0, &view));
+    return la_copy_data(out, view);
+}
+
+/* Result 0 from A and B; the codes of the batch in 'info'. */
+static la_status solve(la_frame *f, bool check, la_tensor *out_info)
+{
+    LA_OWNED x = NULL;
+    LA_OWNED info = NULL;
+    la_tensor *a = la_arg(f, 0), *b = la_arg(f, 1);
+    la_shape batch;
+    bool vector, left = la_arg_bool(f, 2);
+    LA_TRY(solve_shape(f, 0, 1, left, true, &batch, &vector));
+    LA_TRY(codes_of(&batch, &info));
+    LA_TRY(la_output_of(f, 0, &x));
+    LA_TRY(la_copy_data(x, b));
+    job j = job_of(a);
+    int64_t rows = la_sizes(x)[x->ndim - (vector ? 1 : 2)];
+    int64_t cols = vector ? 1 : la_sizes(x)[x->ndim - 1];
+    j.k = left ? cols : rows;
+    j.right = !left;
+    j.x = la_matrices_in(x, rows, cols);
+    j.s.info = (int32_t *)la_data(info);
+    if (j.k > 0 || out_info) LA_TRY(run(&j, a, &batch));
+    else memset(j.s.info, 0, (size_t)info->numel * 4);
+    if (check) LA_TRY(la_check_info(j.s.info, info->numel, SINGULAR));
+    if (out_info && out_info->numel && info->numel)
+        LA_TRY(codes_back(info, &batch, out_info));
+    return la_output_end(f, 0, x);
+}
+
+la_status la_impl_solve(la_frame *f) { return solve(f, true, NULL); }
+
+la_status la_impl_solve_ex(la_frame *f)
+{
+    return solve(f, la_arg_bool(f, 3), la_result(f, 1));
+}
+
+/* ---- determinants ---- */
+
+/* (A) -> one element of each */
+la_status la_meta_det(la_frame *f)
+{
+    la_tensor *a = la_arg(f, 0);
+    LA_TRY(la_check_square(f, 0));
+    return la_set_output(f, 0, a->ndim - 2, la_sizes(a), NULL,
+                         (la_dtype)a->dtype);
+}
+
+la_status la_impl_det(la_frame *f)
+{
+    LA_OWNED x = NULL;
+    la_tensor *a = la_arg(f, 0);
+    la_shape batch = la_batch_shape(a, 2);
+    job j = job_of(a);
+    LA_TRY(la_output_of(f, 0, &x));
+    j.s.det = la_data(x);
+    LA_TRY(run(&j, a, &batch));
+    return la_output_end(f, 0, x);
+}
+
+/* (A) -> sign, log |det|, which is real */
+la_status la_meta_slogdet(la_frame *f)
+{
+    la_tensor *a = la_arg(f, 0);
+    LA_TRY(la_meta_det(f));
+    return la_set_output(f, 1, a->ndim - 2, la_sizes(a), NULL,
+                         la_dtype_to_real((la_dtype)a->dtype));
+}
+
+/* By the diagonals of the factors, large or small. */
+la_status la_impl_slogdet(la_frame *f)
+{
+    LA_OWNED lu = NULL;
+    LA_OWNED pivots = NULL;
+    LA_OWNED sign = NULL;
+    LA_OWNED logs = NULL;
+    la_tensor *a = la_arg(f, 0);
+    la_shape batch = la_batch_shape(a, 2);
+    job j = job_of(a);
+    int64_t n = j.n, part = j.field.size >> la_is_complex(j.field.dtype);
+    la_shape rows = la_with_matrix(&batch, n, -1);
+    LA_TRY(la_output_of(f, 0, &sign));
+    LA_TRY(la_output_of(f, 1, &logs));
+    LA_TRY(la_matrices_copy(a, &batch, false, &lu));
+    LA_TRY(la_tensor_empty(rows.ndim, rows.sizes, LA_INT32, &pivots));
+    j.f = la_matrices_in(lu, n, n);
+    j.s.pivots = (int32_t *)la_data(pivots);
+    LA_TRY(run(&j, lu, &batch));
+    for (int64_t i = 0; i < j.s.count; i++) {
+        const int32_t *p = j.s.pivots + i * n;
+        int64_t odd = 0;
+        for (int64_t r = 0; r < n; r++) odd += p[r] != r + 1;
+        j.field.ker->log_det(la_matrix_at(&j.field, &j.f, i).data, n + 1, n,
+                             odd & 1, la_data(sign) + i * j.field.size,
+                             la_data(logs) + i * part);
+    }
+    LA_TRY(la_output_end(f, 0, sign));
+    return la_output_end(f, 1, logs);
+}
+
+/* ---- lu_solve, lu_permutation ---- */
+
+typedef struct solution {
+    la_field field;
+    la_mats lu, x;
+    la_mats pivots;           /* int32, n of each matrix */
+    int64_t n, k;
+    bool left, adjoint;
+} solution;
+
+/* LU X = B (with P), or its adjoint; from the right by transposes. */
+static la_status solve_factored(void *context, int64_t i, char *scratch)
+{
+    const solution *s = context;
+    const la_field *f = &s->field;
+    la_gemm_mat a = la_matrix_at(f, &s->lu, i), x = la_matrix_at(f, &s->x, i);
+    const int32_t *p = (const int32_t *)s->pivots.mat.data
+        + i * s->pivots.step;
+    int conj = s->adjoint ? LA_CONJ : 0;
+    if (!s->left) x = la_mat_t(x);
+    if (s->left != s->adjoint) {     /* A X = B or A^H from the right */
+        la_exchange_rows(f, x, s->k, p, 0, s->n, false);
+        LA_TRY(la_blocked_triangular(f, a, LA_UNIT | conj, x, s->n, s->k));
+        return la_blocked_triangular(f, a, LA_UPPER | conj, x, s->n, s->k);
+    }
+    a = la_mat_t(a);
+    LA_TRY(la_blocked_triangular(f, a, conj, x, s->n, s->k));
+    LA_TRY(la_blocked_triangular(f, a, LA_UPPER | LA_UNIT | conj, x, s->n,
+                                 s->k));
+    la_exchange_rows(f, x, s->k, p, 0, s->n, true);
+    return LA_OK;
+}
+
+/* LU, pivots and B in one batch; LA_ESHAPE, LA_EDTYPE. */
+static la_status lu_solve_shape(la_frame *f, la_shape *batch)
+{
+    la_tensor *lu = la_arg(f, 0), *pivots = la_arg(f, 1);
+    bool vector;
+    LA_TRY(solve_shape(f, 0, 2, la_arg_bool(f, 3), false, batch, &vector));
+    if (pivots->dtype != LA_INT32)
+        return la_error_at(LA_EDTYPE, 2, "int32 expected, got %s",
+                           la_dtype_name((la_dtype)pivots->dtype));
+    if (pivots->ndim == lu->ndim - 1
+        && la_has_sizes(pivots, lu->ndim - 1, la_sizes(lu)))
+        return LA_OK;
+    return la_error_at(LA_ESHAPE, 2, "one pivot for each row of LU expected");
+}
+
+/* (LU, pivots, B, *, left, adjoint) -> X */
+la_status la_meta_lu_solve(la_frame *f)
+{
+    la_shape batch;
+    LA_TRY(lu_solve_shape(f, &batch));
+    return solution_shape(f, 2, &batch, false);
+}
+
+/* Pivots come from users: each must name a row at or below its own. */
+static la_status check_pivots(la_tensor *pivots, int64_t rows)
+{
+    LA_OWNED copy = NULL;
+    int64_t n = la_sizes(pivots)[pivots->ndim - 1];
+    LA_TRY(la_tensor_empty(pivots->ndim, la_sizes(pivots), LA_INT32, &copy));
+    LA_TRY(la_copy_data(copy, pivots));
+    const int32_t *p = (const int32_t *)la_data(copy);
+    for (int64_t i = 0; i < copy->numel; i++)
+        if (p[i] < i % n + 1 || p[i] > rows)
+            return la_error_at(LA_EINDEX, 2, "pivot %lld is %d, out of range "
+                               "%lld to %lld", (long long)(i % n + 1), p[i],
+                               (long long)(i % n + 1), (long long)rows);
+    return LA_OK;
+}
+
+la_status la_impl_lu_solve(la_frame *f)
+{
+    LA_OWNED x = NULL;
+    LA_OWNED keep = NULL;
+    LA_OWNED exchanges = NULL;
+    la_tensor *lu = la_arg(f, 0);
+    la_shape batch;
+    LA_TRY(lu_solve_shape(f, &batch));
+    LA_TRY(check_pivots(la_arg(f, 1), la_sizes(lu)[lu->ndim - 1]));
+    LA_TRY(la_output_of(f, 0, &x));
+    LA_TRY(la_copy_data(x, la_arg(f, 2)));
+    int64_t rows = la_sizes(x)[x->ndim - 2], cols = la_sizes(x)[x->ndim - 1];
+    solution s = {.field = la_field_of((la_dtype)lu->dtype),
+                  .left = la_arg_bool(f, 3), .adjoint = la_arg_bool(f, 4),
+                  .n = la_sizes(lu)[lu->ndim - 1],
+                  .x = la_matrices_in(x, rows, cols)};
+    s.k = s.left ? cols : rows;
+    LA_TRY(la_matrices_of(lu, &batch, false, &keep, &s.lu));
+    LA_TRY(la_matrices_copy(la_arg(f, 1), &batch, true, &exchanges));
+    s.pivots = (la_mats){{la_data(exchanges), 1, 1}, s.n};
+    LA_TRY(la_each_matrix(la_shape_count(&batch),
+                          (double)s.n * (double)s.n * (double)s.k, 0,
+                          solve_factored, &s));
+    return la_output_end(f, 0, x);
+}
+
+/* (pivots, m, dtype) -> the permutation matrices P, m x m */
+la_status la_meta_lu_permutation(la_frame *f)
+{
+    la_tensor *p = la_arg(f, 0);
+    int64_t m = la_arg_int(f, 1);
+    if (p->dtype != LA_INT32)
+        return la_error_at(LA_EDTYPE, 2, "int32 expected, got %s",
+                           la_dtype_name((la_dtype)p->dtype));
+    if (p->ndim < 1 || la_sizes(p)[p->ndim - 1] > m)
+        return la_error_at(LA_ESHAPE, 2, "at most one pivot for each row of "
+                           "LU expected");
+    la_shape batch = la_batch_shape(p, 1);
+    return la_matrix_result(f, 0, &batch, m, m, f->args[2].dtype);
+}
+
+la_status la_impl_lu_permutation(la_frame *f)
+{
+    LA_OWNED x = NULL;
+    LA_OWNED copy = NULL;
+    la_tensor *p = la_arg(f, 0);
+    int64_t m = la_arg_int(f, 1), n = la_sizes(p)[p->ndim - 1];
+    la_field field = la_field_of(f->args[2].dtype);
+    la_scalar one = la_scalar_int(1);
+    la_shape batch = la_batch_shape(p, 1);
+    LA_TRY(check_pivots(p, m));
+    LA_TRY(la_output_of(f, 0, &x));
+    LA_TRY(la_matrices_copy(p, &batch, true, &copy));
+    la_mats all = la_matrices_in(x, m, m);
+    memset(la_data(x), 0, (size_t)(x->numel * field.size));
+    for (int64_t i = 0; i < la_shape_count(&batch); i++) {
+        la_gemm_mat a = la_matrix_at(&field, &all, i);
+        for (int64_t r = 0; r < m; r++)
+            la_scalar_cast(&one, field.dtype, la_mat_at(&field, a, r, r).data);
+        la_exchange_rows(&field, a, m, (int32_t *)la_data(copy) + i * n, 0, n,
+                         true);
+    }
+    return la_output_end(f, 0, x);
+}

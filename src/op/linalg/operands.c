@@ -1,0 +1,220 @@
+/*
+** From tensors to batches of matrices, and the run over a batch.
+*/
+#include "op/linalg/linalg.h"
+
+#include <stdio.h>
+
+#include "base/memory.h"
+#include "base/pool.h"
+#include "iter/items.h"
+#include "op/move/copy.h"
+
+la_status la_check_matrix(const la_frame *f, int k)
+{
+    const la_tensor *t = la_arg(f, k);
+    LA_TRY(la_blame(la_require_dtype(f, (la_dtype)t->dtype), k + 1));
+    if (t->ndim >= 2) return LA_OK;
+    return la_error_at(LA_ESHAPE, k + 1, "a matrix or a batch of matrices "
+                       "expected, got %d-D", t->ndim);
+}
+
+la_status la_check_square(const la_frame *f, int k)
+{
+    const la_tensor *t = la_arg(f, k);
+    LA_TRY(la_check_matrix(f, k));
+    int64_t m = la_sizes(t)[t->ndim - 2], n = la_sizes(t)[t->ndim - 1];
+    if (m == n) return LA_OK;
+    return la_error_at(LA_ESHAPE, k + 1, "a square matrix or a batch of them "
+                       "expected, got %lld x %lld", (long long)m,
+                       (long long)n);
+}
+
+la_status la_check_one_dtype(const la_frame *f, int a, int b)
+{
+    la_dtype x = (la_dtype)la_arg(f, a)->dtype;
+    la_dtype y = (la_dtype)la_arg(f, b)->dtype;
+    if (x == y) return LA_OK;
+    return la_error_at(LA_EDTYPE, b + 1, "expected the dtype of argument %d, "
+                       "%s, got %s", a + 1, la_dtype_name(x),
+                       la_dtype_name(y));
+}
+
+la_shape la_batch_shape(const la_tensor *t, int own)
+{
+    la_shape s = {t->ndim - own, {0}};
+    for (int d = 0; d < s.ndim; d++) s.sizes[d] = la_sizes(t)[d];
+    return s;
+}
+
+int64_t la_shape_count(const la_shape *s)
+{
+    int64_t n = 1;
+    for (int d = 0; d < s->ndim; d++) n *= s->sizes[d];
+    return n;
+}
+
+la_shape la_with_matrix(const la_shape *batch, int64_t m, int64_t n)
+{
+    la_shape s = *batch;
+    s.sizes[s.ndim++] = m;
+    if (n >= 0) s.sizes[s.ndim++] = n;
+    return s;
+}
+
+la_status la_matrix_result(la_frame *f, int k, const la_shape *batch,
+                           int64_t m, int64_t n, la_dtype dtype)
+{
+    if (batch->ndim > LA_MAX_DIMS - 2)
+        return la_error(LA_ESHAPE, "too many dimensions");
+    la_shape s = la_with_matrix(batch, m, n);
+    return la_set_output(f, k, s.ndim, s.sizes, NULL, dtype);
+}
+
+/* The one step between matrices in row-major order of the batch, or false. */
+static bool step_of(const la_tensor *t, const la_shape *batch, int own,
+                    int64_t *step)
+{
+    int64_t span = 1;
+    int lead = batch->ndim - (t->ndim - own);
+    bool first = true;
+    *step = 0;
+    for (int d = batch->ndim - 1; d >= 0; d--) {
+        int64_t n = batch->sizes[d], own_step = 0;
+        if (n == 1) continue;
+        if (d >= lead && la_sizes(t)[d - lead] != 1)
+            own_step = la_strides(t)[d - lead];
+        if (first) *step = own_step;
+        else if (own_step != *step * span) return false;
+        first = false;
+        span *= n;
+    }
+    return true;
+}
+
+la_status la_matrices_copy(la_tensor *t, const la_shape *batch, bool vector,
+                           la_tensor **keep)
+{
+    int own = vector ? 1 : 2;
+    const int64_t *last = la_sizes(t) + t->ndim - own;
+    la_shape s = la_with_matrix(batch, last[0], vector ? -1 : last[1]);
+    LA_TRY(la_tensor_empty(s.ndim, s.sizes, (la_dtype)t->dtype, keep));
+    return la_copy_data(*keep, t);
+}
+
+la_status la_matrices_of(la_tensor *t, const la_shape *batch, bool vector,
+                         la_tensor **keep, la_mats *out)
+{
+    int own = vector ? 1 : 2;
+    int64_t step;
+    if (!step_of(t, batch, own, &step)) {
+        LA_TRY(la_matrices_copy(t, batch, vector, keep));
+        t = *keep;
+        step_of(t, batch, own, &step);
+    }
+    const int64_t *strides = la_strides(t) + t->ndim - own;
+    *out = (la_mats){{la_data(t), strides[0], vector ? 1 : strides[1]}, step};
+    return LA_OK;
+}
+
+la_mats la_matrices_in(const la_tensor *t, int64_t m, int64_t n)
+{
+    return (la_mats){{t ? la_data(t) : NULL, n, 1}, m * n};
+}
+
+la_status la_output_of(la_frame *f, int k, la_tensor **keep)
+{
+    la_tensor *t = la_result(f, k);
+    if (la_is_contiguous(t)) {
+        *keep = la_tensor_retain(t);
+        return LA_OK;
+    }
+    return la_tensor_empty(t->ndim, la_sizes(t), (la_dtype)t->dtype, keep);
+}
+
+la_status la_output_end(la_frame *f, int k, la_tensor *t)
+{
+    return t == la_result(f, k) ? LA_OK : la_copy_data(la_result(f, k), t);
+}
+
+/* ---- the run ---- */
+
+/* Multiply-adds that are worth a thread, and those of a matrix whose products
+** keep several busy. */
+#define THREAD_WORK 65536.0
+#define LARGE_WORK 4e6
+
+la_status la_each_matrix(int64_t count, double work, size_t bytes,
+                         la_matrix_fn fn, void *context)
+{
+    int threads = la_in_parallel() ? 1 : la_num_threads();
+    if (count == 0) return LA_OK;
+    if (count > 1 && (count >= threads || work < LARGE_WORK)) {
+        double grain = work < THREAD_WORK ? THREAD_WORK / (work + 1) + 1 : 1;
+        la_unit_plan plan = {fn, (int64_t)grain, bytes};
+        return la_iter_units(count, &plan, context);
+    }
+    char *scratch = la_mem_alloc(bytes ? bytes : 1);
+    if (!scratch) return LA_ENOMEM;
+    la_status status = LA_OK;
+    for (int64_t i = 0; i < count && !status; i++)
+        status = la_interrupted() ? LA_EINTR : fn(context, i, scratch);
+    la_mem_free(scratch, bytes ? bytes : 1);
+    return status;
+}
+
+typedef struct small_run {
+    const la_field *f;
+    void (*fn)(const la_small *);
+    const la_small *all;
+} small_run;
+
+/* Matrices of one call of the kernel: between two looks at the interrupt. */
+enum { GROUP = 256 };
+
+static void move_on(const la_field *f, la_mats *a, int64_t i)
+{
+    if (a->mat.data) a->mat.data += i * a->step * f->size;
+}
+
+static la_status run_group(void *context, int64_t unit, char *scratch)
+{
+    const small_run *r = context;
+    la_small s = *r->all;
+    int64_t i = unit * GROUP, rank = la_min(s.m, s.n);
+    move_on(r->f, &s.a, i);
+    move_on(r->f, &s.b, i);
+    move_on(r->f, &s.x, i);
+    move_on(r->f, &s.f, i);
+    if (s.pivots) s.pivots += i * rank;
+    if (s.info) s.info += i;
+    if (s.det) s.det += i * r->f->size;
+    if (s.tau) s.tau += i * rank * r->f->size;
+    s.count = la_min(GROUP, s.count - i);
+    r->fn(&s);
+    return LA_OK;
+}
+
+la_status la_small_run(const la_field *f, void (*fn)(const la_small *),
+                       const la_small *s)
+{
+    small_run r = {f, fn, s};
+    int64_t groups = (s->count + GROUP - 1) / GROUP;
+    double work = GROUP * ((double)s->m * s->n * (s->n + s->k) + 64) / 8;
+    la_unit_plan plan = {run_group, (int64_t)(THREAD_WORK / work) + 1, 0};
+    if (groups > 1) return la_iter_units(groups, &plan, &r);
+    return groups ? run_group(&r, 0, NULL) : LA_OK;
+}
+
+la_status la_check_info(const int32_t *info, int64_t count, const char *what)
+{
+    for (int64_t i = 0; i < count; i++) {
+        if (!info[i]) continue;
+        char where[64] = "the matrix";
+        if (count > 1)
+            snprintf(where, sizeof where, "matrix %lld of the batch",
+                     (long long)i + 1);
+        return la_error_at(LA_EARG, 1, "%s %s %d", where, what, (int)info[i]);
+    }
+    return LA_OK;
+}
