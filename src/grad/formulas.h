@@ -99,6 +99,19 @@ la_tensor *la_x_adaptive_avg(la_formula *x);
 la_tensor *la_x_adaptive_avg_again(la_formula *x);
 la_tensor *la_x_im2col(la_formula *x);
 
+/* ---- factorizations, inverses, determinants ---- */
+
+la_tensor *la_x_inv(la_formula *x);
+la_status la_x_solve(la_formula *x, la_tensor **out);
+la_status la_x_solve_triangular(la_formula *x, la_tensor **out);
+la_tensor *la_x_det(la_formula *x);
+la_tensor *la_x_slogdet(la_formula *x);
+la_tensor *la_x_lu_factor(la_formula *x);
+la_status la_x_lu_solve(la_formula *x, la_tensor **out);
+la_tensor *la_x_cholesky(la_formula *x);
+la_tensor *la_x_qr(la_formula *x);
+la_tensor *la_x_matrix_exp(la_formula *x);
+
 /* ---- norms, layers, borders ---- */
 
 la_status la_x_layer_norm(la_formula *x, la_tensor **out);

@@ -168,7 +168,9 @@ static void add_themes(lua_State *L, int lib)
         "matrix_power", "vector_norm", "cross", "outer", "diagonal", "trace",
         "tensordot", "det", "slogdet", "inv", "inv_ex", "solve", "solve_ex",
         "solve_triangular", "lu", "lu_factor", "lu_factor_ex", "lu_solve",
-        "cholesky", "cholesky_ex", "qr", "householder_product", NULL};
+        "cholesky", "cholesky_ex", "qr", "householder_product", "lstsq",
+        "matrix_exp", "tensorinv", "tensorsolve", "matrix_transpose",
+        "matrix_norm", "norm", "cond", "vander", NULL};
     add_theme(L, lib, "autograd", autograd);
     add_theme(L, lib, "linalg", linalg);
 }

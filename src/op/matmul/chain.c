@@ -63,8 +63,8 @@ static la_status zeroth_power(la_frame *f, la_tensor *t)
     return la_give(f, la_run(where, &out, never, t, eye), &out);
 }
 
-/* matrix_power(t [*, m, m], n): LA_ESHAPE unless square; n < 0 is refused, as
-** the library has no inverse. */
+/* matrix_power(t [*, m, m], n): LA_ESHAPE unless square; n < 0 are powers of
+** the inverse. */
 la_status la_impl_matrix_power(la_frame *f)
 {
     la_tensor *t = la_arg(f, 0), *out = NULL;
@@ -73,9 +73,13 @@ la_status la_impl_matrix_power(la_frame *f)
     if (d < 2 || la_sizes(t)[d - 1] != la_sizes(t)[d - 2])
         return la_error_at(LA_ESHAPE, 1, "a square matrix or a batch of them "
                            "expected");
-    if (n < 0)
-        return la_error_at(LA_EARG, 2, "negative powers need an inverse: take "
-                           "the inverse first");
+    if (n < 0) {
+        LA_OWNED inverse = NULL;
+        if (n == INT64_MIN)
+            return la_error_at(LA_EARG, 2, "the power is too large");
+        LA_TRY(la_run(inv, &inverse, t));
+        return la_give(f, power(inverse, -n, &out), &out);
+    }
     if (n == 0) return zeroth_power(f, t);
     return la_give(f, power(t, n, &out), &out);
 }
