@@ -26,7 +26,7 @@ def number(x):
 
 
 def tensor(t, index=False):
-    flat = t.detach().contiguous().reshape(-1)
+    flat = t.detach().resolve_conj().contiguous().reshape(-1)
     if flat.is_complex():
         flat = torch.view_as_real(flat).reshape(-1)
     r = {"dtype": str(t.dtype)[6:], "shape": list(t.shape),
@@ -108,11 +108,12 @@ records = {}
 
 
 def case(op, fn, *args, style="function", index=False, tol=None, post=(),
-         **kwargs):
+         file=None, **kwargs):
     """Record a call. index: the results that hold positions (True: all whole
-    ones); post: the arguments that are also compared afterwards."""
-    out = records.setdefault(op, [])
-    r = {"id": "%s-%03d" % (op, len(out) + 1), "family": "more", "op": op,
+    ones); post: the arguments that are also compared afterwards; file: its
+    name, where that is not the operation's."""
+    out = records.setdefault(file or op, [])
+    r = {"id": "%s-%03d" % (file or op, len(out) + 1), "family": "more", "op": op,
          "style": style, "args": [encode(a) for a in args]}
     if kwargs:
         r["kwargs"] = {k: encode(v) for k, v in kwargs.items()}
@@ -358,6 +359,113 @@ def losses():
                  reduction=reduction)
 
 
+FIELDS = (torch.float32, torch.float64, torch.complex64, torch.complex128)
+
+
+def square(*shape, dtype):
+    """Well away from singular; complex ones have another imaginary part."""
+    x = real(*shape, dtype=torch.float64)
+    if dtype.is_complex:
+        x = torch.complex(x, real(*shape, dtype=torch.float64))
+    return (x + 5 * torch.eye(*shape[-2:])).to(dtype)
+
+
+LOOSE = {torch.float32: {"rtol": 2e-3, "atol": 2e-4},
+         torch.complex64: {"rtol": 2e-3, "atol": 2e-4}}
+
+
+def factored():
+    L = torch.linalg
+    for dtype in FIELDS:
+        loose = LOOSE.get(dtype, TOLERANCE[dtype])
+
+        def call(name, fn, *args, **kwargs):
+            case(name, fn, *args, tol=loose, **kwargs)
+        one, some = square(3, 3, dtype=dtype), square(2, 4, 4, dtype=dtype)
+        n = 20 if dtype in (torch.float32, torch.complex128) else 5
+        large = square(n, n, dtype=dtype)
+        none = square(0, 0, dtype=dtype)
+        for x in (one, some, large, one.mT, none):
+            call("det", L.det, x)
+            call("slogdet", L.slogdet, x)
+            call("logdet", torch.logdet, x)
+            call("inv", L.inv, x)
+            call("lu_factor", L.lu_factor, x)
+        wide, tall = square(3, 5, dtype=dtype), square(2, 5, 3, dtype=dtype)
+        for x in (one, some, wide, tall, square(n - 2, n, dtype=dtype)):
+            call("lu_factor_ex", L.lu_factor_ex, x)
+            call("lu", L.lu, x)
+            call("qr", L.qr, x)
+            # modes without a derivative: the records of qr are differentiated
+            call("qr", L.qr, x, "complete", file="qr_modes")
+            call("qr", L.qr, x, "r", file="qr_modes")
+            call("geqrf", torch.geqrf, x)
+        singular = some.clone()
+        singular[1, :, 2] = 0
+        call("lu_factor_ex", L.lu_factor_ex, singular)
+        call("inv_ex", L.inv_ex, some)
+        b, row = square(4, 3, dtype=dtype), square(3, 4, dtype=dtype)
+        call("solve", L.solve, some, b)
+        call("solve", L.solve, some, row, left=False)
+        call("solve", L.solve, some, b[:, 0])
+        call("solve", L.solve, one, row)
+        call("solve", L.solve, large, square(n, 3, dtype=dtype))
+        call("solve_ex", L.solve_ex, some, b)
+        lu, pivots = L.lu_factor(some)
+        call("lu_solve", L.lu_solve, lu, pivots, b)
+        call("lu_solve", L.lu_solve, lu, pivots, b, adjoint=True)
+        call("lu_solve", L.lu_solve, lu, pivots, row, left=False)
+        call("lu_unpack", torch.lu_unpack, lu, pivots)
+        call("lu_unpack", torch.lu_unpack, lu, pivots, False, True)
+        for upper in (False, True):
+            for x, y in ((some, b), (large, square(n, 3, dtype=dtype))):
+                call("solve_triangular", L.solve_triangular, x, y, upper=upper)
+                call("solve_triangular", L.solve_triangular, x / 10, y,
+                     upper=upper, unitriangular=True)
+                call("solve_triangular", L.solve_triangular, x, y.mT,
+                     upper=upper, left=False)
+            for x in (one, some, large):
+                x = x @ x.mH + torch.eye(x.shape[-1], dtype=dtype)
+                call("cholesky", L.cholesky, x, upper=upper)
+                call("cholesky_ex", L.cholesky_ex, x, upper=upper)
+                factor = L.cholesky(x, upper=upper)
+                call("cholesky_solve", torch.cholesky_solve,
+                     square(x.shape[-1], 2, dtype=dtype), factor, upper)
+                call("cholesky_inverse", torch.cholesky_inverse, factor, upper)
+        a, tau = torch.geqrf(tall)
+        call("householder_product", L.householder_product, a, tau)
+        call("ormqr", torch.ormqr, a, tau, tall)
+        call("ormqr", torch.ormqr, a, tau, tall.mT.contiguous(), False, True)
+        for scale in (1e-5, 0.01, 0.2, 1):
+            call("matrix_exp", L.matrix_exp, one * scale)
+            call("matrix_exp", L.matrix_exp, some * scale)
+        call("tensorinv", L.tensorinv, square(6, 6, dtype=dtype).reshape(
+            2, 3, 3, 2))
+        call("tensorinv", L.tensorinv, square(6, 6, dtype=dtype).reshape(
+            6, 3, 2), 1)
+        call("tensorsolve", L.tensorsolve, square(6, 6, dtype=dtype).reshape(
+            2, 3, 3, 2), square(2, 3, dtype=dtype))
+        call("matrix_transpose", lambda x: x.mT, some)
+        call("linalg_norm", L.norm, some)
+        call("linalg_norm", L.norm, one, "fro")
+        call("linalg_norm", L.norm, one, 3, dim(1))
+        for order in (1, -1, float("inf"), float("-inf"), "fro"):
+            call("matrix_norm", L.matrix_norm, some, order)
+            call("matrix_norm", L.matrix_norm, some, order,
+                 Tagged("dims", [2, 0]), True)
+            call("linalg_norm", L.norm, one, order)
+            call("cond", L.cond, some, order)
+        call("linalg_vander", L.vander, one)
+        call("linalg_vander", L.vander, one, N=5)
+        call("linalg_diagonal", L.diagonal, some)
+        call("linalg_diagonal", L.diagonal, some, offset=1)
+        call("linalg_cross", L.cross, one, square(3, 3, dtype=dtype))
+        if dtype.is_complex:
+            continue
+        for p in (0.0, 1.0, 2.0, 3.0, float("inf")):
+            call("cdist", torch.cdist, tall, square(4, 3, dtype=dtype), p)
+            call("pdist", F.pdist, row, p)
+
 
 def write(folder, parts):
     for make in parts:
@@ -381,4 +489,5 @@ if __name__ == "__main__":
         casts,
         pools,
         normalised,
-        losses))
+        losses,
+        factored))

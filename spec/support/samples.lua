@@ -233,6 +233,11 @@ end
 ---------------------------------------------------------------------------
 -- Operations without records: calls written out, with the shapes of the inputs
 
+-- A Hermitian positive definite matrix.
+local function positive(x)
+  return x:matmul(x.mH) + la.eye(x:size(-1), {dtype = x.dtype})
+end
+
 local label, one_two = la.tensor{2, 1, 3}, la.tensor{1, -1, 1}
 local written = {
   divmod = {{function(x) return select(2, la.divmod(x, 0.75)) end, {3}}},
@@ -410,6 +415,32 @@ local written = {
   gaussian_nll_loss = {{function(x, y, v)
     return la.gaussian_nll_loss(x, y, v:exp())
   end, {2, 3}, {2, 3}, {2, 3}}},
+  cholesky = {{function(x) return la.cholesky(positive(x)) end, {2, 3, 3}},
+    {function(x) return la.cholesky(positive(x), {upper = true}) end, {3, 3}}},
+  cholesky_ex = {{function(x) return (la.cholesky_ex(positive(x))) end,
+    {3, 3}}},
+  qr = {{la.qr, {3, 3}}, {la.qr, {2, 3, 5}}, {la.qr, {5, 3}},
+    {function(x) return la.qr(x, "complete") end, {3, 4}}},
+  lu_factor_ex = {{la.lu_factor_ex, {3, 3}}, {la.lu_factor_ex, {2, 3, 5}},
+    {la.lu_factor_ex, {5, 3}},
+    {function(x) return la.lu_factor_ex(x, {pivot = false}) end, {3, 3}}},
+  lstsq = {{function(x, y) return (la.lstsq(x, y)) end, {4, 3}, {4, 2}},
+    {function(x, y) return (la.lstsq(x, y)) end, {2, 3, 4}, {2, 3, 2}}},
+  solve = {{la.solve, {2, 3, 3}, {3, 2}}, {la.solve, {3, 3}, {3}},
+    {function(x, y) return la.solve(x, y, {left = false}) end, {3, 3},
+      {2, 2, 3}}},
+  solve_triangular = {{function(x, y)
+    return la.solve_triangular(x, y, {upper = true})
+  end, {2, 3, 3}, {3, 2}}, {function(x, y)
+    return la.solve_triangular(x, y, {upper = false, left = false,
+      unitriangular = true})
+  end, {3, 3}, {2, 3}}},
+  slogdet = {{function(x) return select(2, la.slogdet(x)) end, {2, 3, 3}},
+    {function(x)
+      local sign, log = la.slogdet(x)
+      return sign * log
+    end, {"c", 3, 3}}},
+  logdet = {{function(x) return la.logdet(positive(x)) end, {3, 3}}},
   poisson_nll_loss = {{function(x, y)
     return la.poisson_nll_loss(x, y:exp() + 2, {full = true})
   end, {3}, {3}}, {function(x, y)

@@ -48,13 +48,7 @@ la_status la_x_solve(la_formula *x, la_tensor **out)
     la_tensor *a = A(0), *g = G, *r = RES(0);
     bool left = VAL(2).b;
     if (x->status) return x->status;
-    bool vector = la_x_ndim(x, 1) == 1;
-    if (la_x_ndim(x, 1) == a->ndim - 1) {
-        vector = true;
-        la_value sizes = SIZES(1);
-        for (int d = 0; d < a->ndim - 1; d++)
-            vector = vector && sizes.ints.list[d] == la_sizes(a)[d];
-    }
+    bool vector = r->ndim == a->ndim - 1;
     if (vector) {
         g = R(unsqueeze, g, -1);
         r = R(unsqueeze, r, -1);
@@ -134,8 +128,8 @@ la_tensor *la_x_slogdet(la_formula *x)
     la_tensor *a = A(0), *g = GR(1);
     if (x->status) return NULL;
     if (la_is_complex((la_dtype)a->dtype)) {
-        la_tensor *turn = R(imag, R(mul, C(GR(0)), RES(0)));
-        g = R(complex, g, R(neg, turn));
+        la_tensor *phase = R(imag, R(mul, C(GR(0)), RES(0)));
+        g = R(complex, g, R(neg, phase));
     }
     g = R(unsqueeze, R(unsqueeze, g, -1), -1);
     return R(mul, g, H(R(inv_ex, a)));
@@ -245,6 +239,7 @@ la_tensor *la_x_qr(la_formula *x)
     if (q->ndim != r->ndim)
         return la_x_fail(x, la_error(LA_EGRAD, "qr: mode 'r' has no "
                                      "derivative, as Q is needed for it"));
+    if (n == 0) return la_x_zeros(x, 0);
     if (k > n)
         return la_x_fail(x, la_error(LA_EGRAD, "qr: mode 'complete' has no "
                                      "derivative for more rows than "

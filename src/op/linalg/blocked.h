@@ -44,7 +44,8 @@ la_status la_blocked_triangular(const la_field *f, la_gemm_mat t, int flags,
                                 la_gemm_mat b, int64_t n, int64_t k);
 
 /* LU of m x n with row exchanges: pivots (min(m, n), from 1; never NULL) as in
-** LAPACK. 'panel' has room for m rows. *info: the first zero pivot. */
+** LAPACK. 'panel' is scratch for m rows of ker->row_bytes. *info: the first
+** zero pivot. */
 la_status la_blocked_lu(const la_field *f, la_gemm_mat a, int64_t m, int64_t n,
                         bool pivot, char *panel, int32_t *pivots,
                         int32_t *info);

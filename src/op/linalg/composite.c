@@ -226,8 +226,8 @@ la_status la_impl_ormqr(la_frame *f)
     if (!left) c = STEP(mH, c);
     LA_TRY(w->status);
     LA_TRY(apply(la_arg(f, 0), la_arg(f, 1), c, transpose == left, &out));
-    LA_OWNED made = out;
-    if (!left) return la_run_result(f, mH, made);
-    la_set_result(f, 0, la_tensor_retain(made));
+    LA_OWNED product = out;
+    if (!left) return la_run_result(f, mH, product);
+    la_set_result(f, 0, la_tensor_retain(product));
     return LA_OK;
 }

@@ -2,10 +2,13 @@
 ** solve_triangular and cholesky: blocks of products (blocked.c), or a group of
 ** small matrices at a time.
 */
+#include <math.h>
+
 #include "op/linalg/linalg.h"
 
 #include "base/memory.h"
 #include "op/move/copy.h"
+#include "tensor/scalar.h"
 
 #define LA_ROWS "op/def/linalg.def"
 #include "op/impls.h"
@@ -111,13 +114,19 @@ la_status la_meta_cholesky_ex(la_frame *f)
     return la_set_output(f, 1, batch.ndim, batch.sizes, NULL, LA_INT32);
 }
 
-/* The triangle that holds no part of the factor is zeroed. */
+/* The triangle that holds no part of the factor is zeroed; a matrix that has
+** none gets NaN on its diagonal. */
 static la_status factor_one(void *context, int64_t i, char *scratch)
 {
     const job *j = context;
     const la_field *f = &j->field;
     la_gemm_mat a = la_matrix_at(f, &j->x, i);
     LA_TRY(la_blocked_cholesky(f, a, j->n, &j->info[i]));
+    if (j->info[i]) {
+        la_scalar nan = la_scalar_float(NAN);
+        for (int64_t k = 0; k < j->n; k++)
+            la_scalar_cast(&nan, f->dtype, la_mat_at(f, a, k, k).data);
+    }
     for (int64_t r = 0; r < j->n; r++)
         if (a.cs == 1)
             memset(la_mat_at(f, a, r, r + 1).data, 0,
