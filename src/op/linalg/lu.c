@@ -461,8 +461,9 @@ static la_status check_pivots(la_tensor *pivots, int64_t rows)
     const int32_t *p = (const int32_t *)la_data(copy);
     for (int64_t i = 0; i < copy->numel; i++)
         if (p[i] < i % n + 1 || p[i] > rows)
-            return la_error_at(LA_EINDEX, 2, "pivot %lld is %d, out of range "
-                               "%lld to %lld", (long long)(i % n + 1), p[i],
+            return la_error_at(LA_EINDEX, 2, "pivot %lld, %d, is out of bounds "
+                               "for rows %lld to %lld",
+                               (long long)(i % n + 1), p[i],
                                (long long)(i % n + 1), (long long)rows);
     return LA_OK;
 }
