@@ -103,31 +103,32 @@ la_status la_blocked_triangular(const la_field *f, la_gemm_mat t, int flags,
 
 /* ---- LU ---- */
 
+/* 'bytes' bytes at p and at q, which do not overlap. */
+static void exchange_bytes(char *p, char *q, int64_t bytes)
+{
+    char t[64];
+    for (; bytes >= 64; bytes -= 64, p += 64, q += 64) {
+        memcpy(t, p, 64);
+        memcpy(p, q, 64);
+        memcpy(q, t, 64);
+    }
+    if (bytes > 0) {
+        memcpy(t, p, (size_t)bytes);
+        memcpy(p, q, (size_t)bytes);
+        memcpy(q, t, (size_t)bytes);
+    }
+}
+
 void la_exchange_rows(const la_field *f, la_gemm_mat a, int64_t cols,
                       const int32_t *pivots, int64_t first, int64_t end,
                       bool undo)
 {
-    char t[64];
+    int64_t runs = a.cs == 1 ? 1 : cols, run = (cols / la_max(runs, 1));
     for (int64_t s = first; s < end; s++) {
         int64_t j = undo ? first + end - 1 - s : s, i = pivots[j] - 1;
-        if (i == j) continue;
-        char *p = la_mat_at(f, a, i, 0).data, *q = la_mat_at(f, a, j, 0).data;
-        if (a.cs == 1)
-            for (int64_t left = cols * f->size; left > 0; left -= 64) {
-                size_t n = (size_t)la_min(left, 64);
-                memcpy(t, p, n);
-                memmove(p, q, n);
-                memcpy(q, t, n);
-                p += n;
-                q += n;
-            }
-        else
-            for (int64_t c = 0; c < cols; c++) {
-                int64_t o = c * a.cs * f->size;
-                memcpy(t, p + o, (size_t)f->size);
-                memcpy(p + o, q + o, (size_t)f->size);
-                memcpy(q + o, t, (size_t)f->size);
-            }
+        for (int64_t c = 0; i != j && c < runs; c++)
+            exchange_bytes(la_mat_at(f, a, i, c).data,
+                           la_mat_at(f, a, j, c).data, run * f->size);
     }
 }
 
