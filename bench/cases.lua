@@ -33,6 +33,10 @@ local function inputs(case)
     made[i] = x
   end
   if case.op == "where" then made[1] = made[1]:gt(0.5) end
+  if case.group == "linalg" then      -- well conditioned, and symmetric
+    local n = made[1]:size(-1)
+    made[1] = (made[1] + made[1].mT) / 2 + n * la.eye(n, {dtype = case.dtype})
+  end
   if case.op == "blackscholes" then
     made[1], made[2] = made[1] * 50 + 75, made[2] * 50 + 75
     made[3] = made[3] + 0.1
@@ -154,6 +158,16 @@ end
 function make.linear(_, x, w, b)
   return function() return la.linear(x, w, b) end
 end
+
+-- Factorizations.
+for _, name in ipairs{"inv", "cholesky", "lu_factor", "qr"} do
+  make[name] = function(_, x)
+    local f = la.linalg[name]
+    return function() return f(x) end
+  end
+end
+
+function make.solve(_, x, y) return function() return la.solve(x, y) end end
 
 -- Chains of element-wise steps, as they are and through la.fuse.
 local function both(f, ...)

@@ -95,6 +95,10 @@ def inputs(case):
         made.append(x)
     if case["op"] == "where":
         made[0] = made[0] > 0.5
+    if case["group"] == "linalg":
+        n = made[0].shape[-1]
+        made[0] = ((made[0] + made[0].swapaxes(-1, -2)) / 2
+                   + n * np.eye(n, dtype=made[0].dtype))
     if case["op"] == "blackscholes":
         made = [made[0] * 50 + 75, made[1] * 50 + 75, made[2] + np.float32(0.1)]
     return made + [None] * (3 - len(made))
@@ -209,6 +213,10 @@ def numpy_case(case):
         "cumsum": lambda: np.cumsum(x), "sort": lambda: np.sort(x),
         "argsort": lambda: np.argsort(x),
         "topk": lambda: np.sort(np.partition(x, -case["k"])[-case["k"]:]),
+        "inv": lambda: np.linalg.inv(x),
+        "solve": lambda: np.linalg.solve(x, y),
+        "cholesky": lambda: np.linalg.cholesky(x),
+        "qr": lambda: np.linalg.qr(x),
         "matmul": lambda: x @ y, "bmm": lambda: x @ y,
         "matmul_nt": lambda: x @ y.T,
         "linear": lambda: x @ y.T + z, "layernorm": layernorm,
@@ -340,6 +348,11 @@ def torch_case(case):
         "cumsum": lambda: torch.cumsum(x, 0),
         "sort": lambda: torch.sort(x), "argsort": lambda: torch.argsort(x),
         "topk": lambda: torch.topk(x, case["k"]),
+        "inv": lambda: torch.linalg.inv(x),
+        "solve": lambda: torch.linalg.solve(x, y),
+        "cholesky": lambda: torch.linalg.cholesky(x),
+        "lu_factor": lambda: torch.linalg.lu_factor(x),
+        "qr": lambda: torch.linalg.qr(x),
         "matmul": lambda: torch.matmul(x, y),
         "bmm": lambda: torch.bmm(x, y),
         "matmul_nt": lambda: torch.matmul(x, y.t()),
