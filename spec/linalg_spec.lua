@@ -164,14 +164,14 @@ describe("linalg", function()
   it("least squares", function()
     for _, d in ipairs(DTYPES) do
       local a, b = random(d, {2, 30, 7}), random(d, {2, 30, 3})
-      local x, rest, rank = L.lstsq(a, b)
+      local x, rest, rank = la.lstsq(a, b)
       near("normal equations", d, a.mH:matmul(a:matmul(x) - b),
         la.zeros(2, 7, 3))
       near("residuals", d, rest,
         (a:matmul(x) - b):abs():square():sum(-2))
       assert.are.same({7, 7}, rank:totable())
       local wide = random(d, {7, 30})
-      local y, none = L.lstsq(wide, b[1][{{1, 7}}])
+      local y, none = la.lstsq(wide, b[1][{{1, 7}}])
       near("least norm", d, y, wide.mH:matmul(L.solve(wide:matmul(wide.mH),
         b[1][{{1, 7}}])))
       assert.are.equal(0, none:numel())

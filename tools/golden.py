@@ -113,8 +113,8 @@ def case(op, fn, *args, style="function", index=False, tol=None, post=(),
     ones); post: the arguments that are also compared afterwards; file: its
     name, where that is not the operation's."""
     out = records.setdefault(file or op, [])
-    r = {"id": "%s-%03d" % (file or op, len(out) + 1), "family": "more", "op": op,
-         "style": style, "args": [encode(a) for a in args]}
+    r = {"id": "%s-%03d" % (file or op, len(out) + 1), "family": "more",
+         "op": op, "style": style, "args": [encode(a) for a in args]}
     if kwargs:
         r["kwargs"] = {k: encode(v) for k, v in kwargs.items()}
     got = fn(*[plain(a) for a in args],
