@@ -69,3 +69,18 @@ describe("complex64", function()
       la.complex(la.arange(9) * 0.5, la.zeros(9)))
   end)
 end)
+
+describe("sgn of a complex zero", function()
+  it("is 0, whatever the signs of its parts", function()
+    for _, dtype in ipairs{"complex64", "complex128"} do
+      local re = la.tensor{0.0, -0.0, 0.0, -0.0, -0.0}
+      local im = la.tensor{0.0, 0.0, -0.0, -0.0, 2.0}
+      for _, n in ipairs{1, 9} do       -- a vector and its rest
+        local z = la.complex(re:repeat_interleave(n), im:repeat_interleave(n))
+        local got = la.view_as_real(z:to(dtype):sgn())
+        assert.is_false(got:narrow(1, 1, 4 * n):signbit():any())
+        assert.equal(1.0, got[5 * n][2]:item())
+      end
+    end
+  end)
+end)

@@ -47,9 +47,11 @@
 #include "kernel/each/each_bool.inc"
 #include "kernel/each/table.inc"
 
-/* Both parts over the modulus; 0 is divided by 1. */
-#define DIRECTION(a) ((a) / vselect(((a) == 0) & (vcswap(a) == 0), \
-    vset(a, 1), VPICK_(a, hypot)(vcfirst(a), vcsecond(a))))
+/* Both parts over the modulus; of a zero 0, whatever its signs. */
+#define IS_ZERO(a) (((a) == 0) & (vcswap(a) == 0))
+#define DIRECTION(a) vselect(IS_ZERO(a), vset(a, 0), \
+    (a) / vselect(IS_ZERO(a), vset(a, 1), \
+        VPICK_(a, hypot)(vcfirst(a), vcsecond(a))))
 
 #define NAME sgn
 #define ARITY 1

@@ -210,8 +210,8 @@ static la_status space_meta(la_frame *f, int options, bool powers)
     return la_scalar_fits(&f->args[1].scalar, d, 2);
 }
 
-/* The upper half counts down from the end, so that both ends are exact. Integer
-** dtypes truncate the bounds first. */
+/* The upper half counts down from an end that is an element, so that both ends
+** are exact. Integer dtypes truncate the bounds first. */
 static la_status space_impl(la_frame *f, sequence s, bool endpoint)
 {
     int64_t n = la_arg_int(f, 2);
@@ -224,8 +224,8 @@ static la_status space_impl(la_frame *f, sequence s, bool endpoint)
     s.first = first;
     int64_t gaps = endpoint ? n - 1 : n;
     s.step = gaps > 0 ? (last - first) / (double)gaps : 0;
-    s.last = endpoint ? last : last - s.step;
-    s.half = n > 1 ? n / 2 : 1;
+    s.last = last;
+    s.half = !endpoint ? n : n > 1 ? n / 2 : 1;
     return run_sequence(f, &s);
 }
 
