@@ -266,7 +266,7 @@ static void one_walk(void **state)
     la_tensor *base, *view, *other;
     int count = 0, refused = 0;
     assert_int_equal(la_tensor_empty(1, &capacity, LA_FLOAT32, &base), LA_OK);
-    assert_int_equal(la_tensor_new(&other), LA_OK);
+    assert_int_equal(la_tensor_empty(1, &capacity, LA_FLOAT32, &other), LA_OK);
     for (int k = 0; k < 200000; k++) {
         int n = (int)draw(5);
         int64_t sizes[4], strides[4], offset = draw(80) - 5;

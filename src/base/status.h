@@ -19,7 +19,7 @@ typedef enum la_status {
     LA_EDTYPE,   /* dtype not supported, or a result does not fit it */
     LA_EINDEX,   /* an index or a dimension is out of range */
     LA_EALIAS,   /* operands overlap in memory in a way that is not allowed */
-    LA_ESTATE,   /* freed, read-only, locked, no storage or no dtype yet */
+    LA_ESTATE,   /* freed, read-only, locked, no storage */
     LA_ENOMEM,   /* memory could not be had, or the cap is reached */
     LA_EIO,      /* a file or a stream failed or is malformed */
     LA_EINTR,    /* the host asked to stop */

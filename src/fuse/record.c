@@ -111,7 +111,7 @@ static la_status start_anew(la_fuse *z)
 bool la_fuse_is_simple(const la_tensor *t)
 {
     return t->device == LA_CPU && !t->names && t->dtype != LA_UNDEFINED
-        && !(t->flags & (LA_F_CONJ | LA_F_NEG | LA_F_ZERO));
+        && !(t->flags & (LA_F_CONJ | LA_F_NEG));
 }
 
 /* The dtype that the loop computes in: that of all inputs but the mask, if they

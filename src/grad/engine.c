@@ -232,7 +232,7 @@ bool la_exclusive(const la_tensor *t)
     return atomic_load(&t->refs) == 1 && !t->base && t->storage
         && atomic_load(&t->storage->refs) == 1 && (t->flags & LA_F_DENSE)
         && !(t->flags & (LA_F_WRAPPED | LA_F_REQUIRES_GRAD | LA_F_CONJ
-                         | LA_F_NEG | LA_F_ZERO));
+                         | LA_F_NEG));
 }
 
 static bool same_shape(const la_output_meta *o, const la_tensor *t)

@@ -58,7 +58,7 @@ static la_tensor *filled(la_formula *x, const la_tensor *g,
 static bool is_plain_scalar(const la_tensor *g)
 {
     return g->numel == 1 && g->device == LA_CPU && la_data(g)
-        && !(g->flags & (LA_F_CONJ | LA_F_NEG | LA_F_ZERO))
+        && !(g->flags & (LA_F_CONJ | LA_F_NEG))
         && la_tensor_check_bounds(g) == LA_OK;
 }
 

@@ -28,7 +28,7 @@ static bool is_whole_view(const la_tensor *t)
         && atomic_load(&t->storage->refs) == 2 && la_is_contiguous(t)
         && t->numel * (int64_t)la_itemsize(t) == t->storage->nbytes
         && !((t->flags | base->flags)
-             & (LA_F_CONJ | LA_F_NEG | LA_F_ZERO | LA_F_WRAPPED));
+             & (LA_F_CONJ | LA_F_NEG | LA_F_WRAPPED));
 }
 
 /* Put 'grad' into leaf.grad. A gradient that nobody else holds is taken as it

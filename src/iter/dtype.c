@@ -13,13 +13,10 @@ typedef struct survey {
     la_dtype output;           /* of the first defined output */
 } survey;
 
-static la_status survey_input(la_iter *it, la_iter_operand *op, survey *s)
+static void survey_input(la_iter *it, const la_iter_operand *op, survey *s)
 {
-    if (op->current == LA_UNDEFINED)
-        return la_error(LA_ESTATE, "tensor has no dtype yet");
     if (it->common == LA_UNDEFINED) it->common = op->current;
     else if (it->common != op->current) s->inputs_differ = true;
-    return LA_OK;
 }
 
 static void survey_output(la_iter_operand *op, la_dtype fixed, survey *s)
@@ -35,18 +32,17 @@ static void survey_output(la_iter_operand *op, la_dtype fixed, survey *s)
     op->target = fixed != LA_UNDEFINED ? fixed : op->current;
 }
 
-static la_status look(la_iter *it, const la_iter_config *c, survey *s)
+static void look(la_iter *it, const la_iter_config *c, survey *s)
 {
     it->common = LA_UNDEFINED;
     it->device = LA_CPU;
     for (int k = 0; k < it->noperands; k++) {
         la_iter_operand *op = &it->op[k];
         if (op->is_output) survey_output(op, c->static_dtype, s);
-        else LA_TRY(survey_input(it, op, s));
+        else survey_input(it, op, s);
         if (op->tensor && op->tensor->device != LA_CPU && it->device == LA_CPU)
             it->device = (la_device)op->tensor->device;
     }
-    return LA_OK;
 }
 
 static la_status check_same_dtype(const la_iter *it, const survey *s)
@@ -119,7 +115,7 @@ static la_status settle_output(la_iter *it, la_iter_operand *op,
 la_status la_iter_compute_types(la_iter *it, const la_iter_config *c)
 {
     survey s = {.output = LA_UNDEFINED};
-    LA_TRY(look(it, c, &s));
+    look(it, c, &s);
     if (it->flags & LA_IT_CHECK_ALL_SAME_DTYPE)
         LA_TRY(check_same_dtype(it, &s));
     if (it->noperands == it->noutputs) {

@@ -53,7 +53,6 @@ static la_status make_output(la_iter *it, la_iter_operand *op,
         op->current = op->target;
         op->owned = true;
     } else {
-        if (t->dtype == LA_UNDEFINED) t->dtype = (uint8_t)op->current;
         LA_TRY(la_tensor_resize(t, it->ndim, sizes));
         if (strides) LA_TRY(la_tensor_set_geometry(t, it->ndim, sizes,
                                                    strides));

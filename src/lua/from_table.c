@@ -505,8 +505,8 @@ int la_read_sizes(lua_State *L, int at, int64_t *sizes, const char *name)
 ** in bounds of the storage, without bits that alter values? */
 static bool lies_plain(const la_tensor *t)
 {
-    enum { ODD = LA_F_CONJ | LA_F_NEG | LA_F_ZERO | LA_F_DEFERRED };
-    return t->device == LA_CPU && t->dtype != LA_UNDEFINED && t->storage
+    enum { ODD = LA_F_CONJ | LA_F_NEG | LA_F_DEFERRED };
+    return t->device == LA_CPU && t->storage
         && !(t->flags & ODD) && la_is_contiguous(t)
         && (t->offset + t->numel) * (int64_t)la_itemsize(t)
            <= t->storage->nbytes;

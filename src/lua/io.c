@@ -73,14 +73,13 @@ static la_status write_piece(void *sink, const void *bytes, size_t n)
     return la_sink_write(sink, bytes, n);
 }
 
-/* LA_ESTATE for tensors without values: of the meta device, without a dtype,
-** or whose storage was freed. A zero tensor has values but no storage. */
+/* LA_ESTATE for tensors without values: of the meta device, or whose storage
+** was freed. */
 static la_status check_has_data(const la_tensor *t)
 {
     if (t->device == LA_META)
         return la_error(LA_ESTATE, "a meta tensor has no data to save");
-    if (t->dtype == LA_UNDEFINED || (t->numel && !t->storage
-                                     && !(t->flags & LA_F_ZERO)))
+    if (t->numel && !t->storage)
         return la_error(LA_ESTATE, "the tensor has no data to save");
     return LA_OK;
 }

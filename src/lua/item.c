@@ -3,8 +3,7 @@
 **
 ** These copy one element out and hold no reference, so nothing here has to be
 ** anchored. They read the storage without dispatch: whatever makes bytes differ
-** from values (lazy conj and neg bits, a zero tensor without storage, a
-** deferred one) is handled here.
+** from values (lazy conj and neg bits, a deferred tensor) is handled here.
 */
 #include <math.h>
 
@@ -50,15 +49,12 @@ static int64_t only_offset(lua_State *L, const la_tensor *t, const char *name)
     return t->offset;
 }
 
-/* Element 'at' of the storage; a zero tensor has none and reads as 0. The
-** bounds are checked here because another tensor on the same storage may have
-** resized it. Raises without data. */
+/* Element 'at' of the storage. The bounds are checked here because another
+** tensor on the same storage may have resized it. Raises without data. */
 static const char *element(lua_State *L, const la_tensor *t, int64_t at,
                            const char *name)
 {
-    static const char zero[16] __attribute__((aligned(16)));
     int64_t item = (int64_t)la_itemsize(t);
-    if (t->flags & LA_F_ZERO) return zero;
     if (!t->storage || !t->storage->data)
         luaL_error(L, "%s: the tensor has no data", name);
     if ((at + 1) * item > t->storage->nbytes)
@@ -75,7 +71,6 @@ static inline const char *find_element(lua_State *L, const la_tensor *t, int n,
         la_enter(L);
         LA_CHECK(L, name, la_tensor_check_bounds(t));
     }
-    if (t->dtype == LA_UNDEFINED) luaL_error(L, "%s: no dtype yet", name);
     return element(L, t, n > 0 ? item_offset(L, t, n)
                                : only_offset(L, t, name), name);
 }

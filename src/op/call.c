@@ -135,9 +135,8 @@ la_status la_do_many(const la_op *op, la_value *results, int n,
 bool la_tensor_to_scalar(const la_tensor *t, la_scalar *out)
 {
     la_tensor *plain = NULL;
-    if (t->numel != 1 || t->dtype == LA_UNDEFINED || t->device != LA_CPU
-        || la_grad_flag(t)) return false;
-    if (t->flags & (LA_F_CONJ | LA_F_NEG | LA_F_ZERO)) {
+    if (t->numel != 1 || t->device != LA_CPU || la_grad_flag(t)) return false;
+    if (t->flags & (LA_F_CONJ | LA_F_NEG)) {
         if (la_run(clone, &plain, (la_tensor *)t)) return false;
         *out = la_scalar_load((la_dtype)plain->dtype, la_data(plain));
         la_tensor_release(plain);

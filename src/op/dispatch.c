@@ -18,7 +18,7 @@
 #include "tensor/verify.h"
 
 #define BIT(key) ((la_keyset)1 << (key))
-#define LAZY (LA_F_CONJ | LA_F_NEG | LA_F_ZERO)
+#define LAZY (LA_F_CONJ | LA_F_NEG)
 
 typedef struct gate {
     la_keyset keys;
@@ -30,7 +30,7 @@ typedef struct gate {
 /* Contiguous tensors are the common case: one multiplication. */
 static inline bool is_inside(const la_tensor *t)
 {
-    return la_is_contiguous(t) && t->storage && t->dtype != LA_UNDEFINED
+    return la_is_contiguous(t) && t->storage
         && (t->offset + t->numel) * (int64_t)la_itemsize(t)
            <= t->storage->nbytes;
 }
@@ -42,35 +42,28 @@ static bool is_recording(const la_context *c)
     return (c->included_keys & ~c->excluded_keys & BIT(LA_KEY_FUSE)) != 0;
 }
 
-/* An operation that replaces storage or dtype may see a tensor without. */
-static __attribute__((noinline)) la_status
-look_closer(const la_frame *f, const la_tensor *t, int arg)
+static __attribute__((noinline)) la_status look_closer(const la_tensor *t)
 {
-    if (t->dtype == LA_UNDEFINED)
-        return f->op->forms & LA_MUTATES ? LA_OK
-            : la_error_at(LA_ESTATE, arg, "tensor has no dtype yet");
     if ((t->flags & LA_F_DEFERRED) && is_recording(la_ctx())) return LA_OK;
-    if (t->device != LA_CPU || (t->flags & LA_F_ZERO)) return LA_OK;
+    if (t->device != LA_CPU) return LA_OK;
     return la_tensor_check_bounds(t);
 }
 
 /* A tensor is alive and inside its storage; its key and flags join the gate. */
-static inline la_status check_tensor(const la_frame *f, const la_tensor *t,
-                                     int arg, gate *g)
+static inline la_status check_tensor(const la_tensor *t, gate *g)
 {
     la_tensor_verify(t);
     g->flags |= t->flags | la_grad_flag(t);
     g->keys |= BIT(t->device);
     g->sharing += t->storage == g->written;
-    return __builtin_expect(is_inside(t), 1) ? LA_OK : look_closer(f, t, arg);
+    return __builtin_expect(is_inside(t), 1) ? LA_OK : look_closer(t);
 }
 
-static la_status check_list(const la_frame *f, const la_value *v, int arg,
-                            gate *g)
+static la_status check_list(const la_value *v, gate *g)
 {
     for (int64_t i = 0; i < v->tensors.n; i++)
         if (v->tensors.list[i])
-            LA_TRY(check_tensor(f, v->tensors.list[i], arg, g));
+            LA_TRY(check_tensor(v->tensors.list[i], g));
     return LA_OK;
 }
 
@@ -101,8 +94,8 @@ static la_status check_args(const la_frame *f, gate *g)
     for (; k < s->nwatched; k++) {
         const la_value *v = &f->args[k];
         fits &= (unsigned)s->tags[k] >> v->tag;
-        if (v->tag == LA_VTENSOR) LA_TRY(check_tensor(f, v->tensor, k + 1, g));
-        else if (v->tag == LA_VTENSORS) LA_TRY(check_list(f, v, k + 1, g));
+        if (v->tag == LA_VTENSOR) LA_TRY(check_tensor(v->tensor, g));
+        else if (v->tag == LA_VTENSORS) LA_TRY(check_list(v, g));
         else if (v->tag == LA_VDEVICE) g->keys |= BIT(v->device);
     }
     for (; k < s->nparams; k++)
@@ -126,7 +119,7 @@ static la_status check_outputs(const la_frame *f, gate *g)
     LA_TRY(la_check_outputs(f, g->keys));
     for (int k = 0; k < LA_MAX_RESULTS; k++) {
         if (!f->outs[k]) continue;
-        LA_TRY(check_tensor(f, f->outs[k], 0, g));
+        LA_TRY(check_tensor(f->outs[k], g));
         LA_TRY(la_tensor_check_writable(f->outs[k]));
     }
     return LA_OK;

@@ -170,17 +170,12 @@ la_status la_extent_check(int ndim, const int64_t *sizes,
     return LA_OK;
 }
 
-/* The gate's check that a kernel may read all of t. Zero tensors have no data,
-** values that la.fuse still owes are computed now. */
+/* The gate's check that a kernel may read all of t. Values that la.fuse still
+** owes are computed now. */
 la_status la_tensor_check_bounds(const la_tensor *t)
 {
-    if (t->flags & LA_F_ZERO)
-        return LA_OK;
     if (t->flags & LA_F_DEFERRED)
         return la_deferred_value((la_tensor *)t);
-    if (t->dtype >= LA_NDTYPES)
-        return t->numel ? la_error(LA_ESTATE, "tensor has no dtype yet")
-                        : LA_OK;
     return la_extent_check(t->ndim, la_sizes(t), la_strides(t), t->offset,
                            (int64_t)la_itemsize(t),
                            t->storage ? t->storage->nbytes : 0);

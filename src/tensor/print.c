@@ -194,7 +194,7 @@ static la_scalar element(const printer *p, int64_t offset)
 {
     const la_tensor *t = p->t;
     static const char zeros[16];
-    const char *data = t->flags & LA_F_ZERO || !t->storage->data
+    const char *data = !t->storage->data
         ? zeros : t->storage->data + offset * (int64_t)la_itemsize(t);
     la_scalar v = la_scalar_load(t->dtype, data);
     if (t->flags & LA_F_CONJ)

@@ -265,12 +265,6 @@ la_status la_tensor_from_scalar(const la_scalar *s, la_tensor **out)
     return LA_OK;
 }
 
-la_status la_tensor_new(la_tensor **out)
-{
-    int64_t zero = 0;
-    return header_new(LA_CPU, LA_UNDEFINED, 1, &zero, NULL, out);
-}
-
 la_status (*la_deferred_value)(la_tensor *);
 
 la_status la_tensor_deferred(int ndim, const int64_t *sizes,
@@ -286,7 +280,7 @@ la_status la_tensor_deferred(int ndim, const int64_t *sizes,
 /* --- sharing --- */
 
 enum {
-    INHERITED = LA_F_CONJ | LA_F_NEG | LA_F_ZERO,
+    INHERITED = LA_F_CONJ | LA_F_NEG,
     INHERITED_BY_VIEWS = INHERITED | LA_F_NO_GRAD_VIEW | LA_F_MULTI_VIEW
                        | LA_F_NO_HISTORY
 };
@@ -377,10 +371,8 @@ static inline void share(la_tensor *t, la_tensor *base)
 static __attribute__((noinline)) la_status check_base(const la_tensor *base)
 {
     LA_TRY(ready(base));
-    if (base->dtype >= LA_NDTYPES)
-        return la_error(LA_ESTATE, "tensor has no dtype yet");
-    if (!base->storage && !(base->flags & LA_F_ZERO))
-        return la_error(LA_ESTATE, "tensor has no storage yet");
+    if (!base->storage)
+        return la_error(LA_ESTATE, "tensor has no storage");
     return LA_OK;
 }
 
@@ -388,8 +380,7 @@ static inline la_status view(la_tensor *base, la_dtype dtype, int ndim,
                              const int64_t *sizes, const int64_t *strides,
                              int64_t offset, la_tensor **out)
 {
-    if (!base->storage || base->dtype >= LA_NDTYPES)
-        LA_TRY(check_base(base));
+    if (!base->storage) LA_TRY(check_base(base));
     la_tensor *t = view_header(base, dtype, offset);
     if (!t)
         return LA_ENOMEM;
@@ -480,9 +471,6 @@ la_status la_tensor_check_writable(const la_tensor *t)
     if (t->storage && t->storage->flags & LA_S_READ_ONLY)
         return la_error(LA_ESTATE, "tensor is read-only (its memory is mapped "
                         "or belongs to the host): clone it first");
-    if (t->flags & LA_F_ZERO)
-        return la_error(LA_ESTATE, "a zero tensor cannot be written: clone it "
-                        "first");
     return LA_OK;
 }
 

@@ -47,7 +47,6 @@ enum {
     LA_F_DENSE = 1 << 3,            /* non-overlapping and dense, any order */
     LA_F_CONJ = 1 << 4,             /* read as the conjugate */
     LA_F_NEG = 1 << 5,              /* read as the negative */
-    LA_F_ZERO = 1 << 6,             /* a zero tensor: no data, reads as 0 */
     LA_F_WRAPPED = 1 << 7,          /* came from a number: a weak dtype */
     LA_F_REQUIRES_GRAD = 1 << 8,    /* leaf flag or has a grad_fn */
     LA_F_FIXED_GEOMETRY = 1 << 9,   /* detached: no metadata change */
@@ -93,7 +92,7 @@ struct la_grad_meta;        /* src/grad; opaque here */
 
 struct la_tensor {
     _Atomic int32_t refs;
-    uint8_t dtype;          /* la_dtype; LA_UNDEFINED when not set yet */
+    uint8_t dtype;          /* la_dtype */
     uint8_t ndim;
     uint8_t device;         /* la_device */
     uint8_t spare;
@@ -219,8 +218,6 @@ la_status la_tensor_empty_on(la_device, int ndim, const int64_t *sizes,
 /* 0-dim with the value of 's', flagged as wrapped; bool, int64, float64 or
 ** complex128, which la_result_type_add weighs as the default dtype. */
 la_status la_tensor_from_scalar(const la_scalar *s, la_tensor **out);
-/* A tensor without storage or dtype, shape {0}. */
-la_status la_tensor_new(la_tensor **out);
 /* On the CPU, flagged LA_F_DEFERRED: geometry and dtype without storage, for a
 ** value that is computed later. 'strides' must be those of a dense tensor. */
 la_status la_tensor_deferred(int ndim, const int64_t *sizes,

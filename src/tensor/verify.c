@@ -11,7 +11,7 @@ void la_tensor_verify(const la_tensor *t)
     int64_t numel = 1;
     la_assert(atomic_load(&t->refs) > 0);
     la_assert(t->ndim <= LA_MAX_DIMS);
-    la_assert(t->dtype < LA_NDTYPES || t->dtype == LA_UNDEFINED);
+    la_assert(t->dtype < LA_NDTYPES);
     la_assert((t->dims == t->inline_dims) == (t->ndim <= LA_INLINE_DIMS));
     for (int d = 0; d < t->ndim; d++) {
         la_assert(la_sizes(t)[d] >= 0 && la_strides(t)[d] >= 0);
@@ -27,8 +27,7 @@ void la_tensor_verify(const la_tensor *t)
 void la_tensor_verify_extent(const la_tensor *t)
 {
     bool has_data = t->device == LA_CPU && t->storage && t->numel
-        && t->dtype != LA_UNDEFINED
-        && !(t->flags & (LA_F_ZERO | LA_F_DEFERRED));
+        && !(t->flags & LA_F_DEFERRED);
     if (!has_data) return;
     int64_t last = t->offset;
     for (int d = 0; d < t->ndim; d++)

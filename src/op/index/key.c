@@ -327,8 +327,7 @@ static bool is_plain(const la_tensor *t)
 {
     return t->ndim > 0 && !t->names && !la_ctx()->included_keys
         && !la_trace_on && !la_kernels_replaced
-        && t->device == LA_CPU && t->dtype != LA_UNDEFINED
-        && !(t->flags & LA_F_ZERO) && !la_grad_flag(t);
+        && t->device == LA_CPU && !la_grad_flag(t);
 }
 
 /* Sets of the walk only what is read before it is written: the rest is

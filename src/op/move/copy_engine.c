@@ -205,20 +205,15 @@ static bool is_repeated(const la_tensor *dst, const la_tensor *src)
     return again && row < longest;
 }
 
-/* Shortest way first: the same elements, zeros, one run of bytes, tiles for
-** repeated elements, at last the iterator. Only the last one handles overlap
-** and conversion; lazy signs are settled after each but the zeros, which have
-** none. */
+/* Shortest way first: the same elements, one run of bytes, tiles for repeated
+** elements, at last the iterator. Only the last one handles overlap and
+** conversion; lazy signs are settled after each. */
 la_status la_copy_data(la_tensor *dst, la_tensor *src)
 {
     if (is_same_data(dst, src)) return LA_OK;
     LA_TRY(check_devices(dst, src));
     if (dst->device == LA_META) return check_only(dst, src);
     bool alike = dst->dtype == src->dtype && same_layout(dst, src);
-    if (src->flags & LA_F_ZERO) {
-        la_scalar zero = la_scalar_int(0);
-        return la_fill_data(dst, &zero);
-    }
     bool plain = dst->dtype == src->dtype && dst->storage != src->storage
               && !src->names;
     la_strided to, from;

@@ -248,7 +248,7 @@ la_status la_move(const la_strided *to, const la_strided *from, int ndim,
 /* Lazy bits would have to be resolved on the way: that is a copy. */
 la_status la_move_tensor(la_tensor *to, la_tensor *from)
 {
-    enum { LAZY = LA_F_CONJ | LA_F_NEG | LA_F_ZERO };
+    enum { LAZY = LA_F_CONJ | LA_F_NEG };
     if (to->dtype != from->dtype || (to->flags | from->flags) & LAZY)
         return la_copy_data(to, from);
     la_strided dst = la_strided_of(to), src = la_strided_of(from);

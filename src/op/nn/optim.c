@@ -131,7 +131,7 @@ static void run_flat(la_tensor **t, la_optim *o, const la_optims *table)
 ** then a running index reaches the same element in all tensors. */
 static bool has_same_order(const la_tensor *t, const la_tensor *p)
 {
-    if (t->flags & (LA_F_CONJ | LA_F_NEG | LA_F_ZERO)) return false;
+    if (t->flags & (LA_F_CONJ | LA_F_NEG)) return false;
     if (la_is_contiguous(t) && la_is_contiguous(p)) return true;
     return (t->flags & LA_F_DENSE) && (p->flags & LA_F_DENSE)
         && memcmp(la_strides(t), la_strides(p), (size_t)p->ndim * 8) == 0;

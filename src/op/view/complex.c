@@ -114,11 +114,8 @@ static la_status resolve(la_frame *f, uint32_t bits)
     return la_run_result(f, clone, t);
 }
 
-/* A zero tensor (LA_F_ZERO) is materialised here too. */
-la_status la_impl_resolve_conj(la_frame *f)
-{
-    return resolve(f, LA_F_CONJ | LA_F_ZERO);
-}
+/* resolve_conj(self) */
+la_status la_impl_resolve_conj(la_frame *f) { return resolve(f, LA_F_CONJ); }
 
 /* resolve_neg(self) */
 la_status la_impl_resolve_neg(la_frame *f) { return resolve(f, LA_F_NEG); }

@@ -116,15 +116,11 @@ la_status la_meta_as_strided_(la_frame *f)
 
 /* --- size and storage --- */
 
-/* Not with a history, nor a zero tensor, whose storage is shared and
-** read-only. */
+/* Not with a history. */
 static la_status check_resizable(const la_tensor *t)
 {
     if (la_grad_flag(t))
         return la_error(LA_EGRAD, "cannot resize variables that require grad");
-    if (t->flags & LA_F_ZERO)
-        return la_error(LA_ESTATE, "a zero tensor cannot be resized: clone it "
-                        "first");
     return LA_OK;
 }
 
