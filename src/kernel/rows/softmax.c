@@ -8,6 +8,7 @@
 #include "base/pool.h"
 #include "kernel/reduce/hsum.h"
 #include "kernel/reduce/hsum_rows.h"
+#include "kernel/rows/part16.h"
 #include "kernel/rows/rows.h"
 #include "kernel/scan/load.h"
 #include "simd/math.h"
@@ -70,9 +71,9 @@ static inline f64v keep_f64(int64_t n, f64v x)
 #define A float
 #define LANE f32
 #define LOADV(p) f16_load(p)
-#define LOADN(p, n, x) f16_load_pad(p, n, x)
+#define LOADN(p, n, x) f16_load_part(p, n, x)
 #define STOREV(p, v) f16_store(p, v)
-#define STOREN(p, n, v) f16_store_n(p, n, v)
+#define STOREN(p, n, v) f16_store_part(p, n, v)
 #define LOAD1(p) reduce_load_f16(p)
 #define PUT1(p, x) put_f16(p, x)
 #define EXP(v) f32_exp(v)
@@ -86,9 +87,9 @@ static inline f64v keep_f64(int64_t n, f64v x)
 #define A float
 #define LANE f32
 #define LOADV(p) bf16_load(p)
-#define LOADN(p, n, x) bf16_load_pad(p, n, x)
+#define LOADN(p, n, x) bf16_load_part(p, n, x)
 #define STOREV(p, v) bf16_store(p, v)
-#define STOREN(p, n, v) bf16_store_n(p, n, v)
+#define STOREN(p, n, v) bf16_store_part(p, n, v)
 #define LOAD1(p) reduce_load_bf16(p)
 #define PUT1(p, x) put_bf16(p, x)
 #define EXP(v) f32_exp(v)
