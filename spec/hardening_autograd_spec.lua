@@ -387,6 +387,17 @@ describe("memory", function()
     end) < 8 * 1024 * 1024)
   end)
 
+  it("stays flat when few hooks capture large tensors", function()
+    local x, most = la.ones(1000000, {requires_grad = true}), 0
+    local before = la.memory()
+    for _ = 1, 300 do
+      local y = x * 2
+      y:register_hook(function(g) return g * y:detach() end)
+      most = math.max(most, la.memory() - before)
+    end
+    assert.is_true(most < 300 * 1024 * 1024, most)
+  end)
+
   it("stays flat when a leaf's hook captures the leaf", function()
     assert.is_true(growth(20000, function()
       local x = leaf{1}

@@ -45,6 +45,7 @@ typedef struct la_state {
     struct la_function_call *functions;
     struct la_tie *ties;    /* what graphs hold of it, lua/graph_refs.c */
     int nties, most_ties;   /* how many; when to look through them */
+    uint64_t most_tied;     /* ... with so many bytes in use, whatever nties */
     /* pacing of the collector, see lua/gc_pace.c */
     uint32_t since;         /* handles made since the last step */
     uint32_t interval;      /* ... that make the next one due */

@@ -4,10 +4,10 @@
 ** A tie's values stand in the registry, so a function that captures the tensor
 ** it hangs on would keep itself alive: registry, function, tensor, node, tie.
 ** Lua's collector can't see the part of the circle that lies in C. So from
-** time to time, when many ties exist, those whose graph is held by nothing but
-** their own tensors' handles move from the registry into a table whose entries
-** live as long as the handle does (an ephemeron), the collector runs, and what
-** survived moves back.
+** time to time, when many ties exist or much memory is in use, those whose
+** graph is held by nothing but their own tensors' handles move from the
+** registry into a table whose entries live as long as the handle does (an
+** ephemeron), the collector runs, and what survived moves back.
 */
 #include "lua/autograd.h"
 
@@ -16,6 +16,8 @@
 #include "base/memory.h"
 
 #define LEAST 1024              /* ties before the first such collection */
+#define LEAST_FEW 16            /* and when LEAST_BYTES are in use */
+#define LEAST_BYTES ((uint64_t)256 << 20)
 
 /* Registry keys: handles by tie (weak values); values by handle (weak keys).
 ** The key of an owner is the tie's address plus k, k < LA_TIE_OWNERS, which is
@@ -232,6 +234,16 @@ static int move_private(lua_State *L)
     return 0;
 }
 
+/* Are there so many ties, or so many bytes that a few could hold? Each
+** collection sets the mark for the next at twice what it left. */
+static bool is_due(const la_state *s)
+{
+    if (s->nties < LEAST_FEW) return false;
+    if (s->nties >= LEAST && s->nties >= s->most_ties) return true;
+    uint64_t used = la_mem_stat().used;
+    return used >= LEAST_BYTES && used >= s->most_tied;
+}
+
 /* May raise when Lua has no memory: moved ties still work then. Not inside a
 ** backward, whose engine holds references that the counters do not tell apart,
 ** nor inside a finalizer (the collector answers -1). The collector rests while
@@ -239,7 +251,7 @@ static int move_private(lua_State *L)
 ** memory of its node, or any other of the list. */
 void la_collect_ties(lua_State *L, la_state *s)
 {
-    if (s->nties < LEAST || s->nties < s->most_ties) return;
+    if (!is_due(s)) return;
     if (s->running || lua_gc(L, LUA_GCISRUNNING) != 1) return;
     luaL_checkstack(L, 12, "too little stack to collect functions");
     lua_pushcfunction(L, move_private);
@@ -254,4 +266,5 @@ void la_collect_ties(lua_State *L, la_state *s)
     lua_pushnil(L);             /* the next time starts with a new table */
     lua_rawsetp(L, LUA_REGISTRYINDEX, &moved_key);
     s->most_ties = 2 * s->nties;
+    s->most_tied = 2 * (uint64_t)la_mem_stat().used;
 }
