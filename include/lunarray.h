@@ -51,8 +51,12 @@ LA_API int luaopen_lunarray(struct lua_State *L);
 /* Open the library as the global 'lunarray' for require, and preload its Lua
 ** modules (lunarray.nn, ...). 0, or a status when Lua has no memory. */
 LA_API int la_openlibs(struct lua_State *L);
-/* As la_openlibs for untrusted scripts: no files, no addresses, no limits
-** changed from Lua; 0 for no limit. */
+/* As la_openlibs for untrusted scripts: no files, no addresses, no bytecode, no
+** limits changed from Lua, new memory is zero; 0 for no limit. Of Lua's library
+** it opens what is safe and closes the rest: io, debug, package, dofile,
+** loadfile, print, warn, string.dump, os but its clocks; load takes text,
+** collectgarbage "count", require what is preloaded. A host adds functions of
+** its own afterwards. After a status other than 0 no script may run. */
 typedef struct la_limits {
     size_t memory;          /* bytes of tensors in the process */
 } la_limits;

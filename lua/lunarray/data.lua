@@ -258,7 +258,7 @@ local terminal
 local function on_terminal()
   if terminal == nil then
     terminal = false
-    local kind = os.getenv "TERM"
+    local kind = os.getenv and os.getenv "TERM"       -- none in a sandbox
     if kind and kind ~= "" and kind ~= "dumb" and os.execute then
       terminal = os.execute "test -t 2" == true
     end
@@ -279,9 +279,10 @@ function data.progress(what, options)
   end
   local quiet = options.quiet
   if quiet == nil then quiet = not options.file and not on_terminal() end
+  if not (options.file or io) then quiet = true end
   local self = setmetatable({total = total, desc = options.desc, k = 0,
     step = 0, width = 0, drawn = -1, wall = os.time(), cpu = os.clock(),
-    file = options.file or io.stderr, quiet = quiet}, Progress)
+    file = options.file or io and io.stderr, quiet = quiet}, Progress)
   if not list then return self, nil, nil, self end
   return function()
     local k = self()

@@ -43,6 +43,7 @@ end
 
 -- Characters above ASCII are for terminals that say they can show them.
 local function speaks_utf8()
+  if not os.getenv then return false end    -- in a sandbox
   local tongue = os.getenv "LC_ALL" or os.getenv "LC_CTYPE" or os.getenv "LANG"
   return tongue ~= nil and tongue:lower():find("utf%-?8") ~= nil
 end

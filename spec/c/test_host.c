@@ -163,6 +163,50 @@ static void test_zero_memory(void **state)
     lua_close(L);
 }
 
+/* ---- a sandbox's library ---- */
+
+/* The same in a fresh state and in one that has everything. */
+static void test_sandboxed_library(void **state)
+{
+    for (int opened = 0; opened < 2; opened++) {
+        lua_State *L = luaL_newstate();
+        if (opened) luaL_openlibs(L);
+        assert_int_equal(la_open_sandboxed(L, NULL), 0);
+        run(L,
+            "local la = require 'lunarray'\n"
+            "assert(lunarray == la)\n"
+            "for _, name in ipairs{'nn', 'optim', 'data', 'plot', 'help'} do"
+            " require('lunarray.' .. name) end\n"
+            "for i in la.progress(3) do end\n"
+            "local layer = require 'lunarray.nn'.Linear(2, 3)\n"
+            "assert(#layer:parameters() == 2)\n"
+            "assert(not (io or debug or package or dofile or loadfile or print"
+            " or warn or os.execute or os.getenv or os.tmpname or os.exit"
+            " or string.dump) and os.time() > 0 and os.clock() >= 0)\n"
+            "for _, name in ipairs{'io', 'debug', 'package', 'x.y', '/a'} do"
+            " assert(not pcall(require, name)) end\n"
+            "assert(load('return 7')() == 7)\n"
+            "assert(load('return x', 'c', 'bt', {x = 3})() == 3)\n"
+            "assert(not load('\\27Lua', 'c', 'b'))\n"
+            "assert(collectgarbage('count') > 0)\n"
+            "for _, what in ipairs{'stop', 'collect', 'setpause', 'step'} do"
+            " assert(not pcall(collectgarbage, what)) end\n"
+            "local e, f = {}, function() end\n"
+            "assert(tostring(e) == 'table' and tostring(f) == 'function')\n"
+            "assert(tostring(la.ones) == 'function' and tostring(1) == '1')\n"
+            "assert(('%s|%d|%%p'):format(e, 3) == 'table|3|%p')\n"
+            "assert(tostring(setmetatable({}, {__tostring = function()"
+            " return 'mine' end})) == 'mine')\n"
+            "assert(('%s'):format(la.ones(1)) == tostring(la.ones(1)))\n"
+            "assert(tostring(coroutine.create(f)) == 'thread')\n"
+            "assert(not pcall(string.format, '%10p', e))\n"
+            "assert((''):rep(1 << 53) == '')\n"
+            "assert(('ab'):rep(2, ',') == 'ab,ab')\n"
+            "assert(('x'):rep(-1) == '' and not pcall(string.rep, 'x', 1e15))");
+        lua_close(L);
+    }
+}
+
 /* ---- interruptions ---- */
 
 static atomic_int answers;      /* polls answered no before the one yes */
@@ -283,6 +327,7 @@ int main(void)
         cmocka_unit_test(test_settings_within_script),
         cmocka_unit_test(test_closed_elsewhere),
         cmocka_unit_test(test_zero_memory),
+        cmocka_unit_test(test_sandboxed_library),
         cmocka_unit_test(test_interrupted_once),
         cmocka_unit_test(test_long_rows_ask),
     };

@@ -15,38 +15,46 @@
 #include "base/memory.h"
 #include "base/pool.h"
 #include "lua/autograd.h"
+#include "lua/sandbox.h"
 #include "op/device_names.h"
 #include "op/schema.h"
 #include "tensor/shape.h"
 
 /* ---- states ---- */
 
-/* The module goes into package.loaded, no global is set. */
+/* The module goes into package.loaded and a global. */
 static int open_protected(lua_State *L)
 {
-    luaL_requiref(L, "lunarray", luaopen_lunarray, 0);
+    luaL_requiref(L, "lunarray", luaopen_lunarray, 1);
     return 0;
 }
 
-/* Leaves the stack as it was. LA_EARG, LA_ENOMEM, or the error record with what
-** opening raised. */
-static int open_state(lua_State *L)
+/* Runs 'opens' and leaves the stack as it was. LA_EARG, LA_ENOMEM, or the error
+** record with what it raised. */
+static int open_state(lua_State *L, lua_CFunction opens)
 {
     if (!L) return la_error(LA_EARG, "a Lua state is needed");
     if (!lua_checkstack(L, 8)) return la_error(LA_ENOMEM, "Lua stack is full");
-    lua_pushcfunction(L, open_protected);
+    lua_pushcfunction(L, opens);
     if (lua_pcall(L, 0, 0, 0) == LUA_OK) return LA_OK;
     return la_lua_error(L, "open");
 }
 
-LA_API int la_openlibs(lua_State *L) { return open_state(L); }
+LA_API int la_openlibs(lua_State *L) { return open_state(L, open_protected); }
+
+static int open_closed(lua_State *L)
+{
+    la_close_unsafe(L);
+    lua_settop(L, 0);
+    return open_protected(L);
+}
 
 /* Files, addresses and settings of the process are closed to its scripts; new
 ** memory is zeroed, so that nothing of another state shows in it. The memory
 ** limit is that of the process. */
 LA_API int la_open_sandboxed(lua_State *L, const la_limits *limits)
 {
-    int status = open_state(L);
+    int status = open_state(L, open_closed);
     if (status) return status;
     la_state *s = la_state_of(L);
     s->sandboxed = true;
@@ -100,7 +108,7 @@ LA_API int la_push(lua_State *L, la_tensor *t)
 {
     if (!L || !t) return la_error(LA_EARG, "a Lua state and a tensor needed");
     if (!lua_checkstack(L, 8)) return la_error(LA_ENOMEM, "Lua stack is full");
-    if (!la_state_of(L) && open_state(L)) return la_error_code();
+    if (!la_state_of(L) && la_openlibs(L)) return la_error_code();
     lua_pushcfunction(L, push_protected);
     lua_pushlightuserdata(L, t);
     if (lua_pcall(L, 1, 1, 0) == LUA_OK) return LA_OK;

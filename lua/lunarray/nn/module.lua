@@ -12,10 +12,11 @@ local STATE = "_registered"      -- key of the record {names, kinds, values}
 nn._STATE = STATE
 
 local KEPT = "lunarray.nn.parameters"
-local parameters = package.loaded[KEPT]               -- Parameter tensors
+local kept = package and package.loaded or {}         -- none in a sandbox
+local parameters = kept[KEPT]                         -- Parameter tensors
 if not parameters then
   parameters = setmetatable({}, {__mode = "k"})
-  package.loaded[KEPT] = parameters
+  kept[KEPT] = parameters
 end
 
 local is_tensor = require "lunarray.tensors".is_tensor
