@@ -478,3 +478,35 @@ describe("resize_", function()
     assert.equal(20, x:sum():item())
   end)
 end)
+
+describe("names of dims", function()
+  local t = la.rand(2, 3, {names = {"N", "C"}})
+  local function names(x) return {table.unpack(x.names)} end
+
+  it("stay where results are of the same dims", function()
+    assert.same({"N"}, names((t:kthvalue(1, "C"))))
+    assert.same({"N", "C"}, names((t:kthvalue(1, 2, true))))
+    assert.same({"N", "C"}, names(t:tril()))
+    assert.same({"N", "C"}, names(t:clone():triu_()))
+  end)
+end)
+
+describe("defaults that depend on the argument", function()
+  it("normalize a vector along its dim, a matrix along rows", function()
+    local v = la.tensor{3., 4.}
+    assert.is_true(la.allclose(v:normalize(), la.tensor{0.6, 0.8}))
+    assert.is_true(la.allclose(v:view(1, 2):normalize(),
+                               la.tensor{{0.6, 0.8}}))
+    assert.is_true(v:view(1, 2):normalize(2, 1) == la.ones(1, 2))
+  end)
+
+  it("choose among 1..n where the choice is a number", function()
+    local drawn = la.choice(5, 200)
+    assert.equal("int64", drawn.dtype)
+    assert.equal(1, drawn:min():item())
+    assert.equal(5, drawn:max():item())
+    assert.is_true(la.choice(4, 4, false):sort() == la.range(4))
+    assert.has_error(function() la.choice(2.5, 1) end)
+    assert.has_error(function() la.choice(3, 4, false) end)
+  end)
+end)

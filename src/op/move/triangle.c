@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "iter/items.h"
 #include "op/composite.h"
+#include "op/move/copy.h"
 #include "op/move/move.h"
 #include "op/view/view.h"
 
@@ -22,7 +23,9 @@ static la_status meta_triangle(la_frame *f, const char *name)
     if (t->ndim < 2)
         return la_error_at(LA_ESHAPE, 1, "%s: input tensor must have at least "
                            "2 dimensions", name);
-    return la_set_output(f, 0, t->ndim, la_sizes(t), NULL, t->dtype);
+    LA_TRY(la_set_output(f, 0, t->ndim, la_sizes(t), NULL, t->dtype));
+    la_copy_names(la_result(f, 0), t);
+    return LA_OK;
 }
 
 la_status la_meta_tril(la_frame *f) { return meta_triangle(f, "tril"); }

@@ -451,14 +451,19 @@ static la_status choose(la_frame *f, int64_t have, int64_t n, la_tensor **out)
     return la_run(narrow, out, order, 0, 0, n);
 }
 
-/* choice(self, n, replace, p): n slices of dim 1. */
+/* choice(self, n, replace, p): n slices of dim 1; of an integer those of
+** 1..self, which are the positions themselves. */
 la_status la_impl_choice(la_frame *f)
 {
     la_tensor *self = la_arg(f, 0);
     int64_t n = la_arg_int(f, 1);
     LA_OWNED indices = NULL;
-    LA_TRY(need(self->ndim > 0, "a 0-dim tensor has nothing to choose from"));
-    int64_t have = la_sizes(self)[0];
+    la_scalar most = la_scalar_int(-1);
+    bool number = self->ndim == 0 && la_is_integral((la_dtype)self->dtype)
+        && la_tensor_to_scalar(self, &most);
+    LA_TRY(need(self->ndim > 0 || most.i >= 0, "a tensor with a dim, or an "
+                "integer that is not negative, is needed to choose from"));
+    int64_t have = number ? most.i : la_sizes(self)[0];
     if (n < 0 || (n > 0 && have == 0) || (!la_arg_bool(f, 2) && n > have))
         return la_error_at(LA_EARG, 2, "can't choose %lld of %lld slices%s",
                            (long long)n, (long long)have, la_arg_bool(f, 2)
@@ -467,5 +472,7 @@ la_status la_impl_choice(la_frame *f)
         LA_TRY(la_tensor_empty(1, &n, LA_INT64, &indices));
     else
         LA_TRY(choose(f, have, n, &indices));
-    return la_run_result(f, index_select, self, 0, indices);
+    if (!number) return la_run_result(f, index_select, self, 0, indices);
+    la_set_result(f, 0, la_tensor_retain(indices));
+    return LA_OK;
 }

@@ -146,8 +146,9 @@ la_status la_impl_normalize(la_frame *f)
     LA_OWNED norm = NULL;
     LA_OWNED safe = NULL;
     la_tensor *out = NULL;
-    LA_TRY(la_run(vector_norm, &norm, f->args[0], f->args[1], f->args[2],
-                  la_v_bool(true)));
+    int64_t dim = la_has(f, 2) ? la_arg_int(f, 2) : la_arg(f, 0)->ndim > 1;
+    LA_TRY(la_run(vector_norm, &norm, f->args[0], f->args[1],
+                  la_v_ints(&dim, 1), la_v_bool(true)));
     LA_TRY(la_run(clamp_min, &safe, norm, la_scalar_float(la_arg_float(f, 3))));
     return la_give(f, la_run(div, &out, f->args[0], safe), &out);
 }

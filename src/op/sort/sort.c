@@ -412,6 +412,8 @@ la_status la_impl_kthvalue(la_frame *f)
     la_set_result(f, 0, fresh[0]);
     LA_TRY(la_tensor_empty(s.ndim, s.sizes, LA_INT64, &fresh[1]));
     la_set_result(f, 1, fresh[1]);
+    la_copy_names(fresh[0], x);
+    la_copy_names(fresh[1], x);
     j.values = fresh[0];
     j.indices = fresh[1];
     LA_TRY(la_rows_run(row_count(&j), j.n, work_bytes(&j, j.n, j.n), kth_row,
