@@ -61,6 +61,21 @@ describe("linalg", function()
     end)
   end)
 
+  it("solve with one matrix for a batch", function()
+    for _, d in ipairs(DTYPES) do
+      local a, b = regular(d, {20, 20}), random(d, {3, 20, 4})
+      near("matrices", d, a:matmul(L.solve(a, b)), b)
+      near("from the right", d,
+        L.solve(a, b.mT, {left = false}):matmul(a), b.mT)
+      local many, v = regular(d, {3, 20, 20}), random(d, {20})
+      near("a vector", d, many:matmul(L.solve(many, v):unsqueeze(-1)),
+        v:unsqueeze(-1))
+      near("of size 1", d, a:matmul(L.solve(a:unsqueeze(1), b)), b)
+    end
+    assert.are.same({1}, select(2, L.solve_ex(la.zeros(1, 20, 20),
+      la.ones(3, 20, 2))):totable())
+  end)
+
   it("LU factors", function()
     each(SQUARE, regular, function(d, shape, a)
       local lu, pivots = L.lu_factor(a)

@@ -298,6 +298,30 @@ static la_status codes_back(la_tensor *codes, const la_shape *batch,
     return la_copy_data(out, view);
 }
 
+/* Fewer large matrices than right-hand sides: each is factored once. 'x' is a
+** contiguous tensor for the solution. */
+static la_status solve_shared(la_frame *f, la_tensor *x, bool vector,
+                              bool check, la_tensor *out_info)
+{
+    la_value r[LA_MAX_RESULTS], args[] = {la_v_tensor(la_arg(f, 0))};
+    la_tensor *b = la_arg(f, 1);
+    LA_OWNED column = NULL;
+    LA_OWNED y = NULL;
+    LA_OWNED flat = NULL;
+    LA_TRY(la_do_many(LA_OP(lu_factor_ex), r, 1, args));
+    LA_OWNED lu = r[0].tensor;
+    LA_OWNED pivots = r[1].tensor;
+    LA_OWNED info = r[2].tensor;
+    if (check)
+        LA_TRY(la_check_info((int32_t *)la_data(info), info->numel, SINGULAR));
+    if (vector) LA_TRY(la_run(unsqueeze, &column, b, -1));
+    LA_TRY(la_run(lu_solve, &y, lu, pivots, vector ? column : b,
+                  la_arg_bool(f, 2)));
+    if (vector) LA_TRY(la_run(squeeze, &flat, y, -1));
+    if (out_info) LA_TRY(la_copy_data(out_info, info));
+    return la_copy_data(x, vector ? flat : y);
+}
+
 /* Result 0 from A and B; the codes of the batch in 'info'. */
 static la_status solve(la_frame *f, bool check, la_tensor *out_info)
 {
@@ -309,8 +333,13 @@ static la_status solve(la_frame *f, bool check, la_tensor *out_info)
     LA_TRY(solve_shape(f, 0, 1, left, true, &batch, &vector));
     LA_TRY(codes_of(&batch, &info));
     LA_TRY(la_output_of(f, 0, &x));
-    LA_TRY(la_copy_data(x, b));
     job j = job_of(a);
+    la_shape own = la_batch_shape(a, 2);
+    if (j.n > LA_SMALL && la_shape_count(&own) < la_shape_count(&batch)) {
+        LA_TRY(solve_shared(f, x, vector, check, out_info));
+        return la_output_end(f, 0, x);
+    }
+    LA_TRY(la_copy_data(x, b));
     int64_t rows = la_sizes(x)[x->ndim - (vector ? 1 : 2)];
     int64_t cols = vector ? 1 : la_sizes(x)[x->ndim - 1];
     j.k = left ? cols : rows;
