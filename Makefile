@@ -38,10 +38,10 @@ OPT_release := -O2 -ftree-vectorize $(if $(COMPILER),,-fvect-cost-model=dynamic)
 OPT_core := -O3
 NO_UNWINDING := $(if $(filter release,$(KIND)),-fno-asynchronous-unwind-tables)
 OPT_lowest := $(if $(filter release,$(KIND)),-Os)
-PER_CALL := lua io fuse grad $(addprefix op/,conv create index matmul move nn random reduce rows scan sort view)
+PER_CALL := lua io fuse $(addprefix op/,conv create index move nn random rows scan sort)
 CALL_LISTS := $(wildcard src/grad/formulas_*.c src/grad/derivatives.c src/op/nn/loss*.c \
-  src/op/*/*composite.c $(patsubst %,src/%.c,tensor/print tensor/names op/schema op/reduce/statistics \
-  op/matmul/einsum op/matmul/tensordot op/matmul/chain lua/info lua/autograd lua/names lua/io))
+  $(patsubst %,src/op/%/*composite.c,conv nn random rows) $(patsubst %,src/%.c,lua/info lua/names \
+  op/matmul/chain op/matmul/einsum op/matmul/tensordot op/reduce/statistics tensor/print))
 $(foreach f,$(PER_CALL),$(eval OPT_$(f) := -O2))
 $(foreach f,$(CALL_LISTS:src/%.c=%),$(eval OPT_$(f) := -Os))
 OPT_debug := -O0 -g -DLA_DEBUG -DLA_EAGER_GC
@@ -146,7 +146,7 @@ endef
 core_level = $(if $(filter release,$(KIND)),$(or $(OPT_$(1:src/%.c=%)),$(OPT_$(patsubst src/%/,%,$(dir $(1)))),$(OPT_core)))
 core_flags = $(if $(filter src/lua/% src/repl/%,$(1)),,$(NO_UNWINDING)) $(call core_level,$(1)) $$(FLAGS_$(1:src/%.c=%))
 level_of = $(if $(filter release,$(KIND)),$(if $(filter 1,$(words $(call source_caps,$(1)))),$(OPT_$(1:src/kernel/%.c=%)),$(if $(filter $(LOWEST),$(2)),$(OPT_lowest),$(OPT_$(1:src/kernel/%.c=%)))))
-kernel_flags = $(NO_UNWINDING) $(call level_of,$(1),$(2)) $(FLAGS_kernel/$(word 3,$(subst /, ,$(1)))) $$(IDLE_$(2)) $$(CAP_$(2)) -DLA_CAP=$(2)
+kernel_flags = $(NO_UNWINDING) $(call level_of,$(1),$(2)) $(FLAGS_kernel/$(word 3,$(subst /, ,$(1))).$(2)) $$(IDLE_$(2)) $$(CAP_$(2)) -DLA_CAP=$(2)
 also_flag = $(if $(strip $(1)),-D'LA_CAP_ALSO(X,n)=$(foreach c,$(1),X($(c),n))')
 $(foreach s,$(CORE_SRC) $(REPL_SRC),$(eval $(call RULE,$(s),$(call object,$(s)),$(call core_flags,$(s)),$$<)))
 $(foreach s,$(KERNEL_SRC),$(foreach c,$(call source_caps,$(s)),\

@@ -21,12 +21,10 @@ OPT_scan/prod := $(SPECIALISED)
 OPT_scan/extreme := $(SPECIALISED)
 OPT_rows/norm := -O3
 
-# FLAGS_kernel/<folder> := <flags>  besides the level.
+# FLAGS_kernel/<folder>.<capability> := <flags>  besides the level.
 # GCC follows the vector loop of a plain loop by one of half the width: a third
-# of the bytes of these folders. Without it a tail costs some nanoseconds more.
-# (clang has no such switch.)
+# of the bytes of these folders. Without it tails take some nanoseconds more; up
+# to 63 elements with AVX512, which therefore keeps it. (clang has no such
+# switch.)
 ONE_WIDTH := $(if $(COMPILER),,--param vect-epilogues-nomask=0)
-FLAGS_kernel/pointwise := $(ONE_WIDTH)
-FLAGS_kernel/move := $(ONE_WIDTH)
-FLAGS_kernel/index := $(ONE_WIDTH)
-FLAGS_kernel/random := $(ONE_WIDTH)
+$(foreach f,pointwise index random,$(foreach c,default avx2,$(eval FLAGS_kernel/$(f).$(c) := $(ONE_WIDTH))))

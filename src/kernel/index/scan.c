@@ -4,6 +4,7 @@
 */
 #include <string.h>
 
+#include "kernel/each/drive.h"
 #include "kernel/index/offset.h"
 #include "simd/sorting.h"
 
@@ -99,6 +100,9 @@ static int64_t count(const uint8_t *mask, int64_t n)
 #define NOT_ZERO(x) ((x) != 0)
 #define SOME_BITS(x) (((x) & 0x7fff) != 0)
 #define SOME_HALF(x) (((x) & 0x7fff7fff) != 0)
+#define SOME_FLOAT(x) (((x) & 0x7fffffff7fffffff) != 0)
+#define SOME_DOUBLE(x) ((((x).re | (x).im) & INT64_MAX) != 0)
+typedef struct double_bits { uint64_t re, im; } double_bits;
 
 #define NAME truth_1
 #define TYPE uint8_t
@@ -133,12 +137,12 @@ static int64_t count(const uint8_t *mask, int64_t n)
 #define TRUE NOT_ZERO
 #include "kernel/index/nonzero.inc"
 #define NAME truth_c64
-#define TYPE float _Complex
-#define TRUE NOT_ZERO
+#define TYPE uint64_t
+#define TRUE SOME_FLOAT
 #include "kernel/index/nonzero.inc"
 #define NAME truth_c128
-#define TYPE double _Complex
-#define TRUE NOT_ZERO
+#define TYPE double_bits
+#define TRUE SOME_DOUBLE
 #include "kernel/index/nonzero.inc"
 
 /* The least and the largest of n values, and of what *least and *most were. */

@@ -3,8 +3,9 @@
 #include "kernel/each/drive.h"
 #include "simd/bytes.h"
 
-/* Truth of a 16-bit float by its bits. */
+/* Truth of a 16-bit float, and of a complex64, by its bits. */
 #define IS_SET16(a) (((a) & 0x7fff) != 0)
+#define IS_SET64(a) (((a) & 0x7fffffff7fffffffu) != 0)
 
 #define NAME logical_and
 #define ARITY 2
@@ -16,6 +17,7 @@
 #include "kernel/each/each_bits.inc"
 #define EXPR(a, b) ((a) & (b))
 #include "kernel/each/each_bool.inc"
+#define EXPR64(a, b) (IS_SET64(a) & IS_SET64(b))
 #include "kernel/each/each_complex_truth.inc"
 #include "kernel/each/table.inc"
 
@@ -29,6 +31,7 @@
 #include "kernel/each/each_bits.inc"
 #define EXPR(a, b) ((a) | (b))
 #include "kernel/each/each_bool.inc"
+#define EXPR64(a, b) (IS_SET64(a) | IS_SET64(b))
 #include "kernel/each/each_complex_truth.inc"
 #include "kernel/each/table.inc"
 
@@ -42,6 +45,7 @@
 #include "kernel/each/each_bits.inc"
 #define EXPR(a, b) ((a) ^ (b))
 #include "kernel/each/each_bool.inc"
+#define EXPR64(a, b) (IS_SET64(a) ^ IS_SET64(b))
 #include "kernel/each/each_complex_truth.inc"
 #include "kernel/each/table.inc"
 
@@ -55,6 +59,7 @@
 #include "kernel/each/each_bits.inc"
 #define EXPR(a) ((a) ^ 1)
 #include "kernel/each/each_bool.inc"
+#define EXPR64(a) (!IS_SET64(a))
 #include "kernel/each/each_complex_truth.inc"
 #include "kernel/each/table.inc"
 

@@ -64,15 +64,22 @@ static inline void draw_some(uint32_t *to, uint64_t seed, u64v low,
     u64_store(to + 3 * LANES, join(x.d, y.d));
 }
 
-/* Sixteen blocks; 'block' is a multiple of 16, so that no carry can occur. A
-** function of its own: one call for 64 words. */
-static __attribute__((noinline))
-void draw(words *w, const la_random_call *c, uint64_t block)
+/* Sixteen blocks; 'block' is a multiple of 16, so that no carry can occur. */
+static inline __attribute__((always_inline))
+void draw_inline(words *w, const la_random_call *c, uint64_t block)
 {
     uint64_t at = c->block + block;
     u64v low = u64_iota(0) * 2 + (uint64_t)(uint32_t)at;
     for (int i = 0; i < LANES; i += 2 * U64_LANES)
         draw_some(&w->u[0][i], c->seed, low + (uint64_t)i, at >> 32);
+}
+
+/* The same as a function: one call for 64 words, too much only for makers that
+** do little else. */
+static __attribute__((noinline))
+void draw(words *w, const la_random_call *c, uint64_t block)
+{
+    draw_inline(w, c, block);
 }
 
 /* ---- words to uniform numbers ---- */
@@ -108,7 +115,7 @@ static inline f64v angle_double(const uint64_t *w, u64v *quarter)
 
 /* ---- makers: groups g .. end-1 to 'out', one after the other ---- */
 
-/* 'bits' is for uniform_float alone. */
+/* 'bits' is for uniform_short alone. */
 typedef void (*maker)(void *out, uint64_t g, uint64_t end,
                       const la_random_call *c, int bits);
 
@@ -124,28 +131,41 @@ static void make_words(void *out, uint64_t g, uint64_t end,
 
 /* [a, b) in steps of 2^-bits: as many as the dtype has, so that b is never
 ** the result of rounding up. */
-static void uniform_float(void *out, uint64_t g, uint64_t end,
-                          const la_random_call *c, int bits)
+static inline __attribute__((always_inline))
+void uniform_of(float *v, uint64_t g, uint64_t end, const la_random_call *c,
+                const int bits)
 {
     words w;
+    const la_random_call call = *c;     /* no store to 'v' changes its keys */
     float from = (float)c->a, span = (float)(c->b - c->a);
     float unit = 1.0f / (float)(1 << bits);
-    for (float *v = out; g < end; g++, v += GROUP) {
-        draw(&w, c, g * LANES);
+    for (; g < end; g++, v += GROUP) {
+        draw_inline(&w, &call, g * LANES);
         for (int i = 0; i < GROUP; i += F32_LANES) {
             i32v u = (i32v)(u32_load(w.u[0] + i) >> (32 - bits));
             f32_store(v + i, f32_from_i32(u) * unit * span + from);
         }
     }
 }
+static void uniform_float(void *out, uint64_t g, uint64_t end,
+                          const la_random_call *c, int bits)
+{
+    uniform_of(out, g, end, c, 24);
+}
+static void uniform_short(void *out, uint64_t g, uint64_t end,
+                          const la_random_call *c, int bits)
+{
+    uniform_of(out, g, end, c, bits);
+}
 
 static void uniform_double(void *out, uint64_t g, uint64_t end,
                            const la_random_call *c, int bits)
 {
     words w;
+    const la_random_call call = *c;
     double *v = out, span = c->b - c->a, from = c->a;
     for (uint64_t k = 2 * g; k < 2 * end; k++, v += 2 * LANES) {
-        draw(&w, c, k * LANES);
+        draw_inline(&w, &call, k * LANES);
         for (int i = 0; i < 2 * LANES; i += F64_LANES)
             f64_store(v + i, unit_double(w.wide + i) * span + from);
     }
@@ -382,21 +402,25 @@ void fill(const recipe *r, char *out, int64_t g0, int64_t g1, int64_t n,
 #define DIST uniform
 #define MAKE32 uniform_float
 #define MAKE64 uniform_double
+#define MAKE16 uniform_short
 #include "kernel/random/each_float.inc"
 
 #define DIST normal
 #define MAKE32 normal_float
 #define MAKE64 normal_double
+#define MAKE16 normal_float
 #include "kernel/random/each_float.inc"
 
 #define DIST exponential
 #define MAKE32 exponential_float
 #define MAKE64 exponential_double
+#define MAKE16 exponential_float
 #include "kernel/random/each_float.inc"
 
 #define DIST cauchy
 #define MAKE32 cauchy_float
 #define MAKE64 cauchy_double
+#define MAKE16 cauchy_float
 #include "kernel/random/each_float.inc"
 
 #define DIST integer
