@@ -83,6 +83,16 @@
 #include "kernel/reduce/each_float.inc"
 #include "kernel/reduce/undef.inc"
 
+#define SHORT_AS_COLUMNS
+#define OP cube
+#define COMBV(S, a, b) ((a) + (b))
+#define COMB1(a, b) ((a) + (b))
+#define MAPV(S, x) (S##_abs(x) * (x) * (x))
+#define MAP1(x) ((A)fabs(x) * (x) * (x))
+#define IDENT 0
+#include "kernel/reduce/each_float.inc"
+#include "kernel/reduce/undef.inc"
+
 /* ---- maps before sums and extremes ---- */
 
 #define OP abs_sum
@@ -112,6 +122,7 @@
 #define OP cube
 #define BASE sum
 #define APPLY(S) apply_cube_##S
+#define REALS_OWN
 #include "kernel/reduce/each_norm.inc"
 
 #define OP nonzero

@@ -1,7 +1,7 @@
 /*
 ** Sums. Floats as float.inc says; integers and bool in int64, wrapping like any
 ** integer arithmetic. Sums of 16-bit floats are frequent enough to be worth
-** bodies that widen in registers; without their NaNs they are maps (map.h).
+** bodies that widen in registers.
 */
 #include "kernel/reduce/float_driver.h"
 #include "kernel/reduce/integers.h"
@@ -23,20 +23,8 @@
 #define MAPV(S, x) S##_select(S##_isnan(x), S##_zero(), x)
 #define MAP1(x) ((x) == (x) ? (x) : 0)
 #define IDENT 0
-#include "kernel/reduce/each_wide_float.inc"
+#include "kernel/reduce/each_float.inc"
 #include "kernel/reduce/undef.inc"
-
-static void apply_zero_nan_f32(void *to, const void *from, int64_t n,
-                               const la_reduce_args *args)
-{
-    const float *p = from;
-    float *q = to;
-    for (int64_t i = 0; i < n; i++) q[i] = p[i] == p[i] ? p[i] : 0;
-}
-#define OP nansum
-#define BASE sum
-#define APPLY(S) apply_zero_nan_##S
-#include "kernel/reduce/each_half.inc"
 
 /* Wrapping is done in unsigned numbers, whose overflow has a meaning. Elements
 ** of 8 and 16 bits are summed in 32 bits first. */
