@@ -44,6 +44,7 @@ typedef int64_t complex_wide_vec __attribute__((vector_size(64)));
 #define NR (2 * VL)
 #define FMA f32_fma
 #define MULADD f32_muladd1
+#define SIDE 3
 #define LANES 32
 #if VEC_BYTES == 64
 #define MR 14

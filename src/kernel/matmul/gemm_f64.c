@@ -22,6 +22,7 @@
 #define NR (2 * VL)
 #define FMA f64_fma
 #define MULADD f64_muladd1
+#define SIDE 3
 #define LANES 16
 #if VEC_BYTES == 64
 #define MR 14

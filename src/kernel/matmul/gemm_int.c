@@ -8,6 +8,7 @@
 #define ROWS ROW(1) ROW(2) ROW(3) ROW(4)
 #define TRANSPOSE 0
 #define PARTS 0
+#define SIDE 2
 #define KC LA_GEMM_KC
 /* Unsigned: the product of two uint16_t would overflow an int. */
 #define MULADD(a, b, c) ((ELEM)((ELEM)(a) * 1u * (b) + (c)))
