@@ -54,6 +54,23 @@ const la_conv_kernels LA_KERNEL(conv_f32) = {
     unpack_f32, pack_f32, interleave_f32, split_f32
 };
 
+/* float64 is rare: fewer shapes, whose sums still hide the latency. */
+#if VEC_BYTES == 64
+#undef MR
+#undef ROWS
+#undef LINES
+#undef HALF_LINES
+#undef RUNS
+#undef HALF_RUNS
+#define MR 10
+#define ROWS ROW(1) ROW(2) ROW(3) ROW(4) ROW(5) ROW(6) ROW(7) ROW(8) ROW(9) \
+    ROW(10)
+#define HALF_LINES LINE(1) LINE(2) LINE(3)
+#define LINES HALF_LINES LINE(4) LINE(5)
+#define HALF_RUNS NRUN(1) NRUN(2) NRUN(3) NRUN(4) NRUN(5)
+#define RUNS HALF_RUNS NRUN(6) NRUN(7) NRUN(8) NRUN(9) NRUN(10)
+#endif
+
 #define ELEM double
 #define VEC f64v
 #define VL F64_LANES
