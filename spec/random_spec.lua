@@ -46,6 +46,14 @@ describe("a generator", function()
     assert.equal(9, g:manual_seed(9):initial_seed())
     assert.is_false(g:seed() == h:seed())
     assert.has_error(function() la.rand(2, {generator = 1}) end)
+    for _, dtype in ipairs {"uint32", "int64", "bool"} do
+      local out = la.zeros(2):to(dtype)
+      assert.has_error(function() la.rand({2}, {out = out}) end)
+      assert.has_error(function() la.randn({2}, {out = out}) end)
+    end
+    assert.has_error(function()
+      la.randint(1, 300, {2}, {out = la.zeros(2):to "uint8"})
+    end)
   end)
 
   it("can be stored and put back", function()

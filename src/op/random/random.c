@@ -199,11 +199,11 @@ static la_status check_range(la_dtype d, int64_t low, int64_t high)
 ** generator. */
 enum { OPTION_GENERATOR = LA_NOPTIONS };
 
-/* The dtype among the options, or 'otherwise'. */
-static la_dtype option_dtype(const la_frame *f, int first, la_dtype otherwise)
+/* The dtype of the result: that of the options, of out, or 'otherwise'. */
+static la_status option_dtype(const la_frame *f, int first, la_dtype otherwise,
+                              la_dtype *out)
 {
-    const la_value *v = &f->args[first + LA_OPT_DTYPE];
-    return v->tag == LA_VDTYPE ? v->dtype : otherwise;
+    return la_infer_dtype(f, &f->args[first + LA_OPT_DTYPE], otherwise, out);
 }
 
 /* Result 0 with the sizes of argument 'sizes'; options follow it. */
@@ -247,9 +247,10 @@ static la_status created(la_frame *f, int options, la_status status)
 /* Metas of floats, called 'what' in messages, and of integers low..high. */
 static la_status sized_floats(la_frame *f, const char *what)
 {
-    la_dtype d = la_ctx()->default_dtype;
-    LA_TRY(need_float(option_dtype(f, 1, d), what, true));
-    return sized(f, 0, d);
+    la_dtype usual = la_ctx()->default_dtype, d;
+    LA_TRY(option_dtype(f, 1, usual, &d));
+    LA_TRY(need_float(d, what, true));
+    return sized(f, 0, usual);
 }
 
 static la_status floats_like(la_frame *f, const char *what)
@@ -261,7 +262,8 @@ static la_status floats_like(la_frame *f, const char *what)
 static la_status sized_integers(la_frame *f, int sizes, int64_t low,
                                 int64_t high)
 {
-    la_dtype d = option_dtype(f, sizes + 1, LA_INT64);
+    la_dtype d;
+    LA_TRY(option_dtype(f, sizes + 1, LA_INT64, &d));
     LA_TRY(check_range(d, low, high));
     return sized(f, sizes, LA_INT64);
 }
@@ -356,7 +358,8 @@ la_status la_impl_randint_like_low(la_frame *f)
 la_status la_meta_randperm(la_frame *f)
 {
     int64_t n = la_arg_int(f, 0), least, most;
-    la_dtype d = option_dtype(f, 1, LA_INT64);
+    la_dtype d;
+    LA_TRY(option_dtype(f, 1, LA_INT64, &d));
     if (n < 0) return la_error_at(LA_EARG, 1, "n must not be negative, got "
                                   "%lld", (long long)n);
     if (la_is_complex(d) || d == LA_BOOL)
