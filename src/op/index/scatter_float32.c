@@ -73,8 +73,9 @@ static la_status reduce_named(la_tensor *target, const la_scatter_plan *p,
     LA_TRY(la_run_many(unique_inverse, distinct, at));
     LA_OWNED values = distinct[0].tensor;
     LA_OWNED inverse = distinct[1].tensor;
-    LA_TRY(la_walk_view(inverse, &p->shape, repeats, &q.index));
-    LA_OWNED walk = q.index;
+    LA_OWNED walk = NULL;
+    LA_TRY(la_walk_view(inverse, &p->shape, repeats, &walk));
+    q.index = walk;
     q.dims.sizes[0] = values->numel;
     la_tensor *slices = STEP(index_select, view, p->dim, values);
     la_tensor *wide = STEP(astype, slices, la_v_dtype(LA_FLOAT32));
