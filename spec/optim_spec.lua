@@ -165,3 +165,44 @@ describe("schedules", function()
     assert.are.equal(0.5, opt.param_groups[1].lr)
   end)
 end)
+
+describe("the state of an optimizer", function()
+  it("comes back from a file", function()
+    for _, kind in ipairs{"Adam", "SGD", "RMSprop"} do
+      local function make()
+        la.manual_seed(3)
+        local p = {la.rand(3), la.rand(2, 2)}
+        for _, t in ipairs(p) do t:requires_grad_() end
+        return p, optim[kind](p, {lr = 0.1, weight_decay = 0.01})
+      end
+      local function step(p, opt)
+        opt:zero_grad()
+        local loss = (p[1] ^ 2):sum() + (p[2] ^ 4):sum()
+        loss:backward()
+        opt:step()
+      end
+      local p, opt = make()
+      for _ = 1, 3 do step(p, opt) end
+      local path = os.tmpname() .. ".npz"
+      la.save(opt:state_dict(), path)
+      local q, again = make()
+      for k = 1, 2 do q[k].data:copy_(p[k]:detach()) end
+      again:load_state_dict(la.load(path))
+      os.remove(path)
+      assert.equal(0.1, again.param_groups[1].lr)
+      for _ = 1, 2 do
+        step(p, opt)
+        step(q, again)
+      end
+      for k = 1, 2 do
+        assert.is_true(la.equal(p[k]:detach(), q[k]:detach()), kind)
+      end
+    end
+  end)
+
+  it("is a table", function()
+    local opt = optim.SGD({la.rand(2):requires_grad_()}, {lr = 1})
+    assert.has_error(function() opt:load_state_dict(nil) end,
+                     "load_state_dict: table expected, got nil")
+  end)
+end)

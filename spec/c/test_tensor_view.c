@@ -301,6 +301,20 @@ static void one_walk(void **state)
     la_tensor_release(base);
 }
 
+static void missing_strides(void **state)
+{
+    la_tensor *t;
+    int64_t sizes[] = {4, 2, 3};
+    assert_int_equal(la_tensor_empty(3, sizes, LA_FLOAT32, &t), LA_OK);
+    assert_int_equal(la_tensor_set_geometry(t, 3, sizes,
+                                            (int64_t[]){-1, -1, 2}), LA_OK);
+    assert_memory_equal(la_strides(t), ((int64_t[]){12, 6, 2}), 24);
+    assert_int_equal(la_tensor_set_geometry(t, 3, sizes,
+                                            (int64_t[]){-1, 1, 2}), LA_OK);
+    assert_memory_equal(la_strides(t), ((int64_t[]){2, 1, 2}), 24);
+    la_tensor_release(t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -308,6 +322,7 @@ int main(void)
         cmocka_unit_test(view_strides), cmocka_unit_test(infer),
         cmocka_unit_test(broadcast), cmocka_unit_test(dims),
         cmocka_unit_test(extremes), cmocka_unit_test(one_walk),
+        cmocka_unit_test(missing_strides),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

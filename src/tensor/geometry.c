@@ -68,7 +68,8 @@ uint32_t la_layout_flags(int ndim, const int64_t *sizes,
 
 /* --- setting --- */
 
-/* Fill in the strides: all of them, or those given as -1. Nobody steps along a
+/* Fill in the strides: all of them, or those given as -1, which step over the
+** whole next dim, whatever its stride is. Nobody steps along a
 ** dim of one element, or in an empty tensor: such strides are cut, so that they
 ** can be multiplied by the size of an element as others can. */
 static la_status plan_strides(la_plan *p, const int64_t *strides)
@@ -81,7 +82,8 @@ static la_status plan_strides(la_plan *p, const int64_t *strides)
                             "negative", (long long)mine[d], d + 1);
         if ((p->dims[d] <= 1 || p->numel == 0) && mine[d] > LA_MAX_NUMEL)
             mine[d] = LA_MAX_NUMEL;
-        step *= p->dims[d] > 1 ? p->dims[d] : 1;
+        if (!la_mul_ok(mine[d], la_max(p->dims[d], 1), &step))
+            step = INT64_MAX;       /* too far for any storage */
     }
     return LA_OK;
 }

@@ -244,7 +244,7 @@ la_status la_tensor_wrap(void *data, la_dtype, int ndim, const int64_t *sizes,
 /* --- geometry --- */
 
 /* The only function that writes sizes, strides, numel and layout flags. strides
-** NULL: contiguous; an entry -1 takes the contiguous stride of its dim.
+** NULL: contiguous; an entry -1 is the next dim's stride times its size.
 ** Allocates only for more than LA_INLINE_DIMS dims; on failure nothing
 ** changes. LA_ESHAPE on overflow, negative sizes, more than 64 dims. Does not
 ** look at the storage: see la_tensor_check_bounds. */
