@@ -130,6 +130,19 @@ describe("linalg", function()
     end)
   end)
 
+  it("LDL factors of indefinite matrices", function()
+    each(SQUARE, random, function(d, shape, a)
+      for _, o in ipairs{{hermitian = false}, {hermitian = true}} do
+        local s = a + (o.hermitian and a.mH or a.mT)
+        local b = random(d, shape, 3)
+        local ld, pivots = L.ldl_factor(s, o)
+        local x = L.ldl_solve(ld, pivots, b, o)
+        local scale = x:numel() > 0 and x:abs():max():item() + 1 or 1
+        near("ldl_solve", d, s:matmul(x) / scale, b / scale)
+      end
+    end)
+  end)
+
   it("triangular systems", function()
     each(SQUARE, random, function(d, shape, a)
       local n = shape[#shape]
@@ -274,6 +287,10 @@ describe("linalg refuses", function()
     refuses("need singular values", L.cond, la.eye(3))
     refuses("is out of bounds for rows 1 to 2", L.lu_solve, la.eye(2),
       la.tensor({3, 2}, {dtype = "int32"}), la.ones(2, 1))
+    for _, p in ipairs{{-1, -1}, {-2, 2}, {1, -2}, {2, 1}, {0, 1}} do
+      refuses("is out of bounds for rows", L.ldl_solve, la.eye(2),
+        la.tensor(p, {dtype = "int32"}), la.ones(2, 1))
+    end
   end)
 
   it("derivatives without Q", function()

@@ -436,6 +436,13 @@ def factored():
         call("householder_product", L.householder_product, a, tau)
         call("ormqr", torch.ormqr, a, tau, tall)
         call("ormqr", torch.ormqr, a, tau, tall.mT.contiguous(), False, True)
+        for x in (some - 5 * torch.eye(4), large - 5 * torch.eye(n)):
+            for hermitian in (False, True):
+                y = (x + (x.mH if hermitian else x.mT)).to(dtype)
+                ld, pivots = L.ldl_factor(y, hermitian=hermitian)
+                call("ldl_factor", L.ldl_factor, y, hermitian=hermitian)
+                call("ldl_solve", L.ldl_solve, ld, pivots,
+                     square(y.shape[-1], 2, dtype=dtype), hermitian=hermitian)
         for scale in (1e-5, 0.01, 0.2, 1):
             call("matrix_exp", L.matrix_exp, one * scale)
             call("matrix_exp", L.matrix_exp, some * scale)

@@ -170,7 +170,8 @@ static void add_themes(lua_State *L, int lib)
         "solve_triangular", "lu", "lu_factor", "lu_factor_ex", "lu_solve",
         "cholesky", "cholesky_ex", "qr", "householder_product", "lstsq",
         "matrix_exp", "tensorinv", "tensorsolve", "matrix_transpose",
-        "matrix_norm", "norm", "cond", "vander", NULL};
+        "matrix_norm", "norm", "cond", "vander", "ldl_factor", "ldl_solve",
+        NULL};
     add_theme(L, lib, "autograd", autograd);
     add_theme(L, lib, "linalg", linalg);
 }

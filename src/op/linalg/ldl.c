@@ -1,0 +1,353 @@
+/*
+** ldl_factor and ldl_solve: symmetric or Hermitian indefinite matrices by the
+** pivoting of Bunch and Kaufman (Math. Comp. 31, 1977), as LAPACK's sytf2,
+** hetf2 and sytrs do for the lower triangle. Rarely the bottleneck, so there is
+** one unblocked form, in complex double for every dtype.
+*/
+#include <complex.h>
+#include <math.h>
+
+#include "op/linalg/linalg.h"
+#include "op/move/copy.h"
+#include "tensor/scalar.h"
+
+#define LA_ROWS "op/def/linalg.def"
+#include "op/impls.h"
+
+#undef I      /* of complex.h, which no name here means */
+
+typedef double complex number;
+
+/* A matrix of numbers, row-major, n columns; 'hermitian' ones are multiplied
+** with conjugates. */
+typedef struct matrix {
+    number *a;
+    int64_t n;
+    bool hermitian;
+} matrix;
+
+#define AT(m, i, j) ((m)->a[(i) * (m)->n + (j)])
+
+static number conjugate(const matrix *m, number x)
+{
+    return m->hermitian ? conj(x) : x;
+}
+static double size_of(number x) { return fabs(creal(x)) + fabs(cimag(x)); }
+
+static void exchange(number *x, number *y)
+{
+    number t = *x;
+    *x = *y;
+    *y = t;
+}
+
+/* ---- between memory and numbers ---- */
+
+static void load(const la_field *f, la_gemm_mat a, int64_t m, int64_t n,
+                 number *to)
+{
+    for (int64_t i = 0; i < m; i++)
+        for (int64_t j = 0; j < n; j++) {
+            la_scalar s = la_scalar_load(f->dtype,
+                                         la_mat_at(f, a, i, j).data);
+            __real__ to[i * n + j] = s.re;
+            __imag__ to[i * n + j] = la_is_complex(f->dtype) ? s.im : 0;
+        }
+}
+
+static void store(const la_field *f, const number *from, int64_t m, int64_t n,
+                  la_gemm_mat a)
+{
+    for (int64_t i = 0; i < m; i++)
+        for (int64_t j = 0; j < n; j++) {
+            la_scalar s = la_scalar_float(creal(from[i * n + j]));
+            if (la_is_complex(f->dtype)) {
+                s.kind = LA_KCOMPLEX;
+                s.im = cimag(from[i * n + j]);
+            }
+            la_scalar_cast(&s, f->dtype, la_mat_at(f, a, i, j).data);
+        }
+}
+
+/* ---- factors ---- */
+
+/* The row to exchange with, and the size of the pivot, 1 or 2; 0 where the
+** column is zero. */
+static int choose(const matrix *m, int64_t k, int64_t *row)
+{
+    const double alpha = (1 + sqrt(17)) / 8;
+    double own = size_of(AT(m, k, k)), column = 0, most = 0;
+    int64_t big = k;
+    *row = k;
+    for (int64_t i = k + 1; i < m->n; i++)
+        if (size_of(AT(m, i, k)) > column) {
+            column = size_of(AT(m, i, k));
+            big = i;
+        }
+    if ((own == 0 && column == 0) || own != own) return 0;
+    if (own >= alpha * column) return 1;
+    for (int64_t j = k; j < m->n; j++) {
+        if (j == big) continue;
+        number x = j < big ? AT(m, big, j) : AT(m, j, big);
+        most = size_of(x) > most ? size_of(x) : most;
+    }
+    if (own >= alpha * column * (column / most)) return 1;
+    *row = big;
+    return size_of(AT(m, big, big)) >= alpha * most ? 1 : 2;
+}
+
+/* Rows and columns 'at' and 'row' > at of the lower triangle, from column k. */
+static void exchange_symmetric(matrix *m, int64_t k, int64_t at, int64_t row)
+{
+    for (int64_t i = row + 1; i < m->n; i++)
+        exchange(&AT(m, i, at), &AT(m, i, row));
+    for (int64_t j = at + 1; j < row; j++) {
+        number x = conjugate(m, AT(m, j, at));
+        AT(m, j, at) = conjugate(m, AT(m, row, j));
+        AT(m, row, j) = x;
+    }
+    AT(m, row, at) = conjugate(m, AT(m, row, at));
+    exchange(&AT(m, at, at), &AT(m, row, row));
+    if (at > k) exchange(&AT(m, at, k), &AT(m, row, k));
+}
+
+static void eliminate1(matrix *m, int64_t k)
+{
+    number d = 1 / AT(m, k, k);
+    for (int64_t j = k + 1; j < m->n; j++) {
+        number x = conjugate(m, AT(m, j, k)) * d;
+        for (int64_t i = j; i < m->n; i++)
+            AT(m, i, j) -= AT(m, i, k) * x;
+    }
+    for (int64_t i = k + 1; i < m->n; i++) AT(m, i, k) *= d;
+}
+
+/* By the inverse of the 2 x 2 block at k, scaled by its lower element. */
+static void eliminate2(matrix *m, int64_t k)
+{
+    number low = AT(m, k + 1, k), up = conjugate(m, low);
+    number d11 = AT(m, k + 1, k + 1) / low, d22 = AT(m, k, k) / up;
+    number t = 1 / (d11 * d22 - 1);
+    for (int64_t j = k + 2; j < m->n; j++) {
+        number x = t * (d11 * AT(m, j, k) - AT(m, j, k + 1)) / up;
+        number y = t * (d22 * AT(m, j, k + 1) - AT(m, j, k)) / low;
+        for (int64_t i = j; i < m->n; i++)
+            AT(m, i, j) -= AT(m, i, k) * conjugate(m, x)
+                + AT(m, i, k + 1) * conjugate(m, y);
+        AT(m, j, k) = x;
+        AT(m, j, k + 1) = y;
+    }
+}
+
+/* Returns the first zero pivot from 1, or 0. */
+static int32_t factor(matrix *m, int32_t *pivots)
+{
+    int32_t info = 0;
+    for (int64_t k = 0; k < m->n; ) {
+        int64_t row;
+        int size = choose(m, k, &row);
+        if (size == 0 && !info) info = (int32_t)k + 1;
+        int64_t at = k + (size == 2);
+        if (row != at) exchange_symmetric(m, k, at, row);
+        if (size == 1) eliminate1(m, k);
+        if (size == 2) eliminate2(m, k);
+        pivots[k] = pivots[at] = (int32_t)(size == 2 ? -row - 1 : row + 1);
+        k = at + 1;
+    }
+    return info;
+}
+
+/* ---- solutions ---- */
+
+/* Row i of b (k columns) -= x times row j. */
+static void subtract(number *b, int64_t k, int64_t i, int64_t j, number x)
+{
+    for (int64_t c = 0; c < k; c++) b[i * k + c] -= x * b[j * k + c];
+}
+
+static void exchange_rows(number *b, int64_t k, int64_t i, int64_t j)
+{
+    for (int64_t c = 0; i != j && c < k; c++)
+        exchange(&b[i * k + c], &b[j * k + c]);
+}
+
+/* Rows j and j + 1 divided by the 2 x 2 block there. */
+static void divide2(const matrix *m, number *b, int64_t k, int64_t j)
+{
+    number low = AT(m, j + 1, j), up = conjugate(m, low);
+    number x = AT(m, j, j) / up, y = AT(m, j + 1, j + 1) / low;
+    for (int64_t c = 0; c < k; c++) {
+        number p = b[j * k + c] / up, q = b[(j + 1) * k + c] / low;
+        b[j * k + c] = (y * p - q) / (x * y - 1);
+        b[(j + 1) * k + c] = (x * q - p) / (x * y - 1);
+    }
+}
+
+/* b (n x k) = (L D L^T)^-1 b */
+static void solve(const matrix *m, const int32_t *pivots, number *b, int64_t k)
+{
+    int64_t n = m->n;
+    for (int64_t j = 0; j < n; ) {
+        int64_t last = pivots[j] < 0 ? j + 1 : j;
+        exchange_rows(b, k, last, (pivots[j] < 0 ? -pivots[j] : pivots[j]) - 1);
+        for (int64_t i = last + 1; i < n; i++)
+            for (int64_t c = j; c <= last; c++)
+                subtract(b, k, i, c, AT(m, i, c));
+        if (last > j) divide2(m, b, k, j);
+        for (int64_t c = 0; last == j && c < k; c++)
+            b[j * k + c] /= AT(m, j, j);
+        j = last + 1;
+    }
+    for (int64_t j = n - 1; j >= 0; ) {
+        int64_t first = pivots[j] < 0 ? j - 1 : j;
+        for (int64_t i = j + 1; i < n; i++)
+            for (int64_t c = first; c <= j; c++)
+                subtract(b, k, c, i, conjugate(m, AT(m, i, c)));
+        exchange_rows(b, k, j, (pivots[j] < 0 ? -pivots[j] : pivots[j]) - 1);
+        j = first - 1;
+    }
+}
+
+/* ---- operations ---- */
+
+typedef struct job {
+    la_field field;
+    la_mats a, x;
+    int64_t n, k;
+    int32_t *pivots, *info;
+    bool hermitian;
+} job;
+
+static la_status factor_one(void *context, int64_t i, char *scratch)
+{
+    const job *j = context;
+    matrix m = {(number *)scratch, j->n, j->hermitian};
+    la_gemm_mat a = la_matrix_at(&j->field, &j->x, i);
+    load(&j->field, a, j->n, j->n, m.a);
+    j->info[i] = factor(&m, j->pivots + i * j->n);
+    for (int64_t r = 0; r < j->n; r++)
+        for (int64_t c = r + 1; c < j->n; c++) AT(&m, r, c) = 0;
+    store(&j->field, m.a, j->n, j->n, a);
+    return LA_OK;
+}
+
+static la_status solve_one(void *context, int64_t i, char *scratch)
+{
+    const job *j = context;
+    matrix m = {(number *)scratch, j->n, j->hermitian};
+    number *b = m.a + j->n * j->n;
+    la_gemm_mat x = la_matrix_at(&j->field, &j->x, i);
+    load(&j->field, la_matrix_at(&j->field, &j->a, i), j->n, j->n, m.a);
+    load(&j->field, x, j->n, j->k, b);
+    solve(&m, j->pivots + i * j->n, b, j->k);
+    store(&j->field, b, j->n, j->k, x);
+    return LA_OK;
+}
+
+/* (A, *, hermitian) -> LD, pivots */
+la_status la_meta_ldl_factor(la_frame *f)
+{
+    la_tensor *a = la_arg(f, 0);
+    LA_TRY(la_check_square(f, 0));
+    LA_TRY(la_set_output(f, 0, a->ndim, la_sizes(a), NULL,
+                         (la_dtype)a->dtype));
+    return la_set_output(f, 1, a->ndim - 1, la_sizes(a), NULL, LA_INT32);
+}
+
+la_status la_impl_ldl_factor(la_frame *f)
+{
+    LA_OWNED x = NULL;
+    LA_OWNED pivots = NULL;
+    LA_OWNED info = NULL;
+    la_tensor *a = la_arg(f, 0);
+    la_shape batch = la_batch_shape(a, 2);
+    int64_t n = la_sizes(a)[a->ndim - 1], count = la_shape_count(&batch);
+    LA_TRY(la_output_of(f, 0, &x));
+    LA_TRY(la_output_of(f, 1, &pivots));
+    LA_TRY(la_tensor_empty(batch.ndim, batch.sizes, LA_INT32, &info));
+    LA_TRY(la_copy_data(x, a));
+    job j = {.field = la_field_of((la_dtype)a->dtype), .n = n,
+             .x = la_matrices_in(x, n, n), .hermitian = la_arg_bool(f, 1),
+             .pivots = (int32_t *)la_data(pivots),
+             .info = (int32_t *)la_data(info)};
+    LA_TRY(la_each_matrix(count, (double)n * (double)n * (double)n,
+                          (size_t)(n * n) * sizeof(number), factor_one, &j));
+    LA_TRY(la_check_info(j.info, count, "is singular: the first zero pivot is "
+                         "pivot"));
+    LA_TRY(la_output_end(f, 0, x));
+    return la_output_end(f, 1, pivots);
+}
+
+/* LA_EINDEX unless each pivot names a row at or below its own, and those of
+** blocks come in pairs. */
+static la_status check_pivots(const int32_t *p, int64_t count, int64_t n)
+{
+    for (int64_t i = 0; i < count; i++, p += n)
+        for (int64_t r = 0; r < n; r++) {
+            bool pair = p[r] < 0 && r + 1 < n && p[r + 1] == p[r];
+            int64_t row = p[r] < 0 ? -(int64_t)p[r] : p[r];
+            if (row < r + 1 + pair || row > n || (p[r] < 0 && !pair))
+                return la_error_at(LA_EINDEX, 2, "pivot %lld, %d, is out of "
+                                   "bounds for rows %lld to %lld",
+                                   (long long)r + 1, p[r], (long long)r + 1,
+                                   (long long)n);
+            r += pair;
+        }
+    return LA_OK;
+}
+
+/* (LD, pivots, B, *, hermitian) -> X */
+static la_status shape_of(la_frame *f, la_shape *batch)
+{
+    la_tensor *a = la_arg(f, 0), *p = la_arg(f, 1), *b = la_arg(f, 2);
+    LA_TRY(la_check_square(f, 0));
+    LA_TRY(la_check_matrix(f, 2));
+    LA_TRY(la_check_one_dtype(f, 0, 2));
+    if (p->dtype != LA_INT32)
+        return la_error_at(LA_EDTYPE, 2, "int32 expected, got %s",
+                           la_dtype_name((la_dtype)p->dtype));
+    if (p->ndim != a->ndim - 1
+        || !la_has_sizes(p, a->ndim - 1, la_sizes(a)))
+        return la_error_at(LA_ESHAPE, 2, "one pivot for each row of LD "
+                           "expected");
+    int64_t n = la_sizes(a)[a->ndim - 1], have = la_sizes(b)[b->ndim - 2];
+    if (n != have)
+        return la_error_at(LA_ESHAPE, 3, "%lld rows expected, got %lld",
+                           (long long)n, (long long)have);
+    la_shape x = la_batch_shape(a, 2), y = la_batch_shape(b, 2);
+    return la_shape_broadcast(&x, &y, batch);
+}
+
+la_status la_meta_ldl_solve(la_frame *f)
+{
+    la_shape batch;
+    la_tensor *b = la_arg(f, 2);
+    LA_TRY(shape_of(f, &batch));
+    const int64_t *last = la_sizes(b) + b->ndim - 2;
+    return la_matrix_result(f, 0, &batch, last[0], last[1],
+                            (la_dtype)b->dtype);
+}
+
+la_status la_impl_ldl_solve(la_frame *f)
+{
+    LA_OWNED x = NULL;
+    LA_OWNED keep = NULL;
+    LA_OWNED pivots = NULL;
+    la_tensor *a = la_arg(f, 0);
+    la_shape batch;
+    LA_TRY(shape_of(f, &batch));
+    LA_TRY(la_output_of(f, 0, &x));
+    LA_TRY(la_copy_data(x, la_arg(f, 2)));
+    int64_t n = la_sizes(a)[a->ndim - 1], k = la_sizes(x)[x->ndim - 1];
+    int64_t count = la_shape_count(&batch);
+    job j = {.field = la_field_of((la_dtype)a->dtype), .n = n, .k = k,
+             .x = la_matrices_in(x, n, k), .hermitian = la_arg_bool(f, 3)};
+    LA_TRY(la_matrices_of(a, &batch, false, &keep, &j.a));
+    LA_TRY(la_matrices_copy(la_arg(f, 1), &batch, true, &pivots));
+    j.pivots = (int32_t *)la_data(pivots);
+    LA_TRY(check_pivots(j.pivots, count, n));
+    LA_TRY(la_each_matrix(count, (double)n * (double)n * (double)k,
+                          (size_t)(n * (n + k)) * sizeof(number), solve_one,
+                          &j));
+    return la_output_end(f, 0, x);
+}
