@@ -280,6 +280,10 @@ bench-peers: all $(BUILD)/floor.so $(BENCH_PYTHON)
 # FUZZ="--calls 1000000 --seed 7"; with KIND=asan under the sanitizers.
 fuzz: all
 	LUNARRAY_PROGRAM=$(PROGRAM) $(PROGRAM) spec/fuzz.lua $(FUZZ)
+# Random calls of every operation against PyTorch, by the schemas of the
+# registry: DIFFERENTIAL="--seeds 1-20 --calls 4000 --ops '^sum$$'".
+differential: all $(BENCH_PYTHON)
+	$(BENCH_PYTHON) tools/differential.py $(DIFFERENTIAL)
 bench-sweep: all $(BUILD)/floor.so $(BENCH_PYTHON)
 	BENCH_PYTHON=$(BENCH_PYTHON) $(LUA) bench/sweep.lua $(BENCH_ARGS)
 build/peers/bin/python:
@@ -345,6 +349,7 @@ help:
 	@echo 'make clang-check  the C tests, all built by clang without optimisation'
 	@echo 'make bench        figures of this machine; bench-peers: with NumPy, PyTorch'
 	@echo 'make fuzz         random calls: FUZZ="--calls N --seed N --ops PATTERN"; KIND=asan'
+	@echo 'make differential random calls against PyTorch: DIFFERENTIAL="--seeds 1-20"'
 	@echo 'make bench-sweep  every dtype of whole families of operations, with them'
 	@echo 'make install      to PREFIX ($(PREFIX)), below DESTDIR; uninstall'
 	@echo 'make install-module    the module and its Lua files alone (luarocks)'
@@ -356,6 +361,6 @@ help:
 
 -include $(shell find $(OBJ) $(BUILD)/ctest -name '*.d' 2>/dev/null)
 .PHONY: all examples deps build-deps ctests ctest lint check test asan ubsan tsan debug \
-  fuzz clang-check asan-check ubsan-check tsan-check valgrind luarocks demo bench bench-peers \
+  fuzz differential clang-check asan-check ubsan-check tsan-check valgrind luarocks demo bench bench-peers \
   bench-sweep install install-module install-lua uninstall sizes clean help FORCE
 FORCE:

@@ -161,6 +161,21 @@ describe("results next to the largest number", function()
   end)
 end)
 
+-- A kernel of integers has integers as parameters.
+describe("limits with a fraction", function()
+  it("are cut for integers, as the dtype is the result's", function()
+    for _, dtype in ipairs {"uint8", "int8", "int16", "int32", "int64"} do
+      local x = la.tensor({0, 1, 2, 3}, {dtype = dtype})
+      for _, cut in ipairs {0.25, 0.75} do
+        assert.same({7, 7, 2, 3}, x:threshold(1 + cut, 7 + cut):totable())
+        assert.same({1, 1, 2, 2}, x:hardtanh(1 + cut, 2 + cut):totable())
+      end
+    end
+    local y = la.tensor {-3, -2, -1, 0}
+    assert.same({9, 9, 9, 0}, y:threshold(-1.5, 9):totable())
+  end)
+end)
+
 describe("arguments", function()
   it("are checked", function()
     local x = la.ones({3})

@@ -200,6 +200,16 @@ describe("einsum", function()
 end)
 
 describe("other products", function()
+  it("vecdot counts dims in what both broadcast to", function()
+    local x, y = la.rand(3, 3), la.rand(3)
+    for dim = -2, 2 do
+      if dim ~= 0 then
+        local want = (x * y):sum(dim)
+        assert.is_true(la.allclose(want, la.vecdot(x, y, {dim = dim})))
+        assert.is_true(la.allclose(want, la.vecdot(y, x, {dim = dim})))
+      end
+    end
+  end)
   it("vecdot broadcasts numbers and vectors of one element", function()
     assert.same(5.0, la.vecdot(la.tensor(2.5), la.tensor(2.0)):item())
     assert.same(12.0, la.vecdot(la.tensor{1.0, 2, 3}, la.tensor{2.0}):item())
@@ -218,6 +228,8 @@ describe("other products", function()
     assert.is_true(la.matrix_power(a:mm(b), 3)
                    == a:mm(b):mm(a):mm(b):mm(a):mm(b))
     assert.is_true(la.matrix_power(a:mm(b), 0) == la.eye(3):double())
+    local p, q = la.rand(2, 4, 3):transpose(1, 2), la.rand(4, 2, 3)
+    assert.is_true(la.equal(la.kron(p:contiguous(), q), la.kron(p, q)))
     assert.is_true(la.kron(la.eye(2), la.ones(1, 2))
                    == la.tensor {{1., 1., 0., 0.}, {0., 0., 1., 1.}})
     assert.is_true(la.multi_dot {a, b, a} == a:mm(b):mm(a))

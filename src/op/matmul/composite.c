@@ -205,7 +205,8 @@ static la_status summed_product(la_tensor *x, la_tensor *y, int64_t dim,
 
 /* vecdot(x, y, dim) = sum over dim of conj(x) * y: 'dim' moves last and each
 ** pair of vectors is a product of a row and a column, so the sum runs in the
-** kernels of dot. */
+** kernels of dot. A dim of tensors of different rank is one of what they
+** broadcast to. */
 la_status la_impl_vecdot(la_frame *f)
 {
     la_tensor *x = la_arg(f, 0), *y = la_arg(f, 1), *out;
@@ -216,7 +217,8 @@ la_status la_impl_vecdot(la_frame *f)
     LA_OWNED row = NULL;
     LA_OWNED column = NULL;
     LA_OWNED product = NULL;
-    if (x->ndim == 0 || y->ndim == 0)
+    bool moves = x->ndim == y->ndim || dim == -1;
+    if (x->ndim == 0 || y->ndim == 0 || !moves)
         return la_give(f, summed_product(x, y, dim, &out), &out);
     LA_TRY(la_run(movedim, &a, x, la_v_ints(&dim, 1), la_v_ints(&last, 1)));
     LA_TRY(la_run(movedim, &b, y, la_v_ints(&dim, 1), la_v_ints(&last, 1)));

@@ -162,7 +162,7 @@ static la_status kron(la_tensor *a, la_tensor *b, la_tensor **out)
     LA_TRY(la_view_to(a, wide, x, &wide_a));
     LA_TRY(la_view_to(b, wide, y, &wide_b));
     LA_TRY(la_run(mul, &product, wide_a, wide_b));
-    return la_view_to(product, n, both, out);
+    return la_reshape_to(product, n, both, out);   /* permuted, as a or b is */
 }
 
 /* kron(a, b): size of dim d is a's times b's; missing leading dims count as 1.

@@ -292,7 +292,8 @@ la_status la_impl_cosine_similarity(la_frame *f)
     la_tensor *dot = STEP(sum, xy, la_v_ints(&dim, 1));
     la_tensor *shape = STEP(zeros_like, xy);
     for (int k = 0; k < 2; k++) {
-        la_tensor *full = STEP(expand_as, f->args[k], shape);
+        la_tensor *same = STEP(type_as, f->args[k], shape);
+        la_tensor *full = STEP(expand_as, same, shape);
         floor = STEP(vector_norm, full, la_v_float(2), la_v_ints(&dim, 1));
         norms[k] = STEP(clamp_min, floor, la_arg_float(f, 3));
     }

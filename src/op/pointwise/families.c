@@ -371,6 +371,13 @@ const la_family la_family_CLAMP_MAX = {
     POINTWISE, LA_IT_BINARY_OP, LA_UNDEFINED, check_clamp_max, .ninputs = 2,
     .fast = LA_FAST_ALL};
 
+/* A parameter of a kernel of integers is an integer: fractions are cut. */
+static void cut_fraction(la_scalar *s, la_dtype dtype)
+{
+    if (la_is_integral(dtype) && s->kind == LA_KFLOAT)
+        *s = la_scalar_int((int64_t)s->re);
+}
+
 /* The limits are clipped to the dtype's range as those of clamp are. LA_EARG
 ** where they are in the wrong order; NaN passes. */
 static la_status pick_hardtanh(la_frame *f, la_dtype dtype, la_plan *plan)
@@ -380,7 +387,10 @@ static la_status pick_hardtanh(la_frame *f, la_dtype dtype, la_plan *plan)
         return la_error_at(LA_EARG, 2, "min_val cannot be greater than "
                            "max_val");
     LA_TRY(la_clip_limit(low, dtype, false, 2));
-    return la_clip_limit(high, dtype, true, 3);
+    LA_TRY(la_clip_limit(high, dtype, true, 3));
+    cut_fraction(low, dtype);
+    cut_fraction(high, dtype);
+    return LA_OK;
 }
 const la_family la_family_HARDTANH = {
     POINTWISE, UNARY_OP, LA_UNDEFINED, NULL, .ninputs = 1,
@@ -390,8 +400,12 @@ const la_family la_family_HARDTANH = {
 ** LA_EARG where the dtype cannot hold one. */
 static la_status pick_threshold(la_frame *f, la_dtype dtype, la_plan *plan)
 {
-    LA_TRY(la_scalar_fits(&plan->params.v[0], dtype, 2));
-    return la_scalar_fits(&plan->params.v[1], dtype, 3);
+    la_scalar *limit = &plan->params.v[0], *value = &plan->params.v[1];
+    LA_TRY(la_scalar_fits(limit, dtype, 2));
+    LA_TRY(la_scalar_fits(value, dtype, 3));
+    cut_fraction(limit, dtype);
+    cut_fraction(value, dtype);
+    return LA_OK;
 }
 const la_family la_family_THRESHOLD = {
     POINTWISE, UNARY_OP, LA_UNDEFINED, NULL, .ninputs = 1,

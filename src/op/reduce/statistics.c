@@ -364,10 +364,12 @@ static la_status promoted_rows(la_frame *f, la_tensor **out)
 {
     LA_OWNED x = NULL;
     const la_tensor *aw = la_arg(f, 3);
+    la_result_type r = LA_RESULT_TYPE_INIT;
+    la_dtype d;
     LA_TRY(rows_of_variables(la_arg(f, 0), &x));
-    la_dtype d = (la_dtype)x->dtype;
-    if (aw && la_is_float((la_dtype)aw->dtype))
-        d = la_promote(d, (la_dtype)aw->dtype);
+    la_result_type_add(&r, x);
+    if (aw) la_result_type_add(&r, aw);
+    LA_TRY(la_result_type_get(&r, &d));
     return la_convert_to(x, d, out);
 }
 
