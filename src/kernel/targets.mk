@@ -18,7 +18,7 @@ OPT_rows/softmax := $(if $(COMPILER),-O3,-O2 -funswitch-loops)
 SPECIALISED := $(if $(COMPILER),-O3,-O2 -fipa-cp-clone -fpeel-loops)
 OPT_scan/sum := $(SPECIALISED)
 OPT_scan/prod := $(SPECIALISED)
-OPT_scan/extreme := $(SPECIALISED)
+OPT_scan/extreme := $(if $(COMPILER),-O3,-O2 -fpeel-loops)
 OPT_rows/norm := -O3
 
 # FLAGS_kernel/<folder>.<capability> := <flags>  besides the level.
