@@ -163,8 +163,9 @@ static bool writes(const la_frame *f)
 ** after an interrupt in the middle; set_data changes nothing that counts. */
 static la_status note_write(la_frame *f, la_status status)
 {
+    int n = f->form == LA_OUT ? LA_MAX_RESULTS : 1;
     if (status && status != LA_EINTR) return status;
-    for (int k = 0; k < LA_MAX_RESULTS; k++)
+    for (int k = 0; k < n; k++)
         if (f->outs[k]) la_bump_version(f->outs[k]);
     if (f->form == LA_FUNCTIONAL && f->args[0].tag == LA_VTENSOR
         && f->op != LA_OP(set_data))
