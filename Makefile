@@ -38,7 +38,7 @@ OPT_release := -O2 -ftree-vectorize $(if $(COMPILER),,-fvect-cost-model=dynamic)
 OPT_core := -O3
 NO_UNWINDING := $(if $(filter release,$(KIND)),-fno-asynchronous-unwind-tables)
 OPT_lowest := $(if $(filter release,$(KIND)),-Os)
-PER_CALL := lua io fuse $(addprefix op/,conv create index move nn random rows scan sort)
+PER_CALL := lua io fuse $(addprefix op/,conv create index linalg move nn random rows scan sort)
 CALL_LISTS := $(wildcard src/grad/formulas_*.c src/grad/derivatives.c src/op/nn/loss*.c \
   $(patsubst %,src/op/%/*composite.c,conv nn random rows) $(patsubst %,src/%.c,lua/info lua/names \
   op/matmul/chain op/matmul/einsum op/matmul/tensordot op/reduce/statistics tensor/print))
