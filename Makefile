@@ -22,7 +22,7 @@ LUA_CFLAGS := $(shell pkg-config --cflags lua5.4 2>/dev/null || echo -I/usr/incl
 LUA_LIBS := $(shell pkg-config --libs lua5.4 2>/dev/null || echo -llua5.4)
 
 WARN := -Wall -Wextra -Wpointer-arith -Wstrict-prototypes -Wmissing-prototypes -Wshadow -Wundef -Wvla \
-  -Wno-unused-parameter -Wno-psabi
+  -Wno-unused-parameter -Wno-psabi $(if $(COMPILER),-Wno-pass-failed)
 BASE := -std=gnu11 -fPIC -fvisibility=hidden -fno-math-errno -ffp-contract=off \
   -fno-semantic-interposition -Isrc -Iinclude $(LUA_CFLAGS) $(WARN) \
   -DLA_VERSION='"$(VERSION)"' -MMD -MP

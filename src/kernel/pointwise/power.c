@@ -18,7 +18,7 @@ static inline c128 c128_pow(c128 a, c128 b)
 
 #define NAME pow
 #define ARITY 2
-#define HEAVY 2
+#define HEAVY 1
 #define EXPR(a, b) vpow(a, b)
 #include "kernel/each/each_float.inc"
 #include "kernel/pointwise/each_power_int.inc"
