@@ -33,10 +33,13 @@ describe("a value of another type than its parameter", function()
 end)
 
 describe("a reduction without a kernel for the dtype", function()
-  for _, name in ipairs{"nansum", "nanmean"} do
+  -- nansum of integers is their sum, which may be complex
+  local sources = {nansum = {"float32", "float16"},
+                   nanmean = {"float32", "float16", "int32", "bool"}}
+  for name, dtypes in pairs(sources) do
     for _, dtype in ipairs{"complex32", "complex64", "complex128"} do
       it(name .. " to " .. dtype .. " is an error", function()
-        for _, from in ipairs{"float32", "float16", "int32", "bool"} do
+        for _, from in ipairs(dtypes) do
           local x = la.ones(2, 3):to(from)
           assert.has_error(function() la[name](x, 1, {dtype = dtype}) end)
           assert.has_error(function() la[name](x, {dtype = dtype}) end)
