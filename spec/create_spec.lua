@@ -73,6 +73,7 @@ describe("like and new", function()
     assert.equal("int16", x:new_empty(2).dtype)
     assert.equal(2, la.empty_strided({2, 2}, {1, 2}):stride(2))
     raises("as many strides as sizes", la.empty_strided, {2, 2}, {1})
+    raises("size overflow", la.empty_strided, {2, 1}, {math.maxinteger, 2})
   end)
 end)
 

@@ -211,7 +211,8 @@ static la_status bytes_needed(const la_tensor *t, int64_t *out)
         if (!la_mul_ok(la_sizes(t)[d] - 1, la_strides(t)[d], &step)
             || !la_add_ok(last, step, &last))
             return la_error(LA_ESHAPE, "size overflow: strides are too large");
-    if (!la_mul_ok(last + 1, (int64_t)la_itemsize(t), &bytes)
+    if (!la_add_ok(last, 1, &last)
+        || !la_mul_ok(last, (int64_t)la_itemsize(t), &bytes)
         || bytes > LA_MAX_BYTES)
         return la_error(LA_ESHAPE, "size overflow: more than 2^50 bytes");
     if (t->numel)

@@ -129,6 +129,7 @@ static lines whole_row(const la_pool *p)
 #define LOWEST (-INFINITY)
 
 #define ACC float
+#define SUM ACC
 #define VEC f32v
 #define IVEC i32v
 #define INDEX int32_t
@@ -200,6 +201,8 @@ static lines whole_row(const la_pool *p)
 #define SAVE1(x) ((ELEM)(x))
 #define IS_NAN(x) 0
 #define ACC int64_t
+#undef SUM
+#define SUM uint64_t     /* sums of integers wrap */
 #define LOWEST INT64_MIN
 #define ELEM uint8_t
 #define NAME(x) x##_u8
