@@ -262,7 +262,7 @@ static bool never(void *host)
     return false;
 }
 
-enum { LONG = 3000000 };
+enum { LONG = 1200000 };
 
 /* An operation on LONG elements in one row asks at least every 2^18 elements of
 ** each of its 'passes', on one thread; a yes to any of the polls, here to six
@@ -307,12 +307,12 @@ static void test_long_rows_ask(void **state)
         {"x:histc(100)", 2}, {"la.histogram(x, 100)", 2}, {"i:bincount()", 2},
         {"x:view(-1, 100):argmax(1)", 0}, {"la.polygamma(3, x)", 4},
         {"x:split(100)", 0}, {"la.stack({x, x}, 2)", 1},
-        {"la.randperm(3000000)", 2}, {"la.searchsorted(s, x)", 1},
+        {"la.randperm(1200000)", 2}, {"la.searchsorted(s, x)", 1},
     };
     lua_State *L = open_host();
     run(L, "la = require 'lunarray' la.set_num_threads(1)"
-           " x = la.rand(3000000) x2 = x:clone() d = x:double()"
-           " i = la.randint(1, 1000000, {3000000}) i2 = i:clone()"
+           " x = la.rand(1200000) x2 = x:clone() d = x:double()"
+           " i = la.randint(1, 1000000, {1200000}) i2 = i:clone()"
            " s = x:sort() b = x:gt(0.5)");
     for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++)
         interrupt_long(L, programs[i].what, programs[i].passes);
