@@ -65,6 +65,10 @@ static la_status make_inverse(const unique *u, int ndim, const int64_t *sizes,
     const int64_t *starts = list(u->starts);
     const int64_t *at = u->positions ? list(u->positions) : NULL;
     int64_t *to = list(*out);
+    /* Each page once, in their order: the first of positions in no order would
+    ** have the kernel clear all of them in one stretch. */
+    for (int64_t i = 0, end; at && (end = la_poll_piece(i, u->n)) > i; )
+        for (; i < end; i += 512) to[i] = 0;
     for (int64_t r = 0, i = 0, end; (end = la_poll_piece(i, u->n)) > i; )
         for (; i < end; i++) {
             if (i == starts[r + 1]) r++;
