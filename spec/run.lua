@@ -253,14 +253,15 @@ local function clang()
         clang_specs())
 end
 
--- The rock in a clean clone of what is committed.
+-- The rock in a clean clone of what is committed. The jobs of a make that runs
+-- this are not passed on: that of the rock takes every processor itself.
 local function rock()
   headline("rock")
   local _, ok = capture("command -v luarocks")
   local text
   if not ok then return print("luarocks is not installed: left out") end
   text, ok = capture("rm -rf build/rock && git clone -q . build/rock/src && "
-    .. "cd build/rock/src && luarocks make "
+    .. "cd build/rock/src && env -u MAKEFLAGS -u MFLAGS luarocks make "
     .. "--lua-version 5.4 --tree ../tree rockspec/lunarray-scm-1.rockspec && "
     .. "LUA_CPATH='../tree/lib/lua/5.4/?.so' "
     .. "LUA_PATH='../tree/share/lua/5.4/?.lua' lua5.4 -e \""
