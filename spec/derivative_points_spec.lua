@@ -19,7 +19,8 @@ local SKIPPED = {
   dropout = "random", rrelu = "random", shuffle = "random",
   floor_divide = "no derivative", partition = "needs a position",
   quantile = "q is in 0..1", nanquantile = "q is in 0..1",
-  trim_zeros = "other sizes", remainder = "jumps", fmod = "jumps",
+  trim_zeros = "other sizes", tensorsolve = "no solution at 0",
+  remainder = "jumps", fmod = "jumps",
   -- The first tensor is a gradient, not a variable of a function.
   relu_backward = "gradient", tanh_backward = "gradient",
   sigmoid_backward = "gradient", softmax_backward = "gradient",
