@@ -276,11 +276,23 @@ void la_iter_range(const la_iter *it, int64_t begin, int64_t end, la_loop loop,
     run_range(&r, begin, end);
 }
 
+/* Elements of a piece between two looks: whole tiles of rows, as a transpose
+** that is cut inside of its tiles takes twice as long, unless rows are long. */
+static int64_t piece(const la_iter *it)
+{
+    const int64_t rows = 64;
+    if (it->ndim < 2 || it->shape[0] > 16 * POLLED / rows) return POLLED;
+    int64_t tile = rows * it->shape[0];
+    return tile > POLLED ? tile : POLLED / tile * tile;
+}
+
 /* A range with a look at the interrupt flag now and then. */
 static void run_polling(int64_t begin, int64_t end, void *context)
 {
     const runner *r = context;
-    for (int64_t i = begin, stop; (stop = la_poll_part(i, end, POLLED)) > i; ) {
+    const int64_t most = end - begin > POLLED ? piece(r->it) : POLLED;
+    for (int64_t i = begin, stop;
+         (stop = la_poll_part(i, end, most - i % most)) > i; ) {
         run_range(r, i, stop);
         i = stop;
     }
