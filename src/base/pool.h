@@ -59,7 +59,9 @@ la_status la_poll(void);
 ** begins at i ends. i itself, which ends the loop, when nothing is left or the
 ** operation is interrupted. Short passes do not ask, nor do last pieces.
 **     for (int64_t i = 0, end; (end = la_poll_piece(i, n)) > i; i = end)
-** la_poll_part, for what takes longer: of pieces of 'most' elements. */
+** la_poll_part, for what takes longer: of pieces of 'most' elements.
+** LA_EACH_POLLED heads the loop over single elements i = first .. n-1 (a break
+** leaves the piece alone). */
 #define LA_POLL_ELEMENTS ((int64_t)1 << 18)
 static inline int64_t la_poll_part(int64_t i, int64_t n, int64_t most)
 {
@@ -70,6 +72,10 @@ static inline int64_t la_poll_piece(int64_t i, int64_t n)
 {
     return la_poll_part(i, n, LA_POLL_ELEMENTS);
 }
+#define LA_EACH_POLLED(i, first, n)                                          \
+    for (int64_t i = (first), i##_end;                                      \
+         (i##_end = la_poll_piece(i, n)) > i; )                             \
+        for (; i < i##_end; i++)
 /* The same question after a pass over n elements, before the next one relies
 ** on it. */
 static inline bool la_poll_long(int64_t n)

@@ -380,8 +380,7 @@ static la_status permute(int64_t *p, int64_t n, la_generator *g)
 {
     enum { PORTION = 4096 };
     uint64_t words[PORTION];
-    for (int64_t i = 0, end; (end = la_poll_piece(i, n)) > i; )
-        for (; i < end; i++) p[i] = i + 1;
+    LA_EACH_POLLED(i, 0, n) p[i] = i + 1;
     int64_t left = la_poll_every(n);
     la_random_call call = {.low = 0, .range = 0};
     for (int64_t i = 0; i < n - 1; i++) {

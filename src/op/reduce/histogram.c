@@ -38,8 +38,7 @@ static la_status count_values(const la_tensor *x, int64_t size, int64_t *slot)
     const int64_t *v = (const int64_t *)la_data(x);
     LA_WORK tables = {NULL, 0};
     if (size == 0 || size > 4096 || x->numel < LA_TALLIES * size) {
-        for (int64_t i = 0, end; (end = la_poll_piece(i, x->numel)) > i; )
-            for (; i < end; i++) slot[v[i] - 1]++;
+        LA_EACH_POLLED(i, 0, x->numel) slot[v[i] - 1]++;
         return LA_OK;
     }
     LA_TRY(la_work_get(&tables, LA_TALLIES * size, sizeof(int64_t)));
@@ -93,8 +92,7 @@ la_status la_impl_bincount(la_frame *f)
         LA_TRY(la_convert_to(weights, LA_FLOAT64, &w));
         const double *m = (const double *)la_data(w);
         double *slot = (double *)la_data(out);
-        for (int64_t i = 0, end; (end = la_poll_piece(i, x->numel)) > i; )
-            for (; i < end; i++) slot[v[i] - 1] += m[i];
+        LA_EACH_POLLED(i, 0, x->numel) slot[v[i] - 1] += m[i];
     } else {
         LA_TRY(count_values(x, size, (int64_t *)la_data(out)));
     }
@@ -115,12 +113,11 @@ static la_status find_range(const double *x, int64_t n, double wider, range *r)
 {
     if (r->low == r->high && n > 0) {
         *r = (range){INFINITY, -INFINITY};
-        for (int64_t i = 0, end; (end = la_poll_piece(i, n)) > i; )
-            for (; i < end; i++) {
-                if (isnan(x[i])) r->low = NAN;
-                if (x[i] < r->low) r->low = x[i];
-                if (x[i] > r->high) r->high = x[i];
-            }
+        LA_EACH_POLLED(i, 0, n) {
+            if (isnan(x[i])) r->low = NAN;
+            if (x[i] < r->low) r->low = x[i];
+            if (x[i] > r->high) r->high = x[i];
+        }
         LA_TRY(la_poll());
     }
     if (r->low == r->high) {
@@ -141,12 +138,11 @@ static void count_equal(const double *x, int64_t n, const double *w, range r,
                         double *slot, int64_t bins)
 {
     double scale = (double)bins / (r.high - r.low);
-    for (int64_t i = 0, end; (end = la_poll_piece(i, n)) > i; )
-        for (; i < end; i++) {
-            if (!(x[i] >= r.low && x[i] <= r.high)) continue;
-            int64_t k = (int64_t)((x[i] - r.low) * scale);
-            slot[k < bins ? k : bins - 1] += w ? w[i] : 1;
-        }
+    LA_EACH_POLLED(i, 0, n) {
+        if (!(x[i] >= r.low && x[i] <= r.high)) continue;
+        int64_t k = (int64_t)((x[i] - r.low) * scale);
+        slot[k < bins ? k : bins - 1] += w ? w[i] : 1;
+    }
 }
 
 static la_status bins_ok(int64_t bins, int arg)
@@ -221,10 +217,9 @@ static void count_edges(const double *x, int64_t n, const double *w,
                         const double *edge, int64_t bins, double even,
                         double *slot)
 {
-    for (int64_t i = 0, end; (end = la_poll_piece(i, n)) > i; )
-        for (; i < end; i++)
-            if (x[i] >= edge[0] && x[i] <= edge[bins])
-                slot[bin_of(x[i], edge, bins, even)] += w ? w[i] : 1;
+    LA_EACH_POLLED(i, 0, n)
+        if (x[i] >= edge[0] && x[i] <= edge[bins])
+            slot[bin_of(x[i], edge, bins, even)] += w ? w[i] : 1;
 }
 
 /* Counts become a density: their integral over the bins is 1. */

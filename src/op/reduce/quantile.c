@@ -101,9 +101,8 @@ static int64_t count_nan(const lines *l, const void *keys, int64_t *first)
     uint64_t nan;
     int64_t count = 0;
     if (!nan_key(l, &nan)) return 0;
-    for (int64_t i = 0, end; (end = la_poll_piece(i, l->n)) > i; )
-        for (; i < end; i++)
-            if (key_at(l, keys, i) == nan && count++ == 0) *first = i;
+    LA_EACH_POLLED(i, 0, l->n)
+        if (key_at(l, keys, i) == nan && count++ == 0) *first = i;
     return count;
 }
 
@@ -384,8 +383,7 @@ static la_status quantile_impl(la_frame *f, bool skip_nan)
     int dim = 0;
     LA_TRY(la_convert_to(la_arg(f, 1), LA_FLOAT64, &q));
     const double *points = (const double *)la_data(q);
-    for (int64_t i = 0, end; (end = la_poll_piece(i, q->numel)) > i; )
-        for (; i < end; i++) LA_TRY(check_point(points[i]));
+    LA_EACH_POLLED(i, 0, q->numel) LA_TRY(check_point(points[i]));
     lines l = {.skip_nan = skip_nan, .n = self->numel,
                .q = points, .nq = q->numel,
                .how = interpolation_of(&f->args[4]),

@@ -233,13 +233,12 @@ static int64_t without_nan(const la_order *o, la_dtype d, void *keys, int64_t n)
     uint32_t *narrow = keys;
     int64_t m = 0;
     if (!la_key_of_nan(o, d, 0, &nan)) return n;
-    for (int64_t i = 0, end; (end = la_poll_piece(i, n)) > i; )
-        for (; i < end; i++) {
-            uint64_t key = la_key_at(o, keys, i);
-            if (o->key->wide) wide[m] = key;
-            else narrow[m] = (uint32_t)key;
-            m += key != nan;
-        }
+    LA_EACH_POLLED(i, 0, n) {
+        uint64_t key = la_key_at(o, keys, i);
+        if (o->key->wide) wide[m] = key;
+        else narrow[m] = (uint32_t)key;
+        m += key != nan;
+    }
     return m;
 }
 
@@ -248,12 +247,11 @@ static void mark(const la_order *o, const void *sorted, int64_t m,
                  const void *keys, const int64_t *at, int64_t n, bool invert,
                  uint8_t *out)
 {
-    for (int64_t i = 0, end; (end = la_poll_piece(i, n)) > i; )
-        for (; i < end; i++) {
-            uint64_t key = la_key_at(o, keys, i);
-            bool in = at[i] <= m && la_key_at(o, sorted, at[i] - 1) == key;
-            out[i] = in != invert;
-        }
+    LA_EACH_POLLED(i, 0, n) {
+        uint64_t key = la_key_at(o, keys, i);
+        bool in = at[i] <= m && la_key_at(o, sorted, at[i] - 1) == key;
+        out[i] = in != invert;
+    }
 }
 
 /* The dtype that both tensors of isin are compared in. */

@@ -93,11 +93,10 @@ static void deliver(const job *j, int64_t row, const void *keys, int64_t m,
     uint64_t zero = la_key_of_zero(&j->o, j->flip);
     size_t item = la_itemsize(j->self);
     const int64_t *at = positions_of(j, row, &at_step);
-    for (int64_t i = 0, end; (end = la_poll_piece(i, m)) > i; )
-        for (; i < end; i++)
-            if (la_key_at(&j->o, keys, i) == zero)
-                memcpy(to + i * step, from + (at[i * at_step] - 1) * from_step,
-                       item);
+    LA_EACH_POLLED(i, 0, m)
+        if (la_key_at(&j->o, keys, i) == zero)
+            memcpy(to + i * step, from + (at[i * at_step] - 1) * from_step,
+                   item);
 }
 
 /* Encodes a row; true when it has zeros whose signs the keys lose. */

@@ -52,8 +52,7 @@ static la_status make_counts(const unique *u, la_tensor **out)
     LA_TRY(new_list(u->runs, out));
     const int64_t *starts = list(u->starts);
     int64_t *to = list(*out);
-    for (int64_t r = 0, end; (end = la_poll_piece(r, u->runs)) > r; )
-        for (; r < end; r++) to[r] = starts[r + 1] - starts[r];
+    LA_EACH_POLLED(r, 0, u->runs) to[r] = starts[r + 1] - starts[r];
     return LA_OK;
 }
 
@@ -83,10 +82,9 @@ static la_status make_first(const unique *u, la_tensor **out)
     LA_TRY(new_list(u->runs, out));
     const int64_t *starts = list(u->starts);
     int64_t *to = list(*out);
-    for (int64_t r = 0, end; (end = la_poll_piece(r, u->runs)) > r; )
-        for (; r < end; r++)
-            to[r] = u->positions ? list(u->positions)[starts[r]]
-                                 : starts[r] + 1;
+    LA_EACH_POLLED(r, 0, u->runs)
+        to[r] = u->positions ? list(u->positions)[starts[r]]
+                             : starts[r] + 1;
     return LA_OK;
 }
 
