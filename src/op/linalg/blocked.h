@@ -30,6 +30,12 @@ static inline la_gemm_mat la_mat_t(la_gemm_mat a)
     return (la_gemm_mat){a.data, a.cs, a.rs};
 }
 
+/* Bytes of scratch, so that what follows begins at a cache line. */
+static inline size_t la_whole_lines(int64_t bytes)
+{
+    return (size_t)((bytes + 63) & ~(int64_t)63);
+}
+
 /* out = a b, or out -= a b, for m x k and k x n. */
 enum { LA_CONJ_A = 1, LA_CONJ_B = 2, LA_SUBTRACT = 4 };
 la_status la_mat_product(const la_field *f, la_gemm_mat a, la_gemm_mat b,

@@ -18,21 +18,21 @@ typedef struct parts {
     char *panel;
 } parts;
 
-static size_t aligned(int64_t bytes) { return (size_t)((bytes + 63) & ~63); }
-
 size_t la_qr_work(const la_field *f, int64_t m, int64_t k)
 {
-    return aligned(m * BLOCK * f->size) + 2 * aligned(BLOCK * BLOCK * f->size)
-        + 2 * aligned(BLOCK * k * f->size) + aligned(m * f->ker->row_bytes);
+    return la_whole_lines(m * BLOCK * f->size)
+        + 2 * la_whole_lines(BLOCK * BLOCK * f->size)
+        + 2 * la_whole_lines(BLOCK * k * f->size)
+        + la_whole_lines(m * f->ker->row_bytes);
 }
 
 static parts parts_of(const la_field *f, char *work, int64_t m, int64_t k)
 {
     parts p;
-    size_t square = aligned(BLOCK * BLOCK * f->size);
-    size_t wide = aligned(BLOCK * k * f->size);
+    size_t square = la_whole_lines(BLOCK * BLOCK * f->size);
+    size_t wide = la_whole_lines(BLOCK * k * f->size);
     p.v = (la_gemm_mat){work, BLOCK, 1};
-    work += aligned(m * BLOCK * f->size);
+    work += la_whole_lines(m * BLOCK * f->size);
     p.gram = (la_gemm_mat){work, BLOCK, 1};
     p.t = (la_gemm_mat){work + square, BLOCK, 1};
     p.w = (la_gemm_mat){work + 2 * square, k, 1};

@@ -30,6 +30,14 @@ la_status la_impl_lu_factor(la_frame *f)
     return LA_OK;
 }
 
+/* m x n with ones on a diagonal, of the dtype and device of 'like'. */
+static la_tensor *identity(la_chain *w, const la_tensor *like, int64_t m,
+                           int64_t n, int64_t diagonal)
+{
+    return STEP(eye, m, n, diagonal, la_v_dtype((la_dtype)like->dtype),
+                la_v_device((la_device)like->device));
+}
+
 /* An empty vector for a part that is not wanted. */
 static la_status set_empty(la_frame *f, int k, const la_tensor *like)
 {
@@ -50,9 +58,7 @@ static la_status set_triangles(la_frame *f, la_tensor *lu)
     int64_t m = la_sizes(lu)[d - 2], n = la_sizes(lu)[d - 1];
     int64_t k = la_min(m, n);
     la_tensor *l = STEP(tril, STEP(narrow, lu, d - 1, (int64_t)0, k), -1);
-    la_tensor *one = STEP(eye, m, k, 0, la_v_dtype((la_dtype)lu->dtype),
-                          la_v_device((la_device)lu->device));
-    l = STEP(add, l, one);
+    l = STEP(add, l, identity(w, lu, m, k, 0));
     la_tensor *u = STEP(triu, STEP(narrow, lu, d - 2, (int64_t)0, k));
     if (w->status) return w->status;
     la_set_result(f, 1, la_tensor_retain(l));
@@ -141,8 +147,7 @@ la_status la_impl_cholesky_inverse(la_frame *f)
     la_tensor *l = la_arg(f, 0);
     LA_TRY(la_check_square(f, 0));
     int64_t n = la_sizes(l)[l->ndim - 1];
-    la_tensor *one = STEP(eye, n, n, 0, la_v_dtype((la_dtype)l->dtype),
-                          la_v_device((la_device)l->device));
+    la_tensor *one = identity(w, l, n, n, 0);
     return la_chain_end(w, f, solve_cholesky(w, one, l, la_arg_bool(f, 1)));
 }
 
@@ -156,10 +161,7 @@ static la_tensor *reflect(la_chain *w, la_tensor *a, la_tensor *tau,
     int d = a->ndim;
     int64_t m = la_sizes(a)[d - 2];
     la_tensor *v = STEP(tril, STEP(narrow, a, d - 1, j, (int64_t)1), -j - 1);
-    la_tensor *one = STEP(eye, m, (int64_t)1, -j,
-                          la_v_dtype((la_dtype)a->dtype),
-                          la_v_device((la_device)a->device));
-    v = STEP(add, v, one);
+    v = STEP(add, v, identity(w, a, m, 1, -j));
     la_tensor *t = STEP(unsqueeze, STEP(narrow, tau, d - 2, j, (int64_t)1),
                         -1);
     if (adjoint) t = STEP(conj, t);
@@ -207,9 +209,8 @@ la_status la_impl_householder_product(la_frame *f)
         return la_error_at(LA_ESHAPE, 1, "at least as many rows as columns "
                            "expected, got %lld x %lld", (long long)m,
                            (long long)n);
-    la_tensor *one = STEP(eye, m, n, 0, la_v_dtype((la_dtype)a->dtype),
-                          la_v_device((la_device)a->device));
-    one = STEP(expand, one, la_v_ints(la_sizes(a), d));
+    la_tensor *one = STEP(expand, identity(w, a, m, n, 0),
+                          la_v_ints(la_sizes(a), d));
     LA_TRY(w->status);
     return la_give(f, apply(a, la_arg(f, 1), one, false, &out), &out);
 }

@@ -272,8 +272,7 @@ la_status la_impl_ldl_factor(la_frame *f)
              .info = (int32_t *)la_data(info)};
     LA_TRY(la_each_matrix(count, (double)n * (double)n * (double)n,
                           (size_t)(n * n) * sizeof(number), factor_one, &j));
-    LA_TRY(la_check_info(j.info, count, "is singular: the first zero pivot is "
-                         "pivot"));
+    LA_TRY(la_check_info(j.info, count, LA_SINGULAR));
     LA_TRY(la_output_end(f, 0, x));
     return la_output_end(f, 1, pivots);
 }

@@ -8,6 +8,8 @@
 #include "op/linalg/blocked.h"
 #include "op/op.h"
 
+/* 't', argument k, has two dims or more: LA_ESHAPE. */
+la_status la_check_dims(const la_tensor *t, int k);
 /* Argument k is a batch of matrices of a supported dtype; square ones.
 ** LA_ESHAPE or LA_EDTYPE. */
 la_status la_check_matrix(const la_frame *f, int k);
@@ -24,6 +26,15 @@ la_shape la_with_matrix(const la_shape *batch, int64_t m, int64_t n);
 la_status la_matrix_result(la_frame *f, int k, const la_shape *batch,
                            int64_t m, int64_t n, la_dtype dtype);
 
+/* A X = B (left false: X A = B) for arguments ka and kb: the batch that both
+** broadcast to; LA_ESHAPE where they don't fit. *vector: is B a batch of
+** vectors? NULL: it must not be. */
+la_status la_solve_shape(const la_frame *f, int ka, int kb, bool left,
+                         bool *vector, la_shape *batch);
+/* Result 0 of the shape of B in the batch. */
+la_status la_solve_result(la_frame *f, int kb, const la_shape *batch,
+                          bool vector);
+
 /* 't' broadcast to a batch, as matrices; its last dim too when 'vector', as
 ** columns. 'keep' owns a copy where the strides of the batch are not those of
 ** one step. */
@@ -34,6 +45,8 @@ la_status la_matrices_copy(la_tensor *t, const la_shape *batch, bool vector,
                            la_tensor **keep);
 /* The matrices of a contiguous tensor: m x n each. */
 la_mats la_matrices_in(const la_tensor *t, int64_t m, int64_t n);
+/* m x n row-major memory becomes a part of the identity matrix. */
+void la_set_identity(const la_field *f, la_gemm_mat a, int64_t m, int64_t n);
 /* Matrix i of the batch. */
 static inline la_gemm_mat la_matrix_at(const la_field *f, const la_mats *a,
                                        int64_t i)
@@ -60,5 +73,6 @@ la_status la_small_run(const la_field *f, void (*fn)(const la_small *),
 /* LA_EARG with 'what' (a format of the position in the matrix) for the first
 ** of 'count' matrices whose info is not 0. */
 la_status la_check_info(const int32_t *info, int64_t count, const char *what);
+#define LA_SINGULAR "is singular: the first zero pivot is pivot"
 
 #endif

@@ -22,8 +22,6 @@ typedef struct job {
     la_mats f, x;
     bool inverse;             /* x starts as the identity */
     bool right;               /* x a = b, so the transposes are solved */
-    bool logs;
-    char *sign, *log_abs;
 } job;
 
 static bool is_small(const job *j)
@@ -45,12 +43,7 @@ static la_status solve_large(const job *j, la_gemm_mat a, const int32_t *pivots,
 {
     const la_field *f = &j->field;
     int64_t n = j->n;
-    if (j->inverse) {
-        la_scalar one = la_scalar_int(1);
-        memset(x.data, 0, (size_t)(n * n * f->size));
-        for (int64_t i = 0; i < n; i++)
-            la_scalar_cast(&one, f->dtype, la_mat_at(f, x, i, i).data);
-    }
+    if (j->inverse) la_set_identity(f, x, n, n);
     if (j->right) {
         /* x P^T L U = b: U^T, then L^T, then the columns back */
         x = la_mat_t(x);
@@ -65,24 +58,28 @@ static la_status solve_large(const job *j, la_gemm_mat a, const int32_t *pivots,
     return la_blocked_triangular(f, a, LA_UPPER, x, n, j->k);
 }
 
+/* Is the permutation of n pivots an odd one? Its determinant is then -1. */
+static bool is_odd(const int32_t *pivots, int64_t n)
+{
+    int64_t exchanges = 0;
+    for (int64_t r = 0; r < n; r++) exchanges += pivots[r] != r + 1;
+    return exchanges & 1;
+}
+
 static la_status factor_large(void *context, int64_t i, char *scratch)
 {
     const job *j = context;
     const la_field *f = &j->field;
-    int64_t rank = la_min(j->m, j->n), odd = 0;
+    int64_t rank = la_min(j->m, j->n);
     int32_t info, *own = (int32_t *)scratch;
     int32_t *pivots = j->s.pivots ? j->s.pivots + i * rank : own;
-    char *panel = scratch + ((4 * (size_t)rank + 63) & ~(size_t)63);
+    char *panel = scratch + la_whole_lines(4 * rank);
     la_gemm_mat a = la_matrix_at(f, &j->f, i);
     LA_TRY(la_blocked_lu(f, a, j->m, j->n, j->s.pivot, panel, pivots, &info));
     if (j->s.info) j->s.info[i] = info;
-    for (int64_t r = 0; r < rank; r++) odd += pivots[r] != r + 1;
     if (j->s.det)
-        f->ker->det(a.data, j->n + 1, j->n, odd & 1, j->s.det + i * f->size);
-    if (j->logs)
-        f->ker->log_det(a.data, j->n + 1, j->n, odd & 1,
-                        j->sign + i * f->size,
-                        j->log_abs + i * (f->size >> la_is_complex(f->dtype)));
+        f->ker->det(a.data, j->n + 1, j->n, is_odd(pivots, rank),
+                    j->s.det + i * f->size);
     if (!j->x.mat.data || info) return LA_OK;
     return solve_large(j, a, pivots, la_matrix_at(f, &j->x, i));
 }
@@ -130,8 +127,6 @@ static la_status codes_of(const la_shape *batch, la_tensor **out)
     return la_tensor_empty(batch->ndim, batch->sizes, LA_INT32, out);
 }
 
-#define SINGULAR "is singular: the first zero pivot is pivot"
-
 /* ---- lu_factor ---- */
 
 /* (A, *, pivot) -> LU, pivots int32, info int32 */
@@ -164,7 +159,7 @@ la_status la_impl_lu_factor_ex(la_frame *f)
     j.s.pivot = la_arg_bool(f, 1);
     LA_TRY(run(&j, a, &batch));
     if (la_arg_bool(f, 2))
-        LA_TRY(la_check_info(j.s.info, j.s.count, SINGULAR));
+        LA_TRY(la_check_info(j.s.info, j.s.count, LA_SINGULAR));
     LA_TRY(la_output_end(f, 0, lu));
     LA_TRY(la_output_end(f, 1, pivots));
     return la_output_end(f, 2, info);
@@ -203,7 +198,7 @@ static la_status invert(la_frame *f, la_tensor *info, bool check)
     j.x = la_matrices_in(x, j.n, j.n);
     j.s.info = (int32_t *)la_data(info);
     LA_TRY(run(&j, a, &batch));
-    if (check) LA_TRY(la_check_info(j.s.info, j.s.count, SINGULAR));
+    if (check) LA_TRY(la_check_info(j.s.info, j.s.count, LA_SINGULAR));
     return la_output_end(f, 0, x);
 }
 
@@ -225,56 +220,13 @@ la_status la_impl_inv_ex(la_frame *f)
 
 /* ---- solve ---- */
 
-/* Is B a batch of vectors: 1-d, or of the shape of A without its last dim? */
-static bool is_vector(const la_tensor *a, const la_tensor *b)
-{
-    if (b->ndim == 1) return true;
-    return b->ndim == a->ndim - 1
-        && la_has_sizes(b, a->ndim - 1, la_sizes(a));
-}
-
-/* The batch that A and B broadcast to; LA_ESHAPE where they don't fit. */
-static la_status solve_shape(la_frame *f, int ka, int kb, bool left,
-                             bool vectors, la_shape *batch, bool *vector)
-{
-    la_tensor *a = la_arg(f, ka), *b = la_arg(f, kb);
-    LA_TRY(la_check_square(f, ka));
-    LA_TRY(la_check_one_dtype(f, ka, kb));
-    *vector = vectors && is_vector(a, b);
-    if (!*vector && b->ndim < 2)
-        return la_error_at(LA_ESHAPE, kb + 1, "a matrix or a batch of matrices "
-                           "expected, got %d-D", b->ndim);
-    if (*vector && !left)
-        return la_error_at(LA_EARG, kb + 1, "left=false needs matrices, got "
-                           "vectors");
-    int64_t n = la_sizes(a)[a->ndim - 1];
-    int64_t rows = la_sizes(b)[b->ndim - (*vector || !left ? 1 : 2)];
-    if (n != rows)
-        return la_error_at(LA_ESHAPE, kb + 1, "%lld %s expected for a matrix "
-                           "of %lld x %lld, got %lld", (long long)n,
-                           *vector ? "elements" : left ? "rows" : "columns",
-                           (long long)n, (long long)n, (long long)rows);
-    la_shape x = la_batch_shape(a, 2), y = la_batch_shape(b, *vector ? 1 : 2);
-    return la_shape_broadcast(&x, &y, batch);
-}
-
-/* Result 0 of the shape of B in the batch. */
-static la_status solution_shape(la_frame *f, int kb, const la_shape *batch,
-                                bool vector)
-{
-    la_tensor *b = la_arg(f, kb);
-    const int64_t *last = la_sizes(b) + b->ndim - (vector ? 1 : 2);
-    return la_matrix_result(f, 0, batch, last[0], vector ? -1 : last[1],
-                            (la_dtype)b->dtype);
-}
-
 /* (A, B, *, left) -> X */
 la_status la_meta_solve(la_frame *f)
 {
     la_shape batch;
     bool vector;
-    LA_TRY(solve_shape(f, 0, 1, la_arg_bool(f, 2), true, &batch, &vector));
-    return solution_shape(f, 1, &batch, vector);
+    LA_TRY(la_solve_shape(f, 0, 1, la_arg_bool(f, 2), &vector, &batch));
+    return la_solve_result(f, 1, &batch, vector);
 }
 
 /* (A, B, *, left, check_errors) -> X, codes of A */
@@ -313,7 +265,8 @@ static la_status solve_shared(la_frame *f, la_tensor *x, bool vector,
     LA_OWNED pivots = r[1].tensor;
     LA_OWNED info = r[2].tensor;
     if (check)
-        LA_TRY(la_check_info((int32_t *)la_data(info), info->numel, SINGULAR));
+        LA_TRY(la_check_info((int32_t *)la_data(info), info->numel,
+                             LA_SINGULAR));
     if (vector) LA_TRY(la_run(unsqueeze, &column, b, -1));
     LA_TRY(la_run(lu_solve, &y, lu, pivots, vector ? column : b,
                   la_arg_bool(f, 2)));
@@ -330,7 +283,7 @@ static la_status solve(la_frame *f, bool check, la_tensor *out_info)
     la_tensor *a = la_arg(f, 0), *b = la_arg(f, 1);
     la_shape batch;
     bool vector, left = la_arg_bool(f, 2);
-    LA_TRY(solve_shape(f, 0, 1, left, true, &batch, &vector));
+    LA_TRY(la_solve_shape(f, 0, 1, left, &vector, &batch));
     LA_TRY(codes_of(&batch, &info));
     LA_TRY(la_output_of(f, 0, &x));
     job j = job_of(a);
@@ -348,7 +301,7 @@ static la_status solve(la_frame *f, bool check, la_tensor *out_info)
     j.s.info = (int32_t *)la_data(info);
     if (j.k > 0 || out_info) LA_TRY(run(&j, a, &batch));
     else memset(j.s.info, 0, (size_t)info->numel * 4);
-    if (check) LA_TRY(la_check_info(j.s.info, info->numel, SINGULAR));
+    if (check) LA_TRY(la_check_info(j.s.info, info->numel, LA_SINGULAR));
     if (out_info && out_info->numel && info->numel)
         LA_TRY(codes_back(info, &batch, out_info));
     return la_output_end(f, 0, x);
@@ -412,14 +365,11 @@ la_status la_impl_slogdet(la_frame *f)
     j.f = la_matrices_in(lu, n, n);
     j.s.pivots = (int32_t *)la_data(pivots);
     LA_TRY(run(&j, lu, &batch));
-    for (int64_t i = 0; i < j.s.count; i++) {
-        const int32_t *p = j.s.pivots + i * n;
-        int64_t odd = 0;
-        for (int64_t r = 0; r < n; r++) odd += p[r] != r + 1;
+    for (int64_t i = 0; i < j.s.count; i++)
         j.field.ker->log_det(la_matrix_at(&j.field, &j.f, i).data, n + 1, n,
-                             odd & 1, la_data(sign) + i * j.field.size,
+                             is_odd(j.s.pivots + i * n, n),
+                             la_data(sign) + i * j.field.size,
                              la_data(logs) + i * part);
-    }
     LA_TRY(la_output_end(f, 0, sign));
     return la_output_end(f, 1, logs);
 }
@@ -461,8 +411,7 @@ static la_status solve_factored(void *context, int64_t i, char *scratch)
 static la_status lu_solve_shape(la_frame *f, la_shape *batch)
 {
     la_tensor *lu = la_arg(f, 0), *pivots = la_arg(f, 1);
-    bool vector;
-    LA_TRY(solve_shape(f, 0, 2, la_arg_bool(f, 3), false, batch, &vector));
+    LA_TRY(la_solve_shape(f, 0, 2, la_arg_bool(f, 3), NULL, batch));
     if (pivots->dtype != LA_INT32)
         return la_error_at(LA_EDTYPE, 2, "int32 expected, got %s",
                            la_dtype_name((la_dtype)pivots->dtype));
@@ -477,7 +426,7 @@ la_status la_meta_lu_solve(la_frame *f)
 {
     la_shape batch;
     LA_TRY(lu_solve_shape(f, &batch));
-    return solution_shape(f, 2, &batch, false);
+    return la_solve_result(f, 2, &batch, false);
 }
 
 /* Pivots come from users: each must name a row at or below its own. */
@@ -545,17 +494,14 @@ la_status la_impl_lu_permutation(la_frame *f)
     la_tensor *p = la_arg(f, 0);
     int64_t m = la_arg_int(f, 1), n = la_sizes(p)[p->ndim - 1];
     la_field field = la_field_of(f->args[2].dtype);
-    la_scalar one = la_scalar_int(1);
     la_shape batch = la_batch_shape(p, 1);
     LA_TRY(check_pivots(p, m));
     LA_TRY(la_output_of(f, 0, &x));
     LA_TRY(la_matrices_copy(p, &batch, true, &copy));
     la_mats all = la_matrices_in(x, m, m);
-    memset(la_data(x), 0, (size_t)(x->numel * field.size));
     for (int64_t i = 0; i < la_shape_count(&batch); i++) {
         la_gemm_mat a = la_matrix_at(&field, &all, i);
-        for (int64_t r = 0; r < m; r++)
-            la_scalar_cast(&one, field.dtype, la_mat_at(&field, a, r, r).data);
+        la_set_identity(&field, a, m, m);
         la_exchange_rows(&field, a, m, (int32_t *)la_data(copy) + i * n, 0, n,
                          true);
     }

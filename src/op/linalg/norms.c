@@ -91,9 +91,7 @@ la_status la_impl_matrix_norm(la_frame *f)
     LA_OWNED a = NULL;
     LA_TRY(converted(la_arg(f, 0), &f->args[4], &a));
     LA_TRY(check_inexact(a));
-    if (a->ndim < 2)
-        return la_error_at(LA_ESHAPE, 1, "a matrix or a batch of matrices "
-                           "expected, got %d-D", a->ndim);
+    LA_TRY(la_check_dims(a, 0));
     if (f->args[2].ints.n != 2)
         return la_error_at(LA_EARG, 3, "two dims expected");
     return la_give(f, matrix_norm(a, &f->args[1], 2, f->args[2].ints.list,
@@ -167,11 +165,8 @@ la_status la_impl_cdist(la_frame *f)
     la_chain *w = &box;
     la_tensor *a = la_arg(f, 0), *b = la_arg(f, 1);
     int64_t last = -1;
-    for (int k = 0; k < 2; k++)
-        if (la_arg(f, k)->ndim < 2)
-            return la_error_at(LA_ESHAPE, k + 1, "a matrix or a batch of "
-                               "matrices expected, got %d-D",
-                               la_arg(f, k)->ndim);
+    LA_TRY(la_check_dims(a, 0));
+    LA_TRY(la_check_dims(b, 1));
     if (la_sizes(a)[a->ndim - 1] != la_sizes(b)[b->ndim - 1])
         return la_error_at(LA_ESHAPE, 2, "%lld columns expected, got %lld",
                            (long long)la_sizes(a)[a->ndim - 1],

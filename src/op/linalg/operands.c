@@ -9,14 +9,20 @@
 #include "base/pool.h"
 #include "iter/items.h"
 #include "op/move/copy.h"
+#include "tensor/scalar.h"
+
+la_status la_check_dims(const la_tensor *t, int k)
+{
+    if (t->ndim >= 2) return LA_OK;
+    return la_error_at(LA_ESHAPE, k + 1, "a matrix or a batch of matrices "
+                       "expected, got %d-D", t->ndim);
+}
 
 la_status la_check_matrix(const la_frame *f, int k)
 {
     const la_tensor *t = la_arg(f, k);
     LA_TRY(la_blame(la_require_dtype(f, (la_dtype)t->dtype), k + 1));
-    if (t->ndim >= 2) return LA_OK;
-    return la_error_at(LA_ESHAPE, k + 1, "a matrix or a batch of matrices "
-                       "expected, got %d-D", t->ndim);
+    return la_check_dims(t, k);
 }
 
 la_status la_check_square(const la_frame *f, int k)
@@ -69,6 +75,54 @@ la_status la_matrix_result(la_frame *f, int k, const la_shape *batch,
         return la_error(LA_ESHAPE, "too many dimensions");
     la_shape s = la_with_matrix(batch, m, n);
     return la_set_output(f, k, s.ndim, s.sizes, NULL, dtype);
+}
+
+/* Is B a batch of vectors: 1-d, or of the shape of A without its last dim? */
+static bool is_vector(const la_tensor *a, const la_tensor *b)
+{
+    if (b->ndim == 1) return true;
+    return b->ndim == a->ndim - 1
+        && la_has_sizes(b, a->ndim - 1, la_sizes(a));
+}
+
+la_status la_solve_shape(const la_frame *f, int ka, int kb, bool left,
+                         bool *vector, la_shape *batch)
+{
+    la_tensor *a = la_arg(f, ka), *b = la_arg(f, kb);
+    LA_TRY(la_check_square(f, ka));
+    LA_TRY(la_check_one_dtype(f, ka, kb));
+    bool column = vector && is_vector(a, b);
+    if (vector) *vector = column;
+    if (!column) LA_TRY(la_check_dims(b, kb));
+    if (column && !left)
+        return la_error_at(LA_EARG, kb + 1, "left=false needs matrices, got "
+                           "vectors");
+    int64_t n = la_sizes(a)[a->ndim - 1];
+    int64_t have = la_sizes(b)[b->ndim - (column || !left ? 1 : 2)];
+    if (n != have)
+        return la_error_at(LA_ESHAPE, kb + 1, "%lld %s expected for a matrix "
+                           "of %lld x %lld, got %lld", (long long)n,
+                           column ? "elements" : left ? "rows" : "columns",
+                           (long long)n, (long long)n, (long long)have);
+    la_shape x = la_batch_shape(a, 2), y = la_batch_shape(b, column ? 1 : 2);
+    return la_shape_broadcast(&x, &y, batch);
+}
+
+la_status la_solve_result(la_frame *f, int kb, const la_shape *batch,
+                          bool vector)
+{
+    la_tensor *b = la_arg(f, kb);
+    const int64_t *last = la_sizes(b) + b->ndim - (vector ? 1 : 2);
+    return la_matrix_result(f, 0, batch, last[0], vector ? -1 : last[1],
+                            (la_dtype)b->dtype);
+}
+
+void la_set_identity(const la_field *f, la_gemm_mat a, int64_t m, int64_t n)
+{
+    la_scalar one = la_scalar_int(1);
+    memset(a.data, 0, (size_t)(m * n * f->size));
+    for (int64_t i = 0; i < m && i < n; i++)
+        la_scalar_cast(&one, f->dtype, la_mat_at(f, a, i, i).data);
 }
 
 /* The one step between matrices in row-major order of the batch, or false. */

@@ -4,7 +4,6 @@
 #include "op/linalg/linalg.h"
 
 #include "base/memory.h"
-#include "tensor/scalar.h"
 #include "op/move/copy.h"
 
 #define LA_ROWS "op/def/linalg.def"
@@ -48,20 +47,9 @@ la_status la_meta_qr(la_frame *f)
     return la_matrix_result(f, 1, &batch, k, n, d);
 }
 
-static void set_identity(const la_field *f, la_gemm_mat a, int64_t m,
-                         int64_t n)
-{
-    la_scalar one = la_scalar_int(1);
-    memset(a.data, 0, (size_t)(m * n * f->size));
-    for (int64_t i = 0; i < m && i < n; i++)
-        la_scalar_cast(&one, f->dtype, la_mat_at(f, a, i, i).data);
-}
-
-static size_t aligned(int64_t bytes) { return (size_t)((bytes + 63) & ~63); }
-
 static size_t scratch_bytes(const job *j)
 {
-    return aligned(la_min(j->m, j->n) * j->field.size)
+    return la_whole_lines(la_min(j->m, j->n) * j->field.size)
         + la_qr_work(&j->field, j->m, la_max(j->n, j->k));
 }
 
@@ -71,12 +59,12 @@ static la_status factor_one(void *context, int64_t i, char *scratch)
     const la_field *f = &j->field;
     int64_t rank = la_min(j->m, j->n);
     char *tau = j->tau ? j->tau + i * rank * f->size : scratch;
-    char *work = scratch + aligned(rank * f->size);
+    char *work = scratch + la_whole_lines(rank * f->size);
     la_gemm_mat a = la_matrix_at(f, &j->a, i);
     LA_TRY(la_blocked_qr(f, a, j->m, j->n, tau, work));
     if (!j->q.mat.data) return LA_OK;
     la_gemm_mat q = la_matrix_at(f, &j->q, i);
-    set_identity(f, q, j->m, j->k);
+    la_set_identity(f, q, j->m, j->k);
     return la_blocked_reflect(f, a, tau, rank, q, j->m, j->k, LA_IDENTITY,
                               work);
 }

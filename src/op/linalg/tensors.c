@@ -194,8 +194,6 @@ la_status la_impl_linalg_cross(la_frame *f)
 /* (x) */
 la_status la_impl_matrix_transpose(la_frame *f)
 {
-    if (la_arg(f, 0)->ndim < 2)
-        return la_error_at(LA_ESHAPE, 1, "a matrix or a batch of matrices "
-                           "expected, got %d-D", la_arg(f, 0)->ndim);
+    LA_TRY(la_check_dims(la_arg(f, 0), 0));
     return la_run_result(f, transpose, la_arg(f, 0), -2, -1);
 }

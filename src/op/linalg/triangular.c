@@ -23,33 +23,12 @@ typedef struct job {
 
 /* ---- solve_triangular ---- */
 
-/* (A, B, *, upper, left, unitriangular): the batch that both broadcast to. */
-static la_status batch_of(la_frame *f, la_shape *batch)
-{
-    la_tensor *a = la_arg(f, 0), *b = la_arg(f, 1);
-    bool left = la_arg_bool(f, 3);
-    LA_TRY(la_check_square(f, 0));
-    LA_TRY(la_check_matrix(f, 1));
-    LA_TRY(la_check_one_dtype(f, 0, 1));
-    int64_t n = la_sizes(a)[a->ndim - 1];
-    int64_t have = la_sizes(b)[b->ndim - (left ? 2 : 1)];
-    if (n != have)
-        return la_error_at(LA_ESHAPE, 2, "%lld %s expected for a matrix of "
-                           "%lld x %lld, got %lld", (long long)n,
-                           left ? "rows" : "columns", (long long)n,
-                           (long long)n, (long long)have);
-    la_shape x = la_batch_shape(a, 2), y = la_batch_shape(b, 2);
-    return la_shape_broadcast(&x, &y, batch);
-}
-
+/* (A, B, *, upper, left, unitriangular) */
 la_status la_meta_solve_triangular(la_frame *f)
 {
     la_shape batch;
-    la_tensor *b = la_arg(f, 1);
-    LA_TRY(batch_of(f, &batch));
-    const int64_t *last = la_sizes(b) + b->ndim - 2;
-    return la_matrix_result(f, 0, &batch, last[0], last[1],
-                            (la_dtype)b->dtype);
+    LA_TRY(la_solve_shape(f, 0, 1, la_arg_bool(f, 3), NULL, &batch));
+    return la_solve_result(f, 1, &batch, false);
 }
 
 static la_status solve_one(void *context, int64_t i, char *scratch)
@@ -69,7 +48,7 @@ la_status la_impl_solve_triangular(la_frame *f)
     la_shape batch;
     bool upper = la_arg_bool(f, 2), left = la_arg_bool(f, 3);
     bool unit = la_arg_bool(f, 4);
-    LA_TRY(batch_of(f, &batch));
+    LA_TRY(la_solve_shape(f, 0, 1, left, NULL, &batch));
     LA_TRY(la_output_of(f, 0, &x));
     LA_TRY(la_copy_data(x, la_arg(f, 1)));
     int64_t rows = la_sizes(x)[x->ndim - 2], cols = la_sizes(x)[x->ndim - 1];
