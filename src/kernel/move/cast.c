@@ -202,47 +202,6 @@ static inline uint64_t f32_trunc_u64(float x) { return f64_trunc_u64(x); }
 #define direct_bool_i32 direct_bool_u32
 #define direct_bool_i64 direct_bool_u64
 
-/* --- 16-bit floats to and from float: a row_fn each --- */
-
-static void f16_widen_row(void *out, const void *in, int64_t n)
-{
-    float *to = out;
-    const la_f16 *from = in;
-    int64_t i = 0;
-    for (; i + F16_LANES <= n; i += F16_LANES)
-        f32_store(to + i, f16_load(from + i));
-    if (i < n) f32_store_n(to + i, n - i, f16_load_n(from + i, n - i));
-}
-static void f16_narrow_row(void *out, const void *in, int64_t n)
-{
-    la_f16 *to = out;
-    const float *from = in;
-    int64_t i = 0;
-    for (; i + F16_LANES <= n; i += F16_LANES)
-        f16_store(to + i, f32_load(from + i));
-    if (i < n) f16_store_n(to + i, n - i, f32_load_n(from + i, n - i));
-}
-static void bf16_widen_row(void *out, const void *in, int64_t n)
-{
-    float *to = out;
-    const la_bf16 *from = in;
-    int64_t i = 0;
-    for (; i + BF16_LANES <= n; i += BF16_LANES)
-        f32_store(to + i, bf16_load(from + i));
-    if (i < n) f32_store_n(to + i, n - i, bf16_load_n(from + i, n - i));
-}
-static void bf16_narrow_row(void *out, const void *in, int64_t n)
-{
-    la_bf16 *to = out;
-    const float *from = in;
-    int64_t i = 0;
-    for (; i + 2 * BF16_LANES <= n; i += 2 * BF16_LANES)
-        bf16_store_row(to + i, from + i);
-    for (; i + BF16_LANES <= n; i += BF16_LANES)
-        bf16_store(to + i, f32_load(from + i));
-    if (i < n) bf16_store_n(to + i, n - i, f32_load_n(from + i, n - i));
-}
-
 /* --- complex numbers from and to real ones: a row_fn each --- */
 
 /* As bits, the real part is the lower half; with a zero above it is a complex

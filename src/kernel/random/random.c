@@ -12,7 +12,7 @@
 #include "kernel/random/random.h"
 
 #include "kernel/random/math.h"
-#include "simd/vec.h"
+#include "simd/rows16.h"
 
 #define GROUP LA_RANDOM_GROUP
 #define LANES 16
@@ -329,26 +329,6 @@ static void make_bernoulli(void *out, uint64_t g, uint64_t end,
 
 enum { BATCH = 4 };         /* groups that are made before they are converted */
 typedef void (*converter)(void *to, const void *values, int64_t n);
-
-static void float_to_f16(void *to, const void *values, int64_t n)
-{
-    la_f16 *out = to;
-    const float *v = values;
-    int64_t i = 0;
-    for (; i + F16_LANES <= n; i += F16_LANES)
-        f16_store(out + i, f32_load(v + i));
-    if (i < n) f16_store_n(out + i, n - i, f32_load_n(v + i, n - i));
-}
-
-static void float_to_bf16(void *to, const void *values, int64_t n)
-{
-    la_bf16 *out = to;
-    const float *v = values;
-    int64_t i = 0;
-    for (; i + BF16_LANES <= n; i += BF16_LANES)
-        bf16_store(out + i, f32_load(v + i));
-    if (i < n) bf16_store_n(out + i, n - i, f32_load_n(v + i, n - i));
-}
 
 #define VALUE uint64_t
 #define AS int64_t
