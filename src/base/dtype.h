@@ -1,6 +1,6 @@
 /*
 ** Element types. One row in dtype.def is one dtype; sizes, names and kinds
-** follow from it. LA_UNDEFINED marks a tensor whose dtype is not set yet.
+** follow from it. LA_UNDEFINED: none is chosen yet (an option, an output).
 */
 #ifndef LA_BASE_DTYPE_H
 #define LA_BASE_DTYPE_H
@@ -39,6 +39,10 @@ static inline const char *la_dtype_name(la_dtype d)
 }
 static inline char la_dtype_kind(la_dtype d) { return la_dtype_table[d].kind; }
 static inline bool la_is_float(la_dtype d) { return la_dtype_kind(d) == 'f'; }
+static inline bool la_is_half(la_dtype d)     /* a float of 16 bits */
+{
+    return d == LA_FLOAT16 || d == LA_BFLOAT16;
+}
 static inline bool la_is_complex(la_dtype d) { return la_dtype_kind(d) == 'c'; }
 static inline bool la_is_integral(la_dtype d)  /* without bool */
 {

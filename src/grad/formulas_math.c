@@ -174,8 +174,8 @@ la_tensor *la_x_distance(la_formula *x, la_tensor *a, la_tensor *b)
 la_tensor *la_x_wide(la_formula *x, int k)
 {
     la_tensor *t = A(k);
-    bool half = t && (t->dtype == LA_FLOAT16 || t->dtype == LA_BFLOAT16);
-    return half ? R(astype, t, la_v_dtype(LA_FLOAT32)) : t;
+    return t && la_is_half((la_dtype)t->dtype)
+        ? R(astype, t, la_v_dtype(LA_FLOAT32)) : t;
 }
 
 la_tensor *la_x_below_zero(la_formula *x)

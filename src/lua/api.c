@@ -194,7 +194,7 @@ LA_API const int64_t *la_tensor_strides(const la_tensor *t)
 }
 LA_API const char *la_tensor_dtype(const la_tensor *t)
 {
-    return t && t->dtype != LA_UNDEFINED ? la_dtype_name(t->dtype) : NULL;
+    return t ? la_dtype_name(t->dtype) : NULL;
 }
 LA_API bool la_tensor_contiguous(const la_tensor *t)
 {

@@ -69,8 +69,7 @@ static int get_shape(lua_State *L, la_tensor *t)
 
 static int get_dtype(lua_State *L, la_tensor *t)
 {
-    if (t->dtype == LA_UNDEFINED) lua_pushnil(L);
-    else lua_pushstring(L, la_dtype_name((la_dtype)t->dtype));
+    lua_pushstring(L, la_dtype_name((la_dtype)t->dtype));
     return 1;
 }
 

@@ -45,9 +45,8 @@ static int load_embedded(lua_State *L)
 {
     const la_embedded *e = lua_touserdata(L, lua_upvalueindex(1));
     const char *chunk = lua_pushfstring(L, "=%s", e->module);
-    /* A gzip member ends with the size of what was packed, little-endian. */
-    const unsigned char *last = (const unsigned char *)e->end - 4;
-    size_t size = last[0] | (size_t)last[1] << 8 | (size_t)last[2] << 16;
+    /* A gzip member ends with the size of what was packed. */
+    size_t size = (size_t)la_little(e->end - 4, 4);
     char *text = lua_newuserdatauv(L, size, 0);
     if (la_gunzip(text, size, e->packed, (size_t)(e->end - e->packed)))
         return luaL_error(L, "module '%s' cannot be unpacked: out of memory",

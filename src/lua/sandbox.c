@@ -183,8 +183,9 @@ int la_close_unsafe(lua_State *L)
         {"tostring", text_of}, {NULL, NULL}};
     static const luaL_Reg strings[] = {
         {"format", format_text}, {"rep", repeat_text}, {NULL, NULL}};
-    static const char *const files[] = {"dofile", "loadfile", "print", "warn",
-        "io", "debug", "package", NULL};
+    static const char *const functions[] = {"dofile", "loadfile", "print",
+        "warn", NULL};
+    static const char *const modules[] = {"io", "debug", "package", NULL};
     static const char *const bytecode[] = {"dump", NULL};
     for (size_t k = 0; k < sizeof(libs) / sizeof(libs[0]); k++) {
         luaL_requiref(L, libs[k].name, libs[k].func, 1);
@@ -197,8 +198,9 @@ int la_close_unsafe(lua_State *L)
     clear(L, bytecode);
     lua_pushglobaltable(L);
     replace(L, globals);
-    clear(L, files);
+    clear(L, functions);
+    clear(L, modules);
     luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
-    clear(L, files + 4);
+    clear(L, modules);
     return 0;
 }

@@ -9,8 +9,6 @@
 */
 #include "op/composite.h"
 
-static bool is_half(la_dtype d) { return d == LA_FLOAT16 || d == LA_BFLOAT16; }
-
 /* The 16-bit dtype of all floating tensors, or LA_UNDEFINED. */
 static la_dtype half_dtype(const la_frame *f, uint32_t kept)
 {
@@ -21,7 +19,7 @@ static la_dtype half_dtype(const la_frame *f, uint32_t kept)
         la_dtype d = (la_dtype)t->dtype;
         if (la_is_complex(d)) return LA_UNDEFINED;
         if (!la_is_float(d)) continue;
-        if (!is_half(d) || (found != LA_UNDEFINED && d != found))
+        if (!la_is_half(d) || (found != LA_UNDEFINED && d != found))
             return LA_UNDEFINED;
         found = d;
     }

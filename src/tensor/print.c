@@ -520,8 +520,6 @@ la_status la_tensor_print(const la_tensor *t, const la_print_options *o,
     printer p = {.t = t, .o = o, .out = out, .indent = sizeof prefix - 1};
     remarks r = {.out = out, .linewidth = o->linewidth, .indent = p.indent};
     size_t start = out->size;
-    if (t->dtype >= LA_NDTYPES)
-        return add_string(out, "tensor([], dtype not set)");
     LA_TRY(la_tensor_check_bounds(t));
     LA_TRY(add_string(out, prefix));
     if (t->device != LA_CPU)

@@ -275,8 +275,7 @@ static void set_y(la_conv *c, const la_tensor *t)
 ** end, since the direct methods have no kernels for them. */
 static bool is_16_bit(const la_frame *f)
 {
-    la_dtype d = (la_dtype)la_arg(f, 0)->dtype;
-    return d == LA_FLOAT16 || d == LA_BFLOAT16;
+    return la_is_half((la_dtype)la_arg(f, 0)->dtype);
 }
 
 /* Operation 'id' on float32 copies of the three tensors, the result converted

@@ -361,8 +361,7 @@ la_status la_impl_embedding_bag(la_frame *f)
     /* The rows that are used, not the whole table, go to float32. */
     la_dtype own = (la_dtype)rows->dtype;
     la_tensor *weights = la_arg(f, PER_SAMPLE);
-    bool wide = (own == LA_FLOAT16 || own == LA_BFLOAT16)
-        && (!weights || weights->dtype == own);
+    bool wide = la_is_half(own) && (!weights || weights->dtype == own);
     if (wide) LA_TRY(as_dtype(&rows, LA_FLOAT32));
     LA_TRY(weigh(f, kept, &rows));
     LA_TRY(combine(rows, bags, count, &f->args[MODE], &out));

@@ -402,7 +402,7 @@ la_status la_impl_recurrent_layer(la_frame *f)
     la_recurrent_kind kind;
     la_dtype d = (la_dtype)la_arg(f, GATES)->dtype, wide = d;
     LA_TRY(la_recurrent_kind_of(&f->args[KIND], KIND, &kind));
-    if (d == LA_FLOAT16 || d == LA_BFLOAT16) wide = LA_FLOAT32;
+    if (la_is_half(d)) wide = LA_FLOAT32;
     la_status status = convert(f, wide, owned, args);
     args[KIND] = la_v_int(kind);
     args[REVERSE] = f->args[REVERSE];

@@ -182,21 +182,26 @@ la_status la_meta_resize_as_(la_frame *f)
     return resize(f, like->ndim, la_sizes(like), &f->args[2]);
 }
 
+/* LA_EDTYPE unless the source of a set_ has t's dtype. */
+static la_status check_source(const la_tensor *t, const la_tensor *source)
+{
+    if (t->dtype == source->dtype) return LA_OK;
+    return la_error_at(LA_EDTYPE, 2, "Expected a tensor of type %s but got %s "
+                       "for argument 'source'", la_dtype_name(t->dtype),
+                       la_dtype_name(source->dtype));
+}
+
 /* set_(self, source): source's storage and geometry; nil: an empty tensor. */
 la_status la_meta_set_(la_frame *f)
 {
     la_tensor *t = la_arg(f, 0), *source = la_arg(f, 1);
     LA_OWNED empty = NULL;
     if (!source) {
-        la_dtype dtype = t->dtype < LA_NDTYPES ? t->dtype : LA_FLOAT32;
-        LA_TRY(la_tensor_empty_on(t->device, 1, (int64_t[]){0}, NULL, dtype,
+        LA_TRY(la_tensor_empty_on(t->device, 1, (int64_t[]){0}, NULL, t->dtype,
                                   &empty));
         source = empty;
     }
-    if (t->dtype < LA_NDTYPES && t->dtype != source->dtype)
-        return la_error_at(LA_EDTYPE, 2, "Expected a tensor of type %s but got "
-                           "%s for argument 'source'", la_dtype_name(t->dtype),
-                           la_dtype_name(source->dtype));
+    LA_TRY(check_source(t, source));
     LA_TRY(la_tensor_set(t, source));
     return la_same_result(f);
 }
@@ -210,10 +215,7 @@ la_status la_meta_set__strided(la_frame *f)
     int64_t own[LA_MAX_DIMS];
     LA_OWNED view = NULL;
     int n = (int)sizes->ints.n;
-    if (t->dtype < LA_NDTYPES && t->dtype != source->dtype)
-        return la_error_at(LA_EDTYPE, 2, "Expected a tensor of type %s but got "
-                           "%s for argument 'source'", la_dtype_name(t->dtype),
-                           la_dtype_name(source->dtype));
+    LA_TRY(check_source(t, source));
     if (n > LA_MAX_DIMS || (la_has(f, 4) && strides->ints.n != n))
         return la_error_at(LA_ESHAPE, 5, "mismatch in length of strides and "
                            "shape");
@@ -233,7 +235,7 @@ la_status la_meta_set__strided(la_frame *f)
 la_status la_meta_set_data(la_frame *f)
 {
     la_tensor *t = la_arg(f, 0), *data = la_arg(f, 1);
-    if (t->dtype < LA_NDTYPES && data->dtype != t->dtype
+    if (data->dtype != t->dtype
         && la_grad_flag(t) && !la_is_float(data->dtype)
         && !la_is_complex(data->dtype))
         return la_error_at(LA_EDTYPE, 2, "data set to a tensor that requires "
