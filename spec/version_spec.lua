@@ -65,6 +65,33 @@ describe("the version", function()
   end)
 end)
 
+describe("a write through an index", function()
+  -- 16-bit floats are accumulated in a float32 copy, means divided afterwards
+  for _, dtype in ipairs{"float32", "float16", "bfloat16", "int32"} do
+    it("counts once for " .. dtype, function()
+      local x, i = la.zeros(4, {dtype = dtype}), la.tensor{1, 2}
+      local s = la.ones(2, {dtype = dtype})
+      local wide = la.zeros(100, {dtype = dtype})
+      local function count(t, change)
+        local before = t._version
+        change(t)
+        assert.equal(before + 1, t._version)
+      end
+      for _, t in ipairs{x, wide} do
+        count(t, function(y) y:index_add_(1, i, s) end)
+        count(t, function(y) y:scatter_add_(1, i, s) end)
+        count(t, function(y) y:index_put_({i}, s, true) end)
+        for _, kind in ipairs{"sum", "prod", "mean", "amax", "amin"} do
+          count(t, function(y) y:scatter_reduce_(1, i, s, kind) end)
+          count(t, function(y)
+            y:index_reduce_(1, i, s, kind == "sum" and "mean" or kind)
+          end)
+        end
+      end
+    end)
+  end
+end)
+
 describe("a tensor that was given other data", function()
   -- a counts 2, its view with it; b, whose memory a gets, counts 1.
   local function pair(give)

@@ -63,4 +63,20 @@ static inline la_context *la_ctx(void)
     return c ? c : la_context_fallback();
 }
 
+/* LA_WITHOUT_KEYS(set): until the function ends, the operations that this
+** thread runs go without these dispatch keys (1u << key). */
+static inline uint32_t la_exclude_keys(uint32_t set)
+{
+    la_context *c = la_ctx();
+    uint32_t before = c->excluded_keys;
+    c->excluded_keys = before | set;
+    return before;
+}
+static inline void la_restore_keys(const uint32_t *before)
+{
+    la_ctx()->excluded_keys = *before;
+}
+#define LA_WITHOUT_KEYS(set) __attribute__((cleanup(la_restore_keys), unused)) \
+    uint32_t keys_before = la_exclude_keys(set)
+
 #endif

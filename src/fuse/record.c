@@ -110,7 +110,7 @@ static la_status start_anew(la_fuse *z)
 ** without lazy bits. */
 bool la_fuse_is_simple(const la_tensor *t)
 {
-    return t->device == LA_CPU && !t->names && t->dtype != LA_UNDEFINED
+    return t->device == LA_CPU && !t->names
         && !(t->flags & (LA_F_CONJ | LA_F_NEG));
 }
 
@@ -433,8 +433,7 @@ static bool forwards(const la_frame *f)
 ** key excluded, so that what it calls is not recorded. */
 static la_status fuse_call(la_frame *f)
 {
-    la_context *c = la_ctx();
-    la_fuse *z = c->fuse;
+    la_fuse *z = la_ctx()->fuse;
     bool done = false;
     if (forwards(f)) return f->op->impl(f);
     if (is_recordable(f)) {
@@ -448,9 +447,6 @@ static la_status fuse_call(la_frame *f)
     if (done) return LA_OK;
     LA_TRY(values_of_args(f));
     if (writes(f)) LA_TRY(values_of_readers(z, f));
-    uint32_t before = c->excluded_keys;
-    c->excluded_keys |= 1u << LA_KEY_FUSE;
-    la_status status = la_dispatch(f);
-    c->excluded_keys = before;
-    return status;
+    LA_WITHOUT_KEYS(1u << LA_KEY_FUSE);
+    return la_dispatch(f);
 }

@@ -19,12 +19,8 @@
 /* The kernels under the Autograd key, which then record nothing. */
 static la_status below(la_frame *f)
 {
-    la_context *c = la_ctx();
-    uint32_t before = c->excluded_keys;
-    c->excluded_keys |= AUTOGRAD_BIT;
-    la_status status = la_redispatch(f, LA_KEY_AUTOGRAD);
-    c->excluded_keys = before;
-    return status;
+    LA_WITHOUT_KEYS(AUTOGRAD_BIT);
+    return la_redispatch(f, LA_KEY_AUTOGRAD);
 }
 
 /* Results of other dtypes get no history. */

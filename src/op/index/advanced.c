@@ -397,16 +397,12 @@ static la_status no_index_overlaps(la_frame *f)
     return LA_OK;
 }
 
-/* By masked_fill, without its key for versions: index_put counts the change. */
+/* By masked_fill; index_put counts the change. */
 static la_status fill_masked(la_tensor *target, la_tensor *mask,
                              la_tensor *value)
 {
-    la_context *c = la_ctx();
-    uint32_t before = c->excluded_keys;
-    c->excluded_keys |= 1u << LA_KEY_INPLACE_OR_VIEW;
-    la_status status = la_run_(masked_fill, target, mask, value);
-    c->excluded_keys = before;
-    return status;
+    LA_WITHOUT_KEYS(1u << LA_KEY_INPLACE_OR_VIEW);
+    return la_run_(masked_fill, target, mask, value);
 }
 
 /* (self, indices, values, accumulate). A 0-dim value by a mask over all dims is

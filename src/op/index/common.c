@@ -1,5 +1,7 @@
 /* Checked indices, walks and targets; see index.h. */
 #include "op/index/index.h"
+
+#include "base/context.h"
 #include "tensor/scalar.h"
 
 #include <math.h>
@@ -432,14 +434,16 @@ static la_status divide(la_tensor *target, const la_scatter_plan *p,
 }
 
 /* Without self, the elements that will be written become the identity first;
-** the others stay as they are. */
+** the others stay as they are. However many steps write the target, its version
+** is counted by the operation that was called. */
 la_status la_scatter_reduce(la_tensor *target, const la_scatter_plan *p,
                             la_reduce_kind kind, bool with_self)
 {
+    LA_WITHOUT_KEYS(1u << LA_KEY_INPLACE_OR_VIEW);
     la_dtype d = (la_dtype)target->dtype;
     la_loop loop = la_reduce_loop(kind, d);
     bool rounds = kind != LA_RED_AMAX && kind != LA_RED_AMIN;
-    if (rounds && (d == LA_FLOAT16 || d == LA_BFLOAT16))
+    if (rounds && la_is_half(d))
         return la_scatter_in_float32(target, p, kind, with_self);
     if (!with_self) {
         LA_OWNED identity = NULL;
