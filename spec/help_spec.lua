@@ -52,6 +52,17 @@ describe("help", function()
     end)
   end
 
+  for _, theme in ipairs{"linalg"} do
+    it("knows la." .. theme, function()
+      local missing = {}
+      for _, name in ipairs(names(la[theme])) do
+        if not known(theme .. "." .. name) then missing[#missing + 1] = name end
+      end
+      assert.same({}, missing)
+      assert.falsy(known(theme .. ".no_such_name"))
+    end)
+  end
+
   it("shows signature and text, all overloads, other names", function()
     assert.truthy(la.help("add"):find("add(Tensor self, Tensor other", 1, true))
     assert.truthy(la.help("max"):find("dim", 1, true))

@@ -286,6 +286,8 @@ void la_open_operations(lua_State *L, int lib, int methods);
 ** two operands; nil if there is no such operation. */
 void la_push_operator(lua_State *L, const char *name, const char *event);
 void la_open_meta(lua_State *L, int lib, int meta, int methods);
+void la_open_themes(lua_State *L, int lib);  /* la.linalg, ... (theme.c) */
+bool la_is_theme(const char *name, size_t n);      /* is la.<name> one? */
 void la_open_embedded(lua_State *L);    /* preload the Lua modules (embed.c) */
 
 /* Each part adds functions to the module (at stack 'lib') and methods (at

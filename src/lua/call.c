@@ -541,8 +541,10 @@ static void add_aliases(lua_State *L, int lib, int methods)
 {
     static const char *const rows[][2] = {
 #define ALIAS(alias, name) {#alias, name},
+#define THEME(theme, name)
 #include "op/aliases.def"
 #undef ALIAS
+#undef THEME
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         for (int id = 0; id < la_op_count(); id++) {

@@ -385,7 +385,9 @@ static const char *alias_of(const char *name)
 {
     static const char *const rows[][2] = {
 #define ALIAS(other, target) {#other, target},
+#define THEME(theme, name)
 #include "op/aliases.def"
+#undef THEME
 #undef ALIAS
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
@@ -409,6 +411,18 @@ static void push_module_help(lua_State *L)
     lua_call(L, 1, 1);
 }
 
+/* "linalg.cross": the operation linalg_cross, or cross where there is none. */
+static bool add_theme_help(luaL_Buffer *b, const char *name, size_t n)
+{
+    char full[40];
+    size_t k = strcspn(name, ".");
+    if (k == n || n >= sizeof(full) || !la_is_theme(name, k)) return false;
+    memcpy(full, name, n + 1);
+    full[k] = '_';
+    return add_operation_help(b, full, n)
+           || add_operation_help(b, name + k + 1, n - k - 1);
+}
+
 /* help(name): signature and text of an operation, all overloads; of a function
 ** that is none, what lunarray.help has. A final underscore is the in-place
 ** form of the operation. */
@@ -425,7 +439,8 @@ static int fn_help(lua_State *L)
     size_t from_module;
     const char *text = lua_tolstring(L, -1, &from_module);
     luaL_buffinit(L, &b);
-    bool found = add_operation_help(&b, name, n);
+    bool found = add_operation_help(&b, name, n)
+                 || add_theme_help(&b, name, n);
     if (!found && other) {
         luaL_addstring(&b, "another name of ");
         found = add_operation_help(&b, other, strlen(other));

@@ -141,41 +141,6 @@ static void add_lazy(lua_State *L, int lib)
     }
 }
 
-/* la.autograd.grad, la.linalg.vecdot, ...: the same functions by theme, or the
-** one with the theme before its name (linalg_cross) where there is one. */
-static void add_theme(lua_State *L, int lib, const char *theme,
-                      const char *const *names)
-{
-    lua_createtable(L, 0, 16);
-    for (; *names; names++) {
-        lua_pushfstring(L, "%s_%s", theme, *names);
-        if (lua_rawget(L, lib) == LUA_TNIL) {
-            lua_pop(L, 1);
-            lua_getfield(L, lib, *names);
-        }
-        lua_setfield(L, -2, *names);
-    }
-    lua_setfield(L, lib, theme);
-}
-
-static void add_themes(lua_State *L, int lib)
-{
-    static const char *const autograd[] = {"grad", "Function", "no_grad",
-        "enable_grad", "detect_anomaly", "gradcheck", "gradgradcheck",
-        "jacobian", "hessian", "jvp", "vjp", "hvp", "checkpoint", "grad_graph",
-        NULL};
-    static const char *const linalg[] = {"matmul", "multi_dot", "vecdot",
-        "matrix_power", "vector_norm", "cross", "outer", "diagonal", "trace",
-        "tensordot", "det", "slogdet", "inv", "inv_ex", "solve", "solve_ex",
-        "solve_triangular", "lu", "lu_factor", "lu_factor_ex", "lu_solve",
-        "cholesky", "cholesky_ex", "qr", "householder_product", "lstsq",
-        "matrix_exp", "tensorinv", "tensorsolve", "matrix_transpose",
-        "matrix_norm", "norm", "cond", "vander", "ldl_factor", "ldl_solve",
-        NULL};
-    add_theme(L, lib, "autograd", autograd);
-    add_theme(L, lib, "linalg", linalg);
-}
-
 /* la.float32 == "float32", la.pi, ...: attributes of the module. A name that an
 ** operation has taken keeps the operation. */
 static void add_constants(lua_State *L, int lib)
@@ -230,7 +195,7 @@ LA_API int luaopen_lunarray(lua_State *L)
     la_open_meta(L, lib, meta, methods);
     add_constants(L, lib);
     add_lazy(L, lib);
-    add_themes(L, lib);
+    la_open_themes(L, lib);
     la_open_embedded(L);
     lua_pushvalue(L, lib);
     lua_setfield(L, LUA_REGISTRYINDEX, "lunarray.module");

@@ -1,0 +1,111 @@
+/*
+** The parts of the module that are tables by theme: la.linalg, la.fft, ...
+**
+** A theme holds the operations whose names begin with its own
+** (la.linalg.cross is the row linalg_cross), those that THEME rows of
+** op/aliases.def add, and the functions of its Lua module, where it has one:
+** the module lunarray.<theme>, loaded when the first of them is asked for.
+*/
+#include "lua/binding.h"
+#include <string.h>
+
+static const struct {
+    const char *name;
+    bool module;             /* is there a Lua module lunarray.<name>? */
+} themes[] = {
+    {"linalg", false},
+};
+
+enum { THEMES = sizeof(themes) / sizeof(themes[0]) };
+
+bool la_is_theme(const char *name, size_t n)
+{
+    for (int i = 0; i < THEMES; i++)
+        if (strlen(themes[i].name) == n && memcmp(themes[i].name, name, n) == 0)
+            return true;
+    return false;
+}
+
+/* theme[name] of a name that is no operation: from the module, which is
+** upvalue 1. What is found stays in the theme. */
+static int load_member(lua_State *L)
+{
+    if (lua_getglobal(L, "require") != LUA_TFUNCTION)
+        return luaL_error(L, "'%s' needs 'require'",
+                          lua_tostring(L, lua_upvalueindex(1)));
+    lua_pushvalue(L, lua_upvalueindex(1));
+    lua_call(L, 1, 1);
+    lua_pushvalue(L, 2);
+    lua_gettable(L, -2);
+    lua_pushvalue(L, 2);
+    lua_pushvalue(L, -2);
+    lua_rawset(L, 1);
+    return 1;
+}
+
+static void new_theme(lua_State *L, int lib, const char *name, bool module)
+{
+    lua_createtable(L, 0, 32);
+    if (module) {
+        lua_createtable(L, 0, 1);
+        lua_pushfstring(L, "lunarray.%s", name);
+        lua_pushcclosure(L, load_member, 1);
+        lua_setfield(L, -2, "__index");
+        lua_setmetatable(L, -2);
+    }
+    lua_setfield(L, lib, name);
+}
+
+/* la[theme][name] = la[function]; nothing where the library has none. */
+static void add_member(lua_State *L, int lib, const char *theme,
+                       const char *name, const char *function)
+{
+    lua_getfield(L, lib, theme);
+    lua_getfield(L, lib, function);
+    lua_setfield(L, -2, name);
+    lua_pop(L, 1);
+}
+
+/* The row "linalg_cross" belongs to linalg as cross. */
+static void add_prefixed(lua_State *L, int lib, const la_op *op)
+{
+    char name[40];
+    size_t n = strcspn(op->signature, ".(");
+    if (n >= sizeof(name)) return;
+    memcpy(name, op->signature, n);
+    name[n] = 0;
+    for (int i = 0; i < THEMES; i++) {
+        size_t k = strlen(themes[i].name);
+        if (strncmp(name, themes[i].name, k) == 0 && name[k] == '_')
+            add_member(L, lib, themes[i].name, name + k + 1, name);
+    }
+}
+
+/* Functions of la that are no operations, under the name of their theme. */
+static void add_autograd(lua_State *L, int lib)
+{
+    static const char *const names[] = {"grad", "Function", "no_grad",
+        "enable_grad", "detect_anomaly", "gradcheck", "gradgradcheck",
+        "jacobian", "hessian", "jvp", "vjp", "hvp", "checkpoint", "grad_graph"};
+    new_theme(L, lib, "autograd", false);
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        add_member(L, lib, "autograd", names[i], names[i]);
+}
+
+void la_open_themes(lua_State *L, int lib)
+{
+    static const char *const rows[][2] = {
+#define ALIAS(alias, name)
+#define THEME(theme, name) {#theme, name},
+#include "op/aliases.def"
+#undef ALIAS
+#undef THEME
+    };
+    add_autograd(L, lib);
+    for (int i = 0; i < THEMES; i++)
+        new_theme(L, lib, themes[i].name, themes[i].module);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        add_member(L, lib, rows[i][0], rows[i][1], rows[i][1]);
+    for (int id = 0; id < la_op_count(); id++)
+        add_prefixed(L, lib, la_op_at(id));
+}
