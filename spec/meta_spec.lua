@@ -17,7 +17,8 @@ local NO_VALUES = {
 
 -- What only elements, or the machine, can tell.
 local OF_VALUES = {"is out of bounds for", "not enough memory", "is singular",
-  "is not positive definite"}
+  "is not positive definite", "Weights sum to zero", "All-NaN slice",
+  "edges must be monotonically", "percentiles must be"}
 
 local function has_one_of(message, list)
   for _, words in ipairs(list) do

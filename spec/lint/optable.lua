@@ -5,6 +5,7 @@ local files = require "files"
 
 local TYPES = {}
 for word in ([[Tensor Tensor? Array Array? Tensor[] Tensor?[]
+  Number[] Number[]?
   Scalar Scalar? int int? float
   float? bool bool? str str? dtype dtype? dim dim? dim[] dim[]? index index?
   dim[][] index[] index[]? int[] int[]? int... dim... size[] size[]?

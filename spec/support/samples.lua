@@ -276,6 +276,10 @@ local written = {
   unsqueeze_ = {{function(x) return (x * 2):unsqueeze_(1) end, {3}}},
   transpose_ = {{function(x) return (x * 2):transpose_(1, 2) end, {2, 3}}},
   t_ = {{function(x) return (x * 2):t_() end, {2, 3}}},
+  permute_ = {{function(x) return (x * 2):permute_(3, 1, 2) end, {2, 3, 2}}},
+  fill_diagonal_ = {
+    {function(x) return (x * 2):fill_diagonal_(3, true) end, {5, 2}},
+    {function(x) return (x * 2):fill_diagonal_(3) end, {2, 2, 2}}},
   constant_pad_nd = {{function(x) return x:pad({1, 2}) end, {2, 3}}},
   pad = {{function(x) return x:pad({2, 1}, "reflect") end, {2, 3}},
     {function(x) return x:pad({2, 1}, "replicate") end, {2, 3}},

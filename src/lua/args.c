@@ -259,8 +259,10 @@ static bool tensor_list(parser *p, int at, int arg, int k, la_value *v)
 {
     lua_State *L = p->L;
     const la_param *param = &p->schema->params[k];
+    const char *what = param->numbers ? "number or tensor" : "tensor";
     if (lua_type(L, at) != LUA_TTABLE)
-        return expected(p, at, arg, "list of tensors");
+        return expected(p, at, arg, param->numbers ? "list of numbers"
+                                                   : "list of tensors");
     lua_Integer n = luaL_len(L, at);
     if (n > LA_MAX_LIST)
         return arg_error(p, arg, "list of %d is too long", (int)n);
@@ -272,9 +274,10 @@ static bool tensor_list(parser *p, int at, int arg, int k, la_value *v)
         if (h && h->tensor) box->list[i] = la_tensor_retain(h->tensor);
         else if (h)
             return arg_error(p, arg, "[%d]: tensor was freed", (int)i + 1);
-        else if (!(param->nullable && lua_isnil(L, -1)))
-            return arg_error(p, arg, "[%d]: tensor expected, got %s",
-                             (int)i + 1, la_type_text(L, -1));
+        else if (param->numbers) box->list[i] = la_number_tensor(L, -1);
+        if (!box->list[i] && !(param->nullable && lua_isnil(L, -1)))
+            return arg_error(p, arg, "[%d]: %s expected, got %s",
+                             (int)i + 1, what, la_type_text(L, -1));
         lua_pop(L, 1);
     }
     *v = (la_value){.tag = LA_VTENSORS, .given = true,

@@ -249,6 +249,9 @@ static inline void la_read_number(lua_State *L, int arg, la_scalar *out)
 /* A number, boolean or one-element tensor as a scalar; false when it is none,
 ** and for a tensor that was freed or needs a gradient. Raises nothing. */
 bool la_to_scalar(lua_State *L, int arg, la_scalar *out);
+/* The number or boolean as an owned tensor of no dim; NULL for other values.
+** Raises when memory is out. */
+la_tensor *la_number_tensor(lua_State *L, int arg);
 /* The dim (from 0) of that name, or -1. 't' without names has none; an unknown
 ** word may be interned on the way. */
 int la_dim_by_name(const la_tensor *t, const char *word, size_t n);

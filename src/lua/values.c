@@ -54,6 +54,17 @@ bool la_to_scalar(lua_State *L, int arg, la_scalar *out)
     }
 }
 
+la_tensor *la_number_tensor(lua_State *L, int arg)
+{
+    la_scalar s;
+    la_tensor *t = NULL;
+    int type = lua_type(L, arg);
+    if (type != LUA_TNUMBER && type != LUA_TBOOLEAN) return NULL;
+    la_to_scalar(L, arg, &s);
+    if (la_tensor_from_scalar(&s, &t)) luaL_error(L, "not enough memory");
+    return t;
+}
+
 int la_dim_by_name(const la_tensor *t, const char *word, size_t n)
 {
     const char *name = t->names ? la_name_intern(word, n) : NULL;

@@ -107,6 +107,12 @@ static la_status read_type(reader *r, la_param *p)
         p->optional = take(r, "?");
         return LA_OK;
     }
+    if (take(r, "Number[]")) {
+        p->type = LA_TYPE_TENSORS;
+        p->numbers = true;
+        p->optional = take(r, "?");
+        return LA_OK;
+    }
     if (take(r, "Array")) {
         p->type = LA_TYPE_TENSOR;
         p->no_number = true;

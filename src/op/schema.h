@@ -31,6 +31,8 @@ typedef struct la_param {
     la_type type;
     bool optional;          /* nil may be given */
     bool nullable;          /* Tensor?[]: entries may be nil */
+    bool numbers;           /* Number[]: a list of tensors in which numbers
+                            ** stand for tensors of no dim */
     bool required;          /* no default */
     bool keyword_only;
     bool no_number;         /* "Array": a tensor, no number stands for one */

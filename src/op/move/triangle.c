@@ -258,3 +258,50 @@ la_status la_impl_trace(la_frame *f)
     LA_TRY(la_run(diagonal, &line, t));
     return la_give(f, la_run(sum, &out, line), &out);
 }
+
+/* --- fill_diagonal_(self, value, wrap) --- */
+
+/* The rows begin..end-1 of a matrix: their diagonal becomes 'value'. */
+static la_status fill_rows(la_frame *f, int64_t begin, int64_t end)
+{
+    LA_OWNED rows = NULL;
+    LA_OWNED line = NULL;
+    LA_TRY(la_run(narrow, &rows, la_arg(f, 0), 0, begin, end - begin));
+    LA_TRY(la_run(diagonal, &line, rows));
+    return la_run_(fill_, line, f->args[1]);
+}
+
+/* The diagonal of a tensor of more than two dims: dim after dim it is the
+** diagonal of the first one and the last. */
+static la_status fill_cube(la_frame *f)
+{
+    LA_CHAIN box = {.n = 0};
+    la_chain *w = &box;
+    la_tensor *t = la_arg(f, 0);
+    for (int d = 1; d < t->ndim; d++)
+        if (la_sizes(t)[d] != la_sizes(t)[0])
+            return la_error_at(LA_ESHAPE, 1, "all dimensions of input must be "
+                               "of equal length");
+    for (int d = t->ndim; d > 1; d--) t = STEP(diagonal, t, 0, 0, -1);
+    if (w->status) return w->status;
+    return la_run_(fill_, t, f->args[1]);
+}
+
+/* Of a matrix with more rows than columns, wrap begins a diagonal anew a row
+** below the end of the one before. */
+la_status la_impl_fill_diagonal_(la_frame *f)
+{
+    la_tensor *t = la_arg(f, 0);
+    if (t->ndim < 2)
+        return la_error_at(LA_ESHAPE, 1, "dimensions must larger than 1");
+    if (t->ndim > 2) {
+        LA_TRY(fill_cube(f));
+    } else {
+        int64_t rows = la_sizes(t)[0], step = la_sizes(t)[1] + 1;
+        int64_t last = la_arg_bool(f, 2) ? rows : rows > 0;
+        for (int64_t r = 0; r < last; r += step)
+            LA_TRY(fill_rows(f, r, rows));
+    }
+    la_set_result(f, 0, la_tensor_retain(t));
+    return LA_OK;
+}

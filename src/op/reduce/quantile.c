@@ -347,9 +347,10 @@ static la_status quantile_check(const la_frame *f)
     if (d != LA_FLOAT32 && d != LA_FLOAT64)
         return la_error_at(LA_EDTYPE, 1, "quantile() input tensor must be "
                            "either float or double dtype");
-    if (!(q->flags & LA_F_WRAPPED) && q->dtype != d)
+    if (!(q->flags & LA_F_WRAPPED) && q->dtype != d
+        && q->dtype != LA_FLOAT64)
         return la_error_at(LA_EDTYPE, 2, "quantile() q tensor must be same "
-                           "dtype as the input tensor");
+                           "dtype as the input tensor, or float64");
     if (interpolation_of(&f->args[4]) < 0)
         return la_error_at(LA_EARG, 5, "quantile() interpolation must be one "
                            "of linear, lower, higher, midpoint or nearest");

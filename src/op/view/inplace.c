@@ -74,6 +74,19 @@ la_status la_meta_transpose_(la_frame *f)
     return swap_dims(f, &g, a, b);
 }
 
+/* permute_(self, dims) */
+la_status la_meta_permute_(la_frame *f)
+{
+    la_geometry g;
+    int from[LA_MAX_DIMS];
+    const int64_t *dims = f->args[1].ints.list;
+    la_geometry_of(la_arg(f, 0), &g);
+    LA_TRY(la_blame(la_geo_permute(&g, dims, (int)f->args[1].ints.n), 2));
+    for (int k = 0; k < g.ndim; k++)
+        from[k] = (int)(dims[k] < 0 ? dims[k] + g.ndim : dims[k]);
+    return change_geometry(f, &g, from);
+}
+
 /* Of a vector or a scalar nothing changes. */
 la_status la_meta_t_(la_frame *f)
 {

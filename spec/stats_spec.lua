@@ -1,0 +1,190 @@
+-- Statistics and curves: what the records of spec/golden don't reach.
+local la = require "lunarray"
+
+local nan, inf = 0 / 0, math.huge
+
+local function list(t) return t:totable() end
+
+local function raises(text, f, ...)
+  local ok, why = pcall(f, ...)
+  assert.is_false(ok)
+  assert.is_truthy(tostring(why):find(text, 1, true), why)
+end
+
+describe("reductions without NaN", function()
+  it("take other dtypes, layouts and no dims", function()
+    local x = la.tensor {{1, nan, 3}, {nan, 5, -inf}}
+    for _, d in ipairs {"float16", "bfloat16", "float64"} do
+      assert.same({3.0, 5.0}, list(x:to(d):nanmax(2)))
+      assert.equal(d, x:to(d):nanvar(2).dtype)
+    end
+    assert.same({1.0, 5.0, -inf}, list(x:t():nanmin(2)))
+    assert.equal(4, la.tensor(4):nanmax():item())
+    assert.same({3, 2}, list(la.tensor {{1, 3}, {2, 0}}:nanmax(2)))
+    assert.same({true, false},
+      list(la.tensor {{true, false}, {false, false}}:nanmax(2)))
+    assert.equal(2, la.tensor {nan, -inf}:nanargmax():item())
+    assert.equal(1, la.tensor {nan, 2}:nanprod {dtype = "float64"}:isnan()
+      :sum():item() + 1)
+  end)
+
+  it("refuse what has no answer", function()
+    raises("All-NaN slice", la.nanargmax, la.tensor {{nan, nan}, {1, 2}}, 2)
+    raises("nanmax", la.nanmax, la.zeros(0))
+    assert.is_true(la.zeros(0, 2):nanvar(1):isnan():all())
+    raises("ComplexFloat", la.nanmax, la.ones(2, {dtype = "complex64"}))
+  end)
+
+  it("give no gradient to NaN", function()
+    local x = la.tensor {{1, nan, 3}, {nan, nan, nan}}
+    for _, f in ipairs {"nanmax", "nanmin", "nanvar", "nanstd", "nanprod"} do
+      local leaf = x:clone():requires_grad_()
+      leaf[f](leaf, 2):nansum():backward()
+      assert.same({false, true, false},
+        list(leaf.grad[1]:eq(0):logical_and(x[1]:isnan())), f)
+      assert.is_true(leaf.grad[2]:eq(0):all(), f)
+    end
+  end)
+
+  it("are accurate in half precision", function()
+    local x = la.full({5000}, 100, {dtype = "float16"})
+    x:narrow(1, 1, 2500):add_(1)
+    assert.equal(0.25, x:nanvar{correction = 0}:item())
+  end)
+end)
+
+describe("percentiles and averages", function()
+  it("take integers, several p and exact ranks", function()
+    local x = la.arange(11)
+    assert.equal(7.0, x:percentile(70, 1, {interpolation = "lower"}):item())
+    assert.same({1.0, 7.0, 10.0},
+      list(x:float():percentile(la.tensor {10, 70, 100},
+        {interpolation = "lower"})))
+    assert.same({3, 4}, la.ones(4, 5):percentile(la.tensor {1, 2, 3}, 2).shape)
+    assert.equal("float16", x:half():percentile(50).dtype)
+    raises("range [0, 100]", x.percentile, x, -1)
+    raises("range [0, 100]", x.percentile, x, la.tensor {50, nan})
+    raises("interpolation", x.percentile, x, 5, {interpolation = "cubic"})
+  end)
+
+  it("weigh along one dim or everywhere", function()
+    local x = la.tensor {{1, 2}, {3, 6}}
+    assert.same({1.75, 5.25},
+      list(x:average(2, {weights = la.tensor {1, 3}})))
+    assert.equal(3.0, x:average():item())
+    raises("sum to zero", x.average, x, {weights = la.zeros(2, 2)})
+    raises("weights need", x.average, x, {weights = la.ones(2)})
+    raises("3 weights for 2", x.average, x, 1, {weights = la.ones(3)})
+    assert.same({1, 4}, list(x:ptp(2) + la.tensor {0, 1}))
+    assert.equal("meta", x:to("meta"):average(1, {weights = x[1]:to("meta")})
+      .device)
+  end)
+end)
+
+describe("polynomials", function()
+  it("promote as tensors do", function()
+    local p = la.tensor({1, 2, 3}, {dtype = "float64"})
+    assert.equal("float64", la.polyval(p, la.ones(2)).dtype)
+    assert.equal(11, la.polyval(la.tensor {1, 2, 3}, 2):item())
+    assert.same({0.0, 0.0}, list(la.polyval(la.zeros(0), la.ones(2))))
+    assert.equal("complex64",
+      la.polyval(la.ones(2), la.ones(3, {dtype = "complex64"})).dtype)
+    raises("one dimension", la.polyval, la.ones(2, 2), 1)
+  end)
+
+  it("fit far from zero, with weights, for several columns", function()
+    local x = la.arange(2000, 2020, {dtype = "float64"})
+    local y = (x - 2010):square() * 3 + 1
+    local c = la.polyfit(x - 2010, y, 2)
+    assert.is_true(la.allclose(c, la.tensor({3, 0, 1}, {dtype = "float64"}),
+      0, 1e-9))
+    assert.same({3, 2}, la.polyfit(x, la.stack({y, y}, 2), 2).shape)
+    assert.equal("float64",
+      la.polyfit(la.tensor {1, 2, 3}, la.ones(3), 1).dtype)
+    assert.equal("float32", la.polyfit(la.arange(3):float(), la.ones(3), 1)
+      .dtype)
+    -- a weight of 0 leaves a point out
+    local w = la.ones(4)
+    w[4] = 0
+    local line = la.polyfit(la.tensor {0., 1, 2, 3}, la.tensor {1., 3, 5, 0},
+      1, {w = w})
+    assert.is_true(la.allclose(line, la.tensor {2., 1}, 1e-5, 1e-5))
+    raises("degree >= 0", la.polyfit, x, y, -1)
+    raises("non-empty", la.polyfit, la.zeros(0), la.zeros(0), 1)
+    raises("2 values for 3", la.polyfit, la.ones(3), la.ones(2), 1)
+  end)
+end)
+
+describe("curves", function()
+  it("go through their points", function()
+    local xp, fp = la.tensor {1., 2, 4}, la.tensor {10., 20, -20}
+    assert.equal(15.0, la.interp(1.5, xp, fp):item())
+    assert.same({10.0, 20.0, -20.0}, list(la.interp(xp, xp, fp)))
+    assert.is_true(la.interp(la.tensor {nan}, xp, fp):isnan():all())
+    assert.same({2, 0}, la.interp(la.zeros(2, 0), xp, fp).shape)
+    assert.equal("complex64",
+      la.interp(1.5, xp, la.ones(3, {dtype = "complex64"})).dtype)
+    raises("same length", la.interp, 1, xp, la.ones(2))
+    raises("empty", la.interp, 1, la.zeros(0), la.zeros(0))
+    raises("period", la.interp, 1, xp, fp, {period = 0})
+    local leaf = fp:clone():requires_grad_()
+    la.interp(la.tensor {1.25, 4, 9}, xp, leaf):sum():backward()
+    assert.same({0.75, 0.25, 2.0}, list(leaf.grad))
+  end)
+
+  it("have gradients along the dims asked for", function()
+    local x = la.arange(12):view(3, 4):double()
+    assert.equal(2, #x:gradient())
+    assert.same({1.0, 4.0}, {x:gradient{dim = {2, 1}}[1][1][1]:item(),
+      x:gradient{dim = {2, 1}}[2][1][1]:item()})
+    assert.equal("float32", la.arange(4):gradient()[1].dtype)
+    assert.same({0.5, 0.5}, list(la.tensor {1, 2}:gradient{spacing = 2}[1]))
+    raises("edge_order+1", x.gradient, la.ones(2), {edge_order = 2})
+    raises("edge_order=1", x.gradient, x, {edge_order = 3})
+    raises("3 distances for 2", x.gradient, x, {spacing = {1, 2, 3}})
+    raises("vector of 4", x.gradient, x, {spacing = {1, la.ones(3)}})
+    raises("number or tensor", x.gradient, x, {spacing = {1, "a"}})
+  end)
+
+  it("are unwrapped in integers too", function()
+    local x = la.tensor {2, 3, 0, 1, 2}
+    assert.same({2, 3, 4, 5, 6}, list(x:unwrap {period = 4}))
+    assert.equal("int64", x:unwrap{period = 4}.dtype)
+    assert.same({7.0}, list(la.tensor{7}:unwrap()))
+    raises("period", x.unwrap, x, {period = 0})
+    raises("one dim", x.unwrap, la.tensor(1))
+  end)
+
+  it("are put into bins", function()
+    local edges = la.tensor {0, 10, 20}
+    assert.same({1, 2, 3, 4, 4}, list(la.digitize(la.tensor {-1., 0, 10, 20,
+      nan}, edges)))
+    assert.equal(2, la.digitize(5, edges):item())
+    assert.same({1, 1}, list(la.digitize(la.tensor {1, 2}, la.zeros(0))))
+    raises("monotonically", la.digitize, 1, la.tensor {1, 3, 2})
+  end)
+end)
+
+describe("in place", function()
+  it("diagonals are filled, also of views", function()
+    local x = la.zeros(4, 6)
+    x:t():fill_diagonal_(2, true)
+    assert.equal(10.0, x:sum():item())
+    assert.same({2.0, 2.0}, {x[1][6]:item(), x[4][4]:item()})
+    local v = la.zeros(3, 3):requires_grad_()
+    local y = (v * 2):fill_diagonal_(5)
+    y:sum():backward()
+    assert.equal(0.0, v.grad:diagonal():sum():item())
+    raises("dimensions", x.fill_diagonal_, la.ones(3), 1)
+    raises("equal length", x.fill_diagonal_, la.ones(2, 3, 2), 1)
+    assert.same({0, 3}, la.zeros(0, 3):fill_diagonal_(1, true).shape)
+  end)
+
+  it("dims are permuted, and the view keeps its root", function()
+    local x = la.arange(6):view(1, 2, 3)
+    assert.equal(x, x:permute_(3, 1, 2))
+    assert.same({3, 1, 2}, x.shape)
+    assert.equal(5, x[3][1][2]:item())
+    raises("permute_", x.permute_, x, 1, 1, 2)
+  end)
+end)

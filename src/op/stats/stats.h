@@ -1,0 +1,26 @@
+/* What the statistics made of other operations share. */
+#ifndef LA_OP_STATS_STATS_H
+#define LA_OP_STATS_STATS_H
+
+#include "op/composite.h"
+
+/* *yes: is any element of 't' not zero? On the meta device there are none to
+** ask: false. */
+la_status la_any_of(la_tensor *t, bool *yes);
+/* The dtype that integers and bool are computed in, floats are themselves. */
+la_dtype la_inexact_dtype(const la_tensor *t);
+/* What a chain has come to, for the caller: *out is owned. */
+static inline la_status la_chain_take(la_chain *w, la_tensor *t,
+                                      la_tensor **out)
+{
+    if (w->status) return w->status;
+    *out = la_tensor_retain(t);
+    return LA_OK;
+}
+/* Can a value of 't' be NaN? */
+static inline bool la_has_nan(const la_tensor *t)
+{
+    return la_is_float((la_dtype)t->dtype) || la_is_complex((la_dtype)t->dtype);
+}
+
+#endif
