@@ -163,11 +163,15 @@ end
 for _, name in ipairs{"inv", "cholesky", "lu_factor", "qr"} do
   make[name] = function(_, x)
     local f = la.linalg[name]
+    if not f then return nil end
     return function() return f(x) end
   end
 end
 
-function make.solve(_, x, y) return function() return la.solve(x, y) end end
+function make.solve(_, x, y)
+  local f = la.solve
+  return f and function() return f(x, y) end
+end
 
 -- Chains of element-wise steps, as they are and through la.fuse.
 local function both(f, ...)

@@ -80,7 +80,7 @@ static inline void relax(void)
 #endif
 }
 
-static int64_t nanoseconds(void)
+int64_t la_nanoseconds(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -153,7 +153,7 @@ static bool spin_for_work(void)
         if (has_work()) return true;
         relax();
         if (i & 63) continue;
-        int64_t now = nanoseconds();
+        int64_t now = la_nanoseconds();
         if (!until) until = now + atomic_load(&pool.spin_ns);
         if (now > until) return false;
     }
@@ -220,7 +220,7 @@ static void await_chunks(void)
     for (int i = 0; atomic_load(&pool.pending) > 0; i++) {
         relax();
         if (i & 63) continue;
-        int64_t now = nanoseconds();
+        int64_t now = la_nanoseconds();
         if (!until) until = now + atomic_load(&pool.spin_ns);
         if (now > until) break;
     }

@@ -55,6 +55,8 @@ __attribute__((visibility("default")))
 void la_set_interrupt(la_interrupt_fn, void *host);
 bool la_interrupted(void);
 la_status la_poll(void);
+/* Of a clock that only goes forward. */
+int64_t la_nanoseconds(void);
 /* For passes that take nanoseconds for each of n elements: where the piece that
 ** begins at i ends. i itself, which ends the loop, when nothing is left or the
 ** operation is interrupted. Short passes do not ask, nor do last pieces.

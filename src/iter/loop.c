@@ -14,6 +14,7 @@
 /* Elements between two looks at the interruption: the slowest functions
 ** (polygamma) take 250 ns for each. */
 #define POLLED ((int64_t)1 << 16)
+#define QUICK 500000        /* nanoseconds */
 
 /* A loop with its arguments, and the strides in the kernel's order. */
 typedef struct runner {
@@ -286,15 +287,23 @@ static int64_t piece(const la_iter *it)
     return tile > POLLED ? tile : POLLED / tile * tile;
 }
 
-/* A range with a look at the interrupt flag now and then. */
+/* A range with a look at the interrupt flag now and then. Pieces grow while
+** they are quick: what a cut costs (a transpose loads the lines at it twice) is
+** then little for every function. */
 static void run_polling(int64_t begin, int64_t end, void *context)
 {
     const runner *r = context;
-    const int64_t most = end - begin > POLLED ? piece(r->it) : POLLED;
+    if (end - begin <= POLLED) {
+        run_range(r, begin, end);
+        return;
+    }
+    int64_t most = piece(r->it), before = la_nanoseconds();
     for (int64_t i = begin, stop;
-         (stop = la_poll_part(i, end, most - i % most)) > i; ) {
+         (stop = la_poll_part(i, end, most - i % most)) > i; i = stop) {
         run_range(r, i, stop);
-        i = stop;
+        int64_t now = la_nanoseconds();
+        if (now - before < QUICK && most < end - begin) most *= 2;
+        before = now;
     }
 }
 
