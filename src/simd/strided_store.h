@@ -9,7 +9,7 @@
 ** of 'size' bytes as make whole vectors and returns their number, less than n:
 ** the last is never among them, as a vector may reach beyond it. 'size' and
 ** 'every' are constants where it is called, so that permutations and masks are
-** constants too. Without AVX2 it does nothing.
+** constants too, once the loops over v are unrolled. Without AVX2 it does nothing.
 */
 #ifndef LA_SIMD_STRIDED_STORE_H
 #define LA_SIMD_STRIDED_STORE_H
@@ -78,6 +78,7 @@ STRIDED_ vec_store_strided2_(char *to, const char *from, int every, int64_t n)
 {
     int64_t done = 0;
     for (; n - done > 32; done += 32, from += 64)
+#pragma GCC unroll 4
         for (int v = 0; v < every; v++, to += 64)
             _mm512_mask_storeu_epi16(to, strided_mask16_(v, every),
                 _mm512_permutexvar_epi16(strided_lanes16_(v, every),
@@ -110,6 +111,7 @@ STRIDED_ vec_store_strided(char *to, const char *from, int size, int every,
     int64_t step = VEC_BYTES / size;
     if (size < 4) return 0;
     for (; n - done > step; done += step, from += VEC_BYTES)
+#pragma GCC unroll 4
         for (int v = 0; v < every; v++, to += VEC_BYTES)
             strided_store_(to, strided_mask_(v, size / 4, every),
                            strided_lanes_(v, size / 4, every), i32_load(from));
