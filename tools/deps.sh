@@ -2,7 +2,7 @@
 # Install the Debian packages that are missing: deps.sh [build] [test] [rock]
 set -u
 build="gcc libc6-dev make pkg-config lua5.4 liblua5.4-dev libsleef-dev"
-build="$build libedit-dev zlib1g-dev"
+build="$build libedit-dev zlib1g-dev libstb-dev"
 rock="luarocks"
 test="lua-busted lua-check lua-dkjson libcmocka-dev clang"
 
@@ -39,6 +39,7 @@ header() {
     libsleef-dev) echo sleef.h ;;
     libedit-dev) echo histedit.h ;;
     zlib1g-dev) echo zlib.h ;;
+    libstb-dev) echo stb/stb_image.h ;;
     libc6-dev) echo stdio.h ;;
     libcmocka-dev)
         printf '%s>\n#include <' setjmp.h stdarg.h stddef.h stdint.h

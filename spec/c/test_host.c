@@ -202,7 +202,11 @@ static void test_sandboxed_library(void **state)
             "assert(not pcall(string.format, '%10p', e))\n"
             "assert((''):rep(1 << 53) == '')\n"
             "assert(('ab'):rep(2, ',') == 'ab,ab')\n"
-            "assert(('x'):rep(-1) == '' and not pcall(string.rep, 'x', 1e15))");
+            "assert(('x'):rep(-1) == '' and not pcall(string.rep, 'x', 1e15))\n"
+            "local x, image = la.zeros(3, 2, 2), la.image\n"
+            "for _, f in ipairs{image.load, image.info, image.save} do"
+            " assert(not pcall(f, 'x.png', x)) end\n"
+            "assert(#image.decode(image.encode(x, 'png')).shape == 3)");
         lua_close(L);
     }
 }

@@ -67,6 +67,10 @@ void la_zip_stream_close(la_zip_stream *);
 /* Sum of bytes, going on from 'crc' (0 at first). */
 uint32_t la_zip_crc(uint32_t crc, const void *bytes, size_t n);
 
+/* zlib's memory, of our allocator. */
+void *la_zip_alloc(void *unused, unsigned items, unsigned size);
+void la_zip_free(void *unused, void *address);
+
 /* The n bytes of a gzip member of 'packed_size' bytes in memory, both below
 ** 4 GiB. LA_EIO when they are not as many. */
 la_status la_gunzip(void *out, size_t n, const void *packed,

@@ -29,7 +29,7 @@ uint32_t la_zip_crc(uint32_t crc, const void *bytes, size_t n)
 }
 
 /* zlib frees without a size: it stands in front of the block. */
-static void *alloc_counted(void *unused, uInt items, uInt size)
+void *la_zip_alloc(void *unused, unsigned items, unsigned size)
 {
     int64_t bytes;
     if (!la_mul_ok(items, size, &bytes)) return NULL;
@@ -39,7 +39,7 @@ static void *alloc_counted(void *unused, uInt items, uInt size)
     return block + 64;
 }
 
-static void free_counted(void *unused, void *address)
+void la_zip_free(void *unused, void *address)
 {
     int64_t bytes;
     if (!address) return;
@@ -127,8 +127,8 @@ static la_status start_inflate(la_zip_stream *s)
     if (!f) return LA_ENOMEM;
     memset(&f->z, 0, sizeof f->z);
     f->ended = false;
-    f->z.zalloc = alloc_counted;
-    f->z.zfree = free_counted;
+    f->z.zalloc = la_zip_alloc;
+    f->z.zfree = la_zip_free;
     if (inflateInit2(&f->z, -MAX_WBITS) != Z_OK) {
         la_mem_free(f, sizeof *f);
         return la_error(LA_ENOMEM, "not enough memory to unpack");
@@ -143,7 +143,7 @@ la_status la_gunzip(void *out, size_t n, const void *packed, size_t packed_size)
     z_stream z = {.next_in = (z_const Bytef *)packed,
                   .avail_in = (uInt)packed_size,
                   .next_out = out, .avail_out = (uInt)n,
-                  .zalloc = alloc_counted, .zfree = free_counted};
+                  .zalloc = la_zip_alloc, .zfree = la_zip_free};
     if (inflateInit2(&z, MAX_WBITS + GZIP) != Z_OK)
         return la_error(LA_ENOMEM, "not enough memory to unpack");
     int code = inflate(&z, Z_FINISH);

@@ -291,6 +291,8 @@ void la_push_operator(lua_State *L, const char *name, const char *event);
 void la_open_meta(lua_State *L, int lib, int meta, int methods);
 void la_open_themes(lua_State *L, int lib);  /* la.linalg, ... (theme.c) */
 bool la_is_theme(const char *name, size_t n);      /* is la.<name> one? */
+/* la.image.load and its kin (image.c), into the theme. */
+void la_open_images(lua_State *L, int lib);
 void la_open_embedded(lua_State *L);    /* preload the Lua modules (embed.c) */
 
 /* Each part adds functions to the module (at stack 'lib') and methods (at

@@ -196,6 +196,7 @@ LA_API int luaopen_lunarray(lua_State *L)
     add_constants(L, lib);
     add_lazy(L, lib);
     la_open_themes(L, lib);
+    la_open_images(L, lib);
     la_open_embedded(L);
     lua_pushvalue(L, lib);
     lua_setfield(L, LUA_REGISTRYINDEX, "lunarray.module");

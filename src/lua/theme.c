@@ -14,6 +14,7 @@ static const struct {
     bool module;             /* is there a Lua module lunarray.<name>? */
 } themes[] = {
     {"linalg", false},
+    {"image", false},
 };
 
 enum { THEMES = sizeof(themes) / sizeof(themes[0]) };

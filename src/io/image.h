@@ -1,0 +1,78 @@
+/*
+** Images: PNG, JPEG, BMP and TGA, to and from tensors {height, width,
+** channels} of uint8 or uint16. Channels are grey, grey and alpha, RGB, or
+** RGBA.
+**
+** Whatever a file says about itself is checked before it is used: hostile bytes
+** give LA_EIO, and no header claims memory that its file cannot fill.
+*/
+#ifndef LA_IO_IMAGE_H
+#define LA_IO_IMAGE_H
+
+#include "io/source.h"
+#include "tensor/tensor.h"
+
+typedef enum la_image_format {
+    LA_IMAGE_PNG, LA_IMAGE_JPEG, LA_IMAGE_BMP, LA_IMAGE_TGA, LA_IMAGE_FORMATS
+} la_image_format;
+
+typedef struct la_image_info {
+    la_image_format format;
+    int64_t width, height;      /* at least 1 */
+    int channels, bits;         /* 1 to 4; of a sample, 8 or 16 */
+} la_image_info;
+
+/* What the header says; the pixels are not looked at. LA_EIO for what is none
+** of the four formats, or not of a kind that is read. */
+la_status la_image_info_read(const la_source *, la_image_info *out);
+
+/* The image, new and owned by the caller, contiguous. 'channels' 1 to 4
+** converts, 0 leaves as many as the file has. LA_EIO, LA_ENOMEM, LA_EINTR. */
+la_status la_image_read(const la_source *, int channels, la_tensor **out);
+
+/* Bytes that grow. 'status' holds the first failure; later writes do
+** nothing. */
+typedef struct la_bytes {
+    unsigned char *data;        /* of la_mem_alloc(capacity) */
+    size_t n, capacity;
+    la_status status;
+} la_bytes;
+void la_bytes_put(la_bytes *, const void *from, size_t n);
+void la_bytes_put_byte(la_bytes *, unsigned byte);
+/* Empty afterwards; may run twice. */
+void la_bytes_free(la_bytes *);
+
+/* Append a contiguous tensor {height, width, channels} as a whole file. LA_EARG
+** with the reason for sizes, channels or a dtype that the format does not have.
+** 'quality' is JPEG's, 1 to 100: up to 90 colours have half the resolution. */
+la_status la_image_write(const la_tensor *, la_image_format, int quality,
+                         la_bytes *out);
+
+/* ---- inside of src/io: one format each ---- */
+
+/* As la_image_info_read and la_image_read, of a source that begins as PNG. */
+la_status la_png_info(const la_source *, la_image_info *out);
+la_status la_png_read(const la_source *, la_tensor **out);
+/* As la_image_write; what the format can't hold was refused before. */
+la_status la_png_write(const la_tensor *, la_bytes *out);
+void la_jpeg_write(const la_tensor *, int quality, la_bytes *out);
+void la_bmp_write(const la_tensor *, la_bytes *out);
+void la_tga_write(const la_tensor *, la_bytes *out);
+
+/* PNG's predictor of a byte from those to the left, above, and above to the
+** left: the one that is nearest to left + above - corner. */
+static inline int la_png_paeth(int left, int above, int corner)
+{
+    int a = above - corner, b = left - corner, c = a + b;
+    a = a < 0 ? -a : a;
+    b = b < 0 ? -b : b;
+    c = c < 0 ? -c : c;
+    return a <= b && a <= c ? left : b <= c ? above : corner;
+}
+
+/* JPEG, BMP and TGA by stb_image; out->format says which. */
+la_status la_stb_info(const la_source *, la_image_info *out);
+la_status la_stb_read(const la_source *, const la_image_info *,
+                      la_tensor **out);
+
+#endif
