@@ -9,7 +9,8 @@
 ** of 'size' bytes as make whole vectors and returns their number, less than n:
 ** the last is never among them, as a vector may reach beyond it. 'size' and
 ** 'every' are constants where it is called, so that permutations and masks are
-** constants too, once the loops over v are unrolled. Without AVX2 it does nothing.
+** constants too, once the loops over v are unrolled. Without AVX2 it does
+** nothing.
 */
 #ifndef LA_SIMD_STRIDED_STORE_H
 #define LA_SIMD_STRIDED_STORE_H
