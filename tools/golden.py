@@ -474,6 +474,59 @@ def factored():
             call("pdist", F.pdist, row, p)
 
 
+def spectra():
+    T = torch.fft
+    n = 12                      # with factors of two kinds
+    for dtype in (torch.complex64, torch.complex128):
+        part = torch.float32 if dtype == torch.complex64 else torch.float64
+        line, box = square(2, n, dtype=dtype), square(2, 3, 5, dtype=dtype)
+        for x in (line, real(2, n, dtype=part)):
+            for name in ("fft", "ifft"):
+                fn, op = getattr(T, name), "fft_" + name
+                case(op, fn, x)
+                case(op, fn, x, 7)
+                case(op, fn, x, 16, dim(0), "ortho")
+                case(op, fn, x, None, dim(0), norm="forward")
+                case(op, fn, x.t())
+        for name in ("irfft", "hfft"):
+            fn, op = getattr(T, name), "fft_" + name
+            for more in ((), (9,), (6,), (30, dim(0), "ortho"),
+                         (None, dim(1), "forward")):
+                case(op, fn, line, *more)
+        for name in ("rfft", "ihfft"):
+            fn, op = getattr(T, name), "fft_" + name
+            for more in ((), (9,), (15, dim(0), "ortho"),
+                         (None, dim(-1), "forward")):
+                case(op, fn, real(2, n, dtype=part), *more)
+        for kind in ("", "i"):
+            for many in ("2", "n"):
+                name = kind + "fft" + many
+                fn, op = getattr(T, name), "fft_" + name
+                case(op, fn, box)
+                case(op, fn, real(2, 3, 5, dtype=part))
+                case(op, fn, box, [4, 4], Tagged("dims", [0, 2]), "ortho")
+                if many == "n":
+                    case(op, fn, box, None, Tagged("dims", [1]))
+                    case(op, fn, box, [2, 6])
+        for name in ("rfft", "irfft", "hfft", "ihfft"):
+            whole = name in ("irfft", "hfft")
+            x = box if whole else real(2, 3, 5, dtype=part)
+            for many in ("2", "n"):
+                fn, op = getattr(T, name + many), "fft_" + name + many
+                case(op, fn, x)
+                case(op, fn, x, [4, 7], Tagged("dims", [2, 0]), "ortho")
+                case(op, fn, x, [3, 4], norm="forward")
+    for x in (real(2, 5), real(4, 3, 2), square(3, 4, dtype=torch.complex64)):
+        case("fft_fftshift", T.fftshift, x)
+        case("fft_ifftshift", T.ifftshift, x)
+        case("fft_fftshift", T.fftshift, x, Tagged("dims", [1]))
+        case("fft_ifftshift", T.ifftshift, x, Tagged("dims", [1, 0]))
+    for count in (1, 2, 7, 8):
+        case("fft_fftfreq", T.fftfreq, count)
+        case("fft_rfftfreq", T.rfftfreq, count, 0.25)
+        case("fft_fftfreq", T.fftfreq, count, 3.0, dtype=torch.float64)
+
+
 def write(folder, parts):
     for make in parts:
         make()
@@ -497,4 +550,5 @@ if __name__ == "__main__":
         pools,
         normalised,
         losses,
-        factored))
+        factored,
+        spectra))

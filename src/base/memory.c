@@ -474,8 +474,17 @@ void la_mem_set_cap(size_t bytes)
     unlock();
 }
 
+static void (*_Atomic on_trim)(void);
+
+void la_mem_on_trim(void (*release)(void))
+{
+    atomic_store(&on_trim, release);
+}
+
 void la_mem_trim(void)
 {
+    void (*release)(void) = atomic_load(&on_trim);
+    if (release) release();
     pthread_once(&once, start);
     pthread_mutex_lock(&lock);
     give_back_caches();

@@ -38,7 +38,10 @@ typedef struct la_mem_info {
 } la_mem_info;
 la_mem_info la_mem_stat(void);
 void la_mem_set_cap(size_t bytes);
-void la_mem_trim(void);  /* give cached free blocks back to the system */
+/* Give cached free blocks back to the system, after 'release' (one function, of
+** whoever keeps blocks in use that could be made again) has freed its own. */
+void la_mem_trim(void);
+void la_mem_on_trim(void (*release)(void));
 
 /* Replace malloc/free beneath the cache (before the first allocation). */
 typedef void *(*la_alloc_fn)(void *context, size_t bytes, size_t alignment);

@@ -112,6 +112,10 @@ la_tensor *la_x_cholesky(la_formula *x);
 la_tensor *la_x_qr(la_formula *x);
 la_tensor *la_x_matrix_exp(la_formula *x);
 
+/* Fourier transforms (formulas_fft.c). */
+la_tensor *la_x_fft_r2c(la_formula *x);
+la_tensor *la_x_fft_c2r(la_formula *x);
+
 /* ---- norms, layers, borders ---- */
 
 la_status la_x_layer_norm(la_formula *x, la_tensor **out);

@@ -13,6 +13,7 @@ static const struct {
     const char *name;
     bool module;             /* is there a Lua module lunarray.<name>? */
 } themes[] = {
+    {"fft", false},
     {"linalg", false},
     {"image", false},
 };

@@ -1,0 +1,341 @@
+/* Plans and their cache; see plan.h. */
+#include "op/fft/plan.h"
+
+#include "base/memory.h"
+#include "op/fft/roots.h"
+#include "op/fft/run.h"
+
+/* Longer transforms are split. */
+#define FLAT_MOST ((int64_t)1 << 15)
+
+/* ---- factors ---- */
+
+/* The radices of n in order of passes: large ones first, as the second pass
+** has as many lanes; primes without a kernel of their own last. Returns what
+** is left over. */
+static int64_t find_factors(int64_t n, int *radix, int *count)
+{
+    static const int small[] = {7, 5, 3};
+    int twos = 0, k = 0;
+    for (; n % 2 == 0; n /= 2) twos++;
+    while (twos > 4 && twos != 5 && twos != 6 && twos != 9) {
+        radix[k++] = 16;
+        twos -= 4;
+    }
+    if (twos == 4) {
+        radix[k++] = 16;
+        twos = 0;
+    }
+    for (; twos > 4 || twos == 3; twos -= 3) radix[k++] = 8;
+    for (int i = 0; i < 3; i++) {
+        if (small[i] == 3 && twos == 2) radix[k++] = 4;
+        for (; n % small[i] == 0; n /= small[i]) radix[k++] = small[i];
+    }
+    if (twos == 1) radix[k++] = 2;
+    for (int p = 11; p < LA_FFT_RADIX && p <= n; p += 2)
+        for (; n % p == 0; n /= p) radix[k++] = p;
+    *count = k;
+    return n;
+}
+
+/* What n elements take, in arbitrary units; 0: it has too large a prime. */
+static double cost_of(int64_t n)
+{
+    int radix[64], count;
+    double cost = 0;
+    if (find_factors(n, radix, &count) > 1) return 0;
+    for (int k = 0; k < count; k++)
+        cost += radix[k] > 16 || radix[k] == 11 || radix[k] == 13
+            ? 1 + 0.35 * radix[k] : 1.5;
+    return cost * (double)n;
+}
+
+/* The cheapest length from 'least' on with factors 2, 3, 5. */
+static int64_t good_length(int64_t least)
+{
+    int64_t best = 0;
+    double lowest = 0;
+    for (int64_t a = 1; a < 2 * least; a *= 5)
+        for (int64_t b = a; b < 2 * least; b *= 3) {
+            int64_t c = b;
+            while (c < least) c *= 2;
+            double cost = cost_of(c);
+            if (c % 2 == 0 && (!best || cost < lowest)) {
+                best = c;
+                lowest = cost;
+            }
+        }
+    return best;
+}
+
+/* The largest divisor up to the root of n. */
+static int64_t middle_divisor(int64_t n, const int *radix, int count)
+{
+    int64_t best = 1;
+    /* All products of factors: few, as equal ones are. */
+    int64_t list[4096];
+    int have = 1;
+    list[0] = 1;
+    for (int k = 0; k < count; k++)
+        for (int i = 0, end = have; i < end && have < 4096; i++) {
+            int64_t d = list[i] * radix[k];
+            bool old = d > n / d;
+            for (int j = 0; !old && j < have; j++) old = list[j] == d;
+            if (!old) list[have++] = d;
+        }
+    for (int i = 0; i < have; i++) if (list[i] > best) best = list[i];
+    return best;
+}
+
+/* ---- tables ---- */
+
+static la_status take_memory(la_fft_plan *p, int64_t reals)
+{
+    p->bytes = (size_t)(reals + 64) * la_dtype_size(p->real);
+    p->memory = la_mem_zalloc(p->bytes);
+    return p->memory ? LA_OK : LA_ENOMEM;
+}
+
+/* w^k for k = first, first + step, ... (mod n), n of them. */
+static void put_roots(const la_fft_plan *p, const la_roots *r, int64_t step,
+                      int64_t count, char *re, char *im, int64_t stride)
+{
+    int64_t size = (int64_t)la_dtype_size(p->real) * stride, k = 0;
+    for (int64_t i = 0; i < count; i++) {
+        la_roots_put(r, k, p->real, re + i * size, im + i * size);
+        k += step;
+        if (k >= r->n) k -= r->n;
+    }
+}
+
+static la_status make_flat(la_fft_plan *p, const int *radix, int count)
+{
+    int64_t reals = 0, m = p->n, size = (int64_t)la_dtype_size(p->real);
+    LA_ROOTS r = {0};
+    p->passes = count;
+    p->slack = LA_FFT_SLACK;
+    for (int i = 0; i < count; i++) {
+        m /= radix[i];
+        p->pass[i].radix = radix[i];
+        p->pass[i].m = m;
+        p->slack = la_max(p->slack, LA_FFT_SLACK * (int64_t)radix[i]);
+        if (m > 1) reals += 2 * (radix[i] - 1) * m;
+        reals += 2 * radix[i];
+    }
+    LA_TRY(take_memory(p, reals));
+    LA_TRY(la_roots_open(&r, p->n));
+    char *at = p->memory;
+    for (int i = 0; i < count; i++) {
+        int64_t mi = p->pass[i].m, lanes = p->n / (mi * radix[i]);
+        p->pass[i].w = mi > 1 ? at : NULL;
+        for (int c = 1; mi > 1 && c < radix[i]; c++, at += 2 * mi * size)
+            put_roots(p, &r, lanes * c, mi, at, at + mi * size, 1);
+        p->pass[i].roots = at;
+        put_roots(p, &r, p->n / radix[i], radix[i], at, at + size, 2);
+        /* sines, not those of e^-x */
+        for (int c = 0; c < radix[i]; c++) {
+            if (size == 4) ((float *)at)[2 * c + 1] *= -1;
+            else ((double *)at)[2 * c + 1] *= -1;
+        }
+        at += 2 * radix[i] * size;
+    }
+    return LA_OK;
+}
+
+static la_status make_split(la_fft_plan *p, int64_t n1)
+{
+    const int64_t lanes = LA_FFT_LANES;
+    int64_t size = (int64_t)la_dtype_size(p->real), n2 = p->n / n1;
+    LA_ROOTS r = {0};
+    LA_TRY(la_fft_plan_get(n1, p->real, false, &p->first));
+    LA_TRY(la_fft_plan_get(n2, p->real, false, &p->second));
+    p->block = 1;
+    while (p->block * p->block < p->n) p->block *= 2;
+    int64_t leaps = p->n / p->block + 1;
+    LA_TRY(take_memory(p, 2 * (n1 * lanes + p->block + leaps)));
+    LA_TRY(la_roots_open(&r, p->n));
+    char *at = p->memory;
+    p->table = at;
+    for (int64_t k = 0; k < n1; k++, at += 2 * lanes * size)
+        put_roots(p, &r, k, lanes, at, at + lanes * size, 1);
+    p->steps = at;
+    put_roots(p, &r, 1, p->block, at, at + size, 2);
+    at += 2 * p->block * size;
+    p->leaps = at;
+    put_roots(p, &r, p->block % p->n, leaps, at, at + size, 2);
+    return LA_OK;
+}
+
+static la_status make_real(la_fft_plan *p)
+{
+    int64_t h = p->n / 2, size = (int64_t)la_dtype_size(p->real);
+    LA_ROOTS r = {0};
+    LA_TRY(la_fft_plan_get(h, p->real, false, &p->first));
+    LA_TRY(take_memory(p, 2 * (h / 2 + 1)));
+    LA_TRY(la_roots_open(&r, p->n));
+    p->table = p->memory;
+    put_roots(p, &r, 1, h / 2 + 1, p->memory, p->memory + size, 2);
+    return LA_OK;
+}
+
+/* w^(k^2) with w = e^(-pi i / n), and the transform of the conjugates at 0, 1,
+** ... and -1, -2, ..., divided by the length. */
+static la_status make_chirp(la_fft_plan *p)
+{
+    int64_t n = p->n, length = good_length(2 * n - 1), square = 0;
+    int64_t pair = 2 * (int64_t)la_dtype_size(p->real), size = pair / 2;
+    LA_ROOTS r = {0};
+    LA_TRY(la_fft_plan_get(length, p->real, false, &p->first));
+    LA_TRY(take_memory(p, 2 * (n + length)));
+    LA_TRY(la_roots_open(&r, 2 * n));
+    char *a = p->memory, *b = a + n * pair;
+    p->table = a;
+    p->steps = b;
+    for (int64_t k = 0; k < n; k++) {
+        char *at = a + k * pair, *c = b + k * pair;
+        la_roots_put(&r, square, p->real, at, at + size);
+        memcpy(c, at, (size_t)pair);
+        if (size == 4) ((float *)c)[1] *= -1;
+        else ((double *)c)[1] *= -1;
+        if (k > 0) memcpy(b + (length - k) * pair, c, (size_t)pair);
+        square = (square + 2 * k + 1) % (2 * n);
+    }
+    la_fft_line line = {b, pair, size, 1.0 / (double)length,
+                        1.0 / (double)length};
+    la_fft_line from = {b, pair, size, 1, 1};
+    size_t bytes = la_fft_scratch(p->first, 1);
+    char *scratch = la_mem_alloc(bytes);
+    if (!scratch) return LA_ENOMEM;
+    la_status status = la_fft_line_run(p->first, &from, &line, scratch);
+    la_mem_free(scratch, bytes);
+    return status;
+}
+
+static la_status make(la_fft_plan *p)
+{
+    int radix[64], count;
+    double cost = cost_of(p->n);
+    if (p->kind == LA_FFT_REAL) return make_real(p);
+    int64_t rest = find_factors(p->n, radix, &count);
+    if (rest == 1 && radix[la_max(count, 1) - 1] > 16 && count > 0) {
+        int64_t length = good_length(2 * p->n - 1);
+        if (cost > 2.5 * cost_of(length)) rest = 0;
+    }
+    if (rest != 1) {
+        p->kind = LA_FFT_CHIRP;
+        return make_chirp(p);
+    }
+    int64_t n1 = p->n > FLAT_MOST ? middle_divisor(p->n, radix, count) : 1;
+    if (n1 >= LA_FFT_LANES) {
+        p->kind = LA_FFT_SPLIT;
+        return make_split(p, n1);
+    }
+    return make_flat(p, radix, count);
+}
+
+/* ---- the cache ---- */
+
+/* Whoever finds it taken goes without the cache, so nobody waits. */
+static atomic_flag taken = ATOMIC_FLAG_INIT;
+static la_fft_plan *kept;         /* the last one used first */
+static size_t kept_bytes;
+
+void la_fft_plan_release(la_fft_plan *p)
+{
+    if (atomic_fetch_sub(&p->refs, 1) > 1) return;
+    la_fft_plan_drop(&p->first);
+    la_fft_plan_drop(&p->second);
+    la_mem_free(p->memory, p->bytes);
+    la_mem_free(p, sizeof *p);
+}
+
+/* The kept plan, a new reference, moved to the front; NULL where there is
+** none, or somebody else is looking. */
+static la_fft_plan *find(int64_t n, la_dtype real, bool is_real)
+{
+    la_fft_plan *p = NULL;
+    if (atomic_flag_test_and_set(&taken)) return NULL;
+    for (la_fft_plan **at = &kept; *at; at = &(*at)->next) {
+        p = *at;
+        if (p->n == n && p->real == real
+            && (p->kind == LA_FFT_REAL) == is_real) {
+            *at = p->next;
+            p->next = kept;
+            kept = p;
+            atomic_fetch_add(&p->refs, 1);
+            break;
+        }
+        p = NULL;
+    }
+    atomic_flag_clear(&taken);
+    return p;
+}
+
+/* The end of the list from where more than 'most' bytes are kept, taken off. */
+static la_fft_plan *cut_off(size_t most)
+{
+    size_t bytes = 0;
+    la_fft_plan **at = &kept;
+    while (*at && bytes + (*at)->bytes <= most) {
+        bytes += (*at)->bytes;
+        at = &(*at)->next;
+    }
+    la_fft_plan *rest = *at;
+    *at = NULL;
+    kept_bytes = bytes;
+    return rest;
+}
+
+static void release_all(la_fft_plan *p)
+{
+    while (p) {
+        la_fft_plan *next = p->next;
+        la_fft_plan_release(p);
+        p = next;
+    }
+}
+
+static void release_kept(void)
+{
+    if (atomic_flag_test_and_set(&taken)) return;
+    la_fft_plan *all = kept;
+    kept = NULL;
+    kept_bytes = 0;
+    atomic_flag_clear(&taken);
+    release_all(all);
+}
+
+static void keep(la_fft_plan *p)
+{
+    la_mem_on_trim(release_kept);
+    if (p->bytes > LA_FFT_KEPT || atomic_flag_test_and_set(&taken)) return;
+    atomic_fetch_add(&p->refs, 1);
+    p->next = kept;
+    kept = p;
+    la_fft_plan *rest = NULL;
+    kept_bytes += p->bytes;
+    if (kept_bytes > LA_FFT_KEPT) rest = cut_off(LA_FFT_KEPT);
+    atomic_flag_clear(&taken);
+    release_all(rest);
+}
+
+la_status la_fft_plan_get(int64_t n, la_dtype real, bool is_real,
+                          la_fft_plan **out)
+{
+    *out = find(n, real, is_real);
+    if (*out) return LA_OK;
+    la_fft_plan *p = la_mem_zalloc(sizeof *p);
+    if (!p) return LA_ENOMEM;
+    p->n = n;
+    p->real = real;
+    p->kind = is_real ? LA_FFT_REAL : LA_FFT_FLAT;
+    atomic_store(&p->refs, 1);
+    la_status status = make(p);
+    if (status) {
+        la_fft_plan_release(p);
+        return status;
+    }
+    keep(p);
+    *out = p;
+    return LA_OK;
+}
