@@ -127,4 +127,8 @@ la_status la_x_recurrent(la_formula *x, la_tensor **out);
 /* pad with mode reflect, replicate or circular. */
 la_tensor *la_x_border_pad(la_formula *x);
 
+/* ---- signals ---- */
+
+la_status la_x_filter(la_formula *x, la_tensor **out);
+
 #endif

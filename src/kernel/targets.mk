@@ -20,6 +20,8 @@ OPT_scan/sum := $(SPECIALISED)
 OPT_scan/prod := $(SPECIALISED)
 OPT_scan/extreme := $(if $(COMPILER),-O3,-O2 -fpeel-loops)
 OPT_rows/norm := -O3
+# Vectors of a short state are stored and read again too early.
+OPT_signal/filter := -O3 -fno-tree-vectorize -fno-tree-slp-vectorize
 
 # FLAGS_kernel/<folder>.<capability> := <flags>  besides the level.
 # GCC follows the vector loop of a plain loop by one of half the width: a third
