@@ -42,7 +42,7 @@ describe("help", function()
     assert.same({}, missing)
   end)
 
-  for _, part in ipairs{"nn", "optim", "data", "plot"} do
+  for _, part in ipairs{"nn", "optim", "data", "plot", "signal"} do
     it("knows lunarray." .. part, function()
       local missing = {}
       for _, name in ipairs(names(require("lunarray." .. part))) do
@@ -52,7 +52,7 @@ describe("help", function()
     end)
   end
 
-  for _, theme in ipairs{"linalg", "image"} do
+  for _, theme in ipairs{"linalg", "image", "signal"} do
     it("knows la." .. theme, function()
       local missing = {}
       for _, name in ipairs(names(la[theme])) do

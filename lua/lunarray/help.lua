@@ -6,7 +6,7 @@
 -- three names. help.text(name) gives an entry as la.help prints it, or nil.
 local help = {}
 
-local texts = [[
+local texts = [==[
 == making tensors
 tensor(data[, {dtype=, requires_grad=, device=, names=}])
     A new tensor from a number, a boolean, nested tables or a tensor (copied).
@@ -582,7 +582,49 @@ plot.hist(values[, {bins=, width=}])
     How many values fall into each of equal ranges, as text.
 plot.image(matrix[, {low=, high=, indent=}])
     A matrix as text: more ink is a larger value.
-]]
+== la.signal
+signal.butter(order, cutoff[, {btype="lowpass", fs=2, output="sos", dtype=}])
+    A digital Butterworth filter as scipy.signal.butter: sections of second
+    order, or with output "ba" the coefficients b, a. cutoff is a frequency,
+    {low, high} for "bandpass" and "bandstop", in units of fs.
+signal.firwin(numtaps, cutoff[, {window="hamming", pass_zero=true, scale=true,
+      fs=2, width=, dtype=}])
+    The taps of a filter of linear phase by a window, as scipy.signal.firwin.
+signal.freqz(b[, a[, {n=512, whole=false, fs=2*pi}]])
+    Frequencies and the complex response of the filter b / a there; n is their
+    number, or a tensor of frequencies.
+signal.sosfreqz(sos[, {n=512, whole=false, fs=2*pi}])
+    The same of a cascade of sections.
+signal.lfilter_zi(b, a)
+    The state of lfilter after an endless step of height 1.
+signal.sosfilt_zi(sos)
+    The states of sosfilt after an endless step of height 1.
+signal.filtfilt(b, a, x[, {dim=-1, padtype="odd", padlen=}])
+    lfilter over x and over the result in reverse: no delay. x is extended by
+    padlen samples at both ends: padtype "odd", "even", "constant" or false.
+signal.sosfiltfilt(sos, x[, {dim=-1, padtype="odd", padlen=}])
+    The same with sosfilt.
+signal.find_peaks(x[, {height=, threshold=, distance=, prominence=, width=,
+      wlen=, rel_height=0.5, plateau_size=}])
+    Positions of the peaks that fulfil all conditions, and a table of their
+    properties (peak_heights, prominences, left_bases, widths, ...), as
+    scipy.signal.find_peaks. A condition is the least value or {min, max}.
+signal.medfilt(x[, kernel_size=3])
+    The median of the window around each element, zeros outside; kernel_size is
+    odd, one number or one for each dim.
+signal.savgol_filter(x, window_length, polyorder[, {deriv=0, delta=1, dim=-1,
+      mode="interp", cval=0}])
+    Smoothing, or a derivative, by polynomials fitted to sliding windows. mode
+    "interp", "mirror", "nearest", "constant" or "wrap" is for the ends.
+signal.detrend(x[, {dim=-1, type="linear", bp=}])
+    x without the straight line through it (type "constant": without its mean);
+    bp holds the first positions of further pieces.
+signal.unwrap(x[, {dim=-1, period=2*pi, discont=}])
+    Angles without jumps of more than half a period, as numpy.unwrap.
+signal.chirp(t, f0, t1, f1[, {method="linear", phi=0, vertex_zero=true}])
+    A cosine whose frequency goes from f0 at time 0 to f1 at time t1; method
+    "linear", "quadratic", "logarithmic" or "hyperbolic", phi in degrees.
+]==]
 
 -- Other names of the same.
 local others = {as_tensor = "asarray", from_table = "tensor",

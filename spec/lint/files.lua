@@ -42,8 +42,8 @@ end
 local ROOTS = {"src", "include", "lua", "spec", "examples", "bench", "tools",
                ".ci", "README.md", "CHANGELOG.md", "CONTRIBUTING.md",
                "Makefile"}
-local DATA = {"^spec/golden/", "^spec/training/", "^examples/data/",
-              "^bench/results"}
+local DATA = {"^spec/golden/", "^spec/training/", "^spec/signal/",
+              "^examples/data/", "^bench/results"}
 
 function files.sources(...)
   local roots = select("#", ...) > 0 and {...} or ROOTS

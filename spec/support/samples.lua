@@ -411,6 +411,14 @@ local written = {
     return la.ctc_loss(x:log_softmax(3), la.tensor{{2, 2}, {3, 1}},
       la.tensor{4, 3}, la.tensor{2, 1})
   end, {4, 2, 3}}},
+  signal_lfilter = {{la.signal_lfilter, {3}, {2}, {7}},
+    {function(b, a, x, zi)
+      return la.signal_lfilter(b, a, x, 1, {zi = zi})
+    end, {2}, {3}, {5, 2}, {2, 1}},
+    {la.signal_lfilter, {"c", 2}, {"c", 2}, {"c", 2, 4}}},
+  signal_sosfilt = {{function(x)
+    return la.signal_sosfilt(la.signal.butter(4, 0.3), x)
+  end, {2, 9}}},
   rnn_cell = {{la.rnn_cell, {2, 3}, {2, 2}, {2, 3}, {2, 2}, {2}, {2}}},
   lstm_cell = {{la.lstm_cell, {2, 3}, {2, 2}, {2, 2}, {8, 3}, {8, 2}, {8},
     {8}}},

@@ -16,6 +16,7 @@ static const struct {
     {"fft", false},
     {"linalg", false},
     {"image", false},
+    {"signal", true},
 };
 
 enum { THEMES = sizeof(themes) / sizeof(themes[0]) };
