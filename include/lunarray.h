@@ -241,7 +241,11 @@ LA_API void la_set_parallel_for(
                 void *context), void *host);
 /* Asked every few milliseconds of long work, on any thread that works for the
 ** library and from several at once: true makes the operation fail with
-** "interrupted", whatever is answered later. */
+** "interrupted", whatever is answered later. The tensor of an in-place form and
+** an 'out' may then be written in part, and count as changed; no other operand
+** is touched. Not asked: within one row of a row-wise operation (layer_norm),
+** and while Lua makes the one table or string that totable and tostring_raw
+** ask for. */
 LA_API void la_set_interrupt(bool (*stop)(void *host), void *host);
 /* Gets a line for each stage of each call; NULL: off. Set it before other
 ** threads work. */

@@ -312,14 +312,21 @@ static void test_long_rows_ask(void **state)
         {"x:view(-1, 100):argmax(1)", 0}, {"la.polygamma(3, x)", 4},
         {"x:split(100)", 0}, {"la.stack({x, x}, 2)", 1},
         {"la.randperm(1200000)", 2}, {"la.searchsorted(s, x)", 1},
+        {"x:roll(5)", 1}, {"x:view(1, -1):pad({9, 9}, {mode = 'reflect'})", 1},
+        {"x:multinomial(10)", 4}, {"x:multinomial(10, true)", 3},
+        {"x:multinomial(1000000, true)", 8}, {"la.categorical(x)", 4},
+        {"la.dirichlet(x)", 3}, {"x:repeat_interleave(r)", 3},
+        {"la.load(file)", 1}, {"la.save(file, {x = x})", 1},
     };
     lua_State *L = open_host();
     run(L, "la = require 'lunarray' la.set_num_threads(1)"
            " x = la.rand(1200000) x2 = x:clone() d = x:double()"
            " i = la.randint(1, 1000000, {1200000}) i2 = i:clone()"
-           " s = x:sort() b = x:gt(0.5)");
+           " s = x:sort() b = x:gt(0.5) r = i % 3 file = os.tmpname()"
+           " os.remove(file) file = file .. '.npz' la.save(file, {x = x})");
     for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++)
         interrupt_long(L, programs[i].what, programs[i].passes);
+    run(L, "os.remove(file)");
     lua_close(L);
 }
 

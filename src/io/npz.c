@@ -52,9 +52,7 @@ typedef struct written {
 
 static la_status add_to_crc(void *crc, const void *bytes, size_t n)
 {
-    uint32_t *sum = crc;
-    *sum = la_zip_crc(*sum, bytes, n);
-    return LA_OK;
+    return la_zip_crc_polled(crc, bytes, n);
 }
 
 static la_status to_sink(void *sink, const void *bytes, size_t n)

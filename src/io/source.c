@@ -13,7 +13,7 @@
 #include "base/memory.h"
 #include "base/pool.h"
 
-enum { PIECE = 8 << 20, SHOWN = 256 };  /* bytes between looks at Ctrl-C */
+enum { PIECE = 4 << 20, SHOWN = 256 };  /* bytes between looks at Ctrl-C */
 
 /* ---- messages ---- */
 
@@ -95,14 +95,11 @@ la_status la_source_read(const la_source *s, int64_t at, void *out, size_t n)
     char *to = out;
     if (at < 0 || at > s->size || n > (uint64_t)(s->size - at))
         return truncated(s->size);
-    if (s->memory) {
-        memcpy(out, s->memory + at, n);
-        return LA_OK;
-    }
     while (n) {
         size_t piece = n < PIECE ? n : PIECE;
         LA_TRY(la_poll());
-        LA_TRY(read_piece(s, at, to, piece));
+        if (s->memory) memcpy(to, s->memory + at, piece);
+        else LA_TRY(read_piece(s, at, to, piece));
         to += piece;
         at += (int64_t)piece;
         n -= piece;

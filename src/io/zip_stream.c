@@ -5,9 +5,11 @@
 #include <zlib.h>
 
 #include "base/memory.h"
+#include "base/pool.h"
 #include "io/zip.h"
 
-enum { CHUNK = 64 << 10 };
+/* Bytes read at a time, and unpacked between looks at the interrupt. */
+enum { CHUNK = 64 << 10, PIECE = 1 << 20 };
 
 typedef struct inflater {
     z_stream z;
@@ -26,6 +28,19 @@ uint32_t la_zip_crc(uint32_t crc, const void *bytes, size_t n)
         n -= piece;
     }
     return crc;
+}
+
+la_status la_zip_crc_polled(uint32_t *crc, const void *bytes, size_t n)
+{
+    const unsigned char *at = bytes;
+    while (n) {
+        size_t piece = n < 4 * PIECE ? n : 4 * PIECE;
+        LA_TRY(la_poll());
+        *crc = la_zip_crc(*crc, at, piece);
+        at += piece;
+        n -= piece;
+    }
+    return LA_OK;
 }
 
 /* zlib frees without a size: it stands in front of the block. */
@@ -71,7 +86,7 @@ static la_status inflate_some(la_zip_stream *s, unsigned char *out, size_t n,
                               size_t *done)
 {
     inflater *f = s->inflate;
-    uInt piece = n < 1u << 24 ? (uInt)n : 1u << 24;
+    uInt piece = n < PIECE ? (uInt)n : PIECE;
     if (f->ended) return corrupt();
     if (!f->z.avail_in) LA_TRY(refill(s, f));
     f->z.next_out = out;
@@ -98,10 +113,10 @@ static la_status read_inflated(la_stream *stream, void *out, size_t n)
     while (left) {
         size_t done = 0;
         LA_TRY(inflate_some(s, at, left, &done));
+        LA_TRY(la_zip_crc_polled(&s->crc, at, done));
         at += done;
         left -= done;
     }
-    s->crc = la_zip_crc(s->crc, out, n);
     stream->left -= (int64_t)n;
     return LA_OK;
 }
@@ -114,7 +129,7 @@ static la_status read_stored(la_stream *stream, void *out, size_t n)
         return la_error(LA_EIO, "truncated at byte %lld of a member",
                         (long long)s->member->size);
     LA_TRY(s->packed.stream.read(&s->packed.stream, out, n));
-    s->crc = la_zip_crc(s->crc, out, n);
+    LA_TRY(la_zip_crc_polled(&s->crc, out, n));
     stream->left -= (int64_t)n;
     return LA_OK;
 }

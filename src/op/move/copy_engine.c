@@ -17,7 +17,7 @@
 
 /* Bytes that one thread should get, and between looks at the interrupt. */
 #define GRAIN_BYTES ((int64_t)1 << 19)
-#define POLL_BYTES ((int64_t)1 << 25)
+#define POLL_BYTES ((int64_t)1 << 24)
 
 /* The result's dims are named as those of its source. */
 void la_copy_names(la_tensor *to, const la_tensor *from)

@@ -7,6 +7,7 @@
 ** (strided.c).
 */
 #include "base/memory.h"
+#include "base/pool.h"
 #include "op/composite.h"
 #include "op/move/move.h"
 #include "op/view/view.h"
@@ -375,13 +376,13 @@ static la_status add_counts(const int64_t *counts, int64_t n, int arg,
                             int64_t *total)
 {
     *total = 0;
-    for (int64_t k = 0; k < n; k++) {
+    LA_EACH_POLLED(k, 0, n) {
         if (counts[k] < 0)
             return la_error_at(LA_EARG, arg, "repeats can not be negative");
         if (!la_add_ok(*total, counts[k], total))
             return la_error_at(LA_ESHAPE, arg, "size overflow");
     }
-    return LA_OK;
+    return la_poll_long(n) ? la_poll() : LA_OK;
 }
 
 /* Position k (from 1) as often as counts[k] says. While eight more fit,
@@ -390,8 +391,8 @@ static la_status add_counts(const int64_t *counts, int64_t n, int arg,
 static void write_positions(int64_t *list, int64_t total, const int64_t *counts,
                             int64_t n)
 {
-    int64_t at = 0;
-    for (int64_t k = 0; k < n; k++) {
+    int64_t at = 0, left = la_poll_every(total);
+    for (int64_t k = 0; k < n && !la_poll_run(&left, counts[k] + 1); k++) {
         int64_t end = at + counts[k];
         for (; at < end && at + 8 <= total; at += 8)
             for (int j = 0; j < 8; j++) list[at + j] = k + 1;
@@ -412,7 +413,7 @@ static la_status positions(la_tensor *counts, int arg, la_tensor **out)
     LA_TRY(add_counts(list, plain->numel, arg, &total));
     LA_TRY(la_tensor_empty(1, &total, LA_INT64, out));
     write_positions((int64_t *)la_data(*out), total, list, plain->numel);
-    return LA_OK;
+    return la_poll();
 }
 
 /* LA_EKEY where there are no counts to read. */

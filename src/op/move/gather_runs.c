@@ -13,6 +13,8 @@
 /* Bytes that one range has at least; rows of one call of the kernel. */
 #define RUNS_GRAIN ((int64_t)128 << 10)
 #define RUNS_ROWS 512
+/* Bytes of a row whose pieces are moved one by one, by all threads. */
+#define RUNS_LONG ((int64_t)4 << 20)
 
 typedef struct plan {
     int ndim;                       /* outer dims; the last one is the row's */
@@ -113,6 +115,25 @@ static void run_rows(int64_t begin, int64_t end, void *context)
     }
 }
 
+/* Rows that are worth all threads, one after the other. */
+static la_status run_long(const plan *p, size_t item)
+{
+    int64_t size = p->sizes[p->ndim - 1];
+    for (int64_t r = 0; r < p->rows; r++) {
+        int64_t from = p->every ? r * p->every
+            : outer_offset(p, r / size) + p->at[p->ndim - 1][r % size];
+        for (int k = 0; k < p->npieces; k++) {
+            const la_piece *c = &p->pieces[k];
+            la_strided to = {.data = p->to + r * p->row_bytes + c->to};
+            la_strided at = {.data = (char *)p->from + from + c->from};
+            to.strides[0] = (int64_t)item;
+            at.strides[0] = c->step;
+            LA_TRY(la_move(&to, &at, 1, &c->n, item));
+        }
+    }
+    return LA_OK;
+}
+
 /* A row of its own when there is no outer dim. */
 static void no_outer(plan *p)
 {
@@ -170,6 +191,7 @@ static la_status run(plan *p, la_tensor *from, const la_runs *dims)
         one_table(p, from, bytes * la_sizes(from)[outer], tables.block);
     else
         own_tables(p, from, dims, outer, tables.block);
+    if (p->row_bytes >= RUNS_LONG) return run_long(p, (size_t)item);
     int64_t grain = RUNS_GRAIN / (p->row_bytes + 1) + 1;
     return la_iter_items(p->rows, grain, grain * 16, run_rows, p);
 }

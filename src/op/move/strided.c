@@ -21,7 +21,7 @@
 /* Bytes that one range of a parallel move has at least. */
 #define MOVE_GRAIN ((int64_t)128 << 10)
 /* Elements between looks at the interrupt. */
-#define POLL ((int64_t)4 << 20)
+#define POLL ((int64_t)1 << 20)
 
 typedef struct plan {
     int ndim;                    /* dim 0 is the fastest */

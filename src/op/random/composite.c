@@ -9,6 +9,7 @@
 */
 #include <math.h>
 
+#include "base/pool.h"
 #include "op/random/random.h"
 #include "tensor/promote.h"
 #include "tensor/shape.h"
@@ -242,11 +243,12 @@ la_status la_impl_dirichlet(la_frame *f)
     LA_TRY(la_run(gamma, &x, f->args[0], la_scalar_float(1), f->args[1]));
     LA_TRY(la_random_doubles_of(x, NULL, &wide));
     double *p = (double *)la_data(wide);
-    int64_t n = la_sizes(x)[x->ndim - 1];
+    int64_t n = la_sizes(x)[x->ndim - 1], left = la_poll_every(x->numel);
     for (int64_t r = 0; n > 0 && r < x->numel; r += n) {
         double sum = 0;
-        for (int64_t i = 0; i < n; i++) sum += p[r + i];
-        for (int64_t i = 0; i < n; i++) p[r + i] /= sum;
+        LA_EACH_POLLED(i, 0, n) sum += p[r + i];
+        LA_EACH_POLLED(i, 0, n) p[r + i] /= sum;
+        if (la_poll_run(&left, n)) return la_poll();
     }
     return la_run_result(f, astype, wide, la_v_dtype((la_dtype)x->dtype));
 }
@@ -258,16 +260,18 @@ la_status la_impl_dirichlet(la_frame *f)
 static la_status check_probabilities(const double *p, int64_t rows, int64_t n,
                                      int64_t wanted)
 {
+    int64_t left = la_poll_every(rows * n);
     for (int64_t r = 0; r < rows; r++, p += n) {
         double sum = 0;
         int64_t possible = 0;
-        for (int64_t i = 0; i < n; i++) {
+        LA_EACH_POLLED(i, 0, n) {
             if (!(p[i] >= 0 && p[i] < INFINITY))
                 return la_error(LA_EARG, "probability tensor contains either "
                                 "`inf`, `nan` or element < 0");
             possible += p[i] > 0;
             sum += p[i];
         }
+        if (la_poll_long(n) || la_poll_run(&left, n)) return la_poll();
         if (!(sum > 0))
             return la_error(LA_EARG, "invalid multinomial distribution (sum of "
                             "probabilities <= 0)");
@@ -279,12 +283,16 @@ static la_status check_probabilities(const double *p, int64_t rows, int64_t n,
     return LA_OK;
 }
 
-/* Cumulative sums, then a binary search for each uniform value. p is
-** overwritten by its sums. n >= 1; positions from 1. */
-static void draw_row(double *p, int64_t n, const double *u, int64_t draws,
-                     int64_t *out)
+/* Draws of one row between looks at the interrupt. */
+#define MOST ((int64_t)1 << 13)
+
+/* Cumulative sums of the first 'fresh' of n weights (none once they are made),
+** then a binary search for each uniform value. p is overwritten by its sums. n
+** >= 1; positions from 1. */
+static void draw_row(double *p, int64_t fresh, int64_t n, const double *u,
+                     int64_t draws, int64_t *out)
 {
-    for (int64_t i = 1; i < n; i++) p[i] += p[i - 1];
+    LA_EACH_POLLED(i, 1, fresh) p[i] += p[i - 1];
     for (int64_t k = 0; k < draws; k++) {
         double x = u[k] * p[n - 1];
         int64_t low = 0, high = n - 1;
@@ -306,11 +314,14 @@ static la_status with_replacement(la_tensor *p, int64_t rows, int64_t draws,
     int64_t total = rows * draws, n = la_sizes(p)[p->ndim - 1];
     LA_TRY(la_tensor_empty(1, &total, LA_FLOAT64, &u));
     LA_TRY(la_random_doubles(total, (double *)la_data(u), g));
-    for (int64_t r = 0; r < rows; r++)
-        draw_row((double *)la_data(p) + r * n, n,
-                 (double *)la_data(u) + r * draws, draws,
-                 (int64_t *)la_data(out) + r * draws);
-    return LA_OK;
+    int64_t left = la_poll_every(rows * (n + draws));
+    for (int64_t r = 0; r < rows && !la_poll_run(&left, n + draws); r++)
+        for (int64_t k = 0, end; (end = la_poll_part(k, draws, MOST)) > k;
+             k = end)
+            draw_row((double *)la_data(p) + r * n, k ? 0 : n, n,
+                     (double *)la_data(u) + r * draws + k, end - k,
+                     (int64_t *)la_data(out) + r * draws + k);
+    return la_poll();
 }
 
 /* The smallest exponential values of these rates come in the order of drawing
@@ -324,7 +335,7 @@ static la_status without_replacement(la_tensor *p, int64_t draws,
     LA_TRY(la_tensor_empty(p->ndim, la_sizes(p), LA_FLOAT64, &keys));
     LA_TRY(la_run_(exponential_, keys, la_v_float(1), generator));
     double *k = (double *)la_data(keys), *rate = (double *)la_data(p);
-    for (int64_t i = 0; i < p->numel; i++)
+    LA_EACH_POLLED(i, 0, p->numel)
         /* Weight 0 is never drawn: check_probabilities saw to enough others. */
         k[i] = rate[i] > 0 ? k[i] / rate[i] : INFINITY;
     LA_TRY(la_run_many(topk, r, keys, draws, -1, la_v_bool(false),
@@ -404,7 +415,7 @@ la_status la_impl_categorical(la_frame *f)
     LA_TRY(la_tensor_empty(s.ndim, s.sizes, LA_FLOAT64, &noise));
     LA_TRY(la_run_(exponential_, noise, la_v_float(1), f->args[3]));
     double *e = (double *)la_data(noise);
-    for (int64_t i = 0; i < noise->numel; i++) e[i] = log(e[i]);
+    LA_EACH_POLLED(i, 0, noise->numel) e[i] = log(e[i]);
     LA_TRY(la_run(sub, &keys, x, noise));
     LA_OWNED found = NULL;
     LA_TRY(la_run(argmax, &found, keys, -1, la_v_bool(false)));

@@ -78,7 +78,10 @@ la_status la_impl_bincount(la_frame *f)
     la_tensor *weights = la_arg(f, 1);
     int64_t top = 0, size = la_arg_int(f, 2);
     LA_TRY(bincount_check(f));
-    LA_TRY(la_convert_to(la_arg(f, 0), LA_INT64, &x));
+    la_tensor *self = la_arg(f, 0);
+    if (self->dtype == LA_INT64 && la_is_contiguous(self)
+        && !(self->flags & LA_F_NEG)) x = la_tensor_retain(self);
+    else LA_TRY(la_convert_to(self, LA_INT64, &x));
     LA_TRY(largest(x, &top));
     if (top > size) size = top;
     bool narrow = weights && weights->dtype == LA_FLOAT32;
