@@ -615,9 +615,51 @@ describe("gradients from Lua functions", function()
     local ok, why = pcall(function() x.grad = x end)
     assert.is_false(ok)
     assert.is_truthy(tostring(why):find("as its own grad"), why)
+    local y, square = la.ones(2), la.ones(2, 2, {requires_grad = true})
+    for _, cycle in ipairs{
+      function() x.grad = y y.grad = x end,
+      function() x.grad = y x.grad.grad = x end,
+      function()
+        local z = la.ones(2)
+        x.grad, y.grad, z.grad = y, z, x
+      end,
+      function() square.grad = square:t() end,
+      function() square.grad = square:view(2, 2) end} do
+      x.grad, y.grad = nil, nil
+      ok, why = pcall(cycle)
+      assert.is_false(ok)
+      assert.is_truthy(tostring(why):find("keep itself alive"), why)
+    end
+    square.grad = square:detach():t()
+    x.grad, y.grad = nil, nil
     ok, why = pcall(function() x.grad = la.ones(2, {device = "meta"}) end)
     assert.is_false(ok)
     assert.is_truthy(tostring(why):find("different device"), why)
     assert.is_nil(x.grad)
   end)
+
+  it("of a custom backward are named by their number when they don't fit",
+    function()
+      local function message(wrong, ...)
+        local args = table.pack(...)
+        local f = la.Function{forward = function(_, _, a) return a * 1 end,
+          backward = function(ctx, g)
+            if ctx.needs_input_grad[3] then return nil, g, wrong end
+            return nil, wrong
+          end}
+        local ok, why = pcall(function()
+          f(table.unpack(args)):sum():backward()
+        end)
+        assert.is_false(ok)
+        return tostring(why)
+      end
+      local x = la.ones(2, {requires_grad = true})
+      assert.is_truthy(message(la.ones(7), 3, x):find("invalid gradient at "
+        .. "index 2: got shape [7] but expected", 1, true))
+      local y = la.ones(3, {requires_grad = true})
+      assert.is_truthy(message(la.ones(7), 3, x, y):find("at index 3: got "
+        .. "shape [7]", 1, true))
+      assert.is_truthy(message(la.ones(3, {device = "meta"}), 3, x, y):find(
+        "at index 3: expected device cpu", 1, true))
+    end)
 end)

@@ -268,18 +268,28 @@ static bool broadcast_dims(const la_output_meta *o, const la_tensor *grad,
     return true;
 }
 
+/* " at index 2", or nothing for 0. */
+static const char *index_text(int at, char text[32])
+{
+    text[0] = 0;
+    if (at > 0) snprintf(text, 32, " at index %d", at);
+    return text;
+}
+
 /* Sums 'grad' over the dims that broadcasting added or expanded. LA_EGRAD when
 ** the shapes don't fit: a custom function returned a wrong gradient. */
 static la_status undo_broadcast(const la_output_meta *o, const char *name,
-                                la_tensor **grad)
+                                int at, la_tensor **grad)
 {
     int64_t dims[LA_MAX_DIMS];
     int n;
     la_tensor *sum = NULL, *by = NULL;
     char have[256], want[256];
+    char where[32];
     if (!broadcast_dims(o, *grad, dims, &n))
-        return la_error(LA_EGRAD, "%s returned an invalid gradient: got shape "
-                        "%s but expected shape compatible with %s", name,
+        return la_error(LA_EGRAD, "%s returned an invalid gradient%s: got "
+                        "shape %s but expected shape compatible with %s", name,
+                        index_text(at, where),
                         la_sizes_text((*grad)->ndim, la_sizes(*grad), have,
                                       sizeof(have)),
                         la_sizes_text(o->ndim, o->sizes, want, sizeof(want)));
@@ -290,17 +300,18 @@ static la_status undo_broadcast(const la_output_meta *o, const char *name,
 }
 
 /* Device and shape first, then real from complex, then the dtype. */
-la_status la_validate_grad(const la_output_meta *o, const char *name,
+la_status la_validate_grad(const la_output_meta *o, const char *name, int at,
                            la_tensor **grad)
 {
+    char where[32];
     la_tensor *by = NULL;
     la_dtype want = (la_dtype)o->dtype;
     if ((*grad)->device != o->device)
-        return la_error(LA_EGRAD, "%s returned an invalid gradient: expected "
-                        "device %s but got %s", name,
+        return la_error(LA_EGRAD, "%s returned an invalid gradient%s: expected "
+                        "device %s but got %s", name, index_text(at, where),
                         la_device_name((la_device)o->device),
                         la_device_name((la_device)(*grad)->device));
-    if (!same_shape(o, *grad)) LA_TRY(undo_broadcast(o, name, grad));
+    if (!same_shape(o, *grad)) LA_TRY(undo_broadcast(o, name, at, grad));
     if (la_is_complex((la_dtype)(*grad)->dtype) && !la_is_complex(want)) {
         la_status status = la_run(real, &by, *grad);
         LA_TRY(replace(grad, status, by));
@@ -338,8 +349,9 @@ static la_status send_one(la_node *from, const la_edge *to, la_tensor **grad)
 {
     la_tensor *g;
     if (!*grad || !to->node || !to->node->needed) return LA_OK;
+    int at = (int)(to - from->edges) + 1;
     LA_TRY(la_validate_grad(&to->node->outputs[to->slot], la_node_name(from),
-                            grad));
+                            at, grad));
     g = *grad;
     *grad = NULL;
     return arrive(&to->node->grads[to->slot], g);
@@ -532,7 +544,7 @@ static la_status add_root(run *r, int k, la_tensor *root, la_tensor *seed,
     la_status status = reach(r, edge->node);
     if (!status)
         status = la_validate_grad(&edge->node->outputs[edge->slot], "the root",
-                                  &grad);
+                                  0, &grad);
     if (status) {
         la_tensor_release(grad);
         return status;

@@ -38,8 +38,9 @@ char *la_anomaly_where(void);
 bool la_anomaly_on(void);
 
 /* A gradient brought to the form of an output: broadcasting is undone by
-** summing, the dtype is converted. Takes over 'grad'. */
-la_status la_validate_grad(const la_output_meta *o, const char *name,
+** summing, the dtype is converted. Takes over 'grad'. LA_EGRAD names the node
+** that gave it and, where 'at' > 0, which of its gradients it is. */
+la_status la_validate_grad(const la_output_meta *o, const char *name, int at,
                            la_tensor **grad);
 
 /* ---- rules: what derivatives.def becomes ---- */

@@ -234,8 +234,17 @@ la_tensor *la_grad_of(const la_tensor *t)
     return t->grad ? t->grad->grad : NULL;
 }
 
-/* LA_ESHAPE unless shape, dtype and device agree; LA_EARG for the tensor
-** itself, which would keep itself alive. */
+/* Would 't' keep itself alive as the owner of 'grad'? It is that tensor, or one
+** that owns t: the base of a view, the gradient of a gradient. */
+static bool owns(const la_tensor *grad, const la_tensor *t)
+{
+    for (; grad; grad = la_grad_of(grad))
+        if (grad == t || grad->base == t) return true;
+    return false;
+}
+
+/* LA_ESHAPE unless shape, dtype and device agree; LA_EARG for a tensor that
+** owns t. */
 la_status la_set_grad(la_tensor *t, la_tensor *grad)
 {
     la_grad_meta *m;
@@ -243,8 +252,12 @@ la_status la_set_grad(la_tensor *t, la_tensor *grad)
     if (grad && (grad->dtype != t->dtype || !la_same_sizes(grad, t)))
         return la_error(LA_ESHAPE, "assigned grad must have the shape and "
                         "dtype of the tensor");
-    if (grad == t)
-        return la_error(LA_EARG, "can't assign Tensor as its own grad");
+    if (owns(grad, t))
+        return la_error(LA_EARG, grad == t
+                        ? "can't assign a tensor as its own grad"
+                        : "can't assign a view of the tensor, or a tensor "
+                          "whose grad it is, as its grad: it would keep itself "
+                          "alive");
     if (grad && grad->device != t->device)
         return la_error(LA_EARG, "assigned grad has data located on a "
                         "different device");

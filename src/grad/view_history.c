@@ -246,7 +246,8 @@ static la_status through_write(slices *s, la_tensor *flat, la_tensor **parts,
     LA_TRY(from_memory(&s->p.view, flat, &inside));
     LA_TRY(s->fn->class->run(s->fn, &inside, parts));
     if (!parts[0]) LA_TRY(la_run(zeros_like, &parts[0], inside));
-    LA_TRY(la_validate_grad(&s->fn->outputs[0], "CopySlices", &parts[0]));
+    LA_TRY(la_validate_grad(&s->fn->outputs[0], "CopySlices", 0,
+                            &parts[0]));
     LA_TRY(to_memory(&s->p.view, parts[0], &lines));
     return put(flat, &s->p.view, lines, before);
 }

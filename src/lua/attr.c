@@ -144,7 +144,12 @@ static int push_view(lua_State *L, la_tensor *t, const la_op *op,
     t = la_check_tensor(L, 1, name);
     la_value self = la_v_tensor(t);
     LA_CHECK(L, name, la_do(op, &out, 1, &self));
-    la_fill_handle(s, h, out);
+    if (out == t) {         /* the same userdata, as of methods */
+        la_tensor_release(out);
+        lua_pushvalue(L, 1);
+    } else {
+        la_fill_handle(s, h, out);
+    }
     return 1;
 }
 

@@ -63,8 +63,6 @@ int la_get_grad(lua_State *L, la_tensor *t)
 int la_set_grad_attr(lua_State *L, la_tensor *t)
 {
     la_tensor *g = lua_isnil(L, 3) ? NULL : la_check_tensor(L, 3, "grad");
-    if (g == t)
-        return luaL_error(L, "grad: can't assign a tensor as its own grad");
     LA_CHECK(L, "grad", la_set_grad(t, g));
     if (!g || la_grad_of(t) != g) return 0;
     push_grads(L);
@@ -84,7 +82,8 @@ int la_get_grad_fn(lua_State *L, la_tensor *t)
         lua_pushnil(L);
         return 1;
     }
-    snprintf(name, sizeof(name), "%s", la_node_name(n));
+    const char *own = la_node_name(n);
+    snprintf(name, sizeof(name), "%s", own + (own[0] == '_'));
     if (name[0] >= 'a' && name[0] <= 'z') {
         name[0] = (char)(name[0] - 'a' + 'A');
         lua_pushfstring(L, "%sBackward", name);

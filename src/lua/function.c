@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "grad/graph.h"
 #include "lua/autograd.h"
 
 #define CTX_NAME "lunarray.ctx"
@@ -163,6 +164,10 @@ static la_status take_gradients(lua_State *L, call *c, int base)
             return luaL_error(L, "backward: result %d: the gradient of a real "
                               "input is complex", k + 1);
         c->out[edge] = la_tensor_retain(h->tensor);
+        if (to->node)
+            LA_TRY(la_validate_grad(&to->node->outputs[to->slot],
+                                    la_node_name(c->node), k + 1,
+                                    &c->out[edge]));
     }
     return LA_OK;
 }

@@ -1,6 +1,6 @@
 /*
 ** Views of complex tensors: real and imaginary parts, pairs of reals, and the
-** lazy bits. conj and _neg_view only flip a bit; resolve_conj and resolve_neg
+** lazy bits. _conj and _neg_view only flip a bit; resolve_conj and resolve_neg
 ** compute the values.
 */
 #include "op/view/view.h"
@@ -37,7 +37,8 @@ la_status la_meta_view_as_real(la_frame *f)
     return LA_OK;
 }
 
-/* Last dim of size 2 and stride 1; every other step divisible by 2. */
+/* Last dim of size 2 and stride 1; every other step divisible by 2, where there
+** is one: a dim of size 1 has a stride, but nothing is read by it. */
 static la_status check_pairs(const la_tensor *t)
 {
     int last = t->ndim - 1;
@@ -59,7 +60,7 @@ static la_status check_pairs(const la_tensor *t)
         return la_error(LA_ESHAPE, "Tensor must have a storage_offset "
                         "divisible by 2");
     for (int d = 0; d < last; d++)
-        if (la_strides(t)[d] % 2)
+        if (la_sizes(t)[d] != 1 && la_strides(t)[d] % 2)
             return la_error(LA_ESHAPE, "Tensor must have a stride divisible by "
                             "2 for all but last dimension");
     return LA_OK;
@@ -96,10 +97,17 @@ static la_status flip_bit(la_frame *f, uint32_t bit)
     return LA_OK;
 }
 
-/* conj(self): lazy; a real tensor is returned as an alias. */
-la_status la_meta_conj(la_frame *f)
+/* Internal: lazy; of a real tensor an alias. */
+la_status la_meta__conj(la_frame *f)
 {
     return flip_bit(f, la_is_complex(la_arg(f, 0)->dtype) ? LA_F_CONJ : 0);
+}
+
+/* conj(self); real tensors are returned themselves. */
+la_status la_impl_conj(la_frame *f)
+{
+    if (!la_is_complex(la_arg(f, 0)->dtype)) return la_same_result(f);
+    return la_run_result(f, _conj, la_arg(f, 0));
 }
 
 /* Internal: the imaginary part of a conjugated tensor is a negated view. */
