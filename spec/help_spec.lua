@@ -71,6 +71,16 @@ describe("help", function()
     assert.truthy(la.help("nn.Linear"):find("in_features", 1, true))
     assert.truthy(la.help("la.fuse"):find("one pass", 1, true))
     assert.truthy(la.help("no such"):find("nothing is known", 1, true))
+    assert.truthy(la.help("cat"):find("dim dim=1)", 1, true))
+    assert.truthy(la.help("rot90"):find("int k=1, dim[] dims=[1, 2])", 1,
+      true))
+    assert.truthy(la.help("flatten"):find("start_dim=1, dim end_dim=-1)", 1,
+      true))
+    assert.truthy(la.help("diagonal"):find("int offset=0, dim dim1=1, dim "
+      .. "dim2=2)", 1, true))
+    for _, op in ipairs(la.operations()) do
+      assert.falsy(op.signature:find("dim[%d]?=0"), op.signature)
+    end
     local ok, message = pcall(la.help, 3)
     assert.is_false(ok)
     assert.truthy(message:find("name of an operation or function expected, "

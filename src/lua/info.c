@@ -1,6 +1,8 @@
 /* What the library tells about itself and its dtypes, and its settings. */
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/cpu.h"
@@ -356,9 +358,60 @@ static void add_dtypes(luaL_Buffer *b, uint32_t set)
     }
 }
 
+/* Where the parameter that begins at 's' ends: at ", ", ")" or the end. */
+static const char *parameter_end(const char *s)
+{
+    int depth = 0;
+    for (; *s; s++) {
+        if (*s == '[' || *s == '(') depth++;
+        if (depth == 0 && (*s == ')' || (*s == ',' && s[1] == ' '))) break;
+        if (*s == ']' || *s == ')') depth--;
+    }
+    return s;
+}
+
+/* A parameter as it is written, but numbers of its default from 0 on count
+** from one. */
+static void add_from_one(luaL_Buffer *b, const char *s, const char *end)
+{
+    const char *value = memchr(s, '=', (size_t)(end - s));
+    for (; s < end; s++) {
+        bool number = value && s > value && *s >= '0' && *s <= '9';
+        if (!number || s[-1] == '-') {
+            luaL_addchar(b, *s);
+            continue;
+        }
+        char text[32];
+        char *past;
+        snprintf(text, sizeof text, "%ld", strtol(s, &past, 10) + 1);
+        luaL_addstring(b, text);
+        s = past - 1;
+    }
+}
+
+/* A schema as users read it: rows count dims and indices from zero, calls from
+** one. */
+static void add_signature(luaL_Buffer *b, const char *signature)
+{
+    const char *s = strchr(signature, '(');
+    if (!s) s = signature + strlen(signature);
+    luaL_addlstring(b, signature, (size_t)(s - signature));
+    while (*s == '(' || *s == ',') {
+        size_t open = *s == '(' ? 1 : 2;
+        const char *end = parameter_end(s + open);
+        bool from_one = strncmp(s + open, "dim", 3) == 0
+            || strncmp(s + open, "index", 5) == 0;
+        luaL_addlstring(b, s, open);
+        if (from_one) add_from_one(b, s + open, end);
+        else luaL_addlstring(b, s + open, (size_t)(end - s) - open);
+        s = end;
+    }
+    luaL_addstring(b, s);
+}
+
 static void add_help(luaL_Buffer *b, const la_op *op)
 {
-    luaL_addstring(b, op->signature);
+    add_signature(b, op->signature);
     luaL_addstring(b, "\n    ");
     luaL_addstring(b, op->doc);
     luaL_addstring(b, "\n    dtypes: ");
@@ -480,7 +533,11 @@ static int fn_operations(lua_State *L)
         lua_pushlstring(L, op->signature, strcspn(op->signature, ".("));
         lua_setfield(L, -2, "name");
         field_string(L, "row", op->name);
-        field_string(L, "signature", op->signature);
+        luaL_Buffer b;
+        luaL_buffinit(L, &b);
+        add_signature(&b, op->signature);
+        luaL_pushresult(&b);
+        lua_setfield(L, -2, "signature");
         field_string(L, "doc", op->doc);
         lua_pushboolean(L, !(op->forms & LA_NO_GRAD_OP));
         lua_setfield(L, -2, "differentiable");
