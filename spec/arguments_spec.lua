@@ -122,6 +122,14 @@ describe("the same value", function()
     assert.is_true(rawequal(x, x:type_as(la.ones(1))))
     assert.is_true(rawequal(x, la.positive(x)))
     assert.is_true(rawequal(x, x:resolve_conj()))
+    assert.is_true(rawequal(x, x:conj()))
+    assert.is_true(rawequal(x, la.conj(x)))
+    assert.is_true(rawequal(x, x.real))
+    assert.is_true(rawequal(x, la.real(x)))
+    local c = la.ones(2, {dtype = "complex64"})
+    assert.is_false(rawequal(c, c:conj()))
+    assert.is_false(rawequal(c, c.real))
+    assert.equal("ConjBackward", c:requires_grad_():conj().grad_fn)
     assert.equal("known", ({[x] = "known"})[x:contiguous()])
     assert.is_false(rawequal(x, x:clone()))
     assert.is_false(rawequal(x, x:view(2, 3)))
@@ -530,5 +538,43 @@ describe("printing", function()
     assert.is_true(#tostring(la.ones(1):expand(table.unpack(sizes))) < 32768)
     local six = la.zeros(7, 7, 7, 7, 7, 7)
     assert.is_true(#tostring(six) > 100000)     -- all edges, as in PyTorch
+  end)
+end)
+
+describe("numbers alone", function()
+  it("are what la.tensor makes of them", function()
+    local calls = {la.sum, la.clone, la.mean,
+      function(v) return la.softmax(v, 1) end,
+      function(v) return la.cumsum(v, 1) end,
+      function(v) return la.reshape(v, 1) end,
+      function(v) return la.lerp(v, 1.0, 0.5) end}
+    for _, default in ipairs{"float32", "float64"} do
+      la.set_default_dtype(default)
+      local ok, why = pcall(function()
+        for _, f in ipairs(calls) do
+          assert.equal(default, f(2.5).dtype)
+          assert.is_true(la.equal(f(2.5), f(la.tensor(2.5))))
+        end
+      end)
+      la.set_default_dtype("float32")
+      assert.is_true(ok, why)
+    end
+    assert.equal("int64", la.sum(2).dtype)
+    assert.equal("bool", la.clone(true).dtype)
+    local wide = la.tensor({0.1}, {dtype = "float64"})
+    assert.equal(0.2, (wide + 0.1):item())      -- next to a tensor: full width
+    assert.equal(0.1, la.where(wide:gt(5), wide, 0.1):item())
+  end)
+end)
+
+describe("nonzero", function()
+  it("takes as_tuple=false with out", function()
+    local x, out = la.tensor{0, 3, 4}, la.zeros({0}, {dtype = "int64"})
+    local r = la.nonzero(x, {as_tuple = false, out = out})
+    assert.is_true(rawequal(r, out))
+    assert.same({{2}, {3}}, out:totable())
+    raises("out has no list of tensors", function()
+      la.nonzero(x, {as_tuple = true, out = out})
+    end)
   end)
 end)

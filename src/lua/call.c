@@ -41,6 +41,21 @@ static la_status wrap_number(call *c, la_value *v)
     return LA_OK;
 }
 
+/* Numbers without a tensor next to them are what la.tensor makes of them: there
+** is nothing that their full width would be for. Element-wise rows promote
+** numbers themselves. */
+static la_status default_numbers(call *c)
+{
+    if (c->op->family) return LA_OK;
+    for (int k = 0; k < c->schema->nwatched; k++) {
+        const la_value *v = &c->args.args[k];
+        if (c->args.handles[k] || v->tag == LA_VTENSORS) return LA_OK;
+    }
+    for (int k = 0; k < c->nwrapped; k++)
+        LA_TRY(la_number_to_default(&c->wrapped[k]->tensor));
+    return LA_OK;
+}
+
 /* Where the call is made 'again', they are numbers again: the tensors hold them
 ** in full width. */
 static inline void unwrap_numbers(call *c, bool again)
@@ -72,7 +87,7 @@ static la_status take_tensors(call *c)
             LA_TRY(wrap_number(c, v));
         }
     }
-    return LA_OK;
+    return c->nwrapped ? default_numbers(c) : LA_OK;
 }
 
 /* An 'out' makes any form an LA_OUT one. */

@@ -6,22 +6,22 @@
 /* Scalars where a Tensor is declared become wrapped 0-dim tensors, owned
 ** by the call. */
 typedef struct owned {
-    la_tensor *list[LA_MAX_ARGS];
+    la_tensor **slots[LA_MAX_ARGS];     /* in the arguments of the frame */
     int n;
 } owned;
 
 static void drop_owned(owned *o)
 {
-    while (o->n > 0) la_tensor_release(o->list[--o->n]);
+    while (o->n > 0) la_tensor_release(*o->slots[--o->n]);
 }
 
 static la_status wrap(la_value *v, owned *o)
 {
     la_tensor *t = NULL;
     LA_TRY(la_tensor_from_scalar(&v->scalar, &t));
-    o->list[o->n++] = t;
     v->tag = LA_VTENSOR;
     v->tensor = t;
+    o->slots[o->n++] = &v->tensor;
     return LA_OK;
 }
 
@@ -37,6 +37,20 @@ static void widen(la_value *v, la_type type)
     if (type != LA_TYPE_FLOAT) return;
     if (v->tag == LA_VINT) *v = la_v_float((double)v->i);
     if (v->tag == LA_VSCALAR) *v = la_v_float(v->scalar.re);
+}
+
+/* Wrapped numbers without a tensor next to them; those of element-wise rows
+** promote. */
+static la_status default_numbers(const la_op *op, int n, const la_value *args,
+                                 owned *o)
+{
+    int tensors = 0;
+    for (int k = 0; k < n; k++)
+        tensors += args[k].tag == LA_VTENSOR || args[k].tag == LA_VTENSORS;
+    if (op->family || tensors > o->n) return LA_OK;
+    for (int k = 0; k < o->n; k++)
+        LA_TRY(la_number_to_default(o->slots[k]));
+    return LA_OK;
 }
 
 /* The arguments of the frame from the 'n' given ones and the defaults. What is
@@ -80,6 +94,7 @@ static la_status call(const la_op *op, la_form form, la_tensor *out, int n,
     memset(f->scratch, 0, sizeof(f->scratch));   /* results: by the gate */
     f->outs[0] = out;
     la_status status = fill(s, n, given, args, &o);
+    if (!status && o.n) status = default_numbers(op, s->nparams, args, &o);
     if (!status) status = la_dispatch(f);
     drop_owned(&o);
     f->args = NULL;

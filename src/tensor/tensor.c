@@ -266,6 +266,25 @@ la_status la_tensor_from_scalar(const la_scalar *s, la_tensor **out)
     return LA_OK;
 }
 
+la_status la_number_to_default(la_tensor **number)
+{
+    la_tensor *old = *number, *t;
+    la_dtype want = la_ctx()->default_dtype;
+    if (old->dtype == LA_COMPLEX128) want = la_dtype_to_complex(want);
+    else if (old->dtype != LA_FLOAT64) return LA_OK;
+    if (want == (la_dtype)old->dtype) return LA_OK;
+    la_scalar s = la_scalar_load((la_dtype)old->dtype, la_data(old));
+    t = combined_new((int64_t)la_dtype_size(want), want,
+                     LA_F_CONTIGUOUS | LA_F_DENSE | LA_F_WRAPPED);
+    if (!t)
+        return LA_ENOMEM;
+    t->numel = 1;
+    la_scalar_cast(&s, want, (char *)t + LA_COMBINED_DATA);
+    la_tensor_release(old);
+    *number = t;
+    return LA_OK;
+}
+
 la_status (*la_deferred_value)(la_tensor *);
 
 la_status la_tensor_deferred(int ndim, const int64_t *sizes,

@@ -218,6 +218,9 @@ la_status la_tensor_empty_on(la_device, int ndim, const int64_t *sizes,
 /* 0-dim with the value of 's', flagged as wrapped; bool, int64, float64 or
 ** complex128, which la_result_type_add weighs as the default dtype. */
 la_status la_tensor_from_scalar(const la_scalar *s, la_tensor **out);
+/* What la_tensor_from_scalar made, in the default dtype: *number is replaced
+** where it holds a float or complex number of another one. */
+la_status la_number_to_default(la_tensor **number);
 /* On the CPU, flagged LA_F_DEFERRED: geometry and dtype without storage, for a
 ** value that is computed later. 'strides' must be those of a dense tensor. */
 la_status la_tensor_deferred(int ndim, const int64_t *sizes,

@@ -9,6 +9,7 @@
 
 #include "op/index/index.h"
 #include "op/scalar_range.h"
+#include "tensor/names.h"
 #include "tensor/scalar.h"
 
 #define LA_ROWS "op/def/index.def"
@@ -58,6 +59,19 @@ static int64_t size_at(const la_tensor *t, int dim)
 
 /* ---- gather ---- */
 
+/* The dims of the result are self's and index's: their names must agree. */
+static la_status join_names(la_frame *f, const la_tensor *self,
+                            const la_tensor *index)
+{
+    la_names *names = NULL;
+    if (self->ndim != index->ndim || (!self->names && !index->names))
+        return LA_OK;
+    LA_TRY(la_names_unify(self->names, self->ndim, index->names, index->ndim,
+                          &names));
+    la_tensor_set_names(la_result(f, 0), names);
+    return LA_OK;
+}
+
 /* (self, dim, index): index's sizes, self's dtype. An empty index fits
 ** everything. */
 la_status la_meta_gather(la_frame *f)
@@ -70,8 +84,9 @@ la_status la_meta_gather(la_frame *f)
         LA_TRY(same_rank(index, self, "input"));
         LA_TRY(no_larger(index, self, dim, "self"));
     }
-    return la_set_output(f, 0, index->ndim, la_sizes(index), NULL,
-                         (la_dtype)self->dtype);
+    LA_TRY(la_set_output(f, 0, index->ndim, la_sizes(index), NULL,
+                         (la_dtype)self->dtype));
+    return join_names(f, self, index);
 }
 
 la_status la_impl_gather(la_frame *f)

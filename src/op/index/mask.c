@@ -181,6 +181,15 @@ la_status la_impl_nonzero_tuple(la_frame *f)
     return la_run_result(f, nonzero, f->args[0]);
 }
 
+/* (self, as_tuple): what out is for. LA_EARG for a list. */
+la_status la_impl_nonzero_rows(la_frame *f)
+{
+    if (la_arg_bool(f, 1))
+        return la_error_at(LA_EARG, 2, "out has no list of tensors: as_tuple "
+                           "must be false");
+    return la_run_result(f, nonzero, f->args[0]);
+}
+
 /* where(condition) alone: nonzero's lists. */
 la_status la_impl_where_tuple(la_frame *f)
 {

@@ -9,6 +9,7 @@
 #include "iter/items.h"
 #include "kernel/sort/order.h"
 #include "op/reduce/reduce.h"
+#include "tensor/names.h"
 #include "tensor/scalar.h"
 
 #define LA_ROWS "op/def/reduce.def"
@@ -164,7 +165,8 @@ static double real_at(const lines *l, const char *p)
 }
 
 /* The value at a rank that may lie between two elements of the sorted line, by
-** the interpolation asked for (the words are NumPy's). */
+** the interpolation asked for (the words are NumPy's). Between a number and an
+** infinity lies that infinity. */
 static double between(const lines *l, const char *line, const char *items,
                       double rank)
 {
@@ -177,7 +179,8 @@ static double between(const lines *l, const char *line, const char *items,
     int64_t j = item_position(l, items, (int64_t)high);
     double a = real_at(l, line + i * l->esize);
     double b = real_at(l, line + j * l->esize);
-    return low == high || part == 0 ? a : a + (b - a) * part;
+    if (low == high || part == 0 || a == b) return a;
+    return isinf(a) && !isinf(b) ? a : a + (b - a) * part;
 }
 
 /* NaN in a line makes all its quantiles NaN, unless NaNs are left out: then the
@@ -358,6 +361,20 @@ static la_status quantile_check(const la_frame *f)
     return check_point(la_scalar_load((la_dtype)q->dtype, la_data(q)).re);
 }
 
+/* Those of the dims that stay; the dim of q has none. */
+static la_status put_names(la_frame *f, const la_tensor *self, uint64_t mask)
+{
+    int from[LA_MAX_DIMS], n = 0;
+    la_names *names = NULL;
+    if (!self->names) return LA_OK;
+    if (la_arg(f, 1)->ndim == 1) from[n++] = -1;
+    for (int d = 0; d < self->ndim; d++)
+        if (la_arg_bool(f, 3) || !(mask >> d & 1)) from[n++] = d;
+    LA_TRY(la_names_pick(self->names, n, from, &names));
+    la_tensor_set_names(la_result(f, 0), names);
+    return LA_OK;
+}
+
 /* A vector of q makes a new first dim of the result; dims of self as in other
 ** reductions. A tensor of q is checked in impl. */
 static la_status quantile_meta(la_frame *f)
@@ -372,7 +389,8 @@ static la_status quantile_meta(la_frame *f)
         s.sizes[0] = q->numel;
         s.ndim++;
     }
-    return la_set_output(f, 0, s.ndim, s.sizes, NULL, (la_dtype)self->dtype);
+    LA_TRY(la_set_output(f, 0, s.ndim, s.sizes, NULL, (la_dtype)self->dtype));
+    return put_names(f, self, mask);
 }
 
 /* Ranks are q * (n - 1), in double. */
