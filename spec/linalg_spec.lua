@@ -355,3 +355,29 @@ describe("forms of la.linalg", function()
     assert.are.equal(math.huge, L.cond(la.zeros(2, 2), 1):item())
   end)
 end)
+
+describe("matrices at the edge of a definition", function()
+  it("tensorinv of all dims", function()
+    assert.same({{0.5}}, L.tensorinv(la.tensor{{2.0}}, 2):totable())
+    assert.has_error(function() L.tensorinv(la.tensor{{2.0}}, 3) end)
+    assert.has_error(function() L.tensorinv(la.tensor{{2.0}}, 0) end)
+  end)
+
+  -- LAPACK's: numpy.linalg and torch read none of it either
+  it("the imaginary diagonal of a Hermitian matrix is not read", function()
+    for _, rows in ipairs{{{4, 1}, {2, 9}}, {{1, 9}, {3, 5}}} do
+      local a = la.tensor(rows, {dtype = "complex128"})
+        + la.tensor({{0, 0}, {1, 0}}, {dtype = "complex128"})
+          * la.complex(0, 1)
+      local odd = a + eye(2, "complex128") * la.complex(0, 7)
+      local want, pivots = L.ldl_factor(a, {hermitian = true})
+      local got, other = L.ldl_factor(odd, {hermitian = true})
+      assert.is_true(la.equal(want, got) and la.equal(pivots, other))
+      local b = la.ones(2, 1, {dtype = "complex128"})
+      assert.is_true(la.equal(
+        L.ldl_solve(want, pivots, b, {hermitian = true}),
+        L.ldl_solve(want + eye(2, "complex128") * la.complex(0, 3), pivots, b,
+          {hermitian = true})))
+    end
+  end)
+end)

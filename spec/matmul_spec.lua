@@ -316,5 +316,26 @@ describe("a product without the dispatcher's second walk", function()
     raises("shapes cannot be multiplied", la.linear, la.rand(2, 3),
            la.rand(4, 5))
     raises("dtype", la.linear, la.rand(2, 3), la.rand(4, 3):to "float64")
+    for _, d in ipairs{"float32", "int16"} do
+      local x, w = la.ones(1, 4, {dtype = d}), la.ones(1, 4, {dtype = d})
+      for _, sizes in ipairs{{4}, {3, 3}, {2, 1}} do
+        raises("", la.linear, x, w, la.ones(sizes, {dtype = d}))
+      end
+      raises("a bias of shape [2, 3] does not fit a result of shape [3]",
+        la.linear, x[1], la.ones(3, 4, {dtype = d}),
+        la.ones(2, 3, {dtype = d}))
+    end
+  end)
+end)
+
+describe("addr", function()
+  it("has the dtype of its tensors, whatever the factors are", function()
+    local i = la.ones(2, {dtype = "int32"})
+    local h = la.ones(2, {dtype = "float16"})
+    assert.equal("float16", la.addr(i, i, h, {beta = -0.75}).dtype)
+    assert.equal("bfloat16", la.addr(h:bfloat16(), i, i, {alpha = 0.5}).dtype)
+    assert.equal("bool", la.addr(i:bool(), i:bool(), i:bool()).dtype)
+    assert.same({{0.25, 0.25}, {0.25, 0.25}},
+      la.addr(i, i, h, {beta = -0.75}):totable())
   end)
 end)

@@ -372,3 +372,20 @@ describe("layers", function()
     near(p.grad, t64{0.6, 0.7}, 1e-6)
   end)
 end)
+
+describe("weights of losses", function()
+  it("may not enlarge the loss", function()
+    local x = la.full({1, 3}, 0.5)
+    for _, sizes in ipairs{{2, 3}, {2, 1, 3}} do
+      local w = la.ones(sizes)
+      raises("does not fit a result of shape [1, 3]", la.binary_cross_entropy,
+        x, x, {weight = w})
+      for _, name in ipairs{"weight", "pos_weight"} do
+        raises("does not fit a result of shape [1, 3]",
+          la.binary_cross_entropy_with_logits, x, x, {[name] = w})
+      end
+    end
+    assert.same({1, 3}, la.binary_cross_entropy(x, x, {weight = la.ones(3),
+      reduction = "none"}).shape)
+  end)
+end)

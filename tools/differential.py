@@ -181,17 +181,17 @@ UNFIT = r'overflow|must not be a floating|cannot be converted|negative'
 REFUSED = (
     r'not implemented for|no order|floating point|dtype|has to be Long or '
     r'Int|out of bounds|with a bool tensor|reduction dim|has no '
-    r'elements|at least|per channel|non-empty dims|out of range'
+    r'elements|at least|per channel|non-empty dims|out of range|be the same'
 )
 ACCEPTED = (
     r'must be (Tensor|tuple|int)|not (float|int|Tensor)|dtype|scalar type|'
-    r'Boolean|Unsupported|'
+    r'[Bb]oolean|Unsupported|without overflow|'
     r'[Pp]romot|view size|no dimensions|single memory|not supported|'
     r"not support|can't be cast|same dim|[Ee]xpect"
 )
 BY_NUMPY = set(
     'logspace polygamma i0 i1 einsum margin_ranking_loss '
-    'std_mean var_mean std var'.split()
+    'std_mean var_mean std var pdist cdist'.split()
 )
 
 
@@ -221,8 +221,47 @@ def is_empty_product(call, kind, why):
     )
 
 
+FACTORED = set(
+    """cholesky cholesky_ex cholesky_inverse cholesky_solve det slogdet logdet
+    inv inv_ex solve solve_ex solve_triangular lstsq qr ldl_factor ldl_solve
+    geqrf householder_product ormqr multi_dot
+    matrix_exp tensorinv tensorsolve matrix_power""".split()
+)
+
+
+def is_unspecified_factor(call, kind, why):
+    """Infinities or NaN in a matrix, or cholesky_ex of one that has no L."""
+    if call.row.name not in FACTORED:
+        return False
+    if kind == 'accepted':
+        return 'singular' in why or 'ASSERT FAILED' in why
+    if kind != 'value':
+        return False
+    if has_special(call):
+        return True
+    if call.row.name == 'cholesky_inverse':  # its diagonal must be real
+        return tensors_of(call)[0].is_complex()
+    return call.row.name == 'cholesky_ex' and bool(call.want[1].any())
+
+
+def is_special_quantile(call, kind, why):
+    return (
+        of_rows({'quantile', 'nanquantile'}, 'value')(call, kind, why)
+        and has_special(call)
+    )
+
+
 def is_special_complex(call, kind, why):
-    return kind == 'value' and has_complex(call) and has_special(call)
+    if kind != 'value' or not has_complex(call):
+        return False
+    return has_special(call) or not all(
+        torch.isfinite(w).all() for w in call.want
+    )
+
+
+def is_least_squares(call, kind, why):
+    """By QR: residuals, and matrices of full rank alone."""
+    return call.row.name == 'lstsq' and kind in ('sizes', 'value')
 
 
 PROMOTING = {
@@ -230,6 +269,7 @@ PROMOTING = {
     'huber_loss',
     'cosine_similarity',
     'cosine_embedding_loss',
+    'cdist',
 }
 
 
@@ -242,12 +282,17 @@ KNOWN = [
     (5, of_rows({'bincount', 'trapezoid', 'vander'}, 'dtype')),
     (7, is_empty_product),
     (8, is_special_complex),
+    (8, is_special_quantile),
+    (20, refused('singular values')),
+    (20, is_least_squares),
+    (19, is_unspecified_factor),
     (12, lambda c, kind, why: kind == 'value' and is_half(c)),
     (13, of_rows({'remainder', 'fmod', 'floor_divide'}, 'value')),
     (15, of_rows(BY_NUMPY, 'value', 'dtype')),
     (16, of_rows({'as_strided_scatter'}, 'value', 'refused')),
     (17, lambda c, kind, why: kind == 'accepted' and re.search(ACCEPTED, why)),
     (17, of_rows(PROMOTING, 'dtype')),
+    (18, of_rows({'native_layer_norm'}, 'dtype')),
     (12, of_rows({'sinc'}, 'value')),
 ]
 

@@ -69,6 +69,8 @@ AS_ARGUMENTS = {
     'broadcast_tensors',
     'cartesian_prod',
 }  # torch takes the list as arguments
+# torch.qr and its kin only say that they are in torch.linalg now.
+REMOVED = {'cholesky', 'qr', 'lstsq', 'solve', 'eig', 'matrix_rank'}
 INDEX_NAMES = {'index', 'indices'}
 
 
@@ -106,7 +108,10 @@ class Row:
             )
 
     def torch_function(self):
-        for space in (torch.nn.functional, torch, torch.special, torch.linalg):
+        spaces = (torch.nn.functional, torch, torch.special, torch.linalg)
+        if self.name in REMOVED:
+            spaces = (torch.linalg,)
+        for space in spaces:
             f = getattr(space, self.name, None)
             if callable(f):
                 return f

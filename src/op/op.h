@@ -231,6 +231,10 @@ la_status la_check_outputs(const la_frame *f, la_keyset keys);
 /* May values of 'dtype' go to output k? LA_EDTYPE where they can't be cast to
 ** the given tensor's dtype; positions go to int64 alone. */
 la_status la_check_out_dtype(const la_frame *f, int k, la_dtype dtype);
+/* LA_ESHAPE unless 't' (argument 'arg', from 1, as 'what') broadcasts to the
+** sizes of 'to', which it may not enlarge. */
+la_status la_check_fits(const la_tensor *t, int arg, const char *what,
+                        const la_tensor *to);
 /* The dtype to compute in: 'asked' (a dtype= argument), else that of out=, else
 ** 'natural'. LA_EDTYPE where dtype= and out= disagree. */
 la_status la_infer_dtype(const la_frame *f, const la_value *asked,

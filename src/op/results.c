@@ -4,6 +4,7 @@
 #include "op/device_names.h"
 #include "op/op.h"
 #include "tensor/promote.h"
+#include "tensor/shape.h"
 
 void la_set_result_value(la_frame *f, int k, la_value v)
 {
@@ -204,6 +205,21 @@ la_status la_set_output(la_frame *f, int k, int ndim, const int64_t *sizes,
         LA_TRY(la_tensor_empty_on(device, ndim, sizes, strides, dtype, &fresh));
     la_set_result(f, k, fresh);
     return LA_OK;
+}
+
+la_status la_check_fits(const la_tensor *t, int arg, const char *what,
+                        const la_tensor *to)
+{
+    char own[256], other[256];
+    la_shape have = la_shape_of(to), add = la_shape_of(t), all;
+    if (la_shape_broadcast(&have, &add, &all) == LA_OK
+        && la_has_sizes(to, all.ndim, all.sizes)
+        && all.ndim == to->ndim) return LA_OK;
+    return la_error_at(LA_ESHAPE, arg, "%s of shape %s does not fit a result "
+                       "of shape %s", what,
+                       la_sizes_text(add.ndim, add.sizes, own, sizeof own),
+                       la_sizes_text(have.ndim, have.sizes, other,
+                                     sizeof other));
 }
 
 static la_status copy_to_out(la_frame *f, int k)

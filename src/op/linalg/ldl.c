@@ -43,6 +43,14 @@ static void exchange(number *x, number *y)
 
 /* ---- between memory and numbers ---- */
 
+/* The diagonal of a Hermitian matrix is real: as in LAPACK, what its elements
+** have apart from that is not read. */
+static void make_real(matrix *m)
+{
+    for (int64_t k = 0; m->hermitian && k < m->n; k++)
+        AT(m, k, k) = creal(AT(m, k, k));
+}
+
 static void load(const la_field *f, la_gemm_mat a, int64_t m, int64_t n,
                  number *to)
 {
@@ -224,6 +232,7 @@ static la_status factor_one(void *context, int64_t i, char *scratch)
     matrix m = {(number *)scratch, j->n, j->hermitian};
     la_gemm_mat a = la_matrix_at(&j->field, &j->x, i);
     load(&j->field, a, j->n, j->n, m.a);
+    make_real(&m);
     j->info[i] = factor(&m, j->pivots + i * j->n);
     for (int64_t r = 0; r < j->n; r++)
         for (int64_t c = r + 1; c < j->n; c++) AT(&m, r, c) = 0;
@@ -238,6 +247,7 @@ static la_status solve_one(void *context, int64_t i, char *scratch)
     number *b = m.a + j->n * j->n;
     la_gemm_mat x = la_matrix_at(&j->field, &j->x, i);
     load(&j->field, la_matrix_at(&j->field, &j->a, i), j->n, j->n, m.a);
+    make_real(&m);
     load(&j->field, x, j->n, j->k, b);
     solve(&m, j->pivots + i * j->n, b, j->k);
     store(&j->field, b, j->n, j->k, x);

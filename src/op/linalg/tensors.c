@@ -105,9 +105,9 @@ la_status la_impl_tensorinv(la_frame *f)
     la_chain *w = &box;
     la_tensor *a = la_arg(f, 0);
     int64_t ind = la_arg_int(f, 1), m = 1, n = 1, sizes[LA_MAX_DIMS];
-    if (ind < 1 || ind >= a->ndim)
+    if (ind < 1 || ind > a->ndim)
         return la_error_at(LA_EARG, 2, "1 to %d expected, got %lld",
-                           a->ndim - 1, (long long)ind);
+                           a->ndim, (long long)ind);
     int lead = (int)ind, rest = a->ndim - lead;
     for (int d = 0; d < a->ndim; d++) {
         if (d < lead) m *= la_sizes(a)[d];

@@ -43,6 +43,7 @@ static la_status linear(la_tensor *x, la_tensor *w, la_tensor *bias,
     if (fused && x->ndim > 2) return linear_flat(x, transposed, bias, out);
     if (!bias) return la_matmul(x, transposed, out);
     LA_TRY(la_matmul(x, transposed, &product));
+    LA_TRY(la_check_fits(bias, 3, "a bias", product));
     return la_run(add, out, product, bias);
 }
 

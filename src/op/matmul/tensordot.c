@@ -111,7 +111,7 @@ static la_status addr_in_one(la_frame *f, la_tensor **out)
 /* addr: beta * self [m, n] or broadcast + alpha * outer(vec1 [m], vec2 [n]). */
 la_status la_impl_addr(la_frame *f)
 {
-    la_tensor *self = la_arg(f, 0), *out;
+    la_tensor *out;
     const la_scalar *alpha = &f->args[4].scalar;
     LA_OWNED product = NULL;
     LA_OWNED right = NULL;
@@ -123,9 +123,12 @@ la_status la_impl_addr(la_frame *f)
     LA_TRY(scaled(product, alpha, &right));
     LA_TRY(scaled_self(f, &left));
     LA_TRY(la_run(add, &sum, left, right));
-    bool all_bool = la_arg(f, 1)->dtype == LA_BOOL
-        && la_arg(f, 2)->dtype == LA_BOOL && self->dtype == LA_BOOL;
-    la_dtype d = all_bool ? LA_BOOL : (la_dtype)sum->dtype;
+    la_result_type r = LA_RESULT_TYPE_INIT;
+    la_dtype d;
+    for (int k = 0; k < 3; k++) la_result_type_add(&r, la_arg(f, k));
+    LA_TRY(la_result_type_get(&r, &d));
+    if (la_is_complex((la_dtype)sum->dtype) && !la_is_complex(d))
+        d = (la_dtype)sum->dtype;
     return la_give(f, la_run(to_dtype, &out, sum, la_v_dtype(d)), &out);
 }
 

@@ -115,6 +115,7 @@ la_status la_impl_binary_cross_entropy(la_frame *f)
     la_tensor *x = la_arg(f, 0), *t = la_arg(f, 1);
     LA_TRY(same_sizes(f, 0, 1));
     LA_TRY(known_reduction(f, 3));
+    if (la_has(f, 2)) LA_TRY(la_check_fits(la_arg(f, 2), 3, "a weight", x));
     LA_TRY(check_unit(f));
     la_tensor *rest = STEP(rsub, x, 1.0);
     la_tensor *yes = bounded_log(w, x);
@@ -138,6 +139,9 @@ la_status la_impl_binary_cross_entropy_with_logits(la_frame *f)
     la_tensor *x = la_arg(f, 0), *t = la_arg(f, 1);
     LA_TRY(same_sizes(f, 0, 1));
     LA_TRY(known_reduction(f, 4));
+    for (int k = 2; k <= 3; k++)
+        if (la_has(f, k))
+            LA_TRY(la_check_fits(la_arg(f, k), k + 1, "a weight", x));
     la_tensor *log = STEP(logsigmoid, x);
     if (la_has(f, 3)) {
         la_tensor *extra = STEP(sub, f->args[3], 1.0);
