@@ -2,7 +2,7 @@
 # Install the Debian packages that are missing: deps.sh [build] [test] [rock]
 set -u
 build="gcc libc6-dev make pkg-config lua5.4 liblua5.4-dev libsleef-dev"
-build="$build libedit-dev zlib1g-dev libstb-dev"
+build="$build libedit-dev zlib1g-dev libstb-dev libopenblas0-pthread"
 rock="luarocks"
 test="lua-busted lua-check lua-dkjson libcmocka-dev clang"
 
@@ -28,6 +28,7 @@ present() {
     lua-dkjson) lua5.4 -e 'require "dkjson"' ;;
     gcc) command -v cc || command -v gcc || command -v clang ;;
     make|lua5.4|pkg-config|clang|luarocks) command -v "$1" ;;
+    libopenblas0-pthread) false ;;
     *) echo '#include <'"$(header "$1")"'>' | ${CC:-cc} -E - \
         -I/usr/include/lua5.4 ;;
     esac >/dev/null 2>&1
@@ -53,6 +54,11 @@ for package in $wanted; do
     case $package in
     pkg-config) command -v pkg-config >/dev/null 2>&1 && continue ;;
     gcc) command -v "${CC:-gcc}" >/dev/null 2>&1 && continue ;;
+    # any LAPACK will do
+    libopenblas0-pthread)
+        PATH="$PATH:/sbin:/usr/sbin" ldconfig -p 2>/dev/null |
+            grep -q -e 'liblapack\.so\.3 ' -e 'libopenblas\.so\.0 ' &&
+            continue ;;
     esac
     present "$package" || missing="$missing $package"
 done

@@ -196,7 +196,8 @@ end
 
 -- Factors of matrices of full rank have derivatives: equal columns give NaN or
 -- not by the last bit of a pivot.
-local FULL_RANK = {qr = true, lu = true, lu_factor = true, lu_factor_ex = true}
+local FULL_RANK = {qr = true, lu = true, lu_factor = true, lu_factor_ex = true,
+  linalg_svd = true, svdvals = true}
 
 local function variants(name, f, like, add)
   complex_variant(f, like, add)
@@ -238,6 +239,18 @@ end
 
 ---------------------------------------------------------------------------
 -- Operations without records: calls written out, with the shapes of the inputs
+
+local function symmetric(x) return x + x.mH end
+
+local function free_eigh(x)
+  local values, q = la.eigh(symmetric(x))
+  return values, q:abs()
+end
+
+local function free_svd(x)
+  local u, s, vh = la.linalg.svd(x, false)
+  return u:abs(), s, vh:abs(), u:matmul(vh)
+end
 
 -- A Hermitian positive definite matrix.
 local function positive(x)
@@ -439,6 +452,20 @@ local written = {
     {3, 3}}},
   qr = {{la.qr, {3, 3}}, {la.qr, {2, 3, 5}}, {la.qr, {5, 3}},
     {function(x) return la.qr(x, "complete") end, {3, 4}}},
+  -- What does not depend on the signs and phases of vectors.
+  eigh = {{free_eigh, {3, 3}}, {free_eigh, {2, 4, 4}}, {free_eigh, {9, 9}},
+    {free_eigh, {"c", 3, 3}}, {function(x)
+      return la.eigh(symmetric(x), "U"), nil
+    end, {3, 3}}},
+  eigvalsh = {{function(x) return la.eigvalsh(symmetric(x)) end, {2, 3, 3}},
+    {function(x) return la.eigvalsh(symmetric(x), "U") end, {"c", 3, 3}}},
+  linalg_svd = {{free_svd, {3, 3}}, {free_svd, {2, 3, 5}}, {free_svd, {5, 3}},
+    {free_svd, {10, 9}}, {free_svd, {"c", 4, 3}}, {free_svd, {"c", 3, 4}},
+    {function(x) return (la.linalg.svd(x):narrow(2, 1, 3):abs()) end, {4, 3}},
+    {function(x) return select(3, la.linalg.svd(x, false)):abs() end,
+      {3, 4}}},
+  svdvals = {{la.svdvals, {3, 3}}, {la.svdvals, {2, 3, 4}},
+    {la.svdvals, {"c", 4, 3}}},
   lu_factor_ex = {{la.lu_factor_ex, {3, 3}}, {la.lu_factor_ex, {2, 3, 5}},
     {la.lu_factor_ex, {5, 3}},
     {function(x) return la.lu_factor_ex(x, {pivot = false}) end, {3, 3}}},

@@ -52,6 +52,7 @@ struct la_formula {
 la_tensor *la_x_run(la_formula *x, const la_op *op, int n,
                     const la_value *args);
 la_tensor *la_x_grad(la_formula *x, int k);       /* zeros if none came */
+bool la_x_has_grad(const la_formula *x, int k);   /* did one come? */
 la_tensor *la_x_arg(la_formula *x, int k);        /* a saved argument */
 la_tensor *la_x_result(la_formula *x, int k);     /* a saved result */
 la_tensor *la_x_member(la_formula *x, int64_t i); /* of the saved list */

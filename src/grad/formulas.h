@@ -111,6 +111,10 @@ la_status la_x_lu_solve(la_formula *x, la_tensor **out);
 la_tensor *la_x_cholesky(la_formula *x);
 la_tensor *la_x_qr(la_formula *x);
 la_tensor *la_x_matrix_exp(la_formula *x);
+la_tensor *la_x_eigh(la_formula *x);
+la_tensor *la_x_eigvalsh(la_formula *x);
+la_tensor *la_x_svd(la_formula *x);
+la_tensor *la_x_svdvals(la_formula *x);
 
 /* Fourier transforms (formulas_fft.c). */
 la_tensor *la_x_fft_r2c(la_formula *x);

@@ -264,11 +264,16 @@ la_tensor *la_x_run(la_formula *x, const la_op *op, int n,
     return status ? la_x_fail(x, status) : la_x_own(x, out);
 }
 
+bool la_x_has_grad(const la_formula *x, int k)
+{
+    return k < x->ngrads && x->grads[k];
+}
+
 /* Zeros stand for a result whose gradient never arrived. */
 la_tensor *la_x_grad(la_formula *x, int k)
 {
     if (x->status) return NULL;
-    if (k < x->ngrads && x->grads[k]) return x->grads[k];
+    if (la_x_has_grad(x, k)) return x->grads[k];
     const la_output_meta *o = &x->node->outputs[k];
     la_tensor *zero = NULL;
     la_status status = la_run(zeros, &zero, la_v_ints(o->sizes, o->ndim),

@@ -24,7 +24,8 @@
 
 enum {
     LA_SMALL = 16,        /* rows and columns of a small matrix at most */
-    LA_PANEL = 16         /* columns of a panel */
+    LA_PANEL = 16,        /* columns of a panel */
+    LA_JACOBI = 8         /* of small matrices: eigenvalues, singular values */
 };
 
 /* A batch of matrices: the first, and elements from one to the next. */
@@ -45,6 +46,7 @@ typedef struct la_small {
     int32_t *info;            /* one of each; NULL: not wanted */
     char *det;                /* one element of each; NULL: not wanted */
     char *tau;                /* min(m, n) elements of each; NULL: none */
+    char *values;             /* min(m, n) real numbers of each */
     bool pivot;               /* lu: exchange rows */
     bool conj;                /* the conjugate of a is meant */
     bool reverse, unit;       /* triangular: upper, ones on the diagonal */
@@ -72,6 +74,13 @@ typedef struct la_linalg_kernels {
     ** 'unit' (nothing but zeros below the diagonal, min(m, n) rows or, if k is
     ** more, k). */
     void (*small_qr)(const la_small *);
+    /* Hermitian n x n, n <= LA_JACOBI, of which the lower triangle is read
+    ** ('reverse': the upper one): values rise, x are the vectors (data NULL:
+    ** not wanted). info (never NULL) is -1 where an element is not finite. */
+    void (*small_eigh)(const la_small *);
+    /* min(m, n) <= LA_JACOBI: values fall, x = U and f = V^H (both or neither),
+    ** square with 'unit', else of min(m, n) columns and rows. info as above. */
+    void (*small_svd)(const la_small *);
 
     /* ---- panels: rows of LA_PANEL elements in the kernel's own format ---- */
     int64_t row_bytes;

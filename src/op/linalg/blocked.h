@@ -19,6 +19,12 @@ typedef struct la_field {     /* a dtype with its kernels */
 /* dtype is float32, float64, complex64 or complex128. */
 la_field la_field_of(la_dtype dtype);
 
+/* Bytes of the real numbers that belong to it. */
+static inline int64_t la_real_size(const la_field *f)
+{
+    return la_is_complex(f->dtype) ? f->size / 2 : f->size;
+}
+
 static inline la_gemm_mat la_mat_at(const la_field *f, la_gemm_mat a,
                                     int64_t i, int64_t j)
 {

@@ -73,6 +73,9 @@ la_status la_small_run(const la_field *f, void (*fn)(const la_small *),
 /* LA_EARG with 'what' (a format of the position in the matrix) for the first
 ** of 'count' matrices whose info is not 0. */
 la_status la_check_info(const int32_t *info, int64_t count, const char *what);
+/* LA_EARG for the first of 'count' matrices that has elements that are not
+** finite (info negative), or that did not converge (positive). */
+la_status la_check_finite(const int32_t *info, int64_t count);
 #define LA_SINGULAR "is singular: the first zero pivot is pivot"
 
 #endif

@@ -244,6 +244,7 @@ static la_status run_group(void *context, int64_t unit, char *scratch)
     if (s.info) s.info += i;
     if (s.det) s.det += i * r->f->size;
     if (s.tau) s.tau += i * rank * r->f->size;
+    if (s.values) s.values += i * rank * la_real_size(r->f);
     s.count = la_min(GROUP, s.count - i);
     r->fn(&s);
     return LA_OK;
@@ -258,6 +259,20 @@ la_status la_small_run(const la_field *f, void (*fn)(const la_small *),
     la_unit_plan plan = {run_group, (int64_t)(THREAD_WORK / work) + 1, 0};
     if (groups > 1) return la_iter_units(groups, &plan, &r);
     return groups ? run_group(&r, 0, NULL) : LA_OK;
+}
+
+la_status la_check_finite(const int32_t *info, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++) {
+        if (!info[i]) continue;
+        const char *what = info[i] < 0 ? "has an infinite element or NaN"
+                                       : "did not converge";
+        if (count == 1)
+            return la_error_at(LA_EARG, 1, "the matrix %s", what);
+        return la_error_at(LA_EARG, 1, "matrix %lld of the batch %s",
+                           (long long)i + 1, what);
+    }
+    return LA_OK;
 }
 
 la_status la_check_info(const int32_t *info, int64_t count, const char *what)

@@ -1,0 +1,97 @@
+/* The library of LAPACK, opened once and never closed. */
+#include "base/lapack.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+static void *library;
+static bool narrow;          /* its integers have 32 bits */
+static bool locks = true;
+
+static void *open_first(void)
+{
+    static const char *const names[] = {"liblapack.so.3", "libopenblas.so.0"};
+    const char *own = getenv("LUNARRAY_LAPACK");
+    if (own && *own) return dlopen(own, RTLD_NOW | RTLD_LOCAL);
+    void *found = NULL;
+    for (int i = 0; i < 2 && !found; i++)
+        found = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+    return found;
+}
+
+/* Data and functions are converted by memcpy, as ISO C has no cast. */
+static la_lapack_fn symbol(const char *name)
+{
+    la_lapack_fn fn = NULL;
+    void *at = library ? dlsym(library, name) : NULL;
+    memcpy(&fn, &at, sizeof at);
+    return fn;
+}
+
+/* The version is written to integers that begin as -1: 32 bits leave the upper
+** half as it is. */
+static bool has_narrow_integers(void)
+{
+    typedef void version_fn(int64_t *, int64_t *, int64_t *);
+    int64_t v[3] = {-1, -1, -1};
+    la_lapack_fn fn = symbol("ilaver_");
+    if (!fn) return true;
+    ((version_fn *)fn)(&v[0], &v[1], &v[2]);
+    return v[0] < 0 || v[0] > 0xffff;
+}
+
+static void open_library(void)
+{
+    library = open_first();
+    if (!library) return;
+    narrow = has_narrow_integers();
+    la_lapack_fn set = symbol("openblas_set_num_threads");
+    if (set) ((void (*)(int))set)(1);
+    la_lapack_fn parallel = symbol("openblas_get_parallel");
+    locks = !parallel || ((int (*)(void))parallel)() != 0;
+}
+
+la_status la_lapack_find(const char *stem, char letter, la_lapack_fn *out)
+{
+    char name[32];
+    pthread_once(&once, open_library);
+    snprintf(name, sizeof name, "%c%s_", letter, stem);
+    *out = symbol(name);
+    if (*out) return LA_OK;
+    if (library)
+        return la_error(LA_EKEY, "LAPACK's routine %s is not in the library "
+                        "that was found", name);
+    return la_error(LA_EKEY, "LAPACK is needed and was not found: install "
+                    "libopenblas0 or liblapack3 (packages of Debian and "
+                    "Ubuntu), or set LUNARRAY_LAPACK to the library's path");
+}
+
+bool la_lapack_has_locks(void)
+{
+    pthread_once(&once, open_library);
+    return locks;
+}
+
+void la_lapack_enter(void)
+{
+    if (!locks) pthread_mutex_lock(&one_at_a_time);
+}
+
+void la_lapack_leave(void)
+{
+    if (!locks) pthread_mutex_unlock(&one_at_a_time);
+}
+
+int64_t la_lapack_read(const la_lapack_int *array, int64_t i)
+{
+    if (!narrow) return array[i];
+    int32_t value;
+    memcpy(&value, (const char *)array + i * (int64_t)sizeof value,
+           sizeof value);
+    return value;
+}

@@ -1,0 +1,47 @@
+/*
+** Calls of LAPACK for one matrix of the dtypes of linear algebra. A plan finds
+** the routine and the sizes of its work arrays once for a batch; the call takes
+** scratch of plan->bytes, aligned to a cache line. Matrices are in columns, as
+** LAPACK has them. Calls return LAPACK's info, which is positive where the
+** method did not converge.
+*/
+#ifndef LA_OP_LINALG_LAPACK_H
+#define LA_OP_LINALG_LAPACK_H
+
+#include "base/lapack.h"
+#include "op/linalg/linalg.h"
+
+typedef struct la_lapack_plan {
+    la_field f;
+    la_lapack_fn fn;
+    int64_t m, n;
+    int64_t work, rwork, iwork;   /* elements, real numbers, integers */
+    size_t bytes;
+    bool vectors, full;
+} la_lapack_plan;
+
+/* fn of la_each_matrix for each matrix, in threads where the library can. */
+la_status la_lapack_run(const la_lapack_plan *p, int64_t count, double work,
+                        la_matrix_fn fn, void *context);
+
+/* Hermitian a (n x n, of which one triangle is read) becomes its vectors, if
+** the plan has them, and 'values' the rising eigenvalues (syevd, heevd). */
+la_status la_plan_eigh(la_lapack_plan *p, const la_field *f, int64_t n,
+                       bool vectors);
+int32_t la_lapack_eigh(const la_lapack_plan *p, char *a, bool upper,
+                       char *values, char *scratch);
+
+/* a (m x n) is destroyed; values fall; u (m x m, or m x min(m, n) unless full)
+** and vh (n x n or min(m, n) x n) if the plan has vectors (gesdd). */
+la_status la_plan_svd(la_lapack_plan *p, const la_field *f, int64_t m,
+                      int64_t n, bool vectors, bool full);
+int32_t la_lapack_svd(const la_lapack_plan *p, char *a, char *values, char *u,
+                      char *vh, char *scratch);
+
+/* Are all elements of m rows of n finite, or those up to the diagonal or from
+** it on? LAPACK may not come back from others. */
+enum { LA_WHOLE, LA_LOWER_PART, LA_UPPER_PART };
+bool la_all_finite(const la_field *f, const char *a, int64_t m, int64_t n,
+                   int part);
+
+#endif
