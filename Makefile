@@ -42,7 +42,7 @@ PER_CALL := lua io fuse $(addprefix op/,conv create index linalg move nn random 
 CALL_LISTS := $(wildcard src/grad/formulas_*.c src/grad/derivatives.c src/op/nn/loss*.c \
   $(patsubst %,src/op/%/*composite.c,conv linalg nn random rows signal) $(patsubst %,src/%.c,lua/info lua/names \
   op/linalg/ldl op/linalg/lu op/linalg/norms op/linalg/tensors op/matmul/chain op/matmul/einsum op/matmul/tensordot \
-  op/nn/embedding op/nn/recurrent op/reduce/histogram op/reduce/quantile op/reduce/statistics op/sort/unique tensor/print))
+  op/nn/embedding op/nn/recurrent op/reduce/histogram op/reduce/statistics op/sort/unique tensor/print))
 $(foreach f,$(PER_CALL),$(eval OPT_$(f) := -O2))
 $(foreach f,$(CALL_LISTS:src/%.c=%),$(eval OPT_$(f) := -Os))
 OPT_debug := -O0 -g -DLA_DEBUG -DLA_EAGER_GC
