@@ -18,6 +18,9 @@ OPT_rows/softmax := $(if $(COMPILER),-O3,-O2 -funswitch-loops)
 SPECIALISED := $(if $(COMPILER),-O3,-O2 -fipa-cp-clone -fpeel-loops)
 OPT_scan/sum := $(SPECIALISED)
 OPT_scan/prod := $(SPECIALISED)
+# Short loops of constant length are unrolled.
+PEELED := $(if $(COMPILER),-O2,-O2 -fpeel-loops)
+$(foreach f,index/move move/copy,$(eval OPT_$(f) := $(PEELED)))
 OPT_scan/extreme := $(if $(COMPILER),-O3,-O2 -fpeel-loops)
 OPT_rows/norm := -O3
 # Vectors of a short state are stored and read again too early.
