@@ -63,6 +63,11 @@ describe("help", function()
     end)
   end
 
+  it("errors of a theme's member show the theme", function()
+    local _, text = pcall(la.linalg.cross, 1)
+    assert.truthy(text:find("'linalg.cross'", 1, true))
+  end)
+
   it("shows signature and text, all overloads, other names", function()
     assert.truthy(la.help("add"):find("add(Tensor self, Tensor other", 1, true))
     assert.truthy(la.help("max"):find("dim", 1, true))

@@ -289,7 +289,10 @@ void la_open_operations(lua_State *L, int lib, int methods);
 ** two operands; nil if there is no such operation. */
 void la_push_operator(lua_State *L, const char *name, const char *event);
 void la_open_meta(lua_State *L, int lib, int meta, int methods);
-void la_open_themes(lua_State *L, int lib);  /* la.linalg, ... (theme.c) */
+/* la.linalg, ... (theme.c): made empty; la_open_operations adds the members
+** that follow from names, la_open_themes the others. */
+void la_new_themes(lua_State *L, int lib);
+void la_open_themes(lua_State *L, int lib);
 bool la_is_theme(const char *name, size_t n);      /* is la.<name> one? */
 /* la.image.load and its kin (image.c), into the theme. */
 void la_open_images(lua_State *L, int lib);

@@ -481,34 +481,34 @@ static size_t base_length(const la_op *op)
     return strcspn(op->signature, ".(");
 }
 
-/* A name ends where its overload or its parameters begin. */
-static bool at_end(char c) { return c == '.' || c == '('; }
-
-static bool same_name(const la_op *a, const la_op *b)
+/* The first overload of a name, from the table at 'names', or NULL. */
+static const la_op *first_of(lua_State *L, int names, const char *name,
+                             size_t n)
 {
-    const char *x = a->signature, *y = b->signature;
-    while (*x == *y && !at_end(*x)) x++, y++;
-    return at_end(*x) && at_end(*y);
+    lua_pushlstring(L, name, n);
+    lua_rawget(L, names);
+    const la_op *op = lua_touserdata(L, -1);
+    lua_pop(L, 1);
+    return op;
 }
 
-/* Chain the overloads of a name in the order of their rows. Every state does
-** it and finds the same links. */
-static bool is_first(const la_op *op)
+/* Chain the overloads of a name in the order of their rows; names[name] is the
+** first. Every state does it and finds the same links: atomic, as two threads
+** may open states at the same time. */
+static void link_overload(lua_State *L, int names, const la_op *op)
 {
-    for (int i = op->id - 1; i >= 0; i--)
-        if (same_name(la_op_at(i), op)) return false;
-    return true;
-}
-
-/* Atomic, as two threads may open states at the same time; both write the
-** same. */
-static void link_overloads(const la_op *op)
-{
-    for (int i = op->id + 1; i < la_op_count(); i++)
-        if (same_name(la_op_at(i), op)) {
-            __atomic_store_n(&op->state->next, la_op_at(i), __ATOMIC_RELAXED);
-            return;
-        }
+    size_t n = base_length(op);
+    const la_op *last = first_of(L, names, op->signature, n);
+    if (!last) {
+        lua_pushlstring(L, op->signature, n);
+        lua_pushlightuserdata(L, (void *)op);
+        lua_rawset(L, names);
+        return;
+    }
+    while (last->state->next && last->state->next->id < op->id)
+        last = last->state->next;
+    if (last != op)
+        __atomic_store_n(&last->state->next, op, __ATOMIC_RELAXED);
 }
 
 /* Push the closure of an entry; the entry is anchored as its last upvalue. */
@@ -552,7 +552,7 @@ static void add_operation(lua_State *L, const la_op *op, const char *name,
 
 /* Other names get closures of their own, so that errors show the name
 ** called. */
-static void add_aliases(lua_State *L, int lib, int methods)
+static void add_aliases(lua_State *L, int names, int lib, int methods)
 {
     static const char *const rows[][2] = {
 #define ALIAS(alias, name) {#alias, name},
@@ -561,26 +561,44 @@ static void add_aliases(lua_State *L, int lib, int methods)
 #undef ALIAS
 #undef THEME
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-        for (int id = 0; id < la_op_count(); id++) {
-            const la_op *op = la_op_at(id);
-            if (base_length(op) != strlen(rows[i][1])
-                || memcmp(op->signature, rows[i][1], base_length(op)) != 0)
-                continue;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const la_op *op = first_of(L, names, rows[i][1], strlen(rows[i][1]));
+        if (op)
             add_operation(L, op, rows[i][0], strlen(rows[i][0]), lib, methods);
-            break;
-        }
+    }
+}
+
+/* Operations by theme: "fft_fft" is la.fft.fft too, and errors say so. */
+static void add_to_theme(lua_State *L, const la_op *op, int lib)
+{
+    char name[40];
+    size_t n = base_length(op), k = strcspn(op->signature, "_");
+    if (n >= sizeof(name) || !la_is_theme(op->signature, k)) return;
+    memcpy(name, op->signature, n);
+    name[n] = 0;
+    name[k] = '.';
+    lua_pushlstring(L, name, k);
+    lua_rawget(L, lib);
+    lua_pushstring(L, name + k + 1);
+    push_closure(L, operation, with_form(op, LA_FN), name, n, LA_FN, NULL);
+    lua_rawset(L, -3);
+    lua_pop(L, 1);
 }
 
 void la_open_operations(lua_State *L, int lib, int methods)
 {
-    for (int id = 0; id < la_op_count(); id++) link_overloads(la_op_at(id));
+    lua_createtable(L, 0, la_op_count());
+    int names = lua_gettop(L);
+    for (int id = 0; id < la_op_count(); id++)
+        link_overload(L, names, la_op_at(id));
     for (int id = 0; id < la_op_count(); id++) {
         const la_op *op = la_op_at(id);
-        if (is_first(op))
-            add_operation(L, op, op->signature, base_length(op), lib, methods);
+        if (first_of(L, names, op->signature, base_length(op)) != op) continue;
+        add_operation(L, op, op->signature, base_length(op), lib, methods);
+        add_to_theme(L, op, lib);
     }
-    add_aliases(L, lib, methods);
+    add_aliases(L, names, lib, methods);
+    lua_pop(L, 1);
 }
 
 void la_push_operator(lua_State *L, const char *name, const char *event)

@@ -189,6 +189,7 @@ LA_API int luaopen_lunarray(lua_State *L)
     int lib = lua_gettop(L);
     lua_createtable(L, 0, 1024);
     int methods = lua_gettop(L);
+    la_new_themes(L, lib);
     la_open_operations(L, lib, methods);
     add_parts(L, lib, methods);
     la_open_index(L, lib);

@@ -69,21 +69,6 @@ static void add_member(lua_State *L, int lib, const char *theme,
     lua_pop(L, 1);
 }
 
-/* The row "linalg_cross" belongs to linalg as cross. */
-static void add_prefixed(lua_State *L, int lib, const la_op *op)
-{
-    char name[40];
-    size_t n = strcspn(op->signature, ".(");
-    if (n >= sizeof(name)) return;
-    memcpy(name, op->signature, n);
-    name[n] = 0;
-    for (int i = 0; i < THEMES; i++) {
-        size_t k = strlen(themes[i].name);
-        if (strncmp(name, themes[i].name, k) == 0 && name[k] == '_')
-            add_member(L, lib, themes[i].name, name + k + 1, name);
-    }
-}
-
 /* Functions of la that are no operations, under the name of their theme. */
 static void add_autograd(lua_State *L, int lib)
 {
@@ -93,6 +78,12 @@ static void add_autograd(lua_State *L, int lib)
     new_theme(L, lib, "autograd", false);
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         add_member(L, lib, "autograd", names[i], names[i]);
+}
+
+void la_new_themes(lua_State *L, int lib)
+{
+    for (int i = 0; i < THEMES; i++)
+        new_theme(L, lib, themes[i].name, themes[i].module);
 }
 
 void la_open_themes(lua_State *L, int lib)
@@ -105,10 +96,6 @@ void la_open_themes(lua_State *L, int lib)
 #undef THEME
     };
     add_autograd(L, lib);
-    for (int i = 0; i < THEMES; i++)
-        new_theme(L, lib, themes[i].name, themes[i].module);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         add_member(L, lib, rows[i][0], rows[i][1], rows[i][1]);
-    for (int id = 0; id < la_op_count(); id++)
-        add_prefixed(L, lib, la_op_at(id));
 }
