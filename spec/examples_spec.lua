@@ -47,4 +47,38 @@ describe("examples", function()
     assert.is_true(after < before - 1, text)
     assert.is_truthy(text:find("The clerk", 1, true))
   end)
+
+  it("pca keeps most of the digits in few components", function()
+    local found = run("examples/pca.lua", "20")
+    assert.near(0.894, found.kept, 0.001)       -- scikit-learn's PCA
+    assert.near(1 - found.kept, found.lost, 1e-9)
+  end)
+
+  it("kalman halves the error of a thousand tracks", function()
+    local found = run("examples/kalman.lua", "60")
+    assert.is_true(found.filtered < 0.5 * found.raw)
+    assert.near(0.9, found.inside, 0.03)
+    assert.are.equal("float32", la.get_default_dtype())
+  end)
+
+  it("fit finds a tide within its errors", function()
+    local found = run("examples/fit.lua")
+    local far = (found.coef - found.truth):abs() / found.error
+    assert.is_true(far:max():item() < 3)
+    assert.is_true(found.inside > 0.5)
+  end)
+
+  it("polynomial finds the degree", function()
+    assert.are.equal(4, run("examples/polynomial.lua").degree)
+  end)
+
+  it("neighbours names the digits", function()
+    assert.is_true(run("examples/neighbours.lua").right > 0.96)
+  end)
+
+  it("eigenmaps tells the moons apart", function()
+    local found = run("examples/eigenmaps.lua")
+    assert.near(0, found.values(1):item(), 1e-12)
+    assert.is_true(found.right > 0.99)
+  end)
 end)
