@@ -41,14 +41,15 @@ typedef struct la_fft_pass {
     int64_t in_im, out_im;    /* elements from a real part to its other part */
     int64_t m, s;
     int radix;
-    bool in_pairs;            /* 'in' is pairs (re, im); needs s >= W or
-                              ** s = 1 and m >= W, W the lanes of a vector */
+    bool in_pairs;            /* 'in' is pairs (re, im); needs radix > 3, and
+                              ** s >= W or s = 1 and m >= W, W the lanes of a
+                              ** vector */
     bool out_pairs;           /* 'out' too; needs s >= W and m = 1 */
     double sign;              /* times the imaginary part of pairs read */
     double scale, scale_im;   /* times the parts of pairs written */
     const void *w;            /* for c = 1 .. r - 1: the m real parts of w^(p
                               ** c), the m imaginary ones. NULL: m = 1 */
-    const void *roots;        /* odd primes from 11 on: cos and sin of
+    const void *roots;        /* odd primes from 7 on: cos and sin of
                               ** 2 pi k / r, k = 0 .. r - 1, as pairs */
 } la_fft_pass;
 
@@ -79,31 +80,58 @@ typedef struct la_fft_twiddle {
 } la_fft_twiddle;
 
 /* From the transform z of the pairs of a real sequence of length 2 h (s lanes,
-** h elements) to its first h + 1 elements, or the way back. */
+** h elements) to its first h + 1 elements, or the way back. 'in' and 'out' may
+** be one buffer. */
 typedef struct la_fft_real {
     const void *in;
     void *out;
     int64_t in_im, out_im;
-    int64_t h, s;
+    int64_t h, s;             /* s = 1, or a multiple of W */
     const void *w;            /* h / 2 + 1 pairs: e^(-pi i k / h) */
+    bool pairs;               /* s = 1: the h + 1 elements are pairs */
+    double scale, scale_im;   /* times what unpack writes as pairs; the
+                              ** imaginary parts that pack reads */
 } la_fft_real;
+
+/* Real sequences of r m elements, r odd, and the spectra of r/2 + 1 of their
+** parts: row b of the complex side, m elements of s lanes, is at b * row. */
+typedef struct la_fft_odd {
+    void *real;               /* x[q + s (p + m c)], s = 1 or a multiple of W */
+    void *rows;
+    int64_t row, im;          /* elements from row to row, to imaginary parts */
+    int64_t m, s;
+    int r;
+    const void *w, *roots;    /* as in la_fft_pass */
+} la_fft_odd;
+
+/* Elements of split buffers times w[k], which are pairs; conjugated before,
+** after. */
+typedef struct la_fft_times {
+    void *split;
+    int64_t im, n, s;         /* s = 1, or a multiple of W */
+    const void *w;
+    bool before, after;
+} la_fft_times;
 
 typedef struct la_fft_kernels {
     int width;                /* W: lanes of a vector */
-    /* By radix: 2, 3, 4, 5, 7, 8, 16; pass[0] for odd primes. */
+    /* By radix: 2, 3, 4, 5, 8, 16; pass[0] for odd primes. */
     void (*pass[17])(const la_fft_pass *);
     void (*load)(const la_fft_move *);    /* lanes past 'lanes' are zero */
     void (*store)(const la_fft_move *);
     void (*twiddle)(const la_fft_twiddle *);
-    /* s = 1, or a multiple of W, for the next two. */
+    void (*times)(const la_fft_times *);
     /* out has h + 1 elements; twice the transform. */
     void (*unpack)(const la_fft_real *);
     /* in has h + 1 elements: out, h, is conj(z) times 2, for a backward
-    ** transform by a forward one. */
+    ** transform by a forward one. The imaginary parts of the first and the
+    ** last count as 0. */
     void (*pack)(const la_fft_real *);
-    /* n pairs: out = a b, or conj(a) b; out may be a. */
-    void (*multiply)(void *out, const void *a, const void *b, int64_t n,
-                     bool conj, double scale);
+    /* The first pass of a transform of real numbers, of which rows 0 .. r/2
+    ** are kept; the last pass back, from the conjugates of what backward
+    ** transforms of the rows would be. */
+    void (*first)(const la_fft_odd *);
+    void (*last)(const la_fft_odd *);
 } la_fft_kernels;
 
 LA_STUB_DECLARE(la_fft_kernels, fft_f32);

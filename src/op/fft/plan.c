@@ -87,6 +87,20 @@ static int64_t middle_divisor(int64_t n, const int *radix, int count)
     return best;
 }
 
+/* The largest one with many elements in each part, else the smallest with some:
+** each part is work of its own. */
+int la_fft_odd_radix(int64_t n)
+{
+    int large = 0, small = 0;
+    if (n % 2 == 0) return 0;
+    for (int p = 3; p < LA_FFT_RADIX && p * p <= n / 4; p += 2) {
+        if (n % p) continue;
+        if (!small) small = p;
+        if (n / p >= 16 * p && p < 32) large = p;
+    }
+    return large ? large : small;
+}
+
 /* ---- tables ---- */
 
 static la_status take_memory(la_fft_plan *p, int64_t reals)
@@ -108,9 +122,29 @@ static void put_roots(const la_fft_plan *p, const la_roots *r, int64_t step,
     }
 }
 
+/* Pass i: its factors w^(p c) for c = 1 .. count, then cos and sin of
+** 2 pi k / radix. Returns where the next table may begin. */
+static char *put_pass(la_fft_plan *p, const la_roots *r, int i, int count,
+                      char *at)
+{
+    int64_t size = (int64_t)la_dtype_size(p->real), m = p->pass[i].m;
+    int radix = p->pass[i].radix;
+    int64_t lanes = p->n / (m * radix);
+    p->pass[i].w = m > 1 ? at : NULL;
+    for (int c = 1; m > 1 && c <= count; c++, at += 2 * m * size)
+        put_roots(p, r, lanes * c, m, at, at + m * size, 1);
+    p->pass[i].roots = at;
+    put_roots(p, r, p->n / radix, radix, at, at + size, 2);
+    for (int c = 0; c < radix; c++) {     /* of e^x, not e^-x */
+        if (size == 4) ((float *)at)[2 * c + 1] *= -1;
+        else ((double *)at)[2 * c + 1] *= -1;
+    }
+    return at + 2 * radix * size;
+}
+
 static la_status make_flat(la_fft_plan *p, const int *radix, int count)
 {
-    int64_t reals = 0, m = p->n, size = (int64_t)la_dtype_size(p->real);
+    int64_t reals = 0, m = p->n;
     LA_ROOTS r = {0};
     p->passes = count;
     p->slack = LA_FFT_SLACK;
@@ -125,20 +159,23 @@ static la_status make_flat(la_fft_plan *p, const int *radix, int count)
     LA_TRY(take_memory(p, reals));
     LA_TRY(la_roots_open(&r, p->n));
     char *at = p->memory;
-    for (int i = 0; i < count; i++) {
-        int64_t mi = p->pass[i].m, lanes = p->n / (mi * radix[i]);
-        p->pass[i].w = mi > 1 ? at : NULL;
-        for (int c = 1; mi > 1 && c < radix[i]; c++, at += 2 * mi * size)
-            put_roots(p, &r, lanes * c, mi, at, at + mi * size, 1);
-        p->pass[i].roots = at;
-        put_roots(p, &r, p->n / radix[i], radix[i], at, at + size, 2);
-        /* sines, not those of e^-x */
-        for (int c = 0; c < radix[i]; c++) {
-            if (size == 4) ((float *)at)[2 * c + 1] *= -1;
-            else ((double *)at)[2 * c + 1] *= -1;
-        }
-        at += 2 * radix[i] * size;
-    }
+    for (int i = 0; i < count; i++)
+        at = put_pass(p, &r, i, radix[i] - 1, at);
+    return LA_OK;
+}
+
+static la_status make_odd(la_fft_plan *p)
+{
+    int radix = la_fft_odd_radix(p->n);
+    int64_t m = p->n / radix;
+    LA_ROOTS r = {0};
+    LA_TRY(la_fft_plan_get(m, p->real, false, &p->first));
+    p->passes = 1;
+    p->pass[0].radix = radix;
+    p->pass[0].m = m;
+    LA_TRY(take_memory(p, 2 * (radix / 2 * m + radix)));
+    LA_TRY(la_roots_open(&r, p->n));
+    put_pass(p, &r, 0, radix / 2, p->memory);
     return LA_OK;
 }
 
@@ -200,15 +237,10 @@ static la_status make_chirp(la_fft_plan *p)
         if (k > 0) memcpy(b + (length - k) * pair, c, (size_t)pair);
         square = (square + 2 * k + 1) % (2 * n);
     }
-    la_fft_line line = {b, pair, size, 1.0 / (double)length,
-                        1.0 / (double)length};
+    double scale = 1.0 / (double)length;
+    la_fft_line to = {b, pair, size, scale, scale};
     la_fft_line from = {b, pair, size, 1, 1};
-    size_t bytes = la_fft_scratch(p->first, 1);
-    char *scratch = la_mem_alloc(bytes);
-    if (!scratch) return LA_ENOMEM;
-    la_status status = la_fft_line_run(p->first, &from, &line, scratch);
-    la_mem_free(scratch, bytes);
-    return status;
+    return la_fft_line_run(p->first, &from, &to);
 }
 
 static la_status make(la_fft_plan *p)
@@ -216,6 +248,7 @@ static la_status make(la_fft_plan *p)
     int radix[64], count;
     double cost = cost_of(p->n);
     if (p->kind == LA_FFT_REAL) return make_real(p);
+    if (p->kind == LA_FFT_ODD) return make_odd(p);
     int64_t rest = find_factors(p->n, radix, &count);
     if (rest == 1 && radix[la_max(count, 1) - 1] > 16 && count > 0) {
         int64_t length = good_length(2 * p->n - 1);
@@ -258,7 +291,7 @@ static la_fft_plan *find(int64_t n, la_dtype real, bool is_real)
     for (la_fft_plan **at = &kept; *at; at = &(*at)->next) {
         p = *at;
         if (p->n == n && p->real == real
-            && (p->kind == LA_FFT_REAL) == is_real) {
+            && (p->kind >= LA_FFT_REAL) == is_real) {
             *at = p->next;
             p->next = kept;
             kept = p;
@@ -328,7 +361,7 @@ la_status la_fft_plan_get(int64_t n, la_dtype real, bool is_real,
     if (!p) return LA_ENOMEM;
     p->n = n;
     p->real = real;
-    p->kind = is_real ? LA_FFT_REAL : LA_FFT_FLAT;
+    p->kind = !is_real ? LA_FFT_FLAT : n % 2 ? LA_FFT_ODD : LA_FFT_REAL;
     atomic_store(&p->refs, 1);
     la_status status = make(p);
     if (status) {

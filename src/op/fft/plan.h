@@ -7,6 +7,7 @@
 **         Bailey, "FFTs in external or hierarchical memory", 1990): long ones
 ** CHIRP   a convolution with e^(pi i k^2 / n) by transforms of another length
 **         (L. Bluestein, 1970): where n has a large prime factor
+** ODD     of n = r m real elements, r odd: r/2 + 1 transforms of m complex ones
 ** REAL    of n = 2 h real elements: a transform of h complex ones, whose
 **         results are combined in pairs
 **
@@ -24,14 +25,14 @@
 #define LA_FFT_KEPT ((size_t)32 << 20)
 
 typedef enum la_fft_kind { LA_FFT_FLAT, LA_FFT_SPLIT, LA_FFT_CHIRP,
-                           LA_FFT_REAL } la_fft_kind;
+                           LA_FFT_REAL, LA_FFT_ODD } la_fft_kind;
 
 typedef struct la_fft_plan la_fft_plan;
 struct la_fft_plan {
     int64_t n;
     la_dtype real;            /* float32 or float64 */
     la_fft_kind kind;
-    int passes;               /* FLAT */
+    int passes;               /* FLAT; ODD: 1, of r */
     int64_t slack;            /* elements past the end of a split buffer */
     struct {
         int radix;
@@ -39,7 +40,7 @@ struct la_fft_plan {
         const char *w, *roots;
     } pass[64];
     la_fft_plan *first;       /* SPLIT: of n1; CHIRP: of the length; REAL: of
-                              ** h. Owned */
+                              ** h; ODD: of m. Owned */
     la_fft_plan *second;      /* SPLIT: of n2 */
     const char *table;        /* SPLIT: w^(k l), k < n1, l < LA_FFT_LANES, as
                               ** rows of real and of imaginary parts; CHIRP:
@@ -60,8 +61,10 @@ static inline const la_fft_kernels *la_fft_kernels_of(const la_fft_plan *p)
     return p->real == LA_FLOAT32 ? LA_STUB(fft_f32) : LA_STUB(fft_f64);
 }
 
-/* The plan for n complex elements (real: for n = 2 h real ones) of parts of
-** dtype 'real'. An owned reference. LA_ENOMEM. */
+/* The radix of an ODD plan; 0: n is even, or has no suitable factor. */
+int la_fft_odd_radix(int64_t n);
+/* The plan for n complex elements ('is_real': for n real ones, n even or with
+** an odd radix) of parts of dtype 'real'. An owned reference. LA_ENOMEM. */
 la_status la_fft_plan_get(int64_t n, la_dtype real, bool is_real,
                           la_fft_plan **out);
 void la_fft_plan_release(la_fft_plan *p);

@@ -1,319 +1,14 @@
 /*
-** Transforms along one dim: groups of short ones side by side in the lanes of
-** vectors, others one by one, long ones with threads inside.
+** Transforms along one dim: groups of lines side by side in the lanes of
+** vectors, or one line at a time; long ones with threads inside.
 */
 #include "op/fft/run.h"
 
 #include "base/memory.h"
 #include "base/pool.h"
 #include "iter/items.h"
-
-/* Two split buffers for 'lanes' transforms. */
-typedef struct work {
-    const la_fft_plan *p;     /* FLAT */
-    const la_fft_kernels *ker;
-    int64_t size;             /* of a real number */
-    int s;                    /* lanes */
-    int64_t im;               /* elements from real to imaginary parts */
-    char *buffer[2];
-} work;
-
-/* Lanes are a multiple of a vector, or one. */
-static int whole_lanes(int width, int lanes)
-{
-    return lanes == 1 ? 1 : (lanes + width - 1) / width * width;
-}
-
-/* Elements of one part: one more than the transform has, for real ones; an odd
-** number of cache lines, so that no two parts fall on the same lines. */
-static int64_t part_length(const la_fft_plan *p, int s)
-{
-    return ((p->n + 1) * s + p->slack + 31) / 32 * 32 + 16;
-}
-
-static work work_in(const la_fft_plan *p, int lanes, char *scratch)
-{
-    work w = {.p = p, .ker = la_fft_kernels_of(p)};
-    w.size = (int64_t)la_dtype_size(p->real);
-    w.s = whole_lanes(w.ker->width, lanes);
-    w.im = part_length(p, w.s);
-    w.buffer[0] = scratch;
-    w.buffer[1] = scratch + 2 * w.im * w.size;
-    return w;
-}
-
-size_t la_fft_scratch(const la_fft_plan *p, int lanes)
-{
-    size_t size = la_dtype_size(p->real);
-    if (p->kind == LA_FFT_REAL) return la_fft_scratch(p->first, lanes);
-    if (p->kind != LA_FFT_FLAT) return 64;
-    return 4 * size * (size_t)part_length(p, whole_lanes(16, lanes));
-}
-
-static void swap_buffers(work *w)
-{
-    char *t = w->buffer[0];
-    w->buffer[0] = w->buffer[1];
-    w->buffer[1] = t;
-}
-
-static bool is_pairs(const la_fft_line *a, int64_t size)
-{
-    return a->other == size && a->step == 2 * size;
-}
-
-/* May the first pass read the line itself, the last pass write it? */
-static bool reads_line(const work *w, const la_fft_line *in)
-{
-    const la_fft_plan *p = w->p;
-    return w->s == 1 && is_pairs(in, w->size) && p->passes > 1
-        && p->pass[0].m >= w->ker->width;
-}
-static bool writes_line(const work *w, const la_fft_line *out)
-{
-    const la_fft_plan *p = w->p;
-    return w->s == 1 && is_pairs(out, w->size) && p->passes > 1
-        && p->n / p->pass[p->passes - 1].radix >= w->ker->width;
-}
-
-/* All passes from buffer 0 (or 'in') to buffer 0 again (or 'out'). */
-static void run_passes(work *w, const la_fft_line *in, const la_fft_line *out)
-{
-    const la_fft_plan *p = w->p;
-    for (int i = 0; i < p->passes; i++) {
-        int r = p->pass[i].radix;
-        la_fft_pass a = {.in = w->buffer[0], .out = w->buffer[1],
-            .in_im = w->im, .out_im = w->im, .m = p->pass[i].m,
-            .s = w->s * (p->n / (p->pass[i].m * r)), .radix = r,
-            .w = p->pass[i].w, .roots = p->pass[i].roots};
-        if (i == 0 && in) {
-            a.in = in->data;
-            a.in_pairs = true;
-            a.sign = in->scale_im;
-        }
-        if (i == p->passes - 1 && out) {
-            a.out = out->data;
-            a.out_pairs = true;
-            a.scale = out->scale;
-            a.scale_im = out->scale_im;
-        }
-        void (*pass)(const la_fft_pass *) = r > 16 ? NULL : w->ker->pass[r];
-        if (!pass) pass = w->ker->pass[0];
-        pass(&a);
-        swap_buffers(w);
-    }
-}
-
-/* n elements of 'lanes' lines, whose offsets are 'at', to or from buffer 0. */
-static la_fft_move move_of(const work *w, const la_fft_line *a,
-                           const int64_t *at, int lanes, int64_t n)
-{
-    return (la_fft_move){.data = a->data, .lane = at, .step = a->step,
-        .other = a->other, .n = n, .lanes = lanes, .s = w->s,
-        .split = w->buffer[0], .im = w->im, .scale = a->scale,
-        .scale_im = a->scale_im};
-}
-
-static void load(const work *w, const la_fft_line *a, const int64_t *at,
-                 int lanes, int64_t n)
-{
-    la_fft_move t = move_of(w, a, at, lanes, n);
-    w->ker->load(&t);
-}
-
-static void store(const work *w, const la_fft_line *a, const int64_t *at,
-                  int lanes, int64_t n)
-{
-    la_fft_move t = move_of(w, a, at, lanes, n);
-    w->ker->store(&t);
-}
-
-/* ---- one line of complex numbers ---- */
-
-static const int64_t none = 0;
-
-static void flat_line(const la_fft_plan *p, const la_fft_line *in,
-                      const la_fft_line *out, char *scratch)
-{
-    work w = work_in(p, 1, scratch);
-    bool from = reads_line(&w, in), to = writes_line(&w, out);
-    if (!from) load(&w, in, &none, 1, p->n);
-    run_passes(&w, from ? in : NULL, to ? out : NULL);
-    if (!to) store(&w, out, &none, 1, p->n);
-}
-
-/* A long transform of n1 n2 elements: columns, then rows. The intermediate
-** matrix has rows of 'row' elements. */
-typedef struct split_job {
-    const la_fft_plan *p;
-    const la_fft_line *in, *out;
-    char *matrix;
-    int64_t row;
-} split_job;
-
-/* The next lines of a block, by their distance. */
-static int set_lanes(int64_t *at, int64_t left, int64_t step)
-{
-    int lanes = left < LA_FFT_LANES ? (int)left : LA_FFT_LANES;
-    for (int l = 0; l < lanes; l++) at[l] = l * step;
-    return lanes;
-}
-
-static la_status split_columns(void *context, int64_t unit, char *scratch)
-{
-    const split_job *j = context;
-    const la_fft_plan *p = j->p;
-    int64_t at[LA_FFT_LANES], n1 = p->first->n, n2 = p->second->n;
-    int64_t first = unit * LA_FFT_LANES, size = (int64_t)la_dtype_size(p->real);
-    la_fft_line in = *j->in;
-    int lanes = set_lanes(at, n2 - first, in.step);
-    work w = work_in(p->first, (int)la_max(lanes, 2), scratch);
-    in.data += first * in.step;
-    in.step *= n2;
-    load(&w, &in, at, lanes, n1);
-    run_passes(&w, NULL, NULL);
-    la_fft_twiddle t = {w.buffer[0], w.im, n1, w.s, first, p->n, p->block,
-                     p->table, p->steps, p->leaps};
-    w.ker->twiddle(&t);
-    la_fft_line out = {j->matrix + first * 2 * size, j->row * 2 * size, size,
-                       1, 1};
-    set_lanes(at, lanes, 2 * size);
-    store(&w, &out, at, lanes, n1);
-    return LA_OK;
-}
-
-static la_status split_rows(void *context, int64_t unit, char *scratch)
-{
-    const split_job *j = context;
-    const la_fft_plan *p = j->p;
-    int64_t at[LA_FFT_LANES], n1 = p->first->n, n2 = p->second->n;
-    int64_t first = unit * LA_FFT_LANES;
-    int64_t pair = 2 * (int64_t)la_dtype_size(p->real);
-    int lanes = set_lanes(at, n1 - first, j->row * pair);
-    work w = work_in(p->second, (int)la_max(lanes, 2), scratch);
-    la_fft_line in = {j->matrix + first * j->row * pair, pair, pair / 2, 1, 1};
-    load(&w, &in, at, lanes, n2);
-    run_passes(&w, NULL, NULL);
-    la_fft_line out = *j->out;
-    set_lanes(at, lanes, out.step);
-    out.data += first * out.step;
-    out.step *= n1;
-    store(&w, &out, at, lanes, n2);
-    return LA_OK;
-}
-
-static la_status split_line(const la_fft_plan *p, const la_fft_line *in,
-                            const la_fft_line *out)
-{
-    int64_t n1 = p->first->n, n2 = p->second->n, bytes;
-    split_job j = {p, in, out, NULL, n2 + 8};
-    if (!la_mul_ok(n1 * 2 * (int64_t)la_dtype_size(p->real), j.row, &bytes))
-        return la_error(LA_ENOMEM, "not enough memory");
-    j.matrix = la_mem_alloc((size_t)bytes);
-    if (!j.matrix) return LA_ENOMEM;
-    la_unit_plan columns = {split_columns, 1,
-                            la_fft_scratch(p->first, LA_FFT_LANES)};
-    la_unit_plan rows = {split_rows, 1,
-                         la_fft_scratch(p->second, LA_FFT_LANES)};
-    la_status status = la_iter_units(la_ceil_div(n2, LA_FFT_LANES), &columns,
-                                     &j);
-    if (!status)
-        status = la_iter_units(la_ceil_div(n1, LA_FFT_LANES), &rows, &j);
-    la_mem_free(j.matrix, (size_t)bytes);
-    return status;
-}
-
-/* 'to' and 'from' by way of a split buffer of their own. */
-static la_status copy_line(const la_fft_plan *p, const la_fft_line *to,
-                           const la_fft_line *from, char *scratch)
-{
-    work w = {.p = p, .ker = la_fft_kernels_of(p), .s = 1, .im = p->n,
-              .buffer = {scratch, NULL}};
-    load(&w, from, &none, 1, p->n);
-    store(&w, to, &none, 1, p->n);
-    return LA_OK;
-}
-
-/* x times the chirp, convolved with its conjugate, times the chirp. */
-static la_status chirp_in(const la_fft_plan *p, const la_fft_line *in,
-                          const la_fft_line *out, char *x, char *scratch)
-{
-    const la_fft_kernels *ker = la_fft_kernels_of(p);
-    int64_t n = p->n, length = p->first->n;
-    int64_t size = (int64_t)la_dtype_size(p->real), pair = 2 * size;
-    la_fft_line line = {x, pair, size, 1, 1}, back = {x, pair, size, 1, -1};
-    LA_TRY(copy_line(p, &line, in, scratch));
-    ker->multiply(x, x, p->table, n, false, 1);
-    memset(x + n * pair, 0, (size_t)((length - n) * pair));
-    LA_TRY(la_fft_line_run(p->first, &line, &line, scratch));
-    ker->multiply(x, x, p->steps, length, false, 1);
-    LA_TRY(la_fft_line_run(p->first, &back, &back, scratch));
-    ker->multiply(x, x, p->table, n, false, 1);
-    return copy_line(p, out, &line, scratch);
-}
-
-static la_status chirp_line(const la_fft_plan *p, const la_fft_line *in,
-                            const la_fft_line *out)
-{
-    size_t pair = 2 * la_dtype_size(p->real);
-    size_t line = (size_t)p->first->n * pair;
-    size_t own = (size_t)(p->n + LA_FFT_SLACK) * pair;
-    size_t sub = la_fft_scratch(p->first, 1), bytes;
-    bytes = line + (own > sub ? own : sub);
-    char *x = la_mem_alloc(bytes);
-    if (!x) return LA_ENOMEM;
-    la_status status = chirp_in(p, in, out, x, x + line);
-    la_mem_free(x, bytes);
-    return status;
-}
-
-la_status la_fft_line_run(const la_fft_plan *p, const la_fft_line *in,
-                          const la_fft_line *out, char *scratch)
-{
-    if (la_interrupted()) return LA_EINTR;
-    if (p->kind == LA_FFT_SPLIT) return split_line(p, in, out);
-    if (p->kind == LA_FFT_CHIRP) return chirp_line(p, in, out);
-    flat_line(p, in, out, scratch);
-    return LA_OK;
-}
-
-/* ---- the forms, by split buffers ---- */
-
-/* The imaginary part of row k is 0. */
-static void clear_imag(const work *w, int64_t k)
-{
-    memset(w->buffer[0] + (w->im + k * w->s) * w->size, 0,
-           (size_t)(w->s * w->size));
-}
-
-/* Rows n/2 + 1 .. n - 1 are the conjugates of those at n - k. */
-static void mirror(const work *w, int64_t n)
-{
-    int64_t s = w->s;
-    for (int64_t k = n / 2 + 1; k < n; k++)
-        for (int64_t l = 0; l < s; l++) {
-            int64_t to = k * s + l, from = (n - k) * s + l;
-            if (w->size == 4) {
-                float *x = (float *)w->buffer[0];
-                x[to] = x[from];
-                x[to + w->im] = -x[from + w->im];
-            } else {
-                double *x = (double *)w->buffer[0];
-                x[to] = x[from];
-                x[to + w->im] = -x[from + w->im];
-            }
-        }
-}
-
-/* Combine buffer 0 into buffer 1. */
-static void combine(work *w, const la_fft_plan *real, bool back)
-{
-    la_fft_real r = {w->buffer[0], w->buffer[1], w->im, w->im,
-                     real->first->n, w->s, real->table};
-    if (back) w->ker->pack(&r);
-    else w->ker->unpack(&r);
-    swap_buffers(w);
-}
+#include "op/fft/work.h"
+#include "op/move/move.h"
 
 /* A call: its plan, and what the elements of a line are. */
 typedef struct call {
@@ -324,46 +19,198 @@ typedef struct call {
     int64_t nin, nout;        /* elements that are read and written */
     int64_t count;            /* lines */
     int lanes;                /* lines of a unit */
+    bool apart;               /* each of them by itself, in a copy */
 } call;
 
-/* Transforms the rows in buffer 0 into those to be stored. */
-static la_status run_inner(const call *c, work *w, const la_fft_line *in,
-                           const la_fft_line *out)
+static const int64_t none = 0;
+
+/* ---- odd numbers of real elements ---- */
+
+/* The rows of an ODD plan lie behind the real elements. */
+static la_fft_odd odd_of(const call *c, const la_fft_work *w, char *scratch)
 {
-    if (c->inner->kind == LA_FFT_FLAT) {
-        run_passes(w, in, out);
-        return LA_OK;
-    }
-    la_fft_line own = {w->buffer[0], w->size, w->im * w->size, 1, 1};
-    return la_fft_line_run(c->inner, in ? in : &own, &own, w->buffer[1]);
+    int64_t row = 2 * w->im;
+    char *rows = scratch + 2 * row * w->size;
+    return (la_fft_odd){.real = rows + (c->p->pass[0].radix / 2 + 1) * row
+        * w->size, .rows = rows, .row = row, .im = w->im,
+        .m = c->p->pass[0].m, .s = w->s, .r = c->p->pass[0].radix,
+        .w = c->p->pass[0].w, .roots = c->p->pass[0].roots};
 }
 
-/* 'lanes' lines of any form at these offsets. */
+static size_t odd_scratch(const la_fft_plan *p, int lanes)
+{
+    size_t rows = la_fft_scratch(p->first, lanes) / 2;
+    size_t real = 2 * la_dtype_size(p->real)
+        * (size_t)((p->n + LA_FFT_SLACK) * (lanes == 1 ? 1 : 16));
+    return rows * (size_t)(p->pass[0].radix / 2 + 3) + real;
+}
+
+/* Row b of the spectrum and the line: element k of the row is element r k + b,
+** and from 'half' on, as far as there are elements, the conjugate of element
+** n - r k - b. */
+static la_fft_line odd_part(const la_fft_line *a, const la_fft_odd *o, int b,
+                            bool mirrored, int64_t first)
+{
+    la_fft_line part = *a;
+    int64_t n = o->r * o->m, at = o->r * first + b;
+    part.data += (mirrored ? n - at : at) * a->step;
+    part.step *= mirrored ? -o->r : o->r;
+    if (mirrored) part.scale_im *= -1;
+    return part;
+}
+
+/* Elements r k + b up to n/2. */
+static int64_t odd_half(const la_fft_odd *o, int b)
+{
+    return (o->r * o->m / 2 - b) / o->r + 1;
+}
+
+/* Transform row b, which 'w' then has in buffer 0. */
+static la_status odd_row(const call *c, la_fft_work *w, const la_fft_odd *o,
+                         int b)
+{
+    w->buffer[0] = (char *)o->rows + b * o->row * w->size;
+    return la_fft_transform(c->inner, w, NULL, NULL);
+}
+
+static la_status odd_to_complex(const call *c, const int64_t *in,
+                                const int64_t *out, int lanes, char *scratch)
+{
+    la_fft_work w = la_fft_work_in(c->inner, lanes, scratch), real = w;
+    la_fft_odd o = odd_of(c, &w, scratch);
+    real.buffer[0] = o.real;
+    real.im = (c->p->n + LA_FFT_SLACK) * real.s;
+    la_fft_load(&real, &c->in, in, lanes, 0, c->nin);
+    w.ker->first(&o);
+    for (int b = 0; b <= o.r / 2; b++) {
+        int64_t half = odd_half(&o, b);
+        char *spare = w.buffer[1];
+        LA_TRY(odd_row(c, &w, &o, b));
+        la_fft_line part = odd_part(&c->out, &o, b, false, 0);
+        la_fft_store(&w, &part, out, lanes, 0, half);
+        part = odd_part(&c->out, &o, b, true, half);
+        if (b > 0) la_fft_store(&w, &part, out, lanes, half, o.m - half);
+        w.buffer[1] = spare;
+    }
+    return LA_OK;
+}
+
+static la_status odd_to_real(const call *c, const int64_t *in,
+                             const int64_t *out, int lanes, char *scratch)
+{
+    la_fft_work w = la_fft_work_in(c->inner, lanes, scratch), real = w;
+    la_fft_odd o = odd_of(c, &w, scratch);
+    char *spare = w.buffer[1];
+    for (int b = 0; b <= o.r / 2; b++) {
+        int64_t half = odd_half(&o, b), bytes = o.row * w.size;
+        w.buffer[0] = (char *)o.rows + b * bytes;
+        w.buffer[1] = spare;
+        la_fft_line part = odd_part(&c->in, &o, b, false, 0);
+        la_fft_load(&w, &part, in, lanes, 0, half);
+        part = odd_part(&c->in, &o, b, true, half);
+        la_fft_load(&w, &part, in, lanes, half, o.m - half);
+        if (b == 0)
+            memset(w.buffer[0] + w.im * w.size, 0, (size_t)(w.s * w.size));
+        LA_TRY(odd_row(c, &w, &o, b));
+        if (w.buffer[0] == spare)
+            memcpy((char *)o.rows + b * bytes, spare, (size_t)bytes);
+    }
+    w.ker->last(&o);
+    real.buffer[0] = o.real;
+    real.im = (c->p->n + LA_FFT_SLACK) * real.s;
+    la_fft_store(&real, &c->out, out, lanes, 0, c->nout);
+    return LA_OK;
+}
+
+/* ---- all forms ---- */
+
+/* Rows n/2 + 1 .. n - 1 are the conjugates of those at n - k. */
+static void mirror(const la_fft_work *w, int64_t n)
+{
+    size_t row = (size_t)(w->s * w->size);
+    char *re = w->buffer[0], *im = re + w->im * w->size;
+    memset(im, 0, row);
+    for (int64_t k = n / 2 + 1; k < n; k++) {
+        memcpy(re + (size_t)k * row, re + (size_t)(n - k) * row, row);
+        for (int64_t l = k * w->s, f = (n - k) * w->s; l < (k + 1) * w->s;
+             l++, f++) {
+            if (w->size == 4) ((float *)im)[l] = -((float *)im)[f];
+            else ((double *)im)[l] = -((double *)im)[f];
+        }
+    }
+}
+
+/* Buffer 0 into buffer 1, and exchange them; 'line': the h + 1 elements are
+** there. */
+static void combine(const call *c, la_fft_work *w, const la_fft_line *line)
+{
+    bool back = c->a->form == LA_FFT_C2R;
+    la_fft_real r = {w->buffer[0], w->buffer[1], w->im, w->im, c->inner->n,
+                     w->s, c->p->table, line != NULL, 1, 1};
+    if (line) {
+        r.scale = line->scale;
+        r.scale_im = line->scale_im;
+        if (back) r.in = line->data;
+        else r.out = line->data;
+    }
+    if (back) w->ker->pack(&r);
+    else w->ker->unpack(&r);
+    la_fft_swap(w);
+}
+
+/* By a transform of half the length. */
+static la_status even_group(const call *c, const la_fft_line *in,
+                            const la_fft_line *out, const int64_t *from,
+                            const int64_t *to, int lanes, la_fft_work *w)
+{
+    bool back = c->a->form == LA_FFT_C2R;
+    const la_fft_line *many = back ? in : out;    /* the h + 1 elements */
+    bool direct = w->s == 1 && la_fft_is_pairs(many, w->size);
+    if (back) {
+        bool writes = la_fft_writes(c->inner, w, out);
+        if (!direct) la_fft_load(w, in, from, lanes, 0, c->nin);
+        combine(c, w, direct ? in : NULL);
+        LA_TRY(la_fft_transform(c->inner, w, NULL, writes ? out : NULL));
+        if (!writes) la_fft_store(w, out, to, lanes, 0, c->nout);
+        return LA_OK;
+    }
+    bool reads = la_fft_reads(c->inner, w, in);
+    if (!reads) la_fft_load(w, in, from, lanes, 0, c->nin);
+    LA_TRY(la_fft_transform(c->inner, w, reads ? in : NULL, NULL));
+    combine(c, w, direct ? out : NULL);
+    if (!direct) la_fft_store(w, out, to, lanes, 0, c->nout);
+    return LA_OK;
+}
+
+/* 'lanes' lines at these offsets. */
 static la_status run_group(const call *c, const int64_t *in, const int64_t *out,
                            int lanes, char *scratch)
 {
-    work w = work_in(c->inner, lanes, scratch);
     la_fft_line from = c->in, to = c->out;
-    bool real = c->p->kind == LA_FFT_REAL, direct = false;
-    bool unpacked = c->a->form == LA_FFT_C2R;
     if (lanes == 1) {
-        from.data += in[0];
-        to.data += out[0];
-        direct = !unpacked && reads_line(&w, &from);
+        from.data += *in;
+        to.data += *out;
+        in = out = &none;
     }
-    const int64_t *at_in = lanes == 1 ? &none : in;
-    const int64_t *at_out = lanes == 1 ? &none : out;
-    if (!direct) load(&w, &from, at_in, lanes, c->nin);
-    if (unpacked) {
-        clear_imag(&w, 0);
-        if (c->a->n % 2 == 0) clear_imag(&w, c->a->n / 2);
-        if (real) combine(&w, c->p, true);
-        else mirror(&w, c->a->n);
-    }
-    bool writes = c->a->form != LA_FFT_R2C && writes_line(&w, &to);
-    LA_TRY(run_inner(c, &w, direct ? &from : NULL, writes ? &to : NULL));
-    if (real && !unpacked) combine(&w, c->p, false);
-    if (!writes) store(&w, &to, at_out, lanes, c->nout);
+    if (c->p->kind == LA_FFT_SPLIT && c->a->form == LA_FFT_C2C)
+        return la_fft_line_run(c->p, &from, &to);
+    call own = *c;
+    own.in = from;
+    own.out = to;
+    if (c->p->kind == LA_FFT_ODD)
+        return c->a->form == LA_FFT_R2C
+            ? odd_to_complex(&own, in, out, lanes, scratch)
+            : odd_to_real(&own, in, out, lanes, scratch);
+    la_fft_work w = la_fft_work_in(c->inner, lanes, scratch);
+    if (c->p->kind == LA_FFT_REAL)
+        return even_group(c, &from, &to, in, out, lanes, &w);
+    bool reads = la_fft_reads(c->p, &w, &from) && c->nin == c->p->n;
+    bool writes = la_fft_writes(c->p, &w, &to) && c->nout == c->p->n;
+    if (!reads) la_fft_load(&w, &from, in, lanes, 0, c->nin);
+    if (c->a->form == LA_FFT_C2R) mirror(&w, c->a->n);
+    LA_TRY(la_fft_transform(c->p, &w, reads ? &from : NULL,
+                            writes ? &to : NULL));
+    if (!writes) la_fft_store(&w, &to, out, lanes, 0, c->nout);
     return LA_OK;
 }
 
@@ -381,18 +228,72 @@ static void line_at(const la_fft_axis *a, int64_t i, int64_t *in, int64_t *out)
     }
 }
 
+/* Elements of a line without gaps, and how they are read and written. */
+static la_fft_line close_line(const call *c, const la_fft_line *a, bool input,
+                              char *data)
+{
+    int64_t size = (int64_t)la_dtype_size(c->a->real);
+    bool real = c->a->form == (input ? LA_FFT_R2C : LA_FFT_C2R);
+    bool even = real && c->p->kind == LA_FFT_REAL;
+    la_fft_line line = *a;
+    line.data = data;
+    line.step = real && !even ? size : 2 * size;
+    line.other = real && !even ? 0 : size;
+    return line;
+}
+
+/* Lines that lie apart from each other, copied to rows without gaps, which the
+** transforms overwrite, and back. */
+static la_status run_apart(const call *c, const int64_t *in,
+                           const int64_t *out, int lanes, char *scratch)
+{
+    int64_t size = (int64_t)la_dtype_size(c->a->real);
+    int64_t unit[2] = {size, size}, counts[2], strides[2];
+    const la_fft_axis *a = c->a;
+    int64_t longest = la_max(c->nin, c->nout) * 2 * size + 64;
+    unit[0] = a->form == LA_FFT_R2C ? size : 2 * size;
+    unit[1] = a->form == LA_FFT_C2R ? size : 2 * size;
+    counts[0] = a->form == LA_FFT_C2R ? a->n / 2 + 1 : a->n;
+    counts[1] = a->form == LA_FFT_R2C ? a->n / 2 + 1 : a->n;
+    call own = *c;
+    char *rest = scratch + lanes * longest;
+    strides[0] = a->in_step;
+    strides[1] = a->out_step;
+    bool even_in = lanes > 1, even_out = lanes > 1;
+    for (int l = 1; l < lanes; l++) {
+        if (in[l] - in[l - 1] != in[1] - in[0]) even_in = false;
+        if (out[l] - out[l - 1] != out[1] - out[0]) even_out = false;
+    }
+    for (int l = 0; l < lanes; l += even_in ? lanes : 1) {
+        int64_t sizes[2] = {even_in ? lanes : 1, counts[0]};
+        la_strided to = {scratch + l * longest, {longest, unit[0]}};
+        la_strided from = {a->in + in[l], {even_in ? in[1] - in[0] : 0,
+                                           strides[0]}};
+        LA_TRY(la_move(&to, &from, 2, sizes, (size_t)unit[0]));
+    }
+    for (int l = 0; l < lanes; l++) {
+        own.in = close_line(c, &c->in, true, scratch + l * longest);
+        own.out = close_line(c, &c->out, false, scratch + l * longest);
+        LA_TRY(run_group(&own, &none, &none, 1, rest));
+    }
+    for (int l = 0; l < lanes; l += even_out ? lanes : 1) {
+        int64_t sizes[2] = {even_out ? lanes : 1, counts[1]};
+        la_strided from = {scratch + l * longest, {longest, unit[1]}};
+        la_strided to = {a->out + out[l], {even_out ? out[1] - out[0] : 0,
+                                           strides[1]}};
+        LA_TRY(la_move(&to, &from, 2, sizes, (size_t)unit[1]));
+    }
+    return LA_OK;
+}
+
 static la_status run_unit(void *context, int64_t unit, char *scratch)
 {
     const call *c = context;
     int64_t in[LA_FFT_LANES], out[LA_FFT_LANES], first = unit * c->lanes;
     int lanes = (int)la_min(c->lanes, c->count - first);
     for (int l = 0; l < lanes; l++) line_at(c->a, first + l, &in[l], &out[l]);
-    if (c->inner->kind == LA_FFT_FLAT || c->a->form != LA_FFT_C2C)
-        return run_group(c, in, out, lanes, scratch);
-    la_fft_line from = c->in, to = c->out;
-    from.data += in[0];
-    to.data += out[0];
-    return la_fft_line_run(c->p, &from, &to, scratch);
+    if (c->apart) return run_apart(c, in, out, lanes, scratch);
+    return run_group(c, in, out, lanes, scratch);
 }
 
 /* What a line is made of: see la_fft_line. Backward transforms are the
@@ -401,7 +302,7 @@ static void set_lines(call *c)
 {
     const la_fft_axis *a = c->a;
     int64_t size = (int64_t)la_dtype_size(a->real), n = a->n;
-    bool real = c->p->kind == LA_FFT_REAL;
+    bool even = c->p->kind == LA_FFT_REAL;
     double sign = a->backward ? -1 : 1;
     c->in = (la_fft_line){a->in, a->in_step, size, 1, sign};
     c->out = (la_fft_line){a->out, a->out_step, size, a->scale,
@@ -409,22 +310,22 @@ static void set_lines(call *c)
     c->nin = c->nout = n;
     if (a->form == LA_FFT_R2C) {
         c->nout = n / 2 + 1;
-        c->nin = real ? n / 2 : n;
-        c->in.step = real ? 2 * a->in_step : a->in_step;
-        c->in.other = real ? a->in_step : 0;
+        c->nin = even ? n / 2 : n;
+        c->in.step = even ? 2 * a->in_step : a->in_step;
+        c->in.other = even ? a->in_step : 0;
         c->in.scale_im = 1;
-        if (real) {
+        if (even) {
             c->out.scale *= 0.5;
             c->out.scale_im *= 0.5;
         }
     }
     if (a->form == LA_FFT_C2R) {
         c->nin = n / 2 + 1;
-        c->nout = real ? n / 2 : n;
-        c->out.step = real ? 2 * a->out_step : a->out_step;
-        c->out.other = real ? a->out_step : 0;
+        c->nout = even ? n / 2 : n;
+        c->out.step = even ? 2 * a->out_step : a->out_step;
+        c->out.other = even ? a->out_step : 0;
         /* pack conjugates by itself, for a backward transform */
-        c->in.scale_im = real ? -sign : sign;
+        c->in.scale_im = even ? -sign : sign;
         c->out.scale_im = -a->scale;
     }
 }
@@ -454,39 +355,68 @@ static void sort_dims(la_fft_axis *a)
 
 /* Work that is worth a thread, in bytes that passes go over. */
 #define THREAD_WORK ((int64_t)64 << 10)
-/* Lines without gaps of more bytes than this run one by one. */
+/* Lines without gaps of more bytes than this run one by one; so do others, in
+** a copy, where the buffers of several would be larger. */
 #define LANES_MOST 4096
+#define APART_LEAST (4 << 20)
+
+/* How many lines run together, and how. Returns bytes of scratch. */
+static size_t choose(call *c)
+{
+    const la_fft_axis *a = c->a;
+    int64_t size = (int64_t)la_dtype_size(a->real);
+    int64_t together = la_max(la_fft_kernels_of(c->inner)->width,
+                              64 / (2 * size));
+    bool close = la_fft_is_pairs(&c->in, size)
+        && la_fft_is_pairs(&c->out, size);
+    int64_t line = c->inner->n * 2 * size;
+    bool odd = c->p->kind == LA_FFT_ODD;
+    c->lanes = (int)la_min(together, c->count);
+    if (close && line > LANES_MOST) c->lanes = 1;
+    c->apart = !close && c->count > 1
+        && (!la_fft_has_lanes(c->inner)
+            || (int64_t)la_fft_scratch(c->inner, c->lanes) > APART_LEAST);
+    if (!la_fft_has_lanes(c->inner) && !c->apart) c->lanes = 1;
+    int lanes = c->apart ? 1 : c->lanes;
+    size_t bytes = odd ? odd_scratch(c->p, lanes)
+                       : la_fft_scratch(c->inner, lanes);
+    if (c->apart)
+        bytes += (size_t)(c->lanes * (la_max(c->nin, c->nout) * 2 * size
+                                      + 64));
+    return bytes;
+}
+
+/* All units on this thread, with threads inside of them. */
+static la_status run_inside(int64_t units, size_t bytes, call *c)
+{
+    char *scratch = la_mem_alloc(bytes);
+    if (!scratch) return LA_ENOMEM;
+    la_status status = LA_OK;
+    for (int64_t i = 0; i < units && !status; i++)
+        status = la_interrupted() ? LA_EINTR : run_unit(c, i, scratch);
+    la_mem_free(scratch, bytes);
+    return status ? status : la_poll();
+}
 
 la_status la_fft_run(la_fft_axis *a)
 {
     LA_FFT_PLAN *p = NULL;
     int64_t size = (int64_t)la_dtype_size(a->real);
-    bool real = a->form != LA_FFT_C2C && a->n % 2 == 0;
+    bool real = a->form != LA_FFT_C2C
+        && (a->n % 2 == 0 || la_fft_odd_radix(a->n));
     sort_dims(a);
-    call c = {.a = a, .count = 1, .lanes = 1};
+    call c = {.a = a, .count = 1};
     for (int d = 0; d < a->ndim; d++) c.count *= a->sizes[d];
     if (c.count == 0) return LA_OK;
     LA_TRY(la_fft_plan_get(a->n, a->real, real, &p));
     c.p = p;
     c.inner = real ? p->first : p;
     set_lines(&c);
-    bool close = is_pairs(&c.in, size) || is_pairs(&c.out, size);
-    if (c.inner->kind == LA_FFT_FLAT && c.count > 1
-        && (!close || c.inner->n * 2 * size <= LANES_MOST))
-        c.lanes = (int)la_min(LA_FFT_LANES, c.count);
+    size_t bytes = choose(&c);
     int64_t units = la_ceil_div(c.count, c.lanes);
-    int64_t bytes = c.inner->n * c.lanes * 2 * size * 4;
-    la_unit_plan plan = {run_unit, la_ceil_div(THREAD_WORK, bytes),
-                         la_fft_scratch(c.inner, c.lanes)};
-    if (c.inner->kind != LA_FFT_FLAT && a->form != LA_FFT_C2C)
-        plan.bytes = 4 * (size_t)(size * part_length(c.inner, 1));
-    bool inside = c.inner->kind != LA_FFT_FLAT && units < la_num_threads();
-    if (!inside) return la_iter_units(units, &plan, &c);
-    char *scratch = la_mem_alloc(plan.bytes);
-    if (!scratch) return LA_ENOMEM;
-    la_status status = LA_OK;
-    for (int64_t i = 0; i < units && !status; i++)
-        status = la_interrupted() ? LA_EINTR : run_unit(&c, i, scratch);
-    la_mem_free(scratch, plan.bytes);
-    return status ? status : la_poll();
+    int64_t work = a->n * c.lanes * 2 * size * 4;
+    if (!la_fft_has_lanes(c.inner) && units < la_num_threads())
+        return run_inside(units, bytes, &c);
+    la_unit_plan plan = {run_unit, la_ceil_div(THREAD_WORK, work), bytes};
+    return la_iter_units(units, &plan, &c);
 }

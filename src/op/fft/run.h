@@ -36,10 +36,8 @@ typedef struct la_fft_axis {
 la_status la_fft_run(la_fft_axis *a);
 
 /* One transform of p->n complex elements, by the threads there are. in and out
-** may be one memory. */
+** may be one memory. LA_ENOMEM or LA_EINTR. */
 la_status la_fft_line_run(const la_fft_plan *p, const la_fft_line *in,
-                          const la_fft_line *out, char *scratch);
-/* Bytes of scratch for 'lanes' transforms at a time. */
-size_t la_fft_scratch(const la_fft_plan *p, int lanes);
+                          const la_fft_line *out);
 
 #endif

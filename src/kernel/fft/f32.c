@@ -1,4 +1,4 @@
-/* The Fourier kernels: one table per dtype. */
+/* The Fourier kernels of single precision. */
 #include "kernel/fft/fft.h"
 #include "simd/complex.h"
 #include "simd/transpose.h"
@@ -9,9 +9,4 @@
 #define LANE f32
 #define REAL float
 #define REAL_BYTES 4
-#include "kernel/fft/each_fft.inc"
-
-#define LANE f64
-#define REAL double
-#define REAL_BYTES 8
 #include "kernel/fft/each_fft.inc"

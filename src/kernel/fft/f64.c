@@ -1,0 +1,12 @@
+/* The Fourier kernels of double precision. */
+#include "kernel/fft/fft.h"
+#include "simd/complex.h"
+#include "simd/transpose.h"
+#include "simd/unfused.h"
+
+#define INLINE static inline __attribute__((always_inline, unused))
+
+#define LANE f64
+#define REAL double
+#define REAL_BYTES 8
+#include "kernel/fft/each_fft.inc"
