@@ -356,6 +356,19 @@ describe("a broken image", function()
     end
   end)
 
+  it("with more codes than a Huffman table holds is refused", function()
+    -- after the frame, too, and from a file as from a string
+    for name, marker in pairs{["full.jpg"] = "\xff\xc4",
+                              ["progressive.jpg"] = "\xff\xda"} do
+      local jpg = by_name[name].bytes
+      local at = jpg:find(marker, 1, true)
+      local table_ = "\xff\xc4\x00\x13\x00" .. ("\x20"):rep(16)
+      local bytes = jpg:sub(1, at - 1) .. table_ .. jpg:sub(at)
+      raises("bad Huffman table", image.decode, bytes)
+      raises("bad Huffman table", image.load, write("x.jpg", bytes))
+    end
+  end)
+
   it("and one that is whole stay within a memory limit", function()
     for _, name in ipairs{"interlaced.png", "progressive.jpg", "rgb.bmp",
                           "packed.tga"} do

@@ -70,6 +70,11 @@ static inline int la_png_paeth(int left, int above, int corner)
     return a <= b && a <= c ? left : b <= c ? above : corner;
 }
 
+/* Do the Huffman tables of a JPEG have at most 256 codes? stb_image 2.27 relies
+** on it. LA_EIO where one has more. Looks through the whole source, which is in
+** memory, or (whole = false) up to the frame header, for la_stb_info. */
+la_status la_jpeg_check(const la_source *, bool whole);
+
 /* JPEG, BMP and TGA by stb_image; out->format says which. */
 la_status la_stb_info(const la_source *, la_image_info *out);
 la_status la_stb_read(const la_source *, const la_image_info *,

@@ -234,6 +234,7 @@ static void free_blocks(job *j)
 la_status la_stb_info(const la_source *source, la_image_info *out)
 {
     job j = {.source = source};
+    if (out->format == LA_IMAGE_JPEG) LA_TRY(la_jpeg_check(source, false));
     la_status status = run(&j, info_of, out, NULL);
     free_blocks(&j);
     return status;
@@ -260,6 +261,7 @@ la_status la_stb_read(const la_source *source, const la_image_info *info,
     if (!is_plausible(source, info))
         return la_error(LA_EIO, "malformed image (too few bytes for its width"
                         " and height)");
+    if (info->format == LA_IMAGE_JPEG) LA_TRY(la_jpeg_check(source, true));
     la_status status = run(&j, pixels_of, &asked, &pixels);
     if (!status) status = la_tensor_empty(3, sizes, LA_UINT8, &t);
     if (!status) memcpy(la_data(t), pixels, (size_t)t->numel);
