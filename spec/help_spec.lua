@@ -42,7 +42,7 @@ describe("help", function()
     assert.same({}, missing)
   end)
 
-  for _, part in ipairs{"nn", "optim", "data", "plot", "signal"} do
+  for _, part in ipairs{"nn", "optim", "data", "plot", "signal", "image"} do
     it("knows lunarray." .. part, function()
       local missing = {}
       for _, name in ipairs(names(require("lunarray." .. part))) do

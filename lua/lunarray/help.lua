@@ -110,23 +110,6 @@ load(path)
     Read .npy (one tensor), .npz or .safetensors (a table by name).
 mmap(path)
     As load, but the tensors lie in the mapped file and are read-only.
-== images
-image.load(path[, {channels=, dtype=}])
-    Read a PNG, JPEG, BMP or TGA file, which its bytes tell, as a tensor
-    {channels, height, width}: 1 channel is grey, 2 grey and alpha, 3 RGB, 4
-    RGBA. uint8, uint16 of PNG with 16 bits; a floating dtype gives 0 to 1.
-    channels = 1 to 4 converts.
-image.decode(string[, {channels=, dtype=}])
-    As image.load, from the bytes of a file.
-image.save(x, path[, {quality = 90, format=}])
-    Write {channels, height, width} or {height, width} as the path's end (.png,
-    .jpg, .jpeg, .bmp, .tga) or format says; an existing file is replaced at
-    the end, whole. uint8, uint16 (PNG), bool, or floats: clamped to 0 to 1,
-    times 255, rounded. JPEG and BMP hold 1 or 3 channels. quality: JPEG's.
-image.encode(x, format[, {quality = 90}])
-    The bytes that image.save would write.
-image.info(path)
-    Width, height, channels and bits of a sample, from the file's header.
 == gradients
 grad(outputs, inputs[, {grad_outputs=, retain_graph=, create_graph=,
       allow_unused=}])
@@ -652,6 +635,7 @@ end
 local function parse()
   local call, text
   entries = {}
+  texts = texts .. require "lunarray.help_image"
   for line in texts:gmatch("[^\n]+") do
     if line:find("^      ") and not text then
       call = call .. "\n" .. line

@@ -15,7 +15,7 @@ static const struct {
 } themes[] = {
     {"fft", false},
     {"linalg", false},
-    {"image", false},
+    {"image", true},
     {"signal", true},
 };
 
