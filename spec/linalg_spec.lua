@@ -381,3 +381,51 @@ describe("matrices at the edge of a definition", function()
     end
   end)
 end)
+
+describe("det of singular matrices", function()
+  -- Leibniz's formula, a polynomial that autograd differentiates by itself
+  local function polynomial(a)
+    if a:size(1) == 1 then return a[{1, 1}] end
+    local sum = 0
+    for j = 1, a:size(1) do
+      local rest = {}
+      for k = 1, a:size(1) do if k ~= j then rest[#rest + 1] = k end end
+      local minor = a[{{2, -1}}]:index_select(2, la.tensor(rest))
+      sum = sum + (j % 2 == 1 and 1 or -1) * a[{1, j}] * polynomial(minor)
+    end
+    return sum
+  end
+
+  local function second(f, a, w)
+    local x = a:clone():requires_grad_()
+    local g = la.grad(f(x), x, {create_graph = true})
+    return g, la.grad(la.real(g * w):sum(), x)
+  end
+
+  it("has the derivatives of the polynomial that it is", function()
+    la.manual_seed(3)
+    for _, dtype in ipairs{"float64", "complex128", "float32"} do
+      local low = la.randn(4, 2, {dtype = dtype})
+        :matmul(la.randn(2, 4, {dtype = dtype}))
+      for _, a in ipairs{la.zeros(3, 3, {dtype = dtype}),
+        low, low[{{1, 3}, {1, 3}}],
+        la.tensor({{1, 2}, {2, 4}}, {dtype = dtype}),
+        la.tensor({{1, 2, 3}, {2, 4, 6}, {1, 0, 1}}, {dtype = dtype})} do
+        local w = la.randn(a.shape, {dtype = dtype})
+        local g, h = second(la.det, a, w)
+        local want_g, want_h = second(polynomial, a, w)
+        assert.is_true(la.allclose(g, want_g, 1e-4, 1e-4), tostring(g))
+        assert.is_true(la.allclose(h, want_h, 1e-4, 1e-4), tostring(h))
+      end
+    end
+  end)
+
+  it("in a batch with others, of one element", function()
+    local f64 = {dtype = "float64"}
+    local g, h = second(la.det, la.zeros(1, 1, f64), la.ones(1, 1, f64))
+    assert.same({{{1.0}}, {{0.0}}}, {g:totable(), h:totable()})
+    local batch = la.stack{la.tensor({{1, 2}, {2, 4}}, f64), la.eye(2, f64),
+      la.zeros(2, 2, f64)}
+    assert.is_true(la.gradgradcheck(la.det, {batch:requires_grad_()}))
+  end)
+end)

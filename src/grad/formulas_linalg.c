@@ -111,12 +111,89 @@ static la_tensor *adjugate(la_formula *x)
     return R(lu_solve, lu, pivots, R(mul, scale, one), true, true);
 }
 
+/* Is a pivot of some matrix so small against its largest that half the digits
+** of the inverse are lost? */
+static bool near_singular(la_formula *x, la_tensor *a)
+{
+    la_value r[LA_MAX_RESULTS], args[] = {la_v_tensor(a)};
+    int64_t last = -1;
+    double least = a->dtype == LA_FLOAT32 || a->dtype == LA_COMPLEX64
+        ? 0x1p-12 : 0x1p-26;
+    if (x->status) return false;
+    x->status = la_do_many(LA_OP(lu_factor_ex), r, 1, args);
+    if (x->status) return false;
+    la_tensor *lu = la_x_own(x, r[0].tensor);
+    la_tensor_release(r[1].tensor);
+    la_tensor_release(r[2].tensor);
+    la_tensor *d = R(abs, R(diagonal, lu, 0, -2, -1));
+    la_tensor *most = R(amax, d, la_v_ints(&last, 1));
+    la_tensor *small = R(le, R(amin, d, la_v_ints(&last, 1)),
+                         R(mul, most, least));
+    if (x->status) return false;
+    x->status = la_run_many(any, r, small);
+    return !x->status && r[0].b;
+}
+
+/* The positions (from 1) of all n rows but the first, all but the second, ...:
+** n lists of n - 1. */
+static la_tensor *all_but_one(la_formula *x, int64_t n)
+{
+    la_tensor *t;
+    int64_t count = n * (n - 1);
+    if (x->status) return NULL;
+    x->status = la_tensor_empty(1, &count, LA_INT64, &t);
+    if (x->status) return NULL;
+    int64_t *p = (int64_t *)la_data(t);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t k = 0; k < n - 1; k++) *p++ = k + (k >= i) + 1;
+    return la_x_own(x, t);
+}
+
+/* 1 and -1 in turn, n x n, in the dtype of 'a'. */
+static la_tensor *signs(la_formula *x, la_tensor *a, int64_t n)
+{
+    la_tensor *row = R(arange_start, la_scalar_int(0), la_scalar_int(n));
+    la_tensor *odd = R(remainder, R(add, row, R(unsqueeze, row, -1)), 2);
+    return R(to_dtype, R(rsub, R(mul, odd, 2), 1),
+             la_v_dtype(x->status ? LA_FLOAT32 : (la_dtype)a->dtype));
+}
+
+/* Small enough for n x n minors of each matrix, and with a pivot that the
+** inverse, though not the determinant's derivative, would divide by. */
+static bool needs_minors(la_formula *x, la_tensor *a)
+{
+    int64_t n = size_of(x, a, 1), all = a->numel * (n - 1);
+    if (x->status || a->device != LA_CPU || a->numel == 0 || n > 64
+        || all > ((int64_t)1 << 22) / (n * n)) return false;
+    bool before = la_set_grad_enabled(false);
+    bool yes = near_singular(x, R(detach, a));
+    la_set_grad_enabled(before);
+    return yes;
+}
+
+/* g times the conjugates of the cofactors: determinants of A without a row and
+** a column, whose own derivatives exist for matrices of any rank. */
+static la_tensor *by_minors(la_formula *x, la_tensor *a)
+{
+    int64_t n = size_of(x, a, 1), sizes[LA_MAX_DIMS + 2];
+    int lead = x->status ? 0 : a->ndim - 2;
+    la_tensor *one = all_but_one(x, n);
+    la_tensor *t = R(index_select, R(index_select, a, -2, one), -1, one);
+    for (int d = 0; d < lead; d++) sizes[d] = la_sizes(a)[d];
+    for (int k = 0; k < 4; k++) sizes[lead + k] = k % 2 ? n - 1 : n;
+    t = R(reshape, t, la_v_ints(sizes, lead + 4));
+    t = R(det, R(transpose, t, -3, -2));
+    t = R(mul, t, signs(x, a, n));
+    return R(mul, R(unsqueeze, R(unsqueeze, G, -1), -1), C(t));
+}
+
 /* det: g conj(det) A^-H. */
 la_tensor *la_x_det(la_formula *x)
 {
     la_tensor *a = A(0);
     if (x->status) return NULL;
     if (!la_grad_enabled() && a->device == LA_CPU) return adjugate(x);
+    if (needs_minors(x, a)) return by_minors(x, a);
     la_tensor *scale = R(mul, G, C(RES(0)));
     scale = R(unsqueeze, R(unsqueeze, scale, -1), -1);
     return R(mul, scale, H(R(inv_ex, a)));
