@@ -363,6 +363,29 @@ describe("matrices at the edge of a definition", function()
     assert.has_error(function() L.tensorinv(la.tensor{{2.0}}, 0) end)
   end)
 
+  it("norms of matrices without elements, vander of a number", function()
+    local inf = math.huge
+    for _, sizes in ipairs{{0, 0}, {0, 3}, {3, 0}} do
+      for _, order in ipairs{1, inf} do
+        assert.equal(0.0, L.matrix_norm(la.zeros(sizes), order):item())
+        assert.equal(0.0, L.norm(la.zeros(sizes), order):item())
+      end
+    end
+    assert.same({0.0, 0.0}, L.matrix_norm(la.zeros(2, 0, 3), 1):totable())
+    assert.has_error(function() L.matrix_norm(la.zeros(0, 0), -1) end)
+    assert.same({{1.0, 2.0, 4.0}}, L.vander(la.tensor(2.0), {N = 3}):totable())
+  end)
+
+  it("no reflections: inputs that get zeros", function()
+    for _, f in ipairs{L.householder_product, function(a, t)
+      return la.ormqr(a, t, la.ones(3, 2))
+    end} do
+      local a, tau = la.ones(3, 3):requires_grad_(), la.zeros(0)
+      f(a, tau):sum():backward()
+      assert.is_true(la.equal(la.zeros(3, 3), a.grad))
+    end
+  end)
+
   -- LAPACK's: numpy.linalg and torch read none of it either
   it("the imaginary diagonal of a Hermitian matrix is not read", function()
     for _, rows in ipairs{{{4, 1}, {2, 9}}, {{1, 9}, {3, 5}}} do

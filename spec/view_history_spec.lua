@@ -228,3 +228,20 @@ describe("the bytes of a tensor as another dtype", function()
     assert.is_false(bits[1].requires_grad)
   end)
 end)
+
+describe("a root that was detached in place", function()
+  it("does not take the gradients of its views along", function()
+    for name, f in pairs{unfold = function(v) return v:unfold(1, 2, 1) end,
+      as_strided = function(v) return v:as_strided({2, 2}, {1, 1}, 1) end,
+      view = function(v) return v:view(8, 2) end} do
+      local x = la.ones(4, 4, {requires_grad = true})
+      local y = x * 2
+      local v = y:view(2, 8)
+      local want = la.grad(f(x * 2):sum(), x)
+      if name == "unfold" then want = la.full({4, 4}, 2.0) end
+      y:detach_()
+      f(v):sum():backward()
+      assert.is_true(la.equal(want, x.grad), name)
+    end
+  end)
+end)

@@ -19,8 +19,9 @@ void la_grad_init_node(void);
 bool la_exclusive(const la_tensor *t);
 const char *la_node_name(const la_node *n);
 const char *la_op_node_name(const la_node *n);
-/* The history of a view as a part of its root's storage. */
-la_status la_view_history(la_tensor *view);
+/* The history of a view as a part of the storage of 'of': its root, or the view
+** that it was made of. */
+la_status la_view_history(la_tensor *view, la_tensor *of);
 /* Every question on the history of a tensor goes through this first: a view
 ** whose storage was written since it was made, or since it was last asked,
 ** gets the history that its root has now. Nothing for other tensors. */

@@ -144,8 +144,11 @@ static void release_local(la_node *n)
 static la_status attach_one(la_frame *f, la_node *n, la_tensor *t, int slot)
 {
     if (!differentiable(t)) return LA_OK;
-    if (f->op == LA_OP(as_strided) || f->op == LA_OP(unfold))
-        return la_view_history(t);
+    if (f->op == LA_OP(as_strided) || f->op == LA_OP(unfold)) {
+        /* A root that was detached in place: its views still have theirs. */
+        bool lost = !la_requires_grad(t->base);
+        return la_view_history(t, lost ? f->args[0].tensor : t->base);
+    }
     LA_TRY(la_node_output(n, slot, t));
     /* A change of geometry writes no element: the root's history stays. */
     bool elements = !(f->op->forms & LA_METADATA);

@@ -169,14 +169,14 @@ static la_status run_view(la_node *n, la_tensor **grads, la_tensor **out)
 static const la_node_class class_view = {"AsStridedBackward", run_view, NULL,
                                          NULL};
 
-/* A node for the view's part of its root, with an edge to the root. */
-static la_status view_node(la_tensor *t, la_node **out)
+/* A node for the view's part of 'of', with an edge to that. */
+static la_status view_node(la_tensor *t, la_tensor *of, la_node **out)
 {
     la_node *n;
     LA_TRY(la_node_new(&class_view, 1, 1, sizeof(part), &n));
-    la_status status = part_of(t, t->base, la_node_extra(n));
+    la_status status = part_of(t, of, la_node_extra(n));
     if (!status) status = la_node_output(n, 0, t);
-    if (!status) status = la_gradient_edge(t->base, &n->edges[0]);
+    if (!status) status = la_gradient_edge(of, &n->edges[0]);
     if (status) {
         la_node_release(n);
         return status;
@@ -185,10 +185,10 @@ static la_status view_node(la_tensor *t, la_node **out)
     return LA_OK;
 }
 
-la_status la_view_history(la_tensor *view)
+la_status la_view_history(la_tensor *view, la_tensor *of)
 {
     la_node *n;
-    LA_TRY(view_node(view, &n));
+    LA_TRY(view_node(view, of, &n));
     la_status status = la_set_history(view, n, 0);
     la_node_release(n);
     return status;
@@ -215,7 +215,7 @@ la_status la_refresh_history(la_tensor *t)
                         "tensor that it was made of was given other data "
                         "(set_data) and one of them was written; make the "
                         "view after that");
-    return la_view_history(t);
+    return la_view_history(t, t->base);
 }
 
 la_status la_grad_fn_of(la_tensor *t, la_node **out, int *slot)

@@ -169,12 +169,26 @@ static la_tensor *reflect(la_chain *w, la_tensor *a, la_tensor *tau,
     return STEP(sub, c, STEP(matmul, v, p));
 }
 
+/* No reflection: c, of which a and tau are inputs all the same. */
+static la_status without_steps(la_tensor *a, la_tensor *tau, la_tensor *c,
+                               la_tensor **out)
+{
+    LA_CHAIN box = {.n = 0};
+    la_chain *w = &box;
+    la_tensor *none = STEP(narrow, a, a->ndim - 1, (int64_t)0, (int64_t)0);
+    la_tensor *x = STEP(add, STEP(add, c, STEP(sum, none)), STEP(sum, tau));
+    LA_TRY(w->status);
+    *out = la_tensor_retain(x);
+    return LA_OK;
+}
+
 /* One reflection after the other: what autograd can follow. */
 static la_status by_steps(la_tensor *a, la_tensor *tau, la_tensor *c,
                           bool adjoint, la_tensor **out)
 {
     int64_t n = la_sizes(tau)[tau->ndim - 1];
     LA_OWNED x = la_tensor_retain(c);
+    if (n == 0) return without_steps(a, tau, c, out);
     for (int64_t i = 0; i < n; i++) {
         LA_CHAIN box = {.n = 0};
         la_chain *w = &box;

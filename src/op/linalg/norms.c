@@ -56,7 +56,9 @@ static la_status matrix_norm(la_tensor *a, const la_value *ord, int arg,
     } else {
         int64_t along = o.rows ? col : row, other = o.rows ? row : col;
         t = STEP(sum, STEP(abs, t), la_v_ints(&along, 1), true);
-        t = o.least ? STEP(amin, t, la_v_ints(&other, 1), true)
+        if (!o.least && la_sizes(a)[other] == 0)   /* no sums: the norm is 0 */
+            t = STEP(sum, t, la_v_ints(&other, 1), true);
+        else t = o.least ? STEP(amin, t, la_v_ints(&other, 1), true)
                     : STEP(amax, t, la_v_ints(&other, 1), true);
         if (!keep)
             t = STEP(squeeze, t, la_v_ints(((int64_t[]){row, col}), 2));

@@ -158,8 +158,8 @@ la_status la_impl_linalg_vander(la_frame *f)
     LA_CHAIN box = {.n = 0};
     la_chain *w = &box;
     la_tensor *x = la_arg(f, 0);
-    if (x->ndim < 1)
-        return la_error_at(LA_ESHAPE, 1, "at least one dim expected");
+    if (x->ndim == 0) x = STEP(unsqueeze, x, 0);
+    LA_TRY(w->status);
     int64_t n = la_has(f, 1) ? la_arg_int(f, 1) : la_sizes(x)[x->ndim - 1];
     if (n < 1)
         return la_error_at(LA_EARG, 2, "at least one power expected, got %lld",

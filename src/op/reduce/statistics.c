@@ -108,8 +108,8 @@ static la_status diff_once(la_tensor **t, int64_t dim)
 }
 
 /* The n-th forward difference along dim. LA_ESHAPE for 0 dims, LA_EARG for n <
-** 0. Stops early where nothing is left along dim. For n = 0 the result shares
-** self's storage. */
+** 0. Stops early where nothing is left along dim; where nothing was there the
+** result is self, and for n = 0 a copy. */
 la_status la_impl_diff(la_frame *f)
 {
     LA_OWNED t = NULL;
@@ -123,18 +123,12 @@ la_status la_impl_diff(la_frame *f)
         return la_error_at(LA_EARG, 2, "order must be non-negative but got "
                            "%lld", (long long)n);
     LA_TRY(la_wrap_dim(la_arg_int(f, 2), self->ndim, &dim));
-    if (n == 0) t = la_tensor_retain(self);     /* the ends don't count */
+    if (n == 0) LA_TRY(la_run(clone, &t, self));    /* the ends don't count */
     else LA_TRY(join_ends(f, dim, &t));
     for (int64_t k = 0; k < n && la_sizes(t)[dim] > 0; k++)
         LA_TRY(diff_once(&t, dim));
-    la_tensor *out = t;
-    t = NULL;
-    if (out != self) return la_give(f, LA_OK, &out);
-    la_status status = la_run(alias, &t, self);
-    la_tensor_release(out);
-    out = t;
-    t = NULL;
-    return status ? status : la_give(f, LA_OK, &out);
+    la_set_result(f, 0, la_tensor_retain(t));
+    return LA_OK;
 }
 
 /* ---- normalize(self, p, dim, eps), renorm(self, p, dim, maxnorm) ---- */
