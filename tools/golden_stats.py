@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Records of statistics for spec/golden, by NumPy and PyTorch:
+"""Records of statistics for spec/golden, by NumPy, SciPy and PyTorch:
 
     python3 tools/golden_stats.py spec/golden
 """
 import sys
 
 import numpy as np
+import scipy.special
 import torch
 
 from golden import BOTH, Tagged, case, dim, real, write
@@ -196,7 +197,55 @@ def diagonals():
                  real(*shape), 5.0, wrap, style="method")
 
 
+def special():
+    s = torch.special
+    loose = {"rtol": 1e-5, "atol": 1e-6}
+    rising = torch.tensor([0.0, 1e-5, 0.3, 1, 2.5, 7, 19, 60])
+    edges = torch.tensor([0.0, -0.0, 1, -1, 0.5, -3, inf, nan])
+    names = ("erfcx", "entr", "bessel_j0", "bessel_j1", "bessel_y0",
+             "bessel_y1", "modified_bessel_k0", "modified_bessel_k1",
+             "scaled_modified_bessel_k0", "scaled_modified_bessel_k1",
+             "spherical_bessel_j0")
+    # PyTorch's have errors of 1e-9.
+    exact = {"bessel_j0": scipy.special.j0, "bessel_j1": scipy.special.j1,
+             "bessel_y0": scipy.special.y0, "bessel_y1": scipy.special.y1}
+    for name in names:
+        op = "special_" + name if "l_b" in name or "d_b" in name else name
+        fn = numpy_call(exact[name]) if name in exact else getattr(s, name)
+        for dtype in BOTH:
+            case(op, fn, real(4, 5, dtype=dtype).abs() + 0.25)
+            case(op, fn, (real(4, 5, dtype=dtype).abs() + 0.25).t())
+            case(op, fn, rising.to(dtype), tol=loose)
+        case(op, getattr(s, name), torch.tensor([1, 2, 5]))
+        case(op, fn, edges[:6], tol=loose)
+    case("erfcx", s.erfcx, torch.tensor([-27.0, -3, 27, 50, 1e30, inf, nan],
+                                        dtype=torch.float64))
+    case("entr", s.entr, edges)
+    for dtype in BOTH:
+        x = real(4, 5, dtype=dtype).abs() + 0.125
+        for op, fn in (("igamma", s.gammainc), ("igammac", s.gammaincc)):
+            def call(a, x):
+                return fn(torch.tensor(a, dtype=x.dtype), x)
+            for a in (0.25, 1.0, 2.5, 40.0):
+                case(op, call, a, x)
+                case(op, call, a, x.t() * a, tol=loose)
+        q = real(3, 4, dtype=dtype).abs() + 0.25
+        for order in (1.5, 2.0, 9.0):
+            def zeta(order, q):
+                return s.zeta(order, q)
+            case("zeta", zeta, order, q)
+            case("zeta", zeta, order, q.t(), tol=loose)
+        case("zeta", zeta, 3.0, -q - 0.0625, tol=loose)
+        wide = torch.tensor([0.0, -0.0, 1, -3, 0.1, 1e-30, 6e30, inf, -inf],
+                            dtype=dtype)
+        case("frexp", torch.frexp, real(4, 5, dtype=dtype))
+        case("frexp", torch.frexp, real(4, 5, dtype=dtype).t())
+        case("frexp", torch.frexp, wide)
+    case("frexp", torch.frexp, torch.tensor([0.1, 6e-8, 65504, -2],
+                                            dtype=torch.float16))
+
+
 if __name__ == "__main__":
     torch.manual_seed(31)
     write(sys.argv[1], (without_nan, percentiles, averages, polynomials,
-                        curves, diagonals))
+                        curves, diagonals, special))

@@ -23,6 +23,13 @@ la_tensor *la_x_inverse_norm(la_formula *x);   /* 1 / (a^2 + b^2), 0 at 0 */
 la_tensor *la_x_distance(la_formula *x, la_tensor *a, la_tensor *b);
 /* I1(x) / x of i1's and i1e's formula, times exp(-|x|) when 'scaled'. */
 la_tensor *la_x_i1_quotient(la_formula *x, bool scaled);
+/* J1(x) / x of bessel_j1's. */
+la_tensor *la_x_j1_quotient(la_formula *x);
+/* Refuses the gradient of argument k: LA_EGRAD. */
+la_tensor *la_x_missing(la_formula *x, int k);
+/* The slope of igamma in its second argument. */
+la_tensor *la_x_gamma_density(la_formula *x);
+la_tensor *la_x_bessel_k(la_formula *x);
 la_tensor *la_x_log_ndtr(la_formula *x);
 /* Argument 0 where it is negative, else 0 while the formula is recorded. */
 la_tensor *la_x_below_zero(la_formula *x);

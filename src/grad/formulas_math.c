@@ -90,17 +90,52 @@ la_tensor *la_x_sinc(la_formula *x)
     return R(mul, R(mul, G, pi), C(R(where, near, curve, slope)));
 }
 
-/* A quotient near 0, by the Taylor series there: its derivatives would lose
-** all digits. */
-la_tensor *la_x_i1_quotient(la_formula *x, bool scaled)
+/* I1(x) / x, or with sign -1 J1(x) / x: near 0 by the Taylor series there, as
+** its derivatives would lose all digits. */
+static la_tensor *bessel_quotient(la_formula *x, int sign, bool scaled)
 {
     static const double c[] = {1 / 2., 1 / 16., 1 / 384., 1 / 18432.,
                                1 / 1474560.};
     la_tensor *self = A(0), *size = R(abs, self), *near = R(lt, size, 0.1);
-    la_tensor *curve = series(x, R(square, R(where, near, self, 0)), c, 5);
+    la_tensor *small = R(where, near, self, 0);
+    la_tensor *curve = series(x, R(mul, R(square, small), sign), c, 5);
     if (scaled) curve = R(mul, curve, R(exp, R(neg, size)));
     la_tensor *quotient = R(div, RES(0), R(where, near, 1, self));
     return R(where, near, curve, quotient);
+}
+
+la_tensor *la_x_i1_quotient(la_formula *x, bool scaled)
+{
+    return bessel_quotient(x, 1, scaled);
+}
+la_tensor *la_x_j1_quotient(la_formula *x)
+{
+    return bessel_quotient(x, -1, false);
+}
+
+la_tensor *la_x_missing(la_formula *x, int k)
+{
+    return la_x_fail(x, la_error(LA_EGRAD, "the derivative of %s in argument "
+                                 "%d is not implemented", x->op->op->name,
+                                 k + 1));
+}
+
+/* x^(a - 1) e^-x / gamma(a) */
+la_tensor *la_x_gamma_density(la_formula *x)
+{
+    la_tensor *a = A(0), *at = A(1);
+    la_tensor *power = R(sub, R(xlogy, R(sub, a, 1), at), at);
+    return R(exp, R(sub, power, R(lgamma, a)));
+}
+
+/* K0' = -K1, K1' = -K0 - K1 / x; e^x times it has itself in addition. */
+la_tensor *la_x_bessel_k(la_formula *x)
+{
+    la_tensor *self = A(0), *own = RES(0);
+    bool one = VAL(1).scalar.re != 0, scaled = VAL(2).scalar.re != 0;
+    la_tensor *slope = R(neg, R(bessel_k, self, one ? 0 : 1, VAL(2)));
+    if (one) slope = R(sub, slope, R(div, own, self));
+    return R(mul, G, scaled ? R(add, slope, own) : slope);
 }
 
 /* phi(x) / Phi(x). Far below 0 both underflow, and their logarithms cancel:

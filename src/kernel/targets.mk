@@ -13,6 +13,9 @@ TARGETS_scan/logsumexp := default avx2
 # wider ones gain a quarter, for 30 KB.
 TARGETS_fft/f64 := default avx2
 
+# Calls of scalar functions.
+TARGETS_pointwise/special_double := default
+
 # OPT_<folder>/<file> := <flags>  in place of -O2: where the bench shows a loss.
 # (clang has no such switches.)
 OPT_rows/softmax := $(if $(COMPILER),-O3,-O2 -funswitch-loops)

@@ -487,7 +487,9 @@ static int fn_help(lua_State *L)
         return la_raise_arg(L, 1, "help", "name of an operation or function "
                             "expected, got %s", la_type_text(L, 1));
     const char *name = lua_tolstring(L, 1, &n);
-    const char *other = alias_of(name);
+    const char *other = alias_of(name), *dot = strchr(name, '.');
+    if (dot && la_is_theme(name, (size_t)(dot - name)))
+        other = alias_of(dot + 1);
     push_module_help(L);
     size_t from_module;
     const char *text = lua_tolstring(L, -1, &from_module);

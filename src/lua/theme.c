@@ -17,6 +17,7 @@ static const struct {
     {"linalg", false},
     {"image", true},
     {"signal", true},
+    {"special", false},
 };
 
 enum { THEMES = sizeof(themes) / sizeof(themes[0]) };

@@ -1,8 +1,7 @@
 /*
-** The error function and its relatives, the gamma function and its derivatives,
-** modified Bessel functions. Vectors where there is a method for them
-** (simd/math.h, special_lanes.h, bessel.h), element by element in double
-** otherwise (special.h).
+** The error function and its relatives, the gamma function, modified Bessel
+** functions, by vectors (simd/math.h, special_lanes.h, bessel.h); what has no
+** method for them is in special_double.c.
 */
 #include "kernel/pointwise/bessel.h"
 #include "kernel/each/drive.h"
@@ -65,18 +64,19 @@
 #include "kernel/each/each_float.inc"
 #include "kernel/each/table.inc"
 
-#define NAME polygamma
+#define NAME erfcx
 #define ARITY 1
-#define NPARAMS 1
-#define EXPR(a) (REAL)special_polygamma((double)p0, (double)(a))
-#include "kernel/each/each_real.inc"
+#define HEAVY 3
+#define EXPR(a) VPICK_(a, erfcx)(a)
+#include "kernel/each/each_float.inc"
 #include "kernel/each/table.inc"
 
-#define NAME mvlgamma
+#define NAME entr
 #define ARITY 1
-#define NPARAMS 1
-#define EXPR(a) (REAL)special_mvlgamma((double)(a), (double)p0)
-#include "kernel/each/each_real.inc"
+#define HEAVY 3
+#define EXPR(a) vselect((a) < 0, VPICK_(a, set1)(-INFINITY), \
+                        0 - VPICK_(a, xlogy)(a, a))
+#include "kernel/each/each_float.inc"
 #include "kernel/each/table.inc"
 
 #define NAME i0

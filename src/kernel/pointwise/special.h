@@ -1,8 +1,7 @@
 /*
 ** Special functions of one double, for which there is no vector method
-** (polygamma, mvlgamma): the float dtypes share them and round once. Formulas
-** are the textbook's (Abramowitz and Stegun, chapters 6, 7 and 9); Bessel
-** coefficients are Chebyshev series computed to 40 digits.
+** (polygamma, mvlgamma, zeta): the float dtypes share them and round once.
+** Formulas are the textbook's (Abramowitz and Stegun, chapter 6).
 */
 #ifndef LA_KERNEL_POINTWISE_SPECIAL_H
 #define LA_KERNEL_POINTWISE_SPECIAL_H
@@ -22,28 +21,44 @@ static inline double special_lgamma(double x)
 
 /* ---- the derivatives of digamma ---- */
 
-/* Hurwitz zeta(s, q) for whole s >= 2 by Euler and Maclaurin; the poles at
-** q = 0, -1, ... are infinite. */
-static inline double special_zeta(int s, double q)
+/* The sum of (q + k)^-s for s > 1, q > 0 by Euler and Maclaurin. Where s is
+** large, ten terms stand before the series, however large q is. */
+static inline double special_zeta_sum(double s, double q)
 {
     static const double b[] = {  /* B(2k) / (2k)! */
         0.08333333333333333, -0.001388888888888889, 3.306878306878307e-05,
         -8.267195767195767e-07, 2.08767569878681e-08, -5.284190138687493e-10,
         1.3382536530684679e-11, -3.3896802963225827e-13};
-    if (isinf(q)) return q > 0 ? 0 : NAN;
-    if (q <= 0 && q == floor(q)) return INFINITY;
-    if (q < -1e6) return NAN;    /* hopeless: as many terms */
     double sum = 0;
-    for (; q < 10; q += 1) sum += pow(q, -s);
+    for (int k = s > 8 ? 10 : 0; q < 10 || k > 0; q += 1, k--) {
+        double term = pow(q, -s);
+        sum += term;
+        if (term <= sum * 0x1p-60) return sum;
+    }
     double p = pow(q, -s), rise = s;
     sum += p * q / (s - 1) + p / 2;
     p /= q;
     for (int k = 0; k < 8; k++) {
         sum += b[k] * rise * p;
         p /= q * q;
-        rise *= (double)(s + 2 * k + 1) * (s + 2 * k + 2);
+        rise *= (s + 2 * k + 1) * (s + 2 * k + 2);
     }
     return sum;
+}
+/* Hurwitz zeta(s, q): infinite at s = 1 and at the poles q = 0, -1, ...; below
+** 0 only for whole s, where the terms below 0 are a sum from the other side. */
+static inline double special_zeta(double s, double q)
+{
+    if (s == 1) return INFINITY;
+    if (!(s > 1) || q != q) return NAN;
+    if (q == INFINITY) return 0;
+    if (q > 0) return isinf(s) ? (q < 1 ? INFINITY : q == 1)
+                               : special_zeta_sum(s, q);
+    if (q == floor(q)) return INFINITY;
+    if (s != floor(s) || isinf(s)) return NAN;
+    double part = q - floor(q);
+    double below = special_zeta_sum(s, 1 - part) - special_zeta_sum(s, 1 - q);
+    return special_zeta_sum(s, part) + (fmod(s, 2) != 0 ? -below : below);
 }
 /* Reflected below one half: the series would need a term per unit. */
 static inline double special_trigamma(double x)
@@ -56,10 +71,10 @@ static inline double special_trigamma(double x)
 /* For n from 1; order 0 is digamma itself. */
 static inline double special_polygamma(double n, double x)
 {
-    if (x != x) return x;
+    if (x != x || x == -INFINITY) return NAN;
     if (n == 1) return special_trigamma(x);
     double scale = exp(special_lgamma(n + 1));
-    return (fmod(n, 2) != 0 ? 1 : -1) * scale * special_zeta((int)n + 1, x);
+    return (fmod(n, 2) != 0 ? 1 : -1) * scale * special_zeta(n + 1, x);
 }
 /* log of the multivariate gamma function of dimension p. */
 static inline double special_mvlgamma(double x, double p)

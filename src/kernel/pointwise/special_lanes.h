@@ -9,6 +9,7 @@
 
 #include "kernel/pointwise/special.h"
 #include "simd/math.h"
+#include "simd/math_erfcx.h"
 
 /* The polynomial of n coefficients, the highest power's first. */
 static inline f64v special_poly(const double *c, int n, f64v z)
@@ -46,6 +47,29 @@ static inline f64v f64_digamma(f64v x)
         y = f64_select(below, reflected, y);
     }
     return f64_select(x == 0, f64_copysign(f64_set1(INFINITY), -x), y);
+}
+
+/* e^(x^2) erfc(x): beyond 27 the asymptotic series, DLMF 7.12.1; below 0 from
+** the other side, with what the rounding of the square lost. */
+static inline f64v f64_erfcx(f64v x)
+{
+    static const double c[] = {10395 / 64.0, -945 / 32.0, 105 / 16.0,
+                               -15 / 8.0, 3 / 4.0, -1 / 2.0, 1};
+    f64v a = f64_abs(x), s = x * x;
+    i64v far = a > 27, below = x < 0;
+    f64v y = f64_erfcx_(f64_min(f64_set1(27.3), a));
+    if (i64_any(far)) {
+        f64v series = special_poly(c, 7, 1 / s) * 0.56418958354775628695 / a;
+        y = f64_select(far, series, y);
+    }
+    if (i64_any(below)) {
+        f64v high = (f64v)((u64v)x & 0xfffffffff8000000u), low = x - high;
+        f64v lost = high * high - s + 2 * high * low + low * low;
+        f64v power = f64_exp(s);
+        power = f64_select(a < 26.7, power + power * lost, power);
+        y = f64_select(below, power * 2 - y, y);
+    }
+    return f64_select(x != x, x, y);
 }
 
 /* Half the normal distribution is left at 0: the logarithm of what lies below
@@ -103,6 +127,7 @@ static inline f64v special_ndtri_32(f64v p)
 static inline f32v f32_ndtri(f32v p) { return f32_wide_(special_ndtri_32, p); }
 
 static inline f32v f32_digamma(f32v x) { return f32_wide_(f64_digamma, x); }
+static inline f32v f32_erfcx(f32v x) { return f32_wide_(f64_erfcx, x); }
 static inline f32v f32_log_ndtr(f32v x) { return f32_wide_(f64_log_ndtr, x); }
 
 #endif

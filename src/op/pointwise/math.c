@@ -92,6 +92,56 @@ const la_family la_family_MVLGAMMA = {
     POINTWISE, UNARY_FLOAT_OP, LA_UNDEFINED, check_mvlgamma, .ninputs = 1,
     .fast = LA_FAST_FLOAT};
 
+/* Exponents are int32 whatever the dtype. */
+const la_family la_family_FREXP = {
+    POINTWISE, LA_IT_CHECK_MEM_OVERLAP | LA_IT_PROMOTE_INPUTS
+    | LA_IT_RESIZE_OUTPUTS, LA_INT32, .ninputs = 1, .fast = LA_FAST_FLOAT};
+
+/* (x) -> mantissa and exponent: x 2^-e is exact. */
+la_status la_impl_frexp(la_frame *f)
+{
+    LA_OWNED exponent = NULL;
+    LA_OWNED down = NULL;
+    la_tensor *mantissa;
+    LA_TRY(la_run(frexp_exponent, &exponent, la_arg(f, 0)));
+    LA_TRY(la_run(neg, &down, exponent));
+    LA_TRY(la_run(ldexp_whole, &mantissa, la_arg(f, 0), down));
+    la_set_result(f, 0, mantissa);
+    la_set_result(f, 1, la_tensor_retain(exponent));
+    return LA_OK;
+}
+
+/* Modified Bessel functions: their order and scale are arguments of one
+** kernel. */
+la_status la_impl_special_modified_bessel_k0(la_frame *f)
+{
+    return la_run_result(f, bessel_k, la_arg(f, 0), 0, 0);
+}
+la_status la_impl_special_modified_bessel_k1(la_frame *f)
+{
+    return la_run_result(f, bessel_k, la_arg(f, 0), 1, 0);
+}
+la_status la_impl_special_scaled_modified_bessel_k0(la_frame *f)
+{
+    return la_run_result(f, bessel_k, la_arg(f, 0), 0, 1);
+}
+la_status la_impl_special_scaled_modified_bessel_k1(la_frame *f)
+{
+    return la_run_result(f, bessel_k, la_arg(f, 0), 1, 1);
+}
+
+/* sinc without its factor pi; 0 at infinity. */
+la_status la_impl_special_spherical_bessel_j0(la_frame *f)
+{
+    LA_OWNED far = NULL;
+    LA_OWNED scaled = NULL;
+    LA_OWNED near = NULL;
+    LA_TRY(la_run(isinf, &far, la_arg(f, 0)));
+    LA_TRY(la_run(mul, &scaled, la_arg(f, 0), 0.31830988618379067154));
+    LA_TRY(la_run(sinc, &near, scaled));
+    return la_run_result(f, where, far, 0, near);
+}
+
 /* (n, x), the order first, as torch.polygamma has it; the method has x
 ** first. */
 la_status la_impl_polygamma_first(la_frame *f)
