@@ -290,6 +290,14 @@ local written = {
   transpose_ = {{function(x) return (x * 2):transpose_(1, 2) end, {2, 3}}},
   t_ = {{function(x) return (x * 2):t_() end, {2, 3}}},
   permute_ = {{function(x) return (x * 2):permute_(3, 1, 2) end, {2, 3, 2}}},
+  multivariate_normal = {{function(mean, l)
+    local g = la.Generator(3)
+    return la.multivariate_normal(mean, nil, {4}, {scale_tril = l:tril(),
+      generator = g})
+  end, {3}, {3, 3}}, {function(mean, c)
+    local g = la.Generator(3)
+    return la.multivariate_normal(mean, positive(c), {generator = g})
+  end, {2, 3}, {2, 3, 3}}},
   fill_diagonal_ = {
     {function(x) return (x * 2):fill_diagonal_(3, true) end, {5, 2}},
     {function(x) return (x * 2):fill_diagonal_(3) end, {2, 2, 2}}},

@@ -1,7 +1,7 @@
 /*
 ** Distributions and choices as composites: normal, log_normal_, bernoulli,
-** dropout, geometric_, beta, dirichlet, multinomial, categorical, shuffle,
-** choice.
+** dropout, geometric_, dirichlet, multivariate_normal, trunc_normal_,
+** multinomial, categorical, shuffle, choice.
 **
 ** All randomness comes from operations that take the generator (uniform_,
 ** normal_, exponential_, gamma, randperm), in a fixed order, so that a seed
@@ -10,6 +10,7 @@
 #include <math.h>
 
 #include "base/pool.h"
+#include "op/composite.h"
 #include "op/random/random.h"
 #include "tensor/promote.h"
 #include "tensor/shape.h"
@@ -154,6 +155,27 @@ la_status la_impl_bernoulli(la_frame *f)
     return LA_OK;
 }
 
+/* bernoulli(self, size, dtype, generator): the probabilities of self, broadcast
+** with the sizes. */
+la_status la_impl_bernoulli_size(la_frame *f)
+{
+    la_tensor *p = la_arg(f, 0);
+    la_shape own = la_shape_of(p), all, asked = {.ndim = 0};
+    LA_OWNED out = NULL;
+    LA_OWNED chances = NULL;
+    la_dtype d = float_or_default((la_dtype)p->dtype);
+    LA_TRY(la_run(empty, &chances, f->args[1]));    /* checks the sizes */
+    asked = la_shape_of(chances);
+    LA_TRY(la_shape_broadcast(&own, &asked, &all));
+    la_tensor_drop(&chances);
+    LA_TRY(la_run(to_dtype, &chances, p, la_v_dtype(d)));
+    LA_TRY(la_tensor_empty(all.ndim, all.sizes,
+                           la_has(f, 2) ? f->args[2].dtype : d, &out));
+    LA_TRY(bernoulli_of(out, chances, f->args[3]));
+    la_set_result(f, 0, la_tensor_retain(out));
+    return LA_OK;
+}
+
 /* bernoulli(self, p): one probability, in self's shape. */
 la_status la_impl_bernoulli_p(la_frame *f)
 {
@@ -211,46 +233,130 @@ la_status la_impl_geometric_(la_frame *f)
 
 /* ---- by gamma ---- */
 
-/* beta(a, b) = x / (x + y), x of gamma(a), y of gamma(b). Both are drawn in the
-** broadcast shape, as each result needs values of its own. */
-la_status la_impl_beta(la_frame *f)
+/* LA_EDTYPE for numbers of a dtype, argument k, that has no fractions. */
+static la_status need_random_float(la_dtype d, int k)
 {
-    LA_OWNED x = NULL;
-    LA_OWNED y = NULL;
-    LA_OWNED sum = NULL;
-    la_tensor *a = la_arg(f, 0), *b = la_arg(f, 1);
-    la_shape p = la_shape_of(a), q = la_shape_of(b), s;
-    LA_OWNED wide_a = NULL;
-    LA_OWNED wide_b = NULL;
-    LA_TRY(la_shape_broadcast(&p, &q, &s));
-    LA_TRY(la_run(expand, &wide_a, a, la_v_ints(s.sizes, s.ndim)));
-    LA_TRY(la_run(expand, &wide_b, b, la_v_ints(s.sizes, s.ndim)));
-    la_scalar one = la_scalar_float(1);
-    LA_TRY(la_run(gamma, &x, wide_a, one, f->args[2]));
-    LA_TRY(la_run(gamma, &y, wide_b, one, f->args[2]));
-    LA_TRY(la_run(add, &sum, x, y));
-    return la_run_result(f, div, x, sum);
+    if (la_is_float(d)) return LA_OK;
+    return la_error_at(LA_EDTYPE, k + 1, "random numbers of a distribution "
+                       "need a floating dtype, got %s", la_dtype_name(d));
 }
 
-/* dirichlet(concentration): gamma values along the last dim, divided by their
-** sum. Sums in double; the result has gamma's dtype. */
+/* The sizes of argument 1 with the last one of 'a' behind them. */
+static la_status add_last(const la_frame *f, const la_tensor *a,
+                          int64_t *sizes, la_value *size)
+{
+    int64_t n = f->args[1].ints.n;
+    if (n >= LA_MAX_DIMS)
+        return la_error_at(LA_ESHAPE, 2, "at most %d dimensions", LA_MAX_DIMS);
+    memcpy(sizes, f->args[1].ints.list, (size_t)n * sizeof(*sizes));
+    sizes[n] = la_sizes(a)[a->ndim - 1];
+    *size = la_v_ints(sizes, n + 1);
+    return LA_OK;
+}
+
+/* Factorisations have no 16-bit floats. */
+static la_dtype wide_of(la_dtype d) { return la_is_half(d) ? LA_FLOAT32 : d; }
+
+
+/* dirichlet(concentration, size, dtype, generator): gamma numbers along the
+** last dim, divided by their sum; through logarithms, as tiny concentrations
+** give numbers that are all 0. */
 la_status la_impl_dirichlet(la_frame *f)
 {
-    LA_OWNED x = NULL;
-    LA_OWNED wide = NULL;
-    if (la_arg(f, 0)->ndim == 0)
+    LA_OWNED logs = NULL;
+    LA_OWNED p = NULL;
+    la_tensor *a = la_arg(f, 0);
+    int64_t sizes[LA_MAX_DIMS + 1];
+    la_value size = f->args[1];
+    la_dtype d = la_has(f, 2) ? f->args[2].dtype
+                              : float_or_default((la_dtype)a->dtype);
+    if (a->ndim == 0)
         return la_error_at(LA_ESHAPE, 1, "the concentration needs a dim");
-    LA_TRY(la_run(gamma, &x, f->args[0], la_scalar_float(1), f->args[1]));
-    LA_TRY(la_random_doubles_of(x, NULL, &wide));
-    double *p = (double *)la_data(wide);
-    int64_t n = la_sizes(x)[x->ndim - 1], left = la_poll_every(x->numel);
-    for (int64_t r = 0; n > 0 && r < x->numel; r += n) {
-        double sum = 0;
-        LA_EACH_POLLED(i, 0, n) sum += p[r + i];
-        LA_EACH_POLLED(i, 0, n) p[r + i] /= sum;
-        if (la_poll_run(&left, n)) return la_poll();
+    LA_TRY(need_random_float(d, 2));
+    if (la_has(f, 1)) LA_TRY(add_last(f, a, sizes, &size));
+    LA_TRY(la_run(gamma_log, &logs, a, size, la_v_dtype(LA_FLOAT64),
+                  f->args[3]));
+    LA_TRY(la_run(softmax, &p, logs, -1));
+    return la_run_result(f, to_dtype, p, la_v_dtype(d));
+}
+
+/* ---- normal numbers of another shape ---- */
+
+/* trunc_normal_(self, mean, std, a, b, generator) */
+la_status la_impl_trunc_normal_(la_frame *f)
+{
+    LA_OWNED t = NULL;
+    la_tensor *self = la_arg(f, 0);
+    la_dtype d = (la_dtype)self->dtype;
+    LA_TRY(need_random_float(d, 0));
+    LA_TRY(la_run(truncated_normal, &t, la_arg_float(f, 1), la_arg_float(f, 2),
+                  la_arg_float(f, 3), la_arg_float(f, 4),
+                  la_v_ints(la_sizes(self), self->ndim), la_v_dtype(d),
+                  f->args[5]));
+    LA_TRY(la_run_(copy_, self, t));
+    la_set_result(f, 0, la_tensor_retain(self));
+    return LA_OK;
+}
+
+/* The sizes of standard normal numbers: those asked for, before those that mean
+** and factor have together. */
+static la_status normal_sizes(la_frame *f, la_tensor *mean, la_tensor *factor,
+                              int64_t *sizes, la_value *size)
+{
+    la_shape a = la_shape_of(mean), b = la_shape_of(factor), c = a, s;
+    int64_t n = la_sizes(mean)[mean->ndim - 1];
+    b.ndim--;
+    if (b.sizes[b.ndim] != n || b.sizes[b.ndim - 1] != n)
+        return la_error_at(LA_ESHAPE, 2, "a matrix of %lld x %lld is expected, "
+                           "got %lld x %lld", (long long)n, (long long)n,
+                           (long long)b.sizes[b.ndim - 1],
+                           (long long)b.sizes[b.ndim]);
+    LA_TRY(la_shape_broadcast(&a, &b, &c));
+    s = c;
+    if (la_has(f, 2)) {
+        la_shape own = {.ndim = (int)f->args[2].ints.n};
+        if (f->args[2].ints.n >= LA_MAX_DIMS)
+            return la_error_at(LA_ESHAPE, 3, "too many dimensions");
+        memcpy(own.sizes, f->args[2].ints.list,
+               (size_t)own.ndim * sizeof(*own.sizes));
+        c.ndim--;
+        LA_TRY(la_blame(la_shape_broadcast(&own, &c, &s), 3));
+        s.sizes[s.ndim++] = n;
     }
-    return la_run_result(f, astype, wide, la_v_dtype((la_dtype)x->dtype));
+    memcpy(sizes, s.sizes, (size_t)s.ndim * sizeof(*sizes));
+    *size = la_v_ints(sizes, s.ndim);
+    return LA_OK;
+}
+
+/* multivariate_normal(mean, cov, size, scale_tril, dtype, generator): mean plus
+** L z of standard normal z. */
+la_status la_impl_multivariate_normal(la_frame *f)
+{
+    LA_CHAIN box = {.n = 0};
+    la_chain *w = &box;
+    la_tensor *mean = la_arg(f, 0), *l = la_arg(f, 3), *z;
+    int64_t sizes[LA_MAX_DIMS + 1];
+    la_value size;
+    la_dtype d = la_has(f, 4) ? f->args[4].dtype
+                              : float_or_default((la_dtype)mean->dtype);
+    if (!la_arg(f, 1) == !l)
+        return la_error_at(LA_EARG, 2, "either cov or scale_tril is needed");
+    LA_TRY(need_random_float(d, 4));
+    if (!l) l = STEP(cholesky, STEP(to_dtype, la_arg(f, 1),
+                                    la_v_dtype(wide_of(d))));
+    if (w->status) return w->status;
+    if (mean->ndim == 0 || l->ndim < 2)
+        return la_error_at(LA_ESHAPE, mean->ndim ? 4 : 1, "mean is a vector, "
+                           "cov and scale_tril are matrices");
+    LA_TRY(normal_sizes(f, mean, l, sizes, &size));
+    l = STEP(to_dtype, l, la_v_dtype(d));
+    z = STEP(randn, size, la_v_dtype(d), la_v_none(), la_v_bool(false),
+             la_v_none(), la_v_none(), f->args[5]);
+    if (w->status) return w->status;
+    if (l->ndim == 2 && z->ndim > 1) z = STEP(matmul, z, STEP(mT, l));
+    else z = STEP(squeeze, STEP(matmul, l, STEP(unsqueeze, z, -1)), -1);
+    return la_chain_end(w, f, STEP(add, z, STEP(to_dtype, mean,
+                                                la_v_dtype(d))));
 }
 
 /* ---- choices ---- */

@@ -1,14 +1,16 @@
 /*
-** Distributions by rejection (Poisson, binomial, gamma): element by element,
-** each from a stream of its own, whose counters differ in the last word. A
-** rejected candidate of one element changes nothing in the next, so results
-** depend neither on threads nor on the order of elements.
+** Distributions with parameters for each element, most of them by rejection:
+** element by element, each from a stream of its own, whose counters differ in
+** the last word. A rejected candidate of one element changes nothing in the
+** next, so results depend neither on threads nor on the order of elements.
 */
 #include <math.h>
 
 #include "base/philox.h"
+#include "base/pool.h"
 #include "iter/items.h"
 #include "op/random/random.h"
+#include "tensor/shape.h"
 
 #define LA_ROWS "op/def/random.def"
 #include "op/impls.h"
@@ -83,9 +85,9 @@ static double poisson_rejection(stream *s, double rate)
 
 /* The product method below a rate of 10, rejection above, where it is
 ** faster. */
-static double poisson(stream *s, double rate, double unused)
+static double sample_poisson(stream *s, const double *p)
 {
-    (void)unused;
+    double rate = p[0];
     if (isnan(rate)) return rate;
     if (rate == 0) return 0;
     return rate < 10 ? poisson_product(s, rate) : poisson_rejection(s, rate);
@@ -130,8 +132,9 @@ static double binomial_rejection(stream *s, double n, double p)
 }
 
 /* By symmetry p <= 1/2; waiting times for n p < 10, else rejection. */
-static double binomial(stream *s, double n, double p)
+static double sample_binomial(stream *s, const double *parameters)
 {
+    double n = parameters[0], p = parameters[1];
     if (isnan(n) || isnan(p)) return NAN;
     n = floor(n);
     if (n <= 0 || p <= 0) return 0;
@@ -169,15 +172,125 @@ static double gamma_sample(stream *s, double shape, double scale)
     }
 }
 
+static double sample_gamma(stream *s, const double *p)
+{
+    return gamma_sample(s, p[0], p[1]);
+}
+
+/* The logarithm, which is finite where the number itself would be 0. */
+static double sample_gamma_log(stream *s, const double *p)
+{
+    double u = 1, unused;
+    if (!(p[0] > 0 && p[0] < 1)) return log(gamma_sample(s, p[0], 1));
+    two_units(s, &u, &unused);
+    return log(u) / p[0] + log(gamma_sample(s, p[0] + 1, 1));
+}
+
+/* By two gamma numbers, through their logarithms where both would be tiny. */
+static double sample_beta(stream *s, const double *p)
+{
+    if (p[0] < 1 && p[1] < 1) {
+        double x = sample_gamma_log(s, p), y = sample_gamma_log(s, p + 1);
+        return isinf(x) && isinf(y) ? NAN : 1 / (1 + exp(y - x));
+    }
+    double x = gamma_sample(s, p[0], 1), y = gamma_sample(s, p[1], 1);
+    return isinf(x) && !isinf(y) ? 1 : x / (x + y);
+}
+
+/* A normal number over the root of a chi-square one by its df, which is
+** infinite for the normal distribution itself: (df, loc, scale). */
+static double sample_student_t(stream *s, const double *p)
+{
+    double x = one_normal(s), df = p[0];
+    if (!isinf(df)) x *= sqrt(df / 2 / gamma_sample(s, df / 2, 1));
+    return p[1] + p[2] * x;
+}
+
+static double sample_chisquare(stream *s, const double *p)
+{
+    return gamma_sample(s, p[0] / 2, 2);
+}
+
+/* ---- by inversion ---- */
+
+static double sample_laplace(stream *s, const double *p)
+{
+    double u, side;
+    two_units(s, &u, &side);
+    return side < 0.5 ? p[0] + p[1] * log(u) : p[0] - p[1] * log(u);
+}
+
+static double sample_gumbel(stream *s, const double *p)
+{
+    double u, unused;
+    two_units(s, &u, &unused);
+    return p[0] - p[1] * log(-log(u));
+}
+
+static double sample_weibull(stream *s, const double *p)
+{
+    double u, unused;
+    two_units(s, &u, &unused);
+    return p[0] * pow(-log(u), 1 / p[1]);
+}
+
+/* ---- the normal distribution between limits ---- */
+
+/* Standard normal numbers in low..high, 0 <= low: candidates fall off
+** exponentially, as slowly as accepts most (C. Robert, Simulation of truncated
+** normal variables, 1995). */
+static double normal_tail(stream *s, double low, double high)
+{
+    double rate = (low + sqrt(low * low + 4)) / 2, u, v;
+    double rest = expm1(-rate * (high - low));
+    for (;;) {
+        two_units(s, &u, &v);
+        double x = low - log1p(u * rest) / rate;
+        if (log(v) <= -0.5 * (x - rate) * (x - rate)) return x;
+    }
+}
+
+/* Around 0: normal candidates for a wide interval, uniform ones for a narrow
+** one. */
+static double normal_middle(stream *s, double low, double high)
+{
+    double u, v;
+    if (high - low > 2.5)
+        for (;;) {
+            double x = one_normal(s);
+            if (x >= low && x <= high) return x;
+        }
+    for (;;) {
+        two_units(s, &u, &v);
+        double x = low + u * (high - low);
+        if (log(v) <= -0.5 * x * x) return x;
+    }
+}
+
+/* (mean, std, low, high) */
+static double sample_truncated_normal(stream *s, const double *p)
+{
+    double low = (p[2] - p[0]) / p[1], high = (p[3] - p[0]) / p[1], x;
+    if (!(low <= high) || isnan(p[1])) return NAN;
+    if (low == high || p[1] == 0) return fmin(fmax(p[0], p[2]), p[3]);
+    x = low > 0 ? normal_tail(s, low, high)
+        : high < 0 ? -normal_tail(s, -high, -low) : normal_middle(s, low, high);
+    return fmin(fmax(p[0] + p[1] * x, p[2]), p[3]);
+}
+
 /* ---- over tensors ---- */
 
-/* One sample from parameters a and b. */
-typedef double (*sampler)(stream *s, double a, double b);
+enum { MOST = 4 };       /* parameters */
+
+/* One sample from its parameters. */
+typedef double (*sampler)(stream *s, const double *parameters);
 
 typedef struct job {
     sampler sample;
     uint64_t seed, block;
-    const double *a, *b;
+    int n;
+    const double *parameters[MOST];
+    int step[MOST];          /* 0: one value for all elements */
     double *out;
 } job;
 
@@ -185,117 +298,184 @@ typedef struct job {
 static void run_range(int64_t begin, int64_t end, void *context)
 {
     const job *j = context;
+    double p[MOST] = {0};
     for (int64_t i = begin; i < end; i++) {
         stream s = {j->seed, j->block + (uint64_t)i, 0};
-        j->out[i] = j->sample(&s, j->a[i], j->b ? j->b[i] : 0);
+        for (int k = 0; k < j->n; k++)
+            p[k] = j->parameters[k][i * j->step[k]];
+        j->out[i] = j->sample(&s, p);
     }
 }
 
-/* out = samples of parameters a and b (float64, contiguous; b may be NULL). */
-static la_status sample_all(la_tensor *out, la_tensor *a, la_tensor *b,
-                            sampler sample, la_generator *g)
-{
-    LA_OWNED samples = NULL;
-    int64_t n = out->numel;
-    LA_TRY(la_tensor_empty(out->ndim, la_sizes(out), LA_FLOAT64, &samples));
-    job j = {.sample = sample, .seed = g->seed, .a = (double *)la_data(a),
-             .b = b ? (double *)la_data(b) : NULL,
-             .out = (double *)la_data(samples)};
-    j.block = la_random_draw(g, (uint64_t)n);
-    LA_TRY(la_iter_items(n, 1024, 1024, run_range, &j));
-    return la_run_(copy_, out, samples);
-}
+/* The values that a parameter may have; NaN may be anywhere, its sample is
+** NaN. */
+typedef struct domain {
+    double low, high;
+    const char *text;    /* of the error */
+} domain;
 
-/* LA_EARG with 'text' unless all elements lie in low..high; NaN passes, its
-** sample is NaN. */
-static la_status every(const la_tensor *t, double low, double high,
-                       const char *text)
+#define ANYTHING {-INFINITY, INFINITY, NULL}
+
+/* LA_EARG for the first element outside. */
+static la_status check_domain(const la_tensor *t, const domain *d, int k)
 {
     const double *x = (const double *)la_data(t);
-    for (int64_t i = 0; i < t->numel; i++)
-        if (x[i] < low || x[i] > high) return la_error(LA_EARG, "%s", text);
+    if (!d->text) return LA_OK;
+    LA_EACH_POLLED(i, 0, t->numel)
+        if (x[i] < d->low || x[i] > d->high)
+            return la_error_at(LA_EARG, k + 1, "%s, got %g", d->text, x[i]);
+    return la_poll();
+}
+
+/* A distribution: its parameters, and which arguments they and the others
+** are. */
+typedef struct distribution {
+    const char *what;
+    sampler sample;
+    int n, size, dtype, generator;     /* size, dtype: -1 for none */
+    int at[MOST];                      /* arguments of the parameters */
+    domain domains[MOST];
+} distribution;
+
+/* The dtype= argument; else that of the first parameter that is a floating
+** tensor, else the default. */
+static la_status dtype_of(const la_frame *f, const distribution *d,
+                          la_dtype *out)
+{
+    *out = LA_UNDEFINED;
+    for (int k = 0; k < d->n; k++) {
+        const la_tensor *t = la_arg(f, d->at[k]);
+        la_dtype own = (la_dtype)t->dtype;
+        if (la_is_complex(own))
+            return la_error_at(LA_EDTYPE, d->at[k] + 1, "%s is not defined for "
+                               "complex numbers", d->what);
+        if (*out == LA_UNDEFINED && la_is_float(own)
+            && !(t->flags & LA_F_WRAPPED)) *out = own;
+    }
+    if (*out == LA_UNDEFINED) *out = la_ctx()->default_dtype;
+    if (d->dtype < 0 || !la_has(f, d->dtype)) return LA_OK;
+    *out = f->args[d->dtype].dtype;
+    if (la_is_float(*out)) return LA_OK;
+    return la_error_at(LA_EDTYPE, d->dtype + 1, "%s needs a floating dtype, "
+                       "got %s", d->what, la_dtype_name(*out));
+}
+
+/* A size[] argument as a shape: LA_ESHAPE for negative or too many sizes. */
+static la_status asked_shape(const la_value *v, int k, la_shape *s)
+{
+    s->ndim = (int)v->ints.n;
+    if (v->ints.n > LA_MAX_DIMS)
+        return la_error_at(LA_ESHAPE, k + 1, "at most %d dimensions",
+                           LA_MAX_DIMS);
+    for (int d = 0; d < s->ndim; d++) {
+        s->sizes[d] = v->ints.list[d];
+        if (s->sizes[d] < 0)
+            return la_error_at(LA_ESHAPE, k + 1, "negative dimension %lld",
+                               (long long)s->sizes[d]);
+    }
     return LA_OK;
 }
 
-/* A floating point tensor. */
-static la_status need_float(const la_tensor *t, const char *what)
+/* The parameters and the sizes, broadcast. */
+static la_status meta_distribution(la_frame *f, const distribution *d)
 {
-    if (la_is_float((la_dtype)t->dtype)) return LA_OK;
-    return la_error(LA_EDTYPE, "%s needs a floating dtype, got %s", what,
-                    la_dtype_name((la_dtype)t->dtype));
+    la_shape s = {.ndim = 0};
+    la_dtype dtype;
+    for (int k = 0; k < d->n; k++) {
+        la_shape own = la_shape_of(la_arg(f, d->at[k])), all = s;
+        LA_TRY(la_shape_broadcast(&all, &own, &s));
+    }
+    if (d->size >= 0 && la_has(f, d->size)) {
+        la_shape all = s, own;
+        LA_TRY(asked_shape(&f->args[d->size], d->size, &own));
+        LA_TRY(la_blame(la_shape_broadcast(&all, &own, &s), d->size + 1));
+    }
+    LA_TRY(dtype_of(f, d, &dtype));
+    return la_set_output(f, 0, s.ndim, s.sizes, NULL, dtype);
 }
+
+/* Computed in float64 and converted. */
+static la_status impl_distribution(la_frame *f, const distribution *d)
+{
+    la_tensor *wide[MOST] = {NULL}, *out = la_result(f, 0);
+    LA_OWNED samples = NULL;
+    la_shape whole = la_shape_of(out);
+    la_generator *g = la_random_generator(f, d->generator);
+    job j = {.sample = d->sample, .n = d->n, .seed = g->seed};
+    la_status status = la_tensor_empty(out->ndim, la_sizes(out), LA_FLOAT64,
+                                       &samples);
+    for (int k = 0; k < d->n && !status; k++) {
+        la_tensor *t = la_arg(f, d->at[k]);
+        j.step[k] = t->numel != 1;
+        status = la_random_doubles_of(t, t->numel != 1 ? &whole : NULL,
+                                      &wide[k]);
+        if (!status) status = check_domain(wide[k], &d->domains[k], d->at[k]);
+        if (!status) j.parameters[k] = (const double *)la_data(wide[k]);
+    }
+    if (!status) {
+        j.out = (double *)la_data(samples);
+        j.block = la_random_draw(g, (uint64_t)out->numel);
+        status = la_iter_items(out->numel, 1024, 1024, run_range, &j);
+    }
+    for (int k = 0; k < d->n; k++) la_tensor_drop(&wide[k]);
+    return status ? status : la_run_(copy_, out, samples);
+}
+
+/* The two functions of a row whose arguments are n parameters, the sizes, the
+** dtype and the generator. */
+#define DISTRIBUTION(name, n_, ...) \
+    static const distribution name##_rule = {#name, sample_##name, n_, \
+        n_, n_ + 1, n_ + 2, {0, 1, 2, 3}, {__VA_ARGS__}}; \
+    la_status la_meta_##name(la_frame *f) \
+    { \
+        return meta_distribution(f, &name##_rule); \
+    } \
+    la_status la_impl_##name(la_frame *f) \
+    { \
+        return impl_distribution(f, &name##_rule); \
+    }
+#define NOT_NEGATIVE(what) {0, INFINITY, what " must not be negative"}
+#define POSITIVE(what) {0x1p-1074, INFINITY, what " must be above 0"}
 
 /* poisson(self): self holds the rates. */
+static const distribution poisson_rule = {"poisson", sample_poisson, 1, -1, -1,
+    1, {0}, {{0, INFINITY, "invalid Poisson rate, expected rate to be "
+              "non-negative"}}};
 la_status la_meta_poisson(la_frame *f)
 {
-    la_tensor *x = la_arg(f, 0);
-    LA_TRY(need_float(x, "poisson"));
-    return la_set_output(f, 0, x->ndim, la_sizes(x), NULL, (la_dtype)x->dtype);
+    la_dtype d = (la_dtype)la_arg(f, 0)->dtype;
+    if (!la_is_float(d))
+        return la_error(LA_EDTYPE, "poisson needs a floating dtype, got %s",
+                        la_dtype_name(d));
+    return meta_distribution(f, &poisson_rule);
 }
-
-/* Computed in float64 and converted to self's dtype. */
 la_status la_impl_poisson(la_frame *f)
 {
-    LA_OWNED rate = NULL;
-    LA_TRY(la_random_doubles_of(la_arg(f, 0), NULL, &rate));
-    LA_TRY(every(rate, 0, INFINITY, "invalid Poisson rate, expected rate to be "
-                 "non-negative"));
-    return sample_all(la_result(f, 0), rate, NULL, poisson,
-                      la_random_generator(f, 1));
+    return impl_distribution(f, &poisson_rule);
 }
 
-/* Two parameters, broadcast; the result has the first one's floating dtype,
-** the second one's when that is none. */
-static la_status meta_two(la_frame *f, const char *what)
+/* student_t(df, size, loc, scale, dtype, generator) */
+static const distribution student_t_rule = {"student_t", sample_student_t, 3, 1,
+    4, 5, {0, 2, 3}, {POSITIVE("df"), ANYTHING, NOT_NEGATIVE("the scale")}};
+la_status la_meta_student_t(la_frame *f)
 {
-    la_tensor *a = la_arg(f, 0), *b = la_arg(f, 1);
-    la_shape x = la_shape_of(a), y = la_shape_of(b), s;
-    la_tensor *typed = (a->flags & LA_F_WRAPPED) ? b : a;
-    if (!la_is_float((la_dtype)typed->dtype)) typed = typed == a ? b : a;
-    la_dtype d = (la_dtype)typed->dtype;
-    if (!la_is_float(d) || (typed->flags & LA_F_WRAPPED))
-        d = la_ctx()->default_dtype;
-    if (la_is_complex((la_dtype)a->dtype) || la_is_complex((la_dtype)b->dtype))
-        return la_error(LA_EDTYPE, "%s is not defined for complex numbers",
-                        what);
-    LA_TRY(la_shape_broadcast(&x, &y, &s));
-    return la_set_output(f, 0, s.ndim, s.sizes, NULL, d);
+    return meta_distribution(f, &student_t_rule);
 }
-
-/* Both parameters in float64, expanded to the result's shape. */
-static la_status doubles_of_two(la_frame *f, la_tensor **a, la_tensor **b)
+la_status la_impl_student_t(la_frame *f)
 {
-    la_shape s = la_shape_of(la_result(f, 0));
-    LA_TRY(la_random_doubles_of(la_arg(f, 0), &s, a));
-    return la_random_doubles_of(la_arg(f, 1), &s, b);
+    return impl_distribution(f, &student_t_rule);
 }
-
-/* binomial(count, probability) */
-la_status la_meta_binomial(la_frame *f) { return meta_two(f, "binomial"); }
 
 /* Counts are truncated to integers. */
-la_status la_impl_binomial(la_frame *f)
-{
-    LA_OWNED n = NULL;
-    LA_OWNED p = NULL;
-    LA_TRY(doubles_of_two(f, &n, &p));
-    LA_TRY(every(n, 0, INFINITY, "the count must not be negative"));
-    LA_TRY(every(p, 0, 1, "the probability must be between 0 and 1"));
-    return sample_all(la_result(f, 0), n, p, binomial,
-                      la_random_generator(f, 2));
-}
-
-/* gamma(shape, scale) */
-la_status la_meta_gamma(la_frame *f) { return meta_two(f, "gamma"); }
-
-/* A shape or a scale of 0 gives 0. */
-la_status la_impl_gamma(la_frame *f)
-{
-    LA_OWNED shape = NULL;
-    LA_OWNED scale = NULL;
-    LA_TRY(doubles_of_two(f, &shape, &scale));
-    LA_TRY(every(shape, 0, INFINITY, "the shape must not be negative"));
-    LA_TRY(every(scale, 0, INFINITY, "the scale must not be negative"));
-    return sample_all(la_result(f, 0), shape, scale, gamma_sample,
-                      la_random_generator(f, 2));
-}
+DISTRIBUTION(binomial, 2, NOT_NEGATIVE("the count"),
+             {0, 1, "the probability must be between 0 and 1"})
+DISTRIBUTION(gamma, 2, NOT_NEGATIVE("the shape"), NOT_NEGATIVE("the scale"))
+DISTRIBUTION(gamma_log, 1, NOT_NEGATIVE("the concentration"))
+DISTRIBUTION(beta, 2, NOT_NEGATIVE("a"), NOT_NEGATIVE("b"))
+DISTRIBUTION(laplace, 2, ANYTHING, NOT_NEGATIVE("the scale"))
+DISTRIBUTION(gumbel, 2, ANYTHING, NOT_NEGATIVE("the scale"))
+DISTRIBUTION(weibull, 2, NOT_NEGATIVE("the scale"),
+             POSITIVE("the concentration"))
+DISTRIBUTION(chisquare, 1, POSITIVE("df"))
+DISTRIBUTION(truncated_normal, 4, ANYTHING, NOT_NEGATIVE("std"), ANYTHING,
+             ANYTHING)
