@@ -29,6 +29,16 @@ static inline la_scalar la_scalar_complex(double re, double im)
 {
     return (la_scalar){LA_KCOMPLEX, 0, re, im};
 }
-/* 're' is valid for every kind, 'i' for the two integer kinds only. */
+/* 're' is valid for every kind, 'i' for the two integer kinds only. Of a uint64
+** above int64 'i' has the bits and 're' the value, which tells it from a
+** negative number. */
+static inline la_scalar la_scalar_unsigned(uint64_t v)
+{
+    return (la_scalar){LA_KINT, (int64_t)v, (double)v, 0};
+}
+static inline bool la_scalar_above_int(const la_scalar *s)
+{
+    return s->kind == LA_KINT && s->i < 0 && s->re > 0;
+}
 
 #endif

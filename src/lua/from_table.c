@@ -29,6 +29,7 @@ typedef struct walk {
     int64_t sizes[LA_MAX_DIMS], at[LA_MAX_DIMS];
     bool raw[LA_MAX_DIMS];
     bool stored;            /* the second walk: shapes have been checked */
+    bool digits;            /* strings of digits are leaves: of uint64 */
     la_scalar *leaf;        /* where the next leaf is read to */
 } walk;
 
@@ -167,12 +168,29 @@ static void leaf_error(walk *w)
                w->name, element_text(w, w->ndim), got);
 }
 
+/* The string at 'at' as a uint64: digits alone, nothing that is too large. */
+static bool read_digits(lua_State *L, int at, la_scalar *out)
+{
+    size_t n;
+    const char *s = lua_tolstring(L, at, &n);
+    uint64_t v = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t digit = (uint64_t)(unsigned char)s[i] - '0';
+        if (digit > 9 || v > (UINT64_MAX - digit) / 10) return false;
+        v = v * 10 + digit;
+    }
+    *out = la_scalar_unsigned(v);
+    return n > 0;
+}
+
 /* The value on top of the stack, of this Lua type. A one-element tensor is a
 ** leaf too, unless it needs a gradient. */
 static void read_leaf(walk *w, int type, la_scalar *out)
 {
     lua_State *L = w->L;
     if (type != LUA_TNUMBER) {
+        if (w->digits && type == LUA_TSTRING && read_digits(L, -1, out))
+            return;
         if (type == LUA_TTABLE || !la_to_scalar(L, -1, out)) leaf_error(w);
     } else if (lua_isinteger(L, -1)) {
         *out = la_scalar_int(lua_tointeger(L, -1));
@@ -321,10 +339,11 @@ static void from_table(lua_State *L, int at, const char *const *known,
     int64_t count;
     w.L = L;
     w.name = name;
-    w.stored = false;
+    w.stored = w.digits = false;
     begin_look(&w, &k);
     if (!look_at_list(&w, at, &k)) {
         la_read_options_in_data(L, at, known, o, name);
+        w.digits = o->dtype == LA_UINT64;
         begin_look(&w, &k);
         lua_pushvalue(L, at);
         w.base = lua_gettop(L);
@@ -355,7 +374,9 @@ static void from_number(lua_State *L, int at, const la_build_options *o,
 {
     la_scalar s;
     la_tensor *t = NULL;
-    if (!la_to_scalar(L, at, &s))
+    bool digits = o->dtype == LA_UINT64 && lua_type(L, at) == LUA_TSTRING
+        && read_digits(L, at, &s);
+    if (!digits && !la_to_scalar(L, at, &s))
         la_raise_arg(L, at, name, "table, number, boolean or tensor expected, "
                      "got %s", la_type_text(L, at));
     la_dtype dtype = o->dtype != LA_UNDEFINED ? o->dtype : la_scalar_dtype(&s);

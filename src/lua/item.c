@@ -123,8 +123,11 @@ int la_tointeger(lua_State *L)
 {
     la_scalar s = real_scalar(L, "tointeger");
     lua_Integer i = s.i;
-    bool whole = s.kind == LA_KBOOL || s.kind == LA_KINT
+    bool whole = (s.kind <= LA_KINT && !la_scalar_above_int(&s))
         || (s.re == floor(s.re) && lua_numbertointeger(s.re, &i));
+    if (la_scalar_above_int(&s))
+        return luaL_error(L, "tointeger: %f is beyond the integers of Lua: "
+                          "tonumber() gives a float", s.re);
     if (!whole)
         return luaL_error(L, "tointeger: %f is not an integer of 64 bits: take "
                           "floor(), trunc() or round() of it first", s.re);

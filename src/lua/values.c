@@ -71,13 +71,16 @@ int la_dim_by_name(const la_tensor *t, const char *word, size_t n)
     return name ? la_names_find(t->names, name) : -1;
 }
 
-/* A complex number is two values, real and imaginary part: callers that return
-** it must count. */
+/* A uint64 that is no integer of Lua is a float. A complex number is two
+** values, real and imaginary part: callers that return it must count. */
 void la_push_scalar(lua_State *L, const la_scalar *s)
 {
     switch (s->kind) {
     case LA_KBOOL: lua_pushboolean(L, s->i != 0); break;
-    case LA_KINT: lua_pushinteger(L, s->i); break;
+    case LA_KINT:
+        if (la_scalar_above_int(s)) lua_pushnumber(L, s->re);
+        else lua_pushinteger(L, s->i);
+        break;
     case LA_KFLOAT: lua_pushnumber(L, s->re); break;
     default:
         lua_pushnumber(L, s->re);

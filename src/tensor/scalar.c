@@ -35,11 +35,12 @@ static int64_t as_integer(const la_scalar *s)
 
 static double as_real(const la_scalar *s)
 {
-    return is_whole(s) ? (double)s->i : s->re;
+    return is_whole(s) && !la_scalar_above_int(s) ? (double)s->i : s->re;
 }
 
 static float as_float(const la_scalar *s)
 {
+    if (la_scalar_above_int(s)) return (float)(uint64_t)s->i;
     return is_whole(s) ? (float)s->i : (float)s->re;
 }
 
@@ -98,6 +99,9 @@ void la_scalar_cast(const la_scalar *s, la_dtype dtype, void *out)
 static la_status conversion_error(const la_scalar *s, la_dtype dtype)
 {
     const char *to = la_dtype_name(dtype);
+    if (la_scalar_above_int(s))
+        return la_error(LA_EDTYPE, "value %llu cannot be converted to type %s "
+                        "without overflow", (unsigned long long)s->i, to);
     if (is_whole(s))
         return la_error(LA_EDTYPE, "value %lld cannot be converted to type %s "
                         "without overflow", (long long)s->i, to);
@@ -145,6 +149,8 @@ static bool fits(const la_scalar *s, la_dtype dtype)
         return false;
     if (kind == 'b')
         return true;
+    if ((kind == 'i' || kind == 'u') && la_scalar_above_int(s))
+        return dtype == LA_UINT64;
     if (kind == 'i' || kind == 'u')
         return is_whole(s) ? integer_fits(s->i, dtype)
                            : whole_double_fits(s->re, dtype);
@@ -182,14 +188,11 @@ static double get_real(la_dtype dtype, const void *in)
     }
 }
 
-/* Of a uint64 above int64 'i' has the same bits, and 're' the value. */
 static la_scalar get_unsigned(const void *in, size_t size)
 {
     uint64_t v = 0;
     memcpy(&v, in, size);
-    la_scalar s = la_scalar_int((int64_t)v);
-    s.re = (double)v;
-    return s;
+    return la_scalar_unsigned(v);
 }
 
 static la_scalar get_signed(const void *in, size_t size)

@@ -20,6 +20,7 @@
 typedef struct unique {
     la_order o;
     la_tensor *self;
+    const la_tensor *shape;     /* whose sizes inverse has; NULL: n */
     int64_t n;                  /* elements or slices */
     bool sort, inverse, counts, first;
     la_tensor *positions;       /* of each item, from 1; NULL: in place */
@@ -298,16 +299,52 @@ static la_status by_slices(la_frame *f, unique *u, int64_t asked)
     LA_TRY(make_first(u, &first));
     LA_TRY(la_run(index_select, &values, u->self, dim, first));
     la_set_result(f, 0, values);
-    return deliver(f, u, 1, &u->n);
+    return u->shape ? deliver(f, u, u->shape->ndim, la_sizes(u->shape))
+                    : deliver(f, u, 1, &u->n);
+}
+
+/* ---- complex numbers: slices of two reals, ordered by the first ---- */
+
+/* Of self's numbers, or of its slices along 'dim' (NULL: of the numbers). */
+static la_status of_complex(la_frame *f, unique *u, const int64_t *dim)
+{
+    LA_OWNED plain = NULL;
+    LA_OWNED line = NULL;
+    LA_OWNED parts = NULL;
+    LA_OWNED values = NULL;
+    la_tensor *self = u->self, *out = NULL;
+    int64_t all = self->numel;
+    int along = 0;
+    bool numbers = !dim || self->ndim == 0;
+    LA_TRY(la_run(resolve_conj, &plain, self));
+    if (dim) LA_TRY(la_wrap_dim(*dim, self->ndim, &along));
+    if (numbers) LA_TRY(la_run(reshape, &line, plain, la_v_ints(&all, 1)));
+    else line = la_tensor_retain(plain);
+    LA_TRY(la_run(view_as_real, &parts, line));
+    LA_TRY(la_order_of((la_dtype)parts->dtype, "unique", &u->o));
+    u->self = parts;
+    if (numbers) u->shape = self;
+    LA_TRY(by_slices(f, u, numbers ? 0 : along));
+    LA_TRY(la_run(view_as_complex, &values, la_result(f, 0)));
+    LA_TRY(la_run(clone, &out, values));
+    la_tensor_release(la_result(f, 0));
+    la_set_result(f, 0, out);
+    return LA_OK;
 }
 
 /* ---- the operations ---- */
 
-/* LA_EDTYPE for complex: without an order equal ones are not neighbours. */
-static la_status begin(la_frame *f, unique *u, const char *what)
+/* 'u' says what is asked for; of self flattened, or along argument 'dim' (-1:
+** there is none). */
+static la_status run(la_frame *f, unique *u, int dim)
 {
+    la_dtype d = (la_dtype)la_arg(f, 0)->dtype;
+    bool by_dim = dim >= 0 && la_has(f, dim);
     u->self = la_arg(f, 0);
-    return la_order_of((la_dtype)u->self->dtype, what, &u->o);
+    if (la_is_complex(d))
+        return of_complex(f, u, by_dim ? &f->args[dim].i : NULL);
+    LA_TRY(la_order_of(d, f->op->name, &u->o));
+    return by_dim ? by_slices(f, u, la_arg_int(f, dim)) : flat(f, u);
 }
 
 /* (self, sorted, return_inverse, return_counts, dim); the result is always
@@ -316,8 +353,7 @@ la_status la_impl_unique(la_frame *f)
 {
     UNIQUE u = {.sort = true, .inverse = la_arg_bool(f, 2),
                 .counts = la_arg_bool(f, 3)};
-    LA_TRY(begin(f, &u, "unique"));
-    return la_has(f, 4) ? by_slices(f, &u, la_arg_int(f, 4)) : flat(f, &u);
+    return run(f, &u, 4);
 }
 
 /* Only neighbours are compared: (self, return_inverse, return_counts, dim). */
@@ -325,8 +361,7 @@ la_status la_impl_unique_consecutive(la_frame *f)
 {
     UNIQUE u = {.sort = false, .inverse = la_arg_bool(f, 1),
                 .counts = la_arg_bool(f, 2)};
-    LA_TRY(begin(f, &u, "unique_consecutive"));
-    return la_has(f, 3) ? by_slices(f, &u, la_arg_int(f, 3)) : flat(f, &u);
+    return run(f, &u, 3);
 }
 
 /* The functions of the array standard: sorted values, first positions, inverse
@@ -334,30 +369,26 @@ la_status la_impl_unique_consecutive(la_frame *f)
 la_status la_impl_unique_all(la_frame *f)
 {
     UNIQUE u = {.sort = true, .inverse = true, .counts = true, .first = true};
-    LA_TRY(begin(f, &u, "unique_all"));
-    return flat(f, &u);
+    return run(f, &u, -1);
 }
 
 /* Values and counts. */
 la_status la_impl_unique_counts(la_frame *f)
 {
     UNIQUE u = {.sort = true, .counts = true};
-    LA_TRY(begin(f, &u, "unique_counts"));
-    return flat(f, &u);
+    return run(f, &u, -1);
 }
 
 /* Values and, for each element of self, the position of its value. */
 la_status la_impl_unique_inverse(la_frame *f)
 {
     UNIQUE u = {.sort = true, .inverse = true};
-    LA_TRY(begin(f, &u, "unique_inverse"));
-    return flat(f, &u);
+    return run(f, &u, -1);
 }
 
 /* The values alone. */
 la_status la_impl_unique_values(la_frame *f)
 {
     UNIQUE u = {.sort = true};
-    LA_TRY(begin(f, &u, "unique_values"));
-    return flat(f, &u);
+    return run(f, &u, -1);
 }
