@@ -185,6 +185,48 @@ describe("fft", function()
     assert.same({3, 4, 0, 1, 2}, F.fftshift(la.arange(5)):tolist())
   end)
 
+  it("has exact derivatives", function()
+    local p = {dtype = "float64"}
+    for _, n in ipairs {5, 6} do
+      local r = la.randn({2, n}, p):requires_grad_()
+      local x = random("complex128", 2, n):requires_grad_()
+      local calls = {
+        {function(a) return F.fft(a, nil, -1, "ortho") end, r},
+        {function(a) return F.ifft(a, 4) end, x},
+        {function(a) return F.rfft(a, 8) end, r},
+        {function(a) return F.ihfft(a, nil, 1) end, r},
+        {function(a) return F.irfft(a, 2 * n - 1) end, x},
+        {function(a) return F.hfft(a) end, x},
+        {function(a) return F.rfftn(a) end, r},
+        {function(a) return F.irfft2(a) end, x},
+        {function(a) return F.dct(a) end, r},
+        {function(a) return F.idct(a, 2, nil, 1, "ortho") end, r},
+        {function(a) return F.dct(a, 4) end, r},
+      }
+      for _, c in ipairs(calls) do
+        assert(la.autograd.gradcheck(c[1], {c[2]}))
+        assert(la.autograd.gradgradcheck(c[1], {c[2]}))
+      end
+    end
+  end)
+
+  it("of cosines is inverted by idct", function()
+    for _, n in ipairs {2, 3, 16, 33, 100} do
+      local x = la.randn({3, n}, {dtype = "float64"})
+      for kind = 1, 4 do
+        for _, norm in ipairs {"backward", "forward", "ortho"} do
+          local y = F.dct(x, kind, nil, -1, norm)
+          near("idct", n, F.idct(y, kind, nil, -1, norm), x, 1e-13)
+          if norm == "ortho" then
+            near("length", n, y:norm(), x:norm(), 1e-13)
+          end
+        end
+      end
+    end
+    assert.has_error(function() F.dct(la.zeros(4), 5) end)
+    assert.has_error(function() F.dct(la.zeros(1), 1) end)
+  end)
+
   it("keeps plans within bounds", function()
     local before = la.memory()
     for n = 4000, 4400 do F.fft(random("complex128", n)) end

@@ -4,12 +4,13 @@
     python3 tools/golden.py spec/golden
 
 Writes one <op>.jsonl per operation below; files of other operations stay. The
-format is told in spec/support/records.lua. Needs torch; nothing else in the
-project does.
+format is told in spec/support/records.lua. Needs torch and scipy, as nothing
+else in the project does.
 """
 import json
 import sys
 
+import scipy.fft
 import torch
 import torch.nn.functional as F
 
@@ -527,6 +528,24 @@ def spectra():
         case("fft_fftfreq", T.fftfreq, count, 3.0, dtype=torch.float64)
 
 
+def cosines():
+    def by(fn):
+        def call(x, type=2, n=None, axis=-1, norm=None):
+            return torch.from_numpy(fn(x.numpy(), type, n, axis, norm))
+        return call
+    for name in ("dct", "idct"):
+        fn, op = by(getattr(scipy.fft, name)), "fft_" + name
+        for type in (1, 2, 3, 4):
+            for dtype in (torch.float32, torch.float64):
+                for n in (6, 7):
+                    x = real(2, n, dtype=dtype)
+                    case(op, fn, x, type)
+                    case(op, fn, x, type, None, dim(1), "ortho")
+                    case(op, fn, x, type, n + 2, dim(0), "forward")
+        case(op, fn, square(2, 5, dtype=torch.complex128))
+        case(op, fn, real(1))
+
+
 def write(folder, parts):
     for make in parts:
         make()
@@ -551,4 +570,5 @@ if __name__ == "__main__":
         normalised,
         losses,
         factored,
-        spectra))
+        spectra,
+        cosines))

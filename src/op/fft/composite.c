@@ -11,8 +11,7 @@
 
 /* ---- arguments ---- */
 
-/* Argument k as the factor of a transform: 0 none, 1 by the root, 2 by n. */
-static la_status read_norm(const la_frame *f, int k, bool forward, int *norm)
+la_status la_fft_read_norm(const la_frame *f, int k, bool forward, int *norm)
 {
     const la_value *v = &f->args[k];
     char quoted[256];
@@ -27,9 +26,7 @@ static la_status read_norm(const la_frame *f, int k, bool forward, int *norm)
                        la_quote(v->str.text, v->str.n, quoted, sizeof quoted));
 }
 
-/* Argument 0 in a dtype to compute in: of what is no float the default one.
-** 'complex': real ones become complex. */
-static la_tensor *promoted(la_chain *w, const la_frame *f, bool complex)
+la_tensor *la_fft_promoted(la_chain *w, const la_frame *f, bool complex)
 {
     la_tensor *x = la_arg(f, 0);
     la_dtype dtype = (la_dtype)x->dtype, to = dtype;
@@ -52,8 +49,7 @@ static la_status check_real(const la_frame *f, const char *what)
                        "%s", what, la_dtype_title(dtype));
 }
 
-/* 'x' with n elements along a dim, cut or filled up with zeros. */
-static la_tensor *resized(la_chain *w, la_tensor *x, int dim, int64_t n)
+la_tensor *la_fft_resized(la_chain *w, la_tensor *x, int dim, int64_t n)
 {
     int64_t pads[2 * LA_MAX_DIMS] = {0};
     if (w->status) return NULL;
@@ -71,21 +67,30 @@ typedef struct extent {
     int64_t dims[LA_MAX_DIMS], sizes[LA_MAX_DIMS];
 } extent;
 
+la_status la_fft_one_dim(const la_frame *f, int k, bool half, int *dim,
+                         int64_t *n)
+{
+    la_tensor *x = la_arg(f, 0);
+    if (x->ndim == 0)
+        return la_error_at(LA_EINDEX, 1, "Dimension specified as %lld but "
+                           "tensor has no dimensions",
+                           (long long)la_counted(la_arg_int(f, k + 1)));
+    LA_TRY(la_blame(la_wrap_dim(la_arg_int(f, k + 1), x->ndim, dim), k + 2));
+    *n = la_sizes(x)[*dim];
+    if (half) *n = 2 * (*n - 1);
+    if (la_has(f, k)) *n = la_arg_int(f, k);
+    return la_blame(la_fft_check_points(*n), la_has(f, k) ? k + 1 : 1);
+}
+
 /* (x, n, dim, norm). 'half': x has the first half of the elements, whose
 ** number defaults to 2 (m - 1). */
 static la_status one_dim(const la_frame *f, bool half, extent *e)
 {
-    la_tensor *x = la_arg(f, 0);
     int dim;
-    if (x->ndim == 0)
-        return la_error_at(LA_EINDEX, 1, "Dimension specified as %lld but "
-                           "tensor has no dimensions",
-                           (long long)la_counted(la_arg_int(f, 2)));
-    LA_TRY(la_blame(la_wrap_dim(la_arg_int(f, 2), x->ndim, &dim), 3));
-    int64_t m = la_sizes(x)[dim];
-    *e = (extent){1, {dim}, {half ? 2 * (m - 1) : m}};
-    if (la_has(f, 1)) e->sizes[0] = la_arg_int(f, 1);
-    return la_blame(la_fft_check_points(e->sizes[0]), la_has(f, 1) ? 2 : 1);
+    e->n = 1;
+    LA_TRY(la_fft_one_dim(f, 1, half, &dim, &e->sizes[0]));
+    e->dims[0] = dim;
+    return LA_OK;
 }
 
 /* (x, s, dim, norm), of any number of dims. */
@@ -124,7 +129,7 @@ static la_tensor *fitted(la_chain *w, la_tensor *x, const extent *e, bool half)
     for (int k = 0; k < e->n; k++) {
         int64_t n = e->sizes[k];
         if (half && k == e->n - 1) n = n / 2 + 1;
-        x = resized(w, x, (int)e->dims[k], n);
+        x = la_fft_resized(w, x, (int)e->dims[k], n);
     }
     return x;
 }
@@ -143,10 +148,10 @@ static la_status complex_form(la_frame *f, extent_fn *extent_of, bool forward)
     la_chain *w = &box;
     extent e;
     int norm;
-    LA_TRY(read_norm(f, 3, forward, &norm));
+    LA_TRY(la_fft_read_norm(f, 3, forward, &norm));
     LA_TRY(extent_of(f, false, &e));
     bool real = !la_is_complex((la_dtype)la_arg(f, 0)->dtype) && e.n > 0;
-    la_tensor *x = fitted(w, promoted(w, f, !real), &e, false);
+    la_tensor *x = fitted(w, la_fft_promoted(w, f, !real), &e, false);
     if (real)
         x = STEP(fft_r2c, x, dims_of(&e), norm, forward, false);
     else x = STEP(fft_c2c, x, dims_of(&e), norm, forward);
@@ -162,12 +167,12 @@ static la_status real_form(la_frame *f, extent_fn *extent_of, bool forward,
     extent e;
     int norm;
     LA_TRY(check_real(f, what));
-    LA_TRY(read_norm(f, 3, forward, &norm));
+    LA_TRY(la_fft_read_norm(f, 3, forward, &norm));
     LA_TRY(extent_of(f, false, &e));
     if (e.n == 0)
         return la_error_at(LA_EARG, 3, "%s must transform at least one axis",
                            what);
-    la_tensor *x = fitted(w, promoted(w, f, false), &e, false);
+    la_tensor *x = fitted(w, la_fft_promoted(w, f, false), &e, false);
     x = STEP(fft_r2c, x, dims_of(&e), norm, forward, true);
     return la_chain_end(w, f, x);
 }
@@ -180,12 +185,12 @@ static la_status half_form(la_frame *f, extent_fn *extent_of, bool forward,
     la_chain *w = &box;
     extent e;
     int norm;
-    LA_TRY(read_norm(f, 3, forward, &norm));
+    LA_TRY(la_fft_read_norm(f, 3, forward, &norm));
     LA_TRY(extent_of(f, true, &e));
     if (e.n == 0)
         return la_error_at(LA_EARG, 3, "%s must transform at least one axis",
                            what);
-    la_tensor *x = fitted(w, promoted(w, f, true), &e, true);
+    la_tensor *x = fitted(w, la_fft_promoted(w, f, true), &e, true);
     x = STEP(fft_c2r, x, dims_of(&e), norm, forward, e.sizes[e.n - 1]);
     return la_chain_end(w, f, x);
 }
