@@ -405,3 +405,170 @@ describe("peaks:", function()
       la.tensor{1}, -1)
   end)
 end)
+
+---------------------------------------------------------------------------
+-- Convolution
+
+describe("convolution:", function()
+  before_each(function() la.manual_seed(4) end)
+
+  it("la.convolve is numpy's", function()
+    local a, v = la.tensor{1, 2, 3, 4}, la.tensor{1, 0, -1}
+    assert.same({1, 2, 2, 2, -3, -4}, la.convolve(a, v):totable())
+    assert.same({2, 2, 2, -3}, la.convolve(v, a, "same"):totable())
+    assert.same({2, 2}, la.convolve(v, a, {mode = "valid"}):totable())
+    assert.equal("int64", la.convolve(a, v).dtype)
+  end)
+
+  it("every method gives the same, in any number of dims", function()
+    for _, shapes in ipairs{{{40}, {9}}, {{3, 8}, {5, 2}}, {{2, 3, 4}, {2, 2,
+        2}}, {{2, 3, 2, 4}, {2, 2, 1, 3}}} do
+      local a, v = la.randn(shapes[1], F64), la.randn(shapes[2], F64)
+      local direct = la.signal_convolve(a, v, "full", "direct")
+      local fft = la.signal_convolve(a, v, "full", "fft")
+      assert.is_true(la.allclose(direct, fft))
+      assert.is_true(la.allclose(la.signal_correlate(a, v:flip()), direct))
+    end
+  end)
+
+  it("the faster method is the right one too", function()
+    local a, v = la.randn(5000, F64), la.randn(3000, F64)
+    local direct = la.signal_convolve(a, v, {method = "direct"})
+    assert.is_true(la.allclose(la.signal_convolve(a, v), direct,
+      {rtol = 1e-10, atol = 1e-10}))
+    assert.is_true(la.allclose(la.convolve(a, v), direct,
+      {rtol = 1e-10, atol = 1e-10}))
+  end)
+
+  it("integers are exact, 16 bits computed in 32", function()
+    local big = la.tensor{2 ^ 40 | 0, 3, 1}
+    assert.same({2 ^ 41 | 0, 6 + (2 ^ 40 | 0) * 5, 17, 5},
+      la.signal_convolve(big, la.tensor{2, 5}):totable())
+    local a, v = la.randn(30):half(), la.randn(9):half()
+    for _, method in ipairs{"direct", "fft"} do
+      local got = la.signal_convolve(a, v, {method = method})
+      assert.equal("float16", got.dtype)
+      assert.is_true(la.allclose(got:float(), la.signal_convolve(a:float(),
+        v:float()), {rtol = 2e-3, atol = 2e-3}))
+    end
+  end)
+
+  it("numbers, empty and meta tensors", function()
+    assert.equal(6, la.signal_convolve(la.tensor(2), la.tensor(3)):item())
+    assert.same({0}, la.signal_convolve(la.zeros(0), la.ones(3)).shape)
+    local m = la.zeros(4, 5, {device = "meta"})
+    assert.same({5, 8}, la.signal_convolve(m, la.zeros(2, 4, {device = "meta"}))
+      .shape)
+  end)
+
+  it("errors", function()
+    local a = la.ones(3)
+    gives("mode is full, same or valid, got 'x'", la.convolve, a, a, "x")
+    gives("a signal must not be empty", la.convolve, a, la.zeros(0))
+    gives("a signal of 1 dim expected, got 2-D", la.convolve, a, la.ones(2, 2))
+    gives("method is direct, fft or auto, got 'x'", la.signal.convolve, a, a,
+      "full", "x")
+    gives("as many dims expected, got 1-D and 2-D", la.signal.correlate, a,
+      la.ones(2, 2))
+    gives("at least as large as the other in every dim", la.signal.convolve,
+      la.ones(2, 3), la.ones(3, 2), "valid")
+  end)
+end)
+
+---------------------------------------------------------------------------
+-- Spectra
+
+describe("spectra:", function()
+  before_each(function() la.manual_seed(5) end)
+
+  it("istft undoes stft", function()
+    local x = la.randn(2, 3, 1001, F64)
+    for _, o in ipairs{{window = "hann"}, {window = {"kaiser", 6},
+        hop_length = 7}, {win_length = 20, hop_length = 5, window = "hamming",
+        normalized = true}, {window = {"tukey", 0.5}, onesided = false}} do
+      local z = la.signal.stft(x, 32, o)
+      o.length = 1001
+      local y = la.signal.istft(z, 32, o)
+      assert.is_true(la.allclose(y, x, {rtol = 1e-10, atol = 1e-10}))
+    end
+    local z = la.complex(x, x:flip(-1))
+    local s = z:stft(32, {window = "hann"})
+    assert.is_true(la.allclose(s:istft(32, {window = "hann", length = 1001,
+      return_complex = true}), z))
+    assert.is_true(la.equal(x:stft(16, 4, 16, la.hann_window(16, F64)),
+      la.signal.stft(x, 16, 4, 16, "hann")))
+    assert.same({2, 9, 5}, la.zeros(2, 16, {device = "meta"}):stft(16).shape)
+    assert.same({0, 9, 5}, la.zeros(0, 16):stft(16).shape)
+  end)
+
+  it("derivatives", function()
+    local x = la.randn(2, 24, F64):requires_grad_()
+    for name, f in pairs{
+      spectrogram = function(v)
+        return (select(3, la.signal.spectrogram(v, {nperseg = 8})))
+      end,
+      welch = function(v)
+        return (select(2, la.signal.welch(v, {nperseg = 8,
+          detrend = "linear"})))
+      end,
+      median = function(v)
+        return (select(2, la.signal.welch(v, {nperseg = 8,
+          average = "median"})))
+      end,
+      periodogram = function(v)
+        return (select(2, la.signal.periodogram(v)))
+      end,
+      hilbert = la.signal.hilbert,
+      resample = function(v) return la.signal.resample(v, 17) end,
+      poly = function(v) return la.signal.resample_poly(v, 3, 2) end,
+    } do assert.is_true(la.gradcheck(f, {x}), name) end
+  end)
+
+  it("dtypes: float32 stays, 16 bits and integers are computed", function()
+    local x = la.randn(300)
+    local f, t, s = la.signal.spectrogram(x)
+    for _, r in ipairs{f, t, s} do assert.equal("float32", r.dtype) end
+    assert.equal("float32", (select(2, la.signal.welch(la.arange(300)))).dtype)
+    assert.equal("float16", la.signal.resample(x:half(), 100).dtype)
+    assert.equal("complex64", la.signal.hilbert(x).dtype)
+    assert.equal("bfloat16", la.signal.resample_poly(x:to("bfloat16"), 2, 3)
+      .dtype)
+  end)
+
+  it("errors", function()
+    local x = la.randn(50)
+    gives("a floating or complex signal expected, got int64", la.stft,
+      la.arange(5), 2)
+    gives("n_fft must be positive, got 0", la.stft, x, 0)
+    gives("hop_length must be positive", la.stft, x, 8, 0)
+    gives("0 < win_length <= n_fft = 8 expected, got 9", la.stft, x, 8, 2, 9)
+    gives("win_length = 20 points expected, got 1-D with 3", la.stft, x, 20,
+      {window = la.ones(3)})
+    gives("unknown window 'no'", la.signal.stft, x, 20, {window = "no"})
+    gives("n_fft = 60 is more than the 50 samples", la.stft, x, 60,
+      {center = false})
+    gives("no second half", la.stft, la.complex(x, x), 8, {onesided = true})
+    local z = x:stft(8)
+    gives("9 bins expected of n_fft = 16, got 5", la.istft, z, 16)
+    gives("the squared windows add up to 0", la.istft, z, 8,
+      {center = false, window = "hann"})
+    gives("complex spectra expected, got float32", la.istft, x, 8)
+    gives("return_complex needs all of them", la.istft, z, 8,
+      {return_complex = true})
+    gives("nfft must not be less than nperseg", la.signal.welch, x,
+      {nperseg = 20, nfft = 10})
+    gives("noverlap must be less than nperseg = 20, got 20", la.signal.welch,
+      x, {nperseg = 20, noverlap = 20})
+    gives("mode is one of psd, magnitude", la.signal.spectrogram, x,
+      {mode = "x"})
+    gives("average is one of mean, median", la.signal.welch, x,
+      {average = "x"})
+    gives("x has no samples", la.signal.periodogram, la.zeros(0))
+    gives("a real signal expected", la.signal.hilbert, z)
+    gives("n: an integer of at least 1", la.signal.resample, x, 0)
+    gives("up: an integer of at least 1 expected, got 0.5",
+      la.signal.resample_poly, x, 0.5, 1)
+    gives("padtype is one of constant, mean", la.signal.resample_poly, x, 2, 1,
+      {padtype = "x"})
+  end)
+end)

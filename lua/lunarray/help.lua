@@ -592,6 +592,31 @@ signal.find_peaks(x[, {height=, threshold=, distance=, prominence=, width=,
     Positions of the peaks that fulfil all conditions, and a table of their
     properties (peak_heights, prominences, left_bases, widths, ...), as
     scipy.signal.find_peaks. A condition is the least value or {min, max}.
+signal.stft(x, n_fft[, {hop_length=n_fft//4, win_length=n_fft, window=,
+      center=true, pad_mode="reflect", normalized=false, onesided=}])
+    Spectra of overlapping parts, {..., bins, frames}: la.stft, with a window
+    that may be a name, {name, parameter} or a tensor.
+signal.istft(X, n_fft[, {hop_length=, win_length=, window=, center=true,
+      normalized=false, onesided=, length=, return_complex=false}])
+    The signal of such spectra: la.istft, with the same windows.
+signal.spectrogram(x[, {fs=1, window={"tukey", 0.25}, nperseg=256, noverlap=,
+      nfft=, detrend="constant", scaling="density", mode="psd"}])
+    Frequencies, times and {..., freqs, frames}, as scipy.signal.spectrogram;
+    mode "psd", "magnitude", "complex" or "angle".
+signal.welch(x[, {fs=1, window="hann", nperseg=256, noverlap=, nfft=,
+      detrend="constant", scaling="density", average="mean"}])
+    Frequencies and the power at each, averaged over segments (average "mean"
+    or "median"), as scipy.signal.welch.
+signal.periodogram(x[, {fs=1, window="boxcar", nfft=, detrend="constant",
+      scaling="density"}])
+    The same of all samples as one segment.
+signal.hilbert(x[, {n=, dim=-1}])
+    The analytic signal, complex: its abs is the envelope of x.
+signal.resample(x, n[, {dim=-1, window=}])
+    x with n samples along the dim, as a periodic signal, by Fourier transforms.
+signal.resample_poly(x, up, down[, {dim=-1, window={"kaiser", 5.0},
+      padtype="constant"}])
+    x at up / down times its rate, through a filter of linear phase.
 signal.medfilt(x[, kernel_size=3])
     The median of the window around each element, zeros outside; kernel_size is
     odd, one number or one for each dim.

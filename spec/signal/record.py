@@ -14,6 +14,7 @@ import os
 
 import numpy as np
 import scipy.signal as S
+import torch
 
 rng = np.random.RandomState(7)
 records = []
@@ -26,15 +27,17 @@ def randn(*shape, dtype="float64"):
     return x.astype(dtype)
 
 
-def encode(v):
+def encode(v, digits=None):
     if isinstance(v, dict):
-        return {"fields": {k: encode(x) for k, x in v.items()}}
+        return {"fields": {k: encode(x, digits) for k, x in v.items()}}
     if isinstance(v, np.ndarray):
         flat = v.reshape(-1)
         if np.iscomplexobj(v):
             flat = np.stack([flat.real, flat.imag], -1).reshape(-1)
-        return {"dtype": str(v.dtype), "shape": list(v.shape),
-                "data": flat.tolist()}
+        data = flat.tolist()
+        if digits and flat.dtype.kind == "f":
+            data = [float("%.*g" % (digits, x)) for x in data]
+        return {"dtype": str(v.dtype), "shape": list(v.shape), "data": data}
     if isinstance(v, (np.floating, np.integer, np.bool_)):
         return v.item()
     if isinstance(v, (list, tuple)):
@@ -47,7 +50,7 @@ def record(call, args, options, expect, loose=None):
         expect = (expect,)
     r = {"call": call, "args": [encode(a) for a in args],
          "options": {k: encode(v) for k, v in options.items()},
-         "expect": [encode(np.asarray(e) if not isinstance(e, dict) else e)
+         "expect": [encode(np.asarray(e) if not isinstance(e, dict) else e, 14)
                     for e in expect]}
     if loose:
         r["loose"] = loose
@@ -111,8 +114,8 @@ def filters():
     record("lfilter", [b32, a32, x], {}, S.lfilter(b32, a32, x), 1e-6)
     for order in (1, 2, 5, 8):
         sos = S.butter(order, 0.3, output="sos")
-        for shape, axis in (((30,), 0), ((3, 12), -1), ((25, 2), 0),
-                            ((5, 33), 0), ((33, 5), 1)):
+        for shape, axis in (((20,), 0), ((3, 8), -1), ((9, 2), 0),
+                            ((5, 18), 0), ((18, 4), 1)):
             x = randn(*shape)
             d = axis + 1 if axis >= 0 else axis
             record("sosfilt", [sos, x, d], {}, S.sosfilt(sos, x, axis))
@@ -191,7 +194,7 @@ def found(got):
 
 
 def peaks():
-    walk = np.cumsum(randn(300))
+    walk = np.cumsum(randn(120))
     flat = np.array([0, 1, 1, 0, 2, 2, 2, 1, 3, 3, 3, 3, 0, 0, 1, 0.])
     for x in (walk, flat, np.round(walk), np.array([1.0, 2.0]),
               np.zeros(0), np.ones(5), np.array([0, 1, 0.])):
@@ -262,7 +265,131 @@ def smoothing():
     record("unwrap", [x], {"discont": 4.0}, np.unwrap(x, 4.0))
 
 
-for part in (windows, filters, design, peaks, smoothing):
+# ---- convolution, spectra, rates ----
+
+def convolution():
+    pairs = [((9,), (4,)), ((4,), (9,)), ((5,), (5,)), ((1,), (3,)),
+             ((6, 7), (3, 2)), ((4, 5, 6), (2, 3, 1)), ((3, 4), (5, 6))]
+    for sa, sv in pairs:
+        for dtype in ("float64", "complex128"):
+            a, v = randn(*sa, dtype=dtype), randn(*sv, dtype=dtype)
+            for mode in ("full", "same", "valid"):
+                for method in ("direct", "fft"):
+                    o = {"mode": mode, "method": method}
+                    record("convolve", [a, v], o, S.convolve(a, v, **o), 1e-10)
+                    record("correlate", [a, v], o, S.correlate(a, v, **o),
+                           1e-10)
+    a, v = np.arange(-4, 5), np.array([3, -1, 2])
+    record("convolve", [a, v], {}, S.convolve(a, v))
+    record("convolve", [a, v], {"method": "fft"}, S.convolve(a, v))
+    a, v = randn(400), randn(120)
+    record("convolve", [a, v], {"mode": "valid"},
+           S.convolve(a, v, "valid"), 1e-8)
+
+
+def spectra():
+    x = np.cumsum(randn(2, 300), 1)
+    z = randn(90, dtype="complex128")
+    record("welch", [x], {}, S.welch(x), 1e-9)
+    record("spectrogram", [x], {}, S.spectrogram(x), 1e-9)
+    x = x[:, :110].copy()
+    for o in ({"fs": 100.0, "nperseg": 64}, {"nperseg": 33, "noverlap": 7},
+              {"window": "hann", "nperseg": 50, "nfft": 64},
+              {"nperseg": 64, "detrend": "linear", "scaling": "spectrum"},
+              {"nperseg": 64, "detrend": False, "mode": "magnitude"},
+              {"nperseg": 60, "mode": "complex"}, {"nperseg": 150}):
+        record("spectrogram", [x], o, S.spectrogram(x, **o), 1e-9)
+    record("spectrogram", [z], {"nperseg": 40}, S.spectrogram(
+        z, nperseg=40, return_onesided=False), 1e-9)
+    for o in ({"fs": 50.0, "nperseg": 64},
+              {"nperseg": 64, "average": "median"},
+              {"nperseg": 51, "average": "median", "noverlap": 3},
+              {"window": "blackman", "nperseg": 40, "nfft": 51,
+               "scaling": "spectrum"}, {"detrend": "linear", "nperseg": 100}):
+        record("welch", [x], o, S.welch(x, **o), 1e-9)
+    record("welch", [z], {"nperseg": 40}, S.welch(
+        z, nperseg=40, return_onesided=False), 1e-9)
+    for o in ({}, {"fs": 10.0, "window": "hann"}, {"nfft": 150}, {"nfft": 50},
+              {"scaling": "spectrum", "detrend": False}):
+        record("periodogram", [x], o, S.periodogram(x, **o), 1e-9)
+    for n in (10, 11):
+        x = randn(3, n)
+        record("hilbert", [x], {}, S.hilbert(x), 1e-10)
+        record("hilbert", [x], {"n": 16}, S.hilbert(x, 16), 1e-10)
+        record("hilbert", [x.T.copy()], {"dim": 1}, S.hilbert(x.T, axis=0),
+               1e-10)
+
+
+def rates():
+    for dtype in ("float64", "complex128"):
+        for n in (12, 13):
+            x = randn(2, n, dtype=dtype)
+            for num in (1, 5, 6, 12, 13, 20, 25):
+                record("resample", [x, num], {}, S.resample(x, num, axis=1),
+                       1e-10)
+            record("resample", [x, 8], {"window": "hann"},
+                   S.resample(x, 8, axis=1, window="hann"), 1e-10)
+            record("resample", [x, 18], {"window": ["tukey", 0.3]},
+                   S.resample(x, 18, axis=1, window=("tukey", 0.3)), 1e-10)
+            record("resample", [x, 3], {"dim": 1}, S.resample(x, 3), 1e-10)
+        x = randn(2, 31, dtype=dtype)
+        for up, down in ((2, 1), (1, 2), (3, 2), (5, 7), (4, 6), (10, 3),
+                         (1, 1), (1, 40)):
+            record("resample_poly", [x, up, down], {},
+                   S.resample_poly(x, up, down, axis=1), 1e-10)
+    x = randn(31, 2)
+    h = randn(9)
+    record("resample_poly", [x, 3, 2], {"dim": 1, "window": h},
+           S.resample_poly(x, 3, 2, window=h), 1e-10)
+    record("resample_poly", [x[:, 0].copy(), 3, 2], {"window": "hamming"},
+           S.resample_poly(x[:, 0], 3, 2, window="hamming"), 1e-10)
+    for pad in ("mean", "median", "minimum", "maximum"):
+        record("resample_poly", [x, 3, 4], {"dim": 1, "padtype": pad},
+               S.resample_poly(x, 3, 4, padtype=pad), 1e-10)
+
+
+# ---- PyTorch's short-time transforms ----
+
+def short_time():
+    x = randn(2, 40)
+    z = randn(40, dtype="complex128")
+    cases = [(x, 8, {}), (x[0].copy(), 9, {"hop_length": 3}),
+             (x, 8, {"hop_length": 3, "center": False, "window": "hann"}),
+             (x, 10, {"win_length": 6, "hop_length": 2, "window": "hamming"}),
+             (x, 10, {"win_length": 7, "hop_length": 2}),
+             (x, 8, {"normalized": True, "onesided": False}),
+             (x, 8, {"pad_mode": "constant", "window": randn(8)}),
+             (x, 8, {"pad_mode": "replicate"}), (z, 8, {"window": "blackman"})]
+    for t, n, o in cases:
+        p = dict(o)
+        length = p.get("win_length", n)
+        if isinstance(p.get("window"), str):
+            p["window"] = getattr(torch, p["window"] + "_window")(
+                length, dtype=torch.float64)
+        elif "window" in p:
+            p["window"] = torch.tensor(p["window"])
+        got = torch.stft(torch.tensor(t), n, return_complex=True, **p)
+        record("stft", [t, n], o, got.resolve_conj().numpy(), 1e-10)
+        p.pop("pad_mode", None)
+        if p.get("center") is False:
+            continue
+        back = {k: v for k, v in o.items() if k != "pad_mode"}
+        spectra = randn(*got.shape, dtype="complex128")
+        for more in ({}, {"length": 30}, {"length": 45},
+                     {"return_complex": True}):
+            if more.get("return_complex") and not np.iscomplexobj(t):
+                continue
+            if spectra.shape[-2] == n and "onesided" not in p:
+                more = {**more, "onesided": False}
+            try:
+                y = torch.istft(torch.tensor(spectra), n, **p, **more)
+            except RuntimeError:    # no window reaches the end
+                continue
+            record("istft", [spectra, n], {**back, **more}, y.numpy(), 1e-10)
+
+
+for part in (windows, filters, design, peaks, smoothing,
+             convolution, spectra, rates, short_time):
     part()
 folder = os.path.dirname(os.path.abspath(__file__))
 with open(os.path.join(folder, "scipy.jsonl"), "w") as f:

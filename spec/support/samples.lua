@@ -437,6 +437,21 @@ local written = {
       return la.signal_lfilter(b, a, x, 1, {zi = zi})
     end, {2}, {3}, {5, 2}, {2, 1}},
     {la.signal_lfilter, {"c", 2}, {"c", 2}, {"c", 2, 4}}},
+  convolve = {{la.convolve, {4}, {3}}, {la.convolve, {"c", 2}, {"c", 4}}},
+  signal_convolve = {{la.signal_convolve, {4, 3}, {2, 2}},
+    {function(a, v) return la.signal_convolve(a, v, "same", "fft") end, {5},
+      {3}},
+    {function(a, v) return la.signal_convolve(a, v, "valid", "fft") end,
+      {"c", 3}, {"c", 5}}},
+  signal_correlate = {{la.signal_correlate, {"c", 4}, {"c", 3}},
+    {function(a, v) return la.signal_correlate(a, v, "full", "fft") end, {3, 4},
+      {2, 2}}},
+  stft = {{function(x) return x:stft(6, 2, {window = "hann"}) end, {2, 9}},
+    {function(x, w) return la.stft(x, 6, 2, 4, w, {onesided = false}) end,
+      {9}, {4}}, {function(x) return x:stft(4) end, {"c", 8}}},
+  istft = {{function(x) return x:istft(4, 2) end, {"c", 3, 4}},
+    {function(x) return x:istft(4, 2, {window = "hann", onesided = false,
+      return_complex = true}) end, {"c", 2, 4, 3}}},
   signal_sosfilt = {{function(x)
     return la.signal_sosfilt(la.signal.butter(4, 0.3), x)
   end, {2, 9}}},
