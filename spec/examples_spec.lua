@@ -41,6 +41,20 @@ describe("examples", function()
     assert.is_truthy(text:find("basket 3 at (38, 3)", 1, true))
   end)
 
+  it("spectrogram hears the melody", function()
+    local found, text = run("examples/spectrogram.lua", "20")
+    assert.same({"C5", "E5", "G5", "C6", "G5", "E5", "C5"}, found)
+    assert.is_truthy(text:find("14000 samples, 257 frequencies at 53 times", 1,
+      true))
+  end)
+
+  it("deconvolve finds the lines again", function()
+    local after, text = run("examples/deconvolve.lua")
+    local lines = la.tensor{60, 75, 160, 176, 190, 300, 420, 436}
+    assert.is_true((after - lines):abs():max():item() <= 1, text)
+    assert.is_truthy(text:find("8 lines; 4 peaks before, 8 after", 1, true))
+  end)
+
   it("text learns the story", function()
     local before = run("examples/text.lua", "1", "5")
     local after, text = run("examples/text.lua", "40", "30")
