@@ -224,6 +224,9 @@ x:tointeger()
     The only element as an integer; a fraction is an error.
 x:totable()
     Nested tables of the values; complex ones as {re, im}.
+x:describe()
+    A table of shape, dtype, nan and inf (how many) and, of the finite elements,
+    min, max, mean, std and histogram; print shows it.
 x:tostring_raw()
     The bytes of the elements in order, a string.
 x:iter()
@@ -639,7 +642,7 @@ local others = {as_tensor = "asarray", from_table = "tensor",
   from_string = "from_raw", frombuffer = "from_raw", tolist = "totable",
   tobytes = "tostring_raw", nelement = "numel", itemsize = "element_size",
   ndimension = "dim", sum_to = "reduce_grad",
-  clip_grad_norm_ = "nn.clip_grad_norm_",
+  summary = "describe", clip_grad_norm_ = "nn.clip_grad_norm_",
   clip_grad_value_ = "nn.clip_grad_value_"}
 
 local entries

@@ -266,10 +266,12 @@ static int push_results(call *c)
         la_fill_handle(c->state, c->results[k], v->tensor);
         v->tag = LA_VNONE;
     }
-    if (c->frame.results[0].tag == LA_VTENSORS) {
-        status = box_list(c, &c->frame.results[0]);
-        c->frame.results[0].tag = LA_VTENSORS;
-    }
+    for (int k = 0; k < s->nresults; k++)       /* one of them at most */
+        if (c->frame.results[k].tag == LA_VTENSORS) {
+            status = box_list(c, &c->frame.results[k]);
+            c->frame.results[k].tag = LA_VTENSORS;
+            break;
+        }
     if (status != LUA_OK) return lua_error(L);
     int first = lua_gettop(L) - (c->list != NULL) - s->nresults + 1;
     int given = c->frame.nresults ? c->frame.nresults : s->nresults;

@@ -118,9 +118,10 @@ static int call_lazy(lua_State *L)
 
 /* The functions exist from the start, the modules are only compiled when one is
 ** called: opening the library stays cheap. */
-static void add_lazy(lua_State *L, int lib)
+static void add_lazy(lua_State *L, int lib, int methods)
 {
     static const struct { const char *name, *module; } rows[] = {
+        {"describe", "lunarray.describe"},
         {"progress", "lunarray.data"},
         {"gradcheck", "lunarray.autograd"},
         {"gradgradcheck", "lunarray.autograd"},
@@ -139,6 +140,10 @@ static void add_lazy(lua_State *L, int lib)
         lua_pushcclosure(L, call_lazy, 2);
         lua_setfield(L, lib, rows[i].name);
     }
+    lua_getfield(L, lib, "describe");
+    lua_setfield(L, methods, "describe");
+    lua_getfield(L, lib, "describe");
+    lua_setfield(L, methods, "summary");
 }
 
 /* la.float32 == "float32", la.pi, ...: attributes of the module. A name that an
@@ -195,7 +200,7 @@ LA_API int luaopen_lunarray(lua_State *L)
     la_open_index(L, lib);
     la_open_meta(L, lib, meta, methods);
     add_constants(L, lib);
-    add_lazy(L, lib);
+    add_lazy(L, lib, methods);
     la_open_themes(L, lib);
     la_open_images(L, lib);
     la_open_embedded(L);

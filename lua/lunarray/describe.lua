@@ -1,0 +1,69 @@
+-- lunarray.describe: what a person asks first about a tensor of data.
+local la = require "lunarray"
+local tensors = require "lunarray.tensors"
+
+local describe = {}
+
+local BINS = 20
+local BLOCKS = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"}
+
+-- Zero is a space, whatever is above it at least the lowest block.
+local function bars(counts)
+  local top, list = math.max(1, table.unpack(counts)), {}
+  for i, n in ipairs(counts) do
+    list[i] = n == 0 and " " or BLOCKS[math.max(1, math.ceil(n * 8 / top))]
+  end
+  return table.concat(list)
+end
+
+local function text(d)
+  local size = #d.shape == 0 and "no dims" or table.concat(d.shape, " x ")
+  local lines = {("%s of %s%s"):format(d.dtype, size,
+    d.complex and ", absolute values" or "")}
+  if d.min then
+    lines[2] = ("min %.6g, max %.6g, mean %.6g"):format(d.min, d.max, d.mean)
+      .. (d.std and (", std %.6g"):format(d.std) or "")
+    lines[3] = ("%.4g |%s| %.4g"):format(d.min, bars(d.histogram), d.max)
+  end
+  if d.nan and d.nan + d.inf > 0 then
+    lines[#lines + 1] = ("%d NaN, %d infinite"):format(d.nan, d.inf)
+  end
+  return table.concat(lines, "\n")
+end
+
+local shown = {__tostring = text}
+
+-- The fields that depend on values, which are finite.
+local function measure(d, x)
+  d.min, d.max = x:min():item(), x:max():item()
+  d.mean = x:mean():item()
+  d.std = x:numel() > 1 and x:std():item() or nil
+  local counts = d.min < d.max and x:histc(BINS, d.min, d.max)
+    or la.tensor {x:numel()}
+  d.histogram = {}
+  for i, n in ipairs(counts:totable()) do
+    d.histogram[i] = math.tointeger(n)
+  end
+end
+
+-- A table that prints itself: shape, dtype, nan and inf (how many), min, max,
+-- mean, std and histogram of the finite elements, where there are any. Of
+-- complex numbers the absolute values are described.
+function describe.describe(x)
+  if not tensors.is_tensor(x) then
+    error("bad argument #1 to 'describe' (tensor expected, got " .. type(x)
+      .. ")", tensors.user_level())
+  end
+  local d = setmetatable({shape = x.shape, dtype = x.dtype,
+    complex = x:is_complex() or nil}, shown)
+  if x.device == "meta" then return d end
+  local all = x:detach():resolve_conj()
+  all = (d.complex and all:abs() or all):double():flatten()
+  local finite = all:isfinite()
+  d.nan, d.inf = all:isnan():sum():item(), all:isinf():sum():item()
+  if d.nan + d.inf > 0 then all = all[finite] end
+  if all:numel() > 0 then measure(d, all) end
+  return d
+end
+
+return describe
