@@ -254,6 +254,32 @@ describe("filters:", function()
     assert.is_true(la.gradcheck(only_state, {x}))
   end)
 
+  it("running medians: all dtypes, long windows, NaN", function()
+    local x = la.randint(-50, 50, {3, 200})
+    for _, size in ipairs{3, 9, 51, 399, 401, 999} do
+      local want = la.signal.medfilt(x, {1, size})     -- int64: by sorting
+      for _, dtype in ipairs{"int8", "int32", "float16", "float32",
+        "float64"} do
+        local got = la.signal_running_median(x:to(dtype), size)
+        assert.equal(dtype, got.dtype)
+        assert.is_true(la.equal(got:long(), want))
+      end
+      local columns = la.signal.medfilt(x:double():t():contiguous(), {size, 1})
+      assert.is_true(la.equal(columns:t():long(), want))
+    end
+    local long = la.randn(70000, F64)
+    local y = la.signal.medfilt(long, 7)
+    assert.is_true(la.equal(y[{{30000, 50000}}], la.signal.medfilt(
+      long[{{29990, 50010}}], 7)[{{11, 20011}}]))
+    local holes = la.tensor({1, 2, 0 / 0, 4, 5, 6, -1 / 0, 1 / 0}, F64)
+    local got = la.signal.medfilt(holes)
+    assert.same({false, true, true, true, false, false, false, false},
+      got:isnan():totable())
+    assert.same({5, 5, 6, 0}, got[{{5, 8}}]:totable())
+    gives("an odd size of the window expected, got 4",
+      la.signal_running_median, x:float(), 4)
+  end)
+
   it("derivatives of what is made of them", function()
     local x = la.randn(2, 30, F64):requires_grad_()
     local b, a = la.signal.butter(2, 0.3, {output = "ba"})
@@ -263,7 +289,6 @@ describe("filters:", function()
       sosfiltfilt = function(v) return la.signal.sosfiltfilt(sos, v) end,
       savgol = function(v) return la.signal.savgol_filter(v, 5, 2) end,
       detrend = function(v) return la.signal.detrend(v, {bp = {9}}) end,
-      unwrap = la.signal.unwrap,
     } do assert.is_true(la.gradcheck(f, {x}), name) end
   end)
 
@@ -377,6 +402,21 @@ describe("peaks:", function()
     assert.same({1, 3, 1}, heights:totable())
     local widths = la.signal_peak_widths(x, at)
     assert.equal("float64", widths.dtype)
+  end)
+
+  it("one pass over all samples finds what a walk finds", function()
+    la.manual_seed(6)
+    local x = (la.randn(3000, F64):cumsum(1) * 2):round() / 2
+    x[1500] = 0 / 0
+    local at = la.signal_local_maxima(x)
+    local p, left, right = la.signal_peak_prominences(x, at)
+    local some = at:numel() // 20
+    for k = 1, at:numel() - some, some do
+      local q, l, r = la.signal_peak_prominences(x, at:narrow(1, k, 20))
+      assert.is_true(la.equal(q, p:narrow(1, k, 20)))
+      assert.is_true(la.equal(l, left:narrow(1, k, 20)))
+      assert.is_true(la.equal(r, right:narrow(1, k, 20)))
+    end
   end)
 
   it("limits may be tensors; NaN is no peak", function()

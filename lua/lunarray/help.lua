@@ -630,8 +630,6 @@ signal.savgol_filter(x, window_length, polyorder[, {deriv=0, delta=1, dim=-1,
 signal.detrend(x[, {dim=-1, type="linear", bp=}])
     x without the straight line through it (type "constant": without its mean);
     bp holds the first positions of further pieces.
-signal.unwrap(x[, {dim=-1, period=2*pi, discont=}])
-    Angles without jumps of more than half a period, as numpy.unwrap.
 signal.chirp(t, f0, t1, f1[, {method="linear", phi=0, vertex_zero=true}])
     A cosine whose frequency goes from f0 at time 0 to f1 at time t1; method
     "linear", "quadratic", "logarithmic" or "hyperbolic", phi in degrees.

@@ -141,5 +141,6 @@ la_tensor *la_x_border_pad(la_formula *x);
 /* ---- signals ---- */
 
 la_status la_x_filter(la_formula *x, la_tensor **out);
+la_tensor *la_x_overlap_add(la_formula *x);
 
 #endif

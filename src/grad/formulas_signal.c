@@ -1,5 +1,7 @@
 /*
-** The gradient of recursive filters. With the leading coefficient 1 the filter
+** Gradients of signals.
+**
+** Recursive filters: with the leading coefficient 1 the filter
 ** is A y = B x + z for triangular Toeplitz matrices A and B and the state z at
 ** its head, so u = A^-H g is the same recursion from the last sample to the
 ** first. The gradient of the state after the last sample stands for u behind
@@ -107,4 +109,15 @@ la_status la_x_filter(la_formula *x, la_tensor **out)
         la_x_set(x, out, ZI, R(unsqueeze, z, 0));
     }
     return x->status;
+}
+
+/* overlap_add(parts, step, length): the parts of the gradient. */
+la_tensor *la_x_overlap_add(la_formula *x)
+{
+    la_value sizes = SIZES(0), step = VAL(1);
+    la_tensor *g = G;
+    if (x->status) return NULL;
+    int64_t frames = sizes.ints.list[1], n = sizes.ints.list[2];
+    g = R(narrow, g, 1, (int64_t)0, (frames - 1) * step.i + n);
+    return R(unfold, g, 1, n, step);
 }

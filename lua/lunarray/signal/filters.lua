@@ -212,6 +212,11 @@ function filters.medfilt(x, kernel_size)
       size // 2
   end
   if x:numel() == 0 or total == 1 then return x:clone() end
+  for k, size in ipairs(sizes) do
+    if size == total and x.dtype ~= "int64" and x.dtype ~= "uint64" then
+      return la.signal_running_median(x:movedim(k, -1), size):movedim(-1, k)
+    end
+  end
   local windows = la.pad(x:detach(), pads)
   for k, size in ipairs(sizes) do windows = windows:unfold(k, size, 1) end
   local rows = x:size(1)
@@ -225,7 +230,7 @@ function filters.medfilt(x, kernel_size)
 end
 
 ---------------------------------------------------------------------------
--- Trends and phases
+-- Trends
 
 local function without_line(x)
   local n = x:size(-1)
@@ -264,22 +269,6 @@ function filters.detrend(x, options)
   if #pieces == 0 then return x:clone() end
   local y = #pieces == 1 and pieces[1] or la.cat(pieces, -1)
   return y:movedim(-1, d):to(x.dtype)
-end
-
--- Angles without jumps of more than half a period.
-function filters.unwrap(x, options)
-  x = common.signal("unwrap", "x", x)
-  local o = common.options("unwrap", options, {dim = -1, period = 2 * math.pi,
-    discont = false})
-  local d = common.dim("unwrap", x, o.dim)
-  local half, n = o.period / 2, x:size(d)
-  if n < 2 then return x:clone() end
-  local step = x:diff(1, d)
-  local inside = (step + half):remainder(o.period) - half
-  inside = la.where(inside:eq(-half):logical_and(step:gt(0)), half, inside)
-  local fix = inside - step
-  fix = la.where(step:abs():lt(math.max(o.discont or half, half)), 0.0, fix)
-  return la.cat({part(x, d, 1, 1), part(x, d, 2, n) + fix:cumsum(d)}, d)
 end
 
 ---------------------------------------------------------------------------

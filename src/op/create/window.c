@@ -52,8 +52,8 @@ static double boxcar(const window *w, double i) { return 1; }
 /* terms[0] - terms[1] cos(2 pi u) + terms[2] cos(4 pi u) - ... */
 static double cosines(const window *w, double i)
 {
-    double sum = 0, angle = 2 * PI * at(w, i);
-    for (int k = 0; k < 5; k++)
+    double sum = w->terms[0], angle = 2 * PI * at(w, i);
+    for (int k = 1; k < 5; k++)
         if (w->terms[k] != 0)
             sum += (k % 2 ? -1 : 1) * w->terms[k] * cos(k * angle);
     return sum;

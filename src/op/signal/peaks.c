@@ -148,6 +148,7 @@ typedef struct survey {
     double rel_height;
     double *prominences, *widths, *heights, *left_ips, *right_ips;
     int64_t *left_bases, *right_bases;
+    int64_t *lows[2];         /* of every sample, both ways; NULL: unknown */
 } survey;
 
 /* From the peak in steps of 'step' to where a sample is higher or 'end' was
@@ -164,6 +165,24 @@ static int64_t base_of(const double *x, int64_t peak, int64_t end, int step)
     return at;
 }
 
+/* The same for all samples in one pass: what a sample overlooks are the parts
+** that those behind it do, as far as they are no higher. 'higher' is scratch:
+** where each one's view ends. */
+static void find_lows(const double *x, int64_t n, int step, int64_t *lows,
+                      int64_t *higher)
+{
+    int64_t first = step > 0 ? n - 1 : 0, end = step > 0 ? n : -1;
+    LA_EACH_POLLED(k, 0, n) {
+        int64_t i = first - k * step, low = i, j = i + step;
+        while (j != end && x[j] <= x[i]) {
+            if (x[lows[j]] < x[low]) low = lows[j];
+            j = higher[j];
+        }
+        higher[i] = j;
+        lows[i] = low;
+    }
+}
+
 static void measure_prominences(int64_t begin, int64_t end, void *context)
 {
     const survey *s = context;
@@ -171,8 +190,10 @@ static void measure_prominences(int64_t begin, int64_t end, void *context)
         int64_t peak = s->peaks[k] - 1;
         int64_t first = la_max(0, peak - s->reach);
         int64_t last = la_min(s->n - 1, peak + s->reach);
-        int64_t l = base_of(s->x, peak, first, -1);
-        int64_t r = base_of(s->x, peak, last, 1);
+        bool known = s->lows[0] != NULL;
+        int64_t l = known ? s->lows[0][peak]
+                          : base_of(s->x, peak, first, -1);
+        int64_t r = known ? s->lows[1][peak] : base_of(s->x, peak, last, 1);
         double low = s->x[l] > s->x[r] ? s->x[l] : s->x[r];
         s->prominences[k] = s->x[peak] - low;
         s->left_bases[k] = l + 1;
@@ -237,6 +258,22 @@ static la_status put_result(la_frame *f, int k, double *from)
     return la_run_(copy_, out, t);
 }
 
+/* With many peaks and no limit to their surroundings, all samples at once:
+** else a peak is a walk to both sides. The memory is the caller's. */
+static la_status find_all_lows(survey *s, int64_t **memory, size_t *bytes)
+{
+    if (s->count < 32 || s->reach < s->n) return LA_OK;
+    *bytes = (size_t)s->n * 3 * sizeof(int64_t);
+    *memory = la_mem_alloc(*bytes);
+    if (!*memory) return LA_ENOMEM;
+    s->lows[0] = *memory;
+    s->lows[1] = *memory + s->n;
+    find_lows(s->x, s->n, -1, s->lows[0], *memory + 2 * s->n);
+    LA_TRY(la_poll());
+    find_lows(s->x, s->n, 1, s->lows[1], *memory + 2 * s->n);
+    return la_poll();
+}
+
 /* Run 'measure' with memory for five doubles and two positions of each peak, in
 ** the order of a survey's fields; 'give' takes what it wants of them. */
 static la_status run_survey(la_frame *f, survey *s, la_range_fn measure,
@@ -252,7 +289,8 @@ static la_status run_survey(la_frame *f, survey *s, la_range_fn measure,
     s->count = peaks->numel;
     LA_TRY(check_peaks(s));
     if (s->count == 0) return LA_OK;
-    size_t bytes = (size_t)s->count * 7 * sizeof(double);
+    int64_t *lows = NULL;
+    size_t lows_bytes = 0, bytes = (size_t)s->count * 7 * sizeof(double);
     double *measures = la_mem_alloc(bytes);
     if (!measures) return LA_ENOMEM;
     s->prominences = measures;
@@ -262,8 +300,10 @@ static la_status run_survey(la_frame *f, survey *s, la_range_fn measure,
     s->right_ips = measures + 4 * s->count;
     s->left_bases = (int64_t *)(measures + 5 * s->count);
     s->right_bases = (int64_t *)(measures + 6 * s->count);
-    la_status status = la_iter_items(s->count, 256, 16, measure, s);
+    la_status status = find_all_lows(s, &lows, &lows_bytes);
+    if (!status) status = la_iter_items(s->count, 256, 16, measure, s);
     if (!status) status = give(f, s);
+    if (lows) la_mem_free(lows, lows_bytes);
     la_mem_free(measures, bytes);
     return status;
 }

@@ -193,33 +193,20 @@ static la_status check_spectra(const la_frame *f, const frames *s,
     return LA_OK;
 }
 
-/* {batch, n_fft, frames} added up: {batch, length}. */
-static la_tensor *overlapped(la_chain *w, const frames *s, la_tensor *parts,
-                             int64_t length)
-{
-    int64_t to[2] = {1, length}, kernel[2] = {1, s->n_fft}, one[1] = {1};
-    int64_t none[1] = {0}, stride[2] = {1, s->hop}, sizes[2] = {-1, length};
-    if (w->status) return NULL;
-    sizes[0] = la_sizes(parts)[0];
-    parts = STEP(col2im, parts, la_v_ints(to, 2), la_v_ints(kernel, 2),
-                 la_v_ints(one, 1), la_v_ints(none, 1), la_v_ints(stride, 2));
-    return STEP(reshape, parts, la_v_ints(sizes, 2));
-}
-
 /* The sum of the squared windows from 'first' on: LA_EARG where it is next to
 ** nothing somewhere. */
 static la_status overlap_of(la_chain *w, const frames *s, la_dtype real,
                             la_device device, int64_t length, int64_t first,
                             int64_t count, la_tensor **out)
 {
-    int64_t column[3] = {1, s->n_fft, 1}, sizes[3] = {1, s->n_fft, s->count};
+    int64_t row[3] = {1, 1, s->n_fft}, sizes[3] = {1, s->count, s->n_fft};
     la_scalar least;
     la_tensor *t = s->window ? STEP(square, s->window)
         : STEP(ones, la_v_ints(&s->n_fft, 1), la_v_dtype(real),
                la_v_device(device));
-    t = STEP(expand, STEP(reshape, t, la_v_ints(column, 3)),
+    t = STEP(expand, STEP(reshape, t, la_v_ints(row, 3)),
              la_v_ints(sizes, 3));
-    t = STEP(narrow, overlapped(w, s, t, length), 1, first, count);
+    t = STEP(narrow, STEP(overlap_add, t, s->hop, length), 1, first, count);
     *out = t;
     if (w->status || count == 0) return w->status;
     t = STEP(amin, STEP(detach, t));
@@ -273,7 +260,7 @@ la_status la_impl_istft(la_frame *f)
                       count, &overlap));
     la_tensor *y = parts_of(w, f, &s, onesided);
     if (s.window) y = STEP(mul, y, s.window);
-    y = overlapped(w, &s, STEP(transpose, y, 1, 2), whole);
+    y = STEP(overlap_add, y, s.hop, whole);
     y = STEP(div, STEP(narrow, y, 1, first, count), overlap);
     pads[1] = length - count;
     if (pads[1] > 0) y = STEP(constant_pad_nd, y, la_v_ints(pads, 2));
