@@ -112,7 +112,8 @@ end)
 
 describe("svd", function()
   it("is the form of la.linalg", function()
-    assert.are.equal(la.linalg_svd, L.svd)
+    assert.are.same({2, 2}, la.linalg_svd(la.ones(2, 3)).shape)
+    assert.are.same({2, 2}, L.svd(la.ones(2, 3)).shape)
   end)
 
   it("decomposes matrices", function()
@@ -158,6 +159,220 @@ describe("svd", function()
         assert.is_true(la.equal(w1, w[i]) and la.equal(q1, q[i]))
       end
     end
+  end)
+end)
+
+describe("eig", function()
+  it("decomposes square matrices", function()
+    each({{1, 1}, {3, 3}, {2, 3, 6, 6}, {40, 40}, {0, 3, 3}, {2, 0, 0}},
+      function(a) return a end, function(a)
+        local w, v = la.eig(a)
+        assert.is_true(w:is_complex())
+        near("A V", a:to(v.dtype):matmul(v), v * w:unsqueeze(-2))
+        if v:numel() > 0 then
+          near("norms", v:abs():square():sum(-2),
+            la.ones(w.shape, {dtype = la.real(v).dtype}))
+        end
+        near("eigvals", L.eigvals(a), w)
+      end)
+  end)
+
+  it("gives complex pairs of real matrices", function()
+    local w = L.eigvals(la.tensor({{0, -1}, {1, 0}}, {dtype = "float64"}))
+    assert.are.same({-1.0, 1.0}, la.imag(w):sort():totable())
+  end)
+
+  it("names the first matrix with infinities", function()
+    local a = la.randn(3, 4, 4)
+    a[2][1][2] = math.huge
+    raises("matrix 2 of the batch has an infinite element", L.eig, a)
+    raises("a square matrix or a batch of them expected", L.eigvals,
+      la.zeros(2, 3))
+  end)
+end)
+
+describe("pinv", function()
+  it("is the Moore-Penrose inverse", function()
+    each({{3, 3}, {2, 3, 5}, {70, 4, 3}, {12, 10}, {0, 3}, {2, 0, 0}},
+      function(a) return a end, function(a)
+        local p = L.pinv(a)
+        near("A P A", a:matmul(p):matmul(a), a + 0)
+        near("P A P", p:matmul(a):matmul(p), p)
+        near("A P", a:matmul(p), a:matmul(p).mH + 0)
+      end)
+  end)
+
+  it("of Hermitian matrices reads their lower triangle", function()
+    each({{3, 3}, {2, 12, 12}}, function(a) return a + a.mH end, function(a)
+      near("hermitian", L.pinv(a:tril(), {hermitian = true}):matmul(a),
+        eye(a:size(-1), a.dtype):expand(a.shape) + 0)
+    end)
+  end)
+
+  it("and ranks count singular values above the tolerances", function()
+    local a = la.diag(la.tensor({4, 1, 0.1, 1e-20}, {dtype = "float64"}))
+    local function rank(o) return L.matrix_rank(a, o or {}):item() end
+    assert.are.equal(3, rank())
+    assert.are.equal(2, rank{rtol = 0.025})     -- not above: 0.025 * 4
+    assert.are.equal(1, rank{rtol = 0.1, atol = 1})
+    assert.are.equal(4, rank{rtol = 0})
+    assert.are.equal(0, rank{atol = 10})
+    assert.are.equal(3, rank{hermitian = true})
+    near("pinv", L.pinv(a, 0.1), la.diag(la.tensor({0.25, 1, 0, 0},
+      {dtype = "float64"})))
+    assert.are.same({3, 2, 1}, L.matrix_rank(a, {rtol = la.tensor({
+      1e-5, 0.025, 0.5}, {dtype = "float64"})}):totable())
+    local p = L.pinv(a, la.tensor{1e-5, 0.5})
+    assert.is_true(la.equal(p[1], L.pinv(a, 1e-5)))
+    assert.is_true(la.equal(p[2], L.pinv(a, 0.5)))
+    raises("must match", L.pinv, la.zeros(2, 3, 3), la.ones(3))
+    near("pinverse", a:pinverse(0.1), L.pinv(a, 0.1))
+  end)
+end)
+
+describe("norms of singular values", function()
+  it("in 16 bits and of other orders are refused", function()
+    raises("not implemented for 'Half'", L.matrix_norm,
+      la.zeros(2, 2, {dtype = "float16"}), 2)
+    raises("'nuc', 1, -1, 2, -2", L.matrix_norm, la.eye(2), 3)
+    raises("'nuc', 1, -1, 2, -2", L.cond, la.eye(2), "two")
+    raises("a square matrix", L.cond, la.ones(2, 3), "nuc")
+    raises("a matrix expected, got 3-D", la.norm, la.ones(2, 2, 2), "nuc")
+  end)
+
+  it("of singular matrices", function()
+    assert.are.equal(math.huge, L.cond(la.ones(2, 2), "nuc"):item())
+    assert.is_true(L.cond(la.ones(3, 3)):item() > 1e6)
+    assert.are.same({0.0, 0.0}, L.cond(la.zeros(2, 0, 0)):totable())
+  end)
+end)
+
+describe("lstsq", function()
+  local function deficient(d, shape)
+    local a = la.randn(shape, {dtype = d})
+    a:select(-1, 2):copy_(a:select(-1, 1) * 2)
+    return a
+  end
+
+  it("has the solution of least norm by every driver", function()
+    for _, d in ipairs(DTYPES) do
+      for _, shape in ipairs{{6, 4}, {3, 20, 10}, {5, 5}, {4, 7}} do
+        local a = deficient(d, shape)
+        shape[#shape] = 3
+        local b = la.randn(shape, {dtype = d})
+        local want = L.pinv(a, 1e-4):matmul(b)
+        for _, driver in ipairs{"", "gelsy", "gelsd", "gelss"} do
+          local o = {rcond = 1e-4, driver = driver ~= "" and driver or nil}
+          local x, rest, rank, values = L.lstsq(a, b, o)
+          near(driver, x / 10, want / 10)
+          assert.is_true(rank:eq(L.matrix_rank(a, {rtol = 1e-4})):all())
+          if a:size(-2) > a:size(-1) then
+            near("residuals", rest,
+              (a:matmul(x) - b):abs():square():sum(-2))
+          end
+          if driver == "gelsd" or driver == "gelss" then
+            near("values", values, L.svdvals(a))
+          else
+            assert.are.same({0}, values.shape)
+          end
+        end
+      end
+    end
+  end)
+
+  it("of vectors, of one matrix for a batch, of none", function()
+    local a = la.randn(9, 4, {dtype = "float64"})
+    local b = la.randn(3, 9, 2, {dtype = "float64"})
+    for _, driver in ipairs{"gels", "gelsd"} do
+      local x, _, rank = L.lstsq(a, b, {driver = driver})
+      near(driver, x, L.pinv(a):matmul(b))
+      assert.are.same({4, 4, 4}, rank:totable())
+      local y = L.lstsq(a, b[1][{{}, 1}], {driver = driver})
+      near("vector", y, x[1][{{}, 1}])
+      local z, _, none = L.lstsq(la.zeros(0, 3), la.zeros(0, 2),
+        {driver = driver})
+      assert.are.same({{0.0, 0.0}, {0.0, 0.0}, {0.0, 0.0}}, z:totable())
+      assert.are.equal(0, none:item())
+    end
+    assert.are.equal(0, select(3, L.lstsq(la.zeros(3, 2), la.ones(3, 1)))
+      :item())
+    raises("'gelsd' or 'gelss' expected", L.lstsq, a, b[1], {driver = "svd"})
+    raises("infinite element or NaN", L.lstsq, a / 0, b[1],
+      {driver = "gelsy"})
+  end)
+
+  it("gives singular values without a gradient", function()
+    local a = la.randn(5, 3, {requires_grad = true})
+    local x, rest, rank, values = L.lstsq(a, la.randn(5, 1),
+      {driver = "gelsd"})
+    assert.is_true(x.requires_grad and rest.requires_grad)
+    assert.is_false(rank.requires_grad or values.requires_grad)
+  end)
+end)
+
+describe("pivoted_cholesky", function()
+  it("factors semidefinite matrices", function()
+    each({{1, 1}, {4, 3}, {2, 9, 4}, {30, 30}, {0, 4, 2}}, function(a)
+      return a:matmul(a.mH)
+    end, function(a, dtype)
+      for _, upper in ipairs{false, true} do
+        local tol = tolerance(dtype) * 10
+        local l, pivots, rank = L.pivoted_cholesky(a,
+          {upper = upper, tol = tol})
+        local at = pivots:long():unsqueeze(-1)
+        local b = a:take_along_dim(at, -2):take_along_dim(at.mT, -1)
+        near("L L^H", (upper and l.mH:matmul(l) or l:matmul(l.mH)) / 10,
+          b / 10)
+        near("triangle", upper and l:triu() or l:tril(), l)
+        if a:numel() > 0 then
+          assert.is_true(rank:le(a:size(-1)):all())
+          assert.is_true(pivots:long():sort(-1):eq(
+            la.arange(1, a:size(-1) + 1)):all())
+        end
+      end
+    end)
+  end)
+
+  it("stops at the rank", function()
+    local g = la.randn(12, 5, {dtype = "float64"})
+    local l, _, rank = L.pivoted_cholesky(g:matmul(g.mT))
+    assert.are.equal(5, rank:item())
+    assert.are.equal(5, select(3, la.pivoted_cholesky(g:matmul(g.mT))):item())
+    assert.are.equal(0, l[{{}, {6, 12}}]:abs():max():item())
+    l, _, rank = L.pivoted_cholesky(-la.eye(3))
+    assert.are.equal(0, rank:item())
+    assert.are.equal(0, l:abs():max():item())
+    raises("matrix 2 of the batch has an infinite element or NaN",
+      L.pivoted_cholesky, la.stack({la.eye(2), la.eye(2) / 0}))
+  end)
+end)
+
+describe("values on a random subspace", function()
+  it("are those of matrices of low rank", function()
+    for _, d in ipairs(DTYPES) do
+      local a = la.randn(2, 60, 5, {dtype = d}):matmul(
+        la.randn(2, 5, 40, {dtype = d}))
+      for _, x in ipairs{a, a.mT} do
+        local u, s, v = la.svd_lowrank(x, 7)
+        near("product", (u * s:unsqueeze(-2)):matmul(v.mH), x + 0)
+        near("values", s / 100, L.svdvals(x):narrow(-1, 1, 7) / 100)
+        near("U^H U", u.mH:matmul(u), eye(7, d):expand(2, 7, 7) + 0)
+        local mean = x:mean(-2, true)
+        u, s, v = la.pca_lowrank(x)
+        near("pca", (u * s:unsqueeze(-2)):matmul(v.mH), x - mean)
+        u, s, v = la.svd_lowrank(x, {M = mean})
+        near("M", (u * s:unsqueeze(-2)):matmul(v.mH), x - mean)
+      end
+    end
+  end)
+
+  it("depend on the generator alone", function()
+    local x = la.randn(30, 20)
+    local a, b = la.Generator(5), la.Generator(5)
+    assert.is_true(la.equal(la.svd_lowrank(x, 4, {generator = a}),
+      (la.svd_lowrank(x, 4, {generator = b}))))
+    raises("at most 20 expected", la.pca_lowrank, x, 21)
+    raises("no negative number", la.svd_lowrank, x, 3, {niter = -1})
   end)
 end)
 

@@ -260,7 +260,7 @@ def is_special_complex(call, kind, why):
 
 
 def is_least_squares(call, kind, why):
-    """By QR: residuals, and matrices of full rank alone."""
+    """Residuals by every driver."""
     return call.row.name == 'lstsq' and kind in ('sizes', 'value')
 
 
@@ -283,7 +283,6 @@ KNOWN = [
     (7, is_empty_product),
     (8, is_special_complex),
     (8, is_special_quantile),
-    (20, refused('singular values')),
     (20, is_least_squares),
     (19, is_unspecified_factor),
     (12, lambda c, kind, why: kind == 'value' and is_half(c)),

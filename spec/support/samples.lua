@@ -197,7 +197,8 @@ end
 -- Factors of matrices of full rank have derivatives: equal columns give NaN or
 -- not by the last bit of a pivot.
 local FULL_RANK = {qr = true, lu = true, lu_factor = true, lu_factor_ex = true,
-  linalg_svd = true, svdvals = true}
+  linalg_svd = true, svdvals = true, pinv = true, pinverse = true, eig = true,
+  matrix_norm = true, svd_lowrank = true, pca_lowrank = true}
 
 local function variants(name, f, like, add)
   complex_variant(f, like, add)
@@ -250,6 +251,14 @@ end
 local function free_svd(x)
   local u, s, vh = la.linalg.svd(x, false)
   return u:abs(), s, vh:abs(), u:matmul(vh)
+end
+
+-- The values come in no order.
+local function sum_of_values(x) return la.eigvals(x):pow(3):sum(-1) end
+
+local function free_eig(x)
+  local values, v = la.eig(x)
+  return values:square():sum(-1), v:abs():sum(-1)
 end
 
 -- A Hermitian positive definite matrix.
@@ -487,13 +496,38 @@ local written = {
     {function(x) return (la.linalg.svd(x):narrow(2, 1, 3):abs()) end, {4, 3}},
     {function(x) return select(3, la.linalg.svd(x, false)):abs() end,
       {3, 4}}},
+  eig = {{free_eig, {3, 3}}, {free_eig, {2, 4, 4}}, {free_eig, {"c", 3, 3}}},
+  eigvals = {{sum_of_values, {3, 3}}, {sum_of_values, {2, 4, 4}},
+    {sum_of_values, {"c", 3, 3}}},
+  pinv = {{la.pinv, {3, 3}}, {la.pinv, {2, 3, 4}}, {la.pinv, {9, 3}},
+    {function(x) return la.pinv(symmetric(x), {hermitian = true}) end,
+      {3, 3}}},
   svdvals = {{la.svdvals, {3, 3}}, {la.svdvals, {2, 3, 4}},
     {la.svdvals, {"c", 4, 3}}},
   lu_factor_ex = {{la.lu_factor_ex, {3, 3}}, {la.lu_factor_ex, {2, 3, 5}},
     {la.lu_factor_ex, {5, 3}},
     {function(x) return la.lu_factor_ex(x, {pivot = false}) end, {3, 3}}},
   lstsq = {{function(x, y) return (la.lstsq(x, y)) end, {4, 3}, {4, 2}},
-    {function(x, y) return (la.lstsq(x, y)) end, {2, 3, 4}, {2, 3, 2}}},
+    {function(x, y) return (la.lstsq(x, y)) end, {2, 3, 4}, {2, 3, 2}},
+    {function(x, y) return (la.lstsq(x, y)) end, {4, 3}, {2, 4, 2}},
+    {function(x, y)
+      local z, rest = la.lstsq(x, y, {driver = "gelsd"})
+      return z, rest
+    end, {5, 3}, {5, 2}},
+    {function(x, y) return (la.lstsq(x, y, {driver = "gelsy"})) end, {3, 5},
+      {3, 1}}},
+  -- Of as many values as there are: they don't depend on the random numbers.
+  svd_lowrank = {{function(x)
+    local _, s, v = la.svd_lowrank(x, 3)
+    return s, v:abs()
+  end, {3, 5}}, {function(x, y)
+    return (select(2, la.svd_lowrank(x, 3, {M = y})))
+  end, {2, 5, 3}, {5, 3}}},
+  pca_lowrank = {{function(x, y)
+    return (select(2, la.pca_lowrank(x:matmul(y), 3)))
+  end, {6, 3}, {3, 3}}, {function(x)
+    return (select(2, la.pca_lowrank(x, nil, false)))
+  end, {3, 4}}},
   solve = {{la.solve, {2, 3, 3}, {3, 2}}, {la.solve, {3, 3}, {3}},
     {function(x, y) return la.solve(x, y, {left = false}) end, {3, 3},
       {2, 2, 3}}},

@@ -105,6 +105,37 @@ la_tensor *la_x_eigvalsh(la_formula *x)
     return from_values(x, v, G);
 }
 
+/* ---- general eigenvalues ---- */
+
+/* V^-H t V^H. */
+static la_tensor *back(la_formula *x, la_tensor *v, la_tensor *t)
+{
+    la_tensor *h = H(v);
+    return R(solve, h, MM(t, h));
+}
+
+/* V^-H (diag(gL) + (V^H gV - V^H V diag(Re(V^H gV))) / conj(E)) V^H, with E_ij
+** = L_j - L_i; the second term as the vectors have norm 1. */
+la_tensor *la_x_eig(la_formula *x)
+{
+    la_tensor *l = RES(0), *v = RES(1);
+    if (!la_x_has_grad(x, 1)) return back(x, v, R(diag_embed, GR(0)));
+    la_tensor *m = MM(H(v), GR(1)), *own = diagonal(x, m);
+    check_phase(x, x->status ? NULL : R(imag, own), "eig");
+    m = R(sub, m, MM(H(v), scale_columns(x, v, R(real, own))));
+    m = R(div, m, R(conj, gaps(x, l)));
+    m = R(add, m, R(diag_embed, R(sub, GR(0), diagonal(x, m))));
+    return back(x, v, m);
+}
+
+la_tensor *la_x_eigvals(la_formula *x)
+{
+    la_tensor *v = NULL;
+    la_value args[] = {la_v_tensor(A(0))};
+    many(x, LA_OP(eig), 1, args, &v, NULL);
+    return back(x, v, R(diag_embed, G));
+}
+
 /* ---- singular values ---- */
 
 /* The first k columns (dim -1) or rows. */
@@ -192,4 +223,51 @@ la_tensor *la_x_svdvals(la_formula *x)
     la_value args[] = {la_v_tensor(A(0)), la_v_bool(false)};
     d.u = many(x, LA_OP(linalg_svd), 2, args, &d.s, &d.vh);
     return svd_gradient(x, &d, G);
+}
+
+/* ---- pseudo-inverse ---- */
+
+/* G. Golub and V. Pereyra, "The differentiation of pseudo-inverses and
+** nonlinear least squares problems whose variables separate" (1973), for a
+** constant rank. p is the pseudo-inverse of a, g the gradient of p. */
+la_tensor *la_x_pinv_of(la_formula *x, la_tensor *a, la_tensor *p,
+                        la_tensor *g)
+{
+    la_tensor *ph = H(p), *gh = H(g), *k, *t;
+    int64_t m = x->status ? 0 : la_sizes(a)[a->ndim - 2];
+    int64_t n = x->status ? 0 : la_sizes(a)[a->ndim - 1];
+    if (m <= n) {
+        k = MM(gh, p);
+        t = MM(k, ph);
+        la_tensor *rest = MM(MM(ph, p), R(sub, gh, MM(k, a)));
+        t = R(add, R(sub, t, MM(MM(a, p), t)), rest);
+        return R(sub, t, H(MM(p, k)));
+    }
+    k = MM(p, gh);
+    t = MM(ph, k);
+    la_tensor *rest = MM(MM(R(sub, gh, MM(a, k)), p), ph);
+    t = R(add, R(sub, t, MM(MM(t, p), a)), rest);
+    return R(sub, t, H(MM(k, p)));
+}
+
+la_tensor *la_x_pinv(la_formula *x)
+{
+    return la_x_pinv_of(x, A(0), RES(0), G);
+}
+
+/* lstsq_solve(A, B, rcond, driver): X is the pseudo-inverse of A times B, and
+** that what it is for the identity. */
+la_status la_x_lstsq(la_formula *x, la_tensor **out)
+{
+    la_tensor *a = A(0), *rank = NULL, *values = NULL;
+    if (x->status) return x->status;
+    int64_t m = la_sizes(a)[a->ndim - 2];
+    la_tensor *one = R(eye, m, m, 0, la_v_dtype((la_dtype)a->dtype),
+                       la_v_device((la_device)a->device));
+    la_value args[] = {la_v_tensor(a), la_v_tensor(one), VAL(2), VAL(3)};
+    la_tensor *p = many(x, LA_OP(lstsq_solve), 4, args, &rank, &values);
+    la_x_set(x, out, 1, MM(H(p), GR(0)));
+    if (!la_x_wants(x, 0)) return x->status;
+    la_x_set(x, out, 0, la_x_pinv_of(x, a, p, MM(GR(0), H(A(1)))));
+    return x->status;
 }

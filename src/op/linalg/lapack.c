@@ -59,26 +59,31 @@ static int64_t asked_size(const la_field *f, const char *at)
 /* The bytes of the work arrays; LA_ESHAPE where LAPACK can't count them. */
 static la_status finish(la_lapack_plan *p)
 {
-    if (p->work > INT32_MAX || p->rwork > INT32_MAX || p->iwork > INT32_MAX)
+    if (p->work > INT32_MAX || p->rwork > INT32_MAX || p->iwork > INT32_MAX
+        || p->own > (int64_t)1 << 56)
         return la_error(LA_ESHAPE, "a matrix of %lld x %lld needs more memory "
                         "to work in than LAPACK can count", (long long)p->m,
                         (long long)p->n);
     p->bytes = la_whole_lines(p->work * p->f.size)
         + la_whole_lines(p->rwork * la_real_size(&p->f))
-        + la_whole_lines(p->iwork * (int64_t)sizeof(num)) + 64;
+        + la_whole_lines(p->iwork * (int64_t)sizeof(num))
+        + la_whole_lines(p->own * p->f.size) + 64;
     return LA_OK;
 }
 
 typedef struct arrays {
     char *work, *rwork;
     num *iwork;
+    char *own;
 } arrays;
 
 static arrays arrays_in(const la_lapack_plan *p, char *scratch)
 {
-    arrays a = {scratch, scratch + la_whole_lines(p->work * p->f.size), NULL};
-    a.iwork = (num *)(void *)(a.rwork + la_whole_lines(
-        p->rwork * la_real_size(&p->f)));
+    arrays a = {.work = scratch};
+    a.rwork = scratch + la_whole_lines(p->work * p->f.size);
+    char *next = a.rwork + la_whole_lines(p->rwork * la_real_size(&p->f));
+    a.iwork = (num *)(void *)next;
+    a.own = next + la_whole_lines(p->iwork * (int64_t)sizeof(num));
     return a;
 }
 
@@ -114,7 +119,7 @@ la_status la_plan_eigh(la_lapack_plan *p, const la_field *f, int64_t n,
     num iwork = 0;
     LA_TRY(begin(p, f, n, n, "syevd", "heevd"));
     p->vectors = vectors;
-    arrays w = {(char *)work, (char *)rwork, &iwork};
+    arrays w = {(char *)work, (char *)rwork, &iwork, NULL};
     call_eigh(p, (char *)none, false, (char *)none, &w, -1, -1, -1);
     p->work = asked_size(f, (char *)work);
     if (la_is_complex(f->dtype)) p->rwork = asked_size(f, (char *)rwork);
@@ -175,7 +180,7 @@ la_status la_plan_svd(la_lapack_plan *p, const la_field *f, int64_t m,
     LA_TRY(begin(p, f, m, n, "gesdd", "gesdd"));
     p->vectors = vectors;
     p->full = full;
-    arrays w = {(char *)work, (char *)none, iwork};
+    arrays w = {(char *)work, (char *)none, iwork, NULL};
     char *a = (char *)none;
     call_svd(p, a, a, a, a, &w, -1);
     p->work = asked_size(f, (char *)work);
@@ -189,6 +194,197 @@ int32_t la_lapack_svd(const la_lapack_plan *p, char *a, char *values, char *u,
 {
     arrays w = arrays_in(p, scratch);
     return call_svd(p, a, values, u, vh, &w, p->work);
+}
+
+/* ---- general matrices ---- */
+
+typedef void real_geev(const char *, const char *, const num *, void *,
+                       const num *, void *, void *, void *, const num *,
+                       void *, const num *, void *, const num *, num *,
+                       size_t, size_t);
+typedef void complex_geev(const char *, const char *, const num *, void *,
+                          const num *, void *, void *, const num *, void *,
+                          const num *, void *, const num *, void *, num *,
+                          size_t, size_t);
+
+/* 'at': n x n for the vectors, then 2 n for the values of real matrices. */
+static int32_t call_eig(const la_lapack_plan *p, char *a, char *values,
+                        const arrays *w, num work)
+{
+    num n = p->n, info = 0, one = 1;
+    const char *jobvr = p->vectors ? "V" : "N";
+    char *v = w->own, *re = work < 0 ? v : v + n * n * p->f.size;
+    char *im = work < 0 ? v : re + n * p->f.size;
+    if (la_is_complex(p->f.dtype))
+        ((complex_geev *)p->fn)("N", jobvr, &n, a, &n, values, v, &one, v, &n,
+                                w->work, &work, w->rwork, &info, 1, 1);
+    else
+        ((real_geev *)p->fn)("N", jobvr, &n, a, &n, re, im, v, &one, v, &n,
+                             w->work, &work, &info, 1, 1);
+    return (int32_t)la_lapack_read(&info, 0);
+}
+
+la_status la_plan_eig(la_lapack_plan *p, const la_field *f, int64_t n,
+                      bool vectors)
+{
+    double work[2] = {0}, none[2];
+    LA_TRY(begin(p, f, n, n, "geev", "geev"));
+    p->vectors = vectors;
+    arrays w = {(char *)work, (char *)none, NULL, (char *)none};
+    call_eig(p, (char *)none, (char *)none, &w, -1);
+    p->work = asked_size(f, (char *)work);
+    if (la_is_complex(f->dtype)) p->rwork = 2 * n;
+    p->own = n * n + 2 * n;
+    return finish(p);
+}
+
+/* Values and vectors of a real matrix: of a complex pair LAPACK gives the real
+** and the imaginary part of the first vector, as two columns. */
+#define PAIRS(type) \
+static void pairs_##type(const void *own, int64_t n, void *values, \
+                         void *vectors) \
+{ \
+    const type *v = own, *re = v + n * n, *im = re + n; \
+    type *value = values, *to = vectors; \
+    for (int64_t j = 0; j < n; j++) { \
+        value[2 * j] = re[j]; \
+        value[2 * j + 1] = im[j]; \
+    } \
+    for (int64_t j = 0; to && j < n; j++) { \
+        int sign = (im[j] > 0) - (im[j] < 0); \
+        const type *x = v + (sign < 0 ? j - 1 : j) * n, *y = x + n; \
+        for (int64_t i = 0; i < n; i++) { \
+            to[2 * (i * n + j)] = x[i]; \
+            to[2 * (i * n + j) + 1] = sign ? (type)sign * y[i] : 0; \
+        } \
+    } \
+}
+PAIRS(float)
+PAIRS(double)
+
+int32_t la_lapack_eig(const la_lapack_plan *p, char *a, char *values,
+                      char *vectors, char *scratch)
+{
+    arrays w = arrays_in(p, scratch);
+    int64_t n = p->n, size = p->f.size;
+    int32_t info = call_eig(p, a, values, &w, p->work);
+    if (info) return info;
+    if (p->f.dtype == LA_FLOAT32) pairs_float(w.own, n, values, vectors);
+    else if (p->f.dtype == LA_FLOAT64) pairs_double(w.own, n, values, vectors);
+    else if (vectors)
+        for (int64_t i = 0; i < n * n; i++)
+            memcpy(vectors + i * size,
+                   w.own + (i % n * n + i / n) * size, (size_t)size);
+    return 0;
+}
+
+/* ---- least squares ---- */
+
+/* 's': the pivots of gelsy or the singular values. */
+typedef void real_gels(const num *, const num *, const num *, void *,
+                       const num *, void *, const num *, void *s, void *,
+                       num *, void *, const num *, num *);
+typedef void complex_gels(const num *, const num *, const num *, void *,
+                          const num *, void *, const num *, void *s, void *,
+                          num *, void *, const num *, void *, num *);
+typedef void complex_gelsd(const num *, const num *, const num *, void *,
+                           const num *, void *, const num *, void *s, void *,
+                           num *, void *, const num *, void *, num *, num *);
+
+typedef union real { float f; double d; } real;
+
+static real real_of(const la_field *f, double x)
+{
+    real r = {.d = x};
+    if (la_dtype_to_real(f->dtype) == LA_FLOAT32) r.f = (float)x;
+    return r;
+}
+
+static int32_t call_lstsq(const la_lapack_plan *p, char *a, char *b, void *s,
+                          double rcond, num *rank, const arrays *w, num work)
+{
+    num m = p->m, n = p->n, k = p->k, ldb = la_max(m, n), info = 0;
+    real r = real_of(&p->f, rcond);
+    bool complex = la_is_complex(p->f.dtype);
+    if (!complex && p->driver == 'd')
+        /* integers where the complex routines have real numbers */
+        ((complex_gels *)p->fn)(&m, &n, &k, a, &m, b, &ldb, s, &r, rank,
+                                w->work, &work, w->iwork, &info);
+    else if (!complex)
+        ((real_gels *)p->fn)(&m, &n, &k, a, &m, b, &ldb, s, &r, rank, w->work,
+                             &work, &info);
+    else if (p->driver == 'd')
+        ((complex_gelsd *)p->fn)(&m, &n, &k, a, &m, b, &ldb, s, &r, rank,
+                                 w->work, &work, w->rwork, w->iwork, &info);
+    else
+        ((complex_gels *)p->fn)(&m, &n, &k, a, &m, b, &ldb, s, &r, rank,
+                                w->work, &work, w->rwork, &info);
+    return (int32_t)la_lapack_read(&info, 0);
+}
+
+la_status la_plan_lstsq(la_lapack_plan *p, const la_field *f, int64_t m,
+                        int64_t n, int64_t k, char driver)
+{
+    double work[2] = {0}, rwork[2] = {0}, none[2] = {0};
+    char name[] = "gels ";
+    num iwork = 0, rank = 0;
+    name[4] = driver;
+    LA_TRY(begin(p, f, m, n, name, name));
+    if (k > INT32_MAX)
+        return la_error(LA_ESHAPE, "too many right-hand sides for LAPACK");
+    p->k = k;
+    p->driver = driver;
+    arrays w = {(char *)work, (char *)rwork, &iwork, NULL};
+    call_lstsq(p, (char *)none, (char *)none, none, 0, &rank, &w, -1);
+    p->work = asked_size(f, (char *)work);
+    if (driver == 'd') p->iwork = la_lapack_read(&iwork, 0);
+    if (driver == 'y') p->iwork = n;
+    if (!la_is_complex(f->dtype)) return finish(p);
+    p->rwork = driver == 'y' ? 2 * n : 5 * la_min(m, n);
+    if (driver == 'd') p->rwork = asked_size(f, (char *)rwork);
+    return finish(p);
+}
+
+int32_t la_lapack_lstsq(const la_lapack_plan *p, char *a, char *b,
+                        double rcond, char *values, int64_t *rank,
+                        char *scratch)
+{
+    arrays w = arrays_in(p, scratch);
+    num got = 0;
+    bool pivots = p->driver == 'y';
+    /* zero: the routine may exchange the column */
+    if (pivots) memset(w.iwork, 0, (size_t)p->iwork * sizeof(num));
+    int32_t info = call_lstsq(p, a, b, pivots ? (void *)w.iwork : values,
+                              rcond, &got, &w, p->work);
+    *rank = la_lapack_read(&got, 0);
+    return info;
+}
+
+/* ---- Cholesky factors with pivots ---- */
+
+typedef void pstrf(const char *, const num *, void *, const num *, num *,
+                   num *, void *, void *, num *, size_t);
+
+la_status la_plan_pivoted(la_lapack_plan *p, const la_field *f, int64_t n)
+{
+    LA_TRY(begin(p, f, n, n, "pstrf", "pstrf"));
+    p->rwork = 2 * n;
+    p->iwork = n;
+    return finish(p);
+}
+
+void la_lapack_pivoted(const la_lapack_plan *p, char *a, bool upper,
+                       double tol, int32_t *pivots, int64_t *rank,
+                       char *scratch)
+{
+    arrays w = arrays_in(p, scratch);
+    num n = p->n, info = 0, got = 0;
+    real limit = real_of(&p->f, tol);
+    ((pstrf *)p->fn)(upper ? "U" : "L", &n, a, &n, w.iwork, &got, &limit,
+                     w.rwork, &info, 1);
+    *rank = la_lapack_read(&got, 0);
+    for (int64_t i = 0; i < n; i++)
+        pivots[i] = (int32_t)la_lapack_read(w.iwork, i);
 }
 
 /* ---- what LAPACK must not see ---- */

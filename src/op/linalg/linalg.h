@@ -43,6 +43,8 @@ la_status la_matrices_of(la_tensor *t, const la_shape *batch, bool vector,
 /* A contiguous copy of the same, in 'keep'. */
 la_status la_matrices_copy(la_tensor *t, const la_shape *batch, bool vector,
                            la_tensor **keep);
+/* A view with the last two dims exchanged. */
+la_status la_transposed(la_tensor *t, la_tensor **out);
 /* The matrices of a contiguous tensor: m x n each. */
 la_mats la_matrices_in(const la_tensor *t, int64_t m, int64_t n);
 /* m x n row-major memory becomes a part of the identity matrix. */

@@ -1,6 +1,5 @@
 /*
-** Norms of vectors and matrices, condition numbers, distances. Norms that need
-** singular values (2, -2, "nuc") are refused.
+** Norms of vectors and matrices, condition numbers, distances.
 */
 #include <math.h>
 
@@ -11,30 +10,41 @@
 #include "op/impls.h"
 
 /* Which matrix norm: of orders 1 and inf (or their negatives) the extreme of
-** the sums along a dim. */
+** the sums along a dim; of 2, -2 and "nuc" an extreme or the sum of the
+** singular values. */
 typedef struct order {
-    bool frobenius, rows, least;
+    bool frobenius, rows, least, spectral, nuclear;
 } order;
-
-static la_status singular_values(int arg)
-{
-    return la_error_at(LA_EARG, arg, "the orders 2, -2 and 'nuc' need singular "
-                       "values, which are not available: 'fro', 1, -1, inf or "
-                       "-inf expected");
-}
 
 static la_status order_of(const la_value *v, int arg, order *out)
 {
     double p = v->tag == LA_VSCALAR ? v->scalar.re : 0;
-    *out = (order){.least = p < 0, .rows = isinf(p)};
-    if (v->tag == LA_VSTR) {
-        out->frobenius = la_str_is(v, "fro");
-        if (out->frobenius) return LA_OK;
-        if (la_str_is(v, "nuc")) return singular_values(arg);
-    } else if (isinf(p) || p == 1 || p == -1) return LA_OK;
-    else if (p == 2 || p == -2) return singular_values(arg);
+    *out = (order){.least = p < 0, .rows = isinf(p),
+                   .frobenius = la_str_is(v, "fro"),
+                   .nuclear = la_str_is(v, "nuc"),
+                   .spectral = p == 2 || p == -2};
+    if (v->tag == LA_VSTR ? out->frobenius || out->nuclear
+                          : isinf(p) || p == 1 || p == -1 || out->spectral)
+        return LA_OK;
     return la_error_at(LA_EARG, arg, "unknown order of a matrix norm: 'fro', "
-                       "1, -1, inf or -inf expected");
+                       "'nuc', 1, -1, 2, -2, inf or -inf expected");
+}
+
+static la_tensor *by_singular_values(la_chain *w, la_tensor *a, order o,
+                                     int row, int col, bool keep)
+{
+    int64_t dims[] = {row, col}, last[] = {-2, -1}, end = -1;
+    la_tensor *s = STEP(svdvals, STEP(movedim, a, la_v_ints(dims, 2),
+                                      la_v_ints(last, 2)));
+    if (w->status) return NULL;
+    bool none = la_sizes(s)[s->ndim - 1] == 0;
+    if (o.nuclear || (none && !o.least))
+        s = STEP(sum, s, la_v_ints(&end, 1));
+    else if (o.least) s = STEP(amin, s, la_v_ints(&end, 1));
+    else s = STEP(amax, s, la_v_ints(&end, 1));
+    if (!keep) return s;
+    s = STEP(unsqueeze, s, row < col ? row : col);
+    return STEP(unsqueeze, s, row < col ? col : row);
 }
 
 /* The norm over two different dims. */
@@ -51,7 +61,9 @@ static la_status matrix_norm(la_tensor *a, const la_value *ord, int arg,
     if (row == col)
         return la_error_at(LA_EARG, arg + 1, "two different dims expected");
     la_tensor *t = a;
-    if (o.frobenius) {
+    if (o.spectral || o.nuclear) {
+        t = by_singular_values(w, t, o, row, col, keep);
+    } else if (o.frobenius) {
         t = STEP(vector_norm, t, la_v_float(2), la_v_ints(dims, 2), keep);
     } else {
         int64_t along = o.rows ? col : row, other = o.rows ? row : col;
@@ -134,6 +146,29 @@ la_status la_impl_linalg_norm_word(la_frame *f)
     return la_impl_linalg_norm(f);
 }
 
+/* The quotient of the extreme singular values. */
+static la_status cond_of_extremes(la_frame *f, la_tensor *a, bool inverse)
+{
+    LA_CHAIN box = {.n = 0};
+    la_chain *w = &box;
+    la_tensor *s = STEP(svdvals, a);
+    LA_TRY(w->status);
+    int64_t k = la_sizes(s)[s->ndim - 1];
+    la_tensor *most = STEP(select, s, -1, (int64_t)0);
+    la_tensor *least = STEP(select, s, -1, k - 1);
+    return la_chain_end(w, f, inverse ? STEP(div, least, most)
+                                      : STEP(div, most, least));
+}
+
+/* Of matrices without elements, zeros. */
+static la_status cond_of_none(la_frame *f, la_tensor *a)
+{
+    int64_t dims[] = {-2, -1};
+    LA_CHAIN box = {.n = 0};
+    la_chain *w = &box;
+    return la_chain_end(w, f, STEP(sum, STEP(abs, a), la_v_ints(dims, 2)));
+}
+
 /* (A, p): |A| |A^-1|, infinite for singular matrices. */
 la_status la_impl_cond(la_frame *f)
 {
@@ -142,17 +177,30 @@ la_status la_impl_cond(la_frame *f)
     la_value r[LA_MAX_RESULTS];
     int64_t dims[2] = {-2, -1};
     la_tensor *a = la_arg(f, 0);
+    order o = {.spectral = true};
     LA_OWNED norm = NULL;
     LA_OWNED other = NULL;
-    if (!la_has(f, 1)) return singular_values(2);
-    LA_TRY(la_check_square(f, 0));
+    if (la_has(f, 1)) LA_TRY(order_of(&f->args[1], 2, &o));
+    if (o.spectral) LA_TRY(la_check_matrix(f, 0));
+    else LA_TRY(la_check_square(f, 0));
+    if (la_sizes(a)[a->ndim - 1] == 0 || la_sizes(a)[a->ndim - 2] == 0)
+        return cond_of_none(f, a);
+    if (o.spectral) return cond_of_extremes(f, a, o.least);
     LA_TRY(matrix_norm(a, &f->args[1], 2, dims, false, &norm));
     LA_TRY(la_run_many(inv_ex, r, a));
     LA_OWNED inverse = r[0].tensor;
     LA_OWNED info = r[1].tensor;
+    la_tensor *singular = STEP(ne, info, 0);
+    if (o.nuclear) {
+        /* what is not finite has no singular values */
+        la_tensor *mask = STEP(unsqueeze, STEP(unsqueeze, singular, -1), -1);
+        la_tensor *some = STEP(where, mask, 0.0, inverse);
+        LA_TRY(w->status);
+        la_tensor_drop(&inverse);
+        inverse = la_tensor_retain(some);
+    }
     LA_TRY(matrix_norm(inverse, &f->args[1], 2, dims, false, &other));
     la_tensor *c = STEP(mul, norm, other);
-    la_tensor *singular = STEP(ne, info, 0);
     return la_chain_end(w, f, STEP(where, singular, (double)INFINITY, c));
 }
 

@@ -171,6 +171,14 @@ la_status la_matrices_of(la_tensor *t, const la_shape *batch, bool vector,
     return LA_OK;
 }
 
+la_status la_transposed(la_tensor *t, la_tensor **out)
+{
+    la_geometry g;
+    la_geometry_of(t, &g);
+    la_geo_exchange(&g, g.ndim - 2, g.ndim - 1);
+    return la_view_make(t, &g, out);
+}
+
 la_mats la_matrices_in(const la_tensor *t, int64_t m, int64_t n)
 {
     return (la_mats){{t ? la_data(t) : NULL, n, 1}, m * n};

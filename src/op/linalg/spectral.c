@@ -1,6 +1,7 @@
 /*
-** Eigenvalues of Hermitian matrices and singular values: small matrices by
-** Jacobi's method (kernel/linalg/jacobi.inc), others by LAPACK.
+** Eigenvalues and singular values: small matrices by Jacobi's method
+** (kernel/linalg/jacobi.inc) unless they are general ones with eigenvalues,
+** others by LAPACK.
 */
 #include "op/linalg/lapack.h"
 
@@ -90,15 +91,6 @@ static la_status large_eigh(void *context, int64_t i, char *scratch)
     return LA_OK;
 }
 
-/* The last two dims exchanged. */
-static la_status transposed(la_tensor *t, la_tensor **out)
-{
-    la_geometry g;
-    la_geometry_of(t, &g);
-    la_geo_exchange(&g, g.ndim - 2, g.ndim - 1);
-    return la_view_make(t, &g, out);
-}
-
 /* Vectors (NULL: not wanted) by LAPACK; 'count' matrices. */
 static la_status by_lapack(job *j, const la_shape *batch, la_tensor *a,
                            la_tensor *vectors)
@@ -107,7 +99,7 @@ static la_status by_lapack(job *j, const la_shape *batch, la_tensor *a,
     LA_OWNED copy = NULL;
     LA_OWNED back = NULL;
     LA_TRY(la_plan_eigh(&j->plan, &j->field, j->n, vectors != NULL));
-    LA_TRY(transposed(a, &columns));
+    LA_TRY(la_transposed(a, &columns));
     LA_TRY(la_matrices_copy(columns, batch, false, &copy));
     j->a = la_data(copy);
     double n = (double)j->n;
@@ -115,7 +107,7 @@ static la_status by_lapack(job *j, const la_shape *batch, la_tensor *a,
                          large_eigh, j));
     LA_TRY(la_check_finite(j->info, la_shape_count(batch)));
     if (!vectors) return LA_OK;
-    LA_TRY(transposed(copy, &back));
+    LA_TRY(la_transposed(copy, &back));
     return la_copy_data(vectors, back);
 }
 
@@ -144,6 +136,67 @@ la_status la_impl_eigh(la_frame *f)
 }
 
 la_status la_impl_eigvalsh(la_frame *f) { return la_impl_eigh(f); }
+
+/* ---- general matrices ---- */
+
+/* (A) -> complex values, vectors */
+la_status la_meta_eig(la_frame *f)
+{
+    la_tensor *a = la_arg(f, 0);
+    LA_TRY(la_check_square(f, 0));
+    la_shape batch = la_batch_shape(a, 2);
+    int64_t n = la_sizes(a)[batch.ndim];
+    la_dtype d = la_dtype_to_complex((la_dtype)a->dtype);
+    LA_TRY(la_matrix_result(f, 0, &batch, n, -1, d));
+    if (f->op != LA_OP(eig)) return LA_OK;
+    return la_matrix_result(f, 1, &batch, n, n, d);
+}
+
+la_status la_meta_eigvals(la_frame *f) { return la_meta_eig(f); }
+
+static la_status eig_of_one(void *context, int64_t i, char *scratch)
+{
+    const job *j = context;
+    int64_t n = j->n, size = 2 * la_real_size(&j->field);
+    char *a = j->a + i * n * n * j->field.size;
+    char *vectors = j->u ? j->u + i * n * n * size : NULL;
+    j->info[i] = -1;
+    if (la_all_finite(&j->field, a, n, n, LA_WHOLE))
+        j->info[i] = la_lapack_eig(&j->plan, a, j->values + i * n * size,
+                                   vectors, scratch);
+    return LA_OK;
+}
+
+la_status la_impl_eig(la_frame *f)
+{
+    LA_OWNED values = NULL;
+    LA_OWNED vectors = NULL;
+    LA_OWNED info = NULL;
+    LA_OWNED columns = NULL;
+    LA_OWNED copy = NULL;
+    la_tensor *a = la_arg(f, 0);
+    la_shape batch = la_batch_shape(a, 2);
+    int64_t count = la_shape_count(&batch);
+    bool with = f->op == LA_OP(eig);
+    job j = job_of(a);
+    double n = (double)j.n;
+    if (count == 0 || j.n == 0) return LA_OK;
+    LA_TRY(la_plan_eig(&j.plan, &j.field, j.n, with));
+    LA_TRY(la_output_of(f, 0, &values));
+    if (with) LA_TRY(la_output_of(f, 1, &vectors));
+    LA_TRY(codes_for(&j, count, &info));
+    LA_TRY(la_transposed(a, &columns));
+    LA_TRY(la_matrices_copy(columns, &batch, false, &copy));
+    j.a = la_data(copy);
+    j.values = la_data(values);
+    if (with) j.u = la_data(vectors);
+    LA_TRY(la_lapack_run(&j.plan, count, 25 * n * n * n, eig_of_one, &j));
+    LA_TRY(la_check_finite(j.info, count));
+    if (with) LA_TRY(la_output_end(f, 1, vectors));
+    return la_output_end(f, 0, values);
+}
+
+la_status la_impl_eigvals(la_frame *f) { return la_impl_eig(f); }
 
 /* ---- singular values ---- */
 

@@ -1,5 +1,5 @@
 /*
-** Composites that reshape: lstsq, tensorinv, tensorsolve, and the forms of
+** Composites that reshape: tensorinv, tensorsolve, and the forms of
 ** la.linalg that differ from operations of the same name.
 */
 #include "op/composite.h"
@@ -8,93 +8,6 @@
 
 #define LA_ROWS "op/def/linalg.def"
 #include "op/impls.h"
-
-/* ---- lstsq ---- */
-
-/* The results of a call with two, as tensors of the chain. */
-static void take_two(la_chain *w, const la_op *op, la_tensor *a,
-                     la_tensor **x, la_tensor **y)
-{
-    la_value r[LA_MAX_RESULTS], args[] = {la_v_tensor(a)};
-    if (w->status) return;
-    w->status = la_do_many(op, r, 1, args);
-    if (w->status) return;
-    *x = w->temps[w->n++] = r[0].tensor;
-    *y = w->temps[w->n++] = r[1].tensor;
-}
-
-/* With as many rows as columns: R^-1 Q^H B. Else the solution of least norm,
-** Q R^-H B for the factors of A^H. *r: the triangular factor. */
-static la_tensor *solution_of(la_chain *w, la_tensor *a, la_tensor *b,
-                              bool tall, la_tensor **r)
-{
-    la_tensor *q = NULL;
-    if (!tall) a = STEP(mH, a);
-    take_two(w, LA_OP(qr), a, &q, r);
-    if (tall)
-        return STEP(solve_triangular, *r, STEP(matmul, STEP(mH, q), b), true);
-    return STEP(matmul, q, STEP(solve_triangular, STEP(mH, *r), b, false));
-}
-
-/* The rank: diagonal elements of R above the tolerance. */
-static la_tensor *rank_of(la_chain *w, la_tensor *r, double rcond)
-{
-    int64_t last = -1;
-    if (w->status) return NULL;
-    r = STEP(detach, r);
-    la_tensor *d = STEP(abs, STEP(diagonal, r, 0, -2, -1));
-    if (w->status) return NULL;
-    if (la_sizes(d)[d->ndim - 1] == 0)
-        return STEP(sum, STEP(to_dtype, d, la_v_dtype(LA_INT64)),
-                    la_v_ints(&last, 1));
-    la_tensor *most = STEP(amax, d, la_v_ints(&last, 1), true);
-    return STEP(sum, STEP(gt, d, STEP(mul, most, rcond)),
-                la_v_ints(&last, 1));
-}
-
-static la_tensor *no_elements(la_chain *w, la_tensor *like, la_dtype dtype)
-{
-    int64_t none = 0;
-    return STEP(new_empty, like, la_v_ints(&none, 1), la_v_dtype(dtype));
-}
-
-/* (A, B, rcond): solution, residuals (of more rows than columns), rank,
-** singular values (none). */
-la_status la_impl_lstsq(la_frame *f)
-{
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
-    la_tensor *a = la_arg(f, 0), *b = la_arg(f, 1), *r = NULL;
-    int64_t rows = -2;
-    LA_TRY(la_check_matrix(f, 0));
-    LA_TRY(la_check_one_dtype(f, 0, 1));
-    int64_t m = la_sizes(a)[a->ndim - 2], n = la_sizes(a)[a->ndim - 1];
-    bool vector = b->ndim == a->ndim - 1;
-    if (b->ndim < 1 || la_sizes(b)[b->ndim - (b->ndim > 1 && !vector ? 2 : 1)]
-        != m)
-        return la_error_at(LA_ESHAPE, 2, "%lld rows expected", (long long)m);
-    la_dtype real = la_dtype_to_real((la_dtype)a->dtype);
-    double eps = real == LA_FLOAT32 ? 0x1p-23 : 0x1p-52;
-    double rcond = la_has(f, 2) ? la_arg_float(f, 2)
-                                : eps * (double)la_max(m, n);
-    if (vector) b = STEP(unsqueeze, b, -1);
-    la_tensor *x = solution_of(w, a, b, m >= n, &r);
-    la_tensor *rest = NULL;
-    if (m > n) {
-        rest = STEP(abs, STEP(sub, STEP(matmul, a, x), b));
-        rest = STEP(sum, STEP(square, rest), la_v_ints(&rows, 1));
-        if (vector) rest = STEP(squeeze, rest, -1);
-    } else rest = no_elements(w, a, real);
-    la_tensor *rank = rank_of(w, r, rcond);
-    if (vector) x = STEP(squeeze, x, -1);
-    la_tensor *values = no_elements(w, a, real);
-    if (w->status) return w->status;
-    la_set_result(f, 0, la_tensor_retain(x));
-    la_set_result(f, 1, la_tensor_retain(rest));
-    la_set_result(f, 2, la_tensor_retain(rank));
-    la_set_result(f, 3, la_tensor_retain(values));
-    return LA_OK;
-}
 
 /* ---- tensorinv, tensorsolve ---- */
 

@@ -272,15 +272,30 @@ static la_status norm_order(const la_value *v, double *p)
     *p = 2;
     if (v->tag == LA_VNONE || la_str_is(v, "fro")) return LA_OK;
     if (v->tag == LA_VSTR)
-        return la_error_at(LA_EARG, 2, "a number or \"fro\" is expected");
+        return la_error_at(LA_EARG, 2, "a number, \"fro\" or \"nuc\" is "
+                           "expected");
     *p = v->tag == LA_VINT ? (double)v->i
        : v->tag == LA_VFLOAT ? v->d : v->scalar.re;
     return LA_OK;
 }
 
+/* The nuclear norm of a matrix, or over two dims. */
+static la_status nuclear_norm(la_frame *f)
+{
+    int64_t own[] = {-2, -1};
+    la_value dims = la_v_ints(own, 2);
+    if (la_has(f, 2)) dims = f->args[2];
+    else if (la_arg(f, SELF)->ndim != 2)
+        return la_error_at(LA_ESHAPE, 1, "a matrix expected, got %d-D; or two "
+                           "dims", la_arg(f, SELF)->ndim);
+    return la_run_result(f, matrix_norm_word, f->args[0], f->args[1], dims,
+                         f->args[3], f->args[4]);
+}
+
 static la_status norm_run(la_frame *f)
 {
     double p;
+    if (la_str_is(&f->args[1], "nuc")) return nuclear_norm(f);
     LA_TRY(norm_order(&f->args[1], &p));
     return la_run_result(f, vector_norm, f->args[0], la_v_float(p), f->args[2],
                          f->args[3], f->args[4]);
