@@ -160,7 +160,7 @@ function make.linear(_, x, w, b)
 end
 
 -- Factorizations.
-for _, name in ipairs{"inv", "cholesky", "lu_factor", "qr"} do
+for _, name in ipairs{"inv", "cholesky", "lu_factor", "qr", "eigh", "svd"} do
   make[name] = function(_, x)
     local f = la.linalg[name]
     if not f then return nil end
