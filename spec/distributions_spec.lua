@@ -50,6 +50,7 @@ describe("distributions", function()
     assert.is_true(x:le(1):logical_and(x:gt(0.99999)):all())
     x = la.zeros(50, 40):t():trunc_normal_(0, 1, -1, 3)
     assert.is_true(x:ge(-1):logical_and(x:le(3)):all())
+    assert.equal(inf, la.truncated_normal(0, 1, 1e300, inf):item())
     assert.equal(1, la.truncated_normal(nan, 1, -1, 1):isnan():sum():item())
   end)
 

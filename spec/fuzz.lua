@@ -152,6 +152,9 @@ by_type = {
   end,
   ["Tensor[]"] = list_of(tensor_text, 3),
   ["Tensor?[]"] = list_of(tensor_text, 3),
+  ["Number[]"] = list_of(function(call)
+    return chance(60) and pick(FLOATS) or tensor_text(call)
+  end, 4),
   Array = tensor_text,
   Scalar = function()
     return chance(50) and pick(FLOATS) or pick(INTS)

@@ -241,12 +241,13 @@ static double sample_weibull(stream *s, const double *p)
 ** normal variables, 1995). */
 static double normal_tail(stream *s, double low, double high)
 {
-    double rate = (low + sqrt(low * low + 4)) / 2, u, v;
+    bool far = low > 1e6;     /* all are accepted, and squares could overflow */
+    double rate = far ? low : (low + sqrt(low * low + 4)) / 2, u, v;
     double rest = expm1(-rate * (high - low));
     for (;;) {
         two_units(s, &u, &v);
         double x = low - log1p(u * rest) / rate;
-        if (log(v) <= -0.5 * (x - rate) * (x - rate)) return x;
+        if (far || log(v) <= -0.5 * (x - rate) * (x - rate)) return x;
     }
 }
 
