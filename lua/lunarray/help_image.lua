@@ -1,5 +1,5 @@
--- lunarray.help_image: what la.help says about la.image, in the format of
--- help.lua.
+-- lunarray.help_image: what la.help says about la.image and about tables in
+-- files, in the format of help.lua.
 return [[
 == images
 image.load(path[, {channels=, dtype=}])
@@ -58,4 +58,16 @@ image.center_crop(x, height, width)
     A view of the middle; an odd rest leaves one more below and to the right.
 image.flip(x[, "horizontal"|"vertical"])
     Left and right, or top and bottom, exchanged.
+== tables in files
+read_csv(path[, {header = true, sep = ",", dtypes=, na=, skip = 0, columns=}])
+    A table of columns by name, and names, a list in the file's order. Integers
+    make int64, decimals and integers with gaps float64 with NaN, true and false
+    bool, anything else a list of strings. dtypes = {name = dtype or "string"}
+    forces one; na lists what is a gap ("", NA, NaN, nan, null); skip lines
+    first; header = false calls columns "1", "2", ...; columns = {names} reads
+    those alone.
+write_csv(columns, path[, {sep = ",", header = true, na = "", names=}])
+    Write columns as read_csv gives them (without names: sorted), or a matrix
+    with names; the fewest digits that read back the same, NaN as na. An
+    existing file is replaced at the end, whole.
 ]]

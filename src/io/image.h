@@ -9,6 +9,7 @@
 #ifndef LA_IO_IMAGE_H
 #define LA_IO_IMAGE_H
 
+#include "io/bytes.h"
 #include "io/source.h"
 #include "tensor/tensor.h"
 
@@ -29,18 +30,6 @@ la_status la_image_info_read(const la_source *, la_image_info *out);
 /* The image, new and owned by the caller, contiguous. 'channels' 1 to 4
 ** converts, 0 leaves as many as the file has. LA_EIO, LA_ENOMEM, LA_EINTR. */
 la_status la_image_read(const la_source *, int channels, la_tensor **out);
-
-/* Bytes that grow. 'status' holds the first failure; later writes do
-** nothing. */
-typedef struct la_bytes {
-    unsigned char *data;        /* of la_mem_alloc(capacity) */
-    size_t n, capacity;
-    la_status status;
-} la_bytes;
-void la_bytes_put(la_bytes *, const void *from, size_t n);
-void la_bytes_put_byte(la_bytes *, unsigned byte);
-/* Empty afterwards; may run twice. */
-void la_bytes_free(la_bytes *);
 
 /* Append a contiguous tensor {height, width, channels} as a whole file. LA_EARG
 ** with the reason for sizes, channels or a dtype that the format does not have.

@@ -240,6 +240,8 @@ bool la_parse_plain(lua_State *L, const la_schema *s, bool method,
 /* Single values, for functions that are no operations; raise for others. */
 int64_t la_check_int(lua_State *L, int arg, const char *name);
 la_dtype la_check_dtype(lua_State *L, int arg, const char *name);
+/* A path without NUL bytes, owned by the stack; raises in a sandboxed state. */
+const char *la_check_path(lua_State *L, int arg, const char *name);
 /* The number at 'arg', which is one. */
 static inline void la_read_number(lua_State *L, int arg, la_scalar *out)
 {
@@ -302,7 +304,7 @@ void la_open_embedded(lua_State *L);    /* preload the Lua modules (embed.c) */
 ** stack 'methods'); the tables of luaL_Reg are NULL-ended. */
 typedef struct la_part { const luaL_Reg *functions, *methods; } la_part;
 extern const la_part la_part_build, la_part_info, la_part_attr, la_part_index,
-    la_part_random, la_part_io, la_part_print, la_part_grad,
+    la_part_random, la_part_io, la_part_csv, la_part_print, la_part_grad,
     la_part_names, la_part_fuse;
 
 #endif

@@ -13,6 +13,7 @@
 #include "io/image.h"
 #include "lua/binding.h"
 #include "lua/build_options.h"
+#include "lua/bytes.h"
 
 /* ---- arguments ---- */
 
@@ -26,20 +27,6 @@ static la_image_format format_of(const char *word)
     for (int k = 0; word && k < FORMATS; k++)
         if (strcasecmp(word, formats[k].name) == 0) return formats[k].format;
     return LA_IMAGE_FORMATS;
-}
-
-/* A path at 'arg', owned by the stack. Raises in a sandbox. */
-static const char *check_path(lua_State *L, int arg, const char *name)
-{
-    size_t n;
-    if (la_up_state(L)->sandboxed)
-        la_raise_arg(L, arg, name, "files are not open to this script");
-    if (lua_type(L, arg) != LUA_TSTRING)
-        la_raise_arg(L, arg, name, "path expected, got %s",
-                     la_type_text(L, arg));
-    const char *path = lua_tolstring(L, arg, &n);
-    if (strlen(path) != n) la_raise_arg(L, arg, name, "NUL byte in the path");
-    return path;
 }
 
 typedef struct options {
@@ -175,7 +162,7 @@ static int image_load(lua_State *L)
 {
     la_state *s = la_enter(L);
     la_tensor *t = NULL;
-    const char *path = check_path(L, 1, "image.load");
+    const char *path = la_check_path(L, 1, "image.load");
     options o = read_options(L, 2, reading, "image.load");
     la_handle *h = la_new_handle(L, s);
     LA_CHECK(L, "image.load", load(path, &o, &t));
@@ -216,7 +203,7 @@ static int image_info(lua_State *L)
 {
     la_enter(L);
     la_image_info info;
-    const char *path = check_path(L, 1, "image.info");
+    const char *path = la_check_path(L, 1, "image.info");
     LA_CHECK(L, "image.info", read_info(path, &info));
     lua_pushinteger(L, info.width);
     lua_pushinteger(L, info.height);
@@ -325,7 +312,7 @@ static int image_save(lua_State *L)
         lua_copy(L, 2, 1);
         lua_replace(L, 2);
     }
-    const char *path = check_path(L, 2, "image.save");
+    const char *path = la_check_path(L, 2, "image.save");
     options o = read_options(L, 3, saving, "image.save");
     const char *dot = strrchr(path, '.');
     if (o.format == LA_IMAGE_FORMATS)
@@ -338,27 +325,6 @@ static int image_save(lua_State *L)
     return 0;
 }
 
-#define BYTES_NAME "lunarray.bytes"
-
-static int bytes_gc(lua_State *L)
-{
-    la_bytes_free(lua_touserdata(L, 1));
-    return 0;
-}
-
-/* Empty bytes that the collector owns. */
-static la_bytes *push_bytes(lua_State *L)
-{
-    la_bytes *b = lua_newuserdatauv(L, sizeof *b, 0);
-    *b = (la_bytes){0};
-    if (luaL_newmetatable(L, BYTES_NAME)) {
-        lua_pushcfunction(L, bytes_gc);
-        lua_setfield(L, -2, "__gc");
-    }
-    lua_setmetatable(L, -2);
-    return b;
-}
-
 /* la.image.encode(x, format[, {quality=}]) */
 static int image_encode(lua_State *L)
 {
@@ -367,7 +333,7 @@ static int image_encode(lua_State *L)
     la_image_format format = check_format(L, 2, "image.encode");
     options o = read_options(L, 3, encoding, "image.encode");
     o.format = format;
-    la_bytes *bytes = push_bytes(L);
+    la_bytes *bytes = la_push_bytes(L);
     la_tensor *t = la_check_tensor(L, 1, "image.encode");
     LA_CHECK(L, "image.encode", encode(t, &o, bytes));
     lua_pushlstring(L, (const char *)bytes->data, bytes->n);

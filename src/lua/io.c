@@ -26,19 +26,12 @@ static file_format format_of(const char *path)
     return UNKNOWN;
 }
 
-/* A path at 'arg', without NUL bytes and with a known extension. Raises in a
-** sandbox. The string stays owned by the stack. */
+/* A path at 'arg' with a known extension. The string stays owned by the
+** stack. */
 static const char *check_path(lua_State *L, int arg, const char *name,
                               file_format *format)
 {
-    size_t n;
-    if (la_up_state(L)->sandboxed)
-        la_raise_arg(L, arg, name, "files are not open to this script");
-    if (lua_type(L, arg) != LUA_TSTRING)
-        la_raise_arg(L, arg, name, "path expected, got %s",
-                     la_type_text(L, arg));
-    const char *path = lua_tolstring(L, arg, &n);
-    if (strlen(path) != n) la_raise_arg(L, arg, name, "NUL byte in the path");
+    const char *path = la_check_path(L, arg, name);
     *format = format_of(path);
     if (*format == UNKNOWN)
         la_raise_arg(L, arg, name, "the path must end with .npy, .npz or"

@@ -91,7 +91,7 @@ static void add_parts(lua_State *L, int lib, int methods)
 {
     const la_part *parts[] = {&la_part_build, &la_part_info, &la_part_attr,
                               &la_part_index, &la_part_random, &la_part_io,
-                              &la_part_print, &la_part_grad,
+                              &la_part_csv, &la_part_print, &la_part_grad,
                               &la_part_names, &la_part_fuse};
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
         add_functions(L, parts[i]->functions, lib);

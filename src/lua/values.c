@@ -36,6 +36,19 @@ la_dtype la_check_dtype(lua_State *L, int arg, const char *name)
     return d;
 }
 
+const char *la_check_path(lua_State *L, int arg, const char *name)
+{
+    size_t n;
+    if (la_up_state(L)->sandboxed)
+        la_raise_arg(L, arg, name, "files are not open to this script");
+    if (lua_type(L, arg) != LUA_TSTRING)
+        la_raise_arg(L, arg, name, "path expected, got %s",
+                     la_type_text(L, arg));
+    const char *path = lua_tolstring(L, arg, &n);
+    if (strlen(path) != n) la_raise_arg(L, arg, name, "NUL byte in the path");
+    return path;
+}
+
 /* A tensor that needs a gradient is refused, as the scalar would lose its
 ** history (la_tensor_to_scalar). */
 bool la_to_scalar(lua_State *L, int arg, la_scalar *out)

@@ -1,0 +1,60 @@
+/*
+** Comma-separated values (RFC 4180): fields of a text, and what they say.
+**
+** Rows end with LF or CRLF. A field that begins with a quote goes on to the
+** next quote that is not doubled, over separators and ends of lines. Empty
+** lines are no rows.
+*/
+#ifndef LA_IO_CSV_H
+#define LA_IO_CSV_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/dtype.h"
+#include "io/bytes.h"
+
+typedef struct la_csv {
+    const char *at, *end;       /* what is left of the text; borrowed */
+    char separator;
+    int64_t line;               /* where 'at' is, from 1 */
+    la_bytes *scratch;          /* for fields with doubled quotes; borrowed */
+} la_csv;
+
+typedef struct la_csv_field {
+    const char *text;           /* in the text, or in scratch until the next */
+    size_t n;
+    bool last;                  /* of its row */
+} la_csv_field;
+
+/* Is there another row? Passes over empty lines. */
+bool la_csv_more(la_csv *);
+/* The next field of a row. LA_EIO for a quote without its end, or with
+** something behind it; LA_ENOMEM. */
+la_status la_csv_next(la_csv *, la_csv_field *out);
+/* Pass over n lines. */
+void la_csv_skip(la_csv *, int64_t n);
+
+typedef enum la_csv_kind {
+    LA_CSV_TEXT, LA_CSV_INTEGER, LA_CSV_FLOAT, LA_CSV_BOOL
+} la_csv_kind;
+
+typedef struct la_csv_value {
+    la_csv_kind kind;
+    bool negative;              /* INTEGER */
+    uint64_t magnitude;         /* INTEGER, and 0 or 1 of BOOL */
+    double number;              /* INTEGER, FLOAT: the nearest double */
+} la_csv_value;
+
+/* What a field says, blanks around it aside: an integer below 2^64, a number
+** in decimal digits (also inf, infinity and nan in any case), true or false
+** (also True, TRUE), or anything. Does not depend on the locale. */
+void la_csv_read(const char *text, size_t n, la_csv_value *out);
+
+/* Append an element of a real dtype: the fewest digits that read back the same
+** value in that dtype; floats with a point or an exponent. */
+void la_csv_put(la_bytes *, const void *element, la_dtype);
+/* Append a text, in quotes where it needs them. */
+void la_csv_put_text(la_bytes *, const char *text, size_t n, char separator);
+
+#endif

@@ -1,0 +1,22 @@
+/* What la.read_csv and la.write_csv share. */
+#ifndef LA_LUA_CSV_H
+#define LA_LUA_CSV_H
+
+#include "lua/binding.h"
+
+typedef struct la_csv_text { const char *p; size_t n; } la_csv_text;
+
+/* The table of options at 'at', the last argument, made when there is none.
+** Raises for others and for keys that are not in the NULL-ended list. */
+void la_csv_options(lua_State *L, int at, const char *const *known,
+                    const char *name);
+/* {header=}: true unless it is false. Raises for other types. */
+bool la_csv_header(lua_State *L, int at, const char *name);
+/* {sep=}: one byte, "," unless given. Raises for what the grammar needs. */
+char la_csv_separator(lua_State *L, int at, const char *name);
+
+/* The functions. */
+int la_read_csv(lua_State *L);
+int la_write_csv(lua_State *L);
+
+#endif
