@@ -2,6 +2,7 @@
 -- factors, orthogonality, order; on both sides of the size from which LAPACK
 -- computes, batches, layouts, no elements, matrices without full rank.
 local la = require "lunarray"
+local program = require "spec.support.program"
 local raises = require "spec.support.raises"
 local L = la.linalg
 
@@ -478,8 +479,8 @@ describe("without LAPACK", function()
   local function run(code)
     local quoted = "'" .. ("local la = require 'lunarray'; " .. code)
       :gsub("'", [['\'']]) .. "'"
-    local p = io.popen("LUNARRAY_LAPACK=/none LUA_CPATH='" .. package.cpath
-      .. "' lua5.4 -e " .. quoted .. " 2>&1")
+    local p = io.popen("LUNARRAY_LAPACK=/none " .. program.path .. " -e "
+      .. quoted .. " 2>&1")
     local text = p:read("a")
     p:close()
     return text
