@@ -115,6 +115,39 @@ describe("polynomials", function()
   end)
 end)
 
+local lapack = pcall(la.eigvals, la.eye(8))
+
+describe("polynomials, by LAPACK,", lapack and function()
+  it("have roots", function()
+    for _, p in ipairs {{1, -6, 11, -6}, {0, 2, -4}, {1, 0, 1}, {3, 1, 0, 0}} do
+      p = la.tensor(p)
+      local r = la.roots(p)
+      assert.equal("complex128", r.dtype)
+      assert.is_true(la.polyval(p, r):abs():lt(1e-9):all())
+    end
+    assert.same({3}, la.roots(la.tensor {1, -6, 11, -6}).shape)
+    assert.same({0}, la.roots(la.tensor {0, 5}).shape)
+    assert.same({0}, la.roots(la.zeros(3)).shape)
+    assert.equal("complex64", la.roots(la.tensor {1., 2, 3}).dtype)
+    raises("one dimension", la.roots, la.ones(2, 2))
+  end)
+
+  it("are fitted with residuals, rank and singular values", function()
+    local x = la.arange(5)
+    local c, residuals, rank, values = la.polyfit(x, x * x, 2, {full = true})
+    assert.is_true(la.allclose(c, la.tensor({1, 0, 0}, {dtype = "float64"}),
+      0, 1e-12))
+    assert.is_true(residuals:abs():lt(1e-20):all())
+    assert.equal(3, rank:item())
+    assert.same({3}, values.shape)
+    -- one point four times: the shortest of all solutions, as NumPy's
+    c, residuals, rank = la.polyfit(la.ones(4, {dtype = "float64"}),
+      la.full({4}, 2, {dtype = "float64"}), 1, {full = true})
+    assert.is_true(la.allclose(c, la.ones_like(c), 0, 1e-12))
+    assert.equal(1, rank:item())
+  end)
+end or function() pending("needs LAPACK") end)
+
 describe("curves", function()
   it("go through their points", function()
     local xp, fp = la.tensor {1., 2, 4}, la.tensor {10., 20, -20}
