@@ -36,7 +36,8 @@ static la_tensor *without_nan(la_chain *w, la_tensor *x, double value,
 
 /* ---- extremes: (self, dim, keepdim) ---- */
 
-/* The extreme of what is no NaN; NaN where there is nothing else. */
+/* The extreme of what is no NaN; NaN where there is nothing else. Most data has
+** none, and its plain extreme tells so. */
 static la_status extreme(la_frame *f, const la_op *op, double least)
 {
     LA_CHAIN box = {.n = 0};
@@ -45,6 +46,12 @@ static la_status extreme(la_frame *f, const la_op *op, double least)
     la_value args[] = {f->args[0], f->args[1], f->args[2]};
     LA_TRY(la_require_dtype(f, (la_dtype)x->dtype));
     if (!la_has_nan(x)) return la_do_result(f, op, 3, args);
+    la_tensor *plain = la_chain_call(w, op, 3, args);
+    bool odd = true;
+    nan = STEP(isnan, plain);
+    if (w->status) return w->status;
+    LA_TRY(la_any_of(nan, &odd));
+    if (!odd) return la_chain_end(w, f, plain);
     args[0] = la_v_tensor(without_nan(w, x, least, &nan));
     la_tensor *top = la_chain_call(w, op, 3, args);
     alone = STEP(all_dim, nan, f->args[1], f->args[2]);
