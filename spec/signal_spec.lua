@@ -323,6 +323,13 @@ describe("filters:", function()
     gives("between 0 and fs / 2 = 1, got 2", la.signal.butter, 2, 2)
     gives("two, {low, high}, got 1", la.signal.butter, 2, 0.2,
       {btype = "bandpass"})
+    gives("fs: a number expected, got string", la.signal.butter, 2, 0.2,
+      {fs = "1"})
+    gives("an order of at most 500 expected, got 501", la.signal.butter, 501,
+      0.2)
+    gives("n: a number or real frequencies in 1 dim", la.signal.freqz, {1},
+      {n = la.ones(2, 2)})
+    gives("f0: a number expected, got boolean", la.signal.chirp, x, nil, 1, 2)
     gives("an even number of taps", la.signal.firwin, 8, 0.2,
       {pass_zero = false})
     gives("unknown window 'nope' (known: boxcar", la.signal.firwin, 7, 0.2,

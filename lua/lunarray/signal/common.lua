@@ -14,8 +14,19 @@ function common.fail(name, text, ...)
 end
 local fail = common.fail
 
+local function kind_of(value)
+  return value == nil and "no value" or is_tensor(value) and "tensor"
+    or type(value)
+end
+
+function common.number(name, what, value)
+  if type(value) == "number" then return value end
+  fail(name, "%s: a number expected, got %s", what, kind_of(value))
+end
+
 -- The options of a call: 'given' (a table or nil) over 'defaults', where false
--- stands for none. An option that is not among them is an error.
+-- stands for none. An option that is not among them is an error, and so is
+-- anything but a number where the default is one (n may be a tensor).
 function common.options(name, given, defaults)
   if given ~= nil and type(given) ~= "table" then
     fail(name, "a table of options expected, got %s",
@@ -31,14 +42,13 @@ function common.options(name, given, defaults)
       fail(name, "unknown option '%s' (known: %s)", tostring(key),
         table.concat(known, ", "))
     end
+    if type(defaults[key]) == "number"
+        and not (key == "n" and is_tensor(value)) then
+      common.number(name, key, value)
+    end
     all[key] = value
   end
   return all
-end
-
-local function kind_of(value)
-  return value == nil and "no value" or is_tensor(value) and "tensor"
-    or type(value)
 end
 
 -- A signal of at least one dim; integers become the default dtype unless

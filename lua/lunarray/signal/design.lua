@@ -183,11 +183,16 @@ local function tensor(list, dtype)
   return la.tensor(list, {dtype = dtype or "float64"})
 end
 
+local MOST_POLES = 500      -- far beyond what float64 can tell apart
+
 -- A digital Butterworth filter.
 function design.butter(order, cutoff, options)
   local o = common.options("butter", options, {btype = "lowpass", fs = 2,
     output = "sos", dtype = "float64"})
   order = common.count("butter", "order", order, 0)
+  if order > MOST_POLES then
+    fail("butter", "an order of at most %d expected, got %d", MOST_POLES, order)
+  end
   local bands = band_kinds[o.btype]
   if not bands then
     common.choice("butter", "btype", o.btype,
@@ -281,6 +286,7 @@ function design.firwin(numtaps, cutoff, options)
     pass_zero = true, scale = true, fs = 2, width = false, dtype = "float64"})
   numtaps = common.count("firwin", "numtaps", numtaps, 1)
   if o.width then
+    common.number("firwin", "width", o.width)
     o.window = {"kaiser", kaiser_beta(numtaps, o.width / (o.fs / 2))}
   end
   local edges = edges_of(cutoff, o, numtaps)
@@ -307,6 +313,9 @@ local function frequencies(name, options)
   local o = common.options(name, options, {n = 512, whole = false,
     fs = 2 * pi})
   if common.is_tensor(o.n) then
+    if o.n.ndim ~= 1 or o.n:is_complex() then
+      fail(name, "n: a number or real frequencies in 1 dim expected")
+    end
     return o.n, o.n:double() * (2 * pi / o.fs)
   end
   local n = common.count(name, "n", o.n, 0)

@@ -306,9 +306,14 @@ end
 -- A cosine whose frequency goes from f0 at time 0 to f1 at time t1.
 function filters.chirp(t, f0, t1, f1, options)
   if not common.is_tensor(t) then
-    t = la.tensor(common.numbers("chirp", "t", t))
+    local list = common.numbers("chirp", "t", t)
+    t = la.tensor(table.move(list, 1, #list, 1, {}))
   end
+  if t:is_complex() then fail("chirp", "t: real times expected") end
   if not t:is_floating_point() then t = t:to(la.get_default_dtype()) end
+  for what, v in pairs{f0 = f0 or false, t1 = t1 or false, f1 = f1 or false} do
+    common.number("chirp", what, v)
+  end
   local o = common.options("chirp", options, {method = "linear", phi = 0,
     vertex_zero = true})
   local words = {lin = "linear", li = "linear", quad = "quadratic",
