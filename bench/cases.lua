@@ -173,6 +173,41 @@ function make.solve(_, x, y)
   return f and function() return f(x, y) end
 end
 
+-- Signals.
+local signals = {
+  sosfilt = function(x)
+    local sos = la.signal.butter(8, 0.3, {dtype = x.dtype})
+    return function() return la.signal.sosfilt(sos, x) end
+  end,
+  stft = function(x)
+    return function() return x:stft(1024, {window = "hann"}) end
+  end,
+  istft = function(x)
+    local z = x:stft(1024, {window = "hann"})
+    return function() return z:istft(1024, {window = "hann"}) end
+  end,
+  find_peaks = function(x)
+    return function()
+      return (la.signal.find_peaks(x, {prominence = 0.5, width = 1}))
+    end
+  end,
+  medfilt = function(x)
+    return function() return la.signal.medfilt(x, 5) end
+  end,
+  savgol = function(x)
+    return function() return la.signal.savgol_filter(x, 21, 3) end
+  end,
+  resample_poly = function(x)
+    return function() return la.signal.resample_poly(x, 3, 2) end
+  end,
+  convolve = function(x, y)
+    return function() return la.signal.convolve(x, y) end
+  end,
+}
+for name, f in pairs(signals) do
+  make[name] = function(_, x, y) return la.signal and f(x, y) end
+end
+
 -- Chains of element-wise steps, as they are and through la.fuse.
 local function both(f, ...)
   local fused, args = la.fuse(f), table.pack(...)

@@ -109,11 +109,27 @@ def labels(x):
     return np.random.default_rng(3).integers(0, 10, x.shape[0])
 
 
-# ---- NumPy ----
+# ---- NumPy, and SciPy for signals ----
+
+def scipy_case(op, x, y):
+    try:
+        import scipy.signal as S
+    except ImportError:
+        return None
+    sos = S.butter(8, 0.3, output="sos").astype(x.dtype)
+    return {"sosfilt": lambda: S.sosfilt(sos, x),
+            "find_peaks": lambda: S.find_peaks(x, prominence=0.5, width=1),
+            "medfilt": lambda: S.medfilt(x, 5),
+            "savgol": lambda: S.savgol_filter(x, 21, 3),
+            "resample_poly": lambda: S.resample_poly(x, 3, 2),
+            "convolve": lambda: S.convolve(x, y)}.get(op)
+
 
 def numpy_case(case):
     import numpy as np
     op, form, dim = case["op"], case["variant"], case.get("dim")
+    if case["group"] == "signal":
+        return scipy_case(op, *inputs(case)[:2])
     if "bfloat16" in (case["dtype"], case.get("out_dtype")):
         return None
     if op == "matmul" and case["dtype"] == "float16":
@@ -254,6 +270,9 @@ def torch_case(case):
     torch.set_grad_enabled(op in ("autograd", "mlp", "logreg", "conv"))
     x, y, z = (None if v is None else torch.from_numpy(np.ascontiguousarray(v))
                for v in inputs(case))
+    if op == "istft":
+        z = torch.stft(x, 1024, window=torch.hann_window(1024),
+                       return_complex=True)
     if case["dtype"] == "bfloat16":
         x, y, z = (None if v is None else v.bfloat16() for v in (x, y, z))
     with_out = {"exp": (torch.exp, x), "log": (torch.log, x),
@@ -357,6 +376,9 @@ def torch_case(case):
         "qr": lambda: torch.linalg.qr(x),
         "eigh": lambda: torch.linalg.eigh(x),
         "svd": lambda: torch.linalg.svd(x),
+        "stft": lambda: torch.stft(x, 1024, window=torch.hann_window(1024),
+                                   return_complex=True),
+        "istft": lambda: torch.istft(z, 1024, window=torch.hann_window(1024)),
         "matmul": lambda: torch.matmul(x, y),
         "bmm": lambda: torch.bmm(x, y),
         "matmul_nt": lambda: torch.matmul(x, y.t()),

@@ -256,7 +256,7 @@ describe("filters:", function()
 
   it("running medians: all dtypes, long windows, NaN", function()
     local x = la.randint(-50, 50, {3, 200})
-    for _, size in ipairs{3, 9, 51, 399, 401, 999} do
+    for _, size in ipairs{3, 5, 9, 51, 399, 401, 999} do
       local want = la.signal.medfilt(x, {1, size})     -- int64: by sorting
       for _, dtype in ipairs{"int8", "int32", "float16", "float32",
         "float64"} do
@@ -448,6 +448,12 @@ describe("peaks:", function()
       la.tensor{9})
     gives("positions, int64 in 1 dim, expected, got float32",
       la.signal.peak_prominences, x, x)
+    gives("the bases 1 and 9 are not around the peak 2",
+      la.signal.peak_widths, x, la.tensor{2}, {prominences = la.ones(1),
+        left_bases = la.tensor{1}, right_bases = la.tensor{9}})
+    gives("a value for each of 1 peaks expected, got 2",
+      la.signal.peak_widths, x, la.tensor{2}, {prominences = la.ones(2),
+        left_bases = la.tensor{1}, right_bases = la.tensor{9}})
     gives("rel_height must not be negative", la.signal.peak_widths, x,
       la.tensor{1}, -1)
   end)

@@ -81,7 +81,8 @@ end
 
 function conditions.width(found, x, o)
   local w, heights, left, right = la.signal_peak_widths(x, found.positions,
-    o.rel_height, {wlen = o.wlen or nil})
+    o.rel_height, {prominences = found.prominences,
+      left_bases = found.left_bases, right_bases = found.right_bases})
   found.widths, found.width_heights = w, heights
   found.left_ips, found.right_ips = left, right
   within(found, "width", o.width, w, w)

@@ -148,6 +148,7 @@ typedef struct survey {
     double rel_height;
     double *prominences, *widths, *heights, *left_ips, *right_ips;
     int64_t *left_bases, *right_bases;
+    bool measured;            /* prominences and bases are known */
     int64_t *lows[2];         /* of every sample, both ways; NULL: unknown */
 } survey;
 
@@ -206,7 +207,7 @@ static void measure_widths(int64_t begin, int64_t end, void *context)
 {
     const survey *s = context;
     const double *x = s->x;
-    measure_prominences(begin, end, context);
+    if (!s->measured) measure_prominences(begin, end, context);
     for (int64_t k = begin; k < end; k++) {
         int64_t peak = s->peaks[k] - 1, i = peak;
         double h = x[peak] - s->prominences[k] * s->rel_height;
@@ -262,7 +263,7 @@ static la_status put_result(la_frame *f, int k, double *from)
 ** else a peak is a walk to both sides. The memory is the caller's. */
 static la_status find_all_lows(survey *s, int64_t **memory, size_t *bytes)
 {
-    if (s->count < 32 || s->reach < s->n) return LA_OK;
+    if (s->count < 32 || s->reach < s->n || s->measured) return LA_OK;
     *bytes = (size_t)s->n * 3 * sizeof(int64_t);
     *memory = la_mem_alloc(*bytes);
     if (!*memory) return LA_ENOMEM;
@@ -275,9 +276,11 @@ static la_status find_all_lows(survey *s, int64_t **memory, size_t *bytes)
 }
 
 /* Run 'measure' with memory for five doubles and two positions of each peak, in
-** the order of a survey's fields; 'give' takes what it wants of them. */
+** the order of a survey's fields; 'prepare' (NULL: nothing) fills in what is
+** known before, 'give' takes what it wants of them. */
+typedef la_status (*survey_fn)(la_frame *f, survey *s);
 static la_status run_survey(la_frame *f, survey *s, la_range_fn measure,
-                            la_status (*give)(la_frame *f, const survey *s))
+                            survey_fn prepare, survey_fn give)
 {
     LA_OWNED x = NULL;
     LA_OWNED peaks = NULL;
@@ -300,7 +303,8 @@ static la_status run_survey(la_frame *f, survey *s, la_range_fn measure,
     s->right_ips = measures + 4 * s->count;
     s->left_bases = (int64_t *)(measures + 5 * s->count);
     s->right_bases = (int64_t *)(measures + 6 * s->count);
-    la_status status = find_all_lows(s, &lows, &lows_bytes);
+    la_status status = prepare ? prepare(f, s) : LA_OK;
+    if (!status) status = find_all_lows(s, &lows, &lows_bytes);
     if (!status) status = la_iter_items(s->count, 256, 16, measure, s);
     if (!status) status = give(f, s);
     if (lows) la_mem_free(lows, lows_bytes);
@@ -321,7 +325,7 @@ la_status la_meta_signal_peak_prominences(la_frame *f)
     return la_set_output(f, 2, 1, &n, NULL, LA_INT64);
 }
 
-static la_status give_prominences(la_frame *f, const survey *s)
+static la_status give_prominences(la_frame *f, survey *s)
 {
     size_t bytes = (size_t)s->count * sizeof(int64_t);
     memcpy(la_data(la_result(f, 1)), s->left_bases, bytes);
@@ -333,10 +337,47 @@ la_status la_impl_signal_peak_prominences(la_frame *f)
 {
     survey s = {.n = 0};
     LA_TRY(read_wlen(f, 2, &s.reach));
-    return run_survey(f, &s, measure_prominences, give_prominences);
+    return run_survey(f, &s, measure_prominences, NULL,
+                      give_prominences);
 }
 
-/* (x, peaks, rel_height, wlen) */
+/* Argument k, a value of 'dtype' for each peak, to 'to'. */
+static la_status take_values(la_frame *f, int k, la_dtype dtype,
+                             int64_t count, void *to)
+{
+    LA_OWNED t = NULL;
+    LA_TRY(read_vector(f, k, dtype, &t));
+    if (t->numel != count)
+        return la_error_at(LA_ESHAPE, k + 1, "a value for each of %lld peaks "
+                           "expected, got %lld", (long long)count,
+                           (long long)t->numel);
+    memcpy(to, la_data(t), (size_t)count * 8);
+    return LA_OK;
+}
+
+/* The prominences and bases of a call of peak_widths, when they are given: each
+** peak between its bases, these inside of x. */
+static la_status take_known(la_frame *f, survey *s)
+{
+    enum { PROMINENCES = 4, LEFT, RIGHT };
+    if (!la_has(f, PROMINENCES) || !la_has(f, LEFT) || !la_has(f, RIGHT))
+        return LA_OK;
+    LA_TRY(take_values(f, PROMINENCES, LA_FLOAT64, s->count, s->prominences));
+    LA_TRY(take_values(f, LEFT, LA_INT64, s->count, s->left_bases));
+    LA_TRY(take_values(f, RIGHT, LA_INT64, s->count, s->right_bases));
+    s->measured = true;
+    for (int64_t k = 0; k < s->count; k++)
+        if (s->left_bases[k] < 1 || s->left_bases[k] > s->peaks[k]
+            || s->right_bases[k] > s->n || s->right_bases[k] < s->peaks[k])
+            return la_error_at(LA_EINDEX, LEFT + 1, "the bases %lld and %lld "
+                               "are not around the peak %lld",
+                               (long long)s->left_bases[k],
+                               (long long)s->right_bases[k],
+                               (long long)s->peaks[k]);
+    return LA_OK;
+}
+
+/* (x, peaks, rel_height, wlen, prominences, left_bases, right_bases) */
 la_status la_meta_signal_peak_widths(la_frame *f)
 {
     int64_t reach;
@@ -353,7 +394,7 @@ la_status la_meta_signal_peak_widths(la_frame *f)
     return LA_OK;
 }
 
-static la_status give_widths(la_frame *f, const survey *s)
+static la_status give_widths(la_frame *f, survey *s)
 {
     LA_TRY(put_result(f, 0, s->widths));
     LA_TRY(put_result(f, 1, s->heights));
@@ -365,5 +406,5 @@ la_status la_impl_signal_peak_widths(la_frame *f)
 {
     survey s = {.rel_height = la_arg_float(f, 2)};
     LA_TRY(read_wlen(f, 3, &s.reach));
-    return run_survey(f, &s, measure_widths, give_widths);
+    return run_survey(f, &s, measure_widths, take_known, give_widths);
 }

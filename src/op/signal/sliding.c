@@ -140,14 +140,50 @@ static double at(const double *x, int64_t n, int64_t k, int by, int64_t *nans)
     return INFINITY;
 }
 
-/* A block of a row; the scratch is the window. */
-static la_status run_median(void *context, int64_t unit, char *scratch)
+#define LEAST(a, b) ((a) < (b) ? (a) : (b))
+#define MOST(a, b) ((a) < (b) ? (b) : (a))
+
+static inline double of_three(double a, double b, double c)
 {
-    const median *s = context;
-    const double *x = s->x + unit / s->blocks * s->n;
-    double *out = s->out + unit / s->blocks * s->n, *w = (double *)scratch;
-    int64_t first = unit % s->blocks * BLOCK, half = s->size / 2, nans = 0;
-    int64_t end = la_min(first + BLOCK, s->n);
+    double low = LEAST(a, b), high = MOST(a, b);
+    return MOST(low, LEAST(high, c));
+}
+
+/* The middle of five: neither the least nor the most of four of them, and then
+** of three. */
+static inline double of_five(const double *x)
+{
+    double low = MOST(LEAST(x[0], x[1]), LEAST(x[2], x[3]));
+    double high = LEAST(MOST(x[0], x[1]), MOST(x[2], x[3]));
+    return of_three(low, high, x[4]);
+}
+
+/* Elements first .. end - 1 of a row by comparisons alone, as vectors: windows
+** of 3 or 5 that lie inside and hold no NaN. Returns where it stopped. */
+static int64_t run_short(const median *s, const double *x, double *out,
+                         int64_t first, int64_t end)
+{
+    int64_t half = s->size / 2;
+    bool whole = true;
+    end = la_min(end, s->n - half);
+    if (first < half || first >= end) return first;
+    for (int64_t i = first - half; i < end + half; i++)
+        whole = whole & (x[i] == x[i]);
+    if (!whole) return first;
+    if (half == 1)
+        for (int64_t i = first; i < end; i++)
+            out[i] = of_three(x[i - 1], x[i], x[i + 1]);
+    else
+        for (int64_t i = first; i < end; i++) out[i] = of_five(x + i - 2);
+    return end;
+}
+
+/* The same of any windows, by keeping 'w' sorted. */
+static la_status run_sorted(const median *s, const double *x, double *out,
+                            double *w, int64_t first, int64_t end)
+{
+    int64_t half = s->size / 2, nans = 0;
+    if (first >= end) return LA_OK;
     memset(w, 0, (size_t)s->size * sizeof(*w));
     for (int64_t k = first - half; k <= first + half; k++)
         replace(w, s->size, 0, at(x, s->n, k, 1, &nans));
@@ -158,6 +194,21 @@ static la_status run_median(void *context, int64_t unit, char *scratch)
         if (i % 256 == 0 && s->size > 1000) LA_TRY(la_poll());
     }
     return LA_OK;
+}
+
+/* A block of a row; the scratch is the window. */
+static la_status run_median(void *context, int64_t unit, char *scratch)
+{
+    const median *s = context;
+    const double *x = s->x + unit / s->blocks * s->n;
+    double *out = s->out + unit / s->blocks * s->n, *w = (double *)scratch;
+    int64_t first = unit % s->blocks * BLOCK, half = s->size / 2;
+    int64_t end = la_min(first + BLOCK, s->n);
+    if (half == 1 || half == 2) {
+        if (first == 0) LA_TRY(run_sorted(s, x, out, w, 0, la_min(half, end)));
+        first = run_short(s, x, out, la_max(first, la_min(half, end)), end);
+    }
+    return run_sorted(s, x, out, w, first, end);
 }
 
 la_status la_impl_signal_running_median(la_frame *f)
