@@ -295,6 +295,9 @@ describe("lstsq", function()
       assert.are.same({{0.0, 0.0}, {0.0, 0.0}, {0.0, 0.0}}, z:totable())
       assert.are.equal(0, none:item())
     end
+    -- one dim less than A, but not its batch and rows: matrices
+    local x = L.lstsq(la.ones(2, 1, 1) * 2, la.tensor{{4., 6.}})
+    assert.are.same({{{2.0, 3.0}}, {{2.0, 3.0}}}, x:totable())
     assert.are.equal(0, select(3, L.lstsq(la.zeros(3, 2), la.ones(3, 1)))
       :item())
     raises("'gelsd' or 'gelss' expected", L.lstsq, a, b[1], {driver = "svd"})

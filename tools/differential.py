@@ -285,6 +285,7 @@ KNOWN = [
     (8, is_special_quantile),
     (20, is_least_squares),
     (19, is_unspecified_factor),
+    (19, refused('infinite element or NaN')),
     (12, lambda c, kind, why: kind == 'value' and is_half(c)),
     (13, of_rows({'remainder', 'fmod', 'floor_divide'}, 'value')),
     (15, of_rows(BY_NUMPY, 'value', 'dtype')),

@@ -27,8 +27,8 @@ COMMON = """
     float64 float64 complex64 complex128""".split()
 
 # Not compared, each for a reason that is no difference: results are random or
-# not initialised, names mean another thing, arguments are labels, positions or
-# lengths that random numbers never are.
+# not initialised or vectors free in sign, names mean another thing, arguments
+# are labels, positions or lengths that random numbers never are.
 SKIPPED = re.compile('|'.join(r'''
     .*rand.* normal bernoulli poisson multinomial binomial .*dropout
     rrelu empty.* new_empty.* is_set_to item numel element_size data_ptr
@@ -39,6 +39,7 @@ SKIPPED = re.compile('|'.join(r'''
     narrow histogram.* .*_backward where slice.* index_put.* stft istft
     put put_ combinations grad.* norm uniform_ cauchy_ log_normal_
     bernoulli_ exponential_ normal_ geometric_ random_ type
+    eig eigh eigvals .*_lowrank
     unravel_index one_hot unfold lu.* multi_head.* scaled_dot.* bincount
     repeat_interleave searchsorted bucketize tensor_split mT
 '''.split()))

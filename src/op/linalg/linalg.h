@@ -26,6 +26,8 @@ la_shape la_with_matrix(const la_shape *batch, int64_t m, int64_t n);
 la_status la_matrix_result(la_frame *f, int k, const la_shape *batch,
                            int64_t m, int64_t n, la_dtype dtype);
 
+/* Is B a batch of vectors: 1-d, or of the shape of A without its last dim? */
+bool la_is_vector(const la_tensor *a, const la_tensor *b);
 /* A X = B (left false: X A = B) for arguments ka and kb: the batch that both
 ** broadcast to; LA_ESHAPE where they don't fit. *vector: is B a batch of
 ** vectors? NULL: it must not be. */

@@ -215,9 +215,8 @@ static la_status check_sides(const la_frame *f, bool *vector)
     LA_TRY(la_check_matrix(f, 0));
     LA_TRY(la_check_one_dtype(f, 0, 1));
     int64_t m = la_sizes(a)[a->ndim - 2];
-    *vector = b->ndim == a->ndim - 1;
-    if (b->ndim >= 1
-        && la_sizes(b)[b->ndim - (b->ndim > 1 && !*vector ? 2 : 1)] == m)
+    *vector = la_is_vector(a, b);
+    if (b->ndim >= 1 && la_sizes(b)[b->ndim - (*vector ? 1 : 2)] == m)
         return LA_OK;
     return la_error_at(LA_ESHAPE, 2, "%lld rows expected", (long long)m);
 }

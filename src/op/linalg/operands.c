@@ -77,8 +77,7 @@ la_status la_matrix_result(la_frame *f, int k, const la_shape *batch,
     return la_set_output(f, k, s.ndim, s.sizes, NULL, dtype);
 }
 
-/* Is B a batch of vectors: 1-d, or of the shape of A without its last dim? */
-static bool is_vector(const la_tensor *a, const la_tensor *b)
+bool la_is_vector(const la_tensor *a, const la_tensor *b)
 {
     if (b->ndim == 1) return true;
     return b->ndim == a->ndim - 1
@@ -91,7 +90,7 @@ la_status la_solve_shape(const la_frame *f, int ka, int kb, bool left,
     la_tensor *a = la_arg(f, ka), *b = la_arg(f, kb);
     LA_TRY(la_check_square(f, ka));
     LA_TRY(la_check_one_dtype(f, ka, kb));
-    bool column = vector && is_vector(a, b);
+    bool column = vector && la_is_vector(a, b);
     if (vector) *vector = column;
     if (!column) LA_TRY(la_check_dims(b, kb));
     if (column && !left)
