@@ -335,6 +335,10 @@ describe("addr", function()
     assert.equal("float16", la.addr(i, i, h, {beta = -0.75}).dtype)
     assert.equal("bfloat16", la.addr(h:bfloat16(), i, i, {alpha = 0.5}).dtype)
     assert.equal("bool", la.addr(i:bool(), i:bool(), i:bool()).dtype)
+    local c = la.zeros(2, {dtype = "complex128"})
+    assert.equal(2.754 * 10000,
+      la.addr(c, i:to("int8") * 100, i:to("int8") * 100, {alpha = 2.754})
+        .real[{1, 1}]:item())
     assert.same({{0.25, 0.25}, {0.25, 0.25}},
       la.addr(i, i, h, {beta = -0.75}):totable())
   end)

@@ -400,6 +400,12 @@ describe("statistics of several rows", function()
     local much = la.tensor {0.25, 0.5, 0.25}
     assert.equal("float32", half:cov{aweights = much}.dtype)
     assert.equal("float16", half:cov{aweights = much:half()}.dtype)
+    for _, weights in ipairs{la.zeros(3), la.zeros(0)} do
+      local ok, why = pcall(la.cov, x[{{}, {1, weights:numel()}}],
+        {aweights = weights})
+      assert.is_false(ok)
+      assert.truthy(why:find("weights sum to zero", 1, true))
+    end
     local r = la.tensor {{1.0, -1.0}, {-1.0, 1.0}}
     assert.is_true(la.allclose(x:corrcoef(), r))
   end)

@@ -181,17 +181,20 @@ UNFIT = r'overflow|must not be a floating|cannot be converted|negative'
 REFUSED = (
     r'not implemented for|no order|floating point|dtype|has to be Long or '
     r'Int|out of bounds|with a bool tensor|reduction dim|has no '
-    r'elements|at least|per channel|non-empty dims|out of range|be the same'
+    r'elements|at least|per channel|non-empty dims|out of range|be the same|'
+    r'be positive|be cast|floating or complex|Promotion for'
 )
 ACCEPTED = (
     r'must be (Tensor|tuple|int)|not (float|int|Tensor)|dtype|scalar type|'
-    r'[Bb]oolean|Unsupported|without overflow|'
+    r'[Bb]oolean|Unsupported|without overflow|ASSERT FAILED|supports|'
+    r'`shifts` required|not yet implemented|'
     r'[Pp]romot|view size|no dimensions|single memory|not supported|'
     r"not support|can't be cast|same dim|[Ee]xpect"
 )
 BY_NUMPY = set(
     'logspace polygamma i0 i1 einsum margin_ranking_loss '
-    'std_mean var_mean std var pdist cdist'.split()
+    'std_mean var_mean std var pdist cdist mode zeta '
+    'bessel_j0 bessel_j1 bessel_y0 bessel_y1'.split()
 )
 
 
@@ -273,6 +276,32 @@ PROMOTING = {
 }
 
 
+VECTORS = set(
+    'eig eigh linalg_svd svd svd_lowrank pca_lowrank qr geqrf'.split()
+)
+
+
+def is_phase(call, kind, why):
+    """Vectors whose sign is free: the results' sizes agree."""
+    return call.row.name in VECTORS and kind == 'value'
+
+
+def is_special_transform(call, kind, why):
+    return (
+        call.row.name.startswith('fft_')
+        and kind == 'value'
+        and has_special(call)
+    )
+
+
+def is_empty_rank(call, kind, why):
+    """PyTorch looks at no tolerance where the matrix has no elements."""
+    return (
+        of_rows({'matrix_rank', 'pinv'}, 'refused', 'sizes')(call, kind, why)
+        and tensors_of(call)[0].numel() == 0
+    )
+
+
 # The numbers of docs/differences.md and what belongs to them.
 KNOWN = [
     (1, refused(UNFIT)),
@@ -280,7 +309,13 @@ KNOWN = [
     (3, refused(REFUSED)),
     (4, is_median_of_none),
     (5, of_rows({'bincount', 'trapezoid', 'vander'}, 'dtype')),
+    (3, of_rows({'fft_rfftfreq', 'fft_fftfreq'}, 'refused')),
+    (3, refused('appears twice|infinite element or NaN|a square matrix')),
+    (17, of_rows({'fft_ihfftn', 'fft_ihfft2'}, 'sizes')),
+    (3, is_empty_rank),
     (7, is_empty_product),
+    (8, is_special_transform),
+    (12, is_phase),
     (8, is_special_complex),
     (8, is_special_quantile),
     (20, is_least_squares),
@@ -292,7 +327,7 @@ KNOWN = [
     (16, of_rows({'as_strided_scatter'}, 'value', 'refused')),
     (17, lambda c, kind, why: kind == 'accepted' and re.search(ACCEPTED, why)),
     (17, of_rows(PROMOTING, 'dtype')),
-    (18, of_rows({'native_layer_norm'}, 'dtype')),
+    (18, of_rows({'native_layer_norm', 'cov'}, 'dtype')),
     (12, of_rows({'sinc'}, 'value')),
 ]
 

@@ -70,6 +70,7 @@ AS_ARGUMENTS = {
     'broadcast_tensors',
     'cartesian_prod',
 }  # torch takes the list as arguments
+THEMES = {'fft', 'linalg', 'special'}
 # torch.qr and its kin only say that they are in torch.linalg now.
 REMOVED = {'cholesky', 'qr', 'lstsq', 'solve', 'eig', 'matrix_rank'}
 INDEX_NAMES = {'index', 'indices'}
@@ -108,7 +109,19 @@ class Row:
                 )
             )
 
+    def theme(self):
+        """('fft', 'fft2') of a row fft_fft2, which is la.fft.fft2."""
+        theme, _, rest = self.name.partition('_')
+        return (theme, rest) if theme in THEMES and rest else (None, self.name)
+
+    def lua_function(self):
+        theme, name = self.theme()
+        return 'la.%s.%s' % (theme, name) if theme else 'la.' + name
+
     def torch_function(self):
+        theme, name = self.theme()
+        if theme:
+            return getattr(getattr(torch, theme), name, None)
         spaces = (torch.nn.functional, torch, torch.special, torch.linalg)
         if self.name in REMOVED:
             spaces = (torch.linalg,)
@@ -423,10 +436,7 @@ def make_call(rng, row):
             ', '.join(texts[1:] + trailer),
         )
     else:
-        text = 'la.%s(%s)' % (
-            row.name if not re.match(r'linalg|special', row.row) else row.row,
-            ', '.join(texts + trailer),
-        )
+        text = '%s(%s)' % (row.lua_function(), ', '.join(texts + trailer))
     kept = [a.value for a in args] + [a.value for _, a in words]
     try:
         want, error = [

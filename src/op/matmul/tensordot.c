@@ -108,25 +108,37 @@ static la_status addr_in_one(la_frame *f, la_tensor **out)
     return la_run(addcmul, out, left, column, f->args[2], f->args[4].scalar);
 }
 
-/* addr: beta * self [m, n] or broadcast + alpha * outer(vec1 [m], vec2 [n]). */
+/* The vectors' product in 'd': in their own dtype it may not fit, or get fewer
+** digits from alpha than self has. */
+static la_status outer_in(la_frame *f, la_dtype d, la_tensor **out)
+{
+    LA_OWNED u = NULL;
+    LA_OWNED v = NULL;
+    LA_TRY(la_run(to_dtype, &u, f->args[1], la_v_dtype(d)));
+    LA_TRY(la_run(to_dtype, &v, f->args[2], la_v_dtype(d)));
+    return outer(u, v, out);
+}
+
+/* addr: beta * self [m, n] or broadcast + alpha * outer(vec1 [m], vec2 [n]), in
+** the dtype that the tensors promote to. */
 la_status la_impl_addr(la_frame *f)
 {
     la_tensor *out;
     const la_scalar *alpha = &f->args[4].scalar;
+    la_result_type r = LA_RESULT_TYPE_INIT;
+    la_dtype d;
     LA_OWNED product = NULL;
     LA_OWNED right = NULL;
     LA_OWNED left = NULL;
     LA_OWNED sum = NULL;
     LA_TRY(check_addr(f));
     if (is_one_float_dtype(f)) return la_give(f, addr_in_one(f, &out), &out);
-    LA_TRY(outer(la_arg(f, 1), la_arg(f, 2), &product));
+    for (int k = 0; k < 3; k++) la_result_type_add(&r, la_arg(f, k));
+    LA_TRY(la_result_type_get(&r, &d));
+    LA_TRY(outer_in(f, d, &product));
     LA_TRY(scaled(product, alpha, &right));
     LA_TRY(scaled_self(f, &left));
     LA_TRY(la_run(add, &sum, left, right));
-    la_result_type r = LA_RESULT_TYPE_INIT;
-    la_dtype d;
-    for (int k = 0; k < 3; k++) la_result_type_add(&r, la_arg(f, k));
-    LA_TRY(la_result_type_get(&r, &d));
     if (la_is_complex((la_dtype)sum->dtype) && !la_is_complex(d))
         d = (la_dtype)sum->dtype;
     return la_give(f, la_run(to_dtype, &out, sum, la_v_dtype(d)), &out);

@@ -367,6 +367,17 @@ static la_status promoted_rows(la_frame *f, la_tensor **out)
     return la_convert_to(x, d, out);
 }
 
+/* LA_EARG where nothing counts, as far as the value is known. */
+static la_status check_sum(la_tensor *all)
+{
+    LA_OWNED plain = NULL;
+    la_scalar sum;
+    LA_TRY(la_run(detach, &plain, all));
+    if (!la_tensor_to_scalar(plain, &sum) || sum.re != 0) return LA_OK;
+    return la_error(LA_EARG, "cov(): weights sum to zero, can't be "
+                    "normalized");
+}
+
 /* Observation k counts f[k] * a[k] times (NULL: once), in the mean, too. The
 ** products are divided by sum(f a) - correction * sum(f a a) / sum(f a), which
 ** is n - correction without weights. */
@@ -384,6 +395,8 @@ static la_status weighted_covariance(la_frame *f, la_tensor *x)
     la_tensor *much = aw ? STEP(astype, aw, d) : NULL;
     la_tensor *each = fw && aw ? STEP(mul, often, much) : fw ? often : much;
     la_tensor *all = STEP(sum, each);
+    LA_TRY(w->status);
+    LA_TRY(check_sum(all));
     la_tensor *squares = STEP(mul, each, aw ? la_v_tensor(much)
                                             : la_v_scalar(la_scalar_int(1)));
     la_tensor *share = STEP(div, STEP(sum, squares), all);
