@@ -316,6 +316,7 @@ static void test_long_rows_ask(void **state)
         {"x:multinomial(10)", 4}, {"x:multinomial(10, true)", 3},
         {"x:multinomial(1000000, true)", 8}, {"la.categorical(x)", 4},
         {"la.dirichlet(x)", 3}, {"x:repeat_interleave(r)", 3},
+        {"la.fft.fft(x)", 2}, {"la.fft.rfft(x)", 2},
         {"la.load(file)", 1}, {"la.save(file, {x = x})", 1},
     };
     lua_State *L = open_host();
@@ -323,7 +324,8 @@ static void test_long_rows_ask(void **state)
            " x = la.rand(1200000) x2 = x:clone() d = x:double()"
            " i = la.randint(1, 1000000, {1200000}) i2 = i:clone()"
            " s = x:sort() b = x:gt(0.5) r = i % 3 file = os.tmpname()"
-           " os.remove(file) file = file .. '.npz' la.save(file, {x = x})");
+           " os.remove(file) file = file .. '.npz' la.save(file, {x = x})"
+           " la.fft.fft(x) la.fft.rfft(x)");
     for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++)
         interrupt_long(L, programs[i].what, programs[i].passes);
     run(L, "os.remove(file)");

@@ -2,6 +2,7 @@
 #include "op/fft/plan.h"
 
 #include "base/memory.h"
+#include "base/pool.h"
 #include "op/fft/roots.h"
 #include "op/fft/run.h"
 
@@ -115,7 +116,7 @@ static void put_roots(const la_fft_plan *p, const la_roots *r, int64_t step,
                       int64_t count, char *re, char *im, int64_t stride)
 {
     int64_t size = (int64_t)la_dtype_size(p->real) * stride, k = 0;
-    for (int64_t i = 0; i < count; i++) {
+    LA_EACH_POLLED(i, 0, count) {
         la_roots_put(r, k, p->real, re + i * size, im + i * size);
         k += step;
         if (k >= r->n) k -= r->n;
@@ -215,6 +216,9 @@ static la_status make_real(la_fft_plan *p)
     return LA_OK;
 }
 
+/* Roots of a chirp between looks at the interrupt: each takes 50 ns. */
+#define CHIRP_PIECE ((int64_t)1 << 16)
+
 /* w^(k^2) with w = e^(-pi i / n), and the transform of the conjugates at 0, 1,
 ** ... and -1, -2, ..., divided by the length. */
 static la_status make_chirp(la_fft_plan *p)
@@ -228,7 +232,8 @@ static la_status make_chirp(la_fft_plan *p)
     char *a = p->memory, *b = a + n * pair;
     p->table = a;
     p->steps = b;
-    for (int64_t k = 0; k < n; k++) {
+    for (int64_t k = 0, end = 0; k < n; k++) {
+        if (k == end && (end = la_poll_part(k, n, CHIRP_PIECE)) == k) break;
         char *at = a + k * pair, *c = b + k * pair;
         la_roots_put(&r, square, p->real, at, at + size);
         memcpy(c, at, (size_t)pair);
@@ -364,6 +369,7 @@ la_status la_fft_plan_get(int64_t n, la_dtype real, bool is_real,
     p->kind = !is_real ? LA_FFT_FLAT : n % 2 ? LA_FFT_ODD : LA_FFT_REAL;
     atomic_store(&p->refs, 1);
     la_status status = make(p);
+    if (!status && la_poll_long(n)) status = la_poll();   /* half made */
     if (status) {
         la_fft_plan_release(p);
         return status;

@@ -193,8 +193,12 @@ static la_status split_line(const la_fft_plan *p, const la_fft_line *in,
 static void times(la_fft_work *w, int64_t n, const char *by, bool before,
                   bool after)
 {
-    la_fft_times t = {w->buffer[0], w->im, n, w->s, by, before, after};
-    w->ker->times(&t);
+    int64_t row = w->s * w->size, pair = 2 * w->size;
+    for (int64_t k = 0, end; (end = la_poll_piece(k, n)) > k; k = end) {
+        la_fft_times t = {w->buffer[0] + k * row, w->im, end - k, w->s,
+                          by + k * pair, before, after};
+        w->ker->times(&t);
+    }
 }
 
 /* x times the chirp, convolved with its conjugate, times the chirp. */
@@ -205,9 +209,11 @@ static la_status chirp(const la_fft_plan *p, la_fft_work *w)
     size_t row = (size_t)(w->s * w->size), more = row * (size_t)(length - n);
     memset(w->buffer[0] + (size_t)n * row, 0, more);
     memset(w->buffer[0] + w->im * w->size + (size_t)n * row, 0, more);
+    if (la_poll_long(n)) return la_poll();
     LA_TRY(la_fft_transform(p->first, w, NULL, NULL));
     times(w, length, p->steps, false, true);
     LA_TRY(la_fft_transform(p->first, w, NULL, NULL));
+    if (la_poll_long(n)) return la_poll();
     times(w, n, p->table, true, false);
     return LA_OK;
 }
@@ -237,7 +243,9 @@ static la_status line_in(const la_fft_plan *p, const la_fft_line *in,
     la_fft_work w = la_fft_work_in(p, 1, scratch);
     bool from = la_fft_reads(p, &w, in), to = la_fft_writes(p, &w, out);
     if (!from) la_fft_load(&w, in, &none, 1, 0, p->n);
+    if (la_poll_long(p->n)) return la_poll();
     LA_TRY(la_fft_transform(p, &w, from ? in : NULL, to ? out : NULL));
+    if (la_poll_long(p->n)) return la_poll();
     if (!to) la_fft_store(&w, out, &none, 1, 0, p->n);
     return LA_OK;
 }
