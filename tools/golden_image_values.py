@@ -1,5 +1,5 @@
-"""Values of la.image's functions on pixels, from SciPy, scikit-image and
-Python's colorsys: spec/support/image_values.lua.
+"""Values of la.image's functions on pixels, from SciPy, scikit-image, PyTorch
+and Python's colorsys: spec/support/image_values.lua.
 
     build/peers/bin/python tools/golden_image_values.py \\
         > spec/support/image_values.lua
@@ -11,6 +11,8 @@ import colorsys
 
 import numpy as np
 import scipy.ndimage as nd
+import torch
+import torch.nn.functional as F
 from skimage import color
 
 
@@ -135,9 +137,49 @@ def window(shape, dtype, x, text, how):
         record(name, shape, text, np.stack([f(p) for p in x]), dtype)
 
 
+def resampling():
+    shape = (2, 5, 6)
+    for mode in ("nearest", "bilinear", "bicubic", "area"):
+        for size in ((3, 4), (4, 8)):
+            for smooth in (True, False):
+                can = mode in ("bilinear", "bicubic")
+                if smooth != can and size[0] == 3 or smooth and size[0] > 3:
+                    continue        # the same again
+                text = (f'{size[0]}, {size[1]}, {{mode = "{mode}", '
+                        f"antialias = {str(smooth).lower()}}}")
+                for dtype, x in (("float64", floats(shape)),
+                                 ("uint8", pixels(shape))):
+                    if dtype == "uint8" and (mode == "area" or size[0] == 4):
+                        continue
+                    y = F.interpolate(torch.tensor(x)[None], size=size,
+                                      mode=mode, antialias=smooth and can)
+                    record("resize", shape, text, y.numpy(), dtype)
+
+
+def rotation():
+    shape = (1, 4, 6)
+    for degrees, mode, fill, size in (
+            (30, "bilinear", 0, (4, 6)), (-75, "nearest", 0.5, (4, 6)),
+            (90, "bilinear", 0, (4, 6)), (200, "bicubic", 1, (4, 6)),
+            (30, "bilinear", 2, (7, 8))):
+        c, s = np.cos(np.radians(degrees)), np.sin(np.radians(degrees))
+        (h, w), (height, width) = shape[1:], size
+        theta = torch.tensor([[[c * width / w, -s * height / w, 0],
+                               [s * width / h, c * height / h, 0]]])
+        grid = F.affine_grid(theta, (1, 1) + size, align_corners=False)
+        x = torch.tensor(floats(shape))[None]
+        y, inside = (F.grid_sample(t, grid, mode, "zeros", align_corners=False)
+                     for t in (x, torch.ones_like(x)))
+        expand = str(size != shape[1:]).lower()
+        record("rotate", shape, f'{degrees}, {{mode = "{mode}", fill = {fill}'
+               f", expand = {expand}}}", (y + (1 - inside) * fill).numpy())
+
+
 print("-- Values of la.image's functions, made by"
       " tools/golden_image_values.py.\nreturn {")
 colours()
 filters()
 morphology()
+resampling()
+rotation()
 print("}")

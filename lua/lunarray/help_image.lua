@@ -56,6 +56,13 @@ image.crop(x, top, left, height, width)
     A view of these rows and columns of the last two dims, from 1.
 image.center_crop(x, height, width)
     A view of the middle; an odd rest leaves one more below and to the right.
+image.resize(x, height, width[, {mode = "bilinear", antialias = true}])
+    {..., height, width} in another size, as interpolate without align_corners.
+    mode: "nearest", "nearest-exact", "bilinear", "bicubic", "lanczos" or
+    "area"; antialias smooths what shrinks. uint8 and uint16 stay.
+image.rotate(x, degrees[, {mode = "bilinear", fill = 0, expand = false}])
+    Counter-clockwise about the middle; fill is what stands outside. expand
+    makes the result as large as the whole needs. Right angles move pixels only.
 image.flip(x[, "horizontal"|"vertical"])
     Left and right, or top and bottom, exchanged.
 == tables in files
