@@ -38,6 +38,12 @@ static const char *const scripts[] = {
     "local a = la.empty(0); return la.add(la.ones(3), 1, {out = a})",
     "local a = la.zeros(2, 3, {names = {'N', 'C'}}); return a:sum('C')",
     "return la.tensor{{1, 2}, {3, 4}}:resize_(100, 100):zero_()",
+    "local i = la.image; for _, f in ipairs{'png', 'jpg', 'bmp', 'tga'} do\n"
+    "i.decode(i.encode(la.zeros(3, 9, 9), f), {channels = 1}) end",
+    "local f = os.tmpname(); local ok, why = pcall(function()\n"
+    "la.write_csv({a = la.ones(3), b = {'x', '\"', ''}}, f)\n"
+    "return la.read_csv(f, {dtypes = {a = 'float16'}}) end)\n"
+    "os.remove(f); return ok or error(why, 0)",
 };
 
 static lua_State *open_lua(void)
