@@ -207,6 +207,9 @@ describe("la.write_csv", function()
     assert.same(t.names, back.names)
     assert.is_true(la.equal(t.i, back.i) and la.equal(t.b, back.b))
     assert.same(t.s, back.s)
+    local mark = "\xef\xbb\xbfx"
+    written{[mark] = {mark}}
+    assert.same({names = {mark}, [mark] = {mark}}, la.read_csv(path))
     assert.is_true(la.allclose(t.d, back.d, 0, 0, true))
   end)
 

@@ -319,10 +319,12 @@ void la_csv_put(la_bytes *out, const void *element, la_dtype dtype)
     }
 }
 
-/* Blanks at an end are kept by quotes, too. */
+/* Blanks at an end, and what would be a file's byte order mark, are kept by
+** quotes, too. */
 void la_csv_put_text(la_bytes *out, const char *text, size_t n, char separator)
 {
-    bool plain = n == 0 || (text[0] != ' ' && text[n - 1] != ' ');
+    bool plain = n == 0 || (text[0] != ' ' && text[n - 1] != ' '
+                            && text[0] != '\xef');
     for (size_t i = 0; i < n && plain; i++)
         plain = text[i] != separator && text[i] != '"' && text[i] != '\n'
             && text[i] != '\r';
