@@ -231,6 +231,6 @@ describe("fft", function()
     local before = la.memory()
     for n = 4000, 4400 do F.fft(random("complex128", n)) end
     collectgarbage()
-    assert(la.memory() - before < 40 << 20)
+    assert(la.memory() - before < 72 << 20)
   end)
 end)

@@ -32,7 +32,7 @@
 enum {
     LA_FFT_LANES = 16,        /* transforms side by side at most */
     LA_FFT_SLACK = 32,
-    LA_FFT_RADIX = 128        /* every prime radix is below */
+    LA_FFT_RADIX = 256        /* every prime radix is below */
 };
 
 typedef struct la_fft_pass {

@@ -251,14 +251,9 @@ static la_status make_chirp(la_fft_plan *p)
 static la_status make(la_fft_plan *p)
 {
     int radix[64], count;
-    double cost = cost_of(p->n);
     if (p->kind == LA_FFT_REAL) return make_real(p);
     if (p->kind == LA_FFT_ODD) return make_odd(p);
     int64_t rest = find_factors(p->n, radix, &count);
-    if (rest == 1 && radix[la_max(count, 1) - 1] > 16 && count > 0) {
-        int64_t length = good_length(2 * p->n - 1);
-        if (cost > 2.5 * cost_of(length)) rest = 0;
-    }
     if (rest != 1) {
         p->kind = LA_FFT_CHIRP;
         return make_chirp(p);

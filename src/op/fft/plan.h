@@ -22,7 +22,7 @@
 #include "kernel/fft/fft.h"
 #include "op/op.h"
 
-#define LA_FFT_KEPT ((size_t)32 << 20)
+#define LA_FFT_KEPT ((size_t)64 << 20)
 
 typedef enum la_fft_kind { LA_FFT_FLAT, LA_FFT_SPLIT, LA_FFT_CHIRP,
                            LA_FFT_REAL, LA_FFT_ODD } la_fft_kind;
