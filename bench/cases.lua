@@ -23,8 +23,8 @@ local function inputs(case)
     local dtype = case.dtype
     if dtype == "int32" or dtype == "uint8" then
       x = (x * 100):to(dtype)
-    elseif dtype == "complex64" then
-      x = la.complex(x, x:flip(1))
+    elseif dtype:find("complex") then
+      x = la.complex(x, x:flip(1)):to(dtype)
     elseif dtype == "bool" then
       x = la.full(shape, case.op ~= "any")
     elseif dtype ~= "float32" then
@@ -206,6 +206,19 @@ local signals = {
 }
 for name, f in pairs(signals) do
   make[name] = function(_, x, y) return la.signal and f(x, y) end
+end
+
+-- Fourier transforms.
+for _, name in ipairs{"fft", "rfft", "irfft", "fft2"} do
+  make[name] = function(_, x)
+    local f = la.fft[name]
+    return function() return f(x) end
+  end
+end
+
+function make.fft_columns(_, x)
+  local f = la.fft.fft
+  return function() return f(x, nil, 1) end
 end
 
 -- Chains of element-wise steps, as they are and through la.fuse.

@@ -86,7 +86,7 @@ def inputs(case):
         kind = case["dtype"]
         if kind in ("int32", "uint8"):
             x = (x * 100).astype(kind)
-        elif kind == "complex64":
+        elif kind in ("complex64", "complex128"):
             x = (x + 1j * x[::-1]).astype(kind)
         elif kind == "bool":
             x = np.full(shape, case["op"] != "any")
@@ -235,6 +235,9 @@ def numpy_case(case):
         "qr": lambda: np.linalg.qr(x),
         "eigh": lambda: np.linalg.eigh(x),
         "svd": lambda: np.linalg.svd(x),
+        "fft": lambda: np.fft.fft(x), "rfft": lambda: np.fft.rfft(x),
+        "irfft": lambda: np.fft.irfft(x), "fft2": lambda: np.fft.fft2(x),
+        "fft_columns": lambda: np.fft.fft(x, axis=0),
         "matmul": lambda: x @ y, "bmm": lambda: x @ y,
         "matmul_nt": lambda: x @ y.T,
         "linear": lambda: x @ y.T + z, "layernorm": layernorm,
@@ -379,6 +382,10 @@ def torch_case(case):
         "stft": lambda: torch.stft(x, 1024, window=torch.hann_window(1024),
                                    return_complex=True),
         "istft": lambda: torch.istft(z, 1024, window=torch.hann_window(1024)),
+        "fft": lambda: torch.fft.fft(x), "rfft": lambda: torch.fft.rfft(x),
+        "irfft": lambda: torch.fft.irfft(x),
+        "fft2": lambda: torch.fft.fft2(x),
+        "fft_columns": lambda: torch.fft.fft(x, dim=0),
         "matmul": lambda: torch.matmul(x, y),
         "bmm": lambda: torch.bmm(x, y),
         "matmul_nt": lambda: torch.matmul(x, y.t()),

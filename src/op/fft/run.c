@@ -216,15 +216,29 @@ static la_status run_group(const call *c, const int64_t *in, const int64_t *out,
 
 /* ---- all lines ---- */
 
-/* Offsets of line i, those along the innermost other dim following. */
-static void line_at(const la_fft_axis *a, int64_t i, int64_t *in, int64_t *out)
+/* Offsets of 'lanes' lines from line 'first' on, in row-major order of the
+** other dims: one division for all of them. */
+static void lines_at(const la_fft_axis *a, int64_t first, int lanes,
+                     int64_t *in, int64_t *out)
 {
-    *in = *out = 0;
+    int64_t at[LA_MAX_DIMS], from = 0, to = 0;
     for (int d = a->ndim - 1; d >= 0; d--) {
-        int64_t j = i % a->sizes[d];
-        i /= a->sizes[d];
-        *in += j * a->in_strides[d];
-        *out += j * a->out_strides[d];
+        at[d] = first % a->sizes[d];
+        first /= a->sizes[d];
+        from += at[d] * a->in_strides[d];
+        to += at[d] * a->out_strides[d];
+    }
+    for (int l = 0; l < lanes; l++) {
+        in[l] = from;
+        out[l] = to;
+        for (int d = a->ndim - 1; d >= 0; d--) {
+            from += a->in_strides[d];
+            to += a->out_strides[d];
+            if (++at[d] < a->sizes[d]) break;
+            at[d] = 0;
+            from -= a->sizes[d] * a->in_strides[d];
+            to -= a->sizes[d] * a->out_strides[d];
+        }
     }
 }
 
@@ -291,7 +305,7 @@ static la_status run_unit(void *context, int64_t unit, char *scratch)
     const call *c = context;
     int64_t in[LA_FFT_LANES], out[LA_FFT_LANES], first = unit * c->lanes;
     int lanes = (int)la_min(c->lanes, c->count - first);
-    for (int l = 0; l < lanes; l++) line_at(c->a, first + l, &in[l], &out[l]);
+    lines_at(c->a, first, lanes, in, out);
     if (c->apart) return run_apart(c, in, out, lanes, scratch);
     return run_group(c, in, out, lanes, scratch);
 }
