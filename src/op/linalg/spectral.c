@@ -47,7 +47,7 @@ static la_status triangle_of(const la_frame *f, bool *upper)
     return la_error_at(LA_EARG, 2, "'L' or 'U' expected");
 }
 
-/* (A, UPLO) -> values, vectors */
+/* (A, uplo) -> values, vectors */
 la_status la_meta_eigh(la_frame *f)
 {
     la_tensor *a = la_arg(f, 0);
