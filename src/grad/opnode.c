@@ -56,7 +56,7 @@ static inline void copy_value(la_value *to, const la_value *from)
     }
     *to = *from;
     if (from->tag == LA_VTENSORS) to->tensors.list = NULL;
-    if (from->tag == LA_VINTS) copy_ints(to);
+    if (from->tag == LA_VINTS || from->tag == LA_VFLOATS) copy_ints(to);
     if (from->tag == LA_VSTR) copy_text(to);
     if (from->tag == LA_VPOINTER) to->pointer = NULL;
 }
@@ -226,7 +226,7 @@ static void destroy(la_node *n)
                     * sizeof(int64_t));
     for (int k = 0; k < o->nargs; k++) {
         la_value *v = &o->args[k];
-        if (v->tag == LA_VINTS && v->ints.n > 0)
+        if ((v->tag == LA_VINTS || v->tag == LA_VFLOATS) && v->ints.n > 0)
             la_mem_free((void *)v->ints.list,
                         (size_t)v->ints.n * sizeof(int64_t));
     }

@@ -156,6 +156,10 @@ static bool one_int(parser *p, int at, int arg, la_type type, int64_t *out)
     int ok = 0;
     const char *what = counted(type);
     int t = lua_type(p->L, at);
+    if (type == LA_TYPE_FLOATS) {         /* the bits of a double */
+        memcpy(out, &(double){lua_tonumber(p->L, at)}, sizeof *out);
+        return t == LUA_TNUMBER || expected(p, at, arg, "list of numbers");
+    }
     if (t == LUA_TNUMBER) *out = lua_tointegerx(p->L, at, &ok);
     if (!ok && what && dim_by_name(p, at, out)) ok = 1;
     if (ok && !(what && *out == 0)) {
@@ -167,6 +171,8 @@ static bool one_int(parser *p, int at, int arg, la_type type, int64_t *out)
     return t == LUA_TSTRING && what ? no_name(p, at, arg)
                                     : expected(p, at, arg, "number");
 }
+
+#define LIST_TAG(type) ((type) == LA_TYPE_FLOATS ? LA_VFLOATS : LA_VINTS)
 
 static bool int_list(parser *p, int at, int arg, la_type type, la_value *v)
 {
@@ -183,7 +189,7 @@ static bool int_list(parser *p, int at, int arg, la_type type, la_value *v)
         lua_pop(L, 1);
         if (!fits) return false;
     }
-    *v = (la_value){.tag = LA_VINTS, .given = true, .ints = {list, n}};
+    *v = (la_value){.tag = LIST_TAG(type), .given = true, .ints = {list, n}};
     return check_leftover(p, at, arg, n, named);
 }
 
@@ -222,7 +228,7 @@ static bool dim_lists(parser *p, int at, int arg, la_value *v)
 static bool int_single(parser *p, int at, int arg, la_type type, la_value *v)
 {
     int64_t *list = reserve_list(p, 1);
-    *v = (la_value){.tag = LA_VINTS, .given = true, .ints = {list, 1}};
+    *v = (la_value){.tag = LIST_TAG(type), .given = true, .ints = {list, 1}};
     return one_int(p, at, arg, type, list);
 }
 
@@ -412,11 +418,6 @@ static bool read_value(parser *p, int at, int arg, int k)
     case LA_TYPE_SCALAR: case LA_TYPE_FLOAT: case LA_TYPE_INT:
     case LA_TYPE_DIM: case LA_TYPE_INDEX:
         return read_number(p, at, arg, type, v);
-    case LA_TYPE_DIMS: case LA_TYPE_DIMS_VARIADIC: case LA_TYPE_INDICES:
-    case LA_TYPE_INTS: case LA_TYPE_SIZE: case LA_TYPE_INTS_VARIADIC:
-        if (lua_type(p->L, at) == LUA_TTABLE)
-            return int_list(p, at, arg, type, v);
-        return int_single(p, at, arg, type, v);
     case LA_TYPE_DIM_LISTS: return dim_lists(p, at, arg, v);
     case LA_TYPE_BOOL:
         if (lua_type(p->L, at) != LUA_TBOOLEAN)
@@ -430,7 +431,11 @@ static bool read_value(parser *p, int at, int arg, int k)
         v->pointer = la_to_generator(p->L, at);
         v->tag = LA_VPOINTER;
         return v->pointer ? true : expected(p, at, arg, "generator");
-    default: return read_word(p, at, arg, type, v);
+    default:
+        if (!la_type_is_ints(type) && type != LA_TYPE_FLOATS)
+            return read_word(p, at, arg, type, v);
+        return lua_type(p->L, at) == LUA_TTABLE
+            ? int_list(p, at, arg, type, v) : int_single(p, at, arg, type, v);
     }
 }
 
@@ -562,12 +567,6 @@ static bool has_string_key(lua_State *L, int table)
 
 /* ---- the whole call ---- */
 
-static bool is_list(la_type t)
-{
-    return la_type_is_ints(t) || t == LA_TYPE_TENSORS || t == LA_TYPE_NAMES
-        || t == LA_TYPE_DIM_LISTS;
-}
-
 /* Varargs: as many integers as follow. */
 static bool read_variadic(parser *p, int *at, int k)
 {
@@ -594,7 +593,8 @@ static bool is_keywords(parser *p, int at, int k)
 {
     if (at != p->top || lua_type(p->L, at) != LUA_TTABLE) return false;
     if (lua_rawlen(p->L, at) > 0) return false;
-    return !is_list(p->schema->params[k].type) || has_string_key(p->L, at);
+    return !la_type_is_list(p->schema->params[k].type)
+        || has_string_key(p->L, at);
 }
 
 /* Positional arguments; *at ends behind the last one taken. *both is set when
@@ -621,7 +621,8 @@ static bool read_positional(parser *p, int *at, bool *both)
         }
         if (!read_value(p, *at, *at, k)) return false;
         if (*at == p->top && lua_istable(L, *at)
-            && is_list(param->type) && has_string_key(L, *at)) *both = true;
+            && la_type_is_list(param->type) && has_string_key(L, *at))
+            *both = true;
         p->out->score += 2;
         ++*at;
     }

@@ -29,7 +29,8 @@ typedef enum la_tag {
     LA_VNONE,      /* nil, or a default of nil */
     LA_VTENSOR, LA_VTENSORS, LA_VSCALAR, LA_VINT, LA_VFLOAT, LA_VBOOL,
     LA_VINTS, LA_VDTYPE, LA_VSTR, LA_VFORMAT, LA_VDEVICE, LA_VPOINTER,
-    LA_VNAMES
+    LA_VNAMES,
+    LA_VFLOATS     /* the bits of doubles as 'ints': la_float_at */
 } la_tag;
 
 typedef struct la_value {
@@ -354,6 +355,14 @@ static inline la_value la_v_same(la_value v) { return v; }
     LA_MAP1, 0)(__VA_ARGS__)
 #define LA_ARGS_(...) \
     LA_NARGS(__VA_ARGS__), (const la_value[]){LA_MAP(__VA_ARGS__)}
+
+/* Number i of a list of LA_VFLOATS. */
+static inline double la_float_at(const la_value *v, int64_t i)
+{
+    double d;
+    memcpy(&d, &v->ints.list[i], sizeof d);
+    return d;
+}
 
 /* Call an operation with the first n arguments; the rest get defaults.
 ** A scalar where the schema says Tensor becomes a wrapped 0-dim tensor. */

@@ -20,6 +20,7 @@ static const type_row types[] = {
     {"int[]", LA_TYPE_INTS, "list of integers", LA_VINTS},
     {"int", LA_TYPE_INT, "integer", LA_VINT},
     {"size[]", LA_TYPE_SIZE, "list of sizes", LA_VINTS},
+    {"float[]", LA_TYPE_FLOATS, "list of numbers", LA_VFLOATS},
     {"float", LA_TYPE_FLOAT, "number", LA_VFLOAT},
     {"bool", LA_TYPE_BOOL, "boolean", LA_VBOOL},
     {"str", LA_TYPE_STR, "string", LA_VSTR},
@@ -58,6 +59,12 @@ bool la_type_is_ints(la_type t)
     return t == LA_TYPE_DIMS || t == LA_TYPE_INDICES || t == LA_TYPE_INTS
         || t == LA_TYPE_SIZE || t == LA_TYPE_INTS_VARIADIC
         || t == LA_TYPE_DIMS_VARIADIC;
+}
+
+bool la_type_is_list(la_type t)
+{
+    return la_type_is_ints(t) || t == LA_TYPE_TENSORS || t == LA_TYPE_NAMES
+        || t == LA_TYPE_DIM_LISTS || t == LA_TYPE_FLOATS;
 }
 
 typedef struct reader {

@@ -18,6 +18,7 @@ typedef enum la_type {
     LA_TYPE_DIMS, LA_TYPE_INDEX, LA_TYPE_INDICES, LA_TYPE_INTS, LA_TYPE_SIZE,
     LA_TYPE_INTS_VARIADIC, LA_TYPE_DIMS_VARIADIC, LA_TYPE_FORMAT,
     LA_TYPE_DEVICE, LA_TYPE_GENERATOR, LA_TYPE_NAMES, LA_TYPE_DIM_LISTS,
+    LA_TYPE_FLOATS,
     LA_TYPE_NTYPES
 } la_type;
 
@@ -66,6 +67,8 @@ static inline const la_schema *la_schema_of(const la_op *op)
 }
 /* A list of integers in a frame (LA_VINTS): sizes, dims, indices. */
 bool la_type_is_ints(la_type t);
+/* A list of anything: a table of it is a value, not keywords. */
+bool la_type_is_list(la_type t);
 /* What a user calls the type: "tensor", "integer", "list of integers". */
 const char *la_type_name(la_type t);
 

@@ -82,6 +82,11 @@ static void put_value(line *l, const la_value *v)
         put(l, "%s", la_sizes_text((int)v->ints.n, v->ints.list, text,
                                    sizeof text));
         break;
+    case LA_VFLOATS:
+        for (int64_t i = 0; i < v->ints.n; i++)
+            put(l, "%s%g", i ? ", " : "{", la_float_at(v, i));
+        put(l, v->ints.n ? "}" : "{}");
+        break;
     case LA_VSTR: put(l, "'%.*s'", (int)v->str.n, v->str.text); break;
     case LA_VDTYPE: put(l, "%s", la_dtype_name(v->dtype)); break;
     default: put(l, "..."); break;
