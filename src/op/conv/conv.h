@@ -15,6 +15,9 @@ la_status la_window_out(la_window *w, bool ceil_mode);
 /* 't' itself or a contiguous copy of it; records nothing. */
 la_status la_as_contiguous(la_tensor *t, la_tensor **out);
 
+/* The same in a memory format. */
+la_status la_in_format(la_tensor *t, la_memory_format format, la_tensor **out);
+
 /* max_pool of the first six of its arguments without indices, as result 0 of
 ** 'f'; for calls that nothing records. */
 la_status la_max_pool_values(la_frame *f, const la_value *args);

@@ -328,9 +328,7 @@ static la_status meta_back(la_frame *f, int nd)
     return set_output_format(f, 0, t, nd, la_sizes(t), (la_dtype)t->dtype);
 }
 
-/* The gradient, or indices, in the memory format of the result. */
-static la_status in_format(la_tensor *t, la_memory_format format,
-                           la_tensor **out)
+la_status la_in_format(la_tensor *t, la_memory_format format, la_tensor **out)
 {
     la_context *c = la_ctx();
     bool before = c->no_grad;
@@ -356,8 +354,8 @@ static la_status run_back(la_frame *f, const la_pool *what, plane_fn fn, int nd,
         if (la_sizes(given)[given->ndim - nd + i] != w[3 - nd + i].out)
             return la_error_at(LA_ESHAPE, 1, "the gradient's shape is not that "
                                "of the pooling's result");
-    LA_TRY(in_format(given, format, &g));
-    if (indices) LA_TRY(in_format(indices, format, &index));
+    LA_TRY(la_in_format(given, format, &g));
+    if (indices) LA_TRY(la_in_format(indices, format, &index));
     planes_of(&s, out, g, nd, w);
     s.pool.adaptive = what->adaptive;
     s.pool.count_pad = what->count_pad;
