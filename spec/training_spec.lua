@@ -270,6 +270,21 @@ describe("fifty steps with", function()
   train("TransformerEncoder", nn.TransformerEncoder(
     nn.TransformerEncoderLayer(4, 2, 6, {dropout = 0, batch_first = true}), 2,
     nn.LayerNorm(4)), mse{2, 3, 4})
+  local function decode(module, k)
+    local target, memory = fill({3, 2, 4}, 1000 + k), fill({5, 2, 4}, 2000 + k)
+    if module._name == "Transformer" then target, memory = memory, target end
+    local out = module(target, memory, {
+      tgt_mask = la.ones({3, 3}, {dtype = "bool"}):triu(1)})
+    return la.mse_loss(out, fill(out.shape, 5000 + k))
+  end
+  train("TransformerDecoderLayer", nn.TransformerDecoderLayer(4, 2, 6,
+    {dropout = 0}), decode)
+  train("TransformerDecoderLayer first", nn.TransformerDecoderLayer(4, 2, 6,
+    {dropout = 0, activation = "gelu", norm_first = true}), decode)
+  train("TransformerDecoder", nn.TransformerDecoder(
+    nn.TransformerDecoderLayer(4, 2, 6, {dropout = 0}), 2, nn.LayerNorm(4)),
+    decode)
+  train("Transformer", nn.Transformer(4, 2, 1, 1, 6, {dropout = 0}), decode)
 end)
 
 describe("fifty steps on", function()

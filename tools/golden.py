@@ -117,7 +117,7 @@ def case(op, fn, *args, style="function", index=False, tol=None, post=(),
     r = {"id": "%s-%03d" % (file or op, len(out) + 1), "family": "more",
          "op": op, "style": style, "args": [encode(a) for a in args]}
     if kwargs:
-        r["kwargs"] = {k: encode(v) for k, v in kwargs.items()}
+        r["kwargs"] = {k.lstrip("_"): encode(v) for k, v in kwargs.items()}
     got = fn(*[plain(a) for a in args],
              **{k: plain(v) for k, v in kwargs.items()})
     list_ = list(got) if isinstance(got, (tuple, list)) else [got]

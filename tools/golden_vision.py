@@ -86,7 +86,30 @@ def warped():
                          padding_mode=padding, align_corners=align)
 
 
+def pooled():
+    for dtype in BOTH:
+        for shape in ((2, 5, 3), (1, 6, 2, 3), (2, 4, 1, 2, 2)):
+            x = real(*shape, dtype=dtype)
+            case("local_response_norm", F.local_response_norm, x, 3)
+            case("local_response_norm", F.local_response_norm, x, 2, 0.5)
+            case("local_response_norm", F.local_response_norm, x, 5, 0.1, 0.5,
+                 2.0)
+        for n in (2, 3):
+            pool = getattr(F, "fractional_max_pool%dd" % n)
+            name = "fractional_max_pool%dd" % n
+            x = real(2, 2, *(7, 6, 5)[:n], dtype=dtype)
+            u = torch.rand(2, 2, n, dtype=dtype)
+            out = size([4, 3, 2][:n])
+            case(name, pool, x, 2, output_size=out, _random_samples=u)
+            case(name, pool, x, size([3, 2, 2][:n]), output_size=out,
+                 _random_samples=u)
+            case(name, pool, x[0], 2, output_ratio=[0.6, 0.5, 0.5][:n],
+                 _random_samples=u[:1])
+            case(name, pool, x, 2, output_size=out, return_indices=True,
+                 _random_samples=u, index=True)
+
+
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
     torch.manual_seed(23)
-    write(sys.argv[1], (resized, shuffled, warped))
+    write(sys.argv[1], (resized, shuffled, warped, pooled))

@@ -306,7 +306,7 @@ nn.EmbeddingBag(num, dim[, {mode = "mean"}])
 nn.Dropout([p = 0.5])
     In training zeroes elements with probability p and scales the rest by 1 / (1
     - p).
-nn.AlphaDropout([p = 0.5])
+nn.{AlphaDropout,FeatureAlphaDropout}([p = 0.5])
     Dropout that keeps mean and variance of what SELU gives.
 nn.Conv{1d,2d,3d}(in_channels, out_channels, kernel_size[, {stride=, padding=,
       dilation=, groups=, bias=}])
@@ -662,6 +662,7 @@ local function parse()
   local call, text
   entries = {}
   texts = texts .. require "lunarray.help_image"
+    .. require "lunarray.help_layers"
   for line in texts:gmatch("[^\n]+") do
     if line:find("^      ") and not text then
       call = call .. "\n" .. line

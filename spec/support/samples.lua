@@ -348,6 +348,31 @@ local written = {
   shuffle = {{function(x) la.manual_seed(1); return x:shuffle(1) end, {4, 2}}},
   choice = {{function(x) la.manual_seed(1); return x:choice(3) end, {4, 2}}},
   dropout = {{function(x) la.manual_seed(1); return x:dropout(0.5) end, {9}}},
+  dropout1d = {{function(x) la.manual_seed(1); return x:dropout1d(0.5) end,
+    {3, 4, 2}}},
+  dropout2d = {{function(x) la.manual_seed(1); return x:dropout2d(0.5) end,
+    {5, 2, 2}}},
+  dropout3d = {{function(x) la.manual_seed(1); return x:dropout3d(0.5) end,
+    {2, 3, 2, 1, 2}}},
+  alpha_dropout = {{function(x)
+    la.manual_seed(1)
+    return x:alpha_dropout(0.5)
+  end, {9}}},
+  feature_alpha_dropout = {{function(x)
+    la.manual_seed(1)
+    return x:feature_alpha_dropout(0.5)
+  end, {2, 5, 3}}},
+  gumbel_softmax = {{function(x)
+    la.manual_seed(1)
+    return x:gumbel_softmax{tau = 0.7}
+  end, {3, 4}}, {function(x)
+    la.manual_seed(1)
+    return x:gumbel_softmax{dim = 1}
+  end, {3, 4}}},
+  rope = {{function(x) return x:rope(2) end, {2, 3, 4}}, {function(x)
+    return x:rope(la.tensor{0, 5, 1}, {dims = 4, base = 100,
+      traditional = true})
+  end, {2, 3, 6}}},
   matmul = {{la.matmul, {2, 2, 3}, {3, 2}},
     {la.matmul, {2, 1, 2, 3}, {2, 3, 2}}, {la.matmul, {3}, {2, 3, 2}}},
   layer_norm = {{function(x, w, b) return la.layer_norm(x, {3}, w, b) end,

@@ -257,6 +257,25 @@ train("TransformerEncoderLayer first", nn.TransformerEncoderLayer(
 train("TransformerEncoder", nn.TransformerEncoder(nn.TransformerEncoderLayer(
     4, 2, 6, dropout=0, batch_first=True), 2, nn.LayerNorm(4)), mse((2, 3, 4)))
 
+
+
+def decode(module, k):
+    target, memory = fill((3, 2, 4), 1000 + k), fill((5, 2, 4), 2000 + k)
+    first, second = ((memory, target) if isinstance(module, nn.Transformer)
+                     else (target, memory))
+    out = module(first, second, tgt_mask=torch.triu(
+        torch.ones(3, 3, dtype=torch.bool), 1))
+    return F.mse_loss(out, fill(out.shape, 5000 + k))
+
+
+train("TransformerDecoderLayer", nn.TransformerDecoderLayer(4, 2, 6, dropout=0),
+      decode)
+train("TransformerDecoderLayer first", nn.TransformerDecoderLayer(
+    4, 2, 6, dropout=0, activation="gelu", norm_first=True), decode)
+train("TransformerDecoder", nn.TransformerDecoder(nn.TransformerDecoderLayer(
+    4, 2, 6, dropout=0), 2, nn.LayerNorm(4)), decode)
+train("Transformer", nn.Transformer(4, 2, 1, 1, 6, dropout=0), decode)
+
 # ---- losses: of a linear map's result, made to fit what the loss wants ----
 
 

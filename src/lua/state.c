@@ -131,6 +131,7 @@ static void add_lazy(lua_State *L, int lib, int methods)
         {"jvp", "lunarray.jacobian"},
         {"vjp", "lunarray.jacobian"},
         {"hvp", "lunarray.jacobian"},
+        {"multi_head_attention_forward", "lunarray.multi_head"},
         {"clip_grad_norm_", "lunarray.nn"},
         {"clip_grad_value_", "lunarray.nn"},
     };

@@ -1,7 +1,8 @@
--- lunarray.nn.attention: MultiheadAttention and the transformer encoder layer.
+-- lunarray.nn.attention: MultiheadAttention and transformers.
 local la = require "lunarray"
 local nn = require "lunarray.nn.module"
 local init = require "lunarray.nn.initial"
+local multi_head = require "lunarray.multi_head"
 
 local options = nn._options
 
@@ -25,61 +26,8 @@ function Attention:init(...)
   if o.bias then init.zeros_(self.out_proj.bias) end
 end
 
--- (batch, length, features) to (batch, heads, length, features / heads)
-local function split_heads(self, x)
-  return x:unflatten(3, {self.num_heads, self.embed_dim // self.num_heads})
-    :transpose(2, 3)
-end
-
-local function project(self, x, part)
-  local n, b = self.embed_dim, self.in_proj_bias
-  local rows = {part * n + 1, part * n + n}
-  return split_heads(self, la.linear(x, self.in_proj_weight[{rows}],
-    b and b[{rows}]))
-end
-
--- What may not be seen, as a float mask of (batch or 1, heads or 1, L, S). Bool
--- masks of this module are PyTorch's: true hides.
-local function hiding(self, q, k, o)
-  local mask
-  local function join(part)
-    if part.dtype == "bool" then
-      part = la.zeros(part.shape, {dtype = q.dtype})
-        :masked_fill(part, -math.huge)
-    end
-    mask = mask and mask + part or part
-  end
-  if o.attn_mask then
-    local m = o.attn_mask
-    if m.ndim == 3 then m = m:unflatten(1, {-1, self.num_heads}) end
-    join(m)
-  elseif o.is_causal then
-    join(la.ones({q:size(3), k:size(3)}, {dtype = "bool"}):triu(1))
-  end
-  if o.key_padding_mask then
-    local m = o.key_padding_mask
-    if m.ndim == 1 then m = m:unsqueeze(1) end
-    join(m:unsqueeze(2):unsqueeze(2))
-  end
-  return mask
-end
-
 local known = {attn_mask = true, key_padding_mask = true, is_causal = true,
   need_weights = true, average_attn_weights = true}
-
--- With weights the scores are made in full; without, by the operation.
-local function attend(self, q, k, v, mask, o)
-  local drop = self.training and self.dropout or 0
-  if o.need_weights == false then
-    return la.scaled_dot_product_attention(q, k, v, {attn_mask = mask,
-      dropout_p = drop})
-  end
-  local scores = (q * (1 / math.sqrt(q:size(-1)))):matmul(k:transpose(-2, -1))
-  if mask then scores = scores + mask end
-  local share = scores:softmax(-1)
-  if drop > 0 then share = la.dropout(share, drop, true) end
-  return share:matmul(v), share
-end
 
 -- forward(query, key, value[, options]): the result, and the weights averaged
 -- over heads. Inputs are (length, batch, features), (batch, length, features)
@@ -96,14 +44,13 @@ function Attention:forward(query, key, value, o)
     if single then return x:unsqueeze(1) end
     return self.batch_first and x or x:transpose(1, 2)
   end
-  local q = project(self, time_first(query), 0)
-  local k = project(self, time_first(key), 1)
-  local v = project(self, time_first(value), 2)
-  local out, weights = attend(self, q, k, v, hiding(self, q, k, o), o)
-  out = self.out_proj(out:transpose(2, 3):flatten(3, 4))
-  if weights and o.average_attn_weights ~= false then
-    weights = weights:mean(2)
-  end
+  local settings = {dropout_p = self.training and self.dropout or 0}
+  for name, given in pairs(o) do settings[name] = given end
+  local out, weights = multi_head.batch_first(time_first(query),
+    time_first(key), time_first(value), self.num_heads, {
+      in_weight = self.in_proj_weight, in_bias = self.in_proj_bias,
+      out_weight = self.out_proj.weight, out_bias = self.out_proj.bias},
+    settings)
   if single then
     out, weights = out:squeeze(1), weights and weights:squeeze(1)
   elseif not self.batch_first then
@@ -112,32 +59,40 @@ function Attention:forward(query, key, value, o)
   return out, weights
 end
 
--- ---- encoder layer ----
+-- ---- layers ----
 
-local Layer = nn.class "TransformerEncoderLayer"
-nn.TransformerEncoderLayer = Layer
+local layer_names = {"d_model", "nhead", "dim_feedforward", "dropout",
+  "activation", "layer_norm_eps", "batch_first", "norm_first", "bias", "dtype"}
 
-function Layer:init(...)
-  local o = options("TransformerEncoderLayer", {"d_model", "nhead",
-    "dim_feedforward", "dropout", "activation", "layer_norm_eps",
-    "batch_first", "norm_first", "bias", "dtype"}, {dim_feedforward = 2048,
+-- What layers of encoders (two norms) and decoders (three) have.
+local function init_layer(self, what, norms, ...)
+  local o = options(what, layer_names, {dim_feedforward = 2048,
     dropout = 0.1, activation = "relu", layer_norm_eps = 1e-5, bias = true,
     batch_first = false, norm_first = false, ["!d_model"] = true,
     ["!nhead"] = true}, ...)
   local like = {bias = o.bias, dtype = o.dtype}
   local norm = {eps = o.layer_norm_eps, bias = o.bias, dtype = o.dtype}
-  self.self_attn = Attention(o.d_model, o.nhead, {dropout = o.dropout,
-    bias = o.bias, batch_first = o.batch_first, dtype = o.dtype})
+  local function attention()
+    return Attention(o.d_model, o.nhead, {dropout = o.dropout, bias = o.bias,
+      batch_first = o.batch_first, dtype = o.dtype})
+  end
+  self.self_attn = attention()
+  if norms == 3 then self.multihead_attn = attention() end
   self.linear1 = nn.Linear(o.d_model, o.dim_feedforward, like)
   self.dropout = nn.Dropout(o.dropout)
   self.linear2 = nn.Linear(o.dim_feedforward, o.d_model, like)
-  self.norm1 = nn.LayerNorm(o.d_model, norm)
-  self.norm2 = nn.LayerNorm(o.d_model, norm)
-  self.dropout1 = nn.Dropout(o.dropout)
-  self.dropout2 = nn.Dropout(o.dropout)
+  for k = 1, norms do self["norm" .. k] = nn.LayerNorm(o.d_model, norm) end
+  for k = 1, norms do self["dropout" .. k] = nn.Dropout(o.dropout) end
   self.norm_first = o.norm_first
   self.activation = type(o.activation) == "string" and la[o.activation]
     or o.activation
+end
+
+local Layer = nn.class "TransformerEncoderLayer"
+nn.TransformerEncoderLayer = Layer
+
+function Layer:init(...)
+  init_layer(self, "TransformerEncoderLayer", 2, ...)
 end
 
 local function attention_block(self, x, o)
@@ -146,9 +101,9 @@ local function attention_block(self, x, o)
     need_weights = false})))
 end
 
-local function feed_block(self, x)
+local function feed_block(self, x, drop)
   local hidden = self.activation(self.linear1(x))
-  return self.dropout2(self.linear2(self.dropout(hidden)))
+  return drop(self.linear2(self.dropout(hidden)))
 end
 
 -- options: src_mask, src_key_padding_mask, is_causal
@@ -156,24 +111,59 @@ function Layer:forward(x, o)
   o = o or {}
   if self.norm_first then
     x = x + attention_block(self, self.norm1(x), o)
-    return x + feed_block(self, self.norm2(x))
+    return x + feed_block(self, self.norm2(x), self.dropout2)
   end
   x = self.norm1(x + attention_block(self, x, o))
-  return self.norm2(x + feed_block(self, x))
+  return self.norm2(x + feed_block(self, x, self.dropout2))
 end
 
--- ---- a stack of layers ----
+local DecoderLayer = nn.class "TransformerDecoderLayer"
+nn.TransformerDecoderLayer = DecoderLayer
+
+function DecoderLayer:init(...)
+  init_layer(self, "TransformerDecoderLayer", 3, ...)
+end
+
+-- Attention of the target to itself, and to the memory.
+local function target_block(self, x, o)
+  return self.dropout1((self.self_attn(x, x, x, {attn_mask = o.tgt_mask,
+    key_padding_mask = o.tgt_key_padding_mask, is_causal = o.tgt_is_causal,
+    need_weights = false})))
+end
+
+local function memory_block(self, x, memory, o)
+  return self.dropout2((self.multihead_attn(x, memory, memory, {
+    attn_mask = o.memory_mask, is_causal = o.memory_is_causal,
+    key_padding_mask = o.memory_key_padding_mask, need_weights = false})))
+end
+
+-- options: tgt_mask, memory_mask, tgt_key_padding_mask,
+-- memory_key_padding_mask, tgt_is_causal, memory_is_causal
+function DecoderLayer:forward(x, memory, o)
+  o = o or {}
+  if self.norm_first then
+    x = x + target_block(self, self.norm1(x), o)
+    x = x + memory_block(self, self.norm2(x), memory, o)
+    return x + feed_block(self, self.norm3(x), self.dropout3)
+  end
+  x = self.norm1(x + target_block(self, x, o))
+  x = self.norm2(x + memory_block(self, x, memory, o))
+  return self.norm3(x + feed_block(self, x, self.dropout3))
+end
+
+-- ---- stacks of layers ----
 
 local Encoder = nn.class "TransformerEncoder"
 nn.TransformerEncoder = Encoder
 
 -- 'layer' is copied num_layers times; norm (a module) comes last.
-function Encoder:init(layer, num_layers, norm)
+local function init_stack(self, layer, num_layers, norm)
   local list = {}
   for k = 1, num_layers do list[k] = layer:clone() end
   self.layers = nn.ModuleList(list)
   self.norm = norm
 end
+Encoder.init = init_stack
 
 -- options: mask, src_key_padding_mask, is_causal
 function Encoder:forward(x, o)
@@ -182,6 +172,50 @@ function Encoder:forward(x, o)
     src_key_padding_mask = o.src_key_padding_mask}
   for k = 1, #self.layers do x = self.layers[k](x, each) end
   return self.norm and self.norm(x) or x
+end
+
+local Decoder = nn.class "TransformerDecoder"
+nn.TransformerDecoder = Decoder
+Decoder.init = init_stack
+
+-- options: those of its layers
+function Decoder:forward(x, memory, o)
+  for k = 1, #self.layers do x = self.layers[k](x, memory, o) end
+  return self.norm and self.norm(x) or x
+end
+
+local Transformer = nn.class "Transformer"
+nn.Transformer = Transformer
+
+-- Both stacks end in a norm, as in "Attention is all you need".
+function Transformer:init(...)
+  local o = options("Transformer", {"d_model", "nhead", "num_encoder_layers",
+    "num_decoder_layers", "dim_feedforward", "dropout", "activation",
+    "layer_norm_eps", "batch_first", "norm_first", "bias", "dtype"},
+    {d_model = 512, nhead = 8, num_encoder_layers = 6, num_decoder_layers = 6,
+    dim_feedforward = 2048, dropout = 0.1, activation = "relu",
+    layer_norm_eps = 1e-5, batch_first = false, norm_first = false,
+    bias = true}, ...)
+  local each, counts = {}, {o.num_encoder_layers, o.num_decoder_layers}
+  for _, name in ipairs(layer_names) do each[name] = o[name] end
+  local function norm()
+    return nn.LayerNorm(o.d_model, {eps = o.layer_norm_eps, bias = o.bias,
+      dtype = o.dtype})
+  end
+  self.encoder = Encoder(Layer(each), counts[1], norm())
+  self.decoder = Decoder(DecoderLayer(each), counts[2], norm())
+  for _, p in ipairs(self:parameters()) do
+    if p.ndim > 1 then init.xavier_uniform_(p) end
+  end
+end
+
+-- options: src_mask, src_key_padding_mask, src_is_causal, and the decoder's
+function Transformer:forward(source, target, o)
+  o = o or {}
+  local memory = self.encoder(source, {mask = o.src_mask,
+    src_key_padding_mask = o.src_key_padding_mask,
+    is_causal = o.src_is_causal})
+  return self.decoder(target, memory, o)
 end
 
 return nn

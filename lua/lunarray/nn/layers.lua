@@ -263,6 +263,36 @@ for _, row in ipairs(activations) do
   plain(row[1], la[row[2]], row[3] or {}, row[4])
 end
 
+-- ---- images ----
+
+local resizing = {"size", "scale_factor", "mode", "align_corners",
+  "recompute_scale_factor"}
+plain("Upsample", la.interpolate, resizing, {mode = "nearest"})
+plain("UpsamplingNearest2d", la.interpolate, resizing, {mode = "nearest"})
+plain("UpsamplingBilinear2d", la.interpolate, resizing, {mode = "bilinear",
+  align_corners = true})
+plain("PixelShuffle", la.pixel_shuffle, {"upscale_factor"},
+  {["!upscale_factor"] = true})
+plain("PixelUnshuffle", la.pixel_unshuffle, {"downscale_factor"},
+  {["!downscale_factor"] = true})
+plain("ChannelShuffle", la.channel_shuffle, {"groups"}, {["!groups"] = true})
+plain("LocalResponseNorm", la.local_response_norm, {"size", "alpha", "beta",
+  "k"}, {["!size"] = true})
+plain("Unfold", la.im2col, {"kernel_size", "dilation", "padding", "stride"},
+  {["!kernel_size"] = true})
+plain("Fold", la.col2im, {"output_size", "kernel_size", "dilation", "padding",
+  "stride"}, {["!output_size"] = true, ["!kernel_size"] = true})
+for dims = 2, 3 do
+  local run = la["fractional_max_pool" .. dims .. "d"]
+  plain("FractionalMaxPool" .. dims .. "d", nil, {"kernel_size", "output_size",
+    "output_ratio", "return_indices", "random_samples"},
+    {["!kernel_size"] = true}, function(self, x)
+      local values, indices = run(x, self.options)
+      if self.options.return_indices then return values, indices end
+      return values
+    end)
+end
+
 local PReLU = nn.class "PReLU"
 nn.PReLU = PReLU
 function PReLU:init(n, value)
@@ -305,32 +335,12 @@ local function dropout_class(name, run)
   function Dropout:extra_repr() return "p=" .. self.p end
 end
 
--- What is drawn for one element of a channel holds for all of it. x is (N, C,
--- ...) with 'dims' dims behind, or (C, ...).
-local function channels(dims)
-  return function(x, p)
-    local shape = {}
-    for d = 1, x.ndim do
-      shape[d] = d <= x.ndim - dims and x:size(d) or 1
-    end
-    return x * la.dropout(x:new_ones(shape), p, true)
-  end
-end
-
--- Dropped elements become what SELU has far on the left; mean and variance of
--- its results are kept.
-local function alpha_dropout(x, p)
-  local low = -1.7580993408473766
-  local a = 1 / math.sqrt((1 - p) * (1 + p * low * low))
-  if p == 1 then return la.zeros_like(x) end
-  local kept = la.bernoulli(la.full_like(x, 1 - p))
-  return (x * kept + low * (1 - kept)) * a - a * p * low
-end
-
-dropout_class("Dropout", function(x, p) return la.dropout(x, p, true) end)
-dropout_class("AlphaDropout", alpha_dropout)
-for dims = 1, 3 do
-  dropout_class("Dropout" .. dims .. "d", channels(dims))
+for class, name in pairs{Dropout = "dropout", Dropout1d = "dropout1d",
+  Dropout2d = "dropout2d", Dropout3d = "dropout3d",
+  AlphaDropout = "alpha_dropout",
+  FeatureAlphaDropout = "feature_alpha_dropout"} do
+  local run = la[name]
+  dropout_class(class, function(x, p) return run(x, p, true) end)
 end
 
 -- ---- embedding ----

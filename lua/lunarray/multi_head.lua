@@ -1,0 +1,108 @@
+-- lunarray.multi_head: attention in several heads as a function of its weights,
+-- reached as la.multi_head_attention_forward; what nn.MultiheadAttention calls.
+local la = require "lunarray"
+local user_level = require "lunarray.tensors".user_level
+
+local multi_head = {}
+
+-- What may not be seen, as a float mask of (batch or 1, heads or 1, L, S). Bool
+-- masks are PyTorch's: true hides.
+local function hiding(q, k, o)
+  local mask
+  local function join(part)
+    if part.dtype == "bool" then
+      part = part:new_zeros(part.shape, {dtype = q.dtype})
+        :masked_fill(part, -math.huge)
+    end
+    mask = mask and mask + part or part
+  end
+  if o.attn_mask then
+    local m = o.attn_mask
+    if m.ndim == 3 then m = m:unflatten(1, {-1, q:size(2)}) end
+    join(m)
+  elseif o.is_causal then
+    join(q:new_ones({q:size(3), k:size(3)}, {dtype = "bool"}):triu(1))
+  end
+  if o.key_padding_mask then
+    local m = o.key_padding_mask
+    if m.ndim == 1 then m = m:unsqueeze(1) end
+    join(m:unsqueeze(2):unsqueeze(2))
+  end
+  return mask
+end
+
+-- With weights the scores are made in full; without, by the operation.
+local function attend(q, k, v, mask, o)
+  local drop = o.dropout_p or 0
+  if o.need_weights == false then
+    return la.scaled_dot_product_attention(q, k, v, {attn_mask = mask,
+      dropout_p = drop})
+  end
+  local scores = (q * (1 / math.sqrt(q:size(-1)))):matmul(k:transpose(-2, -1))
+  if mask then scores = scores + mask end
+  local share = scores:softmax(-1)
+  if drop > 0 then share = la.dropout(share, drop, true) end
+  return share:matmul(v), share
+end
+
+-- Inputs are (batch, length, features); w and b have the rows of query, key and
+-- value one after the other. The result has weights of all heads.
+local function heads(x, heads_n, w, b, part)
+  local n = w:size(2)
+  local rows = {part * n + 1, part * n + n}
+  return la.linear(x, w[{rows}], b and b[{rows}])
+    :unflatten(3, {heads_n, n // heads_n}):transpose(2, 3)
+end
+
+-- The same with (batch, length, features) in front and back: for the module.
+function multi_head.batch_first(query, key, value, heads_n, p, o)
+  local q = heads(query, heads_n, p.in_weight, p.in_bias, 0)
+  local k = heads(key, heads_n, p.in_weight, p.in_bias, 1)
+  local v = heads(value, heads_n, p.in_weight, p.in_bias, 2)
+  local out, weights = attend(q, k, v, hiding(q, k, o), o)
+  out = la.linear(out:transpose(2, 3):flatten(3, 4), p.out_weight, p.out_bias)
+  if weights and o.average_attn_weights ~= false then
+    weights = weights:mean(2)
+  end
+  return out, weights
+end
+
+local known = {attn_mask = true, key_padding_mask = true, is_causal = true,
+  need_weights = true, average_attn_weights = true, dropout_p = true}
+
+local function check(o)
+  for name in pairs(o) do
+    if not known[name] then
+      error("multi_head_attention_forward: unknown option '" .. tostring(name)
+        .. "'", user_level())
+    end
+  end
+end
+
+-- query (L, N, E), key and value (S, N, E), or all without N.
+function multi_head.multi_head_attention_forward(query, key, value, embed_dim,
+    num_heads, in_weight, in_bias, out_weight, out_bias, o)
+  o = o or {}
+  check(o)
+  if math.type(num_heads) ~= "integer" or num_heads < 1
+    or embed_dim % num_heads ~= 0 then
+    error("multi_head_attention_forward: embed_dim must be divisible by "
+      .. "num_heads", user_level())
+  end
+  if query:size(-1) ~= embed_dim then
+    error(("multi_head_attention_forward: embed_dim is %d, but the query has "
+      .. "%d features"):format(embed_dim, query:size(-1)), user_level())
+  end
+  local single = query.ndim == 2
+  local function batch_in_front(x)
+    return single and x:unsqueeze(1) or x:transpose(1, 2)
+  end
+  local out, weights = multi_head.batch_first(batch_in_front(query),
+    batch_in_front(key), batch_in_front(value), num_heads, {
+    in_weight = in_weight, in_bias = in_bias,
+    out_weight = out_weight, out_bias = out_bias}, o)
+  if not single then return out:transpose(1, 2), weights end
+  return out:squeeze(1), weights and weights:squeeze(1)
+end
+
+return multi_head

@@ -1,0 +1,133 @@
+/*
+** Dropout of whole channels, alpha_dropout, gumbel_softmax: composites of a
+** draw and arithmetic. Plain dropout is in composite.c.
+*/
+#include <math.h>
+
+#include "op/composite.h"
+
+#define LA_ROWS "op/def/random.def"
+#include "op/impls.h"
+
+enum { SELF, P, TRAINING, GENERATOR };
+
+static la_status check_p(const la_frame *f)
+{
+    double p = la_arg_float(f, P);
+    if (p >= 0 && p <= 1) return LA_OK;
+    return la_error_at(LA_EARG, P + 1, "dropout probability has to be between "
+                       "0 and 1, but got %g", p);
+}
+
+/* Nothing is dropped: the result is the argument itself. */
+static bool is_off(const la_frame *f)
+{
+    return !la_arg_bool(f, TRAINING) || la_arg_float(f, P) == 0;
+}
+
+static la_status same(la_frame *f)
+{
+    la_set_result(f, 0, la_tensor_retain(la_arg(f, SELF)));
+    return LA_OK;
+}
+
+/* Ones of probability 1 - p, zeros otherwise: one for each entry of the first
+** 'kept' dims. */
+static la_tensor *mask_of(la_chain *w, const la_frame *f, int kept)
+{
+    const la_tensor *x = la_arg(f, SELF);
+    int64_t sizes[LA_MAX_DIMS];
+    for (int d = 0; d < x->ndim; d++) sizes[d] = d < kept ? la_sizes(x)[d] : 1;
+    la_value real = la_v_dtype(la_dtype_to_real((la_dtype)x->dtype));
+    la_tensor *mask = STEP(new_empty, f->args[SELF], la_v_ints(sizes, x->ndim),
+                           real);
+    if (!mask) return NULL;
+    la_status status = la_run_(bernoulli_, mask,
+                               la_v_float(1 - la_arg_float(f, P)),
+                               f->args[GENERATOR]);
+    if (status) w->status = status;
+    return mask;
+}
+
+/* The last 'spatial' dims of a channel are kept or dropped together. */
+static la_status drop_channels(la_frame *f, int spatial)
+{
+    LA_CHAIN box = {.n = 0};
+    la_chain *w = &box;
+    const la_tensor *x = la_arg(f, SELF);
+    double p = la_arg_float(f, P);
+    LA_TRY(check_p(f));
+    if (x->ndim != spatial + 1 && x->ndim != spatial + 2)
+        return la_error_at(LA_ESHAPE, 1, "%d or %d dims (batch, channels, "
+                           "sizes) expected, got %d", spatial + 1, spatial + 2,
+                           x->ndim);
+    if (is_off(f)) return same(f);
+    la_tensor *mask = mask_of(w, f, x->ndim - spatial);
+    if (p < 1) mask = STEP(mul, mask, la_scalar_float(1 / (1 - p)));
+    return la_chain_end(w, f, STEP(mul, f->args[SELF], mask));
+}
+
+/* dropoutNd(self, p, training, generator) */
+la_status la_impl_dropout1d(la_frame *f) { return drop_channels(f, 1); }
+la_status la_impl_dropout2d(la_frame *f) { return drop_channels(f, 2); }
+la_status la_impl_dropout3d(la_frame *f) { return drop_channels(f, 3); }
+
+/* -scale * alpha of SELU (G. Klambauer et al., Self-Normalizing Neural
+** Networks, 2017), to which x -> a x + b is fitted. */
+#define SELU_LOW (-1.7580993408473766)
+
+static la_status drop_to_selu(la_frame *f, int kept)
+{
+    LA_CHAIN box = {.n = 0};
+    la_chain *w = &box;
+    double p = la_arg_float(f, P);
+    LA_TRY(check_p(f));
+    if (is_off(f)) return same(f);
+    la_tensor *mask = mask_of(w, f, kept);
+    if (p == 1) return la_chain_end(w, f, STEP(mul, f->args[SELF], mask));
+    double a = 1 / sqrt((1 - p) * (1 + p * SELU_LOW * SELU_LOW));
+    /* x a + b where kept, low a + b where not; b = -a p low */
+    la_tensor *scaled = STEP(mul, f->args[SELF],
+                             STEP(mul, mask, la_scalar_float(a)));
+    la_tensor *shift = STEP(mul, mask, la_scalar_float(-a * SELU_LOW));
+    shift = STEP(add, shift, la_scalar_float(a * SELU_LOW * (1 - p)));
+    return la_chain_end(w, f, STEP(add, scaled, shift));
+}
+
+/* alpha_dropout(self, p, training, generator) */
+la_status la_impl_alpha_dropout(la_frame *f)
+{
+    return drop_to_selu(f, la_arg(f, SELF)->ndim);
+}
+
+/* The same for channels: those are the first two dims. */
+la_status la_impl_feature_alpha_dropout(la_frame *f)
+{
+    const la_tensor *x = la_arg(f, SELF);
+    if (x->ndim < 2)
+        return la_error_at(LA_ESHAPE, 1, "at least 2 dims (batch, channels) "
+                           "expected, got %d", x->ndim);
+    return drop_to_selu(f, 2);
+}
+
+/* gumbel_softmax(self, tau, hard, dim, generator): the noise is -log of an
+** exponential number (E. Jang, S. Gu, B. Poole, 2017). */
+la_status la_impl_gumbel_softmax(la_frame *f)
+{
+    LA_CHAIN box = {.n = 0};
+    la_chain *w = &box;
+    la_tensor *x = la_arg(f, SELF);
+    la_value dim = f->args[3];
+    LA_TRY(la_require_dtype(f, (la_dtype)x->dtype));
+    la_tensor *noise = STEP(empty_like, x);
+    if (noise)
+        w->status = la_run_(exponential_, noise, la_v_float(1), f->args[4]);
+    la_tensor *moved = STEP(sub, x, STEP(log, noise));
+    la_tensor *soft = STEP(softmax, STEP(div, moved, f->args[1].d), dim);
+    if (!la_arg_bool(f, 2)) return la_chain_end(w, f, soft);
+    la_tensor *at = STEP(argmax, soft, dim, la_v_bool(true));
+    la_tensor *zeros = STEP(zeros_like, soft);
+    la_tensor *hard = STEP(scatter, zeros, dim, at, la_scalar_float(1));
+    return la_chain_end(w, f, STEP(add, STEP(sub, hard, STEP(detach, soft)),
+                                   soft));
+}
