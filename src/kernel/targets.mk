@@ -39,7 +39,6 @@ OPT_signal/filter := -O3 -fno-tree-vectorize -fno-tree-slp-vectorize
 # switch.)
 ONE_WIDTH := $(if $(COMPILER),,--param vect-epilogues-nomask=0)
 $(foreach f,pointwise index random fft,$(foreach c,default avx2,$(eval FLAGS_kernel/$(f).$(c) := $(ONE_WIDTH))))
-$(foreach f,pointwise index random,$(foreach c,default avx2,$(eval FLAGS_kernel/$(f).$(c) := $(ONE_WIDTH))))
 
 # Windows of a few elements at irregular steps: nothing for vectors.
 TARGETS_vision/fraction := default

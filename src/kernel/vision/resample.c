@@ -36,10 +36,30 @@ ALWAYS uint8_t to_byte(int32_t sum, int shift)
     return (uint8_t)(sum < 0 ? 0 : sum > 255 ? 255 : sum);
 }
 
-#define BYTES_AT_ONCE 256
+#define BYTES_AT_ONCE 512
 
-/* Sums of a block in 32 bits: 255 times the weights of a window is less than
-** 2^31, as they add up to about 1 << shift and are 16 bits each. */
+/* sum[j] += the rows k to k + 4 times their weights, or as many as there
+** are. Sums fit in 32 bits: weights of 16 bits add up to about 1 << shift. */
+static void blend_bytes(int32_t *sum, const char *const *rows,
+                        const double *weights, int64_t count, int64_t i,
+                        int64_t n)
+{
+    const uint8_t *r[4];
+    int32_t w[4];
+    for (int64_t k = 0; k < 4; k++) {
+        r[k] = (const uint8_t *)rows[k < count ? k : 0] + i;
+        w[k] = k < count ? (int32_t)weights[k] : 0;
+    }
+    if (count <= 2) {
+        for (int64_t j = 0; j < n; j++)
+            sum[j] += w[0] * r[0][j] + w[1] * r[1][j];
+        return;
+    }
+    for (int64_t j = 0; j < n; j++)
+        sum[j] += w[0] * r[0][j] + w[1] * r[1][j] + w[2] * r[2][j]
+            + w[3] * r[3][j];
+}
+
 static void blend_u8(void *out, const char *const *rows, const double *weights,
                      int64_t count, int shift, int64_t n)
 {
@@ -48,47 +68,87 @@ static void blend_u8(void *out, const char *const *rows, const double *weights,
     for (int64_t i = 0; i < n; i += BYTES_AT_ONCE) {
         int64_t m = n - i < BYTES_AT_ONCE ? n - i : BYTES_AT_ONCE;
         for (int64_t j = 0; j < m; j++) sum[j] = 1 << (shift - 1);
-        for (int64_t k = 0; k < count; k++) {
-            const uint8_t *row = (const uint8_t *)rows[k] + i;
-            int32_t w = (int32_t)weights[k];
-            for (int64_t j = 0; j < m; j++) sum[j] += w * row[j];
-        }
+        for (int64_t k = 0; k < count; k += 4)
+            blend_bytes(sum, rows + k, weights + k,
+                        count - k < 4 ? count - k : 4, i, m);
         for (int64_t j = 0; j < m; j++) to[i + j] = to_byte(sum[j], shift);
     }
 }
 
-/* One channel, four outputs at a time. */
-static void stretch_bytes(uint8_t *out, const uint8_t *row, const la_taps *t)
+/* Weight k of output i, whatever the layout. */
+ALWAYS int32_t byte_weight(const la_taps *t, int64_t i, int64_t k)
 {
-    const int16_t *w = t->weight;
+    return t->width ? ((const int16_t *)t->weight)[i * t->width + k]
+        : (int32_t)((const float *)t->weight)[k * t->out + i];
+}
+
+/* Outputs first..end-1 of 'channels' side by side, one by one. */
+static void stretch_bytes(uint8_t *out, const uint8_t *row, const la_taps *t,
+                          int64_t channels, int64_t first, int64_t end)
+{
+    for (int64_t i = first; i < end; i++)
+        for (int64_t c = 0; c < channels; c++) {
+            const uint8_t *at = row + t->from[i] * channels + c;
+            int32_t sum = 1 << (t->shift - 1);
+            for (int64_t k = 0; k < t->count[i]; k++)
+                sum += byte_weight(t, i, k) * at[k * channels];
+            out[i * channels + c] = to_byte(sum, t->shift);
+        }
+}
+
+/* Inputs that outputs first..end-1 take: so many from from[first] on. */
+ALWAYS int64_t reach_of(const la_taps *t, int64_t first, int64_t end)
+{
+    return t->from[end - 1] + t->count[end - 1] - t->from[first];
+}
+
+#define WIDE_AT_ONCE 2048
+
+/* One channel through floats: products and sums are whole numbers below 2^24,
+** as shift is at most 15. */
+static void stretch_by_floats(uint8_t *out, const uint8_t *row,
+                              const la_taps *t, int64_t first, int64_t end)
+{
+    float in[WIDE_AT_ONCE], sum[BYTES_AT_ONCE];
+    int64_t base = t->from[first], n = reach_of(t, first, end);
     int32_t half = 1 << (t->shift - 1);
-    for (int64_t i = 0; i < t->out; i++) {
-        const uint8_t *at = row + t->from[i];
-        const int16_t *by = w + i;
-        int32_t sum = half;
-        for (int64_t k = 0; k < t->count[i]; k++) sum += by[k * t->out] * at[k];
+    for (int64_t j = 0; j < n; j++) in[j] = row[base + j];
+    stretch_part_f32(sum - first, in, base, n, t, first, end);
+    for (int64_t i = first; i < end; i++)
+        out[i] = to_byte((int32_t)sum[i - first] + half, t->shift);
+}
+
+/* One channel through sums of products of 16 bits, 16 taps at a time; weights
+** behind the window are 0. */
+static void stretch_by_products(uint8_t *out, const uint8_t *row,
+                                const la_taps *t, int64_t first, int64_t end)
+{
+    int16_t in[WIDE_AT_ONCE + 16];
+    int64_t base = t->from[first], n = reach_of(t, first, end);
+    for (int64_t j = 0; j < n; j++) in[j] = row[base + j];
+    memset(in + n, 0, 16 * sizeof *in);
+    for (int64_t i = first; i < end; i++) {
+        const int16_t *w = (const int16_t *)t->weight + i * t->width;
+        const int16_t *at = in + t->from[i] - base;
+        int32_t sum = 1 << (t->shift - 1);
+        for (int64_t k = 0; k < t->count[i]; k += 16)
+            for (int j = 0; j < 16; j++) sum += w[k + j] * at[k + j];
         out[i] = to_byte(sum, t->shift);
     }
 }
 
 static void stretch_u8(void *out, const char *row, const la_taps *t,
-                      int64_t channels)
+                       int64_t channels)
 {
-    const int16_t *w = t->weight;
-    uint8_t *to = out;
-    int32_t half = 1 << (t->shift - 1);
-    if (channels == 1) {
-        stretch_bytes(out, (const uint8_t *)row, t);
-        return;
-    }
-    for (int64_t i = 0; i < t->out; i++, to += channels) {
-        const uint8_t *at = (const uint8_t *)row + t->from[i] * channels;
-        for (int64_t c = 0; c < channels; c++) {
-            int32_t sum = half;
-            for (int64_t k = 0; k < t->count[i]; k++)
-                sum += w[k * t->out + i] * at[k * channels + c];
-            to[c] = to_byte(sum, t->shift);
-        }
+    const uint8_t *in = (const uint8_t *)row;
+    for (int64_t i = 0, end; i < t->out; i = end) {
+        end = t->out - i < BYTES_AT_ONCE ? t->out : i + BYTES_AT_ONCE;
+        while (end > i + 1 && reach_of(t, i, end) > WIDE_AT_ONCE)
+            end = i + (end - i) / 2;
+        if (channels > 1 || reach_of(t, i, end) > WIDE_AT_ONCE)
+            stretch_bytes(out, in, t, channels, i, end);
+        else if (t->width) stretch_by_products(out, in, t, i, end);
+        else stretch_by_floats(out, in, t, i, end);
     }
 }
 
@@ -99,5 +159,5 @@ const la_resample_kernels LA_KERNEL(resample_f64) = {
     sizeof(double), blend_f64, stretch_f64
 };
 const la_resample_kernels LA_KERNEL(resample_u8) = {
-    sizeof(int16_t), blend_u8, stretch_u8
+    sizeof(float), blend_u8, stretch_u8
 };

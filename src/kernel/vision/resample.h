@@ -22,9 +22,12 @@ typedef struct la_taps {
     int64_t in, out;          /* positions before and after */
     int64_t most;             /* the largest count */
     const int32_t *from, *count;    /* [out] */
-    const void *weight;       /* [most][out], 0 from count on; of the
-                              ** arithmetic's type (uint8: int16_t) */
-    int shift;                /* of uint8: the weights' binary digits */
+    const void *weight;       /* [most][out] of the arithmetic's type, 0 from
+                              ** count on; of uint8 whole numbers in floats, */
+    int64_t width;            /* or, where this is not 0, int16_t [out][width],
+                              ** width a multiple of 16 */
+    int shift;                /* of uint8: the weights' binary digits, at most
+                              ** 15 of those in floats */
 } la_taps;
 
 typedef struct la_resample_kernels {

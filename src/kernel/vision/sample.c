@@ -8,6 +8,9 @@
 #include "kernel/matmul/muladd.h"
 
 #define POINTS LA_SAMPLE_POINTS
+/* Arrays one behind the other must not lie a page apart: stores to one would
+** seem to touch loads from the other. */
+#define CAPACITY (POINTS + 16)
 #define MOST 16               /* taps of a point */
 
 static int64_t taps_along(const la_sample *s)
@@ -29,6 +32,7 @@ static int64_t taps_of(const la_sample *s)
 #define VL F32_LANES
 #define LANE(x) f32_##x
 #define LANE_INT(x) i32_##x
+#define ANY i32_any
 #define TO_INT(x) i32_from_f32(x)
 #define NAME(x) x##_f32
 #define PAIRS
@@ -40,6 +44,7 @@ static int64_t taps_of(const la_sample *s)
 #define VL F64_LANES
 #define LANE(x) f64_##x
 #define LANE_INT(x) i64_##x
+#define ANY i64_any
 #define TO_INT(x) __builtin_convertvector(x, i64v)
 #define NAME(x) x##_f64
 #include "kernel/vision/sample.inc"

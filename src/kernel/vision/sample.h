@@ -13,7 +13,7 @@
 
 #include "kernel/kernel.h"
 
-#define LA_SAMPLE_POINTS 128  /* of a chunk, at most */
+#define LA_SAMPLE_POINTS 256  /* of a chunk, at most */
 
 typedef enum la_sample_mode {
     LA_SAMPLE_LINEAR, LA_SAMPLE_NEAREST, LA_SAMPLE_CUBIC
@@ -33,7 +33,8 @@ typedef struct la_sample {
     int64_t points, channels;
     const char *grid;         /* [points][nd] */
     const char *direction;    /* NULL, or [points][nd]: in place of what is read
-                              ** its derivative as the points move so */
+                              ** its derivative as the points move so (not for
+                              ** the nearest: that is 0) */
     char *plane;              /* the first channel, contiguous, and */
     int64_t plane_step;       /* elements to the next */
     char *value;              /* of the first point in the first channel, */

@@ -154,12 +154,13 @@ static void smoothed(const la_axis_plan *p, double scale, int64_t most,
 
 /* ---- the table ---- */
 
-/* Memory for a table of 'out' outputs; weights are doubles at first. */
+/* Memory for a table of 'out' outputs; weights are doubles at first, and fit
+** in whatever becomes of them: at least 16 of 16 bits per output. */
 static la_status allocate(la_axis *a, int64_t in, int64_t out, int64_t most)
 {
-    int64_t n, bytes;
+    int64_t n, bytes, taps = la_max(most, 4);
     *a = (la_axis){.taps = {.in = in, .out = out, .most = most}};
-    if (!la_mul_ok(out, most, &n) || !la_add_ok(n, out, &n)
+    if (!la_mul_ok(out, taps, &n) || !la_add_ok(n, out, &n)
         || !la_mul_ok(n, 8, &bytes))
         return la_error(LA_ENOMEM, "not enough memory");
     a->bytes = (size_t)bytes;
@@ -219,24 +220,53 @@ static int shift_of(double largest)
     return shift;
 }
 
-/* From doubles to the arithmetic's type, in place: what is written lies before
-** what is read next. */
-static void narrow(la_axis *a, const la_axis_plan *p, double largest)
+/* A weight in fixed point. */
+static double fixed(double w, int shift)
+{
+    w *= 1 << shift;
+    return (double)(int32_t)(w < 0 ? w - 0.5 : w + 0.5);
+}
+
+/* From doubles to floats, in place: what is written lies before what is read
+** next. */
+static void narrow(la_axis *a, bool whole)
 {
     int64_t n = a->taps.out * a->taps.most;
-    char *to = a->memory;
-    a->taps.shift = p->dtype == LA_UINT8 ? shift_of(largest) : 0;
     for (int64_t k = 0; k < n; k++) {
         double w = weights_of(a)[k];
-        if (p->dtype == LA_UINT8) {
-            w *= 1 << a->taps.shift;
-            int16_t whole = (int16_t)(w < 0 ? w - 0.5 : w + 0.5);
-            memcpy(to + 2 * k, &whole, 2);
-        } else if (p->dtype == LA_FLOAT32) {
-            float real = (float)w;
-            memcpy(to + 4 * k, &real, 4);
-        }
+        float real = (float)(whole ? fixed(w, a->taps.shift) : w);
+        memcpy((char *)a->memory + 4 * k, &real, 4);
     }
+}
+
+/* To rows of 16-bit weights, one for each output. */
+static la_status pack(la_axis *a)
+{
+    la_axis old = *a;
+    const la_taps *t = &old.taps;
+    la_status status = allocate(a, t->in, t->out, t->most);
+    if (!status) {
+        int16_t *to = a->memory;
+        a->taps.shift = t->shift;
+        a->taps.width = (t->most + 15) / 16 * 16;
+        memcpy(from_of(a), t->from, 8 * (size_t)t->out);
+        for (int64_t i = 0; i < t->out; i++)
+            for (int64_t k = 0; k < t->count[i]; k++)
+                to[i * a->taps.width + k] = (int16_t)fixed(
+                    weights_of(&old)[k * t->out + i], t->shift);
+    }
+    la_axis_drop(&old);
+    return status;
+}
+
+/* From doubles to what the kernels read; 'largest' of the weights. */
+static la_status finish(la_axis *a, const la_axis_plan *p, double largest)
+{
+    bool bytes = p->dtype == LA_UINT8;
+    if (bytes) a->taps.shift = shift_of(largest);
+    if (bytes && a->taps.shift > 15) return pack(a);
+    if (p->dtype != LA_FLOAT64) narrow(a, bytes);
+    return LA_OK;
 }
 
 void la_axis_drop(la_axis *a)
@@ -287,6 +317,5 @@ la_status la_axis_make(const la_axis_plan *p, bool transposed, la_axis *out)
     } else {
         *out = a;
     }
-    if (!status) narrow(out, p, largest);
-    return status;
+    return status ? status : finish(out, p, largest);
 }

@@ -75,12 +75,10 @@ static const char *row_at(const job *j, int64_t plane, int64_t z, int64_t y)
 /* Weight k of output i. */
 static double weight_at(const job *j, const la_taps *t, int64_t i, int64_t k)
 {
-    const char *w = (const char *)t->weight
-        + (k * t->out + i) * (int64_t)j->kernels->weight_size;
-    if (j->kernels->weight_size == sizeof(int16_t))
-        return *(const int16_t *)w;
-    return j->kernels->weight_size == sizeof(float) ? *(const float *)w
-        : *(const double *)w;
+    int64_t at = k * t->out + i;
+    if (t->width) return ((const int16_t *)t->weight)[i * t->width + k];
+    return j->kernels->weight_size == sizeof(float)
+        ? ((const float *)t->weight)[at] : ((const double *)t->weight)[at];
 }
 
 /* Nothing changes along the axis. */
@@ -251,8 +249,7 @@ static la_status run(job *j)
     int64_t work = (h->most + w->most) * w->out * j->channels;
     j->same_width = is_identity(w);
     j->wide_first = h->out > h->in && !j->same_width;
-    if (j->kernels && j->kernels->weight_size == sizeof(int16_t))
-        j->wide_first = true;
+    if (w->shift) j->wide_first = true;       /* bytes, as PyTorch does */
     j->band = la_max(UNIT_ELEMENTS / work, 4 * h->most);
     j->band = la_min(la_max(j->band, 1), h->out);
     j->bands = la_ceil_div(h->out, j->band);

@@ -221,6 +221,14 @@ static la_status add_unit(void *context, int64_t u, char *scratch)
     return LA_OK;
 }
 
+/* The nearest pixel stays the same as points move: results are zero. */
+static bool is_flat(const operands *o, la_tensor *out)
+{
+    if (o->mode != LA_SAMPLE_NEAREST || !o->direction) return false;
+    memset(la_data(out), 0, (size_t)out->numel * la_itemsize(out));
+    return true;
+}
+
 #define CHANNELS_TOGETHER 8   /* they share the work of finding the taps */
 
 static la_status run_units(job *j, la_unit_fn run)
@@ -261,7 +269,8 @@ la_status la_impl_grid_sampler(la_frame *f)
 {
     operands o = operands_of(f, READ_GRID);
     held h;
-    if (la_result(f, 0)->numel == 0) return LA_OK;
+    if (la_result(f, 0)->numel == 0 || is_flat(&o, la_result(f, 0)))
+        return LA_OK;
     la_status status = hold(&o, la_arg(f, READ_IMAGE), la_result(f, 0), &h);
     if (!status) {
         job j = job_of(&o, &h);
@@ -300,7 +309,7 @@ la_status la_impl_grid_sampler_grad_input(la_frame *f)
     held h;
     if (out->numel == 0) return LA_OK;
     memset(la_data(out), 0, (size_t)out->numel * la_itemsize(out));
-    if (la_arg(f, ADD_GRAD)->numel == 0) return LA_OK;
+    if (la_arg(f, ADD_GRAD)->numel == 0 || is_flat(&o, out)) return LA_OK;
     la_status status = hold(&o, out, la_arg(f, ADD_GRAD), &h);
     if (!status) {
         job j = job_of(&o, &h);
@@ -334,7 +343,8 @@ la_status la_impl_grid_sampler_grad_grid(la_frame *f)
 {
     operands o = operands_of(f, SLOPE_GRID);
     held h;
-    if (la_result(f, 0)->numel == 0) return LA_OK;
+    if (la_result(f, 0)->numel == 0 || is_flat(&o, la_result(f, 0)))
+        return LA_OK;
     la_status status = hold(&o, la_arg(f, SLOPE_IMAGE), la_arg(f, SLOPE_GRAD),
                             &h);
     if (!status) {
