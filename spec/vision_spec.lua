@@ -15,7 +15,7 @@ end
 
 local function close(a, b, tol)
   assert.are.same(b.shape, a.shape)
-  if a.numel == 0 then return end
+  if a:numel() == 0 then return end
   local gap = (a:double() - b:double()):abs():max():item()
   assert.is_true(gap <= (tol or 1e-12), "differs by " .. gap)
 end
