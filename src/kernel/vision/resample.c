@@ -5,6 +5,7 @@
 #include "kernel/vision/resample.h"
 
 #include "kernel/matmul/muladd.h"
+#include "simd/widen_int.h"
 
 #define REAL float
 #define LANE(x) f32_##x
@@ -38,26 +39,32 @@ ALWAYS uint8_t to_byte(int32_t sum, int shift)
 
 #define BYTES_AT_ONCE 512
 
-/* sum[j] += the rows k to k + 4 times their weights, or as many as there
-** are. Sums fit in 32 bits: weights of 16 bits add up to about 1 << shift. */
-static void blend_bytes(int32_t *sum, const char *const *rows,
-                        const double *weights, int64_t count, int64_t i,
-                        int64_t n)
+/* sum[j] for elements i + j of the rows, nv vectors from j on. They fit in 32
+** bits: weights of 16 bits add up to about 1 << shift. */
+ALWAYS void blend_bytes(int32_t *sum, const char *const *rows,
+                        const double *weights, int64_t count, int shift,
+                        int64_t i, const int nv)
 {
-    const uint8_t *r[4];
-    int32_t w[4];
-    for (int64_t k = 0; k < 4; k++) {
-        r[k] = (const uint8_t *)rows[k < count ? k : 0] + i;
-        w[k] = k < count ? (int32_t)weights[k] : 0;
+    i32v s[4];
+#pragma GCC unroll 4
+    for (int v = 0; v < nv; v++) s[v] = i32_set1(1 << (shift - 1));
+    for (int64_t k = 0; k < count; k++) {
+        i32v w = i32_set1((int32_t)weights[k]);
+#pragma GCC unroll 4
+        for (int v = 0; v < nv; v++)
+            s[v] += w * i32_load_u8(rows[k] + i + v * I32_LANES);
     }
-    if (count <= 2) {
-        for (int64_t j = 0; j < n; j++)
-            sum[j] += w[0] * r[0][j] + w[1] * r[1][j];
-        return;
-    }
-    for (int64_t j = 0; j < n; j++)
-        sum[j] += w[0] * r[0][j] + w[1] * r[1][j] + w[2] * r[2][j]
-            + w[3] * r[3][j];
+#pragma GCC unroll 4
+    for (int v = 0; v < nv; v++) i32_store(sum + v * I32_LANES, s[v]);
+}
+
+static int32_t blend_byte(const char *const *rows, const double *weights,
+                          int64_t count, int shift, int64_t i)
+{
+    int32_t sum = 1 << (shift - 1);
+    for (int64_t k = 0; k < count; k++)
+        sum += (int32_t)weights[k] * ((const uint8_t *)rows[k])[i];
+    return sum;
 }
 
 static void blend_u8(void *out, const char *const *rows, const double *weights,
@@ -66,12 +73,14 @@ static void blend_u8(void *out, const char *const *rows, const double *weights,
     int32_t sum[BYTES_AT_ONCE];
     uint8_t *to = out;
     for (int64_t i = 0; i < n; i += BYTES_AT_ONCE) {
-        int64_t m = n - i < BYTES_AT_ONCE ? n - i : BYTES_AT_ONCE;
-        for (int64_t j = 0; j < m; j++) sum[j] = 1 << (shift - 1);
-        for (int64_t k = 0; k < count; k += 4)
-            blend_bytes(sum, rows + k, weights + k,
-                        count - k < 4 ? count - k : 4, i, m);
-        for (int64_t j = 0; j < m; j++) to[i + j] = to_byte(sum[j], shift);
+        int64_t m = n - i < BYTES_AT_ONCE ? n - i : BYTES_AT_ONCE, j = 0;
+        for (; j + 4 * I32_LANES <= m; j += 4 * I32_LANES)
+            blend_bytes(sum + j, rows, weights, count, shift, i + j, 4);
+        for (; j + I32_LANES <= m; j += I32_LANES)
+            blend_bytes(sum + j, rows, weights, count, shift, i + j, 1);
+        for (; j < m; j++)
+            sum[j] = blend_byte(rows, weights, count, shift, i + j);
+        for (j = 0; j < m; j++) to[i + j] = to_byte(sum[j], shift);
     }
 }
 
@@ -111,11 +120,16 @@ static void stretch_by_floats(uint8_t *out, const uint8_t *row,
 {
     float in[WIDE_AT_ONCE], sum[BYTES_AT_ONCE];
     int64_t base = t->from[first], n = reach_of(t, first, end);
-    int32_t half = 1 << (t->shift - 1);
-    for (int64_t j = 0; j < n; j++) in[j] = row[base + j];
+    int shift = t->shift;
+    int32_t half = 1 << (shift - 1);
+    int64_t j = 0;
+    for (; j + I32_LANES <= n; j += I32_LANES)
+        f32_store(in + j, f32_from_i32(i32_load_u8(row + base + j)));
+    for (; j < n; j++) in[j] = row[base + j];
     stretch_part_f32(sum - first, in, base, n, t, first, end);
-    for (int64_t i = first; i < end; i++)
-        out[i] = to_byte((int32_t)sum[i - first] + half, t->shift);
+    out += first;
+    for (j = 0; j < end - first; j++)
+        out[j] = to_byte((int32_t)sum[j] + half, shift);
 }
 
 /* One channel through sums of products of 16 bits, 16 taps at a time; weights
@@ -124,16 +138,17 @@ static void stretch_by_products(uint8_t *out, const uint8_t *row,
                                 const la_taps *t, int64_t first, int64_t end)
 {
     int16_t in[WIDE_AT_ONCE + 16];
+    int shift = t->shift;
     int64_t base = t->from[first], n = reach_of(t, first, end);
     for (int64_t j = 0; j < n; j++) in[j] = row[base + j];
     memset(in + n, 0, 16 * sizeof *in);
     for (int64_t i = first; i < end; i++) {
         const int16_t *w = (const int16_t *)t->weight + i * t->width;
         const int16_t *at = in + t->from[i] - base;
-        int32_t sum = 1 << (t->shift - 1);
+        int32_t sum = 1 << (shift - 1);
         for (int64_t k = 0; k < t->count[i]; k += 16)
             for (int j = 0; j < 16; j++) sum += w[k + j] * at[k + j];
-        out[i] = to_byte(sum, t->shift);
+        out[i] = to_byte(sum, shift);
     }
 }
 
