@@ -40,6 +40,14 @@ static la_status set_resized(la_frame *f, const la_tensor *t,
     return la_set_output(f, 0, t->ndim, sizes, strides, (la_dtype)t->dtype);
 }
 
+/* The number of a la_resampling: C hosts can give any. */
+static la_status check_mode(const la_frame *f)
+{
+    int64_t mode = la_arg_int(f, MODE);
+    if (mode >= 0 && mode < LA_RESAMPLINGS) return LA_OK;
+    return la_error_at(LA_EARG, MODE + 1, "no such mode");
+}
+
 static bool is_nearest(const la_frame *f)
 {
     return la_arg_int(f, MODE) <= LA_NEAREST_EXACT;
@@ -329,9 +337,7 @@ la_status la_meta_resample(la_frame *f)
 {
     const la_resample_kernels *kernels;
     const la_tensor *t = la_arg(f, DATA);
-    int64_t mode = la_arg_int(f, MODE);
-    if (mode < 0 || mode >= LA_RESAMPLINGS)
-        return la_error_at(LA_EARG, MODE + 1, "no such mode");
+    LA_TRY(check_mode(f));
     LA_TRY(choose(f, (la_dtype)t->dtype, is_nearest(f), &kernels));
     return set_resized(f, t, &f->args[SIZE]);
 }
@@ -343,6 +349,7 @@ la_status la_meta_resample_backward(la_frame *f)
 {
     const la_tensor *g = la_arg(f, DATA);
     LA_TRY(la_require_dtype(f, (la_dtype)g->dtype));
+    LA_TRY(check_mode(f));
     return set_resized(f, g, &f->args[SIZE]);
 }
 
