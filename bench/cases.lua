@@ -221,6 +221,28 @@ function make.fft_columns(_, x)
   return function() return f(x, nil, 1) end
 end
 
+-- Images to sizes {height, width}, and at the points of an affine grid.
+function make.interpolate(case, x)
+  local options = {size = case.size, mode = case.mode,
+    antialias = case.antialias}
+  return function() return la.interpolate(x, options) end
+end
+
+local AFFINE = {{0.9, 0.2, 0.1}, {-0.2, 0.9, 0}}
+
+function make.grid_sample(case, x)
+  local n, shape = x:size(1), {x:size(1), 1, x:size(3), x:size(4)}
+  local grid = la.affine_grid(la.tensor(AFFINE):expand{n, 2, 3}, shape)
+  local options = {mode = case.mode}
+  return function() return la.grid_sample(x, grid, options) end
+end
+
+-- A vector times weights of 4 bits; peers have no such thing.
+function make.quantized_matmul(_, x, w)
+  local q, scales, biases = la.quantize(w)
+  return function() return la.quantized_matmul(x, q, scales, biases) end
+end
+
 -- Chains of element-wise steps, as they are and through la.fuse.
 local function both(f, ...)
   local fused, args = la.fuse(f), table.pack(...)

@@ -347,6 +347,11 @@ def torch_case(case):
             pos.clamp_(0, 1)
         return frame
     net = torch_net(torch, op) if op == "infer" else None
+    images = torch.nn.functional
+    if op == "grid_sample":
+        affine = torch.tensor([[[0.9, 0.2, 0.1], [-0.2, 0.9, 0]]])
+        grid = images.affine_grid(affine.expand(len(x), 2, 3), x.shape,
+                                  align_corners=False)
 
     def layernorm():
         m, v = x.mean(1, keepdim=True), x.var(1, keepdim=True, correction=0)
@@ -390,6 +395,11 @@ def torch_case(case):
         "bmm": lambda: torch.bmm(x, y),
         "matmul_nt": lambda: torch.matmul(x, y.t()),
         "linear": lambda: torch.nn.functional.linear(x, y, z),
+        "interpolate": lambda: images.interpolate(
+            x, case["size"], mode=case["mode"],
+            antialias=case.get("antialias", False)),
+        "grid_sample": lambda: images.grid_sample(
+            x, grid, mode=case["mode"], align_corners=False),
         "layernorm": layernorm,
         "blackscholes": blackscholes, "infer": lambda: net(x),
         "chain": lambda: torch.tanh(1.1 * x + 0.3) * 0.7 + x * x,
