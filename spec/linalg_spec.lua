@@ -450,3 +450,27 @@ describe("det of singular matrices", function()
     assert.is_true(la.gradgradcheck(la.det, {batch:requires_grad_()}))
   end)
 end)
+
+describe("cdist of many rows", function()
+  it("is that of few, which takes differences", function()
+    local a = la.randn(2, 40, 5, {dtype = "float64"})
+    local b = la.randn(7, 5, {dtype = "float64"})
+    a[1][3] = b[2]
+    local whole = la.cdist(a, b)
+    for i = 1, 40, 10 do
+      local part = la.cdist(a[{{}, {i, i + 9}}], b)
+      assert.is_true(la.allclose(whole[{{}, {i, i + 9}}], part,
+        {atol = 1e-7}))
+    end
+  end)
+
+  it("has derivatives, 0 between equal rows", function()
+    local a = la.randn(30, 3, {dtype = "float64"}):requires_grad_()
+    local b = la.randn(4, 3, {dtype = "float64"}):requires_grad_()
+    assert.is_true(la.gradcheck(la.cdist, {a, b}))
+    assert.is_true(la.gradgradcheck(la.cdist, {a, b}))
+    local same = la.ones(30, 2):requires_grad_()
+    la.cdist(same, same):sum():backward()
+    assert.are.equal(0, same.grad:abs():max():item())
+  end)
+end)
