@@ -185,3 +185,11 @@ la_status la_result_type_get(const la_result_type *r, la_dtype *out)
     LA_TRY(combine_checked(r->zero, r->wrapped, &low));
     return combine_checked(r->dim, low, out);
 }
+
+la_dtype la_result_type_of(const la_tensor *t)
+{
+    la_dtype d = (la_dtype)t->dtype;
+    la_result_type r = LA_RESULT_TYPE_INIT;
+    la_result_type_add(&r, t);
+    return la_result_type_get(&r, &d) ? (la_dtype)t->dtype : d;
+}

@@ -136,7 +136,7 @@ static la_status configure_abs(la_frame *f, la_iter_config *c)
     if (f->form == LA_INPLACE)
         return la_error(LA_EDTYPE,
                         "In-place abs is not supported for complex tensors.");
-    c->static_dtype = la_dtype_to_real(d);
+    c->static_dtype = la_dtype_to_real(la_result_type_of(la_arg(f, 0)));
     c->flags &= ~(uint32_t)LA_IT_CHECK_ALL_SAME_DTYPE;
     return LA_OK;
 }

@@ -8,6 +8,7 @@
 #include "base/context.h"
 #include "op/families.h"
 #include "op/view/view.h"
+#include "tensor/promote.h"
 
 #define LA_ROWS "op/def/math.def"
 #include "op/impls.h"
@@ -35,7 +36,7 @@ static la_status configure_angle(la_frame *f, la_iter_config *c)
 {
     la_dtype d = dtype_of(f, 0);
     if (!la_is_complex(d)) return LA_OK;
-    c->static_dtype = la_dtype_to_real(d);
+    c->static_dtype = la_dtype_to_real(la_result_type_of(la_arg(f, 0)));
     c->flags &= ~(uint32_t)LA_IT_CAST_OUTPUTS;
     return LA_OK;
 }

@@ -155,12 +155,17 @@ static la_status retype(la_tensor *t, la_dtype to, la_geometry *g)
     return LA_OK;
 }
 
-/* view(self, dtype): the same bytes as another dtype. No names, no bits. */
+/* view(self, dtype): the same bytes as another dtype. No names. Lazy bits are
+** an error: a copy without them would not be a view. */
 la_status la_meta_view_dtype(la_frame *f)
 {
     la_tensor *t = la_arg(f, 0), *view;
     la_dtype to = f->args[1].dtype;
     la_geometry g;
+    if (t->flags & (LA_F_CONJ | LA_F_NEG))
+        return la_error(LA_ESTATE, "the stored bytes of a conjugate or negated "
+                        "view are not those of its values; use "
+                        ":resolve_conj() or :resolve_neg() first");
     la_geometry_of(t, &g);
     LA_TRY(retype(t, to, &g));
     LA_TRY(la_tensor_view_as(t, to, g.ndim, g.sizes, g.strides, g.offset,
