@@ -80,6 +80,21 @@ LA_API la_tensor *la_wrap(void *data, const char *dtype, int ndim,
                           const int64_t *sizes, const int64_t *strides,
                           void (*release)(void *context, void *data),
                           void *context);
+/* DLPack (dlpack.h of the DMLC project, which need not be included). A struct
+** that these give is new: it shares the memory until its consumer calls its
+** deleter, strides are always given. NULL for lazy bits, what requires grad,
+** another device, and read-only memory without a version. The other two give a
+** new tensor; 'm' is taken: its deleter runs exactly once, at once on
+** failure. */
+struct DLManagedTensor;
+struct DLManagedTensorVersioned;
+LA_API struct DLManagedTensor *la_to_dlpack(la_tensor *t);
+LA_API struct DLManagedTensorVersioned *la_to_dlpack_versioned(la_tensor *t);
+LA_API la_tensor *la_from_dlpack(struct DLManagedTensor *m);
+LA_API la_tensor *la_from_dlpack_versioned(struct DLManagedTensorVersioned *m);
+/* XXH64, seed 0, of dtype, ndim, sizes and elements; the same for every layout
+** and machine. 0, or a status. */
+LA_API int la_hash(const la_tensor *t, uint64_t *out);
 /* New, from a file: a .npy (name NULL), or the tensor of that name in a .npz or
 ** .safetensors. */
 LA_API la_tensor *la_load(const char *path, const char *name);

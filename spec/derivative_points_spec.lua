@@ -19,6 +19,7 @@ local SKIPPED = {
   dropout = "random", rrelu = "random", shuffle = "random",
   floor_divide = "no derivative", partition = "needs a position",
   quantile = "q is in 0..1", nanquantile = "q is in 0..1",
+  percentile = "q is in 0..100", nanpercentile = "q is in 0..100",
   trim_zeros = "other sizes", tensorsolve = "no solution at 0",
   remainder = "jumps", fmod = "jumps",
   -- The first tensor is a gradient, not a variable of a function.

@@ -19,6 +19,10 @@ asarray(data[, {dtype=, copy=}])
 from_raw(bytes, dtype, sizes[, {offset = 1}])
     A tensor from the bytes of a string, copied; their number must be that of
     the sizes and the dtype.
+from_function(sizes, f[, options])
+    A tensor of f(i, j, ...) for all indices, from 1. The dtype is that of the
+    values, as for tensor, unless one is given. For small tensors: one call of
+    Lua per element.
 numel(x)
     How many elements x has.
 broadcast_shapes(sizes, ...)
@@ -66,11 +70,21 @@ set_num_threads(n)
     Use up to n threads (1 to 256) for large operations.
 get_num_threads()
     How many threads large operations may use.
+use_deterministic(on or "strict")
+    Results never depend on the number of threads. "strict": products of 16-bit
+    floats stay on the kernels whose bits AVX2 and AVX512 share, instead of
+    cpu_extensions. Of this state only.
+are_deterministic_algorithms_enabled()
+    What use_deterministic was told: true, false or "strict".
 memory()
     Bytes in use (without cached free blocks), the highest so far, and the cap
     (0 for none): three integers.
 set_memory_limit(bytes)
     Allocations beyond this many bytes fail with an error; 0 for no cap.
+__array_namespace_info__()
+    What array libraries tell of themselves: an object with capabilities(),
+    default_device(), devices(), default_dtypes([{device=}]) and
+    dtypes([{device=, kind=}]), called with a colon.
 operations()
     List of all operations: tables with name, row, signature, doc, forms and
     what is known of derivatives.
@@ -167,6 +181,15 @@ progress(n or list[, {desc=, file=, quiet=}])
     for i in la.progress(100) do: a bar with rate and time left, quiet when
     standard error is no terminal. Also an object with update(k[, text]) and
     close().
+x:to_dlpack([{versioned=false}])
+    Light userdata of a DLManagedTensor (DLManagedTensorVersioned) on x's
+    memory, for a C library that takes it over and calls its deleter.
+from_dlpack(pointer[, {versioned=false}])
+    A tensor on the memory of such a struct, which is taken over; a tensor is
+    returned as it is.
+hash(x)
+    An integer from dtype, shape and elements (XXH64), the same for every
+    layout and machine; -0.0 and 0.0 differ, and so do NaN of other bits.
 is_tensor(v)
     Is v a tensor? True also for one that was freed.
 == a tensor's properties
@@ -229,8 +252,19 @@ x:describe()
     min, max, mean, std and histogram; print shows it.
 x:tostring_raw()
     The bytes of the elements in order, a string.
-x:iter()
-    for i, row in x:iter() do: views along dim 1.
+x:iter([dim])
+    for i, row in x:iter() do: views along dim 1, or another one.
+x:apply_(f)
+    Every element v becomes f(v), in row-major order; nil keeps it. Complex
+    elements are two numbers, both ways. An error of f leaves x as it was.
+x:map_(y, f)
+    Every element a becomes f(a, b), where b is y's there (y broadcasts).
+x:map2_(y, z, f)
+    As map_ with f(a, b, c).
+x:storage()
+    The memory behind x as an object: equal for tensors that share it, which it
+    keeps alive. #s and s:nbytes() are its bytes; s:is_fixed() tells memory
+    that can't be resized.
 x:free()
     Give the reference back now; x can't be used any more, views of it can.
 x:lock()
@@ -475,99 +509,6 @@ nn.MultiLabelSoftMarginLoss([{weight=, reduction=}])
 nn.CTCLoss([{blank=, reduction=, zero_infinity=}])
     Connectionist temporal classification of log-probabilities against
     sequences.
-== optim, data, plot
-optim.Optimizer
-    What all optimisers have: step, zero_grad, add_param_group, state_dict,
-    load_state_dict, param_groups.
-optim.SGD(parameters, {lr=, momentum=, dampening=, weight_decay=, nesterov=,
-      maximize=})
-    Gradient descent with momentum. step() changes the parameters in place;
-    zero_grad(), state_dict(), param_groups[i].lr may be assigned.
-optim.Adam(parameters, {lr = 1e-3, betas=, eps=, weight_decay=, amsgrad=,
-      maximize=})
-    Kingma and Ba's method. step() changes the parameters in place; zero_grad(),
-    state_dict(), param_groups[i].lr may be assigned.
-optim.AdamW(parameters, {lr = 1e-3, betas=, eps=, weight_decay = 1e-2,
-      amsgrad=, maximize=})
-    Adam with decoupled weight decay. step() changes the parameters in place;
-    zero_grad(), state_dict(), param_groups[i].lr may be assigned.
-optim.RMSprop(parameters, {lr = 1e-2, alpha=, eps=, weight_decay=, momentum=,
-      centered=})
-    Hinton's method. step() changes the parameters in place; zero_grad(),
-    state_dict(), param_groups[i].lr may be assigned.
-optim.Adagrad(parameters, {lr = 1e-2, lr_decay=, weight_decay=,
-      initial_accumulator_value=, eps=})
-    Steps that shrink with the sum of squares. step() changes the parameters
-    in place; zero_grad(), state_dict(), param_groups[i].lr may be assigned.
-optim.LBFGS(parameters, {lr = 1, max_iter=, max_eval=, tolerance_grad=,
-      tolerance_change=, history_size=, line_search_fn=})
-    Limited-memory BFGS; step(closure) evaluates the closure several times.
-    step() changes the parameters in place; zero_grad(), state_dict(),
-    param_groups[i].lr may be assigned.
-optim.StepLR(optimizer, {step_size=, gamma = 0.1})
-    Times gamma every step_size steps. step() once an epoch or batch;
-    get_last_lr(), state_dict().
-optim.MultiStepLR(optimizer, {milestones=, gamma = 0.1})
-    Times gamma at each milestone. step() once an epoch or batch; get_last_lr(),
-    state_dict().
-optim.ConstantLR(optimizer, {factor=, total_iters=})
-    A factor for the first steps. step() once an epoch or batch; get_last_lr(),
-    state_dict().
-optim.LinearLR(optimizer, {start_factor=, end_factor=, total_iters=})
-    A factor that moves linearly: a warm-up. step() once an epoch or batch;
-    get_last_lr(), state_dict().
-optim.ExponentialLR(optimizer, {gamma=})
-    Times gamma every step. step() once an epoch or batch; get_last_lr(),
-    state_dict().
-optim.PolynomialLR(optimizer, {total_iters=, power=})
-    Falls to 0 by a power. step() once an epoch or batch; get_last_lr(),
-    state_dict().
-optim.CosineAnnealingLR(optimizer, {T_max=, eta_min = 0})
-    Along half a cosine. step() once an epoch or batch; get_last_lr(),
-    state_dict().
-optim.CosineAnnealingWarmRestarts(optimizer, {T_0=, T_mult=, eta_min=})
-    Cosines that start again. step() once an epoch or batch; get_last_lr(),
-    state_dict().
-optim.OneCycleLR(optimizer, {max_lr=, total_steps=, pct_start=, ...})
-    Up and down once (Smith). step() once an epoch or batch; get_last_lr(),
-    state_dict().
-optim.CyclicLR(optimizer, {base_lr=, max_lr=, step_size_up=, mode=, ...})
-    Up and down again and again. step() once an epoch or batch; get_last_lr(),
-    state_dict().
-optim.LambdaLR(optimizer, {lr_lambda=})
-    Times what a function of the step says. step() once an epoch or batch;
-    get_last_lr(), state_dict().
-optim.MultiplicativeLR(optimizer, {lr_lambda=})
-    Times what a function of the step says, each time. step() once an epoch or
-    batch; get_last_lr(), state_dict().
-optim.ReduceLROnPlateau(optimizer, {mode=, factor=, patience=, threshold=,
-      cooldown=, min_lr=})
-    Times factor when a quantity stops improving: step(value). step() once an
-    epoch or batch; get_last_lr(), state_dict().
-optim.SequentialLR(optimizer, {schedulers=, milestones=})
-    One scheduler after another. step() once an epoch or batch; get_last_lr(),
-    state_dict().
-data.TensorDataset(x, y, ...)
-    Samples along dim 1 of tensors of one length.
-data.Subset(dataset, indices)
-    Some samples of a dataset.
-data.random_split(dataset, lengths[, {generator=}])
-    Disjoint subsets drawn by chance; lengths may be fractions.
-data.DataLoader(dataset, {batch_size=, shuffle=, generator=, drop_last=,
-      collate=})
-    for xb, yb in loader:batches() do; #loader batches an epoch.
-data.collate(samples)
-    Stacks the parts of samples to batches.
-data.fetch(dataset, indices)
-    The samples of these indices, by the dataset's own batch when it has one.
-data.progress(n or list[, options])
-    The same as la.progress.
-plot.line(values[, {width=, height=, title=, ascii=}])
-    A curve as text; plot.line{a, b} several over one scale.
-plot.hist(values[, {bins=, width=}])
-    How many values fall into each of equal ranges, as text.
-plot.image(matrix[, {low=, high=, indent=}])
-    A matrix as text: more ink is a larger value.
 == la.signal
 signal.butter(order, cutoff[, {btype="lowpass", fs=2, output="sos", dtype=}])
     A digital Butterworth filter as scipy.signal.butter: sections of second
@@ -639,7 +580,8 @@ signal.chirp(t, f0, t1, f1[, {method="linear", phi=0, vertex_zero=true}])
 local others = {as_tensor = "asarray", from_table = "tensor",
   from_string = "from_raw", frombuffer = "from_raw", tolist = "totable",
   tobytes = "tostring_raw", nelement = "numel", itemsize = "element_size",
-  ndimension = "dim", sum_to = "reduce_grad",
+  ndimension = "dim",
+  use_deterministic_algorithms = "use_deterministic", sum_to = "reduce_grad",
   summary = "describe", clip_grad_norm_ = "nn.clip_grad_norm_",
   clip_grad_value_ = "nn.clip_grad_value_"}
 
@@ -660,6 +602,7 @@ end
 
 local function parse()
   local call, text
+  texts = texts .. require "lunarray.help_training"
   entries = {}
   texts = texts .. require "lunarray.help_image"
     .. require "lunarray.help_layers"

@@ -40,7 +40,7 @@ local allowed = {
   "spread over", "spread out", "great deal", "deal with", "deals with",
   "home directory", "home folder", "home key", "in the face of",
   -- the unit of rounding errors
-  "in the last place",
+  "in the last place", "place putmask",
   -- names of the interface and of the system
   "$home", '"home"',
   "xdg_state_home", "f.fold", "la.fold", "col2im", "fold(", '"fold"',

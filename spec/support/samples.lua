@@ -279,6 +279,12 @@ local written = {
     return x:segment_reduce("sum", {lengths = la.tensor{1, 2}})
   end, {3, 2}}},
   slice = {{function(x) return x:slice(1, 2, 3) end, {4, 2}}},
+  cumulative_sum = {{function(x)
+    return x:cumulative_sum(2, {include_initial = true})
+  end, {2, 3}}, {la.cumulative_sum, {4}}},
+  cumulative_prod = {{function(x)
+    return x:cumulative_prod(1, {include_initial = true})
+  end, {3, 2}}, {la.cumulative_prod, {"c", 4}}},
   reshape_as = {{function(x) return x:reshape_as(la.ones(3, 2)) end, {2, 3}}},
   H = {{function(x) return x.H end, {2, 3}}},
   mH = {{function(x) return x.mH end, {2, 2, 3}}},

@@ -18,6 +18,8 @@
 #include "lua/sandbox.h"
 #include "op/device_names.h"
 #include "op/schema.h"
+#include "tensor/dlpack.h"
+#include "tensor/hash.h"
 #include "tensor/shape.h"
 
 /* ---- states ---- */
@@ -167,6 +169,56 @@ LA_API la_tensor *la_wrap(void *data, const char *dtype, int ndim,
     if (la_tensor_wrap(data, d, ndim, sizes, strides, release, context, &t))
         return NULL;
     return t;
+}
+
+/* The errors of these four are in the record of the thread (la_error_text). */
+LA_API struct DLManagedTensor *la_to_dlpack(la_tensor *t)
+{
+    struct DLManagedTensor *m = NULL;
+    LA_ENTRY(NULL);
+    la_dlpack_export(t, &m);
+    return m;
+}
+
+LA_API struct DLManagedTensorVersioned *la_to_dlpack_versioned(la_tensor *t)
+{
+    struct DLManagedTensorVersioned *m = NULL;
+    LA_ENTRY(NULL);
+    la_dlpack_export_versioned(t, &m);
+    return m;
+}
+
+LA_API la_tensor *la_from_dlpack(struct DLManagedTensor *m)
+{
+    la_tensor *t = NULL;
+    LA_ENTRY(NULL);
+    return la_dlpack_import(m, &t) ? NULL : t;
+}
+
+LA_API la_tensor *la_from_dlpack_versioned(struct DLManagedTensorVersioned *m)
+{
+    la_tensor *t = NULL;
+    LA_ENTRY(NULL);
+    return la_dlpack_import_versioned(m, &t) ? NULL : t;
+}
+
+/* Of the values: bits are resolved and any layout is brought to rows first, as
+** la.hash does. */
+LA_API int la_hash(const la_tensor *t, uint64_t *out)
+{
+    LA_OWNED conj = NULL;
+    LA_OWNED neg = NULL;
+    LA_OWNED plain = NULL;
+    LA_ENTRY(NULL);
+    LA_TRY(la_run(detach, &conj, (la_tensor *)t));
+    LA_TRY(la_run(resolve_conj, &neg, conj));
+    LA_TRY(la_run(resolve_neg, &plain, neg));
+    la_tensor_drop(&neg);
+    LA_TRY(la_run(contiguous, &neg, plain));
+    if (neg->device != LA_CPU)
+        return la_error(LA_EKEY, "hash: the tensor has no data on the CPU");
+    LA_TRY(la_tensor_check_bounds(neg));
+    return la_tensor_hash(neg, out);
 }
 
 LA_API la_tensor *la_retain(la_tensor *t)

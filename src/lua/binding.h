@@ -299,10 +299,18 @@ bool la_is_theme(const char *name, size_t n);      /* is la.<name> one? */
 /* la.image.load and its kin (image.c), into the theme. */
 void la_open_images(lua_State *L, int lib);
 void la_open_embedded(lua_State *L);    /* preload the Lua modules (embed.c) */
+/* Metatables for the module and the table of methods, which are complete by
+** now: names that are not there (foreign.c). */
+void la_open_foreign(lua_State *L, int lib, int methods);
+/* Push nil for the name at stack index 2, or raise where PyTorch or NumPy has
+** it. 'where' was asked: "la", ":" for a tensor, a theme. The error shows the
+** line at 'level' of the call stack. */
+int la_missing_name(lua_State *L, const char *where, int level);
 
 /* Each part adds functions to the module (at stack 'lib') and methods (at
 ** stack 'methods'); the tables of luaL_Reg are NULL-ended. */
 typedef struct la_part { const luaL_Reg *functions, *methods; } la_part;
+extern const la_part la_part_apply, la_part_storage;
 extern const la_part la_part_build, la_part_info, la_part_attr, la_part_index,
     la_part_random, la_part_io, la_part_csv, la_part_print, la_part_grad,
     la_part_names, la_part_fuse;

@@ -15,6 +15,7 @@
 #include "base/pool.h"
 #include "lua/build_options.h"
 #include "lua/from_table.h"
+#include "tensor/hash.h"
 #include "tensor/shape.h"
 
 /* ---- walking a nested table ---- */
@@ -566,6 +567,17 @@ static int method_tostring_raw(lua_State *L)
     return 1;
 }
 
+/* hash(x): a Lua integer, the same for every layout. */
+static int fn_hash(lua_State *L)
+{
+    uint64_t hash;
+    la_enter(L);
+    la_tensor *t = push_plain(L, 1, "hash");
+    LA_CHECK(L, "hash", la_tensor_hash(t, &hash));
+    lua_pushinteger(L, (lua_Integer)hash);
+    return 1;
+}
+
 /* ---- totable ---- */
 
 /* Numbers of the commonest dtypes go to Lua at once: a la_scalar is written in
@@ -656,7 +668,7 @@ static const luaL_Reg functions[] = {
     {"tensor", fn_tensor}, {"asarray", fn_asarray},
     {"as_tensor", fn_asarray}, {"from_table", fn_asarray},
     {"from_raw", fn_from_raw}, {"frombuffer", fn_from_raw},
-    {"from_string", fn_from_raw}, {NULL, NULL}
+    {"from_string", fn_from_raw}, {"hash", fn_hash}, {NULL, NULL}
 };
 static const luaL_Reg methods[] = {
     {"new_tensor", method_new_tensor}, {"totable", method_totable},

@@ -209,6 +209,31 @@ static int fn_get_default_dtype(lua_State *L)
     return 1;
 }
 
+/* use_deterministic(on or "strict"). The bits of an operation depend on no
+** number of threads in any case; "strict" also leaves out the ISA extensions,
+** so that they are those of every processor with AVX2 or more. */
+static int fn_use_deterministic(lua_State *L)
+{
+    la_context *c = &la_enter(L)->context;
+    bool strict = lua_type(L, 1) == LUA_TSTRING
+        && strcmp(lua_tostring(L, 1), "strict") == 0;
+    if (!strict && lua_type(L, 1) != LUA_TBOOLEAN)
+        return la_raise_arg(L, 1, "use_deterministic", "boolean or \"strict\" "
+                            "expected, got %s", la_type_text(L, 1));
+    c->deterministic = strict || lua_toboolean(L, 1);
+    c->portable = strict;
+    return 0;
+}
+
+/* true, false or "strict" */
+static int fn_is_deterministic(lua_State *L)
+{
+    const la_context *c = &la_enter(L)->context;
+    if (c->portable) lua_pushliteral(L, "strict");
+    else lua_pushboolean(L, c->deterministic);
+    return 1;
+}
+
 /* broadcast_shapes(...): each argument a list of sizes or one integer. Raises
 ** where they do not broadcast. */
 static int fn_broadcast_shapes(lua_State *L)
@@ -564,6 +589,9 @@ static const luaL_Reg functions[] = {
     {"promote_types", fn_promote_types}, {"result_type", fn_result_type},
     {"isdtype", fn_isdtype}, {"set_default_dtype", fn_set_default_dtype},
     {"get_default_dtype", fn_get_default_dtype},
+    {"use_deterministic", fn_use_deterministic},
+    {"use_deterministic_algorithms", fn_use_deterministic},
+    {"are_deterministic_algorithms_enabled", fn_is_deterministic},
     {"broadcast_shapes", fn_broadcast_shapes},
     {"set_num_threads", fn_set_num_threads},
     {"get_num_threads", fn_get_num_threads}, {"memory", fn_memory},

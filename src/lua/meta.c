@@ -13,12 +13,12 @@
 
 /* x.name and x[key]; upvalue LA_UP_OWN is the table of methods. Every x:f()
 ** comes by here: the key on the top gives way to what it names. An unknown name
-** is nil, as for a table. */
+** is nil, as for a table, unless others have it (foreign.c). */
 static int meta_index(lua_State *L)
 {
     int type = lua_type(L, 2);
     if (type != LUA_TSTRING) return la_bracket_get(L, type);
-    if (lua_rawget(L, lua_upvalueindex(LA_UP_OWN)) != LUA_TLIGHTUSERDATA)
+    if (lua_gettable(L, lua_upvalueindex(LA_UP_OWN)) != LUA_TLIGHTUSERDATA)
         return 1;
     const la_attr *a = lua_touserdata(L, -1);
     la_enter(L);

@@ -89,7 +89,8 @@ static void add_functions(lua_State *L, const luaL_Reg *row, int table)
 /* 'lib' and 'methods' are absolute stack indices. */
 static void add_parts(lua_State *L, int lib, int methods)
 {
-    const la_part *parts[] = {&la_part_build, &la_part_info, &la_part_attr,
+    const la_part *parts[] = {&la_part_apply, &la_part_storage,
+                              &la_part_build, &la_part_info, &la_part_attr,
                               &la_part_index, &la_part_random, &la_part_io,
                               &la_part_csv, &la_part_print, &la_part_grad,
                               &la_part_names, &la_part_fuse};
@@ -122,6 +123,7 @@ static void add_lazy(lua_State *L, int lib, int methods)
 {
     static const struct { const char *name, *module; } rows[] = {
         {"describe", "lunarray.describe"},
+        {"__array_namespace_info__", "lunarray.array_api"},
         {"progress", "lunarray.data"},
         {"gradcheck", "lunarray.autograd"},
         {"gradgradcheck", "lunarray.autograd"},
@@ -205,6 +207,7 @@ LA_API int luaopen_lunarray(lua_State *L)
     la_open_themes(L, lib);
     la_open_images(L, lib);
     la_open_embedded(L);
+    la_open_foreign(L, lib, methods);
     lua_pushvalue(L, lib);
     lua_setfield(L, LUA_REGISTRYINDEX, "lunarray.module");
     lua_settop(L, lib);

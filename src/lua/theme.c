@@ -13,6 +13,7 @@ static const struct {
     const char *name;
     bool module;             /* is there a Lua module lunarray.<name>? */
 } themes[] = {
+    {"testing", true},
     {"fft", false},
     {"linalg", false},
     {"image", true},
@@ -31,16 +32,19 @@ bool la_is_theme(const char *name, size_t n)
 }
 
 /* theme[name] of a name that is no operation: from the module, which is
-** upvalue 1. What is found stays in the theme. */
+** upvalue 1 (nil for none; the theme is upvalue 2). What is found stays in the
+** theme. */
 static int load_member(lua_State *L)
 {
+    const char *theme = lua_tostring(L, lua_upvalueindex(2));
+    if (lua_isnil(L, lua_upvalueindex(1))) return la_missing_name(L, theme, 1);
     if (lua_getglobal(L, "require") != LUA_TFUNCTION)
         return luaL_error(L, "'%s' needs 'require'",
                           lua_tostring(L, lua_upvalueindex(1)));
     lua_pushvalue(L, lua_upvalueindex(1));
     lua_call(L, 1, 1);
     lua_pushvalue(L, 2);
-    lua_gettable(L, -2);
+    if (lua_gettable(L, -2) == LUA_TNIL) return la_missing_name(L, theme, 1);
     lua_pushvalue(L, 2);
     lua_pushvalue(L, -2);
     lua_rawset(L, 1);
@@ -50,13 +54,13 @@ static int load_member(lua_State *L)
 static void new_theme(lua_State *L, int lib, const char *name, bool module)
 {
     lua_createtable(L, 0, 32);
-    if (module) {
-        lua_createtable(L, 0, 1);
-        lua_pushfstring(L, "lunarray.%s", name);
-        lua_pushcclosure(L, load_member, 1);
-        lua_setfield(L, -2, "__index");
-        lua_setmetatable(L, -2);
-    }
+    lua_createtable(L, 0, 1);
+    if (module) lua_pushfstring(L, "lunarray.%s", name);
+    else lua_pushnil(L);
+    lua_pushstring(L, name);
+    lua_pushcclosure(L, load_member, 2);
+    lua_setfield(L, -2, "__index");
+    lua_setmetatable(L, -2);
     lua_setfield(L, lib, name);
 }
 

@@ -13,6 +13,7 @@
 
 #include <string.h>
 
+#include "base/context.h"
 #include "base/memory.h"
 #include "base/pool.h"
 #include "kernel/move/copy.h"
@@ -470,6 +471,7 @@ la_status la_gemm_run(const la_gemm *given)
         return LA_OK;
     }
     batch s = {.g = *given, .ker = ker, .count = 1};
+    s.g.portable = la_ctx()->portable;
     for (int d = 0; d < given->nbatch; d++)
         s.count *= given->batch[d];
     if (given->m == 0 || given->n == 0 || s.count == 0) return LA_OK;

@@ -135,6 +135,7 @@ const la_gemm_kernels *la_gemm_extension(const la_gemm *g,
                                     const la_gemm_kernels *ker)
 {
     if (g->dtype != LA_BFLOAT16 && g->dtype != LA_FLOAT16) return ker;
+    if (g->portable) return ker;
     const la_gemm_kernels *ext = la_gemm_extension_of(g->dtype);
     if (!ext) return ker;
     if (!ext->mistakes) return ext;

@@ -21,6 +21,7 @@ typedef struct la_gemm {
     int nbatch;               /* dims of the batch; 0 for one product */
     const int64_t *batch;     /* their sizes, and the steps per operand: */
     const int64_t *a_step, *b_step, *out_step, *add_step;
+    bool portable;            /* on no ISA extension; la_gemm_run sets it */
 } la_gemm;
 
 /* alpha 1 and all else off; the caller fills in sizes and operands. */

@@ -1,0 +1,15 @@
+-- docs/coverage.md is what tools/coverage.lua makes of the rows.
+describe("the page of coverage", function()
+  it("is up to date (make coverage)", function()
+    local pipe = assert(io.popen(("LUA_CPATH='%s' lua5.4 tools/coverage.lua")
+      :format(package.cpath)))
+    local want = pipe:read "a"
+    pipe:close()
+    local file = assert(io.open "docs/coverage.md")
+    local got = file:read "a"
+    file:close()
+    assert.is_true(#want > 10000)
+    assert.is_true(want == got, "docs/coverage.md is not that of the rows: "
+                   .. "make coverage")
+  end)
+end)

@@ -1,0 +1,86 @@
+-- Names of PyTorch and NumPy that are not here raise an error which says what
+-- to use; names that nobody has are nil.
+local la = require "lunarray"
+local foreign = require "lunarray.foreign"
+
+local raises = require "spec.support.raises"
+
+local function get(t, name) return function() return t[name] end end
+
+describe("a name that is not there", function()
+  local x = la.ones(2, 2)
+
+  it("is nil where nobody has it", function()
+    assert.is_nil(la.no_such_name)
+    assert.is_nil(la.linalg.no_such_name)
+    assert.is_nil(x.no_such_name)
+    assert.is_nil(la._private)
+    assert.is_nil(x.__eq_)
+    assert.is_nil(la[1])
+    assert.is_nil(la[x])
+    assert.is_nil(rawget(la, "numpy"))
+    assert.is_nil(x[("n"):rep(300)])
+  end)
+
+  it("raises with what to use where PyTorch or NumPy has it", function()
+    raises("lunarray has no la.from_numpy: la.tensor(table)",
+           get(la, "from_numpy"))
+    raises("a tensor has no 'numpy': x:totable()", get(x, "numpy"))
+    raises("a tensor has no 'cuda': tensors are in main memory", get(x, "cuda"))
+    raises("lunarray has no la.linalg.frobenius_norm: la.linalg.matrix_norm",
+           get(la.linalg, "frobenius_norm"))
+    raises("lunarray has no la.nn: local nn = require", get(la, "nn"))
+    raises("la.float32 or \"float32\"", get(la, "intp"))
+  end)
+
+  it("is found in a theme or in the module", function()
+    raises("lunarray has no la.assert_close: use la.testing.assert_close",
+           function() foreign.advice.assert_close = ""
+             return la.assert_close end)
+    foreign.advice.assert_close = nil
+    raises("a tensor has no 'lu_solve': use la.", get(x, "lu_solve"))
+  end)
+
+  it("is nil in the module where an operation has a method alone", function()
+    for _, op in ipairs(la.operations()) do
+      assert.is_true(la[op.name] == rawget(la, op.name))
+    end
+  end)
+
+  it("is blamed on the user's line", function()
+    local text = raises(nil, get(la, "from_numpy"))
+    assert.truthy(text:find("foreign_spec.lua:%d+: "))
+    text = raises(nil, get(x, "numpy"))
+    assert.truthy(text:find("foreign_spec.lua:%d+: "))
+  end)
+
+  it("may be assigned, and is then there", function()
+    rawset(la, "from_numpy", 1)
+    assert.equal(1, la.from_numpy)
+    la.from_numpy = nil
+    raises(nil, get(la, "from_numpy"))
+  end)
+
+  -- Whatever an advice names exists.
+  it("is answered with names that exist", function()
+    local missing = {}
+    for name, text in pairs(foreign.advice) do
+      for path in text:gmatch("la%.([%w_.]*%w)") do
+        local value = la
+        for word in path:gmatch("[%w_]+") do
+          local ok, v = pcall(function() return value[word] end)
+          value = ok and v or nil
+          if value == nil then break end
+        end
+        if value == nil then missing[#missing + 1] = name .. ": la." .. path end
+      end
+      for word in text:gmatch("[%a%)]:([%a_][%w_]*)") do
+        local ok, v = pcall(function() return x[word] end)
+        if not ok or v == nil then missing[#missing + 1] = name .. ": " .. word
+        end
+      end
+    end
+    table.sort(missing)
+    assert.same({}, missing)
+  end)
+end)

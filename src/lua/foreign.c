@@ -1,0 +1,82 @@
+/*
+** Names that are not there: la.svd, x.numpy.
+**
+** A name that PyTorch or NumPy has raises an error that says what to use; one
+** that nobody has is nil, as in any table. The names lie in a Lua module of the
+** library, loaded when the first name is missed. Found names never come by
+** here: this is __index of the module, of the themes and of the table of
+** methods.
+*/
+#include "lua/binding.h"
+
+#define MODULE "lunarray.foreign"
+
+/* Push the module, or nil where it can't be had. Without 'require': a host may
+** have taken that away. */
+static void push_module(lua_State *L)
+{
+    luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
+    if (lua_getfield(L, -1, MODULE) == LUA_TTABLE) return;
+    luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_PRELOAD_TABLE);
+    if (lua_getfield(L, -1, MODULE) != LUA_TFUNCTION) {
+        lua_pushnil(L);
+        return;
+    }
+    lua_pushliteral(L, MODULE);
+    lua_call(L, 1, 1);
+    lua_pushvalue(L, -1);
+    lua_setfield(L, -5, MODULE);
+}
+
+/* The module decides what is said, this raises it: an error made there would
+** show a line of the library. Names that begin with an underscore are asked for
+** by libraries that look for metamethods and are nil at once. */
+int la_missing_name(lua_State *L, const char *where, int level)
+{
+    size_t n;
+    lua_settop(L, 2);
+    const char *name = lua_type(L, 2) == LUA_TSTRING ? lua_tolstring(L, 2, &n)
+                                                     : "_";
+    if (name[0] == '_') {
+        lua_pushnil(L);
+        return 1;
+    }
+    push_module(L);
+    if (!lua_istable(L, -1)) {
+        lua_pushnil(L);
+        return 1;
+    }
+    lua_getfield(L, -1, "explain");
+    lua_pushvalue(L, 2);
+    lua_pushstring(L, where);
+    lua_call(L, 2, 1);
+    if (lua_type(L, -1) != LUA_TSTRING) return 1;
+    luaL_where(L, level);
+    lua_insert(L, -2);
+    lua_concat(L, 2);
+    return lua_error(L);
+}
+
+/* __index of the module: la.name, asked by the function at level 1. */
+static int missing_function(lua_State *L)
+{
+    return la_missing_name(L, "la", 1);
+}
+
+/* Between the script and this is __index of the tensors. */
+static int missing_method(lua_State *L) { return la_missing_name(L, ":", 2); }
+
+/* A metatable with this __index and nothing else. */
+static void set_index(lua_State *L, int table, lua_CFunction fn)
+{
+    lua_createtable(L, 0, 1);
+    lua_pushcfunction(L, fn);
+    lua_setfield(L, -2, "__index");
+    lua_setmetatable(L, table);
+}
+
+void la_open_foreign(lua_State *L, int lib, int methods)
+{
+    set_index(L, lib, missing_function);
+    set_index(L, methods, missing_method);
+}

@@ -1,0 +1,170 @@
+/*
+** x:storage(): the block of memory behind a tensor, as an object; memory shared
+** with other libraries of the process by DLPack.
+**
+** One userdata per block and state while anybody keeps it, so that storages
+** compare and serve as keys of tables: tensors on the same memory have the same
+** one. It holds the memory, not a tensor.
+*/
+#include "lua/binding.h"
+#include "tensor/dlpack.h"
+
+#define STORAGE_NAME "lunarray.Storage"
+
+/* The userdata; empty after its finalizer. */
+typedef struct holder {
+    la_storage *storage;        /* owned: a reference of its own */
+} holder;
+
+/* Registry: the userdata by the address of the storage, with weak values. */
+static const char holders_key;
+
+/* Borrowed from the userdata at 1, which is one of ours. */
+static la_storage *check_storage(lua_State *L)
+{
+    holder *h = luaL_checkudata(L, 1, STORAGE_NAME);
+    return h->storage;
+}
+
+/* The memory goes with its last holder, be it a tensor or this. */
+static int storage_gc(lua_State *L)
+{
+    holder *h = luaL_checkudata(L, 1, STORAGE_NAME);
+    if (h->storage) la_storage_release(h->storage);
+    h->storage = NULL;
+    return 0;
+}
+
+static int storage_bytes(lua_State *L)
+{
+    lua_pushinteger(L, check_storage(L)->nbytes);
+    return 1;
+}
+
+static int storage_text(lua_State *L)
+{
+    la_storage *s = check_storage(L);
+    lua_pushfstring(L, "lunarray.Storage of %I bytes%s",
+                    (LUAI_UACINT)s->nbytes,
+                    s->device == LA_META ? " on meta" : "");
+    return 1;
+}
+
+/* s:is_fixed(): memory of a host, of a file or of another library, which can't
+** be resized. */
+static int storage_is_shared(lua_State *L)
+{
+    lua_pushboolean(L, (check_storage(L)->flags & LA_S_FIXED) != 0);
+    return 1;
+}
+
+/* Push the table of holders, created on demand, and make the metatable. */
+static void push_holders(lua_State *L)
+{
+    static const luaL_Reg methods[] = {
+        {"nbytes", storage_bytes}, {"is_fixed", storage_is_shared},
+        {NULL, NULL}};
+    if (lua_rawgetp(L, LUA_REGISTRYINDEX, &holders_key) == LUA_TTABLE) return;
+    lua_pop(L, 1);
+    luaL_newmetatable(L, STORAGE_NAME);
+    lua_pushcfunction(L, storage_gc);
+    lua_setfield(L, -2, "__gc");
+    lua_pushcfunction(L, storage_bytes);
+    lua_setfield(L, -2, "__len");
+    lua_pushcfunction(L, storage_text);
+    lua_setfield(L, -2, "__tostring");
+    luaL_newlib(L, methods);
+    lua_setfield(L, -2, "__index");
+    lua_pushliteral(L, "a storage's metatable is locked");
+    lua_setfield(L, -2, "__metatable");
+    lua_pop(L, 1);
+    lua_newtable(L);
+    lua_createtable(L, 0, 1);
+    lua_pushliteral(L, "v");
+    lua_setfield(L, -2, "__mode");
+    lua_setmetatable(L, -2);
+    lua_pushvalue(L, -1);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &holders_key);
+}
+
+/* x:storage(). The userdata is made before the tensor is looked at, as making
+** it may run finalizers; it is dropped where there is one for the block. */
+static int method_storage(lua_State *L)
+{
+    la_enter(L);
+    push_holders(L);
+    holder *h = lua_newuserdatauv(L, sizeof(*h), 0);
+    h->storage = NULL;
+    luaL_setmetatable(L, STORAGE_NAME);
+    la_tensor *t = la_check_tensor(L, 1, "storage");
+    LA_CHECK(L, "storage", la_tensor_check_bounds(t));
+    if (!t->storage) return luaL_error(L, "storage: the tensor has none");
+    la_storage *s = t->storage;
+    if (lua_rawgetp(L, -2, s) == LUA_TUSERDATA) return 1;
+    lua_pop(L, 1);
+    h->storage = la_storage_retain(s);
+    lua_pushvalue(L, -1);
+    lua_rawsetp(L, -3, s);
+    return 1;
+}
+
+/* ---- DLPack, for hosts and foreign functions: raw pointers ---- */
+
+/* {versioned = true} at 2; not in a sandbox. */
+static bool is_versioned(lua_State *L, const char *name)
+{
+    if (la_enter(L)->sandboxed)
+        luaL_error(L, "%s: not available in a sandbox", name);
+    if (lua_isnoneornil(L, 2)) return false;
+    luaL_checktype(L, 2, LUA_TTABLE);
+    lua_getfield(L, 2, "versioned");
+    bool yes = lua_toboolean(L, -1);
+    lua_pop(L, 1);
+    return yes;
+}
+
+/* to_dlpack(x[, {versioned=}]): light userdata, whose consumer calls the
+** deleter. */
+static int method_to_dlpack(lua_State *L)
+{
+    bool versioned = is_versioned(L, "to_dlpack");
+    la_tensor *t = la_check_tensor(L, 1, "to_dlpack");
+    struct DLManagedTensor *m = NULL;
+    struct DLManagedTensorVersioned *v = NULL;
+    LA_CHECK(L, "to_dlpack", versioned ? la_dlpack_export_versioned(t, &v)
+                                       : la_dlpack_export(t, &m));
+    lua_pushlightuserdata(L, versioned ? (void *)v : (void *)m);
+    return 1;
+}
+
+/* from_dlpack(pointer[, {versioned=}]): a tensor on that memory. The struct is
+** taken over, also by a call that fails. A tensor is returned as it is. */
+static int fn_from_dlpack(lua_State *L)
+{
+    bool versioned = is_versioned(L, "from_dlpack");
+    la_state *s = la_up_state(L);
+    if (la_to_handle(L, 1)) {
+        lua_settop(L, 1);
+        return 1;
+    }
+    void *p = lua_type(L, 1) == LUA_TLIGHTUSERDATA ? lua_touserdata(L, 1)
+                                                   : NULL;
+    if (!p) return la_raise_arg(L, 1, "from_dlpack", "tensor or light userdata "
+                                "of a DLManagedTensor expected, got %s",
+                                la_type_text(L, 1));
+    la_handle *h = la_new_handle(L, s);
+    la_tensor *t = NULL;
+    LA_CHECK(L, "from_dlpack", versioned ? la_dlpack_import_versioned(p, &t)
+                                         : la_dlpack_import(p, &t));
+    la_fill_handle(s, h, t);
+    return 1;
+}
+
+static const luaL_Reg functions[] = {
+    {"to_dlpack", method_to_dlpack}, {"from_dlpack", fn_from_dlpack},
+    {NULL, NULL}
+};
+static const luaL_Reg methods[] = {
+    {"storage", method_storage}, {"to_dlpack", method_to_dlpack}, {NULL, NULL}
+};
+const la_part la_part_storage = {functions, methods};
