@@ -339,6 +339,10 @@ uninstall:
 sizes: all
 	@STRIP=$(STRIP) $(LUA) tools/sizes.lua $(BUILD) $(SIZES_LIMIT)
 
+# docs/coverage.md: operations by dtypes, forms and derivatives, from their rows.
+coverage: all
+	@LUA_CPATH="$(BUILD)/?.so;;" $(LUA) tools/coverage.lua docs/coverage.md
+
 clean:
 	rm -rf build
 
@@ -358,6 +362,7 @@ help:
 	@echo 'make install      to PREFIX ($(PREFIX)), below DESTDIR; uninstall'
 	@echo 'make install-module    the module and its Lua files alone (luarocks)'
 	@echo 'make sizes        bytes of libraries, program, kernels by CPU capability'
+	@echo 'make coverage     docs/coverage.md from the rows of the operations'
 	@echo 'make deps         install the packages to build and to test'
 	@echo 'make clean        remove build/'
 	@echo 'Variables: CC=gcc|clang KIND=release|debug|asan|ubsan|tsan CFLAGS LDFLAGS V=1'
@@ -366,5 +371,5 @@ help:
 -include $(shell find $(OBJ) $(BUILD)/ctest -name '*.d' 2>/dev/null)
 .PHONY: all examples deps build-deps ctests ctest lint check test asan ubsan tsan debug \
   fuzz differential clang-check asan-check ubsan-check tsan-check valgrind luarocks demo bench bench-peers \
-  bench-sweep install install-module install-lua uninstall sizes clean help FORCE
+  bench-sweep install install-module install-lua uninstall sizes coverage clean help FORCE
 FORCE:
