@@ -38,12 +38,13 @@ OPT_release := -O2 -ftree-vectorize $(if $(COMPILER),,-fvect-cost-model=dynamic)
 OPT_core := -O3
 NO_UNWINDING := $(if $(filter release,$(KIND)),-fno-asynchronous-unwind-tables)
 OPT_lowest := $(if $(filter release,$(KIND)),-Os)
-PER_CALL := lua io fuse $(addprefix op/,conv create fft index linalg move nn random rows scan signal sort)
+PER_CALL := lua io fuse $(addprefix op/,conv create fft index linalg move nn random rows scan signal sort stats vision)
 CALL_LISTS := $(wildcard src/grad/formulas_*.c src/grad/derivatives.c src/op/nn/loss*.c \
-  $(patsubst %,src/op/%/*composite.c,conv fft linalg nn random rows signal) $(patsubst %,src/%.c,lua/info lua/names \
+  $(patsubst %,src/op/%/*composite.c,conv fft linalg nn random rows signal vision) $(patsubst %,src/%.c,lua/info lua/names \
   op/fft/fft op/fft/freq op/fft/plan op/fft/roots op/linalg/ldl op/linalg/lu op/linalg/norms op/linalg/tensors \
   op/matmul/chain op/matmul/einsum op/matmul/tensordot op/nn/embedding op/nn/recurrent op/reduce/histogram \
-  op/reduce/statistics op/sort/unique tensor/print))
+  op/reduce/statistics op/signal/convolve op/signal/stft op/sort/unique op/stats/average op/stats/gradient op/stats/nan \
+  op/stats/polynomial op/vision/interpolate op/vision/local_norm op/vision/shuffle tensor/print))
 $(foreach f,$(PER_CALL),$(eval OPT_$(f) := -O2))
 $(foreach f,$(CALL_LISTS:src/%.c=%),$(eval OPT_$(f) := -Os))
 OPT_debug := -O0 -g -DLA_DEBUG -DLA_EAGER_GC
