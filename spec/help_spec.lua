@@ -52,7 +52,7 @@ describe("help", function()
     end)
   end
 
-  for _, theme in ipairs{"linalg", "image", "signal", "special"} do
+  for _, theme in ipairs{"fft", "linalg", "image", "signal", "special"} do
     it("knows la." .. theme, function()
       local missing = {}
       for _, name in ipairs(names(la[theme])) do

@@ -489,6 +489,10 @@ describe("without LAPACK", function()
     return text
   end
 
+  it("the configuration says so", function()
+    assert.are.equal("none\n", run("print(la.config().lapack)"))
+  end)
+
   it("small matrices are decomposed, for others it says what to install",
     function()
       assert.are.equal("1.0\n", run("print(la.linalg.svdvals(la.eye(8)):min()"

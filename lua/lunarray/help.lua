@@ -63,7 +63,8 @@ config()
     Table: compiler, flags, version of SLEEF, the CPU path in use and those
     available, threads; cpu_extensions: kernels above them that products of
     16-bit floats use ("avx512_bf16", "amx", "amx_fp16"), and
-    cpu_extensions_available.
+    cpu_extensions_available; lapack: the library that was found, "none", or
+    "LUNARRAY_LAPACK" for the one which that names.
 cpu_capability()
     "default", "avx2" or "avx512": the kernels in use. LUNARRAY_CPU lowers it.
 set_num_threads(n)

@@ -10,6 +10,7 @@
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
 static void *library;
+static const char *found_as = "none";
 static bool narrow;          /* its integers have 32 bits */
 static bool locks = true;
 
@@ -17,10 +18,16 @@ static void *open_first(void)
 {
     static const char *const names[] = {"liblapack.so.3", "libopenblas.so.0"};
     const char *own = getenv("LUNARRAY_LAPACK");
-    if (own && *own) return dlopen(own, RTLD_NOW | RTLD_LOCAL);
     void *found = NULL;
-    for (int i = 0; i < 2 && !found; i++)
+    if (own && *own) {
+        found = dlopen(own, RTLD_NOW | RTLD_LOCAL);
+        if (found) found_as = "LUNARRAY_LAPACK";
+        return found;
+    }
+    for (int i = 0; i < 2 && !found; i++) {
         found = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+        if (found) found_as = names[i];
+    }
     return found;
 }
 
@@ -69,6 +76,12 @@ la_status la_lapack_find(const char *stem, char letter, la_lapack_fn *out)
     return la_error(LA_EKEY, "LAPACK is needed and was not found: install "
                     "libopenblas0 or liblapack3 (packages of Debian and "
                     "Ubuntu), or set LUNARRAY_LAPACK to the library's path");
+}
+
+const char *la_lapack_name(void)
+{
+    pthread_once(&once, open_library);
+    return found_as;
 }
 
 bool la_lapack_has_locks(void)

@@ -24,6 +24,10 @@ typedef void (*la_lapack_fn)(void);
 ** LA_EKEY with what to install where there is none. */
 la_status la_lapack_find(const char *stem, char letter, la_lapack_fn *out);
 
+/* What was found: the name of the library, or LUNARRAY_LAPACK for one that it
+** names; "none". Looks for it. */
+const char *la_lapack_name(void);
+
 /* Calls between these two may run in several threads only if the library can
 ** (OpenBLAS without threads can't); else one after the other. */
 bool la_lapack_has_locks(void);

@@ -7,6 +7,7 @@
 
 #include "base/cpu.h"
 #include "base/isa_extension.h"
+#include "base/lapack.h"
 #include "base/memory.h"
 #include "base/pool.h"
 #include "lua/attr.h"
@@ -355,7 +356,7 @@ static int fn_config(lua_State *L)
     field_string(L, "cpu_note", la_cpu_note());
     field_string(L, "sleef", "3.5");
     field_string(L, "blas", "own kernels");
-    field_string(L, "lapack", "none");
+    field_string(L, "lapack", la_lapack_name());
     field_string(L, "lua", LUA_RELEASE);
     field_integer(L, "threads", la_num_threads());
     field_integer(L, "operations", la_op_count());
