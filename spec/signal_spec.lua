@@ -272,6 +272,15 @@ describe("filters:", function()
     assert.is_true(la.equal(y[{{30000, 50000}}], la.signal.medfilt(
       long[{{29990, 50010}}], 7)[{{11, 20011}}]))
     local holes = la.tensor({1, 2, 0 / 0, 4, 5, 6, -1 / 0, 1 / 0}, F64)
+    local size = {3}
+    la.signal.medfilt(la.ones(4, 4), size)
+    assert.same({3}, size)                         -- the caller's stays
+    local odd = la.tensor{{3, 1, 2}, {7, 5, 4}}
+    for _, n in ipairs{7, 99, math.maxinteger} do  -- mostly zeros
+      assert.same({0, 0, 0}, la.signal.medfilt(odd[1], n):totable())
+      assert.same({{0, 0, 0}, {0, 0, 0}},
+        la.signal.medfilt(odd, {3, n}):totable())
+    end
     local got = la.signal.medfilt(holes)
     assert.same({false, true, true, true, false, false, false, false},
       got:isnan():totable())
@@ -329,7 +338,14 @@ describe("filters:", function()
       0.2)
     gives("n: a number or real frequencies in 1 dim", la.signal.freqz, {1},
       {n = la.ones(2, 2)})
-    gives("f0: a number expected, got boolean", la.signal.chirp, x, nil, 1, 2)
+    gives("f0: a number expected, got no value", la.signal.chirp, x, nil, 1, 2)
+    gives("f1: a number expected, got no value", la.signal.chirp, x, 1, 2)
+    gives("real numbers expected, got complex64", la.signal.find_peaks,
+      la.zeros(3, {dtype = "complex64"}))
+    gives("up and down of at most", la.signal.resample_poly, x,
+      math.maxinteger, 1)
+    gives("up and down of at most", la.signal.resample_poly, x, 1,
+      math.maxinteger)
     gives("an even number of taps", la.signal.firwin, 8, 0.2,
       {pass_zero = false})
     gives("unknown window 'nope' (known: boxcar", la.signal.firwin, 7, 0.2,
@@ -461,6 +477,39 @@ end)
 
 ---------------------------------------------------------------------------
 -- Convolution
+
+-- What of a signal in memory gives the sizes and dtypes of one on meta.
+describe("meta:", function()
+  local function alike(f, dtype)
+    local x = la.rand(2, 40):to(dtype or "float32")
+    local want = table.pack(f(x))
+    local got = table.pack(f(x:to("meta")))
+    assert.same(want.n, got.n)
+    for k = 1, want.n do
+      assert.same("meta", tostring(got[k].device))
+      assert.same(want[k].shape, got[k].shape)
+      assert.same(want[k].dtype, got[k].dtype)
+    end
+  end
+
+  it("filters and spectra", function()
+    local s = la.signal
+    local b, a = s.butter(2, 0.3, {output = "ba"})
+    local sos = s.butter(3, 0.3)
+    alike(function(x) return s.filtfilt(b, a, x) end)
+    alike(function(x) return s.sosfiltfilt(sos, x) end)
+    alike(function(x) return s.hilbert(x, {n = 9}) end)
+    alike(function(x) return s.detrend(x, {bp = {5}}) end)
+    alike(function(x) return s.stft(x, 8, {window = {"kaiser", 3}}) end)
+    for _, dtype in ipairs{"float32", "float64", "complex64"} do
+      alike(function(x) return s.spectrogram(x, {nperseg = 8}) end, dtype)
+      alike(function(x) return s.welch(x, {average = "median"}) end, dtype)
+      alike(function(x) return s.periodogram(x) end, dtype)
+      alike(function(x) return s.resample(x, 60, {window = "hann"}) end, dtype)
+      alike(function(x) return s.resample(x, 20) end, dtype)
+    end
+  end)
+end)
 
 describe("convolution:", function()
   before_each(function() la.manual_seed(4) end)

@@ -324,6 +324,9 @@ static void test_long_rows_ask(void **state)
         {"x:multinomial(1000000, true)", 8}, {"la.categorical(x)", 4},
         {"la.dirichlet(x)", 3}, {"x:repeat_interleave(r)", 3},
         {"la.fft.fft(x)", 2}, {"la.fft.rfft(x)", 2},
+        {"la.signal.lfilter(part, la.ones(1), part)", 3},
+        {"la.signal.sosfilt(sos, part)", 4},
+        {"la.signal.medfilt(part, 10001)", 8},
         {"la.load(file)", 1}, {"la.save(file, {x = x})", 1},
     };
     lua_State *L = open_host();
@@ -332,6 +335,8 @@ static void test_long_rows_ask(void **state)
            " i = la.randint(1, 1000000, {1200000}) i2 = i:clone()"
            " s = x:sort() b = x:gt(0.5) r = i % 3 file = os.tmpname()"
            " os.remove(file) file = file .. '.npz' la.save(file, {x = x})"
+           " part = x:narrow(1, 1, 10000)"
+           " sos = la.zeros(5000, 6) + la.tensor{1, 0, 0, 1, 0, 0}"
            " la.fft.fft(x) la.fft.rfft(x)");
     for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++)
         interrupt_long(L, programs[i].what, programs[i].passes);

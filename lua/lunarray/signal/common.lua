@@ -70,6 +70,11 @@ function common.real_dtype(x)
   return "float32"
 end
 
+-- t in that dtype, on x's device.
+function common.matched(t, x)
+  return t:to(common.real_dtype(x)):to(x.device)
+end
+
 -- What 16 bits are computed in: x itself or x in float32 (complex64).
 function common.wide(x)
   if x.dtype == "float16" or x.dtype == "bfloat16" then return x:float() end

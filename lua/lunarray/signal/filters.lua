@@ -63,7 +63,7 @@ function filters.filtfilt(b, a, x, options)
   local o = common.options("filtfilt", options, {dim = -1, padtype = "odd",
     padlen = 3 * math.max(b:size(1), a:size(1))})
   local d = common.dim("filtfilt", x, o.dim)
-  local zi = along(design.lfilter_zi(b, a):to(common.real_dtype(x)), x, d)
+  local zi = along(common.matched(design.lfilter_zi(b, a), x), x, d)
   return both_ways("filtfilt", x, o, d, function(v, first)
     return (la.signal_lfilter(b, a, v, d, {zi = zi * first}))
   end)
@@ -83,7 +83,7 @@ function filters.sosfiltfilt(sos, x, options)
   local o = common.options("sosfiltfilt", options, {dim = -1, padtype = "odd",
     padlen = 3 * taps})
   local d = common.dim("sosfiltfilt", x, o.dim)
-  zi = along(zi:to(common.real_dtype(x)), x, d)
+  zi = along(common.matched(zi, x), x, d)
   return both_ways("sosfiltfilt", x, o, d, function(v, first)
     return (la.signal_sosfilt(sos, v, d, {zi = zi * first}))
   end)
@@ -192,8 +192,9 @@ function filters.medfilt(x, kernel_size)
   if x.dtype == "bool" or x:is_complex() then
     fail(name, "x: real numbers expected, got %s", x.dtype)
   end
-  local sizes = common.numbers(name, "kernel_size",
+  local given = common.numbers(name, "kernel_size",
     kernel_size == nil and 3 or kernel_size)
+  local sizes = table.move(given, 1, #given, 1, {})
   if #sizes == 1 then
     for k = 2, x.ndim do sizes[k] = sizes[1] end
   end
@@ -207,6 +208,8 @@ function filters.medfilt(x, kernel_size)
     if size % 2 == 0 then
       fail(name, "kernel_size must be odd, got %d", size)
     end
+    -- More than half of a longer window is zeros.
+    size = math.min(size, 2 * x:size(k) + 1)
     sizes[k], total = size, total * size
     pads[2 * (x.ndim - k) + 1], pads[2 * (x.ndim - k) + 2] = size // 2,
       size // 2
@@ -234,7 +237,8 @@ end
 
 local function without_line(x)
   local n = x:size(-1)
-  local t = (la.arange(n, {dtype = "float64"}) - (n - 1) / 2):to(x.dtype)
+  local t = la.arange(n, {dtype = "float64", device = x.device})
+  t = (t - (n - 1) / 2):to(x.dtype)
   local y = x - x:mean(-1, true)
   if n < 2 then return y end
   local slope = (y * t):sum(-1, true) * (12 / (n * (n * n - 1)))
@@ -311,9 +315,9 @@ function filters.chirp(t, f0, t1, f1, options)
   end
   if t:is_complex() then fail("chirp", "t: real times expected") end
   if not t:is_floating_point() then t = t:to(la.get_default_dtype()) end
-  for what, v in pairs{f0 = f0 or false, t1 = t1 or false, f1 = f1 or false} do
-    common.number("chirp", what, v)
-  end
+  common.number("chirp", "f0", f0)
+  common.number("chirp", "t1", t1)
+  common.number("chirp", "f1", f1)
   local o = common.options("chirp", options, {method = "linear", phi = 0,
     vertex_zero = true})
   local words = {lin = "linear", li = "linear", quad = "quadratic",

@@ -98,6 +98,9 @@ function peaks.find_peaks(x, options)
     fail("find_peaks", "x: a signal of 1 dim expected, got %s",
       common.is_tensor(x) and x.ndim .. "-D" or type(x))
   end
+  if x:is_complex() then
+    fail("find_peaks", "x: real numbers expected, got %s", x.dtype)
+  end
   local o = common.options("find_peaks", options, defaults)
   local v = x:detach()
   if not v:is_floating_point() then v = v:double() end

@@ -25,6 +25,7 @@ local function with_window(name, x, n_fft, ...)
     local n = options and options.win_length or args[2]
     window = common.window(name, window, math.tointeger(n) or n_fft, false,
       common.is_tensor(x) and common.real_dtype(x) or nil)
+    if common.is_tensor(x) then window = window:to(x.device) end
     if options then options.window = window else args[3] = window end
   end
   return x, n_fft, table.unpack(args, 1, args.n)
@@ -54,7 +55,7 @@ local function window_of(name, o, n, dtype)
   else
     length = math.min(length or 256, n)
   end
-  return common.window(name, o.window, length, false, dtype):to(dtype), length
+  return common.window(name, o.window, length, false, dtype), length
 end
 
 local trends = {}
@@ -71,7 +72,9 @@ trends[false] = function(x) return x end
 local function settings(name, x, o)
   local s = {fs = o.fs, onesided = not x:is_complex()}
   local dtype = common.real_dtype(x)
-  s.window, s.nperseg = window_of(name, o, x:size(-1), dtype)
+  local w
+  w, s.nperseg = window_of(name, o, x:size(-1), dtype)
+  s.window = common.matched(w, x)
   s.nfft = o.nfft and common.count(name, "nfft", o.nfft, 1) or s.nperseg
   if s.nfft < s.nperseg then
     fail(name, "nfft must not be less than nperseg = %d, got %d", s.nperseg,
@@ -86,7 +89,7 @@ local function settings(name, x, o)
   common.choice(name, "scaling", o.scaling, {"density", "spectrum"})
   common.choice(name, "detrend", o.detrend, {"constant", "linear", false})
   s.trend = trends[o.detrend]
-  local w = s.window:detach():double()
+  w = w:detach():to(dtype):double()
   s.scale = o.scaling == "density"
     and 1 / (s.fs * (w * w):sum():item()) or 1 / w:sum():item() ^ 2
   return s
@@ -106,14 +109,15 @@ local function powers(x, s)
   local p = (z.real:square() + z.imag:square()) * s.scale
   if not s.onesided then return p end
   local bins = p:size(-1)
-  local twice = la.full({bins}, 2, {dtype = p.dtype})
+  local twice = la.full({bins}, 2, {dtype = p.dtype, device = p.device})
   twice[1] = 1
   if s.nfft % 2 == 0 then twice[bins] = 1 end
   return p * twice
 end
 
 local function frequencies(x, s)
-  local options = {d = 1 / s.fs, dtype = common.real_dtype(x)}
+  local options = {d = 1 / s.fs, dtype = common.real_dtype(x),
+    device = x.device}
   if s.onesided then return la.fft.rfftfreq(s.nfft, options) end
   return la.fft.fftfreq(s.nfft, options)
 end
@@ -140,7 +144,8 @@ function spectral.spectrogram(x, options)
   if x:size(-1) == 0 then fail(name, "x has no samples") end
   local s = settings(name, x, o)
   local result = modes[o.mode](x, s):transpose(-1, -2)
-  local times = (la.arange(result:size(-1), {dtype = common.real_dtype(x)})
+  local times = (la.arange(result:size(-1),
+    {dtype = common.real_dtype(x), device = x.device})
     * (s.nperseg - s.noverlap) + s.nperseg / 2) / s.fs
   return frequencies(x, s), times, result
 end
@@ -193,9 +198,11 @@ end
 
 ---------------------------------------------------------------------------
 
--- A row of factors 'first' (bin 0), 'middle', 'last' (bin n // 2 of even n).
-local function factors(n, bins, dtype, first, middle, last)
-  local f = la.full({bins}, middle, {dtype = dtype})
+-- A row of factors 'first' (bin 0), 'middle', 'last' (bin n // 2 of even n),
+-- for what is computed of x.
+local function factors(n, bins, x, first, middle, last)
+  local f = la.full({bins}, middle,
+    {dtype = common.real_dtype(x), device = x.device})
   f[1] = first
   if n % 2 == 0 and n > 1 then f[n // 2 + 1] = last end
   return f
@@ -209,7 +216,7 @@ function spectral.hilbert(x, options)
   local d = common.dim("hilbert", x, o.dim)
   local n = common.count("hilbert", "n", o.n or x:size(d), 1)
   local z = la.fft.rfft(common.wide(x):movedim(d, -1), n)
-  z = z * factors(n, z:size(-1), common.real_dtype(x), 1, 2, 1)
+  z = z * factors(n, z:size(-1), x, 1, 2, 1)
   return la.fft.ifft(z, n):movedim(-1, d)
 end
 
@@ -220,6 +227,7 @@ end
 local function shape_of(window, n, bins, x)
   local w = common.window("resample", window, n, false, common.real_dtype(x))
   if not common.is_tensor(window) then w = la.fft.fftshift(w) end
+  w = w:to(x.device)
   if not bins then return w end
   local other = w:flip(1):roll(1)
   return ((w + other) / 2):narrow(1, 1, bins)
@@ -231,8 +239,7 @@ local function resample_real(x, n, num, window)
   local m = math.min(n, num)
   z = part(z, -1, 1, m // 2 + 1)
   if m % 2 == 0 and num ~= n then
-    z = z * factors(m, m // 2 + 1, common.real_dtype(x), 1, 1,
-      num < n and 2 or 0.5)
+    z = z * factors(m, m // 2 + 1, x, 1, 1, num < n and 2 or 0.5)
   end
   return la.fft.irfft(z, num) * (num / n)
 end
@@ -254,7 +261,7 @@ local function resample_complex(x, n, num, window)
     sizes[#sizes] = num - m - 1
     high = la.cat({middle, high}, -1)
   end
-  local gap = la.zeros(sizes, {dtype = z.dtype})
+  local gap = la.zeros(sizes, {dtype = z.dtype, device = z.device})
   return la.fft.ifft(la.cat({low, gap, high}, -1)) * (num / n)
 end
 
@@ -270,6 +277,8 @@ function spectral.resample(x, num, options)
   local f = x:is_complex() and resample_complex or resample_real
   return f(rows, n, num, o.window):movedim(-1, d):to(x.dtype)
 end
+
+local MOST_STEPS = 1 << 40   -- of up and down: sizes stay integers
 
 local function gcd(a, b)
   while b ~= 0 do a, b = b, a % b end
@@ -327,6 +336,10 @@ function spectral.resample_poly(x, up, down, options)
   local divisor = gcd(up, down)
   up, down = up // divisor, down // divisor
   if up == 1 and down == 1 then return x:clone() end
+  if math.max(up, down) > MOST_STEPS then
+    fail(name, "up and down of at most %d expected, got %d and %d", MOST_STEPS,
+      up, down)
+  end
   local rows = common.wide(x):movedim(d, -1)
   local sizes, n = rows.shape, x:size(d)
   if n == 0 then fail(name, "x has no samples along the dim") end

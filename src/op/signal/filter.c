@@ -14,7 +14,7 @@
 
 #define CHUNK_BYTES 16384     /* of signals on their way through the sections */
 #define MOST_LANES 64
-#define POLL_CHUNKS 64
+#define POLL_WORK (1 << 22)   /* products between two questions */
 
 enum { B, A, X, ZI, DIM };
 
@@ -139,12 +139,18 @@ static la_status run_lanes(const cascade *c, int64_t row, int64_t count,
     lanes s = lanes_of(c, row, count, width, c->n);
     lanes states = lanes_of(c, row, count, width, c->order);
     char *tile = scratch, *z = scratch + CHUNK_BYTES;
-    int64_t chunk = CHUNK_BYTES / (width * c->item), chunks = 0;
+    int64_t chunk = CHUNK_BYTES / (width * c->item), work = 0;
+    int64_t cost = la_max(1, c->sections * (c->order + 1) * width);
+    chunk = la_max(1, la_min(chunk, POLL_WORK / cost));
     take_states(c, &states, z);
     if (count < width) memset(tile, 0, CHUNK_BYTES);
     for (int64_t at = 0; at < c->n; at += chunk) {
         int64_t m = la_min(chunk, c->n - at);
-        if (++chunks % POLL_CHUNKS == 0) LA_TRY(la_poll());
+        if (work >= POLL_WORK) {
+            LA_TRY(la_poll());
+            work = 0;
+        }
+        work += m * cost;
         take(&s, c->x, tile, at, m);
         run(&(la_filter_run){c->b, c->a, c->sections, c->order, tile, z, m});
         give(&s, c->y, tile, at, m);

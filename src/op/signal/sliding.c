@@ -10,6 +10,7 @@
 #include "op/impls.h"
 
 #define BLOCK 16384           /* elements of one unit */
+#define POLL_MOVES (1 << 22)  /* elements moved between two questions */
 
 /* ---- overlap_add(parts, step, length) ---- */
 
@@ -178,20 +179,30 @@ static int64_t run_short(const median *s, const double *x, double *out,
     return end;
 }
 
+/* Asks for an interruption after so many elements moved. */
+static la_status poll_moves(int64_t *moved, int64_t more)
+{
+    if ((*moved += more) < POLL_MOVES) return LA_OK;
+    *moved = 0;
+    return la_poll();
+}
+
 /* The same of any windows, by keeping 'w' sorted. */
 static la_status run_sorted(const median *s, const double *x, double *out,
                             double *w, int64_t first, int64_t end)
 {
-    int64_t half = s->size / 2, nans = 0;
+    int64_t half = s->size / 2, nans = 0, moved = 0;
     if (first >= end) return LA_OK;
     memset(w, 0, (size_t)s->size * sizeof(*w));
-    for (int64_t k = first - half; k <= first + half; k++)
+    for (int64_t k = first - half; k <= first + half; k++) {
         replace(w, s->size, 0, at(x, s->n, k, 1, &nans));
+        LA_TRY(poll_moves(&moved, s->size));
+    }
     for (int64_t i = first; i < end; i++) {
         out[i] = nans > 0 ? NAN : w[half];
         double old = at(x, s->n, i - half, -1, &nans);
         replace(w, s->size, old, at(x, s->n, i + half + 1, 1, &nans));
-        if (i % 256 == 0 && s->size > 1000) LA_TRY(la_poll());
+        LA_TRY(poll_moves(&moved, s->size));
     }
     return LA_OK;
 }
