@@ -206,5 +206,11 @@ describe("la.image", function()
     raises("direction 'up'", image.flip, x, "up")
     raises("got int64", image.rgb_to_gray, x:long())
     raises("got int32", image.gaussian_blur, x:int(), 1)
+    raises("radius: at most 4000000 expected", image.gaussian_blur, x, 1,
+           {radius = 1 << 40})
+    raises("sigma: one value or", image.gaussian_blur, x, {1, 2, 3})
+    raises("size: one value or", image.erode, x, {2, 2, 2})
+    raises("resize: the image has no pixels", image.resize, la.ones(3, 0, 4), 2,
+           2)
   end)
 end)

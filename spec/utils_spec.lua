@@ -174,6 +174,7 @@ describe("hash", function()
   it("is XXH64 of dtype, sizes and elements", function()
     -- computed with the xxhash package of Python (64 bits, seed 0)
     assert.equal(-5415766489889988527, la.hash(la.zeros(0)))
+    raises("tensor expected, got no value", la.hash)
     assert.equal(2405169974301245685, la.hash(la.eye(3)))
     assert.equal(4720198445261475585,
                  la.hash(la.arange(1000, {dtype = "int16"})))
@@ -260,6 +261,17 @@ describe("DLPack", function()
     collectgarbage()
     assert.equal(1000, y:sum():item())
     assert.is_true(rawequal(x, la.from_dlpack(x)))
+  end)
+
+  it("tells the versioned struct from the older one", function()
+    for _, o in ipairs{{versioned = true}, {versioned = false}, {}} do
+      local x = la.arange(6):view(2, 3).mT
+      assert.is_true(la.equal(x, la.from_dlpack(x:to_dlpack(o))))
+      assert.is_true(la.equal(x, la.from_dlpack(x:to_dlpack(o), {})))
+      local none = la.from_dlpack(la.empty(0, 3):to_dlpack(o))
+      assert.same({0, 3}, {none:size()})
+    end
+    raises("table of options expected, got number", la.from_dlpack, 3, 5)
   end)
 
   it("refuses what has other bytes, a gradient or no data", function()

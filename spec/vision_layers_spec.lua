@@ -178,6 +178,9 @@ describe("multi_head_attention_forward", function()
     raises("divisible", la.multi_head_attention_forward, q, q, q, 8, 3,
       net.in_proj_weight)
     raises("unknown option", call, q, m, {mask = hide})
+    raises("query: tensor of 2 or 3 dims", call, la.tensor(1), m)
+    raises("in_proj_weight: tensor of 2 dims expected, got nil",
+      la.multi_head_attention_forward, q, q, q, 8, 2)
   end)
 end)
 

@@ -185,7 +185,7 @@ progress(n or list[, {desc=, file=, quiet=}])
 x:to_dlpack([{versioned=false}])
     Light userdata of a DLManagedTensor (DLManagedTensorVersioned) on x's
     memory, for a C library that takes it over and calls its deleter.
-from_dlpack(pointer[, {versioned=false}])
+from_dlpack(pointer[, {versioned=}])
     A tensor on the memory of such a struct, which is taken over; a tensor is
     returned as it is.
 hash(x)

@@ -1,7 +1,8 @@
 -- lunarray.multi_head: attention in several heads as a function of its weights,
 -- reached as la.multi_head_attention_forward; what nn.MultiheadAttention calls.
 local la = require "lunarray"
-local user_level = require "lunarray.tensors".user_level
+local tensors = require "lunarray.tensors"
+local is_tensor, user_level = tensors.is_tensor, tensors.user_level
 
 local multi_head = {}
 
@@ -79,13 +80,24 @@ local function check(o)
   end
 end
 
+-- What must be a tensor, of so many dims.
+local function check_dims(x, what, least, most)
+  if is_tensor(x) and x.ndim >= least and x.ndim <= most then return end
+  error(("multi_head_attention_forward: %s: tensor of %s dims expected, got %s")
+    :format(what, least == most and least or least .. " or " .. most,
+      is_tensor(x) and x.ndim .. " dims" or type(x)), user_level())
+end
+
 -- query (L, N, E), key and value (S, N, E), or all without N.
 function multi_head.multi_head_attention_forward(query, key, value, embed_dim,
     num_heads, in_weight, in_bias, out_weight, out_bias, o)
   o = o or {}
   check(o)
+  check_dims(query, "query", 2, 3)
+  check_dims(key, "key", query.ndim, query.ndim)
+  check_dims(value, "value", query.ndim, query.ndim)
   if math.type(num_heads) ~= "integer" or num_heads < 1
-    or embed_dim % num_heads ~= 0 then
+    or math.type(embed_dim) ~= "integer" or embed_dim % num_heads ~= 0 then
     error("multi_head_attention_forward: embed_dim must be divisible by "
       .. "num_heads", user_level())
   end
@@ -93,6 +105,8 @@ function multi_head.multi_head_attention_forward(query, key, value, embed_dim,
     error(("multi_head_attention_forward: embed_dim is %d, but the query has "
       .. "%d features"):format(embed_dim, query:size(-1)), user_level())
   end
+  check_dims(in_weight, "in_proj_weight", 2, 2)
+  check_dims(out_weight, "out_proj_weight", 2, 2)
   local single = query.ndim == 2
   local function batch_in_front(x)
     return single and x:unsqueeze(1) or x:transpose(1, 2)

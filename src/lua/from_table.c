@@ -540,6 +540,7 @@ static bool lies_plain(const la_tensor *t)
 static la_tensor *push_plain(lua_State *L, int arg, const char *name)
 {
     la_state *s = la_up_state(L);
+    if (lua_isnone(L, arg)) la_check_tensor(L, arg, name);
     la_handle *h = la_new_handle(L, s);     /* may run finalizers: first */
     la_tensor *t = la_check_tensor(L, arg, name);
     la_tensor *plain = NULL, *dense = NULL;

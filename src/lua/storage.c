@@ -110,15 +110,17 @@ static int method_storage(lua_State *L)
 
 /* ---- DLPack, for hosts and foreign functions: raw pointers ---- */
 
-/* {versioned = true} at 2; not in a sandbox. */
-static bool is_versioned(lua_State *L, const char *name)
+/* {versioned = true} at 2, or 'otherwise'; not in a sandbox. */
+static bool is_versioned(lua_State *L, const char *name, bool otherwise)
 {
     if (la_enter(L)->sandboxed)
         luaL_error(L, "%s: not available in a sandbox", name);
-    if (lua_isnoneornil(L, 2)) return false;
-    luaL_checktype(L, 2, LUA_TTABLE);
-    lua_getfield(L, 2, "versioned");
-    bool yes = lua_toboolean(L, -1);
+    if (lua_isnoneornil(L, 2)) return otherwise;
+    if (!lua_istable(L, 2))
+        la_raise_arg(L, 2, name, "table of options expected, got %s",
+                     la_type_text(L, 2));
+    bool given = lua_getfield(L, 2, "versioned") != LUA_TNIL;
+    bool yes = given ? lua_toboolean(L, -1) : otherwise;
     lua_pop(L, 1);
     return yes;
 }
@@ -127,7 +129,7 @@ static bool is_versioned(lua_State *L, const char *name)
 ** deleter. */
 static int method_to_dlpack(lua_State *L)
 {
-    bool versioned = is_versioned(L, "to_dlpack");
+    bool versioned = is_versioned(L, "to_dlpack", false);
     la_tensor *t = la_check_tensor(L, 1, "to_dlpack");
     struct DLManagedTensor *m = NULL;
     struct DLManagedTensorVersioned *v = NULL;
@@ -138,10 +140,11 @@ static int method_to_dlpack(lua_State *L)
 }
 
 /* from_dlpack(pointer[, {versioned=}]): a tensor on that memory. The struct is
-** taken over, also by a call that fails. A tensor is returned as it is. */
+** taken over, also by a call that fails; which of the two it is can be seen
+** when nobody says. A tensor is returned as it is. */
 static int fn_from_dlpack(lua_State *L)
 {
-    bool versioned = is_versioned(L, "from_dlpack");
+    is_versioned(L, "from_dlpack", false);
     la_state *s = la_up_state(L);
     if (la_to_handle(L, 1)) {
         lua_settop(L, 1);
@@ -152,6 +155,7 @@ static int fn_from_dlpack(lua_State *L)
     if (!p) return la_raise_arg(L, 1, "from_dlpack", "tensor or light userdata "
                                 "of a DLManagedTensor expected, got %s",
                                 la_type_text(L, 1));
+    bool versioned = is_versioned(L, "from_dlpack", la_dlpack_has_version(p));
     la_handle *h = la_new_handle(L, s);
     la_tensor *t = NULL;
     LA_CHECK(L, "from_dlpack", versioned ? la_dlpack_import_versioned(p, &t)

@@ -188,6 +188,13 @@ static la_status import(const DLTensor *d, la_release_fn release,
                           context, out);
 }
 
+bool la_dlpack_has_version(const void *m)
+{
+    uint32_t head[2];
+    memcpy(head, m, sizeof head);
+    return head[0] == MAJOR && head[1] < 256;
+}
+
 la_status la_dlpack_import(DLManagedTensor *m, la_tensor **out)
 {
     return import(&m->tensor, end_plain, m, out);

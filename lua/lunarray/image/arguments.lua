@@ -63,9 +63,13 @@ function arguments.integer(name, what, value, least)
 end
 
 -- One value for both dims, or {vertical, horizontal}.
-function arguments.pair(value)
-  if type(value) == "table" then return value[1], value[2] end
-  return value, value
+function arguments.pair(name, what, value)
+  if type(value) ~= "table" then return value, value end
+  if #value ~= 2 then
+    fail(name, "%s: one value or {vertical, horizontal} expected, got %d",
+         what, #value)
+  end
+  return value[1], value[2]
 end
 
 -- One of the words of a list.

@@ -51,6 +51,9 @@ end
 
 -- ---- Gaussian ----
 
+-- That of the largest sigma: weights are made one by one.
+local MAX_RADIUS = 4000000
+
 local function weights(sigma, radius)
   local list, sum = {}, 0
   for k = -radius, radius do
@@ -87,12 +90,16 @@ function filters.gaussian_blur(x, sigma, options)
   check_dtype(name, x)
   local o = arguments.options(name, options, {"radius", "mode"})
   local mode = arguments.word(name, "mode", o.mode or "reflect", MODES)
-  local sigmas, radii = {pair(sigma)}, {pair(o.radius)}
+  local sigmas = {pair(name, "sigma", sigma)}
+  local radii = {pair(name, "radius", o.radius)}
   local y = widened(x, "float32")
   for k, dim in ipairs{-2, -1} do
     local s = check_sigma(sigmas[k])
     local radius = o.radius and integer(name, "radius", radii[k], 0)
       or math.tointeger((4 * s + 0.5) // 1)
+    if radius > MAX_RADIUS then
+      fail(name, "radius: at most %d expected, got %d", MAX_RADIUS, radius)
+    end
     if s > 0 and radius > 0 and x:numel() > 0 then
       y = correlated(y, dim, weights(s, radius), mode)
     end
@@ -187,7 +194,7 @@ local function read_window(name, size)
     end
     return nil, nil, size
   end
-  local h, w = pair(size == nil and 3 or size)
+  local h, w = pair(name, "size", size == nil and 3 or size)
   return integer(name, "size", h, 1), integer(name, "size", w, 1)
 end
 

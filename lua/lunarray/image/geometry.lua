@@ -70,6 +70,9 @@ function geometry.resize(x, height, width, options)
   check_dtype(name, x)
   height = integer(name, "height", height, 1)
   width = integer(name, "width", width, 1)
+  if x:size(-2) == 0 or x:size(-1) == 0 then
+    fail(name, "the image has no pixels")
+  end
   local o = arguments.options(name, options, {"mode", "antialias"})
   local mode = arguments.word(name, "mode", o.mode or "bilinear",
     {"nearest", "nearest-exact", "bilinear", "bicubic", "lanczos", "area"})
