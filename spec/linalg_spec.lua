@@ -189,6 +189,27 @@ describe("linalg", function()
     end
   end)
 
+  it("of subnormal matrices", function()
+    for d, tiny in pairs{float32 = 2^-130, float64 = 2^-1040,
+        complex64 = 2^-130, complex128 = 2^-1040} do
+      local a = la.full({3, 3}, tiny, {dtype = d})
+      local w, v = L.eigh(a)
+      local u, s, vh = L.svd(a)
+      assert.are.equal(3 * tiny, w[3]:item(), d)
+      assert.are.equal(3 * tiny, s[1]:item(), d)
+      near("V", d, v.mH:matmul(v), eye(3, d))
+      near("U", d, u.mH:matmul(u), eye(3, d))
+      near("Vh", d, vh:matmul(vh.mH), eye(3, d))
+      assert.are.equal(1, L.matrix_rank(a):item(), d)
+    end
+  end)
+
+  it("the word of a norm needs a matrix", function()
+    local ok, why = pcall(L.norm, la.ones(3), "fro")
+    assert.is_false(ok)
+    assert.is_truthy(why:find("a matrix norm needs two dims, got 1", 1, true))
+  end)
+
   it("least squares", function()
     for _, d in ipairs(DTYPES) do
       local a, b = random(d, {2, 30, 7}), random(d, {2, 30, 3})

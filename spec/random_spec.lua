@@ -258,6 +258,16 @@ describe("choices", function()
     end)
   end)
 
+  it("numbers keep their width for dtype=float64", function()
+    local wide = {dtype = "float64"}
+    assert.equal(0.1, la.laplace(0.1, 0, {1}, wide):item())
+    assert.equal(1e300, la.truncated_normal(1e300, 0, 0, 2e300, wide):item())
+    assert.equal(0.1, la.truncated_normal(0.05, 1, 0.1, 0.1, {2}, wide)[2]
+      :item())
+    assert.is_true(la.gamma(1e300, 0.5, wide):item() < 1e300)
+    assert.equal("float32", la.laplace(0.1, 0).dtype)
+  end)
+
   it("dropout scales what it keeps", function()
     local x = la.ones(N):dropout(0.25)
     near(x:mean():item(), 1, (1 / 3 / N) ^ 0.5)

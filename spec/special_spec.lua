@@ -57,6 +57,18 @@ describe("special functions", function()
     end
   end)
 
+  it("spherical_bessel_j0 is sin(x) / x far out", function()
+    local list = {0, 0.5, -1, 1.5, 1e3, -12345.678, 6762071741.967936, inf, nan}
+    local want = {}
+    for i, x in ipairs(list) do
+      want[i] = x == 0 and 1 or x == inf and 0 or math.sin(x) / x
+    end
+    near(want, la.special.spherical_bessel_j0(doubles(list)), 4)
+    local x = doubles {0, 2.5}:requires_grad_()
+    la.special.spherical_bessel_j0(x):sum():backward()
+    near({0, math.cos(2.5) / 2.5 - math.sin(2.5) / 6.25}, x.grad, 4)
+  end)
+
   it("stand in la.special", function()
     assert.equal(la.gammaln, la.special.gammaln)
     assert.equal(la.lgamma(2.5):item(), la.special.gammaln(2.5):item())

@@ -42,11 +42,12 @@ static la_status wrap_number(call *c, la_value *v)
 }
 
 /* Numbers without a tensor next to them are what la.tensor makes of them: there
-** is nothing that their full width would be for. Element-wise rows promote
-** numbers themselves. */
+** is nothing that their full width would be for, unless dtype= says so.
+** Element-wise rows promote numbers themselves. */
 static la_status default_numbers(call *c)
 {
-    if (c->op->family) return LA_OK;
+    if (c->op->family || la_asks_wide(c->schema->nparams, c->args.args))
+        return LA_OK;
     for (int k = 0; k < c->schema->nwatched; k++) {
         const la_value *v = &c->args.args[k];
         if (c->args.handles[k] || v->tag == LA_VTENSORS) return LA_OK;

@@ -39,15 +39,15 @@ static void widen(la_value *v, la_type type)
     if (v->tag == LA_VSCALAR) *v = la_v_float(v->scalar.re);
 }
 
-/* Wrapped numbers without a tensor next to them; those of element-wise rows
-** promote. */
+/* Wrapped numbers without a tensor next to them, unless a dtype= holds them in
+** full; those of element-wise rows promote. */
 static la_status default_numbers(const la_op *op, int n, const la_value *args,
                                  owned *o)
 {
     int tensors = 0;
     for (int k = 0; k < n; k++)
         tensors += args[k].tag == LA_VTENSOR || args[k].tag == LA_VTENSORS;
-    if (op->family || tensors > o->n) return LA_OK;
+    if (op->family || tensors > o->n || la_asks_wide(n, args)) return LA_OK;
     for (int k = 0; k < o->n; k++)
         LA_TRY(la_number_to_default(o->slots[k]));
     return LA_OK;

@@ -312,6 +312,15 @@ static inline la_value la_v_dtype(la_dtype dtype)
 {
     return (la_value){.tag = LA_VDTYPE, .given = true, .dtype = dtype};
 }
+/* Is one of n arguments a dtype that holds what a Lua number does? */
+static inline bool la_asks_wide(int n, const la_value *args)
+{
+    for (int k = 0; k < n; k++)
+        if (args[k].tag == LA_VDTYPE && (args[k].dtype == LA_FLOAT64
+                                         || args[k].dtype == LA_COMPLEX128))
+            return true;
+    return false;
+}
 static inline la_value la_v_device(la_device device)
 {
     return (la_value){.tag = LA_VDEVICE, .given = true, .device = device};

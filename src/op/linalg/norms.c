@@ -134,6 +134,9 @@ la_status la_impl_linalg_norm(la_frame *f)
     if (n == 1 && ord->tag == LA_VSCALAR)
         return la_run_result(f, vector_norm, a, la_v_float(ord->scalar.re),
                              *dim, keep);
+    if (n != 2 && ord->tag == LA_VSTR)
+        return la_error_at(LA_EARG, 2, "a matrix norm needs two dims, got "
+                           "%lld", (long long)n);
     if (n != 2)
         return la_error_at(LA_EARG, 3, "an order needs one dim or two, got "
                            "%lld", (long long)n);

@@ -5,7 +5,10 @@
 ** a choice of kernel (pick) of its own; the composites are activations that are
 ** not worth a kernel.
 */
+#include <math.h>
+
 #include "base/context.h"
+#include "op/composite.h"
 #include "op/families.h"
 #include "op/view/view.h"
 #include "tensor/promote.h"
@@ -131,16 +134,21 @@ la_status la_impl_special_scaled_modified_bessel_k1(la_frame *f)
     return la_run_result(f, bessel_k, la_arg(f, 0), 1, 1);
 }
 
-/* sinc without its factor pi; 0 at infinity. */
+/* sin(x) / x, near 0 as sinc, which has derivatives there: far out the error of
+** x / pi would be as large as a period. 0 at infinity. */
 la_status la_impl_special_spherical_bessel_j0(la_frame *f)
 {
-    LA_OWNED far = NULL;
-    LA_OWNED scaled = NULL;
-    LA_OWNED near = NULL;
-    LA_TRY(la_run(isinf, &far, la_arg(f, 0)));
-    LA_TRY(la_run(mul, &scaled, la_arg(f, 0), 0.31830988618379067154));
-    LA_TRY(la_run(sinc, &near, scaled));
-    return la_run_result(f, where, far, 0, near);
+    LA_CHAIN box = {.n = 0};
+    la_chain *w = &box;
+    la_tensor *x = STEP(mul, la_arg(f, 0), 1.0);
+    la_tensor *size = STEP(abs, x);
+    la_tensor *far = STEP(eq, size, (double)INFINITY);
+    la_tensor *out = STEP(logical_and, STEP(gt, size, 1.0),
+                          STEP(logical_not, far));
+    la_tensor *some = STEP(where, out, x, 1.0);
+    la_tensor *near = STEP(sinc, STEP(mul, x, 0.31830988618379067154));
+    near = STEP(where, out, STEP(div, STEP(sin, some), some), near);
+    return la_chain_end(w, f, STEP(where, far, 0.0, near));
 }
 
 /* (n, x), the order first, as torch.polygamma has it; the method has x

@@ -115,8 +115,9 @@ static la_status edges_of(la_frame *f, const boxes *b, la_tensor *x, int64_t j,
     } else {
         count = (double)asked->i;
     }
-    if (!(count >= 1 && count < 0x1p40) || count != floor(count))
-        return la_error_at(LA_EARG, BINS + 1, "bins must be > 0");
+    if (count >= 0x1p40) return la_error_at(LA_EARG, BINS + 1, "too many bins");
+    if (!(count >= 1) || count != floor(count))
+        return la_error_at(LA_EARG, BINS + 1, "bins must be > 0 and integers");
     LA_TRY(range_of(f, x, j, &low, &high));
     return la_run(linspace, out, low, high, (int64_t)count + 1,
                   la_v_bool(true), dtype);
