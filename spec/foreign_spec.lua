@@ -47,6 +47,20 @@ describe("a name that is not there", function()
     end
   end)
 
+  it("has no advice once it is there", function()
+    local there = {}
+    for name in pairs(foreign.advice) do
+      local own = name:match("^:(.*)")
+      local ok, value = pcall(function()
+        if own then return x[own] end
+        return rawget(la, name)
+      end)
+      if ok and value ~= nil then there[#there + 1] = name end
+    end
+    table.sort(there)
+    assert.same({}, there)
+  end)
+
   it("is blamed on the user's line", function()
     local text = raises(nil, get(la, "from_numpy"))
     assert.truthy(text:find("foreign_spec.lua:%d+: "))

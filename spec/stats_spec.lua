@@ -140,6 +140,7 @@ describe("polynomials, by LAPACK,", lapack and function()
     assert.is_true(residuals:abs():lt(1e-20):all())
     assert.equal(3, rank:item())
     assert.same({3}, values.shape)
+    assert.equal(1, select("#", la.polyfit(x, x * x, 2, {full = false})))
     -- one point four times: the shortest of all solutions, as NumPy's
     c, residuals, rank = la.polyfit(la.ones(4, {dtype = "float64"}),
       la.full({4}, 2, {dtype = "float64"}), 1, {full = true})

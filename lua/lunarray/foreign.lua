@@ -16,18 +16,18 @@ local foreign = {}
 local ROWS = {
   -- creating
   "array asanyarray asarray_chkfinite asmatrix from_numpy fromiter Tensor " ..
-  "FloatTensor DoubleTensor HalfTensor BFloat16Tensor LongTensor IntTensor " ..
-  "ShortTensor CharTensor ByteTensor BoolTensor ndarray matrix",
+  "FloatTensor DoubleTensor HalfTensor BFloat16Tensor LongTensor " ..
+  "IntTensor ShortTensor CharTensor ByteTensor BoolTensor ndarray matrix",
   "la.tensor(table) makes a tensor, with {dtype = } for other dtypes",
   ":new", "la.empty(sizes, {dtype = x.dtype}) or x:new_empty(sizes)",
   "empty_permuted :new_empty_strided", "la.empty_strided or x:permute",
-  "identity", "la.eye(n)", "tri", "la.ones(n, m):tril()",
+  "identity", "la.eye(n)",
+  "tri", "la.ones(n, m):tril()",
   "geomspace", "la.logspace takes the exponents",
   "fromfunction", "la.from_function(sizes, function(i, j) ... end)",
   "frompyfunc vectorize piecewise apply_along_axis apply_over_axes",
   "la.where chooses element by element, x:apply_(function) calls Lua for each",
-  "fromfile fromstring frombuffer fromregex",
-  "la.from_raw(string, dtype, sizes)",
+  "fromfile fromstring fromregex", "la.from_raw(string, dtype, sizes)",
   "from_file memmap", "la.mmap(path)",
   "loadtxt genfromtxt", "la.read_csv(path, {sep = \",\"})",
   "savetxt", "la.write_csv(columns, path)",
@@ -43,23 +43,30 @@ local ROWS = {
   "strided sparse_coo sparse_csr layout :layout memory_format",
   "every tensor is dense with strides; memory_format = \"channels_last\" " ..
   "orders them",
-  "Inf Infinity PINF infty", "la.inf", "NINF", "-la.inf", "NaN NAN", "la.nan",
+  "Inf Infinity PINF infty", "la.inf",
+  "NINF", "-la.inf",
+  "NaN NAN", "la.nan",
   -- shapes
-  "append", "la.cat{x, y}", "block bmat", "la.cat of rows made by la.cat",
-  "array_split", "la.tensor_split", "rollaxis", "la.movedim",
+  "append", "la.cat{x, y}",
+  "block bmat", "la.cat of rows made by la.cat",
+  "array_split", "la.tensor_split",
+  "rollaxis", "la.movedim",
   "unsafe_chunk :unsafe_chunk", "x:chunk",
   "unsafe_split unsafe_split_with_sizes :unsafe_split " ..
-  ":unsafe_split_with_sizes", "x:split",
+  ":unsafe_split_with_sizes",
+  "x:split",
   "alias_copy as_strided_copy detach_copy diagonal_copy expand_copy " ..
   "permute_copy select_copy slice_copy split_copy split_with_sizes_copy " ..
   "squeeze_copy t_copy transpose_copy unbind_copy unfold_copy " ..
   "unsqueeze_copy view_copy view_as_complex_copy view_as_real_copy",
   "call the view without \"_copy\", then x:clone()",
-  ":copy copy", "x:clone()", "copyto", "y:copy_(x)",
+  ":copy copy", "x:clone()",
+  "copyto", "y:copy_(x)",
   ":resize :resize_as resize", "x:resize_(sizes), or x:reshape(sizes)",
-  ":flat", "x:flatten()", ":strides", "x:stride()",
+  ":flat", "x:flatten()",
+  ":strides", "x:stride()",
   ":fill", "x:fill_(value)",
-  "fill fill_diagonal :fill_diagonal_", "x:diagonal():fill_(value)",
+  "fill fill_diagonal", "x:diagonal():fill_(value)",
   ":base", "x:storage() is equal for tensors on the same memory",
   "may_share_memory shares_memory", "x:storage() == y:storage()",
   ":untyped_storage typed_storage is_storage :storage_type UntypedStorage",
@@ -67,12 +74,15 @@ local ROWS = {
   ":flags", "x:is_contiguous(), x.requires_grad, x:is_conj()",
   ":setflags", "x:requires_grad_()",
   "ascontiguousarray asfortranarray require", "x:contiguous()",
-  "isfortran", "x.mT:is_contiguous()", ":dim_order", "x:stride()",
+  "isfortran", "x.mT:is_contiguous()",
+  ":dim_order", "x:stride()",
   ":data_as :ctypes :const_data_ptr", "x:data_ptr()",
   ":byteswap", "la.from_raw reads little-endian bytes",
   ":getfield :setfield", "x:view(dtype) shows the same bits as another dtype",
-  ":name", "x.names holds the names of the dims", ":as_subclass", "x",
-  "iterable", "x:iter() walks over a dim", "typename", "x.dtype",
+  ":name", "x.names holds the names of the dims",
+  ":as_subclass", "x",
+  "iterable", "x:iter() walks over a dim",
+  "typename", "x.dtype",
   -- indices
   "compress extract :compress", "x[mask] or la.masked_select",
   "choose :choose", "la.gather or la.where",
@@ -91,82 +101,82 @@ local ROWS = {
   "sort_complex", "x:abs():argsort(), then x:index_select",
   "intersect1d", "x[la.isin(x, y)]:unique()",
   "setdiff1d", "x[la.isin(x, y, {invert = true})]:unique()",
-  "union1d", "la.cat{x, y}:unique()", "setxor1d", "la.unique and la.isin",
-  "in1d", "la.isin", "digitize", "la.bucketize", "nested_iters", "for loops",
+  "union1d", "la.cat{x, y}:unique()",
+  "setxor1d", "la.unique and la.isin",
+  "in1d", "la.isin",
+  "nested_iters", "for loops",
   "ndindex ndenumerate nditer", "for loops, or x:iter() over a dim",
   -- element-wise
-  "around", "la.round(x, {decimals = n})", "rint", "la.round",
-  "fabs", "la.abs", "degrees", "la.rad2deg", "radians", "la.deg2rad",
-  "power", "la.pow", "mod", "la.remainder", "modf", "la.frac and la.trunc",
+  "around", "la.round(x, {decimals = n})",
+  "rint", "la.round",
+  "fabs", "la.abs",
+  "degrees", "la.rad2deg",
+  "radians", "la.deg2rad",
+  "power", "la.pow",
+  "mod", "la.remainder",
+  "modf", "la.frac and la.trunc",
   "invert", "la.bitwise_not",
   "left_shift", "la.bitwise_left_shift",
   "right_shift", "la.bitwise_right_shift",
   "bitwise_count packbits unpackbits",
   "la.bitwise_right_shift and la.bitwise_and show single bits",
-  ":conjugate conjugate", "x:conj()", "spacing", "la.nextafter(x, la.inf) - x",
-  "real_if_close", "x.real", "iscomplex", "x.imag:ne(0)",
-  "iscomplexobj", "x:is_complex()", "isrealobj", "not x:is_complex()",
-  "psi", "la.digamma", "gammaln", "la.lgamma",
-  "unwrap", "la.diff and la.cumsum",
+  ":conjugate conjugate", "x:conj()",
+  "spacing", "la.nextafter(x, la.inf) - x",
+  "real_if_close", "x.real",
+  "iscomplex", "x.imag:ne(0)",
+  "iscomplexobj", "x:is_complex()",
+  "isrealobj", "not x:is_complex()",
   "array_equiv", "la.equal of la.broadcast_tensors(x, y)",
   ":is_same_size is_same_size", "x.shape == y.shape",
   "is_nonzero :is_nonzero", "x:item() ~= 0",
-  "isscalar", "type(v) == \"number\"", "issubdtype", "la.isdtype(dtype, kind)",
+  "isscalar", "type(v) == \"number\"",
+  "issubdtype", "la.isdtype(dtype, kind)",
   "common_type mintypecode min_scalar_type", "la.result_type(x, y)",
   "base_repr binary_repr", "string.format",
   "isnat busday_count busday_offset is_busday datetime_as_string " ..
-  "datetime_data", "there are no dates: keep days or seconds in int64",
+  "datetime_data",
+  "there are no dates: keep days or seconds in int64",
   -- reductions
-  "ptp", "x:amax() - x:amin()",
-  "average", "(x * w):sum() / w:sum()", "ediff1d", "la.diff(x:flatten())",
-  "percentile nanpercentile", "la.quantile(x, p / 100)",
-  "nanmax", "x:nan_to_num(-la.inf):amax()",
-  "nanmin", "x:nan_to_num(la.inf):amin()",
-  "nanargmax", "x:nan_to_num(-la.inf):argmax()",
-  "nanargmin", "x:nan_to_num(la.inf):argmin()",
-  "nanstd", "nanvar(x):sqrt()", "nanvar",
-  "(x - x:nanmean()):square():nanmean()",
-  "nanprod", "x:nan_to_num(1):prod()",
-  "nancumsum", "x:nan_to_num(0):cumsum(dim)",
+  "ediff1d", "la.diff(x:flatten())",
   "nancumprod", "x:nan_to_num(1):cumprod(dim)",
-  "histogram2d histogramdd histogram_bin_edges", "la.histogram",
-  "gradient", "la.diff", "interp", "la.searchsorted finds the interval",
+  "histogram2d histogram_bin_edges", "la.histogram",
   "hash_tensor :hash_tensor", "la.hash(x)",
-  "poly polyadd polyder polydiv polyfit polyint polymul polysub roots poly1d",
-  "la.linalg.lstsq of la.vander(x, n) fits coefficients",
-  "polyval", "a loop y = y * x + coefficient",
+  "poly polyadd polyder polydiv polyint polymul polysub poly1d",
+  "la.polyfit fits coefficients, la.roots finds zeros",
   -- linear algebra
-  "matvec vecmat", "la.matmul", "einsum_path", "la.einsum",
+  "matvec vecmat", "la.matmul",
+  "einsum_path", "la.einsum",
   "frobenius_norm", "la.linalg.matrix_norm(x, \"fro\")",
   "nuclear_norm", "la.linalg.matrix_norm(x, \"nuc\")",
-  "native_norm", "la.norm", "norm_except_dim", "la.norm over the other dims",
+  "native_norm", "la.norm",
+  "norm_except_dim", "la.norm over the other dims",
   "symeig :symeig", "la.linalg.eigh(x), la.linalg.eigvalsh(x)",
   "lobpcg", "the first columns that la.linalg.eigh gives",
   "matrix_sqrth", "roots of the eigenvalues that la.linalg.eigh gives",
-  "pinverse :pinverse", "la.linalg.pinv(x), or la.linalg.lstsq to solve",
   "triangular_solve :triangular_solve",
   "la.linalg.solve_triangular(A, b, {upper = true})",
   "ldl_factor_ex", "la.linalg.ldl_factor",
-  "chain_matmul", "la.linalg.multi_dot",
-  ":stft :istft :fft", "",
+  ":fft", "",
   -- random numbers
   "random", "la.rand(sizes), la.randn, la.randint, la.Generator(seed)",
   "random_sample ranf sample uniform",
   "la.rand(sizes), or x:uniform_(from, to)",
   "random_integers", "la.randint(low, high, sizes)",
-  "standard_normal", "la.randn(sizes)", "permutation shuffle", "la.randperm(n)",
-  "choice", "la.multinomial, or x[la.randperm(n)]",
+  "standard_normal", "la.randn(sizes)",
+  "permutation", "la.randperm(n)",
   "default_rng RandomState", "la.Generator(seed)",
   "set_state get_state get_bit_generator set_bit_generator " ..
-  "thread_safe_generator", "la.Generator, la.get_rng_state, la.set_rng_state",
+  "thread_safe_generator",
+  "la.Generator, la.get_rng_state, la.set_rng_state",
   "bytes", "la.randint(0, 255, sizes, {dtype = \"uint8\"})",
   "exponential standard_exponential", "x:exponential_(lambda)",
-  "geometric", "x:geometric_(p)", "lognormal", "x:log_normal_(mean, std)",
+  "geometric", "x:geometric_(p)",
+  "lognormal", "x:log_normal_(mean, std)",
   "standard_cauchy", "x:cauchy_()",
-  "chisquare noncentral_chisquare standard_gamma f noncentral_f gumbel " ..
-  "hypergeometric laplace logistic logseries multivariate_normal " ..
-  "negative_binomial pareto rayleigh standard_t triangular vonmises wald " ..
-  "weibull zipf", "transform la.rand or la.randn",
+  "noncentral_chisquare standard_gamma f noncentral_f hypergeometric " ..
+  "logistic logseries negative_binomial pareto rayleigh standard_t " ..
+  "triangular vonmises wald zipf",
+  "transform la.rand or la.randn",
   -- networks
   "nn", "local nn = require \"lunarray.nn\"; its functions are those of la",
   "functional", "functions of networks are those of la: la.relu, la.linear",
@@ -178,17 +188,17 @@ local ROWS = {
   "adaptive_max_pool3d_with_indices max_pool1d_with_indices " ..
   "max_pool2d_with_indices max_pool3d_with_indices",
   "the pooling function without \"_with_indices\": {return_indices = true}",
-  "fractional_max_pool2d fractional_max_pool2d_with_indices " ..
-  "fractional_max_pool3d fractional_max_pool3d_with_indices lp_pool3d",
+  "fractional_max_pool2d_with_indices fractional_max_pool3d_with_indices " ..
+  "lp_pool3d",
   "la.max_pool2d, la.avg_pool2d and their adaptive forms",
   "native_batch_norm batch_norm_backward_elemt batch_norm_backward_reduce " ..
   "batch_norm_elemt batch_norm_gather_stats batch_norm_stats " ..
   "batch_norm_gather_stats_with_counts batch_norm_update_stats",
   "la.batch_norm",
-  "native_group_norm", "la.group_norm", "native_dropout", "la.dropout",
+  "native_group_norm", "la.group_norm",
+  "native_dropout", "la.dropout",
   "native_channel_shuffle", "channel_shuffle",
-  "alpha_dropout_ feature_dropout feature_dropout_ feature_alpha_dropout_ " ..
-  "feature_alpha_dropout alpha_dropout dropout1d dropout2d dropout3d",
+  "alpha_dropout_ feature_dropout feature_dropout_ feature_alpha_dropout_",
   "la.dropout; la.bernoulli draws a mask for whole channels",
   "embedding_renorm_", "la.embedding(idx, weight, {max_norm = })",
   "conv_tbc", "la.conv1d of the permuted tensor",
@@ -201,31 +211,32 @@ local ROWS = {
   "la.bmm, or la.matmul for each group",
   "boolean_dispatch assert_int_or_pair has_torch_function " ..
   "has_torch_function_unary has_torch_function_variadic " ..
-  "handle_torch_function classproperty get_file_path merge_type_from_" ..
-  "type_comment parse_ir parse_schema parse_type_comment unify_type_list " ..
-  "import_ir_module import_ir_module_from_buffer Optional",
+  "handle_torch_function classproperty get_file_path " ..
+  "merge_type_from_type_comment parse_ir parse_schema parse_type_comment " ..
+  "unify_type_list import_ir_module import_ir_module_from_buffer Optional",
   "it is a part of PyTorch's own machinery",
   -- gradients
-  "is_inference :is_inference is_inference_mode_enabled " ..
-  ":volatile", "la.no_grad(f) runs f without recording",
+  "is_inference :is_inference is_inference_mode_enabled :volatile",
+  "la.no_grad(f) runs f without recording",
   "is_anomaly_enabled set_anomaly_enabled is_anomaly_check_nan_enabled",
   "la.detect_anomaly(f)",
-  ":retains_grad", "x:retain_grad()", ":grad_dtype", "x.grad.dtype",
+  ":retains_grad", "x:retain_grad()",
+  ":grad_dtype", "x.grad.dtype",
   ":output_nr", "x.grad_fn names the operation",
   ":register_post_accumulate_grad_hook", "x:register_hook(f)",
   ":reinforce", "the log-probability's backward()",
   "vmap func", "operations take batches: la.stack, then bmm, sum over a dim",
   -- what a tensor of another kind has
   "sparse sparse_coo_tensor sparse_csr_tensor sparse_csc_tensor " ..
-  "sparse_bsr_tensor sparse_bsc_tensor sparse_compressed_tensor hsmm hspmm " ..
-  "spmm dsmm saddmm smm sspaddmm resize_as_sparse_ ccol_indices_copy " ..
-  "col_indices_copy crow_indices_copy row_indices_copy indices_copy " ..
-  "values_copy :to_sparse :to_sparse_bsc :to_sparse_bsr :to_sparse_coo " ..
-  ":to_sparse_csc :to_sparse_csr :coalesce :is_coalesced :indices :values " ..
-  ":crow_indices :col_indices :ccol_indices :row_indices :dense_dim " ..
-  ":sparse_dim :sparse_mask :sparse_resize_ :sparse_resize_and_clear_ " ..
-  ":is_sparse :is_sparse_csr :smm :sspaddmm :resize_as_sparse_ :to_dense " ..
-  ":is_nested :to_padded_tensor nested",
+  "sparse_bsr_tensor sparse_bsc_tensor sparse_compressed_tensor hsmm " ..
+  "hspmm spmm dsmm saddmm smm sspaddmm resize_as_sparse_ " ..
+  "ccol_indices_copy col_indices_copy crow_indices_copy row_indices_copy " ..
+  "indices_copy values_copy :to_sparse :to_sparse_bsc :to_sparse_bsr " ..
+  ":to_sparse_coo :to_sparse_csc :to_sparse_csr :coalesce :is_coalesced " ..
+  ":indices :values :crow_indices :col_indices :ccol_indices :row_indices " ..
+  ":dense_dim :sparse_dim :sparse_mask :sparse_resize_ " ..
+  ":sparse_resize_and_clear_ :is_sparse :is_sparse_csr :smm :sspaddmm " ..
+  ":resize_as_sparse_ :to_dense :is_nested :to_padded_tensor nested",
   "tensors are dense: la.index_add and x:scatter_add sum by index",
   "quantize_per_channel quantize_per_tensor quantize_per_tensor_dynamic " ..
   "quantized_batch_norm quantized_gru quantized_gru_cell quantized_lstm " ..
@@ -233,12 +244,12 @@ local ROWS = {
   "quantized_max_pool3d quantized_rnn_relu_cell quantized_rnn_tanh_cell " ..
   "empty_quantized fake_quantize_per_channel_affine " ..
   "fake_quantize_per_tensor_affine fused_moving_avg_obs_fake_quant " ..
-  "choose_qparams_optimized int_repr dequantize q_per_channel_axis " ..
+  "choose_qparams_optimized int_repr q_per_channel_axis " ..
   "q_per_channel_scales q_per_channel_zero_points q_scale q_zero_point " ..
   "fbgemm_linear_fp16_weight fbgemm_linear_fp16_weight_fp32_activation " ..
   "fbgemm_linear_int8_weight fbgemm_linear_int8_weight_fp32_activation " ..
   "fbgemm_linear_quantize_weight fbgemm_pack_gemm_matrix_fp16 " ..
-  "fbgemm_pack_quantized_matrix :int_repr :dequantize :is_quantized " ..
+  "fbgemm_pack_quantized_matrix :int_repr :is_quantized " ..
   ":q_per_channel_axis :q_per_channel_scales :q_per_channel_zero_points " ..
   ":q_scale :q_zero_point :qscheme quantization ao",
   "la.quantize packs weights to 8 or 4 bits; there are no quantized dtypes",
@@ -251,12 +262,14 @@ local ROWS = {
   "miopen_convolution_relu miopen_convolution_transpose miopen_ctc_loss " ..
   "miopen_depthwise_convolution miopen_rnn mkldnn_adaptive_avg_pool2d " ..
   "mkldnn_convolution mkldnn_linear_backward_weights mkldnn_max_pool2d " ..
-  "mkldnn_max_pool3d mkldnn_rnn_layer profiler_allow_cudagraph_cupti_" ..
-  "lazy_reinit_cuda12 :cuda :ipu :xpu :mtia :pin_memory :is_pinned " ..
-  ":record_stream :is_cuda :is_xpu :is_ipu :is_maia :is_mps :is_mtia " ..
-  ":is_vulkan :is_xla :is_mkldnn :to_mkldnn :get_device",
+  "mkldnn_max_pool3d mkldnn_rnn_layer " ..
+  "profiler_allow_cudagraph_cupti_lazy_reinit_cuda12 :cuda :ipu :xpu " ..
+  ":mtia :pin_memory :is_pinned :record_stream :is_cuda :is_xpu :is_ipu " ..
+  ":is_maia :is_mps :is_mtia :is_vulkan :is_xla :is_mkldnn :to_mkldnn " ..
+  ":get_device",
   "tensors are in main memory: x.device is \"cpu\" or \"meta\"",
-  ":cpu", "x is in main memory already", ":is_cpu", "x.device == \"cpu\"",
+  ":cpu", "x is in main memory already",
+  ":is_cpu", "x.device == \"cpu\"",
   "autocast amp autocast_decrement_nesting autocast_increment_nesting " ..
   "clear_autocast_cache get_autocast_cpu_dtype get_autocast_dtype " ..
   "get_autocast_gpu_dtype get_autocast_ipu_dtype get_autocast_xla_dtype " ..
@@ -264,7 +277,8 @@ local ROWS = {
   "is_autocast_ipu_enabled is_autocast_xla_enabled set_autocast_dtype " ..
   "set_autocast_cache_enabled set_autocast_cpu_dtype set_autocast_enabled " ..
   "set_autocast_cpu_enabled set_autocast_gpu_dtype set_autocast_ipu_dtype " ..
-  "set_autocast_ipu_enabled set_autocast_xla_dtype set_autocast_xla_enabled",
+  "set_autocast_ipu_enabled set_autocast_xla_dtype " ..
+  "set_autocast_xla_enabled",
   "convert with x:to(dtype) or net:to(dtype)",
   "distributed :is_distributed is_distributed",
   "local mpi = require \"lunarray.mpi\"",
@@ -273,7 +287,6 @@ local ROWS = {
   "Lua states on threads of the host share tensors through C",
   "compile jit onnx export fx", "la.fuse(f) joins loops over the elements",
   -- settings
-  "use_deterministic_algorithms are_deterministic_algorithms_enabled " ..
   "is_deterministic_algorithms_warn_only_enabled " ..
   "set_deterministic_debug_mode get_deterministic_debug_mode",
   "la.use_deterministic(on)",
@@ -292,33 +305,26 @@ local ROWS = {
   "format_float_scientific printoptions",
   "tostring(x), with la.set_printoptions",
   "sym_constrain_range sym_constrain_range_for_size sym_float " ..
-  "sym_fresh_size sym_int sym_ite sym_max sym_min sym_not sym_sqrt sym_sum " ..
-  "while_loop cond", "sizes are plain numbers: use if, while, math.max",
+  "sym_fresh_size sym_int sym_ite sym_max sym_min sym_not sym_sqrt " ..
+  "sym_sum while_loop",
+  "sizes are plain numbers: use if, while, math.max",
   "test", "the library's tests are run by make test",
-  ":numpy :tolist", "x:totable(), or x:tostring_raw() for the bytes",
-  ":module_load", "y:copy_(x)", "from_dlpack to_dlpack :to_dlpack", "",
-  ":map2_", "x:map_(y, f)",
+  ":numpy", "x:totable(), or x:tostring_raw() for the bytes",
+  ":module_load", "y:copy_(x)",
   -- theirs too, in a theme here or not at all
-  "eig :eig eigh svd :svd svd_lowrank pca_lowrank", "",
-  ":apply_ :map_ :storage :frexp frexp igamma igammac :igamma :igamma_ " ..
-  ":igammac :igammac_ gammainc gammaincc :lstsq :lu :lu_solve " ..
-  "affine_grid airy_ai bartlett bartlett_window bessel_j0 bessel_j1 " ..
-  "bessel_y0 bessel_y1 blackman blackman_window channel_shuffle " ..
-  "chebyshev_polynomial_t chebyshev_polynomial_u chebyshev_polynomial_v " ..
-  "chebyshev_polynomial_w convolve correlate cosine eigvals eigvalsh " ..
-  "entr erfcx fft fft2 fftfreq fftn fftshift gaussian general_cosine " ..
-  "general_hamming grid_sample gumbel_softmax hamming hamming_window hann " ..
-  "hann_window hanning hermite_polynomial_h hermite_polynomial_he hfft " ..
-  "hfft2 hfftn ifft ifft2 ifftn ifftshift ihfft ihfft2 ihfftn interpolate " ..
-  "irfft irfft2 irfftn istft kaiser kaiser_window laguerre_polynomial_l " ..
-  "legendre_polynomial_p local_response_norm matrix_rank " ..
-  "modified_bessel_i0 modified_bessel_i1 modified_bessel_k0 " ..
-  "modified_bessel_k1 multi_head_attention_forward multigammaln nuttall " ..
-  "pinv pixel_shuffle pixel_unshuffle rfft rfft2 rfftfreq rfftn " ..
-  "scaled_modified_bessel_k0 scaled_modified_bessel_k1 " ..
-  "shifted_chebyshev_polynomial_t shifted_chebyshev_polynomial_u " ..
-  "shifted_chebyshev_polynomial_v shifted_chebyshev_polynomial_w " ..
-  "spherical_bessel_j0 stft svdvals upsample zeta special signal", "",
+  "svd :svd", "",
+  ":lstsq :lu :lu_solve airy_ai bartlett blackman chebyshev_polynomial_t " ..
+  "chebyshev_polynomial_u chebyshev_polynomial_v chebyshev_polynomial_w " ..
+  "correlate cosine fft2 fftfreq fftn fftshift gaussian general_cosine " ..
+  "general_hamming hamming hann hanning hermite_polynomial_h " ..
+  "hermite_polynomial_he hfft hfft2 hfftn ifft ifft2 ifftn ifftshift " ..
+  "ihfft ihfft2 ihfftn irfft irfft2 irfftn kaiser laguerre_polynomial_l " ..
+  "legendre_polynomial_p modified_bessel_k0 modified_bessel_k1 nuttall " ..
+  "rfft rfft2 rfftfreq rfftn scaled_modified_bessel_k0 " ..
+  "scaled_modified_bessel_k1 shifted_chebyshev_polynomial_t " ..
+  "shifted_chebyshev_polynomial_u shifted_chebyshev_polynomial_v " ..
+  "shifted_chebyshev_polynomial_w spherical_bessel_j0",
+  "",
 }
 
 -- Names of the module and of tensors (with ':') to their advice.

@@ -145,10 +145,11 @@ la_status la_impl_polyfit(la_frame *f)
                       length);
 }
 
-/* With the residuals, the rank and the singular values of the scaled
-** problem. */
+/* With the residuals, the rank and the singular values of the scaled problem;
+** full=false: without. */
 la_status la_impl_polyfit_full(la_frame *f)
 {
+    if (!la_arg_bool(f, 4)) return la_impl_polyfit(f);
     LA_CHAIN box = {.n = 0};
     la_chain *w = &box;
     la_tensor *a, *y, *length;
