@@ -63,6 +63,16 @@ describe("help", function()
     end)
   end
 
+  it("lists the members of themes and modules", function()
+    for _, part in ipairs{"fft", "signal", "nn", "optim"} do
+      local text = la.help(part)
+      assert.truthy(text:find("^" .. part .. ": %d+ functions"), part)
+      for line in text:gmatch("[^\n]+") do assert.is_true(#line <= 79) end
+    end
+    assert.truthy(la.help("fft"):find(" irfft2,", 1, true))
+    assert.truthy(la.help("nn"):find(" Linear,", 1, true))
+  end)
+
   it("errors of a theme's member show the theme", function()
     local _, text = pcall(la.linalg.cross, 1)
     assert.truthy(text:find("'linalg.cross'", 1, true))

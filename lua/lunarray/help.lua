@@ -620,10 +620,42 @@ local function parse()
   add(call, text)
 end
 
+-- What a theme (la.fft) or a module of Lua ("nn") consists of, as a list; nil
+-- for other names.
+local function members(part)
+  local names, seen = {}, {}
+  local function add_name(name)
+    if name and not seen[name] then
+      seen[name], names[#names + 1] = true, name
+    end
+  end
+  local theme = rawget(require "lunarray", part)
+  if type(theme) == "table" then
+    for name in pairs(theme) do add_name(name) end
+  end
+  for key in pairs(entries) do
+    local of, name = key:match("^([%w_]+)%.([%w_]+)$")
+    if of == part then add_name(name) end
+  end
+  if #names == 0 then return nil end
+  table.sort(names)
+  local lines, line = {}, "   "
+  for i, name in ipairs(names) do
+    name = name .. (i < #names and "," or "")
+    if #line + #name > 78 then
+      lines[#lines + 1], line = line, "   "
+    end
+    line = line .. " " .. name
+  end
+  lines[#lines + 1] = line
+  return ("%s: %d functions and classes; la.help(\"%s.%s\") tells of one\n%s\n")
+    :format(part, #names, part, names[1], table.concat(lines, "\n"))
+end
+
 function help.text(name)
   if not entries then parse() end
   name = name:gsub("^la%.", "", 1)
-  return entries[name] or entries[others[name]]
+  return entries[name] or entries[others[name]] or members(name)
 end
 
 return help
