@@ -274,6 +274,15 @@ describe("DLPack", function()
     raises("table of options expected, got number", la.from_dlpack, 3, 5)
   end)
 
+  it("copies where that is asked for, and knows its options", function()
+    local x = la.arange(3)
+    local y = la.from_dlpack(x:to_dlpack{copy = true})
+    y[1] = 7
+    assert.equal(0, x:item(1))
+    raises("unknown keyword 'version'", la.to_dlpack, x, {version = true})
+    raises("unknown keyword 'copy'", la.from_dlpack, x, {copy = true})
+  end)
+
   it("refuses what has other bytes, a gradient or no data", function()
     local c = la.ones(2, {dtype = "complex64"})
     raises("resolve_conj", la.to_dlpack, c:conj())

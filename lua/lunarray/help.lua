@@ -182,9 +182,10 @@ progress(n or list[, {desc=, file=, quiet=}])
     for i in la.progress(100) do: a bar with rate and time left, quiet when
     standard error is no terminal. Also an object with update(k[, text]) and
     close().
-x:to_dlpack([{versioned=false}])
+x:to_dlpack([{versioned=false, copy=false}])
     Light userdata of a DLManagedTensor (DLManagedTensorVersioned) on x's
-    memory, for a C library that takes it over and calls its deleter.
+    memory (copy = true: on a copy), for a C library that takes it over and
+    calls its deleter.
 from_dlpack(pointer[, {versioned=}])
     A tensor on the memory of such a struct, which is taken over; a tensor is
     returned as it is.

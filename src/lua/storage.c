@@ -6,7 +6,7 @@
 ** compare and serve as keys of tables: tensors on the same memory have the same
 ** one. It holds the memory, not a tensor.
 */
-#include "lua/binding.h"
+#include "lua/build_options.h"
 #include "tensor/dlpack.h"
 
 #define STORAGE_NAME "lunarray.Storage"
@@ -110,32 +110,59 @@ static int method_storage(lua_State *L)
 
 /* ---- DLPack, for hosts and foreign functions: raw pointers ---- */
 
-/* {versioned = true} at 2, or 'otherwise'; not in a sandbox. */
-static bool is_versioned(lua_State *L, const char *name, bool otherwise)
+/* The table of options at 2, which may be missing, has no other keys than
+** 'known'; not in a sandbox. */
+static void check_options(lua_State *L, const char *const *known,
+                          const char *name)
 {
     if (la_enter(L)->sandboxed)
         luaL_error(L, "%s: not available in a sandbox", name);
-    if (lua_isnoneornil(L, 2)) return otherwise;
+    if (lua_isnoneornil(L, 2)) return;
     if (!lua_istable(L, 2))
         la_raise_arg(L, 2, name, "table of options expected, got %s",
                      la_type_text(L, 2));
-    bool given = lua_getfield(L, 2, "versioned") != LUA_TNIL;
+    la_check_keywords(L, 2, known, name);
+}
+
+/* A boolean of that table, or 'otherwise'. */
+static bool option(lua_State *L, const char *key, bool otherwise)
+{
+    if (lua_isnoneornil(L, 2)) return otherwise;
+    bool given = lua_getfield(L, 2, key) != LUA_TNIL;
     bool yes = given ? lua_toboolean(L, -1) : otherwise;
     lua_pop(L, 1);
     return yes;
 }
 
-/* to_dlpack(x[, {versioned=}]): light userdata, whose consumer calls the
+/* The struct of t, or of a copy that nobody else holds. */
+static la_status export_struct(la_tensor *t, bool copy, bool versioned,
+                               void **out)
+{
+    LA_OWNED own = NULL;
+    struct DLManagedTensor *m = NULL;
+    struct DLManagedTensorVersioned *v = NULL;
+    if (copy) {
+        LA_TRY(la_run(clone, &own, t));
+        t = own;
+    }
+    LA_TRY(versioned ? la_dlpack_export_versioned(t, &v)
+                     : la_dlpack_export(t, &m));
+    *out = versioned ? (void *)v : (void *)m;
+    return LA_OK;
+}
+
+/* to_dlpack(x[, {versioned=, copy=}]): light userdata, whose consumer calls the
 ** deleter. */
 static int method_to_dlpack(lua_State *L)
 {
-    bool versioned = is_versioned(L, "to_dlpack", false);
+    static const char *const known[] = {"versioned", "copy", NULL};
+    void *out = NULL;
+    check_options(L, known, "to_dlpack");
+    bool versioned = option(L, "versioned", false);
+    bool copy = option(L, "copy", false);
     la_tensor *t = la_check_tensor(L, 1, "to_dlpack");
-    struct DLManagedTensor *m = NULL;
-    struct DLManagedTensorVersioned *v = NULL;
-    LA_CHECK(L, "to_dlpack", versioned ? la_dlpack_export_versioned(t, &v)
-                                       : la_dlpack_export(t, &m));
-    lua_pushlightuserdata(L, versioned ? (void *)v : (void *)m);
+    LA_CHECK(L, "to_dlpack", export_struct(t, copy, versioned, &out));
+    lua_pushlightuserdata(L, out);
     return 1;
 }
 
@@ -144,7 +171,8 @@ static int method_to_dlpack(lua_State *L)
 ** when nobody says. A tensor is returned as it is. */
 static int fn_from_dlpack(lua_State *L)
 {
-    is_versioned(L, "from_dlpack", false);
+    static const char *const known[] = {"versioned", NULL};
+    check_options(L, known, "from_dlpack");
     la_state *s = la_up_state(L);
     if (la_to_handle(L, 1)) {
         lua_settop(L, 1);
@@ -155,7 +183,7 @@ static int fn_from_dlpack(lua_State *L)
     if (!p) return la_raise_arg(L, 1, "from_dlpack", "tensor or light userdata "
                                 "of a DLManagedTensor expected, got %s",
                                 la_type_text(L, 1));
-    bool versioned = is_versioned(L, "from_dlpack", la_dlpack_has_version(p));
+    bool versioned = option(L, "versioned", la_dlpack_has_version(p));
     la_handle *h = la_new_handle(L, s);
     la_tensor *t = NULL;
     LA_CHECK(L, "from_dlpack", versioned ? la_dlpack_import_versioned(p, &t)
