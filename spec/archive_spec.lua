@@ -1,23 +1,12 @@
 -- Files of several tensors: .npz and .safetensors.
 local la = require "lunarray"
+local folder = require "spec.support.folder"
 
-local folder
+local files
 
-local function path(name) return folder .. "/" .. name end
-
-local function write(name, bytes)
-  local file = assert(io.open(path(name), "wb"))
-  file:write(bytes)
-  file:close()
-  return path(name)
-end
-
-local function read(name)
-  local file = assert(io.open(path(name), "rb"))
-  local bytes = file:read("a")
-  file:close()
-  return bytes
-end
+local function path(name) return files:path(name) end
+local function write(name, bytes) return files:write(name, bytes) end
+local function read(name) return files:read(name) end
 
 local function refused(name, bytes, text)
   local ok, message = pcall(la.load, write(name, bytes))
@@ -27,14 +16,10 @@ local function refused(name, bytes, text)
 end
 
 setup(function()
-  folder = os.tmpname()
-  os.remove(folder)
-  local quick = "/dev/shm" .. folder:gsub("/", "_")
-  if os.execute("mkdir " .. quick .. " 2>/dev/null") then folder = quick
-  else assert(os.execute("mkdir " .. folder)) end
+  files = folder.new()
 end)
 
-teardown(function() os.execute("rm -rf " .. folder) end)
+teardown(function() files:remove() end)
 
 local function sample()
   return {

@@ -1,26 +1,15 @@
 -- la.image: what files of images hold, what is written, what is refused.
 local la = require "lunarray"
+local folder = require "spec.support.folder"
 local raises = require "spec.support.raises"
 local samples = require "spec.support.images"
 local image = la.image
 
-local folder
+local files
 
-local function path(name) return folder .. "/" .. name end
-
-local function write(name, bytes)
-  local file = assert(io.open(path(name), "wb"))
-  file:write(bytes)
-  file:close()
-  return path(name)
-end
-
-local function read(name)
-  local file = assert(io.open(path(name), "rb"))
-  local bytes = file:read("a")
-  file:close()
-  return bytes
-end
+local function path(name) return files:path(name) end
+local function write(name, bytes) return files:write(name, bytes) end
+local function read(name) return files:read(name) end
 
 local function unhex(text)
   return (text:gsub("%s", ""):gsub("%x%x", function(h)
@@ -42,14 +31,10 @@ local function off(x, y)
 end
 
 setup(function()
-  folder = os.tmpname()
-  os.remove(folder)
-  local quick = "/dev/shm" .. folder:gsub("/", "_")
-  if os.execute("mkdir " .. quick .. " 2>/dev/null") then folder = quick
-  else assert(os.execute("mkdir " .. folder)) end
+  files = folder.new()
 end)
 
-teardown(function() os.execute("rm -rf " .. folder) end)
+teardown(function() files:remove() end)
 
 describe("an image", function()
   for _, s in ipairs(samples) do
@@ -297,7 +282,7 @@ describe("a broken image", function()
     raises("not an image (0 bytes)", image.load, write("broken.png", ""))
     raises("not an image", image.info, file)
     raises("cannot open", image.load, path("missing.png"))
-    raises("cannot read", image.load, folder)
+    raises("cannot read", image.load, files.name)
   end)
 
   it("is an error when its checksum is wrong", function()

@@ -4,15 +4,8 @@ local la = require "lunarray"
 local raises = require "spec.support.raises"
 local records = require "spec.support.image_values"
 local image = la.image
-
--- The pixels that the records are about.
-local function pixels(shape)
-  local n = 1
-  for _, size in ipairs(shape) do n = n * size end
-  return ((la.arange(n) * 7919 + 13) % 256):view(shape):to("uint8")
-end
-
-local function floats(shape) return pixels(shape):double() / 255 end
+local made = require "spec.support.pixels"
+local pixels, floats = made.pixels, made.floats
 
 local function off(x, y)
   assert.same({y:size()}, {x:size()})

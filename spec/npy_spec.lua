@@ -1,23 +1,12 @@
 -- Files of NumPy's .npy format: what is read, what is refused, how is written.
 local la = require "lunarray"
+local folder = require "spec.support.folder"
 
-local folder
+local files
 
-local function path(name) return folder .. "/" .. name end
-
-local function write(name, bytes)
-  local file = assert(io.open(path(name), "wb"))
-  file:write(bytes)
-  file:close()
-  return path(name)
-end
-
-local function read(name)
-  local file = assert(io.open(path(name), "rb"))
-  local bytes = file:read("a")
-  file:close()
-  return bytes
-end
+local function path(name) return files:path(name) end
+local function write(name, bytes) return files:write(name, bytes) end
+local function read(name) return files:read(name) end
 
 -- A file with the header text 'dict' (padded, newline) and 'data'.
 local function npy(dict, data, major, minor)
@@ -47,14 +36,10 @@ local function refused(bytes, text)
 end
 
 setup(function()
-  folder = os.tmpname()
-  os.remove(folder)
-  local quick = "/dev/shm" .. folder:gsub("/", "_")
-  if os.execute("mkdir " .. quick .. " 2>/dev/null") then folder = quick
-  else assert(os.execute("mkdir " .. folder)) end
+  files = folder.new()
 end)
 
-teardown(function() os.execute("rm -rf " .. folder) end)
+teardown(function() files:remove() end)
 
 describe("la.load of .npy", function()
   local samples = {
@@ -313,7 +298,7 @@ describe("la.save of .npy", function()
     ok, message = pcall(la.save, la.zeros(2), path("."):sub(1, -2) .. "dir.npy")
     assert.is_false(ok)
     assert.truthy(message:find("Is a directory", 1, true))
-    local pipe = io.popen("ls -a " .. folder)
+    local pipe = io.popen("ls -a " .. files.name)
     local list = pipe:read("a")
     pipe:close()
     assert.is_nil(list:find("tmp", 1, true))
