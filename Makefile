@@ -12,7 +12,8 @@ COMPILER := $(if $(findstring clang,$(CC)),-clang)
 KINDDIR := $(if $(filter release,$(KIND)),,/$(KIND))
 BUILD := build$(if $(COMPILER),$(or $(KINDDIR),/release)$(COMPILER),$(KINDDIR))
 OBJ := $(BUILD)/obj
-VERSION := 0.1.0
+# The header's LA_VERSION: major * 10000 + minor * 100 + patch.
+VERSION := $(shell awk '/^.define LA_VERSION /{v = $$3; printf "%d.%d.%d", v / 10000, v / 100 % 100, v % 100}' include/lunarray.h)
 SOVERSION := 0
 PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
@@ -25,7 +26,7 @@ WARN := -Wall -Wextra -Wpointer-arith -Wstrict-prototypes -Wmissing-prototypes -
   -Wno-unused-parameter -Wno-psabi $(if $(COMPILER),-Wno-pass-failed)
 BASE := -std=gnu11 -fPIC -fvisibility=hidden -fno-math-errno -ffp-contract=off \
   -fno-semantic-interposition -Isrc -Iinclude $(LUA_CFLAGS) $(WARN) \
-  -DLA_VERSION='"$(VERSION)"' -MMD -MP
+  -DLA_VERSION_TEXT='"$(VERSION)"' -MMD -MP
 # Kernels are vectors by hand: -O3 only copies their bodies once more. What a
 # small call runs through, and the kernels with a line in src/kernel/targets.mk,
 # are measurably slower without it. Folders that run once per call of a larger
@@ -38,7 +39,7 @@ OPT_release := -O2 -ftree-vectorize $(if $(COMPILER),,-fvect-cost-model=dynamic)
 OPT_core := -O3
 NO_UNWINDING := $(if $(filter release,$(KIND)),-fno-asynchronous-unwind-tables)
 OPT_lowest := $(if $(filter release,$(KIND)),-Os)
-PER_CALL := lua io fuse $(addprefix op/,conv create fft index linalg move nn random rows scan signal sort stats vision)
+PER_CALL := lua io fuse vmap $(addprefix op/,conv create fft game index linalg move nn random rows scan signal sort stats vision)
 CALL_LISTS := $(wildcard src/grad/formulas_*.c src/grad/derivatives.c src/op/nn/loss*.c \
   $(patsubst %,src/op/%/*composite.c,conv fft linalg nn random rows signal vision) $(patsubst %,src/%.c,lua/info lua/names \
   op/fft/fft op/fft/freq op/fft/plan op/fft/roots op/linalg/ldl op/linalg/lu op/linalg/norms op/linalg/tensors \
@@ -93,7 +94,7 @@ ifneq ($(filter avx512,$(CAPS)),)
 CAP_avx512_bf16 := $(CAP_avx512) $(call known,-mavx512bf16)
 CAP_amx := $(CAP_avx512_bf16) $(if $(filter x86_64%,$(shell $(CC) -dumpmachine 2>/dev/null)),$(call known,-mamx-tile -mamx-bf16))
 endif
-CORE_SRC := $(wildcard $(foreach f,base tensor iter op op/* grad fuse io lua,src/$(f)/*.c))
+CORE_SRC := $(wildcard $(foreach f,base tensor iter op op/* grad fuse vmap io lua,src/$(f)/*.c))
 EXTENSION_SRC := $(wildcard $(EXTENSIONS:%=src/kernel/%/*.c))
 KERNEL_SRC := $(filter-out $(EXTENSION_SRC),$(wildcard src/kernel/*/*.c))
 REPL_SRC := $(wildcard src/repl/*.c)
@@ -219,6 +220,12 @@ $(BUILD)/examples/%: examples/%.c $(STATIC)
 	$(Q)$(CC) -std=c11 $(WARN) -Iinclude $(LUA_CFLAGS) $(OPT) $(CFLAGS) $< $(STATIC) -o $@ $(LUA_LIBS) $(LIBS)
 examples: $(EXAMPLES)
 
+# A frame of particles, next to a loop in C (bench/particles.c).
+$(BUILD)/bench/particles: bench/particles.c $(STATIC)
+	@mkdir -p $(@D)
+	$(call say,LD,$@)
+	$(Q)$(CC) -std=c11 -D_POSIX_C_SOURCE=200809L $(WARN) -Iinclude $(LUA_CFLAGS) $(OPT) $(CFLAGS) $< $(STATIC) -o $@ $(LUA_LIBS) $(LIBS)
+
 # ---- checking ----
 
 deps:
@@ -313,7 +320,7 @@ install: all install-lua
 	install -m 644 $(STATIC) $(D)$(LIBDIR)/liblunarray.a
 	$(STRIP) --strip-unneeded $(D)$(LIBDIR)/liblunarray.a
 	install -m 644 $(PKGCONFIG) $(D)$(LIBDIR)/pkgconfig/lunarray.pc
-	install -m 644 include/lunarray.h $(D)$(PREFIX)/include/lunarray.h
+	install -m 644 include/lunarray.h include/lunarray.hpp $(D)$(PREFIX)/include
 	ln -sf $$(realpath -m --relative-to=$(LUA_CMOD) $(LIBDIR))/liblunarray.so.$(SOVERSION) $(D)$(LUA_CMOD)/lunarray.so
 
 # The module alone, with nothing to link against (luarocks, which builds with
@@ -331,7 +338,7 @@ uninstall:
 	rm -f $(D)$(PREFIX)/bin/lunarray $(D)$(LIBDIR)/liblunarray.so.$(VERSION) \
 	  $(D)$(LIBDIR)/liblunarray.so.$(SOVERSION) $(D)$(LIBDIR)/liblunarray.so \
 	  $(D)$(LIBDIR)/liblunarray.a $(D)$(LIBDIR)/pkgconfig/lunarray.pc \
-	  $(D)$(PREFIX)/include/lunarray.h $(D)$(LUA_CMOD)/lunarray.so \
+	  $(D)$(PREFIX)/include/lunarray.h $(D)$(PREFIX)/include/lunarray.hpp $(D)$(LUA_CMOD)/lunarray.so \
 	  $(LUA_FILES:lua/%=$(D)$(LUA_LMOD)/%)
 	-rmdir $(D)$(LUA_LMOD)/lunarray 2>/dev/null
 

@@ -31,6 +31,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* major * 10000 + minor * 100 + patch; la_version() is that of the library that
+** runs. */
+#define LA_VERSION 100
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -41,8 +45,138 @@ extern "C" {
 #define LA_API
 #endif
 
+#if defined(__cplusplus)
+#define LA_CAST(type, v) static_cast<type>(v)
+#else
+#define LA_CAST(type, v) ((type)(v))
+#endif
+
 struct lua_State;
 typedef struct la_tensor la_tensor;
+typedef struct la_runtime la_runtime;
+typedef struct la_token la_token;
+
+LA_API int la_version(void);
+
+/* ---- status codes ---- */
+
+/* Of functions that can fail; numbers stay as they are, new ones are added. */
+typedef enum la_status {
+    LA_OK = 0,
+    LA_EARG,        /* an argument has the wrong type or value */
+    LA_ESHAPE,      /* sizes do not fit each other or the data */
+    LA_EDTYPE,      /* dtype not supported, or a result does not fit it */
+    LA_EINDEX,      /* an index or a dimension is out of range */
+    LA_EALIAS,      /* operands overlap in memory in a way not allowed */
+    LA_ESTATE,      /* freed, read-only, locked, no storage */
+    LA_ENOMEM,      /* memory could not be had, or the cap is reached */
+    LA_EIO,         /* a file or a stream failed or is malformed */
+    LA_EINTR,       /* the host's stop hook asked to stop */
+    LA_EGRAD,       /* autograd: no graph, changed in place, freed buffers */
+    LA_EKEY,        /* no kernel for this operation on this device */
+    LA_ECANCEL,     /* a limit of the state: cancelled by the host, */
+    LA_EDEADLINE,   /* its time is over, */
+    LA_EFUEL,       /* its fuel is used up */
+    LA_EJOBS,       /* the host's job system lost or repeated a range */
+    LA_ESUPPORT,    /* not in this build or mode */
+    LA_ELUA         /* error of a script */
+} la_status;
+
+/* ---- runtimes ---- */
+
+/* A runtime owns allocator, job system, memory cap, log, hooks, mode, and the
+** operations and devices that were registered in it. Lua states and tensors
+** belong to one for good; nothing of one touches another. The process has a
+** default one, made at first use, for which NULL stands; la_set_allocator,
+** la_set_memory_limit, la_set_parallel_for, la_set_interrupt and la_register_*
+** act on it. Tensors of two runtimes in one call are LA_EARG.
+**
+** Callbacks come on any thread, several at once, and with no lock of the
+** library held. They may call la_release, la_trim and la_memory_stat; the
+** allocator's must not make tensors, none may throw. */
+
+/* fn(begin, end, context) for a range of 0..n-1. */
+typedef void (*la_job)(int64_t begin, int64_t end, void *context);
+
+/* The host's job system: either parallel_for, or enqueue and finish. None: the
+** runtime has threads of its own, 'workers' of them if that is set. Ranges that
+** are lost or repeated make the call fail with LA_EJOBS. */
+typedef struct la_jobs {
+    size_t size;
+    void *host;             /* the first argument of the functions */
+    int workers;            /* ranges that can run at a time, the caller's
+                            ** thread among them; 1: serial; 0: as many as
+                            ** there would be threads of the runtime's own */
+    /* Returns when all of 0..n-1 ran, each once, in ranges of 'grain' or
+    ** more. */
+    void (*parallel_for)(void *host, int64_t n, int64_t grain, la_job fn,
+                         void *context);
+    /* Begins that and gives a task; NULL: it has run already. */
+    void *(*enqueue)(void *host, int64_t n, int64_t grain, la_job fn,
+                     void *context);
+    void (*finish)(void *host, void *task);     /* returns when it is done */
+} la_jobs;
+
+enum { LA_LOG_ERROR = 1, LA_LOG_WARNING, LA_LOG_INFO, LA_LOG_DEBUG };
+
+/* Flags of a runtime. */
+enum {
+    LA_DETERMINISTIC = 1,   /* the same bits on every machine; operations that
+                            ** can't promise that fail with LA_ESUPPORT */
+    LA_ZERO_MEMORY = 2      /* no old bytes in empty() */
+};
+
+/* Fields that are 0 or NULL mean the default; so does an all-zero 'jobs'. */
+typedef struct la_config {
+    size_t size;
+    unsigned flags;
+    /* Every block, of tensors, threads and records. After NULL caches are given
+    ** up and it is asked once more, then the call fails with LA_ENOMEM. */
+    void *(*alloc)(void *context, size_t bytes, size_t alignment);
+    void (*release)(void *context, void *block, size_t bytes);  /* as asked */
+    void *alloc_context;
+    la_jobs jobs;
+    size_t memory;          /* cap on the bytes of its tensors; 0: none */
+    void (*log)(void *context, int level, const char *text);
+    void *log_context;
+    /* Asked every few milliseconds of long work: true makes that call fail with
+    ** LA_EINTR. 'token' is that of the state which works. */
+    void *stop_context;
+    bool (*stop)(void *context, la_token *token);
+} la_config;
+
+/* New; NULL for 'config': all defaults. NULL with LA_EARG or LA_ENOMEM. */
+LA_API la_runtime *la_runtime_new(const la_config *config);
+/* LA_ESTATE, and nothing ended, while a state or a tensor of it lives or a call
+** runs; the default one is LA_EARG. After 0 its threads ended and the allocator
+** has every block back. No thread may be about to use it. */
+LA_API int la_runtime_destroy(la_runtime *rt);
+/* The calling thread's runtime for functions without a state (L == NULL) or a
+** tensor: la_call, la_new, la_wrap, la_load, la_from_dlpack. Returns the former
+** one; NULL stands for the default. */
+LA_API la_runtime *la_use(la_runtime *rt);
+LA_API la_runtime *la_runtime_of(const la_tensor *t);    /* borrowed */
+/* Threads that a call may use, the caller's among them: its own, or the job
+** system's workers. */
+LA_API int la_thread_count(la_runtime *rt);
+/* Of its own threads, 1 to 256. LA_ESTATE under a host's job system. */
+LA_API int la_set_thread_count(la_runtime *rt, int n);
+
+typedef struct la_memory {
+    size_t size;
+    size_t now, peak;       /* bytes of tensors */
+    size_t cap;             /* 0: none */
+    size_t cached;          /* bytes of free blocks that are kept for reuse */
+    int64_t blocks;         /* held from the allocator, of all kinds */
+} la_memory;
+/* Both on any thread at any time, from callbacks too. */
+LA_API int la_memory_stat(la_runtime *rt, la_memory *out);
+/* Hands free blocks back to the allocator (but those that other threads keep
+** for small tensors); how many bytes. */
+LA_API size_t la_trim(la_runtime *rt);
+/* Ends the threads of the default runtime and hands back what is free; the next
+** use starts afresh. LA_ESTATE while a call of it runs. */
+LA_API int la_shutdown(void);
 
 /* ---- Lua states ---- */
 
@@ -51,14 +185,38 @@ LA_API int luaopen_lunarray(struct lua_State *L);
 /* Open the library as the global 'lunarray' for require, and preload its Lua
 ** modules (lunarray.nn, ...). 0, or a status when Lua has no memory. */
 LA_API int la_openlibs(struct lua_State *L);
-/* As la_openlibs for untrusted scripts: no files, no addresses, no bytecode, no
-** limits changed from Lua, new memory is zero; 0 for no limit. Of Lua's library
-** it opens what is safe and closes the rest: io, debug, package, dofile,
-** loadfile, print, warn, string.dump, os but its clocks; load takes text,
-** collectgarbage "count", require what is preloaded. A host adds functions of
-** its own afterwards. After a status other than 0 no script may run. */
+/* The same in a runtime, to which the state then belongs for good; NULL: the
+** default one. LA_ESTATE when it was opened in another. */
+LA_API int la_openlibs_in(struct lua_State *L, la_runtime *rt);
+/* As la_openlibs for untrusted scripts, in a fresh state or after
+** luaL_openlibs: no files, no addresses, no bytecode, no limits changed from
+** Lua, new memory is zero. Of Lua's library it opens what is safe and closes
+** the rest: io, debug, package, dofile, loadfile, print, warn, string.dump, os
+** but its clocks; load takes text, collectgarbage "count", require what is
+** preloaded; lunarray.nn and the other modules are fields too.
+** What a token has reached (see below) goes through pcall, xpcall, coroutines,
+** __close, __gc and message handlers, and ends loops of plain Lua, which a hook
+** watches, and of its string and table functions. So that these take short,
+** strings are of at most 16 MiB. Lua's allocator is wrapped to be counted.
+** 'limits' may be NULL; fields of 0 set none. A host adds functions of its own
+** afterwards. After a status other than 0 no script may run: LA_EARG for the
+** struct, LA_ESTATE when the state was opened in another runtime, LA_ENOMEM. */
+struct la_source;           /* under "files"; its size is set already */
 typedef struct la_limits {
-    size_t memory;          /* bytes of tensors in the process */
+    size_t size;            /* sizeof(la_limits) */
+    size_t memory;          /* bytes of Lua and of tensors that the state makes,
+                            ** together: above it LA_ENOMEM, which does not stay
+                            ** and which pcall may catch */
+    int64_t deadline;       /* as la_set_deadline's, from now */
+    int64_t fuel;           /* as la_set_fuel's */
+                            /* For la.load(name), any text: fills *source
+                            ** and returns 0, or la_fail(). The source is
+                            ** read and closed before la.load returns. NULL:
+                            ** there are no files. */
+    int (*open)(void *context, const char *name, struct la_source *source);
+    void *open_context;
+    la_runtime *runtime;    /* to which the state belongs for good; NULL: the
+                            ** default one */
 } la_limits;
 LA_API int la_open_sandboxed(struct lua_State *L, const la_limits *limits);
 
@@ -66,16 +224,53 @@ LA_API int la_open_sandboxed(struct lua_State *L, const la_limits *limits);
 LA_API la_tensor *la_check(struct lua_State *L, int arg);
 LA_API la_tensor *la_test(struct lua_State *L, int arg);
 /* Push a tensor; Lua gets a reference of its own. 0, or a status (nothing is
-** pushed then). */
+** pushed then): LA_ESTATE for a state that was never opened, LA_EARG for a
+** tensor of another runtime. */
 LA_API int la_push(struct lua_State *L, la_tensor *t);
+
+/* ---- tokens: limits on the work of a state ---- */
+
+/* Each Lua state has a token, and so has each thread for calls without a state.
+** What is reached first (la_cancel, the deadline, the end of the fuel) makes
+** the running and every later operation of the state fail with its code,
+** LA_ECANCEL, LA_EDEADLINE or LA_EFUEL, until la_token_clear; no pcall of a
+** sandbox ends it. Workers ask the token of the call that they work for.
+** All but la_token_of may be called on any thread at any time, also while the
+** state runs or is closed; la_cancel also in a signal handler. They fail with
+** nothing, and do nothing with NULL. */
+
+/* New reference, which outlives L; NULL L: the calling thread's own. NULL when
+** the library was not opened in L, or without memory. On L's thread. */
+LA_API la_token *la_token_of(struct lua_State *L);
+LA_API la_token *la_token_retain(la_token *k);      /* returns k */
+LA_API void la_token_release(la_token *k);
+LA_API void la_cancel(la_token *k);
+/* Nanoseconds from now, of a clock that only goes forward; <= 0: has passed;
+** INT64_MAX: none. */
+LA_API void la_set_deadline(la_token *k, int64_t ns);
+/* What may be used from now on; INT64_MAX: no end. An operation costs
+** 1 + work / 1024: the elements of its largest argument or result, of products
+** and convolutions their multiply-adds; in a sandbox 1,000 instructions of
+** Lua's machine cost 1. The same on every machine. What would leave less than 0
+** is not begun. */
+LA_API void la_set_fuel(la_token *k, int64_t fuel);
+LA_API int64_t la_fuel_left(la_token *k);
+/* 0, or the code of what was reached first. */
+LA_API int la_token_code(la_token *k);
+/* Bytes charged to the state now: those of the tensors that it made, until they
+** are freed, wherever they went, and in a sandbox those of Lua. */
+LA_API size_t la_token_memory(la_token *k);
+/* Nothing is reached any more: no cancel, no deadline, fuel without end. */
+LA_API void la_token_clear(la_token *k);
 
 /* ---- tensors ---- */
 
 /* New, contiguous, zeroed. NULL on failure. */
 LA_API la_tensor *la_new(const char *dtype, int ndim, const int64_t *sizes);
 /* New, on the host's own memory, without a copy. Strides in elements, NULL for
-** row-major. 'release' (may be NULL) runs exactly once, when the last tensor on
-** the memory is gone, or at once when this fails. */
+** row-major; 'data' is aligned to its elements. 'release' (may be NULL) runs
+** exactly once, when the last tensor on the memory is gone, or at once when
+** this fails. */
 LA_API la_tensor *la_wrap(void *data, const char *dtype, int ndim,
                           const int64_t *sizes, const int64_t *strides,
                           void (*release)(void *context, void *data),
@@ -95,9 +290,6 @@ LA_API la_tensor *la_from_dlpack_versioned(struct DLManagedTensorVersioned *m);
 /* XXH64, seed 0, of dtype, ndim, sizes and elements; the same for every layout
 ** and machine. 0, or a status. */
 LA_API int la_hash(const la_tensor *t, uint64_t *out);
-/* New, from a file: a .npy (name NULL), or the tensor of that name in a .npz or
-** .safetensors. */
-LA_API la_tensor *la_load(const char *path, const char *name);
 LA_API la_tensor *la_retain(la_tensor *t);      /* returns t */
 LA_API void la_release(la_tensor *t);           /* NULL is allowed */
 
@@ -108,6 +300,9 @@ LA_API const int64_t *la_tensor_sizes(const la_tensor *t);
 LA_API const int64_t *la_tensor_strides(const la_tensor *t);  /* elements */
 LA_API const char *la_tensor_dtype(const la_tensor *t);
 LA_API bool la_tensor_contiguous(const la_tensor *t);
+/* The text that tostring gives in Lua: its bytes, of which as many as fit are
+** written, with a NUL behind; 'out' may be NULL. -1 on failure. */
+LA_API int64_t la_tensor_text(const la_tensor *t, char *out, size_t capacity);
 #ifndef LA_INTERNAL
 #define la_data la_tensor_data
 #define la_sizes la_tensor_sizes
@@ -117,31 +312,133 @@ LA_API bool la_tensor_contiguous(const la_tensor *t);
 #define la_dtype_of la_tensor_dtype
 #endif
 
+/* ---- memory of the host ---- */
+
+enum {
+    LA_READ_ONLY = 1        /* whatever writes fails with LA_ESTATE */
+};
+
+typedef struct la_buffer {
+    size_t size;            /* sizeof(la_buffer) */
+    void *data;
+    const char *dtype;      /* "float32", ... */
+    int ndim;
+    unsigned flags;         /* LA_READ_ONLY or 0 */
+    const int64_t *sizes;
+    /* not negative and multiples of the element's size, as 'data' is; NULL:
+    ** row-major without gaps */
+    const int64_t *byte_strides;
+    size_t extent;          /* bytes from 'data' on; 0: not checked */
+    void (*release)(void *context, void *data);     /* as of la_wrap */
+    void *context;
+} la_buffer;
+
+/* New, on the host's memory, which may be laid out as it likes: columns of
+** structs, rows with gaps. NULL on failure: LA_EARG for a pointer or a stride
+** that is no multiple of the element's size and for a layout that reaches past
+** 'extent', LA_EDTYPE, LA_ESHAPE; 'release' has run then. */
+LA_API la_tensor *la_wrap_ex(const la_buffer *buffer);
+
+/* 'count' structs of 'bytes' each, as one named tensor per field. The layout
+** has a word for each field, with spaces between them:
+**
+**     "pos:f32x3 vel:f32x3 model:f32x4x4 _:4 alive:b8 id:u32@136"
+**
+** name:type, name:typexN or name:typexNxM (row-major), with "@offset" in bytes
+** where it does not stand where C puts it behind the field before; "_:N" skips
+** N bytes. Types: u8 u16 u32 u64 i8 i16 i32 i64 f16 bf16 f32 f64 b8 c64 c128.
+** A field whose offset is no multiple of its element's size has no tensor; in
+** Lua p:get and p:set copy it.
+**
+** In Lua: p.pos is a tensor on the structs (the same one until they move),
+** p.pos = v copies into it, #p, pairs(p), p:get(name), p:set(name, v). */
+typedef struct la_record la_record;
+
+/* New; NULL on failure: LA_EARG with the position in the layout. 'release' runs
+** once, when the record and all tensors on its memory are gone, or at once on
+** failure. */
+LA_API la_record *la_wrap_struct(void *data, int64_t count, size_t bytes,
+                                 const char *layout, unsigned flags,
+                                 void (*release)(void *context, void *data),
+                                 void *context);
+/* New: {count}, {count, N} or {count, N, M}. NULL on failure. */
+LA_API la_tensor *la_record_field(la_record *r, const char *name);
+/* Push a record; Lua gets a reference of its own. 0, or a status (nothing is
+** pushed then): LA_ESTATE in a state where the library was not opened. */
+LA_API int la_push_record(struct lua_State *L, la_record *r);
+LA_API void la_record_release(la_record *r);    /* NULL is allowed */
+
+/* The host's memory lies at 'data' from now on (grown, remapped, the other of
+** two buffers), in the same layout; NULL takes it away until the next rebind.
+** What was wrapped goes on: t, or the record and fields that are asked for
+** anew. Views of t and tensors of fields that were made before, and graphs that
+** saved them, raise "host memory was moved" (LA_ESTATE; la_tensor_data gives
+** NULL). 'release' is called for the last memory alone (NULL when it was taken
+** away). Not while a call uses the memory. 0, or a status: LA_EARG for a tensor
+** that la_wrap or la_wrap_ex did not give and for memory that does not fit;
+** nothing has changed then. */
+LA_API int la_rebind(la_tensor *t, void *data, size_t extent);
+LA_API int la_record_rebind(la_record *r, void *data, int64_t count);
+
 /* ---- every operation, without a script ---- */
 
+/* One argument. 64 bytes, frozen: no field is ever added. */
 typedef struct la_any {
     int kind;
     la_tensor *tensor;
     int64_t integer, count;
     double number;
     const char *text;
-    const void *list;       /* 'count' integers or tensors */
+    const void *list;       /* 'count' integers, tensors, numbers or texts */
     const char *name;       /* of a keyword argument; NULL by position */
 } la_any;
-enum { LA_ARG_NONE, LA_ARG_TENSOR, LA_ARG_INTEGER, LA_ARG_NUMBER,
-       LA_ARG_BOOLEAN, LA_ARG_TEXT, LA_ARG_INTEGERS, LA_ARG_TENSORS };
+enum {
+    LA_ARG_NONE,            /* nil: the default, or nothing */
+    LA_ARG_TENSOR,
+    LA_ARG_INTEGER,
+    LA_ARG_NUMBER,
+    LA_ARG_BOOLEAN,
+    LA_ARG_TEXT,            /* a word, a dtype, a device, a memory format */
+    LA_ARG_INTEGERS,        /* int64_t */
+    LA_ARG_TENSORS,         /* la_tensor * */
+    LA_ARG_NUMBERS,         /* double */
+    LA_ARG_TEXTS,           /* const char *: names of dims */
+    LA_ARG_TOO_LARGE        /* an integer above INT64_MAX: LA_EARG */
+};
+
+/* A list: the elements stay the caller's until the call has returned. */
+LA_API la_any la_any_ints(const int64_t *list, int64_t n);
+LA_API la_any la_any_tensors(la_tensor *const *list, int64_t n);
+LA_API la_any la_any_numbers(const double *list, int64_t n);
+LA_API la_any la_any_texts(const char *const *list, int64_t n);
+/* A keyword argument, as {alpha = 2} in Lua. "out" takes a tensor, or tensors
+** where there are several results. */
+LA_API la_any la_any_named(const char *name, la_any value);
+
+/* An operation under a name of Lua's: "add", "add_" (in place), "absolute",
+** "linalg.det". Found once, it is called without a look at the name. Borrowed,
+** valid until the runtime ends; NULL, without an error, when there is none. On
+** any thread. */
+typedef struct la_op la_op;
+LA_API la_op *la_op_find(const char *name);
 
 /* The first result as a new tensor (a number or boolean result as a 0-dim
 ** tensor); NULL on failure. 'results' may be NULL, or an array that takes 4 new
-** tensors. */
+** tensors, the first among them. At most 16 arguments. L gives the settings
+** (default dtype, recording, generator) and may be NULL: then those of the
+** calling thread itself hold, which no script changes. */
+LA_API la_tensor *la_op_call(struct lua_State *L, la_op *op, int n,
+                             const la_any *args, la_tensor **results);
+/* The same by name. */
 LA_API la_tensor *la_call_list(struct lua_State *L, const char *op, int n,
                                const la_any *args, la_tensor **results);
-LA_API la_any la_any_ints(const int64_t *list, int64_t n);
-LA_API la_any la_any_tensors(la_tensor *const *list, int64_t n);
-LA_API la_any la_any_named(const char *name, la_any value);
+/* For split, unbind and others that give a list: how many results there are,
+** of which at most the first 'capacity' are written, new. -1 on failure. */
+LA_API int la_call_many(struct lua_State *L, const char *op, int n,
+                        const la_any *args, int capacity,
+                        la_tensor **results);
 
-/* la_call(L, "add", a, b): tensors, integers, doubles, bools, words, or la_any.
-** L may be NULL: then the settings of the calling thread's own context hold. */
+/* What la_call and LA_ARGS make of their arguments. */
 static inline la_any la_any_tensor(la_tensor *t)
 {
     la_any a = {LA_ARG_NONE, NULL, 0, 0, 0, NULL, NULL, NULL};
@@ -153,6 +450,13 @@ static inline la_any la_any_int(int64_t v)
 {
     la_any a = {LA_ARG_INTEGER, NULL, 0, 0, 0, NULL, NULL, NULL};
     a.integer = v;
+    return a;
+}
+static inline la_any la_any_unsigned(uint64_t v)
+{
+    la_any a = {LA_ARG_INTEGER, NULL, 0, 0, 0, NULL, NULL, NULL};
+    if (v > INT64_MAX) a.kind = LA_ARG_TOO_LARGE;
+    else a.integer = LA_CAST(int64_t, v);
     return a;
 }
 static inline la_any la_any_double(double v)
@@ -175,31 +479,152 @@ static inline la_any la_any_text(const char *v)
 }
 static inline la_any la_any_same(la_any a) { return a; }
 
+/* la_call(L, "add", a, 1.5), la_call(L, "rand"): the operation's first result,
+** new. Up to 16 tensors, integers of any width, floating-point numbers, bools,
+** words, and la_any for all else. In C++ too, as a template.
+** LA_ARGS(a, 1.5): such arguments as a number and a list, for la_op_call(L,
+** add, LA_ARGS(a, 1.5), NULL). LA_ARGS() stands for 0, NULL. */
 #if !defined(__cplusplus)
-#define LA_ARG(v) _Generic((v), la_tensor *: la_any_tensor, \
-    bool: la_any_bool, int: la_any_int, long: la_any_int, \
-    long long: la_any_int, float: la_any_double, double: la_any_double, \
-    char *: la_any_text, const char *: la_any_text, la_any: la_any_same)(v)
-#define LA_ARGS1(a) LA_ARG(a)
-#define LA_ARGS2(a, ...) LA_ARG(a), LA_ARGS1(__VA_ARGS__)
-#define LA_ARGS3(a, ...) LA_ARG(a), LA_ARGS2(__VA_ARGS__)
-#define LA_ARGS4(a, ...) LA_ARG(a), LA_ARGS3(__VA_ARGS__)
-#define LA_ARGS5(a, ...) LA_ARG(a), LA_ARGS4(__VA_ARGS__)
-#define LA_ARGS6(a, ...) LA_ARG(a), LA_ARGS5(__VA_ARGS__)
-#define LA_ARGS7(a, ...) LA_ARG(a), LA_ARGS6(__VA_ARGS__)
-#define LA_ARGS8(a, ...) LA_ARG(a), LA_ARGS7(__VA_ARGS__)
-#define LA_NTH(a, b, c, d, e, f, g, h, N, ...) N
-#define LA_COUNT(...) LA_NTH(__VA_ARGS__, 8, 7, 6, 5, 4, 3, 2, 1, 0)
-#define LA_ALL(...) LA_NTH(__VA_ARGS__, LA_ARGS8, LA_ARGS7, LA_ARGS6, LA_ARGS5,\
-    LA_ARGS4, LA_ARGS3, LA_ARGS2, LA_ARGS1, 0)(__VA_ARGS__)
-#define la_call(L, op, ...) la_call_list(L, op, LA_COUNT(__VA_ARGS__), \
-    (const la_any[]){LA_ALL(__VA_ARGS__)}, NULL)
+static inline la_any la_any_const_tensor(const la_tensor *t)
+{
+    return la_any_tensor((la_tensor *)t);
+}
+/* NULL is nothing; no other untyped pointer is an argument. */
+static inline la_any la_any_null(const void *p)
+{
+    la_any a = {LA_ARG_NONE, NULL, 0, 0, 0, NULL, NULL, NULL};
+    if (p) a.kind = -1;
+    return a;
+}
+#define LA_ARG(v) _Generic((v), \
+    la_tensor *: la_any_tensor, \
+    const la_tensor *: la_any_const_tensor, \
+    bool: la_any_bool, \
+    char: la_any_int, \
+    signed char: la_any_int, \
+    short: la_any_int, \
+    int: la_any_int, \
+    long: la_any_int, \
+    long long: la_any_int, \
+    unsigned char: la_any_unsigned, \
+    unsigned short: la_any_unsigned, \
+    unsigned: la_any_unsigned, \
+    unsigned long: la_any_unsigned, \
+    unsigned long long: la_any_unsigned, \
+    float: la_any_double, \
+    double: la_any_double, \
+    char *: la_any_text, \
+    const char *: la_any_text, \
+    void *: la_any_null, \
+    la_any: la_any_same)(v)
+#define LA_MAP_1(a) LA_ARG(a)
+#define LA_MAP_2(a, ...) LA_ARG(a), LA_MAP_1(__VA_ARGS__)
+#define LA_MAP_3(a, ...) LA_ARG(a), LA_MAP_2(__VA_ARGS__)
+#define LA_MAP_4(a, ...) LA_ARG(a), LA_MAP_3(__VA_ARGS__)
+#define LA_MAP_5(a, ...) LA_ARG(a), LA_MAP_4(__VA_ARGS__)
+#define LA_MAP_6(a, ...) LA_ARG(a), LA_MAP_5(__VA_ARGS__)
+#define LA_MAP_7(a, ...) LA_ARG(a), LA_MAP_6(__VA_ARGS__)
+#define LA_MAP_8(a, ...) LA_ARG(a), LA_MAP_7(__VA_ARGS__)
+#define LA_MAP_9(a, ...) LA_ARG(a), LA_MAP_8(__VA_ARGS__)
+#define LA_MAP_10(a, ...) LA_ARG(a), LA_MAP_9(__VA_ARGS__)
+#define LA_MAP_11(a, ...) LA_ARG(a), LA_MAP_10(__VA_ARGS__)
+#define LA_MAP_12(a, ...) LA_ARG(a), LA_MAP_11(__VA_ARGS__)
+#define LA_MAP_13(a, ...) LA_ARG(a), LA_MAP_12(__VA_ARGS__)
+#define LA_MAP_14(a, ...) LA_ARG(a), LA_MAP_13(__VA_ARGS__)
+#define LA_MAP_15(a, ...) LA_ARG(a), LA_MAP_14(__VA_ARGS__)
+#define LA_MAP_16(a, ...) LA_ARG(a), LA_MAP_15(__VA_ARGS__)
+/* The 19th of its arguments. */
+#define LA_NTH_(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, N, ...) N
+/* How many there are, 1 to 16; 1 for none. */
+#define LA_SIZE_(...) LA_NTH_(__VA_ARGS__, \
+    18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
+/* 1 where a comma separates some. Nothing is between the parentheses when only
+** a function-like macro in front of them and () behind make one. */
+#define LA_COMMA_(...) LA_NTH_(__VA_ARGS__, \
+    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0)
+#define LA_TO_COMMA_(...) ,
+#define LA_IS_0001 ,
+#define LA_FIVE_(a, b, c, d, e) a##b##c##d##e
+#define LA_EMPTY_4_(a, b, c, d) LA_COMMA_(LA_FIVE_(LA_IS_, a, b, c, d))
+#define LA_EMPTY_(...) LA_EMPTY_4_(LA_COMMA_(__VA_ARGS__), \
+    LA_COMMA_(LA_TO_COMMA_ __VA_ARGS__), LA_COMMA_(__VA_ARGS__ ()), \
+    LA_COMMA_(LA_TO_COMMA_ __VA_ARGS__ ()))
+#define LA_JOIN_(a, b) a##b
+#define LA_JOIN(a, b) LA_JOIN_(a, b)
+#define LA_SOME_1(...) 0, (const la_any *)0
+#define LA_SOME_0(...) LA_SIZE_(__VA_ARGS__), \
+    (const la_any[]){LA_JOIN(LA_MAP_, LA_SIZE_(__VA_ARGS__))(__VA_ARGS__)}
+#define LA_ARGS(...) LA_JOIN(LA_SOME_, LA_EMPTY_(__VA_ARGS__))(__VA_ARGS__)
+#define LA_CALL_0(L, op) la_call_list(L, op, 0, (const la_any *)0, NULL)
+#define LA_CALL_1(L, op, ...) la_call_list(L, op, LA_SOME_0(__VA_ARGS__), NULL)
+#define la_call(...) LA_NTH_(__VA_ARGS__, LA_CALL_1, LA_CALL_1, LA_CALL_1, \
+    LA_CALL_1, LA_CALL_1, LA_CALL_1, LA_CALL_1, LA_CALL_1, LA_CALL_1, \
+    LA_CALL_1, LA_CALL_1, LA_CALL_1, LA_CALL_1, LA_CALL_1, LA_CALL_1, \
+    LA_CALL_1, LA_CALL_0, LA_CALL_0, 0)(__VA_ARGS__)
 #endif
+
+/* ---- files ---- */
+
+/* Bytes from the host: 'length' of them. 'read' writes at most 'bytes' to
+** 'buffer' and returns how many, 1 at least; -1, perhaps after la_fail, is a
+** failure. 'close' runs once, may be NULL. Both run on the calling thread. */
+typedef struct la_source {
+    size_t size;
+    void *context;
+    int64_t length;
+    int64_t (*read)(void *context, int64_t offset, void *buffer,
+                    int64_t bytes);
+    void (*close)(void *context);
+} la_source;
+
+/* Bytes to the host, from front to back: 0, or la_fail. */
+typedef struct la_sink {
+    size_t size;
+    void *context;
+    int (*write)(void *context, const void *bytes, size_t n);
+} la_sink;
+
+/* A tensor by its name; 16 bytes, frozen. */
+typedef struct la_named {
+    const char *name;       /* NULL or "" in a .npy */
+    la_tensor *tensor;
+} la_named;
+
+/* New, from a file: a .npy (name NULL), or the tensor of that name in a .npz or
+** .safetensors. NULL on failure: LA_EIO for the file, LA_EARG for the name. */
+LA_API la_tensor *la_load(const char *path, const char *name);
+/* The same from memory, which is copied; the bytes tell the format. */
+LA_API la_tensor *la_load_memory(const void *bytes, size_t n,
+                                 const char *name);
+/* From the host's source, which is closed in any case. */
+LA_API la_tensor *la_load_from(la_source *source, const char *name);
+/* To a file, by its extension: .npy (one tensor), .npz, .safetensors. 0 or a
+** status; an old file stays as it was until all is written. */
+LA_API int la_save(const char *path, int n, const la_named *list);
+/* To the host: "npy", "npz" or "safetensors". */
+LA_API int la_save_to(la_sink *sink, const char *format, int n,
+                      const la_named *list);
+
+/* ---- gradients ---- */
+
+/* Runs the graph of t backward and adds to the gradients of its leaves.
+** 'gradient' is that of t, NULL for a t of one element. Functions and hooks
+** that a script gave the graph run in L; for a graph without such, L may be
+** NULL. 0 or a status: LA_EGRAD where there is no graph. */
+LA_API int la_backward(struct lua_State *L, la_tensor *t, la_tensor *gradient);
+/* t is a leaf whose operations are recorded. 0, or LA_EGRAD for a result of
+** operations and for a dtype without gradients. */
+LA_API int la_set_requires_grad(la_tensor *t, bool on);
+LA_API bool la_requires_grad(const la_tensor *t);   /* or is it recorded? */
+/* The gradient that has gathered in t, a new reference; NULL, without an
+** error, when there is none. */
+LA_API la_tensor *la_grad_of(const la_tensor *t);
+LA_API void la_zero_grad(la_tensor *t);     /* t has no gradient then */
 
 /* ---- indexing, as x[key] in Lua ---- */
 
 /* One item of a key; made by the functions below. Items stand for the dims in
-** their order; dims behind the last item stay whole. */
+** their order; dims behind the last item stay whole. 64 bytes, frozen. */
 typedef struct la_range {
     int kind;
     int flags;              /* 0 */
@@ -235,8 +660,72 @@ LA_API la_tensor *la_index(struct lua_State *L, la_tensor *t, int n,
 LA_API int la_set_index(struct lua_State *L, la_tensor *t, int n,
                         const la_range *ranges, la_any value);
 
+/* ---- snapshots ---- */
+
+/* The data of tensors at one moment, by copy on write: taking one copies
+** nothing, the first write to a tensor afterwards copies what the snapshots of
+** it want. Memory of the host is copied at once, and that of tensors whose
+** la_tensor_data, la_to_dlpack or x:data_ptr() somebody has asked for. One
+** thread at a time uses a snapshot and its tensors; la_snapshot_release may run
+** on any. */
+typedef struct la_snapshot la_snapshot;
+/* New: of n tensors, which it holds from now on. NULL on failure: LA_EARG for a
+** NULL, LA_ESTATE for one that has no data, LA_ESUPPORT for one on a device,
+** LA_ENOMEM. */
+LA_API la_snapshot *la_snapshot_take(int n, la_tensor *const *list);
+/* Writes the data back into the same tensors, whose views see it; again and
+** again, those of several snapshots in any order. 0 or a status, and nothing is
+** written then: LA_ESTATE where a tensor has another shape, dtype or memory by
+** now, is read-only, or was freed (only snapshots hold it); LA_ENOMEM. */
+LA_API int la_snapshot_restore(la_snapshot *s);
+LA_API void la_snapshot_release(la_snapshot *s);        /* NULL is allowed */
+
+/* A slot hands finished tensors from one thread to another, of which none waits
+** for the other's work. All but la_slot_release on any thread at any time. */
+typedef struct la_slot la_slot;
+LA_API la_slot *la_slot_new(void);              /* new; NULL: no memory */
+/* Takes a reference; the tensor before, if nobody has fetched it, dies. Who
+** publishes writes no more to 't'. 0, or LA_EARG. */
+LA_API int la_slot_publish(la_slot *s, la_tensor *t);
+/* New: a reference to the latest; NULL, with code 0, before the first. */
+LA_API la_tensor *la_slot_acquire(la_slot *s);
+LA_API void la_slot_release(la_slot *s);                /* NULL is allowed */
+
+/* ---- frames ---- */
+
+/* Tensors made by scripts are freed at the end of a scope, at once, and cost
+** the collector of Lua nothing until then. All four are called on the thread
+** that uses L, and return 0 or a status: LA_EARG for no state, LA_ESTATE for
+** one in which lunarray was not opened. Scripts have la.tidy(f, ...) and
+** la.keep(v).
+**
+** la_frame_begin opens a scope in L, inside the one before where there is one.
+** la_frame_end closes the innermost: tensors that Lua got in it are freed, and
+** a script that still has one gets "tensor was freed" from it. References that
+** C, graphs and views hold keep their data. LA_ESTATE without a la_frame_begin
+** (of this script's function, where la.tidy runs); LA_ENOMEM of begin. */
+LA_API int la_frame_begin(struct lua_State *L);
+LA_API int la_frame_end(struct lua_State *L);
+/* Take the tensor (or the table of tensors, at any depth) at that stack index
+** out of all scopes: the collector frees it, as any made outside. Other values,
+** those outside of scopes and records, whose fields are in none, are left as
+** they are. LA_EARG, LA_ENOMEM. */
+LA_API int la_keep(struct lua_State *L, int arg);
+
+/* Who steps the collector of L on account of tensors made outside of scopes. */
+enum {
+    LA_COLLECT_AUTO,        /* the library, from inside operations */
+    LA_COLLECT_FRAME,       /* la_frame_end: LUA_GCSTEP for 'bytes' */
+    LA_COLLECT_OFF          /* the host (and Lua, by its own pace) */
+};
+/* But for AUTO, no operation starts a full collection where memory is out: it
+** fails with LA_ENOMEM. LA_EARG for another policy. */
+LA_API int la_set_collector(struct lua_State *L, int policy, size_t bytes);
+
 /* ---- errors ---- */
-LA_API const char *la_error_text(void);   /* of the last failure, this thread */
+/* Of the last failure on this thread: its text, and its la_status. */
+LA_API const char *la_error_text(void);
+LA_API int la_error_code(void);
 
 /* ---- the host's resources ---- */
 
@@ -248,8 +737,7 @@ LA_API int la_set_allocator(void *(*alloc)(void *context, size_t bytes,
                             void (*release)(void *context, void *block,
                                             size_t bytes), void *context);
 LA_API void la_set_memory_limit(size_t bytes);    /* 0: none */
-/* The host's job system: run fn for disjoint ranges that cover 0..n-1, each
-** exactly once, on any threads, and return when all are done. */
+/* The host's job system, as in la_jobs. */
 LA_API void la_set_parallel_for(
     void (*run)(void *host, int64_t n, int64_t grain,
                 void (*fn)(int64_t begin, int64_t end, void *context),
@@ -258,9 +746,8 @@ LA_API void la_set_parallel_for(
 ** library and from several at once: true makes the operation fail with
 ** "interrupted", whatever is answered later. The tensor of an in-place form and
 ** an 'out' may then be written in part, and count as changed; no other operand
-** is touched. Not asked: within one row of a row-wise operation (layer_norm),
-** and while Lua makes the one table or string that totable and tostring_raw
-** ask for. */
+** is touched. Not asked: within a call of LAPACK, and while Lua makes the one
+** table or string that totable and tostring_raw ask for. */
 LA_API void la_set_interrupt(bool (*stop)(void *host), void *host);
 /* Gets a line for each stage of each call; NULL: off. Set it before other
 ** threads work. */
@@ -270,7 +757,6 @@ LA_API void la_set_trace(void (*sink)(void *host, const char *text),
 /* ---- new operations and devices ---- */
 
 typedef struct la_frame la_frame;         /* one call */
-typedef struct la_op la_op;
 /* 0, or a status from la_fail. */
 typedef int (*la_kernel)(la_frame *frame);
 
@@ -283,8 +769,36 @@ LA_API int la_frame_output(la_frame *f, int k, const char *dtype, int ndim,
 LA_API la_tensor *la_frame_result(la_frame *f, int k);    /* borrowed */
 LA_API int la_fail(const char *text);     /* a status with this text */
 
-/* "clip01(Tensor self, Scalar high=1) -> Tensor": 'shape' makes the outputs,
-** 'fill' computes them. Available in states that are opened later. */
+/* How many arguments the schema has, and each of them: texts, dtypes (as text),
+** booleans and lists too. Borrowed from the frame; dims and indices count from
+** 0 here. An index out of range, and nil: LA_ARG_NONE. */
+LA_API int la_frame_count(la_frame *f);
+LA_API la_any la_frame_any(la_frame *f, int arg);
+/* 'user' of the la_op_def; NULL in kernels of operations of the library. */
+LA_API void *la_frame_user(la_frame *f);
+
+/* A new operation, there at once in every state of the runtime, open ones too:
+** la.name, x:name(), la_call. Its kernels run on the thread of the call. */
+typedef struct la_op_def {
+    size_t size;
+    const char *schema;     /* "clip01(Tensor self, Scalar high=1) -> Tensor" */
+    const char *doc;        /* for la.help; both texts are copied */
+    la_kernel shape;        /* makes the outputs; */
+    la_kernel fill;         /* computes them; one of the two may be NULL */
+    void *user;
+    void (*drop)(void *user);   /* once: when withdrawn, with the runtime, or
+                                ** when registering fails; may be NULL */
+} la_op_def;
+/* Borrowed; NULL with LA_EARG for a bad schema, LA_ESTATE for a name that
+** exists. Operands that require grad are LA_EGRAD: it has no derivative. 'rt'
+** NULL: the default runtime. */
+LA_API la_op *la_register_op_ex(la_runtime *rt, const la_op_def *def);
+/* Returns when no thread is inside it, and 'drop' has run: its code may be
+** unloaded. la.name is nil then, and the name may be registered again; a
+** function or handle that was kept raises "operation 'name' was withdrawn"
+** (LA_ESTATE). LA_ESTATE, and it stays: from inside itself, or built in. */
+LA_API int la_withdraw_op(la_op *op);
+/* The same without 'user', for good. */
 LA_API int la_register_op(const char *schema, const char *doc, la_kernel shape,
                           la_kernel fill);
 /* A device by name, and the kernels of operations on it. Its number, or -1. */
@@ -293,6 +807,49 @@ LA_API int la_register_kernel(const char *op, int device, la_kernel kernel);
 
 #ifdef __cplusplus
 }
+
+/* la_call and LA_ARGS for C++11 and later. */
+inline la_any la_arg(la_any a) { return a; }
+inline la_any la_arg(la_tensor *t) { return la_any_tensor(t); }
+inline la_any la_arg(const la_tensor *t)
+{
+    return la_any_tensor(const_cast<la_tensor *>(t));
+}
+inline la_any la_arg(decltype(nullptr)) { return la_any_tensor(nullptr); }
+inline la_any la_arg(const char *text) { return la_any_text(text); }
+inline la_any la_arg(bool v) { return la_any_bool(v); }
+inline la_any la_arg(char v) { return la_any_int(v); }
+inline la_any la_arg(signed char v) { return la_any_int(v); }
+inline la_any la_arg(short v) { return la_any_int(v); }
+inline la_any la_arg(int v) { return la_any_int(v); }
+inline la_any la_arg(long v) { return la_any_int(v); }
+inline la_any la_arg(long long v) { return la_any_int(v); }
+inline la_any la_arg(unsigned char v) { return la_any_unsigned(v); }
+inline la_any la_arg(unsigned short v) { return la_any_unsigned(v); }
+inline la_any la_arg(unsigned v) { return la_any_unsigned(v); }
+inline la_any la_arg(unsigned long v) { return la_any_unsigned(v); }
+inline la_any la_arg(unsigned long long v) { return la_any_unsigned(v); }
+inline la_any la_arg(float v) { return la_any_double(static_cast<double>(v)); }
+inline la_any la_arg(double v) { return la_any_double(v); }
+
+template <int N> struct la_arg_array {
+    la_any list[N + 1];
+    operator const la_any *() const { return list; }
+};
+template <class... A>
+inline la_arg_array<static_cast<int>(sizeof...(A))> la_arg_list(A... a)
+{
+    return {{la_arg(a)..., la_any()}};
+}
+template <class... A>
+inline la_tensor *la_call(struct lua_State *L, const char *op, A... a)
+{
+    return la_call_list(L, op, static_cast<int>(sizeof...(A)),
+                        la_arg_list(a...), nullptr);
+}
+#define LA_ARGS(...) \
+    static_cast<int>(sizeof(la_arg_list(__VA_ARGS__)) / sizeof(la_any)) - 1, \
+    la_arg_list(__VA_ARGS__)
 #endif
 
 #endif

@@ -72,6 +72,50 @@ describe("backward", function()
     assert.are.same({20, 20, 2}, x.grad:totable())
   end)
 
+  it("computes the formulas of the requested inputs alone", function()
+    local s, q = leaf{2, 3}, leaf{1, 1}
+    local y = la.zeta(s, q):sum()       -- has no derivative by s
+    raises("the derivative of zeta", la.grad, y, s, {retain_graph = true})
+    assert.are.same(la.zeta(s + 1, q):mul(-s):totable(),
+      la.grad(y, q):totable())
+    local function random(...)
+      return la.randn({...}, {dtype = "float64", requires_grad = true})
+    end
+    local calls = {
+      {la.matmul, random(3, 4), random(4, 2)},
+      {la.clamp, random(9), random(9), random(9)},
+      {function(...) return la.cat({...}, 1) end, random(2), random(3),
+        random(1)},
+      {la.linalg.solve, random(3, 3), random(3, 2)},
+      {la.linalg.lstsq, random(4, 2), random(4, 3)},
+      {function(x, w, b) return la.layer_norm(x, {4}, w, b) end,
+        random(3, 4), random(4), random(4)},
+      {function(x, w, b) return la.group_norm(x, 2, w, b) end,
+        random(3, 4), random(4), random(4)},
+      {la.scaled_dot_product_attention, random(2, 3, 4), random(2, 3, 4),
+        random(2, 3, 4)},
+      {la.signal.lfilter, random(2), random(3), random(8)},
+      {function(x, w)                   -- written through a view
+        local buffer = x * 1
+        buffer[{{2, 3}}]:mul_(w):addcmul_(w, w)
+        return buffer
+      end, random(4), random(2)},
+    }
+    for number, call in ipairs(calls) do
+      local f, inputs = call[1], {table.unpack(call, 2)}
+      for _, create in ipairs{false, true} do
+        local options = {retain_graph = true, create_graph = create}
+        local loss = f(table.unpack(inputs)):square():sum()
+        local all = {la.grad(loss, inputs, options)}
+        for k, input in ipairs(inputs) do
+          local alone = la.grad(loss, input, options)
+          assert(la.allclose(alone, all[k], 1e-12, 1e-12),
+            "call " .. number .. ", input " .. k)
+        end
+      end
+    end
+  end)
+
   it("differentiates again", function()
     local x = leaf{2}
     local g = la.grad(x ^ 4, x, {create_graph = true})

@@ -368,6 +368,17 @@ describe("a tensor handed back as it came", function()
   end)
 end)
 
+describe("a theme", function()
+  it("has no functions for what only operations call", function()
+    for _, theme in ipairs {"fft", "linalg", "special"} do
+      for name, f in pairs(la[theme]) do
+        assert.is_false(pcall(f), theme .. "." .. name)
+      end
+    end
+    assert.is_nil(rawget(la.fft, "r2c"))
+  end)
+end)
+
 describe("lists of numbers", function()
     it("mean the same in every table that holds them", function()
         local hash = {}

@@ -111,6 +111,11 @@ describe("la.read_csv", function()
     assert.same({"NA", "x"}, read("a\nNA\nx", {na = {}}).a)
   end)
 
+  it("takes what stands in quotes for a string", function()
+    assert.same({"", "NA", "x"}, read('a\nNA\n"NA"\nx').a)
+    same({1, 0. / 0.}, "float64", read('a\n1\n"NA"').a)
+  end)
+
   it("reads files without rows or columns", function()
     assert.same({names = {}}, read(""))
     assert.same({names = {}}, read("\n\n"))
@@ -191,6 +196,14 @@ describe("la.read_csv", function()
 end)
 
 describe("la.write_csv", function()
+  it("quotes strings that would be no value", function()
+    local file = os.tmpname()
+    local words = {"NA", "nan", "b", "", "NaN", "null"}
+    la.write_csv({a = words}, file)
+    assert.same(words, la.read_csv(file).a)
+    os.remove(file)
+  end)
+
   it("writes what comes back, dtype by dtype", function()
     local t = {
       names = {"i", "d", "b", "s"},

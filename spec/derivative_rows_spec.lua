@@ -13,10 +13,11 @@ local MOST, LARGEST = 2, 120    -- calls per operation, elements of all inputs
 -- NaN is right, or all that the formula can give: 0 / 0 where no direction is
 -- the right one; factors of singular matrices; of det, whose gradient has a way
 -- of its own there, the gradient that is recorded; vectors of equal singular
--- values; a filter that overflows.
+-- values; a filter that overflows, directions of tiny vectors and rays.
 local NAN = {hypot = true, lu = true, lu_factor = true, lu_factor_ex = true,
   qr = true, det = true, linalg_svd = true, svdvals = true,
-  svd_lowrank = true, pca_lowrank = true, signal_lfilter = true}
+  svd_lowrank = true, pca_lowrank = true, signal_lfilter = true,
+  game_quat_between = true, game_ray_box = true}
 
 local function inputs_of(like, fill, k, far)
   local list = {}

@@ -86,6 +86,20 @@ describe("distributions", function()
     end
   end)
 
+  it("of NaN are NaN, whatever the others are", function()
+    local function all_nan(f, ...)
+      assert.is_true((f(...):isnan():all()))
+    end
+    for _, other in ipairs {0.5, 1.0, 3.0, inf} do
+      for _, f in ipairs {la.gamma, la.beta, la.weibull, la.laplace,
+        la.gumbel} do
+        all_nan(f, la.full({3}, other), la.full({3}, nan))
+        all_nan(f, la.full({3}, nan), la.full({3}, other))
+      end
+    end
+    all_nan(la.gamma, la.zeros(3), la.full({3}, nan))
+  end)
+
   it("of vectors have their sums and covariances", function()
     local g = fresh()
     local d = la.dirichlet(la.tensor {1, 2, 3}, {N}, g)

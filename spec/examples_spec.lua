@@ -35,6 +35,45 @@ describe("examples", function()
     os.remove(path)
   end)
 
+  it("flock keeps together and off the trees", function()
+    local path = os.tmpname() .. ".png"
+    local found, text = run("examples/flock.lua", "800", "250", path)
+    assert.is_true(found.after > found.before + 0.2, text)
+    assert.is_true(found.clear > 1, text)
+    assert.same({240, 240}, {table.unpack(la.image.load(path).shape, 2)})
+    os.remove(path)
+  end)
+
+  it("host_particles moves structs of its own", function()
+    local host = io.open "build/examples/host_particles"
+    if not host then return end
+    host:close()
+    local pipe = assert(io.popen "build/examples/host_particles")
+    local said = pipe:read "a"
+    assert.is_true(pipe:close())
+    assert.is_truthy(said:find("particle 4 at (1.000, 0.000, ", 1, true), said)
+    assert.is_truthy(said:find("particle 8 at (0.500, 0.000, 5.733)", 1, true),
+      said)
+    assert.is_truthy(said:find("on the ground", 1, true), said)
+  end)
+
+  it("host_mod switches off the mods that misbehave", function()
+    local host = io.open "build/examples/host_mod"
+    if not host then return end
+    host:close()
+    local pipe = assert(io.popen "build/examples/host_mod")
+    local said = pipe:read "a"
+    assert.is_true(pipe:close())
+    for _, name in ipairs{"stubborn", "pattern", "undertaker"} do
+      assert.is_truthy(said:find("frame 1: " .. name
+        .. " is off: [^\n]*: stopped: out of fuel\n"), said)
+    end
+    assert.is_truthy(said:find("greedy is off: [^\n]*not enough memory"), said)
+    assert.is_truthy(said:find("global 'io'", 1, true), said)
+    assert.is_truthy(said:find("weather ran 30 frames\n1 of 6 mods are left", 1,
+      true), said)
+  end)
+
   it("throw hits the baskets", function()
     local worst, text = run("examples/throw.lua", "100")
     assert.is_true(worst < 0.01, text)

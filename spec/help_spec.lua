@@ -52,7 +52,8 @@ describe("help", function()
     end)
   end
 
-  for _, theme in ipairs{"fft", "linalg", "image", "signal", "special"} do
+  for _, theme in ipairs{"fft", "linalg", "image", "signal", "special",
+    "game"} do
     it("knows la." .. theme, function()
       local missing = {}
       for _, name in ipairs(names(la[theme])) do
@@ -85,6 +86,8 @@ describe("help", function()
     assert.truthy(la.help("add_"):find("add(Tensor self", 1, true))
     assert.truthy(la.help("nn.Linear"):find("in_features", 1, true))
     assert.truthy(la.help("la.fuse"):find("one pass", 1, true))
+    assert.equal(la.help("fft.fft"), la.help("la.fft.fft"))
+    assert.equal(la.help("add"), la.help("la.add"))
     assert.truthy(la.help("no such"):find("nothing is known", 1, true))
     assert.truthy(la.help("cat"):find("dim dim=1)", 1, true))
     assert.truthy(la.help("rot90"):find("int k=1, dim[] dims=[1, 2])", 1,

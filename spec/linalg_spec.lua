@@ -224,6 +224,12 @@ describe("linalg", function()
       near("least norm", d, y, wide.mH:matmul(L.solve(wide:matmul(wide.mH),
         b[1][{{1, 7}}])))
       assert.are.equal(0, none:numel())
+      for _, driver in ipairs {"gels", "gelsy"} do
+        local nothing, _, of = la.lstsq(a, b[{{}, {}, {}}]:narrow(3, 1, 0),
+          {driver = driver})
+        assert.are.same({2, 7, 0}, nothing.shape)
+        assert.are.same({7, 7}, of:totable())
+      end
     end
   end)
 

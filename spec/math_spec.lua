@@ -158,6 +158,12 @@ describe("results next to the largest number", function()
     assert.equal(1 / 0, t(-711.0):cosh():item())
     assert.equal(-1 / 0, t(-2.0):pow(t(1025.0)):item())
     assert.equal(1 / 0, t(0.0):pow(t(-2.0)):item())
+    for _, tiny in ipairs {5e-324, 1e-310} do
+      assert.equal(1 / 0, t(-1 / 0):pow(t(tiny)):item())
+      assert.equal(0.0, t(1 / 0):pow(t(-tiny)):item())
+      assert.equal(0.0, t(0.0):pow(t(tiny)):item())
+      assert.equal(1 / 0, t(0.0):pow(t(-tiny)):item())
+    end
   end)
 end)
 

@@ -115,6 +115,41 @@ describe("out=", function()
   end)
 end)
 
+describe("out= and gradients", function()
+  local TEXT = "out=... arguments don't support automatic differentiation"
+
+  it("exclude each other, in composites too", function()
+    local x = la.ones(2, 2, {requires_grad = true})
+    for _, name in ipairs {"exp", "std", "matmul", "linear", "kron", "diff",
+      "hstack", "fft.fft", "fft.rfft2", "fft.dct", "linalg.norm",
+      "linalg.multi_dot"} do
+      local f, args = la, {x}
+      for part in name:gmatch "[^.]+" do f = f[part] end
+      if ("matmul linear kron"):find(name, 1, true) then args[2] = x end
+      if ("hstack linalg.multi_dot"):find(name, 1, true) then
+        args[1] = {x, x}
+      end
+      local complex = name == "fft.fft" or name == "fft.rfft2"
+      local out = empty(complex and "complex64" or "float32")
+      args[#args + 1] = {out = out}
+      raises(TEXT, f, table.unpack(args))
+      assert.equal(0, out:numel())
+      la.no_grad(f, table.unpack(args))
+      assert.is_true(out:numel() > 0)
+      assert.is_false(out.requires_grad)
+    end
+    raises(TEXT, la.add, 1, 2, {out = x:detach():requires_grad_()})
+    raises(TEXT, la.sort, x, {out = {empty "float32", empty "int64"}})
+  end)
+
+  it("go together where a result has no gradient", function()
+    local x = la.tensor({1., 3, 2}, {requires_grad = true})
+    assert.equal(2, la.argmax(x, {out = empty "int64"}):item())
+    assert.same({true, false, false}, list(la.lt(x, 2, {out = empty "bool"})))
+    assert.same({{1}, {2}, {3}}, list(la.nonzero(x, {out = empty "int64"})))
+  end)
+end)
+
 describe("strided memory that is read and written", function()
   it("is read as it was before", function()
     local function sample() return la.arange(6, {dtype = "float32"}) end

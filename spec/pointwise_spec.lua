@@ -516,6 +516,12 @@ describe("floats", function()
     assert.near(2 ^ -0.5, got[2], 1e-6)
     assert.same({inf, 0.0}, {got[3], got[4]})
     assert.truthy(got[5] ~= got[5])
+    for _, dtype in ipairs {"uint16", "uint32", "uint64"} do
+      local z = la.ldexp(la.complex(la.ones(2), la.ones(2)),
+        la.tensor({3, 40000}):to(dtype))
+      assert.same({"complex64", 8.0, inf},
+        {z.dtype, z.real[1]:item(), z.imag[2]:item()})
+    end
   end)
 
   it("of two parts have their modulus, at any size", function()

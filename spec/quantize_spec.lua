@@ -93,6 +93,20 @@ describe("quantize", function()
     end
   end)
 
+  it("spans the whole range of float32; infinities make a group NaN",
+    function()
+      local x = la.zeros{3, 64}
+      x[{1, 1}], x[{1, 2}], x[{1, 3}] = 3e38, -3e38, 1e38
+      x[{2, 5}], x[{3, 64}] = math.huge, 0 / 0
+      for _, bits in ipairs{4, 8} do
+        local q, s, b = la.quantize(x, bits)
+        local y = la.dequantize(q, s, b, {bits = bits})
+        local far = (y[1] - x[1]):abs():max():item()
+        assert.is_true(far <= 1.01 * s[{1, 1}]:abs():item())
+        assert.is_true((y[{{2, 3}}]:isnan():all()))
+      end
+    end)
+
   it("says what is wrong", function()
     local x = la.randn{2, 64}
     local q, s, b = la.quantize(x)

@@ -131,6 +131,7 @@ describe("rope", function()
       close(x:rope(0, options), la.cat({head, x[{{}, {5, 8}}]}, 2))
     end
     close(x:rope(0)[1], x[1])
+    raises("real positions", la.rope, x, la.complex(la.ones(5), la.ones(5)))
     local half = la.randn{2, 3, 4}:half()
     assert.is_true(half:rope(9):equal(half:float():rope(9):half()))
   end)

@@ -55,8 +55,15 @@ local function themes()
   for path in pipe:lines() do
     local theme = path:match("([%w_]+)%.def$")
     list[#list + 1] = theme
+    local macro, prefix = nil, {}        -- rows that a file's own macro begins
     for line in io.lines(path) do
       local row = line:match("^OP%(([%w_]+),")
+      macro = line:match("^#define (%u[%u_]*)%(name") or macro
+      if macro then
+        prefix[macro] = prefix[macro] or line:match("OP%(([%w_]+)##name")
+      end
+      local head, name = line:match("^(%u[%u_]*)%(([%w_]+),")
+      if prefix[head] then row = prefix[head] .. name end
       if row then of[row] = theme end
     end
   end

@@ -225,7 +225,7 @@ local ROWS = {
   ":output_nr", "x.grad_fn names the operation",
   ":register_post_accumulate_grad_hook", "x:register_hook(f)",
   ":reinforce", "the log-probability's backward()",
-  "vmap func", "operations take batches: la.stack, then bmm, sum over a dim",
+  "func", "la.vmap, la.grad, la.jacobian, la.hessian",
   -- what a tensor of another kind has
   "sparse sparse_coo_tensor sparse_csr_tensor sparse_csc_tensor " ..
   "sparse_bsr_tensor sparse_bsc_tensor sparse_compressed_tensor hsmm " ..

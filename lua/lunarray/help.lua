@@ -80,6 +80,19 @@ are_deterministic_algorithms_enabled()
 memory()
     Bytes in use (without cached free blocks), the highest so far, and the cap
     (0 for none): three integers.
+tidy(f, ...)
+    f's results. Every other tensor made meanwhile is freed at its end, at once
+    and without work for Lua's collector: what still refers to one gets the
+    error "tensor was freed". Tensors in returned tables live, at any depth;
+    results of a tidy inside another belong to that one. Views and graphs keep
+    the data that they need. f can't yield.
+keep(v)
+    v, a tensor or a table of tensors, which no tidy frees from now on.
+snapshot(tensors)
+    The data of a table of tensors (nested) now, by copy on write: s:restore()
+    writes it back into the same tensors, again and again; s:free(), or local s
+    <close>. A tensor of another shape by then, or freed, is an error, and
+    nothing is restored.
 set_memory_limit(bytes)
     Allocations beyond this many bytes fail with an error; 0 for no cap.
 __array_namespace_info__()
@@ -170,6 +183,12 @@ vjp(f, inputs, v[, {create_graph=}])
     f's outputs, and v times the Jacobian.
 hvp(f, inputs, v[, {create_graph=}])
     f's output, one number, and its hessian times v.
+vmap(f[, in_dims[, out_dims[, {randomness=}]]])
+    A function that runs f, written for one element, on a batch. in_dims: the
+    batch's dim, from 1, for all tensors, or a table of them for each argument;
+    false for one that is the same for all. out_dims: where it is in results.
+    randomness: "error", "different" (for each element) or "same". Operations
+    run on the whole batch; those that can't run once per element.
 reduce_grad(g, shape)
     Sum a gradient over broadcast dims back to the shape; as sum_to.
 fuse(f)
@@ -189,6 +208,9 @@ x:to_dlpack([{versioned=false, copy=false}])
 from_dlpack(pointer[, {versioned=}])
     A tensor on the memory of such a struct, which is taken over; a tensor is
     returned as it is.
+open(handle)
+    The tensor that x:share() gave the handle of, in this or another Lua state.
+    Each handle is opened once.
 hash(x)
     An integer from dtype, shape and elements (XXH64), the same for every
     layout and machine; -0.0 and 0.0 differ, and so do NaN of other bits.
@@ -267,6 +289,11 @@ x:storage()
     The memory behind x as an object: equal for tensors that share it, which it
     keeps alive. #s and s:nbytes() are its bytes; s:is_fixed() tells memory
     that can't be resized.
+x:share()
+    A handle, a string, under which another Lua state of this process gets the
+    tensor with la.open, without a copy: both see the same elements, and take
+    care not to use them at the same time. Not for tensors that require grad
+    (share x:detach()), and not in a sandbox. The memory is kept until then.
 x:free()
     Give the reference back now; x can't be used any more, views of it can.
 x:lock()

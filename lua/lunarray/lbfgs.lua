@@ -228,6 +228,7 @@ local function run(self, closure)
       or math.abs(now.loss - before) < group.tolerance_change then break end
   end
   state.func_evals = state.func_evals + evals
+  la.keep(state)        -- where la.tidy runs
   return result
 end
 

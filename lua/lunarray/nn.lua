@@ -10,4 +10,32 @@ require "lunarray.nn.recurrent"
 require "lunarray.nn.attention"
 require "lunarray.nn.losses"
 
+-- What stands for a class of PyTorch that is not here.
+local instead = {}
+for names, text in pairs{
+  ["ConstantPad ZeroPad ReflectionPad ReplicationPad CircularPad"] =
+    "la.pad(x, {left, right, ...}, mode)",
+  MaxUnpool = "la.max_unpool2d(x, indices, ...) and its kin",
+  RReLU = "la.rrelu", CrossMapLRN = "nn.LocalResponseNorm",
+  Softmax = "nn.Softmax(2)", NLLLoss = "nn.NLLLoss",
+  LPPool = "(la.avg_pool3d(x:abs() ^ p, size) * count) ^ (1 / p)",
+  TripletMarginWithDistanceLoss = "la.triplet_margin_loss",
+  LinearCrossEntropyLoss = "nn.Linear, then nn.CrossEntropyLoss",
+  AdaptiveLogSoftmaxWithLoss = "nn.Linear, then nn.CrossEntropyLoss",
+  ["RNNBase RNNCellBase"] = "nn.RNN, nn.LSTM, nn.GRU and their cells",
+  ["Container ParameterDict"] = "a field of a module holds what it is given",
+  Buffer = "module:register_buffer(name, tensor)",
+  ["DataParallel SyncBatchNorm"] = "one processor is used by threads",
+} do
+  for name in names:gmatch("%S+") do instead[name] = text end
+end
+
+setmetatable(nn, {__index = function(_, name)
+  if type(name) ~= "string" then return nil end
+  local lazy = name:match("^Lazy(%u%w+)$")
+  local text = instead[name] or instead[name:match("^(%a+)[123]d$")]
+    or lazy and rawget(nn, lazy) and ("nn.%s with all sizes"):format(lazy)
+  if text then error(("nn has no %s: %s"):format(name, text), 2) end
+end})
+
 return nn

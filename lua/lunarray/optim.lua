@@ -208,11 +208,12 @@ local function define(name, defaults, known, update, check, complete)
   end
 end
 
--- A tensor of the state, made when it is first asked for.
+-- A tensor of the state, made when it is first asked for. It outlives the
+-- la.tidy that the step is made in.
 local function spare(own, name, like)
   local t = own[name]
   if not t then
-    t = la.zeros_like(like)
+    t = la.keep(la.zeros_like(like))
     own[name] = t
   end
   return t
@@ -288,7 +289,7 @@ define("Adagrad", {lr = 1e-2, lr_decay = 0, weight_decay = 0,
     local step = count(own)
     local sum = own.sum
     if not sum then
-      sum = la.full_like(p, group.initial_accumulator_value)
+      sum = la.keep(la.full_like(p, group.initial_accumulator_value))
       own.sum = sum
     end
     adagrad_step(p, g, sum, group.lr / (1 + (step - 1) * group.lr_decay),

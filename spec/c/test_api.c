@@ -324,7 +324,10 @@ static void test_unopened_without_memory(void **state)
     la_tensor *r = la_call(L, "add", t, 1);
     assert_non_null(r);
     assert_int_not_equal(la_push(L, t), 0);
+    assert_int_not_equal(la_openlibs(L), 0);
     out_of_memory = false;
+    assert_int_equal(la_push(L, t), LA_ESTATE);
+    assert_int_equal(la_openlibs(L), 0);
     assert_int_equal(la_push(L, t), 0);
     assert_ptr_equal(la_test(L, -1), t);
     la_release(r);
@@ -427,6 +430,31 @@ static void *counting(void *ud, void *block, size_t before, size_t size)
     return realloc(block, size);
 }
 
+/* A thread with a state of its own opens what another state shared. */
+static void *open_handle(void *context)
+{
+    lua_State *L = open_lua();
+    lua_pushstring(L, context);
+    lua_setglobal(L, "handle");
+    run(L, "local y = lunarray.open(handle) y:add_(1) "
+           "assert(y:sum():item() == 1002000)");
+    lua_close(L);
+    return NULL;
+}
+
+static void test_share_between_states(void **state)
+{
+    (void)state;
+    lua_State *L = open_lua();
+    pthread_t thread;
+    run(L, "x = lunarray.full({1000}, 1001) return x:share()");
+    assert_int_equal(pthread_create(&thread, NULL, open_handle,
+                                    (void *)lua_tostring(L, -1)), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    run(L, "assert(x[1000]:item() == 1002) x:free()");
+    lua_close(L);
+}
+
 static void test_opened_again(void **state)
 {
     (void)state;
@@ -464,6 +492,7 @@ int main(void)
         cmocka_unit_test(test_bad_schemas),
         cmocka_unit_test(test_inplace_on_no_tensor),
         cmocka_unit_test(test_unopened_without_memory),
+        cmocka_unit_test(test_share_between_states),
         cmocka_unit_test(test_opened_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

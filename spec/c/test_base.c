@@ -15,6 +15,7 @@
 #include "base/context.h"
 #include "base/cpu.h"
 #include "base/half.h"
+#include "base/runtime.h"
 #include "base/status.h"
 
 static void errors_are_recorded(void **state)
@@ -26,7 +27,7 @@ static void errors_are_recorded(void **state)
     assert_string_equal(la_error_message(), "after: size 7");
     assert_int_equal(la_error_arg(), 0);
     la_error_clear();
-    assert_int_equal(la_error_code(), LA_OK);
+    assert_int_equal(la_error_status(), LA_OK);
     assert_string_equal(la_error_message(), "");
 }
 
@@ -161,7 +162,7 @@ static void contexts_have_defaults(void **state)
 {
     assert_int_equal(la_ctx()->default_dtype, LA_FLOAT32);
     la_context c;
-    la_context_init(&c);
+    la_context_init(&c, &la_default_runtime);
     la_current_context = &c;
     c.default_dtype = LA_FLOAT64;
     assert_int_equal(la_ctx()->default_dtype, LA_FLOAT64);

@@ -44,6 +44,16 @@ static const char *const scripts[] = {
     "la.write_csv({a = la.ones(3), b = {'x', '\"', ''}}, f)\n"
     "return la.read_csv(f, {dtypes = {a = 'float16'}}) end)\n"
     "os.remove(f); return ok or error(why, 0)",
+    "local g, p = la.game, la.rand(40, 2); g.neighbors(p, 0.3)\n"
+    "g.nearest(p, p, 3); g.separate(p, 0.3); g.cohere(p, 0.3)\n"
+    "g.boids(p, p); return g.poisson_disc({3, 3}, 0.4)",
+    "local g, c = la.game, la.rand(9, 9); g.astar(c, {1, 1}, {9, 9})\n"
+    "g.flow_field(c, {1, 1}); g.distance_field(c)\n"
+    "g.decompose(la.eye(4)); return g.worley(c[{{}, {1, 3}}])",
+    /* lists of integers in nodes of the graph */
+    "local x = la.rand(5, 2, {requires_grad = true})\n"
+    "local y = la.game.perlin(x):sum() + x:permute(2, 1):sum({1, 2})\n"
+    "y:backward(); return x.grad",
 };
 
 static lua_State *open_lua(void)

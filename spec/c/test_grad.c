@@ -141,7 +141,7 @@ typedef struct job {
 static void *run_backward(void *argument)
 {
     job *j = argument;
-    j->status = la_backward(1, &j->root, NULL, 0, NULL, NULL,
+    j->status = la_run_backward(1, &j->root, NULL, 0, NULL, NULL,
                             LA_BW_ACCUMULATE);
     return NULL;
 }
@@ -166,7 +166,7 @@ static void backward_needs_little_stack(void **state)
     job j = {long_sum(x, SOME), LA_OK};
     on_small_stack(run_backward, &j);
     assert_int_equal(j.status, LA_OK);
-    assert_true(*(double *)la_data(la_grad_of(x)) == SOME + 1);
+    assert_true(*(double *)la_data(la_leaf_grad(x)) == SOME + 1);
     la_tensor_release(j.root);
     la_tensor_release(x);
 }
@@ -191,7 +191,7 @@ static void backward_can_be_interrupted(void **state)
     assert_int_equal(la_set_grad(x, NULL), LA_OK);
     run_backward(&j);
     assert_int_equal(j.status, LA_OK);
-    assert_true(*(double *)la_data(la_grad_of(x)) == 4);
+    assert_true(*(double *)la_data(la_leaf_grad(x)) == 4);
     la_tensor_release(j.root);
     la_tensor_release(x);
 }

@@ -324,6 +324,22 @@ static void test_long_rows_ask(void **state)
         {"x:multinomial(1000000, true)", 8}, {"la.categorical(x)", 4},
         {"la.dirichlet(x)", 3}, {"x:repeat_interleave(r)", 3},
         {"la.fft.fft(x)", 2}, {"la.fft.rfft(x)", 2},
+        {"la.fft.fft(x:narrow(1, 1, 1199999))", 12},
+        {"x:layer_norm{1200000}", 3}, {"x:layer_norm({1200000}, x, x)", 3},
+        {"x:half():layer_norm{1200000}", 3}, {"d:rms_norm{1200000}", 2},
+        {"local y = x:detach():requires_grad_()"
+         " y:layer_norm({1200000}, x):sum():backward()", 7},
+        {"x:view(1, 1, -1, 1200):instance_norm()", 1},
+        {"local y = x:view(1, 2, -1):detach():requires_grad_()"
+         " la.group_norm(y, 1):sum():backward()", 2},
+        {"la.max_pool2d(x:view(1, 1, -1, 1200), 3, 1)", 8},
+        {"la.max_pool2d(x:view(1, 1, -1, 1200), 3, 1,"
+         " {return_indices = true})", 8},
+        {"la.max_pool2d(i:view(1, 1, -1, 1200), 3, 1)", 8},
+        {"la.avg_pool2d(x:view(1, 1, -1, 1200), 3, 1)", 8},
+        {"la.adaptive_avg_pool2d(x:view(1, 1, -1, 1200), {900, 1100})", 3},
+        {"local y = x:view(1, 1, -1, 1200):detach():requires_grad_()"
+         " la.avg_pool2d(y, 3, 1):sum():backward()", 16},
         {"la.signal.lfilter(part, la.ones(1), part)", 3},
         {"la.signal.sosfilt(sos, part)", 4},
         {"la.signal.medfilt(part, 10001)", 8},
@@ -337,7 +353,7 @@ static void test_long_rows_ask(void **state)
            " os.remove(file) file = file .. '.npz' la.save(file, {x = x})"
            " part = x:narrow(1, 1, 10000)"
            " sos = la.zeros(5000, 6) + la.tensor{1, 0, 0, 1, 0, 0}"
-           " la.fft.fft(x) la.fft.rfft(x)");
+           " la.fft.fft(x) la.fft.rfft(x) la.fft.fft(x:narrow(1, 1, 1199999))");
     for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++)
         interrupt_long(L, programs[i].what, programs[i].passes);
     run(L, "os.remove(file)");

@@ -15,7 +15,7 @@
 #include "io/npy.h"
 
 /* A file's bytes, and the reader of its format. */
-typedef la_status (*read_fn)(const la_source *, la_archive *);
+typedef la_status (*read_fn)(const la_reader *, la_archive *);
 typedef struct sample {
     const char *name;
     read_fn read;
@@ -23,7 +23,7 @@ typedef struct sample {
     size_t n;
 } sample;
 
-static la_status read_npy(const la_source *s, la_archive *out)
+static la_status read_npy(const la_reader *s, la_archive *out)
 {
     la_range_stream in;
     la_tensor *t = NULL;
@@ -40,7 +40,7 @@ enum { NSAMPLES = 3 };
 
 static la_status write_piece(void *to, const void *bytes, size_t n)
 {
-    return la_sink_write(to, bytes, n);
+    return la_writer_write(to, bytes, n);
 }
 
 static la_status make_tensors(la_archive *a)
@@ -61,16 +61,16 @@ static la_status make_tensors(la_archive *a)
 static la_status write_sample(int format, const char *path)
 {
     LA_ARCHIVE a = {NULL, 0, 0};
-    LA_SINK out = {.fd = -1};
+    LA_WRITER out = {.fd = -1};
     LA_TRY(make_tensors(&a));
-    LA_TRY(la_sink_open(path, &out));
+    LA_TRY(la_writer_open(path, &out));
     if (format == 0)
         LA_TRY(la_npy_write(a.list[2].tensor, write_piece, &out));
     else if (format == 1)
         LA_TRY(la_npz_write(&a, &out));
     else
         LA_TRY(la_safetensors_write(&a, &out));
-    return la_sink_commit(&out);
+    return la_writer_commit(&out);
 }
 
 static int make_samples(void **state)
@@ -80,12 +80,12 @@ static int make_samples(void **state)
     if (fd < 0) return -1;
     close(fd);
     for (int i = 0; i < NSAMPLES; i++) {
-        la_source s;
-        if (write_sample(i, path) || la_source_open(path, &s)) return -1;
+        la_reader s;
+        if (write_sample(i, path) || la_reader_open(path, &s)) return -1;
         samples[i].n = (size_t)s.size;
         samples[i].bytes = malloc(samples[i].n);
-        if (la_source_read(&s, 0, samples[i].bytes, samples[i].n)) return -1;
-        la_source_close(&s);
+        if (la_reader_read(&s, 0, samples[i].bytes, samples[i].n)) return -1;
+        la_reader_close(&s);
     }
     return unlink(path);
 }
@@ -99,8 +99,8 @@ static int free_samples(void **state)
 static la_status try_read(read_fn read, const char *bytes, size_t n)
 {
     LA_ARCHIVE a = {NULL, 0, 0};
-    la_source s;
-    la_source_of_memory(bytes, n, &s);
+    la_reader s;
+    la_reader_of_memory(bytes, n, &s);
     return read(&s, &a);
 }
 

@@ -116,7 +116,7 @@ static void too_large_is_an_error(void **state)
 {
     void *p = la_mem_alloc((size_t)1 << 51);
     assert_null(p);
-    assert_int_equal(la_error_code(), LA_ENOMEM);
+    assert_int_equal(la_error_status(), LA_ENOMEM);
     p = la_mem_alloc(SIZE_MAX);
     assert_null(p);
     p = la_mem_alloc(SIZE_MAX - 62);

@@ -291,13 +291,13 @@ static void a_host_that_repeats_a_range_is_found_out(void **state)
     la_set_parallel_for(twice, NULL);
     la_parallel_for(N & ~1, 100, hit, NULL);
     memset(hits, 0, sizeof hits);
-    assert_int_equal(la_region_status(LA_OK), LA_ESTATE);
+    assert_int_equal(la_region_status(LA_OK), LA_EJOBS);
     assert_non_null(strstr(la_error_message(), "missed or repeated a range"));
     la_set_parallel_for(outside, NULL);
     la_parallel_for(N, 100, hit, NULL);     /* the second range does not run */
     la_set_parallel_for(NULL, NULL);
     assert_each_once(N);
-    assert_int_equal(la_region_status(LA_OK), LA_ESTATE);
+    assert_int_equal(la_region_status(LA_OK), LA_EJOBS);
 }
 
 static bool say(void *host) { return *(bool *)host; }

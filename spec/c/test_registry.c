@@ -91,7 +91,7 @@ static void test_rows_and_tables(void **state)
 static void test_rows_are_found(void **state)
 {
     (void)state;
-    assert_ptr_equal(la_op_find("add", 3), LA_OP(add));
+    assert_ptr_equal(la_op_lookup("add", 3), LA_OP(add));
     assert_ptr_equal(la_op_at(LA_OP(max_dim)->id), LA_OP(max_dim));
     assert_null(la_op_at(la_op_count()));
     assert_null(la_op_at(-1));

@@ -65,6 +65,19 @@ local function check_shared(path, found)
   end
 end
 
+-- Names that hosts link to stay: new ones are added to the list.
+local function check_published(path, found)
+  local there = {}
+  for _, name in ipairs(exported(path, "-D")) do there[name] = true end
+  local ok, text = pcall(files.text, "spec/abi_symbols.txt")
+  for name in (ok and text or ""):gmatch("%S+") do
+    if not there[name] then
+      found[#found + 1] = ("%s lost %s, which was published")
+        :format(path, name)
+    end
+  end
+end
+
 local MOST_THREAD_LOCAL = 256
 
 local function check_thread_local(path, found)
@@ -103,6 +116,7 @@ local function check(build)
   for _, name in ipairs({"lunarray.so", "liblunarray.so.0"}) do
     if io.open(build .. "/" .. name) then
       check_shared(build .. "/" .. name, found)
+      check_published(build .. "/" .. name, found)
       check_thread_local(build .. "/" .. name, found)
     end
   end

@@ -43,6 +43,7 @@ local ROOTS = {"src", "include", "lua", "spec", "examples", "bench", "tools",
                ".ci", "README.md", "CHANGELOG.md", "CONTRIBUTING.md",
                "Makefile"}
 local DATA = {"^spec/golden/", "^spec/training/", "^spec/signal/",
+              "^spec/game/",
               "^examples/data/", "^bench/results"}
 
 function files.sources(...)

@@ -6,9 +6,10 @@ local files = require "files"
 
 local allowed = {
   repl = "lua base",
-  lua = "base tensor iter op grad fuse io",
+  lua = "base tensor iter op grad fuse vmap io",
   io = "base tensor",
   fuse = "base tensor iter op",
+  vmap = "base tensor op",
   grad = "base tensor iter op",
   op = "base tensor iter",
   iter = "base tensor",

@@ -162,9 +162,22 @@ local function add_called(names, text, uses)
   end
 end
 
+-- The rows of la.game that specs and their records call by the theme's names.
+local function add_game(names)
+  for _, path in ipairs(files.list("spec", "*_spec.lua")) do
+    for word in files.text(path):gmatch("%f[%w]game%.([%a_][%w_]*)") do
+      names["game_" .. word] = true
+    end
+  end
+  for word in files.text("spec/game/scipy.jsonl"):gmatch('"call":"([%w_]+)"') do
+    names["game_" .. word] = true
+  end
+end
+
 -- Names that golden records have or specs use.
 local function covered_names()
   local names = {}
+  add_game(names)
   for _, path in ipairs(files.list("spec/golden", "*.jsonl")) do
     names[path:match("([^/]+)%.jsonl$")] = true
     if path:match("programs") or path:match("autograd") then

@@ -8,6 +8,9 @@ local pending = require "pending"
 local COLUMNS = 80
 local FILE, FUNCTION, MEDIAN, NINE_OF_TEN = 700, 60, 12, 30
 
+-- What hosts include is one file, all of it declarations.
+local LONGER = {["include/lunarray.h"] = 1200}
+
 -- Folders and files that still have wider lines; no new entries.
 local PENDING = {}
 
@@ -34,7 +37,7 @@ local function check_lines(path, lines, found)
     end
     if why then found[#found + 1] = ("%s:%d: %s"):format(path, i, why) end
   end
-  if #lines > FILE then
+  if #lines > (LONGER[path] or FILE) then
     found[#found + 1] = ("%s: %d lines"):format(path, #lines)
   end
 end

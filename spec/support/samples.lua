@@ -590,6 +590,10 @@ local written = {
   end, {2, 3}, {2, 3}, {3}}},
 }
 
+for name, calls in pairs(require "spec.support.game_samples") do
+  written[name] = calls
+end
+
 local function add_written(name, add)
   for k, row in ipairs(written[name] or {}) do
     local like = {}

@@ -1,55 +1,81 @@
 /*
-** Asking the host whether to stop.
+** Asking whether to stop: the token of whoever began the work, then the host's
+** hook.
 **
-** The hook may be called on any thread that works for us, and from several at
-** once. Its first yes counts for the whole operation, whatever it answers
-** later: it is noted on the thread that began the operation, whose workers
-** share the note, so that no result of half the work is taken for a whole one.
+** Both may be asked on any thread that works for us, and from several at once.
+** The first yes counts for the whole operation, whatever is answered later: it
+** is noted on the thread that began the operation, whose workers share the
+** note, so that no result of half the work is taken for a whole one.
 */
 #include <stdatomic.h>
 #include <stddef.h>
 
+#include "base/context.h"
 #include "base/pool.h"
+#include "base/runtime.h"
 
-static _Atomic(la_interrupt_fn) hook;
-static _Atomic(void *) hook_host;
-
-_Thread_local atomic_bool la_stopping;
-static _Thread_local atomic_bool *shared;   /* a region's; NULL: our own */
+_Thread_local atomic_int la_stopping;
+static _Thread_local la_stop_note *shared;   /* a region's; NULL: our own */
 
 void la_set_interrupt(la_interrupt_fn fn, void *host)
 {
-    atomic_store(&hook, (la_interrupt_fn)NULL);
-    atomic_store(&hook_host, host);
-    atomic_store(&hook, fn);
+    la_runtime *rt = &la_default_runtime;
+    atomic_store(&rt->interrupt, (la_interrupt_fn)NULL);
+    atomic_store(&rt->interrupt_host, host);
+    atomic_store(&rt->interrupt, fn);
 }
 
-atomic_bool *la_stop_note(void)
+/* The hooks of the runtime that this thread works for. */
+static bool host_stops(la_token *k)
 {
-    return shared ? shared : &la_stopping;
+    la_runtime *rt = la_runtime_here();
+    la_interrupt_fn fn = atomic_load_explicit(&rt->interrupt,
+                                              memory_order_acquire);
+    if (fn && fn(atomic_load_explicit(&rt->interrupt_host,
+                                      memory_order_relaxed))) return true;
+    return rt->stop && rt->stop(rt->stop_context,
+                                k == &la_no_token ? NULL : k);
 }
 
-atomic_bool *la_share_stop_note(atomic_bool *note)
+void la_stop_note_begin(la_stop_note *note)
 {
-    atomic_bool *before = shared;
+    atomic_init(&note->said, atomic_load(shared ? &shared->said
+                                                : &la_stopping));
+    note->token = shared ? shared->token : la_ctx()->token;
+}
+
+void la_stop_note_end(la_stop_note *note)
+{
+    int code = atomic_load(&note->said);
+    if (code) atomic_store(shared ? &shared->said : &la_stopping, code);
+}
+
+la_stop_note *la_share_stop_note(la_stop_note *note)
+{
+    la_stop_note *before = shared;
     shared = note;
     return before;
 }
 
+static la_status reason(la_token *k)
+{
+    la_status code = la_token_armed(k) ? la_token_reached(k) : LA_OK;
+    return code ? code : host_stops(k) ? LA_EINTR : LA_OK;
+}
+
 bool la_interrupted(void)
 {
-    la_interrupt_fn fn = atomic_load_explicit(&hook, memory_order_acquire);
-    atomic_bool *note = la_stop_note();
-    if (atomic_load_explicit(note, memory_order_relaxed)) return true;
-    if (!fn || !fn(atomic_load_explicit(&hook_host, memory_order_relaxed)))
-        return false;
-    atomic_store(note, true);
-    return true;
+    atomic_int *said = shared ? &shared->said : &la_stopping;
+    if (atomic_load_explicit(said, memory_order_relaxed)) return true;
+    la_status code = reason(shared ? shared->token : la_ctx()->token);
+    if (code) atomic_store(said, (int)code);
+    return code != LA_OK;
 }
 
 la_status la_poll(void)
 {
     if (!la_interrupted()) return LA_OK;
-    if (!shared) atomic_store(&la_stopping, false);
-    return la_error(LA_EINTR, "interrupted");
+    if (shared)
+        return la_stop_error((la_status)atomic_load(&shared->said));
+    return la_stop_error((la_status)atomic_exchange(&la_stopping, LA_OK));
 }

@@ -7,7 +7,8 @@
 ** no lock and touches no shared line but one read-mostly flag. The flag
 ** ('careful') is up while a cap or a rehearsal needs each allocation to be
 ** looked at; then every allocation goes through the lock, and the sum of all
-** counters is exact: others can only free meanwhile.
+** counters is exact: others can only free meanwhile. Lists and counters are
+** those of a thread in a runtime (la_local), lock, cap and cache the runtime's.
 **
 ** Blocks above 1 KiB live in memory_cache.c, under the same lock. Each block
 ** comes from the system by itself, so that any free block can be given back.
@@ -28,39 +29,21 @@
 
 #include "base/assert.h"
 #include "base/memory_cache.h"
+#include "base/runtime.h"
+#include "base/trace.h"
 
 #define STEP ((size_t)64)
 enum {
     SMALL_MAX = 1024,
-    NCLASSES = SMALL_MAX / 64 + 1    /* class 0: blocks of no bytes */
+    NCLASSES = LA_MEM_CLASSES    /* class 0: blocks of no bytes */
 };
 
-typedef struct free_block {
-    struct free_block *next;
+typedef struct la_free_block {
+    struct la_free_block *next;
 } free_block;
 
-typedef struct thread_memory {
-    free_block *free[NCLASSES];
-    /* Written by the owner, read by all; no read-modify-write is atomic. */
-    atomic_int_fast64_t used, cached;
-    atomic_uint_fast64_t calls;
-    struct thread_memory *next, **link;
-} thread_memory;
-
-static _Thread_local thread_memory *mine;
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-/* All below is guarded by the lock, except where atomic. */
-static thread_memory *threads;
-static thread_memory departed;   /* counters of threads that ended */
-static size_t cap, peak;
 static int64_t small_keep = 2 << 20; /* free small bytes a thread keeps */
-static uint64_t fail_in;         /* this many allocations from now; 0: off */
-static bool fail_forever;
-static atomic_bool careful, started;
-
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static pthread_key_t key;
 
 #define RELAXED memory_order_relaxed
 
@@ -70,7 +53,7 @@ static inline void add(atomic_int_fast64_t *counter, int64_t by)
     atomic_store_explicit(counter, old + by, RELAXED);
 }
 
-static inline void count_call(thread_memory *t)
+static inline void count_call(la_local *t)
 {
     uint64_t old = atomic_load_explicit(&t->calls, RELAXED);
     atomic_store_explicit(&t->calls, old + 1, RELAXED);
@@ -145,106 +128,163 @@ static inline void *leave_zones(void *inner, size_t bytes)
     return block;
 }
 
+/* ---- the system, or the host ---- */
+
+static void *get_block(la_memory_part *m, size_t size, bool *zero)
+{
+    if (la_trace_on) la_trace("alloc  %zu bytes from the system", size);
+    void *b = m->alloc ? m->alloc(m->context, size, STEP)
+                       : la_sys_alloc(size, zero);
+    if (b) atomic_fetch_add_explicit(&m->blocks, 1, RELAXED);
+    return b;
+}
+
+static void give_block(la_memory_part *m, void *block, size_t size)
+{
+    atomic_fetch_sub_explicit(&m->blocks, 1, RELAXED);
+    if (m->release) m->release(m->context, block, size);
+    else la_sys_free(block, size);
+}
+
+static size_t raw_size(size_t bytes)
+{
+    return bytes <= SMALL_MAX ? class_bytes(class_of(bytes))
+                              : la_cache_size(bytes);
+}
+
+void *la_raw_alloc(la_runtime *rt, size_t bytes)
+{
+    bool zero = false;
+    void *b = get_block(&rt->memory, raw_size(bytes), &zero);
+    return b ? memset(b, 0, bytes) : NULL;
+}
+
+void la_raw_free(la_runtime *rt, void *block, size_t bytes)
+{
+    if (block) give_block(&rt->memory, block, raw_size(bytes));
+}
+
 /* ---- the lock ---- */
 
 /* The system, which may be the host, gets its blocks after the lock: its
 ** function may ask for memory, or release some, or wait for a thread that
 ** does. */
-static void unlock(void)
+static void unlock(la_memory_part *m)
 {
-    void *leaving = la_sys_leaving();
-    pthread_mutex_unlock(&lock);
-    la_sys_free_list(leaving);
+    la_kept_block *b = m->cache.leaving;
+    m->cache.leaving = NULL;
+    pthread_mutex_unlock(&m->lock);
+    while (b) {
+        la_kept_block *next = b->next;
+        give_block(m, b, b->size);
+        b = next;
+    }
 }
 
 /* ---- threads ---- */
 
-/* Give blocks of the class back to the system until 'keep' bytes are left. */
-static void release_class(thread_memory *t, size_t class, int64_t keep)
+/* Blocks of the class leave until 'keep' bytes are left. */
+static void release_class(la_memory_part *m, la_local *t, size_t class,
+                          int64_t keep)
 {
     size_t size = class_bytes(class);
     while (t->free[class] && t->cached > keep) {
         free_block *b = t->free[class];
         t->free[class] = b->next;
-        la_sys_free_later(b, size);
+        la_cache_leave(&m->cache, b, size);
         add(&t->cached, -(int64_t)size);
     }
 }
 
-static void release_small(thread_memory *t, int64_t keep)
+static void release_small(la_memory_part *m, la_local *t, int64_t keep)
 {
-    for (size_t c = 0; c < NCLASSES; c++) release_class(t, c, keep);
+    for (size_t c = 0; c < NCLASSES; c++) release_class(m, t, c, keep);
 }
-
-/* At the thread's end: its blocks go, its counters stay. */
-static void thread_ends(void *p)
-{
-    thread_memory *t = p;
-    pthread_mutex_lock(&lock);
-    release_small(t, 0);
-    add(&departed.used, t->used);
-    departed.calls += t->calls;
-    *t->link = t->next;
-    if (t->next) t->next->link = t->link;
-    unlock();
-    mine = NULL;
-    free(t);
-}
-
-static void before_fork(void) { pthread_mutex_lock(&lock); }
-static void after_fork(void) { pthread_mutex_unlock(&lock); }
 
 static void start(void)
 {
-    pthread_key_create(&key, thread_ends);
-    pthread_atfork(before_fork, after_fork, after_fork);
     if (!la_cache_start()) small_keep = 0;
 }
 
-/* This thread's memory; NULL when there is no memory for the lists. */
-static thread_memory *thread_begins(void)
+void la_memory_begin(la_memory_part *m)
 {
     pthread_once(&once, start);
-    thread_memory *t = calloc(1, sizeof *t);
-    if (!t) return NULL;
-    if (pthread_setspecific(key, t)) {
-        free(t);
-        return NULL;
+    pthread_mutex_init(&m->lock, NULL);
+}
+
+void la_local_join(la_local *t)
+{
+    la_memory_part *m = &t->runtime->memory;
+    pthread_once(&once, start);
+    pthread_mutex_lock(&m->lock);
+    atomic_store_explicit(&t->careful, m->careful, RELAXED);
+    t->next = m->locals;
+    t->link = &m->locals;
+    if (m->locals) m->locals->link = &t->next;
+    m->locals = t;
+    pthread_mutex_unlock(&m->lock);
+}
+
+/* Its free blocks go, its counters stay with the runtime. */
+void la_local_leave(la_local *t)
+{
+    la_memory_part *m = &t->runtime->memory;
+    pthread_mutex_lock(&m->lock);
+    release_small(m, t, 0);
+    add(&m->departed.used, t->used);
+    m->departed.calls += t->calls;
+    *t->link = t->next;
+    if (t->next) t->next->link = t->link;
+    unlock(m);
+    la_raw_free(t->runtime, t, sizeof *t);
+}
+
+/* Nobody else is in the runtime, and its locals are no thread's any more. */
+void la_memory_end(la_runtime *rt)
+{
+    la_memory_part *m = &rt->memory;
+    pthread_mutex_lock(&m->lock);
+    la_local *t = m->locals;
+    for (la_local *each = t; each; each = each->next)
+        release_small(m, each, 0);
+    m->locals = NULL;
+    la_cache_release(&m->cache, SIZE_MAX);
+    unlock(m);
+    while (t) {
+        la_local *next = t->next;
+        la_raw_free(rt, t, sizeof *t);
+        t = next;
     }
-    pthread_mutex_lock(&lock);
-    t->next = threads;
-    t->link = &threads;
-    if (threads) threads->link = &t->next;
-    threads = t;
-    pthread_mutex_unlock(&lock);
-    return mine = t;
+    pthread_mutex_destroy(&m->lock);
 }
 
 /* ---- sums; the lock is held ---- */
 
-static int64_t sum_used(void)
+/* A thread that frees a block counts it last: when the sum says that nothing is
+** in use, its lists may be read. */
+static int64_t sum_used(const la_memory_part *m)
 {
-    int64_t sum = atomic_load_explicit(&departed.used, RELAXED);
-    for (thread_memory *t = threads; t; t = t->next)
-        sum += atomic_load_explicit(&t->used, RELAXED);
+    int64_t sum = atomic_load_explicit(&m->departed.used, RELAXED);
+    for (la_local *t = m->locals; t; t = t->next)
+        sum += atomic_load_explicit(&t->used, memory_order_acquire);
     return sum > 0 ? sum : 0;
 }
 
-static size_t sum_cached(void)
+static size_t sum_cached(const la_memory_part *m)
 {
-    int64_t sum = (int64_t)la_cache_bytes();
-    for (thread_memory *t = threads; t; t = t->next)
+    int64_t sum = (int64_t)m->cache.kept;
+    for (la_local *t = m->locals; t; t = t->next)
         sum += atomic_load_explicit(&t->cached, RELAXED);
     return sum > 0 ? (size_t)sum : 0;
 }
 
-static void note_peak(void)
+static void note_peak(la_memory_part *m)
 {
-    size_t used = (size_t)sum_used();
-    if (used > peak) peak = used;
+    size_t used = (size_t)sum_used(m);
+    if (used > m->peak) m->peak = used;
 }
 
-static void account(thread_memory *t, size_t bytes)
+static void account(la_local *t, size_t bytes)
 {
     add(&t->used, (int64_t)bytes);
     count_call(t);
@@ -252,41 +292,45 @@ static void account(thread_memory *t, size_t bytes)
 
 /* ---- the careful way; the lock is held ---- */
 
-static bool rehearsal_fails(void)
+static bool rehearsal_fails(la_memory_part *m)
 {
-    if (!fail_in) return false;
-    if (fail_in > 1) {
-        fail_in--;
+    if (!m->fail_in) return false;
+    if (m->fail_in > 1) {
+        m->fail_in--;
         return false;
     }
-    if (!fail_forever) fail_in = 0;
+    if (!m->fail_forever) m->fail_in = 0;
     return true;
 }
 
-static void update_careful(void)
+static void update_careful(la_memory_part *m)
 {
-    bool now = cap != 0 || fail_in != 0;
-    if (now != atomic_load(&careful)) atomic_store(&careful, now);
+    bool now = m->cap != 0 || m->fail_in != 0;
+    if (now == atomic_load(&m->careful)) return;
+    atomic_store(&m->careful, now);
+    for (la_local *t = m->locals; t; t = t->next)
+        atomic_store_explicit(&t->careful, now, RELAXED);
 }
 
-static void give_back_caches(void)
+/* 'mine' are the things of the calling thread, or NULL. */
+static void give_back_caches(la_memory_part *m, la_local *mine)
 {
-    if (mine) release_small(mine, 0);
-    la_cache_release(SIZE_MAX);
+    if (mine) release_small(m, mine, 0);
+    la_cache_release(&m->cache, SIZE_MAX);
 }
 
 /* Whether the cap leaves 'bytes' more, given that a new block from the system
 ** takes 'size'; free blocks are given up for it. */
-static bool fits_cap(size_t bytes, size_t size)
+static bool fits_cap(la_memory_part *m, la_local *t, size_t bytes, size_t size)
 {
-    if (!cap) return true;
-    size_t used = (size_t)sum_used();
-    if (used > cap || bytes > cap - used) return false;
-    if (size && sum_cached() + size > cap - used) give_back_caches();
+    if (!m->cap) return true;
+    size_t used = (size_t)sum_used(m);
+    if (used > m->cap || bytes > m->cap - used) return false;
+    if (size && sum_cached(m) + size > m->cap - used) give_back_caches(m, t);
     return true;
 }
 
-static free_block *pop_small(thread_memory *t, size_t class)
+static free_block *pop_small(la_local *t, size_t class)
 {
     free_block *b = t->free[class];
     if (!b) return NULL;
@@ -296,30 +340,29 @@ static free_block *pop_small(thread_memory *t, size_t class)
 }
 
 /* A free block of ours; NULL with *size for a new one that may be had, or with
-** 0 in it for none. */
-static void *find_block(thread_memory *t, size_t bytes, size_t *size)
+** 0 in it for none. 't' is NULL where this thread could not get any. */
+static void *find_block(la_memory_part *m, la_local *t, size_t bytes,
+                        size_t *size)
 {
     size_t whole = with_zones(bytes);
     bool small = whole <= SMALL_MAX;
     *size = small ? class_bytes(class_of(whole)) : la_cache_size(whole);
-    if (*size && !rehearsal_fails() && fits_cap(bytes, 0)) {
-        void *b = !small ? la_cache_take(*size)
-            : t != &departed ? (void *)pop_small(t, class_of(whole)) : NULL;
-        if (b || fits_cap(bytes, *size)) return b;
+    if (*size && !rehearsal_fails(m) && fits_cap(m, t, bytes, 0)) {
+        void *b = !small ? la_cache_take(&m->cache, *size)
+            : t ? (void *)pop_small(t, class_of(whole)) : NULL;
+        if (b || fits_cap(m, t, bytes, *size)) return b;
     }
     *size = 0;
     return NULL;
 }
 
 /* Not the lock: a block of the system, after giving up free ones if need be. */
-static void *new_block(size_t size, bool *zero)
+static void *new_block(la_memory_part *m, size_t size, bool *zero)
 {
-    void *b = la_sys_alloc(size, zero);
+    void *b = get_block(m, size, zero);
     if (b) return b;
-    pthread_mutex_lock(&lock);
-    give_back_caches();
-    unlock();
-    return la_sys_alloc(size, zero);
+    la_memory_trim();
+    return get_block(m, size, zero);
 }
 
 static void report(size_t bytes)
@@ -337,26 +380,27 @@ static void report(size_t bytes)
 ** holds with several threads, and taken off again when there is none. */
 static __attribute__((noinline)) void *alloc_slow(size_t bytes, bool *zero)
 {
-    thread_memory *t = mine ? mine : thread_begins();
+    la_local *t = la_local_here();
+    la_memory_part *m = &la_runtime_here()->memory;
+    la_local *counts = t ? t : &m->departed;
     size_t size;
-    pthread_mutex_lock(&lock);
-    atomic_store(&started, true);
-    thread_memory *counts = t ? t : &departed;
-    void *block = find_block(counts, bytes, &size);
+    pthread_mutex_lock(&m->lock);
+    atomic_store(&m->started, true);
+    void *block = find_block(m, t, bytes, &size);
     if (block || size) {
         account(counts, bytes);
-        note_peak();
+        note_peak(m);
     }
-    update_careful();
-    unlock();
+    update_careful(m);
+    unlock(m);
     if (block) return block;
     if (size) {
-        block = new_block(size, zero);
+        block = new_block(m, size, zero);
         if (block) return block;
-        pthread_mutex_lock(&lock);
+        pthread_mutex_lock(&m->lock);
         add(&counts->used, -(int64_t)bytes);
         counts->calls--;
-        unlock();
+        unlock(m);
     }
     report(bytes);
     return NULL;
@@ -364,27 +408,29 @@ static __attribute__((noinline)) void *alloc_slow(size_t bytes, bool *zero)
 
 static __attribute__((noinline)) void free_slow(void *block, size_t bytes)
 {
-    thread_memory *t = mine ? mine : thread_begins();
-    pthread_mutex_lock(&lock);
-    if (!t) t = &departed;
+    la_local *mine = la_local_here();
+    la_memory_part *m = &la_runtime_here()->memory;
+    la_local *t = mine ? mine : &m->departed;
+    pthread_mutex_lock(&m->lock);
     add(&t->used, -(int64_t)bytes);
     size_t whole = with_zones(bytes);
     if (whole <= SMALL_MAX) {
-        la_sys_free_later(block, class_bytes(class_of(whole)));
-        if (t != &departed) release_small(t, small_keep / 2);
+        la_cache_leave(&m->cache, block, class_bytes(class_of(whole)));
+        if (mine) release_small(m, mine, small_keep / 2);
     } else {
-        la_cache_put(block, la_cache_size(whole), (size_t)sum_used());
+        la_cache_put(&m->cache, block, la_cache_size(whole),
+                     (size_t)sum_used(m));
     }
-    unlock();
+    unlock(m);
 }
 
 /* ---- the quick way ---- */
 
 static inline void *alloc_quick(size_t bytes)
 {
-    thread_memory *t = mine;
+    la_local *t = la_here.local;
     size_t whole = with_zones(bytes);
-    if (whole > SMALL_MAX || !t || atomic_load_explicit(&careful, RELAXED))
+    if (whole > SMALL_MAX || !t || atomic_load_explicit(&t->careful, RELAXED))
         return NULL;
     free_block *b = pop_small(t, class_of(whole));
     if (b) account(t, bytes);
@@ -435,7 +481,7 @@ void la_mem_free(void *block, size_t bytes)
 {
     if (!block) return;
     block = leave_zones(block, bytes);
-    thread_memory *t = mine;
+    la_local *t = la_here.local;
     size_t whole = with_zones(bytes);
     size_t class = class_of(whole), size = class_bytes(class);
     if (__builtin_expect(!LA_CACHE_ON || whole > SMALL_MAX || !t
@@ -446,69 +492,101 @@ void la_mem_free(void *block, size_t bytes)
     free_block *b = block;
     b->next = t->free[class];
     t->free[class] = b;
-    add(&t->used, -(int64_t)bytes);
     add(&t->cached, (int64_t)size);
+    int64_t used = atomic_load_explicit(&t->used, RELAXED);
+    atomic_store_explicit(&t->used, used - (int64_t)bytes,
+                          memory_order_release);
 }
 
 /* ---- asking and setting ---- */
 
-la_mem_info la_mem_stat(void)
+la_mem_info la_mem_stat_of(la_runtime *rt)
 {
-    pthread_mutex_lock(&lock);
-    note_peak();
-    la_mem_info m = {.used = (size_t)sum_used(), .cached = sum_cached(),
-                     .peak = peak, .cap = cap, .allocations = departed.calls};
-    for (thread_memory *t = threads; t; t = t->next)
-        m.allocations += atomic_load_explicit(&t->calls, RELAXED);
-    pthread_mutex_unlock(&lock);
-    return m;
+    la_memory_part *m = &rt->memory;
+    pthread_mutex_lock(&m->lock);
+    note_peak(m);
+    la_mem_info info = {.used = (size_t)sum_used(m), .cached = sum_cached(m),
+                        .peak = m->peak, .cap = m->cap,
+                        .allocations = m->departed.calls};
+    for (la_local *t = m->locals; t; t = t->next)
+        info.allocations += atomic_load_explicit(&t->calls, RELAXED);
+    pthread_mutex_unlock(&m->lock);
+    return info;
 }
+
+la_mem_info la_mem_stat(void) { return la_mem_stat_of(la_runtime_here()); }
+
+size_t la_memory_used(la_runtime *rt) { return la_mem_stat_of(rt).used; }
 
 void la_mem_set_cap(size_t bytes)
 {
+    la_memory_part *m = &la_runtime_here()->memory;
     pthread_once(&once, start);
-    pthread_mutex_lock(&lock);
-    cap = bytes;
-    update_careful();
-    if (cap && (size_t)sum_used() + sum_cached() > cap) give_back_caches();
-    unlock();
+    pthread_mutex_lock(&m->lock);
+    m->cap = bytes;
+    update_careful(m);
+    if (m->cap && (size_t)sum_used(m) + sum_cached(m) > m->cap)
+        give_back_caches(m, la_here.local);
+    unlock(m);
 }
-
-static void (*_Atomic on_trim)(void);
 
 void la_mem_on_trim(void (*release)(void))
 {
-    atomic_store(&on_trim, release);
+    atomic_store(&la_runtime_here()->memory.on_trim, release);
 }
 
-void la_mem_trim(void)
+size_t la_memory_trim(void)
 {
-    void (*release)(void) = atomic_load(&on_trim);
+    la_memory_part *m = &la_runtime_here()->memory;
+    void (*release)(void) = atomic_load(&m->on_trim);
     if (release) release();
     pthread_once(&once, start);
-    pthread_mutex_lock(&lock);
-    give_back_caches();
-    unlock();
+    pthread_mutex_lock(&m->lock);
+    size_t before = sum_cached(m);
+    give_back_caches(m, la_here.local);
+    size_t after = sum_cached(m);
+    unlock(m);
+    return before > after ? before - after : 0;
 }
 
+void la_mem_trim(void) { la_memory_trim(); }
+
+void la_memory_restart(la_runtime *rt)
+{
+    la_memory_part *m = &rt->memory;
+    pthread_mutex_lock(&m->lock);
+    if (!atomic_load(&m->blocks)) {
+        atomic_store(&m->started, false);
+        m->peak = 0;
+    }
+    pthread_mutex_unlock(&m->lock);
+}
+
+/* Of the default runtime: of others it is known from the start. What threads
+** have without a tensor, a record of an error, does not count. */
 la_status la_mem_set_allocator(la_alloc_fn alloc, la_free_fn release,
                                void *context)
 {
-    if (atomic_load(&started))
-        return la_error(LA_ESTATE, "the allocator must be set before the"
-                        " first allocation");
+    la_memory_part *m = &la_default_runtime.memory;
     if (!alloc != !release)
         return la_error(LA_EARG, "an allocator needs both functions");
-    la_sys_set(alloc, release, context);
+    la_local_forget();
+    if (atomic_load(&m->started) || atomic_load(&m->blocks))
+        return la_error(LA_ESTATE, "the allocator must be set before the"
+                        " first allocation");
+    m->alloc = alloc;
+    m->release = release;
+    m->context = context;
     return LA_OK;
 }
 
 void la_mem_fail_at(uint64_t n, bool forever)
 {
+    la_memory_part *m = &la_runtime_here()->memory;
     pthread_once(&once, start);
-    pthread_mutex_lock(&lock);
-    fail_in = n;
-    fail_forever = forever;
-    update_careful();
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_lock(&m->lock);
+    m->fail_in = n;
+    m->fail_forever = forever;
+    update_careful(m);
+    pthread_mutex_unlock(&m->lock);
 }

@@ -1,6 +1,8 @@
 /*
 ** The one allocator. All bytes of the library come from here, so that they are
-** counted, capped, reused and can be made to fail on purpose.
+** counted, capped, reused and can be made to fail on purpose. All functions act
+** on the runtime where the thread is (base/context.h): what frees a block must
+** be in the one that made it, as la_tensor_release sees to for tensors.
 **
 ** Blocks are 64-byte aligned. Small blocks (<= 1 KiB) come from a free list of
 ** the calling thread; larger ones from size-bucketed cache lists, so that a
@@ -37,6 +39,7 @@ typedef struct la_mem_info {
     uint64_t allocations;  /* calls that returned a block, since the start */
 } la_mem_info;
 la_mem_info la_mem_stat(void);
+la_mem_info la_mem_stat_of(la_runtime *rt);
 void la_mem_set_cap(size_t bytes);
 /* Give cached free blocks back to the system, after 'release' (one function, of
 ** whoever keeps blocks in use that could be made again) has freed its own. */

@@ -15,26 +15,11 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "base/trace.h"
-
 #define HUGE_PAGE ((size_t)2 << 20)
 #define MAP_FROM ((size_t)4 << 20)
 #define LARGEST ((size_t)1 << 50)
-enum { NLISTS = 4 * 52 };
 
-typedef struct kept_block {
-    struct kept_block *next, *prev;      /* of one size */
-    struct kept_block *newer, *older;    /* of all */
-    size_t size;
-} kept_block;
-
-static kept_block *lists[NLISTS];
-static kept_block *oldest, *newest;
-static kept_block *leaving;              /* by 'next': to the system, soon */
-static size_t kept, bound = (size_t)256 << 20;
-static la_alloc_fn host_alloc;
-static la_free_fn host_free;
-static void *host_context;
+static size_t bound = (size_t)256 << 20;     /* for each runtime */
 
 bool la_cache_start(void)
 {
@@ -47,13 +32,6 @@ bool la_cache_start(void)
 }
 
 /* ---- the system ---- */
-
-void la_sys_set(la_alloc_fn alloc, la_free_fn release, void *context)
-{
-    host_alloc = alloc;
-    host_free = release;
-    host_context = context;
-}
 
 static void *map_block(size_t size)
 {
@@ -71,8 +49,6 @@ static void *map_block(size_t size)
 
 void *la_sys_alloc(size_t size, bool *zero)
 {
-    if (la_trace_on) la_trace("alloc  %zu bytes from the system", size);
-    if (host_alloc) return host_alloc(host_context, size, 64);
     if (size < MAP_FROM || !LA_CACHE_ON) return aligned_alloc(64, size);
     *zero = true;
     return map_block(size);
@@ -80,33 +56,16 @@ void *la_sys_alloc(size_t size, bool *zero)
 
 void la_sys_free(void *block, size_t size)
 {
-    if (host_free) host_free(host_context, block, size);
-    else if (size < MAP_FROM || !LA_CACHE_ON) free(block);
+    if (size < MAP_FROM || !LA_CACHE_ON) free(block);
     else munmap(block, size);
 }
 
-void la_sys_free_later(void *block, size_t size)
+void la_cache_leave(la_cache *c, void *block, size_t size)
 {
-    kept_block *b = block;
+    la_kept_block *b = block;
     b->size = size;
-    b->next = leaving;
-    leaving = b;
-}
-
-void *la_sys_leaving(void)
-{
-    kept_block *list = leaving;
-    leaving = NULL;
-    return list;
-}
-
-void la_sys_free_list(void *list)
-{
-    for (kept_block *b = list; b; ) {
-        kept_block *next = b->next;
-        la_sys_free(b, b->size);
-        b = next;
-    }
+    b->next = c->leaving;
+    c->leaving = b;
 }
 
 /* ---- the lists ---- */
@@ -120,66 +79,61 @@ size_t la_cache_size(size_t bytes)
     return (bytes + mask) & ~mask;
 }
 
-static kept_block **list_of(size_t size)
+static la_kept_block **list_of(la_cache *c, size_t size)
 {
     int power = 63 - __builtin_clzll(size);
-    return &lists[4 * (power - 10) + (int)(size >> (power - 2) & 3)];
+    return &c->lists[4 * (power - 10) + (int)(size >> (power - 2) & 3)];
 }
 
-static void unlink_block(kept_block *b)
+static void unlink_block(la_cache *c, la_kept_block *b)
 {
     if (b->prev) b->prev->next = b->next;
-    else *list_of(b->size) = b->next;
+    else *list_of(c, b->size) = b->next;
     if (b->next) b->next->prev = b->prev;
     if (b->older) b->older->newer = b->newer;
-    else oldest = b->newer;
+    else c->oldest = b->newer;
     if (b->newer) b->newer->older = b->older;
-    else newest = b->older;
-    kept -= b->size;
+    else c->newest = b->older;
+    c->kept -= b->size;
 }
 
-void *la_cache_take(size_t size)
+void *la_cache_take(la_cache *c, size_t size)
 {
-    kept_block *b = *list_of(size);
-    if (b) unlink_block(b);
+    la_kept_block *b = *list_of(c, size);
+    if (b) unlink_block(c, b);
     return b;
 }
 
-static void link_block(kept_block *b, size_t size)
+static void link_block(la_cache *c, la_kept_block *b, size_t size)
 {
-    kept_block **list = list_of(size);
-    *b = (kept_block){.next = *list, .older = newest, .size = size};
+    la_kept_block **list = list_of(c, size);
+    *b = (la_kept_block){.next = *list, .older = c->newest, .size = size};
     if (*list) (*list)->prev = b;
     *list = b;
-    if (newest) newest->newer = b;
-    else oldest = b;
-    newest = b;
-    kept += size;
+    if (c->newest) c->newest->newer = b;
+    else c->oldest = b;
+    c->newest = b;
+    c->kept += size;
 }
 
-void la_cache_put(void *block, size_t size, size_t used)
+void la_cache_put(la_cache *c, void *block, size_t size, size_t used)
 {
     size_t most = bound && used > bound ? used : bound;
     if (!LA_CACHE_ON || size > most) {
-        la_sys_free_later(block, size);
+        la_cache_leave(c, block, size);
         return;
     }
-    link_block(block, size);
-    if (kept > most) la_cache_release(kept - most);
+    link_block(c, block, size);
+    if (c->kept > most) la_cache_release(c, c->kept - most);
 }
 
-void la_cache_release(size_t bytes)
+void la_cache_release(la_cache *c, size_t bytes)
 {
-    for (size_t done = 0; oldest && done < bytes; ) {
-        kept_block *b = oldest;
+    for (size_t done = 0; c->oldest && done < bytes; ) {
+        la_kept_block *b = c->oldest;
         size_t size = b->size;
-        unlink_block(b);
-        la_sys_free_later(b, size);
+        unlink_block(c, b);
+        la_cache_leave(c, b, size);
         done += size;
     }
-}
-
-size_t la_cache_bytes(void)
-{
-    return kept;
 }

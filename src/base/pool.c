@@ -23,45 +23,16 @@
 
 #include "base/fpmode.h"
 #include "base/machine.h"
+#include "base/runtime.h"
 
-enum { MAX_THREADS = 256, WORKER_STACK = 1 << 20 };
+enum { MAX_THREADS = LA_MAX_THREADS, WORKER_STACK = 1 << 20 };
 #define SPIN_NS 50000
 
-typedef struct region {
-    la_range_fn fn;
-    void *context;
-    int64_t n;
-    la_fp_mode mode;
-    atomic_bool *stop;       /* the caller's note of an interruption */
-} region;
-
-static struct {
-    _Alignas(64) atomic_uint_fast64_t word;  /* number | chunks | next */
-    _Alignas(64) atomic_int pending;         /* chunks not yet done */
-    atomic_int sleepers;                     /* workers that sleep */
-    atomic_bool caller_sleeps, stopping;
-    _Alignas(64) region job;
-    pthread_mutex_t region_lock;             /* held while a region runs */
-    pthread_mutex_t sleep_lock;
-    pthread_cond_t work, done;
-    pthread_t thread[MAX_THREADS];
-    int nworkers;                            /* under region_lock */
-    atomic_int_fast64_t spin_ns;             /* 0: more threads than CPUs */
-    unsigned life;                           /* counts forks */
-} pool = {
-    .region_lock = PTHREAD_MUTEX_INITIALIZER,
-    .sleep_lock = PTHREAD_MUTEX_INITIALIZER,
-    .work = PTHREAD_COND_INITIALIZER,
-    .done = PTHREAD_COND_INITIALIZER
-};
-
-static atomic_int wanted;   /* threads asked for; 0: not decided */
-static pthread_once_t once = PTHREAD_ONCE_INIT;
 static _Thread_local int thread_index;
 static _Thread_local bool inside;
-
-static struct { la_host_parallel_for run; void *host; } substitute;
 _Thread_local bool la_host_fault;
+
+static inline la_pool *pool_here(void) { return &la_runtime_here()->pool; }
 
 /* ---- the word ---- */
 
@@ -96,11 +67,11 @@ static int64_t chunk_begin(int64_t n, int chunks, int k)
     return k * size + (k < rest ? k : rest);
 }
 
-static void run_chunk(int chunks, int k)
+static void run_chunk(la_pool *p, int chunks, int k)
 {
-    region job = pool.job;
+    la_region job = p->job;
     la_fp_mode before = la_fp_adopt(job.mode);
-    atomic_bool *own = la_share_stop_note(job.stop);
+    la_stop_note *own = la_share_stop_note(job.stop);
     job.fn(chunk_begin(job.n, chunks, k), chunk_begin(job.n, chunks, k + 1),
            job.context);
     la_share_stop_note(own);
@@ -108,13 +79,13 @@ static void run_chunk(int chunks, int k)
 }
 
 /* A chunk of this thread is done; the last one wakes a sleeping caller. */
-static void report_done(void)
+static void report_done(la_pool *p)
 {
-    if (atomic_fetch_sub(&pool.pending, 1) != 1) return;
-    if (!atomic_load(&pool.caller_sleeps)) return;
-    pthread_mutex_lock(&pool.sleep_lock);
-    pthread_cond_signal(&pool.done);
-    pthread_mutex_unlock(&pool.sleep_lock);
+    if (atomic_fetch_sub(&p->pending, 1) != 1) return;
+    if (!atomic_load(&p->caller_sleeps)) return;
+    pthread_mutex_lock(&p->sleep_lock);
+    pthread_cond_signal(&p->done);
+    pthread_mutex_unlock(&p->sleep_lock);
 }
 
 /* Chunks are left in 'w', and this thread's index is below their number: an
@@ -126,132 +97,143 @@ static inline bool can_take(uint64_t w)
 
 /* Take and run chunks until none is left. Stops after a fork in a chunk: the
 ** region belongs to the parent then. */
-static void run_chunks(void)
+static void run_chunks(la_pool *p)
 {
-    unsigned life = pool.life;
-    uint64_t w = atomic_load(&pool.word);
+    unsigned life = p->life;
+    uint64_t w = atomic_load(&p->word);
     while (can_take(w)) {
-        if (!atomic_compare_exchange_weak(&pool.word, &w, w + 1)) continue;
-        run_chunk(chunks_of(w), next_of(w));
-        if (pool.life != life) return;
-        report_done();
-        w = atomic_load(&pool.word);
+        if (!atomic_compare_exchange_weak(&p->word, &w, w + 1)) continue;
+        run_chunk(p, chunks_of(w), next_of(w));
+        if (p->life != life) return;
+        report_done(p);
+        w = atomic_load(&p->word);
     }
 }
 
 /* ---- workers ---- */
 
-static bool has_work(void)
+static bool has_work(la_pool *p)
 {
-    return can_take(atomic_load(&pool.word)) || atomic_load(&pool.stopping);
+    return can_take(atomic_load(&p->word)) || atomic_load(&p->stopping);
 }
 
-static bool spin_for_work(void)
+static bool spin_for_work(la_pool *p)
 {
     int64_t until = 0;
     for (int i = 0; ; i++) {
-        if (has_work()) return true;
+        if (has_work(p)) return true;
         relax();
         if (i & 63) continue;
         int64_t now = la_nanoseconds();
-        if (!until) until = now + atomic_load(&pool.spin_ns);
+        if (!until) until = now + atomic_load(&p->spin_ns);
         if (now > until) return false;
     }
 }
 
-static void sleep_for_work(void)
+static void sleep_for_work(la_pool *p)
 {
-    pthread_mutex_lock(&pool.sleep_lock);
-    atomic_fetch_add(&pool.sleepers, 1);
-    while (!has_work()) pthread_cond_wait(&pool.work, &pool.sleep_lock);
-    atomic_fetch_sub(&pool.sleepers, 1);
-    pthread_mutex_unlock(&pool.sleep_lock);
+    pthread_mutex_lock(&p->sleep_lock);
+    atomic_fetch_add(&p->sleepers, 1);
+    while (!has_work(p)) pthread_cond_wait(&p->work, &p->sleep_lock);
+    atomic_fetch_sub(&p->sleepers, 1);
+    pthread_mutex_unlock(&p->sleep_lock);
 }
 
-static void *worker(void *index)
+/* Belongs to the runtime of its pool for life. Its index is its number among
+** the workers. */
+static void *worker(void *runtime)
 {
-    unsigned life = pool.life;
-    thread_index = (int)(intptr_t)index;
+    la_move_to(runtime);
+    la_pool *p = pool_here();
+    unsigned life = p->life;
+    thread_index = atomic_fetch_add(&p->begun, 1) + 1;
     inside = true;  /* regions inside a chunk are serial */
-    while (!atomic_load(&pool.stopping)) {
-        if (!spin_for_work()) sleep_for_work();
-        run_chunks();
-        if (pool.life != life) break;  /* we are a forked child */
+    while (!atomic_load(&p->stopping)) {
+        if (!spin_for_work(p)) sleep_for_work(p);
+        run_chunks(p);
+        if (p->life != life) break;  /* we are a forked child */
     }
     return NULL;
 }
 
 /* Start workers up to 'n'; fewer when the system has no more. The region lock
 ** is held. Signals stay with the host's threads. */
-static void start_workers(int n)
+static void start_workers(la_pool *p, int n)
 {
     sigset_t all, old;
     pthread_attr_t attr;
+    la_runtimes_start();
     if (pthread_attr_init(&attr)) return;
     pthread_attr_setstacksize(&attr, WORKER_STACK);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
-    while (pool.nworkers < n) {
-        int k = pool.nworkers;
-        if (pthread_create(&pool.thread[k], &attr, worker,
-                           (void *)(intptr_t)(k + 1)))
+    while (p->nworkers < n) {
+        int k = p->nworkers;
+        if (pthread_create(&p->thread[k], &attr, worker, la_runtime_here())) {
+            la_log(la_runtime_here(), LA_LOG_WARNING, "no more than %d threads "
+                   "could be started", k + 1);
             break;
-        pool.nworkers++;
+        }
+        p->nworkers++;
     }
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     pthread_attr_destroy(&attr);
-    atomic_store(&pool.spin_ns, pool.nworkers < la_machine_threads()
+    atomic_store(&p->spin_ns, p->nworkers < la_machine_threads()
                                 ? SPIN_NS : 0);
 }
 
-static void wake_sleepers(void)
+static void wake_sleepers(la_pool *p)
 {
-    if (!atomic_load(&pool.sleepers)) return;
-    pthread_mutex_lock(&pool.sleep_lock);
-    pthread_cond_broadcast(&pool.work);
-    pthread_mutex_unlock(&pool.sleep_lock);
+    if (!atomic_load(&p->sleepers)) return;
+    pthread_mutex_lock(&p->sleep_lock);
+    pthread_cond_broadcast(&p->work);
+    pthread_mutex_unlock(&p->sleep_lock);
 }
 
 /* ---- regions ---- */
 
-static void await_chunks(void)
+static void await_chunks(la_pool *p)
 {
     int64_t until = 0;
-    for (int i = 0; atomic_load(&pool.pending) > 0; i++) {
+    for (int i = 0; atomic_load(&p->pending) > 0; i++) {
         relax();
         if (i & 63) continue;
         int64_t now = la_nanoseconds();
-        if (!until) until = now + atomic_load(&pool.spin_ns);
+        if (!until) until = now + atomic_load(&p->spin_ns);
         if (now > until) break;
     }
-    if (atomic_load(&pool.pending) == 0) return;
-    pthread_mutex_lock(&pool.sleep_lock);
-    atomic_store(&pool.caller_sleeps, true);
-    while (atomic_load(&pool.pending) > 0)
-        pthread_cond_wait(&pool.done, &pool.sleep_lock);
-    atomic_store(&pool.caller_sleeps, false);
-    pthread_mutex_unlock(&pool.sleep_lock);
+    if (atomic_load(&p->pending) == 0) return;
+    pthread_mutex_lock(&p->sleep_lock);
+    atomic_store(&p->caller_sleeps, true);
+    while (atomic_load(&p->pending) > 0)
+        pthread_cond_wait(&p->done, &p->sleep_lock);
+    atomic_store(&p->caller_sleeps, false);
+    pthread_mutex_unlock(&p->sleep_lock);
 }
 
 /* The region lock is held. Chunk 0 is the caller's own: in one region after
 ** another the same part of the data is met by the same core, in its cache. */
-static void run_region(int64_t n, int chunks, la_range_fn fn, void *context)
+static void run_region(la_pool *p, int64_t n, int chunks, la_range_fn fn,
+                       void *context)
 {
-    unsigned life = pool.life;
-    uint32_t number = number_of(atomic_load(&pool.word)) + 1;
-    pool.job = (region){fn, context, n, la_fp_current(), la_stop_note()};
+    unsigned life = p->life;
+    uint32_t number = number_of(atomic_load(&p->word)) + 1;
+    la_stop_note stop;
+    la_stop_note_begin(&stop);
+    p->job = (la_region){fn, context, n, la_fp_current(), &stop};
     /* Seen by whoever takes a chunk: the word is stored after it. */
-    atomic_store_explicit(&pool.pending, chunks, memory_order_relaxed);
-    atomic_store(&pool.word, make_word(number, chunks, 1));
-    wake_sleepers();
+    atomic_store_explicit(&p->pending, chunks, memory_order_relaxed);
+    atomic_store(&p->word, make_word(number, chunks, 1));
+    wake_sleepers(p);
     inside = true;
-    run_chunk(chunks, 0);
-    if (pool.life == life) {
-        report_done();
-        run_chunks();
+    run_chunk(p, chunks, 0);
+    if (p->life == life) {
+        report_done(p);
+        run_chunks(p);
     }
     inside = false;
-    if (pool.life == life) await_chunks();
+    if (p->life == life) await_chunks(p);
+    la_stop_note_end(&stop);
 }
 
 static void run_serially(int64_t n, la_range_fn fn, void *context)
@@ -261,27 +243,29 @@ static void run_serially(int64_t n, la_range_fn fn, void *context)
 
 static void run_in_pool(int64_t n, int64_t grain, la_range_fn fn, void *context)
 {
+    la_pool *p = pool_here();
     int64_t most = n / grain, threads = la_num_threads();
     int chunks = (int)(most < threads ? most : threads);
-    if (chunks <= 1 || pthread_mutex_trylock(&pool.region_lock)) {
+    if (chunks <= 1 || pthread_mutex_trylock(&p->region_lock)) {
         run_serially(n, fn, context);
         return;
     }
-    unsigned life = pool.life;
-    if (pool.nworkers < chunks - 1) start_workers(chunks - 1);
-    if (pool.nworkers) run_region(n, chunks, fn, context);
+    unsigned life = p->life;
+    if (p->nworkers < chunks - 1) start_workers(p, chunks - 1);
+    if (p->nworkers) run_region(p, n, chunks, fn, context);
     else run_serially(n, fn, context);
-    if (pool.life == life) pthread_mutex_unlock(&pool.region_lock);
+    if (p->life == life) pthread_mutex_unlock(&p->region_lock);
 }
 
-/* ---- the host's parallel_for ---- */
+/* ---- the host's job system ---- */
 
 typedef struct host_job {
+    la_runtime *runtime;
     la_range_fn fn;
     void *context;
     int64_t n;
     la_fp_mode mode;
-    atomic_bool *stop;
+    la_stop_note stop;
     /* Sum of mix(end) - mix(begin) over the ranges run. Ranges are edges from
     ** a lower to a higher index, so that the sum is mix(n) - mix(0) just when
     ** they form one path from 0 to n: nothing missed, nothing repeated. */
@@ -307,86 +291,112 @@ static void run_host_range(int64_t begin, int64_t end, void *context)
         return;
     }
     bool outer = inside;
+    la_position position = la_here;
+    if (position.serial != job->runtime->serial) la_move_to(job->runtime);
     la_fp_mode before = la_fp_adopt(job->mode);
-    atomic_bool *own = la_share_stop_note(job->stop);
+    la_stop_note *own = la_share_stop_note(&job->stop);
     inside = true;
     if (begin < end) job->fn(begin, end, job->context);
     inside = outer;
     la_share_stop_note(own);
     la_fp_restore(before);
+    la_move_back(&position);
     atomic_fetch_add(&job->sum, mix(end) - mix(begin));
 }
 
-static void run_in_host(int64_t n, int64_t grain, la_range_fn fn, void *context)
+static void run_in_host(const la_jobs *jobs, int64_t n, int64_t grain,
+                        la_range_fn fn, void *context)
 {
-    host_job job = {.fn = fn, .context = context, .n = n,
-                    .mode = la_fp_current(), .stop = la_stop_note()};
-    substitute.run(substitute.host, n, grain, run_host_range, &job);
-    if (atomic_load(&job.sum) != mix(n) - mix(0) || atomic_load(&job.outside))
-        la_host_fault = true;
+    host_job job = {.runtime = la_runtime_here(), .fn = fn, .context = context,
+                    .n = n, .mode = la_fp_current()};
+    la_stop_note_begin(&job.stop);
+    if (jobs->parallel_for) {
+        jobs->parallel_for(jobs->host, n, grain, run_host_range, &job);
+    } else {
+        void *task = jobs->enqueue(jobs->host, n, grain, run_host_range, &job);
+        if (task) jobs->finish(jobs->host, task);
+    }
+    la_stop_note_end(&job.stop);
+    if (atomic_load(&job.sum) == mix(n) - mix(0) && !atomic_load(&job.outside))
+        return;
+    la_host_fault = true;
+    la_log(job.runtime, LA_LOG_ERROR, "the host's job system missed or "
+           "repeated a part of 0..%lld (grain %lld)", (long long)n - 1,
+           (long long)grain);
 }
 
 la_status la_region_status(la_status status)
 {
     bool fault = la_host_fault;
     la_host_fault = false;
-    if (atomic_exchange(&la_stopping, false)
-        && (status == LA_OK || status == LA_EINTR))
-        return la_error(LA_EINTR, "interrupted");
+    la_status stop = (la_status)atomic_exchange(&la_stopping, LA_OK);
+    if (stop && (status == LA_OK || la_is_stop(status)))
+        return la_stop_error(stop);
     if (status || !fault) return status;
-    return la_error(LA_ESTATE, "the host's parallel_for missed or repeated a"
+    return la_error(LA_EJOBS, "the host's job system missed or repeated a"
                     " range");
 }
 
 void la_set_parallel_for(la_host_parallel_for run, void *host)
 {
-    substitute.run = run;
-    substitute.host = host;
+    la_default_runtime.jobs = (la_jobs){.parallel_for = run, .host = host};
 }
 
 /* ---- forks and the end ---- */
 
-/* Only the forking thread is left: begin anew, whatever the others held. */
-static void in_child(void)
+void la_pool_begin(la_pool *p)
 {
-    pthread_mutex_init(&pool.region_lock, NULL);
-    pthread_mutex_init(&pool.sleep_lock, NULL);
-    pthread_cond_init(&pool.work, NULL);
-    pthread_cond_init(&pool.done, NULL);
-    atomic_store(&pool.word, 0);
-    atomic_store(&pool.pending, 0);
-    atomic_store(&pool.sleepers, 0);
-    atomic_store(&pool.caller_sleeps, false);
-    atomic_store(&pool.stopping, false);
-    pool.nworkers = 0;
-    pool.life++;
+    pthread_mutex_init(&p->region_lock, NULL);
+    pthread_mutex_init(&p->sleep_lock, NULL);
+    pthread_cond_init(&p->work, NULL);
+    pthread_cond_init(&p->done, NULL);
 }
 
-static void start(void)
+/* Only the forking thread is left: begin anew, whatever the others held. */
+void la_pool_forked(la_pool *p)
 {
-    pthread_atfork(NULL, NULL, in_child);
-    int n = 0;
+    la_pool_begin(p);
+    atomic_store(&p->word, 0);
+    atomic_store(&p->pending, 0);
+    atomic_store(&p->sleepers, 0);
+    atomic_store(&p->begun, 0);
+    atomic_store(&p->caller_sleeps, false);
+    atomic_store(&p->stopping, false);
+    p->nworkers = 0;
+    p->life++;
+}
+
+/* By LUNARRAY_NUM_THREADS, or by the machine. */
+static int choose_threads(la_pool *p)
+{
+    int n = 0, none = 0;
     const char *word = getenv("LUNARRAY_NUM_THREADS");
     if (word) n = atoi(word);
     if (n < 1) n = la_machine_threads();
-    int none = 0;
-    atomic_compare_exchange_strong(&wanted, &none, n > 256 ? 256 : n);
+    atomic_compare_exchange_strong(&p->wanted, &none,
+                                   n > MAX_THREADS ? MAX_THREADS : n);
+    return atomic_load(&p->wanted);
 }
 
-void la_pool_shutdown(void)
+bool la_pool_end(la_pool *p)
 {
-    if (inside || pthread_mutex_trylock(&pool.region_lock)) return;
-    atomic_store(&pool.stopping, true);
-    wake_sleepers();
-    for (int k = 0; k < pool.nworkers; k++) pthread_join(pool.thread[k], NULL);
-    pool.nworkers = 0;
-    atomic_store(&pool.stopping, false);
-    pthread_mutex_unlock(&pool.region_lock);
+    if (inside || pthread_mutex_trylock(&p->region_lock)) return false;
+    atomic_store(&p->stopping, true);
+    wake_sleepers(p);
+    for (int k = 0; k < p->nworkers; k++) pthread_join(p->thread[k], NULL);
+    p->nworkers = 0;
+    atomic_store(&p->begun, 0);
+    atomic_store(&p->stopping, false);
+    pthread_mutex_unlock(&p->region_lock);
+    return true;
 }
 
+void la_pool_shutdown(void) { la_pool_end(pool_here()); }
+
+/* Those of other runtimes are the host's to end. */
 static __attribute__((destructor)) void at_unload(void)
 {
-    la_pool_shutdown();
+    la_pool_end(&la_default_runtime.pool);
 }
 
 /* ---- the interface ---- */
@@ -395,23 +405,26 @@ void la_parallel_for(int64_t n, int64_t grain, la_range_fn fn, void *context)
 {
     if (n <= 0) return;
     if (grain < 1) grain = 1;
+    const la_jobs *jobs = &la_runtime_here()->jobs;
     if (inside || n <= grain) run_serially(n, fn, context);
-    else if (substitute.run) run_in_host(n, grain, fn, context);
-    else run_in_pool(n, grain, fn, context);
+    else if (!la_has_jobs(jobs)) run_in_pool(n, grain, fn, context);
+    else if (jobs->workers == 1) run_serially(n, fn, context);
+    else run_in_host(jobs, n, grain, fn, context);
 }
 
+/* Under a host's job system its workers, where it said how many. */
 int la_num_threads(void)
 {
-    int n = atomic_load_explicit(&wanted, memory_order_relaxed);
-    if (n) return n;
-    pthread_once(&once, start);
-    return atomic_load(&wanted);
+    la_runtime *rt = la_runtime_here();
+    if (rt->jobs.workers > 0 && la_has_jobs(&rt->jobs)) return rt->jobs.workers;
+    int n = atomic_load_explicit(&rt->pool.wanted, memory_order_relaxed);
+    return n ? n : choose_threads(&rt->pool);
 }
 
 void la_set_num_threads(int n)
 {
-    pthread_once(&once, start);
-    atomic_store(&wanted, n < 1 ? 1 : n > MAX_THREADS ? MAX_THREADS : n);
+    atomic_store(&pool_here()->wanted,
+                 n < 1 ? 1 : n > MAX_THREADS ? MAX_THREADS : n);
 }
 
 int la_thread_index(void)

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
+#include "base/token.h"
 
 typedef void (*la_range_fn)(int64_t begin, int64_t end, void *context);
 
@@ -42,14 +43,16 @@ void la_set_parallel_for(la_host_parallel_for run, void *host);
 extern _Thread_local bool la_host_fault
     __attribute__((visibility("hidden")));
 /* What the regions of an operation have left behind, made an error, once:
-** LA_ESTATE for a fault of the host's, LA_EINTR for an interruption that the
-** operation itself did not report ('status'). */
+** LA_EJOBS for a fault of the host's, the reason of a stop that the operation
+** itself did not report ('status'). */
 la_status la_region_status(la_status status);
 
 /* Long loops ask every few milliseconds (20 at most). la_interrupted, for the
 ** inside of a region: true means that the loop should end; it stays true until
-** the operation has ended. la_poll, for whoever answers with a status: LA_EINTR
-** with its text, or LA_OK. The hook is the host's or the program's (Ctrl-C). */
+** the operation has ended. la_poll, for whoever answers with a status: LA_OK,
+** or with its text LA_ECANCEL, LA_EDEADLINE or LA_EFUEL (the token of the call
+** that began the region) or LA_EINTR (the hook, which is the host's or the
+** program's: Ctrl-C). */
 typedef bool (*la_interrupt_fn)(void *host);
 __attribute__((visibility("default")))
 void la_set_interrupt(la_interrupt_fn, void *host);
@@ -97,17 +100,25 @@ static inline bool la_poll_run(int64_t *left, int64_t n)
     *left = LA_POLL_ELEMENTS;
     return la_interrupted();
 }
-/* A poll of an operation that this thread began was answered yes; la_poll
-** clears it, and the dispatcher asks after each operation. */
-extern _Thread_local atomic_bool la_stopping
+/* Not 0: a poll of an operation that this thread began was answered yes, with
+** this status; la_poll clears it, and the dispatcher asks after each
+** operation. */
+extern _Thread_local atomic_int la_stopping
     __attribute__((visibility("hidden")));
 static inline bool la_is_stopping(void)
 {
     return atomic_load_explicit(&la_stopping, memory_order_relaxed);
 }
-/* For the pool: the note that polls of this thread write to, and another one
-** for the time of a chunk; returns the one before (NULL: the thread's own). */
-atomic_bool *la_stop_note(void);
-atomic_bool *la_share_stop_note(atomic_bool *note);
+/* For the pool: what the polls of a region's chunks write, and the token that
+** they ask. The region's caller begins and ends it, so that a yes comes to the
+** caller's operation; for the time of a chunk a thread has the region's.
+** la_share_stop_note returns the one before (NULL: the thread's own). */
+typedef struct la_stop_note {
+    atomic_int said;
+    la_token *token;
+} la_stop_note;
+void la_stop_note_begin(la_stop_note *note);
+void la_stop_note_end(la_stop_note *note);
+la_stop_note *la_share_stop_note(la_stop_note *note);
 
 #endif

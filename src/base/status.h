@@ -12,20 +12,12 @@
 
 #include <stddef.h>
 
-typedef enum la_status {
-    LA_OK = 0,
-    LA_EARG,     /* an argument has the wrong type or value */
-    LA_ESHAPE,   /* sizes do not fit each other or the data */
-    LA_EDTYPE,   /* dtype not supported, or a result does not fit it */
-    LA_EINDEX,   /* an index or a dimension is out of range */
-    LA_EALIAS,   /* operands overlap in memory in a way that is not allowed */
-    LA_ESTATE,   /* freed, read-only, locked, no storage */
-    LA_ENOMEM,   /* memory could not be had, or the cap is reached */
-    LA_EIO,      /* a file or a stream failed or is malformed */
-    LA_EINTR,    /* the host asked to stop */
-    LA_EGRAD,    /* autograd: no graph, changed in place, freed buffers */
-    LA_EKEY      /* no kernel for this operation on this device */
-} la_status;
+/* The codes are public; the short names for la_tensor_data etc. are not for the
+** core, which has functions of those names. */
+#ifndef LA_INTERNAL
+#define LA_INTERNAL
+#endif
+#include "lunarray.h"
 
 /* Leave the function with the status of 'e' unless it is LA_OK. */
 #define LA_TRY(e) \
@@ -45,11 +37,36 @@ la_status la_error_at(la_status code, int arg, const char *format, ...)
 ** 'arg'. 0 takes the name away: for errors of an operation inside another. */
 la_status la_blame(la_status code, int arg);
 
+/* Passes 'code' on, and takes the function's own name (of 'n' bytes) away from
+** the front of the text: "amax(): ", "\"amax\" ". Whoever called the function
+** is who users know. */
+la_status la_error_unnamed(const char *name, size_t n, la_status code)
+    __attribute__((cold));
+
+/* Ends a function of lunarray.h that failed: the record's text begins with
+** 'name' from now on, and is of 'code': where a helper left none, a text made
+** of the code alone. */
+la_status la_error_named(const char *name, la_status code)
+    __attribute__((cold));
+
 /* The record of the calling thread: text, code, argument (0 for none). */
 const char *la_error_message(void);
-la_status la_error_code(void);
+la_status la_error_status(void);  /* LA_OK when nothing failed since */
 int la_error_arg(void);
 void la_error_clear(void);
+/* Before the record is read from outside: no failure of a runtime that is
+** gone. */
+void la_error_check(void);
+/* For getters: the record as it is, and again so. Only the code is looked at
+** where nothing failed. */
+enum { LA_ERROR_TEXT = 1024 };
+typedef struct la_error_note {
+    la_status code;
+    int arg;
+    char text[LA_ERROR_TEXT];
+} la_error_note;
+void la_error_keep(la_error_note *out);
+void la_error_restore(const la_error_note *note);
 
 /* Copy 'n' bytes of user text into 'out' (of 'capacity' bytes), clipped to 200
 ** bytes, bytes outside printable ASCII as \xNN. Returns 'out', NUL-terminated

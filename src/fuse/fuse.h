@@ -14,6 +14,12 @@
 ** the last dims of a contiguous tensor are written down too: their rows go
 ** through the program whole, or in the pieces that the reduction makes of them.
 **
+** Calls that write a tensor which was given (in place, out=, copy_) are written
+** down as well. Until they are done, at the end of the recording at the latest,
+** the tensor's storage is hidden: whoever looks at that memory has them done
+** before (write.c). So fields of structs are read once, worked on in registers
+** and written once.
+**
 ** What is never asked for is never computed. A deferred tensor that outlives
 ** its recording has no value: using it is an error that says so.
 **
@@ -39,6 +45,9 @@ la_status la_fuse_value(la_tensor *t);
 /* Compute the deferred ones among n tensors (NULL entries are skipped), with as
 ** few passes as there can be. */
 la_status la_fuse_values(int n, la_tensor *const *tensors);
+/* The same at the end of the recording, with all writes into tensors that were
+** given. */
+la_status la_fuse_finish(int n, la_tensor *const *tensors);
 /* End the recording; what was not computed never will be. */
 void la_fuse_close(void);
 

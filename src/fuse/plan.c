@@ -13,7 +13,8 @@
 /* The blocks of all registers together: a part of the first-level cache, as
 ** those of what is read and written must fit next to them. */
 #define ARENA_BYTES 20480
-#define ROWS_BYTES 40960      /* both, where there are reductions */
+#define ROWS_BYTES 40960      /* both, where there are reductions or where */
+                              /* operands are packed */
 #define BLOCK_MOST 2048
 #define SHORT_ROW 4096        /* elements: rows that are not cut to blocks, */
 #define REDUCE_BLOCK 8192       /* but taken together, as each call costs */
@@ -38,6 +39,8 @@ la_fuse_set la_fuse_needed(const la_fuse *z, la_fuse_set wanted)
 
 /* ---- order ---- */
 
+enum { REGISTERS = LA_FUSE_STEPS + LA_FUSE_OPERANDS };
+
 typedef struct order {
     la_fuse_set set, wanted;
     int n, step[LA_FUSE_STEPS];       /* steps in the order of the pass */
@@ -46,6 +49,7 @@ typedef struct order {
     bool crosses[LA_FUSE_STEPS];      /* read when its block is gone */
     int first[LA_FUSE_STEPS];         /* the step run in its loop, or -1 */
     int side[LA_FUSE_STEPS];          /* which of its sources that is */
+    int free_after[REGISTERS];        /* by register: its last reader */
 } order;
 
 /* Does the reduction read squares that it can compute itself? */
@@ -127,6 +131,24 @@ static void delay(order *o, const la_fuse *z)
     }
 }
 
+/* Does a step between 'from' and i write memory that 'from' reads? It would be
+** too late to read it in the loop of i. */
+static bool is_written_between(const order *o, const la_fuse *z, int from,
+                               int i)
+{
+    const la_fuse_step *s = &z->steps[from];
+    for (int j = from + 1; j < i; j++) {
+        if (!z->steps[j].write || !(o->wanted >> j & 1)) continue;
+        for (int k = 0; k < s->nsources; k++) {
+            const la_fuse_source *x = &s->from[k];
+            const la_tensor *t = x->kind == LA_FROM_INPUT ? z->inputs[x->index]
+                : x->kind == LA_FROM_STEP ? z->steps[x->index].tensor : NULL;
+            if (t == z->steps[j].tensor) return true;
+        }
+    }
+    return false;
+}
+
 /* Steps that one other reads, in the same phase, run in its loop where there is
 ** one for both. */
 static void find_chains(order *o, const la_fuse *z)
@@ -140,6 +162,7 @@ static void find_chains(order *o, const la_fuse *z)
             int from = behind(o, z, i, k);
             if (from < 0 || o->wanted >> from & 1 || readers[from] > 1
                 || o->phase[from] != o->phase[i]
+                || is_written_between(o, z, from, i)
                 || !la_fuse_chain(&z->steps[from], &z->steps[i], k)) continue;
             o->first[i] = from;
             o->side[i] = k;
@@ -177,6 +200,12 @@ static void find_readers(order *o, const la_fuse *z, bool short_rows)
                 || (reduces && !short_rows);
         }
     }
+    /* what reads a copy may find it in the register of its source */
+    for (int at = o->n - 1; at >= 0; at--) {
+        int i = o->step[at];
+        int from = z->steps[i].copies ? behind(o, z, i, 0) : -1;
+        if (from >= 0 && o->last[from] < o->last[i]) o->last[from] = o->last[i];
+    }
 }
 
 static void find_order(order *o, const la_fuse *z, la_fuse_set wanted,
@@ -200,11 +229,51 @@ static bool lacks_row(const la_fuse *z, const la_fuse_step *s)
 
 static int operand_of(la_fuse_plan *p, la_tensor *t, bool short_of)
 {
+    for (int k = 0; k < p->noutputs; k++)
+        if (p->operands[k].given && p->operands[k].tensor == t) return k;
     for (int k = p->noutputs; k < p->noperands; k++)
         if (p->operands[k].tensor == t && p->operands[k].short_of == short_of)
             return k;
-    p->operands[p->noperands] = (la_fuse_operand){t, short_of, false};
+    p->operands[p->noperands] = (la_fuse_operand){t, short_of, false, false,
+                                                  -1};
     return p->noperands++;
+}
+
+/* Elements with gaps between them are packed into a register once, and from
+** one when they are written. */
+static bool is_scattered(const la_fuse *z, const la_tensor *t)
+{
+    return z->ntrail == 0 && t->ndim == z->shape.ndim
+        && !(t->flags & LA_F_DENSE)
+        && memcmp(la_sizes(t), z->shape.sizes,
+                  sizeof(int64_t) * (size_t)t->ndim) == 0;
+}
+
+static void write_copy(la_fuse_plan *p, la_fuse_location to,
+                       la_fuse_location from, size_t size)
+{
+    la_fuse_line *l = &p->lines[p->nlines++];
+    l->kind = LA_STEP_EACH;
+    l->loop = la_fuse_copy_loop(size);
+    l->params = NULL;
+    l->n = 2;
+    l->at[0] = to;
+    l->at[1] = from;
+}
+
+/* The register with operand k's elements, which a line before fills. */
+static la_fuse_location load(la_fuse_plan *p, order *o, int k)
+{
+    la_fuse_operand *x = &p->operands[k];
+    size_t size = la_itemsize(x->tensor);
+    p->packs = true;
+    if (x->loaded < 0) {
+        x->loaded = la_fuse_add_register(p, (int64_t)size);
+        o->free_after[x->loaded] = LA_FUSE_STEPS;
+        write_copy(p, (la_fuse_location){LA_IN_REGISTER, x->loaded, NULL},
+                   (la_fuse_location){LA_IN_OPERAND, k, NULL}, size);
+    }
+    return (la_fuse_location){LA_IN_REGISTER, x->loaded, NULL};
 }
 
 /* A register serves again from the step after its last reader: no loop writes
@@ -221,7 +290,7 @@ static int take_register(la_fuse_plan *p, int *free_after, int at,
 
 /* Where step i finds its k-th operand; 'results' by step are those of the
 ** pending ones. */
-static la_fuse_location location_of(la_fuse_plan *p, const order *o, int i,
+static la_fuse_location location_of(la_fuse_plan *p, order *o, int i,
                                     int k, const la_fuse_location *results)
 {
     const la_fuse *z = p->z;
@@ -231,16 +300,22 @@ static la_fuse_location location_of(la_fuse_plan *p, const order *o, int i,
         return (la_fuse_location){LA_IN_SCALAR, 0, (char *)from->scalar};
     la_tensor *t = from->kind == LA_FROM_INPUT ? z->inputs[from->index]
                                                : z->steps[from->index].tensor;
-    if (from->kind == LA_FROM_STEP && (t->flags & LA_F_DEFERRED))
+    if (from->kind == LA_FROM_STEP
+        && la_fuse_is_pending(&z->steps[from->index]))
         return results[from->index];
     bool short_of = s->kind == LA_STEP_ROW && lacks_row(z, s);
-    return (la_fuse_location){LA_IN_OPERAND, operand_of(p, t, short_of), NULL};
+    int at = operand_of(p, t, short_of);
+    if (is_scattered(z, t)) return load(p, o, at);
+    return (la_fuse_location){LA_IN_OPERAND, at, NULL};
 }
 
-static void write_line(la_fuse_plan *p, const order *o, int i,
+static void write_line(la_fuse_plan *p, order *o, int i,
                        const la_fuse_location *results)
 {
     const la_fuse_step *s = &p->z->steps[i];
+    la_fuse_location at[1 + LA_FUSE_SOURCES];
+    for (int k = 0; k < nsources(o, p->z, i); k++)
+        at[k] = location_of(p, o, i, k, results);     /* may write lines */
     la_fuse_line *l = &p->lines[p->nlines++];
     int first = o->first[i];
     p->rows |= s->kind != LA_STEP_EACH;
@@ -255,28 +330,44 @@ static void write_line(la_fuse_plan *p, const order *o, int i,
     }
     l->n = 1 + nsources(o, p->z, i);
     l->at[0] = results[i];
-    for (int k = 1; k < l->n; k++)
-        l->at[k] = location_of(p, o, i, k - 1, results);
+    for (int k = 1; k < l->n; k++) l->at[k] = at[k - 1];
 }
 
-static la_fuse_location new_register(la_fuse_plan *p, const order *o, int at,
-                                     int *free_after)
+static la_fuse_location new_register(la_fuse_plan *p, order *o, int at)
 {
     int i = o->step[at];
     const la_fuse_step *s = &p->z->steps[i];
     la_fuse_register like = {.size = (int64_t)la_itemsize(s->tensor)};
     like.extent = s->kind != LA_STEP_EACH ? LA_HOLDS_RESULTS
         : o->crosses[i] ? LA_HOLDS_ROWS : LA_HOLDS_BLOCK;
-    int r = take_register(p, free_after, at, like);
-    free_after[r] = o->last[i];
+    int r = take_register(p, o->free_after, at, like);
+    o->free_after[r] = o->last[i];
     return (la_fuse_location){LA_IN_REGISTER, r, NULL};
+}
+
+/* A step whose target has gaps: the result in a register, which later steps
+** read, and from there to the target. A copy of a register has it already. */
+static void write_packed(la_fuse_plan *p, order *o, int at,
+                         la_fuse_location *results)
+{
+    int i = o->step[at];
+    const la_fuse_step *s = &p->z->steps[i];
+    la_fuse_location out = results[i];
+    p->packs = true;
+    if (s->copies) results[i] = location_of(p, o, i, 0, results);
+    if (!s->copies || results[i].kind != LA_IN_REGISTER) {
+        results[i] = new_register(p, o, at);
+        write_line(p, o, i, results);
+    }
+    write_copy(p, out, results[i], la_itemsize(s->tensor));
 }
 
 /* Blocks are as long as all registers together allow; those of rows, which are
 ** read again, as these and what is outside do. */
 static int64_t block_of(const la_fuse_plan *p)
 {
-    int64_t bytes = 0, most = p->rows ? ROWS_BYTES : ARENA_BYTES;
+    int64_t bytes = 0;
+    int64_t most = p->rows || p->packs ? ROWS_BYTES : ARENA_BYTES;
     for (int r = 0; r < p->nregisters; r++)
         if (p->registers[r].extent != LA_HOLDS_RESULTS)
             bytes += p->registers[r].size;
@@ -291,24 +382,28 @@ void la_fuse_make_plan(la_fuse_plan *p, const la_fuse *z, la_fuse_set wanted)
 {
     order o;
     la_fuse_location results[LA_FUSE_STEPS];
-    int free_after[LA_FUSE_STEPS];
     p->z = z;
     p->short_rows = z->ntrail && z->n <= SHORT_ROW;
     find_order(&o, z, wanted, p->short_rows);
     p->nlines = p->noutputs = p->nregisters = 0;
-    p->rows = false;
+    p->rows = p->packs = false;
     for (int i = 0; i < z->nsteps; i++) {
         const la_fuse_step *s = &z->steps[i];
         if (!(wanted >> i & 1)) continue;
         p->operands[p->noutputs] = (la_fuse_operand){
-            s->tensor, lacks_row(z, s), s->kind != LA_STEP_EACH};
+            s->tensor, lacks_row(z, s), s->kind != LA_STEP_EACH, s->write, -1};
         results[i] = (la_fuse_location){LA_IN_OPERAND, p->noutputs++, NULL};
     }
     p->noperands = p->noutputs;
     for (int at = 0; at < o.n; at++) {
         int i = o.step[at];
-        if (!(wanted >> i & 1))
-            results[i] = new_register(p, &o, at, free_after);
+        bool packed = z->steps[i].write && (wanted >> i & 1)
+            && is_scattered(z, z->steps[i].tensor);
+        if (packed) {
+            write_packed(p, &o, at, results);
+            continue;
+        }
+        if (!(wanted >> i & 1)) results[i] = new_register(p, &o, at);
         write_line(p, &o, i, results);
     }
     p->block = block_of(p);

@@ -1,6 +1,6 @@
 /*
-** The program of a recording (what record.c and rows.c write), and the plan of
-** a pass over a part of it (what plan.c makes of it, and run.c runs).
+** The program of a recording (what record.c, write.c and rows.c write), and the
+** plan of a pass over a part of it (what plan.c makes of it, and run.c runs).
 **
 ** All steps have the shape of the program, but those of rows: a reduction over
 ** the last dims gives one element for each row, and element-wise steps over
@@ -39,11 +39,15 @@ typedef enum la_fuse_kind {
 typedef struct la_fuse_step {
     la_fuse_kind kind;
     bool squares;                     /* x * x */
+    bool pending;                     /* not computed yet */
+    bool write;                       /* into a tensor that was given, */
+    bool replaced;                    /* which a later step writes again */
+    bool copies;                      /* its one source */
     la_plan plan;                     /* the loop and its numbers */
     la_reduce_plan reduction;              /* of LA_STEP_REDUCE, instead */
     int nsources;
     la_fuse_source from[LA_FUSE_SOURCES];
-    la_tensor *tensor;                /* the result, owned */
+    la_tensor *tensor;                /* the result or target, owned */
 } la_fuse_step;
 
 struct la_fuse {
@@ -58,7 +62,13 @@ struct la_fuse {
 
 static inline bool la_fuse_is_pending(const la_fuse_step *s)
 {
-    return (s->tensor->flags & LA_F_DEFERRED) != 0;
+    return s->pending;
+}
+
+/* Does a step write memory of 't' that nobody has computed yet? */
+static inline bool la_fuse_is_owed(const la_tensor *t)
+{
+    return t->storage && t->storage->flags & LA_S_OWED;
 }
 
 /* The set with all pending steps behind it. */
@@ -82,6 +92,37 @@ bool la_fuse_begin(la_fuse *z, int ndim, const int64_t *sizes,
                    const int64_t *strides);
 void la_fuse_take_source(la_fuse *z, la_fuse_source *from, la_tensor *t,
                          la_dtype dtype);
+
+/* Capacity for more: whatever somebody holds gets its value, writes are done,
+** the rest goes. */
+la_status la_fuse_start_anew(la_fuse *z);
+
+/* ---- writes (write.c) ---- */
+
+/* What a call becomes as a step: n sources from argument 'first' on, of which
+** the first nraw are masks, in 'dtype'; its results are of 'result'. */
+typedef struct la_fuse_call {
+    la_plan plan;
+    int first, n, nraw;
+    bool copies;
+    la_dtype dtype, result;
+} la_fuse_call;
+
+/* The pending steps that write tensors which were given. */
+la_fuse_set la_fuse_writes(const la_fuse *z);
+/* Their storages are looked at by the library itself, and hidden again. */
+void la_fuse_show(const la_fuse *z);
+void la_fuse_hide(const la_fuse *z);
+/* Writes that the next step, of the first n arguments, can't join are done. */
+la_status la_fuse_make_way(la_fuse *z, const la_frame *f, int n);
+/* Is it a call that writes one plain tensor? */
+bool la_fuse_is_write(const la_frame *f);
+/* Write such a call down, if it can be a step; *done is set then. */
+la_status la_fuse_record_write(la_fuse *z, la_frame *f, const la_fuse_call *c,
+                               bool *done);
+la_status la_fuse_record_copy(la_fuse *z, la_frame *f, bool *done);
+bool la_fuse_has_row_order(const la_tensor *t);
+la_loop la_fuse_copy_loop(size_t size);
 
 /* ---- rows (rows.c) ---- */
 
@@ -136,6 +177,8 @@ typedef struct la_fuse_operand {
     la_tensor *tensor;        /* borrowed */
     bool short_of;            /* its dims are those before the row's */
     bool results;             /* written by a step of rows */
+    bool given;               /* written, and has its memory */
+    int loaded;               /* the register of its elements, or -1 */
 } la_fuse_operand;
 
 #define LA_FUSE_OPERANDS (2 * LA_ITER_MAX_OPS)
@@ -144,7 +187,8 @@ typedef struct la_fuse_plan {
     int nlines, noutputs, noperands, nregisters;
     bool rows;                /* some line is no LA_STEP_EACH */
     bool short_rows;          /* blocks are whole rows, reduced one by one */
-    la_fuse_line lines[LA_FUSE_STEPS];
+    bool packs;               /* some operand is packed into a register */
+    la_fuse_line lines[LA_FUSE_STEPS + LA_FUSE_OPERANDS];
     la_fuse_operand operands[LA_FUSE_OPERANDS];   /* wanted first */
     la_fuse_register registers[LA_FUSE_STEPS + LA_FUSE_OPERANDS];
     int64_t block;            /* elements that lines run over at a time, and */

@@ -5,8 +5,8 @@
 ** or the deferred tensors that it needs get their values and it runs as always;
 ** and before anything is written, steps that read that memory are computed.
 */
-#include "base/context.h"
 #include "base/memory.h"
+#include "base/runtime.h"
 #include "fuse/plan.h"
 #include "tensor/promote.h"
 #include "tensor/scalar.h"
@@ -16,20 +16,26 @@ LA_STUB_DECLARE(la_loops, pow_2);
 
 static la_status fuse_call(la_frame *f);
 
+static void connect(void)
+{
+    la_fuse_kernel = fuse_call;
+    la_deferred_value = la_fuse_value;
+}
+
 bool la_fuse_is_open(void) { return la_ctx()->fuse != NULL; }
 
 /* The context owns the recording. The Fuse key is included from here on, so
 ** that every call comes to fuse_call first. LA_ENOMEM. */
 la_status la_fuse_open(void)
 {
+    static la_once once = LA_ONCE;
     la_context *c = la_ctx();
     la_fuse *z = la_mem_alloc(sizeof *z);
     if (!z) return LA_ENOMEM;
+    la_run_once(&once, connect);
     z->nsteps = z->ninputs = z->ntrail = 0;
     c->fuse = z;
     c->included_keys |= 1u << LA_KEY_FUSE;
-    la_fuse_kernel = fuse_call;
-    la_deferred_value = la_fuse_value;
     return LA_OK;
 }
 
@@ -51,18 +57,40 @@ static la_status no_value(void)
         "that has ended: return it from the function to keep its value");
 }
 
+/* The steps of deferred tensors among n; others and NULL are skipped. */
+static la_status steps_of(const la_fuse *z, int n, la_tensor *const *tensors,
+                          la_fuse_set *out)
+{
+    for (int k = 0; k < n; k++) {
+        uint32_t flags = tensors[k] ? tensors[k]->flags : 0;
+        if (!(flags & LA_F_DEFERRED) || (flags & LA_F_BATCHED)) continue;
+        int i = z ? la_fuse_step_of(z, tensors[k]) : -1;
+        if (i < 0) return no_value();
+        *out |= LA_FUSE_ONE << i;
+    }
+    return LA_OK;
+}
+
 /* All in one pass where that is possible; tensors that are NULL or not deferred
-** are skipped. */
+** are skipped. Where one is on memory that a step is to write, all is done that
+** can be asked for. */
 la_status la_fuse_values(int n, la_tensor *const *tensors)
 {
     la_fuse *z = la_ctx()->fuse;
     la_fuse_set wanted = 0;
-    for (int k = 0; k < n; k++) {
-        if (!tensors[k] || !(tensors[k]->flags & LA_F_DEFERRED)) continue;
-        int i = z ? la_fuse_step_of(z, tensors[k]) : -1;
-        if (i < 0) return no_value();
-        wanted |= (la_fuse_set)1 << i;
-    }
+    for (int k = 0; k < n; k++)
+        if (tensors[k] && la_fuse_is_owed(tensors[k]))
+            LA_TRY(z ? la_fuse_start_anew(z) : no_value());
+    LA_TRY(steps_of(z, n, tensors, &wanted));
+    return wanted ? la_fuse_run(z, wanted) : LA_OK;
+}
+
+la_status la_fuse_finish(int n, la_tensor *const *tensors)
+{
+    la_fuse *z = la_ctx()->fuse;
+    la_fuse_set wanted = 0;
+    LA_TRY(steps_of(z, n, tensors, &wanted));
+    if (z) wanted |= la_fuse_writes(z);
     return wanted ? la_fuse_run(z, wanted) : LA_OK;
 }
 
@@ -85,18 +113,18 @@ void la_fuse_close(void)
     if (!z) return;
     c->fuse = NULL;
     c->included_keys &= ~(1u << LA_KEY_FUSE);
+    la_fuse_show(z);
     forget(z);
     la_mem_free(z, sizeof *z);
 }
 
-/* No capacity for more: whatever somebody holds gets its value, the rest
-** goes. */
-static la_status start_anew(la_fuse *z)
+la_status la_fuse_start_anew(la_fuse *z)
 {
-    la_fuse_set held = 0;
+    la_fuse_set held = la_fuse_writes(z);
     for (int i = 0; i < z->nsteps; i++) {
         const la_fuse_step *s = &z->steps[i];
-        if (la_fuse_is_pending(s) && atomic_load(&s->tensor->refs) > 1)
+        if (la_fuse_is_pending(s) && !s->replaced
+            && atomic_load(&s->tensor->refs) > 1)
             held |= (la_fuse_set)1 << i;
     }
     if (held) LA_TRY(la_fuse_run(z, held));
@@ -138,12 +166,12 @@ static la_dtype common_dtype(const la_frame *f, const la_family *family)
     return family->fast >> la_category(d) & 1 ? d : LA_UNDEFINED;
 }
 
-/* An element-wise call with a new result, whose inputs are simple and need no
-** gradient: autograd's nodes hold values, which a step has not yet. */
+/* An element-wise call whose inputs are simple and need no gradient: autograd's
+** nodes hold values, which a step has not yet. */
 static bool is_recordable(const la_frame *f)
 {
     const la_family *family = f->op->family;
-    if (f->form != LA_FUNCTIONAL || !family || (f->op->forms & LA_MUTATES)
+    if (!family || (f->op->forms & LA_MUTATES)
         || family->impl != la_pointwise_impl
         || family->ninputs > LA_FUSE_SOURCES
         || !(family->fast || f->op == LA_OP(where)))
@@ -213,6 +241,13 @@ static bool are_row_major(const la_frame *f, int n)
     return true;
 }
 
+static bool is_row_major_of(const la_shape *shape, const int64_t *strides)
+{
+    int64_t plain[LA_MAX_DIMS];
+    la_contiguous_strides(shape->ndim, shape->sizes, plain);
+    return same_dims(shape->ndim, plain, strides);
+}
+
 /* The result's strides where they are plain to see: inputs of the full shape
 ** are contiguous, or dense in one order that no smaller input before them
 ** overrules; the iterator's rule for the rest is not repeated here. */
@@ -227,9 +262,13 @@ static bool result_strides(const la_frame *f, int n, const la_shape *shape,
         if (t->flags & LA_F_WRAPPED) continue;
         bool full = t->ndim == shape->ndim
             && same_dims(t->ndim, la_sizes(t), shape->sizes);
-        if (!full || la_is_contiguous(t)) {
-            if (any && full && !same_dims(t->ndim, la_strides(t), strides))
+        bool gaps = full && !(t->flags & LA_F_DENSE)
+            && la_fuse_has_row_order(t);
+        if (!full || gaps || la_is_contiguous(t)) {
+            if (any && full && !gaps
+                && !same_dims(t->ndim, la_strides(t), strides))
                 return false;
+            if (any && gaps && !is_row_major_of(shape, strides)) return false;
             any |= full;
             if (!full && !la_is_contiguous(t)) return false;
             smaller |= !full && has_order(t);
@@ -272,7 +311,7 @@ bool la_fuse_begin(la_fuse *z, int ndim, const int64_t *sizes,
 la_status la_fuse_reserve(la_fuse *z, int n)
 {
     bool full = z->nsteps == LA_FUSE_STEPS || z->ninputs > LA_FUSE_INPUTS - n;
-    return full ? start_anew(z) : LA_OK;
+    return full ? la_fuse_start_anew(z) : LA_OK;
 }
 
 /* ---- a step ---- */
@@ -319,7 +358,8 @@ static bool is_square(const la_frame *f, la_dtype dtype, la_loop loop)
 static bool asks_too_early(const la_frame *f, const la_plan *plan, int n)
 {
     for (int k = 0; plan->inspect && k < n; k++)
-        if (la_arg(f, k)->flags & LA_F_DEFERRED) return true;
+        if ((la_arg(f, k)->flags & LA_F_DEFERRED)
+            || la_fuse_is_owed(la_arg(f, k))) return true;
     return false;
 }
 
@@ -363,10 +403,32 @@ static la_status record(la_fuse *z, la_frame *f, bool *done)
         la_fuse_take_source(z, &s->from[k], la_arg(f, k),
                             k < family->nraw ? LA_BOOL : dtype);
     s->tensor = la_tensor_retain(t);
+    s->pending = true;
+    s->write = s->replaced = s->copies = false;
     z->nsteps++;
     la_set_result(f, 0, t);
     *done = true;
     return LA_OK;
+}
+
+/* The same for a call that writes a tensor which was given. */
+static la_status record_given(la_fuse *z, la_frame *f, bool *done)
+{
+    const la_family *family = f->op->family;
+    la_shape shape;
+    bool configured;
+    const la_tensor *out = f->outs[0];
+    la_fuse_call c = {.n = family->ninputs, .nraw = family->nraw};
+    c.dtype = common_dtype(f, family);
+    LA_TRY(is_configured(f, c.dtype, &configured));
+    if (c.dtype == LA_UNDEFINED || configured
+        || !broadcast_inputs(f, c.n, &shape) || shape.ndim != out->ndim
+        || !same_dims(out->ndim, shape.sizes, la_sizes(out))) return LA_OK;
+    c.result = family->result != LA_UNDEFINED ? family->result : c.dtype;
+    LA_TRY(la_pointwise_plan(f, c.dtype, &c.plan));
+    if (asks_too_early(f, &c.plan, c.n)) return LA_OK;
+    if (c.plan.inspect) LA_TRY(c.plan.inspect(f, c.dtype));
+    return la_fuse_record_write(z, f, &c, done);
 }
 
 /* ---- calls that run ---- */
@@ -411,6 +473,7 @@ static la_status values_of_readers(la_fuse *z, const la_frame *f)
                 readers |= (la_fuse_set)1 << i;
         }
     }
+    if (readers && la_fuse_writes(z)) return la_fuse_start_anew(z);
     return readers ? la_fuse_run(z, readers) : LA_OK;
 }
 
@@ -436,12 +499,17 @@ static la_status fuse_call(la_frame *f)
     la_fuse *z = la_ctx()->fuse;
     bool done = false;
     if (forwards(f)) return f->op->impl(f);
-    if (is_recordable(f)) {
+    bool given = la_fuse_is_write(f);
+    if ((given || !writes(f)) && is_recordable(f)) {
         const la_family *family = f->op->family;
         if (family->check) LA_TRY(family->check(f));
         LA_TRY(la_fuse_settle(z, f, family->ninputs));
-        LA_TRY(record(z, f, &done));
-    } else {
+        LA_TRY(la_fuse_make_way(z, f, family->ninputs));
+        LA_TRY(given ? record_given(z, f, &done) : record(z, f, &done));
+    } else if (given && f->op == LA_OP(copy_)) {
+        LA_TRY(la_fuse_make_way(z, f, 2));
+        LA_TRY(la_fuse_record_copy(z, f, &done));
+    } else if (!la_fuse_writes(z)) {
         LA_TRY(la_fuse_record_reduction(z, f, &done));
     }
     if (done) return LA_OK;

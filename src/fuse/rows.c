@@ -45,9 +45,18 @@ static bool is_even(const la_fuse *z, const la_tensor *t, int ntrail)
     return repeated || whole;
 }
 
+/* Elements with gaps between them are no rows; numbers and what is broadcast
+** have none. */
+static bool has_gaps(const la_tensor *t)
+{
+    return t->numel > 1 && !(t->flags & LA_F_DENSE);
+}
+
 /* Rows begin where the program has had none: do its steps suit them? */
 static bool suits_rows(const la_fuse *z, int ntrail, int64_t n)
 {
+    for (int i = 0; i < z->ninputs; i++)
+        if (has_gaps(z->inputs[i])) return false;
     for (int i = 0; i < z->nsteps && n <= LA_FUSE_ROW; i++) {
         const la_fuse_step *s = &z->steps[i];
         for (int k = 0; la_fuse_is_pending(s) && k < s->nsources; k++)
@@ -83,6 +92,7 @@ static bool fits_among_each(const la_fuse *z, const la_frame *f, int k)
 {
     const la_tensor *t = la_arg(f, k);
     const la_fuse_step *s = pending_arg(z, f, k);
+    if (has_gaps(t)) return false;
     if (!s) return is_long(z) || (t->flags & LA_F_WRAPPED)
         || is_even(z, t, z->ntrail);
     if (s->kind == LA_STEP_EACH) return true;
@@ -161,7 +171,8 @@ la_status la_fuse_record_reduction(la_fuse *z, la_frame *f, bool *done)
                               &t));
     la_fuse_step *s = &z->steps[z->nsteps];
     s->kind = LA_STEP_REDUCE;
-    s->squares = false;
+    s->squares = s->write = s->replaced = s->copies = false;
+    s->pending = true;
     s->reduction = plan;
     s->nsources = 1;
     la_fuse_take_source(z, &s->from[0], self, (la_dtype)self->dtype);

@@ -7,6 +7,7 @@
 #include "base/pool.h"
 #include "base/trace.h"
 #include "fuse/plan.h"
+#include "tensor/host.h"
 
 /* ---- the loop ---- */
 
@@ -130,6 +131,7 @@ static la_status allocate(pass *s)
 {
     for (int k = 0; k < s->p->noutputs; k++) {
         const la_tensor *t = s->p->operands[k].tensor;
+        if (s->p->operands[k].given) continue;
         LA_TRY(la_storage_new(t->numel * (int64_t)la_itemsize(t), LA_CPU,
                               &s->storages[k]));
     }
@@ -160,6 +162,16 @@ static void trace_plan(const la_fuse_plan *p)
              p->nregisters, (long long)p->block);
 }
 
+/* The host may have moved memory since it was recorded. */
+static la_status check_memory(const la_fuse_plan *p)
+{
+    for (int k = 0; k < p->noperands; k++) {
+        const la_storage *s = p->operands[k].tensor->storage;
+        if (s && s->flags & LA_S_MOVED) return la_host_moved();
+    }
+    return LA_OK;
+}
+
 /* The tensors have storage while the pass runs; deferred they stay until it is
 ** through. */
 static la_status run_pass(pass *s, const la_fuse *z, la_fuse_set wanted)
@@ -169,11 +181,14 @@ static la_status run_pass(pass *s, const la_fuse *z, la_fuse_set wanted)
     la_fuse_make_plan(s->p, z, wanted);
     if (__builtin_expect(la_trace_on, 0)) trace_plan(s->p);
     LA_TRY(allocate(s));
+    LA_TRY(check_memory(s->p));
     for (int k = 0; k < s->p->noutputs; k++)
-        s->p->operands[k].tensor->storage = s->storages[k];
+        if (!s->p->operands[k].given)
+            s->p->operands[k].tensor->storage = s->storages[k];
     la_status status = s->p->rows ? la_fuse_run_rows(s->p) : iterate(s->p);
     for (int k = 0; k < s->p->noutputs; k++) {
         la_tensor *t = s->p->operands[k].tensor;
+        if (s->p->operands[k].given) continue;
         if (status) t->storage = NULL;
         else {
             t->flags &= ~(uint32_t)LA_F_DEFERRED;
@@ -183,12 +198,16 @@ static la_status run_pass(pass *s, const la_fuse *z, la_fuse_set wanted)
     return status;
 }
 
-/* 'wanted' and all pending steps that it needs, in one iteration. */
-static la_status one_pass(const la_fuse *z, la_fuse_set wanted)
+/* 'wanted' and all pending steps that it needs, in one iteration. Writes count
+** as done when it fails: they may be in part. */
+static la_status one_pass(la_fuse *z, la_fuse_set wanted)
 {
     pass s = {0};
     la_status status = run_pass(&s, z, wanted);
     end_pass(&s);
+    for (int i = 0; i < z->nsteps; i++)
+        if ((wanted >> i & 1) && (!status || z->steps[i].write))
+            z->steps[i].pending = false;
     return status;
 }
 
@@ -264,7 +283,7 @@ static int first_source(const la_fuse *z, int i)
 /* Steps behind 'wanted' that would read too much have their sources computed
 ** first. Afterwards every step of the set fits into a pass of its own. A source
 ** with a value is read itself, so others before may read more than they did. */
-static la_status cut(const la_fuse *z, la_fuse_set wanted, reads *all)
+static la_status cut(la_fuse *z, la_fuse_set wanted, reads *all)
 {
     for (int i; (i = too_much(z, wanted, all)) >= 0;)
         LA_TRY(one_pass(z, LA_FUSE_ONE << first_source(z, i)));
@@ -281,7 +300,7 @@ static bool fits(const la_fuse *z, la_fuse_set wanted, const reads *all)
 }
 
 /* One by one; a pass before may have left the value. */
-static la_status run_apart(const la_fuse *z, la_fuse_set wanted, reads *all)
+static la_status run_apart(la_fuse *z, la_fuse_set wanted, reads *all)
 {
     for (int i = 0; i < z->nsteps; i++) {
         la_fuse_set one = wanted & LA_FUSE_ONE << i;
@@ -294,12 +313,21 @@ static la_status run_apart(const la_fuse *z, la_fuse_set wanted, reads *all)
 
 /* The steps of 'wanted' have values afterwards. On an error those of finished
 ** passes keep theirs, the others stay pending. */
-la_status la_fuse_run(la_fuse *z, la_fuse_set wanted)
+static la_status run(la_fuse *z, la_fuse_set wanted)
 {
     reads all[LA_FUSE_STEPS];
     LA_TRY(cut(z, wanted, all));
-    la_fuse_set left = pending_of(z, wanted);
+    la_fuse_set left = pending_of(z, wanted), writes = left & la_fuse_writes(z);
     if (!left) return LA_OK;
-    LA_TRY(fits(z, left, all) ? one_pass(z, left) : run_apart(z, left, all));
-    return la_region_status(LA_OK);
+    if (fits(z, left, all)) return one_pass(z, left);
+    if (left != writes) LA_TRY(run_apart(z, left & ~writes, all));
+    return writes ? one_pass(z, writes) : LA_OK;
+}
+
+la_status la_fuse_run(la_fuse *z, la_fuse_set wanted)
+{
+    la_fuse_show(z);
+    la_status status = run(z, wanted);
+    la_fuse_hide(z);
+    return status ? status : la_region_status(LA_OK);
 }

@@ -74,7 +74,7 @@ static la_status cat_backward(la_formula *x, la_tensor **out)
     for (int64_t i = 0; i < n; i++) {
         const la_output_meta *o = la_x_meta(x, 0, i);
         int64_t size = x->op->sizes[i];
-        if (x->node->edges[i].node && o->ndim == ndim) {
+        if (la_x_wants_edge(x, i) && o->ndim == ndim) {
             la_tensor *piece = R(narrow, G, d, at, size);
             if (x->status) return x->status;
             out[i] = la_tensor_retain(piece);

@@ -627,7 +627,7 @@ static int depth_of_runs(void)
 
 /* The lists of the run are part of this frame until they outgrow it, so that
 ** small graphs allocate nothing. */
-la_status la_backward(int nroots, la_tensor **roots, la_tensor **seeds,
+la_status la_run_backward(int nroots, la_tensor **roots, la_tensor **seeds,
                       int ninputs, la_tensor **inputs, la_tensor **out,
                       uint32_t flags)
 {

@@ -38,6 +38,7 @@ struct la_formula {
     la_op_node *op;
     la_tensor **grads;
     int ngrads;
+    uint32_t wanted;            /* of op->wanted, what this run needs */
     la_status status;
     int ntemps;
     la_tensor *temps[LA_FORMULA_TEMPS];
@@ -61,7 +62,10 @@ la_tensor *la_x_conj(la_formula *x, la_tensor *t);   /* t itself when real */
 la_tensor *la_x_own(la_formula *x, la_tensor *owned);
 /* Zeros of argument k's shape and the gradient's dtype. */
 la_tensor *la_x_zeros(la_formula *x, int k);
+/* Does this run need the gradient of argument k (of a list: of any member), or
+** of edge e? Not when la.grad asks for other inputs alone. */
 bool la_x_wants(const la_formula *x, int k);
+bool la_x_wants_edge(const la_formula *x, int64_t e);
 /* 'g' (borrowed; NULL: none) as the gradient of argument k, if it is wanted:
 ** for functions of ALL rows, whose 'out' is indexed by the node's edges. */
 void la_x_set(la_formula *x, la_tensor **out, int k, la_tensor *g);

@@ -54,7 +54,8 @@ la_status la_x_solve(la_formula *x, la_tensor **out)
         r = R(unsqueeze, r, -1);
     }
     la_tensor *gb = R(solve, H(a), g, left);
-    la_x_set(x, out, 0, R(neg, left ? MM(gb, H(r)) : MM(H(r), gb)));
+    if (la_x_wants(x, 0))
+        la_x_set(x, out, 0, R(neg, left ? MM(gb, H(r)) : MM(H(r), gb)));
     la_x_set(x, out, 1, vector ? R(squeeze, gb, -1) : gb);
     return x->status;
 }

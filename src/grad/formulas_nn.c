@@ -42,9 +42,10 @@ static void attention_plain(la_formula *x, la_tensor *grads[4])
     la_tensor *sum = R(sum, R(mul, dp, p), la_v_ints(&last, 1), true);
     la_tensor *ds = R(mul, p, R(sub, dp, sum));
     la_scalar scale = la_scalar_float(VAL(5).d);
-    grads[0] = R(mul, R(matmul, ds, k), scale);
-    grads[1] = R(mul, R(matmul, R(transpose, ds, -2, -1), q), scale);
-    grads[2] = R(matmul, R(transpose, p, -2, -1), g);
+    if (la_x_wants(x, 0)) grads[0] = R(mul, R(matmul, ds, k), scale);
+    if (la_x_wants(x, 1))
+        grads[1] = R(mul, R(matmul, R(transpose, ds, -2, -1), q), scale);
+    if (la_x_wants(x, 2)) grads[2] = R(matmul, R(transpose, p, -2, -1), g);
     grads[3] = ds;
 }
 

@@ -86,7 +86,7 @@ static la_status unrolled(la_formula *x, la_tensor **out)
                                  &cells));
     la_tensor *roots[2] = {output, cells}, *seeds[2] = {G, grad_of_cells(x)};
     if (x->status) return x->status;
-    LA_TRY(la_backward(seeds[1] ? 2 : 1, roots, seeds, n, inputs, grads,
+    LA_TRY(la_run_backward(seeds[1] ? 2 : 1, roots, seeds, n, inputs, grads,
                        LA_BW_CREATE_GRAPH | LA_BW_ALLOW_UNUSED));
     for (int k = 0; k < n; k++) *la_x_slot(x, out, where[k]) = grads[k];
     return LA_OK;

@@ -57,9 +57,9 @@ static la_tensor *filled(la_formula *x, const la_tensor *g,
 /* One element in memory that can be read directly. */
 static bool is_plain_scalar(const la_tensor *g)
 {
-    return g->numel == 1 && g->device == LA_CPU && la_data(g)
+    return g->numel == 1 && g->device == LA_CPU && g->storage
         && !(g->flags & (LA_F_CONJ | LA_F_NEG))
-        && la_tensor_check_bounds(g) == LA_OK;
+        && la_tensor_check_bounds(g) == LA_OK && la_data(g);
 }
 
 la_tensor *la_x_expand_grad(la_formula *x, la_tensor *g, int dims, int keep)

@@ -99,11 +99,11 @@ la_status la_x_layer_norm(la_formula *x, la_tensor **out)
     la_tensor *var = inner_mean(x, R(square, centred), &r);
     la_tensor *rstd = R(rsqrt, R(add, var, VAL(4).d));
     la_tensor *gw = weight ? R(mul, g, weight) : g;
-    la_x_set(x, out, 0, layer_norm_input(x, &r, centred, rstd, gw));
+    if (la_x_wants(x, 0))
+        la_x_set(x, out, 0, layer_norm_input(x, &r, centred, rstd, gw));
     if (weight && la_x_wants(x, 2))
         la_x_set(x, out, 2, over(x, R(mul, g, R(mul, centred, rstd)), &r));
-    if (VAL(3).tag == LA_VTENSOR)
-        la_x_set(x, out, 3, over(x, g, &r));
+    if (la_x_wants(x, 3)) la_x_set(x, out, 3, over(x, g, &r));
     return x->status;
 }
 
@@ -127,7 +127,7 @@ la_status la_x_rms_norm(la_formula *x, la_tensor **out)
         gx = R(sub, gx, R(mul, R(div, R(mul, GR(1), R(square, rstd)),
                                  inner_count(x, &r)), hat));
     la_x_set(x, out, 0, gx);
-    if (weight) la_x_set(x, out, 2, over(x, R(mul, g, hat), &r));
+    if (la_x_wants(x, 2)) la_x_set(x, out, 2, over(x, R(mul, g, hat), &r));
     return x->status;
 }
 
@@ -203,9 +203,8 @@ la_status la_x_channel_norm(la_formula *x, la_tensor **out)
     gx = R(mul, R(sub, gx, R(mul, hat, shared_mean(x, R(mul, gw, hat), &s))),
            rstd);
     la_x_set(x, out, 0, R(reshape, gx, sizes));
-    if (VAL(2).tag == LA_VTENSOR)
+    if (la_x_wants(x, 2))
         la_x_set(x, out, 2, R(sum, R(mul, g, R(reshape, hat, sizes)), dims));
-    if (VAL(3).tag == LA_VTENSOR)
-        la_x_set(x, out, 3, R(sum, g, dims));
+    if (la_x_wants(x, 3)) la_x_set(x, out, 3, R(sum, g, dims));
     return x->status;
 }

@@ -53,7 +53,7 @@ static void check_phase(la_formula *x, la_tensor *t, const char *what)
     la_tensor *most = t ? R(abs, R(detach, t)) : NULL;
     if (x->status || most->numel == 0 || most->device != LA_CPU) return;
     most = R(max, most);
-    if (x->status) return;
+    if (x->status || (most->flags & LA_F_BATCHED)) return;
     la_scalar s = la_scalar_load((la_dtype)most->dtype, la_data(most));
     if (s.re <= 1e-2 || s.re != s.re) return;
     la_x_fail(x, la_error(LA_EGRAD, "%s of a complex matrix: the vectors are "

@@ -127,7 +127,7 @@ la_status la_check_inplace(la_tensor *t);
 ** Borrowed. */
 la_status la_grad_fn_of(la_tensor *t, la_node **out, int *slot);
 
-la_status la_save(la_saved *s, la_tensor *t, bool is_result);
+la_status la_saved_set(la_saved *s, la_tensor *t, bool is_result);
 /* Owned. LA_EGRAD when it was changed in place since, or freed. */
 la_status la_unsave(const la_saved *s, la_node *n, la_tensor **out);
 void la_saved_clear(la_saved *s);
@@ -143,7 +143,7 @@ la_status la_retain_grad(la_tensor *t);
 la_status la_register_hook(la_tensor *t, la_hook_fn run, void *context,
                            void (*release)(void *), int64_t *id);
 void la_remove_hook(la_tensor *t, int64_t id);
-la_tensor *la_grad_of(const la_tensor *t);     /* borrowed or NULL */
+la_tensor *la_leaf_grad(const la_tensor *t);     /* borrowed or NULL */
 la_status la_set_grad(la_tensor *t, la_tensor *grad);  /* NULL: none */
 
 enum {
@@ -153,7 +153,7 @@ enum {
 /* Run the graph of 'roots' with 'seeds' (NULL entry: ones, for one-element
 ** roots). inputs NULL: accumulate into all leaves; otherwise out[i] gets the
 ** gradient of inputs[i] (NULL when unused). */
-la_status la_backward(int nroots, la_tensor **roots, la_tensor **seeds,
+la_status la_run_backward(int nroots, la_tensor **roots, la_tensor **seeds,
                       int ninputs, la_tensor **inputs, la_tensor **out,
                       uint32_t flags);
 

@@ -229,7 +229,7 @@ la_status la_require_grad(la_tensor *t, bool on)
     return LA_OK;
 }
 
-la_tensor *la_grad_of(const la_tensor *t)
+la_tensor *la_leaf_grad(const la_tensor *t)
 {
     return t->grad ? t->grad->grad : NULL;
 }
@@ -238,7 +238,7 @@ la_tensor *la_grad_of(const la_tensor *t)
 ** that owns t: the base of a view, the gradient of a gradient. */
 static bool owns(const la_tensor *grad, const la_tensor *t)
 {
-    for (; grad; grad = la_grad_of(grad))
+    for (; grad; grad = la_leaf_grad(grad))
         if (grad == t || grad->base == t) return true;
     return false;
 }

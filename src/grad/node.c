@@ -12,6 +12,7 @@
 
 #include "base/context.h"
 #include "base/memory.h"
+#include "tensor/host.h"
 #include "tensor/shape.h"
 
 /* The order of recording, of this thread: it only says who runs first where
@@ -181,7 +182,7 @@ static void meta_free(la_grad_meta *m)
 
 /* A root tensor is kept itself; a result, a view or a wrapped scalar by an
 ** alias. */
-la_status la_save(la_saved *s, la_tensor *t, bool is_result)
+la_status la_saved_set(la_saved *s, la_tensor *t, bool is_result)
 {
     bool whole = !is_result && !t->base && !(t->flags & LA_F_WRAPPED);
     if (whole) s->data = la_tensor_retain(t);
@@ -195,24 +196,28 @@ la_status la_save(la_saved *s, la_tensor *t, bool is_result)
         }
         s->fn = fn ? la_node_retain(fn) : NULL;
     }
-    s->version = la_version(t);
+    s->version = la_tensor_version(t);
     s->is_result = is_result;
     return LA_OK;
 }
 
-/* LA_EGRAD when it was freed, or changed in place since it was saved. */
+/* LA_EGRAD when it was freed, or changed in place since it was saved, LA_ESTATE
+** when the host has moved its memory. */
 la_status la_unsave(const la_saved *s, la_node *n, la_tensor **out)
 {
     if (!s->data)
         return la_error(LA_EGRAD, "Trying to backward through the graph a "
                         "second time: its saved values were freed. Give "
                         "retain_graph = true to the first backward");
-    if (la_version(s->data) != s->version)
+    const la_storage *memory = s->data->storage;
+    if (memory && (memory->flags & LA_S_MOVED || memory->moved_at > s->version))
+        return la_host_moved();
+    if (la_tensor_version(s->data) != s->version)
         return la_error(LA_EGRAD, "one of the variables needed for gradient "
                         "computation has been modified by an inplace "
                         "operation: %s needs a tensor at version %u, it is at "
                         "version %u now", la_node_name(n), s->version,
-                        la_version(s->data));
+                        la_tensor_version(s->data));
     if (s->is_result && s->fn) return la_written_result(s->fn, s->data, out);
     la_node *fn = s->is_result ? n : s->fn;
     if (!fn) {
@@ -247,7 +252,7 @@ la_status la_set_history(la_tensor *t, la_node *n, int slot)
     if (m->retain && before) la_keep_off(m);
     m->fn = la_node_retain(n);
     m->slot = slot;
-    t->seen_version = la_version(t);
+    t->seen_version = la_tensor_version(t);
     t->flags |= LA_F_REQUIRES_GRAD;
     la_node_release(before);
     return m->retain ? la_keep_on(m) : LA_OK;

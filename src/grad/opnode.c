@@ -19,14 +19,15 @@ static const la_node_class class_operation = {"Operation", run, clear, destroy};
 
 /* ---- keeping ---- */
 
-/* A list without memory becomes empty, which formulas read as a default. */
-static void copy_ints(la_value *v)
+/* False without memory; the list is empty then. */
+static bool copy_ints(la_value *v)
 {
     size_t bytes = (size_t)v->ints.n * sizeof(int64_t);
     int64_t *list = bytes ? la_mem_alloc(bytes) : NULL;
     if (list) memcpy(list, v->ints.list, bytes);
     if (bytes && !list) v->ints.n = 0;
     v->ints.list = list;
+    return !bytes || list;
 }
 
 /* Text arguments are one of the schemas' words; the node refers to this table,
@@ -48,17 +49,17 @@ static void copy_text(la_value *v)
 
 /* Tensors are not copied here: those that are needed are saved with
 ** versions. */
-static inline void copy_value(la_value *to, const la_value *from)
+static inline bool copy_value(la_value *to, const la_value *from)
 {
     if (from->tag == LA_VTENSOR) {      /* the rest is zero */
         to->tag = LA_VTENSOR;
-        return;
+        return true;
     }
     *to = *from;
     if (from->tag == LA_VTENSORS) to->tensors.list = NULL;
-    if (from->tag == LA_VINTS || from->tag == LA_VFLOATS) copy_ints(to);
     if (from->tag == LA_VSTR) copy_text(to);
     if (from->tag == LA_VPOINTER) to->pointer = NULL;
+    return (from->tag != LA_VINTS && from->tag != LA_VFLOATS) || copy_ints(to);
 }
 
 /* Few are set, and the plain CPU level has no instruction for it. */
@@ -89,7 +90,12 @@ la_status la_op_node_new(const la_frame *f, const la_grad_rule *r, int nedges,
     o->nsaved = nsaved;
     o->args = (la_value *)(o + 1);
     o->saved = (la_saved *)(o->args + f->nargs);
-    for (int k = 0; k < f->nargs; k++) copy_value(&o->args[k], &f->args[k]);
+    for (int k = 0; k < f->nargs; k++)
+        if (!copy_value(&o->args[k], &f->args[k])) {
+            la_node_release(*out);
+            *out = NULL;
+            return LA_ENOMEM;
+        }
     return LA_OK;
 }
 
@@ -109,7 +115,7 @@ static la_status save_list(la_op_node *o, const la_value *v)
     o->nlist = v->tensors.n;
     for (int64_t i = 0; i < o->nlist; i++)
         if (v->tensors.list[i])
-            LA_TRY(la_save(&o->list[i], v->tensors.list[i], false));
+            LA_TRY(la_saved_set(&o->list[i], v->tensors.list[i], false));
     return LA_OK;
 }
 
@@ -123,7 +129,7 @@ static la_status save_self(la_saved *s, la_tensor *self)
     c->no_grad = true;
     la_status status = la_run(clone, &copy, self);
     c->no_grad = before;
-    if (!status) status = la_save(s, copy, false);
+    if (!status) status = la_saved_set(s, copy, false);
     if (copy) la_tensor_release(copy);
     la_node *fn = NULL;
     if (!status) status = la_grad_fn_of(self, &fn, &s->slot);
@@ -164,7 +170,7 @@ la_status la_op_node_save_args(la_node *n, const la_frame *f, bool inplace)
         else if (v->tag == LA_VTENSOR) {
             bool self = inplace && v->tensor == f->outs[0];
             LA_TRY(self ? save_self(s, v->tensor)
-                        : la_save(s, v->tensor, false));
+                        : la_saved_set(s, v->tensor, false));
         }
         s++;
     }
@@ -197,7 +203,7 @@ la_status la_op_node_save_results(la_node *n, const la_frame *f)
     for (int k = 0; k < f->nresults; k++)
         if ((o->saves >> (16 + k) & 1) && f->results[k].tag == LA_VTENSOR) {
             la_saved *s = slot_of(o, 16 + k);
-            LA_TRY(la_save(s, f->results[k].tensor, true));
+            LA_TRY(la_saved_set(s, f->results[k].tensor, true));
             s->slot = k;
             s->fn = la_slices_around(f->results[k].tensor, n);
         }
@@ -353,7 +359,20 @@ bool la_x_is_number(const la_formula *x, int k)
     return t && t->flags & LA_F_WRAPPED;
 }
 
-bool la_x_wants(const la_formula *x, int k) { return x->op->wanted >> k & 1; }
+bool la_x_wants(const la_formula *x, int k) { return x->wanted >> k & 1; }
+
+/* A run marks the nodes that lead to the requested inputs. One that runs inside
+** of another (CopySlices) is in no run itself: all of it is needed. */
+static bool is_needed(const la_node *n, int64_t e)
+{
+    const la_node *to = n->edges[e].node;
+    return to && (to->needed || !n->run);
+}
+
+bool la_x_wants_edge(const la_formula *x, int64_t e)
+{
+    return is_needed(x->node, e);
+}
 
 /* The first edge of argument k. */
 static int edge_of(const la_formula *x, int k)
@@ -426,6 +445,25 @@ static la_status run_rows(la_formula *x, la_tensor **out)
     return LA_OK;
 }
 
+/* The arguments whose gradients the run asks for: mostly all that were wanted
+** when the call was recorded. */
+static uint32_t needed_args(const la_node *n, const la_op_node *o)
+{
+    uint32_t needed = 0;
+    int e = 0, all = 1;
+    for (int i = 0; i < n->nedges && all; i++)
+        all = !n->edges[i].node || is_needed(n, i);
+    if (all) return o->wanted;
+    for (int k = 0; k < o->nargs; k++) {
+        const la_value *v = &o->args[k];
+        int64_t members = v->tag == LA_VTENSOR ? 1
+            : v->tag == LA_VTENSORS ? v->tensors.n : 0;
+        for (; members > 0; members--, e++)
+            if (is_needed(n, e)) needed |= 1u << k;
+    }
+    return o->wanted & needed;
+}
+
 /* Runs the rows, or the one function, of the operation. */
 static la_status run(la_node *n, la_tensor **grads, la_tensor **out)
 {
@@ -434,6 +472,7 @@ static la_status run(la_node *n, la_tensor **grads, la_tensor **out)
     x.op = la_node_extra(n);
     x.grads = grads;
     x.ngrads = n->noutputs;
+    x.wanted = needed_args(n, x.op);
     x.status = LA_OK;
     x.ntemps = 0;
     la_status status = x.op->rule->all ? x.op->rule->all(&x, out)

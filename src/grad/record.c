@@ -9,10 +9,10 @@
 #include "grad/formula.h"
 #include "grad/graph.h"
 
-#include "base/context.h"
 #include "base/memory.h"
+#include "base/runtime.h"
 #include "base/trace.h"
-#include "op/schema.h"
+#include "op/hosted.h"
 
 #define AUTOGRAD_BIT (1u << LA_KEY_AUTOGRAD)
 
@@ -125,7 +125,7 @@ static la_status first_history(la_tensor *t, la_node *n, int slot)
     atomic_store_explicit(&n->refs, refs + 1, memory_order_relaxed);
     m->fn = n;
     m->slot = slot;
-    t->seen_version = la_version(t);
+    t->seen_version = la_tensor_version(t);
     m->requires_grad = false;
     t->flags |= LA_F_REQUIRES_GRAD;
     return LA_OK;
@@ -185,16 +185,6 @@ static int count_outputs(const la_frame *f)
 
 /* ---- the kernel ---- */
 
-/* What PyTorch refuses: out= with gradients, in-place changes of leaves. */
-static la_status check_before(const la_frame *f)
-{
-    if (f->form == LA_OUT && (f->op->forms & LA_NO_GRAD_OP) == 0)
-        return la_error(LA_EGRAD, "functions with out=... arguments don't "
-                        "support automatic differentiation, but one of the "
-                        "arguments requires grad");
-    return inplace(f) ? la_check_inplace(written(f)) : LA_OK;
-}
-
 /* An operation whose row does not say that its results never need a gradient,
 ** and that has no row in derivatives.def: it runs, and fails in backward. */
 static la_status no_derivative(la_formula *x, la_tensor **out)
@@ -229,6 +219,13 @@ static la_status refuse_metadata(const la_frame *f)
     return LA_OK;
 }
 
+static bool wants_gradient(const la_frame *f)
+{
+    bool wanted = false;
+    for (int k = 0; k < f->nargs; k++) wanted |= value_needs_grad(&f->args[k]);
+    return wanted;
+}
+
 /* The Autograd kernel. Nothing is recorded when no input wants a gradient; a
 ** failure after the call drops its results. */
 static la_status record(la_frame *f)
@@ -236,6 +233,9 @@ static la_status record(la_frame *f)
     const la_grad_rule *r = f->op->state->grad;
     uint32_t forms = f->op->forms;
     la_node *n = NULL;
+    if (la_hosted_of(f->op) && wants_gradient(f))
+        return la_error(LA_EGRAD, "a host's operation has no derivative: "
+                        "detach() the operands or use no_grad");
     if (forms & LA_NO_GRAD_OP) {
         if (!inplace(f) || (forms & LA_METADATA)) return below(f);
         r = &constant_rule;
@@ -244,7 +244,7 @@ static la_status record(la_frame *f)
         return below(f);
     }
     if (!r) r = &unknown_rule;
-    LA_TRY(check_before(f));
+    if (inplace(f)) LA_TRY(la_check_inplace(written(f)));
     LA_TRY(new_node(f, r, &n));
     la_status status = below(f);
     if (!n) return status;
@@ -258,10 +258,16 @@ static la_status record(la_frame *f)
     return status;
 }
 
-/* Connects the Autograd kernel; idempotent. */
-void la_grad_init(void)
+static void connect(void)
 {
     la_grad_init_node();
     la_grad_bind();
     la_autograd_kernel = record;
+}
+
+/* Connects the Autograd kernel; states may be opened on several threads. */
+void la_grad_init(void)
+{
+    static la_once once = LA_ONCE;
+    la_run_once(&once, connect);
 }

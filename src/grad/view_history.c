@@ -207,7 +207,7 @@ la_status la_refresh_history(la_tensor *t)
     ** elements that were written since. */
     uint32_t flags = t->base ? t->flags | t->base->flags : 0;
     if (!(flags & LA_F_REQUIRES_GRAD) || (flags & LA_F_NO_HISTORY)
-        || t->seen_version == la_version(t))
+        || t->seen_version == la_tensor_version(t))
         return LA_OK;
     if (t->grad && t->grad->requires_grad) return LA_OK;    /* a leaf now */
     if (is_parted(t))
@@ -344,7 +344,7 @@ la_status la_rebase_history(la_tensor *t, la_node *n, int slot)
     la_node_release(s);
     LA_TRY(status);
     t->flags |= LA_F_REQUIRES_GRAD;
-    t->seen_version = la_version(t) - 1;    /* made anew when asked */
+    t->seen_version = la_tensor_version(t) - 1;    /* made anew when asked */
     return LA_OK;
 }
 

@@ -5,7 +5,7 @@
 #define LA_IO_ARCHIVE_H
 
 #include "io/map.h"
-#include "io/source.h"
+#include "io/stream.h"
 #include "tensor/tensor.h"
 
 typedef struct la_entry {
@@ -32,18 +32,18 @@ la_status la_archive_sort(la_archive *);
 
 /* Everything in the file, sorted by name. After an error (LA_EIO, LA_ENOMEM,
 ** LA_EINTR) the archive holds what was read until then; the caller frees it. */
-la_status la_npz_read(const la_source *, la_archive *out);
-la_status la_safetensors_read(const la_source *, la_archive *out);
+la_status la_npz_read(const la_reader *, la_archive *out);
+la_status la_safetensors_read(const la_reader *, la_archive *out);
 
 /* The same, without reading the data: the tensors lie in the mapping and keep
 ** it alive. LA_EIO also where one is not aligned for its dtype, or is bool. */
-la_status la_safetensors_map(const la_source *, la_mapping *,
+la_status la_safetensors_map(const la_reader *, la_mapping *,
                              la_archive *out);
 
 /* Tensors are contiguous, without conj and neg bits. Sorts the archive. LA_EARG
 ** for a name and LA_EDTYPE for a dtype that the format does not have; the
 ** caller commits the sink. */
-la_status la_npz_write(la_archive *, la_sink *);
-la_status la_safetensors_write(la_archive *, la_sink *);
+la_status la_npz_write(la_archive *, la_writer *);
+la_status la_safetensors_write(la_archive *, la_writer *);
 
 #endif

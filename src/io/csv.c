@@ -69,7 +69,8 @@ static la_status next_quoted(la_csv *c, la_csv_field *out)
         c->at++;
         from = c->at + 1;
     }
-    *out = (la_csv_field){from, (size_t)(c->at - from), false};
+    *out = (la_csv_field){from, (size_t)(c->at - from), false,
+                          true};
     if (doubled) {
         out->text = (const char *)c->scratch->data;
         out->n = c->scratch->n;
@@ -84,7 +85,7 @@ la_status la_csv_next(la_csv *c, la_csv_field *out)
     const char *p = c->at;
     while (p < c->end && *p != c->separator && *p != '\n') p++;
     if (p > c->at && p < c->end && *p == '\n' && p[-1] == '\r') p--;
-    *out = (la_csv_field){c->at, (size_t)(p - c->at), false};
+    *out = (la_csv_field){c->at, (size_t)(p - c->at), false, false};
     c->at = p;
     return end_field(c, out);
 }
@@ -328,10 +329,12 @@ void la_csv_put_text(la_bytes *out, const char *text, size_t n, char separator)
     for (size_t i = 0; i < n && plain; i++)
         plain = text[i] != separator && text[i] != '"' && text[i] != '\n'
             && text[i] != '\r';
-    if (plain) {
-        la_bytes_put(out, text, n);
-        return;
-    }
+    if (plain) la_bytes_put(out, text, n);
+    else la_csv_put_quoted(out, text, n);
+}
+
+void la_csv_put_quoted(la_bytes *out, const char *text, size_t n)
+{
     la_bytes_put_byte(out, '"');
     for (size_t i = 0; i < n; i++) {
         if (text[i] == '"') la_bytes_put_byte(out, '"');

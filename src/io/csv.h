@@ -25,6 +25,7 @@ typedef struct la_csv_field {
     const char *text;           /* in the text, or in scratch until the next */
     size_t n;
     bool last;                  /* of its row */
+    bool quoted;
 } la_csv_field;
 
 /* Is there another row? Passes over empty lines. */
@@ -56,5 +57,7 @@ void la_csv_read(const char *text, size_t n, la_csv_value *out);
 void la_csv_put(la_bytes *, const void *element, la_dtype);
 /* Append a text, in quotes where it needs them. */
 void la_csv_put_text(la_bytes *, const char *text, size_t n, char separator);
+/* In quotes, whatever it is. */
+void la_csv_put_quoted(la_bytes *out, const char *text, size_t n);
 
 #endif

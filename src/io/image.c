@@ -10,20 +10,20 @@
 
 /* By the first bytes; TGA has none of its own and is what is left, checked by
 ** its reader. */
-static la_status find_format(const la_source *source, la_image_format *out)
+static la_status find_format(const la_reader *source, la_image_format *out)
 {
     unsigned char b[18];
     if (source->size < (int64_t)sizeof b)
         return la_error(LA_EIO, "not an image (%lld bytes)",
                         (long long)source->size);
-    LA_TRY(la_source_read(source, 0, b, sizeof b));
+    LA_TRY(la_reader_read(source, 0, b, sizeof b));
     *out = memcmp(b, "\x89PNG", 4) == 0 ? LA_IMAGE_PNG
         : memcmp(b, "\xff\xd8\xff", 3) == 0 ? LA_IMAGE_JPEG
         : memcmp(b, "BM", 2) == 0 ? LA_IMAGE_BMP : LA_IMAGE_TGA;
     return LA_OK;
 }
 
-la_status la_image_info_read(const la_source *source, la_image_info *out)
+la_status la_image_info_read(const la_reader *source, la_image_info *out)
 {
     LA_TRY(find_format(source, &out->format));
     return out->format == LA_IMAGE_PNG ? la_png_info(source, out)
@@ -31,16 +31,16 @@ la_status la_image_info_read(const la_source *source, la_image_info *out)
 }
 
 /* 'source' is in memory: stb reads in small pieces. */
-static la_status read_whole(const la_source *source, const la_image_info *info,
+static la_status read_whole(const la_reader *source, const la_image_info *info,
                             la_tensor **out)
 {
-    la_source memory;
+    la_reader memory;
     if (source->memory) return la_stb_read(source, info, out);
     size_t n = (size_t)source->size;
     char *bytes = la_mem_alloc(n);
     if (!bytes) return LA_ENOMEM;
-    la_source_of_memory(bytes, n, &memory);
-    la_status status = la_source_read(source, 0, bytes, n);
+    la_reader_of_memory(bytes, n, &memory);
+    la_status status = la_reader_read(source, 0, bytes, n);
     if (!status) status = la_stb_read(&memory, info, out);
     la_mem_free(bytes, n);
     return status;
@@ -104,7 +104,7 @@ static la_status convert(const la_tensor *t, int want, la_tensor **out)
     return LA_OK;
 }
 
-la_status la_image_read(const la_source *source, int channels, la_tensor **out)
+la_status la_image_read(const la_reader *source, int channels, la_tensor **out)
 {
     la_image_info info;
     LA_OWNED t = NULL;

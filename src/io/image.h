@@ -10,7 +10,7 @@
 #define LA_IO_IMAGE_H
 
 #include "io/bytes.h"
-#include "io/source.h"
+#include "io/stream.h"
 #include "tensor/tensor.h"
 
 typedef enum la_image_format {
@@ -25,11 +25,11 @@ typedef struct la_image_info {
 
 /* What the header says; the pixels are not looked at. LA_EIO for what is none
 ** of the four formats, or not of a kind that is read. */
-la_status la_image_info_read(const la_source *, la_image_info *out);
+la_status la_image_info_read(const la_reader *, la_image_info *out);
 
 /* The image, new and owned by the caller, contiguous. 'channels' 1 to 4
 ** converts, 0 leaves as many as the file has. LA_EIO, LA_ENOMEM, LA_EINTR. */
-la_status la_image_read(const la_source *, int channels, la_tensor **out);
+la_status la_image_read(const la_reader *, int channels, la_tensor **out);
 
 /* Append a contiguous tensor {height, width, channels} as a whole file. LA_EARG
 ** with the reason for sizes, channels or a dtype that the format does not have.
@@ -40,8 +40,8 @@ la_status la_image_write(const la_tensor *, la_image_format, int quality,
 /* ---- inside of src/io: one format each ---- */
 
 /* As la_image_info_read and la_image_read, of a source that begins as PNG. */
-la_status la_png_info(const la_source *, la_image_info *out);
-la_status la_png_read(const la_source *, la_tensor **out);
+la_status la_png_info(const la_reader *, la_image_info *out);
+la_status la_png_read(const la_reader *, la_tensor **out);
 /* As la_image_write; what the format can't hold was refused before. */
 la_status la_png_write(const la_tensor *, la_bytes *out);
 void la_jpeg_write(const la_tensor *, int quality, la_bytes *out);
@@ -62,11 +62,11 @@ static inline int la_png_paeth(int left, int above, int corner)
 /* Do the Huffman tables of a JPEG have at most 256 codes? stb_image 2.27 relies
 ** on it. LA_EIO where one has more. Looks through the whole source, which is in
 ** memory, or (whole = false) up to the frame header, for la_stb_info. */
-la_status la_jpeg_check(const la_source *, bool whole);
+la_status la_jpeg_check(const la_reader *, bool whole);
 
 /* JPEG, BMP and TGA by stb_image; out->format says which. */
-la_status la_stb_info(const la_source *, la_image_info *out);
-la_status la_stb_read(const la_source *, const la_image_info *,
+la_status la_stb_info(const la_reader *, la_image_info *out);
+la_status la_stb_read(const la_reader *, const la_image_info *,
                       la_tensor **out);
 
 #endif

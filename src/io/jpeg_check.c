@@ -26,12 +26,12 @@ static bool is_bare(int marker)
 
 /* The tables of a DHT segment, which begins behind its length. Each has 16
 ** counts of codes behind a byte of its own. */
-static la_status check_tables(const la_source *source, int64_t at, int64_t end)
+static la_status check_tables(const la_reader *source, int64_t at, int64_t end)
 {
     unsigned char b[17];
     while (at < end) {
         int codes = 0;
-        LA_TRY(la_source_read(source, at, b, sizeof b));
+        LA_TRY(la_reader_read(source, at, b, sizeof b));
         for (int k = 1; k <= 16; k++) codes += b[k];
         if (codes > MOST_CODES)
             return la_error(LA_EIO, "malformed image (bad Huffman table)");
@@ -41,7 +41,7 @@ static la_status check_tables(const la_source *source, int64_t at, int64_t end)
 }
 
 /* The next marker in packed data from 'at' on, or the end. */
-static int64_t skip_packed(const la_source *source, int64_t at)
+static int64_t skip_packed(const la_reader *source, int64_t at)
 {
     const unsigned char *bytes = (const unsigned char *)source->memory;
     while (at + 1 < source->size) {
@@ -55,13 +55,13 @@ static int64_t skip_packed(const la_source *source, int64_t at)
     return source->size;
 }
 
-la_status la_jpeg_check(const la_source *source, bool whole)
+la_status la_jpeg_check(const la_reader *source, bool whole)
 {
     unsigned char b[4];
     int64_t at = 2;
     while (at + (int64_t)sizeof b <= source->size) {
         LA_TRY(la_poll());
-        LA_TRY(la_source_read(source, at, b, sizeof b));
+        LA_TRY(la_reader_read(source, at, b, sizeof b));
         int marker = b[1];
         if (b[0] != 0xff || marker == 0xff) {
             at++;

@@ -10,7 +10,7 @@
 
 /* Shared and read-only: pages come from the page cache, and a process that
 ** writes the file is seen, as NumPy's mmap_mode='r' shows it. */
-la_status la_mapping_open(const la_source *s, la_mapping **out)
+la_status la_mapping_open(const la_reader *s, la_mapping **out)
 {
     if (s->size == 0) return la_error(LA_EIO, "truncated at byte 0");
     la_mapping *m = la_mem_alloc(sizeof *m);

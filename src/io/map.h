@@ -6,7 +6,7 @@
 #ifndef LA_IO_MAP_H
 #define LA_IO_MAP_H
 
-#include "io/source.h"
+#include "io/stream.h"
 #include "tensor/tensor.h"
 
 typedef struct la_mapping {
@@ -17,7 +17,7 @@ typedef struct la_mapping {
 
 /* Map the whole file, which may be closed afterwards; one reference for the
 ** caller, given back with la_mapping_release. LA_EIO for an empty file. */
-la_status la_mapping_open(const la_source *, la_mapping **out);
+la_status la_mapping_open(const la_reader *, la_mapping **out);
 void la_mapping_release(la_mapping *);
 static inline void la_mapping_drop(la_mapping **slot)
 {

@@ -160,7 +160,7 @@ la_status la_npy_read(la_stream *in, la_tensor **out)
 
 /* Column-major files are mapped as they are, by strides; swapped ones are not,
 ** as the mapping is read-only. */
-la_status la_npy_map(const la_source *source, la_mapping *m, la_tensor **out)
+la_status la_npy_map(const la_reader *source, la_mapping *m, la_tensor **out)
 {
     la_npy_header h;
     la_range_stream in;

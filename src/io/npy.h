@@ -5,7 +5,7 @@
 #define LA_IO_NPY_H
 
 #include "io/map.h"
-#include "io/source.h"
+#include "io/stream.h"
 #include "tensor/tensor.h"
 
 /* What the header says. */
@@ -28,7 +28,7 @@ la_status la_npy_read(la_stream *in, la_tensor **out);
 
 /* The same without reading the data: the tensor lies in the mapping. LA_EIO
 ** where the bytes would have to be swapped. */
-la_status la_npy_map(const la_source *, la_mapping *, la_tensor **out);
+la_status la_npy_map(const la_reader *, la_mapping *, la_tensor **out);
 
 /* Bytes that la_npy_write will write, header and padding included. LA_EDTYPE
 ** where NumPy has no such dtype. */

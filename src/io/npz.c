@@ -30,7 +30,7 @@ static la_status read_member(const la_zip *z, const la_zip_member *m,
     return la_archive_add(out, m->name, n - 4, taken);
 }
 
-la_status la_npz_read(const la_source *source, la_archive *out)
+la_status la_npz_read(const la_reader *source, la_archive *out)
 {
     LA_ZIP z = {0};
     LA_TRY(la_zip_open(&z, source));
@@ -57,7 +57,7 @@ static la_status add_to_crc(void *crc, const void *bytes, size_t n)
 
 static la_status to_sink(void *sink, const void *bytes, size_t n)
 {
-    return la_sink_write(sink, bytes, n);
+    return la_writer_write(sink, bytes, n);
 }
 
 static unsigned char *put(unsigned char *at, uint64_t v, int n)
@@ -90,31 +90,32 @@ static unsigned char *put_common(unsigned char *at, const written *w, size_t n,
     return put(at, n + 4, 2);
 }
 
-static la_status write_name(la_sink *out, const la_entry *e)
+static la_status write_name(la_writer *out, const la_entry *e)
 {
-    LA_TRY(la_sink_write(out, e->name, e->n));
-    return la_sink_write(out, ".npy", 4);
+    LA_TRY(la_writer_write(out, e->name, e->n));
+    return la_writer_write(out, ".npy", 4);
 }
 
 /* The local header. A member of 4 GiB or more has its sizes in the zip64 extra
 ** field (tag 1), both, as the format asks for in local headers (APPNOTE
 ** 4.5.3). */
-static la_status write_local(la_sink *out, const la_entry *e, const written *w)
+static la_status write_local(la_writer *out, const la_entry *e,
+                             const written *w)
 {
     unsigned char b[LOCAL] = "PK\3\4", extra[20];
     bool wide = w->size >= LIMIT;
     put(put_common(b + 4, w, e->n, wide), wide ? 20 : 0, 2);
-    LA_TRY(la_sink_write(out, b, sizeof b));
+    LA_TRY(la_writer_write(out, b, sizeof b));
     LA_TRY(write_name(out, e));
     if (!wide) return LA_OK;
     unsigned char *at = put(put(extra, 1, 2), 16, 2);
     put(put(at, (uint64_t)w->size, 8), (uint64_t)w->size, 8);
-    return la_sink_write(out, extra, sizeof extra);
+    return la_writer_write(out, extra, sizeof extra);
 }
 
 /* The data goes by twice, first for the checksum: the local header stands
 ** before it, and a sink cannot seek back. */
-static la_status write_member(la_sink *out, const la_entry *e, written *w)
+static la_status write_member(la_writer *out, const la_entry *e, written *w)
 {
     char shown[900];
     if (e->n > NAME_MAX_BYTES || memchr(e->name, 0, e->n))
@@ -131,7 +132,8 @@ static la_status write_member(la_sink *out, const la_entry *e, written *w)
 /* The entry of the central directory. Here the zip64 field holds only what does
 ** not fit in 32 bits, sizes first, then the offset. Mode 0644 of a regular
 ** file, so that unzip gives readable files. */
-static la_status write_entry(la_sink *out, const la_entry *e, const written *w)
+static la_status write_entry(la_writer *out, const la_entry *e,
+                             const written *w)
 {
     unsigned char b[ENTRY] = "PK\1\2", extra[EXTRA];
     bool wide = w->size >= LIMIT || w->at >= LIMIT;
@@ -151,14 +153,15 @@ static la_status write_entry(la_sink *out, const la_entry *e, const written *w)
     memset(at, 0, 6);               /* comment, disk, internal attributes */
     put(at + 6, UINT64_C(0100644) << 16, 4);
     put(at + 10, cut(w->at), 4);
-    LA_TRY(la_sink_write(out, b, sizeof b));
+    LA_TRY(la_writer_write(out, b, sizeof b));
     LA_TRY(write_name(out, e));
-    return wide ? la_sink_write(out, extra, (size_t)n + 4) : LA_OK;
+    return wide ? la_writer_write(out, extra, (size_t)n + 4) : LA_OK;
 }
 
 /* The zip64 end record and the locator that points to it: 'at' and 'bytes' are
 ** the offset and size of the central directory. */
-static la_status write_end64(la_sink *out, int64_t n, int64_t at, int64_t bytes)
+static la_status write_end64(la_writer *out, int64_t n, int64_t at,
+                             int64_t bytes)
 {
     unsigned char b[56] = "PK\6\6", locator[20] = "PK\6\7";
     int64_t here = out->at;
@@ -171,12 +174,12 @@ static la_status write_end64(la_sink *out, int64_t n, int64_t at, int64_t bytes)
     put(b + 48, (uint64_t)at, 8);
     put(locator + 8, (uint64_t)here, 8);
     put(locator + 16, 1, 4);
-    LA_TRY(la_sink_write(out, b, sizeof b));
-    return la_sink_write(out, locator, sizeof locator);
+    LA_TRY(la_writer_write(out, b, sizeof b));
+    return la_writer_write(out, locator, sizeof locator);
 }
 
 /* 65,535 members or offsets of 4 GiB need the zip64 end record first. */
-static la_status write_end(la_sink *out, int64_t n, int64_t at, int64_t bytes)
+static la_status write_end(la_writer *out, int64_t n, int64_t at, int64_t bytes)
 {
     unsigned char b[22] = "PK\5\6";
     if (n >= 0xffff || at >= LIMIT || bytes >= LIMIT)
@@ -185,11 +188,11 @@ static la_status write_end(la_sink *out, int64_t n, int64_t at, int64_t bytes)
     put(b + 10, n < 0xffff ? (uint64_t)n : 0xffff, 2);
     put(b + 12, cut(bytes), 4);
     put(b + 16, cut(at), 4);
-    return la_sink_write(out, b, sizeof b);
+    return la_writer_write(out, b, sizeof b);
 }
 
 /* All members, then the directory with what is known of each by then. */
-static la_status write_all(la_archive *a, la_sink *out, written *list)
+static la_status write_all(la_archive *a, la_writer *out, written *list)
 {
     for (int64_t i = 0; i < a->n; i++)
         LA_TRY(write_member(out, &a->list[i], &list[i]));
@@ -200,7 +203,7 @@ static la_status write_all(la_archive *a, la_sink *out, written *list)
 }
 
 /* Members are sorted by name: the same tensors give the same bytes. */
-la_status la_npz_write(la_archive *a, la_sink *out)
+la_status la_npz_write(la_archive *a, la_writer *out)
 {
     LA_TRY(la_archive_sort(a));
     size_t bytes = (size_t)a->n * sizeof(written);

@@ -21,7 +21,7 @@ enum { CHUNK = 64 << 10, HEADER = 13, LARGEST = 0x7fffffff,
        MOST_UNPACKED = 1032 };      /* bytes that a byte of deflate can give */
 
 typedef struct png {
-    const la_source *source;
+    const la_reader *source;
     int64_t at;                 /* what is read next */
     int64_t width, height;
     int depth, kind;            /* bits of a sample; colour type */
@@ -52,7 +52,7 @@ static la_status malformed(const char *what)
 /* The next n bytes, or "truncated". */
 static la_status get(png *p, void *out, size_t n)
 {
-    LA_TRY(la_source_read(p->source, p->at, out, n));
+    LA_TRY(la_reader_read(p->source, p->at, out, n));
     p->at += (int64_t)n;
     return LA_OK;
 }
@@ -194,7 +194,7 @@ static int channels_of(const png *p)
 }
 
 /* Ends at the first chunk of pixels, which need not be whole. */
-la_status la_png_info(const la_source *source, la_image_info *out)
+la_status la_png_info(const la_reader *source, la_image_info *out)
 {
     png *p = la_mem_zalloc(sizeof *p);
     if (!p) return LA_ENOMEM;
@@ -425,7 +425,7 @@ static la_status read_image(png *p, la_tensor **out)
     return LA_OK;
 }
 
-la_status la_png_read(const la_source *source, la_tensor **out)
+la_status la_png_read(const la_reader *source, la_tensor **out)
 {
     png *p = la_mem_zalloc(sizeof *p);
     if (!p) return LA_ENOMEM;

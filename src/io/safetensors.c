@@ -245,14 +245,14 @@ static void normalise(const record *r, char *data, int64_t bytes)
 }
 
 /* '*out' is new, owned by the caller, contiguous. */
-static la_status read_data(const la_source *s, int64_t base, const record *r,
+static la_status read_data(const la_reader *s, int64_t base, const record *r,
                            la_tensor **out)
 {
     LA_OWNED t = NULL;
     int64_t bytes = r->end - r->begin;
     LA_TRY(la_tensor_empty(r->ndim, r->sizes, r->dtype, &t));
     if (bytes) {
-        LA_TRY(la_source_read(s, base + r->begin, la_data(t), (size_t)bytes));
+        LA_TRY(la_reader_read(s, base + r->begin, la_data(t), (size_t)bytes));
         normalise(r, la_data(t), bytes);
     }
     *out = t;
@@ -261,7 +261,7 @@ static la_status read_data(const la_source *s, int64_t base, const record *r,
 }
 
 /* A tensor in the mapping, when there is one, or a copy of its own. */
-static la_status add_data(la_mapping *m, const la_source *s, int64_t base,
+static la_status add_data(la_mapping *m, const la_reader *s, int64_t base,
                           const record *r, la_archive *out)
 {
     la_tensor *t = NULL;
@@ -274,7 +274,7 @@ static la_status add_data(la_mapping *m, const la_source *s, int64_t base,
 }
 
 /* No allocation before the end of the last tensor is known to be there. */
-static la_status read_tensors(reader *r, const la_source *s, int64_t base,
+static la_status read_tensors(reader *r, const la_reader *s, int64_t base,
                               la_archive *out)
 {
     int64_t last = 0;
@@ -290,7 +290,7 @@ static la_status read_tensors(reader *r, const la_source *s, int64_t base,
 
 /* 'text' holds the decoded names until the archive has copied them: a decoded
 ** string is never longer than its JSON. */
-static la_status read_with_text(const la_source *s, la_mapping *m,
+static la_status read_with_text(const la_reader *s, la_mapping *m,
                                 const char *header, size_t n, la_archive *out)
 {
     reader r = {.json = {header, header + n}, .capacity = n + 8, .mapping = m};
@@ -301,16 +301,16 @@ static la_status read_with_text(const la_source *s, la_mapping *m,
     return status;
 }
 
-la_status la_safetensors_read(const la_source *s, la_archive *out)
+la_status la_safetensors_read(const la_reader *s, la_archive *out)
 {
     return la_safetensors_map(s, NULL, out);
 }
 
-la_status la_safetensors_map(const la_source *s, la_mapping *m,
+la_status la_safetensors_map(const la_reader *s, la_mapping *m,
                              la_archive *out)
 {
     unsigned char b[LENGTH_BYTES];
-    LA_TRY(la_source_read(s, 0, b, sizeof b));
+    LA_TRY(la_reader_read(s, 0, b, sizeof b));
     uint64_t n = la_little(b, LENGTH_BYTES);
     if (n < 2 || n > HEADER_LIMIT)
         return la_error(LA_EIO, "not a .safetensors file, or a damaged one: "
@@ -320,7 +320,7 @@ la_status la_safetensors_map(const la_source *s, la_mapping *m,
         return la_error(LA_EIO, "truncated at byte %lld", (long long)s->size);
     char *header = la_mem_alloc((size_t)n);
     if (!header) return LA_ENOMEM;
-    la_status status = la_source_read(s, LENGTH_BYTES, header, (size_t)n);
+    la_status status = la_reader_read(s, LENGTH_BYTES, header, (size_t)n);
     if (!status) status = read_with_text(s, m, header, (size_t)n, out);
     la_mem_free(header, (size_t)n);
     return status;
@@ -448,7 +448,7 @@ static la_status check_entries(const la_archive *a)
 }
 
 /* Twice over the entries: the first pass counts the bytes to allocate. */
-static la_status write_header(const la_archive *a, la_sink *out)
+static la_status write_header(const la_archive *a, la_writer *out)
 {
     unsigned char length[LENGTH_BYTES];
     text counted = {NULL, 0};
@@ -457,13 +457,13 @@ static la_status write_header(const la_archive *a, la_sink *out)
     if (!header.out) return LA_ENOMEM;
     put_header(&header, a);
     la_put_little(length, header.n, LENGTH_BYTES);
-    la_status status = la_sink_write(out, length, sizeof length);
-    if (!status) status = la_sink_write(out, header.out, header.n);
+    la_status status = la_writer_write(out, length, sizeof length);
+    if (!status) status = la_writer_write(out, header.out, header.n);
     la_mem_free(header.out, counted.n);
     return status;
 }
 
-la_status la_safetensors_write(la_archive *a, la_sink *out)
+la_status la_safetensors_write(la_archive *a, la_writer *out)
 {
     LA_TRY(la_archive_sort(a));
     LA_TRY(check_entries(a));
@@ -472,7 +472,7 @@ la_status la_safetensors_write(la_archive *a, la_sink *out)
     for (int64_t i = 0; i < a->n; i++) {
         const la_tensor *t = a->list[i].tensor;
         if (t->numel)
-            LA_TRY(la_sink_write(out, la_data(t), (size_t)bytes_of(t)));
+            LA_TRY(la_writer_write(out, la_data(t), (size_t)bytes_of(t)));
     }
     return LA_OK;
 }

@@ -24,7 +24,7 @@ typedef struct block {
 enum { RECORD = 64 };
 
 typedef struct job {
-    const la_source *source;
+    const la_reader *source;
     int64_t at;
     const void *small;          /* stb's own buffer, whose reads may be short */
     block *blocks;
@@ -106,7 +106,7 @@ static int stb_read(void *user, char *out, int n)
                       (long long)j->source->size));
     if (la_poll()) fail(LA_EINTR);
     if (n > left) n = (int)left;
-    la_status status = la_source_read(j->source, j->at, out, (size_t)n);
+    la_status status = la_reader_read(j->source, j->at, out, (size_t)n);
     if (status) fail(status);
     j->at += n;
     return n;
@@ -231,7 +231,7 @@ static void free_blocks(job *j)
     }
 }
 
-la_status la_stb_info(const la_source *source, la_image_info *out)
+la_status la_stb_info(const la_reader *source, la_image_info *out)
 {
     job j = {.source = source};
     if (out->format == LA_IMAGE_JPEG) LA_TRY(la_jpeg_check(source, false));
@@ -242,7 +242,7 @@ la_status la_stb_info(const la_source *source, la_image_info *out)
 
 /* Pixels that a byte of a file can stand for, and more: blocks of 64 take a bit
 ** each, a run of TGA 128 pixels two bytes. */
-static bool is_plausible(const la_source *source, const la_image_info *info)
+static bool is_plausible(const la_reader *source, const la_image_info *info)
 {
     enum { PIXELS_PER_BYTE = 2048 };
     int64_t pixels;
@@ -250,7 +250,7 @@ static bool is_plausible(const la_source *source, const la_image_info *info)
         && pixels / PIXELS_PER_BYTE <= source->size;
 }
 
-la_status la_stb_read(const la_source *source, const la_image_info *info,
+la_status la_stb_read(const la_reader *source, const la_image_info *info,
                       la_tensor **out)
 {
     job j = {.source = source};

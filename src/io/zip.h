@@ -2,7 +2,7 @@
 #ifndef LA_IO_ZIP_H
 #define LA_IO_ZIP_H
 
-#include "io/source.h"
+#include "io/stream.h"
 
 /* Numbers of one or more bytes, the lowest first. */
 static inline uint64_t la_little(const void *bytes, int n)
@@ -31,7 +31,7 @@ typedef struct la_zip_member {
 } la_zip_member;
 
 typedef struct la_zip {
-    const la_source *source;
+    const la_reader *source;
     char *directory;        /* owned */
     size_t directory_bytes;
     int64_t directory_at;
@@ -41,7 +41,7 @@ typedef struct la_zip {
 
 /* Read the directory and check every member: no two overlap, none is
 ** encrypted or of another method, no size is beyond what can be in there. */
-la_status la_zip_open(la_zip *, const la_source *);
+la_status la_zip_open(la_zip *, const la_reader *);
 /* Release the directory; names of members end with it. May run twice. */
 void la_zip_close(la_zip *);
 #define LA_ZIP __attribute__((cleanup(la_zip_close))) la_zip

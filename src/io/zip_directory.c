@@ -27,10 +27,10 @@ typedef struct ending {
 } ending;
 
 /* A file of another kind, or a part of one of this. */
-static la_status no_end(const la_source *s)
+static la_status no_end(const la_reader *s)
 {
     char start[2] = "";
-    if (s->size >= 2) LA_TRY(la_source_read(s, 0, start, 2));
+    if (s->size >= 2) LA_TRY(la_reader_read(s, 0, start, 2));
     if (s->size >= 2 && memcmp(start, "PK", 2))
         return la_error(LA_EIO, "not an .npz file (the first bytes are wrong)");
     return la_error(LA_EIO, "truncated at byte %lld (no end of a zip file)",
@@ -38,14 +38,14 @@ static la_status no_end(const la_source *s)
 }
 
 /* The offset of the end record: the last signature whose comment fits. */
-static la_status find_end(const la_source *s, int64_t *at)
+static la_status find_end(const la_reader *s, int64_t *at)
 {
     int64_t n = s->size < END_BYTES + COMMENT_MAX ? s->size
                                                   : END_BYTES + COMMENT_MAX;
     if (n < END_BYTES) return no_end(s);
     char *tail = la_mem_alloc((size_t)n);
     if (!tail) return LA_ENOMEM;
-    la_status status = la_source_read(s, s->size - n, tail, (size_t)n);
+    la_status status = la_reader_read(s, s->size - n, tail, (size_t)n);
     *at = -1;
     for (int64_t i = n - END_BYTES; !status && i >= 0 && *at < 0; i--)
         if (memcmp(tail + i, "PK\5\6", 4) == 0
@@ -58,17 +58,17 @@ static la_status find_end(const la_source *s, int64_t *at)
 
 /* The zip64 end record stands right before its locator, which stands right
 ** before the end record; both must, or sizes could be read from data. */
-static la_status read_end64(const la_source *s, int64_t end_at, ending *e)
+static la_status read_end64(const la_reader *s, int64_t end_at, ending *e)
 {
     unsigned char locator[LOCATOR_BYTES], b[END64_BYTES];
     int64_t at = end_at - LOCATOR_BYTES;
     if (at < 0) return malformed("no zip64 record");
-    LA_TRY(la_source_read(s, at, locator, sizeof locator));
+    LA_TRY(la_reader_read(s, at, locator, sizeof locator));
     if (memcmp(locator, "PK\6\7", 4)) return malformed("no zip64 record");
     uint64_t offset = la_little(locator + 8, 8);
     if (offset > (uint64_t)at || (uint64_t)at - offset < END64_BYTES)
         return malformed("the zip64 record is at a wrong offset");
-    LA_TRY(la_source_read(s, (int64_t)offset, b, sizeof b));
+    LA_TRY(la_reader_read(s, (int64_t)offset, b, sizeof b));
     if (memcmp(b, "PK\6\6", 4)) return malformed("no zip64 record");
     if (la_little(b + 16, 4) || la_little(b + 20, 4)
         || la_little(b + 24, 8) != la_little(b + 32, 8))
@@ -80,12 +80,12 @@ static la_status read_end64(const la_source *s, int64_t end_at, ending *e)
 
 /* Find the central directory: it must end where the end record begins, so that
 ** no bytes hide between them. */
-static la_status read_end(const la_source *s, ending *e)
+static la_status read_end(const la_reader *s, ending *e)
 {
     unsigned char b[END_BYTES];
     int64_t at = 0;
     LA_TRY(find_end(s, &at));
-    LA_TRY(la_source_read(s, at, b, sizeof b));
+    LA_TRY(la_reader_read(s, at, b, sizeof b));
     if (la_little(b + 4, 2) || la_little(b + 6, 2)
         || la_little(b + 8, 2) != la_little(b + 10, 2))
         return malformed("several disks");
@@ -173,7 +173,7 @@ static la_status read_local(const la_zip *z, la_zip_member *m)
     unsigned char b[LOCAL_BYTES];
     if (m->header > z->directory_at - LOCAL_BYTES)
         return malformed("a member is at a wrong offset");
-    LA_TRY(la_source_read(z->source, m->header, b, sizeof b));
+    LA_TRY(la_reader_read(z->source, m->header, b, sizeof b));
     if (memcmp(b, "PK\3\4", 4) || (int)la_little(b + 8, 2) != m->method
         || la_little(b + 26, 2) != m->n)
         return malformed("a member differs from its directory entry");
@@ -210,7 +210,7 @@ static la_status read_directory(la_zip *z, const ending *e)
     z->directory_bytes = (size_t)e->bytes;
     z->directory = la_mem_alloc(z->directory_bytes);
     if (!z->directory) return LA_ENOMEM;
-    LA_TRY(la_source_read(z->source, z->directory_at, z->directory,
+    LA_TRY(la_reader_read(z->source, z->directory_at, z->directory,
                           z->directory_bytes));
     z->n = (int64_t)e->entries;
     z->list = la_mem_zalloc((size_t)z->n * sizeof *z->list);
@@ -223,7 +223,7 @@ static la_status read_directory(la_zip *z, const ending *e)
     return check_overlap(z);
 }
 
-la_status la_zip_open(la_zip *z, const la_source *source)
+la_status la_zip_open(la_zip *z, const la_reader *source)
 {
     ending e = {0};
     *z = (la_zip){.source = source};

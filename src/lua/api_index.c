@@ -5,7 +5,7 @@
 #define LA_INTERNAL
 #include "lunarray.h"
 
-#include "lua/binding.h"
+#include "lua/api.h"
 #include "op/index/key.h"
 
 LA_API la_range la_at(int64_t i)
@@ -63,6 +63,9 @@ static la_status begin(const la_tensor *t, int n,
     if (!t || n < 0 || n > LA_MAX_ITEMS || (n > 0 && !ranges))
         return la_error(LA_EARG, "a tensor and at most %d ranges expected",
                         LA_MAX_ITEMS);
+    if (t->owner != la_here.owner)
+        return la_error(LA_EARG, "the tensor belongs to another runtime than "
+                        "the call");
     for (int i = 0; i < n; i++) LA_TRY(read_range(&ranges[i], i, &items[i]));
     return LA_OK;
 }
@@ -74,10 +77,10 @@ LA_API la_tensor *la_index(lua_State *L, la_tensor *t, int n,
 {
     la_index_item items[LA_MAX_ITEMS];
     la_tensor *out = NULL;
-    LA_ENTRY(la_context_of(L));
+    LA_API_ENTRY(la_context_of(L));
     la_status status = begin(t, n, ranges, items);
     if (!status) status = la_index_get(t, n, items, &out);
-    return status ? NULL : out;
+    return la_api_end("la_index", status) ? NULL : out;
 }
 
 /* Numbers a host can assign; a tensor has been handled by the caller. */
@@ -92,14 +95,23 @@ static la_status read_value(const la_any *a, la_scalar *out)
     }
 }
 
-LA_API int la_set_index(lua_State *L, la_tensor *t, int n,
-                        const la_range *ranges, la_any value)
+static la_status put(la_tensor *t, int n, const la_range *ranges,
+                     const la_any *value)
 {
     la_index_item items[LA_MAX_ITEMS];
     la_scalar scalar = {0};
-    bool tensor = value.kind == LA_ARG_TENSOR && value.tensor;
-    LA_ENTRY(la_context_of(L));
+    bool tensor = value->kind == LA_ARG_TENSOR && value->tensor;
     LA_TRY(begin(t, n, ranges, items));
-    if (!tensor) LA_TRY(read_value(&value, &scalar));
-    return la_index_put(t, n, items, tensor ? value.tensor : NULL, &scalar);
+    if (tensor && value->tensor->owner != t->owner)
+        return la_error(LA_EARG, "the value belongs to another runtime than "
+                        "the tensor");
+    if (!tensor) LA_TRY(read_value(value, &scalar));
+    return la_index_put(t, n, items, tensor ? value->tensor : NULL, &scalar);
+}
+
+LA_API int la_set_index(lua_State *L, la_tensor *t, int n,
+                        const la_range *ranges, la_any value)
+{
+    LA_API_ENTRY(la_context_of(L));
+    return la_api_end("la_set_index", put(t, n, ranges, &value));
 }

@@ -88,6 +88,7 @@ static void check_plain(lua_State *L, int arg, const char *name)
     if (t->device != LA_CPU)
         luaL_error(L, "%s: the tensor has no data: its device is not cpu",
                    name);
+    LA_CHECK(L, name, la_tensor_check_bounds(t));
 }
 
 /* self, n - 1 tensors, the function. Results go into the copy of self, element
@@ -107,6 +108,7 @@ static int apply(lua_State *L, const char *name, int n)
                             la_type_text(L, n + 1));
     lua_settop(L, n + 1);
     luaL_checkstack(L, 32, "too many arguments");
+    la_begin_work(L, s, name, la_check_tensor(L, 1, name)->numel);
     for (int k = 0; k < n; k++) from[k] = push_copy(L, k + 1, name);
     la_dtype dtype = (la_dtype)from[0]->dtype;
     for (int64_t i = 0; i < from[0]->numel; i++) {
@@ -244,6 +246,7 @@ static int fn_from_function(lua_State *L)
         f.fixed ? o.dtype : la_ctx()->default_dtype, &t));
     la_fill_handle(s, f.h, t);
     int64_t n = t->numel;
+    la_begin_work(L, s, "from_function", n);
     for (int64_t i = 0; i < n; i++) {
         fill_one(&f, i, 2);
         lua_settop(L, top);

@@ -81,13 +81,14 @@ static int get_ndim(lua_State *L, la_tensor *t)
 
 static int get_device(lua_State *L, la_tensor *t)
 {
+    la_enter_state(L);
     lua_pushstring(L, la_device_name((la_device)t->device));
     return 1;
 }
 
 static int get_version(lua_State *L, la_tensor *t)
 {
-    lua_pushinteger(L, la_version(t));
+    lua_pushinteger(L, la_tensor_version(t));
     return 1;
 }
 
@@ -246,7 +247,7 @@ const la_attr la_attributes[] = {
     {"mH", get_mH, NULL}, {"real", get_real, set_real},
     {"imag", get_imag, set_imag}, {"data", get_data, set_data},
     {"grad", la_get_grad, la_set_grad_attr}, {"grad_fn", la_get_grad_fn, NULL},
-    {"requires_grad", la_get_requires_grad, la_set_requires_grad},
+    {"requires_grad", la_get_requires_grad, la_assign_requires_grad},
     {"is_leaf", la_get_is_leaf, NULL}, {"...", get_rest, set_rest},
     {NULL, NULL, NULL}
 };
@@ -406,6 +407,7 @@ static int method_data_ptr(lua_State *L)
     if (la_up_state(L)->sandboxed)
         return luaL_error(L, "data_ptr: not available in a sandbox");
     LA_CHECK(L, "data_ptr", la_tensor_check_bounds(t));
+    if (t->storage) LA_CHECK(L, "data_ptr", la_storage_expose(t->storage));
     lua_pushinteger(L, (lua_Integer)(intptr_t)la_data(t));
     return 1;
 }
@@ -414,7 +416,7 @@ static int method_data_ptr(lua_State *L)
 static int method_storage_size(lua_State *L)
 {
     la_tensor *t = la_check_tensor(L, 1, "untyped_storage_size");
-    lua_pushinteger(L, t->storage ? t->storage->nbytes : 0);
+    lua_pushinteger(L, t->storage ? la_storage_bytes(t->storage) : 0);
     return 1;
 }
 

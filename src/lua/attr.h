@@ -20,7 +20,7 @@ int la_get_grad(lua_State *L, la_tensor *t);
 int la_set_grad_attr(lua_State *L, la_tensor *t);
 int la_get_grad_fn(lua_State *L, la_tensor *t);
 int la_get_requires_grad(lua_State *L, la_tensor *t);
-int la_set_requires_grad(lua_State *L, la_tensor *t);
+int la_assign_requires_grad(lua_State *L, la_tensor *t);
 int la_get_is_leaf(lua_State *L, la_tensor *t);
 
 /* Push a list of n integers (copied) with == and tostring, like x.shape. May

@@ -11,6 +11,7 @@
 
 #include "fuse/fuse.h"
 #include "lua/build_options.h"
+#include "lua/vmap.h"
 
 /* ---- attributes ---- */
 
@@ -37,7 +38,10 @@ static void push_grads(lua_State *L)
 ** the data is the tensor's. Leaves the table of handles below the result. */
 int la_get_grad(lua_State *L, la_tensor *t)
 {
-    la_tensor *g = la_grad_of(t);
+    if (t->flags & LA_F_BATCHED)
+        return luaL_error(L, "grad: inside vmap gradients are results of "
+                          "la.grad");
+    la_tensor *g = la_leaf_grad(t);
     if (!g) {
         lua_pushnil(L);
         return 1;
@@ -47,7 +51,7 @@ int la_get_grad(lua_State *L, la_tensor *t)
     la_handle *h = la_to_handle(L, -1);
     if (h && h->tensor == g) return 1;
     h = la_new_handle(L, la_up_state(L));
-    g = la_grad_of(la_check_tensor(L, 1, "grad"));  /* finalizers have run */
+    g = la_leaf_grad(la_check_tensor(L, 1, "grad"));  /* finalizers have run */
     if (!g) {
         lua_pushnil(L);
         return 1;
@@ -64,7 +68,7 @@ int la_set_grad_attr(lua_State *L, la_tensor *t)
 {
     la_tensor *g = lua_isnil(L, 3) ? NULL : la_check_tensor(L, 3, "grad");
     LA_CHECK(L, "grad", la_set_grad(t, g));
-    if (!g || la_grad_of(t) != g) return 0;
+    if (!g || la_leaf_grad(t) != g) return 0;
     push_grads(L);
     lua_pushvalue(L, 3);
     lua_rawsetp(L, -2, g);
@@ -77,7 +81,7 @@ int la_get_grad_fn(lua_State *L, la_tensor *t)
     la_node *n = NULL;
     int slot;
     char name[80];
-    LA_CHECK(L, "grad_fn", la_grad_fn_of(t, &n, &slot));
+    LA_CHECK(L, "grad_fn", la_grad_fn_of(la_vmap_root(t), &n, &slot));
     if (!n) {
         lua_pushnil(L);
         return 1;
@@ -95,16 +99,17 @@ int la_get_grad_fn(lua_State *L, la_tensor *t)
 
 int la_get_requires_grad(lua_State *L, la_tensor *t)
 {
-    lua_pushboolean(L, la_requires_grad(t));
+    lua_pushboolean(L, la_requires_grad(la_vmap_root(t)));
     return 1;
 }
 
 /* Raises for a tensor that is no leaf, and for a dtype without gradients. */
-int la_set_requires_grad(lua_State *L, la_tensor *t)
+int la_assign_requires_grad(lua_State *L, la_tensor *t)
 {
     if (lua_type(L, 3) != LUA_TBOOLEAN)
         return luaL_error(L, "requires_grad: boolean expected, got %s",
                           luaL_typename(L, 3));
+    t = la_vmap_root(t);
     LA_CHECK(L, "requires_grad", la_require_grad(t, lua_toboolean(L, 3)));
     return 0;
 }
@@ -112,7 +117,7 @@ int la_set_requires_grad(lua_State *L, la_tensor *t)
 int la_get_is_leaf(lua_State *L, la_tensor *t)
 {
     bool leaf;
-    LA_CHECK(L, "is_leaf", la_is_leaf(t, &leaf));
+    LA_CHECK(L, "is_leaf", la_is_leaf(la_vmap_root(t), &leaf));
     lua_pushboolean(L, leaf);
     return 1;
 }
@@ -123,7 +128,7 @@ static int method_requires_grad_(lua_State *L)
     la_enter(L);
     la_tensor *t = la_check_tensor(L, 1, "requires_grad_");
     bool on = lua_isnoneornil(L, 2) || lua_toboolean(L, 2);
-    LA_CHECK(L, "requires_grad_", la_require_grad(t, on));
+    LA_CHECK(L, "requires_grad_", la_require_grad(la_vmap_root(t), on));
     lua_settop(L, 1);
     return 1;
 }
@@ -140,6 +145,7 @@ static int method_retain_grad(lua_State *L)
 ** backward need not add. */
 static int method_zero_grad(lua_State *L)
 {
+    la_enter(L);
     la_tensor *t = la_check_tensor(L, 1, "zero_grad");
     LA_CHECK(L, "zero_grad", la_set_grad(t, NULL));
     return 0;
@@ -149,7 +155,8 @@ static int method_zero_grad(lua_State *L)
 ** sharing the history of its base, so it is refused. */
 static int method_detach_(lua_State *L)
 {
-    la_tensor *t = la_check_tensor(L, 1, "detach_");
+    la_enter(L);
+    la_tensor *t = la_vmap_root(la_check_tensor(L, 1, "detach_"));
     if (t->base && la_requires_grad(t))
         return luaL_error(L, "detach_: Can't detach views in-place. Use "
                           "detach() instead");
@@ -250,26 +257,57 @@ static la_status settle(int nroots, la_tensor **roots, la_tensor **seeds)
     return seeds ? la_fuse_values(nroots, seeds) : LA_OK;
 }
 
-/* Hooks and functions in Lua run on the state that called. The thread, the mode
-** and the context are restored also after a failure: a hook may itself call
-** backward, on another thread of this state. */
+/* The thread, the mode and the context are restored also after a failure: a
+** hook may itself call backward, on another thread of this state. */
 static la_status run_on(lua_State *L, int nroots, la_tensor **roots,
                         la_tensor **seeds, la_tensor_box *inputs,
                         la_tensor **out, uint32_t flags)
 {
     la_state *s = la_up_state(L);
     lua_State *before = s->running;
+    for (int i = 0; i < nroots && (flags & LA_BW_ACCUMULATE); i++)
+        if ((roots[i]->flags & LA_F_BATCHED)
+            || (seeds && seeds[i] && (seeds[i]->flags & LA_F_BATCHED)))
+            return la_error(LA_ESTATE, "inside vmap gradients are asked for by "
+                            "la.grad(y, x)");
     LA_TRY(settle(nroots, roots, seeds));
     uint32_t keys = s->context.excluded_keys;
     s->context.excluded_keys |= 1u << LA_KEY_FUSE;
     s->running = L;
     s->thrown = false;
-    la_status status = la_backward(nroots, roots, seeds,
+    la_status status = la_run_backward(nroots, roots, seeds,
                                    inputs ? (int)inputs->n : 0,
                                    inputs ? inputs->list : NULL, out, flags);
     s->running = before;
     s->context.excluded_keys = keys;
-    la_current_context = &s->context;
+    la_make_current(&s->context);
+    return status;
+}
+
+/* An error value of Lua's that waits to be raised has nobody to raise it: its
+** text is in the record. */
+static void forget_error(lua_State *L, la_state *s)
+{
+    if (s->thrown && lua_checkstack(L, 2)) la_open_errors(L);
+    s->thrown = false;
+}
+
+la_status la_backward_from_c(lua_State *L, la_state *s, la_tensor *t,
+                             la_tensor *seed)
+{
+    la_tensor **seeds = seed ? &seed : NULL;
+    la_context *c = la_ctx();
+    lua_State *before = s ? s->running : NULL;
+    LA_TRY(settle(1, &t, seeds));
+    uint32_t keys = c->excluded_keys;
+    c->excluded_keys |= 1u << LA_KEY_FUSE;
+    if (s) s->running = L;
+    la_status status = la_run_backward(1, &t, seeds, 0, NULL, NULL,
+                                       LA_BW_ACCUMULATE);
+    if (s) s->running = before;
+    if (s) forget_error(L, s);
+    c->excluded_keys = keys;
+    la_current_context = c;
     return status;
 }
 
@@ -297,7 +335,7 @@ static int method_backward(lua_State *L)
 {
     static const char *const known[] = {"retain_graph", "create_graph",
                                         "inputs", "gradient", NULL};
-    la_enter(L);
+    la_begin(L, "backward", 0);
     la_handle *h = la_to_handle(L, 1);
     if (lua_gettop(L) == 1 && h && h->tensor)
         return backward_plain(L, h->tensor);
@@ -334,7 +372,7 @@ static int fn_grad(lua_State *L)
 {
     static const char *const known[] = {"retain_graph", "create_graph",
         "allow_unused", "grad_outputs", NULL};
-    la_state *s = la_enter(L);
+    la_state *s = la_begin(L, "grad", 0);
     lua_settop(L, 3);
     check_options(L, 3, "grad", known);
     la_tensor_box *roots = read_tensors(L, 1, "grad", NULL, false);
@@ -345,8 +383,12 @@ static int fn_grad(lua_State *L)
         return luaL_error(L, "grad: %d outputs and %d grad_outputs",
                           (int)roots->n, (int)seeds->n);
     la_tensor_box *out = la_push_box(L, inputs->n);
-    la_status status = run(L, roots, seeds ? seeds->list : NULL, inputs,
-                           out->list, graph_flags(L, 3));
+    la_vmap_grad levels;
+    if (!seeds) seeds = la_push_box(L, roots->n);
+    LA_CHECK(L, "grad", la_vmap_before_grad(roots, seeds, inputs, &levels));
+    la_status status = run(L, roots, seeds->list, inputs, out->list,
+                           graph_flags(L, 3));
+    if (!status) status = la_vmap_after_grad(&levels, out);
     if (status) return la_raise_kept(L, "grad", status);
     luaL_checkstack(L, (int)inputs->n + 4, "too many inputs");
     for (int64_t i = 0; i < inputs->n; i++) {

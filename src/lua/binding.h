@@ -21,17 +21,37 @@
 #include <lauxlib.h>
 #include <lua.h>
 
-#include "base/context.h"
+#include "base/runtime.h"
 #include "op/op.h"
 #include "op/schema.h"
 #include "tensor/scalar.h"
 
 typedef struct la_handle {
-    uint64_t magic;
+    uint32_t magic;
+    uint32_t slot;          /* in the list of a scope, from 1; 0: in none */
     la_tensor *tensor;      /* NULL: was freed, or not filled yet */
     struct la_state *state; /* counts it: spares its finalizer an upvalue */
 } la_handle;
-#define LA_HANDLE_MAGIC UINT64_C(0x6c756e6172726179)
+#define LA_HANDLE_MAGIC UINT32_C(0x6c756e61)
+
+/* Scopes of handles, lua/scope.c. Those of all open scopes are one list, each
+** scope the part from its first on. */
+typedef struct la_scopes {
+    struct la_scope *open;  /* [depth]: from the outermost */
+    int depth, capacity;
+    la_handle **list;       /* anchored by a table; NULL: one that was kept */
+    uint32_t n, most;
+    uint32_t returned;      /* how many of the innermost outlive it */
+    int anchor;             /* registry reference of the table */
+    bool wide;              /* the table has grown large: make another */
+} la_scopes;
+
+/* Who steps the collector (la_set_collector). */
+typedef enum la_policy {
+    LA_PACE_AUTO,           /* lua/gc_pace.c */
+    LA_PACE_FRAME,          /* la_frame_end alone */
+    LA_PACE_OFF
+} la_policy;
 
 /* One per Lua state, a userdata in the registry. */
 typedef struct la_state {
@@ -41,6 +61,10 @@ typedef struct la_state {
     bool anomaly;           /* inside la.detect_anomaly */
     lua_State *main;        /* the main thread */
     lua_State *running;     /* the thread that is inside backward */
+    int64_t steps_left;     /* of C in a sandbox, lua/guard.h */
+    /* of la_limits: for la.load in a sandbox; NULL: no files */
+    int (*open)(void *context, const char *name, la_source *source);
+    void *open_context;
     /* the innermost la.Function in its backward */
     struct la_function_call *functions;
     struct la_tie *ties;    /* what graphs hold of it, lua/graph_refs.c */
@@ -61,6 +85,9 @@ typedef struct la_state {
     uint64_t fresh;         /* data bytes made since the last step */
     uint64_t step_bytes;    /* so many of them are worth one */
     uint64_t bytes;         /* ... since the last cycle, less what steps gave */
+    la_policy policy;
+    size_t frame_bytes;     /* with LA_PACE_FRAME */
+    la_scopes scopes;
 } la_state;
 #define LA_PACE_BYTES ((uint64_t)16 << 20)  /* so many of 'bytes' are much */
 
@@ -77,6 +104,14 @@ void la_closure(lua_State *L, lua_CFunction fn);
 /* The state of L, from the registry (slow); NULL when not opened. Allocates
 ** nothing, so it can't raise. Needs one free slot of the stack. */
 la_state *la_state_of(lua_State *L);
+/* Functions of the C interface on a tensor run in its runtime. */
+static inline la_runtime *la_owner_of(const la_tensor *t)
+{
+    return t ? la_runtime_at(t->owner) : la_runtime_chosen();
+}
+/* The first half of opening: L belongs to 'rt' from here on. LA_ESTATE when it
+** belongs to another; LA_ENOMEM. */
+la_status la_join_runtime(lua_State *L, la_runtime *rt);
 /* Its settings; NULL without a state, or with one that was not opened. */
 static inline la_context *la_context_of(lua_State *L)
 {
@@ -90,8 +125,33 @@ static inline la_context *la_context_of(lua_State *L)
 static inline la_state *la_enter(lua_State *L)
 {
     la_state *s = la_up_state(L);
-    la_current_context = &s->context;
+    la_make_current(&s->context);
     return s;
+}
+
+/* la_enter for a function that is no operation of the dispatcher's: what an
+** operation with so many elements costs is taken from the state's token. Raises
+** where that has reached a limit. */
+void la_charge(lua_State *L, la_token *k, const char *name, int64_t elements);
+static inline void la_begin_work(lua_State *L, la_state *s, const char *name,
+                                 int64_t elements)
+{
+    la_token *k = s->context.token;
+    if (__builtin_expect(la_token_armed(k), 0)) la_charge(L, k, name, elements);
+}
+static inline la_state *la_begin(lua_State *L, const char *name,
+                                 int64_t elements)
+{
+    la_state *s = la_enter(L);
+    la_begin_work(L, s, name, elements);
+    return s;
+}
+
+/* For finalizers without our upvalues: only the runtime of L counts. */
+static inline void la_enter_state(lua_State *L)
+{
+    la_state *s = la_state_of(L);
+    if (s) la_make_current(&s->context);
 }
 
 /* ---- handles ---- */
@@ -117,11 +177,13 @@ static inline la_tensor *la_check_tensor(lua_State *L, int arg,
     return h && h->tensor ? h->tensor : la_raise_no_tensor(L, arg, name);
 }
 /* KIND=debug takes a step of the collector wherever a handle is pushed, so that
-** a tensor which nothing anchors dies there, and not once in a while. */
-static inline void la_debug_collect(lua_State *L)
+** a tensor which nothing anchors dies there, and not once in a while; not where
+** the library promised to take none. */
+static inline void la_debug_collect(lua_State *L, const la_state *s)
 {
 #ifdef LA_EAGER_GC
-    lua_gc(L, LUA_GCSTEP, 0);
+    if (s->policy == LA_PACE_AUTO && s->scopes.depth == 0)
+        lua_gc(L, LUA_GCSTEP, 0);
 #endif
 }
 
@@ -130,39 +192,60 @@ static inline void la_debug_collect(lua_State *L)
 ** finalizer: give it one before filling it. */
 static inline la_handle *la_bare_handle(lua_State *L, la_state *s)
 {
-    la_debug_collect(L);
+    la_debug_collect(L, s);
     la_handle *h = lua_newuserdatauv(L, sizeof(*h), 0);
     h->magic = LA_HANDLE_MAGIC;
+    h->slot = 0;
     h->tensor = NULL;
     h->state = s;
     s->begun++;
     s->since++;
     return h;
 }
-/* Push an empty handle with the metatable (from upvalue LA_UP_META). */
-static inline la_handle *la_new_handle(lua_State *L, la_state *s)
+/* As la_new_handle, into the innermost open scope, of which there is one: a
+** handle without a finalizer. Four slots of the stack. */
+la_handle *la_scoped_handle(lua_State *L, la_state *s);
+/* Push an empty handle with the metatable (from upvalue LA_UP_META) that is in
+** no scope: for what Lua sees as a part of something that lasts. */
+static inline la_handle *la_lasting_handle(lua_State *L, la_state *s)
 {
     la_handle *h = la_bare_handle(L, s);
     lua_pushvalue(L, lua_upvalueindex(LA_UP_META));
     lua_setmetatable(L, -2);
     return h;
 }
+/* The same for a tensor that is made now: in the innermost scope, if one is
+** open. */
+static inline la_handle *la_new_handle(lua_State *L, la_state *s)
+{
+    return __builtin_expect(s->scopes.depth > 0, 0) ? la_scoped_handle(L, s)
+                                                    : la_lasting_handle(L, s);
+}
+/* Count the data of 't' for the pacing: a handle outside of scopes holds it
+** from now on. */
+static inline void la_count_bytes(la_state *s, const la_tensor *owned)
+{
+    /* A view whose base nobody else holds stands for the data, too. */
+    bool stands = !owned->base
+        || atomic_load_explicit(&owned->base->refs, memory_order_relaxed) == 1;
+    if (owned->storage && stands) {
+        s->fresh += (uint64_t)la_storage_bytes(owned->storage);
+        s->bytes += (uint64_t)la_storage_bytes(owned->storage);
+    }
+}
 /* Fill a handle: takes over the reference; counts bytes for the pacing. 'h' is
 ** empty and 'owned' is not NULL. Allocates nothing and raises nothing. */
 static inline void la_fill_handle(la_state *s, la_handle *h, la_tensor *owned)
 {
     h->tensor = owned;
-    /* A view whose base nobody else holds stands for the data, too. */
-    bool stands = !owned->base
-        || atomic_load_explicit(&owned->base->refs, memory_order_relaxed) == 1;
-    if (owned->storage && stands) {
-        s->fresh += (uint64_t)owned->storage->nbytes;
-        s->bytes += (uint64_t)owned->storage->nbytes;
-    }
+    if (__builtin_expect(h->slot == 0, 1)) la_count_bytes(s, owned);
 }
 /* Set the pacing's start values and create the metatable of its watch. Called
 ** once, while the library is opened; raises for want of memory. */
 void la_pace_begin(lua_State *L, la_state *s);
+/* Memory is out: a full collection, as dead tensors may hold it. False, and
+** nothing is done, where the host has taken the collector over. */
+bool la_collect_all(lua_State *L, la_state *s);
 /* After results are pushed: let the collector keep up. May run Lua code. */
 void la_pace_now(lua_State *L, la_state *s);
 static inline void la_pace(lua_State *L, la_state *s)
@@ -179,6 +262,27 @@ static inline void la_pace_data(lua_State *L, la_state *s)
     if (__builtin_expect(s->fresh >= s->step_bytes, 0)) la_pace_data_now(L, s);
 }
 
+/* ---- scopes (lua/scope.c): la.tidy, la_frame_begin ---- */
+
+/* Open a scope; 'frame' tells la_frame_begin's. LA_ENOMEM. */
+la_status la_scope_begin(la_state *s, bool frame);
+/* Is a scope open, and the innermost one la_frame_begin's? */
+bool la_in_frame(const la_state *s);
+/* Close all scopes but the outer 'depth'. Handles that were made in them lose
+** their tensors, but for the innermost's 'returned', which pass to the next
+** one. Allocates nothing in Lua and raises nothing. */
+void la_scope_end(lua_State *L, la_state *s, int depth);
+/* Take the tensors of the value at 'arg' out of all scopes: a tensor, a table
+** with tensors at any depth. From now on the collector frees them. Raises for
+** want of memory. */
+void la_keep_value(lua_State *L, la_state *s, int arg);
+/* Push a table of the handles in the value at 'arg', each once: those of a list
+** in its order. How many there are. Raises for want of memory. */
+int64_t la_list_handles(lua_State *L, int arg);
+/* The Lua state is being closed. */
+void la_drop_scopes(la_state *s);
+void la_open_scopes(lua_State *L, la_state *s, int meta);
+
 /* ---- errors ---- */
 
 /* Raise the thread's error record as a Lua error of function 'name'. The
@@ -189,6 +293,11 @@ int la_raise(lua_State *L, const char *name, la_status status);
 ** lua_pushfstring's, which knows fewer conversions than printf's. Never
 ** returns. */
 int la_raise_arg(lua_State *L, int arg, const char *name, const char *fmt, ...);
+/* In src/lua luaL_error is this: what it raises is in the thread's record too,
+** for the host that reads it after its lua_pcall, with a text that begins with
+** the function's name. */
+int la_throw(lua_State *L, const char *fmt, ...);
+#define luaL_error la_throw
 /* Raise unless the status is LA_OK. Only where nothing is owned outside of a
 ** userdata. */
 #define LA_CHECK(L, name, expr) \
@@ -242,6 +351,8 @@ int64_t la_check_int(lua_State *L, int arg, const char *name);
 la_dtype la_check_dtype(lua_State *L, int arg, const char *name);
 /* A path without NUL bytes, owned by the stack; raises in a sandboxed state. */
 const char *la_check_path(lua_State *L, int arg, const char *name);
+/* The same in any state, for names that are no paths of the system. */
+const char *la_check_name(lua_State *L, int arg, const char *name);
 /* The number at 'arg', which is one. */
 static inline void la_read_number(lua_State *L, int arg, la_scalar *out)
 {
@@ -287,6 +398,9 @@ int la_tointeger(lua_State *L);     /* x:tointeger() */
 
 /* Closures for all rows, into the module and the methods (stack indices). */
 void la_open_operations(lua_State *L, int lib, int methods);
+/* Push the function of an operation that a host registered, in the form LA_FN
+** or LA_METHOD; false, with nothing pushed, when there is none of that name. */
+bool la_push_hosted(lua_State *L, const char *name, size_t n, uint32_t form);
 /* Push the metamethod for 'event' ("__add"), which runs the operation on its
 ** two operands; nil if there is no such operation. */
 void la_push_operator(lua_State *L, const char *name, const char *event);
@@ -298,6 +412,7 @@ void la_open_themes(lua_State *L, int lib);
 bool la_is_theme(const char *name, size_t n);      /* is la.<name> one? */
 /* la.image.load and its kin (image.c), into the theme. */
 void la_open_images(lua_State *L, int lib);
+void la_open_snapshots(lua_State *L, int lib);     /* la.snapshot */
 void la_open_embedded(lua_State *L);    /* preload the Lua modules (embed.c) */
 /* Metatables for the module and the table of methods, which are complete by
 ** now: names that are not there (foreign.c). */
@@ -307,12 +422,16 @@ void la_open_foreign(lua_State *L, int lib, int methods);
 ** line at 'level' of the call stack. */
 int la_missing_name(lua_State *L, const char *where, int level);
 
+/* A number that cannot be foreseen, not negative as a Lua integer. */
+uint64_t la_fresh_seed(void);
+
 /* Each part adds functions to the module (at stack 'lib') and methods (at
 ** stack 'methods'); the tables of luaL_Reg are NULL-ended. */
 typedef struct la_part { const luaL_Reg *functions, *methods; } la_part;
 extern const la_part la_part_apply, la_part_storage;
 extern const la_part la_part_build, la_part_info, la_part_attr, la_part_index,
     la_part_random, la_part_io, la_part_csv, la_part_print, la_part_grad,
-    la_part_names, la_part_fuse;
+    la_part_names, la_part_fuse, la_part_scope, la_part_share,
+    la_part_vmap;
 
 #endif

@@ -1,12 +1,13 @@
 /* Growing bytes as a userdata. */
 #include "lua/bytes.h"
 
-#include <lauxlib.h>
+#include "lua/binding.h"
 
 #define BYTES_NAME "lunarray.bytes"
 
 static int bytes_gc(lua_State *L)
 {
+    la_enter_state(L);
     la_bytes_free(lua_touserdata(L, 1));
     return 0;
 }

@@ -13,6 +13,7 @@
 
 #include "base/assert.h"
 #include "lua/binding.h"
+#include "op/hosted.h"
 
 typedef struct call {
     lua_State *L;
@@ -42,11 +43,10 @@ static la_status wrap_number(call *c, la_value *v)
 }
 
 /* Numbers without a tensor next to them are what la.tensor makes of them: there
-** is nothing that their full width would be for, unless dtype= says so.
-** Element-wise rows promote numbers themselves. */
+** is nothing that their full width would be for. */
 static la_status default_numbers(call *c)
 {
-    if (c->op->family || la_asks_wide(c->schema->nparams, c->args.args))
+    if (la_keeps_numbers(c->op, c->schema->nparams, c->args.args))
         return LA_OK;
     for (int k = 0; k < c->schema->nwatched; k++) {
         const la_value *v = &c->args.args[k];
@@ -325,8 +325,8 @@ static int finish_call(call *c, const char *name, la_form form)
     for (bool again = true;; again = false) {
         status = compute(c, form);
         la_assert(lua_gettop(c->L) == top);     /* no Lua code ran */
-        if (__builtin_expect(status != LA_ENOMEM, 1) || !again) break;
-        lua_gc(c->L, LUA_GCCOLLECT);
+        if (__builtin_expect(status != LA_ENOMEM, 1) || !again
+            || !la_collect_all(c->L, c->state)) break;
     }
     if (status) return la_raise(c->L, name, status);
     if (fresh) return push_results(c);
@@ -402,7 +402,7 @@ static const entry *enter(lua_State *L, call *c)
     const entry *e = lua_touserdata(L, lua_upvalueindex(LA_UP_OWN));
     c->L = L;
     c->state = e->state;
-    la_current_context = &e->state->context;
+    la_make_current(&e->state->context);
     return e;
 }
 
@@ -416,6 +416,17 @@ static int operation(lua_State *L)
     if (!la_parse_plain(L, c.schema, is_method(e), &c.args))
         find_overload(&c, e);
     return finish_call(&c, e->name, form_of(e));
+}
+
+/* The same of an operation that a host registered: the function may have been
+** kept since before it was withdrawn. */
+static int hosted_operation(lua_State *L)
+{
+    const entry *e = lua_touserdata(L, lua_upvalueindex(LA_UP_OWN));
+    la_make_current(&e->state->context);
+    la_status status = la_op_usable(e->op);
+    if (status) return la_raise(L, e->name, status);
+    return operation(L);
 }
 
 /* Operators: two operands (or one, given twice by Lua), no keywords. False for
@@ -479,41 +490,6 @@ static int operator(lua_State *L)
 
 /* ---- opening ---- */
 
-static size_t base_length(const la_op *op)
-{
-    return strcspn(op->signature, ".(");
-}
-
-/* The first overload of a name, from the table at 'names', or NULL. */
-static const la_op *first_of(lua_State *L, int names, const char *name,
-                             size_t n)
-{
-    lua_pushlstring(L, name, n);
-    lua_rawget(L, names);
-    const la_op *op = lua_touserdata(L, -1);
-    lua_pop(L, 1);
-    return op;
-}
-
-/* Chain the overloads of a name in the order of their rows; names[name] is the
-** first. Every state does it and finds the same links: atomic, as two threads
-** may open states at the same time. */
-static void link_overload(lua_State *L, int names, const la_op *op)
-{
-    size_t n = base_length(op);
-    const la_op *last = first_of(L, names, op->signature, n);
-    if (!last) {
-        lua_pushlstring(L, op->signature, n);
-        lua_pushlightuserdata(L, (void *)op);
-        lua_rawset(L, names);
-        return;
-    }
-    while (last->state->next && last->state->next->id < op->id)
-        last = last->state->next;
-    if (last != op)
-        __atomic_store_n(&last->state->next, op, __ATOMIC_RELAXED);
-}
-
 /* Push the closure of an entry; the entry is anchored as its last upvalue. */
 static void push_closure(lua_State *L, lua_CFunction fn, const la_op *op,
                          const char *name, size_t n, uint32_t forms,
@@ -555,7 +531,7 @@ static void add_operation(lua_State *L, const la_op *op, const char *name,
 
 /* Other names get closures of their own, so that errors show the name
 ** called. */
-static void add_aliases(lua_State *L, int names, int lib, int methods)
+static void add_aliases(lua_State *L, int lib, int methods)
 {
     static const char *const rows[][2] = {
 #define ALIAS(alias, name) {#alias, name},
@@ -565,48 +541,73 @@ static void add_aliases(lua_State *L, int names, int lib, int methods)
 #undef THEME
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        const la_op *op = first_of(L, names, rows[i][1], strlen(rows[i][1]));
+        const la_op *op = la_op_first(rows[i][1], strlen(rows[i][1]));
         if (op)
             add_operation(L, op, rows[i][0], strlen(rows[i][0]), lib, methods);
     }
 }
 
-/* Operations by theme: "fft_fft" is la.fft.fft too, and errors say so. */
+/* Operations by theme: "fft_fft" is la.fft.fft too, and errors say so. Rows
+** that only other operations call have no function. */
 static void add_to_theme(lua_State *L, const la_op *op, int lib)
 {
     char name[40];
-    size_t n = base_length(op), k = strcspn(op->signature, "_");
+    size_t n = la_op_name_length(op), k = strcspn(op->signature, "_");
     if (n >= sizeof(name) || !la_is_theme(op->signature, k)) return;
+    op = with_form(op, LA_FN);
+    if (!op) return;
     memcpy(name, op->signature, n);
     name[n] = 0;
     name[k] = '.';
     lua_pushlstring(L, name, k);
     lua_rawget(L, lib);
     lua_pushstring(L, name + k + 1);
-    push_closure(L, operation, with_form(op, LA_FN), name, n, LA_FN, NULL);
+    push_closure(L, operation, op, name, n, LA_FN, NULL);
     lua_rawset(L, -3);
     lua_pop(L, 1);
 }
 
 void la_open_operations(lua_State *L, int lib, int methods)
 {
-    lua_createtable(L, 0, la_op_count());
-    int names = lua_gettop(L);
-    for (int id = 0; id < la_op_count(); id++)
-        link_overload(L, names, la_op_at(id));
-    for (int id = 0; id < la_op_count(); id++) {
+    for (int id = 0; id < la_op_builtin(); id++) {
         const la_op *op = la_op_at(id);
-        if (first_of(L, names, op->signature, base_length(op)) != op) continue;
-        add_operation(L, op, op->signature, base_length(op), lib, methods);
+        size_t n = la_op_name_length(op);
+        if (la_op_first(op->signature, n) != op) continue;
+        add_operation(L, op, op->signature, n, lib, methods);
         add_to_theme(L, op, lib);
     }
-    add_aliases(L, names, lib, methods);
-    lua_pop(L, 1);
+    add_aliases(L, lib, methods);
+}
+
+/* Functions of hosts' operations by the address of a member of their rows,
+** which outlive the state: one for each form. */
+static const char hosted_key;
+
+bool la_push_hosted(lua_State *L, const char *name, size_t n, uint32_t form)
+{
+    const la_op *op = la_op_first(name, n);
+    if (!op || !la_hosted_of(op) || !(op->forms & form)) return false;
+    luaL_checkstack(L, 8, "too many results");
+    if (lua_rawgetp(L, LUA_REGISTRYINDEX, &hosted_key) != LUA_TTABLE) {
+        lua_pop(L, 1);
+        lua_newtable(L);
+        lua_pushvalue(L, -1);
+        lua_rawsetp(L, LUA_REGISTRYINDEX, &hosted_key);
+    }
+    const void *key = &op->state->calls[form == LA_METHOD];
+    if (lua_rawgetp(L, -1, key) == LUA_TNIL) {
+        lua_pop(L, 1);
+        push_closure(L, hosted_operation, op, name, n, form, NULL);
+        lua_pushvalue(L, -1);
+        lua_rawsetp(L, -3, key);
+    }
+    lua_remove(L, -2);
+    return true;
 }
 
 void la_push_operator(lua_State *L, const char *name, const char *event)
 {
-    const la_op *op = la_op_find(name, strlen(name));
+    const la_op *op = la_op_lookup(name, strlen(name));
     if (op) push_closure(L, operator, op, name, strlen(name), LA_FN, event);
     else lua_pushnil(L);
 }

@@ -6,6 +6,10 @@
 
 typedef struct la_csv_text { const char *p; size_t n; } la_csv_text;
 
+/* Texts that stand for no value unless {na=} has others. */
+enum { LA_CSV_GAPS = 5 };
+extern const char *const la_csv_gaps[LA_CSV_GAPS];
+
 /* The table of options at 'at', the last argument, made when there is none.
 ** Raises for others and for keys that are not in the NULL-ended list. */
 void la_csv_options(lua_State *L, int at, const char *const *known,

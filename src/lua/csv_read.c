@@ -13,7 +13,7 @@
 #include "base/memory.h"
 #include "base/pool.h"
 #include "io/csv.h"
-#include "io/source.h"
+#include "io/stream.h"
 #include "lua/bytes.h"
 #include "lua/csv.h"
 
@@ -196,13 +196,14 @@ static la_status fill_number(reader *r, column *c, int64_t row, int64_t line,
     return LA_OK;
 }
 
-/* Strings go to the list of their column, which may raise. */
+/* Strings go to the list of their column, which may raise. What stands in
+** quotes is a string, whatever it says. */
 static la_status fill(reader *r, column *c, int64_t row, int64_t line,
                       const la_csv_field *f)
 {
     if (!c->text) return fill_number(r, c, row, line, f);
     lua_rawgeti(r->L, VALUES, c - r->columns + 1);
-    if (is_gap(r, f)) lua_pushliteral(r->L, "");
+    if (!f->quoted && is_gap(r, f)) lua_pushliteral(r->L, "");
     else lua_pushlstring(r->L, f->text, f->n);
     lua_rawseti(r->L, -2, row + 1);
     lua_pop(r->L, 1);
@@ -211,16 +212,16 @@ static la_status fill(reader *r, column *c, int64_t row, int64_t line,
 
 /* ---- arguments ---- */
 
+const char *const la_csv_gaps[LA_CSV_GAPS] = {"", "NA", "NaN", "nan", "null"};
+
 /* The list 'na' (or the usual words) as texts in a userdata at GAPS. */
 static void read_gaps(lua_State *L, reader *r)
 {
-    static const char *const usual[] = {"", "NA", "NaN", "nan", "null"};
-    enum { USUAL = sizeof usual / sizeof usual[0] };
     if (lua_getfield(L, OPTIONS, "na") == LUA_TNIL) {
         lua_pop(L, 1);
-        lua_createtable(L, USUAL, 0);
-        for (int k = 0; k < USUAL; k++) {
-            lua_pushstring(L, usual[k]);
+        lua_createtable(L, LA_CSV_GAPS, 0);
+        for (int k = 0; k < LA_CSV_GAPS; k++) {
+            lua_pushstring(L, la_csv_gaps[k]);
             lua_rawseti(L, -2, k + 1);
         }
         lua_pushvalue(L, -1);
@@ -417,14 +418,14 @@ static void push_result(lua_State *L, la_state *s, reader *r)
 /* The whole file into the bytes. */
 static la_status load(const char *path, la_bytes *out)
 {
-    LA_SOURCE source = {.fd = -1};
-    LA_TRY(la_source_open(path, &source));
+    LA_READER source = {.fd = -1};
+    LA_TRY(la_reader_open(path, &source));
     size_t n = (size_t)source.size;
     out->data = la_mem_alloc(n ? n : 1);
     if (!out->data) return LA_ENOMEM;
     out->capacity = n ? n : 1;
     out->n = n;
-    return la_source_read(&source, 0, out->data, n);
+    return la_reader_read(&source, 0, out->data, n);
 }
 
 /* A byte order mark and {skip=} lines are passed over. */
@@ -452,7 +453,7 @@ int la_read_csv(lua_State *L)
 {
     static const char *const known[] = {"header", "sep", "dtypes", "na",
                                         "skip", "columns", NULL};
-    la_state *s = la_enter(L);
+    la_state *s = la_begin(L, "read_csv", 0);
     reader r = {.L = L};
     r.path = la_check_path(L, PATH, "read_csv");
     la_csv_options(L, OPTIONS, known, "read_csv");

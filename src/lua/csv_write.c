@@ -6,7 +6,7 @@
 
 #include "base/pool.h"
 #include "io/csv.h"
-#include "io/source.h"
+#include "io/stream.h"
 #include "lua/bytes.h"
 #include "lua/csv.h"
 
@@ -64,6 +64,7 @@ static la_status plain_column(la_tensor *t, la_tensor **out)
 {
     LA_OWNED own = NULL;
     LA_OWNED plain = NULL;
+    if (t->flags & LA_F_BATCHED) return la_tensor_owed(t);
     if (t->device == LA_META || (t->numel && !t->storage))
         return la_error(LA_ESTATE, "the tensor has no data to save");
     if (la_is_complex((la_dtype)t->dtype))
@@ -173,6 +174,16 @@ static void write_names(writer *w)
     end_row(w, began);
 }
 
+/* Would read_csv take the string for no value? No string is one already. */
+static bool reads_as_gap(const writer *w, const char *p, size_t n)
+{
+    if (n > 0 && n == w->gap.n && memcmp(p, w->gap.p, n) == 0) return true;
+    for (int k = 1; k < LA_CSV_GAPS; k++)
+        if (strlen(la_csv_gaps[k]) == n && memcmp(p, la_csv_gaps[k], n) == 0)
+            return true;
+    return false;
+}
+
 /* Row i of the column on the top. */
 static void write_value(writer *w, int64_t i)
 {
@@ -197,7 +208,8 @@ static void write_value(writer *w, int64_t i)
                      "list, got a %s (numbers belong into a tensor)",
                      la_type_text(w->L, lua_gettop(w->L)));
     const char *p = lua_tolstring(w->L, -1, &n);
-    la_csv_put_text(w->out, p, n, w->separator);
+    if (reads_as_gap(w, p, n)) la_csv_put_quoted(w->out, p, n);
+    else la_csv_put_text(w->out, p, n, w->separator);
     lua_pop(w->L, 1);
 }
 
@@ -221,10 +233,10 @@ static void write_rows(lua_State *L, writer *w)
 /* The text becomes the file, whole. */
 static la_status store(const char *path, const la_bytes *bytes)
 {
-    LA_SINK sink = {.fd = -1};
-    LA_TRY(la_sink_open(path, &sink));
-    LA_TRY(la_sink_write(&sink, bytes->data, bytes->n));
-    return la_sink_commit(&sink);
+    LA_WRITER sink = {.fd = -1};
+    LA_TRY(la_writer_open(path, &sink));
+    LA_TRY(la_writer_write(&sink, bytes->data, bytes->n));
+    return la_writer_commit(&sink);
 }
 
 /* The option na: what NaN is written as. */
@@ -243,7 +255,7 @@ static void read_gap(lua_State *L, writer *w)
 int la_write_csv(lua_State *L)
 {
     static const char *const known[] = {"sep", "header", "na", "names", NULL};
-    la_state *s = la_enter(L);
+    la_state *s = la_begin(L, "write_csv", 0);
     writer w = {.L = L};
     const char *path = la_check_path(L, W_PATH, "write_csv");
     la_csv_options(L, W_OPTIONS, known, "write_csv");

@@ -8,6 +8,7 @@
 #include "lua/embed.h"
 
 #include <lauxlib.h>
+#include <string.h>
 
 #include "io/zip.h"
 
@@ -38,6 +39,52 @@ static const la_embedded table[] = {
     {NULL, NULL, NULL}
 };
 
+/* As require does it, without package and its searchers, which a host may have
+** taken away. */
+int la_require(lua_State *L)
+{
+    lua_settop(L, 1);
+    const char *name = luaL_checkstring(L, 1);
+    luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);   /* at 2 */
+    lua_pushvalue(L, 1);
+    lua_rawget(L, 2);
+    if (lua_toboolean(L, -1)) return 1;
+    luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_PRELOAD_TABLE);
+    lua_pushvalue(L, 1);
+    if (lua_rawget(L, -2) != LUA_TFUNCTION)
+        return luaL_error(L, "module '%s' not found", name);
+    lua_pushvalue(L, 1);
+    lua_call(L, 1, 1);
+    lua_pushvalue(L, 1);
+    lua_pushvalue(L, -2);
+    lua_rawset(L, 2);
+    return 1;
+}
+
+bool la_is_embedded(const char *name)
+{
+    for (const la_embedded *e = table; e->module; e++)
+        if (strncmp(e->module, "lunarray.", 9) == 0
+            && strcmp(e->module + 9, name) == 0) return true;
+    return false;
+}
+
+/* The chunk on the top finds ours as 'require' where the host has none. */
+static void give_require(lua_State *L)
+{
+    bool has = lua_getglobal(L, "require") == LUA_TFUNCTION;
+    lua_pop(L, 1);
+    if (has) return;
+    lua_createtable(L, 0, 1);
+    lua_pushcfunction(L, la_require);
+    lua_setfield(L, -2, "require");
+    lua_createtable(L, 0, 1);
+    lua_pushglobaltable(L);
+    lua_setfield(L, -2, "__index");
+    lua_setmetatable(L, -2);
+    if (!lua_setupvalue(L, -2, 1)) lua_pop(L, 1);
+}
+
 /* require's loader: the chunk gets the module's name, as from a file. Raises
 ** the compiler's message. "t" refuses bytecode, which could break the
 ** interpreter's invariants. */
@@ -52,6 +99,7 @@ static int load_embedded(lua_State *L)
         return luaL_error(L, "module '%s' cannot be unpacked: out of memory",
                           e->module);
     if (luaL_loadbufferx(L, text, size, chunk, "t")) return lua_error(L);
+    give_require(L);
     lua_pushvalue(L, 1);
     lua_call(L, 1, 1);
     return 1;

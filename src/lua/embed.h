@@ -3,11 +3,18 @@
 #define LA_LUA_EMBED_H
 
 #include <lua.h>
+#include <stdbool.h>
 
 /* Put a loader for every embedded module into package.preload; what stands
 ** there already is kept. luaopen_lunarray calls it, and so does la_openlibs.
 ** Leaves the stack as it was; raises for want of memory. No module is compiled
 ** before it is required. */
 void la_open_embedded(lua_State *L);
+
+/* (name): the module, loaded once, as require gives it, from what is loaded or
+** preloaded alone. A lua_CFunction; raises. */
+int la_require(lua_State *L);
+/* Is there a module lunarray.<name>? */
+bool la_is_embedded(const char *name);
 
 #endif

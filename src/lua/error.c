@@ -1,5 +1,6 @@
 /* Raising: only here does the library leave through Lua's longjmp. */
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "lua/binding.h"
@@ -46,13 +47,49 @@ static int raise_text(lua_State *L)
     return lua_error(L);
 }
 
+/* Of a fault that only Lua's side knows. */
+static la_status code_of(const char *text)
+{
+    if (strcmp(text, "not enough memory") == 0) return LA_ENOMEM;
+    return strstr(text, "tensor was freed") ? LA_ESTATE : LA_EARG;
+}
+
+/* "bad argument #2 to 'sum' (text)" is "sum: argument 2: text" in the record;
+** other texts begin with the function's name already. */
+static void record(const char *text)
+{
+    char name[64];
+    char arg[64];
+    int at = 0;
+    la_status code = code_of(text);
+    sscanf(text, "bad argument %63[^ ] to '%63[^']' (%n", arg, name, &at);
+    if (at > 0)
+        la_error(code, "%s: argument %s: %.*s", name, arg + (arg[0] == '#'),
+                 (int)strlen(text + at) - 1, text + at);
+    else
+        la_error(code, "%s", text);
+}
+
+int la_throw(lua_State *L, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    record(lua_pushvfstring(L, fmt, ap));
+    va_end(ap);
+    luaL_where(L, 1);
+    lua_insert(L, -2);
+    lua_concat(L, 2);
+    return lua_error(L);
+}
+
 int la_raise_arg(lua_State *L, int arg, const char *name, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
     const char *text = lua_pushvfstring(L, fmt, ap);
     va_end(ap);
-    lua_pushfstring(L, "bad argument #%d to '%s' (%s)", arg, name, text);
+    record(lua_pushfstring(L, "bad argument #%d to '%s' (%s)", arg, name,
+                           text));
     return raise_text(L);
 }
 
@@ -75,7 +112,13 @@ int la_raise(lua_State *L, const char *name, la_status status)
         lua_pushfstring(L, "bad argument #%d to '%s' (%s)", arg, name, text);
     else
         lua_pushfstring(L, "%s: %s", name, text);
+    la_error_named(name, status);   /* for the host, after its lua_pcall */
     return raise_text(L);
+}
+
+void la_charge(lua_State *L, la_token *k, const char *name, int64_t elements)
+{
+    LA_CHECK(L, name, la_token_take(k, la_fuel_price(elements)));
 }
 
 la_tensor *la_raise_no_tensor(lua_State *L, int arg, const char *name)

@@ -8,6 +8,7 @@
 ** methods.
 */
 #include "lua/binding.h"
+#include "lua/embed.h"
 
 #define MODULE "lunarray.foreign"
 
@@ -57,14 +58,51 @@ int la_missing_name(lua_State *L, const char *where, int level)
     return lua_error(L);
 }
 
+/* la.nn is the module lunarray.nn where there is no require, and in a sandbox,
+** whose scripts expect none. It stays in the table at 1. False for other
+** names. */
+static bool push_embedded(lua_State *L)
+{
+    const la_state *s = la_state_of(L);
+    const char *name = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "";
+    if (!la_is_embedded(name)) return false;
+    if (!s || !s->sandboxed) {
+        bool has = lua_getglobal(L, "require") == LUA_TFUNCTION;
+        lua_pop(L, 1);
+        if (has) return false;
+    }
+    lua_pushcfunction(L, la_require);
+    lua_pushfstring(L, "lunarray.%s", name);
+    lua_call(L, 1, 1);
+    lua_pushvalue(L, 2);
+    lua_pushvalue(L, -2);
+    lua_rawset(L, 1);
+    return true;
+}
+
+/* The key at index 2 is an operation of the host's: these may come and go while
+** the state is open, so they stand in no table. */
+static bool push_hosted(lua_State *L, uint32_t form)
+{
+    size_t n;
+    if (lua_type(L, 2) != LUA_TSTRING) return false;
+    const char *name = lua_tolstring(L, 2, &n);
+    la_enter_state(L);
+    return la_push_hosted(L, name, n, form);
+}
+
 /* __index of the module: la.name, asked by the function at level 1. */
 static int missing_function(lua_State *L)
 {
+    if (push_hosted(L, LA_FN) || push_embedded(L)) return 1;
     return la_missing_name(L, "la", 1);
 }
 
 /* Between the script and this is __index of the tensors. */
-static int missing_method(lua_State *L) { return la_missing_name(L, ":", 2); }
+static int missing_method(lua_State *L)
+{
+    return push_hosted(L, LA_METHOD) ? 1 : la_missing_name(L, ":", 2);
+}
 
 /* A metatable with this __index and nothing else. */
 static void set_index(lua_State *L, int table, lua_CFunction fn)

@@ -354,6 +354,7 @@ static void from_table(lua_State *L, int at, const char *const *known,
     } else {
         count = k.n;
     }
+    la_begin_work(L, la_up_state(L), name, count);
     if (count == 0) k.kind = LA_KFLOAT;
     la_dtype dtype = o->dtype;
     if (dtype == LA_UNDEFINED) dtype = kind_dtype(k.kind);
@@ -375,6 +376,7 @@ static void from_number(lua_State *L, int at, const la_build_options *o,
 {
     la_scalar s;
     la_tensor *t = NULL;
+    la_begin_work(L, la_up_state(L), name, 1);
     bool digits = o->dtype == LA_UINT64 && lua_type(L, at) == LUA_TSTRING
         && read_digits(L, at, &s);
     if (!digits && !la_to_scalar(L, at, &s))
@@ -428,6 +430,7 @@ static int build_tensor(lua_State *L, int at, const char *const *known,
 
 static int fn_tensor(lua_State *L)
 {
+    la_enter(L);
     la_build_options o = la_read_options(L, 2, build_keys, "tensor");
     if (lua_isnone(L, 1))
         return la_raise_arg(L, 1, "tensor", "table, number, boolean or tensor "
@@ -439,6 +442,7 @@ static int fn_tensor(lua_State *L)
 ** copy, copy = false raises where one is needed. */
 static int fn_asarray(lua_State *L)
 {
+    la_enter(L);
     la_build_options o = la_read_options(L, 2, asarray_keys, "asarray");
     la_handle *h = la_to_handle(L, 1);
     bool copy = false, never = false;
@@ -463,6 +467,7 @@ static int fn_asarray(lua_State *L)
 /* x:new_tensor(data[, options]): x's dtype unless one is given. */
 static int method_new_tensor(lua_State *L)
 {
+    la_enter(L);
     la_build_options o = la_read_options(L, 3, build_keys, "new_tensor");
     la_tensor *self = la_check_tensor(L, 1, "new_tensor");
     if (o.dtype == LA_UNDEFINED) o.dtype = (la_dtype)self->dtype;
@@ -497,6 +502,7 @@ static int fn_from_raw(lua_State *L)
                               : bytes != (int64_t)n))
         return la_raise_arg(L, 1, "from_raw", "string of %d bytes expected, "
                             "got %d", (int)bytes, (int)n);
+    la_begin_work(L, s, "from_raw", numel);
     la_handle *h = la_new_handle(L, s);
     LA_CHECK(L, "from_raw", la_tensor_empty(ndim, sizes, dtype, &t));
     la_fill_handle(s, h, t);
@@ -556,12 +562,20 @@ static la_tensor *push_plain(lua_State *L, int arg, const char *name)
     la_tensor_release(plain);
     if (dense->device == LA_META)
         luaL_error(L, "%s: a tensor on the meta device has no data", name);
+    LA_CHECK(L, name, la_tensor_check_bounds(dense));
     return dense;
+}
+
+/* Elements of the tensor at 'arg'; 0 for what is none. */
+static int64_t numel_at(lua_State *L, int arg)
+{
+    const la_handle *h = la_to_handle(L, arg);
+    return h && h->tensor ? h->tensor->numel : 0;
 }
 
 static int method_tostring_raw(lua_State *L)
 {
-    la_enter(L);
+    la_begin(L, "tostring_raw", numel_at(L, 1));
     la_tensor *t = push_plain(L, 1, "tostring_raw");
     lua_pushlstring(L, t->numel ? la_data(t) : "",
                     (size_t)t->numel * la_itemsize(t));
@@ -572,7 +586,7 @@ static int method_tostring_raw(lua_State *L)
 static int fn_hash(lua_State *L)
 {
     uint64_t hash;
-    la_enter(L);
+    la_begin(L, "hash", numel_at(L, 1));
     la_tensor *t = push_plain(L, 1, "hash");
     LA_CHECK(L, "hash", la_tensor_hash(t, &hash));
     lua_pushinteger(L, (lua_Integer)hash);
@@ -657,7 +671,7 @@ static bool push_short(lua_State *L)
 /* Nested tables; a number for a 0-dim tensor, {re, im} for a complex one. */
 static int method_totable(lua_State *L)
 {
-    la_enter(L);
+    la_begin(L, "totable", numel_at(L, 1));
     if (push_short(L)) return 1;
     la_tensor *t = push_plain(L, 1, "totable");
     if (t->ndim == 0) push_leaf(L, (la_dtype)t->dtype, la_data(t));

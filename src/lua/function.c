@@ -15,6 +15,7 @@
 #include "base/memory.h"
 #include "grad/graph.h"
 #include "lua/autograd.h"
+#include "vmap/vmap.h"
 
 #define CTX_NAME "lunarray.ctx"
 #define MAX_SAVED 65536
@@ -205,7 +206,7 @@ static la_status run_function(la_node *n, la_tensor **grads, la_tensor **out)
     lua_pushlightuserdata(L, &c);
     int status = lua_pcall(L, 1, 0, 0);
     s->functions = c.outer;
-    la_current_context = &s->context;
+    la_make_current(&s->context);
     s->context.no_grad = before;
     return status == LUA_OK ? c.status
                             : la_keep_error(L, s, "custom backward");
@@ -242,9 +243,22 @@ static bool needs_grad(lua_State *L, int top)
     bool any = false;
     for (int at = 2; at <= top && !any; at++) {
         la_handle *h = la_to_handle(L, at);
-        any = h && h->tensor && la_requires_grad(h->tensor);
+        any = h && h->tensor && la_requires_grad(la_vmap_root(h->tensor));
     }
     return any && la_grad_enabled();
+}
+
+/* A node has ordinary tensors around it; what is behind a batch is not its to
+** see. */
+static void refuse_batches(lua_State *L, int last)
+{
+    for (int at = 2; at <= last; at++) {
+        la_handle *h = la_to_handle(L, at);
+        if (h && h->tensor && (h->tensor->flags & LA_F_BATCHED))
+            luaL_error(L, "Function: inside vmap a function with a backward of "
+                       "its own can't be differentiated: make it of "
+                       "operations, or call it outside");
+    }
 }
 
 static int count_tensors(lua_State *L, int top)
@@ -295,7 +309,7 @@ static la_status save_all(lua_State *L, la_node *n, int ctx, int first,
         la_handle *h = la_to_handle(L, -1);
         if (h && h->tensor) {
             bool result = among_results(L, first, last, h->tensor);
-            LA_TRY(la_save(&fn->saved[i], h->tensor, result));
+            LA_TRY(la_saved_set(&fn->saved[i], h->tensor, result));
         }
         lua_pop(L, 1);
     }
@@ -375,7 +389,8 @@ static void own_results(lua_State *L, function_node *fn, int first, int last)
     fn->tie.nowners = LA_TIE_OWNERS + 1;
 }
 
-/* What may raise comes before the node is there: nobody else owns it. On
+/* What may raise comes before the node is there: nobody else owns it. Tensors
+** in ctx live as long as it, whatever scope they were made in. On
 ** failure the node dies with what it owns; the results stay tensors without
 ** history. */
 static la_status record(lua_State *L, int top, int ctx, int first, int last)
@@ -383,6 +398,7 @@ static la_status record(lua_State *L, int top, int ctx, int first, int last)
     la_node *n;
     size_t inputs = (size_t)(top - 1);
     LA_TRY(part_results(L, top, first, last));
+    la_keep_value(L, la_up_state(L), ctx);
     lua_pushvalue(L, ctx);
     int ctx_ref = luaL_ref(L, LUA_REGISTRYINDEX);
     lua_getfield(L, 1, "backward");
@@ -430,6 +446,7 @@ static int function_call(lua_State *L)
     if (failed) return lua_error(L);
     int last = lua_gettop(L);
     luaL_checkstack(L, LUA_MINSTACK + last - ctx, "too many results");
+    if (recording) refuse_batches(L, last);
     if (recording && last > ctx) {
         la_status status = record(L, top, ctx, ctx + 1, last);
         if (status) return la_raise(L, "Function", status);

@@ -23,6 +23,7 @@ typedef struct wanted {
 /* Note a tensor once, if it is deferred. */
 static void want(wanted *w, la_tensor *t)
 {
+    while (t && (t->flags & LA_F_BATCHED)) t = t->base;
     if (!t || !(t->flags & LA_F_DEFERRED)) return;
     for (int i = 0; i < w->n; i++)
         if (w->list[i] == t) return;
@@ -54,12 +55,10 @@ static la_status finish(lua_State *L, la_state *s)
         want_value(L, &w, 0);
         lua_pop(L, 1);
     }
-    la_status status = la_fuse_values(w.n, w.list);
+    la_status status = la_fuse_finish(w.n, w.list);
     la_fuse_close();
-    for (int i = 0; !status && i < w.n; i++) {  /* handles made without data */
-        s->bytes += (uint64_t)w.list[i]->storage->nbytes;
-        s->fresh += (uint64_t)w.list[i]->storage->nbytes;
-    }
+    for (int i = 0; !status && !s->scopes.depth && i < w.n; i++)
+        la_count_bytes(s, w.list[i]);   /* their handles were made without */
     return status;
 }
 
@@ -70,7 +69,7 @@ static la_status finish(lua_State *L, la_state *s)
 static int call_fused(lua_State *L)
 {
     int n = lua_gettop(L);
-    la_state *s = la_enter(L);
+    la_state *s = la_begin(L, "fuse", 0);
     bool nested = la_fuse_is_open();
     luaL_checkstack(L, 3 * MAX_DEPTH + 4, "too many arguments");
     lua_pushvalue(L, lua_upvalueindex(LA_UP_OWN));
@@ -89,8 +88,10 @@ static int call_fused(lua_State *L)
         failed = 1;
     }
     la_status status = LA_OK;
-    if (failed) la_fuse_close();
-    else status = finish(L, s);
+    if (failed) {       /* writes of before are done, as they would have been */
+        la_fuse_finish(0, NULL);
+        la_fuse_close();
+    } else status = finish(L, s);
     if (failed) return lua_error(L);
     if (status) return la_raise(L, "fuse", status);
     la_pace(L, s);

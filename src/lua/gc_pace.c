@@ -172,15 +172,35 @@ static void step_bytes(lua_State *L, la_state *s)
     whole_cycle(L, s);
 }
 
+/* A scope frees what is made in it by itself, and a host that steps the
+** collector wants no one else's; what was counted for it is forgotten. */
+static bool rests(la_state *s)
+{
+    if (s->policy != LA_PACE_AUTO) {
+        s->since = 0;
+        s->fresh = s->bytes = 0;
+    }
+    return s->policy != LA_PACE_AUTO || s->scopes.depth > 0;
+}
+
+bool la_collect_all(lua_State *L, la_state *s)
+{
+    if (s->policy != LA_PACE_AUTO) return false;
+    lua_gc(L, LUA_GCCOLLECT);
+    return true;
+}
+
 /* The collector counts as stopped while it runs a finalizer: an operation that
 ** is called there starts no step within the step. */
 void la_pace_data_now(lua_State *L, la_state *s)
 {
+    if (rests(s)) return;
     if (lua_gc(L, LUA_GCISRUNNING) > 0) step_bytes(L, s);
 }
 
 void la_pace_now(lua_State *L, la_state *s)
 {
+    if (rests(s)) return;
     if (lua_gc(L, LUA_GCISRUNNING) <= 0) return;
     if (s->bytes >= LA_PACE_BYTES) step_bytes(L, s);
     if (s->since >= s->interval) step_handles(L, s);

@@ -246,12 +246,13 @@ static bool is_due(const la_state *s)
 
 /* May raise when Lua has no memory: moved ties still work then. Not inside a
 ** backward, whose engine holds references that the counters do not tell apart,
-** nor inside a finalizer (the collector answers -1). The collector rests while
-** ties are moved: what a step of it finalizes may be the tie at hand, which is
-** memory of its node, or any other of the list. */
+** nor inside a finalizer (the collector answers -1), nor in a scope, whose
+** handles are all anchored, nor where the host has taken the collector over.
+** The collector rests while ties are moved: what a step of it finalizes may be
+** the tie at hand, which is memory of its node, or any other of the list. */
 void la_collect_ties(lua_State *L, la_state *s)
 {
-    if (!is_due(s)) return;
+    if (s->policy != LA_PACE_AUTO || s->scopes.depth > 0 || !is_due(s)) return;
     if (s->running || lua_gc(L, LUA_GCISRUNNING) != 1) return;
     luaL_checkstack(L, 12, "too little stack to collect functions");
     lua_pushcfunction(L, move_private);

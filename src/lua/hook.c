@@ -1,9 +1,9 @@
 /*
 ** Hooks written in Lua.
 **
-** A hook runs inside la_backward, which is no Lua function: an error must not
-** leave by longjmp there. So each call is protected, the error value is kept in
-** the registry, and the status goes up through the engine until the Lua
+** A hook runs inside la_run_backward, which is no Lua function: an error must
+** not leave by longjmp there. So each call is protected, the error value is
+** kept in the registry, and the status goes up through the engine until the Lua
 ** function that called backward raises the value again.
 */
 #include "base/memory.h"
@@ -42,10 +42,10 @@ la_status la_lua_error(lua_State *L, const char *what)
 {
     const char *text = text_of_error(L);
     bool again = strstr(text, what) != NULL;   /* an inner call said it */
+    la_status code = strstr(text, "not enough memory") ? LA_ENOMEM : LA_ELUA;
     la_status status = strstr(text, "stack overflow")
-        ? la_error(LA_EGRAD, "%s: stack overflow", what)
-        : la_error(LA_EGRAD, "%s%s%s", again ? "" : what, again ? "" : ": ",
-                   text);
+        ? la_error(LA_ELUA, "%s: stack overflow", what)
+        : la_error(code, "%s%s%s", again ? "" : what, again ? "" : ": ", text);
     lua_pop(L, 2);
     return status;
 }
@@ -143,7 +143,7 @@ static la_status hook_run(void *context, la_tensor *grad, la_tensor **out)
     lua_pushcfunction(L, hook_call);
     lua_pushlightuserdata(L, &f);
     int status = lua_pcall(L, 1, 0, 0);
-    la_current_context = &s->context;
+    la_make_current(&s->context);
     s->context.no_grad = before;
     return status == LUA_OK ? f.status : la_keep_error(L, s, "hook");
 }
@@ -160,6 +160,7 @@ static void hook_release(void *context)
 ** Removing twice, or after the tensor was freed, does nothing. */
 static int hook_remove(lua_State *L)
 {
+    la_enter_state(L);
     luaL_checktype(L, 1, LUA_TTABLE);
     lua_rawgeti(L, 1, 1);
     la_handle *h = la_to_handle(L, -1);

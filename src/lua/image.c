@@ -127,7 +127,7 @@ static la_status finish(la_tensor *t, const options *o, la_tensor **out)
     return convert(planes, o->dtype, out);
 }
 
-static la_status decode(const la_source *source, const options *o,
+static la_status decode(const la_reader *source, const options *o,
                         la_tensor **out)
 {
     LA_OWNED t = NULL;
@@ -148,8 +148,8 @@ static la_status name_path(la_status status, const char *path)
 
 static la_status load(const char *path, const options *o, la_tensor **out)
 {
-    LA_SOURCE source = {.fd = -1};
-    LA_TRY(la_source_open(path, &source));
+    LA_READER source = {.fd = -1};
+    LA_TRY(la_reader_open(path, &source));
     return name_path(decode(&source, o, out), path);
 }
 
@@ -160,7 +160,7 @@ static const char *const saving[] = {"quality", "format", NULL};
 /* la.image.load(path[, {channels=, dtype=}]) */
 static int image_load(lua_State *L)
 {
-    la_state *s = la_enter(L);
+    la_state *s = la_begin(L, "image.load", 0);
     la_tensor *t = NULL;
     const char *path = la_check_path(L, 1, "image.load");
     options o = read_options(L, 2, reading, "image.load");
@@ -174,9 +174,9 @@ static int image_load(lua_State *L)
 /* la.image.decode(string[, {channels=, dtype=}]) */
 static int image_decode(lua_State *L)
 {
-    la_state *s = la_enter(L);
+    la_state *s = la_begin(L, "image.decode", 0);
     la_tensor *t = NULL;
-    la_source source;
+    la_reader source;
     size_t n;
     if (lua_type(L, 1) != LUA_TSTRING)
         la_raise_arg(L, 1, "image.decode", "string of an image's bytes "
@@ -184,7 +184,7 @@ static int image_decode(lua_State *L)
     options o = read_options(L, 2, reading, "image.decode");
     la_handle *h = la_new_handle(L, s);
     const char *bytes = lua_tolstring(L, 1, &n);
-    la_source_of_memory(bytes, n, &source);
+    la_reader_of_memory(bytes, n, &source);
     LA_CHECK(L, "image.decode", decode(&source, &o, &t));
     la_fill_handle(s, h, t);
     la_pace(L, s);
@@ -193,15 +193,15 @@ static int image_decode(lua_State *L)
 
 static la_status read_info(const char *path, la_image_info *info)
 {
-    LA_SOURCE source = {.fd = -1};
-    LA_TRY(la_source_open(path, &source));
+    LA_READER source = {.fd = -1};
+    LA_TRY(la_reader_open(path, &source));
     return name_path(la_image_info_read(&source, info), path);
 }
 
 /* la.image.info(path): width, height, channels, bits */
 static int image_info(lua_State *L)
 {
-    la_enter(L);
+    la_begin(L, "image.info", 0);
     la_image_info info;
     const char *path = la_check_path(L, 1, "image.info");
     LA_CHECK(L, "image.info", read_info(path, &info));
@@ -217,6 +217,7 @@ static int image_info(lua_State *L)
 /* {channels, height, width} or {height, width} with values. */
 static la_status check_tensor(const la_tensor *t)
 {
+    if (t->flags & LA_F_BATCHED) return la_tensor_owed(t);
     if (t->device == LA_META)
         return la_error(LA_ESTATE, "a meta tensor has no data to save");
     if (t->numel && !t->storage)
@@ -293,19 +294,19 @@ static la_status encode(la_tensor *t, const options *o, la_bytes *out)
 static la_status save(la_tensor *t, const char *path, const options *o)
 {
     la_bytes bytes = {0};
-    LA_SINK sink = {.fd = -1};
+    LA_WRITER sink = {.fd = -1};
     la_status status = encode(t, o, &bytes);
-    if (!status) status = la_sink_open(path, &sink);
-    if (!status) status = la_sink_write(&sink, bytes.data, bytes.n);
+    if (!status) status = la_writer_open(path, &sink);
+    if (!status) status = la_writer_write(&sink, bytes.data, bytes.n);
     la_bytes_free(&bytes);
-    return status ? status : la_sink_commit(&sink);
+    return status ? status : la_writer_commit(&sink);
 }
 
 /* la.image.save(x, path[, {quality=, format=}]), or path and x the other way
 ** round. */
 static int image_save(lua_State *L)
 {
-    la_enter(L);
+    la_begin(L, "image.save", 0);
     lua_settop(L, 3);
     if (lua_type(L, 1) == LUA_TSTRING && lua_type(L, 2) != LUA_TSTRING) {
         lua_pushvalue(L, 1);
@@ -328,7 +329,7 @@ static int image_save(lua_State *L)
 /* la.image.encode(x, format[, {quality=}]) */
 static int image_encode(lua_State *L)
 {
-    la_enter(L);
+    la_begin(L, "image.encode", 0);
     la_check_tensor(L, 1, "image.encode");
     la_image_format format = check_format(L, 2, "image.encode");
     options o = read_options(L, 3, encoding, "image.encode");

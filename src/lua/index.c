@@ -182,10 +182,8 @@ static int get(lua_State *L, key *k)
     la_handle *h = la_new_handle(L, s);
     la_tensor *out = NULL;
     la_status status = read_key_of(L, k, &out);
-    if (__builtin_expect(status == LA_ENOMEM, 0)) {
-        lua_gc(L, LUA_GCCOLLECT);
+    if (__builtin_expect(status == LA_ENOMEM, 0) && la_collect_all(L, s))
         status = read_key_of(L, k, &out);
-    }
     return finish(L, s, h, status, out);
 }
 
@@ -209,7 +207,7 @@ int la_bracket_get(lua_State *L, int type)
     if (!whole) return get_any(L);
     la_tensor *out = NULL;
     la_state *s = from->state;
-    la_current_context = &s->context;
+    la_make_current(&s->context);
     la_handle *h = la_new_handle(L, s);
     if (!from->tensor) la_raise_no_tensor(L, 1, "index");
     la_status status = la_index_get_first(from->tensor, i, &out);
@@ -258,10 +256,9 @@ int la_bracket_set(lua_State *L)
     }
     read_key(L, 2, &k);
     la_status status = put(L, &k, h, &scalar);
-    if (__builtin_expect(status == LA_ENOMEM, 0)) {
-        lua_gc(L, LUA_GCCOLLECT);
+    if (__builtin_expect(status == LA_ENOMEM, 0)
+        && la_collect_all(L, la_up_state(L)))
         status = put(L, &k, h, &scalar);
-    }
     return status ? la_raise(L, "index", status) : 0;
 }
 

@@ -12,6 +12,7 @@
 #include "base/pool.h"
 #include "lua/attr.h"
 #include "lua/from_table.h"
+#include "op/hosted.h"
 #include "op/matmul/gemm_extension.h"
 #include "tensor/promote.h"
 #include "tensor/shape.h"
@@ -212,7 +213,8 @@ static int fn_get_default_dtype(lua_State *L)
 
 /* use_deterministic(on or "strict"). The bits of an operation depend on no
 ** number of threads in any case; "strict" also leaves out the ISA extensions,
-** so that they are those of every processor with AVX2 or more. */
+** so that they are those of every processor with AVX2 or more. A host that made
+** the runtime LA_DETERMINISTIC has said so for good. */
 static int fn_use_deterministic(lua_State *L)
 {
     la_context *c = &la_enter(L)->context;
@@ -221,6 +223,7 @@ static int fn_use_deterministic(lua_State *L)
     if (!strict && lua_type(L, 1) != LUA_TBOOLEAN)
         return la_raise_arg(L, 1, "use_deterministic", "boolean or \"strict\" "
                             "expected, got %s", la_type_text(L, 1));
+    if (c->runtime->flags & LA_DETERMINISTIC) return 0;
     c->deterministic = strict || lua_toboolean(L, 1);
     c->portable = strict;
     return 0;
@@ -251,14 +254,14 @@ static int fn_broadcast_shapes(lua_State *L)
 
 /* ---- threads, memory, machine ---- */
 
-/* These settings belong to the process, which other states share. */
+/* These settings belong to the runtime, which other states share. */
 static void refuse_in_sandbox(lua_State *L, const char *name)
 {
-    if (la_up_state(L)->sandboxed)
+    if (la_enter(L)->sandboxed)
         luaL_error(L, "%s: not available in a sandbox", name);
 }
 
-/* Of the pool of the process. */
+/* Of the threads of the runtime; a host's job system has its own. */
 static int fn_set_num_threads(lua_State *L)
 {
     int64_t n = la_check_int(L, 1, "set_num_threads");
@@ -271,14 +274,16 @@ static int fn_set_num_threads(lua_State *L)
 
 static int fn_get_num_threads(lua_State *L)
 {
+    la_enter(L);
     lua_pushinteger(L, la_num_threads());
     return 1;
 }
 
 /* memory(): bytes that the library has allocated, the most so far, and the
-** limit (0 for none), of the whole process. */
+** limit (0 for none), of the whole runtime. */
 static int fn_memory(lua_State *L)
 {
+    la_enter(L);
     la_mem_info m = la_mem_stat();
     lua_pushinteger(L, (lua_Integer)m.used);
     lua_pushinteger(L, (lua_Integer)m.peak);
@@ -345,11 +350,12 @@ static void list_names(lua_State *L)
 ** of libraries, build flags. */
 static int fn_config(lua_State *L)
 {
+    la_enter(L);
     lua_createtable(L, 0, 18);
     /* first: what may run is known only after it has been tried */
     list_extensions(L, "cpu_extensions", la_gemm_extensions());
     list_extensions(L, "cpu_extensions_available", la_cpu_best_extensions());
-    field_string(L, "version", LA_VERSION);
+    field_string(L, "version", LA_VERSION_TEXT);
     field_string(L, "compiler", COMPILER);
     field_string(L, "build_flags", LA_BUILD_FLAGS);
     field_string(L, "cpu_capability", la_cap_name(la_cpu_cap()));
@@ -359,7 +365,7 @@ static int fn_config(lua_State *L)
     field_string(L, "lapack", la_lapack_name());
     field_string(L, "lua", LUA_RELEASE);
     field_integer(L, "threads", la_num_threads());
-    field_integer(L, "operations", la_op_count());
+    field_integer(L, "operations", la_op_builtin());
     field_integer(L, "cache_l1", (lua_Integer)la_cpu_cache(1));
     field_integer(L, "cache_l2", (lua_Integer)la_cpu_cache(2));
     field_integer(L, "cache_l3", (lua_Integer)la_cpu_cache(3));
@@ -451,6 +457,7 @@ static bool add_operation_help(luaL_Buffer *b, const char *name, size_t n)
     bool found = false;
     for (int i = 0; i < la_op_count(); i++) {
         const la_op *op = la_op_at(i);
+        if (la_op_withdrawn(op)) continue;
         if (strcspn(op->signature, ".(") != n
             || memcmp(op->signature, name, n) != 0) continue;
         add_help(b, op);
@@ -509,10 +516,16 @@ static int fn_help(lua_State *L)
 {
     luaL_Buffer b;
     size_t n;
+    la_enter(L);
     if (lua_type(L, 1) != LUA_TSTRING)
         return la_raise_arg(L, 1, "help", "name of an operation or function "
                             "expected, got %s", la_type_text(L, 1));
     const char *name = lua_tolstring(L, 1, &n);
+    if (strncmp(name, "la.", 3) == 0 && n > 3) {    /* as it is written */
+        lua_pushstring(L, name + 3);
+        lua_replace(L, 1);
+        return fn_help(L);
+    }
     const char *other = alias_of(name), *dot = strchr(name, '.');
     if (dot && la_is_theme(name, (size_t)(dot - name)))
         other = alias_of(dot + 1);
@@ -554,9 +567,11 @@ static void push_dtypes(lua_State *L, uint32_t set)
 ** need none. */
 static int fn_operations(lua_State *L)
 {
+    la_enter(L);
     lua_createtable(L, la_op_count(), 0);
     for (int i = 0; i < la_op_count(); i++) {
         const la_op *op = la_op_at(i);
+        if (la_op_withdrawn(op)) continue;
         lua_createtable(L, 0, 9);
         lua_pushlstring(L, op->signature, strcspn(op->signature, ".("));
         lua_setfield(L, -2, "name");
@@ -580,7 +595,7 @@ static int fn_operations(lua_State *L)
         lua_setfield(L, -2, "promotes");
         push_dtypes(L, op->dtypes);
         lua_setfield(L, -2, "dtypes");
-        lua_rawseti(L, -2, i + 1);
+        lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
     }
     return 1;
 }

@@ -55,6 +55,10 @@ static const char *element(lua_State *L, const la_tensor *t, int64_t at,
                            const char *name)
 {
     int64_t item = (int64_t)la_itemsize(t);
+    if (t->storage && t->storage->nbytes < 0) {
+        la_enter(L);
+        LA_CHECK(L, name, la_tensor_check_bounds(t));
+    }
     if (!t->storage || !t->storage->data)
         luaL_error(L, "%s: the tensor has no data", name);
     if ((at + 1) * item > t->storage->nbytes)
@@ -87,6 +91,7 @@ static la_scalar load(const la_tensor *t, const char *p)
 ** read as a whole, which costs as much as the rest of the call. */
 int la_item(lua_State *L)
 {
+    la_begin_work(L, la_up_state(L), "item", 0);
     la_tensor *t = la_check_tensor(L, 1, "item");
     const char *p = find_element(L, t, lua_gettop(L) - 1, "item");
     if (t->dtype == LA_FLOAT32 && !(t->flags & LA_F_NEG)) {
@@ -102,6 +107,7 @@ int la_item(lua_State *L)
 ** real, as nothing is dropped silently. */
 static la_scalar real_scalar(lua_State *L, const char *name)
 {
+    la_begin_work(L, la_up_state(L), name, 0);
     la_tensor *t = la_check_tensor(L, 1, name);
     la_scalar s = load(t, find_element(L, t, 0, name));
     if (s.kind == LA_KCOMPLEX && s.im != 0)

@@ -39,7 +39,7 @@ static const char *history_text(lua_State *L, la_tensor *t)
 /* A freed tensor still has a text. */
 static int tensor_text(lua_State *L)
 {
-    la_state *s = la_enter(L);
+    la_state *s = la_begin(L, "tostring", 0);
     la_handle *h = la_to_handle(L, 1);
     la_text text = {NULL, 0, 0};
     if (h && !h->tensor) {

@@ -43,9 +43,8 @@ static void set_seed(la_generator *g, uint64_t seed)
     *g = (la_generator){.seed = seed};
 }
 
-/* A seed that cannot be foreseen. 63 bits, so that it is a non-negative Lua
-** integer. GRND_NONBLOCK: early after boot the clock has to do. */
-static uint64_t fresh_seed(void)
+/* 63 bits. GRND_NONBLOCK: early after boot the clock has to do. */
+uint64_t la_fresh_seed(void)
 {
     uint64_t seed;
     struct timespec now;
@@ -84,7 +83,7 @@ static void read_state(lua_State *L, int arg, const char *name,
 {
     la_tensor *t = la_check_tensor(L, arg, name);
     if (t->dtype != LA_UINT8 || t->numel != STATE_BYTES || !la_is_contiguous(t)
-        || !la_data(t) || la_tensor_check_bounds(t))
+        || la_tensor_check_bounds(t) || !la_data(t))
         la_raise_arg(L, arg, name, "the state must be a uint8 tensor of %d "
                      "elements as get_state gives it", STATE_BYTES);
     memcpy(&g->seed, la_data(t), 8);
@@ -106,7 +105,7 @@ static int generator_manual_seed(lua_State *L)
 static int generator_seed(lua_State *L)
 {
     la_generator *g = check_generator(L, "seed");
-    set_seed(g, fresh_seed());
+    set_seed(g, la_fresh_seed());
     return push_seed(L, g);
 }
 
@@ -193,7 +192,7 @@ static int manual_seed(lua_State *L)
 static int seed(lua_State *L)
 {
     la_generator *g = own(L);
-    set_seed(g, fresh_seed());
+    set_seed(g, la_fresh_seed());
     return push_seed(L, g);
 }
 

@@ -4,9 +4,9 @@
 ** Taken away or replaced is whatever reaches files, programs and other code
 ** (io, package, loadfile, os but its clocks), loads bytecode (which can crash
 ** the interpreter), looks into functions (debug), steers the collector, writes
-** to the host's output, or shows an address (tostring, string.format). Patterns
-** are Lua's: a host that needs a limit on their time has to replace find,
-** match, gmatch and gsub.
+** to the host's output, or shows an address (tostring, string.format,
+** math.randomseed); and, so that limits hold, what runs long in C or keeps an
+** error to itself (lua/guard.h).
 */
 #include "lua/sandbox.h"
 
@@ -14,21 +14,10 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define REPEATED ((size_t)1 << 26)     /* bytes that string.rep may give */
+#include "base/runtime.h"
+#include "lua/guard.h"
 
-/* ---- replacements; the original is upvalue 1 ---- */
-
-/* load(chunk, name, mode, env): text alone, whatever 'mode' says. */
-static int load_text(lua_State *L)
-{
-    if (lua_gettop(L) < 3) lua_settop(L, 3);
-    lua_pushliteral(L, "t");
-    lua_replace(L, 3);
-    lua_pushvalue(L, lua_upvalueindex(1));
-    lua_insert(L, 1);
-    lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
-    return lua_gettop(L);
-}
+/* ---- replacements ---- */
 
 /* collectgarbage("count") */
 static int count_memory(lua_State *L)
@@ -41,8 +30,7 @@ static int count_memory(lua_State *L)
     return 1;
 }
 
-/* Would Lua show the address of what stands at 'index'? */
-static bool has_address(lua_State *L, int index)
+bool la_has_address(lua_State *L, int index)
 {
     switch (lua_type(L, index)) {
     case LUA_TNIL: case LUA_TBOOLEAN: case LUA_TNUMBER: case LUA_TSTRING:
@@ -55,10 +43,9 @@ static bool has_address(lua_State *L, int index)
     return false;
 }
 
-/* The text of a value, pushed: the name of its type where it has no other. */
-static void push_text(lua_State *L, int index)
+void la_push_text(lua_State *L, int index)
 {
-    if (!has_address(L, index))
+    if (!la_has_address(L, index))
         luaL_tolstring(L, index, NULL);
     else if (luaL_getmetafield(L, index, "__name") != LUA_TSTRING)
         lua_pushstring(L, luaL_typename(L, index));
@@ -68,62 +55,28 @@ static void push_text(lua_State *L, int index)
 static int text_of(lua_State *L)
 {
     luaL_checkany(L, 1);
-    push_text(L, 1);
+    la_push_text(L, 1);
     return 1;
 }
 
-/* string.format: no %p, and the texts of above for what has an address. */
-static int format_text(lua_State *L)
+/* math.randomseed(x, y): Lua's tells the seed that it takes by itself, part of
+** which is an address. */
+static int seed(lua_State *L)
 {
-    size_t n;
-    const char *text = luaL_checklstring(L, 1, &n);
-    for (const char *p = text; p < text + n; p++) {
-        if (*p != '%') continue;
-        p++;
-        p += strspn(p, "-+ #0123456789.");
-        if (*p == 'p')
-            return luaL_error(L, "format: %%p is not available in a sandbox");
-    }
-    for (int k = 2, top = lua_gettop(L); k <= top; k++) {
-        if (!has_address(L, k)) continue;
-        push_text(L, k);
-        lua_replace(L, k);
-    }
-    lua_pushvalue(L, lua_upvalueindex(1));
+    lua_pushvalue(L, lua_upvalueindex(LA_GUARD_OWN));
     lua_insert(L, 1);
-    lua_call(L, lua_gettop(L) - 1, 1);
-    return 1;
-}
-
-/* string.rep(s, n, separator): Lua's goes round n times even for nothing. */
-static int repeat_text(lua_State *L)
-{
-    size_t size, gap = 0;
-    luaL_checklstring(L, 1, &size);
-    lua_Integer n = luaL_checkinteger(L, 2);
-    luaL_optlstring(L, 3, "", &gap);
-    if (n > 0 && size + gap == 0) n = 1;
-    if (n > 0 && size + gap > 0
-        && (lua_Unsigned)n > REPEATED / (size + gap))
-        return luaL_error(L, "resulting string too large");
-    lua_settop(L, 3);
-    lua_pushinteger(L, n);
-    lua_replace(L, 2);
-    lua_pushvalue(L, lua_upvalueindex(1));
-    lua_insert(L, 1);
-    lua_call(L, 3, 1);
-    return 1;
+    lua_call(L, lua_gettop(L) - 1, 0);
+    return 0;
 }
 
 /* ---- closing ---- */
 
-/* The functions of the table on the top that are replaced; each gets the
-** original. */
+/* The functions of the table on the top that are replaced. */
 static void replace(lua_State *L, const luaL_Reg *list)
 {
     for (; list->name; list++) {
         lua_getfield(L, -1, list->name);
-        lua_pushcclosure(L, list->func, 1);
+        la_push_guarded(L, list->func);
         lua_setfield(L, -2, list->name);
     }
 }
@@ -171,6 +124,33 @@ static void close_os(lua_State *L)
     lua_pop(L, 1);
 }
 
+/* The replacements of a library that is a global table: all have just been
+** opened. */
+static void replace_in(lua_State *L, const char *library, const luaL_Reg *list)
+{
+    lua_getglobal(L, library);
+    replace(L, list);
+    lua_pop(L, 1);
+}
+
+/* Lua's functions stay reachable as upvalues of what replaces them alone. */
+static void replace_all(lua_State *L)
+{
+    static const luaL_Reg globals[] = {
+        {"collectgarbage", count_memory}, {"tostring", text_of}, {NULL, NULL}};
+    static const luaL_Reg maths[] = {{"randomseed", seed}, {NULL, NULL}};
+    lua_pushglobaltable(L);
+    replace(L, globals);
+    replace(L, la_guarded_calls);
+    lua_pop(L, 1);
+    replace_in(L, LUA_STRLIBNAME, la_guarded_strings);
+    replace_in(L, LUA_STRLIBNAME, la_guarded_patterns);
+    replace_in(L, LUA_TABLIBNAME, la_guarded_tables);
+    replace_in(L, LUA_COLIBNAME, la_guarded_coroutines);
+    replace_in(L, LUA_UTF8LIBNAME, la_guarded_utf8);
+    replace_in(L, LUA_MATHLIBNAME, maths);
+}
+
 int la_close_unsafe(lua_State *L)
 {
     static const luaL_Reg libs[] = {
@@ -178,11 +158,6 @@ int la_close_unsafe(lua_State *L)
         {LUA_COLIBNAME, luaopen_coroutine}, {LUA_TABLIBNAME, luaopen_table},
         {LUA_OSLIBNAME, luaopen_os}, {LUA_STRLIBNAME, luaopen_string},
         {LUA_MATHLIBNAME, luaopen_math}, {LUA_UTF8LIBNAME, luaopen_utf8}};
-    static const luaL_Reg globals[] = {
-        {"load", load_text}, {"collectgarbage", count_memory},
-        {"tostring", text_of}, {NULL, NULL}};
-    static const luaL_Reg strings[] = {
-        {"format", format_text}, {"rep", repeat_text}, {NULL, NULL}};
     static const char *const functions[] = {"dofile", "loadfile", "print",
         "warn", NULL};
     static const char *const modules[] = {"io", "debug", "package", NULL};
@@ -193,14 +168,76 @@ int la_close_unsafe(lua_State *L)
     }
     close_package(L);
     close_os(L);
+    replace_all(L);
     lua_getglobal(L, LUA_STRLIBNAME);
-    replace(L, strings);
     clear(L, bytecode);
     lua_pushglobaltable(L);
-    replace(L, globals);
     clear(L, functions);
     clear(L, modules);
     luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
     clear(L, modules);
     return 0;
+}
+
+/* ---- memory ---- */
+
+/* What Lua allocates goes through this, until its last block is freed: by
+** whatever thread closes the state, with the token that the state had. That is
+** after the state has left its runtime, which may be gone: as tokens, this
+** belongs to none, and its block is the default one's. Sizes are those that Lua
+** keeps, so that every byte charged is given back. */
+typedef struct counted {
+    lua_Alloc fn;
+    void *context, *last;       /* the host's; the state's own block */
+    la_token *token;
+} counted;
+
+/* lua_Alloc: of a new block 'before' is the type of its object.
+** NULL above the limit: Lua collects garbage then and tries again. Strings that
+** are too long are refused as they are made. */
+static void *allocate(void *context, void *block, size_t before, size_t after)
+{
+    counted *c = context;
+    size_t have = block ? before : 0;
+    bool string = !block && before == LUA_TSTRING;
+    if (string && after > LA_LONGEST + 64) {
+        la_error(LA_ENOMEM, "script: not enough memory (a string of %zu bytes;"
+                 " a sandbox has none above %zu)", after, LA_LONGEST);
+        return NULL;
+    }
+    if (after > have && la_token_charge_lua(c->token, after - have))
+        return NULL;
+    void *fresh = c->fn(c->context, block, before, after);
+    if (after > have && !fresh) la_token_uncharge_lua(c->token, after - have);
+    if (after < have) la_token_uncharge_lua(c->token, have - after);
+    if (after == 0 && block == c->last) {
+        la_token_release(c->token);
+        la_raw_free(&la_default_runtime, c, sizeof *c);
+    }
+    return fresh;
+}
+
+/* The main thread is the first part of the state's own block, the last that
+** lua_close frees. */
+la_status la_count_memory(lua_State *L, size_t limit)
+{
+    void *context;
+    lua_Alloc fn = lua_getallocf(L, &context);
+    la_token *k = la_state_of(L)->context.token;
+    if (fn == allocate) {
+        la_token_set_cap(k, limit);
+        return LA_OK;
+    }
+    counted *c = la_raw_alloc(&la_default_runtime, sizeof *c);
+    if (!c) return la_error(LA_ENOMEM, "not enough memory");
+    lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_MAINTHREAD);
+    void *last = lua_getextraspace(lua_tothread(L, -1));
+    lua_pop(L, 1);
+    *c = (counted){fn, context, last, la_token_retain(k)};
+    size_t now = ((size_t)lua_gc(L, LUA_GCCOUNT) << 10)
+        + (size_t)lua_gc(L, LUA_GCCOUNTB);
+    la_token_charge_lua(k, now);
+    la_token_set_cap(k, limit);
+    lua_setallocf(L, allocate, c);
+    return LA_OK;
 }

@@ -5,15 +5,16 @@
 #include <string.h>
 
 #include "base/cpu.h"
+#include "base/runtime.h"
 #include "grad/grad.h"
 #include "lua/autograd.h"
 #include "lua/binding.h"
+#include "lua/embed.h"
 #include "lua/index.h"
-#include "lunarray.h"
 
 /* The state's key in the registry: a string could not be made when memory is
 ** short, and an address would be another in a second copy of the library. */
-#define STATE_KEY ((lua_Integer)LA_HANDLE_MAGIC)
+#define STATE_KEY ((lua_Integer)0x6c756e6172726179)
 
 la_state *la_state_of(lua_State *L)
 {
@@ -38,18 +39,25 @@ void la_closure(lua_State *L, lua_CFunction fn)
 static int state_gc(lua_State *L)
 {
     la_state *s = lua_touserdata(L, 1);
-    if (la_current_context == &s->context) la_current_context = NULL;
+    la_runtime *rt = s->context.runtime;
+    la_passage before = la_enter_runtime(rt);
+    la_drop_scopes(s);
     la_cut_ties(s);
+    la_token_release(s->context.token);
+    s->context.token = &la_no_token;
+    la_leave_context(&before);
+    if (la_current_context == &s->context) la_current_context = NULL;
+    atomic_fetch_sub(&rt->states, 1);
     return 0;
 }
 
 /* The main thread is kept, not L: the library may be opened by a coroutine that
 ** dies. */
-static void new_state(lua_State *L)
+static la_state *new_state(lua_State *L, la_runtime *rt)
 {
     la_state *s = lua_newuserdatauv(L, sizeof(*s), 0);
     memset(s, 0, sizeof(*s));
-    la_context_init(&s->context);
+    la_context_init(&s->context, rt);
     lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_MAINTHREAD);
     s->main = lua_tothread(L, -1);
     lua_pop(L, 1);
@@ -57,7 +65,33 @@ static void new_state(lua_State *L)
     lua_pushcfunction(L, state_gc);
     lua_setfield(L, -2, "__gc");
     lua_setmetatable(L, -2);
+    atomic_fetch_add(&rt->states, 1);       /* from here on state_gc runs */
+    la_token *token = la_token_new();
+    if (!token) luaL_error(L, "not enough memory");
+    s->context.token = token;
     lua_rawseti(L, LUA_REGISTRYINDEX, STATE_KEY);
+    return s;
+}
+
+/* Stack 1: the runtime, as a light userdata. */
+static int begin_protected(lua_State *L)
+{
+    new_state(L, lua_touserdata(L, 1));
+    return 0;
+}
+
+la_status la_join_runtime(lua_State *L, la_runtime *rt)
+{
+    if (!L) return la_error(LA_EARG, "a Lua state is needed");
+    if (!lua_checkstack(L, 8)) return la_error(LA_ENOMEM, "Lua stack is full");
+    la_state *s = la_state_of(L);
+    if (s && s->context.runtime != rt)
+        return la_error(LA_ESTATE, "the Lua state belongs to another runtime");
+    if (s) return LA_OK;
+    lua_pushcfunction(L, begin_protected);
+    lua_pushlightuserdata(L, rt);
+    if (lua_pcall(L, 1, 0, 0) == LUA_OK) return LA_OK;
+    return la_lua_error(L, "open");
 }
 
 /* NULL entries are those whose tensors were moved into handles. */
@@ -93,7 +127,8 @@ static void add_parts(lua_State *L, int lib, int methods)
                               &la_part_build, &la_part_info, &la_part_attr,
                               &la_part_index, &la_part_random, &la_part_io,
                               &la_part_csv, &la_part_print, &la_part_grad,
-                              &la_part_names, &la_part_fuse};
+                              &la_part_names, &la_part_fuse, &la_part_scope,
+                              &la_part_share, &la_part_vmap};
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
         add_functions(L, parts[i]->functions, lib);
         add_functions(L, parts[i]->methods, methods);
@@ -105,9 +140,7 @@ static void add_parts(lua_State *L, int lib, int methods)
 static int call_lazy(lua_State *L)
 {
     int n = lua_gettop(L);
-    if (lua_getglobal(L, "require") != LUA_TFUNCTION)
-        return luaL_error(L, "'%s' needs 'require'",
-                          lua_tostring(L, lua_upvalueindex(2)));
+    lua_pushcfunction(L, la_require);
     lua_pushvalue(L, lua_upvalueindex(1));
     lua_call(L, 1, 1);
     lua_getfield(L, -1, lua_tostring(L, lua_upvalueindex(2)));
@@ -171,7 +204,7 @@ static void add_constants(lua_State *L, int lib)
     }
     lua_pushliteral(L, "...");
     lua_setfield(L, lib, "ellipsis");
-    lua_pushliteral(L, LA_VERSION);
+    lua_pushliteral(L, LA_VERSION_TEXT);
     lua_setfield(L, lib, "_VERSION");
 }
 
@@ -180,19 +213,20 @@ static void add_constants(lua_State *L, int lib)
 ** block, which closures of the first attempt may point at. */
 LA_API int luaopen_lunarray(lua_State *L)
 {
-    bool begun = la_state_of(L) != NULL;
-    if (begun && lua_getfield(L, LUA_REGISTRYINDEX, "lunarray.module")
+    la_state *s = la_state_of(L);
+    if (s && lua_getfield(L, LUA_REGISTRYINDEX, "lunarray.module")
                  == LUA_TTABLE) return 1;
     if (la_cpu_missing())
         return luaL_error(L, "lunarray was built for processors with %s",
                           la_cpu_missing());
-    if (!begun) new_state(L);       /* else an attempt ran out of memory */
+    if (!s) s = new_state(L, &la_default_runtime);  /* else begun before */
+    la_make_current(&s->context);
     new_box_metatable(L);
     la_open_errors(L);
     la_grad_init();
     luaL_newmetatable(L, LA_META_NAME);
     int meta = lua_gettop(L);
-    la_pace_begin(L, la_state_of(L));
+    la_pace_begin(L, s);
     lua_createtable(L, 0, 1024);
     int lib = lua_gettop(L);
     lua_createtable(L, 0, 1024);
@@ -202,10 +236,12 @@ LA_API int luaopen_lunarray(lua_State *L)
     add_parts(L, lib, methods);
     la_open_index(L, lib);
     la_open_meta(L, lib, meta, methods);
+    la_open_scopes(L, la_state_of(L), meta);
     add_constants(L, lib);
     add_lazy(L, lib, methods);
     la_open_themes(L, lib);
     la_open_images(L, lib);
+    la_open_snapshots(L, lib);
     la_open_embedded(L);
     la_open_foreign(L, lib, methods);
     lua_pushvalue(L, lib);
@@ -218,7 +254,8 @@ LA_API int luaopen_lunarray(lua_State *L)
 ** registry. */
 void la_push_borrowed(lua_State *L, la_state *s, la_tensor *t)
 {
-    la_handle *h = la_bare_handle(L, s);
-    luaL_setmetatable(L, LA_META_NAME);
+    bool scoped = s->scopes.depth > 0;
+    la_handle *h = scoped ? la_scoped_handle(L, s) : la_bare_handle(L, s);
+    if (!scoped) luaL_setmetatable(L, LA_META_NAME);
     h->tensor = la_tensor_retain(t);
 }

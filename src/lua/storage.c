@@ -37,7 +37,7 @@ static int storage_gc(lua_State *L)
 
 static int storage_bytes(lua_State *L)
 {
-    lua_pushinteger(L, check_storage(L)->nbytes);
+    lua_pushinteger(L, la_storage_bytes(check_storage(L)));
     return 1;
 }
 
@@ -45,7 +45,7 @@ static int storage_text(lua_State *L)
 {
     la_storage *s = check_storage(L);
     lua_pushfstring(L, "lunarray.Storage of %I bytes%s",
-                    (LUAI_UACINT)s->nbytes,
+                    (LUAI_UACINT)la_storage_bytes(s),
                     s->device == LA_META ? " on meta" : "");
     return 1;
 }

@@ -7,6 +7,7 @@
 ** the module lunarray.<theme>, loaded when the first of them is asked for.
 */
 #include "lua/binding.h"
+#include "lua/embed.h"
 #include <string.h>
 
 static const struct {
@@ -19,6 +20,7 @@ static const struct {
     {"image", true},
     {"signal", true},
     {"special", false},
+    {"game", false},
 };
 
 enum { THEMES = sizeof(themes) / sizeof(themes[0]) };
@@ -38,9 +40,7 @@ static int load_member(lua_State *L)
 {
     const char *theme = lua_tostring(L, lua_upvalueindex(2));
     if (lua_isnil(L, lua_upvalueindex(1))) return la_missing_name(L, theme, 1);
-    if (lua_getglobal(L, "require") != LUA_TFUNCTION)
-        return luaL_error(L, "'%s' needs 'require'",
-                          lua_tostring(L, lua_upvalueindex(1)));
+    lua_pushcfunction(L, la_require);
     lua_pushvalue(L, lua_upvalueindex(1));
     lua_call(L, 1, 1);
     lua_pushvalue(L, 2);
@@ -79,7 +79,8 @@ static void add_autograd(lua_State *L, int lib)
 {
     static const char *const names[] = {"grad", "Function", "no_grad",
         "enable_grad", "detect_anomaly", "gradcheck", "gradgradcheck",
-        "jacobian", "hessian", "jvp", "vjp", "hvp", "checkpoint", "grad_graph"};
+        "jacobian", "hessian", "jvp", "vjp", "hvp", "checkpoint", "grad_graph",
+        "vmap"};
     new_theme(L, lib, "autograd", false);
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         add_member(L, lib, "autograd", names[i], names[i]);

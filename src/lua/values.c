@@ -38,9 +38,14 @@ la_dtype la_check_dtype(lua_State *L, int arg, const char *name)
 
 const char *la_check_path(lua_State *L, int arg, const char *name)
 {
-    size_t n;
     if (la_up_state(L)->sandboxed)
         la_raise_arg(L, arg, name, "files are not open to this script");
+    return la_check_name(L, arg, name);
+}
+
+const char *la_check_name(lua_State *L, int arg, const char *name)
+{
+    size_t n;
     if (lua_type(L, arg) != LUA_TSTRING)
         la_raise_arg(L, arg, name, "path expected, got %s",
                      la_type_text(L, arg));

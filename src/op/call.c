@@ -39,15 +39,14 @@ static void widen(la_value *v, la_type type)
     if (v->tag == LA_VSCALAR) *v = la_v_float(v->scalar.re);
 }
 
-/* Wrapped numbers without a tensor next to them, unless a dtype= holds them in
-** full; those of element-wise rows promote. */
+/* Wrapped numbers without a tensor next to them. */
 static la_status default_numbers(const la_op *op, int n, const la_value *args,
                                  owned *o)
 {
     int tensors = 0;
     for (int k = 0; k < n; k++)
         tensors += args[k].tag == LA_VTENSOR || args[k].tag == LA_VTENSORS;
-    if (op->family || tensors > o->n || la_asks_wide(n, args)) return LA_OK;
+    if (tensors > o->n || la_keeps_numbers(op, n, args)) return LA_OK;
     for (int k = 0; k < o->n; k++)
         LA_TRY(la_number_to_default(o->slots[k]));
     return LA_OK;
@@ -75,29 +74,38 @@ static la_status fill(const la_schema *s, int n, const la_value *given,
     return LA_OK;
 }
 
+la_status la_do_frame(la_frame *f, int n, const la_value *given)
+{
+    la_value args[LA_MAX_ARGS];
+    owned o;
+    o.n = 0;
+    const la_schema *s = la_schema_of(f->op);
+    f->args = args;
+    f->nargs = s->nparams;
+    f->nresults = 0;
+    f->keys = 0;
+    memset(f->scratch, 0, sizeof(f->scratch));   /* results: by the gate */
+    la_status status = fill(s, n, given, args, &o);
+    if (!status && o.n) status = default_numbers(f->op, s->nparams, args, &o);
+    if (!status) status = la_dispatch(f);
+    drop_owned(&o);
+    f->args = NULL;
+    return status;
+}
+
 /* One call in a frame of the caller, who owns its results after LA_OK; 'out' is
 ** self or the out= tensor. */
 static la_status call(const la_op *op, la_form form, la_tensor *out, int n,
                       const la_value *given, la_frame *f)
 {
-    la_value args[LA_MAX_ARGS];
-    owned o;
-    o.n = 0;
-    const la_schema *s = la_schema_of(op);
     f->op = op;
     f->form = form;
-    f->args = args;
-    f->nargs = s->nparams;
-    f->nresults = 0;
-    f->keys = 0;
     memset(f->outs, 0, sizeof(f->outs));
-    memset(f->scratch, 0, sizeof(f->scratch));   /* results: by the gate */
     f->outs[0] = out;
-    la_status status = fill(s, n, given, args, &o);
-    if (!status && o.n) status = default_numbers(op, s->nparams, args, &o);
-    if (!status) status = la_dispatch(f);
-    drop_owned(&o);
-    f->args = NULL;
+    la_status status = la_do_frame(f, n, given);
+    if (status == LA_OK) return LA_OK;
+    const la_word *name = &la_schema_of(op)->name;
+    la_error_unnamed(name->text, (size_t)name->n, status);
     return la_blame(status, 0);     /* its arguments are not the caller's */
 }
 

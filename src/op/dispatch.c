@@ -9,9 +9,11 @@
 #include "base/context.h"
 #include "base/memory.h"
 #include "base/pool.h"
+#include "base/runtime.h"
 #include "base/trace.h"
 #include "op/composite.h"
 #include "op/families.h"
+#include "op/fuel.h"
 #include "op/device_names.h"
 #include "op/schema.h"
 #include "op/trace.h"
@@ -25,6 +27,8 @@ typedef struct gate {
     uint32_t flags;         /* of all tensors together */
     const la_storage *written;   /* of the tensor that is written; or NULL */
     int sharing;            /* arguments that lie in it */
+    uint8_t here;           /* the runtime of the call */
+    uint8_t foreign;        /* not 0: a tensor of another one is there */
 } gate;
 
 /* Contiguous tensors are the common case: one multiplication. */
@@ -44,8 +48,13 @@ static bool is_recording(const la_context *c)
 
 static __attribute__((noinline)) la_status look_closer(const la_tensor *t)
 {
+    if (t->flags & LA_F_BATCHED) return LA_OK;      /* src/vmap looks */
     if ((t->flags & LA_F_DEFERRED) && is_recording(la_ctx())) return LA_OK;
     if (t->device != LA_CPU) return LA_OK;
+    if (t->storage && t->storage->flags & LA_S_OWED && is_recording(la_ctx()))
+        return la_extent_check(t->ndim, la_sizes(t), la_strides(t), t->offset,
+                               (int64_t)la_itemsize(t),
+                               la_storage_bytes(t->storage));
     return la_tensor_check_bounds(t);
 }
 
@@ -56,6 +65,7 @@ static inline la_status check_tensor(const la_tensor *t, gate *g)
     g->flags |= t->flags | la_grad_flag(t);
     g->keys |= BIT(t->device);
     g->sharing += t->storage == g->written;
+    g->foreign |= t->owner ^ g->here;
     return __builtin_expect(is_inside(t), 1) ? LA_OK : look_closer(t);
 }
 
@@ -160,11 +170,11 @@ static bool writes(const la_frame *f)
 }
 
 /* Versions of what was written rise once the kernels below are done, also
-** after an interrupt in the middle; set_data changes nothing that counts. */
+** after a stop in the middle; set_data changes nothing that counts. */
 static la_status note_write(la_frame *f, la_status status)
 {
     int n = f->form == LA_OUT ? LA_MAX_RESULTS : 1;
-    if (status && status != LA_EINTR) return status;
+    if (status && !la_is_stop(status)) return status;
     for (int k = 0; k < n; k++)
         if (f->outs[k]) la_bump_version(f->outs[k]);
     if (f->form == LA_FUNCTIONAL && f->args[0].tag == LA_VTENSOR
@@ -180,7 +190,8 @@ static la_status run_inplace_or_view(la_frame *f)
 
 static la_op_fn kernel_for(const la_op *op, int key)
 {
-    if (op->state->kernel[key]) return op->state->kernel[key];
+    la_op_fn fn = la_registered_kernel(op, key);
+    if (fn) return fn;
     switch (key) {
     case LA_KEY_CPU: return run_cpu;
     case LA_KEY_META: return run_meta;
@@ -191,15 +202,15 @@ static la_op_fn kernel_for(const la_op *op, int key)
     }
 }
 
-la_op_fn la_autograd_kernel, la_fuse_kernel;
+la_op_fn la_autograd_kernel, la_fuse_kernel, la_vmap_kernel;
 
 /* Nothing records and no kernel comes from outside: the same as the walk over
 ** the keys below, without it. */
 static inline bool on_cpu_alone(const la_frame *f)
 {
-    const la_op_fn *kernel = f->op->state->kernel;
     return !(f->keys & ~(BIT(LA_KEY_CPU) | BIT(LA_KEY_INPLACE_OR_VIEW)))
-        && !kernel[LA_KEY_CPU] && !kernel[LA_KEY_INPLACE_OR_VIEW];
+        && !atomic_load_explicit(&la_runtime_here()->kernels_replaced,
+                                 memory_order_relaxed);
 }
 
 static la_status run_keys(la_frame *f)
@@ -230,6 +241,7 @@ la_status la_redispatch(la_frame *f, la_key below)
 static void own_result(la_tensor *t)
 {
     if (!t->base || atomic_load(&t->base->refs) != 1) return;
+    if (t->flags & LA_F_BATCHED) return;
     la_tensor_drop(&t->base);
     t->flags &= ~(uint32_t)(LA_F_NO_GRAD_VIEW | LA_F_MULTI_VIEW);
 }
@@ -246,6 +258,8 @@ static la_status run_composite(la_frame *f)
         if (f->results[k].tag == LA_VTENSOR) own_result(f->results[k].tensor);
     return LA_OK;
 }
+
+la_status la_run_body(la_frame *f) { return run_composite(f); }
 
 /* Arguments whose bits the operation does not know are replaced by resolved
 ** copies for the time of the call. */
@@ -276,13 +290,46 @@ static bool knows_bits(const la_frame *f, uint32_t bits)
         && !outs_are_lazy(f);
 }
 
-/* From the gate to a kernel: recording for la.fuse before all else, lazy bits
-** resolved, composites before keys (they have none), then the keys. */
+/* Is the call src/vmap's? Random numbers are, with or without a batch. */
+static bool is_mapped(const la_frame *f, const gate *g)
+{
+    if (g->flags & LA_F_BATCHED) return la_vmap_kernel != NULL;
+    return la_draws_numbers(la_schema_of(f->op));
+}
+
+/* What is written to out= has no history: refused as in PyTorch where a result
+** would get one. Here and not under the Autograd key, which composites never
+** reach: copy_ would record what they give. */
+static __attribute__((noinline, cold)) la_status
+refuse_history(const la_frame *f)
+{
+    bool differs = false;
+    for (int k = 0; k < LA_MAX_RESULTS; k++)
+        differs |= f->outs[k] && (la_is_float((la_dtype)f->outs[k]->dtype)
+                                  || la_is_complex(
+                                      (la_dtype)f->outs[k]->dtype));
+    if (!differs || (f->op->forms & LA_NO_GRAD_OP)) return LA_OK;
+    return la_error(LA_EGRAD, "functions with out=... arguments don't "
+                    "support automatic differentiation, but one of the "
+                    "arguments requires grad");
+}
+
+/* From the gate to a kernel: vmap and recording for la.fuse before all else,
+** lazy bits resolved, composites before keys (they have none), then the
+** keys. */
 static la_status launch(la_frame *f, const gate *g)
 {
     const la_context *c = la_ctx();
     la_keyset keys = g->keys ? g->keys : BIT(LA_CPU);
+    if (__builtin_expect(c->vmap || (g->flags & LA_F_BATCHED), 0)
+        && is_mapped(f, g)) {
+        f->keys = keys;
+        return la_vmap_kernel(f);
+    }
     if (__builtin_expect(is_recording(c), 0)) return la_fuse_kernel(f);
+    if (f->form == LA_OUT && (g->flags & LA_F_REQUIRES_GRAD) && !c->no_grad
+        && !(c->excluded_keys & BIT(LA_KEY_AUTOGRAD)))
+        LA_TRY(refuse_history(f));
     if ((g->flags & LAZY) && !knows_bits(f, g->flags & LAZY))
         return run_resolved(f);
     if (writes(f) && (g->sharing > 1 || f->form == LA_OUT) && has_entangled(f))
@@ -444,15 +491,24 @@ static void verify_results(const la_frame *f)
 
 la_status la_dispatch(la_frame *f)
 {
-    gate g = {0, 0, written_storage(f), 0};
+    gate g = {0, 0, written_storage(f), 0, la_here.owner, 0};
     for (int k = 0; k < LA_MAX_RESULTS; k++) {  /* memset is slower here */
         f->results[k].tag = LA_VNONE;
         f->results[k].tensor = NULL;
     }
     LA_TRY(check_args(f, &g));
     if (f->form != LA_FUNCTIONAL) LA_TRY(check_outputs(f, &g));
+    if (__builtin_expect(g.foreign, 0))
+        return la_error(LA_EARG, "a tensor belongs to another runtime than the "
+                        "call");
     if (__builtin_expect(la_trace_on, 0)) la_trace_frame(f);
-    la_status status = launch(f, &g);
+    la_token *k = la_ctx()->token;
+    la_status status = LA_OK;
+    la_fuel_scope scope;
+    bool limited = __builtin_expect(la_token_armed(k), 0);
+    if (limited) status = la_fuel_begin(&scope, f, k);
+    if (!status) status = launch(f, &g);
+    if (limited) status = la_fuel_end(&scope, status);
     if (status == LA_OK && f->form != LA_FUNCTIONAL)
         status = la_finish_outputs(f);
     if (__builtin_expect(la_host_fault || la_is_stopping(), 0))

@@ -122,13 +122,19 @@ enum {
 
 struct la_schema;             /* op/schema.h */
 
+/* What a name means to a caller: the first overload and the form. */
+typedef struct la_callable {
+    const la_op *op;
+    bool inplace;
+} la_callable;
+
 /* What changes after the start: the schema is parsed at the first use,
-** overloads are chained, hosts and src/grad hang in what is theirs. */
+** overloads are chained, src/grad hangs in what is its. */
 typedef struct la_op_state {
-    la_op_fn kernel[LA_NKEYS];         /* NULL falls through */
     const struct la_schema *schema;
     const la_op *next;                 /* the next overload of the name */
     const struct la_grad_rule *grad;   /* set by src/grad */
+    la_callable calls[2];              /* of a first overload: name, name_ */
 } la_op_state;
 
 struct la_op {
@@ -165,9 +171,22 @@ la_status la_dispatch(la_frame *f);
 la_status la_redispatch(la_frame *f, la_key below);
 
 /* Look up by schema name; NULL when there is none. */
-const la_op *la_op_find(const char *name, size_t n);
+const la_op *la_op_lookup(const char *name, size_t n);
 const la_op *la_op_at(int id);  /* NULL past the end: walk the registry */
 int la_op_count(void);
+int la_op_builtin(void);        /* how many of them are rows of ours */
+/* The bytes of the row's name, without the overload's. */
+static inline size_t la_op_name_length(const la_op *op)
+{
+    return strcspn(op->signature, ".(");
+}
+/* The first overload of what users call 'name': a row's name, another name, or
+** "theme.name"; state->next leads to the others. NULL for none. By a hash: the
+** table is made at the first use, on any thread. */
+const la_op *la_op_first(const char *name, size_t n);
+/* The same for names with the form: "add_" is add in place. Valid as long as
+** the row. */
+const la_callable *la_op_callable(const char *name, size_t n);
 
 /* The row of a built-in operation, by name. Rows are symbols: a name that no
 ** row has is a link error, and no file but the registry depends on the texts
@@ -175,14 +194,12 @@ int la_op_count(void);
 #define LA_OP(name) (__extension__ \
     ({ extern const la_op la_row_##name; &la_row_##name; }))
 
-/* From outside: a new operation; the kernel of an operation for a key; a
-** device. Texts are copied. LA_EARG for a bad schema or a taken name. */
-la_status la_op_register(const char *schema, const char *doc, uint32_t forms,
-                         la_op_fn meta, la_op_fn impl, const la_op **out);
+/* From outside, for the runtime where the thread is: the kernel of an operation
+** for a key; a device. Texts are copied. LA_EARG for a taken name. New
+** operations: op/hosted.h. */
 la_status la_kernel_register(const la_op *op, la_key key, la_op_fn fn);
-/* Some operation has a kernel from outside for plain tensors: then even the
-** shortest ways go through la_dispatch (op/index/key.c). */
-extern bool la_kernels_replaced;
+/* What was registered for the operation where the thread is; NULL: nothing. */
+la_op_fn la_registered_kernel(const la_op *op, int key);
 la_status la_device_register(const char *name, la_device *out);
 
 /* ---- for implementations ---- */
@@ -259,6 +276,11 @@ static inline la_status la_require_dtype(const la_frame *f, la_dtype dtype)
 /* Set by src/grad and src/fuse: the kernels of their keys for all operations;
 ** NULL falls through. */
 extern la_op_fn la_autograd_kernel, la_fuse_kernel;
+/* Set by src/vmap: runs a call with batched tensors, or one that draws numbers
+** while a vmap runs. */
+extern la_op_fn la_vmap_kernel;
+/* The body of a composite, on the arguments of the frame as they are. */
+la_status la_run_body(la_frame *f);
 /* Result k, borrowed: what la_set_output has made ready. */
 static inline la_tensor *la_result(const la_frame *f, int k)
 {
@@ -312,9 +334,13 @@ static inline la_value la_v_dtype(la_dtype dtype)
 {
     return (la_value){.tag = LA_VDTYPE, .given = true, .dtype = dtype};
 }
-/* Is one of n arguments a dtype that holds what a Lua number does? */
-static inline bool la_asks_wide(int n, const la_value *args)
+/* Do numbers without a tensor next to them stay as they are? Element-wise rows
+** promote them, complex numbers are numbers themselves, and one of n arguments
+** may be a dtype that holds what a Lua number does. */
+static inline bool la_keeps_numbers(const la_op *op, int n,
+                                    const la_value *args)
 {
+    if (op->family || op == LA_OP(complex)) return true;
     for (int k = 0; k < n; k++)
         if (args[k].tag == LA_VDTYPE && (args[k].dtype == LA_FLOAT64
                                          || args[k].dtype == LA_COMPLEX128))
@@ -382,6 +408,9 @@ la_status la_do_out(const la_op *op, la_tensor *out, int n,
                     const la_value *args);
 la_status la_do_many(const la_op *op, la_value *results, int n,
                      const la_value *args);
+/* Of a frame with op, form and outs (all of them set); results are the
+** caller's. The frame's arguments are gone afterwards. */
+la_status la_do_frame(la_frame *f, int n, const la_value *args);
 /* The first result becomes result 0 of the composite 'f'. */
 la_status la_do_result(la_frame *f, const la_op *op, int n,
                        const la_value *args);

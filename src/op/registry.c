@@ -1,15 +1,17 @@
 /*
 ** The table of operations. The built-in rows are constant data expanded from
-** op/def/, what changes is kept apart in la_op_state; rows from outside are
-** appended. Nothing runs at load time.
+** op/def/, what changes is kept apart in la_op_state. What hosts register, rows
+** that are appended, kernels of any row, devices, is the runtime's: others do
+** not see it. Nothing runs at load time.
 */
 #include "op/device_names.h"
 
 #include <stdatomic.h>
 
-#include "base/memory.h"
+#include "base/runtime.h"
 #include "kernel/reduce/reduce.h"
 #include "op/families.h"
+#include "op/hosted.h"
 #include "op/impls.h"
 #include "op/schema.h"
 
@@ -79,15 +81,18 @@ static const la_op *const builtin[NOPS] = {
 static la_schema schemas[NOPS];
 static _Atomic int parsed[NOPS];   /* 0 no, 1 somebody is at it, 2 yes */
 
-/* Rows from outside: registered by a host before its scripts run. */
-#define MAX_EXTRA 256
-typedef struct extra_row {
-    la_op op;
-    la_op_state state;
-    la_schema schema;
-} extra_row;
-static extra_row *extra[MAX_EXTRA];
-static _Atomic int nextra;
+enum { KERNEL_BYTES = NOPS * sizeof(la_op_fn) };
+
+/* Never held while a function of the host runs: memory is had before. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+void la_lock_tables(void) { pthread_mutex_lock(&lock); }
+void la_unlock_tables(void) { pthread_mutex_unlock(&lock); }
+
+static la_op_table *table_here(void)
+{
+    return atomic_load_explicit(&la_runtime_here()->table,
+                                memory_order_acquire);
+}
 
 const la_schema *la_schema_first(const la_op *op)
 {
@@ -104,116 +109,112 @@ const la_schema *la_schema_first(const la_op *op)
 const la_op *la_op_at(int id)
 {
     if (id < 0 || id >= la_op_count()) return NULL;
-    return id < NOPS ? builtin[id] : &extra[id - NOPS]->op;
+    return id < NOPS ? builtin[id]
+        : &atomic_load(&table_here()->rows[id - NOPS])->op;
 }
 
-int la_op_count(void) { return NOPS + atomic_load(&nextra); }
+int la_op_builtin(void) { return NOPS; }
+int la_op_count(void)
+{
+    la_op_table *t = table_here();
+    return NOPS + (t ? atomic_load(&t->nrows) : 0);
+}
 
-/* Rows are few and names are looked up when a state opens or by hosts; the
-** walk is linear on purpose. */
-const la_op *la_op_find(const char *name, size_t n)
+/* By the whole name of one row, with its overload's: hosts register kernels so.
+** The walk is linear on purpose. */
+const la_op *la_op_lookup(const char *name, size_t n)
 {
     for (int i = 0; i < la_op_count(); i++) {
-        const char *s = la_op_at(i)->signature;
-        size_t len = strcspn(s, "(");
-        if (len == n && memcmp(s, name, n) == 0) return la_op_at(i);
+        const la_op *op = la_op_at(i);
+        if (strcspn(op->signature, "(") == n && !la_op_withdrawn(op)
+            && memcmp(op->signature, name, n) == 0) return op;
     }
     return NULL;
 }
 
-/* Registrations come one at a time, whichever thread they are on. */
-static atomic_flag registering = ATOMIC_FLAG_INIT;
-
-static void lock_tables(void)
+/* The end of a runtime. */
+static void drop_table(la_runtime *rt)
 {
-    while (atomic_flag_test_and_set(&registering)) continue;
+    la_op_table *t = atomic_load(&rt->table);
+    if (!t) return;
+    la_hosted_drop(rt, t);
+    for (int k = 0; k < LA_NKEYS; k++)
+        la_raw_free(rt, (void *)atomic_load(&t->kernels[k]), KERNEL_BYTES);
+    la_raw_free(rt, t, sizeof *t);
+    atomic_store(&rt->table, NULL);
 }
 
-static void unlock_tables(void) { atomic_flag_clear(&registering); }
+static void connect(void) { la_op_table_drop = drop_table; }
 
-/* A row with its own copies of the texts behind it: signature, doc, name. */
-static extra_row *new_row(const char *schema, const char *doc, size_t *bytes)
+la_op_table *la_need_table(void)
 {
-    size_t n = strlen(schema) + 1, m = strlen(doc) + 1;
-    size_t word = strcspn(schema, "(");
-    *bytes = sizeof(extra_row) + n + m + word + 1;
-    extra_row *row = la_mem_zalloc(*bytes);
-    if (!row) return NULL;
-    char *text = (char *)(row + 1);
-    row->op.signature = memcpy(text, schema, n);
-    row->op.doc = memcpy(text + n, doc, m);
-    row->op.name = memcpy(text + n + m, schema, word);
-    return row;
-}
-
-static la_status add_row(const char *schema, const char *doc, uint32_t forms,
-                         la_op_fn meta, la_op_fn impl, const la_op **out)
-{
-    int k = atomic_load(&nextra);
-    size_t bytes;
-    if (la_op_find(schema, strcspn(schema, "(")))
-        return la_error(LA_EARG, "operation '%.*s' exists already",
-                        (int)strcspn(schema, "("), schema);
-    if (k == MAX_EXTRA)
-        return la_error(LA_ENOMEM, "at most %d operations can be added",
-                        MAX_EXTRA);
-    extra_row *row = new_row(schema, doc, &bytes);
-    if (!row) return LA_ENOMEM;
-    la_status status = la_schema_parse(row->op.signature, &row->schema);
-    if (status) {
-        la_mem_free(row, bytes);
-        return status;
+    static la_once once = LA_ONCE;
+    la_runtime *rt = la_runtime_here();
+    la_op_table *t = table_here(), *none = NULL;
+    if (t) return t;
+    la_op_table *fresh = la_raw_alloc(rt, sizeof *fresh);
+    if (!fresh) {
+        la_error(LA_ENOMEM, "no memory for the table of operations");
+        return NULL;
     }
-    row->op.forms = forms;
-    row->op.dtypes = LA_ANY_DTYPE;
-    row->op.id = NOPS + k;
-    row->op.meta = meta;
-    row->op.impl = impl;
-    row->op.state = &row->state;
-    row->state.schema = &row->schema;
-    extra[k] = row;
-    atomic_store(&nextra, k + 1);
-    *out = &row->op;
-    return LA_OK;
+    atomic_store(&fresh->ndevices, LA_DEVICE_EXT);
+    la_run_once(&once, connect);
+    if (atomic_compare_exchange_strong(&rt->table, &none, fresh)) return fresh;
+    la_raw_free(rt, fresh, sizeof *fresh);
+    return none;
 }
 
-la_status la_op_register(const char *schema, const char *doc, uint32_t forms,
-                         la_op_fn meta, la_op_fn impl, const la_op **out)
+la_op_fn la_registered_kernel(const la_op *op, int key)
 {
-    if (!schema || !out || (!meta && !impl))
-        return la_error(LA_EARG, "schema, implementation and out are needed");
-    lock_tables();
-    la_status status = add_row(schema, doc ? doc : "", forms, meta, impl, out);
-    unlock_tables();
-    return status;
+    la_op_table *t = table_here();
+    if (op->id >= NOPS) return atomic_load(&la_hosted_of(op)->kernels[key]);
+    _Atomic(la_op_fn) *list = t ? atomic_load(&t->kernels[key]) : NULL;
+    return list ? atomic_load(&list[op->id]) : NULL;
 }
 
-bool la_kernels_replaced;
+/* Of the built-in rows for a key, made when the first kernel comes. */
+static _Atomic(la_op_fn) *need_kernels(la_op_table *t, la_key key)
+{
+    la_runtime *rt = la_runtime_here();
+    _Atomic(la_op_fn) *list = atomic_load(&t->kernels[key]), *none = NULL;
+    if (list) return list;
+    list = la_raw_alloc(rt, KERNEL_BYTES);
+    if (!list
+        || atomic_compare_exchange_strong(&t->kernels[key], &none, list))
+        return list;
+    la_raw_free(rt, (void *)list, KERNEL_BYTES);
+    return none;
+}
 
 la_status la_kernel_register(const la_op *op, la_key key, la_op_fn fn)
 {
     if (!op || key < 0 || key >= LA_NKEYS)
         return la_error(LA_EARG, "an operation and a key are needed");
-    op->state->kernel[key] = fn;
+    la_hosted *h = la_hosted_of(op);
+    la_op_table *t = la_need_table();
+    if (!t) return LA_ENOMEM;
+    _Atomic(la_op_fn) *list = h ? h->kernels : need_kernels(t, key);
+    if (!list) return la_error(LA_ENOMEM, "no memory for kernels");
+    atomic_store(&list[h ? (int)key : op->id], fn);
     if (key == LA_KEY_CPU || key == LA_KEY_INPLACE_OR_VIEW)
-        la_kernels_replaced = true;
+        atomic_store(&la_runtime_here()->kernels_replaced, true);
     return LA_OK;
 }
 
-#define DEVICE_NAME 32
-static char devices[LA_NDEVICES][DEVICE_NAME] = {"cpu", "meta"};
-static _Atomic int ndevices = LA_DEVICE_EXT;
+static const char own_devices[LA_DEVICE_EXT][LA_DEVICE_NAME] = {"cpu", "meta"};
 
-static la_status add_device(const char *name, size_t n, la_device *out)
+/* The lock is held. */
+static la_status add_device(la_op_table *t, const char *name, size_t n,
+                            la_device *out)
 {
-    int k = atomic_load(&ndevices);
+    int k = atomic_load(&t->ndevices);
     if (la_device_parse(name, n, out))
         return la_error(LA_EARG, "device '%s' exists already", name);
     if (k == LA_NDEVICES)
         return la_error(LA_EARG, "at most %d devices can be added",
                         LA_NDEVICES - LA_DEVICE_EXT);
-    memcpy(devices[k], name, n + 1);
-    atomic_store(&ndevices, k + 1);
+    memcpy(t->devices[k], name, n + 1);
+    atomic_store(&t->ndevices, k + 1);
     *out = (la_device)k;
     return LA_OK;
 }
@@ -221,36 +222,50 @@ static la_status add_device(const char *name, size_t n, la_device *out)
 la_status la_device_register(const char *name, la_device *out)
 {
     size_t n = strlen(name);
-    if (n == 0 || n >= DEVICE_NAME)
+    if (n == 0 || n >= LA_DEVICE_NAME)
         return la_error(LA_EARG, "a device's name has 1 to %d bytes",
-                        DEVICE_NAME - 1);
-    lock_tables();
-    la_status status = add_device(name, n, out);
-    unlock_tables();
+                        LA_DEVICE_NAME - 1);
+    la_op_table *t = la_need_table();
+    if (!t) return LA_ENOMEM;
+    la_lock_tables();
+    la_status status = add_device(t, name, n, out);
+    la_unlock_tables();
     return status;
 }
 
-const char *la_device_name(la_device d) { return devices[d]; }
+const char *la_device_name(la_device d)
+{
+    if (d < LA_DEVICE_EXT) return own_devices[d];
+    la_op_table *t = table_here();
+    return t ? t->devices[d] : "?";
+}
 
 bool la_device_parse(const char *name, size_t n, la_device *out)
 {
-    for (int i = 0; i < atomic_load(&ndevices); i++)
-        if (strlen(devices[i]) == n && memcmp(devices[i], name, n) == 0) {
+    la_op_table *t = table_here();
+    int count = t ? atomic_load(&t->ndevices) : LA_DEVICE_EXT;
+    for (int i = 0; i < count; i++) {
+        const char *known = la_device_name((la_device)i);
+        if (strlen(known) == n && memcmp(known, name, n) == 0) {
             *out = (la_device)i;
             return true;
         }
+    }
     return false;
 }
 
+static const char *const formats[] = {
+    [LA_PRESERVE] = "preserve", [LA_FORMAT_CONTIGUOUS] = "contiguous",
+    [LA_FORMAT_CHANNELS_LAST] = "channels_last",
+    [LA_FORMAT_CHANNELS_LAST_3D] = "channels_last_3d"
+};
+
+const char *la_format_name(la_memory_format f) { return formats[f]; }
+
 bool la_format_parse(const char *word, size_t n, la_memory_format *out)
 {
-    static const char *const words[] = {
-        [LA_PRESERVE] = "preserve", [LA_FORMAT_CONTIGUOUS] = "contiguous",
-        [LA_FORMAT_CHANNELS_LAST] = "channels_last",
-        [LA_FORMAT_CHANNELS_LAST_3D] = "channels_last_3d"
-    };
-    for (size_t k = 0; k < sizeof(words) / sizeof(words[0]); k++)
-        if (strlen(words[k]) == n && memcmp(words[k], word, n) == 0) {
+    for (size_t k = 0; k < sizeof(formats) / sizeof(formats[0]); k++)
+        if (strlen(formats[k]) == n && memcmp(formats[k], word, n) == 0) {
             *out = (la_memory_format)k;
             return true;
         }

@@ -2,6 +2,7 @@
 ** given outputs. */
 #include "base/memory.h"
 #include "op/device_names.h"
+#include "op/fuel.h"
 #include "op/op.h"
 #include "tensor/promote.h"
 #include "tensor/shape.h"
@@ -184,6 +185,8 @@ la_status la_set_output(la_frame *f, int k, int ndim, const int64_t *sizes,
                         const int64_t *strides, la_dtype dtype)
 {
     la_tensor *out = f->outs[k], *fresh;
+    if (__builtin_expect(la_fuel_running != NULL, 0))
+        LA_TRY(la_fuel_announce(f, ndim, sizes));
     if (out) {
         LA_TRY(check_shape(f, out, ndim, sizes));
         LA_TRY(la_check_out_dtype(f, k, dtype));

@@ -71,5 +71,12 @@ bool la_type_is_ints(la_type t);
 bool la_type_is_list(la_type t);
 /* What a user calls the type: "tensor", "integer", "list of integers". */
 const char *la_type_name(la_type t);
+/* Does the operation draw random numbers? It takes a generator then. */
+static inline bool la_draws_numbers(const la_schema *s)
+{
+    for (int k = 0; k < s->nparams; k++)
+        if (s->params[k].type == LA_TYPE_GENERATOR) return true;
+    return false;
+}
 
 #endif

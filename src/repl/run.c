@@ -135,5 +135,5 @@ void repl_open(lua_State *L)
 
 void repl_version(void)
 {
-    printf("lunarray %s  %s\n", LA_VERSION, LUA_RELEASE);
+    printf("lunarray %s  %s\n", LA_VERSION_TEXT, LUA_RELEASE);
 }

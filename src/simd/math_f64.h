@@ -34,11 +34,12 @@ static inline f64v f64_exp(f64v x)
     return f64_select(rare, f64_sleef_exp(x - 1) * 2.71828182845904523536, y);
 }
 /* Where SLEEF's overflows, the power is the square of the power of half the
-** exponent; x^1 is the only one that must not be rounded. */
+** exponent; x^1 is the only one that must not be rounded. Small exponents give
+** infinities of 0 and infinity alone, and half of a subnormal one may be 0. */
 static inline f64v f64_pow(f64v x, f64v y)
 {
     f64v z = f64_sleef_pow(x, y);
-    i64v rare = f64_abs(z) == __builtin_inf();
+    i64v rare = (f64_abs(z) == __builtin_inf()) & (f64_abs(y) > 0.5);
     if (__builtin_expect(!i64_any(rare), 1)) return z;
     f64v root = f64_sleef_pow(f64_abs(x), y * 0.5);
     f64v far = f64_copysign(root * root, z);

@@ -98,6 +98,10 @@ static la_status hold(la_tensor *t, size_t offset, holder **out)
     size_t bytes = sizeof(holder) + 2 * n * sizeof(int64_t);
     holder *h = la_mem_alloc(bytes);
     if (!h) return LA_ENOMEM;
+    if (t->storage && la_storage_expose(t->storage)) {
+        la_mem_free(h, bytes);
+        return LA_ENOMEM;
+    }
     memset(h, 0, sizeof(*h));
     la_share_tensors();
     h->t = la_tensor_retain(t);

@@ -10,6 +10,7 @@
 
 #include "base/memory.h"
 #include "tensor/dims.h"
+#include "tensor/host.h"
 #include "tensor/shape.h"
 #include "tensor/storage.h"
 
@@ -172,12 +173,22 @@ la_status la_extent_check(int ndim, const int64_t *sizes,
     return LA_OK;
 }
 
+la_status la_host_moved(void)
+{
+    return la_error(LA_ESTATE, "host memory was moved since this tensor was "
+                    "made: ask the wrapped tensor or the record anew");
+}
+
 /* The gate's check that a kernel may read all of t. Values that la.fuse still
 ** owes are computed now. */
 la_status la_tensor_check_bounds(const la_tensor *t)
 {
     if (t->flags & LA_F_DEFERRED)
-        return la_deferred_value((la_tensor *)t);
+        return la_tensor_owed(t);
+    if (t->storage && t->storage->nbytes < 0) {
+        if (t->storage->flags & LA_S_MOVED) return la_host_moved();
+        LA_TRY(la_tensor_owed(t));
+    }
     return la_extent_check(t->ndim, la_sizes(t), la_strides(t), t->offset,
                            (int64_t)la_itemsize(t),
                            t->storage ? t->storage->nbytes : 0);

@@ -85,6 +85,33 @@ static bool remainders_differ(const la_tensor *a, const la_tensor *b,
         && g - ahead >= (int64_t)la_itemsize(b);
 }
 
+/* Bytes from the first to behind the last element of what lies within one step
+** of 'step': dims that go on by multiples of it do not count. */
+static int64_t span_within(const la_tensor *t, int64_t step)
+{
+    int64_t size = (int64_t)la_itemsize(t), last = 0;
+    for (int d = 0; d < t->ndim; d++)
+        if (la_strides(t)[d] * size % step)
+            last += (la_sizes(t)[d] - 1) * la_strides(t)[d];
+    return (last + 1) * size;
+}
+
+/* Fields of the same structs: whatever lies in one step of the largest stride
+** ends before the other begins. */
+static bool fields_differ(const la_tensor *a, const la_tensor *b,
+                          int64_t distance)
+{
+    int64_t step = 0;
+    for (int d = 0; d < a->ndim; d++)
+        if (la_sizes(a)[d] > 1 && la_strides(a)[d] > step)
+            step = la_strides(a)[d];
+    step *= (int64_t)la_itemsize(a);
+    if (step == 0) return false;
+    int64_t ahead = ((distance % step) + step) % step;
+    return ahead >= span_within(a, step)
+        && step - ahead >= span_within(b, step);
+}
+
 /* Cheap tests one after another: storage, ranges of bytes, remainders of the
 ** steps. Whether two strided sets of addresses meet is a Diophantine problem,
 ** NP-hard in general: what is left is TOO_HARD, and the caller decides. */
@@ -104,6 +131,6 @@ la_overlap la_pair_overlap(const la_tensor *a, const la_tensor *b)
         return LA_OVERLAP_NO;
     if (a->flags & b->flags & LA_F_DENSE)
         return LA_OVERLAP_PARTIAL;
-    return remainders_differ(a, b, b0 - a0) ? LA_OVERLAP_NO
-                                            : LA_OVERLAP_TOO_HARD;
+    return remainders_differ(a, b, b0 - a0) || fields_differ(a, b, b0 - a0)
+        ? LA_OVERLAP_NO : LA_OVERLAP_TOO_HARD;
 }

@@ -14,6 +14,7 @@
 
 #include "base/context.h"
 #include "base/memory.h"
+#include "base/runtime.h"
 
 static const char too_big[] = "size overflow: %lld bytes asked, the most is "
                               "2^50";
@@ -26,9 +27,31 @@ static void data_free(la_storage *s)
         la_mem_free(s->data, (size_t)s->nbytes);
 }
 
+la_status la_storage_pay_slowly(la_storage *s, la_token *k, size_t bytes)
+{
+    if (k == &la_no_token) return LA_OK;
+    if (la_token_is_capped(k)) LA_TRY(la_token_check_cap(k, bytes));
+    if (atomic_fetch_add(&k->tensors, bytes) == 0) la_token_retain(k);
+    s->payer = k;
+    return LA_OK;
+}
+
+void la_storage_unpay_slowly(la_token *k, size_t bytes)
+{
+    if (atomic_fetch_sub(&k->tensors, bytes) == bytes) la_token_release(k);
+}
+
 /* Data in the same block goes with the record. */
 void la_storage_destroy(la_storage *s)
 {
+    if (la_is_elsewhere(s->owner)) {
+        la_position before = la_move_to_owner(s->owner);
+        la_storage_destroy(s);
+        la_move_back(&before);
+        return;
+    }
+    if (s->flags & LA_S_WATCHED) la_storage_unwatch(s);
+    la_storage_unpay(s, la_storage_price(s));
     data_free(s);
     if (s->flags & LA_S_COUNTER) la_storage_let_go(s);
     else la_mem_free(la_storage_block(s), (size_t)s->block_bytes);
@@ -45,8 +68,10 @@ void la_storage_hold(la_storage *s)
 
 void la_storage_let_go(la_storage *s)
 {
-    if (la_drop_ref(&s->holders))
-        la_mem_free(la_storage_block(s), (size_t)s->block_bytes);
+    if (!la_drop_ref(&s->holders)) return;
+    la_position before = la_move_to_owner(s->owner);
+    la_mem_free(la_storage_block(s), (size_t)s->block_bytes);
+    la_move_back(&before);
 }
 
 void la_storage_release(la_storage *s)
@@ -63,10 +88,15 @@ la_status la_storage_new(int64_t nbytes, la_device device, la_storage **out)
     if (!s)
         return LA_ENOMEM;
     la_storage_init(s, device, nbytes);
+    if (device == LA_CPU && la_storage_pay(s, la_storage_price(s))) {
+        la_mem_free(s, sizeof *s);
+        return LA_ENOMEM;
+    }
     if (nbytes > 0 && device != LA_META) {
         bool zero;
         s->data = la_mem_alloc_tell((size_t)nbytes, &zero);
         if (!s->data) {
+            la_storage_unpay(s, la_storage_price(s));
             la_mem_free(s, sizeof *s);
             return LA_ENOMEM;
         }
@@ -76,7 +106,8 @@ la_status la_storage_new(int64_t nbytes, la_device device, la_storage **out)
     return LA_OK;
 }
 
-/* Move what fits into a block of its own and let go of the old data. */
+/* Move what fits into a block of its own and let go of the old data. Whoever
+** makes it larger pays for it from then on. */
 static la_status move_data(la_storage *s, int64_t nbytes)
 {
     char *fresh = NULL;
@@ -108,8 +139,24 @@ la_status la_storage_resize(la_storage *s, int64_t nbytes)
         return la_error(LA_ESHAPE, too_big, (long long)nbytes);
     if (nbytes == s->nbytes)
         return LA_OK;
-    if (s->device != LA_META)
-        LA_TRY(move_data(s, nbytes));
+    if (s->device == LA_META) {
+        s->nbytes = nbytes;
+        return LA_OK;
+    }
+    if (s->flags & LA_S_WATCHED) LA_TRY(la_storage_before_write(s));
+    size_t before = la_storage_price(s);
+    la_storage old = {.payer = s->payer};
+    s->payer = NULL;
+    la_status status = la_storage_pay(s, (size_t)(s->block_bytes + nbytes));
+    if (!status && move_data(s, nbytes)) {
+        la_storage_unpay(s, (size_t)(s->block_bytes + nbytes));
+        status = LA_ENOMEM;
+    }
+    if (status) {
+        s->payer = old.payer;
+        return status;
+    }
     s->nbytes = nbytes;
+    la_storage_unpay(&old, before);
     return LA_OK;
 }

@@ -5,6 +5,7 @@
 #ifndef LA_TENSOR_STORAGE_H
 #define LA_TENSOR_STORAGE_H
 
+#include "base/context.h"
 #include "tensor/tensor.h"
 
 /* A tensor's header lies right before this record, in the same block. */
@@ -38,13 +39,58 @@ static inline void la_storage_init(la_storage *s, la_device device,
     s->data = NULL;
     s->nbytes = nbytes;
     atomic_init(&s->version, 0);
-    s->device = device;
+    s->device = (uint8_t)device;
+    s->owner = la_here.owner;
+    atomic_init(&s->exposed, false);
     s->block_bytes = sizeof(la_storage);
     s->release = NULL;
     s->context = NULL;
     atomic_init(&s->holders, 0);
+    s->moved_at = 0;
+    s->payer = NULL;
+}
+
+/* Charge the blocks of 's', of so many bytes, to the state that makes it, until
+** la_storage_unpay, on whatever thread. As references are, bytes are counted
+** plainly until a host takes a tensor. While there are any they hold the
+** token. LA_ENOMEM above its cap; nothing is charged then. */
+la_status la_storage_pay_slowly(la_storage *s, la_token *k, size_t bytes);
+void la_storage_unpay_slowly(la_token *k, size_t bytes);
+
+static inline la_status la_storage_pay(la_storage *s, size_t bytes)
+{
+    la_token *k = la_ctx()->token;
+    size_t had = atomic_load_explicit(&k->tensors, memory_order_relaxed);
+    if (__builtin_expect(!had || la_token_is_capped(k) || !la_alone(), 0))
+        return la_storage_pay_slowly(s, k, bytes);
+    atomic_store_explicit(&k->tensors, had + bytes, memory_order_relaxed);
+    s->payer = k;
+    return LA_OK;
+}
+
+static inline void la_storage_unpay(const la_storage *s, size_t bytes)
+{
+    la_token *k = s->payer;
+    if (!k) return;
+    size_t had = atomic_load_explicit(&k->tensors, memory_order_relaxed);
+    if (__builtin_expect(had == bytes || !la_alone(), 0))
+        la_storage_unpay_slowly(k, bytes);
+    else
+        atomic_store_explicit(&k->tensors, had - bytes, memory_order_relaxed);
+}
+/* What is charged for it: its block, and data that has one of its own and is
+** not the host's. */
+static inline size_t la_storage_price(const la_storage *s)
+{
+    size_t block = (size_t)s->block_bytes;
+    bool alone = (s->flags & LA_S_INLINE) || s->release;
+    return alone ? block : block + (size_t)s->nbytes;
 }
 void la_storage_destroy(la_storage *s);
+
+/* With LA_S_WATCHED: before a write, and at the storage's end (snapshot.c). */
+la_status la_storage_before_write(la_storage *s);
+void la_storage_unwatch(la_storage *s);
 
 /* Keep the record of 's', whose references are held, for its version alone: it
 ** outlives its data until la_storage_let_go. */

@@ -11,6 +11,7 @@
 
 #include "base/context.h"
 #include "base/memory.h"
+#include "base/runtime.h"
 #include "tensor/names.h"
 #include "tensor/scalar.h"
 #include "tensor/shape.h"
@@ -40,7 +41,8 @@ static void drop_extras(la_tensor *t)
 static bool is_whole_block(const la_tensor *t, const la_storage *s)
 {
     return (t->flags & LA_F_INLINE_BLOCK) && s == la_headed_storage(t)
-        && (s->flags & (LA_S_INLINE | LA_S_COUNTER)) == LA_S_INLINE
+        && (s->flags & (LA_S_INLINE | LA_S_COUNTER | LA_S_WATCHED))
+           == LA_S_INLINE
         && atomic_load_explicit(&s->refs, memory_order_acquire) == 1;
 }
 
@@ -50,14 +52,28 @@ static inline void drop_storage(la_storage *s)
         la_storage_destroy(s);
 }
 
+static void destroy(la_tensor *t);
+static __attribute__((noinline, cold)) void destroy_elsewhere(la_tensor *t)
+{
+    la_position before = la_move_to_owner(t->owner);
+    destroy(t);
+    la_move_back(&before);
+}
+
 static void destroy(la_tensor *t)
 {
     la_storage *s = t->storage;
+    if (la_is_elsewhere(t->owner)) {
+        destroy_elsewhere(t);
+        return;
+    }
     if (t->grad || t->names || t->counter || t->dims != t->inline_dims)
         drop_extras(t);
-    if (t->base)  /* a root, which has no base: this goes one level deep */
+    if (t->base)  /* a root, which has no base; what is behind a header of
+                  ** src/vmap: this goes as deep as these are nested */
         la_tensor_release(t->base);
     if (is_whole_block(t, s)) {
+        la_storage_unpay(s, (size_t)s->block_bytes);
         la_mem_free(t, (size_t)s->block_bytes);
         return;
     }
@@ -83,7 +99,7 @@ static void header_init(la_tensor *t, la_device device, la_dtype dtype,
     t->dtype = (uint8_t)dtype;
     t->ndim = 0;
     t->device = (uint8_t)device;
-    t->spare = 0;
+    t->owner = la_here.owner;
     t->flags = flags;
     t->seen_version = 0;
     t->numel = 0;
@@ -94,6 +110,7 @@ static void header_init(la_tensor *t, la_device device, la_dtype dtype,
     t->grad = NULL;
     t->names = NULL;
     t->counter = NULL;
+    t->snapshots = 0;
 }
 
 /* Count the changes of 't', which counts by its storage or not at all yet, by
@@ -132,6 +149,10 @@ static la_tensor *combined_new(int64_t nbytes, la_dtype dtype, uint32_t flags)
     la_storage_init(s, LA_CPU, nbytes);
     s->flags = LA_S_INLINE | LA_S_HEADED;
     s->block_bytes = (int64_t)bytes;
+    if (la_storage_pay(s, bytes)) {
+        la_mem_free(t, bytes);
+        return NULL;
+    }
     s->data = nbytes ? (char *)t + LA_COMBINED_DATA : NULL;
     t->storage = s;
     return t;
@@ -297,6 +318,15 @@ la_status la_tensor_deferred(int ndim, const int64_t *sizes,
     return LA_OK;
 }
 
+la_status la_tensor_owed(const la_tensor *t)
+{
+    if (!(t->flags & LA_F_BATCHED)) return la_deferred_value((la_tensor *)t);
+    la_ctx()->wanted_batched = true;
+    return la_error(LA_ESTATE, "inside vmap a tensor has no elements to look "
+                    "at: it stands for each element of a batch; return what is "
+                    "needed from the function and look at it afterwards");
+}
+
 /* --- sharing --- */
 
 enum {
@@ -308,7 +338,7 @@ enum {
 /* A deferred tensor needs its storage before it can share it. */
 static la_status ready(const la_tensor *t)
 {
-    return t->flags & LA_F_DEFERRED ? la_deferred_value((la_tensor *)t) : LA_OK;
+    return t->flags & LA_F_DEFERRED ? la_tensor_owed(t) : LA_OK;
 }
 
 /* Layout flags of up to three dims, none of them empty. */
@@ -383,7 +413,7 @@ static inline void share(la_tensor *t, la_tensor *base)
     if (base->storage)
         t->storage = la_storage_retain(base->storage);
     count_by(t, base->counter);
-    t->seen_version = la_version(base);
+    t->seen_version = la_tensor_version(base);
     if (la_ctx()->no_grad) t->flags |= LA_F_NO_GRAD_VIEW;
     t->base = la_tensor_retain(base->base ? base->base : base);
 }
@@ -445,6 +475,21 @@ la_status la_tensor_alias(la_tensor *src, bool fixed, la_tensor **out)
     return LA_OK;
 }
 
+la_status la_tensor_on(la_storage *s, la_dtype dtype, int ndim,
+                       const int64_t *sizes, const int64_t *strides,
+                       int64_t offset, la_tensor **out)
+{
+    LA_OWNED t = NULL;
+    LA_TRY(check_dtype(dtype));
+    LA_TRY(header_new((la_device)s->device, dtype, ndim, sizes, strides, &t));
+    t->offset = offset;
+    t->storage = la_storage_retain(s);
+    LA_TRY(la_tensor_check_bounds(t));
+    *out = t;
+    t = NULL;
+    return LA_OK;
+}
+
 static la_status wrap(void *data, la_dtype dtype, int ndim,
                       const int64_t *sizes, const int64_t *strides,
                       la_tensor **out)
@@ -488,10 +533,11 @@ la_status la_tensor_wrap(void *data, la_dtype dtype, int ndim,
 
 la_status la_tensor_check_writable(const la_tensor *t)
 {
-    if (t->storage && t->storage->flags & LA_S_READ_ONLY)
+    uint32_t flags = t->storage ? t->storage->flags : 0;
+    if (flags & LA_S_READ_ONLY)
         return la_error(LA_ESTATE, "tensor is read-only (its memory is mapped "
                         "or belongs to the host): clone it first");
-    return LA_OK;
+    return flags & LA_S_WATCHED ? la_storage_before_write(t->storage) : LA_OK;
 }
 
 /* --- changing what a tensor points at --- */
@@ -576,7 +622,8 @@ la_status la_tensor_set(la_tensor *t, const la_tensor *src)
     commit_unnamed(&plan, t);
     if (t->storage != src->storage)
         keep_counter(t, src->storage);
-    t->flags = (t->flags & ~(uint32_t)INHERITED) | (src->flags & INHERITED);
+    t->flags = (t->flags & ~(uint32_t)(INHERITED | LA_F_HOST))
+        | (src->flags & INHERITED);
     t->dtype = src->dtype;
     t->device = src->device;
     t->offset = src->offset;

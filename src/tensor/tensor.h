@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 #include "base/assert.h"
+#include "base/context.h"
 #include "base/dtype.h"
 #include "base/scalar.h"
 #include "base/status.h"
@@ -55,6 +56,9 @@ enum {
     LA_F_NO_GRAD_VIEW = 1 << 12,    /* a view made while nothing was recorded */
     LA_F_MULTI_VIEW = 1 << 13,      /* a view that came with others in a list */
     LA_F_NO_HISTORY = 1 << 14,      /* a view that no gradient passes: bytes */
+    LA_F_HOST = 1 << 15,            /* la_wrap's: its memory may be moved */
+    LA_F_BATCHED = 1 << 16,         /* one element of the batch in 'base': no
+                                    ** storage (src/vmap) */
     LA_F_LAYOUT = LA_F_CONTIGUOUS | LA_F_CHANNELS_LAST
                 | LA_F_CHANNELS_LAST_3D | LA_F_DENSE
 };
@@ -66,7 +70,10 @@ enum {
     LA_S_LOCKED = 1 << 2,   /* the host keeps a pointer: no resize for now */
     LA_S_INLINE = 1 << 3,   /* data follows the record in the same block */
     LA_S_NEW_ZERO = 1 << 5, /* was all zero when it was made (bit 4 is taken) */
-    LA_S_COUNTER = 1 << 6   /* is or was the counter of a tensor elsewhere */
+    LA_S_COUNTER = 1 << 6,  /* is or was the counter of a tensor elsewhere */
+    LA_S_MOVED = 1 << 7,    /* the host took the memory away (la_rebind) */
+    LA_S_OWED = 1 << 8,     /* a step of la.fuse is to write it (src/fuse) */
+    LA_S_WATCHED = 1 << 9   /* a snapshot wants its bytes before a write */
 };
 
 typedef struct la_storage la_storage;
@@ -76,14 +83,19 @@ struct la_storage {
     _Atomic int32_t refs;
     uint32_t flags;
     char *data;             /* NULL when nbytes is 0 or on the meta device */
-    int64_t nbytes;
-    _Atomic uint32_t version;  /* counts in-place changes, see la_version */
-    int32_t device;
+    int64_t nbytes;         /* below 0: nobody may look, la_storage_hide */
+    _Atomic uint32_t version;  /* counts in-place changes: la_tensor_version */
+    uint8_t device;
+    uint8_t owner;          /* the runtime whose memory this is */
+    _Atomic bool exposed;   /* somebody has a pointer to write through */
     int64_t block_bytes;    /* what la_mem_free must be told */
     la_release_fn release;  /* NULL: la_mem_free */
-    void *context;
+    void *context;          /* of 'release'; with LA_S_WATCHED what snapshots
+                            ** hold of it (tensor/snapshot.c) */
     _Atomic int32_t holders;   /* with LA_S_COUNTER: of the record without its
                             ** data; all 'refs' are one of them */
+    uint32_t moved_at;      /* la_rebind made it: the version it began with */
+    la_token *payer;        /* whom its bytes are charged to; NULL: nobody */
 };
 
 typedef struct la_tensor la_tensor;
@@ -95,10 +107,10 @@ struct la_tensor {
     uint8_t dtype;          /* la_dtype */
     uint8_t ndim;
     uint8_t device;         /* la_device */
-    uint8_t spare;
+    uint8_t owner;          /* the runtime that it belongs to */
     uint32_t flags;
-    uint32_t seen_version;  /* la_version, when a view's history was last its
-                            ** root's (src/grad) */
+    uint32_t seen_version;  /* version when a view's history was last its root's
+                            ** (src/grad) */
     int64_t numel;
     int64_t offset;         /* in elements from storage->data */
     la_storage *storage;    /* NULL: no storage yet */
@@ -109,6 +121,7 @@ struct la_tensor {
     struct la_names *names; /* NULL: unnamed */
     la_storage *counter;    /* held: the record whose version counts this
                             ** tensor's changes; NULL: its storage's */
+    int64_t snapshots;      /* that hold it; guarded by tensor/snapshot.c */
 };
 
 static inline int64_t *la_sizes(const la_tensor *t) { return t->dims; }
@@ -187,6 +200,12 @@ static inline bool la_drop_ref(_Atomic int32_t *refs)
 
 /* --- life --- */
 
+/* Is the thread in another runtime than the one whose memory this is? */
+static inline bool la_is_elsewhere(uint8_t owner)
+{
+    return __builtin_expect(la_owner_serial[owner] != la_here.serial, 0);
+}
+
 static inline la_tensor *la_tensor_retain(la_tensor *t)
 {
     la_take_ref(&t->refs);
@@ -202,6 +221,9 @@ static inline void la_tensor_drop(la_tensor **slot)
 /* A local that is released when its scope ends. */
 #define LA_OWNED __attribute__((cleanup(la_tensor_drop))) la_tensor *
 
+/* The value of a deferred tensor for whoever is to read or share it: computed,
+** or LA_ESTATE where it has none. */
+la_status la_tensor_owed(const la_tensor *t);
 /* src/fuse sets this once: computes the value of a deferred tensor. */
 extern la_status (*la_deferred_value)(la_tensor *);
 /* src/grad sets this once: frees a dying tensor's grad_meta. */
@@ -243,6 +265,11 @@ la_status la_tensor_alias(la_tensor *src, bool fixed, la_tensor **out);
 la_status la_tensor_wrap(void *data, la_dtype, int ndim, const int64_t *sizes,
                          const int64_t *strides, la_release_fn release,
                          void *context, la_tensor **out);
+/* A tensor of its own (no view) on a part of 's', which it takes a reference
+** of. 'offset' and the strides are in elements; all of it is inside. */
+la_status la_tensor_on(la_storage *s, la_dtype, int ndim, const int64_t *sizes,
+                       const int64_t *strides, int64_t offset,
+                       la_tensor **out);
 
 /* --- geometry --- */
 
@@ -253,8 +280,9 @@ la_status la_tensor_wrap(void *data, la_dtype, int ndim, const int64_t *sizes,
 ** look at the storage: see la_tensor_check_bounds. */
 la_status la_tensor_set_geometry(la_tensor *t, int ndim, const int64_t *sizes,
                                  const int64_t *strides);
-/* LA_ESHAPE unless every element lies inside the storage. A deferred tensor
-** gets its value now, or LA_ESTATE says why it has none. */
+/* LA_ESHAPE unless every element lies inside the storage; LA_ESTATE where the
+** host has taken its memory away. A deferred tensor gets its value now, or
+** LA_ESTATE says why it has none. */
 la_status la_tensor_check_bounds(const la_tensor *t);
 /* The same question before there is a tensor. */
 la_status la_extent_check(int ndim, const int64_t *sizes,
@@ -294,6 +322,21 @@ static inline la_storage *la_storage_retain(la_storage *s)
     return s;
 }
 void la_storage_release(la_storage *s);
+/* A hidden storage has less than no bytes, so that whoever asks whether a
+** tensor is inside of it comes to la_tensor_check_bounds, which knows why. */
+static inline void la_storage_hide(la_storage *s)
+{
+    if (s->nbytes >= 0) s->nbytes = ~s->nbytes;
+}
+static inline void la_storage_show(la_storage *s)
+{
+    if (s->nbytes < 0) s->nbytes = ~s->nbytes;
+}
+/* Its size for users and for the pacing of the collector. */
+static inline int64_t la_storage_bytes(const la_storage *s)
+{
+    return s->nbytes >= 0 ? s->nbytes : s->flags & LA_S_MOVED ? 0 : ~s->nbytes;
+}
 
 /* How often 't' was changed in place: what a graph saved is compared with it.
 ** Tensors that were made of one another (views, detach, alias) count together,
@@ -305,7 +348,7 @@ static inline la_storage *la_counter(const la_tensor *t)
 {
     return t->counter ? t->counter : t->storage;
 }
-static inline uint32_t la_version(const la_tensor *t)
+static inline uint32_t la_tensor_version(const la_tensor *t)
 {
     const la_storage *s = la_counter(t);
     return s ? atomic_load_explicit(&s->version, memory_order_relaxed) : 0;
@@ -321,8 +364,12 @@ static inline void la_bump_version(la_tensor *t)
     uint32_t v = atomic_load_explicit(&s->version, memory_order_relaxed);
     atomic_store_explicit(&s->version, v + 1, memory_order_relaxed);
 }
-/* LA_ESTATE when 't' must not be written: read-only or a zero tensor. */
+/* 't' is written next: its snapshots get what they want of it before that.
+** LA_ESTATE when it must not be, because it is read-only; LA_ENOMEM. */
 la_status la_tensor_check_writable(const la_tensor *t);
+/* Somebody gets a pointer to write to 's' through: snapshots of it are
+** completed now, and those to come are copies. LA_ENOMEM. */
+la_status la_storage_expose(la_storage *s);
 
 /* --- overlap (PyTorch's MemoryOverlap) --- */
 typedef enum la_overlap {

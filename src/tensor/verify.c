@@ -20,13 +20,14 @@ void la_tensor_verify(const la_tensor *t)
     la_assert(t->numel == numel);
     la_assert((t->flags & LA_F_LAYOUT) ==
               la_layout_flags(t->ndim, la_sizes(t), la_strides(t), numel));
-    la_assert(!t->base || !t->base->base);
+    la_assert(!t->base || !t->base->base || (t->flags & LA_F_BATCHED));
     la_assert(!t->storage || atomic_load(&t->storage->refs) > 0);
 }
 
 void la_tensor_verify_extent(const la_tensor *t)
 {
     bool has_data = t->device == LA_CPU && t->storage && t->numel
+        && t->storage->nbytes >= 0
         && !(t->flags & LA_F_DEFERRED);
     if (!has_data) return;
     int64_t last = t->offset;

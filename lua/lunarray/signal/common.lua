@@ -139,6 +139,15 @@ function common.choice(name, what, value, choices)
     tostring(value))
 end
 
+local floats = {float16 = true, bfloat16 = true, float32 = true,
+  float64 = true}
+
+function common.float_dtype(name, dtype)
+  if not floats[dtype] then
+    fail(name, "dtype: a floating dtype expected, got %s", tostring(dtype))
+  end
+end
+
 -- The parameter of a window that is written {name, parameter}.
 local parameters = {kaiser = "beta", gaussian = "std", tukey = "alpha",
   exponential = "tau", general_hamming = "alpha"}

@@ -189,6 +189,7 @@ local MOST_POLES = 500      -- far beyond what float64 can tell apart
 function design.butter(order, cutoff, options)
   local o = common.options("butter", options, {btype = "lowpass", fs = 2,
     output = "sos", dtype = "float64"})
+  common.float_dtype("butter", o.dtype)
   order = common.count("butter", "order", order, 0)
   if order > MOST_POLES then
     fail("butter", "an order of at most %d expected, got %d", MOST_POLES, order)
@@ -284,6 +285,7 @@ end
 function design.firwin(numtaps, cutoff, options)
   local o = common.options("firwin", options, {window = "hamming",
     pass_zero = true, scale = true, fs = 2, width = false, dtype = "float64"})
+  common.float_dtype("firwin", o.dtype)
   numtaps = common.count("firwin", "numtaps", numtaps, 1)
   if o.width then
     common.number("firwin", "width", o.width)
@@ -397,8 +399,8 @@ function design.lfilter_zi(b, a)
 end
 
 -- The states of sosfilt after an endless step of height 1.
-function design.sosfilt_zi(sos)
-  check_sections("sosfilt_zi", sos)
+function design.sosfilt_zi(sos, name)
+  check_sections(name or "sosfilt_zi", sos)
   local rows, scale = {}, 1
   for s, c in ipairs(sos:detach():double():totable()) do
     local zi = steady_state({c[1], c[2], c[3]}, {c[4], c[5], c[6]})

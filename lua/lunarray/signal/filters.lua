@@ -71,7 +71,7 @@ end
 
 -- sosfilt over x and then over the result in reverse.
 function filters.sosfiltfilt(sos, x, options)
-  local zi = design.sosfilt_zi(sos)
+  local zi = design.sosfilt_zi(sos, "sosfiltfilt")
   x = common.signal("sosfiltfilt", "x", x)
   local rows = sos:detach():totable()
   local zeros, poles = 0, 0
@@ -121,8 +121,20 @@ local function fit_rows(window, order, deriv, delta, at, centre)
     :matmul(q:t())
 end
 
-local pad_modes = {mirror = "reflect", nearest = "replicate",
-  constant = "constant", wrap = "circular", interp = "constant"}
+local pad_modes = {nearest = "replicate", constant = "constant",
+  interp = "constant"}
+
+-- The last dim goes on at both ends, mirrored or from the other end, as often
+-- as it takes: la.pad stops where the signal ends.
+local function around(x, left, right, mode)
+  local n = x:size(-1)
+  if n == 0 then return la.pad(x, {left, right}) end
+  local at = la.arange(-left, n + right, {device = x.device})
+  if mode == "wrap" then return x:index_select(-1, at % n + 1) end
+  local period = math.max(2 * (n - 1), 1)
+  at = at % period
+  return x:index_select(-1, la.minimum(at, period - at) % n + 1)
+end
 
 -- The ends of mode "interp": a polynomial through the first and the last
 -- window.
@@ -170,8 +182,13 @@ function filters.savgol_filter(x, window_length, polyorder, options)
       :reshape(-1):to(wide.dtype)
   end
   local rows = wide:reshape(-1, 1, sizes[#sizes])
-  local padded = la.pad(rows, {left, right}, pad_modes[o.mode],
-    o.mode == "constant" and o.cval or nil)
+  local padded
+  if o.mode == "mirror" or o.mode == "wrap" then
+    padded = around(rows, left, right, o.mode)
+  else
+    padded = la.pad(rows, {left, right}, pad_modes[o.mode],
+      o.mode == "constant" and o.cval or nil)
+  end
   local y = la.conv1d(padded, taps:view(1, 1, -1)):view(sizes)
   if o.mode == "interp" and w > 1 then
     y = deriv > order and la.zeros_like(y)

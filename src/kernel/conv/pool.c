@@ -8,6 +8,7 @@
 
 #include <math.h>
 
+#include "base/pool.h"
 #include "kernel/matmul/muladd.h"
 
 /* The window of one output along one dim. */
@@ -59,15 +60,37 @@ ALWAYS int64_t plane_of(const la_pool *p)
     return p->w[0].in * p->w[1].in * p->w[2].in;
 }
 
+/* Elements that n windows side by side read. */
+ALWAYS int64_t work_of(const la_pool *p, int64_t n)
+{
+    for (int d = 0; d < 3; d++)
+        n *= p->adaptive ? p->w[d].in / (p->w[d].out + 1) + 1 : p->w[d].kernel;
+    return p->channels ? n * p->channels : n;
+}
+
+/* Heads the loop over the rows of a plane, 'size' being in or out: row j of
+** depth i, with n windows of each. Returns from the function when the operation
+** is interrupted. */
+#define EACH_ROW(size, n, i, j)                                              \
+    for (int64_t i = 0, row = work_of(p, n), left = la_poll_every(          \
+             p->w[0].size * p->w[1].size * row); i < p->w[0].size; i++)     \
+        for (int64_t j = 0; j < p->w[1].size; j++)                          \
+            if (la_poll_run(&left, row)) return;                            \
+            else
+
 typedef void (*at_fn)(const la_pool *, const int64_t o[3]);
 
 /* fn for every output of the plane, row-major. */
 ALWAYS void each_output(const la_pool *p, at_fn fn)
 {
-    int64_t o[3];
+    int64_t o[3], work = work_of(p, 1), left = la_poll_every(
+        p->w[0].out * p->w[1].out * p->w[2].out * work);
     for (o[0] = 0; o[0] < p->w[0].out; o[0]++)
         for (o[1] = 0; o[1] < p->w[1].out; o[1]++)
-            for (o[2] = 0; o[2] < p->w[2].out; o[2]++) fn(p, o);
+            for (o[2] = 0; o[2] < p->w[2].out; o[2]++) {
+                if (la_poll_run(&left, work)) return;
+                fn(p, o);
+            }
 }
 
 /* ---- rows in vectors ---- */
@@ -86,8 +109,9 @@ typedef struct lines {
 
 typedef void (*chunk_fn)(const la_pool *, const lines *);
 
-/* fn for every chunk of a row's outputs. False, and nothing done, where rows do
-** not lie in runs, or windows are too large. */
+/* fn for every chunk of a row's outputs, in each of which it asks for
+** interruption itself. False, and nothing done, where rows do not lie in runs,
+** or windows are too large. */
 static bool each_chunk(const la_pool *p, chunk_fn fn)
 {
     const la_window *w = &p->w[2];
@@ -104,7 +128,9 @@ static bool each_chunk(const la_pool *p, chunk_fn fn)
     for (int64_t k = 0; k < w->kernel; k++)
         l.shift[k] = (int32_t)(k * w->dilation % w->stride * l.pitch
                                + k * w->dilation / w->stride);
+    int64_t left = la_poll_every(work_of(p, w->out));
     for (; l.first < w->out; l.first += n) {
+        if (la_poll_run(&left, work_of(p, n))) break;
         l.n = lower(n, w->out - l.first);
         l.from = l.first * w->stride - w->pad;
         l.to = lower(w->in, l.from + (l.n - 1) * w->stride + reach);

@@ -12,6 +12,7 @@
 **       run_streaming   the same for a large output, past the caches
 **     run_blocks   everything else, block by block
 **       run_block       pack what has to be packed, run, unpack the output
+**   find_rows    short rows of structs, which some operations run themselves
 **   run          the core on one run; repeated operands in copies, 16-bit
 **                floats by run_half, in blocks that are widened to float
 **
@@ -403,6 +404,41 @@ void run_blocks(const core_info *c, char **data, const int64_t *inner,
             run_block(c, at, inner, outer, m, pack, params);
         }
 }
+
+/* --- short rows --- */
+
+/* n copies of an input of one element, where rows find it. */
+static char *repeat_in_row(char *hold, const char *p, int n, int size)
+{
+    for (int i = 0; i < n; i++) memcpy(hold + i * size, p, (size_t)size);
+    return hold;
+}
+
+/* A single strided run is rows of one element; so is one with a strided input.
+** (A contiguous output is filled by whole vectors from packed blocks.) Rows of
+** two to four elements must be runs, or one number for all. */
+static bool find_rows(char **data, const int64_t *strides, int64_t n0,
+                      int64_t n1, int ninputs, int size, short_rows *r)
+{
+    const int64_t *outer = strides + ninputs + 1;
+    bool single = n1 == 1;
+    if (single ? strides[0] == size || n0 < 8
+               : n0 < 2 || n0 > 4 || n1 < 4 || strides[0] != size) return false;
+    r->width = single ? 1 : (int)n0;
+    r->n = single ? n0 : n1;
+    for (int k = 0; k <= ninputs; k++) {
+        r->data[k] = data[k];
+        r->step[k] = single ? strides[k] : outer[k];
+        if (single || strides[k] == size) continue;
+        if (strides[k] != 0 || outer[k] != 0) return false;
+        r->data[k] = repeat_in_row(r->hold[k - 1], data[k], r->width, size);
+    }
+    return true;
+}
+
+const la_find_rows LA_KERNEL(find_rows) = find_rows;
+
+/* --- the entrance --- */
 
 /* A single run, what small tensors are, goes straight to the core. */
 static void drive_any(char **data, const int64_t *strides, int64_t n0,

@@ -12,6 +12,7 @@
 #include "kernel/kernel.h"
 #include "simd/pack16.h"
 #include "simd/complex.h"
+#include "simd/short_rows.h"
 
 enum {
     MAX_INPUTS = 3,
@@ -159,6 +160,23 @@ static inline cursor cursor_at(const char *p, unsigned bit, int64_t step)
 {
     return (cursor){p, bit & 1 ? 0 : step};
 }
+
+/* --- short rows --- */
+
+/* A loop over 'n' rows of 'width' elements, 1 to 4, 'step' bytes apart: fields
+** of structs. An input that repeats lies in 'hold', its step is 0. */
+typedef struct short_rows {
+    char *data[MAX_INPUTS + 1];
+    int64_t step[MAX_INPUTS + 1], n;
+    int width;
+    char hold[MAX_INPUTS][4 * sizeof(double)];
+} short_rows;
+
+/* Are these strides such rows, of elements of 'size' bytes in every operand?
+** Then *r describes them. A table of kernel/each/drive.c. */
+typedef bool (*la_find_rows)(char **data, const int64_t *strides, int64_t n0,
+                             int64_t n1, int ninputs, int size, short_rows *r);
+extern const la_find_rows LA_OWN_TABLE(find_rows);
 
 /* --- the driver --- */
 

@@ -9,11 +9,15 @@
 ** faster.
 */
 #include "kernel/move/copy.h"
+#include "kernel/move/copy_short.h"
+#include "simd/short_rows.h"
 #include "simd/strided_store.h"
 #include "simd/fill.h"
 
 #define LINE 64     /* bytes of a cache line */
 #define PATCH 8     /* tiles a side of a patch */
+#define AHEAD 2048      /* bytes, as blocks of structs come after pauses */
+#define SHORT_BYTES 128 /* rows that a call would cost more than */
 #define FILL_BYTES (1 << 20)    /* longer runs outgrow the L2 cache */
 
 /* One cache line past the caches; 'to' is its address. */
@@ -32,6 +36,60 @@ static int64_t to_line(const char *p)
     return (int64_t)(-(uintptr_t)p & (LINE - 1));
 }
 
+/* n1 short rows of 'row' bytes, a constant where it is called. */
+static inline __attribute__((always_inline))
+void copy_row_by_row(char **data, const int64_t *s, size_t row, int64_t n1)
+{
+    char *to = data[0];
+    const char *from = data[1];
+    for (int64_t i = 0; i < n1; i++, to += s[2], from += s[3])
+        copy_short(to, from, row);
+}
+
+/* Rows of three words of four or eight bytes, through registers. Into rows that
+** follow each other a fourth lane may be written: the next row comes after. */
+#if SHORT_ROWS
+#define COPY_THREE(name, lane, size)                                        \
+static void name(char **data, const int64_t *s, int64_t n1)                 \
+{                                                                           \
+    char *to = data[0];                                                     \
+    const char *from = data[1];                                             \
+    const int64_t t1 = s[2], f1 = s[3];                                     \
+    if (t1 == 3 * size)                                                     \
+        for (; n1 > 1; n1--, to += 3 * size, from += f1) {                  \
+            __builtin_prefetch(from + AHEAD);                               \
+            lane##_store_row(to, 4, lane##_load_row(from, 3));              \
+        }                                                                   \
+    for (; n1 > 0; n1--, to += t1, from += f1)                              \
+        lane##_store_row(to, 3, lane##_load_row(from, 3));                  \
+}
+COPY_THREE(copy_three_4, f32, 4)
+COPY_THREE(copy_three_8, f64, 8)
+#undef COPY_THREE
+#else
+static void copy_three_4(char **data, const int64_t *s, int64_t n1)
+{
+    copy_row_by_row(data, s, 12, n1);
+}
+static void copy_three_8(char **data, const int64_t *s, int64_t n1)
+{
+    copy_row_by_row(data, s, 24, n1);
+}
+#endif
+
+/* Fields of structs: their usual sizes have loops of their own. */
+static void copy_short_rows(char **data, const int64_t *s, size_t row,
+                            int64_t n1)
+{
+    switch (row) {
+    case 8: copy_row_by_row(data, s, 8, n1); break;
+    case 12: copy_three_4(data, s, n1); break;
+    case 16: copy_row_by_row(data, s, 16, n1); break;
+    case 24: copy_three_8(data, s, n1); break;
+    default: copy_row_by_row(data, s, row, n1); break;
+    }
+}
+
 /* Rows of both operands are dense: one call of memcpy per row, or one in all.
 ** Operands never overlap but fully. */
 static void copy_rows(char **data, const int64_t *s, int64_t n0, int64_t n1,
@@ -40,6 +98,10 @@ static void copy_rows(char **data, const int64_t *s, int64_t n0, int64_t n1,
     size_t row = (size_t)(n0 * size);
     if (n1 == 1 || (s[2] == n0 * size && s[3] == n0 * size)) {
         memmove(data[0], data[1], row * (size_t)n1);
+        return;
+    }
+    if (row <= SHORT_BYTES) {
+        copy_short_rows(data, s, row, n1);
         return;
     }
     for (int64_t i = 0; i < n1; i++)

@@ -3,6 +3,9 @@
 ** does: the end of the range that is farther from zero is met exactly, and so
 ** is zero.
 */
+#include <float.h>
+#include <math.h>
+
 #include "kernel/nn/quantize.h"
 
 #include "simd/vec.h"
@@ -13,13 +16,20 @@
 
 /* ---- to integers ---- */
 
+/* Half where the range itself would overflow: exact, and 1 for all others. */
+static float unit_of(float low, float high)
+{
+    return high - low <= FLT_MAX ? 1 : 0.5f;
+}
+
 /* The bias is 0, or the end of the range farther from 0, the scale's sign so
 ** that q counts from there. */
 static void choose_scale(float low, float high, int steps, float *scale,
                          float *bias)
 {
     bool below = -low > high;
-    float s = (high - low) / (float)steps, edge = below ? low : high;
+    float unit = unit_of(low, high), edge = below ? low : high;
+    float s = (high * unit - low * unit) / (float)steps / unit;
     s = s > 1e-7f ? s : 1e-7f;
     s = below ? s : -s;
     float whole = nearbyintf(edge / s);
@@ -32,15 +42,22 @@ static void pack_group(uint8_t *q, const float *x, int64_t n, int bits,
 {
     int steps = (1 << bits) - 1;
     float low = x[0], high = x[0];
-    for (int64_t j = 1; j < n; j++) {
+    int infinite = 0;
+    for (int64_t j = 0; j < n; j++) {
         low = x[j] < low ? x[j] : low;
         high = x[j] > high ? x[j] : high;
+        infinite |= !(fabsf(x[j]) <= FLT_MAX);
+    }
+    int64_t bytes = bits == 8 ? n : n / 2;
+    memset(q, 0, (uint32_t)bytes);      /* a group is small */
+    if (infinite) {             /* or NaN */
+        *scale = *bias = NAN;
+        return;
     }
     choose_scale(low, high, steps, scale, bias);
-    int64_t bytes = bits == 8 ? n : n / 2;
-    memset(q, 0, (size_t)bytes);
+    float unit = unit_of(low, high), from = *bias * unit, by = *scale * unit;
     for (int64_t j = 0; j < n; j++) {
-        float v = nearbyintf((x[j] - *bias) / *scale);
+        float v = nearbyintf((x[j] * unit - from) / by);
         v = v > 0 ? v < (float)steps ? v : (float)steps : 0;
         q[j % bytes] |= (uint8_t)((int)v << (j < bytes ? 0 : 4));
     }
@@ -56,18 +73,28 @@ static void pack(const la_quantized *to, const float *x)
 
 /* ---- back ---- */
 
+/* scale * q + bias; without an fma the product of a group whose range is larger
+** than a float's would overflow: halves are added up there. */
+static inline f32v value_of(f32v scale, i32v q, f32v bias, bool far)
+{
+    f32v y = f32_fma(scale, f32_from_i32(q), bias);
+    return far ? y + y : y;
+}
+
 static void unpack(const la_quantized *from, float *x)
 {
     int64_t n = from->group, bytes = n * from->bits / 8;
     for (int64_t g = 0; g < from->groups; g++, x += n) {
         const uint8_t *q = from->q + g * bytes;
-        f32v s = f32_set1(from->scale[g]), b = f32_set1(from->bias[g]);
+        bool far = fabsf(from->scale[g]) > 0x1p118f;
+        f32v s = f32_set1(far ? from->scale[g] / 2 : from->scale[g]);
+        f32v b = f32_set1(far ? from->bias[g] / 2 : from->bias[g]);
         for (int64_t j = 0; j < bytes; j += F32_LANES) {
             i32v v = i32_load_u8(q + j);
             i32v low = from->bits == 8 ? v : v & 15;
-            f32_store(x + j, f32_fma(s, f32_from_i32(low), b));
+            f32_store(x + j, value_of(s, low, b, far));
             if (from->bits == 4)
-                f32_store(x + j + bytes, f32_fma(s, f32_from_i32(v >> 4), b));
+                f32_store(x + j + bytes, value_of(s, v >> 4, b, far));
         }
     }
 }

@@ -7,6 +7,7 @@
 #include "kernel/each/drive.h"
 #include "simd/keep_order.h"
 
+#define ROWS 1
 #define NAME add
 #define ARITY 2
 #define EXPR(a, b) vordered((a) + (b))
@@ -19,6 +20,7 @@
 #include "kernel/each/each_complex_vec.inc"
 #include "kernel/each/table.inc"
 
+#define ROWS 1
 #define NAME sub
 #define ARITY 2
 #define EXPR(a, b) vordered((a) - (b))
@@ -29,6 +31,7 @@
 #include "kernel/each/each_complex_vec.inc"
 #include "kernel/each/table.inc"
 
+#define ROWS 1
 #define NAME mul
 #define ARITY 2
 #define EXPR(a, b) vordered((a) * (b))
@@ -42,6 +45,7 @@
 #include "kernel/each/table.inc"
 
 /* a + alpha*b with two roundings. */
+#define ROWS 1
 #define NAME add_scaled
 #define ARITY 2
 #define NPARAMS 1

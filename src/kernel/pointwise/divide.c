@@ -9,6 +9,7 @@
 #include "simd/divide.h"
 #include "simd/fmod.h"
 
+#define ROWS 1
 #define NAME div
 #define ARITY 2
 #define HEAVY 1

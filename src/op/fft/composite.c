@@ -61,6 +61,13 @@ la_tensor *la_fft_resized(la_chain *w, la_tensor *x, int dim, int64_t n)
     return STEP(constant_pad_nd, x, la_v_ints(pads, at + 2));
 }
 
+/* 2 (m - 1) elements of none. */
+static la_status no_elements(int dim)
+{
+    return la_error_at(LA_ESHAPE, 1, "x has no elements along dim %d: say how "
+                       "many the result has", dim + 1);
+}
+
 /* The dims of a call and their sizes in the transform. */
 typedef struct extent {
     int n;
@@ -78,6 +85,7 @@ la_status la_fft_one_dim(const la_frame *f, int k, bool half, int *dim,
     LA_TRY(la_blame(la_wrap_dim(la_arg_int(f, k + 1), x->ndim, dim), k + 2));
     *n = la_sizes(x)[*dim];
     if (half) *n = 2 * (*n - 1);
+    if (half && *n < 0 && !la_has(f, k)) return no_elements(*dim);
     if (la_has(f, k)) *n = la_arg_int(f, k);
     return la_blame(la_fft_check_points(*n), la_has(f, k) ? k + 1 : 1);
 }
@@ -117,6 +125,7 @@ static la_status many_dims(const la_frame *f, bool half, extent *e)
         bool given = sized && s->ints.list[k] != -1;
         e->dims[k] = dim;
         e->sizes[k] = half && k == n - 1 ? 2 * (m - 1) : m;
+        if (e->sizes[k] < 0 && !given) return no_elements(dim);
         if (given) e->sizes[k] = s->ints.list[k];
         LA_TRY(la_blame(la_fft_check_points(e->sizes[k]), given ? 2 : 1));
     }

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/pool.h"
+#include "base/runtime.h"
 #include "op/fft/roots.h"
 #include "op/fft/run.h"
 
@@ -268,10 +269,9 @@ static la_status make(la_fft_plan *p)
 
 /* ---- the cache ---- */
 
-/* Whoever finds it taken goes without the cache, so nobody waits. */
-static atomic_flag taken = ATOMIC_FLAG_INIT;
-static la_fft_plan *kept;         /* the last one used first */
-static size_t kept_bytes;
+/* The runtime's, the last one used first. Whoever finds it taken goes without
+** the cache, so nobody waits. */
+static la_kept *cache(void) { return &la_runtime_here()->transforms; }
 
 void la_fft_plan_release(la_fft_plan *p)
 {
@@ -286,8 +286,10 @@ void la_fft_plan_release(la_fft_plan *p)
 ** none, or somebody else is looking. */
 static la_fft_plan *find(int64_t n, la_dtype real, bool is_real)
 {
-    la_fft_plan *p = NULL;
-    if (atomic_flag_test_and_set(&taken)) return NULL;
+    la_fft_plan *p = NULL, *kept;
+    la_kept *c = cache();
+    if (atomic_flag_test_and_set(&c->taken)) return NULL;
+    kept = c->first;
     for (la_fft_plan **at = &kept; *at; at = &(*at)->next) {
         p = *at;
         if (p->n == n && p->real == real
@@ -300,22 +302,24 @@ static la_fft_plan *find(int64_t n, la_dtype real, bool is_real)
         }
         p = NULL;
     }
-    atomic_flag_clear(&taken);
+    c->first = kept;
+    atomic_flag_clear(&c->taken);
     return p;
 }
 
 /* The end of the list from where more than 'most' bytes are kept, taken off. */
-static la_fft_plan *cut_off(size_t most)
+static la_fft_plan *cut_off(la_kept *c, size_t most)
 {
     size_t bytes = 0;
-    la_fft_plan **at = &kept;
+    la_fft_plan *first = c->first, **at = &first;
     while (*at && bytes + (*at)->bytes <= most) {
         bytes += (*at)->bytes;
         at = &(*at)->next;
     }
     la_fft_plan *rest = *at;
     *at = NULL;
-    kept_bytes = bytes;
+    c->first = first;
+    c->bytes = bytes;
     return rest;
 }
 
@@ -330,25 +334,27 @@ static void release_all(la_fft_plan *p)
 
 static void release_kept(void)
 {
-    if (atomic_flag_test_and_set(&taken)) return;
-    la_fft_plan *all = kept;
-    kept = NULL;
-    kept_bytes = 0;
-    atomic_flag_clear(&taken);
+    la_kept *c = cache();
+    if (atomic_flag_test_and_set(&c->taken)) return;
+    la_fft_plan *all = c->first;
+    c->first = NULL;
+    c->bytes = 0;
+    atomic_flag_clear(&c->taken);
     release_all(all);
 }
 
 static void keep(la_fft_plan *p)
 {
+    la_kept *c = cache();
     la_mem_on_trim(release_kept);
-    if (p->bytes > LA_FFT_KEPT || atomic_flag_test_and_set(&taken)) return;
+    if (p->bytes > LA_FFT_KEPT || atomic_flag_test_and_set(&c->taken)) return;
     atomic_fetch_add(&p->refs, 1);
-    p->next = kept;
-    kept = p;
+    p->next = c->first;
+    c->first = p;
     la_fft_plan *rest = NULL;
-    kept_bytes += p->bytes;
-    if (kept_bytes > LA_FFT_KEPT) rest = cut_off(LA_FFT_KEPT);
-    atomic_flag_clear(&taken);
+    c->bytes += p->bytes;
+    if (c->bytes > LA_FFT_KEPT) rest = cut_off(c, LA_FFT_KEPT);
+    atomic_flag_clear(&c->taken);
     release_all(rest);
 }
 

@@ -36,28 +36,31 @@ la_fft_work la_fft_work_in(const la_fft_plan *p, int lanes, char *scratch)
     return w;
 }
 
-static la_fft_move move_of(const la_fft_work *w, const la_fft_line *a,
-                           const int64_t *at, int lanes, int64_t first,
-                           int64_t n)
+/* In pieces: of long lines the pages are new. */
+static void move(const la_fft_work *w, const la_fft_line *a, const int64_t *at,
+                 int lanes, int64_t first, int64_t n,
+                 void (*fn)(const la_fft_move *))
 {
-    return (la_fft_move){.data = a->data, .lane = at, .step = a->step,
-        .other = a->other, .n = n, .lanes = lanes, .s = w->s,
-        .split = w->buffer[0] + first * w->s * w->size, .im = w->im,
-        .scale = a->scale, .scale_im = a->scale_im};
+    int64_t most = LA_POLL_ELEMENTS / lanes / 16 * 16;
+    for (int64_t k = 0, end; (end = la_poll_part(k, n, most)) > k; k = end) {
+        la_fft_move t = {.data = a->data + k * a->step, .lane = at,
+            .step = a->step, .other = a->other, .n = end - k, .lanes = lanes,
+            .s = w->s, .split = w->buffer[0] + (first + k) * w->s * w->size,
+            .im = w->im, .scale = a->scale, .scale_im = a->scale_im};
+        fn(&t);
+    }
 }
 
 void la_fft_load(const la_fft_work *w, const la_fft_line *a, const int64_t *at,
                  int lanes, int64_t first, int64_t n)
 {
-    la_fft_move t = move_of(w, a, at, lanes, first, n);
-    w->ker->load(&t);
+    move(w, a, at, lanes, first, n, w->ker->load);
 }
 
 void la_fft_store(const la_fft_work *w, const la_fft_line *a,
                   const int64_t *at, int lanes, int64_t first, int64_t n)
 {
-    la_fft_move t = move_of(w, a, at, lanes, first, n);
-    w->ker->store(&t);
+    move(w, a, at, lanes, first, n, w->ker->store);
 }
 
 /* ---- FLAT ---- */
@@ -167,6 +170,14 @@ static la_status split_rows(void *context, int64_t unit, char *scratch)
     return LA_OK;
 }
 
+/* Columns reach every page of the matrix at once: new ones, whose clearing may
+** take longer than the transform, are touched before, in pieces. */
+#define PAGE 4096
+static void touch(int64_t begin, int64_t end, void *matrix)
+{
+    for (int64_t k = begin; k < end; k++) ((char *)matrix)[k * PAGE] = 0;
+}
+
 static la_status split_line(const la_fft_plan *p, const la_fft_line *in,
                             const la_fft_line *out)
 {
@@ -176,12 +187,13 @@ static la_status split_line(const la_fft_plan *p, const la_fft_line *in,
         return la_error(LA_ENOMEM, "not enough memory");
     j.matrix = la_mem_alloc((size_t)bytes);
     if (!j.matrix) return LA_ENOMEM;
+    la_status status = la_iter_items(bytes / PAGE, 4096, 512, touch, j.matrix);
     la_unit_plan columns = {split_columns, 1,
                             la_fft_scratch(p->first, LA_FFT_LANES)};
     la_unit_plan rows = {split_rows, 1,
                          la_fft_scratch(p->second, LA_FFT_LANES)};
-    la_status status = la_iter_units(la_ceil_div(n2, LA_FFT_LANES), &columns,
-                                     &j);
+    if (!status)
+        status = la_iter_units(la_ceil_div(n2, LA_FFT_LANES), &columns, &j);
     if (!status)
         status = la_iter_units(la_ceil_div(n1, LA_FFT_LANES), &rows, &j);
     la_mem_free(j.matrix, (size_t)bytes);
@@ -201,14 +213,23 @@ static void times(la_fft_work *w, int64_t n, const char *by, bool before,
     }
 }
 
+/* Zeros at from .. to-1. New pages take most of the time. */
+static void clear(la_fft_work *w, int64_t from, int64_t to)
+{
+    int64_t row = w->s * w->size;
+    for (int64_t k = from, end; (end = la_poll_piece(k, to)) > k; k = end) {
+        char *at = w->buffer[0] + k * row;
+        memset(at, 0, (size_t)((end - k) * row));
+        memset(at + w->im * w->size, 0, (size_t)((end - k) * row));
+    }
+}
+
 /* x times the chirp, convolved with its conjugate, times the chirp. */
 static la_status chirp(const la_fft_plan *p, la_fft_work *w)
 {
     int64_t n = p->n, length = p->first->n;
     times(w, n, p->table, false, false);
-    size_t row = (size_t)(w->s * w->size), more = row * (size_t)(length - n);
-    memset(w->buffer[0] + (size_t)n * row, 0, more);
-    memset(w->buffer[0] + w->im * w->size + (size_t)n * row, 0, more);
+    clear(w, n, length);
     if (la_poll_long(n)) return la_poll();
     LA_TRY(la_fft_transform(p->first, w, NULL, NULL));
     times(w, length, p->steps, false, true);

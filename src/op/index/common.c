@@ -147,6 +147,7 @@ static la_status check_values(la_tensor *t, int64_t size, int dim, int arg)
         LA_TRY(la_run(contiguous, &plain, t));
         t = plain;
     }
+    LA_TRY(la_tensor_check_bounds(t));
     const char *data = la_data(t);
     int64_t at = LA_STUB(index_scans)->bad(data, step, t->numel, size);
     if (at < 0) return LA_OK;

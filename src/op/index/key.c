@@ -15,7 +15,7 @@
 */
 #include "op/index/key.h"
 
-#include "base/context.h"
+#include "base/runtime.h"
 #include "base/trace.h"
 #include "tensor/promote.h"
 #include "tensor/scalar.h"
@@ -271,7 +271,10 @@ static la_status take_tensor(key_walk *w, la_tensor *t)
 {
     la_scalar s;
     bool mask = t->dtype == LA_BOOL;
-    if (t->ndim == 0 && (mask || la_is_integral((la_dtype)t->dtype))) {
+    bool number = t->ndim == 0
+        && (mask || la_is_integral((la_dtype)t->dtype));
+    bool batched = (t->flags & LA_F_BATCHED) && !mask;  /* has many values */
+    if (number && !batched) {
         if (!la_tensor_to_scalar(t, &s))
             return la_error(LA_ESTATE, "a 0-dim index needs a value");
         return mask ? take_truth(w, s.i != 0) : take_integer(w, s.i);
@@ -322,11 +325,14 @@ static la_status take_items(key_walk *w, int n, const la_index_item *items)
 }
 
 /* No operation on such a tensor is observed by anyone: not by keys of the
-** dispatcher, nor by names, a trace or a host's kernels. */
+** dispatcher, nor by names, limits, a trace or a host's kernels. */
 static bool is_plain(const la_tensor *t)
 {
-    return t->ndim > 0 && !t->names && !la_ctx()->included_keys
-        && !la_trace_on && !la_kernels_replaced
+    const la_context *c = la_ctx();
+    return t->ndim > 0 && !t->names && !c->included_keys
+        && !la_token_armed(c->token)
+        && !(t->flags & LA_F_BATCHED)
+        && !la_trace_on && !la_runtime_here()->kernels_replaced
         && t->device == LA_CPU && !la_grad_flag(t);
 }
 
@@ -471,15 +477,15 @@ static la_status put_scalar(key_walk *w, const la_scalar *s)
 
 /* What the gate and fill_ would do with the one element at 'offset' of the
 ** storage of a plain tensor. False, and nothing is done, for all that is not
-** as usual (no memory of its own, lazy bits, read-only, a scalar that does not
-** fit): the operation finds the same and has the words for it. */
+** as usual (no memory of its own, lazy bits, read-only, in a snapshot, a scalar
+** that does not fit): the operation finds the same and has the words for it. */
 static bool put_element(la_tensor *t, int64_t offset, const la_scalar *s)
 {
     la_dtype d = (la_dtype)t->dtype;
     int64_t item = (int64_t)la_dtype_size(d);
     if (!t->storage || (t->flags & (LA_F_CONJ | LA_F_NEG))
         || !t->storage->data || (offset + 1) * item > t->storage->nbytes
-        || (t->storage->flags & LA_S_READ_ONLY)) return false;
+        || (t->storage->flags & (LA_S_READ_ONLY | LA_S_WATCHED))) return false;
     if (la_scalar_store(s, d, t->storage->data + offset * item)) {
         la_error_clear();
         return false;

@@ -67,7 +67,7 @@ void la_lapack_pivoted(const la_lapack_plan *p, char *a, bool upper,
 
 /* Are all elements of m rows of n finite, or those up to the diagonal or from
 ** it on? LAPACK may not come back from others. */
-enum { LA_WHOLE, LA_LOWER_PART, LA_UPPER_PART };
+enum { LA_FULL_PART, LA_LOWER_PART, LA_UPPER_PART };
 bool la_all_finite(const la_field *f, const char *a, int64_t m, int64_t n,
                    int part);
 

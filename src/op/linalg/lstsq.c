@@ -120,7 +120,7 @@ static la_status solve_one(void *context, int64_t i, char *scratch)
     char *values = NULL;
     if (j->values) values = j->values + i * la_min(p->m, p->n) * real;
     j->info[i] = -1;
-    if (la_all_finite(&p->f, a, p->m, p->n, LA_WHOLE))
+    if (la_all_finite(&p->f, a, p->m, p->n, LA_FULL_PART))
         j->info[i] = la_lapack_lstsq(p, a, b, j->rcond, values, &j->rank[i],
                                      scratch);
     return LA_OK;
@@ -255,8 +255,15 @@ la_status la_impl_lstsq(la_frame *f)
     if (la_has(f, 2)) rcond = la_arg_float(f, 2);
     if (vector) b = STEP(unsqueeze, b, -1);
     LA_TRY(w->status);
-    LA_TRY(la_run_many(lstsq_solve, r, a, b, la_v_float(rcond), f->args[3]));
+    /* The rank and the singular values of A need a column to solve for. */
+    bool none = la_sizes(b)[b->ndim - 1] == 0;
+    int64_t more[2] = {0, 1};
+    la_tensor *sides = none ? STEP(constant_pad_nd, b, la_v_ints(more, 2)) : b;
+    LA_TRY(w->status);
+    LA_TRY(la_run_many(lstsq_solve, r, a, sides, la_v_float(rcond),
+                       f->args[3]));
     la_tensor *x = w->temps[w->n++] = r[0].tensor;
+    if (none) x = STEP(narrow, x, -1, la_v_int(0), 0);
     la_tensor *rank = w->temps[w->n++] = r[1].tensor;
     la_tensor *values = w->temps[w->n++] = r[2].tensor;
     la_tensor *rest = residuals(w, a, b, x);

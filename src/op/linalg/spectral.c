@@ -161,7 +161,7 @@ static la_status eig_of_one(void *context, int64_t i, char *scratch)
     char *a = j->a + i * n * n * j->field.size;
     char *vectors = j->u ? j->u + i * n * n * size : NULL;
     j->info[i] = -1;
-    if (la_all_finite(&j->field, a, n, n, LA_WHOLE))
+    if (la_all_finite(&j->field, a, n, n, LA_FULL_PART))
         j->info[i] = la_lapack_eig(&j->plan, a, j->values + i * n * size,
                                    vectors, scratch);
     return LA_OK;
@@ -257,7 +257,7 @@ static la_status large_svd(void *context, int64_t i, char *scratch)
         vh = j->vh + i * j->n * (full ? j->n : j->k) * f->size;
     }
     j->info[i] = -1;
-    if (la_all_finite(f, a, j->m, j->n, LA_WHOLE))
+    if (la_all_finite(f, a, j->m, j->n, LA_FULL_PART))
         j->info[i] = la_lapack_svd(&j->plan, a, values, vh, u, scratch);
     return LA_OK;
 }

@@ -29,7 +29,7 @@ bool la_is_plain_call(const la_frame *f)
 bool la_is_plain(const la_tensor *t)
 {
     return !t->names && t->device == LA_CPU
-        && !(t->flags & (LA_F_CONJ | LA_F_NEG));
+        && !(t->flags & (LA_F_CONJ | LA_F_NEG | LA_F_BATCHED));
 }
 
 /* ---- checks ---- */

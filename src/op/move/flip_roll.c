@@ -409,6 +409,7 @@ static la_status positions(la_tensor *counts, int arg, la_tensor **out)
     int64_t total;
     LA_TRY(la_run(astype, &wide, counts, la_v_dtype(LA_INT64)));
     LA_TRY(la_run(contiguous, &plain, wide));
+    LA_TRY(la_tensor_check_bounds(plain));
     const int64_t *list = (const int64_t *)la_data(plain);
     LA_TRY(add_counts(list, plain->numel, arg, &total));
     LA_TRY(la_tensor_empty(1, &total, LA_INT64, out));
@@ -448,6 +449,7 @@ la_status la_impl_repeat_interleave_tensor(la_frame *f)
     int d;
     LA_TRY(check_counts(counts, 2));
     LA_TRY(check_meta(counts));
+    LA_TRY(la_tensor_check_bounds(counts));
     LA_TRY(interleave_input(f, 2, &in, &d));
     if (counts->numel == 1) {
         one = la_scalar_load(counts->dtype, la_data(counts));

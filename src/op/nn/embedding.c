@@ -20,8 +20,30 @@ static int64_t largest(const la_tensor *t)
     return most;
 }
 
-/* Shape [*self, classes] of int64. num_classes -1: the largest class. The
-** number of classes is data, so there is no meta function. */
+/* Every element a class? They are unknown on the meta device. */
+static la_status check_classes(const la_tensor *t, int64_t classes)
+{
+    if (t->device == LA_META) return LA_OK;
+    const int64_t *x = (const int64_t *)la_data(t);
+    for (int64_t i = 0; i < t->numel; i++)
+        if (x[i] < 1 || x[i] > classes)
+            return la_error_at(LA_EINDEX, 1, "class %lld (element %lld) is "
+                               "out of range: classes go from 1 to %lld",
+                               (long long)x[i], (long long)i + 1,
+                               (long long)classes);
+    return LA_OK;
+}
+
+/* Element t[i] - 1 of row i becomes 1. */
+static void put_ones(const la_tensor *t, int64_t classes, la_tensor *out)
+{
+    const int64_t *x = (const int64_t *)la_data(t);
+    int64_t *to = (int64_t *)la_data(out);
+    for (int64_t i = 0; i < t->numel; i++) to[i * classes + x[i] - 1] = 1;
+}
+
+/* Shape [*self, classes] of int64. num_classes -1: the largest class, which is
+** data. */
 la_status la_impl_one_hot(la_frame *f)
 {
     la_tensor *self = la_arg(f, 0);
@@ -38,21 +60,19 @@ la_status la_impl_one_hot(la_frame *f)
     if (classes == -1 && self->numel == 0)
         return la_error_at(LA_EARG, 2, "Can not infer total number of classes "
                            "from empty tensor.");
+    if (classes == -1 && self->device == LA_META)
+        return la_error_at(LA_EKEY, 2, "the result's shape depends on data, "
+                           "and a tensor on the meta device has none; say "
+                           "num_classes");
+    if (self->device != LA_META) LA_TRY(la_tensor_check_bounds(plain));
     if (classes == -1) classes = largest(plain);
-    const int64_t *x = (const int64_t *)la_data(plain);
-    for (int64_t i = 0; i < plain->numel; i++)
-        if (x[i] < 1 || x[i] > classes)
-            return la_error_at(LA_EINDEX, 1, "class %lld (element %lld) is "
-                               "out of range: classes go from 1 to %lld",
-                               (long long)x[i], (long long)i + 1,
-                               (long long)classes);
+    LA_TRY(check_classes(plain, classes));
     if (s.ndim == LA_MAX_DIMS)
         return la_error_at(LA_ESHAPE, 1, "too many dimensions");
     s.sizes[s.ndim++] = classes;
-    LA_TRY(la_tensor_empty(s.ndim, s.sizes, LA_INT64, &out));
-    int64_t *to = (int64_t *)la_data(out);
-    if (out->numel > 0) memset(to, 0, (size_t)out->numel * sizeof(int64_t));
-    for (int64_t i = 0; i < plain->numel; i++) to[i * classes + x[i] - 1] = 1;
+    LA_TRY(la_run(zeros, &out, la_v_ints(s.sizes, s.ndim),
+                  la_v_dtype(LA_INT64), la_v_device((la_device)self->device)));
+    if (self->device != LA_META) put_ones(plain, classes, out);
     la_set_result(f, 0, la_tensor_retain(out));
     return LA_OK;
 }

@@ -101,6 +101,7 @@ static la_status check_unit(la_frame *f)
     la_tensor *out = STEP(logical_or, low, high);
     la_tensor *count = STEP(sum, out);
     if (w->status) return w->status;
+    LA_TRY(la_tensor_check_bounds(count));
     if (*(const int64_t *)la_data(count) == 0) return LA_OK;
     return la_error_at(LA_EARG, 1, "all elements of input should be between 0 "
                        "and 1");

@@ -37,7 +37,7 @@ static la_status read_lengths(const la_frame *f, int arg, int64_t n,
                            "%lld lengths of dtype int64 are "
                            "expected",
                            (long long)n);
-    return LA_OK;
+    return la_tensor_check_bounds(t);
 }
 
 /* 1 to 'frames' frames per sequence; labels within the targets. 'total' is the
@@ -87,6 +87,7 @@ static la_status read_ctc(la_chain *w, la_frame *f, ctc *c)
                            "one list of all, are expected");
     LA_TRY(read_lengths(f, IN_LENGTHS, c->batch, in));
     LA_TRY(read_lengths(f, TARGET_LENGTHS, c->batch, lengths));
+    LA_TRY(la_tensor_check_bounds(t));
     c->targets = (const int64_t *)la_data(t);
     c->in = (const int64_t *)la_data(in);
     c->lengths = (const int64_t *)la_data(lengths);

@@ -54,6 +54,7 @@ static la_status check_not_negative(la_chain *w, la_frame *f, la_tensor *var)
     la_tensor *low = STEP(lt, plain, 0.0);
     la_tensor *count = STEP(sum, low);
     if (w->status) return w->status;
+    LA_TRY(la_tensor_check_bounds(count));
     if (*(const int64_t *)la_data(count) == 0) return LA_OK;
     return la_error_at(LA_EARG, 3, "var has negative entries");
 }

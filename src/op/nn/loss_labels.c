@@ -35,6 +35,7 @@ static la_status bad_label(int64_t label, int64_t classes)
 static la_status scan_labels(const la_tensor *t, int64_t classes,
                              int64_t ignore, int64_t *ignored)
 {
+    LA_TRY(la_tensor_check_bounds(t));
     const int64_t *at = (const int64_t *)la_data(t);
     *ignored = 0;
     for (int64_t i = 0; i < t->numel; i++) {

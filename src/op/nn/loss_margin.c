@@ -49,6 +49,7 @@ static la_status scan(la_chain *w, la_frame *f, int64_t least)
     if (la_is_meta(f)) return LA_OK;
     la_tensor *t = STEP(contiguous, f->args[1]);
     if (w->status) return w->status;
+    LA_TRY(la_tensor_check_bounds(t));
     const int64_t *at = (const int64_t *)la_data(t);
     for (int64_t i = 0; i < t->numel; i++)
         if (at[i] < least || at[i] > classes)

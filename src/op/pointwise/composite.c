@@ -1,5 +1,6 @@
 /* Element-wise composites: operations that only call others. */
 #include "base/context.h"
+#include "op/composite.h"
 #include "op/families.h"
 #include "op/reduce/reduce.h"
 #include "tensor/promote.h"
@@ -44,19 +45,27 @@ la_status la_impl_float_power(la_frame *f)
     return la_run_result(f, pow, base, exponent);
 }
 
-/* self * 2^other; a power that is a float has that float's digits. */
+static bool is_wide_unsigned(const la_tensor *t)
+{
+    return t->dtype == LA_UINT16 || t->dtype == LA_UINT32
+        || t->dtype == LA_UINT64;
+}
+
+/* self * 2^other; a power that is a float has that float's digits. Unsigned
+** exponents of 16 bits and more, which don't promote with all dtypes, are
+** int32: what lies beyond overflows anyway. */
 la_status la_impl_ldexp(la_frame *f)
 {
-    la_tensor *a = la_arg(f, 0), *b = la_arg(f, 1), *out = NULL;
-    LA_OWNED power = NULL;
-    if (la_is_integral((la_dtype)b->dtype) || b->dtype == LA_BOOL) {
-        LA_TRY(la_run(ldexp_whole, &out, a, b));
-    } else {
-        LA_TRY(la_run(exp2, &power, b));
-        LA_TRY(la_run(mul, &out, a, power));
+    LA_CHAIN box = {.n = 0};
+    la_chain *w = &box;
+    la_tensor *a = la_arg(f, 0), *b = la_arg(f, 1);
+    if (is_wide_unsigned(b) && !is_wide_unsigned(a)) {
+        if (b->dtype != LA_UINT16) b = STEP(clamp_max, b, la_scalar_int(65535));
+        b = STEP(to_dtype, b, la_v_dtype(LA_INT32));
     }
-    la_set_result(f, 0, out);
-    return LA_OK;
+    if (b && (la_is_integral((la_dtype)b->dtype) || b->dtype == LA_BOOL))
+        return la_chain_end(w, f, STEP(ldexp_whole, a, b));
+    return la_chain_end(w, f, STEP(mul, a, STEP(exp2, b)));
 }
 
 /* hardtanh between 0 and 6. */

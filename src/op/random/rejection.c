@@ -295,16 +295,19 @@ typedef struct job {
     double *out;
 } job;
 
-/* Elements begin..end, each with its own stream. */
+/* Elements begin..end, each with its own stream. No sampler sees a NaN. */
 static void run_range(int64_t begin, int64_t end, void *context)
 {
     const job *j = context;
     double p[MOST] = {0};
     for (int64_t i = begin; i < end; i++) {
         stream s = {j->seed, j->block + (uint64_t)i, 0};
-        for (int k = 0; k < j->n; k++)
+        bool nan = false;
+        for (int k = 0; k < j->n; k++) {
             p[k] = j->parameters[k][i * j->step[k]];
-        j->out[i] = j->sample(&s, p);
+            nan |= isnan(p[k]);
+        }
+        j->out[i] = nan ? NAN : j->sample(&s, p);
     }
 }
 

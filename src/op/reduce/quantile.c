@@ -342,7 +342,7 @@ static int interpolation_of(const la_value *v)
 static la_status check_point(double q)
 {
     return q >= 0 && q <= 1 ? LA_OK
-        : la_error_at(LA_EARG, 2, "quantile() q values must be in the range "
+        : la_error_at(LA_EARG, 2, "q values must be in the range "
                       "[0, 1]");
 }
 
@@ -353,20 +353,23 @@ static la_status quantile_check(const la_frame *f)
     la_tensor *self = la_arg(f, 0), *q = la_arg(f, 1);
     la_dtype d = (la_dtype)self->dtype;
     if (self->numel == 0)
-        return la_error_at(LA_ESHAPE, 1, "quantile() input tensor must be "
+        return la_error_at(LA_ESHAPE, 1, "input tensor must be "
                            "non-empty");
+    if (!(q->flags & LA_F_WRAPPED) && q->device != self->device)
+        return la_error_at(LA_EARG, 2, "q must be on the device of the input "
+                           "tensor");
     if (q->ndim > 1)
-        return la_error_at(LA_ESHAPE, 2, "quantile() q must be a scalar or 1D "
+        return la_error_at(LA_ESHAPE, 2, "q must be a scalar or 1D "
                            "tensor");
     if (d != LA_FLOAT32 && d != LA_FLOAT64)
-        return la_error_at(LA_EDTYPE, 1, "quantile() input tensor must be "
+        return la_error_at(LA_EDTYPE, 1, "input tensor must be "
                            "either float or double dtype");
     if (!(q->flags & LA_F_WRAPPED) && q->dtype != d
         && q->dtype != LA_FLOAT64)
-        return la_error_at(LA_EDTYPE, 2, "quantile() q tensor must be same "
+        return la_error_at(LA_EDTYPE, 2, "q tensor must be same "
                            "dtype as the input tensor, or float64");
     if (interpolation_of(&f->args[4]) < 0)
-        return la_error_at(LA_EARG, 5, "quantile() interpolation must be one "
+        return la_error_at(LA_EARG, 5, "interpolation must be one "
                            "of linear, lower, higher, midpoint or nearest");
     if (!(q->flags & LA_F_WRAPPED)) return LA_OK;
     return check_point(la_scalar_load((la_dtype)q->dtype, la_data(q)).re);

@@ -523,6 +523,7 @@ la_status la_impl_segment_reduce(la_frame *f)
     if (self->ndim == 0)
         return la_error_at(LA_ESHAPE, 1, "at least one dim is needed");
     LA_TRY(la_convert_to(given, LA_INT64, &where));
+    LA_TRY(la_tensor_check_bounds(where));
     int64_t n = where->numel - offsets;
     if (n < 1) return la_error(LA_EARG, "there are no segments");
     LA_TRY(la_list_new(n, &list));

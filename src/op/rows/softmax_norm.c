@@ -489,20 +489,22 @@ static void share_rows(int64_t begin, int64_t end, void *context)
     }
 }
 
-/* In double and in the order of the rows. */
-static void join_shares(const char *shares, int64_t count, int64_t n,
-                        la_tensor *dw, la_tensor *db)
+/* In double and in the order of the rows: 'count' shares, 2 n apart, of the n
+** elements of 'out'. */
+static la_status join_shares(const char *shares, int64_t count, int64_t n,
+                             la_tensor *out)
 {
-    bool wide = dw->dtype == LA_FLOAT64;
-    for (int64_t i = 0; i < 2 * n; i++) {
+    bool wide = out->dtype == LA_FLOAT64;
+    char *to = la_data(out);
+    LA_EACH_POLLED(i, 0, n) {
         double sum = 0;
         for (int64_t k = 0; k < count; k++)
             sum += wide ? ((const double *)shares)[2 * k * n + i]
                         : (double)((const float *)shares)[2 * k * n + i];
-        char *to = la_data(i < n ? dw : db);
-        if (wide) ((double *)to)[i % n] = sum;
-        else ((float *)to)[i % n] = (float)sum;
+        if (wide) ((double *)to)[i] = sum;
+        else ((float *)to)[i] = (float)sum;
     }
+    return la_poll();
 }
 
 la_status la_meta_norm_backward(la_frame *f) { return share_meta(f); }
@@ -544,7 +546,9 @@ la_status la_impl_norm_backward(la_frame *f)
     };
     la_status status = la_iter_items(count, la_ceil_div(LA_GRAIN, SHARE * n),
                                      1, share_rows, &t);
-    if (!status) join_shares(shares, count, n, dw, la_result(f, 2));
+    if (!status) status = join_shares(shares, count, n, dw);
+    if (!status)
+        status = join_shares(shares + n * ssize, count, n, la_result(f, 2));
     la_mem_free(shares, (size_t)bytes);
     return status;
 }

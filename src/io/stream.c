@@ -1,5 +1,5 @@
 /* Files, read whole or in part, and written under a temporary name. */
-#include "io/source.h"
+#include "io/stream.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/context.h"
 #include "base/memory.h"
 #include "base/pool.h"
 
@@ -43,10 +44,10 @@ static la_status check_kind(const char *path, const struct stat *st)
 }
 
 /* O_NONBLOCK: opening a fifo without a writer must not wait. */
-la_status la_source_open(const char *path, la_source *out)
+la_status la_reader_open(const char *path, la_reader *out)
 {
     struct stat st;
-    *out = (la_source){.fd = -1, .path = path};
+    *out = (la_reader){.fd = -1, .path = path};
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) return fail_with("open", path, errno);
     la_status status = fstat(fd, &st) ? fail_with("read", path, errno)
@@ -60,21 +61,70 @@ la_status la_source_open(const char *path, la_source *out)
     return LA_OK;
 }
 
-void la_source_of_memory(const void *bytes, size_t n, la_source *out)
+void la_reader_of_memory(const void *bytes, size_t n, la_reader *out)
 {
     static const char nothing[1];
-    *out = (la_source){.memory = n ? bytes : nothing, .fd = -1,
+    *out = (la_reader){.memory = n ? bytes : nothing, .fd = -1,
                        .size = (int64_t)n};
 }
 
-void la_source_close(la_source *s)
+la_status la_reader_of_source(const la_source *source, la_reader *out)
+{
+    *out = (la_reader){.fd = -1, .host = source};
+    if (!source->read || source->length < 0)
+        return la_error(LA_EARG, "a source needs a length and a function that "
+                        "reads");
+    out->size = source->length;
+    return LA_OK;
+}
+
+/* What a callback of the host's said by la_fail, else a text of ours. */
+static la_status host_failed(const char *doing, int64_t at)
+{
+    if (la_error_status()) return la_error_status();
+    return la_error(LA_EIO, "the host failed to %s at byte %lld", doing,
+                    (long long)at);
+}
+
+/* Callbacks run with the thread's own settings and without a record; what they
+** make current by running a script is undone. */
+static int64_t ask_host(const la_source *s, int64_t at, void *out, size_t n)
+{
+    LA_ENTRY(NULL);
+    return s->read(s->context, at, out, (int64_t)n);
+}
+
+static int give_host(const la_sink *s, const void *from, size_t n)
+{
+    LA_ENTRY(NULL);
+    return s->write(s->context, from, n);
+}
+
+/* A callback may give less than it was asked for, not nothing and not more. */
+static la_status read_host(const la_reader *s, int64_t at, char *out, size_t n)
+{
+    while (n) {
+        int64_t got = ask_host(s->host, at, out, n);
+        if (got < 0) return host_failed("read", at);
+        if (got == 0) return truncated(at);
+        if (got > (int64_t)n)
+            return la_error(LA_EIO, "the host read %lld bytes, %lld were asked "
+                            "for", (long long)got, (long long)n);
+        out += got;
+        at += got;
+        n -= (size_t)got;
+    }
+    return LA_OK;
+}
+
+void la_reader_close(la_reader *s)
 {
     if (s->fd >= 0) close(s->fd);
     s->fd = -1;
 }
 
 /* One piece; short reads and interrupted ones are taken up again. */
-static la_status read_piece(const la_source *s, int64_t at, char *out, size_t n)
+static la_status read_piece(const la_reader *s, int64_t at, char *out, size_t n)
 {
     while (n) {
         ssize_t got = pread(s->fd, out, n, at);
@@ -90,7 +140,7 @@ static la_status read_piece(const la_source *s, int64_t at, char *out, size_t n)
 
 /* In pieces, so that Ctrl-C ends a long read; the range is checked against the
 ** size at opening, which is what the headers were checked with. */
-la_status la_source_read(const la_source *s, int64_t at, void *out, size_t n)
+la_status la_reader_read(const la_reader *s, int64_t at, void *out, size_t n)
 {
     char *to = out;
     if (at < 0 || at > s->size || n > (uint64_t)(s->size - at))
@@ -99,6 +149,7 @@ la_status la_source_read(const la_source *s, int64_t at, void *out, size_t n)
         size_t piece = n < PIECE ? n : PIECE;
         LA_TRY(la_poll());
         if (s->memory) memcpy(to, s->memory + at, piece);
+        else if (s->host) LA_TRY(read_host(s, at, to, piece));
         else LA_TRY(read_piece(s, at, to, piece));
         to += piece;
         at += (int64_t)piece;
@@ -113,13 +164,13 @@ static la_status read_range(la_stream *stream, void *out, size_t n)
 {
     la_range_stream *r = (la_range_stream *)stream;
     if (n > (uint64_t)stream->left) return truncated(r->at + stream->left);
-    LA_TRY(la_source_read(r->source, r->at, out, n));
+    LA_TRY(la_reader_read(r->source, r->at, out, n));
     r->at += (int64_t)n;
     stream->left -= (int64_t)n;
     return LA_OK;
 }
 
-void la_range_stream_init(la_range_stream *r, const la_source *source,
+void la_range_stream_init(la_range_stream *r, const la_reader *source,
                           int64_t begin, int64_t end)
 {
     *r = (la_range_stream){.stream = {.read = read_range, .left = end - begin},
@@ -145,7 +196,7 @@ static char *real_target(const char *path, size_t *bytes)
 
 /* A new file in the folder of the target, as rename cannot move one to another
 ** file system, with the mode of the target if that exists. */
-static la_status open_temporary(la_sink *s, const struct stat *old)
+static la_status open_temporary(la_writer *s, const struct stat *old)
 {
     static _Atomic unsigned counter;
     for (int tries = 0; tries < 100; tries++) {
@@ -169,10 +220,10 @@ static la_status open_temporary(la_sink *s, const struct stat *old)
     return status;
 }
 
-la_status la_sink_open(const char *path, la_sink *out)
+la_status la_writer_open(const char *path, la_writer *out)
 {
     struct stat st;
-    *out = (la_sink){.fd = -1};
+    *out = (la_writer){.fd = -1};
     out->path = real_target(path, &out->path_bytes);
     if (!out->path) return LA_ENOMEM;
     bool exists = stat(out->path, &st) == 0;
@@ -185,9 +236,24 @@ la_status la_sink_open(const char *path, la_sink *out)
     return out->fd < 0 ? fail_with("open", path, errno) : LA_OK;
 }
 
+la_status la_writer_to_sink(const la_sink *sink, la_writer *out)
+{
+    *out = (la_writer){.fd = -1, .host = sink};
+    return sink->write ? LA_OK : la_error(LA_EARG, "a sink needs a function "
+                                          "that writes");
+}
+
+static la_status write_host(la_writer *s, const char *from, size_t n)
+{
+    if (give_host(s->host, from, n))
+        return host_failed("write", s->at);
+    s->at += (int64_t)n;
+    return LA_OK;
+}
+
 /* write may take less than it was given (a full disk, a signal): the rest is
 ** tried again until an error says why. */
-static la_status write_piece(la_sink *s, const char *from, size_t n)
+static la_status write_piece(la_writer *s, const char *from, size_t n)
 {
     while (n) {
         ssize_t done = write(s->fd, from, n);
@@ -200,13 +266,14 @@ static la_status write_piece(la_sink *s, const char *from, size_t n)
     return LA_OK;
 }
 
-la_status la_sink_write(la_sink *s, const void *bytes, size_t n)
+la_status la_writer_write(la_writer *s, const void *bytes, size_t n)
 {
     const char *from = bytes;
     while (n) {
         size_t piece = n < PIECE ? n : PIECE;
         LA_TRY(la_poll());
-        LA_TRY(write_piece(s, from, piece));
+        LA_TRY(s->host ? write_host(s, from, piece)
+                       : write_piece(s, from, piece));
         from += piece;
         n -= piece;
     }
@@ -215,7 +282,7 @@ la_status la_sink_write(la_sink *s, const void *bytes, size_t n)
 
 /* Some file systems report a failed write only at close: its status decides
 ** whether the old file is replaced. */
-la_status la_sink_commit(la_sink *s)
+la_status la_writer_commit(la_writer *s)
 {
     int closed = close(s->fd);
     s->fd = -1;
@@ -228,7 +295,7 @@ la_status la_sink_commit(la_sink *s)
     return LA_OK;
 }
 
-void la_sink_close(la_sink *s)
+void la_writer_close(la_writer *s)
 {
     if (s->fd >= 0) close(s->fd);
     s->fd = -1;

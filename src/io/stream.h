@@ -3,8 +3,8 @@
 ** any offset; a stream is read once, from front to back. Errors name the byte
 ** where the input ended, or give the system's reason.
 */
-#ifndef LA_IO_SOURCE_H
-#define LA_IO_SOURCE_H
+#ifndef LA_IO_STREAM_H
+#define LA_IO_STREAM_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,23 +12,27 @@
 
 #include "base/status.h"
 
-typedef struct la_source {
+typedef struct la_reader {
     const char *memory;     /* or NULL: the file */
+    const la_source *host;  /* or the host's callback; borrowed */
     int fd;
     int64_t size;
     const char *path;       /* for messages; borrowed; NULL for memory */
-} la_source;
+} la_reader;
 
 /* Open a regular file; anything else (directory, fifo, device) is LA_EIO. The
 ** path is borrowed for as long as the source is open. */
-la_status la_source_open(const char *path, la_source *out);
+la_status la_reader_open(const char *path, la_reader *out);
 /* Bytes in memory, borrowed; nothing to close. */
-void la_source_of_memory(const void *bytes, size_t n, la_source *out);
-void la_source_close(la_source *);
-#define LA_SOURCE __attribute__((cleanup(la_source_close))) la_source
+void la_reader_of_memory(const void *bytes, size_t n, la_reader *out);
+/* A host's source, of a fixed length; closed by whoever was given it. LA_EARG
+** without a callback or a length. */
+la_status la_reader_of_source(const la_source *source, la_reader *out);
+void la_reader_close(la_reader *);
+#define LA_READER __attribute__((cleanup(la_reader_close))) la_reader
 
 /* All of the 'n' bytes at 'at'; "truncated at byte k" when there are fewer. */
-la_status la_source_read(const la_source *, int64_t at, void *out, size_t n);
+la_status la_reader_read(const la_reader *, int64_t at, void *out, size_t n);
 
 typedef struct la_stream la_stream;
 struct la_stream {
@@ -40,31 +44,34 @@ struct la_stream {
 /* The bytes begin..end-1 of a source, which is borrowed. */
 typedef struct la_range_stream {
     la_stream stream;
-    const la_source *source;
+    const la_reader *source;
     int64_t at;
 } la_range_stream;
-void la_range_stream_init(la_range_stream *, const la_source *, int64_t begin,
+void la_range_stream_init(la_range_stream *, const la_reader *, int64_t begin,
                           int64_t end);
 
 /* A file that is being written. It gets its name when all is written, so that
 ** an old file of that name stays whole until then. Devices are written to
 ** directly. */
-typedef struct la_sink {
+typedef struct la_writer {
+    const la_sink *host;    /* gets the bytes instead; borrowed */
     int fd;
     bool direct;
     int64_t at;             /* bytes written */
     char *temporary, *path; /* of la_mem_alloc */
     size_t temporary_bytes, path_bytes;
-} la_sink;
+} la_writer;
 /* Create the temporary file in the folder of 'path'. LA_EIO with the reason of
-** the system; afterwards la_sink_close is due, committed or not. */
-la_status la_sink_open(const char *path, la_sink *out);
+** the system; afterwards la_writer_close is due, committed or not. */
+la_status la_writer_open(const char *path, la_writer *out);
+/* To a host's callback; there is nothing to commit. LA_EARG without one. */
+la_status la_writer_to_sink(const la_sink *sink, la_writer *out);
 /* Append all of the bytes. LA_EIO, or LA_EINTR after a piece (Ctrl-C). */
-la_status la_sink_write(la_sink *, const void *bytes, size_t n);
+la_status la_writer_write(la_writer *, const void *bytes, size_t n);
 /* Close the file and rename it to its target, replacing an old one. */
-la_status la_sink_commit(la_sink *);
+la_status la_writer_commit(la_writer *);
 /* Without a commit before: the temporary file goes. */
-void la_sink_close(la_sink *);
-#define LA_SINK __attribute__((cleanup(la_sink_close))) la_sink
+void la_writer_close(la_writer *);
+#define LA_WRITER __attribute__((cleanup(la_writer_close))) la_writer
 
 #endif

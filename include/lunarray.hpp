@@ -1,0 +1,529 @@
+/*
+** lunarray.hpp: lunarray.h for C++17, header only.
+**
+** Failures throw la::error. With LUNARRAY_NO_EXCEPTIONS they give an empty
+** tensor or nothing, and la::last_error() tells. Copies of a tensor share it;
+** one that was moved from is empty. Dims and indices count from 1. Numbers stay
+** numbers beside a tensor: float32 + 2.0 is float32. As in C, objects belong to
+** one thread at a time; calls use the calling thread's own settings.
+**
+**     la::tensor a = {1.f, 2.f, 3.f};
+**     la::tensor b = (a * 2 + 1)(la::range{2, 3});
+**     for (float &x : b.as<float>()) x += 1;
+*/
+#ifndef LUNARRAY_HPP
+#define LUNARRAY_HPP
+
+#include "lunarray.h"
+
+#include <chrono>
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <initializer_list>
+#include <ostream>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+/* Of parts of the C header that this one takes when they are there. */
+extern "C" {
+struct la_config;
+struct la_runtime;
+struct la_snapshot;
+}
+
+namespace la {
+
+class error : public std::runtime_error {
+public:
+    error(int code, const char *text) : std::runtime_error(text), code_(code) {}
+    int code() const noexcept { return code_; }
+
+private:
+    int code_;
+};
+
+/* Of the last failure on this thread; code 0 when there is none. */
+inline error last_error() { return error(la_error_code(), la_error_text()); }
+
+namespace detail {
+
+inline void fail()
+{
+#ifndef LUNARRAY_NO_EXCEPTIONS
+    throw last_error();
+#endif
+}
+
+inline bool ok(int status)
+{
+    if (status) fail();
+    return status == 0;
+}
+
+template <class T> constexpr const char *integer_name()
+{
+    return sizeof(T) == 1 ? (std::is_signed_v<T> ? "int8" : "uint8")
+        : sizeof(T) == 2 ? (std::is_signed_v<T> ? "int16" : "uint16")
+        : sizeof(T) == 4 ? (std::is_signed_v<T> ? "int32" : "uint32")
+        : (std::is_signed_v<T> ? "int64" : "uint64");
+}
+
+}
+
+/* "float32" for float, ... */
+template <class T> constexpr const char *dtype_name()
+{
+    using U = std::remove_cv_t<T>;
+    if constexpr (std::is_same_v<U, bool>) return "bool";
+    else if constexpr (std::is_same_v<U, float>) return "float32";
+    else if constexpr (std::is_same_v<U, double>) return "float64";
+    else if constexpr (std::is_same_v<U, std::complex<float>>)
+        return "complex64";
+    else if constexpr (std::is_same_v<U, std::complex<double>>)
+        return "complex128";
+    else {
+        static_assert(std::is_integral_v<U>, "no dtype has this type");
+        return detail::integer_name<U>();
+    }
+}
+
+/* Memory that belongs to somebody else. */
+template <class T> class span {
+public:
+    span(T *p, std::size_t n) : p_(p), n_(n) {}
+    T *data() const { return p_; }
+    std::size_t size() const { return n_; }
+    T *begin() const { return p_; }
+    T *end() const { return p_ + n_; }
+    T &operator[](std::size_t i) const { return p_[i]; }
+
+private:
+    T *p_;
+    std::size_t n_;
+};
+
+/* Indices of tensor::operator(): ends belong to a range, negative numbers count
+** from the end. */
+struct at { int64_t index; };
+struct range { int64_t first, last, step = 1; };
+struct all {};
+struct rest {};
+struct new_axis {};
+
+class tensor;
+
+namespace detail {
+
+inline la_range index_of(at i) { return la_at(i.index); }
+inline la_range index_of(range r) { return la_span(r.first, r.last, r.step); }
+inline la_range index_of(all) { return la_whole(); }
+inline la_range index_of(rest) { return la_rest(); }
+inline la_range index_of(new_axis) { return la_new_axis(); }
+inline la_range index_of(const tensor &t);
+template <class I, class = std::enable_if_t<std::is_integral_v<I>>>
+inline la_range index_of(I i) { return la_at(static_cast<int64_t>(i)); }
+
+inline la_any any_of(const tensor &t);
+inline la_any any_of(const std::string &s) { return la_any_text(s.c_str()); }
+template <class V> inline auto any_of(V v) -> decltype(la_arg(v))
+{
+    return la_arg(v);
+}
+
+template <class N>
+using number = std::enable_if_t<std::is_arithmetic_v<N>, tensor>;
+
+}
+
+class tensor {
+public:
+    tensor() noexcept = default;
+    tensor(double value)
+    {
+        float v = static_cast<float>(value);
+        make(dtype_name<float>(), 0, nullptr, &v, sizeof v);
+    }
+    template <class T> tensor(std::initializer_list<T> values)
+    {
+        int64_t n = static_cast<int64_t>(values.size());
+        make(dtype_name<T>(), 1, &n, values.begin(), values.size() * sizeof(T));
+    }
+    tensor(const tensor &o) noexcept : t_(la_retain(o.t_)) {}
+    tensor(tensor &&o) noexcept : t_(o.release()) {}
+    tensor &operator=(tensor o) noexcept
+    {
+        std::swap(t_, o.t_);
+        return *this;
+    }
+    ~tensor() { la_release(t_); }
+
+    /* Takes the reference over; takes one of its own. */
+    static tensor adopt(la_tensor *t) noexcept
+    {
+        tensor r;
+        r.t_ = t;
+        return r;
+    }
+    static tensor share(la_tensor *t) noexcept { return adopt(la_retain(t)); }
+
+    /* Memory of the caller's, which outlives the tensor; zeros of its own. */
+    template <class T>
+    static tensor wrap(T *data, std::initializer_list<int64_t> sizes)
+    {
+        return made(la_wrap(const_cast<std::remove_cv_t<T> *>(data),
+                            dtype_name<T>(), static_cast<int>(sizes.size()),
+                            sizes.begin(), nullptr, nullptr, nullptr));
+    }
+    template <class T> static tensor zeros(std::initializer_list<int64_t> sizes)
+    {
+        return made(la_new(dtype_name<T>(), static_cast<int>(sizes.size()),
+                           sizes.begin()));
+    }
+    /* The result of a function of lunarray.h: NULL is a failure. */
+    static tensor made(la_tensor *t)
+    {
+        if (!t) detail::fail();
+        return adopt(t);
+    }
+
+    la_tensor *get() const noexcept { return t_; }
+    la_tensor *release() noexcept { return std::exchange(t_, nullptr); }
+    explicit operator bool() const noexcept { return t_ != nullptr; }
+    int ndim() const { return la_tensor_ndim(t_); }
+    int64_t numel() const { return la_tensor_numel(t_); }
+    int64_t size(int dim) const
+    {
+        int n = ndim(), k = dim < 0 ? n + dim : dim - 1;
+        if (k >= 0 && k < n) return la_tensor_sizes(t_)[k];
+        wrong(LA_EINDEX, "size: no such dim");
+        return 0;
+    }
+    std::string dtype() const
+    {
+        const char *name = la_tensor_dtype(t_);
+        return name ? name : "";
+    }
+
+    /* The elements in memory: contiguous and of that dtype, else an error. */
+    template <class T> span<T> as() const
+    {
+        if (t_ && dtype() != dtype_name<T>())
+            wrong(LA_EDTYPE, "as: the tensor has another dtype");
+        else if (t_ && !la_tensor_contiguous(t_))
+            wrong(LA_EARG, "as: the tensor is not contiguous");
+        else if (t_ && (la_tensor_data(t_) || !numel()))
+            return span<T>(static_cast<T *>(la_tensor_data(t_)),
+                           static_cast<std::size_t>(numel()));
+        else wrong(LA_ESTATE, "as: the tensor has no data");
+        return span<T>(nullptr, 0);
+    }
+    /* The one element, converted. */
+    template <class T> T item() const
+    {
+        T value = T();
+        if (numel() != 1) {
+            wrong(LA_EARG, "item: a tensor of one element expected");
+            return value;
+        }
+        tensor plain = made(la_call(nullptr, "detach", t_));
+        plain = made(la_call(nullptr, "astype", plain.get(), dtype_name<T>()));
+        plain = made(la_call(nullptr, "contiguous", plain.get()));
+        const void *data = la_tensor_data(plain.get());
+        if (data) std::memcpy(&value, data, sizeof value);
+        else wrong(LA_ESTATE, "item: the tensor has no data");
+        return value;
+    }
+    template <class... I> tensor operator()(I... index) const
+    {
+        const la_range list[] = {detail::index_of(index)..., la_whole()};
+        return made(la_index(nullptr, t_, static_cast<int>(sizeof...(I)), list));
+    }
+    /* The values of 'v', broadcast: x(la::at{1}).set(y) writes into x. */
+    void set(const tensor &v) const
+    {
+        made(la_call(nullptr, "copy_", t_, v.get()));
+    }
+    tensor &requires_grad(bool on = true)
+    {
+        detail::ok(la_set_requires_grad(t_, on));
+        return *this;
+    }
+    void backward() const { detail::ok(la_backward(nullptr, t_, nullptr)); }
+    tensor grad() const                 /* empty when there is none */
+    {
+        la_tensor *g = la_grad_of(t_);
+        if (!g && la_error_code()) detail::fail();
+        return adopt(g);
+    }
+
+private:
+    void make(const char *dtype, int ndim, const int64_t *sizes,
+              const void *data, std::size_t bytes)
+    {
+        t_ = made(la_new(dtype, ndim, sizes)).release();
+        if (t_ && bytes) std::memcpy(la_tensor_data(t_), data, bytes);
+    }
+    static void wrong(int code, const char *text)
+    {
+#ifndef LUNARRAY_NO_EXCEPTIONS
+        throw error(code, text);
+#else
+        (void)code;
+        la_fail(text);
+#endif
+    }
+
+    la_tensor *t_ = nullptr;
+};
+
+namespace detail {
+inline la_range index_of(const tensor &t) { return la_by(t.get()); }
+inline la_any any_of(const tensor &t) { return la_any_tensor(t.get()); }
+}
+
+/* ---- operations ---- */
+
+inline la_any named(const char *key, la_any value)
+{
+    return la_any_named(key, value);
+}
+
+/* Found once; an unknown name fails here. */
+class op {
+public:
+    explicit op(const char *name) : op_(la_op_find(name))
+    {
+        if (op_) return;
+#ifndef LUNARRAY_NO_EXCEPTIONS
+        std::string text = std::string("there is no operation '") + name + "'";
+        throw error(LA_EARG, text.c_str());
+#endif
+    }
+    template <class... A> tensor operator()(A &&...args) const
+    {
+        const la_any list[] = {detail::any_of(args)..., la_any()};
+        return tensor::made(la_op_call(nullptr, op_,
+                                       static_cast<int>(sizeof...(A)), list,
+                                       nullptr));
+    }
+
+private:
+    la_op *op_;
+};
+
+template <class... A> tensor call(const char *name, A &&...args)
+{
+    const la_any list[] = {detail::any_of(args)..., la_any()};
+    return tensor::made(la_call_list(nullptr, name,
+                                     static_cast<int>(sizeof...(A)), list,
+                                     nullptr));
+}
+
+#define LUNARRAY_BINARY(sign, name) \
+    inline tensor operator sign(const tensor &a, const tensor &b) \
+    { return call(name, a, b); } \
+    template <class N> detail::number<N> operator sign(const tensor &a, N b) \
+    { return call(name, a, b); } \
+    template <class N> detail::number<N> operator sign(N a, const tensor &b) \
+    { return call(name, a, b); }
+LUNARRAY_BINARY(+, "add")
+LUNARRAY_BINARY(-, "sub")
+LUNARRAY_BINARY(*, "mul")
+LUNARRAY_BINARY(/, "div")
+LUNARRAY_BINARY(==, "eq")
+LUNARRAY_BINARY(!=, "ne")
+LUNARRAY_BINARY(<, "lt")
+LUNARRAY_BINARY(<=, "le")
+LUNARRAY_BINARY(>, "gt")
+LUNARRAY_BINARY(>=, "ge")
+#undef LUNARRAY_BINARY
+inline tensor operator-(const tensor &a) { return call("neg", a); }
+
+/* In place, as a:add_(b): all that share the tensor see it. */
+#define LUNARRAY_ASSIGN(sign, name) \
+    inline tensor &operator sign(tensor &a, const tensor &b) \
+    { call(name, a, b); return a; } \
+    template <class N, class = detail::number<N>> \
+    tensor &operator sign(tensor &a, N b) { call(name, a, b); return a; }
+LUNARRAY_ASSIGN(+=, "add_")
+LUNARRAY_ASSIGN(-=, "sub_")
+LUNARRAY_ASSIGN(*=, "mul_")
+LUNARRAY_ASSIGN(/=, "div_")
+#undef LUNARRAY_ASSIGN
+
+inline std::ostream &operator<<(std::ostream &out, const tensor &t)
+{
+    int64_t n = t ? la_tensor_text(t.get(), nullptr, 0) : 0;
+    if (!t) return out << "tensor()";
+    if (n < 0) detail::fail();
+    if (n <= 0) return out;
+    std::vector<char> text(static_cast<std::size_t>(n) + 1);
+    la_tensor_text(t.get(), text.data(), text.size());
+    return out << text.data();
+}
+
+/* ---- runtimes, scopes, tokens ---- */
+
+class runtime {
+public:
+    template <class C, class = std::enable_if_t<
+                           std::is_same_v<C, ::la_config>>>
+    explicit runtime(const C &config)
+        : r_(la_runtime_new(&config)),
+          destroy_([](la_runtime *r) { end<const C *>(r); })
+    {
+        if (!r_) detail::fail();
+    }
+    runtime(const runtime &) = delete;
+    runtime &operator=(const runtime &) = delete;
+    ~runtime() { if (r_) destroy_(r_); }
+    la_runtime *get() const { return r_; }
+
+private:
+    template <class C> static void end(std::enable_if_t<
+                           std::is_pointer_v<C>, la_runtime *> r)
+    {
+        using pointer = std::conditional_t<std::is_pointer_v<C>, la_runtime *,
+                                           C>;
+        la_runtime_destroy(static_cast<pointer>(r));
+    }
+    la_runtime *r_;
+    void (*destroy_)(la_runtime *);
+};
+
+/* What this thread makes belongs to the runtime until the block ends. */
+class use {
+public:
+    template <class R, class = std::enable_if_t<std::is_same_v<R, runtime>>>
+    explicit use(R &r)
+        : before_(la_use(r.get())),
+          restore_([](la_runtime *b) { back<R *>(b); }) {}
+    use(const use &) = delete;
+    use &operator=(const use &) = delete;
+    ~use() { restore_(before_); }
+
+private:
+    template <class R> static void back(std::enable_if_t<
+                           std::is_pointer_v<R>, la_runtime *> b)
+    {
+        using pointer = std::conditional_t<std::is_pointer_v<R>, la_runtime *,
+                                           R>;
+        la_use(static_cast<pointer>(b));
+    }
+    la_runtime *before_;
+    void (*restore_)(la_runtime *);
+};
+
+/* Lua tensors made in the block are freed at its end. */
+class frame {
+public:
+    explicit frame(lua_State *L) : L_(L)
+    {
+        if (!detail::ok(la_frame_begin(L))) L_ = nullptr;
+    }
+    frame(const frame &) = delete;
+    frame &operator=(const frame &) = delete;
+    ~frame() { if (L_) la_frame_end(L_); }
+
+private:
+    lua_State *L_;
+};
+
+class token {
+public:
+    explicit token(lua_State *L) : k_(la_token_of(L))
+    {
+        if (!k_) detail::fail();
+    }
+    token(const token &o) : k_(o.k_ ? la_token_retain(o.k_) : nullptr) {}
+    token &operator=(token o)
+    {
+        std::swap(k_, o.k_);
+        return *this;
+    }
+    ~token() { if (k_) la_token_release(k_); }
+    void cancel() { if (k_) la_cancel(k_); }
+    void deadline(std::chrono::nanoseconds t)
+    {
+        if (k_) la_set_deadline(k_, static_cast<int64_t>(t.count()));
+    }
+    int code() const { return k_ ? la_token_code(k_) : 0; }
+
+private:
+    la_token *k_;
+};
+
+/* ---- structs of the host, snapshots, Lua ---- */
+
+class record {
+public:
+    record(void *data, int64_t count, std::size_t bytes, const char *layout)
+        : r_(la_wrap_struct(data, count, bytes, layout, 0, nullptr, nullptr))
+    {
+        if (!r_) detail::fail();
+    }
+    record(const record &) = delete;
+    record &operator=(const record &) = delete;
+    ~record() { la_record_release(r_); }
+    tensor operator[](const char *field) const
+    {
+        return tensor::made(la_record_field(r_, field));
+    }
+    void rebind(void *data, int64_t count)
+    {
+        detail::ok(la_record_rebind(r_, data, count));
+    }
+    la_record *get() const { return r_; }
+
+private:
+    la_record *r_;
+};
+
+class snapshot {
+public:
+    template <class T, class = std::enable_if_t<std::is_same_v<T, tensor>>>
+    explicit snapshot(std::initializer_list<T> list)
+    {
+        using handle = decltype(std::declval<T>().get());
+        std::vector<handle> raw;
+        for (const T &t : list) raw.push_back(t.get());
+        auto s = la_snapshot_take(static_cast<int>(raw.size()), raw.data());
+        s_ = s;
+        restore_ = [](la_snapshot *p) {
+            return la_snapshot_restore(static_cast<decltype(s)>(p));
+        };
+        release_ = [](la_snapshot *p) {
+            la_snapshot_release(static_cast<decltype(s)>(p));
+        };
+        if (!s_) detail::fail();
+    }
+    snapshot(const snapshot &) = delete;
+    snapshot &operator=(const snapshot &) = delete;
+    ~snapshot() { if (s_) release_(s_); }
+    void restore() { if (s_) detail::ok(restore_(s_)); }
+
+private:
+    la_snapshot *s_ = nullptr;
+    int (*restore_)(la_snapshot *) = nullptr;
+    void (*release_)(la_snapshot *) = nullptr;
+};
+
+inline void push(lua_State *L, const tensor &t)
+{
+    detail::ok(la_push(L, t.get()));
+}
+/* May raise a Lua error: in a lua_CFunction only. */
+inline tensor check(lua_State *L, int arg)
+{
+    return tensor::share(la_check(L, arg));
+}
+inline void openlibs(lua_State *L) { detail::ok(la_openlibs(L)); }
+
+}
+
+#endif

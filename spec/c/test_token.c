@@ -1,0 +1,359 @@
+/* Tokens: cancelling, deadlines and fuel, from C and from scripts. */
+#define _POSIX_C_SOURCE 200809L
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <lauxlib.h>
+#include <lualib.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <time.h>
+
+#include "lunarray.h"
+
+static lua_State *open_state(void)
+{
+    lua_State *L = luaL_newstate();
+    luaL_openlibs(L);
+    assert_int_equal(la_openlibs(L), 0);
+    assert_int_equal(luaL_dostring(L, "la = require 'lunarray'"), 0);
+    return L;
+}
+
+static void run(lua_State *L, const char *script)
+{
+    if (luaL_dostring(L, script) == LUA_OK) return;
+    fail_msg("%s", lua_tostring(L, -1));
+}
+
+/* The script ends by the code, and the record says so too. */
+static void stops(lua_State *L, const char *script, int code, const char *text)
+{
+    assert_int_not_equal(luaL_dostring(L, script), LUA_OK);
+    if (!strstr(lua_tostring(L, -1), text) || la_error_code() != code
+        || !strstr(la_error_text(), text))
+        fail_msg("%s: '%s', record %d '%s'", script, lua_tostring(L, -1),
+                 la_error_code(), la_error_text());
+    lua_settop(L, 0);
+}
+
+/* ---- the three limits ---- */
+
+static void limits_stay(void **state)
+{
+    lua_State *L = open_state();
+    la_token *k = la_token_of(L);
+    assert_int_equal(la_token_code(k), 0);
+    la_cancel(k);
+    assert_int_equal(la_token_code(k), LA_ECANCEL);
+    stops(L, "la.ones(2)", LA_ECANCEL, "ones: stopped by the host");
+    la_set_deadline(k, INT64_MAX);
+    la_set_fuel(k, 100);
+    stops(L, "pcall(la.ones, 2) la.rand(2)", LA_ECANCEL, "rand: stopped by");
+    la_token_clear(k);
+    assert_int_equal(la_token_code(k), 0);
+    assert_true(la_fuel_left(k) == INT64_MAX);
+    run(L, "x = la.ones(2)");
+    la_set_deadline(k, 0);
+    la_cancel(k);
+    assert_int_equal(la_token_code(k), LA_EDEADLINE);
+    const char *calls[] = {
+        "return x + x", "return x[1]", "x[1] = 3", "return x:item(1)",
+        "return x:totable()", "return la.tensor{1}", "return tostring(x)",
+        "return x:add_(1)", "return la.tensor(1)", "return la.hash(x)",
+        "return la.fuse(function(a) return a end)(x)",
+        "return x:tostring_raw()", "return la.load('x.npy')",
+        "return la.from_function({2}, math.max)", "return x:backward()"
+    };
+    for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
+        stops(L, calls[i], LA_EDEADLINE, "stopped: the deadline has");
+    la_token_clear(k);
+    run(L, "assert((x + x):sum():item() == 4)");
+    lua_close(L);
+    la_cancel(k);                       /* outlives its state */
+    assert_int_equal(la_token_code(k), LA_ECANCEL);
+    la_token_release(k);
+}
+
+static void nothing_is_no_token(void **state)
+{
+    assert_null(la_token_retain(NULL));
+    la_token_release(NULL);
+    la_cancel(NULL);
+    la_set_deadline(NULL, 0);
+    la_set_fuel(NULL, 0);
+    la_token_clear(NULL);
+    assert_int_equal(la_token_code(NULL), 0);
+    lua_State *L = luaL_newstate();
+    assert_null(la_token_of(L));
+    assert_int_equal(la_error_code(), LA_ESTATE);
+    lua_close(L);
+}
+
+/* ---- threads without a state ---- */
+
+static void *other_thread(void *unused)
+{
+    la_token *k = la_token_of(NULL);
+    la_set_fuel(k, 2);
+    la_tensor *t = la_call(NULL, "ones", 2), *u = la_call(NULL, "ones", 2);
+    assert_non_null(t);
+    assert_non_null(u);
+    assert_null(la_call(NULL, "ones", 2));
+    assert_int_equal(la_error_code(), LA_EFUEL);
+    la_release(t);
+    la_release(u);
+    return k;                           /* outlives its thread */
+}
+
+static void threads_have_their_own(void **state)
+{
+    pthread_t thread;
+    void *other;
+    la_token *k = la_token_of(NULL), *same = la_token_of(NULL);
+    assert_ptr_equal(k, same);
+    pthread_create(&thread, NULL, other_thread, NULL);
+    pthread_join(thread, &other);
+    assert_ptr_not_equal(k, other);
+    assert_int_equal(la_token_code(other), LA_EFUEL);
+    assert_int_equal(la_token_code(k), 0);
+    la_tensor *t = la_call(NULL, "ones", 2);
+    assert_non_null(t);
+    la_release(t);
+    la_token_release(other);
+    la_token_release(same);
+    la_token_release(k);
+}
+
+/* ---- fuel ---- */
+
+static void fuel_is_work(void **state)
+{
+    static const struct { const char *call; int cost; } rows[] = {
+        {"la.ones(2)", 1}, {"la.ones(1023)", 1}, {"la.ones(1024)", 2},
+        {"x + x", 5}, {"x:add_(1)", 5}, {"x:sum()", 5}, {"x:t()", 5},
+        {"x:view(4, 16, 64):permute(3, 1, 2)", 10}, {"x[1]", 5},
+        {"col + col:t()", 1 + 1 + 10000 / 1024}, {"x:matmul(x)", 257},
+        {"x:mm(x)", 257}, {"la.linear(x, x)", 257}, {"x:mv(x[1])", 5 + 5},
+        {"la.einsum('ij,jk->ik', {x, x})", 257},
+        {"la.inner(x, x)", 257}, {"la.tensordot(x, x, 1)", 257},
+        {"la.bmm(b, b)", 129}, {"la.matmul(b, b[1])", 129 + 5},
+        {"la.chain_matmul{x, x, x}", 513}, {"x:matrix_power(4)", 513},
+        {"la.scaled_dot_product_attention(b, b, b)", 257},
+        {"la.outer(x[1], x[1])", 10 + 5}, {"la.addmm(x, x, x)", 257},
+        {"la.zeros(7):dot(la.zeros(7))", 3},
+        {"la.conv2d(im, w)", 1 + 2 * 5 * 30 * 30 * 27 / 1024},
+        {"la.conv_transpose2d(im, wt)", 1 + 2 * 3 * 32 * 32 * 45 / 1024},
+        {"la.cat{x, x}", 9}, {"la.stack({x, x}, 1)", 9},
+        {"la.tensor{1, 2, 3}", 1}, {"x:totable()", 5}, {"x:item(1, 1)", 1},
+        {"x:expand(3, 64, 64)", 13},
+        {"x:neg():softmax(2)", 10}, {"x:layer_norm{64}", 5},
+    };
+    for (int threads = 1; threads < 3; threads++) {
+        lua_State *L = open_state();
+        la_token *k = la_token_of(L);
+        run(L, "x, col = la.ones(64, 64), la.ones(100, 1)"
+               " im, w = la.ones(2, 3, 32, 32), la.ones(5, 3, 3, 3)"
+               " wt, b = la.ones(3, 5, 3, 3), la.ones(4, 32, 32)");
+        if (threads == 1) run(L, "la.set_num_threads(1)");
+        for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+            char script[200];
+            snprintf(script, sizeof script, "local r = %s", rows[i].call);
+            la_set_fuel(k, 100000);
+            run(L, script);
+            int64_t cost = 100000 - la_fuel_left(k);
+            if (cost != rows[i].cost)
+                fail_msg("%s costs %d", rows[i].call, (int)cost);
+            la_set_fuel(k, cost - 1);
+            assert_int_not_equal(luaL_dostring(L, script), LUA_OK);
+            assert_int_equal(la_token_code(k), LA_EFUEL);
+            assert_int_equal(la_error_code(), LA_EFUEL);
+            la_token_clear(k);
+            la_set_fuel(k, cost);
+            run(L, script);
+            assert_int_equal(la_fuel_left(k), 0);
+            la_token_clear(k);
+            lua_settop(L, 0);
+        }
+        run(L, "la.set_num_threads(2)");
+        la_token_release(k);
+        lua_close(L);
+    }
+}
+
+/* What can't be paid is not begun: nothing is written. */
+static void unpaid_is_not_begun(void **state)
+{
+    lua_State *L = open_state();
+    la_token *k = la_token_of(L);
+    run(L, "x = la.zeros(4096) m = la.zeros(64, 64)");
+    la_set_fuel(k, 4);
+    stops(L, "x:add_(1)", LA_EFUEL, "add_: stopped: out of fuel");
+    la_token_clear(k);
+    la_set_fuel(k, 200);
+    stops(L, "m:addmm_(m + 1, m + 1)", LA_EFUEL, "addmm_: stopped: out of");
+    la_token_clear(k);
+    run(L, "assert(x:sum():item() == 0 and m:sum():item() == 0)");
+    la_token_release(k);
+    lua_close(L);
+}
+
+/* ---- cancelling work that runs ---- */
+
+static atomic_bool started;
+
+static void *cancel_soon(void *token)
+{
+    struct timespec wait = {0, 20000000};
+    while (!atomic_load(&started)) nanosleep(&wait, NULL);
+    nanosleep(&wait, NULL);
+    la_cancel(token);
+    return NULL;
+}
+
+static int begun(lua_State *L)
+{
+    atomic_store(&started, true);
+    return 0;
+}
+
+/* Each would run for minutes. */
+static void cancelled_while_running(void **state)
+{
+    static const char *const programs[] = {
+        "begun() while true do m:matmul(m) end",
+        "begun() while true do x:sort() end",
+        "begun() while true do x:totable() end",
+        "begun() while true do la.tensor(t) end",
+        "begun() while true do x:exp():sum() end",
+        "begun() while true do la.randn(3000000) end",
+        "begun() while true do x[x:gt(0.5)] = 1 end",
+        "begun() while true do tostring(m) end",
+        "begun() la.fuse(function(a) while true do a = a * 2 + 1 end end)(x)",
+        "begun() y = la.ones(1, {requires_grad = true}) while true do"
+        " (y * y):backward() end",
+    };
+    lua_State *L = open_state();
+    la_token *k = la_token_of(L);
+    lua_register(L, "begun", begun);
+    run(L, "x = la.rand(2000000) m = la.rand(500, 500)"
+           " t = x[{{1, 300000}}]:totable()");
+    for (size_t i = 0; i < sizeof(programs) / sizeof(*programs); i++) {
+        pthread_t thread;
+        atomic_store(&started, false);
+        pthread_create(&thread, NULL, cancel_soon, k);
+        stops(L, programs[i], LA_ECANCEL, "stopped by the host");
+        pthread_join(thread, NULL);
+        la_token_clear(k);
+        run(L, "assert((la.ones(1000):sum()):item() == 1000)");
+    }
+    la_token_release(k);
+    lua_close(L);
+}
+
+static la_token *signalled;
+
+static void handler(int number) { la_cancel(signalled); }
+
+static void cancelled_by_a_signal(void **state)
+{
+    lua_State *L = open_state();
+    struct sigaction act = {.sa_handler = handler}, before;
+    struct itimerspec when = {.it_value = {0, 30000000}};
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL,
+                             .sigev_signo = SIGUSR1};
+    timer_t timer;
+    signalled = la_token_of(L);
+    sigaction(SIGUSR1, &act, &before);
+    run(L, "m = la.rand(500, 500)");
+    assert_int_equal(timer_create(CLOCK_MONOTONIC, &event, &timer), 0);
+    timer_settime(timer, 0, &when, NULL);
+    stops(L, "while true do m:matmul(m) end", LA_ECANCEL, "matmul: stopped by");
+    timer_delete(timer);
+    sigaction(SIGUSR1, &before, NULL);
+    la_token_release(signalled);
+    lua_close(L);
+}
+
+/* Within a single long operation, over all threads. */
+static void deadline_inside_an_operation(void **state)
+{
+    lua_State *L = open_state();
+    la_token *k = la_token_of(L);
+    run(L, "m = la.rand(3000, 3000, {dtype = 'float64'})");
+    la_set_deadline(k, 20000000);
+    stops(L, "while true do m:matmul(m) end", LA_EDEADLINE, "matmul: stopped:");
+    la_token_clear(k);
+    la_token_release(k);
+    lua_close(L);
+}
+
+/* ---- states that move between threads ---- */
+
+enum { STATES = 4, MOVES = 12 };
+static lua_State *moving[STATES];
+static la_token *tokens[STATES];
+static pthread_mutex_t owner[STATES] = {
+    PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER,
+    PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER};
+static atomic_int wrong;
+
+/* State k is stopped by its own limit, whoever runs it. */
+static void *visit_all(void *first)
+{
+    for (int i = 0; i < MOVES; i++) {
+        int k = ((int)(intptr_t)first + i) % STATES;
+        pthread_mutex_lock(&owner[k]);
+        if (k % 2) la_set_fuel(tokens[k], 40);
+        if (luaL_dostring(moving[k], "for i = 1, 20 do x = (x + x) / 2 end"))
+            atomic_fetch_add(&wrong, 1);
+        int failed = luaL_dostring(moving[k], "x = x:exp():log()"
+                                   " for i = 1, 60 do x = x * 1 end");
+        if (failed != (k % 2) || (failed && la_error_code() != LA_EFUEL))
+            atomic_fetch_add(&wrong, 1);
+        lua_settop(moving[k], 0);
+        la_token_clear(tokens[k]);
+        pthread_mutex_unlock(&owner[k]);
+    }
+    return NULL;
+}
+
+static void states_move(void **state)
+{
+    pthread_t threads[STATES];
+    for (int i = 0; i < STATES; i++) {
+        moving[i] = open_state();
+        tokens[i] = la_token_of(moving[i]);
+        run(moving[i], "x = la.ones(50, 10)");
+    }
+    for (int i = 0; i < STATES; i++)
+        pthread_create(&threads[i], NULL, visit_all, (void *)(intptr_t)i);
+    for (int i = 0; i < STATES; i++) pthread_join(threads[i], NULL);
+    assert_int_equal(wrong, 0);
+    for (int i = 0; i < STATES; i++) {
+        lua_close(moving[i]);
+        la_token_release(tokens[i]);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(limits_stay),
+        cmocka_unit_test(nothing_is_no_token),
+        cmocka_unit_test(threads_have_their_own),
+        cmocka_unit_test(fuel_is_work),
+        cmocka_unit_test(unpaid_is_not_begun),
+        cmocka_unit_test(cancelled_while_running),
+        cmocka_unit_test(cancelled_by_a_signal),
+        cmocka_unit_test(deadline_inside_an_operation),
+        cmocka_unit_test(states_move),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,34 @@
+/*
+** Locks for a few instructions, or a copy of bytes: nobody asks for memory,
+** gives some back or calls a host while holding one.
+*/
+#ifndef LA_BASE_LOCK_H
+#define LA_BASE_LOCK_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+typedef struct la_lock {
+    pthread_mutex_t mutex;
+} la_lock;
+#define LA_LOCK_INIT {PTHREAD_MUTEX_INITIALIZER}
+
+/* False when there are no more of them. */
+static inline bool la_lock_init(la_lock *k)
+{
+    return pthread_mutex_init(&k->mutex, NULL) == 0;
+}
+static inline void la_lock_destroy(la_lock *k)
+{
+    pthread_mutex_destroy(&k->mutex);
+}
+static inline void la_lock_take(la_lock *k) { pthread_mutex_lock(&k->mutex); }
+static inline void la_lock_drop(la_lock *k) { pthread_mutex_unlock(&k->mutex); }
+
+/* So that no other thread holds a static lock in the child of a fork. */
+static inline void la_lock_at_fork(void (*take)(void), void (*drop)(void))
+{
+    pthread_atfork(take, drop, drop);
+}
+
+#endif

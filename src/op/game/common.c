@@ -1,0 +1,50 @@
+/* What the operations of la.game share; see game.h. */
+#include "op/game/game.h"
+
+#include "base/context.h"
+#include "base/memory.h"
+#include "tensor/promote.h"
+#include "tensor/shape.h"
+
+la_status la_game_dtype(const la_frame *f, const int *args, int n,
+                        la_dtype *dtype)
+{
+    la_result_type type = LA_RESULT_TYPE_INIT;
+    for (int k = 0; k < n; k++) la_result_type_add(&type, la_arg(f, args[k]));
+    LA_TRY(la_result_type_get(&type, dtype));
+    if (!la_is_float(*dtype) && !la_is_complex(*dtype))
+        *dtype = (la_dtype)la_ctx()->default_dtype;
+    return la_require_dtype(f, *dtype);
+}
+
+la_status la_game_check_points(const la_frame *f, int k)
+{
+    char text[120];
+    const la_tensor *t = la_arg(f, k);
+    const int64_t *s = la_sizes(t);
+    if (t->ndim == 2 && (s[1] == 2 || s[1] == 3)) return LA_OK;
+    return la_error_at(LA_ESHAPE, k + 1, "points {N, 2} or {N, 3} expected, "
+                       "got the shape %s",
+                       la_sizes_text(t->ndim, s, text, sizeof text));
+}
+
+la_status la_game_points_of(const la_frame *f, int k, la_game_points *out)
+{
+    LA_OWNED wide = NULL;
+    LA_OWNED t = NULL;
+    LA_TRY(la_run(astype, &wide, la_arg(f, k), la_v_dtype(LA_FLOAT64)));
+    LA_TRY(la_run(contiguous, &t, wide));
+    *out = (la_game_points){.n = la_sizes(t)[0], .d = (int)la_sizes(t)[1]};
+    size_t bytes = (size_t)t->numel * sizeof(double);
+    out->x = la_mem_alloc(bytes ? bytes : 1);
+    if (!out->x) return LA_ENOMEM;
+    if (bytes) memcpy(out->x, la_data(t), bytes);
+    return LA_OK;
+}
+
+void la_game_points_free(la_game_points *p)
+{
+    size_t bytes = (size_t)(p->n * p->d) * sizeof(double);
+    if (p->x) la_mem_free(p->x, bytes ? bytes : 1);
+    p->x = NULL;
+}

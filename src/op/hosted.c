@@ -1,0 +1,201 @@
+/* Operations from outside: registering, running and withdrawing them. */
+#include "op/hosted.h"
+
+#include <stdatomic.h>
+#include <time.h>
+
+/* ---- running ---- */
+
+/* The host's functions that this thread is inside, innermost first. */
+typedef struct visit {
+    la_hosted *row;
+    struct visit *outer;
+} visit;
+static _Thread_local visit *innermost;
+
+bool la_op_withdrawn(const la_op *op)
+{
+    la_hosted *h = la_hosted_of(op);
+    return h && atomic_load(&h->withdrawn);
+}
+
+static la_status withdrawn_error(const la_op *op)
+{
+    return la_error(LA_ESTATE, "operation '%.*s' was withdrawn",
+                    (int)la_op_name_length(op), op->signature);
+}
+
+la_status la_op_usable(const la_op *op)
+{
+    la_hosted *h = la_hosted_of(op);
+    if (!h) return LA_OK;
+    if (atomic_load(&h->withdrawn)) return withdrawn_error(op);
+    return h->runtime == la_runtime_here() ? LA_OK
+        : la_error(LA_EARG, "the operation belongs to another runtime");
+}
+
+/* A host may return anything: what is no status of ours, or has no text, is
+** LA_EARG. */
+static la_status read_status(int status)
+{
+    if (status == LA_OK) return LA_OK;
+    if (la_error_status() && status == (int)la_error_status())
+        return la_error_status();
+    return la_error(LA_EARG, "the host's kernel failed (%d)", status);
+}
+
+/* The count rises before the mark is looked at, and whoever withdraws sets the
+** mark before looking at the count: one of the two sees the other. */
+static la_status visit_host(la_frame *f, la_kernel fn)
+{
+    la_hosted *h = la_hosted_of(f->op);
+    visit here = {h, innermost};
+    la_status status;
+    atomic_fetch_add(&h->inside, 1);
+    innermost = &here;
+    if (atomic_load(&h->withdrawn)) status = withdrawn_error(f->op);
+    else status = read_status(fn(f));
+    innermost = here.outer;
+    atomic_fetch_sub(&h->inside, 1);
+    return status;
+}
+
+static la_status run_shape(la_frame *f)
+{
+    return visit_host(f, la_hosted_of(f->op)->shape);
+}
+
+static la_status run_fill(la_frame *f)
+{
+    return visit_host(f, la_hosted_of(f->op)->fill);
+}
+
+/* ---- registering ---- */
+
+/* Texts stand behind the row: signature, doc, name, and a second signature for
+** the schema to point into. */
+static la_hosted *new_row(const char *schema, const char *doc, char **parsed)
+{
+    size_t n = strlen(schema) + 1, m = strlen(doc) + 1;
+    size_t word = strcspn(schema, "(");
+    size_t bytes = sizeof(la_hosted) + 2 * n + m + word + 1;
+    la_hosted *row = la_raw_alloc(la_runtime_here(), bytes);
+    if (!row) {
+        la_error(LA_ENOMEM, "no memory for the operation");
+        return NULL;
+    }
+    char *text = (char *)(row + 1);
+    row->bytes = bytes;
+    row->op.signature = memcpy(text, schema, n);
+    row->op.doc = memcpy(text + n, doc, m);
+    row->op.name = memcpy(text + n + m, schema, word);
+    *parsed = memcpy(text + n + m + word + 1, schema, n);
+    return row;
+}
+
+/* Texts that are defaults end with NUL, not with a quote: la_frame_any. */
+static void end_texts(la_schema *s)
+{
+    for (int k = 0; k < s->nparams; k++) {
+        la_value *v = &s->params[k].fallback;
+        if (v->tag == LA_VSTR) ((char *)v->str.text)[v->str.n] = '\0';
+    }
+}
+
+static void fill_row(la_hosted *row, const la_op_def *def)
+{
+    row->op.forms = LA_ANY;
+    row->op.dtypes = LA_ANY_DTYPE;
+    row->op.meta = def->shape ? run_shape : NULL;
+    row->op.impl = def->fill ? run_fill : NULL;
+    row->op.state = &row->state;
+    row->state.schema = &row->schema;
+    row->state.calls[0] = (la_callable){&row->op, false};
+    row->state.calls[1] = (la_callable){&row->op, true};
+    row->runtime = la_runtime_here();
+    row->shape = def->shape;
+    row->fill = def->fill;
+    row->user = def->user;
+    row->drop = def->drop;
+}
+
+/* The first index that is free, or held by a row that was withdrawn. The lock
+** is held. */
+static la_status add_row(la_op_table *t, la_hosted *row)
+{
+    int k = 0, used = atomic_load(&t->nrows);
+    const char *name = row->op.signature;
+    size_t n = la_op_name_length(&row->op);
+    if (la_op_first(name, n))
+        return la_error(LA_ESTATE, "operation '%.*s' exists already", (int)n,
+                        name);
+    while (k < used && !atomic_load(&atomic_load(&t->rows[k])->withdrawn)) k++;
+    if (k == LA_MOST_HOSTED)
+        return la_error(LA_ENOMEM, "at most %d operations can be added",
+                        LA_MOST_HOSTED);
+    row->op.id = la_op_builtin() + k;
+    row->older = t->newest;
+    t->newest = row;
+    atomic_store(&t->rows[k], row);
+    if (k == used) atomic_store(&t->nrows, k + 1);
+    return LA_OK;
+}
+
+la_status la_op_register(const la_op_def *def, const la_op **out)
+{
+    char *parsed;
+    if (!def->schema || (!def->shape && !def->fill))
+        return la_error(LA_EARG, "a schema and a kernel are needed");
+    la_op_table *t = la_need_table();
+    la_hosted *row = t ? new_row(def->schema, def->doc ? def->doc : "",
+                                 &parsed) : NULL;
+    if (!row) return LA_ENOMEM;
+    fill_row(row, def);
+    la_status status = la_schema_parse(parsed, &row->schema);
+    if (!status) {
+        end_texts(&row->schema);
+        la_lock_tables();
+        status = add_row(t, row);
+        la_unlock_tables();
+    }
+    if (status) la_raw_free(la_runtime_here(), row, row->bytes);
+    else *out = &row->op;
+    return status;
+}
+
+/* ---- withdrawing ---- */
+
+static bool is_inside(const la_hosted *h)
+{
+    for (const visit *v = innermost; v; v = v->outer)
+        if (v->row == h) return true;
+    return false;
+}
+
+la_status la_op_withdraw(const la_op *op)
+{
+    la_hosted *h = la_hosted_of(op);
+    const struct timespec moment = {0, 20000};
+    int n = (int)la_op_name_length(op);
+    if (!h)
+        return la_error(LA_ESTATE, "operation '%.*s' is built in", n,
+                        op->signature);
+    if (is_inside(h))
+        return la_error(LA_ESTATE, "operation '%.*s' cannot be withdrawn from "
+                        "inside itself", n, op->signature);
+    if (atomic_exchange(&h->withdrawn, true)) return withdrawn_error(op);
+    while (atomic_load(&h->inside)) nanosleep(&moment, NULL);
+    if (h->drop) h->drop(h->user);
+    return LA_OK;
+}
+
+void la_hosted_drop(la_runtime *rt, la_op_table *t)
+{
+    for (la_hosted *h = t->newest; h; h = h->older)
+        if (!atomic_exchange(&h->withdrawn, true) && h->drop) h->drop(h->user);
+    while (t->newest) {
+        la_hosted *h = t->newest;
+        t->newest = h->older;
+        la_raw_free(rt, h, h->bytes);
+    }
+}
