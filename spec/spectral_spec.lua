@@ -376,7 +376,9 @@ describe("values on a random subspace", function()
     assert.is_true(la.equal(la.svd_lowrank(x, 4, {generator = a}),
       (la.svd_lowrank(x, 4, {generator = b}))))
     raises("at most 20 expected", la.pca_lowrank, x, 21)
-    raises("no negative number", la.svd_lowrank, x, 3, {niter = -1})
+    raises("0 to 1000 iterations expected, got -1", la.svd_lowrank, x, 3,
+           {niter = -1})
+    raises("0 to 1000 iterations", la.pca_lowrank, x, {niter = 1 << 62})
   end)
 end)
 

@@ -69,15 +69,19 @@ static la_status low_rank(la_frame *f, la_tensor *a, int64_t q, int64_t niter,
     return LA_OK;
 }
 
+/* Two iterations are enough for most matrices; more than these change nothing
+** and would not end for a count without bounds. */
+#define MOST_ITERATIONS 1000
+
 static la_status check_counts(const la_frame *f, int64_t q, int64_t niter,
                               int arg)
 {
     if (q < 0)
         return la_error_at(LA_EARG, 2, "no negative number expected, got %lld",
                            (long long)q);
-    if (niter < 0)
-        return la_error_at(LA_EARG, arg, "no negative number expected, got "
-                           "%lld", (long long)niter);
+    if (niter < 0 || niter > MOST_ITERATIONS)
+        return la_error_at(LA_EARG, arg, "0 to %d iterations expected, got "
+                           "%lld", MOST_ITERATIONS, (long long)niter);
     return LA_OK;
 }
 
