@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "io/zip.h"
+#include "lunarray.h"
 
 #ifndef LA_EMBEDDED
 #define LA_EMBEDDED
@@ -118,3 +119,20 @@ void la_open_embedded(lua_State *L)
     }
     lua_pop(L, 1);
 }
+
+/* ---- loaders of their own ---- */
+
+/* With the library alone on package.cpath, require "lunarray.nn" finds it by
+** the module's first word and calls luaopen_lunarray_nn. */
+static int open_first(lua_State *L, const char *module)
+{
+    luaL_requiref(L, "lunarray", luaopen_lunarray, 0);
+    lua_settop(L, 0);
+    lua_pushstring(L, module);
+    return la_require(L);
+}
+#define E(id, module, path) \
+    LA_API int luaopen_##id(lua_State *L); \
+    LA_API int luaopen_##id(lua_State *L) { return open_first(L, module); }
+LA_EMBEDDED
+#undef E
