@@ -122,10 +122,9 @@ MODULE := $(BUILD)/lunarray.so
 STATIC := $(BUILD)/liblunarray.a
 DYNAMIC := $(BUILD)/liblunarray.so.$(SOVERSION)
 PROGRAM := $(BUILD)/lunarray
-PKGCONFIG := $(BUILD)/lunarray.pc
 
 .DELETE_ON_ERROR:
-all: $(MODULE) $(STATIC) $(DYNAMIC) $(PROGRAM) $(PKGCONFIG)
+all: $(MODULE) $(STATIC) $(DYNAMIC) $(PROGRAM)
 
 # ---- compiling and linking ----
 
@@ -196,16 +195,13 @@ $(DYNAMIC): $(CORE_OBJ) $(KERNEL_OBJ) $(OBJ)/objects.list
 	@ln -sf $(@F) $(BUILD)/liblunarray.so
 # Sanitizers leave their symbols to the program that loads the library.
 NO_UNDEFINED := $(if $(filter asan ubsan tsan,$(KIND)),,-Wl,--no-undefined)
-# The program finds the library in its own folder (build/), then where
-# both are installed.
-RUNPATH = $$ORIGIN:$$ORIGIN/$(shell realpath -m --relative-to=$(PREFIX)/bin $(LIBDIR))
+# The program finds the library in its own folder (build/); installed it is
+# linked anew, to find it in LIBDIR. link_program: program, where the library is
+RPATH := -Wl,-rpath,
+link_program = $(CC) $(OPT) $(if $2,'$(RPATH)$2') $(LDFLAGS) -o $1 $(REPL_OBJ) $(DYNAMIC) -ledit $(LUA_LIBS) -lm
 $(PROGRAM): $(REPL_OBJ) $(DYNAMIC)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(OPT) '-Wl,-rpath,$(RUNPATH)' $(LDFLAGS) -o $@ $^ -ledit $(LUA_LIBS) -lm
-$(PKGCONFIG): lunarray.pc.in Makefile
-	@mkdir -p $(@D)
-	@sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
-	  -e 's|@VERSION@|$(VERSION)|' -e 's|@LIBS@|$(LIBS)|' $< > $@
+	$(Q)$(call link_program,$@,$$ORIGIN)
 
 $(BUILD)/ctest/%: spec/c/%.c $(STATIC)
 	@mkdir -p $(@D)
@@ -251,7 +247,7 @@ test: deps
 	@$(MAKE) $(JOBS) --no-print-directory all ctests examples
 	@$(MAKE) $(JOBS) --no-print-directory KIND=asan $(ASAN_CAPS) all ctests
 	@$(MAKE) $(JOBS) --no-print-directory CC=clang KIND=debug all ctests
-	@$(LUA) spec/run.lua lint ctest clang specs-each-path asan rock
+	@$(LUA) spec/run.lua lint ctest clang specs-each-path asan rock packages
 
 # The sources are the same on every CPU path: under sanitizers two do, one of
 # scalar and one of wide vectors, and the build takes half the time.
@@ -304,24 +300,39 @@ build/peers/bin/python:
 
 # ---- installing ----
 
-LUA_CMOD := $(PREFIX)/lib/lua/5.4
-LUA_LMOD := $(PREFIX)/share/lua/5.4
+LUA_CMOD ?= $(PREFIX)/lib/lua/5.4
+LUA_LMOD ?= $(PREFIX)/share/lua/5.4
+MANDIR ?= $(PREFIX)/share/man
+CMAKEDIR = $(LIBDIR)/cmake/lunarray
 D := $(DESTDIR)
 STRIP ?= strip
+# From folder $1 to folder $2, where both are when installed.
+relative = $(shell realpath -m --relative-to=$1 $2)
+# Where the system looks for libraries anyway no program need say it.
+INSTALL_RUNPATH = $(if $(filter /usr/lib /usr/lib/%-linux-gnu /lib,$(LIBDIR)),,$$ORIGIN/$(call relative,$(PREFIX)/bin,$(LIBDIR)))
+# Files with the folders of this installation in them; $(call fill,from,to)
+fill = sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@LIBDIR@|$(LIBDIR)|g' -e 's|@VERSION@|$(VERSION)|g' \
+  -e 's|@LIBS@|$(LIBS)|g' -e 's|@INCLUDEDIR@|$(call relative,$(CMAKEDIR),$(PREFIX)/include)|g' \
+  -e 's|@LIBRARY@|$(call relative,$(CMAKEDIR),$(LIBDIR))|g' packaging/$1.in > $(D)$2/$1 && chmod 644 $(D)$2/$1
 
 # One library serves the program, C hosts and, by a symbolic link, require.
 # What is installed has no symbols but those to link with.
 install: all install-lua
-	install -d $(D)$(PREFIX)/bin $(D)$(LIBDIR)/pkgconfig $(D)$(PREFIX)/include $(D)$(LUA_CMOD)
-	install -s -m 755 $(PROGRAM) $(D)$(PREFIX)/bin/lunarray
-	install -s -m 755 $(DYNAMIC) $(D)$(LIBDIR)/liblunarray.so.$(VERSION)
+	install -d $(D)$(PREFIX)/bin $(D)$(LIBDIR)/pkgconfig $(D)$(CMAKEDIR) $(D)$(PREFIX)/include \
+	  $(D)$(LUA_CMOD) $(D)$(MANDIR)/man1
+	$(call link_program,$(D)$(PREFIX)/bin/lunarray,$(INSTALL_RUNPATH))
+	$(STRIP) $(D)$(PREFIX)/bin/lunarray && chmod 755 $(D)$(PREFIX)/bin/lunarray
+	install -s -m 644 $(DYNAMIC) $(D)$(LIBDIR)/liblunarray.so.$(VERSION)
 	ln -sf liblunarray.so.$(VERSION) $(D)$(LIBDIR)/liblunarray.so.$(SOVERSION)
 	ln -sf liblunarray.so.$(SOVERSION) $(D)$(LIBDIR)/liblunarray.so
 	install -m 644 $(STATIC) $(D)$(LIBDIR)/liblunarray.a
 	$(STRIP) --strip-unneeded $(D)$(LIBDIR)/liblunarray.a
-	install -m 644 $(PKGCONFIG) $(D)$(LIBDIR)/pkgconfig/lunarray.pc
+	$(call fill,lunarray.pc,$(LIBDIR)/pkgconfig)
+	$(call fill,lunarray-config.cmake,$(CMAKEDIR))
+	$(call fill,lunarray-config-version.cmake,$(CMAKEDIR))
+	$(call fill,lunarray.1,$(MANDIR)/man1)
 	install -m 644 include/lunarray.h include/lunarray.hpp $(D)$(PREFIX)/include
-	ln -sf $$(realpath -m --relative-to=$(LUA_CMOD) $(LIBDIR))/liblunarray.so.$(SOVERSION) $(D)$(LUA_CMOD)/lunarray.so
+	ln -sf $(call relative,$(LUA_CMOD),$(LIBDIR))/liblunarray.so.$(SOVERSION) $(D)$(LUA_CMOD)/lunarray.so
 
 # The module alone, with nothing to link against (luarocks, which builds with
 # one job).
@@ -334,13 +345,29 @@ install-module: $(MODULE) install-lua
 install-lua:
 	set -e; for f in $(LUA_FILES:lua/%=%); do install -D -m 644 lua/$$f $(D)$(LUA_LMOD)/$$f; done
 
+# What install and install-module made, and the folders that are theirs alone.
+LUA_FOLDERS := $(sort $(dir $(LUA_FILES:lua/%=%)))
 uninstall:
 	rm -f $(D)$(PREFIX)/bin/lunarray $(D)$(LIBDIR)/liblunarray.so.$(VERSION) \
 	  $(D)$(LIBDIR)/liblunarray.so.$(SOVERSION) $(D)$(LIBDIR)/liblunarray.so \
 	  $(D)$(LIBDIR)/liblunarray.a $(D)$(LIBDIR)/pkgconfig/lunarray.pc \
-	  $(D)$(PREFIX)/include/lunarray.h $(D)$(PREFIX)/include/lunarray.hpp $(D)$(LUA_CMOD)/lunarray.so \
+	  $(D)$(CMAKEDIR)/lunarray-config.cmake $(D)$(CMAKEDIR)/lunarray-config-version.cmake \
+	  $(D)$(MANDIR)/man1/lunarray.1 $(D)$(PREFIX)/include/lunarray.h \
+	  $(D)$(PREFIX)/include/lunarray.hpp $(D)$(LUA_CMOD)/lunarray.so \
 	  $(LUA_FILES:lua/%=$(D)$(LUA_LMOD)/%)
-	-rmdir $(D)$(LUA_LMOD)/lunarray 2>/dev/null
+	-for f in $$(echo '$(LUA_FOLDERS)' | tr ' ' '\n' | sort -r); do \
+	  rmdir $(D)$(LUA_LMOD)/$$f 2>/dev/null; done; rmdir $(D)$(CMAKEDIR) 2>/dev/null; true
+
+# Debian packages of this tree in build/deb, from what is built. They are made
+# in a folder of their own with debian/ at its top, as dpkg-buildpackage wants.
+deb: all
+	@tools/deps.sh deb
+	@rm -rf build/deb && mkdir -p build/deb/lunarray-$(VERSION)
+	@git ls-files | cpio -pdm --quiet build/deb/lunarray-$(VERSION)
+	@cp -a packaging/debian build/deb/lunarray-$(VERSION)/debian && ln -s ../.. build/deb/lunarray-$(VERSION)/build
+	@packaging/changelog.sh $(VERSION) > build/deb/lunarray-$(VERSION)/debian/changelog
+	cd build/deb/lunarray-$(VERSION) && dpkg-buildpackage -b -us -uc -d
+	lintian --fail-on error --suppress-tags bad-distribution-in-changes-file build/deb/*.changes
 
 # Bytes of what is installed, and of the kernels by folder and capability;
 # SIZES_LIMIT: a module of more megabytes is an error.
@@ -368,6 +395,7 @@ help:
 	@echo 'make differential random calls against PyTorch: DIFFERENTIAL="--seeds 1-20"'
 	@echo 'make bench-sweep  every dtype of whole families of operations, with them'
 	@echo 'make install      to PREFIX ($(PREFIX)), below DESTDIR; uninstall'
+	@echo 'make deb          Debian packages in build/deb'
 	@echo 'make install-module    the module and its Lua files alone (luarocks)'
 	@echo 'make sizes        bytes of libraries, program, kernels by CPU capability'
 	@echo 'make coverage     docs/coverage.md from the rows of the operations'
@@ -379,5 +407,5 @@ help:
 -include $(shell find $(OBJ) $(BUILD)/ctest -name '*.d' 2>/dev/null)
 .PHONY: all examples deps build-deps ctests ctest lint check test asan ubsan tsan debug \
   fuzz differential clang-check asan-check ubsan-check tsan-check valgrind luarocks demo bench bench-peers \
-  bench-sweep install install-module install-lua uninstall sizes coverage clean help FORCE
+  bench-sweep deb install install-module install-lua uninstall sizes coverage clean help FORCE
 FORCE:

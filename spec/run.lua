@@ -1,9 +1,9 @@
 -- Runs the parts of the suite that are named and counts what they say:
 --   lua5.4 spec/run.lua lint ctest specs
 -- Parts: lint, ctest, specs (best CPU path), specs-each-path, clang, asan,
--- ubsan, tsan, valgrind, rock (where luarocks is). The last line is "N passed,
--- N failed"; with LUNARRAY_SUMMARY set it goes to that file instead. Builds
--- nothing, but the rock.
+-- ubsan, tsan, valgrind, rock (where luarocks is), packages. The last line is
+-- "N passed, N failed"; with LUNARRAY_SUMMARY set it goes to that file instead.
+-- Builds nothing, but the rock and the packages.
 package.path = "spec/lint/?.lua;" .. package.path
 
 local total = {passed = 0, failed = 0}
@@ -272,8 +272,24 @@ local function rock()
   count(ok and 1 or 0, ok and 0 or 1)
 end
 
+-- What is installed, and Debian's packages where their tools are.
+local function packages()
+  headline("packages")
+  local function step(name, command)
+    local text, ok = capture("env -u MAKEFLAGS -u MFLAGS " .. command)
+    if not ok then print(text) end
+    print(("%s: %s"):format(name, ok and "ok" or "failed"))
+    count(ok and 1 or 0, ok and 0 or 1)
+  end
+  step("make install", "packaging/check.sh")
+  local _, tools = capture("command -v dpkg-buildpackage && command -v lintian")
+  if not tools then return print("lintian is not installed: no make deb") end
+  step("make deb", "make --no-print-directory deb")
+end
+
 local parts = {
   rock = rock,
+  packages = packages,
   lint = lint,
   ctest = function() ctest("build") end,
   specs = function() stock("best CPU path", "") end,

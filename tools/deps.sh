@@ -1,9 +1,12 @@
 #!/bin/sh
-# Install the Debian packages that are missing: deps.sh [build] [test] [rock]
+# Install the Debian packages that are missing: deps.sh PART...
+# build: to build; test: to run the suite; rock: what only continuous
+# integration has, LuaRocks and CMake; deb: to make Debian packages.
 set -u
 build="gcc libc6-dev make pkg-config lua5.4 liblua5.4-dev libsleef-dev"
 build="$build libedit-dev zlib1g-dev libstb-dev libopenblas0-pthread"
-rock="luarocks"
+rock="luarocks cmake"
+deb="debhelper dpkg-dev fakeroot lintian cpio"
 test="lua-busted lua-check lua-dkjson libcmocka-dev clang"
 
 wanted=""
@@ -12,7 +15,9 @@ for part in "$@"; do
     build) wanted="$wanted $build" ;;
     test) wanted="$wanted $test" ;;
     rock) wanted="$wanted $rock" ;;
-    *) echo "deps.sh: unknown part '$part' (build, test, rock)" >&2; exit 2 ;;
+    deb) wanted="$wanted $deb" ;;
+    *) echo "deps.sh: unknown part '$part' (build, test, rock, deb)" >&2
+       exit 2 ;;
     esac
 done
 
@@ -27,7 +32,10 @@ present() {
     lua-check) command -v luacheck ;;
     lua-dkjson) lua5.4 -e 'require "dkjson"' ;;
     gcc) command -v cc || command -v gcc || command -v clang ;;
-    make|lua5.4|pkg-config|clang|luarocks) command -v "$1" ;;
+    make|lua5.4|pkg-config|clang|luarocks|cmake|fakeroot|lintian|cpio)
+        command -v "$1" ;;
+    debhelper) command -v dh ;;
+    dpkg-dev) command -v dpkg-buildpackage ;;
     libopenblas0-pthread) false ;;
     *) echo '#include <'"$(header "$1")"'>' | ${CC:-cc} -E - \
         -I/usr/include/lua5.4 ;;

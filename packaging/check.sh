@@ -1,0 +1,53 @@
+#!/bin/sh
+# check.sh: installs what is built below build/installed and uses it from there
+# as people do: the program, require, pkg-config, CMake (where it is); nothing
+# may be left after uninstall. Prints what fails and ends with status 1.
+set -eu
+cd "$(dirname "$0")/.."
+top=$PWD/build/installed
+rm -rf "$top"
+unset LUA_PATH LUA_CPATH LD_LIBRARY_PATH LUNARRAY_CPU || true
+quiet() { "$@" > "$top.log" 2>&1 || { cat "$top.log"; exit 1; }; }
+made() { quiet make --no-print-directory DESTDIR="$1" PREFIX="$2" LIBDIR="$3" "$4"; }
+
+# Folders of our choice, in place: what people without root do.
+home=$top/home
+lib=$home/lib/$(cc -print-multiarch)
+made "" "$home" "$lib" install
+test "$("$home/bin/lunarray" -e 'print(la.ones(3):sum():item())')" = 3.0
+LUA_CPATH="$home/lib/lua/5.4/?.so" LUA_PATH="$home/share/lua/5.4/?.lua" \
+    lua5.4 -e 'assert(require "lunarray.nn" and require "lunarray".ones(1))'
+LUA_CPATH="$home/lib/lua/5.4/?.so" LUA_PATH=";" \
+    lua5.4 -e 'assert(require "lunarray.nn".Linear)'
+test -s "$home/share/man/man1/lunarray.1"
+export PKG_CONFIG_PATH="$lib/pkgconfig"
+cc -Wall -Werror $(pkg-config --cflags lunarray) examples/host.c -o "$top/host" \
+    $(pkg-config --libs lunarray lua5.4) -Wl,-rpath,"$lib"
+"$top/host" > "$top.log"
+if command -v cmake > /dev/null; then
+    mkdir -p "$top/cmake"
+    cat > "$top/cmake/CMakeLists.txt" <<END
+cmake_minimum_required(VERSION 3.13)
+project(host C)
+find_package(lunarray 0.1 REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(LUA REQUIRED IMPORTED_TARGET lua5.4)
+add_executable(host $PWD/examples/host.c)
+target_link_libraries(host lunarray::lunarray PkgConfig::LUA)
+END
+    quiet cmake -S "$top/cmake" -B "$top/cmake/b" -DCMAKE_PREFIX_PATH="$home"
+    quiet cmake --build "$top/cmake/b"
+    "$top/cmake/b/host" > "$top.log"
+fi
+made "" "$home" "$lib" uninstall
+left=$(find "$home" -type f -o -type l)
+test -z "$left" || { echo "left by uninstall: $left"; exit 1; }
+test ! -e "$home/share/lua/5.4/lunarray"
+
+# Below DESTDIR, as packages are made: no path of this tree in any text.
+made "$top/root" /usr /usr/lib/x install
+! grep -rIl "$top" "$top/root"
+grep -qx 'libdir=/usr/lib/x' "$top/root/usr/lib/x/pkgconfig/lunarray.pc"
+made "$top/root" /usr /usr/lib/x uninstall
+test -z "$(find "$top/root" -type f -o -type l)"
+rm -rf "$top" "$top.log"
