@@ -244,7 +244,8 @@ describe("use_deterministic", function()
     assert.equal("strict", la.are_deterministic_algorithms_enabled())
     la.use_deterministic(false)
     assert.is_false(la.are_deterministic_algorithms_enabled())
-    raises("boolean or \"strict\" expected, got nil", la.use_deterministic, nil)
+    raises("boolean, \"strict\" or \"lockstep\" expected, got nil",
+           la.use_deterministic, nil)
   end)
 
   it("strict gives the bits of a processor without extensions", function()

@@ -71,12 +71,15 @@ set_num_threads(n)
     Use up to n threads (1 to 256) for large operations.
 get_num_threads()
     How many threads large operations may use.
-use_deterministic(on or "strict")
+use_deterministic(on, "strict" or "lockstep")
     Results never depend on the number of threads. "strict": products of 16-bit
     floats stay on the kernels whose bits AVX2 and AVX512 share, instead of
-    cpu_extensions. Of this state only.
+    cpu_extensions. "lockstep": all results have the bits that every machine
+    gives; operations whose bits differ between CPU paths run on the kernels of
+    the lowest one, and what LAPACK computes is refused (help says "lockstep:
+    native, baseline, steps" or "refused" of each). Of this state only.
 are_deterministic_algorithms_enabled()
-    What use_deterministic was told: true, false or "strict".
+    What use_deterministic was told: true, false, "strict" or "lockstep".
 memory()
     Bytes in use (without cached free blocks), the highest so far, and the cap
     (0 for none): three integers.

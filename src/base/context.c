@@ -19,6 +19,7 @@ void la_context_init(la_context *c, la_runtime *rt)
         .default_dtype = LA_FLOAT32,
         .token = &la_no_token,
         .deterministic = deterministic, .portable = deterministic,
+        .lockstep = deterministic,
         .zero_memory = (rt->flags & LA_ZERO_MEMORY) != 0,
         .generator = {.seed = DEFAULT_SEED},
         .print = {.precision = 4, .threshold = 1000, .edgeitems = 3,

@@ -44,6 +44,7 @@ typedef struct la_context {
     bool no_grad;               /* recording is off */
     bool deterministic;
     bool portable;              /* ... with the bits of AVX2 and AVX512 */
+    bool lockstep;              /* ... of every machine: op/lockstep.h */
     bool zero_memory;           /* elements that nobody wrote read as zero */
     uint32_t excluded_keys;     /* dispatch keys switched off by guards */
     uint32_t included_keys;

@@ -159,6 +159,7 @@ la_cap la_cpu_cap_slow(void)
 }
 
 atomic_int la_cpu_cap_known = -1;
+_Thread_local unsigned la_cap_mask = ~0u;
 
 la_cap la_cpu_best_cap(void)
 {

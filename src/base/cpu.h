@@ -37,10 +37,16 @@ typedef enum la_cap {
 extern atomic_int la_cpu_cap_known;  /* -1 before the first call */
 la_cap la_cpu_cap_slow(void);
 
+/* All ones; 0 while this thread runs an operation of a lockstep state whose
+** bits differ between capabilities (op/lockstep.h): then the lowest one's
+** kernels run, on every machine. Workers take over the caller's. */
+extern _Thread_local unsigned la_cap_mask;
+
 static inline la_cap la_cpu_cap(void)  /* in use; decided at the first call */
 {
     int cap = atomic_load_explicit(&la_cpu_cap_known, memory_order_relaxed);
-    return cap >= 0 ? (la_cap)cap : la_cpu_cap_slow();
+    if (__builtin_expect(cap < 0, 0)) cap = (int)la_cpu_cap_slow();
+    return (la_cap)((unsigned)cap & la_cap_mask);
 }
 
 /* The highest capability that both the processor and this build have. */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/runtime.h"
+#include "base/context.h"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
@@ -68,9 +68,9 @@ static void open_library(void)
 la_status la_lapack_find(const char *stem, char letter, la_lapack_fn *out)
 {
     char name[32];
-    if (la_runtime_here()->flags & LA_DETERMINISTIC)
-        return la_error(LA_ESUPPORT, "a deterministic runtime has no LAPACK: "
-                        "its bits differ from machine to machine");
+    if (la_ctx()->lockstep)
+        return la_error(LA_ESUPPORT, "lockstep has no LAPACK: its bits differ "
+                        "from machine to machine");
     pthread_once(&once, open_library);
     snprintf(name, sizeof name, "%c%s_", letter, stem);
     *out = symbol(name);

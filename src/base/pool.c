@@ -21,6 +21,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/cpu.h"
 #include "base/fpmode.h"
 #include "base/machine.h"
 #include "base/runtime.h"
@@ -72,8 +73,11 @@ static void run_chunk(la_pool *p, int chunks, int k)
     la_region job = p->job;
     la_fp_mode before = la_fp_adopt(job.mode);
     la_stop_note *own = la_share_stop_note(job.stop);
+    unsigned mask = la_cap_mask;
+    la_cap_mask = job.cap_mask;
     job.fn(chunk_begin(job.n, chunks, k), chunk_begin(job.n, chunks, k + 1),
            job.context);
+    la_cap_mask = mask;
     la_share_stop_note(own);
     la_fp_restore(before);
 }
@@ -220,7 +224,8 @@ static void run_region(la_pool *p, int64_t n, int chunks, la_range_fn fn,
     uint32_t number = number_of(atomic_load(&p->word)) + 1;
     la_stop_note stop;
     la_stop_note_begin(&stop);
-    p->job = (la_region){fn, context, n, la_fp_current(), &stop};
+    p->job = (la_region){fn, context, n, la_fp_current(), &stop,
+                         la_cap_mask};
     /* Seen by whoever takes a chunk: the word is stored after it. */
     atomic_store_explicit(&p->pending, chunks, memory_order_relaxed);
     atomic_store(&p->word, make_word(number, chunks, 1));
@@ -265,6 +270,7 @@ typedef struct host_job {
     void *context;
     int64_t n;
     la_fp_mode mode;
+    unsigned cap_mask;
     la_stop_note stop;
     /* Sum of mix(end) - mix(begin) over the ranges run. Ranges are edges from
     ** a lower to a higher index, so that the sum is mix(n) - mix(0) just when
@@ -295,9 +301,12 @@ static void run_host_range(int64_t begin, int64_t end, void *context)
     if (position.serial != job->runtime->serial) la_move_to(job->runtime);
     la_fp_mode before = la_fp_adopt(job->mode);
     la_stop_note *own = la_share_stop_note(&job->stop);
+    unsigned mask = la_cap_mask;
+    la_cap_mask = job->cap_mask;
     inside = true;
     if (begin < end) job->fn(begin, end, job->context);
     inside = outer;
+    la_cap_mask = mask;
     la_share_stop_note(own);
     la_fp_restore(before);
     la_move_back(&position);
@@ -308,7 +317,8 @@ static void run_in_host(const la_jobs *jobs, int64_t n, int64_t grain,
                         la_range_fn fn, void *context)
 {
     host_job job = {.runtime = la_runtime_here(), .fn = fn, .context = context,
-                    .n = n, .mode = la_fp_current()};
+                    .n = n, .mode = la_fp_current(),
+                    .cap_mask = la_cap_mask};
     la_stop_note_begin(&job.stop);
     if (jobs->parallel_for) {
         jobs->parallel_for(jobs->host, n, grain, run_host_range, &job);

@@ -62,6 +62,7 @@ typedef struct la_region {
     int64_t n;
     la_fp_mode mode;
     la_stop_note *stop;      /* the caller's */
+    unsigned cap_mask;       /* la_cap_mask */
 } la_region;
 
 enum { LA_MAX_THREADS = 256 };

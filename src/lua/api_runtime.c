@@ -10,6 +10,7 @@
 #include "base/runtime.h"
 #include "lua/api_struct.h"
 #include "lua/binding.h"
+#include "op/lockstep.h"
 
 /* NULL stands for the default one on both sides: the host never gets a pointer
 ** to that. */
@@ -55,6 +56,7 @@ static la_status read_config(const la_config *in, la_config *out)
     out->jobs = jobs;
     if (out->flags & ~(unsigned)(LA_DETERMINISTIC | LA_ZERO_MEMORY))
         return wrong("unknown flags");
+    if (out->flags & LA_DETERMINISTIC) LA_TRY(la_lockstep_check());
     if (!out->alloc != !out->release)
         return wrong("an allocator needs both functions");
     return LA_OK;

@@ -13,6 +13,7 @@
 #include "lua/attr.h"
 #include "lua/from_table.h"
 #include "op/hosted.h"
+#include "op/lockstep.h"
 #include "op/matmul/gemm_extension.h"
 #include "tensor/promote.h"
 #include "tensor/shape.h"
@@ -70,7 +71,7 @@ static int fn_finfo(lua_State *L)
     for (size_t i = 0; i < sizeof(floats) / sizeof(floats[0]); i++) {
         const float_row *r = &floats[i];
         if (r->dtype != la_dtype_to_real(d)) continue;
-        lua_createtable(L, 0, 9);
+        lua_createtable(L, 0, 11);
         field_integer(L, "bits", r->bits);
         field_number(L, "eps", r->eps);
         field_number(L, "max", r->max);
@@ -211,29 +212,40 @@ static int fn_get_default_dtype(lua_State *L)
     return 1;
 }
 
-/* use_deterministic(on or "strict"). The bits of an operation depend on no
-** number of threads in any case; "strict" also leaves out the ISA extensions,
-** so that they are those of every processor with AVX2 or more. A host that made
-** the runtime LA_DETERMINISTIC has said so for good. */
+static bool is_word(lua_State *L, const char *word)
+{
+    return lua_type(L, 1) == LUA_TSTRING
+        && strcmp(lua_tostring(L, 1), word) == 0;
+}
+
+/* use_deterministic(on, "strict" or "lockstep"). The bits of an operation
+** depend on no number of threads in any case; "strict" also leaves out the ISA
+** extensions, so that they are those of every processor with AVX2 or more;
+** "lockstep": those of every machine (op/lockstep.h). A host that made the
+** runtime LA_DETERMINISTIC has said the last for good. */
 static int fn_use_deterministic(lua_State *L)
 {
     la_context *c = &la_enter(L)->context;
-    bool strict = lua_type(L, 1) == LUA_TSTRING
-        && strcmp(lua_tostring(L, 1), "strict") == 0;
+    bool lockstep = is_word(L, "lockstep");
+    bool strict = lockstep || is_word(L, "strict");
     if (!strict && lua_type(L, 1) != LUA_TBOOLEAN)
-        return la_raise_arg(L, 1, "use_deterministic", "boolean or \"strict\" "
-                            "expected, got %s", la_type_text(L, 1));
+        return la_raise_arg(L, 1, "use_deterministic", "boolean, \"strict\" or "
+                            "\"lockstep\" expected, got %s",
+                            la_type_text(L, 1));
+    if (lockstep) LA_CHECK(L, "use_deterministic", la_lockstep_check());
     if (c->runtime->flags & LA_DETERMINISTIC) return 0;
     c->deterministic = strict || lua_toboolean(L, 1);
     c->portable = strict;
+    c->lockstep = lockstep;
     return 0;
 }
 
-/* true, false or "strict" */
+/* true, false, "strict" or "lockstep" */
 static int fn_is_deterministic(lua_State *L)
 {
     const la_context *c = &la_enter(L)->context;
-    if (c->portable) lua_pushliteral(L, "strict");
+    if (c->lockstep) lua_pushliteral(L, "lockstep");
+    else if (c->portable) lua_pushliteral(L, "strict");
     else lua_pushboolean(L, c->deterministic);
     return 1;
 }
@@ -448,6 +460,8 @@ static void add_help(luaL_Buffer *b, const la_op *op)
     luaL_addstring(b, op->doc);
     luaL_addstring(b, "\n    dtypes: ");
     add_dtypes(b, op->dtypes);
+    luaL_addstring(b, "\n    lockstep: ");
+    luaL_addstring(b, la_lockstep_way(op));
     luaL_addstring(b, "\n");
 }
 
@@ -591,6 +605,7 @@ static int fn_operations(lua_State *L)
         lua_pushboolean(L, (op->forms & LA_METADATA) != 0);
         lua_setfield(L, -2, "metadata");
         field_integer(L, "forms", op->forms);
+        field_string(L, "lockstep", la_lockstep_way(op));
         lua_pushboolean(L, op->family != NULL);
         lua_setfield(L, -2, "promotes");
         push_dtypes(L, op->dtypes);

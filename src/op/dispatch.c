@@ -14,6 +14,7 @@
 #include "op/composite.h"
 #include "op/families.h"
 #include "op/fuel.h"
+#include "op/lockstep.h"
 #include "op/device_names.h"
 #include "op/schema.h"
 #include "op/trace.h"
@@ -347,6 +348,17 @@ static la_status launch(la_frame *f, const gate *g)
     return written ? note_write(f, status) : status;
 }
 
+/* The refusal comes before anything runs, of calls that a fuse records too. */
+static __attribute__((noinline, cold)) la_status
+launch_in_lockstep(la_frame *f, const gate *g)
+{
+    unsigned before;
+    LA_TRY(la_lockstep_begin(f->op, &before));
+    la_status status = launch(f, g);
+    la_lockstep_end(before);
+    return status;
+}
+
 typedef struct swap {
     la_value *slot;
     la_value before;
@@ -502,12 +514,14 @@ la_status la_dispatch(la_frame *f)
         return la_error(LA_EARG, "a tensor belongs to another runtime than the "
                         "call");
     if (__builtin_expect(la_trace_on, 0)) la_trace_frame(f);
-    la_token *k = la_ctx()->token;
+    const la_context *c = la_ctx();
+    la_token *k = c->token;
     la_status status = LA_OK;
     la_fuel_scope scope;
     bool limited = __builtin_expect(la_token_armed(k), 0);
     if (limited) status = la_fuel_begin(&scope, f, k);
-    if (!status) status = launch(f, &g);
+    if (!status) status = __builtin_expect(c->lockstep, 0)
+        ? launch_in_lockstep(f, &g) : launch(f, &g);
     if (limited) status = la_fuel_end(&scope, status);
     if (status == LA_OK && f->form != LA_FUNCTIONAL)
         status = la_finish_outputs(f);

@@ -89,6 +89,8 @@ enum {
     LA_READS_VALUES = 1 << 11,   /* a composite that looks at elements: there
                               ** are none on the meta device */
     LA_IN_FLOAT32 = 1 << 12,  /* a composite: la_in_float32 runs it */
+    LA_SAME_BITS = 1 << 13,   /* on every CPU capability: op/lockstep.h */
+    LA_BY_LAPACK = 1 << 14,   /* refused in lockstep */
     LA_ANY = LA_FN | LA_METHOD,
     LA_ALL = LA_FN | LA_METHOD | LA_INPLACE_FORM | LA_OUT_FORM
 };
