@@ -122,9 +122,13 @@ MODULE := $(BUILD)/lunarray.so
 STATIC := $(BUILD)/liblunarray.a
 DYNAMIC := $(BUILD)/liblunarray.so.$(SOVERSION)
 PROGRAM := $(BUILD)/lunarray
+# Ranks of MPI (lunarray.mpi), where its compiler is; never a part of the core.
+# MPICC=mpicc.mpich builds for another MPI than the usual one.
+MPICC ?= mpicc
+MPI_MODULE := $(if $(or $(COMPILER),$(filter-out release,$(KIND))),,$(if $(shell command -v $(MPICC) 2>/dev/null),$(BUILD)/lunarray_mpi.so))
 
 .DELETE_ON_ERROR:
-all: $(MODULE) $(STATIC) $(DYNAMIC) $(PROGRAM)
+all: $(MODULE) $(STATIC) $(DYNAMIC) $(PROGRAM) $(MPI_MODULE)
 
 # ---- compiling and linking ----
 
@@ -202,6 +206,12 @@ link_program = $(CC) $(OPT) $(if $2,'$(RPATH)$2') $(LDFLAGS) -o $1 $(REPL_OBJ) $
 $(PROGRAM): $(REPL_OBJ) $(DYNAMIC)
 	$(call say,LD,$@)
 	$(Q)$(call link_program,$@,$$ORIGIN)
+# What it uses of the library is found when it is loaded.
+$(BUILD)/lunarray_mpi.so: $(wildcard mpi/*.c mpi/*.h) include/lunarray.h
+	@mkdir -p $(@D)
+	$(call say,MPICC,$@)
+	$(Q)$(MPICC) -std=gnu11 -D_GNU_SOURCE -O2 -fPIC -fvisibility=hidden $(WARN) -Iinclude $(LUA_CFLAGS) $(CFLAGS) \
+	  -shared -Wl,-z,nodelete $(LDFLAGS) $(filter %.c,$^) -o $@
 
 $(BUILD)/ctest/%: spec/c/%.c $(STATIC)
 	@mkdir -p $(@D)
@@ -342,6 +352,11 @@ install-module: $(MODULE) install-lua
 	install -d $(D)$(LUA_CMOD)
 	rm -f $(D)$(LUA_CMOD)/lunarray.so
 	install -s -m 755 $(MODULE) $(D)$(LUA_CMOD)/lunarray.so
+# Ranks of MPI, apart: who has no MPI cannot load it.
+install-mpi: $(MPI_MODULE)
+	install -d $(D)$(LUA_CMOD)
+	$(if $(MPI_MODULE),,$(error there is no $(MPICC): apt-get install openmpi-bin libopenmpi-dev))
+	install -s -m 755 $(MPI_MODULE) $(D)$(LUA_CMOD)/lunarray_mpi.so
 install-lua:
 	set -e; for f in $(LUA_FILES:lua/%=%); do install -D -m 644 lua/$$f $(D)$(LUA_LMOD)/$$f; done
 
@@ -353,7 +368,7 @@ uninstall:
 	  $(D)$(LIBDIR)/liblunarray.a $(D)$(LIBDIR)/pkgconfig/lunarray.pc \
 	  $(D)$(CMAKEDIR)/lunarray-config.cmake $(D)$(CMAKEDIR)/lunarray-config-version.cmake \
 	  $(D)$(MANDIR)/man1/lunarray.1 $(D)$(PREFIX)/include/lunarray.h \
-	  $(D)$(PREFIX)/include/lunarray.hpp $(D)$(LUA_CMOD)/lunarray.so \
+	  $(D)$(PREFIX)/include/lunarray.hpp $(D)$(LUA_CMOD)/lunarray.so $(D)$(LUA_CMOD)/lunarray_mpi.so \
 	  $(LUA_FILES:lua/%=$(D)$(LUA_LMOD)/%)
 	-for f in $$(echo '$(LUA_FOLDERS)' | tr ' ' '\n' | sort -r); do \
 	  rmdir $(D)$(LUA_LMOD)/$$f 2>/dev/null; done; rmdir $(D)$(CMAKEDIR) 2>/dev/null; true
@@ -396,6 +411,7 @@ help:
 	@echo 'make bench-sweep  every dtype of whole families of operations, with them'
 	@echo 'make install      to PREFIX ($(PREFIX)), below DESTDIR; uninstall'
 	@echo 'make deb          Debian packages in build/deb'
+	@echo 'make install-mpi  lunarray.mpi, where mpicc is'
 	@echo 'make install-module    the module and its Lua files alone (luarocks)'
 	@echo 'make sizes        bytes of libraries, program, kernels by CPU capability'
 	@echo 'make coverage     docs/coverage.md from the rows of the operations'
@@ -407,5 +423,5 @@ help:
 -include $(shell find $(OBJ) $(BUILD)/ctest -name '*.d' 2>/dev/null)
 .PHONY: all examples deps build-deps ctests ctest lint check test asan ubsan tsan debug \
   fuzz differential clang-check asan-check ubsan-check tsan-check valgrind luarocks demo bench bench-peers \
-  bench-sweep deb install install-module install-lua uninstall sizes coverage clean help FORCE
+  bench-sweep deb install install-module install-mpi install-lua uninstall sizes coverage clean help FORCE
 FORCE:

@@ -300,6 +300,10 @@ LA_API const int64_t *la_tensor_sizes(const la_tensor *t);
 LA_API const int64_t *la_tensor_strides(const la_tensor *t);  /* elements */
 LA_API const char *la_tensor_dtype(const la_tensor *t);
 LA_API bool la_tensor_contiguous(const la_tensor *t);
+/* Before the host writes to la_tensor_data: graphs that saved the values refuse
+** to use them, as after a change in place. 0, or LA_ESTATE for read-only memory
+** and for the lazy bits of x:conj(), whose memory has other values. */
+LA_API int la_mark_written(la_tensor *t);
 /* The text that tostring gives in Lua: its bytes, of which as many as fit are
 ** written, with a NUL behind; 'out' may be NULL. -1 on failure. */
 LA_API int64_t la_tensor_text(const la_tensor *t, char *out, size_t capacity);

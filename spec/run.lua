@@ -60,7 +60,7 @@ local function lint()
   headline("lint")
   report("layers", require "layers"("src", "build"))
   report("style", require "style"("src", "include", "lua", "spec", "examples",
-                                  "bench", "tools"))
+                                  "bench", "tools", "mpi"))
   report("words", require "words"())
   report("paths", require "paths"())
   report("comments", require "comments"("src"))

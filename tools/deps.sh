@@ -1,11 +1,13 @@
 #!/bin/sh
 # Install the Debian packages that are missing: deps.sh PART...
 # build: to build; test: to run the suite; rock: what only continuous
-# integration has, LuaRocks and CMake; deb: to make Debian packages.
+# integration has, LuaRocks and CMake; deb: to make Debian packages;
+# mpi: for lunarray.mpi.
 set -u
 build="gcc libc6-dev make pkg-config lua5.4 liblua5.4-dev libsleef-dev"
 build="$build libedit-dev zlib1g-dev libstb-dev libopenblas0-pthread"
 rock="luarocks cmake"
+mpi="openmpi-bin libopenmpi-dev"
 deb="debhelper dpkg-dev fakeroot lintian cpio"
 test="lua-busted lua-check lua-dkjson libcmocka-dev clang"
 
@@ -16,7 +18,8 @@ for part in "$@"; do
     test) wanted="$wanted $test" ;;
     rock) wanted="$wanted $rock" ;;
     deb) wanted="$wanted $deb" ;;
-    *) echo "deps.sh: unknown part '$part' (build, test, rock, deb)" >&2
+    mpi) wanted="$wanted $mpi" ;;
+    *) echo "deps.sh: unknown part '$part' (build, test, rock, deb, mpi)" >&2
        exit 2 ;;
     esac
 done
@@ -36,6 +39,8 @@ present() {
         command -v "$1" ;;
     debhelper) command -v dh ;;
     dpkg-dev) command -v dpkg-buildpackage ;;
+    openmpi-bin) command -v mpirun ;;
+    libopenmpi-dev) command -v mpicc ;;
     libopenblas0-pthread) false ;;
     *) echo '#include <'"$(header "$1")"'>' | ${CC:-cc} -E - \
         -I/usr/include/lua5.4 ;;

@@ -262,6 +262,35 @@ static void test_gradients_of_a_state(void **state)
     lua_close(L);
 }
 
+/* ---- writes of the host ---- */
+
+/* A graph whose saved value the host wrote to refuses to go on. */
+static void test_written(void **state)
+{
+    int64_t sizes[1] = {2};
+    (void)state;
+    la_tensor *t = la_new("float32", 1, sizes);
+    assert_int_equal(la_set_requires_grad(t, true), 0);
+    la_tensor *a = la_call(NULL, "mul", t, 2);
+    la_tensor *b = la_call(NULL, "mul", a, a);
+    la_tensor *s = la_call(NULL, "sum", b);
+    assert_int_equal(la_mark_written(a), 0);
+    ((float *)la_tensor_data(a))[0] = 1;
+    assert_int_equal(la_backward(NULL, s, NULL), LA_EGRAD);
+    assert_int_equal(la_mark_written(NULL), LA_EARG);
+    la_buffer fixed = {.size = sizeof fixed, .data = (float[2]){1, 2},
+                       .dtype = "float32", .ndim = 1, .sizes = sizes,
+                       .flags = LA_READ_ONLY};
+    la_tensor *c = la_wrap_ex(&fixed);
+    assert_int_equal(la_mark_written(c), LA_ESTATE);
+    expect(LA_ESTATE, "la_mark_written: ");
+    la_release(c);
+    la_release(s);
+    la_release(b);
+    la_release(a);
+    la_release(t);
+}
+
 /* ---- the record ---- */
 
 static void test_record(void **state)
@@ -335,6 +364,7 @@ int main(void)
         cmocka_unit_test(test_results),
         cmocka_unit_test(test_gradients),
         cmocka_unit_test(test_gradients_of_a_state),
+        cmocka_unit_test(test_written),
         cmocka_unit_test(test_record),
         cmocka_unit_test(test_record_after_pcall),
     };

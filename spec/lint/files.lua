@@ -39,8 +39,8 @@ end
 
 -- What people read: sources, headers, rows, Lua, scripts, documents. Data and
 -- records of other programs are not among it.
-local ROOTS = {"src", "include", "lua", "spec", "examples", "bench", "tools",
-               ".ci", "README.md", "CHANGELOG.md", "CONTRIBUTING.md",
+local ROOTS = {"src", "mpi", "include", "lua", "spec", "examples", "bench",
+               "tools", ".ci", "README.md", "CHANGELOG.md", "CONTRIBUTING.md",
                "Makefile"}
 local DATA = {"^spec/golden/", "^spec/training/", "^spec/signal/",
               "^spec/game/",

@@ -276,6 +276,22 @@ LA_API void *la_tensor_data(const la_tensor *t)
     la_error_restore(&before);
     return data;
 }
+static la_status mark_written(la_tensor *t)
+{
+    if (!t) return la_error(LA_EARG, "tensor expected");
+    LA_TRY(la_tensor_check_bounds(t));
+    LA_TRY(la_tensor_check_writable(t));
+    if (t->flags & (LA_F_CONJ | LA_F_NEG))
+        return la_error(LA_ESTATE, "the tensor has lazy bits; x:resolve_conj() "
+                        "and x:resolve_neg() give one without");
+    if (t->storage) la_bump_version(t);
+    return LA_OK;
+}
+LA_API int la_mark_written(la_tensor *t)
+{
+    LA_API_ENTRY_IN(la_owner_of(t));
+    return la_api_end("la_mark_written", mark_written(t));
+}
 LA_API int la_tensor_ndim(const la_tensor *t) { return t ? t->ndim : 0; }
 LA_API int64_t la_tensor_numel(const la_tensor *t) { return t ? t->numel : 0; }
 LA_API const int64_t *la_tensor_sizes(const la_tensor *t)

@@ -43,15 +43,19 @@ int repl_call(lua_State *L, int nargs, int nresults)
 }
 
 /* Pops the message. What the script printed before comes first, though stdout
-** is buffered and stderr is not. */
+** is buffered and stderr is not. One process of many may have a title in the
+** registry (lunarray.mpi sets "rank 2 of 4"). */
 void repl_report(lua_State *L)
 {
     const char *message = lua_tostring(L, -1);
+    lua_getfield(L, LUA_REGISTRYINDEX, "lunarray.title");
+    const char *title = lua_tostring(L, -1);
     fflush(stdout);
-    fprintf(stderr, "lunarray: %s\n",
+    fprintf(stderr, "lunarray: %s%s%s\n", title ? title : "",
+            title ? ": " : "",
             message ? message : "(error object is not a string)");
     fflush(stderr);
-    lua_pop(L, 1);
+    lua_pop(L, 2);
 }
 
 /* Call the function below the arguments, or report the message on top when

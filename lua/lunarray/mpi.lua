@@ -1,0 +1,28 @@
+-- lunarray.mpi: one script on many processes, by MPI (Open MPI or MPICH).
+--
+--   mpirun -n 4 lunarray script.lua
+--
+-- Requiring the module begins MPI; it ends with the process. A rank that ends
+-- in an error ends all. mpi.rank (from 1) and mpi.size tell who is who; the
+-- functions are those of the group of all ranks, mpi.world (mpi/comm.lua).
+local raw = require "lunarray.mpi.load"
+local Comm = require "lunarray.mpi.comm"
+
+local mpi = {world = Comm.wrap(raw.world), Comm = Comm, debug = Comm.debug,
+  part = Comm.part, clock = raw.clock}
+mpi.rank, mpi.size = mpi.world.rank, mpi.world.size
+
+for name, method in pairs(Comm) do
+  if type(method) == "function" and mpi[name] == nil
+    and name:find "^%l" and name ~= "wrap" and name ~= "free" then
+    mpi[name] = function(...) return method(mpi.world, ...) end
+  end
+end
+
+-- Ends all ranks, with a text.
+function mpi.abort(text)
+  raw.abort(("lunarray.mpi: rank %d of %d: %s"):format(mpi.rank, mpi.size,
+    tostring(text)))
+end
+
+return mpi

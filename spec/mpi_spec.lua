@@ -1,0 +1,82 @@
+-- Ranks of MPI: scripts of spec/mpi that run by mpirun, each on 2 and 4 ranks.
+local mpirun = require "spec.support.mpirun"
+
+local missing = mpirun.missing()
+
+-- A test, or the word that it is left out.
+local function it_runs(name, f)
+  if missing then
+    pending(name .. ": left out, " .. missing)
+  else
+    it(name, f)
+  end
+end
+
+local function all_done(n, script, given)
+  local text, ok = mpirun.run(n, script, given)
+  assert.is_true(ok, text)
+  for rank = 1, n do
+    assert.is_truthy(text:find("rank " .. rank .. " is done", 1, true), text)
+  end
+end
+
+-- n ranks run a line of Lua and end badly; what they said.
+local function fails(n, code, given)
+  local path = os.tmpname()
+  local file = assert(io.open(path, "w"))
+  file:write("local la, mpi = require 'lunarray', require 'lunarray.mpi'\n",
+    code, "\n")
+  file:close()
+  local text, ok = mpirun.run(n, path, given)
+  os.remove(path)
+  assert.is_false(ok, text)
+  return text
+end
+
+describe("mpi", function()
+  it_runs("moves every dtype and layout between ranks", function()
+    all_done(2, "spec/mpi/communicate.lua")
+    all_done(4, "spec/mpi/communicate.lua",
+      {settings = "LUNARRAY_MPI_DEBUG=1"})
+  end)
+
+  it_runs("ends all ranks when one ends in an error", function()
+    local text = fails(2, "if mpi.rank == 2 then error 'no more' end "
+      .. "mpi.recv(la.ones(1), 2)")
+    assert.is_truthy(text:find("no more", 1, true), text)
+    assert.is_truthy(text:find("rank 2 of 2 ended with status 1", 1, true),
+      text)
+    text = fails(2, "if mpi.rank == 2 then error 'no more' end mpi.barrier()",
+      {program = "build/lunarray"})
+    assert.is_truthy(text:find("rank 2 of 2: %S+:2: no more"), text)
+  end)
+
+  it_runs("tells what each rank was about to do when they differ", function()
+    local text = fails(2, "mpi.debug() mpi.all_reduce(la.ones(mpi.rank))")
+    assert.is_truthy(text:find("the ranks do not agree: rank 1: all_reduce "
+      .. "float32 {1} sum; rank 2: all_reduce float32 {2} sum", 1, true), text)
+    text = fails(2, "mpi.debug() local x = la.ones(1) "
+      .. "if mpi.rank == 1 then mpi.bcast(x) else mpi.barrier() end")
+    assert.is_truthy(text:find("rank 2: barrier", 1, true), text)
+  end)
+
+  it_runs("refuses a message of another length", function()
+    local text = fails(2, "if mpi.rank == 1 then mpi.send(la.ones(2), 2) "
+      .. "else mpi.recv(la.ones(3), 1) end")
+    assert.is_truthy(text:find("rank 1 sent 8 bytes, the tensor has 12", 1,
+      true), text)
+  end)
+
+  it("names the packages when it was not built", function()
+    local pipe = assert(io.popen("LUA_CPATH='/nowhere/?.so;;' "
+      .. (os.getenv "LUNARRAY_PROGRAM" or "build/lunarray")
+      .. " -e 'package.searchpath = function() end "
+      .. "local open = io.open io.open = function(path, ...) "
+      .. "if not path:find(\"mpi.so\") then return open(path, ...) end end "
+      .. "require \"lunarray.mpi\"' 2>&1"))
+    local text = pipe:read "a"
+    pipe:close()
+    assert.is_truthy(text:find("apt-get install openmpi-bin libopenmpi-dev", 1,
+      true), text)
+  end)
+end)

@@ -1,0 +1,62 @@
+-- Runs scripts of spec/mpi on several ranks of one machine.
+local mpirun = {}
+
+-- Ranks share the processors, also as root, and report by pipes.
+local SETTINGS = "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "
+  .. "OMPI_MCA_rmaps_base_oversubscribe=1 "
+  .. "OMPI_MCA_btl_vader_single_copy_mechanism=none "
+  .. "LUNARRAY_NUM_THREADS=1 LUA_CPATH='build/?.so;;' "
+  .. "LUA_PATH='./?.lua;lua/?.lua;lua/?/init.lua;;' "
+
+local function exists(path)
+  local file = io.open(path)
+  if file then file:close() end
+  return file ~= nil
+end
+
+-- nil, or why there is nothing to run: the specs say so then. Sanitizers look
+-- at the library's own code, and find leaks in MPI's.
+function mpirun.missing()
+  local program = os.getenv "LUNARRAY_PROGRAM" or ""
+  if program:find "san/" then return "MPI under a sanitizer" end
+  -- What a rank computes is the matter of other specs.
+  local path = os.getenv "LUNARRAY_CPU"
+  local paths = require "lunarray".config().cpu_available
+  if path and path ~= paths[#paths] then
+    return "MPI on another CPU path than the best"
+  end
+  if not exists "build/lunarray_mpi.so" then
+    return "no lunarray_mpi.so (openmpi-bin, libopenmpi-dev)"
+  end
+  if not os.execute "command -v mpirun >/dev/null 2>&1" then
+    return "no mpirun (openmpi-bin)"
+  end
+end
+
+-- The options of Open MPI's mpirun; MPICH's has none of them.
+local options
+
+local function mpirun_options()
+  if not options then
+    local pipe = io.popen "mpirun --version 2>&1"
+    options = pipe:read("a"):find("Open MPI", 1, true) and "--bind-to none"
+      or ""
+    pipe:close()
+  end
+  return options
+end
+
+-- What n ranks of a script printed on both streams, and whether all ended well.
+-- options: program (lua5.4), settings (of the environment).
+function mpirun.run(n, script, given)
+  given = given or {}
+  local command = ("%s %s timeout -k 5 120 mpirun %s -n %d %s %s 2>&1"):format(
+    SETTINGS, given.settings or "", mpirun_options(), n,
+    given.program or os.getenv "LUA" or "lua5.4", script)
+  local pipe = assert(io.popen(command))
+  local text = pipe:read "a"
+  local ok = pipe:close()
+  return text, ok == true
+end
+
+return mpirun
