@@ -52,7 +52,7 @@ describe("la.mmap", function()
             base .. ".safetensors")
     local t = la.mmap(base .. ".safetensors")
     assert.same({1, 2}, t.a:totable())
-    assert.same({0.5}, t["b.c"]:totable())
+    assert.same({0.5}, t.b.c:totable())
     assert.has_error(function() t.a:add_(1) end)
   end)
 

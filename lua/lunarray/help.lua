@@ -133,13 +133,18 @@ fork_rng([f, ...])
     f's results; what f draws leaves the default generator as it was. Without f
     a scope: local _ <close> = la.fork_rng().
 == files
-save(object, path)
-    Write a tensor (.npy) or a table of tensors by name, which may nest (.npz,
-    .safetensors); the path's end decides. An existing file is replaced at the
-    end, whole.
-load(path)
-    Read .npy (one tensor), .npz or .safetensors (a table by name).
-mmap(path)
+save(object, path[, {metadata=}])
+    Write a tensor (.npy) or a table (.npz, .safetensors); the path's end
+    decides. A table may hold tensors, numbers, strings, booleans and tables,
+    and comes back from load as it went; other programs see its tensors and
+    numbers by their keys joined with dots. metadata: a table of texts about
+    the file. An existing file is replaced at the end, whole.
+load(path[, {metadata=}])
+    Read .npy (one tensor), .npz or .safetensors (a table by name). With
+    metadata = true also the table of the file's texts, and one of the tensors
+    that were left out, as there is no such dtype here: its word by their name
+    (F8_E4M3 and other dtypes below 16 bits). Nothing in a file is ever run.
+mmap(path[, {metadata=}])
     As load, but the tensors lie in the mapped file and are read-only.
 == gradients
 grad(outputs, inputs[, {grad_outputs=, retain_graph=, create_graph=,

@@ -122,37 +122,16 @@ local function copy_of(value)
   return out
 end
 
--- What la.load gives of a saved state: one table with names like
--- "state.1.exp_avg". Numbers and booleans were saved as 0-dim tensors of the
--- widest dtypes, which no state of ours has.
-local WIDEST = {int64 = true, float64 = true, bool = true}
-
-local function nested(flat)
-  local out = {state = {}, param_groups = {}}
-  for name, value in pairs(flat) do
-    local at, last = out, nil
-    for part in tostring(name):gmatch("[^.]+") do
-      if last ~= nil then
-        at[last] = at[last] or {}
-        at = at[last]
-      end
-      last = math.tointeger(tonumber(part)) or part
-    end
-    if is_tensor(value) and value.ndim == 0 and WIDEST[value.dtype] then
-      value = value:item()
-    end
-    at[last] = value
-  end
-  return out
-end
-
 -- The table of state_dict, or what la.load gives of it. Tensors are copied, so
 -- that two optimisers never share state.
 function Optimizer:load_state_dict(dict)
   if type(dict) ~= "table" then
     error("load_state_dict: table expected, got " .. type(dict), 2)
   end
-  if not dict.param_groups then dict = nested(dict) end
+  if type(dict.param_groups) ~= "table" then
+    error("load_state_dict: a table of state_dict() expected, with "
+      .. "'param_groups'", 2)
+  end
   local groups, n = dict.param_groups, 0
   if #groups ~= #self.param_groups then
     error("load_state_dict: the number of parameter groups differs", 2)
@@ -169,7 +148,7 @@ function Optimizer:load_state_dict(dict)
     end
     for _, p in ipairs(group.params) do
       n = n + 1
-      local entry = dict.state[n] or dict.state[tostring(n)]
+      local entry = dict.state[n]
       if entry then
         self.state[p] = copy_of(entry)
       end

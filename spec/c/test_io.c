@@ -60,7 +60,7 @@ static la_status make_tensors(la_archive *a)
 
 static la_status write_sample(int format, const char *path)
 {
-    LA_ARCHIVE a = {NULL, 0, 0};
+    LA_ARCHIVE a = {0};
     LA_WRITER out = {.fd = -1};
     LA_TRY(make_tensors(&a));
     LA_TRY(la_writer_open(path, &out));
@@ -98,7 +98,7 @@ static int free_samples(void **state)
 
 static la_status try_read(read_fn read, const char *bytes, size_t n)
 {
-    LA_ARCHIVE a = {NULL, 0, 0};
+    LA_ARCHIVE a = {0};
     la_reader s;
     la_reader_of_memory(bytes, n, &s);
     return read(&s, &a);

@@ -17,5 +17,6 @@ void la_bytes_put(la_bytes *, const void *from, size_t n);
 void la_bytes_put_byte(la_bytes *, unsigned byte);
 /* Empty afterwards; may run twice. */
 void la_bytes_free(la_bytes *);
+#define LA_BYTES __attribute__((cleanup(la_bytes_free))) la_bytes
 
 #endif

@@ -1,13 +1,14 @@
-/* Strict reading of JSON strings and integers. */
+/* Strict reading of JSON strings and integers; writing of strings. */
 #include "io/json.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
 
 la_status la_json_malformed(const char *what)
 {
-    return la_error(LA_EIO, "malformed .safetensors header (%s)", what);
+    return la_error(LA_EIO, "malformed header (%s)", what);
 }
 
 static void skip_space(la_json *j)
@@ -166,4 +167,25 @@ la_status la_json_integer(la_json *j, int64_t *out)
         return la_json_malformed("a number is no plain integer");
     *out = v;
     return LA_OK;
+}
+
+/* ---- writing ---- */
+
+/* JSON asks for escapes of the quote, the backslash and control characters
+** only; the rest is UTF-8, which the caller has checked. */
+void la_json_put(la_bytes *out, const char *text, size_t n)
+{
+    la_bytes_put_byte(out, '"');
+    for (size_t i = 0; i < n; i++) {
+        char piece[8];
+        unsigned char c = (unsigned char)text[i];
+        if (c == '"' || c == '\\') la_bytes_put_byte(out, '\\');
+        if (c < 0x20) {
+            snprintf(piece, sizeof piece, "\\u%04x", c);
+            la_bytes_put(out, piece, 6);
+        } else {
+            la_bytes_put_byte(out, c);
+        }
+    }
+    la_bytes_put_byte(out, '"');
 }

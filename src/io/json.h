@@ -1,12 +1,13 @@
 /*
-** As much of JSON as the header of .safetensors needs, read strictly: objects
-** and arrays are walked by the caller, so nothing nests deeper than the format
+** As much of JSON as headers and metadata need, read strictly: objects and
+** arrays are walked by the caller, so nothing nests deeper than the format
 ** says. Numbers are plain non-negative integers.
 */
 #ifndef LA_IO_JSON_H
 #define LA_IO_JSON_H
 
 #include "base/status.h"
+#include "io/bytes.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,5 +33,8 @@ la_status la_json_integer(la_json *, int64_t *out);
 bool la_json_is_utf8(const char *text, size_t n);
 /* LA_EIO, with 'what' as the reason in the message. */
 la_status la_json_malformed(const char *what);
+
+/* Append the text, which is UTF-8, as a JSON string. */
+void la_json_put(la_bytes *, const char *text, size_t n);
 
 #endif

@@ -1,6 +1,7 @@
 /*
 ** .npz: a zip file of .npy members. Read stored and deflated, written stored,
-** as NumPy does; members get zip64 records where 32 bits do not do.
+** as NumPy does; members get zip64 records where 32 bits do not do. Metadata is
+** a member of its own, a JSON object, which NumPy gives as bytes.
 */
 #include <string.h>
 
@@ -11,6 +12,34 @@
 
 /* ---- reading ---- */
 
+#define METADATA "__metadata__.json"
+enum { METADATA_BYTES = sizeof METADATA - 1, METADATA_LIMIT = 100 << 20 };
+
+static la_status read_text(la_zip_stream *in, char *text, size_t n,
+                           la_notes *out)
+{
+    la_json json = {text, text + n};
+    LA_TRY(in->stream.read(&in->stream, text, n));
+    LA_TRY(la_zip_finish(in));
+    return la_metadata_read(&json, out);
+}
+
+static la_status read_metadata(const la_zip *z, const la_zip_member *m,
+                               la_notes *out)
+{
+    __attribute__((cleanup(la_zip_stream_close))) la_zip_stream in = {0};
+    if (m->size > METADATA_LIMIT)
+        return la_error(LA_EIO, "metadata of %lld bytes, %d at most",
+                        (long long)m->size, METADATA_LIMIT);
+    LA_TRY(la_zip_start(&in, z, m));
+    size_t n = (size_t)m->size;
+    char *text = la_mem_alloc(n + 1);
+    if (!text) return LA_ENOMEM;
+    la_status status = read_text(&in, text, n, out);
+    la_mem_free(text, n + 1);
+    return status;
+}
+
 /* The key is the name without ".npy"; it is never used as a path. */
 static la_status read_member(const la_zip *z, const la_zip_member *m,
                              la_archive *out)
@@ -19,6 +48,9 @@ static la_status read_member(const la_zip *z, const la_zip_member *m,
     LA_OWNED t = NULL;
     char shown[900];
     size_t n = m->n;
+    if (n == METADATA_BYTES && memcmp(m->name, METADATA, n) == 0
+        && !out->metadata.n)
+        return read_metadata(z, m, &out->metadata);
     if (n < 4 || memcmp(m->name + n - 4, ".npy", 4))
         return la_error(LA_EIO, "the member '%s' is no .npy file",
                         la_quote(m->name, n, shown, sizeof shown));
@@ -44,11 +76,40 @@ la_status la_npz_read(const la_reader *source, la_archive *out)
 enum { LOCAL = 30, ENTRY = 46, EXTRA = 28, NAME_MAX_BYTES = 65535 - 4 };
 #define LIMIT ((int64_t)0xffffffff)
 
+/* A tensor by its name, or the metadata. */
+typedef struct member {
+    const char *name;
+    size_t n;
+    const char *suffix;         /* of four bytes, or "" */
+    const la_tensor *tensor;    /* or NULL: these bytes */
+    const la_bytes *bytes;
+} member;
+
 /* What the directory must know of a member that was written. */
 typedef struct written {
     int64_t at, size;
     uint32_t crc;
 } written;
+
+static size_t name_bytes(const member *m)
+{
+    return m->n + strlen(m->suffix);
+}
+
+static la_status size_of(const member *m, int64_t *out)
+{
+    if (m->tensor) return la_npy_size(m->tensor, out);
+    *out = (int64_t)m->bytes->n;
+    return LA_OK;
+}
+
+static la_status give_data(const member *m,
+                           la_status (*put)(void *, const void *, size_t),
+                           void *sink)
+{
+    if (m->tensor) return la_npy_write(m->tensor, put, sink);
+    return put(sink, m->bytes->data, m->bytes->n);
+}
 
 static la_status add_to_crc(void *crc, const void *bytes, size_t n)
 {
@@ -87,26 +148,26 @@ static unsigned char *put_common(unsigned char *at, const written *w, size_t n,
     at = put(at, w->crc, 4);
     at = put(at, cut(w->size), 4);
     at = put(at, cut(w->size), 4);
-    return put(at, n + 4, 2);
+    return put(at, n, 2);
 }
 
-static la_status write_name(la_writer *out, const la_entry *e)
+static la_status write_name(la_writer *out, const member *m)
 {
-    LA_TRY(la_writer_write(out, e->name, e->n));
-    return la_writer_write(out, ".npy", 4);
+    LA_TRY(la_writer_write(out, m->name, m->n));
+    return la_writer_write(out, m->suffix, strlen(m->suffix));
 }
 
 /* The local header. A member of 4 GiB or more has its sizes in the zip64 extra
 ** field (tag 1), both, as the format asks for in local headers (APPNOTE
 ** 4.5.3). */
-static la_status write_local(la_writer *out, const la_entry *e,
+static la_status write_local(la_writer *out, const member *m,
                              const written *w)
 {
     unsigned char b[LOCAL] = "PK\3\4", extra[20];
     bool wide = w->size >= LIMIT;
-    put(put_common(b + 4, w, e->n, wide), wide ? 20 : 0, 2);
+    put(put_common(b + 4, w, name_bytes(m), wide), wide ? 20 : 0, 2);
     LA_TRY(la_writer_write(out, b, sizeof b));
-    LA_TRY(write_name(out, e));
+    LA_TRY(write_name(out, m));
     if (!wide) return LA_OK;
     unsigned char *at = put(put(extra, 1, 2), 16, 2);
     put(put(at, (uint64_t)w->size, 8), (uint64_t)w->size, 8);
@@ -115,24 +176,24 @@ static la_status write_local(la_writer *out, const la_entry *e,
 
 /* The data goes by twice, first for the checksum: the local header stands
 ** before it, and a sink cannot seek back. */
-static la_status write_member(la_writer *out, const la_entry *e, written *w)
+static la_status write_member(la_writer *out, const member *m, written *w)
 {
     char shown[900];
-    if (e->n > NAME_MAX_BYTES || memchr(e->name, 0, e->n))
+    if (m->n > NAME_MAX_BYTES || memchr(m->name, 0, m->n))
         return la_error(LA_EARG, "'%s' cannot be a name in an .npz file",
-                        la_quote(e->name, e->n, shown, sizeof shown));
+                        la_quote(m->name, m->n, shown, sizeof shown));
     w->at = out->at;
     w->crc = 0;
-    LA_TRY(la_npy_size(e->tensor, &w->size));
-    LA_TRY(la_npy_write(e->tensor, add_to_crc, &w->crc));
-    LA_TRY(write_local(out, e, w));
-    return la_npy_write(e->tensor, to_sink, out);
+    LA_TRY(size_of(m, &w->size));
+    LA_TRY(give_data(m, add_to_crc, &w->crc));
+    LA_TRY(write_local(out, m, w));
+    return give_data(m, to_sink, out);
 }
 
 /* The entry of the central directory. Here the zip64 field holds only what does
 ** not fit in 32 bits, sizes first, then the offset. Mode 0644 of a regular
 ** file, so that unzip gives readable files. */
-static la_status write_entry(la_writer *out, const la_entry *e,
+static la_status write_entry(la_writer *out, const member *m,
                              const written *w)
 {
     unsigned char b[ENTRY] = "PK\1\2", extra[EXTRA];
@@ -148,13 +209,13 @@ static la_status write_entry(la_writer *out, const la_entry *e,
     }
     put(put(extra, 1, 2), (uint64_t)n, 2);
     put(b + 4, 3 << 8 | 45, 2);     /* made on Unix */
-    unsigned char *at = put_common(b + 6, w, e->n, wide);
+    unsigned char *at = put_common(b + 6, w, name_bytes(m), wide);
     at = put(at, wide ? (uint64_t)n + 4 : 0, 2);
     memset(at, 0, 6);               /* comment, disk, internal attributes */
     put(at + 6, UINT64_C(0100644) << 16, 4);
     put(at + 10, cut(w->at), 4);
     LA_TRY(la_writer_write(out, b, sizeof b));
-    LA_TRY(write_name(out, e));
+    LA_TRY(write_name(out, m));
     return wide ? la_writer_write(out, extra, (size_t)n + 4) : LA_OK;
 }
 
@@ -191,25 +252,44 @@ static la_status write_end(la_writer *out, int64_t n, int64_t at, int64_t bytes)
     return la_writer_write(out, b, sizeof b);
 }
 
-/* All members, then the directory with what is known of each by then. */
-static la_status write_all(la_archive *a, la_writer *out, written *list)
+/* Member 'i' of an archive: the tensors, then the metadata. */
+static member member_at(const la_archive *a, const la_bytes *metadata,
+                        int64_t i)
 {
-    for (int64_t i = 0; i < a->n; i++)
-        LA_TRY(write_member(out, &a->list[i], &list[i]));
+    if (i == a->n)
+        return (member){METADATA, METADATA_BYTES, "", NULL, metadata};
+    const la_entry *e = &a->list[i];
+    return (member){e->name, e->n, ".npy", e->tensor, NULL};
+}
+
+/* All members, then the directory with what is known of each by then. */
+static la_status write_all(const la_archive *a, const la_bytes *metadata,
+                           la_writer *out, written *list, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) {
+        member m = member_at(a, metadata, i);
+        LA_TRY(write_member(out, &m, &list[i]));
+    }
     int64_t at = out->at;
-    for (int64_t i = 0; i < a->n; i++)
-        LA_TRY(write_entry(out, &a->list[i], &list[i]));
-    return write_end(out, a->n, at, out->at - at);
+    for (int64_t i = 0; i < n; i++) {
+        member m = member_at(a, metadata, i);
+        LA_TRY(write_entry(out, &m, &list[i]));
+    }
+    return write_end(out, n, at, out->at - at);
 }
 
 /* Members are sorted by name: the same tensors give the same bytes. */
 la_status la_npz_write(la_archive *a, la_writer *out)
 {
+    LA_BYTES metadata = {0};
     LA_TRY(la_archive_sort(a));
-    size_t bytes = (size_t)a->n * sizeof(written);
+    int64_t n = a->n + (a->metadata.n > 0);
+    if (a->metadata.n) la_metadata_put(&metadata, &a->metadata);
+    LA_TRY(metadata.status);
+    size_t bytes = (size_t)n * sizeof(written);
     written *list = la_mem_alloc(bytes);
     if (!list) return LA_ENOMEM;
-    la_status status = write_all(a, out, list);
+    la_status status = write_all(a, &metadata, out, list, n);
     la_mem_free(list, bytes);
     return status;
 }

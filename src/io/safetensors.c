@@ -29,6 +29,8 @@ enum { NWORDS = sizeof dtypes / sizeof *dtypes };
 typedef struct record {
     const char *name;       /* decoded, into the text buffer */
     size_t n;
+    const char *word;       /* where there is no such dtype here, else NULL */
+    size_t word_n;
     la_dtype dtype;
     int ndim;
     int64_t sizes[LA_MAX_DIMS];
@@ -42,6 +44,7 @@ typedef struct reader {
     record *list;
     int64_t n, list_capacity;
     la_mapping *mapping;    /* tensors lie there; NULL: they are read */
+    la_archive *out;
 } reader;
 
 /* The next string, decoded into the text buffer, which has capacity for the
@@ -61,20 +64,21 @@ static bool is_word(const char *text, size_t n, const char *word)
 }
 
 /* The words of the format's specification; those of 8-bit floats and narrower
-** have no dtype here. */
+** have no dtype here, nor have words of later versions: such a tensor is
+** skipped. */
 static la_status read_dtype(reader *r, record *out)
 {
     const char *text;
     size_t n;
-    char shown[900];
     LA_TRY(read_word(r, &text, &n));
     for (int i = 0; i < NWORDS; i++)
         if (is_word(text, n, dtypes[i].word)) {
             out->dtype = dtypes[i].dtype;
             return LA_OK;
         }
-    return la_error(LA_EIO, "dtype '%s' cannot be read",
-                    la_quote(text, n, shown, sizeof shown));
+    out->word = text;
+    out->word_n = n;
+    return LA_OK;
 }
 
 /* Sizes may be 0; '[]' is a scalar. Their product is checked with the
@@ -129,22 +133,6 @@ static la_status read_record(reader *r, record *out)
     return la_json_expect(&r->json, '}');
 }
 
-/* Texts about the file: checked, not kept. */
-static la_status skip_metadata(reader *r)
-{
-    const char *text;
-    size_t n, kept = r->used;
-    LA_TRY(la_json_expect(&r->json, '{'));
-    if (la_json_accept(&r->json, '}')) return LA_OK;
-    do {
-        LA_TRY(read_word(r, &text, &n));
-        LA_TRY(la_json_expect(&r->json, ':'));
-        LA_TRY(read_word(r, &text, &n));
-        r->used = kept;
-    } while (la_json_accept(&r->json, ','));
-    return la_json_expect(&r->json, '}');
-}
-
 /* Twice the capacity; the number of tensors is not known before the header
 ** ends. */
 static la_status add_record(reader *r, const record *one)
@@ -172,7 +160,7 @@ static la_status read_pair(reader *r, bool *metadata)
     if (is_word(one.name, one.n, "__metadata__")) {
         if (*metadata) return la_json_malformed("a key is there twice");
         *metadata = true;
-        return skip_metadata(r);
+        return la_metadata_read(&r->json, &r->out->metadata);
     }
     LA_TRY(read_record(r, &one));
     return add_record(r, &one);
@@ -213,6 +201,8 @@ static int compare_offsets(const void *pa, const void *pb)
 static la_status check_record(const record *r)
 {
     int64_t numel, bytes;
+    if (r->word) return r->end < r->begin
+        ? la_json_malformed("offsets do not fit shape and dtype") : LA_OK;
     LA_TRY(la_numel(r->ndim, r->sizes, &numel));
     if (!la_mul_ok(numel, (int64_t)la_dtype_size(r->dtype), &bytes))
         return la_error(LA_EIO, "size overflow");
@@ -265,6 +255,8 @@ static la_status add_data(la_mapping *m, const la_reader *s, int64_t base,
                           const record *r, la_archive *out)
 {
     la_tensor *t = NULL;
+    if (r->word)
+        return la_notes_add(&out->skipped, r->name, r->n, r->word, r->word_n);
     if (m)
         LA_TRY(la_mapping_tensor(m, base + r->begin, r->dtype, r->ndim,
                                  r->sizes, false, &t));
@@ -293,7 +285,8 @@ static la_status read_tensors(reader *r, const la_reader *s, int64_t base,
 static la_status read_with_text(const la_reader *s, la_mapping *m,
                                 const char *header, size_t n, la_archive *out)
 {
-    reader r = {.json = {header, header + n}, .capacity = n + 8, .mapping = m};
+    reader r = {.json = {header, header + n}, .capacity = n + 8, .mapping = m,
+                .out = out};
     if (!(r.text = la_mem_alloc(r.capacity))) return LA_ENOMEM;
     la_status status = read_tensors(&r, s, LENGTH_BYTES + (int64_t)n, out);
     la_mem_free(r.list, (size_t)r.list_capacity * sizeof *r.list);
@@ -335,47 +328,14 @@ static const char *word_of(la_dtype d)
     return NULL;
 }
 
-/* Counts always; writes while 'out' is there. */
-typedef struct text {
-    char *out;
-    size_t n;
-} text;
-
-static void put_text(text *t, const char *s, size_t n)
-{
-    if (t->out) memcpy(t->out + t->n, s, n);
-    t->n += n;
-}
-
-/* JSON asks for escapes of the quote, the backslash and control characters
-** only; the rest is UTF-8, which was checked. */
-static void put_name(text *t, const char *s, size_t n)
-{
-    put_text(t, "\"", 1);
-    for (size_t i = 0; i < n; i++) {
-        char piece[8];
-        unsigned char c = (unsigned char)s[i];
-        if (c == '"' || c == '\\') {
-            snprintf(piece, sizeof piece, "\\%c", c);
-            put_text(t, piece, 2);
-        } else if (c < 0x20) {
-            snprintf(piece, sizeof piece, "\\u%04x", c);
-            put_text(t, piece, 6);
-        } else {
-            put_text(t, s + i, 1);
-        }
-    }
-    put_text(t, "\"", 1);
-}
-
-static void put_number(text *t, int64_t v)
+static void put_number(la_bytes *t, int64_t v)
 {
     char digits[24];
     int n = snprintf(digits, sizeof digits, "%lld", (long long)v);
-    put_text(t, digits, (size_t)n);
+    la_bytes_put(t, digits, (size_t)n);
 }
 
-#define PUT(t, literal) put_text(t, literal, sizeof(literal) - 1)
+#define PUT(t, literal) la_bytes_put(t, literal, sizeof(literal) - 1)
 
 static int64_t bytes_of(const la_tensor *t)
 {
@@ -384,13 +344,13 @@ static int64_t bytes_of(const la_tensor *t)
 
 /* Compact JSON without blanks, keys in the order that the reference
 ** implementation writes. */
-static void put_entry(text *t, const la_entry *e, int64_t at)
+static void put_entry(la_bytes *t, const la_entry *e, int64_t at)
 {
     const la_tensor *x = e->tensor;
     const char *word = word_of((la_dtype)x->dtype);
-    put_name(t, e->name, e->n);
+    la_json_put(t, e->name, e->n);
     PUT(t, ":{\"dtype\":\"");
-    put_text(t, word, strlen(word));
+    la_bytes_put(t, word, strlen(word));
     PUT(t, "\",\"shape\":[");
     for (int d = 0; d < x->ndim; d++) {
         if (d) PUT(t, ",");
@@ -404,12 +364,16 @@ static void put_entry(text *t, const la_entry *e, int64_t at)
 }
 
 /* The header, blanks behind it so that the data is aligned. */
-static void put_header(text *t, const la_archive *a)
+static void put_header(la_bytes *t, la_archive *a)
 {
     int64_t at = 0;
     PUT(t, "{");
+    if (a->metadata.n) {
+        PUT(t, "\"__metadata__\":");
+        la_metadata_put(t, &a->metadata);
+    }
     for (int64_t i = 0; i < a->n; i++) {
-        if (i) PUT(t, ",");
+        if (i || a->metadata.n) PUT(t, ",");
         put_entry(t, &a->list[i], at);
         at += bytes_of(a->list[i].tensor);
     }
@@ -447,20 +411,15 @@ static la_status check_entries(const la_archive *a)
     return LA_OK;
 }
 
-/* Twice over the entries: the first pass counts the bytes to allocate. */
-static la_status write_header(const la_archive *a, la_writer *out)
+static la_status write_header(la_archive *a, la_writer *out)
 {
+    LA_BYTES header = {0};
     unsigned char length[LENGTH_BYTES];
-    text counted = {NULL, 0};
-    put_header(&counted, a);
-    text header = {la_mem_alloc(counted.n), 0};
-    if (!header.out) return LA_ENOMEM;
     put_header(&header, a);
+    LA_TRY(header.status);
     la_put_little(length, header.n, LENGTH_BYTES);
-    la_status status = la_writer_write(out, length, sizeof length);
-    if (!status) status = la_writer_write(out, header.out, header.n);
-    la_mem_free(header.out, counted.n);
-    return status;
+    LA_TRY(la_writer_write(out, length, sizeof length));
+    return la_writer_write(out, header.data, header.n);
 }
 
 la_status la_safetensors_write(la_archive *a, la_writer *out)

@@ -40,7 +40,7 @@ static la_status find_entry(la_archive *a, la_file_format format,
 static la_status load_path(const char *path, const char *name,
                            la_tensor **out)
 {
-    LA_ARCHIVE a = {NULL, 0, 0};
+    LA_ARCHIVE a = {0};
     la_file_format format = path ? la_file_format_of(path) : LA_FILE_UNKNOWN;
     if (format == LA_FILE_UNKNOWN) return bad_format();
     LA_TRY(la_file_load(path, format, &a));
@@ -51,7 +51,7 @@ static la_status load_path(const char *path, const char *name,
 static la_status load_inside(const la_reader *in, const char *from,
                              const char *name, la_tensor **out)
 {
-    LA_ARCHIVE a = {NULL, 0, 0};
+    LA_ARCHIVE a = {0};
     la_file_format format;
     LA_TRY(la_file_format_inside(in, &format));
     LA_TRY(la_file_read(in, format, &a));
@@ -134,7 +134,7 @@ static la_status collect(int n, const la_named *list, la_archive *a)
 /* The number of tensors is checked before anything is written. */
 static la_status save_path(const char *path, int n, const la_named *list)
 {
-    LA_ARCHIVE a = {NULL, 0, 0};
+    LA_ARCHIVE a = {0};
     la_file_format format = path ? la_file_format_of(path) : LA_FILE_UNKNOWN;
     if (format == LA_FILE_UNKNOWN) return bad_format();
     LA_TRY(collect(n, list, &a));
@@ -154,7 +154,7 @@ LA_API int la_save(const char *path, int n, const la_named *list)
 static la_status save_sink(const la_sink *sink, const char *word, int n,
                            const la_named *list)
 {
-    LA_ARCHIVE a = {NULL, 0, 0};
+    LA_ARCHIVE a = {0};
     la_sink s;
     la_writer out;
     la_file_format format = word ? la_file_format_named(word)

@@ -14,6 +14,8 @@
 #include "io/npy.h"
 #include "lua/api_struct.h"
 #include "lua/binding.h"
+#include "lua/build_options.h"
+#include "lua/checkpoint.h"
 #include "lua/files.h"
 
 /* A path at 'arg' with a known extension. The string stays owned by the
@@ -29,31 +31,7 @@ static const char *check_path(lua_State *L, int arg, const char *name,
     return path;
 }
 
-/* ---- tables of tensors ---- */
-
-#define ARCHIVE_NAME "lunarray.archive"
-enum { DEEPEST = 64 };
-
-/* After la_archive_free the archive is empty, so that it may run again here. */
-static int archive_gc(lua_State *L)
-{
-    la_enter_state(L);
-    la_archive_free(lua_touserdata(L, 1));
-    return 0;
-}
-
-/* An empty archive that the collector owns. */
-static la_archive *push_archive(lua_State *L)
-{
-    la_archive *a = lua_newuserdatauv(L, sizeof *a, 0);
-    *a = (la_archive){NULL, 0, 0};
-    if (luaL_newmetatable(L, ARCHIVE_NAME)) {
-        lua_pushcfunction(L, archive_gc);
-        lua_setfield(L, -2, "__gc");
-    }
-    lua_setmetatable(L, -2);
-    return a;
-}
+/* ---- reading and writing ---- */
 
 /* The mapping outlives this call only through the tensors in 'out'; an .npy
 ** file gives one entry with the empty name. */
@@ -73,122 +51,42 @@ static la_status map_file(const char *path, la_file_format format,
     return la_archive_add(out, "", 0, t);
 }
 
-/* The entries as a table; the archive's tensors move into handles. Leaves the
-** table on the stack. An error on the way leaves the rest to the archive's
-** finalizer. */
-static void push_entries(lua_State *L, la_state *s, la_archive *a)
+/* What the call takes besides object and path: {metadata = ...} at 'arg'.
+** Pushes that, or nil. */
+static void push_option(lua_State *L, int arg, const char *name)
 {
-    lua_createtable(L, 0, (int)a->n);
-    for (int64_t i = 0; i < a->n; i++) {
-        lua_pushlstring(L, a->list[i].name, a->list[i].n);
-        la_handle *h = la_new_handle(L, s);
-        la_fill_handle(s, h, a->list[i].tensor);
-        a->list[i].tensor = NULL;
-        lua_rawset(L, -3);
+    static const char *const known[] = {"metadata", NULL};
+    if (lua_isnoneornil(L, arg)) {
+        lua_pushnil(L);
+        return;
     }
+    if (!lua_istable(L, arg))
+        la_raise_arg(L, arg, name, "table of options expected, got %s",
+                     la_type_text(L, arg));
+    la_check_keywords(L, arg, known, name);
+    lua_getfield(L, arg, "metadata");
 }
 
-/* The number or boolean on the top of the stack as a 0-dim tensor. */
-static la_status add_number(lua_State *L, la_archive *a, const char *name,
-                            size_t n)
+/* The object at 1, which a .npy holds alone. The archive is freed here, not
+** left to the collector: it holds all values. */
+static void save(lua_State *L, const char *path, la_file_format format)
 {
-    la_tensor *t = NULL;
-    la_scalar v;
-    la_to_scalar(L, -1, &v);
-    LA_TRY(la_tensor_from_scalar(&v, &t));
-    return la_archive_add(a, name, n, t);
-}
-
-/* Mutual recursion with collect_value, to the depth of DEEPEST at most: there a
-** table that contains itself raises. */
-static void collect(lua_State *L, la_archive *a, int table, int depth);
-
-/* The value on the top, by the name below it, is none that can be saved. */
-static void refuse_value(lua_State *L, la_handle *h)
-{
-    size_t n;
-    char shown[900];
-    const char *name = lua_tolstring(L, -2, &n);
-    la_quote(name, n, shown, sizeof shown);
-    if (h) la_raise_arg(L, 1, "save", "'%s': tensor was freed", shown);
-    la_raise_arg(L, 1, "save", "'%s': a %s cannot be saved", shown,
-                 la_type_text(L, -1));
-}
-
-/* The value on the top goes by the name below it. The archive takes a reference
-** of its own, so that the value may leave the stack. */
-static void collect_value(lua_State *L, la_archive *a, int depth)
-{
-    size_t n;
-    const char *name = lua_tolstring(L, -2, &n);
-    la_handle *h = la_to_handle(L, -1);
-    int type = lua_type(L, -1);
-    if (h && h->tensor)
-        LA_CHECK(L, "save", la_file_add(a, name, n, h->tensor));
-    else if (type == LUA_TNUMBER || type == LUA_TBOOLEAN)
-        LA_CHECK(L, "save", add_number(L, a, name, n));
-    else if (type == LUA_TTABLE)
-        collect(L, a, lua_gettop(L), depth + 1);
-    else
-        refuse_value(L, h);
-}
-
-/* Push prefix (at 'prefix', nil for none) "." key (at 'key'). The key is
-** converted in a copy: lua_tostring on the key itself would confuse
-** lua_next. */
-static void push_name(lua_State *L, int prefix, int key)
-{
-    if (lua_type(L, key) != LUA_TSTRING && !lua_isinteger(L, key))
-        la_raise_arg(L, 1, "save", "names must be strings or integers, got a"
-                     " %s", la_type_text(L, key));
-    lua_pushvalue(L, key);
-    lua_tostring(L, -1);
-    if (lua_isnil(L, prefix)) return;
-    lua_pushvalue(L, prefix);
-    lua_pushliteral(L, ".");
-    lua_rotate(L, -3, 2);
-    lua_concat(L, 3);
-}
-
-/* A module or an optimizer: it has state and methods; what is saved is the
-** table that state_dict() gives. */
-static void refuse_object(lua_State *L, int table)
-{
-    if (!luaL_getmetafield(L, table, "__name")) return;
-    if (lua_getfield(L, table, "state_dict") == LUA_TFUNCTION)
-        la_raise_arg(L, 1, "save", "table of tensors expected, got %s: save "
-                     "its state_dict()", lua_tostring(L, -2));
-    lua_pop(L, 2);
-}
-
-/* All leaves of the table at 'table'; its name stands right below it. */
-static void collect(lua_State *L, la_archive *a, int table, int depth)
-{
-    if (depth > DEEPEST) la_raise_arg(L, 1, "save", "nested too deep");
-    refuse_object(L, table);
-    luaL_checkstack(L, 10, "nested too deep");
-    lua_pushnil(L);
-    while (lua_next(L, table)) {
-        push_name(L, table - 1, lua_gettop(L) - 1);
-        lua_insert(L, -2);
-        collect_value(L, a, depth);
-        lua_pop(L, 2);
-    }
-}
-
-/* The archive is freed here, not left to the collector: it holds all values. */
-static void save_table(lua_State *L, const char *path, la_file_format format)
-{
-    if (format == LA_FILE_NPY)
+    bool table = lua_type(L, 1) == LUA_TTABLE;
+    if (format == LA_FILE_NPY && table)
         la_raise_arg(L, 1, "save", "tensor expected, got %s (tables go to .npz"
                      " or .safetensors)", la_type_text(L, 1));
-    if (lua_type(L, 1) != LUA_TTABLE)
+    if (format != LA_FILE_NPY && !table)
         la_raise_arg(L, 1, "save", "table of tensors expected, got %s",
                      la_type_text(L, 1));
-    la_archive *a = push_archive(L);
-    lua_pushnil(L);
-    lua_pushvalue(L, 1);
-    collect(L, a, lua_gettop(L), 0);
+    push_option(L, 3, "save");                          /* at 4 */
+    if (format == LA_FILE_NPY && !lua_isnil(L, 4))
+        la_raise_arg(L, 3, "save", "a .npy has no metadata (.npz and "
+                     ".safetensors have)");
+    la_archive *a = la_push_archive(L);
+    if (!lua_isnil(L, 4)) la_collect_metadata(L, a, 4, 3);
+    if (table) la_collect_values(L, a, 1);
+    else LA_CHECK(L, "save", la_file_add(a, "", 0,
+                                         la_check_tensor(L, 1, "save")));
     LA_CHECK(L, "save", la_file_save(a, path, format));
     la_archive_free(a);
 }
@@ -259,56 +157,65 @@ static la_status pay(const la_state *s, const la_archive *a)
     return most < 1024 ? LA_OK : la_token_take(s->context.token, most / 1024);
 }
 
-/* la.load(path), or a name of the host's in a sandbox */
+/* Results of load and mmap: the values; when asked for, the metadata and the
+** tensors that were skipped. A .npy has but its tensor, of the empty name. */
+static int push_results(lua_State *L, const char *name, la_file_format format,
+                        la_archive *a)
+{
+    push_option(L, 2, name);
+    bool asked = lua_toboolean(L, -1);
+    la_push_values(L, name, a);
+    if (format == LA_FILE_NPY) lua_getfield(L, -1, "");
+    la_pace(L, la_state_of(L));
+    if (!asked) return 1;
+    la_push_notes(L, &a->metadata);
+    la_push_notes(L, &a->skipped);
+    return 3;
+}
+
+/* la.load(path[, {metadata = true}]), or a name of the host's in a sandbox */
 static int io_load(lua_State *L)
 {
     la_state *s = la_begin(L, "load", 0);
+    lua_settop(L, 2);
     la_file_format format = LA_FILE_UNKNOWN;
     const char *path = s->open ? la_check_name(L, 1, "load")
                                : check_path(L, 1, "load", &format);
-    la_archive *a = push_archive(L);
+    la_archive *a = la_push_archive(L);
     LA_CHECK(L, "load", s->open ? load_by_host(s, path, &format, a)
                                 : la_file_load(path, format, a));
     LA_CHECK(L, "load", pay(s, a));
-    push_entries(L, s, a);
-    if (format == LA_FILE_NPY) lua_getfield(L, -1, "");
-    la_pace(L, s);
-    return 1;
+    return push_results(L, "load", format, a);
 }
 
-/* la.mmap(path): as load, but the tensors are read-only and lie in the file */
+/* la.mmap(path[, {metadata = true}]): as load, but the tensors are read-only
+** and lie in the file */
 static int io_mmap(lua_State *L)
 {
-    la_state *s = la_begin(L, "mmap", 0);
+    la_begin(L, "mmap", 0);
+    lua_settop(L, 2);
     la_file_format format;
     const char *path = check_path(L, 1, "mmap", &format);
-    la_archive *a = push_archive(L);
+    la_archive *a = la_push_archive(L);
     LA_CHECK(L, "mmap", map_file(path, format, a));
-    push_entries(L, s, a);
-    if (format == LA_FILE_NPY) lua_getfield(L, -1, "");
-    la_pace(L, s);
-    return 1;
+    return push_results(L, "mmap", format, a);
 }
 
-/* la.save(object, path), or the other way round. PyTorch's order is (object,
-** path), that of other libraries (path, object); a string can't be saved, so
-** the first argument decides. */
+/* la.save(object, path[, {metadata = {...}}]), or path before object. PyTorch's
+** order is (object, path), that of other libraries (path, object); a string
+** can't be saved alone, so the first argument decides. */
 static int io_save(lua_State *L)
 {
     la_begin(L, "save", 0);
     la_file_format format;
-    lua_settop(L, 2);
-    if (lua_type(L, 1) == LUA_TSTRING) lua_rotate(L, 1, 1);
-    const char *path = check_path(L, 2, "save", &format);
-    if (format != LA_FILE_NPY || lua_type(L, 1) == LUA_TTABLE) {
-        save_table(L, path, format);
-    } else {
-        la_archive *a = push_archive(L);
-        la_tensor *t = la_check_tensor(L, 1, "save");
-        LA_CHECK(L, "save", la_file_add(a, "", 0, t));
-        LA_CHECK(L, "save", la_file_save(a, path, format));
-        la_archive_free(a);
+    lua_settop(L, 3);
+    if (lua_type(L, 1) == LUA_TSTRING) {
+        lua_pushvalue(L, 1);
+        lua_copy(L, 2, 1);
+        lua_replace(L, 2);
     }
+    const char *path = check_path(L, 2, "save", &format);
+    save(L, path, format);
     return 0;
 }
 
