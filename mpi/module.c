@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "module.h"
 
@@ -175,11 +176,13 @@ static void end_all(int status)
     int rank = 0, size = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    if (size > 1) {
-        fprintf(stderr, "lunarray.mpi: rank %d of %d ended with status %d; the "
-                "other ranks are ended\n", rank + 1, size, status);
-        fflush(stderr);
+    if (size == 1) {
+        MPI_Finalize();
+        return;
     }
+    fprintf(stderr, "lunarray.mpi: rank %d of %d ended with status %d; the "
+            "other ranks are ended\n", rank + 1, size, status);
+    fflush(stderr);
     MPI_Abort(MPI_COMM_WORLD, status);
 }
 
@@ -199,8 +202,9 @@ static int fn_abort(lua_State *L)
 {
     fprintf(stderr, "%s\n", luaL_checkstring(L, 1));
     fflush(NULL);
-    end_all((int)luaL_optinteger(L, 2, 1));
-    return 0;
+    int status = (int)luaL_optinteger(L, 2, 1);
+    end_all(status);
+    _exit(status);
 }
 
 static void begin(lua_State *L)

@@ -67,6 +67,70 @@ describe("mpi", function()
       true), text)
   end)
 
+  it_runs("averages gradients and keeps states in parts", function()
+    -- A file that is too long is an error of the write, not the end.
+    local lua = os.getenv "LUA" or "lua5.4"
+    local given = {program = "sh -c \"trap '' XFSZ; exec " .. lua .. ' \\$0"'}
+    all_done(2, "spec/mpi/gradients.lua", given)
+    all_done(4, "spec/mpi/gradients.lua", given)
+  end)
+
+  -- The loss of each step, and the hash of the weights.
+  local function trained(n, words)
+    local text, ok = mpirun.run(n, "spec/mpi/train.lua " .. words)
+    assert.is_true(ok, text)
+    local list = {}
+    for number in text:gmatch "0x%S+" do list[#list + 1] = tonumber(number) end
+    assert.equal(12, #list)
+    return list, text:match "weights (%S+)"
+  end
+
+  local function near(a, b, bound)
+    for k = 1, #a do
+      assert.is_true(math.abs(a[k] - b[k]) <= bound * math.abs(b[k]),
+        ("step %d: %.17g, not %.17g"):format(k, a[k], b[k]))
+    end
+  end
+
+  it_runs("trains on parts of a batch as one process on all", function()
+    -- 12 sums of as many terms, each in another order; their errors grow with
+    -- the steps.
+    local whole = trained(1, "float64 12 whole")
+    near(trained(2, "float64 12 whole"), whole, 1e-12)
+    near(trained(4, "float64 12 zero"), whole, 1e-12)
+    near(trained(4, "float32 12 whole"), trained(1, "float32 12 whole"), 1e-5)
+  end)
+
+  it_runs("gives the same bits for any number of ranks", function()
+    local losses, weights = trained(1, "float32 12 shards")
+    for _, n in ipairs{2, 3, 4} do
+      local others, same = trained(n, "float32 12 shards")
+      assert.same(losses, others)
+      assert.equal(weights, same)
+    end
+  end)
+
+  it_runs("goes on after a rank was killed, bit by bit", function()
+    local path = os.tmpname()
+    local file = path .. ".safetensors"
+    local function run(n, words)
+      return mpirun.run(n, "spec/mpi/resume.lua " .. file .. " " .. words)
+    end
+    local text, ok = run(2, "6")
+    assert.is_true(ok, text)
+    os.remove(file)
+    local step = math.random(2, 6)
+    local said, ended = run(2, "6 " .. step)
+    assert.is_false(ended, said)
+    assert.is_truthy(said:find "rank %d" and said:find "[Kk]ill", said)
+    local again, good = run(4, "6")
+    assert.is_true(good, again)
+    assert.equal(text:match "weights %S+", again:match "weights %S+",
+      "killed before step " .. step)
+    os.remove(file)
+    os.remove(path)
+  end)
+
   it("names the packages when it was not built", function()
     local pipe = assert(io.popen("LUA_CPATH='/nowhere/?.so;;' "
       .. (os.getenv "LUNARRAY_PROGRAM" or "build/lunarray")

@@ -130,17 +130,18 @@ local DataLoader = {}
 DataLoader.__index = DataLoader
 
 local known = {batch_size = true, shuffle = true, generator = true,
-  drop_last = true, collate = true}
+  drop_last = true, collate = true, sampler = true}
 
 -- options: batch_size (1), shuffle, generator, drop_last, collate (a function
--- of the list of samples, each a packed list of parts).
+-- of the list of samples, each a packed list of parts), sampler (an object with
+-- indices(), or with batches() and #: see DistributedSampler).
 function data.DataLoader(dataset, options)
   local self = {dataset = dataset, batch_size = 1, shuffle = false,
     drop_last = false}
   for key, value in pairs(options or {}) do
     if not known[key] then
       error("DataLoader: unknown option '" .. tostring(key) .. "' (known: "
-        .. "batch_size, collate, drop_last, generator, shuffle)", 2)
+        .. "batch_size, collate, drop_last, generator, sampler, shuffle)", 2)
     end
     self[key] = value
   end
@@ -152,21 +153,39 @@ function data.DataLoader(dataset, options)
 end
 
 function DataLoader:__len()
-  local n = #self.dataset
+  local sampler = self.sampler
+  if sampler and sampler.batches then return #sampler end
+  local n = sampler and #sampler or #self.dataset
   if self.drop_last then return n // self.batch_size end
   return (n + self.batch_size - 1) // self.batch_size
 end
 
 local function order_of(self, n)
+  if self.sampler then return self.sampler:indices() end
   if self.shuffle then
     return la.randperm(n, {generator = self.generator})
   end
   return la.range(1, n, {dtype = "int64"})
 end
 
+local function fetch(self, index)
+  if self.collate then
+    return self.collate(samples_of(self.dataset, index))
+  end
+  return data.fetch(self.dataset, index)
+end
+
 -- for xb, yb in loader:batches() do: each call goes over the set once.
 function DataLoader:batches()
-  local total = #self.dataset
+  local sampler = self.sampler
+  if sampler and sampler.batches then
+    local next_index = sampler:batches()
+    return function()
+      local index = next_index()
+      if index then return fetch(self, index) end
+    end
+  end
+  local total = sampler and #sampler or #self.dataset
   local order, from = nil, 1
   local last = self.drop_last and total - self.batch_size + 1 or total
   return function()
@@ -175,12 +194,97 @@ function DataLoader:batches()
     local n = math.min(self.batch_size, total - from + 1)
     local index = order:narrow(1, from, n)
     from = from + n
-    if self.collate then
-      return self.collate(samples_of(self.dataset, index))
-    end
-    return data.fetch(self.dataset, index)
+    return fetch(self, index)
   end
 end
+
+-- ---- samples for one of many processes ----
+
+local DistributedSampler = {}
+
+local sampler_options = {rank = true, size = true, shuffle = true, seed = true,
+  drop_last = true, batch_size = true}
+
+-- Which samples are this rank's. options: rank (from 1) and size, those of
+-- lunarray.mpi where it was required; shuffle (true), seed (0), drop_last;
+-- batch_size: of all ranks together.
+-- Without batch_size every rank gets as many samples, rank, rank + size, ... of
+-- one order, which begins anew to be long enough (or is cut: drop_last). With
+-- it, each batch of that order is cut in parts that differ by a sample at most:
+-- ranks together do what one process does; weight() is the part's length times
+-- size over the batch's, by which the mean loss of the part is multiplied. A
+-- last batch with fewer samples than ranks is left out.
+function data.DistributedSampler(dataset, options)
+  local mpi = package and package.loaded["lunarray.mpi"] or {}
+  local self = {total = #dataset, rank = mpi.rank, size = mpi.size,
+    shuffle = true, seed = 0, drop_last = false, epoch = 0}
+  for key, value in pairs(options or {}) do
+    if not sampler_options[key] then
+      error("DistributedSampler: unknown option '" .. tostring(key)
+        .. "' (known: batch_size, drop_last, rank, seed, shuffle, size)", 2)
+    end
+    self[key] = value
+  end
+  if not self.rank or not self.size or self.rank < 1
+    or self.rank > self.size then
+    error("DistributedSampler: rank from 1 to size expected (require "
+      .. "lunarray.mpi first, or give rank and size)", 2)
+  end
+  if self.batch_size and self.batch_size < self.size then
+    error(("DistributedSampler: a batch_size of %d for %d ranks")
+      :format(self.batch_size, self.size), 2)
+  end
+  local methods = {}
+  for name, f in pairs(DistributedSampler) do methods[name] = f end
+  if not self.batch_size then methods.batches = nil end
+  return setmetatable(self, {__index = methods,
+    __len = DistributedSampler.__len})
+end
+
+-- Another epoch is another order, the same on all ranks.
+function DistributedSampler:set_epoch(epoch) self.epoch = epoch end
+
+local function whole_order(self)
+  if not self.shuffle then
+    return la.range(1, self.total, {dtype = "int64"})
+  end
+  local generator = la.Generator(self.seed + self.epoch)
+  return la.randperm(self.total, {generator = generator})
+end
+
+-- How many batches, or samples of this rank, there are.
+function DistributedSampler:__len()
+  local n, b = self.total, self.batch_size or self.size
+  if not self.batch_size then
+    return self.drop_last and n // b or (n + b - 1) // b
+  end
+  local rest = n % b
+  return n // b + ((rest >= self.size and not self.drop_last) and 1 or 0)
+end
+
+function DistributedSampler:indices()
+  local order, n = whole_order(self), #self * self.size
+  while #order < n do order = la.cat({order, order}, 1) end
+  return order:narrow(1, 1, n):reshape(-1, self.size):select(2, self.rank)
+end
+
+function DistributedSampler:batches()
+  local order, from, k, count = whole_order(self), 0, 0, #self
+  return function()
+    if k == count then return nil end
+    k = k + 1
+    local n = math.min(self.batch_size, self.total - from)
+    local base, more = n // self.size, n % self.size
+    local own = base + (self.rank <= more and 1 or 0)
+    local first = (self.rank - 1) * base + math.min(self.rank - 1, more)
+    self.share = own * self.size / n
+    local index = order:narrow(1, from + first + 1, own)
+    from = from + n
+    return index
+  end
+end
+
+function DistributedSampler:weight() return self.share or 1 end
 
 -- ---- progress ----
 

@@ -80,8 +80,13 @@ data.Subset(dataset, indices)
 data.random_split(dataset, lengths[, {generator=}])
     Disjoint subsets drawn by chance; lengths may be fractions.
 data.DataLoader(dataset, {batch_size=, shuffle=, generator=, drop_last=,
-      collate=})
+      collate=, sampler=})
     for xb, yb in loader:batches() do; #loader batches an epoch.
+data.DistributedSampler(dataset, {batch_size=, shuffle=, seed=, drop_last=,
+      rank=, size=})
+    Samples of this process, one of many (lunarray.mpi): for DataLoader's
+    sampler. With batch_size, that of all together, parts of one batch, and
+    weight(); set_epoch(k) draws another order.
 data.collate(samples)
     Stacks the parts of samples to batches.
 data.fetch(dataset, indices)

@@ -19,6 +19,10 @@ for name, method in pairs(Comm) do
   end
 end
 
+local train = require "lunarray.mpi.train"
+train.world = mpi.world
+for name, f in pairs(train) do if name ~= "world" then mpi[name] = f end end
+
 -- Ends all ranks, with a text.
 function mpi.abort(text)
   raw.abort(("lunarray.mpi: rank %d of %d: %s"):format(mpi.rank, mpi.size,

@@ -47,12 +47,13 @@ local function mpirun_options()
 end
 
 -- What n ranks of a script printed on both streams, and whether all ended well.
--- options: program (lua5.4), settings (of the environment).
+-- options: program (lua5.4), settings (shell text in
+-- front of the command: of the environment).
 function mpirun.run(n, script, given)
   given = given or {}
-  local command = ("%s %s timeout -k 5 120 mpirun %s -n %d %s %s 2>&1"):format(
-    SETTINGS, given.settings or "", mpirun_options(), n,
-    given.program or os.getenv "LUA" or "lua5.4", script)
+  local command = ("export %s; %s timeout -k 5 120 mpirun %s -n %d %s %s 2>&1")
+    :format(SETTINGS, given.settings or "", mpirun_options(), n,
+      given.program or os.getenv "LUA" or "lua5.4", script)
   local pipe = assert(io.popen(command))
   local text = pipe:read "a"
   local ok = pipe:close()
