@@ -805,7 +805,44 @@ LA_API int la_withdraw_op(la_op *op);
 /* The same without 'user', for good. */
 LA_API int la_register_op(const char *schema, const char *doc, la_kernel shape,
                           la_kernel fill);
-/* A device by name, and the kernels of operations on it. Its number, or -1. */
+
+/* Memory of a device. Blocks are what 'alloc' gives, and mean what the hooks
+** say: nothing here reads behind them. All hooks run on any thread, several at
+** once, and with no lock held; they may fail. Bytes count as tensors' bytes,
+** for the caps too. The hooks are given together, 'copy' if there is one;
+** without any, blocks are the library's own memory. */
+typedef struct la_device_def {
+    size_t size;
+    const char *name;       /* copied, for {device = "toy"}, x:to("toy") */
+    void *user;
+    void *(*alloc)(void *user, size_t bytes, size_t alignment);
+    void (*release)(void *user, void *block, size_t bytes);
+    /* 'bytes' from or to the CPU's memory, at 'offset' in the block: 0, or what
+    ** la_fail gives, which the call then fails with. */
+    int (*copy_in)(void *user, void *block, size_t offset, const void *host,
+                   size_t bytes);
+    int (*copy_out)(void *user, void *host, const void *block, size_t offset,
+                    size_t bytes);
+    /* Between two blocks; NULL: through the CPU. */
+    int (*copy)(void *user, void *to, size_t to_offset, const void *from,
+                size_t from_offset, size_t bytes);
+} la_device_def;
+/* The device's number, above 0; -1 on failure: LA_EARG, LA_ENOMEM. It stays as
+** long as the runtime (NULL: the default one), and 'user' must, too.
+**
+** Its tensors are made like others (new ones by functions without tensors on
+** the CPU, then moved), viewed, copied, filled, printed, read by item and
+** totable, moved by x:to("toy") and x:cpu(), and saved for gradients. All else
+** takes a kernel: LA_EKEY names the operation and the device. la_tensor_data
+** gives block + offset, counted in bytes. */
+LA_API int la_register_device_ex(la_runtime *rt, const la_device_def *def);
+/* By the operation's name, with that of its overload if there is one ("add",
+** "max.dim"); NULL for 'kernel' takes it away. It gets tensors of the device,
+** and 0-dim ones of the CPU for numbers; it makes its results by
+** la_frame_output. 0, or a status: LA_EARG for an unknown name or device. */
+LA_API int la_register_kernel_ex(la_runtime *rt, const char *op, int device,
+                                 la_kernel kernel);
+/* The same in the default runtime; a device of the library's own memory. */
 LA_API int la_register_device(const char *name);
 LA_API int la_register_kernel(const char *op, int device, la_kernel kernel);
 

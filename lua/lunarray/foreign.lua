@@ -38,7 +38,7 @@ local ROWS = {
   "longdouble bool_ str_ object_ bytes_ void datetime64 timedelta64 " ..
   "quint8 qint8 qint32 dtype",
   "dtypes are strings: la.float32 or \"float32\", float64, int64, ...",
-  "device", "devices are strings: \"cpu\" or \"meta\"",
+  "device", "devices are strings: \"cpu\", \"meta\"",
   "Size", "sizes are lists: {2, 3}",
   "strided sparse_coo sparse_csr layout :layout memory_format",
   "every tensor is dense with strides; memory_format = \"channels_last\" " ..
@@ -267,8 +267,8 @@ local ROWS = {
   ":mtia :pin_memory :is_pinned :record_stream :is_cuda :is_xpu :is_ipu " ..
   ":is_maia :is_mps :is_mtia :is_vulkan :is_xla :is_mkldnn :to_mkldnn " ..
   ":get_device",
-  "tensors are in main memory: x.device is \"cpu\" or \"meta\"",
-  ":cpu", "x is in main memory already",
+  "tensors are in main memory: x.device is \"cpu\" or \"meta\", or a device "
+  .. "that the host program registered",
   ":is_cpu", "x.device == \"cpu\"",
   "autocast amp autocast_decrement_nesting autocast_increment_nesting " ..
   "clear_autocast_cache get_autocast_cpu_dtype get_autocast_dtype " ..

@@ -55,7 +55,7 @@ static void structs_stay(void **state)
         AT(la_limits, deadline, 16), AT(la_limits, fuel, 24),
         AT(la_limits, open, 32), AT(la_limits, open_context, 40),
         AT(la_limits, runtime, 48),
-        AT(la_buffer, data, 8), AT(la_buffer, dtype, 16),
+        IS(la_buffer, 72), AT(la_buffer, data, 8), AT(la_buffer, dtype, 16),
         AT(la_buffer, ndim, 24), AT(la_buffer, flags, 28),
         AT(la_buffer, sizes, 32), AT(la_buffer, byte_strides, 40),
         AT(la_buffer, extent, 48), AT(la_buffer, release, 56),
@@ -64,7 +64,14 @@ static void structs_stay(void **state)
         AT(la_source, length, 16), AT(la_source, read, 24),
         AT(la_source, close, 32), IS(la_sink, 24), AT(la_sink, context, 8),
         AT(la_sink, write, 16), IS(la_named, 16), AT(la_named, name, 0),
-        AT(la_named, tensor, 8)
+        AT(la_named, tensor, 8), IS(la_op_def, 56), AT(la_op_def, schema, 8),
+        AT(la_op_def, doc, 16), AT(la_op_def, shape, 24),
+        AT(la_op_def, fill, 32), AT(la_op_def, user, 40),
+        AT(la_op_def, drop, 48), IS(la_device_def, 64),
+        AT(la_device_def, name, 8), AT(la_device_def, user, 16),
+        AT(la_device_def, alloc, 24), AT(la_device_def, release, 32),
+        AT(la_device_def, copy_in, 40), AT(la_device_def, copy_out, 48),
+        AT(la_device_def, copy, 56)
     };
     if (sizeof(void *) != 8) skip();
     CHECK(list);

@@ -424,6 +424,31 @@ static __attribute__((noinline)) void free_slow(void *block, size_t bytes)
     unlock(m);
 }
 
+bool la_mem_charge(size_t bytes)
+{
+    la_local *t = la_local_here();
+    la_memory_part *m = &la_runtime_here()->memory;
+    pthread_mutex_lock(&m->lock);
+    bool fits = !rehearsal_fails(m) && fits_cap(m, t, bytes, 0);
+    if (fits) {
+        account(t ? t : &m->departed, bytes);
+        note_peak(m);
+    }
+    update_careful(m);
+    unlock(m);
+    if (!fits) report(bytes);
+    return fits;
+}
+
+void la_mem_discharge(size_t bytes)
+{
+    la_local *t = la_local_here();
+    la_memory_part *m = &la_runtime_here()->memory;
+    pthread_mutex_lock(&m->lock);
+    add(t ? &t->used : &m->departed.used, -(int64_t)bytes);
+    unlock(m);
+}
+
 /* ---- the quick way ---- */
 
 static inline void *alloc_quick(size_t bytes)

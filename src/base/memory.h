@@ -30,6 +30,10 @@ void *la_mem_zalloc(size_t bytes) __attribute__((malloc, warn_unused_result));
 void *la_mem_alloc_tell(size_t bytes, bool *zero)
     __attribute__((warn_unused_result));
 void la_mem_free(void *block, size_t bytes);
+/* Count, and cap, bytes of a tensor that lie in nobody's memory here but on a
+** device. False with the error record set: above the cap. */
+bool la_mem_charge(size_t bytes);
+void la_mem_discharge(size_t bytes);
 
 typedef struct la_mem_info {
     size_t used;    /* bytes in live blocks */

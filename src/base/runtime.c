@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/device.h"
 #include "base/memory.h"
 
 enum { MOST = 256 };
@@ -353,6 +354,7 @@ la_status la_runtime_end(la_runtime *rt)
     LA_TRY(check_unused(rt));
     uint64_t serial = rt->serial;
     if (la_op_table_drop) la_op_table_drop(rt);
+    la_devices_drop(rt);
     unlist(rt);
     if (la_here.serial == serial) la_move_to(&la_default_runtime);
     if (la_current_context && la_current_context->serial == serial)

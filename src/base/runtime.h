@@ -112,6 +112,7 @@ struct la_runtime {
     /* What was registered, op/registry.c; NULL: nothing. */
     _Atomic(struct la_op_table *) table;
     atomic_bool kernels_replaced;   /* ... kernels for plain tensors too */
+    _Atomic(struct la_devices *) devices;   /* base/device.c; NULL: none */
 };
 
 extern la_runtime la_default_runtime;

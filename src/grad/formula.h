@@ -79,6 +79,8 @@ bool la_x_result_of(const la_formula *x, int k, const la_op *op);
 const la_output_meta *la_x_meta(la_formula *x, int k, int64_t member);
 la_value la_x_sizes(la_formula *x, int k);
 int la_x_ndim(la_formula *x, int k);
+/* 'g' on the device of input k; meta's stays, as it has no values to bring. */
+la_tensor *la_x_on_device(la_formula *x, la_tensor *g, int k);
 la_tensor *la_x_fail(la_formula *x, la_status status);
 
 #endif

@@ -422,6 +422,15 @@ la_value la_x_sizes(la_formula *x, int k)
 
 int la_x_ndim(la_formula *x, int k) { return la_x_meta(x, k, 0)->ndim; }
 
+la_tensor *la_x_on_device(la_formula *x, la_tensor *g, int k)
+{
+    la_tensor *there = NULL;
+    la_device want = (la_device)la_x_meta(x, k, 0)->device;
+    if (!g || g->device == want || g->device == LA_META) return g;
+    la_status status = la_run(to_device, &there, g, la_v_device(want));
+    return status ? la_x_fail(x, status) : la_x_own(x, there);
+}
+
 /* ---- running ---- */
 
 /* Releases the temporaries, the last one first. */

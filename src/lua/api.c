@@ -22,6 +22,7 @@
 #include "tensor/dlpack.h"
 #include "tensor/hash.h"
 #include "tensor/host.h"
+#include "tensor/remote.h"
 #include "tensor/shape.h"
 
 /* ---- states ---- */
@@ -239,9 +240,10 @@ static la_status hash_values(const la_tensor *t, uint64_t *out)
     LA_TRY(la_run(resolve_neg, &plain, neg));
     la_tensor_drop(&neg);
     LA_TRY(la_run(contiguous, &neg, plain));
-    if (neg->device != LA_CPU)
-        return la_error(LA_EKEY, "the tensor has no data on the CPU");
+    if (neg->device == LA_META)
+        return la_error(LA_EKEY, "a tensor on the meta device has no data");
     LA_TRY(la_tensor_check_bounds(neg));
+    LA_TRY(la_remote_bring(&neg));
     return la_tensor_hash(neg, out);
 }
 
@@ -270,7 +272,8 @@ LA_API void *la_tensor_data(const la_tensor *t)
     if (!t) return NULL;
     la_error_keep(&before);
     la_position here = la_move_to_owner(t->owner);  /* it may be deferred */
-    void *data = la_tensor_check_bounds(t) == LA_OK ? la_data(t) : NULL;
+    void *data = la_tensor_check_bounds(t) ? NULL
+               : la_is_remote(t->device) ? la_remote_address(t) : la_data(t);
     if (data && la_storage_expose(t->storage)) data = NULL;
     la_move_back(&here);
     la_error_restore(&before);

@@ -183,12 +183,28 @@ LA_API int la_register_op(const char *schema, const char *doc, la_kernel shape,
 
 /* ---- devices ---- */
 
+static la_status register_device(const la_device_def *def, la_device *out)
+{
+    la_device_def d;
+    if (!def) return la_error(LA_EARG, "no la_device_def given");
+    LA_TRY(LA_READ_STRUCT("la_register_device_ex", la_device_def, def, &d));
+    return la_device_register(&d, out);
+}
+
+LA_API int la_register_device_ex(la_runtime *rt, const la_device_def *def)
+{
+    la_device d = LA_CPU;
+    LA_API_ENTRY_IN(rt ? rt : &la_default_runtime);
+    la_status status = register_device(def, &d);
+    return la_api_end("la_register_device_ex", status) ? -1 : (int)d;
+}
+
 LA_API int la_register_device(const char *name)
 {
     la_device d = LA_CPU;
+    la_device_def def = {.size = sizeof def, .name = name};
     LA_API_ENTRY_IN(&la_default_runtime);
-    la_status status = name ? la_device_register(name, &d)
-        : la_error(LA_EARG, "a device needs a name");
+    la_status status = la_device_register(&def, &d);
     return la_api_end("la_register_device", status) ? -1 : (int)d;
 }
 
@@ -198,9 +214,17 @@ static la_status register_kernel(const char *op, int device, la_kernel kernel)
     const la_op *row = op ? la_op_lookup(op, strlen(op)) : NULL;
     if (!row) return la_error(LA_EARG, "there is no operation '%.60s'",
                               op ? op : "(null)");
-    if (device < 0 || device >= LA_NDEVICES)
+    if (!la_device_is_known(device))
         return la_error(LA_EARG, "there is no device %d", device);
     return la_kernel_register(row, (la_key)device, (la_op_fn)kernel);
+}
+
+LA_API int la_register_kernel_ex(la_runtime *rt, const char *op, int device,
+                                 la_kernel kernel)
+{
+    LA_API_ENTRY_IN(rt ? rt : &la_default_runtime);
+    return la_api_end("la_register_kernel_ex",
+                      register_kernel(op, device, kernel));
 }
 
 LA_API int la_register_kernel(const char *op, int device, la_kernel kernel)

@@ -6,6 +6,7 @@
 
 #include "op/device_names.h"
 #include "tensor/names.h"
+#include "tensor/remote.h"
 #include "tensor/shape.h"
 
 /* ---- attributes ---- */
@@ -408,7 +409,8 @@ static int method_data_ptr(lua_State *L)
         return luaL_error(L, "data_ptr: not available in a sandbox");
     LA_CHECK(L, "data_ptr", la_tensor_check_bounds(t));
     if (t->storage) LA_CHECK(L, "data_ptr", la_storage_expose(t->storage));
-    lua_pushinteger(L, (lua_Integer)(intptr_t)la_data(t));
+    lua_pushinteger(L, (lua_Integer)(intptr_t)(
+        la_is_remote(t->device) ? la_remote_address(t) : la_data(t)));
     return 1;
 }
 

@@ -112,7 +112,8 @@ static void read_fields(lua_State *L, int at, la_build_options *o,
     lua_getfield(L, at, "requires_grad");
     o->requires_grad = lua_toboolean(L, -1);
     lua_getfield(L, at, "device");
-    if (!lua_isnil(L, -1)) o->device = option_device(L, name);
+    o->has_device = !lua_isnil(L, -1);
+    if (o->has_device) o->device = option_device(L, name);
     lua_getfield(L, at, "memory_format");
     if (!lua_isnil(L, -1)) {
         const char *word = lua_type(L, -1) == LUA_TSTRING
@@ -193,11 +194,18 @@ void la_read_options_in_data(lua_State *L, int at, const char *const *known,
 void la_apply_options(lua_State *L, la_handle *h, const la_build_options *o,
                       const char *name)
 {
-    if (o->device == LA_META) {
+    bool moves = o->has_device && o->device != h->tensor->device;
+    if (moves && o->device == LA_META) {
         la_tensor *t = h->tensor, *meta = NULL;
         LA_CHECK(L, name, la_tensor_empty_on(LA_META, t->ndim, la_sizes(t),
                                              NULL, (la_dtype)t->dtype, &meta));
         h->tensor = meta;
+        la_tensor_release(t);
+    } else if (moves) {
+        la_tensor *t = h->tensor, *there = NULL;
+        LA_CHECK(L, name, la_run(to_copy, &there, t, la_v_none(),
+                                 la_v_device(o->device), la_v_none()));
+        h->tensor = there;
         la_tensor_release(t);
     }
     if (o->has_format) {

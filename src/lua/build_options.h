@@ -6,7 +6,8 @@
 
 typedef struct la_build_options {
     la_dtype dtype;         /* LA_UNDEFINED: by the values */
-    la_device device;
+    la_device device;       /* with has_device */
+    bool has_device;
     bool given;             /* by an argument of their own */
     bool requires_grad;
     bool has_format;

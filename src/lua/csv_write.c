@@ -9,6 +9,7 @@
 #include "io/stream.h"
 #include "lua/bytes.h"
 #include "lua/csv.h"
+#include "tensor/remote.h"
 
 /* A column that is written: a tensor, or the list at 'at'. */
 typedef struct source_column {
@@ -67,6 +68,7 @@ static la_status plain_column(la_tensor *t, la_tensor **out)
     if (t->flags & LA_F_BATCHED) return la_tensor_owed(t);
     if (t->device == LA_META || (t->numel && !t->storage))
         return la_error(LA_ESTATE, "the tensor has no data to save");
+    LA_TRY(la_remote_refuse(t));
     if (la_is_complex((la_dtype)t->dtype))
         return la_error(LA_EDTYPE, "complex numbers can't be written: write "
                         "their parts");

@@ -16,6 +16,7 @@
 #include "lua/build_options.h"
 #include "lua/from_table.h"
 #include "tensor/hash.h"
+#include "tensor/remote.h"
 #include "tensor/shape.h"
 
 /* ---- walking a nested table ---- */
@@ -454,6 +455,7 @@ static int fn_asarray(lua_State *L)
         lua_pop(L, 1);
     }
     bool same = h && h->tensor && !copy && !o.names && !o.has_format
+        && (!o.has_device || o.device == (la_device)h->tensor->device)
         && (o.dtype == LA_UNDEFINED || o.dtype == (la_dtype)h->tensor->dtype);
     if (same) {
         lua_settop(L, 1);
@@ -562,8 +564,9 @@ static la_tensor *push_plain(lua_State *L, int arg, const char *name)
     la_tensor_release(plain);
     if (dense->device == LA_META)
         luaL_error(L, "%s: a tensor on the meta device has no data", name);
-    LA_CHECK(L, name, la_tensor_check_bounds(dense));
-    return dense;
+    LA_CHECK(L, name, la_remote_bring(&h->tensor));
+    LA_CHECK(L, name, la_tensor_check_bounds(h->tensor));
+    return h->tensor;
 }
 
 /* Elements of the tensor at 'arg'; 0 for what is none. */

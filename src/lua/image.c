@@ -14,6 +14,7 @@
 #include "lua/binding.h"
 #include "lua/build_options.h"
 #include "lua/bytes.h"
+#include "tensor/remote.h"
 
 /* ---- arguments ---- */
 
@@ -220,6 +221,7 @@ static la_status check_tensor(const la_tensor *t)
     if (t->flags & LA_F_BATCHED) return la_tensor_owed(t);
     if (t->device == LA_META)
         return la_error(LA_ESTATE, "a meta tensor has no data to save");
+    LA_TRY(la_remote_refuse(t));
     if (t->numel && !t->storage)
         return la_error(LA_ESTATE, "the tensor has no data to save");
     if (t->ndim != 2 && t->ndim != 3)

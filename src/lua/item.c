@@ -49,34 +49,47 @@ static int64_t only_offset(lua_State *L, const la_tensor *t, const char *name)
     return t->offset;
 }
 
+/* An element of a device of the host's is fetched to here. */
+typedef union fetched {
+    char bytes[16];
+    double align[2];
+} fetched;
+
 /* Element 'at' of the storage. The bounds are checked here because another
 ** tensor on the same storage may have resized it. Raises without data. */
 static const char *element(lua_State *L, const la_tensor *t, int64_t at,
-                           const char *name)
+                           const char *name, fetched *own)
 {
     int64_t item = (int64_t)la_itemsize(t);
+    bool remote = la_is_remote(t->device);
     if (t->storage && t->storage->nbytes < 0) {
         la_enter(L);
         LA_CHECK(L, name, la_tensor_check_bounds(t));
     }
-    if (!t->storage || !t->storage->data)
+    if (!t->storage || !(remote ? la_storage_remote(t->storage)
+                                : t->storage->data))
         luaL_error(L, "%s: the tensor has no data", name);
     if ((at + 1) * item > t->storage->nbytes)
         luaL_error(L, "%s: the storage is too small by now", name);
-    return t->storage->data + at * item;
+    if (!remote) return t->storage->data + at * item;
+    la_enter(L);
+    LA_CHECK(L, name, la_device_read(t->device, own->bytes,
+                                     la_storage_remote(t->storage), at * item,
+                                     item));
+    return own->bytes;
 }
 
 /* The one element, or the one at the n indices on the stack from 2 on: where
 ** it lies. */
 static inline const char *find_element(lua_State *L, const la_tensor *t, int n,
-                                       const char *name)
+                                       const char *name, fetched *own)
 {
     if (t->flags & LA_F_DEFERRED) {
         la_enter(L);
         LA_CHECK(L, name, la_tensor_check_bounds(t));
     }
     return element(L, t, n > 0 ? item_offset(L, t, n)
-                               : only_offset(L, t, name), name);
+                               : only_offset(L, t, name), name, own);
 }
 
 /* The element at 'p' with the lazy conj and neg bits of 't' applied. */
@@ -92,8 +105,9 @@ static la_scalar load(const la_tensor *t, const char *p)
 int la_item(lua_State *L)
 {
     la_begin_work(L, la_up_state(L), "item", 0);
+    fetched own;
     la_tensor *t = la_check_tensor(L, 1, "item");
-    const char *p = find_element(L, t, lua_gettop(L) - 1, "item");
+    const char *p = find_element(L, t, lua_gettop(L) - 1, "item", &own);
     if (t->dtype == LA_FLOAT32 && !(t->flags & LA_F_NEG)) {
         lua_pushnumber(L, *(const float *)p);
         return 1;
@@ -108,8 +122,9 @@ int la_item(lua_State *L)
 static la_scalar real_scalar(lua_State *L, const char *name)
 {
     la_begin_work(L, la_up_state(L), name, 0);
+    fetched own;
     la_tensor *t = la_check_tensor(L, 1, name);
-    la_scalar s = load(t, find_element(L, t, 0, name));
+    la_scalar s = load(t, find_element(L, t, 0, name, &own));
     if (s.kind == LA_KCOMPLEX && s.im != 0)
         luaL_error(L, "%s: the value has an imaginary part: take real() or "
                    "abs() of it first", name);

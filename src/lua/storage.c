@@ -44,9 +44,10 @@ static int storage_bytes(lua_State *L)
 static int storage_text(lua_State *L)
 {
     la_storage *s = check_storage(L);
-    lua_pushfstring(L, "lunarray.Storage of %I bytes%s",
+    lua_pushfstring(L, "lunarray.Storage of %I bytes%s%s",
                     (LUAI_UACINT)la_storage_bytes(s),
-                    s->device == LA_META ? " on meta" : "");
+                    s->device == LA_CPU ? "" : " on ",
+                    s->device == LA_CPU ? "" : la_device_name(s->device));
     return 1;
 }
 

@@ -21,6 +21,8 @@
 #include "tensor/verify.h"
 
 #define BIT(key) ((la_keyset)1 << (key))
+/* The keys of devices of the host's. */
+#define REMOTE (BIT(LA_KEY_INPLACE_OR_VIEW) - BIT(LA_KEY_EXT))
 #define LAZY (LA_F_CONJ | LA_F_NEG)
 
 typedef struct gate {
@@ -51,7 +53,7 @@ static __attribute__((noinline)) la_status look_closer(const la_tensor *t)
 {
     if (t->flags & LA_F_BATCHED) return LA_OK;      /* src/vmap looks */
     if ((t->flags & LA_F_DEFERRED) && is_recording(la_ctx())) return LA_OK;
-    if (t->device != LA_CPU) return LA_OK;
+    if (t->device == LA_META) return LA_OK;
     if (t->storage && t->storage->flags & LA_S_OWED && is_recording(la_ctx()))
         return la_extent_check(t->ndim, la_sizes(t), la_strides(t), t->offset,
                                (int64_t)la_itemsize(t),
@@ -219,10 +221,9 @@ static la_status run_keys(la_frame *f)
     while (f->keys) {
         int key = 31 - __builtin_clz(f->keys);
         la_op_fn fn = kernel_for(f->op, key);
+        if (key < LA_NDEVICES && la_is_remote((uint8_t)key))
+            return la_run_remote(f, (la_device)key, fn);
         if (fn) return fn(f);
-        if (key < LA_NDEVICES)
-            return la_error(LA_EKEY, "no kernel for device '%s'",
-                            la_device_name((la_device)key));
         f->keys &= ~BIT(key);
     }
     return run_cpu(f);
@@ -248,11 +249,19 @@ static void own_result(la_tensor *t)
 }
 
 /* A composite runs in its functional form; its results go to the outputs by
-** copy_, which records what autograd needs. */
+** copy_, which records what autograd needs. The host may have a kernel for its
+** device, which nothing records. */
 static la_status run_composite(la_frame *f)
 {
     if ((f->op->forms & LA_READS_VALUES) && (f->keys & BIT(LA_KEY_META)))
         return no_values();
+    if (__builtin_expect(f->keys & REMOTE, 0)) {
+        la_device d = (la_device)(31 - __builtin_clz(f->keys & REMOTE));
+        la_op_fn fn = f->keys & BIT(LA_KEY_AUTOGRAD) ? NULL
+                    : la_registered_kernel(f->op, d);
+        if (fn || (f->op->forms & LA_READS_VALUES))
+            return la_run_remote(f, d, fn);
+    }
     LA_TRY(f->op->forms & LA_IN_FLOAT32 ? la_in_float32(f, 0, f->op->impl)
                                         : f->op->impl(f));
     for (int k = 0; k < f->nresults; k++)

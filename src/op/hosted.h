@@ -1,5 +1,5 @@
 /*
-** What hosts register in a runtime: operations, kernels and devices. A row of
+** What hosts register in a runtime: operations and kernels. A row of
 ** theirs has what the host gave, a count of the threads that are inside, and a
 ** mark once it is withdrawn.
 **
@@ -30,7 +30,7 @@ typedef struct la_hosted {
     _Atomic bool withdrawn;
 } la_hosted;
 
-enum { LA_MOST_HOSTED = 1024, LA_DEVICE_NAME = 32 };
+enum { LA_MOST_HOSTED = 1024 };
 
 /* What a runtime was given. Written under the lock, read by all: an entry is
 ** complete before its counter or its pointer says so. */
@@ -40,8 +40,6 @@ typedef struct la_op_table {
     la_hosted *newest;          /* the list of all; under the lock */
     /* By key, then by a built-in operation's id; NULL: none for this key. */
     _Atomic(_Atomic(la_op_fn) *) kernels[LA_NKEYS];
-    char devices[LA_NDEVICES][LA_DEVICE_NAME];
-    _Atomic int ndevices;
 } la_op_table;
 
 /* The table of the runtime where the thread is, made at the first registration;
@@ -69,7 +67,7 @@ la_status la_op_usable(const la_op *op);
 /* The end of a runtime: every 'drop' that has not run, then the rows go. */
 void la_hosted_drop(la_runtime *rt, la_op_table *t);
 
-/* One registration at a time, of operations and devices. */
+/* One registration at a time. */
 void la_lock_tables(void);
 void la_unlock_tables(void);
 

@@ -91,6 +91,8 @@ enum {
     LA_IN_FLOAT32 = 1 << 12,  /* a composite: la_in_float32 runs it */
     LA_SAME_BITS = 1 << 13,   /* on every CPU capability: op/lockstep.h */
     LA_BY_LAPACK = 1 << 14,   /* refused in lockstep */
+    LA_MOVES = 1 << 15,       /* copies or fills: needs no kernel on a device
+                              ** of the host's, and may mix devices */
     LA_ANY = LA_FN | LA_METHOD,
     LA_ALL = LA_FN | LA_METHOD | LA_INPLACE_FORM | LA_OUT_FORM
 };
@@ -197,12 +199,10 @@ const la_callable *la_op_callable(const char *name, size_t n);
     ({ extern const la_op la_row_##name; &la_row_##name; }))
 
 /* From outside, for the runtime where the thread is: the kernel of an operation
-** for a key; a device. Texts are copied. LA_EARG for a taken name. New
-** operations: op/hosted.h. */
+** for a key, or none any more (NULL). New operations: op/hosted.h. */
 la_status la_kernel_register(const la_op *op, la_key key, la_op_fn fn);
 /* What was registered for the operation where the thread is; NULL: nothing. */
 la_op_fn la_registered_kernel(const la_op *op, int key);
-la_status la_device_register(const char *name, la_device *out);
 
 /* ---- for implementations ---- */
 
@@ -229,6 +229,11 @@ static inline bool la_arg_bool(const la_frame *f, int k)
 static inline bool la_is_meta(const la_frame *f)
 {
     return (f->keys & (1u << LA_KEY_META)) != 0;
+}
+/* ... or on a device of the host's, whose memory nobody here reads? */
+static inline bool la_lacks_values(const la_frame *f)
+{
+    return (f->keys & ((1u << LA_KEY_INPLACE_OR_VIEW) - 2)) != 0;
 }
 static inline bool la_str_is(const la_value *v, const char *word)
 {
@@ -278,6 +283,12 @@ static inline la_status la_require_dtype(const la_frame *f, la_dtype dtype)
 /* Set by src/grad and src/fuse: the kernels of their keys for all operations;
 ** NULL falls through. */
 extern la_op_fn la_autograd_kernel, la_fuse_kernel;
+/* A call for a device of the host's, which has kernel 'fn' for it or none
+** (NULL). LA_EKEY for an operation that needs one. */
+la_status la_run_remote(la_frame *f, la_device device, la_op_fn fn);
+/* LA_EKEY where an argument is on such a device: for a composite whose body
+** reads elements. */
+la_status la_check_readable(const la_frame *f);
 /* Set by src/vmap: runs a call with batched tensors, or one that draws numbers
 ** while a vmap runs. */
 extern la_op_fn la_vmap_kernel;

@@ -1,7 +1,7 @@
 /*
 ** The table of operations. The built-in rows are constant data expanded from
 ** op/def/, what changes is kept apart in la_op_state. What hosts register, rows
-** that are appended, kernels of any row, devices, is the runtime's: others do
+** that are appended, kernels of any row, is the runtime's: others do
 ** not see it. Nothing runs at load time.
 */
 #include "op/device_names.h"
@@ -157,7 +157,6 @@ la_op_table *la_need_table(void)
         la_error(LA_ENOMEM, "no memory for the table of operations");
         return NULL;
     }
-    atomic_store(&fresh->ndevices, LA_DEVICE_EXT);
     la_run_once(&once, connect);
     if (atomic_compare_exchange_strong(&rt->table, &none, fresh)) return fresh;
     la_raw_free(rt, fresh, sizeof *fresh);
@@ -199,59 +198,6 @@ la_status la_kernel_register(const la_op *op, la_key key, la_op_fn fn)
     if (key == LA_KEY_CPU || key == LA_KEY_INPLACE_OR_VIEW)
         atomic_store(&la_runtime_here()->kernels_replaced, true);
     return LA_OK;
-}
-
-static const char own_devices[LA_DEVICE_EXT][LA_DEVICE_NAME] = {"cpu", "meta"};
-
-/* The lock is held. */
-static la_status add_device(la_op_table *t, const char *name, size_t n,
-                            la_device *out)
-{
-    int k = atomic_load(&t->ndevices);
-    if (la_device_parse(name, n, out))
-        return la_error(LA_EARG, "device '%s' exists already", name);
-    if (k == LA_NDEVICES)
-        return la_error(LA_EARG, "at most %d devices can be added",
-                        LA_NDEVICES - LA_DEVICE_EXT);
-    memcpy(t->devices[k], name, n + 1);
-    atomic_store(&t->ndevices, k + 1);
-    *out = (la_device)k;
-    return LA_OK;
-}
-
-la_status la_device_register(const char *name, la_device *out)
-{
-    size_t n = strlen(name);
-    if (n == 0 || n >= LA_DEVICE_NAME)
-        return la_error(LA_EARG, "a device's name has 1 to %d bytes",
-                        LA_DEVICE_NAME - 1);
-    la_op_table *t = la_need_table();
-    if (!t) return LA_ENOMEM;
-    la_lock_tables();
-    la_status status = add_device(t, name, n, out);
-    la_unlock_tables();
-    return status;
-}
-
-const char *la_device_name(la_device d)
-{
-    if (d < LA_DEVICE_EXT) return own_devices[d];
-    la_op_table *t = table_here();
-    return t ? t->devices[d] : "?";
-}
-
-bool la_device_parse(const char *name, size_t n, la_device *out)
-{
-    la_op_table *t = table_here();
-    int count = t ? atomic_load(&t->ndevices) : LA_DEVICE_EXT;
-    for (int i = 0; i < count; i++) {
-        const char *known = la_device_name((la_device)i);
-        if (strlen(known) == n && memcmp(known, name, n) == 0) {
-            *out = (la_device)i;
-            return true;
-        }
-    }
-    return false;
 }
 
 static const char *const formats[] = {

@@ -16,6 +16,7 @@
 #include "base/memory.h"
 #include "base/pool.h"
 #include "tensor/names.h"
+#include "tensor/remote.h"
 #include "tensor/scalar.h"
 
 /* Elements that a summary shows at most. With the usual three at each edge the
@@ -481,7 +482,7 @@ static la_status remark_names(remarks *r, const la_names *names)
 static bool dtype_is_plain(const la_tensor *t)
 {
     la_dtype d = t->dtype, usual = la_ctx()->default_dtype;
-    if (t->numel == 0 || t->device != LA_CPU)
+    if (t->numel == 0 || t->device == LA_META)
         return d == usual;
     return d == usual || d == la_dtype_to_complex(usual) || d == LA_INT64
         || d == LA_BOOL;
@@ -490,9 +491,8 @@ static bool dtype_is_plain(const la_tensor *t)
 static la_status add_remarks(remarks *r, const la_tensor *t, const char *extra)
 {
     if (t->device != LA_CPU)
-        LA_TRY(add_remark(r, t->device == LA_META ? "device='meta'"
-                                                  : "device='other'"));
-    if (t->device != LA_CPU || (t->numel == 0 && t->ndim != 1))
+        LA_TRY(remark(r, "device='%s'", la_device_name(t->device)));
+    if (t->device == LA_META || (t->numel == 0 && t->ndim != 1))
         LA_TRY(remark_size(r, t));
     if (!dtype_is_plain(t))
         LA_TRY(remark(r, "dtype=%s", la_dtype_name(t->dtype)));
@@ -517,12 +517,17 @@ la_status la_tensor_print(const la_tensor *t, const la_print_options *o,
                           const char *extra, la_text *out)
 {
     static const char prefix[] = "tensor(";
+    LA_OWNED fetched = NULL;
     printer p = {.t = t, .o = o, .out = out, .indent = sizeof prefix - 1};
     remarks r = {.out = out, .linewidth = o->linewidth, .indent = p.indent};
     size_t start = out->size;
     LA_TRY(la_tensor_check_bounds(t));
+    if (la_is_remote(t->device)) {
+        LA_TRY(la_remote_fetch(t, true, &fetched));
+        p.t = fetched;
+    }
     LA_TRY(add_string(out, prefix));
-    if (t->device != LA_CPU)
+    if (t->device == LA_META)
         LA_TRY(add_string(out, "..."));
     else if (t->numel == 0)
         LA_TRY(add_string(out, "[]"));

@@ -4,7 +4,9 @@
 ** A record lies in one of three ways: alone (block_bytes is its own size),
 ** with its data behind it (LA_S_INLINE), or behind the header of the tensor
 ** that it was made for (LA_S_HEADED). Data that is not inline is a block of
-** its own, of exactly nbytes, or the host's (release is set). A record that
+** its own, of exactly nbytes, or the host's (release is set). On a device of
+** the host's data is NULL, so that nobody reads it: its block is opaque, and
+** la_device_* of base/device.h move bytes. A record that
 ** counts the changes of a tensor that lies elsewhere by now (LA_S_COUNTER) may
 ** outlive its data.
 */
@@ -21,7 +23,9 @@ static const char too_big[] = "size overflow: %lld bytes asked, the most is "
 
 static void data_free(la_storage *s)
 {
-    if (s->release)
+    if (la_is_remote(s->device))
+        la_device_free(s->device, la_storage_remote(s), s->nbytes);
+    else if (s->release)
         s->release(s->context, s->data);
     else if (s->data && !(s->flags & LA_S_INLINE))
         la_mem_free(s->data, (size_t)s->nbytes);
@@ -80,6 +84,31 @@ void la_storage_release(la_storage *s)
         la_storage_destroy(s);
 }
 
+/* Memory of a device of the host's; in a sandbox, too, it holds zeros. */
+static la_status remote_new(la_device d, int64_t nbytes, int64_t kept,
+                            void **block)
+{
+    *block = NULL;
+    if (nbytes == 0) return LA_OK;
+    LA_TRY(la_device_alloc(d, nbytes, block));
+    if (!la_ctx()->zero_memory || nbytes <= kept) return LA_OK;
+    la_status status = la_device_clear(d, *block, kept, nbytes - kept);
+    if (status) la_device_free(d, *block, nbytes);
+    return status;
+}
+
+static la_status data_new(la_storage *s)
+{
+    bool zero;
+    if (s->nbytes == 0 || s->device == LA_META) return LA_OK;
+    if (la_is_remote(s->device))
+        return remote_new(s->device, s->nbytes, 0, &s->context);
+    s->data = la_mem_alloc_tell((size_t)s->nbytes, &zero);
+    if (!s->data) return LA_ENOMEM;
+    if (zero) s->flags |= LA_S_NEW_ZERO;
+    return LA_OK;
+}
+
 la_status la_storage_new(int64_t nbytes, la_device device, la_storage **out)
 {
     if (nbytes < 0 || nbytes > LA_MAX_BYTES)
@@ -88,21 +117,34 @@ la_status la_storage_new(int64_t nbytes, la_device device, la_storage **out)
     if (!s)
         return LA_ENOMEM;
     la_storage_init(s, device, nbytes);
-    if (device == LA_CPU && la_storage_pay(s, la_storage_price(s))) {
+    if (device != LA_META && la_storage_pay(s, la_storage_price(s))) {
         la_mem_free(s, sizeof *s);
         return LA_ENOMEM;
     }
-    if (nbytes > 0 && device != LA_META) {
-        bool zero;
-        s->data = la_mem_alloc_tell((size_t)nbytes, &zero);
-        if (!s->data) {
-            la_storage_unpay(s, la_storage_price(s));
-            la_mem_free(s, sizeof *s);
-            return LA_ENOMEM;
-        }
-        if (zero) s->flags |= LA_S_NEW_ZERO;
+    la_status status = data_new(s);
+    if (status) {
+        la_storage_unpay(s, la_storage_price(s));
+        la_mem_free(s, sizeof *s);
+        return status;
     }
     *out = s;
+    return LA_OK;
+}
+
+static la_status move_remote(la_storage *s, int64_t nbytes)
+{
+    la_device d = s->device;
+    int64_t kept = nbytes < s->nbytes ? nbytes : s->nbytes;
+    void *fresh;
+    LA_TRY(remote_new(d, nbytes, kept, &fresh));
+    la_status status = la_device_move(d, fresh, 0, la_storage_remote(s), 0,
+                                      kept);
+    if (status) {
+        la_device_free(d, fresh, nbytes);
+        return status;
+    }
+    data_free(s);
+    s->context = fresh;
     return LA_OK;
 }
 
@@ -111,6 +153,7 @@ la_status la_storage_new(int64_t nbytes, la_device device, la_storage **out)
 static la_status move_data(la_storage *s, int64_t nbytes)
 {
     char *fresh = NULL;
+    if (la_is_remote(s->device)) return move_remote(s, nbytes);
     if (nbytes > 0) {
         fresh = la_mem_alloc((size_t)nbytes);
         if (!fresh)
@@ -148,9 +191,9 @@ la_status la_storage_resize(la_storage *s, int64_t nbytes)
     la_storage old = {.payer = s->payer};
     s->payer = NULL;
     la_status status = la_storage_pay(s, (size_t)(s->block_bytes + nbytes));
-    if (!status && move_data(s, nbytes)) {
-        la_storage_unpay(s, (size_t)(s->block_bytes + nbytes));
-        status = LA_ENOMEM;
+    if (!status) {
+        status = move_data(s, nbytes);
+        if (status) la_storage_unpay(s, (size_t)(s->block_bytes + nbytes));
     }
     if (status) {
         s->payer = old.payer;

@@ -23,6 +23,7 @@
 
 #include "base/assert.h"
 #include "base/context.h"
+#include "base/device.h"
 #include "base/dtype.h"
 #include "base/scalar.h"
 #include "base/status.h"
@@ -32,13 +33,6 @@
 #define LA_INLINE_BYTES 256
 #define LA_MAX_NUMEL ((int64_t)1 << 48)
 #define LA_MAX_BYTES ((int64_t)1 << 50)
-
-typedef enum la_device {
-    LA_CPU,
-    LA_META,        /* shapes without data */
-    LA_DEVICE_EXT,  /* the first of those registered from outside */
-    LA_NDEVICES = 8
-} la_device;
 
 /* Flags of a tensor. */
 enum {
@@ -82,7 +76,7 @@ typedef void (*la_release_fn)(void *context, void *data);
 struct la_storage {
     _Atomic int32_t refs;
     uint32_t flags;
-    char *data;             /* NULL when nbytes is 0 or on the meta device */
+    char *data;             /* NULL when nbytes is 0 or not on the CPU */
     int64_t nbytes;         /* below 0: nobody may look, la_storage_hide */
     _Atomic uint32_t version;  /* counts in-place changes: la_tensor_version */
     uint8_t device;
@@ -91,7 +85,8 @@ struct la_storage {
     int64_t block_bytes;    /* what la_mem_free must be told */
     la_release_fn release;  /* NULL: la_mem_free */
     void *context;          /* of 'release'; with LA_S_WATCHED what snapshots
-                            ** hold of it (tensor/snapshot.c) */
+                            ** hold of it (tensor/snapshot.c); of a device its
+                            ** block */
     _Atomic int32_t holders;   /* with LA_S_COUNTER: of the record without its
                             ** data; all 'refs' are one of them */
     uint32_t moved_at;      /* la_rebind made it: the version it began with */
@@ -144,8 +139,19 @@ static inline bool la_is_contiguous(const la_tensor *t)
 {
     return (t->flags & LA_F_CONTIGUOUS) != 0;
 }
-/* The first element; NULL when there is no data: of the meta device, of no
-** elements. Nobody asks a deferred tensor before la_tensor_check_bounds has
+/* Is the memory a block of a device of the host's (base/device.h), which
+** la_storage_remote gives? Only its hooks know what that points at; NULL when
+** there are no bytes. */
+static inline bool la_is_remote(uint8_t device)
+{
+    return device >= LA_DEVICE_EXT;
+}
+static inline void *la_storage_remote(const la_storage *s)
+{
+    return s->context;
+}
+/* The first element; NULL when there is no data: on any device but the CPU, of
+** no elements. Nobody asks a deferred tensor before la_tensor_check_bounds has
 ** had its value computed: the debug build stops here. */
 static inline char *la_data(const la_tensor *t)
 {

@@ -249,6 +249,13 @@ static la_status cast(la_frame *f, la_dtype dtype)
     return convert(f, &g);
 }
 
+/* cpu(self, memory_format) */
+la_status la_impl_to_cpu(la_frame *f)
+{
+    target g = {.device = la_v_device(LA_CPU), .format = f->args[1]};
+    return convert(f, &g);
+}
+
 la_status la_impl_to_float(la_frame *f) { return cast(f, LA_FLOAT32); }
 la_status la_impl_to_double(la_frame *f) { return cast(f, LA_FLOAT64); }
 la_status la_impl_to_half(la_frame *f) { return cast(f, LA_FLOAT16); }
@@ -315,6 +322,7 @@ la_status la_impl_equal(la_frame *f)
     bool found = false;
     if (a->device == LA_META || b->device == LA_META)
         return la_error(LA_EARG, "a tensor on the meta device has no values");
+    LA_TRY(la_check_readable(f));
     if (la_same_sizes(a, b)) {
         if (a->numel > 0) LA_TRY(find_difference(a, b, &found));
     } else {

@@ -13,6 +13,7 @@
 #include "kernel/move/copy.h"
 #include "op/move/move.h"
 #include "tensor/names.h"
+#include "tensor/remote.h"
 #include "tensor/scalar.h"
 
 /* Bytes that one thread should get, and between looks at the interrupt. */
@@ -188,6 +189,47 @@ static la_status check_only(la_tensor *dst, la_tensor *src)
     return la_iter_build(&it, &c);
 }
 
+/* --- devices of the host's: by copies on the CPU --- */
+
+/* Is every byte between t's first and last element one of its own? */
+static bool is_dense(const la_tensor *t)
+{
+    return (t->flags & (LA_F_DENSE | LA_F_CONTIGUOUS)) != 0;
+}
+
+/* Both on one device, which copies by itself. */
+static bool is_one_move(const la_tensor *dst, const la_tensor *src)
+{
+    uint32_t bits = (dst->flags ^ src->flags) & (LA_F_CONJ | LA_F_NEG);
+    return dst->device == src->device && dst->dtype == src->dtype && !bits
+        && is_dense(dst) && same_layout(dst, src)
+        && dst->storage != src->storage && !dst->names && !src->names;
+}
+
+static la_status copy_remote(la_tensor *dst, la_tensor *src)
+{
+    LA_OWNED from = NULL;
+    LA_OWNED to = NULL;
+    if (dst->device == LA_META) return check_only(dst, src);
+    LA_TRY(la_tensor_check_bounds(dst));
+    LA_TRY(la_tensor_check_bounds(src));
+    if (is_one_move(dst, src)) return la_remote_move(dst, src);
+    if (la_is_remote(src->device)) LA_TRY(la_remote_fetch(src, true, &from));
+    else from = la_tensor_retain(src);
+    if (!la_is_remote(dst->device)) return la_copy_data(dst, from);
+    LA_TRY(la_remote_fetch(dst, !is_dense(dst), &to));
+    LA_TRY(la_copy_data(to, from));
+    return la_remote_store(dst, to);
+}
+
+static la_status fill_remote(la_tensor *dst, const la_scalar *value)
+{
+    LA_OWNED to = NULL;
+    LA_TRY(la_remote_fetch(dst, !is_dense(dst), &to));
+    LA_TRY(la_fill_data(to, value));
+    return la_remote_store(dst, to);
+}
+
 /* Elements or short rows of src go to several positions each: la_move has tiles
 ** for these. Long rows are copied in the order of the result. */
 static bool is_repeated(const la_tensor *dst, const la_tensor *src)
@@ -212,6 +254,8 @@ la_status la_copy_data(la_tensor *dst, la_tensor *src)
 {
     if (is_same_data(dst, src)) return LA_OK;
     LA_TRY(check_devices(dst, src));
+    if (la_is_remote(dst->device) || la_is_remote(src->device))
+        return copy_remote(dst, src);
     if (dst->device == LA_META) return check_only(dst, src);
     bool alike = dst->dtype == src->dtype && same_layout(dst, src);
     bool plain = dst->dtype == src->dtype && dst->storage != src->storage
@@ -293,6 +337,7 @@ la_status la_fill_data(la_tensor *dst, const la_scalar *value)
 {
     char element[16] __attribute__((aligned(16)));
     la_scalar v = *value;
+    if (la_is_remote(dst->device)) return fill_remote(dst, value);
     if (dst->flags & LA_F_CONJ) v.im = -v.im;
     if (dst->flags & LA_F_NEG) {
         v.i = (int64_t)(0 - (uint64_t)v.i);

@@ -49,7 +49,7 @@ static la_tensor *floored(la_chain *w, la_tensor *var, double eps)
 /* LA_EARG if the variance has a negative element; meta tensors have none. */
 static la_status check_not_negative(la_chain *w, la_frame *f, la_tensor *var)
 {
-    if (la_is_meta(f) || var->numel == 0) return LA_OK;
+    if (la_lacks_values(f) || var->numel == 0) return LA_OK;
     la_tensor *plain = STEP(detach, var);
     la_tensor *low = STEP(lt, plain, 0.0);
     la_tensor *count = STEP(sum, low);

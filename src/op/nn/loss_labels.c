@@ -99,7 +99,7 @@ static la_status pick_labels(la_frame *f, la_chain *w, picked *p)
     LA_TRY(check_weight(f, classes));
     p->labels = STEP(contiguous, t);
     if (w->status) return w->status;
-    if (!la_is_meta(f))
+    if (!la_lacks_values(f))
         LA_TRY(scan_labels(p->labels, classes, ignore, &ignored));
     p->count = t->numel - ignored;
     if (ignored) {
@@ -285,7 +285,7 @@ static la_status check_entropy(const la_frame *f, const la_tensor *x,
         || !la_is_contiguous(labels))
         return la_error(LA_ESHAPE, "%s: (N, C) floating point values and N "
                         "labels without gaps are expected", f->op->name);
-    if (la_is_meta(f)) return LA_OK;
+    if (la_lacks_values(f)) return LA_OK;
     LA_TRY(scan_labels(labels, la_sizes(x)[1], 0, &ignored));
     return ignored ? bad_label(0, la_sizes(x)[1]) : LA_OK;
 }
@@ -365,7 +365,7 @@ static la_status fused(la_frame *f, bool *done)
     la_value pair[LA_MAX_RESULTS];
     la_tensor *x = la_arg(f, SELF), *t = la_arg(f, TARGET);
     *done = false;
-    if (x->ndim != 2 || !la_is_float((la_dtype)x->dtype) || la_is_meta(f)
+    if (x->ndim != 2 || !la_is_float((la_dtype)x->dtype) || la_lacks_values(f)
         || !la_is_contiguous(x) || x->numel == 0 || t->dtype != LA_INT64
         || la_has(f, WEIGHT) || la_arg_float(f, SMOOTHING) != 0)
         return LA_OK;

@@ -46,7 +46,7 @@ static la_status scan(la_chain *w, la_frame *f, int64_t least)
 {
     const la_tensor *x = la_arg(f, 0);
     int64_t classes = classes_of(x);
-    if (la_is_meta(f)) return LA_OK;
+    if (la_lacks_values(f)) return LA_OK;
     la_tensor *t = STEP(contiguous, f->args[1]);
     if (w->status) return w->status;
     LA_TRY(la_tensor_check_bounds(t));

@@ -72,7 +72,7 @@ static la_status step_meta(la_frame *f, int nstates)
                            "stepped within la.no_grad");
     for (int k = GRAD; k < FIRST_STATE + nstates; k++)
         if (la_arg(f, k)) LA_TRY(check_like(f, k));
-    for (int k = PARAM; k < FIRST_STATE + nstates && !la_is_meta(f); k++)
+    for (int k = PARAM; k < FIRST_STATE + nstates && !la_lacks_values(f); k++)
         /* Meta tensors have no memory to share. */
         if (k != GRAD && la_arg(f, k))
             LA_TRY(check_alone(f, k, FIRST_STATE + nstates));

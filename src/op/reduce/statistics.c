@@ -344,7 +344,7 @@ static la_status check_weights(la_tensor *w, int arg, int64_t n, bool floats)
         return la_error_at(LA_EDTYPE, arg, "cov(): expected %s to have %s "
                            "dtype but got %s", name, floats ? "floating point"
                            : "integral", la_dtype_name(d));
-    if (n == 0 || w->device == LA_META) return LA_OK;
+    if (n == 0 || w->device != LA_CPU) return LA_OK;
     LA_TRY(la_run(detach, &plain, w));
     LA_TRY(la_run(amin, &min, plain));
     if (la_tensor_to_scalar(min, &least) && least.re < 0)

@@ -15,7 +15,7 @@ la_status la_any_of(la_tensor *t, bool *yes)
 {
     la_value any[LA_MAX_RESULTS];
     *yes = false;
-    if (t->device == LA_META) return LA_OK;
+    if (t->device != LA_CPU) return LA_OK;
     LA_TRY(la_run_many(any, any, t));
     *yes = any[0].b;
     return LA_OK;
