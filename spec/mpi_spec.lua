@@ -131,6 +131,11 @@ describe("mpi", function()
     os.remove(path)
   end)
 
+  it_runs("keeps an array in blocks on all ranks", function()
+    all_done(2, "spec/mpi/arrays.lua")
+    all_done(4, "spec/mpi/arrays.lua")
+  end)
+
   it("names the packages when it was not built", function()
     local pipe = assert(io.popen("LUA_CPATH='/nowhere/?.so;;' "
       .. (os.getenv "LUNARRAY_PROGRAM" or "build/lunarray")

@@ -23,6 +23,14 @@ local train = require "lunarray.mpi.train"
 train.world = mpi.world
 for name, f in pairs(train) do if name ~= "world" then mpi[name] = f end end
 
+local array = require "lunarray.mpi.array"
+require "lunarray.mpi.array_reduce"
+array.world = mpi.world
+for _, name in ipairs{"distribute", "from_blocks", "from_function", "rand",
+  "randn", "load_array", "is_array"} do
+  mpi[name] = array[name]
+end
+
 -- Ends all ranks, with a text.
 function mpi.abort(text)
   raw.abort(("lunarray.mpi: rank %d of %d: %s"):format(mpi.rank, mpi.size,
