@@ -136,6 +136,11 @@ describe("mpi", function()
     all_done(4, "spec/mpi/arrays.lua")
   end)
 
+  it_runs("hands the elements of a list to ranks that are free", function()
+    all_done(2, "spec/mpi/farm.lua")
+    all_done(4, "spec/mpi/farm.lua")
+  end)
+
   it("names the packages when it was not built", function()
     local pipe = assert(io.popen("LUA_CPATH='/nowhere/?.so;;' "
       .. (os.getenv "LUNARRAY_PROGRAM" or "build/lunarray")

@@ -31,6 +31,10 @@ for _, name in ipairs{"distribute", "from_blocks", "from_function", "rand",
   mpi[name] = array[name]
 end
 
+local farm = require "lunarray.mpi.farm"
+farm.world = mpi.world
+mpi.map = farm.map
+
 -- Ends all ranks, with a text.
 function mpi.abort(text)
   raw.abort(("lunarray.mpi: rank %d of %d: %s"):format(mpi.rank, mpi.size,
