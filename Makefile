@@ -224,7 +224,15 @@ $(BUILD)/examples/%: examples/%.c $(STATIC)
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
 	$(Q)$(CC) -std=c11 $(WARN) -Iinclude $(LUA_CFLAGS) $(OPT) $(CFLAGS) $< $(STATIC) -o $@ $(LUA_LIBS) $(LIBS)
-examples: $(EXAMPLES)
+# Those in C++ where there is a compiler for it.
+ifneq ($(shell command -v $(CXX) 2>/dev/null),)
+  CPP_EXAMPLES := $(patsubst examples/%.cpp,$(BUILD)/examples/%,$(wildcard examples/*.cpp))
+endif
+$(CPP_EXAMPLES): $(BUILD)/examples/%: examples/%.cpp include/lunarray.hpp $(STATIC)
+	@mkdir -p $(@D)
+	$(call say,LD,$@)
+	$(Q)$(CXX) -std=c++17 -Wall -Wextra -Iinclude $(LUA_CFLAGS) $(OPT) $(CXXFLAGS) $< $(STATIC) -o $@ $(LUA_LIBS) $(LIBS)
+examples: $(EXAMPLES) $(CPP_EXAMPLES)
 
 # A frame of particles, next to a loop in C (bench/particles.c).
 $(BUILD)/bench/particles: bench/particles.c $(STATIC)

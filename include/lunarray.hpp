@@ -29,13 +29,6 @@
 #include <utility>
 #include <vector>
 
-/* Of parts of the C header that this one takes when they are there. */
-extern "C" {
-struct la_config;
-struct la_runtime;
-struct la_snapshot;
-}
-
 namespace la {
 
 class error : public std::runtime_error {
@@ -47,8 +40,29 @@ private:
     int code_;
 };
 
+namespace detail {
+
+/* The code of a failure of this header's own, which the library's record, where
+** its text is, knows as LA_EARG. */
+struct note {
+    int code = 0;
+    std::string text;
+};
+inline note &own_note()
+{
+    static thread_local note n;
+    return n;
+}
+
+}
+
 /* Of the last failure on this thread; code 0 when there is none. */
-inline error last_error() { return error(la_error_code(), la_error_text()); }
+inline error last_error()
+{
+    const detail::note &own = detail::own_note();
+    bool ours = la_error_code() == LA_EARG && own.text == la_error_text();
+    return error(ours ? own.code : la_error_code(), la_error_text());
+}
 
 namespace detail {
 
@@ -57,6 +71,15 @@ inline void fail()
 #ifndef LUNARRAY_NO_EXCEPTIONS
     throw last_error();
 #endif
+}
+
+/* A failure that this header finds. */
+inline void wrong(int code, const std::string &text)
+{
+    own_note().code = code;
+    own_note().text = text;
+    la_fail(text.c_str());
+    fail();
 }
 
 inline bool ok(int status)
@@ -200,7 +223,7 @@ public:
     {
         int n = ndim(), k = dim < 0 ? n + dim : dim - 1;
         if (k >= 0 && k < n) return la_tensor_sizes(t_)[k];
-        wrong(LA_EINDEX, "size: no such dim");
+        detail::wrong(LA_EINDEX, "size: no such dim");
         return 0;
     }
     std::string dtype() const
@@ -213,13 +236,13 @@ public:
     template <class T> span<T> as() const
     {
         if (t_ && dtype() != dtype_name<T>())
-            wrong(LA_EDTYPE, "as: the tensor has another dtype");
+            detail::wrong(LA_EDTYPE, "as: the tensor has another dtype");
         else if (t_ && !la_tensor_contiguous(t_))
-            wrong(LA_EARG, "as: the tensor is not contiguous");
+            detail::wrong(LA_EARG, "as: the tensor is not contiguous");
         else if (t_ && (la_tensor_data(t_) || !numel()))
             return span<T>(static_cast<T *>(la_tensor_data(t_)),
                            static_cast<std::size_t>(numel()));
-        else wrong(LA_ESTATE, "as: the tensor has no data");
+        else detail::wrong(LA_ESTATE, "as: the tensor has no data");
         return span<T>(nullptr, 0);
     }
     /* The one element, converted. */
@@ -227,7 +250,7 @@ public:
     {
         T value = T();
         if (numel() != 1) {
-            wrong(LA_EARG, "item: a tensor of one element expected");
+            detail::wrong(LA_EARG, "item: a tensor of one element expected");
             return value;
         }
         tensor plain = made(la_call(nullptr, "detach", t_));
@@ -235,7 +258,7 @@ public:
         plain = made(la_call(nullptr, "contiguous", plain.get()));
         const void *data = la_tensor_data(plain.get());
         if (data) std::memcpy(&value, data, sizeof value);
-        else wrong(LA_ESTATE, "item: the tensor has no data");
+        else detail::wrong(LA_ESTATE, "item: the tensor has no data");
         return value;
     }
     template <class... I> tensor operator()(I... index) const
@@ -268,15 +291,6 @@ private:
         t_ = made(la_new(dtype, ndim, sizes)).release();
         if (t_ && bytes) std::memcpy(la_tensor_data(t_), data, bytes);
     }
-    static void wrong(int code, const char *text)
-    {
-#ifndef LUNARRAY_NO_EXCEPTIONS
-        throw error(code, text);
-#else
-        (void)code;
-        la_fail(text);
-#endif
-    }
 
     la_tensor *t_ = nullptr;
 };
@@ -298,11 +312,9 @@ class op {
 public:
     explicit op(const char *name) : op_(la_op_find(name))
     {
-        if (op_) return;
-#ifndef LUNARRAY_NO_EXCEPTIONS
-        std::string text = std::string("there is no operation '") + name + "'";
-        throw error(LA_EARG, text.c_str());
-#endif
+        if (!op_)
+            detail::wrong(LA_EARG, std::string("there is no operation '")
+                                       + (name ? name : "") + "'");
     }
     template <class... A> tensor operator()(A &&...args) const
     {
@@ -344,12 +356,18 @@ LUNARRAY_BINARY(>=, "ge")
 #undef LUNARRAY_BINARY
 inline tensor operator-(const tensor &a) { return call("neg", a); }
 
-/* In place, as a:add_(b): all that share the tensor see it. */
+/* In place, as a:add_(b): all that share the tensor see it. Views, too, and what
+** has no name: x(1) += 2. */
 #define LUNARRAY_ASSIGN(sign, name) \
     inline tensor &operator sign(tensor &a, const tensor &b) \
     { call(name, a, b); return a; } \
+    inline tensor operator sign(tensor &&a, const tensor &b) \
+    { call(name, a, b); return std::move(a); } \
     template <class N, class = detail::number<N>> \
-    tensor &operator sign(tensor &a, N b) { call(name, a, b); return a; }
+    tensor &operator sign(tensor &a, N b) { call(name, a, b); return a; } \
+    template <class N, class = detail::number<N>> \
+    tensor operator sign(tensor &&a, N b) \
+    { call(name, a, b); return std::move(a); }
 LUNARRAY_ASSIGN(+=, "add_")
 LUNARRAY_ASSIGN(-=, "sub_")
 LUNARRAY_ASSIGN(*=, "mul_")
@@ -369,54 +387,33 @@ inline std::ostream &operator<<(std::ostream &out, const tensor &t)
 
 /* ---- runtimes, scopes, tokens ---- */
 
+/* With its own allocator, threads, cap: see la_config. It ends with the object
+** when no state and no tensor of it lives any more, else with the process. */
 class runtime {
 public:
-    template <class C, class = std::enable_if_t<
-                           std::is_same_v<C, ::la_config>>>
-    explicit runtime(const C &config)
-        : r_(la_runtime_new(&config)),
-          destroy_([](la_runtime *r) { end<const C *>(r); })
+    explicit runtime(const la_config &config) : r_(la_runtime_new(&config))
     {
         if (!r_) detail::fail();
     }
     runtime(const runtime &) = delete;
     runtime &operator=(const runtime &) = delete;
-    ~runtime() { if (r_) destroy_(r_); }
+    ~runtime() { if (r_) la_runtime_destroy(r_); }
     la_runtime *get() const { return r_; }
 
 private:
-    template <class C> static void end(std::enable_if_t<
-                           std::is_pointer_v<C>, la_runtime *> r)
-    {
-        using pointer = std::conditional_t<std::is_pointer_v<C>, la_runtime *,
-                                           C>;
-        la_runtime_destroy(static_cast<pointer>(r));
-    }
     la_runtime *r_;
-    void (*destroy_)(la_runtime *);
 };
 
 /* What this thread makes belongs to the runtime until the block ends. */
 class use {
 public:
-    template <class R, class = std::enable_if_t<std::is_same_v<R, runtime>>>
-    explicit use(R &r)
-        : before_(la_use(r.get())),
-          restore_([](la_runtime *b) { back<R *>(b); }) {}
+    explicit use(runtime &r) : before_(la_use(r.get())) {}
     use(const use &) = delete;
     use &operator=(const use &) = delete;
-    ~use() { restore_(before_); }
+    ~use() { la_use(before_); }
 
 private:
-    template <class R> static void back(std::enable_if_t<
-                           std::is_pointer_v<R>, la_runtime *> b)
-    {
-        using pointer = std::conditional_t<std::is_pointer_v<R>, la_runtime *,
-                                           R>;
-        la_use(static_cast<pointer>(b));
-    }
     la_runtime *before_;
-    void (*restore_)(la_runtime *);
 };
 
 /* Lua tensors made in the block are freed at its end. */
@@ -484,33 +481,23 @@ private:
     la_record *r_;
 };
 
+/* The data of some tensors at this moment, by copy on write. */
 class snapshot {
 public:
-    template <class T, class = std::enable_if_t<std::is_same_v<T, tensor>>>
-    explicit snapshot(std::initializer_list<T> list)
+    explicit snapshot(std::initializer_list<tensor> list)
     {
-        using handle = decltype(std::declval<T>().get());
-        std::vector<handle> raw;
-        for (const T &t : list) raw.push_back(t.get());
-        auto s = la_snapshot_take(static_cast<int>(raw.size()), raw.data());
-        s_ = s;
-        restore_ = [](la_snapshot *p) {
-            return la_snapshot_restore(static_cast<decltype(s)>(p));
-        };
-        release_ = [](la_snapshot *p) {
-            la_snapshot_release(static_cast<decltype(s)>(p));
-        };
+        std::vector<la_tensor *> raw;
+        for (const tensor &t : list) raw.push_back(t.get());
+        s_ = la_snapshot_take(static_cast<int>(raw.size()), raw.data());
         if (!s_) detail::fail();
     }
     snapshot(const snapshot &) = delete;
     snapshot &operator=(const snapshot &) = delete;
-    ~snapshot() { if (s_) release_(s_); }
-    void restore() { if (s_) detail::ok(restore_(s_)); }
+    ~snapshot() { la_snapshot_release(s_); }
+    void restore() { if (s_) detail::ok(la_snapshot_restore(s_)); }
 
 private:
     la_snapshot *s_ = nullptr;
-    int (*restore_)(la_snapshot *) = nullptr;
-    void (*release_)(la_snapshot *) = nullptr;
 };
 
 inline void push(lua_State *L, const tensor &t)

@@ -57,6 +57,21 @@ describe("examples", function()
     assert.is_truthy(said:find("on the ground", 1, true), said)
   end)
 
+  it("host_rollback comes to the same world with inputs that are late",
+    function()
+      local host = io.open "build/examples/host_rollback"
+      if not host then
+        pending("no C++ compiler")
+        return
+      end
+      host:close()
+      local pipe = assert(io.popen "build/examples/host_rollback")
+      local said = pipe:read "a"
+      assert.is_true(pipe:close())
+      assert.is_truthy(said:find("15 times back\nthe same world", 1, true),
+        said)
+    end)
+
   it("host_mod switches off the mods that misbehave", function()
     local host = io.open "build/examples/host_mod"
     if not host then return end

@@ -437,3 +437,29 @@ describe("la.game's batches", function()
     end
   end)
 end)
+
+describe("vmap of la.game", function()
+  local v, w = rand(5, 4, 3), rand(5, 3)
+  local q, r = unit(rand(5, 4)), unit(rand(5, 7, 4))
+  local m = game.compose(w, q, rand(5, 3) + 2)
+  for name, args in pairs{dot = {v, w}, quat_rotate = {q, v}, curl = {v},
+    slerp = {q, r, rand(5)}, quat_to_axis_angle = {r}, decompose = {m},
+    transform_points = {m, v}, sd_box = {v, rand(5, 3)}, worley = {v},
+    nearest = {v, w:unsqueeze(2)}, seek = {v, v, w}} do
+    it("gives what a loop over the batch gives: " .. name, function()
+      local function f(...)
+        if name ~= "nearest" then return game[name](...) end
+        local a, b = ...
+        return game.nearest(a, b, 2)
+      end
+      local got = table.pack(la.vmap(f)(table.unpack(args)))
+      for i = 1, 5 do
+        local one = {}
+        for k, x in ipairs(args) do one[k] = x[i] end
+        for k, want in ipairs{f(table.unpack(one))} do
+          assert.is_true(got[k][i]:equal(want))
+        end
+      end
+    end)
+  end
+end)

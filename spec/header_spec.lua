@@ -27,8 +27,9 @@ local function runs(compiler, options, file)
     return
   end
   local program = os.tmpname()
-  local pkg = io.popen("pkg-config --libs lua5.4 2>/dev/null || echo -llua5.4")
-  local lua = pkg:read("a"):gsub("%s+$", "")
+  local pkg = io.popen("pkg-config --cflags --libs lua5.4 2>/dev/null "
+    .. "|| echo -llua5.4")
+  local lua = pkg:read("a"):gsub("%s+", " ")
   pkg:close()
   local command = ("%s -std=c++17 %s %s -Iinclude %s -o %s -Lbuild -llunarray "
     .. "-Wl,-rpath,$PWD/build %s 2>&1 && %s 2>&1"):format(compiler, options,

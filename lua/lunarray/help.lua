@@ -144,6 +144,8 @@ load(path[, {metadata=}])
     metadata = true also the table of the file's texts, and one of the tensors
     that were left out, as there is no such dtype here: its word by their name
     (F8_E4M3 and other dtypes below 16 bits). Nothing in a file is ever run.
+    In a sandbox path is a name that the host program understands, any text,
+    and what it gives for it is read; without such a host there are no files.
 mmap(path[, {metadata=}])
     As load, but the tensors lie in the mapped file and are read-only.
 == gradients

@@ -154,13 +154,17 @@ static void fuel_is_work(void **state)
         {"la.tensor{1, 2, 3}", 1}, {"x:totable()", 5}, {"x:item(1, 1)", 1},
         {"x:expand(3, 64, 64)", 13},
         {"x:neg():softmax(2)", 10}, {"x:layer_norm{64}", 5},
+        {"la.save(x, path)", 5}, {"la.load(path)", 5},
+        {"la.read_csv(path .. '.csv')", 5},
     };
     for (int threads = 1; threads < 3; threads++) {
         lua_State *L = open_state();
         la_token *k = la_token_of(L);
         run(L, "x, col = la.ones(64, 64), la.ones(100, 1)"
                " im, w = la.ones(2, 3, 32, 32), la.ones(5, 3, 3, 3)"
-               " wt, b = la.ones(3, 5, 3, 3), la.ones(4, 32, 32)");
+               " wt, b = la.ones(3, 5, 3, 3), la.ones(4, 32, 32)"
+               " path = os.tmpname() .. '.npy'"
+               " la.write_csv(x, path .. '.csv')");
         if (threads == 1) run(L, "la.set_num_threads(1)");
         for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
             char script[200];
@@ -181,7 +185,8 @@ static void fuel_is_work(void **state)
             la_token_clear(k);
             lua_settop(L, 0);
         }
-        run(L, "la.set_num_threads(2)");
+        run(L, "la.set_num_threads(2) os.remove(path)"
+               " os.remove(path .. '.csv') os.remove(path:sub(1, -5))");
         la_token_release(k);
         lua_close(L);
     }

@@ -76,14 +76,14 @@ static int compare_names(const void *pa, const void *pb)
 
 /* A file with one name twice would load differently in each reader: it is
 ** refused at both ends, next to each other after the sort. */
-la_status la_archive_sort(la_archive *a)
+la_status la_archive_sort(la_archive *a, la_status fault)
 {
     char shown[900];
     if (a->n > 1)
         qsort(a->list, (size_t)a->n, sizeof *a->list, compare_names);
     for (int64_t i = 1; i < a->n; i++)
         if (compare_names(&a->list[i - 1], &a->list[i]) == 0)
-            return la_error(LA_EIO, "the name '%s' is there twice",
+            return la_error(fault, "the name '%s' is there twice",
                             la_quote(a->list[i].name, a->list[i].n, shown,
                                      sizeof shown));
     return LA_OK;

@@ -55,8 +55,9 @@ void la_metadata_put(la_bytes *out, la_notes *);
 ** that was moved out of an entry has left NULL there. */
 void la_archive_free(la_archive *);
 #define LA_ARCHIVE __attribute__((cleanup(la_archive_free))) la_archive
-/* By name, bytewise. LA_EIO when a name is there twice. */
-la_status la_archive_sort(la_archive *);
+/* By name, bytewise. 'fault' when a name is there twice: LA_EIO is the file's,
+** LA_EARG that of who writes it. */
+la_status la_archive_sort(la_archive *, la_status fault);
 
 /* Everything in the file, sorted by name; tensors of a dtype that there is none
 ** of here are skipped (.safetensors). After an error (LA_EIO, LA_ENOMEM,

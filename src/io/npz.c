@@ -68,7 +68,7 @@ la_status la_npz_read(const la_reader *source, la_archive *out)
     LA_TRY(la_zip_open(&z, source));
     for (int64_t i = 0; i < z.n; i++)
         LA_TRY(read_member(&z, &z.list[i], out));
-    return la_archive_sort(out);
+    return la_archive_sort(out, LA_EIO);
 }
 
 /* ---- writing ---- */
@@ -282,7 +282,7 @@ static la_status write_all(const la_archive *a, const la_bytes *metadata,
 la_status la_npz_write(la_archive *a, la_writer *out)
 {
     LA_BYTES metadata = {0};
-    LA_TRY(la_archive_sort(a));
+    LA_TRY(la_archive_sort(a, LA_EARG));
     int64_t n = a->n + (a->metadata.n > 0);
     if (a->metadata.n) la_metadata_put(&metadata, &a->metadata);
     LA_TRY(metadata.status);

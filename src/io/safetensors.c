@@ -277,7 +277,7 @@ static la_status read_tensors(reader *r, const la_reader *s, int64_t base,
         return la_error(LA_EIO, "truncated at byte %lld", (long long)s->size);
     for (int64_t i = 0; i < r->n; i++)
         LA_TRY(add_data(r->mapping, s, base, &r->list[i], out));
-    return la_archive_sort(out);
+    return la_archive_sort(out, LA_EIO);
 }
 
 /* 'text' holds the decoded names until the archive has copied them: a decoded
@@ -424,7 +424,7 @@ static la_status write_header(la_archive *a, la_writer *out)
 
 la_status la_safetensors_write(la_archive *a, la_writer *out)
 {
-    LA_TRY(la_archive_sort(a));
+    LA_TRY(la_archive_sort(a, LA_EARG));
     LA_TRY(check_entries(a));
     if (a->n > 1) qsort(a->list, (size_t)a->n, sizeof *a->list, compare_widths);
     LA_TRY(write_header(a, out));

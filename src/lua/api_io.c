@@ -92,7 +92,11 @@ static la_status load_source(const la_source *source, const char *name,
     LA_TRY(LA_READ_STRUCT("la_load_from", la_source, source, &s));
     la_status status = la_reader_of_source(&s, &in);
     if (!status) status = load_inside(&in, "the source", name, out);
-    if (s.close) s.close(s.context);
+    if (!s.close) return status;
+    la_error_note note;         /* a callback may fail at something else */
+    la_error_keep(&note);
+    s.close(s.context);
+    la_error_restore(&note);
     return status;
 }
 

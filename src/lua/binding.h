@@ -139,6 +139,9 @@ static inline void la_begin_work(lua_State *L, la_state *s, const char *name,
     la_token *k = s->context.token;
     if (__builtin_expect(la_token_armed(k), 0)) la_charge(L, k, name, elements);
 }
+/* What a call that has begun costs besides: for the elements of its largest
+** argument or result, where they are known late. Raises as la_begin_work. */
+void la_charge_more(lua_State *L, const char *name, int64_t elements);
 static inline la_state *la_begin(lua_State *L, const char *name,
                                  int64_t elements)
 {

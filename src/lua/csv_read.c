@@ -472,6 +472,7 @@ int la_read_csv(lua_State *L)
     choose_columns(L, &r);
     force_dtypes(L, &r);
     LA_CHECK(L, "read_csv", in_file(&r, each_row(&r, look_at)));
+    la_charge_more(L, "read_csv", r.rows * r.ncolumns);
     make_values(L, s, &r);
     LA_CHECK(L, "read_csv", in_file(&r, each_row(&r, fill)));
     la_bytes_free(bytes);

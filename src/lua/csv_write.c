@@ -276,6 +276,7 @@ int la_write_csv(lua_State *L)
         la_raise_arg(L, W_COLUMNS, "write_csv", "table of columns or tensor "
                      "expected, got %s", la_type_text(L, W_COLUMNS));
     }
+    la_charge_more(L, "write_csv", w.rows * w.ncolumns);
     if (header) write_names(&w);
     write_rows(L, &w);
     LA_CHECK(L, "write_csv", w.out->status);

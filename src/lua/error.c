@@ -121,6 +121,14 @@ void la_charge(lua_State *L, la_token *k, const char *name, int64_t elements)
     LA_CHECK(L, name, la_token_take(k, la_fuel_price(elements)));
 }
 
+void la_charge_more(lua_State *L, const char *name, int64_t elements)
+{
+    int64_t price = la_fuel_price(elements) - la_fuel_price(0);
+    la_token *k = la_ctx()->token;
+    if (price > 0 && la_token_armed(k))
+        LA_CHECK(L, name, la_token_take(k, price));
+}
+
 la_tensor *la_raise_no_tensor(lua_State *L, int arg, const char *name)
 {
     if (la_to_handle(L, arg)) la_raise_arg(L, arg, name, "tensor was freed");

@@ -72,6 +72,12 @@ static la_status plain(la_tensor *t, la_tensor **out)
 {
     LA_OWNED a = NULL;
     LA_OWNED b = NULL;
+    const uint32_t odd = LA_F_CONJ | LA_F_NEG | LA_F_DEFERRED;
+    if (!(t->flags & odd) && la_is_contiguous(t)) {
+        LA_TRY(la_tensor_check_bounds(t));
+        *out = la_tensor_retain(t);     /* and costs no fuel */
+        return LA_OK;
+    }
     LA_TRY(la_run(resolve_conj, &a, t));
     LA_TRY(la_run(resolve_neg, &b, a));
     return la_run(contiguous, out, b);

@@ -168,6 +168,7 @@ static int image_load(lua_State *L)
     la_handle *h = la_new_handle(L, s);
     LA_CHECK(L, "image.load", load(path, &o, &t));
     la_fill_handle(s, h, t);
+    la_charge_more(L, "image.load", h->tensor->numel);
     la_pace(L, s);
     return 1;
 }
@@ -188,6 +189,7 @@ static int image_decode(lua_State *L)
     la_reader_of_memory(bytes, n, &source);
     LA_CHECK(L, "image.decode", decode(&source, &o, &t));
     la_fill_handle(s, h, t);
+    la_charge_more(L, "image.decode", h->tensor->numel);
     la_pace(L, s);
     return 1;
 }

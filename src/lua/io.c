@@ -67,6 +67,15 @@ static void push_option(lua_State *L, int arg, const char *name)
     lua_getfield(L, arg, "metadata");
 }
 
+/* A call costs by its largest tensor. */
+static int64_t largest(const la_archive *a)
+{
+    int64_t most = 0;
+    for (int64_t i = 0; i < a->n; i++)
+        if (a->list[i].tensor->numel > most) most = a->list[i].tensor->numel;
+    return most;
+}
+
 /* The object at 1, which a .npy holds alone. The archive is freed here, not
 ** left to the collector: it holds all values. */
 static void save(lua_State *L, const char *path, la_file_format format)
@@ -87,6 +96,7 @@ static void save(lua_State *L, const char *path, la_file_format format)
     if (table) la_collect_values(L, a, 1);
     else LA_CHECK(L, "save", la_file_add(a, "", 0,
                                          la_check_tensor(L, 1, "save")));
+    la_charge_more(L, "save", largest(a));
     LA_CHECK(L, "save", la_file_save(a, path, format));
     la_archive_free(a);
 }
@@ -148,15 +158,6 @@ static la_status load_by_host(const la_state *s, const char *name,
 
 /* ---- the functions ---- */
 
-/* A call costs by its largest result, which the bytes have told by now. */
-static la_status pay(const la_state *s, const la_archive *a)
-{
-    int64_t most = 0;
-    for (int64_t i = 0; i < a->n; i++)
-        if (a->list[i].tensor->numel > most) most = a->list[i].tensor->numel;
-    return most < 1024 ? LA_OK : la_token_take(s->context.token, most / 1024);
-}
-
 /* Results of load and mmap: the values; when asked for, the metadata and the
 ** tensors that were skipped. A .npy has but its tensor, of the empty name. */
 static int push_results(lua_State *L, const char *name, la_file_format format,
@@ -184,7 +185,7 @@ static int io_load(lua_State *L)
     la_archive *a = la_push_archive(L);
     LA_CHECK(L, "load", s->open ? load_by_host(s, path, &format, a)
                                 : la_file_load(path, format, a));
-    LA_CHECK(L, "load", pay(s, a));
+    la_charge_more(L, "load", largest(a));
     return push_results(L, "load", format, a);
 }
 

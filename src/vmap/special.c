@@ -139,6 +139,18 @@ la_status la_vmap_rule_sized(la_vcall *c, bool *done)
     return la_vmap_run(c);
 }
 
+/* A list of tensors whose last dim is a row; the dims in front broadcast. */
+la_status la_vmap_rule_rows(la_vcall *c, bool *done)
+{
+    const la_value *v = &c->f->args[0];
+    for (int64_t i = 0; i < v->tensors.n; i++)
+        if (v->tensors.list[i]->ndim > c->rank)
+            c->rank = v->tensors.list[i]->ndim;
+    LA_TRY(la_vmap_take(c, LA_ALIGN));
+    *done = true;
+    return la_vmap_run(c);
+}
+
 /* A value with a batch is copied: one number for each element. */
 la_status la_vmap_rule_fill(la_vcall *c, bool *done)
 {
