@@ -91,6 +91,7 @@ describe("lockstep", function()
       raises("lockstep has no eig", la.eig, a)
       raises("LAPACK", la.linalg.svd, a)
       raises("LAPACK", la.linalg.eigh, a)
+      raises("the C library", la.special.bessel_j0, a)
       -- and goes on
       assert.equal(12.0, a:sum():item())
     end)

@@ -93,6 +93,7 @@ enum {
     LA_BY_LAPACK = 1 << 14,   /* refused in lockstep */
     LA_MOVES = 1 << 15,       /* copies or fills: needs no kernel on a device
                               ** of the host's, and may mix devices */
+    LA_BY_C_LIBRARY = 1 << 16,   /* refused in lockstep */
     LA_ANY = LA_FN | LA_METHOD,
     LA_ALL = LA_FN | LA_METHOD | LA_INPLACE_FORM | LA_OUT_FORM
 };

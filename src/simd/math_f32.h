@@ -11,6 +11,7 @@ static inline f32v f32_wide_(f64v (*fn)(f64v), f32v x)
 {
     return f32_from_f64(fn(f64_from_f32_low(x)), fn(f64_from_f32_high(x)));
 }
+#ifdef __AVX2__
 /* y, but through double in the lanes 'rare', where the float function of SLEEF
 ** overflows too early. */
 static inline f32v f32_mend_(f64v (*fn)(f64v), i32v rare, f32v x, f32v y)
@@ -22,6 +23,7 @@ static inline f32v f32_lgamma(f32v x)
 {
     return f32_mend_(f64_lgamma, x > 0x1p60f, x, f32_sleef_lgamma(x));
 }
+#endif
 
 #define SLEEF1(name, u) \
     static inline f32v f32_##name(f32v x) { return f32_sleef_##name(x); }
@@ -35,29 +37,8 @@ static inline f32v f32_lgamma(f32v x)
 #define BOTH2(name, u)
 #define OWN1(name, u)
 #include "simd/math_f32_own.h"
-#else
-static inline f32v f32_sinh(f32v x)
-{
-    return f32_mend_(f64_sinh, f32_abs(x) > 88, x, f32_sleef_sinh(x));
-}
-static inline f32v f32_cosh(f32v x)
-{
-    return f32_mend_(f64_cosh, f32_abs(x) > 88, x, f32_sleef_cosh(x));
-}
-static inline f32v f32_asinh(f32v x)
-{
-    return f32_mend_(f64_asinh, f32_abs(x) > 0x1p60f, x, f32_sleef_asinh(x));
-}
-static inline f32v f32_acosh(f32v x)
-{
-    return f32_mend_(f64_acosh, x > 0x1p60f, x, f32_sleef_acosh(x));
-}
-static inline f32v f32_log1p(f32v x)
-{
-    return f32_mend_(f64_log1p, x > 0x1p60f, x, f32_sleef_log1p(x));
-}
-#endif
 #define MEND1(name, u)
+#endif
 #include "simd/sleef.def"
 
 /* exp(a^2/2) times the upper tail of the normal distribution, a >= 0: a

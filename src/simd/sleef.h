@@ -3,14 +3,17 @@
 ** rows are in sleef.def.
 **
 ** AVX2 and AVX512 take the deterministic (finz) variants, which give the same
-** bits at every width; the baseline takes the deterministic ones without FMA
-** (cinz). Where there is neither, the scalar functions run lane by lane.
+** bits at every width. The baseline takes base/libm.h lane by lane: its bits
+** are those of every machine (op/lockstep.h).
 */
 #ifndef LA_SIMD_SLEEF_H
 #define LA_SIMD_SLEEF_H
 
+#ifdef __AVX2__
 #include <sleef.h>
+#endif
 
+#include "base/libm.h"
 #include "simd/vec.h"
 
 #if defined(__AVX512F__)
@@ -23,11 +26,6 @@
 #define SLEEF_F64(name, u) Sleef_finz_##name##d4_##u##avx2
 #define SLEEF_F32_TYPE __m256
 #define SLEEF_F64_TYPE __m256d
-#elif defined(__SSE2__)
-#define SLEEF_F32(name, u) Sleef_cinz_##name##f4_##u##sse2
-#define SLEEF_F64(name, u) Sleef_cinz_##name##d2_##u##sse2
-#define SLEEF_F32_TYPE __m128
-#define SLEEF_F64_TYPE __m128d
 #endif
 
 #ifdef SLEEF_F32
@@ -55,25 +53,24 @@
 #define SLEEF1(name, u) \
     static inline f32v f32_sleef_##name(f32v x) \
     { \
-        for (int i = 0; i < F32_LANES; i++) x[i] = Sleef_##name##f_##u(x[i]); \
+        for (int i = 0; i < F32_LANES; i++) x[i] = la_m_##name##f(x[i]); \
         return x; \
     } \
     static inline f64v f64_sleef_##name(f64v x) \
     { \
-        for (int i = 0; i < F64_LANES; i++) x[i] = Sleef_##name##_##u(x[i]); \
+        for (int i = 0; i < F64_LANES; i++) x[i] = la_m_##name(x[i]); \
         return x; \
     }
 #define SLEEF2(name, u) \
     static inline f32v f32_sleef_##name(f32v x, f32v y) \
     { \
         for (int i = 0; i < F32_LANES; i++) \
-            x[i] = Sleef_##name##f_##u(x[i], y[i]); \
+            x[i] = la_m_##name##f(x[i], y[i]); \
         return x; \
     } \
     static inline f64v f64_sleef_##name(f64v x, f64v y) \
     { \
-        for (int i = 0; i < F64_LANES; i++) \
-            x[i] = Sleef_##name##_##u(x[i], y[i]); \
+        for (int i = 0; i < F64_LANES; i++) x[i] = la_m_##name(x[i], y[i]); \
         return x; \
     }
 #endif

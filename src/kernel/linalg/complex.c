@@ -1,4 +1,5 @@
 /* The linear algebra kernels of complex numbers. */
+#include "base/libm.h"
 #include "kernel/linalg/linalg.h"
 #include "simd/generic.h"
 #include "simd/transpose.h"

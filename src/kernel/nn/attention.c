@@ -1,5 +1,6 @@
 /* Row work of attention between its two matrix products, for float32 and
 ** float64; the contract is attention.h. */
+#include "base/libm.h"
 #include "kernel/nn/attention.h"
 
 #include "kernel/matmul/muladd.h"
@@ -13,7 +14,7 @@
 #define V_EXP f32_exp
 #define V_MAX f32_max
 #define V_SET1 f32_set1
-#define LOG1 logf
+#define LOG1 la_m_logf
 #include "kernel/nn/attention.inc"
 #undef ELEM
 #undef VEC
@@ -38,7 +39,7 @@ const la_attention_kernels LA_KERNEL(attention_f32) = {
 #define V_EXP f64_exp
 #define V_MAX f64_max
 #define V_SET1 f64_set1
-#define LOG1 log
+#define LOG1 la_m_log
 #include "kernel/nn/attention.inc"
 
 const la_attention_kernels LA_KERNEL(attention_f64) = {

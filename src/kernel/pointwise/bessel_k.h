@@ -11,6 +11,8 @@
 #include <math.h>
 #include <stdbool.h>
 
+#include "base/libm.h"
+
 static double special_bessel_y(int n, double x)
 {
     if (x < 0) return NAN;
@@ -23,7 +25,7 @@ static double special_bessel_y(int n, double x)
 ** z^k/(k! (k+1)!) (l - the mean of two such sums). */
 static double bessel_k_series(double x, bool one)
 {
-    double z = x * x / 4, l = log(x / 2) + 0.57721566490153286061;
+    double z = x * x / 4, l = la_m_log(x / 2) + 0.57721566490153286061;
     double term = 1, harmonic = 0, sum = 0;
     for (int k = 0; k < 14; k++) {
         double next = harmonic + 1.0 / (k + 1);
@@ -39,9 +41,9 @@ static double bessel_k_integral(double x, bool one)
 {
     double h = fmin(0.2, 0.6 / sqrt(x)), sum = 0.5;
     for (int k = 1; k < 100; k++) {
-        double s = sinh(h * k / 2), fall = 2 * x * s * s;
+        double s = la_m_sinh(h * k / 2), fall = 2 * x * s * s;
         if (fall > 42) break;
-        sum += exp(-fall) * (one ? 1 + 2 * s * s : 1);
+        sum += la_m_exp(-fall) * (one ? 1 + 2 * s * s : 1);
     }
     return sum * h;
 }
@@ -53,8 +55,8 @@ double special_bessel_k(double x, bool one, bool scaled)
     if (x != x || x < 0) return NAN;
     if (x == 0) return INFINITY;
     if (isinf(x)) return 0;
-    if (x <= 1) return bessel_k_series(x, one) * (scaled ? exp(x) : 1);
-    return bessel_k_integral(x, one) * (scaled ? 1 : exp(-x));
+    if (x <= 1) return bessel_k_series(x, one) * (scaled ? la_m_exp(x) : 1);
+    return bessel_k_integral(x, one) * (scaled ? 1 : la_m_exp(-x));
 }
 
 /* The power of two in x = m 2^e, 1/2 <= |m| < 1; 0 where there is none. */

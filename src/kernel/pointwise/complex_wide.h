@@ -196,7 +196,7 @@ static inline c64 c64_pow(c64 a, c64 b)
 {
     if (b.re == 0 && b.im == 0) return (c64){1, 0};
     double _Complex x = CMPLX(a.re, a.im), y = CMPLX(b.re, b.im);
-    return c64_narrow(c128_from(cpow(x, y)));
+    return c64_narrow(c128_from(complex_pow(x, y)));
 }
 /* e^(b log a) */
 static inline f32v c64s_pow(f32v a, f32v b)

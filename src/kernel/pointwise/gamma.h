@@ -9,6 +9,7 @@
 #ifndef LA_KERNEL_POINTWISE_GAMMA_H
 #define LA_KERNEL_POINTWISE_GAMMA_H
 
+#include "base/libm.h"
 #include "kernel/pointwise/gamma_coef.h"
 #include "kernel/pointwise/special.h"
 
@@ -19,7 +20,7 @@
 static double gamma_rest(double a, double x)
 {
     double m = (x - a) / a, r = m / (2 + m), y = r * r, sum = 0;
-    if (m > 0.5 || m < -0.4) return log(x / a) - m;
+    if (m > 0.5 || m < -0.4) return la_m_log(x / a) - m;
     for (int k = 33; k >= 3; k -= 2) sum = (sum + 1.0 / k) * y;
     return r * (2 * sum - m);
 }
@@ -31,19 +32,20 @@ static double gamma_log_1p(double a)
     if (fabs(a) > 0.5) return special_lgamma(1 + a);
     for (int k = ZETAS + 1; k >= 2; k--)
         sum = (sum + zeta_less_1[k - 2] / k) * -a;
-    return a * (1 - EULER) - log1p(a) - a * sum;
+    return a * (1 - EULER) - la_m_log1p(a) - a * sum;
 }
 
 /* x^a e^-x / gamma(a), for a >= 20 by Stirling's series: the logarithm of the
 ** whole is small where those of the parts are not. */
 static double gamma_factor(double a, double x)
 {
-    if (a < 20 && x < 700) return pow(x, a) * exp(-x) / tgamma(a);
-    if (a < 20) return exp(a * log(x) - x - special_lgamma(a));
+    if (a < 20 && x < 700)
+        return la_m_pow(x, a) * la_m_exp(-x) / la_m_tgamma(a);
+    if (a < 20) return la_m_exp(a * la_m_log(x) - x - special_lgamma(a));
     double z = 1 / (a * a);
     double stirling = ((z / 1260 - 1.0 / 360) * z + 1.0 / 12) / a
         - z * z * z / a / 1680;
-    return sqrt(a / (2 * M_PI)) * exp(a * gamma_rest(a, x) - stirling);
+    return sqrt(a / (2 * M_PI)) * la_m_exp(a * gamma_rest(a, x) - stirling);
 }
 
 /* P by its power series. */
@@ -62,12 +64,12 @@ static double gamma_series(double a, double x)
 ** rest of the series. */
 static double gamma_upper_series(double a, double x)
 {
-    double term = 1, sum = 0, l = a * log(x), g = gamma_log_1p(a);
+    double term = 1, sum = 0, l = a * la_m_log(x), g = gamma_log_1p(a);
     for (int n = 1; n < 2000 && fabs(term) > fabs(sum) * 0x1p-54; n++) {
         term *= -x / n;
         sum += term / (a + n);
     }
-    return -expm1(l - g) - exp(l - g) * a * sum;
+    return -la_m_expm1(l - g) - la_m_exp(l - g) * a * sum;
 }
 
 /* Q by Legendre's continued fraction, evaluated as Lentz does. */
@@ -97,8 +99,8 @@ static double gamma_temme(double a, double x, int sign)
         sum += row * power;
         d += temme_length[k];
     }
-    return 0.5 * erfc(sign * copysign(sqrt(half), eta))
-        + sign * exp(-half) * sum / sqrt(2 * M_PI * a);
+    return 0.5 * la_m_erfc(sign * copysign(sqrt(half), eta))
+        + sign * la_m_exp(-half) * sum / sqrt(2 * M_PI * a);
 }
 
 /* Is the value 0 or 1, or none? Those of a = 0 and of infinities are limits. */
@@ -138,7 +140,7 @@ static __attribute__((noinline)) double special_igammac(double a, double x)
     if (gamma_near(a, x)) return gamma_temme(a, x, 1);
     if (x > 1.1)
         return x < a ? 1 - gamma_series(a, x) : gamma_fraction(a, x);
-    bool low = x <= 0.5 ? -0.4 / log(x) < a : x * 1.1 < a;
+    bool low = x <= 0.5 ? -0.4 / la_m_log(x) < a : x * 1.1 < a;
     return low ? 1 - gamma_series(a, x) : gamma_upper_series(a, x);
 }
 

@@ -1,5 +1,6 @@
 /* Functions of two floats: atan2, hypot, logaddexp, xlogy, ldexp and kin;
 ** methods in simd/math.h. */
+#include "base/libm.h"
 #include "kernel/pointwise/complex_math.h"
 #include "kernel/each/drive.h"
 #include "simd/math.h"
@@ -67,6 +68,6 @@
 #define ARITY 2
 #define EXPR(a, b) VPICK_(a, ldexp)(a, b)
 #include "kernel/each/each_float.inc"
-#define EXPR(a, b) CXF(scale)(a, exp2((b).re))
+#define EXPR(a, b) CXF(scale)(a, la_m_exp2((b).re))
 #include "kernel/each/each_complex.inc"
 #include "kernel/each/table.inc"

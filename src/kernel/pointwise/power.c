@@ -12,7 +12,7 @@
 static inline c128 c128_pow(c128 a, c128 b)
 {
     if (b.re == 0 && b.im == 0) return (c128){1, 0};
-    double _Complex r = cpow(CMPLX(a.re, a.im), CMPLX(b.re, b.im));
+    double _Complex r = complex_pow(CMPLX(a.re, a.im), CMPLX(b.re, b.im));
     return (c128){creal(r), cimag(r)};
 }
 

@@ -9,6 +9,8 @@
 #include <math.h>
 #include <stdbool.h>
 
+#include "base/libm.h"
+
 #define ROOT_2 1.41421356237309504880
 #define HALF_LOG_2PI 0.91893853320467274178
 
@@ -16,7 +18,7 @@
 static inline double special_lgamma(double x)
 {
     int sign;
-    return lgamma_r(x, &sign);
+    return la_m_lgamma_sign(x, &sign);
 }
 
 /* ---- the derivatives of digamma ---- */
@@ -31,11 +33,11 @@ static inline double special_zeta_sum(double s, double q)
         1.3382536530684679e-11, -3.3896802963225827e-13};
     double sum = 0;
     for (int k = s > 8 ? 10 : 0; q < 10 || k > 0; q += 1, k--) {
-        double term = pow(q, -s);
+        double term = la_m_pow(q, -s);
         sum += term;
         if (term <= sum * 0x1p-60) return sum;
     }
-    double p = pow(q, -s), rise = s;
+    double p = la_m_pow(q, -s), rise = s;
     sum += p * q / (s - 1) + p / 2;
     p /= q;
     for (int k = 0; k < 8; k++) {
@@ -64,7 +66,7 @@ static inline double special_zeta(double s, double q)
 static inline double special_trigamma(double x)
 {
     if (!(x < 0.5)) return special_zeta(2, x);
-    double s = sin(M_PI * (x - trunc(x)));
+    double s = la_m_sin(M_PI * (x - trunc(x)));
     if (isinf(x)) return NAN;
     return M_PI * M_PI / (s * s) - special_zeta(2, 1 - x);
 }
@@ -73,7 +75,7 @@ static inline double special_polygamma(double n, double x)
 {
     if (x != x || x == -INFINITY) return NAN;
     if (n == 1) return special_trigamma(x);
-    double scale = exp(special_lgamma(n + 1));
+    double scale = la_m_exp(special_lgamma(n + 1));
     return (fmod(n, 2) != 0 ? 1 : -1) * scale * special_zeta(n + 1, x);
 }
 /* log of the multivariate gamma function of dimension p. */

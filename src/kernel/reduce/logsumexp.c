@@ -12,6 +12,7 @@
 */
 #include <complex.h>
 
+#include "kernel/pointwise/complex_math.h"
 #include "kernel/scan/load.h"
 #include "simd/math.h"
 
@@ -26,7 +27,7 @@ typedef struct scaled_sum {
 ** ones 1: an infinity minus itself would be NaN. */
 static inline double rescale(double top, double of)
 {
-    return top == of ? 1 : exp(top - of);
+    return top == of ? 1 : la_m_exp(top - of);
 }
 
 /* The accumulator of the elements of both; a NaN maximum wins. */
@@ -45,17 +46,20 @@ static void combine_scaled_sums(char *into, const char *from, int64_t n)
 }
 
 /* The result, maximum + log(sum), in double. */
-static inline double result(const scaled_sum *t) { return t->top + log(t->re); }
+static inline double result(const scaled_sum *t)
+{
+    return t->top + la_m_log(t->re);
+}
 /* float32 is rounded at the sum, at the logarithm and at the end, as in
 ** PyTorch: integers are compared with it to the last bit. */
 static inline float result_f32(const scaled_sum *t)
 {
-    return (float)t->top + (float)log((double)(float)t->re);
+    return (float)t->top + (float)la_m_log((double)(float)t->re);
 }
 
 static inline double _Complex complex_result(const scaled_sum *t)
 {
-    return t->top + clog(scan_complex(t->re, t->im));
+    return t->top + complex_log(scan_complex(t->re, t->im));
 }
 
 /* The accumulator of one element: its real part and exp(x - real part), which
@@ -68,7 +72,7 @@ static inline scaled_sum from_complex(double _Complex z)
 {
     double top = creal(z);
     if (top == -INFINITY) return (scaled_sum){top, 0, 0};
-    return (scaled_sum){top, cos(cimag(z)), sin(cimag(z))};
+    return (scaled_sum){top, la_m_cos(cimag(z)), la_m_sin(cimag(z))};
 }
 
 #define ID f32

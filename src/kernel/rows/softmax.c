@@ -5,6 +5,7 @@
 ** softmax.inc has the passes over rows and columns. The plain function and its
 ** logarithm share them.
 */
+#include "base/libm.h"
 #include "base/pool.h"
 #include "kernel/reduce/hsum.h"
 #include "kernel/reduce/hsum_rows.h"
@@ -47,7 +48,7 @@ static inline f64v keep_f64(int64_t n, f64v x)
 #define PUT1(p, x) put_f32(p, x)
 #define EXP(v) f32_exp(v)
 #define LOG(v) f32_log(v)
-#define LOG1(x) logf(x)
+#define LOG1(x) la_m_logf(x)
 #include "kernel/rows/softmax.inc"
 
 #define ID f64
@@ -62,7 +63,7 @@ static inline f64v keep_f64(int64_t n, f64v x)
 #define PUT1(p, x) put_f64(p, x)
 #define EXP(v) f64_exp(v)
 #define LOG(v) f64_log(v)
-#define LOG1(x) log(x)
+#define LOG1(x) la_m_log(x)
 #include "kernel/rows/softmax.inc"
 
 #define SMALL
@@ -78,7 +79,7 @@ static inline f64v keep_f64(int64_t n, f64v x)
 #define PUT1(p, x) put_f16(p, x)
 #define EXP(v) f32_exp(v)
 #define LOG(v) f32_log(v)
-#define LOG1(x) logf(x)
+#define LOG1(x) la_m_logf(x)
 #include "kernel/rows/softmax.inc"
 
 #define SMALL
@@ -94,7 +95,7 @@ static inline f64v keep_f64(int64_t n, f64v x)
 #define PUT1(p, x) put_bf16(p, x)
 #define EXP(v) f32_exp(v)
 #define LOG(v) f32_log(v)
-#define LOG1(x) logf(x)
+#define LOG1(x) la_m_logf(x)
 #include "kernel/rows/softmax.inc"
 
 /* The table entries: plain functions and logarithms share their code. */

@@ -2,6 +2,7 @@
 ** Running log of sums of exponentials, in double: the larger of the two is put
 ** outside, so that nothing overflows.
 */
+#include "kernel/pointwise/complex_math.h"
 #include "kernel/scan/load.h"
 
 /* log(exp(a) + exp(b)) as high + log1p(exp(low - high)). NaN in either is the
@@ -11,7 +12,7 @@ static inline double real_join(double a, double b)
     double high = a > b || a != a ? a : b, low = a > b || a != a ? b : a;
     if (low != low) return low;
     if (high == low && isinf(high)) return high;
-    return high + log1p(exp(low - high));
+    return high + la_m_log1p(la_m_exp(low - high));
 }
 
 /* Of complex numbers the one with the larger real part. */
@@ -21,7 +22,7 @@ static inline double _Complex complex_join(double _Complex a,
     bool first = creal(a) > creal(b);
     double _Complex high = first ? a : b, low = first ? b : a;
     if (isinf(creal(low)) && creal(low) < 0) return high;
-    return high + clog(1 + cexp(low - high));
+    return high + complex_log(1 + complex_exp(low - high));
 }
 
 /* plain.inc for the real dtypes too: log1p and exp have no vectors here. */

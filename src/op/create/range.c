@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "base/context.h"
+#include "base/libm.h"
 #include "iter/items.h"
 #include "op/create/create.h"
 #include "op/scalar_range.h"
@@ -35,7 +36,7 @@ static double value_at(const sequence *s, int64_t i)
 {
     double v = i < s->half ? s->first + s->step * (double)i
                            : s->last - s->step * (double)(s->count - 1 - i);
-    return s->power ? pow(s->base, v) : v;
+    return s->power ? la_m_pow(s->base, v) : v;
 }
 
 /* Elements begin.. as int64 (wrapping, so that no order of evaluation matters)

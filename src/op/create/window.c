@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "base/context.h"
+#include "base/libm.h"
 #include "iter/items.h"
 #include "op/create/create.h"
 
@@ -55,7 +56,7 @@ static double cosines(const window *w, double i)
     double sum = w->terms[0], angle = 2 * PI * at(w, i);
     for (int k = 1; k < 5; k++)
         if (w->terms[k] != 0)
-            sum += (k % 2 ? -1 : 1) * w->terms[k] * cos(k * angle);
+            sum += (k % 2 ? -1 : 1) * w->terms[k] * la_m_cos(k * angle);
     return sum;
 }
 
@@ -70,7 +71,7 @@ static double bartlett(const window *w, double i) { return 2 * at(w, i); }
 
 static double cosine(const window *w, double i)
 {
-    return sin(PI / (double)w->length * (i + 0.5));
+    return la_m_sin(PI / (double)w->length * (i + 0.5));
 }
 
 /* Piecewise cubic: a triangle convolved with itself. */
@@ -79,27 +80,27 @@ static double parzen(const window *w, double i)
     double half = (double)(w->length - 1) / 2, n = half - i;
     double u = n / ((double)w->length / 2);
     return n <= half / 2 ? 1 - 6 * u * u + 6 * u * u * u
-                         : 2 * pow(1 - u, 3);
+                         : 2 * la_m_pow(1 - u, 3);
 }
 
 /* A triangle convolved with itself, of cosines. */
 static double bohman(const window *w, double i)
 {
     double u = 1 - 2 * at(w, i);
-    return i == 0 ? 0 : (1 - u) * cos(PI * u) + sin(PI * u) / PI;
+    return i == 0 ? 0 : (1 - u) * la_m_cos(PI * u) + la_m_sin(PI * u) / PI;
 }
 
 static double barthann(const window *w, double i)
 {
     double u = 0.5 - at(w, i);
-    return 0.62 - 0.48 * u + 0.38 * cos(2 * PI * u);
+    return 0.62 - 0.48 * u + 0.38 * la_m_cos(2 * PI * u);
 }
 
 /* The main lobe of a sinc. */
 static double lanczos(const window *w, double i)
 {
     double u = PI * (1 - 2 * at(w, i));
-    return u == 0 ? 1 : sin(u) / u;
+    return u == 0 ? 1 : la_m_sin(u) / u;
 }
 
 /* The modified Bessel function of order 0, by its power series: all terms are
@@ -125,7 +126,7 @@ static double kaiser(const window *w, double i)
 static double gaussian(const window *w, double i)
 {
     double u = (i - (double)(w->length - 1) / 2) / w->p;
-    return exp(-u * u / 2);
+    return la_m_exp(-u * u / 2);
 }
 
 /* A part "a" of the length is a cosine, half of it at each end. */
@@ -133,13 +134,13 @@ static double tukey(const window *w, double i)
 {
     double last = (double)(w->length - 1), a = w->p;
     if (a <= 0 || i > floor((a < 1 ? a : 1) * last / 2)) return 1;
-    return 0.5 - 0.5 * cos(2 * PI * i / (a < 1 ? a : 1) / last);
+    return 0.5 - 0.5 * la_m_cos(2 * PI * i / (a < 1 ? a : 1) / last);
 }
 
 /* The parameter is the distance at which 1 / e is left. */
 static double exponential(const window *w, double i)
 {
-    return exp(-fabs(i - (double)(w->length - 1) / 2) / w->p);
+    return la_m_exp(-fabs(i - (double)(w->length - 1) / 2) / w->p);
 }
 
 /* By name; those that others refer to by number are listed below. */

@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "op/linalg/linalg.h"
+#include "base/libm.h"
 #include "op/move/copy.h"
 #include "base/pool.h"
 #include "tensor/scalar.h"
@@ -163,7 +164,7 @@ static double norm_of(const work *w)
         for (int64_t j = 0; j < w->n; j++) {
             la_scalar s = la_scalar_load(
                 w->f->dtype, w->at[A1] + (i * w->n + j) * w->f->size);
-            sum += la_is_complex(w->f->dtype) ? hypot(s.re, s.im)
+            sum += la_is_complex(w->f->dtype) ? la_m_hypot(s.re, s.im)
                                               : fabs(s.re);
         }
         if (!(sum <= most)) most = sum;
@@ -185,7 +186,7 @@ static la_status exp_one(void *context, int64_t i, char *scratch)
     const double *limit = limits[wide];
     double norm = norm_of(&w);
     if (norm > limit[2] && isfinite(norm)) {
-        squarings = (int)ceil(log2(norm / limit[2]));
+        squarings = (int)ceil(la_m_log2(norm / limit[2]));
         combine(&w, A1, 1, (const double[]){ldexp(1, -squarings)},
                 (const int[]){A1});
     }

@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "base/context.h"
+#include "base/libm.h"
 #include "base/pool.h"
 #include "iter/iter.h"
 #include "op/op.h"
@@ -215,8 +216,8 @@ la_status la_impl_adam_step_(la_frame *f)
     double beta1 = la_arg_float(f, 7), beta2 = la_arg_float(f, 8);
     double decay = la_arg_float(f, 10);
     bool decoupled = la_arg_bool(f, 11);
-    la_optim o = {.lr = lr / (1 - pow(beta1, n)), .rate = 1 - beta1,
-                  .other = beta2, .root = sqrt(1 - pow(beta2, n)),
+    la_optim o = {.lr = lr / (1 - la_m_pow(beta1, n)), .rate = 1 - beta1,
+                  .other = beta2, .root = sqrt(1 - la_m_pow(beta2, n)),
                   .eps = la_arg_float(f, 9), .decay = decoupled ? 0 : decay,
                   .shrink = decoupled ? 1 - lr * decay : 1,
                   .negate = la_arg_bool(f, 12)};

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "op/composite.h"
+#include "base/libm.h"
 #include "tensor/shape.h"
 
 #define LA_ROWS "op/def/attention.def"
@@ -32,7 +33,7 @@ static la_tensor *angles(la_chain *w, la_frame *f, int64_t dims)
     la_value wide = la_v_dtype(LA_FLOAT64);
     la_value like = la_v_dtype(x->dtype == LA_FLOAT64 ? LA_FLOAT64
                                : LA_FLOAT32);
-    double step = -2 / (double)dims * log(la_arg_float(f, BASE));
+    double step = -2 / (double)dims * la_m_log(la_arg_float(f, BASE));
     la_tensor *rows = STEP(to_dtype, f->args[POS], wide);
     if (pos->ndim == 0) {
         la_tensor *count = STEP(arange,

@@ -10,6 +10,7 @@
 #include <math.h>
 
 #include "base/context.h"
+#include "base/libm.h"
 #include "op/families.h"
 #include "op/scalar_range.h"
 #include "tensor/promote.h"
@@ -166,7 +167,7 @@ static la_status pick_round(la_frame *f, la_dtype dtype, la_plan *plan)
     plan->loop = digits > 0 ? (*LA_STUB(round_digits))[dtype]
                             : (*LA_STUB(round_tens))[dtype];
     double count = fabs((double)digits);
-    plan->params.v[0] = la_scalar_float(pow(10, count));
+    plan->params.v[0] = la_scalar_float(la_m_pow(10, count));
     return LA_OK;
 }
 const la_family la_family_ROUND = {

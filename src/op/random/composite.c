@@ -10,6 +10,7 @@
 #include <math.h>
 
 #include "base/pool.h"
+#include "base/libm.h"
 #include "op/composite.h"
 #include "op/random/random.h"
 #include "tensor/promote.h"
@@ -89,7 +90,7 @@ la_status la_impl_log_normal_(la_frame *f)
     LA_TRY(la_tensor_empty(self->ndim, la_sizes(self), LA_FLOAT64, &t));
     LA_TRY(la_run_(normal_, t, f->args[1], f->args[2], f->args[3]));
     double *x = (double *)la_data(t);
-    for (int64_t i = 0; i < t->numel; i++) x[i] = exp(x[i]);
+    for (int64_t i = 0; i < t->numel; i++) x[i] = la_m_exp(x[i]);
     LA_TRY(la_run_(copy_, self, t));
     la_set_result(f, 0, la_tensor_retain(self));
     return LA_OK;
@@ -223,7 +224,7 @@ la_status la_impl_geometric_(la_frame *f)
     LA_OWNED t = NULL;
     LA_TRY(need(p > 0 && p < 1, "geometric_ expects p to be in (0, 1)"));
     LA_TRY(la_tensor_empty(self->ndim, la_sizes(self), LA_FLOAT64, &t));
-    LA_TRY(la_run_(exponential_, t, la_v_float(-log1p(-p)), f->args[2]));
+    LA_TRY(la_run_(exponential_, t, la_v_float(-la_m_log1p(-p)), f->args[2]));
     double *x = (double *)la_data(t);
     for (int64_t i = 0; i < t->numel; i++) x[i] = ceil(x[i]);
     LA_TRY(la_run_(copy_, self, t));
@@ -521,7 +522,7 @@ la_status la_impl_categorical(la_frame *f)
     LA_TRY(la_tensor_empty(s.ndim, s.sizes, LA_FLOAT64, &noise));
     LA_TRY(la_run_(exponential_, noise, la_v_float(1), f->args[3]));
     double *e = (double *)la_data(noise);
-    LA_EACH_POLLED(i, 0, noise->numel) e[i] = log(e[i]);
+    LA_EACH_POLLED(i, 0, noise->numel) e[i] = la_m_log(e[i]);
     LA_TRY(la_run(sub, &keys, x, noise));
     LA_OWNED found = NULL;
     LA_TRY(la_run(argmax, &found, keys, -1, la_v_bool(false)));

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "base/philox.h"
+#include "base/libm.h"
 #include "base/pool.h"
 #include "iter/items.h"
 #include "op/random/random.h"
@@ -39,14 +40,14 @@ static double one_normal(stream *s)
 {
     double u, v;
     two_units(s, &u, &v);
-    return sqrt(-2 * log(u)) * cos(6.28318530717958647693 * v);
+    return sqrt(-2 * la_m_log(u)) * la_m_cos(6.28318530717958647693 * v);
 }
 
 /* lgamma_r, since lgamma writes a global. */
 static double log_factorial(double k)
 {
     int sign;
-    return lgamma_r(k + 1, &sign);
+    return la_m_lgamma_sign(k + 1, &sign);
 }
 
 /* ---- Poisson ---- */
@@ -54,7 +55,7 @@ static double log_factorial(double k)
 /* Multiply uniform numbers until their product falls below exp(-rate). */
 static double poisson_product(stream *s, double rate)
 {
-    double limit = exp(-rate), product = 1, u, v;
+    double limit = la_m_exp(-rate), product = 1, u, v;
     for (int64_t k = 0; ; k += 2) {
         two_units(s, &u, &v);
         product *= u;
@@ -69,7 +70,7 @@ static double poisson_product(stream *s, double rate)
 static double poisson_rejection(stream *s, double rate)
 {
     double b = 0.931 + 2.53 * sqrt(rate), a = -0.059 + 0.02483 * b;
-    double inverse = 1.1239 + 1.1328 / (b - 3.4), log_rate = log(rate);
+    double inverse = 1.1239 + 1.1328 / (b - 3.4), log_rate = la_m_log(rate);
     double accept = 0.9277 - 3.6224 / (b - 2), u, v;
     for (;;) {
         two_units(s, &u, &v);
@@ -78,7 +79,7 @@ static double poisson_rejection(stream *s, double rate)
         double k = floor((2 * a / us + b) * u + rate + 0.43);
         if (us >= 0.07 && v <= accept) return k;
         if (k < 0 || (us < 0.013 && v > us)) continue;
-        if (log(v) + log(inverse) - log(a / (us * us) + b)
+        if (la_m_log(v) + la_m_log(inverse) - la_m_log(a / (us * us) + b)
             <= k * log_rate - rate - log_factorial(k)) return k;
     }
 }
@@ -99,13 +100,13 @@ static double sample_poisson(stream *s, const double *p)
 ** steps is n p (Devroye 1986, second waiting time method). */
 static double binomial_waiting(stream *s, double n, double p)
 {
-    double scale = log1p(-p), sum = 0, count = 0, u, v;
+    double scale = la_m_log1p(-p), sum = 0, count = 0, u, v;
     for (;;) {
         two_units(s, &u, &v);
-        sum += ceil(log(u) / scale);
+        sum += ceil(la_m_log(u) / scale);
         if (sum > n) return count;
         count++;
-        sum += ceil(log(v) / scale);
+        sum += ceil(la_m_log(v) / scale);
         if (sum > n) return count;
         count++;
     }
@@ -117,7 +118,7 @@ static double binomial_rejection(stream *s, double n, double p)
     double q = 1 - p, deviation = sqrt(n * p * q), b = 1.15 + 2.53 * deviation;
     double a = -0.0873 + 0.0248 * b + 0.01 * p, c = n * p + 0.5;
     double accept = 0.92 - 4.2 / b, alpha = (2.83 + 5.1 / b) * deviation;
-    double m = floor((n + 1) * p), odds = log(p / q), u, v;
+    double m = floor((n + 1) * p), odds = la_m_log(p / q), u, v;
     double top = log_factorial(m) + log_factorial(n - m);
     for (;;) {
         two_units(s, &u, &v);
@@ -127,7 +128,7 @@ static double binomial_rejection(stream *s, double n, double p)
         if (k < 0 || k > n) continue;
         double bound = top - log_factorial(k) - log_factorial(n - k)
                      + (k - m) * odds;
-        if (log(v * alpha / (a / (us * us) + b)) <= bound) return k;
+        if (la_m_log(v * alpha / (a / (us * us) + b)) <= bound) return k;
     }
 }
 
@@ -159,7 +160,7 @@ static double gamma_sample(stream *s, double shape, double scale)
     if (isinf(shape)) return shape * scale;
     if (shape < 1) {
         two_units(s, &u, &unused);
-        scale *= pow(u, 1 / shape);
+        scale *= la_m_pow(u, 1 / shape);
         shape += 1;
     }
     double d = shape - 1.0 / 3, c = 1 / sqrt(9 * d);
@@ -168,7 +169,8 @@ static double gamma_sample(stream *s, double shape, double scale)
         if (v <= 0) continue;
         v = v * v * v;
         two_units(s, &u, &unused);
-        if (log(u) < 0.5 * x * x + d * (1 - v + log(v))) return scale * d * v;
+        if (la_m_log(u) < 0.5 * x * x + d * (1 - v + la_m_log(v)))
+            return scale * d * v;
     }
 }
 
@@ -181,9 +183,9 @@ static double sample_gamma(stream *s, const double *p)
 static double sample_gamma_log(stream *s, const double *p)
 {
     double u = 1, unused;
-    if (!(p[0] > 0 && p[0] < 1)) return log(gamma_sample(s, p[0], 1));
+    if (!(p[0] > 0 && p[0] < 1)) return la_m_log(gamma_sample(s, p[0], 1));
     two_units(s, &u, &unused);
-    return log(u) / p[0] + log(gamma_sample(s, p[0] + 1, 1));
+    return la_m_log(u) / p[0] + la_m_log(gamma_sample(s, p[0] + 1, 1));
 }
 
 /* By two gamma numbers, through their logarithms where both would be tiny. */
@@ -191,7 +193,7 @@ static double sample_beta(stream *s, const double *p)
 {
     if (p[0] < 1 && p[1] < 1) {
         double x = sample_gamma_log(s, p), y = sample_gamma_log(s, p + 1);
-        return isinf(x) && isinf(y) ? NAN : 1 / (1 + exp(y - x));
+        return isinf(x) && isinf(y) ? NAN : 1 / (1 + la_m_exp(y - x));
     }
     double x = gamma_sample(s, p[0], 1), y = gamma_sample(s, p[1], 1);
     return isinf(x) && !isinf(y) ? 1 : x / (x + y);
@@ -217,21 +219,21 @@ static double sample_laplace(stream *s, const double *p)
 {
     double u, side;
     two_units(s, &u, &side);
-    return side < 0.5 ? p[0] + p[1] * log(u) : p[0] - p[1] * log(u);
+    return side < 0.5 ? p[0] + p[1] * la_m_log(u) : p[0] - p[1] * la_m_log(u);
 }
 
 static double sample_gumbel(stream *s, const double *p)
 {
     double u, unused;
     two_units(s, &u, &unused);
-    return p[0] - p[1] * log(-log(u));
+    return p[0] - p[1] * la_m_log(-la_m_log(u));
 }
 
 static double sample_weibull(stream *s, const double *p)
 {
     double u, unused;
     two_units(s, &u, &unused);
-    return p[0] * pow(-log(u), 1 / p[1]);
+    return p[0] * la_m_pow(-la_m_log(u), 1 / p[1]);
 }
 
 /* ---- the normal distribution between limits ---- */
@@ -243,11 +245,11 @@ static double normal_tail(stream *s, double low, double high)
 {
     bool far = low > 1e6;     /* all are accepted, and squares could overflow */
     double rate = far ? low : (low + sqrt(low * low + 4)) / 2, u, v;
-    double rest = expm1(-rate * (high - low));
+    double rest = la_m_expm1(-rate * (high - low));
     for (;;) {
         two_units(s, &u, &v);
-        double x = low - log1p(u * rest) / rate;
-        if (far || log(v) <= -0.5 * (x - rate) * (x - rate)) return x;
+        double x = low - la_m_log1p(u * rest) / rate;
+        if (far || la_m_log(v) <= -0.5 * (x - rate) * (x - rate)) return x;
     }
 }
 
@@ -264,7 +266,7 @@ static double normal_middle(stream *s, double low, double high)
     for (;;) {
         two_units(s, &u, &v);
         double x = low + u * (high - low);
-        if (log(v) <= -0.5 * x * x) return x;
+        if (la_m_log(v) <= -0.5 * x * x) return x;
     }
 }
 

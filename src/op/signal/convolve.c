@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "op/composite.h"
+#include "base/libm.h"
 #include "tensor/promote.h"
 
 #define LA_ROWS "op/def/signal.def"
@@ -173,7 +174,7 @@ static bool fft_is_faster(const problem *p)
         n *= a + v - 1;
     }
     double direct = products * (la_is_complex(p->dtype) ? 0.11 : 0.055);
-    return direct > n * (0.75 * log2(n) + 6) + 20000;
+    return direct > n * (0.75 * la_m_log2(n) + 6) + 20000;
 }
 
 /* ---- the operations ---- */

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/libm.h"
 #include "base/memory.h"
 #include "base/size.h"
 
@@ -52,7 +53,7 @@ static double cubic(double x, double a)
 static double sinc(double x)
 {
     x *= 3.14159265358979323846;
-    return x == 0 ? 1 : sin(x) / x;
+    return x == 0 ? 1 : la_m_sin(x) / x;
 }
 
 static double filter(const la_axis_plan *p, double x)
