@@ -56,6 +56,7 @@ static inline double scaled(double x, int k)
 
 /* ---- pairs ---- */
 
+/* The rounded sum and what it lost, exactly (Knuth). */
 static inline la_pair sum(double a, double b)
 {
     double s = a + b, t = s - a;
@@ -72,11 +73,15 @@ static inline double upper(double x)
 {
     return from_bits(bits_of(x) & ~UINT64_C(0x7ffffff));
 }
+/* The rounded product and what it lost (Dekker), but for 2^-106 of it, as the
+** lower parts have 27 bits. */
 static inline la_pair product(double a, double b)
 {
     double p = a * b, ah = upper(a), bh = upper(b), al = a - ah, bl = b - bh;
     return (la_pair){p, ((ah * bh - p) + ah * bl + al * bh) + al * bl};
 }
+/* Errors of the operations below: a few times 2^-105 of the result, 2^-105 of
+** the larger operand where a sum cancels. */
 static inline la_pair pair_add(la_pair a, la_pair b)
 {
     la_pair s = sum(a.hi, b.hi);
@@ -88,6 +93,7 @@ static inline la_pair pair_mul(la_pair a, la_pair b)
     return sum_down(p.hi, p.lo + (a.hi * b.lo + a.lo * b.hi));
 }
 static inline la_pair pair_neg(la_pair a) { return (la_pair){-a.hi, -a.lo}; }
+/* The quotient of the upper parts, and that of what it leaves over. */
 static inline la_pair pair_div(la_pair a, la_pair b)
 {
     double q = a.hi / b.hi;
@@ -95,6 +101,7 @@ static inline la_pair pair_div(la_pair a, la_pair b)
     double rest = (a.hi - p.hi) - p.lo + a.lo - q * b.lo;
     return sum_down(q, rest / b.hi);
 }
+/* The same by the derivative of the square. */
 static inline la_pair pair_sqrt(la_pair a)
 {
     double s = sqrt(a.hi);
