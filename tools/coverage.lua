@@ -1,6 +1,6 @@
--- docs/coverage.md: every operation with its dtypes, forms and derivative, from
--- the rows of src/op/def as the library has them. Without an argument the page
--- goes to standard output.
+-- docs/coverage.md: every operation with its dtypes, forms, derivative and what
+-- a lockstep state does with it, from the rows of src/op/def as the library has
+-- them. Without an argument the page goes to standard output.
 --   LUA_CPATH="build/?.so;;" lua5.4 tools/coverage.lua [docs/coverage.md]
 local la = require "lunarray"
 
@@ -84,6 +84,8 @@ one for each way to call them.
   that works in place (`x:name_`), `out` the keyword.
 - **derivative**: a formula of its own, which can be differentiated again, or
   those of the operations that it consists of; `-` where no gradient passes.
+- **lockstep**: how it runs where bits must be those of every machine: native,
+  baseline (kernels), by its steps, or refused (`docs/lockstep.md`).
 - `name.kind` is a further way to call; `la.help(name)` shows all of them.
   `linalg_name` is `la.linalg.name`, and so are `fft_` and other themes.
 ]]
@@ -95,8 +97,9 @@ local function page()
   for _, op in ipairs(la.operations()) do
     if op.forms & (FN | METHOD | INPLACE) ~= 0 then
       local t = tables[of[op.row]]
-      t[#t + 1] = ("| `%s` | %s | %s | %s |"):format(
-        op.signature:match("^[%w_.]+"), dtypes(op), forms(op), derivative(op))
+      t[#t + 1] = ("| `%s` | %s | %s | %s | %s |"):format(
+        op.signature:match("^[%w_.]+"), dtypes(op), forms(op), derivative(op),
+        op.lockstep == "steps" and "by its steps" or op.lockstep)
       rows, names[op.name] = rows + 1, true
     end
   end
@@ -106,8 +109,8 @@ local function page()
   for _, theme in ipairs(list) do
     if #tables[theme] > 0 then
       table.sort(tables[theme])
-      out[#out + 1] = ("## %s\n\n| row | dtypes | forms | derivative |\n"
-        .. "| --- | --- | --- | --- |\n%s\n"):format(theme,
+      out[#out + 1] = ("## %s\n\n| row | dtypes | forms | derivative "
+        .. "| lockstep |\n| --- | --- | --- | --- | --- |\n%s\n"):format(theme,
         table.concat(tables[theme], "\n"))
     end
   end
