@@ -93,6 +93,13 @@ data.fetch(dataset, indices)
     The samples of these indices, by the dataset's own batch when it has one.
 data.progress(n or list[, options])
     The same as la.progress.
+parallel.map(f, list[, {threads=, retries=}])
+    f(item, k) for each item, on threads with Lua states of their own: results
+    in order, and a table of error texts by k, or nil. Values around f are
+    copied, tensors of items and results shared.
+parallel.run(code, argument, items, threads)
+    The strings, and whether each is a result, that Lua code in other states
+    makes of items, which are strings: chunk(argument)(item).
 testing.assert_close(actual, expected[, {rtol=, atol=, equal_nan=false,
       check_dtype=true, check_device=true, check_stride=false, msg=}])
     An error with a report unless both are of one shape and dtype and

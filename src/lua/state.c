@@ -240,6 +240,7 @@ LA_API int luaopen_lunarray(lua_State *L)
     add_constants(L, lib);
     add_lazy(L, lib, methods);
     la_open_themes(L, lib);
+    la_open_parallel(L, lib);
     la_open_images(L, lib);
     la_open_snapshots(L, lib);
     la_open_embedded(L);

@@ -21,6 +21,7 @@ static const struct {
     {"signal", true},
     {"special", false},
     {"game", false},
+    {"parallel", true},
 };
 
 enum { THEMES = sizeof(themes) / sizeof(themes[0]) };

@@ -3,7 +3,7 @@
 -- memory, so what is laid out otherwise is packed here, once.
 local la = require "lunarray"
 local raw = require "lunarray.mpi.load"
-local values = require "lunarray.mpi.values"
+local values = require "lunarray.values"
 local is_tensor = require "lunarray.tensors".is_tensor
 
 local Comm = {}

@@ -2,7 +2,7 @@
 --
 -- Rank 1 hands out the elements as ranks get free, each with a second one to go
 -- on with while its answer is under way, and works itself in between.
-local values = require "lunarray.mpi.values"
+local values = require "lunarray.values"
 
 local farm = {}
 

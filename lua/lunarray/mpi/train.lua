@@ -7,7 +7,7 @@
 local la = require "lunarray"
 local raw = require "lunarray.mpi.load"
 local Comm = require "lunarray.mpi.comm"
-local values = require "lunarray.mpi.values"
+local values = require "lunarray.values"
 
 local train = {}
 

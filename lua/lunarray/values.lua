@@ -1,4 +1,4 @@
--- lunarray.mpi.values: plain values as strings of bytes, and back: nil,
+-- lunarray.values: plain values as strings of bytes, and back: nil,
 -- booleans, numbers, strings, tensors, and tables of them without cycles.
 local la = require "lunarray"
 local is_tensor = require "lunarray.tensors".is_tensor
