@@ -41,7 +41,8 @@ describe("errors name the function that was called:", function()
 
   it("quantiles of tensors on two devices", function()
     local x, q = la.rand(3), la.tensor(0.5)
-    raises("q must be on the device", x.quantile, x, q:to("meta"))
+    raises("quantile: Expected all tensors to be on the same device",
+      x.quantile, x, q:to("meta"))
     raises("q must be on the device", x.quantile, x:to("meta"), q)
   end)
 

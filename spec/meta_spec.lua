@@ -116,4 +116,33 @@ describe("the meta device", function()
       assert.equal("", table.concat(faults, "\n"))
       assert.is_true(only ~= nil or total > 30000, "calls: " .. total)
     end)
+
+  it("goes with tensors of its own, and with numbers", function()
+    local m, x = la.zeros(2, 2, {device = "meta"}), la.ones(2, 2)
+    local state = m[{{}, {1, 1}}]
+    local other = "found at least two devices, meta and cpu"
+    for _, call in ipairs {
+      function() return la.linalg.solve(m, x) end,
+      function() return la.linalg.pinv(x, {rtol = m[1]}) end,
+      function() return la.linalg.pinv(m, {rtol = x[1]}) end,
+      function() return la.signal.lfilter(x[1], x[1], m) end,
+      function() return la.signal.lfilter(x[1], x[1], x, {zi = state}) end,
+      function() return la.matmul(m, x) end,
+      function() return la.cat {m, x} end,
+      function() return x:clone():addmm_(m, x) end,
+      function() return x:clone():scatter_(1, m:long(), x) end,
+    } do
+      assert.error_matches(call, other, 1, true)
+    end
+    assert.equal("meta", m:clone():copy_(x).device)
+    assert.equal("meta", (m + 1):add(x[1][1]).device)
+    assert.equal("meta", x:to({device = "meta"}).device)
+    assert.equal("meta", x:new_zeros({2}, {device = "meta"}).device)
+    for _, device in ipairs {"cpu", "meta"} do
+      local tolerance = la.ones(1, {dtype = "complex64", device = device})
+      assert.error_matches(function()
+        la.linalg.pinv(x:to({device = device}), {rtol = tolerance})
+      end, "real tolerances expected", 1, true)
+    end
+  end)
 end)

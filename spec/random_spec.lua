@@ -69,6 +69,35 @@ describe("a generator", function()
     assert.has_error(function() la.set_rng_state(la.zeros(3)) end)
   end)
 
+  it("jumps, and forks into others", function()
+    local g, h = la.Generator(3), la.Generator(3, {kind = "philox"})
+    local start = la.rand(4, {generator = h:jump()})
+    assert.equal(tostring(g:jump()), "lunarray.Generator(seed=3, offset="
+      .. (1 << 40) .. ")")
+    assert.is_true(start == la.rand(4, {generator = g}))
+    assert.is_false(start == la.rand(4, {generator = g:jump(0)}))
+    assert.is_true(la.rand(4, {generator = la.Generator(3):jump(2)})
+      == la.rand(4, {generator = la.Generator(3):jump():jump()}))
+    local seen = {}
+    for _ = 1, 100 do
+      local seed = g:fork():initial_seed()
+      assert.is_true(seed >= 0)
+      assert.is_nil(seen[seed])
+      seen[seed] = true
+    end
+    local a, b = la.Generator(9), la.Generator(9)
+    assert.is_true(la.rand(5, {generator = a:fork()})
+      == la.rand(5, {generator = b:fork()}))
+    assert.is_false(la.rand(5, {generator = a}) ==
+      la.rand(5, {generator = la.Generator(9)}))
+    assert.has_error(function() a:jump(-1) end)
+    assert.has_error(function() a:jump(1 << 24) end)
+    assert.has_error(function() a:jump("far") end)
+    assert.has_error(function() la.Generator(1, {kind = "mt19937"}) end)
+    assert.has_error(function() la.Generator({seed = 1}) end)
+    assert.equal(4, la.Generator(4, {}):initial_seed())
+  end)
+
   it("is left alone by a fork", function()
     local a = la.rand(5)
     la.manual_seed(1234)

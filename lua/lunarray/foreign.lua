@@ -284,7 +284,7 @@ local ROWS = {
   "local mpi = require \"lunarray.mpi\"",
   "share_memory_ :share_memory_ :is_shared fork wait multiprocessing " ..
   "prepare_multiprocessing_environment",
-  "Lua states on threads of the host share tensors through C",
+  "x:share() gives a handle that la.open takes in another Lua state",
   "compile jit onnx export fx", "la.fuse(f) joins loops over the elements",
   -- settings
   "is_deterministic_algorithms_warn_only_enabled " ..

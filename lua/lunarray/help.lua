@@ -115,9 +115,10 @@ set_printoptions{precision=, threshold=, edgeitems=, linewidth=, profile=,
 get_printoptions()
     Table of the print options.
 == random numbers
-Generator([seed])
+Generator([seed], [{kind="philox"}])
     A generator of its own (Philox): manual_seed(n), seed(), initial_seed(),
-    get_state(), set_state(t). Given as {generator = g}.
+    get_state(), set_state(t). Given as {generator = g}. g:jump([n]) skips
+    n * 2^42 words of its stream; g:fork() is a new one, seeded by where g is.
 manual_seed(n)
     Seed the default generator: the same numbers follow at any number of
     threads.

@@ -133,6 +133,51 @@ static int generator_set_state(lua_State *L)
     return 1;
 }
 
+/* Blocks of four words: more than a program draws between two jumps. */
+#define JUMP_BLOCKS ((uint64_t)1 << 40)
+/* A multiple of the 16 blocks that every draw is rounded up to. */
+#define FORK_BLOCKS 16
+
+/* g:jump([n]): goes on n (1) times 2^40 blocks of its stream further, which is
+** 2^42 words of 32 bits; returns g. Parts of one stream for several workers. */
+static int generator_jump(lua_State *L)
+{
+    la_generator *g = check_generator(L, "jump");
+    int64_t n = lua_isnoneornil(L, 2) ? 1 : la_check_int(L, 2, "jump");
+    uint64_t most = (UINT64_MAX - g->offset) / JUMP_BLOCKS;
+    if (n < 0 || (uint64_t)n > most)
+        la_raise_arg(L, 2, "jump", "0 to %I jumps expected, got %I: a stream "
+                     "has 2^64 blocks", (LUAI_UACINT)most, (LUAI_UACINT)n);
+    g->offset += (uint64_t)n * JUMP_BLOCKS;
+    lua_settop(L, 1);
+    return 1;
+}
+
+/* The finalizer of SplitMix64 (Steele, Lea and Flood, "Fast splittable
+** pseudorandom number generators", 2014): each x has another result. */
+static uint64_t mix(uint64_t x)
+{
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
+    x = (x ^ x >> 27) * 0x94d049bb133111eb;
+    return x ^ x >> 31;
+}
+
+static void push_generator_metatable(lua_State *L);
+
+/* g:fork(): a new generator whose seed follows from where g is, which then goes
+** on: each fork has numbers of its own, the same ones for the same g. */
+static int generator_fork(lua_State *L)
+{
+    la_generator *g = check_generator(L, "fork");
+    uint64_t child = mix(g->seed + mix(g->offset + 0x9e3779b97f4a7c15)) >> 1;
+    la_generator *new = lua_newuserdatauv(L, sizeof(*new), 0);
+    set_seed(new, child);
+    push_generator_metatable(L);
+    lua_setmetatable(L, -2);
+    g->offset += FORK_BLOCKS;
+    return 1;
+}
+
 static int generator_text(lua_State *L)
 {
     la_generator *g = check_generator(L, "tostring");
@@ -145,6 +190,7 @@ static const luaL_Reg generator_methods[] = {
     {"manual_seed", generator_manual_seed}, {"seed", generator_seed},
     {"initial_seed", generator_initial_seed},
     {"get_state", generator_get_state}, {"set_state", generator_set_state},
+    {"fork", generator_fork}, {"jump", generator_jump},
     {NULL, NULL}
 };
 
@@ -166,12 +212,33 @@ static void push_generator_metatable(lua_State *L)
     lua_setfield(L, -2, "__metatable");
 }
 
-/* la.Generator([seed]). Without a seed it starts with that of the state's own
-** generator, at offset 0. */
+/* Options of la.Generator at 'arg': kind. Other kinds than Philox are no
+** streams of counters, which several threads could share. */
+static void check_options(lua_State *L, int arg)
+{
+    for (lua_pushnil(L); lua_next(L, arg); lua_pop(L, 1)) {
+        const char *key = lua_type(L, -2) == LUA_TSTRING
+            ? lua_tostring(L, -2) : "?";
+        if (strcmp(key, "kind") != 0)
+            la_raise_arg(L, arg, "Generator", "unknown keyword '%s' (known: "
+                         "kind)", key);
+        const char *kind = lua_type(L, -1) == LUA_TSTRING
+            ? lua_tostring(L, -1) : luaL_typename(L, -1);
+        if (strcmp(kind, "philox") != 0)
+            la_raise_arg(L, arg, "Generator", "kind 'philox' expected, got "
+                         "'%s': numbers have to be the same at any number of "
+                         "threads", kind);
+    }
+}
+
+/* la.Generator([seed], [{kind=}]). Without a seed it starts with that of the
+** state's own generator, at offset 0. */
 static int new_generator(lua_State *L)
 {
     uint64_t seed = own(L)->seed;
-    if (!lua_isnoneornil(L, 1))
+    int options = lua_istable(L, 1) ? 1 : 2;
+    if (lua_istable(L, options)) check_options(L, options);
+    if (options == 2 && !lua_isnoneornil(L, 1))
         seed = (uint64_t)la_check_int(L, 1, "Generator");
     la_generator *g = lua_newuserdatauv(L, sizeof(*g), 0);
     set_seed(g, seed);

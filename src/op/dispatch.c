@@ -152,9 +152,11 @@ static la_status no_values(void)
                     "on the meta device has none");
 }
 
+/* Iterators look at the devices of their operands themselves. */
 static la_status run_meta(la_frame *f)
 {
     la_op_fn meta = meta_of(f->op);
+    if (f->keys & BIT(LA_KEY_CPU)) LA_TRY(la_check_devices(f));
     return meta ? meta(f) : no_values();
 }
 

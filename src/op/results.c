@@ -4,6 +4,7 @@
 #include "op/device_names.h"
 #include "op/fuel.h"
 #include "op/op.h"
+#include "op/schema.h"
 #include "tensor/promote.h"
 #include "tensor/shape.h"
 
@@ -130,6 +131,41 @@ la_status la_check_outputs(const la_frame *f, la_keyset keys)
                                 "of its own");
     }
     return LA_OK;
+}
+
+/* Numbers and positions on the processor go with any device: composites make
+** these there. */
+static bool goes_along(const la_tensor *t)
+{
+    return t->device == LA_CPU && (t->ndim == 0 || t->dtype == LA_INT64);
+}
+
+static bool has_on(const la_value *v, la_device device, bool written)
+{
+    int64_t n = v->tag == LA_VTENSOR ? 1
+              : v->tag == LA_VTENSORS ? v->tensors.n : 0;
+    la_tensor *const *list = v->tag == LA_VTENSOR ? &v->tensor
+                                                  : v->tensors.list;
+    for (int64_t i = 0; i < n; i++)
+        if (list[i] && list[i]->device == device
+            && (written || !goes_along(list[i])))
+            return true;
+    return false;
+}
+
+la_status la_check_devices(const la_frame *f)
+{
+    bool meta = false, cpu = false;
+    if (f->op == LA_OP(copy_) || f->op == LA_OP(set_data)) return LA_OK;
+    for (int k = 0; k < la_schema_of(f->op)->nparams; k++) {
+        bool written = k == 0 && f->form == LA_INPLACE;
+        meta = meta || has_on(&f->args[k], LA_META, written);
+        cpu = cpu || has_on(&f->args[k], LA_CPU, written);
+    }
+    if (!meta || !cpu) return LA_OK;
+    return la_error(LA_EARG, "Expected all tensors to be on the same device, "
+                    "but found at least two devices, %s and %s!",
+                    la_device_name(LA_META), la_device_name(LA_CPU));
 }
 
 /* Does 'out' share memory with any input? A kernel that reads what it has

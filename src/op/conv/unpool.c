@@ -90,8 +90,7 @@ static la_status unpool(la_frame *f, int nd)
     for (int d = lead; d < t->ndim; d++)
         if (!la_mul_ok(rows[lead], sizes[d] > 0 ? sizes[d] : 0, &rows[lead]))
             return la_error(LA_ESHAPE, "size overflow");
-    LA_TRY(la_run(zeros, &zeros, la_v_ints(rows, lead + 1),
-                  la_v_dtype((la_dtype)t->dtype)));
+    LA_TRY(la_run(new_zeros, &zeros, t, la_v_ints(rows, lead + 1)));
     LA_TRY(la_run(scatter, &planes, zeros, -1, indices, values));
     return la_run_result(f, reshape, planes, la_v_ints(sizes, t->ndim));
 }

@@ -39,12 +39,16 @@ static la_tensor *counted(la_chain *w, la_tensor *s, limits l)
     return STEP(logical_and, STEP(gt, s, limit), STEP(gt, s, l.atol));
 }
 
-/* The batch of A and of the tolerances in arguments 1 and 2. */
+/* The batch of A and of the tolerances, real ones, in arguments 1 and 2. */
 static la_status batch_of(const la_frame *f, la_shape *batch)
 {
     *batch = la_batch_shape(la_arg(f, 0), 2);
     for (int k = 1; k <= 2; k++) {
         if (!la_has(f, k)) continue;
+        la_dtype dtype = (la_dtype)la_arg(f, k)->dtype;
+        if (la_is_complex(dtype))
+            return la_error_at(LA_EDTYPE, k + 1, "real tolerances expected, "
+                               "got %s", la_dtype_name(dtype));
         la_shape own = la_batch_shape(la_arg(f, k), 0), both;
         LA_TRY(la_blame(la_shape_broadcast(batch, &own, &both), k + 1));
         *batch = both;
