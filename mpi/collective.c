@@ -268,8 +268,10 @@ static int fn_exchange(lua_State *L)
     for (lua_Integer k = 0; k < sends && !code; k++)
         code = start(c, &from, piece_at(L, 3, k, c, &from), true,
                      &list[begun++]);
-    if (!code)
-        code = MPI_Waitall((int)begun, list, MPI_STATUSES_IGNORE);
+    for (lua_Integer k = 0; k < begun; k++) {
+        int other = MPI_Wait(&list[k], MPI_STATUS_IGNORE);
+        if (!code) code = other;
+    }
     mpi_check(L, code, "exchange");
     return 0;
 }

@@ -138,7 +138,31 @@ describe("mpi", function()
 
   it_runs("hands the elements of a list to ranks that are free", function()
     all_done(2, "spec/mpi/farm.lua")
-    all_done(4, "spec/mpi/farm.lua")
+    all_done(4, "spec/mpi/farm.lua",
+      {settings = 'LUA_CPATH="$PWD/build/?.so;;"'})
+  end)
+
+  it_runs("runs the examples on two ranks, and tells about them", function()
+    local program = {program = "build/lunarray"}
+    local text, ok = mpirun.run(2, "examples/mpi_heat.lua 32 50", program)
+    assert.is_true(ok and text:find "hottest point 0%.%d+" ~= nil, text)
+    text, ok = mpirun.run(2, "examples/mpi_pi.lua 20 2000", program)
+    assert.is_true(ok, text)
+    assert.is_truthy(text:find("40000 points: ", 1, true), text)
+    local path = os.tmpname()
+    local file = path .. ".safetensors"
+    text, ok = mpirun.run(2, "examples/mpi_digits.lua 1 " .. file, program)
+    assert.is_true(ok and text:find "epoch  1" ~= nil, text)
+    local both = mpirun.run(1, "examples/mpi_digits.lua 2", program)
+    local more = mpirun.run(4, "examples/mpi_digits.lua 2 " .. file, program)
+    assert.equal(both:match "epoch  2  loss (%d%.%d%d%d%d)",
+      more:match "epoch  2  loss (%d%.%d%d%d%d)")
+    assert.is_nil(more:find "epoch  1")
+    os.remove(file)
+    os.remove(path)
+    text, ok = mpirun.run(2, "--mpi-info", program)
+    assert.is_true(ok, text)
+    assert.is_truthy(text:find "2 ranks\n  rank 1 on ", text)
   end)
 
   it("names the packages when it was not built", function()

@@ -35,6 +35,9 @@ local farm = require "lunarray.mpi.farm"
 farm.world = mpi.world
 mpi.map = farm.map
 
+-- What MPI gave this job, as text: library, ranks, machines, cores, threads.
+function mpi.info() return require "lunarray.mpi.info"(mpi.world) end
+
 -- Ends all ranks, with a text.
 function mpi.abort(text)
   raw.abort(("lunarray.mpi: rank %d of %d: %s"):format(mpi.rank, mpi.size,

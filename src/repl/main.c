@@ -29,6 +29,7 @@ static void usage(const char *bad)
             "  -v        show the version\n"
             "  -E        ignore environment variables\n"
             "  -W        turn on warnings\n"
+            "  --mpi-info  what MPI gives (under mpirun: each rank)\n"
             "  --        stop handling options\n"
             "  -         run standard input\n", bad);
 }
@@ -36,7 +37,7 @@ static void usage(const char *bad)
 /* The options, as read once from the command line. */
 typedef struct options {
     int script;             /* index of the script's name; argc for none */
-    bool prompt, version, ignore_env, warnings, stdin_script;
+    bool prompt, version, ignore_env, warnings, stdin_script, mpi_info;
 } options;
 
 /* False when an option is unknown; 'bad' is its index then. */
@@ -54,7 +55,8 @@ static bool parse_options(int argc, char **argv, options *o, int *bad)
             i++;
             break;
         }
-        if (!strcmp(a, "-i")) o->prompt = true;
+        if (!strcmp(a, "--mpi-info")) o->mpi_info = true;
+        else if (!strcmp(a, "-i")) o->prompt = true;
         else if (!strcmp(a, "-v")) o->version = true;
         else if (!strcmp(a, "-E")) o->ignore_env = true;
         else if (!strcmp(a, "-W")) o->warnings = true;
@@ -98,6 +100,9 @@ typedef struct call {
     int status;
 } call;
 
+#define MPI_INFO "local mpi = require 'lunarray.mpi' local text = mpi.info() " \
+    "if mpi.rank == 1 then print(text) end"
+
 /* The order of the program lua: -e and -l as they come, the script, then a
 ** prompt if it is asked for or nothing else was. False after the first error,
 ** which has been reported. */
@@ -105,6 +110,7 @@ static bool run_all(lua_State *L, const call *c, const options *o)
 {
     bool any = false, has_script = o->script < c->argc;
     if (!run_options(L, c->argv, o->script, &any)) return false;
+    if (o->mpi_info) return repl_run_string(L, MPI_INFO, "=--mpi-info");
     if (has_script) {
         const char *name = o->stdin_script ? NULL : c->argv[o->script];
         if (!repl_run_file(L, name)) return false;

@@ -43,8 +43,9 @@ local function load()
   local path = module_path(library)
   local open, text = package.loadlib(path, "luaopen_lunarray_mpi")
   if not open and library and text:find("undefined symbol: la_", 1, true) then
-    -- Lua loads modules with their symbols hidden from others.
-    package.loadlib(library, "*")
+    -- Lua loads modules with their symbols hidden from others, and would not
+    -- load the same path again.
+    package.loadlib((library:gsub("/([^/]*)$", "/./%1")), "*")
     open, text = package.loadlib(path, "luaopen_lunarray_mpi")
   end
   if not open then
