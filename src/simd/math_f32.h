@@ -1,6 +1,7 @@
 /* Functions of f32v: f32_exp, f32_log, ...: own methods (math_f32_own.h) for
 ** the rows BOTH1, BOTH2 and OWN1 of sleef.def where there is AVX2 with the FMA
-** that they are built on, SLEEF's for the rest. */
+** that they are built on, with SLEEF's for the rest; elsewhere those of
+** math_portable.h. */
 #ifndef LA_SIMD_MATH_F32_H
 #define LA_SIMD_MATH_F32_H
 
@@ -25,12 +26,18 @@ static inline f32v f32_lgamma(f32v x)
 }
 #endif
 
+#ifdef __AVX2__
+#define F32_OTHER(name) f32_sleef_##name
+#else
+#define F32_OTHER(name) f32_portable_##name
+#include "simd/math_portable.h"
+#endif
 #define SLEEF1(name, u) \
-    static inline f32v f32_##name(f32v x) { return f32_sleef_##name(x); }
+    static inline f32v f32_##name(f32v x) { return F32_OTHER(name)(x); }
 #define SLEEF2(name, u) \
     static inline f32v f32_##name(f32v x, f32v y) \
     { \
-        return f32_sleef_##name(x, y); \
+        return F32_OTHER(name)(x, y); \
     }
 #ifdef __AVX2__
 #define BOTH1(name, u)

@@ -3,8 +3,8 @@
 ** rows are in sleef.def.
 **
 ** AVX2 and AVX512 take the deterministic (finz) variants, which give the same
-** bits at every width. The baseline takes base/libm.h lane by lane: its bits
-** are those of every machine (op/lockstep.h).
+** bits at every width. The baseline takes base/libm.h lane by lane, and for
+** floats math_portable.h: its bits are those of every machine (op/lockstep.h).
 */
 #ifndef LA_SIMD_SLEEF_H
 #define LA_SIMD_SLEEF_H
@@ -51,23 +51,12 @@
     }
 #else
 #define SLEEF1(name, u) \
-    static inline f32v f32_sleef_##name(f32v x) \
-    { \
-        for (int i = 0; i < F32_LANES; i++) x[i] = la_m_##name##f(x[i]); \
-        return x; \
-    } \
     static inline f64v f64_sleef_##name(f64v x) \
     { \
         for (int i = 0; i < F64_LANES; i++) x[i] = la_m_##name(x[i]); \
         return x; \
     }
 #define SLEEF2(name, u) \
-    static inline f32v f32_sleef_##name(f32v x, f32v y) \
-    { \
-        for (int i = 0; i < F32_LANES; i++) \
-            x[i] = la_m_##name##f(x[i], y[i]); \
-        return x; \
-    } \
     static inline f64v f64_sleef_##name(f64v x, f64v y) \
     { \
         for (int i = 0; i < F64_LANES; i++) x[i] = la_m_##name(x[i], y[i]); \
