@@ -121,6 +121,13 @@ static void test_refused(void **state)
     struct DLManagedTensorVersioned v = {
         .major = 2, .deleter = count_versioned, .t = foreign().t};
     assert_null(la_from_dlpack_versioned(&v));
+    assert_int_equal(la_error_code(), LA_ESUPPORT);
+    assert_null(la_from_dlpack_versioned(NULL));
+    assert_null(la_from_dlpack(NULL));
+    assert_null(la_to_dlpack(NULL));
+    assert_null(la_to_dlpack_versioned(NULL));
+    assert_int_equal(la_error_code(), LA_EARG);
+    assert_false(la_requires_grad(NULL));
     assert_int_equal(deleted, 1);
 }
 

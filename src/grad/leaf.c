@@ -180,7 +180,7 @@ la_status la_gradient_edge(la_tensor *t, la_edge *out)
 
 bool la_requires_grad(const la_tensor *t)
 {
-    return la_grad_flag(t) != 0;
+    return t && la_grad_flag(t) != 0;
 }
 
 /* detach_: back to a leaf that records nothing. */

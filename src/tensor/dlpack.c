@@ -85,6 +85,7 @@ static void drop_versioned(DLManagedTensorVersioned *m) { drop(m->context); }
 /* A holder of 't' whose DLTensor, *d, is filled in; the rest is zero. */
 static la_status hold(la_tensor *t, size_t offset, holder **out)
 {
+    if (!t) return la_error(LA_EARG, "DLPack: tensor expected");
     LA_TRY(la_tensor_check_bounds(t));
     if (t->device != LA_CPU || !t->storage)
         return la_error(LA_EKEY, "DLPack: only tensors on the CPU are shared");
@@ -119,7 +120,7 @@ static la_status hold(la_tensor *t, size_t offset, holder **out)
 la_status la_dlpack_export(la_tensor *t, DLManagedTensor **out)
 {
     holder *h;
-    if (t->storage && t->storage->flags & LA_S_READ_ONLY)
+    if (t && t->storage && t->storage->flags & LA_S_READ_ONLY)
         return la_error(LA_ESTATE, "DLPack: the memory is read-only, which "
                         "only the versioned struct can tell");
     LA_TRY(hold(t, offsetof(holder, m.plain.tensor), &h));
@@ -184,7 +185,10 @@ static la_status import(const DLTensor *d, la_release_fn release,
     char *data = NULL;
     la_status status = check(d, &dtype, &data);
     if (status) {
+        la_error_note note;     /* of the failure, whatever the deleter does */
+        la_error_keep(&note);
         release(context, NULL);
+        la_error_restore(&note);
         return status;
     }
     la_share_tensors();
@@ -201,16 +205,18 @@ bool la_dlpack_has_version(const void *m)
 
 la_status la_dlpack_import(DLManagedTensor *m, la_tensor **out)
 {
+    if (!m) return la_error(LA_EARG, "DLPack: a struct expected");
     return import(&m->tensor, end_plain, m, out);
 }
 
 la_status la_dlpack_import_versioned(DLManagedTensorVersioned *m,
                                      la_tensor **out)
 {
+    if (!m) return la_error(LA_EARG, "DLPack: a struct expected");
     if (m->major > MAJOR) {
         unsigned major = m->major;
         end_versioned(m, NULL);
-        return la_error(LA_EARG, "DLPack: version %u, at most %d is known",
+        return la_error(LA_ESUPPORT, "DLPack: version %u, at most %d is known",
                         major, MAJOR);
     }
     bool read_only = m->flags & READ_ONLY;
