@@ -383,6 +383,21 @@ describe("windows:", function()
       rounded(la.kaiser_window(4, true, 5)))
   end)
 
+  it("are those of one more point without the last, at any length", function()
+    for _, n in ipairs{1, 2, 3, 1022, 1023, 1024, 1025, 40000} do
+      for _, name in ipairs{"hann", "blackman"} do
+        local all = la.signal_window(name, n + 1, {sym = true})
+        local w = la.signal_window(name, n, {sym = n == 1})
+        assert.is_true(n == 1 and w[1]:item() == 1
+          or la.equal(w, all:narrow(1, 1, n)))
+      end
+      local i = la.arange(n, {dtype = "float64"})
+      local hann = 0.5 - 0.5 * (2 * math.pi / n * i):cos()
+      assert.is_true(n == 1 or la.allclose(la.hann_window(n,
+        {dtype = "float64"}), hann, {rtol = 0, atol = 1e-15}))
+    end
+  end)
+
   it("are symmetric to the last bit, of any floating dtype", function()
     for _, name in ipairs{"hann", "lanczos", "kaiser", "tukey", "parzen"} do
       local w = la.signal_window(name, 1001, {sym = true, dtype = "float64"})

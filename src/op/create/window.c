@@ -26,6 +26,7 @@ typedef struct window {
     double terms[5];          /* of the sums of cosines */
     char *data;
     int64_t stride;           /* bytes */
+    int64_t count;            /* points of the result */
     la_loop cast;
 } window;
 
@@ -173,24 +174,35 @@ enum { HANN = 1, HAMMING, BLACKMAN, BARTLETT, KAISER = 14,
 
 /* ---- filling ---- */
 
-/* Points begin .. end - 1, converted to the dtype of the result. */
+/* 'n' points of the buffer from 'first' on, in the dtype of the result. */
+static void put_points(const window *w, int64_t first, int64_t n, double *from)
+{
+    char *data[2] = {w->data + first * w->stride, (char *)from};
+    int64_t strides[4] = {w->stride, 8, 0, 0};
+    if (n > 0) w->cast(data, strides, n, 1, NULL);
+}
+
+/* Points begin .. end - 1 of the first half, and those that mirror them: of a
+** periodic window without the one past the end. */
 static void put_block(int64_t begin, int64_t end, void *context)
 {
     const window *w = context;
-    double buffer[BLOCK];
-    for (int64_t i = begin; i < end; i++)
-        buffer[i - begin] = w->length == 1 ? 1
-            : w->shape->value(w, (double)la_min(i, w->length - 1 - i));
-    char *data[2] = {w->data + begin * w->stride, (char *)buffer};
-    int64_t strides[4] = {w->stride, 8, 0, 0};
-    w->cast(data, strides, end - begin, 1, NULL);
+    double buffer[2 * BLOCK];
+    double *mirror = buffer + BLOCK;
+    int64_t n = end - begin, first = w->length - end;
+    for (int64_t i = begin; i < end; i++) {
+        double x = w->length == 1 ? 1 : w->shape->value(w, (double)i);
+        buffer[i - begin] = mirror[end - 1 - i] = x;
+    }
+    put_points(w, begin, n, buffer);
+    put_points(w, first, la_min(n, w->count - first), mirror);
 }
 
 /* n points in result 0. A single one is 1, of every window. */
 static la_status fill(la_frame *f, const shape *s, double p, bool periodic)
 {
     la_tensor *out = la_result(f, 0);
-    window w = {.shape = s, .p = p, .data = la_data(out),
+    window w = {.shape = s, .p = p, .data = la_data(out), .count = out->numel,
                 .stride = (int64_t)la_itemsize(out),
                 .cast = la_cast_loop((la_dtype)out->dtype, LA_FLOAT64)};
     w.length = out->numel + (periodic && out->numel > 1);
@@ -200,7 +212,8 @@ static la_status fill(la_frame *f, const shape *s, double p, bool periodic)
         w.terms[0] = p;
         w.terms[1] = 1 - p;
     }
-    return la_iter_items(out->numel, LA_GRAIN / 16, BLOCK, put_block, &w);
+    int64_t half = out->numel ? (w.length + 1) / 2 : 0;
+    return la_iter_items(half, LA_GRAIN / 32, BLOCK, put_block, &w);
 }
 
 /* n (argument k) points of a floating dtype. */
