@@ -22,11 +22,14 @@ LUA ?= lua5.4
 LUA_CFLAGS := $(shell pkg-config --cflags lua5.4 2>/dev/null || echo -I/usr/include/lua5.4)
 LUA_LIBS := $(shell pkg-config --libs lua5.4 2>/dev/null || echo -llua5.4)
 
+MACHINE := $(shell $(CC) -dumpmachine 2>/dev/null)
+OS := $(if $(findstring mingw,$(MACHINE)),windows,$(if $(findstring darwin,$(MACHINE)),macos,linux))
+
 WARN := -Wall -Wextra -Wpointer-arith -Wstrict-prototypes -Wmissing-prototypes -Wshadow -Wundef -Wvla \
   -Wno-unused-parameter -Wno-psabi $(if $(COMPILER),-Wno-pass-failed)
 BASE := -std=gnu11 -fPIC -fvisibility=hidden -fno-math-errno -ffp-contract=off \
   -fno-semantic-interposition -Isrc -Iinclude $(LUA_CFLAGS) $(WARN) \
-  -DLA_VERSION_TEXT='"$(VERSION)"' -MMD -MP
+  -DLA_VERSION_TEXT='"$(VERSION)"' $(if $(filter windows,$(OS)),-include src/base/windows.h) -MMD -MP
 # Kernels are vectors by hand: -O3 only copies their bodies once more. What a
 # small call runs through, and the kernels with a line in src/kernel/targets.mk,
 # are measurably slower without it. Folders that run once per call of a larger
@@ -94,7 +97,9 @@ ifneq ($(filter avx512,$(CAPS)),)
 CAP_avx512_bf16 := $(CAP_avx512) $(call known,-mavx512bf16)
 CAP_amx := $(CAP_avx512_bf16) $(if $(filter x86_64%,$(shell $(CC) -dumpmachine 2>/dev/null)),$(call known,-mamx-tile -mamx-bf16))
 endif
-CORE_SRC := $(wildcard $(foreach f,base tensor iter op op/* grad fuse vmap io lua,src/$(f)/*.c))
+# Of the files about operating systems the one that the compiler is for.
+CORE_SRC := $(filter-out src/base/os_%,$(wildcard $(foreach f,base tensor iter op op/* grad fuse vmap io lua,src/$(f)/*.c))) \
+  src/base/os_$(OS).c $(if $(filter windows,$(OS)),,src/base/os_posix.c)
 EXTENSION_SRC := $(wildcard $(EXTENSIONS:%=src/kernel/%/*.c))
 KERNEL_SRC := $(filter-out $(EXTENSION_SRC),$(wildcard src/kernel/*/*.c))
 REPL_SRC := $(wildcard src/repl/*.c)
@@ -110,7 +115,8 @@ KERNEL_OBJ := $(foreach s,$(KERNEL_SRC),$(foreach c,$(call source_caps,$(s)),\
 REPL_OBJ := $(foreach s,$(REPL_SRC),$(call object,$(s)))
 CTEST_SRC := $(wildcard spec/c/test_*.c)
 CTESTS := $(CTEST_SRC:spec/c/%.c=$(BUILD)/ctest/%)
-LIBS := -lsleef -lz -lm -lpthread -ldl
+# The baseline has vector math of its own.
+LIBS := $(if $(filter-out default,$(CAPS)),-lsleef) -lz -lm -lpthread -ldl
 # Tables of pointers are half a megabyte of relocations, or 10 KB packed, which
 # loaders read from glibc 2.36 on: where the linker offers it.
 PACKED := -Wl,-z,pack-relative-relocs
@@ -189,7 +195,7 @@ FLAGS_repl/edit := $(shell pkg-config --cflags libedit 2>/dev/null)
 
 $(STATIC): $(CORE_OBJ) $(KERNEL_OBJ) $(OBJ)/objects.list
 	$(call say,AR,$@)
-	$(Q)rm -f $@; ar rcs $@ $(filter %.o,$^)
+	$(Q)rm -f $@; $(AR) rcs $@ $(filter %.o,$^)
 $(MODULE): $(CORE_OBJ) $(KERNEL_OBJ) $(OBJ)/objects.list
 	$(call say,LD,$@)
 	$(Q)$(CC) $(SHARED) $(OPT) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIBS)
@@ -265,7 +271,7 @@ test: deps
 	@$(MAKE) $(JOBS) --no-print-directory all ctests examples
 	@$(MAKE) $(JOBS) --no-print-directory KIND=asan $(ASAN_CAPS) all ctests
 	@$(MAKE) $(JOBS) --no-print-directory CC=clang KIND=debug all ctests
-	@$(LUA) spec/run.lua lint ctest clang specs-each-path asan rock packages
+	@$(LUA) spec/run.lua lint ctest clang specs-each-path asan rock packages cross
 
 # The sources are the same on every CPU path: under sanitizers two do, one of
 # scalar and one of wide vectors, and the build takes half the time.
@@ -284,6 +290,12 @@ ubsan-check: ubsan
 	@$(LUA) spec/run.lua ubsan
 valgrind: debug
 	@$(LUA) spec/run.lua valgrind
+
+# For other systems, with their tests, in build/cross: under qemu, wine, natively.
+cross: cross-aarch64 cross-mingw cross-musl
+cross-aarch64 cross-mingw cross-musl: cross-%:
+	@tools/deps.sh cross
+	@tools/cross/build.sh $* $(JOBS)
 
 # ---- showing ----
 
@@ -310,12 +322,6 @@ fuzz: all
 # registry: DIFFERENTIAL="--seeds 1-20 --calls 4000 --ops '^sum$$'".
 differential: all $(BENCH_PYTHON)
 	$(BENCH_PYTHON) tools/differential.py $(DIFFERENTIAL)
-# Collective calls through tensors next to the bare ones of MPI; RANKS=4 for more.
-RANKS ?= 2
-bench-mpi: all
-	$(MPICC) -O2 bench/mpi_calls.c -o $(BUILD)/mpi_calls
-	mpirun -n $(RANKS) $(BUILD)/mpi_calls > $(BUILD)/mpi_calls.txt
-	LUNARRAY_NUM_THREADS=1 mpirun -n $(RANKS) $(PROGRAM) bench/mpi_calls.lua $(BUILD)/mpi_calls.txt
 bench-sweep: all $(BUILD)/floor.so $(BENCH_PYTHON)
 	BENCH_PYTHON=$(BENCH_PYTHON) $(LUA) bench/sweep.lua $(BENCH_ARGS)
 build/peers/bin/python:
@@ -419,10 +425,10 @@ help:
 	@echo 'make debug asan ubsan tsan    a build of that kind, in build/KIND'
 	@echo 'make asan-check ubsan-check tsan-check valgrind    and its checks'
 	@echo 'make clang-check  the C tests, all built by clang without optimisation'
+	@echo 'make cross        for aarch64, Windows (mingw) and musl, in build/cross, and their tests'
 	@echo 'make bench        figures of this machine; bench-peers: with NumPy, PyTorch'
 	@echo 'make fuzz         random calls: FUZZ="--calls N --seed N --ops PATTERN"; KIND=asan'
 	@echo 'make differential random calls against PyTorch: DIFFERENTIAL="--seeds 1-20"'
-	@echo 'make bench-mpi    collective calls of lunarray.mpi next to the bare ones: RANKS=2'
 	@echo 'make bench-sweep  every dtype of whole families of operations, with them'
 	@echo 'make install      to PREFIX ($(PREFIX)), below DESTDIR; uninstall'
 	@echo 'make deb          Debian packages in build/deb'
@@ -436,7 +442,8 @@ help:
 	@echo '           CAPS="$(ALL_CAPS)" or fewer of these CPU capabilities: smaller, faster to build'
 
 -include $(shell find $(OBJ) $(BUILD)/ctest -name '*.d' 2>/dev/null)
-.PHONY: all examples deps build-deps ctests ctest lint check test asan ubsan tsan debug \
+.PHONY: cross cross-aarch64 cross-mingw cross-musl \
+  all examples deps build-deps ctests ctest lint check test asan ubsan tsan debug \
   fuzz differential clang-check asan-check ubsan-check tsan-check valgrind luarocks demo bench bench-peers \
-  bench-sweep bench-mpi deb install install-module install-mpi install-lua uninstall sizes coverage clean help FORCE
+  bench-sweep deb install install-module install-mpi install-lua uninstall sizes coverage clean help FORCE
 FORCE:

@@ -39,7 +39,7 @@
 extern "C" {
 #endif
 
-#if defined(__GNUC__)
+#if defined(__GNUC__) && !defined(_WIN32)
 #define LA_API __attribute__((visibility("default")))
 #else
 #define LA_API

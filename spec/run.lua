@@ -1,9 +1,9 @@
 -- Runs the parts of the suite that are named and counts what they say:
 --   lua5.4 spec/run.lua lint ctest specs
 -- Parts: lint, ctest, specs (best CPU path), specs-each-path, clang, asan,
--- ubsan, tsan, valgrind, rock (where luarocks is), packages. The last line is
--- "N passed, N failed"; with LUNARRAY_SUMMARY set it goes to that file instead.
--- Builds nothing, but the rock and the packages.
+-- ubsan, tsan, valgrind, rock (where luarocks is), packages, cross (where its
+-- compilers are). The last line is "N passed, N failed"; with LUNARRAY_SUMMARY
+-- set it goes to that file instead. Builds nothing, but in the last three.
 package.path = "spec/lint/?.lua;" .. package.path
 
 local total = {passed = 0, failed = 0}
@@ -287,9 +287,35 @@ local function packages()
   step("make deb", "make --no-print-directory deb")
 end
 
+-- Golden records on other systems: aarch64 under qemu, Windows under wine.
+local function cross()
+  headline("other systems")
+  for target, tools in pairs({
+    aarch64 = "aarch64-linux-gnu-gcc qemu-aarch64",
+    mingw = "x86_64-w64-mingw32-gcc-posix wine",
+  }) do
+    local _, ok = capture("command -v dpkg-source "
+                            .. tools:gsub("%f[^%s]", "&& command -v "))
+    if not ok then
+      print(target .. " is left out: " .. tools .. " are not installed")
+    else
+      local text
+      text, ok = capture("env -u MAKEFLAGS -u MFLAGS tools/cross/build.sh "
+                           .. target .. " -j$(nproc)")
+      local passed, failed = text:match("(%d+) passed, (%d+) failed")
+      if not ok then print(text) end
+      print(("%-28s %4s passed, %s failed")
+        :format(target, passed or 0, failed or "not"))
+      count(tonumber(passed) or 0,
+            math.max(tonumber(failed) or 1, ok and 0 or 1))
+    end
+  end
+end
+
 local parts = {
   rock = rock,
   packages = packages,
+  cross = cross,
   lint = lint,
   ctest = function() ctest("build") end,
   specs = function() stock("best CPU path", "") end,

@@ -2,13 +2,15 @@
 # Install the Debian packages that are missing: deps.sh PART...
 # build: to build; test: to run the suite; rock: what only continuous
 # integration has, LuaRocks and CMake; deb: to make Debian packages;
-# mpi: for lunarray.mpi.
+# mpi: for lunarray.mpi; cross: to build for other systems and run there.
 set -u
 build="gcc libc6-dev make pkg-config lua5.4 liblua5.4-dev libsleef-dev"
 build="$build libedit-dev zlib1g-dev libstb-dev libopenblas0-pthread"
 rock="luarocks cmake"
 mpi="openmpi-bin libopenmpi-dev"
 deb="debhelper dpkg-dev fakeroot lintian cpio"
+cross="gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user dpkg-dev"
+cross="$cross gcc-mingw-w64-x86-64-posix wine wine64 musl-tools lua-dkjson"
 test="lua-busted lua-check lua-dkjson libcmocka-dev clang"
 
 wanted=""
@@ -18,8 +20,9 @@ for part in "$@"; do
     test) wanted="$wanted $test" ;;
     rock) wanted="$wanted $rock" ;;
     deb) wanted="$wanted $deb" ;;
+    cross) wanted="$wanted $cross" ;;
     mpi) wanted="$wanted $mpi" ;;
-    *) echo "deps.sh: unknown part '$part' (build, test, rock, deb, mpi)" >&2
+    *) echo "deps.sh: unknown part '$part' (see its head)" >&2
        exit 2 ;;
     esac
 done

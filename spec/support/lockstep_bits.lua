@@ -182,7 +182,10 @@ end
 
 local function walk_records()
   local calls = {}
-  local pipe = assert(io.popen("LC_ALL=C ls spec/golden/*.jsonl"))
+  -- a file with the paths, where there is no shell to ask
+  local list = os.getenv "LOCKSTEP_RECORDS"
+  local pipe = assert(list and io.open(list)
+                        or io.popen("LC_ALL=C ls spec/golden/*.jsonl"))
   for path in pipe:lines() do
     if is_due(path:match("([^/]+)%.jsonl$")) then
       for r in records.each(path) do

@@ -5,12 +5,12 @@
 */
 #include "base/cpu.h"
 #include "base/isa_extension.h"
+#include "base/os.h"
 
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #ifdef LA_X86
 #include <cpuid.h>
@@ -92,51 +92,11 @@ static la_cap lowered(la_cap top)
     return top;
 }
 
-/* Size in bytes from sysfs, 0 when it can't be read. */
-static size_t cache_from_sysfs(int level)
-{
-    for (int i = 0; i < 8; i++) {
-        char path[96], type[16] = "";
-        unsigned kib = 0;
-        int at = 0;
-        const char *base = "/sys/devices/system/cpu/cpu0/cache/index";
-        snprintf(path, sizeof path, "%s%d/level", base, i);
-        FILE *f = fopen(path, "r");
-        if (!f) return 0;
-        if (fscanf(f, "%d", &at) != 1) at = 0;
-        fclose(f);
-        snprintf(path, sizeof path, "%s%d/type", base, i);
-        if (at == level && (f = fopen(path, "r"))) {
-            if (fscanf(f, "%15s", type) != 1) type[0] = '\0';
-            fclose(f);
-        }
-        if (at != level || strcmp(type, "Instruction") == 0) continue;
-        snprintf(path, sizeof path, "%s%d/size", base, i);
-        if (!(f = fopen(path, "r"))) return 0;
-        if (fscanf(f, "%uK", &kib) != 1) kib = 0;
-        fclose(f);
-        return (size_t)kib << 10;
-    }
-    return 0;
-}
-
-static size_t cache_from_libc(int level)
-{
-    long size = 0;
-#ifdef _SC_LEVEL1_DCACHE_SIZE
-    static const int names[4] = {0, _SC_LEVEL1_DCACHE_SIZE,
-                                 _SC_LEVEL2_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE};
-    size = sysconf(names[level]);
-#endif
-    return size > 0 ? (size_t)size : 0;
-}
-
 static void find_caches(void)
 {
     static const size_t guess[4] = {0, 32 << 10, 512 << 10, 8 << 20};
     for (int level = 1; level <= 3; level++) {
-        size_t size = cache_from_sysfs(level);
-        if (!size) size = cache_from_libc(level);
+        size_t size = la_os_cache_bytes(level);
         caches[level] = size ? size : guess[level];
     }
 }

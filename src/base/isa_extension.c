@@ -5,15 +5,12 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/cpu.h"
+#include "base/os.h"
 
 #ifdef __x86_64__
 #include <cpuid.h>
-#endif
-#ifdef __linux__
-#include <sys/syscall.h>
 #endif
 
 static const char *const names[LA_NEXTENSIONS] = {"avx512_bf16", "amx",
@@ -38,16 +35,15 @@ static unsigned detect(void)
     return set;
 }
 
-/* Does the system save the tiles of this process' threads? Linux must be asked;
-** all threads and children may then use them. */
+/* Does the system save the tiles of this process' threads? */
 static bool tiles_granted(void)
 {
-#if defined(__x86_64__) && defined(__linux__)
-    enum { ARCH_REQ_XCOMP_PERM = 0x1023, XTILECFG = 17, XTILEDATA = 18 };
+#ifdef __x86_64__
+    enum { XTILECFG = 17, XTILEDATA = 18 };
     unsigned low, high;
     __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
     if (!(low >> XTILECFG & 1) || !(low >> XTILEDATA & 1)) return false;
-    return syscall(SYS_arch_prctl, ARCH_REQ_XCOMP_PERM, XTILEDATA) == 0;
+    return la_os_grants_tiles();
 #else
     return false;
 #endif

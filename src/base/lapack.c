@@ -1,13 +1,13 @@
 /* The library of LAPACK, opened once and never closed. */
 #include "base/lapack.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/context.h"
+#include "base/os.h"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
@@ -18,16 +18,16 @@ static bool locks = true;
 
 static void *open_first(void)
 {
-    static const char *const names[] = {"liblapack.so.3", "libopenblas.so.0"};
+    const char *const *names = la_os_lapack_names;
     const char *own = getenv("LUNARRAY_LAPACK");
     void *found = NULL;
     if (own && *own) {
-        found = dlopen(own, RTLD_NOW | RTLD_LOCAL);
+        found = la_os_library(own);
         if (found) found_as = "LUNARRAY_LAPACK";
         return found;
     }
-    for (int i = 0; i < 2 && !found; i++) {
-        found = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+    for (int i = 0; names[i] && !found; i++) {
+        found = la_os_library(names[i]);
         if (found) found_as = names[i];
     }
     return found;
@@ -37,7 +37,7 @@ static void *open_first(void)
 static la_lapack_fn symbol(const char *name)
 {
     la_lapack_fn fn = NULL;
-    void *at = library ? dlsym(library, name) : NULL;
+    void *at = library ? la_os_symbol(library, name) : NULL;
     memcpy(&fn, &at, sizeof at);
     return fn;
 }

@@ -8,6 +8,8 @@
 #include <pthread.h>
 #include <stdbool.h>
 
+#include "base/os.h"
+
 typedef struct la_lock {
     pthread_mutex_t mutex;
 } la_lock;
@@ -28,7 +30,7 @@ static inline void la_lock_drop(la_lock *k) { pthread_mutex_unlock(&k->mutex); }
 /* So that no other thread holds a static lock in the child of a fork. */
 static inline void la_lock_at_fork(void (*take)(void), void (*drop)(void))
 {
-    pthread_atfork(take, drop, drop);
+    la_os_at_fork(take, drop, drop);
 }
 
 #endif

@@ -9,11 +9,11 @@
 ** one per 4 KiB.
 */
 #include "base/memory_cache.h"
+#include "base/os.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #define HUGE_PAGE ((size_t)2 << 20)
 #define MAP_FROM ((size_t)4 << 20)
@@ -33,31 +33,17 @@ bool la_cache_start(void)
 
 /* ---- the system ---- */
 
-static void *map_block(size_t size)
-{
-    size_t reserved = size + HUGE_PAGE;
-    char *p = mmap(NULL, reserved, PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (p == MAP_FAILED) return NULL;
-    size_t head = -(uintptr_t)p & (HUGE_PAGE - 1);
-    size_t tail = reserved - head - size;
-    if (head) munmap(p, head);
-    if (tail) munmap(p + head + size, tail);
-    madvise(p + head, size, MADV_HUGEPAGE);
-    return p + head;
-}
-
 void *la_sys_alloc(size_t size, bool *zero)
 {
-    if (size < MAP_FROM || !LA_CACHE_ON) return aligned_alloc(64, size);
+    if (size < MAP_FROM || !LA_CACHE_ON) return la_os_alloc(size);
     *zero = true;
-    return map_block(size);
+    return la_os_map(size, HUGE_PAGE);
 }
 
 void la_sys_free(void *block, size_t size)
 {
-    if (size < MAP_FROM || !LA_CACHE_ON) free(block);
-    else munmap(block, size);
+    if (size < MAP_FROM || !LA_CACHE_ON) la_os_free(block);
+    else la_os_unmap(block, size);
 }
 
 void la_cache_leave(la_cache *c, void *block, size_t size)

@@ -15,7 +15,6 @@
 #include "base/pool.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +22,7 @@
 
 #include "base/cpu.h"
 #include "base/fpmode.h"
-#include "base/machine.h"
+#include "base/os.h"
 #include "base/runtime.h"
 
 enum { MAX_THREADS = LA_MAX_THREADS, WORKER_STACK = 1 << 20 };
@@ -164,13 +163,12 @@ static void *worker(void *runtime)
 ** is held. Signals stay with the host's threads. */
 static void start_workers(la_pool *p, int n)
 {
-    sigset_t all, old;
+    la_os_signals old;
     pthread_attr_t attr;
     la_runtimes_start();
     if (pthread_attr_init(&attr)) return;
     pthread_attr_setstacksize(&attr, WORKER_STACK);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
+    la_os_block_signals(&old);
     while (p->nworkers < n) {
         int k = p->nworkers;
         if (pthread_create(&p->thread[k], &attr, worker, la_runtime_here())) {
@@ -180,9 +178,9 @@ static void start_workers(la_pool *p, int n)
         }
         p->nworkers++;
     }
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    la_os_restore_signals(&old);
     pthread_attr_destroy(&attr);
-    atomic_store(&p->spin_ns, p->nworkers < la_machine_threads()
+    atomic_store(&p->spin_ns, p->nworkers < la_os_processors()
                                 ? SPIN_NS : 0);
 }
 
@@ -382,7 +380,7 @@ static int choose_threads(la_pool *p)
     int n = 0, none = 0;
     const char *word = getenv("LUNARRAY_NUM_THREADS");
     if (word) n = atoi(word);
-    if (n < 1) n = la_machine_threads();
+    if (n < 1) n = la_os_processors();
     atomic_compare_exchange_strong(&p->wanted, &none,
                                    n > MAX_THREADS ? MAX_THREADS : n);
     return atomic_load(&p->wanted);

@@ -41,7 +41,7 @@ void la_set_parallel_for(la_host_parallel_for run, void *host);
 /* The host's function missed or repeated a range, or ran one outside, in a
 ** region of this thread. */
 extern _Thread_local bool la_host_fault
-    __attribute__((visibility("hidden")));
+    LA_HIDDEN;
 /* What the regions of an operation have left behind, made an error, once:
 ** LA_EJOBS for a fault of the host's, the reason of a stop that the operation
 ** itself did not report ('status'). */
@@ -104,7 +104,7 @@ static inline bool la_poll_run(int64_t *left, int64_t n)
 ** this status; la_poll clears it, and the dispatcher asks after each
 ** operation. */
 extern _Thread_local atomic_int la_stopping
-    __attribute__((visibility("hidden")));
+    LA_HIDDEN;
 static inline bool la_is_stopping(void)
 {
     return atomic_load_explicit(&la_stopping, memory_order_relaxed);

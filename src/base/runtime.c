@@ -74,7 +74,7 @@ static void thread_ends(void *unused);
 static void start(void)
 {
     pthread_key_create(&key, thread_ends);
-    pthread_atfork(before_fork, after_fork, in_child);
+    la_os_at_fork(before_fork, after_fork, in_child);
 }
 
 void la_runtimes_start(void) { pthread_once(&once, start); }

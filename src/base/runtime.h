@@ -178,7 +178,7 @@ void la_raw_free(la_runtime *rt, void *block, size_t bytes);
 
 /* A line for the host's log. Costs nothing without one. */
 void la_log(la_runtime *rt, int level, const char *format, ...)
-    __attribute__((format(printf, 3, 4), cold));
+    __attribute__((format(LA_PRINTF, 3, 4), cold));
 
 /* From op/registry.c: what was registered in 'rt' goes; called with nothing of
 ** it alive. */

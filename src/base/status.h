@@ -12,6 +12,8 @@
 
 #include <stddef.h>
 
+#include "base/os.h"
+
 /* The codes are public; the short names for la_tensor_data etc. are not for the
 ** core, which has functions of those names. */
 #ifndef LA_INTERNAL
@@ -26,12 +28,12 @@
 /* Write the record and return 'code'. At most 1,023 bytes are kept; control
 ** bytes of texts that come from users are escaped by the caller (la_quote). */
 la_status la_error(la_status code, const char *format, ...)
-    __attribute__((format(printf, 2, 3), cold));
+    __attribute__((format(LA_PRINTF, 2, 3), cold));
 
 /* As la_error, and names the argument at fault: 'arg' counts from 1 in the
 ** order of the operation's schema. The binding says "bad argument #arg". */
 la_status la_error_at(la_status code, int arg, const char *format, ...)
-    __attribute__((format(printf, 3, 4), cold));
+    __attribute__((format(LA_PRINTF, 3, 4), cold));
 
 /* Pass 'code' on; where a helper failed without naming an argument, it was
 ** 'arg'. 0 takes the name away: for errors of an operation inside another. */

@@ -33,7 +33,7 @@ struct la_token {
 };
 
 /* Of contexts whose token nobody has asked for: never armed, not counted. */
-extern la_token la_no_token __attribute__((visibility("hidden")));
+extern la_token la_no_token LA_HIDDEN;
 
 /* New, with one reference; NULL when memory is out. It belongs to no runtime,
 ** since it may outlive one; its block is the default one's. */

@@ -5,10 +5,12 @@
 
 #include <stdbool.h>
 
+#include "base/os.h"
+
 typedef void (*la_trace_fn)(void *host, const char *text);
 extern bool la_trace_on;    /* true while a sink is set */
 __attribute__((visibility("default")))
 void la_set_trace(la_trace_fn sink, void *host);   /* NULL: off */
-void la_trace(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void la_trace(const char *format, ...) __attribute__((format(LA_PRINTF, 1, 2)));
 
 #endif

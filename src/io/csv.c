@@ -3,7 +3,6 @@
 
 #include <locale.h>
 #include <math.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,32 +97,24 @@ static const double powers[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8,
     1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20,
     1e21, 1e22};
 
-/* The C locale, for numbers with a point; made once and kept. NULL: for want
-** of memory that of the thread stays. */
-static locale_t plain_locale(void)
+/* What stands for the point in numbers of the C library. */
+static const char *locale_point(void)
 {
-    static _Atomic(locale_t) kept;
-    locale_t l = kept, none = NULL;
-    if (l) return l;
-    l = newlocale(LC_ALL_MASK, "C", NULL);
-    if (l && !atomic_compare_exchange_strong(&kept, &none, l)) {
-        freelocale(l);
-        l = none;
-    }
-    return l;
+    const char *point = localeconv()->decimal_point;
+    return *point ? point : ".";
 }
 
-/* By the C library, which rounds every number of digits to the nearest. */
+/* By the C library, which rounds every number of digits to the nearest, with
+** the locale's point in it. */
 static double slow_number(const char *text, size_t n)
 {
-    char copy[LONGEST + 1];
-    memcpy(copy, text, n);
-    copy[n] = 0;
-    locale_t plain = plain_locale();
-    locale_t before = plain ? uselocale(plain) : NULL;
-    double d = strtod(copy, NULL);
-    if (plain) uselocale(before);
-    return d;
+    char copy[LONGEST + 16];
+    const char *point = memchr(text, '.', n);
+    size_t before = point ? (size_t)(point - text) : n;
+    snprintf(copy, sizeof copy, "%.*s%.8s%.*s", (int)before, text,
+             point ? locale_point() : "", point ? (int)(n - before - 1) : 0,
+             point ? point + 1 : "");
+    return strtod(copy, NULL);
 }
 
 /* Are the n bytes that word, in any case? */
@@ -275,19 +266,28 @@ static int least_digits(double v, la_dtype dtype)
     }
 }
 
+/* What the C library wrote, with a point for the locale's. */
+static void put_with_point(la_bytes *out, const char *text)
+{
+    const char *local = locale_point(), *at = strstr(text, local);
+    size_t n = strlen(text), before = at ? (size_t)(at - text) : n;
+    la_bytes_put(out, text, before);
+    if (!at) return;
+    la_bytes_put_byte(out, '.');
+    la_bytes_put(out, at + strlen(local), n - before - strlen(local));
+}
+
 /* A point or an exponent says that it is no integer. NaN may have a sign. */
 static void put_float(la_bytes *out, double v, la_dtype dtype)
 {
-    char text[40];
-    locale_t plain = plain_locale();
-    locale_t before = plain ? uselocale(plain) : NULL;
+    char text[48];
     for (int n = least_digits(v, dtype); n <= 17; n++) {
         snprintf(text, sizeof text, "%.*g", n, v);
         if (rounds_to(strtod(text, NULL), v, dtype)) break;
     }
-    if (plain) uselocale(before);
-    la_bytes_put(out, text, strlen(text));
-    if (isfinite(v) && !strpbrk(text, ".e")) la_bytes_put(out, ".0", 2);
+    put_with_point(out, text);
+    if (isfinite(v) && !strchr(text, 'e') && !strstr(text, locale_point()))
+        la_bytes_put(out, ".0", 2);
 }
 
 static void put_integer(la_bytes *out, const void *p, la_dtype dtype)

@@ -3,13 +3,12 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "base/memory.h"
+#include "base/os.h"
 #include "tensor/shape.h"
 
-/* Shared and read-only: pages come from the page cache, and a process that
-** writes the file is seen, as NumPy's mmap_mode='r' shows it. */
+/* Shared and read-only. */
 la_status la_mapping_open(const la_reader *s, la_mapping **out)
 {
     if (s->size == 0) return la_error(LA_EIO, "truncated at byte 0");
@@ -17,8 +16,8 @@ la_status la_mapping_open(const la_reader *s, la_mapping **out)
     if (!m) return LA_ENOMEM;
     m->refs = 1;
     m->bytes = (size_t)s->size;
-    m->data = mmap(NULL, m->bytes, PROT_READ, MAP_SHARED, s->fd, 0);
-    if (m->data == MAP_FAILED) {
+    m->data = la_os_map_file(s->fd, m->bytes);
+    if (!m->data) {
         la_mem_free(m, sizeof *m);
         return la_error(LA_EIO, "the file cannot be mapped");
     }
@@ -29,7 +28,7 @@ la_status la_mapping_open(const la_reader *s, la_mapping **out)
 void la_mapping_release(la_mapping *m)
 {
     if (atomic_fetch_sub(&m->refs, 1) != 1) return;
-    munmap(m->data, m->bytes);
+    la_os_unmap_file(m->data, m->bytes);
     la_mem_free(m, sizeof *m);
 }
 

@@ -2,16 +2,13 @@
 #include "io/stream.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/context.h"
 #include "base/memory.h"
+#include "base/os.h"
 #include "base/pool.h"
 
 enum { PIECE = 4 << 20, SHOWN = 256 };  /* bytes between looks at Ctrl-C */
@@ -20,9 +17,8 @@ enum { PIECE = 4 << 20, SHOWN = 256 };  /* bytes between looks at Ctrl-C */
 
 static la_status fail_with(const char *doing, const char *path, int code)
 {
-    char reason[128] = "unknown reason", shown[SHOWN * 4];
-    if (strerror_r(code, reason, sizeof reason))
-        snprintf(reason, sizeof reason, "error %d", code);
+    char reason[128], shown[SHOWN * 4];
+    la_os_reason(code, reason, sizeof reason);
     return la_error(LA_EIO, "cannot %s '%s': %s", doing,
                     la_quote(path, strlen(path), shown, sizeof shown), reason);
 }
@@ -34,30 +30,29 @@ static la_status truncated(int64_t size)
 
 /* ---- sources ---- */
 
-static la_status check_kind(const char *path, const struct stat *st)
+static la_status check_kind(const char *path, const la_os_info *info)
 {
     char shown[SHOWN * 4];
-    if (S_ISREG(st->st_mode)) return LA_OK;
-    if (S_ISDIR(st->st_mode)) return fail_with("read", path, EISDIR);
+    if (info->regular) return LA_OK;
+    if (info->folder) return fail_with("read", path, EISDIR);
     return la_error(LA_EIO, "cannot read '%s': it is not a regular file",
                     la_quote(path, strlen(path), shown, sizeof shown));
 }
 
-/* O_NONBLOCK: opening a fifo without a writer must not wait. */
 la_status la_reader_open(const char *path, la_reader *out)
 {
-    struct stat st;
+    la_os_info info;
     *out = (la_reader){.fd = -1, .path = path};
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int fd = la_os_open(path, LA_OS_READ);
     if (fd < 0) return fail_with("open", path, errno);
-    la_status status = fstat(fd, &st) ? fail_with("read", path, errno)
-                                      : check_kind(path, &st);
+    la_status status = la_os_info_of(fd, &info)
+        ? fail_with("read", path, errno) : check_kind(path, &info);
     if (status) {
-        close(fd);
+        la_os_close(fd);
         return status;
     }
     out->fd = fd;
-    out->size = st.st_size;
+    out->size = info.size;
     return LA_OK;
 }
 
@@ -119,16 +114,15 @@ static la_status read_host(const la_reader *s, int64_t at, char *out, size_t n)
 
 void la_reader_close(la_reader *s)
 {
-    if (s->fd >= 0) close(s->fd);
+    if (s->fd >= 0) la_os_close(s->fd);
     s->fd = -1;
 }
 
-/* One piece; short reads and interrupted ones are taken up again. */
+/* One piece; short reads are taken up again. */
 static la_status read_piece(const la_reader *s, int64_t at, char *out, size_t n)
 {
     while (n) {
-        ssize_t got = pread(s->fd, out, n, at);
-        if (got < 0 && errno == EINTR) continue;
+        int64_t got = la_os_read_at(s->fd, out, n, at);
         if (got < 0) return fail_with("read", s->path, errno);
         if (got == 0) return truncated(at);  /* it shrank meanwhile */
         out += got;
@@ -190,26 +184,25 @@ static char *copy_text(const char *text, const char *more, size_t *bytes)
 /* The file behind symbolic links is what gets replaced, not the link. */
 static char *real_target(const char *path, size_t *bytes)
 {
-    char real[PATH_MAX];
-    return copy_text(realpath(path, real) ? real : path, "", bytes);
+    char real[LA_OS_PATH];
+    return copy_text(la_os_real_path(path, real), "", bytes);
 }
 
 /* A new file in the folder of the target, as rename cannot move one to another
 ** file system, with the mode of the target if that exists. */
-static la_status open_temporary(la_writer *s, const struct stat *old)
+static la_status open_temporary(la_writer *s, const la_os_info *old)
 {
     static _Atomic unsigned counter;
     for (int tries = 0; tries < 100; tries++) {
         char suffix[48];
-        snprintf(suffix, sizeof suffix, ".%ld-%u.tmp", (long)getpid(),
+        snprintf(suffix, sizeof suffix, ".%ld-%u.tmp", la_os_process(),
                  counter++);
         la_mem_free(s->temporary, s->temporary_bytes);
         s->temporary = copy_text(s->path, suffix, &s->temporary_bytes);
         if (!s->temporary) return LA_ENOMEM;
-        s->fd = open(s->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
-                     0666);
+        s->fd = la_os_open(s->temporary, LA_OS_NEW);
         if (s->fd >= 0) {
-            if (old) (void)!fchmod(s->fd, old->st_mode & 07777);
+            if (old) la_os_set_mode(s->fd, old->mode);
             return LA_OK;
         }
         if (errno != EEXIST) break;
@@ -222,17 +215,17 @@ static la_status open_temporary(la_writer *s, const struct stat *old)
 
 la_status la_writer_open(const char *path, la_writer *out)
 {
-    struct stat st;
+    la_os_info info;
     *out = (la_writer){.fd = -1};
     out->path = real_target(path, &out->path_bytes);
     if (!out->path) return LA_ENOMEM;
-    bool exists = stat(out->path, &st) == 0;
-    if (exists && S_ISDIR(st.st_mode))
+    bool exists = la_os_info_at(out->path, &info) == 0;
+    if (exists && info.folder)
         return fail_with("write", path, EISDIR);
-    if (!exists || S_ISREG(st.st_mode))
-        return open_temporary(out, exists ? &st : NULL);
+    if (!exists || info.regular)
+        return open_temporary(out, exists ? &info : NULL);
     out->direct = true;
-    out->fd = open(out->path, O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+    out->fd = la_os_open(out->path, LA_OS_WRITE);
     return out->fd < 0 ? fail_with("open", path, errno) : LA_OK;
 }
 
@@ -251,13 +244,12 @@ static la_status write_host(la_writer *s, const char *from, size_t n)
     return LA_OK;
 }
 
-/* write may take less than it was given (a full disk, a signal): the rest is
-** tried again until an error says why. */
+/* A system may take less than it was given (a full disk): the rest is tried
+** again until an error says why. */
 static la_status write_piece(la_writer *s, const char *from, size_t n)
 {
     while (n) {
-        ssize_t done = write(s->fd, from, n);
-        if (done < 0 && errno == EINTR) continue;
+        int64_t done = la_os_write(s->fd, from, n);
         if (done < 0) return fail_with("write", s->path, errno);
         from += done;
         n -= (size_t)done;
@@ -284,11 +276,11 @@ la_status la_writer_write(la_writer *s, const void *bytes, size_t n)
 ** whether the old file is replaced. */
 la_status la_writer_commit(la_writer *s)
 {
-    int closed = close(s->fd);
+    int closed = la_os_close(s->fd);
     s->fd = -1;
     if (closed) return fail_with("write", s->path, errno);
     if (s->direct) return LA_OK;
-    if (rename(s->temporary, s->path))
+    if (la_os_rename(s->temporary, s->path))
         return fail_with("rename to", s->path, errno);
     la_mem_free(s->temporary, s->temporary_bytes);
     s->temporary = NULL;
@@ -297,10 +289,10 @@ la_status la_writer_commit(la_writer *s)
 
 void la_writer_close(la_writer *s)
 {
-    if (s->fd >= 0) close(s->fd);
+    if (s->fd >= 0) la_os_close(s->fd);
     s->fd = -1;
     if (s->temporary) {
-        unlink(s->temporary);
+        la_os_remove(s->temporary);
         la_mem_free(s->temporary, s->temporary_bytes);
         s->temporary = NULL;
     }

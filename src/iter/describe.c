@@ -10,7 +10,7 @@ typedef struct writer {
 } writer;
 
 static void put(writer *w, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+    __attribute__((format(LA_PRINTF, 2, 3)));
 
 static void put(writer *w, const char *format, ...)
 {

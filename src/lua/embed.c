@@ -23,12 +23,19 @@ typedef struct la_embedded {
 } la_embedded;
 
 /* .pushsection and .popsection keep the section that the compiler is writing
-** to. */
+** to; the assembler for Windows has none, and there it is in .text. */
+#ifdef _WIN32
+#define INTO_DATA ".section .rdata,\"dr\"\n"
+#define OUT_OF_DATA ".text\n"
+#else
+#define INTO_DATA ".pushsection .rodata\n"
+#define OUT_OF_DATA ".popsection\n"
+#endif
 #define E(id, module, path) \
-    __asm__(".pushsection .rodata\n" \
+    __asm__(INTO_DATA \
             "la_text_" #id ":\n .incbin \"" path "\"\n" \
             "la_text_end_" #id ":\n" \
-            ".popsection\n"); \
+            OUT_OF_DATA); \
     extern const char la_text_##id[], la_text_end_##id[];
 LA_EMBEDDED
 #undef E

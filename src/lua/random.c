@@ -8,9 +8,9 @@
 ** to be saved, and setting a seed resets the offset to 0.
 */
 #include <string.h>
-#include <sys/random.h>
 #include <time.h>
 
+#include "base/os.h"
 #include "lua/binding.h"
 
 #define GENERATOR_NAME "lunarray.Generator"
@@ -43,13 +43,12 @@ static void set_seed(la_generator *g, uint64_t seed)
     *g = (la_generator){.seed = seed};
 }
 
-/* 63 bits. GRND_NONBLOCK: early after boot the clock has to do. */
+/* 63 bits. Where the system has none yet, the clock has to do. */
 uint64_t la_fresh_seed(void)
 {
     uint64_t seed;
     struct timespec now;
-    if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) == sizeof(seed))
-        return seed >> 1;
+    if (la_os_random(&seed, sizeof seed)) return seed >> 1;
     clock_gettime(CLOCK_REALTIME, &now);
     return ((uint64_t)now.tv_sec * 1000000007u ^ (uint64_t)now.tv_nsec) >> 1;
 }

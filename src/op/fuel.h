@@ -25,7 +25,7 @@ typedef struct la_fuel_scope {
 
 /* The innermost call of this thread that counts; NULL for most. */
 extern _Thread_local la_fuel_scope *la_fuel_running
-    __attribute__((visibility("hidden")));
+    LA_HIDDEN;
 
 /* Around a call whose token is armed. begin asks all limits; end is called
 ** after an error too and passes it on, or gives that of results that were not

@@ -22,7 +22,7 @@ typedef struct line {
 } line;
 
 static void put(line *l, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+    __attribute__((format(LA_PRINTF, 2, 3)));
 
 static void put(line *l, const char *format, ...)
 {

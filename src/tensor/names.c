@@ -209,8 +209,10 @@ static void print_list(const la_names *list, int ndim, char *out,
         size_t n = strlen(name);
         if (used + n + 8 > capacity)
             break;
-        if (d)
-            used += (size_t)(stpcpy(out + used, ", ") - (out + used));
+        if (d) {
+            memcpy(out + used, ", ", 2);
+            used += 2;
+        }
         memcpy(out + used, name, n);
         used += n;
     }

@@ -445,7 +445,7 @@ static la_status add_remark(remarks *r, const char *text)
 }
 
 static la_status remark(remarks *r, const char *pattern, ...)
-    __attribute__((format(printf, 2, 3)));
+    __attribute__((format(LA_PRINTF, 2, 3)));
 
 static la_status remark(remarks *r, const char *pattern, ...)
 {

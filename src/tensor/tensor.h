@@ -168,7 +168,7 @@ static inline char *la_data(const la_tensor *t)
 ** of a parallel region see pointers only; so it begins when a host takes a
 ** tensor into C, and the thread that hands it out says so before. For good:
 ** what was counted plainly is seen by whoever is given the tensor later. */
-extern _Atomic bool la_tensors_shared __attribute__((visibility("hidden")));
+extern _Atomic bool la_tensors_shared LA_HIDDEN;
 static inline void la_share_tensors(void)
 {
     atomic_store_explicit(&la_tensors_shared, true, memory_order_relaxed);
