@@ -136,6 +136,18 @@ local function bound(case)
   return bounds[key]
 end
 
+-- The processor's name, family and model: names of virtual machines say little.
+local function processor()
+  local file = io.open("/proc/cpuinfo")
+  local text = file and file:read("a") or ""
+  if file then file:close() end
+  local function field(name)
+    return text:match("\n" .. name .. "%s*: ([^\n]*)") or "?"
+  end
+  return ("%s, family %s, model %s"):format(field("model name"),
+    field("cpu family"), field("model"))
+end
+
 -- ---- the table ----
 
 local time = timing.text
@@ -182,6 +194,7 @@ for _, name in ipairs{"lunarray", "numpy", "torch", "jax", "numexpr"} do
 end
 say(("%s; %s path, %d thread%s; worst first"):format(
   table.concat(about, ", "), best_path, threads, threads > 1 and "s" or ""))
+say("processor: " .. processor())
 say(("R: lunarray / fastest peer; bound: a plain C loop / lunarray; an empty "
   .. "C call from Lua takes %.0f ns"):format(
   timing.batches(floor.nothing, 0.02, 20000).min))
