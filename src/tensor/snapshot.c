@@ -99,12 +99,14 @@ static void release_image(image *m)
     la_mem_free(m, sizeof *m);
 }
 
-/* The lock is held; the caller gets the storage's reference. */
+/* The lock is held; the caller gets the storage's reference. Who writes another
+** part of the storage asks without the lock: what was read for the copy was
+** read before the mark went. */
 static image *unlink_image(la_storage *s)
 {
-    s->flags &= ~(uint32_t)LA_S_WATCHED;
     image *m = s->context;
     s->context = NULL;
+    __atomic_fetch_and(&s->flags, ~(uint32_t)LA_S_WATCHED, __ATOMIC_RELEASE);
     return m;
 }
 

@@ -533,7 +533,8 @@ la_status la_tensor_wrap(void *data, la_dtype dtype, int ndim,
 
 la_status la_tensor_check_writable(const la_tensor *t)
 {
-    uint32_t flags = t->storage ? t->storage->flags : 0;
+    uint32_t flags = t->storage
+        ? __atomic_load_n(&t->storage->flags, __ATOMIC_ACQUIRE) : 0;
     if (flags & LA_S_READ_ONLY)
         return la_error(LA_ESTATE, "tensor is read-only (its memory is mapped "
                         "or belongs to the host): clone it first");
