@@ -27,7 +27,7 @@ static la_value plain_value(const la_param *p)
 }
 
 /* The plan of an element-wise row for ones of the dtype. */
-static la_status plan_for(const la_op *op, la_dtype d, la_plan *plan)
+static la_status plan_for(const la_op *op, la_dtype d, la_loop_plan *plan)
 {
     const la_schema *s = la_schema_of(op);
     const la_family *family = op->family;
@@ -51,7 +51,7 @@ static la_status plan_for(const la_op *op, la_dtype d, la_plan *plan)
 
 static void check_element_wise(const la_op *op, la_dtype d)
 {
-    la_plan plan;
+    la_loop_plan plan;
     la_status status = plan_for(op, d, &plan);
     bool promised = op->dtypes & LA_DTYPE_BIT(d);
     if (promised && (status || !plan.loop))

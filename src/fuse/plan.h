@@ -43,7 +43,7 @@ typedef struct la_fuse_step {
     bool write;                       /* into a tensor that was given, */
     bool replaced;                    /* which a later step writes again */
     bool copies;                      /* its one source */
-    la_plan plan;                     /* the loop and its numbers */
+    la_loop_plan plan;                     /* the loop and its numbers */
     la_reduce_plan reduction;              /* of LA_STEP_REDUCE, instead */
     int nsources;
     la_fuse_source from[LA_FUSE_SOURCES];
@@ -102,7 +102,7 @@ la_status la_fuse_start_anew(la_fuse *z);
 /* What a call becomes as a step: n sources from argument 'first' on, of which
 ** the first nraw are masks, in 'dtype'; its results are of 'result'. */
 typedef struct la_fuse_call {
-    la_plan plan;
+    la_loop_plan plan;
     int first, n, nraw;
     bool copies;
     la_dtype dtype, result;

@@ -355,7 +355,7 @@ static bool is_square(const la_frame *f, la_dtype dtype, la_loop loop)
 }
 
 /* Does the call's plan ask for elements that a step has not computed yet? */
-static bool asks_too_early(const la_frame *f, const la_plan *plan, int n)
+static bool asks_too_early(const la_frame *f, const la_loop_plan *plan, int n)
 {
     for (int k = 0; plan->inspect && k < n; k++)
         if ((la_arg(f, k)->flags & LA_F_DEFERRED)

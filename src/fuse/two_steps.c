@@ -12,14 +12,14 @@ LA_STUB_DECLARE(la_loops, mul);
 LA_STUB_DECLARE(la_loops, div);
 
 /* Which arithmetic a step is, by its loop; LA_CHAIN_FIRSTS for any other. */
-static la_chain arithmetic_of(const la_fuse_step *s, la_dtype d)
+static la_two_steps arithmetic_of(const la_fuse_step *s, la_dtype d)
 {
     const la_loops *of[LA_CHAIN_FIRSTS] = {
         [LA_CHAIN_ADD] = LA_STUB(add), [LA_CHAIN_SUB] = LA_STUB(sub),
         [LA_CHAIN_MUL] = LA_STUB(mul), [LA_CHAIN_DIV] = LA_STUB(div)};
     int k = 0;
     while (k < LA_CHAIN_FIRSTS && (*of[k])[d] != s->plan.loop) k++;
-    return (la_chain)k;
+    return (la_two_steps)k;
 }
 
 la_loop la_fuse_chain(const la_fuse_step *first, const la_fuse_step *second,
@@ -28,7 +28,7 @@ la_loop la_fuse_chain(const la_fuse_step *first, const la_fuse_step *second,
     la_dtype d = (la_dtype)first->tensor->dtype;
     if (first->kind != LA_STEP_EACH || second->kind != LA_STEP_EACH
         || second->tensor->dtype != d) return NULL;
-    la_chain a = arithmetic_of(first, d), b = arithmetic_of(second, d);
+    la_two_steps a = arithmetic_of(first, d), b = arithmetic_of(second, d);
     if (a == LA_CHAIN_FIRSTS || b == LA_CHAIN_FIRSTS) return NULL;
     if (side == 1 && b == LA_CHAIN_SUB) b = LA_CHAIN_SUB_FROM;
     if (side == 1 && b == LA_CHAIN_DIV) b = LA_CHAIN_DIV_INTO;

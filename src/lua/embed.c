@@ -10,7 +10,9 @@
 #include <lauxlib.h>
 #include <string.h>
 
+#ifndef LA_EMBEDDED_ARRAYS
 #include "io/zip.h"
+#endif
 #include "lunarray.h"
 
 #ifndef LA_EMBEDDED
@@ -22,6 +24,8 @@ typedef struct la_embedded {
     const char *packed, *end;   /* its source as a gzip member */
 } la_embedded;
 
+/* In the single file the texts are arrays in front of this, as they are. */
+#ifndef LA_EMBEDDED_ARRAYS
 /* .pushsection and .popsection keep the section that the compiler is writing
 ** to; the assembler for Windows has none, and there it is in .text. */
 #ifdef _WIN32
@@ -39,9 +43,13 @@ typedef struct la_embedded {
     extern const char la_text_##id[], la_text_end_##id[];
 LA_EMBEDDED
 #undef E
+#define END(id) la_text_end_##id
+#else
+#define END(id) la_text_##id + sizeof la_text_##id - 1
+#endif
 
 static const la_embedded table[] = {
-#define E(id, module, path) {module, la_text_##id, la_text_end_##id},
+#define E(id, module, path) {module, la_text_##id, END(id)},
     LA_EMBEDDED
 #undef E
     {NULL, NULL, NULL}
@@ -93,6 +101,23 @@ static void give_require(lua_State *L)
     if (!lua_setupvalue(L, -2, 1)) lua_pop(L, 1);
 }
 
+/* Pushes the text as a chunk, or raises. */
+static void load_text(lua_State *L, const la_embedded *e, const char *chunk)
+{
+#ifdef LA_EMBEDDED_ARRAYS
+    const char *text = e->packed;
+    size_t size = (size_t)(e->end - e->packed);
+#else
+    /* A gzip member ends with the size of what was packed. */
+    size_t size = (size_t)la_little(e->end - 4, 4);
+    char *text = lua_newuserdatauv(L, size, 0);
+    if (la_gunzip(text, size, e->packed, (size_t)(e->end - e->packed)))
+        luaL_error(L, "module '%s' cannot be unpacked: out of memory",
+                   e->module);
+#endif
+    if (luaL_loadbufferx(L, text, size, chunk, "t")) lua_error(L);
+}
+
 /* require's loader: the chunk gets the module's name, as from a file. Raises
 ** the compiler's message. "t" refuses bytecode, which could break the
 ** interpreter's invariants. */
@@ -100,13 +125,7 @@ static int load_embedded(lua_State *L)
 {
     const la_embedded *e = lua_touserdata(L, lua_upvalueindex(1));
     const char *chunk = lua_pushfstring(L, "=%s", e->module);
-    /* A gzip member ends with the size of what was packed. */
-    size_t size = (size_t)la_little(e->end - 4, 4);
-    char *text = lua_newuserdatauv(L, size, 0);
-    if (la_gunzip(text, size, e->packed, (size_t)(e->end - e->packed)))
-        return luaL_error(L, "module '%s' cannot be unpacked: out of memory",
-                          e->module);
-    if (luaL_loadbufferx(L, text, size, chunk, "t")) return lua_error(L);
+    load_text(L, e, chunk);
     give_require(L);
     lua_pushvalue(L, 1);
     lua_call(L, 1, 1);

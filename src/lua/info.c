@@ -23,6 +23,11 @@
 #else
 #define COMPILER "gcc " __VERSION__
 #endif
+#ifdef LA_NO_SLEEF
+#define SLEEF "none"
+#else
+#define SLEEF "3.5"
+#endif
 #ifndef LA_BUILD_FLAGS      /* the Makefile's */
 #define LA_BUILD_FLAGS ""
 #endif
@@ -372,7 +377,7 @@ static int fn_config(lua_State *L)
     field_string(L, "build_flags", LA_BUILD_FLAGS);
     field_string(L, "cpu_capability", la_cap_name(la_cpu_cap()));
     field_string(L, "cpu_note", la_cpu_note());
-    field_string(L, "sleef", "3.5");
+    field_string(L, "sleef", SLEEF);
     field_string(L, "blas", "own kernels");
     field_string(L, "lapack", la_lapack_name());
     field_string(L, "lua", LUA_RELEASE);

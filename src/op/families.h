@@ -30,11 +30,11 @@
 ** a look at the inputs' elements, which the meta device has not and la.fuse not
 ** yet; wrapped scalars are known. 'inspect' (NULL: none) makes the refusals
 ** that need elements, when the inputs have them and before the loop runs. */
-typedef struct la_plan {
+typedef struct la_loop_plan {
     la_loop loop;
     la_params params;
     la_status (*inspect)(const la_frame *f, la_dtype dtype);
-} la_plan;
+} la_loop_plan;
 
 /* Of a family both functions get the whole call: meta makes the results without
 ** data (meta device), impl makes and fills them (its fast path for plain
@@ -58,7 +58,7 @@ typedef struct la_family {
     /* Choose the loop for the dtype and complete the parameters, or refuse
     ** them; leaves loop NULL when the dtype is not supported. Runs on the meta
     ** device too: reads no element of an input. NULL: the row's kernel. */
-    la_status (*pick)(la_frame *f, la_dtype dtype, la_plan *plan);
+    la_status (*pick)(la_frame *f, la_dtype dtype, la_loop_plan *plan);
 } la_family;
 
 enum {
@@ -73,7 +73,7 @@ la_status la_pointwise_meta(la_frame *f);
 bool la_pointwise_widens(const la_frame *f, la_dtype dtype);
 /* The loop and its parameters for a computation in 'dtype' (src/fuse), which
 ** calls its 'inspect' itself. */
-la_status la_pointwise_plan(la_frame *f, la_dtype dtype, la_plan *plan);
+la_status la_pointwise_plan(la_frame *f, la_dtype dtype, la_loop_plan *plan);
 la_status la_pointwise_impl(la_frame *f);
 
 #endif

@@ -5,18 +5,20 @@
 ** AVX2 and AVX512 take the deterministic (finz) variants, which give the same
 ** bits at every width. The baseline takes base/libm.h lane by lane, and for
 ** floats math_portable.h: its bits are those of every machine (op/lockstep.h).
+** With LA_NO_SLEEF base/libm.h stands for SLEEF everywhere.
 */
 #ifndef LA_SIMD_SLEEF_H
 #define LA_SIMD_SLEEF_H
 
-#ifdef __AVX2__
+#if defined(__AVX2__) && !defined(LA_NO_SLEEF)
 #include <sleef.h>
 #endif
 
 #include "base/libm.h"
 #include "simd/vec.h"
 
-#if defined(__AVX512F__)
+#if defined(LA_NO_SLEEF)
+#elif defined(__AVX512F__)
 #define SLEEF_F32(name, u) Sleef_finz_##name##f16_##u##avx512f
 #define SLEEF_F64(name, u) Sleef_finz_##name##d8_##u##avx512f
 #define SLEEF_F32_TYPE __m512

@@ -20,7 +20,7 @@ typedef struct span {
 ALWAYS int64_t lower(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* Window number o along dim d. */
-ALWAYS span span_of(const la_pool *p, int d, int64_t o)
+ALWAYS span span_of(const la_pooling *p, int d, int64_t o)
 {
     const la_window *w = &p->w[d];
     if (p->adaptive) {
@@ -36,7 +36,7 @@ ALWAYS span span_of(const la_pool *p, int d, int64_t o)
 }
 
 /* What an average divides by. */
-ALWAYS double size_of(const la_pool *p, const span s[3])
+ALWAYS double size_of(const la_pooling *p, const span s[3])
 {
     if (p->divisor != 0) return p->divisor;
     if (p->count_pad)
@@ -55,13 +55,13 @@ ALWAYS span windows_with(const la_window *w, int64_t i)
 }
 
 /* Elements of an input plane. */
-ALWAYS int64_t plane_of(const la_pool *p)
+ALWAYS int64_t plane_of(const la_pooling *p)
 {
     return p->w[0].in * p->w[1].in * p->w[2].in;
 }
 
 /* Elements that n windows side by side read. */
-ALWAYS int64_t work_of(const la_pool *p, int64_t n)
+ALWAYS int64_t work_of(const la_pooling *p, int64_t n)
 {
     for (int d = 0; d < 3; d++)
         n *= p->adaptive ? p->w[d].in / (p->w[d].out + 1) + 1 : p->w[d].kernel;
@@ -78,10 +78,10 @@ ALWAYS int64_t work_of(const la_pool *p, int64_t n)
             if (la_poll_run(&left, row)) return;                            \
             else
 
-typedef void (*at_fn)(const la_pool *, const int64_t o[3]);
+typedef void (*at_fn)(const la_pooling *, const int64_t o[3]);
 
 /* fn for every output of the plane, row-major. */
-ALWAYS void each_output(const la_pool *p, at_fn fn)
+ALWAYS void each_output(const la_pooling *p, at_fn fn)
 {
     int64_t o[3], work = work_of(p, 1), left = la_poll_every(
         p->w[0].out * p->w[1].out * p->w[2].out * work);
@@ -107,12 +107,12 @@ typedef struct lines {
     int32_t shift[MOST_TAPS];       /* of each tap, from an output's position */
 } lines;
 
-typedef void (*chunk_fn)(const la_pool *, const lines *);
+typedef void (*chunk_fn)(const la_pooling *, const lines *);
 
 /* fn for every chunk of a row's outputs, in each of which it asks for
 ** interruption itself. False, and nothing done, where rows do not lie in runs,
 ** or windows are too large. */
-static bool each_chunk(const la_pool *p, chunk_fn fn)
+static bool each_chunk(const la_pooling *p, chunk_fn fn)
 {
     const la_window *w = &p->w[2];
     int64_t reach = (w->kernel - 1) * w->dilation + 1, n = CHUNK;
@@ -142,7 +142,7 @@ static bool each_chunk(const la_pool *p, chunk_fn fn)
 }
 
 /* Where windows share a row out, all of it; else n is 0. */
-static lines whole_row(const la_pool *p)
+static lines whole_row(const la_pooling *p)
 {
     lines l = {.n = p->w[2].out, .to = p->w[2].in};
     if (!p->adaptive || p->in_step[2] != 1 || p->out_step[2] != 1

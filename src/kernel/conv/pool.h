@@ -12,7 +12,7 @@
 
 #include "kernel/conv/conv.h"
 
-typedef struct la_pool {
+typedef struct la_pooling {
     la_window w[3];
     char *in, *out;
     int64_t *index;          /* of max pooling; NULL: not asked for */
@@ -21,13 +21,13 @@ typedef struct la_pool {
     bool adaptive;           /* windows share the input out evenly */
     bool count_pad;          /* averages count the padding */
     double divisor;          /* 0: the window's size */
-} la_pool;
+} la_pooling;
 
 typedef struct la_pool_kernels {
-    void (*max)(const la_pool *);        /* in -> out, index */
-    void (*average)(const la_pool *);    /* in -> out */
-    void (*max_back)(const la_pool *);   /* in += out at index */
-    void (*average_back)(const la_pool *);   /* in += out / size */
+    void (*max)(const la_pooling *);        /* in -> out, index */
+    void (*average)(const la_pooling *);    /* in -> out */
+    void (*max_back)(const la_pooling *);   /* in += out at index */
+    void (*average_back)(const la_pooling *);   /* in += out / size */
 } la_pool_kernels;
 typedef la_pool_kernels la_pool_table[LA_NDTYPES];
 LA_STUB_DECLARE(la_pool_table, pool);

@@ -417,8 +417,8 @@ static char *repeat_in_row(char *hold, const char *p, int n, int size)
 /* A single strided run is rows of one element; so is one with a strided input.
 ** (A contiguous output is filled by whole vectors from packed blocks.) Rows of
 ** two to four elements must be runs, or one number for all. */
-static bool find_rows(char **data, const int64_t *strides, int64_t n0,
-                      int64_t n1, int ninputs, int size, short_rows *r)
+static bool find_short_rows(char **data, const int64_t *strides, int64_t n0,
+                            int64_t n1, int ninputs, int size, short_rows *r)
 {
     const int64_t *outer = strides + ninputs + 1;
     bool single = n1 == 1;
@@ -436,7 +436,7 @@ static bool find_rows(char **data, const int64_t *strides, int64_t n0,
     return true;
 }
 
-const la_find_rows LA_KERNEL(find_rows) = find_rows;
+const la_find_rows LA_KERNEL(find_rows) = find_short_rows;
 
 /* --- the entrance --- */
 

@@ -9,6 +9,7 @@
 #ifndef LA_KERNEL_EACH_DRIVE_H
 #define LA_KERNEL_EACH_DRIVE_H
 
+#include "kernel/each/elements.h"
 #include "kernel/kernel.h"
 #include "simd/pack16.h"
 #include "simd/complex.h"
@@ -42,13 +43,6 @@ typedef struct core_info {
     uint8_t storage;     /* a core_storage: 'size' is that of what is stored */
     bool wide_result;    /* with HALF_*: the output is stored as it is */
 } core_info;
-
-typedef float f32_elem;
-typedef double f64_elem;
-typedef la_f16 f16_elem;
-typedef la_bf16 bf16_elem;
-typedef struct c64 { float re, im; } c64_elem, c64;
-typedef struct c128 { double re, im; } c128_elem, c128;
 
 /* Scalar parameters of a call (la_params) as vectors; complex ones as their
 ** alternating parts. */

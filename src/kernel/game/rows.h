@@ -50,7 +50,7 @@ typedef struct la_rows_input {
     int64_t step, comp;
 } la_rows_input;
 
-typedef struct la_rows_run {
+typedef struct la_game_rows {
     const la_insn *code;
     int32_t n, nconst;        /* nconst: the first of them set constants */
     const double *consts;
@@ -60,9 +60,9 @@ typedef struct la_rows_run {
     int64_t width;            /* components of the output */
     int64_t first, rows;      /* number of the first row; at most a block */
     void *registers;          /* LA_ROWS_BLOCK elements each, aligned to 64 */
-} la_rows_run;
+} la_game_rows;
 
-typedef void la_game_rows_fn(const la_rows_run *r);
+typedef void la_game_rows_fn(const la_game_rows *r);
 typedef struct la_rows_kernels { la_game_rows_fn *f32, *f64; } la_rows_kernels;
 LA_STUB_DECLARE(la_rows_kernels, game_rows);
 

@@ -38,7 +38,7 @@ typedef struct pair {
                                ** rows are twice as many parts */
 } pair;
 
-#undef bool  /* it is a dtype's tag below, and pasted into names */
+#undef bool  /* a tag of dtypes below, pasted into names; then defined again */
 
 #define SIZE__(tag) SIZE_##tag
 #define SIZE_(tag) SIZE__(tag)
@@ -442,3 +442,4 @@ const cast_table LA_KERNEL(cast) = {
     [LA_COMPLEX32] = ROW(c32, c32), [LA_COMPLEX64] = ROW(c64, c64),
     [LA_COMPLEX128] = ROW(c128, c128),
 };
+#define bool _Bool  /* as it was */

@@ -29,9 +29,9 @@ LA_STUB_DECLARE(la_assemble_table, assemble);
 
 /* Interleave: to[i*sources + k] = from[k][i] for i < n, LA_ZIP_LEAST to
 ** LA_ZIP_MOST contiguous sources. */
-typedef void (*la_zip)(char *to, const char *const *from, int sources,
+typedef void (*la_zip_loop)(char *to, const char *const *from, int sources,
                        int64_t n);
-typedef la_zip la_zip_table[5];
+typedef la_zip_loop la_zip_table[5];
 LA_STUB_DECLARE(la_zip_table, zip);
 #define LA_ZIP_LEAST 2
 #define LA_ZIP_MOST 4

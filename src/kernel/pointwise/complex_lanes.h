@@ -67,19 +67,19 @@ static inline f64v squares_f64(f64v re, f64v im)
                       re * re + im * im);
 }
 /* Squared moduli of n elements at 'p'. */
-static inline f32v square_c32(const char *p, int64_t n)
+static inline f32v lanes_square_c32(const char *p, int64_t n)
 {
     f32v re, im;
     lanes_c32(p, n, &re, &im);
     return squares_f32(re, im);
 }
-static inline f32v square_c64(const char *p, int64_t n)
+static inline f32v lanes_square_c64(const char *p, int64_t n)
 {
     f32v re, im;
     lanes_c64(p, n, &re, &im);
     return squares_f32(re, im);
 }
-static inline f64v square_c128(const char *p, int64_t n)
+static inline f64v lanes_square_c128(const char *p, int64_t n)
 {
     f64v re, im;
     lanes_c128(p, n, &re, &im);
@@ -88,11 +88,11 @@ static inline f64v square_c128(const char *p, int64_t n)
 
 /* Moduli. The squares of halves do not leave the range of floats, those of
 ** floats not that of doubles; only complex128 needs hypot. */
-static inline f32v modulus_c32(const char *p, int64_t n)
+static inline f32v lanes_modulus_c32(const char *p, int64_t n)
 {
-    return f32_sqrt(square_c32(p, n));
+    return f32_sqrt(lanes_square_c32(p, n));
 }
-static inline f32v modulus_c64(const char *p, int64_t n)
+static inline f32v lanes_modulus_c64(const char *p, int64_t n)
 {
     f32v re, im;
     lanes_c64(p, n, &re, &im);
@@ -103,7 +103,7 @@ static inline f32v modulus_c64(const char *p, int64_t n)
     return f32_join(f32h_from_f64(f64_sqrt(low)),
                     f32h_from_f64(f64_sqrt(high)));
 }
-static inline f64v modulus_c128(const char *p, int64_t n)
+static inline f64v lanes_modulus_c128(const char *p, int64_t n)
 {
     f64v re, im;
     lanes_c128(p, n, &re, &im);

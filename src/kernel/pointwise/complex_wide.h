@@ -12,15 +12,15 @@
 #include "simd/deinterleave.h"
 #include "simd/interleave.h"
 
-typedef struct wide { f64v re, im; } wide;
+typedef struct f64c { f64v re, im; } f64c;
 
 /* The F64_LANES numbers of a vector, and back. */
-static inline wide wide_from(f32v a)
+static inline f64c wide_from(f32v a)
 {
-    return (wide){f64_from_f32_low(f32_even(a, a)),
+    return (f64c){f64_from_f32_low(f32_even(a, a)),
                   f64_from_f32_low(f32_odd(a, a))};
 }
-static inline f32v wide_to(wide z)
+static inline f32v wide_to(f64c z)
 {
     return f32_interleave_halves(f32_from_f64(z.re, z.im));
 }
@@ -49,37 +49,37 @@ static inline f64v wide_half_log(f64v sum, f64v rest, i64v near)
     return r * 0.5;
 }
 /* The squares of both parts and what their sum, rounded, has lost. */
-static inline f64v wide_squares(wide z, f64v *lost)
+static inline f64v wide_squares(f64c z, f64v *lost)
 {
     f64v x = z.re * z.re, y = z.im * z.im, big = f64_max(x, y), sum = x + y;
     *lost = f64_min(x, y) - (sum - big);
     return f64_select(f64_isinf(z.re) | f64_isinf(z.im), f64_set1(INFINITY),
                       sum);
 }
-static inline wide wide_log(wide z)
+static inline f64c wide_log(f64c z)
 {
     f64v lost, sum = wide_squares(z, &lost);
     i64v near = (sum > 0.5) & (sum < 2);
-    return (wide){wide_half_log(sum, sum - 1 + lost, near),
+    return (f64c){wide_half_log(sum, sum - 1 + lost, near),
                   f64_atan2(z.im, z.re)};
 }
-static inline wide wide_log_base(wide z, double scale)
+static inline f64c wide_log_base(f64c z, double scale)
 {
-    wide r = wide_log(z);
-    return (wide){r.re * scale, r.im * scale};
+    f64c r = wide_log(z);
+    return (f64c){r.re * scale, r.im * scale};
 }
 /* |1 + z|^2 - 1 is 2x + y^2 + x^2 for small z, the first sum with its loss. */
-static inline wide wide_log1p(wide z)
+static inline f64c wide_log1p(f64c z)
 {
     f64v one = 1 + z.re, twice = z.re + z.re, y = z.im * z.im;
     f64v s = twice + y, part = s - twice;
     f64v left = (twice - (s - part)) + (y - part);
     i64v small = (f64_abs(z.re) < 0.5) & (f64_abs(z.im) < 0.5);
-    f64v lost, sum = wide_squares((wide){one, z.im}, &lost);
+    f64v lost, sum = wide_squares((f64c){one, z.im}, &lost);
     f64v rest = sum - 1 + (lost + f64_fma(one, one, -(one * one)));
     rest = f64_select(small, s + (z.re * z.re + left), rest);
     i64v near = small | ((sum > 0.5) & (sum < 2));
-    return (wide){wide_half_log(sum, rest, near), f64_atan2(z.im, one)};
+    return (f64c){wide_half_log(sum, rest, near), f64_atan2(z.im, one)};
 }
 
 static inline f32v c64s_log(f32v a) { return wide_to(wide_log(wide_from(a))); }
@@ -102,81 +102,81 @@ static inline f32v c64s_log1p(f32v a)
     static inline c64 c64_##name##_of(c64 a, c64 b) { return c64_##name(a); } \
     static inline f32v c64s_##name(f32v a) \
     { \
-        wide z = wide_from(a); \
+        f64c z = wide_from(a); \
         i64v odd = ~f64_isfinite(z.re) | ~f64_isfinite(z.im) | ((size) > 300); \
         f32v y = wide_to(wide_##name(z)); \
         return i64_any(odd) ? wide_mend(c64_##name##_of, a, a, y, odd) : y; \
     }
 
-static inline wide wide_exp(wide z)
+static inline f64c wide_exp(f64c z)
 {
     f64v e = f64_exp(z.re);
-    return (wide){e * f64_cos(z.im), e * f64_sin(z.im)};
+    return (f64c){e * f64_cos(z.im), e * f64_sin(z.im)};
 }
 /* As complex_expm1. */
-static inline wide wide_expm1(wide z)
+static inline f64c wide_expm1(f64c z)
 {
     f64v half = f64_sin(z.im * 0.5);
-    return (wide){f64_expm1(z.re) * f64_cos(z.im) - 2 * half * half,
+    return (f64c){f64_expm1(z.re) * f64_cos(z.im) - 2 * half * half,
                   f64_exp(z.re) * f64_sin(z.im)};
 }
-static inline wide wide_sinh(wide z)
+static inline f64c wide_sinh(f64c z)
 {
-    return (wide){f64_sinh(z.re) * f64_cos(z.im),
+    return (f64c){f64_sinh(z.re) * f64_cos(z.im),
                   f64_cosh(z.re) * f64_sin(z.im)};
 }
-static inline wide wide_cosh(wide z)
+static inline f64c wide_cosh(f64c z)
 {
-    return (wide){f64_cosh(z.re) * f64_cos(z.im),
+    return (f64c){f64_cosh(z.re) * f64_cos(z.im),
                   f64_sinh(z.re) * f64_sin(z.im)};
 }
 /* Of s = sinh x and t = tan y (Kahan, Branch cuts for complex elementary
 ** functions). */
-static inline wide wide_tanh(wide z)
+static inline f64c wide_tanh(f64c z)
 {
     f64v s = f64_sinh(z.re), t = f64_tan(z.im), b = 1 + t * t, bs = b * s;
     f64v below = 1 + bs * s;
-    return (wide){bs * f64_sqrt(1 + s * s) / below, t / below};
+    return (f64c){bs * f64_sqrt(1 + s * s) / below, t / below};
 }
 /* f(z) = -i g(iz), and cos z = cosh(iz). */
-static inline wide wide_rotated(wide (*g)(wide), wide z)
+static inline f64c wide_rotated(f64c (*g)(f64c), f64c z)
 {
-    wide r = g((wide){-z.im, z.re});
-    return (wide){r.im, -r.re};
+    f64c r = g((f64c){-z.im, z.re});
+    return (f64c){r.im, -r.re};
 }
-static inline wide wide_sin(wide z) { return wide_rotated(wide_sinh, z); }
-static inline wide wide_tan(wide z) { return wide_rotated(wide_tanh, z); }
-static inline wide wide_cos(wide z)
+static inline f64c wide_sin(f64c z) { return wide_rotated(wide_sinh, z); }
+static inline f64c wide_tan(f64c z) { return wide_rotated(wide_tanh, z); }
+static inline f64c wide_cos(f64c z)
 {
-    return wide_cosh((wide){-z.im, z.re});
+    return wide_cosh((f64c){-z.im, z.re});
 }
 /* The root's larger part first; the other is half of y over it. */
-static inline wide wide_sqrt(wide z)
+static inline f64c wide_sqrt(f64c z)
 {
     f64v size = f64_sqrt(z.re * z.re + z.im * z.im);
     f64v t = f64_sqrt((f64_abs(z.re) + size) * 0.5);
     f64v other = f64_select(t == 0, z.im, z.im / (t + t));
     i64v right = z.re >= 0;
-    return (wide){f64_select(right, t, f64_abs(other)),
+    return (f64c){f64_select(right, t, f64_abs(other)),
                   f64_select(right, other, f64_copysign(t, z.im))};
 }
 /* 1 / (1 + e^-z) */
-static inline wide wide_sigmoid(wide z)
+static inline f64c wide_sigmoid(f64c z)
 {
-    wide e = wide_exp((wide){-z.re, -z.im});
+    f64c e = wide_exp((f64c){-z.re, -z.im});
     f64v one = 1 + e.re, below = one * one + e.im * e.im;
-    return (wide){one / below, (f64_zero() - e.im) / below};
+    return (f64c){one / below, (f64_zero() - e.im) / below};
 }
 /* atanh z: a quarter of log(|1 + z|^2 / |1 - z|^2), and half the angle of
 ** 1 - |z|^2 + 2iy. Odd, so x is not negative in the first. */
-static inline wide wide_atanh(wide z)
+static inline f64c wide_atanh(f64c z)
 {
     f64v x = f64_abs(z.re), less = 1 - x, lost, sum = wide_squares(z, &lost);
     f64v ratio = 4 * x / (less * less + z.im * z.im);
     f64v angle = f64_atan2(z.im + z.im, 1 - sum - lost);
-    return (wide){f64_copysign(f64_log1p(ratio) * 0.25, z.re), angle * 0.5};
+    return (f64c){f64_copysign(f64_log1p(ratio) * 0.25, z.re), angle * 0.5};
 }
-static inline wide wide_atan(wide z) { return wide_rotated(wide_atanh, z); }
+static inline f64c wide_atan(f64c z) { return wide_rotated(wide_atanh, z); }
 
 WIDE(exp, z.re)
 WIDE(expm1, z.re)
@@ -201,11 +201,11 @@ static inline c64 c64_pow(c64 a, c64 b)
 /* e^(b log a) */
 static inline f32v c64s_pow(f32v a, f32v b)
 {
-    wide z = wide_log(wide_from(a)), w = wide_from(b);
+    f64c z = wide_log(wide_from(a)), w = wide_from(b);
     f64v size = w.re * z.re - w.im * z.im, angle = w.re * z.im + w.im * z.re;
     i64v odd = ~f64_isfinite(size) | ~f64_isfinite(angle) | (size > 700);
     f64v scale = f64_exp(size);
-    f32v y = wide_to((wide){scale * f64_cos(angle), scale * f64_sin(angle)});
+    f32v y = wide_to((f64c){scale * f64_cos(angle), scale * f64_sin(angle)});
     return i64_any(odd) ? wide_mend(c64_pow, a, b, y, odd) : y;
 }
 

@@ -8,10 +8,10 @@
 
 #include "kernel/kernel.h"
 
-typedef enum la_chain {
+typedef enum la_two_steps {
     LA_CHAIN_ADD, LA_CHAIN_SUB, LA_CHAIN_MUL, LA_CHAIN_DIV, LA_CHAIN_FIRSTS,
     LA_CHAIN_SUB_FROM = LA_CHAIN_FIRSTS, LA_CHAIN_DIV_INTO, LA_CHAIN_SECONDS
-} la_chain;
+} la_two_steps;
 
 /* Loops by first and second operation, for float32 and float64. The last two of
 ** the enum can only be second: t is their right operand. */

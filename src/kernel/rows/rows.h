@@ -48,7 +48,7 @@ LA_STUB_DECLARE(la_entropies, entropy);
 /* (x - mean) * rstd * weight + bias, row by row; weight, bias, mean and rstd
 ** may be NULL. mean and rstd are float, or double for float64. 'centred' off:
 ** the root of the mean square is the scale and nothing is taken off. */
-typedef struct la_row_norm {
+typedef struct la_norm_rows {
     const char *in;
     char *out;
     const char *weight, *bias;
@@ -56,8 +56,8 @@ typedef struct la_row_norm {
     int64_t n, rows;
     double eps;
     bool centred;
-} la_row_norm;
-typedef void (*la_row_norm_fn)(const la_row_norm *r);
+} la_norm_rows;
+typedef void (*la_row_norm_fn)(const la_norm_rows *r);
 typedef la_row_norm_fn la_row_norms[LA_NDTYPES];
 LA_STUB_DECLARE(la_row_norms, row_norm);
 

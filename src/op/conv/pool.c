@@ -19,12 +19,12 @@
 #define LA_ROWS "op/def/pool.def"
 #include "op/impls.h"
 
-typedef void (*plane_fn)(const la_pool *);
+typedef void (*plane_fn)(const la_pooling *);
 
 #define BLOCK 32              /* channels of a unit where images are few */
 
 typedef struct planes {
-    la_pool pool;             /* of the first plane */
+    la_pooling pool;             /* of the first plane */
     plane_fn run;
     int64_t size;             /* bytes of an element */
     int64_t images, channels, block;   /* channels of a unit */
@@ -38,7 +38,7 @@ static void run_units(int64_t begin, int64_t end, void *context)
     const planes *s = context;
     int64_t blocks = (s->channels + s->block - 1) / s->block;
     for (int64_t i = begin; i < end; i++) {
-        la_pool p = s->pool;
+        la_pooling p = s->pool;
         int64_t n = i / blocks, c = i % blocks * s->block;
         int64_t out = n * s->out_step[0] + c * s->out_step[1];
         p.in += (n * s->in_step[0] + c * s->in_step[1]) * s->size;
@@ -341,8 +341,8 @@ la_status la_in_format(la_tensor *t, la_memory_format format, la_tensor **out)
 
 /* Clears the result, then every plane adds to it. Indices share the gradient's
 ** strides, as the kernels' contract asks. */
-static la_status run_back(la_frame *f, const la_pool *what, plane_fn fn, int nd,
-                          la_tensor *indices)
+static la_status run_back(la_frame *f, const la_pooling *what, plane_fn fn,
+                          int nd, la_tensor *indices)
 {
     la_tensor *given = la_arg(f, 0), *out = la_result(f, 0);
     const la_window *w = what->w;
@@ -373,7 +373,7 @@ static la_status run_counted_back(la_frame *f, bool adaptive, plane_fn fn,
                                   int nd, la_tensor *indices)
 {
     const la_tensor *g = la_arg(f, 0), *t = la_arg(f, 1);
-    la_pool p = {.adaptive = adaptive};
+    la_pooling p = {.adaptive = adaptive};
     for (int d = 0; d < 3; d++) p.w[d] = (la_window){1, 1, 1, 1, 0, 1};
     for (int i = 0; i < nd; i++) {
         p.w[3 - nd + i].in = la_sizes(t)[t->ndim - nd + i];
@@ -407,7 +407,7 @@ la_status la_impl_max_pool_backward(la_frame *f)
 /* Arguments from 'k' on: kernel, stride, padding, ceil_mode, count_include_pad,
 ** divisor_override. */
 static la_status average_of(const la_frame *f, int k, const la_tensor *t,
-                            la_window w[3], int *nd, la_pool *p)
+                            la_window w[3], int *nd, la_pooling *p)
 {
     const la_value *a = f->args + k;
     LA_TRY(windows_of(t, a, NULL, a[3].b, w, nd));
@@ -425,7 +425,7 @@ la_status la_meta_avg_pool(la_frame *f)
 {
     const la_tensor *t = la_arg(f, 0);
     la_window w[3];
-    la_pool p;
+    la_pooling p;
     int nd;
     LA_TRY(check_input(t, (int)f->args[1].ints.n, false));
     LA_TRY(average_of(f, 1, t, w, &nd, &p));
@@ -437,7 +437,7 @@ la_status la_impl_avg_pool(la_frame *f)
 {
     const la_tensor *t = la_arg(f, 0);
     la_window w[3];
-    la_pool p;
+    la_pooling p;
     planes s;
     int nd;
     LA_TRY(average_of(f, 1, t, w, &nd, &p));
@@ -452,7 +452,7 @@ la_status la_impl_avg_pool(la_frame *f)
 la_status la_meta_avg_pool_backward(la_frame *f)
 {
     la_window w[3];
-    la_pool p;
+    la_pooling p;
     int nd;
     LA_TRY(average_of(f, 2, la_arg(f, 1), w, &nd, &p));
     return meta_back(f, nd);
@@ -461,7 +461,7 @@ la_status la_meta_avg_pool_backward(la_frame *f)
 la_status la_impl_avg_pool_backward(la_frame *f)
 {
     const la_tensor *t = la_arg(f, 1);
-    la_pool p = {.in = NULL};
+    la_pooling p = {.in = NULL};
     int nd;
     LA_TRY(average_of(f, 2, t, p.w, &nd, &p));
     return run_back(f, &p, kernels_of(t)->average_back, nd, NULL);

@@ -10,11 +10,11 @@
 #include "base/dtype.h"
 #include "base/status.h"
 
-typedef struct la_root { long double c, s; } la_root;
+typedef struct la_unit_root { long double c, s; } la_unit_root;
 
 typedef struct la_roots {
     int64_t n, block;
-    la_root *table;           /* e^(2 pi i x / 8 n) for x < block, then for
+    la_unit_root *table;           /* e^(2 pi i x / 8 n) for x < block, then for
                               ** multiples of block up to n */
     size_t bytes;
 } la_roots;

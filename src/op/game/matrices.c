@@ -149,7 +149,7 @@ void la_write_perspective(la_program *b)
     int focus = la_over(b, la_emit(b, LA_ROW_COS, half, 0, 0),
                         la_emit(b, LA_ROW_SIN, half, 0, 0));
     int n = la_over(b, near, la_in(b, 3, 0)), below = la_minus(b, n, one);
-    bool whole = la_param(b, 0) != 0;
+    bool whole = la_program_param(b, 0) != 0;
     for (int i = 0; i < 16; i++) m[i] = zero;
     m[0] = la_over(b, focus, la_in(b, 1, 0));
     m[5] = focus;
@@ -180,7 +180,7 @@ static void put_range(la_program *b, int low, int high, double scale,
 void la_write_orthographic(la_program *b)
 {
     int zero = la_const(b, 0), m[16], near = la_in(b, 4, 0);
-    bool whole = la_param(b, 0) != 0;
+    bool whole = la_program_param(b, 0) != 0;
     for (int i = 0; i < 16; i++) m[i] = zero;
     put_range(b, la_in(b, 0, 0), la_in(b, 1, 0), 2, &m[0], &m[3]);
     put_range(b, la_in(b, 2, 0), la_in(b, 3, 0), 2, &m[5], &m[7]);

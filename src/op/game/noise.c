@@ -73,7 +73,7 @@ static int perlin(la_program *b, int n, const int *p, uint32_t seed)
 
 static uint32_t seed_of(const la_program *b, int part)
 {
-    uint64_t seed = (uint64_t)la_param(b, 0) * 64 + (uint64_t)part;
+    uint64_t seed = (uint64_t)la_program_param(b, 0) * 64 + (uint64_t)part;
     return la_game_bits((int64_t)seed);
 }
 
@@ -155,7 +155,7 @@ void la_write_fbm(la_program *b)
 {
     int p[LA_TERMS], n = la_term_in(b, 0, p), total = 0;
     double weight = 1, weights = 0;
-    for (int k = 0; k < (int)la_param(b, OCTAVES); k++) {
+    for (int k = 0; k < (int)la_program_param(b, OCTAVES); k++) {
         int part = la_scale(b, perlin(b, n, p, seed_of(b, k)), weight);
         total = k == 0 ? part : la_plus(b, total, part);
         weights += weight < 0 ? -weight : weight;

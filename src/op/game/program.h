@@ -39,7 +39,7 @@ typedef struct la_program {
     int64_t nins;
     int32_t *const_at;        /* values of the constants */
     int32_t const_at_capacity;
-    int64_t params[LA_PROGRAM_PARAMS];  /* options of the call, see la_param */
+    int64_t params[LA_PROGRAM_PARAMS];  /* see la_program_param */
     int32_t registers;        /* of the finished program */
 } la_program;
 
@@ -110,7 +110,7 @@ int la_lesser(la_program *b, int x, int y);     /* x where x < y, else y */
 int la_larger(la_program *b, int x, int y);
 
 /* Option k of the call: as an integer, as a number. */
-static inline int64_t la_param(const la_program *b, int k)
+static inline int64_t la_program_param(const la_program *b, int k)
 {
     return b->params[k];
 }

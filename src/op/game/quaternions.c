@@ -138,7 +138,8 @@ void la_write_quat_euler(la_program *b)
     int angles[LA_TERMS], q[4], r[4], zero = la_const(b, 0);
     la_term_in(b, 0, angles);
     for (int i = 0; i < 3; i++) {
-        int half = la_scale(b, angles[i], 0.5), axis = (int)la_param(b, i);
+        int half = la_scale(b, angles[i], 0.5);
+        int axis = (int)la_program_param(b, i);
         for (int k = 0; k < 3; k++) r[k] = zero;
         r[axis] = la_emit(b, LA_ROW_SIN, half, 0, 0);
         r[3] = la_emit(b, LA_ROW_COS, half, 0, 0);

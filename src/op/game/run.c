@@ -147,7 +147,7 @@ static la_status write_program(la_program *b, const code *c, bool is_double)
 
 typedef struct rows {
     la_game_rows_fn *fn;
-    la_rows_run run;          /* of every block: code, constants, width */
+    la_game_rows run;           /* of every block: code, constants, width */
     la_rows_input in[LA_PROGRAM_INPUTS];
     int64_t strides[LA_PROGRAM_INPUTS][LA_MAX_DIMS];   /* in bytes */
     bool even[LA_PROGRAM_INPUTS];  /* rows at equal steps */
@@ -203,7 +203,7 @@ static la_status run_unit(void *context, int64_t unit, char *scratch)
 {
     const rows *r = context;
     la_rows_input in[LA_PROGRAM_INPUTS];
-    la_rows_run run = r->run;
+    la_game_rows run = r->run;
     int64_t end = la_min(r->n, (unit + 1) * r->unit);
     run.registers = scratch;
     run.in = in;
@@ -238,7 +238,7 @@ static la_status run_finished(const la_frame *f, const code *c,
     r.n = 1;
     r.item = (int64_t)la_itemsize(out);
     r.fn = wide ? LA_STUB(game_rows)->f64 : LA_STUB(game_rows)->f32;
-    r.run = (la_rows_run){.code = b->list, .n = b->n, .nconst = nconst,
+    r.run = (la_game_rows){.code = b->list, .n = b->n, .nconst = nconst,
         .consts = b->consts, .out = la_data(out), .width = c->width};
     for (int d = 0; d < r.ndim; d++) {
         r.sizes[d] = la_sizes(out)[d];

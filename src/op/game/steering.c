@@ -63,7 +63,7 @@ enum { WANDER_FORCE, WANDER_SEED };
 void la_write_wander(la_program *b)
 {
     int v[N], u[N], n = la_term_in(b, 1, v);
-    int bits = la_seed(b, (uint32_t)la_param(b, WANDER_SEED));
+    int bits = la_seed(b, (uint32_t)la_program_param(b, WANDER_SEED));
     bits = la_emit(b, LA_ROW_NUMBER, bits, 0, 0);
     random_unit(b, n, bits, u);
     la_term_unit(b, n, v, 0, v);

@@ -254,7 +254,7 @@ static void zip_rows(int64_t begin, int64_t end, void *context)
     const rows *r = context;
     const la_value *list = r->list;
     const char *from[LA_ZIP_MOST];
-    la_zip zip = (*LA_STUB(zip))[__builtin_ctzll((uint64_t)r->least)];
+    la_zip_loop zip = (*LA_STUB(zip))[__builtin_ctzll((uint64_t)r->least)];
     for (int64_t k = 0; k < list->tensors.n; k++)
         from[k] = la_data(list->tensors.list[k]) + begin * r->least;
     zip(r->to + begin * r->width, from, (int)list->tensors.n, end - begin);

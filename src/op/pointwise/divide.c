@@ -85,7 +85,8 @@ static la_status refuse_zero(const la_frame *f, la_dtype dtype)
 
 /* Integer quotients and remainders: a zero divisor is an error, at once where
 ** it is a number. */
-static la_status pick_int_divide(la_frame *f, la_dtype dtype, la_plan *plan)
+static la_status pick_int_divide(la_frame *f, la_dtype dtype,
+                                 la_loop_plan *plan)
 {
     if (!la_is_integral(dtype)) return LA_OK;
     if (la_arg(f, 1)->flags & LA_F_WRAPPED) return refuse_zero(f, dtype);
@@ -119,7 +120,7 @@ static la_status configure_div(la_frame *f, la_iter_config *c)
 
 /* A scalar divided by a tensor has a kernel of its own; those of the roundings
 ** are tables of other operations. */
-static la_status pick_div(la_frame *f, la_dtype dtype, la_plan *plan)
+static la_status pick_div(la_frame *f, la_dtype dtype, la_loop_plan *plan)
 {
     if (!la_has(f, 2)) {
         if (la_arg(f, 0)->flags & LA_F_WRAPPED)
@@ -157,7 +158,7 @@ static la_loop short_way(double exponent, la_dtype d)
 
 /* A scalar exponent is known before the loop runs: the usual ones have kernels
 ** of their own, and PyTorch refuses negative ones of integers. */
-static la_status pick_pow(la_frame *f, la_dtype dtype, la_plan *plan)
+static la_status pick_pow(la_frame *f, la_dtype dtype, la_loop_plan *plan)
 {
     const la_tensor *e = la_arg(f, 1);
     if (!(e->flags & LA_F_WRAPPED) || !plan->loop) return LA_OK;

@@ -71,7 +71,7 @@ static bool is_one(const la_scalar *s)
 }
 
 /* a + alpha*b; complex32 multiplies by 1 too, which shows at infinities. */
-static la_status pick_scaled(la_frame *f, la_dtype dtype, la_plan *plan)
+static la_status pick_scaled(la_frame *f, la_dtype dtype, la_loop_plan *plan)
 {
     const la_scalar *alpha = &plan->params.v[0];
     if (f->args[2].given) LA_TRY(check_alpha(dtype, alpha));
@@ -82,7 +82,7 @@ static la_status pick_scaled(la_frame *f, la_dtype dtype, la_plan *plan)
 
 /* a - alpha * b runs as a + (-alpha) * b; the negation wraps for integers as
 ** the product does. */
-static la_status pick_sub(la_frame *f, la_dtype dtype, la_plan *plan)
+static la_status pick_sub(la_frame *f, la_dtype dtype, la_loop_plan *plan)
 {
     la_scalar *alpha = &plan->params.v[0];
     LA_TRY(pick_scaled(f, dtype, plan));
@@ -148,7 +148,7 @@ const la_family la_family_ABS = {
     .fast = LA_FAST_ALL & ~LA_FAST_COMPLEX, .configure = configure_abs};
 
 /* Integers are whole already. A copy in place of the row's kernel. */
-static la_status pick_rounding(la_frame *f, la_dtype dtype, la_plan *plan)
+static la_status pick_rounding(la_frame *f, la_dtype dtype, la_loop_plan *plan)
 {
     if (la_is_integral(dtype)) plan->loop = la_cast_loop(dtype, dtype);
     return LA_OK;
@@ -159,7 +159,7 @@ const la_family la_family_ROUNDING = {
 
 /* round(self, decimals): by 10^decimals, multiplied or divided so that the
 ** factor is whole and exact. */
-static la_status pick_round(la_frame *f, la_dtype dtype, la_plan *plan)
+static la_status pick_round(la_frame *f, la_dtype dtype, la_loop_plan *plan)
 {
     int64_t digits = la_arg_int(f, 1);
     if (la_is_integral(dtype)) plan->loop = la_cast_loop(dtype, dtype);
@@ -175,7 +175,7 @@ const la_family la_family_ROUND = {
     .pick = pick_round};
 
 /* Of a real tensor only the in-place and out= forms come here: copies. */
-static la_status pick_conj(la_frame *f, la_dtype dtype, la_plan *plan)
+static la_status pick_conj(la_frame *f, la_dtype dtype, la_loop_plan *plan)
 {
     if (!la_is_complex(dtype)) plan->loop = la_cast_loop(dtype, dtype);
     return LA_OK;
@@ -226,7 +226,7 @@ static la_status configure_square(la_frame *f, la_iter_config *c)
 }
 /* The common dtype stays bool, so the kernel is a conversion: 0 and 1 are their
 ** own squares. */
-static la_status pick_square(la_frame *f, la_dtype dtype, la_plan *plan)
+static la_status pick_square(la_frame *f, la_dtype dtype, la_loop_plan *plan)
 {
     if (dtype == LA_BOOL) plan->loop = la_cast_loop(LA_INT64, LA_BOOL);
     return LA_OK;
@@ -239,7 +239,7 @@ const la_family la_family_SQUARE = {
 /* Whole numbers are finite and real, and nothing else. The table has kernels
 ** where the answer depends on the element; the rest, by dtype alone, are
 ** 'always' and 'never'. */
-static la_status pick_classify(la_frame *f, la_dtype dtype, la_plan *plan)
+static la_status pick_classify(la_frame *f, la_dtype dtype, la_loop_plan *plan)
 {
     if (plan->loop) return LA_OK;
     bool real = f->op == LA_OP(isreal);
@@ -266,7 +266,8 @@ static double largest(la_dtype d)
 
 /* nan, posinf, neginf that are not given are 0 and the ends of the dtype's
 ** range. Whole dtypes have none of the three: a copy. */
-static la_status pick_nan_to_num(la_frame *f, la_dtype dtype, la_plan *plan)
+static la_status pick_nan_to_num(la_frame *f, la_dtype dtype,
+                                 la_loop_plan *plan)
 {
     la_scalar *v = plan->params.v;
     if (is_whole(dtype)) plan->loop = la_cast_loop(dtype, dtype);
@@ -305,7 +306,7 @@ const la_family la_family_LERP = {
     .fast = LA_FAST_ALL, .keeps_numbers = true};
 
 /* self + value * a * b: the value must fit what is computed in. */
-static la_status pick_addcmul(la_frame *f, la_dtype dtype, la_plan *plan)
+static la_status pick_addcmul(la_frame *f, la_dtype dtype, la_loop_plan *plan)
 {
     la_scalar *value = &plan->params.v[0];
     if (value->kind == LA_KFLOAT && is_whole(dtype))
@@ -381,7 +382,7 @@ static void cut_fraction(la_scalar *s, la_dtype dtype)
 
 /* The limits are clipped to the dtype's range as those of clamp are. LA_EARG
 ** where they are in the wrong order; NaN passes. */
-static la_status pick_hardtanh(la_frame *f, la_dtype dtype, la_plan *plan)
+static la_status pick_hardtanh(la_frame *f, la_dtype dtype, la_loop_plan *plan)
 {
     la_scalar *low = &plan->params.v[0], *high = &plan->params.v[1];
     if (low->re > high->re)
@@ -399,7 +400,7 @@ const la_family la_family_HARDTANH = {
 
 /* Both numbers are stored as elements: they are not clipped as limits are,
 ** LA_EARG where the dtype cannot hold one. */
-static la_status pick_threshold(la_frame *f, la_dtype dtype, la_plan *plan)
+static la_status pick_threshold(la_frame *f, la_dtype dtype, la_loop_plan *plan)
 {
     la_scalar *limit = &plan->params.v[0], *value = &plan->params.v[1];
     LA_TRY(la_scalar_fits(limit, dtype, 2));
@@ -442,7 +443,7 @@ static la_status configure_clamp(la_frame *f, la_iter_config *c)
 
 /* The kernels of the case that configure has chosen. maximum and minimum let
 ** NaN pass, as clamp does. */
-static la_status pick_clamp(la_frame *f, la_dtype dtype, la_plan *plan)
+static la_status pick_clamp(la_frame *f, la_dtype dtype, la_loop_plan *plan)
 {
     if (!la_has(f, 2)) plan->loop = (*LA_STUB(maximum))[dtype];
     else if (!la_has(f, 1)) plan->loop = (*LA_STUB(minimum))[dtype];

@@ -50,7 +50,7 @@ const la_family la_family_ANGLE = {
     .fast = LA_FAST_FLOAT, .configure = configure_angle};
 
 /* The kernel takes a negative eps for none. */
-static la_status pick_logit(la_frame *f, la_dtype dtype, la_plan *plan)
+static la_status pick_logit(la_frame *f, la_dtype dtype, la_loop_plan *plan)
 {
     if (!la_has(f, 1)) plan->params.v[0] = la_scalar_float(-1);
     return LA_OK;
@@ -72,7 +72,7 @@ static la_status check_polygamma(la_frame *f)
     return LA_OK;
 }
 /* Order 0 is digamma, which has a kernel by vectors. */
-static la_status pick_polygamma(la_frame *f, la_dtype dtype, la_plan *plan)
+static la_status pick_polygamma(la_frame *f, la_dtype dtype, la_loop_plan *plan)
 {
     if (la_arg_int(f, 1) == 0) plan->loop = (*LA_STUB(digamma))[dtype];
     return LA_OK;
@@ -170,7 +170,7 @@ static la_status check_gelu(la_frame *f)
 }
 /* The row's kernel is the exact function, by erf; "tanh" is the approximation
 ** of D. Hendrycks and K. Gimpel, Gaussian Error Linear Units, 2016. */
-static la_status pick_gelu(la_frame *f, la_dtype dtype, la_plan *plan)
+static la_status pick_gelu(la_frame *f, la_dtype dtype, la_loop_plan *plan)
 {
     if (la_str_is(&f->args[1], "tanh"))
         plan->loop = (*LA_STUB(gelu_tanh))[dtype];

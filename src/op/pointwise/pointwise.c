@@ -34,7 +34,7 @@ static la_scalar scalar_of(const la_value *v)
 ** what the family's pick makes of it. The arguments behind the inputs are the
 ** parameters in their order, so params.v[0] is the alpha of add. */
 static inline la_status make_plan(la_frame *f, const la_family *family,
-                           la_dtype dtype, la_plan *plan)
+                           la_dtype dtype, la_loop_plan *plan)
 {
     int n = f->nargs - family->ninputs;
     if (n > LA_MAX_PARAMS) n = LA_MAX_PARAMS;
@@ -47,14 +47,14 @@ static inline la_status make_plan(la_frame *f, const la_family *family,
     return plan->loop ? LA_OK : la_refuse_dtype(f, dtype);
 }
 
-la_status la_pointwise_plan(la_frame *f, la_dtype dtype, la_plan *plan)
+la_status la_pointwise_plan(la_frame *f, la_dtype dtype, la_loop_plan *plan)
 {
     return make_plan(f, f->op->family, dtype, plan);
 }
 
 /* The plan of a call that runs now. */
 static inline la_status make_checked_plan(la_frame *f, const la_family *family,
-                                          la_dtype dtype, la_plan *plan)
+                                          la_dtype dtype, la_loop_plan *plan)
 {
     LA_TRY(make_plan(f, family, dtype, plan));
     return plan->inspect ? plan->inspect(f, dtype) : LA_OK;
@@ -207,7 +207,7 @@ static la_dtype result_dtype(const la_family *family, const la_tensor *lead)
 static la_status run_direct(la_frame *f, const la_family *family,
                             const la_tensor *lead)
 {
-    la_plan plan;
+    la_loop_plan plan;
     direct d;
     la_tensor *out = f->outs[0];
     la_dtype dtype = (la_dtype)lead->dtype;
@@ -268,7 +268,7 @@ static la_status check(la_frame *f)
 ** memory nobody touches; the plan says what the dtype refuses. */
 la_status la_pointwise_meta(la_frame *f)
 {
-    la_plan plan;
+    la_loop_plan plan;
     la_iter it;
     LA_TRY(check(f));
     LA_TRY(build(f, f->op->family, &it));
@@ -296,7 +296,7 @@ static bool outgrows_cache(const la_iter *it)
 ** A refusal comes before anything is written. */
 static la_status run_iter(la_frame *f, const la_family *family, la_iter *it)
 {
-    la_plan plan;
+    la_loop_plan plan;
     LA_TRY(make_checked_plan(f, family, it->common, &plan));
     plan.params.stream = outgrows_cache(it);
     return la_iter_for_each(it, plan.loop, &plan.params, LA_GRAIN);

@@ -285,7 +285,7 @@ static la_status norm_meta(la_frame *f, int affine, int stats)
 static char *data_of(const la_tensor *t) { return t ? la_data(t) : NULL; }
 
 typedef struct norm_task {
-    la_row_norm all;
+    la_norm_rows all;
     la_row_norm_fn fn;
     int64_t esize, ssize;
 } norm_task;
@@ -300,7 +300,7 @@ static char *from(const char *p, int64_t bytes)
 static void norm_rows(int64_t begin, int64_t end, void *context)
 {
     const norm_task *t = context;
-    la_row_norm r = t->all;
+    la_norm_rows r = t->all;
     r.in += begin * r.n * t->esize;
     r.out += begin * r.n * t->esize;
     r.mean = from(r.mean, begin * t->ssize);

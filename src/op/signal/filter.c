@@ -53,9 +53,9 @@ typedef struct lanes {
         }                                                                   \
     }
 typedef struct { uint64_t part[2]; } pair;
-typedef uint32_t word;
+typedef uint32_t four;
 typedef uint64_t longword;
-MOVES(word)
+MOVES(four)
 MOVES(longword)
 MOVES(pair)
 
@@ -74,7 +74,7 @@ static void take(const lanes *s, const char *x, char *tile, int64_t at,
         const char *from = x + (s->first[0] + at * s->step) * s->item;
         for (int64_t t = 0; t < n; t++)
             memcpy(tile + t * row, from + t * s->step * s->item, (size_t)row);
-    } else if (s->item == 4) take_word(s, (void *)x, (void *)tile, at, n);
+    } else if (s->item == 4) take_four(s, (void *)x, (void *)tile, at, n);
     else if (s->item == 8) take_longword(s, (void *)x, (void *)tile, at, n);
     else take_pair(s, (void *)x, (void *)tile, at, n);
 }
@@ -87,7 +87,7 @@ static void give(const lanes *s, char *y, const char *tile, int64_t at,
         char *to = y + (s->first[0] + at * s->step) * s->item;
         for (int64_t t = 0; t < n; t++)
             memcpy(to + t * s->step * s->item, tile + t * row, (size_t)row);
-    } else if (s->item == 4) give_word(s, (void *)y, (void *)tile, at, n);
+    } else if (s->item == 4) give_four(s, (void *)y, (void *)tile, at, n);
     else if (s->item == 8) give_longword(s, (void *)y, (void *)tile, at, n);
     else give_pair(s, (void *)y, (void *)tile, at, n);
 }
