@@ -297,6 +297,28 @@ cross-aarch64 cross-mingw cross-musl: cross-%:
 	@tools/deps.sh cross
 	@tools/cross/build.sh $* $(JOBS)
 
+# ---- one file ----
+
+# build/embed/lunarray.c and lunarray.h: the library of CAPS and FAMILIES
+# (folders of src/op, io and image; all by default) for one call of a compiler,
+# without SLEEF (docs/embedding.md). It is written by tools/embed, which asks
+# the preprocessor what sources declare.
+EMBED := $(BUILD)/embed
+FAMILIES ?=
+empty :=
+space := $(empty) $(empty)
+EMBED_KERNELS = $(foreach s,$(KERNEL_SRC),$(foreach c,$(call source_caps,$(s)),\
+  $(s):$(c):$(subst $(space),+,$(strip $(call served,$(c),$(call source_caps,$(s))))))) \
+  $(foreach s,$(EXTENSION_SRC),$(s):$(call extension_of,$(s)))
+EMBED_TARGETS = $(foreach c,$(CAPS) $(EXTENSIONS),$(if $(CAP_$(c)),$(c)))
+EMBED_CAPS = ($(subst $(space),,$(foreach c,$(CAPS),1u<<LA_CAP_$(c)|))0)
+embed:
+	$(call say,EMBED,$(EMBED)/lunarray.c)
+	$(Q)$(LUA) tools/embed/embed.lua OUT='$(EMBED)' CC='$(CC)' CFLAGS='-Isrc -Iinclude $(LUA_CFLAGS)' \
+	  VERSION='$(VERSION)' CAPS='$(CAPS)' FAMILIES='$(FAMILIES)' CORE='$(CORE_SRC)' \
+	  KERNELS='$(EMBED_KERNELS)' TARGETS='$(EMBED_TARGETS)' LUA_FILES='$(LUA_FILES)' \
+	  DEFINES='_GNU_SOURCE= LA_NO_SLEEF LA_CAPS_BUILT=$(EMBED_CAPS) LA_VERSION_TEXT="$(VERSION)"'
+
 # ---- showing ----
 
 demo: build-deps
@@ -435,6 +457,7 @@ help:
 	@echo 'make install-mpi  lunarray.mpi, where mpicc is'
 	@echo 'make install-module    the module and its Lua files alone (luarocks)'
 	@echo 'make sizes        bytes of libraries, program, kernels by CPU capability'
+	@echo 'make embed        the library as one C file: build/embed/lunarray.c; CAPS, FAMILIES'
 	@echo 'make coverage     docs/coverage.md from the rows of the operations'
 	@echo 'make deps         install the packages to build and to test'
 	@echo 'make clean        remove build/'
@@ -445,5 +468,5 @@ help:
 .PHONY: cross cross-aarch64 cross-mingw cross-musl \
   all examples deps build-deps ctests ctest lint check test asan ubsan tsan debug \
   fuzz differential clang-check asan-check ubsan-check tsan-check valgrind luarocks demo bench bench-peers \
-  bench-sweep deb install install-module install-mpi install-lua uninstall sizes coverage clean help FORCE
+  bench-sweep deb install install-module install-mpi install-lua uninstall sizes coverage embed clean help FORCE
 FORCE:

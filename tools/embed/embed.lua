@@ -1,0 +1,254 @@
+-- Writes the library as one C file that one call of a compiler takes, and its
+-- header, into the folder OUT:
+--   lua5.4 tools/embed/embed.lua OPTION=VALUE ...
+-- The Makefile ("make embed") passes
+--   OUT, CC, CFLAGS   the folder; the preprocessor, to see what sources declare
+--   FAMILIES          what is in it (families.lua); empty: everything
+--   VERSION, CAPS     for the title
+--   CORE, LUA_FILES   paths
+--   KERNELS           "path:capability:others+that+it+serves", ...
+--   DEFINES           "NAME=VALUE", ...
+--   TARGETS           regions that are compiled for their target
+package.path = "tools/embed/?.lua;" .. package.path
+local source = require("source")
+local scan = require("scan")
+local families = require("families")
+local renames = require("renames")
+local text = require("text")
+local sorted = renames.sorted
+
+local option = {}
+for _, word in ipairs(arg) do
+  local key, value = word:match("^([%w_]+)=(.*)$")
+  option[key] = value
+end
+
+local function words(list)
+  local found = {}
+  for word in (list or ""):gmatch("%S+") do found[#found + 1] = word end
+  return found
+end
+
+local function write(name, content)
+  local file = assert(io.open(option.OUT .. "/" .. name, "wb"))
+  file:write(content)
+  file:close()
+end
+
+local function read(path)
+  local file = assert(io.open(path, "rb"))
+  local content = file:read("a")
+  file:close()
+  return content
+end
+
+local function scanned(plan)
+  write("scan.c", text.of(plan))
+  local c = option.OUT .. "/scan.c"
+  local command = ("%s -E %s %s"):format(option.CC, option.CFLAGS or "", c)
+  local pipe = assert(io.popen(command))
+  local content = pipe:read("a")
+  assert(pipe:close(), command)
+  return scan.units(content, function(name) return name == c end)
+end
+
+---------------------------------------------------------------------------
+-- What goes in
+
+local is_kept = {}
+local function kept(family)
+  return option.FAMILIES == "" or is_kept[family]
+end
+
+local function read_families(core)
+  families.known = {io = true, image = true}
+  for _, path in ipairs(core) do
+    local family = families.of(path)
+    if family then families.known[family] = true end
+  end
+  for _, family in ipairs(families.always) do is_kept[family] = true end
+  for _, family in ipairs(words(option.FAMILIES)) do
+    if not families.known[family] then
+      io.stderr:write(("make embed: there is no family '%s', only %s\n")
+        :format(family, table.concat(sorted(families.known), " ")))
+      os.exit(2)
+    end
+    is_kept[family] = true
+  end
+end
+
+-- {path =, cap =, also =}, and the regions in their order.
+local function read_kernels(plan)
+  plan.kernels, plan.regions, plan.targets = {}, {}, {}
+  for _, row in ipairs(words(option.KERNELS)) do
+    local path, cap, also = row:match("^(.-):([%w_]+):?(.*)$")
+    plan.kernels[#plan.kernels + 1] = {path = path, cap = cap,
+      also = words((also:gsub("%+", " ")))}
+    if not plan.regions[cap] then
+      plan.regions[cap] = true
+      plan.regions[#plan.regions + 1] = cap
+    end
+  end
+  for _, cap in ipairs(words(option.TARGETS)) do
+    plan.targets[cap] = text.targets[cap]
+  end
+end
+
+-- The Lua modules as texts in C, and the rows for src/lua/embed.c.
+local function lua_modules()
+  local texts, rows = {}, ""
+  for _, path in ipairs(words(option.LUA_FILES)) do
+    local module = path:gsub("^lua/", ""):gsub("%.lua$", "")
+      :gsub("/init$", ""):gsub("/", ".")
+    local theme = module:match("^lunarray%.([%w_]+)")
+    if not families.known[theme] or kept(theme) then
+      local id = module:gsub("%.", "_")
+      texts[#texts + 1] = ("static const char la_text_%s[] ="):format(id)
+      for _, line in ipairs(source.raw_lines(path)) do
+        texts[#texts + 1] = '"' .. line:gsub('[\\"]', "\\%0") .. '\\n"'
+      end
+      texts[#texts + 1] = ";"
+      rows = rows .. (' E(%s, "%s", )'):format(id, module)
+    end
+  end
+  return table.concat(texts, "\n") .. "\n#define LA_EMBEDDED" .. rows
+end
+
+---------------------------------------------------------------------------
+-- What stands for families that are left out
+
+local NOT_HERE = '%s: not in this build (family %s is left out)'
+
+-- An external function, or data, that only a left out source has.
+local function stub(name, family, tokens)
+  local declaration = table.concat(tokens, " "):gsub("^extern ", "")
+  local result, arguments = declaration:match("^(.-)%s*%f[%w_]" .. name
+                                              .. "%s*(%b())")
+  if not result then return declaration .. ";\n" end
+  local message = NOT_HERE:format(name:gsub("^la_", ""), family)
+  local refuse = ('la_error(LA_ESUPPORT, "%s")'):format(message)
+  local what = refuse .. "; return -1;"
+  if result:find("*", 1, true) then
+    what = refuse .. "; return NULL;"
+  elseif result:find("la_status") then
+    what = "return " .. refuse .. ";"
+  elseif result:find("void") then
+    what = ""
+  elseif arguments:match("^%( lua_State %* ?%w* %)$") then
+    what = ('return luaL_error(L, "%s");'):format(message)
+    arguments = "(lua_State *L)"
+  end
+  return ("%s %s%s { %s }\n"):format(result, name, arguments, what)
+end
+
+local function stubs(units, missing)
+  local out = {}
+  for _, family in ipairs(sorted(families.known)) do
+    if not kept(family) then
+      out[#out + 1] = ('la_status la_left_out_%s(la_frame *f)\n{\n    (void)f;'
+        .. '\n    return la_error(LA_ESUPPORT, "not in this build (family %s '
+        .. 'is left out)");\n}\n'):format(family, family)
+    end
+  end
+  for _, name in ipairs(sorted(missing)) do
+    for _, id in ipairs(sorted(units)) do
+      local tokens = units[id].prototypes[name]
+      if tokens then
+        out[#out + 1] = stub(name, missing[name], tokens)
+        break
+      end
+    end
+  end
+  return table.concat(out)
+end
+
+-- Macros that give the rows of left out families one body each.
+local function defines_of(refused)
+  local list = {}
+  for _, word in ipairs(words(option.DEFINES)) do
+    local name, value = word:match("^(.-)=(.*)$")
+    list[#list + 1] = ("#define %s %s"):format(name or word, value or "1")
+  end
+  for _, row in ipairs(sorted(refused)) do
+    for _, kind in ipairs({"impl", "meta"}) do
+      list[#list + 1] = ("#define la_%s_%s la_left_out_%s"):format(kind, row,
+        refused[row])
+    end
+  end
+  return list
+end
+
+-- Rows of operations and derivatives as they are to stand in the file.
+local function rewriter(refused)
+  return function(path, lines)
+    if not path:match("/def/") then return lines end
+    return families.rewrite(lines, function(word, name, row)
+      local family = refused[name]
+      if not family then return row end
+      return word == "OP" and families.refusing(row, family) or nil
+    end)
+  end
+end
+
+-- Which rows are refused, and which paths are needed. Sources that are needed
+-- for a helper of theirs bring their rows along, and those may need more.
+local function choose(plan)
+  plan.keep = function(path) return not path:match("^src/kernel/") end
+  local rows, refused = families.of_rows(scanned(plan)), {}
+  for row, at in pairs(rows) do
+    if not kept(at.family) then refused[row] = at.family end
+  end
+  plan.keep = function() return true end
+  plan.rewrite = rewriter(refused)
+  local units, paths, missing
+  repeat
+    plan.defines = defines_of(refused)
+    units = scanned(plan)
+    paths, missing = families.closure(units, kept)
+    local more = false
+    for row in pairs(refused) do
+      if paths[rows[row].path] then refused[row], more = nil, true end
+    end
+  until not more
+  plan.tail = stubs(units, missing)
+  for _, id in ipairs(sorted(units)) do
+    local path = id:match("^(src/.+%.c)")
+    if path and not paths[path] then units[id] = nil end
+  end
+  plan.keep = function(path) return paths[path] end
+  plan.renames = renames.plan(units, plan.shared)
+end
+
+---------------------------------------------------------------------------
+
+local TITLE = [[
+/*
+** lunarray %s in one file, by "make embed": capabilities %s, families %s.
+**
+**     gcc -O2 -c lunarray.c -I/usr/include/lua5.4
+**
+** A host includes lunarray.h and links libm and pthread. Do not edit: the
+** sources are where the version comes from.
+**
+%s*/]]
+
+local function title()
+  local licence = read("LICENSE"):gsub("[^\n]*\n", function(line)
+    return (("** " .. line):gsub(" +\n$", "\n"))
+  end)
+  return TITLE:format(option.VERSION, option.CAPS,
+    option.FAMILIES == "" and "all"
+      or table.concat(sorted(is_kept), " "), licence)
+end
+
+assert(os.execute("mkdir -p " .. option.OUT))
+local plan = {core = words(option.CORE), renames = {}, defines = defines_of{}}
+source.dropped["src/simd/intrinsics.h"] = true
+read_families(plan.core)
+read_kernels(plan)
+plan.shared = source.shared_headers(plan.core, plan.kernels)
+choose(plan)
+plan.lua, plan.title = lua_modules(), title()
+write("lunarray.c", text.of(plan, true))
+write("lunarray.h", read("include/lunarray.h"))
+os.remove(option.OUT .. "/scan.c")

@@ -1,0 +1,196 @@
+-- The single file, from a plan:
+--   core, kernels   paths; {path =, cap =, also =}
+--   regions         capabilities and ISA extensions, in order; targets[region]
+--   keep(path)      is the source in it?
+--   renames         of renames.lua
+--   rewrite         of rows (source.lua), or nil
+--   defines         lines for the top
+--   lua, tail       the Lua modules; what stands at the end
+local source = require("source")
+local renames = require("renames")
+local sorted = renames.sorted
+local text = {}
+
+local function flags(features)
+  return "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx2,fma,f16c,bmi2"
+    .. features
+end
+local MACROS2 = "__AVX__ __AVX2__ __FMA__ __F16C__ __BMI2__"
+local MACROS512 = MACROS2 .. " __AVX512F__ __AVX512BW__ __AVX512DQ__"
+  .. " __AVX512VL__ __AVX512CD__"
+-- The features of a region, and the macros by which sources know them.
+text.targets = {
+  avx2 = {"avx2,fma,f16c,bmi2", MACROS2},
+  avx512 = {flags(""), MACROS512},
+  avx512_bf16 = {flags(",avx512bf16"), MACROS512 .. " __AVX512BF16__"},
+  amx = {flags(",avx512bf16,amx-tile,amx-bf16"),
+         MACROS512 .. " __AVX512BF16__ __AMX_TILE__ __AMX_BF16__"},
+}
+
+-- gcc's macros follow its pragma (but not where it only preprocesses, as for a
+-- scan); clang's do not.
+local function open_region(w, cap, target, final)
+  w:put("#define LA_CAP " .. cap)
+  if not target then return end
+  if final then w:put("#ifdef __clang__") end
+  for macro in target[2]:gmatch("%S+") do
+    w:put(("#ifndef %s\n#define %s 1\n#define LA_SET%s\n#endif")
+          :format(macro, macro, macro))
+  end
+  if not final then return end
+  w:put(('#pragma clang attribute push(__attribute__((target("%s"))), '
+    .. "apply_to = function)"):format(target[1]))
+  w:put("#else\n#pragma GCC push_options")
+  local wide = target[1]:find("avx512f") and ",prefer-vector-width=512" or ""
+  w:put(('#pragma GCC target("%s%s")\n#endif'):format(target[1], wide))
+end
+
+local function close_region(w, target, final)
+  w:put("#undef LA_CAP")
+  if not target then return end
+  if final then w:put("#ifdef __clang__\n#pragma clang attribute pop") end
+  for macro in target[2]:gmatch("%S+") do
+    w:put(("#ifdef LA_SET%s\n#undef %s\n#undef LA_SET%s\n#endif")
+          :format(macro, macro, macro))
+  end
+  if final then w:put("#else\n#pragma GCC pop_options\n#endif") end
+end
+
+local function put_renames(w, set)
+  for _, name in ipairs(sorted(set and set.macro or {})) do
+    w:put(("#undef %s\n#define %s %s"):format(name, name, set.macro[name]))
+  end
+end
+
+-- 'outer': what the region calls them.
+local function drop_renames(w, set, outer)
+  for _, name in ipairs(sorted(set and set.macro or {})) do
+    w:put("#undef " .. name)
+    if outer and outer.macro[name] then
+      w:put(("#define %s %s"):format(name, outer.macro[name]))
+    end
+  end
+end
+
+local function undefine(w, unit)
+  for _, name in ipairs(sorted(w.macros[unit] or {})) do
+    w:put("#undef " .. name)
+  end
+end
+
+-- Macros of complex.h, for those alone who include it: others use the words.
+local COMPLEX = {complex = "_Complex", I = "_Complex_I"}
+local function complex_of(path)
+  for _, line in ipairs(source.lines_of(path)) do
+    if line:find("#include <complex.h", 1, true) then return COMPLEX end
+  end
+  return {}
+end
+
+local function put_unit(w, path, id, plan, outer)
+  local set = plan.renames[id]
+  local undefine_loose = w:loose_macros(path)
+  w:headers(path)
+  w:mark(id)
+  local complex = complex_of(path)
+  for _, name in ipairs(sorted(complex)) do
+    w:put(("#define %s %s"):format(name, complex[name]))
+  end
+  put_renames(w, set)
+  if path == "src/lua/embed.c" then w:put(plan.lua or "") end
+  local before = w.textual
+  if set and next(set.textual) then
+    w.textual = setmetatable(set.textual, {__index = before})
+  end
+  w:inline(path)
+  w.textual, w.strings, w.in_struct = before, {}, false
+  undefine(w, id)
+  undefine_loose()
+  for _, name in ipairs(sorted(complex)) do w:put("#undef " .. name) end
+  drop_renames(w, set, outer)
+  w:mark("<head>")
+end
+
+local function put_region(w, cap, plan, final)
+  local target, outer = plan.targets[cap], plan.renames["@" .. cap]
+  w:mark("<head>")
+  w:open(cap)
+  open_region(w, cap, target, final)
+  put_renames(w, outer)
+  w.textual = outer and next(outer.textual) and outer.textual
+  for _, kernel in ipairs(plan.kernels) do
+    if kernel.cap == cap and plan.keep(kernel.path) then
+      local also = ""
+      for _, other in ipairs(kernel.also) do
+        also = also .. (" X(%s, n)"):format(other)
+      end
+      w:put("#undef LA_CAP_ALSO\n#define LA_CAP_ALSO(X, n)" .. also)
+      put_unit(w, kernel.path, kernel.path .. "@" .. cap, plan, outer)
+    end
+  end
+  w.textual = nil
+  for _, unit in ipairs(sorted(w.macros)) do
+    if unit:match("%.h@" .. cap .. "$") then undefine(w, unit) end
+  end
+  drop_renames(w, outer)
+  close_region(w, target, final)
+  w.region = nil
+end
+
+local function body(plan, final)
+  local w = source.writer(plan.shared)
+  w.rewrite = plan.rewrite
+  w.on_system = function(name, line, depth)
+    if depth > 0 then return line end
+    if name:match("^stb/") then return w:inline("/usr/include/" .. name) end
+    if not w.systems[name] then
+      w.systems[name] = true
+      w.systems[#w.systems + 1] = name
+    end
+  end
+  for _, path in ipairs(plan.core) do
+    if plan.keep(path) then put_unit(w, path, path, plan) end
+  end
+  for _, cap in ipairs(plan.regions) do put_region(w, cap, plan, final) end
+  return w
+end
+
+local LATE = {["immintrin.h"] = true, ["emmintrin.h"] = true}
+local TOP = [[
+#define LA_CAP_ALSO(X, n)
+#define LA_EMBEDDED_ARRAYS
+#ifdef __clang__
+#pragma STDC FP_CONTRACT OFF
+#pragma clang diagnostic ignored "-Wunused-function"
+#else
+#pragma GCC diagnostic ignored "-Wunused-function"
+#pragma GCC diagnostic ignored "-Wpsabi"
+#pragma GCC optimize ("no-math-errno", "fp-contract=off")
+#endif]]
+local INTRINSICS = [[
+#undef I
+#undef complex
+#if defined(__x86_64__) || defined(__i386__)
+#include <immintrin.h>
+#endif
+#if defined(__GNUC__) && !defined(_WIN32)
+#pragma GCC visibility push(hidden)
+#endif]]
+
+function text.of(plan, final)
+  local w = body(plan, final)
+  local head = {plan.title or "", "#pragma LA_UNIT <head>"}
+  for _, line in ipairs(plan.defines) do head[#head + 1] = line end
+  head[#head + 1] = TOP
+  for _, name in ipairs(w.systems) do
+    if not LATE[name] then head[#head + 1] = ("#include <%s>"):format(name) end
+  end
+  head[#head + 1] = INTRINSICS
+  local whole = table.concat(head, "\n") .. "\n"
+    .. table.concat(w.parts, "\n") .. "\n" .. (plan.tail or "")
+    .. "#if defined(__GNUC__) && !defined(_WIN32)\n"
+    .. "#pragma GCC visibility pop\n#endif\n"
+  return final and whole:gsub("#pragma LA_UNIT [^\n]*\n", "") or whole
+end
+
+return text
