@@ -319,6 +319,15 @@ embed:
 	  KERNELS='$(EMBED_KERNELS)' TARGETS='$(EMBED_TARGETS)' LUA_FILES='$(LUA_FILES)' \
 	  DEFINES='_GNU_SOURCE= LA_NO_SLEEF LA_CAPS_BUILT=$(EMBED_CAPS) LA_VERSION_TEXT="$(VERSION)"'
 
+# All of it, compiled by one call and tried: its size, the compiler's time.
+EMBED_OPT ?= -O1
+embed-check:
+	@$(MAKE) --no-print-directory embed EMBED=$(BUILD)/embed-check CAPS='default avx2' FAMILIES=
+	@cd $(BUILD)/embed-check && $(SHELL) -c "time -p $(CC) $(EMBED_OPT) -w -c lunarray.c -o lunarray.o $(LUA_CFLAGS)" && \
+	  $(CC) $(CURDIR)/spec/embed/host.c lunarray.o -I. -o host $(LUA_CFLAGS) $(LUA_LIBS) -lz -lm -lpthread && \
+	  $(STRIP) host && ls -l host
+	@for c in default avx2; do LUNARRAY_CPU=$$c $(BUILD)/embed-check/host spec/embed/smoke.lua; done
+
 # ---- showing ----
 
 demo: build-deps
@@ -458,6 +467,7 @@ help:
 	@echo 'make install-module    the module and its Lua files alone (luarocks)'
 	@echo 'make sizes        bytes of libraries, program, kernels by CPU capability'
 	@echo 'make embed        the library as one C file: build/embed/lunarray.c; CAPS, FAMILIES'
+	@echo 'make embed-check  all of it compiled by one call and tried: size, time; EMBED_OPT'
 	@echo 'make coverage     docs/coverage.md from the rows of the operations'
 	@echo 'make deps         install the packages to build and to test'
 	@echo 'make clean        remove build/'
@@ -468,5 +478,5 @@ help:
 .PHONY: cross cross-aarch64 cross-mingw cross-musl \
   all examples deps build-deps ctests ctest lint check test asan ubsan tsan debug \
   fuzz differential clang-check asan-check ubsan-check tsan-check valgrind luarocks demo bench bench-peers \
-  bench-sweep deb install install-module install-mpi install-lua uninstall sizes coverage embed clean help FORCE
+  bench-sweep deb install install-module install-mpi install-lua uninstall sizes coverage embed embed-check clean help FORCE
 FORCE:

@@ -52,13 +52,34 @@
                                         (SLEEF_F64_TYPE)y); \
     }
 #else
+/* Of floats the baseline has vectors, math_portable.h. */
+#ifdef __AVX2__
+#define SLEEF_LANES1(name) \
+    static inline f32v f32_sleef_##name(f32v x) \
+    { \
+        for (int i = 0; i < F32_LANES; i++) x[i] = la_m_##name##f(x[i]); \
+        return x; \
+    }
+#define SLEEF_LANES2(name) \
+    static inline f32v f32_sleef_##name(f32v x, f32v y) \
+    { \
+        for (int i = 0; i < F32_LANES; i++) \
+            x[i] = la_m_##name##f(x[i], y[i]); \
+        return x; \
+    }
+#else
+#define SLEEF_LANES1(name)
+#define SLEEF_LANES2(name)
+#endif
 #define SLEEF1(name, u) \
+    SLEEF_LANES1(name) \
     static inline f64v f64_sleef_##name(f64v x) \
     { \
         for (int i = 0; i < F64_LANES; i++) x[i] = la_m_##name(x[i]); \
         return x; \
     }
 #define SLEEF2(name, u) \
+    SLEEF_LANES2(name) \
     static inline f64v f64_sleef_##name(f64v x, f64v y) \
     { \
         for (int i = 0; i < F64_LANES; i++) x[i] = la_m_##name(x[i], y[i]); \
