@@ -9,9 +9,9 @@
 #include "base/thread.h"
 
 #include <pthread.h>
-#include <signal.h>
 
 #include "base/memory.h"
+#include "base/os.h"
 
 struct la_thread {
     pthread_t id;
@@ -30,15 +30,14 @@ static void *begin(void *context)
 la_status la_thread_start(void (*run)(void *context), void *context,
                           la_thread **out)
 {
-    sigset_t all, old;
+    la_os_signals old;
     la_thread *t = la_mem_alloc(sizeof *t);
     if (!t) return la_error(LA_ENOMEM, "not enough memory");
     *t = (la_thread){.run = run, .context = context};
     /* The new thread inherits the mask: the host's signals go to its own. */
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
+    la_os_block_signals(&old);
     int failed = pthread_create(&t->id, NULL, begin, t);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    la_os_restore_signals(&old);
     if (failed) {
         la_mem_free(t, sizeof *t);
         return la_error(LA_ENOMEM, "no more threads could be started");
