@@ -353,6 +353,12 @@ fuzz: all
 # registry: DIFFERENTIAL="--seeds 1-20 --calls 4000 --ops '^sum$$'".
 differential: all $(BENCH_PYTHON)
 	$(BENCH_PYTHON) tools/differential.py $(DIFFERENTIAL)
+# Collective calls through tensors next to the bare ones of MPI; RANKS=4 for more.
+RANKS ?= 2
+bench-mpi: all
+	$(MPICC) -O2 bench/mpi_calls.c -o $(BUILD)/mpi_calls
+	mpirun -n $(RANKS) $(BUILD)/mpi_calls > $(BUILD)/mpi_calls.txt
+	LUNARRAY_NUM_THREADS=1 mpirun -n $(RANKS) $(PROGRAM) bench/mpi_calls.lua $(BUILD)/mpi_calls.txt
 bench-sweep: all $(BUILD)/floor.so $(BENCH_PYTHON)
 	BENCH_PYTHON=$(BENCH_PYTHON) $(LUA) bench/sweep.lua $(BENCH_ARGS)
 build/peers/bin/python:
@@ -460,6 +466,7 @@ help:
 	@echo 'make bench        figures of this machine; bench-peers: with NumPy, PyTorch'
 	@echo 'make fuzz         random calls: FUZZ="--calls N --seed N --ops PATTERN"; KIND=asan'
 	@echo 'make differential random calls against PyTorch: DIFFERENTIAL="--seeds 1-20"'
+	@echo 'make bench-mpi    collective calls of lunarray.mpi next to the bare ones: RANKS=2'
 	@echo 'make bench-sweep  every dtype of whole families of operations, with them'
 	@echo 'make install      to PREFIX ($(PREFIX)), below DESTDIR; uninstall'
 	@echo 'make deb          Debian packages in build/deb'
@@ -478,5 +485,5 @@ help:
 .PHONY: cross cross-aarch64 cross-mingw cross-musl \
   all examples deps build-deps ctests ctest lint check test asan ubsan tsan debug \
   fuzz differential clang-check asan-check ubsan-check tsan-check valgrind luarocks demo bench bench-peers \
-  bench-sweep deb install install-module install-mpi install-lua uninstall sizes coverage embed embed-check clean help FORCE
+  bench-sweep bench-mpi deb install install-module install-mpi install-lua uninstall sizes coverage embed embed-check clean help FORCE
 FORCE:

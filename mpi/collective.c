@@ -45,10 +45,26 @@ static int next_part(const bytes *b, int64_t done)
     return (int)(rest < most ? rest : most);
 }
 
-/* raw.all_reduce(comm, x, op): in place. */
+/* Whether raw.all_reduce takes the tensor as it is; nothing is raised. */
+static bool reduces(lua_State *L)
+{
+    la_tensor *t = la_test(L, 2);
+    MPI_Datatype type;
+    MPI_Op op;
+    return t && la_tensor_contiguous(t) && lua_type(L, 3) == LUA_TSTRING
+           && mpi_reduction(la_tensor_dtype(t), lua_tostring(L, 3), &type, &op)
+           && la_mark_written(t) == 0;
+}
+
+/* raw.all_reduce(comm, x, op, try): in place. With 'try' false comes back, and
+** nothing is done, where x must be packed or converted first. */
 static int fn_all_reduce(lua_State *L)
 {
     comm *c = mpi_comm(L, 1);
+    if (lua_toboolean(L, 4) && !reduces(L)) {
+        lua_pushboolean(L, 0);
+        return 1;
+    }
     bytes b = mpi_target(L, 2, "all_reduce");
     MPI_Datatype type;
     MPI_Op op;
@@ -59,7 +75,8 @@ static int fn_all_reduce(lua_State *L)
                                    type, op, c->inner), "all_reduce");
         done += n;
     }
-    return 0;
+    lua_pushboolean(L, 1);
+    return 1;
 }
 
 /* raw.reduce(comm, x, op, root): in place on the root, which has the result;

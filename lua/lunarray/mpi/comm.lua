@@ -217,8 +217,10 @@ end
 -- x over all ranks by "sum", "prod", "avg", "min", "max" (NaN wins), "and" or
 -- "or" (bit by bit); in place. All ranks get the same bits.
 function Comm:all_reduce_(x, op)
-  need_tensor(x, "all_reduce_")
   op = op or "sum"
+  -- Most calls end here.
+  if not checking and raw.all_reduce(self.id, x, op, true) then return x end
+  need_tensor(x, "all_reduce_")
   if checking then agree(self, "all_reduce", text_of(x), op) end
   return written(x, function(memory)
     return reduced(self, memory, op, function(m, word)
