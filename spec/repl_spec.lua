@@ -29,8 +29,26 @@ describe("the program", function()
     assert.same("a\n", program.run("- a", "print(...)").out)
   end)
 
-  it("tells its version", function()
-    assert.truthy(program.run("-v").out:find("^lunarray %d+%.%d+%.%d+  Lua 5"))
+  it("tells its version and its options", function()
+    for _, option in ipairs{"-v", "--version"} do
+      local out = program.run(option).out
+      assert.truthy(out:find("^lunarray %d+%.%d+%.%d+  Lua 5"))
+    end
+    local r = program.run("--help")
+    assert.same(0, r.status)
+    assert.truthy(r.out:find("^usage: lunarray"))
+  end)
+
+  it("takes LUA_INIT and -l g=mod, as lua does", function()
+    assert.same("7\n", program.run("-e 'print(x)'", "",
+      "LUA_INIT='x = 7'").out)
+    assert.same("8\n", program.run("-e 'print(x)'", "",
+      "LUA_INIT='x = 7' LUA_INIT_5_4='x = 8'").out)
+    assert.same("nil\n", program.run("-E -e 'print(x)'", "",
+      "LUA_INIT='x = 7'").out)
+    assert.same(1, program.run("-e ''", "", "LUA_INIT='error()'").status)
+    assert.same("ab\n",
+      program.run("-l s=string -e 'print(s.lower \"AB\")'").out)
   end)
 
   it("reports errors with a traceback and a status", function()
@@ -118,6 +136,33 @@ describe("the prompt", function()
     local r = program.run("-i", ("1\n"):rep(100),
       "exec 3>&1; sh -c '\"$@\" | true; echo done' sh")
     assert.same("done\n", r.out)
+  end)
+
+  it("keeps locals between chunks", function()
+    assert.same("2\n12\n7\n", prompt("local n = 1 function f() n = n + 1 "
+      .. "return n end\nf()\nlocal a <const> = 7\nn = 11\nf()\na\n").out)
+    assert.same("3\n3\n", prompt("local a, b = 1, 2 return a + b\n"
+      .. "a + b\n").out)
+    assert.same("nil\n", prompt("do local q = 1 end\nq\n").out)
+    assert.same("9\n", prompt("local function g(x) return x * x end\n"
+      .. "g(3) -- nine\n").out)
+    assert.same("1\n", prompt("local keep__ = 1\nkeep__\n").out)
+    assert.same("5\n", prompt("local x = 4\nlocal x = x + 1\nx\n").out)
+  end)
+
+  it("shows tables, and is quiet after a semicolon", function()
+    assert.same("{1, 2, a = {b = \"c\"}}\n",
+      prompt("{1, 2, a = {b = 'c'}}\n4;\n").out)
+    assert.same("{x = int64 [2]}\n", prompt("{x = la.tensor{1, 2}}\n").out)
+    assert.same("{\"a\\n\", {...}}\n",
+      prompt("t = {'a\\n'} t[2] = t\nt\n").out:gsub("\\\\n", "\\n"))
+    assert.same("5\n", prompt("print = 3\n5\n").out)
+    assert.same("6\n7\n", prompt("6\n=_ + 1\n").out)
+  end)
+
+  it("keeps what ends in Lua's long forms together", function()
+    assert.same("1\n", prompt("local s = [==[ ]] local q = 2 ]==] -- local z\n"
+      .. "#s > 0 and q == nil and z == nil and 1\n").out)
   end)
 
   it("completes words", function()

@@ -11,7 +11,7 @@ mpi="openmpi-bin libopenmpi-dev"
 deb="debhelper dpkg-dev fakeroot lintian cpio"
 cross="gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user dpkg-dev"
 cross="$cross gcc-mingw-w64-x86-64-posix wine wine64 musl-tools lua-dkjson"
-test="lua-busted lua-check lua-dkjson libcmocka-dev clang"
+test="lua-busted lua-check lua-dkjson libcmocka-dev clang tmux"
 
 wanted=""
 for part in "$@"; do
@@ -38,7 +38,7 @@ present() {
     lua-check) command -v luacheck ;;
     lua-dkjson) lua5.4 -e 'require "dkjson"' ;;
     gcc) command -v cc || command -v gcc || command -v clang ;;
-    make|lua5.4|pkg-config|clang|luarocks|cmake|fakeroot|lintian|cpio)
+    make|lua5.4|pkg-config|clang|tmux|luarocks|cmake|fakeroot|lintian|cpio)
         command -v "$1" ;;
     debhelper) command -v dh ;;
     dpkg-dev) command -v dpkg-buildpackage ;;

@@ -1,5 +1,10 @@
 /*
-** The line editor over libedit.
+** The editor over libedit.
+**
+** One text is edited until it is a whole chunk, with its line ends in it: Enter
+** asks the prompt, and breaks the line where the chunk goes on. So a chunk is
+** recalled and edited as a whole. A bracketed paste is inserted as it is: it
+** completes nothing and runs nothing.
 **
 ** Characters are read by a function of ours, for libedit would swallow the
 ** first interrupt: Ctrl-C ends the line at once, and a resized window is told
@@ -8,10 +13,13 @@
 #include "repl/edit.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <wchar.h>
@@ -25,8 +33,7 @@ static struct {
     History *history;
     const char *path;
     const char *prompt;
-    repl_complete_fn complete;
-    void *context;
+    repl_callbacks ask;
     char *plain;             /* the line of plain input */
     size_t capacity;
 } editor;
@@ -66,15 +73,42 @@ static int read_key(EditLine *el, wchar_t *out)
     }
 }
 
-/* Show the candidates below the line. */
+/* The window is asked each time, for it may change between two lines. */
+int repl_edit_columns(void)
+{
+    struct winsize w;
+    if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) && w.ws_col > 0) return w.ws_col;
+    return 80;
+}
+
+int repl_edit_rows(void)
+{
+    struct winsize w;
+    if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) && w.ws_row > 0) return w.ws_row;
+    return 24;
+}
+
+/* Show the candidates below the line, in columns that go downwards, as many as
+** half the window takes. Words are ASCII but for names of files. */
 static void show(const repl_candidates *c)
 {
-    enum { MOST = 100 };
+    int widest = 1, most = repl_edit_rows() / 2;
+    for (int i = 0; i < c->n; i++) {
+        int n = (int)strlen(c->list[i]);
+        if (n > widest) widest = n;
+    }
+    int columns = repl_edit_columns() / (widest + 2);
+    if (columns < 1) columns = 1;
+    if (most < 1) most = 1;
+    int shown = c->n < columns * most ? c->n : columns * most;
+    int rows = (shown + columns - 1) / columns;
     putchar('\n');
-    for (int i = 0; i < c->n && i < MOST; i++)
-        printf("%s%s", c->list[i], (i + 1) % 6 ? "  " : "\n");
-    if (c->n > MOST) printf("... and %d more", c->n - MOST);
-    putchar('\n');
+    for (int row = 0; row < rows; row++) {
+        for (int i = row; i < shown; i += rows)
+            printf("%-*s", i + rows < shown ? widest + 2 : 0, c->list[i]);
+        putchar('\n');
+    }
+    if (c->n > shown) printf("... and %d more\n", c->n - shown);
     fflush(stdout);
 }
 
@@ -84,12 +118,167 @@ static unsigned char complete_word(EditLine *el, int key)
 {
     const LineInfo *line = el_line(el);
     size_t n = (size_t)(line->cursor - line->buffer);
-    repl_candidates c = editor.complete(editor.context, line->buffer, n);
+    repl_candidates c = editor.ask.complete(editor.ask.context, line->buffer,
+                                            n);
     if (c.n == 0) return CC_REFRESH_BEEP;
     if (*c.insert) return el_insertstr(el, c.insert) ? CC_ERROR : CC_REFRESH;
     if (c.n == 1) return CC_NORM;
     show(&c);
     return CC_REDISPLAY;
+}
+
+/* ---- keys of ours; libedit's own functions are reached by pushing the keys
+** that they are bound to ---- */
+
+#define KEY_NEWLINE "\033\005"
+#define KEY_LINE_UP "\033\001"
+#define KEY_LINE_DOWN "\033\002"
+#define KEY_BACK "\033\003"
+#define KEY_FORTH "\033\004"
+
+/* Bound to Enter. */
+static unsigned char enter(EditLine *el, int key)
+{
+    const LineInfo *line = el_line(el);
+    size_t n = (size_t)(line->lastchar - line->buffer);
+    if (editor.ask.finished(editor.ask.context, line->buffer, n)) {
+        el_push(el, KEY_NEWLINE);
+        return CC_NORM;
+    }
+    return el_insertstr(el, "\n") ? CC_ERROR : CC_REFRESH;
+}
+
+/* Bound to Alt-Enter. */
+static unsigned char break_line(EditLine *el, int key)
+{
+    return el_insertstr(el, "\n") ? CC_ERROR : CC_REFRESH;
+}
+
+/* Bound to the arrow keys: through the lines of the chunk, and beyond them
+** through the history. */
+static unsigned char go_up(EditLine *el, int key)
+{
+    const LineInfo *line = el_line(el);
+    size_t n = (size_t)(line->cursor - line->buffer);
+    el_push(el, memchr(line->buffer, '\n', n) ? KEY_LINE_UP : KEY_BACK);
+    return CC_NORM;
+}
+
+/* The line below, or what comes later in the history. */
+static unsigned char go_down(EditLine *el, int key)
+{
+    const LineInfo *line = el_line(el);
+    size_t n = (size_t)(line->lastchar - line->cursor);
+    el_push(el, memchr(line->cursor, '\n', n) ? KEY_LINE_DOWN : KEY_FORTH);
+    return CC_NORM;
+}
+
+/* Bound to Ctrl-A and Ctrl-E: of the line, not of the chunk. */
+static unsigned char line_start(EditLine *el, int key)
+{
+    const LineInfoW *line = el_wline(el);
+    const wchar_t *at = line->cursor;
+    while (at > line->buffer && at[-1] != L'\n') at--;
+    el_cursor(el, (int)(at - line->cursor));
+    return CC_CURSOR;
+}
+
+/* To the line's end, before the character that ends it. */
+static unsigned char line_end(EditLine *el, int key)
+{
+    const LineInfoW *line = el_wline(el);
+    const wchar_t *at = line->cursor;
+    while (at < line->lastchar && *at != L'\n') at++;
+    el_cursor(el, (int)(at - line->cursor));
+    return CC_CURSOR;
+}
+
+/* What is pasted, up to the terminal's end mark, without control characters
+** but tabs and line ends. NULL without memory, or when the input ends. */
+static wchar_t *read_paste(EditLine *el)
+{
+    static const wchar_t mark[] = L"\033[201~";
+    size_t n = 0, capacity = 0, m = sizeof mark / sizeof *mark - 1;
+    wchar_t *text = NULL, c;
+    for (;;) {
+        if (n + 2 > capacity) {
+            capacity = capacity ? 2 * capacity : 1024;
+            wchar_t *more = realloc(text, capacity * sizeof *text);
+            if (!more) break;
+            text = more;
+        }
+        if (el_wgetc(el, &c) != 1) break;
+        if (c == L'\r') c = L'\n';
+        if (c < 32 && c != L'\t' && c != L'\n' && c != 27) continue;
+        text[n++] = c;
+        if (n < m || wmemcmp(text + n - m, mark, m)) continue;
+        n -= m;
+        while (n && text[n - 1] == L'\n') n--;
+        text[n] = 0;
+        return text;
+    }
+    free(text);
+    return NULL;
+}
+
+/* Bound to the terminal's mark before a paste. */
+static unsigned char paste(EditLine *el, int key)
+{
+    wchar_t *text = read_paste(el);
+    if (!text) return CC_ERROR;
+    int failed = *text && el_winsertstr(el, text);
+    free(text);
+    return failed ? CC_ERROR : CC_REFRESH;
+}
+
+/* Names are libedit's or ours; keys are what terminals send, which differ for
+** one key. */
+static void bind_keys(EditLine *el)
+{
+    static const struct {
+        const char *keys, *name;
+    } rows[] = {
+        {"\t", "complete"}, {"^M", "enter"}, {"\033\015", "break-line"},
+        {"^J", "enter"}, {"\033\012", "break-line"},
+        {KEY_NEWLINE, "ed-newline"}, {"^R", "em-inc-search-prev"},
+        {"\033[A", "go-up"}, {"\033OA", "go-up"},
+        {"\033[B", "go-down"}, {"\033OB", "go-down"},
+        {"^A", "line-start"}, {"\033[H", "line-start"},
+        {"\033OH", "line-start"}, {"\033[1~", "line-start"},
+        {"^E", "line-end"}, {"\033[F", "line-end"}, {"\033OF", "line-end"},
+        {"\033[4~", "line-end"}, {"\033[200~", "paste"},
+        {"\033[3~", "ed-delete-next-char"},
+        {KEY_LINE_UP, "ed-prev-line"}, {KEY_LINE_DOWN, "ed-next-line"},
+        {KEY_BACK, "ed-prev-history"}, {KEY_FORTH, "ed-next-history"},
+    };
+    el_set(el, EL_ADDFN, "complete", "complete the word", complete_word);
+    el_set(el, EL_ADDFN, "enter", "run the chunk or go on", enter);
+    el_set(el, EL_ADDFN, "break-line", "go on in a new line", break_line);
+    el_set(el, EL_ADDFN, "go-up", "to the line above", go_up);
+    el_set(el, EL_ADDFN, "go-down", "to the line below", go_down);
+    el_set(el, EL_ADDFN, "line-start", "start of the line", line_start);
+    el_set(el, EL_ADDFN, "line-end", "end of the line", line_end);
+    el_set(el, EL_ADDFN, "paste", "insert what is pasted", paste);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        el_set(el, EL_BIND, rows[i].keys, rows[i].name, NULL);
+}
+
+/* ---- the history ----
+** The file is libedit's (H_LOAD reads it), but each chunk is added to its end
+** when it is entered, by one write: sessions at one time lose nothing of each
+** other's, nor does one that ends by os.exit or a kill. */
+
+#define COOKIE "_HiStOrY_V2_\n"
+
+/* An old file is cut to the newest chunks before it grows too long. */
+static void cut_history(const char *path)
+{
+    char other[4200];
+    HistEvent event;
+    snprintf(other, sizeof other, "%s.%ld", path, (long)getpid());
+    if (history(editor.history, &event, H_SAVE, other) < 0) return;
+    chmod(other, 0600);
+    if (rename(other, path)) remove(other);
 }
 
 /* The editor works without a history, so failures are not reported. */
@@ -102,38 +291,57 @@ static void open_history(const char *path)
     el_set(editor.el, EL_HIST, history, editor.history);
     if (!path) return;
     editor.path = path;
-    history(editor.history, &event, H_LOAD, path);
+    int n = history(editor.history, &event, H_LOAD, path);
+    if (n > 2 * HISTORY_LINES) cut_history(path);
+}
+
+/* The history may hold secrets that were typed: only its owner reads it. Bytes
+** that are no plain text are written in octal, as strvis does. */
+static void append_history(const char *text)
+{
+    size_t n = strlen(text), at = 0;
+    if (!editor.path || n > SIZE_MAX / 8) return;
+    char *line = malloc(4 * n + 2 + sizeof COOKIE);
+    if (!line) return;
+    int file = open(editor.path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC,
+                    0600);
+    if (file >= 0 && lseek(file, 0, SEEK_END) == 0)
+        at = (size_t)sprintf(line, "%s", COOKIE);
+    for (const char *c = text; *c; c++) {
+        unsigned char byte = (unsigned char)*c;
+        if (byte <= 32 || byte == 127 || byte == '\\')
+            at += (size_t)sprintf(line + at, "\\%03o", byte);
+        else
+            line[at++] = (char)byte;
+    }
+    line[at++] = '\n';
+    if (file >= 0) {
+        ssize_t written = write(file, line, at);
+        (void)written;  /* a full disk costs the recall of a chunk */
+        close(file);
+    }
+    free(line);
 }
 
 /* Without a terminal at both ends there is no editor: lines are read plainly,
 ** so that a pipe sees no escape sequences. ~/.editrc is read last and may
 ** change any key. */
-void repl_edit_open(const char *path, repl_complete_fn complete, void *context)
+void repl_edit_open(const char *path, const repl_callbacks *ask)
 {
-    editor.complete = complete;
-    editor.context = context;
+    editor.ask = *ask;
     if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) return;
     editor.el = el_init("lunarray", stdin, stdout, stderr);
     if (!editor.el) return;
-    el_set(editor.el, EL_PROMPT, prompt_of);
+    el_set(editor.el, EL_PROMPT_ESC, prompt_of, '\1');
     el_set(editor.el, EL_EDITOR, "emacs");
     el_set(editor.el, EL_GETCFN, read_key);
-    el_set(editor.el, EL_ADDFN, "complete", "complete the word",
-           complete_word);
-    el_set(editor.el, EL_BIND, "\t", "complete", NULL);
-    el_set(editor.el, EL_BIND, "^R", "em-inc-search-prev", NULL);
+    bind_keys(editor.el);
     open_history(path);
     el_source(editor.el, NULL);
 }
 
-/* The history may hold secrets that were typed: only its owner reads it. */
 void repl_edit_close(void)
 {
-    HistEvent event;
-    if (editor.history && editor.path) {
-        history(editor.history, &event, H_SAVE, editor.path);
-        chmod(editor.path, 0600);
-    }
     if (editor.history) history_end(editor.history);
     if (editor.el) el_end(editor.el);
     free(editor.plain);
@@ -156,6 +364,21 @@ static repl_line plain_line(const char **line, size_t *n)
     return REPL_LINE;
 }
 
+/* Does the terminal know no escape sequences? */
+static bool is_dumb(void)
+{
+    const char *term = getenv("TERM");
+    return term && !strcmp(term, "dumb");
+}
+
+/* Asks the terminal to mark what is pasted, while a line is edited. */
+static void bracket_paste(bool on)
+{
+    if (is_dumb()) return;
+    fputs(on ? "\033[?2004h" : "\033[?2004l", stdout);
+    fflush(stdout);
+}
+
 /* Signals are ours only while a line is edited; Lua code that runs between the
 ** lines finds the handlers as they were. */
 static repl_line edited_line(const char **line, size_t *n)
@@ -166,11 +389,13 @@ static repl_line edited_line(const char **line, size_t *n)
     sigemptyset(&mine.sa_mask);
     sigaction(SIGINT, &mine, &before);
     sigaction(SIGWINCH, &mine, &before_size);
+    bracket_paste(true);
     const char *text = el_gets(editor.el, &got);
+    bracket_paste(false);
     sigaction(SIGINT, &before, NULL);
     sigaction(SIGWINCH, &before_size, NULL);
     if (stopped) {
-        fputs("^C\n", stdout);
+        fputs(is_dumb() ? "^C\n" : "^C\033[J\n", stdout);
         return REPL_STOPPED;
     }
     if (!text || got <= 0) return REPL_END;
@@ -190,6 +415,7 @@ repl_line repl_edit_line(const char *prompt, const char **line, size_t *n)
 void repl_edit_remember(const char *line)
 {
     HistEvent event;
-    if (editor.history && *line)
-        history(editor.history, &event, H_ENTER, line);
+    if (!editor.history || !*line) return;
+    history(editor.history, &event, H_ENTER, line);
+    append_history(line);
 }

@@ -18,17 +18,27 @@ typedef struct repl_candidates {
     const char *insert;      /* what all have in common beyond the word */
     const char *const *list;
 } repl_candidates;
-typedef repl_candidates (*repl_complete_fn)(void *context, const char *line,
-                                            size_t n);
+
+/* What the editor asks the prompt about the text before the cursor, and about
+** the whole of it: is it one to run, whole or wrong? */
+typedef struct repl_callbacks {
+    repl_candidates (*complete)(void *context, const char *text, size_t n);
+    bool (*finished)(void *context, const char *text, size_t n);
+    void *context;
+} repl_callbacks;
 
 /* One editor per program. 'history' is a path, or NULL for none. */
-void repl_edit_open(const char *history, repl_complete_fn, void *context);
+void repl_edit_open(const char *history, const repl_callbacks *);
 void repl_edit_close(void);
 bool repl_edit_on_terminal(void);
+int repl_edit_columns(void);   /* of the window; 80 where there is none */
+int repl_edit_rows(void);      /* 24 */
 
-/* The next line without its end; the text lives until the next call. */
+/* The next text without its last line end: on a terminal a whole chunk, else a
+** line. It lives until the next call. Escape sequences in 'prompt' stand
+** between bytes 1. */
 repl_line repl_edit_line(const char *prompt, const char **line, size_t *n);
-/* Remember a line in the history. */
+/* Remember a chunk in the history, and in its file at once. */
 void repl_edit_remember(const char *line);
 
 #endif

@@ -3,9 +3,9 @@
 **
 **   lunarray [options] [script [args]]
 **
-** Options are those of `lua`: -e code, -l module, -i, -v, -E, -W, - and --.
-** Without a script: the prompt on a terminal, else the script comes from
-** standard input.
+** Options are those of `lua`: -e code, -l module, -i, -v, -E, -W, - and --, and
+** LUA_INIT is run first; there are --help and --version too. Without a script:
+** the prompt on a terminal, else the script comes from standard input.
 */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,26 +18,29 @@
 
 #include "repl/repl.h"
 
-/* The text and the options of the program lua, which scripts and users know. */
-static void usage(const char *bad)
+/* The options of the program lua, which scripts and users know, and ours. */
+static void usage(FILE *to)
 {
-    fprintf(stderr, "lunarray: unrecognized option '%s'\n"
-            "usage: lunarray [options] [script [args]]\n"
-            "  -e stat   run the string 'stat'\n"
-            "  -l mod    require 'mod' into the global 'mod'\n"
-            "  -i        the prompt, after the script\n"
-            "  -v        show the version\n"
-            "  -E        ignore environment variables\n"
-            "  -W        turn on warnings\n"
-            "  --mpi-info  what MPI gives (under mpirun: each rank)\n"
-            "  --        stop handling options\n"
-            "  -         run standard input\n", bad);
+    fputs("usage: lunarray [options] [script [args]]\n"
+          "  -e stat       run the string 'stat'\n"
+          "  -i            the prompt, after the script\n"
+          "  -l mod        require 'mod' into the global 'mod'\n"
+          "  -l g=mod      require 'mod' into the global 'g'\n"
+          "  -v, --version show the version\n"
+          "  -E            ignore environment variables\n"
+          "  -W            turn on warnings\n"
+          "  -h, --help    show this\n"
+          "  --mpi-info    what MPI gives (under mpirun: each rank)\n"
+          "  --            stop handling options\n"
+          "  -             run standard input\n"
+          "Without a script: the prompt (:help there), or standard input.\n",
+          to);
 }
 
 /* The options, as read once from the command line. */
 typedef struct options {
     int script;             /* index of the script's name; argc for none */
-    bool prompt, version, ignore_env, warnings, stdin_script, mpi_info;
+    bool prompt, version, ignore_env, warnings, stdin_script, mpi_info, help;
 } options;
 
 /* False when an option is unknown; 'bad' is its index then. */
@@ -57,7 +60,9 @@ static bool parse_options(int argc, char **argv, options *o, int *bad)
         }
         if (!strcmp(a, "--mpi-info")) o->mpi_info = true;
         else if (!strcmp(a, "-i")) o->prompt = true;
-        else if (!strcmp(a, "-v")) o->version = true;
+        else if (!strcmp(a, "-v") || !strcmp(a, "--version"))
+            o->version = true;
+        else if (!strcmp(a, "-h") || !strcmp(a, "--help")) o->help = true;
         else if (!strcmp(a, "-E")) o->ignore_env = true;
         else if (!strcmp(a, "-W")) o->warnings = true;
         else if (a[1] != 'e' && a[1] != 'l') return false;
@@ -109,6 +114,7 @@ typedef struct call {
 static bool run_all(lua_State *L, const call *c, const options *o)
 {
     bool any = false, has_script = o->script < c->argc;
+    if (!o->ignore_env && !repl_run_init(L)) return false;
     if (!run_options(L, c->argv, o->script, &any)) return false;
     if (o->mpi_info) return repl_run_string(L, MPI_INFO, "=--mpi-info");
     if (has_script) {
@@ -129,7 +135,13 @@ static int protected_main(lua_State *L)
     int bad = 0;
     luaL_checkversion(L);
     if (!parse_options(c->argc, c->argv, &o, &bad)) {
-        usage(c->argv[bad]);
+        fprintf(stderr, "lunarray: unrecognized option '%s'\n", c->argv[bad]);
+        usage(stderr);
+        return 0;
+    }
+    if (o.help) {
+        usage(stdout);
+        c->status = EXIT_SUCCESS;
         return 0;
     }
     if (o.version) repl_version();

@@ -1,148 +1,125 @@
 /*
-** The prompt.
+** The prompt's lower half.
 **
-** A line that is an expression is printed, as if "return" stood before it; a
-** chunk that is not finished asks for more lines. Nothing that a line does
-** ends the prompt, except os.exit and the end of the input. When the input is
-** no terminal there are no prompts, so that a session can be piped through.
+** lunarray.repl (Lua) decides what a line means, runs and prints; here is what
+** it needs of the terminal: lines, the history, the window, a clock, calls that
+** Ctrl-C stops. Nothing that a line does ends the prompt, except os.exit and
+** the end of the input. When the input is no terminal there are no prompts, so
+** that a session can be piped through.
 */
-#include <errno.h>
+#include <dirent.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
 #include <lauxlib.h>
 
 #include "repl/edit.h"
 #include "repl/repl.h"
 
-#define CHUNK "=stdin"
+/* ---- what lunarray.repl is given: functions of the table 'terminal' ---- */
 
-/* ---- chunks ---- */
-
-/* Is the error on the top the one of a chunk that only lacks its end? */
-static bool is_unfinished(lua_State *L, int status)
+/* read(prompt): a chunk or, without an editor, a line; or nil and "end" or
+** "stopped". Output is flushed first, so that it stands before the prompt. */
+static int term_read(lua_State *L)
 {
-    static const char mark[] = "<eof>";
+    const char *prompt = luaL_checkstring(L, 1), *line;
     size_t n;
-    if (status != LUA_ERRSYNTAX) return false;
-    const char *message = lua_tolstring(L, -1, &n);
-    size_t m = sizeof mark - 1;
-    return n >= m && memcmp(message + n - m, mark, m) == 0;
-}
-
-/* Push the chunk of the text at 'text', or the error message; a status of
-** Lua's. Text only: binary chunks could crash the process. */
-static int load(lua_State *L, int text)
-{
-    size_t n;
-    const char *code = lua_tolstring(L, text, &n);
-    return luaL_loadbufferx(L, code, n, CHUNK, "t");
-}
-
-/* Load the text at 'text' as an expression; false leaves nothing. */
-static bool load_expression(lua_State *L, int text)
-{
-    lua_pushliteral(L, "return ");
-    lua_pushvalue(L, text);
-    lua_concat(L, 2);
-    int status = load(L, lua_gettop(L));
-    lua_remove(L, -2);
-    if (status == LUA_OK) return true;
-    lua_pop(L, 1);
-    return false;
-}
-
-/* ---- reading ---- */
-
-/* The prompt that the user has set as a global, as in lua, or the usual one.
-** Cut to 63 bytes; valid until the next call. */
-static const char *prompt_text(lua_State *L, const char *global,
-                               const char *usual)
-{
-    static char text[64];
-    lua_getglobal(L, global);
-    const char *own = lua_tostring(L, -1);
-    snprintf(text, sizeof text, "%s", own ? own : usual);
-    lua_pop(L, 1);
-    return text;
-}
-
-/* Push the next line on REPL_LINE, nothing otherwise. Output is flushed first,
-** so that it stands before the prompt. */
-static repl_line push_line(lua_State *L, bool first)
-{
-    const char *line;
-    size_t n;
-    const char *prompt = first ? prompt_text(L, "_PROMPT", "> ")
-                               : prompt_text(L, "_PROMPT2", ">> ");
     fflush(stdout);
     repl_line kind = repl_edit_line(prompt, &line, &n);
-    if (kind != REPL_LINE) return kind;
-    lua_pushlstring(L, line, n);
-    repl_edit_remember(lua_tostring(L, -1));
-    return kind;
-}
-
-/* Read until a chunk is whole or wrong. On REPL_LINE the function or the
-** message is on the top, 'status' tells which. */
-static repl_line read_chunk(lua_State *L, int *status)
-{
-    lua_settop(L, 0);
-    repl_line kind = push_line(L, true);
-    if (kind != REPL_LINE) return kind;
-    for (;;) {
-        *status = LUA_OK;
-        if (load_expression(L, 1)) return REPL_LINE;
-        *status = load(L, 1);
-        if (!is_unfinished(L, *status)) return REPL_LINE;
-        lua_settop(L, 2);  /* the text and the message */
-        kind = push_line(L, false);
-        if (kind == REPL_END) return REPL_LINE;  /* tell what is missing */
-        if (kind == REPL_STOPPED) return kind;
-        lua_remove(L, 2);
-        lua_pushliteral(L, "\n");
-        lua_insert(L, 2);
-        lua_concat(L, 3);
+    if (kind == REPL_LINE) {
+        lua_pushlstring(L, line, n);
+        return 1;
     }
+    lua_pushnil(L);
+    lua_pushstring(L, kind == REPL_END ? "end" : "stopped");
+    return 2;
 }
 
-/* ---- evaluating ---- */
-
-/* Print the values on the stack by the global 'print'. */
-static int print_results(lua_State *L)
+/* remember(chunk) */
+static int term_remember(lua_State *L)
 {
-    int n = lua_gettop(L);
-    if (n == 0) return LUA_OK;
-    luaL_checkstack(L, LUA_MINSTACK, "too many results to print");
-    lua_getglobal(L, "print");
-    lua_insert(L, 1);
-    return repl_call(L, n, 0);
+    repl_edit_remember(luaL_checkstring(L, 1));
+    return 0;
 }
 
-/* Run the chunk on the top of the stack, or report the message there. */
-static bool evaluate(lua_State *L, int status)
+/* window(): columns, rows. */
+static int term_window(lua_State *L)
 {
-    lua_replace(L, 1);
-    lua_settop(L, 1);
-    if (status == LUA_OK) status = repl_call(L, 0, LUA_MULTRET);
-    if (status == LUA_OK) status = print_results(L);
-    if (status != LUA_OK) repl_report(L);
-    return status == LUA_OK;
+    lua_pushinteger(L, repl_edit_columns());
+    lua_pushinteger(L, repl_edit_rows());
+    return 2;
 }
 
-/* One iteration; returns whether to go on. Protected, for it makes strings. */
-static int read_eval(lua_State *L)
+/* clock(): seconds since some moment, of a clock that only goes forward. */
+static int term_clock(lua_State *L)
 {
-    int status = LUA_OK;
-    repl_line kind = read_chunk(L, &status);
-    if (kind == REPL_LINE) evaluate(L, status);
-    bool gone = fflush(stdout) != 0 || ferror(stdout);
-    lua_pushboolean(L, kind != REPL_END && !gone);
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    lua_pushnumber(L, (lua_Number)t.tv_sec + 1e-9 * (lua_Number)t.tv_nsec);
     return 1;
+}
+
+/* call(handler, f, ...): true and the results of f(...), or false and what
+** handler(message) gives where the error is. Ctrl-C interrupts f. */
+static int term_call(lua_State *L)
+{
+    int nargs = lua_gettop(L) - 2;
+    luaL_checktype(L, 1, LUA_TFUNCTION);
+    repl_listen(L);
+    int status = lua_pcall(L, nargs, LUA_MULTRET, 1);
+    repl_stop_listening(L);
+    lua_pushboolean(L, status == LUA_OK);
+    lua_replace(L, 1);
+    return lua_gettop(L);
+}
+
+/* list(folder): names of its files, folders with a slash; nil for none. The
+** folder's handle is freed however it ends: nothing in the loop raises but for
+** want of memory. */
+static int term_list(lua_State *L)
+{
+    DIR *folder = opendir(luaL_checkstring(L, 1));
+    struct dirent *entry;
+    if (!folder) return 0;
+    lua_newtable(L);
+    for (int n = 0; n < 10000 && (entry = readdir(folder));) {
+        const char *name = entry->d_name;
+        if (!strcmp(name, ".") || !strcmp(name, "..")) continue;
+        lua_pushfstring(L, entry->d_type == DT_DIR ? "%s/" : "%s", name);
+        lua_rawseti(L, -2, ++n);
+    }
+    closedir(folder);
+    return 1;
+}
+
+/* flush(): false when the output is gone. */
+static int term_flush(lua_State *L)
+{
+    lua_pushboolean(L, fflush(stdout) == 0 && !ferror(stdout));
+    return 1;
+}
+
+static void push_terminal(lua_State *L)
+{
+    static const luaL_Reg functions[] = {
+        {"read", term_read}, {"remember", term_remember},
+        {"window", term_window}, {"clock", term_clock},
+        {"call", term_call}, {"list", term_list},
+        {"flush", term_flush}, {NULL, NULL}
+    };
+    luaL_newlib(L, functions);
+    lua_pushboolean(L, repl_edit_on_terminal());
+    lua_setfield(L, -2, "interactive");
+    lua_pushboolean(L, isatty(STDOUT_FILENO));
+    lua_setfield(L, -2, "colour");
+    lua_getfield(L, LUA_REGISTRYINDEX, "LUA_NOENV");
+    lua_setfield(L, -2, "no_environment");
 }
 
 /* ---- completion: the words come from lunarray.repl ---- */
@@ -154,17 +131,15 @@ typedef struct completer {
     int n;
 } completer;
 
-/* In protected mode: the line at 1; leaves the list of words and what they have
-** in common. Completion runs __index of user values, so it may raise. */
-static int ask_for_words(lua_State *L)
+/* The module's functions stand in the registry, out of the user's reach. */
+#define MODULE "lunarray.prompt"
+
+/* Push the function of the prompt that has that name. */
+static void push_function(lua_State *L, const char *name)
 {
-    lua_getglobal(L, "require");
-    lua_pushliteral(L, "lunarray.repl");
-    lua_call(L, 1, 1);
-    lua_getfield(L, -1, "complete");
-    lua_pushvalue(L, 1);
-    lua_call(L, 1, 2);
-    return 2;
+    lua_getfield(L, LUA_REGISTRYINDEX, MODULE);
+    lua_getfield(L, -1, name);
+    lua_remove(L, -2);
 }
 
 /* Of the completion before; the editor keeps none of the pointers. */
@@ -204,12 +179,25 @@ static repl_candidates complete(void *context, const char *line, size_t n)
     lua_State *L = c->L;
     int top = lua_gettop(L);
     forget_words(c);
-    lua_pushcfunction(L, ask_for_words);
+    push_function(L, "complete");
     lua_pushlstring(L, line, n);
     if (lua_pcall(L, 1, 2, 0) == LUA_OK && lua_istable(L, -2))
         keep_words(L, c);
     lua_settop(L, top);
     return (repl_candidates){c->n, c->insert ? c->insert : "", c->list};
+}
+
+/* Does Enter run the text? An error in asking means yes: it is shown then. */
+static bool is_finished(void *context, const char *text, size_t n)
+{
+    completer *c = context;
+    lua_State *L = c->L;
+    int top = lua_gettop(L);
+    push_function(L, "finished");
+    lua_pushlstring(L, text, n);
+    bool yes = lua_pcall(L, 1, 1, 0) != LUA_OK || lua_toboolean(L, -1);
+    lua_settop(L, top);
+    return yes;
 }
 
 /* ---- the whole ---- */
@@ -233,13 +221,14 @@ static const char *history_path(void)
     return path;
 }
 
-/* Until the input ends (true) or output fails (false); an error that escapes an
-** iteration is one of memory, and is reported like any other. */
+/* Until the input ends (true) or output fails (false); an error that escapes a
+** step is one of memory or of a broken handler, and is reported like any
+** other. */
 static bool run_loop(lua_State *L)
 {
     for (;;) {
         lua_settop(L, 0);
-        lua_pushcfunction(L, read_eval);
+        push_function(L, "step");
         if (lua_pcall(L, 0, 1, 0) != LUA_OK) {
             repl_report(L);
             continue;
@@ -248,16 +237,33 @@ static bool run_loop(lua_State *L)
     }
 }
 
+/* require "lunarray.repl".start(terminal) gives the table of functions. */
+static int start(lua_State *L)
+{
+    lua_getglobal(L, "require");
+    lua_pushliteral(L, "lunarray.repl");
+    lua_call(L, 1, 1);
+    lua_getfield(L, -1, "start");
+    push_terminal(L);
+    lua_call(L, 1, 1);
+    lua_setfield(L, LUA_REGISTRYINDEX, MODULE);
+    return 0;
+}
+
 /* The locale is set for the width of characters alone: numbers keep the decimal
 ** point of C. */
 bool repl_prompt(lua_State *L)
 {
     completer c = {.L = L};
+    repl_callbacks ask = {complete, is_finished, &c};
     signal(SIGPIPE, SIG_IGN);  /* a closed pipe ends the loop instead */
     setlocale(LC_CTYPE, "");
-    repl_edit_open(history_path(), complete, &c);
+    repl_edit_open(history_path(), &ask);
     if (repl_edit_on_terminal()) repl_version();
-    bool good = run_loop(L);
+    lua_pushcfunction(L, start);
+    bool good = lua_pcall(L, 0, 0, 0) == LUA_OK;
+    if (good) good = run_loop(L);
+    else repl_report(L);
     if (repl_edit_on_terminal()) putchar('\n');
     repl_edit_close();
     forget_words(&c);

@@ -27,7 +27,8 @@ int repl_call(lua_State *L, int nargs, int nresults);
 /* These print the error and return false when there is one. */
 bool repl_run_string(lua_State *L, const char *code, const char *chunk);
 bool repl_run_file(lua_State *L, const char *path);  /* NULL: stdin */
-bool repl_require(lua_State *L, const char *module);
+bool repl_require(lua_State *L, const char *module);  /* "g=module" too */
+bool repl_run_init(lua_State *L);  /* the code of LUA_INIT, if any */
 /* Print the error message on the top of the stack, and pop it. */
 void repl_report(lua_State *L);
 

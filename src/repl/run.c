@@ -94,16 +94,38 @@ bool repl_run_file(lua_State *L, const char *path)
     return call_chunk(L, status, n);
 }
 
-/* Into the global of the module's name, as lua -l does. */
+/* Into the global of the module's name, or into g of "g=module", as lua -l
+** does. */
 bool repl_require(lua_State *L, const char *module)
 {
+    const char *equals = strchr(module, '=');
+    if (equals) lua_pushlstring(L, module, (size_t)(equals - module));
+    else lua_pushstring(L, module);
     lua_getglobal(L, "require");
-    lua_pushstring(L, module);
+    lua_pushstring(L, equals ? equals + 1 : module);
     if (repl_call(L, 1, 1) != LUA_OK) {
         repl_report(L);
+        lua_pop(L, 1);
         return false;
     }
-    lua_setglobal(L, module);
+    lua_setglobal(L, lua_tostring(L, -2));
+    lua_pop(L, 1);
+    return true;
+}
+
+/* LUA_INIT_5_4 or LUA_INIT: code, or @ and the path of a file, as for lua. */
+bool repl_run_init(lua_State *L)
+{
+    static const char *const names[] = {"LUA_INIT_5_4", "LUA_INIT"};
+    for (int i = 0; i < 2; i++) {
+        const char *text = getenv(names[i]);
+        if (!text) continue;
+        if (*text == '@')
+            return call_chunk(L, luaL_loadfile(L, text + 1), 0);
+        char name[32];
+        snprintf(name, sizeof name, "=%s", names[i]);
+        return repl_run_string(L, text, name);
+    }
     return true;
 }
 

@@ -1,0 +1,172 @@
+-- lunarray.repl.ask: what "?" answers.
+local la = require "lunarray"
+local is_tensor = require "lunarray.tensors".is_tensor
+local names = require "lunarray.repl.names"
+local pretty = require "lunarray.repl.pretty"
+
+local ask = {}
+
+local NOTHING = "nothing is known"
+
+local function help_of(name)
+  local ok, text = pcall(la.help, name)
+  if ok and type(text) == "string" and not text:find(NOTHING, 1, true) then
+    return (text:gsub("%s+$", ""))
+  end
+end
+
+-- The name under which a function of the library is known.
+local function known_name(value)
+  for name, other in next, la do
+    if rawequal(other, value) and type(name) == "string" then return name end
+  end
+  for _, part in ipairs{"fft", "linalg", "special", "game", "image",
+    "signal"} do
+    local t = rawget(la, part)
+    for name, other in next, type(t) == "table" and t or {} do
+      if rawequal(other, value) then return part .. "." .. name end
+    end
+  end
+  for _, part in ipairs{"nn", "optim", "data", "plot"} do
+    for name, other in next, package.loaded["lunarray." .. part] or {} do
+      if rawequal(other, value) then return part .. "." .. name end
+    end
+  end
+end
+
+-- The lines of a Lua function; nil for functions in C and lost sources.
+local function source_of(f, sources)
+  local info = debug.getinfo(f, "S")
+  if info.what == "C" then return nil end
+  local text = sources[info.source]
+  if not text and info.source:sub(1, 1) == "@" then
+    local file = io.open(info.source:sub(2), "r")
+    text = file and file:read "a"
+    if file then file:close() end
+  end
+  if not text then return nil end
+  local lines, k = {}, 0
+  for line in (text .. "\n"):gmatch("(.-)\n") do
+    k = k + 1
+    if k >= info.linedefined and k <= info.lastlinedefined then
+      lines[#lines + 1] = line
+    end
+  end
+  return table.concat(lines, "\n"), info
+end
+
+local function signature(f)
+  local info, list = debug.getinfo(f, "uS"), {}
+  for i = 1, info.nparams do list[i] = debug.getlocal(f, i) or "?" end
+  if info.isvararg then list[#list + 1] = "..." end
+  return ("function(%s), %s:%d"):format(table.concat(list, ", "),
+    (info.short_src:gsub("^stdin%[%d+%]$", "stdin")), info.linedefined)
+end
+
+local function of_function(f, sources, whole)
+  local name = known_name(f)
+  local text = name and help_of(name)
+  if text and not whole then return text end
+  local source = whole and source_of(f, sources)
+  if source then return source end
+  local info = debug.getinfo(f, "S")
+  if info.what == "C" then
+    return text or "a function in C: its source is not at hand"
+  end
+  return signature(f)
+end
+
+-- Help of a value: its text where it has one, else what it is.
+local function of_value(value, sources, whole)
+  if is_tensor(value) then return tostring(la.describe(value)) end
+  if type(value) == "function" then
+    return of_function(value, sources, whole)
+  end
+  local name = type(value) == "table" and known_name(value)
+  local text = name and help_of(name)
+  if text then return text end
+  if type(value) == "table" then
+    local list = {}
+    for key in next, names.of(value) do list[#list + 1] = key end
+    table.sort(list)
+    if getmetatable(value) and #list > 0 then
+      return ("%s\nhas: %s"):format(tostring(value), table.concat(list, ", "))
+    end
+    return pretty.text(value)
+  end
+  return type(value) .. ": " .. tostring(value)
+end
+
+-- ---- searching ----
+
+-- "fft.fft" of the row fft_fft.
+local function public_name(name)
+  local theme, rest = name:match("^(%a+)_(.+)$")
+  local t = theme and rawget(la, theme)
+  return type(t) == "table" and rawget(t, rest) and theme .. "." .. rest or name
+end
+
+-- Names that have 'word' in them, and operations whose text has it.
+local function search(word)
+  local found, seen = {}, {}
+  local lower = word:lower()
+  local function add(name, doc)
+    if seen[name] then return end
+    seen[name] = true
+    found[#found + 1] = {name, doc and doc:match("^[^\n]*") or ""}
+  end
+  for _, row in ipairs(la.operations()) do
+    if row.name:lower():find(lower, 1, true)
+      or (row.doc or ""):lower():find(lower, 1, true) then
+      add(public_name(row.name), row.doc)
+    end
+  end
+  for name, value in next, la do
+    if type(name) == "string" and name:lower():find(lower, 1, true)
+      and type(value) == "function" then
+      local text = help_of(name)
+      add(name, text and text:match("\n%s*([^\n]+)"))
+    end
+  end
+  table.sort(found, function(a, b)
+    local x = a[1]:find(lower, 1, true) or 99
+    local y = b[1]:find(lower, 1, true) or 99
+    if x ~= y then return x < y end
+    return a[1] < b[1]
+  end)
+  return found
+end
+
+local function list_text(found, width)
+  local lines, most = {}, 40
+  for i = 1, math.min(#found, most) do
+    local line = ("%-20s %s"):format(found[i][1], found[i][2])
+    if utf8.len(line) and utf8.len(line) > width then
+      line = line:sub(1, utf8.offset(line, width - 2) - 1) .. "..."
+    end
+    lines[i] = line
+  end
+  if #found > most then
+    lines[most + 1] = ("... and %d more"):format(#found - most)
+  end
+  return table.concat(lines, "\n")
+end
+
+-- The answer to "?word": text. evaluate(word) gives the value of an expression
+-- or nil; sources are the texts of chunks; whole: "??word", with source code.
+function ask.about(word, evaluate, sources, whole, width)
+  local value = evaluate(word)
+  if value ~= nil and not (type(value) == "string") then
+    return of_value(value, sources, whole)
+  end
+  local text = help_of(word)
+  if text then return text end
+  local found = search(word:match("[%w_]+$") or word)
+  if #found > 0 then return list_text(found, width) end
+  local set = names.of(la)
+  local near = names.nearest(word:match("[%w_]+$") or word, set)
+  return ("nothing is known of '%s'%s"):format(word,
+    near and (": did you mean %s?"):format(near) or "")
+end
+
+return ask

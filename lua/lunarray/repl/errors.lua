@@ -1,0 +1,200 @@
+-- lunarray.repl.errors: an error as one line in the user's terms, with the line
+-- of code that raised it, the shapes in it, and a hint.
+local is_tensor = require "lunarray.tensors".is_tensor
+local chunk = require "lunarray.repl.chunk"
+local names = require "lunarray.repl.names"
+local pretty = require "lunarray.repl.pretty"
+
+local errors = {}
+
+local getinfo, getlocal = debug.getinfo, debug.getlocal
+local getupvalue, traceback = debug.getupvalue, debug.traceback
+
+-- ---- what is known where the error is ----
+
+-- Names to values that the function at 'level' sees: its locals, its upvalues.
+local function variables(level)
+  local seen = {}
+  local info = getinfo(level + 1, "f")
+  if not info then return seen end
+  for i = 1, 255 do
+    local name, value = getupvalue(info.func, i)
+    if not name then break end
+    seen[name] = value
+  end
+  for i = 1, 255 do
+    local name, value = getlocal(level + 1, i)
+    if not name then break end
+    if not name:find("^%(") then seen[name] = value end
+  end
+  return seen
+end
+
+-- The line of user code that led to the error, by the chunk names of 'sources'
+-- (names to texts).
+local function user_line(sources)
+  for level = 3, 200 do
+    local info = getinfo(level, "Sl")
+    if not info then return nil end
+    local text = sources[info.source]
+    if text then
+      local line, k = nil, 0
+      for one in (text .. "\n"):gmatch("(.-)\n") do
+        k = k + 1
+        if k == info.currentline then line = one end
+      end
+      return {source = info.source, line = info.currentline,
+        code = line or "", whole = k == 1,
+        variables = variables(level)}
+    end
+  end
+end
+
+-- The error value as text, as the program lua shows it.
+local function text_of(message)
+  if type(message) == "string" then return message end
+  if type(message) == "number" then return tostring(message) end
+  local mt = debug.getmetatable(message)
+  if type(mt) == "table" and mt.__tostring then
+    local ok, text = pcall(tostring, message)
+    if ok and type(text) == "string" then return text end
+  end
+  return ("(error object is a %s value)"):format(type(message))
+end
+
+-- A traceback without the prompt's own frames, which are its last.
+local function user_part(text)
+  local lines, last = {}, nil
+  for line in text:gmatch("[^\n]+") do
+    lines[#lines + 1] = line
+    if line:find("^\t%[C%]: in .*'call'") then last = last or #lines end
+    if line:find("^\tstdin") then last = nil end
+  end
+  return table.concat(lines, "\n", 1, (last or #lines + 1) - 1)
+end
+
+-- A message handler for calls of chunks with those texts: gives a record of the
+-- error for errors.report.
+function errors.handler(sources)
+  return function(message)
+    local record = {message = text_of(message)}
+    if type(message) == "string" then
+      record.traceback = user_part(traceback(message, 2))
+    end
+    local ok, found = pcall(user_line, sources)
+    if ok then record.at = found end
+    return record
+  end
+end
+
+-- ---- hints ----
+
+local function value_of(path, known)
+  local value, first = nil, true
+  for name in path:gmatch("[%a_][%w_]*") do
+    if first then
+      value = known[name]
+      if value == nil then value = rawget(_G, name) end
+      first = false
+    else
+      local ok, inner = pcall(function() return value[name] end)
+      if not ok then return nil end
+      value = inner
+    end
+    if value == nil then return nil end
+  end
+  return value
+end
+
+local function escape(word) return (word:gsub("%p", "%%%0")) end
+
+-- Of a name that led to nil: what it may have been meant to be.
+local function nearest(kind, word, at)
+  if kind == "global" then
+    local library = rawget(_G, "la")
+    if type(library) == "table" and rawget(library, word) ~= nil then
+      return "la." .. word
+    end
+    local set = names.of(_G)
+    for name in next, at.variables do set[name] = true end
+    local near = names.nearest(word, set)
+    if near or type(library) ~= "table" then return near end
+    near = names.nearest(word, names.of(library))
+    return near and "la." .. near
+  end
+  local owner = at.code:match("([%a_][%w_%.]*)%s*[.:]%s*" .. escape(word)
+    .. "%f[^%w_]")
+  local value = owner and value_of(owner, at.variables)
+  if value == nil and kind == "method" then
+    return names.nearest(word, names.of_tensors())
+  end
+  return names.nearest(word, names.of(value))
+end
+
+local function hint_of(message, at)
+  local kind, word = message:match("nil value %((%a+) '([%w_]+)'%)")
+  if not kind or kind == "local" or kind == "upvalue" then return nil end
+  if kind == "constant" then return nil end
+  local near = nearest(kind, word, at)
+  return near and ("did you mean %s?"):format(near)
+end
+
+-- The tensors that the line of code names, with their shapes.
+local function shapes_of(at)
+  local list, seen, before = {}, {}, nil
+  for kind, word in chunk.tokens(at.code) do
+    if kind == "name" and before ~= "." and before ~= ":" and not seen[word]
+      and #list < 6 then
+      seen[word] = true
+      local value = value_of(word, at.variables)
+      if is_tensor(value) then
+        list[#list + 1] = word .. ": " .. pretty.brief(value)
+      end
+    end
+    before = kind
+  end
+  return list
+end
+
+-- ---- the report ----
+
+-- What the user sees: a list of kinds ("error", "code", "hint") and texts. The
+-- numbers that tell chunks apart are not shown.
+function errors.report(record)
+  local at = record.at
+  local message = record.message
+  local ours = message:match("^lunarray[%w_.]*:%d+: ()")
+  if ours and at then
+    message = at.source:sub(2) .. ":" .. at.line .. ": " .. message:sub(ours)
+  end
+  local out = {{"error", (message:gsub("stdin%[%d+%]:", "stdin:"))}}
+  if not at then return out end
+  local shapes = shapes_of(at)
+  if not at.whole then
+    out[#out + 1] = {"code", at.code:match("^%s*(.-)%s*$")}
+  end
+  if #shapes > 0 then
+    out[#out + 1] = {"code", table.concat(shapes, "   ")}
+  end
+  local ok, hint = pcall(hint_of, message, at)
+  if ok and hint then out[#out + 1] = {"hint", hint} end
+  return out
+end
+
+-- A hint for an expression such as x.shpe that gave nil.
+function errors.hint_of_nil(text, locals)
+  local owner, word = text:match("^%s*([%a_][%w_%.]*)%.([%a_][%w_]*)%s*$")
+  if not owner then return nil end
+  local known = setmetatable({}, {__index = function(_, name)
+    return chunk.value(locals, name)
+  end})
+  local value = value_of(owner, known)
+  if not is_tensor(value) then return nil end
+  local set = names.of(value)
+  if set[word] then return nil end
+  local near = names.nearest(word, set)
+  return ("a tensor has no %s"):format(word)
+    .. (near and (": did you mean %s?"):format(near) or "")
+end
+
+return errors

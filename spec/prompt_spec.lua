@@ -1,0 +1,181 @@
+-- The prompt as a person sees it, in a window of tmux.
+local program = require "spec.support.program"
+local tmux = require "spec.support.tmux"
+
+-- A window with the program in it, and a folder of its own as $HOME.
+local function open(folder, columns, more)
+  local window = tmux.open(("cd %s && env -u NO_COLOR -u XDG_CONFIG_HOME "
+    .. "-u XDG_STATE_HOME HOME=%s %s %s"):format(folder, folder,
+    more or "NO_COLOR=1", program.path:sub(1, 1) == "/"
+    and program.path or "$OLDPWD/" .. program.path), columns)
+  window:wait "\n>"
+  return window
+end
+
+local function count(text, part)
+  local n = 0
+  for _ in text:gmatch(part) do n = n + 1 end
+  return n
+end
+
+describe("the prompt in a terminal", function()
+  if not tmux.present() then
+    it("is not tried: there is no tmux (left out)", function() end)
+    return
+  end
+
+  local folder, window
+  before_each(function()
+    folder = os.tmpname()
+    os.remove(folder)
+    os.execute("mkdir " .. folder)
+    window = open(folder)
+  end)
+  after_each(function()
+    window:close()
+    os.execute("rm -r " .. folder)
+  end)
+
+  it("shows values, and the last ones again", function()
+    window:enter "6 * 7"
+    window:wait "\n42"
+    window:enter "_ + 1"
+    window:wait "\n43"
+    window:enter "_2 * 1000"
+    window:wait "\n42000"
+    window:enter "55 * 1000;"
+    window:enter "_ + 11"
+    assert.is_nil(window:wait("\n55011"):find("\n55000"))
+  end)
+
+  it("keeps locals, as the same variables", function()
+    window:enter "local n = 5; function inc() n = n + 1 return n end"
+    window:enter "inc() * 100"
+    window:wait "\n600"
+    window:enter "n = 40"
+    window:enter "inc() * 1000"
+    window:wait "\n41000"
+  end)
+
+  it("edits and recalls a chunk as a whole", function()
+    window:enter "for i = 1, 2 do"
+    window:enter "print(i * 111)"
+    window:enter "end"
+    window:wait "\n222"
+    window:keys "Up"
+    window:keys "Up"
+    window:keys "Home"
+    window:keys "C-e"
+    window:keys "BSpace"
+    window:type " + 5)"
+    window:keys "Enter"
+    window:wait "\n227"
+    window:keys "Up"
+    window:keys "C-c"
+    window:enter "'still ' .. 'here'"
+    window:wait "still here"
+  end)
+
+  it("takes a paste as it is, and runs nothing before Enter", function()
+    window:paste "function f(a)\n\tlocal s = 'x\ty'\n\treturn #s + a\nend\n"
+    window:wait "return #s + a"
+    window:keys "Enter"
+    window:enter "f(100) * 10"
+    window:wait "\n1030"
+    window:paste "pri\t= 3"
+    window:keys "Enter"
+    window:enter "pri * 111"
+    window:wait "\n333"
+  end)
+
+  it("completes what results, modules and calls have", function()
+    window:enter "nn = require 'lunarray.nn' net = nn.Linear(3, 2)"
+    local rows = {{"la.zeros(2):requires_gr", "requires_grad"},
+      {"net.wei", "net.weight"}, {"net:paramet", "net:parameters"},
+      {"nn.Linear(2, 3):forw", ":forward"}, {"la.zeros(2, {memory_f",
+        "memory_format ="}, {"x = {dtype = 'bfl", "bfloat16"},
+      {"require 'lunarray.opt", "lunarray.optim"}, {":sha", ":shapes"}}
+    for _, row in ipairs(rows) do
+      window:type(row[1])
+      window:keys "Tab"
+      window:wait(row[2])
+      window:keys "C-u"
+    end
+  end)
+
+  it("says errors in a line, with shapes and a hint", function()
+    window:enter "x = la.ones(2, 3)"
+    window:enter "x + la.ones(2)"
+    local screen = window:wait "x: float32 [2, 3]"
+    assert.is_nil(screen:find("traceback", 1, true))
+    window:enter "x:sofmax()"
+    window:wait "did you mean softmax?"
+    window:enter "x.shpe"
+    window:wait "did you mean shape?"
+    window:enter "zeros(2)"
+    window:wait "did you mean la.zeros?"
+    window:enter ":tb"
+    window:wait "stack traceback"
+  end)
+
+  it("keeps the history on os.exit, for all sessions", function()
+    local other = open(folder)
+    other:enter "'from the ' .. 'other'"
+    other:wait "from the other"
+    other:close()
+    window:enter "'from the ' .. 'first'"
+    window:wait "from the first"
+    window:enter "os.exit(0)"
+    window:close()
+    window = open(folder)
+    window:keys "Up"
+    window:keys "Up"
+    window:wait "'first'"
+    window:keys "Up"
+    window:wait "'other'"
+  end)
+
+  it("fits the window and colours what it says", function()
+    window:close()
+    window = open(folder, 60, "TERM=screen-256color")
+    window:enter "la.arange(0, 40)"
+    for line in window:wait("39])"):gmatch("[^\n]+") do
+      assert.is_true(#line <= 60)
+    end
+    window:enter "error 'red'"
+    window:wait "stdin:1: red"
+    assert.is_truthy(window:tmux("capture-pane -p -e"):find("\27%[31m"))
+  end)
+
+  it("has commands", function()
+    window:enter "x = la.ones(1000); y = 3"
+    window:enter ":who"
+    assert.is_truthy(window:wait("float32 [1000]"):find("y +global +3"))
+    window:enter ":time x:sum()"
+    window:wait "tensors +"
+    window:enter ":save s.lua"
+    window:wait "s.lua: 1 chunks"
+    window:enter ":reset"
+    window:enter "x == nil and y == nil and 'all ' .. 'gone'"
+    window:wait "all gone"
+    window:enter ":load s.lua"
+    window:enter "x:numel() * 7"
+    window:wait "\n7000"
+    window:enter "!echo out $((5 * 5))side"
+    window:wait "out 25side"
+    window:enter "?clamp"
+    window:wait "min(max("
+    assert.equal(0, count(window:screen(), "traceback"))
+  end)
+
+  it("runs the user's own start", function()
+    window:close()
+    os.execute(("mkdir -p %s/.config/lunarray"):format(folder))
+    local file = assert(io.open(folder .. "/.config/lunarray/init.lua", "w"))
+    file:write "started = 12 * 12"
+    file:close()
+    window = open(folder)
+    window:enter "started * 2"
+    window:wait "\n288"
+  end)
+end)
