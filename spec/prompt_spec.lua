@@ -8,7 +8,7 @@ local function open(folder, columns, more)
     .. "-u XDG_STATE_HOME HOME=%s %s %s"):format(folder, folder,
     more or "NO_COLOR=1", program.path:sub(1, 1) == "/"
     and program.path or "$OLDPWD/" .. program.path), columns)
-  window:wait "\n>"
+  window:ready()
   return window
 end
 
@@ -62,6 +62,7 @@ describe("the prompt in a terminal", function()
     window:enter "print(i * 111)"
     window:enter "end"
     window:wait "\n222"
+    window:ready()
     window:keys "Up"
     window:keys "Up"
     window:keys "Home"
@@ -70,6 +71,7 @@ describe("the prompt in a terminal", function()
     window:type " + 5)"
     window:keys "Enter"
     window:wait "\n227"
+    window:ready()
     window:keys "Up"
     window:keys "C-c"
     window:enter "'still ' .. 'here'"
@@ -82,6 +84,7 @@ describe("the prompt in a terminal", function()
     window:keys "Enter"
     window:enter "f(100) * 10"
     window:wait "\n1030"
+    window:ready()
     window:paste "pri\t= 3"
     window:keys "Enter"
     window:enter "pri * 111"
@@ -96,6 +99,7 @@ describe("the prompt in a terminal", function()
         "memory_format ="}, {"x = {dtype = 'bfl", "bfloat16"},
       {"require 'lunarray.opt", "lunarray.optim"}, {":sha", ":shapes"}}
     for _, row in ipairs(rows) do
+      window:ready()
       window:type(row[1])
       window:keys "Tab"
       window:wait(row[2])

@@ -66,6 +66,16 @@ function Window:wait(text)
   error(("'%s' did not come on the screen:\n%s"):format(text, screen), 2)
 end
 
+-- Once the last line is an empty prompt: what is typed before goes to the
+-- terminal's own line editing, and keys but letters are lost.
+function Window:ready()
+  for _ = 1, 600 do
+    if self:screen():match "[^\n]*$" == ">" then return end
+    os.execute "sleep 0.05"
+  end
+  error("no empty prompt:\n" .. self:screen(), 2)
+end
+
 function Window:close()
   self:tmux "kill-server"
   os.remove(self.socket)
