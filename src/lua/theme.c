@@ -18,6 +18,7 @@ static const struct {
     {"fft", false},
     {"linalg", false},
     {"image", true},
+    {"audio", false},
     {"signal", true},
     {"special", false},
     {"game", false},
