@@ -240,8 +240,9 @@ $(CPP_EXAMPLES): $(BUILD)/examples/%: examples/%.cpp include/lunarray.hpp $(STAT
 	$(Q)$(CXX) -std=c++17 -Wall -Wextra -Iinclude $(LUA_CFLAGS) $(OPT) $(CXXFLAGS) $< $(STATIC) -o $@ $(LUA_LIBS) $(LIBS)
 examples: $(EXAMPLES) $(CPP_EXAMPLES)
 
-# A frame of particles, next to a loop in C (bench/particles.c).
-$(BUILD)/bench/particles: bench/particles.c $(STATIC)
+# A frame of particles next to a loop in C, and what calls of a host cost.
+HOST_BENCHES := $(addprefix $(BUILD)/bench/,particles hosts)
+$(HOST_BENCHES): $(BUILD)/bench/%: bench/%.c $(STATIC)
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
 	$(Q)$(CC) -std=c11 -D_POSIX_C_SOURCE=200809L $(WARN) -Iinclude $(LUA_CFLAGS) $(OPT) $(CFLAGS) $< $(STATIC) -o $@ $(LUA_LIBS) $(LIBS)

@@ -326,7 +326,8 @@ local parts = {
     .. "LSAN_OPTIONS=suppressions=spec/support/lsan.supp:print_suppressions=0 "
     .. "UBSAN_OPTIONS=print_stacktrace=1"),
   ubsan = sanitized("ubsan", "UBSAN_OPTIONS=print_stacktrace=1"),
-  tsan = sanitized("tsan", "TSAN_OPTIONS=halt_on_error=0:memory_limit_mb=6000"),
+  tsan = sanitized("tsan", "TSAN_OPTIONS=halt_on_error=0:memory_limit_mb=6000"
+    .. ":allocator_may_return_null=1"),
   valgrind = valgrind,
 }
 
