@@ -331,6 +331,11 @@ embed-check:
 
 # ---- showing ----
 
+# The manual as HTML in build/docs, with a search box that needs no network.
+docs:
+	@tools/deps.sh docs
+	@$(LUA) tools/site/build.lua $(BUILD)/docs
+
 demo: build-deps
 	@$(MAKE) $(JOBS) --no-print-directory $(PROGRAM) $(MODULE) $(BUILD)/examples/host_digits
 	$(PROGRAM) examples/digits.lua $(BUILD)/digits_weights.npy
@@ -477,6 +482,7 @@ help:
 	@echo 'make embed        the library as one C file: build/embed/lunarray.c; CAPS, FAMILIES'
 	@echo 'make embed-check  all of it compiled by one call and tried: size, time; EMBED_OPT'
 	@echo 'make coverage     docs/coverage.md from the rows of the operations'
+	@echo 'make docs         the manual as HTML in build/docs'
 	@echo 'make deps         install the packages to build and to test'
 	@echo 'make clean        remove build/'
 	@echo 'Variables: CC=gcc|clang KIND=release|debug|asan|ubsan|tsan CFLAGS LDFLAGS V=1'
@@ -486,5 +492,5 @@ help:
 .PHONY: cross cross-aarch64 cross-mingw cross-musl \
   all examples deps build-deps ctests ctest lint check test asan ubsan tsan debug \
   fuzz differential clang-check asan-check ubsan-check tsan-check valgrind luarocks demo bench bench-peers \
-  bench-sweep bench-mpi deb install install-module install-mpi install-lua uninstall sizes coverage embed embed-check clean help FORCE
+  bench-sweep bench-mpi deb install install-module install-mpi install-lua uninstall sizes coverage docs embed embed-check clean help FORCE
 FORCE:

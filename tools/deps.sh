@@ -2,7 +2,8 @@
 # Install the Debian packages that are missing: deps.sh PART...
 # build: to build; test: to run the suite; rock: what only continuous
 # integration has, LuaRocks and CMake; deb: to make Debian packages;
-# mpi: for lunarray.mpi; cross: to build for other systems and run there.
+# mpi: for lunarray.mpi; docs: the manual in HTML; browser: to look at it;
+# cross: to build for other systems and run there.
 set -u
 build="gcc libc6-dev make pkg-config lua5.4 liblua5.4-dev libsleef-dev"
 build="$build libedit-dev zlib1g-dev libstb-dev libopenblas0-pthread"
@@ -11,7 +12,9 @@ mpi="openmpi-bin libopenmpi-dev"
 deb="debhelper dpkg-dev fakeroot lintian cpio"
 cross="gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user dpkg-dev"
 cross="$cross gcc-mingw-w64-x86-64-posix wine wine64 musl-tools lua-dkjson"
-test="lua-busted lua-check lua-dkjson libcmocka-dev clang tmux"
+docs="cmark-gfm"
+browser="chromium"
+test="cmark-gfm lua-busted lua-check lua-dkjson libcmocka-dev clang tmux"
 
 wanted=""
 for part in "$@"; do
@@ -22,6 +25,8 @@ for part in "$@"; do
     deb) wanted="$wanted $deb" ;;
     cross) wanted="$wanted $cross" ;;
     mpi) wanted="$wanted $mpi" ;;
+    docs) wanted="$wanted $docs" ;;
+    browser) wanted="$wanted $browser" ;;
     *) echo "deps.sh: unknown part '$part' (see its head)" >&2
        exit 2 ;;
     esac
@@ -38,7 +43,8 @@ present() {
     lua-check) command -v luacheck ;;
     lua-dkjson) lua5.4 -e 'require "dkjson"' ;;
     gcc) command -v cc || command -v gcc || command -v clang ;;
-    make|lua5.4|pkg-config|clang|tmux|luarocks|cmake|fakeroot|lintian|cpio)
+    make|lua5.4|pkg-config|clang|tmux|luarocks|cmake|fakeroot|lintian|cpio|\
+    cmark-gfm|chromium)
         command -v "$1" ;;
     debhelper) command -v dh ;;
     dpkg-dev) command -v dpkg-buildpackage ;;
