@@ -294,6 +294,24 @@ describe("a product without the dispatcher's second walk", function()
     end
   end)
 
+  it("may be shorter and narrower than there are threads", function()
+    local before = la.get_num_threads()
+    for _, dtype in ipairs {"float32", "float64", "bfloat16", "complex64"} do
+      for _, size in ipairs {{5, 6}, {17, 3}, {2, 33}, {40, 40}} do
+        local k = 3000000 // (size[1] * size[2])    -- enough for threads
+        local a = la.randint(-3, 4, {size[1], k}):to(dtype)
+        local b = la.randint(-3, 4, {k, size[2]}):to(dtype)
+        la.set_num_threads(1)
+        local want = a:mm(b)
+        for threads = 2, 4 do
+          la.set_num_threads(threads)
+          assert.is_true(la.equal(want, a:mm(b)))
+        end
+      end
+    end
+    la.set_num_threads(before)
+  end)
+
   -- The part with fewer rows may be one block where the other is two.
   it("has scratch for every part of a product cut between threads", function()
     local before = la.get_num_threads()

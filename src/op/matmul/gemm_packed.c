@@ -215,13 +215,19 @@ typedef struct split {
     size_t scratch_each;
 } split;
 
+/* The units of the kernel that n rows or columns are. */
+static int64_t units_of(int64_t n, int64_t unit)
+{
+    return (n + unit - 1) / unit;
+}
+
 /* Part t: a product of its own. */
 static la_gemm part_of(const split *s, int t)
 {
     la_gemm g = *s->g;
     int64_t size = (int64_t)la_dtype_size(g.dtype);
     int64_t unit = s->rows ? s->ker->mr : s->ker->nr;
-    int64_t all = s->rows ? g.m : g.n, units = (all + unit - 1) / unit;
+    int64_t all = s->rows ? g.m : g.n, units = units_of(all, unit);
     int64_t from = share(units, t, s->parts) * unit;
     int64_t n = la_min(share(units, t + 1, s->parts) * unit, all) - from;
     int64_t i = s->rows ? from : 0, j = s->rows ? 0 : from;
@@ -249,28 +255,31 @@ static void run_parts(int64_t begin, int64_t end, void *context)
 /* The longest part in relation to an even share; 1 is perfect. */
 static double imbalance(int64_t n, int64_t unit, int parts)
 {
-    int64_t units = (n + unit - 1) / unit;
+    int64_t units = units_of(n, unit);
     return (double)((units + parts - 1) / parts * unit * parts) / (double)n;
 }
 
-/* Cuts rows or columns, whichever divides more evenly by the kernel's units. */
+/* Cuts rows or columns, whichever divides more evenly by the kernel's units,
+** and never a unit: a short, deep product has fewer parts than threads. */
 static la_status run_split(const la_gemm *g, const la_gemm_kernels *ker,
                            int threads)
 {
     split s = {.g = g, .ker = ker, .parts = threads};
     s.rows = imbalance(g->m, ker->mr, threads)
         < imbalance(g->n, ker->nr, threads);
+    int64_t units = s.rows ? units_of(g->m, ker->mr) : units_of(g->n, ker->nr);
+    s.parts = (int)la_min(threads, units);
     /* Parts have at most two sizes, those of the first and the last; the one
     ** with fewer rows may need more scratch, as its rows may be fewer
     ** blocks. */
-    la_gemm first = part_of(&s, 0), last = part_of(&s, threads - 1);
+    la_gemm first = part_of(&s, 0), last = part_of(&s, s.parts - 1);
     s.scratch_each = la_gemm_packed_bytes(&first, ker);
     size_t other = la_gemm_packed_bytes(&last, ker);
     if (other > s.scratch_each) s.scratch_each = other;
-    size_t bytes = s.scratch_each * (size_t)threads;
+    size_t bytes = s.scratch_each * (size_t)s.parts;
     s.scratch = la_mem_alloc(bytes);
     if (!s.scratch) return LA_ENOMEM;
-    la_parallel_for(threads, 1, run_parts, &s);
+    la_parallel_for(s.parts, 1, run_parts, &s);
     la_mem_free(s.scratch, bytes);
     return la_poll();
 }
