@@ -101,7 +101,7 @@ describe("the dtypes of a row", function()
   end)
 
   it("are shown by help", function()
-    assert.truthy(la.help("gcd"):find("dtypes: uint8, int8", 1, true))
+    assert.truthy(la.help("gcd"):find("dtypes: integers;", 1, true))
     assert.truthy(la.help("add"):find("dtypes: all", 1, true))
   end)
 end)

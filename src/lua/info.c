@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "base/pool.h"
 #include "lua/attr.h"
+#include "lua/embed.h"
 #include "lua/from_table.h"
 #include "op/hosted.h"
 #include "op/lockstep.h"
@@ -393,20 +394,6 @@ static int fn_config(lua_State *L)
 
 /* ---- help ---- */
 
-/* The dtypes of a set: "all", or their names. */
-static void add_dtypes(luaL_Buffer *b, uint32_t set)
-{
-    if (set == LA_ANY_DTYPE) {
-        luaL_addstring(b, "all");
-        return;
-    }
-    for (int d = 0, n = 0; d < LA_NDTYPES; d++) {
-        if (!(set & LA_DTYPE_BIT(d))) continue;
-        if (n++) luaL_addstring(b, ", ");
-        luaL_addstring(b, la_dtype_name((la_dtype)d));
-    }
-}
-
 /* Where the parameter that begins at 's' ends: at ", ", ")" or the end. */
 static const char *parameter_end(const char *s)
 {
@@ -458,115 +445,42 @@ static void add_signature(luaL_Buffer *b, const char *signature)
     luaL_addstring(b, s);
 }
 
-static void add_help(luaL_Buffer *b, const la_op *op)
+/* help(name): the text that lunarray.help has (lua/lunarray/help.lua), where
+** operations and everything else are one table of words. */
+static int fn_help(lua_State *L)
 {
-    add_signature(b, op->signature);
-    luaL_addstring(b, "\n    ");
-    luaL_addstring(b, op->doc);
-    luaL_addstring(b, "\n    dtypes: ");
-    add_dtypes(b, op->dtypes);
-    luaL_addstring(b, "\n    lockstep: ");
-    luaL_addstring(b, la_lockstep_way(op));
-    luaL_addstring(b, "\n");
+    la_enter(L);
+    if (lua_type(L, 1) != LUA_TSTRING && !lua_isnone(L, 1))
+        return la_raise_arg(L, 1, "help", "name of an operation or function "
+                            "expected, got %s", la_type_text(L, 1));
+    lua_settop(L, 1);
+    lua_pushcfunction(L, la_require);
+    lua_pushliteral(L, "lunarray.help");
+    lua_call(L, 1, 1);
+    lua_getfield(L, -1, "page");
+    lua_pushvalue(L, 1);
+    lua_call(L, 1, 1);
+    return 1;
 }
 
-/* False where no operation has that name; all overloads are shown. */
-static bool add_operation_help(luaL_Buffer *b, const char *name, size_t n)
-{
-    bool found = false;
-    for (int i = 0; i < la_op_count(); i++) {
-        const la_op *op = la_op_at(i);
-        if (la_op_withdrawn(op)) continue;
-        if (strcspn(op->signature, ".(") != n
-            || memcmp(op->signature, name, n) != 0) continue;
-        add_help(b, op);
-        found = true;
-    }
-    return found;
-}
-
-/* The operation behind another name, or NULL. */
-static const char *alias_of(const char *name)
+/* With the operation's table and its name on the stack: the field 'aliases', a
+** list of its other names. */
+static void field_aliases(lua_State *L, const char *name)
 {
     static const char *const rows[][2] = {
-#define ALIAS(other, target) {#other, target},
-#define THEME(theme, name)
+#define ALIAS(other, target) {target, #other},
+#define THEME(theme, target)
 #include "op/aliases.def"
 #undef THEME
 #undef ALIAS
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-        if (strcmp(rows[i][0], name) == 0) return rows[i][1];
-    return NULL;
-}
-
-/* What lunarray.help has under the name at 1: pushes a string or nil. Lua code
-** runs, and errors of the module pass through. In a state without require the
-** value is nil. */
-static void push_module_help(lua_State *L)
-{
-    if (lua_getglobal(L, "require") != LUA_TFUNCTION) {
-        lua_pushnil(L);
-        return;
+    lua_newtable(L);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        if (strcmp(rows[i][0], name) != 0) continue;
+        lua_pushstring(L, rows[i][1]);
+        lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
     }
-    lua_pushliteral(L, "lunarray.help");
-    lua_call(L, 1, 1);
-    lua_getfield(L, -1, "text");
-    lua_pushvalue(L, 1);
-    lua_call(L, 1, 1);
-}
-
-/* "linalg.cross": the operation linalg_cross, or cross where there is none. */
-static bool add_theme_help(luaL_Buffer *b, const char *name, size_t n)
-{
-    char full[40];
-    size_t k = strcspn(name, ".");
-    if (k == n || n >= sizeof(full) || !la_is_theme(name, k)) return false;
-    memcpy(full, name, n + 1);
-    full[k] = '_';
-    return add_operation_help(b, full, n)
-           || add_operation_help(b, name + k + 1, n - k - 1);
-}
-
-/* help(name): signature and text of an operation, all overloads; of a function
-** that is none, what lunarray.help has. A final underscore is the in-place
-** form of the operation. */
-static int fn_help(lua_State *L)
-{
-    luaL_Buffer b;
-    size_t n;
-    la_enter(L);
-    if (lua_type(L, 1) != LUA_TSTRING)
-        return la_raise_arg(L, 1, "help", "name of an operation or function "
-                            "expected, got %s", la_type_text(L, 1));
-    const char *name = lua_tolstring(L, 1, &n);
-    if (strncmp(name, "la.", 3) == 0 && n > 3) {    /* as it is written */
-        lua_pushstring(L, name + 3);
-        lua_replace(L, 1);
-        return fn_help(L);
-    }
-    const char *other = alias_of(name), *dot = strchr(name, '.');
-    if (dot && la_is_theme(name, (size_t)(dot - name)))
-        other = alias_of(dot + 1);
-    push_module_help(L);
-    size_t from_module;
-    const char *text = lua_tolstring(L, -1, &from_module);
-    luaL_buffinit(L, &b);
-    bool found = add_operation_help(&b, name, n)
-                 || add_theme_help(&b, name, n);
-    if (!found && other) {
-        luaL_addstring(&b, "another name of ");
-        found = add_operation_help(&b, other, strlen(other));
-    }
-    if (!found && !text && n > 1 && name[n - 1] == '_') {
-        lua_settop(L, 0);
-        lua_pushlstring(L, name, n - 1);
-        return fn_help(L);
-    }
-    if (text) luaL_addlstring(&b, text, from_module);
-    else if (!found) luaL_addstring(&b, "nothing is known by that name\n");
-    luaL_pushresult(&b);
-    return 1;
+    lua_setfield(L, -3, "aliases");
 }
 
 /* The names of a set of dtypes as a list. */
@@ -581,7 +495,7 @@ static void push_dtypes(lua_State *L, uint32_t set)
 }
 
 /* operations(): the registry as a list of {name, signature, doc, ...}; what
-** the specs and the manual walk. 'differentiable' is what the row says,
+** lunarray.help and the specs walk. 'differentiable' is what the row says,
 ** 'derivative' whether derivatives.def has rows for it; composite operations
 ** need none. */
 static int fn_operations(lua_State *L)
@@ -591,8 +505,9 @@ static int fn_operations(lua_State *L)
     for (int i = 0; i < la_op_count(); i++) {
         const la_op *op = la_op_at(i);
         if (la_op_withdrawn(op)) continue;
-        lua_createtable(L, 0, 9);
+        lua_createtable(L, 0, 13);
         lua_pushlstring(L, op->signature, strcspn(op->signature, ".("));
+        field_aliases(L, lua_tostring(L, -1));
         lua_setfield(L, -2, "name");
         field_string(L, "row", op->name);
         luaL_Buffer b;
