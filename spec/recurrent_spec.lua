@@ -179,4 +179,12 @@ describe("cells", function()
     assert.are.same({4}, {table.unpack(h.shape)})
     assert.are.same({4}, {table.unpack(c.shape)})
   end)
+
+  it("that have no choice of nonlinearities take none", function()
+    for _, name in ipairs{"LSTM", "GRU", "LSTMCell", "GRUCell"} do
+      raises("unknown option 'nonlinearity'", nn[name], 3, 4,
+        {nonlinearity = "relu"})
+    end
+    assert.truthy(nn.RNNCell(3, 4, {nonlinearity = "relu"}))
+  end)
 end)

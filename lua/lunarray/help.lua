@@ -60,12 +60,14 @@ end
 
 -- What a theme, a module or a class consists of; nil for other names.
 local function members(name)
-  local list = {}
-  for key in pairs(help.names(name)) do list[#list + 1] = key end
+  local found, list = help.names(name), {}
+  for key in pairs(found) do list[#list + 1] = key end
   if #list == 0 or name == "la" or name == "tensor" then return nil end
   table.sort(list)
-  return ("%s: %d functions and classes; la.help(\"%s.%s\") tells of one\n%s\n")
-    :format(name, #list, name, list[1], page.list(list))
+  local method = found[list[1]].name:find(":", 1, true)
+  return page.sentence(("%s: %d %s; la.help(\"%s%s%s\") tells of one"):format(
+    name, #list, method and "methods" or "functions and classes", name,
+    method and ":" or ".", list[1])) .. page.list(list) .. "\n"
 end
 
 -- The page of a word, of a theme or of a module; nil when there is none.
@@ -104,8 +106,8 @@ function help.page(name)
   if text then return text end
   local near = help.near(name)
   return #near == 0 and "nothing is known by that name\n"
-    or ("nothing is known by that name; did you mean %s?\n"):format(
-      table.concat(near, ", ", 1, math.min(3, #near)))
+    or page.sentence("nothing is known by that name; did you mean "
+      .. table.concat(near, ", ", 1, math.min(3, #near)) .. "?")
 end
 
 -- ---- lists ----

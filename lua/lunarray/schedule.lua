@@ -333,4 +333,5 @@ return function(optim)
     cycle_momentum = true, base_momentum = 0.85, max_momentum = 0.95,
     ["!max_lr"] = true}, cycle_rate, cycle_total)
   optim.ReduceLROnPlateau = plateau
+  optim.Scheduler = Scheduler
 end

@@ -156,8 +156,7 @@ function page.text(row)
   if row.ops then add_operation(row, out)
   else
     for _, text in ipairs(row.signatures) do
-      out[#out + 1] = wrap(row.owner == "la" and row.kind ~= "value"
-        and "la." .. text or text, "", "      ")
+      out[#out + 1] = wrap(text, "", "      ")
     end
   end
   add_words(row, out)
@@ -170,6 +169,9 @@ function page.brief(row)
   text = text:gsub("%s+", " ")
   return (text:match("^(.-[%.:;?])%s") or text):gsub("[:;]$", ".")
 end
+
+-- A sentence in lines of the page's width.
+function page.sentence(text) return wrap(text, "", "") .. "\n" end
 
 -- Names in columns' width, indented.
 function page.list(names)

@@ -48,13 +48,11 @@ local function add_line(e, line)
   local step = e.example[#e.example]
   if FIELDS[field] then
     e[field] = value
-    e.open = nil
+    e.open = field
   elseif mark == ">" then
     e.example[#e.example + 1] = {code = rest, output = {}}
     e.open = "output"
   elseif mark == ">>" then step.code = step.code .. "\n" .. rest
-  elseif e.open == "output" then
-    step.output[#step.output + 1] = line == "." and "" or line
   elseif mark == ":" then
     e.calls[#e.calls + 1] = rest
     e.open = "calls"
@@ -66,6 +64,10 @@ local function add_line(e, line)
   elseif mark == "!" then
     e.errors[#e.errors + 1] = rest
     e.open = "errors"
+  elseif FIELDS[e.open] and line:find("^  ") then
+    e[e.open] = e[e.open] .. " " .. line:match("^%s*(.*)$")
+  elseif e.open == "output" then
+    step.output[#step.output + 1] = line == "." and "" or line
   elseif (e.open == "notes" or e.open == "errors") and line:find("^  ") then
     local list = e[e.open]
     list[#list] = list[#list] .. " " .. line:match("^%s*(.*)$")
@@ -134,16 +136,25 @@ local function add_operations(by_name, list, operations)
   end
 end
 
--- What is written for an operation's call: "x:sum(...)" or "la.zeros(...)".
-local function write_calls(row)
+local KEYWORDS = {["repeat"] = true}
+
+-- What is written for an operation's call: "x:sum(...)" or "la.zeros(...)"; or
+-- "x.T" of what is read without a call, as the complex tensor 'sample' tells.
+local function write_calls(row, sample)
   row.signatures = {}
   for k, op in ipairs(row.ops) do
     local method = op.forms & METHOD ~= 0
-    local name = (method and "x:" or row.owner == "la" and "la."
-      or "la." .. row.owner .. ".") .. row.short
-    if method then name = "x:" .. row.op_name end
-    row.signatures[k] = signature.write(row.calls[k], name, method)
-      .. signature.results(row.calls[k])
+    local name = method and "x:" .. row.op_name
+      or row.owner == "la" and "la." .. row.short
+      or ("la.%s.%s"):format(row.owner, row.short)
+    local text = signature.write(row.calls[k], name, method)
+    if method and KEYWORDS[row.op_name] then
+      text = text:gsub("^x:(%w+)%(", 'x["%1"](x, ')
+    elseif method and not row.hosted
+      and type(sample[row.op_name]) ~= "function" then
+      row.kind, text = "property", "x." .. row.op_name
+    end
+    row.signatures[k] = text .. signature.results(row.calls[k])
   end
 end
 
@@ -247,7 +258,8 @@ end
 local function build(operations)
   local t = {list = {}, by_name = {}, unknown = {}}
   add_operations(t.by_name, t.list, operations)
-  for _, row in ipairs(t.list) do write_calls(row) end
+  local sample = la.zeros(1, 1, {dtype = "complex64"})
+  for _, row in ipairs(t.list) do write_calls(row, sample) end
   add_words(t.by_name, t.list, t.unknown)
   for _, row in ipairs(t.list) do
     row.entry = row.entry or rows.parse("== " .. row.name .. "\n")[1]

@@ -73,7 +73,7 @@ local function schema_params(text)
       local kind, null, many = type_of(word)
       params[#params + 1] = {name = name, type = kind, many = many,
         default = default ~= "" and lua_value(default) or nil,
-        optional = default ~= "" or null, keyword = keyword or nil}
+        optional = default ~= "", null = null, keyword = keyword or nil}
     end
   end
   return params
@@ -144,21 +144,35 @@ function signature.of_text(text)
 end
 
 -- A parameter as it stands in a call: "dim", "keepdim = false", "size...".
-local function param_text(p)
+local function param_text(p, needed)
   if p.many and p.name ~= "..." then return p.name .. "..." end
-  if p.default then return p.name .. " = " .. p.default end
+  if p.default and not needed then return p.name .. " = " .. p.default end
+  if needed and (p.null or p.optional) then
+    return p.name .. " or " .. (p.default or "nil")
+  end
   return p.keyword and p.name .. " =" or p.name
 end
 
--- What one writes: "x:sum([dim, keepdim = false, {dtype =}])". The first
--- parameter is the object when 'method' is true; it is called x otherwise too.
+-- The position of the last argument that must be given.
+local function last_needed(params)
+  local last = 0
+  for k, p in ipairs(params) do
+    if not p.optional and not p.keyword then last = k end
+  end
+  return last
+end
+
+-- What one writes: "x:sum([dim, keepdim = false, {dtype =}])"; "bias or nil" is
+-- an argument that may be nil but not left out. The first parameter is the
+-- object when 'method' is true; it is called x otherwise too.
 function signature.write(call, name, method)
   local need, may, keys = {}, {}, {}
+  local last = last_needed(call.params)
   for k, p in ipairs(call.params) do
-    local text = p.name == "self" and "x" or param_text(p)
-    if k == 1 and method then text = nil end
-    local list = p.keyword and keys or p.optional and may or need
-    list[#list + 1] = text
+    local list = p.keyword and keys or k > last and may or need
+    if not (k == 1 and method) then
+      list[#list + 1] = p.name == "self" and "x" or param_text(p, k <= last)
+    end
   end
   if #keys > 0 then may[#may + 1] = "{" .. table.concat(keys, ", ") .. "}" end
   local text = table.concat(need, ", ")

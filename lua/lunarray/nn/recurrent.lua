@@ -24,6 +24,16 @@ local function kind_word(kind, nonlinearity)
     .. tostring(nonlinearity) .. "'", 4)
 end
 
+-- The arguments of a kind: only RNN has a choice of nonlinearities.
+local function names_of(kind, list)
+  if kind == "RNN" then return list end
+  local out = {}
+  for _, name in ipairs(list) do
+    if name ~= "nonlinearity" then out[#out + 1] = name end
+  end
+  return out
+end
+
 -- ---- layers ----
 
 local names = {"input_size", "hidden_size", "num_layers", "bias",
@@ -45,8 +55,8 @@ local function add_weights(self, tail, n_in, rows, o)
 end
 
 local function init_recurrent(self, kind, ...)
-  local o = nn._options(kind, names, {num_layers = 1, bias = true,
-    batch_first = false, dropout = 0, bidirectional = false,
+  local o = nn._options(kind, names_of(kind, names), {num_layers = 1,
+    bias = true, batch_first = false, dropout = 0, bidirectional = false,
     nonlinearity = "tanh", ["!input_size"] = true, ["!hidden_size"] = true},
     ...)
   for _, key in ipairs(names) do
@@ -162,8 +172,8 @@ for _, kind in ipairs{"RNN", "LSTM", "GRU"} do
   local Cell = nn.class(kind .. "Cell")
   nn[kind .. "Cell"] = Cell
   function Cell:init(...)
-    local o = nn._options(kind .. "Cell", cell_names, {bias = true,
-      nonlinearity = "tanh", ["!input_size"] = true,
+    local o = nn._options(kind .. "Cell", names_of(kind, cell_names),
+      {bias = true, nonlinearity = "tanh", ["!input_size"] = true,
       ["!hidden_size"] = true}, ...)
     rawset(self, "input_size", o.input_size)
     rawset(self, "hidden_size", o.hidden_size)

@@ -1,29 +1,281 @@
--- lunarray.words.create: making tensors.
--- The format is in lunarray.help.rows.
+-- lunarray.words.create: making tensors. The format is in lunarray.help.rows.
 return [==[
 == tensor
-: tensor(data[, {dtype=, requires_grad=, device=, names=}])
+: la.tensor(data[, {dtype=, requires_grad=, device=, names=}]) -> tensor
 A new tensor from a number, a boolean, nested tables or a tensor (copied).
-Integers make int64, floats or a mix the default dtype, booleans bool.
-Ragged tables and values that do not fit the dtype are errors that name
-the position.
+Integers make int64, floats or a mix the default dtype (float32), booleans bool.
+Options may stand in the table next to the rows.
+> la.tensor{{1, 2}, {3, 4}}
+tensor([[1, 2],
+        [3, 4]])
+> la.tensor{1, 2.5}
+tensor([1.0000, 2.5000])
+> la.tensor{1, 2, dtype = "float64"}
+tensor([1., 2.], dtype=float64)
+> la.tensor(3)
+tensor(3)
+! Ragged tables, holes, unknown keys and values that do not fit the dtype are
+  errors that name the position.
 aka: from_table
+see: asarray, zeros, from_function, x:totable
 == asarray
-: asarray(data[, {dtype=, copy=}])
-As tensor, but a tensor that already fits is returned itself. copy = true
-always copies, copy = false never: an error where it would have to.
+: la.asarray(data[, {dtype=, copy=}]) -> tensor
+As tensor, but a tensor that already fits is returned itself: for functions that
+take tables or tensors. copy = true always copies, copy = false never: an error
+where it would have to.
+> x = la.ones(2)
+> rawequal(la.asarray(x), x)
+true
+> la.asarray({1, 2})
+tensor([1, 2])
 aka: as_tensor
+see: tensor
 == from_raw
-: from_raw(bytes, dtype, sizes[, {offset = 1}])
-A tensor from the bytes of a string, copied; their number must be that of
-the sizes and the dtype.
+: la.from_raw(bytes, dtype, sizes[, {offset = 1}]) -> tensor
+A tensor from the bytes of a string, copied; their number must be that of the
+sizes and the dtype. Pairs with x:tostring_raw() and string.pack.
+> la.from_raw(string.pack("<fff", 1, 2, 3), "float32", {3})
+tensor([1., 2., 3.])
 aka: from_string, frombuffer
+see: x:tostring_raw, load
 == from_function
-: from_function(sizes, f[, options])
+: la.from_function(sizes, f[, options]) -> tensor
 A tensor of f(i, j, ...) for all indices, from 1. The dtype is that of the
-values, as for tensor, unless one is given. For small tensors: one call of
-Lua per element.
+values, as for tensor, unless one is given. For small tensors: one call of Lua
+per element.
+> la.from_function({2, 3}, function(i, j) return 10 * i + j end)
+tensor([[11, 12, 13],
+        [21, 22, 23]])
+see: meshgrid, x:apply_
 == broadcast_shapes
-: broadcast_shapes(sizes, ...)
-The shape that these shapes (lists) broadcast to.
+: la.broadcast_shapes(sizes, ...) -> list
+The shape that these shapes (lists) broadcast to; an error where they do not.
+> la.broadcast_shapes({2, 1}, {3})
+{2, 3}
+see: broadcast_tensors, expand
+== empty
+For buffers that are written at once: what is in it is left over. zeros costs
+one pass more.
+> la.empty(2, 3).shape
+{2, 3}
+see: zeros, new_empty, empty_like
+== empty_like
+> la.empty_like(la.ones(2, 3)).shape
+{2, 3}
+see: zeros_like, empty
+== empty_strided
+> la.empty_strided({2, 3}, {1, 2}):stride()
+1    2
+see: as_strided, empty
+== new_empty
+> la.ones(2, {dtype = "float64"}):new_empty(3).dtype
+float64
+see: new_zeros, empty
+== zeros
+> la.zeros(2, 3)
+tensor([[0., 0., 0.],
+        [0., 0., 0.]])
+> la.zeros{2, dtype = "int64"}
+tensor([0, 0])
+see: ones, full, zeros_like, new_zeros
+== zeros_like
+> la.zeros_like(la.tensor{1, 2})
+tensor([0, 0])
+see: zeros, ones_like
+== new_zeros
+A tensor that fits to x: its dtype and device, without naming them.
+> la.tensor{1, 2}:new_zeros(3)
+tensor([0, 0, 0])
+see: zeros_like, new_ones
+== ones
+> la.ones(2)
+tensor([1., 1.])
+> la.ones(2, 2, {dtype = "bool"})
+tensor([[True, True],
+        [True, True]])
+see: zeros, full
+== ones_like
+> la.ones_like(la.tensor{1.5, 2})
+tensor([1., 1.])
+see: ones
+== new_ones
+> la.tensor{1, 2}:new_ones(3)
+tensor([1, 1, 1])
+see: new_zeros
+== full
+> la.full({2, 2}, 7)
+tensor([[7, 7],
+        [7, 7]])
+> la.full({2}, 0.5)
+tensor([0.5000, 0.5000])
+see: full_like, fill_
+== full_like
+> la.full_like(la.zeros(2), 7)
+tensor([7., 7.])
+see: full
+== new_full
+> la.zeros(1):new_full({2}, 7)
+tensor([7., 7.])
+see: full
+== scalar_tensor
+> la.scalar_tensor(2)
+tensor(2.)
+see: tensor, full
+== eye
+> la.eye(2)
+tensor([[1., 0.],
+        [0., 1.]])
+> la.eye(2, 3, 1)
+tensor([[0., 1., 0.],
+        [0., 0., 1.]])
+see: diag, zeros
+== arange
+PyTorch's: from 0, the end is left out. range is Lua's: from 1, the end
+included.
+> la.arange(4)
+tensor([0, 1, 2, 3])
+> la.arange(1, 2, 0.25)
+tensor([1.0000, 1.2500, 1.5000, 1.7500])
+see: range, linspace
+== range
+Counts as a for loop does.
+> la.range(4)
+tensor([1, 2, 3, 4])
+> la.range(10, 4, -3)
+tensor([10,  7,  4])
+see: arange, linspace
+== linspace
+> la.linspace(0, 1, 5)
+tensor([0.0000, 0.2500, 0.5000, 0.7500, 1.0000])
+> la.linspace(0, 1, 4, false)
+tensor([0.0000, 0.2500, 0.5000, 0.7500])
+see: logspace, range, meshgrid
+== logspace
+> la.logspace(0, 3, 4)
+tensor([   1.,   10.,  100., 1000.])
+see: linspace
+== complex
+> la.complex(la.tensor{1., 2}, la.tensor{3., -4})
+tensor([1.+3.j, 2.-4.j])
+> la.ones(2) * la.complex(0, 1)
+tensor([0.+1.j, 0.+1.j])
+see: polar, view_as_complex, real, imag
+== polar
+> la.polar(la.tensor{1., 2}, la.tensor{0., math.pi / 2}).imag
+tensor([0., 2.])
+see: complex, angle, abs
+== hann_window
+> la.hann_window(4)
+tensor([0.0000, 0.5000, 1.0000, 0.5000])
+> la.hann_window(5, false)
+tensor([0.0000, 0.5000, 1.0000, 0.5000, 0.0000])
+source: Harris, On the use of windows for harmonic analysis, 1978.
+see: hamming_window, signal.window, stft
+== hamming_window
+> la.hamming_window(4)
+tensor([0.0800, 0.5400, 1.0000, 0.5400])
+see: hann_window, signal.window
+== blackman_window
+> la.blackman_window(4)[{{2, 4}}]
+tensor([0.3400, 1.0000, 0.3400])
+see: hann_window, signal.window
+== bartlett_window
+> la.bartlett_window(4)
+tensor([0.0000, 0.5000, 1.0000, 0.5000])
+see: hann_window, signal.window
+== kaiser_window
+> la.kaiser_window(5, false, 6)
+tensor([0.0149, 0.4830, 1.0000, 0.4830, 0.0149])
+source: Kaiser and Schafer, On the use of the I0-sinh window, 1980.
+see: hann_window, signal.firwin
+== copy_
+How results get into a tensor that others hold: the storage stays, its elements
+change.
+> x = la.zeros(2, 2)
+> x:copy_(la.tensor{1, 2})
+tensor([[1., 2.],
+        [1., 2.]])
+see: clone, fill_, x.data
+== fill_
+> la.zeros(3):fill_(7)
+tensor([7., 7., 7.])
+see: full, zero_, masked_fill
+== zero_
+> la.ones(2):zero_()
+tensor([0., 0.])
+see: fill_, zeros_like
+== clone
+> x = la.zeros(2)
+> y = x:clone():fill_(1)
+> x
+tensor([0., 0.])
+see: copy_, contiguous, detach
+== contiguous
+Needed before memory is handed to other code; operations here take any layout.
+> x = la.ones(2, 3):t()
+> x:is_contiguous(), x:contiguous():is_contiguous()
+false    true
+see: x:is_contiguous, clone, view
+== to
+The one conversion: x:to("float64"), x:to(y) for y's dtype and device. Short
+names: float, double, half, long, int, bool.
+> la.tensor{1.7, -1.7}:to("int64")
+tensor([ 1, -1])
+> la.tensor{0, 2}:to(la.ones(1))
+tensor([0., 2.])
+see: float, long, astype, can_cast
+== astype
+> la.tensor{1, 2}:astype("float32")
+tensor([1., 2.])
+see: to
+== type
+> la.ones(1):type()
+float32
+see: to, x.dtype
+== type_as
+> la.tensor{1, 2}:type_as(la.ones(1))
+tensor([1., 2.])
+see: to
+== cpu
+> la.ones(2):cpu().device
+cpu
+see: to
+== float, double, half, bfloat16
+Of integers too large for the precision the nearest value is taken.
+> la.tensor{1, 2}:float()
+tensor([1., 2.])
+> la.tensor{0.1}:half():double():item()
+0.0999755859375
+see: to, finfo
+== long, int, short, char, byte
+Fractions are cut; the kinds are int64, int32, int16, int8 and uint8.
+> la.tensor{1.9, -1.9}:long()
+tensor([ 1, -1])
+> la.tensor{1, 2}:byte().dtype
+uint8
+see: to, iinfo, round
+== bool
+> la.tensor{0, 1, -2}:bool()
+tensor([False,  True,  True])
+see: ne, to
+== chalf, cfloat, cdouble
+> la.tensor{1, 2}:cfloat()
+tensor([1.+0.j, 2.+0.j])
+see: complex, to
+== positive
+> la.tensor{1, -2}:positive()
+tensor([ 1, -2])
+see: abs, neg
+== equal
+What == does between tensors: one boolean.
+> la.tensor{1, 2}:equal(la.tensor{1., 2.})
+true
+> la.tensor{1, 2} == la.tensor{1, 3}
+false
+see: eq, testing.assert_close
+== is_set_to
+> x = la.ones(2)
+> x:is_set_to(x:view(2)), x:is_set_to(x:clone())
+true    false
+see: x:storage
 ]==]

@@ -1,76 +1,198 @@
--- lunarray.words.library: the library, its memory and settings.
+-- lunarray.words.library: the library, its memory and settings, other threads.
 -- The format is in lunarray.help.rows.
 return [==[
+== help
+: la.help([name]) -> string
+Text about an operation, a function, a method, a property, a module or a class:
+"sum", "x:item", "x.shape", "nn.Linear", "fft". Without a name what there is.
+Near names for one that does not exist.
+> print(la.help("sofmax"))
+nothing is known by that name; did you mean softmax, nn.Softmax,
+special.softmax?
+see: operations
+== operations
+: la.operations() -> list
+All operations: tables with name, row, signature, doc, forms, dtypes, aliases
+and what is known of derivatives.
+> la.operations()[1].name
+add
+see: help
 == config
-: config()
-Table: compiler, flags, version of SLEEF, the CPU path in use and those
-available, threads; cpu_extensions: kernels above them that products of
-16-bit floats use ("avx512_bf16", "amx", "amx_fp16"), and
-cpu_extensions_available; lapack: the library that was found, "none", or
-"LUNARRAY_LAPACK" for the one which that names.
+: la.config() -> table
+Compiler, flags, version of SLEEF, the CPU path in use and those available,
+threads; cpu_extensions: kernels above them that products of 16-bit floats use
+("avx512_bf16", "amx", "amx_fp16"), and cpu_extensions_available; lapack: the
+library that was found, "none", or "LUNARRAY_LAPACK" for the one which that
+names.
+> type(la.config().threads)
+number
+see: cpu_capability
 == cpu_capability
-: cpu_capability()
-"default", "avx2" or "avx512": the kernels in use. LUNARRAY_CPU lowers it.
+: la.cpu_capability() -> string
+"default", "avx2" or "avx512": the kernels in use. The environment variable
+LUNARRAY_CPU lowers it.
+> type(la.cpu_capability())
+string
+see: config, use_deterministic
 == set_num_threads
-: set_num_threads(n)
-Use up to n threads (1 to 256) for large operations.
+: la.set_num_threads(n)
+Use up to n threads (1 to 256) for large operations. Results do not depend on
+it.
+> la.set_num_threads(2)
+> la.get_num_threads()
+2
+see: get_num_threads, parallel.map
 == get_num_threads
-: get_num_threads()
+: la.get_num_threads() -> integer
 How many threads large operations may use.
+> la.get_num_threads() >= 1
+true
+see: set_num_threads
 == use_deterministic
-: use_deterministic(on, "strict" or "lockstep")
-Results never depend on the number of threads. "strict": products of 16-bit
+: la.use_deterministic(on[, mode])
+Results never depend on the number of threads. With "strict" products of 16-bit
 floats stay on the kernels whose bits AVX2 and AVX512 share, instead of
-cpu_extensions. "lockstep": all results have the bits that every machine
-gives; operations whose bits differ between CPU paths run on the kernels of
-the lowest one, and what LAPACK computes is refused (help says "lockstep:
-native, baseline, steps" or "refused" of each). Of this state only.
+cpu_extensions. With "lockstep" all results have the bits that every machine
+gives; operations whose bits differ between CPU paths run on the kernels of the
+lowest one, and what LAPACK computes is refused (help says "lockstep: native,
+baseline, steps" or "refused" of each). Of this state only.
+> la.use_deterministic("lockstep")
+> la.are_deterministic_algorithms_enabled()
+lockstep
 aka: use_deterministic_algorithms
+see: manual_seed, game
 == are_deterministic_algorithms_enabled
-: are_deterministic_algorithms_enabled()
+: la.are_deterministic_algorithms_enabled() -> boolean
 What use_deterministic was told: true, false, "strict" or "lockstep".
+> la.are_deterministic_algorithms_enabled()
+false
+see: use_deterministic
 == memory
-: memory()
-Bytes in use (without cached free blocks), the highest so far, and the cap
-(0 for none): three integers.
+: la.memory() -> used: integer, peak: integer, cap: integer
+Bytes in use (without cached free blocks), the highest so far, and the cap (0
+for none).
+> x = la.ones(1000, 1000)
+> (la.memory()) >= x:nbytes()
+true
+see: set_memory_limit, tidy, x:free
+== set_memory_limit
+: la.set_memory_limit(bytes)
+Allocations beyond this many bytes fail with an error; 0 for no cap.
+> la.set_memory_limit(0)
+> select(3, la.memory())
+0
+see: memory
 == tidy
-: tidy(f, ...)
-f's results. Every other tensor made meanwhile is freed at its end, at once
-and without work for Lua's collector: what still refers to one gets the
-error "tensor was freed". Tensors in returned tables live, at any depth;
-results of a tidy inside another belong to that one. Views and graphs keep
-the data that they need. f can't yield.
+: la.tidy(f, ...)
+f's results. Every other tensor made meanwhile is freed at its end, at once and
+without work for Lua's collector: what still refers to one gets the error
+"tensor was freed". Tensors in returned tables live, at any depth; results of a
+tidy inside another belong to that one. Views and graphs keep the data that they
+need. f can't yield. For the frame of a game, the step of a training loop.
+> la.tidy(function(x) return (x * 2 + 1):sum() end, la.ones(3))
+tensor(9.)
+see: keep, x:free, memory
 == keep
-: keep(v)
+: la.keep(v)
 v, a tensor or a table of tensors, which no tidy frees from now on.
+> la.tidy(function() best = la.keep(la.ones(2)) end)
+> best
+tensor([1., 1.])
+see: tidy
 == snapshot
-: snapshot(tensors)
+: la.snapshot(tensors) -> snapshot
 The data of a table of tensors (nested) now, by copy on write: s:restore()
 writes it back into the same tensors, again and again; s:free(), or local s
-<close>. A tensor of another shape by then, or freed, is an error, and
-nothing is restored.
-== set_memory_limit
-: set_memory_limit(bytes)
-Allocations beyond this many bytes fail with an error; 0 for no cap.
-== __array_namespace_info__
-: __array_namespace_info__()
-What array libraries tell of themselves: an object with capabilities(),
-default_device(), devices(), default_dtypes([{device=}]) and
-dtypes([{device=, kind=}]), called with a colon.
-== operations
-: operations()
-List of all operations: tables with name, row, signature, doc, forms and
-what is known of derivatives.
-== help
-: help(name)
-Text about an operation, a function, a method or a module: "sum",
-"nn.Linear", "optim.Adam".
+<close>. A tensor of another shape by then, or freed, is an error, and nothing
+is restored.
+> x = la.ones(2)
+> s = la.snapshot{x}
+> x:zero_()
+tensor([0., 0.])
+> s:restore()
+> x
+tensor([1., 1.])
+see: clone, save
 == set_printoptions
-: set_printoptions{precision=, threshold=, edgeitems=, linewidth=, profile=,
-  sci_mode=}
+: la.set_printoptions{precision =, threshold =, edgeitems =, linewidth =,
+  profile =, sci_mode =}
 How tostring shows tensors: digits, from how many elements on a summary, how
 many at its edges, columns. profile: "default", "short" or "full".
+> la.set_printoptions{precision = 2}
+> la.tensor{math.pi}
+tensor([3.14])
+see: get_printoptions
 == get_printoptions
-: get_printoptions()
-Table of the print options.
+: la.get_printoptions() -> table
+The print options.
+> la.get_printoptions().precision
+4
+see: set_printoptions
+== progress
+: la.progress(n[, {desc =, file =, quiet =}])
+for i in la.progress(100) do, or over a list: a bar with rate and time left,
+quiet when standard error is no terminal. Also an object with update(k[, text])
+and close().
+> n = 0
+> for i in la.progress(3, {quiet = true}) do n = n + i end
+> n
+6
+see: data.progress
+== reduce_grad
+: la.reduce_grad(g, shape) -> tensor
+Sum a gradient over broadcast dims back to the shape; as sum_to_size.
+> la.reduce_grad(la.ones(2, 3), {3})
+tensor([2., 2., 2.])
+see: sum_to_size
+== __array_namespace_info__
+: la.__array_namespace_info__() -> object
+What array libraries tell of themselves: an object with capabilities(),
+default_device(), devices(), default_dtypes([{device =}]) and dtypes([{device =,
+kind =}]), called with a colon.
+> la.__array_namespace_info__():default_device()
+cpu
+see: config
+== parallel
+: la.parallel
+Threads with Lua states of their own.
+> la.parallel.map(function(v) return v * v end, {1, 2, 3})
+{1, 4, 9}    nil
+see: parallel.map, set_num_threads
+== parallel.map
+: la.parallel.map(f, list[, {threads =, retries =}]) -> results: table, errors:
+  table
+f(item, k) for each item, on threads with Lua states of their own: results in
+order, and a table of error texts by k, or nil. Values around f are copied,
+tensors of items and results shared.
+> sums = la.parallel.map(function(x) return x:sum():item() end,
+>>   {la.ones(2), la.ones(3)})
+> sums
+{2.0, 3.0}
+see: parallel.run, x:share, set_num_threads
+== parallel.run
+: la.parallel.run(code, argument, items, threads) -> results: table, ok: table
+The strings, and whether each is a result, that Lua code in other states makes
+of items, which are strings: chunk(argument)(item).
+> la.parallel.run("return function(item) return item:upper() end", "",
+>>   {"a", "b"}, 2)
+{"A", "B"}    {true, true}
+see: parallel.map
+== autograd
+: la.autograd
+The functions of gradients under the name they have in PyTorch.
+> la.autograd.grad == la.grad
+true
+see: grad, x:backward
+== special
+: la.special
+Special functions under PyTorch's names.
+> la.special.expit(la.tensor{0.})
+tensor([0.5000])
+see: lgamma, erf, i0, zeta
+== testing
+: la.testing
+Comparisons for tests.
+> (pcall(la.testing.assert_close, la.ones(2), la.ones(2)))
+true
+see: testing.assert_close
 ]==]

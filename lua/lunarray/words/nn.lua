@@ -1,352 +1,440 @@
--- lunarray.words.nn: modules of networks.
--- The format is in lunarray.help.rows.
+-- lunarray.words.nn: what all modules of networks have, containers, initial
+-- values. The format is in lunarray.help.rows.
 return [==[
 == nn.class
-: nn.class(name)
-A kind of modules: define init(self, ...) and forward(self, ...). Modules
-and parameters in fields are found by themselves.
+: nn.class(name[, base = nn.Module]) -> class
+A class of modules of your own: give it init(self, ...) and forward(self, ...).
+Parameters (nn.Parameter) and modules that are assigned to fields are found by
+themselves: they train, move, and are saved with the object. The class's call
+makes an object; the object's call runs forward.
+> Net = nn.class "Net"
+> function Net:init(n)
+>>   self.hidden = nn.Linear(n, 4)
+>>   self.out = nn.Linear(4, 1)
+>> end
+> function Net:forward(x) return self.out(self.hidden(x):relu()) end
+> net = Net(3)
+> net(la.ones(5, 3)).shape, #net:parameters()
+{5, 1}    4
+see: nn.Module, nn.Parameter, nn.Sequential
 == nn.Module
 : nn.Module
-What all modules have: parameters, named_parameters, buffers, children,
-modules, train, eval, zero_grad, to, apply, requires_grad_, state_dict,
-load_state_dict, register_buffer, clone, hooks; tostring shows the tree.
-Class:adopt(object) gives an object this class's methods.
+The class behind all modules: its methods are those of every net. An object's
+call runs forward, with its hooks; net.training tells its mode.
+> net = nn.Linear(2, 3)
+> net.weight.shape, net.training
+{3, 2}    true
+see: nn.class, nn.Module:parameters, nn.Module:state_dict
+== nn.Module:forward
+: net:forward(...) -> ...
+What a class computes; one writes it for a class and calls net(...).
+> net = nn.ReLU()
+> net(la.tensor{-1., 2})
+tensor([0., 2.])
+! A class without one.
+see: nn.class, nn.Module:register_forward_hook
+== nn.Module:parameters
+: net:parameters() -> list of tensors
+The parameters of the module and of all under it, each once, in the order of
+their assignment: what an optimiser wants.
+> #nn.Linear(2, 3):parameters()
+2
+see: nn.Module:named_parameters, nn.Module:buffers, optim.Optimizer
+== nn.Module:named_parameters
+: net:named_parameters() -> iterator
+Names, as in state_dict, and parameters.
+> for name, p in nn.Linear(2, 3):named_parameters() do
+>>   print(name, p.shape)
+>> end
+weight    {3, 2}
+bias    {3}
+see: nn.Module:parameters
+== nn.Module:buffers
+: net:buffers() -> list of tensors
+Tensors that belong to the module but do not train: running means of norms.
+> #nn.BatchNorm1d(4):buffers()
+3
+see: nn.Module:named_buffers, nn.Module:register_buffer
+== nn.Module:named_buffers
+: net:named_buffers() -> iterator
+Names and buffers.
+> for name, b in nn.BatchNorm1d(4):named_buffers() do
+>>   print(name, b.shape)
+>> end
+running_mean    {4}
+running_var    {4}
+num_batches_tracked    {}
+see: nn.Module:buffers
+== nn.Module:children
+: net:children() -> list of modules
+The modules in the fields of this one, not those below them.
+> #nn.Sequential(nn.Linear(2, 3), nn.ReLU()):children()
+2
+see: nn.Module:modules, nn.Module:named_children
+== nn.Module:named_children
+: net:named_children() -> iterator
+Names of fields and the modules in them.
+> net = nn.Sequential(nn.Linear(2, 3), nn.ReLU())
+> for name, child in net:named_children() do print(name, child) end
+0    Linear(in_features=2, out_features=3, bias=true)
+1    ReLU()
+see: nn.Module:children
+== nn.Module:modules
+: net:modules() -> list of modules
+The module itself and all under it, parents first, each once.
+> #nn.Sequential(nn.Linear(2, 3), nn.ReLU()):modules()
+3
+see: nn.Module:children, nn.Module:apply
+== nn.Module:named_modules
+: net:named_modules() -> iterator
+Paths and modules; the path of the module itself is "".
+> net = nn.Sequential(nn.Sequential(nn.ReLU()))
+> for path in net:named_modules() do print(("%q"):format(path)) end
+""
+"0"
+"0.0"
+see: nn.Module:modules
+== nn.Module:register_buffer
+: net:register_buffer(name, tensor)
+A tensor that moves and is saved with the module but does not train. The field
+of that name reads it.
+> net = nn.Identity()
+> net:register_buffer("scale", la.tensor{2.})
+> net.scale, #net:parameters()
+tensor([2.])    0
+see: nn.Module:register_parameter, nn.Module:buffers
+== nn.Module:register_parameter
+: net:register_parameter(name, parameter)
+The same as an assignment to a field; for names that are made by a program, and
+for nil, which keeps the name.
+> net = nn.Identity()
+> net:register_parameter("w", nn.Parameter(la.ones(2)))
+> net.w
+tensor([1., 1.], requires_grad=True)
+see: nn.Parameter, nn.Module:register_buffer
+== nn.Module:add_module
+: net:add_module(name, module)
+The same as an assignment to a field.
+> net = nn.Identity()
+> net:add_module("out", nn.Linear(2, 1))
+> net
+Identity(
+  (out): Linear(in_features=2, out_features=1, bias=true)
+)
+see: nn.class, nn.ModuleList
+== nn.Module:register_forward_hook
+: net:register_forward_hook(hook) -> handle
+Call hook(module, result, inputs...) after each forward; what it returns, when
+it is not nil, replaces the result. handle.remove() takes it away. For looking
+into a net, and for changing what a layer gives without a class of one's own.
+> net = nn.ReLU()
+> handle = net:register_forward_hook(function(_, y) print(y.shape) end)
+> y = net(la.ones(2, 3))
+{2, 3}
+see: nn.Module:register_forward_pre_hook
+== nn.Module:register_forward_pre_hook
+: net:register_forward_pre_hook(hook) -> handle
+Call hook(module, inputs...) before each forward.
+> net = nn.ReLU()
+> handle = net:register_forward_pre_hook(function(_, x) print(x.shape) end)
+> y = net(la.ones(2, 3))
+{2, 3}
+see: nn.Module:register_forward_hook
+== nn.Module:train
+: net:train([on = true]) -> net
+Training mode for the module and all under it: dropout drops, batch norms take
+the batch's mean and keep running ones. Modules begin in it.
+> net = nn.Dropout(0.5):train(false)
+> net(la.ones(3))
+tensor([1., 1., 1.])
+see: nn.Module:eval
+== nn.Module:eval
+: net:eval() -> net
+The mode for use: train(false). It does not turn off gradients; la.no_grad does.
+> net = nn.Sequential(nn.Linear(2, 2), nn.Dropout(0.5)):eval()
+> net.training, net[2].training
+false    false
+see: nn.Module:train, no_grad
+== nn.Module:requires_grad_
+: net:requires_grad_([on = true]) -> net
+Whether all parameters get gradients: false freezes them.
+> net = nn.Linear(2, 3):requires_grad_(false)
+> net.weight.requires_grad
+false
+see: x:requires_grad_, nn.Module:zero_grad
+== nn.Module:zero_grad
+: net:zero_grad() -> net
+Set the gradients of all parameters to nil.
+> net = nn.Linear(2, 1)
+> net(la.ones(1, 2)):sum():backward()
+> net:zero_grad().weight.grad
+nil
+see: optim.Optimizer:zero_grad
+== nn.Module:apply
+: net:apply(f) -> net
+Call f(module) on all modules, children first: for initial values by one's own
+rule.
+> net = nn.Sequential(nn.Linear(2, 2), nn.ReLU())
+> net = net:apply(function(m)
+>>   if m.weight then nn.init.ones_(m.weight) end
+>> end)
+> net[1].weight
+tensor([[1., 1.],
+        [1., 1.]], requires_grad=True)
+see: nn.Module:modules, nn.init
+== nn.Module:to
+: net:to(target) -> net
+All parameters and buffers of floats and complex numbers as another dtype, or on
+another device. Parameters become new tensors: make the optimiser afterwards.
+> nn.Linear(2, 3):to("bfloat16").weight.dtype
+bfloat16
+see: to, nn.Module:double, nn.Module:float
+== nn.Module:double
+: net:double() -> net
+to "float64".
+> nn.Linear(2, 3):double().weight.dtype
+float64
+see: nn.Module:to
+== nn.Module:float
+: net:float() -> net
+to "float32".
+> nn.Linear(2, 3):double():float().weight.dtype
+float32
+see: nn.Module:to
+== nn.Module:state_dict
+: net:state_dict() -> table
+All parameters and buffers by name; they share memory with the net's. la.save
+writes them, load_state_dict brings them back.
+> for name in pairs(nn.Linear(2, 3, {bias = false}):state_dict()) do
+>>   print(name)
+>> end
+weight
+see: nn.Module:load_state_dict, save
+== nn.Module:load_state_dict
+: net:load_state_dict(state[, {strict = true}]) -> missing, unexpected
+Copy the tensors of a state_dict into the net's; names as in files of PyTorch
+fit. Without strict, names that only one side has are left alone and returned.
+> a, b = nn.Linear(2, 2), nn.Linear(2, 2)
+> missing, unexpected = b:load_state_dict(a:state_dict())
+> b.weight:equal(a.weight), #missing
+true    0
+! Names that one side lacks, or sizes that differ: the message lists them, and
+  nothing is changed.
+see: nn.Module:state_dict, load
+== nn.Module:clone
+: net:clone() -> module
+A copy with tensors of its own; what was shared within the net is shared in the
+copy.
+> a = nn.Linear(2, 2)
+> b = a:clone()
+> b.weight:equal(a.weight), b.weight:is_set_to(a.weight)
+true    false
+see: clone
+== nn.Module:adopt
+: Class:adopt(module) -> module
+The object gets this class's methods, its fields and parameters stay: after the
+code of a class was loaded again.
+> Old, New = nn.class "Net", nn.class "Net"
+> function New.forward(_, x) return x + 1 end
+> New:adopt(Old())(la.zeros(2))
+tensor([1., 1.])
+see: nn.class
+== nn.Module:tostring
+: net:tostring() -> string
+The tree of modules, as tostring and print show it.
+> nn.Sequential(nn.Linear(2, 3), nn.ReLU()):tostring()
+Sequential(
+  (0): Linear(in_features=2, out_features=3, bias=true)
+  (1): ReLU()
+)
+see: nn.Module:extra_repr
+== nn.Module:extra_repr
+: net:extra_repr() -> string
+What stands between a module's parentheses; a class may have its own.
+> Scale = nn.class "Scale"
+> function Scale.extra_repr() return "by 2" end
+> Scale()
+Scale(by 2)
+see: nn.Module:tostring
 == nn.Parameter
-: nn.Parameter(tensor[, requires_grad])
-A tensor that a module trains.
+: nn.Parameter(tensor[, requires_grad = true]) -> tensor
+The tensor as a parameter: a leaf that records gradients and that a module finds
+in its fields. It shares memory with the tensor.
+> w = nn.Parameter(la.zeros(2))
+> w, nn.is_parameter(w)
+tensor([0., 0.], requires_grad=True)    true
+! What is no tensor.
+see: nn.class, nn.is_parameter
 == nn.is_module
-: nn.is_module(value)
-Is the value a module?
+: nn.is_module(value) -> boolean
+Is the value an object of a class of modules?
+> nn.is_module(nn.ReLU()), nn.is_module({})
+true    false
+see: nn.Module
 == nn.is_parameter
-: nn.is_parameter(value)
-Is the value a parameter?
-== nn.init
-: nn.init
-Initial values in place: uniform_, normal_, constant_, zeros_, ones_, eye_,
-xavier_uniform_, xavier_normal_, kaiming_uniform_, kaiming_normal_,
-trunc_normal_.
+: nn.is_parameter(value) -> boolean
+Is the value a tensor that nn.Parameter made?
+> nn.is_parameter(nn.Linear(2, 2).weight), nn.is_parameter(la.ones(2))
+true    false
+see: nn.Parameter
 == nn.clip_grad_norm_
-: nn.clip_grad_norm_(parameters, max_norm[, norm_type])
-Scale all gradients so that their norm together is at most max_norm; returns
-the norm before.
+: nn.clip_grad_norm_(parameters, max_norm[, norm_type = 2]) -> tensor
+Scale all gradients so that their norm together is at most max_norm, and give
+the norm they had: between backward and step, against steps that explode
+(recurrent nets, attention).
+> w = la.zeros(2, {requires_grad = true})
+> (w * la.tensor{3., 4}):sum():backward()
+> nn.clip_grad_norm_({w}, 1)
+tensor(5.)
+> w.grad
+tensor([0.6000, 0.8000])
+source: Pascanu, Mikolov, Bengio: On the difficulty of training recurrent neural
+  networks (2013)
 aka: clip_grad_norm_
+see: nn.clip_grad_value_, optim.SGD
 == nn.clip_grad_value_
 : nn.clip_grad_value_(parameters, limit)
-Clamp all gradients to -limit .. limit.
+Clamp every element of all gradients to -limit .. limit.
+> w = la.zeros(2, {requires_grad = true})
+> (w * la.tensor{3., -0.5}):sum():backward()
+> nn.clip_grad_value_({w}, 1)
+> w.grad
+tensor([ 1.0000, -0.5000])
 aka: clip_grad_value_
+see: nn.clip_grad_norm_
 == nn.Sequential
-: nn.Sequential(module, ...)
-Modules one after the other; indices from 1, names in state_dict from "0".
+: nn.Sequential(module, ...) -> module
+Modules one after the other; each gets what the one before gave. net[i] and #net
+count from 1; names in a state_dict count from "0", as in PyTorch's files.
+> net = nn.Sequential(nn.Linear(2, 4), nn.ReLU(), nn.Linear(4, 1))
+> net(la.ones(3, 2)).shape, #net
+{3, 1}    3
+! An argument that is no module.
+see: nn.ModuleList, nn.class
 == nn.ModuleList
-: nn.ModuleList{module, ...}
-A list of modules that belong to the parent.
+: nn.ModuleList([list]) -> module
+A list of modules that belong to the module which has it in a field: list[i],
+#list, list:append(module), list:extend(modules). It has no forward.
+> blocks = nn.ModuleList{nn.Linear(2, 2), nn.Linear(2, 2)}
+> #blocks:append(nn.ReLU()), #blocks:parameters()
+3    4
+see: nn.Sequential, nn.ModuleDict
 == nn.ModuleDict
-: nn.ModuleDict{name = module}
-Modules by name.
+: nn.ModuleDict([modules]) -> module
+Modules by name: a table, in the order of the alphabet, or a list of {name,
+module}. heads.name and heads:get(name) give one, pairs goes over all.
+> heads = nn.ModuleDict{a = nn.Linear(2, 1), b = nn.Linear(2, 3)}
+> heads.b(la.ones(2)).shape
+{3}
+see: nn.ModuleList
 == nn.ParameterList
-: nn.ParameterList{tensor, ...}
-A list of parameters of the parent.
-== nn.Identity
-: nn.Identity()
-Returns its input.
-== nn.Linear
-: nn.Linear(in_features, out_features[, bias = true])
-x (..., in) to x w^T + b (..., out). weight (out, in).
-== nn.Bilinear
-: nn.Bilinear(in1, in2, out[, bias = true])
-x1^T A x2 + b over the last dims.
-== nn.Flatten
-: nn.Flatten([start_dim = 2, end_dim = -1])
-Joins dims to one.
-== nn.Unflatten
-: nn.Unflatten(dim, sizes)
-Splits a dim.
-== nn.Embedding
-: nn.Embedding(num, dim[, options])
-Rows of a table by index from 1: (...) to (..., dim). options: padding_idx.
-== nn.EmbeddingBag
-: nn.EmbeddingBag(num, dim[, {mode = "mean"}])
-Means, sums or maxima of the rows of bags: a matrix of indices, or a list
-and the offsets at which its bags start.
-== nn.Dropout
-: nn.Dropout([p = 0.5])
-In training zeroes elements with probability p and scales the rest by 1 / (1
-- p).
-== nn.AlphaDropout, nn.FeatureAlphaDropout
-: nn.{AlphaDropout,FeatureAlphaDropout}([p = 0.5])
-Dropout that keeps mean and variance of what SELU gives.
-== nn.Conv1d, nn.Conv2d, nn.Conv3d
-: nn.Conv{1d,2d,3d}(in_channels, out_channels, kernel_size[, {stride=, padding=,
-  dilation=, groups=, bias=}])
-Cross-correlation of (N, C, ...) with learned kernels; padding: numbers,
-"same" or "valid".
-== nn.ConvTranspose1d, nn.ConvTranspose2d, nn.ConvTranspose3d
-: nn.ConvTranspose{1d,2d,3d}(in_channels, out_channels, kernel_size[, {stride=,
-  padding=, output_padding=, dilation=, groups=, bias=}])
-The gradient of a convolution by its input, as a layer: it enlarges.
-== nn.MaxPool1d, nn.MaxPool2d, nn.MaxPool3d
-: nn.MaxPool{1d,2d,3d}(kernel_size[, {stride=, padding=, dilation=, ceil_mode=,
-  return_indices=}])
-The largest value of each window.
-== nn.AvgPool1d, nn.AvgPool2d, nn.AvgPool3d
-: nn.AvgPool{1d,2d,3d}(kernel_size[, {stride=, padding=, ceil_mode=,
-  count_include_pad=}])
-The mean of each window.
-== nn.LPPool1d, nn.LPPool2d
-: nn.LPPool{1d,2d}(norm_type, kernel_size[, {stride=, ceil_mode=}])
-The p-norm of each window.
-== nn.AdaptiveAvgPool1d, nn.AdaptiveAvgPool2d, nn.AdaptiveAvgPool3d
-: nn.AdaptiveAvgPool{1d,2d,3d}(output_size)
-Means over windows such that the result has this size.
-== nn.AdaptiveMaxPool1d, nn.AdaptiveMaxPool2d, nn.AdaptiveMaxPool3d
-: nn.AdaptiveMaxPool{1d,2d,3d}(output_size)
-The largest values over windows such that the result has this size.
-== nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d
-: nn.BatchNorm{1d,2d,3d}(num_features[, {eps = 1e-5, momentum = 0.1, affine =
-  true, track_running_stats = true}])
-Normalises each channel over the batch; in eval by the running mean and
-variance.
-== nn.InstanceNorm1d, nn.InstanceNorm2d, nn.InstanceNorm3d
-: nn.InstanceNorm{1d,2d,3d}(num_features[, {eps=, momentum=, affine=,
-  track_running_stats=}])
-Normalises each channel of each sample.
-== nn.Dropout1d, nn.Dropout2d, nn.Dropout3d
-: nn.Dropout{1d,2d,3d}([p = 0.5])
-Drops whole channels.
-== nn.LayerNorm
-: nn.LayerNorm(normalized_shape[, {eps = 1e-5, elementwise_affine = true, bias =
-  true}])
-Normalises over the last dims.
-== nn.GroupNorm
-: nn.GroupNorm(num_groups, num_channels[, {eps=, affine=}])
-Normalises groups of channels of each sample.
-== nn.RMSNorm
-: nn.RMSNorm(normalized_shape[, {eps=, elementwise_affine=}])
-Divides by the root of the mean square over the last dims.
-== nn.RNN
-: nn.RNN(input_size, hidden_size[, {num_layers = 1, bias = true, batch_first =
-  false, dropout = 0, bidirectional = false}])
-Elman's network with tanh or relu over (time, batch, features): out, h.
-== nn.LSTM
-: nn.LSTM(input_size, hidden_size[, {num_layers = 1, bias = true, batch_first =
-  false, dropout = 0, bidirectional = false}])
-Long short-term memory over (time, batch, features): out, h, c.
-== nn.GRU
-: nn.GRU(input_size, hidden_size[, {num_layers = 1, bias = true, batch_first =
-  false, dropout = 0, bidirectional = false}])
-Gated recurrent units over (time, batch, features): out, h.
-== nn.RNNCell
-: nn.RNNCell(input_size, hidden_size[, {bias=, nonlinearity=}])
-One step: h from x and h.
-== nn.LSTMCell
-: nn.LSTMCell(input_size, hidden_size[, {bias=}])
-One step: h, c from x, h, c.
-== nn.GRUCell
-: nn.GRUCell(input_size, hidden_size[, {bias=}])
-One step: h from x and h.
-== nn.MultiheadAttention
-: nn.MultiheadAttention(embed_dim, num_heads[, {dropout=, bias=, batch_first=}])
-out, weights of attention in several heads; call with query, key, value and
-{attn_mask=, key_padding_mask=, need_weights=, is_causal=}.
-== nn.TransformerEncoderLayer
-: nn.TransformerEncoderLayer(d_model, nhead[, {dim_feedforward = 2048, dropout =
-  0.1, activation=, batch_first=, norm_first=}])
-Attention to itself and a feed-forward net, each with residual and layer
-norm.
-== nn.TransformerEncoder
-: nn.TransformerEncoder(layer, num_layers[, {norm=}])
-Copies of an encoder layer, one after the other.
-== nn.ReLU
-: nn.ReLU()
-max(x, 0).
-== nn.ReLU6
-: nn.ReLU6()
-x between 0 and 6.
-== nn.LeakyReLU
-: nn.LeakyReLU([negative_slope = 0.01])
-x, or slope x below 0.
-== nn.PReLU
-: nn.PReLU([num_parameters = 1, init = 0.25])
-LeakyReLU with a learned slope.
-== nn.ELU
-: nn.ELU([alpha = 1])
-x, or alpha (exp(x) - 1) below 0.
-== nn.CELU
-: nn.CELU([alpha = 1])
-x, or alpha (exp(x / alpha) - 1) below 0.
-== nn.SELU
-: nn.SELU()
-ELU scaled so that activations normalise themselves.
-== nn.GELU
-: nn.GELU([{approximate = "none"}])
-x times the normal distribution function; "tanh" for the approximation.
-== nn.GLU
-: nn.GLU([dim = -1])
-First half times the sigmoid of the second.
-== nn.SiLU
-: nn.SiLU()
-x sigmoid(x).
-== nn.Mish
-: nn.Mish()
-x tanh(softplus(x)).
-== nn.Sigmoid
-: nn.Sigmoid()
-1 / (1 + exp(-x)).
-== nn.LogSigmoid
-: nn.LogSigmoid()
-log(sigmoid(x)).
-== nn.Tanh
-: nn.Tanh()
-The hyperbolic tangent.
-== nn.Tanhshrink
-: nn.Tanhshrink()
-x - tanh(x).
-== nn.Softplus
-: nn.Softplus([beta = 1, threshold = 20])
-log(1 + exp(beta x)) / beta, x above the threshold.
-== nn.Softshrink
-: nn.Softshrink([lambda = 0.5])
-x moved toward 0 by lambda.
-== nn.Softsign
-: nn.Softsign()
-x / (1 + |x|).
-== nn.Softmax
-: nn.Softmax([dim])
-exp(x) / sum exp(x) along a dim.
-== nn.Softmin
-: nn.Softmin([dim])
-Softmax of -x.
-== nn.LogSoftmax
-: nn.LogSoftmax([dim])
-log(softmax(x)).
-== nn.Hardshrink
-: nn.Hardshrink([lambda = 0.5])
-x, or 0 within lambda of 0.
-== nn.Hardsigmoid
-: nn.Hardsigmoid()
-x / 6 + 1/2 between 0 and 1.
-== nn.Hardswish
-: nn.Hardswish()
-x hardsigmoid(x).
-== nn.Hardtanh
-: nn.Hardtanh([min = -1, max = 1])
-x between min and max.
-== nn.Threshold
-: nn.Threshold(threshold, value)
-x above the threshold, else value.
-== nn.MSELoss
-: nn.MSELoss([options])
-(x - y)^2. {reduction = "mean", "sum" or "none"}.
-== nn.L1Loss
-: nn.L1Loss([options])
-|x - y|. {reduction = "mean", "sum" or "none"}.
-== nn.SmoothL1Loss
-: nn.SmoothL1Loss([options])
-Quadratic within beta, linear outside. {reduction = "mean", "sum" or
-"none"}.
-== nn.HuberLoss
-: nn.HuberLoss([options])
-Quadratic within delta, linear outside. {reduction = "mean", "sum" or
-"none"}.
-== nn.NLLLoss
-: nn.NLLLoss([options])
--x at the class label (from 1) of log-probabilities. weight, ignore_index.
-{reduction = "mean", "sum" or "none"}.
-== nn.CrossEntropyLoss
-: nn.CrossEntropyLoss([options])
-Of logits (N, C, ...) against class labels from 1 or probabilities. weight,
-ignore_index, label_smoothing. {reduction = "mean", "sum" or "none"}.
-== nn.BCELoss
-: nn.BCELoss([options])
-Binary cross-entropy of probabilities. weight. {reduction = "mean", "sum" or
-"none"}.
-== nn.BCEWithLogitsLoss
-: nn.BCEWithLogitsLoss([options])
-Binary cross-entropy of logits. weight, pos_weight. {reduction = "mean",
-"sum" or "none"}.
-== nn.KLDivLoss
-: nn.KLDivLoss([options])
-y (log y - x), x being log-probabilities. log_target. {reduction = "mean",
-"sum" or "none"}.
-== nn.SoftMarginLoss
-: nn.SoftMarginLoss([options])
-log(1 + exp(-y x)), y being 1 or -1. {reduction = "mean", "sum" or "none"}.
-== nn.HingeEmbeddingLoss
-: nn.HingeEmbeddingLoss([options])
-x where y is 1, max(0, margin - x) where it is -1. {reduction = "mean",
-"sum" or "none"}.
-== nn.MarginRankingLoss
-: nn.MarginRankingLoss([options])
-max(0, -y (x1 - x2) + margin). {reduction = "mean", "sum" or "none"}.
-== nn.CosineEmbeddingLoss
-: nn.CosineEmbeddingLoss([options])
-1 - cos(x1, x2), or the cosine beyond the margin where y is -1. {reduction =
-"mean", "sum" or "none"}.
-== nn.TripletMarginLoss
-: nn.TripletMarginLoss([options])
-max(0, d(a, p) - d(a, n) + margin). p, eps, swap. {reduction = "mean", "sum"
-or "none"}.
-== nn.CosineSimilarity
-: nn.CosineSimilarity([{dim = 2, eps = 1e-8}])
-Of two tensors along a dim.
-== nn.PairwiseDistance
-: nn.PairwiseDistance([{p = 2, eps = 1e-6, keepdim=}])
-The p-norm of the difference along the last dim.
-== nn.GaussianNLLLoss
-: nn.GaussianNLLLoss([{full=, eps=, reduction=}])
-Negative log-likelihood of y under a normal distribution of mean x and the
-given variance.
-== nn.PoissonNLLLoss
-: nn.PoissonNLLLoss([{log_input=, full=, eps=, reduction=}])
-Negative log-likelihood of counts under a Poisson distribution.
-== nn.MultiMarginLoss
-: nn.MultiMarginLoss([{p=, margin=, weight=, reduction=}])
-Hinge of several classes, labels from 1.
-== nn.MultiLabelMarginLoss
-: nn.MultiLabelMarginLoss([{reduction=}])
-Hinge of several labels a sample.
-== nn.MultiLabelSoftMarginLoss
-: nn.MultiLabelSoftMarginLoss([{weight=, reduction=}])
-Binary cross-entropy over several labels a sample.
-== nn.CTCLoss
-: nn.CTCLoss([{blank=, reduction=, zero_infinity=}])
-Connectionist temporal classification of log-probabilities against
-sequences.
-== nn.Upsample, nn.UpsamplingNearest2d, nn.UpsamplingBilinear2d
-: nn.Upsampl{e,ingNearest2d,ingBilinear2d}([{size=, scale_factor=, mode=}])
-interpolate as a layer.
-== nn.PixelShuffle, nn.PixelUnshuffle
-: nn.Pixel{Shuffle,Unshuffle}(factor)
-Groups of channels to squares of pixels, and back.
-== nn.ChannelShuffle
-: nn.ChannelShuffle(groups)
-channel_shuffle as a layer.
-== nn.LocalResponseNorm
-: nn.LocalResponseNorm(size[, {alpha = 1e-4, beta = 0.75, k = 1}])
-Divides by a power of the mean square over neighbouring channels.
-== nn.FractionalMaxPool2d, nn.FractionalMaxPool3d
-: nn.FractionalMaxPool{2d,3d}(kernel_size[, {output_size=, output_ratio=}])
-The largest values of windows at random steps.
-== nn.Unfold
-: nn.Unfold(kernel_size[, {dilation=, padding=, stride=}])
-im2col as a layer.
-== nn.Fold
-: nn.Fold(output_size, kernel_size[, {dilation=, padding=, stride=}])
-col2im as a layer.
-== multi_head_attention_forward
-: multi_head_attention_forward(query, key, value, embed_dim, num_heads,
-  in_proj_weight, in_proj_bias, out_proj_weight, out_proj_bias[,
-  {attn_mask=, key_padding_mask=, is_causal=, need_weights=,
-  average_attn_weights=, dropout_p=}])
-MultiheadAttention as a function of its weights; biases may be nil.
-== nn.TransformerDecoderLayer
-: nn.TransformerDecoderLayer(d_model, nhead[, {options of the encoder's}])
-With attention to a memory between; call with target, memory and {tgt_mask=,
-memory_mask=, tgt_key_padding_mask=, tgt_is_causal=, ...}.
-== nn.TransformerDecoder
-: nn.TransformerDecoder(layer, num_layers[, {norm=}])
-Copies of a decoder layer, one after the other.
-== nn.Transformer
-: nn.Transformer([{d_model = 512, nhead = 8, num_encoder_layers = 6, ...}])
-Encoder and decoder; call with source, target and {src_mask=, tgt_mask=}.
+: nn.ParameterList([list]) -> module
+A list of parameters that belong to the module which has it in a field. Tensors
+become parameters.
+> ws = nn.ParameterList{la.ones(2), la.ones(3)}
+> #ws:append(la.zeros(1)), ws[1].requires_grad
+3    true
+see: nn.Parameter, nn.ModuleList
+== nn.init
+: nn.init
+Initial values: functions that fill a tensor in place, without recording, and
+return it. Layers call them; a net of one's own may, too.
+> nn.init.constant_(la.empty(2), 0.5)
+tensor([0.5000, 0.5000])
+see: nn.init.kaiming_uniform_, nn.init.xavier_uniform_, nn.Module:apply
+== nn.init.uniform_
+: nn.init.uniform_(x[, low = 0, high = 1, generator]) -> tensor
+Uniform between low and high.
+> nn.init.uniform_(la.empty(100), 2, 3):ge(2):all()
+true
+see: uniform_, nn.init.normal_
+== nn.init.normal_
+: nn.init.normal_(x[, mean = 0, std = 1, generator]) -> tensor
+Normal of this mean and standard deviation.
+> nn.init.normal_(la.empty(2, 3)).shape
+{2, 3}
+see: normal_, nn.init.trunc_normal_
+== nn.init.trunc_normal_
+: nn.init.trunc_normal_(x[, mean = 0, std = 1, a = -2, b = 2, generator]) ->
+  tensor
+Normal, cut to a .. b: by the inverse of the distribution function, so that
+every draw counts.
+> nn.init.trunc_normal_(la.empty(1000)):abs():le(2):all()
+true
+see: nn.init.normal_
+== nn.init.constant_
+: nn.init.constant_(x, value) -> tensor
+One value everywhere.
+> nn.init.constant_(la.empty(2), 3)
+tensor([3., 3.])
+see: fill_
+== nn.init.zeros_
+: nn.init.zeros_(x) -> tensor
+Zeros: for biases.
+> nn.init.zeros_(la.empty(2))
+tensor([0., 0.])
+see: nn.init.ones_
+== nn.init.ones_
+: nn.init.ones_(x) -> tensor
+Ones: for the scales of norms.
+> nn.init.ones_(la.empty(2))
+tensor([1., 1.])
+see: nn.init.zeros_
+== nn.init.eye_
+: nn.init.eye_(x) -> tensor
+The identity, for a square layer that begins by letting its input pass.
+> nn.init.eye_(la.empty(2, 2))
+tensor([[1., 0.],
+        [0., 1.]])
+see: eye
+== nn.init.xavier_uniform_
+: nn.init.xavier_uniform_(x[, gain = 1, generator]) -> tensor
+Uniform within gain sqrt(6 / (fan_in + fan_out)): before tanh and sigmoid, whose
+signals keep their size both ways.
+> nn.init.xavier_uniform_(la.empty(3, 3)):abs():le(1):all()
+true
+source: Glorot, Bengio: Understanding the difficulty of training deep
+  feedforward neural networks (2010)
+see: nn.init.xavier_normal_, nn.init.kaiming_uniform_, nn.init.calculate_gain
+== nn.init.xavier_normal_
+: nn.init.xavier_normal_(x[, gain = 1, generator]) -> tensor
+Normal of standard deviation gain sqrt(2 / (fan_in + fan_out)).
+> nn.init.xavier_normal_(la.empty(3, 4)).shape
+{3, 4}
+source: Glorot, Bengio (2010)
+see: nn.init.xavier_uniform_
+== nn.init.kaiming_uniform_
+: nn.init.kaiming_uniform_(x[, {a = 0, mode = "fan_in", nonlinearity =
+  "leaky_relu", generator =}]) -> tensor
+Uniform within gain sqrt(3 / fan): before relu and its kin. mode "fan_out" keeps
+the size of gradients instead of values; a is the slope of leaky_relu.
+> nn.init.kaiming_uniform_(la.empty(4, 6)):abs():le(1):all()
+true
+source: He, Zhang, Ren, Sun: Delving deep into rectifiers (2015)
+see: nn.init.kaiming_normal_, nn.init.calculate_gain
+== nn.init.kaiming_normal_
+: nn.init.kaiming_normal_(x[, {a = 0, mode = "fan_in", nonlinearity =
+  "leaky_relu", generator =}]) -> tensor
+Normal of standard deviation gain / sqrt(fan).
+> nn.init.kaiming_normal_(la.empty(8, 3, 3, 3),
+>>   {nonlinearity = "relu"}).shape
+{8, 3, 3, 3}
+source: He, Zhang, Ren, Sun (2015)
+see: nn.init.kaiming_uniform_
+== nn.init.calculate_gain
+: nn.init.calculate_gain(name[, slope]) -> number
+How much larger weights before this nonlinearity are drawn: "linear", "sigmoid",
+"tanh", "relu", "leaky_relu" (with its slope), "selu", "conv1d" to "conv3d".
+> nn.init.calculate_gain("tanh")
+1.6666666666667
+! Another name.
+see: nn.init.xavier_uniform_
+== nn.init.fans
+: nn.init.fans(x) -> fan_in: integer, fan_out: integer
+How many inputs an output of this weight sums over, and how many outputs an
+input goes to: (out, in, kernel...).
+> nn.init.fans(la.empty(8, 3, 5, 5))
+75    200
+! Fewer than two dims.
+see: nn.init.kaiming_uniform_
 ]==]

@@ -2,164 +2,417 @@
 -- The format is in lunarray.help.rows.
 return [==[
 == x.shape
-: x.shape
-The sizes as a list with == and tostring.
+: x.shape -> list
+The sizes, a list with == and tostring: x.shape[1] is the size of dim 1.
+> x = la.zeros(2, 3)
+> x.shape, x.shape == la.ones(2, 3).shape
+{2, 3}    true
+see: x:size, x.ndim, x:numel
 == x.dtype
-: x.dtype
-The dtype's name, a string: la.float32 == "float32".
+: x.dtype -> string
+The dtype's name: la.float32 == "float32".
+> la.tensor{1, 2}.dtype, la.tensor{1.5}.dtype
+int64    float32
+see: to, promote_types
 == x.ndim
-: x.ndim
+: x.ndim -> integer
 The number of dims.
+> la.zeros(2, 3).ndim, la.tensor(7).ndim
+2    0
+see: x:dim, x.shape
 == x.device
-: x.device
-"cpu" or "meta" (shapes without data).
+: x.device -> string
+"cpu", "meta" (shapes without data) or a device that a host has registered.
+> la.zeros(1000000, 1000000, {device = "meta"}):sum(1).shape
+{1000000}
+see: to, x:is_meta
 == x.names
-: x.names
-The dims' names as a list with "*" for none, or nil.
+: x.names -> list
+The dims' names as a list with "*" for none, or nil. May be assigned.
+> x = la.zeros(2, 3, {names = {"N", "C"}})
+> x.names
+{"N", "C"}
+> x:sum("C").names
+{"N"}
+see: x:rename, x:align_to, x:refine_names
 == x.grad
-: x.grad
-The gradient that backward left, a tensor, or nil; nil and tensors of x's shape
-and dtype may be assigned.
+: x.grad -> tensor
+The gradient that backward left, or nil; nil and tensors of x's shape and dtype
+may be assigned.
+> w = la.tensor({3.}, {requires_grad = true})
+> (w * w):backward()
+> w.grad
+tensor([6.])
+see: x:backward, grad, x:zero_grad
 == x.data
-: x.data
-The elements of x without its history, as x:detach(). May be assigned a
-tensor: x then has its elements, dtype and sizes.
+: x.data -> tensor
+The elements of x without its history, as x:detach(). May be assigned a tensor:
+x then has its elements, dtype and sizes.
+> w = la.ones(2, {requires_grad = true})
+> w.data:mul_(3)
+tensor([3., 3.])
+> w
+tensor([3., 3.], requires_grad=True)
+see: detach, set_data
 == x.requires_grad
-: x.requires_grad
+: x.requires_grad -> boolean
 Are gradients recorded for x? May be assigned on a leaf.
+> w = la.ones(2)
+> w.requires_grad = true
+> (w * 2).requires_grad
+true
+see: x:requires_grad_, no_grad, x.is_leaf
 == x.grad_fn
-: x.grad_fn
+: x.grad_fn -> string
 The name of the recorded operation that made x; nil for a leaf.
+> la.ones(2, {requires_grad = true}):exp().grad_fn
+ExpBackward
+see: grad_graph, x.is_leaf
 == x.is_leaf
-: x.is_leaf
+: x.is_leaf -> boolean
 Is x made by the user, not by a recorded operation?
+> w = la.ones(2, {requires_grad = true})
+> w.is_leaf, (w * 2).is_leaf
+true    false
+see: x.requires_grad, x:retain_grad
 == x._version
-: x._version
+: x._version -> integer
 How often x, a view of it or what it was detached from was changed in place.
+> x = la.ones(2)
+> x:add_(1)
+tensor([2., 2.])
+> x._version
+1
+see: x:backward
 == ...
-: ...
-As an index, all dims that the others leave: x[{"...", 1}]; x["..."] is all
-of x. la.ellipsis is the same string.
+: x["..."] -> tensor
+As an index, all dims that the others leave: x[{"...", 1}]; x["..."] is all of
+x. la.ellipsis is the same string.
+> la.range(6):view(1, 2, 3)[{"...", 1}]
+tensor([[1, 4]])
+see: ellipsis, newaxis
 == x:dim
-: x:dim()
+: x:dim() -> integer
 The number of dims.
+> la.zeros(2, 3):dim()
+2
 aka: ndimension
+see: x.ndim
 == x:numel
-: x:numel()
+: x:numel() -> integer
+: la.numel(x) -> integer
 How many elements x has.
+> la.zeros(2, 3):numel()
+6
 aka: nelement
+see: x.shape, x:nbytes
 == x:size
-: x:size([dim])
-The sizes as several integers, or one of them; a dim may be a name.
+: x:size([dim]) -> integer, ...
+The sizes as several integers, or one of them; a dim may be a name. x.shape
+gives a list.
+> rows, columns = la.zeros(2, 3):size()
+> rows, columns, la.zeros(2, 3):size(-1)
+2    3    3
+see: x.shape
 == x:stride
-: x:stride([dim])
+: x:stride([dim]) -> integer, ...
 Steps along the dims, in elements.
+> la.zeros(2, 3):stride()
+3    1
+> la.zeros(2, 3):t():stride()
+1    3
+see: x:is_contiguous, as_strided
 == x:storage_offset
-: x:storage_offset()
+: x:storage_offset() -> integer
 The position of the first element in the storage, from 1.
+> la.zeros(2, 3)[2]:storage_offset()
+4
+see: x:stride, x:storage
 == x:element_size
-: x:element_size()
+: x:element_size() -> integer
 Bytes of an element.
+> la.ones(1):element_size()
+4
 aka: itemsize
+see: x:nbytes, finfo
 == x:nbytes
-: x:nbytes()
+: x:nbytes() -> integer
 Bytes of all elements.
+> la.ones(10, 10):nbytes()
+400
+see: x:untyped_storage_size, memory
 == x:untyped_storage_size
-: x:untyped_storage_size()
+: x:untyped_storage_size() -> integer
 Bytes of the storage, which views share.
+> la.ones(10)[1]:untyped_storage_size()
+40
+see: x:storage
 == x:is_contiguous
-: x:is_contiguous([memory_format])
+: x:is_contiguous([memory_format]) -> boolean
 Do the elements lie in order without gaps?
+> la.ones(2, 3):is_contiguous(), la.ones(2, 3):t():is_contiguous()
+true    false
+see: contiguous, x:stride
 == x:is_meta
-: x:is_meta()
+: x:is_meta() -> boolean
 Is x on the meta device?
-== x:is_set_to
-: x:is_set_to(y)
-Same storage, offset, sizes and strides?
+> la.ones(2, {device = "meta"}):is_meta()
+true
+see: x.device
+== x:is_complex
+: x:is_complex() -> boolean
+: la.is_complex(x) -> boolean
+Is the dtype complex?
+> la.ones(1):cfloat():is_complex()
+true
+see: isdtype, x:is_floating_point
+== x:is_floating_point
+: x:is_floating_point() -> boolean
+: la.is_floating_point(x) -> boolean
+Is the dtype a real floating-point one?
+> la.tensor{1}:is_floating_point(), la.tensor{1.5}:is_floating_point()
+false    true
+see: x:is_complex, finfo
+== x:is_signed
+: x:is_signed() -> boolean
+: la.is_signed(x) -> boolean
+Can the dtype hold negative numbers?
+> la.tensor{1}:byte():is_signed()
+false
+see: iinfo
+== x:is_conj
+: x:is_conj() -> boolean
+: la.is_conj(x) -> boolean
+Is x read as the conjugate of what is stored?
+> la.ones(1):cfloat():conj():is_conj()
+true
+see: conj, resolve_conj
+== x:is_neg
+: x:is_neg() -> boolean
+: la.is_neg(x) -> boolean
+Is x read as the negative of what is stored?
+> la.ones(1):cfloat():conj().imag:is_neg()
+true
+see: resolve_neg
 == x:data_ptr
-: x:data_ptr()
-The address of the first element, an integer. Not in a sandbox.
+: x:data_ptr() -> integer
+The address of the first element, for other libraries. Not in a sandbox.
+> x = la.ones(4)
+> x[2]:data_ptr() - x:data_ptr()
+4
+see: x:to_dlpack, x:lock
 == x:item
-: x:item([i, j, ...])
-One element as a Lua value (complex: two numbers).
+: x:item([i, j, ...]) -> number
+One element as a Lua value (complex: two numbers): what if, for and
+string.format want.
+> la.tensor{{1, 2}, {3, 4}}:item(2, 1)
+3
+> string.format("%.2f", la.tensor{1., 2}:mean():item())
+1.50
+! More than one element, without indices.
+see: x:totable, x:tonumber
 == x:tonumber
-: x:tonumber()
+: x:tonumber() -> number
 The only element as a float, of any dtype without an imaginary part.
+> la.tensor{7}:tonumber()
+7.0
+see: x:item, x:tointeger
 == x:tointeger
-: x:tointeger()
+: x:tointeger() -> integer
 The only element as an integer; a fraction is an error.
+> la.tensor{7.}:tointeger()
+7
+see: x:item
 == x:totable
-: x:totable()
+: x:totable() -> table
 Nested tables of the values; complex ones as {re, im}.
+> la.tensor{{1, 2}, {3, 4}}:totable()
+{{1, 2}, {3, 4}}
 aka: tolist
+see: tensor, x:item
 == x:describe
-: x:describe()
+: x:describe() -> table
+: la.describe(x) -> table
 A table of shape, dtype, nan and inf (how many) and, of the finite elements,
 min, max, mean, std and histogram; print shows it.
+> print(la.range(100):describe())
+int64 of 100
+min 1, max 100, mean 50.5, std 29.0115
+1 |████████████████████| 100
 aka: summary
+see: histc, x.shape
 == x:tostring_raw
-: x:tostring_raw()
-The bytes of the elements in order, a string.
+: x:tostring_raw() -> string
+The bytes of the elements in order.
+> #la.ones(3):tostring_raw()
+12
 aka: tobytes
+see: from_raw, save
 == x:iter
-: x:iter([dim])
-for i, row in x:iter() do: views along dim 1, or another one.
+: x:iter([dim]) -> iterator
+Views along dim 1, or another one, with their index. pairs(x) does the same.
+> for i, row in la.tensor{{1, 2}, {3, 4}}:iter() do print(i, row) end
+1    tensor([1, 2])
+2    tensor([3, 4])
+see: unbind
 == x:apply_
-: x:apply_(f)
-Every element v becomes f(v), in row-major order; nil keeps it. Complex
-elements are two numbers, both ways. An error of f leaves x as it was.
+: x:apply_(f) -> tensor
+Every element v becomes f(v), in row-major order; nil keeps it. Complex elements
+are two numbers, both ways. An error of f leaves x as it was. One call of Lua
+for each element: operations are a hundred times quicker.
+> la.range(4):apply_(function(v) return v % 2 == 0 and -v or nil end)
+tensor([ 1, -2,  3, -4])
+see: x:map_, where, from_function
 == x:map_
-: x:map_(y, f)
+: x:map_(y, f) -> tensor
 Every element a becomes f(a, b), where b is y's there (y broadcasts).
+> la.tensor{1, 2}:map_(la.tensor{10, 20}, function(a, b) return a + b end)
+tensor([11, 22])
+see: x:apply_, x:map2_
 == x:map2_
-: x:map2_(y, z, f)
+: x:map2_(y, z, f) -> tensor
 As map_ with f(a, b, c).
+> la.zeros(2):map2_(la.ones(2), la.ones(2),
+>>   function(a, b, c) return b + c end)
+tensor([2., 2.])
+see: x:map_
 == x:storage
-: x:storage()
+: x:storage() -> storage
 The memory behind x as an object: equal for tensors that share it, which it
-keeps alive. #s and s:nbytes() are its bytes; s:is_fixed() tells memory
-that can't be resized.
+keeps alive. #s and s:nbytes() are its bytes; s:is_fixed() tells memory that
+can't be resized.
+> x = la.ones(4)
+> x:storage() == x[1]:storage(), #x:storage()
+true    16
+see: x:untyped_storage_size, is_set_to
 == x:share
-: x:share()
-A handle, a string, under which another Lua state of this process gets the
-tensor with la.open, without a copy: both see the same elements, and take
-care not to use them at the same time. Not for tensors that require grad
-(share x:detach()), and not in a sandbox. The memory is kept until then.
+: x:share() -> string
+A handle under which another Lua state of this process gets the tensor with
+la.open, without a copy: both see the same elements, and take care not to use
+them at the same time. Not for tensors that require grad (share x:detach()), and
+not in a sandbox. The memory is kept until then.
+> x = la.ones(2)
+> y = la.open(x:share())
+> y:add_(1)
+tensor([2., 2.])
+> x
+tensor([2., 2.])
+see: open, parallel.map
+== open
+: la.open(handle) -> tensor
+The tensor that x:share() gave the handle of, in this or another Lua state. Each
+handle is opened once.
+> la.open(la.ones(2):share())
+tensor([1., 1.])
+see: x:share
 == x:free
 : x:free()
-Give the reference back now; x can't be used any more, views of it can.
+Give the reference back now; x can't be used any more, views of it can. local x
+<close> does it at the end of a block.
+> x = la.ones(1000)
+> x:free()
+> x
+tensor(freed)
+see: tidy, memory
 == x:lock
-: x:lock()
+: x:lock() -> tensor
 The storage can't be resized until unlock: a host keeps a pointer.
+> x = la.ones(2):lock()
+> x:unlock():resize_(3).shape
+{3}
+see: x:unlock, x:data_ptr
 == x:unlock
-: x:unlock()
+: x:unlock() -> tensor
 End of lock.
+> la.ones(2):lock():unlock()
+tensor([1., 1.])
+see: x:lock
 == x:new_tensor
-: x:new_tensor(data[, options])
+: x:new_tensor(data[, options]) -> tensor
 As la.tensor, with x's dtype.
-== x:requires_grad_
-: x:requires_grad_([on])
-Record gradients for this leaf (floating or complex); returns x.
-== x:retain_grad
-: x:retain_grad()
-backward also leaves the gradient of x, which is no leaf.
-== x:zero_grad
-: x:zero_grad()
-Forget x.grad.
-== x:detach_
-: x:detach_()
-Forget x's history; x becomes a leaf.
-== x:register_hook
-: x:register_hook(f)
-f(grad) runs when x's gradient is known; what it returns replaces it. The
-value returned has remove().
+> la.ones(1, {dtype = "float64"}):new_tensor({1, 2})
+tensor([1., 2.], dtype=float64)
+see: tensor, new_zeros
 == x:rename
-: x:rename{"N", "C"}, x:rename{C = "channel"}, x:rename()
+: x:rename{"N", "C"} -> tensor
+: x:rename{C = "channel"} -> tensor
+: x:rename() -> tensor
 A view with other names of dims, or without.
+> la.zeros(2, 3):rename{"N", "C"}.names
+{"N", "C"}
+see: x.names, x:refine_names
 == x:refine_names
-: x:refine_names(names)
+: x:refine_names(names) -> tensor
 Give names to dims that have none.
+> la.zeros(2, 3):refine_names("N", "C").names
+{"N", "C"}
+see: x:rename
 == x:align_to
-: x:align_to("N", "...", "C")
-Dims in this order of names, of size 1 where x has none.
+: x:align_to(names...) -> tensor
+Dims in this order of names, of size 1 where x has none; "..." are the others.
+> la.zeros(2, 3, {names = {"N", "C"}}):align_to("C", "H", "N").shape
+{3, 1, 2}
+see: x:rename, permute
+== x:to_dlpack
+: x:to_dlpack([{versioned = false, copy = false}]) -> userdata
+: la.to_dlpack(x) -> userdata
+Light userdata of a DLManagedTensor (DLManagedTensorVersioned) on x's memory
+(copy = true: on a copy), for a C library that takes it over and calls its
+deleter.
+> x = la.ones(2)
+> la.from_dlpack(x:to_dlpack()):data_ptr() == x:data_ptr()
+true
+see: from_dlpack, x:data_ptr
+== from_dlpack
+: la.from_dlpack(pointer[, {versioned =}]) -> tensor
+A tensor on the memory of such a struct, which is taken over; a tensor is
+returned as it is.
+> la.from_dlpack(la.ones(2):to_dlpack())
+tensor([1., 1.])
+see: x:to_dlpack
+== is_tensor
+: la.is_tensor(v) -> boolean
+Is v a tensor? True also for one that was freed.
+> la.is_tensor(la.ones(1)), la.is_tensor({1})
+true    false
+see: asarray
+== hash
+: la.hash(x) -> integer
+An integer from dtype, shape and elements, the same for every layout and
+machine; -0.0 and 0.0 differ, and so do NaN of other bits.
+> x = la.range(6):view(2, 3)
+> la.hash(x) == la.hash(x:t():contiguous():t())
+true
+source: XXH64
+see: equal
+== newaxis
+: la.newaxis -> value
+As an index, a new dim of size 1.
+> la.tensor{1, 2}[{la.newaxis, {}}].shape
+{1, 2}
+see: unsqueeze, ellipsis
+== ellipsis
+: la.ellipsis -> string
+As an index, all dims that the others leave: "...".
+> la.zeros(2, 3, 4)[{la.ellipsis, 1}].shape
+{2, 3}
+see: newaxis
+== pi, e
+: la.{pi,e} -> number
+The circle's number and Euler's.
+> la.pi, la.e
+3.1415926535898    2.718281828459
+see: inf
+== inf
+: la.inf -> number
+Infinity.
+> -la.inf < 0
+true
+see: nan, isinf
+== nan
+: la.nan -> number
+Not a number: equal to nothing.
+> la.nan == la.nan
+false
+see: isnan, inf
 ]==]
