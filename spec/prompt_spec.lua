@@ -116,6 +116,8 @@ describe("the prompt in a terminal", function()
     window:wait "did you mean softmax?"
     window:enter "x.shpe"
     window:wait "did you mean shape?"
+    window:enter "x:sum{kepdim = true}"
+    window:wait "did you mean keepdim?"
     window:enter "zeros(2)"
     window:wait "did you mean la.zeros?"
     window:enter ":tb"

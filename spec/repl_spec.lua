@@ -175,6 +175,25 @@ describe("the prompt", function()
     assert.same("string\nse\n", r.out:sub(1, 10))
     assert.truthy(r.out:find("\n0\n0\n$"))
   end)
+
+  it("completes what calls are known to give, and their keywords", function()
+    local r = prompt("local complete = require 'lunarray.repl.complete'\n"
+      .. "optim = require 'lunarray.optim'\n"
+      .. "function c(text) print(table.concat(complete.words(text), ' ')) end\n"
+      .. "c 'optim.SGD({}):ste' c 'la.fft.rfft(x, {nor' c 'la.rand(2).sha'\n"
+      .. "c 'la.rand(2):sum():mea' c 'la.max(x, 1, {keep'\n"
+      .. "c 'optim.SGD({}, {mom'\n")
+    assert.same("step\nnorm =\nshape share\nmean\nkeepdim =\nmomentum =\n",
+      r.out)
+  end)
+
+  it("answers ? with the page of a word, or a list of words", function()
+    local r = prompt("?sum\n?fouri\n?sofmax\n")
+    assert.truthy(r.out:find("^x:sum%("))
+    assert.truthy(r.out:find("\nfft.fft +The discrete Fourier transform"))
+    assert.truthy(r.out:find("\nnothing is known of 'sofmax': did you mean "
+      .. "softmax?", 1, true))
+  end)
 end)
 
 describe("Ctrl-C", function()

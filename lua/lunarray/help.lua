@@ -7,12 +7,14 @@
 --   help.names(owner[, word])  what can follow "la.", "x:", "nn.", "net:" ...
 --   help.keywords(name)        the keywords that a call takes
 --   help.returns(name)         what a call gives: "tensor", "nn.Linear", ...
+--   help.name_of(value)        the name of a function or a class of the library
 --   help.near(word[, owner])   names like a mistyped one, the nearest first
 --   help.search(word)          rows whose name or text has the word
 --
 -- An owner is "la", "tensor" (methods and properties), a theme ("fft"), a
 -- module ("nn") or a class ("nn.Module", "optim.Optimizer").
 local la = require "lunarray"
+local near = require "lunarray.near"
 local page = require "lunarray.help.page"
 local rows = require "lunarray.help.rows"
 
@@ -104,10 +106,10 @@ function help.page(name)
   end
   local text = help.text(name)
   if text then return text end
-  local near = help.near(name)
-  return #near == 0 and "nothing is known by that name\n"
+  local others = help.near(name)
+  return #others == 0 and "nothing is known by that name\n"
     or page.sentence("nothing is known by that name; did you mean "
-      .. table.concat(near, ", ", 1, math.min(3, #near)) .. "?")
+      .. table.concat(others, ", ", 1, math.min(3, #others)) .. "?")
 end
 
 -- ---- lists ----
@@ -208,34 +210,27 @@ end
 function help.returns(name)
   local row = help.find(name)
   if not row then return nil end
-  if row.kind == "class" then return row.name end
   local first = row.calls[1] and row.calls[1].returns[1]
+  if row.kind == "class" and not (first and first.type:find("%.")) then
+    return row.name
+  end
   return first and first.type
 end
 
--- ---- like words ----
-
--- The number of letters to change, add, drop or swap between a and b; 'most'
--- or more is not counted on.
-local function distance(a, b, most)
-  if math.abs(#a - #b) >= most then return most end
-  local before, last = nil, {}
-  for j = 0, #b do last[j] = j end
-  for i = 1, #a do
-    local row = {[0] = i}
-    for j = 1, #b do
-      local same = a:byte(i) == b:byte(j)
-      row[j] = math.min(last[j] + 1, row[j - 1] + 1,
-        last[j - 1] + (same and 0 or 1))
-      if before and j > 1 and a:byte(i) == b:byte(j - 1)
-        and a:byte(i - 1) == b:byte(j) then
-        row[j] = math.min(row[j], before[j - 2] + 1)
-      end
+-- The name under which a function, a class or a table of the library has a row;
+-- nil for other values. Modules count that the program has required.
+function help.name_of(value)
+  if value == nil then return nil end
+  for _, row in ipairs(rows.all().list) do
+    local owner = row.owner == "la" and la or rawget(la, row.owner)
+      or package and package.loaded["lunarray." .. row.owner]
+    if type(owner) == "table" and rawequal(rawget(owner, row.short), value) then
+      return row.name
     end
-    before, last = last, row
   end
-  return last[#b]
 end
+
+-- ---- like words ----
 
 -- Names that 'word' may stand for, the nearest first, at most ten: of one owner
 -- or of all. A word of up to three letters may have one wrong, others a third.
@@ -245,7 +240,7 @@ function help.near(word, owner)
   local most = math.min(3, #short // 3) + 1
   local found, seen = {}, {}
   local function try(name, shown)
-    local d = distance(short, name:lower(), most + 1)
+    local d = near.distance(short, name:lower(), most)
     if d <= most and not seen[shown] then
       seen[shown] = true
       found[#found + 1] = {shown, d + (shown:find(prefix or "\0", 1, true) == 1

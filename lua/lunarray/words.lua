@@ -20,6 +20,7 @@ return {
   {"autograd", "Gradients"},
   {"signal", "Signals"},
   {"image", "Images"},
+  {"audio", "Sound"},
   {"nn", "Modules: classes, containers, initial values"},
   {"nn_layer", "Modules: layers"},
   {"nn_function", "Modules: activations and losses"},

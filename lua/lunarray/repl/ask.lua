@@ -1,37 +1,15 @@
 -- lunarray.repl.ask: what "?" answers.
 local la = require "lunarray"
+local help = require "lunarray.help"
 local is_tensor = require "lunarray.tensors".is_tensor
 local names = require "lunarray.repl.names"
 local pretty = require "lunarray.repl.pretty"
 
 local ask = {}
 
-local NOTHING = "nothing is known"
-
 local function help_of(name)
-  local ok, text = pcall(la.help, name)
-  if ok and type(text) == "string" and not text:find(NOTHING, 1, true) then
-    return (text:gsub("%s+$", ""))
-  end
-end
-
--- The name under which a function of the library is known.
-local function known_name(value)
-  for name, other in next, la do
-    if rawequal(other, value) and type(name) == "string" then return name end
-  end
-  for _, part in ipairs{"fft", "linalg", "special", "game", "image",
-    "signal"} do
-    local t = rawget(la, part)
-    for name, other in next, type(t) == "table" and t or {} do
-      if rawequal(other, value) then return part .. "." .. name end
-    end
-  end
-  for _, part in ipairs{"nn", "optim", "data", "plot"} do
-    for name, other in next, package.loaded["lunarray." .. part] or {} do
-      if rawequal(other, value) then return part .. "." .. name end
-    end
-  end
+  local text = name and help.text(name)
+  return text and (text:gsub("%s+$", ""))
 end
 
 -- The lines of a Lua function; nil for functions in C and lost sources.
@@ -64,8 +42,7 @@ local function signature(f)
 end
 
 local function of_function(f, sources, whole)
-  local name = known_name(f)
-  local text = name and help_of(name)
+  local text = help_of(help.name_of(f))
   if text and not whole then return text end
   local source = whole and source_of(f, sources)
   if source then return source end
@@ -82,8 +59,7 @@ local function of_value(value, sources, whole)
   if type(value) == "function" then
     return of_function(value, sources, whole)
   end
-  local name = type(value) == "table" and known_name(value)
-  local text = name and help_of(name)
+  local text = type(value) == "table" and help_of(help.name_of(value))
   if text then return text end
   if type(value) == "table" then
     local list = {}
@@ -99,48 +75,10 @@ end
 
 -- ---- searching ----
 
--- "fft.fft" of the row fft_fft.
-local function public_name(name)
-  local theme, rest = name:match("^(%a+)_(.+)$")
-  local t = theme and rawget(la, theme)
-  return type(t) == "table" and rawget(t, rest) and theme .. "." .. rest or name
-end
-
--- Names that have 'word' in them, and operations whose text has it.
-local function search(word)
-  local found, seen = {}, {}
-  local lower = word:lower()
-  local function add(name, doc)
-    if seen[name] then return end
-    seen[name] = true
-    found[#found + 1] = {name, doc and doc:match("^[^\n]*") or ""}
-  end
-  for _, row in ipairs(la.operations()) do
-    if row.name:lower():find(lower, 1, true)
-      or (row.doc or ""):lower():find(lower, 1, true) then
-      add(public_name(row.name), row.doc)
-    end
-  end
-  for name, value in next, la do
-    if type(name) == "string" and name:lower():find(lower, 1, true)
-      and type(value) == "function" then
-      local text = help_of(name)
-      add(name, text and text:match("\n%s*([^\n]+)"))
-    end
-  end
-  table.sort(found, function(a, b)
-    local x = a[1]:find(lower, 1, true) or 99
-    local y = b[1]:find(lower, 1, true) or 99
-    if x ~= y then return x < y end
-    return a[1] < b[1]
-  end)
-  return found
-end
-
 local function list_text(found, width)
   local lines, most = {}, 40
   for i = 1, math.min(#found, most) do
-    local line = ("%-20s %s"):format(found[i][1], found[i][2])
+    local line = ("%-20s %s"):format(found[i].name, found[i].brief)
     if utf8.len(line) and utf8.len(line) > width then
       line = line:sub(1, utf8.offset(line, width - 2) - 1) .. "..."
     end
@@ -161,10 +99,9 @@ function ask.about(word, evaluate, sources, whole, width)
   end
   local text = help_of(word)
   if text then return text end
-  local found = search(word:match("[%w_]+$") or word)
+  local found = help.search(word:match("[%w_]+$") or word)
   if #found > 0 then return list_text(found, width) end
-  local set = names.of(la)
-  local near = names.nearest(word:match("[%w_]+$") or word, set)
+  local near = help.near(word)[1]
   return ("nothing is known of '%s'%s"):format(word,
     near and (": did you mean %s?"):format(near) or "")
 end

@@ -4,8 +4,8 @@
 -- to, and the calls and indices between. Paths are followed in the user's
 -- variables; of a call only what its callee is known to return is used. Nothing
 -- is run but __index.
-local la = require "lunarray"
 local is_tensor = require "lunarray.tensors".is_tensor
+local help = require "lunarray.help"
 local chunk = require "lunarray.repl.chunk"
 local names = require "lunarray.repl.names"
 
@@ -73,39 +73,48 @@ end
 
 local TENSOR = {}        -- some tensor, at hand or not
 
--- Does the function of la or the method of that name return a tensor first?
-local function gives_tensor(name)
-  local ok, text = pcall(la.help, name)
-  return ok and text:find("%-> %(?Tensor") ~= nil
+-- Keys of tables that stand for what is not at hand: an object of a class of
+-- the table of words, an object of a module's class, a method or function.
+local CLASS, INSTANCE, METHOD = {}, {}, {}
+
+-- What a call of a word gives first: a value, {[CLASS] = name}, or nil.
+local function result_of(name)
+  local kind = name and help.returns(name)
+  if kind == "tensor" then return TENSOR end
+  if kind == "string" then return "" end
+  local row = kind and help.find(kind)
+  return row and row.kind ~= "property" and {[CLASS] = row.name} or nil
 end
 
 local function follow_name(value, name)
-  if value == TENSOR then return {method = name} end
+  if value == TENSOR then return {[METHOD] = "x:" .. name} end
+  if type(value) == "table" and rawget(value, CLASS) then
+    local known = help.names(value[CLASS])[name]
+      or help.find("nn.Module:" .. name)
+    return known and {[METHOD] = known.name}
+  end
   local ok, found = pcall(function() return value[name] end)
   if not ok or found == nil then return nil end
   if is_tensor(value) and type(found) == "function" then
-    return {method = name}
+    return {[METHOD] = "x:" .. name}
   end
   return found
 end
 
 -- What a call of 'value' gives, as far as that is known without it.
-local function follow_call(value, name)
+local function follow_call(value)
   if type(value) == "table" then
-    if value.method then
-      return gives_tensor(value.method) and TENSOR or nil
-    end
+    if rawget(value, METHOD) then return result_of(value[METHOD]) end
     local nn = package.loaded["lunarray.nn"]
     if nn and nn.is_module(value) then return TENSOR end
-    if rawget(value, "_meta") then return {instance = value} end
-  elseif type(value) == "function" and name and rawget(la, name) == value
-    and (gives_tensor(name) or name == "tensor" or name == "asarray") then
-    return TENSOR
+    if rawget(value, "_meta") then return {[INSTANCE] = value} end
+  elseif type(value) == "function" then
+    return result_of(help.name_of(value))
   end
 end
 
 local function follow(steps, locals)
-  local value, name = nil, nil
+  local value = nil
   for i, step in ipairs(steps) do
     local kind = step[1]
     if i == 1 then
@@ -115,7 +124,7 @@ local function follow(steps, locals)
         if value == nil then value = rawget(_G, step[2]) end
       end
     elseif kind == "call" then
-      value = follow_call(value, name)
+      value = follow_call(value)
     elseif kind == "index" then
       if not (value == TENSOR or is_tensor(value)) then return nil end
       value = TENSOR
@@ -123,16 +132,20 @@ local function follow(steps, locals)
       value = follow_name(value, step[2])
     end
     if value == nil then return nil end
-    name = step[2]
   end
   return value
 end
 
 local function names_of(value)
   if value == TENSOR then return names.of_tensors() end
-  if type(value) == "table" and value.instance and value.instance._meta then
-    local set = names.of(value.instance)
+  if type(value) == "table" and rawget(value, INSTANCE) then
+    local set = names.of(value[INSTANCE])
     set.super = nil
+    return set
+  end
+  if type(value) == "table" and rawget(value, CLASS) then
+    local set = {}
+    for name in next, help.names(value[CLASS]) do set[name] = true end
     return set
   end
   return names.of(value)
@@ -140,8 +153,18 @@ end
 
 -- ---- other words ----
 
+-- The word that the expression before 'stop' is a call of.
+local function callee(text, stop, locals)
+  local steps = steps_before(text, stop)
+  local value = steps and follow(steps, locals)
+  if type(value) == "table" and rawget(value, METHOD) then
+    return value[METHOD]
+  end
+  return help.name_of(value) or text:sub(1, stop):match("([%w_.:]+)$")
+end
+
 -- Names of keywords that the call around the cursor takes, with "=".
-local function keywords(text, set)
+local function keywords(text, set, locals)
   local depth, k = 0, #text
   while k >= 1 do
     local c = text:sub(k, k)
@@ -155,19 +178,9 @@ local function keywords(text, set)
     end
     k = k - 1
   end
-  local name = k > 1 and text:sub(1, k - 1):match("([%w_.:]+)$")
-  if not name then return end
-  local ok, help = pcall(la.help, name:match("[%w_]+$"))
-  if name:find("^[%w_]+%.[%w_]+$") and not name:find("^la%.") then
-    ok, help = pcall(la.help, name)
-  end
-  if not ok then return end
-  for signature in help:gmatch("[^\n]+") do
-    if not signature:find("^    ") then
-      for word in signature:gmatch("([%a_][%w_]*)%s*=") do
-        set[word .. " ="] = true
-      end
-    end
+  local name = k > 1 and callee(text, k - 1, locals)
+  for _, keyword in ipairs(name and help.keywords(name) or {}) do
+    set[keyword.name .. " ="] = true
   end
 end
 
@@ -280,7 +293,7 @@ local function candidates(text, locals, list)
   end
   if word == "" and not text:find("[%(,{]%s*$") then return {}, word end
   local set = {}
-  keywords(text, set)
+  keywords(text, set, locals)
   if word ~= "" then
     for name in next, words_set(KEYWORDS) do set[name] = true end
     for name in next, names.of(_G) do set[name] = true end

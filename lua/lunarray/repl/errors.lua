@@ -3,6 +3,7 @@
 local is_tensor = require "lunarray.tensors".is_tensor
 local chunk = require "lunarray.repl.chunk"
 local names = require "lunarray.repl.names"
+local near = require "lunarray.near"
 local pretty = require "lunarray.repl.pretty"
 
 local errors = {}
@@ -117,26 +118,37 @@ local function nearest(kind, word, at)
     end
     local set = names.of(_G)
     for name in next, at.variables do set[name] = true end
-    local near = names.nearest(word, set)
-    if near or type(library) ~= "table" then return near end
-    near = names.nearest(word, names.of(library))
-    return near and "la." .. near
+    local meant = near.nearest(word, set)
+    if meant or type(library) ~= "table" then return meant end
+    meant = near.nearest(word, names.of(library))
+    return meant and "la." .. meant
   end
   local owner = at.code:match("([%a_][%w_%.]*)%s*[.:]%s*" .. escape(word)
     .. "%f[^%w_]")
   local value = owner and value_of(owner, at.variables)
   if value == nil and kind == "method" then
-    return names.nearest(word, names.of_tensors())
+    return near.nearest(word, names.of_tensors())
   end
-  return names.nearest(word, names.of(value))
+  return near.nearest(word, names.of(value))
+end
+
+-- The key of a table of keywords that was meant, of those that the message says
+-- are known.
+local function keyword_of(message)
+  local word, list = message:match("unknown %a+ '([%w_]+)' %(known: ([^)]*)%)")
+  local known = {}
+  for name in (list or ""):gmatch("[%w_]+") do known[name] = true end
+  return word and near.nearest(word, known)
 end
 
 local function hint_of(message, at)
+  local keyword = keyword_of(message)
+  if keyword then return ("did you mean %s?"):format(keyword) end
   local kind, word = message:match("nil value %((%a+) '([%w_]+)'%)")
   if not kind or kind == "local" or kind == "upvalue" then return nil end
   if kind == "constant" then return nil end
-  local near = nearest(kind, word, at)
-  return near and ("did you mean %s?"):format(near)
+  local meant = nearest(kind, word, at)
+  return meant and ("did you mean %s?"):format(meant)
 end
 
 -- The tensors that the line of code names, with their shapes.
@@ -192,9 +204,9 @@ function errors.hint_of_nil(text, locals)
   if not is_tensor(value) then return nil end
   local set = names.of(value)
   if set[word] then return nil end
-  local near = names.nearest(word, set)
+  local meant = near.nearest(word, set)
   return ("a tensor has no %s"):format(word)
-    .. (near and (": did you mean %s?"):format(near) or "")
+    .. (meant and (": did you mean %s?"):format(meant) or "")
 end
 
 return errors

@@ -1,25 +1,10 @@
 -- lunarray.repl.names: what a value answers to, for completion and for hints.
-local la = require "lunarray"
+local help = require "lunarray.help"
 local is_tensor = require "lunarray.tensors".is_tensor
 
 local names = {}
 
 local WORD = "^[%a_][%w_]*$"
-
--- The methods and properties of tensors; those of one that is at hand where
--- the library's table is out of reach.
-local function tensor_table()
-  local mt = debug.getregistry()["lunarray.Tensor"]
-  local index = type(mt) == "table" and rawget(mt, "__index")
-  for k = 1, 20 do
-    local name, value = nil, nil
-    if type(index) == "function" then
-      name, value = debug.getupvalue(index, k)
-    end
-    if type(value) == "table" and rawget(value, "sum") then return value end
-    if not name then return {} end
-  end
-end
 
 local function add(seen, t)
   for key in next, t do
@@ -58,7 +43,7 @@ end
 -- letter; those that the library keeps for itself, with _, are left out).
 function names.of(value)
   local seen = {}
-  if is_tensor(value) then add(seen, tensor_table())
+  if is_tensor(value) then add(seen, help.names("tensor"))
   elseif type(value) == "string" then add(seen, string)
   elseif type(value) == "table" then
     add_chain(seen, value)
@@ -74,44 +59,10 @@ function names.of(value)
 end
 
 -- What a tensor answers to, without one.
-function names.of_tensors() return names.of(la.zeros(0)) end
-
--- How many letters differ: insertions, deletions, changes and exchanges of
--- neighbours (the restricted Damerau-Levenshtein distance), up to 'most'.
-local function distance(a, b, most)
-  if math.abs(#a - #b) > most then return most + 1 end
-  local older, old = nil, {}
-  for j = 0, #b do old[j] = j end
-  for i = 1, #a do
-    local now = {[0] = i}
-    for j = 1, #b do
-      local same = a:byte(i) == b:byte(j)
-      local d = math.min(old[j] + 1, now[j - 1] + 1,
-        old[j - 1] + (same and 0 or 1))
-      if i > 1 and j > 1 and a:byte(i) == b:byte(j - 1)
-        and a:byte(i - 1) == b:byte(j) then
-        d = math.min(d, older[j - 2] + 1)
-      end
-      now[j] = d
-    end
-    older, old = old, now
-  end
-  return old[#b]
-end
-
--- The name of the set that 'word' was meant to be; nil when none is near.
-function names.nearest(word, set)
-  local best, least = nil, math.min(2, #word // 3) + 1
-  for name in next, set do
-    local d = name:lower() == word:lower() and 0
-      or distance(word, name, least)
-    if d < least or d == least and best and name < best then
-      if d <= math.min(2, math.max(1, #word // 3)) then
-        best, least = name, d
-      end
-    end
-  end
-  return best
+function names.of_tensors()
+  local seen = {}
+  add(seen, help.names("tensor"))
+  return seen
 end
 
 return names
