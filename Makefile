@@ -361,10 +361,10 @@ differential: all $(BENCH_PYTHON)
 	$(BENCH_PYTHON) tools/differential.py $(DIFFERENTIAL)
 # Collective calls through tensors next to the bare ones of MPI; RANKS=4 for more.
 RANKS ?= 2
+MPIRUN ?= mpirun
 bench-mpi: all
-	$(MPICC) -O2 bench/mpi_calls.c -o $(BUILD)/mpi_calls
-	mpirun -n $(RANKS) $(BUILD)/mpi_calls > $(BUILD)/mpi_calls.txt
-	LUNARRAY_NUM_THREADS=1 mpirun -n $(RANKS) $(PROGRAM) bench/mpi_calls.lua $(BUILD)/mpi_calls.txt
+	$(MPICC) -O2 -fPIC -shared -Iinclude $(LUA_CFLAGS) bench/mpi_calls.c -o $(BUILD)/mpi_calls.so
+	LUNARRAY_NUM_THREADS=1 $(MPIRUN) -n $(RANKS) $(PROGRAM) bench/mpi_calls.lua $(BUILD)/mpi_calls.so $(BENCH_ARGS)
 bench-sweep: all $(BUILD)/floor.so $(BENCH_PYTHON)
 	BENCH_PYTHON=$(BENCH_PYTHON) $(LUA) bench/sweep.lua $(BENCH_ARGS)
 build/peers/bin/python:

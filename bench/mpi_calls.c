@@ -1,83 +1,80 @@
 /*
-** Collective calls of MPI on plain buffers, as bench/mpi_calls.lua makes them
-** through tensors: a line "name bytes microseconds" each, the least mean of
-** several groups of calls, from rank 0.
+** The bare collective calls of MPI for bench/mpi_calls.lua, on the memory of
+** the same tensors and in the same process as those that go through Lua, so
+** that pairs of times are comparable on a machine with other work.
 **
-**     mpicc -O2 bench/mpi_calls.c -o build/mpi_calls
-**     mpirun -n 2 build/mpi_calls
+**     mpicc -O2 -fPIC -shared -Iinclude bench/mpi_calls.c -o build/mpi_calls.so
 */
+#include <lauxlib.h>
+#include <lua.h>
 #include <mpi.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-enum { GROUPS = 9 };
+#include "lunarray.h"
 
-static float *from, *to;
-static int size;
+typedef struct work {
+    la_tensor *x, *out;
+    float *from, *to;
+    int n, size;
+} work;
 
-static void all_reduce(int n)
+static void all_reduce(const work *w)
 {
-    MPI_Allreduce(MPI_IN_PLACE, from, n, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Allreduce(MPI_IN_PLACE, w->from, w->n, MPI_FLOAT, MPI_SUM,
+                  MPI_COMM_WORLD);
 }
 
-static void bcast(int n)
+/* As a host in C does it: the address of the tensor and the mark at each call.
+*/
+static void host_all_reduce(const work *w)
 {
-    MPI_Bcast(from, n, MPI_FLOAT, 0, MPI_COMM_WORLD);
+    if (la_mark_written(w->x)) return;
+    MPI_Allreduce(MPI_IN_PLACE, la_tensor_data(w->x),
+                  (int)la_tensor_numel(w->x), MPI_FLOAT, MPI_SUM,
+                  MPI_COMM_WORLD);
 }
 
-static void all_gather(int n)
+static void bcast(const work *w)
 {
-    MPI_Allgather(from, n, MPI_FLOAT, to, n, MPI_FLOAT, MPI_COMM_WORLD);
+    MPI_Bcast(w->from, w->n, MPI_FLOAT, 0, MPI_COMM_WORLD);
 }
 
-static void all_to_all(int n)
+static void all_gather(const work *w)
 {
-    MPI_Alltoall(from, n / size, MPI_FLOAT, to, n / size, MPI_FLOAT,
-                 MPI_COMM_WORLD);
+    MPI_Allgather(w->from, w->n, MPI_FLOAT, w->to, w->n, MPI_FLOAT,
+                  MPI_COMM_WORLD);
 }
 
-static double group(void (*call)(int), int n, int calls)
+static void all_to_all(const work *w)
 {
-    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Alltoall(w->from, w->n / w->size, MPI_FLOAT, w->to, w->n / w->size,
+                 MPI_FLOAT, MPI_COMM_WORLD);
+}
+
+static void (*const known[])(const work *) = {
+    all_reduce, host_all_reduce, bcast, all_gather, all_to_all
+};
+
+/* In the order of 'known'.
+** run(name, x, out, calls): seconds of so many calls. */
+static int fn_run(lua_State *L)
+{
+    const char *names[] = {"all_reduce", "host", "bcast", "all_gather",
+                           "all_to_all", NULL};
+    int k = luaL_checkoption(L, 1, NULL, names);
+    work w = {la_check(L, 2), la_check(L, 3), NULL, NULL, 0, 1};
+    lua_Integer calls = luaL_checkinteger(L, 4);
+    w.from = la_tensor_data(w.x);
+    w.to = la_tensor_data(w.out);
+    w.n = (int)la_tensor_numel(w.x);
+    MPI_Comm_size(MPI_COMM_WORLD, &w.size);
     double start = MPI_Wtime();
-    for (int k = 0; k < calls; k++) call(n);
-    return (MPI_Wtime() - start) / calls * 1e6;
+    for (lua_Integer i = 0; i < calls; i++) known[k](&w);
+    lua_pushnumber(L, MPI_Wtime() - start);
+    return 1;
 }
 
-static void measure(const char *name, void (*call)(int), int bytes, int rank)
+LA_API int luaopen_mpi_calls(lua_State *L)
 {
-    int n = bytes / 4, calls = bytes < 65536 ? 2000 : (256 << 20) / bytes / 8;
-    double least = 1e30;
-    if (calls > 2000) calls = 2000;
-    if (calls < 4) calls = 4;
-    for (int k = 0; k < GROUPS; k++) {
-        double t = group(call, n, calls);
-        if (t < least) least = t;
-    }
-    if (rank == 0) printf("%s %d %.3f\n", name, bytes, least);
-}
-
-int main(int argc, char **argv)
-{
-    int rank;
-    size_t most = (size_t)64 << 20;
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    from = malloc(most);
-    to = malloc(most * (size_t)size);
-    if (!from || !to) return 1;
-    memset(from, 0, most);
-    memset(to, 0, most * (size_t)size);
-    for (int bytes = 8; bytes <= 64 << 20; bytes *= 8) {
-        measure("all_reduce", all_reduce, bytes, rank);
-        measure("bcast", bcast, bytes, rank);
-        measure("all_gather", all_gather, bytes, rank);
-        if (bytes / 4 >= size) measure("all_to_all", all_to_all, bytes, rank);
-    }
-    free(from);
-    free(to);
-    MPI_Finalize();
-    return 0;
+    lua_pushcfunction(L, fn_run);
+    return 1;
 }

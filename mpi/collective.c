@@ -45,26 +45,10 @@ static int next_part(const bytes *b, int64_t done)
     return (int)(rest < most ? rest : most);
 }
 
-/* Whether raw.all_reduce takes the tensor as it is; nothing is raised. */
-static bool reduces(lua_State *L)
-{
-    la_tensor *t = la_test(L, 2);
-    MPI_Datatype type;
-    MPI_Op op;
-    return t && la_tensor_contiguous(t) && lua_type(L, 3) == LUA_TSTRING
-           && mpi_reduction(la_tensor_dtype(t), lua_tostring(L, 3), &type, &op)
-           && la_mark_written(t) == 0;
-}
-
-/* raw.all_reduce(comm, x, op, try): in place. With 'try' false comes back, and
-** nothing is done, where x must be packed or converted first. */
+/* raw.all_reduce(comm, x, op): in place. */
 static int fn_all_reduce(lua_State *L)
 {
     comm *c = mpi_comm(L, 1);
-    if (lua_toboolean(L, 4) && !reduces(L)) {
-        lua_pushboolean(L, 0);
-        return 1;
-    }
     bytes b = mpi_target(L, 2, "all_reduce");
     MPI_Datatype type;
     MPI_Op op;
@@ -75,8 +59,7 @@ static int fn_all_reduce(lua_State *L)
                                    type, op, c->inner), "all_reduce");
         done += n;
     }
-    lua_pushboolean(L, 1);
-    return 1;
+    return 0;
 }
 
 /* raw.reduce(comm, x, op, root): in place on the root, which has the result;
@@ -193,6 +176,7 @@ static int fn_all_gather(lua_State *L)
     bytes whole = mpi_target(L, 3, "all_gather");
     span s;
     check_parts(L, &part, &whole, c->size);
+    mpi_apart(L, &part, &whole, "all_gather");
     mpi_check(L, mpi_span(part.count * (int64_t)part.item, &s), "all_gather");
     int code = MPI_Allgather(part.data, s.count, s.type, whole.data, s.count,
                              s.type, c->inner);
@@ -211,6 +195,7 @@ static int fn_all_to_all(lua_State *L)
     luaL_argcheck(L, from.count == to.count && from.item == to.item
                   && from.count % c->size == 0, 3,
                   "as many elements as there, in equal blocks, expected");
+    mpi_apart(L, &from, &to, "all_to_all");
     mpi_check(L, mpi_span(from.count / c->size * (int64_t)from.item, &s),
               "all_to_all");
     int code = MPI_Alltoall(from.data, s.count, s.type, to.data, s.count,

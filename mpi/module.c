@@ -42,6 +42,16 @@ comm *mpi_comm(lua_State *L, int arg)
     return c;
 }
 
+static const char mpi_mark[] = COMM_NAME;
+
+const comm *mpi_test_comm(lua_State *L, int arg)
+{
+    const comm *c = lua_touserdata(L, arg);
+    if (!c || lua_islightuserdata(L, arg) || lua_rawlen(L, arg) != sizeof *c)
+        return NULL;
+    return c->mark == mpi_mark && c->user != MPI_COMM_NULL ? c : NULL;
+}
+
 int mpi_rank(lua_State *L, int arg, const comm *c, bool any)
 {
     lua_Integer rank = luaL_checkinteger(L, arg);
@@ -56,7 +66,7 @@ int mpi_rank(lua_State *L, int arg, const comm *c, bool any)
 static comm *push_comm(lua_State *L, MPI_Comm base)
 {
     comm *c = lua_newuserdatauv(L, sizeof *c, 0);
-    *c = (comm){MPI_COMM_NULL, MPI_COMM_NULL, 0, 0};
+    *c = (comm){mpi_mark, MPI_COMM_NULL, MPI_COMM_NULL, 0, 0};
     luaL_setmetatable(L, COMM_NAME);
     c->user = base;
     mpi_check(L, MPI_Comm_set_errhandler(base, MPI_ERRORS_RETURN), "init");
@@ -247,10 +257,12 @@ LA_API int luaopen_lunarray_mpi(lua_State *L)
     begin(L);
     luaL_newmetatable(L, COMM_NAME);
     mpi_open_requests(L);
+    mpi_open_calls(L);
     luaL_newlib(L, functions);
     luaL_setfuncs(L, mpi_transfer_functions, 0);
     luaL_setfuncs(L, mpi_collective_functions, 0);
     luaL_setfuncs(L, mpi_file_functions, 0);
+    luaL_setfuncs(L, mpi_prepared_functions, 0);
     set_title(L, push_comm(L, MPI_COMM_WORLD));
     lua_setfield(L, -2, "world");
     return 1;

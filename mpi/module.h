@@ -20,6 +20,7 @@
 /* A group of ranks. Two communicators, so that what the library sends for
 ** itself never meets a message of the user's. */
 typedef struct comm {
+    const void *mark;       /* mpi_mark, of every group */
     MPI_Comm user, inner;
     int rank, size;
 } comm;
@@ -43,6 +44,8 @@ typedef struct span {
 extern int64_t mpi_chunk;
 
 comm *mpi_comm(lua_State *L, int arg);
+/* The same, NULL for anything else; raises nothing, and looks nothing up. */
+const comm *mpi_test_comm(lua_State *L, int arg);
 /* Raises the text of an MPI error code, of the function 'name'. */
 void mpi_check(lua_State *L, int code, const char *name);
 /* Raises la_error_text(), with the function's name in front. */
@@ -54,6 +57,9 @@ int mpi_rank(lua_State *L, int arg, const comm *c, bool any);
 ** dtype. mpi_target: to write, which marks it as changed. */
 bytes mpi_source(lua_State *L, int arg, const char *name);
 bytes mpi_target(lua_State *L, int arg, const char *name);
+
+/* Raises where the two share memory: MPI's calls read one and write another. */
+void mpi_apart(lua_State *L, const bytes *a, const bytes *b, const char *name);
 
 /* 'n' bytes, however many. MPI's code. */
 int mpi_span(int64_t n, span *out);
@@ -67,7 +73,9 @@ int mpi_make_operations(void);
 extern const luaL_Reg mpi_transfer_functions[];
 extern const luaL_Reg mpi_collective_functions[];
 extern const luaL_Reg mpi_file_functions[];
+extern const luaL_Reg mpi_prepared_functions[];
 void mpi_open_requests(lua_State *L);
+void mpi_open_calls(lua_State *L);
 
 LA_API int luaopen_lunarray_mpi(lua_State *L);
 

@@ -44,6 +44,15 @@ bytes mpi_target(lua_State *L, int arg, const char *name)
     return view(L, arg, name);
 }
 
+void mpi_apart(lua_State *L, const bytes *a, const bytes *b, const char *name)
+{
+    uintptr_t from = (uintptr_t)a->data, to = (uintptr_t)b->data;
+    if (from < to + (size_t)b->count * b->item
+        && to < from + (size_t)a->count * a->item)
+        luaL_error(L, "mpi.%s: the result would be written over what is sent",
+                   name);
+}
+
 /* ---- send and receive ---- */
 
 static int tag_of(lua_State *L, int arg)

@@ -12,12 +12,16 @@ local mpi = {world = Comm.wrap(raw.world), Comm = Comm, debug = Comm.debug,
   part = Comm.part, clock = raw.clock}
 mpi.rank, mpi.size = mpi.world.rank, mpi.world.size
 
+local inner = {wrap = true, free = true, all_reduce_of = true}
 for name, method in pairs(Comm) do
   if type(method) == "function" and mpi[name] == nil
-    and name:find "^%l" and name ~= "wrap" and name ~= "free" then
+    and name:find "^%l" and not inner[name] then
     mpi[name] = function(...) return method(mpi.world, ...) end
   end
 end
+
+-- The most common call has no Lua function in between.
+mpi.all_reduce_ = Comm.all_reduce_of(mpi.world)
 
 local train = require "lunarray.mpi.train"
 train.world = mpi.world

@@ -2,6 +2,7 @@
 local la = require "lunarray"
 local mpi = require "lunarray.mpi"
 local rank, size = mpi.rank, mpi.size
+local F64 = {dtype = "float64"}
 
 local function same(got, want, name)
   assert(la.is_tensor(got) and got.dtype == want.dtype, name)
@@ -185,6 +186,62 @@ same(mpi.reduce_scatter(la.ones(100 * size)), la.full({100}, size):float(),
 mpi.sendrecv(long, rank % size + 1, box:double(), (rank - 2) % size + 1)
 raw.chunk(1 << 30)
 
+-- Prepared calls see what is in the memory when they are called.
+do
+  local x = la.full({4}, rank, F64)
+  local sum = mpi.all_reduce_init(x)
+  for k = 1, 3 do
+    x:fill_(rank * k)
+    sum()
+    same(x, la.full({4}, k * size * (size + 1) / 2, F64), "all_reduce_init")
+  end
+  local most = mpi.world:all_reduce_init(la.tensor{rank}, "max")
+  most()
+  local box2 = la.full({2}, rank)
+  mpi.bcast_init(box2, size)()
+  same(box2, la.full({2}, size), "bcast_init")
+  local small, large = la.full({2}, rank), la.zeros(2 * size):long()
+  local gather = mpi.all_gather_init(small, large)
+  gather()
+  same(large, la.range(1, size):long():repeat_interleave(2), "all_gather_init")
+  small, large = la.full({size}, rank), la.zeros(size):long()
+  mpi.all_to_all_init(small, large)()
+  same(large, la.range(1, size):long(), "all_to_all_init")
+  small, sum = nil, nil
+  collectgarbage()
+  gather()
+  assert(not pcall(mpi.all_reduce_init, la.ones(2, 2):t()))
+  assert(not pcall(mpi.all_reduce_init, la.ones(2):half()))
+  assert(not pcall(mpi.all_reduce_init, la.ones(2), "avg"))
+  assert(not pcall(mpi.all_reduce_init, {}))
+  assert(not pcall(mpi.bcast_init, la.ones(2), size + 1))
+  assert(not pcall(mpi.all_gather_init, la.ones(2), la.ones(2 * size + 1)))
+  assert(not pcall(mpi.all_gather_init, large, large) or size == 0)
+  assert(not pcall(mpi.all_to_all_init, la.ones(size), la.ones(size):double()))
+  -- What is saved for backward is not changed behind its back.
+  local w = la.ones(3, {requires_grad = true})
+  local v = w * 2
+  local y = v * v
+  mpi.all_reduce_init(v:detach())()
+  assert(not pcall(y.backward, y:sum()))
+end
+
+-- Results into memory that is there; never over what is sent.
+do
+  local out = la.zeros(size, 3):long()
+  assert(mpi.all_gather(la.full({3}, rank), {out = out}) == out)
+  same(out, la.range(1, size):long():reshape(-1, 1):expand(size, 3)
+    :contiguous(), "all_gather into")
+  out = la.zeros(size):long()
+  assert(mpi.all_to_all(la.full({size}, rank), {out = out}) == out)
+  same(out, la.range(1, size):long(), "all_to_all into")
+  assert(not pcall(mpi.all_to_all, out, {out = out}))
+  assert(not pcall(mpi.all_gather, out:narrow(1, 1, 1), {out = out}))
+  assert(not pcall(mpi.all_gather, out, {out = la.zeros(size)}))
+  assert(not pcall(mpi.all_gather, out, {out = la.ones(2, size * size):long()
+    :t()}))
+end
+
 -- Graphs that saved a value refuse the one that came.
 local w = la.ones(3, {requires_grad = true})
 local v = w * 2
@@ -194,6 +251,15 @@ assert(not pcall(y.backward, y:sum()))
 
 -- Arguments.
 assert(not pcall(mpi.send, {1}, 1))
+local ok, text = pcall(function() mpi.all_reduce_({1}) end)
+assert(not ok and text:find("^%S*communicate.lua:%d+: bad argument"), text)
+ok, text = pcall(function() mpi.world:all_reduce_(7) end)
+assert(not ok and text:find("^%S*communicate.lua:%d+: bad argument"), text)
+assert(not pcall(mpi.world.all_reduce_))
+half = mpi.split(0)
+sums = half:all_reduce_init(la.ones(1))
+half:free()
+assert(not pcall(half.all_reduce_, half, la.ones(1)) and not pcall(sums))
 assert(not pcall(mpi.send, la.ones(1), size + 1))
 assert(not pcall(mpi.bcast, la.ones(1), 0))
 assert(not pcall(mpi.all_reduce, la.ones(1), "mean"))

@@ -12,18 +12,24 @@ Comm.__index = Comm
 -- MPI has no such numbers: they are reduced as wider ones, and rounded once.
 local WIDER = {float16 = "float32", bfloat16 = "float32",
   complex32 = "complex64"}
-local LAZY = {float16 = true, float32 = true, float64 = true, bfloat16 = true,
-  complex32 = true, complex64 = true, complex128 = true}
+-- Of what may have lazy bits: is it complex? (Real ones have no conj bit.)
+local LAZY = {float16 = false, float32 = false, float64 = false,
+  bfloat16 = false, complex32 = true, complex64 = true, complex128 = true}
 
 local checking = os.getenv "LUNARRAY_MPI_DEBUG" == "1"
+raw.checking(checking)
 
 -- mpi.debug(true): from now on every collective call compares its name, dtype,
 -- sizes and options on all ranks first. All ranks set the same.
-function Comm.debug(on) checking = on ~= false end
+function Comm.debug(on)
+  checking = on ~= false
+  raw.checking(checking)
+end
 
 function Comm.wrap(id)
   local rank, size = raw.rank_of(id)
-  return setmetatable({id = id, rank = rank, size = size}, Comm)
+  -- [1] is what the short ways in C take it from.
+  return setmetatable({id, id = id, rank = rank, size = size}, Comm)
 end
 
 function Comm:__tostring()
@@ -32,15 +38,16 @@ end
 
 -- ---- arguments ----
 
-local function need_tensor(x, name, arg)
+local function need_tensor(x, name, level)
   if is_tensor(x) then return x end
-  error(("bad argument #%d to '%s' (tensor expected, got %s; %s_value takes "
-    .. "tables and plain values)"):format(arg or 1, name, type(x), name), 3)
+  error(("bad argument #1 to '%s' (tensor expected, got %s; %s_value takes "
+    .. "tables and plain values)"):format(name, type(x), name), level or 3)
 end
 
 local function plain(x)
   if not x:is_contiguous() then return false end
-  return not LAZY[x.dtype] or not (x:is_conj() or x:is_neg())
+  local complex = LAZY[x.dtype]
+  return complex == nil or not (x:is_neg() or complex and x:is_conj())
 end
 
 -- x as the module takes it; a copy when it is laid out otherwise.
@@ -202,7 +209,7 @@ end
 local function reduced(self, x, op, f)
   local wide = WIDER[x.dtype]
   local word = op == "avg" and "sum" or op
-  if op == "avg" and not LAZY[x.dtype] then
+  if op == "avg" and LAZY[x.dtype] == nil then
     error("mpi: no average of " .. x.dtype .. ": x:double() has one", 3)
   end
   local memory = wide and x:detach():to(wide) or x
@@ -214,19 +221,26 @@ local function reduced(self, x, op, f)
   return x
 end
 
--- x over all ranks by "sum", "prod", "avg", "min", "max" (NaN wins), "and" or
--- "or" (bit by bit); in place. All ranks get the same bits.
-function Comm:all_reduce_(x, op)
+-- What raw.shortcut leaves: another layout, dtypes that MPI does not know,
+-- averages, debug mode, errors.
+local function all_reduce_any(self, x, op)
   op = op or "sum"
-  -- Most calls end here.
-  if not checking and raw.all_reduce(self.id, x, op, true) then return x end
-  need_tensor(x, "all_reduce_")
+  need_tensor(x, "all_reduce_", 4)
   if checking then agree(self, "all_reduce", text_of(x), op) end
   return written(x, function(memory)
     return reduced(self, memory, op, function(m, word)
       raw.all_reduce(self.id, m, word)
     end)
   end) and x
+end
+
+-- x over all ranks by "sum", "prod", "avg", "min", "max" (NaN wins), "and" or
+-- "or" (bit by bit); in place. All ranks get the same bits.
+Comm.all_reduce_ = raw.shortcut(all_reduce_any)
+
+-- The same function for one group, without its argument.
+function Comm.all_reduce_of(group)
+  return raw.shortcut(all_reduce_any, group, group.id)
 end
 
 local function copy_of(x)
@@ -299,9 +313,20 @@ local function pieces(counts, row)
   return list
 end
 
+-- Where a collective call is to write, with as many elements as come; or nil.
+local function target(name, x, options)
+  local out = options and options.out
+  if not out then return nil end
+  if not is_tensor(out) or out.dtype ~= x.dtype or not plain(out) then
+    error(("mpi.%s: out is no contiguous tensor of %s"):format(name, x.dtype),
+      3)
+  end
+  return out
+end
+
 -- The x of all ranks, one after the other along dim 1 (0-dim ones as a vector).
 -- Equal shapes, or with {ragged = true} dims 1 of any size; then the second
--- result lists them.
+-- result lists them. options.out: a contiguous tensor for equal parts.
 function Comm:all_gather(x, options)
   need_tensor(x, "all_gather")
   local ragged = options and options.ragged
@@ -311,7 +336,8 @@ function Comm:all_gather(x, options)
   end
   local memory = packed(x)
   if not ragged then
-    local out = fresh(x, with_rows(x, rows_of(x) * self.size))
+    local out = target("all_gather", x, options)
+      or fresh(x, with_rows(x, rows_of(x) * self.size))
     raw.all_gather(self.id, memory, out)
     return out
   end
@@ -435,7 +461,8 @@ end
 
 -- Part k along dim 1 goes to rank k; what came, in the order of ranks. Parts
 -- are equal, or options.counts lists the rows for each rank; then the second
--- result lists how many came from each.
+-- result lists how many came from each. options.out: a contiguous tensor for
+-- equal parts, not x.
 function Comm:all_to_all(x, options)
   need_tensor(x, "all_to_all")
   local counts = options and options.counts
@@ -447,7 +474,7 @@ function Comm:all_to_all(x, options)
       error(("mpi.all_to_all: dim 1 of size %d is not %d equal parts; give "
         .. "counts"):format(rows_of(x), self.size), 2)
     end
-    local out = fresh(x)
+    local out = target("all_to_all", x, options) or fresh(x)
     raw.all_to_all(self.id, packed(x), out)
     return out
   end
@@ -463,5 +490,9 @@ function Comm:all_to_all(x, options)
   raw.exchange(self.id, packed(x), pieces(counts, row), out, pieces(come, row))
   return out, come
 end
+
+require "lunarray.mpi.prepared"(Comm, plain, function(self, name, x, more)
+  if checking then agree(self, name, text_of(x), more or "") end
+end)
 
 return Comm
