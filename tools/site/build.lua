@@ -325,7 +325,7 @@ local function build()
   local pages, by_key = collect()
   local groups = grouped(pages, by_key)
   check(pages)
-  run(("mkdir -p '%s/pictures'"):format(out))
+  run(("mkdir -p '%s/pictures/gallery'"):format(out))
   local wasm = copy_wasm()
   for _, page in ipairs(pages) do
     local values = {title = highlight.escape(page.title), html = page.html,
@@ -335,8 +335,8 @@ local function build()
   for _, name in ipairs{"site.css", "site.js"} do
     copy(here .. "/" .. name, out .. "/" .. name)
   end
-  for _, path in ipairs(list "docs/pictures/*") do
-    copy(path, out .. "/pictures/" .. path:match("[^/]+$"))
+  for _, path in ipairs(list "docs/pictures/*.* docs/pictures/*/*.*") do
+    copy(path, out .. path:match("^docs(.*)$"))
   end
   write(out .. "/search.js", index_of(pages))
   print(("%d pages in %s"):format(#pages, out))
