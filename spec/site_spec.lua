@@ -72,16 +72,50 @@ describe("the manual in HTML", function()
     assert.is_truthy(text:find("indexing.md#nothing", 1, true), text)
   end)
 
+  -- The page as Chromium has it after its scripts have run.
+  local function seen(address)
+    return (capture(([[chromium --headless=new --no-sandbox --disable-gpu \
+      --virtual-time-budget=60000 --user-data-dir=%s/profile --dump-dom \
+      'file://%s/%s']]):format(out, out, address)))
+  end
+
   it("finds a word in a browser", function()
     if not needs "cmark-gfm" or not needs "chromium" then return end
     assert.is_true(select(2, capture(BUILD .. out)))
-    local text = capture(([[chromium --headless=new --no-sandbox \
-      --disable-gpu --user-data-dir=%s/profile --dump-dom \
-      'file://%s/index.html?q=gradcheck']]):format(out, out))
+    local text = seen "index.html?q=gradcheck"
     local results = text:match '<div id="results">(.-)</div>'
     assert.is_truthy(results, text:sub(1, 2000))
     assert.is_truthy(results:find('href="autograd.html#is-it-right"', 1, true),
       results)
     assert.is_truthy(text:find(">Copy</button>", 1, true))
+  end)
+
+  local function has_wasm()
+    local file = io.open "build/wasm/lunarray.wasm"
+    if file then file:close() end
+    if not file then pending "there is no build/wasm (make wasm): left out" end
+    return file ~= nil
+  end
+
+  it("runs every block as the Run buttons do", function()
+    if not needs "cmark-gfm" or not needs "node" or not has_wasm() then
+      return
+    end
+    assert.is_true(select(2, capture(BUILD .. out)))
+    local text, ok = capture("node --no-experimental-fetch "
+      .. "tools/site/run_blocks.js build/wasm " .. out)
+    assert.is_true(ok, text)
+    assert.is_true(tonumber(text:match "(%d+) blocks ran") > 50, text)
+  end)
+
+  it("has a Run button that works in a browser", function()
+    if not needs "cmark-gfm" or not needs "chromium" or not has_wasm() then
+      return
+    end
+    assert.is_true(select(2, capture(BUILD .. out)))
+    local text = seen "first-hour.html?run=3"
+    assert.is_truthy(text:find(">Run</button>", 1, true))
+    local said = text:match '<pre class="output" data%-done="">(.-)</pre>'
+    assert.are.equal("tensor([ 2.,  5., 10.])", said and said:match "[^\n]*")
   end)
 end)

@@ -99,10 +99,81 @@ $("menu").addEventListener("click", () => $("pages").classList.toggle("open"));
 const here = document.querySelector("nav .here");
 if (here) here.scrollIntoView({block: "nearest"});
 
+// ---- Run: the blocks of a page up to this one are one program ----
+
+const wasm = document.body.dataset.wasm;
+let library = null;
+
+function load(address) {
+  return new Promise((ready, failed) => {
+    const script = document.createElement("script");
+    script.src = address;
+    script.onload = ready;
+    script.onerror = () => failed(new Error(address + " was not loaded"));
+    document.head.appendChild(script);
+  });
+}
+
+// Loaded with the first click. From a disk nothing can be fetched: there the
+// bytes come as a script.
+async function opened() {
+  await load(wasm);
+  if (location.protocol !== "file:") return window.lunarray();
+  await load(wasm.replace(/js$/, "bytes.js"));
+  const text = atob(window.LUNARRAY_BYTES);
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
+  return window.lunarray({wasmBinary: bytes});
+}
+
+// What stands before the block on its page, hidden code included.
+function before(block) {
+  const parts = [];
+  for (const e of document.querySelectorAll(
+    'main script[type="text/x-lua"], main .code[data-run]')) {
+    if (e === block) break;
+    parts.push((e.querySelector("code") || e).textContent);
+  }
+  return parts.join("\n");
+}
+
+async function run(block) {
+  let out = block.nextElementSibling;
+  if (!out || !out.classList.contains("output")) {
+    out = document.createElement("pre");
+    out.className = "output";
+    block.after(out);
+  }
+  out.textContent = library ? "Running \u2026" : "Loading \u2026";
+  await new Promise((drawn) => setTimeout(drawn, 20));
+  try {
+    library = library || opened();
+    const lib = await library;
+    lib.ccall("lunarray_start", "number", ["number"], [0]);
+    const first = before(block) + "\nio.write('\\001')";
+    const text = lib.ccall("lunarray_run", "string", ["string"],
+      [first + "\n" + block.querySelector("code").textContent]);
+    const skipped = first.split("\n").length;
+    out.textContent = text.slice(text.indexOf("\u0001") + 1)
+      .replace(/script:(\d+):/g, (all, n) =>
+        n > skipped ? "line " + (n - skipped) + ":" : all)
+      || "(nothing was printed)";
+  } catch (error) {
+    library = null;
+    out.textContent = String(error);
+  }
+  out.dataset.done = "";
+}
+
 // ---- buttons ----
 
 document.querySelectorAll(".code").forEach((block) => {
   const tools = make("div", null, block, "tools");
+  if (wasm && "run" in block.dataset) {
+    block.querySelector("code").contentEditable = "plaintext-only";
+    block.querySelector("code").spellcheck = false;
+    make("button", "Run", tools).addEventListener("click", () => run(block));
+  }
   const copy = make("button", "Copy", tools);
   copy.addEventListener("click", () => {
     navigator.clipboard.writeText(block.querySelector("code").textContent)
@@ -111,4 +182,9 @@ document.querySelectorAll(".code").forEach((block) => {
       .then(() => setTimeout(() => { copy.textContent = "Copy"; }, 1200));
   });
 });
+
+// page.html?run=2 runs the second block that can be run, for tests.
+const number = new URLSearchParams(location.search).get("run");
+const runnable = document.querySelectorAll(".code[data-run]");
+if (wasm && runnable[number - 1]) run(runnable[number - 1]);
 })();
