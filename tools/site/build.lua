@@ -106,6 +106,8 @@ local function with_code(html, page)
       if language == "lua" then
         k = k + 1
         if runnable[k] then data = ' data-run=""' end
+      elseif code:find("^&gt; ") and page.reference then
+        data = ' data-prompt=""'
       end
       return ('<div class="code"%s><pre><code>%s</code></pre></div>')
         :format(data, highlight.html(plain(code), language))
@@ -147,9 +149,10 @@ local function with_links(html, page)
 end
 
 -- A page {key, name, title, html, anchors, links, images} of a Markdown file.
-local function new_page(path, key)
+local function new_page(path, key, of_reference)
   local page = {key = key, name = key .. ".html", path = path, anchors = {},
-    links = {}, images = {}, blocks = documents.blocks(path)}
+    links = {}, images = {}, blocks = documents.blocks(path),
+    reference = of_reference, family = key:find("^reference%-")}
   local html = run(("cmark-gfm --unsafe -e table -e strikethrough '%s'")
     :format(path))
   html = with_code(with_anchors(with_hidden(html), page), page)
@@ -169,9 +172,7 @@ local function collect()
   end
   if reference then
     for _, path in ipairs(list(reference .. "/*.md")) do
-      local page = new_page(path, path:match("([^/]+)%.md$"))
-      page.reference = true
-      pages[#pages + 1] = page
+      pages[#pages + 1] = new_page(path, path:match("([^/]+)%.md$"), true)
     end
   end
   local by_key = {}
@@ -193,6 +194,11 @@ local function grouped(pages, by_key)
       for _, page in ipairs(pages) do
         if page.reference then group[#group + 1] = page end
       end
+      table.sort(group, function(a, b)
+        if a.family and b.family then return a.title < b.title end
+        return not a.family and b.family ~= nil
+          or not a.family and not b.family and a.title < b.title
+      end)
     end
   end
   for _, page in ipairs(pages) do
@@ -208,9 +214,12 @@ local function navigation(groups, current)
   for _, group in ipairs(groups) do
     rows[#rows + 1] = "<h2>" .. group.title .. "</h2>\n<ul>"
     for _, page in ipairs(group) do
-      rows[#rows + 1] = ('<li%s><a href="%s">%s</a></li>'):format(
-        page == current and ' class="here"' or "", page.name,
-        highlight.escape(page.title))
+      -- The many families only next to each other.
+      if not page.family or current.reference then
+        rows[#rows + 1] = ('<li%s><a href="%s">%s</a></li>'):format(
+          page == current and ' class="here"' or "", page.name,
+          highlight.escape(page.title))
+      end
     end
     rows[#rows + 1] = "</ul>"
   end

@@ -29,6 +29,7 @@ function score(row, wanted) {
     const begin = new RegExp("(^|[^\\p{L}\\p{N}])" + escaped(w), "u");
     const whole = new RegExp(begin.source + "($|[^\\p{L}\\p{N}_])", "u");
     let best = 0;
+    if (row[1] === w) best = 30;
     [[1, 12], [0, 6], [3, 2]].forEach(([field, weight]) => {
       if (begin.test(row[field])) best = Math.max(best, weight);
       if (whole.test(row[field])) best = Math.max(best, weight + 3);
@@ -137,6 +138,41 @@ function before(block) {
   return parts.join("\n");
 }
 
+// A session at the prompt: its steps, each shown with what it gives.
+const PROMPT = `
+la = require "lunarray"
+for _, name in ipairs{"nn", "optim", "data", "plot"} do
+  _G[name] = require("lunarray." .. name)
+end
+la.manual_seed(1)
+la.set_printoptions{linewidth = 75}
+local pretty = require "lunarray.repl.pretty"
+local function step(code)
+  io.write("> ", (code:gsub("\\n", "\\n>> ")), "\\n")
+  local f, message = load("return " .. code, "=stdin")
+  if not f then f, message = load(code, "=stdin") end
+  local results = table.pack(pcall(f or error, message))
+  for k = 2, results.n do
+    results[k - 1] = results[1] and pretty.text(results[k], {width = 75,
+      style = function(_, text) return text end}) or tostring(results[k])
+  end
+  if results.n > 1 then
+    print(table.concat(results, "\\t", 1, results.n - 1))
+  end
+end
+`;
+
+function session(block) {
+  const steps = [];
+  for (const line of block.querySelector("code").textContent.split("\n")) {
+    if (line.startsWith("> ")) steps.push(line.slice(2));
+    else if (line.startsWith(">> ")) steps[steps.length - 1] += "\n" +
+      line.slice(3);
+  }
+  return PROMPT + steps.map((s) => "step([=====[\n" + s + "]=====])")
+    .join("\n");
+}
+
 async function run(block) {
   let out = block.nextElementSibling;
   if (!out || !out.classList.contains("output")) {
@@ -150,9 +186,11 @@ async function run(block) {
     library = library || opened();
     const lib = await library;
     lib.ccall("lunarray_start", "number", ["number"], [0]);
-    const first = before(block) + "\nio.write('\\001')";
+    const prompt = "prompt" in block.dataset;
+    const first = prompt ? "" : before(block) + "\nio.write('\\001')";
     const text = lib.ccall("lunarray_run", "string", ["string"],
-      [first + "\n" + block.querySelector("code").textContent]);
+      [prompt ? session(block)
+        : first + "\n" + block.querySelector("code").textContent]);
     const skipped = first.split("\n").length;
     out.textContent = text.slice(text.indexOf("\u0001") + 1)
       .replace(/script:(\d+):/g, (all, n) =>
@@ -169,7 +207,7 @@ async function run(block) {
 
 document.querySelectorAll(".code").forEach((block) => {
   const tools = make("div", null, block, "tools");
-  if (wasm && "run" in block.dataset) {
+  if (wasm && ("run" in block.dataset || "prompt" in block.dataset)) {
     block.querySelector("code").contentEditable = "plaintext-only";
     block.querySelector("code").spellcheck = false;
     make("button", "Run", tools).addEventListener("click", () => run(block));
@@ -182,9 +220,4 @@ document.querySelectorAll(".code").forEach((block) => {
       .then(() => setTimeout(() => { copy.textContent = "Copy"; }, 1200));
   });
 });
-
-// page.html?run=2 runs the second block that can be run, for tests.
-const number = new URLSearchParams(location.search).get("run");
-const runnable = document.querySelectorAll(".code[data-run]");
-if (wasm && runnable[number - 1]) run(runnable[number - 1]);
 })();
