@@ -174,6 +174,25 @@ describe("the prompt in a terminal", function()
     assert.equal(0, count(window:screen(), "traceback"))
   end)
 
+  it("shows where time goes", function()
+    window:enter "x = la.ones(50)"
+    window:enter ":profile x:exp():sum()"
+    local screen = window:wait "lunarray-trace.json: for"
+    assert.is_truthy(screen:find "\nexp +1 +%d")
+    assert.is_truthy(screen:find "\nx:exp%(%):sum%(%) +2 +%d")
+    local file = assert(io.open(folder .. "/lunarray-trace.json"))
+    assert.is_truthy(file:read "a":find('"name":"exp"', 1, true))
+    file:close()
+    window:enter "_:item() > 100"
+    window:wait "\ntrue"
+    window:enter ":time x:sum()"
+    window:wait "(peak of the session"
+    window:enter ":mem"
+    window:wait ", Lua "
+    window:enter ":profile x + la.ones(3)"
+    window:wait "must match the size"
+  end)
+
   it("runs the user's own start", function()
     window:close()
     os.execute(("mkdir -p %s/.config/lunarray"):format(folder))

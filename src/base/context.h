@@ -44,7 +44,13 @@ typedef struct la_context {
     bool no_grad;               /* recording is off */
     bool deterministic;
     bool portable;              /* ... with the bits of AVX2 and AVX512 */
-    bool lockstep;              /* ... of every machine: op/lockstep.h */
+    union {
+        struct {
+            bool lockstep;      /* ... of every machine: op/lockstep.h */
+            bool profiled;      /* 'profile' is not NULL */
+        };
+        uint16_t watched;       /* any of the two: one question for each call */
+    };
     bool zero_memory;           /* elements that nobody wrote read as zero */
     uint32_t excluded_keys;     /* dispatch keys switched off by guards */
     uint32_t included_keys;
@@ -52,6 +58,9 @@ typedef struct la_context {
     la_token *token;            /* its limits (base/token.h); never NULL */
     struct la_vmap *vmap;       /* the innermost running vmap; NULL for none */
     bool wanted_batched;        /* elements of its tensors were asked for */
+    struct la_profile *profile; /* the innermost that runs; NULL for none */
+    void *caller;               /* the coroutine whose operation runs, while
+                                ** no Lua code can; NULL: not known */
     la_generator generator;
     la_print_options print;
 } la_context;

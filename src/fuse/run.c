@@ -7,6 +7,7 @@
 #include "base/pool.h"
 #include "base/trace.h"
 #include "fuse/plan.h"
+#include "op/profile.h"
 #include "tensor/host.h"
 
 /* ---- the loop ---- */
@@ -326,8 +327,12 @@ static la_status run(la_fuse *z, la_fuse_set wanted)
 
 la_status la_fuse_run(la_fuse *z, la_fuse_set wanted)
 {
+    la_profile_call call;
+    bool profiled = la_ctx()->profiled;
+    if (profiled) la_profile_begin(&call, LA_PROFILE_FUSED, "fused chain", 11);
     la_fuse_show(z);
     la_status status = run(z, wanted);
     la_fuse_hide(z);
+    if (profiled) la_profile_end(&call);
     return status ? status : la_region_status(LA_OK);
 }

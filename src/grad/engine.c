@@ -15,6 +15,7 @@
 #include "base/pool.h"
 #include "grad/graph.h"
 #include "op/device_names.h"
+#include "op/profile.h"
 #include "tensor/shape.h"
 
 /* The first nodes are stored in the list's owner: small graphs allocate
@@ -470,7 +471,7 @@ static la_status compute(run *r, la_node *n, la_tensor **out)
 #define FEW 16
 
 /* One node: compute, drop what arrived, send what came out. */
-static la_status run_node(run *r, la_node *n)
+static la_status run_one(run *r, la_node *n)
 {
     la_tensor *few[FEW] = {NULL}, **out = few;
     size_t bytes = (size_t)n->nedges * sizeof(*out);
@@ -480,6 +481,17 @@ static la_status run_node(run *r, la_node *n)
     if (!status) status = send(r, n, out);
     for (int e = 0; e < n->nedges; e++) la_tensor_drop(&out[e]);
     if (out != few) la_mem_free(out, bytes);
+    return status;
+}
+
+static la_status run_node(run *r, la_node *n)
+{
+    la_profile_call call;
+    const char *name = la_node_name(n);
+    if (__builtin_expect(!la_ctx()->profiled, 1)) return run_one(r, n);
+    la_profile_derivative(&call, name, strlen(name), n->sequence);
+    la_status status = run_one(r, n);
+    la_profile_end(&call);
     return status;
 }
 

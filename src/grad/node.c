@@ -12,6 +12,7 @@
 
 #include "base/context.h"
 #include "base/memory.h"
+#include "op/profile.h"
 #include "tensor/host.h"
 #include "tensor/shape.h"
 
@@ -57,6 +58,7 @@ la_status la_node_new(const la_node_class *class, int nedges, int noutputs,
     n->edges = (la_edge *)(block + l.edges);
     n->outputs = (la_output_meta *)(block + l.outputs);
     n->grads = (la_tensor **)(block + l.grads);
+    if (__builtin_expect(la_ctx()->profiled, 0)) la_profile_node(n->sequence);
     *out = n;
     return LA_OK;
 }

@@ -413,6 +413,7 @@ void la_open_meta(lua_State *L, int lib, int meta, int methods);
 void la_new_themes(lua_State *L, int lib);
 void la_open_themes(lua_State *L, int lib);
 void la_open_parallel(lua_State *L, int lib);
+void la_open_profile(lua_State *L, int lib);       /* la.profile */
 bool la_is_theme(const char *name, size_t n);      /* is la.<name> one? */
 /* la.image.load and its kin (image.c), into the theme. */
 void la_open_images(lua_State *L, int lib);

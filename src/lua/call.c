@@ -106,6 +106,16 @@ static la_status take_outs(call *c)
     return LA_OK;
 }
 
+/* A profile asks for the line of the coroutine that calls. */
+static __attribute__((noinline, cold)) la_status dispatch_profiled(call *c)
+{
+    la_context *context = &c->state->context;
+    context->caller = c->L;
+    la_status status = la_dispatch(&c->frame);
+    context->caller = NULL;
+    return status;
+}
+
 /* Results are in the frame, owned, after LA_OK. After LA_ENOMEM the arguments
 ** are as before, so that it may be called again. */
 static inline la_status compute(call *c, la_form form)
@@ -119,7 +129,8 @@ static inline la_status compute(call *c, la_form form)
     c->nwrapped = 0;
     la_status status = take_tensors(c);
     if (!status) status = take_outs(c);
-    if (!status) status = la_dispatch(f);
+    if (!status) status = __builtin_expect(c->state->context.profiled, 0)
+        ? dispatch_profiled(c) : la_dispatch(f);
     unwrap_numbers(c, status == LA_ENOMEM);
     return status;
 }

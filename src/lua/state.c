@@ -241,6 +241,7 @@ LA_API int luaopen_lunarray(lua_State *L)
     add_lazy(L, lib, methods);
     la_open_themes(L, lib);
     la_open_parallel(L, lib);
+    la_open_profile(L, lib);
     la_open_images(L, lib);
     la_open_audio(L, lib);
     la_open_snapshots(L, lib);

@@ -16,6 +16,7 @@
 #include "op/fuel.h"
 #include "op/lockstep.h"
 #include "op/device_names.h"
+#include "op/profile.h"
 #include "op/schema.h"
 #include "op/trace.h"
 #include "tensor/verify.h"
@@ -360,13 +361,24 @@ static la_status launch(la_frame *f, const gate *g)
 }
 
 /* The refusal comes before anything runs, of calls that a fuse records too. */
-static __attribute__((noinline, cold)) la_status
-launch_in_lockstep(la_frame *f, const gate *g)
+static la_status launch_in_lockstep(la_frame *f, const gate *g)
 {
     unsigned before;
     LA_TRY(la_lockstep_begin(f->op, &before));
     la_status status = launch(f, g);
     la_lockstep_end(before);
+    return status;
+}
+
+/* In lockstep, for a profile, or both. */
+static __attribute__((noinline, cold)) la_status
+launch_watched(la_frame *f, const gate *g, const la_context *c)
+{
+    la_profile_call call;
+    bool profiled = c->profiled;
+    if (profiled) la_profile_operation(&call, f);
+    la_status status = c->lockstep ? launch_in_lockstep(f, g) : launch(f, g);
+    if (profiled) la_profile_end(&call);
     return status;
 }
 
@@ -531,8 +543,8 @@ la_status la_dispatch(la_frame *f)
     la_fuel_scope scope;
     bool limited = __builtin_expect(la_token_armed(k), 0);
     if (limited) status = la_fuel_begin(&scope, f, k);
-    if (!status) status = __builtin_expect(c->lockstep, 0)
-        ? launch_in_lockstep(f, &g) : launch(f, &g);
+    if (!status) status = __builtin_expect(c->watched, 0)
+        ? launch_watched(f, &g, c) : launch(f, &g);
     if (limited) status = la_fuel_end(&scope, status);
     if (status == LA_OK && f->form != LA_FUNCTIONAL)
         status = la_finish_outputs(f);
