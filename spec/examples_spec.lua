@@ -5,7 +5,9 @@ local la = require "lunarray"
 local function run(path, ...)
   local lines = {}
   local world = setmetatable({arg = {[0] = path, ...}, print = function(...)
-    lines[#lines + 1] = table.concat({...}, "\t")
+    local texts = table.pack(...)
+    for k = 1, texts.n do texts[k] = tostring(texts[k]) end
+    lines[#lines + 1] = table.concat(texts, "\t")
   end}, {__index = _G})
   local value = assert(loadfile(path, "t", world))()
   return value, table.concat(lines, "\n")

@@ -18,6 +18,7 @@ local set = data.TensorDataset(la.ones(2))
 local OBJECTS = {
   ["data.DataLoader"] = data.DataLoader(set),
   Generator = la.Generator(1),
+  ["plot.Figure"] = MODULES.plot.line{1},
 }
 
 local function sorted(t)
@@ -179,10 +180,25 @@ describe("keywords of classes", function()
     same("data.DataLoader", known_keywords(data.DataLoader, set, WRONG))
     same("data.DistributedSampler", known_keywords(data.DistributedSampler, set,
       WRONG))
-    for _, name in ipairs{"line", "hist"} do
-      same("plot." .. name, known_keywords(MODULES.plot[name], {1}, WRONG))
+  end)
+
+  -- Those of the axes stand in the text of plot.line.
+  it("of plots, without those that all figures share, are, too", function()
+    local figure, shared = MODULES.plot.line{1}, {}
+    for _, name in ipairs(known_keywords(figure.set, figure, WRONG)) do
+      shared[name] = true
     end
-    same("plot.image", known_keywords(MODULES.plot.image, la.ones(1, 1), WRONG))
+    local m = la.ones(2, 2)
+    for name, values in pairs{line = {1}, scatter = {1}, bar = {1}, hist = {1},
+      box = {1}, image = m, heatmap = m, contour = m} do
+      local given = {}
+      for _, param in ipairs(help.find("plot." .. name).calls[1].params) do
+        given[param.name] = true
+      end
+      for _, key in ipairs(known_keywords(MODULES.plot[name], values, WRONG)) do
+        assert.truthy(given[key] or shared[key], name .. ": " .. key)
+      end
+    end
   end)
 end)
 

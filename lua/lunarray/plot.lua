@@ -1,217 +1,407 @@
--- lunarray.plot: curves, histograms and images as text, for terminals and logs.
--- Every function returns a string without a newline at its end.
+-- lunarray.plot: figures for terminals, and the same as SVG and PNG. Reached as
+-- la.plot; la.plot(y) is plot.line(y).
+--
+-- plot.line and its kin make a figure with one mark, or several; the methods of
+-- the same names add more to it. Data are lists or tensors, of which a figure
+-- keeps copies. What is not finite is left out.
+local la = require "lunarray"
+local arguments = require "lunarray.plot.arguments"
+local colour = require "lunarray.plot.colour"
+local figure = require "lunarray.plot.figure"
+local marks = require "lunarray.plot.marks"
+local statistics = require "lunarray.plot.statistics"
 
 local plot = {}
 
--- ---- arguments ----
+local Figure = figure.Figure
+local float64 = {dtype = "float64"}
 
-local function is_tensor(value) return type(value) == "userdata" end
+-- ---- what is given ----
 
-local function check_options(name, known, options)
-  local all = {}
-  for key, value in pairs(options or {}) do
-    if known[key] == nil then
-      local names = {}
-      for k in pairs(known) do names[#names + 1] = k end
-      table.sort(names)
-      error(string.format("%s: unknown option '%s' (known: %s)", name,
-        tostring(key), table.concat(names, ", ")), 3)
+local function is_options(v)
+  if type(v) ~= "table" or getmetatable(v) then return false end
+  local key = next(v)
+  return key == nil or type(key) == "string"
+end
+
+-- x and y of marks that have both: (y), (x, y), each with options behind.
+-- A list of no numbers stands for no points, {} behind y for no options.
+local function pair(x, y, options)
+  if y == nil or is_options(y) and options == nil then
+    return nil, x, y
+  end
+  return x, y, options
+end
+
+local function check_marker(name, marker)
+  if marker == nil or marker == "o" or marker == "x" or marker == "+"
+    or marker == "s" or marker == "^" then
+    return marker
+  end
+  error(name .. ': marker: "o", "x", "+", "s" or "^" expected', 0)
+end
+
+local styles = {["-"] = true, ["--"] = true, [":"] = true, ["-."] = true,
+  [""] = true}
+
+-- A mark's colour, label and number among the series of its figure.
+local function dress(fig, name, mark, o, k)
+  mark.mark = fig:next()
+  mark.color = arguments.color(name, o.color, k)
+    or colour.parse(mark.mark, name)
+  local label = arguments.pick(o.label, k)
+  mark.label = label ~= nil and tostring(label) or nil
+  mark.alpha = o.alpha
+  return mark
+end
+
+-- ---- marks ----
+
+local methods = {}
+
+local LINE = {label = "any", color = "any", style = "any", marker = "any",
+  linewidth = "positive", markersize = "positive", alpha = "part",
+  points = "count"}
+
+-- A function of a number, at points of xlim (-1 to 1).
+local function sample(f, o, axes)
+  local limits, n = axes.xlim or {-1, 1}, o.points or 400
+  local xs, ys = {}, {}
+  for k = 1, n do
+    local part = (k - 1) / math.max(n - 1, 1)
+    local x = limits[1] + (limits[2] - limits[1]) * part
+    if axes.xscale == "log" and limits[1] > 0 then
+      x = limits[1] * (limits[2] / limits[1]) ^ part
     end
-    all[key] = value
+    local y = f(x)
+    if type(y) == "userdata" then y = y:item() end
+    xs[k], ys[k] = x, type(y) == "number" and y or 0 / 0
   end
-  return all
+  return la.tensor(xs, float64), la.tensor(ys, float64)
 end
 
--- A list of numbers from a list or from a tensor of one dim.
-local function numbers(name, values)
-  if is_tensor(values) then
-    if values.ndim ~= 1 then
-      error(string.format("%s: a tensor of 1 dim expected, got %d", name,
-        values.ndim), 3)
-    end
-    return values:detach():double():totable()
+local function counted(y)
+  return la.arange(1, y:numel() + 1, float64)
+end
+
+function methods.line(fig, x, y, options)
+  x, y, options = pair(x, y, options)
+  local o, axes = arguments.options("line", LINE, options)
+  fig:merge(axes)
+  if o.style ~= nil and not styles[o.style] then
+    error('line: style: "-", "--", ":", "-." or "" expected', 0)
   end
-  if type(values) ~= "table" then
-    error(string.format("%s: numbers expected, got %s", name, type(values)), 3)
-  end
-  return values
-end
-
-local function is_finite(v)
-  return v == v and v > -math.huge and v < math.huge
-end
-
--- Characters above ASCII are for terminals that say they can show them.
-local function speaks_utf8()
-  if not os.getenv then return false end    -- in a sandbox
-  local tongue = os.getenv "LC_ALL" or os.getenv "LC_CTYPE" or os.getenv "LANG"
-  return tongue ~= nil and tongue:lower():find("utf%-?8") ~= nil
-end
-
-local function use_ascii(options)
-  if options.ascii ~= nil then return options.ascii end
-  return not speaks_utf8()
-end
-
--- ---- a canvas of dots: 2 x 4 to a character in Braille, or one mark ----
-
-local bits = {{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}}
-
-local function new_canvas(columns, rows, ascii)
-  return {columns = columns, rows = rows, ascii = ascii, cells = {},
-    wide = ascii and columns or 2 * columns,
-    high = ascii and rows or 4 * rows}
-end
-
--- The dot x, y counts from 0 at the lower left.
-local function set_dot(canvas, x, y, mark)
-  y = canvas.high - 1 - y
-  if canvas.ascii then
-    canvas.cells[y * canvas.columns + x] = mark
+  local list, xs
+  if type(y) == "function" and x == nil then
+    local at, values = sample(y, o, fig.options)
+    xs, list = {at}, {values}
   else
-    local at = (y // 4) * canvas.columns + x // 2
-    canvas.cells[at] = (canvas.cells[at] or 0) | bits[y % 4 + 1][x % 2 + 1]
+    list = arguments.several("line", y)
+    xs = x ~= nil and arguments.several("line", x) or {}
+  end
+  if x ~= nil and #xs > 1 and #xs ~= #list then
+    error(("line: one x or as many as y expected, got %d and %d"):format(#xs,
+      #list), 0)
+  end
+  for k, one in ipairs(list) do
+    local at = xs[k] or xs[1]
+    local mark = marks.line{x = at or counted(one), y = one,
+      xwhole = not at, style = o.style or "-",
+      marker = check_marker("line", o.marker), linewidth = o.linewidth,
+      size = o.markersize}
+    arguments.same("line", mark.x, one)
+    fig:add(dress(fig, "line", mark, o, k))
   end
 end
 
-local function row_text(canvas, row)
-  local out = {}
-  for k = 0, canvas.columns - 1 do
-    local cell = canvas.cells[row * canvas.columns + k]
-    if canvas.ascii then out[k + 1] = cell or " "
-    else out[k + 1] = cell and utf8.char(0x2800 + cell) or " " end
-  end
-  return table.concat(out)
-end
+local SCATTER = {label = "any", color = "any", marker = "any",
+  markersize = "positive", alpha = "part", values = "any", colormap = "any",
+  low = "number", high = "number"}
 
--- ---- curves ----
-
-local marks = {"*", "+", "o", "x", "#", "@"}
-
-local function limits_of(series)
-  local low, high, longest = math.huge, -math.huge, 0
-  for _, values in ipairs(series) do
-    longest = math.max(longest, #values)
-    for _, v in ipairs(values) do
-      if is_finite(v) then low, high = math.min(low, v), math.max(high, v) end
-    end
-  end
-  if low > high then low, high = 0, 1 end
+-- The ends of a map of colours: given, or those of the finite values.
+local function ends(name, values, o)
+  local low, high = marks.limits_of(values)
+  low, high = o.low or low, o.high or high
+  if not (low <= high) then low, high = 0, 1 end
   if low == high then low, high = low - 0.5, high + 0.5 end
-  return low, high, longest
+  if low > high then error(name .. ": low is above high", 0) end
+  return low, high
 end
 
--- A column gets the line between its two values, so that steps stay joined.
-local function draw_series(canvas, values, low, high, longest, mark)
-  local before
-  local top, right = canvas.high - 1, canvas.wide - 1
-  for x = 0, right do
-    local at = longest > 1 and 1 + x * (longest - 1) / right or 1
-    local k = math.floor(at)
-    local a, b = values[k], values[k + 1]
-    local v = a
-    if at > k and b then v = a + (b - a) * (at - k) end
-    if v and is_finite(v) then
-      local y = math.floor((v - low) / (high - low) * top + 0.5)
-      local from = before or y
-      if canvas.ascii then from = y end
-      for dot = math.min(from, y), math.max(from, y) do
-        set_dot(canvas, x, dot, mark)
+function methods.scatter(fig, x, y, options)
+  x, y, options = pair(x, y, options)
+  local o, axes = arguments.options("scatter", SCATTER, options)
+  fig:merge(axes)
+  y = arguments.series("scatter", y)
+  x = x ~= nil and arguments.series("scatter", x) or counted(y)
+  arguments.same("scatter", x, y)
+  local mark = dress(fig, "scatter", marks.scatter{x = x, y = y,
+    marker = check_marker("scatter", o.marker), size = o.markersize}, o, 1)
+  if o.values ~= nil then
+    mark.values = arguments.series("scatter: values", o.values)
+    arguments.same("scatter: values", mark.values, y)
+    mark.low, mark.high = ends("scatter", mark.values, o)
+    mark.points = colour.points(o.colormap or "viridis", "scatter")
+    mark.bar, mark.swatch = true, false
+  end
+  fig:add(mark)
+end
+
+local BAR = {label = "any", color = "any", alpha = "part", names = "list"}
+
+function methods.bar(fig, names, values, options)
+  names, values, options = pair(names, values, options)
+  local o, axes = arguments.options("bar", BAR, options)
+  fig:merge(axes)
+  names = names or o.names
+  if type(names) == "table" and type(names[1]) == "string" then
+    fig.options.xticks = arguments.texts("bar", names)
+    names = nil
+  end
+  local list = arguments.several("bar", values)
+  local at = names and arguments.series("bar", names)
+  for k, one in ipairs(list) do
+    local x = at or counted(one)
+    arguments.same("bar", x, one)
+    local step = statistics.least_step(x)
+    local whole = 0.8 * step / #list
+    local left = x - 0.4 * step + (k - 1) * whole
+    fig:add(dress(fig, "bar", marks.bars{left = left, right = left + whole,
+      heights = one, xwhole = not at}, o, k))
+  end
+end
+
+local HIST = {label = "any", color = "any", alpha = "part", bins = "any",
+  range = "pair", density = "boolean"}
+
+function methods.hist(fig, values, options)
+  local o, axes = arguments.options("hist", HIST, options)
+  fig:merge(axes)
+  local list = arguments.several("hist", values)
+  local edges = statistics.edges(list, o.bins, o.range)
+  for k, one in ipairs(list) do
+    local left, right, counts = statistics.counts(one, edges, o.density)
+    local mark = dress(fig, "hist", marks.bars{left = left, right = right,
+      heights = counts}, o, k)
+    if #list > 1 then mark.alpha = mark.alpha or 0.6 end
+    fig:add(mark)
+  end
+end
+
+local BOX = {label = "any", color = "any", names = "list"}
+
+function methods.box(fig, values, options)
+  local o, axes = arguments.options("box", BOX, options)
+  fig:merge(axes)
+  local boxes = {}
+  for k, one in ipairs(arguments.several("box", values)) do
+    boxes[k] = statistics.box(one)
+  end
+  if o.names then fig.options.xticks = arguments.texts("box", o.names)
+  elseif not fig.options.xticks then
+    local numbers = {}
+    for k = 1, #boxes do numbers[k] = tostring(k) end
+    fig.options.xticks = numbers
+  end
+  fig:add(dress(fig, "box", marks.boxes{boxes = boxes}, o, 1))
+end
+
+local BAND = {label = "any", color = "any", alpha = "part"}
+
+function methods.band(fig, x, low, high, options)
+  local o, axes = arguments.options("band", BAND, options)
+  fig:merge(axes)
+  low = arguments.series("band", low)
+  high = arguments.series("band", high)
+  x = x ~= nil and arguments.series("band", x) or counted(low)
+  arguments.same("band", x, low)
+  arguments.same("band", x, high)
+  fig:add(dress(fig, "band", marks.band{x = x, low = low, high = high}, o, 1))
+end
+
+-- ---- matrices ----
+
+local HEAT = {low = "number", high = "number", colormap = "any", x = "pair",
+  y = "pair", colorbar = "boolean", xnames = "list", ynames = "list"}
+
+function methods.heatmap(fig, matrix, options)
+  local o, axes = arguments.options("heatmap", HEAT, options)
+  fig:merge(axes)
+  local values = arguments.matrix("heatmap", matrix)
+  local rows, columns = values:size(1), values:size(2)
+  local x, y = o.x or {0.5, columns + 0.5}, o.y or {0.5, rows + 0.5}
+  local mark = marks.cells{values = values, down = not o.y,
+    extent = {math.min(x[1], x[2]), math.max(x[1], x[2]),
+      math.min(y[1], y[2]), math.max(y[1], y[2])},
+    points = colour.points(o.colormap or "viridis", "heatmap")}
+  mark.xwhole, mark.ywhole = not o.x, not o.y
+  if rows == 0 or columns == 0 then mark.extent = {0, 1, 0, 1} end
+  mark.low, mark.high = ends("heatmap", values, o)
+  mark.bar = o.colorbar ~= false
+  fig.down = mark.down
+  if o.xnames then fig.options.xticks = arguments.texts("heatmap", o.xnames) end
+  if o.ynames then fig.options.yticks = arguments.texts("heatmap", o.ynames) end
+  fig:add(mark)
+end
+
+local CONTOUR = {x = "any", y = "any", levels = "any", filled = "boolean",
+  colormap = "any", colorbar = "boolean"}
+
+local function increasing(name, t, n)
+  t = arguments.series("contour: " .. name, t)
+  if t:numel() ~= n then
+    error(("contour: %s: %d numbers expected, got %d"):format(name, n,
+      t:numel()), 0)
+  end
+  if not t:isfinite():all() or n > 1
+    and not t:diff():gt(0):all() then
+    error(("contour: %s: finite numbers that increase expected"):format(name),
+      0)
+  end
+  return t
+end
+
+function methods.contour(fig, matrix, options)
+  local o, axes = arguments.options("contour", CONTOUR, options)
+  fig:merge(axes)
+  local z = arguments.matrix("contour", matrix)
+  if z:size(1) < 2 or z:size(2) < 2 then
+    error(("contour: a matrix of at least 2 x 2 expected, got %d x %d"):format(
+      z:size(1), z:size(2)), 0)
+  end
+  local mark = marks.contour{z = z, filled = o.filled,
+    x = increasing("x", o.x or la.arange(1, z:size(2) + 1, float64),
+      z:size(2)),
+    y = increasing("y", o.y or la.arange(1, z:size(1) + 1, float64),
+      z:size(1)),
+    points = colour.points(o.colormap or "viridis", "contour")}
+  mark.levels = statistics.levels(z, o.levels)
+  mark.low = mark.levels[1] or 0
+  mark.high = mark.levels[#mark.levels] or 1
+  if mark.low == mark.high then mark.high = mark.low + 1 end
+  mark.bar = (o.colorbar or o.colorbar == nil and o.filled) and true or nil
+  fig:add(mark)
+end
+
+local IMAGE = {low = "number", high = "number", colormap = "any",
+  indent = "string"}
+
+function methods.image(fig, t, options)
+  local o, axes = arguments.options("image", IMAGE, options)
+  fig:merge(axes)
+  local image, dtype = arguments.picture("image", t)
+  local h, w = image:size(2), image:size(3)
+  local mark = marks.cells{extent = {0, math.max(w, 1), 0, math.max(h, 1)},
+    down = true, columns = w}
+  if image:size(1) == 1 then
+    mark.values = image[1]
+    mark.low, mark.high = ends("image", image:reshape(-1), o)
+    mark.points = colour.points(o.colormap or "gray", "image")
+  else
+    local white = dtype == "uint8" and 255 or dtype == "uint16" and 65535 or 1
+    mark.rgb = (image / white):clamp(0, 1)
+  end
+  fig.bare, fig.down, fig.square = true, true, true
+  fig.indent = o.indent
+  fig:add(mark)
+end
+
+-- ---- figures ----
+
+-- Errors are the caller's, 'level' calls above: those of modules of the library
+-- lose their position, those that have the caller's keep it.
+local function raise(problem, level)
+  if type(problem) ~= "string" then error(problem, 0) end
+  problem = problem:gsub("^lunarray[%w_.]*:%d+: ", "")
+  error(problem, problem:find "^[^:\n]+:%d+: " and 0 or level + 1)
+end
+
+local function call(level, f, ...)
+  local results = table.pack(pcall(f, ...))
+  if not results[1] then raise(results[2], level + 1) end
+  return table.unpack(results, 2, results.n)
+end
+
+local function new_figure(level, add, ...)
+  local fig = figure.new()
+  call(level + 1, add, fig, ...)
+  return fig
+end
+
+for name, add in pairs(methods) do
+  plot[name] = function(...)
+    local fig = new_figure(2, add, ...)
+    return fig
+  end
+  Figure[name] = function(fig, ...)
+    if fig.rows then
+      error(name .. ": a grid has figures, and no marks of its own", 2)
+    end
+    call(2, add, fig, ...)
+    return fig
+  end
+end
+
+-- la.plot(...), which comes by way of C.
+function plot._call(...)
+  local fig = new_figure(3, methods.line, ...)
+  return fig
+end
+
+for _, name in ipairs{"save", "text", "show", "svg", "png", "pixels",
+  "set"} do
+  local f = Figure[name]
+  Figure[name] = function(...)
+    local results = table.pack(call(2, f, ...))
+    return table.unpack(results, 1, results.n)
+  end
+end
+
+local function grid_rows(list, columns)
+  local rows = {}
+  for k, one in ipairs(list) do
+    if figure.is_figure(one) then
+      local j = (k - 1) // columns + 1
+      rows[j] = rows[j] or {}
+      table.insert(rows[j], one)
+    elseif type(one) == "table" and figure.is_figure(one[1]) then
+      rows[#rows + 1] = {}
+      for _, inner in ipairs(one) do
+        if not figure.is_figure(inner) then
+          error("grid: figures or rows of figures expected", 0)
+        end
+        table.insert(rows[#rows], inner)
       end
-      before = y
     else
-      before = nil
+      error("grid: figures or rows of figures expected", 0)
     end
   end
+  if #rows == 0 then error("grid: no figures", 0) end
+  return rows
 end
 
-local function label(v) return string.format("%9.4g", v) end
-
--- plot.line(values) draws a curve, plot.line{a, b} several over one scale.
--- Values are lists or tensors of one dim; what is not finite leaves a gap.
--- options: width (60), height (10), title, ascii (by the locale).
-function plot.line(values, options)
-  local o = check_options("line", {width = 1, height = 1, title = 1,
-    ascii = 1}, options)
-  local list = {values}
-  if type(values) == "table" and type(values[1]) ~= "number" then
-    list = values
-  end
-  local series = {}
-  for k, one in ipairs(list) do series[k] = numbers("line", one) end
-  local low, high, longest = limits_of(series)
-  local canvas = new_canvas(o.width or 60, o.height or 10, use_ascii(o))
-  for k, one in ipairs(series) do
-    draw_series(canvas, one, low, high, longest, marks[(k - 1) % #marks + 1])
-  end
-  local lines = {}
-  if o.title then lines[1] = (" "):rep(11) .. o.title end
-  for row = 0, canvas.rows - 1 do
-    local side = (" "):rep(9)
-    if row == 0 then side = label(high)
-    elseif row == canvas.rows - 1 then side = label(low) end
-    lines[#lines + 1] = (side .. " |" .. row_text(canvas, row)):gsub(" +$", "")
-  end
-  local last = tostring(longest)
-  lines[#lines + 1] = (" "):rep(10) .. "+" .. ("-"):rep(canvas.columns)
-  lines[#lines + 1] = (" "):rep(11) .. "1"
-    .. (" "):rep(math.max(canvas.columns - 1 - #last, 1)) .. last
-  return table.concat(lines, "\n")
-end
-
--- ---- histograms ----
-
--- plot.hist(values): how many values fall into each of 'bins' equal ranges.
--- options: bins (10), width (40).
-function plot.hist(values, options)
-  local o = check_options("hist", {bins = 1, width = 1}, options)
-  local list, bins, width = numbers("hist", values), o.bins or 10, o.width or 40
-  local low, high = limits_of{list}
-  local counts, most = {}, 1
-  for k = 1, bins do counts[k] = 0 end
-  for _, v in ipairs(list) do
-    if is_finite(v) then
-      local k = math.min(math.floor((v - low) / (high - low) * bins) + 1, bins)
-      counts[k] = counts[k] + 1
-      most = math.max(most, counts[k])
+-- plot.grid{a, b, c, d, columns = 2} or plot.grid{{a, b}, {c}}: several figures
+-- as one.
+function plot.grid(list)
+  local fig
+  call(2, function()
+    if type(list) ~= "table" or getmetatable(list) then
+      error("grid: a list of figures expected", 0)
     end
-  end
-  local lines = {}
-  for k, n in ipairs(counts) do
-    lines[k] = (label(low + (k - 1) * (high - low) / bins) .. " |"
-      .. ("#"):rep(math.floor(n * width / most + 0.5)) .. " " .. n)
-  end
-  return table.concat(lines, "\n")
-end
-
--- ---- images ----
-
-local ink = " .:-=+*#%@"
-
--- plot.image(t): a matrix with two characters a pixel; more ink is a larger
--- value. options: low, high (the limits of the values), indent (a string).
-function plot.image(t, options)
-  local o = check_options("image", {low = 1, high = 1, indent = 1}, options)
-  if not is_tensor(t) or t.ndim ~= 2 then
-    error("image: a tensor of 2 dims expected", 2)
-  end
-  t = t:detach():double()
-  local low, high = o.low, o.high
-  if t:numel() > 0 then
-    low, high = low or t:min():item(), high or t:max():item()
-  end
-  local lines = {}
-  for k, row in t:iter() do
-    local line = {}
-    for i, v in ipairs(row:totable()) do
-      local part = high > low and (v - low) / (high - low) or 0
-      part = part == part and math.max(0, math.min(part, 1)) or 0
-      local at = math.floor(part * 9 + 0.5) + 1
-      line[i] = ink:sub(at, at):rep(2)
+    local options = {}
+    for key, value in pairs(list) do
+      if math.type(key) ~= "integer" then options[key] = value end
     end
-    lines[k] = (o.indent or "") .. table.concat(line)
-  end
-  return table.concat(lines, "\n")
+    local o, axes = arguments.options("grid", {columns = "count"}, options)
+    local columns = o.columns or math.ceil(math.sqrt(#list))
+    fig = figure.grid(grid_rows(list, columns), axes)
+    fig.columns = figure.is_figure(list[1]) and math.min(columns, #list) or nil
+  end)
+  return fig
 end
+
+-- columns, rows, and the width and height in pixels (0 when it does not tell)
+-- of the terminal that standard output is; nil where it is none.
+plot.window = la.plot.window
 
 return plot

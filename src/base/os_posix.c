@@ -1,6 +1,7 @@
 /* What Linux and macOS (and other systems after POSIX) share. */
 #define _GNU_SOURCE
 #include "base/os.h"
+#include "base/terminal.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -10,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -155,3 +157,24 @@ void *la_os_map_file(int fd, size_t n)
 }
 
 void la_os_unmap_file(void *data, size_t n) { munmap(data, n); }
+
+/* ---- the terminal ---- */
+
+static int number_in(const char *name, int otherwise)
+{
+    const char *text = getenv(name);
+    long n = text ? strtol(text, NULL, 10) : 0;
+    return n > 0 && n <= 10000 ? (int)n : otherwise;
+}
+
+bool la_os_find_window(la_os_window *out)
+{
+    struct winsize w = {0};
+    if (!isatty(STDOUT_FILENO)) return false;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &w)) memset(&w, 0, sizeof w);
+    out->columns = w.ws_col ? w.ws_col : number_in("COLUMNS", 80);
+    out->rows = w.ws_row ? w.ws_row : number_in("LINES", 24);
+    out->width = w.ws_xpixel;
+    out->height = w.ws_ypixel;
+    return true;
+}

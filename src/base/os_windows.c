@@ -4,6 +4,7 @@
 */
 #define WIN32_LEAN_AND_MEAN
 #include "base/os.h"
+#include "base/terminal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -214,3 +215,14 @@ void *la_os_map_file(int fd, size_t n)
 }
 
 void la_os_unmap_file(void *data, size_t n) { UnmapViewOfFile(data); }
+
+bool la_os_find_window(la_os_window *out)
+{
+    CONSOLE_SCREEN_BUFFER_INFO info;
+    HANDLE handle = GetStdHandle(STD_OUTPUT_HANDLE);
+    if (!GetConsoleScreenBufferInfo(handle, &info)) return false;
+    out->columns = info.srWindow.Right - info.srWindow.Left + 1;
+    out->rows = info.srWindow.Bottom - info.srWindow.Top + 1;
+    out->width = out->height = 0;
+    return true;
+}

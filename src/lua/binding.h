@@ -419,6 +419,7 @@ bool la_is_theme(const char *name, size_t n);      /* is la.<name> one? */
 void la_open_images(lua_State *L, int lib);
 /* la.audio.load and its kin (audio.c), into the theme. */
 void la_open_audio(lua_State *L, int lib);
+void la_open_plot(lua_State *L, int lib);          /* la.plot.window */
 void la_open_snapshots(lua_State *L, int lib);     /* la.snapshot */
 void la_open_embedded(lua_State *L);    /* preload the Lua modules (embed.c) */
 /* Metatables for the module and the table of methods, which are complete by

@@ -244,6 +244,7 @@ LA_API int luaopen_lunarray(lua_State *L)
     la_open_profile(L, lib);
     la_open_images(L, lib);
     la_open_audio(L, lib);
+    la_open_plot(L, lib);
     la_open_snapshots(L, lib);
     la_open_embedded(L);
     la_open_foreign(L, lib, methods);

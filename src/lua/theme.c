@@ -23,6 +23,7 @@ static const struct {
     {"special", false},
     {"game", false},
     {"parallel", true},
+    {"plot", true},
 };
 
 enum { THEMES = sizeof(themes) / sizeof(themes[0]) };

@@ -1,4 +1,4 @@
--- lunarray.words.training: optimisers, schedules, data sets, plots, tests. The
+-- lunarray.words.training: optimisers, schedules, data sets, tests. The
 -- format is in lunarray.help.rows.
 return [==[
 == optim.Optimizer
@@ -489,35 +489,4 @@ Adds assert.tensors_close(actual, expected[, options]) to busted's assert.
 > type(testing.luassert)
 function
 see: testing.assert_close
-== plot.line
-: plot.line(values[, {width = 60, height = 10, title =, ascii =}]) -> string
-A curve as text, for terminals and logs; plot.line{a, b} draws several over one
-scale. Values are lists or tensors of one dim. ascii is true where the locale is
-not UTF-8.
-> print(plot.line({1, 4, 9}, {width = 20, height = 4, ascii = true}))
-        9 |                 ***
-          |            *****
-          |     *******
-        1 |*****
-          +--------------------
-           1                  3
-see: plot.hist, plot.image
-== plot.hist
-: plot.hist(values[, {bins = 10, width = 40}]) -> string
-How many values fall into each of equal ranges, as text.
-> print(plot.hist({1, 2, 2, 3}, {bins = 3, width = 10}))
-        1 |##### 1
-    1.667 |########## 2
-    2.333 |##### 1
-see: histc, plot.line
-== plot.image
-: plot.image(matrix[, {low =, high =, indent =}]) -> string
-A matrix as text, two characters a pixel: more ink is a larger value. low and
-high are the limits of the values.
-> print(plot.image(la.eye(3)))
-@@
-  @@
-    @@
-! What is not a tensor of two dims.
-see: plot.line
 ]==]

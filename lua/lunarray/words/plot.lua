@@ -1,0 +1,216 @@
+-- lunarray.words.plot: figures. The format is in lunarray.help.rows.
+return [==[
+== plot.line
+: plot.line([x, ]y[, {label=, color=, style = "-", marker=, linewidth = 1.5,
+  markersize = 5, alpha = 1, points = 400, ...}]) -> figure
+A figure with lines. y is a list or a tensor, several of them, the columns of a
+matrix, or a function of a number, which is drawn over xlim; x is one for all or
+one for each, else 1, 2, 3. What is not finite leaves a gap. la.plot(x, y) is
+the same. tostring of a figure is its text for terminals and logs, and its
+methods of the same names as these functions add marks to it.
+- label: for the legend; with several lines a list
+- color: "#rrggbb", a name, {r, g, b} from 0 to 1, or the number of a series
+- style: "-", "--", ":", "-." or "" (none)
+- marker: "o", "x", "+", "s" (square) or "^"
+- points: where a function is drawn
+- ...: of all figures: title, xlabel, ylabel, xlim and ylim ({low, high}),
+  xscale and yscale ("linear", "log"), xticks and yticks (numbers, or texts for
+  1, 2, 3), legend and grid (booleans), size ({width, height} of pictures in
+  pixels), width and height (of the text, in characters), ascii
+> print(plot.line({1, 4, 9}, {width = 20, height = 4, ascii = true}))
+9|                 ***
+6|             ****
+3|      *******
+ |******
+ +--------------------
+  1                  3
+! Options that it does not know, x and y of different lengths, complex numbers.
+see: plot.scatter, plot.grid, plot.Figure:save
+== plot.scatter
+: plot.scatter([x, ]y[, {values=, colormap = "viridis", low=, high=, marker=,
+  markersize = 5, color=, label=, alpha=}]) -> figure
+Points. values, one for each, colour them by a map from low to high: "viridis",
+"magma", "coolwarm", "gray" or a list of colours.
+> print(plot.scatter({1, 2, 3}, {2, 0, 1}, {width = 12, height = 3,
+>>   ascii = true}))
+2|*
+ |           *
+0|      *
+ +------------
+  1          3
+see: plot.line
+== plot.bar
+: plot.bar([names, ]values[, {label=, color=, alpha=, names=}]) -> figure
+Bars from 0 over names (texts), positions, or 1, 2, 3; of several series next
+to each other.
+> print(plot.bar({"a", "b"}, {1, 2}, {width = 8, height = 2,
+>>   ascii = true}))
+2|    ####
+0|########
+ +--------
+   a    b
+see: plot.hist
+== plot.hist
+: plot.hist(values[, {bins=, range=, density = false, label=, color=,
+  alpha=}])
+  -> figure
+How many values fall into each bin. bins is their number, a list of edges, or as
+NumPy's "auto"; range is {low, high}; density divides by the number of values
+and the width of the bin.
+> print(plot.hist({1, 2, 2, 3}, {bins = 2, width = 8, height = 3,
+>>   ascii = true}))
+3|    ####
+ |    ####
+0|########
+ +--------
+  1      3
+see: histc, plot.bar, plot.box
+== plot.box
+: plot.box(values[, {names=, color=, label=}]) -> figure
+For each of several series the median, a box from the first to the third
+quartile, whiskers to the last values within 1.5 times the distance of these,
+and what lies beyond as points.
+> print(plot.box({{1, 2, 3, 4, 5}, {2, 3, 4}}, {names = {"a", "b"},
+>>   width = 16, height = 5, ascii = true}))
+5|   ***
+ |  *****   ***
+3|  *****  *****
+ |  *****  *****
+1|   ***
+ +----------------
+     a       b
+source: Tukey, Exploratory Data Analysis, 1977
+see: quantile, plot.hist
+== plot.band
+: plot.band(x, low, high[, {color=, alpha = 0.3, label=}]) -> figure
+The area between two curves: a confidence band, a range. x may be nil.
+> fig = plot.line({1, 2, 3}, {2, 3, 2}, {ascii = true, width = 12,
+>>   height = 5})
+> print(fig:band({1, 2, 3}, {1, 2, 1}, {3, 4, 3}, {color = 1}))
+4|      +
+ |     ***
+ |+ +*+ + +*+
+ |**        **
+1|
+ +------------
+  1          3
+see: plot.line
+== plot.heatmap
+: plot.heatmap(matrix[, {low=, high=, colormap = "viridis", colorbar = true,
+  x=, y=, xnames=, ynames=}]) -> figure
+The elements of a matrix as colours, row 1 at the top. x and y are {low, high}
+of the axes; with y the first row is at low. Elements that are not finite stay
+open.
+> print(plot.heatmap(la.eye(3), {width = 12, height = 3, ascii = true}))
+1|@@@@
+ |    @@@@
+3|        @@@@
+ +------------
+    1       3
+see: plot.image, plot.contour
+== plot.contour
+: plot.contour(matrix[, {x=, y=, levels = 8, filled = false,
+  colormap = "viridis", colorbar=}]) -> figure
+Lines of one height through a matrix whose rows stand at y and whose columns
+stand at x (increasing; else 1, 2, 3). levels is a list, or about how many nice
+ones; filled draws the areas between them.
+> x = la.linspace(-1, 1, 21)
+> z = (x * x):unsqueeze(2) + x * x
+> print(plot.contour(z, {x = x, y = x, levels = {0.5}, width = 16,
+>>   height = 6, ascii = true}))
+ 1|
+  |     *******
+  |   **       **
+ 0|  *           *
+  |   *         *
+-1|    *********
+  +----------------
+  -1       0      1
+see: plot.heatmap
+== plot.image
+: plot.image(t[, {low=, high=, colormap = "gray", indent=}]) -> figure
+{height, width} or {1, height, width} in greys between low and high (else the
+smallest and the largest value), {3, height, width} as RGB, {4, height, width}
+as RGBA: uint8, uint16, or floats from 0 to 1. As text without colours two
+characters are a pixel, and more ink is a larger value.
+> print(plot.image(la.eye(3)))
+@@
+  @@
+    @@
+see: image.save, plot.heatmap
+== plot.grid
+: plot.grid{figure, ..., columns=} -> figure
+Several figures as one, row by row; also rows of figures, {{a, b}, {c}}.
+> a = plot.line({1, 2}, {height = 3, ascii = true})
+> print(plot.grid{a, a, columns = 2}:text{width = 32, ascii = true})
+2|          ****  2|          ****
+ |    ******       |    ******
+1|****            1|****
+ +--------------   +--------------
+  1            2    1            2
+see: plot.Figure:save
+== plot.window
+: plot.window() -> integer, integer, integer, integer
+Columns, rows, and width and height in pixels (0: not known) of the terminal
+that standard output is; nil where it is none.
+> type(plot.window)
+function
+see: plot.Figure:text
+== plot.Figure:save
+: figure:save(path[, {width=, height=, scale = 2}]) -> figure
+Write .svg, .png, .jpg, .bmp, .tga or .txt, as the path ends. width and height
+in pixels of the screen; pictures of pixels have scale times as many.
+> path = os.tmpname() .. ".svg"
+> fig = plot.line({1, 2}):save(path)
+> os.remove(path)
+true
+! Other endings, files that can't be written, more than 1e8 pixels.
+see: plot.Figure:svg, plot.Figure:png
+== plot.Figure:svg
+: figure:svg([{width=, height=}]) -> string
+The figure as SVG.
+> plot.line({1, 2}):svg():sub(1, 4)
+<svg
+see: plot.Figure:save
+== plot.Figure:png
+: figure:png([{width=, height=, scale = 2}]) -> string
+The figure as the bytes of a PNG file.
+> plot.line({1, 2}):png():sub(2, 4)
+PNG
+see: plot.Figure:pixels
+== plot.Figure:pixels
+: figure:pixels([{width=, height=, scale = 2}]) -> tensor
+The figure as an image {3, height, width}, uint8.
+> fig = plot.line({1, 2}, {size = {300, 200}})
+> fig:pixels().shape
+{3, 400, 600}
+see: image.save
+== plot.Figure:text
+: figure:text([{width=, height=, color=, ascii=}]) -> string
+The figure for a terminal, without a newline at the end; tostring gives the
+same. color is true or "24bit", "256", false or "none", else as the terminal
+that standard output is (NO_COLOR, COLORTERM, TERM).
+> print(plot.line({1, 2}):text{width = 8, height = 2, ascii = true})
+2|    ****
+1|****
+ +--------
+  1      2
+see: plot.window
+== plot.Figure:show
+: figure:show([options]) -> figure
+Write the text to standard output.
+> fig = plot.line({1, 2})
+> type(fig.show)
+function
+see: plot.Figure:text
+== plot.Figure:set
+: figure:set(options) -> figure
+Change options of the axes, as plot.line lists them.
+> fig = plot.line({1, 2}, {ascii = true}):set{width = 8, height = 2}
+> print(fig)
+2|    ****
+1|****
+ +--------
+  1      2
+see: plot.line
+]==]
