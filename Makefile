@@ -212,8 +212,10 @@ link_program = $(CC) $(OPT) $(if $2,'$(RPATH)$2') $(LDFLAGS) -o $1 $(REPL_OBJ) $
 $(PROGRAM): $(REPL_OBJ) $(DYNAMIC)
 	$(call say,LD,$@)
 	$(Q)$(call link_program,$@,$$ORIGIN)
-# What it uses of the library is found when it is loaded.
-$(BUILD)/lunarray_mpi.so: $(wildcard mpi/*.c mpi/*.h) include/lunarray.h
+# What it uses of the library is found when it is loaded. The second is that of
+# another MPI than the usual one, for mpi-check.
+MPI_OTHER := $(BUILD)/$(notdir $(MPICC))
+$(BUILD)/lunarray_mpi.so $(MPI_OTHER)/lunarray_mpi.so: $(wildcard mpi/*.c mpi/*.h) include/lunarray.h
 	@mkdir -p $(@D)
 	$(call say,MPICC,$@)
 	$(Q)$(MPICC) -std=gnu11 -D_GNU_SOURCE -O2 -fPIC -fvisibility=hidden $(WARN) -Iinclude $(LUA_CFLAGS) $(CFLAGS) \
@@ -332,9 +334,9 @@ embed-check:
 # ---- showing ----
 
 # The manual as HTML in build/docs, with a search box that needs no network.
-docs: $(if $(wildcard tools/reference.lua),reference)
+docs:
 	@tools/deps.sh docs
-	@$(LUA) tools/site/build.lua $(BUILD)/docs $(if $(wildcard tools/reference.lua),$(BUILD)/reference)
+	@$(LUA) tools/site/build.lua $(BUILD)/docs
 
 demo: build-deps
 	@$(MAKE) $(JOBS) --no-print-directory $(PROGRAM) $(MODULE) $(BUILD)/examples/host_digits
@@ -362,6 +364,10 @@ differential: all $(BENCH_PYTHON)
 # Collective calls through tensors next to the bare ones of MPI; RANKS=4 for more.
 RANKS ?= 2
 MPIRUN ?= mpirun
+# Specs of lunarray.mpi with another MPI: MPICC=mpicc.mpich MPIRUN=mpirun.mpich.
+mpi-check: all $(MPI_OTHER)/lunarray_mpi.so
+	LUNARRAY_MPI_BUILD=$(MPI_OTHER) MPIRUN=$(MPIRUN) LUNARRAY_PROGRAM=$(PROGRAM) LUA_CPATH='$(BUILD)/?.so;;' \
+	  LUA_PATH='./?.lua;lua/?.lua;lua/?/init.lua;;' $(LUA) `command -v busted` spec/mpi_spec.lua
 bench-mpi: all
 	$(MPICC) -O2 -fPIC -shared -Iinclude $(LUA_CFLAGS) bench/mpi_calls.c -o $(BUILD)/mpi_calls.so
 	LUNARRAY_NUM_THREADS=1 $(MPIRUN) -n $(RANKS) $(PROGRAM) bench/mpi_calls.lua $(BUILD)/mpi_calls.so $(BENCH_ARGS)
@@ -476,6 +482,7 @@ help:
 	@echo 'make bench-sweep  every dtype of whole families of operations, with them'
 	@echo 'make install      to PREFIX ($(PREFIX)), below DESTDIR; uninstall'
 	@echo 'make deb          Debian packages in build/deb'
+	@echo 'make mpi-check    specs of lunarray.mpi with MPICC=mpicc.mpich MPIRUN=mpirun.mpich'
 	@echo 'make install-mpi  lunarray.mpi, where mpicc is'
 	@echo 'make install-module    the module and its Lua files alone (luarocks)'
 	@echo 'make sizes        bytes of libraries, program, kernels by CPU capability'
@@ -492,5 +499,5 @@ help:
 .PHONY: cross cross-aarch64 cross-mingw cross-musl \
   all examples deps build-deps ctests ctest lint check test asan ubsan tsan debug \
   fuzz differential clang-check asan-check ubsan-check tsan-check valgrind luarocks demo bench bench-peers \
-  bench-sweep bench-mpi deb install install-module install-mpi install-lua uninstall sizes coverage docs embed embed-check clean help FORCE
+  bench-sweep bench-mpi mpi-check deb install install-module install-mpi install-lua uninstall sizes coverage docs embed embed-check clean help FORCE
 FORCE:

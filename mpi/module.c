@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "module.h"
@@ -66,7 +67,7 @@ int mpi_rank(lua_State *L, int arg, const comm *c, bool any)
 static comm *push_comm(lua_State *L, MPI_Comm base)
 {
     comm *c = lua_newuserdatauv(L, sizeof *c, 0);
-    *c = (comm){mpi_mark, MPI_COMM_NULL, MPI_COMM_NULL, 0, 0};
+    *c = (comm){mpi_mark, MPI_COMM_NULL, MPI_COMM_NULL, 0, 0, false};
     luaL_setmetatable(L, COMM_NAME);
     c->user = base;
     mpi_check(L, MPI_Comm_set_errhandler(base, MPI_ERRORS_RETURN), "init");
@@ -132,6 +133,82 @@ static int fn_barrier(lua_State *L)
     return 0;
 }
 
+enum { HERE_TAG = 32765 };
+
+/* Begin to tell all others that this rank is here, and to hear it from them:
+** receipts are the first 'size' of the list. */
+static int announce(const comm *c, MPI_Request *list)
+{
+    int code = MPI_SUCCESS;
+    for (int k = 0; k < 2 * c->size; k++) list[k] = MPI_REQUEST_NULL;
+    for (int k = 0; k < c->size && !code; k++)
+        if (k != c->rank)
+            code = MPI_Irecv(NULL, 0, MPI_BYTE, k, HERE_TAG, c->inner,
+                             &list[k]);
+    for (int k = 0; k < c->size && !code; k++)
+        if (k != c->rank)
+            code = MPI_Isend(NULL, 0, MPI_BYTE, k, HERE_TAG, c->inner,
+                             &list[c->size + k]);
+    return code;
+}
+
+/* Are the first n of the list done? */
+static int test_all(MPI_Request *list, int n, int *done)
+{
+    int code = MPI_SUCCESS;
+    *done = 1;
+    for (int k = 0; k < n && *done && !code; k++)
+        code = MPI_Test(&list[k], done, MPI_STATUS_IGNORE);
+    return code;
+}
+
+/* The ranks that nothing was heard of, as a list; receipts are given up. */
+static void push_missing(lua_State *L, const comm *c, MPI_Request *list)
+{
+    lua_newtable(L);
+    for (int k = 0; k < c->size; k++) {
+        int done = 1;
+        if (list[k] != MPI_REQUEST_NULL
+            && MPI_Test(&list[k], &done, MPI_STATUS_IGNORE)) done = 0;
+        if (done) continue;
+        lua_pushinteger(L, k + 1);
+        lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
+        MPI_Cancel(&list[k]);
+        MPI_Request_free(&list[k]);
+    }
+    for (int k = c->size; k < 2 * c->size; k++)
+        if (list[k] != MPI_REQUEST_NULL) MPI_Request_free(&list[k]);
+}
+
+/* raw.barrier_within(comm, seconds): nothing when all came, else the ranks that
+** did not. Their messages may come later, so the group has no other such
+** barrier then. */
+static int fn_barrier_within(lua_State *L)
+{
+    comm *c = mpi_comm(L, 1);
+    double end = MPI_Wtime() + luaL_checknumber(L, 2);
+    if (c->late)
+        return luaL_error(L, "mpi.barrier: one of this group timed out before");
+    MPI_Request *list = lua_newuserdatauv(L, 2 * (size_t)c->size * sizeof *list,
+                                          0);
+    int done = 0;
+    mpi_check(L, announce(c, list), "barrier");
+    for (;;) {
+        mpi_check(L, test_all(list, c->size, &done), "barrier");
+        if (done || !(MPI_Wtime() < end)) break;
+        nanosleep(&(struct timespec){0, 100000}, NULL);
+    }
+    if (!done) {
+        c->late = true;
+        push_missing(L, c, list);
+        return 1;
+    }
+    for (int k = 0; k < c->size; k++)
+        mpi_check(L, MPI_Wait(&list[c->size + k], MPI_STATUS_IGNORE),
+                  "barrier");
+    return 0;
+}
+
 /* ---- what the machine gives ---- */
 
 /* raw.cores(): the processors that this process may use, as a string of '0' and
@@ -193,6 +270,8 @@ static void end_all(int status)
     fprintf(stderr, "lunarray.mpi: rank %d of %d ended with status %d; the "
             "other ranks are ended\n", rank + 1, size, status);
     fflush(stderr);
+    /* What launchers have not read by then may be lost (MPICH's does that). */
+    nanosleep(&(struct timespec){0, 100000000}, NULL);
     MPI_Abort(MPI_COMM_WORLD, status);
 }
 
@@ -247,7 +326,8 @@ static void set_title(lua_State *L, const comm *c)
 
 static const luaL_Reg functions[] = {
     {"rank_of", fn_rank_of}, {"split", fn_split}, {"local_group", fn_local},
-    {"free", fn_free}, {"barrier", fn_barrier}, {"cores", fn_cores},
+    {"free", fn_free}, {"barrier", fn_barrier},
+    {"barrier_within", fn_barrier_within}, {"cores", fn_cores},
     {"library", fn_library}, {"clock", fn_clock}, {"chunk", fn_chunk},
     {"abort", fn_abort}, {NULL, NULL}
 };

@@ -23,6 +23,7 @@ typedef struct comm {
     const void *mark;       /* mpi_mark, of every group */
     MPI_Comm user, inner;
     int rank, size;
+    bool late;              /* a barrier timed out: its messages may come */
 } comm;
 
 /* A contiguous tensor as MPI sees it. */

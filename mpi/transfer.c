@@ -6,6 +6,7 @@
 */
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "module.h"
 
@@ -243,13 +244,29 @@ static int finish(lua_State *L, request *r, MPI_Status *status)
     return 0;
 }
 
-/* request:wait(): for a receipt, who sent it. Again: nothing happens. */
+/* Until it is done; an error after 'seconds', and then it is as before. */
+static int wait_within(lua_State *L, request *r, double seconds,
+                       MPI_Status *status)
+{
+    double end = MPI_Wtime() + seconds;
+    for (;;) {
+        int done = 0, code = MPI_Test(&r->id, &done, status);
+        if (code || done) return code;
+        if (!(MPI_Wtime() < end))
+            luaL_error(L, "mpi.wait: not done within %f seconds", seconds);
+        nanosleep(&(struct timespec){0, 100000}, NULL);
+    }
+}
+
+/* request:wait([seconds]): for a receipt, who sent it. Again: nothing happens.
+** With seconds an error where that is not enough; one may wait again. */
 static int request_wait(lua_State *L)
 {
     request *r = luaL_checkudata(L, 1, REQUEST_NAME);
     MPI_Status status;
     if (r->id == MPI_REQUEST_NULL) return 0;
-    int code = MPI_Wait(&r->id, &status);
+    int code = lua_isnoneornil(L, 2) ? MPI_Wait(&r->id, &status)
+        : wait_within(L, r, luaL_checknumber(L, 2), &status);
     if (code) settle(r);
     mpi_check(L, code, "wait");
     return finish(L, r, &status);

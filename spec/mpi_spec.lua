@@ -51,6 +51,35 @@ describe("mpi", function()
     assert.is_truthy(text:find("rank 2 of 2: %S+:2: no more"), text)
   end)
 
+  it_runs("names the ranks that nothing is heard of", function()
+    local text = fails(3, "while mpi.rank == 2 do end "
+      .. "mpi.barrier{timeout = 0.3}")
+    assert.is_truthy(text:find("rank 2 did not come within 0.3 s", 1, true),
+      text)
+    text = fails(2, "if mpi.rank == 1 then "
+      .. "mpi.irecv(la.ones(2), 2):wait(0.2) end mpi.barrier()")
+    assert.is_truthy(text:find("not done within 0.2 seconds", 1, true), text)
+  end)
+
+  it_runs("starts ranks by a file of hosts", function()
+    local path = os.tmpname()
+    local function hosts(text)
+      local file = assert(io.open(path, "w"))
+      file:write(text, "\n")
+      file:close()
+      return mpirun.run(3, "--mpi-info", {program = "build/lunarray",
+        hosts = path})
+    end
+    local text, ok = hosts(mpirun.host_line("localhost", 3))
+    assert.is_true(ok, text)
+    assert.is_truthy(text:find "3 ranks\n  rank 1 on ", text)
+    -- A machine that cannot be reached is an error, not a wait.
+    text, ok = hosts(mpirun.host_line("nowhere.invalid", 3))
+    assert.is_false(ok, text)
+    assert.is_nil(text:find "3 ranks")
+    os.remove(path)
+  end)
+
   it_runs("tells what each rank was about to do when they differ", function()
     local text = fails(2, "mpi.debug() mpi.all_reduce(la.ones(mpi.rank))")
     assert.is_truthy(text:find("the ranks do not agree: rank 1: all_reduce "
@@ -122,7 +151,9 @@ describe("mpi", function()
     local step = math.random(2, 6)
     local said, ended = run(2, "6 " .. step)
     assert.is_false(ended, said)
-    assert.is_truthy(said:find "rank %d" and said:find "[Kk]ill", said)
+    -- Open MPI names the rank, MPICH the process.
+    assert.is_truthy((said:find "rank %d" or said:find "PID %d")
+      and said:find "[Kk]ill", said)
     local again, good = run(4, "6")
     assert.is_true(good, again)
     assert.equal(text:match "weights %S+", again:match "weights %S+",
@@ -139,7 +170,8 @@ describe("mpi", function()
   it_runs("hands the elements of a list to ranks that are free", function()
     all_done(2, "spec/mpi/farm.lua")
     all_done(4, "spec/mpi/farm.lua",
-      {settings = 'LUA_CPATH="$PWD/build/?.so;;"'})
+      {settings = ('LUA_CPATH="$PWD/%s/?.so;$PWD/build/?.so;;"'):format(
+        mpirun.folder)})
   end)
 
   it_runs("runs the examples on two ranks, and tells about them", function()

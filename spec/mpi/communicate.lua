@@ -3,6 +3,7 @@ local la = require "lunarray"
 local mpi = require "lunarray.mpi"
 local rank, size = mpi.rank, mpi.size
 local F64 = {dtype = "float64"}
+local ok, text
 
 local function same(got, want, name)
   assert(la.is_tensor(got) and got.dtype == want.dtype, name)
@@ -161,6 +162,18 @@ collectgarbage()
 coming:wait()
 assert(cells:sum():item() == 6)
 
+-- Time limits that are kept.
+mpi.barrier{timeout = 60}
+mpi.barrier{timeout = 60}
+do
+  local late = la.zeros(2)
+  local request = mpi.irecv(late, rank, {tag = 9})
+  ok, text = pcall(request.wait, request, 0.01)
+  assert(not ok and text:find("not done within 0.01 seconds", 1, true), text)
+  mpi.isend(la.ones(2), rank, {tag = 9})
+  assert(request:wait(60) == rank and late:sum():item() == 2)
+end
+
 -- Groups.
 local half = mpi.split(rank % 2, -rank)
 assert(half.size == (size + rank % 2) // 2)
@@ -251,7 +264,7 @@ assert(not pcall(y.backward, y:sum()))
 
 -- Arguments.
 assert(not pcall(mpi.send, {1}, 1))
-local ok, text = pcall(function() mpi.all_reduce_({1}) end)
+ok, text = pcall(function() mpi.all_reduce_({1}) end)
 assert(not ok and text:find("^%S*communicate.lua:%d+: bad argument"), text)
 ok, text = pcall(function() mpi.world:all_reduce_(7) end)
 assert(not ok and text:find("^%S*communicate.lua:%d+: bad argument"), text)

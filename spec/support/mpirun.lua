@@ -1,11 +1,18 @@
 -- Runs scripts of spec/mpi on several ranks of one machine.
 local mpirun = {}
 
+-- Of another MPI than the usual one (make mpi-check): its mpirun, and where the
+-- module for it is.
+local MPIRUN = os.getenv "MPIRUN" or "mpirun"
+local FOLDER = os.getenv "LUNARRAY_MPI_BUILD" or "build"
+mpirun.folder = FOLDER
+
 -- Ranks share the processors, also as root, and report by pipes.
 local SETTINGS = "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "
   .. "OMPI_MCA_rmaps_base_oversubscribe=1 "
   .. "OMPI_MCA_btl_vader_single_copy_mechanism=none "
-  .. "LUNARRAY_NUM_THREADS=1 LUA_CPATH='build/?.so;;' "
+  .. "LUNARRAY_NUM_THREADS=1 "
+  .. "LUA_CPATH='" .. FOLDER .. "/?.so;build/?.so;;' "
   .. "LUA_PATH='./?.lua;lua/?.lua;lua/?/init.lua;;' "
 
 local function exists(path)
@@ -25,35 +32,46 @@ function mpirun.missing()
   if path and path ~= paths[#paths] then
     return "MPI on another CPU path than the best"
   end
-  if not exists "build/lunarray_mpi.so" then
+  if not exists(FOLDER .. "/lunarray_mpi.so") then
     return "no lunarray_mpi.so (openmpi-bin, libopenmpi-dev)"
   end
-  if not os.execute "command -v mpirun >/dev/null 2>&1" then
+  if not os.execute("command -v " .. MPIRUN .. " >/dev/null 2>&1") then
     return "no mpirun (openmpi-bin)"
   end
 end
 
 -- The options of Open MPI's mpirun; MPICH's has none of them.
-local options
+local open_mpi
 
-local function mpirun_options()
-  if not options then
-    local pipe = io.popen "mpirun --version 2>&1"
-    options = pipe:read("a"):find("Open MPI", 1, true) and "--bind-to none"
-      or ""
+local function is_open_mpi()
+  if open_mpi == nil then
+    local pipe = io.popen(MPIRUN .. " --version 2>&1")
+    open_mpi = pipe:read("a"):find("Open MPI", 1, true) ~= nil
     pipe:close()
   end
-  return options
+  return open_mpi
+end
+
+local function mpirun_options(hosts)
+  local list = hosts and (is_open_mpi() and "--hostfile " or "-f ") .. hosts
+    or ""
+  return is_open_mpi() and "--bind-to none " .. list or list
+end
+
+-- A line of a file of hosts.
+function mpirun.host_line(host, slots)
+  return (is_open_mpi() and "%s slots=%d" or "%s:%d"):format(host, slots)
 end
 
 -- What n ranks of a script printed on both streams, and whether all ended well.
 -- options: program (lua5.4), settings (shell text in
--- front of the command: of the environment).
+-- front of the command: of the environment), hosts (a file).
 function mpirun.run(n, script, given)
   given = given or {}
-  local command = ("export %s; %s timeout -k 5 120 mpirun %s -n %d %s %s 2>&1")
-    :format(SETTINGS, given.settings or "", mpirun_options(), n,
-      given.program or os.getenv "LUA" or "lua5.4", script)
+  local form = "export %s; %s timeout -k 5 120 %s %s -n %d %s %s 2>&1"
+  local command = form:format(SETTINGS, given.settings or "", MPIRUN,
+    mpirun_options(given.hosts), n,
+    given.program or os.getenv "LUA" or "lua5.4", script)
   local pipe = assert(io.popen(command))
   local text = pipe:read "a"
   local ok = pipe:close()

@@ -102,9 +102,19 @@ function Comm:node() return Comm.wrap(raw.local_group(self.id)) end
 
 function Comm:free() raw.free(self.id) end
 
-function Comm:barrier()
-  if checking then agree(self, "barrier") end
-  raw.barrier(self.id)
+-- Waits for all. options.timeout (seconds): an error, on those that wait, that
+-- names the ranks which did not come, for want of which this would never end.
+function Comm:barrier(options)
+  local seconds = options and options.timeout
+  if not seconds then
+    if checking then agree(self, "barrier") end
+    return raw.barrier(self.id)
+  end
+  local missing = raw.barrier_within(self.id, seconds)
+  if missing then
+    error(("mpi.barrier: rank %s did not come within %g s"):format(
+      table.concat(missing, ", "), seconds), 2)
+  end
 end
 
 -- ---- messages ----
@@ -134,7 +144,7 @@ function Packed:finish(from)
   self.x = nil
   return from
 end
-function Packed:wait() return self:finish(self.request:wait()) end
+function Packed:wait(seconds) return self:finish(self.request:wait(seconds)) end
 function Packed:test()
   local done = self.request:test()
   if done then self:finish() end
@@ -142,7 +152,8 @@ function Packed:test()
 end
 
 -- A request: request:wait() returns when x may be changed again, request:test()
--- tells whether it may. It keeps x's memory alive.
+-- tells whether it may. It keeps x's memory alive. request:wait(seconds) is an
+-- error when it is not done by then; one may go on waiting.
 function Comm:isend(x, to, options)
   return raw.isend(self.id, packed(need_tensor(x, "isend")), to,
     tag_of(options))
