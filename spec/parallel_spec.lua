@@ -49,6 +49,24 @@ describe("parallel", function()
     assert.same({}, (la.parallel.map(fib, {})))
   end)
 
+  it("records gradients in each state, and nests", function()
+    local shared, list = la.randn(8, 8), {}
+    for k = 1, 12 do list[k] = la.randn(5, 8) end
+    local found = la.parallel.map(function(x)
+      local lunarray = require "lunarray"
+      local w = shared:clone():requires_grad_()
+      x:matmul(w):square():sum():backward()
+      return {w.grad, lunarray.parallel.map(function(y)
+        return y * 2
+      end, {1, 2}, {threads = 2})}
+    end, list, {threads = 3})
+    for k, x in ipairs(list) do
+      assert.is_true(la.allclose(found[k][1],
+        x:t():matmul(x:matmul(shared)) * 2, {rtol = 1e-4, atol = 1e-4}))
+      assert.same({2, 4}, found[k][2])
+    end
+  end)
+
   it("refuses what has no bytes", function()
     local f = coroutine.wrap(function() end)
     assert.has_error(function() la.parallel.map(f, {1}) end)

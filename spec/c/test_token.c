@@ -347,6 +347,66 @@ static void states_move(void **state)
     }
 }
 
+/* ---- Lua states on threads ---- */
+
+/* Loops without an operation end too, through pcall. */
+static void threads_of_a_script_stop(void **state)
+{
+    static const char *const bodies[] = {
+        "while true do pcall(function() while true do end end) end",
+        "while true do la.rand(100, 100):matmul(la.rand(100, 100)) end",
+        "coroutine.wrap(function() while true do end end)()",
+    };
+    lua_State *L = open_state();
+    la_token *k = la_token_of(L);
+    run(L, "function work(body) return la.parallel.map(load('local la = "
+           "require [[lunarray]] return function() ' .. body .. ' end')(), "
+           "{1, 2, 3}, {threads = 2, retries = 3}) end");
+    for (size_t i = 0; i < sizeof(bodies) / sizeof(*bodies); i++) {
+        char script[200];
+        pthread_t thread;
+        snprintf(script, sizeof script, "work[[%s]]", bodies[i]);
+        atomic_store(&started, true);
+        pthread_create(&thread, NULL, cancel_soon, k);
+        stops(L, script, LA_ECANCEL, "parallel.map: stopped by the host");
+        pthread_join(thread, NULL);
+        la_token_clear(k);
+        la_set_deadline(k, 20000000);
+        stops(L, script, LA_EDEADLINE, "parallel.map: stopped: the deadline");
+        la_token_clear(k);
+        run(L, "local r = work 'return 7' assert(r[1] == 7 and r[3] == 7)");
+    }
+    la_token_release(k);
+    lua_close(L);
+}
+
+/* The same for any number of threads, and it ends all of them. */
+static void threads_of_a_script_share_fuel(void **state)
+{
+    static const char script[] = "local r = la.parallel.map(function(x) "
+        "return (x:exp():sum()):item() end, list, {threads = n})";
+    lua_State *L = open_state();
+    la_token *k = la_token_of(L);
+    int64_t cost = 0;
+    run(L, "list = {} for i = 1, 12 do list[i] = la.zeros(5000) end "
+           "n = 1");
+    run(L, script);                     /* the module is there now */
+    for (int n = 1; n < 4; n++) {
+        lua_pushinteger(L, n);
+        lua_setglobal(L, "n");
+        la_set_fuel(k, 100000);
+        run(L, script);
+        if (n == 1) cost = 100000 - la_fuel_left(k);
+        assert_true(cost > 12 * 2 * 5);
+        assert_true(la_fuel_left(k) == 100000 - cost);
+        la_set_fuel(k, cost - 1);
+        stops(L, script, LA_EFUEL, "parallel.map: stopped: out of fuel");
+        la_token_clear(k);
+    }
+    la_token_release(k);
+    lua_close(L);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -359,6 +419,8 @@ int main(void)
         cmocka_unit_test(cancelled_by_a_signal),
         cmocka_unit_test(deadline_inside_an_operation),
         cmocka_unit_test(states_move),
+        cmocka_unit_test(threads_of_a_script_stop),
+        cmocka_unit_test(threads_of_a_script_share_fuel),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

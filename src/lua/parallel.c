@@ -1,7 +1,8 @@
 /*
 ** la.parallel.run: Lua code in states of its own on several threads. States
 ** share nothing but what goes by x:share(), so that what passes between them
-** here is strings; lua/lunarray/parallel.lua makes values of them.
+** here is strings; lua/lunarray/parallel.lua makes values of them. They share
+** the token of the calling state.
 */
 #define LA_INTERNAL
 #include "lunarray.h"
@@ -35,6 +36,7 @@ typedef struct outcome {
 
 typedef struct group {
     la_runtime *rt;
+    la_token *token;            /* the caller's: its limits are those of all */
     text code, argument;
     text *items;
     outcome *outcomes;
@@ -99,6 +101,7 @@ static void run_items(lua_State *L, group *g, bool ready)
     int64_t k;
     while ((k = atomic_fetch_add(&g->next, 1)) < g->n) {
         outcome *o = &g->outcomes[k];
+        if (la_token_armed(g->token) && la_token_reached(g->token)) break;
         if (!ready) {
             lua_pushvalue(L, 1);        /* why there is no function */
             keep_top(L, o, false);
@@ -111,6 +114,33 @@ static void run_items(lua_State *L, group *g, bool ready)
     }
 }
 
+/* ---- limits of the caller ---- */
+
+enum { ASKED = 10000 };     /* instructions of Lua between looks at the token */
+
+/* A hook: the state is one of ours, so plain loops can be stopped too. What was
+** reached stays: from then on each instruction raises, through pcall. */
+static void ask_token(lua_State *L, lua_Debug *ar)
+{
+    la_state *s = la_state_of(L);
+    la_token *k = s ? s->context.token : &la_no_token;
+    if (!la_token_armed(k) || !la_token_reached(k)) return;
+    lua_sethook(L, ask_token, LUA_MASKCOUNT, 1);
+    LA_CHECK(L, "parallel.map", la_token_ask(k));
+}
+
+/* From here on the state works for the caller: a cancel, a deadline or the end
+** of fuel there ends this work too. What it cost to make the state is not
+** counted, so that fuel is the same for any number of threads. */
+static void obey(lua_State *L, group *g)
+{
+    la_state *s = la_state_of(L);
+    if (!s || g->token == &la_no_token) return;
+    la_token_release(s->context.token);
+    s->context.token = la_token_retain(g->token);
+    lua_sethook(L, ask_token, LUA_MASKCOUNT, ASKED);
+}
+
 /* One thread: a state, and items until none is left. Without memory for a
 ** state, the other threads do the work. */
 static void serve(void *context)
@@ -121,6 +151,7 @@ static void serve(void *context)
     lua_pushcfunction(L, prepare);
     lua_pushlightuserdata(L, g);
     bool ready = lua_pcall(L, 1, 1, 0) == LUA_OK;
+    obey(L, g);
     /* Bytes of outcomes are the runtime's, as where they are freed. */
     la_passage before = la_enter_runtime(g->rt);
     run_items(L, g, ready);
@@ -218,6 +249,7 @@ static int fn_run(lua_State *L)
     memset(g, 0, sizeof *g);
     luaL_setmetatable(L, GROUP_NAME);
     g->rt = la_runtime_here();
+    g->token = la_ctx()->token;
     g->code = code;
     g->argument = argument;
     read_items(L, g);
@@ -232,6 +264,8 @@ static int fn_run(lua_State *L)
     join_all(g);
     /* What the threads freed last lies in caches that nobody else draws on. */
     la_trim(g->rt);
+    if (la_token_armed(g->token))
+        LA_CHECK(L, "parallel.map", la_token_ask(g->token));
     return push_outcomes(L, g);
 }
 
