@@ -84,3 +84,25 @@ describe("sgn of a complex zero", function()
     end
   end)
 end)
+
+describe("running and scattered products", function()
+  -- by the plain formula, which does not recover infinities
+  it("are those of mul, one after the other", function()
+    local inf = math.huge
+    local values = {{1, 2}, {-0.5, 3}, {inf, 1}, {2, -inf}, {0, 1}}
+    for _, dtype in ipairs {"complex128", "complex64"} do
+      local x = la.view_as_complex(la.tensor(values, "float64")):to(dtype)
+      local run, at = x:cumprod(1), x[1]
+      local into = la.ones(1, {dtype = dtype})
+      local first = la.tensor {1}
+      for i = 1, #values do
+        if i > 1 then at = at * x[i] end
+        into = into:index_reduce(1, first, x[i]:reshape(1), "prod")
+        for _, y in ipairs {run[i], into[1]} do
+          assert.is_true(la.allclose(la.view_as_real(at), la.view_as_real(y),
+                                     {equal_nan = true}))
+        end
+      end
+    end
+  end)
+end)

@@ -6,6 +6,7 @@
 #include <complex.h>
 #include <string.h>
 
+#include "base/complex.h"
 #include "base/half.h"
 #include "kernel/index/offset.h"
 #include "simd/f16_scalar.h"
@@ -180,7 +181,7 @@ static inline la_c32 store_c32(float _Complex z)
 #undef COMBINE
 #define NAME mul_c64
 #define MODE SIMD_UNFUSED
-#define COMBINE MUL
+#define COMBINE la_c64_mul
 #include "kernel/index/reduce.inc"
 #undef COMBINE
 #undef TYPE
@@ -193,7 +194,7 @@ static inline la_c32 store_c32(float _Complex z)
 #undef COMBINE
 #define NAME mul_c128
 #define MODE SIMD_UNFUSED
-#define COMBINE MUL
+#define COMBINE la_c128_mul
 #include "kernel/index/reduce.inc"
 #undef COMBINE
 #undef TYPE
@@ -210,7 +211,7 @@ static inline la_c32 store_c32(float _Complex z)
 #undef COMBINE
 #define NAME mul_c32
 #define MODE SIMD_UNFUSED
-#define COMBINE MUL
+#define COMBINE la_c64_mul
 #include "kernel/index/reduce.inc"
 #undef COMBINE
 

@@ -1,4 +1,5 @@
 /* Running products; floats and complex numbers in double, integers in int64. */
+#include "base/complex.h"
 #include "kernel/scan/load.h"
 
 /* The operation and its identity, for the three lists of dtypes. */
@@ -7,6 +8,8 @@
 #define SCAN_BODY "kernel/scan/vec4.inc"
 #include "kernel/scan/each_real.inc"
 #include "kernel/scan/each_int.inc"
+#undef COMB
+#define COMB(a, b) la_c128_mul(a, b)
 #include "kernel/scan/each_complex.inc"
 
 const la_scans LA_KERNEL(scan_prod) = {SCAN_REALS, SCAN_INTS, SCAN_COMPLEXES};

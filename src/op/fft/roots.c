@@ -1,16 +1,30 @@
 /* Tables of roots of unity; see roots.h. */
 #include "op/fft/roots.h"
 
-#include <math.h>
-
 #include "base/memory.h"
 #include "base/size.h"
 
+/* first - first z / (k (k + 1)) + ..., k two more each time: the rows of sine
+** (first = y, k = 2) and cosine (1, 1) for z = y^2, to 2^-100. */
+static la_pair alternating(la_pair first, la_pair z, int k)
+{
+    la_pair total = first, term = first;
+    for (; fabs(term.hi) > 0x1p-106; k += 2) {
+        la_pair below = {(double)k * (k + 1), 0};
+        term = pair_neg(pair_div(pair_mul(term, z), below));
+        total = pair_add(total, term);
+    }
+    return total;
+}
+
+/* Of x / 8 n of the circle, an eighth at most. */
 static la_unit_root angle(int64_t x, int64_t n)
 {
-    long double a = 0.78539816339744830961566L * (long double)x
-                  / (long double)n;
-    return (la_unit_root){cosl(a), sinl(a)};
+    static const la_pair one = {1, 0};
+    la_pair part = pair_div((la_pair){(double)x, 0}, (la_pair){(double)n, 0});
+    la_pair y = pair_scale(pair_mul(part, la_half_pi), 0.5);
+    la_pair z = pair_mul(y, y);
+    return (la_unit_root){alternating(one, z, 1), alternating(y, z, 2)};
 }
 
 la_status la_roots_open(la_roots *r, int64_t n)
@@ -39,7 +53,9 @@ static la_unit_root first_octant(const la_roots *r, int64_t x)
     la_unit_root a = r->table[x & (r->block - 1)];
     la_unit_root b = r->table[r->block + x / r->block];
     if (x < r->block) return a;
-    return (la_unit_root){a.c * b.c - a.s * b.s, a.s * b.c + a.c * b.s};
+    return (la_unit_root){pair_add(pair_mul(a.c, b.c),
+                                   pair_neg(pair_mul(a.s, b.s))),
+                          pair_add(pair_mul(a.s, b.c), pair_mul(a.c, b.s))};
 }
 
 /* Octants are reflected, so that what is 0, 1 or a root of 1/2 is exact, and
@@ -53,8 +69,8 @@ static la_unit_root root(const la_roots *r, int64_t k)
     if (left) x = 4 * n - x;
     la_unit_root a = first_octant(r, x > n ? 2 * n - x : x);
     if (x > n) a = (la_unit_root){a.s, a.c};
-    if (left) a.c = -a.c;
-    if (!low) a.s = -a.s;
+    if (left) a.c = pair_neg(a.c);
+    if (!low) a.s = pair_neg(a.s);
     return a;
 }
 
@@ -63,10 +79,10 @@ void la_roots_put(const la_roots *r, int64_t k, la_dtype real, void *re,
 {
     la_unit_root a = root(r, k);
     if (real == LA_FLOAT32) {
-        *(float *)re = (float)a.c;
-        *(float *)im = (float)a.s;
+        *(float *)re = (float)a.c.hi;
+        *(float *)im = (float)a.s.hi;
     } else {
-        *(double *)re = (double)a.c;
-        *(double *)im = (double)a.s;
+        *(double *)re = a.c.hi;
+        *(double *)im = a.s.hi;
     }
 }

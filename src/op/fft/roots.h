@@ -1,6 +1,7 @@
 /*
-** Roots of unity e^(-2 pi i k / n) for tables: every one as good as if it were
-** computed in long double and rounded, without a sine for each.
+** Roots of unity e^(-2 pi i k / n) for tables: computed in numbers of two parts
+** and rounded at the end, without a sine for each, and the same bits on every
+** machine.
 */
 #ifndef LA_OP_FFT_ROOTS_H
 #define LA_OP_FFT_ROOTS_H
@@ -8,9 +9,10 @@
 #include <stdint.h>
 
 #include "base/dtype.h"
+#include "base/libm_parts.h"
 #include "base/status.h"
 
-typedef struct la_unit_root { long double c, s; } la_unit_root;
+typedef struct la_unit_root { la_pair c, s; } la_unit_root;
 
 typedef struct la_roots {
     int64_t n, block;

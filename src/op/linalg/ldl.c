@@ -7,6 +7,7 @@
 #include <complex.h>
 #include <math.h>
 
+#include "base/complex.h"
 #include "op/linalg/linalg.h"
 #include "op/move/copy.h"
 #include "tensor/scalar.h"
@@ -121,27 +122,31 @@ static void exchange_symmetric(matrix *m, int64_t k, int64_t at, int64_t row)
 
 static void eliminate1(matrix *m, int64_t k)
 {
-    number d = 1 / AT(m, k, k);
+    number d = la_c128_div(1, AT(m, k, k));
     for (int64_t j = k + 1; j < m->n; j++) {
-        number x = conjugate(m, AT(m, j, k)) * d;
+        number x = la_c128_mul(conjugate(m, AT(m, j, k)), d);
         for (int64_t i = j; i < m->n; i++)
-            AT(m, i, j) -= AT(m, i, k) * x;
+            AT(m, i, j) -= la_c128_mul(AT(m, i, k), x);
     }
-    for (int64_t i = k + 1; i < m->n; i++) AT(m, i, k) *= d;
+    for (int64_t i = k + 1; i < m->n; i++)
+        AT(m, i, k) = la_c128_mul(AT(m, i, k), d);
 }
 
 /* By the inverse of the 2 x 2 block at k, scaled by its lower element. */
 static void eliminate2(matrix *m, int64_t k)
 {
     number low = AT(m, k + 1, k), up = conjugate(m, low);
-    number d11 = AT(m, k + 1, k + 1) / low, d22 = AT(m, k, k) / up;
-    number t = 1 / (d11 * d22 - 1);
+    number d11 = la_c128_div(AT(m, k + 1, k + 1), low);
+    number d22 = la_c128_div(AT(m, k, k), up);
+    number t = la_c128_div(1, la_c128_mul(d11, d22) - 1);
     for (int64_t j = k + 2; j < m->n; j++) {
-        number x = t * (d11 * AT(m, j, k) - AT(m, j, k + 1)) / up;
-        number y = t * (d22 * AT(m, j, k + 1) - AT(m, j, k)) / low;
+        number x = la_c128_mul(d11, AT(m, j, k)) - AT(m, j, k + 1);
+        number y = la_c128_mul(d22, AT(m, j, k + 1)) - AT(m, j, k);
+        x = la_c128_div(la_c128_mul(t, x), up);
+        y = la_c128_div(la_c128_mul(t, y), low);
         for (int64_t i = j; i < m->n; i++)
-            AT(m, i, j) -= AT(m, i, k) * conjugate(m, x)
-                + AT(m, i, k + 1) * conjugate(m, y);
+            AT(m, i, j) -= la_c128_mul(AT(m, i, k), conjugate(m, x))
+                + la_c128_mul(AT(m, i, k + 1), conjugate(m, y));
         AT(m, j, k) = x;
         AT(m, j, k + 1) = y;
     }
@@ -170,7 +175,8 @@ static int32_t factor(matrix *m, int32_t *pivots)
 /* Row i of b (k columns) -= x times row j. */
 static void subtract(number *b, int64_t k, int64_t i, int64_t j, number x)
 {
-    for (int64_t c = 0; c < k; c++) b[i * k + c] -= x * b[j * k + c];
+    for (int64_t c = 0; c < k; c++)
+        b[i * k + c] -= la_c128_mul(x, b[j * k + c]);
 }
 
 static void exchange_rows(number *b, int64_t k, int64_t i, int64_t j)
@@ -183,11 +189,14 @@ static void exchange_rows(number *b, int64_t k, int64_t i, int64_t j)
 static void divide2(const matrix *m, number *b, int64_t k, int64_t j)
 {
     number low = AT(m, j + 1, j), up = conjugate(m, low);
-    number x = AT(m, j, j) / up, y = AT(m, j + 1, j + 1) / low;
+    number x = la_c128_div(AT(m, j, j), up);
+    number y = la_c128_div(AT(m, j + 1, j + 1), low);
+    number d = la_c128_mul(x, y) - 1;
     for (int64_t c = 0; c < k; c++) {
-        number p = b[j * k + c] / up, q = b[(j + 1) * k + c] / low;
-        b[j * k + c] = (y * p - q) / (x * y - 1);
-        b[(j + 1) * k + c] = (x * q - p) / (x * y - 1);
+        number p = la_c128_div(b[j * k + c], up);
+        number q = la_c128_div(b[(j + 1) * k + c], low);
+        b[j * k + c] = la_c128_div(la_c128_mul(y, p) - q, d);
+        b[(j + 1) * k + c] = la_c128_div(la_c128_mul(x, q) - p, d);
     }
 }
 
@@ -203,7 +212,7 @@ static void solve(const matrix *m, const int32_t *pivots, number *b, int64_t k)
                 subtract(b, k, i, c, AT(m, i, c));
         if (last > j) divide2(m, b, k, j);
         for (int64_t c = 0; last == j && c < k; c++)
-            b[j * k + c] /= AT(m, j, j);
+            b[j * k + c] = la_c128_div(b[j * k + c], AT(m, j, j));
         j = last + 1;
     }
     for (int64_t j = n - 1; j >= 0; ) {
