@@ -195,6 +195,104 @@ describe("la.read_csv", function()
   end)
 end)
 
+-- Longer than a part of one thread: every part sees only its rows.
+describe("la.read_csv of long files", function()
+  local N = 60000
+
+  local function long(line, ending)
+    local list = {}
+    for k = 1, N do list[k] = line(k) end
+    return table.concat(list, ending or "\n")
+  end
+
+  it("fills every row", function()
+    for _, ending in ipairs{"\n", "\r\n", "\n\n"} do
+      local t = read("i,f,b,e\n" .. long(function(k)
+        return ("%d,%.17g,%s,"):format(k, k / 7, k % 2 == 0)
+      end, ending))
+      assert.equal("int64", t.i.dtype)
+      assert.is_true(la.equal(la.arange(1, N + 1), t.i))
+      assert.is_true(la.equal(la.arange(1, N + 1):double() / 7, t.f))
+      assert.is_true(la.equal((la.arange(1, N + 1) % 2):eq(0), t.b))
+      assert.is_true(t.e:isnan():all())
+    end
+  end)
+
+  it("finds what only one row says", function()
+    local text = long(function(k)
+      return k ~= 41234 and "1,2,3,true,5,6"
+        or "1.5,NA,x,1,9223372036854775808,\"a\nb\""
+    end)
+    local t = read("a,b,c,d,e,f\n" .. text)
+    local row = la.arange(1, N + 1):eq(41234)
+    assert.is_true(la.equal(t.a, la.where(row, 1.5, 1.):double()))
+    assert.is_true(la.equal(t.b:isnan(), row))
+    assert.equal(2, t.b[N]:item())
+    assert.same({"3", "x", "3"}, {t.c[41233], t.c[41234], t.c[41235]})
+    assert.same({"true", "1", "true"}, {t.d[1], t.d[41234], t.d[N]})
+    assert.equal("float64", t.e.dtype)
+    assert.equal(2^63, t.e[41234]:item())
+    assert.same({"6", "a\nb", "6"}, {t.f[1], t.f[41234], t.f[N]})
+  end)
+
+  it("reads rows over several lines, and quotes inside of fields", function()
+    local t = read("s,n\n" .. long(function(k)
+      return k % 3 == 0 and ('"%d,\n""\n",%d'):format(k, k)
+        or ('a"%d,"%d"'):format(k, k)
+    end))
+    assert.is_true(la.equal(la.arange(1, N + 1), t.n))
+    assert.same({'a"1', '3,\n"\n', 'a"' .. N - 1},
+                {t.s[1], t.s[3], t.s[N - 1]})
+    t = read("n\n" .. long(function(k)
+      return k == 50000 and '"1"""' or "1"
+    end))
+    assert.same({"1", '1"', "1"}, {t.n[1], t.n[50000], t.n[N]})
+  end)
+
+  it("names the line of what is wrong far behind", function()
+    local function refused(what, odd, options)
+      raises(what, read, "a,b\n" .. long(function(k)
+        return k == 55555 and odd or "12,34.5"
+      end), options)
+    end
+    refused("line 55556 has 1 field, 2 expected", "1")
+    refused("line 55556 has 3 fields, 2 expected", "1,2,3")
+    refused("line 55556: a quote without its end", '1,"2')
+    refused("line 55556: 'x' behind a closing quote", '1,"2"x')
+    refused("line 55556: column 'a': '300' does not fit uint8", "300,1",
+            {dtypes = {a = "uint8"}})
+    refused("line 55556: column 'b': 'x' does not fit float32", "1,x",
+            {dtypes = {b = "float32"}})
+  end)
+
+  it("takes numbers for gaps, and separators of numbers", function()
+    local t = read("a,b\n" .. long(function(k) return k % 10 .. ",-999" end),
+                   {na = {"3", "-999"}})
+    assert.is_true(la.equal(t.a:isnan(), (la.arange(1, N + 1) % 10):eq(3)))
+    assert.is_true(t.b:isnan():all())
+    for sep in ("e.-7"):gmatch(".") do
+      t = read(long(function() return "1" .. sep .. "2" end),
+               {sep = sep, header = false})
+      assert.same({"1", "2"}, t.names)
+      assert.equal(3 * N, (t["1"] + t["2"]):sum():item())
+    end
+  end)
+
+  it("does not depend on the number of threads", function()
+    local text = "a,b\n" .. long(function(k)
+      return k % 7 .. "," .. (k == 3 and "x" or "0.5")
+    end)
+    local threads = la.get_num_threads()
+    for _, n in ipairs{1, 3} do
+      la.set_num_threads(n)
+      local t = read(text)
+      assert.is_true(la.equal(la.arange(1, N + 1) % 7, t.a))
+      assert.same({"0.5", "x", N}, {t.b[1], t.b[3], #t.b})
+    end
+    la.set_num_threads(threads)
+  end)
+end)
+
 describe("la.write_csv", function()
   it("quotes strings that would be no value", function()
     local file = os.tmpname()

@@ -1,4 +1,8 @@
-/* Fields of comma-separated values, read and written. */
+/*
+** Fields of comma-separated values, and what they say. Numbers are read here,
+** and not by strtod, as that follows the locale, takes hexadecimal ones and is
+** slow; it is asked for those of more than 19 digits.
+*/
 #include "io/csv.h"
 
 #include <locale.h>
@@ -8,9 +12,28 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/half.h"
+#include "io/decimal.h"
 
 /* ---- fields ---- */
+
+/* The high bit of each byte that is zero, up to the first such byte. */
+static uint64_t zero_bytes(uint64_t v)
+{
+    return (v - UINT64_C(0x0101010101010101)) & ~v
+        & UINT64_C(0x8080808080808080);
+}
+
+const char *la_csv_find(const char *p, const char *end, char a, char b)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    uint64_t both[2] = {ones * (unsigned char)a, ones * (unsigned char)b}, v;
+    for (; end - p >= 8; p += 8) {
+        memcpy(&v, p, sizeof v);
+        if (zero_bytes(v ^ both[0]) | zero_bytes(v ^ both[1])) break;
+    }
+    while (p < end && *p != a && *p != b) p++;
+    return p;
+}
 
 /* CRLF or LF at 'p'? Its length, or 0. */
 static size_t line_end(const la_csv *c, const char *p)
@@ -25,6 +48,7 @@ bool la_csv_more(la_csv *c)
     return c->at < c->end;
 }
 
+/* Quotes are none here: what is passed over need not be of the grammar. */
 void la_csv_skip(la_csv *c, int64_t n)
 {
     for (; n > 0 && c->at < c->end; n--, c->line++) {
@@ -75,14 +99,15 @@ static la_status next_quoted(la_csv *c, la_csv_field *out)
         out->n = c->scratch->n;
     }
     c->at++;
-    return c->scratch->status ? c->scratch->status : end_field(c, out);
+    if (doubled && c->scratch->status) return c->scratch->status;
+    return end_field(c, out);
 }
 
 la_status la_csv_next(la_csv *c, la_csv_field *out)
 {
     if (c->at < c->end && *c->at == '"') return next_quoted(c, out);
     const char *p = c->at;
-    while (p < c->end && *p != c->separator && *p != '\n') p++;
+    p = la_csv_find(p, c->end, c->separator, '\n');
     if (p > c->at && p < c->end && *p == '\n' && p[-1] == '\r') p--;
     *out = (la_csv_field){c->at, (size_t)(p - c->at), false, false};
     c->at = p;
@@ -92,10 +117,6 @@ la_status la_csv_next(la_csv *c, la_csv_field *out)
 /* ---- numbers ---- */
 
 enum { LONGEST = 800 };         /* bytes of a number */
-
-static const double powers[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8,
-    1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20,
-    1e21, 1e22};
 
 /* What stands for the point in numbers of the C library. */
 static const char *locale_point(void)
@@ -150,8 +171,7 @@ static bool whole(const char *p, const char *end, uint64_t *out)
     return true;
 }
 
-/* A number without its sign, from p to end; the grammar decides, the values of
-** up to 2^53 times or by an exact power of ten are one rounding. */
+/* A number without its sign, from p to end. */
 static bool read_number(const char *p, const char *end, la_csv_value *out)
 {
     const char *from = p;
@@ -180,10 +200,9 @@ static bool read_number(const char *p, const char *end, la_csv_value *out)
     if (p != end) return false;
     exponent -= behind;
     out->kind = LA_CSV_FLOAT;
-    if (lost || unused || v > UINT64_C(1) << 53 || exponent < -22
-        || exponent > 22) out->number = slow_number(from, (size_t)(end - from));
-    else if (exponent < 0) out->number = (double)v / powers[-exponent];
-    else out->number = (double)v * powers[exponent];
+    if (v == 0 && !lost && !unused) out->number = 0;
+    else if (lost || unused || !la_decimal_nearest(v, exponent, &out->number))
+        out->number = slow_number(from, (size_t)(end - from));
     return true;
 }
 
@@ -223,122 +242,4 @@ void la_csv_read(const char *text, size_t n, la_csv_value *out)
     }
     out->negative = minus;
     if (minus) out->number = -out->number;
-}
-
-/* ---- writing ---- */
-
-/* An element as a double, exactly. */
-static double to_double(const void *p, la_dtype dtype)
-{
-    float f;
-    double d;
-    la_f16 h;
-    la_bf16 b;
-    switch (dtype) {
-    case LA_FLOAT16: memcpy(&h, p, sizeof h); return la_f16_to_f32(h);
-    case LA_BFLOAT16: memcpy(&b, p, sizeof b); return la_bf16_to_f32(b);
-    case LA_FLOAT32: memcpy(&f, p, sizeof f); return f;
-    default: memcpy(&d, p, sizeof d); return d;
-    }
-}
-
-/* Is v what a double rounds to in the dtype? A double that was read is rounded
-** once more, as by la.read_csv. */
-static bool rounds_to(double d, double v, la_dtype dtype)
-{
-    switch (dtype) {
-    case LA_FLOAT16: return la_f16_to_f32(la_f32_to_f16((float)d)) == v;
-    case LA_BFLOAT16: return la_bf16_to_f32(la_f32_to_bf16((float)d)) == v;
-    case LA_FLOAT32: return (float)d == (float)v;
-    default: return d == v;
-    }
-}
-
-/* As many digits always come back, where v is not subnormal; fewer are tried
-** only there, since %g drops zeros. */
-static int least_digits(double v, la_dtype dtype)
-{
-    switch (dtype) {
-    case LA_FLOAT16: return fabs(v) < 0x1p-14 ? 1 : 3;
-    case LA_BFLOAT16: return fabs(v) < 0x1p-126 ? 1 : 2;
-    case LA_FLOAT32: return fabs(v) < 0x1p-126 ? 1 : 6;
-    default: return fabs(v) < 0x1p-1022 ? 1 : 15;
-    }
-}
-
-/* What the C library wrote, with a point for the locale's. */
-static void put_with_point(la_bytes *out, const char *text)
-{
-    const char *local = locale_point(), *at = strstr(text, local);
-    size_t n = strlen(text), before = at ? (size_t)(at - text) : n;
-    la_bytes_put(out, text, before);
-    if (!at) return;
-    la_bytes_put_byte(out, '.');
-    la_bytes_put(out, at + strlen(local), n - before - strlen(local));
-}
-
-/* A point or an exponent says that it is no integer. NaN may have a sign. */
-static void put_float(la_bytes *out, double v, la_dtype dtype)
-{
-    char text[48];
-    for (int n = least_digits(v, dtype); n <= 17; n++) {
-        snprintf(text, sizeof text, "%.*g", n, v);
-        if (rounds_to(strtod(text, NULL), v, dtype)) break;
-    }
-    put_with_point(out, text);
-    if (isfinite(v) && !strchr(text, 'e') && !strstr(text, locale_point()))
-        la_bytes_put(out, ".0", 2);
-}
-
-static void put_integer(la_bytes *out, const void *p, la_dtype dtype)
-{
-    char text[32];
-    size_t size = la_dtype_size(dtype);
-    bool is_signed = la_dtype_kind(dtype) == 'i';
-    int64_t v = 0;
-    switch (size) {
-    case 1: v = is_signed ? *(const int8_t *)p : *(const uint8_t *)p; break;
-    case 2: v = is_signed ? *(const int16_t *)p : *(const uint16_t *)p; break;
-    case 4: v = is_signed ? *(const int32_t *)p
-                          : (int64_t)*(const uint32_t *)p; break;
-    default: memcpy(&v, p, sizeof v);
-    }
-    if (is_signed) snprintf(text, sizeof text, "%lld", (long long)v);
-    else snprintf(text, sizeof text, "%llu", (unsigned long long)v);
-    la_bytes_put(out, text, strlen(text));
-}
-
-void la_csv_put(la_bytes *out, const void *element, la_dtype dtype)
-{
-    if (dtype == LA_BOOL) {
-        bool set = *(const uint8_t *)element;
-        la_bytes_put(out, set ? "true" : "false", set ? 4 : 5);
-    } else if (la_is_float(dtype)) {
-        put_float(out, to_double(element, dtype), dtype);
-    } else {
-        put_integer(out, element, dtype);
-    }
-}
-
-/* Blanks at an end, and what would be a file's byte order mark, are kept by
-** quotes, too. */
-void la_csv_put_text(la_bytes *out, const char *text, size_t n, char separator)
-{
-    bool plain = n == 0 || (text[0] != ' ' && text[n - 1] != ' '
-                            && text[0] != '\xef');
-    for (size_t i = 0; i < n && plain; i++)
-        plain = text[i] != separator && text[i] != '"' && text[i] != '\n'
-            && text[i] != '\r';
-    if (plain) la_bytes_put(out, text, n);
-    else la_csv_put_quoted(out, text, n);
-}
-
-void la_csv_put_quoted(la_bytes *out, const char *text, size_t n)
-{
-    la_bytes_put_byte(out, '"');
-    for (size_t i = 0; i < n; i++) {
-        if (text[i] == '"') la_bytes_put_byte(out, '"');
-        la_bytes_put(out, text + i, 1);
-    }
-    la_bytes_put_byte(out, '"');
 }

@@ -14,6 +14,8 @@
 #include "base/dtype.h"
 #include "io/bytes.h"
 
+typedef struct la_csv_text { const char *p; size_t n; } la_csv_text;
+
 typedef struct la_csv {
     const char *at, *end;       /* what is left of the text; borrowed */
     char separator;
@@ -33,6 +35,8 @@ bool la_csv_more(la_csv *);
 /* The next field of a row. LA_EIO for a quote without its end, or with
 ** something behind it; LA_ENOMEM. */
 la_status la_csv_next(la_csv *, la_csv_field *out);
+/* The first of two bytes from p on, or 'end'. */
+const char *la_csv_find(const char *p, const char *end, char a, char b);
 /* Pass over n lines. */
 void la_csv_skip(la_csv *, int64_t n);
 

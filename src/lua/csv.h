@@ -2,9 +2,8 @@
 #ifndef LA_LUA_CSV_H
 #define LA_LUA_CSV_H
 
+#include "io/csv.h"
 #include "lua/binding.h"
-
-typedef struct la_csv_text { const char *p; size_t n; } la_csv_text;
 
 /* Texts that stand for no value unless {na=} has others. */
 enum { LA_CSV_GAPS = 5 };

@@ -2,9 +2,13 @@
 ** la.read_csv: columns of a file of comma-separated values (io/csv.h has the
 ** grammar) as tensors and lists.
 **
-** The file is read into memory and walked over twice: once to see what its
-** columns hold and how many rows there are, once to fill them. Whatever is
-** owned meanwhile is in a userdata, as strings are made on the way.
+** The file is read into memory. Its rows are counted, what columns hold is
+** guessed from some of them, and all threads fill the columns of numbers
+** (io/csv_columns.h); those whose guess was wrong are filled again. Strings are
+** made by the caller's thread. Where that finds anything amiss, the file is
+** walked over twice by the caller alone: once to see what its columns hold,
+** once to fill them, with errors that name lines. Whatever is owned meanwhile
+** is in a userdata, as strings are made on the way.
 */
 #include <math.h>
 #include <stdio.h>
@@ -12,7 +16,7 @@
 
 #include "base/memory.h"
 #include "base/pool.h"
-#include "io/csv.h"
+#include "io/csv_columns.h"
 #include "io/stream.h"
 #include "lua/bytes.h"
 #include "lua/csv.h"
@@ -20,25 +24,24 @@
 typedef struct column {
     const char *name;           /* of the list of names */
     size_t n;
-    bool wanted, text;          /* text: a list of strings */
-    la_dtype forced, stored;    /* LA_UNDEFINED: not forced */
-    bool is_text, is_float, is_bool, is_integer, is_wide, has_gap;  /* seen */
-    char *data;                 /* of the tensor that is filled */
+    bool wanted, asked;         /* asked: wanted, while strings are read */
+    bool text, is_text;         /* a list of strings; by {dtypes=} */
+    la_csv_column *v;
 } column;
 
 typedef struct reader {
     lua_State *L;
     const char *path;
-    la_csv start, csv;          /* the first row; where reading is */
+    la_csv csv;                 /* where reading is */
     column *columns;
     int64_t ncolumns, rows;
-    la_csv_text *gaps;                 /* what stands for no value */
-    int64_t ngaps;
+    bool charged;
+    la_csv_table *t;
 } reader;
 
 /* Where things stand on the stack while a file is read. */
-enum { PATH = 1, OPTIONS, FILE_BYTES, SCRATCH, NAMES, COLUMNS, GAPS, VALUES,
-       RESULT };
+enum { PATH = 1, OPTIONS, FILE_BYTES, SCRATCH, NAMES, COLUMNS, GAPS, TABLE,
+       VALUES, RESULT };
 
 /* ---- errors ---- */
 
@@ -96,22 +99,13 @@ static la_status read_row(reader *r, int64_t row, field_fn each)
 static la_status each_row(reader *r, field_fn each)
 {
     int64_t row = 0;
-    r->csv = r->start;
+    r->csv = r->t->start;
     for (; la_csv_more(&r->csv); row++) {
         if (row % 1024 == 0) LA_TRY(la_poll());
         LA_TRY(read_row(r, row, each));
     }
     r->rows = row;
     return LA_OK;
-}
-
-/* Is it one of the texts that stand for no value? */
-static bool is_gap(const reader *r, const la_csv_field *f)
-{
-    for (int64_t k = 0; k < r->ngaps; k++)
-        if (r->gaps[k].n == f->n && memcmp(r->gaps[k].p, f->text, f->n) == 0)
-            return true;
-    return false;
 }
 
 /* ---- the first pass: what columns hold ---- */
@@ -121,79 +115,49 @@ static la_status look_at(reader *r, column *c, int64_t row, int64_t line,
                          const la_csv_field *f)
 {
     la_csv_value v;
-    if (c->text || c->forced != LA_UNDEFINED || c->is_text) return LA_OK;
-    if (is_gap(r, f)) {
-        c->has_gap = true;
-        return LA_OK;
+    unsigned seen = LA_CSV_SEEN_GAP;
+    if (c->is_text || c->v->forced != LA_UNDEFINED
+        || (c->v->seen & LA_CSV_SEEN_TEXT)) return LA_OK;
+    if (!la_csv_is_gap(r->t, f)) {
+        la_csv_read(f->text, f->n, &v);
+        seen = la_csv_seen(&v);
     }
-    la_csv_read(f->text, f->n, &v);
-    switch (v.kind) {
-    case LA_CSV_TEXT: c->is_text = true; break;
-    case LA_CSV_FLOAT: c->is_float = true; break;
-    case LA_CSV_BOOL: c->is_bool = true; break;
-    case LA_CSV_INTEGER:
-        c->is_integer = true;
-        if (v.magnitude > (uint64_t)INT64_MAX + v.negative) c->is_wide = true;
-    }
+    c->v->seen |= seen;
     return LA_OK;
 }
 
 /* What a column is stored as while it is filled. */
 static void decide(column *c)
 {
-    bool number = c->is_integer || c->is_float;
-    if (c->forced != LA_UNDEFINED) {
-        c->stored = la_is_float(c->forced) ? LA_FLOAT64
-            : c->forced == LA_BOOL || c->forced == LA_UINT64 ? c->forced
-                                                             : LA_INT64;
+    unsigned seen = c->v->seen;
+    unsigned number = LA_CSV_SEEN_INTEGER | LA_CSV_SEEN_FLOAT;
+    la_dtype forced = c->v->forced;
+    c->text = c->is_text;
+    if (forced != LA_UNDEFINED) {
+        c->v->stored = la_is_float(forced) ? LA_FLOAT64
+            : forced == LA_BOOL || forced == LA_UINT64 ? forced : LA_INT64;
         return;
     }
-    c->text = c->text || c->is_text
-        || (c->is_bool && (number || c->has_gap));
-    c->stored = c->is_bool ? LA_BOOL
-        : c->is_integer && !c->is_float && !c->is_wide && !c->has_gap
+    c->text = c->text || (seen & LA_CSV_SEEN_TEXT)
+        || ((seen & LA_CSV_SEEN_BOOL) && (seen & (number | LA_CSV_SEEN_GAP)));
+    c->v->stored = seen & LA_CSV_SEEN_BOOL ? LA_BOOL
+        : (seen & ~(unsigned)LA_CSV_SEEN_TEXT) == LA_CSV_SEEN_INTEGER
         ? LA_INT64 : LA_FLOAT64;
 }
 
 /* ---- the second pass: values ---- */
 
-/* Does an integer fit an integer dtype? */
-static bool fits(const la_csv_value *v, la_dtype dtype)
-{
-    int bits = 8 * (int)la_dtype_size(dtype);
-    bool is_signed = la_dtype_kind(dtype) == 'i';
-    uint64_t most = UINT64_MAX >> (64 - bits + is_signed);
-    if (v->negative && !is_signed) return v->magnitude == 0;
-    return v->magnitude <= most + v->negative;
-}
-
-/* A gap is NaN among floats, and an error among integers. */
 static la_status fill_number(reader *r, column *c, int64_t row, int64_t line,
                              const la_csv_field *f)
 {
     la_csv_value v;
-    bool gap = is_gap(r, f);
-    la_dtype want = c->forced == LA_UNDEFINED ? c->stored : c->forced;
     char why[80];
+    bool gap = la_csv_is_gap(r->t, f);
+    la_dtype want = c->v->forced == LA_UNDEFINED ? c->v->stored : c->v->forced;
+    if (!gap) la_csv_read(f->text, f->n, &v);
+    if (la_csv_store(c->v, row, gap ? NULL : &v)) return LA_OK;
     snprintf(why, sizeof why, "does not fit %s", la_dtype_name(want));
-    la_csv_read(f->text, f->n, &v);
-    if (c->stored == LA_FLOAT64) {
-        if (!gap && v.kind != LA_CSV_INTEGER && v.kind != LA_CSV_FLOAT)
-            return bad_field(c, line, f, why);
-        double d = gap ? NAN : v.number;
-        memcpy(c->data + 8 * row, &d, sizeof d);
-        return LA_OK;
-    }
-    bool truth = want == LA_BOOL
-        && (v.kind == LA_CSV_BOOL
-            || (v.kind == LA_CSV_INTEGER && v.magnitude <= 1 && !v.negative));
-    if (gap || (want == LA_BOOL ? !truth
-                : v.kind != LA_CSV_INTEGER || !fits(&v, want)))
-        return bad_field(c, line, f, why);
-    if (want == LA_BOOL) c->data[row] = (char)v.magnitude;
-    uint64_t bits = v.negative ? -v.magnitude : v.magnitude;
-    if (want != LA_BOOL) memcpy(c->data + 8 * row, &bits, sizeof bits);
-    return LA_OK;
+    return bad_field(c, line, f, why);
 }
 
 /* Strings go to the list of their column, which may raise. What stands in
@@ -203,7 +167,7 @@ static la_status fill(reader *r, column *c, int64_t row, int64_t line,
 {
     if (!c->text) return fill_number(r, c, row, line, f);
     lua_rawgeti(r->L, VALUES, c - r->columns + 1);
-    if (!f->quoted && is_gap(r, f)) lua_pushliteral(r->L, "");
+    if (!f->quoted && la_csv_is_gap(r->t, f)) lua_pushliteral(r->L, "");
     else lua_pushlstring(r->L, f->text, f->n);
     lua_rawseti(r->L, -2, row + 1);
     lua_pop(r->L, 1);
@@ -229,16 +193,18 @@ static void read_gaps(lua_State *L, reader *r)
     }
     if (!lua_istable(L, -1))
         la_raise_arg(L, OPTIONS, "read_csv", "na: list of strings expected");
-    r->ngaps = (int64_t)lua_rawlen(L, -1);
-    size_t bytes = sizeof(la_csv_text) * (size_t)(r->ngaps + 1);
-    r->gaps = lua_newuserdatauv(L, bytes, 0);
-    for (int64_t k = 0; k < r->ngaps; k++) {
+    int64_t n = (int64_t)lua_rawlen(L, -1);
+    la_csv_text *gaps
+        = lua_newuserdatauv(L, sizeof(la_csv_text) * (size_t)(n + 1), 0);
+    for (int64_t k = 0; k < n; k++) {
         if (lua_rawgeti(L, -2, k + 1) != LUA_TSTRING)
             la_raise_arg(L, OPTIONS, "read_csv", "na: list of strings"
                          " expected");
-        r->gaps[k].p = lua_tolstring(L, -1, &r->gaps[k].n);
+        gaps[k].p = lua_tolstring(L, -1, &gaps[k].n);
         lua_pop(L, 1);
     }
+    r->t->gaps = gaps;
+    r->t->ngaps = n;
     lua_replace(L, GAPS);
     lua_pop(L, 1);
 }
@@ -281,18 +247,21 @@ static la_status read_names(lua_State *L, reader *r, bool header)
         else lua_pushfstring(L, "%I", (LUAI_UACINT)r->ncolumns);
         lua_rawseti(L, NAMES, r->ncolumns);
     }
-    if (header) r->start = r->csv;
+    if (header) r->t->start = r->csv;
     return LA_OK;
 }
 
 /* One record for each name, at COLUMNS. */
 static void make_columns(lua_State *L, reader *r)
 {
-    size_t bytes = sizeof(column) * (size_t)(r->ncolumns + 1);
+    size_t n = (size_t)(r->ncolumns + 1);
+    size_t bytes = (sizeof(column) + sizeof(la_csv_column)) * n;
     column *list = lua_newuserdatauv(L, bytes, 0);
     memset(list, 0, bytes);
     lua_replace(L, COLUMNS);
     r->columns = list;
+    r->t->columns = (la_csv_column *)(list + n);
+    r->t->ncolumns = r->ncolumns;
     for (int64_t k = 0; k < r->ncolumns; k++) {
         column *c = &list[k];
         char shown[256];
@@ -311,7 +280,8 @@ static void make_columns(lua_State *L, reader *r)
                        "the list of names: rename it in the file, or use "
                        "{header = false, skip = 1}", r->path);
         c->name = name;
-        c->forced = c->stored = LA_UNDEFINED;
+        c->v = &r->t->columns[k];
+        c->v->forced = c->v->stored = LA_UNDEFINED;
         c->wanted = true;
         lua_pop(L, 1);
     }
@@ -352,9 +322,10 @@ static void force_dtypes(lua_State *L, reader *r)
         lua_insert(L, -2);
         const char *word = lua_type(L, -1) == LUA_TSTRING
             ? lua_tostring(L, -1) : "";
-        c->text = strcmp(word, "string") == 0;
-        if (!c->text) c->forced = la_check_dtype(L, lua_gettop(L), "read_csv");
-        if (la_is_complex(c->forced))
+        c->is_text = strcmp(word, "string") == 0;
+        if (!c->is_text)
+            c->v->forced = la_check_dtype(L, lua_gettop(L), "read_csv");
+        if (la_is_complex(c->v->forced))
             la_raise_arg(L, OPTIONS, "read_csv", "dtypes: %s can't be read",
                          word);
         lua_pop(L, 1);
@@ -362,25 +333,120 @@ static void force_dtypes(lua_State *L, reader *r)
     lua_pop(L, 1);
 }
 
-/* A list or a tensor for each column, at VALUES. */
+/* A list or a tensor for column k, in VALUES; what was there before goes. */
+static void make_value(lua_State *L, la_state *s, reader *r, int64_t k)
+{
+    column *c = &r->columns[k];
+    lua_rawgeti(L, VALUES, k + 1);
+    la_handle *old = la_to_handle(L, -1);
+    if (old && old->tensor) la_tensor_release(old->tensor);
+    if (old) old->tensor = NULL;
+    lua_pop(L, 1);
+    c->v->data = NULL;
+    if (c->text) {
+        lua_createtable(L, r->rows < INT32_MAX ? (int)r->rows : 0, 0);
+    } else {
+        la_tensor *t = NULL;
+        la_handle *h = la_new_handle(L, s);
+        LA_CHECK(L, "read_csv",
+                 la_tensor_empty(1, &r->rows, c->v->stored, &t));
+        la_fill_handle(s, h, t);
+        c->v->data = la_data(t);
+    }
+    lua_rawseti(L, VALUES, k + 1);
+}
+
 static void make_values(lua_State *L, la_state *s, reader *r)
 {
     for (int64_t k = 0; k < r->ncolumns; k++) {
-        column *c = &r->columns[k];
-        if (!c->wanted) continue;
-        decide(c);
-        if (c->text) {
-            lua_createtable(L, r->rows < INT32_MAX ? (int)r->rows : 0, 0);
-        } else {
-            la_tensor *t = NULL;
-            la_handle *h = la_new_handle(L, s);
-            LA_CHECK(L, "read_csv",
-                     la_tensor_empty(1, &r->rows, c->stored, &t));
-            la_fill_handle(s, h, t);
-            c->data = la_data(t);
-        }
-        lua_rawseti(L, VALUES, k + 1);
+        if (!r->columns[k].wanted) continue;
+        decide(&r->columns[k]);
+        make_value(L, s, r, k);
     }
+}
+
+/* ---- all threads ---- */
+
+/* The columns that guesses were wrong for are made again, and the others are
+** passed over from now on. Is there one of numbers? */
+static bool mend_guesses(lua_State *L, la_state *s, reader *r)
+{
+    bool again = false;
+    for (int64_t k = 0; k < r->ncolumns; k++) {
+        column *c = &r->columns[k];
+        la_dtype guessed = c->v->stored;
+        bool was_passed = c->v->passed;
+        c->v->passed = true;
+        if (was_passed) continue;
+        decide(c);
+        if (!c->text && c->v->stored == guessed) continue;
+        make_value(L, s, r, k);
+        c->v->passed = c->text;
+        again = again || !c->text;
+    }
+    return again;
+}
+
+/* Rows are the caller's alone once more, from nothing. */
+static bool give_up(reader *r)
+{
+    for (int64_t k = 0; k < r->ncolumns; k++) r->columns[k].v->seen = 0;
+    return false;
+}
+
+/* The strings, of columns that are lists. */
+static void fill_texts(lua_State *L, reader *r)
+{
+    int64_t n = 0;
+    for (int64_t k = 0; k < r->ncolumns; k++) {
+        column *c = &r->columns[k];
+        c->asked = c->wanted;
+        c->wanted = c->wanted && c->text;
+        n += c->wanted;
+    }
+    if (n) LA_CHECK(L, "read_csv", in_file(r, each_row(r, fill)));
+    for (int64_t k = 0; k < r->ncolumns; k++)
+        r->columns[k].wanted = r->columns[k].asked;
+}
+
+/* Once, when the number of rows is known. */
+static void charge(lua_State *L, reader *r)
+{
+    if (!r->charged) la_charge_more(L, "read_csv", r->rows * r->ncolumns);
+    r->charged = true;
+}
+
+/* False where something is amiss with the text, or it is not for threads. */
+static bool read_parts(lua_State *L, la_state *s, reader *r)
+{
+    la_csv_table *t = r->t;
+    bool fine = la_csv_split(t);
+    LA_CHECK(L, "read_csv", la_region_status(LA_OK));
+    if (!fine) return false;
+    for (int64_t k = 0; k < r->ncolumns; k++)
+        t->columns[k].passed = !r->columns[k].wanted || r->columns[k].is_text;
+    la_csv_sample(t);
+    r->rows = t->rows;
+    charge(L, r);
+    make_values(L, s, r);
+    for (int64_t k = 0; k < r->ncolumns; k++)
+        t->columns[k].passed = !r->columns[k].wanted || r->columns[k].text;
+    do {
+        fine = la_csv_fill(t);
+        LA_CHECK(L, "read_csv", la_region_status(LA_OK));
+        if (!fine) return give_up(r);
+    } while (mend_guesses(L, s, r));
+    fill_texts(L, r);
+    return true;
+}
+
+/* By two passes of the caller, whose errors say where. */
+static void read_rows(lua_State *L, la_state *s, reader *r)
+{
+    LA_CHECK(L, "read_csv", in_file(r, each_row(r, look_at)));
+    charge(L, r);
+    make_values(L, s, r);
+    LA_CHECK(L, "read_csv", in_file(r, each_row(r, fill)));
 }
 
 /* Column k in its own dtype is pushed. */
@@ -388,12 +454,13 @@ static void push_value(lua_State *L, la_state *s, reader *r, int64_t k)
 {
     column *c = &r->columns[k];
     lua_rawgeti(L, VALUES, k + 1);
-    if (c->text || c->forced == LA_UNDEFINED || c->forced == c->stored) return;
+    la_dtype want = c->v->forced;
+    if (c->text || want == LA_UNDEFINED || want == c->v->stored) return;
     la_tensor *t = NULL;
     la_handle *h = la_new_handle(L, s);
     LA_CHECK(L, "read_csv", la_run(to_dtype, &t,
              la_check_tensor(L, lua_gettop(L) - 1, "read_csv"),
-             la_v_dtype(c->forced)));
+             la_v_dtype(want)));
     la_fill_handle(s, h, t);
     lua_remove(L, -2);
 }
@@ -415,16 +482,19 @@ static void push_result(lua_State *L, la_state *s, reader *r)
     lua_setfield(L, RESULT, "names");
 }
 
-/* The whole file into the bytes. */
+/* The whole file into the bytes, and zeros behind it. */
+enum { BEHIND = 32 };
+
 static la_status load(const char *path, la_bytes *out)
 {
     LA_READER source = {.fd = -1};
     LA_TRY(la_reader_open(path, &source));
     size_t n = (size_t)source.size;
-    out->data = la_mem_alloc(n ? n : 1);
+    out->data = la_mem_alloc(n + BEHIND);
     if (!out->data) return LA_ENOMEM;
-    out->capacity = n ? n : 1;
+    out->capacity = n + BEHIND;
     out->n = n;
+    memset(out->data + n, 0, BEHIND);
     return la_reader_read(&source, 0, out->data, n);
 }
 
@@ -445,7 +515,7 @@ static void begin(lua_State *L, reader *r, const la_bytes *bytes)
         la_raise_arg(L, OPTIONS, "read_csv", "skip: number of lines expected");
     lua_pop(L, 1);
     la_csv_skip(&r->csv, skip);
-    r->start = r->csv;
+    r->t->start = r->csv;
 }
 
 /* la.read_csv(path[, {header=, sep=, dtypes=, na=, skip=, columns=}]) */
@@ -463,6 +533,7 @@ int la_read_csv(lua_State *L)
     lua_newtable(L);
     lua_pushnil(L);
     lua_pushnil(L);
+    r.t = lua_newuserdatauv(L, sizeof *r.t, 0);
     lua_newtable(L);
     read_gaps(L, &r);
     LA_CHECK(L, "read_csv", load(r.path, bytes));
@@ -471,10 +542,7 @@ int la_read_csv(lua_State *L)
     make_columns(L, &r);
     choose_columns(L, &r);
     force_dtypes(L, &r);
-    LA_CHECK(L, "read_csv", in_file(&r, each_row(&r, look_at)));
-    la_charge_more(L, "read_csv", r.rows * r.ncolumns);
-    make_values(L, s, &r);
-    LA_CHECK(L, "read_csv", in_file(&r, each_row(&r, fill)));
+    if (!read_parts(L, s, &r)) read_rows(L, s, &r);
     la_bytes_free(bytes);
     push_result(L, s, &r);
     la_pace(L, s);

@@ -11,10 +11,12 @@
 #include "lua/csv.h"
 #include "tensor/remote.h"
 
-/* A column that is written: a tensor, or the list at 'at'. */
+/* A column that is written: elements in a row, which a handle in the list at
+** W_VALUES owns, or the list of strings there. */
 typedef struct source_column {
-    la_tensor *t;               /* contiguous, owned by the handle at 'at' */
-    int at;
+    const char *data;           /* NULL: a list */
+    size_t size;
+    la_dtype dtype;
 } source_column;
 
 typedef struct writer {
@@ -23,6 +25,7 @@ typedef struct writer {
     char separator;
     la_csv_text gap;
     int64_t rows, ncolumns;
+    source_column *columns;
 } writer;
 
 enum { W_COLUMNS = 1, W_PATH, W_OPTIONS, W_BYTES, W_NAMES, W_VALUES };
@@ -186,25 +189,23 @@ static bool reads_as_gap(const writer *w, const char *p, size_t n)
     return false;
 }
 
-/* Row i of the column on the top. */
-static void write_value(writer *w, int64_t i)
+/* Row i of column k, a tensor: NaN is the gap. */
+static void write_number(writer *w, const source_column *c, int64_t i)
+{
+    size_t began = w->out->n;
+    la_csv_put(w->out, c->data + (size_t)i * c->size, c->dtype);
+    bool nan = la_is_float(c->dtype) && w->out->n >= 3 && !w->out->status
+        && w->out->data[w->out->n - 1] == 'n';
+    if (!nan) return;
+    w->out->n = began;
+    la_csv_put_text(w->out, w->gap.p, w->gap.n, w->separator);
+}
+
+/* Row i of column k, a list. */
+static void write_string(writer *w, int64_t k, int64_t i)
 {
     size_t n;
-    la_handle *h = la_to_handle(w->L, -1);
-    if (h) {
-        la_dtype dtype = (la_dtype)h->tensor->dtype;
-        const char *at = la_data(h->tensor)
-            + (size_t)i * la_itemsize(h->tensor);
-        size_t began = w->out->n;
-        la_csv_put(w->out, at, dtype);
-        bool nan = la_is_float(dtype) && w->out->n >= 3
-            && !w->out->status && memcmp(w->out->data + w->out->n - 3, "nan",
-                                         3) == 0;
-        if (!nan) return;
-        w->out->n = began;
-        la_csv_put_text(w->out, w->gap.p, w->gap.n, w->separator);
-        return;
-    }
+    lua_rawgeti(w->L, W_VALUES, k);
     if (lua_rawgeti(w->L, -1, i + 1) != LUA_TSTRING)
         la_raise_arg(w->L, W_COLUMNS, "write_csv", "strings expected in a "
                      "list, got a %s (numbers belong into a tensor)",
@@ -212,24 +213,43 @@ static void write_value(writer *w, int64_t i)
     const char *p = lua_tolstring(w->L, -1, &n);
     if (reads_as_gap(w, p, n)) la_csv_put_quoted(w->out, p, n);
     else la_csv_put_text(w->out, p, n, w->separator);
-    lua_pop(w->L, 1);
+    lua_pop(w->L, 2);
+}
+
+/* Where the elements of the columns are; no more Lua code runs. */
+static void find_columns(lua_State *L, writer *w)
+{
+    size_t n = (size_t)w->ncolumns + 1;
+    w->columns = lua_newuserdatauv(L, n * sizeof *w->columns, 0);
+    for (int64_t k = 0; k < w->ncolumns; k++) {
+        lua_rawgeti(L, W_VALUES, k + 1);
+        la_handle *h = la_to_handle(L, -1);
+        w->columns[k] = (source_column){0};
+        if (h) {
+            w->columns[k].data = la_data(h->tensor);
+            w->columns[k].size = la_itemsize(h->tensor);
+            w->columns[k].dtype = (la_dtype)h->tensor->dtype;
+        }
+        lua_pop(L, 1);
+    }
 }
 
 /* All rows; raises where a list holds no strings. */
 static void write_rows(lua_State *L, writer *w)
 {
+    find_columns(L, w);
     for (int64_t i = 0; i < w->rows; i++) {
         size_t began = w->out->n;
         if (i % 1024 == 0) LA_CHECK(L, "write_csv", la_poll());
-        for (int64_t k = 1; k <= w->ncolumns; k++) {
-            if (k > 1) la_bytes_put_byte(w->out, (unsigned)w->separator);
-            lua_rawgeti(L, W_VALUES, k);
-            write_value(w, i);
-            lua_pop(L, 1);
+        for (int64_t k = 0; k < w->ncolumns; k++) {
+            if (k > 0) la_bytes_put_byte(w->out, (unsigned)w->separator);
+            if (w->columns[k].data) write_number(w, &w->columns[k], i);
+            else write_string(w, k + 1, i);
         }
         end_row(w, began);
         LA_CHECK(L, "write_csv", w->out->status);
     }
+    lua_pop(L, 1);
 }
 
 /* The text becomes the file, whole. */
