@@ -78,6 +78,84 @@ describe("the prompt in a terminal", function()
     window:wait "still here"
   end)
 
+  it("goes on below its own prompt until a chunk is whole", function()
+    window:enter "function f(a,"
+    window:enter "b)"
+    window:wait "> function f(a,\n>> b)\n>>"
+    window:keys "BSpace"
+    window:type " return a * b"
+    window:keys "Enter"
+    window:wait "b) return a * b"
+    window:enter "end"
+    window:ready()
+    window:enter "f(11, 11)"
+    window:wait "\n121"
+    -- Up leads into the lines above, which are one text then.
+    window:enter "for i = 1, 2 do"
+    window:wait "\n>>"
+    window:keys "Up"
+    window:keys "C-e"
+    window:type " print(i * 37)"
+    window:keys "Down"
+    window:type "end"
+    window:keys "Enter"
+    window:wait "\n74"
+    window:ready()
+    window:enter "for i = 1, 2 do"
+    window:wait "do\n>>"
+    window:keys "C-c"
+    window:ready()
+    window:enter "x = {5,"
+    window:wait "5,\n>>"
+    window:tmux "resize-window -x 50 -y 12"
+    window:enter "6}"
+    window:ready()
+    window:enter "#x * 333"
+    window:wait "\n666"
+    window:enter "_PROMPT2 = '... '"
+    window:enter "y = [["
+    window:wait "y = [[\n..."
+    window:enter "größe]]"
+    window:enter "#y .. 'bytes'"
+    window:wait "\n7bytes"
+  end)
+
+  it("edits in the user's editor and takes lines as they are", function()
+    window:close()
+    local editor = folder .. "/edit.sh"
+    local file = assert(io.open(editor, "w"))
+    file:write("#!/bin/sh\nsed -i s/21/55/ \"$1\"\n")
+    file:close()
+    os.execute("chmod +x " .. editor)
+    window = open(folder, nil, "NO_COLOR=1 VISUAL=" .. editor)
+    window:enter "x = 21 * 2"
+    window:ready()
+    window:enter ":edit"
+    window:wait "x = 55 * 2"
+    window:ready()
+    window:enter "x"
+    window:wait "\n110"
+    window:enter ":edit 1"
+    window:ready()
+    window:enter "x + 1"
+    window:wait "\n111"
+    window:enter ":paste"
+    window:enter "local function g(a)"
+    window:enter "return a"
+    window:enter "end y = g(3) +"
+    window:enter "4"
+    window:enter ":end"
+    window:ready()
+    window:enter "y * 100"
+    window:wait "\n700"
+    window:enter ":bench y + 1"
+    window:wait "rounds of"
+    window:enter ":bench"
+    window:wait ":bench needs an expression"
+    window:enter ":b = 3"
+    window:ready()
+  end)
+
   it("takes a paste as it is, and runs nothing before Enter", function()
     window:paste "function f(a)\n\tlocal s = 'x\ty'\n\treturn #s + a\nend\n"
     window:wait "return #s + a"

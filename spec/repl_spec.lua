@@ -51,6 +51,26 @@ describe("the program", function()
       program.run("-l s=string -e 'print(s.lower \"AB\")'").out)
   end)
 
+  it("takes and refuses options as lua does", function()
+    assert.same("5\n", program.run("-ex=5 -e 'print(x)'").out)
+    assert.same("2\t-e\t3\n", program.run("- -e 3",
+      "print(#arg, ...)").out)
+    assert.same("w\n", program.run("-W -", "io.stderr:write 'w\\n'").err)
+    assert.same("Lua warning: w\n", program.run("-W -e 'warn \"w\"'").err)
+    assert.same("", program.run("-e 'warn \"w\"'").err)
+    local r = program.run("-e 'x = 3' -i", "x\n")
+    assert.same("3\n", r.out)
+    for option, text in pairs{["-z"] = "unrecognized option '-z'",
+      ["-e"] = "'-e' needs argument", ["-l"] = "'-l' needs argument"} do
+      r = program.run(option)
+      assert.same(1, r.status)
+      assert.truthy(r.err:find("lunarray: " .. text .. "\nusage: ", 1, true))
+    end
+    r = program.run("/no/such/script.lua")
+    assert.same(1, r.status)
+    assert.truthy(r.err:find("cannot open /no/such/script.lua", 1, true))
+  end)
+
   it("reports errors with a traceback and a status", function()
     local r = script("local function f() error 'boo' end f()")
     assert.truthy(r.err:find("boo", 1, true))
@@ -100,6 +120,20 @@ describe("the prompt", function()
   it("prints tensors", function()
     local out = prompt("la.tensor{1, 2} + 1\n").out
     assert.truthy(out:find("2", 1, true) and out:find("3", 1, true))
+  end)
+
+  it("answers ?? with the source, through a pipe too", function()
+    assert.same("function f(a)\n return a + 1\nend\n",
+      prompt("function f(a)\n return a + 1\nend\n??f\n").out)
+    assert.same("local g = function() return 2 end\n",
+      prompt("local g = function() return 2 end\n??g\n").out)
+    local out = prompt("function f() end\n?f\nf?\n").out
+    assert.same("function(), stdin:1\nfunction(), stdin:1\n", out)
+  end)
+
+  it("has no colours in a pipe", function()
+    local r = prompt("{a = la.ones(2)}\nerror 'x'\n:help\n?softmax\n")
+    assert.is_nil((r.out .. r.err):find("\27", 1, true))
   end)
 
   it("goes on while a chunk is unfinished", function()

@@ -184,7 +184,8 @@ end
 -- A whole chunk, or nil and "end" or "stopped". Without an editor it comes line
 -- by line; with one it is whole but where the input ends.
 function Prompt:read()
-  local text, why = self.terminal.read(self:prompt_text("_PROMPT", "> "))
+  local text, why = self.terminal.read(self:prompt_text("_PROMPT", "> "),
+    self:prompt_text("_PROMPT2", ">> "))
   if not text then return nil, why end
   while not repl.finished(text) do
     local more

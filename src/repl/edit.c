@@ -6,10 +6,17 @@
 ** recalled and edited as a whole. A bracketed paste is inserted as it is: it
 ** completes nothing and runs nothing.
 **
+** libedit shows no prompt within a text. So lines that were typed and ended are
+** 'above': a part of what libedit takes for the prompt, each after its own. A
+** key that leads there puts them back into the text.
+**
 ** Characters are read by a function of ours, for libedit would swallow the
 ** first interrupt: Ctrl-C ends the line at once, and a resized window is told
 ** to libedit before the next key.
 */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1           /* wcwidth */
+#endif
 #include "repl/edit.h"
 
 #include <errno.h>
@@ -32,7 +39,10 @@ static struct {
     EditLine *el;            /* NULL: plain input */
     History *history;
     const char *path;
-    const char *prompt;
+    const char *prompt, *more;
+    char *above;             /* lines that were ended; NULL: none */
+    char *shown;             /* ... with their prompts, and that of the line */
+    char *whole;             /* what was read last */
     repl_callbacks ask;
     char *plain;             /* the line of plain input */
     size_t capacity;
@@ -46,25 +56,34 @@ static void on_signal(int number)
     else resized = 1;
 }
 
+static bool show_above(void);
+
 static char *prompt_of(EditLine *el)
 {
-    return (char *)editor.prompt;
+    return editor.shown ? editor.shown : (char *)editor.prompt;
 }
 
 /* One wide character from the terminal: 1, 0 at the end, -1 when stopped.
-** Bytes that are no character of the locale stand for themselves. */
+** Bytes that are no character of the locale stand for themselves. A window of
+** another size wraps what is on it in a way of its own: where lines above are
+** shown it is drawn anew, by the key for that. */
 static int read_key(EditLine *el, wchar_t *out)
 {
     mbstate_t state = {0};
     for (;;) {
         char byte;
         ssize_t n = read(STDIN_FILENO, &byte, 1);
+        bool interrupted = n < 0 && errno == EINTR;
         if (stopped) return -1;
         if (resized) {
             resized = 0;
             el_resize(el);
+            bool again = editor.above && show_above();
+            if (again && !interrupted) el_push(el, "\f");
+            *out = L'\f';
+            if (again && interrupted) return 1;
         }
-        if (n < 0 && errno == EINTR) continue;
+        if (interrupted) continue;
         if (n <= 0) return (int)n;
         size_t used = mbrtowc(out, &byte, 1, &state);
         if (used == (size_t)-2) continue;  /* the character goes on */
@@ -112,14 +131,142 @@ static void show(const repl_candidates *c)
     fflush(stdout);
 }
 
+/* ---- lines above ---- */
+
+/* The lines above and the first n bytes of 'text'; NULL without memory. */
+static char *join(const char *text, size_t n)
+{
+    size_t above = editor.above ? strlen(editor.above) + 1 : 0;
+    char *all = malloc(above + n + 1);
+    if (!all) return NULL;
+    if (above) sprintf(all, "%s\n", editor.above);
+    memcpy(all + above, text, n);
+    all[above + n] = 0;
+    return all;
+}
+
+/* The text ended, or its lines are a part of it again. */
+static void drop_above(void)
+{
+    free(editor.above);
+    free(editor.shown);
+    editor.above = editor.shown = NULL;
+}
+
+/* The first of the lines above that are shown: no more than half the window. */
+static const char *first_shown(void)
+{
+    const char *at = editor.above + strlen(editor.above);
+    int left = repl_edit_rows() / 2;
+    while (at > editor.above && (at[-1] != '\n' || --left > 0)) at--;
+    return at;
+}
+
+/* Columns that the n bytes take from column 'at' on; those between bytes 1 take
+** none. */
+static int width_of(const char *text, size_t n, int at)
+{
+    mbstate_t state = {0};
+    const char *end = text + n;
+    int first = at;
+    bool escape = false;
+    while (text < end) {
+        wchar_t c = 0;
+        size_t used = mbrtowc(&c, text, (size_t)(end - text), &state);
+        if (used == 0 || used > (size_t)(end - text)) used = 1;
+        text += used;
+        if (c == 1) escape = !escape;
+        else if (c == L'\t') at += 8 - at % 8;
+        else if (!escape) at += wcwidth(c) > 0 ? wcwidth(c) : 0;
+    }
+    return at - first;
+}
+
+/* A line after its prompt, up to the window's end by blanks: libedit takes no
+** line ends in a prompt, but wraps it. Returns the end of what is written. */
+static char *put_line(char *to, const char *prompt, const char *line, size_t n)
+{
+    int columns = repl_edit_columns();
+    int at = width_of(prompt, strlen(prompt), 0);
+    to += sprintf(to, "%s", prompt);
+    for (size_t i = 0; i < n; i++) {
+        int blanks = line[i] == '\t' ? 8 - (at + width_of(line, i, at)) % 8 : 0;
+        if (blanks) to += sprintf(to, "%*s", blanks, "");
+        else if ((unsigned char)line[i] >= 32) *to++ = line[i];
+    }
+    at += width_of(line, n, at);
+    if (at % columns) to += sprintf(to, "%*s", columns - at % columns, "");
+    return to;
+}
+
+/* Makes the prompt with the lines above in it; false without memory. */
+static bool show_above(void)
+{
+    const char *at = first_shown();
+    size_t lines = 2;
+    for (const char *c = at; *c; c++) lines += *c == '\n';
+    size_t each = strlen(editor.prompt) + strlen(editor.more)
+        + (size_t)repl_edit_columns();
+    char *text = malloc(lines * each + 8 * strlen(at) + 1), *to = text;
+    if (!text) return false;
+    const char *prompt = at == editor.above ? editor.prompt : editor.more;
+    for (bool last = false; !last;) {
+        size_t n = strcspn(at, "\n");
+        last = !at[n];
+        to = put_line(to, prompt, at, n);
+        prompt = editor.more;
+        at += n + !last;
+    }
+    strcpy(to, editor.more);
+    free(editor.shown);
+    editor.shown = text;
+    return true;
+}
+
+/* The line is ended: it joins those above, and an empty one begins. False
+** without memory, and then nothing has changed: a line break in the text does
+** as well. The cursor is at the line's end, for libedit deletes before it. */
+static bool raise_line(EditLine *el)
+{
+    const LineInfo *line = el_line(el);
+    char *before = editor.above;
+    char *all = join(line->buffer, (size_t)(line->lastchar - line->buffer));
+    if (!all) return false;
+    editor.above = all;
+    if (!show_above()) {
+        editor.above = before;
+        free(all);
+        return false;
+    }
+    free(before);
+    const LineInfoW *wide = el_wline(el);
+    el_deletestr(el, (int)(wide->cursor - wide->buffer));
+    return true;
+}
+
+/* The lines above become part of the text again. */
+static void lower_lines(EditLine *el)
+{
+    const LineInfoW *line = el_wline(el);
+    int at = (int)(line->cursor - line->buffer);
+    char *text = editor.above ? join("", 0) : NULL;
+    if (!text) return;
+    el_cursor(el, -at);
+    if (el_insertstr(el, text) == 0) drop_above();
+    el_cursor(el, at);
+    free(text);
+}
+
 /* Bound to Tab: inserts what all candidates have in common, and shows them when
 ** there is nothing to insert. */
 static unsigned char complete_word(EditLine *el, int key)
 {
     const LineInfo *line = el_line(el);
-    size_t n = (size_t)(line->cursor - line->buffer);
-    repl_candidates c = editor.ask.complete(editor.ask.context, line->buffer,
-                                            n);
+    char *text = join(line->buffer, (size_t)(line->cursor - line->buffer));
+    if (!text) return CC_ERROR;
+    repl_candidates c = editor.ask.complete(editor.ask.context, text,
+                                            strlen(text));
+    free(text);
     if (c.n == 0) return CC_REFRESH_BEEP;
     if (*c.insert) return el_insertstr(el, c.insert) ? CC_ERROR : CC_REFRESH;
     if (c.n == 1) return CC_NORM;
@@ -135,16 +282,26 @@ static unsigned char complete_word(EditLine *el, int key)
 #define KEY_LINE_DOWN "\033\002"
 #define KEY_BACK "\033\003"
 #define KEY_FORTH "\033\004"
+#define KEY_SEARCH "\033\006"
+#define KEY_ERASE "\033\007"
 
-/* Bound to Enter. */
+/* Bound to Enter. A line that goes on and is alone is ended; within a text of
+** several lines the break is one more character. */
 static unsigned char enter(EditLine *el, int key)
 {
     const LineInfo *line = el_line(el);
     size_t n = (size_t)(line->lastchar - line->buffer);
-    if (editor.ask.finished(editor.ask.context, line->buffer, n)) {
+    char *text = join(line->buffer, n);
+    if (!text) return CC_ERROR;
+    bool done = editor.ask.finished(editor.ask.context, text, strlen(text));
+    free(text);
+    if (done) {
         el_push(el, KEY_NEWLINE);
         return CC_NORM;
     }
+    bool alone = line->cursor == line->lastchar
+        && !memchr(line->buffer, '\n', n);
+    if (alone && raise_line(el)) return CC_REFRESH;
     return el_insertstr(el, "\n") ? CC_ERROR : CC_REFRESH;
 }
 
@@ -158,10 +315,11 @@ static unsigned char break_line(EditLine *el, int key)
 ** through the history. */
 static unsigned char go_up(EditLine *el, int key)
 {
+    lower_lines(el);
     const LineInfo *line = el_line(el);
     size_t n = (size_t)(line->cursor - line->buffer);
     el_push(el, memchr(line->buffer, '\n', n) ? KEY_LINE_UP : KEY_BACK);
-    return CC_NORM;
+    return CC_REFRESH;
 }
 
 /* The line below, or what comes later in the history. */
@@ -169,8 +327,26 @@ static unsigned char go_down(EditLine *el, int key)
 {
     const LineInfo *line = el_line(el);
     size_t n = (size_t)(line->lastchar - line->cursor);
+    if (editor.above) return CC_NORM;       /* it is the last line */
     el_push(el, memchr(line->cursor, '\n', n) ? KEY_LINE_DOWN : KEY_FORTH);
     return CC_NORM;
+}
+
+/* Bound to Ctrl-R. */
+static unsigned char search(EditLine *el, int key)
+{
+    lower_lines(el);
+    el_push(el, KEY_SEARCH);
+    return CC_REFRESH;
+}
+
+/* Bound to Backspace: at the start of a line it joins the one above. */
+static unsigned char erase(EditLine *el, int key)
+{
+    const LineInfo *line = el_line(el);
+    if (line->cursor == line->buffer) lower_lines(el);
+    el_push(el, KEY_ERASE);
+    return CC_REFRESH;
 }
 
 /* Bound to Ctrl-A and Ctrl-E: of the line, not of the chunk. */
@@ -240,7 +416,9 @@ static void bind_keys(EditLine *el)
     } rows[] = {
         {"\t", "complete"}, {"^M", "enter"}, {"\033\015", "break-line"},
         {"^J", "enter"}, {"\033\012", "break-line"},
-        {KEY_NEWLINE, "ed-newline"}, {"^R", "em-inc-search-prev"},
+        {KEY_NEWLINE, "ed-newline"}, {"^R", "search"},
+        {KEY_SEARCH, "em-inc-search-prev"}, {"^?", "erase"}, {"^H", "erase"},
+        {KEY_ERASE, "ed-delete-prev-char"}, {"^P", "go-up"}, {"^N", "go-down"},
         {"\033[A", "go-up"}, {"\033OA", "go-up"},
         {"\033[B", "go-down"}, {"\033OB", "go-down"},
         {"^A", "line-start"}, {"\033[H", "line-start"},
@@ -256,6 +434,8 @@ static void bind_keys(EditLine *el)
     el_set(el, EL_ADDFN, "break-line", "go on in a new line", break_line);
     el_set(el, EL_ADDFN, "go-up", "to the line above", go_up);
     el_set(el, EL_ADDFN, "go-down", "to the line below", go_down);
+    el_set(el, EL_ADDFN, "search", "search the history", search);
+    el_set(el, EL_ADDFN, "erase", "the character before the cursor", erase);
     el_set(el, EL_ADDFN, "line-start", "start of the line", line_start);
     el_set(el, EL_ADDFN, "line-end", "end of the line", line_end);
     el_set(el, EL_ADDFN, "paste", "insert what is pasted", paste);
@@ -345,6 +525,8 @@ void repl_edit_close(void)
     if (editor.history) history_end(editor.history);
     if (editor.el) el_end(editor.el);
     free(editor.plain);
+    free(editor.whole);
+    drop_above();
     memset(&editor, 0, sizeof editor);
 }
 
@@ -395,20 +577,30 @@ static repl_line edited_line(const char **line, size_t *n)
     sigaction(SIGINT, &before, NULL);
     sigaction(SIGWINCH, &before_size, NULL);
     if (stopped) {
+        drop_above();
         fputs(is_dumb() ? "^C\n" : "^C\033[J\n", stdout);
         return REPL_STOPPED;
     }
-    if (!text || got <= 0) return REPL_END;
+    if (!text || got <= 0) {
+        drop_above();
+        return REPL_END;
+    }
     if (text[got - 1] == '\n') got--;
-    *line = text;
-    *n = (size_t)got;
+    free(editor.whole);
+    editor.whole = join(text, (size_t)got);
+    drop_above();
+    if (!editor.whole) return REPL_STOPPED;
+    *line = editor.whole;
+    *n = strlen(editor.whole);
     return REPL_LINE;
 }
 
-repl_line repl_edit_line(const char *prompt, const char **line, size_t *n)
+repl_line repl_edit_line(const char *prompt, const char *more,
+                         const char **line, size_t *n)
 {
     if (!editor.el) return plain_line(line, n);
     editor.prompt = prompt;
+    editor.more = more;
     return edited_line(line, n);
 }
 

@@ -35,9 +35,10 @@ int repl_edit_columns(void);   /* of the window; 80 where there is none */
 int repl_edit_rows(void);      /* 24 */
 
 /* The next text without its last line end: on a terminal a whole chunk, else a
-** line. It lives until the next call. Escape sequences in 'prompt' stand
-** between bytes 1. */
-repl_line repl_edit_line(const char *prompt, const char **line, size_t *n);
+** line. It lives until the next call. 'more' is the prompt of a chunk's further
+** lines. Escape sequences in prompts stand between bytes 1. */
+repl_line repl_edit_line(const char *prompt, const char *more,
+                         const char **line, size_t *n);
 /* Remember a chunk in the history, and in its file at once. */
 void repl_edit_remember(const char *line);
 

@@ -135,7 +135,10 @@ static int protected_main(lua_State *L)
     int bad = 0;
     luaL_checkversion(L);
     if (!parse_options(c->argc, c->argv, &o, &bad)) {
-        fprintf(stderr, "lunarray: unrecognized option '%s'\n", c->argv[bad]);
+        const char *option = c->argv[bad];
+        bool alone = !strcmp(option, "-e") || !strcmp(option, "-l");
+        fprintf(stderr, alone ? "lunarray: '%s' needs argument\n"
+                              : "lunarray: unrecognized option '%s'\n", option);
         usage(stderr);
         return 0;
     }

@@ -24,14 +24,16 @@
 
 /* ---- what lunarray.repl is given: functions of the table 'terminal' ---- */
 
-/* read(prompt): a chunk or, without an editor, a line; or nil and "end" or
-** "stopped". Output is flushed first, so that it stands before the prompt. */
+/* read(prompt, more): a chunk or, without an editor, a line; or nil and "end"
+** or "stopped". 'more' is the prompt of a chunk's further lines. Output is
+** flushed first, so that it stands before the prompt. */
 static int term_read(lua_State *L)
 {
     const char *prompt = luaL_checkstring(L, 1), *line;
+    const char *more = luaL_optstring(L, 2, "");
     size_t n;
     fflush(stdout);
-    repl_line kind = repl_edit_line(prompt, &line, &n);
+    repl_line kind = repl_edit_line(prompt, more, &line, &n);
     if (kind == REPL_LINE) {
         lua_pushlstring(L, line, n);
         return 1;
