@@ -211,7 +211,8 @@ describe("modules", function()
   it("print as a tree", function()
     local text = tostring(nn.Sequential(nn.Linear(2, 3), nn.ReLU()))
     assert.are.equal("Sequential(\n  (0): Linear(in_features=2, "
-      .. "out_features=3, bias=true)\n  (1): ReLU()\n)", text)
+      .. "out_features=3, bias=true)\n  (1): ReLU()\n)"
+      .. " -- 9 parameters, 36 bytes", text)
   end)
 
   it("have hooks", function()

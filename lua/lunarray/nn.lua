@@ -9,6 +9,7 @@ require "lunarray.nn.containers"
 require "lunarray.nn.recurrent"
 require "lunarray.nn.attention"
 require "lunarray.nn.losses"
+require "lunarray.nn.summary"
 
 -- What stands for a class of PyTorch that is not here.
 local instead = {}

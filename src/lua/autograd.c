@@ -507,84 +507,12 @@ static int fn_detect_anomaly(lua_State *L)
     return lua_gettop(L);
 }
 
-/* ---- looking inside ---- */
-
-/* The index of 'n' in the list at 'list'; appended when it is new. 'seen' maps
-** nodes to indices. A new entry has its node's address at index 0 until
-** fill_inputs visits it. */
-static lua_Integer index_of(lua_State *L, la_node *n, int list, int seen)
-{
-    if (lua_rawgetp(L, seen, n) == LUA_TNIL) {
-        lua_pop(L, 1);
-        lua_pushinteger(L, (lua_Integer)lua_rawlen(L, list) + 1);
-        lua_pushvalue(L, -1);
-        lua_rawsetp(L, seen, n);
-        lua_createtable(L, 0, 2);
-        lua_pushlightuserdata(L, n);
-        lua_rawseti(L, -2, 0);
-        lua_pushstring(L, la_node_name(n));
-        lua_setfield(L, -2, "name");
-        lua_rawseti(L, list, lua_tointeger(L, -2));
-    }
-    lua_Integer at = lua_tointeger(L, -1);
-    lua_pop(L, 1);
-    return at;
-}
-
-/* The node at index 'at' gets its inputs; its address is taken away. */
-static void fill_inputs(lua_State *L, lua_Integer at, int list, int seen)
-{
-    lua_rawgeti(L, list, at);
-    lua_rawgeti(L, -1, 0);
-    la_node *n = lua_touserdata(L, -1);
-    lua_pop(L, 1);
-    lua_pushnil(L);
-    lua_rawseti(L, -2, 0);
-    lua_createtable(L, n->nedges, 0);
-    for (int e = 0; e < n->nedges; e++) {
-        la_node *from = n->edges[e].node;
-        lua_pushinteger(L, from ? index_of(L, from, list, seen) : 0);
-        lua_rawseti(L, -2, e + 1);
-    }
-    lua_setfield(L, -2, "inputs");
-    lua_pop(L, 1);
-}
-
-/* grad_graph(t): what was recorded for t, as a list of {name, inputs}; the
-** first made t, inputs are indices into the list, 0 where nothing flows.
-** Breadth first, by the list itself as the queue: no recursion, as a graph may
-** be millions of nodes deep. */
-static int fn_grad_graph(lua_State *L)
-{
-    la_edge edge;
-    la_enter(L);
-    lua_settop(L, 1);
-    la_tensor *t = la_check_tensor(L, 1, "grad_graph");
-    la_tensor_box *box = la_push_box(L, 1);     /* keeps the nodes alive */
-    box->list[0] = la_tensor_retain(t);
-    lua_newtable(L);
-    lua_newtable(L);
-    LA_CHECK(L, "grad_graph", la_gradient_edge(t, &edge));
-    if (!edge.node) {
-        lua_pop(L, 1);
-        return 1;
-    }
-    la_node *root = edge.node;
-    la_node_release(root);                      /* the tensor owns it */
-    if (t->grad && !t->grad->fn) return lua_pop(L, 1), 1;
-    index_of(L, root, 3, 4);
-    for (lua_Integer at = 1; at <= (lua_Integer)lua_rawlen(L, 3); at++)
-        fill_inputs(L, at, 3, 4);
-    lua_pop(L, 1);
-    return 1;
-}
-
 static const luaL_Reg functions[] = {
     {"grad", fn_grad}, {"no_grad", fn_no_grad},
     {"inference_mode", fn_no_grad}, {"enable_grad", fn_enable_grad},
     {"set_grad_enabled", fn_set_grad_enabled},
     {"is_grad_enabled", fn_is_grad_enabled},
-    {"detect_anomaly", fn_detect_anomaly}, {"grad_graph", fn_grad_graph},
+    {"detect_anomaly", fn_detect_anomaly}, {"grad_graph", la_fn_grad_graph},
     {"Function", la_fn_Function},
     {NULL, NULL}
 };

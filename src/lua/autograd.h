@@ -64,8 +64,9 @@ void la_collect_ties(lua_State *L, la_state *s);
 ** LA_EGRAD when it was closed or its stack is full. */
 la_status la_tie_enter(const la_tie *t, lua_State **out);
 
-/* lua_CFunctions: la.Function{...} and x:register_hook(f). */
+/* lua_CFunctions: la.Function{...}, la.grad_graph(x) and x:register_hook(f). */
 int la_fn_Function(lua_State *L);
+int la_fn_grad_graph(lua_State *L);
 int la_method_register_hook(lua_State *L);
 
 #endif

@@ -415,8 +415,40 @@ end
 
 -- ---- text ----
 
--- What stands between the parentheses of a module without children.
-function Module.extra_repr() return "" end
+-- 62,826
+function nn._with_commas(n)
+  local text = tostring(n):reverse():gsub("(%d%d%d)", "%1,"):reverse()
+  return (text:gsub("^,", ""))
+end
+
+function nn._bytes_text(n)
+  local units, k = {"bytes", "KB", "MB", "GB", "TB"}, 1
+  while n >= 999.5 and k < #units do n, k = n / 1000, k + 1 end
+  return (k == 1 and "%d %s" or "%.3g %s"):format(n, units[k])
+end
+
+-- What stands between the parentheses, in front of the children: of classes
+-- that do not say, their own parameters with their shapes.
+function Module:extra_repr()
+  local parts = {}
+  for name, value, kind in fields(self) do
+    if kind == "parameter" then
+      parts[#parts + 1] = ("%s %s"):format(name, tostring(value.shape))
+    end
+  end
+  return table.concat(parts, ", ")
+end
+
+-- " -- 62,826 parameters, 251 KB", or nothing without any.
+local function counts(self)
+  local n, bytes = 0, 0
+  for _, p in ipairs(self:parameters()) do
+    n, bytes = n + p:numel(), bytes + p:nbytes()
+  end
+  if n == 0 then return "" end
+  return (" -- %s parameters, %s"):format(nn._with_commas(n),
+    nn._bytes_text(bytes))
+end
 
 function Module:tostring()
   local lines = {}
@@ -428,6 +460,7 @@ function Module:tostring()
   if #lines == 0 then return self._name .. "(" .. extra .. ")" end
   if extra ~= "" then table.insert(lines, 1, "  " .. extra) end
   return self._name .. "(\n" .. table.concat(lines, "\n") .. "\n)"
+    .. counts(self)
 end
 
 function Module:forward()

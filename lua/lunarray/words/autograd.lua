@@ -104,16 +104,27 @@ operation. Slower: for the search.
 tensor(2.)
 see: grad_graph, gradcheck
 == grad_graph
-: la.grad_graph(x) -> list
-What was recorded for x: a list of {name, inputs}.
+: la.grad_graph(x[, names]) -> list
+What was recorded for x: a list of {name, inputs, shape, dtype, label}; the
+first node made x, inputs are indices into the list, 0 where nothing flows. It
+prints as a tree, each node above its inputs; graph:text(n) has n lines (200),
+graph:svg([path]) is a picture, graph:dot([path]) is for Graphviz. names, a
+table of tensors by name or a module, gives labels to their nodes.
 > w = la.ones(2, {requires_grad = true})
-> for _, node in ipairs(la.grad_graph((w * 2):sum())) do
->>   print(node.name)
->> end
-sum
-mul
-AccumulateGrad
-see: x.grad_fn
+> graph = la.grad_graph((w * 2 + w:exp()):sum(), {w = w})
+> print(graph)
+SumBackward {}
+AddBackward {2}
+├─ MulBackward {2}
+│  [5] AccumulateGrad {2} "w"
+└─ ExpBackward {2}
+   AccumulateGrad, see [5]
+> graph[1].name, graph:svg():sub(1, 4)
+sum    <svg
+! svg of more than 2,000 nodes.
+see: x.grad_fn, profile
+source: layout: Sugiyama, Tagawa and Toda, Methods for visual understanding of
+  hierarchical system structures, 1981
 == Function
 : la.Function{forward = function(ctx, ...), backward = function(ctx, ...)}
 A callable with a derivative of its own. ctx:save_for_backward(...),

@@ -120,7 +120,7 @@ The same as an assignment to a field.
 > net
 Identity(
   (out): Linear(in_features=2, out_features=1, bias=true)
-)
+) -- 3 parameters, 12 bytes
 see: nn.class, nn.ModuleList
 == nn.Module:register_forward_hook
 : net:register_forward_hook(hook) -> handle
@@ -239,14 +239,39 @@ code of a class was loaded again.
 > New:adopt(Old())(la.zeros(2))
 tensor([1., 1.])
 see: nn.class
+== nn.summary
+: nn.summary(net[, sizes[, {batch = 1, dtype =, dtypes =}]]) -> summary
+The layers of a net with the shapes and dtypes of what comes out of them, their
+parameters, and the sums of numbers and bytes; without sizes the counts alone.
+sizes are of one input without the batch, which is put in front (false: none),
+or a list of such lists, with tensors among them. A copy runs on the meta
+device (on zeros where its forward looks at values): nothing of the net changes.
+summary.rows has an entry for each layer (name, class, outputs, parameters,
+trainable, bytes, calls), the summary the sums: parameters, bytes, buffers,
+input_bytes, output_bytes. What is shared counts once.
+- dtype: of the inputs; that of the parameters
+- dtypes: one for each input
+> net = nn.Sequential(nn.Conv2d(1, 8, 3), nn.Flatten(),
+>>   nn.Linear(5408, 10))
+> nn.summary(net, {1, 28, 28})
+layer          output          dtype    parameters
+Sequential     {1, 10}         float32
+  (0) Conv2d   {1, 8, 26, 26}  float32          80
+  (1) Flatten  {1, 5408}       float32
+  (2) Linear   {1, 10}         float32      54,090
+54,170 parameters (217 KB)
+inputs 3.14 KB, outputs of the layers 43.3 KB
+! A forward that fails on such inputs.
+see: nn.Module:tostring, nn.Module:parameters
 == nn.Module:tostring
 : net:tostring() -> string
-The tree of modules, as tostring and print show it.
+The tree of modules, as tostring and print show it: what each is made of, and
+how many parameters are inside. nn.summary shows what comes out of them.
 > nn.Sequential(nn.Linear(2, 3), nn.ReLU()):tostring()
 Sequential(
   (0): Linear(in_features=2, out_features=3, bias=true)
   (1): ReLU()
-)
+) -- 9 parameters, 36 bytes
 see: nn.Module:extra_repr
 == nn.Module:extra_repr
 : net:extra_repr() -> string
