@@ -334,9 +334,9 @@ embed-check:
 # ---- showing ----
 
 # The manual as HTML in build/docs, with a search box that needs no network.
-docs:
+docs: $(if $(wildcard tools/reference.lua),reference)
 	@tools/deps.sh docs
-	@$(LUA) tools/site/build.lua $(BUILD)/docs
+	@$(LUA) tools/site/build.lua $(BUILD)/docs $(if $(wildcard tools/reference.lua),$(BUILD)/reference)
 
 demo: build-deps
 	@$(MAKE) $(JOBS) --no-print-directory $(PROGRAM) $(MODULE) $(BUILD)/examples/host_digits

@@ -1,7 +1,7 @@
 -- Deconvolution: a spectrometer smears each line over many samples and adds
 -- noise. Wiener's filter undoes what can be undone, and the lines are counted.
 --
---     lunarray examples/deconvolve.lua [noise]
+--     lunarray examples/deconvolve.lua [noise [picture.png]]
 local la = require "lunarray"
 local plot = require "lunarray.plot"
 
@@ -46,4 +46,16 @@ end
 local before, after = count(seen), count(restored)
 print(("%d lines; %d peaks before, %d after"):format(#lines, before:numel(),
   after:numel()))
+if arg and arg[2] then
+  -- Grey where the lines are; what is seen above, what is restored below.
+  local rows = la.arange(110, {dtype = "float64"}):unsqueeze(2)
+  local function panel(y)
+    y = 100 - 90 * y / y:max()
+    local steep = (1 + la.gradient(y)[1]:square()):sqrt()
+    local ink = (1.6 - (rows - y):abs() / steep):clamp(0, 1)
+    return 1 - ink:maximum(0.25 * truth:gt(0):double())
+  end
+  local image = la.cat({panel(seen), panel(restored)}, 1):unsqueeze(1)
+  la.image.save((image * 6):round() / 6, arg[2])
+end
 return after

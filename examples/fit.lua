@@ -2,7 +2,7 @@
 -- measured for three days at uneven times, and its level, amplitudes and their
 -- uncertainty are found.
 --
---   lua5.4 examples/fit.lua [measurements]
+--   lua5.4 examples/fit.lua [measurements [picture.png]]
 
 local la = require "lunarray"
 local plot = require "lunarray.plot"
@@ -54,5 +54,18 @@ print(plot.line({curve - band, curve, curve + band},
 local miss = (curve - rows:matmul(truth)):abs()
 local inside = miss:le(band):to("float64"):mean():item()
 print(("%.0f %% of the true curve lies inside"):format(inside * 100))
+
+if arg and arg[2] then
+  local fine = design(la.linspace(0, 72, 480, F64))
+  local mid = fine:matmul(coef)
+  local wide = 2 * (fine:matmul(cov) * fine):sum(-1):sqrt()
+  local level = la.linspace(4, 0.3, 200, F64):unsqueeze(2)
+  local far = (level - mid):abs()
+  local image = 1 - 0.3 * far:lt(wide) - 0.5 * far:lt(0.012)
+  local r = ((4 - y) / 3.7 * 199 + 1):round():long():clamp(2, 199)
+  local c = (t / 72 * 479 + 1):round():long():clamp(2, 479)
+  for d = -1, 1 do image[{r + d, c}], image[{r, c + d}] = 0, 0 end
+  la.image.save(image, arg[2])
+end
 
 return {coef = coef, error = error, truth = truth, inside = inside}

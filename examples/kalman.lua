@@ -2,7 +2,7 @@
 -- measured with noise, the filter says where each target is and how fast it
 -- moves. The state is (x, y, vx, vy); matrices of all tracks are one batch.
 --
---   lua5.4 examples/kalman.lua [steps]
+--   lua5.4 examples/kalman.lua [steps [picture.png]]
 
 local la = require "lunarray"
 
@@ -40,12 +40,14 @@ local cov = (la.eye(4) * 100):expand(TRACKS, 4, 4)
 local function rms(x) return x:square():sum(-1):mean():sqrt():item() end
 
 local raw, filtered, speed, inside
+local path = {}                   -- of the first target: seen, filtered
 for k = 1, steps do
   truth = truth:matmul(move:t()) + (la.randn(TRACKS, 2) * PUSH)
     :matmul(pushed:t())
   local measured = truth:matmul(see:t()) + la.randn(TRACKS, 2) * NOISE
   state, cov = filter(state, cov, measured)
   local miss = state - truth
+  path[k] = la.stack{measured[1], state[{1, {1, 2}}]}
   raw = rms(measured - truth:matmul(see:t()))
   filtered, speed = rms(miss[{{}, {1, 2}}]), rms(miss[{{}, {3, 4}}])
   -- The squared distance in units of the covariance is chi-squared with four
@@ -61,5 +63,17 @@ end
 print(("%.1f %% of the tracks lie in their 90 %% ellipsoid"):format(
   inside * 100))
 la.set_default_dtype "float32"
+if arg and arg[2] then
+  local p = la.stack(path, 2)[{{}, {2, -1}}]
+  local low, high = p[2]:amin(1), p[2]:amax(1)
+  p = ((p - low) / (high - low):max() * 200 + 20):float()
+  local image = la.ones(240, 240)
+  local line = la.interpolate(p[{{2, 2}}].mT, {size = 4000, mode = "linear"}).mT
+  for _, mark in ipairs{{p[1], 0.6}, {p[1] + 1, 0.6}, {line[1], 0}} do
+    local q = mark[1]:long():clamp(1, 240)
+    image[{q[{{}, 2}], q[{{}, 1}]}] = mark[2]
+  end
+  la.image.save(image, arg[2])
+end
 
 return {raw = raw, filtered = filtered, inside = inside}

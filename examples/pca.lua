@@ -1,7 +1,7 @@
 -- Principal components of handwritten digits: how much of the pictures lies in
 -- how few directions, and what is lost when the others are left out.
 --
---   lua5.4 examples/pca.lua [components]
+--   lua5.4 examples/pca.lua [components [picture.png]]
 
 local la = require "lunarray"
 local plot = require "lunarray.plot"
@@ -36,5 +36,18 @@ print(plot.line(share:cumsum(1), {height = 8, title = "share of the variance"}))
 print("a picture, and what is left of it:")
 print(plot.image(x[1]:reshape(size, size)))
 print(plot.image(restored[1]:reshape(size, size)))
+
+if arg and arg[2] then
+  -- Twenty digits as they are, and from 2, 5, 10 and 20 components.
+  local rows = {x[{{1, 20}}]}
+  for i, few in ipairs{2, 5, 10, 20} do
+    rows[i + 1] = decode(code(centred[{{1, 20}}], few))
+  end
+  local tiles = la.pad(la.stack(rows):view(5, 20, size, size) / 16,
+    {1, 1, 1, 1})
+  local sheet = tiles:permute(1, 3, 2, 4):reshape(1, 5 * (size + 2), -1)
+  local large = la.image.resize(1 - sheet, 200, 800, {mode = "nearest"})
+  la.image.save((large * 12):round() / 12, arg[2])
+end
 
 return {kept = kept, lost = error:item()}

@@ -3,7 +3,7 @@
 -- Laplacian pyramid; the bands are joined along a mask as soft as the band is
 -- coarse, and the pyramid is summed up again.
 --
---   lua5.4 examples/pyramid.lua [size]
+--   lua5.4 examples/pyramid.lua [size [picture.png]]
 
 local la = require "lunarray"
 
@@ -67,4 +67,9 @@ print(("%d levels; taken apart and put together: %.1e lost"):format(LEVELS,
   lost))
 print(("step at the seam: %.3f pasted, %.3f blended"):format(seam(pasted),
   seam(blended)))
+if arg[2] then
+  local gap = la.ones{1, 3, size, 4}
+  local both = la.cat({pasted, gap, blended}, 4)[1]:clamp(0, 1)
+  la.image.save((both * 24):round() / 24, arg[2])
+end
 return {lost = lost, pasted = seam(pasted), blended = seam(blended)}

@@ -1,7 +1,7 @@
 -- A spectrogram: a melody under noise, and a siren that rises through it. The
 -- spectrogram shows both; the peaks of each frame name the notes again.
 --
---     lunarray examples/spectrogram.lua [width of the picture]
+--     lunarray examples/spectrogram.lua [width of the picture [picture.png]]
 local la = require "lunarray"
 local plot = require "lunarray.plot"
 
@@ -66,6 +66,12 @@ for k = 1, #melody do
   local at, about = la.signal.find_peaks(spectrum, {height = 0})
   local best = about.peak_heights:argmax():item()
   found[k] = note_of(f[at[best]:item()]:item())
+end
+if arg and arg[2] then
+  local v = la.image.resize((power[{{1, 240}}]:log10() + 7):clamp(0, 4):flip(1)
+    :unsqueeze(1):float() / 4, 240, 480)
+  v = (v * 16):round() / 16
+  la.image.save(la.cat{v ^ 0.7, v ^ 1.6, (v * 3.1):sin() * 0.5}, arg[2])
 end
 print("heard:", table.concat(found, " "))
 return found

@@ -3,7 +3,7 @@
 -- the map is learned: first on small pictures, where it is far off, then on
 -- larger ones.
 --
---   lua5.4 examples/warp.lua [steps per size]
+--   lua5.4 examples/warp.lua [steps per size [picture.png]]
 
 local la = require "lunarray"
 local optim = require "lunarray.optim"
@@ -59,4 +59,10 @@ local miss = (found:detach() - truth):abs():max():item()
 print(("angle %.3f, scale %.3f, shift (%.3f, %.3f); off by %.4f at most")
   :format(found:item(1), math.exp(found:item(2)), found:item(3),
   found:item(4), miss))
+if arg[2] then
+  -- The two pictures, and the first one by the map that was found.
+  local three = la.cat({texture, target, warped(texture, found:detach())}, 4)[1]
+  local v = (three / three:max() * 16):round() / 16
+  la.image.save(la.cat{1 - v, 1 - v ^ 2, 1 - 0.5 * v}, arg[2])
+end
 return miss

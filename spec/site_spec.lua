@@ -72,16 +72,64 @@ describe("the manual in HTML", function()
     assert.is_truthy(text:find("indexing.md#nothing", 1, true), text)
   end)
 
+  -- The value of an expression of JavaScript in the page, as JSON.
+  local function seen(address, expression)
+    local text, ok = capture(([[node tools/site/browser.js %s/profile \
+      'file://%s/%s' '%s']]):format(out, out, address, expression))
+    assert.is_true(ok, text)
+    return text
+  end
+
   it("finds a word in a browser", function()
-    if not needs "cmark-gfm" or not needs "chromium" then return end
+    if not needs "cmark-gfm" or not needs "chromium" or not needs "node" then
+      return
+    end
     assert.is_true(select(2, capture(BUILD .. out)))
-    local text = capture(([[chromium --headless=new --no-sandbox \
-      --disable-gpu --user-data-dir=%s/profile --dump-dom \
-      'file://%s/index.html?q=gradcheck']]):format(out, out))
-    local results = text:match '<div id="results">(.-)</div>'
-    assert.is_truthy(results, text:sub(1, 2000))
-    assert.is_truthy(results:find('href="autograd.html#is-it-right"', 1, true),
-      results)
-    assert.is_truthy(text:find(">Copy</button>", 1, true))
+    local text = seen("index.html?q=gradcheck",
+      'document.getElementById("results").innerHTML')
+    assert.is_truthy(text:find("autograd.html#is-it-right", 1, true), text)
+    text = seen("index.html", [[{
+      const box = document.getElementById("search");
+      box.value = "unheardof";
+      box.dispatchEvent(new Event("input"));
+      document.getElementById("results").textContent }]])
+    assert.are.equal('"Nothing was found."\n', text)
+  end)
+
+  local function has_wasm()
+    local file = io.open "build/wasm/lunarray.wasm"
+    if file then file:close() end
+    if not file then pending "there is no build/wasm (make wasm): left out" end
+    return file ~= nil
+  end
+
+  it("runs every block as the Run buttons do", function()
+    if not needs "cmark-gfm" or not needs "node" or not has_wasm() then
+      return
+    end
+    assert.is_true(select(2, capture(BUILD .. out)))
+    local text, ok = capture("node --no-experimental-fetch "
+      .. "tools/site/run_blocks.js build/wasm " .. out)
+    assert.is_true(ok, text)
+    assert.is_true(tonumber(text:match "(%d+) blocks ran") > 50, text)
+  end)
+
+  it("has a Run button that works in a browser", function()
+    if not needs "cmark-gfm" or not needs "chromium" or not needs "node"
+      or not has_wasm() then
+      return
+    end
+    assert.is_true(select(2, capture(BUILD .. out)))
+    local text = seen("first-hour.html", [[new Promise((done) => {
+      const block = document.querySelectorAll(".code[data-run]")[2];
+      const look = () => {
+        const out = block.nextElementSibling;
+        if (out && "done" in out.dataset) done(out.textContent);
+        else setTimeout(look, 50);
+      };
+      block.querySelector("button").click();
+      look();
+    })]])
+    assert.are.equal([["tensor([ 2.,  5., 10.])\n]], text:match "^.-\\n")
   end)
 end)

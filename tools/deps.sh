@@ -13,7 +13,7 @@ deb="debhelper dpkg-dev fakeroot lintian cpio"
 cross="gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user dpkg-dev"
 cross="$cross gcc-mingw-w64-x86-64-posix wine wine64 musl-tools lua-dkjson"
 docs="cmark-gfm"
-browser="chromium"
+browser="chromium nodejs"
 test="cmark-gfm lua-busted lua-check lua-dkjson libcmocka-dev clang tmux"
 
 wanted=""

@@ -5,8 +5,8 @@
 -- Pages are README.md, docs/*.md and the Markdown files of the folder REFERENCE
 -- (one for each theme of operations), turned into HTML by cmark-gfm, with
 -- navigation, anchors, colours and an index for the search box (site.js). A
--- link to a page, an anchor or a picture that is not there is an error; so is a
--- page in no group.
+-- link to a page, an anchor or a picture that is not there is an error.
+-- `make wasm` before gives blocks of Lua a Run button.
 local here = arg[0]:match("^(.*)/[^/]*$")
 package.path = here .. "/?.lua;" .. here .. "/../../?.lua;" .. package.path
 local documents = require "spec.support.documents"
@@ -22,10 +22,10 @@ end
 local GROUPS = {
   {"Start", "index first-hour gallery"},
   {"Coming from", "from-pytorch from-numpy from-torch7 differences"},
-  {"Guides", "indexing numerics autograd performance game plot lockstep mpi"},
-  {"Hosts", "engines embedding extending platforms"},
+  {"Guides", "indexing numerics autograd performance plot game lockstep mpi"},
+  {"Hosts", "engines embedding extending web platforms"},
   {"Reference", "coverage"},
-  {"The project", "architecture"},
+  {"The project", "architecture"},              -- and pages in no group
 }
 
 -- ---- files ----
@@ -106,6 +106,8 @@ local function with_code(html, page)
       if language == "lua" then
         k = k + 1
         if runnable[k] then data = ' data-run=""' end
+      elseif code:find("^&gt; ") and page.reference then
+        data = ' data-prompt=""'
       end
       return ('<div class="code"%s><pre><code>%s</code></pre></div>')
         :format(data, highlight.html(plain(code), language))
@@ -147,9 +149,10 @@ local function with_links(html, page)
 end
 
 -- A page {key, name, title, html, anchors, links, images} of a Markdown file.
-local function new_page(path, key)
+local function new_page(path, key, of_reference)
   local page = {key = key, name = key .. ".html", path = path, anchors = {},
-    links = {}, images = {}, blocks = documents.blocks(path)}
+    links = {}, images = {}, blocks = documents.blocks(path),
+    reference = of_reference, family = key:find("^reference%-")}
   local html = run(("cmark-gfm --unsafe -e table -e strikethrough '%s'")
     :format(path))
   html = with_code(with_anchors(with_hidden(html), page), page)
@@ -169,9 +172,7 @@ local function collect()
   end
   if reference then
     for _, path in ipairs(list(reference .. "/*.md")) do
-      local page = new_page(path, path:match("([^/]+)%.md$"))
-      page.reference = true
-      pages[#pages + 1] = page
+      pages[#pages + 1] = new_page(path, path:match("([^/]+)%.md$"), true)
     end
   end
   local by_key = {}
@@ -193,11 +194,16 @@ local function grouped(pages, by_key)
       for _, page in ipairs(pages) do
         if page.reference then group[#group + 1] = page end
       end
+      table.sort(group, function(a, b)
+        if a.family and b.family then return a.title < b.title end
+        return not a.family and b.family ~= nil
+          or not a.family and not b.family and a.title < b.title
+      end)
     end
   end
   for _, page in ipairs(pages) do
     if not known[page.key] and not page.reference then
-      error(page.path .. " is in no group of tools/site/build.lua", 0)
+      table.insert(groups[#groups], page)
     end
   end
   return groups
@@ -208,9 +214,12 @@ local function navigation(groups, current)
   for _, group in ipairs(groups) do
     rows[#rows + 1] = "<h2>" .. group.title .. "</h2>\n<ul>"
     for _, page in ipairs(group) do
-      rows[#rows + 1] = ('<li%s><a href="%s">%s</a></li>'):format(
-        page == current and ' class="here"' or "", page.name,
-        highlight.escape(page.title))
+      -- The many families only next to each other.
+      if not page.family or current.reference then
+        rows[#rows + 1] = ('<li%s><a href="%s">%s</a></li>'):format(
+          page == current and ' class="here"' or "", page.name,
+          highlight.escape(page.title))
+      end
     end
     rows[#rows + 1] = "</ul>"
   end
@@ -318,6 +327,8 @@ local function copy_wasm()
   for _, name in ipairs{"lunarray.js", "lunarray.wasm"} do
     copy("build/wasm/" .. name, out .. "/" .. name)
   end
+  local text = run "base64 -w 0 build/wasm/lunarray.wasm"
+  write(out .. "/lunarray.bytes.js", 'window.LUNARRAY_BYTES = "' .. text .. '"')
   return ' data-wasm="lunarray.js"'
 end
 
@@ -325,7 +336,7 @@ local function build()
   local pages, by_key = collect()
   local groups = grouped(pages, by_key)
   check(pages)
-  run(("mkdir -p '%s/pictures'"):format(out))
+  run(("mkdir -p '%s/pictures/gallery'"):format(out))
   local wasm = copy_wasm()
   for _, page in ipairs(pages) do
     local values = {title = highlight.escape(page.title), html = page.html,
@@ -335,8 +346,8 @@ local function build()
   for _, name in ipairs{"site.css", "site.js"} do
     copy(here .. "/" .. name, out .. "/" .. name)
   end
-  for _, path in ipairs(list "docs/pictures/*") do
-    copy(path, out .. "/pictures/" .. path:match("[^/]+$"))
+  for _, path in ipairs(list "docs/pictures/*.* docs/pictures/*/*.*") do
+    copy(path, out .. path:match("^docs(.*)$"))
   end
   write(out .. "/search.js", index_of(pages))
   print(("%d pages in %s"):format(#pages, out))

@@ -29,6 +29,7 @@ function score(row, wanted) {
     const begin = new RegExp("(^|[^\\p{L}\\p{N}])" + escaped(w), "u");
     const whole = new RegExp(begin.source + "($|[^\\p{L}\\p{N}_])", "u");
     let best = 0;
+    if (row[1] === w) best = 30;
     [[1, 12], [0, 6], [3, 2]].forEach(([field, weight]) => {
       if (begin.test(row[field])) best = Math.max(best, weight);
       if (whole.test(row[field])) best = Math.max(best, weight + 3);
@@ -99,10 +100,118 @@ $("menu").addEventListener("click", () => $("pages").classList.toggle("open"));
 const here = document.querySelector("nav .here");
 if (here) here.scrollIntoView({block: "nearest"});
 
+// ---- Run: the blocks of a page up to this one are one program ----
+
+const wasm = document.body.dataset.wasm;
+let library = null;
+
+function load(address) {
+  return new Promise((ready, failed) => {
+    const script = document.createElement("script");
+    script.src = address;
+    script.onload = ready;
+    script.onerror = () => failed(new Error(address + " was not loaded"));
+    document.head.appendChild(script);
+  });
+}
+
+// Loaded with the first click. From a disk nothing can be fetched: there the
+// bytes come as a script.
+async function opened() {
+  await load(wasm);
+  if (location.protocol !== "file:") return window.lunarray();
+  await load(wasm.replace(/js$/, "bytes.js"));
+  const text = atob(window.LUNARRAY_BYTES);
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
+  return window.lunarray({wasmBinary: bytes});
+}
+
+// What stands before the block on its page, hidden code included.
+function before(block) {
+  const parts = [];
+  for (const e of document.querySelectorAll(
+    'main script[type="text/x-lua"], main .code[data-run]')) {
+    if (e === block) break;
+    parts.push((e.querySelector("code") || e).textContent);
+  }
+  return parts.join("\n");
+}
+
+// A session at the prompt: its steps, each shown with what it gives.
+const PROMPT = `
+la = require "lunarray"
+for _, name in ipairs{"nn", "optim", "data", "plot"} do
+  _G[name] = require("lunarray." .. name)
+end
+la.manual_seed(1)
+la.set_printoptions{linewidth = 75}
+local pretty = require "lunarray.repl.pretty"
+local function step(code)
+  io.write("> ", (code:gsub("\\n", "\\n>> ")), "\\n")
+  local f, message = load("return " .. code, "=stdin")
+  if not f then f, message = load(code, "=stdin") end
+  local results = table.pack(pcall(f or error, message))
+  for k = 2, results.n do
+    results[k - 1] = results[1] and pretty.text(results[k], {width = 75,
+      style = function(_, text) return text end}) or tostring(results[k])
+  end
+  if results.n > 1 then
+    print(table.concat(results, "\\t", 1, results.n - 1))
+  end
+end
+`;
+
+function session(block) {
+  const steps = [];
+  for (const line of block.querySelector("code").textContent.split("\n")) {
+    if (line.startsWith("> ")) steps.push(line.slice(2));
+    else if (line.startsWith(">> ")) steps[steps.length - 1] += "\n" +
+      line.slice(3);
+  }
+  return PROMPT + steps.map((s) => "step([=====[\n" + s + "]=====])")
+    .join("\n");
+}
+
+async function run(block) {
+  let out = block.nextElementSibling;
+  if (!out || !out.classList.contains("output")) {
+    out = document.createElement("pre");
+    out.className = "output";
+    block.after(out);
+  }
+  out.textContent = library ? "Running \u2026" : "Loading \u2026";
+  await new Promise((drawn) => setTimeout(drawn, 20));
+  try {
+    library = library || opened();
+    const lib = await library;
+    lib.ccall("lunarray_start", "number", ["number"], [0]);
+    const prompt = "prompt" in block.dataset;
+    const first = prompt ? "" : before(block) + "\nio.write('\\001')";
+    const text = lib.ccall("lunarray_run", "string", ["string"],
+      [prompt ? session(block)
+        : first + "\n" + block.querySelector("code").textContent]);
+    const skipped = first.split("\n").length;
+    out.textContent = text.slice(text.indexOf("\u0001") + 1)
+      .replace(/script:(\d+):/g, (all, n) =>
+        n > skipped ? "line " + (n - skipped) + ":" : all)
+      || "(nothing was printed)";
+  } catch (error) {
+    library = null;
+    out.textContent = String(error);
+  }
+  out.dataset.done = "";
+}
+
 // ---- buttons ----
 
 document.querySelectorAll(".code").forEach((block) => {
   const tools = make("div", null, block, "tools");
+  if (wasm && ("run" in block.dataset || "prompt" in block.dataset)) {
+    block.querySelector("code").contentEditable = "plaintext-only";
+    block.querySelector("code").spellcheck = false;
+    make("button", "Run", tools).addEventListener("click", () => run(block));
+  }
   const copy = make("button", "Copy", tools);
   copy.addEventListener("click", () => {
     navigator.clipboard.writeText(block.querySelector("code").textContent)

@@ -1,0 +1,45 @@
+-- Lenia, a cellular automaton with states, space and time that are continuous
+-- (Chan, 2019): a cell grows by what a ring around it holds. The ring is a
+-- convolution, which a Fourier transform makes a product.
+--
+--   lua5.4 examples/lenia.lua [size [steps [picture.png]]]
+local la = require "lunarray"
+
+local n = tonumber(arg and arg[1]) or 192
+local steps = tonumber(arg and arg[2]) or 250
+local picture = arg and arg[3]
+
+local RADIUS, MU, SIGMA, DT = 13, 0.15, 0.017, 0.1
+la.manual_seed(7)
+
+-- Distances from the corner, round the edges, in radii; a ring around 0.5.
+local d = la.fft.fftfreq(n) * n / RADIUS
+local r = (d:square():unsqueeze(1) + d:square():unsqueeze(2)):sqrt()
+local ring = (-((r - 0.5) / 0.15):square() / 2):exp() * r:lt(1)
+local kernel = la.fft.rfft2(ring / ring:sum())
+
+local function growth(x)
+  return 2 * (-((x - MU) / SIGMA):square() / 2):exp() - 1
+end
+
+-- Patches of noise in an empty world.
+local world = la.rand(n, n)
+local patch = la.image.resize(la.rand(1, n // 16, n // 16), n, n,
+  {mode = "nearest"})[1]
+world:mul_(patch:gt(0.6))
+
+for _ = 1, steps do
+  local near = la.fft.irfft2(la.fft.rfft2(world) * kernel, {s = {n, n}})
+  world:add_(growth(near), {alpha = DT}):clamp_(0, 1)
+end
+
+local alive = world:gt(0.1):float():mean():item()
+print(("%d x %d cells, %d steps: %.0f %% of them alive"):format(n, n, steps,
+  alive * 100))
+if picture then
+  -- Dark blue, green, yellow: three ramps, in few levels.
+  local v = (world * 20):round() / 20
+  la.image.save(la.stack{(v * 2 - 0.8):clamp(0, 1), v ^ 0.8,
+    0.25 + 0.5 * (v * 3):clamp(0, 1) - 0.6 * v ^ 2}:clamp(0, 1), picture)
+end
+return {alive = alive, world = world}

@@ -1,0 +1,61 @@
+-- The pictures of docs/gallery.md: lunarray tools/gallery.lua [name...]
+--
+-- Runs the examples of the gallery, each of which writes a picture to the path
+-- that is its last argument, into docs/pictures/gallery. As a module it gives
+-- the list, for the spec: name, arguments for the picture, and those for a run
+-- of a moment.
+local LIST = {
+  {"flock", "2000 300", "100 10"},
+  {"fluid", "192 420", "32 5"},
+  {"terrain", "192 40", "48 2"},
+  {"lenia", "192 250", "64 10"},
+  {"reaction", "160 4000", "32 20"},
+  {"bulb", "200 60", "32 10"},
+  {"maze", "64 300", "24 20"},
+  {"pca", "20", "5"},
+  {"clusters", "1200 60", "300 5"},
+  {"eigenmaps", "300", "80"},
+  {"fit", "150", "60"},
+  {"spectrogram", "38", "20"},
+  {"deconvolve", "0.005", "0.01"},
+  {"kalman", "100", "20"},
+  {"pyramid", "256", "64"},
+  {"warp", "60", "2"},
+  {"strokes", "12 4e-3", "1 4e-3"},
+  {"letters", "500 64", "3 16"},
+  {"balance", "60 128", "2 8"},
+  {"conduct", "120 32", "2 16"},
+}
+
+local gallery = {list = LIST}
+
+-- Runs the example in a world of its own; its value, and what it printed.
+function gallery.run(name, arguments, picture)
+  local path = "examples/" .. name .. ".lua"
+  local list, lines = {[0] = path}, {}
+  for word in arguments:gmatch("%S+") do list[#list + 1] = word end
+  list[#list + 1] = picture
+  local world = setmetatable({arg = list, print = function(...)
+    local words = table.pack(...)
+    for k = 1, words.n do words[k] = tostring(words[k]) end
+    lines[#lines + 1] = table.concat(words, "\t")
+  end}, {__index = _G})
+  local value = assert(loadfile(path, "t", world))()
+  return value, table.concat(lines, "\n")
+end
+
+if arg and arg[0] and arg[0]:match("gallery%.lua$") then
+  local wanted = {}
+  for _, name in ipairs(arg) do wanted[name] = true end
+  for _, row in ipairs(LIST) do
+    if not arg[1] or wanted[row[1]] then
+      local started = os.clock()
+      local _, text = gallery.run(row[1], row[2],
+        "docs/pictures/gallery/" .. row[1] .. ".png")
+      print(("%-12s %5.1f s  %s"):format(row[1], os.clock() - started,
+        text:match "[^\n]*$"))
+    end
+  end
+end
+
+return gallery
