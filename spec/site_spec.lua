@@ -131,5 +131,20 @@ describe("the manual in HTML", function()
       look();
     })]])
     assert.are.equal([["tensor([ 2.,  5., 10.])\n]], text:match "^.-\\n")
+    -- A program of the gallery, and the picture that it makes.
+    text = seen("example-maze.html", [[new Promise((done) => {
+      const block = document.querySelector(".code[data-example]");
+      const look = () => {
+        const out = block.nextElementSibling, image = document.querySelector(
+          ".output img");
+        if (image && image.naturalWidth) done([out.textContent,
+          image.naturalWidth]);
+        else setTimeout(look, 50);
+      };
+      block.querySelector("button").click();
+      look();
+    })]])
+    assert.is_truthy(text:find("walkers from", 1, true), text)
+    assert.is_truthy(text:find(",256]", 1, true), text)
   end)
 end)

@@ -2,11 +2,11 @@
 --
 -- Runs the examples of the gallery, each of which writes a picture to the path
 -- that is its last argument, into docs/pictures/gallery. As a module it gives
--- the list, for the spec: name, arguments for the picture, and those for a run
--- of a moment.
+-- the list, for the spec and the manual: name, arguments for the picture, those
+-- for a run of a moment, and those for a web page where the first take long.
 local LIST = {
   {"flock", "2000 300", "100 10"},
-  {"fluid", "192 420", "32 5"},
+  {"fluid", "192 420", "32 5", "128 300"},
   {"terrain", "192 40", "48 2"},
   {"lenia", "192 250", "64 10"},
   {"reaction", "160 4000", "32 20"},
@@ -21,8 +21,8 @@ local LIST = {
   {"kalman", "100", "20"},
   {"pyramid", "256", "64"},
   {"warp", "60", "2"},
-  {"strokes", "12 4e-3", "1 4e-3"},
-  {"letters", "500 64", "3 16"},
+  {"strokes", "12 4e-3", "1 4e-3", "4 4e-3"},
+  {"letters", "500 64", "3 16", "60 32"},
   {"balance", "60 128", "2 8"},
   {"conduct", "120 32", "2 16"},
 }

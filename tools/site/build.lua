@@ -122,8 +122,10 @@ local function with_hidden(html)
   end))
 end
 
+-- Programs of the gallery have pages of their own.
 local function target(href)
   local name, anchor = href:match("^([^#]*)#?(.*)$")
+  name = name:gsub("^%.%./examples/(%w+)%.lua$", "example-%1.html")
   name = name:gsub("^docs/", ""):gsub("^%.%./README%.md$", "index.html")
     :gsub("^README%.md$", "index.html"):gsub("%.md$", ".html")
   return name, anchor
@@ -163,12 +165,47 @@ local function new_page(path, key, of_reference)
   return page
 end
 
+-- ---- programs of the gallery ----
+
+local EXAMPLE = [[
+<h1 id="%s">%s</h1>
+<p><img src="pictures/gallery/%s.png" alt="its picture"></p>
+<p><code>%s</code>, also: <a href="gallery.html">the gallery</a></p>
+<div class="code" data-example="%s"><pre><code>%s</code></pre></div>
+]]
+
+-- A page of one program; its Run button gives it these arguments.
+local function example_page(row)
+  local name, arguments = row[1], row[4] or row[2]
+  local path = "examples/" .. name .. ".lua"
+  return {key = "example-" .. name, name = "example-" .. name .. ".html",
+    path = path, title = name, example = true, anchors = {[name] = true},
+    links = {{"gallery.html", "", "gallery.md"}},
+    images = {"pictures/gallery/" .. name .. ".png"}, blocks = {},
+    html = EXAMPLE:format(name, name, name, path, arguments,
+      highlight.html(read(path), "lua"))}
+end
+
+-- What these programs read, for the page's own files.
+local function data_script()
+  local lines = {"window.LUNARRAY_DATA = {"}
+  for _, path in ipairs(list "examples/data/*") do
+    lines[#lines + 1] = ('"%s": "%s",'):format(path,
+      run(("base64 -w 0 '%s'"):format(path)))
+  end
+  lines[#lines + 1] = "};"
+  return table.concat(lines, "\n")
+end
+
 -- ---- the site ----
 
 local function collect()
   local pages = {new_page("README.md", "index")}
   for _, path in ipairs(list "docs/*.md") do
     pages[#pages + 1] = new_page(path, path:match("([^/]+)%.md$"))
+  end
+  for _, row in ipairs(dofile("tools/gallery.lua").list) do
+    pages[#pages + 1] = example_page(row)
   end
   if reference then
     for _, path in ipairs(list(reference .. "/*.md")) do
@@ -202,7 +239,7 @@ local function grouped(pages, by_key)
     end
   end
   for _, page in ipairs(pages) do
-    if not known[page.key] and not page.reference then
+    if not known[page.key] and not page.reference and not page.example then
       table.insert(groups[#groups], page)
     end
   end
@@ -328,6 +365,7 @@ local function copy_wasm()
     copy("build/wasm/" .. name, out .. "/" .. name)
   end
   local text = run "base64 -w 0 build/wasm/lunarray.wasm"
+  write(out .. "/lunarray.data.js", data_script())
   write(out .. "/lunarray.bytes.js", 'window.LUNARRAY_BYTES = "' .. text .. '"')
   return ' data-wasm="lunarray.js"'
 end

@@ -173,6 +173,30 @@ function session(block) {
     .join("\n");
 }
 
+// A program of the gallery: its arguments, the last of which is the picture,
+// and the files that it reads.
+const PICTURE = "picture.png";
+
+async function example(lib, block) {
+  const FS = lib.FS, code = block.querySelector("code").textContent;
+  if (!window.LUNARRAY_DATA) await load(wasm.replace(/js$/, "data.js"));
+  FS.mkdirTree("examples/data");
+  for (const [path, text] of Object.entries(window.LUNARRAY_DATA))
+    FS.writeFile(path, Uint8Array.from(atob(text), (c) => c.charCodeAt(0)));
+  if (FS.analyzePath(PICTURE).exists) FS.unlink(PICTURE);
+  const words = block.dataset.example.split(" ").concat(PICTURE);
+  return "arg = {" + words.map((w) => JSON.stringify(w)).join(", ") + "} " +
+    "local function main(...) " + code + "\nend main()";
+}
+
+function picture(lib, out) {
+  if (!lib.FS.analyzePath(PICTURE).exists) return;
+  const image = document.createElement("img");
+  image.src = URL.createObjectURL(new Blob([lib.FS.readFile(PICTURE)],
+    {type: "image/png"}));
+  out.append("\n", image);
+}
+
 async function run(block) {
   let out = block.nextElementSibling;
   if (!out || !out.classList.contains("output")) {
@@ -186,28 +210,33 @@ async function run(block) {
     library = library || opened();
     const lib = await library;
     lib.ccall("lunarray_start", "number", ["number"], [0]);
-    const prompt = "prompt" in block.dataset;
-    const first = prompt ? "" : before(block) + "\nio.write('\\001')";
-    const text = lib.ccall("lunarray_run", "string", ["string"],
-      [prompt ? session(block)
-        : first + "\n" + block.querySelector("code").textContent]);
-    const skipped = first.split("\n").length;
+    let first = "", source;
+    if ("prompt" in block.dataset) source = session(block);
+    else if ("example" in block.dataset) source = await example(lib, block);
+    else {
+      first = before(block) + "\nio.write('\\001')\n";
+      source = first + block.querySelector("code").textContent;
+    }
+    const text = lib.ccall("lunarray_run", "string", ["string"], [source]);
+    const skipped = first.split("\n").length - 1;
     out.textContent = text.slice(text.indexOf("\u0001") + 1)
       .replace(/script:(\d+):/g, (all, n) =>
         n > skipped ? "line " + (n - skipped) + ":" : all)
       || "(nothing was printed)";
+    if ("example" in block.dataset) picture(lib, out);
   } catch (error) {
     library = null;
     out.textContent = String(error);
   }
   out.dataset.done = "";
+  out.scrollIntoView({block: "nearest"});
 }
 
 // ---- buttons ----
 
 document.querySelectorAll(".code").forEach((block) => {
   const tools = make("div", null, block, "tools");
-  if (wasm && ("run" in block.dataset || "prompt" in block.dataset)) {
+  if (wasm && Object.keys(block.dataset).length) {
     block.querySelector("code").contentEditable = "plaintext-only";
     block.querySelector("code").spellcheck = false;
     make("button", "Run", tools).addEventListener("click", () => run(block));
