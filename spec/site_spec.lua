@@ -73,9 +73,10 @@ describe("the manual in HTML", function()
   end)
 
   -- The value of an expression of JavaScript in the page, as JSON.
-  local function seen(address, expression)
+  local function seen(address, expression, width)
     local text, ok = capture(([[node tools/site/browser.js %s/profile \
-      'file://%s/%s' '%s']]):format(out, out, address, expression))
+      'file://%s/%s' '%s' %s]]):format(out, out, address, expression,
+      width or ""))
     assert.is_true(ok, text)
     return text
   end
@@ -94,6 +95,20 @@ describe("the manual in HTML", function()
       box.dispatchEvent(new Event("input"));
       document.getElementById("results").textContent }]])
     assert.are.equal('"Nothing was found."\n', text)
+  end)
+
+  it("is as wide as the window", function()
+    if not needs "cmark-gfm" or not needs "chromium" or not needs "node" then
+      return
+    end
+    assert.is_true(select(2, capture(BUILD .. out)))
+    for _, width in ipairs{400, 1400} do
+      for _, page in ipairs{"from-numpy", "gallery"} do
+        local text = seen(page .. ".html",
+          "document.documentElement.scrollWidth", width)
+        assert.is_true(tonumber(text) <= width, page .. ": " .. text)
+      end
+    end
   end)
 
   local function has_wasm()

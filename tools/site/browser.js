@@ -1,9 +1,9 @@
-// node browser.js PROFILE ADDRESS EXPRESSION: opens the page in a headless
-// Chromium and prints the value of the expression as JSON; a promise is waited
-// for. PROFILE is a folder for the browser's files. It talks to Chromium over
+// node browser.js PROFILE ADDRESS EXPRESSION [WIDTH]: opens the page in a
+// headless Chromium, in a window of so many pixels, and prints the value of the
+// expression as JSON; a promise is waited for. PROFILE is a folder for the browser's files. It talks to Chromium over
 // its pipe of the DevTools protocol: messages in JSON, each ended by a zero.
 const {spawn} = require("child_process");
-const [profile, address, expression] = process.argv.slice(2);
+const [profile, address, expression, width] = process.argv.slice(2);
 
 const browser = spawn("chromium", ["--headless=new", "--no-sandbox",
   "--disable-gpu", "--remote-debugging-pipe", "--user-data-dir=" + profile],
@@ -36,6 +36,8 @@ async function main() {
   const {sessionId} = await call("Target.attachToTarget",
     {targetId, flatten: true});
   await call("Page.enable", {}, sessionId);
+  if (width) await call("Emulation.setDeviceMetricsOverride", {width: +width,
+    height: 900, deviceScaleFactor: 1, mobile: width < 500}, sessionId);
   await call("Page.navigate", {url: address}, sessionId);
   const ready = `new Promise((done) => document.readyState === "complete"
     ? done() : addEventListener("load", done))`;
