@@ -7,6 +7,7 @@ local documents = require "spec.support.documents"
 
 local ROOT = assert(io.popen "pwd"):read "l"
 local PROGRAM = os.getenv("LUNARRAY_PROGRAM") or "build/lunarray"
+local PATH = PROGRAM:find "^/" and PROGRAM or ROOT .. "/" .. PROGRAM
 
 local function pages()
   local list = {"README.md"}
@@ -50,8 +51,8 @@ local function run_lua(path)
     local where = folder()
     local name = path:gsub("/", "_")
     write(where .. "/" .. name, program)
-    local text, ok = capture(("cd '%s' && %s/%s %s"):format(where, ROOT,
-      PROGRAM, name))
+    local text, ok = capture(("cd '%s' && %s %s"):format(where, PATH,
+      name))
     os.execute("rm -rf " .. where)
     assert(ok, text)
     local outputs = documents.outputs(text, name)

@@ -268,7 +268,7 @@ local FRAME = [[<!DOCTYPE html>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>$title</title>
+<title>$title$suffix</title>
 <link rel="stylesheet" href="site.css">
 <script src="search.js" defer></script>
 <script src="site.js" defer></script>
@@ -378,6 +378,7 @@ local function build()
   local wasm = copy_wasm()
   for _, page in ipairs(pages) do
     local values = {title = highlight.escape(page.title), html = page.html,
+      suffix = page.key == "index" and "" or " - lunarray",
       navigation = navigation(groups, page), wasm = wasm}
     write(out .. "/" .. page.name, (FRAME:gsub("%$(%l+)", values)))
   end
