@@ -15,6 +15,7 @@ cross="$cross gcc-mingw-w64-x86-64-posix wine wine64 musl-tools lua-dkjson"
 docs="cmark-gfm"
 browser="chromium nodejs"
 test="cmark-gfm lua-busted lua-check lua-dkjson libcmocka-dev clang tmux"
+test="$test python3-ipykernel python3-nbclient"
 
 wanted=""
 for part in "$@"; do
@@ -46,6 +47,7 @@ present() {
     make|lua5.4|pkg-config|clang|tmux|luarocks|cmake|fakeroot|lintian|cpio|\
     cmark-gfm|chromium)
         command -v "$1" ;;
+    python3-*) python3 -c "import ${1#python3-}" ;;
     debhelper) command -v dh ;;
     dpkg-dev) command -v dpkg-buildpackage ;;
     openmpi-bin) command -v mpirun ;;

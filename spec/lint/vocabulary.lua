@@ -44,7 +44,7 @@ local allowed = {
   -- names of the interface and of the system
   "$home", '"home"',
   "mpi_in_place",
-  "xdg_state_home", "xdg_config_home", "home=%s",
+  "xdg_state_home", "xdg_data_home", "xdg_config_home", "home=%s",
   "f.fold", "la.fold", "col2im", "fold(", '"fold"',
   "fold.jsonl", "op fold", "nn.fold", "unfold and fold", "fold and unfold",
   "alias(fold", "__lsan_is_turned_off",

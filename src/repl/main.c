@@ -33,6 +33,7 @@ static void usage(FILE *to)
           "  --mpi-info    what MPI gives (under mpirun: each rank)\n"
           "  --            stop handling options\n"
           "  -             run standard input\n"
+          "  kernel install  make Jupyter know lunarray (kernel --help)\n"
           "Without a script: the prompt (:help there), or standard input.\n",
           to);
 }
@@ -108,6 +109,12 @@ typedef struct call {
 #define MPI_INFO "local mpi = require 'lunarray.mpi' local text = mpi.info() " \
     "if mpi.rank == 1 then print(text) end"
 
+/* The word "kernel", unless a script has that name. */
+static bool is_kernel(const char *word)
+{
+    return !strcmp(word, "kernel") && access(word, F_OK) != 0;
+}
+
 /* The order of the program lua: -e and -l as they come, the script, then a
 ** prompt if it is asked for or nothing else was. False after the first error,
 ** which has been reported. */
@@ -117,6 +124,9 @@ static bool run_all(lua_State *L, const call *c, const options *o)
     if (!o->ignore_env && !repl_run_init(L)) return false;
     if (!run_options(L, c->argv, o->script, &any)) return false;
     if (o->mpi_info) return repl_run_string(L, MPI_INFO, "=--mpi-info");
+    if (has_script && !o->stdin_script && is_kernel(c->argv[o->script]))
+        return repl_kernel(L, c->argc - o->script - 1,
+                           c->argv + o->script + 1);
     if (has_script) {
         const char *name = o->stdin_script ? NULL : c->argv[o->script];
         if (!repl_run_file(L, name)) return false;

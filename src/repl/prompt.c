@@ -124,6 +124,38 @@ static void push_terminal(lua_State *L)
     lua_setfield(L, -2, "no_environment");
 }
 
+/* As term_call, and between calls Ctrl-C does nothing: it may come when a cell
+** has just ended. */
+static int term_call_alone(lua_State *L)
+{
+    int n = term_call(L);
+    signal(SIGINT, SIG_IGN);
+    return n;
+}
+
+/* lunarray kernel ...: true when lunarray.kernel.main(terminal, ...) is. */
+bool repl_kernel(lua_State *L, int argc, char **argv)
+{
+    int top = lua_gettop(L);
+    lua_getglobal(L, "require");
+    lua_pushliteral(L, "lunarray.kernel");
+    bool good = lua_pcall(L, 1, 1, 0) == LUA_OK;
+    if (good) {
+        signal(SIGPIPE, SIG_IGN);
+        signal(SIGINT, SIG_IGN);
+        lua_getfield(L, -1, "main");
+        push_terminal(L);
+        lua_pushcfunction(L, term_call_alone);
+        lua_setfield(L, -2, "call");
+        for (int i = 0; i < argc; i++) lua_pushstring(L, argv[i]);
+        good = lua_pcall(L, argc + 1, 1, 0) == LUA_OK;
+    }
+    if (!good) repl_report(L);
+    good = good && lua_toboolean(L, -1);
+    lua_settop(L, top);
+    return good;
+}
+
 /* ---- completion: the words come from lunarray.repl ---- */
 
 typedef struct completer {

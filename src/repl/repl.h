@@ -34,5 +34,7 @@ void repl_report(lua_State *L);
 
 /* ---- prompt.c: the prompt; true at a regular end of input ---- */
 bool repl_prompt(lua_State *L);
+/* lunarray kernel ARGS: the kernel of Jupyter (lunarray.kernel). */
+bool repl_kernel(lua_State *L, int argc, char **argv);
 
 #endif

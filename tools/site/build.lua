@@ -20,7 +20,7 @@ end
 
 -- The order of pages; the first heading of a page is its title.
 local GROUPS = {
-  {"Start", "index first-hour gallery"},
+  {"Start", "index first-hour gallery jupyter"},
   {"Coming from", "from-pytorch from-numpy from-torch7 differences"},
   {"Guides", "indexing numerics autograd performance plot game lockstep mpi"},
   {"Hosts", "engines embedding extending web platforms"},

@@ -340,10 +340,10 @@ function Figure:save(path, options)
   return self
 end
 
--- fig:show(): on standard output; the figure.
+-- fig:show(): on standard output, or where a notebook shows pictures.
 function Figure:show(options)
-  print(self:text(options))
-  return self
+  if figure.display then figure.display(self)
+  else print(self:text(options)) end
 end
 
 return figure

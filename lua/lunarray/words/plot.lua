@@ -197,8 +197,8 @@ that standard output is (NO_COLOR, COLORTERM, TERM).
   1      2
 see: plot.window
 == plot.Figure:show
-: figure:show([options]) -> figure
-Write the text to standard output.
+: figure:show([options])
+Write the text to standard output; in a notebook, show the picture.
 > fig = plot.line({1, 2})
 > type(fig.show)
 function
