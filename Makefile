@@ -462,6 +462,11 @@ sizes: all
 coverage: all
 	@LUA_CPATH="$(BUILD)/?.so;;" $(LUA) tools/coverage.lua docs/coverage.md
 
+# The reference as Markdown, from lunarray.help.
+.PHONY: reference
+reference: all
+	@LUA_CPATH="$(BUILD)/?.so;;" $(LUA) tools/reference.lua $(BUILD)/reference
+
 clean:
 	rm -rf build
 
@@ -490,6 +495,7 @@ help:
 	@echo 'make embed-check  all of it compiled by one call and tried: size, time; EMBED_OPT'
 	@echo 'make coverage     docs/coverage.md from the rows of the operations'
 	@echo 'make docs         the manual as HTML in build/docs'
+	@echo 'make reference    pages of all words: build/reference/*.md'
 	@echo 'make deps         install the packages to build and to test'
 	@echo 'make clean        remove build/'
 	@echo 'Variables: CC=gcc|clang KIND=release|debug|asan|ubsan|tsan CFLAGS LDFLAGS V=1'

@@ -80,7 +80,7 @@ local CLASS, INSTANCE, METHOD = {}, {}, {}
 -- What a call of a word gives first: a value, {[CLASS] = name}, or nil.
 local function result_of(name)
   local kind = name and help.returns(name)
-  if kind == "tensor" then return TENSOR end
+  if kind == "tensor" or kind == "tensor or table" then return TENSOR end
   if kind == "string" then return "" end
   local row = kind and help.find(kind)
   return row and row.kind ~= "property" and {[CLASS] = row.name} or nil

@@ -17,7 +17,7 @@ tensor([1, 2, 3])
 ! Functions and userdata in a table; net instead of net:state_dict().
 see: load, mmap, image.save, write_csv, nn.Module:state_dict
 == load
-: la.load(path[, {metadata =}]) -> tensor
+: la.load(path[, {metadata =}]) -> tensor or table
 Read .npy (one tensor), .npz or .safetensors (a table by name). With metadata =
 true also the table of the file's texts, and one of the tensors that were left
 out, as there is no such dtype here: its word by their name (F8_E4M3 and other
@@ -31,7 +31,7 @@ read; without such a host there are no files.
 tensor([1., 1.])    me
 see: save, mmap, image.load, read_csv
 == mmap
-: la.mmap(path[, {metadata =}]) -> tensor
+: la.mmap(path[, {metadata =}]) -> tensor or table
 As load, but the tensors lie in the mapped file and are read-only: large files
 at once, and only what is touched is read.
 > la.save(la.range(3), "x.npy")
