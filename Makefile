@@ -383,6 +383,7 @@ LUA_CMOD ?= $(PREFIX)/lib/lua/5.4
 LUA_LMOD ?= $(PREFIX)/share/lua/5.4
 MANDIR ?= $(PREFIX)/share/man
 CMAKEDIR = $(LIBDIR)/cmake/lunarray
+TYPESDIR = $(PREFIX)/share/lunarray/types
 D := $(DESTDIR)
 STRIP ?= strip
 # From folder $1 to folder $2, where both are when installed.
@@ -396,7 +397,7 @@ fill = sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@LIBDIR@|$(LIBDIR)|g' -e 's|@VERSIO
 
 # One library serves the program, C hosts and, by a symbolic link, require.
 # What is installed has no symbols but those to link with.
-install: all install-lua
+install: all install-lua types
 	install -d $(D)$(PREFIX)/bin $(D)$(LIBDIR)/pkgconfig $(D)$(CMAKEDIR) $(D)$(PREFIX)/include \
 	  $(D)$(LUA_CMOD) $(D)$(MANDIR)/man1
 	$(call link_program,$(D)$(PREFIX)/bin/lunarray,$(INSTALL_RUNPATH))
@@ -411,6 +412,9 @@ install: all install-lua
 	$(call fill,lunarray-config-version.cmake,$(CMAKEDIR))
 	$(call fill,lunarray.1,$(MANDIR)/man1)
 	install -m 644 include/lunarray.h include/lunarray.hpp $(D)$(PREFIX)/include
+	install -d $(D)$(TYPESDIR)/lunarray
+	install -m 644 $(BUILD)/types/*.lua $(D)$(TYPESDIR)
+	install -m 644 $(BUILD)/types/lunarray/*.lua $(D)$(TYPESDIR)/lunarray
 	ln -sf $(call relative,$(LUA_CMOD),$(LIBDIR))/liblunarray.so.$(SOVERSION) $(D)$(LUA_CMOD)/lunarray.so
 
 # The module alone, with nothing to link against (luarocks, which builds with
@@ -439,8 +443,9 @@ uninstall:
 	  $(D)$(MANDIR)/man1/lunarray.1 $(D)$(PREFIX)/include/lunarray.h \
 	  $(D)$(PREFIX)/include/lunarray.hpp $(D)$(LUA_CMOD)/lunarray.so $(D)$(LUA_CMOD)/lunarray_mpi.so \
 	  $(LUA_FILES:lua/%=$(D)$(LUA_LMOD)/%)
+	rm -rf $(D)$(TYPESDIR)
 	-for f in $$(echo '$(LUA_FOLDERS)' | tr ' ' '\n' | sort -r); do \
-	  rmdir $(D)$(LUA_LMOD)/$$f 2>/dev/null; done; rmdir $(D)$(CMAKEDIR) 2>/dev/null; true
+	  rmdir $(D)$(LUA_LMOD)/$$f 2>/dev/null; done; rmdir $(D)$(CMAKEDIR) $(D)$(PREFIX)/share/lunarray 2>/dev/null; true
 
 # Debian packages of this tree in build/deb, from what is built. They are made
 # in a folder of their own with debian/ at its top, as dpkg-buildpackage wants.
@@ -466,6 +471,11 @@ coverage: all
 .PHONY: reference
 reference: all
 	@LUA_CPATH="$(BUILD)/?.so;;" $(LUA) tools/reference.lua $(BUILD)/reference
+
+# Annotations for editors, from lunarray.help.
+.PHONY: types
+types: all
+	@LUA_CPATH="$(BUILD)/?.so;;" $(LUA) tools/types.lua $(BUILD)/types
 
 clean:
 	rm -rf build
@@ -495,6 +505,7 @@ help:
 	@echo 'make embed-check  all of it compiled by one call and tried: size, time; EMBED_OPT'
 	@echo 'make coverage     docs/coverage.md from the rows of the operations'
 	@echo 'make docs         the manual as HTML in build/docs'
+	@echo 'make types        annotations for editors: build/types, from the words'
 	@echo 'make reference    pages of all words: build/reference/*.md'
 	@echo 'make deps         install the packages to build and to test'
 	@echo 'make clean        remove build/'

@@ -20,6 +20,7 @@ LUA_CPATH="$home/lib/lua/5.4/?.so" LUA_PATH="$home/share/lua/5.4/?.lua" \
 LUA_CPATH="$home/lib/lua/5.4/?.so" LUA_PATH=";" \
     lua5.4 -e 'assert(require "lunarray.nn".Linear)'
 test -s "$home/share/man/man1/lunarray.1"
+test -s "$home/share/lunarray/types/lunarray/nn.lua"
 export PKG_CONFIG_PATH="$lib/pkgconfig"
 cc -Wall -Werror $(pkg-config --cflags lunarray) examples/host.c -o "$top/host" \
     $(pkg-config --libs lunarray lua5.4) -Wl,-rpath,"$lib"
@@ -43,6 +44,7 @@ made "" "$home" "$lib" uninstall
 left=$(find "$home" -type f -o -type l)
 test -z "$left" || { echo "left by uninstall: $left"; exit 1; }
 test ! -e "$home/share/lua/5.4/lunarray"
+test ! -e "$home/share/lunarray"
 
 # Below DESTDIR, as packages are made: no path of this tree in any text.
 made "$top/root" /usr /usr/lib/x install

@@ -34,6 +34,14 @@ local function fails(n, code, given)
 end
 
 describe("mpi", function()
+  it_runs("has words, whose examples show what is written", function()
+    all_done(1, "spec/mpi/words.lua")
+    local text, ok = mpirun.run(1, "tools/words.lua check mpi",
+      {settings = "LUNARRAY_WORDS_MPI=1"})
+    assert.is_true(ok, text)
+    assert.is_truthy(text:find(" 0 wrong"), text)
+  end)
+
   it_runs("moves every dtype and layout between ranks", function()
     all_done(2, "spec/mpi/communicate.lua")
     all_done(4, "spec/mpi/communicate.lua",

@@ -54,7 +54,7 @@ local function members_of_tensor()
 end
 
 local function exists(row, members)
-  if row.op_name then return true end
+  if row.op_name or row.family == "mpi" then return true end
   if row.owner == "tensor" then return members[row.short] ~= nil end
   if row.name == "..." then return true end
   local object = OBJECTS[row.owner]

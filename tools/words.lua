@@ -1,9 +1,10 @@
 -- The words of lua/lunarray/words: what is missing, and their examples.
 --   lua5.4 tools/words.lua missing [family]     rows without words or example
 --   lua5.4 tools/words.lua fill [family ...]    write outputs of examples
---   lua5.4 tools/words.lua check                run all, compare; used by specs
+--   lua5.4 tools/words.lua check [family ...]   run, compare; used by specs
 -- The module has the texts that it was built with: make, fill, read, make.
--- Examples write files: fill and check are run in a folder of their own.
+-- Examples write files: fill and check are run in a folder of their own. Those
+-- of MPI run with LUNARRAY_WORDS_MPI=1 alone.
 local root = arg[0]:match("^(.*)tools/words%.lua$")
 package.path = root .. "tools/words/?.lua;" .. package.path
 local rows = require "lunarray.help.rows"
@@ -29,10 +30,10 @@ function commands.missing(...)
 end
 
 -- Entries, each once: several names may share one.
-local function entries()
+local function entries(only)
   local list, seen = {}, {}
   for _, row in ipairs(rows.all().list) do
-    if not seen[row.entry] then
+    if not seen[row.entry] and (not only or only[row.family]) then
       seen[row.entry] = true
       list[#list + 1] = {name = row.name, entry = row.entry}
     end
@@ -41,11 +42,11 @@ local function entries()
 end
 
 -- One line for each step that shows something else than is written.
-function commands.check()
-  local steps, wrong = 0, 0
-  for _, e in ipairs(entries()) do
+function commands.check(...)
+  local only, steps, wrong = name_set {...}, 0, 0
+  for _, e in ipairs(entries(only)) do
     local why = run.lacks(e.entry.needs)
-    local outputs = not why and run.example(e.entry.example) or {}
+    local outputs = not why and run.example(e.entry) or {}
     for k, text in ipairs(outputs) do
       steps = steps + 1
       local want = e.entry.example[k].output
@@ -81,7 +82,7 @@ local function filled(path, family)
     if line:find("^== ") then
       n = n + 1
       e, k = list[n], 0
-      outputs = not run.lacks(e.needs) and run.example(e.example) or nil
+      outputs = not run.lacks(e.needs) and run.example(e) or nil
     end
     if not skipping then out[#out + 1] = line end
     if code and not (lines[i + 1] or ""):find("^>> ") then

@@ -28,5 +28,6 @@ return {
   {"plot", "Plots"},
   {"game", "Games"},
   {"files", "Files"},
+  {"mpi", "Many processes"},
   {"library", "The library"},
 }

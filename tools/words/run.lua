@@ -10,11 +10,12 @@ local COLUMNS = 75
 local function plain(_, text) return text end
 
 -- What an example finds: the library, its modules and what Lua has.
-local function new_environment(print_to)
+local function new_environment(print_to, needs)
   local env = setmetatable({la = la, print = print_to}, {__index = _G})
   for _, name in ipairs{"nn", "optim", "data", "plot"} do
     env[name] = require("lunarray." .. name)
   end
+  if needs == "mpi" then env.mpi = require "lunarray.mpi" end
   return env
 end
 
@@ -55,16 +56,16 @@ local function step_output(code, env, printed)
   return (text:gsub(" +%f[\n\0]", ""):gsub("\n+$", ""))
 end
 
--- The outputs of an example's steps, as a list of texts.
-function run.example(steps)
+-- The outputs of the steps of an entry's example, as a list of texts.
+function run.example(entry)
   local outputs, printed = {}, nil
   local env = new_environment(function(...)
     local texts = {}
     for k = 1, select("#", ...) do texts[k] = tostring((select(k, ...))) end
     printed[#printed + 1] = table.concat(texts, "\t")
-  end)
+  end, entry.needs)
   reset()
-  for k, step in ipairs(steps) do
+  for k, step in ipairs(entry.example) do
     printed = {}
     outputs[k] = step_output(step.code, env, printed)
   end
@@ -73,8 +74,12 @@ function run.example(steps)
 end
 
 -- Can the example run here? "lapack" and so on; a text says what is missing.
+-- MPI begins where it is asked for: it has processes and output of its own.
 function run.lacks(needs)
   if not needs then return nil end
+  if needs == "mpi" then
+    return not os.getenv "LUNARRAY_WORDS_MPI" and "not run by mpirun" or nil
+  end
   if needs == "lapack" then
     return la.config().lapack == "none" and "no LAPACK" or nil
   end

@@ -21,6 +21,12 @@ local function wrap(text, first, rest)
   return table.concat(lines, "\n")
 end
 
+-- A call in lines; "name = value" stays together.
+local function wrap_call(text)
+  text = text:gsub(" = ", "\1=\1"):gsub(" %-> ", " ->\1")
+  return (wrap(text, "", "      "):gsub("\1", " "))
+end
+
 -- Paragraphs are wrapped; lines that begin with blanks stay as they are.
 local function paragraphs(text, out)
   local open
@@ -94,7 +100,7 @@ end
 -- The calls of an operation, each with what its row says.
 local function add_operation(row, out)
   for k, op in ipairs(row.ops) do
-    out[#out + 1] = wrap(row.signatures[k], "", "      ")
+    out[#out + 1] = wrap_call(row.signatures[k])
     paragraphs(page.doc(op), out)
   end
 end
@@ -156,7 +162,7 @@ function page.text(row)
   if row.ops then add_operation(row, out)
   else
     for _, text in ipairs(row.signatures) do
-      out[#out + 1] = wrap(text, "", "      ")
+      out[#out + 1] = wrap_call(text)
     end
   end
   add_words(row, out)

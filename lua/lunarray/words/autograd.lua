@@ -64,7 +64,7 @@ returned has remove().
 tensor([1.])
 see: x:retain_grad, clip_grad_norm_
 == no_grad
-: la.no_grad([f, ...])
+: la.no_grad([f, ...]) -> ...
 f's results, computed without recording gradients. Without f a scope: local _
 <close> = la.no_grad().
 > w = la.ones(2, {requires_grad = true})
@@ -72,13 +72,13 @@ f's results, computed without recording gradients. Without f a scope: local _
 false
 see: enable_grad, inference_mode, detach
 == inference_mode
-: la.inference_mode([f, ...])
+: la.inference_mode([f, ...]) -> ...
 The same as no_grad.
 > la.inference_mode(function() return la.is_grad_enabled() end)
 false
 see: no_grad
 == enable_grad
-: la.enable_grad([f, ...])
+: la.enable_grad([f, ...]) -> ...
 f's results with gradients recorded, also inside no_grad; without f a scope.
 > la.no_grad(function() return la.enable_grad(la.is_grad_enabled) end)
 true
@@ -97,7 +97,7 @@ Are gradients recorded?
 true
 see: set_grad_enabled
 == detect_anomaly
-: la.detect_anomaly([f, ...])
+: la.detect_anomaly([f, ...]) -> ...
 f's results; errors and NaN in backward then name the line that called the
 operation. Slower: for the search.
 > la.detect_anomaly(function() return la.ones(2):sum() end)
@@ -139,7 +139,7 @@ per argument, nil where there is none.
 tensor([2., 2.])
 see: gradcheck, x:register_hook
 == checkpoint
-: la.checkpoint(f, ...)
+: la.checkpoint(f, ...) -> ...
 f's results without keeping what its backward needs: f runs again then. Memory
 for time, in deep networks.
 > w = la.ones(2, {requires_grad = true})

@@ -163,8 +163,6 @@ tensor([[[1., 1., 2., 2.]]])
 > la.interpolate(la.tensor{{{1., 3}}}, {size = 4, mode = "linear",
 >>   align_corners = false})
 tensor([[[1.0000, 1.5000, 2.5000, 3.0000]]])
-- mode: "nearest", "nearest-exact", "linear" (3 dims), "bilinear", "bicubic"
-  (4), "trilinear" (5) or "area"
 see: image.resize, grid_sample, nn.Upsample, interp
 == pixel_shuffle
 > la.range(4):view(1, 4, 1, 1):pixel_shuffle(2)

@@ -99,7 +99,7 @@ tensor(5.)    2    1
 ! A function that yields; in a sandbox.
 see: memory, tidy, fuse
 == tidy
-: la.tidy(f, ...)
+: la.tidy(f, ...) -> ...
 f's results. Every other tensor made meanwhile is freed at its end, at once and
 without work for Lua's collector: what still refers to one gets the error
 "tensor was freed". Tensors in returned tables live, at any depth; results of a
@@ -109,7 +109,7 @@ need. f can't yield. For the frame of a game, the step of a training loop.
 tensor(9.)
 see: keep, x:free, memory
 == keep
-: la.keep(v)
+: la.keep(v) -> value
 v, a tensor or a table of tensors, which no tidy frees from now on.
 > la.tidy(function() best = la.keep(la.ones(2)) end)
 > best
@@ -145,7 +145,7 @@ The print options.
 4
 see: set_printoptions
 == progress
-: la.progress(n[, {desc =, file =, quiet =}])
+: la.progress(n[, {desc =, file =, quiet =}]) -> object
 for i in la.progress(100) do, or over a list: a bar with rate and time left,
 quiet when standard error is no terminal. Also an object with update(k[, text])
 and close().

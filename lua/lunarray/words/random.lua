@@ -54,7 +54,7 @@ Go on from a state of get_rng_state.
 true
 see: get_rng_state
 == fork_rng
-: la.fork_rng([f, ...])
+: la.fork_rng([f, ...]) -> ...
 f's results; what f draws leaves the default generator as it was. Without f a
 scope: local _ <close> = la.fork_rng().
 > state = la.get_rng_state()
