@@ -8,7 +8,7 @@ KIND ?= release
 ifeq ($(origin CC),default)
 CC := gcc
 endif
-COMPILER := $(if $(findstring clang,$(CC)),-clang)
+COMPILER := $(if $(findstring clang,$(CC))$(findstring emcc,$(CC)),-clang)
 KINDDIR := $(if $(filter release,$(KIND)),,/$(KIND))
 BUILD := build$(if $(COMPILER),$(or $(KINDDIR),/release)$(COMPILER),$(KINDDIR))
 OBJ := $(BUILD)/obj
@@ -23,10 +23,10 @@ LUA_CFLAGS := $(shell pkg-config --cflags lua5.4 2>/dev/null || echo -I/usr/incl
 LUA_LIBS := $(shell pkg-config --libs lua5.4 2>/dev/null || echo -llua5.4)
 
 MACHINE := $(shell $(CC) -dumpmachine 2>/dev/null)
-OS := $(if $(findstring mingw,$(MACHINE)),windows,$(if $(findstring darwin,$(MACHINE)),macos,linux))
+OS := $(or $(strip $(foreach o,mingw-windows darwin-macos emscripten-wasm,$(if $(findstring $(word 1,$(subst -, ,$o)),$(MACHINE)),$(word 2,$(subst -, ,$o))))),linux)
 
 WARN := -Wall -Wextra -Wpointer-arith -Wstrict-prototypes -Wmissing-prototypes -Wshadow -Wundef -Wvla \
-  -Wno-unused-parameter -Wno-psabi $(if $(COMPILER),-Wno-pass-failed)
+  -Wno-unused-parameter -Wno-psabi $(if $(COMPILER),-Wno-pass-failed -Wno-unused-command-line-argument)
 BASE := -std=gnu11 -fPIC -fvisibility=hidden -fno-math-errno -ffp-contract=off \
   -fno-semantic-interposition -Isrc -Iinclude $(LUA_CFLAGS) $(WARN) \
   -DLA_VERSION_TEXT='"$(VERSION)"' $(if $(filter windows,$(OS)),-include src/base/windows.h) -MMD -MP
@@ -97,9 +97,13 @@ ifneq ($(filter avx512,$(CAPS)),)
 CAP_avx512_bf16 := $(CAP_avx512) $(call known,-mavx512bf16)
 CAP_amx := $(CAP_avx512_bf16) $(if $(filter x86_64%,$(shell $(CC) -dumpmachine 2>/dev/null)),$(call known,-mamx-tile -mamx-bf16))
 endif
-# Of the files about operating systems the one that the compiler is for.
+# Of the files about operating systems the one that the compiler is for, and
+# what it shares with others.
+OS_linux := posix unix
+OS_macos := posix unix
+OS_wasm := posix
 CORE_SRC := $(filter-out src/base/os_%,$(wildcard $(foreach f,base tensor iter op op/* grad fuse vmap io lua,src/$(f)/*.c))) \
-  src/base/os_$(OS).c $(if $(filter windows,$(OS)),,src/base/os_posix.c)
+  src/base/os_$(OS).c $(OS_$(OS):%=src/base/os_%.c)
 EXTENSION_SRC := $(wildcard $(EXTENSIONS:%=src/kernel/%/*.c))
 KERNEL_SRC := $(filter-out $(EXTENSION_SRC),$(wildcard src/kernel/*/*.c))
 REPL_SRC := $(wildcard src/repl/*.c)
@@ -294,11 +298,18 @@ ubsan-check: ubsan
 valgrind: debug
 	@$(LUA) spec/run.lua valgrind
 
-# For other systems, with their tests, in build/cross: under qemu, wine, natively.
-cross: cross-aarch64 cross-mingw cross-musl
-cross-aarch64 cross-mingw cross-musl: cross-%:
-	@tools/deps.sh cross
+# For other systems, with their tests, in build/cross: under qemu, wine, natively,
+# under node.
+cross: cross-aarch64 cross-mingw cross-musl cross-wasm
+cross-aarch64 cross-mingw cross-musl cross-wasm: cross-%:
+	@tools/deps.sh $(if $(filter wasm,$*),wasm,cross)
 	@tools/cross/build.sh $* $(JOBS)
+
+# build/wasm/lunarray.js and lunarray.wasm: the library for web pages.
+wasm:
+	@tools/deps.sh wasm
+	@PAGE_ONLY=1 tools/cross/build.sh wasm $(JOBS)
+	@ls -l build/wasm
 
 # ---- one file ----
 
@@ -489,7 +500,8 @@ help:
 	@echo 'make debug asan ubsan tsan    a build of that kind, in build/KIND'
 	@echo 'make asan-check ubsan-check tsan-check valgrind    and its checks'
 	@echo 'make clang-check  the C tests, all built by clang without optimisation'
-	@echo 'make cross        for aarch64, Windows (mingw) and musl, in build/cross, and their tests'
+	@echo 'make cross        for aarch64, Windows (mingw), musl and WebAssembly, in build/cross, and their tests'
+	@echo 'make wasm         build/wasm/lunarray.js and .wasm, for web pages (docs/web.md)'
 	@echo 'make bench        figures of this machine; bench-peers: with NumPy, PyTorch'
 	@echo 'make fuzz         random calls: FUZZ="--calls N --seed N --ops PATTERN"; KIND=asan'
 	@echo 'make differential random calls against PyTorch: DIFFERENTIAL="--seeds 1-20"'
@@ -513,7 +525,7 @@ help:
 	@echo '           CAPS="$(ALL_CAPS)" or fewer of these CPU capabilities: smaller, faster to build'
 
 -include $(shell find $(OBJ) $(BUILD)/ctest -name '*.d' 2>/dev/null)
-.PHONY: cross cross-aarch64 cross-mingw cross-musl \
+.PHONY: cross cross-aarch64 cross-mingw cross-musl cross-wasm wasm \
   all examples deps build-deps ctests ctest lint check test asan ubsan tsan debug \
   fuzz differential clang-check asan-check ubsan-check tsan-check valgrind luarocks demo bench bench-peers \
   bench-sweep bench-mpi mpi-check deb install install-module install-mpi install-lua uninstall sizes coverage docs embed embed-check clean help FORCE

@@ -3,7 +3,8 @@
 # build: to build; test: to run the suite; rock: what only continuous
 # integration has, LuaRocks and CMake; deb: to make Debian packages;
 # mpi: for lunarray.mpi; docs: the manual in HTML; browser: to look at it;
-# cross: to build for other systems and run there.
+# cross: to build for other systems and run there; wasm: for web pages (110 MB
+# of packages, 850 unpacked).
 set -u
 build="gcc libc6-dev make pkg-config lua5.4 liblua5.4-dev libsleef-dev"
 build="$build libedit-dev zlib1g-dev libstb-dev libopenblas0-pthread"
@@ -12,6 +13,7 @@ mpi="openmpi-bin libopenmpi-dev"
 deb="debhelper dpkg-dev fakeroot lintian cpio"
 cross="gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user dpkg-dev"
 cross="$cross gcc-mingw-w64-x86-64-posix wine wine64 musl-tools lua-dkjson"
+wasm="emscripten nodejs dpkg-dev lua-dkjson"
 docs="cmark-gfm"
 browser="chromium nodejs"
 test="cmark-gfm lua-busted lua-check lua-dkjson libcmocka-dev clang tmux"
@@ -25,6 +27,7 @@ for part in "$@"; do
     rock) wanted="$wanted $rock" ;;
     deb) wanted="$wanted $deb" ;;
     cross) wanted="$wanted $cross" ;;
+    wasm) wanted="$wanted $wasm" ;;
     mpi) wanted="$wanted $mpi" ;;
     docs) wanted="$wanted $docs" ;;
     browser) wanted="$wanted $browser" ;;

@@ -17,7 +17,7 @@
 
 #define HUGE_PAGE ((size_t)2 << 20)
 #define MAP_FROM ((size_t)4 << 20)
-#define LARGEST ((size_t)1 << 50)
+#define LARGEST (SIZE_MAX >> (SIZE_MAX > UINT32_MAX ? 14 : 2))
 
 static size_t bound = (size_t)256 << 20;     /* for each runtime */
 

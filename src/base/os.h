@@ -1,7 +1,8 @@
 /*
 ** What differs between operating systems, apart from threads, which are POSIX's
-** everywhere (winpthreads on Windows): os_linux.c, os_macos.c and os_windows.c,
-** of which the build takes one, and os_posix.c for what the first two share.
+** everywhere (winpthreads on Windows): os_linux.c, os_macos.c, os_wasm.c and
+** os_windows.c, of which the build takes one; os_posix.c and os_unix.c for what
+** some of them share.
 */
 #ifndef LA_BASE_OS_H
 #define LA_BASE_OS_H

@@ -1,9 +1,8 @@
-/* What Linux and macOS (and other systems after POSIX) share. */
+/* What systems after POSIX share: Linux, macOS, WebAssembly by emscripten. */
 #define _GNU_SOURCE
 #include "base/os.h"
 #include "base/terminal.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -18,7 +17,6 @@
 
 /* ---- memory ---- */
 
-void la_os_unmap(void *block, size_t size) { munmap(block, size); }
 void *la_os_alloc(size_t size) { return aligned_alloc(64, size); }
 void la_os_free(void *block) { free(block); }
 
@@ -45,18 +43,6 @@ void la_os_at_fork(void (*before)(void), void (*parent)(void),
                    void (*child)(void))
 {
     pthread_atfork(before, parent, child);
-}
-
-/* ---- libraries ---- */
-
-void *la_os_library(const char *name)
-{
-    return dlopen(name, RTLD_NOW | RTLD_LOCAL);
-}
-
-void *la_os_symbol(void *library, const char *name)
-{
-    return dlsym(library, name);
 }
 
 /* ---- files ---- */

@@ -27,19 +27,24 @@ typedef struct la_embedded {
 /* In the single file the texts are arrays in front of this, as they are. */
 #ifndef LA_EMBEDDED_ARRAYS
 /* .pushsection and .popsection keep the section that the compiler is writing
-** to; the assembler for Windows has none, and there it is in .text. */
+** to; the assembler for Windows has none, and there it is in .text. That for
+** WebAssembly wants the size of what a symbol names. */
 #ifdef _WIN32
 #define INTO_DATA ".section .rdata,\"dr\"\n"
-#define OUT_OF_DATA ".text\n"
+#define OUT_OF_DATA(id) ".text\n"
+#elif defined(__wasm__)
+#define INTO_DATA ".section .rodata.lunarray,\"\",@\n"
+#define OUT_OF_DATA(id) ".size la_text_" #id ", la_text_end_" #id "-la_text_" \
+                        #id "\n.text\n"
 #else
 #define INTO_DATA ".pushsection .rodata\n"
-#define OUT_OF_DATA ".popsection\n"
+#define OUT_OF_DATA(id) ".popsection\n"
 #endif
 #define E(id, module, path) \
     __asm__(INTO_DATA \
             "la_text_" #id ":\n .incbin \"" path "\"\n" \
             "la_text_end_" #id ":\n" \
-            OUT_OF_DATA); \
+            OUT_OF_DATA(id)); \
     extern const char la_text_##id[], la_text_end_##id[];
 LA_EMBEDDED
 #undef E

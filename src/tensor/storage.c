@@ -19,7 +19,7 @@
 #include "base/runtime.h"
 
 static const char too_big[] = "size overflow: %lld bytes asked, the most is "
-                              "2^50";
+                              LA_MAX_BYTES_TEXT;
 
 static void data_free(la_storage *s)
 {

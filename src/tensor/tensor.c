@@ -235,7 +235,8 @@ static la_status bytes_needed(const la_tensor *t, int64_t *out)
     if (!la_add_ok(last, 1, &last)
         || !la_mul_ok(last, (int64_t)la_itemsize(t), &bytes)
         || bytes > LA_MAX_BYTES)
-        return la_error(LA_ESHAPE, "size overflow: more than 2^50 bytes");
+        return la_error(LA_ESHAPE, "size overflow: more than "
+                        LA_MAX_BYTES_TEXT " bytes");
     if (t->numel)
         *out = bytes;
     return LA_OK;
@@ -569,7 +570,8 @@ static la_status grow_for(la_tensor *t, const la_plan *p)
     if (!la_add_ok(t->offset, p->numel, &count)
         || !la_mul_ok(count, (int64_t)la_itemsize(t), &bytes)
         || bytes > LA_MAX_BYTES)
-        return la_error(LA_ESHAPE, "size overflow: more than 2^50 bytes");
+        return la_error(LA_ESHAPE, "size overflow: more than "
+                        LA_MAX_BYTES_TEXT " bytes");
     if (!t->storage)
         return la_storage_new(p->numel ? bytes : 0, t->device, &t->storage);
     if (bytes <= t->storage->nbytes)

@@ -32,7 +32,14 @@
 #define LA_INLINE_DIMS 5
 #define LA_INLINE_BYTES 256
 #define LA_MAX_NUMEL ((int64_t)1 << 48)
+/* With sizes of 32 bits so little that areas 8 times as large have one, too. */
+#if SIZE_MAX > UINT32_MAX
 #define LA_MAX_BYTES ((int64_t)1 << 50)
+#define LA_MAX_BYTES_TEXT "2^50"
+#else
+#define LA_MAX_BYTES ((int64_t)1 << 28)
+#define LA_MAX_BYTES_TEXT "2^28"
+#endif
 
 /* Flags of a tensor. */
 enum {

@@ -1,7 +1,8 @@
 #!/bin/sh
-# build.sh TARGET [make's arguments]: builds the library for aarch64, mingw or
-# musl in build/cross/TARGET and runs the golden records there (under qemu and
-# wine). Lua and zlib for the target are built of Debian's source packages.
+# build.sh TARGET [make's arguments]: builds the library for aarch64, mingw,
+# musl or wasm in build/cross/TARGET and runs the golden records there (under
+# qemu, wine and node). Lua and zlib for the target are built of Debian's source
+# packages. PAGE_ONLY=1: for wasm what pages load, and its check.
 set -eu
 cd "$(dirname "$0")/../.."
 target=$1
@@ -11,14 +12,24 @@ out=$top/$target
 log=$out/log
 mkdir -p "$out" "$top/sources"
 
+level=-O1 flags= program=$out/host host=
 case $target in
 aarch64) cc=aarch64-linux-gnu-gcc ar=aarch64-linux-gnu-ar run=qemu-aarch64
     lua="-DLUA_USE_POSIX" libs="-lm -lpthread -ldl" ;;
 mingw) cc=x86_64-w64-mingw32-gcc-posix ar=x86_64-w64-mingw32-ar
+    program=$out/host.exe
     run=$(command -v wine64 || command -v wine) lua= libs="-lm -lpthread"
     export WINEPREFIX="$top/wine" WINEDEBUG=-all ;;
 musl) cc=musl-gcc ar=ar run= lua="-DLUA_USE_POSIX" libs="-lm -lpthread" ;;
-*) echo "build.sh: unknown target '$target' (aarch64, mingw, musl)" >&2
+wasm) cc=emcc ar=emar run="node --no-experimental-fetch" lua= libs=-lm
+    level=-Os program=$out/host.js
+    # What browsers have since 2021 (Safari: 2023). The program has the files of
+    # this machine. Debian's modules of node are found by another node too.
+    flags=-msimd128
+    host="-O0 -sNODERAWFS -sALLOW_MEMORY_GROWTH -sEXIT_RUNTIME
+        --pre-js tools/cross/node.js"
+    export NODE_PATH=/usr/share/nodejs ;;
+*) echo "build.sh: unknown target '$target' (aarch64, mingw, musl, wasm)" >&2
     exit 2 ;;
 esac
 
@@ -61,6 +72,15 @@ library() {
     $ar rcs "$out/lib$name.a" "$out/$name"/*.o
 }
 
+# lunarray.js and lunarray.wasm for a page (tools/wasm/run.c)
+page() {
+    mkdir -p build/wasm
+    $cc $level $flags -Iinclude -I"$out/include" tools/wasm/run.c \
+        "$out/liblunarray.a" "$out/liblua.a" "$out/libz.a" $libs --no-entry \
+        -sMODULARIZE -sEXPORT_NAME=lunarray -sALLOW_MEMORY_GROWTH \
+        -sEXPORTED_RUNTIME_METHODS=ccall,cwrap,FS -o build/wasm/lunarray.js
+}
+
 {
     [ -d "$top/zlib" ] || fetch
     [ -f "$out/liblua.a" ] || library lua "$top/lua/src" "$lua" lapi lauxlib \
@@ -74,16 +94,18 @@ library() {
     cp "$top"/lua/src/*.h "$top"/zlib/z*.h "$out/include"
     make --no-print-directory CC="$cc" CAPS=default \
         BUILD="build/cross/$target" \
-        LUA_CFLAGS="-I$out/include" OPT_release="-O1 -DNDEBUG" \
-        OPT_core=-O1 AR="$ar" "$@" "build/cross/$target/liblunarray.a"
-    $cc -O1 -static -Iinclude -I"$out/include" tools/cross/host.c \
-        "$out/liblunarray.a" "$out/liblua.a" "$out/libz.a" $libs -o "$out/host"
+        LUA_CFLAGS="-I$out/include" OPT_release="$level -DNDEBUG" \
+        OPT_core=$level AR="$ar" CFLAGS="$flags" "$@" \
+        "build/cross/$target/liblunarray.a"
+    $cc $level -static $host -Iinclude -I"$out/include" tools/cross/host.c \
+        "$out/liblunarray.a" "$out/liblua.a" "$out/libz.a" $libs -o "$program"
+    [ $target != wasm ] || page
 } > "$log" 2>&1 || { tail -40 "$log"; exit 1; }
+[ $target != wasm ] || $run tools/wasm/check.js build/wasm
+[ -z "${PAGE_ONLY:-}" ] || exit 0
 
 export LOCKSTEP_RECORDS="build/cross/$target/records"
 LC_ALL=C ls spec/golden/*.jsonl > "$LOCKSTEP_RECORDS"
-program=$out/host
-[ -f "$program" ] || program=$out/host.exe
 dkjson=$(lua5.4 -e 'print(package.searchpath("dkjson", package.path))')
 export LUA_PATH="./?.lua;lua/?.lua;lua/?/init.lua;$(dirname "$dkjson")/?.lua"
 unset LUA_CPATH || :

@@ -1,0 +1,2 @@
+// The program for node sees the environment, as others do.
+Module.preRun = () => Object.assign(ENV, process.env);
