@@ -43,7 +43,7 @@ end
 -- The options of Open MPI's mpirun; MPICH's has none of them.
 local open_mpi
 
-local function is_open_mpi()
+function mpirun.is_open_mpi()
   if open_mpi == nil then
     local pipe = io.popen(MPIRUN .. " --version 2>&1")
     open_mpi = pipe:read("a"):find("Open MPI", 1, true) ~= nil
@@ -53,14 +53,14 @@ local function is_open_mpi()
 end
 
 local function mpirun_options(hosts)
-  local list = hosts and (is_open_mpi() and "--hostfile " or "-f ") .. hosts
-    or ""
-  return is_open_mpi() and "--bind-to none " .. list or list
+  local word = mpirun.is_open_mpi() and "--hostfile " or "-f "
+  local list = hosts and word .. hosts or ""
+  return mpirun.is_open_mpi() and "--bind-to none " .. list or list
 end
 
 -- A line of a file of hosts.
 function mpirun.host_line(host, slots)
-  return (is_open_mpi() and "%s slots=%d" or "%s:%d"):format(host, slots)
+  return (mpirun.is_open_mpi() and "%s slots=%d" or "%s:%d"):format(host, slots)
 end
 
 -- What n ranks of a script printed on both streams, and whether all ended well.
