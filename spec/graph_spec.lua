@@ -130,6 +130,8 @@ AddBackward {2}
     assert.has_error(function() la.grad_graph(x, 3) end)
     assert.has_error(function() la.grad_graph(3) end)
     assert.has_error(function() la.grad_graph(x):dot(3) end)
+    assert.has_error(function() la.grad_graph(x):text(0) end,
+      "text: a number of lines expected")
     assert.has_error(function() la.grad_graph(x):dot("/no/such/file") end)
   end)
 end)

@@ -252,6 +252,23 @@ describe("the prompt in a terminal", function()
     assert.equal(0, count(window:screen(), "traceback"))
   end)
 
+  it("saves a session as a script", function()
+    window:enter "local k = 5"
+    window:enter "k + 1"
+    window:enter "return _ * 100, 7"
+    window:enter "=_ + 1;"
+    window:enter "z = _"
+    window:enter "error 'not this'"
+    window:wait "not this"
+    window:enter ":save session.lua"
+    window:wait "session.lua: 5 chunks"
+    window:enter ":reset"
+    window:enter ":load session.lua"
+    window:ready()
+    window:enter "z * 1000 + k"
+    window:wait "\n601005"
+  end)
+
   it("shows where time goes", function()
     window:enter "x = la.ones(50)"
     window:enter ":profile x:exp():sum()"

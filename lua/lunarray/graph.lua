@@ -79,6 +79,9 @@ local DEEP = 60     -- columns of branches; what is deeper comes below
 -- number. At most 'most' lines (200).
 function Graph:text(most)
   most = most or 200
+  if math.type(most) ~= "integer" or most < 1 then
+    error("text: a number of lines expected", 2)
+  end
   if #self == 0 then return "nothing was recorded" end
   local count, shown, out = uses(self), {}, {}
   -- Entries: node, what stands before its line, and before those below it.

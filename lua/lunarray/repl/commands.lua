@@ -225,10 +225,23 @@ local function path_of(rest, name)
   return path
 end
 
+-- An input as a statement of a script: the value of an expression goes to _, as
+-- at the prompt, where one that stands alone is none in Lua.
+local function as_statement(text)
+  local value = text:match "^%s*return%f[%W](.*)$" or text:match "^%s*=(.*)$"
+  if not value and not load(text, "=", "t")
+    and load("return " .. text, "=", "t") then
+    value = text
+  end
+  return value and "_ = " .. value:match "^%s*(.-)[%s;]*$" or text
+end
+
 command("save", "file", "write what was entered to a file, but what failed",
   function(p, rest)
     local path = path_of(rest, "save")
-    write_file(path, table.concat(p.inputs, "\n") .. "\n")
+    local lines = {}
+    for k, text in ipairs(p.inputs) do lines[k] = as_statement(text) end
+    write_file(path, table.concat(lines, "\n") .. "\n")
     p:say(("%s: %d chunks"):format(path, #p.inputs))
   end)
 
