@@ -100,6 +100,11 @@ end
 local ok, text = pcall(mpi.save, {la.zeros(100000)}, path)
 assert(not ok, "a full disk")
 assert(mpi.load(path).name == "x")
+local array = mpi.distribute(la.zeros(20000))
+ok, text = pcall(array.save, array, path .. ".npy")
+assert(not ok and text:find("rank 1: ", 1, true), text)
+assert(rank > 1 or not io.open(path .. ".npy")
+  and not io.open(path .. ".npy.part"))
 if rank == 1 then
   local file = io.open(path, "rb")
   local bytes = file:read "a"

@@ -280,10 +280,12 @@ local function layout(shape, dim, first, count)
   return outer, shape[dim], first - 1, count, inner
 end
 
--- f() of each rank gives nil or what went wrong; all raise the first of these.
-local function agree(comm, name, path, wrong)
+-- Each rank has nil or what went wrong; all raise the first of these, and the
+-- file that was begun goes.
+local function agree(comm, name, path, wrong, begun)
   for rank, text in pairs(comm:all_gather_value(wrong or false)) do
     if text then
+      if begun and comm.rank == 1 then os.remove(begun) end
       error(("mpi.%s: '%s': rank %d: %s"):format(name, path, rank, text), 3)
     end
   end
@@ -304,21 +306,25 @@ function Array:save(path)
     if file then
       local ok
       ok, wrong = file:write(header)
-      if ok then wrong = nil end
-      file:close()
+      if ok then ok, wrong = file:close() else file:close() end
+      if ok then
+        wrong = raw.reserve(temporary,
+          #header + self:numel() * self.block:element_size())
+      end
     end
   end
-  agree(comm, "save", path, wrong)
+  agree(comm, "save", path, wrong, temporary)
   local outer, whole, first, count, inner = layout(self.shape, self.dim,
     self.first, self.count)
   agree(comm, "save", path, raw.file(comm.id, temporary,
-    self.block:contiguous(), true, outer, whole, first, count, inner, #header))
+    self.block:contiguous(), true, outer, whole, first, count, inner, #header),
+    temporary)
   wrong = nil
   if comm.rank == 1 then
     local ok, text = os.rename(temporary, path)
     wrong = not ok and text or nil
   end
-  agree(comm, "save", path, wrong)
+  agree(comm, "save", path, wrong, temporary)
 end
 
 -- dtype, shape and where the data begins; nil and what is wrong.
