@@ -4,7 +4,8 @@
 # integration has, LuaRocks and CMake; deb: to make Debian packages;
 # mpi: for lunarray.mpi; docs: the manual in HTML; browser: to look at it;
 # cross: to build for other systems and run there; wasm: for web pages (110 MB
-# of packages, 850 unpacked).
+# of packages, 850 unpacked); python: NumPy, to which the suite gives files,
+# and takes some from it.
 set -u
 build="gcc libc6-dev make pkg-config lua5.4 liblua5.4-dev libsleef-dev"
 build="$build libedit-dev zlib1g-dev libstb-dev libopenblas0-pthread"
@@ -16,6 +17,7 @@ cross="$cross gcc-mingw-w64-x86-64-posix wine wine64 musl-tools lua-dkjson"
 wasm="emscripten nodejs dpkg-dev lua-dkjson"
 docs="cmark-gfm"
 browser="chromium nodejs"
+python="python3-numpy"
 test="cmark-gfm lua-busted lua-check lua-dkjson libcmocka-dev clang tmux"
 test="$test python3-ipykernel python3-nbclient"
 
@@ -31,6 +33,7 @@ for part in "$@"; do
     mpi) wanted="$wanted $mpi" ;;
     docs) wanted="$wanted $docs" ;;
     browser) wanted="$wanted $browser" ;;
+    python) wanted="$wanted $python" ;;
     *) echo "deps.sh: unknown part '$part' (see its head)" >&2
        exit 2 ;;
     esac
@@ -45,6 +48,7 @@ present() {
     case $1 in
     lua-busted) command -v busted ;;
     lua-check) command -v luacheck ;;
+    python3-numpy) python3 -c 'import numpy' ;;
     lua-dkjson) lua5.4 -e 'require "dkjson"' ;;
     gcc) command -v cc || command -v gcc || command -v clang ;;
     make|lua5.4|pkg-config|clang|tmux|luarocks|cmake|fakeroot|lintian|cpio|\
