@@ -19,6 +19,7 @@ local OBJECTS = {
   ["data.DataLoader"] = data.DataLoader(set),
   Generator = la.Generator(1),
   ["plot.Figure"] = MODULES.plot.line{1},
+  ["plot.Live"] = MODULES.plot.live{},
 }
 
 local function sorted(t)

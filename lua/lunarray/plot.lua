@@ -348,6 +348,13 @@ function plot._call(...)
   return fig
 end
 
+-- plot.live{steps=, ...}: curves of a training while it runs.
+function plot.live(options)
+  local live = require "lunarray.plot.live"
+  local object = call(2, live.new, options)
+  return object
+end
+
 for _, name in ipairs{"save", "text", "show", "svg", "png", "pixels",
   "set"} do
   local f = Figure[name]
@@ -402,6 +409,8 @@ end
 
 -- columns, rows, and the width and height in pixels (0 when it does not tell)
 -- of the terminal that standard output is; nil where it is none.
-plot.window = la.plot.window
+for _, name in ipairs{"window", "_ask", "_clock"} do
+  plot[name] = la.plot[name]
+end
 
 return plot

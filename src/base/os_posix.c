@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <termios.h>
 #include <unistd.h>
 
 /* ---- memory ---- */
@@ -163,4 +165,39 @@ bool la_os_find_window(la_os_window *out)
     out->width = w.ws_xpixel;
     out->height = w.ws_ypixel;
     return true;
+}
+
+/* Bytes of the answer as they come, each wait as long as the first may be. */
+static int read_answer(int fd, char *reply, size_t cap, int milliseconds)
+{
+    struct pollfd wait = {.fd = fd, .events = POLLIN};
+    size_t n = 0;
+    while (n < cap && poll(&wait, 1, milliseconds) > 0) {
+        if (read(fd, reply + n, 1) != 1) break;
+        if (reply[n++] == 'c') break;
+    }
+    return (int)n;
+}
+
+/* Neither echo nor lines while it answers; a job in the background would be
+** stopped for that, so it does not ask. */
+int la_os_ask_terminal(const char *query, size_t n, char *reply, size_t cap,
+                       int milliseconds)
+{
+    struct termios before, raw;
+    int length = -1, fd = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
+    if (fd < 0) return -1;
+    if (tcgetpgrp(fd) == getpgrp() && !tcgetattr(fd, &before)) {
+        raw = before;
+        raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+        raw.c_cc[VMIN] = 1;
+        raw.c_cc[VTIME] = 0;
+        if (!tcsetattr(fd, TCSANOW, &raw)) {
+            if (write(fd, query, n) == (ssize_t)n)
+                length = read_answer(fd, reply, cap, milliseconds);
+            tcsetattr(fd, TCSANOW, &before);
+        }
+    }
+    close(fd);
+    return length;
 }

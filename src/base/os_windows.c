@@ -226,3 +226,9 @@ bool la_os_find_window(la_os_window *out)
     out->width = out->height = 0;
     return true;
 }
+
+int la_os_ask_terminal(const char *query, size_t n, char *reply, size_t cap,
+                       int milliseconds)
+{
+    return -1;
+}

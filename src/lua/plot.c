@@ -2,6 +2,9 @@
 ** la.plot: what lunarray.plot (Lua) can't know by itself. Figures are made
 ** there; nothing here writes.
 */
+#include <lauxlib.h>
+
+#include "base/pool.h"
 #include "base/terminal.h"
 #include "lua/binding.h"
 
@@ -21,6 +24,28 @@ static int plot_window(lua_State *L)
     return 4;
 }
 
+/* _ask(query, seconds): what the terminal answers, or nil. */
+static int plot_ask(lua_State *L)
+{
+    size_t n;
+    char reply[256];
+    const char *query = luaL_checklstring(L, 1, &n);
+    lua_Number seconds = luaL_checknumber(L, 2);
+    if (la_up_state(L)->sandboxed || !(seconds >= 0 && seconds <= 10)) return 0;
+    int length = la_os_ask_terminal(query, n, reply, sizeof reply,
+                                    (int)(1e3 * seconds));
+    if (length < 0) return 0;
+    lua_pushlstring(L, reply, (size_t)length);
+    return 1;
+}
+
+/* _clock(): seconds since some moment, of a clock that only goes forward. */
+static int plot_clock(lua_State *L)
+{
+    lua_pushnumber(L, 1e-9 * (lua_Number)la_nanoseconds());
+    return 1;
+}
+
 /* la.plot(...): la.plot.line(...). */
 static int plot_call(lua_State *L)
 {
@@ -33,10 +58,14 @@ static int plot_call(lua_State *L)
 
 void la_open_plot(lua_State *L, int lib)
 {
+    static const luaL_Reg functions[] = {
+        {"window", plot_window}, {"_ask", plot_ask}, {"_clock", plot_clock}};
     lua_getfield(L, lib, "plot");
-    lua_pushnil(L);
-    la_closure(L, plot_window);
-    lua_setfield(L, -2, "window");
+    for (size_t k = 0; k < sizeof(functions) / sizeof(functions[0]); k++) {
+        lua_pushnil(L);
+        la_closure(L, functions[k].func);
+        lua_setfield(L, -2, functions[k].name);
+    }
     lua_getmetatable(L, -1);
     lua_pushcfunction(L, plot_call);
     lua_setfield(L, -2, "__call");

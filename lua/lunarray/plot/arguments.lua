@@ -112,6 +112,12 @@ local checks = {
     return math.type(v) and v >= 1 and v <= 10000 and v == math.floor(v)
       and math.tointeger(v), "an integer from 1 to 10000"
   end,
+  steps = function(v)
+    return math.type(v) and v >= 1 and v < 2 ^ 53 and v == math.floor(v)
+      and math.tointeger(v), "an integer above 0"
+  end,
+  ["function"] = function(v) return type(v) == "function" and v, "a function"
+  end,
   pair = function(v)
     local ok = type(v) == "table" and #v == 2 and tonumber(v[1])
       and tonumber(v[2]) and math.abs(v[1]) < math.huge

@@ -3,6 +3,7 @@
 local la = require "lunarray"
 local axis = require "lunarray.plot.axis"
 local arguments = require "lunarray.plot.arguments"
+local graphics = require "lunarray.plot.graphics"
 local layout = require "lunarray.plot.layout"
 local raster = require "lunarray.plot.raster"
 local svg = require "lunarray.plot.svg"
@@ -340,10 +341,25 @@ function Figure:save(path, options)
   return self
 end
 
--- fig:show(): on standard output, or where a notebook shows pictures.
+-- A picture that fits the window, as bytes for a terminal that shows pictures;
+-- nil where it does not.
+local function terminal_picture(fig)
+  local kind = graphics.kind()
+  if not kind then return nil end
+  local columns, _, wide = la.plot.window()
+  local w = natural_size(fig)
+  -- Where the terminal does not tell, a character is 8 pixels wide.
+  local most = wide and wide > 0 and wide or 8 * (columns or 80)
+  local scale = max(min(1, most / w), 0.25)
+  if kind == "kitty" then return graphics.kitty(fig:png{scale = scale}) end
+  return graphics.sixel(fig:pixels{scale = scale})
+end
+
+-- fig:show(): on standard output: as a picture where a notebook or the terminal
+-- shows some, unless options ask for text.
 function Figure:show(options)
-  if figure.display then figure.display(self)
-  else print(self:text(options)) end
+  if figure.display then return figure.display(self) end
+  print(options == nil and terminal_picture(self) or self:text(options))
 end
 
 return figure

@@ -149,6 +149,66 @@ Several figures as one, row by row; also rows of figures, {{a, b}, {c}}.
  +--------------   +--------------
   1            2    1            2
 see: plot.Figure:save
+== plot.live
+: plot.live{steps=, every=, rate = 4, items = "items", write=, clock=, window=,
+  ...} -> live
+Curves of a training while it runs: update once in each step. On a terminal the
+figure is redrawn in place, at most rate times a second, above a line with the
+step, the last values, the speed and the time left; elsewhere that line is
+written every so many steps. A series has at most 4096 points: beyond,
+neighbours become their mean. Options of figures may stand there, too.
+- steps: how many there will be, for the time left
+- every: 20 lines in all, or one in 100 steps
+- items: what update counts as items, for the speed: "images"
+- write: called with texts instead of standard output
+- clock: gives seconds, in place of the system's clock
+- window: gives columns and rows, or nil for no terminal
+> live = plot.live{steps = 2, every = 2, write = function() end}
+> live:update{loss = 3}
+> live:update{loss = 2}
+> print(live:finish():text{width = 8, height = 2, ascii = true})
+  * loss
+3|****
+2|    ****
+ +--------
+  1      2
+    step
+see: progress, plot.Live:update
+== plot.Live:update
+: live:update(values)
+A step has been made. values has numbers or tensors of one element by name, and
+items, how many were worked on in this step.
+> live = plot.live{write = function() end}
+> live:update{loss = la.tensor(0.5), items = 64}
+> live.step
+1
+! Values that are no numbers; the step does not count then.
+see: plot.live
+== plot.Live:line
+: live:line() -> string
+The step, the last values, the speed and the time left, as one line.
+> live = plot.live{steps = 9, clock = os.time, write = function() end}
+> live:update{loss = 0.5}
+> live:line():sub(1, 13)
+1/9  loss 0.5
+see: plot.live
+== plot.Live:figure
+: live:figure() -> figure
+The curves so far.
+> live = plot.live{write = function() end}
+> live:update{loss = 1}
+> #live:figure().marks
+1
+see: plot.Live:finish
+== plot.Live:finish
+: live:finish() -> figure
+Show the last state, where it is not shown yet; local live <close> does that,
+too. The curves.
+> live = plot.live{write = function() end}
+> live:update{loss = 1}
+> #live:finish().marks
+1
+see: plot.Figure:save
 == plot.window
 : plot.window() -> integer, integer, integer, integer
 Columns, rows, and width and height in pixels (0: not known) of the terminal
@@ -198,7 +258,10 @@ that standard output is (NO_COLOR, COLORTERM, TERM).
 see: plot.window
 == plot.Figure:show
 : figure:show([options])
-Write the text to standard output; in a notebook, show the picture.
+Show the figure on standard output. A notebook, and a terminal that says that it
+knows kitty's pictures or sixels, shows a picture; else, and with options (those
+of text), it is text. LUNARRAY_GRAPHICS in the environment ("kitty", "sixel",
+"none") decides without asking the terminal.
 > fig = plot.line({1, 2})
 > type(fig.show)
 function
