@@ -22,7 +22,8 @@ end
 local GROUPS = {
   {"Start", "index first-hour gallery jupyter"},
   {"Coming from", "from-pytorch from-numpy from-torch7 differences"},
-  {"Guides", "indexing numerics autograd performance plot game lockstep mpi"},
+  {"Guides", "indexing numerics autograd performance plot game jupyter " ..
+    "lockstep mpi"},
   {"Hosts", "engines embedding extending web platforms"},
   {"Reference", "coverage"},
   {"The project", "architecture"},              -- and pages in no group

@@ -21,7 +21,7 @@ function agrees(text, expected) {
 
 function check(lib, page) {
   const html = fs.readFileSync(path.join(site, page), "utf8");
-  const parts = [], wrong = [];
+  const parts = ['la = require "lunarray"'], wrong = [];
   let count = 0;
   for (const [, hidden, shown] of html.matchAll(BLOCK)) {
     if (hidden !== undefined) {

@@ -127,9 +127,10 @@ async function opened() {
   return window.lunarray({wasmBinary: bytes});
 }
 
-// What stands before the block on its page, hidden code included.
+// What stands before the block on its page, hidden code included. As in the
+// program, 'la' is there.
 function before(block) {
-  const parts = [];
+  const parts = ['la = require "lunarray"'];
   for (const e of document.querySelectorAll(
     'main script[type="text/x-lua"], main .code[data-run]')) {
     if (e === block) break;
