@@ -300,10 +300,14 @@ valgrind: debug
 
 # For other systems, with their tests, in build/cross: under qemu, wine, natively,
 # under node.
-cross: cross-aarch64 cross-mingw cross-musl cross-wasm
+cross: cross-aarch64 cross-mingw cross-musl cross-wasm cross-macos
 cross-aarch64 cross-mingw cross-musl cross-wasm: cross-%:
 	@tools/deps.sh $(if $(filter wasm,$*),wasm,cross)
 	@tools/cross/build.sh $* $(JOBS)
+# No more than a syntax check: Debian has no SDK for it.
+cross-macos:
+	@tools/deps.sh cross test
+	@tools/cross/macos.sh
 
 # build/wasm/lunarray.js and lunarray.wasm: the library for web pages.
 wasm:
@@ -525,7 +529,7 @@ help:
 	@echo '           CAPS="$(ALL_CAPS)" or fewer of these CPU capabilities: smaller, faster to build'
 
 -include $(shell find $(OBJ) $(BUILD)/ctest -name '*.d' 2>/dev/null)
-.PHONY: cross cross-aarch64 cross-mingw cross-musl cross-wasm wasm \
+.PHONY: cross cross-aarch64 cross-mingw cross-musl cross-wasm cross-macos wasm \
   all examples deps build-deps ctests ctest lint check test asan ubsan tsan debug \
   fuzz differential clang-check asan-check ubsan-check tsan-check valgrind luarocks demo bench bench-peers \
   bench-sweep bench-mpi mpi-check deb install install-module install-mpi install-lua uninstall sizes coverage docs embed embed-check clean help FORCE
