@@ -18,24 +18,38 @@ local function is_elsewhere()
   return program ~= "build/lunarray" or path and path ~= paths[#paths]
 end
 
+-- Links the object with a host and runs that on both paths.
+local function try(object, flags, libraries)
+  run(("gcc -w %s spec/embed/host.c %s/%s.o -I%s -o %s/host "
+       .. "$(pkg-config --cflags lua5.4) %s -lm -lpthread"):format(flags,
+       folder, object, folder, folder, libraries))
+  for _, path in ipairs({"default", "avx2"}) do
+    local text = run(("LUNARRAY_CPU=%s %s/host spec/embed/smoke.lua")
+      :format(path, folder))
+    assert.truthy(text:find("2 present, 10 absent, %w+\n$"), text)
+  end
+end
+
 describe("the library in one file", function()
-  it("is compiled by one call and runs", function()
+  it("is compiled by one call and runs, linked statically too", function()
     if is_elsewhere() then
       pending("only for the plain build on its best CPU path")
       return
     end
     run(("env -u MAKEFLAGS make embed EMBED=%s "
          .. "CAPS='default avx2' FAMILIES='matmul random'"):format(folder))
-    run(("gcc -O0 -w -c %s/lunarray.c -o %s/lunarray.o "
-         .. "$(pkg-config --cflags lua5.4)"):format(folder, folder))
-    run(("gcc spec/embed/host.c %s/lunarray.o -I%s -o %s/host "
-         .. "$(pkg-config --cflags --libs lua5.4) -lm -lpthread")
-        :format(folder, folder, folder))
-    for _, path in ipairs({"default", "avx2"}) do
-      local text = run(("LUNARRAY_CPU=%s %s/host spec/embed/smoke.lua")
-        :format(path, folder))
-      assert.truthy(text:find("2 present, 10 absent, %w+\n$"), text)
+    -- by either compiler; linked as a program of its own libraries, too
+    for _, cc in ipairs({"gcc", "clang"}) do
+      if cc == "gcc" or os.execute("command -v clang > /dev/null") then
+        run(("%s -O0 -Werror=implicit-function-declaration "
+             .. "-c %s/lunarray.c -o %s/%s.o $(pkg-config --cflags lua5.4)")
+            :format(cc, folder, folder, cc))
+        try(cc, "", "$(pkg-config --libs lua5.4)")
+      else
+        print("clang is not installed: the one file by gcc alone")
+      end
     end
+    try("gcc", "-static", "$(pkg-config --static --libs lua5.4)")
   end)
 
   it("names the families that there are", function()

@@ -49,6 +49,8 @@ near(long:log():sum():reshape(1), {5912.128178}, "log")
 local w = la.tensor({1.0, 2.0, 3.0}, {requires_grad = true});
 (w * w):sum():backward()
 near(w.grad, {2, 4, 6}, "backward")
+la.add(la.ones(3), w, {alpha = 2}):sum():backward()
+near(w.grad, {4, 6, 8}, "backward of alpha")
 local fused = la.fuse(function(a) return a * 2 + 1 end)(m)
 near(fused, {3, 5, 7, 9}, "fuse")
 

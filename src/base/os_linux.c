@@ -2,9 +2,11 @@
 #define _GNU_SOURCE
 #include "base/os.h"
 
+#include <dlfcn.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
@@ -168,3 +170,10 @@ void *la_os_map(size_t size, size_t huge)
 
 const char *const la_os_lapack_names[] = {"liblapack.so.3",
                                           "libopenblas.so.0", NULL};
+
+/* A program that is linked statically has no loader: glibc's dlopen then brings
+** a second libc, in which libraries with threads crash. */
+void *la_os_library(const char *name)
+{
+    return getauxval(AT_BASE) ? dlopen(name, RTLD_NOW | RTLD_LOCAL) : NULL;
+}

@@ -1,6 +1,7 @@
 /* macOS: what is not as on Linux. Compiled nowhere yet but there. */
 #include "base/os.h"
 
+#include <dlfcn.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/sysctl.h>
@@ -48,3 +49,8 @@ const char *const la_os_lapack_names[] = {
     "/System/Library/Frameworks/Accelerate.framework/Accelerate",
     "libopenblas.dylib", NULL
 };
+
+void *la_os_library(const char *name)
+{
+    return dlopen(name, RTLD_NOW | RTLD_LOCAL);
+}

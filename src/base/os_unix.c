@@ -8,11 +8,6 @@
 
 void la_os_unmap(void *block, size_t size) { munmap(block, size); }
 
-void *la_os_library(const char *name)
-{
-    return dlopen(name, RTLD_NOW | RTLD_LOCAL);
-}
-
 void *la_os_symbol(void *library, const char *name)
 {
     return dlsym(library, name);

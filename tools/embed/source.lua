@@ -153,8 +153,9 @@ function source.writer(shared)
                        loose = {}, fresh = {}, base = 0}, writer)
 end
 
--- Identifiers of a line that 'textual' renames: not members, not in strings.
-local function renamed(line, textual, in_struct)
+-- Identifiers of a line that 'textual' renames: not members, not in strings; of
+-- rows calls alone, as their other words are names of their own.
+local function renamed(line, textual, in_struct, in_rows)
   local out, at = {}, 1
   while true do
     local s, e = line:find('"[^"]*"', at)
@@ -168,6 +169,7 @@ local function renamed(line, textual, in_struct)
         if in_struct and not piece:sub(1, after):find("}")
            and piece:find("^[;,%[:)]", after) then return end
         if piece:find("^%s*##", after) then return end
+        if in_rows and not piece:find("^%(", after) then return end
         return before .. space .. textual[word]
       end)
     if not s then break end
@@ -183,7 +185,7 @@ function writer:put(line)
       self.in_struct = true
     end
     if line:find("^%s*}") then self.in_struct = false end
-    line = renamed(line, self.textual, self.in_struct)
+    line = renamed(line, self.textual, self.in_struct, self.in_rows)
     if line:find("}[^{]*;") then
       self.in_struct = false
     end
@@ -254,10 +256,10 @@ end
 function writer:inline(path)
   local list = lines_of(path)
   local depth = self.base + (guarded(list) and -1 or 0)
-  local textual = self.textual
-  if path:match("%.def$") then   -- rows: their words are names of their own
+  local in_rows = self.in_rows
+  if path:match("%.def$") then
     list = self.rewrite and self.rewrite(path, list) or list
-    self.textual = nil
+    self.in_rows = true
   end
   for _, line in ipairs(list) do
     local word, rest = line:match("^%s*#%s*(%a+)%s*(.*)")
@@ -275,7 +277,7 @@ function writer:inline(path)
       self:put(line)
     end
   end
-  self.textual = textual
+  self.in_rows = in_rows
 end
 
 function writer:include_line(line, rest, depth)
