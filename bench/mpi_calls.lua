@@ -86,5 +86,5 @@ while bytes <= most_size do
       end},
       prepared(mpi.all_to_all_init(x, out))}, calls)
   end
-  bytes = bytes * 8
+  bytes = bytes < most_size and math.min(bytes * 8, most_size) or bytes + 1
 end
