@@ -335,14 +335,14 @@ embed:
 	$(Q)$(LUA) tools/embed/embed.lua OUT='$(EMBED)' CC='$(CC)' CFLAGS='-Isrc -Iinclude $(LUA_CFLAGS)' \
 	  VERSION='$(VERSION)' CAPS='$(CAPS)' FAMILIES='$(FAMILIES)' CORE='$(CORE_SRC)' \
 	  KERNELS='$(EMBED_KERNELS)' TARGETS='$(EMBED_TARGETS)' LUA_FILES='$(LUA_FILES)' \
-	  DEFINES='_GNU_SOURCE= LA_NO_SLEEF LA_CAPS_BUILT=$(EMBED_CAPS) LA_VERSION_TEXT="$(VERSION)"'
+	  DEFINES='_GNU_SOURCE= LA_NO_SLEEF LA_NO_ZLIB LA_CAPS_BUILT=$(EMBED_CAPS) LA_VERSION_TEXT="$(VERSION)"'
 
 # All of it, compiled by one call and tried: its size, the compiler's time.
 EMBED_OPT ?= -O1
 embed-check:
 	@$(MAKE) --no-print-directory embed EMBED=$(BUILD)/embed-check CAPS='default avx2' FAMILIES=
 	@cd $(BUILD)/embed-check && $(SHELL) -c "time -p $(CC) $(EMBED_OPT) -w -c lunarray.c -o lunarray.o $(LUA_CFLAGS)" && \
-	  $(CC) $(CURDIR)/spec/embed/host.c lunarray.o -I. -o host $(LUA_CFLAGS) $(LUA_LIBS) -lz -lm -lpthread && \
+	  $(CC) $(CURDIR)/spec/embed/host.c lunarray.o -I. -o host $(LUA_CFLAGS) $(LUA_LIBS) -lm -lpthread && \
 	  $(STRIP) host && ls -l host
 	@for c in default avx2; do LUNARRAY_CPU=$$c $(BUILD)/embed-check/host spec/embed/smoke.lua; done
 

@@ -37,7 +37,8 @@ describe("the library in one file", function()
       return
     end
     run(("env -u MAKEFLAGS make embed EMBED=%s "
-         .. "CAPS='default avx2' FAMILIES='matmul random'"):format(folder))
+         .. "CAPS='default avx2' FAMILIES='matmul random io image'")
+        :format(folder))
     -- by either compiler; linked as a program of its own libraries, too
     for _, cc in ipairs({"gcc", "clang"}) do
       if cc == "gcc" or os.execute("command -v clang > /dev/null") then

@@ -78,5 +78,13 @@ check("rand", {1}, function()
   la.manual_seed(7)
   return (la.rand(1000):mean() * 2):round():reshape(1)
 end)
+if la.image.encode then         -- family image, by a deflate of our own
+  local picture = (la.arange(3 * 40 * 50):reshape(3, 40, 50) * 7 % 256)
+    :to("uint8")
+  local bytes = la.image.encode(picture, "png")
+  assert(#bytes < 1000 and la.equal(la.image.decode(bytes), picture))
+  local noise = la.randint(0, 256, {1, 150, 300}):to("uint8")
+  assert(la.equal(la.image.decode(la.image.encode(noise, "png")), noise))
+end
 print(("%d present, %d absent, %s"):format(present, absent,
                                            la.config().cpu_capability))

@@ -5,7 +5,7 @@
 */
 #include <string.h>
 
-#include <zlib.h>
+#include "io/flate.h"
 
 #include "base/memory.h"
 #include "base/pool.h"

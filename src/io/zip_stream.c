@@ -2,7 +2,7 @@
 ** from our allocator, so that it is counted and may fail. */
 #include <string.h>
 
-#include <zlib.h>
+#include "io/flate.h"
 
 #include "base/memory.h"
 #include "base/pool.h"
