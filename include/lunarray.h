@@ -260,7 +260,9 @@ LA_API int la_token_code(la_token *k);
 /* Bytes charged to the state now: those of the tensors that it made, until they
 ** are freed, wherever they went, and in a sandbox those of Lua. */
 LA_API size_t la_token_memory(la_token *k);
-/* Nothing is reached any more: no cancel, no deadline, fuel without end. */
+/* Nothing is reached any more: no cancel, no deadline, fuel without end. That
+** holds for finalizers that a script left, too: a host that does not trust them
+** collects before (lua_gc), while they still end at once. */
 LA_API void la_token_clear(la_token *k);
 
 /* ---- tensors ---- */

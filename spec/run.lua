@@ -1,9 +1,10 @@
 -- Runs the parts of the suite that are named and counts what they say:
 --   lua5.4 spec/run.lua lint ctest specs
 -- Parts: lint, ctest, specs (best CPU path), specs-each-path, clang, asan,
--- ubsan, tsan, valgrind, rock (where luarocks is), packages, cross (where its
--- compilers are), sizes. The last line is "N passed, N failed"; with LUNARRAY_SUMMARY
--- set it goes to that file instead. Only rock, packages and cross build.
+-- ubsan, tsan, valgrind, rock (where luarocks is), packages, sizes, cross (its
+-- compilers permitting). The last line is "N passed, N failed"; with
+-- LUNARRAY_SUMMARY set it goes to that file instead. Only rock, packages and
+-- cross build.
 package.path = "spec/lint/?.lua;" .. package.path
 
 local total = {passed = 0, failed = 0}
