@@ -619,7 +619,7 @@ LA_API int la_save_to(la_sink *sink, const char *format, int n,
 ** NULL. 0 or a status: LA_EGRAD where there is no graph. */
 LA_API int la_backward(struct lua_State *L, la_tensor *t, la_tensor *gradient);
 /* t is a leaf whose operations are recorded. 0, or LA_EGRAD for a result of
-** operations and for a dtype without gradients. */
+** operations and LA_EDTYPE for a dtype without gradients. */
 LA_API int la_set_requires_grad(la_tensor *t, bool on);
 LA_API bool la_requires_grad(const la_tensor *t);   /* or is it recorded? */
 /* The gradient that has gathered in t, a new reference; NULL, without an

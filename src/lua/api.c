@@ -47,17 +47,22 @@ la_status la_open_by(lua_State *L, lua_CFunction opens)
 
 /* The thread's own settings stand while the state is opened, so that nothing of
 ** a script that calls in is taken for the new state's. */
-LA_API int la_openlibs_in(lua_State *L, la_runtime *rt)
+static int open_in(lua_State *L, la_runtime *rt, const char *function)
 {
     LA_API_ENTRY_IN(rt ? rt : &la_default_runtime);
     la_status status = la_join_runtime(L, la_runtime_here());
     if (!status) status = la_open_by(L, la_open_protected);
-    return la_api_end(rt ? "la_openlibs_in" : "la_openlibs", status);
+    return la_api_end(function, status);
+}
+
+LA_API int la_openlibs_in(lua_State *L, la_runtime *rt)
+{
+    return open_in(L, rt, "la_openlibs_in");
 }
 
 LA_API int la_openlibs(lua_State *L)
 {
-    return la_openlibs_in(L, NULL);
+    return open_in(L, NULL, "la_openlibs");
 }
 
 /* Whatever gives a host a tensor says before that counters are no longer the
@@ -143,8 +148,11 @@ bool la_api_dtype(const char *word, la_dtype *out)
 bool la_api_shape(int ndim, const int64_t *sizes)
 {
     if (ndim >= 0 && ndim <= LA_MAX_DIMS && (sizes || ndim == 0)) return true;
-    la_error(LA_ESHAPE, "0 to %d dimensions with sizes expected, got %d",
-             LA_MAX_DIMS, ndim);
+    if (ndim > 0 && ndim <= LA_MAX_DIMS)
+        la_error(LA_ESHAPE, "sizes of %d dimensions expected, got NULL", ndim);
+    else
+        la_error(LA_ESHAPE, "0 to %d dimensions expected, got %d", LA_MAX_DIMS,
+                 ndim);
     return false;
 }
 
@@ -331,9 +339,9 @@ LA_API int la_set_allocator(void *(*alloc)(void *, size_t, size_t),
                             void (*release)(void *, void *, size_t),
                             void *context)
 {
-    LA_ENTRY_IN(&la_default_runtime);
-    la_error_clear();
-    return la_mem_set_allocator(alloc, release, context);
+    LA_API_ENTRY_IN(&la_default_runtime);
+    return la_api_end("la_set_allocator",
+                      la_mem_set_allocator(alloc, release, context));
 }
 LA_API void la_set_memory_limit(size_t bytes)
 {

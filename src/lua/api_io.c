@@ -81,16 +81,16 @@ LA_API la_tensor *la_load_memory(const void *bytes, size_t n,
     return la_api_end("la_load_memory", status) ? NULL : t;
 }
 
-/* The source is read as far as it says how long it is; a struct that cannot be
-** read is not closed either. */
+/* The source is read as far as it says how long it is, and closed also where
+** its struct has what is not known here. */
 static la_status load_source(const la_source *source, const char *name,
                              la_tensor **out)
 {
     la_source s;
     la_reader in;
     if (!source) return la_error(LA_EARG, "no la_source given");
-    LA_TRY(LA_READ_STRUCT("la_load_from", la_source, source, &s));
-    la_status status = la_reader_of_source(&s, &in);
+    la_status status = LA_READ_STRUCT("la_load_from", la_source, source, &s);
+    if (!status) status = la_reader_of_source(&s, &in);
     if (!status) status = load_inside(&in, "the source", name, out);
     if (!s.close) return status;
     la_error_note note;         /* a callback may fail at something else */

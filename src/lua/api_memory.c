@@ -65,10 +65,10 @@ static la_status wrap_buffer(const la_buffer *buffer, la_tensor **out)
 {
     la_buffer b;
     if (!buffer) return la_error(LA_EARG, "no la_buffer given");
-    LA_TRY(LA_READ_STRUCT("la_wrap_ex", la_buffer, buffer, &b));
+    la_status status = LA_READ_STRUCT("la_wrap_ex", la_buffer, buffer, &b);
     la_host_memory m = {.data = b.data, .release = b.release,
                         .context = b.context};
-    la_status status = read_buffer(&b, &m);
+    if (!status) status = read_buffer(&b, &m);
     if (!status) return la_host_wrap(&m, out);
     if (b.release) b.release(b.context, b.data);
     return status;

@@ -16,17 +16,17 @@
 /* ---- frames ---- */
 
 /* For kernels of a host. Tensors are borrowed from the frame; an index out of
-** range gives NULL, 0 or nothing. */
+** range, and no frame, give NULL, 0 or nothing. */
 static const la_value *value_at(const la_frame *f, int arg)
 {
-    return arg >= 0 && arg < f->nargs ? &f->args[arg] : NULL;
+    return f && arg >= 0 && arg < f->nargs ? &f->args[arg] : NULL;
 }
 
-LA_API int la_frame_count(la_frame *f) { return f->nargs; }
+LA_API int la_frame_count(la_frame *f) { return f ? f->nargs : 0; }
 
 LA_API void *la_frame_user(la_frame *f)
 {
-    la_hosted *h = la_hosted_of(f->op);
+    la_hosted *h = f ? la_hosted_of(f->op) : NULL;
     return h ? h->user : NULL;
 }
 
@@ -118,6 +118,8 @@ LA_API int la_frame_output(la_frame *f, int k, const char *dtype, int ndim,
                            const int64_t *sizes)
 {
     la_dtype d;
+    if (!f)
+        return la_error(LA_EARG, "la_frame_output: there is no call");
     if (!la_api_dtype(dtype, &d) || !la_api_shape(ndim, sizes))
         return la_error_status();
     return la_set_output(f, k, ndim, sizes, NULL, d);
@@ -126,7 +128,7 @@ LA_API int la_frame_output(la_frame *f, int k, const char *dtype, int ndim,
 LA_API la_tensor *la_frame_result(la_frame *f, int k)
 {
     la_share_tensors();
-    return k >= 0 && k < LA_MAX_RESULTS && f->results[k].tag == LA_VTENSOR
+    return f && k >= 0 && k < LA_MAX_RESULTS && f->results[k].tag == LA_VTENSOR
         ? la_result(f, k) : NULL;
 }
 
@@ -142,8 +144,8 @@ static la_status register_op(const la_op_def *def, const la_op **out)
 {
     la_op_def d;
     if (!def) return la_error(LA_EARG, "no la_op_def given");
-    LA_TRY(LA_READ_STRUCT("la_register_op_ex", la_op_def, def, &d));
-    la_status status = la_op_register(&d, out);
+    la_status status = LA_READ_STRUCT("la_register_op_ex", la_op_def, def, &d);
+    if (!status) status = la_op_register(&d, out);
     if (status && d.drop) {
         la_error_note note;         /* a callback may fail at something else */
         la_error_keep(&note);

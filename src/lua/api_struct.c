@@ -3,12 +3,16 @@
 
 #include <string.h>
 
+/* No struct of any version is longer: what says so was not filled in, and is
+** not read that far. */
+enum { LONGEST = 4096 };
+
 /* The size that stands in 's', which may be longer or shorter than 'known'. */
 static la_status check_size(const char *function, const char *type,
                             const void *s, size_t known, size_t *size)
 {
     memcpy(size, s, sizeof *size);
-    if (*size < sizeof *size)
+    if (*size < sizeof *size || *size > LONGEST)
         return la_error(LA_EARG, "%s: %s.size is %zu; set it to sizeof(%s)",
                         function, type, *size, type);
     for (size_t i = known; i < *size; i++)
@@ -23,11 +27,13 @@ la_status la_struct_read(const char *function, const char *type, const void *in,
                          void *out, size_t known)
 {
     size_t size = 0;
-    if (in) LA_TRY(check_size(function, type, in, known, &size));
+    la_status status = in ? check_size(function, type, in, known, &size)
+                          : LA_OK;
     memset(out, 0, known);
-    if (in) memcpy(out, in, size < known ? size : known);
+    if (size >= sizeof size && size <= LONGEST)
+        memcpy(out, in, size < known ? size : known);
     memcpy(out, &known, sizeof known);
-    return LA_OK;
+    return status;
 }
 
 la_status la_struct_write(const char *function, const char *type,

@@ -14,8 +14,9 @@
 #include "base/status.h"
 
 /* *out = *in, with the 'known' bytes of ours as its size. NULL for 'in' gives
-** zeros. LA_EARG as above, and for a size of 0 or one without the field
-** itself; *out is set only on LA_OK. */
+** zeros. LA_EARG as above, and for a size of 0, one without the field itself or
+** one that no struct has. *out is set in any case, to zeros where size tells
+** nothing: what the host gave with it to be released must be. */
 la_status la_struct_read(const char *function, const char *type, const void *in,
                          void *out, size_t known);
 #define LA_READ_STRUCT(function, type, in, out) \

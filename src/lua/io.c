@@ -122,14 +122,15 @@ static void close_source(const la_source *source)
     la_error_restore(&before);
 }
 
-/* A host with a newer header may write more than our struct. A source that
-** cannot be read is not closed. */
+/* A host with a newer header may write more than our struct. *out is what it
+** opened, zero where nothing is to be closed. */
 static la_status open_source(const la_state *s, const char *name,
                              la_source *out)
 {
     union { la_source source; char longer[4 * sizeof(la_source)]; } asked;
     char shown[256];
     memset(&asked, 0, sizeof asked);
+    *out = (la_source){0};
     asked.source.size = sizeof asked.source;
     if (ask_open(s, name, &asked.source)) {
         if (la_error_status()) return la_error_status();
@@ -148,8 +149,8 @@ static la_status load_by_host(const la_state *s, const char *name,
 {
     la_source source;
     la_reader in;
-    LA_TRY(open_source(s, name, &source));
-    la_status status = la_reader_of_source(&source, &in);
+    la_status status = open_source(s, name, &source);
+    if (!status) status = la_reader_of_source(&source, &in);
     if (!status) status = la_file_format_inside(&in, format);
     if (!status) status = la_file_read(&in, *format, out);
     close_source(&source);
