@@ -57,7 +57,10 @@ UNDEFINED := -fno-sanitize-recover=undefined -fno-sanitize=nonnull-attribute
 OPT_asan := -O1 -g -DLA_DEBUG -fsanitize=address,undefined $(UNDEFINED) -fno-omit-frame-pointer
 OPT_ubsan := -O1 -g -DLA_DEBUG -fsanitize=undefined $(UNDEFINED)
 OPT_tsan := -O1 -g -fsanitize=thread
+# Part of every program of such a build.
+LINKED_tsan := spec/support/tsan_longjmp.c
 OPT := $(OPT_$(KIND))
+LINKED := $(LINKED_$(KIND))
 
 # CPU capabilities, lowest first: the list of base/cpu.h and the flags of each.
 # CAPS leaves some out: make CAPS="default avx2" for a smaller library, or
@@ -212,7 +215,7 @@ NO_UNDEFINED := $(if $(filter asan ubsan tsan,$(KIND)),,-Wl,--no-undefined)
 # The program finds the library in its own folder (build/); installed it is
 # linked anew, to find it in LIBDIR. link_program: program, where the library is
 RPATH := -Wl,-rpath,
-link_program = $(CC) $(OPT) $(if $2,'$(RPATH)$2') $(LDFLAGS) -o $1 $(REPL_OBJ) $(DYNAMIC) -ledit $(LUA_LIBS) -lm
+link_program = $(CC) $(OPT) $(if $2,'$(RPATH)$2') $(LDFLAGS) -o $1 $(REPL_OBJ) $(LINKED) $(DYNAMIC) -ledit $(LUA_LIBS) -lm
 $(PROGRAM): $(REPL_OBJ) $(DYNAMIC)
 	$(call say,LD,$@)
 	$(Q)$(call link_program,$@,$$ORIGIN)
@@ -228,14 +231,14 @@ $(BUILD)/lunarray_mpi.so $(MPI_OTHER)/lunarray_mpi.so: $(wildcard mpi/*.c mpi/*.
 $(BUILD)/ctest/%: spec/c/%.c $(STATIC)
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(BASE) $(OPT) $(CFLAGS) $< $(STATIC) -o $@ -lcmocka $(LUA_LIBS) $(LIBS)
+	$(Q)$(CC) $(BASE) $(OPT) $(CFLAGS) $< $(LINKED) $(STATIC) -o $@ -lcmocka $(LUA_LIBS) $(LIBS)
 
 # Examples see what a host sees: the public header and the library.
 EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c))
 $(BUILD)/examples/%: examples/%.c $(STATIC)
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
-	$(Q)$(CC) -std=c11 $(WARN) -Iinclude $(LUA_CFLAGS) $(OPT) $(CFLAGS) $< $(STATIC) -o $@ $(LUA_LIBS) $(LIBS)
+	$(Q)$(CC) -std=c11 $(WARN) -Iinclude $(LUA_CFLAGS) $(OPT) $(CFLAGS) $< $(LINKED) $(STATIC) -o $@ $(LUA_LIBS) $(LIBS)
 # Those in C++ where there is a compiler for it.
 ifneq ($(shell command -v $(CXX) 2>/dev/null),)
   CPP_EXAMPLES := $(patsubst examples/%.cpp,$(BUILD)/examples/%,$(wildcard examples/*.cpp))
