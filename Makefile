@@ -305,11 +305,11 @@ valgrind: debug
 # under node.
 cross: cross-aarch64 cross-mingw cross-musl cross-wasm cross-macos
 cross-aarch64 cross-mingw cross-musl cross-wasm: cross-%:
-	@tools/deps.sh $(if $(filter wasm,$*),wasm,cross)
+	@tools/deps.sh $*
 	@tools/cross/build.sh $* $(JOBS)
 # No more than a syntax check: Debian has no SDK for it.
 cross-macos:
-	@tools/deps.sh cross test
+	@tools/deps.sh macos
 	@tools/cross/macos.sh
 
 # build/wasm/lunarray.js and lunarray.wasm: the library for web pages.

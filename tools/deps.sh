@@ -3,18 +3,23 @@
 # build: to build; test: to run the suite; rock: what only continuous
 # integration has, LuaRocks and CMake; deb: to make Debian packages;
 # mpi: for lunarray.mpi; docs: the manual in HTML; browser: to look at it;
-# cross: to build for other systems and run there; wasm: for web pages (110 MB
-# of packages, 850 unpacked); python: NumPy, to which the suite gives files,
-# and takes some from it.
+# cross: to build for other systems and run there, or aarch64, mingw, musl,
+# macos alone; wasm: for web pages (200 MB of packages, 1.3 GB unpacked);
+# python: NumPy, to which the suite gives files, and takes some from it.
 set -u
 build="gcc libc6-dev make pkg-config lua5.4 liblua5.4-dev libsleef-dev"
 build="$build libedit-dev zlib1g-dev libstb-dev libopenblas0-pthread"
 rock="luarocks cmake"
 mpi="openmpi-bin libopenmpi-dev"
 deb="debhelper dpkg-dev fakeroot lintian cpio"
-cross="gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user dpkg-dev"
-cross="$cross gcc-mingw-w64-x86-64-posix wine wine64 musl-tools lua-dkjson"
-wasm="emscripten nodejs dpkg-dev lua-dkjson"
+target="make lua5.4 lua-dkjson libstb-dev dpkg-dev"
+aarch64="$target gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user"
+mingw="$target gcc-mingw-w64-x86-64-posix wine wine64"
+musl="$target gcc libc6-dev musl-tools"
+macos="clang musl-tools libc6-dev liblua5.4-dev zlib1g-dev libstb-dev"
+macos="$macos pkg-config"
+cross="$aarch64 $mingw $musl"
+wasm="$target emscripten nodejs"
 docs="cmark-gfm"
 browser="chromium nodejs"
 python="python3-numpy"
@@ -29,6 +34,10 @@ for part in "$@"; do
     rock) wanted="$wanted $rock" ;;
     deb) wanted="$wanted $deb" ;;
     cross) wanted="$wanted $cross" ;;
+    aarch64) wanted="$wanted $aarch64" ;;
+    mingw) wanted="$wanted $mingw" ;;
+    musl) wanted="$wanted $musl" ;;
+    macos) wanted="$wanted $macos" ;;
     wasm) wanted="$wanted $wasm" ;;
     mpi) wanted="$wanted $mpi" ;;
     docs) wanted="$wanted $docs" ;;
@@ -57,6 +66,15 @@ present() {
     python3-*) python3 -c "import ${1#python3-}" ;;
     debhelper) command -v dh ;;
     dpkg-dev) command -v dpkg-buildpackage ;;
+    gcc-aarch64-linux-gnu) command -v aarch64-linux-gnu-gcc ;;
+    libc6-dev-arm64-cross) echo '#include <stdio.h>' |
+        aarch64-linux-gnu-gcc -E - ;;
+    qemu-user) command -v qemu-aarch64 ;;
+    gcc-mingw-w64-x86-64-posix) command -v x86_64-w64-mingw32-gcc-posix ;;
+    wine|wine64) command -v wine ;;
+    musl-tools) command -v musl-gcc ;;
+    emscripten) command -v emcc ;;
+    nodejs) command -v node ;;
     openmpi-bin) command -v mpirun ;;
     libopenmpi-dev) command -v mpicc ;;
     libopenblas0-pthread) false ;;
@@ -91,6 +109,7 @@ for package in $wanted; do
             grep -q -e 'liblapack\.so\.3 ' -e 'libopenblas\.so\.0 ' &&
             continue ;;
     esac
+    case "$missing " in *" $package "*) continue ;; esac
     present "$package" || missing="$missing $package"
 done
 [ -z "$missing" ] && exit 0
