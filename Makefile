@@ -249,8 +249,8 @@ $(CPP_EXAMPLES): $(BUILD)/examples/%: examples/%.cpp include/lunarray.hpp $(STAT
 	$(Q)$(CXX) -std=c++17 -Wall -Wextra -Iinclude $(LUA_CFLAGS) $(OPT) $(CXXFLAGS) $< $(STATIC) -o $@ $(LUA_LIBS) $(LIBS)
 examples: $(EXAMPLES) $(CPP_EXAMPLES)
 
-# A frame of particles next to a loop in C, and what calls of a host cost.
-HOST_BENCHES := $(addprefix $(BUILD)/bench/,particles hosts)
+# A frame of particles next to a loop in C, what calls of a host cost, fields of structs.
+HOST_BENCHES := $(addprefix $(BUILD)/bench/,particles hosts fields)
 $(HOST_BENCHES): $(BUILD)/bench/%: bench/%.c $(STATIC)
 	@mkdir -p $(@D)
 	$(call say,LD,$@)

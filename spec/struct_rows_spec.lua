@@ -18,6 +18,7 @@ local ops = {
   mul = function(a, b) return a:mul_(b) end,
   div = function(a, b) return a:div_(b) end,
   scaled = function(a, b) return a:add_(b, {alpha = 0.3}) end,
+  swapped = function(a, b) return la.sub(b, a, {out = a}) end,
   maximum = function(a, b) return la.maximum(a, b, {out = a}) end,
   copy = function(a, b) return a:copy_(b) end,
 }
@@ -38,11 +39,17 @@ local function check(dtype, n, w, structs)
   for op, f in pairs(ops) do
     for kind, other in pairs(others) do
       local skip = dtype == "int32" and (op == "div" or op == "scaled")
-        or kind == "number" and (op == "maximum" or op == "copy")
+        or kind == "number" and (op == "maximum" or op == "copy"
+                                 or op == "swapped")
       if not skip then
         local b = other(m)
-        if kind ~= "number" then b = b:clone() end
-        local plain = f(m[{{}, first}]:clone(), b)
+        local whole = b         -- no rows: as many elements as the field has
+        if kind ~= "number" then
+          b = b:clone()
+          whole = b:expand(n, w):contiguous()
+        end
+        local plain = f(m[{{}, first}]:clone(), whole)
+        assert.equal(bits(plain), bits(f(m[{{}, first}]:clone(), b)), kind)
         local expected = with_field(m, 1, w, plain)
         local got = m:clone()
         f(got[{{}, first}], other(got))

@@ -13,6 +13,7 @@
 #define LA_SIMD_KEEP_ORDER_H
 
 #include "simd/generic.h"
+#include "simd/short_rows.h"
 
 static inline f32v f32_ordered(f32v a)
 {
@@ -28,6 +29,21 @@ static inline f64v f64_ordered(f64v a)
 #endif
     return a;
 }
-#define vordered(a) VPICK_(a, ordered)(a)
+
+/* Rows of structs come one by one: in order as they are. */
+#if VEC_BYTES > 16
+static inline f32r f32_row_ordered_(f32r a) { return a; }
+#define F32_ROW_ORDERED_ f32r: f32_row_ordered_,
+#else
+#define F32_ROW_ORDERED_
+#endif
+#if VEC_BYTES != 32
+static inline f64r f64_row_ordered_(f64r a) { return a; }
+#define F64_ROW_ORDERED_ f64r: f64_row_ordered_,
+#else
+#define F64_ROW_ORDERED_
+#endif
+#define vordered(a) _Generic((a), F32_ROW_ORDERED_ F64_ROW_ORDERED_ \
+    f32v: f32_ordered, f64v: f64_ordered)(a)
 
 #endif

@@ -414,9 +414,18 @@ static char *repeat_in_row(char *hold, const char *p, int n, int size)
     return hold;
 }
 
+/* How the second of two inputs is read, whose element and row are 'inner' and
+** 'outer' bytes apart. */
+static row_way find_way(int64_t inner, int64_t outer, bool single)
+{
+    if (single) return inner == 0 ? ROW_NUMBER : ROW_PLAIN;
+    return inner != 0 ? ROW_PLAIN : outer == 0 ? ROW_NUMBER : ROW_COLUMN;
+}
+
 /* A single strided run is rows of one element; so is one with a strided input.
 ** (A contiguous output is filled by whole vectors from packed blocks.) Rows of
-** two to four elements must be runs, or one number for all. */
+** two to four elements must be runs, or a number; one number for all, but for
+** the second input. */
 static bool find_short_rows(char **data, const int64_t *strides, int64_t n0,
                             int64_t n1, int ninputs, int size, short_rows *r)
 {
@@ -426,10 +435,13 @@ static bool find_short_rows(char **data, const int64_t *strides, int64_t n0,
                : n0 < 2 || n0 > 4 || n1 < 4 || strides[0] != size) return false;
     r->width = single ? 1 : (int)n0;
     r->n = single ? n0 : n1;
+    r->second = ninputs == 2 ? find_way(strides[2], outer[2], single)
+                             : ROW_PLAIN;
     for (int k = 0; k <= ninputs; k++) {
         r->data[k] = data[k];
         r->step[k] = single ? strides[k] : outer[k];
         if (single || strides[k] == size) continue;
+        if (k == 2 && r->second != ROW_PLAIN) continue;
         if (strides[k] != 0 || outer[k] != 0) return false;
         r->data[k] = repeat_in_row(r->hold[k - 1], data[k], r->width, size);
     }

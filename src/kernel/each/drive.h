@@ -157,12 +157,17 @@ static inline cursor cursor_at(const char *p, unsigned bit, int64_t step)
 
 /* --- short rows --- */
 
+/* How the second input of a row is read: as rows, as one number for all, or as
+** one of its own for each row, at any step. */
+typedef enum row_way { ROW_PLAIN, ROW_NUMBER, ROW_COLUMN } row_way;
+
 /* A loop over 'n' rows of 'width' elements, 1 to 4, 'step' bytes apart: fields
-** of structs. An input that repeats lies in 'hold', its step is 0. */
+** of structs. A first input that repeats lies in 'hold', its step is 0. */
 typedef struct short_rows {
     char *data[MAX_INPUTS + 1];
     int64_t step[MAX_INPUTS + 1], n;
     int width;
+    row_way second;
     char hold[MAX_INPUTS][4 * sizeof(double)];
 } short_rows;
 

@@ -46,36 +46,39 @@ void copy_row_by_row(char **data, const int64_t *s, size_t row, int64_t n1)
         copy_short(to, from, row);
 }
 
-/* Rows of three words of four or eight bytes, through registers. Into rows that
-** follow each other a fourth lane may be written: the next row comes after. */
-#if SHORT_ROWS
+/* Rows of three words of four or eight bytes: through a vector where one
+** instruction loads three, else two and one. Into rows that follow each other a
+** fourth lane may be written: the next row comes after. */
+#if defined(__AVX2__)
+#define MOVE_THREE(lane, size, to, from)                                    \
+    lane##_store_row(to, 3, lane##_load_row(from, 3))
+#define WIDER 1
+#else
+#define MOVE_THREE(lane, size, to, from)                                    \
+    (memcpy(to, from, 2 * size),                                            \
+     memcpy(to + 2 * size, from + 2 * size, size))
+#define WIDER 0
+#endif
 #define COPY_THREE(name, lane, size)                                        \
-static void name(char **data, const int64_t *s, int64_t n1)                 \
+static __attribute__((noinline)) ROW_SPEED                                  \
+void name(char **data, const int64_t *s, int64_t n1)                        \
 {                                                                           \
     char *to = data[0];                                                     \
     const char *from = data[1];                                             \
     const int64_t t1 = s[2], f1 = s[3];                                     \
-    if (t1 == 3 * size)                                                     \
+    if (WIDER && t1 == 3 * size)                                            \
         for (; n1 > 1; n1--, to += 3 * size, from += f1) {                  \
             __builtin_prefetch(from + AHEAD);                               \
             lane##_store_row(to, 4, lane##_load_row(from, 3));              \
         }                                                                   \
     for (; n1 > 0; n1--, to += t1, from += f1)                              \
-        lane##_store_row(to, 3, lane##_load_row(from, 3));                  \
+        MOVE_THREE(lane, size, to, from);                                   \
 }
 COPY_THREE(copy_three_4, f32, 4)
 COPY_THREE(copy_three_8, f64, 8)
 #undef COPY_THREE
-#else
-static void copy_three_4(char **data, const int64_t *s, int64_t n1)
-{
-    copy_row_by_row(data, s, 12, n1);
-}
-static void copy_three_8(char **data, const int64_t *s, int64_t n1)
-{
-    copy_row_by_row(data, s, 24, n1);
-}
-#endif
+#undef MOVE_THREE
+#undef WIDER
 
 /* Fields of structs: their usual sizes have loops of their own. */
 static void copy_short_rows(char **data, const int64_t *s, size_t row,
