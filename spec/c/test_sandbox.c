@@ -92,6 +92,7 @@ static const char *const endless[] = {
     "while true do ('x'):rep(1 << 20):upper():lower():reverse() end",
     "while true do ('%s'):format(('x'):rep(1 << 20)) end",
     "while true do utf8.len(('x'):rep(1 << 20)) end",
+    "while true do utf8.char(('x'):rep(100000):byte(1, -1)) end",
     /* tables */
     "local t = {} for i = 1, 1000 do t[i] = i end table.sort(t, function()"
     " while true do end end)",
@@ -173,6 +174,49 @@ static void slow_ones_end(void **state)
         la_set_deadline(k, 100000000);
         if (luaL_dostring(L, slow[i]) == LUA_OK) fail_msg("%s ended", slow[i]);
         assert_int_equal(la_token_code(k), LA_EDEADLINE);
+        la_token_release(k);
+        lua_close(L);
+    }
+}
+
+static int cancel(lua_State *L)
+{
+    la_cancel(lua_touserdata(L, lua_upvalueindex(1)));
+    return 0;
+}
+
+/* What one instruction does to a long string or a large table takes long: where
+** there are such, a script ends at the next one, on every thread of Lua. And
+** once it has ended nothing that is to be closed works any more. */
+static void long_operands_end_soon(void **state)
+{
+    static const char *const scripts[] = {
+        "local s = ('x'):rep(1 << 23) cancel() n = 1",
+        "local s = ('x'):rep(1 << 21) s = s .. s cancel() n = 1",
+        "local t = {} for i = 1, 1 << 23 do t[i] = i end cancel() n = 1",
+        "local s = coroutine.wrap(function() return ('x'):rep(1 << 23) end)()"
+        " cancel() n = 1",
+        "local c = coroutine.wrap(function() coroutine.yield() cancel() n = 1"
+        " end) c() local s = ('x'):rep(1 << 23) c()",
+        "coroutine.wrap(function() local s = ('x'):rep(1 << 23) cancel() n = 1"
+        " end)()",
+        "local mt = {__close = function() n = 1 end} local function deep(i)"
+        " local x <close> = setmetatable({}, mt) if i > 0 then deep(i - 1)"
+        " else cancel() while true do end end end deep(100)"
+    };
+    for (size_t i = 0; i < sizeof(scripts) / sizeof(*scripts); i++) {
+        lua_State *L = open_with(0, 0);
+        la_token *k = la_token_of(L);
+        lua_pushlightuserdata(L, k);
+        lua_pushcclosure(L, cancel, 1);
+        lua_setglobal(L, "cancel");
+        if (luaL_dostring(L, scripts[i]) == LUA_OK)
+            fail_msg("%s ended", scripts[i]);
+        assert_int_equal(la_token_code(k), LA_ECANCEL);
+        if (lua_getglobal(L, "n") != LUA_TNIL)
+            fail_msg("%s went on", scripts[i]);
+        la_token_clear(k);          /* and then works as before */
+        run(L, "n = coroutine.wrap(function() return ('x'):rep(9) end)()");
         la_token_release(k);
         lua_close(L);
     }
@@ -357,7 +401,10 @@ static void nothing_shows_an_address(void **state)
            " local _, e = pcall(f, v) look(e) _, e = pcall(f, {v}) look(e)"
            " _, e = pcall(f, 1, {device = v}) look(e)"
            " _, e = pcall(f, 1, {dtype = v}) look(e) end"
-           " look(select(2, pcall(string.format, '%d', v))) end"
+           " look(select(2, pcall(string.format, '%d', v)))"
+           " look(select(2, pcall(function() return la.ones(1) .. v end)))"
+           " look(select(2, pcall(function() return v .. la.ones(1) end)))"
+           " look(select(2, pcall(la.tensor, {1, 2, [v] = 3}))) end"
            " assert(math.randomseed() == nil)");
     lua_close(L);
 }
@@ -522,6 +569,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(endless_ones_end),
         cmocka_unit_test(slow_ones_end),
+        cmocka_unit_test(long_operands_end_soon),
         cmocka_unit_test(memory_is_limited),
         cmocka_unit_test(tensors_are_charged),
         cmocka_unit_test(memory_is_counted),

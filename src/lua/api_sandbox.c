@@ -7,7 +7,7 @@
 #include "lua/sandbox.h"
 
 /* The main thread of Lua has the hook, and the one that runs; coroutines get it
-** from the thread that makes them. */
+** from the thread that makes them, or when they run. */
 static int open_closed(lua_State *L)
 {
     la_close_unsafe(L);
@@ -17,8 +17,9 @@ static int open_closed(lua_State *L)
     s->steps_left = LA_GUARD_STEPS;
     s->context.zero_memory = true;
     la_open_protected(L);
-    la_guard_thread(s->main);
-    la_guard_thread(L);
+    la_guard_thread(s, s->main);
+    la_guard_thread(s, L);
+    s->pulse->thread = s->main;
     return 0;
 }
 

@@ -62,6 +62,7 @@ typedef struct la_state {
     lua_State *main;        /* the main thread */
     lua_State *running;     /* the thread that is inside backward */
     int64_t steps_left;     /* of C in a sandbox, lua/guard.h */
+    struct la_pulse *pulse; /* of a sandbox's hook, lua/guard.h; or NULL */
     /* of la_limits: for la.load in a sandbox; NULL: no files */
     int (*open)(void *context, const char *name, la_source *source);
     void *open_context;

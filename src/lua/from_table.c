@@ -15,6 +15,7 @@
 #include "base/pool.h"
 #include "lua/build_options.h"
 #include "lua/from_table.h"
+#include "lua/sandbox.h"
 #include "tensor/hash.h"
 #include "tensor/remote.h"
 #include "tensor/shape.h"
@@ -83,7 +84,7 @@ static void raise_odd_key(walk *w, int d)
     const char *word = lua_type(L, -1) == LUA_TSTRING
         ? lua_tolstring(L, -1, &n) : NULL;
     word = word ? la_quote(word, n, quoted, sizeof(quoted))
-                : luaL_tolstring(L, -1, NULL);
+                : la_push_shown(L, -1);
     luaL_error(L, "bad argument #1 to '%s' (%s['%s']: a table of data has no "
                "such keys)", w->name, element_text(w, d), word);
 }

@@ -53,7 +53,21 @@ extern const luaL_Reg la_guarded_calls[], la_guarded_coroutines[],
     la_guarded_strings[], la_guarded_patterns[], la_guarded_tables[],
     la_guarded_utf8[];
 
-/* The hook that counts instructions, on this thread of Lua. */
-void la_guard_thread(lua_State *L);
+/* How often the hook that counts instructions runs. One instruction takes as
+** long as its operand is: it joins, compares or converts a string, or looks
+** through a table. So the hook comes more often once there are long ones.
+** 'thread' is the thread of Lua that runs, NULL when none may be touched. */
+typedef struct la_pulse {
+    lua_State *thread;
+    int often;              /* instructions between calls */
+} la_pulse;
+enum { LA_PULSE_MOST = 100 };
+/* Lua gets a block of so many bytes. Raises nothing, allocates nothing. */
+void la_pulse_block(la_pulse *p, bool string, size_t bytes);
+/* The hook, on this thread of Lua, from now on. */
+void la_guard_thread(la_state *s, lua_State *L);
+/* lua_resume of a thread with the hook; status as there. */
+int la_guard_resume(la_state *s, lua_State *co, lua_State *from, int n,
+                    int *results);
 
 #endif

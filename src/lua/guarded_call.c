@@ -128,7 +128,8 @@ static int resume(lua_State *L, lua_State *co, int n, const char *name)
         return -1;
     }
     lua_xmove(L, co, n);
-    int status = lua_resume(co, L, n, &results);
+    la_state *s = lua_touserdata(L, lua_upvalueindex(1));
+    int status = la_guard_resume(s, co, L, n, &results);
     bool failed = status != LUA_OK && status != LUA_YIELD;
     if (la_token_armed(g.token) && la_token_reached(g.token)) {
         if (failed) note_killed(L, co);
@@ -162,12 +163,11 @@ static int guarded_resume(lua_State *L)
     return n < 0 ? 2 : n + 1;
 }
 
-/* coroutine.create(f): with the hook, whatever made it. */
+/* coroutine.create(f); it gets the hook where it is resumed. */
 static int guarded_create(lua_State *L)
 {
     luaL_checktype(L, 1, LUA_TFUNCTION);
     lua_State *co = lua_newthread(L);
-    la_guard_thread(co);
     lua_pushvalue(L, 1);
     lua_xmove(L, co, 1);
     return 1;
@@ -244,12 +244,11 @@ static int finalize(lua_State *L)
     if (!s || la_token_reached(s->context.token)) return 0;
     if (luaL_getmetafield(L, 2, "__gc") != LUA_TFUNCTION) return 0;
     lua_State *co = lua_newthread(L);
-    la_guard_thread(co);
     lua_pushvalue(L, -2);
     lua_pushvalue(L, 2);
     lua_xmove(L, co, 2);
     int results;
-    lua_resume(co, L, 1, &results);
+    if (s->pulse) la_guard_resume(s, co, L, 1, &results);
     return 0;
 }
 
@@ -307,7 +306,8 @@ static int guarded_setmetatable(lua_State *L)
 
 /* ---- load ---- */
 
-enum { PIECE = 4096 };
+/* Short: each "or" looks through the jumps of all before it. */
+enum { PIECE = 128 };
 
 typedef struct source {
     la_guard guard;
@@ -339,7 +339,7 @@ static const char *read_piece(lua_State *L, void *context, size_t *n)
 }
 
 /* load(chunk, name, mode, env): text alone, whatever 'mode' says. The compiler
-** asks for a few kilobytes at a time, and between them the token is asked; an
+** asks for a line or two at a time, and between them the token is asked; an
 ** error of the reader ends lua_load with a status, so the token is asked once
 ** more. */
 static int guarded_load(lua_State *L)

@@ -8,6 +8,7 @@
 */
 #include "base/memory.h"
 #include "lua/autograd.h"
+#include "lua/sandbox.h"
 
 #include <string.h>
 
@@ -18,7 +19,7 @@ lua_State *la_lua_of(la_state *s)
 
 static int push_text(lua_State *L)
 {
-    luaL_tolstring(L, 1, NULL);
+    la_push_shown(L, 1);
     return 1;
 }
 

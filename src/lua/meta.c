@@ -10,6 +10,7 @@
 
 #include "lua/binding.h"
 #include "lua/attr.h"
+#include "lua/sandbox.h"
 
 /* x.name and x[key]; upvalue LA_UP_OWN is the table of methods. Every x:f()
 ** comes by here: the key on the top gives way to what it names. An unknown name
@@ -147,8 +148,8 @@ static int meta_concat(lua_State *L)
     if (la_to_handle(L, 1) && la_to_handle(L, 2))
         return luaL_error(L, "'..' makes strings; join tensors with "
                           "la.cat({a, b}, dim)");
-    luaL_tolstring(L, 1, NULL);
-    luaL_tolstring(L, 2, NULL);
+    la_push_shown(L, 1);
+    la_push_shown(L, 2);
     lua_concat(L, 2);
     return 1;
 }

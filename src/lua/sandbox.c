@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/os.h"
 #include "base/runtime.h"
 #include "lua/guard.h"
 
@@ -45,10 +46,19 @@ bool la_has_address(lua_State *L, int index)
 
 void la_push_text(lua_State *L, int index)
 {
+    index = lua_absindex(L, index);
     if (!la_has_address(L, index))
         luaL_tolstring(L, index, NULL);
     else if (luaL_getmetafield(L, index, "__name") != LUA_TSTRING)
         lua_pushstring(L, luaL_typename(L, index));
+}
+
+const char *la_push_shown(lua_State *L, int index)
+{
+    la_state *s = la_state_of(L);
+    if (!s || !s->sandboxed) return luaL_tolstring(L, index, NULL);
+    la_push_text(L, index);
+    return lua_tostring(L, -1);
 }
 
 /* tostring(value) */
@@ -59,10 +69,17 @@ static int text_of(lua_State *L)
     return 1;
 }
 
-/* math.randomseed(x, y): Lua's tells the seed that it takes by itself, part of
-** which is an address. */
+/* math.randomseed(x, y): Lua's takes by itself, and tells, a seed part of which
+** is an address; a script can work it out from a few numbers, too. */
 static int seed(lua_State *L)
 {
+    lua_Integer own[2] = {0, 0};
+    if (lua_isnone(L, 1)) {
+        la_os_random(own, sizeof own);
+        lua_settop(L, 0);
+        lua_pushinteger(L, own[0]);
+        lua_pushinteger(L, own[1]);
+    }
     lua_pushvalue(L, lua_upvalueindex(LA_GUARD_OWN));
     lua_insert(L, 1);
     lua_call(L, lua_gettop(L) - 1, 0);
@@ -149,6 +166,10 @@ static void replace_all(lua_State *L)
     replace_in(L, LUA_COLIBNAME, la_guarded_coroutines);
     replace_in(L, LUA_UTF8LIBNAME, la_guarded_utf8);
     replace_in(L, LUA_MATHLIBNAME, maths);
+    lua_getglobal(L, LUA_MATHLIBNAME);
+    lua_getfield(L, -1, "randomseed");      /* what it has begun with goes */
+    lua_call(L, 0, 0);
+    lua_pop(L, 1);
 }
 
 int la_close_unsafe(lua_State *L)
@@ -190,6 +211,7 @@ typedef struct counted {
     lua_Alloc fn;
     void *context, *last;       /* the host's; the state's own block */
     la_token *token;
+    la_pulse pulse;
 } counted;
 
 /* lua_Alloc: of a new block 'before' is the type of its object.
@@ -207,6 +229,7 @@ static void *allocate(void *context, void *block, size_t before, size_t after)
     }
     if (after > have && la_token_charge_lua(c->token, after - have))
         return NULL;
+    if (after > have) la_pulse_block(&c->pulse, string, after);
     void *fresh = c->fn(c->context, block, before, after);
     if (after > have && !fresh) la_token_uncharge_lua(c->token, after - have);
     if (after < have) la_token_uncharge_lua(c->token, have - after);
@@ -223,7 +246,8 @@ la_status la_count_memory(lua_State *L, size_t limit)
 {
     void *context;
     lua_Alloc fn = lua_getallocf(L, &context);
-    la_token *k = la_state_of(L)->context.token;
+    la_state *s = la_state_of(L);
+    la_token *k = s->context.token;
     if (fn == allocate) {
         la_token_set_cap(k, limit);
         return LA_OK;
@@ -233,7 +257,9 @@ la_status la_count_memory(lua_State *L, size_t limit)
     lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_MAINTHREAD);
     void *last = lua_getextraspace(lua_tothread(L, -1));
     lua_pop(L, 1);
-    *c = (counted){fn, context, last, la_token_retain(k)};
+    *c = (counted){fn, context, last, la_token_retain(k),
+                   {NULL, LA_PULSE_MOST}};
+    s->pulse = &c->pulse;
     size_t now = ((size_t)lua_gc(L, LUA_GCCOUNT) << 10)
         + (size_t)lua_gc(L, LUA_GCCOUNTB);
     la_token_charge_lua(k, now);

@@ -26,5 +26,8 @@ la_status la_open_by(lua_State *L, lua_CFunction opens);
 bool la_has_address(lua_State *L, int index);
 /* The text of a value, pushed: the name of its type where it has no other. */
 void la_push_text(lua_State *L, int index);
+/* The text of luaL_tolstring, but in a sandbox that of la_push_text. Borrowed
+** from the value that is pushed. */
+const char *la_push_shown(lua_State *L, int index);
 
 #endif

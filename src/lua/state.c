@@ -10,6 +10,7 @@
 #include "lua/autograd.h"
 #include "lua/binding.h"
 #include "lua/embed.h"
+#include "lua/guard.h"
 #include "lua/index.h"
 
 /* The state's key in the registry: a string could not be made when memory is
@@ -41,6 +42,7 @@ static int state_gc(lua_State *L)
     la_state *s = lua_touserdata(L, 1);
     la_runtime *rt = s->context.runtime;
     la_passage before = la_enter_runtime(rt);
+    if (s->pulse) s->pulse->thread = NULL;
     la_drop_scopes(s);
     la_cut_ties(s);
     la_token_release(s->context.token);

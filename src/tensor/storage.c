@@ -16,6 +16,7 @@
 
 #include "base/context.h"
 #include "base/memory.h"
+#include "base/pool.h"
 #include "base/runtime.h"
 
 static const char too_big[] = "size overflow: %lld bytes asked, the most is "
@@ -148,6 +149,19 @@ static la_status move_remote(la_storage *s, int64_t nbytes)
     return LA_OK;
 }
 
+/* n bytes, zeros where 'from' is NULL. Asks now and then whether to stop: LA_OK
+** or why. */
+static la_status move_pieces(char *to, const char *from, int64_t n)
+{
+    const int64_t piece = (int64_t)1 << 24;
+    int64_t i = 0;
+    for (int64_t end; (end = la_poll_part(i, n, piece)) > i; i = end) {
+        if (from) memcpy(to + i, from + i, (size_t)(end - i));
+        else memset(to + i, 0, (size_t)(end - i));
+    }
+    return i < n ? la_poll() : LA_OK;
+}
+
 /* Move what fits into a block of its own and let go of the old data. Whoever
 ** makes it larger pays for it from then on. */
 static la_status move_data(la_storage *s, int64_t nbytes)
@@ -160,10 +174,13 @@ static la_status move_data(la_storage *s, int64_t nbytes)
             return LA_ENOMEM;
     }
     int64_t kept = nbytes < s->nbytes ? nbytes : s->nbytes;
-    if (kept > 0 && s->data)
-        memcpy(fresh, s->data, (size_t)kept);
-    if (la_ctx()->zero_memory && nbytes > kept)
-        memset(fresh + kept, 0, (size_t)(nbytes - kept));
+    la_status status = s->data ? move_pieces(fresh, s->data, kept) : LA_OK;
+    if (!status && la_ctx()->zero_memory && nbytes > kept)
+        status = move_pieces(fresh + kept, NULL, nbytes - kept);
+    if (status) {
+        la_mem_free(fresh, (size_t)nbytes);
+        return status;
+    }
     data_free(s);
     s->flags &= ~(uint32_t)LA_S_INLINE;
     s->data = fresh;

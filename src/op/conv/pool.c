@@ -13,6 +13,7 @@
 #include "base/context.h"
 #include "iter/items.h"
 #include "op/conv/conv.h"
+#include "op/move/copy.h"
 #include "op/view/view.h"
 #include "tensor/shape.h"
 
@@ -362,8 +363,7 @@ static la_status run_back(la_frame *f, const la_pooling *what, plane_fn fn,
     s.pool.divisor = what->divisor;
     s.pool.index = index ? (int64_t *)la_data(index) : NULL;
     s.run = fn;
-    if (out->numel) memset(la_data(out), 0, (size_t)out->numel
-                           * la_itemsize(out));
+    LA_TRY(la_zero_data(out));
     return run(&s, (la_dtype)out->dtype);
 }
 

@@ -3,10 +3,11 @@
 ** avg_pool and their adaptive forms), lp_pool, and im2col / col2im, which have
 ** kernels.
 */
-#include <string.h>
-
+#include "iter/items.h"
+#include "iter/iter.h"
 #include "op/conv/conv.h"
 #include "op/matmul/matmul.h"
+#include "op/move/copy.h"
 #include "op/view/view.h"
 #include "tensor/shape.h"
 
@@ -228,27 +229,58 @@ la_status la_meta_im2col(la_frame *f)
     return la_set_output(f, 0, lead + 2, sizes, NULL, (la_dtype)t->dtype);
 }
 
-/* Every image of the batch; 'image' has 3 or 4 dims, 'cols' is contiguous. */
-static void each_image(const la_tensor *image, const la_tensor *cols,
-                       la_columns *c, bool gather)
+/* Channels of all images, in their order; 'cols' is contiguous. */
+typedef struct channels_job {
+    la_columns c;           /* of the first one */
+    void (*run)(const la_columns *);
+    int64_t size;           /* bytes of an element */
+    int64_t channels, next; /* of an image; bytes to the next one */
+    int64_t rows, some;     /* of windows; so many between two polls */
+} channels_job;
+
+/* Channels begin .. end-1. Nothing of another one is written. */
+static void run_channels(int64_t begin, int64_t end, void *context)
+{
+    const channels_job *j = context;
+    int64_t line = j->c.w[2].out * j->size;
+    la_columns c = j->c;
+    for (int64_t i = begin; i < end; i++) {
+        char *cols = j->c.cols + i * taps_of(&c) * c.col_step * j->size;
+        c.image = j->c.image + i / j->channels * j->next
+            + i % j->channels * c.image_step[0] * j->size;
+        for (int64_t r = 0; (c.r1 = la_poll_part(r, j->rows, j->some)) > r;
+             r = c.r1) {
+            c.r0 = r;
+            c.cols = cols + r * line;
+            j->run(&c);
+        }
+    }
+}
+
+/* Every image of the batch; 'image' has 3 or 4 dims. LA_EINTR or LA_OK. */
+static la_status each_image(const la_tensor *image, const la_tensor *cols,
+                            la_columns *c, bool gather)
 {
     const la_column_kernels *ker = &(*LA_STUB(columns))[image->dtype];
     int lead = image->ndim - 3;
     const int64_t *step = la_strides(image) + lead;
     int64_t count = lead ? la_sizes(image)[0] : 1;
     int64_t size = (int64_t)la_itemsize(image);
-    c->channels = la_sizes(image)[lead];
-    c->image_step[0] = step[0];
-    c->image_step[1] = 0;
-    c->image_step[2] = step[1];
-    c->image_step[3] = step[2];
-    for (int64_t n = 0; n < count; n++) {
-        c->image = la_data(image) + (lead ? n * step[-1] * size : 0);
-        c->cols = la_data(cols)
-            + n * c->channels * taps_of(c) * c->col_step * size;
-        if (gather) ker->gather(c);
-        else ker->scatter(c);
-    }
+    int64_t all = la_sizes(image)[lead];
+    int64_t work = 1 + taps_of(c) * c->w[2].out;            /* of a row */
+    channels_job j = {*c, gather ? ker->gather : ker->scatter, size, all,
+                      lead ? step[-1] * size : 0, c->r1,
+                      LA_POLL_ELEMENTS / work + 1};
+    j.c.channels = 1;
+    j.c.image_step[0] = step[0];
+    j.c.image_step[1] = 0;
+    j.c.image_step[2] = step[1];
+    j.c.image_step[3] = step[2];
+    j.c.image = la_data(image);
+    j.c.cols = la_data(cols);
+    work *= 1 + j.rows;
+    return la_iter_items(count * all, LA_GRAIN / work + 1,
+                         LA_POLL_ELEMENTS / work + 1, run_channels, &j);
 }
 
 /* The input may have any strides. */
@@ -258,8 +290,7 @@ la_status la_impl_im2col(la_frame *f)
     la_columns c;
     if (out->numel == 0) return LA_OK;
     LA_TRY(image_windows(f, 1, la_sizes(t) + t->ndim - 2, &c));
-    each_image(t, out, &c, true);
-    return LA_OK;
+    return each_image(t, out, &c, true);
 }
 
 /* col2im(columns, output_size, kernel, dilation, padding, stride): the adjoint
@@ -295,7 +326,6 @@ la_status la_impl_col2im(la_frame *f)
     if (out->numel == 0) return LA_OK;
     LA_TRY(la_as_contiguous(la_arg(f, 0), &cols));
     LA_TRY(image_windows(f, 2, la_sizes(out) + out->ndim - 2, &c));
-    memset(la_data(out), 0, (size_t)out->numel * la_itemsize(out));
-    each_image(out, cols, &c, false);
-    return LA_OK;
+    LA_TRY(la_zero_data(la_result(f, 0)));
+    return each_image(out, cols, &c, false);
 }

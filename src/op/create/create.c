@@ -121,10 +121,10 @@ static la_status fill_result(la_frame *f, la_scalar value)
 ** caller's: in a sandbox they are zero. An 'out' keeps its own. */
 static la_status leave_elements(la_frame *f)
 {
-    const la_storage *s = la_result(f, 0)->storage;
-    if (la_ctx()->zero_memory && f->form == LA_FUNCTIONAL && s->data)
-        memset(s->data, 0, (size_t)s->nbytes);
-    return LA_OK;
+    la_storage *s = la_result(f, 0)->storage;
+    if (!la_ctx()->zero_memory || f->form != LA_FUNCTIONAL
+        || (s->flags & LA_S_NEW_ZERO)) return LA_OK;
+    return la_zero_storage(s);
 }
 
 /* empty(size, options): uninitialised memory. */

@@ -19,6 +19,8 @@ la_status la_fill_check(la_dtype dtype, const la_scalar *value);
 /* Zero bytes over the whole of a tensor that was just made (contiguous or
 ** dense, its storage its own). */
 la_status la_zero_data(la_tensor *dst);
+/* The whole of a storage, whatever its tensors look at. */
+la_status la_zero_storage(la_storage *s);
 
 /* Copy the names of 'from' to 'to' (same number of dims). */
 void la_copy_names(la_tensor *to, const la_tensor *from);

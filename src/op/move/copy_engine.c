@@ -364,6 +364,11 @@ la_status la_fill_data(la_tensor *dst, const la_scalar *value)
     return la_iter_for_each(&it, loop, element, LA_GRAIN);
 }
 
+la_status la_zero_storage(la_storage *s)
+{
+    return s->data ? run_bytes(s->data, NULL, s->nbytes) : LA_OK;
+}
+
 /* dst is dense: its elements are one run of bytes, and all bits 0 is 0 in every
 ** dtype. */
 la_status la_zero_data(la_tensor *dst)

@@ -9,6 +9,7 @@
 #include "iter/items.h"
 #include "op/composite.h"
 #include "op/conv/conv.h"
+#include "op/move/copy.h"
 #include "tensor/shape.h"
 
 #define LA_ROWS "op/def/quantize.def"
@@ -233,10 +234,7 @@ la_status la_impl_quantized_dots(la_frame *f)
     LA_OWNED scale = NULL;
     LA_OWNED bias = NULL;
     if (out->numel == 0) return LA_OK;
-    if (la_arg(f, 0)->numel == 0) {
-        memset(la_data(out), 0, (size_t)out->numel * la_itemsize(out));
-        return LA_OK;
-    }
+    if (la_arg(f, 0)->numel == 0) return la_zero_data(out);
     LA_TRY(la_as_contiguous(la_arg(f, 0), &x));
     LA_TRY(la_as_contiguous(la_arg(f, 1), &q));
     LA_TRY(la_as_contiguous(la_arg(f, 2), &scale));

@@ -11,6 +11,7 @@
 
 #include "iter/items.h"
 #include "op/conv/conv.h"
+#include "op/move/copy.h"
 #include "tensor/shape.h"
 
 #define LA_ROWS "op/def/vision.def"
@@ -222,11 +223,9 @@ static la_status add_unit(void *context, int64_t u, char *scratch)
 }
 
 /* The nearest pixel stays the same as points move: results are zero. */
-static bool is_flat(const operands *o, la_tensor *out)
+static bool is_flat(const operands *o)
 {
-    if (o->mode != LA_SAMPLE_NEAREST || !o->direction) return false;
-    memset(la_data(out), 0, (size_t)out->numel * la_itemsize(out));
-    return true;
+    return o->mode == LA_SAMPLE_NEAREST && o->direction;
 }
 
 #define CHANNELS_TOGETHER 8   /* they share the work of finding the taps */
@@ -269,8 +268,8 @@ la_status la_impl_grid_sampler(la_frame *f)
 {
     operands o = operands_of(f, READ_GRID);
     held h;
-    if (la_result(f, 0)->numel == 0 || is_flat(&o, la_result(f, 0)))
-        return LA_OK;
+    if (la_result(f, 0)->numel == 0) return LA_OK;
+    if (is_flat(&o)) return la_zero_data(la_result(f, 0));
     la_status status = hold(&o, la_arg(f, READ_IMAGE), la_result(f, 0), &h);
     if (!status) {
         job j = job_of(&o, &h);
@@ -308,8 +307,8 @@ la_status la_impl_grid_sampler_grad_input(la_frame *f)
     la_tensor *out = la_result(f, 0);
     held h;
     if (out->numel == 0) return LA_OK;
-    memset(la_data(out), 0, (size_t)out->numel * la_itemsize(out));
-    if (la_arg(f, ADD_GRAD)->numel == 0 || is_flat(&o, out)) return LA_OK;
+    LA_TRY(la_zero_data(out));
+    if (la_arg(f, ADD_GRAD)->numel == 0 || is_flat(&o)) return LA_OK;
     la_status status = hold(&o, out, la_arg(f, ADD_GRAD), &h);
     if (!status) {
         job j = job_of(&o, &h);
@@ -343,8 +342,8 @@ la_status la_impl_grid_sampler_grad_grid(la_frame *f)
 {
     operands o = operands_of(f, SLOPE_GRID);
     held h;
-    if (la_result(f, 0)->numel == 0 || is_flat(&o, la_result(f, 0)))
-        return LA_OK;
+    if (la_result(f, 0)->numel == 0) return LA_OK;
+    if (is_flat(&o)) return la_zero_data(la_result(f, 0));
     la_status status = hold(&o, la_arg(f, SLOPE_IMAGE), la_arg(f, SLOPE_GRAD),
                             &h);
     if (!status) {
