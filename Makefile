@@ -332,11 +332,12 @@ EMBED_KERNELS = $(foreach s,$(KERNEL_SRC),$(foreach c,$(call source_caps,$(s)),\
   $(s):$(c):$(subst $(space),+,$(strip $(call served,$(c),$(call source_caps,$(s))))))) \
   $(foreach s,$(EXTENSION_SRC),$(s):$(call extension_of,$(s)))
 EMBED_TARGETS = $(foreach c,$(CAPS) $(EXTENSIONS),$(if $(CAP_$(c)),$(c)))
+EMBED_SYSTEMS = $(foreach o,linux macos wasm windows,$(o):$(subst $(space),+,$(OS_$(o))))
 EMBED_CAPS = ($(subst $(space),,$(foreach c,$(CAPS),1u<<LA_CAP_$(c)|))0)
 embed:
 	$(call say,EMBED,$(EMBED)/lunarray.c)
 	$(Q)$(LUA) tools/embed/embed.lua OUT='$(EMBED)' CC='$(CC)' CFLAGS='-Isrc -Iinclude $(LUA_CFLAGS)' \
-	  VERSION='$(VERSION)' CAPS='$(CAPS)' FAMILIES='$(FAMILIES)' CORE='$(CORE_SRC)' \
+	  VERSION='$(VERSION)' CAPS='$(CAPS)' FAMILIES='$(FAMILIES)' CORE='$(filter-out src/base/os_%,$(CORE_SRC))' SYSTEMS='$(EMBED_SYSTEMS)' \
 	  KERNELS='$(EMBED_KERNELS)' TARGETS='$(EMBED_TARGETS)' LUA_FILES='$(LUA_FILES)' \
 	  DEFINES='_GNU_SOURCE= LA_NO_SLEEF LA_NO_ZLIB LA_CAPS_BUILT=$(EMBED_CAPS) LA_VERSION_TEXT="$(VERSION)"'
 

@@ -1,8 +1,9 @@
 #!/bin/sh
 # build.sh TARGET [make's arguments]: builds the library for aarch64, mingw,
 # musl or wasm in build/cross/TARGET and runs the golden records there (under
-# qemu, wine and node). PAGE_ONLY=1: for wasm what pages load, and its check.
-# Several at once may run, of one target one after the other.
+# qemu, wine and node), and a sample with the library in one file, which is the
+# same for all (docs/embedding.md). PAGE_ONLY=1: for wasm what pages load, and
+# its check. Several at once may run, of one target one after the other.
 set -eu
 cd "$(dirname "$0")/../.."
 target=$1
@@ -19,6 +20,24 @@ page() {
         "$out/liblunarray.a" "$out/liblua.a" "$out/libz.a" $libs --no-entry \
         -sMODULARIZE -sEXPORT_NAME=lunarray -sALLOW_MEMORY_GROWTH \
         -sEXPORTED_RUNTIME_METHODS=ccall,cwrap,FS -o build/wasm/lunarray.js
+}
+
+# The one file of a few families, for every system; it is written anew where a
+# source is younger. Then it is compiled for the target, with a host.
+one_file() {
+    file=build/cross/embed/lunarray".c"
+    (
+        flock 8
+        if [ ! -f $file ] || [ -n "$(find Makefile src include lua \
+            tools/embed -newer $file)" ]; then
+            make --no-print-directory embed CAPS="default avx2" \
+                FAMILIES="matmul random io image" EMBED=build/cross/embed
+        fi
+    ) 8> "$top/lock"
+    $cc -O0 -w -Wno-psabi -Werror=implicit-function-declaration $flags \
+        -I"$out/include" -c $file -o "$out/lunarray.o"
+    $cc -static $host -Ibuild/cross/embed -I"$out/include" spec/embed/host.c \
+        "$out/lunarray.o" "$out/liblua.a" $libs -o "$single"
 }
 
 mkdir -p "$out"
@@ -41,6 +60,7 @@ make --no-print-directory CC="$cc" CAPS=default BUILD="build/cross/$target" \
 $cc $level -static $host -Iinclude -I"$out/include" tools/cross/host.c \
     "$out/liblunarray.a" "$out/liblua.a" "$out/libz.a" $libs -o "$program"
 [ $target != wasm ] || page
+[ -n "${PAGE_ONLY:-}" ] || one_file
 trap - EXIT
 exec >&6 2>&7 6>&- 7>&-
 
@@ -48,14 +68,17 @@ exec >&6 2>&7 6>&- 7>&-
 [ -z "${PAGE_ONLY:-}" ] || exit 0
 
 # Processes of wine outlive what they run: they get no lock.
-on_target() { $run "$program" "$@" 9>&-; }
+on_target() { $run "$@" 9>&-; }
+
+printf 'the one file: '
+on_target "$single" spec/embed/smoke.lua
 
 export LOCKSTEP_RECORDS="build/cross/$target/records"
 LC_ALL=C ls spec/golden/*.jsonl > "$LOCKSTEP_RECORDS"
 dkjson=$(lua5.4 -e 'print(package.searchpath("dkjson", package.path))')
 export LUA_PATH="./?.lua;lua/?.lua;lua/?/init.lua;$(dirname "$dkjson")/?.lua"
 unset LUA_CPATH || :
-on_target tools/cross/golden.lua "$LOCKSTEP_RECORDS"
+on_target "$program" tools/cross/golden.lua "$LOCKSTEP_RECORDS"
 
 # In lockstep mode (docs/lockstep.md) the target's bits are this machine's: of a
 # share of the operations, where there is a build to compare with.
@@ -64,7 +87,7 @@ if [ ! -f build/lunarray.so ]; then
     exit 0
 fi
 bits="spec/support/lockstep_bits.lua lockstep 2 ${LOCKSTEP:-3/40}"
-on_target $bits | tr -d '\r' > "$out/bits"
+on_target "$program" $bits | tr -d '\r' > "$out/bits"
 LUA_CPATH="build/?.so" lua5.4 $bits > "$out/bits.here"
 grep -v LAPACK "$out/bits" | cmp - "$out/bits.here" \
     || { diff "$out/bits" "$out/bits.here" | head -20; exit 1; }

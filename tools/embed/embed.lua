@@ -7,6 +7,7 @@
 --   VERSION, CAPS     for the title
 --   CORE, LUA_FILES   paths
 --   KERNELS           "path:capability:others+that+it+serves", ...
+--   SYSTEMS           "linux:posix+unix", ...: files of operating systems
 --   DEFINES           "NAME=VALUE", ...
 --   TARGETS           regions that are compiled for their target
 package.path = "tools/embed/?.lua;" .. package.path
@@ -14,6 +15,7 @@ local source = require("source")
 local scan = require("scan")
 local families = require("families")
 local renames = require("renames")
+local systems = require("systems")
 local text = require("text")
 local sorted = renames.sorted
 
@@ -45,11 +47,14 @@ end
 local function scanned(plan)
   write("scan.c", text.of(plan))
   local c = option.OUT .. "/scan.c"
-  local command = ("%s -E %s %s"):format(option.CC, option.CFLAGS or "", c)
+  local command = ("%s -E %s %s %s"):format(option.CC, option.CFLAGS or "",
+                                            plan.flags or "", c)
   local pipe = assert(io.popen(command))
   local content = pipe:read("a")
   assert(pipe:close(), command)
-  return scan.units(content, function(name) return name == c end)
+  local units = scan.units(content, function(name) return name == c end)
+  systems.scan(plan.systems, units)
+  return units
 end
 
 ---------------------------------------------------------------------------
@@ -190,6 +195,19 @@ local function rewriter(refused)
   end
 end
 
+-- What regions declare on processors without their extensions.
+local function add_portable(plan, units)
+  local targets = plan.targets
+  plan.targets, plan.flags = {}, "-U__SSE2__"
+  for id, unit in pairs(scanned(plan)) do
+    units[id] = units[id] or unit
+    for name, kind in pairs(unit.names) do
+      units[id].names[name] = units[id].names[name] or kind
+    end
+  end
+  plan.targets, plan.flags = targets, nil
+end
+
 -- Which rows are refused, and which paths are needed. Sources that are needed
 -- for a helper of theirs bring their rows along, and those may need more.
 local function choose(plan)
@@ -216,6 +234,7 @@ local function choose(plan)
     if path and not paths[path] then units[id] = nil end
   end
   plan.keep = function(path) return paths[path] end
+  add_portable(plan, units)
   plan.renames = renames.plan(units, plan.shared)
 end
 
@@ -244,6 +263,7 @@ end
 assert(os.execute("mkdir -p " .. option.OUT))
 local plan = {core = words(option.CORE), renames = {}, defines = defines_of{}}
 source.dropped["src/simd/intrinsics.h"] = true
+plan.systems = systems.read(option.SYSTEMS)
 read_families(plan.core)
 read_kernels(plan)
 plan.shared = source.shared_headers(plan.core, plan.kernels)

@@ -59,7 +59,9 @@ function renames.plan(units, shared)
     if id:sub(1, 1) ~= "<" and not shared[id] then
       for name, kind in pairs(units[id].names) do
         local completes = kind == "tag" and forward[name]
-        if counts[name] > 1 and not completes then
+        -- those of windows.h are not seen here: INT32, ERROR, ...
+        local capitals = kind == "constant" and name:match("^%u[%u%d_]*$")
+        if (counts[name] > 1 or capitals) and not completes then
           local set = result[where]
           if not set then
             number = number + 1

@@ -4,6 +4,7 @@
 --   keep(path)      is the source in it?
 --   renames         of renames.lua
 --   rewrite         of rows (source.lua), or nil
+--   systems         {path =, condition =}: sources between conditions
 --   defines         lines for the top
 --   lua, tail       the Lua modules; what stands at the end
 local source = require("source")
@@ -18,10 +19,11 @@ end
 local MACROS2 = "__AVX__ __AVX2__ __FMA__ __F16C__ __BMI2__"
 local MACROS512 = MACROS2 .. " __AVX512F__ __AVX512BW__ __AVX512DQ__"
   .. " __AVX512VL__ __AVX512CD__"
--- The features of a region, and the macros by which sources know them.
+-- The features of a region, and the macros by which sources know them. On other
+-- processors capabilities are left out, and ISA extensions are empty tables.
 text.targets = {
-  avx2 = {"avx2,fma,f16c,bmi2", MACROS2},
-  avx512 = {flags(""), MACROS512},
+  avx2 = {"avx2,fma,f16c,bmi2", MACROS2, is_x86 = true},
+  avx512 = {flags(""), MACROS512, is_x86 = true},
   avx512_bf16 = {flags(",avx512bf16"), MACROS512 .. " __AVX512BF16__"},
   amx = {flags(",avx512bf16,amx-tile,amx-bf16"),
          MACROS512 .. " __AVX512BF16__ __AMX_TILE__ __AMX_BF16__"},
@@ -29,31 +31,38 @@ text.targets = {
 
 -- gcc's macros follow its pragma (but not where it only preprocesses, as for a
 -- scan); clang's do not.
+local X86 = "#if defined(__x86_64__) || defined(__i386__)"
+
 local function open_region(w, cap, target, final)
+  if target and target.is_x86 then w:put(X86) end
   w:put("#define LA_CAP " .. cap)
   if not target then return end
+  w:put(X86)
   if final then w:put("#ifdef __clang__") end
   for macro in target[2]:gmatch("%S+") do
     w:put(("#ifndef %s\n#define %s 1\n#define LA_SET%s\n#endif")
           :format(macro, macro, macro))
   end
-  if not final then return end
+  if not final then return w:put("#endif") end
   w:put(('#pragma clang attribute push(__attribute__((target("%s"))), '
     .. "apply_to = function)"):format(target[1]))
   w:put("#else\n#pragma GCC push_options")
   local wide = target[1]:find("avx512f") and ",prefer-vector-width=512" or ""
-  w:put(('#pragma GCC target("%s%s")\n#endif'):format(target[1], wide))
+  w:put(('#pragma GCC target("%s%s")\n#endif\n#endif')
+        :format(target[1], wide))
 end
 
 local function close_region(w, target, final)
   w:put("#undef LA_CAP")
   if not target then return end
+  w:put(X86)
   if final then w:put("#ifdef __clang__\n#pragma clang attribute pop") end
   for macro in target[2]:gmatch("%S+") do
     w:put(("#ifdef LA_SET%s\n#undef %s\n#undef LA_SET%s\n#endif")
           :format(macro, macro, macro))
   end
   if final then w:put("#else\n#pragma GCC pop_options\n#endif") end
+  w:put(target.is_x86 and "#endif\n#endif" or "#endif")
 end
 
 local function put_renames(w, set)
@@ -86,6 +95,13 @@ local function complex_of(path)
   end
   return {}
 end
+
+local HIDE = [[
+#if defined(__GNUC__) && !defined(_WIN32)
+#pragma GCC visibility push(hidden)
+#endif
+]]
+local SHOW = HIDE:gsub("push%(hidden%)", "pop")
 
 local function put_unit(w, path, id, plan, outer)
   local set = plan.renames[id]
@@ -124,7 +140,8 @@ local function put_region(w, cap, plan, final)
       for _, other in ipairs(kernel.also) do
         also = also .. (" X(%s, n)"):format(other)
       end
-      w:put("#undef LA_CAP_ALSO\n#define LA_CAP_ALSO(X, n)" .. also)
+      w:put("#undef LA_CAP_ALSO\n" .. X86 .. "\n#define LA_CAP_ALSO(X, n)"
+        .. also .. "\n#else\n#define LA_CAP_ALSO(X, n)\n#endif")
       put_unit(w, kernel.path, kernel.path .. "@" .. cap, plan, outer)
     end
   end
@@ -152,6 +169,13 @@ local function body(plan, final)
     if plan.keep(path) then put_unit(w, path, path, plan) end
   end
   for _, cap in ipairs(plan.regions) do put_region(w, cap, plan, final) end
+  w:put(SHOW)
+  w.base = 1      -- within a condition: what they include stays where it is
+  for _, system in ipairs(plan.systems) do
+    w:put("#if " .. system.condition)
+    put_unit(w, system.path, system.path, plan)
+    w:put("#endif")
+  end
   return w
 end
 
@@ -167,6 +191,13 @@ local TOP = [[
 #pragma GCC diagnostic ignored "-Wpsabi"
 #pragma GCC optimize ("no-math-errno", "fp-contract=off")
 #endif]]
+-- Other processors have the lowest capability alone.
+local ELSEWHERE = [[
+#else
+#undef LA_CAPS_BUILT
+#define LA_CAPS_BUILT 1u
+#endif
+#ifdef _WIN32]]
 local INTRINSICS = [[
 #undef I
 #undef complex
@@ -182,14 +213,23 @@ function text.of(plan, final)
   local head = {plan.title or "", "#pragma LA_UNIT <head>"}
   for _, line in ipairs(plan.defines) do head[#head + 1] = line end
   head[#head + 1] = TOP
+  head[#head + 1] = X86
+  local target = plan.targets[plan.regions[1]]
+  if target and target.is_x86 then
+    head[#head + 1] = '#else\n#error "only for x86: no CAPS=default in it"\n'
+      .. "#endif\n" .. X86
+  end
+  head[#head + 1] = ELSEWHERE
+  for _, line in ipairs(source.lines_of("src/base/windows.h")) do
+    head[#head + 1] = line
+  end
+  head[#head + 1] = "#endif"
   for _, name in ipairs(w.systems) do
     if not LATE[name] then head[#head + 1] = ("#include <%s>"):format(name) end
   end
   head[#head + 1] = INTRINSICS
   local whole = table.concat(head, "\n") .. "\n"
-    .. table.concat(w.parts, "\n") .. "\n" .. (plan.tail or "")
-    .. "#if defined(__GNUC__) && !defined(_WIN32)\n"
-    .. "#pragma GCC visibility pop\n#endif\n"
+    .. table.concat(w.parts, "\n") .. "\n" .. HIDE .. (plan.tail or "") .. SHOW
   return final and whole:gsub("#pragma LA_UNIT [^\n]*\n", "") or whole
 end
 
