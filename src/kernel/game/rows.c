@@ -57,6 +57,9 @@ static inline f32v atan2_f32(f32v y, f32v x)
 }
 
 #define T float
+#define EXPONENT 0x7f800000u
+#define LEAST_POWER 0x1p-126f
+#define MOST_POWER 0x1p125f
 #define V f32v
 #define M i32v
 #define B u32v
@@ -66,6 +69,9 @@ static inline f32v atan2_f32(f32v y, f32v x)
 #define NAME(x) x##_f32
 #include "kernel/game/rows.inc"
 #define T double
+#define EXPONENT 0x7ff0000000000000u
+#define LEAST_POWER 0x1p-1022
+#define MOST_POWER 0x1p1021
 #define V f64v
 #define M i64v
 #define B u64v

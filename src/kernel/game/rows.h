@@ -22,7 +22,11 @@ typedef enum la_row_op {
     LA_ROW_IN,                /* component b of input a */
     LA_ROW_CONST,             /* number a of the pool, in every row */
     LA_ROW_ADD, LA_ROW_SUB, LA_ROW_MUL, LA_ROW_DIV,
-    LA_ROW_SQRT, LA_ROW_FLOOR,
+    LA_ROW_SQRT, LA_ROW_FLOOR, LA_ROW_ABS,
+    LA_ROW_MAX,               /* a > b ? a : b */
+    LA_ROW_POWER,             /* the largest power of two that is not above |a|,
+                              ** kept so far from both ends of the range that
+                              ** its reciprocal is exact; 1 of zero */
     LA_ROW_LT, LA_ROW_LE, LA_ROW_EQ,     /* truths; false for NaN */
     LA_ROW_AND, LA_ROW_OR,    /* of truths */
     LA_ROW_SELECT,            /* a is true ? b : c */

@@ -77,38 +77,66 @@ void la_write_compose(la_program *b)
     put_affine(b, m, t);
 }
 
+/* Columns of unit length, some of them zero: those are replaced so that all
+** three stand across each other. Of two, the first gets a vector across the
+** third; where all are zero they stay so. */
+static void complete(la_program *b, int c[3][3])
+{
+    int none[3], both[3], w[3], off[3], last[3][3];
+    for (int j = 0; j < 3; j++) none[j] = la_term_is_zero(b, 3, c[j]);
+    la_term_plus(b, 3, c[0], c[1], w);
+    la_term_plus(b, 3, w, c[2], w);       /* the only one, if it is */
+    la_term_off_axis(b, w, off);
+    la_term_cross(b, off, w, off);
+    la_term_unit(b, 3, off, 0, off);
+    for (int j = 0; j < 3; j++) {
+        both[j] = la_both(b, none[j], none[(j + 1) % 3]);
+        la_term_choose(b, 3, both[j], off, c[j], c[j]);
+    }
+    for (int j = 0; j < 3; j++) {
+        la_term_cross(b, c[(j + 1) % 3], c[(j + 2) % 3], last[j]);
+        la_term_choose(b, 3, none[j], last[j], c[j], last[j]);
+        la_term_choose(b, 3, both[j], c[j], last[j], last[j]);
+    }
+    memcpy(c, last, sizeof last);
+}
+
 /* Scales are the lengths of the columns, the first one negative where the
-** matrix mirrors; columns of length 0 stay zero. */
+** matrix mirrors. */
 void la_write_decompose(la_program *b)
 {
-    int m[9], columns[3][3], s[3], normal[3], q[4], r[9], zero, one;
-    zero = la_const(b, 0);
-    one = la_const(b, 1);
+    int m[9], columns[3][3], s[3], normal[3], q[4], r[9];
     read_linear(b, 0, m);
     for (int i = 0; i < 9; i++) columns[i % 3][i / 3] = m[i];
-    for (int j = 0; j < 3; j++) s[j] = la_term_length(b, 3, columns[j]);
-    la_term_cross(b, columns[1], columns[2], normal);
-    int mirror = la_less(b, la_term_dot(b, 3, columns[0], normal), zero);
-    s[0] = la_times(b, s[0], la_choose(b, mirror, la_const(b, -1), one));
     for (int j = 0; j < 3; j++) {
-        int by = la_choose(b, la_equals(b, s[j], zero), one, s[j]);
-        for (int i = 0; i < 3; i++)
-            r[3 * i + j] = la_over(b, columns[j][i], by);
+        s[j] = la_term_length(b, 3, columns[j]);
+        la_term_unit(b, 3, columns[j], 0, columns[j]);
     }
+    la_term_cross(b, columns[1], columns[2], normal);
+    int mirror = la_less(b, la_term_dot(b, 3, columns[0], normal),
+                         la_const(b, 0));
+    int sign = la_choose(b, mirror, la_const(b, -1), la_const(b, 1));
+    s[0] = la_times(b, s[0], sign);
+    la_term_times(b, 3, columns[0], sign, columns[0]);
+    complete(b, columns);
+    for (int i = 0; i < 9; i++) r[i] = columns[i % 3][i / 3];
     la_term_matrix_quat(b, r, q);
     for (int i = 0; i < 3; i++) la_put(b, la_in(b, 0, 4 * i + 3));
     la_term_put(b, 4, q);
     la_term_put(b, 3, s);
 }
 
+/* Rows are scaled first, so that no product of three leaves the range. */
 void la_write_inverse_affine(la_program *b)
 {
-    int m[9], c[9], r[9], t[3];
+    int m[9], c[9], r[9], t[3], power[3];
     read_linear(b, 0, m);
+    for (int i = 0; i < 3; i++)
+        power[i] = la_term_scaled(b, 3, m + 3 * i, m + 3 * i);
     find_cofactors(b, m, c);
     int det = la_term_dot(b, 3, m, c);
     for (int i = 0; i < 9; i++)
-        r[i] = la_over(b, c[i % 3 * 3 + i / 3], det);
+        r[i] = la_over(b, la_over(b, c[i % 3 * 3 + i / 3], det), power[i % 3]);
     for (int i = 0; i < 3; i++) t[i] = la_in(b, 0, 4 * i + 3);
     apply(b, r, t, t);
     for (int i = 0; i < 3; i++) t[i] = la_negate(b, t[i]);
@@ -230,6 +258,7 @@ void la_write_transform_normals(la_program *b)
     int m[9], c[9], v[LA_TERMS];
     read_linear(b, 0, m);
     la_term_in(b, 1, v);
+    la_term_scaled(b, 9, m, m);
     find_cofactors(b, m, c);
     int mirror = la_less(b, la_term_dot(b, 3, m, c), la_const(b, 0));
     apply(b, c, v, v);

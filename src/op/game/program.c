@@ -122,19 +122,9 @@ int la_negate(la_program *b, int x)
     return la_minus(b, la_const(b, 0), x);
 }
 
-int la_magnitude(la_program *b, int x)
-{
-    return la_choose(b, la_less(b, x, la_const(b, 0)), la_negate(b, x), x);
-}
-
 int la_lesser(la_program *b, int x, int y)
 {
     return la_choose(b, la_less(b, x, y), x, y);
-}
-
-int la_larger(la_program *b, int x, int y)
-{
-    return la_choose(b, la_less(b, y, x), x, y);
 }
 
 int64_t la_number_param(double x)
@@ -208,12 +198,23 @@ static void slopes(la_program *b, la_insn k, int g, int out[3])
         out[0] = la_negate(b, la_times(b, g, la_emit(b, LA_ROW_SIN, k.a, 0,
                                                      0)));
         break;
+    case LA_ROW_ABS: {
+        int minus = la_less(b, k.a, la_const(b, 0));
+        out[0] = la_choose(b, minus, la_negate(b, g), g);
+        break;
+    }
+    case LA_ROW_MAX: {
+        int first = la_less(b, k.b, k.a);
+        out[0] = where(b, first, g, false);
+        out[1] = where(b, first, g, true);
+        break;
+    }
     case LA_ROW_ATAN2: atan2_slopes(b, &k, g, &out[0], &out[1]); break;
     case LA_ROW_SELECT:
         out[1] = where(b, k.a, g, false);
         out[2] = where(b, k.a, g, true);
         break;
-    default: break;           /* no slope: constants, floor, truths, bits */
+    default: break;           /* no slope: constants, steps, truths, bits */
     }
 }
 
@@ -221,7 +222,8 @@ static void slopes(la_program *b, la_insn k, int g, int out[3])
 static bool has_slope(const la_program *b, int value)
 {
     int32_t op = b->list[value].op;
-    return op != LA_ROW_CONST && op != LA_ROW_FLOOR;
+    return op != LA_ROW_CONST && op != LA_ROW_FLOOR
+        && op != LA_ROW_POWER;
 }
 
 static void sweep(la_program *b, int32_t *adjoint, int32_t end)
@@ -267,6 +269,7 @@ static int operands_of(const la_insn *k)
     case LA_ROW_IN: case LA_ROW_CONST: case LA_ROW_SEED: return 0;
     case LA_ROW_SELECT: return 3;
     case LA_ROW_SQRT: case LA_ROW_FLOOR: case LA_ROW_SIN: case LA_ROW_COS:
+    case LA_ROW_ABS: case LA_ROW_POWER:
     case LA_ROW_NUMBER: case LA_ROW_UNIFORM: case LA_ROW_SLOPE:
     case LA_ROW_OUT: return 1;
     default: return 2;

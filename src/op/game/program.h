@@ -105,9 +105,15 @@ static inline int la_shift(la_program *b, int x, double by)
     return la_plus(b, x, la_const(b, by));
 }
 int la_negate(la_program *b, int x);            /* 0 - x */
-int la_magnitude(la_program *b, int x);
+static inline int la_magnitude(la_program *b, int x)
+{
+    return la_emit(b, LA_ROW_ABS, x, 0, 0);
+}
 int la_lesser(la_program *b, int x, int y);     /* x where x < y, else y */
-int la_larger(la_program *b, int x, int y);
+static inline int la_larger(la_program *b, int x, int y)   /* y < x ? x : y */
+{
+    return la_emit(b, LA_ROW_MAX, x, y, 0);
+}
 
 /* Option k of the call: as an integer, as a number. */
 static inline int64_t la_program_param(const la_program *b, int k)

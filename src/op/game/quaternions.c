@@ -31,12 +31,13 @@ void la_write_quat_conj(la_program *b)
 
 void la_write_quat_inverse(la_program *b)
 {
-    int q[LA_TERMS];
+    int q[LA_TERMS], zero = la_const(b, 0);
     la_term_in(b, 0, q);
-    int square = la_term_dot(b, 4, q, q), zero = la_const(b, 0);
+    int power = la_term_scaled(b, 4, q, q), square = la_term_dot(b, 4, q, q);
     square = la_choose(b, la_equals(b, square, zero), la_const(b, 1), square);
     conjugate(b, q, q);
-    for (int i = 0; i < 4; i++) la_put(b, la_over(b, q[i], square));
+    for (int i = 0; i < 4; i++)
+        la_put(b, la_over(b, la_over(b, q[i], square), power));
 }
 
 void la_write_quat_rotate(la_program *b)
@@ -60,27 +61,41 @@ static void read_pair(la_program *b, int *p, int *q)
     la_term_times(b, 4, q, sign, q);
 }
 
-/* The weights sin((1 - t) a) / sin(a) and sin(t a) / sin(a) of an angle a; 1 -
-** t and t where a is so small that they are these. */
+/* What an arc's angle says: itself; is it small; its sine, 1 where it is small;
+** a sixth of its square, 0 where it is not. */
+typedef struct arc { int angle, small, sine, sixth; } arc;
+
+/* The weight sin(t a) / sin(a) of an angle a. Where that is small, the series
+** t + t (1 - t^2) a^2 / 6: smooth also where both ends are equal. */
+static int weigh(la_program *b, const arc *a, int t)
+{
+    int rest = la_minus(b, la_const(b, 1), la_times(b, t, t));
+    int near = la_plus(b, t, la_times(b, la_times(b, t, rest), a->sixth));
+    int far = la_emit(b, LA_ROW_SIN, la_times(b, t, a->angle), 0, 0);
+    return la_choose(b, a->small, near, la_over(b, far, a->sine));
+}
+
 void la_write_slerp(la_program *b)
 {
-    int p[LA_TERMS], q[LA_TERMS], sum[4], difference[4];
-    int t = la_in(b, 2, 0), one = la_const(b, 1), rest = la_minus(b, one, t);
+    int p[LA_TERMS], q[LA_TERMS], sum[4], way[4], zero = la_const(b, 0);
+    int t = la_in(b, 2, 0), one = la_const(b, 1), w;
     read_pair(b, p, q);
     la_term_plus(b, 4, p, q, sum);
-    la_term_minus(b, 4, p, q, difference);
-    int a = la_scale(b, la_emit(b, LA_ROW_ATAN2,
-                                la_term_length(b, 4, difference),
-                                la_term_length(b, 4, sum), 0), 2);
-    double least = la_term_eps(b, 1e-3, 1e-7);
-    int small = la_less(b, a, la_const(b, least));
-    int sine = la_choose(b, small, one, la_emit(b, LA_ROW_SIN, a, 0, 0));
-    int s = la_emit(b, LA_ROW_SIN, la_times(b, rest, a), 0, 0);
-    s = la_choose(b, small, rest, la_over(b, s, sine));
-    la_term_times(b, 4, p, s, p);
-    s = la_emit(b, LA_ROW_SIN, la_times(b, t, a), 0, 0);
-    s = la_choose(b, small, t, la_over(b, s, sine));
-    la_term_times(b, 4, q, s, q);
+    la_term_minus(b, 4, p, q, way);
+    arc a = {.angle = la_scale(b, la_emit(b, LA_ROW_ATAN2,
+                                          la_term_length(b, 4, way),
+                                          la_term_length(b, 4, sum), 0), 2)};
+    int reach = la_times(b, a.angle, la_plus(b, one, la_magnitude(b, t)));
+    a.small = la_less(b, reach, la_const(b, la_term_eps(b, 1e-2, 1e-4)));
+    a.sine = la_choose(b, a.small, one,
+                       la_emit(b, LA_ROW_SIN, a.angle, 0, 0));
+    for (int i = 0; i < 4; i++)
+        way[i] = la_choose(b, a.small, way[i], zero);
+    a.sixth = la_scale(b, la_term_dot(b, 4, way, way), 1.0 / 6);
+    w = weigh(b, &a, la_minus(b, one, t));
+    la_term_times(b, 4, p, w, p);
+    w = weigh(b, &a, t);
+    la_term_times(b, 4, q, w, q);
     la_term_plus(b, 4, p, q, p);
     la_term_put(b, 4, p);
 }
@@ -167,6 +182,20 @@ la_status la_impl_game_quat_euler(la_frame *f)
     return la_run_program(f, LA_PROGRAM_quat_euler, 1, axes, 3);
 }
 
+/* The sum of the unit vectors u and v, made orthogonal to their difference:
+** where both are nearly opposite, what was rounded leans on that. */
+static void find_half(la_program *b, const int *u, const int *v, int *h)
+{
+    int way[3], one = la_const(b, 1);
+    la_term_plus(b, 3, u, v, h);
+    la_term_minus(b, 3, u, v, way);
+    int square = la_term_dot(b, 3, way, way), lean;
+    lean = la_choose(b, la_less(b, one, square), square, one);
+    lean = la_over(b, la_term_dot(b, 3, h, way), lean);
+    la_term_times(b, 3, way, lean, way);
+    la_term_minus(b, 3, h, way, h);
+}
+
 /* With h halfway between the unit vectors u and v: (u x h, u h). Opposite ones
 ** rotate by pi about an axis across u. */
 void la_write_quat_between(la_program *b)
@@ -175,11 +204,11 @@ void la_write_quat_between(la_program *b)
     int one = la_const(b, 1);
     la_term_in(b, 0, u);
     la_term_in(b, 1, v);
-    int none = la_either(b, la_equals(b, la_term_length(b, 3, u), zero),
-                         la_equals(b, la_term_length(b, 3, v), zero));
     la_term_unit(b, 3, u, 0, u);
     la_term_unit(b, 3, v, 0, v);
-    la_term_plus(b, 3, u, v, h);
+    int none = la_either(b, la_term_is_zero(b, 3, u),
+                         la_term_is_zero(b, 3, v));
+    find_half(b, u, v, h);
     int length = la_term_length(b, 3, h);
     double least = la_term_eps(b, 1e-5, 1e-12);
     int opposite = la_less(b, length, la_const(b, least));
@@ -229,20 +258,35 @@ void la_write_quat_to_mat3(la_program *b)
     la_term_put(b, 9, m);
 }
 
+/* The rotation by twice the length of 'half' about it: its sine by its length,
+** and its cosine. Where it is short, the series of both: smooth at zero. */
+static void exponential(la_program *b, const int *half, int *out)
+{
+    int angle = la_term_length(b, 3, half), one = la_const(b, 1), x, near[3];
+    int small = la_less(b, angle, la_const(b, la_term_eps(b, 2e-2, 1e-3)));
+    for (int i = 0; i < 3; i++)
+        near[i] = la_choose(b, small, half[i], la_const(b, 0));
+    x = la_term_dot(b, 3, near, near);
+    /* 1 - x / 6 + x^2 / 120 and 1 - x / 2 + x^2 / 24 */
+    int sine = la_shift(b, la_scale(b, x, 1.0 / 120), -1.0 / 6);
+    int cosine = la_shift(b, la_scale(b, x, 1.0 / 24), -0.5);
+    sine = la_shift(b, la_times(b, x, sine), 1);
+    cosine = la_shift(b, la_times(b, x, cosine), 1);
+    int by = la_over(b, la_emit(b, LA_ROW_SIN, angle, 0, 0),
+                     la_choose(b, small, one, angle));
+    la_term_times(b, 3, half, la_choose(b, small, sine, by), out);
+    out[3] = la_choose(b, small, cosine,
+                       la_emit(b, LA_ROW_COS, angle, 0, 0));
+}
+
 /* The rotation by the angle |omega| dt about omega, in front of q. */
 void la_write_quat_integrate(la_program *b)
 {
     int q[LA_TERMS], omega[LA_TERMS], r[4], dt = la_in(b, 2, 0);
     la_term_in(b, 0, q);
     la_term_in(b, 1, omega);
-    int rate = la_term_length(b, 3, omega), zero = la_const(b, 0), by;
-    int still = la_equals(b, rate, zero), one = la_const(b, 1);
-    int half = la_scale(b, la_times(b, rate, dt), 0.5);
-    by = la_over(b, la_emit(b, LA_ROW_SIN, half, 0, 0),
-                 la_choose(b, still, one, rate));
-    by = la_choose(b, still, la_scale(b, dt, 0.5), by);
-    la_term_times(b, 3, omega, by, r);
-    r[3] = la_emit(b, LA_ROW_COS, half, 0, 0);
+    la_term_times(b, 3, omega, la_scale(b, dt, 0.5), omega);
+    exponential(b, omega, r);
     la_term_quat_mul(b, r, q, q);
     la_term_unit(b, 4, q, 0, q);
     la_term_put(b, 4, q);

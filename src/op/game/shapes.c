@@ -11,11 +11,13 @@
 /* ---- rays: o + t d with t >= 0, infinity for none ---- */
 
 /* The slab between lo and hi along each axis; a ray along it is in it for
-** ever or never. */
+** ever or never. Nothing enters a box with lo above hi, nor what is no number:
+** 'ok' notes it, as a comparison alone would pass over it. */
 void la_write_ray_box(la_program *b)
 {
     int o[N], d[N], lo[N], hi[N], n = la_term_in(b, 0, o);
     int zero = la_const(b, 0), one = la_const(b, 1), inf, first, last;
+    int ok = la_equals(b, zero, zero);
     inf = la_const(b, (double)INFINITY);
     first = zero;
     last = inf;
@@ -29,27 +31,34 @@ void la_write_ray_box(la_program *b)
         int t = la_over(b, la_minus(b, hi[i], o[i]), by);
         int in = la_both(b, la_at_most(b, lo[i], o[i]),
                          la_at_most(b, o[i], hi[i]));
-        int near = la_lesser(b, s, t), far = la_larger(b, s, t);
+        int back = la_less(b, d[i], zero);
+        int near = la_choose(b, back, t, s), far = la_choose(b, back, s, t);
         near = la_choose(b, flat, la_choose(b, in, zero, inf), near);
         far = la_choose(b, flat, inf, far);
-        first = la_choose(b, la_less(b, first, near), near, first);
-        last = la_choose(b, la_less(b, far, last), far, last);
+        ok = la_both(b, ok, la_at_most(b, near, far));
+        first = la_larger(b, near, first);
+        last = la_lesser(b, far, last);
     }
     int hit = la_both(b, la_at_most(b, first, last), la_less(b, first, inf));
+    hit = la_both(b, hit, ok);
     la_put(b, la_choose(b, hit, first, inf));
 }
 
 /* From the point of the ray that is nearest to the centre, half the chord
-** back. */
+** back. Lengths count in a power of two, and d by another, so that no square
+** leaves the range. */
 void la_write_ray_sphere(la_program *b)
 {
-    int o[N], d[N], c[N], n = la_term_in(b, 0, o), r = la_in(b, 3, 0);
+    int o[N + 1], d[N], c[N], n = la_term_in(b, 0, o), r = la_in(b, 3, 0);
     int zero = la_const(b, 0), one = la_const(b, 1), inf;
     inf = la_const(b, (double)INFINITY);
     la_term_in(b, 1, d);
     la_term_in(b, 2, c);
     la_term_minus(b, n, o, c, o);
-    int square = la_times(b, r, r);
+    o[n] = r;
+    int unit = la_term_scaled(b, n + 1, o, o), speed;
+    speed = la_term_scaled(b, n, d, d);
+    int square = la_times(b, o[n], o[n]);
     int inside = la_at_most(b, la_term_dot(b, n, o, o), square);
     int a = la_term_dot(b, n, d, d), none = la_equals(b, a, zero);
     a = la_choose(b, none, one, a);
@@ -59,6 +68,7 @@ void la_write_ray_sphere(la_program *b)
     int hit = la_both(b, la_at_most(b, zero, rest), la_at_most(b, zero, t));
     rest = la_choose(b, hit, rest, zero);
     t = la_minus(b, t, la_root(b, la_over(b, rest, a)));
+    t = la_over(b, la_times(b, t, unit), speed);
     t = la_choose(b, hit, la_choose(b, none, inf, t), inf);
     la_put(b, la_choose(b, inside, zero, t));
 }
@@ -107,7 +117,7 @@ void la_write_sd_box(la_program *b)
     la_term_in(b, 1, half);
     for (int i = 0; i < n; i++) {
         int q = la_minus(b, la_magnitude(b, p[i]), half[i]);
-        out[i] = la_choose(b, la_less(b, zero, q), q, zero);
+        out[i] = la_larger(b, zero, q);
         most = i == 0 ? q : la_larger(b, most, q);
     }
     most = la_choose(b, la_at_most(b, most, zero), most, zero);

@@ -1,4 +1,6 @@
 /* Vectors and quaternions in programs; see terms.h. */
+#include <math.h>
+
 #include "op/game/terms.h"
 
 int la_term_in(la_program *b, int input, int *out)
@@ -20,33 +22,50 @@ int la_term_dot(la_program *b, int n, const int *v, const int *u)
     return sum;
 }
 
-/* Vectors whose squares would leave the range are scaled by a power of two,
-** which is exact, before and after. */
-int la_term_length(la_program *b, int n, const int *v)
+/* By no power below 'least', 0 for any. */
+static int scaled_from(la_program *b, int n, const int *v, double least,
+                       int *out)
 {
-    double big = la_term_eps(b, 0x1p60, 0x1p500);
-    double small = la_term_eps(b, 0x1p-40, 0x1p-400);
-    double down = la_term_eps(b, 0x1p-66, 0x1p-530);
-    double up = la_term_eps(b, 0x1p80, 0x1p600);
-    int most = la_magnitude(b, v[0]), scaled[LA_TERMS];
+    int most = la_magnitude(b, v[0]);
     for (int i = 1; i < n; i++)
-        most = la_larger(b, most, la_magnitude(b, v[i]));
-    int is_small = la_less(b, most, la_const(b, small));
-    int is_big = la_less(b, la_const(b, big), most), one = la_const(b, 1);
-    int by = la_choose(b, is_small, la_const(b, up),
-                       la_choose(b, is_big, la_const(b, down), one));
-    int back = la_choose(b, is_small, la_const(b, 1 / up),
-                         la_choose(b, is_big, la_const(b, 1 / down), one));
-    la_term_times(b, n, v, by, scaled);
-    return la_times(b, la_root(b, la_term_dot(b, n, scaled, scaled)), back);
+        most = la_larger(b, la_magnitude(b, v[i]), most);
+    int power = la_emit(b, LA_ROW_POWER, most, 0, 0);
+    if (least > 0) power = la_larger(b, power, la_const(b, least));
+    la_term_times(b, n, v, la_over(b, la_const(b, 1), power), out);
+    return power;
 }
 
+int la_term_scaled(la_program *b, int n, const int *v, int *out)
+{
+    return scaled_from(b, n, v, 0, out);
+}
+
+static int scaled_length(la_program *b, int n, const int *scaled)
+{
+    return la_root(b, la_term_dot(b, n, scaled, scaled));
+}
+
+int la_term_length(la_program *b, int n, const int *v)
+{
+    int scaled[LA_TERMS], power = la_term_scaled(b, n, v, scaled);
+    return la_times(b, scaled_length(b, n, scaled), power);
+}
+
+/* Also where the length itself leaves the range. Nothing is scaled up to more
+** than eps, as the slopes of what is not chosen would be infinite. */
 void la_term_unit(la_program *b, int n, const int *v, double eps, int *out)
 {
-    int length = la_term_length(b, n, v), least = la_const(b, eps);
-    length = eps > 0 ? la_larger(b, least, length)
-        : la_choose(b, la_equals(b, length, least), la_const(b, 1), length);
-    for (int i = 0; i < n; i++) out[i] = la_over(b, v[i], length);
+    int scaled[LA_TERMS], exponent = 0, zero = la_const(b, 0);
+    /* An eps that is no number of the dtype would be 0. */
+    eps = eps > 0 ? fmax(eps, la_term_eps(b, 0x1p-149, 0x1p-1074)) : 0;
+    frexp(eps, &exponent);
+    double least = eps > 0 && !isinf(eps) ? ldexp(1, exponent - 1) : 0;
+    int power = scaled_from(b, n, v, least, scaled);
+    int length = scaled_length(b, n, scaled);
+    length = eps > 0
+        ? la_larger(b, la_over(b, la_const(b, eps), power), length)
+        : la_choose(b, la_equals(b, length, zero), la_const(b, 1), length);
+    for (int i = 0; i < n; i++) out[i] = la_over(b, scaled[i], length);
 }
 
 void la_term_cross(la_program *b, const int *v, const int *u, int *out)
@@ -82,14 +101,14 @@ void la_term_choose(la_program *b, int n, int truth, const int *v, const int *u,
 
 void la_term_clamp(la_program *b, int n, const int *v, int most, int *out)
 {
-    int one = la_const(b, 1), zero = la_const(b, 0);
-    int some = la_less(b, zero, most), whole = la_choose(b, some, one, zero);
-    int length = la_term_length(b, n, v), longer;
-    most = la_choose(b, some, most, zero);
-    longer = la_less(b, most, length);
-    int by = la_over(b, la_choose(b, longer, most, whole),
-                     la_choose(b, longer, length, one));
-    la_term_times(b, n, v, by, out);
+    int zero = la_const(b, 0), scaled[LA_TERMS];
+    int power = la_term_scaled(b, n, v, scaled);
+    int length = scaled_length(b, n, scaled);
+    most = la_choose(b, la_less(b, most, zero), zero, most);
+    int within = la_at_most(b, la_times(b, length, power), most);
+    int by = la_over(b, most, la_choose(b, within, la_const(b, 1), length));
+    for (int i = 0; i < n; i++)
+        out[i] = la_choose(b, within, v[i], la_times(b, scaled[i], by));
 }
 
 /* ---- quaternions ---- */
@@ -195,18 +214,20 @@ void la_term_frame(la_program *b, const int *back, const int *up, int *x,
                    int *y, int *z)
 {
     int zero = la_const(b, 0), one = la_const(b, 1), u[3], off[3], side[3];
-    int axis[3] = {zero, zero, one}, length = la_term_length(b, 3, back);
-    int some = la_less(b, zero, length), at;
-    at = la_choose(b, some, length, one);
-    for (int i = 0; i < 3; i++)
-        z[i] = la_choose(b, some, la_over(b, back[i], at), axis[i]);
+    int axis[3] = {zero, zero, one}, along[3];
+    la_term_unit(b, 3, back, 0, z);
+    la_term_choose(b, 3, la_term_is_zero(b, 3, z), axis, z, z);
     la_term_unit(b, 3, up, 0, u);
     la_term_cross(b, u, z, side);
     double least = la_term_eps(b, 1e-5, 1e-12);
-    int apart = la_less(b, la_const(b, least), la_term_length(b, 3, side));
+    int parallel = la_at_most(b, la_term_length(b, 3, side),
+                              la_const(b, least));
     la_term_off_axis(b, z, off);
-    la_term_choose(b, 3, apart, u, off, u);
+    la_term_choose(b, 3, parallel, off, u, u);
     la_term_cross(b, u, z, side);
+    /* Where u and z are nearly parallel, what was rounded leans on z. */
+    la_term_times(b, 3, z, la_term_dot(b, 3, side, z), along);
+    la_term_minus(b, 3, side, along, side);
     la_term_unit(b, 3, side, 0, x);
     la_term_cross(b, z, x, y);
 }

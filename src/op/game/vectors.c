@@ -33,10 +33,10 @@ void la_write_angle(la_program *b)
 {
     int v[N], u[N], sum[N], n = la_term_in(b, 0, v), zero = la_const(b, 0);
     la_term_in(b, 1, u);
-    int none = la_either(b, la_equals(b, la_term_length(b, n, v), zero),
-                         la_equals(b, la_term_length(b, n, u), zero));
     la_term_unit(b, n, v, 0, v);
     la_term_unit(b, n, u, 0, u);
+    int none = la_either(b, la_term_is_zero(b, n, v),
+                         la_term_is_zero(b, n, u));
     la_term_plus(b, n, v, u, sum);
     la_term_minus(b, n, v, u, v);
     int half = la_emit(b, LA_ROW_ATAN2, la_term_length(b, n, v),
@@ -73,10 +73,8 @@ void la_write_project(la_program *b)
 {
     int v[N], u[N], n = la_term_in(b, 0, v);
     la_term_in(b, 1, u);
-    int length = la_term_length(b, n, u), zero = la_const(b, 0);
-    int none = la_equals(b, length, zero);
-    length = la_choose(b, none, la_const(b, 1), length);
-    for (int i = 0; i < n; i++) u[i] = la_over(b, u[i], length);
+    la_term_unit(b, n, u, 0, u);
+    int none = la_term_is_zero(b, n, u), zero = la_const(b, 0);
     la_term_times(b, n, u, la_term_dot(b, n, v, u), u);
     for (int i = 0; i < n; i++) la_put(b, la_choose(b, none, zero, u[i]));
 }

@@ -1,0 +1,157 @@
+-- la.game at the ends of the range and at degenerate inputs: what is true of
+-- vectors of ordinary size is true of tiny and huge ones, no NaN is passed
+-- over, and matrices that flatten come apart. The truths are those of
+-- ordinary sizes, scaled by hand.
+local la = require "lunarray"
+local game = la.game
+
+local INF, NAN = math.huge, 0 / 0
+
+local function vector(t) return la.tensor(t, {dtype = "float32"}) end
+
+-- How far x is from what is wanted, by the size of that.
+local function near(want, x, most)
+  want = la.tensor(want, {dtype = "float64"})
+  local size = want:abs():max():item()
+  local off = ((x:to("float64") - want):abs():max() / size):item()
+  assert.truthy(off <= (most or 3e-7), tostring(x))
+end
+
+local function is_nan(x) assert.truthy(x:isnan():any(), tostring(x)) end
+
+describe("la.game at the ends of the range", function()
+  it("has unit vectors of any length", function()
+    near({0.6, 0.8}, game.normalize(vector{2.4e38, 3.2e38}))
+    near({0.6, 0.8}, game.normalize(vector{3e-30, 4e-30}, {eps = 1e-37}))
+    assert.equal(0, game.normalize(vector{0, 0}, {eps = 1e-60}):sum():item())
+    near({0.6e-8, 0.8e-8}, game.normalize(vector{0.6e-20, 0.8e-20}))
+    near({0.3, 0.4}, game.normalize(vector{3, 4}, {eps = 10}))
+    near({0.6, 0.8}, game.clamp_length(vector{2.4e38, 3.2e38}, 1))
+    near(math.pi / 4, game.angle(vector{3e38, 3e38}, vector{1, 0}))
+    near(math.pi / 4, game.angle(vector{1e-44, 1e-44}, vector{1e38, 0}))
+    near({0, 0, -math.sin(math.pi / 8), math.cos(math.pi / 8)},
+      game.quat_between(vector{1e-44, 1e-44, 0}, vector{1, 0, 0}))
+    near({3e37, 0}, game.project(vector{3e37, 3e37}, vector{1e38, 0}))
+  end)
+
+  it("inverts quaternions and matrices of any scale", function()
+    for _, k in ipairs{1e-25, 1e-15, 1, 1e15, 1e25} do
+      near({0, -0.6 / k, 0, 0.8 / k},
+        game.quat_inverse(vector{0, 0.6 * k, 0, 0.8 * k}))
+      local m = game.scaling(vector{k, 2 * k, -k})
+      near({1 / k, 1 / 2 / k, -1 / k},
+        game.inverse_affine(m):diagonal():narrow(1, 1, 3))
+      near({0, -0.6, 0.8}, game.transform_normals(
+        game.scaling(vector{k, 4 * k, -3 * k}), vector{0, -1, -1}), 1e-6)
+    end
+    near({1e20, 1, 1e-20}, game.inverse_affine(
+      game.scaling(vector{1e-20, 1, 1e20})):diagonal():narrow(1, 1, 3))
+  end)
+
+  it("sees that a matrix mirrors at any scale", function()
+    for _, k in ipairs{1e-16, 1, 1e16} do
+      local _, q, s = game.decompose(game.scaling(vector{-k, 2 * k, 3 * k}))
+      near({0, 0, 0, 1}, q)
+      near({-k, 2 * k, 3 * k}, s)
+    end
+  end)
+
+  it("meets spheres of any size at any speed", function()
+    local c, d = vector{0, 0, 0}, vector{1, 0, 0}
+    for _, k in ipairs{1e-30, 1e-25, 1, 1e25} do
+      near(4 / k, game.ray_sphere(vector{-5, 0, 0}, d * k, c, 1))
+    end
+    for _, k in ipairs{1e-30, 1e-22, 1e20, 1e30} do
+      near(4 * k, game.ray_sphere(vector{-5 * k, 0, 0}, d, c, k))
+    end
+  end)
+end)
+
+describe("la.game near degenerate directions", function()
+  it("has orthogonal frames where up is nearly parallel", function()
+    for _, k in ipairs{1e-3, 1e-4, 2e-5, 1e-6} do
+      local forward = vector{0.3, 0.9, 0.2}
+      local up = forward + vector{k, 0, 0}
+      local m = game.look_at(vector{0, 0, 0}, forward, up)
+      m = m:narrow(1, 1, 3):narrow(2, 1, 3)
+      near({{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, la.matmul(m, m:t()), 5e-7)
+      local rotated = game.quat_rotate(game.quat_look(forward, up),
+        vector{0, 0, -1})
+      near(forward:tolist(), rotated * game.length(forward), 1e-6)
+    end
+  end)
+
+  it("brings a vector to one that is nearly opposite", function()
+    for _, k in ipairs{1e-3, 1e-4, 2e-5} do
+      local a, b = vector{0.3, 0.9, 0.2}, vector{-0.3 - k, -0.9, -0.2}
+      local q = game.quat_between(a, b)
+      assert.truthy(game.angle(game.quat_rotate(q, a), b):item() < 1e-6)
+    end
+  end)
+
+  it("takes matrices that flatten apart", function()
+    local q = game.normalize(vector{1, 2, 3, 4})
+    for _, s in ipairs{{1, 2, 0}, {0, 2, 3}, {2, 0, 1}, {0, 2, 0}, {3, 0, 0},
+                       {0, 0, 1}, {0, 0, 0}, {-1, 2, 0}, {0, -1, 1}} do
+      local m = game.compose(vector{5, 6, 7}, q, vector(s))
+      local t, r, scale = game.decompose(m)
+      near(m:tolist(), game.compose(t, r, scale))
+      near(1, game.length(r))
+    end
+  end)
+end)
+
+describe("la.game with numbers that are none", function()
+  it("passes NaN on", function()
+    local o, x = vector{0, 0, 0}, vector{NAN, 1, 0}
+    is_nan(game.sd_box(x, vector{1, 1, 1}))
+    is_nan(game.sd_box(o, x))
+    is_nan(game.clamp_length(vector{1, 2}, NAN))
+    is_nan(game.look_at(o, x, vector{0, 1, 0}))
+    is_nan(game.look_at(o, vector{0, 0, 1}, x))
+    is_nan(game.quat_look(x, vector{0, 1, 0}))
+  end)
+
+  it("meets no box that is empty or no number", function()
+    local o, d, one = vector{0, 0, 0}, vector{1, 1, 1}, vector{1, 1, 1}
+    local x = vector{NAN, 0, 0}
+    for _, r in ipairs{{o, d, one * INF, one * -INF}, {o, d, one, -one},
+                       {o, vector{1, 0, -1}, one, -one}, {x, d, -one, one},
+                       {o, d + x, -one, one}, {o, d, x - 1, one},
+                       {o, d, -one, one + x}} do
+      assert.equal(INF, game.ray_box(table.unpack(r)):item())
+    end
+    assert.equal(0, game.ray_box(o, d, one * -INF, one * INF):item())
+  end)
+end)
+
+describe("second derivatives of la.game", function()
+  -- Of f at x = 0, where f takes a number.
+  local function second(f)
+    local x = la.zeros(1, {dtype = "float64", requires_grad = true})
+    local g = la.grad(f(x):sum(), x, {create_graph = true})
+    return la.grad(g:sum(), x):item()
+  end
+
+  it("of slerp between equal quaternions", function()
+    local p = la.tensor({0, 0, 0, 1}, {dtype = "float64"})
+    local axis = la.tensor({1, 0, 0, 0}, {dtype = "float64"})
+    for _, t in ipairs{0.25, 0.5, 3} do
+      local s = 1 - t
+      local want = (s * (1 - s * s) + t * (1 - t * t)) / 3
+      local got = second(function(x)
+        return game.slerp(p, p + axis * x, t)[4]
+      end)
+      assert.truthy(math.abs(got - want) < 1e-9)
+    end
+  end)
+
+  it("of quat_integrate at rest", function()
+    local q = la.tensor({0, 0, 0, 1}, {dtype = "float64"})
+    local axis = la.tensor({0.6, 0, 0.8}, {dtype = "float64"})
+    local got = second(function(x)
+      return game.quat_integrate(q, axis * x, 2)[4]
+    end)
+    assert.truthy(math.abs(got + 1) < 1e-9)
+  end)
+end)
