@@ -1,8 +1,31 @@
 /*
-** No intrinsics, for machines without SSE2 (aarch64 for now): see the list in
-** simd/vec.h. The compiler makes what it can of the loops over lanes.
+** Machines without SSE2: see the list in simd/vec.h. With NEON (aarch64) what
+** plain C has no operators for is in isa_neon.h; elsewhere the compiler makes
+** what it can of the loops over lanes.
 */
 
+static inline f32v f32_fma(f32v a, f32v b, f32v c) { return a * b + c; }
+static inline f64v f64_fma(f64v a, f64v b, f64v c) { return a * b + c; }
+static inline i32v f32_sign_(f32v a) { return (i32v)a & INT32_MIN; }
+static inline i64v f64_sign_(f64v a) { return (i64v)a & INT64_MIN; }
+static inline u16h u16h_from_u32(u32v a)
+{
+    return __builtin_convertvector(a, u16h);
+}
+static inline u32v u32_from_u16h(u16h h)
+{
+    return __builtin_convertvector(h, u32v);
+}
+static inline f32v f32_from_i32(i32v a)
+{
+    return __builtin_convertvector(a, f32v);
+}
+static inline void vec_stream(void *p, i32v v) { memcpy(p, &v, sizeof v); }
+static inline void vec_fence(void) { __sync_synchronize(); }
+
+#if defined(__aarch64__)
+#include "simd/isa_neon.h"
+#else
 static inline f32v f32_sqrt(f32v a)
 {
     for (int i = 0; i < F32_LANES; i++) a[i] = sqrtf(a[i]);
@@ -13,8 +36,6 @@ static inline f64v f64_sqrt(f64v a)
     for (int i = 0; i < F64_LANES; i++) a[i] = sqrt(a[i]);
     return a;
 }
-static inline f32v f32_fma(f32v a, f32v b, f32v c) { return a * b + c; }
-static inline f64v f64_fma(f64v a, f64v b, f64v c) { return a * b + c; }
 static inline f32v f32_select(i32v m, f32v a, f32v b)
 {
     return (f32v)((m & (i32v)a) | (~m & (i32v)b));
@@ -27,8 +48,6 @@ static inline f32v f32_min(f32v a, f32v b) { return f32_select(a < b, a, b); }
 static inline f64v f64_min(f64v a, f64v b) { return f64_select(a < b, a, b); }
 static inline f32v f32_max(f32v a, f32v b) { return f32_select(a > b, a, b); }
 static inline f64v f64_max(f64v a, f64v b) { return f64_select(a > b, a, b); }
-static inline i32v f32_sign_(f32v a) { return (i32v)a & INT32_MIN; }
-static inline i64v f64_sign_(f64v a) { return (i64v)a & INT64_MIN; }
 #define LANE f32
 #define CTYPE float
 #define MASK i32v
@@ -52,11 +71,6 @@ static inline i32v i32_from_f32(f32v a)
     }
     return r;
 }
-static inline i32v i32_round_f32(f32v a) { return i32_from_f32(f32_round(a)); }
-static inline f32v f32_from_i32(i32v a)
-{
-    return __builtin_convertvector(a, f32v);
-}
 static inline f64v f64_from_f32h(f32h h) { return (f64v){h[0], h[1]}; }
 static inline f32h f32h_from_f64(f64v a)
 {
@@ -72,16 +86,9 @@ static inline u64v u64_mul_low32(u64v a, u64v b)
 {
     return (a & 0xffffffffu) * (b & 0xffffffffu);
 }
-static inline void vec_stream(void *p, i32v v) { memcpy(p, &v, sizeof v); }
-static inline void vec_fence(void) { __sync_synchronize(); }
-static inline u16h u16h_from_u32(u32v a)
-{
-    return __builtin_convertvector(a, u16h);
-}
-static inline u32v u32_from_u16h(u16h h)
-{
-    return __builtin_convertvector(h, u32v);
-}
 #include "simd/soft_half.inc"
+#endif
+
+static inline i32v i32_round_f32(f32v a) { return i32_from_f32(f32_round(a)); }
 #include "simd/load_partial16.h"
 #include "simd/soft_part.inc"

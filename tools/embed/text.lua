@@ -203,6 +203,8 @@ local INTRINSICS = [[
 #undef complex
 #if defined(__x86_64__) || defined(__i386__)
 #include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 #if defined(__GNUC__) && !defined(_WIN32)
 #pragma GCC visibility push(hidden)
