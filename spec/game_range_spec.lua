@@ -101,6 +101,26 @@ describe("la.game near degenerate directions", function()
   end)
 end)
 
+describe("many points at one spot", function()
+  it("are near by their indices", function()
+    local n, most = 300, 5
+    local p = la.zeros(n, 2)
+    p[n][1] = 0.5
+    local starts, indices = game.neighbors(p, 1, {max = most})
+    assert.equal(n * most + 1, starts[n + 1]:item())
+    for i = 1, n, 7 do
+      local want = {}
+      for k = 1, most + 1 do
+        if k ~= i and #want < most then want[#want + 1] = k end
+      end
+      local at = starts[i]:item()
+      assert.same(want, indices:narrow(1, at, most):tolist())
+    end
+    local _, found = game.nearest(p, p:narrow(1, n, 1), 3)
+    assert.same({{n, 1, 2}}, found:tolist())
+  end)
+end)
+
 describe("la.game with numbers that are none", function()
   it("passes NaN on", function()
     local o, x = vector{0, 0, 0}, vector{NAN, 1, 0}

@@ -85,7 +85,7 @@ static void run_boids(int64_t begin, int64_t end, void *context)
 static void run_alone(const flock *s, const la_game_points *p)
 {
     sums none = {.n = 0};
-    for (int64_t i = 0; i < p->n; i++) {
+    LA_EACH_POLLED(i, 0, p->n) {
         double sum = 0;
         for (int k = 0; k < p->d; k++)
             sum += p->x[i * p->d + k] - p->x[i * p->d + k];
@@ -126,7 +126,7 @@ static la_status run_flock(la_frame *f, flock *s, const la_game_points *p)
     }
     if (!status) {
         if (s->grid.n < p->n) run_alone(s, p);
-        status = la_iter_items(s->grid.n, 64, 16, run_boids, s);
+        status = la_iter_items(s->grid.n, 64, 4, run_boids, s);
     }
     for (int k = 0; k < 2 && !status; k++)
         status = la_run_(copy_, la_result(f, k), wide[k]);

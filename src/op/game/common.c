@@ -3,6 +3,7 @@
 
 #include "base/context.h"
 #include "base/memory.h"
+#include "base/pool.h"
 #include "tensor/promote.h"
 #include "tensor/shape.h"
 
@@ -38,8 +39,9 @@ la_status la_game_points_of(const la_frame *f, int k, la_game_points *out)
     size_t bytes = (size_t)t->numel * sizeof(double);
     out->x = la_mem_alloc(bytes ? bytes : 1);
     if (!out->x) return LA_ENOMEM;
-    if (bytes) memcpy(out->x, la_data(t), bytes);
-    return LA_OK;
+    const double *from = (const double *)la_data(t);
+    LA_EACH_POLLED(i, 0, t->numel) out->x[i] = from[i];
+    return la_poll();
 }
 
 void la_game_points_free(la_game_points *p)

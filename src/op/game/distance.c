@@ -37,7 +37,7 @@ static la_status run_line(void *context, int64_t line, char *scratch)
     int64_t n = s->n, *g = (int64_t *)scratch, *mid = g + n, *from = mid + n;
     int64_t *x = s->squares + line / s->inner * n * s->inner + line % s->inner;
     int64_t top = -1;
-    for (int64_t u = 0; u < n; u++) {
+    LA_EACH_POLLED(u, 0, n) {
         g[u] = x[u * s->inner];
         if (g[u] == FAR) continue;
         int64_t start = 0;
@@ -51,7 +51,9 @@ static la_status run_line(void *context, int64_t line, char *scratch)
         mid[++top] = u;
         from[top] = start;
     }
-    for (int64_t u = n - 1; u >= 0 && top >= 0; u--) {
+    for (int64_t u = n - 1, k = 0; u >= 0 && top >= 0; u--, k++) {
+        if (k % LA_POLL_ELEMENTS == LA_POLL_ELEMENTS - 1 && la_interrupted())
+            break;
         int64_t way = u - mid[top];
         x[u * s->inner] = way * way + g[mid[top]];
         if (u == from[top]) top--;
@@ -114,8 +116,9 @@ la_status la_impl_game_distance_field(la_frame *f)
     int64_t *squares = la_mem_alloc(bytes);
     if (!squares) return LA_ENOMEM;
     const uint8_t *b = (const uint8_t *)la_data(mask);
-    for (int64_t i = 0; i < out->numel; i++) squares[i] = b[i] ? 0 : FAR;
-    la_status status = run_dims(out, squares);
+    LA_EACH_POLLED(i, 0, out->numel) squares[i] = b[i] ? 0 : FAR;
+    la_status status = la_poll();
+    if (!status) status = run_dims(out, squares);
     if (!status) {
         roots r = {squares, la_data(out), out->dtype == LA_FLOAT64};
         status = la_iter_items(out->numel, 16384, 16384, take_roots, &r);

@@ -6,6 +6,8 @@
 #include "base/memory.h"
 #include "base/pool.h"
 
+#define PIECE ((int64_t)1 << 15)   /* points, each a miss of the caches */
+
 /* What a grid of so many points takes, as one block behind 'starts'. */
 static size_t bytes_of(const la_grid *g, int64_t points)
 {
@@ -29,7 +31,7 @@ static bool is_finite(const double *x, int d)
 static double largest(const la_game_points *p)
 {
     double most = 0;
-    for (int64_t i = 0; i < p->n; i++)
+    LA_EACH_POLLED(i, 0, p->n)
         for (int k = 0; k < p->d && is_finite(p->x + i * p->d, p->d); k++) {
             double x = fabs(p->x[i * p->d + k]);
             most = x > most ? x : most;
@@ -51,31 +53,48 @@ static la_grid_cell cell_of(const la_grid *g, const double *x, double size)
     return c;
 }
 
-/* Counted, summed up and put in order: within a bucket by their numbers. */
+/* How many are in each bucket, summed up: the end of bucket b is at b + 1. */
+static la_status count(la_grid *g, const la_game_points *p, double size)
+{
+    int64_t buckets = (int64_t)g->mask + 1;
+    LA_EACH_POLLED(b, 0, buckets + 1) g->starts[b] = 0;
+    LA_TRY(la_poll());
+    for (int64_t i = 0, end; (end = la_poll_part(i, p->n, PIECE)) > i; i = end)
+        for (; i < end; i++) {
+            const double *x = p->x + i * p->d;
+            if (!is_finite(x, p->d)) continue;
+            la_grid_cell c = cell_of(g, x, size);
+            g->starts[la_grid_bucket(g, c.at[0], c.at[1], c.at[2]) + 1]++;
+            g->n++;
+        }
+    LA_TRY(la_poll());
+    LA_EACH_POLLED(b, 0, buckets) g->starts[b + 1] += g->starts[b];
+    return la_poll();
+}
+
+/* Point i to the end of what is left of its bucket. */
+static void put(la_grid *g, const la_game_points *p, double size, int64_t i)
+{
+    const double *x = p->x + i * p->d;
+    if (!is_finite(x, p->d)) return;
+    la_grid_cell c = cell_of(g, x, size);
+    uint64_t b = la_grid_bucket(g, c.at[0], c.at[1], c.at[2]);
+    int64_t at = --g->starts[b + 1];
+    g->order[at] = i;
+    g->cell[at] = c;
+    for (int a = 0; a < 3; a++) g->x[at][a] = a < p->d ? x[a] : 0;
+}
+
+/* Counted and put in order: within a bucket by their numbers. */
 static la_status fill(la_grid *g, const la_game_points *p, double size)
 {
-    memset(g->starts, 0, (size_t)(g->mask + 2) * sizeof(*g->starts));
-    for (int64_t i = 0; i < p->n; i++) {
-        const double *x = p->x + i * p->d;
-        if (!is_finite(x, p->d)) continue;
-        la_grid_cell c = cell_of(g, x, size);
-        g->starts[la_grid_bucket(g, c.at[0], c.at[1], c.at[2]) + 1]++;
-        g->n++;
-    }
-    for (uint64_t b = 0; b <= g->mask; b++) g->starts[b + 1] += g->starts[b];
+    int64_t buckets = (int64_t)g->mask + 1, n = p->n;
+    LA_TRY(count(g, p, size));
+    for (int64_t k = 0, end; (end = la_poll_part(k, n, PIECE)) > k; k = end)
+        for (; k < end; k++) put(g, p, size, n - 1 - k);
     LA_TRY(la_poll());
-    for (int64_t i = p->n - 1; i >= 0; i--) {
-        const double *x = p->x + i * p->d;
-        if (!is_finite(x, p->d)) continue;
-        la_grid_cell c = cell_of(g, x, size);
-        uint64_t b = la_grid_bucket(g, c.at[0], c.at[1], c.at[2]);
-        int64_t at = --g->starts[b + 1];
-        g->order[at] = i;
-        g->cell[at] = c;
-        for (int k = 0; k < 3; k++) g->x[at][k] = k < p->d ? x[k] : 0;
-    }
     /* starts[b + 1] is now where bucket b begins. */
-    for (uint64_t b = 0; b <= g->mask; b++) g->starts[b] = g->starts[b + 1];
+    LA_EACH_POLLED(b, 0, buckets) g->starts[b] = g->starts[b + 1];
     g->starts[g->mask + 1] = g->n;
     return la_poll();
 }

@@ -10,6 +10,7 @@
 #ifndef LA_OP_GAME_GRID_H
 #define LA_OP_GAME_GRID_H
 
+#include "base/pool.h"
 #include "op/game/game.h"
 
 typedef struct la_grid_cell { int64_t at[3]; } la_grid_cell;
@@ -55,7 +56,7 @@ static inline __attribute__((always_inline)) void la_grid_visit(
         int64_t cx = c.at[0] + k % 3 - 1, cy = c.at[1] + k / 3 % 3 - 1;
         int64_t cz = c.at[2] + (deep ? k / 9 - 1 : 0);
         uint64_t bucket = la_grid_bucket(g, cx, cy, cz);
-        for (int64_t j = g->starts[bucket]; j < g->starts[bucket + 1]; j++) {
+        LA_EACH_POLLED(j, g->starts[bucket], g->starts[bucket + 1]) {
             const double *y = g->x[j];
             double v[3] = {y[0] - x[0], y[1] - x[1], y[2] - x[2]};
             double square = v[0] * v[0] + v[1] * v[1] + v[2] * v[2];

@@ -16,6 +16,7 @@
 
 #define LEAF 8                /* points that are looked through as they are */
 #define BATCH 16
+#define QUERY_POLL 16384
 
 typedef struct tree {
     const double *x;          /* [n][d] */
@@ -40,7 +41,7 @@ static int widest(const tree *t, int64_t lo, int64_t hi)
     int best = 0;
     for (int a = 0; a < t->d; a++) {
         double least = coordinate(t, lo, a), largest = least;
-        for (int64_t i = lo + 1; i < hi; i++) {
+        LA_EACH_POLLED(i, lo + 1, hi) {
             double v = coordinate(t, i, a);
             least = v < least ? v : least;
             largest = v > largest ? v : largest;
@@ -68,13 +69,16 @@ static void divide(const tree *t, int64_t lo, int64_t hi, int64_t middle,
 {
     int64_t last = hi - 1;
     for (uint32_t k = 0; lo < last && !la_interrupted(); k++) {
+        int64_t left = la_poll_every(last - lo);
         int64_t at = lo + (last - lo) / 2, i = lo, j = last, size = last - lo;
         if (k > 0) at = lo + (int64_t)(la_game_bits(k) % (uint64_t)size);
         double pivot = coordinate(t, at, axis);
         while (i <= j) {
+            int64_t begin = j - i;
             while (coordinate(t, i, axis) < pivot) i++;
             while (coordinate(t, j, axis) > pivot) j--;
             if (i <= j) swap(t->order, i++, j--);
+            if (la_poll_run(&left, begin - (j - i))) return;
         }
         if (middle <= j) last = j;
         else if (middle >= i) lo = i;
@@ -123,10 +127,11 @@ static la_status plant(tree *t, const la_game_points *p)
     t->order = la_mem_alloc(tree_bytes(p->n));
     if (!t->order) return LA_ENOMEM;
     t->axis = (uint8_t *)(t->order + p->n + 1);
-    for (int64_t i = 0; i < p->n; i++)
+    LA_EACH_POLLED(i, 0, p->n)
         if (is_finite(p->x + i * p->d, p->d)) t->order[t->valid++] = i;
     int64_t at = t->valid;
-    for (int64_t i = 0; i < p->n; i++)
+    LA_TRY(la_poll());
+    LA_EACH_POLLED(i, 0, p->n)
         if (!is_finite(p->x + i * p->d, p->d)) t->order[at++] = i;
     return build(t);
 }
@@ -143,7 +148,8 @@ typedef struct query {
     const tree *t;
     const double *x;
     candidate *heap;
-    int64_t n, k;
+    int64_t n, k, left;       /* points until the next look at the interrupt */
+    bool stopped;
 } query;
 
 static bool is_farther(candidate a, candidate b)
@@ -185,7 +191,8 @@ static void offer(query *q, int64_t point)
 ** point decides then. */
 static void walk(query *q, int64_t lo, int64_t hi)
 {
-    while (hi - lo > LEAF) {
+    if (la_poll_run(&q->left, 1)) q->stopped = true;
+    while (hi - lo > LEAF && !q->stopped) {
         int64_t middle = lo + (hi - lo) / 2;
         int axis = q->t->axis[middle];
         double gap = q->x[axis] - coordinate(q->t, middle, axis);
@@ -196,7 +203,8 @@ static void walk(query *q, int64_t lo, int64_t hi)
         if (gap < 0) lo = middle + 1;
         else hi = middle;
     }
-    for (int64_t i = lo; i < hi; i++) offer(q, q->t->order[i]);
+    for (int64_t i = lo; i < hi && !q->stopped; i++)
+        offer(q, q->t->order[i]);
 }
 
 typedef struct asked {
@@ -211,11 +219,11 @@ static la_status ask_batch(void *context, int64_t unit, char *scratch)
     int64_t end = la_min(a->queries->n, (unit + 1) * BATCH);
     for (int64_t i = unit * BATCH; i < end; i++) {
         query q = {&a->t, a->queries->x + i * a->t.d, (candidate *)scratch, 0,
-                   la_min(a->k, a->t.valid)};
+                   la_min(a->k, a->t.valid), QUERY_POLL, false};
         int64_t *out = a->out + i * a->k, n = q.k;
         if (is_finite(q.x, a->t.d)) {
             if (n > 0) walk(&q, 0, a->t.valid);
-            while (q.n > 0) {
+            while (q.n > 0 && (q.n % QUERY_POLL != 0 || !la_interrupted())) {
                 out[q.n - 1] = q.heap[0].at + 1;
                 q.heap[0] = q.heap[--q.n];
                 sink(q.heap, 0, q.n);

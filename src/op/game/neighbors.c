@@ -10,8 +10,9 @@
 #define LA_ROWS "op/def/game.def"
 #include "op/impls.h"
 
-#define BATCH 16              /* points between two questions */
+#define BATCH 4               /* points between two questions */
 #define GRAIN 64
+#define SORT_POLL 16384
 
 static la_status check_radius(const la_frame *f, int k)
 {
@@ -65,15 +66,11 @@ static void count_rows(int64_t begin, int64_t end, void *context)
     }
 }
 
-typedef struct row { const la_grid *grid; near *list; int64_t n; } row;
-
-static void note_one(void *context, int64_t j, double square,
-                     const double *difference)
-{
-    row *r = context;
-    (void)difference;
-    r->list[r->n++] = (near){square, r->grid->order[j]};
-}
+typedef struct row {
+    const la_grid *grid;
+    near *list;
+    int64_t n, most;
+} row;
 
 /* By distance, then by number; by number alone. */
 static bool is_before(const near *a, const near *b, bool by_distance)
@@ -93,25 +90,44 @@ static void sift(near *list, int64_t i, int64_t n, bool by_distance)
     list[i] = v;
 }
 
+/* All, or the 'most' nearest as a heap, the farthest of them first. */
+static void note_one(void *context, int64_t j, double square,
+                     const double *difference)
+{
+    row *r = context;
+    near v = {square, r->grid->order[j]};
+    (void)difference;
+    if (r->n < r->most) {
+        r->list[r->n++] = v;
+        if (r->n == r->most)
+            for (int64_t i = r->n / 2 - 1; i >= 0; i--)
+                sift(r->list, i, r->n, true);
+    } else if (r->n > 0 && is_before(&v, &r->list[0], true)) {
+        r->list[0] = v;
+        sift(r->list, 0, r->n, true);
+    }
+}
+
 /* Short lists by insertion, others by a heap: no case is slow. */
-static void sort_list(near *list, int64_t n, bool by_distance)
+static void sort_list(near *list, int64_t n)
 {
     if (n < 24) {
         for (int64_t i = 1; i < n; i++) {
             near v = list[i];
             int64_t k = i;
-            for (; k > 0 && is_before(&v, &list[k - 1], by_distance); k--)
+            for (; k > 0 && is_before(&v, &list[k - 1], false); k--)
                 list[k] = list[k - 1];
             list[k] = v;
         }
         return;
     }
-    for (int64_t i = n / 2 - 1; i >= 0; i--) sift(list, i, n, by_distance);
+    for (int64_t i = n / 2 - 1; i >= 0; i--) sift(list, i, n, false);
     for (int64_t i = n - 1; i > 0; i--) {
         near v = list[0];
+        if (i % SORT_POLL == 0 && la_interrupted()) return;
         list[0] = list[i];
         list[i] = v;
-        sift(list, 0, i, by_distance);
+        sift(list, 0, i, false);
     }
 }
 
@@ -121,14 +137,11 @@ static la_status write_rows(void *context, int64_t unit, char *scratch)
     const search *s = context;
     int64_t end = la_min(s->grid->n, (unit + 1) * BATCH);
     for (int64_t i = unit * BATCH; i < end; i++) {
-        row r = {s->grid, (near *)scratch, 0};
+        row r = {s->grid, (near *)scratch, 0, s->most};
         la_grid_visit(s->grid, i, note_one, &r);
-        if (r.n > s->most) {
-            sort_list(r.list, r.n, true);
-            r.n = s->most;
-        }
-        sort_list(r.list, r.n, false);
+        sort_list(r.list, r.n);
         int64_t *to = s->indices + s->starts[s->grid->order[i]] - 1;
+        if (la_poll_long(r.n)) return LA_OK;      /* not all were found */
         for (int64_t k = 0; k < r.n; k++) to[k] = r.list[k].at + 1;
     }
     return LA_OK;
@@ -139,7 +152,7 @@ static la_status sum_counts(search *s, int64_t n, int64_t *starts,
                             int64_t *total)
 {
     *total = 0;
-    for (int64_t i = 0; i < n; i++) {
+    LA_EACH_POLLED(i, 0, n) {
         starts[i] = *total + 1;
         s->longest = la_max(s->longest, s->counts[i]);
         *total += la_min(s->counts[i], s->most);
@@ -151,7 +164,8 @@ static la_status sum_counts(search *s, int64_t n, int64_t *starts,
 static la_status find_all(la_frame *f, search *s)
 {
     int64_t n = s->grid->total, sizes = n + 1, total = 0;
-    memset(s->counts, 0, (size_t)n * sizeof(*s->counts));
+    LA_EACH_POLLED(i, 0, n) s->counts[i] = 0;
+    LA_TRY(la_poll());
     LA_TRY(la_iter_items(s->grid->n, GRAIN, BATCH, count_rows, s));
     LA_TRY(la_set_output(f, 0, 1, &sizes, NULL, LA_INT64));
     int64_t *starts = (int64_t *)la_data(la_result(f, 0));
@@ -161,7 +175,7 @@ static la_status find_all(la_frame *f, search *s)
     s->starts = starts;
     s->indices = (int64_t *)la_data(la_result(f, 1));
     la_unit_plan plan = {write_rows, GRAIN / BATCH,
-                         (size_t)s->longest * sizeof(near)};
+                         (size_t)la_min(s->longest, s->most) * sizeof(near)};
     return la_iter_units(la_ceil_div(s->grid->n, BATCH), &plan, s);
 }
 
@@ -317,8 +331,9 @@ static la_tensor *firsts_of(la_chain *w, const la_tensor *starts)
     if (w->status) return NULL;
     w->temps[w->n++] = t;
     int64_t *to = (int64_t *)la_data(t);
-    for (int64_t i = 0; i < n; i++)
+    LA_EACH_POLLED(i, 0, n)
         for (int64_t k = s[i]; k < s[i + 1]; k++) to[k - 1] = i + 1;
+    w->status = la_poll();
     return t;
 }
 

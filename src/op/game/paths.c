@@ -151,7 +151,7 @@ static la_status check_costs(const la_frame *f)
 static la_status read_costs(map *m, const double *x)
 {
     m->least = (double)INFINITY;
-    for (int64_t i = 0; i < m->n; i++) {
+    LA_EACH_POLLED(i, 0, m->n) {
         if (!(x[i] >= 0))
             return la_error_at(LA_EARG, 1, "costs must be 0 or more, got %g at "
                                "{%lld, %lld}", x[i], (long long)(i / m->w + 1),
@@ -298,7 +298,7 @@ static la_status give_field(la_frame *f, const map *m)
     LA_TRY(la_tensor_empty(3, la_sizes(directions), LA_FLOAT64, &wide));
     LA_TRY(la_tensor_empty(2, la_sizes(distance), LA_FLOAT64, &all));
     double *to = (double *)la_data(wide), *way = (double *)la_data(all);
-    for (int64_t i = 0; i < m->n; i++) {
+    LA_EACH_POLLED(i, 0, m->n) {
         const cell *c = &m->cells[i];
         bool on = c->from >= 0;
         way[i] = c->way;
@@ -315,13 +315,14 @@ static la_status find_field(la_frame *f, map *m)
     LA_TRY(map_new(f, m));
     LA_TRY(read_cells(f, 1, &goals));
     const int64_t *at = (const int64_t *)la_data(goals);
-    for (int64_t k = 0; k < goals->numel; k += 2) {
+    LA_EACH_POLLED(k, 0, goals->numel / 2) {
         int64_t i = 0;
-        LA_TRY(cell_at(m, 1, at + k, &i));
+        LA_TRY(cell_at(m, 1, at + 2 * k, &i));
         if (isinf(m->cells[i].cost) || m->cells[i].way == 0) continue;
         m->cells[i].way = 0;
         rise(m, i);
     }
+    LA_TRY(la_poll());
     LA_TRY(walk(m, -1, true));
     if (m->n == 0) return LA_OK;
     return give_field(f, m);

@@ -140,7 +140,7 @@ static la_status fill(disc *s)
         int64_t k = (int64_t)(uniform(s) * (double)s->nactive);
         const int32_t from = s->active[k];
         bool found = false;
-        if (count % 1024 == 0) LA_TRY(la_poll());
+        if (count % 128 == 0) LA_TRY(la_poll());
         for (int t = 0; t < TRIES && !found; t++)
             found = try_next_to(s, s->x[from], x);
         if (found) LA_TRY(add(s, x));
