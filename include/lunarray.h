@@ -355,7 +355,8 @@ LA_API la_tensor *la_wrap_ex(const la_buffer *buffer);
 **
 ** name:type, name:typexN or name:typexNxM (row-major), with "@offset" in bytes
 ** where it does not stand where C puts it behind the field before; "_:N" skips
-** N bytes. Types: u8 u16 u32 u64 i8 i16 i32 i64 f16 bf16 f32 f64 b8 c64 c128.
+** N bytes. Types: u8 u16 u32 u64 i8 i16 i32 i64 f16 bf16 f32 f64 b8 c64 c128
+** (of a b8 every byte but 0 is true).
 ** A field whose offset is no multiple of its element's size has no tensor; in
 ** Lua p:get and p:set copy it.
 **

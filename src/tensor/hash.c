@@ -102,6 +102,17 @@ static void add_numbers(hasher *h, const char *p, int64_t n, int size)
 #endif
 }
 
+/* Truth values as 0 and 1, whatever bytes a host has for true. */
+static void add_truths(hasher *h, const char *p, int64_t n)
+{
+    char truth[1024];
+    for (int64_t m; n > 0; n -= m, p += m) {
+        m = n < (int64_t)sizeof(truth) ? n : (int64_t)sizeof(truth);
+        for (int64_t i = 0; i < m; i++) truth[i] = p[i] != 0;
+        add(h, truth, (size_t)m);
+    }
+}
+
 la_status la_tensor_hash(const la_tensor *t, uint64_t *out)
 {
     hasher h;
@@ -113,8 +124,11 @@ la_status la_tensor_hash(const la_tensor *t, uint64_t *out)
     add(&h, name, strlen(name) + 1);
     add_int64(&h, t->ndim);
     for (int d = 0; d < t->ndim; d++) add_int64(&h, la_sizes(t)[d]);
-    for (int64_t to; (to = la_poll_piece(i, n)) > i; i = to)
-        add_numbers(&h, la_data(t) + i * size, to - i, size);
+    for (int64_t to; (to = la_poll_piece(i, n)) > i; i = to) {
+        const char *at = la_data(t) + i * size;
+        if (t->dtype == LA_BOOL) add_truths(&h, at, to - i);
+        else add_numbers(&h, at, to - i, size);
+    }
     *out = end(&h);
     return i < n ? la_poll() : LA_OK;
 }

@@ -3,10 +3,11 @@
 **
 ** Integers, float32 and float64 convert directly, by plain loops that the
 ** compiler makes vectors of. Dtypes whose conversions have equal bits share
-** them: integers are cut off and copied whatever their signs, and bool is read
-** as uint8. float16 and bfloat16 go through float32 in a buffer of BLOCK
-** elements, complex numbers from and to real ones through their real parts.
-** Rows that are not contiguous are gathered and scattered a block at a time.
+** them: integers are cut off and copied whatever their signs. In a buffer of
+** BLOCK elements float16 and bfloat16 go through float32, complex numbers from
+** and to real ones through their real parts, and bool through its truth as
+** uint8, as bytes of a host are not always 0 or 1. Rows that are not contiguous
+** are gathered and scattered a block at a time.
 **
 ** What a value becomes, on every capability:
 ** - to bool: false for 0, true for all else, NaN included; a complex number is
@@ -197,6 +198,7 @@ static inline uint64_t f32_trunc_u64(float x) { return f64_trunc_u64(x); }
 #define FROM c128
 #define ID LA_COMPLEX128
 #include "kernel/move/cast_truth.inc"
+#define direct_bool_bool direct_bool_u8
 #define direct_bool_i8 direct_bool_u8
 #define direct_bool_i16 direct_bool_u16
 #define direct_bool_i32 direct_bool_u32
@@ -415,8 +417,12 @@ static void run(const pair *p, char **data, const int64_t *s, int64_t n0,
 #define PART_WIDEN NULL
 #include "kernel/move/each_cast_loop.inc"
 
-/* Rows of the table. bool is read as uint8; integers are cut off, whatever the
-** target's sign. */
+#define FROM bool
+#define WIDE u8
+#define WIDEN direct_bool_u8
+#include "kernel/move/each_cast_loop.inc"
+
+/* Rows of the table. Integers are cut off, whatever the target's sign. */
 #define FROM_INTS(to) \
     [LA_UINT8] = cast_##to##_u8, [LA_INT8] = cast_##to##_i8, \
     [LA_UINT16] = cast_##to##_u16, [LA_INT16] = cast_##to##_i16, \
@@ -428,11 +434,11 @@ static void run(const pair *p, char **data, const int64_t *s, int64_t n0,
     [LA_COMPLEX32] = cast_##to##_c32, [LA_COMPLEX64] = cast_##to##_c64, \
     [LA_COMPLEX128] = cast_##to##_c128
 #define ROW(ints, floats) \
-    {[LA_BOOL] = cast_##ints##_u8, FROM_INTS(ints), FROM_FLOATS(floats)}
+    {[LA_BOOL] = cast_##ints##_bool, FROM_INTS(ints), FROM_FLOATS(floats)}
 
 typedef la_loops cast_table[LA_NDTYPES];   /* [to][from], as in iter/iter.h */
 const cast_table LA_KERNEL(cast) = {
-    [LA_BOOL] = {[LA_BOOL] = cast_u8_u8, FROM_INTS(bool), FROM_FLOATS(bool)},
+    [LA_BOOL] = ROW(bool, bool),
     [LA_UINT8] = ROW(u8, u8), [LA_INT8] = ROW(u8, u8),
     [LA_UINT16] = ROW(u16, u16), [LA_INT16] = ROW(u16, u16),
     [LA_UINT32] = ROW(u32, u32), [LA_INT32] = ROW(u32, i32),

@@ -244,6 +244,11 @@ static inline bool bf16_same(uint16_t a, uint16_t b)
     return (a == b && !nan) || ((a | b) & 0x7fff) == 0;
 }
 
+#define TAG b8
+#define PART uint8_t
+#define SAME(a, b) (((a) != 0) == ((b) != 0))
+#define PARTS 1
+#include "kernel/move/equal.inc"
 #define TAG i8
 #define PART uint8_t
 #define SAME(a, b) ((a) == (b))
@@ -302,7 +307,7 @@ static inline bool bf16_same(uint16_t a, uint16_t b)
 
 extern const la_loops LA_OWN_TABLE(differ);
 const la_loops LA_KERNEL(differ) = {
-    [LA_BOOL] = differ_i8, [LA_UINT8] = differ_i8, [LA_INT8] = differ_i8,
+    [LA_BOOL] = differ_b8, [LA_UINT8] = differ_i8, [LA_INT8] = differ_i8,
     [LA_UINT16] = differ_i16, [LA_INT16] = differ_i16,
     [LA_UINT32] = differ_i32, [LA_INT32] = differ_i32,
     [LA_UINT64] = differ_i64, [LA_INT64] = differ_i64,

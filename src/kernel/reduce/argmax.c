@@ -107,11 +107,17 @@ static inline void extremes(const arg_kind *k, const la_reduce_rows *r,
     k->extreme->store((const char *)acc, best, r->rows, &plain);
 }
 
-/* Of bools all may be the same. */
+/* Of bools all may be the same; every byte but 0 is true. */
 static inline int64_t find_bool(const arg_kind *k, const char *p, int64_t n)
 {
-    const char *first = memchr(p, k->last, (size_t)n);
-    return first ? first - p : 0;
+    int64_t i = 0;
+    if (!k->last) {
+        const char *first = memchr(p, 0, (size_t)n);
+        return first ? first - p : 0;
+    }
+    while (n - i >= VEC_BYTES && !i32_any(i32_load(p + i) != 0)) i += VEC_BYTES;
+    while (i < n && !p[i]) i++;
+    return i < n ? i : 0;
 }
 static void search_bools(const arg_kind *k, const la_reduce_rows *r,
                          int64_t *index, char *value)
@@ -214,13 +220,14 @@ static void search_rows(const arg_kind *k, const la_reduce_rows *r,
         search_short(k, r, index, value);
         return;
     }
-    if (dense && r->n * k->size <= BLOCK)
+    const bool bits = dense && !k->is_bool;     /* equal ones are the same */
+    if (bits && r->n * k->size <= BLOCK)
         search_near(k, r, index);
     else
         for (int64_t i = 0; i < r->rows; i++) {
             const char *p = r->in + i * r->row_step;
-            index[i] = dense ? search_blocks(k, p, r->n)
-                             : search_gaps(k, p, r->step, r->n);
+            index[i] = bits ? search_blocks(k, p, r->n)
+                            : search_gaps(k, p, r->step, r->n);
         }
     for (int64_t i = 0; i < r->rows; i++) {
         if (value)

@@ -36,6 +36,8 @@ static inline float reduce_load_f16(const char *p)
     memcpy(&x, p, sizeof(x));
     return la_f16_to_f32(x);
 }
+/* A truth value: bytes of a host may be other than 0 and 1. */
+static inline uint8_t reduce_load_b8(const char *p) { return *p != 0; }
 static inline uint8_t reduce_load_u8(const char *p)
 {
     uint8_t x;

@@ -16,6 +16,21 @@
 #define ISNAN(x) 0
 #include "kernel/scan/extreme.inc"
 
+/* Bools by their truth, which more than one byte may have. */
+#define ID some
+#define T uint8_t
+#define A int8_t
+#define DECODE(t) ((t) != 0)
+#define ISNAN(x) 0
+#include "kernel/scan/extreme.inc"
+
+#define ID none
+#define T uint8_t
+#define A int8_t
+#define DECODE(t) ((t) == 0)
+#define ISNAN(x) 0
+#include "kernel/scan/extreme.inc"
+
 #define ID w2
 #define T uint16_t
 #define A int16_t
@@ -78,6 +93,8 @@
     {                                                                       \
         columns_##id(s, cols, step, out, flip);                             \
     }
+ENTRY(max_b8, some, 0)
+ENTRY(min_b8, none, 0)
 ENTRY(max_u8, w1, 0x80)
 ENTRY(min_u8, w1, 0x7f)
 ENTRY(max_i8, w1, 0)
@@ -105,7 +122,7 @@ ENTRY(min_f64, f64, (uint64_t)1 << 63)
 
 #define EXTREME(op, k) {line_##op##_##k, columns_##op##_##k}
 #define EVERY(op) \
-    [LA_BOOL] = EXTREME(op, u8), [LA_UINT8] = EXTREME(op, u8), \
+    [LA_BOOL] = EXTREME(op, b8), [LA_UINT8] = EXTREME(op, u8), \
     [LA_INT8] = EXTREME(op, i8), [LA_UINT16] = EXTREME(op, u16), \
     [LA_INT16] = EXTREME(op, i16), [LA_UINT32] = EXTREME(op, u32), \
     [LA_INT32] = EXTREME(op, i32), [LA_UINT64] = EXTREME(op, u64), \
