@@ -719,7 +719,7 @@ LA_API int la_frame_end(struct lua_State *L);
 /* Take the tensor (or the table of tensors, at any depth) at that stack index
 ** out of all scopes: the collector frees it, as any made outside. Other values,
 ** those outside of scopes and records, whose fields are in none, are left as
-** they are. LA_EARG, LA_ENOMEM. */
+** they are. LA_EARG, LA_ENOMEM; LA_ESTATE for a tensor that was freed. */
 LA_API int la_keep(struct lua_State *L, int arg);
 
 /* Who steps the collector of L on account of tensors made outside of scopes. */

@@ -344,6 +344,15 @@ describe("keep", function()
     assert.is_true(is_freed(closed))
   end)
 
+  it("is too late for what was freed", function()
+    local gone
+    la.tidy(function() gone = la.ones(1) end)
+    raises("tensor was freed", la.keep, gone)
+    raises("tensor was freed", la.from_dlpack, gone)
+    local t = {gone, la.ones(1)}
+    assert.is_true(rawequal(t, la.keep(t)))
+  end)
+
   it("keeps many, whatever else was made meanwhile", function()
     local start = os.clock()
     local list = la.tidy(function()

@@ -59,6 +59,7 @@ LA_API int la_frame_end(lua_State *L)
 /* Stack 1: the value. */
 static int keep_protected(lua_State *L)
 {
+    if (la_to_handle(L, 1)) la_check_tensor(L, 1, "la_keep");
     la_keep_value(L, la_state_of(L), 1);
     return 0;
 }

@@ -359,11 +359,12 @@ static int fn_tidy(lua_State *L)
     return failed ? lua_error(L) : lua_gettop(L);
 }
 
-/* la.keep(v) */
+/* la.keep(v). Too late for a tensor that was freed. */
 static int fn_keep(lua_State *L)
 {
     la_state *s = la_enter(L);
     luaL_checkany(L, 1);
+    if (la_to_handle(L, 1)) la_check_tensor(L, 1, "keep");
     lua_settop(L, 1);
     la_keep_value(L, s, 1);
     return 1;

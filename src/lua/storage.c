@@ -176,6 +176,7 @@ static int fn_from_dlpack(lua_State *L)
     check_options(L, known, "from_dlpack");
     la_state *s = la_up_state(L);
     if (la_to_handle(L, 1)) {
+        la_check_tensor(L, 1, "from_dlpack");
         lua_settop(L, 1);
         return 1;
     }
