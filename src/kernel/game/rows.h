@@ -38,7 +38,8 @@ typedef enum la_row_op {
     LA_ROW_UNIFORM,           /* bits as a number of 0 .. 1 in steps of 2^-24 */
     LA_ROW_SLOPE,             /* component b of the lattice vector of c dims
                               ** that the bits in a choose */
-    LA_ROW_OUT,               /* component b of the output is a */
+    LA_ROW_OUT,               /* component b of the output is a; all of them in
+                              ** order, at the end */
     LA_ROW_NOPS
 } la_row_op;
 
