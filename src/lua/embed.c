@@ -10,9 +10,7 @@
 #include <lauxlib.h>
 #include <string.h>
 
-#ifndef LA_EMBEDDED_ARRAYS
 #include "io/zip.h"
-#endif
 #include "lunarray.h"
 
 #ifndef LA_EMBEDDED
@@ -24,7 +22,7 @@ typedef struct la_embedded {
     const char *packed, *end;   /* its source as a gzip member */
 } la_embedded;
 
-/* In the single file the texts are arrays in front of this, as they are. */
+/* In the single file the members are arrays in front of this. */
 #ifndef LA_EMBEDDED_ARRAYS
 /* .pushsection and .popsection keep the section that the compiler is writing
 ** to; the assembler for Windows has none, and there it is in .text. That for
@@ -109,17 +107,12 @@ static void give_require(lua_State *L)
 /* Pushes the text as a chunk, or raises. */
 static void load_text(lua_State *L, const la_embedded *e, const char *chunk)
 {
-#ifdef LA_EMBEDDED_ARRAYS
-    const char *text = e->packed;
-    size_t size = (size_t)(e->end - e->packed);
-#else
     /* A gzip member ends with the size of what was packed. */
     size_t size = (size_t)la_little(e->end - 4, 4);
     char *text = lua_newuserdatauv(L, size, 0);
     if (la_gunzip(text, size, e->packed, (size_t)(e->end - e->packed)))
         luaL_error(L, "module '%s' cannot be unpacked: out of memory",
                    e->module);
-#endif
     if (luaL_loadbufferx(L, text, size, chunk, "t")) lua_error(L);
 }
 

@@ -9,6 +9,8 @@
 --   KERNELS           "path:capability:others+that+it+serves", ...
 --   SYSTEMS           "linux:posix+unix", ...: files of operating systems
 --   DEFINES           "NAME=VALUE", ...
+--   COLD              sources that are compiled for size; the kernels of the
+--                     lowest capability are, too, where there are others
 --   TARGETS           regions that are compiled for their target
 package.path = "tools/embed/?.lua;" .. package.path
 local source = require("source")
@@ -66,7 +68,7 @@ local function kept(family)
 end
 
 local function read_families(core)
-  families.known = {io = true, image = true}
+  families.known = {io = true, image = true, plot = true}
   for _, path in ipairs(core) do
     local family = families.of(path)
     if family then families.known[family] = true end
@@ -94,27 +96,74 @@ local function read_kernels(plan)
       plan.regions[#plan.regions + 1] = cap
     end
   end
+  plan.cold = {}
+  for _, path in ipairs(words(option.COLD)) do plan.cold[path] = "LA_LEVELS" end
+  for _, kernel in ipairs(plan.regions[2] and plan.kernels or {}) do
+    if kernel.cap == plan.regions[1] then
+      plan.cold[kernel.path .. "@" .. kernel.cap] = "LA_LEVELS_X86"
+    end
+  end
   for _, cap in ipairs(words(option.TARGETS)) do
     plan.targets[cap] = text.targets[cap]
   end
 end
 
--- The Lua modules as texts in C, and the rows for src/lua/embed.c.
+-- What a Lua file becomes in the library: its lines without comments and
+-- indentation, for lunarray.words without the pages that are left out.
+local function text_of(path, module, is_in)
+  local lines = source.raw_lines(path)
+  if module == "lunarray.words" then
+    for i = #lines, 1, -1 do
+      local page = lines[i]:match('^{"([%w_]+)",')
+      if page and not is_in("lunarray.words." .. page) then
+        table.remove(lines, i)
+      end
+    end
+  end
+  return table.concat(lines, "\n") .. "\n"
+end
+
+local function gzipped(content)
+  write("module.lua", content)
+  local path = option.OUT .. "/module.lua"
+  local pipe = assert(io.popen(("gzip -9nc '%s'"):format(path), "r"))
+  local packed = pipe:read("a")
+  assert(pipe:close(), "gzip")
+  os.remove(path)
+  return packed
+end
+
+-- Bytes as string literals: octal escapes of three digits, whatever follows;
+-- '?' as well, of which two begin a trigraph.
+local function literals(bytes)
+  local out = {}
+  for from = 1, #bytes, 64 do
+    out[#out + 1] = '"' .. bytes:sub(from, from + 63):gsub("[^%w !#-%[%]-~]",
+      function(c) return ("\\%03o"):format(c:byte()) end):gsub("%?", "\\077")
+      .. '"'
+  end
+  return table.concat(out, "\n")
+end
+
+-- The Lua modules as gzip members, and the rows for src/lua/embed.c.
 local function lua_modules()
-  local texts, rows = {}, ""
+  local modules, is_there = {}, {}
   for _, path in ipairs(words(option.LUA_FILES)) do
     local module = path:gsub("^lua/", ""):gsub("%.lua$", "")
       :gsub("/init$", ""):gsub("/", ".")
-    local theme = module:match("^lunarray%.([%w_]+)")
-    if not families.known[theme] or kept(theme) then
-      local id = module:gsub("%.", "_")
-      texts[#texts + 1] = ("static const char la_text_%s[] ="):format(id)
-      for _, line in ipairs(source.raw_lines(path)) do
-        texts[#texts + 1] = '"' .. line:gsub('[\\"]', "\\%0") .. '\\n"'
-      end
-      texts[#texts + 1] = ";"
-      rows = rows .. (' E(%s, "%s", )'):format(id, module)
+    if families.has_module(module, kept) then
+      modules[#modules + 1] = {name = module, path = path}
+      is_there[module] = true
     end
+  end
+  local texts, rows = {}, ""
+  for _, m in ipairs(modules) do
+    local id = m.name:gsub("%.", "_")
+    local content = text_of(m.path, m.name,
+                            function(name) return is_there[name] end)
+    texts[#texts + 1] = ("static const char la_text_%s[] ="):format(id)
+    texts[#texts + 1] = literals(gzipped(content)) .. ";"
+    rows = rows .. (' E(%s, "%s", )'):format(id, m.name)
   end
   return table.concat(texts, "\n") .. "\n#define LA_EMBEDDED" .. rows
 end
@@ -244,7 +293,7 @@ local TITLE = [[
 /*
 ** lunarray %s in one file, by "make embed": capabilities %s, families %s.
 **
-**     gcc -O2 -c lunarray.c -I/usr/include/lua5.4
+**     gcc -Os -c lunarray.c -I/usr/include/lua5.4     for size; -O2 for speed
 **
 ** A host includes lunarray.h and links libm and pthread. Do not edit: the
 ** sources are where the version comes from.

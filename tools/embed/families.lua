@@ -1,6 +1,7 @@
 -- Which sources and rows a choice of families needs. A family is a folder of
--- src/op, or "io" or "image" of src/io; a row belongs to the folder of the
--- source with its body, element-wise rows to pointwise, reductions to reduce.
+-- src/op, "io" or "image" of src/io, or the Lua module "plot"; a row belongs to
+-- the folder of the source with its body, element-wise rows to pointwise,
+-- reductions to reduce.
 local source = require("source")
 local families = {}
 
@@ -33,6 +34,16 @@ function families.of(path)
     known_of[path] = found.image and "image" or next(found) and "io" or false
   end
   return known_of[path] or nil
+end
+
+-- Modules of other programs: the prompt's, the notebook's, and that of MPI.
+local ELSEWHERE = {repl = true, kernel = true, mpi = true}
+
+-- Is the Lua module, or page of words, one of what is kept?
+function families.has_module(module, kept)
+  local theme = module:match("^lunarray%.words%.(%w+)")
+    or module:match("^lunarray%.([%w_]+)")
+  return not ELSEWHERE[theme] and (not families.known[theme] or kept(theme))
 end
 
 -- The rows of a .def file: a function of each row's text (its first word, its

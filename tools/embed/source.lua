@@ -190,6 +190,9 @@ function writer:put(line)
       self.in_struct = false
     end
   end
+  if self.inline_word then
+    line = line:gsub("^static inline%f[ ]", self.inline_word)
+  end
   self.parts[#self.parts + 1] = line
 end
 

@@ -5,6 +5,8 @@
 --   renames         of renames.lua
 --   rewrite         of rows (source.lua), or nil
 --   systems         {path =, condition =}: sources between conditions
+--   cold            what is compiled for size: {[path or path@region] =
+--                   the macro that says so}
 --   defines         lines for the top
 --   lua, tail       the Lua modules; what stands at the end
 local source = require("source")
@@ -87,6 +89,21 @@ local function undefine(w, unit)
   end
 end
 
+-- What is cold is compiled for size, as in the module: lists of calls, and on
+-- x86 the loops for processors without better ones. Functions of headers stand
+-- outside: a body of other flags is not expanded in place.
+local function open_cold(w, macro, final)
+  if final and macro then
+    w:put("#ifdef " .. macro .. "\n#pragma GCC push_options\n"
+      .. '#pragma GCC optimize ("Os")\n#endif')
+  end
+end
+local function close_cold(w, macro, final)
+  if final and macro then
+    w:put("#ifdef " .. macro .. "\n#pragma GCC pop_options\n#endif")
+  end
+end
+
 -- Macros of complex.h, for those alone who include it: others use the words.
 local COMPLEX = {complex = "_Complex", I = "_Complex_I"}
 local function complex_of(path)
@@ -103,7 +120,7 @@ local HIDE = [[
 ]]
 local SHOW = HIDE:gsub("push%(hidden%)", "pop")
 
-local function put_unit(w, path, id, plan, outer)
+local function put_unit(w, path, id, plan, outer, final)
   local set = plan.renames[id]
   local undefine_loose = w:loose_macros(path)
   w:headers(path)
@@ -113,12 +130,15 @@ local function put_unit(w, path, id, plan, outer)
     w:put(("#define %s %s"):format(name, complex[name]))
   end
   put_renames(w, set)
+  local cold = plan.cold[path] or plan.cold[id]
+  open_cold(w, cold, final)
   if path == "src/lua/embed.c" then w:put(plan.lua or "") end
   local before = w.textual
   if set and next(set.textual) then
     w.textual = setmetatable(set.textual, {__index = before})
   end
   w:inline(path)
+  close_cold(w, cold, final)
   w.textual, w.strings, w.in_struct = before, {}, false
   undefine(w, id)
   undefine_loose()
@@ -131,6 +151,9 @@ local function put_region(w, cap, plan, final)
   local target, outer = plan.targets[cap], plan.renames["@" .. cap]
   w:mark("<head>")
   w:open(cap)
+  -- In one large file compilers stop expanding functions at some point.
+  w.inline_word = final and (cap == plan.regions[1] and plan.regions[2]
+    and "LA_INLINE_LOWEST" or "LA_INLINE") or nil
   open_region(w, cap, target, final)
   put_renames(w, outer)
   w.textual = outer and next(outer.textual) and outer.textual
@@ -142,10 +165,11 @@ local function put_region(w, cap, plan, final)
       end
       w:put("#undef LA_CAP_ALSO\n" .. X86 .. "\n#define LA_CAP_ALSO(X, n)"
         .. also .. "\n#else\n#define LA_CAP_ALSO(X, n)\n#endif")
-      put_unit(w, kernel.path, kernel.path .. "@" .. cap, plan, outer)
+      put_unit(w, kernel.path, kernel.path .. "@" .. cap, plan, outer,
+               final)
     end
   end
-  w.textual = nil
+  w.textual, w.inline_word = nil, nil
   for _, unit in ipairs(sorted(w.macros)) do
     if unit:match("%.h@" .. cap .. "$") then undefine(w, unit) end
   end
@@ -166,21 +190,25 @@ local function body(plan, final)
     end
   end
   for _, path in ipairs(plan.core) do
-    if plan.keep(path) then put_unit(w, path, path, plan) end
+    if plan.keep(path) then put_unit(w, path, path, plan, nil, final) end
   end
   for _, cap in ipairs(plan.regions) do put_region(w, cap, plan, final) end
   w:put(SHOW)
   w.base = 1      -- within a condition: what they include stays where it is
   for _, system in ipairs(plan.systems) do
     w:put("#if " .. system.condition)
-    put_unit(w, system.path, system.path, plan)
+    put_unit(w, system.path, system.path, plan, nil, final)
     w:put("#endif")
   end
   return w
 end
 
 local LATE = {["immintrin.h"] = true, ["emmintrin.h"] = true}
+-- Passes that make the compiler slow and this code hardly faster are left out.
+-- For speed (-O1 and more) what is not cold is compiled as in the module.
 local TOP = [[
+#define LA_INLINE static inline
+#define LA_INLINE_LOWEST LA_INLINE
 #define LA_CAP_ALSO(X, n)
 #define LA_EMBEDDED_ARRAYS
 #ifdef __clang__
@@ -189,7 +217,28 @@ local TOP = [[
 #else
 #pragma GCC diagnostic ignored "-Wunused-function"
 #pragma GCC diagnostic ignored "-Wpsabi"
+#define LA_PRAGMA(...) LA_PRAGMA_(GCC optimize (__VA_ARGS__))
+#define LA_PRAGMA_(x) _Pragma(#x)
+#define LA_FLAGS "no-math-errno", "fp-contract=off", "no-tree-pre", \
+  "no-code-hoisting", "no-gcse", "no-schedule-insns2", "no-tree-vrp", \
+  "no-thread-jumps"
+#if defined(__OPTIMIZE_SIZE__)
+LA_PRAGMA(LA_FLAGS, "no-ivopts", "no-tree-dominator-opts", "no-tree-ter",
+  "no-tree-copy-prop", "no-tree-bit-ccp", "no-tree-pta",
+  "ira-algorithm=priority")
+#elif defined(__OPTIMIZE__)
+#define LA_LEVELS
+#if defined(__x86_64__) || defined(__i386__)
+#define LA_LEVELS_X86
+#undef LA_INLINE_LOWEST
+#define LA_INLINE_LOWEST static inline
+#endif
+#undef LA_INLINE
+#define LA_INLINE static inline __attribute__((always_inline))
+LA_PRAGMA("O2", LA_FLAGS, "tree-vectorize", "vect-cost-model=dynamic")
+#else
 #pragma GCC optimize ("no-math-errno", "fp-contract=off")
+#endif
 #endif]]
 -- Other processors have the lowest capability alone.
 local ELSEWHERE = [[
