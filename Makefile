@@ -303,7 +303,7 @@ valgrind: debug
 
 # For other systems, with their tests, in build/cross: under qemu, wine, natively,
 # under node.
-cross: cross-aarch64 cross-mingw cross-musl cross-wasm cross-macos
+cross: cross-aarch64 cross-mingw cross-musl cross-wasm cross-macos cross-wasi
 cross-aarch64 cross-mingw cross-musl cross-wasm: cross-%:
 	@tools/deps.sh $*
 	@tools/cross/build.sh $* $(JOBS)
@@ -311,6 +311,11 @@ cross-aarch64 cross-mingw cross-musl cross-wasm: cross-%:
 cross-macos:
 	@tools/deps.sh macos
 	@tools/cross/macos.sh
+# The same for WebAssembly, kernels as well, where emscripten is too large: by
+# clang and 2 MB of headers, in seconds.
+cross-wasi:
+	@tools/deps.sh wasi
+	@tools/cross/wasi.sh
 
 # build/wasm/lunarray.js and lunarray.wasm: the library for web pages.
 wasm:
@@ -534,7 +539,7 @@ help:
 	@echo '           CAPS="$(ALL_CAPS)" or fewer of these CPU capabilities: smaller, faster to build'
 
 -include $(shell find $(OBJ) $(BUILD)/ctest -name '*.d' 2>/dev/null)
-.PHONY: cross cross-aarch64 cross-mingw cross-musl cross-wasm cross-macos wasm \
+.PHONY: cross cross-aarch64 cross-mingw cross-musl cross-wasm cross-macos cross-wasi wasm \
   all examples deps build-deps ctests ctest lint check test asan ubsan tsan debug \
   fuzz differential clang-check asan-check ubsan-check tsan-check valgrind luarocks demo bench bench-peers \
   bench-sweep bench-mpi mpi-check deb install install-module install-mpi install-lua uninstall sizes coverage docs embed embed-check clean help FORCE

@@ -288,9 +288,23 @@ local function packages()
   step("make deb", "make --no-print-directory deb")
 end
 
+-- Is every source C for WebAssembly, with 32-bit addresses? Its headers are two
+-- megabytes; emscripten's compiler (make cross-wasm) is a gigabyte.
+local function wasi()
+  local _, ok = capture("command -v clang && test -d /usr/include/wasm32-wasi")
+  if not ok then return print("wasm is left out: no clang or wasi-libc") end
+  local text = capture("tools/cross/wasi.sh")
+  local passed, failed = text:match("(%d+) passed, (%d+) failed")
+  if failed ~= "0" then print(text) end
+  print(("%-28s %4s passed, %s failed")
+    :format("wasm, syntax", passed or 0, failed or "not"))
+  count(tonumber(passed) or 0, tonumber(failed) or 1)
+end
+
 -- Golden records on other systems: aarch64 under qemu, Windows under wine.
 local function cross()
   headline("other systems")
+  wasi()
   for target, tools in pairs({
     aarch64 = "aarch64-linux-gnu-gcc qemu-aarch64",
     mingw = "x86_64-w64-mingw32-gcc-posix wine",

@@ -4,7 +4,7 @@
 # integration has, LuaRocks and CMake; deb: to make Debian packages;
 # mpi: for lunarray.mpi; docs: the manual in HTML; browser: to look at it;
 # cross: to build for other systems and run there, or aarch64, mingw, musl,
-# macos alone; wasm: for web pages (200 MB of packages, 1.3 GB unpacked);
+# macos, wasi alone; wasm: for web pages (200 MB of packages, 1.3 GB unpacked);
 # python: NumPy, to which the suite gives files, and takes some from it.
 set -u
 build="gcc libc6-dev make pkg-config lua5.4 liblua5.4-dev libsleef-dev"
@@ -18,6 +18,7 @@ mingw="$target gcc-mingw-w64-x86-64-posix wine wine64"
 musl="$target musl-tools"
 macos="clang musl-tools libc6-dev liblua5.4-dev zlib1g-dev libstb-dev"
 macos="$macos pkg-config"
+wasi="clang wasi-libc liblua5.4-dev zlib1g-dev libstb-dev pkg-config"
 cross="$aarch64 $mingw $musl"
 wasm="$target emscripten nodejs"
 docs="cmark-gfm"
@@ -38,6 +39,7 @@ for part in "$@"; do
     mingw) wanted="$wanted $mingw" ;;
     musl) wanted="$wanted $musl" ;;
     macos) wanted="$wanted $macos" ;;
+    wasi) wanted="$wanted $wasi" ;;
     wasm) wanted="$wanted $wasm" ;;
     mpi) wanted="$wanted $mpi" ;;
     docs) wanted="$wanted $docs" ;;
