@@ -384,6 +384,11 @@ static void test_fields(void **state)
     assert_true(p[0].mass == 3);
     raises(L, "return p.nothing", "no field 'nothing' (fields: pos, vel");
     raises(L, "p.nothing = 1", "no field 'nothing'");
+    /* the field is written, whatever a script made of its tensor */
+    run(L, "local keep = p:get('mass') p.mass:set_(la.zeros(2)) p.mass = 4\n"
+           "assert(p:get('mass'):sum():item() == 20)\n"
+           "p.mass:unsqueeze_(1) p:set('mass', keep)\n"
+           "assert(la.equal(p:get('mass'), keep))");
     raises(L, "p.pos = {1, 2, 3}", "la.tensor{...}");
     raises(L, "p.pos = la.ones(4)", "record.pos: ");
     raises(L, "return p[1]", "name of a field expected");

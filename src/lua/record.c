@@ -174,6 +174,22 @@ static la_status copy_in(la_record *r, const la_struct_field *f,
     return la_run_(copy_, to, from);
 }
 
+/* Into the field by its tensor, whose history it becomes a part of; a script
+** may have given that another shape or memory, which is not the field then. */
+static la_status write_view(la_record *r, const la_struct_field *f,
+                            la_tensor *view, la_tensor *value,
+                            const la_scalar *s)
+{
+    LA_OWNED t = NULL;
+    LA_TRY(la_record_view(r, f, &t));
+    size_t bytes = (size_t)t->ndim * sizeof(int64_t);
+    bool same = view->dtype == t->dtype && view->ndim == t->ndim
+        && la_data(view) == la_data(t)
+        && memcmp(la_sizes(view), la_sizes(t), bytes) == 0
+        && memcmp(la_strides(view), la_strides(t), bytes) == 0;
+    return write_to(same ? view : t, value, s);
+}
+
 /* p:get(name): a new tensor that shares nothing with the structs, of any field
 ** and whatever lies between the elements there. */
 static int record_get(lua_State *L)
@@ -208,7 +224,7 @@ static int set_field(lua_State *L, holder *h, const la_struct_field *f)
     else {
         la_tensor *t = push_view(L, f);
         value = v ? la_check_tensor(L, 3, name) : NULL;
-        LA_CHECK(L, name, write_to(t, value, &scalar));
+        LA_CHECK(L, name, write_view(h->record, f, t, value, &scalar));
     }
     return 0;
 }
