@@ -121,6 +121,19 @@ describe("many points at one spot", function()
   end)
 end)
 
+describe("cells of la.game", function()
+  it("are tables and tensors, each for itself", function()
+    local cost, start, goal = la.ones(2, 3), {1, 1}, {1, 3}
+    local want = {{1, 1}, {1, 2}, {1, 3}}
+    for _, a in ipairs{start, la.tensor(start)} do
+      for _, b in ipairs{goal, la.tensor(goal)} do
+        assert.same(want, game.astar(cost, a, b):tolist())
+      end
+    end
+    assert.has_error(function() game.astar(cost, la.tensor{1, 9}, goal) end)
+  end)
+end)
+
 describe("la.game with numbers that are none", function()
   it("passes NaN on", function()
     local o, x = vector{0, 0, 0}, vector{NAN, 1, 0}

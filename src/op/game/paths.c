@@ -277,6 +277,16 @@ la_status la_impl_game_astar_cells(la_frame *f)
     return la_impl_game_astar(f);
 }
 
+la_status la_impl_game_astar_from_cell(la_frame *f)
+{
+    return la_impl_game_astar(f);
+}
+
+la_status la_impl_game_astar_to_cell(la_frame *f)
+{
+    return la_impl_game_astar(f);
+}
+
 /* ---- flow_field(cost, goals) ---- */
 
 la_status la_meta_game_flow_field(la_frame *f)
