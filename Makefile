@@ -165,7 +165,7 @@ endef
 # The level of a core source: of the file, else of its folder, else that of the core.
 core_level = $(if $(filter release,$(KIND)),$(or $(OPT_$(1:src/%.c=%)),$(OPT_$(patsubst src/%/,%,$(dir $(1)))),$(OPT_core)))
 core_flags = $(if $(filter src/lua/% src/repl/%,$(1)),,$(NO_UNWINDING)) $(call core_level,$(1)) $$(FLAGS_$(1:src/%.c=%))
-level_of = $(if $(filter release,$(KIND)),$(if $(filter 1,$(words $(call source_caps,$(1)))),$(OPT_$(1:src/kernel/%.c=%)),$(if $(filter $(LOWEST),$(2)),$(OPT_lowest),$(OPT_$(1:src/kernel/%.c=%)))))
+level_of = $(if $(filter release,$(KIND)),$(if $(filter 1,$(words $(call source_caps,$(1)))),$(OPT_$(1:src/kernel/%.c=%)),$(if $(filter default,$(2)),$(OPT_lowest),$(OPT_$(1:src/kernel/%.c=%)))))
 kernel_flags = $(NO_UNWINDING) $(call level_of,$(1),$(2)) $(FLAGS_kernel/$(word 3,$(subst /, ,$(1))).$(2)) $$(IDLE_$(2)) $$(CAP_$(2)) -DLA_CAP=$(2)
 also_flag = $(if $(strip $(1)),-D'LA_CAP_ALSO(X,n)=$(foreach c,$(1),X($(c),n))')
 $(foreach s,$(CORE_SRC) $(REPL_SRC),$(eval $(call RULE,$(s),$(call object,$(s)),$(call core_flags,$(s)),$$<)))
@@ -281,7 +281,7 @@ test: deps
 	@$(MAKE) $(JOBS) --no-print-directory all ctests examples
 	@$(MAKE) $(JOBS) --no-print-directory KIND=asan $(ASAN_CAPS) all ctests
 	@$(MAKE) $(JOBS) --no-print-directory CC=clang KIND=debug all ctests
-	@$(LUA) spec/run.lua lint ctest clang specs-each-path asan rock packages cross sizes
+	@$(LUA) spec/run.lua lint ctest clang specs-each-path asan rock packages cross sizes embed
 
 # The sources are the same on every CPU path: under sanitizers two do, one of
 # scalar and one of wide vectors, and the build takes half the time.
@@ -333,8 +333,13 @@ EMBED := $(BUILD)/embed
 FAMILIES ?=
 empty :=
 space := $(empty) $(empty)
-EMBED_KERNELS = $(foreach s,$(KERNEL_SRC),$(foreach c,$(call source_caps,$(s)),\
-  $(s):$(c):$(subst $(space),+,$(strip $(call served,$(c),$(call source_caps,$(s))))))) \
+# Kernels have fewer copies than in the module (src/kernel/targets.mk), with
+# COPIES=all as many.
+is_of = $(filter $(1:src/kernel/%.c=%),$(2))
+dear = $(if $(call is_of,$(1),$(EMBED_lowest)),avx2 avx512,$(if $(filter avx2,$(CAPS)),$(if $(call is_of,$(1),$(EMBED_avx512)),,avx512)))
+embed_caps = $(LOWEST) $(filter-out $(LOWEST) $(if $(filter all,$(COPIES)),,$(call dear,$(1))),$(call source_caps,$(1)))
+EMBED_KERNELS = $(foreach s,$(KERNEL_SRC),$(foreach c,$(call embed_caps,$(s)),\
+  $(s):$(c):$(subst $(space),+,$(strip $(call served,$(c),$(call embed_caps,$(s))))))) \
   $(foreach s,$(EXTENSION_SRC),$(s):$(call extension_of,$(s)))
 EMBED_TARGETS = $(foreach c,$(CAPS) $(EXTENSIONS),$(if $(CAP_$(c)),$(c)))
 EMBED_SYSTEMS = $(foreach o,linux macos wasm windows,$(o):$(subst $(space),+,$(OS_$(o))))
@@ -347,14 +352,19 @@ embed:
 	  DEFINES='_GNU_SOURCE= LA_NO_SLEEF LA_NO_ZLIB LA_CAPS_BUILT=$(EMBED_CAPS) LA_VERSION_TEXT="$(VERSION)"'
 
 # All of it, compiled by one call and tried: its size, the compiler's time.
+# EMBED_LIMIT: a stripped program of more megabytes is an error.
+EMBED_CHECK := $(BUILD)/embed-check
 EMBED_OPT ?= -Os
-EMBED_COMPILE = $(CC) $(EMBED_OPT) -fno-asynchronous-unwind-tables -ffunction-sections -w
+EMBED_LIMIT ?= 1000
+# gcc collects its garbage less often: a sixth of its time.
+EMBED_HEAP := $(if $(COMPILER),,--param ggc-min-expand=400 --param ggc-min-heapsize=1000000)
+EMBED_COMPILE = $(CC) $(EMBED_OPT) $(EMBED_HEAP) -fno-asynchronous-unwind-tables -ffunction-sections -w
 embed-check:
-	@$(MAKE) --no-print-directory embed EMBED=$(BUILD)/embed-check
-	@cd $(BUILD)/embed-check && $(SHELL) -c "time -p $(EMBED_COMPILE) -c lunarray.c -o lunarray.o $(LUA_CFLAGS)" && \
+	@$(MAKE) --no-print-directory embed EMBED=$(EMBED_CHECK)
+	@cd $(EMBED_CHECK) && $(SHELL) -c "CCACHE_DISABLE=1 $(EMBED_COMPILE) -c lunarray.c -o lunarray.o $(LUA_CFLAGS) && times" && \
 	  $(CC) $(CURDIR)/spec/embed/host.c lunarray.o -I. -o host $(LUA_CFLAGS) $(LUA_LIBS) -lm -lpthread -Wl,--gc-sections $(RELR) && \
-	  $(STRIP) host && ls -l host
-	@for c in $(CAPS); do LUNARRAY_CPU=$$c $(BUILD)/embed-check/host spec/embed/smoke.lua || exit 1; done
+	  $(STRIP) host && bytes=`wc -c < host` && echo "$$bytes bytes, at most $(EMBED_LIMIT) MB" && test $$bytes -le $(EMBED_LIMIT)000000
+	@for c in $(CAPS); do LUNARRAY_CPU=$$c $(EMBED_CHECK)/host spec/embed/smoke.lua || exit 1; done
 
 # ---- showing ----
 

@@ -1,10 +1,10 @@
 -- Runs the parts of the suite that are named and counts what they say:
 --   lua5.4 spec/run.lua lint ctest specs
 -- Parts: lint, ctest, specs (best CPU path), specs-each-path, clang, asan,
--- ubsan, tsan, valgrind, rock (where luarocks is), packages, sizes, cross (its
--- compilers permitting). The last line is "N passed, N failed"; with
--- LUNARRAY_SUMMARY set it goes to that file instead. Only rock, packages and
--- cross build.
+-- ubsan, tsan, valgrind, rock (where luarocks is), packages, sizes, embed (the
+-- one file), cross (its compilers permitting). The last line is "N passed,
+-- N failed"; with LUNARRAY_SUMMARY set it goes to that file instead. Only rock,
+-- packages, embed and cross build.
 package.path = "spec/lint/?.lua;" .. package.path
 
 local total = {passed = 0, failed = 0}
@@ -338,8 +338,39 @@ local function sizes()
   count(ok and 1 or 0, ok and 0 or 1)
 end
 
+-- The library in one file, small and whole, each for one call of the compiler:
+-- processor time in seconds, and the size in megabytes that it keeps below.
+local EMBEDDED = {
+  {name = "whole", limit = 5, choice = ""},
+  {name = "small", limit = 2,
+   choice = "CAPS=default FAMILIES='matmul random'"},
+}
+
+local function embed()
+  headline("one file")
+  local pipes = {}
+  for i, file in ipairs(EMBEDDED) do      -- at the same time
+    pipes[i] = assert(io.popen(("env -u MAKEFLAGS -u MFLAGS make "
+      .. "--no-print-directory embed-check EMBED_CHECK=build/embed-check/%s "
+      .. "EMBED_LIMIT=%d %s 2>&1"):format(file.name, file.limit, file.choice)))
+  end
+  for i, file in ipairs(EMBEDDED) do
+    local text = pipes[i]:read("a")
+    local ok = pipes[i]:close()
+    local m, s = text:match("\n(%d+)m([%d.]+)s %d+m[%d.]+s\n%d+ bytes")
+    local seconds = m and ("%.1f"):format(m * 60 + s)
+    local bytes = text:match("(%d+ bytes, at most [%d.]+ MB)")
+    if not (ok and seconds and bytes) then print(text) end
+    print(("%-28s %4d passed, %d failed (gcc -Os %s s, %s)"):format(
+      "one file, " .. file.name, ok and 1 or 0, ok and 0 or 1, seconds,
+      bytes))
+    count(ok and 1 or 0, ok and 0 or 1)
+  end
+end
+
 local parts = {
   sizes = sizes,
+  embed = embed,
   rock = rock,
   packages = packages,
   cross = cross,

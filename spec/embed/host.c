@@ -3,8 +3,46 @@
 #include <lauxlib.h>
 #include <lualib.h>
 #include <stdio.h>
+#if defined(__x86_64__) && defined(__GNUC__)
+#include <cpuid.h>
+#endif
 
 #include "lunarray.h"
+
+/* Are upper halves of vector registers in use? Then each instruction of SSE
+** that follows waits for them, in code that has nothing to do with tensors. */
+static int has_upper_halves(void)
+{
+#if defined(__x86_64__) && defined(__GNUC__)
+    unsigned a, b, c, d;
+    if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_OSXSAVE)) return 0;
+    if (!__get_cpuid_count(13, 1, &a, &b, &c, &d) || !(a & 1u << 2)) return 0;
+    __asm__ volatile("xgetbv" : "=a"(a), "=d"(d) : "c"(1));
+    return a >> 2 & 1;
+#else
+    return 0;
+#endif
+}
+
+static int clears_upper_halves(lua_State *L)
+{
+    static const char *const names[] = {"neg", "exp", "lgamma", "sum"};
+    static float numbers[1000];
+    int64_t size = 1000;
+    int ok = 1;
+    la_tensor *t = la_wrap(numbers, "float32", 1, &size, NULL, NULL, NULL);
+    for (int i = 0; i < 4; i++) {
+        la_tensor *result = la_call(L, names[i], t);
+        if (!result || has_upper_halves()) {
+            fprintf(stderr, "%s: %s\n", names[i],
+                    result ? "upper halves are in use" : la_error_text());
+            ok = 0;
+        }
+        la_release(result);
+    }
+    la_release(t);
+    return ok;
+}
 
 int main(int argc, char **argv)
 {
@@ -21,6 +59,7 @@ int main(int argc, char **argv)
     }
     la_release(sum);
     la_release(t);
+    if (!clears_upper_halves(L)) return 1;
     if (argc < 2 || luaL_dofile(L, argv[1])) {
         fprintf(stderr, "%s\n", lua_tostring(L, -1));
         return 1;

@@ -54,6 +54,17 @@ near(w.grad, {4, 6, 8}, "backward of alpha")
 local fused = la.fuse(function(a) return a * 2 + 1 end)(m)
 near(fused, {3, 5, 7, 9}, "fuse")
 
+-- Pages of help keep their lines as they are written.
+local unused
+for _, k in ipairs(require "lunarray.help".keywords("grad")) do
+  unused = unused or k.name == "allow_unused"
+end
+assert(unused, "a keyword in the second line of a signature")
+
+local has_optim, why = pcall(require, "lunarray.optim")
+assert(has_optim or why == "lunarray.optim: not in this build "
+       .. "(family nn is left out)", why)
+
 check("matmul", {7, 10, 15, 22}, la.matmul, m, m)
 check("softmax", {0.26894142, 0.73105858}, la.softmax, m[{1}], 1)
 check("cumsum", {1, 3, 6}, la.cumsum, la.tensor{1.0, 2.0, 3.0}, 1)

@@ -49,6 +49,26 @@ static inline la_cap la_cpu_cap(void)  /* in use; decided at the first call */
     return (la_cap)((unsigned)cap & la_cap_mask);
 }
 
+/* The upper halves of vector registers are cleared where wide kernels end: else
+** code for SSE, of this library or of its host, takes several times as long
+** until somebody does. GCC sees to it in each function, but not when asked for
+** size or for no speed at all; then it is done after each operation and each
+** chunk of a loop, and in the library in one file before kernels call scalar
+** functions. */
+#if defined(LA_X86) && defined(__GNUC__) && !defined(__clang__) \
+    && (defined(__OPTIMIZE_SIZE__) || !defined(__OPTIMIZE__))
+#define LA_LEAVES_UPPER 1
+#endif
+static inline void la_clear_upper(void)
+{
+#if defined(LA_LEAVES_UPPER) && defined(__AVX__)
+    __builtin_ia32_vzeroupper();
+#elif defined(LA_LEAVES_UPPER)
+    if (atomic_load_explicit(&la_cpu_cap_known, memory_order_relaxed) > 0)
+        __asm__ volatile("vzeroupper");
+#endif
+}
+
 /* The highest capability that both the processor and this build have. */
 la_cap la_cpu_best_cap(void);
 /* Does this build have kernels for it, and the processor the instructions? */

@@ -76,6 +76,7 @@ static void run_chunk(la_pool *p, int chunks, int k)
     la_cap_mask = job.cap_mask;
     job.fn(chunk_begin(job.n, chunks, k), chunk_begin(job.n, chunks, k + 1),
            job.context);
+    la_clear_upper();
     la_cap_mask = mask;
     la_share_stop_note(own);
     la_fp_restore(before);
@@ -303,6 +304,7 @@ static void run_host_range(int64_t begin, int64_t end, void *context)
     la_cap_mask = job->cap_mask;
     inside = true;
     if (begin < end) job->fn(begin, end, job->context);
+    la_clear_upper();
     inside = outer;
     la_cap_mask = mask;
     la_share_stop_note(own);

@@ -3,6 +3,7 @@
 ** what is wanted, and inside its loop all steps on one block after another.
 ** Passes with reductions walk over rows instead (reduce.c).
 */
+#include "base/cpu.h"
 #include "base/memory.h"
 #include "base/pool.h"
 #include "base/trace.h"
@@ -187,6 +188,7 @@ static la_status run_pass(pass *s, const la_fuse *z, la_fuse_set wanted)
         if (!s->p->operands[k].given)
             s->p->operands[k].tensor->storage = s->storages[k];
     la_status status = s->p->rows ? la_fuse_run_rows(s->p) : iterate(s->p);
+    la_clear_upper();
     for (int k = 0; k < s->p->noutputs; k++) {
         la_tensor *t = s->p->operands[k].tensor;
         if (s->p->operands[k].given) continue;

@@ -7,6 +7,7 @@
 ** highest key. Between the gate and the end of the kernel no Lua code runs.
 */
 #include "base/context.h"
+#include "base/cpu.h"
 #include "base/memory.h"
 #include "base/pool.h"
 #include "base/runtime.h"
@@ -165,9 +166,11 @@ static inline la_status run_cpu(la_frame *f)
 {
     const la_family *family = f->op->family;
     if (__builtin_expect(la_trace_on, 0)) la_trace_kernel(f);
-    if (family) return family->impl(f);
-    if (f->op->meta) LA_TRY(f->op->meta(f));
-    return f->op->impl ? f->op->impl(f) : LA_OK;
+    la_op_fn impl = family ? family->impl : f->op->impl;
+    if (!family && f->op->meta) LA_TRY(f->op->meta(f));
+    la_status status = impl ? impl(f) : LA_OK;
+    la_clear_upper();
+    return status;
 }
 
 static bool writes(const la_frame *f)

@@ -99,7 +99,7 @@ local function read_kernels(plan)
   plan.cold = {}
   for _, path in ipairs(words(option.COLD)) do plan.cold[path] = "LA_LEVELS" end
   for _, kernel in ipairs(plan.regions[2] and plan.kernels or {}) do
-    if kernel.cap == plan.regions[1] then
+    if kernel.cap == "default" then
       plan.cold[kernel.path .. "@" .. kernel.cap] = "LA_LEVELS_X86"
     end
   end
@@ -107,6 +107,8 @@ local function read_kernels(plan)
     plan.targets[cap] = text.targets[cap]
   end
 end
+
+local NOT_HERE = '%s: not in this build (family %s is left out)'
 
 -- What a Lua file becomes in the library: its lines without comments and
 -- indentation, for lunarray.words without the pages that are left out.
@@ -145,22 +147,27 @@ local function literals(bytes)
   return table.concat(out, "\n")
 end
 
--- The Lua modules as gzip members, and the rows for src/lua/embed.c.
+-- The Lua modules as gzip members, and the rows for src/lua/embed.c. One of a
+-- family that is left out says so when it is required.
 local function lua_modules()
   local modules, is_there = {}, {}
   for _, path in ipairs(words(option.LUA_FILES)) do
     local module = path:gsub("^lua/", ""):gsub("%.lua$", "")
       :gsub("/init$", ""):gsub("/", ".")
-    if families.has_module(module, kept) then
+    local is_in, family = families.has_module(module, kept)
+    is_there[module] = is_in or nil
+    if is_in then
       modules[#modules + 1] = {name = module, path = path}
-      is_there[module] = true
+    elseif family and module:find("^lunarray%.[%w_]+$") then
+      modules[#modules + 1] = {name = module, content =
+        ('error("%s", 0)'):format(NOT_HERE:format(module, family))}
     end
   end
   local texts, rows = {}, ""
   for _, m in ipairs(modules) do
     local id = m.name:gsub("%.", "_")
-    local content = text_of(m.path, m.name,
-                            function(name) return is_there[name] end)
+    local content = m.content
+      or text_of(m.path, m.name, function(name) return is_there[name] end)
     texts[#texts + 1] = ("static const char la_text_%s[] ="):format(id)
     texts[#texts + 1] = literals(gzipped(content)) .. ";"
     rows = rows .. (' E(%s, "%s", )'):format(id, m.name)
@@ -170,8 +177,6 @@ end
 
 ---------------------------------------------------------------------------
 -- What stands for families that are left out
-
-local NOT_HERE = '%s: not in this build (family %s is left out)'
 
 -- An external function, or data, that only a left out source has.
 local function stub(name, family, tokens)

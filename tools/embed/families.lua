@@ -39,11 +39,19 @@ end
 -- Modules of other programs: the prompt's, the notebook's, and that of MPI.
 local ELSEWHERE = {repl = true, kernel = true, mpi = true}
 
--- Is the Lua module, or page of words, one of what is kept?
+-- Modules and pages that are not named as the family whose operations they use.
+local USES = {optim = "nn", lbfgs = "nn", schedule = "nn", multi_head = "nn",
+              audio = "io", files = "io"}
+
+-- Is the Lua module, or page of words, one of what is kept? If it is not, the
+-- name of its family; nil for what no library in one file has.
 function families.has_module(module, kept)
   local theme = module:match("^lunarray%.words%.(%w+)")
     or module:match("^lunarray%.([%w_]+)")
-  return not ELSEWHERE[theme] and (not families.known[theme] or kept(theme))
+  if ELSEWHERE[theme] then return false end
+  theme = USES[theme] or theme
+  local left_out = families.known[theme] and not kept(theme)
+  return not left_out, left_out and theme or nil
 end
 
 -- The rows of a .def file: a function of each row's text (its first word, its

@@ -52,14 +52,17 @@ source.lines_of = lines_of
 
 -- Lines of a Lua file without comment lines, indentation and empty lines.
 function source.raw_lines(path)
-  local out, long = {}, false
+  local out, long = {}, nil
   for line in io.lines(path) do
-    if line:find("%[%[") and not line:find("%]%]") then long = true end
+    local level = not long and line:match("%[(=*)%[")
+    if level and not line:find("]" .. level .. "]", 1, true) then
+      long = "]" .. level .. "]"
+    end
     local code = long and line or line:match("^%s*(.-)%s*$")
     if long or code ~= "" and not code:find("^%-%-") then
       out[#out + 1] = code
     end
-    if line:find("%]%]") then long = false end
+    if long and line:find(long, 1, true) then long = nil end
   end
   return out
 end

@@ -67,6 +67,31 @@ local function close_region(w, target, final)
   w:put(target.is_x86 and "#endif\n#endif" or "#endif")
 end
 
+-- For size gcc leaves upper halves of registers as they are: they are cleared
+-- before calls of scalar functions (base/cpu.h).
+local SCALAR = {"fmod", "fmodf", "j0", "j1", "y0", "y1"}
+for path, prefix in pairs{["src/base/libm.h"] = "la_m_",
+                          ["src/base/libm_complex.h"] = "la_m_c"} do
+  for line in io.lines(path) do
+    for name in line:gmatch("X%((%l%w*)%)") do
+      SCALAR[#SCALAR + 1] = prefix .. name
+      SCALAR[#SCALAR + 1] = prefix .. name .. "f"
+    end
+    local whole = line:match("(la_m_%l[%w_]*)%(")
+    if whole and not line:find("^/?%*") then SCALAR[#SCALAR + 1] = whole end
+  end
+end
+table.sort(SCALAR)
+local function put_scalar(w, is_end)
+  w:put("#ifdef LA_LEAVES_UPPER")
+  for _, name in ipairs(SCALAR) do
+    w:put((is_end and "#undef %s" or "#define %s(...) "
+      .. "(__builtin_ia32_vzeroupper(), (%s)(__VA_ARGS__))")
+          :format(name, name))
+  end
+  w:put("#endif")
+end
+
 local function put_renames(w, set)
   for _, name in ipairs(sorted(set and set.macro or {})) do
     w:put(("#undef %s\n#define %s %s"):format(name, name, set.macro[name]))
@@ -152,9 +177,10 @@ local function put_region(w, cap, plan, final)
   w:mark("<head>")
   w:open(cap)
   -- In one large file compilers stop expanding functions at some point.
-  w.inline_word = final and (cap == plan.regions[1] and plan.regions[2]
+  w.inline_word = final and (cap == "default" and plan.regions[2]
     and "LA_INLINE_LOWEST" or "LA_INLINE") or nil
   open_region(w, cap, target, final)
+  if final and target then put_scalar(w) end
   put_renames(w, outer)
   w.textual = outer and next(outer.textual) and outer.textual
   for _, kernel in ipairs(plan.kernels) do
@@ -174,6 +200,7 @@ local function put_region(w, cap, plan, final)
     if unit:match("%.h@" .. cap .. "$") then undefine(w, unit) end
   end
   drop_renames(w, outer)
+  if final and target then put_scalar(w, true) end
   close_region(w, target, final)
   w.region = nil
 end
@@ -224,7 +251,9 @@ local TOP = [[
   "no-thread-jumps"
 #if defined(__OPTIMIZE_SIZE__)
 LA_PRAGMA(LA_FLAGS, "no-ivopts", "no-tree-dominator-opts", "no-tree-ter",
-  "no-tree-copy-prop", "no-tree-bit-ccp", "no-tree-pta",
+  "no-tree-copy-prop", "no-tree-bit-ccp", "no-tree-pta", "no-shrink-wrap",
+  "no-rerun-cse-after-loop", "no-tree-scev-cprop",
+  "no-tree-loop-distribute-patterns",
   "ira-algorithm=priority")
 #elif defined(__OPTIMIZE__)
 #define LA_LEVELS
