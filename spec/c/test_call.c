@@ -186,6 +186,9 @@ static void test_results(void **state)
     assert_ptr_equal(given, out);
     assert_true(at(out, 0) > 2.7);
     assert_null(la_call(NULL, "exp", x, la_any_named("out", la_any_int(1))));
+    assert_null(la_call(NULL, "sort", x, la_any_named("out",
+                                                      la_any_tensor(out))));
+    assert_non_null(strstr(la_error_text(), "2 tensors expected"));
     assert_null(la_call(NULL, "exp", x, la_any_named("other", la_any_int(1))));
     expect(LA_EARG, "exp: argument 2: ");
     assert_ptr_equal(la_call(NULL, "copy_", x, out), x);

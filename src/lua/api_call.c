@@ -316,8 +316,9 @@ static la_status read_outs(conversion *c, const la_schema *s, const la_any *a)
     la_tensor *const *list = a->kind == LA_ARG_TENSOR ? &a->tensor : a->list;
     int64_t n = a->kind == LA_ARG_TENSOR ? 1 : a->count;
     bool fits = a->kind == LA_ARG_TENSOR || a->kind == LA_ARG_TENSORS;
-    if (!fits || !list || n < 1 || n > s->nresults)
-        return la_error(LA_EARG, "out: 1 to %d tensors expected", s->nresults);
+    if (!fits || !list || n != s->nresults)
+        return la_error(LA_EARG, "out: %d tensor%s expected, one for each "
+                        "result", s->nresults, s->nresults == 1 ? "" : "s");
     for (int k = 0; k < (int)n; k++) {
         if (!list[k]) return la_error(LA_EARG, "out: a tensor is NULL");
         c->outs[k] = list[k];

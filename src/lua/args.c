@@ -467,31 +467,30 @@ static bool unknown_keyword(parser *p, const char *word, size_t n)
                       lua_tostring(p->L, -1));
 }
 
-static bool out_tensor(parser *p, int at, int k)
+static bool refuse_out(parser *p, const char *why)
 {
-    la_handle *h = la_to_handle(p->L, at);
-    if (!h || !h->tensor || k >= p->schema->nresults)
-        return p->quiet ? false
-            : luaL_error(p->L, "bad argument 'out' to '%s' (%s)", p->name,
-                         h ? k >= p->schema->nresults ? "too many tensors"
-                         : "tensor was freed" : "tensor expected");
-    p->out->outs[k] = h;
-    p->out->out_at[k] = at;
-    p->out->nouts = k + 1;
-    return true;
+    return p->quiet ? false
+        : luaL_error(p->L, "bad argument 'out' to '%s' (%s)", p->name, why);
 }
 
-/* out = tensor, or a list of them for several results. */
+/* out = tensor, or for several results a list of as many. */
 static bool read_out(parser *p, int at)
 {
-    if (!lua_istable(p->L, at)) return out_tensor(p, at, 0);
-    int n = (int)luaL_len(p->L, at);
-    if (n == 0) return out_tensor(p, at, 0);    /* says what is expected */
+    bool is_list = lua_istable(p->L, at);
+    int n = is_list ? (int)luaL_len(p->L, at) : 1, all = p->schema->nresults;
+    if (n > all) return refuse_out(p, "too many tensors");
     for (int k = 0; k < n; k++) {
-        lua_rawgeti(p->L, at, k + 1);   /* stays on the stack: anchored */
-        if (!out_tensor(p, lua_gettop(p->L), k)) return false;
+        if (is_list) lua_rawgeti(p->L, at, k + 1);  /* anchored there */
+        p->out->out_at[k] = is_list ? lua_gettop(p->L) : at;
+        la_handle *h = la_to_handle(p->L, p->out->out_at[k]);
+        if (!h) return refuse_out(p, "tensor expected");
+        if (!h->tensor) return refuse_out(p, "tensor was freed");
+        p->out->outs[k] = h;
     }
-    return true;
+    p->out->nouts = n;
+    if (n == all) return true;
+    return refuse_out(p, all == 1 ? "tensor expected" : lua_pushfstring(p->L,
+        "a list of %d tensors expected, one for each result", all));
 }
 
 static bool one_keyword(parser *p, int at)
