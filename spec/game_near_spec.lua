@@ -164,6 +164,35 @@ describe("neighbours", function()
     assert.is_true(la.equal(a, got_p) and la.equal(b, got_v))
   end)
 
+  it("a step of a flock has the derivatives of its forces", function()
+    for d = 2, 3 do
+      for _, options in ipairs{{}, {force = 100, speed = 100}, {radius = 0},
+        {force = 0.3, speed = 0.2, dt = 0.5}, {force = 0, speed = 0}} do
+        options.radius = options.radius or 0.7
+        local p, v = rand(7, d):requires_grad_(), rand(7, d):requires_grad_()
+        local function step(x, y) return game.boids(x, y, options) end
+        assert.is_true(la.autograd.gradcheck(step, {p, v}))
+        assert.is_true(la.autograd.gradgradcheck(step, {p, v}))
+        -- one input, one result
+        local function moved(x) return (step(x, v:detach())) end
+        local function steered(y) return (select(2, step(p:detach(), y))) end
+        assert.is_true(la.autograd.gradcheck(moved, {p}))
+        assert.is_true(la.autograd.gradcheck(steered, {v}))
+      end
+    end
+    local p, v = rand(9, 2):float():requires_grad_(), rand(9, 2)
+    local new_p = game.boids(p, v)
+    new_p:sum():backward()
+    assert.equal("float32", p.grad.dtype)
+    local wide = p:detach():double():requires_grad_()
+    local want = la.grad((game.boids(wide, v)):sum(), wide)
+    assert.is_true(near(p.grad, want:float(), 1e-5))
+    local none = la.zeros(0, 2):requires_grad_()
+    new_p = game.boids(none, none)
+    new_p:sum():backward()
+    assert.same({0, 2}, none.grad.shape)
+  end)
+
   it("are few where there are few points", function()
     for d = 2, 3 do
       local none = la.zeros(0, d)

@@ -85,6 +85,9 @@ local list = {
     return game.align(p, v, 1.1)
   end},
   cohere = {{6, 3}, f = function(p) return game.cohere(p, 1.6) end},
+  boids = {{6, 2}, {6, 2}, f = function(p, v)
+    return game.boids(p, v, {dt = 0.5, radius = 1.1, speed = 2, force = 2})
+  end},
   separate = {{6, 2}, f = function(p) return game.separate(p, 1.1) end},
 }
 
