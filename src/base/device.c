@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/host_call.h"
 #include "base/memory.h"
 #include "base/runtime.h"
 
@@ -145,7 +146,10 @@ la_status la_device_alloc(la_device d, int64_t bytes, void **block)
         return *block ? LA_OK : LA_ENOMEM;
     }
     if (!la_mem_charge(n)) return LA_ENOMEM;
+    la_host_call call;
+    la_host_begin(&call);
     *block = h->alloc(h->user, n, ALIGNMENT);
+    la_host_end(&call);
     if (*block) return LA_OK;
     la_mem_discharge(n);
     return la_error(LA_ENOMEM, "not enough memory on device '%s' (%zu bytes "
@@ -160,10 +164,10 @@ void la_device_free(la_device d, void *block, int64_t bytes)
         la_mem_free(block, (size_t)bytes);
         return;
     }
-    la_error_note note;         /* a callback may fail at something else */
-    la_error_keep(&note);
+    la_host_call call;
+    la_host_begin(&call);
     h->release(h->user, block, (size_t)bytes);
-    la_error_restore(&note);
+    la_host_end(&call);
     la_mem_discharge((size_t)bytes);
 }
 
@@ -176,9 +180,10 @@ la_status la_device_write(la_device d, void *block, int64_t offset,
         memcpy((char *)block + offset, from, (size_t)bytes);
         return LA_OK;
     }
-    la_error_clear();
-    return read_status(d, "copy_in", h->copy_in(h->user, block, (size_t)offset,
-                                                from, (size_t)bytes));
+    la_host_call call;
+    la_host_begin(&call);
+    return read_status(d, "copy_in", la_host_end_with(&call,
+        h->copy_in(h->user, block, (size_t)offset, from, (size_t)bytes)));
 }
 
 la_status la_device_read(la_device d, void *to, const void *block,
@@ -190,10 +195,10 @@ la_status la_device_read(la_device d, void *to, const void *block,
         memcpy(to, (const char *)block + offset, (size_t)bytes);
         return LA_OK;
     }
-    la_error_clear();
-    return read_status(d, "copy_out", h->copy_out(h->user, to, block,
-                                                  (size_t)offset,
-                                                  (size_t)bytes));
+    la_host_call call;
+    la_host_begin(&call);
+    return read_status(d, "copy_out", la_host_end_with(&call,
+        h->copy_out(h->user, to, block, (size_t)offset, (size_t)bytes)));
 }
 
 /* Piece by piece through the CPU; the parts do not overlap. */
@@ -220,10 +225,11 @@ la_status la_device_move(la_device d, void *to, int64_t to_offset,
     if (bytes == 0) return LA_OK;
     if (!h->copy)
         return move_by_cpu(d, to, to_offset, from, from_offset, bytes);
-    la_error_clear();
-    return read_status(d, "copy", h->copy(h->user, to, (size_t)to_offset, from,
-                                          (size_t)from_offset,
-                                          (size_t)bytes));
+    la_host_call call;
+    la_host_begin(&call);
+    return read_status(d, "copy", la_host_end_with(&call,
+        h->copy(h->user, to, (size_t)to_offset, from, (size_t)from_offset,
+                (size_t)bytes)));
 }
 
 la_status la_device_clear(la_device d, void *block, int64_t offset,

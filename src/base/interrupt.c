@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 #include "base/context.h"
+#include "base/host_call.h"
 #include "base/pool.h"
 #include "base/runtime.h"
 
@@ -26,7 +27,7 @@ void la_set_interrupt(la_interrupt_fn fn, void *host)
 }
 
 /* The hooks of the runtime that this thread works for. */
-static bool host_stops(la_token *k)
+static bool ask_hooks(la_token *k)
 {
     la_runtime *rt = la_runtime_here();
     la_interrupt_fn fn = atomic_load_explicit(&rt->interrupt,
@@ -35,6 +36,18 @@ static bool host_stops(la_token *k)
                                       memory_order_relaxed))) return true;
     return rt->stop && rt->stop(rt->stop_context,
                                 k == &la_no_token ? NULL : k);
+}
+
+static bool host_stops(la_token *k)
+{
+    la_runtime *rt = la_runtime_here();
+    if (!rt->stop && !atomic_load_explicit(&rt->interrupt,
+                                           memory_order_acquire)) return false;
+    la_host_call call;
+    la_host_begin(&call);
+    bool stops = ask_hooks(k);
+    la_host_end(&call);
+    return stops;
 }
 
 void la_stop_note_begin(la_stop_note *note)

@@ -28,6 +28,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "base/host_call.h"
 #include "base/memory_cache.h"
 #include "base/runtime.h"
 #include "base/trace.h"
@@ -130,11 +131,27 @@ static inline void *leave_zones(void *inner, size_t bytes)
 
 /* ---- the system, or the host ---- */
 
+static void *ask_host(la_memory_part *m, size_t size)
+{
+    la_host_call call;
+    la_host_begin(&call);
+    void *block = m->alloc(m->context, size, STEP);
+    la_host_end(&call);
+    return block;
+}
+
+static void give_host(la_memory_part *m, void *block, size_t size)
+{
+    la_host_call call;
+    la_host_begin(&call);
+    m->release(m->context, block, size);
+    la_host_end(&call);
+}
+
 static void *get_block(la_memory_part *m, size_t size, bool *zero)
 {
     if (la_trace_on) la_trace("alloc  %zu bytes from the system", size);
-    void *b = m->alloc ? m->alloc(m->context, size, STEP)
-                       : la_sys_alloc(size, zero);
+    void *b = m->alloc ? ask_host(m, size) : la_sys_alloc(size, zero);
     if (b) atomic_fetch_add_explicit(&m->blocks, 1, RELAXED);
     return b;
 }
@@ -142,7 +159,7 @@ static void *get_block(la_memory_part *m, size_t size, bool *zero)
 static void give_block(la_memory_part *m, void *block, size_t size)
 {
     atomic_fetch_sub_explicit(&m->blocks, 1, RELAXED);
-    if (m->release) m->release(m->context, block, size);
+    if (m->release) give_host(m, block, size);
     else la_sys_free(block, size);
 }
 

@@ -22,6 +22,7 @@
 
 #include "base/cpu.h"
 #include "base/fpmode.h"
+#include "base/host_call.h"
 #include "base/os.h"
 #include "base/runtime.h"
 
@@ -296,8 +297,7 @@ static void run_host_range(int64_t begin, int64_t end, void *context)
         return;
     }
     bool outer = inside;
-    la_position position = la_here;
-    if (position.serial != job->runtime->serial) la_move_to(job->runtime);
+    LA_ENTRY_IN(job->runtime);
     la_fp_mode before = la_fp_adopt(job->mode);
     la_stop_note *own = la_share_stop_note(&job->stop);
     unsigned mask = la_cap_mask;
@@ -309,8 +309,23 @@ static void run_host_range(int64_t begin, int64_t end, void *context)
     la_cap_mask = mask;
     la_share_stop_note(own);
     la_fp_restore(before);
-    la_move_back(&position);
     atomic_fetch_add(&job->sum, mix(end) - mix(begin));
+}
+
+/* While it waits the host may run other jobs on this thread, which know nothing
+** of this one. */
+static void ask_host(const la_jobs *jobs, int64_t grain, host_job *job)
+{
+    la_host_call call;
+    la_host_begin(&call);
+    if (jobs->parallel_for) {
+        jobs->parallel_for(jobs->host, job->n, grain, run_host_range, job);
+    } else {
+        void *task = jobs->enqueue(jobs->host, job->n, grain, run_host_range,
+                                   job);
+        if (task) jobs->finish(jobs->host, task);
+    }
+    la_host_end(&call);
 }
 
 static void run_in_host(const la_jobs *jobs, int64_t n, int64_t grain,
@@ -320,12 +335,7 @@ static void run_in_host(const la_jobs *jobs, int64_t n, int64_t grain,
                     .n = n, .mode = la_fp_current(),
                     .cap_mask = la_cap_mask};
     la_stop_note_begin(&job.stop);
-    if (jobs->parallel_for) {
-        jobs->parallel_for(jobs->host, n, grain, run_host_range, &job);
-    } else {
-        void *task = jobs->enqueue(jobs->host, n, grain, run_host_range, &job);
-        if (task) jobs->finish(jobs->host, task);
-    }
+    ask_host(jobs, grain, &job);
     la_stop_note_end(&job.stop);
     if (atomic_load(&job.sum) == mix(n) - mix(0) && !atomic_load(&job.outside))
         return;

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/device.h"
+#include "base/host_call.h"
 #include "base/memory.h"
 
 enum { MOST = 256 };
@@ -387,5 +388,8 @@ void la_log(la_runtime *rt, int level, const char *format, ...)
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
+    la_host_call call;
+    la_host_begin(&call);
     rt->log(rt->log_context, level, text);
+    la_host_end(&call);
 }

@@ -4,6 +4,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/host_call.h"
+
 bool la_trace_on;
 static la_trace_fn sink;
 static void *sink_host;
@@ -24,5 +26,8 @@ void la_trace(const char *format, ...)
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
+    la_host_call call;
+    la_host_begin(&call);
     sink(sink_host, text);
+    la_host_end(&call);
 }

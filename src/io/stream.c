@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/context.h"
+#include "base/host_call.h"
 #include "base/memory.h"
 #include "base/os.h"
 #include "base/pool.h"
@@ -85,14 +85,18 @@ static la_status host_failed(const char *doing, int64_t at)
 ** make current by running a script is undone. */
 static int64_t ask_host(const la_source *s, int64_t at, void *out, size_t n)
 {
-    LA_ENTRY(NULL);
-    return s->read(s->context, at, out, (int64_t)n);
+    la_host_call call;
+    la_host_begin(&call);
+    int64_t got = s->read(s->context, at, out, (int64_t)n);
+    la_host_end_with(&call, got <= 0);
+    return got;
 }
 
 static int give_host(const la_sink *s, const void *from, size_t n)
 {
-    LA_ENTRY(NULL);
-    return s->write(s->context, from, n);
+    la_host_call call;
+    la_host_begin(&call);
+    return la_host_end_with(&call, s->write(s->context, from, n));
 }
 
 /* A callback may give less than it was asked for, not nothing and not more. */

@@ -12,6 +12,7 @@
 #include <lualib.h>
 #include <string.h>
 
+#include "base/host_call.h"
 #include "base/memory.h"
 #include "base/runtime.h"
 #include "lua/api.h"
@@ -197,7 +198,7 @@ LA_API la_tensor *la_wrap(void *data, const char *dtype, int ndim,
                                 context, &t);
     } else {
         status = la_error_status();
-        if (release) release(context, data);
+        la_host_release(release, context, data);
     }
     if (t) t->flags |= LA_F_HOST;
     return la_api_end("la_wrap", status) ? NULL : t;

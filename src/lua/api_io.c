@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "base/host_call.h"
 #include "lua/api.h"
 #include "lua/api_struct.h"
 #include "lua/files.h"
@@ -93,10 +94,10 @@ static la_status load_source(const la_source *source, const char *name,
     if (!status) status = la_reader_of_source(&s, &in);
     if (!status) status = load_inside(&in, "the source", name, out);
     if (!s.close) return status;
-    la_error_note note;         /* a callback may fail at something else */
-    la_error_keep(&note);
+    la_host_call call;
+    la_host_begin(&call);
     s.close(s.context);
-    la_error_restore(&note);
+    la_host_end(&call);
     return status;
 }
 

@@ -11,6 +11,7 @@
 
 #include <string.h>
 
+#include "base/host_call.h"
 #include "lua/api_struct.h"
 #include "lua/autograd.h"
 #include "lua/record.h"
@@ -70,7 +71,7 @@ static la_status wrap_buffer(const la_buffer *buffer, la_tensor **out)
                         .context = b.context};
     if (!status) status = read_buffer(&b, &m);
     if (!status) return la_host_wrap(&m, out);
-    if (b.release) b.release(b.context, b.data);
+    la_host_release(b.release, b.context, b.data);
     return status;
 }
 
@@ -107,7 +108,7 @@ LA_API la_record *la_wrap_struct(void *data, int64_t count, size_t bytes,
     la_status status = LA_OK;
     if (flags & ~(unsigned)LA_READ_ONLY) {
         status = la_error(LA_EARG, "unknown flags 0x%x", flags);
-        if (release) release(context, data);
+        la_host_release(release, context, data);
     }
     if (!status) status = la_record_new(&m, layout, &r);
     return named("la_wrap_struct", status) ? NULL : r;

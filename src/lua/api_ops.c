@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "base/host_call.h"
 #include "lua/api.h"
 #include "lua/api_struct.h"
 #include "op/device_names.h"
@@ -118,11 +119,15 @@ LA_API int la_frame_output(la_frame *f, int k, const char *dtype, int ndim,
                            const int64_t *sizes)
 {
     la_dtype d;
+    la_error_clear();
     if (!f)
         return la_error(LA_EARG, "la_frame_output: there is no call");
     if (!la_api_dtype(dtype, &d) || !la_api_shape(ndim, sizes))
         return la_error_status();
-    return la_set_output(f, k, ndim, sizes, NULL, d);
+    la_passage before = la_enter_kernel_call();
+    la_status status = la_set_output(f, k, ndim, sizes, NULL, d);
+    la_leave_context(&before);
+    return status;
 }
 
 LA_API la_tensor *la_frame_result(la_frame *f, int k)
@@ -147,10 +152,10 @@ static la_status register_op(const la_op_def *def, const la_op **out)
     la_status status = LA_READ_STRUCT("la_register_op_ex", la_op_def, def, &d);
     if (!status) status = la_op_register(&d, out);
     if (status && d.drop) {
-        la_error_note note;         /* a callback may fail at something else */
-        la_error_keep(&note);
+        la_host_call call;
+        la_host_begin(&call);
         d.drop(d.user);
-        la_error_restore(&note);
+        la_host_end(&call);
     }
     return status;
 }

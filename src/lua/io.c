@@ -11,6 +11,7 @@
 
 #include <string.h>
 
+#include "base/host_call.h"
 #include "io/npy.h"
 #include "lua/api_struct.h"
 #include "lua/binding.h"
@@ -107,19 +108,19 @@ static void save(lua_State *L, const char *path, la_file_format format)
 ** when they return, whatever the host ran. */
 static int ask_open(const la_state *s, const char *name, la_source *out)
 {
-    LA_ENTRY(NULL);
-    return s->open(s->open_context, name, out);
+    la_host_call call;
+    la_host_begin(&call);
+    return la_host_end_with(&call, s->open(s->open_context, name, out));
 }
 
 /* Keeps the record of a failure from what the host does. */
 static void close_source(const la_source *source)
 {
-    la_error_note before;
+    la_host_call call;
     if (!source->close) return;
-    la_error_keep(&before);
-    LA_ENTRY(NULL);
+    la_host_begin(&call);
     source->close(source->context);
-    la_error_restore(&before);
+    la_host_end(&call);
 }
 
 /* A host with a newer header may write more than our struct. *out is what it

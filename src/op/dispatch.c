@@ -15,6 +15,7 @@
 #include "op/composite.h"
 #include "op/families.h"
 #include "op/fuel.h"
+#include "op/hosted.h"
 #include "op/lockstep.h"
 #include "op/device_names.h"
 #include "op/profile.h"
@@ -197,10 +198,8 @@ static la_status run_inplace_or_view(la_frame *f)
     return note_write(f, la_redispatch(f, LA_KEY_INPLACE_OR_VIEW));
 }
 
-static la_op_fn kernel_for(const la_op *op, int key)
+static la_op_fn kernel_of(int key)
 {
-    la_op_fn fn = la_registered_kernel(op, key);
-    if (fn) return fn;
     switch (key) {
     case LA_KEY_CPU: return run_cpu;
     case LA_KEY_META: return run_meta;
@@ -226,9 +225,10 @@ static la_status run_keys(la_frame *f)
 {
     while (f->keys) {
         int key = 31 - __builtin_clz(f->keys);
-        la_op_fn fn = kernel_for(f->op, key);
+        la_op_fn fn = kernel_of(key), host = la_registered_kernel(f->op, key);
         if (key < LA_NDEVICES && la_is_remote((uint8_t)key))
-            return la_run_remote(f, (la_device)key, fn);
+            return la_run_remote(f, (la_device)key, host);
+        if (host) return la_run_host_kernel(f, (la_kernel)host);
         if (fn) return fn(f);
         f->keys &= ~BIT(key);
     }

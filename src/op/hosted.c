@@ -4,6 +4,8 @@
 #include <stdatomic.h>
 #include <time.h>
 
+#include "base/host_call.h"
+
 /* ---- running ---- */
 
 /* The host's functions that this thread is inside, innermost first. */
@@ -44,6 +46,27 @@ static la_status read_status(int status)
     return la_error(LA_EARG, "the host's kernel failed (%d)", status);
 }
 
+/* The innermost call of a kernel on this thread. */
+static _Thread_local const la_host_call *kernel_call;
+
+la_status la_run_host_kernel(la_frame *f, la_kernel fn)
+{
+    la_host_call call;
+    const la_host_call *outer = kernel_call;
+    la_host_begin(&call);
+    kernel_call = &call;
+    int status = fn(f);
+    kernel_call = outer;
+    return read_status(la_host_end_with(&call, status));
+}
+
+la_passage la_enter_kernel_call(void)
+{
+    la_passage before = {la_current_context, la_here};
+    if (kernel_call) la_leave_context(&kernel_call->before);
+    return before;
+}
+
 /* The count rises before the mark is looked at, and whoever withdraws sets the
 ** mark before looking at the count: one of the two sees the other. */
 static la_status visit_host(la_frame *f, la_kernel fn)
@@ -54,7 +77,7 @@ static la_status visit_host(la_frame *f, la_kernel fn)
     atomic_fetch_add(&h->inside, 1);
     innermost = &here;
     if (atomic_load(&h->withdrawn)) status = withdrawn_error(f->op);
-    else status = read_status(fn(f));
+    else status = la_run_host_kernel(f, fn);
     innermost = here.outer;
     atomic_fetch_sub(&h->inside, 1);
     return status;
@@ -172,6 +195,15 @@ static bool is_inside(const la_hosted *h)
     return false;
 }
 
+static void drop(const la_hosted *h)
+{
+    la_host_call call;
+    if (!h->drop) return;
+    la_host_begin(&call);
+    h->drop(h->user);
+    la_host_end(&call);
+}
+
 la_status la_op_withdraw(const la_op *op)
 {
     la_hosted *h = la_hosted_of(op);
@@ -185,14 +217,14 @@ la_status la_op_withdraw(const la_op *op)
                         "inside itself", n, op->signature);
     if (atomic_exchange(&h->withdrawn, true)) return withdrawn_error(op);
     while (atomic_load(&h->inside)) nanosleep(&moment, NULL);
-    if (h->drop) h->drop(h->user);
+    drop(h);
     return LA_OK;
 }
 
 void la_hosted_drop(la_runtime *rt, la_op_table *t)
 {
     for (la_hosted *h = t->newest; h; h = h->older)
-        if (!atomic_exchange(&h->withdrawn, true) && h->drop) h->drop(h->user);
+        if (!atomic_exchange(&h->withdrawn, true)) drop(h);
     while (t->newest) {
         la_hosted *h = t->newest;
         t->newest = h->older;

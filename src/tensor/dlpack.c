@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/host_call.h"
 #include "base/memory.h"
 
 enum { CODE_INT, CODE_UINT, CODE_FLOAT, CODE_HANDLE, CODE_BFLOAT, CODE_COMPLEX,
@@ -151,12 +152,20 @@ la_status la_dlpack_export_versioned(la_tensor *t,
 static void end_plain(void *context, void *data)
 {
     DLManagedTensor *m = context;
-    if (m->deleter) m->deleter(m);
+    la_host_call call;
+    if (!m->deleter) return;
+    la_host_begin(&call);
+    m->deleter(m);
+    la_host_end(&call);
 }
 static void end_versioned(void *context, void *data)
 {
     DLManagedTensorVersioned *m = context;
-    if (m->deleter) m->deleter(m);
+    la_host_call call;
+    if (!m->deleter) return;
+    la_host_begin(&call);
+    m->deleter(m);
+    la_host_end(&call);
 }
 
 /* What can be said before the memory is looked at. */
@@ -185,10 +194,7 @@ static la_status import(const DLTensor *d, la_release_fn release,
     char *data = NULL;
     la_status status = check(d, &dtype, &data);
     if (status) {
-        la_error_note note;     /* of the failure, whatever the deleter does */
-        la_error_keep(&note);
         release(context, NULL);
-        la_error_restore(&note);
         return status;
     }
     la_share_tensors();

@@ -2,6 +2,7 @@
 ** when the host moves it. */
 #include "tensor/host.h"
 
+#include "base/host_call.h"
 #include "base/size.h"
 #include "tensor/storage.h"
 
@@ -57,7 +58,7 @@ la_status la_host_wrap(const la_host_memory *m, la_tensor **out)
     int64_t strides[LA_MAX_DIMS];
     la_status status = wrap(m, strides);
     if (status) {
-        if (m->release) m->release(m->context, m->data);
+        la_host_release(m->release, m->context, m->data);
         return status;
     }
     LA_TRY(la_tensor_wrap(m->data, m->dtype, m->ndim, m->sizes, strides,

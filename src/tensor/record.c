@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/host_call.h"
 #include "base/memory.h"
 #include "base/runtime.h"
 #include "base/size.h"
@@ -20,7 +21,7 @@ typedef struct la_host_block block;
 static void block_drop(block *b)
 {
     if (!la_drop_ref(&b->refs)) return;
-    if (b->release) b->release(b->context, b->data);
+    la_host_release(b->release, b->context, b->data);
     la_mem_free(b, sizeof *b);
 }
 
@@ -273,7 +274,7 @@ la_status la_record_new(const la_record_memory *m, const char *layout,
     la_record *r = NULL;
     la_status status = make(m, layout, &r);
     if (status) {
-        if (m->release) m->release(m->context, m->data);
+        la_host_release(m->release, m->context, m->data);
         return status;
     }
     find_groups(r);

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/context.h"
+#include "base/host_call.h"
 #include "base/memory.h"
 #include "base/pool.h"
 #include "base/runtime.h"
@@ -27,7 +28,7 @@ static void data_free(la_storage *s)
     if (la_is_remote(s->device))
         la_device_free(s->device, la_storage_remote(s), s->nbytes);
     else if (s->release)
-        s->release(s->context, s->data);
+        la_host_release(s->release, s->context, s->data);
     else if (s->data && !(s->flags & LA_S_INLINE))
         la_mem_free(s->data, (size_t)s->nbytes);
 }

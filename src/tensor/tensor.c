@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/context.h"
+#include "base/host_call.h"
 #include "base/memory.h"
 #include "base/runtime.h"
 #include "tensor/names.h"
@@ -523,8 +524,7 @@ la_status la_tensor_wrap(void *data, la_dtype dtype, int ndim,
 {
     la_status status = wrap(data, dtype, ndim, sizes, strides, out);
     if (status) {
-        if (release)
-            release(context, data);
+        la_host_release(release, context, data);
         return status;
     }
     (*out)->storage->release = release ? release : host_keeps;

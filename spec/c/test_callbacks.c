@@ -1,0 +1,217 @@
+/*
+** Functions of the host's that use the library themselves, also by scripts of
+** other states: what runs around them goes on as if they had not.
+*/
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <lauxlib.h>
+#include <lualib.h>
+
+#include "lunarray.h"
+
+enum { BLOCK = 1 << 20 };
+static int losses, yes;         /* ranges to lose; the answer to "stop?" */
+
+/* A script of the default runtime, in a state that is gone afterwards. */
+static void play(void)
+{
+    static _Thread_local bool within;
+    if (within) return;
+    within = true;
+    la_runtime *former = la_use(NULL);
+    lua_State *L = luaL_newstate();
+    luaL_openlibs(L);
+    assert_int_equal(la_openlibs(L), 0);
+    if (luaL_dostring(L, "local la = lunarray la.set_default_dtype 'float64'"
+                      " pcall(la.ones(2).matmul, la.ones(2), la.ones(3))"
+                      " assert((la.ones(200000):exp():sum():item()) > 0)"))
+        fail_msg("%s", lua_tostring(L, -1));
+    lua_close(L);
+    assert_null(la_call(NULL, "nothing_of_this_name"));
+    la_use(former);
+    within = false;
+}
+
+static void run_and_play(void *host, int64_t n, int64_t grain, la_job fn,
+                         void *context)
+{
+    play();
+    fn(n / 2, n, context);
+    play();
+    if (losses == 0) fn(0, n / 2, context);
+    else losses--;
+    play();
+}
+
+static void *run_now(void *host, int64_t n, int64_t grain, la_job fn,
+                     void *context)
+{
+    run_and_play(host, n, grain, fn, context);
+    return host;
+}
+
+static void finish(void *host, void *task) { play(); }
+
+static void write_line(void *context, int level, const char *text) { play(); }
+
+static bool answer(void *context, la_token *token)
+{
+    play();
+    return yes && token != NULL;
+}
+
+static la_runtime *open_runtime(const la_config *c)
+{
+    la_runtime *rt = la_runtime_new(c);
+    assert_non_null(rt);
+    la_use(rt);
+    return rt;
+}
+
+static void close_runtime(la_runtime *rt)
+{
+    la_use(NULL);
+    if (la_runtime_destroy(rt)) fail_msg("%s", la_error_text());
+}
+
+static void expect(la_tensor *t, int code, const char *text)
+{
+    assert_int_equal(t == NULL, code != 0);
+    assert_int_equal(la_error_code(), code);
+    assert_string_equal(la_error_text(), text);
+    la_release(t);
+}
+
+static void job_systems_play(void **state)
+{
+    for (int kind = 0; kind < 2; kind++) {
+        la_config c = {.size = sizeof c, .log = write_line};
+        c.jobs.size = sizeof c.jobs;
+        c.jobs.host = &c;
+        c.jobs.workers = 2;
+        if (kind == 0) c.jobs.parallel_for = run_and_play;
+        else c.jobs.enqueue = run_now;
+        if (kind == 1) c.jobs.finish = finish;
+        la_runtime *rt = open_runtime(&c);
+        la_tensor *x = la_call(NULL, "ones", BLOCK);
+        la_tensor *y = la_call(NULL, "exp", x), *sum = la_call(NULL, "sum", y);
+        assert_string_equal(la_tensor_dtype(sum), "float32");
+        assert_true(la_runtime_of(sum) == rt);
+        la_release(sum);
+        la_release(y);
+        /* the fault stays that of the call whose range it was */
+        for (int k = 0; k < 2; k++) {
+            losses = 1;
+            expect(la_call(NULL, k ? "sum" : "exp", x), LA_EJOBS, k
+                   ? "sum: the host's job system missed or repeated a range"
+                   : "exp: the host's job system missed or repeated a range");
+            assert_int_equal(losses, 0);
+        }
+        la_release(x);
+        close_runtime(rt);
+    }
+}
+
+static void stop_hooks_play(void **state)
+{
+    la_config c = {.size = sizeof c, .stop = answer};
+    la_runtime *rt = open_runtime(&c);
+    la_token_release(la_token_of(NULL));
+    la_tensor *x = la_call(NULL, "ones", 4 * BLOCK);
+    expect(la_call(NULL, "cumsum", x, 1), 0, "");
+    yes = 1;
+    expect(la_call(NULL, "cumsum", x, 1), LA_EINTR, "cumsum: interrupted");
+    yes = 0;
+    expect(la_call(NULL, "cumsum", x, 1), 0, "");
+    la_release(x);
+    close_runtime(rt);
+}
+
+/* What failed is told, whatever is asked while it is undone. */
+static void ask(void *context, void *data)
+{
+    la_memory m = {.size = sizeof m};
+    assert_int_equal(la_memory_stat(NULL, &m), 0);
+    la_trim(NULL);
+    ++*(int *)context;
+    play();
+}
+
+static void errors_outlast_what_follows(void **state)
+{
+    static float data[6];
+    int64_t sizes[] = {2, 3};
+    int times = 0;
+    expect(la_wrap(data, "float32", -1, sizes, NULL, ask, &times), LA_ESHAPE,
+           "la_wrap: 0 to 64 dimensions expected, got -1");
+    la_buffer b = {.size = sizeof b, .data = data, .dtype = "float32",
+                   .ndim = 2, .sizes = sizes, .extent = 4, .release = ask,
+                   .context = &times};
+    expect(la_wrap_ex(&b), LA_EARG, "la_wrap_ex: the layout reaches to byte 24,"
+           " and 4 bytes belong to it");
+    assert_null(la_wrap_struct(data, 1, 4, "x:f32 x:f32", 0, ask, &times));
+    assert_int_equal(la_error_code(), LA_EARG);
+    assert_memory_equal(la_error_text(), "la_wrap_struct: layout", 22);
+    assert_int_equal(times, 3);
+}
+
+/* Kernels and what goes with the last reference. */
+static int shape(la_frame *f)
+{
+    la_tensor *x = la_frame_tensor(f, 0);
+    play();
+    return la_frame_output(f, 0, la_tensor_dtype(x), la_tensor_ndim(x),
+                           la_tensor_sizes(x));
+}
+
+static int fill(la_frame *f)
+{
+    play();
+    return 0;
+}
+
+static void kernels_play(void **state)
+{
+    int times = 0;
+    static float data[6];
+    la_op_def def = {.size = sizeof def, .shape = shape, .fill = fill,
+                     .schema = "play_on(Tensor self) -> Tensor"};
+    la_runtime *rt = open_runtime(NULL);
+    la_op *op = la_register_op_ex(rt, &def);
+    lua_State *L = luaL_newstate();
+    luaL_openlibs(L);
+    assert_int_equal(la_openlibs_in(L, rt), 0);
+    la_token *k = la_token_of(L);
+    int64_t sizes[] = {2, 3};
+    la_tensor *x = la_wrap(data, "float32", 2, sizes, NULL, ask, &times);
+    la_push(L, x);
+    lua_setglobal(L, "x");
+    la_release(x);
+    if (luaL_dostring(L, "y = lunarray.play_on(x) z = y + 1 x = nil"
+                      " collectgarbage() assert(lunarray.ones(1).dtype =="
+                      " 'float32')"))
+        fail_msg("%s", lua_tostring(L, -1));
+    assert_int_equal(times, 1);
+    assert_true(la_token_memory(k) >= 2 * sizeof data);
+    la_token_release(k);
+    lua_close(L);
+    assert_non_null(op);
+    close_runtime(rt);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(job_systems_play),
+        cmocka_unit_test(stop_hooks_play),
+        cmocka_unit_test(errors_outlast_what_follows),
+        cmocka_unit_test(kernels_play)
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
