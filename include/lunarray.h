@@ -756,8 +756,10 @@ LA_API void la_set_parallel_for(
 ** library and from several at once: true makes the operation fail with
 ** "interrupted", whatever is answered later. The tensor of an in-place form and
 ** an 'out' may then be written in part, and count as changed; no other operand
-** is touched. Not asked: within a call of LAPACK, and while Lua makes the one
-** table or string that totable and tostring_raw ask for. */
+** is touched. Not asked while Lua makes the one string that tostring_raw asks
+** for. A call of LAPACK for a large matrix, which asks nobody, runs on a thread
+** of the library's that is left behind when the operation stops; it ends by
+** itself, and la_runtime_destroy and la_shutdown wait for it. */
 LA_API void la_set_interrupt(bool (*stop)(void *host), void *host);
 /* Gets a line for each stage of each call; NULL: off. Set it before other
 ** threads work. */

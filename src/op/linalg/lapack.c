@@ -5,28 +5,100 @@
 #include "op/linalg/lapack.h"
 
 #include <math.h>
+#include <string.h>
 
+#include "base/errand.h"
 #include "base/memory.h"
 #include "base/pool.h"
 #include "tensor/scalar.h"
 
 typedef la_lapack_int num;
 
-la_status la_lapack_run(const la_lapack_plan *p, int64_t count, double work,
-                        la_matrix_fn fn, void *context)
+/* ---- small matrices ---- */
+
+/* Each takes a few milliseconds at most. */
+static la_status run_here(const la_lapack_plan *p, int64_t count, double work,
+                          const la_lapack_work *w)
 {
-    /* One that is large enough to be alone gets no threads of ours inside. */
+    void *job = (void *)w->job;     /* only read */
     if (la_lapack_has_locks() && count > 1)
-        return la_each_matrix(count, work, p->bytes, fn, context);
+        return la_each_matrix(count, work, p->bytes, w->fn, job);
     la_status status = LA_OK;
     char *scratch = la_mem_alloc(p->bytes);
     if (!scratch) return LA_ENOMEM;
     la_lapack_enter();
     for (int64_t i = 0; i < count && !status; i++)
-        status = la_interrupted() ? LA_EINTR : fn(context, i, scratch);
+        status = la_interrupted() ? LA_EINTR : w->fn(job, i, scratch);
     la_lapack_leave();
     la_mem_free(scratch, p->bytes);
     return status;
+}
+
+/* ---- large ones ---- */
+
+/* Everything that threads which may be left behind need. Behind it stand the
+** job, and scratch for each hand. */
+typedef struct away {
+    la_errand head;
+    la_lapack_work work;
+    size_t bytes, scratch;      /* of this block, of each hand */
+    char *first;                /* scratch of the first hand */
+    int64_t count;
+    _Atomic int64_t next;
+    atomic_int hands;
+} away;
+
+static void run_away(la_errand *e)
+{
+    away *a = (away *)e;
+    char *scratch = a->first
+        + a->scratch * (size_t)atomic_fetch_add(&a->hands, 1);
+    for (;;) {
+        int64_t i = atomic_fetch_add(&a->next, 1);
+        if (i >= a->count || atomic_load(&e->left)) break;
+        la_lapack_enter();
+        a->work.fn((void *)a->work.job, i, scratch);
+        la_lapack_leave();
+    }
+}
+
+static void drop_away(la_errand *e)
+{
+    away *a = (away *)e;
+    for (int k = 0; k < LA_LAPACK_KEEP; k++) la_tensor_drop(&a->work.keep[k]);
+    la_mem_free(a, a->bytes);
+}
+
+static la_status send_away(const la_lapack_plan *p, int64_t count, int hands,
+                           const la_lapack_work *w)
+{
+    size_t head = la_whole_lines(sizeof(away));
+    size_t job = la_whole_lines((int64_t)w->size);
+    size_t scratch = la_whole_lines((int64_t)p->bytes);
+    size_t bytes = head + job + scratch * (size_t)hands;
+    away *a = la_mem_alloc(bytes);
+    if (!a) return LA_ENOMEM;
+    *a = (away){.head = {.run = run_away, .drop = drop_away}, .work = *w,
+                .bytes = bytes, .scratch = scratch, .count = count};
+    a->work.job = memcpy((char *)a + head, w->job, w->size);
+    a->first = (char *)a + head + job;
+    for (int k = 0; k < LA_LAPACK_KEEP; k++)
+        if (w->keep[k]) la_tensor_retain(w->keep[k]);
+    LA_TRY(la_errand_run(&a->head, hands, la_share_tensors));
+    drop_away(&a->head);
+    return LA_OK;
+}
+
+/* Multiply-adds of a matrix that LAPACK has behind it in a few milliseconds. */
+#define SMALL_WORK 2e6
+
+la_status la_lapack_run(const la_lapack_plan *p, int64_t count, double work,
+                        const la_lapack_work *w)
+{
+    if (work <= SMALL_WORK) return run_here(p, count, work, w);
+    int64_t hands = la_in_parallel() || !la_lapack_has_locks()
+        ? 1 : la_min(count, la_num_threads());
+    return send_away(p, count, (int)la_min(hands, LA_MOST_HANDS), w);
 }
 
 /* ---- plans ---- */

@@ -22,9 +22,19 @@ typedef struct la_lapack_plan {
     char driver;              /* of least squares: 'y', 'd' or 's' */
 } la_lapack_plan;
 
-/* fn of la_each_matrix for each matrix, in threads where the library can. */
+/* fn for each matrix, in threads where the library can. LAPACK asks nobody, so
+** whoever waits for large matrices may be gone before it ends: fn gets a copy
+** of the job, and all memory that it is to use besides belongs to the tensors
+** of 'keep'. */
+enum { LA_LAPACK_KEEP = 5 };
+typedef struct la_lapack_work {
+    la_matrix_fn fn;
+    const void *job;
+    size_t size;                        /* of the job */
+    la_tensor *keep[LA_LAPACK_KEEP];    /* NULL behind the last */
+} la_lapack_work;
 la_status la_lapack_run(const la_lapack_plan *p, int64_t count, double work,
-                        la_matrix_fn fn, void *context);
+                        const la_lapack_work *w);
 
 /* Hermitian a (n x n, of which one triangle is read) becomes its vectors, if
 ** the plan has them, and 'values' the rising eigenvalues (syevd, heevd). */

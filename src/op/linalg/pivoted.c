@@ -82,8 +82,9 @@ la_status la_impl_pivoted_cholesky(la_frame *f)
     j.pivots = (int32_t *)(void *)la_data(pivots);
     j.rank = (int64_t *)(void *)la_data(rank);
     j.info = (int32_t *)(void *)la_data(info);
+    la_lapack_work w = {factor_one, &j, sizeof j, {copy, pivots, rank, info}};
     LA_TRY(la_lapack_run(&j.plan, count, (double)n * (double)n * (double)n / 3,
-                         factor_one, &j));
+                         &w));
     LA_TRY(la_check_finite(j.info, count));
     LA_TRY(la_transposed(copy, &back));
     LA_TRY(la_copy_data(la_result(f, 0), back));

@@ -17,6 +17,7 @@ typedef struct job {
     int64_t m, n, k;          /* rows, columns, singular values */
     char *a, *u, *vh, *values;
     int32_t *info;
+    la_tensor *keep_values, *keep_info;     /* whose those are; borrowed */
     bool upper;
 } job;
 
@@ -34,6 +35,7 @@ static la_status codes_for(job *j, int64_t count, la_tensor **keep)
 {
     LA_TRY(la_tensor_empty(1, &count, LA_INT32, keep));
     j->info = (int32_t *)(void *)la_data(*keep);
+    j->keep_info = *keep;
     return LA_OK;
 }
 
@@ -103,8 +105,9 @@ static la_status by_lapack(job *j, const la_shape *batch, la_tensor *a,
     LA_TRY(la_matrices_copy(columns, batch, false, &copy));
     j->a = la_data(copy);
     double n = (double)j->n;
-    LA_TRY(la_lapack_run(&j->plan, la_shape_count(batch), 4 * n * n * n,
-                         large_eigh, j));
+    la_lapack_work w = {large_eigh, j, sizeof *j,
+                        {copy, j->keep_values, j->keep_info}};
+    LA_TRY(la_lapack_run(&j->plan, la_shape_count(batch), 4 * n * n * n, &w));
     LA_TRY(la_check_finite(j->info, la_shape_count(batch)));
     if (!vectors) return LA_OK;
     LA_TRY(la_transposed(copy, &back));
@@ -127,6 +130,7 @@ la_status la_impl_eigh(la_frame *f)
     if (with) LA_TRY(la_output_of(f, 1, &vectors));
     LA_TRY(codes_for(&j, count, &info));
     j.values = la_data(values);
+    j.keep_values = values;
     if (j.n <= LA_JACOBI) {
         LA_TRY(small_eigh(&j, &batch, a, vectors));
         LA_TRY(la_check_finite(j.info, count));
@@ -190,7 +194,9 @@ la_status la_impl_eig(la_frame *f)
     j.a = la_data(copy);
     j.values = la_data(values);
     if (with) j.u = la_data(vectors);
-    LA_TRY(la_lapack_run(&j.plan, count, 25 * n * n * n, eig_of_one, &j));
+    la_lapack_work w = {eig_of_one, &j, sizeof j,
+                        {copy, values, vectors, info}};
+    LA_TRY(la_lapack_run(&j.plan, count, 25 * n * n * n, &w));
     LA_TRY(la_check_finite(j.info, count));
     if (with) LA_TRY(la_output_end(f, 1, vectors));
     return la_output_end(f, 0, values);
@@ -273,8 +279,10 @@ static la_status svd_by_lapack(job *j, const la_shape *batch, la_tensor *a,
         j->u = la_data(u);
         j->vh = la_data(vh);
     }
+    la_lapack_work w = {large_svd, j, sizeof *j,
+                        {copy, j->keep_values, j->keep_info, u, vh}};
     return la_lapack_run(&j->plan, la_shape_count(batch), 4 * (double)j->m
-                         * (double)j->n * (double)j->k, large_svd, j);
+                         * (double)j->n * (double)j->k, &w);
 }
 
 /* U and Vh of matrices without elements: parts of the identity. */
@@ -302,6 +310,7 @@ static la_status decompose(la_tensor *a, la_tensor *u, la_tensor *values,
     }
     LA_TRY(codes_for(&j, count, &info));
     j.values = la_data(values);
+    j.keep_values = values;
     if (j.k <= LA_JACOBI && j.m <= LA_SMALL && j.n <= LA_SMALL)
         LA_TRY(small_svd(&j, &batch, a, u, vh, full));
     else LA_TRY(svd_by_lapack(&j, &batch, a, u, vh, full));

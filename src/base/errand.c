@@ -1,0 +1,134 @@
+/*
+** Errands: threads that a caller waits for, or not.
+**
+** Threads that were left behind are noted in a list of the runtime, from which
+** they are joined: those that have ended when the next errand begins, all of
+** them when the runtime ends. The list is taken and put back as a whole, so
+** that it needs no lock.
+*/
+#include "base/errand.h"
+
+#include <time.h>
+
+#include "base/pool.h"
+
+typedef struct la_left_behind {
+    struct la_left_behind *next;
+    la_thread *thread;
+    atomic_bool ended;
+    la_errand *errand;
+} helper;
+
+/* ---- helpers ---- */
+
+static void let_go(la_errand *e)
+{
+    if (atomic_fetch_sub(&e->holders, 1) == 1) e->drop(e);
+}
+
+static void work(void *context)
+{
+    helper *h = context;
+    la_errand *e = h->errand;
+    la_move_to(e->runtime);
+    la_fp_mode before = la_fp_adopt(e->mode);
+    e->run(e);
+    la_fp_restore(before);
+    atomic_fetch_sub(&e->working, 1);
+    let_go(e);
+    atomic_store(&h->ended, true);
+}
+
+static void join(helper *h)
+{
+    la_thread_join(h->thread);
+    la_raw_free(la_runtime_here(), h, sizeof *h);
+}
+
+static void put_back(la_runtime *rt, helper *h)
+{
+    helper *first = atomic_load(&rt->left_behind);
+    do h->next = first;
+    while (!atomic_compare_exchange_weak(&rt->left_behind, &first, h));
+}
+
+/* Those that have ended, or all. */
+static void join_left(la_runtime *rt, bool all)
+{
+    helper *h = atomic_exchange(&rt->left_behind, NULL);
+    while (h) {
+        helper *next = h->next;
+        if (all || atomic_load(&h->ended)) join(h);
+        else put_back(rt, h);
+        h = next;
+    }
+}
+
+void la_errands_end(la_runtime *rt)
+{
+    la_position before = la_here;
+    la_move_to(rt);
+    join_left(rt, true);
+    la_move_back(&before);
+}
+
+/* ---- the caller ---- */
+
+static helper *start(la_errand *e)
+{
+    helper *h = la_raw_alloc(e->runtime, sizeof *h);
+    if (!h) return NULL;
+    h->errand = e;
+    atomic_fetch_add(&e->working, 1);
+    atomic_fetch_add(&e->holders, 1);
+    if (!la_thread_start(work, h, &h->thread)) return h;
+    atomic_fetch_sub(&e->working, 1);
+    atomic_fetch_sub(&e->holders, 1);
+    la_raw_free(e->runtime, h, sizeof *h);
+    return NULL;
+}
+
+/* Naps grow with the time that it takes: a sixteenth of it, a millisecond at
+** most. */
+static bool wait_for(la_errand *e)
+{
+    int64_t begin = la_nanoseconds();
+    while (atomic_load(&e->working) > 0) {
+        int64_t nap = (la_nanoseconds() - begin) / 16 + 20000;
+        struct timespec t = {0, (long)(nap < 1000000 ? nap : 1000000)};
+        nanosleep(&t, NULL);
+        if (la_interrupted()) return false;
+    }
+    return true;
+}
+
+static void leave_behind(la_errand *e, helper *const *list, int n)
+{
+    la_runtime *rt = e->runtime;
+    atomic_store(&e->left, true);
+    let_go(e);
+    for (int k = 0; k < n; k++) put_back(rt, list[k]);
+}
+
+la_status la_errand_run(la_errand *e, int hands, void (*leave)(void))
+{
+    helper *list[LA_MOST_HANDS];
+    int n = 0;
+    e->runtime = la_runtime_here();
+    e->mode = la_fp_current();
+    atomic_store(&e->holders, 1);
+    join_left(e->runtime, false);
+    while (n < hands && n < LA_MOST_HANDS && (list[n] = start(e)) != NULL) n++;
+    la_error_clear();               /* fewer threads are no failure */
+    if (n == 0) {
+        e->run(e);
+        return LA_OK;
+    }
+    if (!wait_for(e)) {
+        if (leave) leave();
+        leave_behind(e, list, n);
+        return LA_EINTR;
+    }
+    for (int k = 0; k < n; k++) join(list[k]);
+    return LA_OK;
+}
