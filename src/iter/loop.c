@@ -11,8 +11,10 @@
 #include "base/pool.h"
 #include "iter/steps.h"
 
-/* Elements between two looks at the interruption: the slowest functions
-** (polygamma) take 250 ns for each. */
+/* Elements between two looks at the interruption: while it is not known how
+** slow a function is (the slowest, zeta, take a microsecond for each), and
+** where it is a quick one. */
+#define UNKNOWN ((int64_t)1 << 13)
 #define POLLED ((int64_t)1 << 16)
 #define QUICK 500000        /* nanoseconds */
 
@@ -287,18 +289,30 @@ static int64_t piece(const la_iter *it)
     return tile > POLLED ? tile : POLLED / tile * tile;
 }
 
-/* A range with a look at the interrupt flag now and then. Pieces grow while
-** they are quick: what a cut costs (a transpose loads the lines at it twice) is
-** then little for every function. */
+/* Too few elements to read the clock for. */
+static void run_short(const runner *r, int64_t begin, int64_t end)
+{
+    for (int64_t i = begin, stop; (stop = la_poll_part(i, end, UNKNOWN)) > i;
+         i = stop)
+        run_range(r, i, stop);
+}
+
+/* A range with a look at the interrupt flag now and then. The first piece tells
+** how slow the function is. Pieces grow while they are quick: what a cut costs
+** (a transpose loads the lines at it twice) is then little for every function. */
 static void run_polling(int64_t begin, int64_t end, void *context)
 {
     const runner *r = context;
     if (end - begin <= POLLED) {
-        run_range(r, begin, end);
+        run_short(r, begin, end);
         return;
     }
-    int64_t most = piece(r->it), before = la_nanoseconds();
-    for (int64_t i = begin, stop;
+    int64_t start = la_nanoseconds();
+    run_range(r, begin, begin + UNKNOWN);
+    int64_t before = la_nanoseconds();
+    bool quick = before - start < QUICK * UNKNOWN / POLLED;
+    int64_t most = quick ? piece(r->it) : UNKNOWN;
+    for (int64_t i = begin + UNKNOWN, stop;
          (stop = la_poll_part(i, end, most - i % most)) > i; i = stop) {
         run_range(r, i, stop);
         int64_t now = la_nanoseconds();

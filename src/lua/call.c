@@ -19,6 +19,7 @@ typedef struct call {
     lua_State *L;
     la_state *state;
     const la_op *op;
+    const char *name;           /* that it was called by; set once it runs */
     const la_schema *schema;    /* of op */
     la_call_args args;
     la_frame frame;
@@ -145,6 +146,7 @@ static void push_list(call *c, la_value *v)
     la_tensor_box *box = c->list;
     lua_createtable(L, (int)box->n, 0);
     for (int64_t i = 0; i < box->n; i++) {
+        if (i % 1024 == 1023) LA_CHECK(L, c->name, la_poll());
         if (!box->list[i]) continue;
         la_handle *h = la_new_handle(L, c->state);
         la_fill_handle(c->state, h, box->list[i]);
@@ -330,6 +332,7 @@ static int finish_call(call *c, const char *name, la_form form)
     bool inplace = form == LA_INPLACE || (c->op->forms & LA_MUTATES);
     bool fresh = !inplace && c->args.nouts == 0;
     c->list = NULL;
+    c->name = name;
     if (fresh) make_handles(c);
     int top = lua_gettop(c->L);
     la_status status;

@@ -505,6 +505,7 @@ static int fn_operations(lua_State *L)
     for (int i = 0; i < la_op_count(); i++) {
         const la_op *op = la_op_at(i);
         if (la_op_withdrawn(op)) continue;
+        LA_CHECK(L, "operations", la_poll());
         lua_createtable(L, 0, 13);
         lua_pushlstring(L, op->signature, strcspn(op->signature, ".("));
         field_aliases(L, lua_tostring(L, -1));

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/pool.h"
 #include "iter/items.h"
 
 #define NARROW 2            /* rows shorter than this go to the product */
@@ -47,7 +48,9 @@ static void pack_block(const la_conv_plan *s, int64_t g, int64_t b)
         + (g * s->w_group + first * s->w_channel
            + (s->flip ? s->taps - 1 : 0)) * s->size;
     int64_t runs = s->flip ? count : 1, length = count * s->taps / runs;
-    for (int64_t i = 0; i < s->oc; i += panel)
+    int64_t left = la_poll_every(s->oc * count * s->taps);
+    for (int64_t i = 0; i < s->oc; i += panel) {
+        if (la_poll_run(&left, panel * count * s->taps)) return;
         for (int64_t c = 0; c < runs; c++) {
             s->ker->pack(to, from + (i * s->w_row + c * s->w_channel) * s->size,
                          s->w_row, s->flip ? -1 : 1,
@@ -55,6 +58,7 @@ static void pack_block(const la_conv_plan *s, int64_t g, int64_t b)
                          length);
             to += panel * length * s->size;
         }
+    }
 }
 
 /* Blocks begin..end, counted over groups and blocks of channels. */
@@ -66,6 +70,25 @@ static void pack_weights(int64_t begin, int64_t end, void *context)
 }
 
 /* ---- the work ---- */
+
+/* Multiply-adds between two looks at the interruption. */
+#define POLLED ((int64_t)1 << 23)
+
+/* So many panels of output channels at a time that a piece is short. */
+static void multiply_panels(const la_conv_plan *s, la_conv_tiles *t)
+{
+    int64_t panel = t->panel, work = t->k * t->rows * t->cols * panel;
+    int64_t most = work < POLLED ? POLLED / la_max(work, 1) * panel : panel;
+    int64_t all = t->m;
+    for (int64_t o = 0, end; (end = la_poll_part(o, all, most)) > o; o = end) {
+        t->m = end - o;
+        if (s->lanes) s->ker->channels(t);
+        else s->ker->tiles(t);
+        t->weights = (const char *)t->weights + most * t->k * s->size;
+        t->out = (char *)t->out + most * t->out_channel * s->size;
+        if (t->bias) t->bias = (const char *)t->bias + most * s->size;
+    }
+}
 
 /* One block of channels of one unit: stores in the first block, adds later. */
 static void multiply_block(const la_conv_plan *s, const char *scratch,
@@ -86,8 +109,7 @@ static void multiply_block(const la_conv_plan *s, const char *scratch,
     t.out = s->dst + (p->n * step[0] + p->g * s->oc * step[1] + p->d * step[2]
                       + p->row * step[3] + p->col * step[4]) * s->size;
     if (b == 0 && s->bias) t.bias = s->bias + p->g * s->oc * s->size;
-    if (s->lanes) s->ker->channels(&t);
-    else s->ker->tiles(&t);
+    multiply_panels(s, &t);
 }
 
 /* Copies and multiplies block after block; the copied rows stay in the

@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "base/complex.h"
+#include "base/pool.h"
 #include "op/linalg/linalg.h"
 #include "op/move/copy.h"
 #include "tensor/scalar.h"
@@ -56,7 +57,7 @@ static void load(const la_field *f, la_gemm_mat a, int64_t m, int64_t n,
                  number *to)
 {
     for (int64_t i = 0; i < m; i++)
-        for (int64_t j = 0; j < n; j++) {
+        LA_EACH_POLLED(j, 0, n) {
             la_scalar s = la_scalar_load(f->dtype,
                                          la_mat_at(f, a, i, j).data);
             __real__ to[i * n + j] = s.re;
@@ -68,7 +69,7 @@ static void store(const la_field *f, const number *from, int64_t m, int64_t n,
                   la_gemm_mat a)
 {
     for (int64_t i = 0; i < m; i++)
-        for (int64_t j = 0; j < n; j++) {
+        LA_EACH_POLLED(j, 0, n) {
             la_scalar s = la_scalar_float(creal(from[i * n + j]));
             if (la_is_complex(f->dtype)) {
                 s.kind = LA_KCOMPLEX;
@@ -152,12 +153,24 @@ static void eliminate2(matrix *m, int64_t k)
     }
 }
 
+/* Asks for every column of m whether to go on, more often where columns are
+** long: 'left' products to the next question. */
+static bool goes_on(int64_t *left, int64_t work)
+{
+    *left -= work;
+    if (*left > 0) return true;
+    *left = LA_POLL_ELEMENTS;
+    return !la_interrupted();
+}
+
 /* Returns the first zero pivot from 1, or 0. */
 static int32_t factor(matrix *m, int32_t *pivots)
 {
     int32_t info = 0;
+    int64_t left = LA_POLL_ELEMENTS;
     for (int64_t k = 0; k < m->n; ) {
         int64_t row;
+        if (!goes_on(&left, (m->n - k) * (m->n - k) / 2)) return info;
         int size = choose(m, k, &row);
         if (size == 0 && !info) info = (int32_t)k + 1;
         int64_t at = k + (size == 2);
@@ -175,7 +188,7 @@ static int32_t factor(matrix *m, int32_t *pivots)
 /* Row i of b (k columns) -= x times row j. */
 static void subtract(number *b, int64_t k, int64_t i, int64_t j, number x)
 {
-    for (int64_t c = 0; c < k; c++)
+    LA_EACH_POLLED(c, 0, k)
         b[i * k + c] -= la_c128_mul(x, b[j * k + c]);
 }
 
@@ -192,7 +205,7 @@ static void divide2(const matrix *m, number *b, int64_t k, int64_t j)
     number x = la_c128_div(AT(m, j, j), up);
     number y = la_c128_div(AT(m, j + 1, j + 1), low);
     number d = la_c128_mul(x, y) - 1;
-    for (int64_t c = 0; c < k; c++) {
+    LA_EACH_POLLED(c, 0, k) {
         number p = la_c128_div(b[j * k + c], up);
         number q = la_c128_div(b[(j + 1) * k + c], low);
         b[j * k + c] = la_c128_div(la_c128_mul(y, p) - q, d);
@@ -203,9 +216,10 @@ static void divide2(const matrix *m, number *b, int64_t k, int64_t j)
 /* b (n x k) = (L D L^T)^-1 b */
 static void solve(const matrix *m, const int32_t *pivots, number *b, int64_t k)
 {
-    int64_t n = m->n;
+    int64_t n = m->n, left = LA_POLL_ELEMENTS;
     for (int64_t j = 0; j < n; ) {
         int64_t last = pivots[j] < 0 ? j + 1 : j;
+        if (!goes_on(&left, (n - j) * k)) return;
         exchange_rows(b, k, last, (pivots[j] < 0 ? -pivots[j] : pivots[j]) - 1);
         for (int64_t i = last + 1; i < n; i++)
             for (int64_t c = j; c <= last; c++)
@@ -217,6 +231,7 @@ static void solve(const matrix *m, const int32_t *pivots, number *b, int64_t k)
     }
     for (int64_t j = n - 1; j >= 0; ) {
         int64_t first = pivots[j] < 0 ? j - 1 : j;
+        if (!goes_on(&left, (n - j) * k)) return;
         for (int64_t i = j + 1; i < n; i++)
             for (int64_t c = first; c <= j; c++)
                 subtract(b, k, c, i, conjugate(m, AT(m, i, c)));

@@ -179,9 +179,9 @@ static la_status by_lapack(la_frame *f, char driver)
     if (driver != 'y') j.values = la_data(values);
     la_lapack_work w = {solve_one, &j, sizeof j,
                         {copy, sides, rank, values, info}};
+    double least = (double)la_min(own[0], own[1]) + (double)j.plan.k;
     LA_TRY(la_lapack_run(&j.plan, count, 10.0 * (double)own[0]
-                         * (double)own[1] * (double)la_min(own[0], own[1]),
-                         &w));
+                         * (double)own[1] * least, &w));
     LA_TRY(la_check_finite(j.info, count));
     LA_TRY(first_rows(sides, own[1], &top));
     LA_TRY(la_copy_data(x, top));

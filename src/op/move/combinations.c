@@ -1,5 +1,6 @@
 /* Choices from lists of values: products, combinations, powers, trimming. */
 #include "base/memory.h"
+#include "base/pool.h"
 #include "op/composite.h"
 #include "op/move/move.h"
 #include "op/view/view.h"
@@ -100,6 +101,7 @@ static la_status list_choices(int64_t n, int64_t r, bool repeats,
     for (int64_t k = 0; k < r; k++)
         choice[k] = repeats ? 1 : k + 1;
     for (int64_t k = 0; k < count; k++, at += r) {
+        if (k % LA_POLL_ELEMENTS == 0) LA_TRY(la_poll());
         memcpy(at, choice, (size_t)r * sizeof *choice);
         next_choice(choice, r, n, repeats);
     }

@@ -9,6 +9,7 @@
 
 #include "base/libm.h"
 #include "base/memory.h"
+#include "base/pool.h"
 #include "base/size.h"
 
 /* Positions and weights of float32 are computed in float32: which pixel is the
@@ -233,7 +234,7 @@ static double fixed(double w, int shift)
 static void narrow(la_axis *a, bool whole)
 {
     int64_t n = a->taps.out * a->taps.most;
-    for (int64_t k = 0; k < n; k++) {
+    LA_EACH_POLLED(k, 0, n) {
         double w = weights_of(a)[k];
         float real = (float)(whole ? fixed(w, a->taps.shift) : w);
         memcpy((char *)a->memory + 4 * k, &real, 4);
@@ -281,7 +282,7 @@ static double fill(const la_axis_plan *p, la_axis *a)
 {
     double scale = scale_of(p), largest = 0;
     int32_t *from = from_of(a), *count = count_of(a);
-    for (int64_t i = 0; i < p->out; i++) {
+    LA_EACH_POLLED(i, 0, p->out) {
         column c = {.weight = weights_of(a) + i, .step = p->out,
                     .largest = largest};
         if (p->kind <= LA_NEAREST_EXACT) nearest(p, i, &c);
@@ -312,6 +313,10 @@ la_status la_axis_make(const la_axis_plan *p, bool transposed, la_axis *out)
     la_status status = allocate(&a, p->in, p->out, la_min(most, p->in));
     if (status) return status;
     double largest = fill(p, &a);
+    if (la_poll_long(p->out)) {
+        la_axis_drop(&a);
+        return LA_EINTR;
+    }
     if (transposed) {
         status = transpose(&a, out);
         la_axis_drop(&a);
