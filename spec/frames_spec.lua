@@ -278,6 +278,26 @@ describe("tidy", function()
     end
   end)
 
+  it("optimisers and modules keep what they take over", function()
+    local nn = require "lunarray.nn"
+    local net = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3))
+    local opt = optim.Adam(net:parameters())
+    local function step()
+      opt:zero_grad()
+      net(la.randn(4, 2)):square():sum():backward()
+      opt:step()
+    end
+    step()
+    la.tidy(function() opt:load_state_dict(opt:state_dict()) end)
+    step()
+    la.tidy(function() net:double() end)
+    for name, t in pairs(net:state_dict()) do
+      assert.is_false(is_freed(t), name)
+    end
+    la.tidy(function() net:to("float32"):to("float32") end)
+    assert.equal("float32", net(la.randn(4, 2)).dtype)
+  end)
+
   it("works inside and around la.fuse", function()
     local x = la.rand(1000)
     local f = la.fuse(function(v)

@@ -123,7 +123,7 @@ local function copy_of(value)
 end
 
 -- The table of state_dict, or what la.load gives of it. Tensors are copied, so
--- that two optimisers never share state.
+-- that two optimisers never share state, and outlive the la.tidy around.
 function Optimizer:load_state_dict(dict)
   if type(dict) ~= "table" then
     error("load_state_dict: table expected, got " .. type(dict), 2)
@@ -150,7 +150,7 @@ function Optimizer:load_state_dict(dict)
       n = n + 1
       local entry = dict.state[n]
       if entry then
-        self.state[p] = copy_of(entry)
+        self.state[p] = la.keep(copy_of(entry))
       end
     end
   end

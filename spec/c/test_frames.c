@@ -94,6 +94,11 @@ static void test_kept(void **state)
     lua_settop(L, 0);
     assert_int_equal(la_frame_end(L), 0);
     check(L, "freed(y) and not freed(x)");
+    lua_getglobal(L, "y");
+    assert_int_equal(la_keep(L, 1), LA_ESTATE);
+    assert_int_equal(la_error_code(), LA_ESTATE);
+    assert_string_equal(la_error_text(), "la_keep: tensor was freed");
+    lua_settop(L, 0);
     assert_int_equal(la_frame_end(L), 0);
     check(L, "not freed(x) and not freed(t[1])");
     check(L, "t[2].deep:sum():item() == 0");
@@ -200,6 +205,13 @@ static void test_policies(void **state)
         assert_int_equal(la_frame_end(L), 0);
     }
     check(L, "count > 1");
+    assert_int_equal(la_set_collector(L, LA_COLLECT_FRAME, SIZE_MAX), 0);
+    run(L, "collectgarbage(); count = 0");
+    run(L, litter);
+    check(L, "count <= 1");
+    assert_int_equal(la_frame_begin(L), 0);
+    assert_int_equal(la_frame_end(L), 0);       /* a whole cycle */
+    check(L, "count > 0");
     assert_int_equal(la_set_collector(L, LA_COLLECT_AUTO, 0), 0);
     run(L, "count = 0");
     run(L, litter);

@@ -37,7 +37,7 @@ LA_API int la_frame_begin(lua_State *L)
 /* In kilobytes, rounded up, as lua_gc wants it. */
 static int step_size(size_t bytes)
 {
-    size_t kb = (bytes + 1023) / 1024;
+    size_t kb = bytes / 1024 + (bytes % 1024 > 0);
     return kb > (1 << 30) ? 1 << 30 : (int)kb;
 }
 
@@ -59,7 +59,6 @@ LA_API int la_frame_end(lua_State *L)
 /* Stack 1: the value. */
 static int keep_protected(lua_State *L)
 {
-    if (la_to_handle(L, 1)) la_check_tensor(L, 1, "la_keep");
     la_keep_value(L, la_state_of(L), 1);
     return 0;
 }
@@ -70,6 +69,9 @@ LA_API int la_keep(lua_State *L, int arg)
     if (!s) return la_error_status();
     if (lua_type(L, arg) == LUA_TNONE)
         return la_error(LA_EARG, "la_keep: no value at stack index %d", arg);
+    la_handle *h = la_to_handle(L, arg);
+    if (h && !h->tensor)
+        return la_error(LA_ESTATE, "la_keep: tensor was freed");
     arg = lua_absindex(L, arg);
     lua_pushcfunction(L, keep_protected);
     lua_pushvalue(L, arg);

@@ -319,7 +319,8 @@ function Module:apply(f)
   return self
 end
 
--- Every floating-point parameter and buffer as dtype (or moved to a device).
+-- Every floating-point parameter and buffer as dtype (or moved to a device). The
+-- new ones outlive the la.tidy that this is called in, as the module does.
 function Module:to(target)
   local done = {}
   for _, entry in ipairs(tensors(self, STORED, false)) do
@@ -334,6 +335,7 @@ function Module:to(target)
       if parameters[old] then
         value = nn.Parameter(value, old.requires_grad)
       end
+      if not rawequal(value, old) then la.keep(value) end
       done[old] = value
     end
     rawget(module, STATE).values[field] = value
