@@ -571,6 +571,62 @@ static void test_record_rebind(void **state)
     free(a);
 }
 
+/* A record in la.snapshot stands for its fields, also those without a tensor;
+** bytes of no field are nobody's but the host's. */
+static void test_record_snapshot(void **state)
+{
+    unsigned char odd[3][8];
+    (void)state;
+    memset(odd, 1, sizeof odd);
+    la_record *r = la_wrap_struct(odd, 3, 8, "a:u8 b:f32@1 c:i8@6", 0, NULL,
+                                  NULL);
+    lua_State *L = open_lua();
+    assert_int_equal(la_push_record(L, r), 0);
+    lua_setglobal(L, "p");
+    run(L, "s, t = la.snapshot(p), la.snapshot{world = {p, p}}");
+    for (int k = 0; k < 2; k++) {
+        memset(odd, 2, sizeof odd);
+        run(L, k ? "s:restore()" : "t:restore()");
+        assert_memory_equal(odd[2], "\1\1\1\1\1\2\1\2", 8);
+    }
+    run(L, "p.a:free()");
+    raises(L, "s:restore()", "restore: tensor 1 was freed");
+    has_error(LA_ESTATE, "restore: ");
+    run(L, "s:free()");
+    raises(L, "s:restore()", "restore: the snapshot was freed");
+    has_error(LA_ESTATE, "restore: ");
+    assert_int_equal(la_record_rebind(r, NULL, 0), 0);
+    raises(L, "la.snapshot{p}", "host memory was moved");
+    has_error(LA_ESTATE, "record.");
+    raises(L, "t.restore(p)", "lunarray.Snapshot expected, got");
+    has_error(LA_EARG, "snapshot: ");
+    raises(L, "p.get(t, 'a')", "lunarray.Record expected, got");
+    has_error(LA_EARG, "record: ");
+    la_record_release(r);
+    lua_close(L);
+}
+
+static int check_first(lua_State *L)
+{
+    la_check(L, 1);
+    return 0;
+}
+
+/* What la_check raises is in the record as any other failure. */
+static void test_check(void **state)
+{
+    (void)state;
+    lua_State *L = open_lua();
+    lua_register(L, "check", check_first);
+    raises(L, "check(5)", "bad argument #1 to 'check' (tensor expected)");
+    has_error(LA_EARG, "la_check: argument 1: tensor expected");
+    raises(L, "local x = la.ones(1) x:free() check(x)", "tensor was freed");
+    has_error(LA_ESTATE, "la_check: argument 1: tensor was freed");
+    raises(L, "la.keep()", "bad argument #1 to 'keep' (value expected)");
+    has_error(LA_EARG, "keep: ");
+    lua_close(L);
+}
+
 static void test_empty_record(void **state)
 {
     (void)state;
@@ -606,6 +662,8 @@ int main(void)
         cmocka_unit_test_setup(test_offsets, begin),
         cmocka_unit_test_setup(test_record_read_only, begin),
         cmocka_unit_test_setup(test_record_rebind, begin),
+        cmocka_unit_test_setup(test_record_snapshot, begin),
+        cmocka_unit_test_setup(test_check, begin),
         cmocka_unit_test_setup(test_empty_record, begin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

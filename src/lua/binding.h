@@ -281,7 +281,8 @@ void la_scope_end(lua_State *L, la_state *s, int depth);
 ** want of memory. */
 void la_keep_value(lua_State *L, la_state *s, int arg);
 /* Push a table of the handles in the value at 'arg', each once: those of a list
-** in its order. How many there are. Raises for want of memory. */
+** in its order, of a record its fields. How many there are. Raises for want of
+** memory, and for a record whose memory was taken away. */
 int64_t la_list_handles(lua_State *L, int arg);
 /* The Lua state is being closed. */
 void la_drop_scopes(la_state *s);

@@ -23,7 +23,10 @@ static const char holders_key;
 /* The record's holder at 1; raises for anything else and after its end. */
 static holder *check_holder(lua_State *L)
 {
-    holder *h = luaL_checkudata(L, 1, LA_RECORD_NAME);
+    holder *h = luaL_testudata(L, 1, LA_RECORD_NAME);
+    if (!h)
+        luaL_error(L, "record: lunarray.Record expected, got %s",
+                   la_type_text(L, 1));
     if (!h->record) luaL_error(L, "record: was freed");
     return h;
 }
@@ -68,26 +71,26 @@ static const char *name_of(lua_State *L, const la_struct_field *f)
     return lua_pushfstring(L, "record.%s", f->name);
 }
 
-/* Push the table of handles of the userdata at 1, without those of memory that
-** was moved. */
-static void push_handles(lua_State *L, holder *h)
+/* Push the table of handles of the userdata at 'at', without those of memory
+** that was moved. */
+static void push_handles(lua_State *L, int at, holder *h)
 {
-    if (lua_getiuservalue(L, 1, 1) == LUA_TTABLE
+    if (lua_getiuservalue(L, at, 1) == LUA_TTABLE
         && h->moves == h->record->moves) return;
     lua_pop(L, 1);
     lua_createtable(L, 0, h->record->nfields < 32 ? h->record->nfields : 32);
     lua_pushvalue(L, -1);
-    lua_setiuservalue(L, 1, 1);
+    lua_setiuservalue(L, at, 1);
     h->moves = h->record->moves;
 }
 
 /* Push the field's tensor: the handle there is, unless it was freed, or a new
-** one. */
-static la_tensor *push_view(lua_State *L, const la_struct_field *f)
+** one. The record's holder is at 'at'. */
+static la_tensor *push_view(lua_State *L, int at, const la_struct_field *f)
 {
     la_state *s = la_enter(L);
-    holder *h = check_holder(L);
-    push_handles(L, h);
+    holder *h = lua_touserdata(L, at);
+    push_handles(L, at, h);
     if (lua_getfield(L, -1, f->name) == LUA_TUSERDATA) {
         la_handle *there = la_to_handle(L, -1);
         if (there && there->tensor) return there->tensor;
@@ -101,6 +104,38 @@ static la_tensor *push_view(lua_State *L, const la_struct_field *f)
     lua_pushvalue(L, -1);
     lua_setfield(L, -3, f->name);
     return t;
+}
+
+/* Push what can be read and written of the field: its tensor, or that of its
+** bytes where it has none. */
+static void push_data(lua_State *L, int at, const la_struct_field *f)
+{
+    la_record *r = ((holder *)lua_touserdata(L, at))->record;
+    if (la_record_has_view(r, f)) {
+        push_view(L, at, f);
+        return;
+    }
+    la_handle *bytes = la_lasting_handle(L, la_enter(L));
+    la_tensor *t = NULL;
+    la_status status = la_record_bytes(r, f, &t);
+    if (status) la_raise(L, name_of(L, f), status);
+    bytes->tensor = t;
+}
+
+bool la_push_fields(lua_State *L, int arg)
+{
+    holder *h = luaL_testudata(L, arg, LA_RECORD_NAME);
+    if (!h || !h->record) return false;
+    luaL_checkstack(L, 8, "fields of a record");
+    arg = lua_absindex(L, arg);
+    lua_createtable(L, h->record->nfields, 0);
+    int list = lua_gettop(L);
+    for (int k = 0; k < h->record->nfields; k++) {
+        push_data(L, arg, &h->record->fields[k]);
+        lua_rawseti(L, list, k + 1);
+        lua_settop(L, list);
+    }
+    return true;
 }
 
 /* ---- copies, of any field ---- */
@@ -222,7 +257,7 @@ static int set_field(lua_State *L, holder *h, const la_struct_field *f)
     if (!la_record_has_view(h->record, f))
         LA_CHECK(L, name, copy_in(h->record, f, value, &scalar));
     else {
-        la_tensor *t = push_view(L, f);
+        la_tensor *t = push_view(L, 1, f);
         value = v ? la_check_tensor(L, 3, name) : NULL;
         LA_CHECK(L, name, write_view(h->record, f, t, value, &scalar));
     }
@@ -254,7 +289,7 @@ static int record_index(lua_State *L)
         if (lua_rawget(L, lua_upvalueindex(LA_UP_OWN)) != LUA_TNIL) return 1;
         lua_pop(L, 1);
     }
-    push_view(L, check_field(L, h->record));
+    push_view(L, 1, check_field(L, h->record));
     return 1;
 }
 
@@ -289,7 +324,7 @@ static int record_next(lua_State *L)
     const la_struct_field *f = &r->fields[at];
     lua_pushstring(L, f->name);
     if (la_record_has_view(r, f) || r->withdrawn) {
-        push_view(L, f);
+        push_view(L, 1, f);
         lua_pushvalue(L, 3);
         lua_insert(L, -2);
         return 2;

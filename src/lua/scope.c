@@ -17,6 +17,7 @@
 
 #include "base/memory.h"
 #include "lua/binding.h"
+#include "lua/record.h"
 
 #define GUARD_NAME "lunarray.guard"
 /* Handles in a table or list that is not kept for the next scope. */
@@ -231,12 +232,16 @@ static void return_handle(lua_State *L, la_state *s, la_handle *h, int data)
 /* With the handle at the top of the stack; 'data' is a stack index. */
 typedef void (*visit)(lua_State *L, la_state *s, la_handle *h, int data);
 
+static void list_handle(lua_State *L, la_state *s, la_handle *h, int data);
+
 /* The value at the top of the stack, popped: a handle is visited, a table comes
-** to the end of the list at 'list' unless it has been there. */
+** to the end of the list at 'list' unless it has been there. Where handles are
+** listed, a record is the table of its fields; those are in no scope. */
 static void look_at(lua_State *L, la_state *s, int list, visit each, int data)
 {
     la_handle *h = la_to_handle(L, -1);
     if (h) each(L, s, h, data);
+    else if (each == list_handle && la_push_fields(L, -1)) lua_remove(L, -2);
     if (lua_type(L, -1) == LUA_TTABLE) {
         lua_pushvalue(L, -1);
         if (lua_rawget(L, list) == LUA_TNIL) {
@@ -287,6 +292,9 @@ static void walk(lua_State *L, la_state *s, int arg, visit each, int data)
         lua_pop(L, 1);
     } else if (lua_type(L, arg) == LUA_TTABLE) {
         walk_table(L, s, arg, each, data);
+    } else if (each == list_handle && la_push_fields(L, arg)) {
+        walk_table(L, s, lua_gettop(L), each, data);
+        lua_pop(L, 1);
     }
 }
 
@@ -295,7 +303,7 @@ void la_keep_value(lua_State *L, la_state *s, int arg)
     if (s->scopes.n > 0) walk(L, s, lua_absindex(L, arg), keep_handle, 0);
 }
 
-/* The handle at the top comes to the end of the list at 'data'. */
+/* The handle at the top comes to the end of the list at 'data', once. */
 static void list_handle(lua_State *L, la_state *s, la_handle *h, int data)
 {
     lua_pushvalue(L, -1);
@@ -363,7 +371,7 @@ static int fn_tidy(lua_State *L)
 static int fn_keep(lua_State *L)
 {
     la_state *s = la_enter(L);
-    luaL_checkany(L, 1);
+    if (lua_isnone(L, 1)) la_raise_arg(L, 1, "keep", "value expected");
     if (la_to_handle(L, 1)) la_check_tensor(L, 1, "keep");
     lua_settop(L, 1);
     la_keep_value(L, s, 1);

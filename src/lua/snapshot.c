@@ -7,6 +7,7 @@
 */
 #include "fuse/fuse.h"
 #include "lua/binding.h"
+#include "lua/record.h"
 #include "tensor/snapshot.h"
 
 #define SNAPSHOT_NAME "lunarray.Snapshot"
@@ -18,7 +19,11 @@ typedef struct holder {
 
 static holder *check_holder(lua_State *L)
 {
-    return luaL_checkudata(L, 1, SNAPSHOT_NAME);
+    holder *h = luaL_testudata(L, 1, SNAPSHOT_NAME);
+    if (!h)
+        luaL_error(L, "snapshot: lunarray.Snapshot expected, got %s",
+                   la_type_text(L, 1));
+    return h;
 }
 
 /* s:free(), also __close and __gc; may run twice. */
@@ -87,12 +92,13 @@ static la_status take(lua_State *L, holder *o)
     return la_snapshot_make(o->n, list, &o->snapshot);
 }
 
-/* la.snapshot(list). What it will hold counts for the pacing of the collector
+/* la.snapshot(list); the fields of a record are a list too. What it will hold counts for the pacing of the collector
 ** as tensors do. */
 static int fn_snapshot(lua_State *L)
 {
     la_state *s = la_enter(L);
-    if (lua_type(L, 1) != LUA_TTABLE && !la_to_handle(L, 1))
+    if (lua_type(L, 1) != LUA_TTABLE && !la_to_handle(L, 1)
+        && !luaL_testudata(L, 1, LA_RECORD_NAME))
         return la_raise_arg(L, 1, "snapshot", "table of tensors expected, got "
                             "%s", la_type_text(L, 1));
     if (la_fuse_is_open())

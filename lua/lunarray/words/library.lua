@@ -117,10 +117,10 @@ tensor([1., 1.])
 see: tidy
 == snapshot
 : la.snapshot(tensors) -> snapshot
-The data of a table of tensors (nested) now, by copy on write: s:restore()
-writes it back into the same tensors, again and again; s:free(), or local s
-<close>. A tensor of another shape by then, or freed, is an error, and nothing
-is restored.
+The data of a table of tensors (nested; a record stands for its fields) now, by
+copy on write: s:restore() writes it back into the same tensors, again and
+again; s:free(), or local s <close>. A tensor of another shape by then, or
+freed, is an error, and nothing is restored.
 > x = la.ones(2)
 > s = la.snapshot{x}
 > x:zero_()
