@@ -119,6 +119,46 @@ static void test_host_memory(void **state)
     la_release(list[1]);
 }
 
+/* Byte strides of a float tensor {20, 4, 3} on 'bytes' of the host, saved and
+** written back: what lies between its elements is neither kept nor written. */
+static void check_layout(const int64_t *strides, size_t bytes, bool gaps)
+{
+    int64_t sizes[3] = {20, 4, 3};
+    unsigned char *data = malloc(bytes), *before = malloc(bytes);
+    la_memory then = {.size = sizeof then}, now = then;
+    for (size_t k = 0; k < bytes; k++) data[k] = (unsigned char)(k % 251);
+    memcpy(before, data, bytes);
+    la_tensor *t = la_wrap_ex(&(la_buffer){
+        .size = sizeof(la_buffer), .data = data, .dtype = "float32", .ndim = 3,
+        .sizes = sizes, .byte_strides = strides, .extent = bytes});
+    assert_int_equal(la_memory_stat(NULL, &then), 0);
+    la_snapshot *s = la_snapshot_take(1, &t);
+    assert_int_equal(la_memory_stat(NULL, &now), 0);
+    assert_true(now.now - then.now < 20 * 4 * 3 * 4 + 500);
+    memset(data, 255, bytes);
+    assert_int_equal(la_snapshot_restore(s), 0);
+    size_t kept = 0;
+    for (size_t k = 0; k < bytes; k++) {
+        assert_true(data[k] == before[k] || data[k] == 255);
+        kept += data[k] == 255;
+    }
+    assert_int_equal(kept > 1, gaps);
+    la_snapshot_release(s);
+    la_release(t);
+    free(before);
+    free(data);
+}
+
+static void test_layouts(void **state)
+{
+    check_layout(NULL, 960, false);
+    check_layout((int64_t[]){4, 80, 320}, 960, false);
+    check_layout((int64_t[]){52, 12, 4}, 19 * 52 + 48, true);
+    check_layout((int64_t[]){400, 100, 20}, 19 * 400 + 3 * 100 + 44, true);
+    check_layout((int64_t[]){16, 1600, 4}, 3 * 1600 + 19 * 16 + 12, true);
+    check_layout((int64_t[]){64, 0, 8}, 19 * 64 + 20, true);
+}
+
 static void test_errors(void **state)
 {
     la_tensor *list[3] = {floats(1), floats(2), NULL};
@@ -359,6 +399,7 @@ int main(void)
         cmocka_unit_test(test_restore),
         cmocka_unit_test(test_pointers),
         cmocka_unit_test(test_host_memory),
+        cmocka_unit_test(test_layouts),
         cmocka_unit_test(test_errors),
         cmocka_unit_test(test_many),
         cmocka_unit_test(test_no_memory),

@@ -43,6 +43,7 @@ typedef struct entry {
     int64_t first, last;    /* its bytes of the storage */
     uint32_t flags;         /* lazy bits */
     uint8_t dtype, ndim;
+    bool packed;            /* its image has its elements alone, row by row */
 } entry;
 
 struct la_snapshot {
@@ -201,6 +202,72 @@ static bool join_image(entry *e)
     return m != NULL;
 }
 
+/* Bytes without gaps that the dims from *k on take, *k as small as it may be, not
+** below d. */
+static int64_t find_run(const entry *e, int d, int *k)
+{
+    int64_t item = (int64_t)la_dtype_size((la_dtype)e->dtype), run = item;
+    for (*k = e->ndim; *k > d; --*k) {
+        int64_t n = e->dims[*k - 1];
+        if (n != 1 && e->dims[e->ndim + *k - 1] * item != run) break;
+        run *= n;
+    }
+    return run;
+}
+
+enum way { PACK, UNPACK, COMPARE };
+
+/* n runs of bytes, 'step' apart at 'at' and without gaps in 'packed'. False
+** where COMPARE finds others. A call with a constant 'run' is a loop of moves. */
+static inline bool move_runs(char *at, int64_t step, char *packed, int64_t n,
+                             size_t run, enum way way)
+{
+    bool same = true;
+    for (int64_t i = 0; i < n; i++, at += step, packed += run) {
+        if (way == PACK) memcpy(packed, at, run);
+        else if (way == UNPACK) memcpy(at, packed, run);
+        else same = same && memcmp(at, packed, run) == 0;
+    }
+    return same;
+}
+
+/* Elements of the dims from d on, between 'at' in the storage and *packed,
+** which goes on behind them. */
+static bool move_dims(const entry *e, int d, char *at, char **packed,
+                      enum way way)
+{
+    int k;
+    int64_t run = find_run(e, d, &k), n = k > d ? e->dims[d] : 1;
+    int64_t item = (int64_t)la_dtype_size((la_dtype)e->dtype);
+    int64_t step = k > d ? e->dims[e->ndim + d] * item : 0;
+    bool same = true;
+    if (k > d + 1) {
+        for (int64_t i = 0; i < n && same; i++)
+            same = move_dims(e, d + 1, at + i * step, packed, way);
+        return same;
+    }
+    if (run == 4) same = move_runs(at, step, *packed, n, 4, way);
+    else if (run == 8) same = move_runs(at, step, *packed, n, 8, way);
+    else if (run == 12) same = move_runs(at, step, *packed, n, 12, way);
+    else same = move_runs(at, step, *packed, n, (size_t)run, way);
+    *packed += n * run;
+    return same;
+}
+
+/* A copy of the bytes of 'e' as they are now: without those between its
+** elements where there are any, as in a field of structs. */
+static la_status copy_now(entry *e, image *m)
+{
+    char *from = e->storage->data + e->first;
+    int64_t bytes = e->t->numel * (int64_t)la_dtype_size((la_dtype)e->dtype);
+    e->packed = bytes < e->last - e->first;
+    LA_TRY(new_copy(e->packed ? bytes : e->last - e->first, &m->copy));
+    char *to = m->copy.data;
+    if (e->packed) move_dims(e, 0, from, &to, PACK);
+    else memcpy(to, from, (size_t)m->copy.bytes);
+    return LA_OK;
+}
+
 /* A new image for 'e': linked to the storage, or with a copy of its own. */
 static la_status new_image(entry *e)
 {
@@ -211,12 +278,11 @@ static la_status new_image(entry *e)
     *m = (image){.users = 1, .first = e->first, .last = e->last};
     atomic_init(&m->refs, copied ? 1 : 2);
     if (copied) {
-        la_status status = new_copy(e->last - e->first, &m->copy);
+        la_status status = copy_now(e, m);
         if (status) {
             la_mem_free(m, sizeof *m);
             return status;
         }
-        memcpy(m->copy.data, s->data + e->first, (size_t)m->copy.bytes);
     } else {
         take_lock();
         s->context = m;
@@ -350,9 +416,17 @@ static bool has_bytes(const entry *e)
 }
 
 /* Where the entry's bytes are in its image, which has some. */
-static const char *saved_bytes(const entry *e)
+static char *saved_bytes(const entry *e)
 {
     return e->image->copy.data + (e->first - e->image->first);
+}
+
+/* Does the storage have what was saved? */
+static bool is_unchanged(const entry *e)
+{
+    char *now = e->storage->data + e->first, *saved = saved_bytes(e);
+    return e->packed ? move_dims(e, 0, now, &saved, COMPARE)
+                     : memcmp(now, saved, (size_t)(e->last - e->first)) == 0;
 }
 
 static la_status check_entry(const entry *e, int64_t k)
@@ -369,8 +443,7 @@ static la_status check_entry(const entry *e, int64_t k)
     if (t->device != LA_CPU) return LA_OK;
     LA_TRY(la_tensor_check_bounds(t));
     if (has_bytes(e) && (e->storage->flags & LA_S_READ_ONLY)
-        && memcmp(e->storage->data + e->first, saved_bytes(e),
-                  (size_t)(e->last - e->first)) != 0)
+        && !is_unchanged(e))
         return la_tensor_check_writable(t);
     return LA_OK;
 }
@@ -379,13 +452,8 @@ static la_status check_entry(const entry *e, int64_t k)
 static void copy_dims(const entry *e, int d, char *to, const char *from)
 {
     int64_t item = (int64_t)la_dtype_size((la_dtype)e->dtype);
-    int64_t run = item;         /* bytes without gaps from here on */
-    int k = e->ndim;
-    while (k > d && (e->dims[e->ndim + k - 1] * item == run
-                     || e->dims[k - 1] == 1)) {
-        if (e->dims[k - 1] != 1) run *= e->dims[k - 1];
-        k--;
-    }
+    int k;
+    int64_t run = find_run(e, d, &k);
     if (k == d) {
         memcpy(to, from, (size_t)run);
         return;
@@ -400,10 +468,13 @@ static void write_back(const entry *e)
 {
     char *to = e->storage->data + e->first;
     if (e->storage->flags & LA_S_READ_ONLY) return;     /* the same bytes */
-    if (e->t->flags & LA_F_DENSE)
-        memcpy(to, saved_bytes(e), (size_t)(e->last - e->first));
+    char *from = saved_bytes(e);
+    if (e->packed)
+        move_dims(e, 0, to, &from, UNPACK);
+    else if (e->t->flags & LA_F_DENSE)
+        memcpy(to, from, (size_t)(e->last - e->first));
     else
-        copy_dims(e, 0, to, saved_bytes(e));
+        copy_dims(e, 0, to, from);
     la_bump_version(e->t);
 }
 
