@@ -1,6 +1,7 @@
 /*
 ** The C interface to scopes and to the collector (lunarray.h): nothing here
-** raises a Lua error. What may raise in Lua runs protected.
+** raises a Lua error. What may raise in Lua runs protected. The state's own
+** memory is of its runtime, whatever the thread was in.
 */
 #define LA_INTERNAL
 #include "lunarray.h"
@@ -28,6 +29,7 @@ LA_API int la_frame_begin(lua_State *L)
 {
     la_state *s = state_of(L, "la_frame_begin");
     if (!s) return la_error_status();
+    LA_ENTRY(&s->context);
     if (la_scope_begin(s, true))
         return la_error(LA_ENOMEM, "la_frame_begin: not enough memory");
     la_error_clear();
@@ -46,6 +48,7 @@ LA_API int la_frame_end(lua_State *L)
 {
     la_state *s = state_of(L, "la_frame_end");
     if (!s) return la_error_status();
+    LA_ENTRY(&s->context);
     if (!la_in_frame(s))
         return la_error(LA_ESTATE, "la_frame_end: no scope of la_frame_begin "
                         "is the innermost one");
@@ -67,6 +70,7 @@ LA_API int la_keep(lua_State *L, int arg)
 {
     la_state *s = state_of(L, "la_keep");
     if (!s) return la_error_status();
+    LA_ENTRY(&s->context);
     if (lua_type(L, arg) == LUA_TNONE)
         return la_error(LA_EARG, "la_keep: no value at stack index %d", arg);
     la_handle *h = la_to_handle(L, arg);
@@ -84,6 +88,7 @@ LA_API int la_set_collector(lua_State *L, int policy, size_t bytes)
 {
     la_state *s = state_of(L, "la_set_collector");
     if (!s) return la_error_status();
+    LA_ENTRY(&s->context);
     if (policy < LA_COLLECT_AUTO || policy > LA_COLLECT_OFF)
         return la_error(LA_EARG, "la_set_collector: %d is no policy", policy);
     s->policy = (la_policy)policy;

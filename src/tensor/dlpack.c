@@ -5,6 +5,7 @@
 
 #include "base/host_call.h"
 #include "base/memory.h"
+#include "base/runtime.h"
 
 enum { CODE_INT, CODE_UINT, CODE_FLOAT, CODE_HANDLE, CODE_BFLOAT, CODE_COMPLEX,
        CODE_BOOL };
@@ -71,13 +72,19 @@ typedef struct holder {
     } m;
     la_tensor *t;
     size_t bytes;
+    uint8_t owner;          /* the runtime whose memory this is */
     int64_t dims[];
 } holder;
 
+/* The consumer's thread may be in any runtime. The tensor goes last, as it is
+** what keeps its runtime. */
 static void drop(holder *h)
 {
-    la_tensor_release(h->t);
+    la_tensor *t = h->t;
+    la_position before = la_move_to_owner(h->owner);
     la_mem_free(h, h->bytes);
+    la_tensor_release(t);
+    la_move_back(&before);
 }
 
 static void drop_plain(DLManagedTensor *m) { drop(m->context); }
@@ -108,6 +115,7 @@ static la_status hold(la_tensor *t, size_t offset, holder **out)
     la_share_tensors();
     h->t = la_tensor_retain(t);
     h->bytes = bytes;
+    h->owner = la_here.owner;
     memcpy(h->dims, la_sizes(t), n * sizeof(int64_t));
     memcpy(h->dims + n, la_strides(t), n * sizeof(int64_t));
     *(DLTensor *)((char *)h + offset) = (DLTensor){
