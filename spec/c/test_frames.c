@@ -137,6 +137,32 @@ static void test_tidy_and_frames(void **state)
     lua_close(L);
 }
 
+/* A function of the host that ends the scope of the operation it is called by:
+** what that works on is gone, and it says so. */
+static void test_ended_inside(void **state)
+{
+    static const char *const calls[] = {
+        "x:apply_(function(v) ends() return v end)",
+        "x:map_(x, function(v) ends() return v end)",
+        "la.from_function({2, 2}, function(i) if i == 2 then ends() end"
+        "  return i / 2 end)"
+    };
+    lua_State *L = open_host();
+    lua_register(L, "ends", ends);
+    run(L, "la = lunarray; x = la.ones(3)");
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(la_frame_begin(L), 0);
+        if (!luaL_dostring(L, calls[i])
+            || !strstr(lua_tostring(L, -1), "tensor was freed"))
+            fail_msg("%s: %s", calls[i], luaL_tolstring(L, -1, NULL));
+        assert_int_equal(la_error_code(), LA_ESTATE);
+        lua_settop(L, 0);
+        assert_int_equal(la_frame_end(L), LA_ESTATE);
+    }
+    check(L, "x:sum():item() == 3");
+    lua_close(L);
+}
+
 static void test_errors(void **state)
 {
     lua_State *L = luaL_newstate();
@@ -261,6 +287,7 @@ int main(void)
         cmocka_unit_test(test_kept),
         cmocka_unit_test(test_tidy_and_frames),
         cmocka_unit_test(test_records),
+        cmocka_unit_test(test_ended_inside),
         cmocka_unit_test(test_errors),
         cmocka_unit_test(test_policies),
         cmocka_unit_test(test_at_the_cap),

@@ -54,10 +54,19 @@ static void poll(lua_State *L, const char *name, int64_t i)
 
 /* ---- apply_, map_, map2_ ---- */
 
+/* After each call of the function, which may be one of a host that ended the
+** scope of handles here (la_frame_end). */
+static void check_held(lua_State *L, const la_handle *h, const char *name)
+{
+    if (!h->tensor)
+        luaL_error(L, "%s: tensor was freed: the function ended the scope "
+                   "that it is called in", name);
+}
+
 /* Push a row-major copy of the tensor at 'arg', of self's sizes: lazy bits are
 ** resolved, a deferred value is computed. Each step is in the handle before the
 ** next begins, so that an error leaks nothing. Borrowed from the handle, which
-** nobody but the stack knows. */
+** nobody but the stack and a scope knows. */
 static la_tensor *push_copy(lua_State *L, int arg, const char *name)
 {
     la_state *s = la_up_state(L);
@@ -120,6 +129,7 @@ static int apply(lua_State *L, const char *name, int n)
                                   + i * (int64_t)la_itemsize(from[k]));
         lua_call(L, given, 2);
         la_enter(L);
+        check_held(L, la_to_handle(L, n + 2), name);
         if (take_value(L, name, la_is_complex(dtype), &value))
             LA_CHECK(L, name, la_scalar_store(&value, dtype, la_data(from[0])
                 + i * (int64_t)la_itemsize(from[0])));
@@ -203,6 +213,7 @@ static void fill_one(filling *f, int64_t i, int function)
     for (int d = 0; d < ndim; d++) lua_pushinteger(L, f->at[d] + 1);
     lua_call(L, ndim, 2);
     la_enter(L);
+    check_held(L, f->h, "from_function");
     bool pair = la_is_complex((la_dtype)f->h->tensor->dtype);
     if (lua_isnil(L, -2))
         luaL_error(L, "from_function: element %s: number expected, got nil",
