@@ -606,6 +606,39 @@ static void test_record_snapshot(void **state)
     lua_close(L);
 }
 
+static void count_passes(void *host, const char *text)
+{
+    if (strncmp(text, "fuse   pass of ", 15) == 0) ++*(int *)host;
+}
+
+/* A frame over structs is one pass: an assignment to a field does not ask for
+** what was recorded before. */
+static void test_one_pass(void **state)
+{
+    particle p[64];
+    int passes = 0;
+    (void)state;
+    memset(p, 0, sizeof p);
+    la_record *r = la_wrap_struct(p, 64, sizeof *p, layout, 0, NULL, NULL);
+    lua_State *L = open_lua();
+    assert_int_equal(la_push_record(L, r), 0);
+    lua_setglobal(L, "p");
+    run(L, "p.vel = la.arange(3) f = la.fuse(function(dt)\n"
+           "  local pos, vel = p.pos, p.vel vel:mul_(0.5)\n"
+           "  pos:add_(vel * dt) p.vel = la.where(pos:gt(0.5), -vel, vel)\n"
+           "  p.mass = 2 pos:clamp_(0, 3) end)");
+    for (int k = 1; k <= 3; k++) {
+        la_set_trace(count_passes, &passes);
+        run(L, "f(2)");
+        la_set_trace(NULL, NULL);
+
+    }
+    assert_int_equal(passes, 3);
+    assert_true(p[63].pos[1] == 0.25f && p[63].vel[1] == -0.125f);
+    la_record_release(r);
+    lua_close(L);
+}
+
 static int check_first(lua_State *L)
 {
     la_check(L, 1);
@@ -663,6 +696,7 @@ int main(void)
         cmocka_unit_test_setup(test_record_read_only, begin),
         cmocka_unit_test_setup(test_record_rebind, begin),
         cmocka_unit_test_setup(test_record_snapshot, begin),
+        cmocka_unit_test_setup(test_one_pass, begin),
         cmocka_unit_test_setup(test_check, begin),
         cmocka_unit_test_setup(test_empty_record, begin),
     };

@@ -333,11 +333,36 @@ static la_status storage_of(la_record *r, const la_struct_field *f,
     return LA_OK;
 }
 
+/* Sizes and strides of the field's tensor. */
+static void layout_of(const la_record *r, const la_struct_field *f,
+                      int64_t *sizes, int64_t *strides)
+{
+    sizes[0] = r->count;
+    sizes[1] = f->sizes[0];
+    sizes[2] = f->sizes[1];
+    strides[0] = r->bytes / (int64_t)la_dtype_size(f->dtype);
+    strides[1] = f->ndim == 2 ? f->sizes[1] : 1;
+    strides[2] = 1;
+}
+
+bool la_record_is_view(const la_record *r, const la_struct_field *f,
+                       const la_tensor *t)
+{
+    int64_t sizes[3], strides[3], size = (int64_t)la_dtype_size(f->dtype);
+    size_t bytes = (1 + (size_t)f->ndim) * sizeof(int64_t);
+    layout_of(r, f, sizes, strides);
+    return t->storage && t->storage == r->fields[f->group].storage
+        && t->dtype == f->dtype && t->ndim == 1 + f->ndim
+        && t->offset * size == f->offset
+        && memcmp(la_sizes(t), sizes, bytes) == 0
+        && memcmp(la_strides(t), strides, bytes) == 0;
+}
+
 la_status la_record_view(la_record *r, const la_struct_field *f,
                          la_tensor **out)
 {
     la_storage *s = NULL;
-    int64_t size = (int64_t)la_dtype_size(f->dtype);
+    int64_t sizes[3], strides[3], size = (int64_t)la_dtype_size(f->dtype);
     LA_TRY(storage_of(r, f, &s));
     if (!la_record_has_view(r, f))
         return la_error(LA_EARG, "field '%s' is not aligned to its elements of "
@@ -345,9 +370,7 @@ la_status la_record_view(la_record *r, const la_struct_field *f,
                         "view, only get and set copy it", f->name,
                         (long long)size, (long long)f->offset,
                         (long long)r->bytes);
-    int64_t sizes[3] = {r->count, f->sizes[0], f->sizes[1]};
-    int64_t strides[3] = {r->bytes / size, 1, 1};
-    if (f->ndim == 2) strides[1] = f->sizes[1];
+    layout_of(r, f, sizes, strides);
     return la_tensor_on(s, f->dtype, 1 + f->ndim, sizes, strides,
                         f->offset / size, out);
 }

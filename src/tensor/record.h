@@ -62,6 +62,9 @@ bool la_record_has_view(const la_record *r, const la_struct_field *f);
 ** memory was withdrawn. */
 la_status la_record_view(la_record *r, const la_struct_field *f,
                          la_tensor **out);
+/* Is 't' laid out as that tensor, on the memory that the record has now? */
+bool la_record_is_view(const la_record *r, const la_struct_field *f,
+                       const la_tensor *t);
 /* The field's bytes: {count, nbytes} of uint8, wherever it lies. */
 la_status la_record_bytes(la_record *r, const la_struct_field *f,
                           la_tensor **out);
