@@ -267,6 +267,44 @@ static void test_at_the_cap(void **state)
     lua_close(L);
 }
 
+/* Under AUTO whatever makes a tensor tries once more after a collection. */
+static void test_makers_at_the_cap(void **state)
+{
+    static const char *const makers[] = {
+        "la.zeros(N)", "la.from_raw(('x'):rep(4 * N), 'float32', {N})",
+        "la.tensor(list)", "la.from_function({N}, function() return 1.5 end)",
+        "(function() local s = la.snapshot{big}; big[1] = 2 end)()",
+        "(function() local s = la.snapshot{big}; big:add_(1)"
+        "  local t = la.snapshot{big}; s:restore() t:restore() end)()",
+        "p:get('x')", "la.snapshot(p)", "p:set('y', 3)"
+    };
+    enum { N = 200000 };
+    static char structs[N][10];
+    lua_State *L = open_host();
+    la_record *r = la_wrap_struct(structs, N, 10, "x:f32@1 y:f32@5", 0, NULL,
+                                  NULL);
+    assert_int_equal(la_push_record(L, r), 0);
+    lua_setglobal(L, "p");
+    run(L, "la, N = lunarray, 200000; list = {} big = la.ones(N)"
+           "for i = 1, N do list[i] = 0.5 end");
+    for (size_t i = 0; i < sizeof makers / sizeof makers[0]; i++) {
+        lua_gc(L, LUA_GCRESTART);
+        lua_gc(L, LUA_GCCOLLECT);
+        lua_gc(L, LUA_GCCOLLECT);
+        lua_gc(L, LUA_GCSTOP);
+        run(L, "for i = 1, 6 do la.zeros(N) end");
+        la_memory m = {.size = sizeof m};
+        assert_int_equal(la_memory_stat(NULL, &m), 0);
+        la_set_memory_limit(m.now + 300000);
+        lua_pushfstring(L, "local made = %s", makers[i]);
+        run(L, lua_tostring(L, -1));
+        la_set_memory_limit(0);
+        lua_settop(L, 0);
+    }
+    la_record_release(r);
+    lua_close(L);
+}
+
 /* Finalizers that run while the state is closed see freed tensors. */
 static void test_close_in_a_scope(void **state)
 {
@@ -291,6 +329,7 @@ int main(void)
         cmocka_unit_test(test_errors),
         cmocka_unit_test(test_policies),
         cmocka_unit_test(test_at_the_cap),
+        cmocka_unit_test(test_makers_at_the_cap),
         cmocka_unit_test(test_close_in_a_scope),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -250,6 +250,10 @@ void la_pace_begin(lua_State *L, la_state *s);
 /* Memory is out: a full collection, as dead tensors may hold it. False, and
 ** nothing is done, where the host has taken the collector over. */
 bool la_collect_all(lua_State *L, la_state *s);
+/* la_tensor_empty, tried once more after that. */
+la_status la_empty_tensor(lua_State *L, la_state *s, int ndim,
+                          const int64_t *sizes, la_dtype dtype,
+                          la_tensor **out);
 /* After results are pushed: let the collector keep up. May run Lua code. */
 void la_pace_now(lua_State *L, la_state *s);
 static inline void la_pace(lua_State *L, la_state *s)

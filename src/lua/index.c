@@ -250,9 +250,12 @@ int la_bracket_set(lua_State *L)
                             lua_type(L, 3) == LUA_TTABLE
                             ? ": a tensor of a list is la.tensor{...}" : "");
     if (!h && lua_isinteger(L, 2)) {
-        LA_CHECK(L, "index", la_index_put_first(x, lua_tointeger(L, 2),
-                                                &scalar));
-        return 0;
+        la_status done = la_index_put_first(x, lua_tointeger(L, 2), &scalar);
+        if (__builtin_expect(done == LA_ENOMEM, 0)
+            && la_collect_all(L, la_up_state(L)))
+            done = la_index_put_first(la_check_tensor(L, 1, "index"),
+                                      lua_tointeger(L, 2), &scalar);
+        return done ? la_raise(L, "index", done) : 0;
     }
     read_key(L, 2, &k);
     la_status status = put(L, &k, h, &scalar);

@@ -182,6 +182,16 @@ static la_status copy_out(la_record *r, const la_struct_field *f,
     return LA_OK;
 }
 
+/* The same, once more after a full collection where memory is out. */
+static la_status copy_out_again(lua_State *L, la_state *s, la_record *r,
+                                const la_struct_field *f, la_tensor **out)
+{
+    la_status status = copy_out(r, f, out);
+    if (status != LA_ENOMEM || !la_collect_all(L, s)) return status;
+    la_make_current(&s->context);
+    return copy_out(r, f, out);
+}
+
 /* 'value' NULL: the scalar. */
 static la_status write_to(la_tensor *t, la_tensor *value, const la_scalar *s)
 {
@@ -232,15 +242,27 @@ static int record_get(lua_State *L)
     const la_struct_field *f = check_field(L, h->record);
     la_handle *result = la_new_handle(L, s);
     la_tensor *t = NULL;
-    la_status status = copy_out(h->record, f, &t);
+    la_status status = copy_out_again(L, s, h->record, f, &t);
     if (status) la_raise(L, name_of(L, f), status);
     la_fill_handle(s, result, t);
     la_pace(L, s);
     return 1;
 }
 
-/* The value at 3 into the field, broadcast and converted. Making the field's
-** handle may run finalizers, so the value is looked up anew behind it. */
+/* The value at 3, a tensor or the scalar, into the field. Making the field's
+** handle may run finalizers, so the value is looked up behind it. */
+static la_status put_value(lua_State *L, holder *h, const la_struct_field *f,
+                           const char *name, const la_scalar *scalar)
+{
+    la_tensor *t = la_record_has_view(h->record, f) ? push_view(L, 1, f) : NULL;
+    bool given = la_to_handle(L, 3) != NULL;
+    la_tensor *value = given ? la_check_tensor(L, 3, name) : NULL;
+    return t ? write_view(h->record, f, t, value, scalar)
+             : copy_in(h->record, f, value, scalar);
+}
+
+/* The value at 3 into the field, broadcast and converted; once more after a
+** full collection where memory is out. */
 static int set_field(lua_State *L, holder *h, const la_struct_field *f)
 {
     la_scalar scalar;
@@ -251,15 +273,13 @@ static int set_field(lua_State *L, holder *h, const la_struct_field *f)
                           "%s%s", name, la_type_text(L, 3),
                           lua_istable(L, 3)
                           ? ": a tensor of a list is la.tensor{...}" : "");
-    la_tensor *value = v ? la_check_tensor(L, 3, name) : NULL;
-    if (!la_record_has_view(h->record, f))
-        LA_CHECK(L, name, copy_in(h->record, f, value, &scalar));
-    else {
-        la_tensor *t = push_view(L, 1, f);
-        value = v ? la_check_tensor(L, 3, name) : NULL;
-        LA_CHECK(L, name, write_view(h->record, f, t, value, &scalar));
+    if (v) la_check_tensor(L, 3, name);
+    la_status status = put_value(L, h, f, name, &scalar);
+    if (status == LA_ENOMEM && la_collect_all(L, la_up_state(L))) {
+        la_enter(L);
+        status = put_value(L, h, f, name, &scalar);
     }
-    return 0;
+    return status ? la_raise(L, name, status) : 0;
 }
 
 /* p:set(name, value): as p.name = value, of any field; returns p. */
@@ -329,7 +349,7 @@ static int record_next(lua_State *L)
     }
     la_handle *copy = la_new_handle(L, s);
     la_tensor *t = NULL;
-    la_status status = copy_out(h->record, f, &t);
+    la_status status = copy_out_again(L, s, h->record, f, &t);
     if (status) la_raise(L, name_of(L, f), status);
     la_fill_handle(s, copy, t);
     return 2;

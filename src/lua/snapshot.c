@@ -65,14 +65,21 @@ static void check_handles(lua_State *L, const holder *o)
 static int snapshot_restore(lua_State *L)
 {
     holder *h = check_holder(L);
-    la_enter(L);
+    la_state *s = la_enter(L);
     if (!h->snapshot) return luaL_error(L, "restore: the snapshot was freed");
     if (la_fuse_is_open())
         return luaL_error(L, "restore: not possible inside of la.fuse");
     lua_getiuservalue(L, 1, 1);
     check_handles(L, h);
-    LA_CHECK(L, "restore", la_snapshot_put_back(h->snapshot));
-    return 0;
+    la_status status = la_snapshot_put_back(h->snapshot);
+    if (status == LA_ENOMEM && la_collect_all(L, s)) {
+        la_enter(L);
+        if (!h->snapshot)
+            return luaL_error(L, "restore: the snapshot was freed");
+        check_handles(L, h);
+        status = la_snapshot_put_back(h->snapshot);
+    }
+    return status ? la_raise(L, "restore", status) : 0;
 }
 
 /* The tensors of the list of handles at the top, into the holder. They are read
@@ -92,8 +99,8 @@ static la_status take(lua_State *L, holder *o)
     return la_snapshot_make(o->n, list, &o->snapshot);
 }
 
-/* la.snapshot(list); the fields of a record are a list too. What it will hold counts for the pacing of the collector
-** as tensors do. */
+/* la.snapshot(list); the fields of a record are a list too. What it will hold
+** counts for the pacing of the collector as tensors do. */
 static int fn_snapshot(lua_State *L)
 {
     la_state *s = la_enter(L);
@@ -113,7 +120,13 @@ static int fn_snapshot(lua_State *L)
     lua_pushvalue(L, -1);
     lua_setiuservalue(L, 2, 1);
     la_enter(L);
-    LA_CHECK(L, "snapshot", take(L, o));
+    la_status status = take(L, o);
+    if (status == LA_ENOMEM && la_collect_all(L, s)) {
+        la_enter(L);
+        lua_settop(L, 3);
+        status = take(L, o);
+    }
+    if (status) return la_raise(L, "snapshot", status);
     for (int64_t k = 0; k < o->n && !s->scopes.depth; k++)
         la_count_bytes(s, la_snapshot_tensor(o->snapshot, k));
     lua_settop(L, 2);
