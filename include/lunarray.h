@@ -305,6 +305,9 @@ LA_API const int64_t *la_tensor_sizes(const la_tensor *t);
 LA_API const int64_t *la_tensor_strides(const la_tensor *t);  /* elements */
 LA_API const char *la_tensor_dtype(const la_tensor *t);
 LA_API bool la_tensor_contiguous(const la_tensor *t);
+/* Are the bytes at la_tensor_data the values, for the CPU to read? Not on a
+** device, and not where lazy bits of x:conj() change them. */
+LA_API bool la_tensor_plain(const la_tensor *t);
 /* Before the host writes to la_tensor_data: graphs that saved the values refuse
 ** to use them, as after a change in place. 0, or LA_ESTATE for read-only memory
 ** and for the lazy bits of x:conj(), whose memory has other values. */
@@ -491,13 +494,18 @@ static inline la_any la_any_same(la_any a) { return a; }
 
 /* la_call(L, "add", a, 1.5), la_call(L, "rand"): the operation's first result,
 ** new. Up to 16 tensors, integers of any width, floating-point numbers, bools,
-** words, and la_any for all else. In C++ too, as a template.
+** words, NULL for nil (nullptr in C++, where NULL is 0), and la_any for all
+** else. In C++ too, as a template.
 ** LA_ARGS(a, 1.5): such arguments as a number and a list, for la_op_call(L,
 ** add, LA_ARGS(a, 1.5), NULL). LA_ARGS() stands for 0, NULL. */
 #if !defined(__cplusplus)
 static inline la_any la_any_const_tensor(const la_tensor *t)
 {
     return la_any_tensor((la_tensor *)t);
+}
+static inline la_any la_any_long_double(long double v)
+{
+    return la_any_double((double)v);
 }
 /* NULL is nothing; no other untyped pointer is an argument. */
 static inline la_any la_any_null(const void *p)
@@ -523,6 +531,7 @@ static inline la_any la_any_null(const void *p)
     unsigned long long: la_any_unsigned, \
     float: la_any_double, \
     double: la_any_double, \
+    long double: la_any_long_double, \
     char *: la_any_text, \
     const char *: la_any_text, \
     void *: la_any_null, \
@@ -866,6 +875,9 @@ inline la_any la_arg(const la_tensor *t)
 }
 inline la_any la_arg(decltype(nullptr)) { return la_any_tensor(nullptr); }
 inline la_any la_arg(const char *text) { return la_any_text(text); }
+inline la_any la_arg(char *text) { return la_any_text(text); }
+/* Any other pointer would be a bool. */
+template <class T> la_any la_arg(T *) = delete;
 inline la_any la_arg(bool v) { return la_any_bool(v); }
 inline la_any la_arg(char v) { return la_any_int(v); }
 inline la_any la_arg(signed char v) { return la_any_int(v); }
@@ -880,13 +892,17 @@ inline la_any la_arg(unsigned long v) { return la_any_unsigned(v); }
 inline la_any la_arg(unsigned long long v) { return la_any_unsigned(v); }
 inline la_any la_arg(float v) { return la_any_double(static_cast<double>(v)); }
 inline la_any la_arg(double v) { return la_any_double(v); }
+inline la_any la_arg(long double v)
+{
+    return la_any_double(static_cast<double>(v));
+}
 
-template <int N> struct la_arg_array {
+template <size_t N> struct la_arg_array {
     la_any list[N + 1];
     operator const la_any *() const { return list; }
 };
 template <class... A>
-inline la_arg_array<static_cast<int>(sizeof...(A))> la_arg_list(A... a)
+inline la_arg_array<sizeof...(A)> la_arg_list(A... a)
 {
     return {{la_arg(a)..., la_any()}};
 }

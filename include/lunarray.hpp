@@ -1,9 +1,10 @@
 /*
 ** lunarray.hpp: lunarray.h for C++17, header only.
 **
-** Failures throw la::error. With LUNARRAY_NO_EXCEPTIONS they give an empty
-** tensor or nothing, and la::last_error() tells. Copies of a tensor share it;
-** one that was moved from is empty. Dims and indices count from 1. Numbers stay
+** Failures throw la::error. With LUNARRAY_NO_EXCEPTIONS (of itself where the
+** compiler has none) they give an empty tensor or nothing, and la::last_error()
+** tells; an object that could not be made converts to false. Copies of a tensor
+** share it; one that was moved from is empty. Dims and indices count from 1. Numbers stay
 ** numbers beside a tensor: float32 + 2.0 is float32. As in C, objects belong to
 ** one thread at a time; calls use the calling thread's own settings.
 **
@@ -29,11 +30,17 @@
 #include <utility>
 #include <vector>
 
+#if defined(__GNUC__) && !defined(__cpp_exceptions) \
+    && !defined(LUNARRAY_NO_EXCEPTIONS)
+#define LUNARRAY_NO_EXCEPTIONS
+#endif
+
 namespace la {
 
 class error : public std::runtime_error {
 public:
-    error(int code, const char *text) : std::runtime_error(text), code_(code) {}
+    error(int code, const char *text)
+        : std::runtime_error(text ? text : ""), code_(code) {}
     int code() const noexcept { return code_; }
 
 private:
@@ -147,15 +154,26 @@ inline la_range index_of(range r) { return la_span(r.first, r.last, r.step); }
 inline la_range index_of(all) { return la_whole(); }
 inline la_range index_of(rest) { return la_rest(); }
 inline la_range index_of(new_axis) { return la_new_axis(); }
-inline la_range index_of(const tensor &t);
-template <class I, class = std::enable_if_t<std::is_integral_v<I>>>
-inline la_range index_of(I i) { return la_at(static_cast<int64_t>(i)); }
-
-inline la_any any_of(const tensor &t);
-inline la_any any_of(const std::string &s) { return la_any_text(s.c_str()); }
-template <class V> inline auto any_of(V v) -> decltype(la_arg(v))
+/* What la_range and la_any borrow must outlive them, so nothing is converted to
+** a tensor or a string here: that would end before the call. */
+template <class T>
+constexpr bool is_tensor = std::is_base_of_v<tensor, std::decay_t<T>>;
+template <class I> inline la_range index_of(const I &i)
 {
-    return la_arg(v);
+    if constexpr (is_tensor<I>) return la_by(i.get());
+    else {
+        static_assert(std::is_integral_v<I> || std::is_enum_v<I>,
+                      "an index is an integer, at, range, all, rest, new_axis "
+                      "or a tensor");
+        return la_at(static_cast<int64_t>(i));
+    }
+}
+template <class V> inline la_any any_of(const V &v)
+{
+    if constexpr (is_tensor<V>) return la_any_tensor(v.get());
+    else if constexpr (std::is_base_of_v<std::string, V>)
+        return la_any_text(v.c_str());
+    else return la_arg(v);
 }
 
 template <class N>
@@ -194,13 +212,19 @@ public:
     }
     static tensor share(la_tensor *t) noexcept { return adopt(la_retain(t)); }
 
-    /* Memory of the caller's, which outlives the tensor; zeros of its own. */
+    /* Memory of the caller's, which outlives the tensor; const is read-only.
+    ** Zeros of its own. */
     template <class T>
     static tensor wrap(T *data, std::initializer_list<int64_t> sizes)
     {
-        return made(la_wrap(const_cast<std::remove_cv_t<T> *>(data),
-                            dtype_name<T>(), static_cast<int>(sizes.size()),
-                            sizes.begin(), nullptr, nullptr, nullptr));
+        la_buffer b = {};
+        b.size = sizeof b;
+        b.data = const_cast<std::remove_cv_t<T> *>(data);
+        b.dtype = dtype_name<T>();
+        b.ndim = static_cast<int>(sizes.size());
+        if constexpr (std::is_const_v<T>) b.flags = LA_READ_ONLY;
+        b.sizes = sizes.begin();
+        return made(la_wrap_ex(&b));
     }
     template <class T> static tensor zeros(std::initializer_list<int64_t> sizes)
     {
@@ -232,13 +256,17 @@ public:
         return name ? name : "";
     }
 
-    /* The elements in memory: contiguous and of that dtype, else an error. */
+    /* The elements in memory: contiguous and of that dtype, else an error; so
+    ** are those of a device and of x:conj(), which are no T in memory. */
     template <class T> span<T> as() const
     {
         if (t_ && dtype() != dtype_name<T>())
             detail::wrong(LA_EDTYPE, "as: the tensor has another dtype");
         else if (t_ && !la_tensor_contiguous(t_))
             detail::wrong(LA_EARG, "as: the tensor is not contiguous");
+        else if (t_ && !la_tensor_plain(t_))
+            detail::wrong(LA_ESTATE, "as: the tensor is on a device, or its "
+                                     "lazy bits give it other values");
         else if (t_ && (la_tensor_data(t_) || !numel()))
             return span<T>(static_cast<T *>(la_tensor_data(t_)),
                            static_cast<std::size_t>(numel()));
@@ -254,8 +282,16 @@ public:
             return value;
         }
         tensor plain = made(la_call(nullptr, "detach", t_));
-        plain = made(la_call(nullptr, "astype", plain.get(), dtype_name<T>()));
-        plain = made(la_call(nullptr, "contiguous", plain.get()));
+        auto then = [&plain](const char *op, auto... more) {
+            if (plain) plain = made(la_call(nullptr, op, plain.get(), more...));
+        };
+        then("to", "cpu");
+        then("to", dtype_name<T>());
+        if (!la_tensor_plain(plain.get())) {
+            then("resolve_conj");
+            then("resolve_neg");
+        }
+        if (!plain) return value;
         const void *data = la_tensor_data(plain.get());
         if (data) std::memcpy(&value, data, sizeof value);
         else detail::wrong(LA_ESTATE, "item: the tensor has no data");
@@ -270,6 +306,11 @@ public:
     void set(const tensor &v) const
     {
         made(la_call(nullptr, "copy_", t_, v.get()));
+    }
+    /* A number by its own value, which float32 need not have. */
+    template <class N> std::enable_if_t<std::is_arithmetic_v<N>> set(N v) const
+    {
+        made(la_call(nullptr, "fill_", t_, v));
     }
     tensor &requires_grad(bool on = true)
     {
@@ -295,11 +336,6 @@ private:
     la_tensor *t_ = nullptr;
 };
 
-namespace detail {
-inline la_range index_of(const tensor &t) { return la_by(t.get()); }
-inline la_any any_of(const tensor &t) { return la_any_tensor(t.get()); }
-}
-
 /* ---- operations ---- */
 
 inline la_any named(const char *key, la_any value)
@@ -313,7 +349,7 @@ public:
     explicit op(const char *name) : op_(la_op_find(name))
     {
         if (!op_)
-            detail::wrong(LA_EARG, std::string("there is no operation '")
+            detail::wrong(LA_EARG, std::string("op: there is no operation '")
                                        + (name ? name : "") + "'");
     }
     template <class... A> tensor operator()(A &&...args) const
@@ -323,6 +359,8 @@ public:
                                        static_cast<int>(sizeof...(A)), list,
                                        nullptr));
     }
+
+    explicit operator bool() const noexcept { return op_ != nullptr; }
 
 private:
     la_op *op_;
@@ -399,6 +437,7 @@ public:
     runtime &operator=(const runtime &) = delete;
     ~runtime() { if (r_) la_runtime_destroy(r_); }
     la_runtime *get() const { return r_; }
+    explicit operator bool() const noexcept { return r_ != nullptr; }
 
 private:
     la_runtime *r_;
@@ -426,6 +465,7 @@ public:
     frame(const frame &) = delete;
     frame &operator=(const frame &) = delete;
     ~frame() { if (L_) la_frame_end(L_); }
+    explicit operator bool() const noexcept { return L_ != nullptr; }
 
 private:
     lua_State *L_;
@@ -450,6 +490,7 @@ public:
         if (k_) la_set_deadline(k_, static_cast<int64_t>(t.count()));
     }
     int code() const { return k_ ? la_token_code(k_) : 0; }
+    explicit operator bool() const noexcept { return k_ != nullptr; }
 
 private:
     la_token *k_;
@@ -476,6 +517,7 @@ public:
         detail::ok(la_record_rebind(r_, data, count));
     }
     la_record *get() const { return r_; }
+    explicit operator bool() const noexcept { return r_ != nullptr; }
 
 private:
     la_record *r_;
@@ -495,6 +537,7 @@ public:
     snapshot &operator=(const snapshot &) = delete;
     ~snapshot() { la_snapshot_release(s_); }
     void restore() { if (s_) detail::ok(la_snapshot_restore(s_)); }
+    explicit operator bool() const noexcept { return s_ != nullptr; }
 
 private:
     la_snapshot *s_ = nullptr;

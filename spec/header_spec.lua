@@ -42,11 +42,12 @@ local function runs(compiler, options, file)
 end
 
 describe("lunarray.hpp", function()
-  local plain = "-fno-exceptions -DLUNARRAY_NO_EXCEPTIONS"
+  local plain = "-std=c++20 -fno-exceptions -fno-rtti"
   for _, compiler in ipairs{"g++", "clang++"} do
     for _, options in ipairs{"", plain} do
       it("is clean with " .. compiler .. " " .. options, function()
-        compiles(compiler, "-std=c++17 " .. options, "spec/cpp/header_hpp.cpp")
+        compiles(compiler, "-std=c++17 -Wold-style-cast -Wsign-conversion "
+          .. options, "spec/cpp/header_hpp.cpp")
       end)
       it("works with " .. compiler .. " " .. options, function()
         runs(compiler, options, "spec/cpp/test_hpp.cpp")

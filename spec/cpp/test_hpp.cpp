@@ -24,6 +24,7 @@ static void check(bool good, int line)
 template <class F> static int code_of(F f)
 {
 #ifdef LUNARRAY_NO_EXCEPTIONS
+    CHECK(la::call("rand"));            // the record is of this failure
     f();
     return la::last_error().code();
 #else
@@ -51,6 +52,7 @@ static void types()
     la::span<int> s(list, 3);
     for (int &v : s) sum += v++;
     CHECK(sum == 6 && s[0] == 2 && s.size() == 3 && s.data() == list);
+    CHECK(std::string(la::error(LA_EIO, nullptr).what()).empty());
     la::error e(LA_EIO, "text");
     CHECK(e.code() == LA_EIO && std::string(e.what()) == "text");
 }
@@ -97,7 +99,16 @@ static void indexing()
     for (float &v : w(2).as<float>()) v = 0;
     CHECK(mine[4] == 0);
     const double fixed[2] = {1, 2};
-    CHECK(la::tensor::wrap(fixed, {2}).dtype() == "float64");
+    la::tensor constant = la::tensor::wrap(fixed, {2});
+    CHECK(constant.dtype() == "float64" && constant(2).item<int>() == 2);
+    CHECK(code_of([&] { constant += 1; }) == LA_ESTATE && fixed[0] == 1);
+    enum { SECOND = 2 };
+    CHECK(w(SECOND, std::size_t(1)).item<int>() == 0);
+    la::tensor whole = la::tensor::zeros<int64_t>({2});
+    whole(1).set(int64_t(9007199254740993));
+    whole(2).set(16777217);
+    CHECK(whole.as<int64_t>()[0] == 9007199254740993);
+    CHECK(whole(2).item<int>() == 16777217);
 }
 
 static void arithmetic()
@@ -126,6 +137,8 @@ static void arithmetic()
     CHECK(la::call("zeros", 2, 3, la::named("dtype", la_any_text("int32")))
               .dtype() == "int32");
     CHECK(la::call("rand").ndim() == 0);
+    CHECK((b + 1.5L)(1).item<double>() == 5.5);
+    CHECK(la::call("mul", b, 0.5L).dtype() == "float32");
 }
 
 static void gradients()
@@ -155,6 +168,12 @@ static void failures()
     CHECK(code_of([&] { a += b; }) == LA_ESHAPE && a(1).item<int>() == 1);
     CHECK(code_of([&] { la::call("no such thing", a); }) == LA_EARG);
     CHECK(code_of([&] { la::op missing("nothing"); }) == LA_EARG);
+    CHECK(std::string(la_error_text()).rfind("op: ", 0) == 0);
+    la::tensor c = {std::complex<float>(1, 2)};
+    la::tensor lazy = la::call("conj", c);
+    CHECK(code_of([&] { lazy.as<std::complex<float>>(); }) == LA_ESTATE);
+    CHECK(lazy.item<std::complex<float>>().imag() == -2);
+    CHECK(la::call("imag", lazy).item<float>() == -2);
     CHECK(code_of([&] { la::tensor::zeros<float>({-1}); }) == LA_ESHAPE);
     CHECK(code_of([&] { la::call("exp", a); }) == 0);
 }
@@ -249,6 +268,7 @@ static void memory()
     CHECK(code_of([&] { la::record bad(list, 2, 8, "pos:f32x3"); }) == LA_EARG);
     la::tensor a = {1.f, 2.f}, b = {3.f};
     la::snapshot s{a, b};
+    CHECK(s && r && la::op("add"));
     a += 1;
     b *= 0;
     s.restore();

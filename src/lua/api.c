@@ -326,6 +326,10 @@ LA_API bool la_tensor_contiguous(const la_tensor *t)
 {
     return t && la_is_contiguous(t);
 }
+LA_API bool la_tensor_plain(const la_tensor *t)
+{
+    return t && t->device == LA_CPU && !(t->flags & (LA_F_CONJ | LA_F_NEG));
+}
 LA_API int la_version(void) { return LA_VERSION; }
 LA_API const char *la_error_text(void)
 {
