@@ -119,6 +119,39 @@ static void test_lists(void **state)
     la_release(x);
 }
 
+/* Tensors behind each other and single numbers are lists, as in Lua. */
+static void test_single_values(void **state)
+{
+    const int64_t whole = 3;
+    const double half = 0.5;
+    la_tensor *none = NULL, *results[2] = {NULL, NULL};
+    (void)state;
+    la_tensor *x = range(4), *y = range(4);
+    assert_true(value(la_call(NULL, "einsum", "i,i->", x, y), 0) == 30);
+    assert_true(value(la_call(NULL, "cat", x, y, 1), 4) == 1);
+    assert_null(la_call(NULL, "cat", x, none));
+    expect(LA_EARG, "cat: ");
+    la_any scale = la_any_named("scale_factor", la_any_int(2));
+    la_tensor *image = la_call(NULL, "view", x, 1, 1, 4);
+    la_tensor *wide = la_call(NULL, "interpolate", image, scale);
+    assert_int_equal(la_tensor_numel(wide), 8);
+    la_release(wide);
+    wide = la_call(NULL, "interpolate", image, la_any_named("scale_factor",
+                                                 la_any_double(1.5)));
+    assert_int_equal(la_tensor_numel(wide), 6);
+    la_any args[2] = {la_any_tensor(x), la_any_named("spacing",
+                                           la_any_numbers(&half, 1))};
+    assert_int_equal(la_call_many(NULL, "gradient", 2, args, 2, results), 1);
+    assert_true(value(results[0], 0) == 2);
+    args[1] = la_any_named("spacing", la_any_ints(&whole, 1));
+    assert_int_equal(la_call_many(NULL, "gradient", 2, args, 2, results), 1);
+    assert_true(value(results[0], 3) == (double)(1.0f / 3));
+    la_release(wide);
+    la_release(image);
+    la_release(y);
+    la_release(x);
+}
+
 /* ---- handles ---- */
 
 static void test_handles(void **state)
@@ -363,6 +396,7 @@ int main(void)
         cmocka_unit_test(test_counts),
         cmocka_unit_test(test_widths),
         cmocka_unit_test(test_lists),
+        cmocka_unit_test(test_single_values),
         cmocka_unit_test(test_handles),
         cmocka_unit_test(test_results),
         cmocka_unit_test(test_gradients),

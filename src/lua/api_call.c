@@ -60,12 +60,15 @@ static la_status shifted(int64_t v, la_type t, int64_t *out)
     return LA_OK;
 }
 
-/* Arguments of one call. Lists that had to be converted are in 'pool'; all else
-** is borrowed from the caller. */
+enum { LA_MOST_MADE = 32 };
+
+/* Arguments of one call. Lists that had to be converted are in 'pool', numbers
+** that were made tensors in 'made'; all else is borrowed from the caller. */
 typedef struct conversion {
     la_value args[LA_MAX_ARGS];
     la_tensor *outs[LA_MAX_RESULTS];
-    int nouts;
+    int nouts, nmade;
+    la_tensor *made[LA_MOST_MADE];
     int64_t pool[LA_POOL_INTS];
     int used;
 } conversion;
@@ -105,31 +108,80 @@ static la_status type_error(la_type t)
     return la_error(LA_EARG, "%s expected", la_type_name(t));
 }
 
+/* Entry k of a list of numbers: integers or doubles. */
+static la_scalar number_at(const la_any *a, int64_t k)
+{
+    return a->kind == LA_ARG_INTEGERS
+        ? la_scalar_int(((const int64_t *)a->list)[k])
+        : la_scalar_float(((const double *)a->list)[k]);
+}
+
+/* Number[]: 0-dim tensors, which the call drops. */
+static la_status number_tensors(conversion *c, const la_any *a, la_value *v)
+{
+    la_tensor **first = c->made + c->nmade;
+    if (a->count > LA_MOST_MADE - c->nmade)
+        return la_error(LA_EARG, "the list is too long");
+    for (int64_t i = 0; i < a->count; i++) {
+        la_scalar s = number_at(a, i);
+        LA_TRY(la_tensor_from_scalar(&s, &c->made[c->nmade]));
+        c->nmade++;
+    }
+    *v = la_v_tensors(first, a->count);
+    return LA_OK;
+}
+
+static void drop_made(conversion *c)
+{
+    while (c->nmade > 0) la_tensor_drop(&c->made[--c->nmade]);
+}
+
+/* As the bits of doubles, LA_VFLOATS. */
+static la_status numbers(conversion *c, const la_any *a, const la_param *p,
+                         la_value *v)
+{
+    bool made = p->type == LA_TYPE_TENSORS && p->numbers;
+    if ((p->type != LA_TYPE_FLOATS && !made) || a->count < 0
+        || (a->count && !a->list))
+        return type_error(p->type);
+    if (made) return number_tensors(c, a, v);
+    int64_t *to = reserve(c, a->count);
+    if (!to) return LA_EARG;
+    for (int64_t i = 0; i < a->count; i++) {
+        la_scalar s = number_at(a, i);
+        memcpy(&to[i], &s.re, sizeof s.re);
+    }
+    *v = la_v_ints(to, a->count);
+    v->tag = LA_VFLOATS;
+    return LA_OK;
+}
+
+/* One number where a list of them is expected. */
+static la_status one_number(conversion *c, const la_any *a, const la_param *p,
+                            la_value *v)
+{
+    la_any list = *a;
+    bool whole = a->kind == LA_ARG_INTEGER;
+    list.kind = whole ? LA_ARG_INTEGERS : LA_ARG_NUMBERS;
+    list.list = whole ? (const void *)&a->integer : (const void *)&a->number;
+    list.count = 1;
+    return numbers(c, &list, p, v);
+}
+
 /* Integers fit where lists of them are expected; two lists of dims stand one
 ** behind the other. */
-static la_status integer_list(conversion *c, const la_any *a, la_type t,
-                              la_value *v)
+static la_status integer_list(conversion *c, const la_any *a,
+                              const la_param *p, la_value *v)
 {
+    la_type t = p->type;
     bool pair = t == LA_TYPE_DIM_LISTS;
+    if (t == LA_TYPE_FLOATS || p->numbers) return numbers(c, a, p, v);
     if (!pair && !la_type_is_ints(t))
         return la_error(LA_EARG, "%s expected, got integers", la_type_name(t));
     if (pair && a->count % 2)
         return la_error(LA_EARG, "two lists of one length expected, got %lld "
                         "integers", (long long)a->count);
     return integers(c, a->list, a->count, t, v);
-}
-
-/* As the bits of doubles, LA_VFLOATS. */
-static la_status numbers(conversion *c, const la_any *a, la_type t,
-                         la_value *v)
-{
-    if (t != LA_TYPE_FLOATS || (a->count && !a->list)) return type_error(t);
-    int64_t *to = reserve(c, a->count);
-    if (!to) return LA_EARG;
-    if (a->count) memcpy(to, a->list, (size_t)a->count * sizeof(double));
-    *v = la_v_ints(to, a->count);
-    v->tag = LA_VFLOATS;
-    return LA_OK;
 }
 
 /* A dim by its name, which the first argument may have. */
@@ -236,6 +288,7 @@ static la_status integer(conversion *c, const la_any *a, const la_param *p,
     case LA_TYPE_BOOL:      /* a comparison in C is an int */
         *v = la_v_bool(a->integer != 0);
         return LA_OK;
+    case LA_TYPE_FLOATS: return one_number(c, a, p, v);
     default:
         return la_type_is_ints(t) ? integers(c, &a->integer, 1, t, v)
                                   : type_error(t);
@@ -255,11 +308,12 @@ static la_status convert(conversion *c, const la_any *a, const la_param *p,
         fits = t == LA_TYPE_TENSOR && a->tensor;
         break;
     case LA_ARG_TENSORS: return tensors(a, p, v);
-    case LA_ARG_INTEGERS: return integer_list(c, a, t, v);
-    case LA_ARG_NUMBERS: return numbers(c, a, t, v);
+    case LA_ARG_INTEGERS: return integer_list(c, a, p, v);
+    case LA_ARG_NUMBERS: return numbers(c, a, p, v);
     case LA_ARG_TEXTS: return texts(c, a->list, a->count, t, v);
     case LA_ARG_TEXT: return word(c, a->text, t, v);
     case LA_ARG_NUMBER:
+        if (t == LA_TYPE_FLOATS) return one_number(c, a, p, v);
         *v = la_v_float(a->number);
         fits = t == LA_TYPE_FLOAT || t == LA_TYPE_SCALAR
             || (t == LA_TYPE_TENSOR && !p->no_number);
@@ -310,6 +364,21 @@ static la_status variadic(conversion *c, int n, const la_any *args, int *i,
     return LA_OK;
 }
 
+/* So do tensors where a list of them is expected. */
+static la_status tensors_in_row(conversion *c, int n, const la_any *args,
+                                int *i, la_value *v)
+{
+    la_tensor **list = (la_tensor **)reserve(c, 0);
+    int count = 0;
+    for (; *i < n && args[*i].kind == LA_ARG_TENSOR && !args[*i].name; ++*i) {
+        if (!args[*i].tensor) return la_error(LA_EARG, "a tensor is NULL");
+        if (!reserve(c, 1)) return LA_EARG;
+        list[count++] = args[*i].tensor;
+    }
+    *v = la_v_tensors(list, count);
+    return LA_OK;
+}
+
 /* out = a tensor, or a list of them for several results. */
 static la_status read_outs(conversion *c, const la_schema *s, const la_any *a)
 {
@@ -336,6 +405,8 @@ static la_status by_position(conversion *c, const la_schema *s, int n,
         return la_error(LA_EARG, "at most %d arguments expected", s->nparams);
     if (is_variadic(p->type) && args[*i].kind == LA_ARG_INTEGER)
         return variadic(c, n, args, i, p->type, &c->args[k]);
+    if (p->type == LA_TYPE_TENSORS && args[*i].kind == LA_ARG_TENSOR)
+        return tensors_in_row(c, n, args, i, &c->args[k]);
     return convert(c, &args[(*i)++], p, &c->args[k]);
 }
 
@@ -374,6 +445,7 @@ static la_status read_args(conversion *c, const la_op *op, int n,
 {
     const la_schema *s = la_schema_of(op);
     int k = 0;
+    drop_made(c);
     c->used = c->nouts = 0;
     for (int j = 0; j < s->nparams; j++) c->args[j] = s->params[j].fallback;
     for (int i = 0; i < n;) {
@@ -431,14 +503,20 @@ static la_status call(const la_callable *what, int n, const la_any *args,
         return la_error(LA_EARG, "at most %d arguments expected", LA_MAX_ARGS);
     if (__builtin_expect(!la_autograd_kernel, 0)) la_grad_init();
     LA_TRY(la_op_usable(what->op));
+    c.nmade = 0;
     for (const la_op *op = what->op; op; op = op->state->next) {
         if (!(op->forms & forms)) continue;
-        if (!read_args(&c, op, n, args, &fitted))
-            return run(op, what->inplace, &c, results);
+        if (!read_args(&c, op, n, args, &fitted)) {
+            la_status status = run(op, what->inplace, &c, results);
+            drop_made(&c);
+            return status;
+        }
         if (fitted >= most) best = op;
         if (fitted > most) most = fitted;
     }
-    return read_args(&c, best, n, args, &fitted);
+    la_status status = read_args(&c, best, n, args, &fitted);
+    drop_made(&c);
+    return status;
 }
 
 /* A result that is no tensor becomes a 0-dim one, integers one of a dim. Takes
