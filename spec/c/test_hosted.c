@@ -306,9 +306,113 @@ static void test_failures(void **state)
     la_release(t);
 }
 
+static int none(la_frame *f)
+{
+    (void)f;
+    return 0;
+}
+
+static int stray(la_frame *f)
+{
+    int64_t one = 1;
+    for (int k = -2; k < 6; k++)
+        if ((k < 0 || k > 1)
+            && la_frame_output(f, k, "float32", 1, &one) != LA_EARG)
+            return la_fail("a result that is none");
+    expect(LA_EARG, "la_frame_output: there is no result 6");
+    return la_frame_output(f, 0, "float32", 1, &one);
+}
+
+static la_op *add_op(const char *schema, la_kernel kernel)
+{
+    la_op_def def = {.size = sizeof def, .schema = schema, .fill = kernel,
+                     .drop = drop};
+    return la_register_op_ex(NULL, &def);
+}
+
+/* A kernel without the results that its schema names, and with others. */
+static void test_results(void **state)
+{
+    (void)state;
+    la_op *op = add_op("none_h() -> Tensor", none);
+    assert_null(la_call(NULL, "none_h"));
+    expect(LA_EARG, "none_h: the host's kernel made no result 1");
+    assert_int_equal(la_withdraw_op(op), 0);
+    op = add_op("none_h() -> (Tensor, Tensor)", stray);
+    assert_null(la_call(NULL, "none_h"));
+    expect(LA_EARG, "none_h: the host's kernel made no result 2");
+    assert_int_equal(la_withdraw_op(op), 0);
+    op = add_op("stray_h() -> Tensor", stray);
+    la_tensor *t = la_call(NULL, "stray_h");
+    assert_non_null(t);
+    la_release(t);
+    assert_int_equal(la_withdraw_op(op), 0);
+}
+
+/* Both in one, as a kernel for a device is. */
+static int fill_on_cpu(la_frame *f)
+{
+    int status = shape_scale(f);
+    return status ? status : fill_scale(f);
+}
+
+/* Schemas and names that would be called otherwise than they read. */
+static void test_refused(void **state)
+{
+    static const char *const bad[] = {
+        "h() -> int", "h() -> Tensor[]", "h (Tensor self) -> Tensor",
+        "h(int k=1.5) -> Tensor"
+    };
+    static const char *const taken[] = {
+        "add_(Tensor self) -> Tensor", "absolute(Tensor self) -> Tensor",
+        "manual_seed(int seed) -> Tensor"
+    };
+    (void)state;
+    for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
+        assert_null(add_op(bad[k], none));
+        expect(LA_EARG, "la_register_op_ex: ");
+    }
+    for (size_t k = 0; k < sizeof taken / sizeof *taken; k++) {
+        assert_null(add_op(taken[k], none));
+        expect(LA_ESTATE, "exists already");
+    }
+    la_op *op = add_op(" led_h(int k=1) -> Tensor", stray);
+    assert_ptr_equal(la_op_find("led_h"), op);
+    assert_int_equal(la_withdraw_op(op), 0);
+}
+
+/* A kernel for a device is the operation's, too. */
+static void test_kernels_of_devices(void **state)
+{
+    static float two = 2;
+    pthread_t inside, releaser;
+    (void)state;
+    la_op *op = add_scale(&two);
+    int device = la_register_device("h_device");
+    assert_true(device > 0);
+    assert_int_equal(la_register_kernel_ex(NULL, "scale_h", device, none), 0);
+    lua_State *L = open_host();
+    run(L, "x = lunarray.ones(2, {device = 'h_device'})\n"
+           "ok, why = pcall(x.scale_h, x)\n"
+           "assert(not ok and why:find('made no result 1'), why)");
+    lua_close(L);
+    assert_int_equal(la_register_kernel_ex(NULL, "scale_h", 0, fill_on_cpu), 0);
+    wait_inside = true;
+    pthread_create(&inside, NULL, call_once, op);
+    while (!running) continue;
+    pthread_create(&releaser, NULL, let_go, NULL);
+    assert_int_equal(la_withdraw_op(op), 0);
+    assert_int_equal(running, 0);
+    pthread_join(inside, NULL);
+    pthread_join(releaser, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_results),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_kernels_of_devices),
         cmocka_unit_test(test_comes_and_goes),
         cmocka_unit_test(test_withdrawing_waits),
         cmocka_unit_test(test_runtimes),

@@ -122,6 +122,9 @@ LA_API int la_frame_output(la_frame *f, int k, const char *dtype, int ndim,
     la_error_clear();
     if (!f)
         return la_error(LA_EARG, "la_frame_output: there is no call");
+    if (k < 0 || k >= la_schema_of(f->op)->nresults)
+        return la_error(LA_EARG, "la_frame_output: there is no result %d",
+                        k + 1);
     if (!la_api_dtype(dtype, &d) || !la_api_shape(ndim, sizes))
         return la_error_status();
     la_passage before = la_enter_kernel_call();

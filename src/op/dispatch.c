@@ -228,7 +228,7 @@ static la_status run_keys(la_frame *f)
         la_op_fn fn = kernel_of(key), host = la_registered_kernel(f->op, key);
         if (key < LA_NDEVICES && la_is_remote((uint8_t)key))
             return la_run_remote(f, (la_device)key, host);
-        if (host) return la_run_host_kernel(f, (la_kernel)host);
+        if (host) return la_hosted_kernel(f, host);
         if (fn) return fn(f);
         f->keys &= ~BIT(key);
     }

@@ -49,7 +49,7 @@ static la_status read_status(int status)
 /* The innermost call of a kernel on this thread. */
 static _Thread_local const la_host_call *kernel_call;
 
-la_status la_run_host_kernel(la_frame *f, la_kernel fn)
+static la_status call_host(la_frame *f, la_kernel fn)
 {
     la_host_call call;
     const la_host_call *outer = kernel_call;
@@ -67,30 +67,55 @@ la_passage la_enter_kernel_call(void)
     return before;
 }
 
-/* The count rises before the mark is looked at, and whoever withdraws sets the
-** mark before looking at the count: one of the two sees the other. */
+/* A host's function of an operation of the library is in no count: nobody
+** withdraws it. The count rises before the mark is looked at, and whoever
+** withdraws sets the mark before looking at the count: one of the two sees the
+** other. */
 static la_status visit_host(la_frame *f, la_kernel fn)
 {
     la_hosted *h = la_hosted_of(f->op);
+    if (!h) return call_host(f, fn);
     visit here = {h, innermost};
     la_status status;
     atomic_fetch_add(&h->inside, 1);
     innermost = &here;
     if (atomic_load(&h->withdrawn)) status = withdrawn_error(f->op);
-    else status = la_run_host_kernel(f, fn);
+    else status = call_host(f, fn);
     innermost = here.outer;
     atomic_fetch_sub(&h->inside, 1);
     return status;
 }
 
+/* Whoever called it counts on every tensor that the schema names. In place and
+** with out= they are there already. */
+static la_status check_results(const la_frame *f)
+{
+    const la_schema *s = la_schema_of(f->op);
+    if (f->form != LA_FUNCTIONAL || (f->op->forms & LA_MUTATES)) return LA_OK;
+    for (int k = 0; k < s->nresults; k++)
+        if (s->results[k] == LA_VTENSOR && f->results[k].tag != LA_VTENSOR)
+            return la_error(LA_EARG, "the host's kernel made no result %d",
+                            k + 1);
+    return LA_OK;
+}
+
+la_status la_hosted_kernel(la_frame *f, la_op_fn fn)
+{
+    LA_TRY(visit_host(f, (la_kernel)fn));
+    return check_results(f);
+}
+
 static la_status run_shape(la_frame *f)
 {
-    return visit_host(f, la_hosted_of(f->op)->shape);
+    la_hosted *h = la_hosted_of(f->op);
+    LA_TRY(visit_host(f, h->shape));
+    return h->fill ? LA_OK : check_results(f);
 }
 
 static la_status run_fill(la_frame *f)
 {
-    return visit_host(f, la_hosted_of(f->op)->fill);
+    LA_TRY(visit_host(f, la_hosted_of(f->op)->fill));
+    return check_results(f);
 }
 
 /* ---- registering ---- */
@@ -142,6 +167,23 @@ static void fill_row(la_hosted *row, const la_op_def *def)
     row->drop = def->drop;
 }
 
+/* la_frame_output makes tensors and nothing else. */
+static la_status check_schema(const la_schema *s)
+{
+    for (int k = 0; k < s->nresults; k++)
+        if (s->results[k] != LA_VTENSOR)
+            return la_error(LA_EARG, "result %d is no Tensor", k + 1);
+    return LA_OK;
+}
+
+/* A name that a call could mean already: of an operation, of its form in place,
+** or of what la_call has besides. */
+static bool is_taken(const char *name, size_t n)
+{
+    return la_op_callable(name, n)
+        || (n == strlen("manual_seed") && memcmp(name, "manual_seed", n) == 0);
+}
+
 /* The first index that is free, or held by a row that was withdrawn. The lock
 ** is held. */
 static la_status add_row(la_op_table *t, la_hosted *row)
@@ -149,7 +191,7 @@ static la_status add_row(la_op_table *t, la_hosted *row)
     int k = 0, used = atomic_load(&t->nrows);
     const char *name = row->op.signature;
     size_t n = la_op_name_length(&row->op);
-    if (la_op_first(name, n))
+    if (is_taken(name, n))
         return la_error(LA_ESTATE, "operation '%.*s' exists already", (int)n,
                         name);
     while (k < used && !atomic_load(&atomic_load(&t->rows[k])->withdrawn)) k++;
@@ -170,11 +212,13 @@ la_status la_op_register(const la_op_def *def, const la_op **out)
     if (!def->schema || (!def->shape && !def->fill))
         return la_error(LA_EARG, "a schema and a kernel are needed");
     la_op_table *t = la_need_table();
-    la_hosted *row = t ? new_row(def->schema, def->doc ? def->doc : "",
-                                 &parsed) : NULL;
+    const char *schema = def->schema + strspn(def->schema, " \t\r\n");
+    la_hosted *row = t ? new_row(schema, def->doc ? def->doc : "", &parsed)
+                       : NULL;
     if (!row) return LA_ENOMEM;
     fill_row(row, def);
     la_status status = la_schema_parse(parsed, &row->schema);
+    if (!status) status = check_schema(&row->schema);
     if (!status) {
         end_texts(&row->schema);
         la_lock_tables();

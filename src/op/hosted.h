@@ -60,14 +60,16 @@ la_status la_op_register(const la_op_def *def, const la_op **out);
 ** ours, from inside itself, and for one that was withdrawn. */
 la_status la_op_withdraw(const la_op *op);
 bool la_op_withdrawn(const la_op *op);
-/* A kernel of the host's, whose answer may be anything. */
-la_status la_run_host_kernel(la_frame *f, la_kernel fn);
-/* From inside one, to make what belongs to its call: with the settings of that,
+/* From inside a kernel of the host's, to make what belongs to its call: with the settings of that,
 ** whatever the host has run meanwhile, until la_leave_context. */
 la_passage la_enter_kernel_call(void);
 /* May it be called where the thread is? LA_ESTATE: operation 'name' was
 ** withdrawn; LA_EARG: it is another runtime's. */
 la_status la_op_usable(const la_op *op);
+
+/* A host's kernel for a device, of an operation of any kind: what it answers is
+** a status of ours, and all results are there after LA_OK. */
+la_status la_hosted_kernel(la_frame *f, la_op_fn fn);
 
 /* The end of a runtime: every 'drop' that has not run, then the rows go. */
 void la_hosted_drop(la_runtime *rt, la_op_table *t);

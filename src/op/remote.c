@@ -134,7 +134,7 @@ la_status la_run_remote(la_frame *f, la_device d, la_op_fn fn)
     uint32_t forms = f->op->forms;
     if (fn) {
         if (!(forms & LA_MOVES)) LA_TRY(check_devices(f, d));
-        return la_run_host_kernel(f, (la_kernel)fn);
+        return la_hosted_kernel(f, fn);
     }
     if ((forms & (LA_VIEW_OP | LA_METADATA | LA_MOVES)) && f->op->meta)
         return run_row(f);

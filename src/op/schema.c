@@ -181,9 +181,11 @@ static la_status read_number(reader *r, la_param *p)
     } else if (p->type == LA_TYPE_FLOAT) {
         v->tag = LA_VFLOAT;
         v->d = d;
-    } else {
+    } else if (whole) {
         v->tag = LA_VINT;
         v->i = i;
+    } else {
+        return fault(r, "a whole number");
     }
     return LA_OK;
 }
@@ -294,7 +296,8 @@ la_status la_schema_parse(const char *text, la_schema *out)
         r.at++;
         take_word(&r, &out->overload);
     }
-    if (!take(&r, "(")) return fault(&r, "'('");
+    if (*r.at != '(') return fault(&r, "'('");
+    r.at++;
     LA_TRY(read_params(&r, out));
     LA_TRY(read_results(&r, out));
     skip(&r);
