@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lunarray.h"
@@ -148,6 +149,45 @@ static void test_read_only(void **state)
     assert_int_equal(deleted, 1);
 }
 
+static int64_t blocks;
+
+static void *take(void *context, size_t bytes, size_t alignment)
+{
+    (void)context;
+    blocks++;
+    return aligned_alloc(alignment, (bytes + alignment - 1) / alignment
+                                        * alignment);
+}
+
+static void give(void *context, void *block, size_t bytes)
+{
+    (void)context;
+    (void)bytes;
+    blocks--;
+    free(block);
+}
+
+/* What a runtime made goes back to its allocator, wherever the thread is that
+** calls the deleter. */
+static void test_runtimes(void **state)
+{
+    la_config config = {.size = sizeof config, .alloc = take, .release = give};
+    (void)state;
+    la_runtime *rt = la_runtime_new(&config);
+    assert_null(la_use(rt));
+    la_tensor *t = la_new("float32", 2, sizes);
+    assert_ptr_equal(la_use(NULL), rt);
+    struct DLManagedTensor *m = la_to_dlpack(t);
+    struct DLManagedTensorVersioned *v = la_to_dlpack_versioned(t);
+    la_release(t);
+    assert_int_equal(la_runtime_destroy(rt), LA_ESTATE);
+    m->deleter(m);
+    assert_int_equal(la_runtime_destroy(rt), LA_ESTATE);
+    v->deleter(v);
+    assert_int_equal(la_runtime_destroy(rt), 0);
+    assert_int_equal(blocks, 0);
+}
+
 static void test_hash(void **state)
 {
     uint64_t a, b;
@@ -168,6 +208,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_export), cmocka_unit_test(test_round_trip),
         cmocka_unit_test(test_import), cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_read_only), cmocka_unit_test(test_hash)};
+        cmocka_unit_test(test_read_only), cmocka_unit_test(test_hash),
+        cmocka_unit_test(test_runtimes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

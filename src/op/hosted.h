@@ -60,8 +60,9 @@ la_status la_op_register(const la_op_def *def, const la_op **out);
 ** ours, from inside itself, and for one that was withdrawn. */
 la_status la_op_withdraw(const la_op *op);
 bool la_op_withdrawn(const la_op *op);
-/* From inside a kernel of the host's, to make what belongs to its call: with the settings of that,
-** whatever the host has run meanwhile, until la_leave_context. */
+/* From inside a kernel of the host's, to make what belongs to its call: with
+** the settings of that, whatever the host has run meanwhile, until
+** la_leave_context. */
 la_passage la_enter_kernel_call(void);
 /* May it be called where the thread is? LA_ESTATE: operation 'name' was
 ** withdrawn; LA_EARG: it is another runtime's. */
