@@ -356,6 +356,25 @@ static int fill_on_cpu(la_frame *f)
     return status ? status : fill_scale(f);
 }
 
+static int plain_one(la_frame *f)
+{
+    (void)f;
+    return LA_EARG;
+}
+
+/* A status without words is not explained by an older failure's. */
+static void test_old_words(void **state)
+{
+    (void)state;
+    la_op *op = add_op("one_h() -> Tensor", plain_one);
+    lua_State *L = open_host();
+    assert_null(la_call(NULL, "no_such"));
+    run(L, "ok, why = pcall(lunarray.one_h)\n"
+           "assert(why == \"one_h: the host's kernel failed (1)\", why)");
+    lua_close(L);
+    assert_int_equal(la_withdraw_op(op), 0);
+}
+
 /* Schemas and names that would be called otherwise than they read. */
 static void test_refused(void **state)
 {
@@ -411,6 +430,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_results),
+        cmocka_unit_test(test_old_words),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_kernels_of_devices),
         cmocka_unit_test(test_comes_and_goes),
