@@ -629,7 +629,8 @@ LA_API int la_save_to(la_sink *sink, const char *format, int n,
 /* Runs the graph of t backward and adds to the gradients of its leaves.
 ** 'gradient' is that of t, NULL for a t of one element. Functions and hooks
 ** that a script gave the graph run in L; for a graph without such, L may be
-** NULL. 0 or a status: LA_EGRAD where there is no graph. */
+** NULL. 0 or a status: LA_EGRAD where there is no graph, LA_ESHAPE for a
+** gradient of other sizes than t's. */
 LA_API int la_backward(struct lua_State *L, la_tensor *t, la_tensor *gradient);
 /* t is a leaf whose operations are recorded. 0, or LA_EGRAD for a result of
 ** operations and LA_EDTYPE for a dtype without gradients. */

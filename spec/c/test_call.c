@@ -255,6 +255,8 @@ static void test_gradients(void **state)
     la_release(y);
     y = la_call(NULL, "mul", x, 2);
     assert_int_equal(la_backward(NULL, y, NULL), LA_EGRAD);
+    assert_int_equal(la_backward(NULL, y, s), LA_ESHAPE);
+    expect(LA_ESHAPE, "la_backward: Mismatch in shape");
     assert_int_equal(la_backward(NULL, y, y), 0);
     assert_true(value(la_grad_of(x), 2) == 12);
     assert_int_equal(la_set_requires_grad(y, false), LA_EGRAD);

@@ -531,7 +531,7 @@ static la_status seed_root(int k, la_tensor *root, la_tensor *seed,
             return LA_OK;
         }
         char a[256], b[256];
-        return la_error(LA_EGRAD, "Mismatch in shape: grad_output[%d] has a "
+        return la_error(LA_ESHAPE, "Mismatch in shape: grad_output[%d] has a "
                         "shape of %s and output[%d] has a shape of %s", k + 1,
                         la_sizes_text(seed->ndim, la_sizes(seed), a, 256),
                         k + 1,
