@@ -105,6 +105,16 @@ template <class T> constexpr const char *integer_name()
 
 }
 
+namespace detail {
+template <class T> struct is_complex : std::false_type {};
+template <class T> struct is_complex<std::complex<T>> : std::true_type {};
+/* What lists and memory consist of; a list of tensors is none, so that
+** tensor b{a} is a. */
+template <class T>
+using element = std::enable_if_t<std::is_arithmetic_v<std::remove_cv_t<T>>
+                                 || is_complex<std::remove_cv_t<T>>::value>;
+}
+
 /* "float32" for float, ... */
 template <class T> constexpr const char *dtype_name()
 {
@@ -189,14 +199,16 @@ public:
         float v = static_cast<float>(value);
         make(dtype_name<float>(), 0, nullptr, &v, sizeof v);
     }
-    template <class T> tensor(std::initializer_list<T> values)
+    template <class T, class = detail::element<T>>
+    tensor(std::initializer_list<T> values)
     {
         int64_t n = static_cast<int64_t>(values.size());
         make(dtype_name<T>(), 1, &n, values.begin(), values.size() * sizeof(T));
     }
     tensor(const tensor &o) noexcept : t_(la_retain(o.t_)) {}
     tensor(tensor &&o) noexcept : t_(o.release()) {}
-    tensor &operator=(tensor o) noexcept
+    /* Not of a view that has no name, x(1) = y: set(y) writes. */
+    tensor &operator=(tensor o) & noexcept
     {
         std::swap(t_, o.t_);
         return *this;

@@ -82,6 +82,28 @@ static void owning()
     CHECK(z.as<int16_t>().size() == 0 && z.dtype() == "int16");
 }
 
+static la::tensor given(const la::tensor &t) { return {t}; }
+static la::tensor empty() { return {}; }
+
+// Braces around a tensor are that tensor; lists are new ones.
+static void braces()
+{
+    la::tensor a = {1.f, 2.f}, b{a}, c{std::move(b)}, sum{a + c};
+    CHECK(c.get() == a.get() && !b && sum(2).item<int>() == 4);
+    CHECK(given(a).get() == a.get() && !empty());
+    std::vector<la::tensor> list{a, c};
+    list.insert(list.begin(), la::tensor{9});
+    CHECK(list[0].dtype() == "int32" && list[2].get() == a.get());
+    a = {3.f, 4.f, 5.f};
+    CHECK(a.numel() == 3 && c.numel() == 2);
+    a = 5;
+    CHECK(a.ndim() == 0 && a.item<int>() == 5);
+    a = {};
+    CHECK(!a);
+    static_assert(std::is_assignable_v<la::tensor &, la::tensor>, "=");
+    static_assert(!std::is_assignable_v<la::tensor, la::tensor>, "x(1) = y");
+}
+
 static void indexing()
 {
     float mine[6] = {1, 2, 3, 4, 5, 6};
@@ -283,6 +305,7 @@ int main()
 {
     types();
     owning();
+    braces();
     indexing();
     arithmetic();
     gradients();
