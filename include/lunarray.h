@@ -783,6 +783,7 @@ typedef struct la_frame la_frame;         /* one call */
 typedef int (*la_kernel)(la_frame *frame);
 
 LA_API la_tensor *la_frame_tensor(la_frame *f, int arg);  /* from 0; NULL nil */
+/* A fraction is cut off; what is no number is 0, of both. */
 LA_API int64_t la_frame_integer(la_frame *f, int arg);
 LA_API double la_frame_number(la_frame *f, int arg);
 /* Make result k ready: shape and dtype; also for in-place and out= forms. */

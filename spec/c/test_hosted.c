@@ -8,6 +8,7 @@
 #include <cmocka.h>
 #include <lauxlib.h>
 #include <lualib.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -362,6 +363,31 @@ static int plain_one(la_frame *f)
     return LA_EARG;
 }
 
+static int64_t cut[2];
+
+static int see_integers(la_frame *f)
+{
+    int64_t one = 1;
+    for (int k = 0; k < 2; k++) cut[k] = la_frame_integer(f, k);
+    return la_frame_output(f, 0, "float32", 1, &one);
+}
+
+static void test_integers(void **state)
+{
+    static const double from[] = {2.75, -2.75, 1e300, -1e300, 9.3e18, NAN};
+    static const int64_t to[] = {2, -2, INT64_MAX, INT64_MIN, INT64_MAX, 0};
+    (void)state;
+    la_op *op = add_op("cut_h(Scalar a, float b) -> Tensor", see_integers);
+    for (int k = 0; k < 6; k++) {
+        la_release(la_op_call(NULL, op, LA_ARGS(from[k], from[k]), NULL));
+        assert_int_equal(la_error_code(), 0);
+        assert_true(cut[0] == to[k] && cut[1] == to[k]);
+    }
+    la_release(la_op_call(NULL, op, LA_ARGS(true, 7), NULL));
+    assert_true(cut[0] == 1 && cut[1] == 7);
+    assert_int_equal(la_withdraw_op(op), 0);
+}
+
 /* A status without words is not explained by an older failure's. */
 static void test_old_words(void **state)
 {
@@ -430,6 +456,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_results),
+        cmocka_unit_test(test_integers),
         cmocka_unit_test(test_old_words),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_kernels_of_devices),

@@ -37,16 +37,26 @@ LA_API la_tensor *la_frame_tensor(la_frame *f, int arg)
     return value_at(f, arg) ? la_arg(f, arg) : NULL;
 }
 
+/* Towards 0, and to the nearest integer there is; NaN is 0. */
+static int64_t cut(double v)
+{
+    if (v != v) return 0;
+    if (v >= 0x1p63) return INT64_MAX;
+    return v < -0x1p63 ? INT64_MIN : (int64_t)v;
+}
+
 /* A number with a fraction is cut; what is no number is 0. */
 LA_API int64_t la_frame_integer(la_frame *f, int arg)
 {
     const la_value *v = value_at(f, arg);
     if (!v) return 0;
     switch (v->tag) {
-    case LA_VSCALAR: return v->scalar.i;
+    case LA_VSCALAR:
+        return v->scalar.kind == LA_KBOOL || v->scalar.kind == LA_KINT
+            ? v->scalar.i : cut(v->scalar.re);
     case LA_VBOOL: return v->b;
     case LA_VINT: return v->i;
-    case LA_VFLOAT: return (int64_t)v->d;
+    case LA_VFLOAT: return cut(v->d);
     default: return 0;
     }
 }
