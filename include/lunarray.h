@@ -801,13 +801,27 @@ LA_API la_any la_frame_any(la_frame *f, int arg);
 LA_API void *la_frame_user(la_frame *f);
 
 /* A new operation, there at once in every state of the runtime, open ones too:
-** la.name, x:name(), la_call. Its kernels run on the thread of the call. */
+** la.name, x:name(), la_call. Its kernels run on the thread of the call.
+**
+** A schema has up to 16 parameters and 4 results:
+**
+**     blend(Tensor a, Tensor[] more, Scalar k=0.5, *, str mode='add',
+**           int[]? at=nil) -> (Tensor mixed, Tensor weights)
+**
+** Types are Tensor (a number stands for one of no dim), Array (no number does),
+** Scalar, int, float, bool, str, dtype, device, memory_format, dim and index
+** (from 1 for callers, from 0 in a frame), lists of them: Tensor[], Tensor?[],
+** int[], float[], dim[], index[], size[], names, and int... for integers behind
+** each other. '?' behind a type: nil may be given; '=' before a default: a
+** number, true, false, 'text', [1, 2], nil; behind '*' by name only. Results
+** are of type Tensor. */
 typedef struct la_op_def {
     size_t size;
     const char *schema;     /* "clip01(Tensor self, Scalar high=1) -> Tensor" */
     const char *doc;        /* for la.help; both texts are copied */
     la_kernel shape;        /* makes the outputs; */
-    la_kernel fill;         /* computes them; one of the two may be NULL */
+    la_kernel fill;         /* computes them; NULL, or 'shape' is: one does
+                            ** both then, and none is there for "meta" */
     void *user;
     void (*drop)(void *user);   /* once: when withdrawn, with the runtime, or
                                 ** when registering fails; may be NULL */

@@ -49,6 +49,13 @@ static int fill_scale(la_frame *f)
     return 0;
 }
 
+/* Both in one, as a kernel for a device is. */
+static int fill_on_cpu(la_frame *f)
+{
+    int status = shape_scale(f);
+    return status ? status : fill_scale(f);
+}
+
 static la_op *add_scale_in(la_runtime *rt, float *factor)
 {
     la_op_def def = {
@@ -350,11 +357,31 @@ static void test_results(void **state)
     assert_int_equal(la_withdraw_op(op), 0);
 }
 
-/* Both in one, as a kernel for a device is. */
-static int fill_on_cpu(la_frame *f)
+/* With a 'shape' of its own an operation works on meta tensors; one function
+** that computes, too, does not get them. */
+static void test_meta(void **state)
 {
-    int status = shape_scale(f);
-    return status ? status : fill_scale(f);
+    static float two = 2;
+    static const char *const code =
+        "x = lunarray.ones(3, {device = 'meta'})\n"
+        "ok, why = pcall(lunarray.%s_h, x)\n"
+        "if %d == 1 then assert(ok and why.device == 'meta', why)\n"
+        "else assert(not ok and why:find(\"for device 'meta'\", 1, true), why)"
+        " end";
+    char text[400];
+    (void)state;
+    lua_State *L = open_host();
+    la_op *op = add_scale(&two);
+    snprintf(text, sizeof text, code, "scale", 1);
+    run(L, text);
+    assert_int_equal(la_withdraw_op(op), 0);
+    la_op_def def = {.size = sizeof def, .shape = fill_on_cpu,
+                     .schema = "whole_h(Tensor self) -> Tensor"};
+    op = la_register_op_ex(NULL, &def);
+    snprintf(text, sizeof text, code, "whole", 0);
+    run(L, text);
+    assert_int_equal(la_withdraw_op(op), 0);
+    lua_close(L);
 }
 
 static int plain_one(la_frame *f)
@@ -456,6 +483,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_results),
+        cmocka_unit_test(test_meta),
         cmocka_unit_test(test_integers),
         cmocka_unit_test(test_old_words),
         cmocka_unit_test(test_refused),

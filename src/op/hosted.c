@@ -105,9 +105,14 @@ la_status la_hosted_kernel(la_frame *f, la_op_fn fn)
     return check_results(f);
 }
 
+/* A function that is alone computes, too, and would read what a meta tensor has
+** not. */
 static la_status run_shape(la_frame *f)
 {
     la_hosted *h = la_hosted_of(f->op);
+    if (!h->fill && (f->keys >> LA_KEY_META & 1))
+        return la_error(LA_EKEY, "there is no kernel of '%s' for device 'meta'",
+                        f->op->name);
     LA_TRY(visit_host(f, h->shape));
     return h->fill ? LA_OK : check_results(f);
 }
