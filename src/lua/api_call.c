@@ -60,15 +60,15 @@ static la_status shifted(int64_t v, la_type t, int64_t *out)
     return LA_OK;
 }
 
-enum { LA_MOST_MADE = 32 };
+enum { LA_MOST_OWNED = 32 };
 
 /* Arguments of one call. Lists that had to be converted are in 'pool', numbers
-** that were made tensors in 'made'; all else is borrowed from the caller. */
+** that became tensors in 'owned'; all else is borrowed from the caller. */
 typedef struct conversion {
     la_value args[LA_MAX_ARGS];
     la_tensor *outs[LA_MAX_RESULTS];
-    int nouts, nmade;
-    la_tensor *made[LA_MOST_MADE];
+    int nouts, nowned;
+    la_tensor *owned[LA_MOST_OWNED];
     int64_t pool[LA_POOL_INTS];
     int used;
 } conversion;
@@ -119,32 +119,32 @@ static la_scalar number_at(const la_any *a, int64_t k)
 /* Number[]: 0-dim tensors, which the call drops. */
 static la_status number_tensors(conversion *c, const la_any *a, la_value *v)
 {
-    la_tensor **first = c->made + c->nmade;
-    if (a->count > LA_MOST_MADE - c->nmade)
+    la_tensor **first = c->owned + c->nowned;
+    if (a->count > LA_MOST_OWNED - c->nowned)
         return la_error(LA_EARG, "the list is too long");
     for (int64_t i = 0; i < a->count; i++) {
         la_scalar s = number_at(a, i);
-        LA_TRY(la_tensor_from_scalar(&s, &c->made[c->nmade]));
-        c->nmade++;
+        LA_TRY(la_tensor_from_scalar(&s, &c->owned[c->nowned]));
+        c->nowned++;
     }
     *v = la_v_tensors(first, a->count);
     return LA_OK;
 }
 
-static void drop_made(conversion *c)
+static void drop_owned(conversion *c)
 {
-    while (c->nmade > 0) la_tensor_drop(&c->made[--c->nmade]);
+    while (c->nowned > 0) la_tensor_drop(&c->owned[--c->nowned]);
 }
 
 /* As the bits of doubles, LA_VFLOATS. */
 static la_status numbers(conversion *c, const la_any *a, const la_param *p,
                          la_value *v)
 {
-    bool made = p->type == LA_TYPE_TENSORS && p->numbers;
-    if ((p->type != LA_TYPE_FLOATS && !made) || a->count < 0
+    bool boxed = p->type == LA_TYPE_TENSORS && p->numbers;
+    if ((p->type != LA_TYPE_FLOATS && !boxed) || a->count < 0
         || (a->count && !a->list))
         return type_error(p->type);
-    if (made) return number_tensors(c, a, v);
+    if (boxed) return number_tensors(c, a, v);
     int64_t *to = reserve(c, a->count);
     if (!to) return LA_EARG;
     for (int64_t i = 0; i < a->count; i++) {
@@ -445,7 +445,7 @@ static la_status read_args(conversion *c, const la_op *op, int n,
 {
     const la_schema *s = la_schema_of(op);
     int k = 0;
-    drop_made(c);
+    drop_owned(c);
     c->used = c->nouts = 0;
     for (int j = 0; j < s->nparams; j++) c->args[j] = s->params[j].fallback;
     for (int i = 0; i < n;) {
@@ -503,19 +503,19 @@ static la_status call(const la_callable *what, int n, const la_any *args,
         return la_error(LA_EARG, "at most %d arguments expected", LA_MAX_ARGS);
     if (__builtin_expect(!la_autograd_kernel, 0)) la_grad_init();
     LA_TRY(la_op_usable(what->op));
-    c.nmade = 0;
+    c.nowned = 0;
     for (const la_op *op = what->op; op; op = op->state->next) {
         if (!(op->forms & forms)) continue;
         if (!read_args(&c, op, n, args, &fitted)) {
             la_status status = run(op, what->inplace, &c, results);
-            drop_made(&c);
+            drop_owned(&c);
             return status;
         }
         if (fitted >= most) best = op;
         if (fitted > most) most = fitted;
     }
     la_status status = read_args(&c, best, n, args, &fitted);
-    drop_made(&c);
+    drop_owned(&c);
     return status;
 }
 
