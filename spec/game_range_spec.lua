@@ -121,6 +121,78 @@ describe("many points at one spot", function()
   end)
 end)
 
+describe("arguments of la.game", function()
+  local function refuses(text, name, ...)
+    local ok, message = pcall(game[name], ...)
+    assert.is_false(ok)
+    assert.truthy(message:find("'game." .. name .. "' (" .. text, 1, true),
+      message)
+  end
+
+  it("are named where they are refused", function()
+    local v, q, half = la.ones(5, 3), la.ones(5, 4), la.ones(5, 3):half()
+    refuses("float32 or float64 (or integers) expected, got float16",
+      "length", half)
+    refuses("float32 or float64 (or integers) expected, got float16",
+      "neighbors", half, 1)
+    refuses("a batch [2] must match that of the arguments before it, [5]",
+      "ray_triangle", v, v, v, v, la.ones(2, 3))
+    refuses("a batch [2] must match that of the arguments before it, [5]",
+      "slerp", q, q, la.ones(2))
+    refuses("points of 2 or 3 components", "worley", q)
+    refuses("points {N, 2} or {N, 3} expected", "nearest", q, v, 1)
+    refuses("queries of 3 components", "nearest", v, la.ones(2, 2), 1)
+    refuses("k must be 0 to 5", "nearest", v, v, 6)
+    refuses("costs {H, W} expected", "flow_field", la.ones(3), {1, 1})
+    refuses("costs must be 0 or more", "flow_field", -v, {1, 1})
+    refuses("cell {6, 1} is out of range", "flow_field", v, {6, 1})
+    refuses("real costs expected, got complex64", "flow_field",
+      v:to("complex64"), {1, 1})
+    local _, message = pcall(game.nearest, v, v, 6)
+    assert.truthy(message:find("#3", 1, true))
+  end)
+
+  it("may be integers", function()
+    local p = la.tensor{{0, 0}, {1, 0}, {5, 5}}
+    local starts, indices = game.neighbors(p, 1)
+    assert.same({1, 2, 3, 3}, starts:tolist())
+    assert.same({2, 1}, indices:tolist())
+  end)
+end)
+
+describe("seeds of noise", function()
+  it("differ in all of their bits", function()
+    local p = la.rand(40, 3) * 9
+    local seeds = {0, math.mininteger, math.maxinteger, -1, 1 << 57, 1 << 58,
+                   1 << 59, 5, (1 << 58) + 5}
+    for _, name in ipairs{"perlin", "simplex", "fbm", "curl", "worley"} do
+      local seen = {}
+      for _, seed in ipairs(seeds) do
+        local bits = la.hash((game[name](p, {seed = seed})))
+        assert.is_nil(seen[bits], name)
+        seen[bits] = true
+      end
+    end
+  end)
+end)
+
+describe("points of poisson_disc", function()
+  it("fill thin boxes too", function()
+    for _, case in ipairs{{{10, 0.01}, 0.5}, {{3, 2.1, 1.2}, 1},
+                          {{4, 4, 0.001}, 0.5}, {{1e-12, 30}, 1}} do
+      local sizes, radius = case[1], case[2]
+      local any = la.rand(500, #sizes) * la.tensor(sizes)
+      for seed = 0, 9 do
+        local p = game.poisson_disc(sizes, radius, {seed = seed})
+        local far = game.nearest(p, any, 1):max():item()
+        assert.is_true(far < 1.6 * radius, far)
+        assert.equal(0, select(2, game.neighbors(p:double(),
+          radius * (1 - 1e-6))):numel())
+      end
+    end
+  end)
+end)
+
 describe("cells of la.game", function()
   it("are tables and tensors, each for itself", function()
     local cost, start, goal = la.ones(2, 3), {1, 1}, {1, 3}

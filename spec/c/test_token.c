@@ -204,6 +204,12 @@ static void unpaid_is_not_begun(void **state)
     la_set_fuel(k, 200);
     stops(L, "m:addmm_(m + 1, m + 1)", LA_EFUEL, "addmm_: stopped: out of");
     la_token_clear(k);
+    /* What can't be known before is paid for as it is made: all of it would
+    ** take minutes. */
+    la_set_fuel(k, 5);
+    stops(L, "la.game.poisson_disc({3000, 3000}, 1)", LA_EFUEL,
+          "game.poisson_disc: stopped: out of fuel");
+    la_token_clear(k);
     run(L, "assert(x:sum():item() == 0 and m:sum():item() == 0)");
     la_token_release(k);
     lua_close(L);

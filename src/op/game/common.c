@@ -7,6 +7,19 @@
 #include "tensor/promote.h"
 #include "tensor/shape.h"
 
+/* Names the first argument that brought a dtype that nothing computes in. */
+static la_status refuse(const la_frame *f, const int *args, int n,
+                        la_dtype dtype)
+{
+    int k = 0;
+    while (k < n - 1 && la_arg(f, args[k])->dtype != dtype) k++;
+    la_dtype have = (la_dtype)la_arg(f, args[k])->dtype;
+    return la_error_at(LA_EDTYPE, args[k] + 1, "float32 or float64 (or "
+                       "integers) expected, got %s: %s", la_dtype_name(have),
+                       la_is_complex(have) ? "take its real part"
+                                           : "x:float() converts it");
+}
+
 la_status la_game_dtype(const la_frame *f, const int *args, int n,
                         la_dtype *dtype)
 {
@@ -15,7 +28,8 @@ la_status la_game_dtype(const la_frame *f, const int *args, int n,
     LA_TRY(la_result_type_get(&type, dtype));
     if (!la_is_float(*dtype) && !la_is_complex(*dtype))
         *dtype = (la_dtype)la_ctx()->default_dtype;
-    return la_require_dtype(f, *dtype);
+    if (*dtype == LA_FLOAT32 || *dtype == LA_FLOAT64) return LA_OK;
+    return refuse(f, args, n, *dtype);
 }
 
 la_status la_game_check_points(const la_frame *f, int k)

@@ -239,7 +239,8 @@ static la_status ask_batch(void *context, int64_t unit, char *scratch)
 
 /* ---- game_nearest_index(p, queries, k) ---- */
 
-la_status la_meta_game_nearest_index(la_frame *f)
+/* (p, queries, k) of both operations. */
+static la_status check_call(const la_frame *f)
 {
     const la_tensor *p = la_arg(f, 0), *q = la_arg(f, 1);
     int64_t k = la_arg_int(f, 2);
@@ -248,11 +249,16 @@ la_status la_meta_game_nearest_index(la_frame *f)
     if (la_sizes(p)[1] != la_sizes(q)[1])
         return la_error_at(LA_ESHAPE, 2, "queries of %lld components, as the "
                            "points, expected", (long long)la_sizes(p)[1]);
-    if (k < 0 || k > la_sizes(p)[0])
-        return la_error_at(LA_EARG, 3, "k must be 0 to %lld, the number of "
-                           "points, got %lld", (long long)la_sizes(p)[0],
-                           (long long)k);
-    int64_t sizes[2] = {la_sizes(q)[0], k};
+    if (k >= 0 && k <= la_sizes(p)[0]) return LA_OK;
+    return la_error_at(LA_EARG, 3, "k must be 0 to %lld, the number of "
+                       "points, got %lld", (long long)la_sizes(p)[0],
+                       (long long)k);
+}
+
+la_status la_meta_game_nearest_index(la_frame *f)
+{
+    LA_TRY(check_call(f));
+    int64_t sizes[2] = {la_sizes(la_arg(f, 1))[0], la_arg_int(f, 2)};
     return la_set_output(f, 0, 2, sizes, NULL, LA_INT64);
 }
 
@@ -285,6 +291,7 @@ la_status la_impl_game_nearest(la_frame *f)
     static const int args[2] = {0, 1};
     la_dtype dtype;
     LA_TRY(la_game_dtype(f, args, 2, &dtype));
+    LA_TRY(check_call(f));
     la_tensor *p = STEP(to_dtype, f->args[0], la_v_dtype(dtype));
     la_tensor *q = STEP(to_dtype, f->args[1], la_v_dtype(dtype));
     la_tensor *index = STEP(game_nearest_index, p, q, f->args[2]);

@@ -183,7 +183,8 @@ la_status la_impl_game_neighbors(la_frame *f)
 {
     la_grid g = {.n = 0};
     search s = {.grid = &g, .most = INT64_MAX};
-    LA_TRY(la_require_dtype(f, (la_dtype)la_arg(f, 0)->dtype));
+    la_dtype dtype;
+    LA_TRY(la_game_dtype(f, (const int[]){0}, 1, &dtype));
     if (la_has(f, 2)) {
         s.most = la_arg_int(f, 2);
         if (s.most < 0)

@@ -144,7 +144,8 @@ static la_status check_costs(const la_frame *f)
         return la_error_at(LA_ESHAPE, 1, "costs {H, W} expected, got %d-D",
                            t->ndim);
     if (la_is_complex((la_dtype)t->dtype))
-        return la_refuse_dtype(f, (la_dtype)t->dtype);
+        return la_error_at(LA_EDTYPE, 1, "real costs expected, got %s",
+                           la_dtype_name((la_dtype)t->dtype));
     return LA_OK;
 }
 
@@ -319,13 +320,23 @@ static la_status give_field(la_frame *f, const map *m)
     return la_run_(copy_, distance, all);
 }
 
+/* Argument 1: a list of a row and a column, or a tensor of any number. */
 static la_status find_field(la_frame *f, map *m)
 {
-    LA_OWNED goals = NULL;
+    LA_OWNED t = NULL;
+    const la_value *goals = &f->args[1];
+    const int64_t *at = goals->ints.list;
+    int64_t n = goals->ints.n;
     LA_TRY(map_new(f, m));
-    LA_TRY(read_cells(f, 1, &goals));
-    const int64_t *at = (const int64_t *)la_data(goals);
-    LA_EACH_POLLED(k, 0, goals->numel / 2) {
+    if (goals->tag == LA_VTENSOR) {
+        LA_TRY(read_cells(f, 1, &t));
+        at = (const int64_t *)la_data(t);
+        n = t->numel;
+    } else if (n != 2) {
+        return la_error_at(LA_EARG, 2, "a row and a column expected, got %lld "
+                           "numbers", (long long)n);
+    }
+    LA_EACH_POLLED(k, 0, n / 2) {
         int64_t i = 0;
         LA_TRY(cell_at(m, 1, at + 2 * k, &i));
         if (isinf(m->cells[i].cost) || m->cells[i].way == 0) continue;
@@ -338,26 +349,20 @@ static la_status find_field(la_frame *f, map *m)
     return give_field(f, m);
 }
 
-/* (cost, goals), a list of a row and a column */
-la_status la_impl_game_flow_field_cell(la_frame *f)
-{
-    LA_OWNED goal = NULL;
-    la_value r[LA_MAX_RESULTS] = {{.tag = LA_VNONE}};
-    const la_value *v = &f->args[1];
-    if (v->ints.n != 2)
-        return la_error_at(LA_EARG, 2, "a row and a column expected, got %lld "
-                           "numbers", (long long)v->ints.n);
-    LA_TRY(la_tensor_empty(1, &v->ints.n, LA_INT64, &goal));
-    memcpy(la_data(goal), v->ints.list, 2 * sizeof(int64_t));
-    LA_TRY(la_run_many(game_flow_field, r, f->args[0], goal));
-    for (int k = 0; k < 2; k++) la_set_result(f, k, r[k].tensor);
-    return LA_OK;
-}
-
 la_status la_impl_game_flow_field(la_frame *f)
 {
     map m = {.cells = NULL};
     la_status status = find_field(f, &m);
     map_free(&m);
     return status;
+}
+
+la_status la_meta_game_flow_field_cell(la_frame *f)
+{
+    return la_meta_game_flow_field(f);
+}
+
+la_status la_impl_game_flow_field_cell(la_frame *f)
+{
+    return la_impl_game_flow_field(f);
 }

@@ -8,12 +8,14 @@
 #include "base/context.h"
 #include "base/memory.h"
 #include "base/pool.h"
+#include "op/fuel.h"
 #include "op/game/game.h"
 
 #define LA_ROWS "op/def/game.def"
 #include "op/impls.h"
 
 #define TRIES 30              /* next to a point */
+#define DRAWS 64              /* for a try at the right distance */
 #define MOST_CELLS ((int64_t)1 << 26)
 
 typedef struct disc {
@@ -110,17 +112,26 @@ static la_status add(disc *s, const double *x)
     return LA_OK;
 }
 
-/* At random between one and two radii from x; false outside of the box. */
+/* At random in the box, between one and two radii from x: what lies outside of
+** the box is not drawn at all, or points at a border would be left with few
+** tries, and thin boxes nearly empty. False where the box has hardly any room
+** at that distance, or another point is too near. */
 static bool try_next_to(disc *s, const double *x, double *out)
 {
-    double square = 0, v[3];
-    do {
+    double square = 0, low[3], span[3], v[3];
+    for (int a = 0; a < s->d; a++) {
+        low[a] = fmax(-x[a] / s->radius, -2);
+        span[a] = fmin((s->size[a] - x[a]) / s->radius, 2) - low[a];
+    }
+    for (int k = 0; k < DRAWS; k++) {
         square = 0;
         for (int a = 0; a < s->d; a++) {
-            v[a] = 4 * uniform(s) - 2;
+            v[a] = low[a] + span[a] * uniform(s);
             square += v[a] * v[a];
         }
-    } while (square < 1 || square > 4);
+        if (square >= 1 && square <= 4) break;
+    }
+    if (!(square >= 1 && square <= 4)) return false;
     for (int a = 0; a < s->d; a++) {
         out[a] = kept(s, x[a] + v[a] * s->radius);
         if (!(out[a] >= 0 && out[a] < s->size[a])) return false;
@@ -128,7 +139,8 @@ static bool try_next_to(disc *s, const double *x, double *out)
     return is_free(s, out);
 }
 
-static la_status fill(disc *s)
+/* Points are paid for as they are found. */
+static la_status fill(la_frame *f, disc *s)
 {
     double x[3] = {0};
     for (int a = 0; a < s->d; a++) {
@@ -140,7 +152,11 @@ static la_status fill(disc *s)
         int64_t k = (int64_t)(uniform(s) * (double)s->nactive);
         const int32_t from = s->active[k];
         bool found = false;
-        if (count % 128 == 0) LA_TRY(la_poll());
+        if (count % 128 == 0) {
+            LA_TRY(la_poll());
+            if (la_fuel_running)
+                LA_TRY(la_fuel_announce(f, 2, (int64_t[]){s->n, s->d}));
+        }
         for (int t = 0; t < TRIES && !found; t++)
             found = try_next_to(s, s->x[from], x);
         if (found) LA_TRY(add(s, x));
@@ -202,7 +218,7 @@ la_status la_impl_game_poisson_disc(la_frame *f)
     size_t bytes = (size_t)s.all * sizeof(*s.grid);
     s.grid = la_mem_zalloc(bytes);
     if (!s.grid) return LA_ENOMEM;
-    la_status status = fill(&s);
+    la_status status = fill(f, &s);
     if (!status) status = give(f, &s);
     if (s.x) {
         la_mem_free(s.x, (size_t)s.capacity * sizeof(*s.x));

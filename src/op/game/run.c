@@ -387,6 +387,22 @@ static la_status give_results(la_chain *w, la_frame *f, la_tensor *all,
     return w->status;
 }
 
+/* Do the dims of rows of argument k and of those before it, in *lead, broadcast?
+*/
+static la_status join_rows(const la_tensor *t, int k, char letter,
+                           la_shape *lead)
+{
+    char text[120], before[120];
+    la_shape s = la_shape_of(t);
+    if (letter != 's') s.ndim -= strchr("rmo", letter) ? 2 : 1;
+    if (!la_shape_broadcast(lead, &s, lead)) return LA_OK;
+    return la_error_at(LA_ESHAPE, k + 1, "a batch %s must match that of the "
+                       "arguments before it, %s",
+                       la_sizes_text(s.ndim, s.sizes, text, sizeof text),
+                       la_sizes_text(lead->ndim, lead->sizes, before,
+                                     sizeof before));
+}
+
 la_status la_run_program(la_frame *f, la_program_id id, int n,
                          const int64_t *params, int nparams)
 {
@@ -395,12 +411,15 @@ la_status la_run_program(la_frame *f, la_program_id id, int n,
     const la_program_row *row = &programs[id];
     la_tensor *in[LA_PROGRAM_INPUTS] = {NULL}, *all = NULL;
     int64_t vector = 0;
+    la_shape lead = {.ndim = 0};
     int args[LA_PROGRAM_INPUTS] = {0};
     la_dtype dtype;
     for (int k = 0; k < n; k++) args[k] = k;
     LA_TRY(la_game_dtype(f, args, n, &dtype));
     for (int k = 0; k < n; k++)
         LA_TRY(check_shape(la_arg(f, k), k, row->in[k], &vector));
+    for (int k = 0; k < n; k++)
+        LA_TRY(join_rows(la_arg(f, k), k, row->in[k], &lead));
     for (int k = 0; k < n && !w->status; k++)
         in[k] = as_rows(w, la_arg(f, k), row->in[k], dtype);
     if (w->status) return w->status;

@@ -116,18 +116,24 @@ static void run_points(int64_t begin, int64_t end, void *context)
 
 /* ---- game_worley_ways(p, seed) ---- */
 
-la_status la_meta_game_worley_ways(la_frame *f)
+static la_status check_points(const la_frame *f)
 {
     char text[120];
     const la_tensor *t = la_arg(f, 0);
-    int64_t sizes[LA_MAX_DIMS + 1], last = t->ndim ? la_sizes(t)[t->ndim - 1]
-        : 0;
+    int64_t last = t->ndim ? la_sizes(t)[t->ndim - 1] : 0;
+    if ((last == 2 || last == 3) && t->ndim < LA_MAX_DIMS) return LA_OK;
+    return la_error_at(LA_ESHAPE, 1, "points of 2 or 3 components (the last "
+                       "dim) expected, got the shape %s",
+                       la_sizes_text(t->ndim, la_sizes(t), text, sizeof text));
+}
+
+la_status la_meta_game_worley_ways(la_frame *f)
+{
+    const la_tensor *t = la_arg(f, 0);
+    int64_t sizes[LA_MAX_DIMS + 1];
     LA_TRY(la_require_dtype(f, (la_dtype)t->dtype));
-    if ((last != 2 && last != 3) || t->ndim >= LA_MAX_DIMS)
-        return la_error_at(LA_ESHAPE, 1, "points of 2 or 3 components (the "
-                           "last dim) expected, got the shape %s",
-                           la_sizes_text(t->ndim, la_sizes(t), text,
-                                         sizeof text));
+    LA_TRY(check_points(f));
+    int64_t last = la_sizes(t)[t->ndim - 1];
     memcpy(sizes, la_sizes(t), (size_t)t->ndim * sizeof(*sizes));
     sizes[t->ndim - 1] = 2;
     sizes[t->ndim] = last;
@@ -159,6 +165,7 @@ la_status la_impl_game_worley(la_frame *f)
     static const int args[1] = {0};
     la_dtype dtype;
     LA_TRY(la_game_dtype(f, args, 1, &dtype));
+    LA_TRY(check_points(f));
     la_tensor *p = STEP(to_dtype, f->args[0], la_v_dtype(dtype));
     la_tensor *way = STEP(game_worley_ways, p, f->args[1]);
     if (w->status) return w->status;
