@@ -421,6 +421,54 @@ describe("la.game's batches", function()
     assert.is_true(near(out, la.full({5}, math.sqrt(3)), 1e-6))
   end)
 
+  it("have the same bits in loops of their own", function()
+    local function same(a, b)
+      assert.equal(la.hash(a:contiguous()), la.hash(b:contiguous()))
+    end
+    for _, dtype in ipairs{"float32", "float64"} do
+      for _, n in ipairs{1, 3, 16, 255, 256, 257, 600} do
+        local v, q = rand(n, 3):to(dtype), unit(rand(n, 4)):to(dtype)
+        local across = v:t():contiguous():t()   -- goes through the program
+        local fields = la.zeros(n, 7, {dtype = dtype}):narrow(2, 2, 3)
+        fields:copy_(v)
+        local m = game.compose(v[1], q[1], v[1])
+        local flat = m:clone()
+        flat[{4, 2}] = 0.25
+        for _, by in ipairs{m, flat, m[{{1, 3}, {1, 3}}]} do
+          for _, name in ipairs{"transform_points", "transform_vectors"} do
+            if #by == 4 or name == "transform_vectors" then
+              local want = game[name](by, across)
+              same(want, game[name](by, v))
+              same(want, game[name](by, fields))
+              same(want, game[name](by:expand(n, -1, -1):contiguous(), v))
+            end
+          end
+        end
+        for _, by in ipairs{q, q[1]} do
+          local want = game.quat_rotate(by, across)
+          same(want, game.quat_rotate(by, v))
+          same(want, game.quat_rotate(by, fields))
+          same(want, game.quat_rotate(by:t():contiguous():t(), v))
+        end
+      end
+    end
+  end)
+
+  it("have the same bits with a gradient", function()
+    for _, dtype in ipairs{"float32", "float64"} do
+      local p, m, w = rand(300, 3):to(dtype), rand(9, 4, 4):to(dtype),
+        rand(300, 4):to(dtype)
+      local joints = la.arange(1200):view(300, 4) % 9 + 1
+      local want = game.skin(p, m, joints, w)
+      assert.equal(la.hash(want), la.hash(game.skin(p, m, joints,
+        w:clone():requires_grad_()):detach()))
+      assert.equal(la.hash(want), la.hash(game.skin(p, m, joints - 10, w)))
+    end
+    assert.has_error(function()
+      game.skin(la.ones(1, 3), la.ones(2, 4, 4), la.tensor{{3}}, la.ones(1, 1))
+    end, "game.skin: joint 3 at {1, 1} is out of range, 1 to 2 matrices")
+  end)
+
   it("have the same bits on every path and number of threads", function()
     local function digest(path, threads)
       local pipe = assert(io.popen(("LUNARRAY_CPU=%s LUA_CPATH='%s' "

@@ -14,14 +14,19 @@
 
 #include "kernel/kernel.h"
 
-#define LA_ROWS_BLOCK 64      /* rows of a block */
+#define LA_ROWS_BLOCK 256     /* rows of a block, at most */
 
 /* What instructions do with the registers a, b, c. A truth is all bits or
 ** none; bits are 32 of them, in the lower half of a double. */
 typedef enum la_row_op {
-    LA_ROW_IN,                /* component b of input a */
+    LA_ROW_IN,                /* component b of input a; c: how many follow
+                              ** each other, this one included: the next
+                              ** instructions have the others' registers */
     LA_ROW_CONST,             /* number a of the pool, in every row */
     LA_ROW_ADD, LA_ROW_SUB, LA_ROW_MUL, LA_ROW_DIV,
+    LA_ROW_MUL_ADD,           /* a * b + c, both of them rounded */
+    LA_ROW_MUL_SUB,           /* a * b - c */
+    LA_ROW_SUB_MUL,           /* c - a * b */
     LA_ROW_SQRT, LA_ROW_FLOOR, LA_ROW_ABS,
     LA_ROW_MAX,               /* a > b ? a : b */
     LA_ROW_POWER,             /* the largest power of two that is not above |a|,
@@ -57,14 +62,16 @@ typedef struct la_rows_input {
 
 typedef struct la_game_rows {
     const la_insn *code;
-    int32_t n, nconst;        /* nconst: the first of them set constants */
+    int32_t n, nconst;        /* nconst: the first of them give what is the
+                              ** same in every row */
     const double *consts;
     bool set;                 /* do that too: the registers are new */
     la_rows_input *in;
     char *out;                /* row-major */
     int64_t width;            /* components of the output */
     int64_t first, rows;      /* number of the first row; at most a block */
-    void *registers;          /* LA_ROWS_BLOCK elements each, aligned to 64 */
+    int64_t block;            /* of the largest block: a multiple of 64 */
+    void *registers;          /* 'block' elements each, aligned to 64 */
 } la_game_rows;
 
 typedef void la_game_rows_fn(const la_game_rows *r);

@@ -1,4 +1,8 @@
 /* Programs of la.game's matrices: 4 x 4, row-major, for columns. */
+#include "base/context.h"
+#include "base/pool.h"
+#include "iter/items.h"
+#include "kernel/game/transforms.h"
 #include "op/composite.h"
 #include "op/game/game.h"
 #include "op/game/terms.h"
@@ -270,7 +274,8 @@ void la_write_transform_normals(la_program *b)
 
 /* ---- skins ---- */
 
-/* The first three rows of the sum of a vertex' matrices, on its point. */
+/* The first three rows of the sum of a vertex' matrices, on its point: as
+** la_game_skin computes it. */
 void la_write_skin(la_program *b)
 {
     int p[LA_TERMS], m[12], joints = (int)b->comps[2], zero = la_const(b, 0);
@@ -310,26 +315,105 @@ static la_status check_skin(const la_frame *f)
     return LA_OK;
 }
 
-/* skin(p, matrices, joints, weights): each vertex gets its matrices by
-** index_select, the rest is a program. */
+/* Are all joints those of 'count' matrices, from 1 or negative from the end? */
+static la_status check_joints(const la_tensor *joints, int64_t count)
+{
+    const int64_t *at = (const int64_t *)la_data(joints);
+    LA_EACH_POLLED(i, 0, joints->numel)
+        if (at[i] == 0 || at[i] > count || at[i] < -count) {
+            int64_t most = la_sizes(joints)[1];
+            return la_error_at(LA_EINDEX, 3, "joint %lld at {%lld, %lld} is "
+                               "out of range, 1 to %lld matrices",
+                               (long long)at[i], (long long)(i / most + 1),
+                               (long long)(i % most + 1), (long long)count);
+        }
+    return la_poll();
+}
+
+#define SKIN_UNIT 256         /* vertices */
+
+typedef struct skin {
+    la_game_skin_fn *fn;
+    la_game_skin all;
+    int64_t item;             /* bytes of an element */
+} skin;
+
+static la_status skin_unit(void *context, int64_t unit, char *scratch)
+{
+    const skin *s = context;
+    la_game_skin part = s->all;
+    int64_t first = unit * SKIN_UNIT, item = s->item;
+    (void)scratch;
+    part.rows = la_min(SKIN_UNIT, part.rows - first);
+    part.p = (const char *)part.p + 3 * first * item;
+    part.out = (char *)part.out + 3 * first * item;
+    part.weights = (const char *)part.weights + first * part.most * item;
+    part.joints += first * part.most;
+    s->fn(&part);
+    return LA_OK;
+}
+
+la_status la_meta_game_skin_points(la_frame *f)
+{
+    la_dtype dtype = (la_dtype)la_arg(f, 0)->dtype;
+    LA_TRY(la_require_dtype(f, dtype));
+    LA_TRY(check_skin(f));
+    if (la_arg(f, 1)->dtype != dtype || la_arg(f, 3)->dtype != dtype
+        || la_arg(f, 2)->dtype != LA_INT64)
+        return la_error_at(LA_EDTYPE, 1, "tensors of one dtype, and joints of "
+                           "int64, expected");
+    return la_set_output(f, 0, 2, la_sizes(la_arg(f, 0)), NULL, dtype);
+}
+
+la_status la_impl_game_skin_points(la_frame *f)
+{
+    LA_CHAIN box = {.n = 0};
+    la_chain *w = &box;
+    la_tensor *in[4], *out = la_result(f, 0);
+    for (int k = 0; k < 4; k++) in[k] = STEP(contiguous, la_arg(f, k));
+    if (w->status || out->numel == 0) return w->status;
+    int64_t count = la_sizes(in[1])[0];
+    LA_TRY(check_joints(in[2], count));
+    skin s = {LA_STUB(game_transforms)->skin[out->dtype == LA_FLOAT64],
+              {la_data(in[0]), la_data(in[1]), la_data(in[3]),
+               (const int64_t *)la_data(in[2]), la_data(out),
+               la_sizes(in[0])[0], la_sizes(in[2])[1], count},
+              (int64_t)la_itemsize(out)};
+    la_unit_plan plan = {skin_unit, 8, 0};
+    return la_iter_units(la_ceil_div(s.all.rows, SKIN_UNIT), &plan, &s);
+}
+
+/* Where a gradient is asked for: each vertex gets its matrices by index_select,
+** the rest is a program. */
+static la_status recorded_skin(la_chain *w, la_tensor **in, la_tensor **out)
+{
+    int64_t sizes[2] = {la_sizes(in[2])[0], la_sizes(in[2])[1] * 16};
+    la_tensor *m = STEP(index_select, in[1], 0, STEP(flatten, in[2], 0, -1));
+    m = STEP(reshape, m, la_v_ints(sizes, 2));
+    if (w->status) return w->status;
+    return la_run_rows(LA_PROGRAM_skin, 3, (la_tensor *[]){in[0], m, in[3]},
+                       NULL, 0, out);
+}
+
+/* skin(p, matrices, joints, weights) */
 la_status la_impl_game_skin(la_frame *f)
 {
     LA_CHAIN box = {.n = 0};
     la_chain *w = &box;
-    la_tensor *all = NULL;
+    la_tensor *in[4], *all = NULL;
     la_dtype dtype;
+    bool recorded = false;
     LA_TRY(check_skin(f));
     LA_TRY(la_game_dtype(f, (const int[]){0, 1, 3}, 3, &dtype));
-    const la_tensor *joints = la_arg(f, 2);
-    int64_t sizes[2] = {la_sizes(joints)[0], la_sizes(joints)[1] * 16};
-    la_tensor *in[3] = {STEP(to_dtype, f->args[0], la_v_dtype(dtype)), NULL,
-                        STEP(to_dtype, f->args[3], la_v_dtype(dtype))};
-    la_tensor *m = STEP(to_dtype, f->args[1], la_v_dtype(dtype));
-    la_tensor *at = STEP(to_dtype, f->args[2], la_v_dtype(LA_INT64));
-    m = STEP(index_select, m, 0, STEP(flatten, at, 0, -1));
-    in[1] = STEP(reshape, m, la_v_ints(sizes, 2));
+    for (int k = 0; k < 4; k++)
+        in[k] = STEP(to_dtype, f->args[k], la_v_dtype(k == 2 ? LA_INT64
+                                                             : dtype));
     if (w->status) return w->status;
-    LA_TRY(la_run_rows(LA_PROGRAM_skin, 3, in, NULL, 0, &all));
+    for (int k = 0; k < 4; k++) recorded |= la_grad_flag(in[k]) != 0;
+    if (recorded && !la_ctx()->no_grad)
+        LA_TRY(recorded_skin(w, in, &all));
+    else
+        LA_TRY(la_run(game_skin_points, &all, in[0], in[1], in[2], in[3]));
     la_set_result(f, 0, all);
     return LA_OK;
 }

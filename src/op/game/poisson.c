@@ -114,7 +114,7 @@ static la_status add(disc *s, const double *x)
 
 /* At random in the box, between one and two radii from x: what lies outside of
 ** the box is not drawn at all, or points at a border would be left with few
-** tries, and thin boxes nearly empty. False where the box has hardly any room
+** tries, and thin boxes nearly empty. False where next to nothing of the box is
 ** at that distance, or another point is too near. */
 static bool try_next_to(disc *s, const double *x, double *out)
 {

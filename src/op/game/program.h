@@ -134,9 +134,11 @@ void la_program_gradient(la_program *b, int nouts, const int *outs,
 la_status la_program_start(la_program *b, bool is_double, int ninputs,
                            const int64_t *comps);
 void la_program_free(la_program *b);
-/* Instructions that no output needs are dropped, registers given out, 'list'
-** is in the form that kernels run: constants first, 'nconst' of them. */
-la_status la_program_finish(la_program *b, int32_t *nconst);
+/* 'list' is in the form that kernels run: first 'nconst' instructions for what
+** is the same in every row, as the inputs of 'even_inputs' are (bit k: input
+** k). */
+la_status la_program_finish(la_program *b, uint64_t even_inputs,
+                            int32_t *nconst);
 
 /* ---- the programs ---- */
 

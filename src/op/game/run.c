@@ -11,6 +11,7 @@
 
 #include "base/memory.h"
 #include "iter/items.h"
+#include "kernel/game/transforms.h"
 #include "op/composite.h"
 #include "op/game/game.h"
 #include "tensor/shape.h"
@@ -145,8 +146,11 @@ static la_status write_program(la_program *b, const code *c, bool is_double)
 
 /* ---- running it ---- */
 
+#define REGISTER_BYTES 65536  /* a part of the second cache */
+
 typedef struct rows {
     la_game_rows_fn *fn;
+    la_game_transform_fn *loop;   /* instead of that, or NULL */
     la_game_rows run;           /* of every block: code, constants, width */
     la_rows_input in[LA_PROGRAM_INPUTS];
     int64_t strides[LA_PROGRAM_INPUTS][LA_MAX_DIMS];   /* in bytes */
@@ -154,6 +158,7 @@ typedef struct rows {
     int64_t sizes[LA_MAX_DIMS];
     int ninputs, ndim;        /* dims of rows */
     int64_t n, unit, item;    /* rows, those of a unit, bytes of an element */
+    int64_t side;             /* of the matrices of a loop */
     size_t registers;         /* bytes; offsets are behind them */
 } rows;
 
@@ -208,23 +213,52 @@ static la_status run_unit(void *context, int64_t unit, char *scratch)
     run.registers = scratch;
     run.in = in;
     run.set = true;
-    for (int64_t i = unit * r->unit; i < end; i += LA_ROWS_BLOCK) {
+    for (int64_t i = unit * r->unit; i < end; i += run.block) {
         run.first = i;
-        run.rows = la_min(LA_ROWS_BLOCK, end - i);
+        run.rows = la_min(run.block, end - i);
         run.out = r->run.out + i * run.width * r->item;
         for (int k = 0; k < r->ninputs; k++) {
             int64_t *offsets = (int64_t *)(scratch + r->registers)
-                + k * LA_ROWS_BLOCK;
+                + k * run.block;
             in[k] = r->in[k];
             in[k].base += r->even[k] ? i * in[k].step : 0;
             if (r->even[k]) continue;
             find_offsets(r, k, i, run.rows, offsets);
             in[k].offsets = offsets;
         }
-        r->fn(&run);
+        if (r->loop)
+            r->loop(&(la_game_transform){in, run.out, run.rows, r->side});
+        else
+            r->fn(&run);
         run.set = false;
     }
     return LA_OK;
+}
+
+/* Rows of a block where one takes so many bytes: long blocks have less to do
+** between loops, as long as the registers stay near. */
+static int64_t block_of(int64_t bytes)
+{
+    int64_t block = LA_ROWS_BLOCK;
+    while (block > 64 && block * bytes > REGISTER_BYTES) block /= 2;
+    return block;
+}
+
+/* The loop of its own that a program has where its inputs lie so, or NULL. */
+static la_game_transform_fn *find_loop(const code *c, const rows *r, bool wide)
+{
+    const la_transform_kernels *t = LA_STUB(game_transforms);
+    bool even = r->even[0] && r->in[0].step == 0;
+    if (c->levels > 0 || c->ninputs != 2) return NULL;
+    for (int k = 0; k < 2; k++)
+        if (r->in[k].comp != r->item) return NULL;
+    if (c->row == &programs[LA_PROGRAM_quat_rotate]) return t->rotate[wide];
+    if (!even) return NULL;
+    if (c->row == &programs[LA_PROGRAM_transform_points])
+        return t->points[wide];
+    if (c->row == &programs[LA_PROGRAM_transform_vectors])
+        return t->vectors[wide];
+    return NULL;
 }
 
 static la_status run_finished(const la_frame *f, const code *c,
@@ -246,10 +280,14 @@ static la_status run_finished(const la_frame *f, const code *c,
     }
     for (int k = 0; k < c->ninputs; k++)
         find_steps(&r, k, f->args[0].tensors.list[k]);
-    r.registers = (size_t)b->registers * LA_ROWS_BLOCK * (size_t)r.item;
-    r.unit = LA_ROWS_BLOCK * la_max(1, 4096 / la_max(1, b->n));
+    r.loop = find_loop(c, &r, wide);
+    r.side = c->comps[0] == 9 ? 3 : 4;
+    r.run.block = block_of(b->registers * r.item);
+    r.registers = (size_t)(b->registers * r.run.block * r.item);
+    r.unit = r.run.block * la_max(1, 262144 / (r.run.block
+                                              * la_max(1, b->n)));
     la_unit_plan plan = {run_unit, la_ceil_div(16384, r.unit * b->n + 1),
-        r.registers + (size_t)c->ninputs * LA_ROWS_BLOCK * sizeof(int64_t)};
+        r.registers + (size_t)(c->ninputs * r.run.block) * sizeof(int64_t)};
     return la_iter_units(la_ceil_div(r.n, r.unit), &plan, &r);
 }
 
@@ -275,6 +313,20 @@ la_status la_meta_game_rows(la_frame *f)
                          (la_dtype)first->dtype);
 }
 
+/* The inputs that are the same in every row, a bit each. */
+static uint64_t find_even(const la_frame *f, int n)
+{
+    uint64_t even = 0;
+    for (int k = 0; k < n; k++) {
+        const la_tensor *t = f->args[0].tensors.list[k];
+        bool any = false;
+        for (int d = 0; d < t->ndim - 1; d++)
+            any |= la_sizes(t)[d] != 1 && la_strides(t)[d] != 0;
+        even |= (uint64_t)!any << k;
+    }
+    return even;
+}
+
 la_status la_impl_game_rows(la_frame *f)
 {
     code c;
@@ -284,7 +336,8 @@ la_status la_impl_game_rows(la_frame *f)
     if (la_result(f, 0)->numel == 0) return LA_OK;
     la_status status = write_program(&b, &c, la_result(f, 0)->dtype
                                      == LA_FLOAT64);
-    if (!status) status = la_program_finish(&b, &nconst);
+    if (!status) status = la_program_finish(&b, find_even(f, c.ninputs),
+                                             &nconst);
     if (!status) status = run_finished(f, &c, &b, nconst);
     la_program_free(&b);
     return status;
@@ -387,8 +440,7 @@ static la_status give_results(la_chain *w, la_frame *f, la_tensor *all,
     return w->status;
 }
 
-/* Do the dims of rows of argument k and of those before it, in *lead, broadcast?
-*/
+/* Do the dims of rows of argument k broadcast with *lead, those before it? */
 static la_status join_rows(const la_tensor *t, int k, char letter,
                            la_shape *lead)
 {
