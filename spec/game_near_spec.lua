@@ -80,6 +80,24 @@ describe("neighbours", function()
     assert.is_true(la.equal(starts, la.ones(201, {dtype = "int64"})))
   end)
 
+  it("are the same from long lists and from one cell after another", function()
+    -- All points in one cell are more than a list takes; those of a part of
+    -- them are not.
+    local p = la.cat({la.rand(8300, 2), la.rand(40, 2) + 100}, 1)
+    local starts, indices = game.neighbors(p, 3, {max = 4})
+    local _, found = game.nearest(p, p, 5)
+    for i = 1, 8340, 173 do
+      local near_by = {}
+      for k, other in ipairs(found[i]:tolist()) do
+        if k > 1 then near_by[#near_by + 1] = other end
+      end
+      table.sort(near_by)
+      assert.same(near_by, indices:narrow(1, starts[i]:item(), 4):tolist())
+    end
+    local part = game.neighbors(p:narrow(1, 8301, 40), 3)
+    assert.equal(40 * 39 + 1, part[41]:item())
+  end)
+
   it("need no grid of all cells", function()
     local p = rand(500, 3)
     local _, none = game.neighbors(p, 1e-12)

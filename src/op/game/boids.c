@@ -71,14 +71,17 @@ static void move(const flock *s, const sums *t, int64_t at, const double *x)
     }
 }
 
-static void run_boids(int64_t begin, int64_t end, void *context)
+static la_status run_boids(void *context, int64_t unit, char *scratch)
 {
     const flock *s = context;
-    for (int64_t i = begin; i < end; i++) {
+    la_grid_list list = la_grid_list_in(&s->grid, scratch, false);
+    int64_t end = la_min(s->grid.n, (unit + 1) * LA_GRID_UNIT);
+    for (int64_t i = unit * LA_GRID_UNIT; i < end && !la_interrupted(); i++) {
         sums t = {.s = s};
-        la_grid_visit(&s->grid, i, add_one, &t);
+        la_grid_visit(&s->grid, i, &list, add_one, &t);
         move(s, &t, s->grid.order[i], s->grid.x[i]);
     }
+    return la_poll();
 }
 
 /* Those in no cell go on alone. */
@@ -126,7 +129,8 @@ static la_status run_flock(la_frame *f, flock *s, const la_game_points *p)
     }
     if (!status) {
         if (s->grid.n < p->n) run_alone(s, p);
-        status = la_iter_items(s->grid.n, 64, 4, run_boids, s);
+        la_unit_plan plan = {run_boids, 1, la_grid_list_bytes(&s->grid)};
+        status = la_iter_units(la_ceil_div(s->grid.n, LA_GRID_UNIT), &plan, s);
     }
     for (int k = 0; k < 2 && !status; k++)
         status = la_run_(copy_, la_result(f, k), wide[k]);

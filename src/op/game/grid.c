@@ -116,3 +116,115 @@ la_status la_grid_new(la_grid *g, const la_game_points *p, double radius)
     g->cell = (void *)(g->x + p->n);
     return fill(g, p, size);
 }
+
+/* ---- the points around a cell ---- */
+
+#define MOST_LISTED ((int64_t)8192)      /* 400 KB of lists */
+
+static int64_t list_capacity(const la_grid *g)
+{
+    int64_t n = la_min(g->n, MOST_LISTED);
+    return (n + LA_NEAR_LIST - 1) / LA_NEAR_LIST * LA_NEAR_LIST;
+}
+
+size_t la_grid_list_bytes(const la_grid *g)
+{
+    size_t n = (size_t)list_capacity(g);
+    return n * 5 * sizeof(double) + n / LA_NEAR_LIST * sizeof(uint64_t);
+}
+
+la_grid_list la_grid_list_in(const la_grid *g, char *memory, bool by_number)
+{
+    int64_t n = list_capacity(g);
+    double *x = (double *)memory;
+    uint64_t *at = (uint64_t *)(x + 3 * n);
+    return (la_grid_list){.x = x, .y = x + n, .z = x + 2 * n, .at = at,
+                          .spare = at + n, .near = at + 2 * n,
+                          .capacity = n, .by_number = by_number};
+}
+
+/* Positions of all in the cells around c: how many, or -1 where they are more
+** than fit. */
+static int64_t gather(const la_grid *g, const la_grid_cell *c, uint64_t *out,
+                      int64_t capacity)
+{
+    int64_t n = 0, deep = g->d == 3;
+    for (int64_t k = 0; k < (deep ? 27 : 9); k++) {
+        int64_t x = c->at[0] + k % 3 - 1, y = c->at[1] + k / 3 % 3 - 1;
+        int64_t z = c->at[2] + (deep ? k / 9 - 1 : 0);
+        uint64_t bucket = la_grid_bucket(g, x, y, z);
+        int64_t first = g->starts[bucket], end = g->starts[bucket + 1];
+        if (end - first > capacity - n) return -1;
+        for (int64_t j = first; j < end; j++) {
+            const int64_t *at = g->cell[j].at;
+            out[n] = (uint64_t)j;
+            n += at[0] == x && at[1] == y && at[2] == z;
+        }
+    }
+    return n;
+}
+
+/* By the upper halves, which are below 'limit'; where that goes byte by byte,
+** through 'spare'. */
+static void sort_upper(uint64_t *list, uint64_t *spare, int64_t n,
+                       uint64_t limit)
+{
+    if (n < 48) {
+        for (int64_t i = 1; i < n; i++) {
+            uint64_t v = list[i];
+            int64_t k = i;
+            for (; k > 0 && v < list[k - 1]; k--) list[k] = list[k - 1];
+            list[k] = v;
+        }
+        return;
+    }
+    uint64_t *from = list, *to = spare;
+    for (int shift = 32; limit > 0; limit >>= 8, shift += 8) {
+        int32_t counts[256] = {0}, sum = 0;
+        for (int64_t i = 0; i < n; i++) counts[from[i] >> shift & 255]++;
+        for (int b = 0; b < 256; b++) {
+            int32_t count = counts[b];
+            counts[b] = sum;
+            sum += count;
+        }
+        for (int64_t i = 0; i < n; i++)
+            to[counts[from[i] >> shift & 255]++] = from[i];
+        uint64_t *other = from;
+        from = to;
+        to = other;
+    }
+    if (from != list) memcpy(list, from, (size_t)n * sizeof(*list));
+}
+
+void la_grid_list_of(const la_grid *g, int64_t i, la_grid_list *list)
+{
+    const la_grid_cell *c = &g->cell[i];
+    if (list->any && memcmp(c, &list->cell, sizeof *c) == 0) return;
+    list->any = true;
+    list->cell = *c;
+    list->n = -1;
+    if (g->total > (int64_t)INT32_MAX) return;
+    int64_t n = gather(g, c, list->at, list->capacity);
+    if (n < 0) return;
+    if (list->by_number) {
+        for (int64_t k = 0; k < n; k++)
+            list->at[k] |= (uint64_t)g->order[list->at[k]] << 32;
+        sort_upper(list->at, list->spare, n, (uint64_t)g->total);
+    }
+    for (int64_t k = 0; k < n; k++) {
+        const double *x = g->x[list->at[k] & UINT32_MAX];
+        list->x[k] = x[0];
+        list->y[k] = x[1];
+        list->z[k] = x[2];
+    }
+    for (; n % LA_NEAR_LIST; n++) list->x[n] = (double)NAN;
+    list->n = n;
+}
+
+void la_grid_list_near(const la_grid *g, int64_t i, const la_grid_list *list)
+{
+    la_game_near q = {list->x, list->y, list->z, list->n,
+                      {g->x[i][0], g->x[i][1], g->x[i][2]}, g->square,
+                      list->near};
+    LA_STUB(game_near)->near(&q);
+}

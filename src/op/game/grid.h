@@ -11,7 +11,10 @@
 #define LA_OP_GAME_GRID_H
 
 #include "base/pool.h"
+#include "kernel/game/near.h"
 #include "op/game/game.h"
+
+#define LA_GRID_UNIT 128      /* positions that a thread takes at a time */
 
 typedef struct la_grid_cell { int64_t at[3]; } la_grid_cell;
 
@@ -39,14 +42,36 @@ static inline uint64_t la_grid_bucket(const la_grid *g, int64_t x, int64_t y,
     return ((h ^ (h >> 29)) + (uint64_t)x) & g->mask;
 }
 
+/* What lies in the cells around one: the points at hand, one coordinate after
+** another, so that all in the cell are compared with them quickly. */
+typedef struct la_grid_list {
+    double *x, *y, *z;
+    uint64_t *at, *spare;     /* positions in the grid's order; in lists by
+                              ** number, the number is in the upper half */
+    uint64_t *near;           /* bits */
+    int64_t n;                /* < 0: too many, there is no list */
+    int64_t capacity;
+    bool by_number;           /* in the order of the points' numbers */
+    bool any;                 /* 'cell' is set */
+    la_grid_cell cell;
+} la_grid_list;
+
+/* The memory of a list for this grid, and a list in it, in the order of
+** la_grid_visit or of the points' numbers. */
+size_t la_grid_list_bytes(const la_grid *g);
+la_grid_list la_grid_list_in(const la_grid *g, char *memory, bool by_number);
+/* Make it the list of the cell of the point at position i. */
+void la_grid_list_of(const la_grid *g, int64_t i, la_grid_list *list);
+/* The bits of those within the radius of the point at position i, itself
+** included. */
+void la_grid_list_near(const la_grid *g, int64_t i, const la_grid_list *list);
+
 /* A neighbour at position j of the grid's order: the square of its distance,
 ** and the difference of it and the point whose neighbour it is. */
 typedef void la_grid_fn(void *context, int64_t j, double square,
                         const double *difference);
 
-/* Calls 'fn', a constant, for all within the radius of the point at position i,
-** itself left out. */
-static inline __attribute__((always_inline)) void la_grid_visit(
+static inline __attribute__((always_inline)) void la_grid_visit_cells(
     const la_grid *g, int64_t i, la_grid_fn *fn, void *context)
 {
     const double *x = g->x[i];
@@ -66,6 +91,31 @@ static inline __attribute__((always_inline)) void la_grid_visit(
                 fn(context, j, square, v);
         }
     }
+}
+
+/* Calls 'fn', a constant, for all within the radius of the point at position i,
+** itself left out. Points that follow each other share the list. */
+static inline __attribute__((always_inline)) void la_grid_visit(
+    const la_grid *g, int64_t i, la_grid_list *list, la_grid_fn *fn,
+    void *context)
+{
+    const double *x = g->x[i];
+    la_grid_list_of(g, i, list);
+    if (list->n < 0) {
+        la_grid_visit_cells(g, i, fn, context);
+        return;
+    }
+    la_grid_list_near(g, i, list);
+    for (int64_t w = 0; w < list->n; w += LA_NEAR_LIST)
+        for (uint64_t word = list->near[w / LA_NEAR_LIST]; word;
+             word &= word - 1) {
+            int64_t k = w + __builtin_ctzll(word);
+            int64_t j = (int64_t)(list->at[k] & UINT32_MAX);
+            double v[3] = {list->x[k] - x[0], list->y[k] - x[1],
+                           list->z[k] - x[2]};
+            double square = v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
+            if (j != i) fn(context, j, square, v);
+        }
 }
 
 #endif

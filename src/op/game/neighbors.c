@@ -10,8 +10,6 @@
 #define LA_ROWS "op/def/game.def"
 #include "op/impls.h"
 
-#define BATCH 4               /* points between two questions */
-#define GRAIN 64
 #define SORT_POLL 16384
 
 static la_status check_radius(const la_frame *f, int k)
@@ -56,14 +54,29 @@ static void count_one(void *context, int64_t j, double square,
     ++*(int64_t *)context;
 }
 
-static void count_rows(int64_t begin, int64_t end, void *context)
+/* The neighbours of the point at position i: bits of a list less itself. */
+static int64_t count_row(const la_grid *g, int64_t i, la_grid_list *list)
+{
+    int64_t n = 0;
+    la_grid_list_of(g, i, list);
+    if (list->n < 0) {
+        la_grid_visit_cells(g, i, count_one, &n);
+        return n;
+    }
+    la_grid_list_near(g, i, list);
+    for (int64_t w = 0; w < list->n / LA_NEAR_LIST; w++)
+        n += __builtin_popcountll(list->near[w]);
+    return n - 1;
+}
+
+static la_status count_rows(void *context, int64_t unit, char *scratch)
 {
     const search *s = context;
-    for (int64_t i = begin; i < end; i++) {
-        int64_t n = 0;
-        la_grid_visit(s->grid, i, count_one, &n);
-        s->counts[s->grid->order[i]] = n;
-    }
+    la_grid_list list = la_grid_list_in(s->grid, scratch, false);
+    int64_t end = la_min(s->grid->n, (unit + 1) * LA_GRID_UNIT);
+    for (int64_t i = unit * LA_GRID_UNIT; i < end && !la_interrupted(); i++)
+        s->counts[s->grid->order[i]] = count_row(s->grid, i, &list);
+    return la_poll();
 }
 
 typedef struct row {
@@ -131,20 +144,44 @@ static void sort_list(near *list, int64_t n)
     }
 }
 
-/* BATCH points; the scratch is the longest list. */
+/* The numbers of a list by number that are near the point at position i. */
+static void write_listed(const la_grid *g, int64_t i, const la_grid_list *list,
+                         int64_t *to)
+{
+    la_grid_list_near(g, i, list);
+    for (int64_t w = 0; w < list->n; w += LA_NEAR_LIST)
+        for (uint64_t word = list->near[w / LA_NEAR_LIST]; word;
+             word &= word - 1) {
+            uint64_t at = list->at[w + __builtin_ctzll(word)];
+            if ((int64_t)(at & UINT32_MAX) == i) continue;
+            *to++ = (int64_t)(at >> 32) + 1;
+        }
+}
+
+/* Points of a unit; the scratch is a list of the grid, and the longest of the
+** results. */
 static la_status write_rows(void *context, int64_t unit, char *scratch)
 {
     const search *s = context;
-    int64_t end = la_min(s->grid->n, (unit + 1) * BATCH);
-    for (int64_t i = unit * BATCH; i < end; i++) {
-        row r = {s->grid, (near *)scratch, 0, s->most};
-        la_grid_visit(s->grid, i, note_one, &r);
+    const la_grid *g = s->grid;
+    bool all = s->most >= s->longest;
+    la_grid_list list = la_grid_list_in(g, scratch, all);
+    near *found = (near *)(scratch + la_grid_list_bytes(g));
+    int64_t end = la_min(g->n, (unit + 1) * LA_GRID_UNIT);
+    for (int64_t i = unit * LA_GRID_UNIT; i < end && !la_interrupted(); i++) {
+        int64_t *to = s->indices + s->starts[g->order[i]] - 1;
+        la_grid_list_of(g, i, &list);
+        if (all && list.n >= 0) {
+            write_listed(g, i, &list, to);
+            continue;
+        }
+        row r = {g, found, 0, s->most};
+        la_grid_visit(g, i, &list, note_one, &r);
         sort_list(r.list, r.n);
-        int64_t *to = s->indices + s->starts[s->grid->order[i]] - 1;
         if (la_poll_long(r.n)) return LA_OK;      /* not all were found */
         for (int64_t k = 0; k < r.n; k++) to[k] = r.list[k].at + 1;
     }
-    return LA_OK;
+    return la_poll();
 }
 
 /* Where the rows start, and how many neighbours there are. */
@@ -166,7 +203,9 @@ static la_status find_all(la_frame *f, search *s)
     int64_t n = s->grid->total, sizes = n + 1, total = 0;
     LA_EACH_POLLED(i, 0, n) s->counts[i] = 0;
     LA_TRY(la_poll());
-    LA_TRY(la_iter_items(s->grid->n, GRAIN, BATCH, count_rows, s));
+    int64_t units = la_ceil_div(s->grid->n, LA_GRID_UNIT);
+    la_unit_plan plan = {count_rows, 1, la_grid_list_bytes(s->grid)};
+    LA_TRY(la_iter_units(units, &plan, s));
     LA_TRY(la_set_output(f, 0, 1, &sizes, NULL, LA_INT64));
     int64_t *starts = (int64_t *)la_data(la_result(f, 0));
     LA_TRY(sum_counts(s, n, starts, &total));
@@ -174,9 +213,9 @@ static la_status find_all(la_frame *f, search *s)
     if (total == 0) return LA_OK;
     s->starts = starts;
     s->indices = (int64_t *)la_data(la_result(f, 1));
-    la_unit_plan plan = {write_rows, GRAIN / BATCH,
-                         (size_t)la_min(s->longest, s->most) * sizeof(near)};
-    return la_iter_units(la_ceil_div(s->grid->n, BATCH), &plan, s);
+    plan.run = write_rows;
+    plan.bytes += (size_t)la_min(s->longest, s->most) * sizeof(near);
+    return la_iter_units(units, &plan, s);
 }
 
 la_status la_impl_game_neighbors(la_frame *f)
@@ -222,13 +261,16 @@ static void add_one(void *context, int64_t j, double square,
     for (int64_t k = 0; k < t->s->width; k++) t->out[k] += x[k];
 }
 
-static void add_rows(int64_t begin, int64_t end, void *context)
+static la_status add_rows(void *context, int64_t unit, char *scratch)
 {
     const sums *s = context;
-    for (int64_t i = begin; i < end; i++) {
+    la_grid_list list = la_grid_list_in(s->grid, scratch, false);
+    int64_t end = la_min(s->grid->n, (unit + 1) * LA_GRID_UNIT);
+    for (int64_t i = unit * LA_GRID_UNIT; i < end && !la_interrupted(); i++) {
         sum_row t = {s, s->out + s->grid->order[i] * s->width};
-        la_grid_visit(s->grid, i, add_one, &t);
+        la_grid_visit(s->grid, i, &list, add_one, &t);
     }
+    return la_poll();
 }
 
 la_status la_meta_game_sum_near(la_frame *f)
@@ -258,7 +300,8 @@ la_status la_impl_game_sum_near(la_frame *f)
     if (!status) {
         sums s = {&g, (const double *)la_data(x), (double *)la_data(y),
                   la_sizes(out)[1]};
-        status = la_iter_items(g.n, GRAIN, BATCH, add_rows, &s);
+        la_unit_plan plan = {add_rows, 1, la_grid_list_bytes(&g)};
+        status = la_iter_units(la_ceil_div(g.n, LA_GRID_UNIT), &plan, &s);
     }
     la_grid_free(&g);
     if (status) return status;
