@@ -325,6 +325,16 @@ describe("tidy", function()
     assert.is_true(count <= 1, count)
     assert.same(20000, #heap)
   end)
+
+  it("leaves results to a collector that keeps up", function()
+    collectgarbage() collectgarbage()
+    local before, most = used(), 0
+    for _ = 1, 200 do
+      la.tidy(function() return la.ones(1000000) end)
+      most = math.max(most, used() - before)
+    end
+    assert.is_true(most < 400e6, most)
+  end)
 end)
 
 describe("keep", function()

@@ -364,7 +364,10 @@ static int fn_tidy(lua_State *L)
     la_enter(L);
     if (failed) s->scopes.returned = 0;
     la_scope_end(L, s, depth);
-    return failed ? lua_error(L) : lua_gettop(L);
+    if (failed) return lua_error(L);
+    /* Results are the collector's, and the loop around may make nothing else. */
+    la_pace(L, s);
+    return lua_gettop(L);
 }
 
 /* la.keep(v). Too late for a tensor that was freed. */
