@@ -23,6 +23,7 @@ typedef struct tree {
     int64_t n, valid;         /* points; those with finite coordinates */
     int d;
     int64_t *order;           /* the valid ones as a tree, then the others */
+    double *sorted;           /* [valid][d]: x of the valid ones in order */
     uint8_t *axis;            /* of the middle of a range */
 } tree;
 
@@ -116,24 +117,29 @@ static bool is_finite(const double *x, int d)
     return sum == 0;
 }
 
-static size_t tree_bytes(int64_t n)
+static size_t tree_bytes(int64_t n, int d)
 {
-    return (size_t)(n + 1) * (sizeof(int64_t) + 1);
+    return (size_t)(n + 1) * (sizeof(int64_t) + (size_t)d * sizeof(double) + 1);
 }
 
 static la_status plant(tree *t, const la_game_points *p)
 {
     *t = (tree){.x = p->x, .n = p->n, .d = p->d};
-    t->order = la_mem_alloc(tree_bytes(p->n));
+    t->order = la_mem_alloc(tree_bytes(p->n, p->d));
     if (!t->order) return LA_ENOMEM;
-    t->axis = (uint8_t *)(t->order + p->n + 1);
+    t->sorted = (double *)(t->order + p->n + 1);
+    t->axis = (uint8_t *)(t->sorted + (p->n + 1) * p->d);
     LA_EACH_POLLED(i, 0, p->n)
         if (is_finite(p->x + i * p->d, p->d)) t->order[t->valid++] = i;
     int64_t at = t->valid;
     LA_TRY(la_poll());
     LA_EACH_POLLED(i, 0, p->n)
         if (!is_finite(p->x + i * p->d, p->d)) t->order[at++] = i;
-    return build(t);
+    LA_TRY(build(t));
+    LA_EACH_POLLED(i, 0, t->valid)
+        for (int k = 0; k < t->d; k++)
+            t->sorted[i * t->d + k] = t->x[t->order[i] * t->d + k];
+    return la_poll();
 }
 
 /* ---- asking ---- */
@@ -168,10 +174,11 @@ static void sink(candidate *h, int64_t i, int64_t n)
     h[i] = v;
 }
 
-static void offer(query *q, int64_t point)
+/* The point at position i of the tree. */
+static inline void offer(query *q, int64_t i)
 {
-    const double *y = q->t->x + point * q->t->d;
-    candidate v = {0, point};
+    const double *y = q->t->sorted + i * q->t->d;
+    candidate v = {0, q->t->order[i]};
     for (int k = 0; k < q->t->d; k++)
         v.square += (y[k] - q->x[k]) * (y[k] - q->x[k]);
     if (q->n == q->k) {
@@ -180,10 +187,10 @@ static void offer(query *q, int64_t point)
         sink(q->heap, 0, q->n);
         return;
     }
-    int64_t i = q->n++;
-    for (; i > 0 && is_farther(v, q->heap[(i - 1) / 2]); i = (i - 1) / 2)
-        q->heap[i] = q->heap[(i - 1) / 2];
-    q->heap[i] = v;
+    int64_t at = q->n++;
+    for (; at > 0 && is_farther(v, q->heap[(at - 1) / 2]); at = (at - 1) / 2)
+        q->heap[at] = q->heap[(at - 1) / 2];
+    q->heap[at] = v;
 }
 
 /* All of lo .. hi - 1 that may be among the nearest. A side is left out where
@@ -195,16 +202,16 @@ static void walk(query *q, int64_t lo, int64_t hi)
     while (hi - lo > LEAF && !q->stopped) {
         int64_t middle = lo + (hi - lo) / 2;
         int axis = q->t->axis[middle];
-        double gap = q->x[axis] - coordinate(q->t, middle, axis);
+        double gap = q->x[axis] - q->t->sorted[middle * q->t->d + axis];
         if (gap < 0) walk(q, lo, middle);
         else walk(q, middle + 1, hi);
-        offer(q, q->t->order[middle]);
+        offer(q, middle);
         if (q->n == q->k && gap * gap > q->heap[0].square) return;
         if (gap < 0) lo = middle + 1;
         else hi = middle;
     }
     for (int64_t i = lo; i < hi && !q->stopped; i++)
-        offer(q, q->t->order[i]);
+        offer(q, i);
 }
 
 typedef struct asked {
@@ -276,7 +283,7 @@ la_status la_impl_game_nearest_index(la_frame *f)
         la_unit_plan plan = {ask_batch, 4, (size_t)a.k * sizeof(candidate)};
         status = la_iter_units(la_ceil_div(q.n, BATCH), &plan, &a);
     }
-    if (a.t.order) la_mem_free(a.t.order, tree_bytes(a.t.n));
+    if (a.t.order) la_mem_free(a.t.order, tree_bytes(a.t.n, a.t.d));
     la_game_points_free(&p);
     la_game_points_free(&q);
     return status;
