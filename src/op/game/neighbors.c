@@ -381,16 +381,15 @@ static la_tensor *firsts_of(la_chain *w, const la_tensor *starts)
     return t;
 }
 
-/* separate(p, radius): the sum over neighbours of (p_i - p_j) / distance^2,
+/* game_push_apart(p, radius): the sum over neighbours of (p_i - p_j) / distance^2,
 ** pair by pair, so that each has its derivative. Pairs of no distance have no
 ** direction and push nobody. */
-la_status la_impl_game_separate(la_frame *f)
+la_status la_impl_game_push_apart(la_frame *f)
 {
     LA_CHAIN box = {.n = 0};
     la_chain *w = &box;
-    la_tensor *p;
+    la_tensor *p = la_arg(f, 0);
     la_value r[LA_MAX_RESULTS] = {{.tag = LA_VNONE}};
-    LA_TRY(read_flock(w, f, 1, &p));
     la_tensor *fixed = STEP(detach, p);
     if (w->status) return w->status;
     LA_TRY(la_run_many(game_neighbors, r, fixed, f->args[1]));
@@ -408,4 +407,17 @@ la_status la_impl_game_separate(la_frame *f)
     la_tensor *push = STEP(div, away, square);
     la_tensor *zero = STEP(zeros_like, p);
     return la_chain_end(w, f, STEP(index_add, zero, 0, first, push));
+}
+
+/* separate(p, radius) */
+la_status la_impl_game_separate(la_frame *f)
+{
+    LA_CHAIN box = {.n = 0};
+    la_chain *w = &box;
+    la_tensor *p;
+    LA_TRY(read_flock(w, f, 1, &p));
+    la_tensor *push = p->device == LA_META
+        ? STEP(zeros_like, p)
+        : STEP(game_push_apart, p, f->args[1]);
+    return la_chain_end(w, f, push);
 }
