@@ -365,7 +365,7 @@ static int fn_tidy(lua_State *L)
     if (failed) s->scopes.returned = 0;
     la_scope_end(L, s, depth);
     if (failed) return lua_error(L);
-    /* Results are the collector's, and the loop around may make nothing else. */
+    /* Results are the collector's; the loop around may make nothing else. */
     la_pace(L, s);
     return lua_gettop(L);
 }

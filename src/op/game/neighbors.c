@@ -381,9 +381,9 @@ static la_tensor *firsts_of(la_chain *w, const la_tensor *starts)
     return t;
 }
 
-/* game_push_apart(p, radius): the sum over neighbours of (p_i - p_j) / distance^2,
-** pair by pair, so that each has its derivative. Pairs of no distance have no
-** direction and push nobody. */
+/* game_push_apart(p, radius): the sum over neighbours of (p_i - p_j) by the
+** square of the distance, pair by pair, so that each has its derivative. Pairs
+** of no distance have no direction and push nobody. */
 la_status la_impl_game_push_apart(la_frame *f)
 {
     LA_CHAIN box = {.n = 0};
