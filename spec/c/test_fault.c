@@ -46,7 +46,12 @@ static const char *const scripts[] = {
     "os.remove(f); return ok or error(why, 0)",
     "local g, p = la.game, la.rand(40, 2); g.neighbors(p, 0.3)\n"
     "g.nearest(p, p, 3); g.separate(p, 0.3); g.cohere(p, 0.3)\n"
-    "g.boids(p, p); return g.poisson_disc({3, 3}, 0.4)",
+    "g.boids(p, p); g.neighbors(p, 0.3, {max = 2})\n"
+    "return g.poisson_disc({3, 3}, 0.4)",
+    "local g, p = la.game, la.rand(9, 3); g.quat_rotate(la.rand(9, 4), p)\n"
+    "g.transform_points(la.eye(4), p)\n"
+    "return g.skin(p, la.rand(3, 4, 4), la.ones({9, 2}, {dtype = 'int64'}),\n"
+    "la.rand(9, 2))",
     "local g, c = la.game, la.rand(9, 9); g.astar(c, {1, 1}, {9, 9})\n"
     "g.flow_field(c, {1, 1}); g.distance_field(c)\n"
     "g.decompose(la.eye(4)); return g.worley(c[{{}, {1, 3}}])",
