@@ -14,6 +14,7 @@
 #include <cmocka.h>
 #include <lauxlib.h>
 #include <lua.h>
+#include <lualib.h>
 
 #include "lunarray.h"
 
@@ -204,6 +205,39 @@ static void of_runtimes_and_states(void **state)
     la_release(a);
 }
 
+static int check_first(lua_State *L)
+{
+    la_check(L, 1);
+    return 0;
+}
+
+/* What functions raise that check their arguments by Lua's means. */
+static void of_raised_errors(void **state)
+{
+    static const struct { const char *run, *error, *text; int code; } rows[] = {
+        {"check(5)", "#1 to 'check' (tensor expected)", "la_check: argument 1",
+         LA_EARG},
+        {"local x = la.ones(1) x:free() check(x)", "tensor was freed",
+         "la_check: argument 1: tensor was freed", LA_ESTATE},
+        {"la.keep()", "#1 to 'keep' (value expected)", "keep: argument 1",
+         LA_EARG}
+    };
+    lua_State *L = luaL_newstate();
+    luaL_openlibs(L);
+    assert_int_equal(la_openlibs(L), 0);
+    lua_register(L, "check", check_first);
+    if (luaL_dostring(L, "la = lunarray")) fail();
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        fail_before();
+        if (!luaL_dostring(L, rows[i].run)
+            || !strstr(lua_tostring(L, -1), rows[i].error)) fail();
+        assert_int_equal(la_error_code(), rows[i].code);
+        assert_memory_equal(la_error_text(), rows[i].text,
+                            strlen(rows[i].text));
+    }
+    lua_close(L);
+}
+
 /* A field behind the ones that are known is set. */
 static void structs_of_the_future(void **state)
 {
@@ -247,6 +281,7 @@ int main(void)
         cmocka_unit_test(of_tensors),
         cmocka_unit_test(of_operations),
         cmocka_unit_test(of_runtimes_and_states),
+        cmocka_unit_test(of_raised_errors),
         cmocka_unit_test(structs_of_the_future),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

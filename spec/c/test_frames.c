@@ -10,6 +10,7 @@
 #include <cmocka.h>
 #include <lauxlib.h>
 #include <lualib.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lunarray.h"
@@ -305,6 +306,51 @@ static void test_makers_at_the_cap(void **state)
     lua_close(L);
 }
 
+static void *get(void *context, size_t bytes, size_t alignment)
+{
+    ++*(long *)context;
+    return aligned_alloc(alignment, (bytes + alignment - 1) & -alignment);
+}
+
+static void put(void *context, void *block, size_t bytes)
+{
+    --*(long *)context;
+    free(block);
+}
+
+/* What a call allocates or frees on account of a state or a tensor is of their
+** runtime, whatever the thread is in: frames, DLPack's structs. */
+static void test_runtimes(void **state)
+{
+    long blocks[2] = {0, 0};
+    la_runtime *rt[2];
+    for (int k = 0; k < 2; k++) {
+        la_config c = {.size = sizeof c, .alloc = get, .release = put,
+                       .alloc_context = &blocks[k]};
+        rt[k] = la_runtime_new(&c);
+        assert_non_null(rt[k]);
+    }
+    lua_State *L = luaL_newstate();
+    luaL_openlibs(L);
+    assert_int_equal(la_openlibs_in(L, rt[0]), 0);
+    la_use(rt[0]);
+    la_tensor *t = la_new("float32", 1, (int64_t[]){3});
+    la_use(rt[1]);
+    for (int i = 0; i < 20; i++) assert_int_equal(la_frame_begin(L), 0);
+    run(L, "for i = 1, 70000 do local x = lunarray.ones(2) end");
+    for (int i = 0; i < 20; i++) assert_int_equal(la_frame_end(L), 0);
+    struct DLManagedTensor *m = la_to_dlpack(t);
+    assert_non_null(m);
+    la_release(la_from_dlpack(m));
+    la_release(t);
+    lua_close(L);
+    la_use(NULL);
+    for (int k = 0; k < 2; k++) {
+        assert_int_equal(la_runtime_destroy(rt[k]), 0);
+        assert_int_equal(blocks[k], 0);
+    }
+}
+
 /* Finalizers that run while the state is closed see freed tensors. */
 static void test_close_in_a_scope(void **state)
 {
@@ -330,6 +376,7 @@ int main(void)
         cmocka_unit_test(test_policies),
         cmocka_unit_test(test_at_the_cap),
         cmocka_unit_test(test_makers_at_the_cap),
+        cmocka_unit_test(test_runtimes),
         cmocka_unit_test(test_close_in_a_scope),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -639,27 +639,6 @@ static void test_one_pass(void **state)
     lua_close(L);
 }
 
-static int check_first(lua_State *L)
-{
-    la_check(L, 1);
-    return 0;
-}
-
-/* What la_check raises is in the record as any other failure. */
-static void test_check(void **state)
-{
-    (void)state;
-    lua_State *L = open_lua();
-    lua_register(L, "check", check_first);
-    raises(L, "check(5)", "bad argument #1 to 'check' (tensor expected)");
-    has_error(LA_EARG, "la_check: argument 1: tensor expected");
-    raises(L, "local x = la.ones(1) x:free() check(x)", "tensor was freed");
-    has_error(LA_ESTATE, "la_check: argument 1: tensor was freed");
-    raises(L, "la.keep()", "bad argument #1 to 'keep' (value expected)");
-    has_error(LA_EARG, "keep: ");
-    lua_close(L);
-}
-
 static void test_empty_record(void **state)
 {
     (void)state;
@@ -697,7 +676,6 @@ int main(void)
         cmocka_unit_test_setup(test_record_rebind, begin),
         cmocka_unit_test_setup(test_record_snapshot, begin),
         cmocka_unit_test_setup(test_one_pass, begin),
-        cmocka_unit_test_setup(test_check, begin),
         cmocka_unit_test_setup(test_empty_record, begin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

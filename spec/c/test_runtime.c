@@ -148,32 +148,6 @@ static void every_block_comes_back(void **state)
     assert_null(la_use(NULL));      /* the choice went with it */
 }
 
-/* What a call allocates or frees on account of a state or a tensor is of their
-** runtime, whatever the thread is in: frames, DLPack's structs. */
-static void blocks_come_from_their_runtime(void **state)
-{
-    host own = {0}, other = {0};
-    la_config c = config_of(&own), d = config_of(&other);
-    la_runtime *rt = open_runtime(&c), *away = open_runtime(&d);
-    lua_State *L = luaL_newstate();
-    luaL_openlibs(L);
-    assert_int_equal(la_openlibs_in(L, rt), 0);
-    la_use(rt);
-    la_tensor *t = of_size(3);
-    la_use(away);
-    for (int i = 0; i < 20; i++) assert_int_equal(la_frame_begin(L), 0);
-    run(L, "for i = 1, 70000 do local x = lunarray.ones(2) end");
-    for (int i = 0; i < 20; i++) assert_int_equal(la_frame_end(L), 0);
-    struct DLManagedTensor *m = la_to_dlpack(t);
-    assert_non_null(m);
-    la_release(la_from_dlpack(m));
-    la_release(t);
-    lua_close(L);
-    la_use(NULL);
-    close_runtime(rt, &own);
-    close_runtime(away, &other);
-}
-
 static void caps_are_their_own(void **state)
 {
     host h = {0}, g = {0};
@@ -700,7 +674,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_block_comes_back),
-        cmocka_unit_test(blocks_come_from_their_runtime),
         cmocka_unit_test(caps_are_their_own),
         cmocka_unit_test(allocators_may_purge_or_refuse),
         cmocka_unit_test(new_memory_is_zero_where_asked),

@@ -202,8 +202,8 @@ static bool join_image(entry *e)
     return m != NULL;
 }
 
-/* Bytes without gaps that the dims from *k on take, *k as small as it may be, not
-** below d. */
+/* Bytes without gaps that the dims from *k on take; *k is as small as may be,
+** but not below d. */
 static int64_t find_run(const entry *e, int d, int *k)
 {
     int64_t item = (int64_t)la_dtype_size((la_dtype)e->dtype), run = item;
@@ -218,7 +218,7 @@ static int64_t find_run(const entry *e, int d, int *k)
 enum way { PACK, UNPACK, COMPARE };
 
 /* n runs of bytes, 'step' apart at 'at' and without gaps in 'packed'. False
-** where COMPARE finds others. A call with a constant 'run' is a loop of moves. */
+** where COMPARE finds others. With a constant 'run' it is a loop of moves. */
 static inline bool move_runs(char *at, int64_t step, char *packed, int64_t n,
                              size_t run, enum way way)
 {

@@ -319,8 +319,8 @@ function Module:apply(f)
   return self
 end
 
--- Every floating-point parameter and buffer as dtype (or moved to a device). The
--- new ones outlive the la.tidy that this is called in, as the module does.
+-- Every floating-point parameter and buffer as dtype (or moved to a device).
+-- The new ones outlive the la.tidy around, as the module does.
 function Module:to(target)
   local done = {}
   for _, entry in ipairs(tensors(self, STORED, false)) do
