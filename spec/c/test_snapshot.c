@@ -362,6 +362,31 @@ static void *simulate(void *slot)
     return NULL;
 }
 
+/* In a script both cost fuel by the elements, and end with the token. */
+static void test_limits(void **state)
+{
+    lua_State *L = luaL_newstate();
+    luaL_openlibs(L);
+    assert_int_equal(la_openlibs(L), 0);
+    la_token *k = la_token_of(L);
+    if (luaL_dostring(L, "la = lunarray x = la.ones(102400) y = la.ones(1)"))
+        fail();
+    la_set_fuel(k, 1000);
+    if (luaL_dostring(L, "s = la.snapshot{x, y}")) fail();
+    assert_int_equal(la_fuel_left(k), 1000 - 101);
+    if (luaL_dostring(L, "s:restore()")) fail();
+    assert_int_equal(la_fuel_left(k), 1000 - 202);
+    la_set_fuel(k, 100);
+    assert_int_not_equal(luaL_dostring(L, "s:restore()"), 0);
+    assert_int_equal(la_error_code(), LA_EFUEL);
+    la_token_clear(k);
+    la_cancel(k);
+    assert_int_not_equal(luaL_dostring(L, "la.snapshot{y}"), 0);
+    assert_int_equal(la_error_code(), LA_ECANCEL);
+    la_token_release(k);
+    lua_close(L);
+}
+
 static void test_slots(void **state)
 {
     la_slot *s = la_slot_new();
@@ -407,6 +432,7 @@ int main(void)
         cmocka_unit_test(test_two_writers),
         cmocka_unit_test(test_runtimes),
         cmocka_unit_test(test_cap),
+        cmocka_unit_test(test_limits),
         cmocka_unit_test(test_slots),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -174,9 +174,10 @@ static la_status copy_out(la_record *r, const la_struct_field *f,
     LA_OWNED t = NULL;
     LA_OWNED to = NULL;
     LA_OWNED from = NULL;
-    LA_TRY(la_record_bytes(r, f, &from));
+    bool view = la_record_has_view(r, f);
+    LA_TRY(view ? la_record_view(r, f, &from) : la_record_bytes(r, f, &from));
     LA_TRY(new_copy(r, f, &t, &to));
-    LA_TRY(la_run_(copy_, to, from));
+    LA_TRY(la_run_(copy_, view ? t : to, from));
     *out = t;
     t = NULL;
     return LA_OK;

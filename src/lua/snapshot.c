@@ -59,6 +59,19 @@ static void check_handles(lua_State *L, const holder *o)
     }
 }
 
+/* The elements of the handles in the list at 'list', which are the work. */
+static int64_t count_elements(lua_State *L, int list, int64_t n)
+{
+    int64_t all = 0;
+    for (int64_t k = 0; k < n; k++) {
+        lua_rawgeti(L, list, k + 1);
+        la_handle *h = la_to_handle(L, -1);
+        if (h && h->tensor) all += h->tensor->numel;
+        lua_pop(L, 1);
+    }
+    return all;
+}
+
 /* s:restore(): either all tensors or none; an error names the first that can't
 ** be written back. In la.fuse the writes before it may still be recorded only,
 ** and would come after. */
@@ -69,7 +82,9 @@ static int snapshot_restore(lua_State *L)
     if (!h->snapshot) return luaL_error(L, "restore: the snapshot was freed");
     if (la_fuse_is_open())
         return luaL_error(L, "restore: not possible inside of la.fuse");
+    lua_settop(L, 1);
     lua_getiuservalue(L, 1, 1);
+    la_begin_work(L, s, "restore", count_elements(L, 2, h->n));
     check_handles(L, h);
     la_status status = la_snapshot_put_back(h->snapshot);
     if (status == LA_ENOMEM && la_collect_all(L, s)) {
@@ -120,6 +135,7 @@ static int fn_snapshot(lua_State *L)
     lua_pushvalue(L, -1);
     lua_setiuservalue(L, 2, 1);
     la_enter(L);
+    la_begin_work(L, s, "snapshot", count_elements(L, 3, o->n));
     la_status status = take(L, o);
     if (status == LA_ENOMEM && la_collect_all(L, s)) {
         la_enter(L);
