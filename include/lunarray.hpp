@@ -555,6 +555,8 @@ private:
     la_snapshot *s_ = nullptr;
 };
 
+/* la::error must be caught before it leaves a lua_CFunction: a Lua that was
+** built as C has frames which no exception may cross. */
 inline void push(lua_State *L, const tensor &t)
 {
     detail::ok(la_push(L, t.get()));

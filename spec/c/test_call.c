@@ -167,6 +167,9 @@ static void test_handles(void **state)
     assert_null(la_op_find("no_such"));
     assert_null(la_op_find("zeros_"));
     assert_null(la_op_find("_"));
+    assert_null(la_op_find("relu_backward"));   /* not for callers */
+    assert_null(la_call(NULL, "relu_backward", x, y));
+    expect(LA_EARG, "la_call: there is no operation 'relu_backward'");
     assert_null(la_op_find(""));
     assert_null(la_op_find(NULL));
     assert_true(value(la_op_call(NULL, add, LA_ARGS(x, y), NULL), 3) == 8);

@@ -118,7 +118,7 @@ static bool has_form(const la_op *op, uint32_t form)
 const la_callable *la_op_callable(const char *name, size_t n)
 {
     const la_op *op = la_op_first(name, n);
-    if (op) return &op->state->calls[0];
+    if (op) return has_form(op, LA_ANY) ? &op->state->calls[0] : NULL;
     if (n < 2 || name[n - 1] != '_') return NULL;
     op = la_op_first(name, n - 1);
     return op && has_form(op, LA_INPLACE_FORM) ? &op->state->calls[1] : NULL;

@@ -189,8 +189,8 @@ static inline size_t la_op_name_length(const la_op *op)
 ** "theme.name"; state->next leads to the others. NULL for none. By a hash: the
 ** table is made at the first use, on any thread. */
 const la_op *la_op_first(const char *name, size_t n);
-/* The same for names with the form: "add_" is add in place. Valid as long as
-** the row. */
+/* What users may call by that name; rows that only operations of ours call are
+** none. "add_" is add in place. Valid as long as the row. */
 const la_callable *la_op_callable(const char *name, size_t n);
 
 /* The row of a built-in operation, by name. Rows are symbols: a name that no
