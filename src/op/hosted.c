@@ -181,8 +181,8 @@ static la_status check_schema(const la_schema *s)
     return LA_OK;
 }
 
-/* A name that means something already: of an operation, of its form in place, or
-** of what la_call has besides. */
+/* A name that means something already: of an operation, of its form in place,
+** or of what la_call has besides. */
 static bool is_taken(const char *name, size_t n)
 {
     return la_op_first(name, n) || la_op_callable(name, n)
