@@ -215,10 +215,16 @@ static int check_first(lua_State *L)
 static void of_raised_errors(void **state)
 {
     static const struct { const char *run, *error, *text; int code; } rows[] = {
-        {"check(5)", "#1 to 'check' (tensor expected)", "la_check: argument 1",
-         LA_EARG},
+        {"check(5)", "#1 to 'check' (tensor expected, got number)",
+         "check: argument 1: tensor expected, got number", LA_EARG},
         {"local x = la.ones(1) x:free() check(x)", "tensor was freed",
-         "la_check: argument 1: tensor was freed", LA_ESTATE},
+         "check: argument 1: tensor was freed", LA_ESTATE},
+        {"la.is_tensor()", "#1 to 'is_tensor' (value expected)",
+         "is_tensor: argument 1: value expected", LA_EARG},
+        {"la.set_grad_enabled(3)", "boolean expected, got number",
+         "set_grad_enabled: argument 1: boolean expected", LA_EARG},
+        {"la.no_grad(3)", "function expected, got number",
+         "no_grad: argument 1: function expected", LA_EARG},
         {"la.keep()", "#1 to 'keep' (value expected)", "keep: argument 1",
          LA_EARG}
     };

@@ -73,12 +73,8 @@ LA_API la_tensor *la_check(lua_State *L, int arg)
 {
     la_handle *h = la_to_handle(L, arg);
     la_share_tensors();
-    if (!h || !h->tensor) {
-        const char *why = h ? "tensor was freed" : "tensor expected";
-        la_error(h ? LA_ESTATE : LA_EARG, "la_check: argument %d: %s", arg,
-                 why);
-        luaL_argerror(L, arg, why);
-    }
+    if (!h) luaL_typeerror(L, arg, "tensor");
+    else if (!h->tensor) luaL_argerror(L, arg, "tensor was freed");
     return h ? h->tensor : NULL;
 }
 

@@ -1,0 +1,80 @@
+/*
+** The checks of Lua's lauxlib.h, with its texts, which leave a record of the
+** failure too: a host that reads it after its lua_pcall finds the function, the
+** argument and LA_EARG. binding.h puts them in the place of those.
+*/
+#include <string.h>
+
+#include "lua/binding.h"
+
+/* Push the name of the function that runs as its caller wrote it; a method's
+** first argument is self. */
+static const char *push_name(lua_State *L, bool *method)
+{
+    lua_Debug ar;
+    *method = false;
+    if (!lua_getstack(L, 0, &ar)) return lua_pushstring(L, "?");
+    lua_getinfo(L, "n", &ar);
+    *method = strcmp(ar.namewhat, "method") == 0;
+    return lua_pushstring(L, ar.name ? ar.name : "?");
+}
+
+int la_arg_error(lua_State *L, int arg, const char *text)
+{
+    bool method;
+    const char *name = push_name(L, &method);
+    if (!method) return la_raise_arg(L, arg, name, "%s", text);
+    if (arg > 1) return la_raise_arg(L, arg - 1, name, "%s", text);
+    return la_throw(L, "%s: called on a value of the wrong type (%s)", name,
+                    text);
+}
+
+int la_type_error(lua_State *L, int arg, const char *expected)
+{
+    const char *got = la_type_text(L, arg);
+    return la_arg_error(L, arg, lua_pushfstring(L, "%s expected, got %s",
+                                                expected, got));
+}
+
+void la_check_any(lua_State *L, int arg)
+{
+    if (lua_isnone(L, arg)) la_arg_error(L, arg, "value expected");
+}
+
+void la_check_type(lua_State *L, int arg, int type)
+{
+    if (lua_type(L, arg) != type)
+        la_type_error(L, arg, lua_typename(L, type));
+}
+
+lua_Integer la_check_integer(lua_State *L, int arg)
+{
+    int fits;
+    lua_Integer i = lua_tointegerx(L, arg, &fits);
+    if (fits) return i;
+    if (lua_isnumber(L, arg))
+        la_arg_error(L, arg, "number has no integer representation");
+    return la_type_error(L, arg, "number");
+}
+
+lua_Number la_check_number(lua_State *L, int arg)
+{
+    int fits;
+    lua_Number x = lua_tonumberx(L, arg, &fits);
+    if (!fits) la_type_error(L, arg, "number");
+    return x;
+}
+
+const char *la_check_text(lua_State *L, int arg, size_t *n)
+{
+    const char *text = lua_tolstring(L, arg, n);
+    if (!text) la_type_error(L, arg, "string");
+    return text;
+}
+
+void *la_check_userdata(lua_State *L, int arg, const char *name)
+{
+    void *value = luaL_testudata(L, arg, name);
+    if (!value) la_type_error(L, arg, name);
+    return value;
+}
