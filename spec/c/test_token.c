@@ -192,6 +192,28 @@ static void fuel_is_work(void **state)
     }
 }
 
+/* A call that finds no memory before garbage is collected costs what it costs
+** with memory. */
+static void collecting_costs_nothing(void **state)
+{
+    la_config c = {.size = sizeof c, .memory = 10 << 20};
+    la_runtime *rt = la_runtime_new(&c);
+    lua_State *L = luaL_newstate();
+    luaL_openlibs(L);
+    assert_int_equal(la_openlibs_in(L, rt), 0);
+    la_token *k = la_token_of(L);
+    run(L, "collectgarbage('stop') x = lunarray.ones(1 << 20)");
+    for (int i = 0; i < 3; i++) {
+        la_set_fuel(k, 1000000);
+        run(L, "x = lunarray.ones(1 << 20)");
+        assert_int_equal(1000000 - la_fuel_left(k), 1 + 1024);
+    }
+    la_token_release(k);
+    lua_close(L);
+    assert_int_equal(la_runtime_destroy(rt), 0);
+}
+
+
 /* What can't be paid is not begun: nothing is written. */
 static void unpaid_is_not_begun(void **state)
 {
@@ -420,6 +442,7 @@ int main(void)
         cmocka_unit_test(nothing_is_no_token),
         cmocka_unit_test(threads_have_their_own),
         cmocka_unit_test(fuel_is_work),
+        cmocka_unit_test(collecting_costs_nothing),
         cmocka_unit_test(unpaid_is_not_begun),
         cmocka_unit_test(cancelled_while_running),
         cmocka_unit_test(cancelled_by_a_signal),

@@ -104,6 +104,14 @@ la_status la_token_take(la_token *k, int64_t units)
     return LA_OK;
 }
 
+void la_token_give_back(la_token *k, int64_t units)
+{
+    int_fast64_t left = atomic_load(&k->fuel);
+    while (units > 0 && left != INT64_MAX
+           && !atomic_compare_exchange_weak(&k->fuel, &left, left + units))
+        continue;
+}
+
 /* ---- memory ---- */
 
 static size_t charged(la_token *k)

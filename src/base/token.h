@@ -60,6 +60,8 @@ la_status la_token_ask(la_token *k);
 /* Take units of fuel; LA_EFUEL, which stays, when there are not so many left.
 ** Other limits are asked too. */
 la_status la_token_take(la_token *k, int64_t units);
+/* Of work that is begun anew and pays again. */
+void la_token_give_back(la_token *k, int64_t units);
 /* Bytes that Lua has and gives back. LA_ENOMEM, with the record, above the
 ** cap: nothing is charged then. Does not stay. */
 la_status la_token_charge_lua(la_token *k, size_t bytes);

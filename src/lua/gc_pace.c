@@ -28,6 +28,7 @@
 #include "base/cpu.h"
 #include "base/memory.h"
 #include "lua/binding.h"
+#include "op/fuel.h"
 
 /* All three in handles. */
 #define LOOK 64
@@ -186,7 +187,9 @@ static bool rests(la_state *s)
 bool la_collect_all(lua_State *L, la_state *s)
 {
     if (s->policy != LA_PACE_AUTO) return false;
+    int64_t paid = la_fuel_of_failure();    /* finalizers may fail, too */
     lua_gc(L, LUA_GCCOLLECT);
+    la_token_give_back(s->context.token, paid);
     return true;
 }
 

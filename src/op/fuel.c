@@ -4,6 +4,8 @@
 #include "op/composite.h"
 
 _Thread_local la_fuel_scope *la_fuel_running;
+/* What the last call has paid that had no memory. */
+static _Thread_local int64_t failed_paid;
 
 static int64_t times(int64_t a, int64_t b)
 {
@@ -74,6 +76,7 @@ la_status la_fuel_begin(la_fuel_scope *s, const la_frame *f, la_token *k)
     s->root = inside ? outer->root : s;
     la_fuel_running = s;
     if (inside) return LA_OK;
+    failed_paid = 0;
     for (int i = 0; i < f->nargs; i++) see_value(s, &f->args[i]);
     if (f->op->family) see(s, broadcast(f));
     return pay(s);
@@ -83,10 +86,18 @@ la_status la_fuel_end(la_fuel_scope *s, la_status status)
 {
     if (!s->counts) return status;
     la_fuel_running = s->outer;
+    if (status == LA_ENOMEM && s->root == s) failed_paid = s->paid;
     if (status || s->root != s) return status;
     for (int k = 0; k < s->frame->nresults; k++)
         see_value(s, &s->frame->results[k]);
     return pay(s);
+}
+
+int64_t la_fuel_of_failure(void)
+{
+    int64_t paid = failed_paid;
+    failed_paid = 0;
+    return paid;
 }
 
 /* ---- products ---- */
