@@ -299,7 +299,8 @@ static void run_short(const runner *r, int64_t begin, int64_t end)
 
 /* A range with a look at the interrupt flag now and then. The first piece tells
 ** how slow the function is. Pieces grow while they are quick: what a cut costs
-** (a transpose loads the lines at it twice) is then little for every function. */
+** (a transpose loads the lines at it twice) is then little for each function.
+*/
 static void run_polling(int64_t begin, int64_t end, void *context)
 {
     const runner *r = context;

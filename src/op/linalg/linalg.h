@@ -60,9 +60,9 @@ static inline la_gemm_mat la_matrix_at(const la_field *f, const la_mats *a,
     return m;
 }
 
-/* Result k as contiguous memory of the call's own: itself, or, where it has gaps
-** or was given, a temporary of its shape in 'keep' that la_output_end copies to
-** it. */
+/* Result k as contiguous memory of the call's own: itself, or, where it has
+** gaps or was given, a temporary of its shape in 'keep' that la_output_end
+** copies to it. */
 la_status la_output_of(la_frame *f, int k, la_tensor **keep);
 la_status la_output_end(la_frame *f, int k, la_tensor *t);
 
