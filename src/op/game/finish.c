@@ -66,8 +66,9 @@ static bool is_part(const la_program *b, const shelf *s, int32_t v)
         && s->last[v] < b->n;
 }
 
-/* Sums and differences with such a product do both, rounded one by one. */
-static void join_products(la_program *b, const shelf *s)
+/* Sums and differences with such a product do both, rounded one by one; they
+** read what it read. */
+static void join_products(la_program *b, shelf *s)
 {
     for (int32_t i = 0; i < b->n; i++) {
         la_insn *k = &b->list[i];
@@ -75,7 +76,11 @@ static void join_products(la_program *b, const shelf *s)
         if (s->last[i] < 0 || (!sum && !difference)) continue;
         bool first = is_part(b, s, k->a);
         if (!first && !is_part(b, s, k->b)) continue;
-        const la_insn *product = &b->list[first ? k->a : k->b];
+        int32_t at = first ? k->a : k->b;
+        const la_insn *product = &b->list[at];
+        s->last[at] = -1;
+        s->last[product->a] = la_max(s->last[product->a], i);
+        s->last[product->b] = la_max(s->last[product->b], i);
         la_row_op op = sum ? LA_ROW_MUL_ADD
             : first ? LA_ROW_MUL_SUB : LA_ROW_SUB_MUL;
         *k = (la_insn){op, k->d, product->a, product->b, first ? k->b : k->a};
@@ -184,7 +189,6 @@ la_status la_program_finish(la_program *b, uint64_t even_inputs,
     s.kept = s.even + n;
     find_uses(b, &s);
     join_products(b, &s);
-    find_uses(b, &s);
     find_even(b, &s, even_inputs);
     la_status status = give_out(b, &s, nconst);
     la_mem_free(memory, bytes);

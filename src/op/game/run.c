@@ -261,34 +261,47 @@ static la_game_transform_fn *find_loop(const code *c, const rows *r, bool wide)
     return NULL;
 }
 
-static la_status run_finished(const la_frame *f, const code *c,
-                              const la_program *b, int32_t nconst)
+/* All but the program: where rows are, and how many. */
+static void lay_out(const la_frame *f, const code *c, rows *r)
 {
     const la_tensor *out = la_result(f, 0);
-    bool wide = out->dtype == LA_FLOAT64;
-    rows r;                   /* 18 KB: what is used of it is set here */
-    r.ninputs = c->ninputs;
-    r.ndim = out->ndim - 1;
-    r.n = 1;
-    r.item = (int64_t)la_itemsize(out);
-    r.fn = wide ? LA_STUB(game_rows)->f64 : LA_STUB(game_rows)->f32;
-    r.run = (la_game_rows){.code = b->list, .n = b->n, .nconst = nconst,
-        .consts = b->consts, .out = la_data(out), .width = c->width};
-    for (int d = 0; d < r.ndim; d++) {
-        r.sizes[d] = la_sizes(out)[d];
-        r.n *= r.sizes[d];
+    r->ninputs = c->ninputs;
+    r->ndim = out->ndim - 1;
+    r->n = 1;
+    r->item = (int64_t)la_itemsize(out);
+    r->run = (la_game_rows){.out = la_data(out), .width = c->width};
+    for (int d = 0; d < r->ndim; d++) {
+        r->sizes[d] = la_sizes(out)[d];
+        r->n *= r->sizes[d];
     }
     for (int k = 0; k < c->ninputs; k++)
-        find_steps(&r, k, f->args[0].tensors.list[k]);
-    r.loop = find_loop(c, &r, wide);
-    r.side = c->comps[0] == 9 ? 3 : 4;
-    r.run.block = block_of(b->registers * r.item);
-    r.registers = (size_t)(b->registers * r.run.block * r.item);
-    r.unit = r.run.block * la_max(1, 262144 / (r.run.block
-                                              * la_max(1, b->n)));
-    la_unit_plan plan = {run_unit, la_ceil_div(16384, r.unit * b->n + 1),
-        r.registers + (size_t)(c->ninputs * r.run.block) * sizeof(int64_t)};
-    return la_iter_units(la_ceil_div(r.n, r.unit), &plan, &r);
+        find_steps(r, k, f->args[0].tensors.list[k]);
+    r->loop = find_loop(c, r, out->dtype == LA_FLOAT64);
+    r->side = c->comps[0] == 9 ? 3 : 4;
+}
+
+/* Blocks of so many rows, each of which costs n steps. */
+static la_status run_blocks(rows *r, int64_t block, int64_t n)
+{
+    r->run.block = block;
+    r->unit = block * la_max(1, 262144 / (block * la_max(1, n)));
+    la_unit_plan plan = {run_unit, la_ceil_div(16384, r->unit * n + 1),
+        r->registers + (size_t)(r->ninputs * block) * sizeof(int64_t)};
+    return la_iter_units(la_ceil_div(r->n, r->unit), &plan, r);
+}
+
+#define LOOP_STEPS 32         /* about as many as a program would have */
+
+static la_status run_finished(rows *r, const la_program *b, int32_t nconst)
+{
+    int64_t block = block_of(b->registers * r->item);
+    r->fn = b->is_double ? LA_STUB(game_rows)->f64 : LA_STUB(game_rows)->f32;
+    r->run.code = b->list;
+    r->run.n = b->n;
+    r->run.nconst = nconst;
+    r->run.consts = b->consts;
+    r->registers = (size_t)(b->registers * block * r->item);
+    return run_blocks(r, block, b->n);
 }
 
 la_status la_meta_game_rows(la_frame *f)
@@ -330,15 +343,21 @@ static uint64_t find_even(const la_frame *f, int n)
 la_status la_impl_game_rows(la_frame *f)
 {
     code c;
+    rows r;                   /* 18 KB: what is used of it is set later */
     la_program b = {.status = LA_OK};
     int32_t nconst = 0;
     LA_TRY(read_code(f, &c));
     if (la_result(f, 0)->numel == 0) return LA_OK;
+    lay_out(f, &c, &r);
+    if (r.loop) {
+        r.registers = 0;
+        return run_blocks(&r, LA_ROWS_BLOCK, LOOP_STEPS);
+    }
     la_status status = write_program(&b, &c, la_result(f, 0)->dtype
                                      == LA_FLOAT64);
     if (!status) status = la_program_finish(&b, find_even(f, c.ninputs),
                                              &nconst);
-    if (!status) status = run_finished(f, &c, &b, nconst);
+    if (!status) status = run_finished(&r, &b, nconst);
     la_program_free(&b);
     return status;
 }
