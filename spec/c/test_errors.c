@@ -211,7 +211,8 @@ static int check_first(lua_State *L)
     return 0;
 }
 
-/* What functions raise that check their arguments by Lua's means. */
+/* What functions raise that check their arguments by Lua's means, and modules
+** in Lua. */
 static void of_raised_errors(void **state)
 {
     static const struct { const char *run, *error, *text; int code; } rows[] = {
@@ -225,6 +226,12 @@ static void of_raised_errors(void **state)
          "set_grad_enabled: argument 1: boolean expected", LA_EARG},
         {"la.no_grad(3)", "function expected, got number",
          "no_grad: argument 1: function expected", LA_EARG},
+        {"la.jacobian(5)", "bad argument #1 to 'jacobian'",
+         "jacobian: argument 1: function expected, got number", LA_EARG},
+        {"la.signal.butter('a')", "an integer of at least 0",
+         "signal.butter: order: an integer", LA_EARG},
+        {"require 'lunarray.nn'.Linear('a')", "number expected",
+         "Linear: in_features: number expected, got string", LA_EARG},
         {"la.keep()", "#1 to 'keep' (value expected)", "keep: argument 1",
          LA_EARG}
     };

@@ -110,12 +110,7 @@ static int apply(lua_State *L, const char *name, int n)
     la_tensor *from[MAX_SOURCES];
     for (int k = 0; k < n; k++) check_plain(L, k + 1, name);
     lua_settop(L, n + 1);
-    int type = lua_type(L, n + 1);
-    if (type != LUA_TFUNCTION
-        && luaL_getmetafield(L, n + 1, "__call") == LUA_TNIL)
-        return la_raise_arg(L, n + 1, name, "function expected, got %s",
-                            la_type_text(L, n + 1));
-    lua_settop(L, n + 1);
+    la_check_callable(L, n + 1, name);
     luaL_checkstack(L, 32, "too many arguments");
     la_begin_work(L, s, name, la_check_tensor(L, 1, name)->numel);
     for (int k = 0; k < n; k++) from[k] = push_copy(L, k + 1, name);
@@ -244,10 +239,7 @@ static int fn_from_function(lua_State *L)
     la_tensor *t = NULL;
     la_build_options o = la_read_options(L, 3, known, "from_function");
     int ndim = la_read_sizes(L, 1, sizes, "from_function");
-    if (lua_type(L, 2) != LUA_TFUNCTION
-        && luaL_getmetafield(L, 2, "__call") == LUA_TNIL)
-        return la_raise_arg(L, 2, "from_function", "function expected, got %s",
-                            la_type_text(L, 2));
+    la_check_callable(L, 2, "from_function");
     luaL_checkstack(L, LA_MAX_DIMS + 16, "too many dims");
     f.fixed = o.dtype != LA_UNDEFINED;
     f.h = la_new_handle(L, s);

@@ -438,9 +438,10 @@ static int push_scope(lua_State *L, bool before)
 
 /* no_grad(f, ...): f's results; without f a scope for <close>. Errors of f pass
 ** through, with the mode restored. */
-static int with_mode(lua_State *L, bool on)
+static int with_mode(lua_State *L, bool on, const char *name)
 {
     la_enter(L);
+    if (!lua_isnone(L, 1)) la_check_callable(L, 1, name);
     bool before = la_set_grad_enabled(on);
     if (lua_isnone(L, 1)) return push_scope(L, before);
     int status = lua_pcall(L, lua_gettop(L) - 1, LUA_MULTRET, 0);
@@ -450,8 +451,14 @@ static int with_mode(lua_State *L, bool on)
     return lua_gettop(L);
 }
 
-static int fn_no_grad(lua_State *L) { return with_mode(L, false); }
-static int fn_enable_grad(lua_State *L) { return with_mode(L, true); }
+static int fn_no_grad(lua_State *L)
+{
+    return with_mode(L, false, "no_grad");
+}
+static int fn_enable_grad(lua_State *L)
+{
+    return with_mode(L, true, "enable_grad");
+}
 
 /* Takes effect at once; the scope it returns restores the mode, if it is
 ** closed. */
@@ -497,7 +504,7 @@ static char *where_now(void *host)
 static int fn_detect_anomaly(lua_State *L)
 {
     la_state *s = la_enter(L);
-    luaL_checktype(L, 1, LUA_TFUNCTION);
+    la_check_callable(L, 1, "detect_anomaly");
     la_set_anomaly(where_now, L);
     s->anomaly = true;
     int status = lua_pcall(L, lua_gettop(L) - 1, LUA_MULTRET, 0);

@@ -313,30 +313,27 @@ int la_type_error(lua_State *L, int arg, const char *expected);
 void la_check_any(lua_State *L, int arg);
 void la_check_type(lua_State *L, int arg, int type);
 lua_Integer la_check_integer(lua_State *L, int arg);
+lua_Integer la_opt_integer(lua_State *L, int arg, lua_Integer none);
 lua_Number la_check_number(lua_State *L, int arg);
 const char *la_check_text(lua_State *L, int arg, size_t *n);
+const char *la_opt_text(lua_State *L, int arg, const char *none, size_t *n);
 void *la_check_userdata(lua_State *L, int arg, const char *name);
-#undef luaL_argcheck
-#undef luaL_argexpected
-#undef luaL_checkstring
-#undef luaL_optstring
 #define luaL_argerror la_arg_error
 #define luaL_typeerror la_type_error
-#define luaL_argcheck(L, fits, arg, text) \
-    ((void)((fits) || la_arg_error(L, arg, text)))
-#define luaL_argexpected(L, fits, arg, type) \
-    ((void)((fits) || la_type_error(L, arg, type)))
 #define luaL_checkany la_check_any
 #define luaL_checktype la_check_type
 #define luaL_checkinteger la_check_integer
-#define luaL_optinteger(L, arg, none) \
-    (lua_isnoneornil(L, arg) ? (none) : la_check_integer(L, arg))
+#define luaL_optinteger la_opt_integer
 #define luaL_checknumber la_check_number
 #define luaL_checklstring la_check_text
-#define luaL_checkstring(L, arg) la_check_text(L, arg, NULL)
-#define luaL_optstring(L, arg, none) \
-    (lua_isnoneornil(L, arg) ? (none) : la_check_text(L, arg, NULL))
+#define luaL_optlstring la_opt_text
 #define luaL_checkudata la_check_userdata
+/* error(message, level) of the Lua modules, which are loaded with it: a text is
+** in the thread's record too, but of level 0, which is raised again. */
+int la_module_error(lua_State *L);
+/* Raises for what is neither a function nor a value with __call; such as
+** modules of nn and what la.fuse gave. */
+void la_check_callable(lua_State *L, int arg, const char *name);
 /* Raise unless the status is LA_OK. Only where nothing is owned outside of a
 ** userdata. */
 #define LA_CHECK(L, name, expr) \

@@ -1,14 +1,14 @@
 /*
 ** The checks of Lua's lauxlib.h, with its texts, which leave a record of the
 ** failure too: a host that reads it after its lua_pcall finds the function, the
-** argument and LA_EARG. binding.h puts them in the place of those.
+** argument and LA_EARG. binding.h gives them the names of those.
 */
 #include <string.h>
 
 #include "lua/binding.h"
 
-/* Push the name of the function that runs as its caller wrote it; a method's
-** first argument is self. */
+/* Push the name of the function that runs, as its caller wrote it. The first
+** argument of a method is self. */
 static const char *push_name(lua_State *L, bool *method)
 {
     lua_Debug ar;
@@ -19,6 +19,8 @@ static const char *push_name(lua_State *L, bool *method)
     return lua_pushstring(L, ar.name ? ar.name : "?");
 }
 
+/* As in lauxlib.h, arguments of a method are counted from behind self where it
+** was called by a colon: the caller sees the others alone. */
 int la_arg_error(lua_State *L, int arg, const char *text)
 {
     bool method;
@@ -29,6 +31,7 @@ int la_arg_error(lua_State *L, int arg, const char *text)
                     text);
 }
 
+/* "number expected, got tensor". */
 int la_type_error(lua_State *L, int arg, const char *expected)
 {
     const char *got = la_type_text(L, arg);
@@ -47,6 +50,8 @@ void la_check_type(lua_State *L, int arg, int type)
         la_type_error(L, arg, lua_typename(L, type));
 }
 
+/* Texts that are numbers count, as everywhere in Lua's own library: what takes
+** the sizes of tensors is stricter (lua/values.c). */
 lua_Integer la_check_integer(lua_State *L, int arg)
 {
     int fits;
@@ -55,6 +60,11 @@ lua_Integer la_check_integer(lua_State *L, int arg)
     if (lua_isnumber(L, arg))
         la_arg_error(L, arg, "number has no integer representation");
     return la_type_error(L, arg, "number");
+}
+
+lua_Integer la_opt_integer(lua_State *L, int arg, lua_Integer none)
+{
+    return lua_isnoneornil(L, arg) ? none : la_check_integer(L, arg);
 }
 
 lua_Number la_check_number(lua_State *L, int arg)
@@ -72,9 +82,28 @@ const char *la_check_text(lua_State *L, int arg, size_t *n)
     return text;
 }
 
+const char *la_opt_text(lua_State *L, int arg, const char *none, size_t *n)
+{
+    if (!lua_isnoneornil(L, arg)) return la_check_text(L, arg, n);
+    if (n) *n = none ? strlen(none) : 0;
+    return none;
+}
+
+/* Of the metatable with that name in the registry; another one that only says
+** the name is refused. */
 void *la_check_userdata(lua_State *L, int arg, const char *name)
 {
     void *value = luaL_testudata(L, arg, name);
     if (!value) la_type_error(L, arg, name);
     return value;
+}
+
+/* What __call is shows when it is called. Leaves the stack as it was. */
+void la_check_callable(lua_State *L, int arg, const char *name)
+{
+    if (lua_isfunction(L, arg)) return;
+    if (luaL_getmetafield(L, arg, "__call") == LUA_TNIL)
+        la_raise_arg(L, arg, name, "function expected, got %s",
+                     la_type_text(L, arg));
+    lua_pop(L, 1);
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "io/zip.h"
+#include "lua/binding.h"
 #include "lunarray.h"
 
 #ifndef LA_EMBEDDED
@@ -104,28 +105,32 @@ static void give_require(lua_State *L)
     if (!lua_setupvalue(L, -2, 1)) lua_pop(L, 1);
 }
 
+/* In front of each module, in its first line: what it raises leaves a record of
+** the failure, as what C functions raise does. */
+static const char prefix[] = "local error = ... ";
+
 /* Pushes the text as a chunk, or raises. */
 static void load_text(lua_State *L, const la_embedded *e, const char *chunk)
 {
     /* A gzip member ends with the size of what was packed. */
-    size_t size = (size_t)la_little(e->end - 4, 4);
-    char *text = lua_newuserdatauv(L, size, 0);
-    if (la_gunzip(text, size, e->packed, (size_t)(e->end - e->packed)))
+    size_t size = (size_t)la_little(e->end - 4, 4), n = sizeof prefix - 1;
+    char *text = lua_newuserdatauv(L, n + size, 0);
+    memcpy(text, prefix, n);
+    if (la_gunzip(text + n, size, e->packed, (size_t)(e->end - e->packed)))
         luaL_error(L, "module '%s' cannot be unpacked: out of memory",
                    e->module);
-    if (luaL_loadbufferx(L, text, size, chunk, "t")) lua_error(L);
+    if (luaL_loadbufferx(L, text, n + size, chunk, "t")) lua_error(L);
 }
 
-/* require's loader: the chunk gets the module's name, as from a file. Raises
-** the compiler's message. "t" refuses bytecode, which could break the
-** interpreter's invariants. */
+/* require's loader. Raises the compiler's message. "t" refuses bytecode, which
+** could break the interpreter's invariants. */
 static int load_embedded(lua_State *L)
 {
     const la_embedded *e = lua_touserdata(L, lua_upvalueindex(1));
     const char *chunk = lua_pushfstring(L, "=%s", e->module);
     load_text(L, e, chunk);
     give_require(L);
-    lua_pushvalue(L, 1);
+    lua_pushcfunction(L, la_module_error);
     lua_call(L, 1, 1);
     return 1;
 }

@@ -94,6 +94,18 @@ int la_raise_arg(lua_State *L, int arg, const char *name, const char *fmt, ...)
     return raise_text(L);
 }
 
+int la_module_error(lua_State *L)
+{
+    int level = (int)luaL_optinteger(L, 2, 1);
+    lua_settop(L, 1);
+    if (level == 0 || lua_type(L, 1) != LUA_TSTRING) return lua_error(L);
+    record(lua_tostring(L, 1));
+    luaL_where(L, level);
+    lua_insert(L, 1);
+    lua_concat(L, 2);
+    return lua_error(L);
+}
+
 /* PyTorch's own sentences often begin so: "max(): Expected ...". Those keep
 ** their wording, without another "max: " in front. */
 static bool begins_with_call(const char *text, const char *name)

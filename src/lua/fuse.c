@@ -101,11 +101,7 @@ static int call_fused(lua_State *L)
 /* la.fuse(f) */
 static int fn_fuse(lua_State *L)
 {
-    bool callable = lua_isfunction(L, 1)
-        || luaL_getmetafield(L, 1, "__call") != LUA_TNIL;
-    if (!callable)
-        return la_raise_arg(L, 1, "fuse", "function expected, got %s",
-                            la_type_text(L, 1));
+    la_check_callable(L, 1, "fuse");
     lua_pushvalue(L, 1);
     la_closure(L, call_fused);
     return 1;

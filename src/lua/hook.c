@@ -196,9 +196,7 @@ int la_method_register_hook(lua_State *L)
     la_state *s = la_enter(L);
     la_tensor *t = la_check_tensor(L, 1, "register_hook");
     int64_t id = 0;
-    if (lua_type(L, 2) != LUA_TFUNCTION)
-        return la_raise_arg(L, 2, "register_hook", "function expected, got %s",
-                            la_type_text(L, 2));
+    la_check_callable(L, 2, "register_hook");
     la_collect_ties(L, s);
     push_removal(L);
     lua_pushvalue(L, 2);

@@ -168,11 +168,7 @@ static int fn_profile(lua_State *L)
     int n = lua_gettop(L);
     if (s->sandboxed)
         return luaL_error(L, "profile: not available in a sandbox");
-    if (!lua_isfunction(L, 1)
-        && luaL_getmetafield(L, 1, "__call") == LUA_TNIL)
-        return la_raise_arg(L, 1, "profile", "function expected, got %s",
-                            la_type_text(L, 1));
-    lua_settop(L, n);
+    la_check_callable(L, 1, "profile");
     record *r = lua_newuserdatauv(L, sizeof *r, 0);
     *r = (record){NULL, s, L};
     lua_pushvalue(L, lua_upvalueindex(LA_UP_OWN));

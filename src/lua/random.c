@@ -309,7 +309,7 @@ static int fork_rng(lua_State *L)
         push_fork(L);
         return 1;
     }
-    luaL_checktype(L, 1, LUA_TFUNCTION);
+    la_check_callable(L, 1, "fork_rng");
     la_generator saved = *own(L);
     int status = lua_pcall(L, lua_gettop(L) - 1, LUA_MULTRET, 0);
     *own(L) = saved;

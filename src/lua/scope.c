@@ -350,11 +350,7 @@ static int fn_tidy(lua_State *L)
 {
     la_state *s = la_enter(L);
     int depth = s->scopes.depth, n = lua_gettop(L);
-    if (lua_type(L, 1) != LUA_TFUNCTION
-        && luaL_getmetafield(L, 1, "__call") == LUA_TNIL)
-        return la_raise_arg(L, 1, "tidy", "function expected, got %s",
-                            la_type_text(L, 1));
-    lua_settop(L, n);
+    la_check_callable(L, 1, "tidy");
     luaL_checkstack(L, 4, "too many arguments");
     LA_CHECK(L, "tidy", la_scope_begin(s, false));
     lua_pushcfunction(L, run_tidy);

@@ -279,11 +279,7 @@ static la_randomness randomness(lua_State *L, int at)
 /* la.vmap(f[, in_dims[, out_dims[, {randomness=}]]]) */
 static int fn_vmap(lua_State *L)
 {
-    bool callable = lua_isfunction(L, 1)
-        || luaL_getmetafield(L, 1, "__call") != LUA_TNIL;
-    if (!callable)
-        return la_raise_arg(L, 1, "vmap", "function expected, got %s",
-                            la_type_text(L, 1));
+    la_check_callable(L, 1, "vmap");
     lua_settop(L, 4);
     check_dims(L, 2);
     check_dims(L, 3);
