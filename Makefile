@@ -74,6 +74,9 @@ else
 ALL_CAPS := default
 endif
 CAPS := $(ALL_CAPS)
+# Those that this processor does not have fall away, a misspelt one does not.
+UNKNOWN_CAPS := $(filter-out default avx2 avx512,$(CAPS))
+$(if $(UNKNOWN_CAPS),$(error CAPS: there is no $(UNKNOWN_CAPS), only $(ALL_CAPS)))
 override CAPS := $(filter $(CAPS),$(ALL_CAPS))
 $(if $(CAPS),,$(error CAPS: some of $(ALL_CAPS)))
 
@@ -325,8 +328,9 @@ wasm:
 
 # ---- one file ----
 
-# build/embed/lunarray.c and lunarray.h: the library of CAPS and FAMILIES
-# (folders of src/op, io and image; all by default) for one call of a compiler,
+# build/embed/lunarray.c and lunarray.h, and lunarray.hpp: the library of CAPS
+# and FAMILIES (folders of src/op, io, image and plot; all by default; "-nn"
+# leaves one out) for one call of a compiler,
 # without SLEEF (docs/embedding.md). It is written by tools/embed, which asks
 # the preprocessor what sources declare.
 EMBED := $(BUILD)/embed
@@ -351,20 +355,25 @@ embed:
 	  KERNELS='$(EMBED_KERNELS)' TARGETS='$(EMBED_TARGETS)' COLD='$(CALL_LISTS)' LUA_FILES='$(LUA_FILES)' \
 	  DEFINES='_GNU_SOURCE= LA_NO_SLEEF LA_NO_ZLIB LA_CAPS_BUILT=$(EMBED_CAPS) LA_VERSION_TEXT="$(VERSION)"'
 
-# All of it, compiled by one call and tried: its size, the compiler's time.
+# All of it, compiled by one call without a warning and tried, linked statically,
+# too: its size, the compiler's time.
 # EMBED_LIMIT: a stripped program of more megabytes is an error.
 EMBED_CHECK := $(BUILD)/embed-check
 EMBED_OPT ?= -Os
 EMBED_LIMIT ?= 1000
 # gcc collects its garbage less often: a sixth of its time.
 EMBED_HEAP := $(if $(COMPILER),,--param ggc-min-expand=400 --param ggc-min-heapsize=1000000)
-EMBED_COMPILE = $(CC) $(EMBED_OPT) $(EMBED_HEAP) -fno-asynchronous-unwind-tables -ffunction-sections -w
+EMBED_COMPILE = $(CC) -std=c11 -Wall -Werror $(EMBED_OPT) $(EMBED_HEAP) -fno-asynchronous-unwind-tables -ffunction-sections
+LUA_STATIC = $(shell pkg-config --static --libs lua5.4 2>/dev/null || echo -llua5.4 -ldl)
+EMBED_LINK = $(CC) $(CURDIR)/spec/embed/host.c lunarray.o -I. $(LUA_CFLAGS)
 embed-check:
 	@$(MAKE) --no-print-directory embed EMBED=$(EMBED_CHECK)
 	@cd $(EMBED_CHECK) && $(SHELL) -c "CCACHE_DISABLE=1 $(EMBED_COMPILE) -c lunarray.c -o lunarray.o $(LUA_CFLAGS) && times" && \
-	  $(CC) $(CURDIR)/spec/embed/host.c lunarray.o -I. -o host $(LUA_CFLAGS) $(LUA_LIBS) -lm -lpthread -Wl,--gc-sections $(RELR) && \
+	  $(EMBED_LINK) -o host $(LUA_LIBS) -lm -lpthread -Wl,--gc-sections $(RELR) && \
 	  $(STRIP) host && bytes=`wc -c < host` && echo "$$bytes bytes, at most $(EMBED_LIMIT) MB" && test $$bytes -le $(EMBED_LIMIT)000000
 	@for c in $(CAPS); do LUNARRAY_CPU=$$c $(EMBED_CHECK)/host spec/embed/smoke.lua || exit 1; done
+	@cd $(EMBED_CHECK) && $(EMBED_LINK) -static -o static $(LUA_STATIC) -lm -lpthread 2> log || { cat log; exit 1; }
+	@$(EMBED_CHECK)/static spec/embed/smoke.lua
 
 # ---- showing ----
 

@@ -1,6 +1,8 @@
 -- The library in one file: written for a few families, compiled by one call
 -- with a host in C, and run. (All of it: make embed-check.)
 
+local once = require "spec.support.once"
+
 local folder = "build/embed-spec"
 
 local function run(command)
@@ -8,14 +10,6 @@ local function run(command)
   local text = pipe:read("a")
   assert(pipe:close(), command .. "\n" .. text)
   return text
-end
-
--- It is the same whatever runs this: once is enough.
-local function is_elsewhere()
-  local program = os.getenv("LUNARRAY_PROGRAM") or "build/lunarray"
-  local path = os.getenv "LUNARRAY_CPU"
-  local paths = require "lunarray".config().cpu_available
-  return program ~= "build/lunarray" or path and path ~= paths[#paths]
 end
 
 -- Links the object with a host and runs that on every path.
@@ -30,39 +24,43 @@ local function try(object, flags, libraries)
   end
 end
 
+-- What make says when it refuses.
+local function refused(options)
+  local pipe = assert(io.popen(("env -u MAKEFLAGS make embed EMBED=%s-refused "
+    .. "%s 2>&1"):format(folder, options)))
+  local text = pipe:read("a")
+  assert.falsy(pipe:close())
+  return text
+end
+
 describe("the library in one file", function()
-  it("is compiled by one call and runs, linked statically too", function()
-    if is_elsewhere() then
-      pending("only for the plain build on its best CPU path")
-      return
-    end
+  -- gcc, which takes ten times as long, does so in "embed-check".
+  once("is compiled by one call and runs, linked statically too", function()
     run(("env -u MAKEFLAGS make embed EMBED=%s "
-         .. "FAMILIES='matmul random io image'")
-        :format(folder))
-    -- by either compiler; linked as a program of its own libraries, too
-    for _, cc in ipairs({"gcc", "clang"}) do
-      if cc == "gcc" or os.execute("command -v clang > /dev/null") then
-        run(("%s -O0 -Werror=implicit-function-declaration "
-             .. "-c %s/lunarray.c -o %s/%s.o $(pkg-config --cflags lua5.4)")
-            :format(cc, folder, folder, cc))
-        try(cc, "", "$(pkg-config --libs lua5.4)")
-      else
-        print("clang is not installed: the one file by gcc alone")
-      end
+         .. "FAMILIES='matmul random nn io image -nn'"):format(folder))
+    for _, name in ipairs({"lunarray.h", "lunarray.hpp"}) do
+      run(("cmp include/%s %s/%s"):format(name, folder, name))
     end
-    try("gcc", "-static", "$(pkg-config --static --libs lua5.4)")
+    local cc = "clang"
+    if not os.execute("command -v clang > /dev/null") then
+      print("clang is not installed: the one file by gcc")
+      cc = "gcc"
+    end
+    run(("%s -std=c11 -O0 -Wall -Wextra -Wno-unused-parameter -Werror "
+         .. "-c %s/lunarray.c -o %s/it.o $(pkg-config --cflags lua5.4)")
+        :format(cc, folder, folder))
+    try("it", "", "$(pkg-config --libs lua5.4)")
+    try("it", "-static", "$(pkg-config --static --libs lua5.4)")
   end)
 
-  it("names the families that there are", function()
-    if is_elsewhere() then
-      pending("only for the plain build on its best CPU path")
-      return
-    end
-    local pipe = assert(io.popen(("env -u MAKEFLAGS make embed EMBED=%s "
-      .. "FAMILIES=nonsense 2>&1"):format(folder)))
-    local text = pipe:read("a")
-    assert.falsy(pipe:close())
+  once("names the families and capabilities that there are", function()
+    local text = refused "FAMILIES=nonsense"
     assert.truthy(text:find("there is no family 'nonsense', only conv create",
+                            1, true), text)
+    text = refused "FAMILIES='-nn -nonsense'"
+    assert.truthy(text:find("there is no family 'nonsense'", 1, true), text)
+    text = refused "CAPS='default avx3' FAMILIES=random"
+    assert.truthy(text:find("there is no avx3, only default avx2 avx512",
                             1, true), text)
   end)
 end)

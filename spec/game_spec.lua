@@ -2,6 +2,7 @@
 -- against plain loops in Lua, by what must hold, and at the edges.
 local la = require "lunarray"
 local json = require "dkjson"
+local once = require "spec.support.once"
 local game = la.game
 
 local F64 = {dtype = "float64"}
@@ -470,7 +471,7 @@ describe("la.game's batches", function()
     end, "game.skin: joint 3 at {1, 1} is out of range, 1 to 2 matrices")
   end)
 
-  it("have the same bits on every path and number of threads", function()
+  once("have the same bits on every path and number of threads", function()
     local function digest(path, threads)
       local pipe = assert(io.popen(("LUNARRAY_CPU=%s LUA_CPATH='%s' "
         .. "LUA_PATH='%s' lua5.4 spec/support/game_bits.lua %d"):format(path,

@@ -1,4 +1,5 @@
 -- The public headers under every warning of every compiler that is there.
+local once = require "spec.support.once"
 
 local warnings = "-Wall -Wextra -pedantic -Wconversion -Wshadow -Werror"
 
@@ -45,11 +46,11 @@ describe("lunarray.hpp", function()
   local plain = "-std=c++20 -fno-exceptions -fno-rtti"
   for _, compiler in ipairs{"g++", "clang++"} do
     for _, options in ipairs{"", plain} do
-      it("is clean with " .. compiler .. " " .. options, function()
+      once("is clean with " .. compiler .. " " .. options, function()
         compiles(compiler, "-std=c++17 -Wold-style-cast -Wsign-conversion "
           .. options, "spec/cpp/header_hpp.cpp")
       end)
-      it("works with " .. compiler .. " " .. options, function()
+      once("works with " .. compiler .. " " .. options, function()
         runs(compiler, options, "spec/cpp/test_hpp.cpp")
       end)
     end
@@ -59,14 +60,14 @@ end)
 describe("lunarray.h", function()
   for _, compiler in ipairs{"gcc", "clang"} do
     for _, standard in ipairs{"c11", "c17"} do
-      it("is clean in " .. standard .. " with " .. compiler, function()
+      once("is clean in " .. standard .. " with " .. compiler, function()
         compiles(compiler, "-std=" .. standard, "spec/c/header.c")
       end)
     end
   end
   for _, compiler in ipairs{"g++", "clang++"} do
     for _, standard in ipairs{"c++11", "c++17", "c++20"} do
-      it("is clean in " .. standard .. " with " .. compiler, function()
+      once("is clean in " .. standard .. " with " .. compiler, function()
         compiles(compiler, "-Wold-style-cast -std=" .. standard,
                  "spec/cpp/header.cpp")
       end)

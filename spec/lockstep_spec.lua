@@ -4,6 +4,7 @@
 --   LOCKSTEP=3 ...                               the third of PARTS parts
 local la = require "lunarray"
 local raises = require "spec.support.raises"
+local once = require "spec.support.once"
 
 local PARTS = 20
 
@@ -55,7 +56,7 @@ describe("lockstep", function()
     return
   end
 
-  it("has the same bits on every path and number of threads (part " .. part
+  once("has the same bits on every path and number of threads (part " .. part
     .. ")", function()
     local want = bits_of("default", "lockstep", 1, part)
     assert.truthy(#want > 50, table.concat(want, "\n"))

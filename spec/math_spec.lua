@@ -1,6 +1,7 @@
 -- Mathematical functions: special values on each CPU path, and results that
 -- depend neither on layout nor on position nor on threads.
 local la = require "lunarray"
+local once = require "spec.support.once"
 
 local functions = {"exp", "exp2", "expm1", "log", "log2", "log10", "log1p",
   "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh",
@@ -31,7 +32,7 @@ end
 
 describe("special values", function()
   for _, capability in ipairs {"default", "avx2", "avx512"} do
-    it("are right on " .. capability, function()
+    once("are right on " .. capability, function()
       local text = child(capability, "math_values")
       local used = text:match("done (%w+)\n$")
       assert.is_truthy(used, text)
@@ -49,7 +50,7 @@ describe("results", function()
     return lines
   end
   for _, capability in ipairs {"default", "avx2", "avx512"} do
-    it("are within a unit of the exact ones on " .. capability, function()
+    once("are within a unit of the exact ones on " .. capability, function()
       assert.is_nil(values(capability):match("off [^\n]*"))
     end)
   end

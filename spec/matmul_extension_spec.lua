@@ -3,6 +3,7 @@
 -- spec/support/extension_products.lua in a process of its own, since
 -- LUNARRAY_CPU is read when the library starts.
 local la = require "lunarray"
+local once = require "spec.support.once"
 
 local function run(cap, file, argument)
   local pipe = assert(io.popen(
@@ -22,11 +23,11 @@ end
 
 describe("products of 16-bit floats", function()
   for _, path in ipairs(paths) do
-    it("are sums in float32 on path '" .. path .. "'", function()
+    once("are sums in float32 on path '" .. path .. "'", function()
       assert.equal("ok\n", run(path, "extension_products"))
     end)
 
-    it("have bits without threads on path '" .. path .. "'", function()
+    once("have bits without threads on path '" .. path .. "'", function()
       local one = run(path, "product_bits", 1)
       assert.truthy(#one > 5000)
       assert.equal(one, run(path, "product_bits", 2))
@@ -34,7 +35,7 @@ describe("products of 16-bit floats", function()
     end)
   end
 
-  it("go to no extension where a level is named", function()
+  once("go to no extension where a level is named", function()
     local told = "-e 'print(#require[[lunarray]].config().cpu_extensions)'"
     for _, level in ipairs {"default", "avx2", "avx512"} do
       local pipe = assert(io.popen(("LUNARRAY_CPU=%s LUA_CPATH='%s' "

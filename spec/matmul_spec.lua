@@ -1,5 +1,6 @@
 -- Matrix products: shapes, errors, dtypes, aliasing, einsum, threads.
 local la = require "lunarray"
+local once = require "spec.support.once"
 
 -- The product by its definition, in Lua numbers.
 local function naive(a, b)
@@ -248,7 +249,7 @@ describe("the bits of a product", function()
     return text
   end
 
-  it("depend neither on threads nor on the width of vectors", function()
+  once("depend neither on threads nor on the width of vectors", function()
     local one = digests("avx512", 1)
     assert.equal(one, digests("avx512", 2))
     assert.equal(one, digests("avx2", 1))

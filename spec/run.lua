@@ -2,9 +2,14 @@
 --   lua5.4 spec/run.lua lint ctest specs
 -- Parts: lint, ctest, specs (best CPU path), specs-each-path, clang, asan,
 -- ubsan, tsan, valgrind, rock (where luarocks is), packages, sizes, embed (the
--- one file), cross (its compilers permitting). The last line is "N passed,
--- N failed"; with LUNARRAY_SUMMARY set it goes to that file instead. Only rock,
--- packages, embed and cross build.
+-- one file; of it whole, small), cross (its compilers permitting; of it
+-- aarch64, mingw, wasi). The last line is "N passed, N failed"; with
+-- LUNARRAY_SUMMARY set it goes to that file instead. Only rock, packages, embed
+-- and cross build.
+--
+-- All is cut into jobs for one processor each, which run as many at a time as
+-- there are processors, the longest first: none waits while another builds,
+-- links or emulates. A job's lines are printed when it has ended.
 package.path = "spec/lint/?.lua;" .. package.path
 
 local total = {passed = 0, failed = 0}
@@ -31,6 +36,98 @@ local function capture(command)
   local text = pipe:read("a")
   local ok = pipe:close()
   return text, ok == true
+end
+
+---------------------------------------------------------------------------
+-- Jobs
+
+-- Jobs of one group are counted together. {group =, command =, read =}:
+-- read(text, ok) is what has passed and failed, by the output; 'long' ones are
+-- begun before others.
+local groups, jobs = {}, {}
+
+-- 'is_shown': the output is printed, in place of a line for the group.
+local function new_group(title, is_shown)
+  local group = {title = title, open = 0, passed = 0, failed = 0,
+                 is_shown = is_shown}
+  groups[#groups + 1] = group
+  return group
+end
+
+local function add_job(group, command, read_output, long)
+  group.open = group.open + 1
+  jobs[#jobs + 1] = {group = group, command = command, read = read_output,
+                     long = long or 0, place = #jobs}
+end
+
+-- Output of a job that has ended is read, and its group reported when it was
+-- the last of it.
+local function job_ended(job, text, ok)
+  local group = job.group
+  local passed, failed = job.read(text, ok)
+  if not ok and failed == 0 then failed = 1 end
+  if group.is_shown then
+    io.stdout:write((text:gsub("%d+ passed, %d+ failed\n$", "")))
+  elseif failed > 0 then
+    print(text)
+  end
+  count(passed, failed)
+  group.passed, group.failed = group.passed + passed, group.failed + failed
+  group.open = group.open - 1
+  if group.open == 0 and not group.is_shown then
+    print(("%-28s %4d passed, %d failed")
+      :format(group.title, group.passed, group.failed))
+  end
+  io.stdout:flush()
+end
+
+-- In 'folder', one script for each job, in the order in which they begin.
+local function write_jobs(folder)
+  table.sort(jobs, function(a, b)
+    if a.long ~= b.long then return a.long > b.long end
+    return a.place < b.place
+  end)
+  for i, job in ipairs(jobs) do
+    local file = assert(io.open(("%s/%d.sh"):format(folder, i), "w"))
+    file:write(("%s > %s/%d.out 2>&1\necho %d $?\n")
+      :format(job.command, folder, i, i))
+    file:close()
+  end
+end
+
+local function run_jobs()
+  if #jobs == 0 then return end
+  headline("all parts")
+  local folder = capture("mktemp -d"):match("%S+")
+  write_jobs(folder)
+  local pipe = assert(io.popen(
+    ("seq -f %s/%%g.sh %d | xargs -P $(nproc) -n 1 sh"):format(folder, #jobs)))
+  for line in pipe:lines() do
+    local index, status = line:match("^(%d+) (%d+)$")
+    local file = assert(io.open(folder .. "/" .. index .. ".out"))
+    job_ended(jobs[tonumber(index)], file:read("a"), status == "0")
+    file:close()
+  end
+  pipe:close()
+  for _, group in ipairs(groups) do
+    if group.open > 0 then
+      print(group.title .. ": a process did not end in order")
+      count(0, 1)
+    end
+  end
+  os.execute("rm -rf " .. folder)
+end
+
+local function count_part(text)
+  local passed, failed = text:match("(%d+) passed, (%d+) failed\n$")
+  return tonumber(passed) or 0, tonumber(failed) or 1
+end
+
+-- A part as a process of its own.
+local function apart(name, long)
+  add_job(new_group(name, true),
+          ("env -u LUNARRAY_SUMMARY %s spec/run.lua %s"):format(
+            os.getenv("LUA") or "lua5.4", name), count_part, long)
 end
 
 ---------------------------------------------------------------------------
@@ -75,24 +172,19 @@ end
 -- C tests
 
 -- cmocka's own lines: "[  PASSED  ] 9 test(s).", and one per failure.
-local function count_cmocka(text, ok)
-  local passed = tonumber(text:match("%[  PASSED  %] (%d+) test")) or 0
-  local failed = tonumber(text:match("%[  FAILED  %] (%d+) test")) or 0
-  if not ok and failed == 0 then failed = 1 end
-  count(passed, failed)
-  if failed > 0 then print(text) end
-  return passed, failed
+local function count_cmocka(text)
+  return tonumber(text:match("%[  PASSED  %] (%d+) test")) or 0,
+         tonumber(text:match("%[  FAILED  %] (%d+) test")) or 0
 end
 
-local function ctest(build, wrapper)
-  headline("C tests of " .. build)
-  local pipe = assert(io.popen("ls spec/c/test_*.c"))
+-- 'long': those of a sanitizer take minutes, and begin before the specs.
+local function ctest(build, wrapper, long)
+  local group = new_group("C tests of " .. build)
+  local pipe = assert(io.popen("ls -S spec/c/test_*.c"))
   for path in pipe:lines() do
-    local name = path:match("([^/]+)%.c$")
-    local program = build .. "/ctest/" .. name
-    local text, ok = capture((wrapper or "") .. "timeout 300 " .. program)
-    print(("%-28s %3d passed, %d failed")
-      :format(name, count_cmocka(text, ok)))
+    local program = build .. "/ctest/" .. path:match("([^/]+)%.c$")
+    add_job(group, ("%s timeout 300 %s"):format(wrapper or "", program),
+            count_cmocka, long)
   end
   pipe:close()
 end
@@ -100,25 +192,14 @@ end
 ---------------------------------------------------------------------------
 -- Specs
 
-local function count_busted(text, ok)
+local function count_busted(text)
   local good, bad, wrong =
     text:match("(%d+) success%a* / (%d+) failure%a* / (%d+) error")
-  if not good then
-    print(text)
-    count(0, 1)
-    return 0, 1
-  end
-  local passed, failed = tonumber(good), tonumber(bad) + tonumber(wrong)
-  if not ok and failed == 0 then failed = 1 end
-  if failed > 0 then print(text) end
-  count(passed, failed)
-  return passed, failed
+  if not good then return 0, 1 end
+  return tonumber(good), tonumber(bad) + tonumber(wrong)
 end
 
--- Specs are only put down here, a few files a job; run_specs below runs the
--- jobs of all parts, as many at once as there are processors.
 local FILES_PER_JOB = 4
-local groups, jobs = {}, {}
 
 local function spec_files()
   local files = {}
@@ -132,62 +213,17 @@ end
 -- all by default.
 local function specs(title, lua, settings, files)
   files = files or spec_files()
-  local group = {title = title, open = 0, passed = 0, failed = 0}
-  groups[#groups + 1] = group
+  local group = new_group(title)
   local busted = capture("command -v busted"):match("%S+") or "busted"
   -- The longest files lead, each with short ones after it.
   local count_jobs = math.ceil(#files / FILES_PER_JOB)
   for first = 1, count_jobs do
     local some = {}
     for i = first, #files, count_jobs do some[#some + 1] = files[i] end
-    group.open = group.open + 1
-    jobs[#jobs + 1] = {group = group, command =
-      ("%s LUA_PATH='./?.lua;lua/?.lua;lua/?/init.lua;;' timeout 1500 %s %s "
-       .. "-o plainTerminal %s"):format(settings, lua, busted,
-                                        table.concat(some, " "))}
+    add_job(group, ("%s LUA_PATH='./?.lua;lua/?.lua;lua/?/init.lua;;' "
+       .. "timeout 1500 %s %s -o plainTerminal %s"):format(settings, lua,
+         busted, table.concat(some, " ")), count_busted)
   end
-end
-
--- One job has ended: its output is read, and its group reported when it was the
--- last of it.
-local function job_ended(folder, index, ok)
-  local group = jobs[index].group
-  local file = assert(io.open(folder .. "/" .. index .. ".out"))
-  local passed, failed = count_busted(file:read("a"), ok)
-  file:close()
-  group.passed, group.failed = group.passed + passed, group.failed + failed
-  group.open = group.open - 1
-  if group.open == 0 then
-    print(("%-28s %4d passed, %d failed")
-      :format(group.title, group.passed, group.failed))
-    io.stdout:flush()
-  end
-end
-
-local function run_specs()
-  if #jobs == 0 then return end
-  headline("specs")
-  local folder = capture("mktemp -d"):match("%S+")
-  for i, job in ipairs(jobs) do
-    local file = assert(io.open(("%s/%d.sh"):format(folder, i), "w"))
-    file:write(("%s > %s/%d.out 2>&1\necho %d $?\n")
-      :format(job.command, folder, i, i))
-    file:close()
-  end
-  local pipe = assert(io.popen(
-    ("seq -f %s/%%g.sh %d | xargs -P $(nproc) -n 1 sh"):format(folder, #jobs)))
-  for line in pipe:lines() do
-    local index, status = line:match("^(%d+) (%d+)$")
-    job_ended(folder, tonumber(index), status == "0")
-  end
-  pipe:close()
-  for _, group in ipairs(groups) do
-    if group.open > 0 then
-      print(group.title .. ": a process did not end in order")
-      count(0, 1)
-    end
-  end
-  os.execute("rm -rf " .. folder)
 end
 
 local function stock(title, settings)
@@ -218,7 +254,7 @@ end
 local function sanitized(kind, options)
   return function()
     local build = "build/" .. kind
-    ctest(build, options .. " ")
+    ctest(build, options .. " ", 1)
     -- specs that start a stock lua5.4 find the plain module
     specs(kind, build .. "/lunarray", options ..
       (" LUA_CPATH='build/?.so;;' LUNARRAY_PROGRAM=%s/lunarray"):format(build))
@@ -254,20 +290,33 @@ local function clang()
         clang_specs())
 end
 
--- The rock in a clean clone of what is committed. The jobs of a make that runs
--- this are not passed on: that of the rock takes every processor itself.
+-- The rock in a clean clone of what is committed. What is the same there as
+-- here has been compiled already: it is older than the objects that come along,
+-- so that only what was changed, or is not committed, is compiled (or missed).
+local ROCK = [[
+set -e
+rm -rf build/rock
+env -u MAKEFLAGS -u MFLAGS make -s build/lunarray.so
+git clone -q . build/rock/src
+git -C build/rock/src ls-files -z | (cd build/rock/src &&
+    xargs -0 touch -h -d 2000-01-01)
+git diff --name-only --relative -z HEAD | (cd build/rock/src &&
+    xargs -0 -r touch -c)
+mkdir build/rock/src/build
+cp -a build/obj build/rock/src/build
+cd build/rock/src
+env -u MAKEFLAGS -u MFLAGS luarocks make --lua-version 5.4 --tree ../tree \
+    rockspec/lunarray-scm-1.rockspec
+LUA_CPATH='../tree/lib/lua/5.4/?.so' LUA_PATH='../tree/share/lua/5.4/?.lua' \
+    lua5.4 -e "local la = require 'lunarray'
+        assert(la.ones(3):sum():item() == 3 and require 'lunarray.nn')"]]
+
 local function rock()
   headline("rock")
   local _, ok = capture("command -v luarocks")
   local text
   if not ok then return print("luarocks is not installed: left out") end
-  text, ok = capture("rm -rf build/rock && git clone -q . build/rock/src && "
-    .. "cd build/rock/src && env -u MAKEFLAGS -u MFLAGS luarocks make "
-    .. "--lua-version 5.4 --tree ../tree rockspec/lunarray-scm-1.rockspec && "
-    .. "LUA_CPATH='../tree/lib/lua/5.4/?.so' "
-    .. "LUA_PATH='../tree/share/lua/5.4/?.lua' lua5.4 -e \""
-    .. "local la = require [[lunarray]] "
-    .. "assert(la.ones(3):sum():item() == 3 and require [[lunarray.nn]])\"")
+  text, ok = capture("{ " .. ROCK .. "\n}")
   if not ok then print(text) end
   print(ok and "luarocks make: ok" or "luarocks make: failed")
   count(ok and 1 or 0, ok and 0 or 1)
@@ -293,7 +342,7 @@ end
 local function wasi()
   local _, ok = capture("command -v clang && test -d /usr/include/wasm32-wasi")
   if not ok then return print("wasm is left out: no clang or wasi-libc") end
-  local text = capture("tools/cross/wasi.sh")
+  local text = capture("tools/cross/wasi.sh 1")
   local passed, failed = text:match("(%d+) passed, (%d+) failed")
   if failed ~= "0" then print(text) end
   print(("%-28s %4s passed, %s failed")
@@ -302,28 +351,23 @@ local function wasi()
 end
 
 -- Golden records on other systems: aarch64 under qemu, Windows under wine.
-local function cross()
-  headline("other systems")
-  wasi()
-  for target, tools in pairs({
-    aarch64 = "aarch64-linux-gnu-gcc qemu-aarch64",
-    mingw = "x86_64-w64-mingw32-gcc-posix wine",
-  }) do
-    local _, ok = capture("command -v dpkg-source "
-                            .. tools:gsub("%f[^%s]", "&& command -v "))
+-- Other jobs run beside, so that builds take a quarter of the processors.
+local function cross(target, tools)
+  return function()
+    local text, ok = capture("command -v dpkg-source "
+                               .. tools:gsub("%f[^%s]", "&& command -v "))
     if not ok then
       print(target .. " is left out: " .. tools .. " are not installed")
-    else
-      local text
-      text, ok = capture("env -u MAKEFLAGS -u MFLAGS tools/cross/build.sh "
-                           .. target .. " -j$(nproc)")
-      local passed, failed = text:match("(%d+) passed, (%d+) failed")
-      if not ok then print(text) end
-      print(("%-28s %4s passed, %s failed")
-        :format(target, passed or 0, failed or "not"))
-      count(tonumber(passed) or 0,
-            math.max(tonumber(failed) or 1, ok and 0 or 1))
+      return
     end
+    text, ok = capture("env -u MAKEFLAGS -u MFLAGS tools/cross/build.sh "
+                         .. target .. " -j$((($(nproc) + 3) / 4))")
+    local passed, failed = text:match("(%d+) passed, (%d+) failed")
+    if not ok then print(text) end
+    print(("%-28s %4s passed, %s failed")
+      :format(target, passed or 0, failed or "not"))
+    count(tonumber(passed) or 0,
+          math.max(tonumber(failed) or 1, ok and 0 or 1))
   end
 end
 
@@ -340,41 +384,38 @@ end
 
 -- The library in one file, small and whole, each for one call of the compiler:
 -- processor time in seconds, and the size in megabytes that it keeps below.
-local EMBEDDED = {
-  {name = "whole", limit = 5, choice = ""},
-  {name = "small", limit = 2,
-   choice = "CAPS=default FAMILIES='matmul random'"},
-}
-
-local function embed()
-  headline("one file")
-  local pipes = {}
-  for i, file in ipairs(EMBEDDED) do      -- at the same time
-    pipes[i] = assert(io.popen(("env -u MAKEFLAGS -u MFLAGS make "
+local function embed(name, limit, choice)
+  return function()
+    local text, ok = capture(("env -u MAKEFLAGS -u MFLAGS make "
       .. "--no-print-directory embed-check EMBED_CHECK=build/embed-check/%s "
-      .. "EMBED_LIMIT=%d %s 2>&1"):format(file.name, file.limit, file.choice)))
-  end
-  for i, file in ipairs(EMBEDDED) do
-    local text = pipes[i]:read("a")
-    local ok = pipes[i]:close()
+      .. "EMBED_LIMIT=%d %s"):format(name, limit, choice))
     local m, s = text:match("\n(%d+)m([%d.]+)s %d+m[%d.]+s\n%d+ bytes")
     local seconds = m and ("%.1f"):format(m * 60 + s)
     local bytes = text:match("(%d+ bytes, at most [%d.]+ MB)")
     if not (ok and seconds and bytes) then print(text) end
     print(("%-28s %4d passed, %d failed (gcc -Os %s s, %s)"):format(
-      "one file, " .. file.name, ok and 1 or 0, ok and 0 or 1, seconds,
-      bytes))
+      "one file, " .. name, ok and 1 or 0, ok and 0 or 1, seconds, bytes))
     count(ok and 1 or 0, ok and 0 or 1)
   end
 end
 
+-- Parts that are one job each: alone they run in this process, else in one of
+-- their own. The number: the longest begin first.
+local whole_parts = {
+  lint = {lint, 2},
+  rock = {rock, 2},
+  packages = {packages, 2},
+  sizes = {sizes, 0},
+  aarch64 = {cross("aarch64", "aarch64-linux-gnu-gcc qemu-aarch64"), 4},
+  mingw = {cross("mingw", "x86_64-w64-mingw32-gcc-posix wine"), 4},
+  wasi = {wasi, 2},
+  whole = {embed("whole", 5, ""), 3},
+  small = {embed("small", 2, "CAPS=default FAMILIES='matmul random'"), 2},
+}
+
+local lists = {cross = {"aarch64", "mingw", "wasi"}, embed = {"whole", "small"}}
+
 local parts = {
-  sizes = sizes,
-  embed = embed,
-  rock = rock,
-  packages = packages,
-  cross = cross,
-  lint = lint,
   ctest = function() ctest("build") end,
   specs = function() stock("best CPU path", "") end,
   clang = clang,
@@ -389,14 +430,27 @@ local parts = {
   valgrind = valgrind,
 }
 
+local wanted = {}
 for _, name in ipairs(arg) do
-  if not parts[name] then
-    io.stderr:write("run.lua: no part '" .. name .. "'\n")
-    os.exit(2)
+  for _, part in ipairs(lists[name] or {name}) do
+    if not parts[part] and not whole_parts[part] then
+      io.stderr:write("run.lua: no part '" .. part .. "'\n")
+      os.exit(2)
+    end
+    wanted[#wanted + 1] = part
   end
 end
-for _, name in ipairs(arg) do parts[name]() end
-run_specs()
+for _, name in ipairs(wanted) do
+  local part = whole_parts[name]
+  if not part then
+    parts[name]()
+  elseif #wanted == 1 then
+    part[1]()
+  else
+    apart(name, part[2])
+  end
+end
+run_jobs()
 
 local line = ("%d passed, %d failed"):format(total.passed, total.failed)
 local path = os.getenv("LUNARRAY_SUMMARY")

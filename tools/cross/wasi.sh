@@ -2,6 +2,7 @@
 # Are the sources C for WebAssembly, with addresses of 32 bits? By clang, with
 # the headers of wasi-libc, and wasi/ for what POSIX has and WASI does not.
 # Nothing is linked or run: that needs emscripten (make cross-wasm).
+# wasi.sh [how many at a time; as many as there are processors]
 set -eu
 cd "$(dirname "$0")/../.."
 flags="--target=wasm32-wasi -std=gnu11 -fsyntax-only -msimd128
@@ -17,7 +18,7 @@ for source in src/*/*.c src/op/*/*.c src/kernel/*/*.c; do
     src/base/os_*|src/repl/*|src/lua/embed.c) ;;
     *) echo "$source" ;;
     esac
-done | xargs -P "$(nproc)" -I{} sh -c '
+done | xargs -P "${1:-$(nproc)}" -I{} sh -c '
     if clang $1 $2; then echo passed; else echo "failed: $2"; fi' \
     sh "$flags" {} |
     awk '/^passed$/ {p++; next} {f++; print}

@@ -1,5 +1,5 @@
 -- Writes the library as one C file that one call of a compiler takes, and its
--- header, into the folder OUT:
+-- headers, into the folder OUT:
 --   lua5.4 tools/embed/embed.lua OPTION=VALUE ...
 -- The Makefile ("make embed") passes
 --   OUT, CC, CFLAGS   the folder; the preprocessor, to see what sources declare
@@ -62,26 +62,39 @@ end
 ---------------------------------------------------------------------------
 -- What goes in
 
-local is_kept = {}
+local is_kept, is_whole = {}, false
 local function kept(family)
-  return option.FAMILIES == "" or is_kept[family]
+  return is_whole or is_kept[family]
 end
 
+-- The words of FAMILIES name what is in it; those that begin with "-" what is
+-- left out, of everything where there are no others.
 local function read_families(core)
   families.known = {io = true, image = true, plot = true}
   for _, path in ipairs(core) do
     local family = families.of(path)
     if family then families.known[family] = true end
   end
-  for _, family in ipairs(families.always) do is_kept[family] = true end
-  for _, family in ipairs(words(option.FAMILIES)) do
+  local left_out, named = {}, false
+  for _, word in ipairs(words(option.FAMILIES)) do
+    local minus, family = word:match("^(%-?)(.*)$")
     if not families.known[family] then
       io.stderr:write(("make embed: there is no family '%s', only %s\n")
         :format(family, table.concat(sorted(families.known), " ")))
       os.exit(2)
     end
+    if minus == "" then
+      is_kept[family], named = true, true
+    else
+      left_out[family] = true
+    end
+  end
+  is_whole = not named and not next(left_out)
+  for family in pairs(named and {} or families.known) do
     is_kept[family] = true
   end
+  for family in pairs(left_out) do is_kept[family] = nil end
+  for _, family in ipairs(families.always) do is_kept[family] = true end
 end
 
 -- {path =, cap =, also =}, and the regions in their order.
@@ -310,7 +323,7 @@ local function title()
     return (("** " .. line):gsub(" +\n$", "\n"))
   end)
   return TITLE:format(option.VERSION, option.CAPS,
-    option.FAMILIES == "" and "all"
+    is_whole and "all"
       or table.concat(sorted(is_kept), " "), licence)
 end
 
@@ -325,4 +338,5 @@ choose(plan)
 plan.lua, plan.title = lua_modules(), title()
 write("lunarray.c", text.of(plan, true))
 write("lunarray.h", read("include/lunarray.h"))
+write("lunarray.hpp", read("include/lunarray.hpp"))
 os.remove(option.OUT .. "/scan.c")

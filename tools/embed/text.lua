@@ -240,10 +240,14 @@ local TOP = [[
 #define LA_EMBEDDED_ARRAYS
 #ifdef __clang__
 #pragma STDC FP_CONTRACT OFF
+#pragma clang diagnostic ignored "-Wunknown-warning-option"
 #pragma clang diagnostic ignored "-Wunused-function"
+#pragma clang diagnostic ignored "-Wpass-failed"
+#pragma clang diagnostic ignored "-Wpsabi"
 #else
 #pragma GCC diagnostic ignored "-Wunused-function"
 #pragma GCC diagnostic ignored "-Wpsabi"
+#pragma GCC diagnostic ignored "-Wattributes"
 #define LA_PRAGMA(...) LA_PRAGMA_(GCC optimize (__VA_ARGS__))
 #define LA_PRAGMA_(x) _Pragma(#x)
 #define LA_FLAGS "no-math-errno", "fp-contract=off", "no-tree-pre", \
