@@ -57,7 +57,7 @@ end
 local function add_job(group, command, read_output, long)
   group.open = group.open + 1
   jobs[#jobs + 1] = {group = group, command = command, read = read_output,
-                     long = long or 0, place = #jobs}
+                     long = long or 0, index = #jobs}
 end
 
 -- Output of a job that has ended is read, and its group reported when it was
@@ -85,7 +85,7 @@ end
 local function write_jobs(folder)
   table.sort(jobs, function(a, b)
     if a.long ~= b.long then return a.long > b.long end
-    return a.place < b.place
+    return a.index < b.index
   end)
   for i, job in ipairs(jobs) do
     local file = assert(io.open(("%s/%d.sh"):format(folder, i), "w"))
@@ -351,7 +351,7 @@ local function wasi()
 end
 
 -- Golden records on other systems: aarch64 under qemu, Windows under wine.
--- Other jobs run beside, so that builds take a quarter of the processors.
+-- Other jobs run as well, so that builds take a quarter of the processors.
 local function cross(target, tools)
   return function()
     local text, ok = capture("command -v dpkg-source "

@@ -1,6 +1,7 @@
 -- once(name, f): a test whose work is the same whatever runs it, since it is
--- done by compilers, or by a stock Lua with the plain build on CPU paths that it
--- names. It runs on the best path of that build and is pending elsewhere.
+-- done by compilers, or by a stock Lua with the plain build on CPU paths that
+-- the test names. It runs on the best path of that build and is pending
+-- elsewhere.
 local busted = require "busted"
 
 local function is_elsewhere()

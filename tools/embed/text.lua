@@ -248,6 +248,8 @@ local TOP = [[
 #pragma GCC diagnostic ignored "-Wunused-function"
 #pragma GCC diagnostic ignored "-Wpsabi"
 #pragma GCC diagnostic ignored "-Wattributes"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC diagnostic ignored "-Wformat-truncation"
 #define LA_PRAGMA(...) LA_PRAGMA_(GCC optimize (__VA_ARGS__))
 #define LA_PRAGMA_(x) _Pragma(#x)
 #define LA_FLAGS "no-math-errno", "fp-contract=off", "no-tree-pre", \
