@@ -359,7 +359,7 @@ embed:
 # compiler's time, of which warnings would be half.
 # EMBED_LIMIT: a stripped program of more megabytes is an error.
 EMBED_CHECK := $(BUILD)/embed-check
-EMBED_OPT ?= -Os
+EMBED_OPT ?= -Oz
 EMBED_LIMIT ?= 1000
 # gcc collects its garbage less often: a sixth of its time.
 EMBED_HEAP := $(if $(COMPILER),,--param ggc-min-expand=400 --param ggc-min-heapsize=1000000)

@@ -393,7 +393,7 @@ local function embed(name, limit, choice)
     local seconds = m and ("%.1f"):format(m * 60 + s)
     local bytes = text:match("(%d+ bytes, at most [%d.]+ MB)")
     if not (ok and seconds and bytes) then print(text) end
-    print(("%-28s %4d passed, %d failed (gcc -Os %s s, %s)"):format(
+    print(("%-28s %4d passed, %d failed (gcc -Oz %s s, %s)"):format(
       "one file, " .. name, ok and 1 or 0, ok and 0 or 1, seconds, bytes))
     count(ok and 1 or 0, ok and 0 or 1)
   end

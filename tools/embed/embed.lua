@@ -311,7 +311,7 @@ local TITLE = [[
 /*
 ** lunarray %s in one file, by "make embed": capabilities %s, families %s.
 **
-**     gcc -Os -c lunarray.c -I/usr/include/lua5.4     for size; -O2 for speed
+**     gcc -Oz -c lunarray.c -I/usr/include/lua5.4     for size; -O2 for speed
 **
 ** A host includes lunarray.h and links libm and pthread. Do not edit: the
 ** sources are where the version comes from.
