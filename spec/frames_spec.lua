@@ -308,23 +308,28 @@ describe("tidy", function()
     assert.is_true(la.equal(x * 2 + 1, got))
   end)
 
-  it("starts no collection for its tensors", function()
-    collectgarbage() collectgarbage()
-    local count = 0
-    local function watch()
-      setmetatable({}, {__gc = function() count = count + 1; watch() end})
-    end
-    local heap = {}
-    for i = 1, 20000 do heap[i] = {i} end
-    collectgarbage() collectgarbage()
-    watch()
-    local x = la.ones(100000)
-    for _ = 1, 300 do
-      la.tidy(function() for _ = 1, 20 do local _ = x + x end end)
-    end
-    assert.is_true(count <= 1, count)
-    assert.same(20000, #heap)
-  end)
+  for _, mode in ipairs{"generational", "incremental"} do
+    it("starts no collection for its tensors, " .. mode, function()
+      local before = collectgarbage(mode)
+      local count = 0
+      local function watch()
+        setmetatable({}, {__gc = function() count = count + 1; watch() end})
+      end
+      local heap = {}
+      for i = 1, 20000 do heap[i] = {i} end
+      local text = ("x"):rep(20000000)      -- a large heap of Lua's
+      local x, much = la.ones(100000), {}
+      for i = 1, 5 do much[i] = la.ones(1000000) end    -- alive outside
+      collectgarbage() collectgarbage()
+      watch()
+      for _ = 1, 300 do
+        la.tidy(function() for _ = 1, 20 do local _ = x + x end end)
+      end
+      collectgarbage(before)
+      assert.is_true(count <= 1, count)
+      assert.same(20020005, #heap + #text + #much)
+    end)
+  end
 
   it("leaves results to a collector that keeps up", function()
     collectgarbage() collectgarbage()

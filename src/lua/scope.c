@@ -353,6 +353,7 @@ static int fn_tidy(lua_State *L)
     la_check_callable(L, 1, "tidy");
     luaL_checkstack(L, 4, "too many arguments");
     LA_CHECK(L, "tidy", la_scope_begin(s, false));
+    uint64_t begun = s->begun;
     lua_pushcfunction(L, run_tidy);
     lua_pushinteger(L, depth + 1);
     lua_rotate(L, 1, 2);
@@ -361,8 +362,9 @@ static int fn_tidy(lua_State *L)
     if (failed) s->scopes.returned = 0;
     la_scope_end(L, s, depth);
     if (failed) return lua_error(L);
-    /* Results are the collector's; the loop around may make nothing else. */
-    la_pace(L, s);
+    /* Tensors among the results are the collector's, and the loop around may
+    ** make no others. Without any there is nothing to keep up with. */
+    if (s->begun != begun) la_pace(L, s);
     return lua_gettop(L);
 }
 
