@@ -2,6 +2,7 @@
 ** Calls of LAPACK ask nobody whether to go on: who waits for a large one stops
 ** waiting, and what was left behind harms nobody.
 */
+#include <limits.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,18 +11,24 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
+#include "base/errand.h"
+#include "base/memory.h"
 #include "lunarray.h"
 
-enum { N = 600 };
+enum { N = 600, SMALL = 64 };
 static atomic_long blocks;
+static atomic_bool no_small_blocks;     /* what a thread is noted in */
 
 static void *get(void *context, size_t bytes, size_t alignment)
 {
     void *block = NULL;
+    if (no_small_blocks && bytes <= SMALL) return NULL;
     if (posix_memalign(&block, alignment, bytes)) return NULL;
     atomic_fetch_add(&blocks, 1);
     return block;
@@ -144,12 +151,145 @@ static void many_are_left_behind(void **state)
     close_runtime(rt);
 }
 
+/* ---- errands of our own ---- */
+
+typedef struct patience {
+    la_errand head;
+    int parts;
+    char room[2 * SMALL];       /* no small block itself */
+} patience;
+
+static atomic_int runs, parts, drops, asked, stop_after;
+static atomic_bool released, forks;
+static pid_t child;
+
+/* The hook of the runtime: no, and from some question on yes. */
+static bool stop(void *context, la_token *token)
+{
+    int n = atomic_fetch_add(&asked, 1);
+    if (n == 4 && atomic_exchange(&forks, false)) child = fork();
+    return n >= stop_after;
+}
+
+static void wait_patiently(la_errand *e)
+{
+    atomic_fetch_add(&runs, 1);
+    while (!released) la_thread_nap(100000);
+}
+
+static void ask_each_time(la_errand *e)
+{
+    const patience *p = (patience *)e;
+    for (int k = 0; k < p->parts && la_errand_goes_on(e); k++)
+        atomic_fetch_add(&parts, 1);
+}
+
+static void drop(la_errand *e)
+{
+    atomic_fetch_add(&drops, 1);
+    la_mem_free(e, sizeof(patience));
+}
+
+static la_status run_errand(void (*run)(la_errand *), int hands, int stop_at)
+{
+    patience *p = la_mem_alloc(sizeof *p);
+    assert_non_null(p);
+    *p = (patience){.head = {.run = run, .drop = drop}, .parts = 1000};
+    atomic_store(&asked, 0);
+    atomic_store(&stop_after, stop_at);
+    la_status status = la_errand_run(&p->head, hands, NULL);
+    if (status == LA_OK) drop(&p->head);
+    la_region_status(status);
+    return status;
+}
+
+static la_runtime *open_asking_runtime(void)
+{
+    la_config c = {.size = sizeof c, .alloc = get, .release = put,
+                   .stop = stop};
+    la_runtime *rt = la_runtime_new(&c);
+    assert_non_null(rt);
+    la_use(rt);
+    atomic_store(&runs, 0);
+    atomic_store(&parts, 0);
+    atomic_store(&drops, 0);
+    atomic_store(&released, false);
+    return rt;
+}
+
+/* Who stops waiting again and again gets no more threads than there may be. */
+static void threads_have_a_limit(void **state)
+{
+    la_runtime *rt = open_asking_runtime();
+    enum { MOST = 4 * LA_MOST_HANDS, CALLS = 7 };
+    {
+        LA_ENTRY_IN(rt);
+        for (int k = 0; k < CALLS; k++)
+            assert_int_equal(run_errand(wait_patiently, LA_MOST_HANDS, 2),
+                             LA_EINTR);
+        assert_true(runs <= MOST);
+        released = true;
+        la_errands_end(rt);
+        assert_int_equal(runs, MOST);
+        assert_int_equal(drops, CALLS);
+        assert_int_equal(run_errand(wait_patiently, 2, INT_MAX), LA_OK);
+        assert_int_equal(runs, MOST + 2);
+    }
+    close_runtime(rt);
+}
+
+/* Without threads it runs on the caller's, and may stop there too. */
+static void no_thread_is_to_be_had(void **state)
+{
+    la_runtime *rt = open_asking_runtime();
+    {
+        LA_ENTRY_IN(rt);
+        run_errand(ask_each_time, 2, INT_MAX);      /* warm */
+        atomic_store(&parts, 0);
+        no_small_blocks = true;
+        assert_int_equal(run_errand(ask_each_time, 2, INT_MAX), LA_OK);
+        assert_int_equal(parts, 1000);
+        assert_true(asked >= 1000);
+        assert_int_equal(run_errand(ask_each_time, 2, 10), LA_EINTR);
+        assert_int_equal(parts, 1010);
+        no_small_blocks = false;
+        assert_int_equal(drops, 3);
+    }
+    close_runtime(rt);
+}
+
+static void exit_with(bool good) { _exit(good ? 0 : 1); }
+
+/* The child has no thread to wait for, and gives up what they held. */
+static void a_hook_forks(void **state)
+{
+    la_runtime *rt = open_asking_runtime();
+    int status = 0;
+    {
+        LA_ENTRY_IN(rt);
+        forks = true;
+        child = -1;
+        la_status s = run_errand(wait_patiently, 2, 20);
+        if (child == 0) exit_with(s == LA_EINTR && drops == 1 && asked <= 5);
+        assert_int_equal(s, LA_EINTR);
+        released = true;
+    }
+    assert_true(child > 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    close_runtime(rt);
+    assert_int_equal(drops, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_deadline_holds),
         cmocka_unit_test(given_memory_stays_out),
-        cmocka_unit_test(many_are_left_behind)
+        cmocka_unit_test(many_are_left_behind),
+        cmocka_unit_test(threads_have_a_limit),
+        cmocka_unit_test(no_thread_is_to_be_had),
+        cmocka_unit_test(a_hook_forks)
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

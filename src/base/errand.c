@@ -4,13 +4,18 @@
 ** Threads that were left behind are noted in a list of the runtime, from which
 ** they are joined: those that have ended when the next errand begins, all of
 ** them when the runtime ends. The list is taken and put back as a whole, so
-** that it needs no lock.
+** that it needs no lock. A runtime has so many at most: who stops waiting again
+** and again waits for those before.
+**
+** Where the hook of an interrupt forks, the child has none of the threads: it
+** gives up what they held and reports a stop. What was left behind before the
+** fork is lost to the child.
 */
 #include "base/errand.h"
 
-#include <time.h>
-
 #include "base/pool.h"
+
+enum { MOST_THREADS = 4 * LA_MOST_HANDS };
 
 typedef struct la_left_behind {
     struct la_left_behind *next;
@@ -36,6 +41,7 @@ static void work(void *context)
     la_fp_restore(before);
     atomic_fetch_sub(&e->working, 1);
     let_go(e);
+    atomic_fetch_sub(&la_runtime_here()->errands, 1);
     atomic_store(&h->ended, true);
 }
 
@@ -81,23 +87,47 @@ static helper *start(la_errand *e)
     h->errand = e;
     atomic_fetch_add(&e->working, 1);
     atomic_fetch_add(&e->holders, 1);
+    atomic_fetch_add(&e->runtime->errands, 1);
     if (!la_thread_start(work, h, &h->thread)) return h;
+    atomic_fetch_sub(&e->runtime->errands, 1);
     atomic_fetch_sub(&e->working, 1);
     atomic_fetch_sub(&e->holders, 1);
     la_raw_free(e->runtime, h, sizeof *h);
     return NULL;
 }
 
+static bool wait_for_room(la_runtime *rt)
+{
+    while (atomic_load(&rt->errands) >= MOST_THREADS) {
+        if (la_interrupted()) return false;
+        la_thread_nap(1000000);
+    }
+    return true;
+}
+
+bool la_errand_goes_on(la_errand *e)
+{
+    return e->alone ? !la_interrupted() : !atomic_load(&e->left);
+}
+
+static la_status run_alone(la_errand *e)
+{
+    e->alone = true;
+    e->run(e);
+    if (!la_interrupted()) return LA_OK;
+    let_go(e);
+    return LA_EINTR;
+}
+
 /* Naps grow with the time that it takes: a sixteenth of it, a millisecond at
-** most. */
-static bool wait_for(la_errand *e)
+** most. 'life' counts forks. */
+static bool wait_for(la_errand *e, unsigned life)
 {
     int64_t begin = la_nanoseconds();
     while (atomic_load(&e->working) > 0) {
         int64_t nap = (la_nanoseconds() - begin) / 16 + 20000;
-        struct timespec t = {0, (long)(nap < 1000000 ? nap : 1000000)};
-        nanosleep(&t, NULL);
-        if (la_interrupted()) return false;
+        la_thread_nap(nap < 1000000 ? nap : 1000000);
+        if (la_interrupted() || e->runtime->pool.life != life) return false;
     }
     return true;
 }
@@ -110,21 +140,35 @@ static void leave_behind(la_errand *e, helper *const *list, int n)
     for (int k = 0; k < n; k++) put_back(rt, list[k]);
 }
 
+/* The threads are the parent's. */
+static la_status give_up(la_errand *e, helper *const *list, int n)
+{
+    for (int k = 0; k < n; k++) {
+        la_thread_forget(list[k]->thread);
+        la_raw_free(e->runtime, list[k], sizeof *list[k]);
+    }
+    e->drop(e);
+    return la_stop_error(LA_EINTR);
+}
+
 la_status la_errand_run(la_errand *e, int hands, void (*leave)(void))
 {
     helper *list[LA_MOST_HANDS];
+    la_runtime *rt = e->runtime = la_runtime_here();
+    unsigned life = rt->pool.life;
     int n = 0;
-    e->runtime = la_runtime_here();
     e->mode = la_fp_current();
     atomic_store(&e->holders, 1);
-    join_left(e->runtime, false);
+    join_left(rt, false);
+    if (!wait_for_room(rt)) {
+        let_go(e);
+        return LA_EINTR;
+    }
     while (n < hands && n < LA_MOST_HANDS && (list[n] = start(e)) != NULL) n++;
     la_error_clear();               /* fewer threads are no failure */
-    if (n == 0) {
-        e->run(e);
-        return LA_OK;
-    }
-    if (!wait_for(e)) {
+    if (n == 0) return run_alone(e);
+    if (!wait_for(e, life)) {
+        if (rt->pool.life != life) return give_up(e, list, n);
         if (leave) leave();
         leave_behind(e, list, n);
         return LA_EINTR;

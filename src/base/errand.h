@@ -25,14 +25,17 @@ typedef struct la_errand {
     la_fp_mode mode;
     atomic_int working;         /* threads that have not ended */
     atomic_int holders;         /* ... and the caller */
-    atomic_bool left;           /* nobody waits: 'run' may end early */
+    atomic_bool left;           /* nobody waits */
+    bool alone;                 /* it runs on the caller's thread */
 } la_errand;
 
 /* By at most 'hands' threads. Without any to be had, on the caller's. LA_OK:
-** it has run, and 'e' is the caller's still, who drops it; or LA_EINTR: it was
-** left behind, and 'e' is not the caller's any more. 'leave' (may be NULL) is
-** called before that. */
+** it has run, and 'e' is the caller's still, who drops it; or LA_EINTR: the
+** caller is to stop, and 'e' is not its any more. 'leave' (may be NULL) is
+** called before threads are left behind. */
 la_status la_errand_run(la_errand *e, int hands, void (*leave)(void));
+/* 'run' asks between parts of its work, and ends early for a no. */
+bool la_errand_goes_on(la_errand *e);
 
 /* Waits for what was left behind in 'rt'. */
 void la_errands_end(la_runtime *rt);

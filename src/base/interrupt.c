@@ -85,6 +85,14 @@ bool la_interrupted(void)
     return code != LA_OK;
 }
 
+bool la_may_be_interrupted(void)
+{
+    la_runtime *rt = la_runtime_here();
+    la_token *k = shared ? shared->token : la_ctx()->token;
+    return k != &la_no_token || rt->stop
+        || atomic_load_explicit(&rt->interrupt, memory_order_acquire);
+}
+
 la_status la_poll(void)
 {
     if (!la_interrupted()) return LA_OK;

@@ -2,6 +2,7 @@
 #include "base/lapack.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,7 @@
 #include "base/os.h"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+static atomic_flag taken = ATOMIC_FLAG_INIT;
 static void *library;
 static const char *found_as = "none";
 static bool narrow;          /* its integers have 32 bits */
@@ -63,6 +64,7 @@ static void open_library(void)
     if (set) ((void (*)(int))set)(1);
     la_lapack_fn parallel = symbol("openblas_get_parallel");
     locks = !parallel || ((int (*)(void))parallel)() != 0;
+    if (!locks) la_os_at_fork(NULL, NULL, la_lapack_leave);
 }
 
 la_status la_lapack_find(const char *stem, char letter, la_lapack_fn *out)
@@ -95,14 +97,14 @@ bool la_lapack_has_locks(void)
     return locks;
 }
 
-void la_lapack_enter(void)
+bool la_lapack_try(void)
 {
-    if (!locks) pthread_mutex_lock(&one_at_a_time);
+    return locks || !atomic_flag_test_and_set(&taken);
 }
 
 void la_lapack_leave(void)
 {
-    if (!locks) pthread_mutex_unlock(&one_at_a_time);
+    if (!locks) atomic_flag_clear(&taken);
 }
 
 int64_t la_lapack_read(const la_lapack_int *array, int64_t i)

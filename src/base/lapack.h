@@ -28,10 +28,12 @@ la_status la_lapack_find(const char *stem, char letter, la_lapack_fn *out);
 ** names; "none". Looks for it. */
 const char *la_lapack_name(void);
 
-/* Calls between these two may run in several threads only if the library can
-** (OpenBLAS without threads can't); else one after the other. */
+/* Calls may run in several threads only if the library can (OpenBLAS without
+** threads can't); else one after the other, between la_lapack_try, where it
+** says yes, and la_lapack_leave. Nobody waits in it: who comes in vain may have
+** to ask whether to go on. */
 bool la_lapack_has_locks(void);
-void la_lapack_enter(void);
+bool la_lapack_try(void);
 void la_lapack_leave(void);
 
 /* Element i of an array of results, or of one. */

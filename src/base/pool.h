@@ -58,6 +58,9 @@ __attribute__((visibility("default")))
 void la_set_interrupt(la_interrupt_fn, void *host);
 bool la_interrupted(void);
 la_status la_poll(void);
+/* Can anybody say yes? A call that could ask nobody may then be made as it
+** is. */
+bool la_may_be_interrupted(void);
 /* Of a clock that only goes forward. */
 int64_t la_nanoseconds(void);
 /* For passes that take nanoseconds for each of n elements: where the piece that

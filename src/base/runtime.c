@@ -67,6 +67,7 @@ static void in_child(void)
         if (!runtimes[i]) continue;
         runtimes[i]->leaving = 0;
         atomic_store(&runtimes[i]->left_behind, NULL);
+        atomic_store(&runtimes[i]->errands, 0);
         la_pool_forked(&runtimes[i]->pool);
     }
     after_fork();

@@ -110,6 +110,7 @@ struct la_runtime {
     _Atomic(void *) interrupt_host;
     la_kept transforms;
     _Atomic(struct la_left_behind *) left_behind;   /* base/errand.c */
+    atomic_int errands;         /* ... threads of it that run */
     /* What was registered, op/registry.c; NULL: nothing. */
     _Atomic(struct la_op_table *) table;
     atomic_bool kernels_replaced;   /* ... kernels for plain tensors too */

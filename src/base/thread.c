@@ -1,17 +1,21 @@
 /*
 ** Threads that run one function to its end.
 **
-** Their stacks are as large as the system makes them, unlike those of the
-** pool's workers: a thread may run a Lua state, whose C functions nest. Who
+** Their stacks are as large as the system makes them, where those of the pool's
+** workers have a size: a thread may run a Lua state, whose C functions nest.
+** They are no smaller than the workers' (musl and macOS make small ones). Who
 ** starts one joins it; none is ever detached, so that nothing of the library
 ** runs after its unloading.
 */
 #include "base/thread.h"
 
 #include <pthread.h>
+#include <time.h>
 
 #include "base/memory.h"
 #include "base/os.h"
+
+enum { LEAST_STACK = 1 << 20 };
 
 struct la_thread {
     pthread_t id;
@@ -27,6 +31,19 @@ static void *begin(void *context)
     return NULL;
 }
 
+static int create(la_thread *t)
+{
+    pthread_attr_t attr;
+    size_t size = 0;
+    int failed = pthread_attr_init(&attr);
+    if (failed) return failed;
+    if (pthread_attr_getstacksize(&attr, &size) || size < LEAST_STACK)
+        pthread_attr_setstacksize(&attr, LEAST_STACK);
+    failed = pthread_create(&t->id, &attr, begin, t);
+    pthread_attr_destroy(&attr);
+    return failed;
+}
+
 la_status la_thread_start(void (*run)(void *context), void *context,
                           la_thread **out)
 {
@@ -36,7 +53,7 @@ la_status la_thread_start(void (*run)(void *context), void *context,
     *t = (la_thread){.run = run, .context = context};
     /* The new thread inherits the mask: the host's signals go to its own. */
     la_os_block_signals(&old);
-    int failed = pthread_create(&t->id, NULL, begin, t);
+    int failed = create(t);
     la_os_restore_signals(&old);
     if (failed) {
         la_mem_free(t, sizeof *t);
@@ -52,4 +69,12 @@ void la_thread_join(la_thread *t)
     if (!t) return;
     pthread_join(t->id, NULL);
     la_mem_free(t, sizeof *t);
+}
+
+void la_thread_forget(la_thread *t) { la_mem_free(t, sizeof *t); }
+
+void la_thread_nap(int64_t nanoseconds)
+{
+    struct timespec t = {0, (long)nanoseconds};
+    nanosleep(&t, NULL);
 }

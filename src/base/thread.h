@@ -5,6 +5,8 @@
 #ifndef LA_BASE_THREAD_H
 #define LA_BASE_THREAD_H
 
+#include <stdint.h>
+
 #include "base/status.h"
 
 typedef struct la_thread la_thread;
@@ -15,5 +17,10 @@ la_status la_thread_start(void (*run)(void *context), void *context,
                           la_thread **out);
 /* Returns when it has ended; t is gone then. NULL is allowed. */
 void la_thread_join(la_thread *t);
+/* In the child of a fork, where it does not run: t goes. */
+void la_thread_forget(la_thread *t);
+
+/* Sleep for less than a second, or until a signal comes. */
+void la_thread_nap(int64_t nanoseconds);
 
 #endif

@@ -2,9 +2,9 @@
 #include "op/hosted.h"
 
 #include <stdatomic.h>
-#include <time.h>
 
 #include "base/host_call.h"
+#include "base/thread.h"
 
 /* ---- running ---- */
 
@@ -256,7 +256,6 @@ static void drop(const la_hosted *h)
 la_status la_op_withdraw(const la_op *op)
 {
     la_hosted *h = la_hosted_of(op);
-    const struct timespec moment = {0, 20000};
     int n = (int)la_op_name_length(op);
     if (!h)
         return la_error(LA_ESTATE, "operation '%.*s' is built in", n,
@@ -265,7 +264,7 @@ la_status la_op_withdraw(const la_op *op)
         return la_error(LA_ESTATE, "operation '%.*s' cannot be withdrawn from "
                         "inside itself", n, op->signature);
     if (atomic_exchange(&h->withdrawn, true)) return withdrawn_error(op);
-    while (atomic_load(&h->inside)) nanosleep(&moment, NULL);
+    while (atomic_load(&h->inside)) la_thread_nap(20000);
     drop(h);
     return LA_OK;
 }

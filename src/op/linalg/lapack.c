@@ -10,13 +10,28 @@
 #include "base/errand.h"
 #include "base/memory.h"
 #include "base/pool.h"
+#include "base/thread.h"
 #include "tensor/scalar.h"
 
 typedef la_lapack_int num;
 
+#define TURN_NAP 50000      /* nanoseconds */
+
 /* ---- small matrices ---- */
 
-/* Each takes a few milliseconds at most. */
+/* Where the library takes turns, another's may be a long one. The host is asked
+** outside of ours. */
+static la_status wait_for_turn(void)
+{
+    while (!la_interrupted()) {
+        if (la_lapack_try()) return LA_OK;
+        la_thread_nap(TURN_NAP);
+    }
+    return LA_EINTR;
+}
+
+/* Each takes a few milliseconds at most, or nobody is there who could stop
+** it. */
 static la_status run_here(const la_lapack_plan *p, int64_t count, double work,
                           const la_lapack_work *w)
 {
@@ -26,10 +41,11 @@ static la_status run_here(const la_lapack_plan *p, int64_t count, double work,
     la_status status = LA_OK;
     char *scratch = la_mem_alloc(p->bytes);
     if (!scratch) return LA_ENOMEM;
-    la_lapack_enter();
-    for (int64_t i = 0; i < count && !status; i++)
-        status = la_interrupted() ? LA_EINTR : w->fn(job, i, scratch);
-    la_lapack_leave();
+    for (int64_t i = 0; i < count && !status; i++) {
+        if ((status = wait_for_turn()) != LA_OK) break;
+        status = w->fn(job, i, scratch);
+        la_lapack_leave();
+    }
     la_mem_free(scratch, p->bytes);
     return status;
 }
@@ -55,8 +71,11 @@ static void run_away(la_errand *e)
         + a->scratch * (size_t)atomic_fetch_add(&a->hands, 1);
     for (;;) {
         int64_t i = atomic_fetch_add(&a->next, 1);
-        if (i >= a->count || atomic_load(&e->left)) break;
-        la_lapack_enter();
+        if (i >= a->count || !la_errand_goes_on(e)) break;
+        while (!la_lapack_try()) {
+            if (!la_errand_goes_on(e)) return;
+            la_thread_nap(TURN_NAP);
+        }
         a->work.fn((void *)a->work.job, i, scratch);
         la_lapack_leave();
     }
@@ -95,7 +114,8 @@ static la_status send_away(const la_lapack_plan *p, int64_t count, int hands,
 la_status la_lapack_run(const la_lapack_plan *p, int64_t count, double work,
                         const la_lapack_work *w)
 {
-    if (work <= SMALL_WORK) return run_here(p, count, work, w);
+    if (work <= SMALL_WORK || !la_may_be_interrupted())
+        return run_here(p, count, work, w);
     int64_t hands = la_in_parallel() || !la_lapack_has_locks()
         ? 1 : la_min(count, la_num_threads());
     return send_away(p, count, (int)la_min(hands, LA_MOST_HANDS), w);
