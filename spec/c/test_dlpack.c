@@ -5,6 +5,8 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <lauxlib.h>
+#include <lualib.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -132,6 +134,55 @@ static void test_refused(void **state)
     assert_int_equal(deleted, 1);
 }
 
+/* An import of a script that fails before it looks at the struct. */
+static void test_refused_in_lua(void **state)
+{
+    static const char *const options[] = {
+        "{bogus = 1}", "{versioned = 1}", "{versioned = 'no'}", "5", "'x'",
+        "{[1] = true}", "setmetatable({}, {__index = function() error('no') "
+        "end})"};
+    lua_State *L = luaL_newstate();
+    luaL_openlibs(L);
+    assert_int_equal(la_openlibs(L), 0);
+    for (int k = 0; k < 14; k++) {
+        struct DLManagedTensor m = foreign();
+        struct DLManagedTensorVersioned v = {
+            .major = 1, .deleter = count_versioned, .t = foreign().t};
+        lua_pushlightuserdata(L, k % 2 ? (void *)&v : (void *)&m);
+        lua_setglobal(L, "p");
+        lua_pushfstring(L, "lunarray.from_dlpack(p, %s)", options[k / 2]);
+        assert_int_not_equal(luaL_dostring(L, lua_tostring(L, -1)), LUA_OK);
+        assert_non_null(strstr(lua_tostring(L, -1), "]:1: "));
+        assert_int_equal(deleted, 1);
+    }
+    lua_close(L);
+}
+
+/* The handle of the result needs memory, too. */
+static size_t room = SIZE_MAX;
+static void *lua_memory(void *context, void *block, size_t old, size_t size)
+{
+    if (size > (block ? old : 0) && size > room) return NULL;
+    if (size) return realloc(block, size);
+    free(block);
+    return NULL;
+}
+static void test_no_memory_in_lua(void **state)
+{
+    lua_State *L = lua_newstate(lua_memory, NULL);
+    assert_int_equal(la_openlibs(L), 0);
+    lua_gc(L, LUA_GCSTOP);
+    struct DLManagedTensor m = foreign();
+    lua_getglobal(L, "lunarray");
+    lua_getfield(L, -1, "from_dlpack");
+    lua_pushlightuserdata(L, &m);
+    room = 0;
+    assert_int_not_equal(lua_pcall(L, 1, 1, 0), LUA_OK);
+    room = SIZE_MAX;
+    assert_int_equal(deleted, 1);
+    lua_close(L);
+}
+
 /* Read-only memory can't be written, and needs the struct that can say so. */
 static void test_read_only(void **state)
 {
@@ -208,6 +259,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_export), cmocka_unit_test(test_round_trip),
         cmocka_unit_test(test_import), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_refused_in_lua),
+        cmocka_unit_test(test_no_memory_in_lua),
         cmocka_unit_test(test_read_only), cmocka_unit_test(test_hash),
         cmocka_unit_test(test_runtimes)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -225,6 +225,9 @@ static inline la_handle *la_new_handle(lua_State *L, la_state *s)
     return __builtin_expect(s->scopes.depth > 0, 0) ? la_scoped_handle(L, s)
                                                     : la_lasting_handle(L, s);
 }
+/* The same for functions that are no closures of ours: callbacks, and what runs
+** in protected mode. */
+la_handle *la_empty_handle(lua_State *L, la_state *s);
 /* Count the data of 't' for the pacing: a handle outside of scopes holds it
 ** from now on. */
 static inline void la_count_bytes(la_state *s, const la_tensor *owned)

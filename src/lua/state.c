@@ -256,12 +256,16 @@ LA_API int luaopen_lunarray(lua_State *L)
     return 1;
 }
 
-/* For callbacks that run outside our closures: the metatable comes from the
-** registry. */
+/* Outside of our closures the metatable comes from the registry. */
+la_handle *la_empty_handle(lua_State *L, la_state *s)
+{
+    if (s->scopes.depth > 0) return la_scoped_handle(L, s);
+    la_handle *h = la_bare_handle(L, s);
+    luaL_setmetatable(L, LA_META_NAME);
+    return h;
+}
+
 void la_push_borrowed(lua_State *L, la_state *s, la_tensor *t)
 {
-    bool scoped = s->scopes.depth > 0;
-    la_handle *h = scoped ? la_scoped_handle(L, s) : la_bare_handle(L, s);
-    if (!scoped) luaL_setmetatable(L, LA_META_NAME);
-    h->tensor = la_tensor_retain(t);
+    la_empty_handle(L, s)->tensor = la_tensor_retain(t);
 }

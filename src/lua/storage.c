@@ -111,13 +111,19 @@ static int method_storage(lua_State *L)
 
 /* ---- DLPack, for hosts and foreign functions: raw pointers ---- */
 
+/* Raises in a sandbox. */
+static la_state *enter_trusted(lua_State *L, const char *name)
+{
+    la_state *s = la_enter(L);
+    if (s->sandboxed) luaL_error(L, "%s: not available in a sandbox", name);
+    return s;
+}
+
 /* The table of options at 2, which may be missing, has no other keys than
-** 'known'; not in a sandbox. */
+** 'known'. */
 static void check_options(lua_State *L, const char *const *known,
                           const char *name)
 {
-    if (la_enter(L)->sandboxed)
-        luaL_error(L, "%s: not available in a sandbox", name);
     if (lua_isnoneornil(L, 2)) return;
     if (!lua_istable(L, 2))
         la_raise_arg(L, 2, name, "table of options expected, got %s",
@@ -126,11 +132,15 @@ static void check_options(lua_State *L, const char *const *known,
 }
 
 /* A boolean of that table, or 'otherwise'. */
-static bool option(lua_State *L, const char *key, bool otherwise)
+static bool option(lua_State *L, const char *key, bool otherwise,
+                   const char *name)
 {
     if (lua_isnoneornil(L, 2)) return otherwise;
-    bool given = lua_getfield(L, 2, key) != LUA_TNIL;
-    bool yes = given ? lua_toboolean(L, -1) : otherwise;
+    int type = lua_getfield(L, 2, key);
+    if (type != LUA_TNIL && type != LUA_TBOOLEAN)
+        la_raise_arg(L, 2, name, "%s: boolean expected, got %s", key,
+                     la_type_text(L, lua_gettop(L)));
+    bool yes = type == LUA_TNIL ? otherwise : lua_toboolean(L, -1);
     lua_pop(L, 1);
     return yes;
 }
@@ -158,12 +168,59 @@ static int method_to_dlpack(lua_State *L)
 {
     static const char *const known[] = {"versioned", "copy", NULL};
     void *out = NULL;
+    enter_trusted(L, "to_dlpack");
     check_options(L, known, "to_dlpack");
-    bool versioned = option(L, "versioned", false);
-    bool copy = option(L, "copy", false);
+    bool versioned = option(L, "versioned", false, "to_dlpack");
+    bool copy = option(L, "copy", false, "to_dlpack");
     la_tensor *t = la_check_tensor(L, 1, "to_dlpack");
     LA_CHECK(L, "to_dlpack", export_struct(t, copy, versioned, &out));
     lua_pushlightuserdata(L, out);
+    return 1;
+}
+
+/* The options of an import: which of the two structs it is, where it 'looks'
+** like one. Raises. */
+static bool import_options(lua_State *L, bool looks)
+{
+    static const char *const known[] = {"versioned", NULL};
+    check_options(L, known, "from_dlpack");
+    return option(L, "versioned", looks, "from_dlpack");
+}
+
+/* What may raise of an import, in protected mode: nil, the options, what the
+** struct looks like, the state. Gives the empty handle and what the struct
+** is. */
+static int prepare_import(lua_State *L)
+{
+    bool versioned = import_options(L, lua_toboolean(L, 3));
+    la_empty_handle(L, lua_touserdata(L, 4));
+    lua_pushboolean(L, versioned);
+    return 2;
+}
+
+/* Stack 2: the options. An import that fails before it has begun takes the
+** struct over too. The options are read again then, for an error that shows the
+** line of the script; where they are well, the first one was want of memory. */
+static int import_struct(lua_State *L, la_state *s, void *p)
+{
+    bool looks = la_dlpack_has_version(p);
+    la_tensor *t = NULL;
+    lua_settop(L, 2);
+    lua_pushcfunction(L, prepare_import);
+    lua_pushnil(L);
+    lua_pushvalue(L, 2);
+    lua_pushboolean(L, looks);
+    lua_pushlightuserdata(L, s);
+    if (lua_pcall(L, 4, 2, 0) != LUA_OK) {
+        la_dlpack_drop(p, looks);
+        import_options(L, looks);
+        return lua_error(L);
+    }
+    la_handle *h = lua_touserdata(L, -2);
+    LA_CHECK(L, "from_dlpack", lua_toboolean(L, -1)
+             ? la_dlpack_import_versioned(p, &t) : la_dlpack_import(p, &t));
+    lua_pop(L, 1);
+    la_fill_handle(s, h, t);
     return 1;
 }
 
@@ -172,26 +229,18 @@ static int method_to_dlpack(lua_State *L)
 ** when nobody says. A tensor is returned as it is. */
 static int fn_from_dlpack(lua_State *L)
 {
-    static const char *const known[] = {"versioned", NULL};
-    check_options(L, known, "from_dlpack");
-    la_state *s = la_up_state(L);
+    la_state *s = enter_trusted(L, "from_dlpack");
+    void *p = lua_type(L, 1) == LUA_TLIGHTUSERDATA ? lua_touserdata(L, 1)
+                                                   : NULL;
+    if (p) return import_struct(L, s, p);
+    import_options(L, false);
     if (la_to_handle(L, 1)) {
         la_check_tensor(L, 1, "from_dlpack");
         lua_settop(L, 1);
         return 1;
     }
-    void *p = lua_type(L, 1) == LUA_TLIGHTUSERDATA ? lua_touserdata(L, 1)
-                                                   : NULL;
-    if (!p) return la_raise_arg(L, 1, "from_dlpack", "tensor or light userdata "
-                                "of a DLManagedTensor expected, got %s",
-                                la_type_text(L, 1));
-    bool versioned = option(L, "versioned", la_dlpack_has_version(p));
-    la_handle *h = la_new_handle(L, s);
-    la_tensor *t = NULL;
-    LA_CHECK(L, "from_dlpack", versioned ? la_dlpack_import_versioned(p, &t)
-                                         : la_dlpack_import(p, &t));
-    la_fill_handle(s, h, t);
-    return 1;
+    return la_raise_arg(L, 1, "from_dlpack", "tensor or light userdata of a "
+                        "DLManagedTensor expected, got %s", la_type_text(L, 1));
 }
 
 static const luaL_Reg functions[] = {

@@ -217,6 +217,12 @@ bool la_dlpack_has_version(const void *m)
     return head[0] == MAJOR && head[1] < 256;
 }
 
+void la_dlpack_drop(void *m, bool versioned)
+{
+    if (versioned) end_versioned(m, NULL);
+    else end_plain(m, NULL);
+}
+
 la_status la_dlpack_import(DLManagedTensor *m, la_tensor **out)
 {
     if (!m) return la_error(LA_EARG, "DLPack: a struct expected");

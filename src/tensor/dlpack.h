@@ -25,6 +25,9 @@ la_status la_dlpack_import(struct DLManagedTensor *m, la_tensor **out);
 la_status la_dlpack_import_versioned(struct DLManagedTensorVersioned *m,
                                      la_tensor **out);
 
+/* 'm' is taken and not used: its deleter runs. */
+void la_dlpack_drop(void *m, bool versioned);
+
 /* Is 'm' of version 1? The older struct begins with the address of the data,
 ** where 1.x has two small numbers: no address of a process like ours. */
 bool la_dlpack_has_version(const void *m);
