@@ -530,6 +530,7 @@ static void names_are_the_hosts(void **state)
     expect_error(L, "lunarray.load 'x'", LA_EARG, "la_source.size is 0");
     s->mode = 4;
     expect_error(L, "lunarray.load 'x'", LA_EARG, "la_source.size is 1048576");
+    assert_int_equal(s->closed, 7);
     s->mode = 0;
     s->n = 0;
     la_release(t);

@@ -124,7 +124,8 @@ static void close_source(const la_source *source)
 }
 
 /* A host with a newer header may write more than our struct. *out is what it
-** opened, zero where nothing is to be closed. */
+** opened, zero where nothing is to be closed: also with a size that is wrong,
+** as all else was zero before the host was asked. */
 static la_status open_source(const la_state *s, const char *name,
                              la_source *out)
 {
@@ -138,9 +139,11 @@ static la_status open_source(const la_state *s, const char *name,
         return la_error(LA_EIO, "the host has no '%s'",
                         la_quote(name, strlen(name), shown, sizeof shown));
     }
-    if (asked.source.size > sizeof asked)
-        return la_error(LA_EARG, "la_source.size is %zu", asked.source.size);
-    return LA_READ_STRUCT("open", la_source, &asked.source, out);
+    la_status status = asked.source.size > sizeof asked
+        ? la_error(LA_EARG, "la_source.size is %zu", asked.source.size)
+        : LA_READ_STRUCT("open", la_source, &asked.source, out);
+    if (status) *out = asked.source;
+    return status;
 }
 
 /* The first bytes tell the format. Nothing here raises: the source is closed on
