@@ -210,6 +210,11 @@ static void test_results(void **state)
     assert_true(value(r[0], 0) == 2 && value(r[1], 0) == 2);
     assert_int_equal(la_call_many(NULL, "unbind", LA_ARGS(x, 7), 8, r), -1);
     expect(LA_EINDEX, "unbind: ");
+    assert_int_equal(la_call_many(NULL, "manual_seed", LA_ARGS(7), 1, r), 1);
+    la_release(r[0]);
+    assert_int_equal(la_call_many(NULL, "manual_seed", LA_ARGS(7), 0, NULL), 1);
+    assert_int_equal(la_call_many(NULL, "manual_seed", LA_ARGS(x), 1, r), -1);
+    expect(LA_EARG, "manual_seed: ");
     assert_int_equal(la_call_many(NULL, "unbnd", LA_ARGS(x), 8, r), -1);
     expect(LA_EARG, "la_call_many: ");
     assert_null(la_call(NULL, "unbind", x));

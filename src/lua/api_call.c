@@ -574,12 +574,6 @@ static const char *name_of(const la_callable *what, char *out, size_t capacity)
     return out;
 }
 
-/* The caller's text, of which as much is shown as a name may be long. */
-static la_status unknown(const char *name)
-{
-    return la_error(LA_EARG, "there is no operation '%.60s'", name);
-}
-
 /* Sets no record: a getter. */
 LA_API la_op *la_op_find(const char *name)
 {
@@ -623,8 +617,28 @@ static la_status seed_generator(int n, const la_any *args, la_value *values)
     return LA_OK;
 }
 
-/* By name, which a hash finds; what fails is told under the caller's name of
-** it. */
+/* What stands for it among the operations by name. */
+static const la_callable seeding;
+
+/* By name, which a hash finds; NULL, and LA_EARG in the record, for others. Of
+** those as much is shown as a name may be long. */
+static const la_callable *find_named(const char *name)
+{
+    const la_callable *what = name ? la_op_callable(name, strlen(name)) : NULL;
+    if (what) return what;
+    if (name && strcmp(name, "manual_seed") == 0) return &seeding;
+    la_error(LA_EARG, "there is no operation '%.60s'", name ? name : "(null)");
+    return NULL;
+}
+
+static la_status call_named(const la_callable *what, int n, const la_any *args,
+                            la_value *values)
+{
+    return what == &seeding ? seed_generator(n, args, values)
+                            : call(what, n, args, values);
+}
+
+/* What fails is told under the caller's name of it. */
 LA_API la_tensor *la_call_list(lua_State *L, const char *op, int n,
                                const la_any *args, la_tensor **results)
 {
@@ -632,16 +646,11 @@ LA_API la_tensor *la_call_list(lua_State *L, const char *op, int n,
     la_tensor *first = NULL;
     LA_API_ENTRY(la_context_of(L));
     la_share_tensors();
-    const la_callable *what = op ? la_op_callable(op, strlen(op)) : NULL;
-    bool seed = !what && op && strcmp(op, "manual_seed") == 0;
-    if (!what && !seed) {
-        la_api_end("la_call", unknown(op ? op : "(null)"));
-        return NULL;
-    }
-    la_status status = seed ? seed_generator(n, args, values)
-                            : call(what, n, args, values);
+    const la_callable *what = find_named(op);
+    la_status status = what ? call_named(what, n, args, values)
+                            : la_error_status();
     if (!status) status = give(values, results, &first);
-    la_api_end(op, status);
+    la_api_end(what ? op : "la_call", status);
     return first;
 }
 
@@ -677,11 +686,11 @@ LA_API int la_call_many(lua_State *L, const char *op, int n,
     la_value values[LA_MAX_RESULTS] = {{0}};
     LA_API_ENTRY(la_context_of(L));
     la_share_tensors();
-    const la_callable *what = op ? la_op_callable(op, strlen(op)) : NULL;
-    la_status status = !what ? unknown(op ? op : "(null)")
+    const la_callable *what = find_named(op);
+    la_status status = !what ? la_error_status()
         : capacity < 0 || (capacity > 0 && !results)
         ? la_error(LA_EARG, "an array for the results expected")
-        : call(what, n, args, values);
+        : call_named(what, n, args, values);
     int count = status ? -1 : hand_over(values, capacity, results);
     if (count < 0 && !status) status = la_error_status();
     la_api_end(what ? op : "la_call_many", status);
