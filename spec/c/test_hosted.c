@@ -433,7 +433,8 @@ static void test_refused(void **state)
 {
     static const char *const bad[] = {
         "h() -> int", "h() -> Tensor[]", "h (Tensor self) -> Tensor",
-        "h(int k=1.5) -> Tensor"
+        "h(int k=1.5) -> Tensor", "h.x(Tensor self) -> Tensor",
+        "h.(Tensor self) -> Tensor"
     };
     static const char *const taken[] = {
         "add_(Tensor self) -> Tensor", "absolute(Tensor self) -> Tensor",
@@ -451,6 +452,48 @@ static void test_refused(void **state)
     la_op *op = add_op(" led_h(int k=1) -> Tensor", stray);
     assert_ptr_equal(la_op_find("led_h"), op);
     assert_int_equal(la_withdraw_op(op), 0);
+}
+
+/* register(name): nil, or what is wrong. */
+static int try_to_register(lua_State *L)
+{
+    char schema[200];
+    snprintf(schema, sizeof schema, "%s(Tensor self) -> Tensor",
+             lua_tostring(L, 1));
+    la_op *op = add_op(schema, none);
+    if (!op && la_error_code() == LA_ESTATE) return 0;
+    lua_pushstring(L, op ? "registered" : la_error_text());
+    if (op) la_withdraw_op(op);
+    return 1;
+}
+
+/* Whatever is in la or in a tensor would hide the operation, before a state is
+** open and afterwards. */
+static void test_names_of_the_library(void **state)
+{
+    static const char *const taken[] = {"tensor", "save", "tidy", "snapshot",
+        "game", "autograd", "nn", "pi", "float32", "newaxis", "item", "free",
+        "shape"};
+    (void)state;
+    for (size_t k = 0; k < sizeof taken / sizeof *taken; k++) {
+        char schema[80];
+        snprintf(schema, sizeof schema, "%s(Tensor self) -> Tensor", taken[k]);
+        assert_null(add_op(schema, none));
+        expect(LA_ESTATE, "exists already");
+    }
+    lua_State *L = open_host();
+    lua_register(L, "register", try_to_register);
+    run(L, "local n, _, methods = 0, debug.getupvalue(\n"
+           "  debug.getmetatable(lunarray.ones(1)).__index, 3)\n"
+           "for _, t in ipairs{lunarray, methods} do for name in pairs(t) do\n"
+           "  local wrong = name ~= '...' and register(name)\n"
+           "  assert(not wrong, name .. ': ' .. tostring(wrong))\n"
+           "  n = n + 1\n"
+           "end end\n"
+           "assert(n > 1000, n)\n"
+           "assert(register('lunarray') == 'registered')\n"
+           "assert(register('svd') == 'registered')");
+    lua_close(L);
 }
 
 /* A kernel for a device is the operation's, too. */
@@ -486,6 +529,7 @@ int main(void)
         cmocka_unit_test(test_meta),
         cmocka_unit_test(test_integers),
         cmocka_unit_test(test_old_words),
+        cmocka_unit_test(test_names_of_the_library),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_kernels_of_devices),
         cmocka_unit_test(test_comes_and_goes),

@@ -163,7 +163,7 @@ static la_status register_op(const la_op_def *def, const la_op **out)
     la_op_def d;
     if (!def) return la_error(LA_EARG, "no la_op_def given");
     la_status status = LA_READ_STRUCT("la_register_op_ex", la_op_def, def, &d);
-    if (!status) status = la_op_register(&d, out);
+    if (!status) status = la_op_register(&d, la_is_lua_name, out);
     if (status && d.drop) {
         la_host_call call;
         la_host_begin(&call);
@@ -198,7 +198,8 @@ LA_API int la_register_op(const char *schema, const char *doc, la_kernel shape,
     la_op_def d = {.size = sizeof d, .schema = schema, .doc = doc,
                    .shape = shape, .fill = fill};
     LA_API_ENTRY_IN(&la_default_runtime);
-    return la_api_end("la_register_op", la_op_register(&d, &op));
+    la_status status = la_op_register(&d, la_is_lua_name, &op);
+    return la_api_end("la_register_op", status);
 }
 
 /* ---- devices ---- */

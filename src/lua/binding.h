@@ -476,6 +476,10 @@ extern const la_part la_part_apply, la_part_storage;
 extern const la_part la_part_build, la_part_info, la_part_attr, la_part_index,
     la_part_random, la_part_io, la_part_csv, la_part_print, la_part_grad,
     la_part_names, la_part_fuse, la_part_scope, la_part_share,
-    la_part_vmap;
+    la_part_vmap, la_part_meta;
+
+/* Has la or a tensor a member of that name which is no operation? By the tables
+** that those are made of, so it needs no state. */
+bool la_is_lua_name(const char *name, size_t n);
 
 #endif

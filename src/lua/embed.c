@@ -81,11 +81,12 @@ int la_require(lua_State *L)
     return 1;
 }
 
-bool la_is_embedded(const char *name)
+bool la_is_embedded(const char *name, size_t n)
 {
     for (const la_embedded *e = table; e->module; e++)
         if (strncmp(e->module, "lunarray.", 9) == 0
-            && strcmp(e->module + 9, name) == 0) return true;
+            && strlen(e->module + 9) == n
+            && memcmp(e->module + 9, name, n) == 0) return true;
     return false;
 }
 

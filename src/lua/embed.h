@@ -15,6 +15,6 @@ void la_open_embedded(lua_State *L);
 ** preloaded alone. A lua_CFunction; raises. */
 int la_require(lua_State *L);
 /* Is there a module lunarray.<name>? */
-bool la_is_embedded(const char *name);
+bool la_is_embedded(const char *name, size_t n);
 
 #endif

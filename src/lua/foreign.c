@@ -64,8 +64,10 @@ int la_missing_name(lua_State *L, const char *where, int level)
 static bool push_embedded(lua_State *L)
 {
     const la_state *s = la_state_of(L);
-    const char *name = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "";
-    if (!la_is_embedded(name)) return false;
+    size_t n;
+    if (lua_type(L, 2) != LUA_TSTRING) return false;
+    const char *name = lua_tolstring(L, 2, &n);
+    if (!la_is_embedded(name, n)) return false;
     if (!s || !s->sandboxed) {
         bool has = lua_getglobal(L, "require") == LUA_TFUNCTION;
         lua_pop(L, 1);

@@ -284,8 +284,6 @@ void la_open_index(lua_State *L, int lib)
     lua_setfield(L, -2, "__metatable");
     lua_setmetatable(L, -2);
     lua_setfield(L, lib, "newaxis");
-    lua_pushliteral(L, "...");
-    lua_setfield(L, lib, "ellipsis");
 }
 
 const la_part la_part_index = {NULL, NULL};

@@ -234,14 +234,6 @@ static void with_table(lua_State *L, int table, lua_CFunction fn, int meta,
     lua_setfield(L, meta, name);
 }
 
-static void add_method(lua_State *L, int methods, const char *name,
-                       lua_CFunction fn)
-{
-    lua_pushnil(L);
-    la_closure(L, fn);
-    lua_setfield(L, methods, name);
-}
-
 /* All indices are absolute. After this the metatable is locked (__metatable);
 ** 'methods' holds functions and, as light userdata, the attributes. */
 void la_open_meta(lua_State *L, int lib, int meta, int methods)
@@ -265,10 +257,13 @@ void la_open_meta(lua_State *L, int lib, int meta, int methods)
     lua_setfield(L, meta, "__name");
     lua_pushliteral(L, "a tensor's metatable is locked");
     lua_setfield(L, meta, "__metatable");
-    add_method(L, methods, "free", method_free);
-    add_method(L, methods, "iter", method_iter);
     for (const la_attr *a = la_attributes; a->name; a++) {
         lua_pushlightuserdata(L, (void *)a);
         lua_setfield(L, methods, a->name);
     }
 }
+
+static const luaL_Reg own_methods[] = {
+    {"free", method_free}, {"iter", method_iter}, {NULL, NULL}
+};
+const la_part la_part_meta = {NULL, own_methods};

@@ -41,7 +41,7 @@ static bool is_ours(const char *source)
         return false;
     for (size_t i = 0; i < n - 4; i++) name[i] = last[i] == '/' ? '.' : last[i];
     name[n - 4] = 0;
-    return la_is_embedded(name);
+    return la_is_embedded(name, strlen(name));
 }
 
 /* The innermost line of a script; of the library's modules where there is none

@@ -7,6 +7,7 @@
 #include "base/cpu.h"
 #include "base/runtime.h"
 #include "grad/grad.h"
+#include "lua/attr.h"
 #include "lua/autograd.h"
 #include "lua/binding.h"
 #include "lua/embed.h"
@@ -122,16 +123,17 @@ static void add_functions(lua_State *L, const luaL_Reg *row, int table)
     }
 }
 
+static const la_part *const parts[] = {
+    &la_part_apply, &la_part_storage, &la_part_build, &la_part_info,
+    &la_part_attr, &la_part_index, &la_part_random, &la_part_io, &la_part_csv,
+    &la_part_print, &la_part_grad, &la_part_names, &la_part_fuse,
+    &la_part_scope, &la_part_share, &la_part_vmap, &la_part_meta};
+#define COUNT(rows) (sizeof(rows) / sizeof((rows)[0]))
+
 /* 'lib' and 'methods' are absolute stack indices. */
 static void add_parts(lua_State *L, int lib, int methods)
 {
-    const la_part *parts[] = {&la_part_apply, &la_part_storage,
-                              &la_part_build, &la_part_info, &la_part_attr,
-                              &la_part_index, &la_part_random, &la_part_io,
-                              &la_part_csv, &la_part_print, &la_part_grad,
-                              &la_part_names, &la_part_fuse, &la_part_scope,
-                              &la_part_share, &la_part_vmap};
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+    for (size_t i = 0; i < COUNT(parts); i++) {
         add_functions(L, parts[i]->functions, lib);
         add_functions(L, parts[i]->methods, methods);
     }
@@ -152,46 +154,52 @@ static int call_lazy(lua_State *L)
     return lua_gettop(L);
 }
 
+static const struct { const char *name, *module; } lazy[] = {
+    {"describe", "lunarray.describe"},
+    {"__array_namespace_info__", "lunarray.array_api"},
+    {"progress", "lunarray.data"},
+    {"gradcheck", "lunarray.autograd"},
+    {"gradgradcheck", "lunarray.autograd"},
+    {"checkpoint", "lunarray.autograd"},
+    {"jacobian", "lunarray.jacobian"},
+    {"hessian", "lunarray.jacobian"},
+    {"jvp", "lunarray.jacobian"},
+    {"vjp", "lunarray.jacobian"},
+    {"hvp", "lunarray.jacobian"},
+    {"multi_head_attention_forward", "lunarray.multi_head"},
+    {"clip_grad_norm_", "lunarray.nn"},
+    {"clip_grad_value_", "lunarray.nn"},
+};
+static const char *const lazy_methods[][2] = {
+    {"describe", "describe"}, {"summary", "describe"}};
+
 /* The functions exist from the start, the modules are only compiled when one is
 ** called: opening the library stays cheap. */
 static void add_lazy(lua_State *L, int lib, int methods)
 {
-    static const struct { const char *name, *module; } rows[] = {
-        {"describe", "lunarray.describe"},
-        {"__array_namespace_info__", "lunarray.array_api"},
-        {"progress", "lunarray.data"},
-        {"gradcheck", "lunarray.autograd"},
-        {"gradgradcheck", "lunarray.autograd"},
-        {"checkpoint", "lunarray.autograd"},
-        {"jacobian", "lunarray.jacobian"},
-        {"hessian", "lunarray.jacobian"},
-        {"jvp", "lunarray.jacobian"},
-        {"vjp", "lunarray.jacobian"},
-        {"hvp", "lunarray.jacobian"},
-        {"multi_head_attention_forward", "lunarray.multi_head"},
-        {"clip_grad_norm_", "lunarray.nn"},
-        {"clip_grad_value_", "lunarray.nn"},
-    };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        lua_pushstring(L, rows[i].module);
-        lua_pushstring(L, rows[i].name);
+    for (size_t i = 0; i < COUNT(lazy); i++) {
+        lua_pushstring(L, lazy[i].module);
+        lua_pushstring(L, lazy[i].name);
         lua_pushcclosure(L, call_lazy, 2);
-        lua_setfield(L, lib, rows[i].name);
+        lua_setfield(L, lib, lazy[i].name);
     }
-    lua_getfield(L, lib, "describe");
-    lua_setfield(L, methods, "describe");
-    lua_getfield(L, lib, "describe");
-    lua_setfield(L, methods, "summary");
+    for (size_t i = 0; i < COUNT(lazy_methods); i++) {
+        lua_getfield(L, lib, lazy_methods[i][1]);
+        lua_setfield(L, methods, lazy_methods[i][0]);
+    }
 }
+
+static const struct { const char *name; double value; } numbers[] = {
+    {"pi", 3.141592653589793}, {"e", 2.718281828459045},
+    {"inf", INFINITY}, {"nan", NAN},
+};
+static const char *const texts[][2] = {
+    {"ellipsis", "..."}, {"_VERSION", LA_VERSION_TEXT}};
 
 /* la.float32 == "float32", la.pi, ...: attributes of the module. A name that an
 ** operation has taken keeps the operation. */
 static void add_constants(lua_State *L, int lib)
 {
-    static const struct { const char *name; double value; } numbers[] = {
-        {"pi", 3.141592653589793}, {"e", 2.718281828459045},
-        {"inf", INFINITY}, {"nan", NAN},
-    };
     for (int d = 0; d < LA_NDTYPES; d++) {
         lua_getfield(L, lib, la_dtype_name((la_dtype)d));
         if (lua_isnil(L, -1)) {
@@ -200,15 +208,66 @@ static void add_constants(lua_State *L, int lib)
         }
         lua_pop(L, 1);
     }
-    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+    for (size_t i = 0; i < COUNT(numbers); i++) {
         lua_pushnumber(L, numbers[i].value);
         lua_setfield(L, lib, numbers[i].name);
     }
-    lua_pushliteral(L, "...");
-    lua_setfield(L, lib, "ellipsis");
-    lua_pushliteral(L, LA_VERSION_TEXT);
-    lua_setfield(L, lib, "_VERSION");
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        lua_pushstring(L, texts[i][1]);
+        lua_setfield(L, lib, texts[i][0]);
+    }
 }
+
+/* What adds to la.name, or makes it, in code. */
+static const struct {
+    const char *name;
+    void (*open)(lua_State *L, int lib);
+} others[] = {
+    {"newaxis", la_open_index}, {"parallel", la_open_parallel},
+    {"profile", la_open_profile}, {"image", la_open_images},
+    {"audio", la_open_audio}, {"plot", la_open_plot},
+    {"snapshot", la_open_snapshots},
+};
+
+/* ---- names ---- */
+
+static bool is_same(const char *text, const char *name, size_t n)
+{
+    return strlen(text) == n && memcmp(text, name, n) == 0;
+}
+
+static bool is_among(const luaL_Reg *row, const char *name, size_t n)
+{
+    for (; row && row->name; row++)
+        if (is_same(row->name, name, n)) return true;
+    return false;
+}
+
+bool la_is_lua_name(const char *name, size_t n)
+{
+    bool is = la_is_theme(name, n) || is_same("autograd", name, n)
+        || la_is_embedded(name, n);
+    for (size_t i = 0; i < COUNT(parts); i++)
+        is |= is_among(parts[i]->functions, name, n)
+            || is_among(parts[i]->methods, name, n);
+    for (size_t i = 0; i < COUNT(lazy); i++)
+        is |= is_same(lazy[i].name, name, n);
+    for (size_t i = 0; i < COUNT(lazy_methods); i++)
+        is |= is_same(lazy_methods[i][0], name, n);
+    for (size_t i = 0; i < COUNT(numbers); i++)
+        is |= is_same(numbers[i].name, name, n);
+    for (size_t i = 0; i < COUNT(texts); i++)
+        is |= is_same(texts[i][0], name, n);
+    for (size_t i = 0; i < COUNT(others); i++)
+        is |= is_same(others[i].name, name, n);
+    for (const la_attr *a = la_attributes; a->name; a++)
+        is |= is_same(a->name, name, n);
+    for (int d = 0; d < LA_NDTYPES; d++)
+        is |= is_same(la_dtype_name((la_dtype)d), name, n);
+    return is;
+}
+
+/* ---- opening ---- */
 
 /* Returns the module table. Opening again gives the same table. After an
 ** attempt that failed for want of memory it starts anew on the same state
@@ -236,18 +295,12 @@ LA_API int luaopen_lunarray(lua_State *L)
     la_new_themes(L, lib);
     la_open_operations(L, lib, methods);
     add_parts(L, lib, methods);
-    la_open_index(L, lib);
     la_open_meta(L, lib, meta, methods);
     la_open_scopes(L, la_state_of(L), meta);
     add_constants(L, lib);
     add_lazy(L, lib, methods);
     la_open_themes(L, lib);
-    la_open_parallel(L, lib);
-    la_open_profile(L, lib);
-    la_open_images(L, lib);
-    la_open_audio(L, lib);
-    la_open_plot(L, lib);
-    la_open_snapshots(L, lib);
+    for (size_t i = 0; i < COUNT(others); i++) others[i].open(L, lib);
     la_open_embedded(L);
     la_open_foreign(L, lib, methods);
     lua_pushvalue(L, lib);

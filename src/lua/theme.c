@@ -43,7 +43,7 @@ static int load_member(lua_State *L)
 {
     const char *theme = lua_tostring(L, lua_upvalueindex(2));
     if (lua_isnil(L, lua_upvalueindex(1))) return la_missing_name(L, theme, 1);
-    if (!la_is_embedded(theme))
+    if (!la_is_embedded(theme, strlen(theme)))
         return luaL_error(L, "%s.%s: not in this build (family %s is left out)",
                           theme, luaL_tolstring(L, 2, NULL), theme);
     lua_pushcfunction(L, la_require);

@@ -172,33 +172,37 @@ static void fill_row(la_hosted *row, const la_op_def *def)
     row->drop = def->drop;
 }
 
-/* la_frame_output makes tensors and nothing else. */
-static la_status check_schema(const la_schema *s)
+/* la_frame_output makes tensors and nothing else. Overloads are for operations
+** of one name, of which a host's has one. */
+static la_status check_schema(const la_op *op, const la_schema *s)
 {
+    if (op->signature[la_op_name_length(op)] == '.')
+        return la_error(LA_EARG, "a name without a dot expected, got '%.60s'",
+                        op->name);
     for (int k = 0; k < s->nresults; k++)
         if (s->results[k] != LA_VTENSOR)
             return la_error(LA_EARG, "result %d is no Tensor", k + 1);
     return LA_OK;
 }
 
-/* A name that means something already: of an operation, of its form in place,
-** or of what la_call has besides. */
-static bool is_taken(const char *name, size_t n)
+/* LA_ESTATE for a name that means something already: of an operation, of its
+** form in place, or one that 'is_known' knows. */
+static la_status check_name(const la_op *op, la_name_test is_known)
 {
-    return la_op_first(name, n) || la_op_callable(name, n)
-        || (n == strlen("manual_seed") && memcmp(name, "manual_seed", n) == 0);
+    size_t n = la_op_name_length(op);
+    if (la_op_first(op->name, n) || la_op_callable(op->name, n))
+        return la_error(LA_ESTATE, "operation '%s' exists already", op->name);
+    return !is_known(op->name, n) ? LA_OK
+        : la_error(LA_ESTATE, "'%s' exists already: it is no operation, but a "
+                   "name of the library", op->name);
 }
 
 /* The first index that is free, or held by a row that was withdrawn. The lock
 ** is held. */
-static la_status add_row(la_op_table *t, la_hosted *row)
+static la_status add_row(la_op_table *t, la_hosted *row, la_name_test is_known)
 {
     int k = 0, used = atomic_load(&t->nrows);
-    const char *name = row->op.signature;
-    size_t n = la_op_name_length(&row->op);
-    if (is_taken(name, n))
-        return la_error(LA_ESTATE, "operation '%.*s' exists already", (int)n,
-                        name);
+    LA_TRY(check_name(&row->op, is_known));
     while (k < used && !atomic_load(&atomic_load(&t->rows[k])->withdrawn)) k++;
     if (k == LA_MOST_HOSTED)
         return la_error(LA_ENOMEM, "at most %d operations can be added",
@@ -211,7 +215,8 @@ static la_status add_row(la_op_table *t, la_hosted *row)
     return LA_OK;
 }
 
-la_status la_op_register(const la_op_def *def, const la_op **out)
+la_status la_op_register(const la_op_def *def, la_name_test is_known,
+                         const la_op **out)
 {
     char *parsed;
     if (!def->schema || (!def->shape && !def->fill))
@@ -223,11 +228,11 @@ la_status la_op_register(const la_op_def *def, const la_op **out)
     if (!row) return LA_ENOMEM;
     fill_row(row, def);
     la_status status = la_schema_parse(parsed, &row->schema);
-    if (!status) status = check_schema(&row->schema);
+    if (!status) status = check_schema(&row->op, &row->schema);
     if (!status) {
         end_texts(&row->schema);
         la_lock_tables();
-        status = add_row(t, row);
+        status = add_row(t, row, is_known);
         la_unlock_tables();
     }
     if (status) la_raw_free(la_runtime_here(), row, row->bytes);
