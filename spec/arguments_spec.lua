@@ -529,6 +529,86 @@ describe("memory", function()
     collectgarbage("restart")
     assert.is_true(ok, why)
   end)
+
+  local function fill()
+    for _ = 1, 40 do
+      local _, _, cap = la.memory()
+      local room = (cap - (la.memory())) // 8 - 300
+      if room > 0 then local _ = la.empty(room, {dtype = "float64"}) end
+    end
+  end
+
+  -- Calls f with the cap full of dead tensors.
+  local function at_the_cap(f)
+    collectgarbage() collectgarbage()
+    collectgarbage("stop")
+    la.set_memory_limit((la.memory()) + (3 << 20))
+    fill()
+    local ok, why = pcall(f)
+    la.set_memory_limit(0)
+    collectgarbage("restart")
+    assert.is_true(ok, why)
+    return why
+  end
+
+  it("of dead tensors is found by fused functions", function()
+    local a, b = la.full({50000}, 2.0), la.full({50000}, 3.0)
+    local sum = la.fuse(function(x, y) return x * y + x, {x - y} end)
+    assert.equal(8, at_the_cap(function() return sum(a, b):item(7) end))
+    local rows = la.fuse(function(x) return (x:view(500, 100) * 2):sum(2) end)
+    assert.equal(400, at_the_cap(function() return rows(a):item(7) end))
+    -- What was written down is not lost by the first attempt.
+    local write = la.fuse(function(x, y)
+      x:mul_(y)
+      fill()
+      return x + 1, x:view(100, 500):matmul(x:view(500, 100))
+    end)
+    local z, product = at_the_cap(function() return {write(a, b)} end), 0
+    z, product = z[1], z[2]
+    assert.equal(6, a:item(7))
+    assert.equal(7, z:item(7))
+    assert.equal(36 * 500, product:item(7, 7))
+  end)
+
+  it("of dead tensors is found by what reads and writes files", function()
+    local name = os.tmpname()
+    local x = la.rand(3, 100, 200)
+    local wide = x.mT
+    local sound = la.rand(2, 40000) * 2 - 1
+    la.save(x, name .. ".npy")
+    la.save({x = x, y = sound}, name .. ".npz")
+    la.save({x = x}, name .. ".safetensors")
+    for _, kind in ipairs{".npy", ".npz", ".safetensors"} do
+      local y = at_the_cap(function() return la.load(name .. kind) end)
+      assert.is_true(la.equal(x, kind == ".npy" and y or y.x))
+    end
+    at_the_cap(function() la.save(wide, name .. ".npy") end)
+    at_the_cap(function() la.save({x = wide}, name .. ".npz") end)
+    assert.is_true(la.equal(wide, la.load(name .. ".npz").x))
+    local png = at_the_cap(function() return la.image.encode(x, "png") end)
+    at_the_cap(function() return la.image.decode(png) end)
+    at_the_cap(function() la.image.save(x, name .. ".png") end)
+    at_the_cap(function() return la.image.load(name .. ".png") end)
+    local wav = at_the_cap(function() return la.audio.encode(sound, 8000) end)
+    at_the_cap(function() return la.audio.decode(wav) end)
+    at_the_cap(function() la.audio.save(sound, name .. ".wav", 8000) end)
+    at_the_cap(function() return la.audio.load(name .. ".wav") end)
+    for _, kind in ipairs{"", ".npy", ".npz", ".safetensors", ".png", ".wav"} do
+      os.remove(name .. kind)
+    end
+  end)
+
+  it("of dead tensors is found by functions of Lua on elements", function()
+    local x = la.ones(50000)
+    local y = at_the_cap(function()
+      return x:clone():apply_(function(v) return v + 1 end)
+    end)
+    assert.equal(2, y:item(3))
+    y = at_the_cap(function()
+      return la.from_function({20000}, function(i) return i > 9 and 0.5 or 1 end)
+    end)
+    assert.equal(0.5, y:item(10))
+  end)
 end)
 
 describe("printing", function()

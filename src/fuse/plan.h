@@ -196,6 +196,8 @@ typedef struct la_fuse_plan {
     char *memory, *arenas;    /* unaligned, aligned */
     int64_t bytes, arena_bytes;       /* in all, of one thread */
     int nslots;
+    bool begun;               /* something may be written: it cannot be run
+                                ** a second time */
     _Atomic uint64_t busy;    /* slots of the arenas */
 } la_fuse_plan;
 

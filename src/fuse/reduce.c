@@ -217,6 +217,7 @@ static la_status whole_rows(walk *w)
     find_copies(w);
     LA_TRY(la_fuse_make_arenas(p, w->unit * z->n, w->unit,
                                z->rows / grain < 2 ? 1 : la_num_threads()));
+    p->begun = true;
     la_parallel_for(z->rows, grain, walk_rows, w);
     return LA_OK;
 }
@@ -326,6 +327,7 @@ static la_status long_rows(walk *w)
     int64_t pieces = z->rows * w->cuts;
     int64_t bytes = nreductions * pieces * ACC_BYTES;
     if (!(w->partial = la_mem_alloc((size_t)bytes))) return LA_ENOMEM;
+    p->begun = true;
     la_parallel_for(pieces, grain, walk_pieces, w);
     if (!la_interrupted()) join_all(w);
     la_mem_free(w->partial, (size_t)bytes);

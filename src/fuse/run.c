@@ -152,6 +152,7 @@ static la_status iterate(la_fuse_plan *p)
         c.operands[k] = p->operands[k].tensor;
     LA_TRY(la_iter_build(&it, &c));
     int64_t grain = LA_GRAIN / (p->nlines < 8 ? p->nlines : 8);
+    p->begun = true;
     la_status status = la_iter_for_each(&it, run_blocks, p, grain);
     la_iter_close(&it);
     return status;
@@ -180,6 +181,7 @@ static la_status run_pass(pass *s, const la_fuse *z, la_fuse_set wanted)
 {
     if (!(s->p = la_mem_alloc(sizeof *s->p))) return LA_ENOMEM;
     s->p->memory = NULL;
+    s->p->begun = false;
     la_fuse_make_plan(s->p, z, wanted);
     if (__builtin_expect(la_trace_on, 0)) trace_plan(s->p);
     LA_TRY(allocate(s));
@@ -202,14 +204,16 @@ static la_status run_pass(pass *s, const la_fuse *z, la_fuse_set wanted)
 }
 
 /* 'wanted' and all pending steps that it needs, in one iteration. Writes count
-** as done when it fails: they may be in part. */
+** as done when it fails: they may be in part. Where memory was out before
+** anything was written, all is as it was and may be tried again. */
 static la_status one_pass(la_fuse *z, la_fuse_set wanted)
 {
     pass s = {0};
     la_status status = run_pass(&s, z, wanted);
+    bool done = status != LA_ENOMEM || (s.p && s.p->begun);
     end_pass(&s);
     for (int i = 0; i < z->nsteps; i++)
-        if ((wanted >> i & 1) && (!status || z->steps[i].write))
+        if ((wanted >> i & 1) && (!status || (done && z->steps[i].write)))
             z->steps[i].pending = false;
     return status;
 }

@@ -63,6 +63,14 @@ static void check_held(lua_State *L, const la_handle *h, const char *name)
                    "that it is called in", name);
 }
 
+static la_status copy_rows(la_tensor *t, la_tensor **out)
+{
+    LA_TRY(la_tensor_empty(t->ndim, la_sizes(t), (la_dtype)t->dtype, out));
+    la_status status = la_run_(copy_, *out, t);
+    if (status) la_tensor_drop(out);
+    return status;
+}
+
 /* Push a row-major copy of the tensor at 'arg', of self's sizes: lazy bits are
 ** resolved, a deferred value is computed. Each step is in the handle before the
 ** next begins, so that an error leaks nothing. Borrowed from the handle, which
@@ -78,11 +86,7 @@ static la_tensor *push_copy(lua_State *L, int arg, const char *name)
                              la_v_ints(la_sizes(self), self->ndim)));
     la_tensor_release(h->tensor);
     h->tensor = wide;
-    la_status status = la_tensor_empty(self->ndim, la_sizes(self),
-                                       (la_dtype)t->dtype, &plain);
-    if (!status) status = la_run_(copy_, plain, wide);
-    if (status && plain) la_tensor_release(plain);
-    LA_CHECK(L, name, status);
+    LA_CHECK_TWICE(L, name, copy_rows(h->tensor, &plain));
     la_tensor_release(h->tensor);
     return h->tensor = plain;
 }
@@ -215,7 +219,7 @@ static void fill_one(filling *f, int64_t i, int function)
                    index_text(f));
     take_value(L, "from_function", pair, &value);
     if (!f->fixed && (i == 0 || value.kind > f->kind))
-        LA_CHECK(L, "from_function", widen(f, value.kind, i > 0));
+        LA_CHECK_TWICE(L, "from_function", widen(f, value.kind, i > 0));
     la_tensor *t = f->h->tensor;
     if (la_scalar_store(&value, (la_dtype)t->dtype,
                         la_data(t) + i * (int64_t)la_itemsize(t)))

@@ -223,7 +223,7 @@ static int audio_load(lua_State *L)
     const char *path = la_check_path(L, 1, "audio.load");
     options o = read_options(L, 2, reading, "audio.load");
     la_handle *h = la_new_handle(L, s);
-    LA_CHECK(L, "audio.load", load(path, &o, &t, &rate));
+    LA_CHECK_TWICE(L, "audio.load", load(path, &o, &t, &rate));
     la_fill_handle(s, h, t);
     return give(L, s, h, rate, "audio.load");
 }
@@ -244,7 +244,7 @@ static int audio_decode(lua_State *L)
     la_handle *h = la_new_handle(L, s);
     const char *bytes = lua_tolstring(L, 1, &n);
     la_reader_of_memory(bytes, n, &source);
-    LA_CHECK(L, "audio.decode", decode(&source, &o, &t, &rate));
+    LA_CHECK_TWICE(L, "audio.decode", decode(&source, &o, &t, &rate));
     la_fill_handle(s, h, t);
     return give(L, s, h, rate, "audio.decode");
 }
@@ -352,6 +352,7 @@ static la_status encode(la_tensor *t, uint32_t rate, const options *o,
 {
     la_sink host = {sizeof host, out, put_bytes};
     LA_WRITER sink = {.fd = -1};
+    la_bytes_free(out);             /* of an attempt that failed */
     LA_TRY(check_tensor(t));
     LA_TRY(la_writer_to_sink(&host, &sink));
     LA_TRY(write(t, rate, o, &sink));
@@ -383,8 +384,8 @@ static int audio_save(lua_State *L)
     const char *path = la_check_path(L, 2, "audio.save");
     uint32_t rate = check_rate(L, 3, "audio.save");
     options o = read_options(L, 4, writing, "audio.save");
-    la_tensor *t = la_check_tensor(L, 1, "audio.save");
-    LA_CHECK(L, "audio.save", save(t, path, rate, &o));
+    LA_CHECK_TWICE(L, "audio.save", save(la_check_tensor(L, 1, "audio.save"),
+                                         path, rate, &o));
     return 0;
 }
 
@@ -396,8 +397,9 @@ static int audio_encode(lua_State *L)
     uint32_t rate = check_rate(L, 2, "audio.encode");
     options o = read_options(L, 3, writing, "audio.encode");
     la_bytes *bytes = la_push_bytes(L);
-    la_tensor *t = la_check_tensor(L, 1, "audio.encode");
-    LA_CHECK(L, "audio.encode", encode(t, rate, &o, bytes));
+    LA_CHECK_TWICE(L, "audio.encode",
+                   encode(la_check_tensor(L, 1, "audio.encode"), rate, &o,
+                          bytes));
     lua_pushlstring(L, (const char *)bytes->data, bytes->n);
     la_bytes_free(bytes);
     return 1;

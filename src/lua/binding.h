@@ -253,6 +253,9 @@ void la_pace_begin(lua_State *L, la_state *s);
 /* Memory is out: a full collection, as dead tensors may hold it. False, and
 ** nothing is done, where the host has taken the collector over. */
 bool la_collect_all(lua_State *L, la_state *s);
+/* The same for the running closure, whose settings are current afterwards: its
+** finalizers may have been inside another state's library. */
+bool la_collect_here(lua_State *L);
 /* la_tensor_empty, tried once more after that. */
 la_status la_empty_tensor(lua_State *L, la_state *s, int ndim,
                           const int64_t *sizes, la_dtype dtype,
@@ -341,6 +344,14 @@ void la_check_callable(lua_State *L, int arg, const char *name);
 ** userdata. */
 #define LA_CHECK(L, name, expr) \
     do { la_status st_ = (expr); if (st_) la_raise(L, name, st_); } while (0)
+/* The same for what is tried once more after la_collect_here: it leaves nothing
+** behind when it fails, and takes tensors out of their handles itself. */
+#define LA_CHECK_TWICE(L, name, expr) \
+    do { \
+        la_status st_ = (expr); \
+        if (st_ == LA_ENOMEM && la_collect_here(L)) st_ = (expr); \
+        if (st_) la_raise(L, name, st_); \
+    } while (0)
 /* "integer", "float", "tensor", "nil" ...: what users call the value. May leave
 ** a value on the stack (the metatable's __name), which owns the text: read it
 ** before the stack shrinks. */

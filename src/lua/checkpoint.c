@@ -182,7 +182,8 @@ static void collect_value(lua_State *L, checkpoint *c, int at, int depth)
     la_handle *h = la_to_handle(L, -1);
     int type = lua_type(L, -1);
     if (h && h->tensor) {
-        LA_CHECK(L, "save", la_file_add(&c->archive, name, n, h->tensor));
+        LA_CHECK_TWICE(L, "save", la_file_add(
+            &c->archive, name, n, la_check_tensor(L, lua_gettop(L), "save")));
         LA_CHECK(L, "save", add_leaf(L, c));
         return;
     }
@@ -266,13 +267,19 @@ static la_status add_tree(checkpoint *c)
                         (const char *)text.data, text.n);
 }
 
+static la_status begin_path(checkpoint *c)
+{
+    la_bytes_free(&c->path);
+    la_bytes_put_byte(&c->path, '[');
+    return c->path.status;
+}
+
 void la_collect_values(lua_State *L, la_archive *a, int table)
 {
     checkpoint *c = (checkpoint *)a;
     lua_pushnil(L);
     lua_pushvalue(L, table);
-    la_bytes_put_byte(&c->path, '[');
-    LA_CHECK(L, "save", c->path.status);
+    LA_CHECK_TWICE(L, "save", begin_path(c));
     collect(L, c, lua_gettop(L) - 1, 0);
     if (c->needs_tree) LA_CHECK(L, "save", add_tree(c));
     lua_pop(L, 2);

@@ -348,8 +348,8 @@ static void make_value(lua_State *L, la_state *s, reader *r, int64_t k)
     } else {
         la_tensor *t = NULL;
         la_handle *h = la_new_handle(L, s);
-        LA_CHECK(L, "read_csv",
-                 la_tensor_empty(1, &r->rows, c->v->stored, &t));
+        LA_CHECK_TWICE(L, "read_csv",
+                       la_tensor_empty(1, &r->rows, c->v->stored, &t));
         la_fill_handle(s, h, t);
         c->v->data = la_data(t);
     }
@@ -458,7 +458,7 @@ static void push_value(lua_State *L, la_state *s, reader *r, int64_t k)
     if (c->text || want == LA_UNDEFINED || want == c->v->stored) return;
     la_tensor *t = NULL;
     la_handle *h = la_new_handle(L, s);
-    LA_CHECK(L, "read_csv", la_run(to_dtype, &t,
+    LA_CHECK_TWICE(L, "read_csv", la_run(to_dtype, &t,
              la_check_tensor(L, lua_gettop(L) - 1, "read_csv"),
              la_v_dtype(want)));
     la_fill_handle(s, h, t);

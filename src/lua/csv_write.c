@@ -90,9 +90,8 @@ static int64_t check_column_value(lua_State *L, la_state *s, const char *name)
                      "dim or a list of strings expected", name);
     la_tensor *t = NULL;
     la_handle *own = la_new_handle(L, s);
-    LA_CHECK(L, "write_csv",
-             plain_column(la_check_tensor(L, lua_gettop(L) - 1, "write_csv"),
-                          &t));
+    LA_CHECK_TWICE(L, "write_csv", plain_column(
+        la_check_tensor(L, lua_gettop(L) - 1, "write_csv"), &t));
     la_fill_handle(s, own, t);
     lua_remove(L, -2);
     return la_sizes(t)[0];
@@ -125,6 +124,13 @@ static void list_columns(lua_State *L, la_state *s, writer *w)
     }
 }
 
+static la_status matrix_column(la_tensor *x, int64_t k, la_tensor **out)
+{
+    LA_OWNED view = NULL;
+    LA_TRY(la_run(select, &view, x, 1, k));
+    return plain_column(view, out);
+}
+
 /* The columns of a matrix, and the option names or "1", "2", ... */
 static void split_matrix(lua_State *L, la_state *s, writer *w)
 {
@@ -141,13 +147,10 @@ static void split_matrix(lua_State *L, la_state *s, writer *w)
     if (named) lua_pushvalue(L, -1), lua_replace(L, W_NAMES);
     lua_pop(L, 1);
     for (int64_t k = 0; k < w->ncolumns; k++) {
-        la_tensor *view = NULL, *t = NULL;
+        la_tensor *t = NULL;
         la_handle *h = la_new_handle(L, s);
-        x = la_check_tensor(L, W_COLUMNS, "write_csv");
-        LA_CHECK(L, "write_csv", la_run(select, &view, x, 1, k));
-        la_status status = plain_column(view, &t);
-        la_tensor_release(view);
-        LA_CHECK(L, "write_csv", status);
+        LA_CHECK_TWICE(L, "write_csv", matrix_column(
+            la_check_tensor(L, W_COLUMNS, "write_csv"), k, &t));
         la_fill_handle(s, h, t);
         lua_rawseti(L, W_VALUES, k + 1);
         if (named) continue;

@@ -45,17 +45,24 @@ static void want_value(lua_State *L, wanted *w, int depth)
     }
 }
 
-/* Compute the deferred tensors among f's results (the whole stack), then end
-** the recording, whatever came of that. */
-static la_status finish(lua_State *L, la_state *s)
+/* Compute the deferred tensors among f's results (the whole stack). */
+static la_status compute(lua_State *L, wanted *w)
 {
-    wanted w = {0};
+    w->n = 0;
     for (int i = 1; i <= lua_gettop(L); i++) {
         lua_pushvalue(L, i);
-        want_value(L, &w, 0);
+        want_value(L, w, 0);
         lua_pop(L, 1);
     }
-    la_status status = la_fuse_finish(w.n, w.list);
+    return la_fuse_finish(w->n, w->list);
+}
+
+/* The results, then the recording ends, whatever came of that. */
+static la_status finish(lua_State *L, la_state *s)
+{
+    wanted w;
+    la_status status = compute(L, &w);
+    if (status == LA_ENOMEM && la_collect_here(L)) status = compute(L, &w);
     la_fuse_close();
     for (int i = 0; !status && !s->scopes.depth && i < w.n; i++)
         la_count_bytes(s, w.list[i]);   /* their handles were made without */
@@ -80,7 +87,7 @@ static int call_fused(lua_State *L)
     }
     la_pace_data(L, s);         /* what is dead by now gives its memory back */
     la_enter(L);
-    LA_CHECK(L, "fuse", la_fuse_open());
+    LA_CHECK_TWICE(L, "fuse", la_fuse_open());
     int failed = lua_pcall(L, n, LUA_MULTRET, 0);
     la_enter(L);
     if (!failed && !lua_checkstack(L, 3 * MAX_DEPTH + 4)) {

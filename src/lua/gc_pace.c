@@ -193,6 +193,14 @@ bool la_collect_all(lua_State *L, la_state *s)
     return true;
 }
 
+bool la_collect_here(lua_State *L)
+{
+    la_state *s = la_up_state(L);
+    if (!la_collect_all(L, s)) return false;
+    la_make_current(&s->context);
+    return true;
+}
+
 la_status la_empty_tensor(lua_State *L, la_state *s, int ndim,
                           const int64_t *sizes, la_dtype dtype,
                           la_tensor **out)

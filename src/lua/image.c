@@ -166,7 +166,7 @@ static int image_load(lua_State *L)
     const char *path = la_check_path(L, 1, "image.load");
     options o = read_options(L, 2, reading, "image.load");
     la_handle *h = la_new_handle(L, s);
-    LA_CHECK(L, "image.load", load(path, &o, &t));
+    LA_CHECK_TWICE(L, "image.load", load(path, &o, &t));
     la_fill_handle(s, h, t);
     la_charge_more(L, "image.load", h->tensor->numel);
     la_pace(L, s);
@@ -187,7 +187,7 @@ static int image_decode(lua_State *L)
     la_handle *h = la_new_handle(L, s);
     const char *bytes = lua_tolstring(L, 1, &n);
     la_reader_of_memory(bytes, n, &source);
-    LA_CHECK(L, "image.decode", decode(&source, &o, &t));
+    LA_CHECK_TWICE(L, "image.decode", decode(&source, &o, &t));
     la_fill_handle(s, h, t);
     la_charge_more(L, "image.decode", h->tensor->numel);
     la_pace(L, s);
@@ -290,6 +290,7 @@ static la_status to_pixels(la_tensor *t, la_tensor **out)
 static la_status encode(la_tensor *t, const options *o, la_bytes *out)
 {
     LA_OWNED pixels = NULL;
+    la_bytes_free(out);             /* of an attempt that failed */
     LA_TRY(to_pixels(t, &pixels));
     return la_image_write(pixels, o->format, o->quality, out);
 }
@@ -325,8 +326,8 @@ static int image_save(lua_State *L)
     if (o.format == LA_IMAGE_FORMATS)
         la_raise_arg(L, 2, "image.save", "the path must end with .png, .jpg,"
                      " .jpeg, .bmp or .tga, or {format=} say which");
-    la_tensor *t = la_check_tensor(L, 1, "image.save");
-    LA_CHECK(L, "image.save", save(t, path, &o));
+    LA_CHECK_TWICE(L, "image.save",
+                   save(la_check_tensor(L, 1, "image.save"), path, &o));
     return 0;
 }
 
@@ -339,8 +340,8 @@ static int image_encode(lua_State *L)
     options o = read_options(L, 3, encoding, "image.encode");
     o.format = format;
     la_bytes *bytes = la_push_bytes(L);
-    la_tensor *t = la_check_tensor(L, 1, "image.encode");
-    LA_CHECK(L, "image.encode", encode(t, &o, bytes));
+    LA_CHECK_TWICE(L, "image.encode",
+                   encode(la_check_tensor(L, 1, "image.encode"), &o, bytes));
     lua_pushlstring(L, (const char *)bytes->data, bytes->n);
     la_bytes_free(bytes);
     return 1;

@@ -95,11 +95,29 @@ static void save(lua_State *L, const char *path, la_file_format format)
     la_archive *a = la_push_archive(L);
     if (!lua_isnil(L, 4)) la_collect_metadata(L, a, 4, 3);
     if (table) la_collect_values(L, a, 1);
-    else LA_CHECK(L, "save", la_file_add(a, "", 0,
-                                         la_check_tensor(L, 1, "save")));
+    else LA_CHECK_TWICE(L, "save", la_file_add(a, "", 0,
+                                               la_check_tensor(L, 1, "save")));
     la_charge_more(L, "save", largest(a));
-    LA_CHECK(L, "save", la_file_save(a, path, format));
+    LA_CHECK_TWICE(L, "save", la_file_save(a, path, format));
     la_archive_free(a);
+}
+
+/* What dead tensors hold is given back where that is needed. */
+static la_status read_archive(lua_State *L, const la_reader *in,
+                              la_file_format format, la_archive *out)
+{
+    la_status status = la_file_read(in, format, out);
+    if (status != LA_ENOMEM || !la_collect_here(L)) return status;
+    la_archive_free(out);
+    return la_file_read(in, format, out);
+}
+
+static la_status load_file(lua_State *L, const char *path,
+                           la_file_format format, la_archive *out)
+{
+    LA_READER source = {.fd = -1};
+    LA_TRY(la_reader_open(path, &source));
+    return read_archive(L, &source, format, out);
 }
 
 /* ---- sources of the host ---- */
@@ -148,15 +166,15 @@ static la_status open_source(const la_state *s, const char *name,
 
 /* The first bytes tell the format. Nothing here raises: the source is closed on
 ** every way out. */
-static la_status load_by_host(const la_state *s, const char *name,
+static la_status load_by_host(lua_State *L, const char *name,
                               la_file_format *format, la_archive *out)
 {
     la_source source;
     la_reader in;
-    la_status status = open_source(s, name, &source);
+    la_status status = open_source(la_up_state(L), name, &source);
     if (!status) status = la_reader_of_source(&source, &in);
     if (!status) status = la_file_format_inside(&in, format);
-    if (!status) status = la_file_read(&in, *format, out);
+    if (!status) status = read_archive(L, &in, *format, out);
     close_source(&source);
     return status;
 }
@@ -188,8 +206,8 @@ static int io_load(lua_State *L)
     const char *path = s->open ? la_check_name(L, 1, "load")
                                : check_path(L, 1, "load", &format);
     la_archive *a = la_push_archive(L);
-    LA_CHECK(L, "load", s->open ? load_by_host(s, path, &format, a)
-                                : la_file_load(path, format, a));
+    LA_CHECK(L, "load", s->open ? load_by_host(L, path, &format, a)
+                                : load_file(L, path, format, a));
     la_charge_more(L, "load", largest(a));
     return push_results(L, "load", format, a);
 }

@@ -68,7 +68,7 @@ static int push_state(lua_State *L, const la_generator *g)
     int64_t n = STATE_BYTES;
     la_tensor *t = NULL;
     la_handle *h = la_new_handle(L, s);
-    LA_CHECK(L, "get_state", la_tensor_empty(1, &n, LA_UINT8, &t));
+    LA_CHECK_TWICE(L, "get_state", la_tensor_empty(1, &n, LA_UINT8, &t));
     memcpy(la_data(t), &g->seed, 8);
     memcpy(la_data(t) + 8, &g->offset, 8);
     la_fill_handle(s, h, t);
