@@ -160,6 +160,56 @@ describe("arguments of la.game", function()
   end)
 end)
 
+describe("noise", function()
+  -- Coordinates of every size, and the largest of the dtype.
+  local function points(dtype, n)
+    local sizes = {0, 5e-324, 1e-30, 0.3, 7.9, 1e5, 2^30, 2^31, 2^53, 2^59.5,
+                   2^60, 1e20, 3e38}
+    local most = dtype == "float64" and {1e150, 1e200, 1e308, 0x1.fp1023} or
+      {0x1.fffffep127}
+    table.move(most, 1, #most, #sizes + 1, sizes)
+    local rows = {}
+    for i = 1, 500 do
+      rows[i] = {}
+      for j = 1, n do
+        local at = (i * 7919 + j * 104729 * (i % 13 + 1)) % #sizes + 1
+        rows[i][j] = sizes[at] * ((i + j) % 3 == 0 and -1 or 1)
+      end
+    end
+    return la.tensor(rows, {dtype = dtype})
+  end
+
+  local function is_finite(x)
+    return x:isfinite():all()
+  end
+
+  it("of all finite points is finite and within its range", function()
+    local calls = {perlin = {{}}, simplex = {{}, {seed = 3}}, worley = {{}},
+                   fbm = {{}, {octaves = 32}, {octaves = 32, gain = 1e300},
+                          {octaves = 9, gain = -1e20},
+                          {octaves = 3, lacunarity = 1e300}}}
+    for _, dtype in ipairs{"float32", "float64"} do
+      for n = 2, 3 do
+        for name, options in pairs(calls) do
+          for _, o in ipairs(options) do
+            local p = points(dtype, n):requires_grad_()
+            local y = game[name](p, o)
+            assert.is_true(is_finite(y), name)
+            assert.is_true(name == "worley" or y:abs():max():item() <= 1, name)
+            y:sum():backward()
+            assert.is_true(o.lacunarity ~= nil or is_finite(p.grad), name)
+          end
+        end
+        assert.is_true(is_finite(game.curl(points(dtype, n))))
+      end
+    end
+    for _, name in ipairs{"perlin", "simplex", "fbm"} do
+      is_nan(game[name](vector{INF, 1}))
+      is_nan(game[name](vector{1, NAN}))
+    end
+  end)
+end)
+
 describe("seeds of noise", function()
   it("differ in all of their bits", function()
     local p = la.rand(40, 3) * 9

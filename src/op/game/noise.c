@@ -5,6 +5,8 @@
 ** is divided by the largest value that vectors chosen at will can give, so that
 ** it stays within -1 .. 1.
 */
+#include <math.h>
+
 #include "op/game/game.h"
 #include "op/game/terms.h"
 
@@ -18,6 +20,14 @@ static int wrapped(la_program *b, int cell)
 {
     int near = la_less(b, la_magnitude(b, cell), la_const(b, 0x1p30));
     return la_choose(b, near, cell, la_const(b, 0));
+}
+
+/* A coordinate whose sums and products stay finite: from 2^60 on it counts as
+** 0. What is infinite becomes NaN, as the noise of it is. */
+static int bounded(la_program *b, int p)
+{
+    int far = la_at_most(b, la_const(b, 0x1p60), la_magnitude(b, p));
+    return la_choose(b, far, la_times(b, p, la_const(b, 0)), p);
 }
 
 static int lattice_dot(la_program *b, int n, int bits, const int *d)
@@ -112,13 +122,16 @@ static void find_steps(la_program *b, int n, const int *x,
 
 /* S. Gustavson, 2005, with spheres of radius sqrt(1 / 2), which end where a
 ** simplex does: so the noise and its slope are continuous. */
-static int simplex(la_program *b, int n, const int *p, uint32_t seed)
+static int simplex(la_program *b, int n, const int *given, uint32_t seed)
 {
     double skew = n == 2 ? 0.36602540378443864676 : 1.0 / 3;
     double back = n == 2 ? 0.21132486540518711775 : 1.0 / 6;
     int step[MOST_DIMS + 1][MOST_DIMS], first[MOST_DIMS], x[MOST_DIMS];
-    int sum = p[0], cells = 0, total = 0, zero = la_const(b, 0);
-    for (int i = 1; i < n; i++) sum = la_plus(b, sum, p[i]);
+    int p[MOST_DIMS], sum = 0, cells = 0, total = 0, zero = la_const(b, 0);
+    for (int i = 0; i < n; i++) {
+        p[i] = bounded(b, given[i]);
+        sum = i == 0 ? p[i] : la_plus(b, sum, p[i]);
+    }
     sum = la_scale(b, sum, skew);
     for (int i = 0; i < n; i++) {
         first[i] = la_emit(b, LA_ROW_FLOOR, la_plus(b, p[i], sum), 0, 0);
@@ -155,18 +168,48 @@ void la_write_simplex(la_program *b)
 enum { OCTAVES = 1, LACUNARITY, GAIN };
 #define MOST_OCTAVES 32
 
+#define MOST_WEIGHT 0x1p60
+
+/* Powers of the gain, of which only the ratios count: where they grow too much
+** for float32 they are made downwards from 1. Returns the sum of their
+** magnitudes. */
+static double find_weights(double gain, int n, double *weight)
+{
+    double sum = 0;
+    weight[0] = 1;
+    for (int k = 1; k < n; k++) weight[k] = weight[k - 1] * gain;
+    if (!(fabs(weight[n - 1]) <= MOST_WEIGHT)) {
+        weight[n - 1] = 1;
+        for (int k = n - 1; k > 0; k--) weight[k - 1] = weight[k] / gain;
+    }
+    for (int k = 0; k < n; k++) sum += fabs(weight[k]);
+    return sum;
+}
+
+/* The next octave's coordinates. What is too large counts as 0, also where the
+** product is infinite; the first octave has seen whether p is finite. */
+static void widen(la_program *b, int n, int *p, double lacunarity)
+{
+    double factor = fmin(fmax(lacunarity, -0x1p120), 0x1p120);
+    la_term_times(b, n, p, la_const(b, factor), p);
+    for (int i = 0; i < n; i++) {
+        int far = la_at_most(b, la_const(b, 0x1p60), la_magnitude(b, p[i]));
+        p[i] = la_choose(b, far, la_const(b, 0), p[i]);
+    }
+}
+
 void la_write_fbm(la_program *b)
 {
     int p[LA_TERMS], n = la_term_in(b, 0, p), total = 0;
-    double weight = 1, weights = 0;
-    for (int k = 0; k < (int)la_program_param(b, OCTAVES); k++) {
-        int part = la_scale(b, perlin(b, n, p, seed_of(b, k)), weight);
+    int octaves = (int)la_program_param(b, OCTAVES);
+    double weight[MOST_OCTAVES];
+    double sum = find_weights(la_param_number(b, GAIN), octaves, weight);
+    for (int k = 0; k < octaves; k++) {
+        if (k > 0) widen(b, n, p, la_param_number(b, LACUNARITY));
+        int part = la_scale(b, perlin(b, n, p, seed_of(b, k)), weight[k]);
         total = k == 0 ? part : la_plus(b, total, part);
-        weights += weight < 0 ? -weight : weight;
-        weight *= la_param_number(b, GAIN);
-        la_term_times(b, n, p, la_const(b, la_param_number(b, LACUNARITY)), p);
     }
-    la_put(b, la_over(b, total, la_const(b, weights)));
+    la_put(b, la_over(b, total, la_const(b, sum)));
 }
 
 static int slope_of(la_program *b, int n, const int *p, int part, int *out)
