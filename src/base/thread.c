@@ -37,7 +37,8 @@ static int create(la_thread *t)
     size_t size = 0;
     int failed = pthread_attr_init(&attr);
     if (failed) return failed;
-    if (pthread_attr_getstacksize(&attr, &size) || size < LEAST_STACK)
+    pthread_attr_getstacksize(&attr, &size);      /* 0: not told */
+    if (size && size < LEAST_STACK)
         pthread_attr_setstacksize(&attr, LEAST_STACK);
     failed = pthread_create(&t->id, &attr, begin, t);
     pthread_attr_destroy(&attr);

@@ -217,7 +217,8 @@ void la_grid_list_of(const la_grid *g, int64_t i, la_grid_list *list)
         list->y[k] = x[1];
         list->z[k] = x[2];
     }
-    for (; n % LA_NEAR_LIST; n++) list->x[n] = (double)NAN;
+    for (; n % LA_NEAR_LIST; n++)
+        list->x[n] = list->y[n] = list->z[n] = (double)NAN;
     list->n = n;
 }
 
