@@ -15,7 +15,7 @@
 
 #include "base/pool.h"
 
-enum { MOST_THREADS = 4 * LA_MOST_HANDS };
+enum { MOST_THREADS = 2 * LA_MOST_HANDS };
 
 typedef struct la_left_behind {
     struct la_left_behind *next;

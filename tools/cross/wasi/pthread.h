@@ -26,6 +26,7 @@ int pthread_key_create(pthread_key_t *, void (*)(void *));
 int pthread_setspecific(pthread_key_t, const void *);
 int pthread_attr_init(pthread_attr_t *);
 int pthread_attr_destroy(pthread_attr_t *);
+int pthread_attr_getstacksize(const pthread_attr_t *, size_t *);
 int pthread_attr_setstacksize(pthread_attr_t *, size_t);
 int pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *),
                    void *);
