@@ -156,7 +156,7 @@ static void many_are_left_behind(void **state)
 typedef struct patience {
     la_errand head;
     int parts;
-    char room[2 * SMALL];       /* no small block itself */
+    char padding[2 * SMALL];    /* no small block itself */
 } patience;
 
 static atomic_int runs, parts, drops, asked, stop_after;

@@ -96,7 +96,7 @@ static helper *start(la_errand *e)
     return NULL;
 }
 
-static bool wait_for_room(la_runtime *rt)
+static bool wait_for_capacity(la_runtime *rt)
 {
     while (atomic_load(&rt->errands) >= MOST_THREADS) {
         if (la_interrupted()) return false;
@@ -160,7 +160,7 @@ la_status la_errand_run(la_errand *e, int hands, void (*leave)(void))
     e->mode = la_fp_current();
     atomic_store(&e->holders, 1);
     join_left(rt, false);
-    if (!wait_for_room(rt)) {
+    if (!wait_for_capacity(rt)) {
         let_go(e);
         return LA_EINTR;
     }

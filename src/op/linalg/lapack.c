@@ -15,17 +15,17 @@
 
 typedef la_lapack_int num;
 
-#define TURN_NAP 50000      /* nanoseconds */
+#define LOCK_NAP 50000      /* nanoseconds */
 
 /* ---- small matrices ---- */
 
-/* Where the library takes turns, another's may be a long one. The host is asked
-** outside of ours. */
-static la_status wait_for_turn(void)
+/* Where only one thread at a time may call it, the call of another may be a
+** long one. The host is asked before, not in between. */
+static la_status take_library(void)
 {
     while (!la_interrupted()) {
         if (la_lapack_try()) return LA_OK;
-        la_thread_nap(TURN_NAP);
+        la_thread_nap(LOCK_NAP);
     }
     return LA_EINTR;
 }
@@ -42,7 +42,7 @@ static la_status run_here(const la_lapack_plan *p, int64_t count, double work,
     char *scratch = la_mem_alloc(p->bytes);
     if (!scratch) return LA_ENOMEM;
     for (int64_t i = 0; i < count && !status; i++) {
-        if ((status = wait_for_turn()) != LA_OK) break;
+        if ((status = take_library()) != LA_OK) break;
         status = w->fn(job, i, scratch);
         la_lapack_leave();
     }
@@ -74,7 +74,7 @@ static void run_away(la_errand *e)
         if (i >= a->count || !la_errand_goes_on(e)) break;
         while (!la_lapack_try()) {
             if (!la_errand_goes_on(e)) return;
-            la_thread_nap(TURN_NAP);
+            la_thread_nap(LOCK_NAP);
         }
         a->work.fn((void *)a->work.job, i, scratch);
         la_lapack_leave();
