@@ -175,6 +175,10 @@ by_type = {
   ["size[]"] = function()
     return chance(70) and sizes_text(random(0, 4)) or ints(INTS, 4)
   end,
+  ["cell[]"] = function()
+    return chance(70) and ints(INTS, 2) or
+      ("{%s, %s}"):format(ints(INTS, 2), ints(INTS, 2))
+  end,
   ["dim[]"] = function() return ints(DIMS, 3) end,
   ["dim[][]"] = function()
     return ("{%s, %s}"):format(ints(DIMS, 3), ints(DIMS, 3))

@@ -254,6 +254,40 @@ describe("cells of la.game", function()
     end
     assert.has_error(function() game.astar(cost, la.tensor{1, 9}, goal) end)
   end)
+
+  it("may be several goals, in a table of tables", function()
+    local cost, goals = la.ones(4, 5), {{1, 1}, {-1, 5}, {2, 3}}
+    local want = {game.flow_field(cost, la.tensor(goals))}
+    local got = {game.flow_field(cost, goals)}
+    assert.is_true(la.equal(want[1], got[1]) and la.equal(want[2], got[2]))
+    assert.same(game.astar(cost, {1, 1}, {2, 2}):tolist(),
+      game.astar(cost, {{1, 1}}, {2, 2}):tolist())
+    local function refuses(text, ...)
+      local ok, message = pcall(...)
+      assert.is_false(ok)
+      assert.truthy(message:find(text, 1, true), message)
+    end
+    local what = "cell {row, column}"
+    refuses("(tensor or " .. what .. " expected, got string)",
+      game.flow_field, cost, "x")
+    refuses("(tensor or " .. what .. " expected, got number)",
+      game.flow_field, cost, 3)
+    refuses("#2 to 'game.astar' (" .. what .. " or tensor expected",
+      game.astar, cost, "x", {1, 1})
+    for _, odd in ipairs{{2}, {1.5, 1}, {"1", 1}, 7} do
+      local n = odd == 7 and 3 or 2
+      local list = n == 3 and {{1, 1}, {1, 2}, 7} or {{1, 1}, odd}
+      refuses(("([%d]: %s expected)"):format(n, what), game.flow_field, cost,
+        list)
+    end
+    refuses("cell {5, 1} is out of range", game.flow_field, cost,
+      {{1, 1}, {5, 1}})
+    refuses("also the key 'a'", game.flow_field, cost, {{1, 1, a = 1}})
+    refuses("rows and columns expected, got 3", game.flow_field, cost,
+      {1, 2, 3})
+    refuses("a row and a column expected, got 4", game.astar, cost,
+      {{1, 1}, {1, 2}}, {2, 2})
+  end)
 end)
 
 describe("la.game with numbers that are none", function()

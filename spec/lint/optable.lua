@@ -8,7 +8,7 @@ for word in ([[Tensor Tensor? Array Array? Tensor[] Tensor?[]
   Number[] Number[]?
   Scalar Scalar? int int? float
   float? bool bool? str str? dtype dtype? dim dim? dim[] dim[]? index index?
-  dim[][] index[] index[]? int[] int[]? int... dim... size[] size[]?
+  dim[][] cell[] index[] index[]? int[] int[]? int... dim... size[] size[]?
   memory_format? device device? Generator? str[] str[]? names? float[]
   float[]?]]):gmatch("%S+") do TYPES[word] = true end
 

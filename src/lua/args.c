@@ -224,6 +224,38 @@ static bool dim_lists(parser *p, int at, int arg, la_value *v)
     return check_leftover(p, at, arg, 2, at == p->top && arg == at);
 }
 
+/* {row, column}, or a list of such, one behind the other. */
+static bool cell_list(parser *p, int at, int arg, la_value *v)
+{
+    lua_State *L = p->L;
+    if (lua_type(L, at) != LUA_TTABLE)
+        return expected(p, at, arg, la_type_name(LA_TYPE_CELLS));
+    int first = lua_rawgeti(L, at, 1);
+    lua_pop(L, 1);
+    if (first != LUA_TTABLE) return int_list(p, at, arg, LA_TYPE_CELLS, v);
+    lua_Integer n = (lua_Integer)lua_rawlen(L, at);
+    if (n > LA_MAX_LIST)
+        return arg_error(p, arg, "list of %d is too long", (int)n);
+    int64_t *list = reserve_list(p, 2 * n);
+    luaL_checkstack(L, 4, "too many arguments");
+    for (lua_Integer i = 0; i < n; i++) {
+        int fits[2] = {0, 0}, cell = lua_gettop(L) + 1;
+        bool table = lua_rawgeti(L, at, i + 1) == LUA_TTABLE;
+        for (int side = 0; side < 2 && table; side++) {
+            if (lua_rawgeti(L, cell, side + 1) == LUA_TNUMBER)
+                list[2 * i + side] = lua_tointegerx(L, -1, &fits[side]);
+            lua_pop(L, 1);
+        }
+        if (!fits[0] || !fits[1])
+            return arg_error(p, arg, "[%d]: %s expected", (int)i + 1,
+                             la_type_name(LA_TYPE_CELLS));
+        if (!check_leftover(p, cell, arg, 2, false)) return false;
+        lua_pop(L, 1);
+    }
+    *v = (la_value){.tag = LA_VINTS, .given = true, .ints = {list, 2 * n}};
+    return check_leftover(p, at, arg, n, at == p->top && arg == at);
+}
+
 /* One integer where a list is expected. */
 static bool int_single(parser *p, int at, int arg, la_type type, la_value *v)
 {
@@ -419,6 +451,7 @@ static bool read_value(parser *p, int at, int arg, int k)
     case LA_TYPE_DIM: case LA_TYPE_INDEX:
         return read_number(p, at, arg, type, v);
     case LA_TYPE_DIM_LISTS: return dim_lists(p, at, arg, v);
+    case LA_TYPE_CELLS: return cell_list(p, at, arg, v);
     case LA_TYPE_BOOL:
         if (lua_type(p->L, at) != LUA_TBOOLEAN)
             return expected(p, at, arg, "boolean");

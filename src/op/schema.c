@@ -20,6 +20,7 @@ static const type_row types[] = {
     {"int[]", LA_TYPE_INTS, "list of integers", LA_VINTS},
     {"int", LA_TYPE_INT, "integer", LA_VINT},
     {"size[]", LA_TYPE_SIZE, "list of sizes", LA_VINTS},
+    {"cell[]", LA_TYPE_CELLS, "cell {row, column}", LA_VINTS},
     {"float[]", LA_TYPE_FLOATS, "list of numbers", LA_VFLOATS},
     {"float", LA_TYPE_FLOAT, "number", LA_VFLOAT},
     {"bool", LA_TYPE_BOOL, "boolean", LA_VBOOL},
@@ -58,7 +59,7 @@ bool la_type_is_ints(la_type t)
 {
     return t == LA_TYPE_DIMS || t == LA_TYPE_INDICES || t == LA_TYPE_INTS
         || t == LA_TYPE_SIZE || t == LA_TYPE_INTS_VARIADIC
-        || t == LA_TYPE_DIMS_VARIADIC;
+        || t == LA_TYPE_DIMS_VARIADIC || t == LA_TYPE_CELLS;
 }
 
 bool la_type_is_list(la_type t)

@@ -300,7 +300,7 @@ see: game.flow_field
 == game.flow_field
 One field for a whole crowd that goes to the same goals.
 > directions, distance = la.game.flow_field(la.ones(1, 4),
->>   la.tensor{{1, 4}})
+>>   {{1, 4}})
 > distance
 tensor([[3., 2., 1., 0.]])
 see: game.astar

@@ -403,6 +403,7 @@ la_status la_impl_game_skin(la_frame *f)
     la_tensor *in[4], *all = NULL;
     la_dtype dtype;
     bool recorded = false;
+    la_status status;
     LA_TRY(check_skin(f));
     LA_TRY(la_game_dtype(f, (const int[]){0, 1, 3}, 3, &dtype));
     for (int k = 0; k < 4; k++)
@@ -411,9 +412,11 @@ la_status la_impl_game_skin(la_frame *f)
     if (w->status) return w->status;
     for (int k = 0; k < 4; k++) recorded |= la_grad_flag(in[k]) != 0;
     if (recorded && !la_ctx()->no_grad)
-        LA_TRY(recorded_skin(w, in, &all));
+        status = recorded_skin(w, in, &all);
     else
-        LA_TRY(la_run(game_skin_points, &all, in[0], in[1], in[2], in[3]));
+        status = la_run(game_skin_points, &all, in[0], in[1], in[2], in[3]);
+    /* The indices are the joints. */
+    if (status) return status == LA_EINDEX ? la_blame(status, 3) : status;
     la_set_result(f, 0, all);
     return LA_OK;
 }

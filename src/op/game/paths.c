@@ -320,7 +320,7 @@ static la_status give_field(la_frame *f, const map *m)
     return la_run_(copy_, distance, all);
 }
 
-/* Argument 1: a list of a row and a column, or a tensor of any number. */
+/* Argument 1: rows and columns, a list or a tensor of any number. */
 static la_status find_field(la_frame *f, map *m)
 {
     LA_OWNED t = NULL;
@@ -332,8 +332,8 @@ static la_status find_field(la_frame *f, map *m)
         LA_TRY(read_cells(f, 1, &t));
         at = (const int64_t *)la_data(t);
         n = t->numel;
-    } else if (n != 2) {
-        return la_error_at(LA_EARG, 2, "a row and a column expected, got %lld "
+    } else if (n % 2 || n == 0) {
+        return la_error_at(LA_EARG, 2, "rows and columns expected, got %lld "
                            "numbers", (long long)n);
     }
     LA_EACH_POLLED(k, 0, n / 2) {
@@ -357,12 +357,12 @@ la_status la_impl_game_flow_field(la_frame *f)
     return status;
 }
 
-la_status la_meta_game_flow_field_cell(la_frame *f)
+la_status la_meta_game_flow_field_cells(la_frame *f)
 {
     return la_meta_game_flow_field(f);
 }
 
-la_status la_impl_game_flow_field_cell(la_frame *f)
+la_status la_impl_game_flow_field_cells(la_frame *f)
 {
     return la_impl_game_flow_field(f);
 }
