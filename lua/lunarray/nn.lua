@@ -36,7 +36,7 @@ setmetatable(nn, {__index = function(_, name)
   local lazy = name:match("^Lazy(%u%w+)$")
   local text = instead[name] or instead[name:match("^(%a+)[123]d$")]
     or lazy and rawget(nn, lazy) and ("nn.%s with all sizes"):format(lazy)
-  if text then error(("nn has no %s: %s"):format(name, text), 2) end
+  if text then error(("nn has no %s: %s"):format(name, text), 2, name) end
 end})
 
 return nn

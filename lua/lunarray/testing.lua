@@ -210,7 +210,9 @@ function testing.assert_close(actual, expected, options)
   tensors.check("assert_close", 3, options, "options")
   check_options(options or {})
   local text = verdict(actual, expected, options or {})
-  if text then error(text, tensors.user_level()) end
+  if text then
+    error(text, tensors.user_level(), "testing.assert_close")
+  end
 end
 
 -- luassert(assert): makes assert.tensors_close(actual, expected[, options])

@@ -383,6 +383,13 @@ static void test_record_after_pcall(void **state)
         {"la.zeros(2, {dtype = 'q'})", "zeros: ", LA_EARG},
         {"la.zeros(2):backward()", "backward: ", LA_EGRAD},
         {"la.load('/nowhere/x.npy')", "load: ", LA_EIO},
+        {"(function() la.ones(2).x = 5 end)()", "x: a tensor has", LA_EARG},
+        {"(function() la.ones(2).T = 5 end)()", "T: a tensor has", LA_EARG},
+        {"la.ones(2)..la.ones(2)", "concat: ", LA_EARG},
+        {"la.svd", "svd: lunarray has no la.svd", LA_EARG},
+        {"la.ones(2):numpy()", "numpy: a tensor has no", LA_EARG},
+        {"la.linalg.frobenius_norm(1)", "frobenius_norm: ", LA_EARG},
+        {"la.testing.assert_close(1, 2)", "testing.assert_close: Sc", LA_EARG},
     };
     (void)state;
     lua_State *L = luaL_newstate();

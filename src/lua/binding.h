@@ -334,8 +334,12 @@ void *la_check_userdata(lua_State *L, int arg, const char *name);
 #define luaL_checklstring la_check_text
 #define luaL_optlstring la_opt_text
 #define luaL_checkudata la_check_userdata
-/* error(message, level) of the Lua modules, which are loaded with it: a text is
-** in the thread's record too, but of level 0, which is raised again. */
+/* The text on the top of the stack, with the position of 'level' in front; the
+** record's begins with 'name', which this sentence does not. */
+int la_throw_as(lua_State *L, const char *name, int level);
+/* error(message, level, name) of the Lua modules, which are loaded with it: a
+** text is in the thread's record too, with the function's name in front where
+** one is given, but of level 0, which is raised again. */
 int la_module_error(lua_State *L);
 /* Raises for what is neither a function nor a value with __call; such as
 ** modules of nn and what la.fuse gave. */

@@ -83,6 +83,16 @@ int la_throw(lua_State *L, const char *fmt, ...)
     return lua_error(L);
 }
 
+int la_throw_as(lua_State *L, const char *name, int level)
+{
+    const char *text = lua_tostring(L, -1);
+    la_error(code_of(text), "%s: %s", name, text);
+    luaL_where(L, level);
+    lua_insert(L, -2);
+    lua_concat(L, 2);
+    return lua_error(L);
+}
+
 int la_raise_arg(lua_State *L, int arg, const char *name, const char *fmt, ...)
 {
     va_list ap;
@@ -97,8 +107,11 @@ int la_raise_arg(lua_State *L, int arg, const char *name, const char *fmt, ...)
 int la_module_error(lua_State *L)
 {
     int level = (int)luaL_optinteger(L, 2, 1);
-    lua_settop(L, 1);
+    const char *name = luaL_optlstring(L, 3, NULL, NULL);
+    lua_pushvalue(L, 1);
     if (level == 0 || lua_type(L, 1) != LUA_TSTRING) return lua_error(L);
+    if (name) return la_throw_as(L, name, level);
+    lua_settop(L, 1);
     record(lua_tostring(L, 1));
     luaL_where(L, level);
     lua_insert(L, 1);

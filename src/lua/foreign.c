@@ -52,10 +52,7 @@ int la_missing_name(lua_State *L, const char *where, int level)
     lua_pushstring(L, where);
     lua_call(L, 2, 1);
     if (lua_type(L, -1) != LUA_TSTRING) return 1;
-    luaL_where(L, level);
-    lua_insert(L, -2);
-    lua_concat(L, 2);
-    return lua_error(L);
+    return la_throw_as(L, name, level);
 }
 
 /* la.nn is the module lunarray.nn where there is no require, and in a sandbox,

@@ -31,8 +31,10 @@ static int raise_no_field(lua_State *L)
     char quoted[256];
     size_t n;
     const char *key = lua_tolstring(L, 2, &n);
-    return luaL_error(L, "a tensor has no field '%s' that can be assigned",
-                      la_quote(key, n, quoted, sizeof(quoted)));
+    la_quote(key, n, quoted, sizeof(quoted));
+    lua_pushfstring(L, "a tensor has no field '%s' that can be assigned",
+                    quoted);
+    return la_throw_as(L, quoted, 1);
 }
 
 /* __newindex: stack 1 tensor, 2 key, 3 value. Names without a setter raise, so
@@ -145,9 +147,11 @@ static int meta_le(lua_State *L)
 /* .. gives text where one side is a tensor: "loss " .. x. */
 static int meta_concat(lua_State *L)
 {
-    if (la_to_handle(L, 1) && la_to_handle(L, 2))
-        return luaL_error(L, "'..' makes strings; join tensors with "
-                          "la.cat({a, b}, dim)");
+    if (la_to_handle(L, 1) && la_to_handle(L, 2)) {
+        lua_pushliteral(L, "'..' makes strings; join tensors with "
+                        "la.cat({a, b}, dim)");
+        return la_throw_as(L, "concat", 1);
+    }
     la_push_shown(L, 1);
     la_push_shown(L, 2);
     lua_concat(L, 2);
