@@ -314,6 +314,26 @@ static void cancelled_by_a_signal(void **state)
     lua_close(L);
 }
 
+/* Walks over long lists of tensors end where a limit is reached, not behind the
+** list: a part of what the whole takes passes before. */
+static void deadline_inside_a_list(void **state)
+{
+    static const char *const scripts[] = {
+        "la.snapshot(list)", "la.tidy(function() return list end)"};
+    lua_State *L = open_state();
+    la_token *k = la_token_of(L);
+    (void)state;
+    run(L, "list = la.ones(300000):split(1)");
+    for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
+        la_set_deadline(k, 1000000);
+        stops(L, scripts[i], LA_EDEADLINE, "stopped: the deadline has");
+        la_token_clear(k);
+        run(L, "assert(#list == 300000 and list[7]:item() == 1)");
+    }
+    la_token_release(k);
+    lua_close(L);
+}
+
 /* Within a single long operation, over all threads. */
 static void deadline_inside_an_operation(void **state)
 {
@@ -446,6 +466,7 @@ int main(void)
         cmocka_unit_test(unpaid_is_not_begun),
         cmocka_unit_test(cancelled_while_running),
         cmocka_unit_test(cancelled_by_a_signal),
+        cmocka_unit_test(deadline_inside_a_list),
         cmocka_unit_test(deadline_inside_an_operation),
         cmocka_unit_test(states_move),
         cmocka_unit_test(threads_of_a_script_stop),

@@ -256,6 +256,14 @@ static void look_at(lua_State *L, la_state *s, int list, visit each, int data)
     lua_pop(L, 1);
 }
 
+/* A table may be long: raises where the state has reached a limit. */
+static void poll(lua_State *L, visit each, int64_t entry)
+{
+    if (entry % 1024 != 1023) return;
+    la_make_current(&la_state_of(L)->context);
+    LA_CHECK(L, each == list_handle ? "snapshot" : "keep", la_poll());
+}
+
 /* Handles in the table at 'arg' and in those inside it, keys and values, read
 ** raw. Under keys that are light userdata stands what C hides there. */
 static void walk_table(lua_State *L, la_state *s, int arg, visit each,
@@ -268,7 +276,8 @@ static void walk_table(lua_State *L, la_state *s, int arg, visit each,
     look_at(L, s, list, each, data);
     for (lua_Integer i = 1; lua_rawgeti(L, list, i) == LUA_TTABLE; i++) {
         lua_pushnil(L);
-        while (lua_next(L, -2)) {
+        for (int64_t entry = 0; lua_next(L, -2); entry++) {
+            poll(L, each, entry);
             if (lua_type(L, -2) == LUA_TLIGHTUSERDATA) {
                 lua_pop(L, 1);
                 continue;

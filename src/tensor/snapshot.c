@@ -390,7 +390,8 @@ la_status la_snapshot_make(int64_t n, la_tensor *const *list, la_snapshot **out)
     s->n = n;
     s->owner = la_here.owner;
     for (int64_t k = 0; k < n; k++) {
-        la_status status = fill_entry(&s->list[k], list[k]);
+        la_status status = k % 1024 == 1023 ? la_poll() : LA_OK;
+        if (!status) status = fill_entry(&s->list[k], list[k]);
         if (status) {
             la_snapshot_drop(s);
             return status;
