@@ -829,8 +829,8 @@ typedef struct la_op_def {
 } la_op_def;
 /* Borrowed; NULL with LA_EARG for a bad schema (and a name with a dot),
 ** LA_ESTATE for a name that exists, of an operation or of anything else in la
-** or in a tensor. Operands that require grad are LA_EGRAD: it has no derivative. 'rt'
-** NULL: the default runtime. */
+** or in a tensor. Operands that require grad are LA_EGRAD: it has no
+** derivative. 'rt' NULL: the default runtime. */
 LA_API la_op *la_register_op_ex(la_runtime *rt, const la_op_def *def);
 /* Returns when no thread is inside it, and 'drop' has run: its code may be
 ** unloaded. la.name is nil then, and the name may be registered again; a

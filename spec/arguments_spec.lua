@@ -533,8 +533,8 @@ describe("memory", function()
   local function fill()
     for _ = 1, 40 do
       local _, _, cap = la.memory()
-      local room = (cap - (la.memory())) // 8 - 300
-      if room > 0 then local _ = la.empty(room, {dtype = "float64"}) end
+      local free = (cap - (la.memory())) // 8 - 300
+      if free > 0 then local _ = la.empty(free, {dtype = "float64"}) end
     end
   end
 
@@ -605,7 +605,9 @@ describe("memory", function()
     end)
     assert.equal(2, y:item(3))
     y = at_the_cap(function()
-      return la.from_function({20000}, function(i) return i > 9 and 0.5 or 1 end)
+      return la.from_function({20000}, function(i)
+        return i > 9 and 0.5 or 1
+      end)
     end)
     assert.equal(0.5, y:item(10))
   end)

@@ -282,7 +282,7 @@ describe("cells of la.game", function()
     end
     refuses("cell {5, 1} is out of range", game.flow_field, cost,
       {{1, 1}, {5, 1}})
-    refuses("also the key 'a'", game.flow_field, cost, {{1, 1, a = 1}})
+    refuses("([1]: " .. what, game.flow_field, cost, {{1, 1, a = 1}})
     refuses("rows and columns expected, got 3", game.flow_field, cost,
       {1, 2, 3})
     refuses("a row and a column expected, got 4", game.astar, cost,

@@ -468,8 +468,8 @@ describe("la.game's batches", function()
     end
     assert.has_error(function()
       game.skin(la.ones(1, 3), la.ones(2, 4, 4), la.tensor{{3}}, la.ones(1, 1))
-    end, "bad argument #3 to 'game.skin' (joint 3 at {1, 1} is out of range, " ..
-      "1 to 2 matrices)")
+    end, "bad argument #3 to 'game.skin' (joint 3 at {1, 1} is out of " ..
+      "range, 1 to 2 matrices)")
     assert.has_error(function()
       game.skin(la.ones(1, 3):requires_grad_(), la.ones(2, 4, 4),
         la.tensor{{3}}, la.ones(1, 1))

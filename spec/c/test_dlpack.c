@@ -159,10 +159,10 @@ static void test_refused_in_lua(void **state)
 }
 
 /* The handle of the result needs memory, too. */
-static size_t room = SIZE_MAX;
+static size_t left = SIZE_MAX;
 static void *lua_memory(void *context, void *block, size_t old, size_t size)
 {
-    if (size > (block ? old : 0) && size > room) return NULL;
+    if (size > (block ? old : 0) && size > left) return NULL;
     if (size) return realloc(block, size);
     free(block);
     return NULL;
@@ -176,9 +176,9 @@ static void test_no_memory_in_lua(void **state)
     lua_getglobal(L, "lunarray");
     lua_getfield(L, -1, "from_dlpack");
     lua_pushlightuserdata(L, &m);
-    room = 0;
+    left = 0;
     assert_int_not_equal(lua_pcall(L, 1, 1, 0), LUA_OK);
-    room = SIZE_MAX;
+    left = SIZE_MAX;
     assert_int_equal(deleted, 1);
     lua_close(L);
 }

@@ -63,6 +63,7 @@ static void check_held(lua_State *L, const la_handle *h, const char *name)
                    "that it is called in", name);
 }
 
+/* Row-major; nothing is left of it on failure. */
 static la_status copy_rows(la_tensor *t, la_tensor **out)
 {
     LA_TRY(la_tensor_empty(t->ndim, la_sizes(t), (la_dtype)t->dtype, out));

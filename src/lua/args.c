@@ -47,20 +47,6 @@ static bool arg_error(parser *p, int arg, const char *fmt, ...)
     return false;
 }
 
-/* A text for the key on the stack at 'at'. */
-static const char *key_text(lua_State *L, int at, char *quoted, size_t n)
-{
-    size_t len;
-    if (lua_isinteger(L, at))
-        return lua_pushfstring(L, "[%I]", (LUAI_UACINT)lua_tointeger(L, at));
-    if (lua_type(L, at) == LUA_TNUMBER)
-        return lua_pushfstring(L, "[%f]", lua_tonumber(L, at));
-    if (lua_type(L, at) != LUA_TSTRING)
-        return lua_pushfstring(L, "of type %s", luaL_typename(L, at));
-    const char *word = lua_tolstring(L, at, &len);
-    return lua_pushfstring(L, "'%s'", la_quote(word, len, quoted, n));
-}
-
 /* Nothing of a list of 'n' is left over: every other key is an error, but names
 ** where 'named' is set. */
 static bool check_leftover(parser *p, int at, int arg, lua_Integer n,
@@ -79,7 +65,7 @@ static bool check_leftover(parser *p, int at, int arg, lua_Integer n,
         if (p->quiet) return false;
         return arg_error(p, arg, "the list has %d entries, and also the "
                          "key %s", (int)n,
-                         key_text(L, key, quoted, sizeof(quoted)));
+                         la_key_text(L, key, quoted, sizeof(quoted)));
     }
     return true;
 }
@@ -228,30 +214,13 @@ static bool dim_lists(parser *p, int at, int arg, la_value *v)
 static bool cell_list(parser *p, int at, int arg, la_value *v)
 {
     lua_State *L = p->L;
-    if (lua_type(L, at) != LUA_TTABLE)
-        return expected(p, at, arg, la_type_name(LA_TYPE_CELLS));
-    int first = lua_rawgeti(L, at, 1);
-    lua_pop(L, 1);
-    if (first != LUA_TTABLE) return int_list(p, at, arg, LA_TYPE_CELLS, v);
-    lua_Integer n = (lua_Integer)lua_rawlen(L, at);
-    if (n > LA_MAX_LIST)
-        return arg_error(p, arg, "list of %d is too long", (int)n);
+    const char *what = la_type_name(LA_TYPE_CELLS);
+    if (lua_type(L, at) != LUA_TTABLE) return expected(p, at, arg, what);
+    lua_Integer n = la_count_cells(L, at);
+    if (n < 0) return int_list(p, at, arg, LA_TYPE_CELLS, v);
     int64_t *list = reserve_list(p, 2 * n);
-    luaL_checkstack(L, 4, "too many arguments");
-    for (lua_Integer i = 0; i < n; i++) {
-        int fits[2] = {0, 0}, cell = lua_gettop(L) + 1;
-        bool table = lua_rawgeti(L, at, i + 1) == LUA_TTABLE;
-        for (int side = 0; side < 2 && table; side++) {
-            if (lua_rawgeti(L, cell, side + 1) == LUA_TNUMBER)
-                list[2 * i + side] = lua_tointegerx(L, -1, &fits[side]);
-            lua_pop(L, 1);
-        }
-        if (!fits[0] || !fits[1])
-            return arg_error(p, arg, "[%d]: %s expected", (int)i + 1,
-                             la_type_name(LA_TYPE_CELLS));
-        if (!check_leftover(p, cell, arg, 2, false)) return false;
-        lua_pop(L, 1);
-    }
+    lua_Integer odd = la_read_cells(L, at, n, list);
+    if (odd) return arg_error(p, arg, "[%d]: %s expected", (int)odd, what);
     *v = (la_value){.tag = LA_VINTS, .given = true, .ints = {list, 2 * n}};
     return check_leftover(p, at, arg, n, at == p->top && arg == at);
 }
@@ -577,7 +546,7 @@ static bool read_keywords(parser *p, int table, bool creation)
                             "at most %d arguments stand before them",
                             p->schema->npositional)
                 : arg_error(p, table, "table of keywords expected, got one "
-                            "with the key %s", key_text(L, at - 1, quoted,
+                            "with the key %s", la_key_text(L, at - 1, quoted,
                                                         sizeof(quoted)));
         }
         lua_pushvalue(L, at - 1);

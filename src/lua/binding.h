@@ -416,6 +416,14 @@ static inline void la_read_number(lua_State *L, int arg, la_scalar *out)
 /* A number, boolean or one-element tensor as a scalar; false when it is none,
 ** and for a tensor that was freed or needs a gradient. Raises nothing. */
 bool la_to_scalar(lua_State *L, int arg, la_scalar *out);
+/* A text for the key on the stack at 'at'; 'quoted' has space for n bytes. */
+const char *la_key_text(lua_State *L, int at, char *quoted, size_t n);
+/* Of {{row, column}, ...}: how many; -1 for a list of something else, or one
+** that is too long. */
+lua_Integer la_count_cells(lua_State *L, int at);
+/* Those n entries as 2 n integers; 0, or the first one that is no such table.
+** 'at' is absolute. */
+lua_Integer la_read_cells(lua_State *L, int at, lua_Integer n, int64_t *out);
 /* The number or boolean as an owned tensor of no dim; NULL for other values.
 ** Raises when memory is out. */
 la_tensor *la_number_tensor(lua_State *L, int arg);

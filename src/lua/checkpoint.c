@@ -267,6 +267,7 @@ static la_status add_tree(checkpoint *c)
                         (const char *)text.data, text.n);
 }
 
+/* Anew where memory was out: the path keeps its failure. */
 static la_status begin_path(checkpoint *c)
 {
     la_bytes_free(&c->path);

@@ -124,6 +124,7 @@ static void list_columns(lua_State *L, la_state *s, writer *w)
     }
 }
 
+/* The column from 0 of a matrix. */
 static la_status matrix_column(la_tensor *x, int64_t k, la_tensor **out)
 {
     LA_OWNED view = NULL;

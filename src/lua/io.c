@@ -112,6 +112,7 @@ static la_status read_archive(lua_State *L, const la_reader *in,
     return la_file_read(in, format, out);
 }
 
+/* The file is closed on every way out, also while finalizers run. */
 static la_status load_file(lua_State *L, const char *path,
                            la_file_format format, la_archive *out)
 {

@@ -72,6 +72,46 @@ bool la_to_scalar(lua_State *L, int arg, la_scalar *out)
     }
 }
 
+const char *la_key_text(lua_State *L, int at, char *quoted, size_t n)
+{
+    size_t len;
+    if (lua_isinteger(L, at))
+        return lua_pushfstring(L, "[%I]", (LUAI_UACINT)lua_tointeger(L, at));
+    if (lua_type(L, at) == LUA_TNUMBER)
+        return lua_pushfstring(L, "[%f]", lua_tonumber(L, at));
+    if (lua_type(L, at) != LUA_TSTRING)
+        return lua_pushfstring(L, "of type %s", luaL_typename(L, at));
+    const char *word = lua_tolstring(L, at, &len);
+    return lua_pushfstring(L, "'%s'", la_quote(word, len, quoted, n));
+}
+
+lua_Integer la_count_cells(lua_State *L, int at)
+{
+    lua_Integer n = (lua_Integer)lua_rawlen(L, at);
+    int first = lua_rawgeti(L, at, 1);
+    lua_pop(L, 1);
+    return first == LUA_TTABLE && n <= LA_MAX_LIST ? n : -1;
+}
+
+lua_Integer la_read_cells(lua_State *L, int at, lua_Integer n, int64_t *out)
+{
+    luaL_checkstack(L, 4, "cells");
+    for (lua_Integer i = 0; i < n; i++) {
+        int fits[2] = {0, 0}, keys = 0, cell = lua_gettop(L) + 1;
+        bool table = lua_rawgeti(L, at, i + 1) == LUA_TTABLE;
+        for (int side = 0; side < 2 && table; side++) {
+            if (lua_rawgeti(L, cell, side + 1) == LUA_TNUMBER)
+                out[2 * i + side] = lua_tointegerx(L, -1, &fits[side]);
+            lua_pop(L, 1);
+        }
+        if (table) lua_pushnil(L);
+        for (; table && lua_next(L, cell); lua_pop(L, 1)) keys++;
+        lua_pop(L, 1);
+        if (!fits[0] || !fits[1] || keys != 2) return i + 1;
+    }
+    return 0;
+}
+
 la_tensor *la_number_tensor(lua_State *L, int arg)
 {
     la_scalar s;

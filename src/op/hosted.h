@@ -54,8 +54,8 @@ static inline la_hosted *la_hosted_of(const la_op *op)
 typedef bool (*la_name_test)(const char *name, size_t n);
 /* A new operation from the lunarray.h struct, whose texts are copied, for the
 ** runtime where the thread is. 'drop' is the caller's to run when this fails.
-** LA_EARG for a bad schema or no kernel, LA_ESTATE for a name that exists: of an
-** operation, or one that 'is_known' knows. On any thread. */
+** LA_EARG for a bad schema or no kernel, LA_ESTATE for a name that exists: of
+** an operation, or one that 'is_known' knows. On any thread. */
 la_status la_op_register(const la_op_def *def, la_name_test is_known,
                          const la_op **out);
 /* No thread is inside afterwards, and 'drop' has run. LA_ESTATE for a row of
