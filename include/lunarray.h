@@ -769,7 +769,7 @@ LA_API void la_set_parallel_for(
 ** is touched. Not asked while Lua makes the one string that tostring_raw asks
 ** for. A call of LAPACK for a large matrix asks nobody. Where a hook or a token
 ** could stop the operation, it runs on a thread of the library's, also under a
-** job system of the host's, and is left behind when the operation stops; it
+** job system of the host's, and is abandoned when the operation stops; it
 ** ends by itself, and la_runtime_destroy and la_shutdown wait for it. */
 LA_API void la_set_interrupt(bool (*stop)(void *host), void *host);
 /* Gets a line for each stage of each call; NULL: off. Set it before other

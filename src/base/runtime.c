@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "base/device.h"
-#include "base/errand.h"
+#include "base/background.h"
 #include "base/host_call.h"
 #include "base/memory.h"
 
@@ -66,8 +66,8 @@ static void in_child(void)
     for (int i = 0; i < MOST; i++) {
         if (!runtimes[i]) continue;
         runtimes[i]->leaving = 0;
-        atomic_store(&runtimes[i]->left_behind, NULL);
-        atomic_store(&runtimes[i]->errands, 0);
+        atomic_store(&runtimes[i]->abandoned, NULL);
+        atomic_store(&runtimes[i]->background_threads, 0);
         la_pool_forked(&runtimes[i]->pool);
     }
     after_fork();
@@ -321,7 +321,7 @@ static la_status check_unused(la_runtime *rt)
         return la_error(LA_ESTATE, "la_runtime_destroy: %d Lua state%s of it "
                         "%s open", states, states == 1 ? "" : "s",
                         states == 1 ? "is" : "are");
-    la_errands_end(rt);
+    la_background_end(rt);
     la_move_to(rt);
     la_memory_trim();
     size_t used = la_memory_used(rt);

@@ -109,8 +109,8 @@ struct la_runtime {
     _Atomic(la_interrupt_fn) interrupt;      /* of la_set_interrupt */
     _Atomic(void *) interrupt_host;
     la_kept transforms;
-    _Atomic(struct la_left_behind *) left_behind;   /* base/errand.c */
-    atomic_int errands;         /* ... threads of it that run */
+    _Atomic(struct la_abandoned *) abandoned;   /* base/background.c */
+    atomic_int background_threads;         /* ... threads of it that run */
     /* What was registered, op/registry.c; NULL: nothing. */
     _Atomic(struct la_op_table *) table;
     atomic_bool kernels_replaced;   /* ... kernels for plain tensors too */

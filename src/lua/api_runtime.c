@@ -6,7 +6,7 @@
 ** results, so that a host that knows of none need not care. Functions that name
 ** a runtime go there for their own time only.
 */
-#include "base/errand.h"
+#include "base/background.h"
 #include "base/memory.h"
 #include "base/runtime.h"
 #include "lua/api_struct.h"
@@ -135,7 +135,7 @@ LA_API int la_shutdown(void)
     la_error_clear();
     if (!la_pool_end(&la_default_runtime.pool))
         return la_error(LA_ESTATE, "la_shutdown: a call runs");
-    la_errands_end(&la_default_runtime);
+    la_background_end(&la_default_runtime);
     la_memory_trim();
     la_local_forget();
     la_memory_restart(&la_default_runtime);

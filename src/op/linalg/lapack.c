@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/errand.h"
+#include "base/background.h"
 #include "base/memory.h"
 #include "base/pool.h"
 #include "base/thread.h"
@@ -52,28 +52,28 @@ static la_status run_here(const la_lapack_plan *p, int64_t count, double work,
 
 /* ---- large ones ---- */
 
-/* Everything that threads which may be left behind need. Behind it stand the
+/* Everything that threads which may be abandoned need. Behind it stand the
 ** job, and scratch for each hand. */
 typedef struct away {
-    la_errand head;
+    la_background head;
     la_lapack_work work;
     size_t bytes, scratch;      /* of this block, of each hand */
     char *first;                /* scratch of the first hand */
     int64_t count;
     _Atomic int64_t next;
-    atomic_int hands;
+    atomic_int threads;
 } away;
 
-static void run_away(la_errand *e)
+static void run_away(la_background *e)
 {
     away *a = (away *)e;
     char *scratch = a->first
-        + a->scratch * (size_t)atomic_fetch_add(&a->hands, 1);
+        + a->scratch * (size_t)atomic_fetch_add(&a->threads, 1);
     for (;;) {
         int64_t i = atomic_fetch_add(&a->next, 1);
-        if (i >= a->count || !la_errand_goes_on(e)) break;
+        if (i >= a->count || !la_background_goes_on(e)) break;
         while (!la_lapack_try()) {
-            if (!la_errand_goes_on(e)) return;
+            if (!la_background_goes_on(e)) return;
             la_thread_nap(LOCK_NAP);
         }
         a->work.fn((void *)a->work.job, i, scratch);
@@ -81,20 +81,20 @@ static void run_away(la_errand *e)
     }
 }
 
-static void drop_away(la_errand *e)
+static void drop_away(la_background *e)
 {
     away *a = (away *)e;
     for (int k = 0; k < LA_LAPACK_KEEP; k++) la_tensor_drop(&a->work.keep[k]);
     la_mem_free(a, a->bytes);
 }
 
-static la_status send_away(const la_lapack_plan *p, int64_t count, int hands,
+static la_status send_away(const la_lapack_plan *p, int64_t count, int threads,
                            const la_lapack_work *w)
 {
     size_t head = la_whole_lines(sizeof(away));
     size_t job = la_whole_lines((int64_t)w->size);
     size_t scratch = la_whole_lines((int64_t)p->bytes);
-    size_t bytes = head + job + scratch * (size_t)hands;
+    size_t bytes = head + job + scratch * (size_t)threads;
     away *a = la_mem_alloc(bytes);
     if (!a) return LA_ENOMEM;
     *a = (away){.head = {.run = run_away, .drop = drop_away}, .work = *w,
@@ -103,7 +103,7 @@ static la_status send_away(const la_lapack_plan *p, int64_t count, int hands,
     a->first = (char *)a + head + job;
     for (int k = 0; k < LA_LAPACK_KEEP; k++)
         if (w->keep[k]) la_tensor_retain(w->keep[k]);
-    LA_TRY(la_errand_run(&a->head, hands, la_share_tensors));
+    LA_TRY(la_background_run(&a->head, threads, la_share_tensors));
     drop_away(&a->head);
     return LA_OK;
 }
@@ -116,9 +116,9 @@ la_status la_lapack_run(const la_lapack_plan *p, int64_t count, double work,
 {
     if (work <= SMALL_WORK || !la_may_be_interrupted())
         return run_here(p, count, work, w);
-    int64_t hands = la_in_parallel() || !la_lapack_has_locks()
+    int64_t threads = la_in_parallel() || !la_lapack_has_locks()
         ? 1 : la_min(count, la_num_threads());
-    return send_away(p, count, (int)la_min(hands, LA_MOST_HANDS), w);
+    return send_away(p, count, (int)la_min(threads, LA_MOST_BACKGROUND), w);
 }
 
 /* ---- plans ---- */

@@ -1,6 +1,6 @@
 /*
 ** Calls of LAPACK ask nobody whether to go on: who waits for a large one stops
-** waiting, and what was left behind harms nobody.
+** waiting, and what was abandoned harms nobody.
 */
 #include <limits.h>
 #include <pthread.h>
@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-#include "base/errand.h"
+#include "base/background.h"
 #include "base/memory.h"
 #include "lunarray.h"
 
@@ -151,10 +151,10 @@ static void many_are_left_behind(void **state)
     close_runtime(rt);
 }
 
-/* ---- errands of our own ---- */
+/* ---- tasks of our own ---- */
 
 typedef struct patience {
-    la_errand head;
+    la_background head;
     int parts;
     char padding[2 * SMALL];    /* no small block itself */
 } patience;
@@ -171,33 +171,34 @@ static bool stop(void *context, la_token *token)
     return n >= stop_after;
 }
 
-static void wait_patiently(la_errand *e)
+static void wait_patiently(la_background *e)
 {
     atomic_fetch_add(&runs, 1);
     while (!released) la_thread_nap(100000);
 }
 
-static void ask_each_time(la_errand *e)
+static void ask_each_time(la_background *e)
 {
     const patience *p = (patience *)e;
-    for (int k = 0; k < p->parts && la_errand_goes_on(e); k++)
+    for (int k = 0; k < p->parts && la_background_goes_on(e); k++)
         atomic_fetch_add(&parts, 1);
 }
 
-static void drop(la_errand *e)
+static void drop(la_background *e)
 {
     atomic_fetch_add(&drops, 1);
     la_mem_free(e, sizeof(patience));
 }
 
-static la_status run_errand(void (*run)(la_errand *), int hands, int stop_at)
+static la_status run_task(void (*run)(la_background *), int threads,
+                          int stop_at)
 {
     patience *p = la_mem_alloc(sizeof *p);
     assert_non_null(p);
     *p = (patience){.head = {.run = run, .drop = drop}, .parts = 1000};
     atomic_store(&asked, 0);
     atomic_store(&stop_after, stop_at);
-    la_status status = la_errand_run(&p->head, hands, NULL);
+    la_status status = la_background_run(&p->head, threads, NULL);
     if (status == LA_OK) drop(&p->head);
     la_region_status(status);
     return status;
@@ -221,18 +222,18 @@ static la_runtime *open_asking_runtime(void)
 static void threads_have_a_limit(void **state)
 {
     la_runtime *rt = open_asking_runtime();
-    enum { MOST = 2 * LA_MOST_HANDS, CALLS = 5 };
+    enum { MOST = 2 * LA_MOST_BACKGROUND, CALLS = 5 };
     {
         LA_ENTRY_IN(rt);
         for (int k = 0; k < CALLS; k++)
-            assert_int_equal(run_errand(wait_patiently, LA_MOST_HANDS, 2),
+            assert_int_equal(run_task(wait_patiently, LA_MOST_BACKGROUND, 2),
                              LA_EINTR);
         assert_true(runs <= MOST);
         released = true;
-        la_errands_end(rt);
+        la_background_end(rt);
         assert_int_equal(runs, MOST);
         assert_int_equal(drops, CALLS);
-        assert_int_equal(run_errand(wait_patiently, 2, INT_MAX), LA_OK);
+        assert_int_equal(run_task(wait_patiently, 2, INT_MAX), LA_OK);
         assert_int_equal(runs, MOST + 2);
     }
     close_runtime(rt);
@@ -244,13 +245,13 @@ static void no_thread_is_to_be_had(void **state)
     la_runtime *rt = open_asking_runtime();
     {
         LA_ENTRY_IN(rt);
-        run_errand(ask_each_time, 2, INT_MAX);      /* warm */
+        run_task(ask_each_time, 2, INT_MAX);      /* warm */
         atomic_store(&parts, 0);
         no_small_blocks = true;
-        assert_int_equal(run_errand(ask_each_time, 2, INT_MAX), LA_OK);
+        assert_int_equal(run_task(ask_each_time, 2, INT_MAX), LA_OK);
         assert_int_equal(parts, 1000);
         assert_true(asked >= 1000);
-        assert_int_equal(run_errand(ask_each_time, 2, 10), LA_EINTR);
+        assert_int_equal(run_task(ask_each_time, 2, 10), LA_EINTR);
         assert_int_equal(parts, 1010);
         no_small_blocks = false;
         assert_int_equal(drops, 3);
@@ -269,7 +270,7 @@ static void a_hook_forks(void **state)
         LA_ENTRY_IN(rt);
         forks = true;
         child = -1;
-        la_status s = run_errand(wait_patiently, 2, 20);
+        la_status s = run_task(wait_patiently, 2, 20);
         if (child == 0) exit_with(s == LA_EINTR && drops == 1 && asked <= 5);
         assert_int_equal(s, LA_EINTR);
         released = true;
