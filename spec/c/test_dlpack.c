@@ -139,8 +139,8 @@ static void test_refused_in_lua(void **state)
 {
     static const char *const options[] = {
         "{bogus = 1}", "{versioned = 1}", "{versioned = 'no'}", "5", "'x'",
-        "{[1] = true}", "setmetatable({}, {__index = function() error('no') "
-        "end})"};
+        "{[1] = true}",
+        "setmetatable({}, {__index = function() error('no') end})"};
     lua_State *L = luaL_newstate();
     luaL_openlibs(L);
     assert_int_equal(la_openlibs(L), 0);

@@ -145,8 +145,8 @@ static void test_ended_inside(void **state)
     static const char *const calls[] = {
         "x:apply_(function(v) ends() return v end)",
         "x:map_(x, function(v) ends() return v end)",
-        "la.from_function({2, 2}, function(i) if i == 2 then ends() end"
-        "  return i / 2 end)"
+        ("la.from_function({2, 2}, function(i) if i == 2 then ends() end"
+         "  return i / 2 end)")
     };
     lua_State *L = open_host();
     lua_register(L, "ends", ends);
@@ -275,8 +275,8 @@ static void test_makers_at_the_cap(void **state)
         "la.zeros(N)", "la.from_raw(('x'):rep(4 * N), 'float32', {N})",
         "la.tensor(list)", "la.from_function({N}, function() return 1.5 end)",
         "(function() local s = la.snapshot{big}; big[1] = 2 end)()",
-        "(function() local s = la.snapshot{big}; big:add_(1)"
-        "  local t = la.snapshot{big}; s:restore() t:restore() end)()",
+        ("(function() local s = la.snapshot{big}; big:add_(1)"
+         "  local t = la.snapshot{big}; s:restore() t:restore() end)()"),
         "p:get('x')", "la.snapshot(p)", "p:set('y', 3)"
     };
     enum { N = 200000 };

@@ -164,8 +164,8 @@ static void slow_ones_end(void **state)
         "local function f() pcall(f) f() end f()",
         "local function f(...) return f(1, ...) end f()",
         "local function f() f() end while true do pcall(f) end",
-        "local t = {} for i = 1, 500000 do t[i] = i end while true do"
-        " table.unpack(t) end",
+        ("local t = {} for i = 1, 500000 do t[i] = i end while true do"
+         " table.unpack(t) end"),
         "while true do local x = ('x'):rep(1 << 23) .. 'y' end"
     };
     for (size_t i = 0; i < sizeof(slow) / sizeof(*slow); i++) {

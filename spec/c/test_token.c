@@ -269,8 +269,8 @@ static void cancelled_while_running(void **state)
         "begun() while true do x[x:gt(0.5)] = 1 end",
         "begun() while true do tostring(m) end",
         "begun() la.fuse(function(a) while true do a = a * 2 + 1 end end)(x)",
-        "begun() y = la.ones(1, {requires_grad = true}) while true do"
-        " (y * y):backward() end",
+        ("begun() y = la.ones(1, {requires_grad = true}) while true do"
+         " (y * y):backward() end"),
     };
     lua_State *L = open_state();
     la_token *k = la_token_of(L);
