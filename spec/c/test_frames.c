@@ -293,10 +293,11 @@ static void test_makers_at_the_cap(void **state)
         lua_gc(L, LUA_GCCOLLECT);
         lua_gc(L, LUA_GCCOLLECT);
         lua_gc(L, LUA_GCSTOP);
-        run(L, "for i = 1, 6 do la.zeros(N) end");
+        run(L, "dead = {} for i = 1, 6 do dead[i] = la.zeros(N) end");
         la_memory m = {.size = sizeof m};
         assert_int_equal(la_memory_stat(NULL, &m), 0);
         la_set_memory_limit(m.now + 300000);
+        run(L, "dead = nil");
         lua_pushfstring(L, "local made = %s", makers[i]);
         run(L, lua_tostring(L, -1));
         la_set_memory_limit(0);
