@@ -250,7 +250,7 @@ static int fn_from_function(lua_State *L)
     f.h = la_new_handle(L, s);
     int top = lua_gettop(L);
     la_enter(L);
-    LA_CHECK(L, "from_function", la_empty_tensor(L, s, ndim, sizes,
+    LA_CHECK_TWICE(L, "from_function", la_tensor_empty(ndim, sizes,
         f.fixed ? o.dtype : la_ctx()->default_dtype, &t));
     la_fill_handle(s, f.h, t);
     int64_t n = t->numel;

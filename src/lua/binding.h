@@ -256,10 +256,6 @@ bool la_collect_all(lua_State *L, la_state *s);
 /* The same for the running closure, whose settings are current afterwards: its
 ** finalizers may have been inside another state's library. */
 bool la_collect_here(lua_State *L);
-/* la_tensor_empty, tried once more after that. */
-la_status la_empty_tensor(lua_State *L, la_state *s, int ndim,
-                          const int64_t *sizes, la_dtype dtype,
-                          la_tensor **out);
 /* After results are pushed: let the collector keep up. May run Lua code. */
 void la_pace_now(lua_State *L, la_state *s);
 static inline void la_pace(lua_State *L, la_state *s)

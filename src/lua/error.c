@@ -71,26 +71,29 @@ static void record(const char *text)
         la_error(code, "%s", text);
 }
 
+/* The text on the top of the stack, behind the position of 'level'. */
+static int raise_at(lua_State *L, int level)
+{
+    luaL_where(L, level);
+    lua_insert(L, -2);
+    lua_concat(L, 2);
+    return lua_error(L);
+}
+
 int la_throw(lua_State *L, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
     record(lua_pushvfstring(L, fmt, ap));
     va_end(ap);
-    luaL_where(L, 1);
-    lua_insert(L, -2);
-    lua_concat(L, 2);
-    return lua_error(L);
+    return raise_at(L, 1);
 }
 
 int la_throw_as(lua_State *L, const char *name, int level)
 {
     const char *text = lua_tostring(L, -1);
     la_error(code_of(text), "%s: %s", name, text);
-    luaL_where(L, level);
-    lua_insert(L, -2);
-    lua_concat(L, 2);
-    return lua_error(L);
+    return raise_at(L, level);
 }
 
 int la_raise_arg(lua_State *L, int arg, const char *name, const char *fmt, ...)
@@ -111,12 +114,8 @@ int la_module_error(lua_State *L)
     lua_pushvalue(L, 1);
     if (level == 0 || lua_type(L, 1) != LUA_TSTRING) return lua_error(L);
     if (name) return la_throw_as(L, name, level);
-    lua_settop(L, 1);
     record(lua_tostring(L, 1));
-    luaL_where(L, level);
-    lua_insert(L, 1);
-    lua_concat(L, 2);
-    return lua_error(L);
+    return raise_at(L, level);
 }
 
 /* PyTorch's own sentences often begin so: "max(): Expected ...". Those keep

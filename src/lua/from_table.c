@@ -361,8 +361,7 @@ static void from_table(lua_State *L, int at, const char *const *known,
     la_dtype dtype = o->dtype;
     if (dtype == LA_UNDEFINED) dtype = kind_dtype(k.kind);
     la_tensor *t = NULL;
-    LA_CHECK(L, name, la_empty_tensor(L, la_up_state(L), w.ndim, w.sizes, dtype,
-                                      &t));
+    LA_CHECK_TWICE(L, name, la_tensor_empty(w.ndim, w.sizes, dtype, &t));
     la_fill_handle(la_up_state(L), h, t);
     sink s = {t, la_data(t), count};
     if (count <= KEPT) {
@@ -508,7 +507,7 @@ static int fn_from_raw(lua_State *L)
                             "got %d", (int)bytes, (int)n);
     la_begin_work(L, s, "from_raw", numel);
     la_handle *h = la_new_handle(L, s);
-    LA_CHECK(L, "from_raw", la_empty_tensor(L, s, ndim, sizes, dtype, &t));
+    LA_CHECK_TWICE(L, "from_raw", la_tensor_empty(ndim, sizes, dtype, &t));
     la_fill_handle(s, h, t);
     if (bytes > 0) memcpy(la_data(t), raw + offset - 1, (size_t)bytes);
     la_pace(L, s);

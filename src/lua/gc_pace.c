@@ -201,17 +201,6 @@ bool la_collect_here(lua_State *L)
     return true;
 }
 
-la_status la_empty_tensor(lua_State *L, la_state *s, int ndim,
-                          const int64_t *sizes, la_dtype dtype,
-                          la_tensor **out)
-{
-    la_status status = la_tensor_empty(ndim, sizes, dtype, out);
-    if (__builtin_expect(status != LA_ENOMEM, 1) || !la_collect_all(L, s))
-        return status;
-    la_make_current(&s->context);
-    return la_tensor_empty(ndim, sizes, dtype, out);
-}
-
 /* The collector counts as stopped while it runs a finalizer: an operation that
 ** is called there starts no step within the step. */
 void la_pace_data_now(lua_State *L, la_state *s)

@@ -183,16 +183,6 @@ static la_status copy_out(la_record *r, const la_struct_field *f,
     return LA_OK;
 }
 
-/* The same, once more after a full collection where memory is out. */
-static la_status copy_out_again(lua_State *L, la_state *s, la_record *r,
-                                const la_struct_field *f, la_tensor **out)
-{
-    la_status status = copy_out(r, f, out);
-    if (status != LA_ENOMEM || !la_collect_all(L, s)) return status;
-    la_make_current(&s->context);
-    return copy_out(r, f, out);
-}
-
 /* 'value' NULL: the scalar. */
 static la_status write_to(la_tensor *t, la_tensor *value, const la_scalar *s)
 {
@@ -243,8 +233,7 @@ static int record_get(lua_State *L)
     const la_struct_field *f = check_field(L, h->record);
     la_handle *result = la_new_handle(L, s);
     la_tensor *t = NULL;
-    la_status status = copy_out_again(L, s, h->record, f, &t);
-    if (status) la_raise(L, name_of(L, f), status);
+    LA_CHECK_TWICE(L, name_of(L, f), copy_out(h->record, f, &t));
     la_fill_handle(s, result, t);
     la_pace(L, s);
     return 1;
@@ -350,8 +339,7 @@ static int record_next(lua_State *L)
     }
     la_handle *copy = la_new_handle(L, s);
     la_tensor *t = NULL;
-    la_status status = copy_out_again(L, s, h->record, f, &t);
-    if (status) la_raise(L, name_of(L, f), status);
+    LA_CHECK_TWICE(L, name_of(L, f), copy_out(h->record, f, &t));
     la_fill_handle(s, copy, t);
     return 2;
 }
