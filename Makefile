@@ -29,7 +29,7 @@ WARN := -Wall -Wextra -Wpointer-arith -Wstrict-prototypes -Wmissing-prototypes -
   -Wno-unused-parameter -Wno-psabi $(if $(COMPILER),-Wno-pass-failed -Wno-unused-command-line-argument)
 BASE := -std=gnu11 -fPIC -fvisibility=hidden -fno-math-errno -ffp-contract=off \
   -fno-semantic-interposition -Isrc -Iinclude $(LUA_CFLAGS) $(WARN) \
-  -DLA_VERSION_TEXT='"$(VERSION)"' $(if $(filter windows,$(OS)),-include src/base/windows.h) -MMD -MP
+  -DLA_VERSION_TEXT='"$(VERSION)"' $(if $(filter windows,$(OS)),-include src/base/os/windows.h) -MMD -MP
 # Kernels are vectors by hand: -O3 only copies their bodies once more. What a
 # small call runs through, and the kernels with a line in src/kernel/targets.mk,
 # are measurably slower without it. Folders that run once per call of a larger
@@ -43,12 +43,12 @@ OPT_core := -O3
 NO_UNWINDING := $(if $(filter release,$(KIND)),-fno-asynchronous-unwind-tables)
 OPT_lowest := $(if $(filter release,$(KIND)),-Os)
 PER_CALL := lua io fuse vmap $(addprefix op/,conv create fft game index linalg move nn random rows scan signal sort stats vision)
-CALL_LISTS := $(wildcard src/grad/formulas_*.c src/grad/derivatives.c src/op/nn/loss*.c \
+CALL_LISTS := $(wildcard src/grad/formulas/*.c src/grad/derivatives.c src/op/nn/loss*.c \
   $(patsubst %,src/op/%/*composite.c,conv fft linalg nn random rows signal vision) $(patsubst %,src/%.c,lua/info lua/names \
   op/fft/fft op/fft/freq op/fft/plan op/fft/roots op/linalg/ldl op/linalg/lu op/linalg/norms op/linalg/tensors \
   op/matmul/chain op/matmul/einsum op/matmul/tensordot op/nn/embedding op/nn/recurrent op/reduce/histogram \
   op/reduce/statistics op/signal/convolve op/signal/stft op/sort/unique op/stats/average op/stats/gradient op/stats/nan \
-  op/stats/polynomial op/vision/interpolate op/vision/local_norm op/vision/shuffle tensor/print))
+  op/stats/polynomial op/vision/interpolate op/vision/local_norm op/vision/shuffle tensor/text/print))
 $(foreach f,$(PER_CALL),$(eval OPT_$(f) := -O2))
 $(foreach f,$(CALL_LISTS:src/%.c=%),$(eval OPT_$(f) := -Os))
 OPT_debug := -O0 -g -DLA_DEBUG -DLA_EAGER_GC
@@ -62,7 +62,7 @@ LINKED_tsan := spec/support/tsan_longjmp.c
 OPT := $(OPT_$(KIND))
 LINKED := $(LINKED_$(KIND))
 
-# CPU capabilities, lowest first: the list of base/cpu.h and the flags of each.
+# CPU capabilities, lowest first: the list of base/os/cpu.h and the flags of each.
 # CAPS leaves some out: make CAPS="default avx2" for a smaller library, or
 # CAPS=avx2 while developing. Only "default" exists on processors but x86.
 ifneq ($(filter x86_64% i%86%,$(shell $(CC) -dumpmachine 2>/dev/null)),)
@@ -108,8 +108,8 @@ endif
 OS_linux := posix unix
 OS_macos := posix unix
 OS_wasm := posix
-CORE_SRC := $(filter-out src/base/os_%,$(wildcard $(foreach f,base tensor iter op op/* grad fuse vmap io lua,src/$(f)/*.c))) \
-  src/base/os_$(OS).c $(OS_$(OS):%=src/base/os_%.c)
+CORE_SRC := $(filter-out src/base/os/os_%,$(wildcard $(foreach f,base tensor iter op grad fuse vmap io lua,src/$(f)/*.c src/$(f)/*/*.c))) \
+  src/base/os/os_$(OS).c $(OS_$(OS):%=src/base/os/os_%.c)
 EXTENSION_SRC := $(wildcard $(EXTENSIONS:%=src/kernel/%/*.c))
 KERNEL_SRC := $(filter-out $(EXTENSION_SRC),$(wildcard src/kernel/*/*.c))
 REPL_SRC := $(wildcard src/repl/*.c)
@@ -123,8 +123,9 @@ KERNEL_OBJ := $(foreach s,$(KERNEL_SRC),$(foreach c,$(call source_caps,$(s)),\
   $(call object,$(s),$(call joined,$(c),$(call source_caps,$(s)))))) \
   $(foreach s,$(EXTENSION_SRC),$(call extension_object,$(s)))
 REPL_OBJ := $(foreach s,$(REPL_SRC),$(call object,$(s)))
-CTEST_SRC := $(wildcard spec/c/test_*.c)
-CTESTS := $(CTEST_SRC:spec/c/%.c=$(BUILD)/ctest/%)
+CTEST_SRC := $(wildcard spec/c/*/test_*.c)
+CTESTS := $(addprefix $(BUILD)/ctest/,$(notdir $(CTEST_SRC:%.c=%)))
+vpath test_%.c $(sort $(dir $(CTEST_SRC)))
 # The baseline has vector math of its own.
 LIBS := $(if $(filter-out default,$(CAPS)),-lsleef) -lz -lm -lpthread -ldl
 # Tables of pointers are half a megabyte of relocations, or 10 KB packed, which
@@ -165,8 +166,10 @@ $(2): $(1)
 	$$(call say,CC,$(4))
 	$$(Q)$$(CC) $$(BASE) $$(OPT) $$(CFLAGS) $(3) -c $$< -o $$@
 endef
-# The level of a core source: of the file, else of its folder, else that of the core.
-core_level = $(if $(filter release,$(KIND)),$(or $(OPT_$(1:src/%.c=%)),$(OPT_$(patsubst src/%/,%,$(dir $(1)))),$(OPT_core)))
+# The level of a core source: of the file, else of its folder or the one around it,
+# else that of the core.
+core_level = $(if $(filter release,$(KIND)),$(or $(OPT_$(1:src/%.c=%)),$(OPT_$(patsubst src/%/,%,$(dir $(1)))),\
+  $(OPT_$(word 2,$(subst /, ,$(1)))),$(OPT_core)))
 core_flags = $(if $(filter src/lua/% src/repl/%,$(1)),,$(NO_UNWINDING)) $(call core_level,$(1)) $$(FLAGS_$(1:src/%.c=%))
 level_of = $(if $(filter release,$(KIND)),$(if $(filter 1,$(words $(call source_caps,$(1)))),$(OPT_$(1:src/kernel/%.c=%)),$(if $(filter default,$(2)),$(OPT_lowest),$(OPT_$(1:src/kernel/%.c=%)))))
 kernel_flags = $(NO_UNWINDING) $(call level_of,$(1),$(2)) $(FLAGS_kernel/$(word 3,$(subst /, ,$(1))).$(2)) $$(IDLE_$(2)) $$(CAP_$(2)) -DLA_CAP=$(2)
@@ -182,8 +185,8 @@ $(foreach s,$(EXTENSION_SRC),\
 $(OBJ)/objects.list: FORCE
 	@mkdir -p $(@D)
 	@echo '$(KERNEL_OBJ)' | cmp -s - $@ || echo '$(KERNEL_OBJ)' > $@
-FLAGS_base/cpu := -D'LA_CAPS_BUILT=($(foreach c,$(CAPS),1u << LA_CAP_$(c) |) 0)'
-$(OBJ)/base.cpu.o: $(OBJ)/objects.list
+FLAGS_base/os/cpu := -D'LA_CAPS_BUILT=($(foreach c,$(CAPS),1u << LA_CAP_$(c) |) 0)'
+$(OBJ)/base.os.cpu.o: $(OBJ)/objects.list
 
 # The Lua modules are taken into embed.o, compressed: one row per file, of an
 # identifier, the module's name and the path (lua/a/init.lua is module "a").
@@ -231,7 +234,7 @@ $(BUILD)/lunarray_mpi.so $(MPI_OTHER)/lunarray_mpi.so: $(wildcard mpi/*.c mpi/*.
 	$(Q)$(MPICC) -std=gnu11 -D_GNU_SOURCE -O2 -fPIC -fvisibility=hidden $(WARN) -Iinclude $(LUA_CFLAGS) $(CFLAGS) \
 	  -shared -Wl,-z,nodelete $(LDFLAGS) $(filter %.c,$^) -o $@
 
-$(BUILD)/ctest/%: spec/c/%.c $(STATIC)
+$(CTESTS): $(BUILD)/ctest/%: %.c $(STATIC)
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(BASE) $(OPT) $(CFLAGS) $< $(LINKED) $(STATIC) -o $@ -lcmocka $(LUA_LIBS) $(LIBS)
@@ -351,7 +354,7 @@ EMBED_CAPS = ($(subst $(space),,$(foreach c,$(CAPS),1u<<LA_CAP_$(c)|))0)
 embed:
 	$(call say,EMBED,$(EMBED)/lunarray.c)
 	$(Q)$(LUA) tools/embed/embed.lua OUT='$(EMBED)' CC='$(CC)' CFLAGS='-Isrc -Iinclude $(LUA_CFLAGS)' \
-	  VERSION='$(VERSION)' CAPS='$(CAPS)' FAMILIES='$(FAMILIES)' CORE='$(filter-out src/base/os_%,$(CORE_SRC))' SYSTEMS='$(EMBED_SYSTEMS)' \
+	  VERSION='$(VERSION)' CAPS='$(CAPS)' FAMILIES='$(FAMILIES)' CORE='$(filter-out src/base/os/os_%,$(CORE_SRC))' SYSTEMS='$(EMBED_SYSTEMS)' \
 	  KERNELS='$(EMBED_KERNELS)' TARGETS='$(EMBED_TARGETS)' COLD='$(CALL_LISTS)' LUA_FILES='$(LUA_FILES)' \
 	  DEFINES='_GNU_SOURCE= LA_NO_SLEEF LA_NO_ZLIB LA_CAPS_BUILT=$(EMBED_CAPS) LA_VERSION_TEXT="$(VERSION)"'
 
@@ -400,7 +403,7 @@ bench-peers: all $(BUILD)/floor.so $(BENCH_PYTHON)
 	BENCH_PYTHON=$(BENCH_PYTHON) $(LUA) bench/run.lua --peers $(BENCH_ARGS)
 # FUZZ="--calls 1000000 --seed 7"; with KIND=asan under the sanitizers.
 fuzz: all
-	LUNARRAY_PROGRAM=$(PROGRAM) $(PROGRAM) spec/fuzz.lua $(FUZZ)
+	LUNARRAY_PROGRAM=$(PROGRAM) $(PROGRAM) spec/registry/fuzz.lua $(FUZZ)
 # Random calls of every operation against PyTorch, by the schemas of the
 # registry: DIFFERENTIAL="--seeds 1-20 --calls 4000 --ops '^sum$$'".
 differential: all $(BENCH_PYTHON)

@@ -1,5 +1,5 @@
 /*
-** Measures the error of src/simd/math.h, in units in the last place of the
+** Measures the error of src/simd/math/math.h, in units in the last place of the
 ** exact result. float32: all bit patterns in steps (first argument; 1 takes
 ** every float), against double libm. float64: random bit patterns (second
 ** argument: how many) against MPFR. Prints a table for ACCURACY.md.
@@ -13,8 +13,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "kernel/pointwise/special.h"
-#include "simd/math.h"
+#include "kernel/pointwise/special/special.h"
+#include "simd/math/math.h"
 
 typedef struct {
     const char *name;

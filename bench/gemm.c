@@ -15,8 +15,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/memory.h"
-#include "base/pool.h"
+#include "base/runtime/memory.h"
+#include "base/runtime/pool.h"
 #include "op/matmul/gemm.h"
 
 typedef void (*sgemm_fn)(int, int, int, int, int, int, float, const float *,

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "simd/math.h"
+#include "simd/math/math.h"
 
 enum { COUNT = 16384, PASSES = 60 };
 static float in[COUNT], out[COUNT];

@@ -64,7 +64,7 @@ describe("la.game against NumPy and SciPy:", function()
 end)
 
 ---------------------------------------------------------------------------
--- Derivatives: those of all calls are in spec/derivatives_spec.lua
+-- Derivatives: those of all calls are in spec/registry/derivatives_spec.lua
 
 describe("gradients of la.game", function()
   it("are numbers at zero", function()

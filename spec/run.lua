@@ -180,7 +180,7 @@ end
 -- 'long': those of a sanitizer take minutes, and begin before the specs.
 local function ctest(build, wrapper, long)
   local group = new_group("C tests of " .. build)
-  local pipe = assert(io.popen("ls -S spec/c/test_*.c"))
+  local pipe = assert(io.popen("ls -S spec/c/*/test_*.c"))
   for path in pipe:lines() do
     local program = build .. "/ctest/" .. path:match("([^/]+)%.c$")
     add_job(group, ("%s timeout 300 %s"):format(wrapper or "", program),
@@ -203,7 +203,8 @@ local FILES_PER_JOB = 4
 
 local function spec_files()
   local files = {}
-  local pipe = assert(io.popen("ls -S spec/*_spec.lua"))
+  local pipe = assert(io.popen(
+    "find spec -name '*_spec.lua' | xargs ls -S"))
   for path in pipe:lines() do files[#files + 1] = path end
   pipe:close()
   return files
@@ -269,9 +270,11 @@ end
 -- The other compiler takes every source too; its code is not optimised, and
 -- has assertions, red zones and a collector step at each push of a handle. Not
 -- the specs about the collector's pace.
-local CLANG_SPECS = "create copy view index iter print move reduce pointwise "
-  .. "autograd fuse fuse_rows nn_modules optim archive help "
-  .. "hardening_arguments hardening_views hardening_autograd"
+local CLANG_SPECS = "op/move/create op/move/copy op/move/view op/move/index "
+  .. "op/elementwise/iter lua/print op/move/move op/reduce/reduce "
+  .. "op/elementwise/pointwise autograd/autograd fuse/fuse fuse/fuse_rows "
+  .. "nn/nn_modules nn/optim io/archive manual/help lua/hardening_arguments "
+  .. "lua/hardening_views autograd/hardening_autograd"
 
 local function clang_specs()
   local files = {}

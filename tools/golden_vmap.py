@@ -1,4 +1,4 @@
-"""Values of torch.func.vmap for spec/vmap_spec.lua.
+"""Values of torch.func.vmap for spec/vmap/vmap_spec.lua.
 
     python tools/golden_vmap.py > spec/support/vmap_values.lua
 

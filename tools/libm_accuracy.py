@@ -1,7 +1,7 @@
-"""The errors of src/base/libm*.c against mpmath, in units in the last place.
+"""The errors of src/base/libm/*.c against mpmath, in units in the last place.
 
     cc -O2 -std=gnu11 -ffp-contract=off -fno-math-errno -Isrc -shared -fPIC \\
-        src/base/libm_*.c -o libm.so -lm
+        src/base/libm/libm_*.c -o libm.so -lm
     python3 tools/libm_accuracy.py libm.so [POINTS [FUNCTION...]]
 
 Random points of each range below and special ones; needs mpmath. The largest

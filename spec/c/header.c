@@ -1,5 +1,5 @@
 /* lunarray.h as a host includes it: first, alone, under every warning. The
-** specs compile this without linking (spec/header_spec.lua). */
+** specs compile this without linking (spec/host/header_spec.lua). */
 #include <lunarray.h>
 
 la_tensor *header_calls(struct lua_State *L, la_op *op, la_tensor *t);

@@ -1,5 +1,5 @@
 // lunarray.h in C++, first, alone, under every warning; compiled and not linked
-// (spec/header_spec.lua).
+// (spec/host/header_spec.lua).
 #include <lunarray.h>
 
 la_tensor *header_calls(struct lua_State *L, la_op *op, la_tensor *t);

@@ -1,5 +1,5 @@
 // lunarray.hpp as a host includes it; compiled with and without exceptions, not
-// linked (spec/header_spec.lua).
+// linked (spec/host/header_spec.lua).
 #include <lunarray.hpp>
 
 #include <iostream>

@@ -1,5 +1,5 @@
 // lunarray.hpp at work, every class and function of it; prints "ok". Built with
-// and without exceptions (spec/header_spec.lua).
+// and without exceptions (spec/host/header_spec.lua).
 #include <lunarray.hpp>
 
 #include <cstdio>

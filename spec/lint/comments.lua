@@ -12,7 +12,7 @@ local FLOORS = {
   ["src/kernel/amx"] = 13, ["src/kernel/avx512_bf16"] = 8,
   ["src/kernel/conv"] = 11, ["src/kernel/each"] = 15, ["src/kernel/index"] = 11,
   ["src/kernel"] = 32, ["src/kernel/matmul"] = 12, ["src/kernel/move"] = 11,
-  ["src/kernel/nn"] = 12, ["src/kernel/pointwise"] = 9,
+  ["src/kernel/nn"] = 12, ["src/kernel/pointwise"] = 7,
   ["src/kernel/random"] = 11, ["src/kernel/reduce"] = 11,
   ["src/kernel/rows"] = 10, ["src/kernel/scan"] = 12,
   ["src/kernel/sort"] = 13,

@@ -42,7 +42,7 @@ end
 local ROOTS = {"src", "mpi", "include", "lua", "spec", "examples", "bench",
                "tools", ".ci", "README.md", "CHANGELOG.md", "CONTRIBUTING.md",
                "Makefile"}
-local DATA = {"^spec/golden/", "^spec/training/", "^spec/signal/",
+local DATA = {"^spec/golden/", "^spec/nn/training/", "^spec/signal/",
               "^spec/game/",
               "^examples/data/", "^bench/results"}
 

@@ -4,8 +4,10 @@ package.path = "spec/lint/?.lua;" .. package.path
 local files = require "files"
 local pending = require "pending"
 
--- Parts of simd/vec.h and of simd/math_own.inc, which say so at their heads.
-local PARTS = {"^src/simd/isa_", "^src/simd/math_f%d%d_", "^src/simd/math_erf"}
+-- Parts of simd/vec.h and of simd/math/math_own.inc, which say so at their
+-- heads.
+local PARTS = {"^src/simd/isa/isa_", "^src/simd/math/math_f%d%d_",
+               "^src/simd/math/math_erf"}
 
 local PENDING = {}
 

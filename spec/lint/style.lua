@@ -18,10 +18,10 @@ local function width(line)
   return utf8.len(line) or #line
 end
 
--- GCC's alone; simd/shuffle.h is for both.
+-- GCC's alone; simd/permute/shuffle.h is for both.
 local function is_foreign(path, line)
   return line:find("__builtin_shuffle(", 1, true)
-    and path ~= "src/simd/shuffle.h" and not path:find("^spec/")
+    and path ~= "src/simd/permute/shuffle.h" and not path:find("^spec/")
 end
 
 local function check_lines(path, lines, found)
@@ -33,7 +33,8 @@ local function check_lines(path, lines, found)
     elseif width(line) > COLUMNS then
       why = width(line) .. " columns"
     elseif is_foreign(path, line) then
-      why = "__builtin_shuffle is GCC's alone: VEC_SHUFFLE of simd/shuffle.h"
+      why = "__builtin_shuffle is GCC's alone: VEC_SHUFFLE of "
+        .. "simd/permute/shuffle.h"
     end
     if why then found[#found + 1] = ("%s:%d: %s"):format(path, i, why) end
   end

@@ -1,6 +1,7 @@
-"""The other side of spec/interchange_spec.lua: reads what lunarray wrote into a
-folder (check), or writes files of its own there (write), with each package that
-is installed. Prints lines: "ok WHAT", "bad WHAT: WHY", "missing PACKAGE"."""
+"""The other side of spec/io/interchange_spec.lua: reads what lunarray wrote
+into a folder (check), or writes files of its own there (write), with each
+package that is installed. Prints lines: "ok WHAT", "bad WHAT: WHY", "missing
+PACKAGE"."""
 import importlib
 import sys
 

@@ -1,5 +1,5 @@
 -- What the functions of Lua's library give that a sandbox replaces, as a text:
--- the same in a state of Lua's own (spec/c/test_sandbox.c).
+-- the same in a state of Lua's own (spec/c/api/test_sandbox.c).
 local out = {}
 local function note(...) local t = table.pack(...)
   for i = 1, t.n do t[i] = tostring(t[i]) end

@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-#include "base/os.h"
+#include "base/os/os.h"
 
 typedef struct la_lock {
     pthread_mutex_t mutex;

@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/runtime.h"
+#include "base/runtime/runtime.h"
 
 enum { TEXT_SIZE = LA_ERROR_TEXT, QUOTE_MAX = 200 };
 

@@ -12,7 +12,7 @@
 
 #include <stddef.h>
 
-#include "base/os.h"
+#include "base/os/os.h"
 
 /* The codes are public; the short names for la_tensor_data etc. are not for the
 ** core, which has functions of those names. */

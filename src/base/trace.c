@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "base/host_call.h"
+#include "base/runtime/host_call.h"
 
 bool la_trace_on;
 static la_trace_fn sink;

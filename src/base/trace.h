@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "base/os.h"
+#include "base/os/os.h"
 
 typedef void (*la_trace_fn)(void *host, const char *text);
 extern bool la_trace_on;    /* true while a sink is set */

@@ -6,8 +6,8 @@
 ** steps that need those. Results that nobody wants live in registers, pieces of
 ** a small arena of the thread; a register is free again after its last reader.
 */
-#include "base/memory.h"
-#include "base/pool.h"
+#include "base/runtime/memory.h"
+#include "base/runtime/pool.h"
 #include "fuse/plan.h"
 
 /* The blocks of all registers together: a part of the first-level cache, as

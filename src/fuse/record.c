@@ -5,8 +5,8 @@
 ** or the deferred tensors that it needs get their values and it runs as always;
 ** and before anything is written, steps that read that memory are computed.
 */
-#include "base/memory.h"
-#include "base/runtime.h"
+#include "base/runtime/memory.h"
+#include "base/runtime/runtime.h"
 #include "fuse/plan.h"
 #include "tensor/promote.h"
 #include "tensor/scalar.h"

@@ -8,8 +8,8 @@
 ** all are done. Rows and pieces are reduced by the kernels of the reductions in
 ** their order, so every bit is what it would have been.
 */
-#include "base/memory.h"
-#include "base/pool.h"
+#include "base/runtime/memory.h"
+#include "base/runtime/pool.h"
 #include "fuse/plan.h"
 
 /* Rows at a time: as many as keep the calls per row cheap and the registers in

@@ -1,7 +1,7 @@
 /*
 ** Recording rows: reductions over the last dims as steps, and what may follow.
 */
-#include "base/context.h"
+#include "base/runtime/context.h"
 #include "fuse/plan.h"
 #include "tensor/shape.h"
 

@@ -3,13 +3,13 @@
 ** what is wanted, and inside its loop all steps on one block after another.
 ** Passes with reductions walk over rows instead (reduce.c).
 */
-#include "base/cpu.h"
-#include "base/memory.h"
-#include "base/pool.h"
+#include "base/os/cpu.h"
+#include "base/runtime/memory.h"
+#include "base/runtime/pool.h"
 #include "base/trace.h"
 #include "fuse/plan.h"
 #include "op/profile.h"
-#include "tensor/host.h"
+#include "tensor/host/host.h"
 
 /* ---- the loop ---- */
 

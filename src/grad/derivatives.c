@@ -6,9 +6,9 @@
 ** la_grad_bind() groups the entries by operation. The helpers before the table
 ** are those that rows of several themes share.
 */
-#include "base/memory.h"
-#include "grad/formulas.h"
-#include "grad/formula_terms.h"
+#include "base/runtime/memory.h"
+#include "grad/formulas/formulas.h"
+#include "grad/formulas/formula_terms.h"
 
 /* ---- helpers that several formulas share ---- */
 

@@ -10,9 +10,9 @@
 */
 #include <stdio.h>
 
-#include "base/context.h"
-#include "base/memory.h"
-#include "base/pool.h"
+#include "base/runtime/context.h"
+#include "base/runtime/memory.h"
+#include "base/runtime/pool.h"
 #include "grad/graph.h"
 #include "op/device_names.h"
 #include "op/profile.h"

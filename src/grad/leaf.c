@@ -9,8 +9,8 @@
 #include "grad/grad.h"
 #include "grad/graph.h"
 
-#include "base/context.h"
-#include "base/memory.h"
+#include "base/runtime/context.h"
+#include "base/runtime/memory.h"
 
 /* ---- the accumulator of a leaf ---- */
 

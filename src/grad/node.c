@@ -10,10 +10,10 @@
 
 #include <stdlib.h>
 
-#include "base/context.h"
-#include "base/memory.h"
+#include "base/runtime/context.h"
+#include "base/runtime/memory.h"
 #include "op/profile.h"
-#include "tensor/host.h"
+#include "tensor/host/host.h"
 #include "tensor/shape.h"
 
 /* The order of recording, of this thread: it only says who runs first where

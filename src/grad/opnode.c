@@ -5,9 +5,9 @@
 ** other arguments by value, and sizes of inputs and outputs. Temporaries of a
 ** formula live until the row has run.
 */
-#include "base/context.h"
-#include "base/memory.h"
-#include "grad/formula.h"
+#include "base/runtime/context.h"
+#include "base/runtime/memory.h"
+#include "grad/formulas/formula.h"
 #include "op/schema.h"
 #include "tensor/scalar.h"
 

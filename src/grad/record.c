@@ -6,11 +6,11 @@
 ** arguments, saved values by the rows that will be used, the arguments that
 ** are no tensors by value.
 */
-#include "grad/formula.h"
+#include "grad/formulas/formula.h"
 #include "grad/graph.h"
 
-#include "base/memory.h"
-#include "base/runtime.h"
+#include "base/runtime/memory.h"
+#include "base/runtime/runtime.h"
 #include "base/trace.h"
 #include "op/hosted.h"
 

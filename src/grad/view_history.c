@@ -8,8 +8,8 @@
 ** history on demand: the strided part of the root's (AsStridedBackward). Both
 ** are named after PyTorch's.
 */
-#include "base/context.h"
-#include "base/memory.h"
+#include "base/runtime/context.h"
+#include "base/runtime/memory.h"
 #include "grad/graph.h"
 #include "tensor/shape.h"
 

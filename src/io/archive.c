@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/runtime/memory.h"
 
 /* One more item of 'size' bytes. Twice the capacity when it is full, so that n
 ** additions cost O(n) copies in all; la_mem has no realloc, as its blocks come

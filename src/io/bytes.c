@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/runtime/memory.h"
 
 /* Twice as large where it is too small. */
 static void grow(la_bytes *b, size_t n)

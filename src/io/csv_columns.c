@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/pool.h"
+#include "base/runtime/pool.h"
 #include "io/decimal.h"
 
 /* ---- parts ---- */

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "base/memory.h"
-#include "base/pool.h"
+#include "base/runtime/memory.h"
+#include "base/runtime/pool.h"
 
 /* ---- reading ---- */
 

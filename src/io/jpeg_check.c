@@ -7,7 +7,7 @@
 */
 #include <string.h>
 
-#include "base/pool.h"
+#include "base/runtime/pool.h"
 #include "io/image.h"
 
 enum { TABLES = 0xc4, RESTART = 0xd0, START = 0xd8, END = 0xd9, SCAN = 0xda,

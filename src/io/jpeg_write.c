@@ -8,7 +8,7 @@
 */
 #include <string.h>
 
-#include "base/pool.h"
+#include "base/runtime/pool.h"
 #include "io/image.h"
 
 /* ---- tables ---- */

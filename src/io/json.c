@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/runtime/memory.h"
 
 la_status la_json_malformed(const char *what)
 {

@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/memory.h"
-#include "base/os.h"
+#include "base/runtime/memory.h"
+#include "base/os/os.h"
 #include "tensor/shape.h"
 
 /* Shared and read-only. */

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/runtime/memory.h"
 #include "tensor/shape.h"
 
 #define MAGIC "\x93NUMPY"

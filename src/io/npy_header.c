@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/runtime/memory.h"
 #include "io/npy.h"
 
 typedef struct reader {

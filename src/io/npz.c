@@ -5,7 +5,7 @@
 */
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/runtime/memory.h"
 #include "io/archive.h"
 #include "io/npy.h"
 #include "io/zip.h"

@@ -7,8 +7,8 @@
 
 #include "io/flate.h"
 
-#include "base/memory.h"
-#include "base/pool.h"
+#include "base/runtime/memory.h"
+#include "base/runtime/pool.h"
 #include "io/image.h"
 #include "io/zip.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/runtime/memory.h"
 #include "io/archive.h"
 #include "io/json.h"
 #include "io/zip.h"

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
-#include "base/pool.h"
+#include "base/runtime/memory.h"
+#include "base/runtime/pool.h"
 #include "io/image.h"
 
 /* A block of stb's, in front of its bytes. */

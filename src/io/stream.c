@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/host_call.h"
-#include "base/memory.h"
-#include "base/os.h"
-#include "base/pool.h"
+#include "base/runtime/host_call.h"
+#include "base/runtime/memory.h"
+#include "base/os/os.h"
+#include "base/runtime/pool.h"
 
 enum { PIECE = 4 << 20, SHOWN = 256 };  /* bytes between looks at Ctrl-C */
 

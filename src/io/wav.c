@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-#include "base/memory.h"
-#include "base/pool.h"
+#include "base/runtime/memory.h"
+#include "base/runtime/pool.h"
 #include "io/zip.h"
 
 const la_wav_kind la_wav_kinds[LA_WAV_FORMATS] = {

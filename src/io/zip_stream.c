@@ -4,8 +4,8 @@
 
 #include "io/flate.h"
 
-#include "base/memory.h"
-#include "base/pool.h"
+#include "base/runtime/memory.h"
+#include "base/runtime/pool.h"
 #include "io/zip.h"
 
 /* Bytes read at a time, and unpacked between looks at the interrupt. */

@@ -3,7 +3,7 @@
 ** operand whose dtype in memory differs is converted in chunks by the loop
 ** driver, so that no temporary tensors are made here.
 */
-#include "base/context.h"
+#include "base/runtime/context.h"
 #include "iter/steps.h"
 #include "tensor/promote.h"
 

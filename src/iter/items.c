@@ -3,7 +3,7 @@
 
 #include <stdatomic.h>
 
-#include "base/memory.h"
+#include "base/runtime/memory.h"
 
 /* ---- items ---- */
 

@@ -8,7 +8,7 @@
 */
 #include <string.h>
 
-#include "base/pool.h"
+#include "base/runtime/pool.h"
 #include "iter/steps.h"
 
 /* Elements between two looks at the interruption: while it is not known how

@@ -7,7 +7,7 @@
 */
 #include "iter/reduce.h"
 
-#include "base/memory.h"
+#include "base/runtime/memory.h"
 #include "iter/items.h"
 
 #define MAX_ACC 24

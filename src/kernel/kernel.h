@@ -16,7 +16,7 @@
 #ifndef LA_KERNEL_KERNEL_H
 #define LA_KERNEL_KERNEL_H
 
-#include "base/cpu.h"
+#include "base/os/cpu.h"
 #include "base/dtype.h"
 #include "base/scalar.h"
 

@@ -6,7 +6,7 @@
 
 #include "op/device_names.h"
 #include "tensor/names.h"
-#include "tensor/remote.h"
+#include "tensor/host/remote.h"
 #include "tensor/shape.h"
 
 /* ---- attributes ---- */

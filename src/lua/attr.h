@@ -15,7 +15,7 @@ typedef struct la_attr {
 
 extern const la_attr la_attributes[];   /* ends with a NULL name */
 
-/* Those of autograd stand in lua/autograd.c. */
+/* Those of autograd stand in lua/transform/autograd.c. */
 int la_get_grad(lua_State *L, la_tensor *t);
 int la_set_grad_attr(lua_State *L, la_tensor *t);
 int la_get_grad_fn(lua_State *L, la_tensor *t);

@@ -21,7 +21,7 @@
 #include <lauxlib.h>
 #include <lua.h>
 
-#include "base/runtime.h"
+#include "base/runtime/runtime.h"
 #include "op/op.h"
 #include "op/schema.h"
 #include "tensor/scalar.h"
@@ -34,8 +34,8 @@ typedef struct la_handle {
 } la_handle;
 #define LA_HANDLE_MAGIC UINT32_C(0x6c756e61)
 
-/* Scopes of handles, lua/scope.c. Those of all open scopes are one list, each
-** scope the part from its first on. */
+/* Scopes of handles, lua/lifetime/scope.c. Those of all open scopes are one
+** list, each scope the part from its first on. */
 typedef struct la_scopes {
     struct la_scope *open;  /* [depth]: from the outermost */
     int depth, capacity;
@@ -48,7 +48,7 @@ typedef struct la_scopes {
 
 /* Who steps the collector (la_set_collector). */
 typedef enum la_policy {
-    LA_PACE_AUTO,           /* lua/gc_pace.c */
+    LA_PACE_AUTO,           /* lua/lifetime/gc_pace.c */
     LA_PACE_FRAME,          /* la_frame_end alone */
     LA_PACE_OFF
 } la_policy;
@@ -61,17 +61,17 @@ typedef struct la_state {
     bool anomaly;           /* inside la.detect_anomaly */
     lua_State *main;        /* the main thread */
     lua_State *running;     /* the thread that is inside backward */
-    int64_t steps_left;     /* of C in a sandbox, lua/guard.h */
-    struct la_pulse *pulse; /* of a sandbox's hook, lua/guard.h; or NULL */
+    int64_t steps_left;     /* of C in a sandbox, lua/sandbox/guard.h */
+    struct la_pulse *pulse; /* a sandbox's hook, sandbox/guard.h; or NULL */
     /* of la_limits: for la.load in a sandbox; NULL: no files */
     int (*open)(void *context, const char *name, la_source *source);
     void *open_context;
     /* the innermost la.Function in its backward */
     struct la_function_call *functions;
-    struct la_tie *ties;    /* what graphs hold of it, lua/graph_refs.c */
+    struct la_tie *ties;    /* held by graphs, transform/graph_refs.c */
     int nties, most_ties;   /* how many; when to look through them */
     uint64_t most_tied;     /* ... with so many bytes in use, whatever nties */
-    /* pacing of the collector, see lua/gc_pace.c */
+    /* pacing of the collector, see lua/lifetime/gc_pace.c */
     uint32_t since;         /* handles made since the last step */
     uint32_t interval;      /* ... that make the next one due */
     uint32_t steps, cycle;  /* steps in this cycle and in the one before */
@@ -272,7 +272,7 @@ static inline void la_pace_data(lua_State *L, la_state *s)
     if (__builtin_expect(s->fresh >= s->step_bytes, 0)) la_pace_data_now(L, s);
 }
 
-/* ---- scopes (lua/scope.c): la.tidy, la_frame_begin ---- */
+/* ---- scopes (lua/lifetime/scope.c): la.tidy, la_frame_begin ---- */
 
 /* Open a scope; 'frame' tells la_frame_begin's. LA_ENOMEM. */
 la_status la_scope_begin(la_state *s, bool frame);
@@ -426,7 +426,7 @@ la_tensor *la_number_tensor(lua_State *L, int arg);
 /* The dim (from 0) of that name, or -1. 't' without names has none; an unknown
 ** word may be interned on the way. */
 int la_dim_by_name(const la_tensor *t, const char *word, size_t n);
-/* The generator of la.Generator at 'arg', or NULL (lua/random.c). */
+/* The generator of la.Generator at 'arg', or NULL (lua/lifetime/random.c). */
 la_generator *la_to_generator(lua_State *L, int arg);
 
 /* Owned references behind a userdata whose finalizer releases them. */

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cpu.h"
-#include "base/isa_extension.h"
-#include "base/lapack.h"
-#include "base/memory.h"
-#include "base/pool.h"
+#include "base/os/cpu.h"
+#include "base/os/isa_extension.h"
+#include "op/linalg/lapack_library.h"
+#include "base/runtime/memory.h"
+#include "base/runtime/pool.h"
 #include "lua/attr.h"
 #include "lua/embed.h"
 #include "lua/from_table.h"

@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "lua/binding.h"
-#include "lua/autograd.h"
-#include "tensor/print.h"
+#include "lua/transform/autograd.h"
+#include "tensor/text/print.h"
 
 /* The text is built outside Lua and handed over in protected mode, so that it
 ** does not leak when Lua has no memory for the string. */

@@ -4,14 +4,14 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/cpu.h"
-#include "base/runtime.h"
+#include "base/os/cpu.h"
+#include "base/runtime/runtime.h"
 #include "grad/grad.h"
 #include "lua/attr.h"
-#include "lua/autograd.h"
+#include "lua/transform/autograd.h"
 #include "lua/binding.h"
 #include "lua/embed.h"
-#include "lua/guard.h"
+#include "lua/sandbox/guard.h"
 #include "lua/index.h"
 
 /* The state's key in the registry: a string could not be made when memory is

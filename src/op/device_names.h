@@ -1,9 +1,9 @@
-/* Words for memory formats, and with base/device.h for devices; whether the
-** tensors of a call are on one. The operations' registry is in op/op.h. */
+/* Words for memory formats, and with base/runtime/device.h for devices; whether
+** the tensors of a call are on one. The operations' registry is in op/op.h. */
 #ifndef LA_OP_DEVICE_NAMES_H
 #define LA_OP_DEVICE_NAMES_H
 
-#include "base/device.h"
+#include "base/runtime/device.h"
 #include "op/op.h"
 
 const char *la_format_name(la_memory_format f);

@@ -6,11 +6,11 @@
 ** lazy bits for operations that do not know them, and runs the kernel of the
 ** highest key. Between the gate and the end of the kernel no Lua code runs.
 */
-#include "base/context.h"
-#include "base/cpu.h"
-#include "base/memory.h"
-#include "base/pool.h"
-#include "base/runtime.h"
+#include "base/runtime/context.h"
+#include "base/os/cpu.h"
+#include "base/runtime/memory.h"
+#include "base/runtime/pool.h"
+#include "base/runtime/runtime.h"
 #include "base/trace.h"
 #include "op/composite.h"
 #include "op/families.h"

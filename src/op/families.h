@@ -18,8 +18,8 @@
 **
 ** dtypes is the set of dtypes that the operation computes in, after promotion
 ** and dtype=; of a composite what it accepts. Element-wise rows and reductions
-** refuse the others, spec/c/test_registry.c compares their tables with the
-** rows, and spec/dtypes_spec.lua all rows with what calls do.
+** refuse the others, spec/c/op/test_registry.c compares their tables with the
+** rows, and spec/registry/dtypes_spec.lua all rows with what calls do.
 */
 #ifndef LA_OP_FAMILIES_H
 #define LA_OP_FAMILIES_H

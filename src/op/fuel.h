@@ -10,7 +10,7 @@
 #ifndef LA_OP_FUEL_H
 #define LA_OP_FUEL_H
 
-#include "base/token.h"
+#include "base/runtime/token.h"
 #include "op/op.h"
 
 typedef struct la_fuel_scope {

@@ -3,8 +3,8 @@
 
 #include <stdatomic.h>
 
-#include "base/host_call.h"
-#include "base/thread.h"
+#include "base/runtime/host_call.h"
+#include "base/os/thread.h"
 
 /* ---- running ---- */
 

@@ -10,7 +10,7 @@
 #ifndef LA_OP_HOSTED_H
 #define LA_OP_HOSTED_H
 
-#include "base/runtime.h"
+#include "base/runtime/runtime.h"
 #include "op/device_names.h"
 #include "op/op.h"
 #include "op/schema.h"

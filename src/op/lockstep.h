@@ -11,7 +11,8 @@
 **                   width of vectors): it runs on the kernels of the lowest
 **                   one, which every machine has. Composites are the calls
 **                   that they make.
-** spec/lockstep_spec.lua compares the bits of all rows on all capabilities.
+** spec/registry/lockstep_spec.lua compares the bits of all rows on all
+** capabilities.
 */
 #ifndef LA_OP_LOCKSTEP_H
 #define LA_OP_LOCKSTEP_H

@@ -12,8 +12,8 @@
 
 #include <stdio.h>
 
-#include "base/pool.h"
-#include "base/runtime.h"
+#include "base/runtime/pool.h"
+#include "base/runtime/runtime.h"
 #include "op/schema.h"
 
 /* An array that doubles. */

@@ -3,11 +3,12 @@
 ** on: calls at the gate, nodes of a backward pass, fused passes. What runs on
 ** worker threads is part of the call that started it.
 **
-** A profile belongs to a context (base/context.h). Where none runs, nothing
-** here is called: the gate asks one word for it and for lockstep. A profile
-** inside of another records in both. Rows hold sums and grow with the kinds of
-** calls; single calls, for a picture along the time, are kept up to a number.
-** Running out of memory loses a record, which is counted, and never a call.
+** A profile belongs to a context (base/runtime/context.h). Where none runs,
+** nothing here is called: the gate asks one word for it and for lockstep. A
+** profile inside of another records in both. Rows hold sums and grow with the
+** kinds of calls; single calls, for a picture along the time, are kept up to a
+** number. Running out of memory loses a record, which is counted, and never a
+** call.
 */
 #ifndef LA_OP_PROFILE_H
 #define LA_OP_PROFILE_H

@@ -8,7 +8,7 @@
 
 #include <stdatomic.h>
 
-#include "base/runtime.h"
+#include "base/runtime/runtime.h"
 #include "kernel/reduce/reduce.h"
 #include "op/families.h"
 #include "op/hosted.h"

@@ -1,6 +1,6 @@
 /* Results of a call: making them ready, handing them over, copying them to
 ** given outputs. */
-#include "base/memory.h"
+#include "base/runtime/memory.h"
 #include "op/device_names.h"
 #include "op/fuel.h"
 #include "op/op.h"

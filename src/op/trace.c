@@ -8,7 +8,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "base/cpu.h"
+#include "base/os/cpu.h"
 #include "base/trace.h"
 #include "op/device_names.h"
 #include "op/schema.h"

@@ -2,13 +2,13 @@
 ** Complex numbers in vectors of alternating parts: re, im, re, im; a vector has
 ** half as many of them as lanes. Products are two multiplications and one sum
 ** per part, each rounded, on every capability: fused ones would differ between
-** those with and without FMA (see simd/unfused.h).
+** those with and without FMA (see simd/isa/unfused.h).
 */
 #ifndef LA_SIMD_COMPLEX_H
 #define LA_SIMD_COMPLEX_H
 
 #include "simd/generic.h"
-#include "simd/deinterleave.h"
+#include "simd/permute/deinterleave.h"
 
 /* Lane numbers of: the first of each pair twice, the second twice, swapped.
 ** (The first parts of two vectors, and the second ones, are f32_even and

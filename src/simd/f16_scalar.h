@@ -9,7 +9,7 @@
 #include "base/half.h"
 
 #ifdef __F16C__
-#include "simd/intrinsics.h"
+#include "simd/isa/intrinsics.h"
 
 static inline float f16_value(la_f16 h) { return _cvtsh_ss(h.bits); }
 static inline la_f16 f16_of(float x)

@@ -6,7 +6,7 @@
 #ifndef LA_SIMD_INT_EXTREME_H
 #define LA_SIMD_INT_EXTREME_H
 
-#include "simd/bytes.h"
+#include "simd/permute/bytes.h"
 
 typedef int16_t i16v VEC_;
 

@@ -13,7 +13,7 @@
 #define LA_SIMD_KEEP_ORDER_H
 
 #include "simd/generic.h"
-#include "simd/short_rows.h"
+#include "simd/permute/short_rows.h"
 
 static inline f32v f32_ordered(f32v a)
 {

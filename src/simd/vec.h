@@ -74,27 +74,27 @@ typedef uint16_t u16h VEC_HALF_;
 #define LANE f32
 #define CTYPE float
 #define MASK i32v
-#include "simd/lanes.inc"
+#include "simd/isa/lanes.inc"
 #define LANE f64
 #define CTYPE double
 #define MASK i64v
-#include "simd/lanes.inc"
+#include "simd/isa/lanes.inc"
 #define LANE i32
 #define CTYPE int32_t
 #define MASK i32v
-#include "simd/lanes.inc"
+#include "simd/isa/lanes.inc"
 #define LANE i64
 #define CTYPE int64_t
 #define MASK i64v
-#include "simd/lanes.inc"
+#include "simd/isa/lanes.inc"
 #define LANE u32
 #define CTYPE uint32_t
 #define MASK i32v
-#include "simd/lanes.inc"
+#include "simd/isa/lanes.inc"
 #define LANE u64
 #define CTYPE uint64_t
 #define MASK i64v
-#include "simd/lanes.inc"
+#include "simd/isa/lanes.inc"
 
 /*
 ** Each file below defines, for S in {f32, f64} and M the mask of S:
@@ -118,13 +118,13 @@ typedef uint16_t u16h VEC_HALF_;
 **                        first n lanes
 */
 #if defined(__AVX512F__)
-#include "simd/isa_avx512.h"
+#include "simd/isa/isa_avx512.h"
 #elif defined(__AVX2__)
-#include "simd/isa_avx2.h"
+#include "simd/isa/isa_avx2.h"
 #elif defined(__SSE2__)
-#include "simd/isa_sse2.h"
+#include "simd/isa/isa_sse2.h"
 #else
-#include "simd/isa_plain.h"
+#include "simd/isa/isa_plain.h"
 #endif
 
 /* A comparison in its cheapest form (a mask register with AVX512), for one that
@@ -148,14 +148,14 @@ static inline bool i64_any_above(i64v a, i64v b) { return i64_any(a > b); }
 #define BITS u32v
 #define SIGN 0x80000000u
 #define INF 0x7f800000
-#include "simd/lanes_float.inc"
+#include "simd/isa/lanes_float.inc"
 #define LANE f64
 #define CTYPE double
 #define MASK i64v
 #define BITS u64v
 #define SIGN 0x8000000000000000u
 #define INF 0x7ff0000000000000
-#include "simd/lanes_float.inc"
+#include "simd/isa/lanes_float.inc"
 
 static inline i32v i32_select(i32v m, i32v a, i32v b)
 {
@@ -178,27 +178,27 @@ static inline u64v u64_select(i64v m, u64v a, u64v b)
 #define LANE f32
 #define CTYPE float
 #define BITS i32
-#include "simd/lanes_part.inc"
+#include "simd/isa/lanes_part.inc"
 #define LANE i32
 #define CTYPE int32_t
 #define BITS i32
-#include "simd/lanes_part.inc"
+#include "simd/isa/lanes_part.inc"
 #define LANE u32
 #define CTYPE uint32_t
 #define BITS i32
-#include "simd/lanes_part.inc"
+#include "simd/isa/lanes_part.inc"
 #define LANE f64
 #define CTYPE double
 #define BITS i64
-#include "simd/lanes_part.inc"
+#include "simd/isa/lanes_part.inc"
 #define LANE i64
 #define CTYPE int64_t
 #define BITS i64
-#include "simd/lanes_part.inc"
+#include "simd/isa/lanes_part.inc"
 #define LANE u64
 #define CTYPE uint64_t
 #define BITS i64
-#include "simd/lanes_part.inc"
+#include "simd/isa/lanes_part.inc"
 
 /* --- float and double --- */
 
@@ -267,9 +267,9 @@ static inline u16h bf16_narrow(f32v a)
 
 #define LANE f16
 #define CTYPE la_f16
-#include "simd/lanes_16.inc"
+#include "simd/isa/lanes_16.inc"
 #define LANE bf16
 #define CTYPE la_bf16
-#include "simd/lanes_16.inc"
+#include "simd/isa/lanes_16.inc"
 
 #endif

@@ -8,9 +8,9 @@
 */
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/runtime/memory.h"
 #include "tensor/dims.h"
-#include "tensor/host.h"
+#include "tensor/host/host.h"
 #include "tensor/shape.h"
 #include "tensor/storage.h"
 

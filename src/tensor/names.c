@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/runtime/memory.h"
 
 enum { NCHAINS = 256, MAX_WORDS = 1 << 16, MAX_LENGTH = 128 };
 

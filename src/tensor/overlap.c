@@ -5,7 +5,7 @@
 */
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/runtime/memory.h"
 #include "tensor/dims.h"
 #include "tensor/tensor.h"
 

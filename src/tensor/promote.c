@@ -4,7 +4,7 @@
 */
 #include "tensor/promote.h"
 
-#include "base/context.h"
+#include "base/runtime/context.h"
 #include "tensor/scalar.h"
 
 /* uint16, uint32 and uint64 came late to PyTorch: they meet themselves and

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/context.h"
+#include "base/runtime/context.h"
 #include "base/half.h"
 
 /* A double as an integer, as the processor converts: what lies outside int64

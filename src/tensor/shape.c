@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/runtime/memory.h"
 
 la_shape la_shape_of(const la_tensor *t)
 {

@@ -14,8 +14,8 @@
 #include <string.h>
 
 #include "base/lock.h"
-#include "base/memory.h"
-#include "base/runtime.h"
+#include "base/runtime/memory.h"
+#include "base/runtime/runtime.h"
 #include "tensor/storage.h"
 
 /* Bytes that were copied away. */

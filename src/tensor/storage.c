@@ -6,7 +6,7 @@
 ** that it was made for (LA_S_HEADED). Data that is not inline is a block of
 ** its own, of exactly nbytes, or the host's (release is set). On a device of
 ** the host's data is NULL, so that nobody reads it: its block is opaque, and
-** la_device_* of base/device.h move bytes. A record that
+** la_device_* of base/runtime/device.h move bytes. A record that
 ** counts the changes of a tensor that lies elsewhere by now (LA_S_COUNTER) may
 ** outlive its data.
 */
@@ -14,11 +14,11 @@
 
 #include <string.h>
 
-#include "base/context.h"
-#include "base/host_call.h"
-#include "base/memory.h"
-#include "base/pool.h"
-#include "base/runtime.h"
+#include "base/runtime/context.h"
+#include "base/runtime/host_call.h"
+#include "base/runtime/memory.h"
+#include "base/runtime/pool.h"
+#include "base/runtime/runtime.h"
 
 static const char too_big[] = "size overflow: %lld bytes asked, the most is "
                               LA_MAX_BYTES_TEXT;

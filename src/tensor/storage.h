@@ -5,7 +5,7 @@
 #ifndef LA_TENSOR_STORAGE_H
 #define LA_TENSOR_STORAGE_H
 
-#include "base/context.h"
+#include "base/runtime/context.h"
 #include "tensor/tensor.h"
 
 /* A tensor's header lies right before this record, in the same block. */

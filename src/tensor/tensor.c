@@ -9,10 +9,10 @@
 
 #include <string.h>
 
-#include "base/context.h"
-#include "base/host_call.h"
-#include "base/memory.h"
-#include "base/runtime.h"
+#include "base/runtime/context.h"
+#include "base/runtime/host_call.h"
+#include "base/runtime/memory.h"
+#include "base/runtime/runtime.h"
 #include "tensor/names.h"
 #include "tensor/scalar.h"
 #include "tensor/shape.h"

@@ -22,8 +22,8 @@
 #include <stdint.h>
 
 #include "base/assert.h"
-#include "base/context.h"
-#include "base/device.h"
+#include "base/runtime/context.h"
+#include "base/runtime/device.h"
 #include "base/dtype.h"
 #include "base/scalar.h"
 #include "base/status.h"
@@ -146,9 +146,9 @@ static inline bool la_is_contiguous(const la_tensor *t)
 {
     return (t->flags & LA_F_CONTIGUOUS) != 0;
 }
-/* Is the memory a block of a device of the host's (base/device.h), which
-** la_storage_remote gives? Only its hooks know what that points at; NULL when
-** there are no bytes. */
+/* Is the memory a block of a device of the host's (base/runtime/device.h),
+** which la_storage_remote gives? Only its hooks know what that points at; NULL
+** when there are no bytes. */
 static inline bool la_is_remote(uint8_t device)
 {
     return device >= LA_DEVICE_EXT;

@@ -5,9 +5,9 @@
 */
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/runtime/memory.h"
 #include "tensor/shape.h"
-#include "tensor/text.h"
+#include "tensor/text/text.h"
 
 la_status la_view_make(la_tensor *t, const la_geometry *g, la_tensor **out)
 {

@@ -1,7 +1,7 @@
 /* Rules of rows with index tensors. */
 #include "vmap/rules.h"
 
-#include "base/memory.h"
+#include "base/runtime/memory.h"
 #include "op/composite.h"
 #include "tensor/shape.h"
 

@@ -5,8 +5,8 @@
 */
 #include "vmap/call.h"
 
-#include "base/memory.h"
-#include "base/pool.h"
+#include "base/runtime/memory.h"
+#include "base/runtime/pool.h"
 #include "tensor/shape.h"
 
 typedef struct pass {

@@ -18,7 +18,7 @@
 #ifndef LA_VMAP_VMAP_H
 #define LA_VMAP_VMAP_H
 
-#include "base/context.h"
+#include "base/runtime/context.h"
 #include "op/op.h"
 
 /* What operations that draw numbers do: refuse; draw for every element of the

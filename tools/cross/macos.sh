@@ -5,10 +5,10 @@
 set -eu
 cd "$(dirname "$0")/../.."
 headers=/usr/include/$(uname -m)-linux-musl
-sources="src/base/os_macos.c src/base/os_posix.c src/base/os_unix.c"
+sources="src/base/os/os_macos.c src/base/os/os_posix.c src/base/os/os_unix.c"
 for source in src/*/*.c src/op/*/*.c; do
     case $source in
-    src/base/os_*|src/repl/*|src/lua/embed.c) ;;
+    src/base/os/os_*|src/repl/*|src/lua/embed.c) ;;
     *) sources="$sources $source" ;;
     esac
 done

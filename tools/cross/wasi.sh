@@ -14,8 +14,8 @@ flags="--target=wasm32-wasi -std=gnu11 -fsyntax-only -msimd128
     -idirafter /usr/include/$(uname -m)-linux-gnu"
 for source in src/*/*.c src/op/*/*.c src/kernel/*/*.c; do
     case $source in
-    src/base/os_wasm.c|src/base/os_posix.c) echo "$source" ;;
-    src/base/os_*|src/repl/*|src/lua/embed.c) ;;
+    src/base/os/os_wasm.c|src/base/os/os_posix.c) echo "$source" ;;
+    src/base/os/os_*|src/repl/*|src/lua/embed.c) ;;
     *) echo "$source" ;;
     esac
 done | xargs -P "${1:-$(nproc)}" -I{} sh -c '

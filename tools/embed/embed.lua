@@ -329,7 +329,7 @@ end
 
 assert(os.execute("mkdir -p " .. option.OUT))
 local plan = {core = words(option.CORE), renames = {}, defines = defines_of{}}
-source.dropped["src/simd/intrinsics.h"] = true
+source.dropped["src/simd/isa/intrinsics.h"] = true
 plan.systems = systems.read(option.SYSTEMS)
 read_families(plan.core)
 read_kernels(plan)

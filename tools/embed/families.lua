@@ -148,7 +148,7 @@ function families.closure(units, kept)
   for path in pairs(refs) do
     local family = families.of(path)
     if not path:match("^src/kernel/") and not path:match("^src/io/")
-       and not path:match("^src/grad/formulas_")
+       and not path:match("^src/grad/formulas/")
        and (not family or kept(family)) then need(path) end
   end
   while #todo > 0 do

@@ -28,7 +28,7 @@ function systems.read(rows)
   for system in rows:gmatch("(%w+):%S*") do add(system, CONDITIONS[system]) end
   local list = {}
   for _, name in ipairs(names) do
-    list[#list + 1] = {path = ("src/base/os_%s.c"):format(name),
+    list[#list + 1] = {path = ("src/base/os/os_%s.c"):format(name),
                        condition = table.concat(conditions[name], " || ")}
   end
   return list

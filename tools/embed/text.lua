@@ -68,10 +68,10 @@ local function close_region(w, target, final)
 end
 
 -- For size gcc leaves upper halves of registers as they are: they are cleared
--- before calls of scalar functions (base/cpu.h).
+-- before calls of scalar functions (base/os/cpu.h).
 local SCALAR = {"fmod", "fmodf", "j0", "j1", "y0", "y1"}
-for path, prefix in pairs{["src/base/libm.h"] = "la_m_",
-                          ["src/base/libm_complex.h"] = "la_m_c"} do
+for path, prefix in pairs{["src/base/libm/libm.h"] = "la_m_",
+                          ["src/base/libm/libm_complex.h"] = "la_m_c"} do
   for line in io.lines(path) do
     for name in line:gmatch("X%((%l%w*)%)") do
       SCALAR[#SCALAR + 1] = prefix .. name
@@ -306,7 +306,7 @@ function text.of(plan, final)
       .. "#endif\n" .. X86
   end
   head[#head + 1] = ELSEWHERE
-  for _, line in ipairs(source.lines_of("src/base/windows.h")) do
+  for _, line in ipairs(source.lines_of("src/base/os/windows.h")) do
     head[#head + 1] = line
   end
   head[#head + 1] = "#endif"

@@ -1,7 +1,7 @@
 /* bfloat16 by TDPBF16PS; see gemm_tiles.inc. */
 #include "kernel/matmul/muladd.h"
-#include "simd/transpose.h"
-#include "simd/tiles.h"
+#include "simd/permute/transpose.h"
+#include "simd/isa/tiles.h"
 
 #ifdef TILES
 #define IS_BF16 1

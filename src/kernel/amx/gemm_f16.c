@@ -1,8 +1,8 @@
 /* float16 by TDPFP16PS, which takes subnormal halves for what they are; see
 ** gemm_tiles.inc. */
 #include "kernel/matmul/muladd.h"
-#include "simd/transpose.h"
-#include "simd/tiles.h"
+#include "simd/permute/transpose.h"
+#include "simd/isa/tiles.h"
 
 #ifdef TILES
 #define IS_BF16 0

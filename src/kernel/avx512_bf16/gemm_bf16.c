@@ -5,10 +5,10 @@
 ** its even one, each rounded.
 */
 #include "kernel/matmul/muladd.h"
-#include "simd/interleave16.h"
+#include "simd/permute/interleave16.h"
 
 #ifdef H16_LANES
-#include "simd/transpose.h"
+#include "simd/permute/transpose.h"
 
 #define IS_BF16 1
 #define MR 14

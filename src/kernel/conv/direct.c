@@ -5,8 +5,8 @@
 */
 #include "kernel/conv/conv.h"
 #include "kernel/matmul/muladd.h"
-#include "simd/deinterleave.h"
-#include "simd/transpose.h"
+#include "simd/permute/deinterleave.h"
+#include "simd/permute/transpose.h"
 
 #if VEC_BYTES == 64
 #define MR 14

@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-#include "base/pool.h"
+#include "base/runtime/pool.h"
 #include "kernel/matmul/muladd.h"
 
 /* The window of one output along one dim. */

@@ -11,9 +11,9 @@
 
 #include "kernel/each/elements.h"
 #include "kernel/kernel.h"
-#include "simd/pack16.h"
+#include "simd/permute/pack16.h"
 #include "simd/complex.h"
-#include "simd/short_rows.h"
+#include "simd/permute/short_rows.h"
 
 enum {
     MAX_INPUTS = 3,

@@ -1,8 +1,8 @@
 /* The Fourier kernels of double precision. */
 #include "kernel/fft/fft.h"
 #include "simd/complex.h"
-#include "simd/transpose.h"
-#include "simd/unfused.h"
+#include "simd/permute/transpose.h"
+#include "simd/isa/unfused.h"
 
 #define INLINE static inline __attribute__((always_inline, unused))
 

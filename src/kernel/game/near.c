@@ -1,7 +1,7 @@
 /* Points near one, a bit each; the contract is near.h. */
 #include "kernel/game/near.h"
 
-#include "simd/sorting.h"
+#include "kernel/sort/sorting.h"
 
 static void find_near(const la_game_near *q)
 {

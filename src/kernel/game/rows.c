@@ -2,7 +2,7 @@
 #include "kernel/game/rows.h"
 
 #include "kernel/game/trig.h"
-#include "simd/fields.h"
+#include "simd/permute/fields.h"
 
 /* ---- bits ---- */
 

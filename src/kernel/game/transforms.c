@@ -1,8 +1,8 @@
 /* Transforms of points and vectors; the contract is transforms.h. */
 #include "kernel/game/transforms.h"
 
-#include "simd/fields.h"
-#include "simd/short_rows.h"
+#include "simd/permute/fields.h"
+#include "simd/permute/short_rows.h"
 
 #define T float
 #define V f32v

@@ -10,7 +10,7 @@
 #include "base/half.h"
 #include "kernel/index/offset.h"
 #include "simd/f16_scalar.h"
-#include "simd/unfused.h"
+#include "simd/isa/unfused.h"
 
 /* Whole rows: their n values, the steps along them and from row to row. */
 typedef struct index_rows {

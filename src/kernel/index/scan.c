@@ -6,7 +6,7 @@
 
 #include "kernel/each/drive.h"
 #include "kernel/index/offset.h"
-#include "simd/sorting.h"
+#include "kernel/sort/sorting.h"
 
 /* The sign bit is set for an index that is 0 or out of range. */
 static inline uint64_t wrong(const char *index, int64_t size)

@@ -1,8 +1,8 @@
 /* The linear algebra kernels of complex numbers. */
-#include "base/libm.h"
+#include "base/libm/libm.h"
 #include "kernel/linalg/linalg.h"
 #include "simd/generic.h"
-#include "simd/transpose.h"
+#include "simd/permute/transpose.h"
 
 #define INLINE static inline __attribute__((always_inline, unused))
 

@@ -13,8 +13,8 @@
 ** LA_TINY_K use 'dot', those with a few against rows of more than LA_GEMM_LONG
 ** too; its order depends on k alone.)
 **
-** An ISA extension (base/isa_extension.h) has a table for the packed blocks of
-** a 16-bit float on processors with more than AVX512; its source lies in a
+** An ISA extension (base/os/isa_extension.h) has a table for the packed blocks
+** of a 16-bit float on processors with more than AVX512; its source lies in a
 ** folder of its name and is compiled once, with the folder's own flags. Its
 ** sums are float32 too, but of pairs or more of k at a time, so its bits are
 ** others; they depend on how a product is cut as little as those above. float16

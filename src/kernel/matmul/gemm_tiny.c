@@ -6,7 +6,7 @@
 */
 #include "kernel/matmul/muladd.h"
 #include "simd/complex.h"
-#include "simd/widen_int.h"
+#include "simd/permute/widen_int.h"
 
 #if VEC_BYTES >= 32  /* below there are no permutations by a variable */
 

@@ -6,7 +6,7 @@
 #define LA_KERNEL_MATMUL_MULADD_H
 
 #include "kernel/matmul/gemm.h"
-#include "simd/shuffle.h"
+#include "simd/permute/shuffle.h"
 #include "simd/vec.h"
 
 #define ALWAYS static inline __attribute__((always_inline))

@@ -23,7 +23,7 @@
 **   of float32, as PyTorch.
 */
 #include "kernel/index/index.h"
-#include "simd/rows16.h"
+#include "simd/permute/rows16.h"
 
 #define BLOCK 256
 

@@ -10,9 +10,9 @@
 */
 #include "kernel/move/copy.h"
 #include "kernel/move/copy_short.h"
-#include "simd/short_rows.h"
-#include "simd/strided_store.h"
-#include "simd/fill.h"
+#include "simd/permute/short_rows.h"
+#include "simd/permute/strided_store.h"
+#include "simd/permute/fill.h"
 
 #define LINE 64     /* bytes of a cache line */
 #define PATCH 8     /* tiles a side of a patch */

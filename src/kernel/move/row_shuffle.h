@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "simd/shuffle.h"
+#include "simd/permute/shuffle.h"
 
 #define SHUFFLE_BYTES 16
 

@@ -1,10 +1,10 @@
 /* Row work of attention between its two matrix products, for float32 and
 ** float64; the contract is attention.h. */
-#include "base/libm.h"
+#include "base/libm/libm.h"
 #include "kernel/nn/attention.h"
 
 #include "kernel/matmul/muladd.h"
-#include "simd/math.h"
+#include "simd/math/math.h"
 
 #define ELEM float
 #define VEC f32v

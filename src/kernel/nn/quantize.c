@@ -9,7 +9,7 @@
 #include "kernel/nn/quantize.h"
 
 #include "simd/vec.h"
-#include "simd/widen_int.h"
+#include "simd/permute/widen_int.h"
 
 #define LANES 16              /* partial sums */
 #define VECTORS (LANES / F32_LANES)

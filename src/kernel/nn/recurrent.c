@@ -1,7 +1,7 @@
 /* Steps of recurrent cells and their gradients, for float32 and float64; the
 ** contract is recurrent.h. */
 #include "kernel/nn/recurrent.h"
-#include "simd/math.h"
+#include "simd/math/math.h"
 #include "simd/vec.h"
 
 #define LANE f32

@@ -1,12 +1,12 @@
 /*
 ** Activations with exponentials, and the shrinking ones. NaN goes through. The
-** formulas stand with the functions in simd/each_math.inc; complex ones are
-** those of complex_math.h. Tables: la_loops by dtype, as everywhere in this
+** formulas stand with the functions in simd/math/each_math.inc; complex ones
+** are those of complex_math.h. Tables: la_loops by dtype, as everywhere in this
 ** folder.
 */
-#include "kernel/pointwise/complex_math.h"
+#include "kernel/pointwise/complex/complex_math.h"
 #include "kernel/each/drive.h"
-#include "simd/math.h"
+#include "simd/math/math.h"
 
 #define NAME silu
 #define ARITY 1

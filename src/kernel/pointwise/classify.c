@@ -3,8 +3,8 @@
 ** the answers that a dtype gives by itself. Results are bool, so elements go
 ** one by one through plain loops; 16-bit floats by their bits.
 */
-#include "kernel/pointwise/complex.h"
-#include "kernel/pointwise/complex_lanes.h"
+#include "kernel/pointwise/complex/complex.h"
+#include "kernel/pointwise/complex/complex_lanes.h"
 
 #define NAME isnan
 #define ARITY 1
@@ -102,10 +102,10 @@
 #undef SCALAR_TYPE
 #define LANE f32
 #define TAG c64
-#include "kernel/pointwise/isclose_complex.inc"
+#include "kernel/pointwise/complex/isclose_complex.inc"
 #define LANE f64
 #define TAG c128
-#include "kernel/pointwise/isclose_complex.inc"
+#include "kernel/pointwise/complex/isclose_complex.inc"
 #define TAG c32
 #define LANE f16
 #define WORK c64

@@ -72,11 +72,11 @@ static inline int16_t rank16(uint16_t a)
 #define NAME gt
 #define SWAPPED lt
 #define RESULT uint8_t
-#include "kernel/pointwise/each_swapped.inc"
+#include "kernel/pointwise/loops/each_swapped.inc"
 #include "kernel/each/table.inc"
 
 #define NAME ge
 #define SWAPPED le
 #define RESULT uint8_t
-#include "kernel/pointwise/each_swapped.inc"
+#include "kernel/pointwise/loops/each_swapped.inc"
 #include "kernel/each/table.inc"

@@ -4,10 +4,10 @@
 ** refused it before), the smallest integer by -1 wraps to itself. By one
 ** divisor for all it is a multiplication (divide_by_scalar.inc).
 */
-#include "kernel/pointwise/complex.h"
-#include "simd/bytes.h"
-#include "simd/divide.h"
-#include "simd/fmod.h"
+#include "kernel/pointwise/complex/complex.h"
+#include "simd/permute/bytes.h"
+#include "simd/math/divide.h"
+#include "simd/math/fmod.h"
 
 #define ROWS 1
 #define NAME div
@@ -51,7 +51,7 @@
 /* Does the quotient have to go down by one to be the floor? */
 #define DOWN(a, b) ((NEGATIVE(a) != NEGATIVE(b)) & (REST(a, b) != 0))
 
-#include "kernel/pointwise/each_divide_by_scalar.inc"
+#include "kernel/pointwise/loops/each_divide_by_scalar.inc"
 #define BY(way, a, by) LA_CAT(by_, TAG, _##way, )(a, by)
 
 #define NAME div_trunc
@@ -66,10 +66,10 @@
 
 #define LANE f32
 #define MASK i32v
-#include "kernel/pointwise/floor_divide.inc"
+#include "kernel/pointwise/loops/floor_divide.inc"
 #define LANE f64
 #define MASK i64v
-#include "kernel/pointwise/floor_divide.inc"
+#include "kernel/pointwise/loops/floor_divide.inc"
 
 #define NAME floor_divide
 #define ARITY 2

@@ -49,13 +49,13 @@ static inline uint64_t gcd64(uint64_t a, uint64_t b)
 /* By their bits: neighbours of one sign are neighbours as integers. */
 #define WORD uint16_t
 #define NEXT next16
-#include "kernel/pointwise/nextafter.inc"
+#include "kernel/pointwise/loops/nextafter.inc"
 #define WORD uint32_t
 #define NEXT next32
-#include "kernel/pointwise/nextafter.inc"
+#include "kernel/pointwise/loops/nextafter.inc"
 #define WORD uint64_t
 #define NEXT next64
-#include "kernel/pointwise/nextafter.inc"
+#include "kernel/pointwise/loops/nextafter.inc"
 
 #define NAME nextafter
 #define ARITY 2

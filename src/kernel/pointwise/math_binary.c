@@ -1,10 +1,10 @@
 /* Functions of two floats: atan2, hypot, logaddexp, xlogy, ldexp and kin;
-** methods in simd/math.h. */
-#include "base/libm.h"
-#include "kernel/pointwise/complex_math.h"
+** methods in simd/math/math.h. */
+#include "base/libm/libm.h"
+#include "kernel/pointwise/complex/complex_math.h"
 #include "kernel/each/drive.h"
-#include "simd/math.h"
-#include "simd/scale.h"
+#include "simd/math/math.h"
+#include "simd/math/scale.h"
 
 #define NAME atan2
 #define ARITY 2
@@ -55,13 +55,13 @@
 #define BITS u32v
 #define MANTISSA 23
 #define BIAS 127
-#include "kernel/pointwise/ldexp.inc"
+#include "kernel/pointwise/loops/ldexp.inc"
 #define LANE f64
 #define CTYPE double
 #define BITS u64v
 #define MANTISSA 52
 #define BIAS 1023
-#include "kernel/pointwise/ldexp.inc"
+#include "kernel/pointwise/loops/ldexp.inc"
 
 /* The exponents are whole numbers. */
 #define NAME ldexp_whole

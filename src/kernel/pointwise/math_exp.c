@@ -1,8 +1,8 @@
-/* Exponentials and logarithms; methods in simd/math.h. complex64 goes by
+/* Exponentials and logarithms; methods in simd/math/math.h. complex64 goes by
 ** vectors where complex_wide.h has the function, else one by one by C's. */
-#include "kernel/pointwise/complex_wide.h"
+#include "kernel/pointwise/complex/complex_wide.h"
 #include "kernel/each/drive.h"
-#include "simd/math.h"
+#include "simd/math/math.h"
 
 #define NAME exp
 #define ARITY 1

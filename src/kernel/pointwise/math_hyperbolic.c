@@ -1,8 +1,8 @@
 /* Hyperbolic functions and their inverses, the logistic function; as
 ** math_exp.c. */
-#include "kernel/pointwise/complex_wide.h"
+#include "kernel/pointwise/complex/complex_wide.h"
 #include "kernel/each/drive.h"
-#include "simd/math.h"
+#include "simd/math/math.h"
 
 #define NAME sinh
 #define ARITY 1

@@ -1,7 +1,7 @@
 /* Square and cube roots, and the angle of a number. */
-#include "kernel/pointwise/complex_wide.h"
+#include "kernel/pointwise/complex/complex_wide.h"
 #include "kernel/each/drive.h"
-#include "simd/math.h"
+#include "simd/math/math.h"
 
 #define NAME sqrt
 #define ARITY 1

@@ -1,12 +1,12 @@
 /*
 ** The error function and its relatives, the gamma function, modified Bessel
-** functions, by vectors (simd/math.h, special_lanes.h, bessel.h); what has no
-** method for them is in special_double.c.
+** functions, by vectors (simd/math/math.h, special_lanes.h, bessel.h); what has
+** no method for them is in special_double.c.
 */
-#include "kernel/pointwise/bessel.h"
+#include "kernel/pointwise/special/bessel.h"
 #include "kernel/each/drive.h"
-#include "kernel/pointwise/special_lanes.h"
-#include "simd/math.h"
+#include "kernel/pointwise/special/special_lanes.h"
+#include "simd/math/math.h"
 
 #define NAME erf
 #define ARITY 1

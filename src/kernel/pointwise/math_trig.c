@@ -1,7 +1,7 @@
 /* Circular functions and their inverses; as math_exp.c. */
-#include "kernel/pointwise/complex_wide.h"
+#include "kernel/pointwise/complex/complex_wide.h"
 #include "kernel/each/drive.h"
-#include "simd/math.h"
+#include "simd/math/math.h"
 
 #define NAME sin
 #define ARITY 1

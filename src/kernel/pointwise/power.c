@@ -3,9 +3,9 @@
 ** (chosen by the operation when the exponent is a scalar): their rounding is
 ** that of the formula, as in PyTorch.
 */
-#include "kernel/pointwise/complex_wide.h"
+#include "kernel/pointwise/complex/complex_wide.h"
 
-#include "simd/math.h"
+#include "simd/math/math.h"
 
 #define vpow(a, b) VPICK_(a, pow)(a, b)
 
@@ -21,7 +21,7 @@ static inline c128 c128_pow(c128 a, c128 b)
 #define HEAVY 1
 #define EXPR(a, b) vpow(a, b)
 #include "kernel/each/each_float.inc"
-#include "kernel/pointwise/each_power_int.inc"
+#include "kernel/pointwise/loops/each_power_int.inc"
 #define EXPR(a, b) c64s_pow(a, b)
 #define EXPR128(a, b) c128_pow(a, b)
 #include "kernel/each/each_complex_vec64.inc"

@@ -1,7 +1,7 @@
 /* Sign and magnitude: neg, conj, abs, sign, sgn, signbit; square, reciprocal,
 ** degrees and radians. */
-#include "kernel/pointwise/complex.h"
-#include "simd/math.h"
+#include "kernel/pointwise/complex/complex.h"
+#include "simd/math/math.h"
 
 #define NAME neg
 #define ARITY 1
@@ -29,7 +29,7 @@
 #include "kernel/each/each_int.inc"
 #define EXPR(a) (a)
 #include "kernel/each/each_bool.inc"
-#include "kernel/pointwise/abs_c64.inc"
+#include "kernel/pointwise/complex/abs_c64.inc"
 #define OWN_C64
 #define EXPR(a, b) VPICK_(a, hypot)(a, b)
 #include "kernel/each/each_complex_to_real.inc"

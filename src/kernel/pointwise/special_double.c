@@ -4,9 +4,9 @@
 ** capabilities (special.h, gamma.h, bessel_k.h, the C library).
 */
 #include "kernel/each/drive.h"
-#include "kernel/pointwise/bessel_k.h"
-#include "kernel/pointwise/gamma.h"
-#include "kernel/pointwise/special.h"
+#include "kernel/pointwise/special/bessel_k.h"
+#include "kernel/pointwise/special/gamma.h"
+#include "kernel/pointwise/special/special.h"
 
 #define NAME polygamma
 #define ARITY 1

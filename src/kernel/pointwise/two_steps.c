@@ -7,16 +7,16 @@
 #define ARITY 3
 #define BEGIN add
 #define OPEN(a, b) ((a) + (b))
-#include "kernel/pointwise/each_two_steps.inc"
+#include "kernel/pointwise/loops/each_two_steps.inc"
 #define BEGIN sub
 #define OPEN(a, b) ((a) - (b))
-#include "kernel/pointwise/each_two_steps.inc"
+#include "kernel/pointwise/loops/each_two_steps.inc"
 #define BEGIN mul
 #define OPEN(a, b) ((a) * (b))
-#include "kernel/pointwise/each_two_steps.inc"
+#include "kernel/pointwise/loops/each_two_steps.inc"
 #define BEGIN div
 #define OPEN(a, b) ((a) / (b))
-#include "kernel/pointwise/each_two_steps.inc"
+#include "kernel/pointwise/loops/each_two_steps.inc"
 #undef ARITY
 
 #define LOOP_(name, tag, cap) name##_##tag##_##cap

@@ -2,9 +2,9 @@
 ** The elementary functions of the random kernels, on the arguments that occur
 ** there (a number in (0, 1], an angle in quarters of the circle). Only +, -, *,
 ** / and square roots are used and nothing is contracted, so that every
-** capability gives equal bits, unlike simd/math.h, whose methods differ between
-** those with and without FMA; the coefficients are Cephes' (S. Moshier). Errors
-** stay below 2 ulp.
+** capability gives equal bits, unlike simd/math/math.h, whose methods differ
+** between those with and without FMA; the coefficients are Cephes' (S.
+** Moshier). Errors stay below 2 ulp.
 */
 #ifndef LA_KERNEL_RANDOM_MATH_H
 #define LA_KERNEL_RANDOM_MATH_H

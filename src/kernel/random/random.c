@@ -12,7 +12,7 @@
 #include "kernel/random/random.h"
 
 #include "kernel/random/math.h"
-#include "simd/rows16.h"
+#include "simd/permute/rows16.h"
 
 #define GROUP LA_RANDOM_GROUP
 #define LANES 16

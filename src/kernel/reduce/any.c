@@ -6,72 +6,72 @@
 ** time, and any and all leave at the first block that decides.
 */
 #include "kernel/reduce/load.h"
-#include "simd/first_set.h"
+#include "kernel/sort/first_set.h"
 
 typedef struct { uint64_t re, im; } pair64;
 
 #define ID w1
 #define T uint8_t
 #define LANE uint8_t
-#include "kernel/reduce/any.inc"
+#include "kernel/reduce/loops/any.inc"
 #define ID w2
 #define T uint16_t
 #define LANE uint16_t
-#include "kernel/reduce/any.inc"
+#include "kernel/reduce/loops/any.inc"
 #define ID w4
 #define T uint32_t
 #define LANE uint32_t
-#include "kernel/reduce/any.inc"
+#include "kernel/reduce/loops/any.inc"
 #define ID w8
 #define T uint64_t
 #define LANE uint64_t
-#include "kernel/reduce/any.inc"
+#include "kernel/reduce/loops/any.inc"
 #define ID w16
 #define T pair64
 #define LANE uint64_t
 #define PAIR
-#include "kernel/reduce/any.inc"
+#include "kernel/reduce/loops/any.inc"
 
 #define TAG b8
 #define ID w1
 #define MASK 0xff
-#include "kernel/reduce/any_entries.inc"
+#include "kernel/reduce/loops/any_entries.inc"
 #define TAG i16
 #define ID w2
 #define MASK 0xffff
-#include "kernel/reduce/any_entries.inc"
+#include "kernel/reduce/loops/any_entries.inc"
 #define TAG i32
 #define ID w4
 #define MASK 0xffffffff
-#include "kernel/reduce/any_entries.inc"
+#include "kernel/reduce/loops/any_entries.inc"
 #define TAG i64
 #define ID w8
 #define MASK ~(uint64_t)0
-#include "kernel/reduce/any_entries.inc"
+#include "kernel/reduce/loops/any_entries.inc"
 #define TAG h16
 #define ID w2
 #define MASK 0x7fff
-#include "kernel/reduce/any_entries.inc"
+#include "kernel/reduce/loops/any_entries.inc"
 #define TAG f32
 #define ID w4
 #define MASK 0x7fffffff
-#include "kernel/reduce/any_entries.inc"
+#include "kernel/reduce/loops/any_entries.inc"
 #define TAG f64
 #define ID w8
 #define MASK ~(uint64_t)0 >> 1
-#include "kernel/reduce/any_entries.inc"
+#include "kernel/reduce/loops/any_entries.inc"
 #define TAG c32
 #define ID w4
 #define MASK 0x7fff7fff
-#include "kernel/reduce/any_entries.inc"
+#include "kernel/reduce/loops/any_entries.inc"
 #define TAG c64
 #define ID w8
 #define MASK 0x7fffffff7fffffff
-#include "kernel/reduce/any_entries.inc"
+#include "kernel/reduce/loops/any_entries.inc"
 #define TAG c128
 #define ID w16
 #define MASK ~(uint64_t)0 >> 1
-#include "kernel/reduce/any_entries.inc"
+#include "kernel/reduce/loops/any_entries.inc"
 
 static void combine_any(char *into, const char *from, int64_t n)
 {

@@ -11,9 +11,9 @@
 ** unsigned ones shifted to signed ones of the same order.
 */
 #include "kernel/reduce/map.h"
-#include "simd/first_set.h"
+#include "kernel/sort/first_set.h"
 #include "simd/int_extreme.h"
-#include "simd/widen_int.h"
+#include "simd/permute/widen_int.h"
 
 extern const la_reductions LA_OWN_TABLE(reduce_max);
 extern const la_reductions LA_OWN_TABLE(reduce_min);
@@ -62,16 +62,16 @@ static inline uint64_t load_bits(const char *p, int64_t size)
 
 #define NAME find_1
 #define WORD uint8_t
-#include "kernel/reduce/argmax_find.inc"
+#include "kernel/reduce/loops/argmax_find.inc"
 #define NAME find_2
 #define WORD uint16_t
-#include "kernel/reduce/argmax_find.inc"
+#include "kernel/reduce/loops/argmax_find.inc"
 #define NAME find_4
 #define WORD uint32_t
-#include "kernel/reduce/argmax_find.inc"
+#include "kernel/reduce/loops/argmax_find.inc"
 #define NAME find_8
 #define WORD uint64_t
-#include "kernel/reduce/argmax_find.inc"
+#include "kernel/reduce/loops/argmax_find.inc"
 
 static int64_t find_nan(const arg_kind *k, const char *p, uint64_t magnitude)
 {
@@ -358,7 +358,7 @@ static void search_cols(const arg_kind *k, const la_reduce_cols *c,
 #define IDENT_i32 INT32_MIN
 #define IDENT_i64 INT64_MIN
 #define LAST(is_signed) ((is_signed) ? 0x7f : 0xff)
-#include "kernel/reduce/each_argmax.inc"
+#include "kernel/reduce/each/each_argmax.inc"
 
 #define OP argmin
 #define EXTREME LA_OWN_TABLE(reduce_min)
@@ -370,7 +370,7 @@ static void search_cols(const arg_kind *k, const la_reduce_cols *c,
 #define IDENT_i32 INT32_MAX
 #define IDENT_i64 INT64_MAX
 #define LAST(is_signed) ((is_signed) ? 0x80 : 0)
-#include "kernel/reduce/each_argmax.inc"
+#include "kernel/reduce/each/each_argmax.inc"
 
 #define ARG(k) {rows_##k, cols_##k}
 #define ALL(op) \

@@ -11,7 +11,7 @@
 
 #include "kernel/reduce/map.h"
 #include "simd/int_extreme.h"
-#include "simd/widen_int.h"
+#include "simd/permute/widen_int.h"
 
 /* The loops of one reduction for one dtype (int.inc). Columns go to partial
 ** accumulators of 'part' bytes, which hold at most INT_DEEP elements each. */

@@ -12,9 +12,9 @@
 */
 #include <complex.h>
 
-#include "kernel/pointwise/complex_math.h"
+#include "kernel/pointwise/complex/complex_math.h"
 #include "kernel/scan/load.h"
-#include "simd/math.h"
+#include "simd/math/math.h"
 
 #define CALL_MAX(S, a, b) LA_CAT(S, _max, , )(a, b)
 
@@ -84,7 +84,7 @@ static inline scaled_sum from_complex(double _Complex z)
 #define EXP(v) f32_exp(v)
 #define FETCH(p) from_real(reduce_load_f32(p))
 #define STORE1(out, i, t) put_f32((out) + 4 * (i), result_f32(t))
-#include "kernel/reduce/logsumexp.inc"
+#include "kernel/reduce/loops/logsumexp.inc"
 #define ID f64
 #define T double
 #define A double
@@ -94,7 +94,7 @@ static inline scaled_sum from_complex(double _Complex z)
 #define EXP(v) f64_exp(v)
 #define FETCH(p) from_real(reduce_load_f64(p))
 #define STORE1(out, i, t) put_f64((out) + 8 * (i), result(t))
-#include "kernel/reduce/logsumexp.inc"
+#include "kernel/reduce/loops/logsumexp.inc"
 #define ID f16
 #define T la_f16
 #define A float
@@ -104,7 +104,7 @@ static inline scaled_sum from_complex(double _Complex z)
 #define EXP(v) f32_exp(v)
 #define FETCH(p) from_real(reduce_load_f16(p))
 #define STORE1(out, i, t) put_f16((out) + 2 * (i), result(t))
-#include "kernel/reduce/logsumexp.inc"
+#include "kernel/reduce/loops/logsumexp.inc"
 #define ID bf16
 #define T la_bf16
 #define A float
@@ -114,22 +114,22 @@ static inline scaled_sum from_complex(double _Complex z)
 #define EXP(v) f32_exp(v)
 #define FETCH(p) from_real(reduce_load_bf16(p))
 #define STORE1(out, i, t) put_bf16((out) + 2 * (i), result(t))
-#include "kernel/reduce/logsumexp.inc"
+#include "kernel/reduce/loops/logsumexp.inc"
 #define ID c32
 #define T la_c32
 #define FETCH(p) from_complex(get_c32(p))
 #define STORE1(out, i, t) put_c32((out) + 4 * (i), complex_result(t))
-#include "kernel/reduce/logsumexp.inc"
+#include "kernel/reduce/loops/logsumexp.inc"
 #define ID c64
 #define T float _Complex
 #define FETCH(p) from_complex(get_c64(p))
 #define STORE1(out, i, t) put_c64((out) + 8 * (i), complex_result(t))
-#include "kernel/reduce/logsumexp.inc"
+#include "kernel/reduce/loops/logsumexp.inc"
 #define ID c128
 #define T double _Complex
 #define FETCH(p) from_complex(get_c128(p))
 #define STORE1(out, i, t) put_c128((out) + 16 * (i), complex_result(t))
-#include "kernel/reduce/logsumexp.inc"
+#include "kernel/reduce/loops/logsumexp.inc"
 
 #define LSE(k) \
     {sizeof(scaled_sum), transpose_max_##k, false, inner_##k, outer_##k, \

@@ -15,8 +15,8 @@
 #define MAPV(S, x) (x)
 #define MAP1(x) (x)
 #define IDENT -INFINITY
-#include "kernel/reduce/each_float.inc"
-#include "kernel/reduce/undef.inc"
+#include "kernel/reduce/each/each_float.inc"
+#include "kernel/reduce/each/undef.inc"
 
 #define SHORT_AS_COLUMNS
 #define OP min
@@ -26,8 +26,8 @@
 #define MAPV(S, x) (x)
 #define MAP1(x) (x)
 #define IDENT INFINITY
-#include "kernel/reduce/each_float.inc"
-#include "kernel/reduce/undef.inc"
+#include "kernel/reduce/each/each_float.inc"
+#include "kernel/reduce/each/undef.inc"
 
 /* The ends of an integer type, from its type alone. */
 #define LEAST(T) ((T)-1 < (T)1 ? (T)((uint64_t)1 << (8 * sizeof(T) - 1)) : (T)0)
@@ -38,16 +38,16 @@
 #define COMBV(S, a, b) S##_max(a, b)
 #define COMB1(a, b) ((a) > (b) ? (a) : (b))
 #define IDENT LEAST(T)
-#include "kernel/reduce/each_int.inc"
-#include "kernel/reduce/undef.inc"
+#include "kernel/reduce/each/each_int.inc"
+#include "kernel/reduce/each/undef.inc"
 
 #define OP imin
 #define AGAIN
 #define COMBV(S, a, b) S##_min(a, b)
 #define COMB1(a, b) ((a) < (b) ? (a) : (b))
 #define IDENT MOST(T)
-#include "kernel/reduce/each_int.inc"
-#include "kernel/reduce/undef.inc"
+#include "kernel/reduce/each/each_int.inc"
+#include "kernel/reduce/each/undef.inc"
 
 /* The largest and smallest of bools: is any set, are all? */
 #define BOOLS(name, table)                                                  \

@@ -5,7 +5,7 @@
 ** Each is a map before a sum or an extreme (map.h); the usual ones of real
 ** floats have bodies of their own, as a map takes twice their time.
 */
-#include "kernel/pointwise/complex_lanes.h"
+#include "kernel/pointwise/complex/complex_lanes.h"
 #include "kernel/reduce/float_driver.h"
 #include "kernel/reduce/store.h"
 
@@ -14,42 +14,42 @@
 #define NAME modulus_c32
 #define SIZE 4
 #define LANE f32
-#include "kernel/reduce/norm_load.inc"
+#include "kernel/reduce/loops/norm_load.inc"
 #define NAME modulus_c64
 #define SIZE 8
 #define LANE f32
-#include "kernel/reduce/norm_load.inc"
+#include "kernel/reduce/loops/norm_load.inc"
 #define NAME modulus_c128
 #define SIZE 16
 #define LANE f64
-#include "kernel/reduce/norm_load.inc"
+#include "kernel/reduce/loops/norm_load.inc"
 #define NAME square_c32
 #define SIZE 4
 #define LANE f32
-#include "kernel/reduce/norm_load.inc"
+#include "kernel/reduce/loops/norm_load.inc"
 #define NAME square_c64
 #define SIZE 8
 #define LANE f32
-#include "kernel/reduce/norm_load.inc"
+#include "kernel/reduce/loops/norm_load.inc"
 #define NAME square_c128
 #define SIZE 16
 #define LANE f64
-#include "kernel/reduce/norm_load.inc"
+#include "kernel/reduce/loops/norm_load.inc"
 
 /* ---- what is done to them ---- */
 
 #define NAME abs
 #define EXPR(S, x) S##_abs(x)
-#include "kernel/reduce/each_norm_apply.inc"
+#include "kernel/reduce/each/each_norm_apply.inc"
 #define NAME cube
 #define EXPR(S, x) (S##_abs(x) * (x) * (x))
-#include "kernel/reduce/each_norm_apply.inc"
+#include "kernel/reduce/each/each_norm_apply.inc"
 #define NAME nonzero
 #define EXPR(S, x) S##_select((x) != 0, S##_set1(1), S##_zero())
-#include "kernel/reduce/each_norm_apply.inc"
+#include "kernel/reduce/each/each_norm_apply.inc"
 #define NAME power
 #define EXPR(S, x) S##_pow(S##_abs(x), S##_set1((REDUCE_A_##S)args->p))
-#include "kernel/reduce/each_norm_apply.inc"
+#include "kernel/reduce/each/each_norm_apply.inc"
 
 /* ---- bodies of their own ---- */
 
@@ -60,8 +60,8 @@
 #define MAPV(S, x) S##_abs(x)
 #define MAP1(x) ((A)fabs(x))
 #define IDENT 0
-#include "kernel/reduce/each_float.inc"
-#include "kernel/reduce/undef.inc"
+#include "kernel/reduce/each/each_float.inc"
+#include "kernel/reduce/each/undef.inc"
 
 #define SHORT_AS_COLUMNS
 #define OP abs_max
@@ -71,8 +71,8 @@
 #define MAPV(S, x) S##_abs(x)
 #define MAP1(x) ((A)fabs(x))
 #define IDENT 0
-#include "kernel/reduce/each_float.inc"
-#include "kernel/reduce/undef.inc"
+#include "kernel/reduce/each/each_float.inc"
+#include "kernel/reduce/each/undef.inc"
 
 #define OP square
 #define COMBV(S, a, b) ((a) + (b))
@@ -80,8 +80,8 @@
 #define MAPV(S, x) ((x) * (x))
 #define MAP1(x) ((x) * (x))
 #define IDENT 0
-#include "kernel/reduce/each_float.inc"
-#include "kernel/reduce/undef.inc"
+#include "kernel/reduce/each/each_float.inc"
+#include "kernel/reduce/each/undef.inc"
 
 #define SHORT_AS_COLUMNS
 #define OP cube
@@ -90,8 +90,8 @@
 #define MAPV(S, x) (S##_abs(x) * (x) * (x))
 #define MAP1(x) ((A)fabs(x) * (x) * (x))
 #define IDENT 0
-#include "kernel/reduce/each_float.inc"
-#include "kernel/reduce/undef.inc"
+#include "kernel/reduce/each/each_float.inc"
+#include "kernel/reduce/each/undef.inc"
 
 /* ---- maps before sums and extremes ---- */
 
@@ -99,41 +99,41 @@
 #define BASE sum
 #define APPLY(S) apply_abs_##S
 #define REALS_OWN
-#include "kernel/reduce/each_norm.inc"
+#include "kernel/reduce/each/each_norm.inc"
 
 #define OP abs_max
 #define BASE max
 #define APPLY(S) apply_abs_##S
 #define REALS_OWN
-#include "kernel/reduce/each_norm.inc"
+#include "kernel/reduce/each/each_norm.inc"
 
 #define OP abs_min
 #define BASE min
 #define APPLY(S) apply_abs_##S
-#include "kernel/reduce/each_norm.inc"
+#include "kernel/reduce/each/each_norm.inc"
 
 #define OP square
 #define BASE sum
 #define APPLY(S) NULL
 #define COMPLEX(t) load_square_##t
 #define REALS_OWN
-#include "kernel/reduce/each_norm.inc"
+#include "kernel/reduce/each/each_norm.inc"
 
 #define OP cube
 #define BASE sum
 #define APPLY(S) apply_cube_##S
 #define REALS_OWN
-#include "kernel/reduce/each_norm.inc"
+#include "kernel/reduce/each/each_norm.inc"
 
 #define OP nonzero
 #define BASE sum
 #define APPLY(S) apply_nonzero_##S
-#include "kernel/reduce/each_norm.inc"
+#include "kernel/reduce/each/each_norm.inc"
 
 #define OP power
 #define BASE sum
 #define APPLY(S) apply_power_##S
-#include "kernel/reduce/each_norm.inc"
+#include "kernel/reduce/each/each_norm.inc"
 
 const la_reductions LA_KERNEL(reduce_abs_sum) = {
     REDUCE_FLOATS(abs_sum), REDUCE_COMPLEXES(abs_sum)

@@ -3,7 +3,7 @@
 ** any integer arithmetic: what has no gaps by int_prod.inc, other elements are
 ** widened first (map.h).
 */
-#include "kernel/pointwise/complex_lanes.h"
+#include "kernel/pointwise/complex/complex_lanes.h"
 #include "kernel/reduce/float_driver.h"
 #include "kernel/reduce/integers.h"
 #include "kernel/reduce/store.h"
@@ -14,8 +14,8 @@
 #define MAPV(S, x) (x)
 #define MAP1(x) (x)
 #define IDENT 1
-#include "kernel/reduce/each_wide_float.inc"
-#include "kernel/reduce/undef.inc"
+#include "kernel/reduce/each/each_wide_float.inc"
+#include "kernel/reduce/each/undef.inc"
 
 /* Products of 16-bit floats leave their range easily: as in PyTorch every step
 ** is rounded to the dtype, so that an overflow shows. */
@@ -26,14 +26,14 @@
 #define MAP1(x) (x)
 #define IDENT 1
 #define DTYPE f16
-#include "kernel/reduce/float.inc"
+#include "kernel/reduce/loops/float.inc"
 #undef COMBV
 #undef COMB1
 #define COMBV(S, a, b) bf16_widen(bf16_narrow((a) * (b)))
 #define COMB1(a, b) la_bf16_to_f32(la_f32_to_bf16((a) * (b)))
 #define DTYPE bf16
-#include "kernel/reduce/float.inc"
-#include "kernel/reduce/undef.inc"
+#include "kernel/reduce/loops/float.inc"
+#include "kernel/reduce/each/undef.inc"
 
 /* Wrapping is done in unsigned numbers, whose overflow has a meaning. */
 #define COMBV(S, a, b) ((a) * (b))
@@ -43,8 +43,8 @@
 #define T uint64_t
 #define LANE u64
 #define BITS i64
-#include "kernel/reduce/int.inc"
-#include "kernel/reduce/undef.inc"
+#include "kernel/reduce/loops/int.inc"
+#include "kernel/reduce/each/undef.inc"
 
 /* The product of the lanes; even and odd ones are two chains. */
 static inline uint64_t lanes_product(u64v a)
@@ -143,42 +143,42 @@ static void outer_iprod_b8(const la_reduce_cols *c, char *acc,
 #define LOAD32(p) i32_load_u8(p)
 #define HALF uint32
 #define FACTORS 4
-#include "kernel/reduce/int_prod.inc"
+#include "kernel/reduce/loops/int_prod.inc"
 #define TAG i8
 #define T int8_t
 #define AS(x) (x)
 #define LOAD32(p) i32_load_i8(p)
 #define HALF int32
 #define FACTORS 4
-#include "kernel/reduce/int_prod.inc"
+#include "kernel/reduce/loops/int_prod.inc"
 #define TAG u16
 #define T uint16_t
 #define AS(x) (x)
 #define LOAD32(p) i32_load_u16(p)
 #define HALF uint32
 #define FACTORS 2
-#include "kernel/reduce/int_prod.inc"
+#include "kernel/reduce/loops/int_prod.inc"
 #define TAG i16
 #define T int16_t
 #define AS(x) (x)
 #define LOAD32(p) i32_load_i16(p)
 #define HALF int32
 #define FACTORS 2
-#include "kernel/reduce/int_prod.inc"
+#include "kernel/reduce/loops/int_prod.inc"
 #define TAG u32
 #define T uint32_t
 #define AS(x) (x)
 #define LOAD32(p) i32_load(p)
 #define HALF uint32
 #define FACTORS 1
-#include "kernel/reduce/int_prod.inc"
+#include "kernel/reduce/loops/int_prod.inc"
 #define TAG i32
 #define T int32_t
 #define AS(x) (x)
 #define LOAD32(p) i32_load(p)
 #define HALF int32
 #define FACTORS 1
-#include "kernel/reduce/int_prod.inc"
+#include "kernel/reduce/loops/int_prod.inc"
 
 #define ID c32
 #define T la_c32
@@ -186,21 +186,21 @@ static void outer_iprod_b8(const la_reduce_cols *c, char *acc,
 #define LANE f32
 #define LANES(p, n, re, im) lanes_c32(p, n, re, im)
 #define STORE1(out, i, x) (((la_f16 *)(out))[i] = la_f32_to_f16(x))
-#include "kernel/reduce/complex_prod.inc"
+#include "kernel/reduce/loops/complex_prod.inc"
 #define ID c64
 #define T float _Complex
 #define A float
 #define LANE f32
 #define LANES(p, n, re, im) lanes_c64(p, n, re, im)
 #define STORE1(out, i, x) (((float *)(out))[i] = (x))
-#include "kernel/reduce/complex_prod.inc"
+#include "kernel/reduce/loops/complex_prod.inc"
 #define ID c128
 #define T double _Complex
 #define A double
 #define LANE f64
 #define LANES(p, n, re, im) lanes_c128(p, n, re, im)
 #define STORE1(out, i, x) (((double *)(out))[i] = (x))
-#include "kernel/reduce/complex_prod.inc"
+#include "kernel/reduce/loops/complex_prod.inc"
 
 #define IPROD(t) {8, 32, false, inner_iprod_##t, outer_iprod_##t, \
                   combine_iprod_i64, store_int_8}

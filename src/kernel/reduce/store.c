@@ -1,7 +1,7 @@
 /* From accumulators to elements; see store.h. */
 #include "kernel/reduce/load.h"
 #include "kernel/reduce/store.h"
-#include "simd/math.h"
+#include "simd/math/math.h"
 
 enum { SOME = 64 };   /* results that are computed together */
 
@@ -17,16 +17,16 @@ static void raise(double *x, int64_t n, double p)
 
 #define DTYPE f16
 #define NARROW(to, from, n) f16_from_floats(to, from, n)
-#include "kernel/reduce/store.inc"
+#include "kernel/reduce/loops/store.inc"
 #define DTYPE bf16
 #define NARROW(to, from, n) bf16_from_floats(to, from, n)
-#include "kernel/reduce/store.inc"
+#include "kernel/reduce/loops/store.inc"
 #define DTYPE f32
 #define NARROW(to, from, n) memcpy(to, from, (size_t)(n) * sizeof(float))
-#include "kernel/reduce/store.inc"
+#include "kernel/reduce/loops/store.inc"
 #define DTYPE f64
 #define NARROW(to, from, n) memcpy(to, from, (size_t)(n) * sizeof(double))
-#include "kernel/reduce/store.inc"
+#include "kernel/reduce/loops/store.inc"
 
 const la_reduce_stores LA_KERNEL(reduce_store) = {
     [LA_FLOAT16] = results_f16, [LA_BFLOAT16] = results_bf16,

@@ -13,8 +13,8 @@
 #define MAPV(S, x) (x)
 #define MAP1(x) (x)
 #define IDENT 0
-#include "kernel/reduce/each_float.inc"
-#include "kernel/reduce/undef.inc"
+#include "kernel/reduce/each/each_float.inc"
+#include "kernel/reduce/each/undef.inc"
 
 #define OP nansum
 #define SHORT_AS_COLUMNS
@@ -23,8 +23,8 @@
 #define MAPV(S, x) S##_select(S##_isnan(x), S##_zero(), x)
 #define MAP1(x) ((x) == (x) ? (x) : 0)
 #define IDENT 0
-#include "kernel/reduce/each_float.inc"
-#include "kernel/reduce/undef.inc"
+#include "kernel/reduce/each/each_float.inc"
+#include "kernel/reduce/each/undef.inc"
 
 /* Wrapping is done in unsigned numbers, whose overflow has a meaning. Elements
 ** of 8 and 16 bits are summed in 32 bits first. */
@@ -34,19 +34,19 @@
 #define ID isum_u8
 #define T uint8_t
 #define LOADV(p) i32_load_u8(p)
-#include "kernel/reduce/int_narrow.inc"
+#include "kernel/reduce/loops/int_narrow.inc"
 #define ID isum_i8
 #define T int8_t
 #define LOADV(p) i32_load_i8(p)
-#include "kernel/reduce/int_narrow.inc"
+#include "kernel/reduce/loops/int_narrow.inc"
 #define ID isum_u16
 #define T uint16_t
 #define LOADV(p) i32_load_u16(p)
-#include "kernel/reduce/int_narrow.inc"
+#include "kernel/reduce/loops/int_narrow.inc"
 #define ID isum_i16
 #define T int16_t
 #define LOADV(p) i32_load_i16(p)
-#include "kernel/reduce/int_narrow.inc"
+#include "kernel/reduce/loops/int_narrow.inc"
 #define ID isum_u32
 #define T uint32_t
 #define A uint64_t
@@ -54,7 +54,7 @@
 #define LANE u64
 #define BITS i64
 #define LOADV(p) widen_uint32(load_uint32_half(p))
-#include "kernel/reduce/int.inc"
+#include "kernel/reduce/loops/int.inc"
 #define ID isum_i32
 #define T int32_t
 #define A uint64_t
@@ -62,13 +62,13 @@
 #define LANE u64
 #define BITS i64
 #define LOADV(p) widen_int32(load_int32_half(p))
-#include "kernel/reduce/int.inc"
+#include "kernel/reduce/loops/int.inc"
 #define ID isum_i64
 #define T uint64_t
 #define LANE u64
 #define BITS i64
-#include "kernel/reduce/int.inc"
-#include "kernel/reduce/undef.inc"
+#include "kernel/reduce/loops/int.inc"
+#include "kernel/reduce/each/undef.inc"
 
 /* The sum of bools: how many are set. */
 extern const la_reductions LA_OWN_TABLE(reduce_count);
@@ -96,17 +96,17 @@ static void outer_isum_b8(const la_reduce_cols *c, char *acc,
 #define T la_c32
 #define REAL f16
 #define LANE f32
-#include "kernel/reduce/complex_sum.inc"
+#include "kernel/reduce/loops/complex_sum.inc"
 #define ID c64
 #define T float _Complex
 #define REAL f32
 #define LANE f32
-#include "kernel/reduce/complex_sum.inc"
+#include "kernel/reduce/loops/complex_sum.inc"
 #define ID c128
 #define T double _Complex
 #define REAL f64
 #define LANE f64
-#include "kernel/reduce/complex_sum.inc"
+#include "kernel/reduce/loops/complex_sum.inc"
 
 const la_reductions LA_KERNEL(reduce_sum) = {
     REDUCE_FLOATS(sum), INTEGERS,

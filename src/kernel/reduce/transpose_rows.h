@@ -12,22 +12,22 @@
 #define NAME transpose1
 #define WORD uint8_t
 #define SIZE 1
-#include "kernel/reduce/transpose_rows.inc"
+#include "kernel/reduce/loops/transpose_rows.inc"
 #define NAME transpose2
 #define WORD uint16_t
 #define SIZE 2
-#include "kernel/reduce/transpose_rows.inc"
+#include "kernel/reduce/loops/transpose_rows.inc"
 #define NAME transpose4
 #define WORD uint32_t
 #define SIZE 4
-#include "kernel/reduce/transpose_rows.inc"
+#include "kernel/reduce/loops/transpose_rows.inc"
 #define NAME transpose8
 #define WORD uint64_t
 #define SIZE 8
-#include "kernel/reduce/transpose_rows.inc"
+#include "kernel/reduce/loops/transpose_rows.inc"
 #define NAME transpose16
 #define SIZE 16
-#include "kernel/reduce/transpose_rows.inc"
+#include "kernel/reduce/loops/transpose_rows.inc"
 
 /* Element i of row r goes to out + (i * width + r) * size; width >= r->rows,
 ** and columns r->rows and up are left as they are. */

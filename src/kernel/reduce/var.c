@@ -54,7 +54,7 @@ static void results(const moments *a, int64_t n, const la_reduce_args *args,
 #define LOADN(p, n, x) f32_load_pad(p, n, x)
 #define LOAD1(p) reduce_load_f32(p)
 #define STORE1(out, i, x) (((float *)(out))[i] = (float)(x))
-#include "kernel/reduce/var.inc"
+#include "kernel/reduce/loops/var.inc"
 #define ID f64
 #define T double
 #define A double
@@ -63,7 +63,7 @@ static void results(const moments *a, int64_t n, const la_reduce_args *args,
 #define LOADN(p, n, x) f64_load_pad(p, n, x)
 #define LOAD1(p) reduce_load_f64(p)
 #define STORE1(out, i, x) (((double *)(out))[i] = (x))
-#include "kernel/reduce/var.inc"
+#include "kernel/reduce/loops/var.inc"
 #define ID f16
 #define T la_f16
 #define A float
@@ -72,7 +72,7 @@ static void results(const moments *a, int64_t n, const la_reduce_args *args,
 #define LOADN(p, n, x) f16_load_pad(p, n, x)
 #define LOAD1(p) reduce_load_f16(p)
 #define STORE1(out, i, x) (((la_f16 *)(out))[i] = la_f32_to_f16((float)(x)))
-#include "kernel/reduce/var.inc"
+#include "kernel/reduce/loops/var.inc"
 #define ID bf16
 #define T la_bf16
 #define A float
@@ -81,7 +81,7 @@ static void results(const moments *a, int64_t n, const la_reduce_args *args,
 #define LOADN(p, n, x) bf16_load_pad(p, n, x)
 #define LOAD1(p) reduce_load_bf16(p)
 #define STORE1(out, i, x) (((la_bf16 *)(out))[i] = la_f32_to_bf16((float)(x)))
-#include "kernel/reduce/var.inc"
+#include "kernel/reduce/loops/var.inc"
 
 #define VAR(k) \
     {sizeof(moments), 64, false, inner_##k, outer_##k, combine_var, store_##k}

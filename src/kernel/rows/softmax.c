@@ -5,15 +5,15 @@
 ** softmax.inc has the passes over rows and columns. The plain function and its
 ** logarithm share them.
 */
-#include "base/libm.h"
-#include "base/pool.h"
+#include "base/libm/libm.h"
+#include "base/runtime/pool.h"
 #include "kernel/reduce/hsum.h"
 #include "kernel/reduce/hsum_rows.h"
 #include "kernel/rows/part16.h"
 #include "kernel/rows/rows.h"
 #include "kernel/scan/load.h"
-#include "simd/math.h"
-#include "simd/transpose.h"
+#include "simd/math/math.h"
+#include "simd/permute/transpose.h"
 #include "simd/vec.h"
 
 /* A copy of its own: the passes are long, and several callers share them. */

@@ -2,7 +2,7 @@
 ** Running log of sums of exponentials, in double: the larger of the two is put
 ** outside, so that nothing overflows.
 */
-#include "kernel/pointwise/complex_math.h"
+#include "kernel/pointwise/complex/complex_math.h"
 #include "kernel/scan/load.h"
 
 /* log(exp(a) + exp(b)) as high + log1p(exp(low - high)). NaN in either is the

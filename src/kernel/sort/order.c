@@ -22,8 +22,8 @@
 */
 #include "kernel/sort/order.h"
 
-#include "base/pool.h"
-#include "simd/sorting.h"
+#include "base/runtime/pool.h"
+#include "kernel/sort/sorting.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #include "kernel/vision/resample.h"
 
 #include "kernel/matmul/muladd.h"
-#include "simd/widen_int.h"
+#include "simd/permute/widen_int.h"
 
 #define REAL float
 #define LANE(x) f32_##x

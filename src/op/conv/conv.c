@@ -8,7 +8,7 @@
 */
 #include "op/conv/conv.h"
 
-#include "base/context.h"
+#include "base/runtime/context.h"
 #include "op/matmul/gemm.h"
 #include "op/view/view.h"
 #include "tensor/shape.h"

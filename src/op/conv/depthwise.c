@@ -11,7 +11,7 @@
 */
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/runtime/memory.h"
 #include "iter/items.h"
 #include "op/conv/plan.h"
 

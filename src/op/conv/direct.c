@@ -10,8 +10,8 @@
 
 #include <string.h>
 
-#include "base/memory.h"
-#include "base/pool.h"
+#include "base/runtime/memory.h"
+#include "base/runtime/pool.h"
 #include "iter/items.h"
 
 #define NARROW 2            /* rows shorter than this go to the product */

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "base/pool.h"
+#include "base/runtime/pool.h"
 
 #define FIXED_CACHE ((int64_t)512 << 10)
 #define LEAST_COLS 64       /* of a unit, where a row is cut */

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#include "base/context.h"
+#include "base/runtime/context.h"
 #include "iter/items.h"
 #include "op/conv/conv.h"
 #include "op/move/copy.h"

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/runtime/memory.h"
 #include "iter/items.h"
 #include "op/matmul/gemm.h"
 

@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/runtime/memory.h"
 #include "iter/items.h"
 
 #define MOST_STRIDE 4

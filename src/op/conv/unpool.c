@@ -2,7 +2,7 @@
 ** max_unpool1d to max_unpool3d: each value goes to the index that max pooling
 ** found it at, all else is zero. Composites of zeros and scatter.
 */
-#include "base/memory.h"
+#include "base/runtime/memory.h"
 #include "op/conv/conv.h"
 #include "op/view/view.h"
 #include "tensor/shape.h"

@@ -5,7 +5,7 @@
 */
 #include "op/create/create.h"
 
-#include "base/context.h"
+#include "base/runtime/context.h"
 #include "op/move/copy.h"
 #include "tensor/names.h"
 #include "tensor/scalar.h"

@@ -5,8 +5,8 @@
 */
 #include <math.h>
 
-#include "base/context.h"
-#include "base/libm.h"
+#include "base/runtime/context.h"
+#include "base/libm/libm.h"
 #include "iter/items.h"
 #include "op/create/create.h"
 #include "op/scalar_range.h"

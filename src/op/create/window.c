@@ -6,8 +6,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/context.h"
-#include "base/libm.h"
+#include "base/runtime/context.h"
+#include "base/libm/libm.h"
 #include "iter/items.h"
 #include "op/create/create.h"
 

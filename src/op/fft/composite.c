@@ -2,7 +2,7 @@
 ** la.fft: conversions, sizes and norms around the transforms of fft.c, as
 ** PyTorch has them.
 */
-#include "base/context.h"
+#include "base/runtime/context.h"
 #include "op/composite.h"
 #include "op/fft/fft.h"
 

@@ -6,7 +6,7 @@
 */
 #include <math.h>
 
-#include "base/context.h"
+#include "base/runtime/context.h"
 #include "op/composite.h"
 #include "op/fft/fft.h"
 

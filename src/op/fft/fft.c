@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "base/context.h"
+#include "base/runtime/context.h"
 
 #include "op/fft/run.h"
 #include "op/move/copy.h"

@@ -1,5 +1,5 @@
 /* The frequencies that the elements of a transform stand for. */
-#include "base/context.h"
+#include "base/runtime/context.h"
 #include "iter/items.h"
 #include "op/create/create.h"
 

@@ -1,9 +1,9 @@
 /* Plans and their cache; see plan.h. */
 #include "op/fft/plan.h"
 
-#include "base/memory.h"
-#include "base/pool.h"
-#include "base/runtime.h"
+#include "base/runtime/memory.h"
+#include "base/runtime/pool.h"
+#include "base/runtime/runtime.h"
 #include "op/fft/roots.h"
 #include "op/fft/run.h"
 

@@ -1,7 +1,7 @@
 /* Tables of roots of unity; see roots.h. */
 #include "op/fft/roots.h"
 
-#include "base/memory.h"
+#include "base/runtime/memory.h"
 #include "base/size.h"
 
 /* first - first z / (k (k + 1)) + ..., k two more each time: the rows of sine

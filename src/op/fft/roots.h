@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "base/dtype.h"
-#include "base/libm_parts.h"
+#include "base/libm/libm_parts.h"
 #include "base/status.h"
 
 typedef struct la_unit_root { la_pair c, s; } la_unit_root;

@@ -4,8 +4,8 @@
 */
 #include "op/fft/run.h"
 
-#include "base/memory.h"
-#include "base/pool.h"
+#include "base/runtime/memory.h"
+#include "base/runtime/pool.h"
 #include "iter/items.h"
 #include "op/fft/work.h"
 #include "op/move/move.h"

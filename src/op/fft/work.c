@@ -1,8 +1,8 @@
 /* Transforms in split buffers, by the kind of their plan; see plan.h. */
 #include "op/fft/work.h"
 
-#include "base/memory.h"
-#include "base/pool.h"
+#include "base/runtime/memory.h"
+#include "base/runtime/pool.h"
 #include "iter/items.h"
 
 /* ---- buffers ---- */

@@ -4,7 +4,7 @@
 */
 #include <math.h>
 
-#include "base/memory.h"
+#include "base/runtime/memory.h"
 #include "iter/items.h"
 #include "op/game/grid.h"
 #include "tensor/shape.h"

@@ -1,9 +1,9 @@
 /* What the operations of la.game share; see game.h. */
 #include "op/game/game.h"
 
-#include "base/context.h"
-#include "base/memory.h"
-#include "base/pool.h"
+#include "base/runtime/context.h"
+#include "base/runtime/memory.h"
+#include "base/runtime/pool.h"
 #include "tensor/promote.h"
 #include "tensor/shape.h"
 

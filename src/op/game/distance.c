@@ -6,8 +6,8 @@
 */
 #include <math.h>
 
-#include "base/context.h"
-#include "base/memory.h"
+#include "base/runtime/context.h"
+#include "base/runtime/memory.h"
 #include "iter/items.h"
 #include "op/composite.h"
 

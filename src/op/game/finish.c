@@ -6,7 +6,7 @@
 */
 #include "op/game/program.h"
 
-#include "base/memory.h"
+#include "base/runtime/memory.h"
 
 /* Which operands are values. */
 static int operands_of(const la_insn *k)

@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-#include "base/memory.h"
-#include "base/pool.h"
+#include "base/runtime/memory.h"
+#include "base/runtime/pool.h"
 
 #define PIECE ((int64_t)1 << 15)   /* points, each a miss of the caches */
 

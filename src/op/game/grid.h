@@ -10,7 +10,7 @@
 #ifndef LA_OP_GAME_GRID_H
 #define LA_OP_GAME_GRID_H
 
-#include "base/pool.h"
+#include "base/runtime/pool.h"
 #include "kernel/game/near.h"
 #include "op/game/game.h"
 

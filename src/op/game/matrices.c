@@ -1,6 +1,6 @@
 /* Programs of la.game's matrices: 4 x 4, row-major, for columns. */
-#include "base/context.h"
-#include "base/pool.h"
+#include "base/runtime/context.h"
+#include "base/runtime/pool.h"
 #include "iter/items.h"
 #include "kernel/game/transforms.h"
 #include "op/composite.h"

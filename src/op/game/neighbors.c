@@ -3,7 +3,7 @@
 #include "op/game/grid.h"
 #include "op/game/program.h"
 
-#include "base/memory.h"
+#include "base/runtime/memory.h"
 #include "iter/items.h"
 #include "tensor/shape.h"
 

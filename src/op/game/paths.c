@@ -8,8 +8,8 @@
 */
 #include <math.h>
 
-#include "base/memory.h"
-#include "base/pool.h"
+#include "base/runtime/memory.h"
+#include "base/runtime/pool.h"
 #include "op/op.h"
 
 #define LA_ROWS "op/def/game.def"

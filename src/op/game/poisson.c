@@ -5,9 +5,9 @@
 */
 #include <math.h>
 
-#include "base/context.h"
-#include "base/memory.h"
-#include "base/pool.h"
+#include "base/runtime/context.h"
+#include "base/runtime/memory.h"
+#include "base/runtime/pool.h"
 #include "op/fuel.h"
 #include "op/game/game.h"
 

@@ -1,7 +1,7 @@
 /* Programs over rows: writing, gradients, registers. See program.h. */
 #include "op/game/program.h"
 
-#include "base/memory.h"
+#include "base/runtime/memory.h"
 
 /* ---- growing lists ---- */
 

@@ -9,7 +9,7 @@
 */
 #include "op/game/program.h"
 
-#include "base/memory.h"
+#include "base/runtime/memory.h"
 #include "iter/items.h"
 #include "kernel/game/transforms.h"
 #include "op/composite.h"

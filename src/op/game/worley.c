@@ -6,7 +6,7 @@
 */
 #include <math.h>
 
-#include "base/memory.h"
+#include "base/runtime/memory.h"
 #include "iter/items.h"
 #include "op/composite.h"
 #include "op/game/game.h"

@@ -6,7 +6,7 @@
 */
 #include <stdio.h>
 
-#include "base/context.h"
+#include "base/runtime/context.h"
 #include "op/index/index.h"
 #include "op/scalar_range.h"
 #include "tensor/scalar.h"

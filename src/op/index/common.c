@@ -1,7 +1,7 @@
 /* Checked indices, walks and targets; see index.h. */
 #include "op/index/index.h"
 
-#include "base/context.h"
+#include "base/runtime/context.h"
 #include "tensor/scalar.h"
 
 #include <math.h>

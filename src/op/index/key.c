@@ -15,7 +15,7 @@
 */
 #include "op/index/key.h"
 
-#include "base/runtime.h"
+#include "base/runtime/runtime.h"
 #include "base/trace.h"
 #include "tensor/promote.h"
 #include "tensor/scalar.h"

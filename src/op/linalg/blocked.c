@@ -8,7 +8,7 @@
 */
 #include "op/linalg/blocked.h"
 
-#include "base/pool.h"
+#include "base/runtime/pool.h"
 #include "op/op.h"
 
 la_field la_field_of(la_dtype dtype)

@@ -5,7 +5,7 @@
 */
 #include "op/linalg/blocked.h"
 
-#include "base/pool.h"
+#include "base/runtime/pool.h"
 #include "op/op.h"
 #include "tensor/scalar.h"
 

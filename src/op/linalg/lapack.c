@@ -7,10 +7,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/background.h"
-#include "base/memory.h"
-#include "base/pool.h"
-#include "base/thread.h"
+#include "base/runtime/background.h"
+#include "base/runtime/memory.h"
+#include "base/runtime/pool.h"
+#include "base/os/thread.h"
 #include "tensor/scalar.h"
 
 typedef la_lapack_int num;

@@ -8,7 +8,7 @@
 #ifndef LA_OP_LINALG_LAPACK_H
 #define LA_OP_LINALG_LAPACK_H
 
-#include "base/lapack.h"
+#include "op/linalg/lapack_library.h"
 #include "op/linalg/linalg.h"
 
 typedef struct la_lapack_plan {

@@ -7,7 +7,7 @@
 */
 #include "op/linalg/linalg.h"
 #include "op/move/copy.h"
-#include "base/memory.h"
+#include "base/runtime/memory.h"
 #include "tensor/scalar.h"
 
 #define LA_ROWS "op/def/linalg.def"

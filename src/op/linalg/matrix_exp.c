@@ -8,9 +8,9 @@
 #include <math.h>
 
 #include "op/linalg/linalg.h"
-#include "base/libm.h"
+#include "base/libm/libm.h"
 #include "op/move/copy.h"
-#include "base/pool.h"
+#include "base/runtime/pool.h"
 #include "tensor/scalar.h"
 
 #define LA_ROWS "op/def/linalg.def"

@@ -5,8 +5,8 @@
 
 #include <stdio.h>
 
-#include "base/memory.h"
-#include "base/pool.h"
+#include "base/runtime/memory.h"
+#include "base/runtime/pool.h"
 #include "iter/items.h"
 #include "op/move/copy.h"
 #include "tensor/scalar.h"

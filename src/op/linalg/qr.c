@@ -3,7 +3,7 @@
 */
 #include "op/linalg/linalg.h"
 
-#include "base/memory.h"
+#include "base/runtime/memory.h"
 #include "op/move/copy.h"
 
 #define LA_ROWS "op/def/linalg.def"

@@ -5,7 +5,7 @@
 */
 #include "op/linalg/lapack.h"
 
-#include "base/memory.h"
+#include "base/runtime/memory.h"
 #include "op/move/copy.h"
 
 #define LA_ROWS "op/def/linalg.def"

@@ -6,7 +6,7 @@
 
 #include "op/linalg/linalg.h"
 
-#include "base/memory.h"
+#include "base/runtime/memory.h"
 #include "op/move/copy.h"
 #include "tensor/scalar.h"
 

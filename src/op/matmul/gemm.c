@@ -13,9 +13,9 @@
 
 #include <string.h>
 
-#include "base/context.h"
-#include "base/memory.h"
-#include "base/pool.h"
+#include "base/runtime/context.h"
+#include "base/runtime/memory.h"
+#include "base/runtime/pool.h"
 #include "kernel/move/copy.h"
 #include "op/matmul/gemm_extension.h"
 #include "op/matmul/gemm_paths.h"

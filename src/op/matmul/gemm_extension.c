@@ -12,9 +12,9 @@
 #include <string.h>
 
 #include "base/half.h"
-#include "base/isa_extension.h"
-#include "base/memory.h"
-#include "base/pool.h"
+#include "base/os/isa_extension.h"
+#include "base/runtime/memory.h"
+#include "base/runtime/pool.h"
 #include "op/matmul/gemm_paths.h"
 
 /* ---- self-test of the AMX tiles ---- */

@@ -10,9 +10,9 @@
 */
 #include "op/matmul/gemm_paths.h"
 
-#include "base/cpu.h"
-#include "base/memory.h"
-#include "base/pool.h"
+#include "base/os/cpu.h"
+#include "base/runtime/memory.h"
+#include "base/runtime/pool.h"
 
 #define ALIGN 64
 #define MAX_COLUMNS 4096  /* of B packed at a time */

@@ -9,7 +9,7 @@
 */
 #include "op/matmul/matmul.h"
 
-#include "base/context.h"
+#include "base/runtime/context.h"
 #include "tensor/names.h"
 #include "tensor/scalar.h"
 #include "tensor/shape.h"

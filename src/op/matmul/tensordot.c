@@ -2,7 +2,7 @@
 ** Products over chosen dims, and outer products: outer, addr, kron, tensordot,
 ** inner. Composites of mul, addcmul and mm over views.
 */
-#include "base/memory.h"
+#include "base/runtime/memory.h"
 #include "op/composite.h"
 #include "op/view/view.h"
 #include "tensor/promote.h"

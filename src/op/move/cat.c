@@ -5,7 +5,7 @@
 ** the dims before the joined one spans; every other case is one strided copy
 ** per input. Results have the promoted dtype, inputs are converted on the way.
 */
-#include "base/memory.h"
+#include "base/runtime/memory.h"
 #include "iter/items.h"
 #include "op/move/copy.h"
 #include "kernel/move/elements.h"

@@ -7,7 +7,7 @@
 */
 #include "op/move/copy.h"
 
-#include "base/context.h"
+#include "base/runtime/context.h"
 #include "iter/items.h"
 #include "kernel/move/copy.h"
 #include "tensor/promote.h"

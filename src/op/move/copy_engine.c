@@ -8,12 +8,12 @@
 
 #include <math.h>
 
-#include "base/memory.h"
+#include "base/runtime/memory.h"
 #include "iter/items.h"
 #include "kernel/move/copy.h"
 #include "op/move/move.h"
 #include "tensor/names.h"
-#include "tensor/remote.h"
+#include "tensor/host/remote.h"
 #include "tensor/scalar.h"
 
 /* Bytes that one thread should get, and between looks at the interrupt. */

@@ -6,8 +6,8 @@
 ** strides of 0. So all of them take the tiles and threads of la_move
 ** (strided.c).
 */
-#include "base/memory.h"
-#include "base/pool.h"
+#include "base/runtime/memory.h"
+#include "base/runtime/pool.h"
 #include "op/composite.h"
 #include "op/move/move.h"
 #include "op/view/view.h"

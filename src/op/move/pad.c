@@ -4,7 +4,7 @@
 ** Numbers come in pairs (before, after), those of the last dim first. A
 ** negative number cuts elements off in place of adding some.
 */
-#include "base/memory.h"
+#include "base/runtime/memory.h"
 #include "iter/items.h"
 #include "op/move/move.h"
 #include "op/scalar_range.h"

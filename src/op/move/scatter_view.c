@@ -6,7 +6,7 @@
 ** these write one into a copy. They are how functional code, which writes
 ** nothing in place, changes a part of a tensor.
 */
-#include "base/memory.h"
+#include "base/runtime/memory.h"
 #include "op/move/move.h"
 #include "op/view/view.h"
 #include "tensor/scalar.h"

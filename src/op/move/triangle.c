@@ -4,7 +4,7 @@
 ** A diagonal k is the elements (r, r + k): 0 is the main one, positive ones lie
 ** above it. tril keeps what is on and below, triu what is on and above.
 */
-#include "base/memory.h"
+#include "base/runtime/memory.h"
 #include "iter/items.h"
 #include "op/composite.h"
 #include "op/move/copy.h"

@@ -16,7 +16,7 @@
 
 #include <math.h>
 
-#include "base/context.h"
+#include "base/runtime/context.h"
 #include "iter/items.h"
 #include "op/matmul/matmul.h"
 #include "tensor/shape.h"

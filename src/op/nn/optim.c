@@ -8,9 +8,9 @@
 
 #include <math.h>
 
-#include "base/context.h"
-#include "base/libm.h"
-#include "base/pool.h"
+#include "base/runtime/context.h"
+#include "base/libm/libm.h"
+#include "base/runtime/pool.h"
 #include "iter/iter.h"
 #include "op/op.h"
 #include "tensor/shape.h"

@@ -2,7 +2,7 @@
 ** Recurrent cells as composites (rnn_cell, lstm_cell, gru_cell), and a sequence
 ** of steps by them, which is how double backward of 'recurrent' is computed.
 */
-#include "base/memory.h"
+#include "base/runtime/memory.h"
 #include "op/nn/recurrent.h"
 #include "op/composite.h"
 

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "op/composite.h"
-#include "base/libm.h"
+#include "base/libm/libm.h"
 #include "tensor/shape.h"
 
 #define LA_ROWS "op/def/attention.def"

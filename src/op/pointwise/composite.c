@@ -1,5 +1,5 @@
 /* Element-wise composites: operations that only call others. */
-#include "base/context.h"
+#include "base/runtime/context.h"
 #include "op/composite.h"
 #include "op/families.h"
 #include "op/reduce/reduce.h"

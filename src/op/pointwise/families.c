@@ -9,8 +9,8 @@
 */
 #include <math.h>
 
-#include "base/context.h"
-#include "base/libm.h"
+#include "base/runtime/context.h"
+#include "base/libm/libm.h"
 #include "op/families.h"
 #include "op/scalar_range.h"
 #include "tensor/promote.h"

@@ -7,7 +7,7 @@
 */
 #include <math.h>
 
-#include "base/context.h"
+#include "base/runtime/context.h"
 #include "op/composite.h"
 #include "op/families.h"
 #include "op/view/view.h"

@@ -9,7 +9,7 @@
 ** tensor, then the plan (loop and scalar parameters), which may refuse as well;
 ** the loop comes last, so that a call that is refused has written nothing.
 */
-#include "base/cpu.h"
+#include "base/os/cpu.h"
 #include "op/families.h"
 #include "tensor/promote.h"
 #include "tensor/scalar.h"

@@ -9,8 +9,8 @@
 */
 #include <math.h>
 
-#include "base/pool.h"
-#include "base/libm.h"
+#include "base/runtime/pool.h"
+#include "base/libm/libm.h"
 #include "op/composite.h"
 #include "op/random/random.h"
 #include "tensor/promote.h"

@@ -12,8 +12,8 @@
 
 #include <math.h>
 
-#include "base/memory.h"
-#include "base/pool.h"
+#include "base/runtime/memory.h"
+#include "base/runtime/pool.h"
 #include "iter/items.h"
 #include "op/create/create.h"
 #include "op/move/copy.h"

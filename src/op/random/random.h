@@ -4,7 +4,7 @@
 #ifndef LA_OP_RANDOM_RANDOM_H
 #define LA_OP_RANDOM_RANDOM_H
 
-#include "base/context.h"
+#include "base/runtime/context.h"
 #include "kernel/random/random.h"
 #include "op/op.h"
 

@@ -7,8 +7,8 @@
 #include <math.h>
 
 #include "base/philox.h"
-#include "base/libm.h"
-#include "base/pool.h"
+#include "base/libm/libm.h"
+#include "base/runtime/pool.h"
 #include "iter/items.h"
 #include "op/random/random.h"
 #include "tensor/shape.h"

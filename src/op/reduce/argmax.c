@@ -4,7 +4,7 @@
 ** is one long row is cut into chunks whose extremes are compared by the same
 ** kernel.
 */
-#include "base/memory.h"
+#include "base/runtime/memory.h"
 #include "iter/items.h"
 #include "op/reduce/reduce.h"
 #include "op/sort/order.h"

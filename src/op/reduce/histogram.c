@@ -4,8 +4,8 @@
 */
 #include <math.h>
 
-#include "base/memory.h"
-#include "base/pool.h"
+#include "base/runtime/memory.h"
+#include "base/runtime/pool.h"
 #include "kernel/index/index.h"
 #include "op/sort/order.h"
 #include "op/reduce/reduce.h"

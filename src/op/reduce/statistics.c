@@ -8,7 +8,7 @@
 */
 #include <math.h>
 
-#include "base/context.h"
+#include "base/runtime/context.h"
 #include "op/composite.h"
 #include "op/reduce/reduce.h"
 #include "tensor/promote.h"

@@ -4,7 +4,7 @@
 */
 #include <math.h>
 
-#include "base/context.h"
+#include "base/runtime/context.h"
 #include "op/reduce/reduce.h"
 
 #define LA_ROWS "op/def/reduce.def"

@@ -6,7 +6,7 @@
 */
 #include <math.h>
 
-#include "base/memory.h"
+#include "base/runtime/memory.h"
 #include "iter/items.h"
 #include "kernel/rows/rows.h"
 #include "op/reduce/reduce.h"

@@ -7,7 +7,7 @@
 
 #include <float.h>
 
-#include "base/memory.h"
+#include "base/runtime/memory.h"
 #include "iter/items.h"
 #include "op/reduce/reduce.h"
 

@@ -5,7 +5,7 @@
 ** its chunks first, then the chunks with what stands before them; the bits are
 ** those of the one-thread walk.
 */
-#include "base/memory.h"
+#include "base/runtime/memory.h"
 #include "iter/items.h"
 #include "kernel/scan/scan.h"
 #include "op/reduce/reduce.h"

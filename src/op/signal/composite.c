@@ -2,7 +2,7 @@
 ** lfilter and sosfilt: arguments of any dtype and shape made ready for
 ** filter_sections, which has the derivatives.
 */
-#include "base/context.h"
+#include "base/runtime/context.h"
 #include "op/composite.h"
 #include "tensor/promote.h"
 

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "op/composite.h"
-#include "base/libm.h"
+#include "base/libm/libm.h"
 #include "tensor/promote.h"
 
 #define LA_ROWS "op/def/signal.def"

@@ -1,7 +1,7 @@
 /* Rows and their working memory; see order.h. */
 #include "op/sort/order.h"
 
-#include "base/memory.h"
+#include "base/runtime/memory.h"
 
 /* The kernels of a dtype; LA_EDTYPE for complex numbers. Keys are unsigned
 ** integers in the order of the elements, 32 bits wide where these fit. */

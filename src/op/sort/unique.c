@@ -11,7 +11,7 @@
 */
 #include "op/sort/order.h"
 
-#include "base/pool.h"
+#include "base/runtime/pool.h"
 
 #define LA_ROWS "op/def/index.def"
 #include "op/impls.h"

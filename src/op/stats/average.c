@@ -1,5 +1,5 @@
 /* Percentiles, weighted means and ranges of values. */
-#include "base/context.h"
+#include "base/runtime/context.h"
 #include "op/reduce/reduce.h"
 #include "op/stats/stats.h"
 #include "tensor/scalar.h"

@@ -1,7 +1,7 @@
 /* Functions known at points: interpolation, bins, phases. */
 #include <math.h>
 
-#include "base/context.h"
+#include "base/runtime/context.h"
 #include "op/stats/stats.h"
 #include "op/view/view.h"
 #include "tensor/promote.h"

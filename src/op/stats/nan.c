@@ -5,7 +5,7 @@
 */
 #include <math.h>
 
-#include "base/context.h"
+#include "base/runtime/context.h"
 #include "op/stats/stats.h"
 
 #define LA_ROWS "op/def/stats.def"

@@ -1,5 +1,5 @@
 /* Polynomials: values, and fits by least squares, as NumPy's. */
-#include "base/pool.h"
+#include "base/runtime/pool.h"
 #include "op/stats/stats.h"
 #include "tensor/promote.h"
 

@@ -6,7 +6,7 @@
 #include "op/composite.h"
 #include "op/view/view.h"
 
-#include "base/memory.h"
+#include "base/runtime/memory.h"
 #include "tensor/names.h"
 
 #define LA_ROWS "op/def/view.def"

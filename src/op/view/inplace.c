@@ -5,7 +5,7 @@
 */
 #include "op/view/view.h"
 
-#include "base/memory.h"
+#include "base/runtime/memory.h"
 
 #define LA_ROWS "op/def/view.def"
 #include "op/impls.h"

@@ -5,8 +5,8 @@
 */
 #include "op/view/view.h"
 
-#include "base/memory.h"
-#include "base/pool.h"
+#include "base/runtime/memory.h"
+#include "base/runtime/pool.h"
 #include "tensor/scalar.h"
 
 #define LA_ROWS "op/def/view.def"

@@ -7,9 +7,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/libm.h"
-#include "base/memory.h"
-#include "base/pool.h"
+#include "base/libm/libm.h"
+#include "base/runtime/memory.h"
+#include "base/runtime/pool.h"
 #include "base/size.h"
 
 /* Positions and weights of float32 are computed in float32: which pixel is the

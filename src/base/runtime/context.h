@@ -1,0 +1,128 @@
+/*
+** What belongs to one Lua state (or to a C caller without one): settings that
+** operations read. Whoever enters the library makes one current on the calling
+** thread before calling down: a closure of a Lua state that of the state, a
+** function of the C interface that of the state it is given, or the thread's
+** own. With it comes the runtime, where the thread is until it enters another.
+** The pointers mean nothing outside of an entry: a state may be closed by
+** another thread.
+*/
+#ifndef LA_BASE_RUNTIME_CONTEXT_H
+#define LA_BASE_RUNTIME_CONTEXT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/dtype.h"
+#include "base/status.h"
+
+typedef struct la_local la_local;
+
+/* Where a thread is: base/runtime/runtime.h. */
+typedef struct la_position {
+    la_runtime *runtime;
+    la_local *local;            /* NULL: not looked up yet */
+    uint64_t serial;            /* the runtime's */
+    uint8_t owner;
+} la_position;
+#include "base/runtime/token.h"
+
+typedef struct la_generator {   /* Philox4x32-10 state */
+    uint64_t seed;
+    uint64_t offset;            /* next counter block that nobody drew yet */
+} la_generator;
+
+typedef struct la_print_options {
+    int precision, threshold, edgeitems, linewidth;
+    int sci_mode;       /* -1 decides by the values, 0 never, 1 always */
+} la_print_options;
+
+typedef struct la_context {
+    la_runtime *runtime;        /* the state's, for good */
+    uint64_t serial;            /* ... and its number */
+    la_dtype default_dtype;     /* float32 unless set */
+    bool no_grad;               /* recording is off */
+    bool deterministic;
+    bool portable;              /* ... with the bits of AVX2 and AVX512 */
+    union {
+        struct {
+            bool lockstep;      /* ... of every machine: op/lockstep.h */
+            bool profiled;      /* 'profile' is not NULL */
+        };
+        uint16_t watched;       /* any of the two: one question for each call */
+    };
+    bool zero_memory;           /* elements that nobody wrote read as zero */
+    uint32_t excluded_keys;     /* dispatch keys switched off by guards */
+    uint32_t included_keys;
+    struct la_fuse *fuse;       /* the open recording; NULL for none */
+    la_token *token;            /* its limits, runtime/token.h; never NULL */
+    struct la_vmap *vmap;       /* the innermost running vmap; NULL for none */
+    bool wanted_batched;        /* elements of its tensors were asked for */
+    struct la_profile *profile; /* the innermost that runs; NULL for none */
+    void *caller;               /* the coroutine whose operation runs, while
+                                ** no Lua code can; NULL: not known */
+    la_generator generator;
+    la_print_options print;
+} la_context;
+
+/* What a state of 'rt' begins with. */
+void la_context_init(la_context *, la_runtime *rt);
+
+extern _Thread_local la_context *la_current_context;
+extern _Thread_local la_position la_here;
+extern uint64_t la_owner_serial[];       /* of la_position.owner */
+extern _Thread_local _Atomic(la_runtime *) la_chosen_runtime;  /* by la_use */
+la_context *la_context_fallback(void);  /* this thread's own, where it is */
+/* Go to a runtime; as la_move_to, it changes nothing but la_here. */
+void la_move_to(la_runtime *rt);
+
+/* From here on the settings of 'c' hold, in its runtime. */
+static inline void la_make_current(la_context *c)
+{
+    la_current_context = c;
+    if (__builtin_expect(c->serial != la_here.serial, 0))
+        la_move_to(c->runtime);
+}
+
+/* For the C interface: LA_ENTRY(c) makes 'c' current (NULL: the thread's own,
+** in the runtime of la_use) until the function ends, and then the one before
+** again, for a host that calls from within a script. The error record is
+** cleared: what stands there when the function ends is its own. LA_ENTRY_IN(rt)
+** does the same with the thread's own settings in that runtime, and leaves the
+** record: for what belongs to a tensor and can't fail. */
+typedef struct la_passage {
+    la_context *context;
+    la_position position;
+} la_passage;
+
+la_passage la_enter_runtime(la_runtime *rt);
+la_passage la_enter_context(la_context *c);
+void la_leave_context(const la_passage *before);
+#define LA_ENTRY(c) __attribute__((cleanup(la_leave_context), unused)) \
+    la_passage entry_before = la_enter_context(c)
+#define LA_ENTRY_IN(rt) __attribute__((cleanup(la_leave_context), unused)) \
+    la_passage entry_before = la_enter_runtime(rt)
+
+static inline la_context *la_ctx(void)
+{
+    la_context *c = la_current_context;
+    return c ? c : la_context_fallback();
+}
+
+/* LA_WITHOUT_KEYS(set): until the function ends, the operations that this
+** thread runs go without these dispatch keys (1u << key). */
+static inline uint32_t la_exclude_keys(uint32_t set)
+{
+    la_context *c = la_ctx();
+    uint32_t before = c->excluded_keys;
+    c->excluded_keys = before | set;
+    return before;
+}
+static inline void la_restore_keys(const uint32_t *before)
+{
+    la_ctx()->excluded_keys = *before;
+}
+#define LA_WITHOUT_KEYS(set) __attribute__((cleanup(la_restore_keys), unused)) \
+    uint32_t keys_before = la_exclude_keys(set)
+
+#endif

@@ -1,0 +1,63 @@
+/*
+** The one allocator. All bytes of the library come from here, so that they are
+** counted, capped, reused and can be made to fail on purpose. All functions act
+** on the runtime where the thread is (base/runtime/context.h): what frees a
+** block must be in the one that made it, as la_tensor_release sees to for
+** tensors.
+**
+** Blocks are 64-byte aligned. Small blocks (<= 1 KiB) come from a free list of
+** the calling thread; larger ones from size-bucketed cache lists, so that a
+** loop that makes and drops results of one size never page-faults; from 4 MiB
+** up the blocks are mapped with huge pages asked for. Cached free blocks count
+** against the cap, are given back before any failure is reported, and are not
+** kept at all in sanitizer builds. 'bytes' of la_mem_free must be what was
+** asked for. All functions are safe on any thread.
+*/
+#ifndef LA_BASE_RUNTIME_MEMORY_H
+#define LA_BASE_RUNTIME_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/size.h"
+#include "base/status.h"
+
+/* NULL when it failed: the error record then says asked, used and cap. */
+void *la_mem_alloc(size_t bytes) __attribute__((malloc, warn_unused_result));
+void *la_mem_zalloc(size_t bytes) __attribute__((malloc, warn_unused_result));
+/* As la_mem_alloc; *zero is set when the block came from the system just now
+** and is known to hold zeros. */
+void *la_mem_alloc_tell(size_t bytes, bool *zero)
+    __attribute__((warn_unused_result));
+void la_mem_free(void *block, size_t bytes);
+/* Count, and cap, bytes of a tensor that lie in nobody's memory here but on a
+** device. False with the error record set: above the cap. */
+bool la_mem_charge(size_t bytes);
+void la_mem_discharge(size_t bytes);
+
+typedef struct la_mem_info {
+    size_t used;    /* bytes in live blocks */
+    size_t cached;  /* bytes in free blocks kept for reuse */
+    size_t peak;    /* largest 'used' so far */
+    size_t cap;     /* 0: none */
+    uint64_t allocations;  /* calls that returned a block, since the start */
+} la_mem_info;
+la_mem_info la_mem_stat(void);
+la_mem_info la_mem_stat_of(la_runtime *rt);
+void la_mem_set_cap(size_t bytes);
+/* Give cached free blocks back to the system, after 'release' (one function, of
+** whoever keeps blocks in use that could be made again) has freed its own. */
+void la_mem_trim(void);
+void la_mem_on_trim(void (*release)(void));
+
+/* Replace malloc/free beneath the cache (before the first allocation). */
+typedef void *(*la_alloc_fn)(void *context, size_t bytes, size_t alignment);
+typedef void (*la_free_fn)(void *context, void *block, size_t bytes);
+la_status la_mem_set_allocator(la_alloc_fn, la_free_fn, void *context);
+
+/* Rehearsal of failures: allocation number 'n' from now (1 = the next) fails,
+** and every later one too when 'forever'. 0 switches it off. */
+void la_mem_fail_at(uint64_t n, bool forever);
+
+#endif

@@ -1,0 +1,222 @@
+/* Limits that a host sets from any thread, and what they have come to. */
+#define LA_INTERNAL
+#include "base/runtime/token.h"
+
+#include <pthread.h>
+
+#include "base/runtime/context.h"
+#include "base/runtime/pool.h"
+#include "base/runtime/runtime.h"
+
+la_token la_no_token = {.deadline = INT64_MAX, .fuel = INT64_MAX, .refs = 1};
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_key_t key;
+
+la_token *la_token_new(void)
+{
+    la_token *k = la_raw_alloc(&la_default_runtime, sizeof *k);
+    if (!k) {
+        la_error(LA_ENOMEM, "not enough memory");
+        return NULL;
+    }
+    atomic_store(&k->deadline, INT64_MAX);
+    atomic_store(&k->fuel, INT64_MAX);
+    atomic_store(&k->refs, 1);
+    return k;
+}
+
+/* ---- a thread's own ---- */
+
+_Thread_local la_token *la_own_token = &la_no_token;
+
+static void thread_ends(void *token)
+{
+    la_own_token = &la_no_token;
+    la_token_release(token);
+}
+
+static void make_key(void)
+{
+    pthread_key_create(&key, thread_ends);
+}
+
+la_token *la_token_own(void)
+{
+    if (la_own_token != &la_no_token) return la_own_token;
+    pthread_once(&once, make_key);
+    la_token *k = la_token_new();
+    if (!k) return NULL;
+    if (pthread_setspecific(key, k)) {
+        la_token_release(k);
+        la_error(LA_ENOMEM, "not enough memory");
+        return NULL;
+    }
+    return la_own_token = k;
+}
+
+/* ---- what was reached ---- */
+
+/* The first one counts. No more than atomic stores: a signal handler cancels by
+** it. */
+static la_status reach(la_token *k, la_status code)
+{
+    int none = LA_OK;
+    atomic_compare_exchange_strong(&k->code, &none, (int)code);
+    atomic_fetch_or(&k->armed, LA_TOKEN_REACHED);
+    return none ? (la_status)none : code;
+}
+
+la_status la_token_reached(la_token *k)
+{
+    int code = atomic_load_explicit(&k->code, memory_order_acquire);
+    if (code) return (la_status)code;
+    int64_t end = atomic_load_explicit(&k->deadline, memory_order_relaxed);
+    if (end == INT64_MAX || la_nanoseconds() < end) return LA_OK;
+    return reach(k, LA_EDEADLINE);
+}
+
+la_status la_stop_error(la_status code)
+{
+    switch (code) {
+    case LA_ECANCEL: return la_error(code, "stopped by the host");
+    case LA_EDEADLINE: return la_error(code, "stopped: the deadline has "
+                                       "passed");
+    case LA_EFUEL: return la_error(code, "stopped: out of fuel");
+    default: return la_error(LA_EINTR, "interrupted");
+    }
+}
+
+la_status la_token_ask(la_token *k)
+{
+    la_status code = la_token_armed(k) ? la_token_reached(k) : LA_OK;
+    return code ? la_stop_error(code) : LA_OK;
+}
+
+la_status la_token_take(la_token *k, int64_t units)
+{
+    LA_TRY(la_token_ask(k));
+    int_fast64_t left = atomic_load(&k->fuel);
+    do {
+        if (left == INT64_MAX) return LA_OK;
+        if (left < units) return la_stop_error(reach(k, LA_EFUEL));
+    } while (!atomic_compare_exchange_weak(&k->fuel, &left, left - units));
+    return LA_OK;
+}
+
+void la_token_give_back(la_token *k, int64_t units)
+{
+    int_fast64_t left = atomic_load(&k->fuel);
+    while (units > 0 && left != INT64_MAX
+           && !atomic_compare_exchange_weak(&k->fuel, &left, left + units))
+        continue;
+}
+
+/* ---- memory ---- */
+
+static size_t charged(la_token *k)
+{
+    return atomic_load_explicit(&k->lua, memory_order_relaxed)
+        + atomic_load_explicit(&k->tensors, memory_order_relaxed);
+}
+
+/* The record where the cap does not leave 'bytes' more. */
+static la_status look_at_cap(la_token *k, size_t bytes, const char *whose)
+{
+    size_t cap = atomic_load_explicit(&k->cap, memory_order_relaxed);
+    size_t used = cap ? charged(k) : 0;
+    if (!cap || (used <= cap && bytes <= cap - used)) return LA_OK;
+    return la_error(LA_ENOMEM, "%snot enough memory (%zu bytes asked, %zu in"
+                    " use, limit %zu)", whose, bytes, used, cap);
+}
+
+la_status la_token_charge_lua(la_token *k, size_t bytes)
+{
+    LA_TRY(look_at_cap(k, bytes, "script: "));
+    atomic_fetch_add_explicit(&k->lua, bytes, memory_order_relaxed);
+    return LA_OK;
+}
+
+void la_token_uncharge_lua(la_token *k, size_t bytes)
+{
+    atomic_fetch_sub_explicit(&k->lua, bytes, memory_order_relaxed);
+}
+
+la_status la_token_check_cap(la_token *k, size_t bytes)
+{
+    return look_at_cap(k, bytes, "");
+}
+
+void la_token_set_cap(la_token *k, size_t bytes)
+{
+    atomic_store(&k->cap, bytes);
+}
+
+/* ---- for hosts ---- */
+
+LA_API la_token *la_token_retain(la_token *k)
+{
+    if (k) atomic_fetch_add(&k->refs, 1);
+    return k;
+}
+
+LA_API void la_token_release(la_token *k)
+{
+    if (k && atomic_fetch_sub(&k->refs, 1) == 1)
+        la_raw_free(&la_default_runtime, k, sizeof *k);
+}
+
+/* A deadline that has passed unseen came first. The clock may be read in a
+** signal handler (POSIX). */
+LA_API void la_cancel(la_token *k)
+{
+    if (k && !la_token_reached(k)) reach(k, LA_ECANCEL);
+}
+
+LA_API void la_set_deadline(la_token *k, int64_t ns)
+{
+    if (!k || la_token_reached(k)) return;
+    int64_t now = la_nanoseconds();
+    if (ns <= 0) {
+        reach(k, LA_EDEADLINE);
+        return;
+    }
+    bool none = ns > INT64_MAX - now;
+    atomic_store(&k->deadline, none ? INT64_MAX : now + ns);
+    if (none) atomic_fetch_and(&k->armed, ~(unsigned)LA_TOKEN_DEADLINE);
+    else atomic_fetch_or(&k->armed, LA_TOKEN_DEADLINE);
+}
+
+LA_API void la_set_fuel(la_token *k, int64_t fuel)
+{
+    if (!k) return;
+    atomic_store(&k->fuel, fuel < 0 ? 0 : fuel);
+    if (fuel == INT64_MAX)
+        atomic_fetch_and(&k->armed, ~(unsigned)LA_TOKEN_FUEL);
+    else
+        atomic_fetch_or(&k->armed, LA_TOKEN_FUEL);
+}
+
+LA_API int64_t la_fuel_left(la_token *k)
+{
+    return k ? atomic_load(&k->fuel) : 0;
+}
+
+LA_API int la_token_code(la_token *k)
+{
+    return k ? (int)la_token_reached(k) : LA_OK;
+}
+
+LA_API size_t la_token_memory(la_token *k)
+{
+    return k ? charged(k) : 0;
+}
+
+LA_API void la_token_clear(la_token *k)
+{
+    if (!k) return;
+    atomic_store(&k->deadline, INT64_MAX);
+    atomic_store(&k->fuel, INT64_MAX);
+    atomic_store(&k->code, LA_OK);
+    atomic_store(&k->armed, 0);
+}

@@ -1,7 +1,0 @@
-/* What mingw-w64's headers are to give; the build includes it before all. */
-#ifndef LA_BASE_WINDOWS_H
-#define LA_BASE_WINDOWS_H
-
-#define __USE_MINGW_ANSI_STDIO 1    /* printf as in C99 */
-
-#endif

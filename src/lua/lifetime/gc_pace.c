@@ -1,0 +1,218 @@
+/*
+** Handles, and keeping the collector in step with them.
+**
+** Lua sees a few dozen bytes for a tensor of any size and runs few finalizers
+** a step, so dead tensors would pile up by the million. So we step the
+** collector ourselves, without changing the host's settings; one that the host
+** has stopped is left alone.
+**
+** How often depends on what a step does, which Lua does not tell. In
+** generational mode it is a whole young collection: one every LOOK handles is
+** cheapest, as the dead ones are still in the cache. In incremental mode it is
+** a fixed amount of work, by which a small heap is walked at once and a large
+** one in hundreds of steps. So steps wait there until the backlog (handles
+** beyond what the last cycle left) is more than 'patience', for Lua's own pace
+** may do, and are spaced then so that a cycle takes PERIOD handles. When the
+** backlog exceeds 'most' all the same, a full collection ends the matter.
+**
+** What ends a cycle is a small userdata without references, the watch: its
+** finalizer runs once a cycle, counts and makes the next one.
+**
+** Steps for data come before a call makes its results: `c = a + b` in a loop
+** then survives one young collection and dies in the next, so that two blocks
+** in turn, warm in the cache, hold all its values. After the call the old and
+** the new value would both be alive each time, and grow old. A step that proves
+** to be a whole cycle (incremental mode, a heap that is not large) costs more
+** than blocks from the last cache do: the next waits for a part of that.
+*/
+#include "base/os/cpu.h"
+#include "base/runtime/memory.h"
+#include "lua/binding.h"
+#include "op/fuel.h"
+
+/* All three in handles. */
+#define LOOK 64
+#define PATIENCE 1500
+#define PERIOD 1000
+/* In bytes of tensor data. LOOK_BYTES is what steps may leave before a full
+** collection is considered. */
+#define STEP_BYTES ((uint64_t)1 << 19)
+#define CYCLE_BYTES ((uint64_t)6 << 20)
+#define LOOK_BYTES ((uint64_t)8 << 20)
+
+/* Handles whose finalizer has not run. A tensor freed by x:free() counts on:
+** its userdata is still the collector's work. */
+static uint64_t alive(const la_state *s) { return s->begun - s->ended; }
+
+/* ---- the watch ---- */
+
+#define WATCH_NAME "lunarray.watch"
+
+/* Needs the metatable of la_pace_begin. Raises for want of memory; then
+** 'watched' is false, and step_handles tries again. */
+static void put_watch(lua_State *L, la_state *s)
+{
+    s->watched = false;         /* stays so when there is no memory for it */
+    lua_newuserdatauv(L, 0, 0);
+    luaL_setmetatable(L, WATCH_NAME);
+    lua_pop(L, 1);
+    s->watched = true;
+}
+
+/* Called by the collector: the watch has no references, so the next cycle finds
+** it dead. */
+static int watch_gc(lua_State *L)
+{
+    la_state *s = la_up_state(L);
+    s->cycles++;
+    put_watch(L, s);
+    return 0;
+}
+
+/* ---- cycles ---- */
+
+/* A cycle is over. A script that keeps what it makes should not pay for one
+** again and again: when next to nothing was freed, the next waits longer; young
+** collections see to short lives meanwhile, so that there it may be a quarter
+** of all. */
+static void cycle_over(la_state *s)
+{
+    uint64_t created = s->begun - s->begun_then;
+    uint64_t freed = s->ended - s->ended_then;
+    bool keeps = created > PERIOD && freed < created / 8;
+    s->floor = alive(s);
+    s->seen = s->cycles;
+    s->begun_then = s->begun;
+    s->ended_then = s->ended;
+    s->patience = keeps ? PATIENCE + PERIOD : PATIENCE;
+    s->most = s->patience + PERIOD + 2 * LOOK;
+    if (keeps && s->young && s->floor / 4 > s->most) s->most = s->floor / 4;
+}
+
+/* Runs all finalizers that are due, and so Lua code. */
+static void whole_cycle(lua_State *L, la_state *s)
+{
+    lua_gc(L, LUA_GCCOLLECT);
+    cycle_over(s);
+}
+
+/* What a step has shown: in generational mode each ends a collection; in
+** incremental mode 'whole' comes at the end of a cycle. One that is longer than
+** the last is noticed on the way. */
+static void learn(la_state *s, bool whole, bool ended)
+{
+    s->streak = ended && !whole ? s->streak + 1 : 0;
+    s->young = s->streak > 1 || (s->young && !whole && ended);
+    s->steps++;
+    if (whole || s->steps > s->cycle) s->cycle = s->steps;
+    if (whole || ended) s->steps = 0;
+    s->interval = s->young ? LOOK : PERIOD / s->cycle;
+    if (s->interval < LOOK / 8) s->interval = LOOK / 8;
+    if (s->interval > 2 * LOOK) s->interval = 2 * LOOK;
+}
+
+/* Not below 0: step_handles lowers the floor first. */
+static uint64_t backlog(const la_state *s) { return alive(s) - s->floor; }
+
+/* Many handles: a step, if it is needed. Runs finalizers. The counters of
+** cycles are compared around the step, since the watch's finalizer runs inside
+** it. */
+static void step_handles(lua_State *L, la_state *s)
+{
+    s->since = 0;
+    if (!s->watched) put_watch(L, s);
+    if (s->cycles != s->seen && !s->young) cycle_over(s);
+    if (alive(s) < s->floor) s->floor = alive(s);
+    if (!s->young && backlog(s) < s->patience) return;
+    uint32_t before = s->cycles;
+    bool whole = lua_gc(L, LUA_GCSTEP, 0) > 0;
+    learn(s, whole, s->cycles != before);
+    if (whole) cycle_over(s);
+    s->seen = s->cycles;
+    if (alive(s) < s->floor) s->floor = alive(s);
+    if (backlog(s) > s->most) whole_cycle(L, s);
+}
+
+void la_pace_begin(lua_State *L, la_state *s)
+{
+    s->interval = LOOK;
+    s->cycle = 1;
+    s->step_bytes = STEP_BYTES;
+    s->patience = PATIENCE;
+    s->most = PATIENCE + PERIOD + 2 * LOOK;
+    luaL_newmetatable(L, WATCH_NAME);
+    lua_pushnil(L);
+    la_closure(L, watch_gc);
+    lua_setfield(L, -2, "__gc");
+    lua_pop(L, 1);
+}
+
+/* How much new data is worth a step. */
+static uint64_t bytes_between(bool whole)
+{
+    uint64_t part = la_cpu_cache(3) / 4;
+    if (!whole) return STEP_BYTES;
+    return part < 4 * STEP_BYTES ? 4 * STEP_BYTES
+        : part < CYCLE_BYTES ? part : CYCLE_BYTES;
+}
+
+/* Much data: a step first; a whole cycle when steps left much of it, rarer the
+** larger the heap that it must walk. */
+static void step_bytes(lua_State *L, la_state *s)
+{
+    uint64_t before = la_mem_stat().used;
+    s->step_bytes = bytes_between(lua_gc(L, LUA_GCSTEP, 0) > 0);
+    uint64_t after = la_mem_stat().used;
+    uint64_t freed = after < before ? before - after : 0;
+    s->bytes -= freed < s->bytes ? freed : s->bytes;
+    s->fresh = 0;
+    if (s->bytes < LOOK_BYTES) return;
+    uint64_t heap = (uint64_t)lua_gc(L, LUA_GCCOUNT) << 10;
+    if (heap > (16u << 20) && s->bytes < 7 * LOOK_BYTES) return;
+    s->bytes = 0;
+    whole_cycle(L, s);
+}
+
+/* A scope frees what is made in it by itself, and a host that steps the
+** collector wants no one else's; what was counted for it is forgotten. */
+static bool rests(la_state *s)
+{
+    if (s->policy != LA_PACE_AUTO) {
+        s->since = 0;
+        s->fresh = s->bytes = 0;
+    }
+    return s->policy != LA_PACE_AUTO || s->scopes.depth > 0;
+}
+
+bool la_collect_all(lua_State *L, la_state *s)
+{
+    if (s->policy != LA_PACE_AUTO) return false;
+    int64_t paid = la_fuel_of_failure();    /* finalizers may fail, too */
+    lua_gc(L, LUA_GCCOLLECT);
+    la_token_give_back(s->context.token, paid);
+    return true;
+}
+
+bool la_collect_here(lua_State *L)
+{
+    la_state *s = la_up_state(L);
+    if (!la_collect_all(L, s)) return false;
+    la_make_current(&s->context);
+    return true;
+}
+
+/* The collector counts as stopped while it runs a finalizer: an operation that
+** is called there starts no step within the step. */
+void la_pace_data_now(lua_State *L, la_state *s)
+{
+    if (rests(s)) return;
+    if (lua_gc(L, LUA_GCISRUNNING) > 0) step_bytes(L, s);
+}
+
+void la_pace_now(lua_State *L, la_state *s)
+{
+    if (rests(s)) return;
+    if (lua_gc(L, LUA_GCISRUNNING) <= 0) return;
+    if (s->bytes >= LA_PACE_BYTES) step_bytes(L, s);
+    if (s->since >= s->interval) step_handles(L, s);
+}

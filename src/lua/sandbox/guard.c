@@ -1,0 +1,92 @@
+/* Steps of a sandbox: the hook, and loops in C. */
+#include "lua/sandbox/guard.h"
+
+#define STEPS LA_GUARD_STEPS
+
+/* A light userdata: the state outlives its functions. */
+void la_push_guarded(lua_State *L, lua_CFunction fn)
+{
+    lua_pushlightuserdata(L, la_state_of(L));
+    lua_insert(L, -2);
+    lua_pushcclosure(L, fn, LA_GUARD_OWN);
+}
+
+/* Steps left by one call are the next one's: many short calls count like a long
+** one. */
+la_guard la_guard_begin(lua_State *L, const char *name)
+{
+    la_state *s = lua_touserdata(L, lua_upvalueindex(1));
+    la_guard g = {L, s->context.token, name, &s->steps_left};
+    if (la_token_armed(g.token)) LA_CHECK(L, name, la_token_ask(g.token));
+    return g;
+}
+
+/* Whole thousands are paid; what is over stays for the next time. Nothing can
+** be paid in part: where fuel ends the script ends. */
+void la_guard_pay(la_guard *g)
+{
+    int64_t units = (STEPS - *g->left) / STEPS;
+    *g->left += units * STEPS;
+    if (la_token_armed(g->token))
+        LA_CHECK(g->L, g->name, la_token_take(g->token, units));
+}
+
+/* ---- the hook ---- */
+
+/* Bytes times instructions between two calls of the hook. Every other
+** instruction may compare strings whose bytes are all zero, at 7 ns a byte, or
+** look through a table that is empty by now, at 0.1 ns: 15 ms. */
+#define STRING_WORK ((size_t)1 << 22)
+#define BLOCK_WORK ((size_t)1 << 27)
+
+static void count(lua_State *L, lua_Debug *ar);
+
+/* lua_sethook may be called at any time: it is made for signal handlers. Other
+** threads of Lua have the new count when they run for the next time. */
+void la_pulse_block(la_pulse *p, bool string, size_t bytes)
+{
+    size_t work = string ? STRING_WORK : BLOCK_WORK;
+    if (bytes <= work / LA_PULSE_MOST) return;
+    int often = bytes < work ? (int)(work / bytes) : 1;
+    if (often >= p->often) return;
+    p->often = often;
+    if (p->thread) lua_sethook(p->thread, count, LUA_MASKCOUNT, often);
+}
+
+/* A count that has begun goes on where it is the right one. */
+void la_guard_thread(la_state *s, lua_State *L)
+{
+    int often = s->pulse->often;
+    if (lua_gethook(L) != count || lua_gethookcount(L) != often)
+        lua_sethook(L, count, LUA_MASKCOUNT, often);
+}
+
+/* When a limit was reached each instruction raises: what is to be closed on the
+** way out, however much it is, does nothing any more.
+** Runs in the middle of Lua code, with its stack. More often than units are
+** counted. */
+static void count(lua_State *L, lua_Debug *ar)
+{
+    la_state *s = la_state_of(L);
+    if (!s || !s->pulse) return;
+    int passed = lua_gethookcount(L), often = s->pulse->often;
+    bool armed = la_token_armed(s->context.token);
+    if (armed && la_token_reached(s->context.token)) often = 1;
+    if (often != passed) lua_sethook(L, count, LUA_MASKCOUNT, often);
+    if (!armed) return;
+    la_guard g = {L, s->context.token, "script", &s->steps_left};
+    LA_CHECK(L, g.name, la_token_ask(g.token));
+    la_guard_steps(&g, passed);
+}
+
+int la_guard_resume(la_state *s, lua_State *co, lua_State *from, int n,
+                    int *results)
+{
+    lua_State *before = s->pulse->thread;
+    s->pulse->thread = co;
+    la_guard_thread(s, co);
+    int status = lua_resume(co, from, n, results);
+    s->pulse->thread = before;
+    if (before) la_guard_thread(s, before);
+    return status;
+}

@@ -1,0 +1,269 @@
+/*
+** Lua's own library for untrusted scripts: what of it stays.
+**
+** Taken away or replaced is whatever reaches files, programs and other code
+** (io, package, loadfile, os but its clocks), loads bytecode (which can crash
+** the interpreter), looks into functions (debug), steers the collector, writes
+** to the host's output, or shows an address (tostring, string.format,
+** math.randomseed); and, so that limits hold, what runs long in C or keeps an
+** error to itself (lua/sandbox/guard.h).
+*/
+#include "lua/sandbox/sandbox.h"
+
+#include <lualib.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/os/os.h"
+#include "base/runtime/runtime.h"
+#include "lua/sandbox/guard.h"
+
+/* ---- replacements ---- */
+
+/* collectgarbage("count") */
+static int count_memory(lua_State *L)
+{
+    if (strcmp(luaL_optstring(L, 1, "collect"), "count") != 0)
+        return luaL_error(L, "collectgarbage: only \"count\" is available in a "
+                          "sandbox");
+    lua_pushnumber(L, lua_gc(L, LUA_GCCOUNT, 0)
+                   + lua_gc(L, LUA_GCCOUNTB, 0) / 1024.0);
+    return 1;
+}
+
+bool la_has_address(lua_State *L, int index)
+{
+    switch (lua_type(L, index)) {
+    case LUA_TNIL: case LUA_TBOOLEAN: case LUA_TNUMBER: case LUA_TSTRING:
+        return false;
+    default:
+        break;
+    }
+    if (luaL_getmetafield(L, index, "__tostring") == LUA_TNIL) return true;
+    lua_pop(L, 1);
+    return false;
+}
+
+void la_push_text(lua_State *L, int index)
+{
+    index = lua_absindex(L, index);
+    if (!la_has_address(L, index))
+        luaL_tolstring(L, index, NULL);
+    else if (luaL_getmetafield(L, index, "__name") != LUA_TSTRING)
+        lua_pushstring(L, luaL_typename(L, index));
+}
+
+const char *la_push_shown(lua_State *L, int index)
+{
+    la_state *s = la_state_of(L);
+    if (!s || !s->sandboxed) return luaL_tolstring(L, index, NULL);
+    la_push_text(L, index);
+    return lua_tostring(L, -1);
+}
+
+/* tostring(value) */
+static int text_of(lua_State *L)
+{
+    luaL_checkany(L, 1);
+    la_push_text(L, 1);
+    return 1;
+}
+
+/* math.randomseed(x, y): Lua's takes by itself, and tells, a seed part of which
+** is an address; a script can work it out from a few numbers, too. */
+static int seed(lua_State *L)
+{
+    lua_Integer own[2] = {0, 0};
+    if (lua_isnone(L, 1)) {
+        la_os_random(own, sizeof own);
+        lua_settop(L, 0);
+        lua_pushinteger(L, own[0]);
+        lua_pushinteger(L, own[1]);
+    }
+    lua_pushvalue(L, lua_upvalueindex(LA_GUARD_OWN));
+    lua_insert(L, 1);
+    lua_call(L, lua_gettop(L) - 1, 0);
+    return 0;
+}
+
+/* ---- closing ---- */
+
+/* The functions of the table on the top that are replaced. */
+static void replace(lua_State *L, const luaL_Reg *list)
+{
+    for (; list->name; list++) {
+        lua_getfield(L, -1, list->name);
+        la_push_guarded(L, list->func);
+        lua_setfield(L, -2, list->name);
+    }
+}
+
+/* Fields of the table on the top become nil. */
+static void clear(lua_State *L, const char *const *names)
+{
+    for (; *names; names++) {
+        lua_pushnil(L);
+        lua_setfield(L, -2, *names);
+    }
+}
+
+/* require stays for what is loaded or preloaded; the table that it looks in is
+** its upvalue, and reached by nothing else. */
+static void close_package(lua_State *L)
+{
+    static const char *const gone[] = {"loadlib", "searchpath", "path",
+                                       "cpath", NULL};
+    lua_getglobal(L, LUA_LOADLIBNAME);
+    clear(L, gone);
+    lua_getfield(L, -1, "searchers");
+    lua_createtable(L, 1, 0);
+    lua_rawgeti(L, -2, 1);
+    lua_rawseti(L, -2, 1);
+    lua_setfield(L, -3, "searchers");
+    lua_pop(L, 2);
+}
+
+/* Of os the clocks, in a table of its own: the old one may be held. */
+static void close_os(lua_State *L)
+{
+    static const char *const kept[] = {"time", "clock", "difftime"};
+    lua_getglobal(L, LUA_OSLIBNAME);
+    lua_createtable(L, 0, 3);
+    for (int k = 0; k < 3; k++) {
+        lua_getfield(L, -2, kept[k]);
+        lua_setfield(L, -2, kept[k]);
+    }
+    luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
+    lua_pushvalue(L, -2);
+    lua_setfield(L, -2, LUA_OSLIBNAME);
+    lua_pop(L, 1);
+    lua_setglobal(L, LUA_OSLIBNAME);
+    lua_pop(L, 1);
+}
+
+/* The replacements of a library that is a global table: all have just been
+** opened. */
+static void replace_in(lua_State *L, const char *library, const luaL_Reg *list)
+{
+    lua_getglobal(L, library);
+    replace(L, list);
+    lua_pop(L, 1);
+}
+
+/* Lua's functions stay reachable as upvalues of what replaces them alone. */
+static void replace_all(lua_State *L)
+{
+    static const luaL_Reg globals[] = {
+        {"collectgarbage", count_memory}, {"tostring", text_of}, {NULL, NULL}};
+    static const luaL_Reg maths[] = {{"randomseed", seed}, {NULL, NULL}};
+    lua_pushglobaltable(L);
+    replace(L, globals);
+    replace(L, la_guarded_calls);
+    lua_pop(L, 1);
+    replace_in(L, LUA_STRLIBNAME, la_guarded_strings);
+    replace_in(L, LUA_STRLIBNAME, la_guarded_patterns);
+    replace_in(L, LUA_TABLIBNAME, la_guarded_tables);
+    replace_in(L, LUA_COLIBNAME, la_guarded_coroutines);
+    replace_in(L, LUA_UTF8LIBNAME, la_guarded_utf8);
+    replace_in(L, LUA_MATHLIBNAME, maths);
+    lua_getglobal(L, LUA_MATHLIBNAME);
+    lua_getfield(L, -1, "randomseed");      /* what it has begun with goes */
+    lua_call(L, 0, 0);
+    lua_pop(L, 1);
+}
+
+int la_close_unsafe(lua_State *L)
+{
+    static const luaL_Reg libs[] = {
+        {LUA_GNAME, luaopen_base}, {LUA_LOADLIBNAME, luaopen_package},
+        {LUA_COLIBNAME, luaopen_coroutine}, {LUA_TABLIBNAME, luaopen_table},
+        {LUA_OSLIBNAME, luaopen_os}, {LUA_STRLIBNAME, luaopen_string},
+        {LUA_MATHLIBNAME, luaopen_math}, {LUA_UTF8LIBNAME, luaopen_utf8}};
+    static const char *const functions[] = {"dofile", "loadfile", "print",
+        "warn", NULL};
+    static const char *const modules[] = {"io", "debug", "package", NULL};
+    static const char *const bytecode[] = {"dump", NULL};
+    for (size_t k = 0; k < sizeof(libs) / sizeof(libs[0]); k++) {
+        luaL_requiref(L, libs[k].name, libs[k].func, 1);
+        lua_pop(L, 1);
+    }
+    close_package(L);
+    close_os(L);
+    replace_all(L);
+    lua_getglobal(L, LUA_STRLIBNAME);
+    clear(L, bytecode);
+    lua_pushglobaltable(L);
+    clear(L, functions);
+    clear(L, modules);
+    luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
+    clear(L, modules);
+    return 0;
+}
+
+/* ---- memory ---- */
+
+/* What Lua allocates goes through this, until its last block is freed: by
+** whatever thread closes the state, with the token that the state had. That is
+** after the state has left its runtime, which may be gone: as tokens, this
+** belongs to none, and its block is the default one's. Sizes are those that Lua
+** keeps, so that every byte charged is given back. */
+typedef struct counted {
+    lua_Alloc fn;
+    void *context, *last;       /* the host's; the state's own block */
+    la_token *token;
+    la_pulse pulse;
+} counted;
+
+/* lua_Alloc: of a new block 'before' is the type of its object.
+** NULL above the limit: Lua collects garbage then and tries again. Strings that
+** are too long are refused as they are made. */
+static void *allocate(void *context, void *block, size_t before, size_t after)
+{
+    counted *c = context;
+    size_t have = block ? before : 0;
+    bool string = !block && before == LUA_TSTRING;
+    if (string && after > LA_LONGEST + 64) {
+        la_error(LA_ENOMEM, "script: not enough memory (a string of %zu bytes;"
+                 " a sandbox has none above %zu)", after, LA_LONGEST);
+        return NULL;
+    }
+    if (after > have && la_token_charge_lua(c->token, after - have))
+        return NULL;
+    if (after > have) la_pulse_block(&c->pulse, string, after);
+    void *fresh = c->fn(c->context, block, before, after);
+    if (after > have && !fresh) la_token_uncharge_lua(c->token, after - have);
+    if (after < have) la_token_uncharge_lua(c->token, have - after);
+    if (after == 0 && block == c->last) {
+        la_token_release(c->token);
+        la_raw_free(&la_default_runtime, c, sizeof *c);
+    }
+    return fresh;
+}
+
+/* The main thread is the first part of the state's own block, the last that
+** lua_close frees. */
+la_status la_count_memory(lua_State *L, size_t limit)
+{
+    void *context;
+    lua_Alloc fn = lua_getallocf(L, &context);
+    la_state *s = la_state_of(L);
+    la_token *k = s->context.token;
+    if (fn == allocate) {
+        la_token_set_cap(k, limit);
+        return LA_OK;
+    }
+    counted *c = la_raw_alloc(&la_default_runtime, sizeof *c);
+    if (!c) return la_error(LA_ENOMEM, "not enough memory");
+    lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_MAINTHREAD);
+    void *last = lua_getextraspace(lua_tothread(L, -1));
+    lua_pop(L, 1);
+    *c = (counted){fn, context, last, la_token_retain(k),
+                   {NULL, LA_PULSE_MOST}};
+    s->pulse = &c->pulse;
+    size_t now = ((size_t)lua_gc(L, LUA_GCCOUNT) << 10)
+        + (size_t)lua_gc(L, LUA_GCCOUNTB);
+    la_token_charge_lua(k, now);
+    la_token_set_cap(k, limit);
+    lua_setallocf(L, allocate, c);
+    return LA_OK;
+}

@@ -1,0 +1,117 @@
+/* The library of LAPACK, opened once and never closed. */
+#include "op/linalg/lapack_library.h"
+#include "base/runtime/runtime.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/runtime/context.h"
+#include "base/os/os.h"
+
+static la_once once = LA_ONCE;
+static atomic_flag taken = ATOMIC_FLAG_INIT;
+static void *library;
+static const char *found_as = "none";
+static bool narrow;          /* its integers have 32 bits */
+static bool locks = true;
+
+static void *open_first(void)
+{
+    const char *const *names = la_os_lapack_names;
+    const char *own = getenv("LUNARRAY_LAPACK");
+    void *found = NULL;
+    if (own && *own) {
+        found = la_os_library(own);
+        if (found) found_as = "LUNARRAY_LAPACK";
+        return found;
+    }
+    for (int i = 0; names[i] && !found; i++) {
+        found = la_os_library(names[i]);
+        if (found) found_as = names[i];
+    }
+    return found;
+}
+
+/* Data and functions are converted by memcpy, as ISO C has no cast. */
+static la_lapack_fn symbol(const char *name)
+{
+    la_lapack_fn fn = NULL;
+    void *at = library ? la_os_symbol(library, name) : NULL;
+    memcpy(&fn, &at, sizeof at);
+    return fn;
+}
+
+/* The version is written to integers that begin as -1: 32 bits leave the upper
+** half as it is. */
+static bool has_narrow_integers(void)
+{
+    typedef void version_fn(int64_t *, int64_t *, int64_t *);
+    int64_t v[3] = {-1, -1, -1};
+    la_lapack_fn fn = symbol("ilaver_");
+    if (!fn) return true;
+    ((version_fn *)fn)(&v[0], &v[1], &v[2]);
+    return v[0] < 0 || v[0] > 0xffff;
+}
+
+static void open_library(void)
+{
+    library = open_first();
+    if (!library) return;
+    narrow = has_narrow_integers();
+    la_lapack_fn set = symbol("openblas_set_num_threads");
+    if (set) ((void (*)(int))set)(1);
+    la_lapack_fn parallel = symbol("openblas_get_parallel");
+    locks = !parallel || ((int (*)(void))parallel)() != 0;
+    if (!locks) la_os_at_fork(NULL, NULL, la_lapack_leave);
+}
+
+la_status la_lapack_find(const char *stem, char letter, la_lapack_fn *out)
+{
+    char name[32];
+    if (la_ctx()->lockstep)
+        return la_error(LA_ESUPPORT, "lockstep has no LAPACK: its bits differ "
+                        "from machine to machine");
+    la_run_once(&once, open_library);
+    snprintf(name, sizeof name, "%c%s_", letter, stem);
+    *out = symbol(name);
+    if (*out) return LA_OK;
+    if (library)
+        return la_error(LA_EKEY, "LAPACK's routine %s is not in the library "
+                        "that was found", name);
+    return la_error(LA_EKEY, "LAPACK is needed and was not found: install "
+                    "libopenblas0 or liblapack3 (packages of Debian and "
+                    "Ubuntu), or set LUNARRAY_LAPACK to the library's path");
+}
+
+const char *la_lapack_name(void)
+{
+    la_run_once(&once, open_library);
+    return found_as;
+}
+
+bool la_lapack_has_locks(void)
+{
+    la_run_once(&once, open_library);
+    return locks;
+}
+
+bool la_lapack_try(void)
+{
+    return locks || !atomic_flag_test_and_set(&taken);
+}
+
+void la_lapack_leave(void)
+{
+    if (!locks) atomic_flag_clear(&taken);
+}
+
+int64_t la_lapack_read(const la_lapack_int *array, int64_t i)
+{
+    if (!narrow) return array[i];
+    int32_t value;
+    memcpy(&value, (const char *)array + i * (int64_t)sizeof value,
+           sizeof value);
+    return value;
+}
