@@ -28,7 +28,7 @@ OS := $(or $(strip $(foreach o,mingw-windows darwin-macos emscripten-wasm,$(if $
 WARN := -Wall -Wextra -Wpointer-arith -Wstrict-prototypes -Wmissing-prototypes -Wshadow -Wundef -Wvla \
   -Wno-unused-parameter -Wno-psabi $(if $(COMPILER),-Wno-pass-failed -Wno-unused-command-line-argument)
 BASE := -std=gnu11 -fPIC -fvisibility=hidden -fno-math-errno -ffp-contract=off \
-  -fno-semantic-interposition -Isrc -Iinclude $(LUA_CFLAGS) $(WARN) \
+  -fno-semantic-interposition -Isrc -Iinclude -I. -I$(OBJ) $(LUA_CFLAGS) $(WARN) \
   -DLA_VERSION_TEXT='"$(VERSION)"' $(if $(filter windows,$(OS)),-include src/base/os/windows.h) -MMD -MP
 # Kernels are vectors by hand: -O3 only copies their bodies once more. What a
 # small call runs through, and the kernels with a line in src/kernel/targets.mk,
@@ -42,7 +42,7 @@ OPT_release := -O2 -ftree-vectorize $(if $(COMPILER),,-fvect-cost-model=dynamic)
 OPT_core := -O3
 NO_UNWINDING := $(if $(filter release,$(KIND)),-fno-asynchronous-unwind-tables)
 OPT_lowest := $(if $(filter release,$(KIND)),-Os)
-PER_CALL := lua io fuse vmap $(addprefix op/,conv create fft game index linalg move nn random rows scan signal sort stats vision)
+PER_CALL := lua io fuse vmap modules $(addprefix op/,conv create fft index linalg move nn random rows scan signal sort stats vision)
 CALL_LISTS := $(wildcard src/grad/formulas/*.c src/grad/derivatives.c src/op/nn/loss*.c \
   $(patsubst %,src/op/%/*composite.c,conv fft linalg nn random rows signal vision) $(patsubst %,src/%.c,lua/info lua/names \
   op/fft/fft op/fft/freq op/fft/plan op/fft/roots op/linalg/ldl op/linalg/lu op/linalg/norms op/linalg/tensors \
@@ -86,7 +86,7 @@ $(if $(CAPS),,$(error CAPS: some of $(ALL_CAPS)))
 # below it too, so that every table has a symbol.
 include src/kernel/targets.mk
 LOWEST := $(firstword $(CAPS))
-source_caps = $(LOWEST) $(filter $(filter-out $(LOWEST),$(CAPS)),$(or $(TARGETS_$(1:src/kernel/%.c=%)),$(CAPS)))
+source_caps = $(LOWEST) $(filter $(filter-out $(LOWEST),$(CAPS)),$(or $(TARGETS_$(call kernel_key,$(1))),$(CAPS)))
 # $(call copy_of,<capability>,<those with copies>): who serves it
 copy_of = $(or $(lastword $(filter $(2),$(call up_to,$(1),$(ALL_CAPS)))),$(LOWEST))
 up_to = $(if $(filter $(1),$(firstword $(2))),$(1),$(firstword $(2)) $(call up_to,$(1),$(wordlist 2,9,$(2))))
@@ -103,19 +103,35 @@ ifneq ($(filter avx512,$(CAPS)),)
 CAP_avx512_bf16 := $(CAP_avx512) $(call known,-mavx512bf16)
 CAP_amx := $(CAP_avx512_bf16) $(if $(filter x86_64%,$(shell $(CC) -dumpmachine 2>/dev/null)),$(call known,-mamx-tile -mamx-bf16))
 endif
+# Modules: the folders of modules/ that are built, all by default. What a module
+# adds to a table of the core lies in a file of that table's name, and a list of
+# these stands in the build folder: the core includes modules/ops.def and so on
+# (modules/README.md).
+ALL_MODULES := $(patsubst modules/%/README.md,%,$(wildcard modules/*/README.md))
+MODULES := $(ALL_MODULES)
+UNKNOWN_MODULES := $(filter-out $(ALL_MODULES),$(MODULES))
+$(if $(UNKNOWN_MODULES),$(error MODULES: there is no $(UNKNOWN_MODULES), only $(ALL_MODULES)))
+MODULE_TABLES := ops.def grads.def grads.h aliases.def rules.def theme.def binding.def
+MODULE_LISTS := $(addprefix $(OBJ)/modules/,$(MODULE_TABLES) names.def)
+MODULE_SRC := $(wildcard $(foreach m,$(MODULES),$(addprefix modules/$m/,*.c io/*.c lua/*.c)))
+-include $(MODULES:%=modules/%/module.mk)
 # Of the files about operating systems the one that the compiler is for, and
 # what it shares with others.
 OS_linux := posix unix
 OS_macos := posix unix
 OS_wasm := posix
-CORE_SRC := $(filter-out src/base/os/os_%,$(wildcard $(foreach f,base tensor iter op grad fuse vmap io lua,src/$(f)/*.c src/$(f)/*/*.c))) \
+CORE_SRC := $(MODULE_SRC) $(filter-out src/base/os/os_%,$(wildcard $(foreach f,base tensor iter op grad fuse vmap io lua,src/$(f)/*.c src/$(f)/*/*.c))) \
   src/base/os/os_$(OS).c $(OS_$(OS):%=src/base/os/os_%.c)
 EXTENSION_SRC := $(wildcard $(EXTENSIONS:%=src/kernel/%/*.c))
-KERNEL_SRC := $(filter-out $(EXTENSION_SRC),$(wildcard src/kernel/*/*.c))
+KERNEL_SRC := $(filter-out $(EXTENSION_SRC),$(wildcard src/kernel/*/*.c $(MODULES:%=modules/%/kernel/*.c)))
 REPL_SRC := $(wildcard src/repl/*.c)
 # src/op/sort/unique.c becomes op.sort.unique.o: members of the archive have
 # names of their own. Kernels end in their capabilities: kernel.reduce.sum.avx2.o.
-object = $(OBJ)/$(subst /,.,$(1:src/%.c=%))$(addprefix .,$(2)).o
+# The name of a source in the variables that say how it is compiled:
+# op/sort/unique, modules/game/noise; of a kernel reduce/sum, game/rows.
+key = $(patsubst src/%,%,$(1:%.c=%))
+kernel_key = $(subst /kernel/,/,$(patsubst kernel/%,%,$(patsubst modules/%,%,$(call key,$(1)))))
+object = $(OBJ)/$(subst /,.,$(call key,$(1)))$(addprefix .,$(2)).o
 extension_of = $(word 3,$(subst /, ,$(1)))
 extension_object = $(call object,$(1),$(call extension_of,$(1))$(if $(CAP_$(call extension_of,$(1))),,.off))
 CORE_OBJ := $(foreach s,$(CORE_SRC),$(call object,$(s)))
@@ -123,7 +139,7 @@ KERNEL_OBJ := $(foreach s,$(KERNEL_SRC),$(foreach c,$(call source_caps,$(s)),\
   $(call object,$(s),$(call joined,$(c),$(call source_caps,$(s)))))) \
   $(foreach s,$(EXTENSION_SRC),$(call extension_object,$(s)))
 REPL_OBJ := $(foreach s,$(REPL_SRC),$(call object,$(s)))
-CTEST_SRC := $(wildcard spec/c/*/test_*.c)
+CTEST_SRC := $(wildcard spec/c/*/test_*.c $(MODULES:%=modules/%/spec/test_*.c))
 CTESTS := $(addprefix $(BUILD)/ctest/,$(notdir $(CTEST_SRC:%.c=%)))
 vpath test_%.c $(sort $(dir $(CTEST_SRC)))
 # The baseline has vector math of its own.
@@ -168,11 +184,11 @@ $(2): $(1)
 endef
 # The level of a core source: of the file, else of its folder or the one around it,
 # else that of the core.
-core_level = $(if $(filter release,$(KIND)),$(or $(OPT_$(1:src/%.c=%)),$(OPT_$(patsubst src/%/,%,$(dir $(1)))),\
-  $(OPT_$(word 2,$(subst /, ,$(1)))),$(OPT_core)))
-core_flags = $(if $(filter src/lua/% src/repl/%,$(1)),,$(NO_UNWINDING)) $(call core_level,$(1)) $$(FLAGS_$(1:src/%.c=%))
-level_of = $(if $(filter release,$(KIND)),$(if $(filter 1,$(words $(call source_caps,$(1)))),$(OPT_$(1:src/kernel/%.c=%)),$(if $(filter default,$(2)),$(OPT_lowest),$(OPT_$(1:src/kernel/%.c=%)))))
-kernel_flags = $(NO_UNWINDING) $(call level_of,$(1),$(2)) $(FLAGS_kernel/$(word 3,$(subst /, ,$(1))).$(2)) $$(IDLE_$(2)) $$(CAP_$(2)) -DLA_CAP=$(2)
+core_level = $(if $(filter release,$(KIND)),$(or $(OPT_$(call key,$(1))),$(OPT_$(patsubst %/,%,$(dir $(call key,$(1))))),\
+  $(OPT_$(firstword $(subst /, ,$(call key,$(1))))),$(OPT_core)))
+core_flags = $(if $(filter src/repl/%,$(1))$(findstring /lua/,$(1)),,$(NO_UNWINDING)) $(call core_level,$(1)) $$(FLAGS_$(call key,$(1)))
+level_of = $(if $(filter release,$(KIND)),$(if $(filter 1,$(words $(call source_caps,$(1)))),$(OPT_$(call kernel_key,$(1))),$(if $(filter default,$(2)),$(OPT_lowest),$(OPT_$(call kernel_key,$(1))))))
+kernel_flags = $(NO_UNWINDING) $(call level_of,$(1),$(2)) $(FLAGS_kernel/$(firstword $(subst /, ,$(call kernel_key,$(1)))).$(2)) $$(IDLE_$(2)) $$(CAP_$(2)) -DLA_CAP=$(2)
 also_flag = $(if $(strip $(1)),-D'LA_CAP_ALSO(X,n)=$(foreach c,$(1),X($(c),n))')
 $(foreach s,$(CORE_SRC) $(REPL_SRC),$(eval $(call RULE,$(s),$(call object,$(s)),$(call core_flags,$(s)),$$<)))
 $(foreach s,$(KERNEL_SRC),$(foreach c,$(call source_caps,$(s)),\
@@ -180,6 +196,16 @@ $(foreach s,$(KERNEL_SRC),$(foreach c,$(call source_caps,$(s)),\
     $(call kernel_flags,$(s),$(c)) $(call also_flag,$(call served,$(c),$(call source_caps,$(s)))),$$< $(c)))))
 $(foreach s,$(EXTENSION_SRC),\
   $(eval $(call RULE,$(s),$(call extension_object,$(s)),$(call kernel_flags,$(s),$(call extension_of,$(s))),$$<)))
+
+# Lists of what the modules have for each table; they exist before any object.
+HASH := \#
+module_rows = $(foreach m,$(MODULES),$(if $(wildcard modules/$m/$1),'$(HASH)include "modules/$m/$1"'))
+$(OBJ)/modules/names.def: module_rows = $(foreach m,$(MODULES),'MODULE($m)')
+$(MODULE_LISTS): $(OBJ)/modules/%: FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' $(call module_rows,$*) > $@.new; cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+$(CORE_OBJ): | $(MODULE_LISTS)
+module-lists: $(MODULE_LISTS)
 
 # Other CAPS or targets: other objects, so everything is linked again.
 $(OBJ)/objects.list: FORCE
@@ -190,12 +216,17 @@ $(OBJ)/base.os.cpu.o: $(OBJ)/objects.list
 
 # The Lua modules are taken into embed.o, compressed: one row per file, of an
 # identifier, the module's name and the path (lua/a/init.lua is module "a").
-LUA_FILES := $(sort $(shell find lua -name '*.lua' 2>/dev/null))
-lua_module = $(subst /,.,$(patsubst %/init,%,$(1:lua/%.lua=%)))
+LUA_FILES := $(sort $(shell find lua $(wildcard $(MODULES:%=modules/%/lua)) -name '*.lua' 2>/dev/null) $(wildcard $(MODULES:%=modules/%/words.lua)))
+# lunarray/nn/layers of lua/lunarray/nn/layers.lua; of files of a module
+# lunarray/signal/design (modules/signal/lua/signal/design.lua) and, of its
+# words, lunarray/words/signal.
+module_of = $(word 2,$(subst /, ,$(1)))
+lua_path = $(if $(filter lua/%,$(1)),$(1:lua/%.lua=%),lunarray/$(if $(filter %/words.lua,$(1)),words/$(module_of),$(patsubst modules/$(module_of)/lua/%.lua,%,$(1))))
+lua_module = $(subst /,.,$(patsubst %/init,%,$(call lua_path,$(1))))
 lua_row = E($(subst .,_,$(call lua_module,$(1))),"$(call lua_module,$(1))","$(OBJ)/$(1).gz")
 FLAGS_lua/embed := -D'LA_EMBEDDED=$(foreach f,$(LUA_FILES),$(call lua_row,$(f)))'
 $(OBJ)/lua.embed.o: $(LUA_FILES:%=$(OBJ)/%.gz) $(OBJ)/lua.embed.list
-$(OBJ)/lua/%.gz: lua/%
+$(LUA_FILES:%=$(OBJ)/%.gz): $(OBJ)/%.gz: %
 	@mkdir -p $(@D)
 	$(Q)gzip -9nc $< > $@
 $(OBJ)/lua.embed.list: FORCE
@@ -342,7 +373,7 @@ empty :=
 space := $(empty) $(empty)
 # Kernels have fewer copies than in the module (src/kernel/targets.mk), with
 # COPIES=all as many.
-is_of = $(filter $(1:src/kernel/%.c=%),$(2))
+is_of = $(filter $(call kernel_key,$(1)),$(2))
 dear = $(if $(call is_of,$(1),$(EMBED_lowest)),avx2 avx512,$(if $(filter avx2,$(CAPS)),$(if $(call is_of,$(1),$(EMBED_avx512)),,avx512)))
 embed_caps = $(LOWEST) $(filter-out $(LOWEST) $(if $(filter all,$(COPIES)),,$(call dear,$(1))),$(call source_caps,$(1)))
 EMBED_KERNELS = $(foreach s,$(KERNEL_SRC),$(foreach c,$(call embed_caps,$(s)),\
@@ -351,9 +382,9 @@ EMBED_KERNELS = $(foreach s,$(KERNEL_SRC),$(foreach c,$(call embed_caps,$(s)),\
 EMBED_TARGETS = $(foreach c,$(CAPS) $(EXTENSIONS),$(if $(CAP_$(c)),$(c)))
 EMBED_SYSTEMS = $(foreach o,linux macos wasm windows,$(o):$(subst $(space),+,$(OS_$(o))))
 EMBED_CAPS = ($(subst $(space),,$(foreach c,$(CAPS),1u<<LA_CAP_$(c)|))0)
-embed:
+embed: $(MODULE_LISTS)
 	$(call say,EMBED,$(EMBED)/lunarray.c)
-	$(Q)$(LUA) tools/embed/embed.lua OUT='$(EMBED)' CC='$(CC)' CFLAGS='-Isrc -Iinclude $(LUA_CFLAGS)' \
+	$(Q)$(LUA) tools/embed/embed.lua OUT='$(EMBED)' LISTS='$(OBJ)' CC='$(CC)' CFLAGS='-Isrc -Iinclude -I. -I$(OBJ) $(LUA_CFLAGS)' \
 	  VERSION='$(VERSION)' CAPS='$(CAPS)' FAMILIES='$(FAMILIES)' CORE='$(filter-out src/base/os/os_%,$(CORE_SRC))' SYSTEMS='$(EMBED_SYSTEMS)' \
 	  KERNELS='$(EMBED_KERNELS)' TARGETS='$(EMBED_TARGETS)' COLD='$(CALL_LISTS)' LUA_FILES='$(LUA_FILES)' \
 	  DEFINES='_GNU_SOURCE= LA_NO_SLEEF LA_NO_ZLIB LA_CAPS_BUILT=$(EMBED_CAPS) LA_VERSION_TEXT="$(VERSION)"'
@@ -478,10 +509,10 @@ install-mpi: $(MPI_MODULE)
 	$(if $(MPI_MODULE),,$(error there is no $(MPICC): apt-get install openmpi-bin libopenmpi-dev))
 	install -s -m 755 $(MPI_MODULE) $(D)$(LUA_CMOD)/lunarray_mpi.so
 install-lua:
-	set -e; for f in $(LUA_FILES:lua/%=%); do install -D -m 644 lua/$$f $(D)$(LUA_LMOD)/$$f; done
+	set -e; for f in $(foreach f,$(LUA_FILES),$f:$(call lua_path,$f).lua); do install -D -m 644 $${f%%:*} $(D)$(LUA_LMOD)/$${f##*:}; done
 
 # What install and install-module made, and the folders that are theirs alone.
-LUA_FOLDERS := $(sort $(dir $(LUA_FILES:lua/%=%)))
+LUA_FOLDERS := $(sort $(dir $(foreach f,$(LUA_FILES),$(call lua_path,$f))))
 uninstall:
 	rm -f $(D)$(PREFIX)/bin/lunarray $(D)$(LIBDIR)/liblunarray.so.$(VERSION) \
 	  $(D)$(LIBDIR)/liblunarray.so.$(SOVERSION) $(D)$(LIBDIR)/liblunarray.so \
@@ -489,7 +520,7 @@ uninstall:
 	  $(D)$(CMAKEDIR)/lunarray-config.cmake $(D)$(CMAKEDIR)/lunarray-config-version.cmake \
 	  $(D)$(MANDIR)/man1/lunarray.1 $(D)$(PREFIX)/include/lunarray.h \
 	  $(D)$(PREFIX)/include/lunarray.hpp $(D)$(LUA_CMOD)/lunarray.so $(D)$(LUA_CMOD)/lunarray_mpi.so \
-	  $(LUA_FILES:lua/%=$(D)$(LUA_LMOD)/%)
+	  $(foreach f,$(LUA_FILES),$(D)$(LUA_LMOD)/$(call lua_path,$f).lua)
 	rm -rf $(D)$(TYPESDIR)
 	-for f in $$(echo '$(LUA_FOLDERS)' | tr ' ' '\n' | sort -r); do \
 	  rmdir $(D)$(LUA_LMOD)/$$f 2>/dev/null; done; rmdir $(D)$(CMAKEDIR) $(D)$(PREFIX)/share/lunarray 2>/dev/null; true
@@ -564,5 +595,5 @@ help:
 .PHONY: cross cross-aarch64 cross-mingw cross-musl cross-wasm cross-macos cross-wasi wasm \
   all examples deps build-deps ctests ctest lint check test asan ubsan tsan debug \
   fuzz differential clang-check asan-check ubsan-check tsan-check valgrind luarocks demo bench bench-peers \
-  bench-sweep bench-mpi mpi-check deb install install-module install-mpi install-lua uninstall sizes coverage docs embed embed-check clean help FORCE
+  bench-sweep bench-mpi mpi-check deb install install-module install-mpi install-lua uninstall sizes coverage docs embed embed-check module-lists clean help FORCE
 FORCE:

@@ -143,7 +143,7 @@ end
 
 local function luacheck()
   local folders = ""
-  for _, name in ipairs({"lua", "spec", "examples", "bench"}) do
+  for _, name in ipairs({"lua", "modules", "spec", "examples", "bench"}) do
     if exists(name) then folders = folders .. " " .. name end
   end
   local text, ok = capture("luacheck --no-color -q" .. folders)
@@ -156,13 +156,13 @@ end
 
 local function lint()
   headline("lint")
-  report("layers", require "layers"("src", "build"))
-  report("style", require "style"("src", "include", "lua", "spec", "examples",
-                                  "bench", "tools", "mpi"))
+  report("layers", require "layers"("build"))
+  report("style", require "style"("src", "modules", "include", "lua", "spec",
+                                  "examples", "bench", "tools", "mpi"))
   report("words", require "words"())
   report("paths", require "paths"())
-  report("comments", require "comments"("src"))
-  report("headers", require "headers"("src", "include"))
+  report("comments", require "comments"("src modules"))
+  report("headers", require "headers"("src", "modules", "include"))
   report("exports", require "exports"("build"))
   report("operations", require "optable"())
   report("luacheck", luacheck())
@@ -180,7 +180,8 @@ end
 -- 'long': those of a sanitizer take minutes, and begin before the specs.
 local function ctest(build, wrapper, long)
   local group = new_group("C tests of " .. build)
-  local pipe = assert(io.popen("ls -S spec/c/*/test_*.c"))
+  local pipe = assert(io.popen(
+    "find spec/c modules -name 'test_*.c' | xargs ls -S"))
   for path in pipe:lines() do
     local program = build .. "/ctest/" .. path:match("([^/]+)%.c$")
     add_job(group, ("%s timeout 300 %s"):format(wrapper or "", program),
@@ -204,7 +205,7 @@ local FILES_PER_JOB = 4
 local function spec_files()
   local files = {}
   local pipe = assert(io.popen(
-    "find spec -name '*_spec.lua' | xargs ls -S"))
+    "find spec modules -name '*_spec.lua' | xargs ls -S"))
   for path in pipe:lines() do files[#files + 1] = path end
   pipe:close()
   return files

@@ -48,12 +48,14 @@ local function derivative(op)
   return op.derivative and "yes" or op.composite and "by its steps" or "-"
 end
 
--- Row to file: the titles of the page's tables are the files of src/op/def.
+-- Row to file: the titles of the page's tables are the files of src/op/def and
+-- the modules.
 local function themes()
-  local pipe = assert(io.popen "ls src/op/def/*.def")
+  local pipe = assert(io.popen "ls src/op/def/*.def modules/*/ops.def")
   local list, of = {}, {}
   for path in pipe:lines() do
-    local theme = path:match("([%w_]+)%.def$")
+    local theme = path:match("^modules/([%w_]+)/")
+      or path:match("([%w_]+)%.def$")
     list[#list + 1] = theme
     local macro, prefix = nil, {}        -- rows that a file's own macro begins
     for line in io.lines(path) do
@@ -74,8 +76,8 @@ end
 local HEAD = [[
 # Operations: dtypes, forms, derivatives
 
-Made from the rows of `src/op/def` by `make coverage`: %d operations in %d rows,
-one for each way to call them.
+Made from the rows of `src/op/def` and `modules` by `make coverage`: %d
+operations in %d rows, one for each way to call them.
 
 - **dtypes**: half is float16 and bfloat16, int the eight integer dtypes, float
   and complex the others of their kind. Inputs of other dtypes are refused, or

@@ -1,4 +1,5 @@
--- The words of lua/lunarray/words: what is missing, and their examples.
+-- The words of lua/lunarray/words and modules/*/words.lua: what is missing, and
+-- their examples.
 --   lua5.4 tools/words.lua missing [family]     rows without words or example
 --   lua5.4 tools/words.lua fill [family ...]    write outputs of examples
 --   lua5.4 tools/words.lua check [family ...]   run, compare; used by specs
@@ -98,11 +99,20 @@ local function filled(path, family)
   return table.concat(out, "\n") .. "\n", text
 end
 
+-- The file of a family: the core's, or a module's.
+local function path_of(name)
+  local path = root .. "modules/" .. name .. "/words.lua"
+  local file = io.open(path)
+  if not file then return root .. "lua/lunarray/words/" .. name .. ".lua" end
+  file:close()
+  return path
+end
+
 function commands.fill(...)
   local only = name_set {...}
   for _, family in ipairs(require "lunarray.words") do
     if not only or only[family[1]] then
-      local path = root .. "lua/lunarray/words/" .. family[1] .. ".lua"
+      local path = path_of(family[1])
       local new, old = filled(path, family[1])
       if new ~= old then
         local file = assert(io.open(path, "w"))

@@ -1,7 +1,9 @@
 -- lunarray.words: the families of words in the order of the reference: the
 -- module lunarray.words.<name> that has their text (its format is in
 -- lunarray.help.rows), and a title.
-return {
+local la = require "lunarray"
+
+local families = {
   {"create", "Making and converting tensors"},
   {"tensor", "Properties and methods of a tensor"},
   {"index", "Indexing, sorting, sets"},
@@ -26,8 +28,18 @@ return {
   {"nn_function", "Modules: activations and losses"},
   {"training", "Training, data, tests"},
   {"plot", "Plots"},
-  {"game", "Games"},
   {"files", "Files"},
   {"mpi", "Many processes"},
   {"library", "The library"},
 }
+
+-- The words of a module (modules/<name>/words.lua) say their title themselves,
+-- in a first line "= Title".
+for _, name in ipairs(la.config().modules) do
+  local found, text = pcall(require, "lunarray.words." .. name)
+  if found then
+    table.insert(families, #families, {name, text:match "^= ([^\n]+)"})
+  end
+end
+
+return families

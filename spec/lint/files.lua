@@ -39,11 +39,11 @@ end
 
 -- What people read: sources, headers, rows, Lua, scripts, documents. Data and
 -- records of other programs are not among it.
-local ROOTS = {"src", "mpi", "include", "lua", "spec", "examples", "bench",
-               "tools", ".ci", "README.md", "CHANGELOG.md", "CONTRIBUTING.md",
-               "Makefile"}
+local ROOTS = {"src", "modules", "mpi", "include", "lua", "spec",
+               "examples", "bench", "tools", ".ci", "README.md",
+               "CHANGELOG.md", "CONTRIBUTING.md", "Makefile"}
 local DATA = {"^spec/golden/", "^spec/nn/training/", "^spec/signal/",
-              "^spec/game/",
+              "^modules/[%w_]+/spec/data/", "^modules/[%w_]+/spec/golden/",
               "^examples/data/", "^bench/results"}
 
 function files.sources(...)

@@ -32,6 +32,7 @@ end
 
 local function errors_of(list)
   local pipe = assert(io.popen("gcc -std=gnu11 -fsyntax-only -Isrc -Iinclude "
+    .. "-I. -Ibuild/obj "
     .. "$(pkg-config --cflags lua5.4 2>/dev/null || echo -I/usr/include/lua5.4)"
     .. " -Wno-psabi -DLA_CAP=default -x c " .. table.concat(list, " ")
     .. " 2>&1"))

@@ -1,6 +1,8 @@
 -- Calls go one way: each folder of src includes only what the table allows, and
--- its objects link only to symbols of those folders.
---   lua5.4 spec/lint/layers.lua [src] [build]
+-- its objects link only to symbols of those folders. A module (modules/) sees
+-- itself and the headers of CORE; the core sees no module, but for the tables
+-- that rows make.
+--   lua5.4 spec/lint/layers.lua [build]
 package.path = "spec/lint/?.lua;" .. package.path
 local files = require "files"
 
@@ -22,6 +24,29 @@ local allowed = {
 -- Single headers and rows that may cross, with the reason.
 local crossing = {
   ["kernel/kernel.h"] = "iter op fuse grad lua",  -- the contract of kernels
+}
+
+-- The headers of the core that modules may include. A kernel of a module may
+-- also include what kernels share (kernel/each and simd), its folder lua what
+-- the binding has for functions in C, and its folder io what readers share.
+local CORE = [[
+  lunarray.h base/dtype.h base/half.h base/size.h base/status.h base/philox.h
+  base/libm/libm.h base/runtime/context.h base/runtime/memory.h
+  base/runtime/pool.h base/runtime/token.h kernel/kernel.h
+  tensor/promote.h tensor/scalar.h tensor/shape.h tensor/tensor.h iter/items.h
+  op/op.h op/impls.h op/composite.h op/fuel.h op/move/copy.h op/view/view.h
+  op/conv/conv.h op/reduce/reduce.h op/lockstep.h
+  grad/formulas/formula.h grad/formulas/formula_terms.h
+  kernel/sort/sorting.h
+]]
+local CORE_SET = CORE:gsub("%s+", " ")
+local PARTS = {kernel = "^kernel/each/", lua = "^lua/", io = "^io/"}
+
+-- Objects of the core whose tables are made of rows, and the names in them that
+-- belong to modules.
+local TABLES = {
+  ["op.registry"] = "^la_[imf][mea]%l+_", ["grad.derivatives"] = "^la_x_",
+  ["lua.modules"] = "^la_module_",
 }
 
 -- Headers of others, and the folders that may see them.
@@ -60,11 +85,28 @@ local function may_include(from, path)
   return has("iter op fuse grad", from) and is_contract(path)
 end
 
+-- The lists of what the modules add to a table, which the build writes.
+local function is_list(path) return path:find("^modules/[%w_]+%.%a+$") end
+
+-- 'from' is a folder of src, or modules/<name>[/kernel].
+local function may_see(from, path)
+  local module, part = from:match("^modules/([%w_]+)/?(%w*)")
+  if not module then
+    return is_list(path) or may_include(from, path)
+  end
+  if path:find("^modules/" .. module .. "/") or has(CORE_SET, path) then
+    return true
+  end
+  return PARTS[part] and path:find(PARTS[part]) ~= nil
+    or part == "kernel" and (path:find("^simd/") ~= nil or is_contract(path))
+end
+
 local function check_line(from, line)
   local path = line:match('^%s*#%s*include%s*"([^"]+)"')
-  if path and not may_include(from, path) then
+  if path and not may_see(from, path) then
     return ("%s must not include %s"):format(from, path)
   end
+  if from:find("^modules/[%w_]+/lua") then from = "lua" end
   local system = line:match("^%s*#%s*include%s*<([^>]+)>")
   for pattern, folders in pairs(foreign) do
     if system and system:find(pattern) and not has(folders, from) then
@@ -73,7 +115,12 @@ local function check_line(from, line)
   end
 end
 
--- Objects are named after their sources: op.reduce.engine.o.
+-- Objects are named after their sources: op.reduce.engine.o is of op,
+-- modules.game.kernel.near.avx2.o of modules.game.
+local function owner_of(object)
+  return object:match("^modules%.[%w_]+") or object:match("^[^.]+")
+end
+
 local function symbols(build)
   local pipe = assert(io.popen(("nm -A -g %s/obj/*.o 2>/dev/null")
     :format(build)))
@@ -81,19 +128,26 @@ local function symbols(build)
   for line in pipe:lines() do
     local object, kind, name = line:match("([%w_.+]+)%.o:[%x ]* (%a) (%S+)$")
     if object and kind == "U" then
-      uses[#uses + 1] = {from = object:match("^[^.]+"), object = object,
-                         name = name}
+      uses[#uses + 1] = {from = owner_of(object), object = object, name = name}
     elseif object then
-      owner[name] = object:match("^[^.]+")
+      owner[name] = owner_of(object)
     end
   end
   pipe:close()
   return owner, uses
 end
 
--- A table of kernels may be used by the folders that see its contract.
-local function may_link(from, to, name)
-  if to == from or has(allowed[from], to) then return true end
+-- A table of kernels may be used by the folders that see its contract. Headers
+-- say what a module may link to; another module's names are none of it.
+local function may_link(use, to)
+  local from, name = use.from, use.name
+  if to == from then return true end
+  if to:find("^modules%.") then
+    local of_rows = TABLES[use.object]
+    return of_rows ~= nil and name:find(of_rows) ~= nil
+  end
+  if from:find("^modules%.") then return to ~= "repl" end
+  if not allowed[from] or has(allowed[from], to) then return true end
   return to == "kernel" and has("iter op fuse grad lua", from)
     and name:find("^la_[%w_]+$") ~= nil
 end
@@ -102,30 +156,38 @@ local function check_symbols(build, found)
   local owner, uses = symbols(build)
   for _, use in ipairs(uses) do
     local to = owner[use.name]
-    if to and allowed[use.from] and not may_link(use.from, to, use.name) then
+    if to and not may_link(use, to) then
       found[#found + 1] = ("%s.o links to %s of %s"):format(use.object,
                                                            use.name, to)
     end
   end
 end
 
-local function check(root, build)
+local function folder_of(path)
+  return path:match("^src/([%w_]+)/")
+    or path:match("^(modules/[%w_]+/%a+)/") or path:match("^(modules/[%w_]+)/")
+end
+
+local function check(build)
   local found = {}
   check_symbols(build or "build", found)
-  for _, path in ipairs(files.list(root, "*.c", "*.h", "*.inc", "*.def")) do
-    local from = path:sub(#root + 2):match("^([%w_]+)/")
-    for i, line in ipairs(files.lines(path)) do
-      local why
-      if not allowed[from] then why = "no such layer: " .. tostring(from)
-      else why = check_line(from, line) end
-      if why then found[#found + 1] = ("%s:%d: %s"):format(path, i, why) end
-      if not allowed[from] then break end
+  for _, path in ipairs(files.list("src modules", "*.c", "*.h", "*.inc",
+                                   "*.def")) do
+    local from = folder_of(path)
+    local known = from and (allowed[from] or from:find("^modules/"))
+    if not known then
+      found[#found + 1] = path .. ": no such layer: " .. tostring(from)
+    elseif not from:find("/spec$") then
+      for i, line in ipairs(files.lines(path)) do
+        local why = check_line(from, line)
+        if why then found[#found + 1] = ("%s:%d: %s"):format(path, i, why) end
+      end
     end
   end
   return found
 end
 
 if arg and arg[0] and arg[0]:match("layers%.lua$") then
-  files.main(check, arg[1] or "src", arg[2])
+  files.main(check, arg[1])
 end
 return check

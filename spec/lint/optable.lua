@@ -23,7 +23,7 @@ for word in ([[Tensor Tensor[] bool Scalar int int[] dtype str float]])
 local function expanded()
   local list, path, line = {}, "src/op/ops.def", 1
   local pipe = assert(io.popen((os.getenv("CC") or "cc")
-    .. " -E -Isrc -x c src/op/ops.def"))
+    .. " -E -Isrc -I. -Ibuild/obj -x c src/op/ops.def"))
   for text in pipe:lines() do
     local number, name = text:match('^# (%d+) "([^"]+)"')
     if number then
@@ -162,23 +162,26 @@ local function add_called(names, text, uses)
   end
 end
 
--- The rows of la.game that specs and their records call by the theme's names.
-local function add_game(names)
-  for _, path in ipairs(files.list("spec", "*_spec.lua")) do
-    for word in files.text(path):gmatch("%f[%w]game%.([%a_][%w_]*)") do
-      names["game_" .. word] = true
-    end
-  end
-  for word in files.text("spec/game/scipy.jsonl"):gmatch('"call":"([%w_]+)"') do
-    names["game_" .. word] = true
+-- The rows of a module's theme that its specs and their records call by the
+-- theme's names: game.dot of a spec is game_dot.
+local function add_module(names, path)
+  local theme = path:match("^modules/([%w_]+)/")
+  if not theme then return end
+  local pattern = path:find("%.lua$") and "%f[%w]" .. theme .. "%.([%a_][%w_]*)"
+    or '"call":"([%w_]+)"'
+  for word in files.text(path):gmatch(pattern) do
+    names[theme .. "_" .. word] = true
   end
 end
 
 -- Names that golden records have or specs use.
 local function covered_names()
   local names = {}
-  add_game(names)
-  for _, path in ipairs(files.list("spec/golden", "*.jsonl")) do
+  for _, path in ipairs(files.list("modules", "*_spec.lua", "*.jsonl")) do
+    add_module(names, path)
+  end
+  for _, path in ipairs(files.list("spec/golden modules/*/spec/golden",
+                                   "*.jsonl")) do
     names[path:match("([^/]+)%.jsonl$")] = true
     if path:match("programs") or path:match("autograd") then
       for op in files.text(path):gmatch('"op":"([%w_]+)"') do
@@ -187,10 +190,10 @@ local function covered_names()
       end
     end
   end
-  for _, path in ipairs(files.list("spec", "*_spec.lua")) do
+  for _, path in ipairs(files.list("spec modules", "*_spec.lua")) do
     add_called(names, files.text(path):gsub("%-%-[^\n]*", ""), LUA_USES)
   end
-  for _, path in ipairs(files.list("spec", "test_*.c")) do
+  for _, path in ipairs(files.list("spec modules", "test_*.c")) do
     add_called(names, files.text(path), C_USES)
   end
   return names

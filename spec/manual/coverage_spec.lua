@@ -1,6 +1,9 @@
 -- docs/coverage.md is what tools/coverage.lua makes of the rows.
+local modules = require "spec.support.modules"
+
 describe("the page of coverage", function()
   it("is up to date (make coverage)", function()
+    if not modules.all() then pending "this build lacks modules" end
     local pipe = assert(io.popen(("LUA_CPATH='%s' lua5.4 tools/coverage.lua")
       :format(package.cpath)))
     local want = pipe:read "a"

@@ -11,7 +11,7 @@ local PATH = PROGRAM:find "^/" and PROGRAM or ROOT .. "/" .. PROGRAM
 
 local function pages()
   local list = {"README.md"}
-  local pipe = assert(io.popen "ls docs/*.md examples/*.md")
+  local pipe = assert(io.popen "ls docs/*.md examples/*.md modules/*/docs/*.md")
   for path in pipe:lines() do list[#list + 1] = path end
   pipe:close()
   return list
@@ -20,7 +20,7 @@ end
 -- A folder to run in, where the project's data are found as from its root.
 local function folder()
   local path = assert(io.popen "mktemp -d"):read "l"
-  for _, name in ipairs{"spec", "examples", "docs"} do
+  for _, name in ipairs{"spec", "examples", "docs", "modules"} do
     os.execute(("ln -s '%s/%s' '%s/%s'"):format(ROOT, name, path, name))
   end
   return path

@@ -1,16 +1,9 @@
 -- Every operation against the values that PyTorch gives (spec/golden).
 -- LUNARRAY_GOLDEN=add,mul runs only these files.
+local modules = require "spec.support.modules"
 local records = require "spec.support.records"
 
 local MOST_SHOWN = 5
-
-local function files()
-  local list = {}
-  local pipe = assert(io.popen("LC_ALL=C ls spec/golden/*.jsonl"))
-  for path in pipe:lines() do list[#list + 1] = path end
-  pipe:close()
-  return list
-end
 
 local function wanted(name)
   local only = os.getenv("LUNARRAY_GOLDEN")
@@ -28,7 +21,7 @@ local function failures(path)
 end
 
 describe("golden records of", function()
-  for _, path in ipairs(files()) do
+  for _, path in ipairs(modules.golden()) do
     local name = path:match("([^/]+)%.jsonl$")
     if wanted(name) then
       it(name, function()

@@ -8,6 +8,7 @@
 -- parts, "1/1" all of them with more calls of each. PATTERN: only names that
 -- match. NaN is one value here, whatever its bits.
 local la = require "lunarray"
+local modules = require "spec.support.modules"
 local records = require "spec.support.records"
 local extra = require "spec.support.lockstep_calls"
 
@@ -184,9 +185,11 @@ local function walk_records()
   local calls = {}
   -- a file with the paths, where there is no shell to ask
   local list = os.getenv "LOCKSTEP_RECORDS"
-  local pipe = assert(list and io.open(list)
-                        or io.popen("LC_ALL=C ls spec/golden/*.jsonl"))
-  for path in pipe:lines() do
+  local paths = list and {} or modules.golden()
+  for path in list and io.lines(list) or function() end do
+    paths[#paths + 1] = path
+  end
+  for _, path in ipairs(paths) do
     if is_due(path:match("([^/]+)%.jsonl$")) then
       for r in records.each(path) do
         local c = calls[r.op] or 0
@@ -200,7 +203,6 @@ local function walk_records()
       end
     end
   end
-  pipe:close()
 end
 
 walk_records()

@@ -5,6 +5,7 @@
 -- samples.each(name) iterates samples: f(t1, t2, ...) of all float tensors of
 -- the call, and inputs(), which makes leaves in float64 or complex128.
 local la = require "lunarray"
+local modules = require "spec.support.modules"
 local records = require "spec.support.records"
 
 local samples = {}
@@ -590,8 +591,8 @@ local written = {
   end, {2, 3}, {2, 3}, {3}}},
 }
 
-for name, calls in pairs(require "spec.support.game_samples") do
-  written[name] = calls
+for _, part in ipairs(modules.parts "samples") do
+  for name, calls in pairs(part) do written[name] = calls end
 end
 
 local function add_written(name, add)
@@ -612,16 +613,14 @@ end
 
 -- A list of the samples of operation 'name'.
 function samples.of(name)
-  local out, seen, path = {}, {}, "spec/golden/" .. name .. ".jsonl"
+  local out, seen, path = {}, {}, modules.golden_of(name)
   local function add(f, like, what)
     local s = sample_of(f, like, what)
     out[#out + 1] = s
     return s
   end
   add_written(name, add)
-  local file = io.open(path)
-  if not file then return out end
-  file:close()
+  if not path then return out end
   for r in records.each(path) do
     if r.op == name or r.op == name .. "_" then
       local f, like = as_function(r)

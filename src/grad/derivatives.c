@@ -9,6 +9,7 @@
 #include "base/runtime/memory.h"
 #include "grad/formulas/formulas.h"
 #include "grad/formulas/formula_terms.h"
+#include "modules/grads.h"
 
 /* ---- helpers that several formulas share ---- */
 

@@ -364,6 +364,23 @@ static void list_names(lua_State *L)
     lua_setfield(L, -2, "dtypes");
 }
 
+/* The modules of this build, folders of modules/. */
+static void list_modules(lua_State *L)
+{
+    static const char *const names[] = {
+#define MODULE(name) #name,
+#include "modules/names.def"
+#undef MODULE
+        NULL
+    };
+    lua_newtable(L);
+    for (int i = 0; names[i]; i++) {
+        lua_pushstring(L, names[i]);
+        lua_rawseti(L, -2, i + 1);
+    }
+    lua_setfield(L, -2, "modules");
+}
+
 /* config(): compiler, CPU capability in use and available, threads, versions
 ** of libraries, build flags. */
 static int fn_config(lua_State *L)
@@ -389,6 +406,7 @@ static int fn_config(lua_State *L)
     field_integer(L, "cache_l3", (lua_Integer)la_cpu_cache(3));
     list_capabilities(L);
     list_names(L);
+    list_modules(L);
     return 1;
 }
 

@@ -4,7 +4,8 @@
 ** A theme holds the operations whose names begin with its own
 ** (la.linalg.cross is the row linalg_cross), those that THEME rows of
 ** op/aliases.def add, and the functions of its Lua module, where it has one:
-** the module lunarray.<theme>, loaded when the first of them is asked for.
+** the module lunarray.<theme>, loaded when the first of them is asked for. The
+** themes of modules/ stand in their files theme.def.
 */
 #include "lua/binding.h"
 #include "lua/embed.h"
@@ -21,9 +22,11 @@ static const struct {
     {"audio", false},
     {"signal", true},
     {"special", false},
-    {"game", false},
     {"parallel", true},
     {"plot", true},
+#define MODULE_THEME(name, module) {#name, module},
+#include "modules/theme.def"
+#undef MODULE_THEME
 };
 
 enum { THEMES = sizeof(themes) / sizeof(themes[0]) };

@@ -74,7 +74,8 @@ printf 'the one file: '
 on_target "$single" spec/embed/smoke.lua
 
 export LOCKSTEP_RECORDS="build/cross/$target/records"
-LC_ALL=C ls spec/golden/*.jsonl > "$LOCKSTEP_RECORDS"
+find spec/golden modules/*/spec -name '*.jsonl' -path '*/golden/*' |
+    LC_ALL=C sort > "$LOCKSTEP_RECORDS"
 dkjson=$(lua5.4 -e 'print(package.searchpath("dkjson", package.path))')
 export LUA_PATH="./?.lua;lua/?.lua;lua/?/init.lua;$(dirname "$dkjson")/?.lua"
 unset LUA_CPATH || :

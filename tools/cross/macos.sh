@@ -6,7 +6,9 @@ set -eu
 cd "$(dirname "$0")/../.."
 headers=/usr/include/$(uname -m)-linux-musl
 sources="src/base/os/os_macos.c src/base/os/os_posix.c src/base/os/os_unix.c"
-for source in src/*/*.c src/op/*/*.c; do
+make -s module-lists
+for source in $(find src modules/*/*.c modules/*/io modules/*/lua \
+    -name '*.c' ! -path 'src/kernel/*' 2>/dev/null); do
     case $source in
     src/base/os/os_*|src/repl/*|src/lua/embed.c) ;;
     *) sources="$sources $source" ;;
@@ -16,6 +18,7 @@ passed=0 failed=0
 check() {
     clang -target "$1" -nostdlibinc -std=gnu11 -fsyntax-only -Wno-everything \
         -Werror=implicit-function-declaration -D_GNU_SOURCE -Isrc -Iinclude \
+        -I. -Ibuild/obj \
         -DLA_CAPS_BUILT=1 -DLA_VERSION_TEXT='""' $(pkg-config --cflags lua5.4) \
         -isystem tools/cross/macos -isystem "$headers" -idirafter /usr/include \
         -idirafter "/usr/include/$(uname -m)-linux-gnu" "$2"

@@ -9,10 +9,13 @@ flags="--target=wasm32-wasi -std=gnu11 -fsyntax-only -msimd128
     -Wno-everything -Werror=implicit-function-declaration -D_GNU_SOURCE
     -D_WASI_EMULATED_SIGNAL -D_WASI_EMULATED_MMAN
     -D_WASI_EMULATED_PROCESS_CLOCKS -DLA_CAPS_BUILT=1
-    -DLA_CAP=default -DLA_VERSION_TEXT=\"\" -Isrc -Iinclude -Itools/cross/wasi
+    -DLA_CAP=default -DLA_VERSION_TEXT=\"\" -Isrc -Iinclude -I. -Ibuild/obj
+    -Itools/cross/wasi
     $(pkg-config --cflags lua5.4) -idirafter /usr/include
     -idirafter /usr/include/$(uname -m)-linux-gnu"
-for source in src/*/*.c src/op/*/*.c src/kernel/*/*.c; do
+make -s module-lists
+for source in $(find src modules/*/kernel modules/*/*.c modules/*/io \
+    modules/*/lua -name '*.c' 2>/dev/null); do
     case $source in
     src/base/os/os_wasm.c|src/base/os/os_posix.c) echo "$source" ;;
     src/base/os/os_*|src/repl/*|src/lua/embed.c) ;;

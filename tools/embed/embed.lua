@@ -2,6 +2,7 @@
 -- headers, into the folder OUT:
 --   lua5.4 tools/embed/embed.lua OPTION=VALUE ...
 -- The Makefile ("make embed") passes
+--   LISTS             the folder with modules/ops.def and the like
 --   OUT, CC, CFLAGS   the folder; the preprocessor, to see what sources declare
 --   FAMILIES          what is in it (families.lua); empty: everything
 --   VERSION, CAPS     for the title
@@ -165,8 +166,10 @@ end
 local function lua_modules()
   local modules, is_there = {}, {}
   for _, path in ipairs(words(option.LUA_FILES)) do
-    local module = path:gsub("^lua/", ""):gsub("%.lua$", "")
-      :gsub("/init$", ""):gsub("/", ".")
+    local module = path:gsub("^lua/", "")
+      :gsub("^modules/([%w_]+)/words%.lua$", "lunarray/words/%1.lua")
+      :gsub("^modules/[%w_]+/lua/", "lunarray/")
+      :gsub("%.lua$", ""):gsub("/init$", ""):gsub("/", ".")
     local is_in, family = families.has_module(module, kept)
     is_there[module] = is_in or nil
     if is_in then
@@ -253,7 +256,8 @@ end
 -- Rows of operations and derivatives as they are to stand in the file.
 local function rewriter(refused)
   return function(path, lines)
-    if not path:match("/def/") then return lines end
+    if not path:match("/def/")
+       and not path:match("^modules/[%w_]+/%w+%.def$") then return lines end
     return families.rewrite(lines, function(word, name, row)
       local family = refused[name]
       if not family then return row end
@@ -278,7 +282,7 @@ end
 -- Which rows are refused, and which paths are needed. Sources that are needed
 -- for a helper of theirs bring their rows along, and those may need more.
 local function choose(plan)
-  plan.keep = function(path) return not path:match("^src/kernel/") end
+  plan.keep = function(path) return not source.is_kernel(path) end
   local rows, refused = families.of_rows(scanned(plan)), {}
   for row, at in pairs(rows) do
     if not kept(at.family) then refused[row] = at.family end
@@ -297,7 +301,7 @@ local function choose(plan)
   until not more
   plan.tail = stubs(units, missing)
   for _, id in ipairs(sorted(units)) do
-    local path = id:match("^(src/.+%.c)")
+    local path = id:match("^(.+%.c)")
     if path and not paths[path] then units[id] = nil end
   end
   plan.keep = function(path) return paths[path] end
@@ -330,6 +334,7 @@ end
 assert(os.execute("mkdir -p " .. option.OUT))
 local plan = {core = words(option.CORE), renames = {}, defines = defines_of{}}
 source.dropped["src/simd/isa/intrinsics.h"] = true
+source.roots[#source.roots + 1] = option.LISTS .. "/"
 plan.systems = systems.read(option.SYSTEMS)
 read_families(plan.core)
 read_kernels(plan)

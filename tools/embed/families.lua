@@ -1,7 +1,7 @@
--- Which sources and rows a choice of families needs. A family is a folder of
--- src/op, "io" or "image" of src/io, or the Lua module "plot"; a row belongs to
--- the folder of the source with its body, element-wise rows to pointwise,
--- reductions to reduce.
+-- Which sources and rows a choice of families needs. A family is a module, a
+-- folder of src/op, "io" or "image" of src/io, or the Lua module "plot"; a row
+-- belongs to the folder of the source with its body, element-wise rows to
+-- pointwise, reductions to reduce.
 local source = require("source")
 local families = {}
 
@@ -27,6 +27,7 @@ end
 local known_of = {}
 function families.of(path)
   local folder = path:match("^src/op/(%w+)/")
+    or path:match("^modules/([%w_]+)/")
   if folder or not path:match("^src/lua/") then return folder end
   if known_of[path] == nil then
     local found = io_headers(path, {})
@@ -114,7 +115,7 @@ end
 local function links(units)
   local defines, refs = {}, {}
   for id, unit in pairs(units) do
-    local path, cap = id:match("^(src/.+%.c)@?(.*)$")
+    local path, cap = id:match("^(.+%.c)@?(.*)$")
     if path then
       for name, defined in pairs(unit.externs) do
         if defined and not name:match("^la_left_out_") then
@@ -147,7 +148,7 @@ function families.closure(units, kept)
   end
   for path in pairs(refs) do
     local family = families.of(path)
-    if not path:match("^src/kernel/") and not path:match("^src/io/")
+    if not source.is_kernel(path) and not path:match("^src/io/")
        and not path:match("^src/grad/formulas/")
        and (not family or kept(family)) then need(path) end
   end

@@ -86,7 +86,7 @@ local function guarded(lines)
 end
 
 -- Where the project's headers are found.
-source.roots = {"src/", "include/"}
+source.roots = {"src/", "include/", ""}
 function source.find(name)
   for _, root in ipairs(source.roots) do
     if source.exists(root .. name) then return root .. name end
@@ -110,6 +110,13 @@ local function headers_below(path)
   return set
 end
 source.headers_below = headers_below
+
+-- Kernels are compiled once per capability; the core's lie in src/kernel, those
+-- of a module in its folder kernel.
+function source.is_kernel(path)
+  return path:match("^src/kernel/") ~= nil
+    or path:match("^modules/[%w_]+/kernel/") ~= nil
+end
 
 -- Is the text of the header the same for every capability? Then it has neither
 -- vectors nor tables in it.

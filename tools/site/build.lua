@@ -2,7 +2,8 @@
 --
 --   lua5.4 tools/site/build.lua OUT [REFERENCE]
 --
--- Pages are README.md, docs/*.md and the Markdown files of the folder REFERENCE
+-- Pages are README.md, docs/*.md, those of the modules (modules/*/docs/*.md)
+-- and the Markdown files of the folder REFERENCE
 -- (one for each theme of operations), turned into HTML by cmark-gfm, with
 -- navigation, anchors, colours and an index for the search box (site.js). A
 -- link to a page, an anchor or a picture that is not there is an error.
@@ -22,8 +23,9 @@ end
 local GROUPS = {
   {"Start", "index first-hour gallery jupyter"},
   {"Coming from", "from-pytorch from-numpy from-torch7 differences"},
-  {"Guides", "indexing numerics autograd performance plot game jupyter " ..
+  {"Guides", "indexing numerics autograd performance plot jupyter " ..
     "lockstep mpi"},
+  {"Modules", ""},                             -- and the pages of modules/
   {"Hosts", "engines embedding extending web platforms"},
   {"Reference", "coverage"},
   {"The project", "architecture"},              -- and pages in no group
@@ -127,8 +129,9 @@ end
 local function target(href)
   local name, anchor = href:match("^([^#]*)#?(.*)$")
   name = name:gsub("^%.%./examples/(%w+)%.lua$", "example-%1.html")
-  name = name:gsub("^docs/", ""):gsub("^%.%./README%.md$", "index.html")
-    :gsub("^README%.md$", "index.html"):gsub("%.md$", ".html")
+  name = name:gsub("^[./]*README%.md$", "index.html")
+    :gsub("^.*/docs/([^/]+%.md)$", "%1"):gsub("^docs/", "")
+    :gsub("%.md$", ".html")
   return name, anchor
 end
 
@@ -145,8 +148,10 @@ local function with_links(html, page)
     return ('href="%s%s"'):format(name, anchor ~= "" and "#" .. anchor or "")
   end)
   return (html:gsub('src="([^"]*)"', function(src)
-    local name = src:gsub("^docs/", "")
-    page.images[#page.images + 1] = name
+    local path = page.path:match("^modules/.*/") or "docs/"
+    local from = path .. src:gsub("^docs/", "")
+    local name = from:gsub("^docs/", ""):gsub("^modules/.*/", "pictures/")
+    page.images[#page.images + 1] = {name = name, from = from}
     return ('src="%s" loading="lazy"'):format(name)
   end))
 end
@@ -182,7 +187,8 @@ local function example_page(row)
   return {key = "example-" .. name, name = "example-" .. name .. ".html",
     path = path, title = name, example = true, anchors = {[name] = true},
     links = {{"gallery.html", "", "gallery.md"}},
-    images = {"pictures/gallery/" .. name .. ".png"}, blocks = {},
+    images = {{from = "docs/pictures/gallery/" .. name .. ".png"}},
+    blocks = {},
     html = EXAMPLE:format(name, name, name, path, arguments,
       highlight.html(read(path), "lua"))}
 end
@@ -202,7 +208,7 @@ end
 
 local function collect()
   local pages = {new_page("README.md", "index")}
-  for _, path in ipairs(list "docs/*.md") do
+  for _, path in ipairs(list "docs/*.md modules/*/docs/*.md") do
     pages[#pages + 1] = new_page(path, path:match("([^/]+)%.md$"))
   end
   for _, row in ipairs(dofile("tools/gallery.lua").list) do
@@ -226,6 +232,11 @@ local function grouped(pages, by_key)
     for key in row[2]:gmatch("%S+") do
       known[key] = true
       if by_key[key] then group[#group + 1] = by_key[key] end
+    end
+    for _, page in ipairs(row[1] == "Modules" and pages or {}) do
+      if page.path:find("^modules/") then
+        known[page.key], group[#group + 1] = true, page
+      end
     end
     groups[#groups + 1] = group
     if row[1] == "Reference" then
@@ -345,8 +356,8 @@ local function check(pages)
       end
     end
     for _, image in ipairs(page.images) do
-      if not exists("docs/" .. image) then
-        missing[#missing + 1] = page.path .. ": " .. image
+      if not exists(image.from) then
+        missing[#missing + 1] = page.path .. ": " .. image.from
       end
     end
   end
@@ -388,6 +399,11 @@ local function build()
   end
   for _, path in ipairs(list "docs/pictures/*.* docs/pictures/*/*.*") do
     copy(path, out .. path:match("^docs(.*)$"))
+  end
+  for _, page in ipairs(pages) do
+    for _, image in ipairs(page.path:find("^modules/") and page.images or {}) do
+      copy(image.from, out .. "/" .. image.name)
+    end
   end
   write(out .. "/search.js", index_of(pages))
   print(("%d pages in %s"):format(#pages, out))

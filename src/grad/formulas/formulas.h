@@ -156,9 +156,4 @@ la_tensor *la_x_border_pad(la_formula *x);
 la_status la_x_filter(la_formula *x, la_tensor **out);
 la_tensor *la_x_overlap_add(la_formula *x);
 
-/* ---- games ---- */
-
-la_status la_x_game_rows(la_formula *x, la_tensor **out);
-la_status la_x_game_boids(la_formula *x, la_tensor **out);
-
 #endif
