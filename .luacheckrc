@@ -8,4 +8,5 @@ files["spec"] = {ignore = unused}
 files["lua"] = {ignore = {"212/self", "581", "582"}}
 files["bench"] = {ignore = {"211", "213", "231", "311", "421", "431"}}
 files["spec/**/*_spec.lua"] = {std = "lua54+busted", ignore = unused}
+files["modules/*/spec/*_spec.lua"] = files["spec/**/*_spec.lua"]
 exclude_files = {"build"}

@@ -42,15 +42,13 @@ OPT_release := -O2 -ftree-vectorize $(if $(COMPILER),,-fvect-cost-model=dynamic)
 OPT_core := -O3
 NO_UNWINDING := $(if $(filter release,$(KIND)),-fno-asynchronous-unwind-tables)
 OPT_lowest := $(if $(filter release,$(KIND)),-Os)
-PER_CALL := lua io fuse vmap modules $(addprefix op/,conv create fft index linalg move nn random rows scan signal sort stats vision)
+PER_CALL := lua io fuse vmap modules $(addprefix op/,conv create fft index linalg move nn random rows scan sort)
 CALL_LISTS := $(wildcard src/grad/formulas/*.c src/grad/derivatives.c src/op/nn/loss*.c \
-  $(patsubst %,src/op/%/*composite.c,conv fft linalg nn random rows signal vision) $(patsubst %,src/%.c,lua/info lua/names \
+  $(patsubst %,src/op/%/*composite.c,conv fft linalg nn random rows) $(patsubst %,src/%.c,lua/info lua/names \
   op/fft/fft op/fft/freq op/fft/plan op/fft/roots op/linalg/ldl op/linalg/lu op/linalg/norms op/linalg/tensors \
   op/matmul/chain op/matmul/einsum op/matmul/tensordot op/nn/embedding op/nn/recurrent op/reduce/histogram \
-  op/reduce/statistics op/signal/convolve op/signal/stft op/sort/unique op/stats/average op/stats/gradient op/stats/nan \
-  op/stats/polynomial op/vision/interpolate op/vision/local_norm op/vision/shuffle tensor/text/print))
+  op/reduce/statistics op/sort/unique tensor/text/print))
 $(foreach f,$(PER_CALL),$(eval OPT_$(f) := -O2))
-$(foreach f,$(CALL_LISTS:src/%.c=%),$(eval OPT_$(f) := -Os))
 OPT_debug := -O0 -g -DLA_DEBUG -DLA_EAGER_GC
 # NULL for no bytes is fine with memcpy and memcmp.
 UNDEFINED := -fno-sanitize-recover=undefined -fno-sanitize=nonnull-attribute
@@ -130,6 +128,7 @@ REPL_SRC := $(wildcard src/repl/*.c)
 # The name of a source in the variables that say how it is compiled:
 # op/sort/unique, modules/game/noise; of a kernel reduce/sum, game/rows.
 key = $(patsubst src/%,%,$(1:%.c=%))
+$(foreach s,$(CALL_LISTS),$(eval OPT_$(call key,$s) := -Os))
 kernel_key = $(subst /kernel/,/,$(patsubst kernel/%,%,$(patsubst modules/%,%,$(call key,$(1)))))
 object = $(OBJ)/$(subst /,.,$(call key,$(1)))$(addprefix .,$(2)).o
 extension_of = $(word 3,$(subst /, ,$(1)))

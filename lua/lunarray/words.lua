@@ -20,7 +20,6 @@ local families = {
   {"dtypes", "Dtypes"},
   {"random", "Random numbers"},
   {"autograd", "Gradients"},
-  {"signal", "Signals"},
   {"image", "Images"},
   {"audio", "Sound"},
   {"nn", "Modules: classes, containers, initial values"},

@@ -37,7 +37,7 @@ local CORE = [[
   op/op.h op/impls.h op/composite.h op/fuel.h op/move/copy.h op/view/view.h
   op/conv/conv.h op/reduce/reduce.h op/lockstep.h
   grad/formulas/formula.h grad/formulas/formula_terms.h
-  kernel/sort/sorting.h
+  kernel/sort/sorting.h kernel/matmul/muladd.h
 ]]
 local CORE_SET = CORE:gsub("%s+", " ")
 local PARTS = {kernel = "^kernel/each/", lua = "^lua/", io = "^io/"}

@@ -29,8 +29,6 @@ PEELED := $(if $(COMPILER),-O2,-O2 -fpeel-loops)
 $(foreach f,index/move move/copy,$(eval OPT_$(f) := $(PEELED)))
 OPT_scan/extreme := $(if $(COMPILER),-O3,-O2 -fpeel-loops)
 OPT_rows/norm := -O3
-# Vectors of a short state are stored and read again too early.
-OPT_signal/filter := -O3 -fno-tree-vectorize -fno-tree-slp-vectorize
 
 # FLAGS_kernel/<folder>.<capability> := <flags>  besides the level.
 # GCC follows the vector loop of a plain loop by one of half the width: a third
@@ -40,8 +38,6 @@ OPT_signal/filter := -O3 -fno-tree-vectorize -fno-tree-slp-vectorize
 ONE_WIDTH := $(if $(COMPILER),,--param vect-epilogues-nomask=0)
 $(foreach f,pointwise index random fft,$(foreach c,default avx2,$(eval FLAGS_kernel/$(f).$(c) := $(ONE_WIDTH))))
 
-# Windows of a few elements at irregular steps: nothing for vectors.
-TARGETS_vision/fraction := default
 
 # The library in one file ("make embed") has fewer copies of kernels, unless it
 # is made with COPIES=all. These have one for the lowest capability alone: of

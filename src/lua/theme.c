@@ -20,7 +20,6 @@ static const struct {
     {"linalg", false},
     {"image", true},
     {"audio", false},
-    {"signal", true},
     {"special", false},
     {"parallel", true},
     {"plot", true},
@@ -73,14 +72,16 @@ static void new_theme(lua_State *L, int lib, const char *name, bool module)
     lua_setfield(L, lib, name);
 }
 
-/* la[theme][name] = la[function]; nothing where the library has none. */
+/* la[theme][name] = la[function]; nothing where this build has no such theme or
+** function. */
 static void add_member(lua_State *L, int lib, const char *theme,
                        const char *name, const char *function)
 {
-    lua_getfield(L, lib, theme);
-    lua_getfield(L, lib, function);
-    lua_setfield(L, -2, name);
-    lua_pop(L, 1);
+    int top = lua_gettop(L);
+    if (lua_getfield(L, lib, theme) == LUA_TTABLE
+        && lua_getfield(L, lib, function) != LUA_TNIL)
+        lua_setfield(L, -2, name);
+    lua_settop(L, top);
 }
 
 /* Functions of la that are no operations, under the name of their theme. */

@@ -174,6 +174,7 @@ end
 -- A class whose positional arguments are 'names' and whose forward calls the
 -- operation with the options that were given.
 local function plain(class, run, names, defaults, first)
+  if not (run or first) then return end   -- its module is left out
   local C = nn.class(class)
   nn[class] = C
   defaults = defaults or {}

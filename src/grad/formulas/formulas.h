@@ -105,12 +105,6 @@ la_tensor *la_x_max_pool_again(la_formula *x);
 la_tensor *la_x_adaptive_avg(la_formula *x);
 la_tensor *la_x_adaptive_avg_again(la_formula *x);
 la_tensor *la_x_im2col(la_formula *x);
-la_tensor *la_x_resample(la_formula *x);
-la_tensor *la_x_resample_again(la_formula *x);
-/* grid_sampler's gradient for its input from 'g', 'direction' as given. */
-la_tensor *la_x_sample_input(la_formula *x, la_tensor *g, la_tensor *grid,
-                             la_tensor *direction);
-la_status la_x_sample_slope(la_formula *x, la_tensor **out);
 
 /* ---- factorizations, inverses, determinants ---- */
 
@@ -150,10 +144,5 @@ la_status la_x_attention(la_formula *x, la_tensor **out);
 la_status la_x_recurrent(la_formula *x, la_tensor **out);
 /* pad with mode reflect, replicate or circular. */
 la_tensor *la_x_border_pad(la_formula *x);
-
-/* ---- signals ---- */
-
-la_status la_x_filter(la_formula *x, la_tensor **out);
-la_tensor *la_x_overlap_add(la_formula *x);
 
 #endif
