@@ -232,8 +232,6 @@ $(OBJ)/lua.embed.list: FORCE
 	@mkdir -p $(@D)
 	@echo '$(LUA_FILES)' | cmp -s - $@ || echo '$(LUA_FILES)' > $@
 
-# stb_image computes with what hostile files say.
-FLAGS_io/stb := -fwrapv -Wno-unused-function $(call known,-ftrivial-auto-var-init=pattern)
 FLAGS_repl/edit := $(shell pkg-config --cflags libedit 2>/dev/null)
 
 $(STATIC): $(CORE_OBJ) $(KERNEL_OBJ) $(OBJ)/objects.list

@@ -20,8 +20,6 @@ local families = {
   {"dtypes", "Dtypes"},
   {"random", "Random numbers"},
   {"autograd", "Gradients"},
-  {"image", "Images"},
-  {"audio", "Sound"},
   {"nn", "Modules: classes, containers, initial values"},
   {"nn_layer", "Modules: layers"},
   {"nn_function", "Modules: activations and losses"},

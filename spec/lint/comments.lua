@@ -58,7 +58,7 @@ local function check(root)
     local share = 100 * f.commented / math.max(1, f.lines)
     local floor = FLOORS[f.name] or 5
     texts[#texts + 1] = ("%s %.1f"):format(f.name:gsub("^src/", ""), share)
-    if share < floor then
+    if share < floor and f.lines > 10 then
       found[#found + 1] = ("%s: comments in %.1f %% of the lines, at least %d")
         :format(f.name, share, floor)
     end

@@ -470,10 +470,6 @@ void la_open_themes(lua_State *L, int lib);
 void la_open_parallel(lua_State *L, int lib);
 void la_open_profile(lua_State *L, int lib);       /* la.profile */
 bool la_is_theme(const char *name, size_t n);      /* is la.<name> one? */
-/* la.image.load and its kin (image.c), into the theme. */
-void la_open_images(lua_State *L, int lib);
-/* la.audio.load and its kin (audio.c), into the theme. */
-void la_open_audio(lua_State *L, int lib);
 void la_open_plot(lua_State *L, int lib);          /* la.plot.window */
 void la_open_snapshots(lua_State *L, int lib);     /* la.snapshot */
 void la_open_embedded(lua_State *L);    /* preload the Lua modules (embed.c) */
@@ -493,9 +489,14 @@ uint64_t la_fresh_seed(void);
 typedef struct la_part { const luaL_Reg *functions, *methods; } la_part;
 extern const la_part la_part_apply, la_part_storage;
 extern const la_part la_part_build, la_part_info, la_part_attr, la_part_index,
-    la_part_random, la_part_io, la_part_csv, la_part_print, la_part_grad,
-    la_part_names, la_part_fuse, la_part_scope, la_part_share,
+    la_part_random, la_part_io, la_part_print, la_part_grad, la_part_names,
+    la_part_fuse, la_part_scope, la_part_share,
     la_part_vmap, la_part_meta;
+
+/* What a module (modules/) adds in C: functions of la, and of the theme that
+** has the module's name; NULL for none. The name is la_module_<name>, a row
+** BINDING(name) of its binding.def makes it known. */
+typedef struct la_module { const luaL_Reg *functions, *members; } la_module;
 
 /* Has la or a tensor a member of that name which is no operation? By the tables
 ** that those are made of, so it needs no state. */
