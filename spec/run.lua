@@ -158,7 +158,7 @@ local function lint()
   headline("lint")
   report("layers", require "layers"("build"))
   report("style", require "style"("src", "modules", "include", "lua", "spec",
-                                  "examples", "bench", "tools", "mpi"))
+                                  "examples", "bench", "tools"))
   report("words", require "words"())
   report("paths", require "paths"())
   report("comments", require "comments"("src modules"))

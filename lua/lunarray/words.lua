@@ -26,7 +26,6 @@ local families = {
   {"training", "Training, data, tests"},
   {"plot", "Plots"},
   {"files", "Files"},
-  {"mpi", "Many processes"},
   {"library", "The library"},
 }
 

@@ -24,7 +24,7 @@ local GROUPS = {
   {"Start", "index first-hour gallery jupyter"},
   {"Coming from", "from-pytorch from-numpy from-torch7 differences"},
   {"Guides", "indexing numerics autograd performance plot jupyter " ..
-    "lockstep mpi"},
+    "lockstep"},
   {"Modules", ""},                             -- and the pages of modules/
   {"Hosts", "engines embedding extending web platforms"},
   {"Reference", "coverage"},

@@ -1,4 +1,4 @@
--- Runs scripts of spec/mpi on several ranks of one machine.
+-- Runs scripts of the folder scripts on several ranks of one machine.
 local mpirun = {}
 
 -- Of another MPI than the usual one (make mpi-check): its mpirun, and where the

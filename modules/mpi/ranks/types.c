@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "module.h"
+#include "modules/mpi/ranks/module.h"
 
 int64_t mpi_chunk = INT64_C(1) << 30;
 

@@ -1,6 +1,7 @@
 -- lunarray.words.mpi: one script on many processes. The format is in
 -- lunarray.help.rows; examples run on one rank.
 return [==[
+= Many processes
 == mpi
 : mpi
 The module lunarray.mpi: one script on many processes, on one machine or many:

@@ -1,7 +1,7 @@
 /*
 ** What the sources of lunarray_mpi.so share. The module knows the library by
 ** lunarray.h alone, and moves bytes of contiguous tensors; shapes, packing and
-** values are the matter of lua/lunarray/mpi.lua, which calls it.
+** values are the matter of modules/mpi/lua/mpi.lua, which calls it.
 **
 ** Ranks, as everything in Lua, count from 1; those of MPI from 0.
 */

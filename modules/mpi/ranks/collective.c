@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "module.h"
+#include "modules/mpi/ranks/module.h"
 
 /* raw.bcast(comm, x, root) */
 static int fn_bcast(lua_State *L)

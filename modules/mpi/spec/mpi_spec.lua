@@ -1,5 +1,8 @@
--- Ranks of MPI: scripts of spec/mpi that run by mpirun, each on 2 and 4 ranks.
-local mpirun = require "spec.support.mpirun"
+-- Ranks of MPI: scripts in the folder scripts that run by mpirun, each on 2 and
+-- 4 ranks.
+local mpirun = require "modules.mpi.spec.mpirun"
+
+local SCRIPTS = "modules/mpi/spec/scripts/"
 
 local missing = mpirun.missing()
 
@@ -35,7 +38,7 @@ end
 
 describe("mpi", function()
   it_runs("has words, whose examples show what is written", function()
-    all_done(1, "spec/mpi/words.lua")
+    all_done(1, SCRIPTS .. "words.lua")
     local text, ok = mpirun.run(1, "tools/words.lua check mpi",
       {settings = "LUNARRAY_WORDS_MPI=1"})
     assert.is_true(ok, text)
@@ -43,8 +46,8 @@ describe("mpi", function()
   end)
 
   it_runs("moves every dtype and layout between ranks", function()
-    all_done(2, "spec/mpi/communicate.lua")
-    all_done(4, "spec/mpi/communicate.lua",
+    all_done(2, SCRIPTS .. "communicate.lua")
+    all_done(4, SCRIPTS .. "communicate.lua",
       {settings = "LUNARRAY_MPI_DEBUG=1"})
   end)
 
@@ -110,13 +113,13 @@ describe("mpi", function()
     -- A file that is too long is an error of the write, not the end.
     local lua = os.getenv "LUA" or "lua5.4"
     local given = {program = "sh -c \"trap '' XFSZ; exec " .. lua .. ' \\$0"'}
-    all_done(2, "spec/mpi/gradients.lua", given)
-    all_done(4, "spec/mpi/gradients.lua", given)
+    all_done(2, SCRIPTS .. "gradients.lua", given)
+    all_done(4, SCRIPTS .. "gradients.lua", given)
   end)
 
   -- The loss of each step, and the hash of the weights.
   local function trained(n, words)
-    local text, ok = mpirun.run(n, "spec/mpi/train.lua " .. words)
+    local text, ok = mpirun.run(n, SCRIPTS .. "train.lua " .. words)
     assert.is_true(ok, text)
     local list = {}
     for number in text:gmatch "0x%S+" do list[#list + 1] = tonumber(number) end
@@ -153,7 +156,7 @@ describe("mpi", function()
     local path = os.tmpname()
     local file = path .. ".safetensors"
     local function run(n, words)
-      return mpirun.run(n, "spec/mpi/resume.lua " .. file .. " " .. words)
+      return mpirun.run(n, SCRIPTS .. "resume.lua " .. file .. " " .. words)
     end
     local text, ok = run(2, "6")
     assert.is_true(ok, text)
@@ -173,13 +176,13 @@ describe("mpi", function()
   end)
 
   it_runs("keeps an array in blocks on all ranks", function()
-    all_done(2, "spec/mpi/arrays.lua")
-    all_done(4, "spec/mpi/arrays.lua")
+    all_done(2, SCRIPTS .. "arrays.lua")
+    all_done(4, SCRIPTS .. "arrays.lua")
   end)
 
   it_runs("hands the elements of a list to ranks that are free", function()
-    all_done(2, "spec/mpi/farm.lua")
-    all_done(4, "spec/mpi/farm.lua",
+    all_done(2, SCRIPTS .. "farm.lua")
+    all_done(4, SCRIPTS .. "farm.lua",
       {settings = ('LUA_CPATH="$PWD/%s/?.so;$PWD/build/?.so;;"'):format(
         mpirun.folder)})
   end)
@@ -208,7 +211,7 @@ describe("mpi", function()
   end)
 
   it_runs("runs the code of its page on two ranks", function()
-    local file = assert(io.open "docs/mpi.md")
+    local file = assert(io.open "modules/mpi/docs/mpi.md")
     local page, path, blocks = file:read "a", os.tmpname(), {}
     file:close()
     for block in page:gmatch "\n```lua[^\n]*\n(.-)```" do

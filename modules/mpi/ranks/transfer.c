@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "module.h"
+#include "modules/mpi/ranks/module.h"
 
 /* ---- tensors as bytes ---- */
 

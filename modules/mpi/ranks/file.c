@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "module.h"
+#include "modules/mpi/ranks/module.h"
 
 typedef struct layout {
     int64_t outer, whole, first, count, inner;  /* elements */

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "module.h"
+#include "modules/mpi/ranks/module.h"
 
 static bool ours;               /* MPI was begun here, and ends here */
 

@@ -5,7 +5,7 @@
 */
 #include <string.h>
 
-#include "module.h"
+#include "modules/mpi/ranks/module.h"
 
 static bool checking;           /* mpi.debug: the short ways are closed */
 
