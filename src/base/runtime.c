@@ -15,6 +15,7 @@
 
 #include "base/device.h"
 #include "base/background.h"
+#include "base/format.h"
 #include "base/host_call.h"
 #include "base/memory.h"
 
@@ -390,7 +391,7 @@ void la_log(la_runtime *rt, int level, const char *format, ...)
     va_list list;
     if (!rt->log) return;
     va_start(list, format);
-    vsnprintf(text, sizeof text, format, list);
+    la_format_list(text, sizeof text, format, list);
     va_end(list);
     la_host_call call;
     la_host_begin(&call);

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/format.h"
 #include "base/runtime.h"
 
 enum { TEXT_SIZE = LA_ERROR_TEXT, QUOTE_MAX = 200 };
@@ -49,7 +50,7 @@ static la_status write_record(la_status code, int arg, const char *format,
 {
     la_error_note *r = record_for_writing();
     char text[TEXT_SIZE];  /* the old text may be among the arguments */
-    vsnprintf(text, sizeof text, format, list);
+    la_format_list(text, sizeof text, format, list);
     memcpy(r->text, text, sizeof text);
     r->code = code;
     r->arg = arg;

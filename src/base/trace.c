@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/format.h"
 #include "base/host_call.h"
 
 bool la_trace_on;
@@ -24,7 +25,7 @@ void la_trace(const char *format, ...)
     va_list list;
     if (!la_trace_on) return;
     va_start(list, format);
-    vsnprintf(text, sizeof text, format, list);
+    la_format_list(text, sizeof text, format, list);
     va_end(list);
     la_host_call call;
     la_host_begin(&call);

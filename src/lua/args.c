@@ -672,8 +672,7 @@ static bool finish(parser *p, int at, bool both)
         if (!read_keywords(p, at, false)) return false;
         at++;
     }
-    if (at <= p->top && at == p->out->odd_word)
-        return odd_word(p, at);
+    if (at <= p->top && at == p->out->odd_word) return odd_word(p, at);
     if (at <= p->top) {
         p->out->score--;
         return arg_error(p, at, "at most %d arguments expected, got %d",
@@ -689,6 +688,7 @@ bool la_parse(lua_State *L, const la_op *op, const char *name, bool method,
     parser p = {L, op, s, name, out, method, quiet, lua_gettop(L)};
     int at = 1;
     bool both = false;
+    if (s->broken) la_raise(L, name, la_schema_fault(op->signature));
     for (int k = 0; k < s->nparams; k++) {
         out->args[k].tag = LA_VNONE;
         out->args[k].given = false;

@@ -59,14 +59,16 @@ static la_status code_of(const char *text)
 ** other texts begin with the function's name already. */
 static void record(const char *text)
 {
-    char name[64];
-    char arg[64];
-    int at = 0;
+    static const char start[] = "bad argument ";
     la_status code = code_of(text);
-    sscanf(text, "bad argument %63[^ ] to '%63[^']' (%n", arg, name, &at);
-    if (at > 0)
-        la_error(code, "%s: argument %s: %.*s", name, arg + (arg[0] == '#'),
-                 (int)strlen(text + at) - 1, text + at);
+    bool about = strncmp(text, start, sizeof start - 1) == 0;
+    const char *arg = text + (about ? sizeof start - 1 : 0);
+    const char *name = about ? strstr(arg, " to '") : NULL;
+    const char *why = name ? strstr(name + 5, "' (") : NULL;
+    if (why)
+        la_error(code, "%.*s: argument %.*s: %.*s", (int)(why - name) - 5,
+                 name + 5, (int)(name - arg) - (*arg == '#'),
+                 arg + (*arg == '#'), (int)strlen(why) - 4, why + 3);
     else
         la_error(code, "%s", text);
 }
