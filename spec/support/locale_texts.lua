@@ -66,7 +66,7 @@ for _, op in ipairs(la.operations()) do
   local short = op.name:gsub("^.*%.", "")
   if not done[op.name] and not short:find "^empty" and not left_out[short] then
     done[op.name] = true
-    put(op.name, op.schema)
+    put(op.name, op.signature)
     local f = la
     for word in op.name:gmatch("[^.]+") do f = f and f[word] end
     if f == nil then f = fresh()[short] end

@@ -60,9 +60,12 @@ static la_status end_field(la_csv *c, la_csv_field *out)
     size_t n = line_end(c, c->at);
     out->last = n || c->at == c->end;
     if (n) c->line++;
-    else if (!out->last && *c->at != c->separator)
-        return la_error(LA_EIO, "line %lld: '%c' behind a closing quote",
-                        (long long)c->line, *c->at);
+    else if (!out->last && *c->at != c->separator) {
+        char byte[8];
+        return la_error(LA_EIO, "line %lld: '%s' behind a closing quote",
+                        (long long)c->line, la_quote(c->at, 1, byte,
+                                                     sizeof byte));
+    }
     c->at += n ? n : !out->last;
     return LA_OK;
 }

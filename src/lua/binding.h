@@ -414,6 +414,8 @@ static inline void la_read_number(lua_State *L, int arg, la_scalar *out)
 bool la_to_scalar(lua_State *L, int arg, la_scalar *out);
 /* A text for the key on the stack at 'at'; 'quoted' has space for n bytes. */
 const char *la_key_text(lua_State *L, int at, char *quoted, size_t n);
+/* Raises unless it is a table. */
+void la_check_table(lua_State *L, int arg, const char *name);
 /* Push the float as tostring() has it, with a point whatever the locale. */
 const char *la_push_number(lua_State *L, double v);
 /* Of {{row, column}, ...}: how many; -1 for a list of something else, or one

@@ -109,12 +109,30 @@ int la_raise_arg(lua_State *L, int arg, const char *name, const char *fmt, ...)
     return raise_text(L);
 }
 
+/* What a module was given may stand in its text. */
+static void make_harmless(lua_State *L, int at)
+{
+    size_t n;
+    const char *text = lua_tolstring(L, at, &n);
+    if (la_is_harmless(text, n)) return;
+    size_t capacity = (n < SIZE_MAX / 8 ? n : SIZE_MAX / 8) * 4 + 1;
+    char *copy = lua_newuserdatauv(L, capacity, 0);
+    n = la_make_harmless(text, n, copy, capacity);
+    lua_pushlstring(L, copy, n);
+    lua_replace(L, at);
+    lua_pop(L, 1);
+}
+
 int la_module_error(lua_State *L)
 {
     int level = (int)luaL_optinteger(L, 2, 1);
     const char *name = luaL_optlstring(L, 3, NULL, NULL);
+    if (level == 0 || lua_type(L, 1) != LUA_TSTRING) {
+        lua_pushvalue(L, 1);
+        return lua_error(L);
+    }
+    make_harmless(L, 1);
     lua_pushvalue(L, 1);
-    if (level == 0 || lua_type(L, 1) != LUA_TSTRING) return lua_error(L);
     if (name) return la_throw_as(L, name, level);
     record(lua_tostring(L, 1));
     return raise_at(L, level);

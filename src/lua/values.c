@@ -74,6 +74,13 @@ bool la_to_scalar(lua_State *L, int arg, la_scalar *out)
     }
 }
 
+void la_check_table(lua_State *L, int arg, const char *name)
+{
+    if (lua_type(L, arg) != LUA_TTABLE)
+        la_raise_arg(L, arg, name, "table expected, got %s",
+                     la_type_text(L, arg));
+}
+
 const char *la_push_number(lua_State *L, double v)
 {
     char text[LA_NUMBER_BYTES];

@@ -5,6 +5,12 @@ local is_tensor = require "lunarray.tensors".is_tensor
 local chunk = require "lunarray.repl.chunk"
 local pretty = require "lunarray.repl.pretty"
 
+-- Kept, as whoever types may wipe the globals.
+local error, ipairs, load, next, pcall = error, ipairs, load, next, pcall
+local rawlen, rawset, select, tonumber = rawlen, rawset, select, tonumber
+local tostring, type, collectgarbage, io = tostring, type, collectgarbage, io
+local math, os, table, utf8, _G = math, os, table, utf8, _G
+
 local commands = {}
 
 -- name -> {arguments, text, function(prompt, rest)}
