@@ -101,6 +101,25 @@ describe("an error", function()
     raises("dimension 1 with size 3", function() return x[4] end)
   end)
 
+  it("does not pass over arguments that nobody takes", function()
+    local calls = {finfo = {"float32"}, iinfo = {"int8"},
+      can_cast = {"int8", "int8"}, promote_types = {"int8", "int8"},
+      isdtype = {"int8", "int8"}, get_default_dtype = {},
+      set_default_dtype = {la.get_default_dtype()}, get_num_threads = {},
+      set_num_threads = {la.get_num_threads()}, cpu_capability = {},
+      is_grad_enabled = {}, set_grad_enabled = {la.is_grad_enabled()},
+      is_complex = {la.ones(1)}, is_floating_point = {la.ones(1)}}
+    for name, arguments in pairs(calls) do
+      la[name](table.unpack(arguments))
+      for _, more in ipairs {7, {nonsense = 1}} do
+        local n = #arguments + 1
+        arguments[n] = more
+        raises("'" .. name .. "' (at most", la[name], table.unpack(arguments))
+        arguments[n] = nil
+      end
+    end
+  end)
+
   it("says that grad has nothing to do", function()
     local x = la.ones(1):requires_grad_()
     raises("grad requires non-empty inputs", la.grad, x * 2, {})

@@ -202,7 +202,7 @@ static la_tensor_box *read_tensors(lua_State *L, int at, const char *name,
                           lua_pushfstring(L, "tensor expected, got %s",
                                           la_type_text(L, -1)));
         if (h && !h->tensor)
-            raise_tensors(L, at, name, key, 0, "tensor was freed");
+            raise_tensors(L, at, name, key, 0, la_freed_text(h));
         if (h) box->list[i] = la_tensor_retain(h->tensor);
         lua_pop(L, 1);
     }
@@ -469,6 +469,7 @@ static int fn_enable_grad(lua_State *L)
 ** closed. */
 static int fn_set_grad_enabled(lua_State *L)
 {
+    la_check_count(L, 1, "set_grad_enabled");
     la_enter(L);
     if (!lua_isboolean(L, 1))
         la_raise_arg(L, 1, "set_grad_enabled", "boolean expected, got %s",
@@ -478,6 +479,7 @@ static int fn_set_grad_enabled(lua_State *L)
 
 static int fn_is_grad_enabled(lua_State *L)
 {
+    la_check_count(L, 0, "is_grad_enabled");
     la_enter(L);
     lua_pushboolean(L, la_grad_enabled());
     return 1;

@@ -176,7 +176,8 @@ void la_charge_more(lua_State *L, const char *name, int64_t elements)
 
 la_tensor *la_raise_no_tensor(lua_State *L, int arg, const char *name)
 {
-    if (la_to_handle(L, arg)) la_raise_arg(L, arg, name, "tensor was freed");
+    la_handle *h = la_to_handle(L, arg);
+    if (h) la_raise_arg(L, arg, name, "%s", la_freed_text(h));
     la_raise_arg(L, arg, name, "tensor expected, got %s", la_type_text(L, arg));
     return NULL;
 }

@@ -74,6 +74,16 @@ bool la_to_scalar(lua_State *L, int arg, la_scalar *out)
     }
 }
 
+/* Functions that read their arguments by hand: what nobody takes is a mistake,
+** as it is in a call of an operation. */
+void la_check_count(lua_State *L, int most, const char *name)
+{
+    int n = lua_gettop(L);
+    if (n > most)
+        la_raise_arg(L, most + 1, name, "at most %d arguments expected, got "
+                     "%d", most, n);
+}
+
 void la_check_table(lua_State *L, int arg, const char *name)
 {
     if (lua_type(L, arg) != LUA_TTABLE)
@@ -81,6 +91,8 @@ void la_check_table(lua_State *L, int arg, const char *name)
                      la_type_text(L, arg));
 }
 
+/* Lua's own conversion asks the locale. A float that is whole ends with ".0",
+** which an infinity and what is no number do not. */
 const char *la_push_number(lua_State *L, double v)
 {
     char text[LA_NUMBER_BYTES];
