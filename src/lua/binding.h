@@ -28,11 +28,20 @@
 
 typedef struct la_handle {
     uint32_t magic;
-    uint32_t slot;          /* in the list of a scope, from 1; 0: in none */
+    uint32_t slot;          /* in the list of a scope, from 1; 0: in none, and
+                            ** LA_SLOT_FRAME: no longer in one */
     la_tensor *tensor;      /* NULL: was freed, or not filled yet */
     struct la_state *state; /* counts it: spares its finalizer an upvalue */
 } la_handle;
 #define LA_HANDLE_MAGIC UINT32_C(0x6c756e61)
+/* The slot of a handle whose tensor went with a frame. */
+#define LA_SLOT_FRAME UINT32_MAX
+/* Why there is no tensor in the handle. */
+static inline const char *la_freed_text(const la_handle *h)
+{
+    return h->slot == LA_SLOT_FRAME ? "tensor was freed at the end of its "
+        "frame: la.keep(t) keeps it" : "tensor was freed";
+}
 
 /* Scopes of handles, lua/lifetime/scope.c. Those of all open scopes are one
 ** list, each scope the part from its first on. */
@@ -414,6 +423,12 @@ static inline void la_read_number(lua_State *L, int arg, la_scalar *out)
 bool la_to_scalar(lua_State *L, int arg, la_scalar *out);
 /* A text for the key on the stack at 'at'; 'quoted' has space for n bytes. */
 const char *la_key_text(lua_State *L, int at, char *quoted, size_t n);
+/* Raises when there are more arguments than 'most'. */
+void la_check_count(lua_State *L, int most, const char *name);
+/* Raises unless it is a table. */
+void la_check_table(lua_State *L, int arg, const char *name);
+/* Push the float as tostring() has it, with a point whatever the locale. */
+const char *la_push_number(lua_State *L, double v);
 /* Of {{row, column}, ...}: how many; -1 for a list of something else, or one
 ** that is too long. */
 lua_Integer la_count_cells(lua_State *L, int at);

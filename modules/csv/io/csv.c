@@ -1,18 +1,15 @@
 /*
 ** Fields of comma-separated values, and what they say. Numbers are read here,
 ** and not by strtod, as that follows the locale, takes hexadecimal ones and is
-** slow; it is asked for those of more than 19 digits.
+** slow.
 */
 #include "modules/csv/io/csv.h"
 
-#include <locale.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
-#include "io/decimal.h"
+#include "base/ascii.h"
+#include "base/decimal.h"
 
 /* ---- fields ---- */
 
@@ -63,9 +60,12 @@ static la_status end_field(la_csv *c, la_csv_field *out)
     size_t n = line_end(c, c->at);
     out->last = n || c->at == c->end;
     if (n) c->line++;
-    else if (!out->last && *c->at != c->separator)
-        return la_error(LA_EIO, "line %lld: '%c' behind a closing quote",
-                        (long long)c->line, *c->at);
+    else if (!out->last && *c->at != c->separator) {
+        char byte[8];
+        return la_error(LA_EIO, "line %lld: '%s' behind a closing quote",
+                        (long long)c->line, la_quote(c->at, 1, byte,
+                                                     sizeof byte));
+    }
     c->at += n ? n : !out->last;
     return LA_OK;
 }
@@ -118,46 +118,10 @@ la_status la_csv_next(la_csv *c, la_csv_field *out)
 
 enum { LONGEST = 800 };         /* bytes of a number */
 
-/* What stands for the point in numbers of the C library. */
-static const char *locale_point(void)
-{
-    const char *point = localeconv()->decimal_point;
-    return *point ? point : ".";
-}
-
-/* By the C library, which rounds every number of digits to the nearest, with
-** the locale's point in it. */
-static double slow_number(const char *text, size_t n)
-{
-    char copy[LONGEST + 16];
-    const char *point = memchr(text, '.', n);
-    size_t before = point ? (size_t)(point - text) : n;
-    snprintf(copy, sizeof copy, "%.*s%.8s%.*s", (int)before, text,
-             point ? locale_point() : "", point ? (int)(n - before - 1) : 0,
-             point ? point + 1 : "");
-    return strtod(copy, NULL);
-}
-
 /* Are the n bytes that word, in any case? */
 static bool is_word(const char *p, size_t n, const char *word)
 {
-    return n == strlen(word) && strncasecmp(p, word, n) == 0;
-}
-
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-/* Digits at *at: their number; the value of the first 19 significant ones goes
-** on in *v, and what does not fit counts in *lost. */
-static int digits(const char **at, const char *end, uint64_t *v, int *lost)
-{
-    int n = 0;
-    for (; *at < end && is_digit(**at); ++*at, n++) {
-        if (*v < UINT64_C(1000000000000000000))
-            *v = *v * 10 + (uint64_t)(**at - '0');
-        else
-            ++*lost;
-    }
-    return n;
+    return n == strlen(word) && la_same_letters(p, word, n);
 }
 
 /* Magnitude of all digits where it is below 2^64. */
@@ -174,35 +138,11 @@ static bool whole(const char *p, const char *end, uint64_t *out)
 /* A number without its sign, from p to end. */
 static bool read_number(const char *p, const char *end, la_csv_value *out)
 {
-    const char *from = p;
-    uint64_t v = 0;
-    int lost = 0, unused = 0, exponent = 0;
-    int before = digits(&p, end, &v, &lost), behind = 0;
-    if (before && p == end && whole(from, end, &out->magnitude)) {
-        out->kind = LA_CSV_INTEGER;
-        out->number = (double)out->magnitude;
-        return true;
-    }
-    if (p < end && *p == '.') {
-        p++;
-        behind = digits(&p, end, &v, &unused);
-    }
-    if (before + behind == 0) return false;
-    if (p < end && (*p == 'e' || *p == 'E')) {
-        p++;
-        bool down = p < end && *p == '-';
-        p += p < end && (*p == '-' || *p == '+');
-        if (p == end || !is_digit(*p)) return false;
-        for (; p < end && is_digit(*p); p++)
-            if (exponent < 100000) exponent = exponent * 10 + (*p - '0');
-        if (down) exponent = -exponent;
-    }
-    if (p != end) return false;
-    exponent -= behind;
-    out->kind = LA_CSV_FLOAT;
-    if (v == 0 && !lost && !unused) out->number = 0;
-    else if (lost || unused || !la_decimal_nearest(v, exponent, &out->number))
-        out->number = slow_number(from, (size_t)(end - from));
+    la_decimal_text t = la_decimal_read(p, end);
+    if (t.end == p || t.end != end) return false;
+    bool integer = t.whole && whole(p, end, &out->magnitude);
+    out->kind = integer ? LA_CSV_INTEGER : LA_CSV_FLOAT;
+    out->number = integer ? (double)out->magnitude : t.value;
     return true;
 }
 

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/runtime/pool.h"
-#include "io/decimal.h"
+#include "base/decimal.h"
 
 /* ---- parts ---- */
 

@@ -8,7 +8,7 @@
 
 #include "base/half.h"
 #include "modules/csv/io/csv.h"
-#include "io/decimal.h"
+#include "base/decimal.h"
 
 /* What a dtype has: bits of its mantissa, the exponent of its least number,
 ** and digits that always come back where a value is not subnormal. */

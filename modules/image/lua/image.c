@@ -8,9 +8,9 @@
 ** not.
 */
 #include <string.h>
-#include <strings.h>
 
 #include "modules/image/io/image.h"
+#include "base/ascii.h"
 #include "lua/binding.h"
 #include "lua/build_options.h"
 #include "lua/files/bytes.h"
@@ -26,7 +26,9 @@ enum { FORMATS = sizeof(formats) / sizeof(formats[0]) };
 static la_image_format format_of(const char *word)
 {
     for (int k = 0; word && k < FORMATS; k++)
-        if (strcasecmp(word, formats[k].name) == 0) return formats[k].format;
+        if (strlen(word) == strlen(formats[k].name)
+            && la_same_letters(word, formats[k].name, strlen(word)))
+            return formats[k].format;
     return LA_IMAGE_FORMATS;
 }
 

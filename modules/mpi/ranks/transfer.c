@@ -4,6 +4,8 @@
 ** A request keeps the tensor whose memory it uses. One that Lua collects before
 ** it is done hands it to a list of the process: MPI still writes there.
 */
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -244,16 +246,27 @@ static int finish(lua_State *L, request *r, MPI_Status *status)
     return 0;
 }
 
+/* With up to three decimals, and a point whatever the locale. */
+static const char *seconds_text(double seconds, char text[32])
+{
+    long long ms = seconds < 1e9 ? llround(seconds * 1000) : 0;
+    int n = snprintf(text, 32, "%lld.%03d", ms / 1000, (int)(ms % 1000));
+    while (text[n - 1] == '0' && text[n - 2] != '.') text[--n] = '\0';
+    return text;
+}
+
 /* Until it is done; an error after 'seconds', and then it is as before. */
 static int wait_within(lua_State *L, request *r, double seconds,
                        MPI_Status *status)
 {
     double end = MPI_Wtime() + seconds;
+    char text[32];
     for (;;) {
         int done = 0, code = MPI_Test(&r->id, &done, status);
         if (code || done) return code;
         if (!(MPI_Wtime() < end))
-            luaL_error(L, "mpi.wait: not done within %f seconds", seconds);
+            luaL_error(L, "mpi.wait: not done within %s seconds",
+                       seconds_text(seconds, text));
         nanosleep(&(struct timespec){0, 100000}, NULL);
     }
 }

@@ -1,5 +1,6 @@
 -- lunarray.image.arguments: what the functions on images ask about theirs.
 local tensors = require "lunarray.tensors"
+local numbers = require "lunarray.numbers"
 local is_tensor, user_level = tensors.is_tensor, tensors.user_level
 
 local arguments = {}
@@ -45,7 +46,7 @@ function arguments.options(name, options, known)
     local found = false
     for _, k in ipairs(known) do found = found or k == key end
     if not found then
-      fail(name, "unknown option '%s' (known: %s)", tostring(key),
+      fail(name, "unknown option '%s' (known: %s)", numbers.text(key),
            table.concat(known, ", "))
     end
   end
@@ -57,7 +58,7 @@ function arguments.integer(name, what, value, least)
   local v = math.tointeger(value)
   if type(value) ~= "number" or not v or v < least then
     fail(name, "%s: integer of at least %d expected, got %s", what, least,
-         tostring(value))
+         numbers.text(value))
   end
   return v
 end
@@ -77,7 +78,7 @@ function arguments.word(name, what, value, known)
   for _, word in ipairs(known) do
     if value == word then return value end
   end
-  fail(name, "%s '%s': one of %s expected", what, tostring(value),
+  fail(name, "%s '%s': one of %s expected", what, numbers.text(value),
        table.concat(known, ", "))
 end
 

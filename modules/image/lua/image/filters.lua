@@ -3,6 +3,7 @@
 local la = require "lunarray"
 local arguments = require "lunarray.image.arguments"
 local tensors = require "lunarray.tensors"
+local numbers = require "lunarray.numbers"
 local check, fail, integer = arguments.check, arguments.fail, arguments.integer
 local pair, widened = arguments.pair, arguments.widened
 
@@ -79,7 +80,7 @@ local function check_sigma(sigma)
   if type(sigma) ~= "number" or sigma ~= sigma or sigma < 0
      or sigma > 1e6 then
     fail("gaussian_blur", "sigma: number from 0 to 1e6 expected, got %s",
-         tostring(sigma))
+         numbers.text(sigma))
   end
   return sigma
 end

@@ -1,6 +1,7 @@
 -- lunarray.image.geometry: which pixels stand where. Crops are views.
 local la = require "lunarray"
 local arguments = require "lunarray.image.arguments"
+local numbers = require "lunarray.numbers"
 local check, fail, integer = arguments.check, arguments.fail, arguments.integer
 local widened = arguments.widened
 
@@ -130,7 +131,7 @@ function geometry.rotate(x, degrees, options)
                               {"nearest", "bilinear", "bicubic"})
   local fill = o.fill or 0
   if type(degrees) ~= "number" or degrees - degrees ~= 0 then
-    fail(name, "degrees: finite number expected, got %s", tostring(degrees))
+    fail(name, "degrees: finite number expected, got %s", numbers.text(degrees))
   elseif type(fill) ~= "number" then
     fail(name, "fill: number expected, got %s", type(fill))
   end

@@ -4,6 +4,7 @@
 local la = require "lunarray"
 local raw = require "lunarray.mpi.load"
 local values = require "lunarray.values"
+local numbers = require "lunarray.numbers"
 local is_tensor = require "lunarray.tensors".is_tensor
 
 local Comm = {}
@@ -112,7 +113,7 @@ function Comm:barrier(options)
   end
   local missing = raw.barrier_within(self.id, seconds)
   if missing then
-    error(("mpi.barrier: rank %s did not come within %g s"):format(
+    error(numbers.format("mpi.barrier: rank %s did not come within %g s",
       table.concat(missing, ", "), seconds), 2)
   end
 end

@@ -7,7 +7,7 @@
 ** a number is read in about 10 ns and written in 40, by the C library in 100 to
 ** 400 and, as it has to be asked for each number of digits, 1000.
 */
-#include "io/decimal.h"
+#include "base/decimal.h"
 
 enum { LEAST = -292, MOST = 324, LAST_EXACT = 55 };
 
@@ -15,7 +15,7 @@ typedef struct power_of_ten { uint64_t high, low; } power_of_ten;
 
 /* High and low of each. */
 static const uint64_t powers_of_ten[2 * (MOST - LEAST + 1)] = {
-#include "io/decimal_powers.inc"
+#include "base/decimal_powers.inc"
 };
 
 static power_of_ten power(int k)
@@ -135,4 +135,69 @@ int la_decimal_digits(uint64_t v, char *to)
     text[--at] = (char)('0' + v);
     memcpy(to, text + at, (size_t)(20 - at));
     return 20 - at;
+}
+
+/* ---- texts ----
+**
+** A text's first 19 digits are a number of 64 bits, which nearly always
+** decides; the rest is left to exact arithmetic. What is not read here:
+** signs, hexadecimal digits, words for infinity. A caller that takes them reads
+** them itself, and all take numbers in the same notation. */
+
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/* Digits at *at: their number; the value of the first 19 significant ones goes
+** on in *v, and what does not fit counts in *lost. */
+static int read_digits(const char **at, const char *end, uint64_t *v, int *lost)
+{
+    int n = 0;
+    for (; *at < end && is_digit(**at); ++*at, n++) {
+        if (*v < UINT64_C(1000000000000000000))
+            *v = *v * 10 + (uint64_t)(**at - '0');
+        else
+            ++*lost;
+    }
+    return n;
+}
+
+/* "e+10" at *at, where it is one; else 0, and *at stays. */
+static int read_exponent(const char **at, const char *end)
+{
+    const char *p = *at;
+    int exponent = 0;
+    if (p == end || (*p != 'e' && *p != 'E')) return 0;
+    p++;
+    bool down = p < end && *p == '-';
+    p += p < end && (*p == '-' || *p == '+');
+    if (p == end || !is_digit(*p)) return 0;
+    for (; p < end && is_digit(*p); p++)
+        if (exponent < 100000) exponent = exponent * 10 + (*p - '0');
+    *at = p;
+    return down ? -exponent : exponent;
+}
+
+/* A text of zeros is zero, whatever its exponent is; one without any digit is
+** no number, and one whose exponent has no digit ends in front of the 'e'. The
+** value goes to the exact way with all of its digits, not with those that were
+** kept here. */
+la_decimal_text la_decimal_read(const char *text, const char *end)
+{
+    const char *p = text;
+    uint64_t v = 0;
+    int lost = 0, behind = 0;
+    la_decimal_text out = {.end = text};
+    int before = read_digits(&p, end, &v, &lost);
+    const char *whole = p;
+    if (p < end && *p == '.') {
+        p++;
+        behind = read_digits(&p, end, &v, &lost);
+    }
+    if (before + behind == 0) return out;
+    const char *digits = p;
+    int exponent = read_exponent(&p, end);
+    out.end = p;
+    out.whole = p == whole;
+    if (lost || (v && !la_decimal_nearest(v, exponent - behind, &out.value)))
+        out.value = la_decimal_exact(text, digits, exponent);
+    return out;
 }
