@@ -21,8 +21,8 @@ for name in ([[strtod strtof strtold atof setlocale localeconv newlocale
 
 -- Those that may, with the reason.
 local allowed = {
-  ["base.os_linux __isoc99_fscanf"] = "integers and words of /proc and /sys",
-  ["base.os_linux __isoc23_fscanf"] = "integers and words of /proc and /sys",
+  ["base.os.os_linux __isoc99_fscanf"] = "integers and words of /proc and /sys",
+  ["base.os.os_linux __isoc23_fscanf"] = "integers and words of /proc and /sys",
   ["repl.prompt setlocale"] = "the terminal's characters, no numbers",
   ["repl.edit mbrtowc"] = "the terminal's characters",
   ["repl.edit wcwidth"] = "how wide the terminal shows a character",
