@@ -15,6 +15,9 @@
 ** may do, and are spaced then so that a cycle takes PERIOD handles. When the
 ** backlog exceeds 'most' all the same, a full collection ends the matter.
 **
+** A graph of a million nodes may hang on one handle: bytes of blocks that are no
+** data are looked at with the handles, and are worth a cycle by themselves.
+**
 ** What ends a cycle is a small userdata without references, the watch: its
 ** finalizer runs once a cycle, counts and makes the next one.
 **
@@ -28,6 +31,7 @@
 #include "base/cpu.h"
 #include "base/memory.h"
 #include "lua/binding.h"
+#include "op/fft/plan.h"
 #include "op/fuel.h"
 
 /* All three in handles. */
@@ -39,6 +43,8 @@
 #define STEP_BYTES ((uint64_t)1 << 19)
 #define CYCLE_BYTES ((uint64_t)6 << 20)
 #define LOOK_BYTES ((uint64_t)8 << 20)
+/* In bytes of graphs, views and the like. */
+#define CYCLE_BLOCKS ((uint64_t)16 << 20)
 
 /* Handles whose finalizer has not run. A tensor freed by x:free() counts on:
 ** its userdata is still the collector's work. */
@@ -173,6 +179,22 @@ static void step_bytes(lua_State *L, la_state *s)
     whole_cycle(L, s);
 }
 
+/* Graphs and what else hangs on few handles: a whole cycle when half as much
+** again has come since the last one, and CYCLE_BLOCKS at least, or a quarter of
+** the state's cap: Lua finds no memory there while its finalizers wait. */
+static void step_blocks(lua_State *L, la_state *s)
+{
+    la_token *k = s->context.token;
+    uint64_t now = atomic_load_explicit(&k->blocks, memory_order_relaxed);
+    uint64_t cap = atomic_load_explicit(&k->cap, memory_order_relaxed);
+    uint64_t most = cap && cap / 4 < CYCLE_BLOCKS ? cap / 4 : CYCLE_BLOCKS;
+    if (now < s->blocks_left) s->blocks_left = now;
+    if (most < s->blocks_left / 2) most = s->blocks_left / 2;
+    if (now - s->blocks_left < most) return;
+    whole_cycle(L, s);
+    s->blocks_left = atomic_load_explicit(&k->blocks, memory_order_relaxed);
+}
+
 /* A scope frees what is made in it by itself, and a host that steps the
 ** collector wants no one else's; what was counted for it is forgotten. */
 static bool rests(la_state *s)
@@ -188,6 +210,7 @@ bool la_collect_all(lua_State *L, la_state *s)
 {
     if (s->policy != LA_PACE_AUTO) return false;
     int64_t paid = la_fuel_of_failure();    /* finalizers may fail, too */
+    if (la_token_is_capped(s->context.token)) la_fft_forget(s->context.token);
     lua_gc(L, LUA_GCCOLLECT);
     la_token_give_back(s->context.token, paid);
     return true;
@@ -214,5 +237,7 @@ void la_pace_now(lua_State *L, la_state *s)
     if (rests(s)) return;
     if (lua_gc(L, LUA_GCISRUNNING) <= 0) return;
     if (s->bytes >= LA_PACE_BYTES) step_bytes(L, s);
-    if (s->since >= s->interval) step_handles(L, s);
+    if (s->since < s->interval) return;
+    step_handles(L, s);
+    step_blocks(L, s);
 }
