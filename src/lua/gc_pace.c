@@ -30,6 +30,7 @@
 */
 #include "base/cpu.h"
 #include "base/memory.h"
+#include "base/os.h"
 #include "lua/binding.h"
 #include "op/fft/plan.h"
 #include "op/fuel.h"
@@ -95,10 +96,29 @@ static void cycle_over(la_state *s)
     if (keeps && s->young && s->floor / 4 > s->most) s->most = s->floor / 4;
 }
 
+/* A full collection. A cap bounds the process, too: what the system's allocator
+** has free between the blocks that live goes back to the system. */
+static void collect(lua_State *L, la_state *s)
+{
+    lua_gc(L, LUA_GCCOLLECT);
+    s->untrimmed = 0;
+    if (la_token_is_capped(s->context.token)) la_os_trim();
+}
+
+/* The same without a collection, when as much as the cap has come and gone. */
+static void trim_now_and_then(la_state *s)
+{
+    la_token *k = s->context.token;
+    size_t cap = atomic_load_explicit(&k->cap, memory_order_relaxed);
+    if (!cap || (s->untrimmed += s->fresh) < cap) return;
+    s->untrimmed = 0;
+    la_os_trim();
+}
+
 /* Runs all finalizers that are due, and so Lua code. */
 static void whole_cycle(lua_State *L, la_state *s)
 {
-    lua_gc(L, LUA_GCCOLLECT);
+    collect(L, s);
     cycle_over(s);
 }
 
@@ -171,6 +191,7 @@ static void step_bytes(lua_State *L, la_state *s)
     uint64_t after = la_mem_stat().used;
     uint64_t freed = after < before ? before - after : 0;
     s->bytes -= freed < s->bytes ? freed : s->bytes;
+    trim_now_and_then(s);
     s->fresh = 0;
     if (s->bytes < LOOK_BYTES) return;
     uint64_t heap = (uint64_t)lua_gc(L, LUA_GCCOUNT) << 10;
@@ -211,7 +232,7 @@ bool la_collect_all(lua_State *L, la_state *s)
     if (s->policy != LA_PACE_AUTO) return false;
     int64_t paid = la_fuel_of_failure();    /* finalizers may fail, too */
     if (la_token_is_capped(s->context.token)) la_fft_forget(s->context.token);
-    lua_gc(L, LUA_GCCOLLECT);
+    collect(L, s);
     la_token_give_back(s->context.token, paid);
     return true;
 }

@@ -105,7 +105,7 @@ la_status la_storage_new(int64_t nbytes, la_device device, la_storage **out)
     if (!s)
         return LA_ENOMEM;
     la_storage_init(s, device, nbytes);
-    if (device != LA_META && la_storage_pay(s, la_storage_price(s))) {
+    if (la_storage_pay(s, la_storage_price(s))) {
         la_mem_give(s, sizeof *s);
         return LA_ENOMEM;
     }

@@ -73,7 +73,8 @@ static inline size_t la_storage_price_at(const la_storage *s, int64_t nbytes)
 }
 static inline size_t la_storage_price(const la_storage *s)
 {
-    bool alone = (s->flags & LA_S_INLINE) || s->release;
+    bool alone = (s->flags & LA_S_INLINE) || s->release
+        || s->device == LA_META;
     return la_storage_price_at(s, alone ? 0 : s->nbytes);
 }
 void la_storage_destroy(la_storage *s);
