@@ -264,8 +264,8 @@ LA_API int64_t la_fuel_left(la_token *k);
 LA_API int la_token_code(la_token *k);
 /* Bytes charged to the state now: those of the tensors that it made and of what
 ** hangs on them (views, graphs, hooks, snapshots, records), until they are
-** freed, wherever they went; scratch of its running call, plans that are kept for
-** it; and in a sandbox those of Lua. Each block counts with what the system
+** freed, wherever they went; scratch of its running call, plans that are kept
+** for it; and in a sandbox those of Lua. Each block counts with what the system
 ** loses by it. 0 when the state is closed and nothing of it is left. */
 LA_API size_t la_token_memory(la_token *k);
 /* Nothing is reached any more: no cancel, no deadline, fuel without end. That

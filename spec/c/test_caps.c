@@ -288,6 +288,10 @@ static int text_is_right(lua_State *L)
     return 1;
 }
 
+static const luaL_Reg host[] = {
+    {"set_cap", set_cap}, {"resident", push_resident},
+    {"text_is_right", text_is_right}, {NULL, NULL}};
+
 typedef struct part {
     int index;
     bool graphs;
@@ -300,18 +304,16 @@ static void run_words(const void *what, char *why, size_t size)
     luaL_openlibs(L);
     luaL_requiref(L, "lunarray", luaopen_lunarray, 0);
     la_token *k = la_token_of(L);
-    lua_register(L, "set_cap", set_cap);
-    lua_register(L, "resident", push_resident);
-    lua_register(L, "text_is_right", text_is_right);
     bool loaded = luaL_dostring(L, "package.path = './?.lua;lua/?.lua;"
                                 "lua/?/init.lua;' .. package.path return"
                                 " (require 'spec.support.caps')") == LUA_OK;
     if (loaded) {
+        luaL_newlib(L, host);
         lua_pushinteger(L, p->index);
         lua_pushinteger(L, PARTS);
         lua_pushboolean(L, p->graphs);
         lua_pushinteger(L, MORE);
-        loaded = lua_pcall(L, 4, 1, 0) == LUA_OK;
+        loaded = lua_pcall(L, 5, 1, 0) == LUA_OK;
     }
     const char *text = lua_tostring(L, -1);
     if (!loaded || text) snprintf(why, size, "%s", text ? text : "no text");

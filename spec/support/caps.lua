@@ -1,5 +1,5 @@
--- Calls of every operation that has golden records, again and again under a cap,
--- their results kept: for spec/c/test_caps.c, which gives the globals set_cap,
+-- Calls of every operation that has golden records, again and again under a
+-- cap, their results kept: for spec/c/test_caps.c, which gives 'host': set_cap,
 -- resident and text_is_right.
 local la = require "lunarray"
 local records = require "spec.support.records"
@@ -22,8 +22,8 @@ local function has_tensor(v)
   return type(v) == "table" and is_tensor(v[1])
 end
 
--- The first call of the records that gives tensors, as a function; with 'graphs'
--- one whose result has a history.
+-- The first call of the records that gives tensors, as a function; with
+-- 'graphs' one whose result has a history.
 local function call_of(path, graphs)
   for r in records.each(path) do
     local ok, fn, args, keywords = pcall(records.call_of, r)
@@ -52,34 +52,33 @@ end
 
 -- What is wrong with the word, or nil. The first round is no attack: it brings
 -- what is made once.
-local function attack(call, more)
+local function attack(call, host, more)
   for _ = 1, 3 do call() end
   collectgarbage()
   collectgarbage()
   la.set_num_threads(1)
-  local before = resident()
-  local cap = set_cap(more)
+  local before = host.resident()
+  local cap = host.set_cap(more)
   local keep = {}
   local ok, why = pcall(function()
     for i = 1, MOST do keep[i] = call() end
   end)
-  local right = ok or text_is_right(why, cap)
-  local grown = resident() - before
-  set_cap(0)
+  local right = ok or host.text_is_right(why, cap)
+  local grown = host.resident() - before
+  host.set_cap(0)
   if not right then return why end
   if grown > more * 1.3 + SLACK then
     return ("%d bytes resident, %d allowed"):format(grown, more)
   end
-  keep = nil
-  collectgarbage()
+  return nil, keep
 end
 
 -- Of 'parts' parts of all words the one with this index (from 0).
-return function(index, parts, graphs, more)
+return function(host, index, parts, graphs, more)
   local wrong = {}
   for k, path in ipairs(words()) do
     local call = k % parts == index and call_of(path, graphs)
-    local why = call and attack(call, more)
+    local why = call and attack(call, host, more)
     if why then
       wrong[#wrong + 1] = path:match("([^/]+)%.jsonl$") .. ": " .. why
     end

@@ -32,7 +32,7 @@ static inline size_t zone_before(size_t bytes)
     return bytes < 1 << 20 ? ZONE : 0;
 }
 
-/* The bytes of a block with its zones, and with the footer where it is paid for.
+/* The bytes of a block with its zones, and with the footer where somebody pays.
 ** What no system has stays as it is. */
 static inline size_t with_zones(size_t bytes, bool paid)
 {

@@ -32,7 +32,7 @@ struct la_token {
     ** graphs, views, scratch), bytes of plans that are kept, which any thread
     ** may give up, and the cap on their sum (0: none). */
     atomic_size_t lua, tensors, blocks, plans, cap;
-    atomic_uint words;              /* new names of dimensions, tensor/names.c */
+    atomic_uint words;              /* new names of dims, tensor/names.c */
 };
 
 /* Of contexts whose token nobody has asked for: never armed, not counted. */
@@ -80,7 +80,7 @@ static inline bool la_token_is_capped(la_token *k)
 ** threads can hold the same tensor. Scripts can't pass tensors between states,
 ** and ranges of a parallel region see pointers only; so it begins when a host
 ** takes a tensor into C, and the thread that hands it out says so before. For
-** good: what was counted plainly is seen by whoever is given the tensor later. */
+** good: what was counted plainly is seen by who is given the tensor later. */
 extern _Atomic bool la_tensors_shared LA_HIDDEN;
 static inline void la_share_tensors(void)
 {
@@ -100,8 +100,8 @@ static inline size_t la_token_price(size_t bytes)
 
 /* Bytes in 'count', k->tensors or k->blocks, until la_token_unpay on whatever
 ** thread; while there are any, that count holds the token. LA_ENOMEM above the
-** cap, with the record: nothing is charged then. Does not stay. Contexts without
-** a token of their own pay nothing: *payer is NULL. */
+** cap, with the record: nothing is charged then. Does not stay. Contexts that
+** have no token of their own pay nothing: *payer is NULL. */
 la_status la_token_pay_slowly(la_token *k, atomic_size_t *count, size_t bytes,
                               la_token **payer);
 void la_token_unpay_slowly(la_token *k, atomic_size_t *count, size_t bytes);

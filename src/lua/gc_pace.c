@@ -15,8 +15,8 @@
 ** may do, and are spaced then so that a cycle takes PERIOD handles. When the
 ** backlog exceeds 'most' all the same, a full collection ends the matter.
 **
-** A graph of a million nodes may hang on one handle: bytes of blocks that are no
-** data are looked at with the handles, and are worth a cycle by themselves.
+** A graph of a million nodes may hang on one handle: bytes of blocks that are
+** no data are looked at with the handles, and are worth a cycle by themselves.
 **
 ** What ends a cycle is a small userdata without references, the watch: its
 ** finalizer runs once a cycle, counts and makes the next one.

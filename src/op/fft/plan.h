@@ -13,8 +13,8 @@
 **
 ** Plans are counted and shared between calls. The last ones used are kept, each
 ** state's by itself and charged to it, so that none evicts another's: up to
-** LA_FFT_KEPT bytes, and an eighth of the state's cap, until the state is closed
-** or la_mem_trim. Threads without a state share theirs.
+** LA_FFT_KEPT bytes, and an eighth of the state's cap, until the state is
+** closed or la_mem_trim. Threads without a state share theirs.
 */
 #ifndef LA_OP_FFT_PLAN_H
 #define LA_OP_FFT_PLAN_H
