@@ -20,6 +20,7 @@
 
 #define LA_INTERNAL
 #include "base/memory_cache.h"
+#include "base/os.h"
 #include "lua/binding.h"
 #include "lua/sandbox.h"
 #include "lunarray.h"
@@ -273,8 +274,11 @@ static int set_cap(lua_State *L)
     return 1;
 }
 
+/* Without free blocks that are kept for reuse: few words fill many of them. */
 static int push_resident(lua_State *L)
 {
+    la_trim(NULL);
+    la_os_trim();
     lua_pushinteger(L, (lua_Integer)resident());
     return 1;
 }
