@@ -28,11 +28,10 @@
 /* Red zones and the shadow of a sanitizer are no memory of the script's. */
 #if defined(__linux__) && LA_CACHE_ON && !defined(LA_DEBUG)
 #define RESIDENT_IS_KNOWN 1
-#define CAP ((size_t)16 << 20)
 #else
 #define RESIDENT_IS_KNOWN 0
-#define CAP ((size_t)8 << 20)
 #endif
+#define CAP ((size_t)16 << 20)
 
 /* Private bytes in memory; 0 where that says nothing. */
 static size_t resident(void)
