@@ -95,6 +95,9 @@ typedef struct la_state {
     uint64_t fresh;         /* data bytes made since the last step */
     uint64_t step_bytes;    /* so many of them are worth one */
     uint64_t bytes;         /* ... since the last cycle, less what steps gave */
+    uint64_t untrimmed;     /* ... under a cap, since the last la_os_trim */
+    uint64_t blocks_left;   /* bytes of graphs and the like, at the last cycle
+                            ** that was made for them */
     la_policy policy;
     size_t frame_bytes;     /* with LA_PACE_FRAME */
     la_scopes scopes;

@@ -13,6 +13,7 @@
 #include "lua/embed.h"
 #include "lua/sandbox/guard.h"
 #include "lua/index.h"
+#include "op/fft/plan.h"
 
 /* The state's key in the registry: a string could not be made when memory is
 ** short, and an address would be another in a second copy of the library. */
@@ -46,6 +47,7 @@ static int state_gc(lua_State *L)
     if (s->pulse) s->pulse->thread = NULL;
     la_drop_scopes(s);
     la_cut_ties(s);
+    la_fft_forget(s->context.token);
     la_token_release(s->context.token);
     s->context.token = &la_no_token;
     la_leave_context(&before);
