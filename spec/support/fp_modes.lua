@@ -3,6 +3,7 @@
 -- one before, then the results of pcall.
 local la = require "lunarray"
 local records = require "spec.support.records"
+local samples = require "spec.support.samples"
 
 local fp_modes = {}
 
@@ -88,15 +89,68 @@ function fp_modes.operations(in_mode, modes)
   finish(wrong)
 end
 
+-- What runs over several threads.
 local function large(f)
   return function() return f(la.linspace(-1e30, 1e30, 300000)) end
+end
+
+-- What a row may take whose calls are written out nowhere: some fit.
+local function guesses()
+  local x, q = la.rand(3, 4), la.rand(4)
+  local lots = la.tensor{1, 2, 2}
+  return {{x}, {x, x}, {x, x, x}, {x, 1}, {x, 2, 1}, {x, lots}, {q, q}, {4},
+    {q}, {la.rand(4, 4)}, {x, 0.5}, {{3, 4}}, {x, {3, 4}}, {x, "float64"},
+    {x, la.rand(5, 4)}, {la.rand(5, 2), 0.5}, {1, {3, 4}}, {x, {1, 2}}, {}}
+end
+
+-- Calls of operations without records of their own: (f, arguments).
+local function each_other(visit)
+  local recorded, done = {}, {}
+  each_record(function(r) recorded[r.op:gsub("_$", "")] = true end)
+  for _, op in ipairs(la.operations()) do
+    local theme, name = op.name:match("^(%a+)_(.+)$")
+    local f = la[op.name] or la.zeros(1, 1)[op.name]
+      or theme and type(la[theme]) == "table" and la[theme][name]
+    local known = done[op.name] or recorded[op.name:gsub("_$", "")]
+    if type(f) == "function" and not known then
+      done[op.name] = true
+      for k, s in ipairs(samples.of(op.name)) do
+        if k <= MOST then visit(op.name, s.f, s.inputs) end
+      end
+      for k = 1, #guesses() do
+        visit(op.name, f, function() return guesses()[k] end)
+      end
+    end
+  end
+end
+
+function fp_modes.others(in_mode, modes)
+  local wrong = {}
+  each_other(function(name, f, arguments)
+    local bits = {}
+    for _, mode in ipairs(modes) do
+      la.manual_seed(7)
+      local out = table.pack(in_mode(mode, f, table.unpack(arguments())))
+      if out[1] then add(wrong, name, mode, out[1]) end
+      bits[mode] = tostring(out[2])
+      for i = 3, out[2] and out.n or 2 do
+        bits[mode] = bits[mode] .. " " .. hash(out[i])
+      end
+    end
+    if not unwritten[name] and bits.traps ~= bits.nearest then
+      add(wrong, name, "traps", bits.traps .. " for " .. bits.nearest)
+    end
+  end)
+  finish(wrong)
 end
 
 -- What is no operation: conversions, texts, indices, graphs, files.
 local nan, inf = 0 / 0, math.huge
 local function odd() return la.tensor{nan, inf, -inf, 0, 1e-40, 3.7} end
 local calls = {
-  from_table = function() return la.tensor({1e300, nan}, {dtype = "float32"}) end,
+  from_table = function()
+    return la.tensor({1e300, nan}, {dtype = "float32"})
+  end,
   to_int = function() return odd():to("int32") end,
   item = function() return la.tensor{nan}:item() end,
   tointeger = function() return la.tensor{1e300}:tointeger() end,
@@ -116,8 +170,12 @@ local calls = {
     ;(x * 1e38):exp():sum():backward()
     return x.grad
   end,
-  fuse = function() return la.fuse(function(x) return (x * 1e38):exp() end)(odd()) end,
-  vmap = function() return la.vmap(function(x) return x:exp() / 0 end)(odd()) end,
+  fuse = function()
+    return la.fuse(function(x) return (x * 1e38):exp() end)(odd())
+  end,
+  vmap = function()
+    return la.vmap(function(x) return x:exp() / 0 end)(odd())
+  end,
   tidy = function() return la.tidy(function() return odd() * 1e38 end) end,
   hash = function() return la.hash(odd()) end,
   describe = function() return la.describe(odd()) end,
@@ -149,8 +207,6 @@ local calls = {
   end),
 }
 
--- Scripts compute in the mode themselves, so only the library's functions run
--- in it: each is called from C.
 function fp_modes.binding(in_mode, modes)
   local wrong = {}
   for name, f in pairs(calls) do

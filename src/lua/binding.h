@@ -108,9 +108,9 @@ void la_closure(lua_State *L, lua_CFunction fn);
 ** themselves, which spares them an upvalue and a call, or compute nothing. */
 void la_bare_closure(lua_State *L, lua_CFunction fn);
 /* The mode of the thread when the innermost closure of ours was entered, whose
-** flags errors hand back, as they leave by longjmp; LA_FP_ANY outside, and after
-** another call inside. An error of Lua's own may leave an older one here, so
-** nothing but flags is read. */
+** flags errors hand back, as they leave by longjmp; LA_FP_ANY outside, and
+** after another call inside. An error of Lua's own may leave an older one here,
+** so nothing but flags is read. */
 extern _Thread_local la_fp_mode la_entry_mode;
 /* The running closure is called once more, with exceptions masked, in protected
 ** mode: whichever way it ends, the host's masks are put back. */

@@ -1,6 +1,6 @@
 /*
-** Raising: only here does the library leave through Lua's longjmp, and hands the
-** floating-point mode back before. Where the host has unmasked exceptions,
+** Raising: only here does the library leave through Lua's longjmp, and hands
+** the floating-point flags back before. Where the host has unmasked exceptions,
 ** closures run in protected mode.
 */
 #include <stdarg.h>
