@@ -33,7 +33,6 @@ BASE := -std=gnu11 -fPIC -fvisibility=hidden -fno-math-errno -ffp-contract=off \
 # The loaders of musl and of Android give no module of a running program static
 # thread-local storage. Elsewhere it is the cheapest; TLS= for a wrapper such as
 # musl-gcc, whose -dumpmachine names another system.
-MACHINE := $(shell $(CC) -dumpmachine 2>/dev/null)
 TLS := $(if $(findstring musl,$(MACHINE))$(findstring android,$(MACHINE)),,-ftls-model=initial-exec)
 # Kernels are vectors by hand: -O3 only copies their bodies once more. What a
 # small call runs through, and the kernels with a line in src/kernel/targets.mk,
