@@ -2,9 +2,12 @@
 ** lunarray.h: tensors for Lua 5.4, and for C programs that embed Lua.
 **
 ** The library never aborts, exits, prints, changes a signal handler or the
-** floating-point mode. Functions here do not raise Lua errors unless they say
-** so: they return NULL or a status other than 0, and la_error_text() tells why
-** (in words made for the user, one record per thread).
+** floating-point mode: it computes with the rounding and the flush to zero of
+** the calling thread, without its traps (feenableexcept), and hands the mode
+** back with the flags that it had. Functions here do not raise Lua errors
+** unless they say so: they return NULL or a status other than 0, and
+** la_error_text() tells why (in words made for the user, one record for each
+** thread).
 **
 ** Ownership: what a function returns as 'new' is yours and ends with
 ** la_release; arguments are borrowed. Tensors may be used on any thread, one
