@@ -157,7 +157,7 @@ PROGRAM := $(BUILD)/lunarray
 # Ranks of MPI (lunarray.mpi), where its compiler is; never a part of the core.
 # MPICC=mpicc.mpich builds for another MPI than the usual one.
 MPICC ?= mpicc
-MPI_MODULE := $(if $(or $(COMPILER),$(filter-out release,$(KIND))),,$(if $(shell command -v $(MPICC) 2>/dev/null),$(BUILD)/lunarray_mpi.so))
+MPI_MODULE := $(if $(or $(COMPILER),$(filter-out release,$(KIND)),$(filter-out $(MODULES),mpi)),,$(if $(shell command -v $(MPICC) 2>/dev/null),$(BUILD)/lunarray_mpi.so))
 
 .DELETE_ON_ERROR:
 all: $(MODULE) $(STATIC) $(DYNAMIC) $(PROGRAM) $(MPI_MODULE)
@@ -232,8 +232,6 @@ $(OBJ)/lua.embed.list: FORCE
 	@mkdir -p $(@D)
 	@echo '$(LUA_FILES)' | cmp -s - $@ || echo '$(LUA_FILES)' > $@
 
-# stb_image computes with what hostile files say.
-FLAGS_io/stb := -fwrapv -Wno-unused-function $(call known,-ftrivial-auto-var-init=pattern)
 FLAGS_repl/edit := $(shell pkg-config --cflags libedit 2>/dev/null)
 
 $(STATIC): $(CORE_OBJ) $(KERNEL_OBJ) $(OBJ)/objects.list
@@ -258,10 +256,10 @@ $(PROGRAM): $(REPL_OBJ) $(DYNAMIC)
 # What it uses of the library is found when it is loaded. The second is that of
 # another MPI than the usual one, for mpi-check.
 MPI_OTHER := $(BUILD)/$(notdir $(MPICC))
-$(BUILD)/lunarray_mpi.so $(MPI_OTHER)/lunarray_mpi.so: $(wildcard mpi/*.c mpi/*.h) include/lunarray.h
+$(BUILD)/lunarray_mpi.so $(MPI_OTHER)/lunarray_mpi.so: $(wildcard modules/mpi/ranks/*.[ch]) include/lunarray.h
 	@mkdir -p $(@D)
 	$(call say,MPICC,$@)
-	$(Q)$(MPICC) -std=gnu11 -D_GNU_SOURCE -O2 -fPIC -fvisibility=hidden $(WARN) -Iinclude $(LUA_CFLAGS) $(CFLAGS) \
+	$(Q)$(MPICC) -std=gnu11 -D_GNU_SOURCE -O2 -fPIC -fvisibility=hidden $(WARN) -Iinclude -I. $(LUA_CFLAGS) $(CFLAGS) \
 	  -shared -Wl,-z,nodelete $(LDFLAGS) $(filter %.c,$^) -o $@
 
 $(CTESTS): $(BUILD)/ctest/%: %.c $(STATIC)
@@ -444,7 +442,7 @@ MPIRUN ?= mpirun
 # Specs of lunarray.mpi with another MPI: MPICC=mpicc.mpich MPIRUN=mpirun.mpich.
 mpi-check: all $(MPI_OTHER)/lunarray_mpi.so
 	LUNARRAY_MPI_BUILD=$(MPI_OTHER) MPIRUN=$(MPIRUN) LUNARRAY_PROGRAM=$(PROGRAM) LUA_CPATH='$(BUILD)/?.so;;' \
-	  LUA_PATH='./?.lua;lua/?.lua;lua/?/init.lua;;' $(LUA) `command -v busted` spec/mpi_spec.lua
+	  LUA_PATH='./?.lua;lua/?.lua;lua/?/init.lua;;' $(LUA) `command -v busted` modules/mpi/spec/mpi_spec.lua
 bench-mpi: all
 	$(MPICC) -O2 -fPIC -shared -Iinclude $(LUA_CFLAGS) bench/mpi_calls.c -o $(BUILD)/mpi_calls.so
 	LUNARRAY_NUM_THREADS=1 $(MPIRUN) -n $(RANKS) $(PROGRAM) bench/mpi_calls.lua $(BUILD)/mpi_calls.so $(BENCH_ARGS)

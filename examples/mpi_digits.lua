@@ -9,7 +9,8 @@
 -- What more ranks give grows with the work between two sums of gradients. The
 -- fully connected network (mlp) adds up 50,826 numbers for 0.3 MFLOP a sample,
 -- a few milliseconds an epoch: it shows the loss curve, not speed. The
--- convolutional one (cnn) has 30,634 for 5.4 MFLOP; docs/mpi.md has its times.
+-- convolutional one (cnn) has 30,634 for 5.4 MFLOP; modules/mpi/docs/mpi.md has
+-- its times.
 
 local la = require "lunarray"
 local mpi = require "lunarray.mpi"

@@ -1,6 +1,7 @@
 -- Runs the parts of the suite that are named and counts what they say:
 --   lua5.4 spec/run.lua lint ctest specs
--- Parts: lint, ctest, specs (best CPU path), specs-each-path, clang, asan,
+-- Parts: lint, ctest, specs (best CPU path), specs-each-path, locale (of these
+-- two: where numbers have a comma), clang, asan,
 -- ubsan, tsan, valgrind, rock (where luarocks is), packages, sizes, embed (the
 -- one file; of it whole, small), cross (its compilers permitting; of it
 -- aarch64, mingw, wasi). The last line is "N passed, N failed"; with
@@ -158,12 +159,13 @@ local function lint()
   headline("lint")
   report("layers", require "layers"("build"))
   report("style", require "style"("src", "modules", "include", "lua", "spec",
-                                  "examples", "bench", "tools", "mpi"))
+                                  "examples", "bench", "tools"))
   report("words", require "words"())
   report("paths", require "paths"())
   report("comments", require "comments"("src modules"))
   report("headers", require "headers"("src", "modules", "include"))
   report("exports", require "exports"("build"))
+  report("locale", require "locale"("build"))
   report("operations", require "optable"())
   report("luacheck", luacheck())
 end
@@ -246,10 +248,43 @@ local function paths()
   return list[1] and list or {"default"}
 end
 
+-- Specs of texts, files and values in a process with a comma for the point:
+-- numbers come and go as ever. (spec/registry/locale_spec.lua compares all that
+-- is printed.)
+local COMMA_SPECS = "golden print types create archive mmap errors help plot "
+  .. "plot_live graph"
+
+-- The files of specs by their names, in whichever folder.
+local function named_specs(words)
+  local path_of, files = {}, {}
+  for _, path in ipairs(spec_files()) do
+    path_of[path:match("([^/]+)_spec%.lua$")] = path
+  end
+  for name in words:gmatch("%S+") do
+    files[#files + 1] = path_of[name] or error("no spec " .. name)
+  end
+  return files
+end
+
+local function comma_locale()
+  local folder = "build/locale"
+  local text, ok = capture(("mkdir -p %s && localedef -i de_DE -f UTF-8 "
+    .. "%s/de_DE.UTF-8"):format(folder, folder))
+  if not ok then
+    print(text)
+    return count(0, 1)
+  end
+  specs("a locale with a comma", (os.getenv("LUA") or "lua5.4")
+    .. " -e 'assert(os.setlocale(\"de_DE.UTF-8\"))'",
+    "LUNARRAY_PROGRAM=build/lunarray LUA_CPATH='build/?.so;;' LOCPATH="
+    .. folder, named_specs(COMMA_SPECS))
+end
+
 local function specs_each_path()
   for _, name in ipairs(paths()) do
     stock("CPU path " .. name, "LUNARRAY_CPU=" .. name)
   end
+  comma_locale()
 end
 
 -- A sanitizer's build: its own program runs busted.
@@ -271,19 +306,9 @@ end
 -- The other compiler takes every source too; its code is not optimised, and
 -- has assertions, red zones and a collector step at each push of a handle. Not
 -- the specs about the collector's pace.
-local CLANG_SPECS = "op/move/create op/move/copy op/move/view op/move/index "
-  .. "op/elementwise/iter lua/print op/move/move op/reduce/reduce "
-  .. "op/elementwise/pointwise autograd/autograd fuse/fuse fuse/fuse_rows "
-  .. "nn/nn_modules nn/optim io/archive manual/help lua/hardening_arguments "
-  .. "lua/hardening_views autograd/hardening_autograd"
-
-local function clang_specs()
-  local files = {}
-  for name in CLANG_SPECS:gmatch("%S+") do
-    files[#files + 1] = "spec/" .. name .. "_spec.lua"
-  end
-  return files
-end
+local CLANG_SPECS = "create copy view index iter print move reduce pointwise "
+  .. "autograd fuse fuse_rows nn_modules optim archive help "
+  .. "hardening_arguments hardening_views hardening_autograd"
 
 local function clang()
   local build = "build/debug-clang"
@@ -291,7 +316,7 @@ local function clang()
   specs("debug build", os.getenv("LUA") or "lua5.4",
         ("LUNARRAY_PROGRAM=%s/lunarray LUA_CPATH='%s/?.so;;'")
           :format(build, build),
-        clang_specs())
+        named_specs(CLANG_SPECS))
 end
 
 -- The rock in a clean clone of what is committed. What is the same there as
@@ -421,7 +446,11 @@ local lists = {cross = {"aarch64", "mingw", "wasi"}, embed = {"whole", "small"}}
 
 local parts = {
   ctest = function() ctest("build") end,
-  specs = function() stock("best CPU path", "") end,
+  specs = function()
+    stock("best CPU path", "")
+    comma_locale()
+  end,
+  locale = comma_locale,
   clang = clang,
   ["specs-each-path"] = specs_each_path,
   asan = sanitized("asan",

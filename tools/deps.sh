@@ -25,7 +25,7 @@ docs="cmark-gfm"
 browser="chromium nodejs"
 python="python3-numpy"
 test="cmark-gfm lua-busted lua-check lua-dkjson libcmocka-dev clang tmux"
-test="$test python3-ipykernel python3-nbclient"
+test="$test python3-ipykernel python3-nbclient locales"
 
 wanted=""
 for part in "$@"; do

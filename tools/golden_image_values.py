@@ -1,8 +1,8 @@
 """Values of la.image's functions on pixels, from SciPy, scikit-image, PyTorch
-and Python's colorsys: spec/support/image_values.lua.
+and Python's colorsys: modules/image/spec/values.lua.
 
     build/peers/bin/python tools/golden_image_values.py \\
-        > spec/support/image_values.lua
+        > modules/image/spec/values.lua
 
 (with scipy and scikit-image installed). Inputs follow from their shape alone:
 element i, counted from 0, is (i * 7919 + 13) % 256, or that divided by 255.

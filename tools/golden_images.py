@@ -1,8 +1,8 @@
 """Images in files, as Pillow writes them, and the pixels that it reads back:
-spec/support/images.lua. Kinds of PNG that Pillow does not write are made here
-byte by byte (Pillow reads what it can of them).
+modules/image/spec/files.lua. Kinds of PNG that Pillow does not write are made
+here byte by byte (Pillow reads what it can of them).
 
-    build/peers/bin/python tools/golden_images.py > spec/support/images.lua
+    build/peers/bin/python tools/golden_images.py > modules/image/spec/files.lua
 """
 import io
 import struct

@@ -1,6 +1,7 @@
 -- lunarray.array_api: what la.__array_namespace_info__() tells, after the
 -- inspection functions of the Python array API standard (2025.12).
 local la = require "lunarray"
+local numbers = require "lunarray.numbers"
 
 local array_api = {}
 
@@ -25,7 +26,7 @@ local function check_device(name, options)
   local device = options and options.device
   if device ~= nil and not DEVICES[device] then
     error(("%s: unknown device '%s' (known: cpu, meta)"):format(name,
-      tostring(device)), 3)
+      numbers.text(device)), 3)
   end
 end
 
@@ -57,7 +58,7 @@ function info.dtypes(_, options)
     if not list then
       error(("dtypes: unknown kind '%s' (known: bool, signed integer, unsigned "
         .. "integer, integral, real floating, complex floating, numeric)")
-        :format(tostring(name)), 2)
+        :format(numbers.text(name)), 2)
     end
     for word in list:gmatch "%S+" do out[word] = word end
   end

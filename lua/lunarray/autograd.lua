@@ -2,6 +2,7 @@
 -- Reached as la.gradcheck, la.checkpoint, ...
 local la = require "lunarray"
 local tensors = require "lunarray.tensors"
+local numbers = require "lunarray.numbers"
 
 local autograd = {}
 
@@ -125,7 +126,7 @@ local function compare_along(k, leaf, grad, slope, way, o)
   if math.abs(own - slope) <= o.atol * size + o.rtol * math.abs(slope) then
     return
   end
-  return string.format("gradient of argument %d is wrong along a random "
+  return numbers.format("gradient of argument %d is wrong along a random "
     .. "direction: %.10g by backward, %.10g by differences", k, own, slope)
 end
 
@@ -134,7 +135,7 @@ local function compare(k, leaf, grad, slope, o)
   if grad:is_complex() then grad = la.view_as_real(grad:resolve_conj()) end
   if la.allclose(grad, slope, {rtol = o.rtol, atol = o.atol}) then return end
   return string.format("gradient of argument %d is wrong:\nby backward %s\n"
-    .. "by differences %s", k, tostring(grad), tostring(slope))
+    .. "by differences %s", k, numbers.text(grad), numbers.text(slope))
 end
 
 local defaults = {eps = 1e-6, atol = 1e-5, rtol = 1e-3, raise = true, seed = 1,
@@ -145,7 +146,7 @@ local function options_of(what, given)
   for key, value in pairs(defaults) do o[key] = value end
   for key, value in pairs(given or {}) do
     if defaults[key] == nil then
-      error(what .. ": unknown option '" .. tostring(key)
+      error(what .. ": unknown option '" .. numbers.text(key)
         .. "' (known: atol, eps, fast_mode, raise, rtol, seed)", 3)
     end
     o[key] = value

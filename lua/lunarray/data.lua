@@ -1,5 +1,6 @@
 -- lunarray.data: datasets, batches, progress bars.
 local la = require "lunarray"
+local numbers = require "lunarray.numbers"
 
 local data = {}
 
@@ -140,14 +141,14 @@ function data.DataLoader(dataset, options)
     drop_last = false}
   for key, value in pairs(options or {}) do
     if not known[key] then
-      error("DataLoader: unknown option '" .. tostring(key) .. "' (known: "
+      error("DataLoader: unknown option '" .. numbers.text(key) .. "' (known: "
         .. "batch_size, collate, drop_last, generator, sampler, shuffle)", 2)
     end
     self[key] = value
   end
   if math.type(self.batch_size) ~= "integer" or self.batch_size < 1 then
     error("DataLoader: batch_size should be a positive integer, but got "
-      .. tostring(self.batch_size), 2)
+      .. numbers.text(self.batch_size), 2)
   end
   return setmetatable(self, DataLoader)
 end
@@ -220,7 +221,7 @@ function data.DistributedSampler(dataset, options)
     shuffle = true, seed = 0, drop_last = false, epoch = 0}
   for key, value in pairs(options or {}) do
     if not sampler_options[key] then
-      error("DistributedSampler: unknown option '" .. tostring(key)
+      error("DistributedSampler: unknown option '" .. numbers.text(key)
         .. "' (known: batch_size, drop_last, rank, seed, shuffle, size)", 2)
     end
     self[key] = value
@@ -312,7 +313,7 @@ local function line_of(self)
   local part = self.total > 0 and math.min(self.k / self.total, 1) or 1
   local filled = math.floor(part * 20)
   local left = rate > 0 and (self.total - self.k) / rate or math.huge
-  return string.format("%s%3d%% [%s%s] %d/%d, %.1f/s, %s left%s",
+  return numbers.format("%s%3d%% [%s%s] %d/%d, %.1f/s, %s left%s",
     self.desc and self.desc .. " " or "", math.floor(part * 100),
     ("#"):rep(filled), (" "):rep(20 - filled), self.k, self.total, rate,
     clock_text(left), self.text and " " .. self.text or "")

@@ -1,6 +1,7 @@
 -- lunarray.describe: what a person asks first about a tensor of data.
 local la = require "lunarray"
 local tensors = require "lunarray.tensors"
+local numbers = require "lunarray.numbers"
 
 local describe = {}
 
@@ -21,9 +22,10 @@ local function text(d)
   local lines = {("%s of %s%s"):format(d.dtype, size,
     d.complex and ", absolute values" or "")}
   if d.min then
-    lines[2] = ("min %.6g, max %.6g, mean %.6g"):format(d.min, d.max, d.mean)
-      .. (d.std and (", std %.6g"):format(d.std) or "")
-    lines[3] = ("%.4g |%s| %.4g"):format(d.min, bars(d.histogram), d.max)
+    lines[2] = numbers.format("min %.6g, max %.6g, mean %.6g", d.min,
+      d.max, d.mean)
+      .. (d.std and numbers.format(", std %.6g", d.std) or "")
+    lines[3] = numbers.format("%.4g |%s| %.4g", d.min, bars(d.histogram), d.max)
   end
   if d.nan and d.nan + d.inf > 0 then
     lines[#lines + 1] = ("%d NaN, %d infinite"):format(d.nan, d.inf)

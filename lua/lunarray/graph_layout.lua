@@ -4,6 +4,8 @@
 -- longest path, edges over several layers get a point in each, the order in a
 -- layer comes from the mean position of the neighbours, downwards and upwards
 -- by pairs of sweeps, and so do the positions.
+local numbers = require "lunarray.numbers"
+
 local layout = {}
 
 local CHARACTER, LINE, PAD = 6.6, 14, 8      -- of a font of 11 pixels
@@ -171,14 +173,14 @@ end
 
 local function draw_path(out, path)
   local first, last = path[1], path[#path]
-  local parts = {("M%.1f %.1f"):format(first.x, first.y + first.h / 2)}
+  local parts = {numbers.format("M%.1f %.1f", first.x, first.y + first.h / 2)}
   local x, y = first.x, first.y + first.h / 2
   for k = 2, #path do
     local point = path[k]
     local to = point == last and point.y - point.h / 2 or point.y
     local middle = (y + to) / 2
-    parts[k] = ("C%.1f %.1f %.1f %.1f %.1f %.1f"):format(x, middle, point.x,
-      middle, point.x, to)
+    parts[k] = numbers.format("C%.1f %.1f %.1f %.1f %.1f %.1f", x, middle,
+      point.x, middle, point.x, to)
     x, y = point.x, to
   end
   out[#out + 1] = ('<path d="%s" marker-end="url(#tip)"/>'):format(
@@ -187,12 +189,12 @@ end
 
 local function draw_box(out, point)
   local node = point.node
-  out[#out + 1] = ('<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" rx="3" '
-    .. 'fill="%s"/>'):format(point.x - point.w / 2, point.y - point.h / 2,
-      point.w, point.h, node.leaf and "#d7e8d4" or node.result and "#f6dfc0"
-        or "#e4e9f2")
+  out[#out + 1] = numbers.format('<rect x="%.1f" y="%.1f" width="%.1f" '
+    .. 'height="%.1f" rx="3" fill="%s"/>', point.x - point.w / 2,
+    point.y - point.h / 2, point.w, point.h, node.leaf and "#d7e8d4"
+      or node.result and "#f6dfc0" or "#e4e9f2")
   for k, line in ipairs(node.lines) do
-    out[#out + 1] = ('<text x="%.1f" y="%.1f">%s</text>'):format(point.x,
+    out[#out + 1] = numbers.format('<text x="%.1f" y="%.1f">%s</text>', point.x,
       point.y + (k - (#node.lines + 1) / 2) * LINE + 4, escaped(line))
   end
 end
@@ -206,9 +208,10 @@ function layout.svg(nodes)
     order(rows)
     width, height = position(rows)
   end
-  local out = {('<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" '
-    .. 'height="%.0f" viewBox="0 0 %.0f %.0f">'):format(width, height, width,
-      height), '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" '
+  local out = {numbers.format('<svg xmlns="http://www.w3.org/2000/svg" '
+    .. 'width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f">', width, height,
+      width, height),
+    '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" '
     .. 'markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0L8 4L0 8z" '
     .. 'fill="#556"/></marker></defs>',
     '<rect width="100%" height="100%" fill="#fff"/>',

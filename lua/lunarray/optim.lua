@@ -1,6 +1,7 @@
 -- lunarray.optim: optimisers that change parameters in place, by PyTorch's
 -- formulas, and schedules of the learning rate.
 local la = require "lunarray"
+local numbers = require "lunarray.numbers"
 
 local optim = {}
 
@@ -32,14 +33,14 @@ local function add_group(self, given)
     if key ~= "params" and self.defaults[key] == nil
       and not self.known[key] then
       error(string.format("%s: unknown option '%s'", self.name,
-        tostring(key)), 4)
+        numbers.text(key)), 4)
     end
     group[key] = value
   end
   group.params = check_params(self.name, given.params)
   if group.lr == nil then error(self.name .. ": lr is needed", 4) end
   if group.lr < 0 or group.lr ~= group.lr then
-    error(self.name .. ": Invalid learning rate: " .. tostring(group.lr), 4)
+    error(self.name .. ": Invalid learning rate: " .. numbers.text(group.lr), 4)
   end
   local wrong = self.check and self.check(group)
   if wrong then error(self.name .. ": " .. wrong, 4) end
@@ -173,7 +174,7 @@ local function define(name, defaults, known, update, check, complete)
         for k in pairs(known) do names[#names + 1] = k end
         table.sort(names)
         error(string.format("%s: unknown option '%s' (known: %s)", name,
-          tostring(key), table.concat(names, ", ")), 2)
+          numbers.text(key), table.concat(names, ", ")), 2)
       end
       self.defaults[key] = value
     end

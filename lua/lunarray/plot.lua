@@ -10,6 +10,7 @@ local colour = require "lunarray.plot.colour"
 local figure = require "lunarray.plot.figure"
 local marks = require "lunarray.plot.marks"
 local statistics = require "lunarray.plot.statistics"
+local numbers = require "lunarray.numbers"
 
 local plot = {}
 
@@ -50,7 +51,7 @@ local function dress(fig, name, mark, o, k)
   mark.color = arguments.color(name, o.color, k)
     or colour.parse(mark.mark, name)
   local label = arguments.pick(o.label, k)
-  mark.label = label ~= nil and tostring(label) or nil
+  mark.label = label ~= nil and numbers.text(label) or nil
   mark.alpha = o.alpha
   return mark
 end
@@ -199,9 +200,9 @@ function methods.box(fig, values, options)
   end
   if o.names then fig.options.xticks = arguments.texts("box", o.names)
   elseif not fig.options.xticks then
-    local numbers = {}
-    for k = 1, #boxes do numbers[k] = tostring(k) end
-    fig.options.xticks = numbers
+    local labels = {}
+    for k = 1, #boxes do labels[k] = tostring(k) end
+    fig.options.xticks = labels
   end
   fig:add(dress(fig, "box", marks.boxes{boxes = boxes}, o, 1))
 end

@@ -11,6 +11,11 @@ local complete = require "lunarray.repl.complete"
 local errors = require "lunarray.repl.errors"
 local pretty = require "lunarray.repl.pretty"
 
+-- Kept, as whoever types may wipe the globals.
+local ipairs, load, next, rawget, rawset = ipairs, load, next, rawget, rawset
+local setmetatable, tostring, type, io = setmetatable, tostring, type, io
+local math, os, table, _G = math, os, table, _G
+
 local repl = {}
 
 local write, getenv, open = io.write, os.getenv, io.open

@@ -1,6 +1,9 @@
 -- lunarray.tensors: what the Lua modules ask about values.
 local la = require "lunarray"
 
+-- Kept, as the prompt goes on when somebody has wiped the globals.
+local error, getmetatable, type, debug = error, getmetatable, type, debug
+
 local tensors = {}
 
 -- The metatable is locked: all tensors show the same value in its place.

@@ -1,6 +1,7 @@
 -- lunarray.testing: assertions on tensors. Reached as la.testing.
 local la = require "lunarray"
 local tensors = require "lunarray.tensors"
+local numbers = require "lunarray.numbers"
 
 local testing = {}
 
@@ -39,13 +40,14 @@ local function index_text(k, shape)
 end
 
 local function limit_text(limit, exact)
-  return exact and "" or (" (up to %s allowed)"):format(limit)
+  return exact and "" or numbers.format(" (up to %s allowed)",
+    limit)
 end
 
 -- The greatest of the differences, where it is, and what was allowed.
 local function greatest(what, diff, shape, limit)
   local value, at = diff:reshape(-1):max(1)
-  return ("Greatest %s difference: %s at index %s%s"):format(what,
+  return numbers.format("Greatest %s difference: %s at index %s%s", what,
     value:item(), index_text(at:item(), shape), limit)
 end
 
@@ -57,7 +59,7 @@ end
 
 local function value_text(t)
   local re, im = t:item()
-  return im and ("%s%+gi"):format(re, im) or tostring(re)
+  return im and numbers.format("%s%+gi", re, im) or numbers.text(re)
 end
 
 -- PyTorch's report; 'close' marks the elements that match. Indices count from
@@ -72,13 +74,13 @@ local function report(a, b, close, rtol, atol, scalar)
   if scalar then
     return table.concat({("Scalars are not %s!\n"):format(word),
       ("Expected %s but got %s."):format(value_text(b), value_text(a)),
-      ("Absolute difference: %s%s"):format(diff:item(),
+      numbers.format("Absolute difference: %s%s", diff:item(),
         limit_text(atol, exact)),
-      ("Relative difference: %s%s"):format(ratio:item(),
+      numbers.format("Relative difference: %s%s", ratio:item(),
         limit_text(rtol, exact))}, "\n")
   end
   return table.concat({("Tensor-likes are not %s!\n"):format(word),
-    ("Mismatched elements: %d / %d (%.1f%%)"):format(count, n,
+    numbers.format("Mismatched elements: %d / %d (%.1f%%)", count, n,
       count / n * 100),
     greatest("absolute", diff, a.shape, limit_text(atol, exact)),
     greatest("relative", ratio, a.shape, limit_text(rtol, exact))}, "\n")

@@ -20,15 +20,12 @@ local families = {
   {"dtypes", "Dtypes"},
   {"random", "Random numbers"},
   {"autograd", "Gradients"},
-  {"image", "Images"},
-  {"audio", "Sound"},
   {"nn", "Modules: classes, containers, initial values"},
   {"nn_layer", "Modules: layers"},
   {"nn_function", "Modules: activations and losses"},
   {"training", "Training, data, tests"},
   {"plot", "Plots"},
   {"files", "Files"},
-  {"mpi", "Many processes"},
   {"library", "The library"},
 }
 

@@ -169,8 +169,8 @@ static la_status read_depth(const la_frame *f, int k, int64_t *whole)
     *whole = la_str_is(v, "minus_one_one");
     if (*whole || la_str_is(v, "zero_one")) return LA_OK;
     return la_error_at(LA_EARG, k + 1, "depth: 'zero_one' or 'minus_one_one' "
-                       "expected, got '%.*s'",
-                       (int)(v->str.n < 40 ? v->str.n : 40), v->str.text);
+                       "expected, got '%s'",
+                       LA_QUOTED(v));
 }
 
 /* With n = near / far, so that far may be infinite. */

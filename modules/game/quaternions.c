@@ -176,9 +176,8 @@ la_status la_impl_game_quat_euler(la_frame *f)
     }
     if (!ok)
         return la_error_at(LA_EARG, 2, "order: three of the letters x, y and z "
-                           "expected, no two equal ones in a row, got '%.*s'",
-                           (int)(order->str.n < 40 ? order->str.n : 40),
-                           order->str.text);
+                           "expected, no two equal ones in a row, got '%s'",
+                           LA_QUOTED(order));
     return la_run_program(f, LA_PROGRAM_quat_euler, 1, axes, 3);
 }
 

@@ -37,11 +37,10 @@ static la_status find_mode(const la_frame *f, int nd, const struct mode **out)
                            "channels, sizes), got %d", modes[i].name,
                            modes[i].spatial + 2, nd + 2);
     }
-    return la_error_at(LA_EARG, MODE + 1, "unknown mode '%.*s': nearest, "
+    return la_error_at(LA_EARG, MODE + 1, "unknown mode '%s': nearest, "
                        "nearest-exact, linear, bilinear, bicubic, trilinear, "
                        "lanczos or area expected",
-                       (int)(name->str.n < 40 ? name->str.n : 40),
-                       name->str.text);
+                       LA_QUOTED(name));
 }
 
 /* Options that do not go together. */

@@ -24,9 +24,9 @@ static la_status find_word(const la_value *v, int arg, const char *const *words,
 {
     for (*out = 0; *out < 3; ++*out)
         if (la_str_is(v, words[*out])) return LA_OK;
-    return la_error_at(LA_EARG, arg + 1, "unknown %s '%.*s': %s, %s or %s "
+    return la_error_at(LA_EARG, arg + 1, "unknown %s '%s': %s, %s or %s "
                        "expected", what,
-                       (int)(v->str.n < 40 ? v->str.n : 40), v->str.text,
+                       LA_QUOTED(v),
                        words[0], words[1], words[2]);
 }
 

@@ -5,6 +5,31 @@ local optim = require "lunarray.optim"
 
 local raises = require "spec.support.raises"
 
+describe("la.snapshot of generators", function()
+  it("gives their states back", function()
+    local g, x = la.Generator():manual_seed(3), la.ones(2)
+    la.rand(3, {generator = g})
+    for _, list in ipairs {{g}, {deep = {rng = g}, x}, {g, g, x}} do
+      local s = la.snapshot(list)
+      local first = la.randn(5, {generator = g})
+      s:restore()
+      assert.is_true(la.equal(first, la.randn(5, {generator = g})))
+      s:restore()
+      assert.is_true(la.equal(first, la.randn(5, {generator = g})))
+    end
+    assert.truthy(tostring(la.snapshot{g, x}):find("and 1 generators", 1, true))
+  end)
+
+  it("leaves them when a tensor cannot be restored", function()
+    local g, x = la.Generator():manual_seed(3), la.ones(2)
+    local s = la.snapshot{g, x}
+    local first = la.rand(1, {generator = g})
+    x:resize_(7)
+    raises(nil, s.restore, s)
+    assert.is_false(la.equal(first, la.rand(1, {generator = g})))
+  end)
+end)
+
 -- Calls that write the 4 x 6 float tensor x by every way there is.
 local writes = {
   add_ = function(x) x:add_(1) end,

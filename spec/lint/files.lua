@@ -39,7 +39,7 @@ end
 
 -- What people read: sources, headers, rows, Lua, scripts, documents. Data and
 -- records of other programs are not among it.
-local ROOTS = {"src", "modules", "mpi", "include", "lua", "spec",
+local ROOTS = {"src", "modules", "include", "lua", "spec",
                "examples", "bench", "tools", ".ci", "README.md",
                "CHANGELOG.md", "CONTRIBUTING.md", "Makefile"}
 local DATA = {"^spec/golden/", "^spec/nn/training/", "^spec/signal/",

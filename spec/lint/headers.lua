@@ -7,7 +7,7 @@ local pending = require "pending"
 -- Parts of simd/vec.h and of simd/math/math_own.inc, which say so at their
 -- heads.
 local PARTS = {"^src/simd/isa/isa_", "^src/simd/math/math_f%d%d_",
-               "^src/simd/math/math_erf"}
+               "^src/simd/math/math_erf", "^modules/mpi/ranks/"}
 
 local PENDING = {}
 

@@ -15,6 +15,8 @@
 #include <string.h>
 
 #include "base/runtime/runtime.h"
+#include "base/ascii.h"
+#include "base/format.h"
 
 enum { TEXT_SIZE = LA_ERROR_TEXT, QUOTE_MAX = 200 };
 
@@ -44,13 +46,52 @@ static const la_error_note *record_for_reading(void)
     return current ? current : &none;
 }
 
+/* Write one byte of user text; how many characters were needed. */
+static size_t quote_byte(unsigned char c, char out[5])
+{
+    if (c >= 0x20 && c < 0x7f) {
+        out[0] = (char)c;
+        return 1;
+    }
+    return (size_t)snprintf(out, 5, "\\x%02X", c);
+}
+
+/* Terminals and logs obey control bytes: none but the end of a line gets into a
+** message, whoever has forgotten to quote a text. */
+static bool is_harmful(char c)
+{
+    return la_is_control(c) && c != '\n';
+}
+
+bool la_is_harmless(const char *text, size_t n)
+{
+    for (size_t k = 0; k < n; k++)
+        if (is_harmful(text[k])) return false;
+    return true;
+}
+
+size_t la_make_harmless(const char *text, size_t n, char *out, size_t capacity)
+{
+    size_t used = 0;
+    for (size_t k = 0; k < n; k++) {
+        char piece[5] = {text[k]};
+        size_t bytes = is_harmful(text[k])
+            ? quote_byte((unsigned char)text[k], piece) : 1;
+        if (used + bytes >= capacity) break;
+        memcpy(out + used, piece, bytes);
+        used += bytes;
+    }
+    out[used] = '\0';
+    return used;
+}
+
 static la_status write_record(la_status code, int arg, const char *format,
                               va_list list)
 {
     la_error_note *r = record_for_writing();
     char text[TEXT_SIZE];  /* the old text may be among the arguments */
-    vsnprintf(text, sizeof text, format, list);
-    memcpy(r->text, text, sizeof text);
+    la_format_list(text, sizeof text, format, list);
+    la_make_harmless(text, strlen(text), r->text, sizeof r->text);
     r->code = code;
     r->arg = arg;
     return code;
@@ -171,16 +212,6 @@ void la_error_restore(const la_error_note *note)
         return;
     }
     *record_for_writing() = *note;
-}
-
-/* Write one byte of user text; how many characters were needed. */
-static size_t quote_byte(unsigned char c, char out[5])
-{
-    if (c >= 0x20 && c < 0x7f) {
-        out[0] = (char)c;
-        return 1;
-    }
-    return (size_t)snprintf(out, 5, "\\x%02X", c);
 }
 
 const char *la_quote(const char *text, size_t n, char *out, size_t capacity)

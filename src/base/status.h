@@ -26,7 +26,8 @@
     do { la_status status_ = (e); if (status_) return status_; } while (0)
 
 /* Write the record and return 'code'. At most 1,023 bytes are kept; control
-** bytes of texts that come from users are escaped by the caller (la_quote). */
+** bytes are escaped; texts that come from users are clipped by the caller, too
+** (la_quote). */
 la_status la_error(la_status code, const char *format, ...)
     __attribute__((format(LA_PRINTF, 2, 3), cold));
 
@@ -74,5 +75,10 @@ void la_error_restore(const la_error_note *note);
 ** bytes, bytes outside printable ASCII as \xNN. Returns 'out', NUL-terminated
 ** unless the capacity is 0. */
 const char *la_quote(const char *text, size_t n, char *out, size_t capacity);
+/* Has the text no control byte but ends of lines? */
+bool la_is_harmless(const char *text, size_t n);
+/* The text with all others as \xNN, clipped to the capacity, which is not 0,
+** and NUL-terminated; its bytes. An error's record is written so. */
+size_t la_make_harmless(const char *text, size_t n, char *out, size_t capacity);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/runtime/host_call.h"
+#include "base/format.h"
 
 bool la_trace_on;
 static la_trace_fn sink;
@@ -24,7 +25,7 @@ void la_trace(const char *format, ...)
     va_list list;
     if (!la_trace_on) return;
     va_start(list, format);
-    vsnprintf(text, sizeof text, format, list);
+    la_format_list(text, sizeof text, format, list);
     va_end(list);
     la_host_call call;
     la_host_begin(&call);

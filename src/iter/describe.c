@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "iter/iter.h"
+#include "base/format.h"
 
 typedef struct writer {
     char *out;
@@ -17,7 +18,7 @@ static void put(writer *w, const char *format, ...)
     if (w->at + 1 >= w->capacity) return;
     va_list args;
     va_start(args, format);
-    int n = vsnprintf(w->out + w->at, w->capacity - w->at, format, args);
+    int n = la_format_list(w->out + w->at, w->capacity - w->at, format, args);
     va_end(args);
     if (n > 0) w->at += (size_t)n;
 }

@@ -246,7 +246,7 @@ static bool read_tensor(parser *p, int at, int arg, int k, la_value *v)
     la_handle *h = la_to_handle(p->L, at);
     bool self = k == 0 && p->method;
     if (h) {
-        if (!h->tensor) return arg_error(p, arg, "tensor was freed");
+        if (!h->tensor) return arg_error(p, arg, "%s", la_freed_text(h));
         *v = (la_value){.tag = LA_VTENSOR, .given = true};
         p->out->handles[k] = h;
         return true;
@@ -280,7 +280,7 @@ static bool tensor_list(parser *p, int at, int arg, int k, la_value *v)
         la_handle *h = la_to_handle(L, -1);
         if (h && h->tensor) box->list[i] = la_tensor_retain(h->tensor);
         else if (h)
-            return arg_error(p, arg, "[%d]: tensor was freed", (int)i + 1);
+            return arg_error(p, arg, "[%d]: %s", (int)i + 1, la_freed_text(h));
         else if (param->numbers) box->list[i] = la_number_tensor(L, -1);
         if (!box->list[i] && !(param->nullable && lua_isnil(L, -1)))
             return arg_error(p, arg, "[%d]: %s expected, got %s",
@@ -302,7 +302,7 @@ static bool tensors_in_row(parser *p, int *at, la_value *v)
     la_tensor_box *box = la_push_box(p->L, n);
     for (int i = 0; i < n; i++) {
         la_handle *h = la_to_handle(p->L, first + i);
-        if (!h->tensor) return arg_error(p, first + i, "tensor was freed");
+        if (!h->tensor) return arg_error(p, first + i, la_freed_text(h));
         box->list[i] = la_tensor_retain(h->tensor);
     }
     *v = (la_value){.tag = LA_VTENSORS, .given = true,
@@ -486,7 +486,7 @@ static bool read_out(parser *p, int at)
         p->out->out_at[k] = is_list ? lua_gettop(p->L) : at;
         la_handle *h = la_to_handle(p->L, p->out->out_at[k]);
         if (!h) return refuse_out(p, "tensor expected");
-        if (!h->tensor) return refuse_out(p, "tensor was freed");
+        if (!h->tensor) return refuse_out(p, la_freed_text(h));
         p->out->outs[k] = h;
     }
     p->out->nouts = n;
@@ -672,8 +672,7 @@ static bool finish(parser *p, int at, bool both)
         if (!read_keywords(p, at, false)) return false;
         at++;
     }
-    if (at <= p->top && at == p->out->odd_word)
-        return odd_word(p, at);
+    if (at <= p->top && at == p->out->odd_word) return odd_word(p, at);
     if (at <= p->top) {
         p->out->score--;
         return arg_error(p, at, "at most %d arguments expected, got %d",
@@ -689,6 +688,7 @@ bool la_parse(lua_State *L, const la_op *op, const char *name, bool method,
     parser p = {L, op, s, name, out, method, quiet, lua_gettop(L)};
     int at = 1;
     bool both = false;
+    if (s->broken) la_raise(L, name, la_schema_fault(op->signature));
     for (int k = 0; k < s->nparams; k++) {
         out->args[k].tag = LA_VNONE;
         out->args[k].given = false;

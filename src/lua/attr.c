@@ -379,6 +379,7 @@ static int method_is_meta(lua_State *L)
 
 static int kind_method(lua_State *L, const char *name, char a, char b)
 {
+    la_check_count(L, 1, name);
     char k = la_dtype_kind((la_dtype)la_check_tensor(L, 1, name)->dtype);
     lua_pushboolean(L, k == a || k == b);
     return 1;

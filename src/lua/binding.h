@@ -28,11 +28,20 @@
 
 typedef struct la_handle {
     uint32_t magic;
-    uint32_t slot;          /* in the list of a scope, from 1; 0: in none */
+    uint32_t slot;          /* in the list of a scope, from 1; 0: in none, and
+                            ** LA_SLOT_FRAME: no longer in one */
     la_tensor *tensor;      /* NULL: was freed, or not filled yet */
     struct la_state *state; /* counts it: spares its finalizer an upvalue */
 } la_handle;
 #define LA_HANDLE_MAGIC UINT32_C(0x6c756e61)
+/* The slot of a handle whose tensor went with a frame. */
+#define LA_SLOT_FRAME UINT32_MAX
+/* Why there is no tensor in the handle. */
+static inline const char *la_freed_text(const la_handle *h)
+{
+    return h->slot == LA_SLOT_FRAME ? "tensor was freed at the end of its "
+        "frame: la.keep(t) keeps it" : "tensor was freed";
+}
 
 /* Scopes of handles, lua/lifetime/scope.c. Those of all open scopes are one
 ** list, each scope the part from its first on. */
@@ -414,6 +423,12 @@ static inline void la_read_number(lua_State *L, int arg, la_scalar *out)
 bool la_to_scalar(lua_State *L, int arg, la_scalar *out);
 /* A text for the key on the stack at 'at'; 'quoted' has space for n bytes. */
 const char *la_key_text(lua_State *L, int at, char *quoted, size_t n);
+/* Raises when there are more arguments than 'most'. */
+void la_check_count(lua_State *L, int most, const char *name);
+/* Raises unless it is a table. */
+void la_check_table(lua_State *L, int arg, const char *name);
+/* Push the float as tostring() has it, with a point whatever the locale. */
+const char *la_push_number(lua_State *L, double v);
 /* Of {{row, column}, ...}: how many; -1 for a list of something else, or one
 ** that is too long. */
 lua_Integer la_count_cells(lua_State *L, int at);
@@ -470,10 +485,6 @@ void la_open_themes(lua_State *L, int lib);
 void la_open_parallel(lua_State *L, int lib);
 void la_open_profile(lua_State *L, int lib);       /* la.profile */
 bool la_is_theme(const char *name, size_t n);      /* is la.<name> one? */
-/* la.image.load and its kin (image.c), into the theme. */
-void la_open_images(lua_State *L, int lib);
-/* la.audio.load and its kin (audio.c), into the theme. */
-void la_open_audio(lua_State *L, int lib);
 void la_open_plot(lua_State *L, int lib);          /* la.plot.window */
 void la_open_snapshots(lua_State *L, int lib);     /* la.snapshot */
 void la_open_embedded(lua_State *L);    /* preload the Lua modules (embed.c) */
@@ -493,9 +504,14 @@ uint64_t la_fresh_seed(void);
 typedef struct la_part { const luaL_Reg *functions, *methods; } la_part;
 extern const la_part la_part_apply, la_part_storage;
 extern const la_part la_part_build, la_part_info, la_part_attr, la_part_index,
-    la_part_random, la_part_io, la_part_csv, la_part_print, la_part_grad,
-    la_part_names, la_part_fuse, la_part_scope, la_part_share,
+    la_part_random, la_part_io, la_part_print, la_part_grad, la_part_names,
+    la_part_fuse, la_part_scope, la_part_share,
     la_part_vmap, la_part_meta;
+
+/* What a module (modules/) adds in C: functions of la, and of the theme that
+** has the module's name; NULL for none. The name is la_module_<name>, a row
+** BINDING(name) of its binding.def makes it known. */
+typedef struct la_module { const luaL_Reg *functions, *members; } la_module;
 
 /* Has la or a tensor a member of that name which is no operation? By the tables
 ** that those are made of, so it needs no state. */

@@ -45,8 +45,10 @@ static void check_keyword(lua_State *L, const char *const *known,
     int type = lua_type(L, -1);
     for (int i = 0; known[i] && type == LUA_TSTRING; i++)
         if (strcmp(known[i], lua_tostring(L, -1)) == 0) return;
-    const char *word = type == LUA_TSTRING || type == LUA_TNUMBER
-        ? luaL_tolstring(L, -1, &n) : luaL_typename(L, -1);
+    const char *word = type == LUA_TSTRING ? lua_tolstring(L, -1, &n)
+        : type != LUA_TNUMBER ? luaL_typename(L, -1)
+        : lua_isinteger(L, -1) ? luaL_tolstring(L, -1, NULL)
+        : la_push_number(L, lua_tonumber(L, -1));
     la_quote(word, type == LUA_TSTRING ? n : strlen(word), quoted,
              sizeof(quoted));
     luaL_Buffer b;

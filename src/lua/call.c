@@ -83,7 +83,8 @@ static la_status take_tensors(call *c)
         if (c->args.handles[k]) {
             v->tensor = c->args.handles[k]->tensor;
             if (!v->tensor)
-                return la_error_at(LA_ESTATE, k + 1, "tensor was freed");
+                return la_error_at(LA_ESTATE, k + 1, "%s",
+                                   la_freed_text(c->args.handles[k]));
         } else if (v->tag == LA_VSCALAR
                    && s->params[k].type == LA_TYPE_TENSOR) {
             LA_TRY(wrap_number(c, v));

@@ -59,14 +59,16 @@ static la_status code_of(const char *text)
 ** other texts begin with the function's name already. */
 static void record(const char *text)
 {
-    char name[64];
-    char arg[64];
-    int at = 0;
+    static const char start[] = "bad argument ";
     la_status code = code_of(text);
-    sscanf(text, "bad argument %63[^ ] to '%63[^']' (%n", arg, name, &at);
-    if (at > 0)
-        la_error(code, "%s: argument %s: %.*s", name, arg + (arg[0] == '#'),
-                 (int)strlen(text + at) - 1, text + at);
+    bool about = strncmp(text, start, sizeof start - 1) == 0;
+    const char *arg = text + (about ? sizeof start - 1 : 0);
+    const char *name = about ? strstr(arg, " to '") : NULL;
+    const char *why = name ? strstr(name + 5, "' (") : NULL;
+    if (why)
+        la_error(code, "%.*s: argument %.*s: %.*s", (int)(why - name) - 5,
+                 name + 5, (int)(name - arg) - (*arg == '#'),
+                 arg + (*arg == '#'), (int)strlen(why) - 4, why + 3);
     else
         la_error(code, "%s", text);
 }
@@ -107,12 +109,30 @@ int la_raise_arg(lua_State *L, int arg, const char *name, const char *fmt, ...)
     return raise_text(L);
 }
 
+/* What a module was given may stand in its text. */
+static void make_harmless(lua_State *L, int at)
+{
+    size_t n;
+    const char *text = lua_tolstring(L, at, &n);
+    if (la_is_harmless(text, n)) return;
+    size_t capacity = (n < SIZE_MAX / 8 ? n : SIZE_MAX / 8) * 4 + 1;
+    char *copy = lua_newuserdatauv(L, capacity, 0);
+    n = la_make_harmless(text, n, copy, capacity);
+    lua_pushlstring(L, copy, n);
+    lua_replace(L, at);
+    lua_pop(L, 1);
+}
+
 int la_module_error(lua_State *L)
 {
     int level = (int)luaL_optinteger(L, 2, 1);
     const char *name = luaL_optlstring(L, 3, NULL, NULL);
+    if (level == 0 || lua_type(L, 1) != LUA_TSTRING) {
+        lua_pushvalue(L, 1);
+        return lua_error(L);
+    }
+    make_harmless(L, 1);
     lua_pushvalue(L, 1);
-    if (level == 0 || lua_type(L, 1) != LUA_TSTRING) return lua_error(L);
     if (name) return la_throw_as(L, name, level);
     record(lua_tostring(L, 1));
     return raise_at(L, level);
@@ -156,7 +176,8 @@ void la_charge_more(lua_State *L, const char *name, int64_t elements)
 
 la_tensor *la_raise_no_tensor(lua_State *L, int arg, const char *name)
 {
-    if (la_to_handle(L, arg)) la_raise_arg(L, arg, name, "tensor was freed");
+    la_handle *h = la_to_handle(L, arg);
+    if (h) la_raise_arg(L, arg, name, "%s", la_freed_text(h));
     la_raise_arg(L, arg, name, "tensor expected, got %s", la_type_text(L, arg));
     return NULL;
 }

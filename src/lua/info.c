@@ -71,6 +71,7 @@ static const float_row floats[] = {
 ** smallest_subnormal, resolution, dtype. */
 static int fn_finfo(lua_State *L)
 {
+    la_check_count(L, 1, "finfo");
     la_state *s = la_enter(L);
     la_dtype d = lua_isnoneornil(L, 1) ? s->context.default_dtype
                                        : la_check_dtype(L, 1, "finfo");
@@ -97,6 +98,7 @@ static int fn_finfo(lua_State *L)
 ** integer: max is the float nearest to it, max_text the exact digits. */
 static int fn_iinfo(lua_State *L)
 {
+    la_check_count(L, 1, "iinfo");
     la_dtype d = la_check_dtype(L, 1, "iinfo");
     int bits = (int)la_dtype_size(d) * 8;
     bool is_signed = la_dtype_kind(d) == 'i';
@@ -121,6 +123,7 @@ static int fn_iinfo(lua_State *L)
 ** as in PyTorch. */
 static int fn_can_cast(lua_State *L)
 {
+    la_check_count(L, 2, "can_cast");
     la_dtype from = la_check_dtype(L, 1, "can_cast");
     lua_pushboolean(L, la_can_cast(from, la_check_dtype(L, 2, "can_cast")));
     return 1;
@@ -130,6 +133,7 @@ static int fn_can_cast(lua_State *L)
 ** themselves and with floats only. */
 static int fn_promote_types(lua_State *L)
 {
+    la_check_count(L, 2, "promote_types");
     la_dtype a = la_check_dtype(L, 1, "promote_types");
     la_dtype b = la_check_dtype(L, 2, "promote_types");
     la_dtype r = la_promote(a, b);
@@ -182,6 +186,7 @@ static bool kind_fits(la_dtype d, const char *kind)
 /* isdtype(dtype, kind | dtype | list of them): the array API's kinds. */
 static int fn_isdtype(lua_State *L)
 {
+    la_check_count(L, 2, "isdtype");
     la_dtype d = la_check_dtype(L, 1, "isdtype");
     bool yes = false;
     if (lua_istable(L, 2)) {
@@ -203,6 +208,7 @@ static int fn_isdtype(lua_State *L)
 /* Of this state only: floats without a dtype get it. */
 static int fn_set_default_dtype(lua_State *L)
 {
+    la_check_count(L, 1, "set_default_dtype");
     la_state *s = la_enter(L);
     la_dtype d = la_check_dtype(L, 1, "set_default_dtype");
     if (!la_is_float(d))
@@ -214,6 +220,7 @@ static int fn_set_default_dtype(lua_State *L)
 
 static int fn_get_default_dtype(lua_State *L)
 {
+    la_check_count(L, 0, "get_default_dtype");
     lua_pushstring(L, la_dtype_name(la_enter(L)->context.default_dtype));
     return 1;
 }
@@ -282,6 +289,7 @@ static void refuse_in_sandbox(lua_State *L, const char *name)
 /* Of the threads of the runtime; a host's job system has its own. */
 static int fn_set_num_threads(lua_State *L)
 {
+    la_check_count(L, 1, "set_num_threads");
     int64_t n = la_check_int(L, 1, "set_num_threads");
     refuse_in_sandbox(L, "set_num_threads");
     if (n < 1 || n > 256)
@@ -292,6 +300,7 @@ static int fn_set_num_threads(lua_State *L)
 
 static int fn_get_num_threads(lua_State *L)
 {
+    la_check_count(L, 0, "get_num_threads");
     la_enter(L);
     lua_pushinteger(L, la_num_threads());
     return 1;
@@ -324,6 +333,7 @@ static int fn_set_memory_limit(lua_State *L)
 
 static int fn_cpu_capability(lua_State *L)
 {
+    la_check_count(L, 0, "cpu_capability");
     lua_pushstring(L, la_cap_name(la_cpu_cap()));
     return 1;
 }

@@ -147,11 +147,12 @@ int la_tointeger(lua_State *L)
     bool whole = (s.kind <= LA_KINT && !la_scalar_above_int(&s))
         || (s.re == floor(s.re) && lua_numbertointeger(s.re, &i));
     if (la_scalar_above_int(&s))
-        return luaL_error(L, "tointeger: %f is beyond the integers of Lua: "
-                          "tonumber() gives a float", s.re);
+        return luaL_error(L, "tointeger: %s is beyond the integers of Lua: "
+                          "tonumber() gives a float", la_push_number(L, s.re));
     if (!whole)
-        return luaL_error(L, "tointeger: %f is not an integer of 64 bits: take "
-                          "floor(), trunc() or round() of it first", s.re);
+        return luaL_error(L, "tointeger: %s is not an integer of 64 bits: take "
+                          "floor(), trunc() or round() of it first",
+                          la_push_number(L, s.re));
     lua_pushinteger(L, i);
     return 1;
 }

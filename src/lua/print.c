@@ -128,7 +128,7 @@ static int set_printoptions(lua_State *L)
 {
     la_state *s = la_enter(L);
     la_print_options o = s->context.print;
-    luaL_checktype(L, 1, LUA_TTABLE);
+    la_check_table(L, 1, "set_printoptions");
     lua_settop(L, 1);
     if (lua_getfield(L, 1, "profile") != LUA_TNIL)
         set_profile(L, &o);

@@ -125,10 +125,20 @@ static void add_functions(lua_State *L, const luaL_Reg *row, int table)
 
 static const la_part *const parts[] = {
     &la_part_apply, &la_part_storage, &la_part_build, &la_part_info,
-    &la_part_attr, &la_part_index, &la_part_random, &la_part_io, &la_part_csv,
-    &la_part_print, &la_part_grad, &la_part_names, &la_part_fuse,
-    &la_part_scope, &la_part_share, &la_part_vmap, &la_part_meta};
+    &la_part_attr, &la_part_index, &la_part_random, &la_part_io, &la_part_print,
+    &la_part_grad, &la_part_names, &la_part_fuse, &la_part_scope,
+    &la_part_share, &la_part_vmap, &la_part_meta};
 #define COUNT(rows) (sizeof(rows) / sizeof((rows)[0]))
+
+#define BINDING(name) extern const la_module la_module_##name;
+#include "modules/binding.def"
+#undef BINDING
+static const struct { const char *name; const la_module *module; } modules[] = {
+#define BINDING(name) {#name, &la_module_##name},
+#include "modules/binding.def"
+#undef BINDING
+    {NULL, NULL}
+};
 
 /* 'lib' and 'methods' are absolute stack indices. */
 static void add_parts(lua_State *L, int lib, int methods)
@@ -136,6 +146,13 @@ static void add_parts(lua_State *L, int lib, int methods)
     for (size_t i = 0; i < COUNT(parts); i++) {
         add_functions(L, parts[i]->functions, lib);
         add_functions(L, parts[i]->methods, methods);
+    }
+    for (int i = 0; modules[i].name; i++) {
+        add_functions(L, modules[i].module->functions, lib);
+        if (!modules[i].module->members) continue;
+        lua_getfield(L, lib, modules[i].name);
+        add_functions(L, modules[i].module->members, lua_gettop(L));
+        lua_pop(L, 1);
     }
 }
 
@@ -224,8 +241,7 @@ static const struct {
     void (*open)(lua_State *L, int lib);
 } others[] = {
     {"newaxis", la_open_index}, {"parallel", la_open_parallel},
-    {"profile", la_open_profile}, {"image", la_open_images},
-    {"audio", la_open_audio}, {"plot", la_open_plot},
+    {"profile", la_open_profile}, {"plot", la_open_plot},
     {"snapshot", la_open_snapshots},
 };
 
@@ -250,6 +266,8 @@ bool la_is_lua_name(const char *name, size_t n)
     for (size_t i = 0; i < COUNT(parts); i++)
         is |= is_among(parts[i]->functions, name, n)
             || is_among(parts[i]->methods, name, n);
+    for (int i = 0; modules[i].name; i++)
+        is |= is_among(modules[i].module->functions, name, n);
     for (size_t i = 0; i < COUNT(lazy); i++)
         is |= is_same(lazy[i].name, name, n);
     for (size_t i = 0; i < COUNT(lazy_methods); i++)

@@ -18,8 +18,6 @@ static const struct {
     {"testing", true},
     {"fft", false},
     {"linalg", false},
-    {"image", true},
-    {"audio", false},
     {"special", false},
     {"parallel", true},
     {"plot", true},

@@ -1,7 +1,9 @@
 /* Single values between Lua and C: numbers, dtypes, names of dims, and the box
 ** that owns tensors while Lua code may run. */
+#include <math.h>
 #include <string.h>
 
+#include "base/format.h"
 #include "lua/binding.h"
 #include "tensor/names.h"
 
@@ -72,13 +74,41 @@ bool la_to_scalar(lua_State *L, int arg, la_scalar *out)
     }
 }
 
+/* Functions that read their arguments by hand: what nobody takes is a mistake,
+** as it is in a call of an operation. */
+void la_check_count(lua_State *L, int most, const char *name)
+{
+    int n = lua_gettop(L);
+    if (n > most)
+        la_raise_arg(L, most + 1, name, "at most %d arguments expected, got "
+                     "%d", most, n);
+}
+
+void la_check_table(lua_State *L, int arg, const char *name)
+{
+    if (lua_type(L, arg) != LUA_TTABLE)
+        la_raise_arg(L, arg, name, "table expected, got %s",
+                     la_type_text(L, arg));
+}
+
+/* Lua's own conversion asks the locale. A float that is whole ends with ".0",
+** which an infinity and what is no number do not. */
+const char *la_push_number(lua_State *L, double v)
+{
+    char text[LA_NUMBER_BYTES];
+    int n = la_format_number(text, 'g', 14, false, v);
+    bool whole = isfinite(v) && strcspn(text, ".e") == (size_t)n;
+    return lua_pushfstring(L, whole ? "%s.0" : "%s", text);
+}
+
 const char *la_key_text(lua_State *L, int at, char *quoted, size_t n)
 {
     size_t len;
     if (lua_isinteger(L, at))
         return lua_pushfstring(L, "[%I]", (LUAI_UACINT)lua_tointeger(L, at));
     if (lua_type(L, at) == LUA_TNUMBER)
-        return lua_pushfstring(L, "[%f]", lua_tonumber(L, at));
+        return lua_pushfstring(L, "[%s]",
+                               la_push_number(L, lua_tonumber(L, at)));
     if (lua_type(L, at) != LUA_TSTRING)
         return lua_pushfstring(L, "of type %s", luaL_typename(L, at));
     const char *word = lua_tolstring(L, at, &len);

@@ -236,6 +236,9 @@ static inline bool la_lacks_values(const la_frame *f)
 {
     return (f->keys & ((1u << LA_KEY_INPLACE_OR_VIEW) - 2)) != 0;
 }
+/* A string for an error: escaped and clipped, for as long as the block. */
+#define LA_QUOTED(v) \
+    la_quote((v)->str.text, (v)->str.n, (char[256]){0}, 256)
 static inline bool la_str_is(const la_value *v, const char *word)
 {
     return v->tag == LA_VSTR && strlen(word) == v->str.n

@@ -1,8 +1,8 @@
 /* The parser of schema texts; the grammar is in op/schema.h. */
 #include "op/schema.h"
 
-#include <ctype.h>
-#include <stdlib.h>
+#include "base/ascii.h"
+#include "base/decimal.h"
 
 typedef struct type_row {
     const char *word;
@@ -74,7 +74,7 @@ typedef struct reader {
 
 static void skip(reader *r)
 {
-    while (isspace((unsigned char)*r->at)) r->at++;
+    while (la_is_space(*r->at)) r->at++;
 }
 
 static bool take(reader *r, const char *word)
@@ -97,8 +97,8 @@ static bool take_word(reader *r, la_word *out)
 {
     skip(r);
     const char *p = r->at;
-    if (isdigit((unsigned char)*p)) return false;
-    while (isalnum((unsigned char)*p) || *p == '_') p++;
+    if (la_is_digit(*p)) return false;
+    while (la_is_alnum(*p) || *p == '_') p++;
     out->text = r->at;
     out->n = (int)(p - r->at);
     r->at = p;
@@ -137,6 +137,38 @@ static la_status read_type(reader *r, la_param *p)
     return fault(r, "a type");
 }
 
+/* A sign and digits, and nothing that makes it a fraction; else the reader
+** stays. */
+static bool read_integer(reader *r, int64_t *out)
+{
+    const char *p = r->at;
+    bool minus = *p == '-';
+    int64_t v = 0;
+    p += minus;
+    if (!la_is_digit(*p)) return false;
+    for (; la_is_digit(*p); p++) {
+        int digit = *p - '0';
+        if (__builtin_mul_overflow(v, 10, &v)
+            || __builtin_add_overflow(v, minus ? -digit : digit, &v))
+            return false;
+    }
+    if (*p == '.' || *p == 'e') return false;
+    *out = v;
+    r->at = p;
+    return true;
+}
+
+/* A number with a sign; else the reader stays. */
+static bool read_double(reader *r, double *out)
+{
+    const char *from = r->at + (*r->at == '-');
+    la_decimal_text t = la_decimal_read(from, from + strlen(from));
+    if (t.end == from) return false;
+    *out = *r->at == '-' ? -t.value : t.value;
+    r->at = t.end;
+    return true;
+}
+
 /* "[1, 2]" behind "=": into the parameter itself, so at most four. */
 static la_status read_list(reader *r, la_param *p)
 {
@@ -145,7 +177,7 @@ static la_status read_list(reader *r, la_param *p)
         if (n > 0 && !take(r, ",")) return fault(r, "',' or ']'");
         if (n == 4) return fault(r, "at most four numbers");
         skip(r);
-        p->ints[n++] = strtoll(r->at, (char **)&r->at, 10);
+        if (!read_integer(r, &p->ints[n++])) return fault(r, "a whole number");
     }
     p->fallback.tag = LA_VINTS;
     p->fallback.ints.list = p->ints;
@@ -168,13 +200,12 @@ static la_status read_text(reader *r, la_param *p)
 ** scalar. */
 static la_status read_number(reader *r, la_param *p)
 {
-    char *end, *stop;
+    double d = 0;
+    int64_t i = 0;
     skip(r);
-    double d = strtod(r->at, &end);
-    int64_t i = strtoll(r->at, &stop, 10);
-    if (end == r->at) return fault(r, "a default value");
-    bool whole = stop == end;
-    r->at = end;
+    bool whole = read_integer(r, &i);
+    if (whole) d = (double)i;
+    else if (!read_double(r, &d)) return fault(r, "a default value");
     la_value *v = &p->fallback;
     if (p->type == LA_TYPE_SCALAR || p->type == LA_TYPE_TENSOR) {
         v->tag = LA_VSCALAR;
@@ -288,10 +319,9 @@ static la_status read_results(reader *r, la_schema *s)
     return LA_OK;
 }
 
-la_status la_schema_parse(const char *text, la_schema *out)
+static la_status read_schema(const char *text, la_schema *out)
 {
     reader r = {text, text};
-    memset(out, 0, sizeof(*out));
     if (!take_word(&r, &out->name)) return fault(&r, "a name");
     if (*r.at == '.') {
         r.at++;
@@ -303,4 +333,24 @@ la_status la_schema_parse(const char *text, la_schema *out)
     LA_TRY(read_results(&r, out));
     skip(&r);
     return *r.at ? fault(&r, "the end") : LA_OK;
+}
+
+/* A required argument without a parameter makes every reader of arguments look
+** closer. */
+la_status la_schema_parse(const char *text, la_schema *out)
+{
+    memset(out, 0, sizeof(*out));
+    la_status status = read_schema(text, out);
+    if (status == LA_OK) return LA_OK;
+    memset(out, 0, sizeof(*out));
+    out->broken = true;
+    out->nrequired = 1;
+    return status;
+}
+
+la_status la_schema_fault(const char *text)
+{
+    la_schema again;
+    la_status status = la_schema_parse(text, &again);
+    return status ? status : la_error(LA_ESTATE, "its schema was not read");
 }

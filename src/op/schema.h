@@ -42,6 +42,7 @@ typedef struct la_param {
 } la_param;
 
 typedef struct la_schema {
+    bool broken;            /* its text was not understood */
     la_word name, overload;
     int nparams, npositional;
     int nrequired;          /* those up to the last without a default */
@@ -55,10 +56,13 @@ typedef struct la_schema {
 } la_schema;
 
 /* LA_EARG with the position where the text is not understood, and for two
-** parameters of one name or a default that its parameter does not take. */
+** parameters of one name or a default that its parameter does not take. Then
+** *out is broken: no call fits it. */
 la_status la_schema_parse(const char *text, la_schema *out);
+/* Why the schema of this text is broken. */
+la_status la_schema_fault(const char *text);
 /* The schema of 'op', parsed at the first use; safe on any thread. A row of
-** ours that does not parse is found by the lint, so this cannot fail. */
+** ours that does not parse is found by the lint, and its calls fail. */
 const la_schema *la_schema_first(const la_op *op);
 static inline const la_schema *la_schema_of(const la_op *op)
 {

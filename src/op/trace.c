@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "base/os/cpu.h"
+#include "base/format.h"
 #include "base/trace.h"
 #include "op/device_names.h"
 #include "op/schema.h"
@@ -29,7 +30,8 @@ static void put(line *l, const char *format, ...)
     va_list list;
     if (l->at + 1 >= sizeof l->text) return;
     va_start(list, format);
-    int n = vsnprintf(l->text + l->at, sizeof l->text - l->at, format, list);
+    int n = la_format_list(l->text + l->at, sizeof l->text - l->at, format,
+                           list);
     va_end(list);
     if (n > 0) l->at += (size_t)n;
 }

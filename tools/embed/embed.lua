@@ -71,7 +71,7 @@ end
 -- The words of FAMILIES name what is in it; those that begin with "-" what is
 -- left out, of everything where there are no others.
 local function read_families(core)
-  families.known = {io = true, image = true, plot = true}
+  families.known = {io = true, plot = true}
   for _, path in ipairs(core) do
     local family = families.of(path)
     if family then families.known[family] = true end

@@ -1,5 +1,5 @@
 -- Which sources and rows a choice of families needs. A family is a module, a
--- folder of src/op, "io" or "image" of src/io, or the Lua module "plot"; a row
+-- folder of src/op, "io" of src/io, or the Lua module "plot"; a row
 -- belongs to the folder of the source with its body, element-wise rows to
 -- pointwise, reductions to reduce.
 local source = require("source")
@@ -32,9 +32,15 @@ function families.of(path)
   if known_of[path] == nil then
     local found = io_headers(path, {})
     found.zip, found.bytes = nil, nil
-    known_of[path] = found.image and "image" or next(found) and "io" or false
+    known_of[path] = next(found) and "io" or false
   end
   return known_of[path] or nil
+end
+
+-- The family of a file of the binding: a module's too.
+function families.of_binding(path)
+  return (path:match("^src/lua/") or path:match("^modules/[%w_]+/lua/"))
+    and families.of(path)
 end
 
 -- Modules of other programs: the prompt's, the notebook's, and that of MPI.
@@ -42,7 +48,7 @@ local ELSEWHERE = {repl = true, kernel = true, mpi = true}
 
 -- Modules and pages that are not named as the family whose operations they use.
 local USES = {optim = "nn", lbfgs = "nn", schedule = "nn", multi_head = "nn",
-              audio = "io", files = "io"}
+              files = "io"}
 
 -- Is the Lua module, or page of words, one of what is kept? If it is not, the
 -- name of its family; nil for what no library in one file has.
@@ -155,7 +161,7 @@ function families.closure(units, kept)
   while #todo > 0 do
     for name in pairs(refs[table.remove(todo)]) do
       local path = defines[name]
-      local family = path and path:match("^src/lua/") and families.of(path)
+      local family = path and families.of_binding(path)
       if family and not kept(family) then
         missing[name] = family
       elseif path then

@@ -17,6 +17,12 @@ local is_tensor = require "lunarray.tensors".is_tensor
 local plot = require "lunarray.plot"
 local pretty = require "lunarray.repl.pretty"
 
+-- Kept, as whoever types may wipe the globals.
+local ipairs, load, pcall, rawget = ipairs, load, pcall, rawget
+local rawset, setmetatable, tonumber = rawset, setmetatable, tonumber
+local tostring, type, io, math, table = tostring, type, io, math, table
+local _G = _G
+
 local session = {}
 
 local Session = {}

@@ -2,6 +2,7 @@
 -- PyTorch's formulas.
 local la = require "lunarray"
 local nn = require "lunarray.nn.module"
+local numbers = require "lunarray.numbers"
 
 local init = {}
 nn.init = init
@@ -58,7 +59,7 @@ function init.calculate_gain(name, slope)
     slope = slope or 0.01
     return math.sqrt(2 / (1 + slope * slope))
   end
-  return gains[name] or error("no gain is known for '" .. tostring(name)
+  return gains[name] or error("no gain is known for '" .. numbers.text(name)
     .. "'", 2)
 end
 
@@ -84,7 +85,7 @@ local function kaiming_std(t, options)
   options = options or {}
   for key in pairs(options) do
     if not kaiming_options[key] then
-      error("unknown option '" .. tostring(key)
+      error("unknown option '" .. numbers.text(key)
         .. "' (known: a, mode, nonlinearity, generator)", 3)
     end
   end

@@ -3,6 +3,7 @@
 local la = require "lunarray"
 local nn = require "lunarray.nn.module"
 local init = require "lunarray.nn.initial"
+local numbers = require "lunarray.numbers"
 
 local options, STATE = nn._options, nn._STATE
 
@@ -51,7 +52,7 @@ end
 
 function Linear:extra_repr()
   return string.format("in_features=%d, out_features=%d, bias=%s",
-    self.in_features, self.out_features, tostring(self.bias ~= nil))
+    self.in_features, self.out_features, numbers.text(self.bias ~= nil))
 end
 
 local Bilinear = nn.class "Bilinear"
@@ -91,7 +92,8 @@ local function list(value, n)
 end
 
 local function same(text)
-  return type(text) == "table" and table.concat(text, "x") or tostring(text)
+  return type(text) == "table" and table.concat(text, "x")
+    or numbers.text(text)
 end
 
 local function conv_repr(self)
@@ -325,7 +327,7 @@ local function dropout_class(name, run)
     p = p or 0.5
     if type(p) ~= "number" or not (p >= 0 and p <= 1) then
       error("dropout probability has to be between 0 and 1, but got "
-        .. tostring(p), require "lunarray.tensors".user_level())
+        .. numbers.text(p), require "lunarray.tensors".user_level())
     end
     self.p = p
   end
@@ -333,7 +335,7 @@ local function dropout_class(name, run)
     if not self.training or self.p == 0 then return x end
     return run(x, self.p)
   end
-  function Dropout:extra_repr() return "p=" .. self.p end
+  function Dropout:extra_repr() return "p=" .. numbers.text(self.p) end
 end
 
 for class, name in pairs{Dropout = "dropout", Dropout1d = "dropout1d",

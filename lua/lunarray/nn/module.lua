@@ -2,6 +2,7 @@
 -- table; parameters and submodules are found when they are assigned to fields,
 -- in the order of first assignment.
 local la = require "lunarray"
+local numbers = require "lunarray.numbers"
 
 local nn = {}
 
@@ -65,7 +66,7 @@ local function assign(self, name, value)
   local known = state.kinds[name]
   if known == nil and kind == nil then return rawset(self, name, value) end
   if known == "parameter" and kind == nil and is_tensor(value) then
-    error("field '" .. tostring(name) .. "' is a parameter: assign "
+    error("field '" .. numbers.text(name) .. "' is a parameter: assign "
       .. "nn.Parameter(tensor) or nil", 2)
   end
   if known == "buffer" and kind == nil then kind = "buffer" end
@@ -186,8 +187,8 @@ local function walk(self)
     list[#list + 1] = {prefix, module}
     for name, value, kind in fields(module) do
       if kind == "module" then
-        local path = prefix == "" and tostring(name)
-          or prefix .. "." .. tostring(name)
+        local path = prefix == "" and numbers.text(name)
+          or prefix .. "." .. numbers.text(name)
         visit(value, path)
       end
     end
@@ -359,7 +360,7 @@ end
 
 local function sorted_keys(t)
   local keys = {}
-  for key in pairs(t) do keys[#keys + 1] = tostring(key) end
+  for key in pairs(t) do keys[#keys + 1] = numbers.text(key) end
   table.sort(keys)
   return keys
 end
@@ -379,8 +380,8 @@ local function mismatches(entries, state)
       missing[#missing + 1] = name
     elseif not same_shape(own, given) then
       wrong[#wrong + 1] = string.format("size mismatch for %s: %s in the "
-        .. "state, %s in the module", name, tostring(given.shape),
-        tostring(own.shape))
+        .. "state, %s in the module", name, numbers.text(given.shape),
+        numbers.text(own.shape))
     end
   end
   for _, name in ipairs(sorted_keys(state)) do
@@ -419,14 +420,14 @@ end
 
 -- 62,826
 function nn._with_commas(n)
-  local text = tostring(n):reverse():gsub("(%d%d%d)", "%1,"):reverse()
+  local text = numbers.text(n):reverse():gsub("(%d%d%d)", "%1,"):reverse()
   return (text:gsub("^,", ""))
 end
 
 function nn._bytes_text(n)
   local units, k = {"bytes", "KB", "MB", "GB", "TB"}, 1
   while n >= 999.5 and k < #units do n, k = n / 1000, k + 1 end
-  return (k == 1 and "%d %s" or "%.3g %s"):format(n, units[k])
+  return numbers.format(k == 1 and "%d %s" or "%.3g %s", n, units[k])
 end
 
 -- What stands between the parentheses, in front of the children: of classes
@@ -435,7 +436,7 @@ function Module:extra_repr()
   local parts = {}
   for name, value, kind in fields(self) do
     if kind == "parameter" then
-      parts[#parts + 1] = ("%s %s"):format(name, tostring(value.shape))
+      parts[#parts + 1] = ("%s %s"):format(name, numbers.text(value.shape))
     end
   end
   return table.concat(parts, ", ")
@@ -455,7 +456,7 @@ end
 function Module:tostring()
   local lines = {}
   for name, child in self:named_children() do
-    local text = tostring(child):gsub("\n", "\n  ")
+    local text = numbers.text(child):gsub("\n", "\n  ")
     lines[#lines + 1] = string.format("  (%s): %s", name, text)
   end
   local extra = self:extra_repr()
@@ -482,7 +483,7 @@ function nn._options(what, names, defaults, ...)
     for key, value in pairs(last) do
       if not known[key] then
         error(string.format("%s: unknown option '%s' (known: %s)", what,
-          tostring(key), table.concat(names, ", ")), user_level())
+          numbers.text(key), table.concat(names, ", ")), user_level())
       end
       out[key] = value
     end

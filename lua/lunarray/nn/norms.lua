@@ -1,6 +1,7 @@
 -- lunarray.nn.norms: normalisation layers.
 local la = require "lunarray"
 local nn = require "lunarray.nn.module"
+local numbers = require "lunarray.numbers"
 
 local options = nn._options
 
@@ -60,7 +61,7 @@ local function batch_class(name, allowed)
       self.eps)
   end
   function Norm:extra_repr()
-    return self.num_features .. ", eps=" .. self.eps
+    return self.num_features .. ", eps=" .. numbers.text(self.eps)
   end
 end
 
@@ -82,7 +83,7 @@ local function instance_class(name, allowed)
       self.eps)
   end
   function Norm:extra_repr()
-    return self.num_features .. ", eps=" .. self.eps
+    return self.num_features .. ", eps=" .. numbers.text(self.eps)
   end
 end
 
@@ -115,7 +116,7 @@ function LayerNorm:forward(x)
 end
 function LayerNorm:extra_repr()
   return "{" .. table.concat(self.normalized_shape, ", ") .. "}, eps="
-    .. self.eps
+    .. numbers.text(self.eps)
 end
 
 local RMSNorm = nn.class "RMSNorm"
@@ -155,7 +156,7 @@ function GroupNorm:forward(x)
   return la.group_norm(x, self.num_groups, self.weight, self.bias, self.eps)
 end
 function GroupNorm:extra_repr()
-  return self.num_groups .. " groups, eps=" .. self.eps
+  return self.num_groups .. " groups, eps=" .. numbers.text(self.eps)
 end
 
 return nn

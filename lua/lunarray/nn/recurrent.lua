@@ -3,6 +3,7 @@
 local la = require "lunarray"
 local nn = require "lunarray.nn.module"
 local init = require "lunarray.nn.initial"
+local numbers = require "lunarray.numbers"
 
 local linear = la.linear
 
@@ -21,7 +22,7 @@ local function kind_word(kind, nonlinearity)
     return nonlinearity
   end
   error("RNN: nonlinearity 'tanh' or 'relu' expected, got '"
-    .. tostring(nonlinearity) .. "'", 4)
+    .. numbers.text(nonlinearity) .. "'", 4)
 end
 
 -- The arguments of a kind: only RNN has a choice of nonlinearities.

@@ -6,6 +6,7 @@
 -- zeros.
 local la = require "lunarray"
 local nn = require "lunarray.nn.module"
+local numbers = require "lunarray.numbers"
 local is_tensor = require "lunarray.tensors".is_tensor
 
 local STATE = nn._STATE
@@ -93,9 +94,9 @@ local function shapes_of(net, inputs)
   la.set_rng_state(state)
   if not ok then
     local shapes = {}
-    for k, t in ipairs(inputs) do shapes[k] = tostring(t.shape) end
+    for k, t in ipairs(inputs) do shapes[k] = numbers.text(t.shape) end
     error(("summary: %s on inputs %s: %s"):format(net._name,
-      table.concat(shapes, ", "), tostring(seen)), 0)
+      table.concat(shapes, ", "), numbers.text(seen)), 0)
   end
   return seen
 end
@@ -108,14 +109,14 @@ local function check_options(options)
   for key in pairs(options) do
     if not KNOWN[key] then
       error(("summary: unknown option '%s' (known: batch, dtype, dtypes)")
-        :format(tostring(key)), 4)
+        :format(numbers.text(key)), 4)
     end
   end
   local batch = options.batch
   if batch ~= nil and batch ~= false
     and (math.type(batch) ~= "integer" or batch < 0) then
     error("summary: batch: an integer or false expected, got "
-      .. tostring(batch), 4)
+      .. numbers.text(batch), 4)
   end
 end
 
@@ -198,7 +199,7 @@ local function add_rows(self, module, name, depth, counted, seen)
   local leaf = true
   for child_name, child in module:named_children() do
     leaf = false
-    add_rows(self, child, tostring(child_name), depth + 1, counted, seen)
+    add_rows(self, child, numbers.text(child_name), depth + 1, counted, seen)
   end
   for _, output in ipairs(leaf and row.outputs or {}) do
     self.output_bytes = self.output_bytes + output.bytes * row.calls
@@ -240,7 +241,7 @@ local function cells_of(row, shaped)
   if shaped then
     local shapes = {}
     for k, output in ipairs(row.outputs or {}) do
-      shapes[k] = tostring(output.shape)
+      shapes[k] = numbers.text(output.shape)
     end
     cells[2] = row.again and "as above" or #shapes > 0
       and table.concat(shapes, " ") or "-"

@@ -2,6 +2,7 @@
 -- Errors are strings without a position; plot.lua says whose call it was.
 local la = require "lunarray"
 local colour = require "lunarray.plot.colour"
+local numbers = require "lunarray.numbers"
 
 local arguments = {}
 
@@ -163,7 +164,7 @@ end
 local function check(name, key, value, kind)
   if kind == "string" or kind == "boolean" then
     if type(value) == "number" and kind == "string" then
-      return tostring(value)
+      return numbers.text(value)
     end
     if type(value) == kind then return value end
     error(("%s: %s: a %s expected, got %s"):format(name, key, kind,
@@ -187,7 +188,7 @@ function arguments.options(name, known, options)
     elseif AXES[key] then axes[key] = check(name, key, value, AXES[key])
     else
       error(("%s: unknown option '%s' (known: %s)"):format(name,
-        tostring(key), sorted_names(known)), 0)
+        numbers.text(key), sorted_names(known)), 0)
     end
   end
   return own, axes
@@ -215,7 +216,7 @@ function arguments.texts(name, list)
     if type(v) ~= "string" and type(v) ~= "number" then
       error(("%s: texts expected, got %s at [%d]"):format(name, type(v), k), 0)
     end
-    out[k] = tostring(v)
+    out[k] = numbers.text(v)
   end
   return out
 end

@@ -1,6 +1,7 @@
 -- lunarray.plot.colour: colours of series, names of colours, and maps from
 -- 0..1 to colours. A colour is an integer 0xRRGGBB here.
 local la = require "lunarray"
+local numbers = require "lunarray.numbers"
 
 local colour = {}
 
@@ -56,7 +57,7 @@ function colour.parse(value, name)
     if names[value] then return names[value] end
   end
   error(("%s: unknown color '%s' (#rgb, #rrggbb, {r, g, b}, a number, or %s)")
-    :format(name, tostring(value), sorted(names)), 0)
+    :format(name, numbers.text(value), sorted(names)), 0)
 end
 
 function colour.hex(c) return ("#%06x"):format(c) end
@@ -78,7 +79,7 @@ function colour.points(map, name)
     return list
   end
   return maps[map] or error(("%s: unknown colormap '%s' (a list of colors, %s)")
-    :format(name, tostring(map), sorted(maps)), 0)
+    :format(name, numbers.text(map), sorted(maps)), 0)
 end
 
 -- The colour of a part from 0 to 1.

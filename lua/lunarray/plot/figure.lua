@@ -8,6 +8,7 @@ local layout = require "lunarray.plot.layout"
 local raster = require "lunarray.plot.raster"
 local svg = require "lunarray.plot.svg"
 local terminal = require "lunarray.plot.terminal"
+local numbers = require "lunarray.numbers"
 
 local figure = {}
 
@@ -79,8 +80,8 @@ end
 
 local function check_log(name, low, high, log)
   if log and (low <= 0 or high <= 0) then
-    error(("%s: a logarithmic axis has numbers above 0, got %g to %g"):format(
-      name, low, high), 0)
+    error(numbers.format("%s: a logarithmic axis has numbers above 0, got "
+      .. "%g to %g", name, low, high), 0)
   end
 end
 
@@ -165,7 +166,7 @@ local function text_style(options, own)
   local color = options.color
   if color ~= nil then
     style.colours = color == true and 1 << 24 or color == false and 0
-      or levels[tostring(color)]
+      or levels[numbers.text(color)]
     if not style.colours then
       error('text: color: true, false, "none", "256" or "24bit" expected', 0)
     end
@@ -236,7 +237,7 @@ function Figure:text(options)
 end
 
 Figure.__tostring = function(self) return self:text() end
-Figure.__concat = function(a, b) return tostring(a) .. tostring(b) end
+Figure.__concat = function(a, b) return numbers.text(a) .. numbers.text(b) end
 
 -- ---- pictures ----
 
@@ -285,8 +286,8 @@ local function picture_options(fig, name, options)
   w, h = o.width or w, o.height or h
   local scale = o.scale or 2
   if not (w >= 40 and h >= 40 and w * scale * h * scale <= MOST_PIXELS) then
-    error(("%s: at least 40 x 40 pixels and at most %g in all expected")
-      :format(name, MOST_PIXELS), 0)
+    error(numbers.format("%s: at least 40 x 40 pixels and at most %g in all "
+      .. "expected", name, MOST_PIXELS), 0)
   end
   return math.floor(w), math.floor(h), scale
 end

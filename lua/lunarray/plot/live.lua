@@ -6,6 +6,7 @@
 local la = require "lunarray"
 local arguments = require "lunarray.plot.arguments"
 local figure = require "lunarray.plot.figure"
+local numbers = require "lunarray.numbers"
 
 local live = {}
 
@@ -79,15 +80,15 @@ end
 function Live:line()
   local now = self.clock()
   local parts = {self.steps and ("%d/%d"):format(self.step, self.steps)
-    or tostring(self.step)}
+    or numbers.text(self.step)}
   for _, name in ipairs(self.order) do
-    parts[#parts + 1] = ("%s %.4g"):format(name, self.series[name].last)
+    parts[#parts + 1] = numbers.format("%s %.4g", name, self.series[name].last)
   end
   local speed, items = self:speed(now)
   if items then
-    parts[#parts + 1] = ("%.3g %s/s"):format(items, self.items)
+    parts[#parts + 1] = numbers.format("%.3g %s/s", items, self.items)
   elseif speed then
-    parts[#parts + 1] = ("%.3g steps/s"):format(speed)
+    parts[#parts + 1] = numbers.format("%.3g steps/s", speed)
   end
   if self.steps and speed and speed > 0 and self.step < self.steps then
     parts[#parts + 1] = duration((self.steps - self.step) / speed) .. " left"
@@ -136,7 +137,7 @@ function Live:update(values)
   end
   local names, read = {}, {}
   for name, value in pairs(values) do
-    local text = tostring(name)
+    local text = numbers.text(name)
     read[text] = number(text, value)
     if text ~= "items" then names[#names + 1] = text end
   end

@@ -2,6 +2,7 @@
 -- lunarray.plot.raster.
 local la = require "lunarray"
 local colour = require "lunarray.plot.colour"
+local numbers = require "lunarray.numbers"
 
 local svg = {}
 
@@ -10,20 +11,21 @@ Svg.__index = Svg
 
 function svg.new(width, height)
   return setmetatable({width = width, height = height, scale = 1, clips = 0,
-    parts = {("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%g\" "
-      .. "height=\"%g\" viewBox=\"0 0 %g %g\" font-family=\"Helvetica, Arial, "
-      .. "sans-serif\">"):format(width, height, width, height),
-      ("<rect width=\"%g\" height=\"%g\" fill=\"#ffffff\"/>"):format(width,
-        height)}}, Svg)
+    parts = {numbers.format("<svg xmlns=\"http://www.w3.org/2000/svg\" "
+      .. "width=\"%g\" height=\"%g\" viewBox=\"0 0 %g %g\" "
+      .. "font-family=\"Helvetica, Arial, sans-serif\">", width,
+      height, width, height),
+      numbers.format("<rect width=\"%g\" height=\"%g\" fill=\"#ffffff\"/>",
+        width, height)}}, Svg)
 end
 
 function Svg:add(format, ...)
-  self.parts[#self.parts + 1] = format:format(...)
+  self.parts[#self.parts + 1] = numbers.format(format, ...)
 end
 
 -- Two decimals are a hundredth of a pixel.
 local function number(v)
-  local text = ("%.2f"):format(v):gsub("%.?0+$", "")
+  local text = numbers.format("%.2f", v):gsub("%.?0+$", "")
   return text == "-0" and "0" or text
 end
 
@@ -48,7 +50,9 @@ end
 function Svg:path(xs, ys, style)
   local dash = ""
   if style.dash then
-    dash = (' stroke-dasharray="%s"'):format(table.concat(style.dash, " "))
+    local lengths = {}
+    for k, v in ipairs(style.dash) do lengths[k] = numbers.text(v) end
+    dash = (' stroke-dasharray="%s"'):format(table.concat(lengths, " "))
   end
   if #xs == 1 then xs, ys = {xs[1], xs[1]}, {ys[1], ys[1]} end
   self:add('<polyline points="%s" fill="none" stroke="%s" stroke-width="%s" '

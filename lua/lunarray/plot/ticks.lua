@@ -7,6 +7,8 @@
 -- here. A step is a number of NICE times a power of ten; what is best has the
 -- highest sum of simplicity, coverage and density, and the search leaves a
 -- loop as soon as the rest of it can't do better.
+local numbers = require "lunarray.numbers"
+
 local ticks = {}
 
 local NICE = {1, 5, 2, 2.5, 4, 3}
@@ -175,7 +177,7 @@ end
 
 -- 'v' in the fewest digits that tell it from others 'digits' digits apart.
 local function plain(v)
-  local text = ("%.6g"):format(v)
+  local text = numbers.format("%.6g", v)
   if text:find("e", 1, true) then return shorten(text) end
   return text
 end
@@ -191,7 +193,7 @@ function ticks.labels(list, log)
   if log or #list < 2 or step == 0 then
     for k, v in ipairs(list) do
       local e = v ~= 0 and floor(log10(abs(v)) + 1e-9) or 0
-      out[k] = log and (e > 5 or e < -3) and shorten(("%.3e"):format(v))
+      out[k] = log and (e > 5 or e < -3) and shorten(numbers.format("%.3e", v))
         or plain(v)
     end
     return out
@@ -210,12 +212,12 @@ function ticks.labels(list, log)
   local top = floor(log10(most) + 1e-9)
   for k, v in ipairs(list) do
     if power >= -5 and top < 6 then
-      out[k] = (("%%.%df"):format(math.max(-power, 0))):format(v)
+      out[k] = numbers.format(("%%.%df"):format(math.max(-power, 0)), v)
     elseif v == 0 then out[k] = "0"
     else
       local e = floor(log10(abs(v)) + 1e-9)
-      out[k] = shorten((("%%.%de"):format(math.min(math.max(e - power, 0), 17)))
-        :format(v))
+      out[k] = shorten(numbers.format(("%%.%de"):format(
+        math.min(math.max(e - power, 0), 17)), v))
     end
   end
   return out

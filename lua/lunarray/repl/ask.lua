@@ -5,6 +5,10 @@ local is_tensor = require "lunarray.tensors".is_tensor
 local names = require "lunarray.repl.names"
 local pretty = require "lunarray.repl.pretty"
 
+-- Kept, as whoever types may wipe the globals.
+local getmetatable, next, tostring, type = getmetatable, next, tostring, type
+local debug, io, math, table, utf8 = debug, io, math, table, utf8
+
 local ask = {}
 
 local function help_of(name)

@@ -5,6 +5,10 @@
 -- inside a function with a local of that name, whose upvalue is then joined
 -- with the kept one (debug.upvaluejoin). Nothing else of Lua's rules changes,
 -- and chunks that name no kept local are compiled as they are.
+
+-- Kept, as whoever types may wipe the globals.
+local ipairs, pairs, select, debug = ipairs, pairs, select, debug
+local table = table
 local chunk = {}
 
 local load, pack = load, table.pack

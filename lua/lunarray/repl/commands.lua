@@ -1,8 +1,15 @@
 -- lunarray.repl.commands: lines that begin with ":".
 local la = require "lunarray"
+local numbers = require "lunarray.numbers"
 local is_tensor = require "lunarray.tensors".is_tensor
 local chunk = require "lunarray.repl.chunk"
 local pretty = require "lunarray.repl.pretty"
+
+-- Kept, as whoever types may wipe the globals.
+local error, ipairs, load, next, pcall = error, ipairs, load, next, pcall
+local rawlen, rawset, select, tonumber = rawlen, rawset, select, tonumber
+local tostring, type, collectgarbage, io = tostring, type, collectgarbage, io
+local math, os, table, utf8, _G = math, os, table, utf8, _G
 
 local commands = {}
 
@@ -25,14 +32,14 @@ function commands.bytes_text(n)
   repeat
     n, k = n / 1000, k + 1
   until n < 999.5 or k == #units
-  return ("%s%.3g %s"):format(sign, n, units[k])
+  return numbers.format("%s%.3g %s", sign, n, units[k])
 end
 
 function commands.seconds_text(s)
-  if s >= 1 then return ("%.3f s"):format(s) end
-  if s >= 1e-3 then return ("%.3g ms"):format(s * 1e3) end
-  if s >= 1e-6 then return ("%.3g us"):format(s * 1e6) end
-  return ("%.3g ns"):format(s * 1e9)
+  if s >= 1 then return numbers.format("%.3f s", s) end
+  if s >= 1e-3 then return numbers.format("%.3g ms", s * 1e3) end
+  if s >= 1e-6 then return numbers.format("%.3g us", s * 1e6) end
+  return numbers.format("%.3g ns", s * 1e9)
 end
 
 local bytes_text, seconds_text = commands.bytes_text, commands.seconds_text

@@ -9,6 +9,10 @@ local help = require "lunarray.help"
 local chunk = require "lunarray.repl.chunk"
 local names = require "lunarray.repl.names"
 
+-- Kept, as whoever types may wipe the globals.
+local ipairs, next, pcall, rawget, type = ipairs, next, pcall, rawget, type
+local table, _G = table, _G
+
 local complete = {}
 
 local KEYWORDS = [[and break do else elseif end false for function goto if in

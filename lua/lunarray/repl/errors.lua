@@ -6,6 +6,10 @@ local names = require "lunarray.repl.names"
 local near = require "lunarray.near"
 local pretty = require "lunarray.repl.pretty"
 
+-- Kept, as whoever types may wipe the globals.
+local next, pcall, rawget, setmetatable = next, pcall, rawget, setmetatable
+local tostring, type, debug, table, _G = tostring, type, debug, table, _G
+
 local errors = {}
 
 local getinfo, getlocal = debug.getinfo, debug.getlocal

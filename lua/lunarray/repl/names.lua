@@ -2,6 +2,10 @@
 local help = require "lunarray.help"
 local is_tensor = require "lunarray.tensors".is_tensor
 
+-- Kept, as whoever types may wipe the globals.
+local ipairs, next, rawget, type, debug = ipairs, next, rawget, type, debug
+local string, _G = string, _G
+
 local names = {}
 
 local WORD = "^[%a_][%w_]*$"

@@ -5,6 +5,11 @@
 -- prints itself (__tostring) does.
 local is_tensor = require "lunarray.tensors".is_tensor
 
+-- Kept, as whoever types may wipe the globals.
+local ipairs, next, pcall, rawget = ipairs, next, pcall, rawget
+local rawlen, tostring, type, debug = rawlen, tostring, type, debug
+local math, table, utf8 = math, table, utf8
+
 local pretty = {}
 
 local MOST_ROWS = 100        -- entries of one table

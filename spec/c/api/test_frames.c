@@ -63,6 +63,11 @@ static void test_scopes(void **state)
     assert_null(la_test(L, -1));
     lua_settop(L, 0);
     check(L, "freed(b) and freed(view) and freed(pushed) and not freed(a)");
+    check(L, "select(2, pcall(function() return b + 1 end)):find('freed at "
+          "the end of its frame: la.keep(t) keeps it', 1, true)");
+    check(L, "lunarray.tidy(function() return b, view, d end) == b");
+    check(L, "not select(2, pcall(function() return d + 1 end)):find('frame', "
+          "1, true)");
     assert_float_equal(((float *)la_tensor_data(held))[2], 2, 0);
     assert_int_equal(la_tensor_numel(mine), 3);
     la_release(held);

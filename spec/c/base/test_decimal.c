@@ -10,7 +10,8 @@
 
 #include <cmocka.h>
 
-#include "io/decimal.h"
+#include "base/decimal.h"
+#include "base/format.h"
 
 static uint64_t word = 88172645463325252u;
 
@@ -128,13 +129,111 @@ static void digits_are_written(void **state)
     assert_memory_equal(text, "18446744073709551615", 20);
 }
 
+/* A random double: of any bits, of few decimals, or of few bits. */
+static double some_double(int k)
+{
+    static const double parts[] = {1, 2, 8, 10, 100, 1000, 1024, 3};
+    double v;
+    uint64_t bits = next_word();
+    memcpy(&v, &bits, sizeof v);
+    if (k % 3 == 0)
+        v = (double)(int64_t)(next_word() % 2000001 - 1000000)
+            / parts[next_word() % 8];
+    if (k % 7 == 0)
+        v = ldexp((double)(next_word() % 16), (int)(next_word() % 2098) - 1074);
+    return isfinite(v) ? v : 0.5;
+}
+
+static void check_text(const char *text)
+{
+    const char *end = text + strlen(text), *mark = strchr(text, 'e');
+    double want = strtod(text, NULL);
+    la_decimal_text got = la_decimal_read(text, end);
+    assert_true(got.end == end);
+    assert_true(got.value == want);
+    assert_true(la_decimal_exact(text, mark ? mark : end,
+                                 mark ? atoi(mark + 1) : 0) == want);
+}
+
+static void texts_of_any_length_are_read(void **state)
+{
+    (void)state;
+    char text[2000];
+    for (int k = 0; k < 20000; k++) {
+        double v = fabs(some_double(k));
+        snprintf(text, sizeof text, k % 2 ? "%.17g" : "%.25e", v);
+        check_text(text);
+    }
+    /* The middle of two doubles in full, a little more, and a little less. */
+    for (int k = 0; k < 2000; k++) {
+        double v = fabs(some_double(k)), next = nextafter(v, INFINITY);
+        int n = snprintf(text, 1990, "%.800Lf",
+                         ((long double)v + (long double)next) / 2);
+        check_text(text);
+        strcpy(text + n, "0001");
+        check_text(text);
+        text[strcspn(text, "123456789")]--;
+        check_text(text);
+    }
+    for (int k = -400; k < 400; k++) {
+        snprintf(text, sizeof text, "12345678901234567890.5e%d", k);
+        check_text(text);
+    }
+}
+
+static void what_is_no_number_is_left(void **state)
+{
+    (void)state;
+    static const struct { const char *text; int n; bool whole; } rows[] = {
+        {"", 0, false}, {".", 0, false}, {"e5", 0, false}, {"-1", 0, false},
+        {"12", 2, true}, {"12.", 3, false}, {".5", 2, false}, {"1e", 1, true},
+        {"1e+", 1, true}, {"1.5e-3x", 6, false}, {"1,5", 1, true},
+        {"0x10", 1, true}, {"inf", 0, false}, {" 1", 0, false}};
+    for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {
+        const char *text = rows[k].text;
+        la_decimal_text t = la_decimal_read(text, text + strlen(text));
+        assert_int_equal(t.end - text, rows[k].n);
+        if (rows[k].n) assert_int_equal(t.whole, rows[k].whole);
+    }
+}
+
+static void formats_are_the_librarys(void **state)
+{
+    (void)state;
+    static const char *const formats[] = {"%g", "%.17g", "%.3f", "%.0f", "%e",
+        "%.0e", "%+g", "%12.4g|", "%-12.3f|", "%012.5f", "%.40e", "%.60f",
+        "%.1g", "%.100f", "%.100e", "%.0g", "%+.3e"};
+    char want[600], got[600];
+    for (int k = 0; k < 20000; k++) {
+        double v = some_double(k);
+        const char *format = formats[k % 17];
+        int n = snprintf(want, sizeof want, format, v);
+        assert_int_equal(la_format(got, sizeof got, format, v), n);
+        assert_string_equal(got, want);
+    }
+    static const char all[] = "a%5dz %-5d| %05d %+lld %zu %hhx %c %%%s %.3s "
+        "%8s|%-8s| %.*s %u %ld %*d %e %f %g %g";
+#define ALL -7, 42, -42, 5LL, (size_t)9, 255, 'q', "t", "abcdef", "r", "l", 2, \
+        "xyz", 7u, -1L, -6, 3, 0.0, -0.0, (double)INFINITY, 1e300
+    snprintf(want, sizeof want, all, ALL);
+    int n = la_format(got, sizeof got, all, ALL);
+    assert_string_equal(got, want);
+    assert_int_equal(n, strlen(want));
+    assert_int_equal(la_format(got, 8, all, ALL), n);       /* clipped */
+    assert_memory_equal(got, want, 7);
+    assert_int_equal(got[7], '\0');
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_digits_are_read),
         cmocka_unit_test(ties_are_read),
         cmocka_unit_test(doubles_are_written),
-        cmocka_unit_test(digits_are_written)
+        cmocka_unit_test(digits_are_written),
+        cmocka_unit_test(texts_of_any_length_are_read),
+        cmocka_unit_test(what_is_no_number_is_left),
+        cmocka_unit_test(formats_are_the_librarys)
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <lauxlib.h>
+#include <lualib.h>
 
 #include "base/runtime/context.h"
 #include "kernel/reduce/reduce.h"
@@ -99,11 +101,37 @@ static void test_rows_are_found(void **state)
         assert_true(la_op_at(id)->dtypes != 0);
 }
 
+/* What the parser leaves of a text that it does not understand, put under a
+** row's name. */
+static void test_no_call_fits_a_broken_schema(void **state)
+{
+    static la_schema broken;
+    const la_op *op = la_op_lookup("eye", 3);
+    const la_schema *before = la_schema_of(op);
+    (void)state;
+    assert_int_equal(la_schema_parse("eye(int n = 1,5) -> Tensor", &broken),
+                     LA_EARG);
+    op->state->schema = &broken;
+    assert_null(la_call_list(NULL, "eye", 0, NULL, NULL));
+    assert_memory_equal(la_error_text(), "eye: ", 5);
+    lua_State *L = luaL_newstate();
+    luaL_openlibs(L);
+    assert_int_equal(la_openlibs(L), 0);
+    if (luaL_dostring(L, "local la = require 'lunarray'\n"
+        "for n = 0, 3 do\n"
+        "  local ok, text = pcall(la.eye, table.unpack({3, 3, {}}, 1, n))\n"
+        "  assert(not ok and text:find('eye: ', 1, true), text)\n"
+        "end")) fail_msg("%s", lua_tostring(L, -1));
+    lua_close(L);
+    op->state->schema = before;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rows_and_tables),
         cmocka_unit_test(test_rows_are_found),
+        cmocka_unit_test(test_no_call_fits_a_broken_schema),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

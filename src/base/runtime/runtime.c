@@ -17,6 +17,7 @@
 #include "base/runtime/background.h"
 #include "base/runtime/host_call.h"
 #include "base/runtime/memory.h"
+#include "base/format.h"
 
 enum { MOST = 256 };
 
@@ -390,7 +391,7 @@ void la_log(la_runtime *rt, int level, const char *format, ...)
     va_list list;
     if (!rt->log) return;
     va_start(list, format);
-    vsnprintf(text, sizeof text, format, list);
+    la_format_list(text, sizeof text, format, list);
     va_end(list);
     la_host_call call;
     la_host_begin(&call);

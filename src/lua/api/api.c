@@ -74,7 +74,7 @@ LA_API la_tensor *la_check(lua_State *L, int arg)
     la_handle *h = la_to_handle(L, arg);
     la_share_tensors();
     if (!h) luaL_typeerror(L, arg, "tensor");
-    else if (!h->tensor) luaL_argerror(L, arg, "tensor was freed");
+    else if (!h->tensor) luaL_argerror(L, arg, la_freed_text(h));
     return h ? h->tensor : NULL;
 }
 

@@ -447,6 +447,7 @@ static la_status read_args(conversion *c, const la_op *op, int n,
     int k = 0;
     drop_owned(c);
     c->used = c->nouts = 0;
+    if (s->broken) return la_schema_fault(op->signature);
     for (int j = 0; j < s->nparams; j++) c->args[j] = s->params[j].fallback;
     for (int i = 0; i < n;) {
         int at = i;

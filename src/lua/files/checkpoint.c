@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "lua/files/files.h"
+#include "base/ascii.h"
 
 #define TREE "lunarray.tree"
 enum { DEEPEST = 64 };
@@ -303,19 +304,43 @@ static void damaged(const tree *t)
                                      "damaged"));
 }
 
+/* The number of n digits as they are written here: small letters. */
+static bool read_hex(const char *digits, size_t n, uint64_t *out)
+{
+    *out = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (la_is_upper(digits[i]) || la_hex_digit(digits[i]) < 0) return false;
+        *out = *out << 4 | (uint64_t)la_hex_digit(digits[i]);
+    }
+    return true;
+}
+
 /* Push the string of hexadecimal digits. */
 static void push_bytes(const tree *t, const char *digits, size_t n)
 {
     luaL_Buffer b;
     luaL_buffinit(t->L, &b);
     for (size_t i = 0; i < n; i += 2) {
-        unsigned byte;
-        char pair[3] = {digits[i], i + 1 < n ? digits[i + 1] : 'x', 0};
-        if (strspn(pair, "0123456789abcdef") != 2) damaged(t);
-        sscanf(pair, "%2x", &byte);
+        uint64_t byte = 0;
+        if (n - i < 2 || !read_hex(digits + i, 2, &byte)) damaged(t);
         luaL_addchar(&b, (char)byte);
     }
     luaL_pushresult(&b);
+}
+
+static bool read_integer(const char *digits, size_t n, lua_Integer *out)
+{
+    bool minus = n && *digits == '-';
+    lua_Integer v = 0;
+    size_t i = minus;
+    for (; i < n && la_is_digit(digits[i]); i++) {
+        int digit = digits[i] - '0';
+        if (__builtin_mul_overflow(v, 10, &v)
+            || __builtin_add_overflow(v, minus ? -digit : digit, &v))
+            return false;
+    }
+    *out = v;
+    return i == n && n > (size_t)minus;
 }
 
 /* Push a string or an integer by its tag; false for another tag. The digits
@@ -327,8 +352,9 @@ static bool push_plain(const tree *t, const char *s, size_t n)
     } else if (n && s[0] == 'x') {
         push_bytes(t, s + 1, n - 1);
     } else if (n > 1 && s[0] == 'i') {
-        if (lua_stringtonumber(t->L, s + 1) != n
-            || !lua_isinteger(t->L, -1)) damaged(t);
+        lua_Integer v = 0;
+        if (!read_integer(s + 1, n - 1, &v)) damaged(t);
+        lua_pushinteger(t->L, v);
     } else {
         return false;
     }
@@ -349,6 +375,7 @@ static const char *next_string(tree *t, size_t *n)
 static void push_value(tree *t, const char *s, size_t n)
 {
     lua_State *L = t->L;
+    uint64_t bits;
     lua_pushvalue(L, -1);
     lua_rawget(L, t->flat);             /* the name, its tensor or nil */
     lua_rotate(L, -2, 1);
@@ -364,9 +391,7 @@ static void push_value(tree *t, const char *s, size_t n)
         lua_pushboolean(L, s[1] == '1');
     } else if (n == 1 && s[0] == 'e') {
         lua_newtable(L);
-    } else if (n == 17 && s[0] == 'd'
-               && strspn(s + 1, "0123456789abcdef") == 16) {
-        uint64_t bits = strtoull(s + 1, NULL, 16);
+    } else if (n == 17 && s[0] == 'd' && read_hex(s + 1, 16, &bits)) {
         double v;
         memcpy(&v, &bits, sizeof v);
         lua_pushnumber(L, v);

@@ -121,12 +121,12 @@ bool la_in_frame(const la_state *s)
 /* Called at the end of the scope whose part begins at 'first': those that were
 ** returned are the next scope's. One by one from the end, as a host's memory
 ** that goes may call back. */
-static void drop_handles(la_scopes *c, uint32_t first)
+static void drop_handles(la_scopes *c, uint32_t first, bool frame)
 {
     while (c->n > first) {
         la_handle *h = c->list[--c->n];
         if (!h) continue;
-        h->slot = 0;
+        h->slot = frame && h->tensor ? LA_SLOT_FRAME : 0;
         la_tensor_drop(&h->tensor);
     }
 }
@@ -158,7 +158,7 @@ void la_scope_end(lua_State *L, la_state *s, int depth)
                    + (c->depth == depth + 1 ? c->returned : 0);
     c->returned = 0;
     c->depth = depth;
-    drop_handles(c, first);
+    drop_handles(c, first, c->open[depth].frame);
     clear_anchor(L, c, first, last);
     if (c->n == 0 && c->most > WIDE) {
         free_list(c);
@@ -170,7 +170,7 @@ void la_drop_scopes(la_state *s)
 {
     la_scopes *c = &s->scopes;
     c->depth = 0;
-    drop_handles(c, 0);
+    drop_handles(c, 0, false);
     free_list(c);
     if (c->open) la_mem_free(c->open, (size_t)c->capacity * sizeof(scope));
     c->open = NULL;
@@ -213,7 +213,7 @@ static void return_handle(lua_State *L, la_state *s, la_handle *h, int data)
 {
     la_scopes *c = &s->scopes;
     uint32_t to = c->open[c->depth - 1].first + c->returned;
-    if (h->slot <= to || h->state != s) return;
+    if (h->slot <= to || h->slot > c->n || h->state != s) return;
     uint32_t from = h->slot - 1;
     lua_rawgeti(L, LUA_REGISTRYINDEX, c->anchor);
     lua_rawgeti(L, -1, (lua_Integer)to + ANCHOR_FIRST);
@@ -234,6 +234,20 @@ typedef void (*visit)(lua_State *L, la_state *s, la_handle *h, int data);
 
 static void list_handle(lua_State *L, la_state *s, la_handle *h, int data);
 
+/* What is listed next to handles: a generator at the top with its state, as a
+** key and a value of the list; a record becomes the table of its fields. */
+static void look_at_other(lua_State *L, int list)
+{
+    la_generator *g = la_to_generator(L, -1);
+    if (g) {
+        lua_pushvalue(L, -1);
+        lua_pushlstring(L, (const char *)g, sizeof *g);
+        lua_rawset(L, list);
+    } else if (la_push_fields(L, -1)) {
+        lua_remove(L, -2);
+    }
+}
+
 /* The value at the top of the stack, popped: a handle is visited, a table comes
 ** to the end of the list at 'list' unless it has been there. Where handles are
 ** listed, a record is the table of its fields; those are in no scope. */
@@ -241,7 +255,7 @@ static void look_at(lua_State *L, la_state *s, int list, visit each, int data)
 {
     la_handle *h = la_to_handle(L, -1);
     if (h) each(L, s, h, data);
-    else if (each == list_handle && la_push_fields(L, -1)) lua_remove(L, -2);
+    else if (each == list_handle) look_at_other(L, data);
     if (lua_type(L, -1) == LUA_TTABLE) {
         lua_pushvalue(L, -1);
         if (lua_rawget(L, list) == LUA_TNIL) {

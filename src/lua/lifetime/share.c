@@ -8,6 +8,7 @@
 ** another one cannot open it.
 */
 #include "base/runtime/memory.h"
+#include "base/ascii.h"
 #include "lua/build_options.h"
 #include "tensor/storage.h"
 
@@ -103,19 +104,28 @@ static la_status take(const uint64_t *id, la_tensor **out)
     return LA_OK;
 }
 
+/* "lunarray:" and the digits of both words; the text has 41 bytes. */
+static bool read_handle(const char *text, uint64_t id[ID_WORDS])
+{
+    if (memcmp(text, "lunarray:", 9) != 0) return false;
+    for (int k = 0; k < 32; k++) {
+        int digit = la_hex_digit(text[9 + k]);
+        if (digit < 0) return false;
+        id[k / 16] = id[k / 16] << 4 | (uint64_t)digit;
+    }
+    return true;
+}
+
 /* open(handle): the tensor; its memory is the one that was shared. */
 static int fn_open(lua_State *L)
 {
-    uint64_t id[ID_WORDS];
-    int end = 0;
+    uint64_t id[ID_WORDS] = {0};
     la_tensor *t = NULL;
     refuse_in_sandbox(L, "open");
     size_t n = 0;
     const char *text = lua_type(L, 1) == LUA_TSTRING ? lua_tolstring(L, 1, &n)
                                                      : NULL;
-    if (!text || n != 41 || sscanf(text, "lunarray:%16" SCNx64 "%16" SCNx64
-                                   "%n", &id[0], &id[1], &end) != ID_WORDS
-        || end != 41)
+    if (!text || n != 41 || !read_handle(text, id))
         return la_raise_arg(L, 1, "open", "handle of x:share() expected, got "
                             "%s", text ? "another string" : la_type_text(L, 1));
     la_state *s = la_up_state(L);

@@ -1,10 +1,13 @@
 /*
-** la.snapshot{a, b, ...}: the data of tensors, to be restored (tensor/
-** snapshot.h).
+** la.snapshot{a, b, ...}: the data of tensors and the states of generators, to
+** be restored (tensor/snapshot.h).
 **
 ** The object's user value is the list of the tensors' handles: a tensor that a
-** script has freed is told from one that lives on in a graph or a view.
+** script has freed is told from one that lives on in a graph or a view. In the
+** same table each generator is a key, and its state the value.
 */
+#include <string.h>
+
 #include "fuse/fuse.h"
 #include "lua/binding.h"
 #include "lua/lifetime/record.h"
@@ -38,12 +41,34 @@ static int snapshot_free(lua_State *L)
     return 0;
 }
 
+/* The generators of the list at the top get their states back, which cannot
+** fail; how many there are. */
+static int64_t each_generator(lua_State *L, bool restore)
+{
+    int64_t n = 0;
+    lua_pushnil(L);
+    while (lua_next(L, -2)) {
+        la_generator *g = la_to_generator(L, -2);
+        n += g != NULL;
+        if (g && restore) memcpy(g, lua_tostring(L, -1), sizeof *g);
+        lua_pop(L, 1);
+    }
+    return n;
+}
+
 static int snapshot_text(lua_State *L)
 {
     holder *h = check_holder(L);
-    if (!h->snapshot) lua_pushliteral(L, "lunarray.Snapshot that was freed");
-    else lua_pushfstring(L, "lunarray.Snapshot of %I tensors",
-                         (LUAI_UACINT)h->n);
+    if (!h->snapshot) {
+        lua_pushliteral(L, "lunarray.Snapshot that was freed");
+        return 1;
+    }
+    lua_getiuservalue(L, 1, 1);
+    int64_t n = each_generator(L, false);
+    lua_pushfstring(L, "lunarray.Snapshot of %I tensors", (LUAI_UACINT)h->n);
+    if (n == 0) return 1;
+    lua_pushfstring(L, " and %I generators", (LUAI_UACINT)n);
+    lua_concat(L, 2);
     return 1;
 }
 
@@ -94,7 +119,9 @@ static int snapshot_restore(lua_State *L)
         check_handles(L, h);
         status = la_snapshot_put_back(h->snapshot);
     }
-    return status ? la_raise(L, "restore", status) : 0;
+    if (status) return la_raise(L, "restore", status);
+    each_generator(L, true);
+    return 0;
 }
 
 /* The tensors of the list of handles at the top, into the holder. They are read

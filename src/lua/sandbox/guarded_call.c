@@ -275,9 +275,9 @@ static void add_finalizer(lua_State *L)
 static int guarded_setmetatable(lua_State *L)
 {
     int type = lua_type(L, 2);
-    luaL_checktype(L, 1, LUA_TTABLE);
-    luaL_argexpected(L, type == LUA_TNIL || type == LUA_TTABLE, 2,
-                     "nil or table");
+    la_check_table(L, 1, "setmetatable");
+    if (type != LUA_TNIL && type != LUA_TTABLE)
+        la_raise_arg(L, 2, "setmetatable", "nil or table expected");
     if (luaL_getmetafield(L, 1, "__metatable") != LUA_TNIL)
         return luaL_error(L, "cannot change a protected metatable");
     lua_settop(L, 2);

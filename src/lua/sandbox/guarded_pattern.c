@@ -6,11 +6,11 @@
 ** Figueiredo, W. Celes), with its limits on captures and on the depth of
 ** recursion. Classes are those of the C locale.
 */
-#include <ctype.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "lua/sandbox/guard.h"
+#include "base/ascii.h"
 
 enum { MOST_CAPTURES = 32, DEEPEST = 200 };
 enum { OPEN = -1, POSITION = -2 };      /* lengths of captures that have none */
@@ -62,19 +62,19 @@ static bool in_class(int c, int class)
 {
     bool yes;
     switch (class | 0x20) {
-    case 'a': yes = isalpha(c); break;
-    case 'c': yes = iscntrl(c); break;
-    case 'd': yes = isdigit(c); break;
-    case 'g': yes = isgraph(c); break;
-    case 'l': yes = islower(c); break;
-    case 'p': yes = ispunct(c); break;
-    case 's': yes = isspace(c); break;
-    case 'u': yes = isupper(c); break;
-    case 'w': yes = isalnum(c); break;
-    case 'x': yes = isxdigit(c); break;
+    case 'a': yes = la_is_alpha(c); break;
+    case 'c': yes = la_is_control(c); break;
+    case 'd': yes = la_is_digit(c); break;
+    case 'g': yes = la_is_graph(c); break;
+    case 'l': yes = la_is_lower(c); break;
+    case 'p': yes = la_is_punct(c); break;
+    case 's': yes = la_is_space(c); break;
+    case 'u': yes = la_is_upper(c); break;
+    case 'w': yes = la_is_alnum(c); break;
+    case 'x': yes = la_hex_digit(c) >= 0; break;
     default: return class == c;
     }
-    return isupper(class) ? !yes : yes;
+    return la_is_upper(class) ? !yes : yes;
 }
 
 /* [...] from p to the ']' at 'last'. */

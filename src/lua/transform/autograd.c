@@ -202,7 +202,7 @@ static la_tensor_box *read_tensors(lua_State *L, int at, const char *name,
                           lua_pushfstring(L, "tensor expected, got %s",
                                           la_type_text(L, -1)));
         if (h && !h->tensor)
-            raise_tensors(L, at, name, key, 0, "tensor was freed");
+            raise_tensors(L, at, name, key, 0, la_freed_text(h));
         if (h) box->list[i] = la_tensor_retain(h->tensor);
         lua_pop(L, 1);
     }
@@ -377,6 +377,8 @@ static int fn_grad(lua_State *L)
     check_options(L, 3, "grad", known);
     la_tensor_box *roots = read_tensors(L, 1, "grad", NULL, false);
     la_tensor_box *inputs = read_tensors(L, 2, "grad", NULL, false);
+    if (inputs->n == 0)
+        la_raise_arg(L, 2, "grad", "grad requires non-empty inputs");
     la_tensor_box *seeds = option_tensors(L, 3, "grad", "grad_outputs",
                                           true);
     if (seeds && seeds->n != roots->n)
@@ -414,7 +416,10 @@ typedef struct scope {
 /* __close; it has no upvalues, so the state comes from the registry. */
 static int scope_end(lua_State *L)
 {
-    scope *s = luaL_checkudata(L, 1, SCOPE_NAME);
+    scope *s = luaL_testudata(L, 1, SCOPE_NAME);
+    if (!s)
+        return luaL_error(L, "__close: " SCOPE_NAME " expected, got %s",
+                          la_type_text(L, 1));
     if (!s->done) {
         la_state *state = la_state_of(L);
         if (state) state->context.no_grad = !s->before;
@@ -464,13 +469,17 @@ static int fn_enable_grad(lua_State *L)
 ** closed. */
 static int fn_set_grad_enabled(lua_State *L)
 {
+    la_check_count(L, 1, "set_grad_enabled");
     la_enter(L);
-    luaL_checktype(L, 1, LUA_TBOOLEAN);
+    if (!lua_isboolean(L, 1))
+        la_raise_arg(L, 1, "set_grad_enabled", "boolean expected, got %s",
+                     la_type_text(L, 1));
     return push_scope(L, la_set_grad_enabled(lua_toboolean(L, 1)));
 }
 
 static int fn_is_grad_enabled(lua_State *L)
 {
+    la_check_count(L, 0, "is_grad_enabled");
     la_enter(L);
     lua_pushboolean(L, la_grad_enabled());
     return 1;

@@ -49,7 +49,7 @@ typedef struct la_function_call {
 static int ctx_save(lua_State *L)
 {
     int n = lua_gettop(L) - 1;
-    luaL_checktype(L, 1, LUA_TTABLE);
+    la_check_table(L, 1, "save_for_backward");
     if (n > MAX_SAVED)
         return luaL_error(L, "save_for_backward: at most %d values", MAX_SAVED);
     lua_createtable(L, n, 1);
@@ -114,7 +114,7 @@ static int saved_count(lua_State *L, int list)
 ** there, none are left outside of backward. */
 static int ctx_saved(lua_State *L)
 {
-    luaL_checktype(L, 1, LUA_TTABLE);
+    la_check_table(L, 1, "saved");
     la_node *n = running_node(L);
     if (n) return unpack_saved(L, la_node_extra(n), n);
     if (lua_rawgetp(L, 1, &saved_key) != LUA_TTABLE) return 0;
@@ -459,7 +459,7 @@ static int function_call(lua_State *L)
 ** effect on it. */
 int la_fn_Function(lua_State *L)
 {
-    luaL_checktype(L, 1, LUA_TTABLE);
+    la_check_table(L, 1, "Function");
     if (lua_getfield(L, 1, "forward") != LUA_TFUNCTION
         || lua_getfield(L, 1, "backward") != LUA_TFUNCTION)
         return luaL_error(L, "Function: a table with the functions forward and "

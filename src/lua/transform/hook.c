@@ -162,7 +162,7 @@ static void hook_release(void *context)
 static int hook_remove(lua_State *L)
 {
     la_enter_state(L);
-    luaL_checktype(L, 1, LUA_TTABLE);
+    la_check_table(L, 1, "remove");
     lua_rawgeti(L, 1, 1);
     la_handle *h = la_to_handle(L, -1);
     lua_rawgeti(L, 1, 2);

@@ -136,6 +136,13 @@ static la_status check_dim_left(const key_walk *w)
     return left ? LA_OK : no_dim_left(w->base);
 }
 
+/* The dim of the tensor that the next item is about: those behind it are still
+** the last ones of the view, whatever became of those before. */
+static int dim_of_base(const key_walk *w)
+{
+    return w->quick ? w->next : w->base->ndim - (w->view->ndim - w->dim);
+}
+
 /* One index: the dim goes, the offset moves. LA_EINDEX out of range. */
 static la_status take_integer(key_walk *w, int64_t i)
 {
@@ -143,7 +150,7 @@ static la_status take_integer(key_walk *w, int64_t i)
     LA_TRY(check_dim_left(w));
     int64_t size = size_here(w);
     if (!la_index_in_range(i, size))
-        return la_index_out_of_range(i, w->dim, size);
+        return la_index_out_of_range(i, dim_of_base(w), size);
     i = la_index_from_0(i, size);
     if (w->quick) {
         w->geometry.offset += i * la_strides(w->base)[w->next++];

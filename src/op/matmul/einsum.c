@@ -10,9 +10,9 @@
 ** Invariant: operand.at[d] is the label of dim d and operand.set the set of
 ** them; e->size[l] is the broadcast size of label l, -1 before it is known.
 */
-#include <ctype.h>
 
 #include "op/matmul/matmul.h"
+#include "base/ascii.h"
 #include "op/view/view.h"
 #include "tensor/shape.h"
 
@@ -60,7 +60,7 @@ static la_status next(const char **at, const char *end, int *out)
     *out = 0;
     if (*at == end) return LA_OK;
     char c = *(*at)++;
-    if (isalpha((unsigned char)c)) {
+    if (la_is_alpha(c)) {
         *out = (unsigned char)c;
         return LA_OK;
     }
@@ -269,7 +269,8 @@ static la_status default_result(einsum *e, const char *at, const char *end)
     for (; at < end; at++) seen[(unsigned char)*at]++;
     for (int i = 0; i < e->nellipsis; i++) LA_TRY(add_result(e, i));
     for (int c = 'A'; c <= 'z'; c++)
-        if (isalpha(c) && seen[c] == 1) LA_TRY(add_result(e, e->of_letter[c]));
+        if (la_is_alpha(c) && seen[c] == 1)
+            LA_TRY(add_result(e, e->of_letter[c]));
     return LA_OK;
 }
 

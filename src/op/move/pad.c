@@ -303,9 +303,8 @@ static la_status pad_by_mode(la_frame *f, la_tensor **out)
         return la_run(constant_pad_nd, out, t, *pads,
                       la_has(f, 3) ? f->args[3] : zero);
     if (la_has(f, 3))
-        return la_error_at(LA_EARG, 4, "Padding mode '%.*s' doesn't take in "
-                           "value argument", (int)mode->str.n,
-                           mode->str.text);
+        return la_error_at(LA_EARG, 4, "Padding mode '%s' doesn't take in "
+                           "value argument", LA_QUOTED(mode));
     return la_run(border_pad_nd, out, t, *pads, *mode);
 }
 

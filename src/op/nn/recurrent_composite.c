@@ -19,9 +19,8 @@ la_status la_recurrent_kind_of(const la_value *word, int arg,
             *out = (la_recurrent_kind)k;
             return LA_OK;
         }
-    return la_error_at(LA_EARG, arg + 1, "'%.*s' is no kind of cell: 'tanh', "
-                       "'relu', 'lstm' or 'gru' expected", (int)word->str.n,
-                       word->str.text);
+    return la_error_at(LA_EARG, arg + 1, "'%s' is no kind of cell: 'tanh', "
+                       "'relu', 'lstm' or 'gru' expected", LA_QUOTED(word));
 }
 
 /* Columns k * n to (k + 1) * n of the gates. */
@@ -178,7 +177,7 @@ la_status la_impl_rnn_cell(la_frame *f)
     if (!relu && !la_str_is(&f->args[6], "tanh"))
         return la_error_at(LA_EARG, 7,
                            "nonlinearity 'tanh' or 'relu' expected, "
-                           "got '%.*s'",
-                           (int)f->args[6].str.n, f->args[6].str.text);
+                           "got '%s'",
+                           LA_QUOTED(&f->args[6]));
     return cell(f, relu ? LA_RNN_RELU : LA_RNN_TANH, 1);
 }

@@ -15,6 +15,7 @@
 
 #include "base/runtime/memory.h"
 #include "base/runtime/pool.h"
+#include "base/format.h"
 #include "tensor/names.h"
 #include "tensor/host/remote.h"
 #include "tensor/scalar.h"
@@ -23,7 +24,7 @@
 ** first is not reached by up to six dims, which are shown as PyTorch does;
 ** beyond, where each element costs a line of brackets, it is the second. */
 enum { MOST_SHOWN = 60000, DEEP = 6, MOST_SHOWN_DEEP = 1000 };
-enum { NUMBER_BYTES = 512, MOST_PRECISION = 100 };
+enum { NUMBER_BYTES = LA_NUMBER_BYTES, MOST_PRECISION = LA_NUMBER_PRECISION };
 
 /* --- text that grows --- */
 
@@ -72,42 +73,20 @@ typedef struct format {
     int precision, width;
 } format;
 
-/* A locale may put any bytes for the point: they become one. */
-static int plain_point(char *s, int n)
+/* The sign of a NaN is not shown. */
+static int write_real(char *s, char notation, int precision, double v)
 {
-    int out = 0;
-    bool put = false;
-    for (int k = 0; k < n; k++) {
-        char c = s[k];
-        bool known = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z')
-            || c == '-' || c == '+';
-        if (known)
-            s[out++] = c;
-        else if (!put)
-            s[out++] = '.';
-        put = put || !known;
-    }
-    s[out] = '\0';
-    return out;
-}
-
-static int write_real(char *s, const char *pattern, int precision, double v)
-{
-    if (isnan(v)) {  /* the sign of a NaN is not shown */
-        memcpy(s, "nan", 4);
-        return 3;
-    }
-    int n = snprintf(s, NUMBER_BYTES, pattern, precision, v);
-    return plain_point(s, n < NUMBER_BYTES ? n : NUMBER_BYTES - 1);
+    return la_format_number(s, notation, precision, false,
+                            isnan(v) ? (double)NAN : v);
 }
 
 static int write_float(const format *f, char *s, double v)
 {
     if (f->scientific)
-        return write_real(s, "%.*e", f->precision, v);
+        return write_real(s, 'e', f->precision, v);
     if (!f->whole)
-        return write_real(s, "%.*f", f->precision, v);
-    int n = write_real(s, "%.*f", 0, v);
+        return write_real(s, 'f', f->precision, v);
+    int n = write_real(s, 'f', 0, v);
     if (isfinite(v)) {
         s[n++] = '.';
         s[n] = '\0';
@@ -452,7 +431,7 @@ static la_status remark(remarks *r, const char *pattern, ...)
     char s[256];
     va_list args;
     va_start(args, pattern);
-    vsnprintf(s, sizeof s, pattern, args);
+    la_format_list(s, sizeof s, pattern, args);
     va_end(args);
     return add_remark(r, s);
 }

@@ -1,6 +1,7 @@
 -- lunarray.signal.common: how the functions of la.signal read their arguments.
 local la = require "lunarray"
 local tensors = require "lunarray.tensors"
+local numbers = require "lunarray.numbers"
 
 local common = {}
 
@@ -39,7 +40,7 @@ function common.options(name, given, defaults)
       local known = {}
       for k in pairs(defaults) do known[#known + 1] = k end
       table.sort(known)
-      fail(name, "unknown option '%s' (known: %s)", tostring(key),
+      fail(name, "unknown option '%s' (known: %s)", numbers.text(key),
         table.concat(known, ", "))
     end
     if type(defaults[key]) == "number"
@@ -116,7 +117,7 @@ function common.count(name, what, value, least)
   local n = math.tointeger(value)
   if not n or n < least then
     fail(name, "%s: an integer of at least %d expected, got %s", what, least,
-      type(value) == "number" and tostring(value) or kind_of(value))
+      type(value) == "number" and numbers.text(value) or kind_of(value))
   end
   return n
 end
@@ -126,7 +127,7 @@ function common.dim(name, x, dim)
   local d = math.tointeger(dim)
   if not d or d == 0 or d > x.ndim or d < -x.ndim then
     fail(name, "dimension %s is out of range, 1 to %d or -%d to -1",
-      tostring(dim), x.ndim, x.ndim)
+      numbers.text(dim), x.ndim, x.ndim)
   end
   return d > 0 and d or x.ndim + 1 + d
 end
@@ -134,9 +135,9 @@ end
 function common.choice(name, what, value, choices)
   for _, c in ipairs(choices) do if c == value then return value end end
   local words = {}
-  for k, c in ipairs(choices) do words[k] = tostring(c) end
+  for k, c in ipairs(choices) do words[k] = numbers.text(c) end
   fail(name, "%s is one of %s, got %s", what, table.concat(words, ", "),
-    tostring(value))
+    numbers.text(value))
 end
 
 local floats = {float16 = true, bfloat16 = true, float32 = true,
@@ -144,7 +145,7 @@ local floats = {float16 = true, bfloat16 = true, float32 = true,
 
 function common.float_dtype(name, dtype)
   if not floats[dtype] then
-    fail(name, "dtype: a floating dtype expected, got %s", tostring(dtype))
+    fail(name, "dtype: a floating dtype expected, got %s", numbers.text(dtype))
   end
 end
 

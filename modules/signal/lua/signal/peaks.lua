@@ -2,6 +2,7 @@
 -- find maxima and measure them.
 local la = require "lunarray"
 local common = require "lunarray.signal.common"
+local numbers = require "lunarray.numbers"
 
 local peaks = {}
 
@@ -64,7 +65,7 @@ end
 function conditions.distance(found, x, o)
   if type(o.distance) ~= "number" or o.distance < 1 then
     fail("find_peaks", "distance: a number of at least 1 expected, got %s",
-      tostring(o.distance))
+      numbers.text(o.distance))
   end
   local order = x[found.positions]:argsort(1, {stable = true})
   keep(found, la.signal_peaks_apart(found.positions, order, o.distance))

@@ -1,0 +1,185 @@
+/*
+** Fields of comma-separated values, and what they say. Numbers are read here,
+** and not by strtod, as that follows the locale, takes hexadecimal ones and is
+** slow.
+*/
+#include "modules/csv/io/csv.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/ascii.h"
+#include "base/decimal.h"
+
+/* ---- fields ---- */
+
+/* The high bit of each byte that is zero, up to the first such byte. */
+static uint64_t zero_bytes(uint64_t v)
+{
+    return (v - UINT64_C(0x0101010101010101)) & ~v
+        & UINT64_C(0x8080808080808080);
+}
+
+const char *la_csv_find(const char *p, const char *end, char a, char b)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    uint64_t both[2] = {ones * (unsigned char)a, ones * (unsigned char)b}, v;
+    for (; end - p >= 8; p += 8) {
+        memcpy(&v, p, sizeof v);
+        if (zero_bytes(v ^ both[0]) | zero_bytes(v ^ both[1])) break;
+    }
+    while (p < end && *p != a && *p != b) p++;
+    return p;
+}
+
+/* CRLF or LF at 'p'? Its length, or 0. */
+static size_t line_end(const la_csv *c, const char *p)
+{
+    if (p < c->end && *p == '\n') return 1;
+    return p + 1 < c->end && p[0] == '\r' && p[1] == '\n' ? 2 : 0;
+}
+
+bool la_csv_more(la_csv *c)
+{
+    for (size_t n; (n = line_end(c, c->at)); c->line++) c->at += n;
+    return c->at < c->end;
+}
+
+/* Quotes are none here: what is passed over need not be of the grammar. */
+void la_csv_skip(la_csv *c, int64_t n)
+{
+    for (; n > 0 && c->at < c->end; n--, c->line++) {
+        const char *p = memchr(c->at, '\n', (size_t)(c->end - c->at));
+        c->at = p ? p + 1 : c->end;
+    }
+}
+
+/* Behind a field there is a separator, or the row ends. */
+static la_status end_field(la_csv *c, la_csv_field *out)
+{
+    size_t n = line_end(c, c->at);
+    out->last = n || c->at == c->end;
+    if (n) c->line++;
+    else if (!out->last && *c->at != c->separator) {
+        char byte[8];
+        return la_error(LA_EIO, "line %lld: '%s' behind a closing quote",
+                        (long long)c->line, la_quote(c->at, 1, byte,
+                                                     sizeof byte));
+    }
+    c->at += n ? n : !out->last;
+    return LA_OK;
+}
+
+/* The text up to the closing quote; doubled ones are halved in scratch. */
+static la_status next_quoted(la_csv *c, la_csv_field *out)
+{
+    const char *from = ++c->at;
+    int64_t line = c->line;
+    bool doubled = false;
+    c->scratch->n = 0;
+    for (;; c->at++) {
+        const char *p = memchr(c->at, '"', (size_t)(c->end - c->at));
+        if (!p)
+            return la_error(LA_EIO, "line %lld: a quote without its end",
+                            (long long)line);
+        for (const char *q = c->at; q < p; q++) c->line += *q == '\n';
+        c->at = p;
+        bool more = p + 1 < c->end && p[1] == '"';
+        if (!more && !doubled) break;
+        la_bytes_put(c->scratch, from, (size_t)(p + more - from));
+        if (!more) break;
+        doubled = true;
+        c->at++;
+        from = c->at + 1;
+    }
+    *out = (la_csv_field){from, (size_t)(c->at - from), false,
+                          true};
+    if (doubled) {
+        out->text = (const char *)c->scratch->data;
+        out->n = c->scratch->n;
+    }
+    c->at++;
+    if (doubled && c->scratch->status) return c->scratch->status;
+    return end_field(c, out);
+}
+
+la_status la_csv_next(la_csv *c, la_csv_field *out)
+{
+    if (c->at < c->end && *c->at == '"') return next_quoted(c, out);
+    const char *p = c->at;
+    p = la_csv_find(p, c->end, c->separator, '\n');
+    if (p > c->at && p < c->end && *p == '\n' && p[-1] == '\r') p--;
+    *out = (la_csv_field){c->at, (size_t)(p - c->at), false, false};
+    c->at = p;
+    return end_field(c, out);
+}
+
+/* ---- numbers ---- */
+
+enum { LONGEST = 800 };         /* bytes of a number */
+
+/* Are the n bytes that word, in any case? */
+static bool is_word(const char *p, size_t n, const char *word)
+{
+    return n == strlen(word) && la_same_letters(p, word, n);
+}
+
+/* Magnitude of all digits where it is below 2^64. */
+static bool whole(const char *p, const char *end, uint64_t *out)
+{
+    *out = 0;
+    for (; p < end; p++)
+        if (__builtin_mul_overflow(*out, 10, out)
+            || __builtin_add_overflow(*out, (uint64_t)(*p - '0'), out))
+            return false;
+    return true;
+}
+
+/* A number without its sign, from p to end. */
+static bool read_number(const char *p, const char *end, la_csv_value *out)
+{
+    la_decimal_text t = la_decimal_read(p, end);
+    if (t.end == p || t.end != end) return false;
+    bool integer = t.whole && whole(p, end, &out->magnitude);
+    out->kind = integer ? LA_CSV_INTEGER : LA_CSV_FLOAT;
+    out->number = integer ? (double)out->magnitude : t.value;
+    return true;
+}
+
+/* true or false as they are usually written. */
+static bool read_bool(const char *p, size_t n, la_csv_value *out)
+{
+    static const char *const words[] = {"false", "true", "False", "True",
+                                        "FALSE", "TRUE"};
+    for (unsigned k = 0; k < 6; k++)
+        if (n == strlen(words[k]) && memcmp(p, words[k], n) == 0) {
+            out->kind = LA_CSV_BOOL;
+            out->magnitude = k & 1;
+            return true;
+        }
+    return false;
+}
+
+void la_csv_read(const char *text, size_t n, la_csv_value *out)
+{
+    const char *p = text, *end = text + n;
+    *out = (la_csv_value){.kind = LA_CSV_TEXT};
+    while (p < end && (*p == ' ' || *p == '\t')) p++;
+    while (end > p && (end[-1] == ' ' || end[-1] == '\t')) end--;
+    if (p == end || end - p > LONGEST) return;
+    if (read_bool(p, (size_t)(end - p), out)) return;
+    bool minus = *p == '-';
+    p += minus || *p == '+';
+    n = (size_t)(end - p);
+    if (is_word(p, n, "inf") || is_word(p, n, "infinity")) {
+        out->kind = LA_CSV_FLOAT;
+        out->number = INFINITY;
+    } else if (is_word(p, n, "nan")) {
+        out->kind = LA_CSV_FLOAT;
+        out->number = NAN;
+    } else if (!read_number(p, end, out)) {
+        return;
+    }
+    out->negative = minus;
+    if (minus) out->number = -out->number;
+}

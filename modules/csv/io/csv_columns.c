@@ -1,0 +1,403 @@
+/*
+** Columns of numbers, filled by all threads.
+**
+** A field is parsed where it begins, without a search for its end: whether what
+** stands behind the number is a separator tells whether the field was one. All
+** other fields go the way of la_csv_next and la_csv_read, so that there is one
+** grammar. Nothing is allocated, and no error is made: whoever calls reads the
+** text again, row by row, for the message.
+*/
+#include "modules/csv/io/csv_columns.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/runtime/pool.h"
+#include "base/decimal.h"
+
+/* ---- parts ---- */
+
+enum { PART = 1 << 18 };        /* bytes of a part at least */
+
+/* Behind the next end of a line. */
+static const char *next_line(const char *p, const char *end)
+{
+    p = memchr(p, '\n', (size_t)(end - p));
+    return p ? p + 1 : end;
+}
+
+/* Is the line p..end, its LF included, empty? */
+static bool is_empty_line(const char *p, const char *end)
+{
+    return *p == '\n' || (end - p == 2 && *p == '\r' && p[1] == '\n');
+}
+
+/* Parts of 'step' bytes and the rest of a line. */
+static void cut_anywhere(la_csv_table *t, int64_t step)
+{
+    const char *p = t->start.at, *end = t->start.end;
+    for (t->nparts = 0; p < end; t->nparts++) {
+        const char *to = end - p > step ? next_line(p + step, end) : end;
+        t->parts[t->nparts] = (la_csv_part){.begin = p, .end = to};
+        p = to;
+    }
+}
+
+/* What the threads share while they count. */
+typedef struct counting { la_csv_table *table; atomic_bool quotes; } counting;
+
+/* The rows of a part without quotes are its lines that are not empty. */
+static void count_rows(int64_t begin, int64_t end, void *context)
+{
+    counting *job = context;
+    for (int64_t k = begin; k < end && !la_interrupted(); k++) {
+        la_csv_part *part = &job->table->parts[k];
+        const char *p = part->begin, *stop = part->end;
+        if (memchr(p, '"', (size_t)(stop - p)))
+            atomic_store_explicit(&job->quotes, true, memory_order_relaxed);
+        while (p < stop) {
+            const char *next = next_line(p, stop);
+            part->rows += !is_empty_line(p, next);
+            p = next;
+        }
+    }
+}
+
+/* Behind the row at p. A quote opens a field only where one begins; one without
+** its end takes all. */
+static const char *next_row(const char *p, const char *end, char separator)
+{
+    const char *row = p;
+    for (;;) {
+        p = la_csv_find(p, end, '"', '\n');
+        if (p == end) return end;
+        if (*p == '\n') return p + 1;
+        if (p != row && p[-1] != separator) {
+            p++;
+            continue;
+        }
+        for (p++;; p += 2) {
+            p = memchr(p, '"', (size_t)(end - p));
+            if (!p) return end;
+            if (p + 1 == end || p[1] != '"') break;
+        }
+        p++;
+    }
+}
+
+/* As there are quotes, a line need not be a row: one after the other. */
+static void cut_between_rows(la_csv_table *t, int64_t step)
+{
+    la_csv at = t->start;
+    la_csv_part *part = NULL;
+    t->nparts = 0;
+    for (int64_t row = 0; la_csv_more(&at); row++) {
+        if (row % 1024 == 0 && la_interrupted()) return;
+        if (!part || at.at - part->begin >= step) {
+            part = &t->parts[t->nparts++];
+            *part = (la_csv_part){.begin = at.at};
+        }
+        part->rows++;
+        part->end = at.at = next_row(at.at, at.end, at.separator);
+    }
+}
+
+/* Which of the gaps need a look at fields that are numbers, or empty. */
+static void look_at_gaps(la_csv_table *t)
+{
+    t->numbers_are_gaps = t->empty_is_gap = false;
+    for (int64_t k = 0; k < t->ngaps; k++) {
+        const la_csv_text *g = &t->gaps[k];
+        if (!g->n) t->empty_is_gap = true;
+        else if (memchr("+-.0123456789", *g->p, 13)) t->numbers_are_gaps = true;
+    }
+}
+
+/* Parts of lines, unless a quote says that lines need not be rows. */
+bool la_csv_split(la_csv_table *t)
+{
+    if (memchr("+-.0123456789eE", t->start.separator, 15)) return false;
+    counting job = {.table = t};
+    int64_t step = (t->start.end - t->start.at) / (LA_CSV_PARTS - 1) + 1;
+    if (step < PART) step = PART;
+    look_at_gaps(t);
+    cut_anywhere(t, step);
+    la_parallel_for(t->nparts, 1, count_rows, &job);
+    if (atomic_load(&job.quotes)) cut_between_rows(t, step);
+    t->rows = 0;
+    for (int64_t k = 0; k < t->nparts; k++) {
+        t->parts[k].first = t->rows;
+        t->rows += t->parts[k].rows;
+    }
+    return true;
+}
+
+/* ---- values ---- */
+
+bool la_csv_is_gap(const la_csv_table *t, const la_csv_field *f)
+{
+    for (int64_t k = 0; k < t->ngaps; k++)
+        if (t->gaps[k].n == f->n && memcmp(t->gaps[k].p, f->text, f->n) == 0)
+            return true;
+    return false;
+}
+
+unsigned la_csv_seen(const la_csv_value *v)
+{
+    switch (v->kind) {
+    case LA_CSV_FLOAT: return LA_CSV_SEEN_FLOAT;
+    case LA_CSV_BOOL: return LA_CSV_SEEN_BOOL;
+    case LA_CSV_INTEGER:
+        return v->magnitude > (uint64_t)INT64_MAX + v->negative
+            ? LA_CSV_SEEN_INTEGER | LA_CSV_SEEN_WIDE : LA_CSV_SEEN_INTEGER;
+    default: return LA_CSV_SEEN_TEXT;
+    }
+}
+
+/* By the greatest magnitude of either sign. */
+bool la_csv_fits(bool negative, uint64_t magnitude, la_dtype dtype)
+{
+    int bits = 8 * (int)la_dtype_size(dtype);
+    bool is_signed = la_dtype_kind(dtype) == 'i';
+    uint64_t most = UINT64_MAX >> (64 - bits + is_signed);
+    if (negative && !is_signed) return magnitude == 0;
+    return magnitude <= most + negative;
+}
+
+/* A gap is NaN among floats, and an error among integers. */
+bool la_csv_store(la_csv_column *c, int64_t row, const la_csv_value *v)
+{
+    la_dtype want = c->forced == LA_UNDEFINED ? c->stored : c->forced;
+    if (c->stored == LA_FLOAT64) {
+        if (v && v->kind != LA_CSV_INTEGER && v->kind != LA_CSV_FLOAT)
+            return false;
+        double d = v ? v->number : NAN;
+        memcpy(c->data + 8 * row, &d, sizeof d);
+        return true;
+    }
+    if (!v) return false;
+    if (want == LA_BOOL) {
+        bool number = v->kind == LA_CSV_INTEGER && !v->negative;
+        if (v->kind != LA_CSV_BOOL && !(number && v->magnitude <= 1))
+            return false;
+        c->data[row] = (char)v->magnitude;
+        return true;
+    }
+    if (v->kind != LA_CSV_INTEGER
+        || !la_csv_fits(v->negative, v->magnitude, want)) return false;
+    uint64_t bits = v->negative ? -v->magnitude : v->magnitude;
+    memcpy(c->data + 8 * row, &bits, sizeof bits);
+    return true;
+}
+
+/* ---- fields ---- */
+
+/* Threads share the bits, which are soon all set. */
+static inline void note(la_csv_column *c, unsigned seen)
+{
+    unsigned old = atomic_load_explicit(&c->seen, memory_order_relaxed);
+    if ((old & seen) != seen)
+        atomic_fetch_or_explicit(&c->seen, seen, memory_order_relaxed);
+}
+
+/* A value that disagrees with a guess is only noted. */
+static inline bool take(la_csv_column *c, int64_t row, const la_csv_value *v)
+{
+    bool forced = c->forced != LA_UNDEFINED;
+    if (!forced) note(c, v ? la_csv_seen(v) : LA_CSV_SEEN_GAP);
+    return !c->data || la_csv_store(c, row, v) || !forced;
+}
+
+/* The eight bytes at p: digits? Their value. Of a little-endian machine. Adding
+** 6 carries out of the low half of a byte above '9'; pairs, then fours, then
+** all eight are joined by one multiplication each. */
+static inline bool eight_digits(const char *p, uint64_t *out)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    const uint64_t high = UINT64_C(0xf0f0f0f0f0f0f0f0);
+    uint64_t v;
+    memcpy(&v, p, sizeof v);
+    if (((v & high) | ((v + UINT64_C(0x0606060606060606)) & high) >> 4)
+        != UINT64_C(0x3333333333333333)) return false;
+    v -= UINT64_C(0x3030303030303030);
+    v = v * 10 + (v >> 8);      /* pairs in every other byte */
+    const uint64_t pairs = UINT64_C(0x000000ff000000ff);
+    *out = ((v & pairs) * (100 + (UINT64_C(1000000) << 32))
+            + (v >> 16 & pairs) * (1 + (UINT64_C(10000) << 32))) >> 32;
+    return true;
+#else
+    (void)p, (void)out;
+    return false;
+#endif
+}
+
+/* Digits at p go on in *v; behind them. */
+static inline const char *digits(const char *p, uint64_t *v)
+{
+    uint64_t eight;
+    while (eight_digits(p, &eight)) {
+        *v = *v * 100000000 + eight;
+        p += 8;
+    }
+    for (unsigned d; (d = (unsigned)*p - '0') <= 9; p++) *v = *v * 10 + d;
+    return p;
+}
+
+/* e and an exponent at p, which is added. NULL for others. */
+static const char *add_exponent(const char *p, int *exponent)
+{
+    bool down = p[1] == '-';
+    uint64_t v = 0;
+    const char *from = p + 1 + (p[1] == '-' || p[1] == '+');
+    p = digits(from, &v);
+    if (p == from || p - from > 4) return NULL;
+    *exponent += down ? -(int)v : (int)v;
+    return p;
+}
+
+/* The number at p, as most are written: behind it, or NULL where that is for
+** la_csv_read to say. Zeros behind the text end all loops. */
+static inline const char *plain_number(const char *p, la_csv_value *v,
+                                       bool as_double)
+{
+    v->negative = *p == '-';
+    p += v->negative;
+    v->magnitude = 0;
+    const char *from = p;
+    for (unsigned d; (d = (unsigned)*p - '0') <= 9; p++)
+        v->magnitude = v->magnitude * 10 + d;
+    int n = p - from < 20 ? (int)(p - from) : 20, exponent = 0;
+    v->kind = LA_CSV_INTEGER;
+    if (*p == '.') {
+        const char *point = ++p;
+        v->kind = LA_CSV_FLOAT;
+        p = digits(p, &v->magnitude);
+        exponent = p - point < 20 ? -(int)(p - point) : -20;
+        n -= exponent;
+    }
+    if (n == 0 || n > 19) return NULL;
+    if (*p == 'e' || *p == 'E') {
+        v->kind = LA_CSV_FLOAT;
+        if (!(p = add_exponent(p, &exponent))) return NULL;
+    }
+    if (v->kind == LA_CSV_INTEGER || !v->magnitude)
+        v->number = (double)v->magnitude;
+    else if (as_double
+             && !la_decimal_nearest(v->magnitude, exponent, &v->number))
+        return NULL;
+    if (v->negative) v->number = -v->number;
+    return p;
+}
+
+/* Behind a field there is a separator or an end of line: passed over. */
+static inline bool end_plain(la_csv *c, const char *p, bool *last)
+{
+    *last = *p == '\n' || (*p == '\r' && p[1] == '\n');
+    if (!*last && *p != c->separator) return false;
+    c->at = p + 1 + (*p == '\r' && *last);
+    return true;
+}
+
+/* What is not read: only where it ends. */
+static bool pass_field(la_csv *c, bool *last)
+{
+    const char *p = c->at;
+    if (p < c->end && *p == '"') {
+        for (p++;; p += 2) {
+            p = memchr(p, '"', (size_t)(c->end - p));
+            if (!p) return false;
+            if (p + 1 == c->end || p[1] != '"') break;
+        }
+        p++;
+    } else {
+        p = la_csv_find(p, c->end, c->separator, '\n');
+    }
+    if (p < c->end) return end_plain(c, p, last);
+    c->at = c->end;
+    return *last = true;
+}
+
+/* Any field. */
+static bool read_field(la_csv_table *t, la_csv *c, la_csv_column *column,
+                       int64_t row, bool *last)
+{
+    la_csv_field f;
+    la_csv_value v;
+    if (la_csv_next(c, &f)) return false;
+    *last = f.last;
+    if (la_csv_is_gap(t, &f)) return take(column, row, NULL);
+    la_csv_read(f.text, f.n, &v);
+    return take(column, row, &v);
+}
+
+/* Most fields are empty or plain numbers; the rest is read as ever. */
+static inline bool fill_field(la_csv_table *t, la_csv *c, la_csv_column *column,
+                              int64_t row, bool *last)
+{
+    la_csv_value v;
+    const char *from = c->at;
+    if (column->passed) return pass_field(c, last);
+    if (*from == c->separator && t->empty_is_gap) {
+        c->at++;
+        *last = false;
+        return take(column, row, NULL);
+    }
+    const char *p = plain_number(from, &v, column->stored == LA_FLOAT64);
+    if (!p || t->numbers_are_gaps || !end_plain(c, p, last)) {
+        c->at = from;
+        return read_field(t, c, column, row, last);
+    }
+    return take(column, row, &v);
+}
+
+/* Rows of a part, at most so many. */
+static bool fill_rows(la_csv_table *t, const la_csv_part *part, int64_t most)
+{
+    /* No memory: doubled quotes are for others. */
+    la_bytes none = {.status = LA_ENOMEM};
+    la_csv c = t->start;
+    c.at = part->begin;
+    c.end = part->end;
+    c.scratch = &none;
+    int64_t row = 0;
+    for (; row < most && la_csv_more(&c); row++) {
+        bool last = false;
+        if (row == part->rows || (row % 1024 == 0 && la_interrupted()))
+            return false;
+        for (int64_t k = 0; k < t->ncolumns; k++)
+            if (last || !fill_field(t, &c, &t->columns[k], part->first + row,
+                                    &last)) return false;
+        if (!last) return false;
+    }
+    return row == most || row == part->rows;
+}
+
+/* What they share while they fill. */
+typedef struct filling { la_csv_table *table; atomic_bool failed; } filling;
+
+/* One failure ends all. */
+static void fill_parts(int64_t begin, int64_t end, void *context)
+{
+    filling *job = context;
+    for (int64_t k = begin; k < end; k++) {
+        if (atomic_load_explicit(&job->failed, memory_order_relaxed)) return;
+        la_csv_part *part = &job->table->parts[k];
+        if (!fill_rows(job->table, part, INT64_MAX))
+            atomic_store_explicit(&job->failed, true, memory_order_relaxed);
+    }
+}
+
+/* 64 rows each of at most 16 parts; errors are found later. */
+void la_csv_sample(la_csv_table *t)
+{
+    int64_t step = t->nparts / 16 + 1;
+    for (int64_t k = 0; k < t->nparts; k += step)
+        fill_rows(t, &t->parts[k], 64);
+}
+
+bool la_csv_fill(la_csv_table *t)
+{
+    filling job = {.table = t};
+    la_parallel_for(t->nparts, 1, fill_parts, &job);
+    return !atomic_load(&job.failed);
+}

@@ -1,0 +1,550 @@
+/*
+** la.read_csv: columns of a file of comma-separated values
+** (modules/csv/io/csv.h has the grammar) as tensors and lists.
+**
+** The file is read into memory. Its rows are counted, what columns hold is
+** guessed from some of them, and all threads fill the columns of numbers
+** (modules/csv/io/csv_columns.h); those whose guess was wrong are filled again.
+** Strings are made by the caller's thread. Where that finds anything amiss, the
+** file is walked over twice by the caller alone: once to see what its columns
+** hold, once to fill them, with errors that name lines. Whatever is owned
+** meanwhile is in a userdata, as strings are made on the way.
+*/
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/runtime/memory.h"
+#include "base/runtime/pool.h"
+#include "modules/csv/io/csv_columns.h"
+#include "io/stream.h"
+#include "lua/files/bytes.h"
+#include "modules/csv/lua/csv.h"
+
+typedef struct column {
+    const char *name;           /* of the list of names */
+    size_t n;
+    bool wanted, asked;         /* asked: wanted, while strings are read */
+    bool text, is_text;         /* a list of strings; by {dtypes=} */
+    la_csv_column *v;
+} column;
+
+typedef struct reader {
+    lua_State *L;
+    const char *path;
+    la_csv csv;                 /* where reading is */
+    column *columns;
+    int64_t ncolumns, rows;
+    bool charged;
+    la_csv_table *t;
+} reader;
+
+/* Where things stand on the stack while a file is read. */
+enum { PATH = 1, OPTIONS, FILE_BYTES, SCRATCH, NAMES, COLUMNS, GAPS, TABLE,
+       VALUES, RESULT };
+
+/* ---- errors ---- */
+
+/* A failure with the path in front, unless it is the host's or memory's. */
+static la_status in_file(const reader *r, la_status status)
+{
+    char shown[300], message[600];
+    if (status != LA_EIO) return status;
+    strncpy(message, la_error_message(), sizeof message - 1);
+    message[sizeof message - 1] = 0;
+    return la_error(LA_EIO, "'%s': %s", la_quote(r->path, strlen(r->path),
+                    shown, sizeof shown), message);
+}
+
+/* The field of a column can't be what its dtype asks for. */
+static la_status bad_field(const column *c, int64_t line,
+                           const la_csv_field *f, const char *why)
+{
+    char name[200], shown[200];
+    la_quote(c->name, c->n < 40 ? c->n : 40, name, sizeof name);
+    la_quote(f->text, f->n < 40 ? f->n : 40, shown, sizeof shown);
+    return la_error(LA_EIO, "line %lld: column '%s': '%s' %s", (long long)line,
+                    name, shown, why);
+}
+
+/* A row of n fields where others have 'want'. */
+static la_status bad_row(int64_t line, int64_t n, int64_t want)
+{
+    return la_error(LA_EIO, "line %lld has %lld field%s, %lld expected",
+                    (long long)line, (long long)n, n == 1 ? "" : "s",
+                    (long long)want);
+}
+
+/* ---- rows ---- */
+
+typedef la_status (*field_fn)(reader *, column *, int64_t row, int64_t line,
+                              const la_csv_field *);
+
+/* One row, each wanted field of which goes to 'each'. */
+static la_status read_row(reader *r, int64_t row, field_fn each)
+{
+    la_csv_field f = {.last = false};
+    int64_t n = 0, line = r->csv.line;
+    while (!f.last) {
+        int64_t at = r->csv.line;
+        LA_TRY(la_csv_next(&r->csv, &f));
+        if (n < r->ncolumns && r->columns[n].wanted)
+            LA_TRY(each(r, &r->columns[n], row, at, &f));
+        n++;
+    }
+    return n == r->ncolumns ? LA_OK : bad_row(line, n, r->ncolumns);
+}
+
+/* All rows, from the first one on. */
+static la_status each_row(reader *r, field_fn each)
+{
+    int64_t row = 0;
+    r->csv = r->t->start;
+    for (; la_csv_more(&r->csv); row++) {
+        if (row % 1024 == 0) LA_TRY(la_poll());
+        LA_TRY(read_row(r, row, each));
+    }
+    r->rows = row;
+    return LA_OK;
+}
+
+/* ---- the first pass: what columns hold ---- */
+
+/* Columns whose dtype is known, or that hold texts, are passed over. */
+static la_status look_at(reader *r, column *c, int64_t row, int64_t line,
+                         const la_csv_field *f)
+{
+    la_csv_value v;
+    unsigned seen = LA_CSV_SEEN_GAP;
+    if (c->is_text || c->v->forced != LA_UNDEFINED
+        || (c->v->seen & LA_CSV_SEEN_TEXT)) return LA_OK;
+    if (!la_csv_is_gap(r->t, f)) {
+        la_csv_read(f->text, f->n, &v);
+        seen = la_csv_seen(&v);
+    }
+    c->v->seen |= seen;
+    return LA_OK;
+}
+
+/* What a column is stored as while it is filled. */
+static void decide(column *c)
+{
+    unsigned seen = c->v->seen;
+    unsigned number = LA_CSV_SEEN_INTEGER | LA_CSV_SEEN_FLOAT;
+    la_dtype forced = c->v->forced;
+    c->text = c->is_text;
+    if (forced != LA_UNDEFINED) {
+        c->v->stored = la_is_float(forced) ? LA_FLOAT64
+            : forced == LA_BOOL || forced == LA_UINT64 ? forced : LA_INT64;
+        return;
+    }
+    c->text = c->text || (seen & LA_CSV_SEEN_TEXT)
+        || ((seen & LA_CSV_SEEN_BOOL) && (seen & (number | LA_CSV_SEEN_GAP)));
+    c->v->stored = seen & LA_CSV_SEEN_BOOL ? LA_BOOL
+        : (seen & ~(unsigned)LA_CSV_SEEN_TEXT) == LA_CSV_SEEN_INTEGER
+        ? LA_INT64 : LA_FLOAT64;
+}
+
+/* ---- the second pass: values ---- */
+
+static la_status fill_number(reader *r, column *c, int64_t row, int64_t line,
+                             const la_csv_field *f)
+{
+    la_csv_value v;
+    char why[80];
+    bool gap = la_csv_is_gap(r->t, f);
+    la_dtype want = c->v->forced == LA_UNDEFINED ? c->v->stored : c->v->forced;
+    if (!gap) la_csv_read(f->text, f->n, &v);
+    if (la_csv_store(c->v, row, gap ? NULL : &v)) return LA_OK;
+    snprintf(why, sizeof why, "does not fit %s", la_dtype_name(want));
+    return bad_field(c, line, f, why);
+}
+
+/* Strings go to the list of their column, which may raise. What stands in
+** quotes is a string, whatever it says. */
+static la_status fill(reader *r, column *c, int64_t row, int64_t line,
+                      const la_csv_field *f)
+{
+    if (!c->text) return fill_number(r, c, row, line, f);
+    lua_rawgeti(r->L, VALUES, c - r->columns + 1);
+    if (!f->quoted && la_csv_is_gap(r->t, f)) lua_pushliteral(r->L, "");
+    else lua_pushlstring(r->L, f->text, f->n);
+    lua_rawseti(r->L, -2, row + 1);
+    lua_pop(r->L, 1);
+    return LA_OK;
+}
+
+/* ---- arguments ---- */
+
+const char *const la_csv_gaps[LA_CSV_GAPS] = {"", "NA", "NaN", "nan", "null"};
+
+/* The list 'na' (or the usual words) as texts in a userdata at GAPS. */
+static void read_gaps(lua_State *L, reader *r)
+{
+    if (lua_getfield(L, OPTIONS, "na") == LUA_TNIL) {
+        lua_pop(L, 1);
+        lua_createtable(L, LA_CSV_GAPS, 0);
+        for (int k = 0; k < LA_CSV_GAPS; k++) {
+            lua_pushstring(L, la_csv_gaps[k]);
+            lua_rawseti(L, -2, k + 1);
+        }
+        lua_pushvalue(L, -1);
+        lua_setfield(L, OPTIONS, "na");     /* keeps the texts */
+    }
+    if (!lua_istable(L, -1))
+        la_raise_arg(L, OPTIONS, "read_csv", "na: list of strings expected");
+    int64_t n = (int64_t)lua_rawlen(L, -1);
+    la_csv_text *gaps
+        = lua_newuserdatauv(L, sizeof(la_csv_text) * (size_t)(n + 1), 0);
+    for (int64_t k = 0; k < n; k++) {
+        if (lua_rawgeti(L, -2, k + 1) != LUA_TSTRING)
+            la_raise_arg(L, OPTIONS, "read_csv", "na: list of strings"
+                         " expected");
+        gaps[k].p = lua_tolstring(L, -1, &gaps[k].n);
+        lua_pop(L, 1);
+    }
+    r->t->gaps = gaps;
+    r->t->ngaps = n;
+    lua_replace(L, GAPS);
+    lua_pop(L, 1);
+}
+
+/* ---- columns ---- */
+
+/* The column of that name, or NULL. */
+static column *find(const reader *r, const char *name, size_t n)
+{
+    for (int64_t k = 0; k < r->ncolumns; k++)
+        if (r->columns[k].n == n && memcmp(r->columns[k].name, name, n) == 0)
+            return &r->columns[k];
+    return NULL;
+}
+
+/* The column that the string on the top of the stack names. */
+static column *check_column(lua_State *L, reader *r, const char *option)
+{
+    size_t n;
+    char shown[256];
+    if (lua_type(L, -1) != LUA_TSTRING)
+        la_raise_arg(L, OPTIONS, "read_csv", "%s: names of columns expected",
+                     option);
+    const char *name = lua_tolstring(L, -1, &n);
+    column *c = find(r, name, n);
+    if (!c)
+        la_raise_arg(L, OPTIONS, "read_csv", "%s: the file has no column '%s'",
+                     option, la_quote(name, n, shown, sizeof shown));
+    return c;
+}
+
+/* The names of the first row as the list at NAMES, or "1", "2", ... */
+static la_status read_names(lua_State *L, reader *r, bool header)
+{
+    la_csv_field f = {.last = !la_csv_more(&r->csv)};
+    for (r->ncolumns = 0; !f.last; ) {
+        LA_TRY(la_csv_next(&r->csv, &f));
+        r->ncolumns++;
+        if (header) lua_pushlstring(L, f.text, f.n);
+        else lua_pushfstring(L, "%I", (LUAI_UACINT)r->ncolumns);
+        lua_rawseti(L, NAMES, r->ncolumns);
+    }
+    if (header) r->t->start = r->csv;
+    return LA_OK;
+}
+
+/* One record for each name, at COLUMNS. */
+static void make_columns(lua_State *L, reader *r)
+{
+    size_t n = (size_t)(r->ncolumns + 1);
+    size_t bytes = (sizeof(column) + sizeof(la_csv_column)) * n;
+    column *list = lua_newuserdatauv(L, bytes, 0);
+    memset(list, 0, bytes);
+    lua_replace(L, COLUMNS);
+    r->columns = list;
+    r->t->columns = (la_csv_column *)(list + n);
+    r->t->ncolumns = r->ncolumns;
+    for (int64_t k = 0; k < r->ncolumns; k++) {
+        column *c = &list[k];
+        char shown[256];
+        lua_rawgeti(L, NAMES, k + 1);
+        const char *name = lua_tolstring(L, -1, &c->n);
+        if (k && r->ncolumns <= 10000) {
+            int64_t all = r->ncolumns;
+            r->ncolumns = k;
+            if (find(r, name, c->n))
+                luaL_error(L, "read_csv: '%s': column '%s' stands twice",
+                           r->path, la_quote(name, c->n, shown, sizeof shown));
+            r->ncolumns = all;
+        }
+        if (c->n == 5 && memcmp(name, "names", 5) == 0)
+            luaL_error(L, "read_csv: '%s': a column called 'names' would hide "
+                       "the list of names: rename it in the file, or use "
+                       "{header = false, skip = 1}", r->path);
+        c->name = name;
+        c->v = &r->t->columns[k];
+        c->v->forced = c->v->stored = LA_UNDEFINED;
+        c->wanted = true;
+        lua_pop(L, 1);
+    }
+}
+
+/* {columns=}: the others are not read. */
+static void choose_columns(lua_State *L, reader *r)
+{
+    if (lua_getfield(L, OPTIONS, "columns") != LUA_TNIL) {
+        if (!lua_istable(L, -1))
+            la_raise_arg(L, OPTIONS, "read_csv", "columns: list of names "
+                         "expected");
+        for (int64_t k = 0; k < r->ncolumns; k++) r->columns[k].wanted = false;
+        for (lua_Integer k = 1, n = (lua_Integer)lua_rawlen(L, -1); k <= n;
+             k++) {
+            lua_rawgeti(L, -1, k);
+            check_column(L, r, "columns")->wanted = true;
+            lua_pop(L, 1);
+        }
+    }
+    lua_pop(L, 1);
+}
+
+/* {dtypes=}: a dtype or "string" by name. */
+static void force_dtypes(lua_State *L, reader *r)
+{
+    if (lua_getfield(L, OPTIONS, "dtypes") == LUA_TNIL) {
+        lua_pop(L, 1);
+        return;
+    }
+    if (!lua_istable(L, -1))
+        la_raise_arg(L, OPTIONS, "read_csv", "dtypes: table of dtypes by name "
+                     "expected");
+    lua_pushnil(L);
+    while (lua_next(L, -2)) {
+        lua_insert(L, -2);
+        column *c = check_column(L, r, "dtypes");
+        lua_insert(L, -2);
+        const char *word = lua_type(L, -1) == LUA_TSTRING
+            ? lua_tostring(L, -1) : "";
+        c->is_text = strcmp(word, "string") == 0;
+        if (!c->is_text)
+            c->v->forced = la_check_dtype(L, lua_gettop(L), "read_csv");
+        if (la_is_complex(c->v->forced))
+            la_raise_arg(L, OPTIONS, "read_csv", "dtypes: %s can't be read",
+                         word);
+        lua_pop(L, 1);
+    }
+    lua_pop(L, 1);
+}
+
+/* A list or a tensor for column k, in VALUES; what was there before goes. */
+static void make_value(lua_State *L, la_state *s, reader *r, int64_t k)
+{
+    column *c = &r->columns[k];
+    lua_rawgeti(L, VALUES, k + 1);
+    la_handle *old = la_to_handle(L, -1);
+    if (old && old->tensor) la_tensor_release(old->tensor);
+    if (old) old->tensor = NULL;
+    lua_pop(L, 1);
+    c->v->data = NULL;
+    if (c->text) {
+        lua_createtable(L, r->rows < INT32_MAX ? (int)r->rows : 0, 0);
+    } else {
+        la_tensor *t = NULL;
+        la_handle *h = la_new_handle(L, s);
+        LA_CHECK_TWICE(L, "read_csv",
+                       la_tensor_empty(1, &r->rows, c->v->stored, &t));
+        la_fill_handle(s, h, t);
+        c->v->data = la_data(t);
+    }
+    lua_rawseti(L, VALUES, k + 1);
+}
+
+static void make_values(lua_State *L, la_state *s, reader *r)
+{
+    for (int64_t k = 0; k < r->ncolumns; k++) {
+        if (!r->columns[k].wanted) continue;
+        decide(&r->columns[k]);
+        make_value(L, s, r, k);
+    }
+}
+
+/* ---- all threads ---- */
+
+/* The columns that guesses were wrong for are made again, and the others are
+** passed over from now on. Is there one of numbers? */
+static bool mend_guesses(lua_State *L, la_state *s, reader *r)
+{
+    bool again = false;
+    for (int64_t k = 0; k < r->ncolumns; k++) {
+        column *c = &r->columns[k];
+        la_dtype guessed = c->v->stored;
+        bool was_passed = c->v->passed;
+        c->v->passed = true;
+        if (was_passed) continue;
+        decide(c);
+        if (!c->text && c->v->stored == guessed) continue;
+        make_value(L, s, r, k);
+        c->v->passed = c->text;
+        again = again || !c->text;
+    }
+    return again;
+}
+
+/* Rows are the caller's alone once more, from nothing. */
+static bool give_up(reader *r)
+{
+    for (int64_t k = 0; k < r->ncolumns; k++) r->columns[k].v->seen = 0;
+    return false;
+}
+
+/* The strings, of columns that are lists. */
+static void fill_texts(lua_State *L, reader *r)
+{
+    int64_t n = 0;
+    for (int64_t k = 0; k < r->ncolumns; k++) {
+        column *c = &r->columns[k];
+        c->asked = c->wanted;
+        c->wanted = c->wanted && c->text;
+        n += c->wanted;
+    }
+    if (n) LA_CHECK(L, "read_csv", in_file(r, each_row(r, fill)));
+    for (int64_t k = 0; k < r->ncolumns; k++)
+        r->columns[k].wanted = r->columns[k].asked;
+}
+
+/* Once, when the number of rows is known. */
+static void charge(lua_State *L, reader *r)
+{
+    if (!r->charged) la_charge_more(L, "read_csv", r->rows * r->ncolumns);
+    r->charged = true;
+}
+
+/* False where something is amiss with the text, or it is not for threads. */
+static bool read_parts(lua_State *L, la_state *s, reader *r)
+{
+    la_csv_table *t = r->t;
+    bool fine = la_csv_split(t);
+    LA_CHECK(L, "read_csv", la_region_status(LA_OK));
+    if (!fine) return false;
+    for (int64_t k = 0; k < r->ncolumns; k++)
+        t->columns[k].passed = !r->columns[k].wanted || r->columns[k].is_text;
+    la_csv_sample(t);
+    r->rows = t->rows;
+    charge(L, r);
+    make_values(L, s, r);
+    for (int64_t k = 0; k < r->ncolumns; k++)
+        t->columns[k].passed = !r->columns[k].wanted || r->columns[k].text;
+    do {
+        fine = la_csv_fill(t);
+        LA_CHECK(L, "read_csv", la_region_status(LA_OK));
+        if (!fine) return give_up(r);
+    } while (mend_guesses(L, s, r));
+    fill_texts(L, r);
+    return true;
+}
+
+/* By two passes of the caller, whose errors say where. */
+static void read_rows(lua_State *L, la_state *s, reader *r)
+{
+    LA_CHECK(L, "read_csv", in_file(r, each_row(r, look_at)));
+    charge(L, r);
+    make_values(L, s, r);
+    LA_CHECK(L, "read_csv", in_file(r, each_row(r, fill)));
+}
+
+/* Column k in its own dtype is pushed. */
+static void push_value(lua_State *L, la_state *s, reader *r, int64_t k)
+{
+    column *c = &r->columns[k];
+    lua_rawgeti(L, VALUES, k + 1);
+    la_dtype want = c->v->forced;
+    if (c->text || want == LA_UNDEFINED || want == c->v->stored) return;
+    la_tensor *t = NULL;
+    la_handle *h = la_new_handle(L, s);
+    LA_CHECK_TWICE(L, "read_csv", la_run(to_dtype, &t,
+             la_check_tensor(L, lua_gettop(L) - 1, "read_csv"),
+             la_v_dtype(want)));
+    la_fill_handle(s, h, t);
+    lua_remove(L, -2);
+}
+
+/* The table of columns with its list of names, on the top. */
+static void push_result(lua_State *L, la_state *s, reader *r)
+{
+    int64_t n = 0;
+    lua_createtable(L, 0, (int)(r->ncolumns < 1 << 20 ? r->ncolumns : 0) + 1);
+    lua_newtable(L);
+    for (int64_t k = 0; k < r->ncolumns; k++) {
+        if (!r->columns[k].wanted) continue;
+        lua_rawgeti(L, NAMES, k + 1);
+        lua_pushvalue(L, -1);
+        lua_rawseti(L, RESULT + 1, ++n);
+        push_value(L, s, r, k);
+        lua_rawset(L, RESULT);
+    }
+    lua_setfield(L, RESULT, "names");
+}
+
+/* The whole file into the bytes, and zeros behind it. */
+enum { BEHIND = 32 };
+
+static la_status load(const char *path, la_bytes *out)
+{
+    LA_READER source = {.fd = -1};
+    LA_TRY(la_reader_open(path, &source));
+    size_t n = (size_t)source.size;
+    out->data = la_mem_alloc(n + BEHIND);
+    if (!out->data) return LA_ENOMEM;
+    out->capacity = n + BEHIND;
+    out->n = n;
+    memset(out->data + n, 0, BEHIND);
+    return la_reader_read(&source, 0, out->data, n);
+}
+
+/* A byte order mark and {skip=} lines are passed over. */
+static void begin(lua_State *L, reader *r, const la_bytes *bytes)
+{
+    int exact = 1;
+    const char *from = (const char *)bytes->data;
+    r->csv.at = from;
+    r->csv.end = from + bytes->n;
+    r->csv.line = 1;
+    r->csv.separator = la_csv_separator(L, OPTIONS, "read_csv");
+    r->csv.scratch = lua_touserdata(L, SCRATCH);
+    if (bytes->n >= 3 && memcmp(from, "\xef\xbb\xbf", 3) == 0) r->csv.at += 3;
+    lua_Integer skip = lua_getfield(L, OPTIONS, "skip") == LUA_TNIL
+        ? 0 : lua_tointegerx(L, -1, &exact);
+    if (!exact || skip < 0)
+        la_raise_arg(L, OPTIONS, "read_csv", "skip: number of lines expected");
+    lua_pop(L, 1);
+    la_csv_skip(&r->csv, skip);
+    r->t->start = r->csv;
+}
+
+/* la.read_csv(path[, {header=, sep=, dtypes=, na=, skip=, columns=}]) */
+int la_read_csv(lua_State *L)
+{
+    static const char *const known[] = {"header", "sep", "dtypes", "na",
+                                        "skip", "columns", NULL};
+    la_state *s = la_begin(L, "read_csv", 0);
+    reader r = {.L = L};
+    r.path = la_check_path(L, PATH, "read_csv");
+    la_csv_options(L, OPTIONS, known, "read_csv");
+    bool header = la_csv_header(L, OPTIONS, "read_csv");
+    la_bytes *bytes = la_push_bytes(L);
+    la_push_bytes(L);
+    lua_newtable(L);
+    lua_pushnil(L);
+    lua_pushnil(L);
+    r.t = lua_newuserdatauv(L, sizeof *r.t, 0);
+    lua_newtable(L);
+    read_gaps(L, &r);
+    LA_CHECK(L, "read_csv", load(r.path, bytes));
+    begin(L, &r, bytes);
+    LA_CHECK(L, "read_csv", in_file(&r, read_names(L, &r, header)));
+    make_columns(L, &r);
+    choose_columns(L, &r);
+    force_dtypes(L, &r);
+    if (!read_parts(L, s, &r)) read_rows(L, s, &r);
+    la_bytes_free(bytes);
+    push_result(L, s, &r);
+    la_pace(L, s);
+    return 1;
+}

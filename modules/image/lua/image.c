@@ -1,0 +1,357 @@
+/*
+** la.image: images in files and in strings. What stands in their bytes is
+** src/io's matter (modules/image/io/image.h); tensor operations on images are
+** in Lua (the module lunarray.image).
+**
+** A tensor of an image is {channels, height, width}, {height, width} for grey
+** where one is written. Paths are refused in a sandboxed state, strings are
+** not.
+*/
+#include <string.h>
+
+#include "modules/image/io/image.h"
+#include "base/ascii.h"
+#include "lua/binding.h"
+#include "lua/build_options.h"
+#include "lua/files/bytes.h"
+#include "tensor/host/remote.h"
+
+/* ---- arguments ---- */
+
+static const struct { const char *name; la_image_format format; } formats[] = {
+    {"png", LA_IMAGE_PNG}, {"jpg", LA_IMAGE_JPEG}, {"jpeg", LA_IMAGE_JPEG},
+    {"bmp", LA_IMAGE_BMP}, {"tga", LA_IMAGE_TGA}};
+enum { FORMATS = sizeof(formats) / sizeof(formats[0]) };
+
+static la_image_format format_of(const char *word)
+{
+    for (int k = 0; word && k < FORMATS; k++)
+        if (strlen(word) == strlen(formats[k].name)
+            && la_same_letters(word, formats[k].name, strlen(word)))
+            return formats[k].format;
+    return LA_IMAGE_FORMATS;
+}
+
+typedef struct options {
+    int channels, quality;
+    la_dtype dtype;             /* LA_UNDEFINED: that of the file */
+    la_image_format format;     /* LA_IMAGE_FORMATS: not given */
+} options;
+
+/* The integer in a field of the options, between 'least' and 'most'. */
+static int read_integer(lua_State *L, int at, const char *key, int least,
+                        int most, int fallback, const char *name)
+{
+    int exact = 1;
+    if (lua_getfield(L, at, key) == LUA_TNIL) {
+        lua_pop(L, 1);
+        return fallback;
+    }
+    lua_Integer v = lua_tointegerx(L, -1, &exact);
+    if (!exact || v < least || v > most)
+        la_raise_arg(L, at, name, "%s: an integer from %d to %d expected", key,
+                     least, most);
+    lua_pop(L, 1);
+    return (int)v;
+}
+
+static la_image_format check_format(lua_State *L, int at, const char *name)
+{
+    char quoted[256];
+    size_t n;
+    if (lua_type(L, at) != LUA_TSTRING)
+        la_raise_arg(L, at, name, "format expected (\"png\", \"jpg\", \"bmp\","
+                     " \"tga\"), got %s", la_type_text(L, at));
+    const char *word = lua_tolstring(L, at, &n);
+    la_image_format f = strlen(word) == n ? format_of(word) : LA_IMAGE_FORMATS;
+    if (f == LA_IMAGE_FORMATS)
+        la_raise_arg(L, at, name, "unknown format '%s' (known: png, jpg, bmp,"
+                     " tga)", la_quote(word, n, quoted, sizeof quoted));
+    return f;
+}
+
+static options read_options(lua_State *L, int at, const char *const *known,
+                            const char *name)
+{
+    options o = {0, 90, LA_UNDEFINED, LA_IMAGE_FORMATS};
+    if (lua_isnoneornil(L, at)) return o;
+    if (!lua_istable(L, at))
+        la_raise_arg(L, at, name, "table of options expected, got %s",
+                     la_type_text(L, at));
+    la_check_keywords(L, at, known, name);
+    o.channels = read_integer(L, at, "channels", 1, 4, 0, name);
+    o.quality = read_integer(L, at, "quality", 1, 100, 90, name);
+    if (lua_getfield(L, at, "dtype") != LUA_TNIL)
+        o.dtype = la_check_dtype(L, lua_gettop(L), name);
+    if (lua_getfield(L, at, "format") != LUA_TNIL)
+        o.format = check_format(L, lua_gettop(L), name);
+    lua_pop(L, 2);
+    if (o.dtype != LA_UNDEFINED && o.dtype != LA_UINT8 && o.dtype != LA_UINT16
+        && !la_is_float(o.dtype))
+        la_raise_arg(L, at, name, "dtype: uint8, uint16 or a floating one "
+                     "expected, got %s", la_dtype_name(o.dtype));
+    return o;
+}
+
+/* ---- reading ---- */
+
+/* Samples in another dtype: floats from 0 to 1; of integers the nearest. */
+static la_status convert(la_tensor *t, la_dtype dtype, la_tensor **out)
+{
+    bool wide = t->dtype == LA_UINT16;
+    LA_OWNED real = NULL;
+    LA_OWNED scaled = NULL;
+    LA_OWNED whole = NULL;
+    if (dtype == LA_UNDEFINED || dtype == t->dtype) {
+        *out = la_tensor_retain(t);
+        return LA_OK;
+    }
+    bool narrow = la_is_float(dtype) && dtype != LA_FLOAT64;
+    LA_TRY(la_run(to_dtype, &real, t,
+                  la_v_dtype(narrow ? LA_FLOAT32 : LA_FLOAT64)));
+    if (la_is_float(dtype)) {
+        LA_TRY(la_run(div, &scaled, real, wide ? 65535.0 : 255.0));
+        return la_run(to_dtype, out, scaled, la_v_dtype(dtype));
+    }
+    if (wide) LA_TRY(la_run(div, &scaled, real, 257.0));
+    else LA_TRY(la_run(mul, &scaled, real, 257.0));
+    LA_TRY(la_run(round, &whole, scaled));
+    return la_run(to_dtype, out, whole, la_v_dtype(dtype));
+}
+
+/* {height, width, channels} to {channels, height, width}, contiguous. */
+static la_status finish(la_tensor *t, const options *o, la_tensor **out)
+{
+    static const int64_t order[3] = {2, 0, 1};
+    LA_OWNED view = NULL;
+    LA_OWNED planes = NULL;
+    LA_TRY(la_run(permute, &view, t, la_v_ints(order, 3)));
+    LA_TRY(la_run(contiguous, &planes, view));
+    return convert(planes, o->dtype, out);
+}
+
+static la_status decode(const la_reader *source, const options *o,
+                        la_tensor **out)
+{
+    LA_OWNED t = NULL;
+    LA_TRY(la_image_read(source, o->channels, &t));
+    return finish(t, o, out);
+}
+
+/* A failure with the path in front, unless it is the host's or memory's. */
+static la_status name_path(la_status status, const char *path)
+{
+    char text[512], shown[300];
+    if (status != LA_EIO) return status;
+    strncpy(text, la_error_message(), sizeof text - 1);
+    text[sizeof text - 1] = 0;
+    return la_error(status, "'%s': %s",
+                    la_quote(path, strlen(path), shown, sizeof shown), text);
+}
+
+static la_status load(const char *path, const options *o, la_tensor **out)
+{
+    LA_READER source = {.fd = -1};
+    LA_TRY(la_reader_open(path, &source));
+    return name_path(decode(&source, o, out), path);
+}
+
+static const char *const reading[] = {"channels", "dtype", NULL};
+static const char *const encoding[] = {"quality", NULL};
+static const char *const saving[] = {"quality", "format", NULL};
+
+/* la.image.load(path[, {channels=, dtype=}]) */
+static int image_load(lua_State *L)
+{
+    la_state *s = la_begin(L, "image.load", 0);
+    la_tensor *t = NULL;
+    const char *path = la_check_path(L, 1, "image.load");
+    options o = read_options(L, 2, reading, "image.load");
+    la_handle *h = la_new_handle(L, s);
+    LA_CHECK_TWICE(L, "image.load", load(path, &o, &t));
+    la_fill_handle(s, h, t);
+    la_charge_more(L, "image.load", h->tensor->numel);
+    la_pace(L, s);
+    return 1;
+}
+
+/* la.image.decode(string[, {channels=, dtype=}]) */
+static int image_decode(lua_State *L)
+{
+    la_state *s = la_begin(L, "image.decode", 0);
+    la_tensor *t = NULL;
+    la_reader source;
+    size_t n;
+    if (lua_type(L, 1) != LUA_TSTRING)
+        la_raise_arg(L, 1, "image.decode", "string of an image's bytes "
+                     "expected, got %s", la_type_text(L, 1));
+    options o = read_options(L, 2, reading, "image.decode");
+    la_handle *h = la_new_handle(L, s);
+    const char *bytes = lua_tolstring(L, 1, &n);
+    la_reader_of_memory(bytes, n, &source);
+    LA_CHECK_TWICE(L, "image.decode", decode(&source, &o, &t));
+    la_fill_handle(s, h, t);
+    la_charge_more(L, "image.decode", h->tensor->numel);
+    la_pace(L, s);
+    return 1;
+}
+
+static la_status read_info(const char *path, la_image_info *info)
+{
+    LA_READER source = {.fd = -1};
+    LA_TRY(la_reader_open(path, &source));
+    return name_path(la_image_info_read(&source, info), path);
+}
+
+/* la.image.info(path): width, height, channels, bits */
+static int image_info(lua_State *L)
+{
+    la_begin(L, "image.info", 0);
+    la_image_info info;
+    const char *path = la_check_path(L, 1, "image.info");
+    LA_CHECK(L, "image.info", read_info(path, &info));
+    lua_pushinteger(L, info.width);
+    lua_pushinteger(L, info.height);
+    lua_pushinteger(L, info.channels);
+    lua_pushinteger(L, info.bits);
+    return 4;
+}
+
+/* ---- writing ---- */
+
+/* {channels, height, width} or {height, width} with values. */
+static la_status check_tensor(const la_tensor *t)
+{
+    if (t->flags & LA_F_BATCHED) return la_tensor_owed(t);
+    if (t->device == LA_META)
+        return la_error(LA_ESTATE, "a meta tensor has no data to save");
+    LA_TRY(la_remote_refuse(t));
+    if (t->numel && !t->storage)
+        return la_error(LA_ESTATE, "the tensor has no data to save");
+    if (t->ndim != 2 && t->ndim != 3)
+        return la_error(LA_ESHAPE, "an image of {channels, height, width} or "
+                        "{height, width} expected, got %d dims", t->ndim);
+    return LA_OK;
+}
+
+/* Floats from 0 to 1 as bytes, the nearest ones, halves to even. */
+static la_status from_floats(la_tensor *t, la_tensor **out)
+{
+    LA_OWNED real = NULL;
+    LA_OWNED nan = NULL;
+    LA_OWNED clamped = NULL;
+    LA_OWNED scaled = NULL;
+    LA_OWNED whole = NULL;
+    la_value results[LA_MAX_RESULTS];
+    LA_TRY(la_run(isnan, &nan, t));
+    LA_TRY(la_run_many(any, results, nan));
+    if (results[0].b)
+        return la_error(LA_EARG, "NaN in the image: replace it (nan_to_num)");
+    LA_TRY(la_run(to_dtype, &real, t, la_v_dtype(
+        t->dtype == LA_FLOAT64 ? LA_FLOAT64 : LA_FLOAT32)));
+    LA_TRY(la_run(clamp, &clamped, real, 0.0, 1.0));
+    LA_TRY(la_run(mul, &scaled, clamped, 255.0));
+    LA_TRY(la_run(round, &whole, scaled));
+    return la_run(to_dtype, out, whole, la_v_dtype(LA_UINT8));
+}
+
+/* Samples as files hold them. */
+static la_status to_samples(la_tensor *t, la_tensor **out)
+{
+    LA_OWNED bytes = NULL;
+    if (t->dtype == LA_UINT8 || t->dtype == LA_UINT16) {
+        *out = la_tensor_retain(t);
+        return LA_OK;
+    }
+    if (la_is_float((la_dtype)t->dtype)) return from_floats(t, out);
+    if (t->dtype != LA_BOOL)
+        return la_error(LA_EDTYPE, "%s is no dtype of an image: uint8 (0 to "
+                        "255), uint16 (0 to 65535), bool or a floating one (0 "
+                        "to 1) expected", la_dtype_name((la_dtype)t->dtype));
+    LA_TRY(la_run(to_dtype, &bytes, t, la_v_dtype(LA_UINT8)));
+    return la_run(mul, out, bytes, la_scalar_int(255));
+}
+
+/* 't' as samples {height, width, channels}, contiguous. */
+static la_status to_pixels(la_tensor *t, la_tensor **out)
+{
+    static const int64_t order[3] = {1, 2, 0};
+    LA_OWNED plain = NULL;
+    LA_OWNED samples = NULL;
+    LA_OWNED planes = NULL;
+    LA_OWNED view = NULL;
+    LA_TRY(check_tensor(t));
+    LA_TRY(la_run(detach, &plain, t));
+    LA_TRY(to_samples(plain, &samples));
+    if (t->ndim == 2) LA_TRY(la_run(unsqueeze, &planes, samples, 0));
+    else planes = la_tensor_retain(samples);
+    LA_TRY(la_run(permute, &view, planes, la_v_ints(order, 3)));
+    return la_run(contiguous, out, view);
+}
+
+static la_status encode(la_tensor *t, const options *o, la_bytes *out)
+{
+    LA_OWNED pixels = NULL;
+    la_bytes_free(out);             /* of an attempt that failed */
+    LA_TRY(to_pixels(t, &pixels));
+    return la_image_write(pixels, o->format, o->quality, out);
+}
+
+/* The file is only opened when all its bytes are there. */
+static la_status save(la_tensor *t, const char *path, const options *o)
+{
+    la_bytes bytes = {0};
+    LA_WRITER sink = {.fd = -1};
+    la_status status = encode(t, o, &bytes);
+    if (!status) status = la_writer_open(path, &sink);
+    if (!status) status = la_writer_write(&sink, bytes.data, bytes.n);
+    la_bytes_free(&bytes);
+    return status ? status : la_writer_commit(&sink);
+}
+
+/* la.image.save(x, path[, {quality=, format=}]), or path and x the other way
+** round. */
+static int image_save(lua_State *L)
+{
+    la_begin(L, "image.save", 0);
+    lua_settop(L, 3);
+    if (lua_type(L, 1) == LUA_TSTRING && lua_type(L, 2) != LUA_TSTRING) {
+        lua_pushvalue(L, 1);
+        lua_copy(L, 2, 1);
+        lua_replace(L, 2);
+    }
+    const char *path = la_check_path(L, 2, "image.save");
+    options o = read_options(L, 3, saving, "image.save");
+    const char *dot = strrchr(path, '.');
+    if (o.format == LA_IMAGE_FORMATS)
+        o.format = format_of(dot ? dot + 1 : NULL);
+    if (o.format == LA_IMAGE_FORMATS)
+        la_raise_arg(L, 2, "image.save", "the path must end with .png, .jpg,"
+                     " .jpeg, .bmp or .tga, or {format=} say which");
+    LA_CHECK_TWICE(L, "image.save",
+                   save(la_check_tensor(L, 1, "image.save"), path, &o));
+    return 0;
+}
+
+/* la.image.encode(x, format[, {quality=}]) */
+static int image_encode(lua_State *L)
+{
+    la_begin(L, "image.encode", 0);
+    la_check_tensor(L, 1, "image.encode");
+    la_image_format format = check_format(L, 2, "image.encode");
+    options o = read_options(L, 3, encoding, "image.encode");
+    o.format = format;
+    la_bytes *bytes = la_push_bytes(L);
+    LA_CHECK_TWICE(L, "image.encode",
+                   encode(la_check_tensor(L, 1, "image.encode"), &o, bytes));
+    lua_pushlstring(L, (const char *)bytes->data, bytes->n);
+    la_bytes_free(bytes);
+    return 1;
+}
+
+static const luaL_Reg functions[] = {
+    {"load", image_load}, {"decode", image_decode}, {"info", image_info},
+    {"save", image_save}, {"encode", image_encode}, {NULL, NULL}
+};
+
+const la_module la_module_image = {NULL, functions};

@@ -1,0 +1,511 @@
+-- lunarray.words.mpi: one script on many processes. The format is in
+-- lunarray.help.rows; examples run on one rank.
+return [==[
+= Many processes
+== mpi
+: mpi
+The module lunarray.mpi: one script on many processes, on one machine or many:
+mpirun -n 4 lunarray script.lua. Requiring it begins MPI. The functions below
+are those of the group of all ranks, mpi.world, and its methods: mpi.barrier()
+is mpi.world:barrier(). Collective functions are called by all ranks in one
+order.
+> mpi = require "lunarray.mpi"
+> mpi.rank, mpi.size
+1    1
+needs: mpi
+see: mpi.all_reduce_, mpi.data_parallel, mpi.distribute, parallel
+== mpi.rank
+: mpi.rank -> integer
+Who this process is, from 1; of a group its rank there.
+> mpi.rank
+1
+needs: mpi
+see: mpi.size
+== mpi.size
+: mpi.size -> integer
+How many ranks there are.
+> mpi.size
+1
+needs: mpi
+see: mpi.rank
+== mpi.world
+: mpi.world -> group
+The group of all ranks: an object with rank, size and the functions of mpi as
+methods.
+> mpi.world
+mpi group (rank 1 of 1)
+needs: mpi
+see: mpi.split, mpi.node
+== mpi.Comm
+: mpi.Comm
+The class of groups.
+> mpi.Comm.part == mpi.part
+true
+needs: mpi
+see: mpi.world
+== mpi.info
+: mpi.info() -> string
+What MPI gave this job: library, ranks, machines, cores, threads.
+> #mpi.info() > 0
+true
+needs: mpi
+see: config
+== mpi.abort
+: mpi.abort(text)
+End all ranks, with a text. A rank that ends in an error does it by itself.
+> type(mpi.abort)
+function
+needs: mpi
+see: mpi.barrier
+== mpi.debug
+: mpi.debug([on = true])
+Compare before each collective call what the ranks are about to do: where they
+differ, all raise an error that tells. LUNARRAY_MPI_DEBUG=1 does it, too.
+> mpi.debug()
+> mpi.all_reduce(la.ones(1))
+tensor([1.])
+> mpi.debug(false)
+needs: mpi
+see: mpi.barrier
+== mpi.clock
+: mpi.clock() -> number
+Seconds since some moment, for differences.
+> mpi.clock() > 0
+false
+needs: mpi
+see: profile
+== mpi.part
+: mpi.part(n, rank, size) -> count: integer, before: integer
+n things in size parts whose lengths differ by one at most: how many the rank
+has, and how many are before them.
+> mpi.part(10, 2, 3)
+3    4
+needs: mpi
+see: mpi.distribute, mpi.scatter
+== mpi.split
+: mpi.split(colour[, key]) -> group
+Smaller groups: ranks of one colour (an integer from 0), in the order of key;
+nil for a rank whose colour is nil.
+> mpi.split(0)
+mpi group (rank 1 of 1)
+needs: mpi
+see: mpi.node, mpi.world
+== mpi.node
+: mpi.node() -> group
+The ranks that share this one's memory: those of its machine.
+> mpi.node()
+mpi group (rank 1 of 1)
+needs: mpi
+see: mpi.split
+== mpi.barrier
+: mpi.barrier()
+Wait until all ranks are here.
+> mpi.barrier()
+> mpi.rank
+1
+needs: mpi
+see: mpi.debug
+== mpi.send
+: mpi.send(x, to[, {tag = 0}])
+A tensor to a rank, which receives it into one of the same dtype and as many
+elements. It may return before the tensor has arrived.
+> request = mpi.irecv(la.zeros(2), 1)
+> mpi.send(la.ones(2), 1)
+> request:wait()
+1
+needs: mpi
+see: mpi.recv, mpi.isend, mpi.send_value
+== mpi.recv
+: mpi.recv(x, from[, {tag = 0}]) -> integer
+A tensor into x, from that rank or, with nil, from any; who sent it.
+> request, x = mpi.isend(la.ones(2), 1), la.zeros(2)
+> mpi.recv(x, 1)
+1
+> x
+tensor([1., 1.])
+! A message of another number of bytes.
+needs: mpi
+see: mpi.send, mpi.irecv
+== mpi.isend
+: mpi.isend(x, to[, {tag = 0}]) -> request
+As send, at once: request:wait() returns when x may be changed, request:test()
+tells whether it may. The request keeps the memory alive.
+> request, x = mpi.isend(la.ones(2), 1), la.zeros(2)
+> mpi.recv(x, 1)
+1
+> request:test()
+true
+needs: mpi
+see: mpi.irecv, mpi.send
+== mpi.irecv
+: mpi.irecv(x, from[, {tag = 0}]) -> request
+As recv, at once: x is there after request:wait(), which tells who sent it.
+> x = la.zeros(2)
+> request = mpi.irecv(x, 1)
+> mpi.send(la.ones(2), 1)
+> request:wait(), x
+1    tensor([1., 1.])
+needs: mpi
+see: mpi.isend, mpi.recv
+== mpi.sendrecv
+: mpi.sendrecv(x, to, into, from[, {tag = 0}]) -> integer
+Send to one rank and receive from another without a deadlock; who sent what
+came.
+> y = la.zeros(2)
+> mpi.sendrecv(la.ones(2), 1, y, 1)
+1
+> y
+tensor([1., 1.])
+needs: mpi
+see: mpi.send, mpi.recv
+== mpi.send_value
+: mpi.send_value(value, to[, {tag = 0}])
+Nil, booleans, numbers, strings, tensors and tables of them, to a rank.
+> mpi.send_value({step = 3}, 1)
+> mpi.recv_value(1)
+{step = 3}    1
+! Functions and userdata.
+needs: mpi
+see: mpi.recv_value, mpi.bcast_value
+== mpi.recv_value
+: mpi.recv_value([from[, {tag = 0, wait = true}]]) -> value, integer
+A value and who sent it. With wait = false nothing at all when none is there.
+> select("#", mpi.recv_value(1, {wait = false}))
+0
+needs: mpi
+see: mpi.send_value
+== mpi.bcast
+: mpi.bcast(x[, root = 1]) -> tensor
+The root's tensor becomes everybody's; in place.
+> mpi.bcast(la.ones(2))
+tensor([1., 1.])
+needs: mpi
+see: mpi.broadcast, mpi.bcast_value, mpi.bcast_init
+== mpi.bcast_value
+: mpi.bcast_value(value[, root = 1]) -> value
+The root's value on all ranks.
+> mpi.bcast_value("go")
+go
+needs: mpi
+see: mpi.send_value, mpi.bcast
+== mpi.all_reduce_
+: mpi.all_reduce_(x[, op = "sum"]) -> tensor
+x over all ranks by "sum", "prod", "avg", "min", "max" (NaN wins), "and" or "or"
+(bit by bit), in place. All ranks get the same bits. 16-bit floats are summed in
+float32 and rounded once.
+> mpi.all_reduce_(la.tensor{1., 2}, "max")
+tensor([1., 2.])
+! "avg" of integers.
+needs: mpi
+see: mpi.all_reduce, mpi.reduce, mpi.all_reduce_init
+== mpi.all_reduce
+: mpi.all_reduce(x[, op = "sum"]) -> tensor
+As all_reduce_, into a new tensor.
+> mpi.all_reduce(la.tensor{1., 2})
+tensor([1., 2.])
+needs: mpi
+see: mpi.all_reduce_
+== mpi.reduce
+: mpi.reduce(x[, op = "sum", root = 1]) -> tensor
+As all_reduce, on the root alone; nil elsewhere.
+> mpi.reduce(la.tensor{1., 2})
+tensor([1., 2.])
+needs: mpi
+see: mpi.all_reduce, mpi.reduce_scatter
+== mpi.reduce_scatter
+: mpi.reduce_scatter(x[, op = "sum"]) -> tensor
+This rank's part along dim 1 of what is reduced over all.
+> mpi.reduce_scatter(la.tensor{1., 2})
+tensor([1., 2.])
+needs: mpi
+see: mpi.reduce, mpi.part
+== mpi.all_gather
+: mpi.all_gather(x[, {ragged = false, out =}]) -> tensor, counts: table
+The x of all ranks, one after the other along dim 1. With ragged their dims 1
+may differ, and the second result lists them. out: a contiguous tensor for equal
+parts.
+> mpi.all_gather(la.tensor{1., 2})
+tensor([1., 2.])
+needs: mpi
+see: mpi.gather, mpi.all_gather_value, mpi.all_gather_init
+== mpi.gather
+: mpi.gather(x[, root = 1, {ragged = false}]) -> tensor, counts: table
+As all_gather, on the root alone; nil elsewhere.
+> mpi.gather(la.tensor{1., 2})
+tensor([1., 2.])
+needs: mpi
+see: mpi.all_gather, mpi.scatter
+== mpi.all_gather_value
+: mpi.all_gather_value(value) -> table
+The values of all ranks as a table by rank.
+> mpi.all_gather_value("mine")
+{"mine"}
+needs: mpi
+see: mpi.gather_value, mpi.all_gather
+== mpi.gather_value
+: mpi.gather_value(value[, root = 1]) -> table
+As all_gather_value, on the root alone; nil elsewhere.
+> mpi.gather_value(7)
+{7}
+needs: mpi
+see: mpi.all_gather_value
+== mpi.scatter
+: mpi.scatter(x[, root = 1, {counts =}]) -> tensor
+Each rank's part of the root's x along dim 1; x is looked at on the root alone.
+Parts differ by one row at most, or have the sizes of counts.
+> mpi.scatter(la.range(3))
+tensor([1, 2, 3])
+needs: mpi
+see: mpi.gather, mpi.part, mpi.scatter_value
+== mpi.scatter_value
+: mpi.scatter_value(list[, root = 1]) -> value
+list[rank] of the root, for each rank.
+> mpi.scatter_value{"first"}
+first
+needs: mpi
+see: mpi.scatter
+== mpi.all_to_all
+: mpi.all_to_all(x[, {counts =, out =}]) -> tensor, counts: table
+Part k along dim 1 goes to rank k; what came, in the order of ranks. Parts are
+equal, or counts lists the rows for each rank; then the second result lists how
+many came.
+> mpi.all_to_all(la.tensor{1., 2})
+tensor([1., 2.])
+needs: mpi
+see: mpi.all_gather, mpi.all_to_all_init
+== mpi.all_reduce_init
+: mpi.all_reduce_init(x[, op = "sum"]) -> function
+A prepared all_reduce_ of this memory: sum() does it, again and again, without
+looking at arguments. For messages of some hundred bytes.
+> x = la.ones(2)
+> sum = mpi.all_reduce_init(x, "sum")
+> sum()
+> x
+tensor([1., 1.])
+! A tensor that is not contiguous, or of a dtype that MPI does not reduce.
+needs: mpi
+see: mpi.all_reduce_, mpi.bcast_init
+== mpi.bcast_init
+: mpi.bcast_init(x[, root = 1]) -> function
+A prepared bcast of this memory.
+> x = la.ones(2)
+> mpi.bcast_init(x)()
+> x
+tensor([1., 1.])
+needs: mpi
+see: mpi.bcast, mpi.all_reduce_init
+== mpi.all_gather_init
+: mpi.all_gather_init(x, out) -> function
+A prepared all_gather of this memory.
+> out = la.zeros(2)
+> mpi.all_gather_init(la.ones(2), out)()
+> out
+tensor([1., 1.])
+needs: mpi
+see: mpi.all_gather, mpi.all_reduce_init
+== mpi.all_to_all_init
+: mpi.all_to_all_init(x, out) -> function
+A prepared all_to_all of this memory.
+> out = la.zeros(2)
+> mpi.all_to_all_init(la.ones(2), out)()
+> out
+tensor([1., 1.])
+needs: mpi
+see: mpi.all_to_all, mpi.all_reduce_init
+== mpi.map
+: mpi.map(f, list[, {retries = 0, comm =}]) -> results: table, errors: table
+f(item, k) for each item of rank 1's list, by whichever rank is free; all ranks
+call it and get the results in order, and a table of texts by k of what raised.
+> (mpi.map(function(v) return v * v end, {1, 2, 3}))
+{1, 4, 9}
+needs: mpi
+see: parallel.map
+== mpi.data_parallel
+: mpi.data_parallel(module[, {bucket =, comm =}]) -> module
+The module with gradients that are averaged over the ranks during backward;
+parameters and buffers become those of rank 1. Each rank computes the mean loss
+of its part of the batch. net:reduce() after a backward that did not reach all
+parameters; net:no_sync(f) leaves gradients on the rank. bucket: bytes that go
+together.
+> net = mpi.data_parallel(nn.Linear(2, 1))
+> net(la.ones(3, 2)).shape
+{3, 1}
+needs: mpi
+see: data.DistributedSampler, mpi.zero, mpi.broadcast
+== mpi.broadcast
+: mpi.broadcast(module[, comm])
+Parameters and buffers of rank 1 for all.
+> net = nn.Linear(2, 1)
+> mpi.broadcast(net)
+> net.weight.shape
+{1, 2}
+needs: mpi
+see: mpi.data_parallel, mpi.bcast
+== mpi.backward_shards
+: mpi.backward_shards(parameters, shards, n, f[, comm]) -> number
+Gradients of n samples in a fixed number of shards, with the same bits on any
+number of ranks: f(first, count) is the loss of those samples, a sum divided by
+n. Shards are added as a binary tree.
+> w = la.ones(1, {requires_grad = true})
+> mpi.backward_shards({w}, 2, 4, function(_, count)
+>>   return (w * count / 4):sum()
+>> end)
+1.0
+> w.grad
+tensor([1.])
+needs: mpi
+see: mpi.data_parallel, use_deterministic
+== mpi.zero
+: mpi.zero(class, parameters[, options]) -> optim.Optimizer
+An optimiser whose states are in parts: each rank keeps and steps those of its
+parameters and sends them to all. Its state_dict is that of one rank.
+> opt = mpi.zero(optim.Adam, nn.Linear(2, 1):parameters(), {lr = 1e-3})
+> type(opt.step)
+function
+source: Rajbhandari and others, ZeRO: Memory optimizations toward training
+  trillion parameter models, 2020 (stage 1).
+needs: mpi
+see: optim.Adam, mpi.data_parallel
+== mpi.save
+: mpi.save(value, path[, comm])
+The value of rank 1 (tables, plain values, tensors) as a .safetensors or .npz.
+All ranks call it; an old file stays as it was until the new one is whole.
+> path = os.tmpname() .. ".npz"
+> mpi.save({epoch = 3}, path)
+> mpi.load(path).epoch
+3
+! On all ranks: what rank 1 could not write.
+needs: mpi
+see: mpi.load, save
+== mpi.load
+: mpi.load(path[, comm]) -> value
+The value on all ranks, however many there were when it was written.
+> path = os.tmpname() .. ".npz"
+> mpi.save({epoch = 3}, path)
+> mpi.load(path).epoch
+3
+! On all ranks: a file that is not whole.
+needs: mpi
+see: mpi.save, load
+== mpi.distribute
+: mpi.distribute(x[, dim = 1, comm]) -> mpi.array
+x, which is the same on all ranks, as an array over the ranks: each keeps its
+block along the dim. Operators, element-wise methods and reductions work on
+arrays.
+> a = mpi.distribute(la.range(4))
+> (a * 2):sum()
+tensor(20)
+needs: mpi
+see: mpi.from_blocks, mpi.from_function, mpi.array:full
+== mpi.from_blocks
+: mpi.from_blocks(block[, dim = 1, comm]) -> mpi.array
+The blocks of all ranks, of any lengths along the dim, as an array.
+> mpi.from_blocks(la.range(3)):full()
+tensor([1, 2, 3])
+needs: mpi
+see: mpi.distribute
+== mpi.from_function
+: mpi.from_function(shape, dim, f[, comm]) -> mpi.array
+An array that no rank has as a whole: f(sizes, first) gives the block of those
+sizes that begins at first along the dim.
+> mpi.from_function({3}, 1, function(sizes, first)
+>>   return la.range(first, first + sizes[1] - 1)
+>> end):full()
+tensor([1, 2, 3])
+needs: mpi
+see: mpi.rand, mpi.distribute
+== mpi.rand
+: mpi.rand(shape[, dim = 1, seed, options]) -> mpi.array
+Uniform numbers in 0 .. 1, the same on any number of ranks.
+> mpi.rand({2, 3}, 1, 7):numel()
+6
+needs: mpi
+see: rand, mpi.randn
+== mpi.randn
+: mpi.randn(shape[, dim = 1, seed, options]) -> mpi.array
+Normal numbers, the same on any number of ranks.
+> mpi.randn({2, 3}, 1, 7):numel()
+6
+needs: mpi
+see: randn, mpi.rand
+== mpi.load_array
+: mpi.load_array(path[, dim = 1, comm]) -> mpi.array
+A .npy in blocks along a dim; each rank reads its own.
+> path = os.tmpname() .. ".npy"
+> mpi.distribute(la.range(3)):save(path)
+> mpi.load_array(path):sum()
+tensor(6)
+needs: mpi
+see: mpi.array:save, load
+== mpi.is_array
+: mpi.is_array(value) -> boolean
+Is the value an array over ranks?
+> mpi.is_array(mpi.distribute(la.ones(2))), mpi.is_array(la.ones(2))
+true    false
+needs: mpi
+see: mpi.distribute
+== mpi.array:full
+: a:full() -> tensor
+The whole array on all ranks; nothing else gathers.
+> mpi.distribute(la.range(3)):full()
+tensor([1, 2, 3])
+needs: mpi
+see: mpi.array:to_block
+== mpi.array:to_block
+: a:to_block() -> tensor
+This rank's block.
+> mpi.distribute(la.range(3)):to_block()
+tensor([1, 2, 3])
+needs: mpi
+see: mpi.array:full, mpi.from_blocks
+== mpi.array:redistribute
+: a:redistribute(dim) -> mpi.array
+The same array in blocks along another dim.
+> mpi.distribute(la.ones(2, 3), 1):redistribute(2)
+mpi.array float32 {2, 3}, dim 2 over 1 ranks
+needs: mpi
+see: mpi.distribute
+== mpi.array:halo
+: a:halo(n[, edge = 0]) -> tensor
+This rank's block with n more rows on each side, those of its neighbours; at the
+ends of the whole a number, "periodic" or "none".
+> mpi.distribute(la.range(3)):halo(1, "periodic")
+tensor([3, 1, 2, 3, 1])
+needs: mpi
+see: mpi.array:stencil
+== mpi.array:stencil
+: a:stencil(n, f[, edge = 0]) -> mpi.array
+An array of what f makes of blocks with a halo of n; f's result is as long as
+the block without.
+> mean = function(x) return (x[{{1, -3}}] + x[{{3, -1}}]) / 2 end
+> mpi.distribute(la.range(4.)):stencil(1, mean):full()
+tensor([1.0000, 2.0000, 3.0000, 1.5000])
+needs: mpi
+see: mpi.array:halo, conv1d
+== mpi.array:matmul
+: a:matmul(b) -> mpi.array
+The product of matrices: rows by rows, columns or a whole matrix (blocks go
+round a ring), columns by rows.
+> mpi.distribute(la.eye(2)):matmul(la.ones(2, 2)):full()
+tensor([[1., 1.],
+        [1., 1.]])
+needs: mpi
+see: matmul
+== mpi.array:sort
+: a:sort() -> mpi.array
+Ascending, of one dim.
+> mpi.distribute(la.tensor{3, 1, 2}):sort():full()
+tensor([1, 2, 3])
+source: Shi and Schaeffer, Parallel sorting by regular sampling, 1992.
+needs: mpi
+see: sort
+== mpi.array:save
+: a:save(path)
+One .npy, written by all ranks at once.
+> path = os.tmpname() .. ".npy"
+> mpi.distribute(la.range(3)):save(path)
+> la.load(path)
+tensor([1, 2, 3])
+needs: mpi
+see: mpi.load_array, save
+]==]
