@@ -164,6 +164,7 @@ local function lint()
   report("comments", require "comments"("src"))
   report("headers", require "headers"("src", "include"))
   report("exports", require "exports"("build"))
+  report("metatables", require "metatables"("src"))
   report("operations", require "optable"())
   report("luacheck", luacheck())
 end

@@ -19,20 +19,6 @@
 ** x.grad is one value as long as somebody keeps it. */
 static const char grads_key;
 
-/* Push that table, created on demand. */
-static void push_grads(lua_State *L)
-{
-    if (lua_rawgetp(L, LUA_REGISTRYINDEX, &grads_key) == LUA_TTABLE) return;
-    lua_pop(L, 1);
-    lua_newtable(L);
-    lua_createtable(L, 0, 1);
-    lua_pushliteral(L, "v");
-    lua_setfield(L, -2, "__mode");
-    lua_setmetatable(L, -2);
-    lua_pushvalue(L, -1);
-    lua_rawsetp(L, LUA_REGISTRYINDEX, &grads_key);
-}
-
 /* The address may be that of an older tensor whose handle is still there: the
 ** handle is asked what it holds. The new handle counts no bytes for the pacing:
 ** the data is the tensor's. Leaves the table of handles below the result. */
@@ -46,7 +32,7 @@ int la_get_grad(lua_State *L, la_tensor *t)
         lua_pushnil(L);
         return 1;
     }
-    push_grads(L);
+    la_push_weak_table(L, &grads_key, "v");
     lua_rawgetp(L, -1, g);
     la_handle *h = la_to_handle(L, -1);
     if (h && h->tensor == g) return 1;
@@ -69,7 +55,7 @@ int la_set_grad_attr(lua_State *L, la_tensor *t)
     la_tensor *g = lua_isnil(L, 3) ? NULL : la_check_tensor(L, 3, "grad");
     LA_CHECK(L, "grad", la_set_grad(t, g));
     if (!g || la_leaf_grad(t) != g) return 0;
-    push_grads(L);
+    la_push_weak_table(L, &grads_key, "v");
     lua_pushvalue(L, 3);
     lua_rawsetp(L, -2, g);
     return 0;
@@ -428,11 +414,11 @@ static int push_scope(lua_State *L, bool before)
     scope *s = lua_newuserdatauv(L, sizeof(*s), 0);
     s->before = before;
     s->done = false;
-    if (luaL_newmetatable(L, SCOPE_NAME)) {
+    if (la_new_metatable(L, SCOPE_NAME, "a scope's metatable is locked")) {
         lua_pushcfunction(L, scope_end);
         lua_setfield(L, -2, "__close");
     }
-    lua_setmetatable(L, -2);
+    la_take_metatable(L);
     return 1;
 }
 

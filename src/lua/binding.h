@@ -22,6 +22,7 @@
 #include <lua.h>
 
 #include "base/runtime.h"
+#include "lua/metatable.h"
 #include "op/op.h"
 #include "op/schema.h"
 #include "tensor/scalar.h"
@@ -215,7 +216,7 @@ static inline la_handle *la_lasting_handle(lua_State *L, la_state *s)
 {
     la_handle *h = la_bare_handle(L, s);
     lua_pushvalue(L, lua_upvalueindex(LA_UP_META));
-    lua_setmetatable(L, -2);
+    la_take_metatable(L);
     return h;
 }
 /* The same for a tensor that is made now: in the innermost scope, if one is

@@ -127,7 +127,7 @@ static int ctx_saved(lua_State *L)
 static void push_ctx(lua_State *L)
 {
     lua_createtable(L, 0, 4);
-    if (luaL_newmetatable(L, CTX_NAME)) {
+    if (la_new_metatable(L, CTX_NAME, "a context's metatable is locked")) {
         lua_createtable(L, 0, 2);
         lua_pushcfunction(L, ctx_save);
         lua_setfield(L, -2, "save_for_backward");
@@ -135,7 +135,7 @@ static void push_ctx(lua_State *L)
         lua_setfield(L, -2, "saved");
         lua_setfield(L, -2, "__index");
     }
-    lua_setmetatable(L, -2);
+    la_take_metatable(L);
 }
 
 /* ---- the node ---- */
@@ -469,10 +469,12 @@ int la_fn_Function(lua_State *L)
     lua_setfield(L, -2, "forward");
     lua_pushvalue(L, -2);
     lua_setfield(L, -2, "backward");
-    lua_createtable(L, 0, 1);
+    lua_createtable(L, 0, 2);
     lua_pushnil(L);
     la_closure(L, function_call);
     lua_setfield(L, -2, "__call");
-    lua_setmetatable(L, -2);
+    lua_pushliteral(L, "a Function's metatable is locked");
+    lua_setfield(L, -2, "__metatable");
+    la_set_own_metatable(L, -2);
     return 1;
 }

@@ -80,26 +80,11 @@ static int guarded_xpcall(lua_State *L)
 /* registry[&killed]: weak keys, coroutines that a limit has ended. */
 static const char killed;
 
-/* registry[key], a table with weak keys that is made when it is first asked
-** for. */
-static void push_weak(lua_State *L, const void *key)
-{
-    if (lua_rawgetp(L, LUA_REGISTRYINDEX, key) == LUA_TTABLE) return;
-    lua_pop(L, 1);
-    lua_createtable(L, 0, 0);
-    lua_createtable(L, 0, 1);
-    lua_pushliteral(L, "k");
-    lua_setfield(L, -2, "__mode");
-    lua_setmetatable(L, -2);
-    lua_pushvalue(L, -1);
-    lua_rawsetp(L, LUA_REGISTRYINDEX, key);
-}
-
 /* Nothing of it runs any more, not even when the limit is lifted: it stopped
 ** inside the hook, so that hooks are off in it for good. */
 static void note_killed(lua_State *L, lua_State *co)
 {
-    push_weak(L, &killed);
+    la_push_weak_table(L, &killed, "k");
     lua_pushthread(co);
     lua_xmove(co, L, 1);
     lua_pushboolean(L, 1);
@@ -109,7 +94,7 @@ static void note_killed(lua_State *L, lua_State *co)
 
 static bool was_killed(lua_State *L, lua_State *co)
 {
-    push_weak(L, &killed);
+    la_push_weak_table(L, &killed, "k");
     lua_pushthread(co);
     lua_xmove(co, L, 1);
     bool yes = lua_rawget(L, -2) != LUA_TNIL;
@@ -237,7 +222,7 @@ static int finalize(lua_State *L)
     la_state *s = la_state_of(L);
     lua_settop(L, 1);
     lua_getiuservalue(L, 1, 1);             /* the table, at 2 */
-    push_weak(L, &finalized);
+    la_push_weak_table(L, &finalized, "k");
     lua_pushvalue(L, 2);
     lua_pushnil(L);
     lua_rawset(L, -3);
@@ -255,18 +240,18 @@ static int finalize(lua_State *L)
 /* registry[&finalized][the table at 1] = a userdata with a finalizer. */
 static void add_finalizer(lua_State *L)
 {
-    push_weak(L, &finalized);
+    la_push_weak_table(L, &finalized, "k");
     lua_pushvalue(L, 1);
     if (lua_rawget(L, -2) != LUA_TNIL) return;
     lua_pushvalue(L, 1);
     lua_newuserdatauv(L, 0, 1);
     lua_pushvalue(L, 1);
     lua_setiuservalue(L, -2, 1);
-    if (luaL_newmetatable(L, FINALIZER_NAME)) {
+    if (la_new_metatable(L, FINALIZER_NAME, NULL)) {
         lua_pushcfunction(L, finalize);
         lua_setfield(L, -2, "__gc");
     }
-    lua_setmetatable(L, -2);
+    la_take_metatable(L);
     lua_rawset(L, -4);
 }
 

@@ -175,7 +175,7 @@ static int hook_remove(lua_State *L)
 static void push_removal(lua_State *L)
 {
     lua_createtable(L, 2, 0);
-    if (luaL_newmetatable(L, "lunarray.hook")) {
+    if (la_new_metatable(L, "lunarray.hook", "a hook's metatable is locked")) {
         lua_pushcfunction(L, hook_remove);
         lua_setfield(L, -2, "__close");
         lua_createtable(L, 0, 1);
@@ -183,7 +183,7 @@ static void push_removal(lua_State *L)
         lua_setfield(L, -2, "remove");
         lua_setfield(L, -2, "__index");
     }
-    lua_setmetatable(L, -2);
+    la_take_metatable(L);
     lua_pushvalue(L, 1);
     lua_rawseti(L, -2, 1);
 }

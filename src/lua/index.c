@@ -277,12 +277,10 @@ static int newaxis_text(lua_State *L)
 void la_open_index(lua_State *L, int lib)
 {
     lua_newuserdatauv(L, 0, 0);
-    luaL_newmetatable(L, LA_NEWAXIS_NAME);
+    la_new_metatable(L, LA_NEWAXIS_NAME, NULL);
     lua_pushcfunction(L, newaxis_text);
     lua_setfield(L, -2, "__tostring");
-    lua_pushboolean(L, 0);
-    lua_setfield(L, -2, "__metatable");
-    lua_setmetatable(L, -2);
+    la_take_metatable(L);
     lua_setfield(L, lib, "newaxis");
 }
 
