@@ -63,6 +63,8 @@ typedef struct la_state {
     lua_State *main;        /* the main thread */
     lua_State *running;     /* the thread that is inside backward */
     int64_t steps_left;     /* of C in a sandbox, lua/guard.h */
+    int64_t aside;          /* steps that its finalizers have, lua/guard.h */
+    bool finalizing;        /* one of them runs */
     struct la_pulse *pulse; /* of a sandbox's hook, lua/guard.h; or NULL */
     /* of la_limits: for la.load in a sandbox; NULL: no files */
     int (*open)(void *context, const char *name, la_source *source);

@@ -5,7 +5,8 @@
 ** The hook raises again and again. What it can't reach are functions that Lua
 ** runs with hooks off: the message handler of an error that the hook raised,
 ** __close of a coroutine that died so, finalizers. The first is not called
-** then, the second are not closed, the third run in a coroutine of their own.
+** then, the second are not closed, the third run in a coroutine of their own, and
+** have a bound of their own that holds when the host has set no limit.
 */
 #include <string.h>
 
@@ -216,7 +217,29 @@ const luaL_Reg la_guarded_coroutines[] = {
 #define FINALIZER_NAME "lunarray.finalizer"
 static const char finalized;
 
-/* Errors are dropped, as Lua drops them; so is a finalizer that yields. */
+/* The function on the top of 'co', under its argument, within what finalizers
+** may take. One that begins inside of another is a part of it. */
+static void run_aside(la_state *s, lua_State *co, lua_State *L)
+{
+    la_token *k = s->context.token;
+    int results;
+    if (s->finalizing) {
+        la_guard_resume(s, co, L, 1, &results);
+        return;
+    }
+    int64_t units = s->aside / LA_GUARD_STEPS;
+    s->finalizing = true;
+    la_token_aside(k, units);
+    la_guard_resume(s, co, L, 1, &results);
+    s->aside -= (units - la_token_aside_ends(k)) * LA_GUARD_STEPS;
+    s->finalizing = false;
+}
+
+/* The hook sees nothing of a short one: each costs FINALIZER steps besides. */
+enum { FINALIZER = 100 };
+
+/* Errors are dropped, as Lua drops them; so is a finalizer that yields, and so
+** are all when they have taken what they may. */
 static int finalize(lua_State *L)
 {
     la_state *s = la_state_of(L);
@@ -227,13 +250,14 @@ static int finalize(lua_State *L)
     lua_pushnil(L);
     lua_rawset(L, -3);
     if (!s || la_token_reached(s->context.token)) return 0;
+    if (!s->pulse || s->aside < LA_GUARD_STEPS) return 0;
     if (luaL_getmetafield(L, 2, "__gc") != LUA_TFUNCTION) return 0;
+    s->aside -= FINALIZER;
     lua_State *co = lua_newthread(L);
     lua_pushvalue(L, -2);
     lua_pushvalue(L, 2);
     lua_xmove(L, co, 2);
-    int results;
-    if (s->pulse) la_guard_resume(s, co, L, 1, &results);
+    run_aside(s, co, L);
     return 0;
 }
 
