@@ -392,9 +392,11 @@ static int fn_grad(lua_State *L)
 /* ---- modes ---- */
 
 #define SCOPE_NAME "lunarray.scope"
-/* The grad mode to restore; restored once. */
+/* The grad mode to restore; restored once. The user value keeps what the mark
+** refers to. */
 typedef struct scope {
-    bool before, done;
+    la_mode_mark mark;
+    bool done;
 } scope;
 
 /* __close; it has no upvalues, so the state comes from the registry. */
@@ -403,22 +405,26 @@ static int scope_end(lua_State *L)
     scope *s = luaL_checkudata(L, 1, SCOPE_NAME);
     if (!s->done) {
         la_state *state = la_state_of(L);
-        if (state) state->context.no_grad = !s->before;
+        if (state) la_close_mode(L, state, &s->mark);
     }
     s->done = true;
     return 0;
 }
 
-static int push_scope(lua_State *L, bool before)
+/* The mode of the running coroutine from here on. The scope is there before,
+** for it may find no memory. */
+static int push_scope(lua_State *L, la_state *state, bool on)
 {
-    scope *s = lua_newuserdatauv(L, sizeof(*s), 0);
-    s->before = before;
-    s->done = false;
+    scope *s = lua_newuserdatauv(L, sizeof(*s), 1);
+    s->done = true;
     if (la_new_metatable(L, SCOPE_NAME, "a scope's metatable is locked")) {
         lua_pushcfunction(L, scope_end);
         lua_setfield(L, -2, "__close");
     }
     la_take_metatable(L);
+    s->mark = la_open_mode(L, state, !on);
+    lua_setiuservalue(L, -2, 1);
+    s->done = false;
     return 1;
 }
 
@@ -426,13 +432,14 @@ static int push_scope(lua_State *L, bool before)
 ** through, with the mode restored. */
 static int with_mode(lua_State *L, bool on, const char *name)
 {
-    la_enter(L);
-    if (!lua_isnone(L, 1)) la_check_callable(L, 1, name);
-    bool before = la_set_grad_enabled(on);
-    if (lua_isnone(L, 1)) return push_scope(L, before);
+    la_state *s = la_enter(L);
+    if (lua_isnone(L, 1)) return push_scope(L, s, on);
+    la_check_callable(L, 1, name);
+    la_mode_mark before = la_open_mode(L, s, !on);
+    lua_pop(L, 1);
     int status = lua_pcall(L, lua_gettop(L) - 1, LUA_MULTRET, 0);
     la_enter(L);
-    la_set_grad_enabled(before);
+    la_end_mode(L, s, &before);
     if (status != LUA_OK) return lua_error(L);
     return lua_gettop(L);
 }
@@ -450,9 +457,9 @@ static int fn_enable_grad(lua_State *L)
 ** closed. */
 static int fn_set_grad_enabled(lua_State *L)
 {
-    la_enter(L);
+    la_state *s = la_enter(L);
     luaL_checktype(L, 1, LUA_TBOOLEAN);
-    return push_scope(L, la_set_grad_enabled(lua_toboolean(L, 1)));
+    return push_scope(L, s, lua_toboolean(L, 1));
 }
 
 static int fn_is_grad_enabled(lua_State *L)

@@ -23,6 +23,7 @@
 
 #include "base/runtime.h"
 #include "lua/metatable.h"
+#include "lua/modes.h"
 #include "op/op.h"
 #include "op/schema.h"
 #include "tensor/scalar.h"
@@ -92,6 +93,7 @@ typedef struct la_state {
     la_policy policy;
     size_t frame_bytes;     /* with LA_PACE_FRAME */
     la_scopes scopes;
+    la_modes modes;
 } la_state;
 #define LA_PACE_BYTES ((uint64_t)16 << 20)  /* so many of 'bytes' are much */
 
@@ -116,10 +118,17 @@ static inline la_runtime *la_owner_of(const la_tensor *t)
 /* The first half of opening: L belongs to 'rt' from here on. LA_ESTATE when it
 ** belongs to another; LA_ENOMEM. */
 la_status la_join_runtime(lua_State *L, la_runtime *rt);
+/* The modes of the coroutine L come with it: one load where none has any. */
+static inline void la_turn_to(lua_State *L, la_state *s)
+{
+    if (__builtin_expect(s->modes.thread != NULL, 0) && s->modes.thread != L)
+        la_settle_modes(L, s);
+}
 /* Its settings; NULL without a state, or with one that was not opened. */
 static inline la_context *la_context_of(lua_State *L)
 {
     la_state *s = L ? la_state_of(L) : NULL;
+    if (s) la_turn_to(L, s);
     return s ? &s->context : NULL;
 }
 #define LA_META_NAME "lunarray.Tensor" 
@@ -130,6 +139,7 @@ static inline la_state *la_enter(lua_State *L)
 {
     la_state *s = la_up_state(L);
     la_make_current(&s->context);
+    la_turn_to(L, s);
     return s;
 }
 

@@ -271,31 +271,27 @@ static int set_rng_state(lua_State *L)
 
 /* ---- fork_rng: what is drawn inside leaves no trace outside ---- */
 
-typedef struct fork {
-    la_generator saved;
-    bool ended;
-} fork_scope;
-
 /* __close passes an error object too, which is ignored: the error goes on. */
 static int fork_close(lua_State *L)
 {
-    fork_scope *f = luaL_testudata(L, 1, FORK_NAME);
-    if (!f || f->ended) return 0;
-    f->ended = true;
-    *own(L) = f->saved;
+    la_fork *f = luaL_testudata(L, 1, FORK_NAME);
+    if (f) la_close_fork(L, la_enter(L), f);
     return 0;
 }
 
 static void push_fork(lua_State *L)
 {
-    fork_scope *f = lua_newuserdatauv(L, sizeof(*f), 0);
-    *f = (fork_scope){.saved = *own(L)};
+    la_state *s = la_enter(L);
+    la_fork *f = lua_newuserdatauv(L, sizeof(*f), 1);
+    f->ended = true;
     if (la_new_metatable(L, FORK_NAME, "a scope's metatable is locked")) {
         lua_pushnil(L);
         la_closure(L, fork_close);
         lua_setfield(L, -2, "__close");
     }
     la_take_metatable(L);
+    *f = la_open_fork(L, s);
+    lua_setiuservalue(L, -2, 1);
 }
 
 /* local _ <close> = la.fork_rng(), or la.fork_rng(f, ...). With f the generator
