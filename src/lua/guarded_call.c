@@ -236,7 +236,7 @@ static void run_aside(la_state *s, lua_State *co, lua_State *L)
 }
 
 /* The hook sees nothing of a short one: each costs FINALIZER steps besides. */
-enum { FINALIZER = 100 };
+enum { FINALIZER = 50 };
 
 /* Errors are dropped, as Lua drops them; so is a finalizer that yields, and so
 ** are all when they have taken what they may. */
