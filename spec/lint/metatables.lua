@@ -1,4 +1,4 @@
--- Metatables are made in one place, which locks them: what C sets again and a
+-- Metatables are made in one file, which locks them: what C sets again and a
 -- script may write to ends up with a finalizer that no limit ends.
 --   lua5.4 spec/lint/metatables.lua [folder ...]
 package.path = "spec/lint/?.lua;" .. package.path
@@ -7,7 +7,7 @@ local files = require "files"
 local CALLS = {"lua_setmetatable%s*%(", "luaL_setmetatable%s*%(",
                "luaL_newmetatable%s*%("}
 
--- Files that may call these, and how often: the place itself, and setmetatable
+-- Files that may call these, and how often: that one, and setmetatable
 -- of a sandbox, which is given the script's tables.
 local ALLOWED = {["src/lua/metatable.c"] = 3, ["src/lua/metatable.h"] = 1,
                  ["src/lua/guarded_call.c"] = 1}

@@ -119,7 +119,7 @@ static inline la_runtime *la_owner_of(const la_tensor *t)
 ** belongs to another; LA_ENOMEM. */
 la_status la_join_runtime(lua_State *L, la_runtime *rt);
 /* The modes of the coroutine L come with it: one load where none has any. */
-static inline void la_turn_to(lua_State *L, la_state *s)
+static inline void la_use_modes(lua_State *L, la_state *s)
 {
     if (__builtin_expect(s->modes.thread != NULL, 0) && s->modes.thread != L)
         la_settle_modes(L, s);
@@ -128,7 +128,7 @@ static inline void la_turn_to(lua_State *L, la_state *s)
 static inline la_context *la_context_of(lua_State *L)
 {
     la_state *s = L ? la_state_of(L) : NULL;
-    if (s) la_turn_to(L, s);
+    if (s) la_use_modes(L, s);
     return s ? &s->context : NULL;
 }
 #define LA_META_NAME "lunarray.Tensor" 
@@ -139,7 +139,7 @@ static inline la_state *la_enter(lua_State *L)
 {
     la_state *s = la_up_state(L);
     la_make_current(&s->context);
-    la_turn_to(L, s);
+    la_use_modes(L, s);
     return s;
 }
 

@@ -5,8 +5,8 @@
 ** The hook raises again and again. What it can't reach are functions that Lua
 ** runs with hooks off: the message handler of an error that the hook raised,
 ** __close of a coroutine that died so, finalizers. The first is not called
-** then, the second are not closed, the third run in a coroutine of their own, and
-** have a bound of their own that holds when the host has set no limit.
+** then, the second are not closed, the third run in a coroutine of their own
+** and have a bound of their own, which holds when the host has set no limit.
 */
 #include <string.h>
 

@@ -208,7 +208,7 @@ int la_bracket_get(lua_State *L, int type)
     la_tensor *out = NULL;
     la_state *s = from->state;
     la_make_current(&s->context);
-    la_turn_to(L, s);
+    la_use_modes(L, s);
     la_handle *h = la_new_handle(L, s);
     if (!from->tensor) la_raise_no_tensor(L, 1, "index");
     la_status status = la_index_get_first(from->tensor, i, &out);

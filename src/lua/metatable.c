@@ -1,8 +1,8 @@
-/* The one place that makes metatables, each locked. */
+/* All metatables are made here, each locked. */
 #include "lua/metatable.h"
 
 /* Memory may end anywhere, and the next call finds what is registered: so the
-** key and the lock are there before the table is, which has room for them. */
+** key and the lock are there before the table is, which has slots for them. */
 bool la_new_metatable(lua_State *L, const char *name, const char *lock)
 {
     if (luaL_getmetatable(L, name) == LUA_TTABLE) return false;

@@ -18,7 +18,7 @@ struct la_mode {
 ** la_modes.thread is the address of, so that no other gets that address. */
 static const char modes_key, thread_key;
 
-/* ---- whose turn it is ---- */
+/* ---- whose modes hold ---- */
 
 /* The slot is there already, so that this takes no memory. */
 static void set_thread(lua_State *L, la_state *s, bool any)
@@ -117,7 +117,7 @@ static int mode_gc(lua_State *L)
 ** entered. */
 static la_mode *push_own(lua_State *L, la_state *s)
 {
-    luaL_checkstack(L, 8, "no room for a scope");
+    luaL_checkstack(L, 8, "too many values for a scope");
     if (L == s->main) {
         lua_pushnil(L);
         return NULL;

@@ -25,7 +25,7 @@ typedef struct la_modes {
     lua_State *thread;          /* NULL: no coroutine has modes of its own */
     la_mode *drawn;             /* whose generator the context has; NULL: the
                                 ** state's */
-    la_generator generator;     /* the state's, while it is another's turn */
+    la_generator generator;     /* the state's, while the context has another */
     bool no_grad;               /* the state's */
     int count;                  /* coroutines that have some */
     uint64_t opened;
@@ -34,7 +34,7 @@ typedef struct la_modes {
 /* The context gets the modes of L. Raises and allocates nothing. */
 void la_settle_modes(lua_State *L, struct la_state *s);
 
-/* What a grad mode has taken the place of, on one thread of Lua. */
+/* What a grad mode replaces, on one thread of Lua. */
 typedef struct la_mode_mark {
     la_mode *mode;              /* the coroutine's; NULL: the main thread */
     bool had, own, context;

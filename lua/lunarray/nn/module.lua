@@ -140,8 +140,8 @@ function Module.adopt(class, object)
 end
 
 -- A module of the same class and shape with copies of all tensors. Tensors and
--- modules that are registered several times are copied once; objects whose metatable is locked
--- (shapes, functions of la.Function) are shared.
+-- modules that are registered several times are copied once; objects whose
+-- metatable is locked (shapes, functions of la.Function) are shared.
 function Module:clone()
   local done = {}
   local function copy(value)

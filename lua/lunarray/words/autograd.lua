@@ -85,7 +85,8 @@ true
 see: no_grad
 == set_grad_enabled
 : la.set_grad_enabled(on) -> scope
-Switch recording; the value returned restores it as a scope.
+Switch recording in this coroutine (on the main thread: in all); the value
+returned restores it as a scope.
 > before = la.set_grad_enabled(false)
 > la.is_grad_enabled()
 false
