@@ -166,6 +166,7 @@ local function lint()
   report("headers", require "headers"("src", "modules", "include"))
   report("exports", require "exports"("build"))
   report("locale", require "locale"("build"))
+  report("metatables", require "metatables"("src", "modules"))
   report("operations", require "optable"())
   report("luacheck", luacheck())
 end

@@ -418,6 +418,7 @@ static const entry *enter(lua_State *L, call *c)
     c->L = L;
     c->state = e->state;
     la_make_current(&e->state->context);
+    la_use_modes(L, e->state);
     return e;
 }
 

@@ -186,6 +186,6 @@ la_tensor_box *la_push_box(lua_State *L, int64_t n)
         L, sizeof(*box) + (size_t)n * sizeof(la_tensor *), 0);
     box->n = n;
     memset(box->list, 0, (size_t)n * sizeof(la_tensor *));
-    luaL_setmetatable(L, LA_BOX_NAME);
+    la_set_metatable(L, LA_BOX_NAME);
     return box;
 }

@@ -89,8 +89,8 @@ true
 see: no_grad
 == set_grad_enabled
 : la.set_grad_enabled(on) -> scope
-Switches recording on or off. The returned value restores the old state as a
-scope.
+Switches recording on or off in this coroutine, on the main thread in all. The
+returned value restores the old state as a scope.
 > before = la.set_grad_enabled(false)
 > la.is_grad_enabled()
 false

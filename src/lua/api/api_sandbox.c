@@ -15,6 +15,7 @@ static int open_closed(lua_State *L)
     la_state *s = la_state_of(L);
     s->sandboxed = true;
     s->steps_left = LA_GUARD_STEPS;
+    s->aside = LA_ASIDE_MOST;
     s->context.zero_memory = true;
     la_open_protected(L);
     la_guard_thread(s, s->main);

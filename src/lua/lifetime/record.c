@@ -389,7 +389,7 @@ static void set_event(lua_State *L, const char *event, lua_CFunction fn)
 
 static void new_metatable(lua_State *L)
 {
-    luaL_newmetatable(L, LA_RECORD_NAME);
+    la_new_metatable(L, LA_RECORD_NAME, "a record's metatable is locked");
     lua_newtable(L);
     lua_pushnil(L);
     set_event(L, "get", record_get);
@@ -407,8 +407,6 @@ static void new_metatable(lua_State *L)
     lua_setfield(L, -2, "__len");
     lua_pushcfunction(L, record_text);
     lua_setfield(L, -2, "__tostring");
-    lua_pushliteral(L, "a record's metatable is locked");
-    lua_setfield(L, -2, "__metatable");
     lua_pop(L, 1);
 }
 
@@ -418,13 +416,7 @@ static void push_holders(lua_State *L)
     if (lua_rawgetp(L, LUA_REGISTRYINDEX, &holders_key) == LUA_TTABLE) return;
     lua_pop(L, 1);
     new_metatable(L);
-    lua_newtable(L);
-    lua_createtable(L, 0, 1);
-    lua_pushliteral(L, "v");
-    lua_setfield(L, -2, "__mode");
-    lua_setmetatable(L, -2);
-    lua_pushvalue(L, -1);
-    lua_rawsetp(L, LUA_REGISTRYINDEX, &holders_key);
+    la_push_weak_table(L, &holders_key, "v");
 }
 
 void la_push_record_value(lua_State *L, la_record *r)
@@ -435,7 +427,7 @@ void la_push_record_value(lua_State *L, la_record *r)
         holder *h = lua_newuserdatauv(L, sizeof *h, 1);
         h->record = NULL;
         h->moves = r->moves;
-        luaL_setmetatable(L, LA_RECORD_NAME);
+        la_set_metatable(L, LA_RECORD_NAME);
         lua_pushvalue(L, -1);
         lua_rawsetp(L, -3, r);
         h->record = la_record_retain(r);
