@@ -389,7 +389,7 @@ source: Shi and others: Real-time single image super-resolution (2016)
 see: pixel_shuffle, nn.PixelUnshuffle
 == nn.PixelUnshuffle
 : nn.PixelUnshuffle(downscale_factor) -> module
-Turns squares of pixels into channels.
+Rearranges squares of pixels as channels.
 > nn.PixelUnshuffle(2)(la.zeros(1, 2, 6, 6)).shape
 {1, 8, 3, 3}
 see: pixel_unshuffle, nn.PixelShuffle
