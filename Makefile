@@ -30,6 +30,10 @@ WARN := -Wall -Wextra -Wpointer-arith -Wstrict-prototypes -Wmissing-prototypes -
 BASE := -std=gnu11 -fPIC -fvisibility=hidden -fno-math-errno -ffp-contract=off \
   -fno-semantic-interposition -Isrc -Iinclude -I. -I$(OBJ) $(LUA_CFLAGS) $(WARN) \
   -DLA_VERSION_TEXT='"$(VERSION)"' $(if $(filter windows,$(OS)),-include src/base/os/windows.h) -MMD -MP
+# The loaders of musl and of Android give no module of a running program static
+# thread-local storage. Elsewhere it is the cheapest; TLS= for a wrapper such as
+# musl-gcc, whose -dumpmachine names another system.
+TLS := $(if $(findstring musl,$(MACHINE))$(findstring android,$(MACHINE)),,-ftls-model=initial-exec)
 # Kernels are vectors by hand: -O3 only copies their bodies once more. What a
 # small call runs through, and the kernels with a line in src/kernel/targets.mk,
 # are measurably slower without it. Folders that run once per call of a larger
@@ -38,7 +42,7 @@ BASE := -std=gnu11 -fPIC -fvisibility=hidden -fno-math-errno -ffp-contract=off \
 # the lowest capability, where there are others, is for old processors and small.
 # Lua's errors unwind, as exceptions in a Lua that was compiled as C++, but never
 # below src/lua.
-OPT_release := -O2 -ftree-vectorize $(if $(COMPILER),,-fvect-cost-model=dynamic) -DNDEBUG -ftls-model=initial-exec
+OPT_release := -O2 -ftree-vectorize $(if $(COMPILER),,-fvect-cost-model=dynamic) -DNDEBUG $(TLS)
 OPT_core := -O3
 NO_UNWINDING := $(if $(filter release,$(KIND)),-fno-asynchronous-unwind-tables)
 OPT_lowest := $(if $(filter release,$(KIND)),-Os)

@@ -2,9 +2,12 @@
 ** lunarray.h: tensors for Lua 5.4, and for C programs that embed Lua.
 **
 ** The library never aborts, exits, prints, changes a signal handler or the
-** floating-point mode. Functions here do not raise Lua errors unless they say
-** so: they return NULL or a status other than 0, and la_error_text() tells why
-** (in words made for the user, one record per thread).
+** floating-point mode: it computes with the rounding and the flush to zero of
+** the calling thread, without its traps (feenableexcept), and hands the mode
+** back with the flags that it had. Functions here do not raise Lua errors
+** unless they say so: they return NULL or a status other than 0, and
+** la_error_text() tells why (in words made for the user, one record for each
+** thread).
 **
 ** Ownership: what a function returns as 'new' is yours and ends with
 ** la_release; arguments are borrowed. Tensors may be used on any thread, one
@@ -136,7 +139,8 @@ typedef struct la_config {
     void (*release)(void *context, void *block, size_t bytes);  /* as asked */
     void *alloc_context;
     la_jobs jobs;
-    size_t memory;          /* cap on the bytes of its tensors; 0: none */
+    size_t memory;          /* cap on the bytes of all that is made in it:
+                            ** tensors, graphs, views, scratch; 0: none */
     void (*log)(void *context, int level, const char *text);
     void *log_context;
     /* Asked every few milliseconds of long work: true makes that call fail with
@@ -164,7 +168,7 @@ LA_API int la_set_thread_count(la_runtime *rt, int n);
 
 typedef struct la_memory {
     size_t size;
-    size_t now, peak;       /* bytes of tensors */
+    size_t now, peak;       /* bytes that la_config.memory caps */
     size_t cap;             /* 0: none */
     size_t cached;          /* bytes of free blocks that are kept for reuse */
     int64_t blocks;         /* held from the allocator, of all kinds */
@@ -207,9 +211,10 @@ LA_API int la_openlibs_in(struct lua_State *L, la_runtime *rt);
 struct la_source;           /* under "files"; its size is set already */
 typedef struct la_limits {
     size_t size;            /* sizeof(la_limits) */
-    size_t memory;          /* bytes of Lua and of tensors that the state makes,
-                            ** together: above it LA_ENOMEM, which does not stay
-                            ** and which pcall may catch */
+    size_t memory;          /* bytes of Lua and of all that the state makes in
+                            ** the library (as la_token_memory), together: above
+                            ** it LA_ENOMEM, which does not stay and which pcall
+                            ** may catch */
     int64_t deadline;       /* as la_set_deadline's, from now */
     int64_t fuel;           /* as la_set_fuel's */
                             /* For la.load(name), any text: fills *source
@@ -260,8 +265,11 @@ LA_API void la_set_fuel(la_token *k, int64_t fuel);
 LA_API int64_t la_fuel_left(la_token *k);
 /* 0, or the code of what was reached first. */
 LA_API int la_token_code(la_token *k);
-/* Bytes charged to the state now: those of the tensors that it made, until they
-** are freed, wherever they went, and in a sandbox those of Lua. */
+/* Bytes charged to the state now: those of the tensors that it made and of what
+** hangs on them (views, graphs, hooks, snapshots, records), until they are
+** freed, wherever they went; scratch of its running call, plans that are kept
+** for it; and in a sandbox those of Lua. Each block counts with what the system
+** loses by it. 0 when the state is closed and nothing of it is left. */
 LA_API size_t la_token_memory(la_token *k);
 /* Nothing is reached any more: no cancel, no deadline, fuel without end. That
 ** holds for finalizers that a script left, too: a host that does not trust them

@@ -561,8 +561,9 @@ inline void push(lua_State *L, const tensor &t)
 {
     detail::ok(la_push(L, t.get()));
 }
-/* May raise a Lua error: in a lua_CFunction only. */
-inline tensor check(lua_State *L, int arg)
+/* May raise a Lua error: in a lua_CFunction only. Where an engine has a macro of
+** that name, call it as (la::check)(L, arg). */
+inline tensor (check)(lua_State *L, int arg)
 {
     return tensor::share(la_check(L, arg));
 }

@@ -55,7 +55,7 @@ describe("the library in one file", function()
 
   once("names the families and capabilities that there are", function()
     local text = refused "FAMILIES=nonsense"
-    assert.truthy(text:find("there is no family 'nonsense', only conv create",
+    assert.truthy(text:find("there is no family 'nonsense', only audio conv",
                             1, true), text)
     text = refused "FAMILIES='-nn -nonsense'"
     assert.truthy(text:find("there is no family 'nonsense'", 1, true), text)

@@ -74,3 +74,17 @@ describe("lunarray.h", function()
     end
   end
 end)
+
+-- Where check, verify, TEXT, None, small and the like are macros.
+describe("headers among an engine's macros", function()
+  for _, compiler in ipairs{"gcc", "clang"} do
+    once("compile as C with " .. compiler, function()
+      compiles(compiler, "-std=c11", "spec/c/macros.c")
+    end)
+  end
+  for _, compiler in ipairs{"g++", "clang++"} do
+    once("compile as C++ with " .. compiler, function()
+      compiles(compiler, "-std=c++17", "spec/cpp/macros.cpp")
+    end)
+  end
+end)

@@ -8,7 +8,7 @@
 #include "grad/grad.h"
 #include "grad/graph.h"
 
-#include <stdlib.h>
+#include <string.h>
 
 #include "base/runtime/context.h"
 #include "base/runtime/memory.h"
@@ -110,7 +110,7 @@ static void free_one(la_node *n)
     if (n->class->destroy) n->class->destroy(n);
     free_outputs(n);
     if (n->hooks) la_hooks_free(n->hooks);
-    if (n->trace) free(n->trace);   /* the host's string, from malloc */
+    if (n->trace) la_mem_free(n->trace, strlen(n->trace) + 1);
     for (int i = 0; i < n->nedges; i++) la_node_release(n->edges[i].node);
     la_mem_free(n, n->bytes);
 }

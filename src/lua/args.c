@@ -374,7 +374,7 @@ static bool read_names(parser *p, int at, int arg, la_value *v)
         const char *word = lua_tolstring(L, -1, &len);
         list[i] = la_name_intern(word, len);
         lua_pop(L, 1);
-        if (!list[i]) return luaL_error(L, "not enough memory");
+        if (!list[i]) return luaL_error(L, "%s", la_error_message());
     }
     *v = (la_value){.tag = LA_VNAMES, .given = true, .names = {list, n}};
     return check_leftover(p, at, arg, n, at == p->top && arg == at);

@@ -95,6 +95,9 @@ typedef struct la_state {
     uint64_t fresh;         /* data bytes made since the last step */
     uint64_t step_bytes;    /* so many of them are worth one */
     uint64_t bytes;         /* ... since the last cycle, less what steps gave */
+    uint64_t untrimmed;     /* ... under a cap, since the last la_os_trim */
+    uint64_t blocks_left;   /* bytes of graphs and the like, at the last cycle
+                            ** that was made for them */
     la_policy policy;
     size_t frame_bytes;     /* with LA_PACE_FRAME */
     la_scopes scopes;
@@ -102,15 +105,49 @@ typedef struct la_state {
 #define LA_PACE_BYTES ((uint64_t)16 << 20)  /* so many of 'bytes' are much */
 
 /* Closures of ours carry these upvalues; la_closure pushes one. */
-enum { LA_UP_STATE = 1, LA_UP_META, LA_UP_OWN };
+enum { LA_UP_STATE = 1, LA_UP_META, LA_UP_OWN, LA_UP_BODY };
 /* The state of the running closure. */
 static inline la_state *la_up_state(lua_State *L)
 {
     return lua_touserdata(L, lua_upvalueindex(LA_UP_STATE));
 }
 /* Push 'fn' with the state, the tensor metatable and one more upvalue (the
-** value on the top of the stack, popped). Raises for want of memory. */
+** value on the top of the stack, popped). 'fn' is the body: around it
+** floating-point exceptions are masked (la_masked). Raises for want of
+** memory. */
 void la_closure(lua_State *L, lua_CFunction fn);
+/* The same without a body around it, for functions that call la_masked
+** themselves, which spares them an upvalue and a call, or compute nothing. */
+void la_bare_closure(lua_State *L, lua_CFunction fn);
+/* The mode of the thread when the innermost closure of ours was entered, whose
+** flags errors hand back, as they leave by longjmp; LA_FP_ANY outside, and
+** after another call inside. An error of Lua's own may leave an older one here,
+** so nothing but flags is read. */
+extern _Thread_local la_fp_mode la_entry_mode;
+/* The running closure is called once more, with exceptions masked, in protected
+** mode: whichever way it ends, the host's masks are put back. */
+int la_call_masked(lua_State *L);
+/* The body of the running closure where nothing traps; the mode afterwards is
+** 'mode', the one before. It is written, not compared: to read MXCSR takes 5 ns
+** (Zen 4), to write it less than 1. */
+static inline int la_without_traps(lua_State *L, la_fp_mode mode,
+                                   lua_CFunction body)
+{
+    la_entry_mode = mode;
+    int n = body(L);
+    la_entry_mode = LA_FP_ANY;
+    la_fp_write(mode);
+    return n;
+}
+/* The same whatever the mode. */
+static inline int la_masked(lua_State *L, lua_CFunction body)
+{
+    la_fp_mode mode = la_fp_current();
+    return __builtin_expect(la_fp_traps(mode), 0)
+        ? la_call_masked(L) : la_without_traps(L, mode, body);
+}
+/* The levels of Lua's stack that la_call_masked adds: where its caller is. */
+int la_extra_levels(lua_State *L);
 /* The state of L, from the registry (slow); NULL when not opened. Allocates
 ** nothing, so it can't raise. Needs one free slot of the stack. */
 la_state *la_state_of(lua_State *L);

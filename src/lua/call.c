@@ -421,8 +421,8 @@ static const entry *enter(lua_State *L, call *c)
     return e;
 }
 
-/* The lua_CFunction of all operations, as function, method and in-place. */
-static int operation(lua_State *L)
+/* All operations, as function, method and in-place. */
+static int run_operation(lua_State *L)
 {
     call c;
     const entry *e = enter(L, &c);
@@ -432,6 +432,8 @@ static int operation(lua_State *L)
         find_overload(&c, e);
     return finish_call(&c, e->name, form_of(e));
 }
+
+static int operation(lua_State *L) { return la_masked(L, run_operation); }
 
 /* The same of an operation that a host registered: the function may have been
 ** kept since before it was withdrawn. */
@@ -484,9 +486,9 @@ static int call_other(lua_State *L)
     return 1;
 }
 
-/* The lua_CFunction of the operators' metamethods. Their schemas have tensors
-** first; other parameters keep their defaults. */
-static int operator(lua_State *L)
+/* The operators' metamethods. Their schemas have tensors first; other
+** parameters keep their defaults. */
+static int run_operator(lua_State *L)
 {
     call c;
     const entry *e = enter(L, &c);
@@ -503,6 +505,8 @@ static int operator(lua_State *L)
     return finish_call(&c, e->name, LA_FUNCTIONAL);
 }
 
+static int operator(lua_State *L) { return la_masked(L, run_operator); }
+
 /* ---- opening ---- */
 
 /* Push the closure of an entry; the entry is anchored as its last upvalue. */
@@ -517,7 +521,7 @@ static void push_closure(lua_State *L, lua_CFunction fn, const la_op *op,
     e->event = event;
     snprintf(e->name, sizeof(e->name), "%.*s%s", (int)n, name,
              forms == LA_INPLACE_FORM ? "_" : "");
-    la_closure(L, fn);
+    la_bare_closure(L, fn);
 }
 
 /* table[name] = the form 'bit' of the operation, if an overload has it. */

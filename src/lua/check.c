@@ -13,7 +13,8 @@ static const char *push_name(lua_State *L, bool *method)
 {
     lua_Debug ar;
     *method = false;
-    if (!lua_getstack(L, 0, &ar)) return lua_pushstring(L, "?");
+    if (!lua_getstack(L, la_extra_levels(L), &ar))
+        return lua_pushstring(L, "?");
     lua_getinfo(L, "n", &ar);
     *method = strcmp(ar.namewhat, "method") == 0;
     return lua_pushstring(L, ar.name ? ar.name : "?");

@@ -1,4 +1,8 @@
-/* Raising: only here does the library leave through Lua's longjmp. */
+/*
+** Raising: only here does the library leave through Lua's longjmp, and hands
+** the floating-point flags back before. Where the host has unmasked exceptions,
+** closures run in protected mode.
+*/
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,19 +26,54 @@ static const char dtypes[] =
     ;
 const char *const la_known_dtypes = dtypes + 2;
 
+_Thread_local la_fp_mode la_entry_mode = LA_FP_ANY;
+
+int la_call_masked(lua_State *L)
+{
+    lua_Debug ar;
+    luaL_checkstack(L, 1, "too many nested functions");
+    lua_getstack(L, 0, &ar);
+    lua_getinfo(L, "f", &ar);
+    lua_insert(L, 1);
+    la_fp_mode before = la_fp_begin();
+    int status = lua_pcall(L, lua_gettop(L) - 1, LUA_MULTRET, 0);
+    la_fp_restore(before);
+    return status == LUA_OK ? lua_gettop(L) : lua_error(L);
+}
+
+int la_extra_levels(lua_State *L)
+{
+    lua_Debug running, around;
+    if (!lua_getstack(L, 1, &around)) return 0;
+    lua_getstack(L, 0, &running);
+    lua_getinfo(L, "f", &running);
+    lua_getinfo(L, "f", &around);
+    bool twice = lua_rawequal(L, -1, -2) && lua_iscfunction(L, -1);
+    lua_pop(L, 2);
+    return twice;
+}
+
+/* An error value is on the top. */
+static int leave(lua_State *L)
+{
+    la_fp_lower_flags(la_entry_mode);
+    la_entry_mode = LA_FP_ANY;
+    return lua_error(L);
+}
+
 /* Push "chunk:line: " of the function that called us (level 1). Where that is
 ** one of our Lua modules, it is the line of whoever called into those. */
 static void push_where(lua_State *L)
 {
     static const char ours[] = "lunarray.";
     lua_Debug ar;
-    int level = 1;
+    int first = 1 + la_extra_levels(L), level = first;
     for (; lua_getstack(L, level, &ar); level++) {
         lua_getinfo(L, "Sl", &ar);
         bool module = strncmp(ar.short_src, ours, sizeof(ours) - 1) == 0;
-        if (!module && (level == 1 || ar.currentline > 0)) break;
+        if (!module && (level == first || ar.currentline > 0)) break;
     }
-    luaL_where(L, lua_getstack(L, level, &ar) ? level : 1);
+    luaL_where(L, lua_getstack(L, level, &ar) ? level : first);
 }
 
 /* The text on the top of the stack, with its position in front, becomes the
@@ -44,7 +83,7 @@ static int raise_text(lua_State *L)
     push_where(L);
     lua_insert(L, -2);
     lua_concat(L, 2);
-    return lua_error(L);
+    return leave(L);
 }
 
 /* Of a fault that only Lua's side knows. */
@@ -76,10 +115,10 @@ static void record(const char *text)
 /* The text on the top of the stack, behind the position of 'level'. */
 static int raise_at(lua_State *L, int level)
 {
-    luaL_where(L, level);
+    luaL_where(L, level + la_extra_levels(L));
     lua_insert(L, -2);
     lua_concat(L, 2);
-    return lua_error(L);
+    return leave(L);
 }
 
 int la_throw(lua_State *L, const char *fmt, ...)
@@ -129,7 +168,7 @@ int la_module_error(lua_State *L)
     const char *name = luaL_optlstring(L, 3, NULL, NULL);
     if (level == 0 || lua_type(L, 1) != LUA_TSTRING) {
         lua_pushvalue(L, 1);
-        return lua_error(L);
+        return leave(L);
     }
     make_harmless(L, 1);
     lua_pushvalue(L, 1);

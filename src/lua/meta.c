@@ -11,6 +11,20 @@
 #include "lua/binding.h"
 #include "lua/attr.h"
 #include "lua/sandbox/sandbox.h"
+#include "lua/index.h"
+
+static int read_key(lua_State *L)
+{
+    return la_bracket_get(L, lua_type(L, 2));
+}
+
+/* On the top is the attribute, as a light userdata. */
+static int read_attribute(lua_State *L)
+{
+    const la_attr *a = lua_touserdata(L, -1);
+    la_enter(L);
+    return a->get(L, la_check_tensor(L, 1, a->name));
+}
 
 /* x.name and x[key]; upvalue LA_UP_OWN is the table of methods. Every x:f()
 ** comes by here: the key on the top gives way to what it names. An unknown name
@@ -18,12 +32,17 @@
 static int meta_index(lua_State *L)
 {
     int type = lua_type(L, 2);
-    if (type != LUA_TSTRING) return la_bracket_get(L, type);
+    if (type == LUA_TNUMBER) return la_bracket_get(L, type);     /* a view */
+    if (type != LUA_TSTRING) return la_masked(L, read_key);
     if (lua_gettable(L, lua_upvalueindex(LA_UP_OWN)) != LUA_TLIGHTUSERDATA)
         return 1;
+    la_fp_mode mode = la_fp_current();
+    if (__builtin_expect(!la_fp_traps(mode), 1))
+        return la_without_traps(L, mode, read_attribute);
     const la_attr *a = lua_touserdata(L, -1);
-    la_enter(L);
-    return a->get(L, la_check_tensor(L, 1, a->name));
+    lua_pushstring(L, a->name);         /* the key again, for another call */
+    lua_replace(L, 2);
+    return la_call_masked(L);
 }
 
 static int raise_no_field(lua_State *L)
@@ -39,7 +58,7 @@ static int raise_no_field(lua_State *L)
 
 /* __newindex: stack 1 tensor, 2 key, 3 value. Names without a setter raise, so
 ** that a mistyped attribute is no silent assignment. */
-static int meta_newindex(lua_State *L)
+static int write_key(lua_State *L)
 {
     if (lua_type(L, 2) != LUA_TSTRING) return la_bracket_set(L);
     lua_pushvalue(L, 2);
@@ -51,6 +70,8 @@ static int meta_newindex(lua_State *L)
     la_enter(L);
     return a->set(L, la_check_tensor(L, 1, a->name));
 }
+
+static int meta_newindex(lua_State *L) { return la_masked(L, write_key); }
 
 /* The state block outlives the handles: lua_close frees memory after the last
 ** finalizer. Releasing the tensor may free a whole graph, but runs no Lua
@@ -160,9 +181,9 @@ static int meta_concat(lua_State *L)
 
 /* ---- iteration over a dim ---- */
 
-/* The iterator function; its control variable is the index from 1. Upvalues
+/* The iterator's step; its control variable is the index from 1. Upvalues
 ** after the usual two: the dim from 0, the tensor's handle. */
-static int walk_step(lua_State *L)
+static int take_step(lua_State *L)
 {
     la_enter(L);
     lua_pushvalue(L, lua_upvalueindex(LA_UP_OWN + 1));
@@ -180,6 +201,8 @@ static int walk_step(lua_State *L)
     la_fill_handle(s, h, row);
     return 2;
 }
+
+static int walk_step(lua_State *L) { return la_masked(L, take_step); }
 
 /* The three values of a generic for, of which the closure holds all state. */
 static int push_walk(lua_State *L, int64_t dim)
@@ -215,7 +238,7 @@ static int meta_pairs(lua_State *L)
 }
 
 static const luaL_Reg metamethods[] = {
-    {"__gc", meta_gc}, {"__close", method_free}, {"__len", meta_len},
+    {"__close", method_free},
     {"__eq", meta_eq}, {"__lt", meta_lt}, {"__le", meta_le},
     {"__concat", meta_concat}, {"__pairs", meta_pairs},
     {"__call", la_bracket_call}, {NULL, NULL}
@@ -234,7 +257,7 @@ static void with_table(lua_State *L, int table, lua_CFunction fn, int meta,
                        const char *name)
 {
     lua_pushvalue(L, table);
-    la_closure(L, fn);
+    la_bare_closure(L, fn);
     lua_setfield(L, meta, name);
 }
 
@@ -247,6 +270,8 @@ void la_open_meta(lua_State *L, int lib, int meta, int methods)
         la_closure(L, r->func);
         lua_setfield(L, meta, r->name);
     }
+    with_table(L, methods, meta_gc, meta, "__gc");      /* compute nothing */
+    with_table(L, methods, meta_len, meta, "__len");
     for (size_t i = 0; i < sizeof(operators) / sizeof(operators[0]); i++) {
         la_push_operator(L, operators[i][1], operators[i][0]);
         lua_setfield(L, meta, operators[i][0]);

@@ -13,6 +13,7 @@
 #include "lua/embed.h"
 #include "lua/sandbox/guard.h"
 #include "lua/index.h"
+#include "op/fft/plan.h"
 
 /* The state's key in the registry: a string could not be made when memory is
 ** short, and an address would be another in a second copy of the library. */
@@ -27,13 +28,30 @@ la_state *la_state_of(lua_State *L)
 }
 
 /* The order of the upvalues is that of the LA_UP_ constants. */
-void la_closure(lua_State *L, lua_CFunction fn)
+static void push_upvalues(lua_State *L)
 {
     lua_rawgeti(L, LUA_REGISTRYINDEX, STATE_KEY);
     lua_insert(L, -2);
     luaL_getmetatable(L, LA_META_NAME);
     lua_insert(L, -2);
+}
+
+void la_bare_closure(lua_State *L, lua_CFunction fn)
+{
+    push_upvalues(L);
     lua_pushcclosure(L, fn, LA_UP_OWN);
+}
+
+static int call_body(lua_State *L)
+{
+    return la_masked(L, lua_tocfunction(L, lua_upvalueindex(LA_UP_BODY)));
+}
+
+void la_closure(lua_State *L, lua_CFunction fn)
+{
+    push_upvalues(L);
+    lua_pushcfunction(L, fn);
+    lua_pushcclosure(L, call_body, LA_UP_BODY);
 }
 
 /* The state's own block dies with the Lua state: no context of a closed state
@@ -46,6 +64,7 @@ static int state_gc(lua_State *L)
     if (s->pulse) s->pulse->thread = NULL;
     la_drop_scopes(s);
     la_cut_ties(s);
+    la_fft_forget(s->context.token);
     la_token_release(s->context.token);
     s->context.token = &la_no_token;
     la_leave_context(&before);

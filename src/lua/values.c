@@ -149,7 +149,7 @@ la_tensor *la_number_tensor(lua_State *L, int arg)
     int type = lua_type(L, arg);
     if (type != LUA_TNUMBER && type != LUA_TBOOLEAN) return NULL;
     la_to_scalar(L, arg, &s);
-    if (la_tensor_from_scalar(&s, &t)) luaL_error(L, "not enough memory");
+    if (la_tensor_from_scalar(&s, &t)) luaL_error(L, "%s", la_error_message());
     return t;
 }
 

@@ -62,7 +62,7 @@ static la_status call_host(la_frame *f, la_kernel fn)
 
 la_passage la_enter_kernel_call(void)
 {
-    la_passage before = {la_current_context, la_here};
+    la_passage before = {la_current_context, la_here, la_fp_current()};
     if (kernel_call) la_leave_context(&kernel_call->before);
     return before;
 }

@@ -4,7 +4,8 @@
 ** The table of words only grows, so that a pointer is good for ever and
 ** looking up needs no lock: a chain gets new words at its head by compare and
 ** swap. What a script can put in is bounded (MAX_WORDS, MAX_LENGTH), and as
-** nothing is ever given back the words are not part of the counted memory.
+** nothing is ever given back the words are not part of the counted memory. A
+** state with a cap gets OWN_WORDS, so that it leaves some for others.
 */
 #include "tensor/names.h"
 
@@ -12,8 +13,10 @@
 #include <string.h>
 
 #include "base/runtime/memory.h"
+#include "base/runtime/context.h"
 
-enum { NCHAINS = 256, MAX_WORDS = 1 << 16, MAX_LENGTH = 128 };
+enum { NCHAINS = 256, MAX_WORDS = 1 << 16, MAX_LENGTH = 128,
+       OWN_WORDS = 1 << 12 };
 
 typedef struct word {
     struct word *next;
@@ -42,7 +45,10 @@ static word *find_word(word *w, const char *text, size_t n)
 /* Not counted and never freed, but bounded; NULL with the error set. */
 static word *word_new(const char *text, size_t n)
 {
-    if (atomic_load(&word_count) >= MAX_WORDS || n > MAX_LENGTH) {
+    la_token *k = la_ctx()->token;
+    bool many = la_token_is_capped(k)
+        && atomic_fetch_add(&k->words, 1) >= OWN_WORDS;
+    if (many || atomic_load(&word_count) >= MAX_WORDS || n > MAX_LENGTH) {
         la_error(LA_ENOMEM, "not enough memory: too many or too long names of "
                  "dimensions");
         return NULL;

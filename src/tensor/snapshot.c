@@ -22,7 +22,6 @@
 typedef struct copy {
     char *data;             /* NULL: none */
     int64_t bytes;
-    la_token *payer;        /* whom they are charged to; NULL: nobody */
 } copy;
 
 /* Bytes first..last-1 of a storage. */
@@ -73,22 +72,14 @@ static void survive_forks(void)
 
 static la_status new_copy(int64_t bytes, copy *out)
 {
-    la_storage bill = {.payer = NULL};
-    LA_TRY(la_storage_pay(&bill, (size_t)bytes));
     char *data = la_mem_alloc((size_t)bytes);
-    if (!data) {
-        la_storage_unpay(&bill, (size_t)bytes);
-        return LA_ENOMEM;
-    }
-    *out = (copy){data, bytes, bill.payer};
+    if (!data) return LA_ENOMEM;
+    *out = (copy){data, bytes};
     return LA_OK;
 }
 
 static void free_copy(copy *c)
 {
-    if (!c->data) return;
-    la_storage bill = {.payer = c->payer};
-    la_storage_unpay(&bill, (size_t)c->bytes);
     la_mem_free(c->data, (size_t)c->bytes);
 }
 

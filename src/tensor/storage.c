@@ -30,21 +30,7 @@ static void data_free(la_storage *s)
     else if (s->release)
         la_host_release(s->release, s->context, s->data);
     else if (s->data && !(s->flags & LA_S_INLINE))
-        la_mem_free(s->data, (size_t)s->nbytes);
-}
-
-la_status la_storage_pay_slowly(la_storage *s, la_token *k, size_t bytes)
-{
-    if (k == &la_no_token) return LA_OK;
-    if (la_token_is_capped(k)) LA_TRY(la_token_check_cap(k, bytes));
-    if (atomic_fetch_add(&k->tensors, bytes) == 0) la_token_retain(k);
-    s->payer = k;
-    return LA_OK;
-}
-
-void la_storage_unpay_slowly(la_token *k, size_t bytes)
-{
-    if (atomic_fetch_sub(&k->tensors, bytes) == bytes) la_token_release(k);
+        la_mem_give(s->data, (size_t)s->nbytes);
 }
 
 /* Data in the same block goes with the record. */
@@ -60,7 +46,7 @@ void la_storage_destroy(la_storage *s)
     la_storage_unpay(s, la_storage_price(s));
     data_free(s);
     if (s->flags & LA_S_COUNTER) la_storage_let_go(s);
-    else la_mem_free(la_storage_block(s), (size_t)s->block_bytes);
+    else la_mem_give(la_storage_block(s), (size_t)s->block_bytes);
 }
 
 void la_storage_hold(la_storage *s)
@@ -76,7 +62,7 @@ void la_storage_let_go(la_storage *s)
 {
     if (!la_drop_ref(&s->holders)) return;
     la_position before = la_move_to_owner(s->owner);
-    la_mem_free(la_storage_block(s), (size_t)s->block_bytes);
+    la_mem_give(la_storage_block(s), (size_t)s->block_bytes);
     la_move_back(&before);
 }
 
@@ -105,7 +91,7 @@ static la_status data_new(la_storage *s)
     if (s->nbytes == 0 || s->device == LA_META) return LA_OK;
     if (la_is_remote(s->device))
         return remote_new(s->device, s->nbytes, 0, &s->context);
-    s->data = la_mem_alloc_tell((size_t)s->nbytes, &zero);
+    s->data = la_mem_take_tell((size_t)s->nbytes, &zero);
     if (!s->data) return LA_ENOMEM;
     if (zero) s->flags |= LA_S_NEW_ZERO;
     return LA_OK;
@@ -115,18 +101,18 @@ la_status la_storage_new(int64_t nbytes, la_device device, la_storage **out)
 {
     if (nbytes < 0 || nbytes > LA_MAX_BYTES)
         return la_error(LA_ESHAPE, too_big, (long long)nbytes);
-    la_storage *s = la_mem_alloc(sizeof *s);
+    la_storage *s = la_mem_take(sizeof *s);
     if (!s)
         return LA_ENOMEM;
     la_storage_init(s, device, nbytes);
-    if (device != LA_META && la_storage_pay(s, la_storage_price(s))) {
-        la_mem_free(s, sizeof *s);
+    if (la_storage_pay(s, la_storage_price(s))) {
+        la_mem_give(s, sizeof *s);
         return LA_ENOMEM;
     }
     la_status status = data_new(s);
     if (status) {
         la_storage_unpay(s, la_storage_price(s));
-        la_mem_free(s, sizeof *s);
+        la_mem_give(s, sizeof *s);
         return status;
     }
     *out = s;
@@ -170,7 +156,7 @@ static la_status move_data(la_storage *s, int64_t nbytes)
     char *fresh = NULL;
     if (la_is_remote(s->device)) return move_remote(s, nbytes);
     if (nbytes > 0) {
-        fresh = la_mem_alloc((size_t)nbytes);
+        fresh = la_mem_take((size_t)nbytes);
         if (!fresh)
             return LA_ENOMEM;
     }
@@ -179,7 +165,7 @@ static la_status move_data(la_storage *s, int64_t nbytes)
     if (!status && la_ctx()->zero_memory && nbytes > kept)
         status = move_pieces(fresh + kept, NULL, nbytes - kept);
     if (status) {
-        la_mem_free(fresh, (size_t)nbytes);
+        la_mem_give(fresh, (size_t)nbytes);
         return status;
     }
     data_free(s);
@@ -206,12 +192,13 @@ la_status la_storage_resize(la_storage *s, int64_t nbytes)
     }
     if (s->flags & LA_S_WATCHED) LA_TRY(la_storage_before_write(s));
     size_t before = la_storage_price(s);
+    size_t after = la_storage_price_at(s, nbytes);
     la_storage old = {.payer = s->payer};
     s->payer = NULL;
-    la_status status = la_storage_pay(s, (size_t)(s->block_bytes + nbytes));
+    la_status status = la_storage_pay(s, after);
     if (!status) {
         status = move_data(s, nbytes);
-        if (status) la_storage_unpay(s, (size_t)(s->block_bytes + nbytes));
+        if (status) la_storage_unpay(s, after);
     }
     if (status) {
         s->payer = old.payer;

@@ -51,40 +51,31 @@ static inline void la_storage_init(la_storage *s, la_device device,
 }
 
 /* Charge the blocks of 's', of so many bytes, to the state that makes it, until
-** la_storage_unpay, on whatever thread. As references are, bytes are counted
-** plainly until a host takes a tensor. While there are any they hold the
-** token. LA_ENOMEM above its cap; nothing is charged then. */
-la_status la_storage_pay_slowly(la_storage *s, la_token *k, size_t bytes);
-void la_storage_unpay_slowly(la_token *k, size_t bytes);
+** la_storage_unpay. They are blocks of la_mem_take: a record knows who pays. */
 
 static inline la_status la_storage_pay(la_storage *s, size_t bytes)
 {
     la_token *k = la_ctx()->token;
-    size_t had = atomic_load_explicit(&k->tensors, memory_order_relaxed);
-    if (__builtin_expect(!had || la_token_is_capped(k) || !la_alone(), 0))
-        return la_storage_pay_slowly(s, k, bytes);
-    atomic_store_explicit(&k->tensors, had + bytes, memory_order_relaxed);
-    s->payer = k;
-    return LA_OK;
+    return la_token_pay(k, &k->tensors, bytes, &s->payer);
 }
 
 static inline void la_storage_unpay(const la_storage *s, size_t bytes)
 {
     la_token *k = s->payer;
-    if (!k) return;
-    size_t had = atomic_load_explicit(&k->tensors, memory_order_relaxed);
-    if (__builtin_expect(had == bytes || !la_alone(), 0))
-        la_storage_unpay_slowly(k, bytes);
-    else
-        atomic_store_explicit(&k->tensors, had - bytes, memory_order_relaxed);
+    if (k) la_token_unpay(k, &k->tensors, bytes);
 }
 /* What is charged for it: its block, and data that has one of its own and is
 ** not the host's. */
+static inline size_t la_storage_price_at(const la_storage *s, int64_t nbytes)
+{
+    size_t block = la_token_price((size_t)s->block_bytes);
+    return nbytes ? block + la_token_price((size_t)nbytes) : block;
+}
 static inline size_t la_storage_price(const la_storage *s)
 {
-    size_t block = (size_t)s->block_bytes;
-    bool alone = (s->flags & LA_S_INLINE) || s->release;
-    return alone ? block : block + (size_t)s->nbytes;
+    bool alone = (s->flags & LA_S_INLINE) || s->release
+        || s->device == LA_META;
+    return la_storage_price_at(s, alone ? 0 : s->nbytes);
 }
 void la_storage_destroy(la_storage *s);
 

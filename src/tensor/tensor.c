@@ -19,7 +19,6 @@
 #include "tensor/storage.h"
 
 void (*la_grad_meta_free)(struct la_grad_meta *);
-_Atomic bool la_tensors_shared;
 
 _Static_assert(sizeof(la_tensor) <= 192, "the header must stay small");
 
@@ -74,8 +73,8 @@ static void destroy(la_tensor *t)
                   ** src/vmap: this goes as deep as these are nested */
         la_tensor_release(t->base);
     if (is_whole_block(t, s)) {
-        la_storage_unpay(s, (size_t)s->block_bytes);
-        la_mem_free(t, (size_t)s->block_bytes);
+        la_storage_unpay(s, la_token_price((size_t)s->block_bytes));
+        la_mem_give(t, (size_t)s->block_bytes);
         return;
     }
     if (!(t->flags & LA_F_INLINE_BLOCK))
@@ -142,7 +141,7 @@ void la_tensor_adopt(la_tensor *t, la_storage *s)
 static la_tensor *combined_new(int64_t nbytes, la_dtype dtype, uint32_t flags)
 {
     size_t bytes = LA_COMBINED_DATA + (size_t)nbytes;
-    la_tensor *t = la_mem_alloc(bytes);
+    la_tensor *t = la_mem_take(bytes);
     if (!t)
         return NULL;
     header_init(t, LA_CPU, dtype, flags | LA_F_INLINE_BLOCK);
@@ -150,8 +149,8 @@ static la_tensor *combined_new(int64_t nbytes, la_dtype dtype, uint32_t flags)
     la_storage_init(s, LA_CPU, nbytes);
     s->flags = LA_S_INLINE | LA_S_HEADED;
     s->block_bytes = (int64_t)bytes;
-    if (la_storage_pay(s, bytes)) {
-        la_mem_free(t, bytes);
+    if (la_storage_pay(s, la_token_price(bytes))) {
+        la_mem_give(t, bytes);
         return NULL;
     }
     s->data = nbytes ? (char *)t + LA_COMBINED_DATA : NULL;

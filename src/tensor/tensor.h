@@ -169,23 +169,6 @@ static inline char *la_data(const la_tensor *t)
 
 /* --- counting --- */
 
-/* Counters of tensors and storages need the processor's locked instructions,
-** each as long as a small view takes altogether, only when two threads can
-** hold the same tensor. Scripts can't pass tensors between states, and ranges
-** of a parallel region see pointers only; so it begins when a host takes a
-** tensor into C, and the thread that hands it out says so before. For good:
-** what was counted plainly is seen by whoever is given the tensor later. */
-extern _Atomic bool la_tensors_shared LA_HIDDEN;
-static inline void la_share_tensors(void)
-{
-    atomic_store_explicit(&la_tensors_shared, true, memory_order_relaxed);
-}
-
-static inline bool la_alone(void)
-{
-    return !atomic_load_explicit(&la_tensors_shared, memory_order_relaxed);
-}
-
 static inline void la_take_ref(_Atomic int32_t *refs)
 {
     la_assert(atomic_load_explicit(refs, memory_order_relaxed) > 0);

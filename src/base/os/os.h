@@ -47,6 +47,9 @@ void la_os_unmap(void *block, size_t size);
 /* As aligned_alloc of 64 bytes. */
 void *la_os_alloc(size_t size);
 void la_os_free(void *block);
+/* Pages of free blocks that the system's allocator keeps go back, where it can
+** be asked to. */
+void la_os_trim(void);
 
 /* ---- threads ---- */
 

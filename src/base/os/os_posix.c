@@ -5,6 +5,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <pthread.h>
 #include <poll.h>
 #include <signal.h>
@@ -21,6 +24,13 @@
 
 void *la_os_alloc(size_t size) { return aligned_alloc(64, size); }
 void la_os_free(void *block) { free(block); }
+
+void la_os_trim(void)
+{
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
+}
 
 /* ---- threads ---- */
 

@@ -64,6 +64,7 @@ void la_os_unmap(void *block, size_t size)
 }
 void *la_os_alloc(size_t size) { return _aligned_malloc(size, 64); }
 void la_os_free(void *block) { _aligned_free(block); }
+void la_os_trim(void) { _heapmin(); }
 
 /* ---- threads: no signals, no fork ---- */
 

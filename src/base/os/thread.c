@@ -49,7 +49,7 @@ la_status la_thread_start(void (*run)(void *context), void *context,
                           la_thread **out)
 {
     la_os_signals old;
-    la_thread *t = la_mem_alloc(sizeof *t);
+    la_thread *t = la_mem_take(sizeof *t);
     if (!t) return la_error(LA_ENOMEM, "not enough memory");
     *t = (la_thread){.run = run, .context = context};
     /* The new thread inherits the mask: the host's signals go to its own. */
@@ -57,7 +57,7 @@ la_status la_thread_start(void (*run)(void *context), void *context,
     int failed = create(t);
     la_os_restore_signals(&old);
     if (failed) {
-        la_mem_free(t, sizeof *t);
+        la_mem_give(t, sizeof *t);
         return la_error(LA_ENOMEM, "no more threads could be started");
     }
     *out = t;
@@ -69,10 +69,10 @@ void la_thread_join(la_thread *t)
 {
     if (!t) return;
     pthread_join(t->id, NULL);
-    la_mem_free(t, sizeof *t);
+    la_mem_give(t, sizeof *t);
 }
 
-void la_thread_forget(la_thread *t) { la_mem_free(t, sizeof *t); }
+void la_thread_forget(la_thread *t) { la_mem_give(t, sizeof *t); }
 
 void la_thread_nap(int64_t nanoseconds)
 {

@@ -40,7 +40,7 @@ la_context *la_context_fallback(void)
 
 static la_passage enter(la_runtime *rt, la_context *c)
 {
-    la_passage before = {la_current_context, la_here};
+    la_passage before = {la_current_context, la_here, la_fp_begin()};
     la_current_context = c;
     if (rt->serial != la_here.serial) la_move_to(rt);
     return before;
@@ -58,4 +58,5 @@ void la_leave_context(const la_passage *before)
 {
     la_current_context = before->context;
     la_move_back(&before->position);
+    la_fp_restore(before->mode);
 }

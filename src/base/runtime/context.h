@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/dtype.h"
+#include "base/os/fpmode.h"
 #include "base/status.h"
 
 typedef struct la_local la_local;
@@ -84,15 +85,17 @@ static inline void la_make_current(la_context *c)
         la_move_to(c->runtime);
 }
 
-/* For the C interface: LA_ENTRY(c) makes 'c' current (NULL: the thread's own,
-** in the runtime of la_use) until the function ends, and then the one before
-** again, for a host that calls from within a script. The error record is
-** cleared: what stands there when the function ends is its own. LA_ENTRY_IN(rt)
-** does the same with the thread's own settings in that runtime, and leaves the
-** record: for what belongs to a tensor and can't fail. */
+/* For the C interface: LA_ENTRY(c) masks floating-point exceptions and makes
+** 'c' current (NULL: the thread's own, in the runtime of la_use) until the
+** function ends, and then the mode and the one before again, for a host that
+** calls from within a script. The error record is cleared: what stands there
+** when the function ends is its own. LA_ENTRY_IN(rt) does the same with the
+** thread's own settings in that runtime, and leaves the record: for what
+** belongs to a tensor and can't fail. */
 typedef struct la_passage {
     la_context *context;
     la_position position;
+    la_fp_mode mode;
 } la_passage;
 
 la_passage la_enter_runtime(la_runtime *rt);

@@ -142,7 +142,7 @@ la_status la_device_alloc(la_device d, int64_t bytes, void **block)
     const la_device_def *h = hooks_of(d);
     size_t n = (size_t)bytes;
     if (!h->alloc) {
-        *block = la_mem_alloc(n);
+        *block = la_mem_take(n);
         return *block ? LA_OK : LA_ENOMEM;
     }
     if (!la_mem_charge(n)) return LA_ENOMEM;
@@ -161,7 +161,7 @@ void la_device_free(la_device d, void *block, int64_t bytes)
     const la_device_def *h = hooks_of(d);
     if (!block) return;
     if (!h->alloc) {
-        la_mem_free(block, (size_t)bytes);
+        la_mem_give(block, (size_t)bytes);
         return;
     }
     la_host_call call;

@@ -5,7 +5,7 @@ void la_host_begin(la_host_call *c)
 {
     la_error_keep(&c->error);
     la_error_clear();
-    c->before = (la_passage){la_current_context, la_here};
+    c->before = (la_passage){la_current_context, la_here, la_fp_current()};
     la_current_context = NULL;
     c->note = la_share_stop_note(NULL);
     c->stopping = atomic_exchange_explicit(&la_stopping, LA_OK,

@@ -16,9 +16,9 @@
 ** Threads may free what others allocated: a thread's 'used' can be negative,
 ** only the sum means something.
 **
-** The debug build surrounds each block with red zones, which hold the number
-** of bytes asked for and a pattern and are checked when the block is freed;
-** what is allocated is filled with NaN, what is freed with another pattern.
+** Blocks of la_mem_alloc are charged to the state that is current, and end in a
+** footer that says to whose token, so that whoever frees one need not know. It
+** lies in what rounding up leaves, more often than not.
 */
 #include "base/runtime/memory.h"
 
@@ -31,6 +31,8 @@
 #include "base/runtime/host_call.h"
 #include "base/runtime/memory_cache.h"
 #include "base/runtime/runtime.h"
+#include "base/runtime/context.h"
+#include "base/runtime/memory_zones.h"
 #include "base/trace.h"
 
 #define STEP ((size_t)64)
@@ -68,65 +70,6 @@ static inline size_t class_of(size_t bytes)
 static inline size_t class_bytes(size_t class)
 {
     return (class + !class) * STEP;
-}
-
-/* ---- red zones ---- */
-
-/* Sanitizers have red zones of their own, whose end ours would hide. */
-#if defined(LA_DEBUG) && LA_CACHE_ON
-#define ZONE ((size_t)64)
-#else
-#define ZONE ((size_t)0)
-#endif
-enum { ZONE_BYTE = 0xfd, ALLOCATED_BYTE = 0xff, FREED_BYTE = 0xdd };
-
-/* No zone in front of large blocks: the mapped ones begin at a page. */
-static inline size_t zone_before(size_t bytes)
-{
-    return bytes < 1 << 20 ? ZONE : 0;
-}
-
-/* The bytes of a block with its zones. What no system has stays as it is. */
-static inline size_t with_zones(size_t bytes)
-{
-    return bytes > SIZE_MAX / 4 ? bytes : zone_before(bytes) + bytes + ZONE;
-}
-
-static void write_zone(char *zone, size_t bytes)
-{
-    memset(zone, ZONE_BYTE, ZONE);
-    memcpy(zone, &bytes, sizeof bytes);
-}
-
-/* The zone still says that the block has 'bytes', and nothing else. */
-static bool zone_is_whole(const char *zone, size_t bytes)
-{
-    if (memcmp(zone, &bytes, sizeof bytes)) return false;
-    for (int i = sizeof bytes; i < (int)ZONE; i++)
-        if ((unsigned char)zone[i] != ZONE_BYTE) return false;
-    return true;
-}
-
-/* What the caller gets of a new block of with_zones(bytes), or NULL. */
-static inline void *enter_zones(void *block, size_t bytes)
-{
-    if (!ZONE || !block) return block;
-    char *inner = (char *)block + zone_before(bytes);
-    if (zone_before(bytes)) write_zone(block, bytes);
-    write_zone(inner + bytes, bytes);
-    return inner;
-}
-
-/* The whole block again. A broken zone is a write outside of the block, or
-** another number of bytes than was asked for. */
-static inline void *leave_zones(void *inner, size_t bytes)
-{
-    if (!ZONE) return inner;
-    char *block = (char *)inner - zone_before(bytes);
-    la_assert(zone_is_whole((char *)inner + bytes, bytes));
-    la_assert(!zone_before(bytes) || zone_is_whole(block, bytes));
-    memset(block, FREED_BYTE, with_zones(bytes));
-    return block;
 }
 
 /* ---- the system, or the host ---- */
@@ -358,10 +301,10 @@ static free_block *pop_small(la_local *t, size_t class)
 
 /* A free block of ours; NULL with *size for a new one that may be had, or with
 ** 0 in it for none. 't' is NULL where this thread could not get any. */
-static void *find_block(la_memory_part *m, la_local *t, size_t bytes,
+static void *find_block(la_memory_part *m, la_local *t, size_t bytes, bool paid,
                         size_t *size)
 {
-    size_t whole = with_zones(bytes);
+    size_t whole = with_zones(bytes, paid);
     bool small = whole <= SMALL_MAX;
     *size = small ? class_bytes(class_of(whole)) : la_cache_size(whole);
     if (*size && !rehearsal_fails(m) && fits_cap(m, t, bytes, 0)) {
@@ -371,6 +314,15 @@ static void *find_block(la_memory_part *m, la_local *t, size_t bytes,
     }
     *size = 0;
     return NULL;
+}
+
+/* A state with a cap leaves few free blocks behind: they are charged to nobody,
+** and would be as many again. */
+static bool may_keep(const la_memory_part *m, size_t size)
+{
+    la_context *c = la_current_context;
+    size_t cap = c ? atomic_load_explicit(&c->token->cap, RELAXED) : 0;
+    return !cap || m->cache.kept + size <= cap / 8;
 }
 
 /* Not the lock: a block of the system, after giving up free ones if need be. */
@@ -395,7 +347,8 @@ static void report(size_t bytes)
 
 /* A block from the system is counted before it is asked for, so that the cap
 ** holds with several threads, and taken off again when there is none. */
-static __attribute__((noinline)) void *alloc_slow(size_t bytes, bool *zero)
+static __attribute__((noinline)) void *alloc_slow(size_t bytes, bool paid,
+                                                 bool *zero)
 {
     la_local *t = la_local_here();
     la_memory_part *m = &la_runtime_here()->memory;
@@ -403,7 +356,7 @@ static __attribute__((noinline)) void *alloc_slow(size_t bytes, bool *zero)
     size_t size;
     pthread_mutex_lock(&m->lock);
     atomic_store(&m->started, true);
-    void *block = find_block(m, t, bytes, &size);
+    void *block = find_block(m, t, bytes, paid, &size);
     if (block || size) {
         account(counts, bytes);
         note_peak(m);
@@ -423,20 +376,23 @@ static __attribute__((noinline)) void *alloc_slow(size_t bytes, bool *zero)
     return NULL;
 }
 
-static __attribute__((noinline)) void free_slow(void *block, size_t bytes)
+static __attribute__((noinline)) void free_slow(void *block, size_t bytes,
+                                               bool paid)
 {
     la_local *mine = la_local_here();
     la_memory_part *m = &la_runtime_here()->memory;
     la_local *t = mine ? mine : &m->departed;
     pthread_mutex_lock(&m->lock);
     add(&t->used, -(int64_t)bytes);
-    size_t whole = with_zones(bytes);
+    size_t whole = with_zones(bytes, paid);
     if (whole <= SMALL_MAX) {
         la_cache_leave(&m->cache, block, class_bytes(class_of(whole)));
         if (mine) release_small(m, mine, small_keep / 2);
-    } else {
+    } else if (may_keep(m, la_cache_size(whole))) {
         la_cache_put(&m->cache, block, la_cache_size(whole),
                      (size_t)sum_used(m));
+    } else {
+        la_cache_leave(&m->cache, block, la_cache_size(whole));
     }
     unlock(m);
 }
@@ -468,10 +424,10 @@ void la_mem_discharge(size_t bytes)
 
 /* ---- the quick way ---- */
 
-static inline void *alloc_quick(size_t bytes)
+static inline void *alloc_quick(size_t bytes, bool paid)
 {
     la_local *t = la_here.local;
-    size_t whole = with_zones(bytes);
+    size_t whole = with_zones(bytes, paid);
     if (whole > SMALL_MAX || !t || atomic_load_explicit(&t->careful, RELAXED))
         return NULL;
     free_block *b = pop_small(t, class_of(whole));
@@ -488,47 +444,22 @@ static inline void *poison(void *block, size_t bytes)
     return block;
 }
 
-void *la_mem_alloc(size_t bytes)
+static inline void *take(size_t bytes, bool paid, bool *zero)
 {
-    void *b = alloc_quick(bytes);
-    if (__builtin_expect(!b, 0)) {
-        bool zero = false;
-        b = alloc_slow(bytes, &zero);
-    }
-    return poison(enter_zones(b, bytes), bytes);
+    void *b = alloc_quick(bytes, paid);
+    if (__builtin_expect(!b, 0)) b = alloc_slow(bytes, paid, zero);
+    return enter_zones(b, bytes);
 }
 
-void *la_mem_alloc_tell(size_t bytes, bool *zero)
+static inline void give(void *block, size_t bytes, bool paid)
 {
-    *zero = false;
-    void *b = alloc_quick(bytes);
-    if (!b) b = alloc_slow(bytes, zero);
-#ifdef LA_DEBUG
-    *zero = false;
-#endif
-    return poison(enter_zones(b, bytes), bytes);
-}
-
-void *la_mem_zalloc(size_t bytes)
-{
-    bool zero = false;
-    void *b = alloc_quick(bytes);
-    if (!b) b = alloc_slow(bytes, &zero);
-    b = enter_zones(b, bytes);
-    if (b && !zero) memset(b, 0, bytes);
-    return b;
-}
-
-void la_mem_free(void *block, size_t bytes)
-{
-    if (!block) return;
     block = leave_zones(block, bytes);
     la_local *t = la_here.local;
-    size_t whole = with_zones(bytes);
+    size_t whole = with_zones(bytes, paid);
     size_t class = class_of(whole), size = class_bytes(class);
     if (__builtin_expect(!LA_CACHE_ON || whole > SMALL_MAX || !t
                          || t->cached + (int64_t)size > small_keep, 0)) {
-        free_slow(block, bytes);
+        free_slow(block, bytes, paid);
         return;
     }
     free_block *b = block;
@@ -538,6 +469,80 @@ void la_mem_free(void *block, size_t bytes)
     int64_t used = atomic_load_explicit(&t->used, RELAXED);
     atomic_store_explicit(&t->used, used - (int64_t)bytes,
                           memory_order_release);
+}
+
+void *la_mem_take(size_t bytes)
+{
+    bool zero = false;
+    return poison(take(bytes, false, &zero), bytes);
+}
+
+void *la_mem_take_tell(size_t bytes, bool *zero)
+{
+    *zero = false;
+    void *b = take(bytes, false, zero);
+#ifdef LA_DEBUG
+    *zero = false;
+#endif
+    return poison(b, bytes);
+}
+
+void la_mem_give(void *block, size_t bytes)
+{
+    if (block) give(block, bytes, false);
+}
+
+/* The end of the block behind 'bytes' is nobody's until it is freed. */
+static inline void *new_paid(size_t bytes, bool *zero)
+{
+    la_token *k = la_ctx()->token, *payer;
+    if (la_token_pay(k, &k->blocks, la_token_price(bytes), &payer))
+        return NULL;
+    void *b = take(bytes, true, zero);
+    if (__builtin_expect(!b, 0)) {
+        if (payer) la_token_unpay(k, &k->blocks, la_token_price(bytes));
+        return NULL;
+    }
+    *footer(b, bytes) = payer;
+    HIDE(b, bytes);
+    return b;
+}
+
+void *la_mem_alloc(size_t bytes)
+{
+    bool zero = false;
+    return poison(new_paid(bytes, &zero), bytes);
+}
+
+void *la_mem_zalloc(size_t bytes)
+{
+    bool zero = false;
+    void *b = new_paid(bytes, &zero);
+    if (b && !zero) memset(b, 0, bytes);
+    return b;
+}
+
+static inline void unpay(void *block, size_t bytes)
+{
+    la_token *k = *footer(block, bytes);
+    if (k) la_token_unpay(k, &k->blocks, la_token_price(bytes));
+}
+
+void la_mem_free(void *block, size_t bytes)
+{
+    if (!block) return;
+    SHOW(block, bytes);
+    unpay(block, bytes);
+    give(block, bytes, true);
+}
+
+void la_mem_disown(void *block, size_t bytes)
+{
+    if (!block) return;
+    SHOW(block, bytes);
+    unpay(block, bytes);
+    *footer(block, bytes) = NULL;
+    HIDE(block, bytes);
 }
 
 /* ---- asking and setting ---- */

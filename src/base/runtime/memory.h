@@ -12,6 +12,11 @@
 ** against the cap, are given back before any failure is reported, and are not
 ** kept at all in sanitizer builds. 'bytes' of la_mem_free must be what was
 ** asked for. All functions are safe on any thread.
+**
+** Blocks of la_mem_alloc are charged to the token of the current settings
+** (base/runtime/token.h), whose cap refuses them, too, until they are freed by
+** whatever thread. What la_mem_take gives is charged to nobody: for storages,
+** which note themselves who pays, and for what outlives every state.
 */
 #ifndef LA_BASE_RUNTIME_MEMORY_H
 #define LA_BASE_RUNTIME_MEMORY_H
@@ -26,11 +31,15 @@
 /* NULL when it failed: the error record then says asked, used and cap. */
 void *la_mem_alloc(size_t bytes) __attribute__((malloc, warn_unused_result));
 void *la_mem_zalloc(size_t bytes) __attribute__((malloc, warn_unused_result));
-/* As la_mem_alloc; *zero is set when the block came from the system just now
-** and is known to hold zeros. */
-void *la_mem_alloc_tell(size_t bytes, bool *zero)
-    __attribute__((warn_unused_result));
 void la_mem_free(void *block, size_t bytes);
+/* The block, which stays, is charged to nobody from here on. */
+void la_mem_disown(void *block, size_t bytes);
+/* Charged to nobody. *zero is set when the block came from the system just now
+** and is known to hold zeros. */
+void *la_mem_take(size_t bytes) __attribute__((malloc, warn_unused_result));
+void *la_mem_take_tell(size_t bytes, bool *zero)
+    __attribute__((warn_unused_result));
+void la_mem_give(void *block, size_t bytes);
 /* Count, and cap, bytes of a tensor that lie in nobody's memory here but on a
 ** device. False with the error record set: above the cap. */
 bool la_mem_charge(size_t bytes);

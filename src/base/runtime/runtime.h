@@ -91,7 +91,6 @@ typedef struct la_pool {
 typedef struct la_kept {
     atomic_flag taken;
     void *first;
-    size_t bytes;
 } la_kept;
 
 struct la_runtime {

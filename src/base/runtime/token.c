@@ -8,6 +8,7 @@
 #include "base/runtime/pool.h"
 #include "base/runtime/runtime.h"
 
+_Atomic bool la_tensors_shared;
 la_token la_no_token = {.deadline = INT64_MAX, .fuel = INT64_MAX, .refs = 1};
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -117,7 +118,9 @@ void la_token_give_back(la_token *k, int64_t units)
 static size_t charged(la_token *k)
 {
     return atomic_load_explicit(&k->lua, memory_order_relaxed)
-        + atomic_load_explicit(&k->tensors, memory_order_relaxed);
+        + atomic_load_explicit(&k->tensors, memory_order_relaxed)
+        + atomic_load_explicit(&k->blocks, memory_order_relaxed)
+        + atomic_load_explicit(&k->plans, memory_order_relaxed);
 }
 
 /* The record where the cap does not leave 'bytes' more. */
@@ -142,9 +145,20 @@ void la_token_uncharge_lua(la_token *k, size_t bytes)
     atomic_fetch_sub_explicit(&k->lua, bytes, memory_order_relaxed);
 }
 
-la_status la_token_check_cap(la_token *k, size_t bytes)
+la_status la_token_pay_slowly(la_token *k, atomic_size_t *count, size_t bytes,
+                              la_token **payer)
 {
-    return look_at_cap(k, bytes, "");
+    *payer = NULL;
+    if (k == &la_no_token) return LA_OK;
+    LA_TRY(look_at_cap(k, bytes, ""));
+    if (atomic_fetch_add(count, bytes) == 0) la_token_retain(k);
+    *payer = k;
+    return LA_OK;
+}
+
+void la_token_unpay_slowly(la_token *k, atomic_size_t *count, size_t bytes)
+{
+    if (atomic_fetch_sub(count, bytes) == bytes) la_token_release(k);
 }
 
 void la_token_set_cap(la_token *k, size_t bytes)

@@ -28,8 +28,11 @@ struct la_token {
     atomic_int_fast64_t deadline;   /* on la_nanoseconds' clock */
     atomic_int_fast64_t fuel;       /* left; INT64_MAX: no end */
     atomic_int refs;
-    /* Bytes of Lua, bytes of tensors, and the cap on both (0: none). */
-    atomic_size_t lua, tensors, cap;
+    /* Bytes of Lua, bytes of tensors, bytes of all other blocks (la_mem_alloc:
+    ** graphs, views, scratch), bytes of plans that are kept, which any thread
+    ** may give up, and the cap on their sum (0: none). */
+    atomic_size_t lua, tensors, blocks, plans, cap;
+    atomic_uint words;              /* new names of dims, tensor/names.c */
 };
 
 /* Of contexts whose token nobody has asked for: never armed, not counted. */
@@ -67,12 +70,62 @@ void la_token_give_back(la_token *k, int64_t units);
 la_status la_token_charge_lua(la_token *k, size_t bytes);
 void la_token_uncharge_lua(la_token *k, size_t bytes);
 void la_token_set_cap(la_token *k, size_t bytes);
-/* For tensors (tensor/storage.h), which count their own bytes. */
 static inline bool la_token_is_capped(la_token *k)
 {
     return atomic_load_explicit(&k->cap, memory_order_relaxed) != 0;
 }
-la_status la_token_check_cap(la_token *k, size_t bytes);
+
+/* Counters of references, versions and bytes need the processor's locked
+** instructions, each as long as a small view takes altogether, only when two
+** threads can hold the same tensor. Scripts can't pass tensors between states,
+** and ranges of a parallel region see pointers only; so it begins when a host
+** takes a tensor into C, and the thread that hands it out says so before. For
+** good: what was counted plainly is seen by who is given the tensor later. */
+extern _Atomic bool la_tensors_shared LA_HIDDEN;
+static inline void la_share_tensors(void)
+{
+    atomic_store_explicit(&la_tensors_shared, true, memory_order_relaxed);
+}
+static inline bool la_alone(void)
+{
+    return !atomic_load_explicit(&la_tensors_shared, memory_order_relaxed);
+}
+
+/* What is charged for a block of so many bytes: what the system loses by it,
+** which has a line of 64 bytes more for each, and whole lines of small ones. */
+static inline size_t la_token_price(size_t bytes)
+{
+    return bytes > 1024 ? bytes + 64 : ((bytes + 63) & ~(size_t)63) + 64;
+}
+
+/* Bytes in 'count', k->tensors or k->blocks, until la_token_unpay on whatever
+** thread; while there are any, that count holds the token. LA_ENOMEM above the
+** cap, with the record: nothing is charged then. Does not stay. Contexts that
+** have no token of their own pay nothing: *payer is NULL. */
+la_status la_token_pay_slowly(la_token *k, atomic_size_t *count, size_t bytes,
+                              la_token **payer);
+void la_token_unpay_slowly(la_token *k, atomic_size_t *count, size_t bytes);
+
+static inline la_status la_token_pay(la_token *k, atomic_size_t *count,
+                                     size_t bytes, la_token **payer)
+{
+    size_t had = atomic_load_explicit(count, memory_order_relaxed);
+    if (__builtin_expect(!had || la_token_is_capped(k) || !la_alone(), 0))
+        return la_token_pay_slowly(k, count, bytes, payer);
+    atomic_store_explicit(count, had + bytes, memory_order_relaxed);
+    *payer = k;
+    return LA_OK;
+}
+
+static inline void la_token_unpay(la_token *k, atomic_size_t *count,
+                                  size_t bytes)
+{
+    size_t had = atomic_load_explicit(count, memory_order_relaxed);
+    if (__builtin_expect(had == bytes || !la_alone(), 0))
+        la_token_unpay_slowly(k, count, bytes);
+    else
+        atomic_store_explicit(count, had - bytes, memory_order_relaxed);
+}
 /* What an operation with so much work costs. */
 static inline int64_t la_fuel_price(int64_t work) { return 1 + work / 1024; }
 /* The record of a stop for this reason (also LA_EINTR): returns 'code'. */

@@ -15,6 +15,9 @@
 ** may do, and are spaced then so that a cycle takes PERIOD handles. When the
 ** backlog exceeds 'most' all the same, a full collection ends the matter.
 **
+** A graph of a million nodes may hang on one handle: bytes of blocks that are
+** no data are looked at with the handles, and are worth a cycle by themselves.
+**
 ** What ends a cycle is a small userdata without references, the watch: its
 ** finalizer runs once a cycle, counts and makes the next one.
 **
@@ -27,7 +30,9 @@
 */
 #include "base/os/cpu.h"
 #include "base/runtime/memory.h"
+#include "base/os/os.h"
 #include "lua/binding.h"
+#include "op/fft/plan.h"
 #include "op/fuel.h"
 
 /* All three in handles. */
@@ -39,6 +44,8 @@
 #define STEP_BYTES ((uint64_t)1 << 19)
 #define CYCLE_BYTES ((uint64_t)6 << 20)
 #define LOOK_BYTES ((uint64_t)8 << 20)
+/* In bytes of graphs, views and the like. */
+#define CYCLE_BLOCKS ((uint64_t)16 << 20)
 
 /* Handles whose finalizer has not run. A tensor freed by x:free() counts on:
 ** its userdata is still the collector's work. */
@@ -89,10 +96,29 @@ static void cycle_over(la_state *s)
     if (keeps && s->young && s->floor / 4 > s->most) s->most = s->floor / 4;
 }
 
+/* A full collection. A cap bounds the process, too: what the system's allocator
+** has free between the blocks that live goes back to the system. */
+static void collect(lua_State *L, la_state *s)
+{
+    lua_gc(L, LUA_GCCOLLECT);
+    s->untrimmed = 0;
+    if (la_token_is_capped(s->context.token)) la_os_trim();
+}
+
+/* The same without a collection, when as much as the cap has come and gone. */
+static void trim_now_and_then(la_state *s)
+{
+    la_token *k = s->context.token;
+    size_t cap = atomic_load_explicit(&k->cap, memory_order_relaxed);
+    if (!cap || (s->untrimmed += s->fresh) < cap) return;
+    s->untrimmed = 0;
+    la_os_trim();
+}
+
 /* Runs all finalizers that are due, and so Lua code. */
 static void whole_cycle(lua_State *L, la_state *s)
 {
-    lua_gc(L, LUA_GCCOLLECT);
+    collect(L, s);
     cycle_over(s);
 }
 
@@ -165,12 +191,29 @@ static void step_bytes(lua_State *L, la_state *s)
     uint64_t after = la_mem_stat().used;
     uint64_t freed = after < before ? before - after : 0;
     s->bytes -= freed < s->bytes ? freed : s->bytes;
+    trim_now_and_then(s);
     s->fresh = 0;
     if (s->bytes < LOOK_BYTES) return;
     uint64_t heap = (uint64_t)lua_gc(L, LUA_GCCOUNT) << 10;
     if (heap > (16u << 20) && s->bytes < 7 * LOOK_BYTES) return;
     s->bytes = 0;
     whole_cycle(L, s);
+}
+
+/* Graphs and what else hangs on few handles: a whole cycle when half as much
+** again has come since the last one, and CYCLE_BLOCKS at least, or a quarter of
+** the state's cap: Lua finds no memory there while its finalizers wait. */
+static void step_blocks(lua_State *L, la_state *s)
+{
+    la_token *k = s->context.token;
+    uint64_t now = atomic_load_explicit(&k->blocks, memory_order_relaxed);
+    uint64_t cap = atomic_load_explicit(&k->cap, memory_order_relaxed);
+    uint64_t most = cap && cap / 4 < CYCLE_BLOCKS ? cap / 4 : CYCLE_BLOCKS;
+    if (now < s->blocks_left) s->blocks_left = now;
+    if (most < s->blocks_left / 2) most = s->blocks_left / 2;
+    if (now - s->blocks_left < most) return;
+    whole_cycle(L, s);
+    s->blocks_left = atomic_load_explicit(&k->blocks, memory_order_relaxed);
 }
 
 /* A scope frees what is made in it by itself, and a host that steps the
@@ -188,7 +231,8 @@ bool la_collect_all(lua_State *L, la_state *s)
 {
     if (s->policy != LA_PACE_AUTO) return false;
     int64_t paid = la_fuel_of_failure();    /* finalizers may fail, too */
-    lua_gc(L, LUA_GCCOLLECT);
+    if (la_token_is_capped(s->context.token)) la_fft_forget(s->context.token);
+    collect(L, s);
     la_token_give_back(s->context.token, paid);
     return true;
 }
@@ -214,5 +258,7 @@ void la_pace_now(lua_State *L, la_state *s)
     if (rests(s)) return;
     if (lua_gc(L, LUA_GCISRUNNING) <= 0) return;
     if (s->bytes >= LA_PACE_BYTES) step_bytes(L, s);
-    if (s->since >= s->interval) step_handles(L, s);
+    if (s->since < s->interval) return;
+    step_handles(L, s);
+    step_blocks(L, s);
 }

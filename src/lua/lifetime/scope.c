@@ -79,7 +79,7 @@ la_handle *la_scoped_handle(lua_State *L, la_state *s)
     if (c->n == c->most) {
         uint32_t most = c->most ? 2 * c->most : 64;
         if (!grow(&c->list, c->most, most, sizeof(*c->list)))
-            luaL_error(L, "not enough memory");
+            luaL_error(L, "%s", la_error_message());
         c->most = most;
     }
     lua_rawgeti(L, LUA_REGISTRYINDEX, c->anchor);

@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "base/runtime/memory.h"
 #include "fuse/fuse.h"
 #include "lua/build_options.h"
 #include "lua/transform/vmap.h"
@@ -492,18 +493,19 @@ static int protected_traceback(lua_State *L)
     return 1;
 }
 
-/* No error of Lua may leave: the core is in the middle of an operation. malloc,
-** since the engine releases it by free. */
+/* No error of Lua may leave: the core is in the middle of an operation. NULL
+** where there is no memory. */
 static char *where_now(void *host)
 {
     lua_State *L = host;
-    size_t n = 0;
     if (!lua_checkstack(L, 4)) return NULL;
     lua_pushcfunction(L, protected_traceback);
     lua_pcall(L, 0, 1, 0);
-    const char *text = lua_tolstring(L, -1, &n);
-    char *copy = text ? malloc(n + 1) : NULL;
-    if (copy) memcpy(copy, text, n + 1);
+    const char *text = lua_tostring(L, -1);
+    size_t bytes = text ? strlen(text) + 1 : 0;
+    char *copy = text ? la_mem_alloc(bytes) : NULL;
+    if (copy) memcpy(copy, text, bytes);
+    else la_error_clear();          /* the operation goes on without it */
     lua_pop(L, 1);
     return copy;
 }

@@ -4,6 +4,7 @@
 #include "base/runtime/memory.h"
 #include "base/runtime/pool.h"
 #include "base/runtime/runtime.h"
+#include "base/os/thread.h"
 #include "op/fft/roots.h"
 #include "op/fft/run.h"
 
@@ -269,57 +270,103 @@ static la_status make(la_fft_plan *p)
 
 /* ---- the cache ---- */
 
-/* The runtime's, the last one used first. Whoever finds it taken goes without
-** the cache, so nobody waits. */
+/* The plans kept for one state ('owner'), or for all threads without one. The
+** last one used is the first. */
+typedef struct share {
+    struct share *next;
+    la_token *owner;
+    la_fft_plan *first;
+    size_t bytes;
+} share;
+
+/* The runtime's list of shares. Whoever finds it taken goes without the cache,
+** so nobody waits. */
 static la_kept *cache(void) { return &la_runtime_here()->transforms; }
+
+static bool take(la_kept *c)
+{
+    return !atomic_flag_test_and_set_explicit(&c->taken, memory_order_acquire);
+}
+
+static void put_back(la_kept *c)
+{
+    atomic_flag_clear_explicit(&c->taken, memory_order_release);
+}
+
+static size_t size_of(const la_fft_plan *p)
+{
+    return la_token_price(p->bytes) + la_token_price(sizeof *p);
+}
+
+/* The state's token; NULL: there is no state, or it is being closed. */
+static la_token *owner_here(void)
+{
+    la_token *k = la_current_context ? la_current_context->token : NULL;
+    return k == &la_no_token ? NULL : k;
+}
+
+static size_t most_for(la_token *k)
+{
+    size_t cap = k ? atomic_load_explicit(&k->cap, memory_order_relaxed) : 0;
+    return cap && cap / 8 < LA_FFT_KEPT ? cap / 8 : LA_FFT_KEPT;
+}
 
 void la_fft_plan_release(la_fft_plan *p)
 {
     if (atomic_fetch_sub(&p->refs, 1) > 1) return;
     la_fft_plan_drop(&p->first);
     la_fft_plan_drop(&p->second);
+    la_token *k = p->payer;
+    if (k) la_token_unpay_slowly(k, &k->plans, size_of(p));
     la_mem_free(p->memory, p->bytes);
     la_mem_free(p, sizeof *p);
+}
+
+/* Taken: the link to the owner's share, whose end is NULL where it has none. */
+static share **link_of(la_kept *c, la_token *owner)
+{
+    share **at = (share **)&c->first;
+    while (*at && (*at)->owner != owner) at = &(*at)->next;
+    return at;
 }
 
 /* The kept plan, a new reference, moved to the front; NULL where there is
 ** none, or somebody else is looking. */
 static la_fft_plan *find(int64_t n, la_dtype real, bool is_real)
 {
-    la_fft_plan *p = NULL, *kept;
+    la_fft_plan *p = NULL;
     la_kept *c = cache();
-    if (atomic_flag_test_and_set(&c->taken)) return NULL;
-    kept = c->first;
-    for (la_fft_plan **at = &kept; *at; at = &(*at)->next) {
+    if (!take(c)) return NULL;
+    share *own = *link_of(c, owner_here());
+    for (la_fft_plan **at = own ? &own->first : NULL; at && *at;
+         at = &(*at)->next) {
         p = *at;
         if (p->n == n && p->real == real
             && (p->kind >= LA_FFT_REAL) == is_real) {
             *at = p->next;
-            p->next = kept;
-            kept = p;
+            p->next = own->first;
+            own->first = p;
             atomic_fetch_add(&p->refs, 1);
             break;
         }
         p = NULL;
     }
-    c->first = kept;
-    atomic_flag_clear(&c->taken);
+    put_back(c);
     return p;
 }
 
 /* The end of the list from where more than 'most' bytes are kept, taken off. */
-static la_fft_plan *cut_off(la_kept *c, size_t most)
+static la_fft_plan *cut_off(share *own, size_t most)
 {
     size_t bytes = 0;
-    la_fft_plan *first = c->first, **at = &first;
-    while (*at && bytes + (*at)->bytes <= most) {
-        bytes += (*at)->bytes;
+    la_fft_plan **at = &own->first;
+    while (*at && bytes + size_of(*at) <= most) {
+        bytes += size_of(*at);
         at = &(*at)->next;
     }
     la_fft_plan *rest = *at;
     *at = NULL;
-    c->first = first;
-    c->bytes = bytes;
+    own->bytes = bytes;
     return rest;
 }
 
@@ -332,30 +379,84 @@ static void release_all(la_fft_plan *p)
     }
 }
 
+static void release_shares(share *s)
+{
+    while (s) {
+        share *next = s->next;
+        release_all(s->first);
+        la_mem_give(s, sizeof *s);
+        s = next;
+    }
+}
+
 static void release_kept(void)
 {
     la_kept *c = cache();
-    if (atomic_flag_test_and_set(&c->taken)) return;
-    la_fft_plan *all = c->first;
+    if (!take(c)) return;
+    share *all = c->first;
     c->first = NULL;
-    c->bytes = 0;
-    atomic_flag_clear(&c->taken);
-    release_all(all);
+    put_back(c);
+    release_shares(all);
+}
+
+/* Others hold the list for as long as it takes to look through it. */
+void la_fft_forget(la_token *k)
+{
+    la_kept *c = cache();
+    while (!take(c)) la_thread_nap(1000);
+    share **at = link_of(c, k), *own = *at;
+    if (own) {
+        *at = own->next;
+        own->next = NULL;
+    }
+    put_back(c);
+    release_shares(own);
+}
+
+/* With the list taken. The share is the one given unless there is one. */
+static la_fft_plan *keep_in(la_kept *c, share **fresh, la_fft_plan *p)
+{
+    share **at = link_of(c, (*fresh)->owner), *own = *at;
+    if (!own) {
+        own = *at = *fresh;
+        *fresh = NULL;
+    }
+    atomic_fetch_add(&p->refs, 1);
+    p->next = own->first;
+    own->first = p;
+    own->bytes += size_of(p);
+    size_t most = most_for(own->owner);
+    return own->bytes > most ? cut_off(own, most) : NULL;
 }
 
 static void keep(la_fft_plan *p)
 {
     la_kept *c = cache();
+    la_token *owner = owner_here();
     la_mem_on_trim(release_kept);
-    if (p->bytes > LA_FFT_KEPT || atomic_flag_test_and_set(&c->taken)) return;
-    atomic_fetch_add(&p->refs, 1);
-    p->next = c->first;
-    c->first = p;
-    la_fft_plan *rest = NULL;
-    c->bytes += p->bytes;
-    if (c->bytes > LA_FFT_KEPT) rest = cut_off(c, LA_FFT_KEPT);
-    atomic_flag_clear(&c->taken);
-    release_all(rest);
+    if (size_of(p) > most_for(owner)) return;
+    share *fresh = la_mem_take(sizeof *fresh);
+    if (!fresh) {
+        la_error_clear();               /* a plan that is not kept works */
+        return;
+    }
+    *fresh = (share){.owner = owner};
+    if (take(c)) {
+        la_fft_plan *rest = keep_in(c, &fresh, p);
+        put_back(c);
+        release_all(rest);
+    }
+    la_mem_give(fresh, sizeof *fresh);
+}
+
+/* From here on the plan is paid for as one that others may release. */
+static la_status charge(la_fft_plan *p)
+{
+    la_token *k = owner_here();
+    la_mem_disown(p->memory, p->bytes);
+    la_mem_disown(p, sizeof *p);
+    return k ? la_token_pay_slowly(k, &k->plans, size_of(p), &p->payer)
+             : LA_OK;
 }
 
 la_status la_fft_plan_get(int64_t n, la_dtype real, bool is_real,
@@ -371,6 +472,7 @@ la_status la_fft_plan_get(int64_t n, la_dtype real, bool is_real,
     atomic_store(&p->refs, 1);
     la_status status = make(p);
     if (!status && la_poll_long(n)) status = la_poll();   /* half made */
+    if (!status) status = charge(p);
     if (status) {
         la_fft_plan_release(p);
         return status;

@@ -11,8 +11,10 @@
 ** REAL    of n = 2 h real elements: a transform of h complex ones, whose
 **         results are combined in pairs
 **
-** Plans are counted and shared between calls and threads. The last ones used
-** are kept, LA_FFT_KEPT bytes of them, until la_mem_trim.
+** Plans are counted and shared between calls. The last ones used are kept, each
+** state's by itself and charged to it, so that none evicts another's: up to
+** LA_FFT_KEPT bytes, and an eighth of the state's cap, until the state is
+** closed or la_mem_trim. Threads without a state share theirs.
 */
 #ifndef LA_OP_FFT_PLAN_H
 #define LA_OP_FFT_PLAN_H
@@ -52,6 +54,7 @@ struct la_fft_plan {
     int64_t block;
     atomic_int refs;
     la_fft_plan *next;        /* in the list of those that are kept */
+    la_token *payer;          /* or NULL */
     char *memory;             /* of the tables */
     size_t bytes;
 };
@@ -68,6 +71,8 @@ int la_fft_odd_radix(int64_t n);
 la_status la_fft_plan_get(int64_t n, la_dtype real, bool is_real,
                           la_fft_plan **out);
 void la_fft_plan_release(la_fft_plan *p);
+/* What is kept for this token's state, which closes or is short of memory. */
+void la_fft_forget(la_token *k);
 static inline void la_fft_plan_drop(la_fft_plan **p)
 {
     if (*p) la_fft_plan_release(*p);
