@@ -34,7 +34,7 @@ see: clamp, tanh
 tensor([-9.,  2.])
 see: relu
 == sigmoid
-Makes probabilities of yes or no from scores. For a loss, give the scores to
+Makes scores probabilities of yes or no. For a loss, give the scores to
 binary_cross_entropy_with_logits instead: it is more exact.
 > la.tensor{-2., 0, 2}:sigmoid()
 tensor([0.1192, 0.5000, 0.8808])
@@ -110,8 +110,8 @@ source: Dauphin and others, Language modeling with gated convolutional networks,
   2017.
 see: sigmoid
 == softmax
-Makes probabilities that sum to 1 from the scores along a dim. Where you need
-their logarithm, use log_softmax or cross_entropy.
+Makes scores along a dim probabilities that sum to 1. Where you need their
+logarithm, use log_softmax or cross_entropy.
 > la.tensor{1., 2, 3}:softmax(1)
 tensor([0.0900, 0.2447, 0.6652])
 see: log_softmax, cross_entropy, gumbel_softmax
