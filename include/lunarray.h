@@ -203,8 +203,12 @@ LA_API int la_openlibs_in(struct lua_State *L, la_runtime *rt);
 ** watches, and of its string and table functions. So that these take short,
 ** strings are of at most 16 MiB; the hook comes at each instruction once there
 ** is one of 4 MiB (plain Lua is slower then); what still ends late is to
-** compare two of 16 MiB that are all zeros, 70 ms. Lua's allocator is wrapped
-** to be counted. 'limits' may be NULL; fields of 0 set none. A host adds
+** compare two of 16 MiB that are all zeros, 70 ms. A thread of Lua that the
+** host has resumed itself (lua_resume) and that a limit has ended is dropped,
+** not closed (lua_closethread, lua_resetthread): Lua would run its __close with
+** hooks off. Metatables of the host's own objects want a __metatable, for a
+** __gc that a script writes there has no limits. Lua's allocator is wrapped to
+** be counted. 'limits' may be NULL; fields of 0 set none. A host adds
 ** functions of its own afterwards. After a status other than 0 no script may
 ** run: LA_EARG for the struct, LA_ESTATE when the state was opened in another
 ** runtime, LA_ENOMEM. */
