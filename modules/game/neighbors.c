@@ -286,16 +286,13 @@ la_status la_meta_game_sum_near(la_frame *f)
 
 la_status la_impl_game_sum_near(la_frame *f)
 {
-    LA_OWNED wide = NULL;
-    LA_OWNED x = NULL;
-    LA_OWNED y = NULL;
     la_tensor *out = la_result(f, 0);
     la_grid g;
     if (out->numel == 0) return LA_OK;
-    LA_TRY(la_run(astype, &wide, la_arg(f, 1), la_v_dtype(LA_FLOAT64)));
-    LA_TRY(la_run(contiguous, &x, wide));
-    LA_TRY(la_run(zeros, &y, la_v_ints(la_sizes(out), 2),
-                  la_v_dtype(LA_FLOAT64)));
+    LA_LET(wide, la_run(astype, &wide, la_arg(f, 1), la_v_dtype(LA_FLOAT64)));
+    LA_LET(x, la_run(contiguous, &x, wide));
+    LA_LET(y, la_run(zeros, &y, la_v_ints(la_sizes(out), 2),
+                     la_v_dtype(LA_FLOAT64)));
     la_status status = grid_of(f, 2, &g);
     if (!status) {
         sums s = {&g, (const double *)la_data(x), (double *)la_data(y),

@@ -74,15 +74,11 @@ static la_status middle(const grid *g, la_tensor **out)
 
 static la_status derivative(const grid *g, la_dtype to, la_tensor **out)
 {
-    LA_OWNED first = NULL;
-    LA_OWNED inner = NULL;
-    LA_OWNED last = NULL;
-    LA_OWNED all = NULL;
-    LA_TRY(edge(g, 0, 1, &first));
-    LA_TRY(middle(g, &inner));
-    LA_TRY(edge(g, g->n - 2, g->n - 3, &last));
+    LA_LET(first, edge(g, 0, 1, &first));
+    LA_LET(inner, middle(g, &inner));
+    LA_LET(last, edge(g, g->n - 2, g->n - 3, &last));
     la_tensor *list[] = {first, inner, last};
-    LA_TRY(la_run(cat, &all, la_v_tensors(list, 3), g->dim));
+    LA_LET(all, la_run(cat, &all, la_v_tensors(list, 3), g->dim));
     return la_run(to_dtype, out, all, la_v_dtype(to));
 }
 

@@ -112,8 +112,7 @@ la_status la_impl_interp(la_frame *f)
     if (la_has(f, PERIOD))
         close_period(w, fabs(la_arg_float(f, PERIOD)), &x, &xp, &fp);
     if (w->status) return w->status;
-    LA_OWNED y = NULL;
-    LA_TRY(on_lines(x, xp, fp, &y));
+    LA_LET(y, on_lines(x, xp, fp, &y));
     return la_chain_end(w, f, ends(w, f, x, xp, fp, y));
 }
 

@@ -313,11 +313,10 @@ static la_status resample(la_frame *f, bool transposed)
     la_memory_format format = la_suggest_format(given);
     la_dtype dtype = (la_dtype)given->dtype;
     job j = {.size = (int64_t)la_itemsize(given)};
-    LA_OWNED in = NULL;
     const int64_t *before, *after;
     LA_TRY(choose(f, dtype, is_nearest(f) && !transposed, &j.kernels));
     if (out->numel == 0) return LA_OK;
-    LA_TRY(la_in_format(given, format, &in));
+    LA_LET(in, la_in_format(given, format, &in));
     before = la_sizes(in) + 2;
     after = la_sizes(out) + 2;
     la_status status = transposed

@@ -54,6 +54,14 @@ static inline la_status la_give(la_frame *f, la_status status,
     return status;
 }
 
+/* An owned local becomes result 0 of the frame; it owns nothing then. LA_OK. */
+static inline la_status la_give_owned(la_frame *f, la_tensor **result)
+{
+    la_set_result(f, 0, *result);
+    *result = NULL;
+    return LA_OK;
+}
+
 /* 't' becomes result 0 of the frame. */
 static inline la_status la_chain_end(la_chain *w, la_frame *f, la_tensor *t)
 {

@@ -226,9 +226,8 @@ la_status la_vmap_rule_median(la_vcall *c, bool *done)
     la_tensor *t = la_varg(c, 0);
     int64_t sizes[2] = {c->level->size, t->numel};
     la_value results[LA_MAX_RESULTS];
-    LA_OWNED flat = NULL;
     if (t->numel == 0) return LA_OK;
-    LA_TRY(la_run(reshape, &flat, t->base, la_v_ints(sizes, 2)));
+    LA_LET(flat, la_run(reshape, &flat, t->base, la_v_ints(sizes, 2)));
     LA_TRY(c->f->op == LA_OP(median)
            ? la_run_many(median_dim, results, flat, 1)
            : la_run_many(nanmedian_dim, results, flat, 1));
@@ -241,9 +240,8 @@ la_status la_vmap_rule_extreme(la_vcall *c, bool *done)
 {
     la_tensor *t = la_varg(c, 0), *out = NULL;
     int64_t sizes[2] = {c->level->size, t->numel};
-    LA_OWNED flat = NULL;
     if (t->numel == 0) return LA_OK;
-    LA_TRY(la_run(reshape, &flat, t->base, la_v_ints(sizes, 2)));
+    LA_LET(flat, la_run(reshape, &flat, t->base, la_v_ints(sizes, 2)));
     la_value args[] = {la_v_tensor(flat), la_v_ints((int64_t[]){1}, 1)};
     LA_TRY(la_do(c->f->op == LA_OP(max) ? LA_OP(amax) : LA_OP(amin), &out, 2,
                  args));
@@ -332,8 +330,7 @@ la_status la_vmap_rule_channel_norm(la_vcall *c, bool *done)
 static la_status put_joined(la_vcall *c, int k)
 {
     la_tensor *t = NULL;
-    LA_OWNED all = NULL;
-    LA_TRY(la_vmap_expanded(c->level, la_varg(c, k), 0, &all));
+    LA_LET(all, la_vmap_expanded(c->level, la_varg(c, k), 0, &all));
     if (all->numel == 0) {
         la_shape s = la_shape_of(all);
         s.sizes[1] *= s.sizes[0];

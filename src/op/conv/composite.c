@@ -48,8 +48,6 @@ static la_status call(la_tensor *x, la_tensor *w, la_tensor *bias,
 static la_status run(la_frame *f, la_tensor *x, int nd, const la_value *s)
 {
     la_tensor *w = la_arg(f, 1), *bias = la_arg(f, 2), *out;
-    LA_OWNED batch = NULL;
-    LA_OWNED result = NULL;
     int64_t first = 0;
     LA_TRY(check_weight(w, nd));
     if (x->ndim == nd + 2) {
@@ -57,8 +55,8 @@ static la_status run(la_frame *f, la_tensor *x, int nd, const la_value *s)
         la_set_result(f, 0, out);
         return LA_OK;
     }
-    LA_TRY(la_run(unsqueeze, &batch, x, 0));
-    LA_TRY(call(batch, w, bias, s, &result));
+    LA_LET(batch, la_run(unsqueeze, &batch, x, 0));
+    LA_LET(result, call(batch, w, bias, s, &result));
     LA_TRY(la_run(squeeze, &out, result, la_v_ints(&first, 1)));
     la_set_result(f, 0, out);
     return LA_OK;

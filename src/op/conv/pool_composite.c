@@ -149,24 +149,18 @@ static la_status lp_pool(la_frame *f, int nd)
     double count = 1;
     double p = la_arg_float(f, 1);
     la_value k, s;
-    LA_OWNED powers = NULL;
-    LA_OWNED mean = NULL;
-    LA_OWNED sign = NULL;
-    LA_OWNED size = NULL;
     LA_OWNED open = NULL;
-    LA_OWNED both = NULL;
-    LA_OWNED sum = NULL;
     LA_TRY(expand_list(&f->args[2], nd, list[0], &k));
     LA_TRY(expand_list(&f->args[3], nd, list[1], &s));
-    LA_TRY(la_run(pow, &powers, f->args[0], la_scalar_float(p)));
-    LA_TRY(la_run(avg_pool, &mean, powers, k, s, la_v_ints(&zero, 1),
-                  f->args[4], la_v_bool(true), la_v_none()));
+    LA_LET(powers, la_run(pow, &powers, f->args[0], la_scalar_float(p)));
+    LA_LET(mean, la_run(avg_pool, &mean, powers, k, s, la_v_ints(&zero, 1),
+                        f->args[4], la_v_bool(true), la_v_none()));
     for (int d = 0; d < k.ints.n; d++) count *= (double)list[0][d];
-    LA_TRY(la_run(sign, &sign, mean));
-    LA_TRY(la_run(abs, &size, mean));
+    LA_LET(sign, la_run(sign, &sign, mean));
+    LA_LET(size, la_run(abs, &size, mean));
     LA_TRY(la_run(relu, &open, size));   /* no gradient at 0 */
-    LA_TRY(la_run(mul, &both, sign, open));
-    LA_TRY(la_run(mul, &sum, both, la_scalar_float(count)));
+    LA_LET(both, la_run(mul, &both, sign, open));
+    LA_LET(sum, la_run(mul, &sum, both, la_scalar_float(count)));
     return la_run_result(f, pow, sum, la_scalar_float(1 / p));
 }
 
@@ -322,9 +316,8 @@ la_status la_impl_col2im(la_frame *f)
 {
     const la_tensor *out = la_result(f, 0);
     la_columns c;
-    LA_OWNED cols = NULL;
     if (out->numel == 0) return LA_OK;
-    LA_TRY(la_as_contiguous(la_arg(f, 0), &cols));
+    LA_LET(cols, la_as_contiguous(la_arg(f, 0), &cols));
     LA_TRY(image_windows(f, 2, la_sizes(out) + out->ndim - 2, &c));
     LA_TRY(la_zero_data(la_result(f, 0)));
     return each_image(out, cols, &c, false);

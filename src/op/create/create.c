@@ -273,7 +273,6 @@ la_status la_impl_eye(la_frame *f)
     LA_TRY(zero_result(f));
     la_geometry_of(out, &g);
     LA_TRY(la_geo_diagonal(&g, la_arg_int(f, 2), 0, 1));
-    LA_OWNED diagonal = NULL;
-    LA_TRY(la_view_make(out, &g, &diagonal));
+    LA_LET(diagonal, la_view_make(out, &g, &diagonal));
     return la_fill_data(diagonal, &one);
 }

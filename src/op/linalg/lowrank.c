@@ -49,11 +49,10 @@ static la_status low_rank(la_frame *f, la_tensor *a, int64_t q, int64_t niter,
     LA_CHAIN box = {.n = 0};
     la_chain *w = &box;
     la_value r[LA_MAX_RESULTS];
-    LA_OWNED basis = NULL;
     bool wide = la_sizes(a)[a->ndim - 2] < la_sizes(a)[a->ndim - 1];
     if (wide) a = STEP(mH, a);
     LA_TRY(w->status);
-    LA_TRY(basis_of(a, q, niter, generator, &basis));
+    LA_LET(basis, basis_of(a, q, niter, generator, &basis));
     la_tensor *small = STEP(matmul, STEP(mH, basis), a);
     LA_TRY(w->status);
     LA_TRY(la_run_many(linalg_svd, r, small, false));

@@ -102,8 +102,7 @@ static la_status check_inexact(const la_tensor *a)
 la_status la_impl_matrix_norm(la_frame *f)
 {
     la_tensor *out = NULL;
-    LA_OWNED a = NULL;
-    LA_TRY(converted(la_arg(f, 0), &f->args[4], &a));
+    LA_LET(a, converted(la_arg(f, 0), &f->args[4], &a));
     LA_TRY(check_inexact(a));
     LA_TRY(la_check_dims(a, 0));
     if (f->args[2].ints.n != 2)
@@ -122,11 +121,10 @@ la_status la_impl_matrix_norm_word(la_frame *f)
 la_status la_impl_linalg_norm(la_frame *f)
 {
     la_tensor *out = NULL;
-    LA_OWNED a = NULL;
     const la_value *ord = &f->args[1], *dim = &f->args[2];
     bool keep = la_arg_bool(f, 3), all = !la_has(f, 2);
     int64_t own[2] = {-2, -1};
-    LA_TRY(converted(la_arg(f, 0), &f->args[4], &a));
+    LA_LET(a, converted(la_arg(f, 0), &f->args[4], &a));
     LA_TRY(check_inexact(a));
     int64_t n = all ? a->ndim : dim->ints.n;
     if (!la_has(f, 1))
@@ -181,15 +179,13 @@ la_status la_impl_cond(la_frame *f)
     int64_t dims[2] = {-2, -1};
     la_tensor *a = la_arg(f, 0);
     order o = {.spectral = true};
-    LA_OWNED norm = NULL;
-    LA_OWNED other = NULL;
     if (la_has(f, 1)) LA_TRY(order_of(&f->args[1], 2, &o));
     if (o.spectral) LA_TRY(la_check_matrix(f, 0));
     else LA_TRY(la_check_square(f, 0));
     if (la_sizes(a)[a->ndim - 1] == 0 || la_sizes(a)[a->ndim - 2] == 0)
         return cond_of_none(f, a);
     if (o.spectral) return cond_of_extremes(f, a, o.least);
-    LA_TRY(matrix_norm(a, &f->args[1], 2, dims, false, &norm));
+    LA_LET(norm, matrix_norm(a, &f->args[1], 2, dims, false, &norm));
     LA_TRY(la_run_many(inv_ex, r, a));
     LA_OWNED inverse = r[0].tensor;
     LA_OWNED info = r[1].tensor;
@@ -202,7 +198,7 @@ la_status la_impl_cond(la_frame *f)
         la_tensor_drop(&inverse);
         inverse = la_tensor_retain(some);
     }
-    LA_TRY(matrix_norm(inverse, &f->args[1], 2, dims, false, &other));
+    LA_LET(other, matrix_norm(inverse, &f->args[1], 2, dims, false, &other));
     la_tensor *c = STEP(mul, norm, other);
     return la_chain_end(w, f, STEP(where, singular, (double)INFINITY, c));
 }

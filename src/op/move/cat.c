@@ -177,8 +177,8 @@ static la_status copy_part(la_tensor *out, la_tensor *t, int dim,
         to.data += first * to.strides[dim];
         return la_move(&to, &from, t->ndim, la_sizes(t), la_itemsize(t));
     }
-    LA_OWNED part = NULL;
-    LA_TRY(la_tensor_view(out, t->ndim, la_sizes(t), la_strides(out),
+    LA_LET(part,
+           la_tensor_view(out, t->ndim, la_sizes(t), la_strides(out),
                           out->offset + first * la_strides(out)[dim], &part));
     return la_copy_data(part, t);
 }
@@ -415,8 +415,7 @@ static la_status block_sizes(const la_value *list, int64_t *width)
 static la_status widen_block(la_tensor *t, int64_t before, int64_t width,
                              la_tensor **out)
 {
-    LA_OWNED matrix = NULL;
-    LA_TRY(la_run(atleast_2d, &matrix, t));
+    LA_LET(matrix, la_run(atleast_2d, &matrix, t));
     int64_t pads[2] = {before, width - before - la_sizes(matrix)[1]};
     return la_run(constant_pad_nd, out, matrix, la_v_ints(pads, 2));
 }

@@ -43,10 +43,9 @@ static la_status fill_part(la_frame *f, part_fn part)
 {
     la_tensor *out = la_result(f, 0);
     la_geometry g;
-    LA_OWNED view = NULL;
     LA_TRY(part(f, out, &g));
     LA_TRY(la_move_tensor(out, la_arg(f, 0)));
-    LA_TRY(la_view_make(out, &g, &view));
+    LA_LET(view, la_view_make(out, &g, &view));
     return la_move_tensor(view, la_arg(f, 1));
 }
 
@@ -149,9 +148,8 @@ la_status la_impl_as_strided_scatter(la_frame *f)
 la_status la_impl_narrow_copy(la_frame *f)
 {
     la_tensor *out;
-    LA_OWNED view = NULL;
-    LA_TRY(la_run(narrow, &view, f->args[0], f->args[1], f->args[2],
-                  f->args[3]));
+    LA_LET(view, la_run(narrow, &view, f->args[0], f->args[1], f->args[2],
+                        f->args[3]));
     LA_TRY(la_clone_contiguous(view, &out));
     la_set_result(f, 0, out);
     return LA_OK;

@@ -304,12 +304,10 @@ static la_status lengths(const la_value *list, la_tensor **out)
 la_status la_impl_ctc_loss_lists(la_frame *f)
 {
     la_tensor *out = NULL;
-    LA_OWNED input = NULL;
-    LA_OWNED target = NULL;
     la_value args[7];
     memcpy(args, f->args, sizeof(args));
-    LA_TRY(lengths(&f->args[2], &input));
-    LA_TRY(lengths(&f->args[3], &target));
+    LA_LET(input, lengths(&f->args[2], &input));
+    LA_LET(target, lengths(&f->args[3], &target));
     args[2] = la_v_tensor(input);
     args[3] = la_v_tensor(target);
     return la_give(f, la_do(LA_OP(ctc_loss), &out, 7, args), &out);

@@ -65,11 +65,10 @@ la_status la_impl_gaussian_nll_loss(la_frame *f)
 {
     LA_CHAIN box = {.n = 0};
     la_chain *w = &box;
-    LA_OWNED var = NULL;
     double eps = la_arg_float(f, 4);
     LA_TRY(same_sizes(f, 0, 1));
     LA_TRY(known_reduction(f, 5));
-    LA_TRY(fit_variance(f, &var));
+    LA_LET(var, fit_variance(f, &var));
     LA_TRY(check_not_negative(w, f, var));
     la_tensor *safe = floored(w, var, eps);
     la_tensor *d = STEP(sub, f->args[0], f->args[1]);

@@ -385,7 +385,6 @@ static la_status fused(la_frame *f, bool *done)
 ** probabilities, else labels. */
 la_status la_impl_cross_entropy(la_frame *f)
 {
-    LA_OWNED logp = NULL;
     bool done;
     la_tensor *x = la_arg(f, SELF), *t = la_arg(f, TARGET);
     double s = la_arg_float(f, SMOOTHING);
@@ -399,7 +398,7 @@ la_status la_impl_cross_entropy(la_frame *f)
                            "got a 0-dim tensor");
     LA_TRY(fused(f, &done));
     if (done) return LA_OK;
-    LA_TRY(la_run(log_softmax, &logp, x, dim));
+    LA_LET(logp, la_run(log_softmax, &logp, x, dim));
     bool real = la_dtype_kind((la_dtype)t->dtype) == 'f';
     if (real && same_shape(x, t)) return with_probabilities(f, logp, dim);
     return with_labels(f, logp);

@@ -141,10 +141,8 @@ static bool has_same_order(const la_tensor *t, const la_tensor *p)
 /* Contiguous, lazy conj and neg bits resolved. */
 static la_status plain_copy(la_tensor *t, la_tensor **out)
 {
-    LA_OWNED a = NULL;
-    LA_OWNED b = NULL;
-    LA_TRY(la_run(resolve_conj, &a, t));
-    LA_TRY(la_run(resolve_neg, &b, a));
+    LA_LET(a, la_run(resolve_conj, &a, t));
+    LA_LET(b, la_run(resolve_neg, &b, a));
     return la_run(contiguous, out, b);
 }
 

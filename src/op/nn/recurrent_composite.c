@@ -145,12 +145,10 @@ la_status la_recurrent_unrolled(la_recurrent_kind kind, la_tensor *gates,
 ** w_ih, w_hh, b_ih, b_hh. */
 static la_status cell(la_frame *f, la_recurrent_kind kind, int nstates)
 {
-    LA_OWNED gates = NULL;
-    LA_OWNED hidden = NULL;
     la_tensor *h = la_arg(f, 1), *out = NULL, *next = NULL;
     const la_value *w = f->args + 1 + nstates;
-    LA_TRY(la_run(linear, &gates, f->args[0], w[0], w[2]));
-    LA_TRY(la_run(linear, &hidden, h, w[1], w[3]));
+    LA_LET(gates, la_run(linear, &gates, f->args[0], w[0], w[2]));
+    LA_LET(hidden, la_run(linear, &hidden, h, w[1], w[3]));
     int64_t n = la_recurrent_width(kind);
     if (h->ndim < 1 || gates->ndim != hidden->ndim
         || la_sizes(hidden)[hidden->ndim - 1] != n * la_sizes(h)[h->ndim - 1]

@@ -18,9 +18,9 @@ la_status la_impl_rsub(la_frame *f)
 ** operands: no kernel gives both results. */
 la_status la_impl_divmod(la_frame *f)
 {
-    LA_OWNED quotient = NULL;
     la_tensor *rest = NULL;
-    LA_TRY(la_run(floor_divide, &quotient, la_arg(f, 0), la_arg(f, 1)));
+    LA_LET(quotient,
+           la_run(floor_divide, &quotient, la_arg(f, 0), la_arg(f, 1)));
     LA_TRY(la_run(remainder, &rest, la_arg(f, 0), la_arg(f, 1)));
     la_set_result(f, 0, la_tensor_retain(quotient));
     la_set_result(f, 1, rest);
@@ -31,8 +31,6 @@ la_status la_impl_divmod(la_frame *f)
 la_status la_impl_float_power(la_frame *f)
 {
     la_tensor *a = la_arg(f, 0), *b = la_arg(f, 1);
-    LA_OWNED base = NULL;
-    LA_OWNED exponent = NULL;
     bool complex = la_is_complex((la_dtype)a->dtype)
         || la_is_complex((la_dtype)b->dtype);
     la_dtype d = complex ? LA_COMPLEX128 : LA_FLOAT64;
@@ -40,8 +38,8 @@ la_status la_impl_float_power(la_frame *f)
         return la_error(LA_EDTYPE, "the result is %s, what it is written to "
                         "is %s", la_dtype_name(d),
                         la_dtype_name((la_dtype)f->outs[0]->dtype));
-    LA_TRY(la_run(to_dtype, &base, a, la_v_dtype(d)));
-    LA_TRY(la_run(to_dtype, &exponent, b, la_v_dtype(d)));
+    LA_LET(base, la_run(to_dtype, &base, a, la_v_dtype(d)));
+    LA_LET(exponent, la_run(to_dtype, &exponent, b, la_v_dtype(d)));
     return la_run_result(f, pow, base, exponent);
 }
 

@@ -86,8 +86,8 @@ la_status la_random_into(la_tensor *t, const la_random_fills *fills, int words,
 {
     if (t->numel == 0 || t->device == LA_META) return LA_OK;
     if (la_is_contiguous(t)) return into_contiguous(t, fills, words, g, call);
-    LA_OWNED plain = NULL;
-    LA_TRY(la_tensor_empty(t->ndim, la_sizes(t), (la_dtype)t->dtype, &plain));
+    LA_LET(plain,
+           la_tensor_empty(t->ndim, la_sizes(t), (la_dtype)t->dtype, &plain));
     LA_TRY(into_contiguous(plain, fills, words, g, call));
     return la_run_(copy_, t, plain);
 }
@@ -106,10 +106,8 @@ la_status la_random_doubles_of(la_tensor *self, const la_shape *shape,
 {
     la_shape own = la_shape_of(self);
     const la_shape *s = shape ? shape : &own;
-    LA_OWNED doubles = NULL;
-    LA_OWNED wide = NULL;
-    LA_TRY(la_tensor_empty(s->ndim, s->sizes, LA_FLOAT64, &doubles));
-    LA_TRY(la_run(expand, &wide, self, la_v_ints(s->sizes, s->ndim)));
+    LA_LET(doubles, la_tensor_empty(s->ndim, s->sizes, LA_FLOAT64, &doubles));
+    LA_LET(wide, la_run(expand, &wide, self, la_v_ints(s->sizes, s->ndim)));
     LA_TRY(la_run_(copy_, doubles, wide));
     *out = la_tensor_retain(doubles);
     return LA_OK;
@@ -409,8 +407,7 @@ la_status la_impl_randperm(la_frame *f)
     if (out->device == LA_META || n == 0) return created(f, 1, LA_OK);
     if (out->dtype == LA_INT64)
         return created(f, 1, permute((int64_t *)la_data(out), n, g));
-    LA_OWNED plain = NULL;
-    LA_TRY(la_tensor_empty(1, &n, LA_INT64, &plain));
+    LA_LET(plain, la_tensor_empty(1, &n, LA_INT64, &plain));
     LA_TRY(permute((int64_t *)la_data(plain), n, g));
     return created(f, 1, la_run_(copy_, out, plain));
 }

@@ -190,7 +190,6 @@ static la_status arg_meta(la_frame *f, const char *name)
 /* Without a dim the position is that in the flattened tensor, row-major. */
 static la_status arg_impl(la_frame *f, const la_arg_reductions *table)
 {
-    LA_OWNED flat = NULL;
     la_tensor *self = la_arg(f, 0);
     int dim = 0;
     const la_arg_reduction *kernel = &(*table)[self->dtype];
@@ -200,7 +199,7 @@ static la_status arg_impl(la_frame *f, const la_arg_reductions *table)
     }
     if (self->ndim <= 1)
         return search_dim(kernel, self, 0, la_result(f, 0), NULL);
-    LA_TRY(la_run(reshape, &flat, self, la_v_ints(((int64_t[]){-1}), 1)));
+    LA_LET(flat, la_run(reshape, &flat, self, la_v_ints(((int64_t[]){-1}), 1)));
     return search_dim(kernel, flat, 0, la_result(f, 0), NULL);
 }
 

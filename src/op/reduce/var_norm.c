@@ -62,15 +62,12 @@ static la_status real_variance(const la_frame *f, const la_tensor *self,
 static la_status complex_variance(la_frame *f, la_reduce_mode mode,
                                   la_tensor *out, la_tensor *centre)
 {
-    LA_OWNED pairs = NULL;
-    LA_OWNED parts = NULL;
     LA_OWNED both = NULL;
-    LA_OWNED middle = NULL;
     la_tensor *self = la_arg(f, SELF);
     la_shape s = la_reduce_shape(self, (uint64_t)f->scratch[0], false);
     s.sizes[s.ndim++] = 2;
-    LA_TRY(la_run(view_as_real, &pairs, self));
-    LA_TRY(la_tensor_empty(s.ndim, s.sizes, dtype_of(out), &parts));
+    LA_LET(pairs, la_run(view_as_real, &pairs, self));
+    LA_LET(parts, la_tensor_empty(s.ndim, s.sizes, dtype_of(out), &parts));
     LA_TRY(real_variance(f, pairs, mode, parts, NULL));
     if (mode == LA_STORE_STD)
         LA_TRY(la_run(vector_norm, &both, parts, la_v_float(2),
@@ -79,7 +76,7 @@ static la_status complex_variance(la_frame *f, la_reduce_mode mode,
         LA_TRY(la_run(sum, &both, parts, la_v_ints(((int64_t[]){-1}), 1)));
     memcpy(la_data(out), la_data(both), (size_t)out->numel * la_itemsize(out));
     if (!centre) return LA_OK;
-    LA_TRY(la_run(mean, &middle, self, f->args[DIM], f->args[KEEPDIM]));
+    LA_LET(middle, la_run(mean, &middle, self, f->args[DIM], f->args[KEEPDIM]));
     memcpy(la_data(centre), la_data(middle),
            (size_t)centre->numel * la_itemsize(centre));
     return LA_OK;

@@ -174,13 +174,11 @@ static la_status soft_grad_meta(la_frame *f)
 /* Both inputs in the result's dtype, without gaps. */
 static la_status soft_grad_impl(la_frame *f, const la_softmax_grads *table)
 {
-    LA_OWNED dy = NULL;
-    LA_OWNED y = NULL;
     la_tensor *result = la_arg(f, 1);
     la_dtype d = (la_dtype)result->dtype;
     if (result->numel == 0) return LA_OK;
-    LA_TRY(plain(la_arg(f, 0), d, &dy));
-    LA_TRY(plain(result, d, &y));
+    LA_LET(dy, plain(la_arg(f, 0), d, &dy));
+    LA_LET(y, plain(result, d, &y));
     soft_grad s = {.kernel = &(*table)[d], .dy = la_data(dy), .y = la_data(y),
                    .out = la_data(la_result(f, 0)), .n = 1, .inner = 1,
                    .esize = (int64_t)la_itemsize(y)};
@@ -314,15 +312,12 @@ static void norm_rows(int64_t begin, int64_t end, void *context)
 static la_status norm_impl(la_frame *f, la_tensor *weight, la_tensor *bias,
                            double eps, bool centred)
 {
-    LA_OWNED x = NULL;
-    LA_OWNED w = NULL;
-    LA_OWNED b = NULL;
     la_tensor *self = la_arg(f, 0), *out = la_result(f, 0);
     la_dtype d = (la_dtype)self->dtype;
     if (self->numel == 0) return LA_OK;
-    LA_TRY(plain(self, d, &x));
-    LA_TRY(plain(weight, d, &w));
-    LA_TRY(plain(bias, d, &b));
+    LA_LET(x, plain(self, d, &x));
+    LA_LET(w, plain(weight, d, &w));
+    LA_LET(b, plain(bias, d, &b));
     int64_t n = f->scratch[0], rows = self->numel / n;
     norm_task t = {
         .all = {.in = la_data(x), .out = la_data(out), .weight = data_of(w),
@@ -425,19 +420,14 @@ static la_status grad_meta(la_frame *f, int stats)
 static la_status grad_impl(la_frame *f, la_tensor *mean, la_tensor *rstd,
                            la_tensor *weight)
 {
-    LA_OWNED dy = NULL;
-    LA_OWNED x = NULL;
-    LA_OWNED w = NULL;
-    LA_OWNED m = NULL;
-    LA_OWNED s = NULL;
     la_tensor *self = la_arg(f, 1);
     la_dtype d = (la_dtype)self->dtype;
     if (self->numel == 0) return LA_OK;
-    LA_TRY(plain(la_arg(f, 0), d, &dy));
-    LA_TRY(plain(self, d, &x));
-    LA_TRY(plain(weight, d, &w));
-    LA_TRY(plain(mean, stat_dtype(d), &m));
-    LA_TRY(plain(rstd, stat_dtype(d), &s));
+    LA_LET(dy, plain(la_arg(f, 0), d, &dy));
+    LA_LET(x, plain(self, d, &x));
+    LA_LET(w, plain(weight, d, &w));
+    LA_LET(m, plain(mean, stat_dtype(d), &m));
+    LA_LET(s, plain(rstd, stat_dtype(d), &s));
     int64_t n = f->scratch[0], rows = self->numel / n;
     grad_task t = {
         .all = {.dy = la_data(dy), .in = la_data(x), .weight = data_of(w),
@@ -513,11 +503,6 @@ la_status la_meta_norm_backward(la_frame *f) { return share_meta(f); }
 la_status la_impl_norm_backward(la_frame *f)
 {
     grad_task t;
-    LA_OWNED dy = NULL;
-    LA_OWNED x = NULL;
-    LA_OWNED w = NULL;
-    LA_OWNED m = NULL;
-    LA_OWNED s = NULL;
     la_tensor *self = la_arg(f, 1), *dw = la_result(f, 1);
     la_dtype d = (la_dtype)self->dtype;
     int64_t n = f->scratch[0];
@@ -526,11 +511,11 @@ la_status la_impl_norm_backward(la_frame *f)
         memset(la_data(la_result(f, 2)), 0, (size_t)n * la_itemsize(dw));
         return LA_OK;
     }
-    LA_TRY(plain(la_arg(f, 0), d, &dy));
-    LA_TRY(plain(self, d, &x));
-    LA_TRY(plain(la_arg(f, 5), d, &w));
-    LA_TRY(plain(la_arg(f, 3), stat_dtype(d), &m));
-    LA_TRY(plain(la_arg(f, 4), stat_dtype(d), &s));
+    LA_LET(dy, plain(la_arg(f, 0), d, &dy));
+    LA_LET(x, plain(self, d, &x));
+    LA_LET(w, plain(la_arg(f, 5), d, &w));
+    LA_LET(m, plain(la_arg(f, 3), stat_dtype(d), &m));
+    LA_LET(s, plain(la_arg(f, 4), stat_dtype(d), &s));
     int64_t rows = self->numel / n, count = la_ceil_div(rows, SHARE);
     int64_t ssize = (int64_t)la_itemsize(dw), bytes = 2 * count * n * ssize;
     char *shares = la_mem_zalloc((size_t)bytes);

@@ -212,7 +212,6 @@ static la_status scan_meta(la_frame *f, la_dtype dtype)
 static la_status scan_impl(la_frame *f, const la_scans *table)
 {
     LA_OWNED from = NULL;
-    LA_OWNED wide = NULL;
     la_tensor *self = la_arg(f, 0), *out = la_result(f, 0);
     la_dtype to = (la_dtype)out->dtype, run = to;
     int dim = (int)f->scratch[0];
@@ -223,7 +222,7 @@ static la_status scan_impl(la_frame *f, const la_scans *table)
     if (to != (la_dtype)self->dtype && !(to == LA_INT64 && whole))
         LA_TRY(la_convert_to(self, to, &from));
     if (run == to) return scan_run(&(*table)[from->dtype], from, dim, out);
-    LA_TRY(la_tensor_empty(out->ndim, la_sizes(out), run, &wide));
+    LA_LET(wide, la_tensor_empty(out->ndim, la_sizes(out), run, &wide));
     LA_TRY(scan_run(&(*table)[from->dtype], from, dim, wide));
     return la_run_(copy_, out, wide);
 }

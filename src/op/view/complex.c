@@ -133,8 +133,7 @@ la_status la_impl_resolve_neg(la_frame *f) { return resolve(f, LA_F_NEG); }
 /* Part 0 (real) or 1 (imaginary) of the pairs; 't' has no conj bit. */
 static la_status part(la_tensor *t, int which, la_tensor **out)
 {
-    LA_OWNED pairs = NULL;
-    LA_TRY(la_run(view_as_real, &pairs, t));
+    LA_LET(pairs, la_run(view_as_real, &pairs, t));
     return la_run(select, out, pairs, -1, which);
 }
 

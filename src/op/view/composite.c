@@ -39,12 +39,11 @@ la_status la_reshape_to(la_tensor *t, int ndim, const int64_t *sizes,
     la_shape to;
     int64_t strides[LA_MAX_DIMS];
     bool possible;
-    LA_OWNED copy = NULL;
     LA_TRY(la_blame(la_view_infer(sizes, ndim, t->numel, &to), 2));
     LA_TRY(la_view_strides(t, &to, strides, &possible));
     if (possible)
         return la_view_to(t, to.ndim, to.sizes, out);
-    LA_TRY(la_clone_contiguous(t, &copy));
+    LA_LET(copy, la_clone_contiguous(t, &copy));
     return la_view_to(copy, to.ndim, to.sizes, out);
 }
 
@@ -218,13 +217,10 @@ la_status la_impl_mT(la_frame *f)
 /* Transposed, and conjugated if complex. */
 static la_status adjoint(la_tensor *t, la_tensor **out)
 {
-    LA_OWNED swapped = NULL;
-    LA_TRY(transposed(t, -2, -1, &swapped));
+    LA_LET(swapped, transposed(t, -2, -1, &swapped));
     if (la_is_complex(t->dtype))
         return la_run(conj, out, swapped);
-    *out = swapped;
-    swapped = NULL;
-    return LA_OK;
+    return la_tensor_hand(&swapped, out);
 }
 
 la_status la_impl_mH(la_frame *f)

@@ -255,8 +255,6 @@ la_status la_impl_tensor_split_tensor(la_frame *f)
 {
     la_tensor *t = la_arg(f, 0), *at = la_arg(f, 1);
     int d;
-    LA_OWNED wide = NULL;
-    LA_OWNED own = NULL;
     LA_TRY(dim_of(f, 2, "tensor_split", &d));
     if (at->dtype != LA_INT64 && at->dtype != LA_INT32)
         return la_error_at(LA_EDTYPE, 2, "tensor_split expected "
@@ -271,11 +269,11 @@ la_status la_impl_tensor_split_tensor(la_frame *f)
     if (at->device != LA_CPU)
         return la_error_at(LA_EKEY, 2, "a tensor on the meta device has no "
                            "indices to be read");
-    LA_TRY(la_run(astype, &wide, at, la_v_dtype(LA_INT64)));
+    LA_LET(wide, la_run(astype, &wide, at, la_v_dtype(LA_INT64)));
     LA_TRY(la_tensor_check_bounds(wide));
     if (at->ndim == 0)
         return split_sections(f, t, d, *(const int64_t *)la_data(wide));
-    LA_TRY(la_clone_contiguous(wide, &own));
+    LA_LET(own, la_clone_contiguous(wide, &own));
     return split_listed(f, t, d, own);
 }
 
@@ -398,10 +396,9 @@ static la_status grid_one(la_tensor *t, int k, int n, const int64_t *sizes,
                           la_tensor **out)
 {
     int64_t line[LA_MAX_DIMS];
-    LA_OWNED view = NULL;
     for (int d = 0; d < n; d++)
         line[d] = d == k ? t->numel : 1;
-    LA_TRY(la_view_to(t, n, line, &view));
+    LA_LET(view, la_view_to(t, n, line, &view));
     return la_run(expand, out, view, la_v_ints(sizes, n));
 }
 
