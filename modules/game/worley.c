@@ -157,8 +157,7 @@ la_status la_impl_game_worley_ways(la_frame *f)
 /* worley(p, seed): lengths of the ways, which shrink as p moves along them. */
 la_status la_impl_game_worley(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     static const int args[1] = {0};
     la_dtype dtype;
     LA_TRY(la_game_dtype(f, args, 1, &dtype));

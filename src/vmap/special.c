@@ -169,8 +169,7 @@ la_status la_vmap_rule_fill(la_vcall *c, bool *done)
 la_status la_vmap_rule_masked_fill(la_vcall *c, bool *done)
 {
     enum { SELF, MASK, VALUE };
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     bool same = !la_vmap_arg(c, VALUE);
     if (la_varg(c, VALUE)->ndim != 0
         || (!same && c->f->form != LA_FUNCTIONAL)) return LA_OK;
@@ -412,8 +411,7 @@ la_status la_vmap_rule_product(la_vcall *c, bool *done)
     int rank = op == LA_OP(bmm) || op == LA_OP(batched_mm) ? 3 : 2;
     if (left != (vectors == 2 ? 1 : rank) || right != (vectors ? 1 : rank))
         return LA_OK;
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *a, *b, *r;
     LA_TRY(put_behind(c, 0));
     LA_TRY(put_behind(c, 1));
@@ -440,8 +438,7 @@ static bool is_number(const la_value *v, int n)
 la_status la_vmap_rule_add_product(la_vcall *c, bool *done)
 {
     const la_op *op = c->f->op;
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *self = la_varg(c, 0), *a = la_varg(c, 1), *b = la_varg(c, 2), *r;
     la_value beta = c->f->args[3], alpha = c->f->args[4];
     la_vmap *before = la_vmap_enter(c->level);

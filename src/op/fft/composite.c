@@ -153,8 +153,7 @@ static la_value dims_of(const extent *e) { return la_v_ints(e->dims, e->n); }
 ** computed. */
 static la_status complex_form(la_frame *f, extent_fn *extent_of, bool forward)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     extent e;
     int norm;
     LA_TRY(la_fft_read_norm(f, 3, forward, &norm));
@@ -171,8 +170,7 @@ static la_status complex_form(la_frame *f, extent_fn *extent_of, bool forward)
 static la_status real_form(la_frame *f, extent_fn *extent_of, bool forward,
                            const char *what)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     extent e;
     int norm;
     LA_TRY(check_real(f, what));
@@ -190,8 +188,7 @@ static la_status real_form(la_frame *f, extent_fn *extent_of, bool forward,
 static la_status half_form(la_frame *f, extent_fn *extent_of, bool forward,
                            const char *what)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     extent e;
     int norm;
     LA_TRY(la_fft_read_norm(f, 3, forward, &norm));

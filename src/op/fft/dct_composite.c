@@ -161,8 +161,7 @@ static la_tensor *part_of(la_chain *w, const la_frame *f, la_tensor *x,
 /* (x, type, n, dim, norm) */
 static la_status transform(la_frame *f, bool back)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     int64_t type = la_arg_int(f, 1), n = 0;
     int norm, dim;
     if (type < 1 || type > 4)

@@ -62,8 +62,7 @@ static la_status reduce_named(la_tensor *target, const la_scatter_plan *p,
     la_scatter_plan q = *p;
     uint64_t repeats;
     la_value distinct[LA_MAX_RESULTS];
-    LA_CHAIN chain = {0};
-    la_chain *w = &chain;
+    LA_CHAIN(w);
     LA_LET(view, reachable(target, p, &view));
     LA_LET(at, front_indices(p, &repeats, &at));
     LA_TRY(la_run_many(unique_inverse, distinct, at));

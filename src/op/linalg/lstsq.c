@@ -84,8 +84,7 @@ static la_tensor *small_ones(la_chain *w, la_tensor *r, double rcond)
 /* *full: has every matrix full rank? */
 static la_status by_qr(la_frame *f, bool *full)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *a = la_arg(f, 0), *r = NULL;
     const int64_t *own = la_sizes(a) + a->ndim - 2;
     int64_t last = -1;
@@ -235,8 +234,7 @@ static la_tensor *residuals(la_chain *w, la_tensor *a, la_tensor *b,
 /* (A, B, rcond, driver): solution, residuals, rank, singular values */
 la_status la_impl_lstsq(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_value r[LA_MAX_RESULTS];
     la_tensor *a = la_arg(f, 0), *b = la_arg(f, 1);
     bool vector;

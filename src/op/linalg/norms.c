@@ -51,8 +51,7 @@ static la_tensor *by_singular_values(la_chain *w, la_tensor *a, order o,
 static la_status matrix_norm(la_tensor *a, const la_value *ord, int arg,
                              const int64_t *dims, bool keep, la_tensor **out)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     order o;
     LA_TRY(order_of(ord, arg, &o));
     int row, col;
@@ -150,8 +149,7 @@ la_status la_impl_linalg_norm_word(la_frame *f)
 /* The quotient of the extreme singular values. */
 static la_status cond_of_extremes(la_frame *f, la_tensor *a, bool inverse)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *s = STEP(svdvals, a);
     LA_TRY(w->status);
     int64_t k = la_sizes(s)[s->ndim - 1];
@@ -165,16 +163,14 @@ static la_status cond_of_extremes(la_frame *f, la_tensor *a, bool inverse)
 static la_status cond_of_none(la_frame *f, la_tensor *a)
 {
     int64_t dims[] = {-2, -1};
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     return la_chain_end(w, f, STEP(sum, STEP(abs, a), la_v_ints(dims, 2)));
 }
 
 /* (A, p): |A| |A^-1|, infinite for singular matrices. */
 la_status la_impl_cond(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_value r[LA_MAX_RESULTS];
     int64_t dims[2] = {-2, -1};
     la_tensor *a = la_arg(f, 0);
@@ -221,8 +217,7 @@ static bool by_product(const la_tensor *a, const la_tensor *b, double p)
 
 static la_status cdist_by_product(la_frame *f, la_tensor *a, la_tensor *b)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     int64_t last = -1;
     la_tensor *aa = STEP(sum, STEP(square, a), la_v_ints(&last, 1), true);
     la_tensor *bb = STEP(sum, STEP(square, b), la_v_ints(&last, 1), true);
@@ -239,8 +234,7 @@ static la_status cdist_by_product(la_frame *f, la_tensor *a, la_tensor *b)
 /* (x1, x2, p): between all rows of x1 and all rows of x2. */
 la_status la_impl_cdist(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *a = la_arg(f, 0), *b = la_arg(f, 1);
     int64_t last = -1;
     LA_TRY(la_check_dims(a, 0));
@@ -260,8 +254,7 @@ la_status la_impl_cdist(la_frame *f)
 /* (self, p): between all pairs of rows i < j, in order of i. */
 la_status la_impl_pdist(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *a = la_arg(f, 0);
     int64_t last = -1;
     if (a->ndim != 2)

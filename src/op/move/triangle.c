@@ -269,8 +269,7 @@ static la_status fill_rows(la_frame *f, int64_t begin, int64_t end)
 ** diagonal of the first one and the last. */
 static la_status fill_cube(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *t = la_arg(f, 0);
     for (int d = 1; d < t->ndim; d++)
         if (la_sizes(t)[d] != la_sizes(t)[0])

@@ -123,8 +123,7 @@ static la_status look_up_padded(la_tensor *indices, la_tensor *weight,
 static la_status limit_norms(la_tensor *indices, la_tensor *weight,
                              const la_value *max_norm, la_value norm_type)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     int64_t all = -1;
     if (max_norm->tag == LA_VNONE) return LA_OK;
     la_tensor *plain = STEP(detach, weight);
@@ -141,8 +140,7 @@ static la_status limit_norms(la_tensor *indices, la_tensor *weight,
 static la_status scale_by_count(la_tensor *indices, la_tensor *weight,
                                 la_tensor **rows)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     int64_t all = -1, n = la_sizes(weight)[0];
     la_value dtype = la_v_dtype((la_dtype)weight->dtype);
     la_tensor *flat = STEP(reshape, indices, la_v_ints(&all, 1));
@@ -155,8 +153,7 @@ static la_status scale_by_count(la_tensor *indices, la_tensor *weight,
                                                    indices->ndim));
     la_tensor *part = STEP(div, *rows, STEP(unsqueeze, shaped, -1));
     la_tensor *fixed = STEP(detach, *rows);
-    la_tensor *zero = STEP(sub, part, STEP(detach, part));
-    la_tensor *out = STEP(add, fixed, zero);
+    la_tensor *out = STEP(add, fixed, STEP(sub, part, STEP(detach, part)));
     if (!out) return w->status;
     la_tensor_release(*rows);
     *rows = la_tensor_retain(out);
@@ -287,8 +284,7 @@ static la_status only(la_tensor **list, la_tensor *kept)
 /* The positions of 'flat' that are not padding_idx; NULL when all are kept. */
 static la_status without_padding(la_frame *f, la_tensor *flat, la_tensor **kept)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     int64_t all = -1, rows = la_sizes(la_arg(f, WEIGHT))[0], padding;
     if (!la_has(f, PADDING)) return LA_OK;
     padding = la_arg_int(f, PADDING);
@@ -296,8 +292,7 @@ static la_status without_padding(la_frame *f, la_tensor *flat, la_tensor **kept)
         return la_error_at(LA_EINDEX, PADDING + 1, "padding_idx must be within "
                            "the %lld rows of weight", (long long)rows);
     padding += padding < 0 ? rows + 1 : 1;
-    la_tensor *other = STEP(ne, flat, la_scalar_int(padding));
-    la_tensor *column = STEP(nonzero, other);
+    la_tensor *column = STEP(nonzero, STEP(ne, flat, la_scalar_int(padding)));
     la_tensor *list = STEP(reshape, column, la_v_ints(&all, 1));
     if (!list) return w->status;
     *kept = la_tensor_retain(list);

@@ -219,8 +219,7 @@ static void dot_range(int64_t begin, int64_t end, void *context)
 
 la_status la_impl_quantized_dots(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *out = la_result(f, 0);
     int64_t group = la_arg_int(f, 5), minus = -1;
     int64_t split[3] = {la_sizes(out)[0], -1, group};
@@ -248,8 +247,7 @@ la_status la_impl_quantized_dots(la_frame *f)
 /* quantized_matmul(self, values, scales, biases, bits, group) */
 la_status la_impl_quantized_matmul(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *x = la_arg(f, 0);
     int64_t sizes[LA_MAX_DIMS], flat[2];
     la_dtype dtype = (la_dtype)x->dtype;

@@ -54,8 +54,7 @@ static bool is_wide_unsigned(const la_tensor *t)
 ** int32: what lies beyond overflows anyway. */
 la_status la_impl_ldexp(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *a = la_arg(f, 0), *b = la_arg(f, 1);
     if (is_wide_unsigned(b) && !is_wide_unsigned(a)) {
         if (b->dtype != LA_UINT16) b = STEP(clamp_max, b, la_scalar_int(65535));

@@ -136,8 +136,7 @@ la_status la_impl_special_scaled_modified_bessel_k1(la_frame *f)
 ** x / pi would be as large as a period. 0 at infinity. */
 la_status la_impl_special_spherical_bessel_j0(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *x = STEP(mul, la_arg(f, 0), 1.0);
     la_tensor *size = STEP(abs, x);
     la_tensor *far = STEP(eq, size, (double)INFINITY);

@@ -318,8 +318,7 @@ static la_status normal_sizes(la_frame *f, la_tensor *mean, la_tensor *factor,
 ** L z of standard normal z. */
 la_status la_impl_multivariate_normal(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *mean = la_arg(f, 0), *l = la_arg(f, 3), *z;
     int64_t sizes[LA_MAX_DIMS + 1];
     la_value size;

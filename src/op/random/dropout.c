@@ -52,8 +52,7 @@ static la_tensor *mask_of(la_chain *w, const la_frame *f, int kept)
 /* The last 'spatial' dims of a channel are kept or dropped together. */
 static la_status drop_channels(la_frame *f, int spatial)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     const la_tensor *x = la_arg(f, SELF);
     double p = la_arg_float(f, P);
     LA_TRY(check_p(f));
@@ -78,8 +77,7 @@ la_status la_impl_dropout3d(la_frame *f) { return drop_channels(f, 3); }
 
 static la_status drop_to_selu(la_frame *f, int kept)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     double p = la_arg_float(f, P);
     LA_TRY(check_p(f));
     if (is_off(f)) return same(f);
@@ -114,8 +112,7 @@ la_status la_impl_feature_alpha_dropout(la_frame *f)
 ** exponential number (E. Jang, S. Gu, B. Poole, 2017). */
 la_status la_impl_gumbel_softmax(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *x = la_arg(f, SELF);
     la_value dim = f->args[3];
     LA_TRY(la_require_dtype(f, (la_dtype)x->dtype));

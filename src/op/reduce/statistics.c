@@ -351,8 +351,7 @@ static la_status check_sum(la_tensor *all)
 ** is n - correction without weights. */
 static la_status weighted_covariance(la_frame *f, la_tensor *x)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *fw = la_arg(f, 2), *aw = la_arg(f, 3);
     double correction = la_arg_float(f, 1);
     int64_t n = la_sizes(x)[1], none = 0, last = 1;

@@ -238,8 +238,7 @@ static la_status check_running(la_frame *f)
 ** computed on vectors. */
 static la_status batch_as_before(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     LA_OWNED var = NULL;
     LA_OWNED weight = NULL;
     LA_OWNED bias = NULL;
@@ -249,14 +248,12 @@ static la_status batch_as_before(la_frame *f)
         LA_TRY(per_channel(self, la_arg(f, WEIGHT), WEIGHT + 1, &weight));
     if (la_arg(f, BIAS))
         LA_TRY(per_channel(self, la_arg(f, BIAS), BIAS + 1, &bias));
-    la_tensor *safe = STEP(add, var, la_arg_float(f, EPS));
-    la_tensor *scale = STEP(rsqrt, safe);
+    la_tensor *scale = STEP(rsqrt, STEP(add, var, la_arg_float(f, EPS)));
     if (weight) scale = STEP(mul, scale, weight);
     la_tensor *centre = STEP(mul, mean, scale);
     la_tensor *shift = bias ? STEP(sub, bias, centre)
                             : STEP(neg, centre);
-    return la_chain_end(w, f,
-                        STEP(addcmul, shift, self, scale));
+    return la_chain_end(w, f, STEP(addcmul, shift, self, scale));
 }
 
 /* By operations, where the fused one does not pay. */

@@ -10,8 +10,7 @@
 /* (self, dim, dtype, include_initial); 'first' stands before the rest. */
 static la_status cumulative(la_frame *f, const la_op *op, double first)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *x = la_arg(f, 0);
     int d;
     if (!la_has(f, 1) && x->ndim != 1)
