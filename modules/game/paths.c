@@ -270,20 +270,9 @@ la_status la_impl_game_astar(la_frame *f)
     return status;
 }
 
-la_status la_impl_game_astar_cells(la_frame *f)
-{
-    return la_impl_game_astar(f);
-}
-
-la_status la_impl_game_astar_from_cell(la_frame *f)
-{
-    return la_impl_game_astar(f);
-}
-
-la_status la_impl_game_astar_to_cell(la_frame *f)
-{
-    return la_impl_game_astar(f);
-}
+LA_FORWARD(la_impl_game_astar_cells, la_impl_game_astar(f))
+LA_FORWARD(la_impl_game_astar_from_cell, la_impl_game_astar(f))
+LA_FORWARD(la_impl_game_astar_to_cell, la_impl_game_astar(f))
 
 /* ---- flow_field(cost, goals) ---- */
 
@@ -352,12 +341,5 @@ la_status la_impl_game_flow_field(la_frame *f)
     return status;
 }
 
-la_status la_meta_game_flow_field_cells(la_frame *f)
-{
-    return la_meta_game_flow_field(f);
-}
-
-la_status la_impl_game_flow_field_cells(la_frame *f)
-{
-    return la_impl_game_flow_field(f);
-}
+LA_FORWARD(la_meta_game_flow_field_cells, la_meta_game_flow_field(f))
+LA_FORWARD(la_impl_game_flow_field_cells, la_impl_game_flow_field(f))

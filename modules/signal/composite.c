@@ -168,11 +168,8 @@ static la_status lfilter(la_frame *f, la_tensor *zi)
     return LA_OK;
 }
 
-la_status la_impl_signal_lfilter(la_frame *f) { return lfilter(f, NULL); }
-la_status la_impl_signal_lfilter_zi(la_frame *f)
-{
-    return lfilter(f, la_arg(f, F_ZI));
-}
+LA_FORWARD(la_impl_signal_lfilter, lfilter(f, NULL))
+LA_FORWARD(la_impl_signal_lfilter_zi, lfilter(f, la_arg(f, F_ZI)))
 
 /* ---- sosfilt: (sos, x, dim, zi) ---- */
 
@@ -262,8 +259,5 @@ static la_status sosfilt(la_frame *f, la_tensor *zi)
     return run_ready(f, &r);
 }
 
-la_status la_impl_signal_sosfilt(la_frame *f) { return sosfilt(f, NULL); }
-la_status la_impl_signal_sosfilt_zi(la_frame *f)
-{
-    return sosfilt(f, la_arg(f, S_ZI));
-}
+LA_FORWARD(la_impl_signal_sosfilt, sosfilt(f, NULL))
+LA_FORWARD(la_impl_signal_sosfilt_zi, sosfilt(f, la_arg(f, S_ZI)))

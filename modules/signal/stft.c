@@ -163,7 +163,7 @@ la_status la_impl_stft(la_frame *f)
     la_value to = batch_sizes(self, 1, la_sizes(x)[1], s.count, sizes);
     return la_chain_end(w, f, STEP(reshape, x, to));
 }
-la_status la_impl_stft_named(la_frame *f) { return la_impl_stft(f); }
+LA_FORWARD(la_impl_stft_named, la_impl_stft(f))
 
 /* ---- istft ---- */
 
@@ -265,4 +265,4 @@ la_status la_impl_istft(la_frame *f)
     la_value to = batch_sizes(self, 2, length, -1, sizes);
     return la_chain_end(w, f, STEP(reshape, y, to));
 }
-la_status la_impl_istft_named(la_frame *f) { return la_impl_istft(f); }
+LA_FORWARD(la_impl_istft_named, la_impl_istft(f))

@@ -53,14 +53,8 @@ static la_status percentile(la_frame *f, const la_op *op)
     return la_chain_end(w, f, out);
 }
 
-la_status la_impl_percentile(la_frame *f)
-{
-    return percentile(f, LA_OP(quantile));
-}
-la_status la_impl_nanpercentile(la_frame *f)
-{
-    return percentile(f, LA_OP(nanquantile));
-}
+LA_FORWARD(la_impl_percentile, percentile(f, LA_OP(quantile)))
+LA_FORWARD(la_impl_nanpercentile, percentile(f, LA_OP(nanquantile)))
 
 /* ---- average(self, dim, weights, keepdim) ---- */
 

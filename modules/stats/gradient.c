@@ -159,7 +159,7 @@ static la_status gradients(la_frame *f, la_tensor *const *spacing, int64_t ns)
     return LA_OK;
 }
 
-la_status la_impl_gradient(la_frame *f) { return gradients(f, NULL, 0); }
+LA_FORWARD(la_impl_gradient, gradients(f, NULL, 0))
 la_status la_impl_gradient_spacing(la_frame *f)
 {
     const la_value *spacing = &f->args[1];

@@ -208,5 +208,5 @@ static la_status histogram_of(la_frame *f)
 }
 
 /* (self, bins, range, weight, density) -> counts, edges */
-la_status la_impl_histogramdd(la_frame *f) { return histogram_of(f); }
-la_status la_impl_histogramdd_bins(la_frame *f) { return histogram_of(f); }
+LA_FORWARD(la_impl_histogramdd, histogram_of(f))
+LA_FORWARD(la_impl_histogramdd_bins, histogram_of(f))

@@ -57,14 +57,8 @@ static la_status extreme(la_frame *f, const la_op *op, double least)
     return la_chain_end(w, f, STEP(where, alone, (double)NAN, top));
 }
 
-la_status la_impl_nanmax(la_frame *f)
-{
-    return extreme(f, LA_OP(amax), -INFINITY);
-}
-la_status la_impl_nanmin(la_frame *f)
-{
-    return extreme(f, LA_OP(amin), INFINITY);
-}
+LA_FORWARD(la_impl_nanmax, extreme(f, LA_OP(amax), -INFINITY))
+LA_FORWARD(la_impl_nanmin, extreme(f, LA_OP(amin), INFINITY))
 
 /* The first element that equals the extreme: an infinity that stands for NaN
 ** must not be taken for one. */

@@ -78,14 +78,10 @@ static la_status pool(la_frame *f, int nd)
 static la_status pool2d(la_frame *f) { return pool(f, 2); }
 static la_status pool3d(la_frame *f) { return pool(f, 3); }
 
-la_status la_impl_fractional_max_pool2d(la_frame *f)
-{
-    return la_in_float32(f, 1u << SAMPLES, pool2d);
-}
-la_status la_impl_fractional_max_pool3d(la_frame *f)
-{
-    return la_in_float32(f, 1u << SAMPLES, pool3d);
-}
+LA_FORWARD(la_impl_fractional_max_pool2d,
+           la_in_float32(f, 1u << SAMPLES, pool2d))
+LA_FORWARD(la_impl_fractional_max_pool3d,
+           la_in_float32(f, 1u << SAMPLES, pool3d))
 
 /* ---- fractional_max_pool(input, kernel_size, output_size, samples) ---- */
 

@@ -341,7 +341,7 @@ la_status la_meta_resample(la_frame *f)
     return set_resized(f, t, &f->args[SIZE]);
 }
 
-la_status la_impl_resample(la_frame *f) { return resample(f, false); }
+LA_FORWARD(la_impl_resample, resample(f, false))
 
 /* resample_backward(grad, size, scales, mode, align_corners, antialias) */
 la_status la_meta_resample_backward(la_frame *f)
@@ -352,4 +352,4 @@ la_status la_meta_resample_backward(la_frame *f)
     return set_resized(f, g, &f->args[SIZE]);
 }
 
-la_status la_impl_resample_backward(la_frame *f) { return resample(f, true); }
+LA_FORWARD(la_impl_resample_backward, resample(f, true))

@@ -78,9 +78,9 @@ static la_status conv(la_frame *f, int nd)
 /* convNd(input [N, C, ...], weight [O, C / groups, ...]) -> [N, O, ...]; size
 ** of a spatial dim: (in + 2 * padding - dilation * (kernel - 1) - 1) / stride +
 ** 1. */
-la_status la_impl_conv1d(la_frame *f) { return conv(f, 1); }
-la_status la_impl_conv2d(la_frame *f) { return conv(f, 2); }
-la_status la_impl_conv3d(la_frame *f) { return conv(f, 3); }
+LA_FORWARD(la_impl_conv1d, conv(f, 1))
+LA_FORWARD(la_impl_conv2d, conv(f, 2))
+LA_FORWARD(la_impl_conv3d, conv(f, 3))
 
 /* ---- padding by word ---- */
 
@@ -141,18 +141,9 @@ static la_status conv_named_padding(la_frame *f, int nd)
 
 /* convNd(input, weight, bias, stride, padding = 'same' or 'valid', dilation,
 ** groups): 'same' keeps the spatial sizes, for stride 1 only. */
-la_status la_impl_conv1d_padding(la_frame *f)
-{
-    return conv_named_padding(f, 1);
-}
-la_status la_impl_conv2d_padding(la_frame *f)
-{
-    return conv_named_padding(f, 2);
-}
-la_status la_impl_conv3d_padding(la_frame *f)
-{
-    return conv_named_padding(f, 3);
-}
+LA_FORWARD(la_impl_conv1d_padding, conv_named_padding(f, 1))
+LA_FORWARD(la_impl_conv2d_padding, conv_named_padding(f, 2))
+LA_FORWARD(la_impl_conv3d_padding, conv_named_padding(f, 3))
 
 /* (input, weight, bias, stride, padding, output_padding, groups, dilation) */
 static la_status conv_transpose(la_frame *f, int nd)
@@ -166,15 +157,6 @@ static la_status conv_transpose(la_frame *f, int nd)
 
 /* Size of a spatial dim: (in - 1) * stride - 2 * padding + dilation * (kernel -
 ** 1) + output_padding + 1. */
-la_status la_impl_conv_transpose1d(la_frame *f)
-{
-    return conv_transpose(f, 1);
-}
-la_status la_impl_conv_transpose2d(la_frame *f)
-{
-    return conv_transpose(f, 2);
-}
-la_status la_impl_conv_transpose3d(la_frame *f)
-{
-    return conv_transpose(f, 3);
-}
+LA_FORWARD(la_impl_conv_transpose1d, conv_transpose(f, 1))
+LA_FORWARD(la_impl_conv_transpose2d, conv_transpose(f, 2))
+LA_FORWARD(la_impl_conv_transpose3d, conv_transpose(f, 3))

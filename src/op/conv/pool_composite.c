@@ -55,9 +55,9 @@ static la_status max_pool(la_frame *f, int nd)
 
 /* max_poolNd, avg_poolNd, adaptive_*_poolNd: one operation for each number of
 ** spatial dims, which only expands lists of one integer. */
-la_status la_impl_max_pool1d(la_frame *f) { return max_pool(f, 1); }
-la_status la_impl_max_pool2d(la_frame *f) { return max_pool(f, 2); }
-la_status la_impl_max_pool3d(la_frame *f) { return max_pool(f, 3); }
+LA_FORWARD(la_impl_max_pool1d, max_pool(f, 1))
+LA_FORWARD(la_impl_max_pool2d, max_pool(f, 2))
+LA_FORWARD(la_impl_max_pool3d, max_pool(f, 3))
 
 /* (input, kernel_size, stride, padding, ceil_mode, count_include_pad,
 ** divisor_override); avg_pool1d lacks the last. */
@@ -76,9 +76,9 @@ static la_status avg_pool(la_frame *f, int nd)
     return LA_OK;
 }
 
-la_status la_impl_avg_pool1d(la_frame *f) { return avg_pool(f, 1); }
-la_status la_impl_avg_pool2d(la_frame *f) { return avg_pool(f, 2); }
-la_status la_impl_avg_pool3d(la_frame *f) { return avg_pool(f, 3); }
+LA_FORWARD(la_impl_avg_pool1d, avg_pool(f, 1))
+LA_FORWARD(la_impl_avg_pool2d, avg_pool(f, 2))
+LA_FORWARD(la_impl_avg_pool3d, avg_pool(f, 3))
 
 /* One window that is all of the plane: a mean, which has a kernel for it. */
 static bool is_mean(const la_tensor *t, int nd, const int64_t *sizes)
@@ -104,18 +104,9 @@ static la_status adaptive_avg(la_frame *f, int nd)
     return LA_OK;
 }
 
-la_status la_impl_adaptive_avg_pool1d(la_frame *f)
-{
-    return adaptive_avg(f, 1);
-}
-la_status la_impl_adaptive_avg_pool2d(la_frame *f)
-{
-    return adaptive_avg(f, 2);
-}
-la_status la_impl_adaptive_avg_pool3d(la_frame *f)
-{
-    return adaptive_avg(f, 3);
-}
+LA_FORWARD(la_impl_adaptive_avg_pool1d, adaptive_avg(f, 1))
+LA_FORWARD(la_impl_adaptive_avg_pool2d, adaptive_avg(f, 2))
+LA_FORWARD(la_impl_adaptive_avg_pool3d, adaptive_avg(f, 3))
 
 /* (input, output_size, return_indices) */
 static la_status adaptive_max(la_frame *f, int nd)
@@ -127,18 +118,9 @@ static la_status adaptive_max(la_frame *f, int nd)
                              la_arg_bool(f, 2));
 }
 
-la_status la_impl_adaptive_max_pool1d(la_frame *f)
-{
-    return adaptive_max(f, 1);
-}
-la_status la_impl_adaptive_max_pool2d(la_frame *f)
-{
-    return adaptive_max(f, 2);
-}
-la_status la_impl_adaptive_max_pool3d(la_frame *f)
-{
-    return adaptive_max(f, 3);
-}
+LA_FORWARD(la_impl_adaptive_max_pool1d, adaptive_max(f, 1))
+LA_FORWARD(la_impl_adaptive_max_pool2d, adaptive_max(f, 2))
+LA_FORWARD(la_impl_adaptive_max_pool3d, adaptive_max(f, 3))
 
 /* ---- p-norms of windows ---- */
 
@@ -165,8 +147,8 @@ static la_status lp_pool(la_frame *f, int nd)
 }
 
 /* lp_poolNd(input, norm_type, kernel_size, stride, ceil_mode) */
-la_status la_impl_lp_pool1d(la_frame *f) { return lp_pool(f, 1); }
-la_status la_impl_lp_pool2d(la_frame *f) { return lp_pool(f, 2); }
+LA_FORWARD(la_impl_lp_pool1d, lp_pool(f, 1))
+LA_FORWARD(la_impl_lp_pool2d, lp_pool(f, 2))
 
 /* ---- im2col, col2im ---- */
 

@@ -92,6 +92,6 @@ static la_status unpool(la_frame *f, int nd)
 }
 
 /* max_unpoolNd(input, indices, kernel_size, stride, padding, output_size) */
-la_status la_impl_max_unpool1d(la_frame *f) { return unpool(f, 1); }
-la_status la_impl_max_unpool2d(la_frame *f) { return unpool(f, 2); }
-la_status la_impl_max_unpool3d(la_frame *f) { return unpool(f, 3); }
+LA_FORWARD(la_impl_max_unpool1d, unpool(f, 1))
+LA_FORWARD(la_impl_max_unpool2d, unpool(f, 2))
+LA_FORWARD(la_impl_max_unpool3d, unpool(f, 3))

@@ -246,5 +246,5 @@ static la_status shift(la_frame *f, bool back)
     return la_run_result(f, roll, x, la_v_ints(by, n), la_v_ints(dims, n));
 }
 
-la_status la_impl_fft_fftshift(la_frame *f) { return shift(f, false); }
-la_status la_impl_fft_ifftshift(la_frame *f) { return shift(f, true); }
+LA_FORWARD(la_impl_fft_fftshift, shift(f, false))
+LA_FORWARD(la_impl_fft_ifftshift, shift(f, true))

@@ -187,5 +187,5 @@ static la_status transform(la_frame *f, bool back)
     return la_chain_end(w, f, STEP(transpose, x, dim, -1));
 }
 
-la_status la_impl_fft_dct(la_frame *f) { return transform(f, false); }
-la_status la_impl_fft_idct(la_frame *f) { return transform(f, true); }
+LA_FORWARD(la_impl_fft_dct, transform(f, false))
+LA_FORWARD(la_impl_fft_idct, transform(f, true))

@@ -195,10 +195,8 @@ la_status la_meta_index_copy(la_frame *f)
     return check_slices(f, "index_copy_()");
 }
 
-la_status la_impl_index_copy(la_frame *f)
-{
-    return write_slices(f, la_arg(f, 3), false, LA_RED_NONE, true);
-}
+LA_FORWARD(la_impl_index_copy,
+           write_slices(f, la_arg(f, 3), false, LA_RED_NONE, true))
 
 /* (self, dim, index, source, reduce, include_self) */
 la_status la_meta_index_reduce(la_frame *f)
@@ -275,10 +273,8 @@ la_status la_impl_take(la_frame *f)
 }
 
 /* take with a dim is the array standard's: index_select. */
-la_status la_impl_take_dim(la_frame *f)
-{
-    return la_run_result(f, index_select, f->args[0], f->args[2], f->args[1]);
-}
+LA_FORWARD(la_impl_take_dim,
+           la_run_result(f, index_select, f->args[0], f->args[2], f->args[1]))
 
 /* (self, index, source, accumulate): as many elements as indices. */
 la_status la_meta_put(la_frame *f)

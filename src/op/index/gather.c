@@ -245,10 +245,8 @@ la_status la_meta_scatter_add(la_frame *f)
     return check_source(f, "scatter_add()");
 }
 
-la_status la_impl_scatter_add(la_frame *f)
-{
-    return scatter(f, la_arg(f, 3), false, LA_RED_SUM, true);
-}
+LA_FORWARD(la_impl_scatter_add,
+           scatter(f, la_arg(f, 3), false, LA_RED_SUM, true))
 
 /* (self, dim, index, source, reduce, include_self) */
 la_status la_meta_scatter_reduce(la_frame *f)

@@ -189,10 +189,7 @@ la_status la_impl_nonzero_rows(la_frame *f)
 }
 
 /* where(condition) alone: nonzero's lists. */
-la_status la_impl_where_tuple(la_frame *f)
-{
-    return nonzero_lists(f, la_arg(f, 0));
-}
+LA_FORWARD(la_impl_where_tuple, nonzero_lists(f, la_arg(f, 0)))
 
 /* ---- masked_select ---- */
 

@@ -298,12 +298,8 @@ static la_status solve(la_frame *f, bool check, la_tensor *out_info)
     return la_output_end(f, 0, x);
 }
 
-la_status la_impl_solve(la_frame *f) { return solve(f, true, NULL); }
-
-la_status la_impl_solve_ex(la_frame *f)
-{
-    return solve(f, la_arg_bool(f, 3), la_result(f, 1));
-}
+LA_FORWARD(la_impl_solve, solve(f, true, NULL))
+LA_FORWARD(la_impl_solve_ex, solve(f, la_arg_bool(f, 3), la_result(f, 1)))
 
 /* ---- determinants ---- */
 

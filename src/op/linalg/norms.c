@@ -110,10 +110,7 @@ la_status la_impl_matrix_norm(la_frame *f)
                                   la_arg_bool(f, 3), &out), &out);
 }
 
-la_status la_impl_matrix_norm_word(la_frame *f)
-{
-    return la_impl_matrix_norm(f);
-}
+LA_FORWARD(la_impl_matrix_norm_word, la_impl_matrix_norm(f))
 
 /* (A, ord, dim, keepdim, dtype): of one dim the vector norm, of two the matrix
 ** norm; without an order the 2-norm of all. */
@@ -141,10 +138,7 @@ la_status la_impl_linalg_norm(la_frame *f)
                                   &out), &out);
 }
 
-la_status la_impl_linalg_norm_word(la_frame *f)
-{
-    return la_impl_linalg_norm(f);
-}
+LA_FORWARD(la_impl_linalg_norm_word, la_impl_linalg_norm(f))
 
 /* The quotient of the extreme singular values. */
 static la_status cond_of_extremes(la_frame *f, la_tensor *a, bool inverse)
@@ -199,7 +193,7 @@ la_status la_impl_cond(la_frame *f)
     return la_chain_end(w, f, STEP(where, singular, (double)INFINITY, c));
 }
 
-la_status la_impl_cond_word(la_frame *f) { return la_impl_cond(f); }
+LA_FORWARD(la_impl_cond_word, la_impl_cond(f))
 
 /* ---- distances ---- */
 

@@ -102,10 +102,7 @@ la_status la_impl_pinv(la_frame *f)
 }
 
 /* (self, rcond) */
-la_status la_impl_pinverse(la_frame *f)
-{
-    return la_run_result(f, pinv, la_arg(f, 0), f->args[1]);
-}
+LA_FORWARD(la_impl_pinverse, la_run_result(f, pinv, la_arg(f, 0), f->args[1]))
 
 /* ---- rank ---- */
 

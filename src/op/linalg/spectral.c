@@ -64,7 +64,7 @@ la_status la_meta_eigh(la_frame *f)
     return la_matrix_result(f, 1, &batch, n, n, d);
 }
 
-la_status la_meta_eigvalsh(la_frame *f) { return la_meta_eigh(f); }
+LA_FORWARD(la_meta_eigvalsh, la_meta_eigh(f))
 
 static la_status small_eigh(job *j, const la_shape *batch, la_tensor *a,
                             la_tensor *vectors)
@@ -133,7 +133,7 @@ la_status la_impl_eigh(la_frame *f)
     return la_output_end(f, 0, values);
 }
 
-la_status la_impl_eigvalsh(la_frame *f) { return la_impl_eigh(f); }
+LA_FORWARD(la_impl_eigvalsh, la_impl_eigh(f))
 
 /* ---- general matrices ---- */
 
@@ -150,7 +150,7 @@ la_status la_meta_eig(la_frame *f)
     return la_matrix_result(f, 1, &batch, n, n, d);
 }
 
-la_status la_meta_eigvals(la_frame *f) { return la_meta_eig(f); }
+LA_FORWARD(la_meta_eigvals, la_meta_eig(f))
 
 static la_status eig_of_one(void *context, int64_t i, char *scratch)
 {
@@ -192,7 +192,7 @@ la_status la_impl_eig(la_frame *f)
     return la_output_end(f, 0, values);
 }
 
-la_status la_impl_eigvals(la_frame *f) { return la_impl_eig(f); }
+LA_FORWARD(la_impl_eigvals, la_impl_eig(f))
 
 /* ---- singular values ---- */
 

@@ -375,8 +375,8 @@ la_status la_impl_hstack(la_frame *f)
     return cat_changed(f, at_least, 1, list->tensors.list[0]->ndim > 1);
 }
 
-la_status la_impl_vstack(la_frame *f) { return cat_changed(f, at_least, 2, 0); }
-la_status la_impl_dstack(la_frame *f) { return cat_changed(f, at_least, 3, 2); }
+LA_FORWARD(la_impl_vstack, cat_changed(f, at_least, 2, 0))
+LA_FORWARD(la_impl_dstack, cat_changed(f, at_least, 3, 2))
 
 /* Vectors and 0-dim tensors become columns, matrices stay. */
 static la_status as_column(la_tensor *t, int64_t unused, la_tensor **out)
@@ -388,10 +388,7 @@ static la_status as_column(la_tensor *t, int64_t unused, la_tensor **out)
     return LA_OK;
 }
 
-la_status la_impl_column_stack(la_frame *f)
-{
-    return cat_changed(f, as_column, 0, 1);
-}
+LA_FORWARD(la_impl_column_stack, cat_changed(f, as_column, 0, 1))
 
 /* --- blocks along the diagonal --- */
 

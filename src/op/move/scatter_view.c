@@ -60,15 +60,8 @@ static la_status select_part(const la_frame *f, const la_tensor *t,
 }
 
 /* Each pair below binds one part to the two functions above. */
-la_status la_meta_select_scatter(la_frame *f)
-{
-    return meta_part(f, select_part);
-}
-
-la_status la_impl_select_scatter(la_frame *f)
-{
-    return fill_part(f, select_part);
-}
+LA_FORWARD(la_meta_select_scatter, meta_part(f, select_part))
+LA_FORWARD(la_impl_select_scatter, fill_part(f, select_part))
 
 /* (self, src, dim, start, end, step): an end that is included, as in slices. */
 static la_status slice_part(const la_frame *f, const la_tensor *t,
@@ -89,15 +82,8 @@ static la_status slice_part(const la_frame *f, const la_tensor *t,
                         la_arg_int(f, 5));
 }
 
-la_status la_meta_slice_scatter(la_frame *f)
-{
-    return meta_part(f, slice_part);
-}
-
-la_status la_impl_slice_scatter(la_frame *f)
-{
-    return fill_part(f, slice_part);
-}
+LA_FORWARD(la_meta_slice_scatter, meta_part(f, slice_part))
+LA_FORWARD(la_impl_slice_scatter, fill_part(f, slice_part))
 
 /* (self, src, offset, dim1, dim2) */
 static la_status diagonal_part(const la_frame *f, const la_tensor *t,
@@ -108,15 +94,8 @@ static la_status diagonal_part(const la_frame *f, const la_tensor *t,
                            la_arg_int(f, 4));
 }
 
-la_status la_meta_diagonal_scatter(la_frame *f)
-{
-    return meta_part(f, diagonal_part);
-}
-
-la_status la_impl_diagonal_scatter(la_frame *f)
-{
-    return fill_part(f, diagonal_part);
-}
+LA_FORWARD(la_meta_diagonal_scatter, meta_part(f, diagonal_part))
+LA_FORWARD(la_impl_diagonal_scatter, fill_part(f, diagonal_part))
 
 /* As as_strided, on the result: both check the part against the storage. */
 static la_status strided_part(const la_frame *f, const la_tensor *t,
@@ -134,15 +113,8 @@ static la_status strided_part(const la_frame *f, const la_tensor *t,
     return LA_OK;
 }
 
-la_status la_meta_as_strided_scatter(la_frame *f)
-{
-    return meta_part(f, strided_part);
-}
-
-la_status la_impl_as_strided_scatter(la_frame *f)
-{
-    return fill_part(f, strided_part);
-}
+LA_FORWARD(la_meta_as_strided_scatter, meta_part(f, strided_part))
+LA_FORWARD(la_impl_as_strided_scatter, fill_part(f, strided_part))
 
 /* narrow, as a copy that is contiguous. */
 la_status la_impl_narrow_copy(la_frame *f)

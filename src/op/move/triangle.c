@@ -88,8 +88,8 @@ static la_status fill_triangle(la_frame *f, bool lower)
                          &c);
 }
 
-la_status la_impl_tril(la_frame *f) { return fill_triangle(f, true); }
-la_status la_impl_triu(la_frame *f) { return fill_triangle(f, false); }
+LA_FORWARD(la_impl_tril, fill_triangle(f, true))
+LA_FORWARD(la_impl_triu, fill_triangle(f, false))
 
 /* --- indices of the triangles --- */
 
@@ -127,8 +127,8 @@ static la_status meta_indices(la_frame *f, bool lower)
                          la_has(f, 3) ? f->args[3].dtype : LA_INT64);
 }
 
-la_status la_meta_tril_indices(la_frame *f) { return meta_indices(f, true); }
-la_status la_meta_triu_indices(la_frame *f) { return meta_indices(f, false); }
+LA_FORWARD(la_meta_tril_indices, meta_indices(f, true))
+LA_FORWARD(la_meta_triu_indices, meta_indices(f, false))
 
 /* Coordinates count from 1. Rows that have nothing are not visited: there may
 ** be any number of them. */
@@ -163,8 +163,8 @@ static la_status impl_indices(la_frame *f, bool lower)
     return la_move_tensor(out, list);
 }
 
-la_status la_impl_tril_indices(la_frame *f) { return impl_indices(f, true); }
-la_status la_impl_triu_indices(la_frame *f) { return impl_indices(f, false); }
+LA_FORWARD(la_impl_tril_indices, impl_indices(f, true))
+LA_FORWARD(la_impl_triu_indices, impl_indices(f, false))
 
 /* --- diagonals --- */
 

@@ -182,7 +182,7 @@ static la_status step_impl(la_frame *f, int nstates, la_optim *o,
 
 /* sgd, adagrad: one state; adam, rmsprop: three, of which the optional ones may
 ** be nil. */
-la_status la_meta_sgd_step_(la_frame *f) { return step_meta(f, 1); }
+LA_FORWARD(la_meta_sgd_step_, step_meta(f, 1))
 
 /* sgd_step_(param, grad, momentum_buffer, lr, momentum, dampening,
 ** weight_decay, nesterov, maximize, first); 'first' fills the momentum
@@ -223,7 +223,7 @@ la_status la_impl_adam_step_(la_frame *f)
 }
 
 /* square_avg, and grad_avg (centered) and momentum_buffer if in use. */
-la_status la_meta_rmsprop_step_(la_frame *f) { return step_meta(f, 3); }
+LA_FORWARD(la_meta_rmsprop_step_, step_meta(f, 3))
 
 /* rmsprop_step_(param, grad, square_avg, grad_avg, momentum_buffer, lr, alpha,
 ** eps, weight_decay, momentum, maximize) */
@@ -236,7 +236,7 @@ la_status la_impl_rmsprop_step_(la_frame *f)
 }
 
 /* The sum of squared gradients. */
-la_status la_meta_adagrad_step_(la_frame *f) { return step_meta(f, 1); }
+LA_FORWARD(la_meta_adagrad_step_, step_meta(f, 1))
 
 /* adagrad_step_(param, grad, sum, lr, eps, weight_decay, maximize) */
 la_status la_impl_adagrad_step_(la_frame *f)

@@ -158,9 +158,9 @@ static la_status cell(la_frame *f, la_recurrent_kind kind, int nstates)
 }
 
 /* lstm_cell(input, h, c, w_ih, w_hh, b_ih, b_hh) -> h, c */
-la_status la_impl_lstm_cell(la_frame *f) { return cell(f, LA_LSTM, 2); }
+LA_FORWARD(la_impl_lstm_cell, cell(f, LA_LSTM, 2))
 /* gru_cell(input, h, w_ih, w_hh, b_ih, b_hh) -> h */
-la_status la_impl_gru_cell(la_frame *f) { return cell(f, LA_GRU, 1); }
+LA_FORWARD(la_impl_gru_cell, cell(f, LA_GRU, 1))
 /* rnn_cell(input, h, w_ih, w_hh, b_ih, b_hh, nonlinearity) -> h */
 la_status la_impl_rnn_cell(la_frame *f)
 {

@@ -115,22 +115,14 @@ la_status la_impl_frexp(la_frame *f)
 
 /* Modified Bessel functions: their order and scale are arguments of one
 ** kernel. */
-la_status la_impl_special_modified_bessel_k0(la_frame *f)
-{
-    return la_run_result(f, bessel_k, la_arg(f, 0), 0, 0);
-}
-la_status la_impl_special_modified_bessel_k1(la_frame *f)
-{
-    return la_run_result(f, bessel_k, la_arg(f, 0), 1, 0);
-}
-la_status la_impl_special_scaled_modified_bessel_k0(la_frame *f)
-{
-    return la_run_result(f, bessel_k, la_arg(f, 0), 0, 1);
-}
-la_status la_impl_special_scaled_modified_bessel_k1(la_frame *f)
-{
-    return la_run_result(f, bessel_k, la_arg(f, 0), 1, 1);
-}
+LA_FORWARD(la_impl_special_modified_bessel_k0,
+           la_run_result(f, bessel_k, la_arg(f, 0), 0, 0))
+LA_FORWARD(la_impl_special_modified_bessel_k1,
+           la_run_result(f, bessel_k, la_arg(f, 0), 1, 0))
+LA_FORWARD(la_impl_special_scaled_modified_bessel_k0,
+           la_run_result(f, bessel_k, la_arg(f, 0), 0, 1))
+LA_FORWARD(la_impl_special_scaled_modified_bessel_k1,
+           la_run_result(f, bessel_k, la_arg(f, 0), 1, 1))
 
 /* sin(x) / x, near 0 as sinc, which has derivatives there: far out the error of
 ** x / pi would be as large as a period. 0 at infinity. */
@@ -150,10 +142,8 @@ la_status la_impl_special_spherical_bessel_j0(la_frame *f)
 
 /* (n, x), the order first, as torch.polygamma has it; the method has x
 ** first. */
-la_status la_impl_polygamma_first(la_frame *f)
-{
-    return la_run_result(f, polygamma, la_arg(f, 1), f->args[0]);
-}
+LA_FORWARD(la_impl_polygamma_first,
+           la_run_result(f, polygamma, la_arg(f, 1), f->args[0]))
 
 /* --- activations --- */
 

@@ -67,9 +67,9 @@ static la_status drop_channels(la_frame *f, int spatial)
 }
 
 /* dropoutNd(self, p, training, generator) */
-la_status la_impl_dropout1d(la_frame *f) { return drop_channels(f, 1); }
-la_status la_impl_dropout2d(la_frame *f) { return drop_channels(f, 2); }
-la_status la_impl_dropout3d(la_frame *f) { return drop_channels(f, 3); }
+LA_FORWARD(la_impl_dropout1d, drop_channels(f, 1))
+LA_FORWARD(la_impl_dropout2d, drop_channels(f, 2))
+LA_FORWARD(la_impl_dropout3d, drop_channels(f, 3))
 
 /* -scale * alpha of SELU (G. Klambauer et al., Self-Normalizing Neural
 ** Networks, 2017), to which x -> a x + b is fitted. */
@@ -93,10 +93,7 @@ static la_status drop_to_selu(la_frame *f, int kept)
 }
 
 /* alpha_dropout(self, p, training, generator) */
-la_status la_impl_alpha_dropout(la_frame *f)
-{
-    return drop_to_selu(f, la_arg(f, SELF)->ndim);
-}
+LA_FORWARD(la_impl_alpha_dropout, drop_to_selu(f, la_arg(f, SELF)->ndim))
 
 /* The same for channels: those are the first two dims. */
 la_status la_impl_feature_alpha_dropout(la_frame *f)

@@ -297,58 +297,31 @@ static la_status create_integers(la_frame *f, int options, int64_t low,
 
 /* rand, rand_like: uniform in [0, 1). Complex: both parts. */
 la_status la_meta_rand(la_frame *f) { return sized_floats(f, "uniform"); }
-la_status la_impl_rand(la_frame *f) { return create_uniform(f, 1); }
+LA_FORWARD(la_impl_rand, create_uniform(f, 1))
 la_status la_meta_rand_like(la_frame *f) { return floats_like(f, "uniform"); }
-la_status la_impl_rand_like(la_frame *f) { return create_uniform(f, 1); }
+LA_FORWARD(la_impl_rand_like, create_uniform(f, 1))
 
 /* randn, randn_like: normal with mean 0 and variance 1, of complex values too
 ** (half of it in each part). */
 la_status la_meta_randn(la_frame *f) { return sized_floats(f, "normal"); }
-la_status la_impl_randn(la_frame *f) { return create_normal(f, 1); }
+LA_FORWARD(la_impl_randn, create_normal(f, 1))
 la_status la_meta_randn_like(la_frame *f) { return floats_like(f, "normal"); }
-la_status la_impl_randn_like(la_frame *f) { return create_normal(f, 1); }
+LA_FORWARD(la_impl_randn_like, create_normal(f, 1))
 
 /* randint(high, size), randint(low, high, size) and their _like forms: integers
 ** from low (1 by default) to high, both included. */
-la_status la_meta_randint(la_frame *f)
-{
-    return sized_integers(f, 1, 1, la_arg_int(f, 0));
-}
-
-la_status la_impl_randint(la_frame *f)
-{
-    return create_integers(f, 2, 1, la_arg_int(f, 0));
-}
-
-la_status la_meta_randint_low(la_frame *f)
-{
-    return sized_integers(f, 2, la_arg_int(f, 0), la_arg_int(f, 1));
-}
-
-la_status la_impl_randint_low(la_frame *f)
-{
-    return create_integers(f, 3, la_arg_int(f, 0), la_arg_int(f, 1));
-}
-
-la_status la_meta_randint_like(la_frame *f)
-{
-    return integers_like(f, 2, 1, la_arg_int(f, 1));
-}
-
-la_status la_impl_randint_like(la_frame *f)
-{
-    return create_integers(f, 2, 1, la_arg_int(f, 1));
-}
-
-la_status la_meta_randint_like_low(la_frame *f)
-{
-    return integers_like(f, 3, la_arg_int(f, 1), la_arg_int(f, 2));
-}
-
-la_status la_impl_randint_like_low(la_frame *f)
-{
-    return create_integers(f, 3, la_arg_int(f, 1), la_arg_int(f, 2));
-}
+LA_FORWARD(la_meta_randint, sized_integers(f, 1, 1, la_arg_int(f, 0)))
+LA_FORWARD(la_impl_randint, create_integers(f, 2, 1, la_arg_int(f, 0)))
+LA_FORWARD(la_meta_randint_low,
+           sized_integers(f, 2, la_arg_int(f, 0), la_arg_int(f, 1)))
+LA_FORWARD(la_impl_randint_low,
+           create_integers(f, 3, la_arg_int(f, 0), la_arg_int(f, 1)))
+LA_FORWARD(la_meta_randint_like, integers_like(f, 2, 1, la_arg_int(f, 1)))
+LA_FORWARD(la_impl_randint_like, create_integers(f, 2, 1, la_arg_int(f, 1)))
+LA_FORWARD(la_meta_randint_like_low,
+           integers_like(f, 3, la_arg_int(f, 1), la_arg_int(f, 2)))
+LA_FORWARD(la_impl_randint_like_low,
+           create_integers(f, 3, la_arg_int(f, 1), la_arg_int(f, 2)))
 
 /* ---- a random order ---- */
 

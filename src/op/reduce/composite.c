@@ -37,14 +37,8 @@ la_status la_impl_nanmean(la_frame *f)
 }
 
 /* max(self, other) and min(self, other): other names of maximum and minimum. */
-la_status la_impl_max_other(la_frame *f)
-{
-    return la_run_result(f, maximum, f->args[0], f->args[1]);
-}
-la_status la_impl_min_other(la_frame *f)
-{
-    return la_run_result(f, minimum, f->args[0], f->args[1]);
-}
+LA_FORWARD(la_impl_max_other, la_run_result(f, maximum, f->args[0], f->args[1]))
+LA_FORWARD(la_impl_min_other, la_run_result(f, minimum, f->args[0], f->args[1]))
 
 /* dist(self, other, p): the norm of the difference. */
 la_status la_impl_dist(la_frame *f)

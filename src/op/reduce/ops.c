@@ -266,14 +266,8 @@ static la_status logic_whole(la_frame *f, const la_reductions *table)
     la_set_result_value(f, 0, la_v_bool(la_data(out)[0] != 0));
     return LA_OK;
 }
-la_status la_impl_any(la_frame *f)
-{
-    return logic_whole(f, LA_STUB(reduce_any));
-}
-la_status la_impl_all(la_frame *f)
-{
-    return logic_whole(f, LA_STUB(reduce_all));
-}
+LA_FORWARD(la_impl_any, logic_whole(f, LA_STUB(reduce_any)))
+LA_FORWARD(la_impl_all, logic_whole(f, LA_STUB(reduce_all)))
 
 /* ---- rule count (count_nonzero): (self, dims) ---- */
 

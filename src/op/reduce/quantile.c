@@ -319,10 +319,10 @@ static la_status whole_impl(la_frame *f, bool skip_nan)
     return run_lines(&l, 1, one_median);
 }
 
-la_status la_meta_median(la_frame *f) { return whole_meta(f); }
-la_status la_impl_median(la_frame *f) { return whole_impl(f, false); }
-la_status la_meta_nanmedian(la_frame *f) { return whole_meta(f); }
-la_status la_impl_nanmedian(la_frame *f) { return whole_impl(f, true); }
+LA_FORWARD(la_meta_median, whole_meta(f))
+LA_FORWARD(la_impl_median, whole_impl(f, false))
+LA_FORWARD(la_meta_nanmedian, whole_meta(f))
+LA_FORWARD(la_impl_nanmedian, whole_impl(f, true))
 
 /* ---- quantile(self, q, dim, keepdim, interpolation) ---- */
 
@@ -430,7 +430,7 @@ static la_status quantile_impl(la_frame *f, bool skip_nan)
 
 /* (self, q, dim, keepdim, interpolation) -> quantiles; without a dim those of
 ** all elements. */
-la_status la_meta_quantile(la_frame *f) { return quantile_meta(f); }
-la_status la_impl_quantile(la_frame *f) { return quantile_impl(f, false); }
-la_status la_meta_nanquantile(la_frame *f) { return quantile_meta(f); }
-la_status la_impl_nanquantile(la_frame *f) { return quantile_impl(f, true); }
+LA_FORWARD(la_meta_quantile, quantile_meta(f))
+LA_FORWARD(la_impl_quantile, quantile_impl(f, false))
+LA_FORWARD(la_meta_nanquantile, quantile_meta(f))
+LA_FORWARD(la_impl_nanquantile, quantile_impl(f, true))

@@ -30,12 +30,5 @@ static la_status cumulative(la_frame *f, const la_op *op, double first)
                                    la_v_string("constant"), first));
 }
 
-la_status la_impl_cumulative_sum(la_frame *f)
-{
-    return cumulative(f, LA_OP(cumsum), 0);
-}
-
-la_status la_impl_cumulative_prod(la_frame *f)
-{
-    return cumulative(f, LA_OP(cumprod), 1);
-}
+LA_FORWARD(la_impl_cumulative_sum, cumulative(f, LA_OP(cumsum), 0))
+LA_FORWARD(la_impl_cumulative_prod, cumulative(f, LA_OP(cumprod), 1))

@@ -234,7 +234,7 @@ la_status la_meta_cumsum(la_frame *f)
     LA_TRY(scan_dtype(f, &dtype));
     return scan_meta(f, dtype);
 }
-la_status la_meta_cumprod(la_frame *f) { return la_meta_cumsum(f); }
+LA_FORWARD(la_meta_cumprod, la_meta_cumsum(f))
 /* (self, dim): log(cumsum(exp(self))) without overflow; floating and complex
 ** only. */
 la_status la_meta_logcumsumexp(la_frame *f)
@@ -245,18 +245,9 @@ la_status la_meta_logcumsumexp(la_frame *f)
                            "or complex tensor, got %s", la_dtype_name(d));
     return scan_meta(f, d);
 }
-la_status la_impl_cumsum(la_frame *f)
-{
-    return scan_impl(f, LA_STUB(scan_sum));
-}
-la_status la_impl_cumprod(la_frame *f)
-{
-    return scan_impl(f, LA_STUB(scan_prod));
-}
-la_status la_impl_logcumsumexp(la_frame *f)
-{
-    return scan_impl(f, LA_STUB(scan_logsumexp));
-}
+LA_FORWARD(la_impl_cumsum, scan_impl(f, LA_STUB(scan_sum)))
+LA_FORWARD(la_impl_cumprod, scan_impl(f, LA_STUB(scan_prod)))
+LA_FORWARD(la_impl_logcumsumexp, scan_impl(f, LA_STUB(scan_logsumexp)))
 
 /* ---- cummax, cummin: (self, dim) ---- */
 
@@ -307,13 +298,7 @@ static la_status extreme_impl(la_frame *f, const la_scan_extremes *table)
 }
 
 /* (self, dim) -> the largest (smallest) element so far and where it is. */
-la_status la_meta_cummax(la_frame *f) { return extreme_meta(f); }
-la_status la_meta_cummin(la_frame *f) { return extreme_meta(f); }
-la_status la_impl_cummax(la_frame *f)
-{
-    return extreme_impl(f, LA_STUB(scan_max));
-}
-la_status la_impl_cummin(la_frame *f)
-{
-    return extreme_impl(f, LA_STUB(scan_min));
-}
+LA_FORWARD(la_meta_cummax, extreme_meta(f))
+LA_FORWARD(la_meta_cummin, extreme_meta(f))
+LA_FORWARD(la_impl_cummax, extreme_impl(f, LA_STUB(scan_max)))
+LA_FORWARD(la_impl_cummin, extreme_impl(f, LA_STUB(scan_min)))

@@ -182,11 +182,8 @@ static la_status resize(la_frame *f, int ndim, const int64_t *sizes,
 }
 
 /* resize_(self, size, memory_format) */
-la_status la_meta_resize_(la_frame *f)
-{
-    return resize(f, (int)f->args[1].ints.n, f->args[1].ints.list,
-                  &f->args[2]);
-}
+LA_FORWARD(la_meta_resize_,
+           resize(f, (int)f->args[1].ints.n, f->args[1].ints.list, &f->args[2]))
 
 /* resize_as_(self, other, memory_format) */
 la_status la_meta_resize_as_(la_frame *f)

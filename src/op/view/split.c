@@ -145,10 +145,7 @@ la_status la_impl_split_with_sizes(la_frame *f)
 }
 
 /* split(self, sizes, dim): the overload of split that takes a list. */
-la_status la_impl_split_sizes(la_frame *f)
-{
-    return la_impl_split_with_sizes(f);
-}
+LA_FORWARD(la_impl_split_sizes, la_impl_split_with_sizes(f))
 
 /* chunk(self, chunks, dim): pieces of ceil(size / chunks), perhaps fewer
 ** pieces. */
@@ -327,8 +324,8 @@ static la_status hsplit(la_frame *f, bool sections)
 
 /* hsplit, vsplit, dsplit: by a number of equal sections, or (_indices) before
 ** each of the listed indices. */
-la_status la_impl_hsplit(la_frame *f) { return hsplit(f, true); }
-la_status la_impl_hsplit_indices(la_frame *f) { return hsplit(f, false); }
+LA_FORWARD(la_impl_hsplit, hsplit(f, true))
+LA_FORWARD(la_impl_hsplit_indices, hsplit(f, false))
 la_status la_impl_vsplit(la_frame *f)
 {
     return named_split(f, "vsplit", 2, 0, true);
