@@ -367,8 +367,7 @@ la_status la_meta_game_skin_points(la_frame *f)
 
 la_status la_impl_game_skin_points(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *in[4], *out = la_result(f, 0);
     for (int k = 0; k < 4; k++) in[k] = STEP(contiguous, la_arg(f, k));
     if (w->status || out->numel == 0) return w->status;
@@ -398,8 +397,7 @@ static la_status recorded_skin(la_chain *w, la_tensor **in, la_tensor **out)
 /* skin(p, matrices, joints, weights) */
 la_status la_impl_game_skin(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *in[4], *all = NULL;
     la_dtype dtype;
     bool recorded = false;

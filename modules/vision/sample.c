@@ -364,11 +364,10 @@ static la_status coordinates(la_frame *f, int64_t n, int d, int nd,
     la_dtype dtype = (la_dtype)la_arg(f, 0)->dtype;
     bool align = la_arg_bool(f, 2);
     int64_t shape[LA_MAX_DIMS];
-    LA_OWNED line = NULL;
     double end = n < 2 ? 0 : align ? 1 : (double)(n - 1) / (double)n;
     for (int k = 0; k < nd + 2; k++) shape[k] = k == d ? n : 1;
-    LA_TRY(la_run(linspace, &line, -end, end, n, true, la_v_dtype(dtype),
-                  la_v_device((la_device)la_arg(f, 0)->device)));
+    LA_LET(line, la_run(linspace, &line, -end, end, n, true, la_v_dtype(dtype),
+                        la_v_device((la_device)la_arg(f, 0)->device)));
     return la_run(reshape, out, line, la_v_ints(shape, nd + 2));
 }
 

@@ -7,6 +7,9 @@
 ** A function whose signature differs from what the dispatcher calls does not
 ** compile, and -Wmissing-prototypes finds one that no row names. Only the rows
 ** of the theme are read: a new text rebuilds no other.
+**
+** LA_FORWARD(la_impl_poisson, impl_distribution(f, &poisson_rule)) defines one
+** that is a single call.
 */
 #include "op/op.h"
 
@@ -40,3 +43,5 @@ typedef la_status la_op_fn_(la_frame *f);
 #undef NEED_SHARED
 #undef NEED_REDUCE
 #undef NEED_REDUCE_
+
+#define LA_FORWARD(name, call) la_status name(la_frame *f) { return call; }

@@ -171,16 +171,13 @@ static la_status new_copy(la_record *r, const la_struct_field *f,
 static la_status copy_out(la_record *r, const la_struct_field *f,
                           la_tensor **out)
 {
-    LA_OWNED t = NULL;
     LA_OWNED to = NULL;
-    LA_OWNED from = NULL;
     bool view = la_record_has_view(r, f);
-    LA_TRY(view ? la_record_view(r, f, &from) : la_record_bytes(r, f, &from));
-    LA_TRY(new_copy(r, f, &t, &to));
+    LA_LET(from,
+           view ? la_record_view(r, f, &from) : la_record_bytes(r, f, &from));
+    LA_LET(t, new_copy(r, f, &t, &to));
     LA_TRY(la_run_(copy_, view ? t : to, from));
-    *out = t;
-    t = NULL;
-    return LA_OK;
+    return la_tensor_hand(&t, out);
 }
 
 /* 'value' NULL: the scalar. */
@@ -195,16 +192,14 @@ static la_status copy_in(la_record *r, const la_struct_field *f,
                          la_tensor *value, const la_scalar *s)
 {
     LA_OWNED t = NULL;
-    LA_OWNED from = NULL;
-    LA_OWNED to = NULL;
     LA_OWNED plain = NULL;
     if (la_record_has_view(r, f)) {
         LA_TRY(la_record_view(r, f, &t));
         return write_to(t, value, s);
     }
-    LA_TRY(la_record_bytes(r, f, &to));
+    LA_LET(to, la_record_bytes(r, f, &to));
     LA_TRY(la_tensor_check_writable(to));
-    LA_TRY(new_copy(r, f, &t, &from));
+    LA_LET(from, new_copy(r, f, &t, &from));
     if (value) LA_TRY(la_run(detach, &plain, value));
     LA_TRY(write_to(t, plain, s));
     return la_run_(copy_, to, from);
@@ -218,9 +213,8 @@ static la_status write_view(la_record *r, const la_struct_field *f,
                             la_tensor *view, la_tensor *value,
                             const la_scalar *s)
 {
-    LA_OWNED t = NULL;
     if (la_record_is_view(r, f, view)) return write_to(view, value, s);
-    LA_TRY(la_record_view(r, f, &t));
+    LA_LET(t, la_record_view(r, f, &t));
     return write_to(t, value, s);
 }
 

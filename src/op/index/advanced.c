@@ -58,11 +58,10 @@ static la_status mask_fits(const la_tensor *self, int at, const la_tensor *m)
 ** of one length, which broadcast together as any index tensors do. */
 static la_status add_mask(plan *p, la_tensor *self, la_tensor *mask)
 {
-    LA_OWNED positions = NULL;
     LA_TRY(mask_fits(self, p->used, mask));
     if (mask->ndim == 1)
         return la_flat_positions(mask, &p->slot[p->used++]);
-    LA_TRY(la_run(nonzero, &positions, mask));
+    LA_LET(positions, la_run(nonzero, &positions, mask));
     for (int d = 0; d < mask->ndim; d++)
         LA_TRY(la_run(select, &p->slot[p->used++], positions, 1, d));
     return LA_OK;
@@ -189,9 +188,8 @@ static la_status lay_out(la_tensor *self, plan *p, la_advanced *a)
 ** rare case, so the plain way. */
 static la_status fold(la_advanced *a)
 {
-    LA_OWNED sum = NULL;
     la_shape *s = &a->shape;
-    LA_TRY(la_tensor_empty(s->ndim, s->sizes, LA_INT64, &sum));
+    LA_LET(sum, la_tensor_empty(s->ndim, s->sizes, LA_INT64, &sum));
     int64_t *to = (int64_t *)la_data(sum);
     for (int64_t i = 0; i < sum->numel; i++) to[i] = 1;
     while (a->n >= LA_INDEX_MAX) {
@@ -236,15 +234,14 @@ static la_status advanced(la_tensor *self, const la_value *list, bool late,
 static la_status walk(la_tensor *self, la_advanced *a, la_tensor *other,
                       la_loop loop, int kind, int *bad)
 {
-    LA_OWNED view = NULL;
     la_index_dims dims = {.n = a->n, .bad = bad};
     int64_t item = (int64_t)la_itemsize(self);
     for (int k = 0; k < a->n; k++) {
         dims.sizes[k] = a->sizes[k];
         dims.strides[k] = a->strides[k] * item;
     }
-    LA_TRY(la_tensor_view(self, a->shape.ndim, a->shape.sizes, a->self_strides,
-                          self->offset, &view));
+    LA_LET(view, la_tensor_view(self, a->shape.ndim, a->shape.sizes,
+                                a->self_strides, self->offset, &view));
     if (kind == LA_WALK_READS)
         return la_walk_run(loop, &dims, kind, other, view, a->index);
     return la_walk_run(loop, &dims, kind, view, other, a->index);
@@ -377,9 +374,8 @@ static la_status broadcast_values(la_tensor *values, const la_advanced *a,
 static la_status put_values(la_frame *f, la_advanced *a, la_tensor *values,
                             bool accumulate)
 {
-    LA_OWNED wide = NULL;
     la_tensor *out = la_result(f, 0);
-    LA_TRY(broadcast_values(values, a, &wide));
+    LA_LET(wide, broadcast_values(values, a, &wide));
     LA_TRY(la_target_scratch(f, wide));
     if (wide->numel == 0) return LA_OK;
     la_dtype d = (la_dtype)out->dtype;

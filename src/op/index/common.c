@@ -386,11 +386,10 @@ static la_status run_plan(la_tensor *target, const la_scatter_plan *p,
                           la_tensor *source, la_loop loop)
 {
     la_index_dims dims = p->dims;
-    LA_OWNED view = NULL;
     int64_t item = (int64_t)la_itemsize(target);
     if (empty(&p->shape)) return LA_OK;
     dims.strides[0] = target->ndim ? la_strides(target)[p->dim] * item : 0;
-    LA_TRY(la_walk_view(target, &p->shape, (uint64_t)1 << p->dim, &view));
+    LA_LET(view, la_walk_view(target, &p->shape, (uint64_t)1 << p->dim, &view));
     return la_walk_run(loop, &dims, LA_WALK_WRITES, view, source, &p->index);
 }
 
@@ -405,8 +404,7 @@ la_status la_scatter_put(la_tensor *target, const la_scatter_plan *p)
 static la_status run_value(la_tensor *target, const la_scatter_plan *p,
                            la_tensor *value, la_loop loop)
 {
-    LA_OWNED view = NULL;
-    LA_TRY(la_walk_view(value, &p->shape, ~(uint64_t)0, &view));
+    LA_LET(view, la_walk_view(value, &p->shape, ~(uint64_t)0, &view));
     return run_plan(target, p, view, loop);
 }
 
@@ -416,10 +414,9 @@ static la_status divide(la_tensor *target, const la_scatter_plan *p,
                         bool with_self)
 {
     la_scalar one = la_scalar_int(1), start = la_scalar_int(with_self);
-    LA_OWNED count = NULL;
-    LA_OWNED unit = NULL;
-    LA_TRY(la_scalar_tensor(&one, LA_INT64, &unit));
-    LA_TRY(la_tensor_empty(target->ndim, la_sizes(target), LA_INT64, &count));
+    LA_LET(unit, la_scalar_tensor(&one, LA_INT64, &unit));
+    LA_LET(count,
+           la_tensor_empty(target->ndim, la_sizes(target), LA_INT64, &count));
     int64_t *n = (int64_t *)la_data(count);
     for (int64_t i = 0; i < count->numel; i++) n[i] = start.i;
     LA_TRY(run_value(count, p, unit, la_reduce_loop(LA_RED_SUM, LA_INT64)));
@@ -427,10 +424,8 @@ static la_status divide(la_tensor *target, const la_scatter_plan *p,
     la_dtype d = (la_dtype)target->dtype;
     if (la_is_float(d) || la_is_complex(d))
         return la_run_(div, target, count);
-    LA_OWNED wide = NULL;
-    LA_OWNED whole = NULL;
-    LA_TRY(la_run(astype, &wide, target, la_v_dtype(LA_INT64)));
-    LA_TRY(la_run(floor_divide, &whole, wide, count));
+    LA_LET(wide, la_run(astype, &wide, target, la_v_dtype(LA_INT64)));
+    LA_LET(whole, la_run(floor_divide, &whole, wide, count));
     return la_run_(copy_, target, whole);
 }
 

@@ -13,20 +13,14 @@
 static la_status add_position(la_tensor **sum, la_tensor *index, int dim,
                               int64_t size, int64_t stride)
 {
-    LA_OWNED checked = NULL;
-    LA_OWNED wrapped = NULL;
-    LA_OWNED low = NULL;
-    LA_OWNED end = NULL;
     la_tensor *next = NULL;
     LA_TRY(la_index_dtype(index, 1, "ravel_multi_index()"));
-    LA_TRY(la_index_checked(index, size, dim, 1, &checked));
-    LA_TRY(la_run(lt, &low, checked, la_scalar_int(0)));
-    LA_TRY(la_run(add, &end, checked, la_scalar_int(size + 1)));
-    LA_TRY(la_run(where, &wrapped, low, end, checked));
-    LA_OWNED zero_based = NULL;
-    LA_OWNED part = NULL;
-    LA_TRY(la_run(sub, &zero_based, wrapped, la_scalar_int(1)));
-    LA_TRY(la_run(mul, &part, zero_based, la_scalar_int(stride)));
+    LA_LET(checked, la_index_checked(index, size, dim, 1, &checked));
+    LA_LET(low, la_run(lt, &low, checked, la_scalar_int(0)));
+    LA_LET(end, la_run(add, &end, checked, la_scalar_int(size + 1)));
+    LA_LET(wrapped, la_run(where, &wrapped, low, end, checked));
+    LA_LET(zero_based, la_run(sub, &zero_based, wrapped, la_scalar_int(1)));
+    LA_LET(part, la_run(mul, &part, zero_based, la_scalar_int(stride)));
     if (!*sum) return la_run(add, sum, part, la_scalar_int(1));
     LA_TRY(la_run(add, &next, *sum, part));
     la_tensor_release(*sum);

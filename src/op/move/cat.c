@@ -177,8 +177,8 @@ static la_status copy_part(la_tensor *out, la_tensor *t, int dim,
         to.data += first * to.strides[dim];
         return la_move(&to, &from, t->ndim, la_sizes(t), la_itemsize(t));
     }
-    LA_OWNED part = NULL;
-    LA_TRY(la_tensor_view(out, t->ndim, la_sizes(t), la_strides(out),
+    LA_LET(part,
+           la_tensor_view(out, t->ndim, la_sizes(t), la_strides(out),
                           out->offset + first * la_strides(out)[dim], &part));
     return la_copy_data(part, t);
 }
@@ -375,8 +375,8 @@ la_status la_impl_hstack(la_frame *f)
     return cat_changed(f, at_least, 1, list->tensors.list[0]->ndim > 1);
 }
 
-la_status la_impl_vstack(la_frame *f) { return cat_changed(f, at_least, 2, 0); }
-la_status la_impl_dstack(la_frame *f) { return cat_changed(f, at_least, 3, 2); }
+LA_FORWARD(la_impl_vstack, cat_changed(f, at_least, 2, 0))
+LA_FORWARD(la_impl_dstack, cat_changed(f, at_least, 3, 2))
 
 /* Vectors and 0-dim tensors become columns, matrices stay. */
 static la_status as_column(la_tensor *t, int64_t unused, la_tensor **out)
@@ -388,10 +388,7 @@ static la_status as_column(la_tensor *t, int64_t unused, la_tensor **out)
     return LA_OK;
 }
 
-la_status la_impl_column_stack(la_frame *f)
-{
-    return cat_changed(f, as_column, 0, 1);
-}
+LA_FORWARD(la_impl_column_stack, cat_changed(f, as_column, 0, 1))
 
 /* --- blocks along the diagonal --- */
 
@@ -415,8 +412,7 @@ static la_status block_sizes(const la_value *list, int64_t *width)
 static la_status widen_block(la_tensor *t, int64_t before, int64_t width,
                              la_tensor **out)
 {
-    LA_OWNED matrix = NULL;
-    LA_TRY(la_run(atleast_2d, &matrix, t));
+    LA_LET(matrix, la_run(atleast_2d, &matrix, t));
     int64_t pads[2] = {before, width - before - la_sizes(matrix)[1]};
     return la_run(constant_pad_nd, out, matrix, la_v_ints(pads, 2));
 }

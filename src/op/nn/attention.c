@@ -385,10 +385,8 @@ static la_status contiguous_lines(la_tensor *t, la_tensor **out)
 la_status la_impl_attention_backward(la_frame *f)
 {
     attention s;
-    LA_OWNED grad = NULL;
-    LA_OWNED out = NULL;
-    LA_TRY(contiguous_lines(la_arg(f, 0), &grad));
-    LA_TRY(contiguous_lines(la_arg(f, 5), &out));
+    LA_LET(grad, contiguous_lines(la_arg(f, 0), &grad));
+    LA_LET(out, contiguous_lines(la_arg(f, 5), &out));
     take_inputs(&s, la_arg(f, 1), la_arg(f, 2), la_arg(f, 3));
     s.mask = la_arg(f, 4);
     s.grad = grad;

@@ -52,8 +52,7 @@ static la_tensor *mask_of(la_chain *w, const la_frame *f, int kept)
 /* The last 'spatial' dims of a channel are kept or dropped together. */
 static la_status drop_channels(la_frame *f, int spatial)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     const la_tensor *x = la_arg(f, SELF);
     double p = la_arg_float(f, P);
     LA_TRY(check_p(f));
@@ -68,9 +67,9 @@ static la_status drop_channels(la_frame *f, int spatial)
 }
 
 /* dropoutNd(self, p, training, generator) */
-la_status la_impl_dropout1d(la_frame *f) { return drop_channels(f, 1); }
-la_status la_impl_dropout2d(la_frame *f) { return drop_channels(f, 2); }
-la_status la_impl_dropout3d(la_frame *f) { return drop_channels(f, 3); }
+LA_FORWARD(la_impl_dropout1d, drop_channels(f, 1))
+LA_FORWARD(la_impl_dropout2d, drop_channels(f, 2))
+LA_FORWARD(la_impl_dropout3d, drop_channels(f, 3))
 
 /* -scale * alpha of SELU (G. Klambauer et al., Self-Normalizing Neural
 ** Networks, 2017), to which x -> a x + b is fitted. */
@@ -78,8 +77,7 @@ la_status la_impl_dropout3d(la_frame *f) { return drop_channels(f, 3); }
 
 static la_status drop_to_selu(la_frame *f, int kept)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     double p = la_arg_float(f, P);
     LA_TRY(check_p(f));
     if (is_off(f)) return same(f);
@@ -95,10 +93,7 @@ static la_status drop_to_selu(la_frame *f, int kept)
 }
 
 /* alpha_dropout(self, p, training, generator) */
-la_status la_impl_alpha_dropout(la_frame *f)
-{
-    return drop_to_selu(f, la_arg(f, SELF)->ndim);
-}
+LA_FORWARD(la_impl_alpha_dropout, drop_to_selu(f, la_arg(f, SELF)->ndim))
 
 /* The same for channels: those are the first two dims. */
 la_status la_impl_feature_alpha_dropout(la_frame *f)
@@ -114,8 +109,7 @@ la_status la_impl_feature_alpha_dropout(la_frame *f)
 ** exponential number (E. Jang, S. Gu, B. Poole, 2017). */
 la_status la_impl_gumbel_softmax(la_frame *f)
 {
-    LA_CHAIN box = {.n = 0};
-    la_chain *w = &box;
+    LA_CHAIN(w);
     la_tensor *x = la_arg(f, SELF);
     la_value dim = f->args[3];
     LA_TRY(la_require_dtype(f, (la_dtype)x->dtype));

@@ -98,10 +98,8 @@ static la_status flip_bit(la_frame *f, uint32_t bit)
 }
 
 /* Internal: lazy; of a real tensor an alias. */
-la_status la_meta__conj(la_frame *f)
-{
-    return flip_bit(f, la_is_complex(la_arg(f, 0)->dtype) ? LA_F_CONJ : 0);
-}
+LA_FORWARD(la_meta__conj,
+           flip_bit(f, la_is_complex(la_arg(f, 0)->dtype) ? LA_F_CONJ : 0))
 
 /* conj(self); real tensors are returned themselves. */
 la_status la_impl_conj(la_frame *f)
@@ -111,7 +109,7 @@ la_status la_impl_conj(la_frame *f)
 }
 
 /* Internal: the imaginary part of a conjugated tensor is a negated view. */
-la_status la_meta__neg_view(la_frame *f) { return flip_bit(f, LA_F_NEG); }
+LA_FORWARD(la_meta__neg_view, flip_bit(f, LA_F_NEG))
 
 /* self itself, or a copy without the bits. */
 static la_status resolve(la_frame *f, uint32_t bits)
@@ -123,18 +121,17 @@ static la_status resolve(la_frame *f, uint32_t bits)
 }
 
 /* resolve_conj(self) */
-la_status la_impl_resolve_conj(la_frame *f) { return resolve(f, LA_F_CONJ); }
+LA_FORWARD(la_impl_resolve_conj, resolve(f, LA_F_CONJ))
 
 /* resolve_neg(self) */
-la_status la_impl_resolve_neg(la_frame *f) { return resolve(f, LA_F_NEG); }
+LA_FORWARD(la_impl_resolve_neg, resolve(f, LA_F_NEG))
 
 /* --- parts --- */
 
 /* Part 0 (real) or 1 (imaginary) of the pairs; 't' has no conj bit. */
 static la_status part(la_tensor *t, int which, la_tensor **out)
 {
-    LA_OWNED pairs = NULL;
-    LA_TRY(la_run(view_as_real, &pairs, t));
+    LA_LET(pairs, la_run(view_as_real, &pairs, t));
     return la_run(select, out, pairs, -1, which);
 }
 
