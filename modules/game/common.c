@@ -2,6 +2,7 @@
 #include "modules/game/game.h"
 
 #include "base/runtime/context.h"
+#include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
 #include "base/runtime/pool.h"
 #include "tensor/promote.h"

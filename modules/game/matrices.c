@@ -8,6 +8,7 @@
 #include "modules/game/terms.h"
 
 #define LA_ROWS "modules/game/ops.def"
+#include "base/runtime/interrupt.h"
 #include "op/impls.h"
 
 /* The matrix whose upper left 3 x 3 is 'm' (NULL: the identity) and whose

@@ -13,6 +13,7 @@
 #include "op/op.h"
 
 #define LA_ROWS "modules/game/ops.def"
+#include "base/runtime/interrupt.h"
 #include "op/impls.h"
 
 #define ROOT2 1.41421356237309504880

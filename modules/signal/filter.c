@@ -10,6 +10,7 @@
 #include "op/op.h"
 
 #define LA_ROWS "modules/signal/ops.def"
+#include "base/runtime/interrupt.h"
 #include "op/impls.h"
 
 #define CHUNK_BYTES 16384     /* of signals on their way through the sections */

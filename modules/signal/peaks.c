@@ -9,6 +9,8 @@
 #include "op/op.h"
 
 #define LA_ROWS "modules/signal/ops.def"
+#include "base/runtime/interrupt.h"
+#include "base/runtime/pool.h"
 #include "op/impls.h"
 
 /* ---- what all take ---- */

@@ -7,6 +7,7 @@
 #include "op/op.h"
 
 #define LA_ROWS "modules/signal/ops.def"
+#include "base/runtime/interrupt.h"
 #include "op/impls.h"
 
 #define BLOCK 16384           /* elements of one unit */

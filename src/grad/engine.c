@@ -11,6 +11,7 @@
 #include <stdio.h>
 
 #include "base/runtime/context.h"
+#include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
 #include "base/runtime/pool.h"
 #include "grad/graph.h"

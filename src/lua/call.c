@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "base/runtime/interrupt.h"
 #include "lua/binding.h"
 #include "op/hosted.h"
 

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/runtime/interrupt.h"
 #include "base/runtime/pool.h"
 #include "lua/build_options.h"
 #include "lua/from_table.h"

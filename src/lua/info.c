@@ -7,6 +7,9 @@
 
 #include "base/os/cpu.h"
 #include "base/os/isa_extension.h"
+#include "base/runtime/interrupt.h"
+#include "base/runtime/parts.h"
+#include "lunarray.h"
 #include "op/linalg/lapack_library.h"
 #include "base/runtime/memory.h"
 #include "base/runtime/pool.h"

@@ -1,6 +1,7 @@
 /* The price of a call: elements, and multiply-adds of products. */
 #include "op/fuel.h"
 
+#include "base/runtime/token.h"
 #include "op/composite.h"
 
 _Thread_local la_fuel_scope *la_fuel_running;

@@ -2,6 +2,7 @@
 ** A call on what is behind the headers, and the rules that most rows follow:
 ** tensors get their batch in front, dims move by one.
 */
+#include "vmap/call.h"
 #include "vmap/rules.h"
 
 #include "op/families.h"

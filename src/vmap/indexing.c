@@ -1,4 +1,5 @@
 /* Rules of rows with index tensors. */
+#include "vmap/call.h"
 #include "vmap/rules.h"
 
 #include "base/runtime/memory.h"

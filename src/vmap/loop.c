@@ -5,6 +5,7 @@
 */
 #include "vmap/call.h"
 
+#include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
 #include "base/runtime/pool.h"
 #include "tensor/shape.h"

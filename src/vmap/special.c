@@ -1,4 +1,5 @@
 /* Rules of single rows and of small groups of them. */
+#include "vmap/call.h"
 #include "vmap/rules.h"
 
 #include "op/composite.h"

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
 #include "base/runtime/pool.h"
 #include "modules/csv/io/csv_columns.h"

@@ -5,6 +5,7 @@
 */
 #include <string.h>
 
+#include "base/runtime/interrupt.h"
 #include "base/runtime/pool.h"
 #include "modules/csv/io/csv.h"
 #include "io/stream.h"

@@ -12,6 +12,7 @@
 
 #include "base/runtime/context.h"
 #include "kernel/reduce/reduce.h"
+#include "lunarray.h"
 #include "op/families.h"
 #include "op/schema.h"
 

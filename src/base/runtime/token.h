@@ -22,7 +22,7 @@ enum {                      /* bits of 'armed' */
     LA_TOKEN_FUEL = 4
 };
 
-struct la_token {
+typedef struct la_token {
     atomic_uint armed;
     atomic_int code;                /* la_status of what was reached, or 0 */
     atomic_int_fast64_t deadline;   /* on la_nanoseconds' clock */
@@ -30,7 +30,7 @@ struct la_token {
     atomic_int refs;
     /* Bytes of Lua, bytes of tensors, and the cap on both (0: none). */
     atomic_size_t lua, tensors, cap;
-};
+} la_token;
 
 /* Of contexts whose token nobody has asked for: never armed, not counted. */
 extern la_token la_no_token LA_HIDDEN;

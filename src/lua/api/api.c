@@ -14,6 +14,8 @@
 
 #include "base/runtime/host_call.h"
 #include "base/runtime/memory.h"
+#include "base/runtime/parts.h"
+#include "base/runtime/passage.h"
 #include "base/runtime/runtime.h"
 #include "lua/api/api.h"
 #include "lua/transform/autograd.h"

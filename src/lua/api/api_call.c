@@ -12,6 +12,7 @@
 
 #include <string.h>
 
+#include "base/runtime/passage.h"
 #include "grad/grad.h"
 #include "lua/api/api.h"
 #include "op/device_names.h"

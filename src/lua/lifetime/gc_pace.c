@@ -27,6 +27,7 @@
 */
 #include "base/os/cpu.h"
 #include "base/runtime/memory.h"
+#include "base/runtime/token.h"
 #include "lua/binding.h"
 #include "op/fuel.h"
 

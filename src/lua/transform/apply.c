@@ -9,6 +9,7 @@
 */
 #include <string.h>
 
+#include "base/runtime/interrupt.h"
 #include "base/runtime/pool.h"
 #include "lua/build_options.h"
 #include "lua/from_table.h"

@@ -4,6 +4,7 @@
 #include "op/sort/order.h"
 
 #define LA_ROWS "op/def/index.def"
+#include "base/runtime/interrupt.h"
 #include "op/impls.h"
 
 /* ---- bytes of 0 and 1 ---- */

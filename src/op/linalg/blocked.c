@@ -8,6 +8,7 @@
 */
 #include "op/linalg/blocked.h"
 
+#include "base/runtime/interrupt.h"
 #include "base/runtime/pool.h"
 #include "op/op.h"
 

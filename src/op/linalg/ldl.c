@@ -14,6 +14,7 @@
 #include "tensor/scalar.h"
 
 #define LA_ROWS "op/def/linalg.def"
+#include "base/runtime/interrupt.h"
 #include "op/impls.h"
 
 #undef I      /* of complex.h, which no name here means */

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
 #include "base/runtime/pool.h"
 #include "iter/items.h"

@@ -14,6 +14,7 @@
 #include "tensor/promote.h"
 
 #define LA_ROWS "op/def/join.def"
+#include "base/runtime/interrupt.h"
 #include "op/impls.h"
 
 /* Empty tensors of one dim were once the way to start from nothing: they fit

@@ -14,6 +14,7 @@
 #include "tensor/scalar.h"
 
 #define LA_ROWS "op/def/join.def"
+#include "base/runtime/interrupt.h"
 #include "op/impls.h"
 
 /* --- flip --- */

@@ -12,6 +12,7 @@
 #include "op/view/view.h"
 
 #define LA_ROWS "op/def/join.def"
+#include "base/runtime/interrupt.h"
 #include "op/impls.h"
 
 /* --- tril, triu --- */

@@ -13,6 +13,8 @@
 #define LA_ROWS "op/def/loss.def"
 #include "op/impls.h"
 #define LA_ROWS "op/def/reduce.def"
+#include "base/runtime/interrupt.h"
+#include "base/runtime/pool.h"
 #include "op/impls.h"
 
 enum { SELF, TARGET, WEIGHT, IGNORE, REDUCTION, SMOOTHING };

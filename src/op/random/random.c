@@ -19,6 +19,7 @@
 #include "op/move/copy.h"
 
 #define LA_ROWS "op/def/random.def"
+#include "base/runtime/interrupt.h"
 #include "op/impls.h"
 
 enum { GROUPS_AT_ONCE = 256 };      /* between looks at the interrupt */

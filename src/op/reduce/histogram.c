@@ -11,6 +11,7 @@
 #include "op/reduce/reduce.h"
 
 #define LA_ROWS "op/def/reduce.def"
+#include "base/runtime/interrupt.h"
 #include "op/impls.h"
 
 /* ---- bincount(self, weights, minlength): value k in slot k ---- */

@@ -13,6 +13,7 @@
 #include "tensor/scalar.h"
 
 #define LA_ROWS "op/def/reduce.def"
+#include "base/runtime/interrupt.h"
 #include "op/impls.h"
 
 /* What a task needs to know of its lines. */

@@ -12,6 +12,7 @@
 #include "op/reduce/reduce.h"
 
 #define LA_ROWS "op/def/reduce.def"
+#include "base/runtime/pool.h"
 #include "op/impls.h"
 
 typedef struct planes {

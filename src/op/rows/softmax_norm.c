@@ -12,6 +12,7 @@
 #include "op/reduce/reduce.h"
 
 #define LA_ROWS "op/def/reduce.def"
+#include "base/runtime/interrupt.h"
 #include "op/impls.h"
 
 #define POLL 16               /* grains between looks at the interrupt */

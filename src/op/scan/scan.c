@@ -11,6 +11,8 @@
 #include "op/reduce/reduce.h"
 
 #define LA_ROWS "op/def/reduce.def"
+#include "base/runtime/interrupt.h"
+#include "base/runtime/pool.h"
 #include "op/impls.h"
 
 #define SIDE 256              /* columns of one task */

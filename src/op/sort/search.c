@@ -4,6 +4,7 @@
 #include "tensor/promote.h"
 
 #define LA_ROWS "op/def/index.def"
+#include "base/runtime/interrupt.h"
 #include "op/impls.h"
 
 /* ---- a search in parallel ---- */

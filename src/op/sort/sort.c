@@ -13,6 +13,7 @@
 #include <string.h>
 
 #define LA_ROWS "op/def/index.def"
+#include "base/runtime/interrupt.h"
 #include "op/impls.h"
 
 /* What a row needs to know. It is read by all threads and written by none; 'k'

@@ -14,6 +14,7 @@
 #include "base/runtime/pool.h"
 
 #define LA_ROWS "op/def/index.def"
+#include "base/runtime/interrupt.h"
 #include "op/impls.h"
 
 /* What is asked for, and the results. */

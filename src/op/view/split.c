@@ -10,6 +10,7 @@
 #include "tensor/scalar.h"
 
 #define LA_ROWS "op/def/view.def"
+#include "base/runtime/interrupt.h"
 #include "op/impls.h"
 
 /* Result 0 becomes a list of n NULL tensors, which the caller fills; a failure
