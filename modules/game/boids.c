@@ -11,6 +11,7 @@
 
 #define LA_ROWS "modules/game/ops.def"
 #include "base/runtime/interrupt.h"
+#include "op/call.h"
 #include "op/impls.h"
 
 enum { P, V, DT, RADIUS, SEPARATE, ALIGN, COHERE, SPEED, FORCE, ARGS };

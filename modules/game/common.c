@@ -5,6 +5,7 @@
 #include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
 #include "base/runtime/pool.h"
+#include "op/call.h"
 #include "tensor/promote.h"
 #include "tensor/shape.h"
 

@@ -5,6 +5,7 @@
 
 #define LA_ROWS "modules/stats/ops.def"
 #include "base/runtime/interrupt.h"
+#include "op/call.h"
 #include "op/impls.h"
 
 static la_status check_row(const la_tensor *t, int k)

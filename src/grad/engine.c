@@ -15,6 +15,7 @@
 #include "base/runtime/memory.h"
 #include "base/runtime/pool.h"
 #include "grad/graph.h"
+#include "op/call.h"
 #include "op/device_names.h"
 #include "op/profile.h"
 #include "tensor/shape.h"

@@ -24,7 +24,7 @@
 #include "base/runtime/passage.h"
 #include "base/runtime/runtime.h"
 #include "base/runtime/token.h"
-#include "op/op.h"
+#include "op/frame.h"
 #include "op/schema.h"
 #include "tensor/scalar.h"
 

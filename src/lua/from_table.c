@@ -17,6 +17,7 @@
 #include "lua/build_options.h"
 #include "lua/from_table.h"
 #include "lua/sandbox/sandbox.h"
+#include "op/call.h"
 #include "tensor/hash.h"
 #include "tensor/host/remote.h"
 #include "tensor/shape.h"

@@ -19,6 +19,7 @@
 #include "op/hosted.h"
 #include "op/lockstep.h"
 #include "op/matmul/gemm_extension.h"
+#include "op/op.h"
 #include "tensor/promote.h"
 #include "tensor/shape.h"
 

@@ -11,6 +11,8 @@
 #include "lua/binding.h"
 #include "lua/attr.h"
 #include "lua/sandbox/sandbox.h"
+#include "op/call.h"
+#include "tensor/shape.h"
 
 /* x.name and x[key]; upvalue LA_UP_OWN is the table of methods. Every x:f()
 ** comes by here: the key on the top gives way to what it names. An unknown name

@@ -17,6 +17,7 @@
 #include "lua/sandbox/guard.h"
 #include "lua/index.h"
 #include "lunarray.h"
+#include "op/op.h"
 
 /* The state's key in the registry: a string could not be made when memory is
 ** short, and an address would be another in a second copy of the library. */

@@ -3,6 +3,7 @@
 
 #include "base/runtime/token.h"
 #include "op/composite.h"
+#include "op/op.h"
 
 _Thread_local la_fuel_scope *la_fuel_running;
 /* What the last call has paid that had no memory. */

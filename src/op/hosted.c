@@ -7,6 +7,7 @@
 #include "base/os/thread.h"
 #include "base/runtime/memory.h"
 #include "base/runtime/passage.h"
+#include "op/op.h"
 
 /* ---- running ---- */
 

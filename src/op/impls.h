@@ -8,7 +8,7 @@
 ** compile, and -Wmissing-prototypes finds one that no row names. Only the rows
 ** of the theme are read: a new text rebuilds no other.
 */
-#include "op/op.h"
+#include "op/frame.h"
 
 #ifndef LA_ROWS
 #define LA_ROWS "op/ops.def"

@@ -17,6 +17,7 @@
 #include "base/runtime/memory.h"
 #include "base/runtime/pool.h"
 #include "base/runtime/runtime.h"
+#include "op/op.h"
 #include "op/schema.h"
 
 /* An array that doubles. */

@@ -30,6 +30,8 @@
     NEED_##kind(n, fam) extern const la_op la_row_##n;
 #include "base/runtime/memory.h"
 #include "base/runtime/parts.h"
+#include "op/dispatch.h"
+#include "op/op.h"
 #include "op/ops.def"
 #undef OP
 

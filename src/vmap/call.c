@@ -5,7 +5,9 @@
 #include "vmap/call.h"
 #include "vmap/rules.h"
 
+#include "op/call.h"
 #include "op/families.h"
+#include "op/op.h"
 #include "tensor/promote.h"
 #include "tensor/shape.h"
 

@@ -2,6 +2,7 @@
 #include "vmap/call.h"
 #include "vmap/rules.h"
 
+#include "op/call.h"
 #include "op/composite.h"
 #include "tensor/shape.h"
 

@@ -21,6 +21,7 @@
 #include "io/stream.h"
 #include "lua/files/bytes.h"
 #include "modules/csv/lua/csv.h"
+#include "op/call.h"
 
 typedef struct column {
     const char *name;           /* of the list of names */

@@ -11,6 +11,7 @@
 #include "io/stream.h"
 #include "lua/files/bytes.h"
 #include "modules/csv/lua/csv.h"
+#include "op/call.h"
 #include "tensor/host/remote.h"
 
 /* A column that is written: elements in a row, which a handle in the list at

@@ -20,6 +20,7 @@
 #include "base/runtime/pool.h"
 #include "grad/grad.h"
 #include "lunarray.h"
+#include "op/call.h"
 
 /* From lunarray.h, whose short names are other functions inside. */
 int la_openlibs(lua_State *L);

@@ -14,6 +14,7 @@
 #include "kernel/reduce/reduce.h"
 #include "lunarray.h"
 #include "op/families.h"
+#include "op/op.h"
 #include "op/schema.h"
 
 /* A value for a parameter that is no tensor: its default, or 1. */

@@ -20,6 +20,7 @@
 #include "lua/api/api.h"
 #include "lua/transform/autograd.h"
 #include "lua/sandbox/sandbox.h"
+#include "op/call.h"
 #include "op/device_names.h"
 #include "op/schema.h"
 #include "tensor/host/dlpack.h"

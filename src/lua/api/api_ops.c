@@ -13,7 +13,9 @@
 #include "lua/api/api.h"
 #include "lua/api/api_struct.h"
 #include "op/device_names.h"
+#include "op/dispatch.h"
 #include "op/hosted.h"
+#include "op/op.h"
 
 /* ---- frames ---- */
 

@@ -13,6 +13,7 @@
 #include "base/runtime/pool.h"
 #include "lua/build_options.h"
 #include "lua/from_table.h"
+#include "op/call.h"
 #include "tensor/shape.h"
 
 enum { MAX_SOURCES = 3 };

@@ -17,7 +17,7 @@
 #include <stdatomic.h>
 
 #include "kernel/fft/fft.h"
-#include "op/op.h"
+#include "op/value.h"
 
 typedef enum la_fft_kind { LA_FFT_FLAT, LA_FFT_SPLIT, LA_FFT_CHIRP,
                            LA_FFT_REAL, LA_FFT_ODD } la_fft_kind;

@@ -4,7 +4,7 @@
 #ifndef LA_OP_FFT_RUN_H
 #define LA_OP_FFT_RUN_H
 
-#include "op/op.h"
+#include "op/value.h"
 
 typedef enum la_fft_form { LA_FFT_C2C, LA_FFT_R2C, LA_FFT_C2R } la_fft_form;
 

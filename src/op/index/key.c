@@ -19,6 +19,7 @@
 #include "base/runtime/runtime.h"
 #include "base/runtime/token.h"
 #include "base/trace.h"
+#include "op/call.h"
 #include "tensor/promote.h"
 #include "tensor/scalar.h"
 #include "tensor/shape.h"

@@ -10,7 +10,8 @@
 
 #include "base/runtime/interrupt.h"
 #include "base/runtime/pool.h"
-#include "op/op.h"
+#include "base/size.h"
+#include "op/value.h"
 
 la_field la_field_of(la_dtype dtype)
 {

@@ -8,6 +8,7 @@
 
 #define LA_ROWS "op/def/join.def"
 #include "base/runtime/interrupt.h"
+#include "op/call.h"
 #include "op/impls.h"
 
 /* --- cartesian_prod --- */

@@ -13,7 +13,11 @@
 #include "tensor/promote.h"
 
 #define LA_ROWS "op/def/copy.def"
+#include "iter/iter.h"
+#include "op/call.h"
+#include "op/dispatch.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 /* --- copy_ and fills --- */
 
@@ -67,6 +71,7 @@ la_status la_impl_fill__tensor(la_frame *f)
     return la_copy_data(la_arg(f, 0), la_arg(f, 1));
 }
 
+/* zero_ is fill_ with an integer 0, which every dtype can hold. */
 la_status la_meta_zero_(la_frame *f) { return give_self(f); }
 
 la_status la_impl_zero_(la_frame *f)
@@ -119,6 +124,7 @@ la_status la_impl_clone(la_frame *f)
     return la_copy_data(la_result(f, 0), la_arg(f, 0));
 }
 
+/* The dtype that the caller named, or else the other one. */
 static la_dtype dtype_or(const la_value *v, la_dtype otherwise)
 {
     return v->tag == LA_VDTYPE ? v->dtype : otherwise;

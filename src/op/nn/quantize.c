@@ -14,6 +14,7 @@
 
 #define LA_ROWS "op/def/quantize.def"
 #include "base/runtime/pool.h"
+#include "op/call.h"
 #include "op/impls.h"
 
 /* ---- checks ---- */

@@ -15,6 +15,8 @@
 
 #define LA_ROWS "op/def/recurrent.def"
 #include "base/runtime/interrupt.h"
+#include "iter/iter.h"
+#include "op/call.h"
 #include "op/impls.h"
 
 /* recurrent(gates, weight, bias, h, c, kind, reverse) */

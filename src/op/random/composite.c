@@ -18,6 +18,7 @@
 
 #define LA_ROWS "op/def/random.def"
 #include "base/runtime/interrupt.h"
+#include "op/call.h"
 #include "op/impls.h"
 
 /* LA_EARG with 'text' unless it holds. */

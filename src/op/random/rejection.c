@@ -15,6 +15,7 @@
 
 #define LA_ROWS "op/def/random.def"
 #include "base/runtime/interrupt.h"
+#include "op/call.h"
 #include "op/impls.h"
 
 /* ---- a stream ---- */
