@@ -49,7 +49,7 @@ OPT_lowest := $(if $(filter release,$(KIND)),-Os)
 PER_CALL := lua io fuse vmap modules $(addprefix op/,conv create fft index linalg move nn random rows scan sort)
 CALL_LISTS := $(wildcard src/grad/formulas/*.c src/grad/derivatives.c src/op/nn/loss*.c \
   $(patsubst %,src/op/%/*composite.c,conv fft linalg nn random rows) $(patsubst %,src/%.c,lua/info lua/names \
-  op/fft/fft op/fft/freq op/fft/plan op/fft/roots op/linalg/ldl op/linalg/lu op/linalg/norms op/linalg/tensors \
+  op/fft/fft op/fft/freq op/fft/plans op/fft/roots op/linalg/ldl op/linalg/lu op/linalg/norms op/linalg/tensors \
   op/matmul/chain op/matmul/einsum op/matmul/tensordot op/nn/embedding op/nn/recurrent op/reduce/histogram \
   op/reduce/statistics op/sort/unique tensor/text/print))
 $(foreach f,$(PER_CALL),$(eval OPT_$(f) := -O2))

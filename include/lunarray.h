@@ -64,6 +64,7 @@ LA_API int la_version(void);
 /* ---- status codes ---- */
 
 /* Of functions that can fail; numbers stay as they are, new ones are added. */
+#ifndef LA_STATUS_CODES     /* the library's own files may have them already */
 typedef enum la_status {
     LA_OK = 0,
     LA_EARG,        /* an argument has the wrong type or value */
@@ -84,6 +85,7 @@ typedef enum la_status {
     LA_ESUPPORT,    /* not in this build or mode */
     LA_ELUA         /* error of a script */
 } la_status;
+#endif
 
 /* ---- runtimes ---- */
 

@@ -158,6 +158,7 @@ end
 local function lint()
   headline("lint")
   report("layers", require "layers"("build"))
+  report("circles", require "circles"())
   report("style", require "style"("src", "modules", "include", "lua", "spec",
                                   "examples", "bench", "tools"))
   report("words", require "words"())

@@ -2,8 +2,10 @@
 #include "modules/game/game.h"
 
 #include "base/runtime/context.h"
+#include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
 #include "base/runtime/pool.h"
+#include "op/call.h"
 #include "tensor/promote.h"
 #include "tensor/shape.h"
 

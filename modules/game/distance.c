@@ -12,6 +12,8 @@
 #include "op/composite.h"
 
 #define LA_ROWS "modules/game/ops.def"
+#include "base/runtime/interrupt.h"
+#include "op/call.h"
 #include "op/impls.h"
 
 #define FAR INT64_MAX         /* no true cell was met */

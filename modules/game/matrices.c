@@ -8,7 +8,10 @@
 #include "modules/game/terms.h"
 
 #define LA_ROWS "modules/game/ops.def"
+#include "base/runtime/interrupt.h"
+#include "op/call.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 /* The matrix whose upper left 3 x 3 is 'm' (NULL: the identity) and whose
 ** column 4 is t (NULL: zeros), as the output. */

@@ -12,6 +12,8 @@
 #include "modules/game/program.h"
 
 #define LA_ROWS "modules/game/ops.def"
+#include "base/runtime/interrupt.h"
+#include "op/frame.h"
 #include "op/impls.h"
 
 #define LEAF 8                /* points that are looked through as they are */

@@ -8,6 +8,8 @@
 #include "tensor/shape.h"
 
 #define LA_ROWS "modules/game/ops.def"
+#include "base/runtime/interrupt.h"
+#include "op/call.h"
 #include "op/impls.h"
 
 #define SORT_POLL 16384

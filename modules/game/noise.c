@@ -11,6 +11,7 @@
 #include "modules/game/terms.h"
 
 #define LA_ROWS "modules/game/ops.def"
+#include "op/frame.h"
 #include "op/impls.h"
 
 #define MOST_DIMS 3

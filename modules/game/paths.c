@@ -10,9 +10,11 @@
 
 #include "base/runtime/memory.h"
 #include "base/runtime/pool.h"
-#include "op/op.h"
+#include "op/frame.h"
 
 #define LA_ROWS "modules/game/ops.def"
+#include "base/runtime/interrupt.h"
+#include "op/call.h"
 #include "op/impls.h"
 
 #define ROOT2 1.41421356237309504880

@@ -17,6 +17,7 @@
 #include "tensor/shape.h"
 
 #define LA_ROWS "modules/game/ops.def"
+#include "op/call.h"
 #include "op/impls.h"
 
 static const la_program_row programs[] = {

@@ -14,6 +14,7 @@
 #include "tensor/shape.h"
 
 #define LA_ROWS "modules/game/ops.def"
+#include "op/call.h"
 #include "op/impls.h"
 
 typedef struct worley {

@@ -7,7 +7,9 @@
 #include "tensor/promote.h"
 
 #define LA_ROWS "modules/signal/ops.def"
+#include "op/call.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 /* A cascade on its way: the arguments in the dtype of the run. */
 typedef struct ready {

@@ -9,6 +9,8 @@
 #include "tensor/promote.h"
 
 #define LA_ROWS "modules/signal/ops.def"
+#include "base/size.h"
+#include "op/frame.h"
 #include "op/impls.h"
 
 /* (a, v, mode, method) */

@@ -6,9 +6,12 @@
 
 #include "base/runtime/memory.h"
 #include "iter/items.h"
-#include "op/op.h"
+#include "op/frame.h"
 
 #define LA_ROWS "modules/signal/ops.def"
+#include "base/runtime/interrupt.h"
+#include "base/runtime/pool.h"
+#include "op/call.h"
 #include "op/impls.h"
 
 /* ---- what all take ---- */

@@ -4,9 +4,11 @@
 #include <math.h>
 
 #include "iter/items.h"
-#include "op/op.h"
+#include "op/frame.h"
 
 #define LA_ROWS "modules/signal/ops.def"
+#include "base/runtime/interrupt.h"
+#include "op/call.h"
 #include "op/impls.h"
 
 #define BLOCK 16384           /* elements of one unit */

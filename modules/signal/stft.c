@@ -6,6 +6,8 @@
 #include "op/composite.h"
 
 #define LA_ROWS "modules/signal/ops.def"
+#include "base/size.h"
+#include "op/call.h"
 #include "op/impls.h"
 
 /* The arguments that both take, in the order of their schemas. */

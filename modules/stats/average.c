@@ -5,6 +5,7 @@
 #include "tensor/scalar.h"
 
 #define LA_ROWS "modules/stats/ops.def"
+#include "op/call.h"
 #include "op/impls.h"
 
 /* ---- percentile(self, p, dim, keepdim, interpolation) ---- */

@@ -7,7 +7,9 @@
 #include "op/view/view.h"
 
 #define LA_ROWS "modules/stats/ops.def"
+#include "op/call.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 /* The samples along one dim, and how far they are apart. */
 typedef struct grid {

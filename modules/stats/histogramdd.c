@@ -6,6 +6,8 @@
 #include "tensor/scalar.h"
 
 #define LA_ROWS "modules/stats/ops.def"
+#include "base/size.h"
+#include "op/call.h"
 #include "op/impls.h"
 
 enum { SELF, BINS, RANGE, WEIGHT, DENSITY };

@@ -7,6 +7,7 @@
 #include "tensor/promote.h"
 
 #define LA_ROWS "modules/stats/ops.def"
+#include "op/call.h"
 #include "op/impls.h"
 
 /* ---- interp(x, xp, fp, left, right, period) ---- */

@@ -9,6 +9,7 @@
 #include "modules/stats/stats.h"
 
 #define LA_ROWS "modules/stats/ops.def"
+#include "op/call.h"
 #include "op/impls.h"
 
 la_status la_any_of(la_tensor *t, bool *yes)

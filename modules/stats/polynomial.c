@@ -4,6 +4,8 @@
 #include "tensor/promote.h"
 
 #define LA_ROWS "modules/stats/ops.def"
+#include "base/runtime/interrupt.h"
+#include "op/call.h"
 #include "op/impls.h"
 
 static la_status check_row(const la_tensor *t, int k)

@@ -10,6 +10,7 @@
 #include "tensor/shape.h"
 
 #define LA_ROWS "modules/vision/ops.def"
+#include "op/call.h"
 #include "op/impls.h"
 
 /* ---- the calls as users write them ---- */

@@ -2,6 +2,7 @@
 #include "op/composite.h"
 
 #define LA_ROWS "modules/vision/ops.def"
+#include "op/call.h"
 #include "op/impls.h"
 
 enum { INPUT, WINDOW, ALPHA, BETA, K };

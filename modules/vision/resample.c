@@ -11,6 +11,7 @@
 #include "tensor/shape.h"
 
 #define LA_ROWS "modules/vision/ops.def"
+#include "op/frame.h"
 #include "op/impls.h"
 
 enum { DATA, SIZE, SCALES, MODE, ALIGN, ANTIALIAS };

@@ -15,6 +15,8 @@
 #include "tensor/shape.h"
 
 #define LA_ROWS "modules/vision/ops.def"
+#include "base/runtime/interrupt.h"
+#include "op/call.h"
 #include "op/impls.h"
 
 /* ---- the call as users write it ---- */

@@ -3,10 +3,11 @@
 ** their order, neighbours are joined. Composites of views and one copy.
 */
 #include "base/size.h"
-#include "op/op.h"
+#include "op/frame.h"
 #include "tensor/shape.h"
 
 #define LA_ROWS "modules/vision/ops.def"
+#include "op/call.h"
 #include "op/impls.h"
 
 /* self as 'split' (n dims), its dims as 'order' says, joined to 'joined', in

@@ -11,9 +11,11 @@
 #include <stdio.h>
 
 #include "base/runtime/context.h"
+#include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
 #include "base/runtime/pool.h"
 #include "grad/graph.h"
+#include "op/call.h"
 #include "op/device_names.h"
 #include "op/profile.h"
 #include "tensor/shape.h"

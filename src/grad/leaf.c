@@ -11,6 +11,8 @@
 
 #include "base/runtime/context.h"
 #include "base/runtime/memory.h"
+#include "op/call.h"
+#include "tensor/shape.h"
 
 /* ---- the accumulator of a leaf ---- */
 

@@ -6,6 +6,7 @@
 ** Lua stack is as before then, and needs no check for the results' handles.
 */
 #include "lua/binding.h"
+#include "op/value.h"
 
 /* All readers: false leaves the decision to la_parse. They convert nothing,
 ** call no metamethod, allocate nothing and raise nothing. */

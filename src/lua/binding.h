@@ -21,10 +21,12 @@
 #include <lauxlib.h>
 #include <lua.h>
 
+#include "base/runtime/passage.h"
 #include "base/runtime/runtime.h"
-#include "lua/metatable.h"
+#include "base/runtime/token.h"
 #include "lua/lifetime/modes.h"
-#include "op/op.h"
+#include "lua/metatable.h"
+#include "op/frame.h"
 #include "op/schema.h"
 #include "tensor/scalar.h"
 
@@ -64,6 +66,8 @@ typedef enum la_policy {
     LA_PACE_OFF
 } la_policy;
 
+struct la_source;           /* lunarray.h */
+
 /* One per Lua state, a userdata in the registry. */
 typedef struct la_state {
     la_context context;
@@ -77,7 +81,7 @@ typedef struct la_state {
     bool finalizing;        /* one of them runs */
     struct la_pulse *pulse; /* a sandbox's hook, sandbox/guard.h; or NULL */
     /* of la_limits: for la.load in a sandbox; NULL: no files */
-    int (*open)(void *context, const char *name, la_source *source);
+    int (*open)(void *context, const char *name, struct la_source *source);
     void *open_context;
     /* the innermost la.Function in its backward */
     struct la_function_call *functions;

@@ -12,8 +12,11 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "base/runtime/interrupt.h"
 #include "lua/binding.h"
+#include "op/call.h"
 #include "op/hosted.h"
+#include "op/op.h"
 
 typedef struct call {
     lua_State *L;

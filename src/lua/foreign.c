@@ -9,6 +9,7 @@
 */
 #include "lua/binding.h"
 #include "lua/embed.h"
+#include "op/op.h"
 
 #define MODULE "lunarray.foreign"
 

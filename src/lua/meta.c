@@ -11,6 +11,8 @@
 #include "lua/binding.h"
 #include "lua/attr.h"
 #include "lua/sandbox/sandbox.h"
+#include "op/call.h"
+#include "tensor/shape.h"
 #include "lua/index.h"
 
 static int read_key(lua_State *L)

@@ -5,7 +5,10 @@
 #include <string.h>
 
 #include "base/os/cpu.h"
+#include "base/runtime/parts.h"
+#include "base/runtime/passage.h"
 #include "base/runtime/runtime.h"
+#include "base/runtime/token.h"
 #include "grad/grad.h"
 #include "lua/attr.h"
 #include "lua/transform/autograd.h"
@@ -13,7 +16,9 @@
 #include "lua/embed.h"
 #include "lua/sandbox/guard.h"
 #include "lua/index.h"
-#include "op/fft/plan.h"
+#include "op/fft/plans.h"
+#include "lunarray.h"
+#include "op/op.h"
 
 /* The state's key in the registry: a string could not be made when memory is
 ** short, and an address would be another in a second copy of the library. */

@@ -5,6 +5,7 @@
 
 #include "base/format.h"
 #include "lua/binding.h"
+#include "op/call.h"
 #include "tensor/names.h"
 
 /* Strings are not converted, unlike luaL_checkinteger: "3" where a number

@@ -13,7 +13,8 @@
 #ifndef LA_OP_COMPOSITE_H
 #define LA_OP_COMPOSITE_H
 
-#include "op/op.h"
+#include "op/call.h"
+#include "op/frame.h"
 
 /* Runs 'impl', the implementation of a composite, for the call of 'f'. Where
 ** its floating tensors are all float16, or all bfloat16, it gets them as

@@ -11,7 +11,7 @@
 ** LA_FORWARD(la_impl_poisson, impl_distribution(f, &poisson_rule)) defines one
 ** that is a single call.
 */
-#include "op/op.h"
+#include "op/frame.h"
 
 #ifndef LA_ROWS
 #define LA_ROWS "op/ops.def"

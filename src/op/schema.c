@@ -3,6 +3,7 @@
 
 #include "base/ascii.h"
 #include "base/decimal.h"
+#include "op/frame.h"
 
 typedef struct type_row {
     const char *word;

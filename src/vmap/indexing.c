@@ -1,8 +1,10 @@
 /* Rules of rows with index tensors. */
+#include "vmap/call.h"
 #include "vmap/rules.h"
 
 #include "base/runtime/memory.h"
 #include "op/composite.h"
+#include "op/value.h"
 #include "tensor/shape.h"
 
 static la_status give(la_vcall *c, la_chain *w, la_tensor *t, bool *done)

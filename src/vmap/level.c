@@ -1,6 +1,9 @@
 /* Levels, headers of tensors with a batch, and what is behind them. */
 #include "vmap/vmap.h"
 
+#include "op/call.h"
+#include "op/dispatch.h"
+#include "op/op.h"
 #include "tensor/names.h"
 #include "tensor/shape.h"
 #include "vmap/call.h"

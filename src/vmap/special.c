@@ -1,6 +1,8 @@
 /* Rules of single rows and of small groups of them. */
+#include "vmap/call.h"
 #include "vmap/rules.h"
 
+#include "op/call.h"
 #include "op/composite.h"
 #include "tensor/shape.h"
 

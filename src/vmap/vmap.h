@@ -19,7 +19,7 @@
 #define LA_VMAP_VMAP_H
 
 #include "base/runtime/context.h"
-#include "op/op.h"
+#include "op/value.h"
 
 /* What operations that draw numbers do: refuse; draw for every element of the
 ** batch; draw once for all. */

@@ -12,6 +12,7 @@
 #include "lua/binding.h"
 #include "lua/build_options.h"
 #include "lua/files/bytes.h"
+#include "op/call.h"
 #include "tensor/host/remote.h"
 
 /* ---- arguments ---- */

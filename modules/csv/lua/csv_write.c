@@ -5,11 +5,13 @@
 */
 #include <string.h>
 
+#include "base/runtime/interrupt.h"
 #include "base/runtime/pool.h"
 #include "modules/csv/io/csv.h"
 #include "io/stream.h"
 #include "lua/files/bytes.h"
 #include "modules/csv/lua/csv.h"
+#include "op/call.h"
 #include "tensor/host/remote.h"
 
 /* A column that is written: elements in a row, which a handle in the list at

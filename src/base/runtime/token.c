@@ -1,12 +1,12 @@
 /* Limits that a host sets from any thread, and what they have come to. */
-#define LA_INTERNAL
 #include "base/runtime/token.h"
 
 #include <pthread.h>
 
-#include "base/runtime/context.h"
-#include "base/runtime/pool.h"
-#include "base/runtime/runtime.h"
+#include "base/os/clock.h"
+#include "base/runtime/memory.h"
+#include "base/runtime/parts.h"
+#include "lunarray.h"
 
 _Atomic bool la_tensors_shared;
 la_token la_no_token = {.deadline = INT64_MAX, .fuel = INT64_MAX, .refs = 1};

@@ -24,7 +24,7 @@ enum {                      /* bits of 'armed' */
     LA_TOKEN_SPENT = 16     /* ... which is used up */
 };
 
-struct la_token {
+typedef struct la_token {
     atomic_uint armed;
     atomic_int code;                /* la_status of what was reached, or 0 */
     atomic_int_fast64_t deadline;   /* on la_nanoseconds' clock */
@@ -36,7 +36,7 @@ struct la_token {
     ** may give up, and the cap on their sum (0: none). */
     atomic_size_t lua, tensors, blocks, plans, cap;
     atomic_uint words;              /* new names of dims, tensor/names.c */
-};
+} la_token;
 
 /* Of contexts whose token nobody has asked for: never armed, not counted. */
 extern la_token la_no_token LA_HIDDEN;

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "op/call.h"
 #include "op/move/move.h"
 #include "tensor/shape.h"
 #include "grad/formulas/formula_terms.h"

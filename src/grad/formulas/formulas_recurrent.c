@@ -4,6 +4,7 @@
 ** plain operations and their graph is run.
 */
 #include "grad/formulas/formulas.h"
+#include "op/call.h"
 #include "op/nn/recurrent.h"
 #include "grad/formulas/formula_terms.h"
 

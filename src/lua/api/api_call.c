@@ -9,11 +9,12 @@
 */
 #define LA_INTERNAL
 #include "lunarray.h"
-
 #include <string.h>
 
 #include "grad/grad.h"
 #include "lua/api/api.h"
+#include "op/call.h"
+#include "op/dispatch.h"
 #include "op/device_names.h"
 #include "op/hosted.h"
 #include "tensor/names.h"

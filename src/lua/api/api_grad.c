@@ -2,6 +2,7 @@
 #define LA_INTERNAL
 #include "lunarray.h"
 
+#include "base/runtime/passage.h"
 #include "lua/api/api.h"
 #include "lua/transform/autograd.h"
 

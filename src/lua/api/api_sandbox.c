@@ -1,10 +1,12 @@
 /* Opening a state for scripts that are not trusted (lunarray.h). */
+#include "base/runtime/passage.h"
 #include "base/runtime/runtime.h"
 #include "lua/api/api.h"
 #include "lua/api/api_struct.h"
 #include "lua/binding.h"
 #include "lua/sandbox/guard.h"
 #include "lua/sandbox/sandbox.h"
+#include "lunarray.h"
 
 /* The main thread of Lua has the hook, and the one that runs; coroutines get it
 ** from the thread that makes them, or when they run. */

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/size.h"
 #include "lua/files/files.h"
 #include "base/ascii.h"
 

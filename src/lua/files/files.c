@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "io/npy.h"
+#include "op/call.h"
 
 /* In the order of la_file_format: extensions of paths, and the words that hosts
 ** give. */

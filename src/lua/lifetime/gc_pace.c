@@ -31,8 +31,9 @@
 #include "base/os/cpu.h"
 #include "base/runtime/memory.h"
 #include "base/os/os.h"
+#include "base/runtime/token.h"
 #include "lua/binding.h"
-#include "op/fft/plan.h"
+#include "op/fft/plans.h"
 #include "op/fuel.h"
 
 /* All three in handles. */

@@ -12,6 +12,8 @@
 
 #include <string.h>
 
+#include "op/call.h"
+
 typedef struct holder {
     la_record *record;      /* owned; NULL after the finalizer */
     uint32_t moves;         /* the record's when the handles were made */

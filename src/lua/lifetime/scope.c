@@ -15,6 +15,7 @@
 */
 #include <string.h>
 
+#include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
 #include "lua/binding.h"
 #include "lua/lifetime/record.h"

@@ -7,6 +7,7 @@
 ** one. It holds the memory, not a tensor.
 */
 #include "lua/build_options.h"
+#include "op/call.h"
 #include "tensor/host/dlpack.h"
 
 #define STORAGE_NAME "lunarray.Storage"

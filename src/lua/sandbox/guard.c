@@ -1,6 +1,8 @@
 /* Steps of a sandbox: the hook, and loops in C. */
 #include "lua/sandbox/guard.h"
 
+#include "base/runtime/token.h"
+
 #define STEPS LA_GUARD_STEPS
 
 /* A light userdata: the state outlives its functions. */

@@ -10,6 +10,7 @@
 */
 #include <string.h>
 
+#include "base/runtime/token.h"
 #include "lua/sandbox/guard.h"
 
 /* ---- protected calls ---- */

@@ -13,6 +13,7 @@
 #include "fuse/fuse.h"
 #include "lua/build_options.h"
 #include "lua/transform/vmap.h"
+#include "op/frame.h"
 
 /* ---- attributes ---- */
 

@@ -9,6 +9,7 @@
 #include "base/runtime/memory.h"
 #include "lua/transform/autograd.h"
 #include "lua/sandbox/sandbox.h"
+#include "tensor/shape.h"
 
 #include <string.h>
 

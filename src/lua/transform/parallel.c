@@ -12,8 +12,10 @@
 #include <string.h>
 
 #include "base/runtime/memory.h"
+#include "base/runtime/passage.h"
 #include "base/runtime/runtime.h"
 #include "base/os/thread.h"
+#include "base/runtime/token.h"
 #include "lua/api/api.h"
 #include "lua/binding.h"
 

@@ -13,6 +13,7 @@
 
 #include "lua/binding.h"
 #include "lua/embed.h"
+#include "op/op.h"
 
 #define RECORD_NAME "lunarray.profile"
 /* So many single calls are kept: 40 MB at most. */

@@ -8,6 +8,7 @@
 #include "tensor/shape.h"
 
 #define LA_ROWS "op/def/conv.def"
+#include "op/call.h"
 #include "op/impls.h"
 
 /* The arguments of 'convolution' behind its tensors. */

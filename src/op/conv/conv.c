@@ -14,6 +14,7 @@
 #include "tensor/shape.h"
 
 #define LA_ROWS "op/def/conv.def"
+#include "op/call.h"
 #include "op/impls.h"
 
 /* Arguments after the tensors, in the order of the schemas. */

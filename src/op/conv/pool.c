@@ -18,6 +18,9 @@
 #include "tensor/shape.h"
 
 #define LA_ROWS "op/def/pool.def"
+#include "base/runtime/interrupt.h"
+#include "base/runtime/pool.h"
+#include "op/call.h"
 #include "op/impls.h"
 
 typedef void (*plane_fn)(const la_pooling *);

@@ -12,6 +12,8 @@
 #include "tensor/shape.h"
 
 #define LA_ROWS "op/def/pool.def"
+#include "base/runtime/interrupt.h"
+#include "op/call.h"
 #include "op/impls.h"
 
 /* 'list' gets nd integers from one or nd; an empty list (a default) stays

@@ -8,6 +8,7 @@
 #include "tensor/shape.h"
 
 #define LA_ROWS "op/def/pool.def"
+#include "op/call.h"
 #include "op/impls.h"
 
 enum { INPUT, INDICES, KERNEL, STRIDE, PADDING, SIZE };

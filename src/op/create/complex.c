@@ -4,6 +4,8 @@
 #include "op/move/copy.h"
 
 #define LA_ROWS "op/def/create.def"
+#include "iter/iter.h"
+#include "op/call.h"
 #include "op/impls.h"
 
 /* Was it a Lua number? */

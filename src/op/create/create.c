@@ -12,6 +12,7 @@
 #include "tensor/shape.h"
 
 #define LA_ROWS "op/def/create.def"
+#include "op/frame.h"
 #include "op/impls.h"
 
 /* Not negative, and their product fits. LA_ESHAPE otherwise. */

@@ -2,7 +2,7 @@
 #ifndef LA_OP_CREATE_CREATE_H
 #define LA_OP_CREATE_CREATE_H
 
-#include "op/op.h"
+#include "op/frame.h"
 
 /* In a frame: argument 'first' is dtype, and so on in that order. */
 enum { LA_OPT_DTYPE, LA_OPT_DEVICE, LA_OPT_GRAD, LA_OPT_FORMAT,

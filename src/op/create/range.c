@@ -13,6 +13,8 @@
 #include "tensor/scalar.h"
 
 #define LA_ROWS "op/def/create.def"
+#include "iter/iter.h"
+#include "op/frame.h"
 #include "op/impls.h"
 
 #define BLOCK 512

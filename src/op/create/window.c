@@ -12,6 +12,8 @@
 #include "op/create/create.h"
 
 #define LA_ROWS "op/def/create.def"
+#include "iter/iter.h"
+#include "op/frame.h"
 #include "op/impls.h"
 
 #define BLOCK 512

@@ -7,7 +7,10 @@
 #include "op/fft/fft.h"
 
 #define LA_ROWS "op/def/fft.def"
+#include "op/call.h"
 #include "op/impls.h"
+#include "op/op.h"
+#include "tensor/shape.h"
 
 /* ---- arguments ---- */
 

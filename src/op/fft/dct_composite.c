@@ -11,6 +11,7 @@
 #include "op/fft/fft.h"
 
 #define LA_ROWS "op/def/fft.def"
+#include "op/frame.h"
 #include "op/impls.h"
 
 #define PI 3.14159265358979323846

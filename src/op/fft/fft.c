@@ -12,7 +12,9 @@
 #include "op/move/copy.h"
 
 #define LA_ROWS "op/def/fft.def"
+#include "op/call.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 /* What the arguments say: dims without repetitions, at least one element
 ** along each, the factor of the result. */

@@ -4,6 +4,8 @@
 #include "op/create/create.h"
 
 #define LA_ROWS "op/def/fft.def"
+#include "iter/iter.h"
+#include "op/frame.h"
 #include "op/impls.h"
 
 enum { BLOCK = 512 };

@@ -12,7 +12,9 @@
 #include "tensor/scalar.h"
 
 #define LA_ROWS "op/def/index.def"
+#include "op/call.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 /* What is known of an indexing before the walk: one slot per dim of self. */
 typedef struct plan {
@@ -30,6 +32,7 @@ static void plan_drop(plan *p)
 }
 #define PLAN __attribute__((cleanup(plan_drop))) plan
 
+/* LA_EINDEX, in the words that PyTorch has for it. */
 static la_status too_many(const la_tensor *self)
 {
     return la_error(LA_EINDEX, "too many indices for tensor of dimension %d",
@@ -132,6 +135,7 @@ static void advanced_init(la_advanced *a)
     a->n = a->shape.ndim = 0;
 }
 
+/* Gives up the index tensors; the list itself lies on the stack. */
 static void advanced_drop(la_advanced *a)
 {
     for (int k = 0; k < a->n; k++) la_tensor_drop(&a->index[k]);

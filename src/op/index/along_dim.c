@@ -7,7 +7,9 @@
 #include "tensor/scalar.h"
 
 #define LA_ROWS "op/def/index.def"
+#include "op/call.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 /* The dim that argument k names, from 0. */
 static la_status find_dim(const la_frame *f, int k, int *dim)

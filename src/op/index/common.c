@@ -2,6 +2,9 @@
 #include "op/index/index.h"
 
 #include "base/runtime/context.h"
+#include "iter/iter.h"
+#include "op/call.h"
+#include "op/op.h"
 #include "tensor/scalar.h"
 
 #include <math.h>
@@ -290,6 +293,7 @@ la_status la_target_meta(la_frame *f)
     return la_target_loose(f);
 }
 
+/* An index write in its functional form begins with a copy of self. */
 la_status la_target_begin(la_frame *f)
 {
     la_tensor *self = la_arg(f, 0), *out = la_result(f, 0);

@@ -13,7 +13,9 @@
 #include "tensor/scalar.h"
 
 #define LA_ROWS "op/def/index.def"
+#include "op/call.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 /* ---- shapes ---- */
 

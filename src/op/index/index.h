@@ -10,7 +10,8 @@
 #define LA_OP_INDEX_INDEX_H
 
 #include "kernel/index/index.h"
-#include "op/op.h"
+#include "op/frame.h"
+#include "tensor/shape.h"
 
 /* Sizes and strides as arrays; a 0-dim tensor counts as one of {1}. */
 typedef struct la_walk_shape {

@@ -15,8 +15,11 @@
 */
 #include "op/index/key.h"
 
+#include "base/runtime/parts.h"
 #include "base/runtime/runtime.h"
+#include "base/runtime/token.h"
 #include "base/trace.h"
+#include "op/call.h"
 #include "tensor/promote.h"
 #include "tensor/scalar.h"
 #include "tensor/shape.h"

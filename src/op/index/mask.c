@@ -4,7 +4,10 @@
 #include "op/sort/order.h"
 
 #define LA_ROWS "op/def/index.def"
+#include "base/runtime/interrupt.h"
+#include "op/call.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 /* ---- bytes of 0 and 1 ---- */
 

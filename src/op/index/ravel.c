@@ -5,7 +5,9 @@
 #include "op/index/index.h"
 
 #define LA_ROWS "op/def/index.def"
+#include "op/call.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 /* *sum += (index - 1) * stride, negative indices counted from the end; the
 ** first call starts the sum at 1. 'dim' is for the message of an index out of

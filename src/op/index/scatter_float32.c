@@ -6,6 +6,7 @@
 ** The target is widened as a whole, or where that would cost more than the
 ** values that are written, only the slices that any index names.
 */
+#include "op/call.h"
 #include "op/composite.h"
 #include "op/index/index.h"
 

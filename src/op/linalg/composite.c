@@ -8,6 +8,7 @@
 #include "op/linalg/linalg.h"
 
 #define LA_ROWS "op/def/linalg.def"
+#include "op/call.h"
 #include "op/impls.h"
 
 /* The results of a call with several, in the order of its schema. */

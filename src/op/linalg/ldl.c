@@ -14,7 +14,10 @@
 #include "tensor/scalar.h"
 
 #define LA_ROWS "op/def/linalg.def"
+#include "base/runtime/interrupt.h"
+#include "op/frame.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 #undef I      /* of complex.h, which no name here means */
 

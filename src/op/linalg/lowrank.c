@@ -7,6 +7,7 @@
 #include "op/linalg/linalg.h"
 
 #define LA_ROWS "op/def/linalg.def"
+#include "op/call.h"
 #include "op/impls.h"
 
 /* *q becomes an orthonormal basis of the columns of a *q (adjoint: of a^H *q);

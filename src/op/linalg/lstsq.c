@@ -8,7 +8,9 @@
 #include "tensor/scalar.h"
 
 #define LA_ROWS "op/def/linalg.def"
+#include "op/call.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 /* (A, B, rcond, driver): which of LAPACK's, or 'q' for QR alone, or 'a' for QR
 ** unless the rank is less than full. */

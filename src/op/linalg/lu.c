@@ -11,7 +11,9 @@
 #include "tensor/scalar.h"
 
 #define LA_ROWS "op/def/linalg.def"
+#include "op/call.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 /* One call: what la_small says of matrices of any size. Of solve and inv 'b'
 ** is the copy that becomes the solution. */

@@ -7,7 +7,9 @@
 #include "op/linalg/linalg.h"
 
 #define LA_ROWS "op/def/linalg.def"
+#include "op/call.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 /* Which matrix norm: of orders 1 and inf (or their negatives) the extreme of
 ** the sums along a dim; of 2, -2 and "nuc" an extreme or the sum of the

@@ -5,11 +5,14 @@
 
 #include <stdio.h>
 
+#include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
 #include "base/runtime/pool.h"
 #include "iter/items.h"
+#include "op/frame.h"
 #include "op/move/copy.h"
 #include "tensor/scalar.h"
+#include "tensor/shape.h"
 
 la_status la_check_dims(const la_tensor *t, int k)
 {

@@ -6,7 +6,9 @@
 #include "op/move/copy.h"
 
 #define LA_ROWS "op/def/linalg.def"
+#include "op/call.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 /* Arguments 'atol' and 'rtol', which may be nil, as batches with a last dim of
 ** their own. */

@@ -9,7 +9,9 @@
 #include "op/move/copy.h"
 
 #define LA_ROWS "op/def/linalg.def"
+#include "op/frame.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 typedef struct job {
     la_field field;

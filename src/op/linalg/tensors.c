@@ -7,7 +7,9 @@
 #include "op/view/view.h"
 
 #define LA_ROWS "op/def/linalg.def"
+#include "op/call.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 /* ---- tensorinv, tensorsolve ---- */
 

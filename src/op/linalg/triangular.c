@@ -11,7 +11,9 @@
 #include "tensor/scalar.h"
 
 #define LA_ROWS "op/def/linalg.def"
+#include "op/frame.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 typedef struct job {
     la_field field;

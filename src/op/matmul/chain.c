@@ -8,6 +8,7 @@
 #include "op/view/view.h"
 
 #define LA_ROWS "op/def/matmul.def"
+#include "op/call.h"
 #include "op/impls.h"
 
 /* t^0: identity matrices of t's shape and dtype, batch dims included. */

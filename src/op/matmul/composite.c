@@ -10,6 +10,7 @@
 #include "tensor/shape.h"
 
 #define LA_ROWS "op/def/matmul.def"
+#include "op/call.h"
 #include "op/impls.h"
 
 

@@ -4,10 +4,11 @@
 ** element-wise pass and the derivative is that of its parts. Works for every
 ** dtype of mul.
 */
-#include "op/op.h"
+#include "op/frame.h"
 #include "tensor/shape.h"
 
 #define LA_ROWS "op/def/index.def"
+#include "op/call.h"
 #include "op/impls.h"
 
 /* The dim of the vectors: argument 2, else the first that has size 3 in

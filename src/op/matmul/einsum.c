@@ -17,6 +17,7 @@
 #include "tensor/shape.h"
 
 #define LA_ROWS "op/def/matmul.def"
+#include "op/call.h"
 #include "op/impls.h"
 
 #define MAX_LABELS 64

@@ -8,6 +8,7 @@
 #include "op/view/view.h"
 
 #define LA_ROWS "op/def/matmul.def"
+#include "op/call.h"
 #include "op/impls.h"
 
 /* x of more than two dims as one matrix, so that bias and product are one

@@ -15,6 +15,7 @@
 #include "tensor/shape.h"
 
 #define LA_ROWS "op/def/matmul.def"
+#include "op/frame.h"
 #include "op/impls.h"
 
 /* A functional call, with a tensor as first argument, that only the CPU key has

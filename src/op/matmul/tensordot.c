@@ -9,6 +9,7 @@
 #include "tensor/shape.h"
 
 #define LA_ROWS "op/def/matmul.def"
+#include "op/call.h"
 #include "op/impls.h"
 
 /* The pointer is read after 'status' was computed. */

@@ -14,7 +14,10 @@
 #include "tensor/promote.h"
 
 #define LA_ROWS "op/def/join.def"
+#include "base/runtime/interrupt.h"
+#include "op/call.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 /* Empty tensors of one dim were once the way to start from nothing: they fit
 ** everywhere. */
@@ -301,6 +304,7 @@ la_status la_impl_cat(la_frame *f)
 ** along 'dim'. 'with' is passed on to each change; what it makes is owned. */
 typedef la_status (*change_fn)(la_tensor *t, int64_t with, la_tensor **out);
 
+/* The inputs, each changed first (stack of vectors), put together along dim. */
 static la_status cat_changed(la_frame *f, change_fn change, int64_t with,
                              int64_t dim)
 {

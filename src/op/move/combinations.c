@@ -7,6 +7,8 @@
 #include "tensor/scalar.h"
 
 #define LA_ROWS "op/def/join.def"
+#include "base/runtime/interrupt.h"
+#include "op/call.h"
 #include "op/impls.h"
 
 /* --- cartesian_prod --- */

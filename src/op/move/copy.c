@@ -13,7 +13,11 @@
 #include "tensor/promote.h"
 
 #define LA_ROWS "op/def/copy.def"
+#include "iter/iter.h"
+#include "op/call.h"
+#include "op/dispatch.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 /* --- copy_ and fills --- */
 
@@ -106,6 +110,7 @@ la_status la_meta_clone(la_frame *f)
 
 LA_FORWARD(la_impl_clone, la_copy_data(la_result(f, 0), la_arg(f, 0)))
 
+/* The dtype that the caller named, or else the other one. */
 static la_dtype dtype_or(const la_value *v, la_dtype otherwise)
 {
     return v->tag == LA_VDTYPE ? v->dtype : otherwise;

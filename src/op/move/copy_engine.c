@@ -10,6 +10,8 @@
 
 #include "base/runtime/memory.h"
 #include "iter/items.h"
+#include "iter/iter.h"
+#include "kernel/kernel.h"
 #include "kernel/move/copy.h"
 #include "op/move/move.h"
 #include "tensor/names.h"

@@ -14,7 +14,10 @@
 #include "tensor/scalar.h"
 
 #define LA_ROWS "op/def/join.def"
+#include "base/runtime/interrupt.h"
+#include "op/call.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 /* --- flip --- */
 

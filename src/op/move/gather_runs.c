@@ -7,7 +7,7 @@
 
 #include "iter/items.h"
 #include "kernel/move/elements.h"
-#include "op/op.h"
+#include "op/call.h"
 #include "op/sort/order.h"
 
 /* Bytes that one range has at least; rows of one call of the kernel. */

@@ -12,7 +12,9 @@
 #include "tensor/scalar.h"
 
 #define LA_ROWS "op/def/join.def"
+#include "op/call.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 /* Bytes that are written at a time, and that a thread has at least. */
 #define PAD_BYTES (8 << 10)

@@ -12,7 +12,9 @@
 #include "tensor/scalar.h"
 
 #define LA_ROWS "op/def/join.def"
+#include "op/call.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 /* Where in 't' the part lies that argument 1 replaces. */
 typedef la_status (*part_fn)(const la_frame *f, const la_tensor *t,

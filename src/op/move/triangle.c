@@ -12,7 +12,11 @@
 #include "op/view/view.h"
 
 #define LA_ROWS "op/def/join.def"
+#include "base/runtime/interrupt.h"
+#include "iter/iter.h"
+#include "op/call.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 /* --- tril, triu --- */
 

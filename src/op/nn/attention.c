@@ -22,6 +22,7 @@
 #include "tensor/shape.h"
 
 #define LA_ROWS "op/def/attention.def"
+#include "op/call.h"
 #include "op/impls.h"
 
 #define ROWS 192

@@ -10,6 +10,7 @@
 #include "tensor/shape.h"
 
 #define LA_ROWS "op/def/attention.def"
+#include "op/call.h"
 #include "op/impls.h"
 
 /* Batch dims of all three (and the mask), broadcast. The first three are blamed

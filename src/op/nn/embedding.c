@@ -7,7 +7,10 @@
 #include "op/index/index.h"
 
 #define LA_ROWS "op/def/index.def"
+#include "op/call.h"
+#include "op/dispatch.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 /* ---- one_hot ---- */
 

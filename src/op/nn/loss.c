@@ -7,6 +7,7 @@
 #include "op/nn/loss.h"
 
 #define LA_ROWS "op/def/loss.def"
+#include "op/frame.h"
 #include "op/impls.h"
 
 /* ---- of a difference ---- */

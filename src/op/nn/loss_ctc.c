@@ -13,6 +13,7 @@
 #include "op/nn/loss.h"
 
 #define LA_ROWS "op/def/loss.def"
+#include "op/call.h"
 #include "op/impls.h"
 
 #define FAR (-1e30)

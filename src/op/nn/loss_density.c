@@ -7,7 +7,9 @@
 #include "op/nn/loss.h"
 
 #define LA_ROWS "op/def/loss.def"
+#include "op/call.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 #define LOG_2PI 1.8378770664093454836
 

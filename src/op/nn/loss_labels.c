@@ -13,7 +13,12 @@
 #define LA_ROWS "op/def/loss.def"
 #include "op/impls.h"
 #define LA_ROWS "op/def/reduce.def"
+#include "base/runtime/interrupt.h"
+#include "base/runtime/pool.h"
+#include "op/call.h"
 #include "op/impls.h"
+#include "op/op.h"
+#include "tensor/shape.h"
 
 enum { SELF, TARGET, WEIGHT, IGNORE, REDUCTION, SMOOTHING };
 

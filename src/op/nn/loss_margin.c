@@ -7,7 +7,9 @@
 #include "op/nn/loss.h"
 
 #define LA_ROWS "op/def/loss.def"
+#include "op/frame.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 /* (C) or (N, C); 'least' dims at the least. */
 static la_status check_scores(const la_frame *f, int least)

@@ -12,10 +12,11 @@
 #include "base/libm/libm.h"
 #include "base/runtime/pool.h"
 #include "iter/iter.h"
-#include "op/op.h"
+#include "op/frame.h"
 #include "tensor/shape.h"
 
 #define LA_ROWS "op/def/optim.def"
+#include "op/call.h"
 #include "op/impls.h"
 
 enum { PARAM, GRAD, FIRST_STATE, NTENSORS = FIRST_STATE + LA_OPTIM_STATES };

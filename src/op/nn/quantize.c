@@ -13,6 +13,8 @@
 #include "tensor/shape.h"
 
 #define LA_ROWS "op/def/quantize.def"
+#include "base/runtime/pool.h"
+#include "op/call.h"
 #include "op/impls.h"
 
 /* ---- checks ---- */

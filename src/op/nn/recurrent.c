@@ -14,6 +14,9 @@
 #include "tensor/shape.h"
 
 #define LA_ROWS "op/def/recurrent.def"
+#include "base/runtime/interrupt.h"
+#include "iter/iter.h"
+#include "op/call.h"
 #include "op/impls.h"
 
 /* recurrent(gates, weight, bias, h, c, kind, reverse) */

@@ -7,6 +7,7 @@
 #include "op/composite.h"
 
 #define LA_ROWS "op/def/recurrent.def"
+#include "op/call.h"
 #include "op/impls.h"
 
 /* The order is that of la_recurrent_kind. */

@@ -6,6 +6,7 @@
 #include "tensor/shape.h"
 
 #define LA_ROWS "op/def/attention.def"
+#include "op/call.h"
 #include "op/impls.h"
 
 enum { SELF, POS, BASE, DIMS, SCALE, TRADITIONAL };

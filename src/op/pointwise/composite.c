@@ -6,6 +6,7 @@
 #include "tensor/promote.h"
 
 #define LA_ROWS "op/def/pointwise.def"
+#include "op/call.h"
 #include "op/impls.h"
 
 /* other - alpha * self: sub with its operands exchanged. */

@@ -11,6 +11,8 @@
 
 #include "base/runtime/context.h"
 #include "base/libm/libm.h"
+#include "iter/iter.h"
+#include "op/frame.h"
 #include "op/families.h"
 #include "op/scalar_range.h"
 #include "tensor/promote.h"

@@ -14,6 +14,8 @@
 #include "tensor/promote.h"
 
 #define LA_ROWS "op/def/math.def"
+#include "iter/iter.h"
+#include "op/call.h"
 #include "op/impls.h"
 
 #define POINTWISE .meta = la_pointwise_meta, .impl = la_pointwise_impl

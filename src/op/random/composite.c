@@ -17,6 +17,8 @@
 #include "tensor/shape.h"
 
 #define LA_ROWS "op/def/random.def"
+#include "base/runtime/interrupt.h"
+#include "op/call.h"
 #include "op/impls.h"
 
 /* LA_EARG with 'text' unless it holds. */

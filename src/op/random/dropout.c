@@ -7,6 +7,7 @@
 #include "op/composite.h"
 
 #define LA_ROWS "op/def/random.def"
+#include "op/call.h"
 #include "op/impls.h"
 
 enum { SELF, P, TRAINING, GENERATOR };
@@ -25,6 +26,7 @@ static bool is_off(const la_frame *f)
     return !la_arg_bool(f, TRAINING) || la_arg_float(f, P) == 0;
 }
 
+/* Result 0 is self itself: without a copy, as in PyTorch. */
 static la_status same(la_frame *f)
 {
     la_set_result(f, 0, la_tensor_retain(la_arg(f, SELF)));

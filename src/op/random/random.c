@@ -19,7 +19,11 @@
 #include "op/move/copy.h"
 
 #define LA_ROWS "op/def/random.def"
+#include "base/runtime/interrupt.h"
+#include "iter/iter.h"
+#include "op/call.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 enum { GROUPS_AT_ONCE = 256 };      /* between looks at the interrupt */
 
@@ -49,6 +53,7 @@ typedef struct job {
     const la_random_call *call;
 } job;
 
+/* A range of groups; the words of a group depend on its number alone. */
 static void run_groups(int64_t begin, int64_t end, void *context)
 {
     const job *j = context;
@@ -235,6 +240,7 @@ static la_tensor *begun(la_frame *f, int options)
     return t;
 }
 
+/* requires_grad= of a new tensor, once it is filled. */
 static la_status created(la_frame *f, int options, la_status status)
 {
     if (!status && la_arg_bool(f, options + LA_OPT_GRAD))

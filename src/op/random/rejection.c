@@ -14,6 +14,8 @@
 #include "tensor/shape.h"
 
 #define LA_ROWS "op/def/random.def"
+#include "base/runtime/interrupt.h"
+#include "op/call.h"
 #include "op/impls.h"
 
 /* ---- a stream ---- */

@@ -10,7 +10,10 @@
 #include "op/sort/order.h"
 
 #define LA_ROWS "op/def/reduce.def"
+#include "iter/iter.h"
+#include "op/call.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 #define BATCH 1024            /* columns of one call */
 #define SHARED (4 * LA_GRAIN) /* fewer elements are read while a thread wakes */

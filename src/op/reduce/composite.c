@@ -2,6 +2,7 @@
 #include "op/reduce/reduce.h"
 
 #define LA_ROWS "op/def/reduce.def"
+#include "op/call.h"
 #include "op/impls.h"
 
 /* LA_EDTYPE for integers, which have no NaN, and for an integer result, which

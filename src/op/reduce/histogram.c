@@ -12,6 +12,8 @@
 #include "op/composite.h"
 
 #define LA_ROWS "op/def/reduce.def"
+#include "base/runtime/interrupt.h"
+#include "op/frame.h"
 #include "op/impls.h"
 
 /* ---- bincount(self, weights, minlength): value k in slot k ---- */

@@ -8,7 +8,9 @@
 #include "op/reduce/reduce.h"
 
 #define LA_ROWS "op/def/reduce.def"
+#include "op/call.h"
 #include "op/impls.h"
+#include "op/op.h"
 
 enum { SELF, DIM, KEEPDIM, DTYPE };
 

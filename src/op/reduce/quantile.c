@@ -13,7 +13,10 @@
 #include "tensor/scalar.h"
 
 #define LA_ROWS "op/def/reduce.def"
+#include "base/runtime/interrupt.h"
+#include "op/call.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 /* What a task needs to know of its lines. */
 typedef struct lines {

@@ -14,7 +14,9 @@
 #include "tensor/promote.h"
 
 #define LA_ROWS "op/def/reduce.def"
+#include "op/call.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 /* ---- sum_to_size(self, sizes) ---- */
 

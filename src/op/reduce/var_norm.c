@@ -8,7 +8,9 @@
 #include "op/reduce/reduce.h"
 
 #define LA_ROWS "op/def/reduce.def"
+#include "op/call.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 enum { SELF, DIM, CORRECTION, UNBIASED, KEEPDIM };
 

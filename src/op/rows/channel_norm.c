@@ -12,7 +12,11 @@
 #include "op/reduce/reduce.h"
 
 #define LA_ROWS "op/def/reduce.def"
+#include "base/runtime/pool.h"
+#include "op/call.h"
 #include "op/impls.h"
+#include "op/op.h"
+#include "tensor/shape.h"
 
 typedef struct planes {
     const la_plane_norm *kernel;

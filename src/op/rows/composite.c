@@ -10,6 +10,7 @@
 #include "op/composite.h"
 
 #define LA_ROWS "op/def/reduce.def"
+#include "op/call.h"
 #include "op/impls.h"
 
 /* A vector with one element per channel, shaped to meet dim 1 of 'self'. *out

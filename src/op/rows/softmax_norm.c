@@ -12,7 +12,11 @@
 #include "op/reduce/reduce.h"
 
 #define LA_ROWS "op/def/reduce.def"
+#include "base/runtime/interrupt.h"
+#include "op/call.h"
 #include "op/impls.h"
+#include "op/op.h"
+#include "tensor/shape.h"
 
 #define POLL 16               /* grains between looks at the interrupt */
 

@@ -5,6 +5,7 @@
 #include "tensor/shape.h"
 
 #define LA_ROWS "op/def/reduce.def"
+#include "op/call.h"
 #include "op/impls.h"
 
 /* (self, dim, dtype, include_initial); 'first' stands before the rest. */

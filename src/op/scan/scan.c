@@ -11,7 +11,12 @@
 #include "op/reduce/reduce.h"
 
 #define LA_ROWS "op/def/reduce.def"
+#include "base/runtime/interrupt.h"
+#include "base/runtime/pool.h"
+#include "iter/iter.h"
+#include "op/call.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 #define SIDE 256              /* columns of one task */
 #define NEAR 8192             /* bytes of a row */

@@ -3,10 +3,11 @@
 ** ones before it and larger ones after. A fully sorted row satisfies that, so
 ** both are the results of sort and argsort.
 */
-#include "op/op.h"
+#include "op/frame.h"
 #include "tensor/shape.h"
 
 #define LA_ROWS "op/def/index.def"
+#include "op/call.h"
 #include "op/impls.h"
 
 /* k counts from 1, or from the end when it is negative. */

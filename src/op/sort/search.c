@@ -4,7 +4,10 @@
 #include "tensor/promote.h"
 
 #define LA_ROWS "op/def/index.def"
+#include "base/runtime/interrupt.h"
+#include "op/call.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 /* ---- a search in parallel ---- */
 

@@ -14,7 +14,11 @@
 #include "base/runtime/pool.h"
 
 #define LA_ROWS "op/def/index.def"
+#include "base/runtime/interrupt.h"
+#include "op/call.h"
 #include "op/impls.h"
+#include "op/op.h"
+#include "tensor/shape.h"
 
 /* What is asked for, and the results. */
 typedef struct unique {

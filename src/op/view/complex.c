@@ -8,7 +8,9 @@
 #include "base/runtime/memory.h"
 
 #define LA_ROWS "op/def/view.def"
+#include "op/call.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 /* The parts of each element as a new last dim of size 2. */
 la_status la_meta_view_as_real(la_frame *f)

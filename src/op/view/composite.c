@@ -10,7 +10,9 @@
 #include "tensor/names.h"
 
 #define LA_ROWS "op/def/view.def"
+#include "op/call.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 /* These four go through the dispatcher, so that autograd records them. */
 la_status la_clone_contiguous(la_tensor *t, la_tensor **out)

@@ -8,7 +8,9 @@
 #include "base/runtime/memory.h"
 
 #define LA_ROWS "op/def/view.def"
+#include "op/frame.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 /* Gives argument 0 the geometry 'g', checked against its storage. Dim k was
 ** from[k] before, or is new (-1); NULL drops the names. On failure the tensor

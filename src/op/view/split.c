@@ -10,7 +10,10 @@
 #include "tensor/scalar.h"
 
 #define LA_ROWS "op/def/view.def"
+#include "base/runtime/interrupt.h"
+#include "op/call.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 /* Result 0 becomes a list of n NULL tensors, which the caller fills; a failure
 ** later releases what is there. The list belongs to the frame from then on.

@@ -11,7 +11,9 @@
 #include "base/runtime/memory.h"
 
 #define LA_ROWS "op/def/view.def"
+#include "op/frame.h"
 #include "op/impls.h"
+#include "tensor/shape.h"
 
 /* Names of the view's dims, picked from argument 0's; dropped without
 ** 'from'. */

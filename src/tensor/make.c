@@ -12,6 +12,7 @@
 #include "base/runtime/context.h"
 #include "base/runtime/host_call.h"
 #include "base/runtime/memory.h"
+#include "base/runtime/passage.h"
 #include "base/runtime/runtime.h"
 #include "tensor/names.h"
 #include "tensor/scalar.h"
