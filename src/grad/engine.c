@@ -15,6 +15,7 @@
 #include "base/runtime/memory.h"
 #include "base/runtime/pool.h"
 #include "grad/graph.h"
+#include "grad/verify.h"
 #include "op/call.h"
 #include "op/device_names.h"
 #include "op/profile.h"
@@ -490,6 +491,7 @@ static la_status run_node(run *r, la_node *n)
 {
     la_profile_call call;
     const char *name = la_node_name(n);
+    la_node_verify(n);
     if (__builtin_expect(!la_ctx()->profiled, 1)) return run_one(r, n);
     la_profile_derivative(&call, name, strlen(name), n->sequence);
     la_status status = run_one(r, n);

@@ -2,6 +2,7 @@
 #include "base/runtime/passage.h"
 
 #include "base/runtime/parts.h"
+#include "base/runtime/verify.h"
 
 _Thread_local la_context *la_current_context;
 _Thread_local la_position la_here = {.runtime = &la_default_runtime};
@@ -12,6 +13,7 @@ static _Thread_local struct { uint64_t serial; la_local *local; } former;
 
 void la_move_to(la_runtime *rt)
 {
+    la_runtime_verify(rt);
     if (rt->serial == la_here.serial) return;
     la_local *known = former.serial == rt->serial ? former.local : NULL;
     if (la_here.local) {
