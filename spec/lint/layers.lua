@@ -30,7 +30,8 @@ local crossing = {
 -- also include what kernels share (kernel/each and simd), its folder lua what
 -- the binding has for functions in C, and its folder io what readers share.
 local CORE = [[
-  lunarray.h base/ascii.h base/decimal.h base/format.h base/dtype.h base/half.h base/size.h base/status.h base/philox.h
+  lunarray.h base/ascii.h base/decimal.h base/format.h base/dtype.h
+  base/half.h base/size.h base/status.h base/philox.h
   base/libm/libm.h base/runtime/context.h base/runtime/memory.h
   base/runtime/pool.h base/runtime/token.h kernel/kernel.h
   tensor/promote.h tensor/scalar.h tensor/shape.h tensor/tensor.h iter/items.h
@@ -124,8 +125,8 @@ local function owner_of(object)
 end
 
 local function symbols(build)
-  local pipe = assert(io.popen(("nm -A -g %s/obj/*.o 2>/dev/null")
-    :format(build)))
+  local pipe = assert(io.popen("nm -A -g "
+    .. table.concat(files.objects(build), " ") .. " 2>/dev/null"))
   local owner, uses = {}, {}
   for line in pipe:lines() do
     local object, kind, name = line:match("([%w_.+]+)%.o:[%x ]* (%a) (%S+)$")
