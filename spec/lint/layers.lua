@@ -125,8 +125,8 @@ local function owner_of(object)
 end
 
 local function symbols(build)
-  local pipe = assert(io.popen(("nm -A -g %s/obj/*.o 2>/dev/null")
-    :format(build)))
+  local pipe = assert(io.popen("nm -A -g "
+    .. table.concat(files.objects(build), " ") .. " 2>/dev/null"))
   local owner, uses = {}, {}
   for line in pipe:lines() do
     local object, kind, name = line:match("([%w_.+]+)%.o:[%x ]* (%a) (%S+)$")

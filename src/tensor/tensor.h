@@ -26,6 +26,7 @@
 #include "base/runtime/device.h"
 #include "base/dtype.h"
 #include "base/scalar.h"
+#include "base/runtime/token.h"
 #include "base/status.h"
 
 #define LA_MAX_DIMS 64
