@@ -30,25 +30,14 @@ WARN := -Wall -Wextra -Wpointer-arith -Wstrict-prototypes -Wmissing-prototypes -
 BASE := -std=gnu11 -fPIC -fvisibility=hidden -fno-math-errno -ffp-contract=off \
   -fno-semantic-interposition -Isrc -Iinclude -I. -I$(OBJ) $(LUA_CFLAGS) $(WARN) \
   -DLA_VERSION_TEXT='"$(VERSION)"' $(if $(filter windows,$(OS)),-include src/base/os/windows.h) -MMD -MP
-# Kernels are vectors by hand: -O3 only copies their bodies once more. What a
-# small call runs through, and the kernels with a line in src/kernel/targets.mk,
-# are measurably slower without it. Folders that run once per call of a larger
-# operation gain nothing from it; lists of calls (derivatives, composites) and
-# what is written for people gain nothing from -O2 either (below). The copy for
-# the lowest capability, where there are others, is for old processors and small.
+# Kernels are vectors by hand: -O3 only copies their bodies once more. Levels of
+# files are in src/targets.mk and src/kernel/targets.mk. The copy for the lowest
+# capability, where there are others, is for old processors and small.
 # Lua's errors unwind, as exceptions in a Lua that was compiled as C++, but never
 # below src/lua.
 OPT_release := -O2 -ftree-vectorize $(if $(COMPILER),,-fvect-cost-model=dynamic) -DNDEBUG -ftls-model=initial-exec
-OPT_core := -O3
 NO_UNWINDING := $(if $(filter release,$(KIND)),-fno-asynchronous-unwind-tables)
 OPT_lowest := $(if $(filter release,$(KIND)),-Os)
-PER_CALL := lua io fuse vmap modules $(addprefix op/,conv create fft index linalg move nn random rows scan sort)
-CALL_LISTS := $(wildcard src/grad/formulas/*.c src/grad/derivatives.c src/op/nn/loss*.c \
-  $(patsubst %,src/op/%/*composite.c,conv fft linalg nn random rows) $(patsubst %,src/%.c,lua/info lua/names \
-  op/fft/fft op/fft/freq op/fft/plan op/fft/roots op/linalg/ldl op/linalg/lu op/linalg/norms op/linalg/tensors \
-  op/matmul/chain op/matmul/einsum op/matmul/tensordot op/nn/embedding op/nn/recurrent op/reduce/histogram \
-  op/reduce/statistics op/sort/unique tensor/text/print))
-$(foreach f,$(PER_CALL),$(eval OPT_$(f) := -O2))
 OPT_debug := -O0 -g -DLA_DEBUG -DLA_EAGER_GC
 # NULL for no bytes is fine with memcpy and memcmp.
 UNDEFINED := -fno-sanitize-recover=undefined -fno-sanitize=nonnull-attribute
@@ -82,6 +71,7 @@ $(if $(CAPS),,$(error CAPS: some of $(ALL_CAPS)))
 # that src/kernel/targets.mk gives it (all by default). Each copy also serves
 # the capabilities above it that have none of their own; the lowest one those
 # below it too, so that every table has a symbol.
+include src/targets.mk
 include src/kernel/targets.mk
 LOWEST := $(firstword $(CAPS))
 source_caps = $(LOWEST) $(filter $(filter-out $(LOWEST),$(CAPS)),$(or $(TARGETS_$(call kernel_key,$(1))),$(CAPS)))
@@ -128,7 +118,6 @@ REPL_SRC := $(wildcard src/repl/*.c)
 # The name of a source in the variables that say how it is compiled:
 # op/sort/unique, modules/game/noise; of a kernel reduce/sum, game/rows.
 key = $(patsubst src/%,%,$(1:%.c=%))
-$(foreach s,$(CALL_LISTS),$(eval OPT_$(call key,$s) := -Os))
 kernel_key = $(subst /kernel/,/,$(patsubst kernel/%,%,$(patsubst modules/%,%,$(call key,$(1)))))
 object = $(OBJ)/$(subst /,.,$(call key,$(1)))$(addprefix .,$(2)).o
 extension_of = $(word 3,$(subst /, ,$(1)))
@@ -383,7 +372,7 @@ embed: $(MODULE_LISTS)
 	$(call say,EMBED,$(EMBED)/lunarray.c)
 	$(Q)$(LUA) tools/embed/embed.lua OUT='$(EMBED)' LISTS='$(OBJ)' CC='$(CC)' CFLAGS='-Isrc -Iinclude -I. -I$(OBJ) $(LUA_CFLAGS)' \
 	  VERSION='$(VERSION)' CAPS='$(CAPS)' FAMILIES='$(FAMILIES)' CORE='$(filter-out src/base/os/os_%,$(CORE_SRC))' SYSTEMS='$(EMBED_SYSTEMS)' \
-	  KERNELS='$(EMBED_KERNELS)' TARGETS='$(EMBED_TARGETS)' COLD='$(CALL_LISTS)' LUA_FILES='$(LUA_FILES)' \
+	  KERNELS='$(EMBED_KERNELS)' TARGETS='$(EMBED_TARGETS)' COLD='$(foreach s,$(CORE_SRC),$(if $(filter -Os,$(call core_level,$s)),$s))' LUA_FILES='$(LUA_FILES)' \
 	  DEFINES='_GNU_SOURCE= LA_NO_SLEEF LA_NO_ZLIB LA_CAPS_BUILT=$(EMBED_CAPS) LA_VERSION_TEXT="$(VERSION)"'
 
 # All of it, compiled by one call and tried, linked statically, too: its size, the
