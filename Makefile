@@ -42,7 +42,6 @@ TLS := $(if $(findstring musl,$(MACHINE))$(findstring android,$(MACHINE)),,-ftls
 # Lua's errors unwind, as exceptions in a Lua that was compiled as C++, but never
 # below src/lua.
 OPT_release := -O2 -ftree-vectorize $(if $(COMPILER),,-fvect-cost-model=dynamic) -DNDEBUG $(TLS)
-OPT_core := -O3
 NO_UNWINDING := $(if $(filter release,$(KIND)),-fno-asynchronous-unwind-tables)
 OPT_lowest := $(if $(filter release,$(KIND)),-Os)
 include src/targets.mk
@@ -80,6 +79,7 @@ $(if $(CAPS),,$(error CAPS: some of $(ALL_CAPS)))
 # that src/kernel/targets.mk gives it (all by default). Each copy also serves
 # the capabilities above it that have none of their own; the lowest one those
 # below it too, so that every table has a symbol.
+include src/targets.mk
 include src/kernel/targets.mk
 LOWEST := $(firstword $(CAPS))
 source_caps = $(LOWEST) $(filter $(filter-out $(LOWEST),$(CAPS)),$(or $(TARGETS_$(call kernel_key,$(1))),$(CAPS)))

@@ -408,7 +408,7 @@ la_status la_impl_meshgrid(la_frame *f)
 {
     int64_t n = f->args[0].tensors.n, sizes[LA_MAX_DIMS];
     la_tensor **in = f->args[0].tensors.list, **list;
-    bool xy;
+    bool xy = false;
     LA_TRY(check_grid(f, &xy));
     if (n > LA_MAX_DIMS)
         return la_error_at(LA_EARG, 1, "more than %d tensors",
