@@ -418,6 +418,5 @@ la_status la_impl_game_skin(la_frame *f)
         status = la_run(game_skin_points, &all, in[0], in[1], in[2], in[3]);
     /* The indices are the joints. */
     if (status) return status == LA_EINDEX ? la_blame(status, 3) : status;
-    la_set_result(f, 0, all);
-    return LA_OK;
+    return LA_GIVE(f, all);
 }

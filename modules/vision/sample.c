@@ -426,6 +426,5 @@ la_status la_impl_affine_grid(la_frame *f)
         la_tensor_release(sum);
         sum = next;
     }
-    la_set_result(f, 0, la_tensor_retain(sum));
-    return LA_OK;
+    return LA_GIVE(f, la_tensor_retain(sum));
 }

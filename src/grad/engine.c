@@ -530,10 +530,7 @@ static la_status seed_root(int k, la_tensor *root, la_tensor *seed,
                            la_tensor **out)
 {
     if (seed) {
-        if (la_same_sizes(seed, root)) {
-            *out = la_tensor_retain(seed);
-            return LA_OK;
-        }
+        if (la_same_sizes(seed, root)) return la_tensor_same(seed, out);
         char a[256], b[256];
         return la_error(LA_ESHAPE, "Mismatch in shape: grad_output[%d] has a "
                         "shape of %s and output[%d] has a shape of %s", k + 1,

@@ -82,8 +82,7 @@ static la_status through_bits(const side *s, la_tensor *g, la_tensor **out)
         plain = la_tensor_retain(g);
     }
     if (s->neg) return la_run(neg, out, plain);
-    *out = la_tensor_retain(plain);
-    return LA_OK;
+    return la_tensor_same(plain, out);
 }
 
 /* A gradient of the tensor's values as numbers that lie in memory as s->g. */

@@ -9,7 +9,7 @@
 ** of the theme are read: a new text rebuilds no other.
 **
 ** LA_FORWARD(la_impl_poisson, impl_distribution(f, &poisson_rule)) defines one
-** that is a single call.
+** that is a single call. LA_GIVE(f, t) makes the owned 't' result 0; LA_OK.
 */
 #include "op/frame.h"
 
@@ -45,3 +45,4 @@ typedef la_status la_op_fn_(la_frame *f);
 #undef NEED_REDUCE_
 
 #define LA_FORWARD(name, call) la_status name(la_frame *f) { return call; }
+#define LA_GIVE(f, t) (la_set_result(f, 0, t), LA_OK)

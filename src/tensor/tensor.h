@@ -220,6 +220,12 @@ static inline void la_tensor_drop(la_tensor **slot)
 /* An owned local that 'call' makes; its failure is returned:
 ** LA_LET(sum, la_run(add, &sum, a, b)); at the level of a function's body. */
 #define LA_LET(local, call) LA_OWNED local = NULL; LA_TRY(call)
+/* *to becomes another reference to 't'. Returns LA_OK. */
+static inline la_status la_tensor_same(la_tensor *t, la_tensor **to)
+{
+    *to = la_tensor_retain(t);
+    return LA_OK;
+}
 /* The reference moves from an owned local to *to. Returns LA_OK. */
 static inline la_status la_tensor_hand(la_tensor **from, la_tensor **to)
 {

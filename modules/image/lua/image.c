@@ -101,10 +101,8 @@ static la_status convert(la_tensor *t, la_dtype dtype, la_tensor **out)
 {
     bool wide = t->dtype == LA_UINT16;
     LA_OWNED scaled = NULL;
-    if (dtype == LA_UNDEFINED || dtype == t->dtype) {
-        *out = la_tensor_retain(t);
-        return LA_OK;
-    }
+    if (dtype == LA_UNDEFINED || dtype == t->dtype)
+        return la_tensor_same(t, out);
     bool narrow = la_is_float(dtype) && dtype != LA_FLOAT64;
     LA_LET(real, la_run(to_dtype, &real, t,
                         la_v_dtype(narrow ? LA_FLOAT32 : LA_FLOAT64)));
@@ -250,10 +248,8 @@ static la_status from_floats(la_tensor *t, la_tensor **out)
 /* Samples as files hold them. */
 static la_status to_samples(la_tensor *t, la_tensor **out)
 {
-    if (t->dtype == LA_UINT8 || t->dtype == LA_UINT16) {
-        *out = la_tensor_retain(t);
-        return LA_OK;
-    }
+    if (t->dtype == LA_UINT8 || t->dtype == LA_UINT16)
+        return la_tensor_same(t, out);
     if (la_is_float((la_dtype)t->dtype)) return from_floats(t, out);
     if (t->dtype != LA_BOOL)
         return la_error(LA_EDTYPE, "%s is no dtype of an image: uint8 (0 to "

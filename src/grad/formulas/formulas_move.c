@@ -84,8 +84,7 @@ static la_status all_dims(la_formula *x, la_tensor *g, la_tensor **out)
         la_tensor_release(now);
         now = next;
     }
-    *out = la_tensor_retain(now);
-    return LA_OK;
+    return la_tensor_same(now, out);
 }
 
 /* border_pad_nd(self, pad, mode) */

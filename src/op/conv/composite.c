@@ -53,14 +53,12 @@ static la_status run(la_frame *f, la_tensor *x, int nd, const la_value *s)
     LA_TRY(check_weight(w, nd));
     if (x->ndim == nd + 2) {
         LA_TRY(call(x, w, bias, s, &out));
-        la_set_result(f, 0, out);
-        return LA_OK;
+        return LA_GIVE(f, out);
     }
     LA_LET(batch, la_run(unsqueeze, &batch, x, 0));
     LA_LET(result, call(batch, w, bias, s, &result));
     LA_TRY(la_run(squeeze, &out, result, la_v_ints(&first, 1)));
-    la_set_result(f, 0, out);
-    return LA_OK;
+    return LA_GIVE(f, out);
 }
 
 /* The output padding of a convolution that is not transposed. */

@@ -74,8 +74,7 @@ static la_status plain_copy(la_tensor *t, la_tensor **out)
 la_status la_as_contiguous(la_tensor *t, la_tensor **out)
 {
     if (!la_is_contiguous(t)) return plain_copy(t, out);
-    *out = la_tensor_retain(t);
-    return LA_OK;
+    return la_tensor_same(t, out);
 }
 
 /* Of both formats, and not contiguous as well (which sizes of 1 allow). */
@@ -90,8 +89,7 @@ static bool is_channels_last(const la_tensor *t)
 static la_status as_image(la_tensor *t, la_tensor **out)
 {
     if (!is_channels_last(t)) return la_as_contiguous(t, out);
-    *out = la_tensor_retain(t);
-    return LA_OK;
+    return la_tensor_same(t, out);
 }
 
 /* ---- reading the arguments ---- */

@@ -74,8 +74,7 @@ static la_status avg_pool(la_frame *f, int nd)
     a[5] = f->args[5];
     a[6] = nd == 1 ? la_v_none() : f->args[6];
     LA_TRY(la_do(LA_OP(avg_pool), &out, 7, a));
-    la_set_result(f, 0, out);
-    return LA_OK;
+    return LA_GIVE(f, out);
 }
 
 LA_FORWARD(la_impl_avg_pool1d, avg_pool(f, 1))
@@ -102,8 +101,7 @@ static la_status adaptive_avg(la_frame *f, int nd)
         LA_TRY(la_run(mean, &out, a[0], la_v_ints(dims, nd), la_v_bool(true)));
     else
         LA_TRY(la_do(LA_OP(adaptive_avg_pool), &out, 2, a));
-    la_set_result(f, 0, out);
-    return LA_OK;
+    return LA_GIVE(f, out);
 }
 
 LA_FORWARD(la_impl_adaptive_avg_pool1d, adaptive_avg(f, 1))

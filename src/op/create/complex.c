@@ -48,10 +48,7 @@ static la_status allocate(la_frame *f, la_dtype dtype)
     LA_ITER it;
     LA_TRY(la_iter_build(&it, &c));
     la_tensor *output = la_iter_output(&it, 0);
-    if (!f->outs[0]) {
-        la_set_result(f, 0, output);
-        return LA_OK;
-    }
+    if (!f->outs[0]) return LA_GIVE(f, output);
     la_status status = la_set_output(f, 0, output->ndim, la_sizes(output), NULL,
                                      dtype);
     la_tensor_release(output);

@@ -163,8 +163,7 @@ la_status la_index_wide(la_tensor *t, la_tensor **out)
 {
     if (t->dtype != LA_INT64)
         return la_run(astype, out, t, la_v_dtype(LA_INT64));
-    *out = la_tensor_retain(t);
-    return LA_OK;
+    return la_tensor_same(t, out);
 }
 
 /* A copy only where the two may overlap; *index is replaced then. */

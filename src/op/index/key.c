@@ -383,8 +383,7 @@ la_status la_index_get(la_tensor *x, int n, const la_index_item *items,
     if (w.advanced)
         return la_run(index, out, w.view, la_v_tensors(w.lists, w.nlists));
     if (w.view == x) return la_run(alias, out, x);
-    *out = la_tensor_retain(w.view);
-    return LA_OK;
+    return la_tensor_same(w.view, out);
 }
 
 /* x[i] with an integer alone: no items, and no walk for plain tensors. */

@@ -46,6 +46,5 @@ la_status la_impl_ravel_multi_index(la_frame *f)
                             shape->ints.list[d], stride));
         stride *= shape->ints.list[d];
     }
-    la_set_result(f, 0, la_tensor_retain(sum));
-    return LA_OK;
+    return LA_GIVE(f, la_tensor_retain(sum));
 }

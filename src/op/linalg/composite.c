@@ -73,8 +73,7 @@ static la_status set_permutation(la_frame *f, la_tensor *lu,
     la_tensor *p = NULL;
     LA_TRY(la_run(lu_permutation, &p, pivots, la_sizes(lu)[lu->ndim - 2],
                   la_v_dtype((la_dtype)lu->dtype)));
-    la_set_result(f, 0, p);
-    return LA_OK;
+    return LA_GIVE(f, p);
 }
 
 /* (LU, pivots, unpack_data, unpack_pivots) */
@@ -174,8 +173,7 @@ static la_status without_steps(la_tensor *a, la_tensor *tau, la_tensor *c,
     la_tensor *none = STEP(narrow, a, a->ndim - 1, (int64_t)0, (int64_t)0);
     la_tensor *x = STEP(add, STEP(add, c, STEP(sum, none)), STEP(sum, tau));
     LA_TRY(w->status);
-    *out = la_tensor_retain(x);
-    return LA_OK;
+    return la_tensor_same(x, out);
 }
 
 /* One reflection after the other: what autograd can follow. */
@@ -193,8 +191,7 @@ static la_status by_steps(la_tensor *a, la_tensor *tau, la_tensor *c,
         la_tensor_drop(&x);
         x = la_tensor_retain(next);
     }
-    *out = la_tensor_retain(x);
-    return LA_OK;
+    return la_tensor_same(x, out);
 }
 
 static la_status apply(la_tensor *a, la_tensor *tau, la_tensor *c,
@@ -236,6 +233,5 @@ la_status la_impl_ormqr(la_frame *f)
     LA_TRY(apply(la_arg(f, 0), la_arg(f, 1), c, transpose == left, &out));
     LA_OWNED product = out;
     if (!left) return la_run_result(f, mH, product);
-    la_set_result(f, 0, la_tensor_retain(product));
-    return LA_OK;
+    return LA_GIVE(f, la_tensor_retain(product));
 }

@@ -77,8 +77,7 @@ static la_status matrix_norm(la_tensor *a, const la_value *ord, int arg,
             t = STEP(squeeze, t, la_v_ints(((int64_t[]){row, col}), 2));
     }
     LA_TRY(w->status);
-    *out = la_tensor_retain(t);
-    return LA_OK;
+    return la_tensor_same(t, out);
 }
 
 /* dtype= converts first. */
@@ -87,8 +86,7 @@ static la_status converted(la_tensor *a, const la_value *dtype,
 {
     if (dtype->tag == LA_VDTYPE)
         return la_run(to_dtype, out, a, la_v_dtype(dtype->dtype));
-    *out = la_tensor_retain(a);
-    return LA_OK;
+    return la_tensor_same(a, out);
 }
 
 static la_status check_inexact(const la_tensor *a)

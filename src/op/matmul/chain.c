@@ -43,8 +43,7 @@ static la_status power(la_tensor *t, int64_t n, la_tensor **out)
         if (n > 1) LA_TRY(replace(&square, square, square));
     }
     if (result == t) return la_clone_contiguous(t, out);
-    *out = la_tensor_retain(result);
-    return LA_OK;
+    return la_tensor_same(result, out);
 }
 
 /* The identity; its gradient is zero, but t takes part in the graph. */
@@ -116,10 +115,7 @@ static void order(chain *c)
 ** MAX_CHAIN deep. */
 static la_status chain_product(const chain *c, int i, int j, la_tensor **out)
 {
-    if (i == j) {
-        *out = la_tensor_retain(c->list[i]);
-        return LA_OK;
-    }
+    if (i == j) return la_tensor_same(c->list[i], out);
     int k = c->cut[i * c->n + j];
     LA_LET(left, chain_product(c, i, k, &left));
     LA_LET(right, chain_product(c, k + 1, j, &right));

@@ -340,8 +340,7 @@ static la_status arrange(const operand *o, const uint8_t *order, int n,
         la_tensor_drop(&now);
         now = wider;
     }
-    *out = la_tensor_retain(now);
-    return LA_OK;
+    return la_tensor_same(now, out);
 }
 
 /* Sum over the labels of 'o' that nobody needs any more. Within a product the

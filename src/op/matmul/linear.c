@@ -154,9 +154,6 @@ la_status la_impl_bilinear(la_frame *f)
     la_tensor *bias = la_arg(f, 3), *out;
     LA_TRY(check_bilinear(x, y, w));
     LA_LET(product, bilinear(x, y, w, &product));
-    if (!bias) {
-        la_set_result(f, 0, la_tensor_retain(product));
-        return LA_OK;
-    }
+    if (!bias) return LA_GIVE(f, la_tensor_retain(product));
     return la_give(f, la_run(add, &out, product, bias), &out);
 }

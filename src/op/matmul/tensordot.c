@@ -42,10 +42,7 @@ static bool scalar_is(const la_scalar *s, double v)
 /* t * by; t itself for 1, so no pass over the data is spent. */
 static la_status scaled(la_tensor *t, const la_scalar *by, la_tensor **out)
 {
-    if (scalar_is(by, 1)) {
-        *out = la_tensor_retain(t);
-        return LA_OK;
-    }
+    if (scalar_is(by, 1)) return la_tensor_same(t, out);
     return la_run(mul, out, t, *by);
 }
 

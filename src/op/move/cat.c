@@ -388,8 +388,7 @@ static la_status as_column(la_tensor *t, int64_t unused, la_tensor **out)
     int64_t sizes[2] = {t->numel, 1};
     if (t->ndim < 2)
         return la_reshape_to(t, 2, sizes, out);
-    *out = la_tensor_retain(t);
-    return LA_OK;
+    return la_tensor_same(t, out);
 }
 
 LA_FORWARD(la_impl_column_stack, cat_changed(f, as_column, 0, 1))
@@ -432,8 +431,7 @@ la_status la_impl_block_diag(la_frame *f)
     LA_TRY(block_sizes(in, &width));
     if (in->tensors.n == 0) {
         LA_TRY(la_tensor_empty(2, empty, LA_FLOAT32, &out));
-        la_set_result(f, 0, out);
-        return LA_OK;
+        return LA_GIVE(f, out);
     }
     la_status status = la_list_new(in->tensors.n, &list);
     for (int64_t k = 0; k < in->tensors.n && !status; k++) {

@@ -36,10 +36,8 @@ la_status la_impl_cartesian_prod(la_frame *f)
     la_value grids[LA_MAX_RESULTS] = {{.tag = LA_VNONE}};
     la_tensor *out;
     LA_TRY(check_vectors(in));
-    if (in->tensors.n == 1) {
-        la_set_result(f, 0, la_tensor_retain(in->tensors.list[0]));
-        return LA_OK;
-    }
+    if (in->tensors.n == 1)
+        return LA_GIVE(f, la_tensor_retain(in->tensors.list[0]));
     LA_TRY(la_run_many(meshgrid, grids, *in));
     la_tensor **list = grids[0].tensors.list;
     la_status status = LA_OK;
@@ -199,6 +197,5 @@ la_status la_impl_vander(la_frame *f)
     if (!la_arg_bool(f, 2))
         return la_give(f, la_run(flip, &out, rising, la_v_ints(&dim, 1)),
                        &out);
-    la_set_result(f, 0, la_tensor_retain(rising));
-    return LA_OK;
+    return LA_GIVE(f, la_tensor_retain(rising));
 }

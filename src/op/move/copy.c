@@ -24,8 +24,7 @@
 /* Result 0 is argument 0: a new reference, no copy. */
 static la_status give_self(la_frame *f)
 {
-    la_set_result(f, 0, la_tensor_retain(la_arg(f, 0)));
-    return LA_OK;
+    return LA_GIVE(f, la_tensor_retain(la_arg(f, 0)));
 }
 
 /* On the meta device there is nothing to copy, but sizes and devices are

@@ -322,8 +322,7 @@ static la_status interleave_input(la_frame *f, int k, la_tensor **in, int *d)
     if (!la_has(f, k) || t->ndim == 0)
         return la_reshape_to(t, 1, &all, in);
     LA_TRY(la_arg_dim(f, k, t->ndim, d));
-    *in = la_tensor_retain(t);
-    return LA_OK;
+    return la_tensor_same(t, in);
 }
 
 /* output_size is a promise of the caller, which spares PyTorch's GPUs a

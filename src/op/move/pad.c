@@ -315,6 +315,5 @@ la_status la_impl_pad(la_frame *f)
 {
     la_tensor *out;
     LA_TRY(pad_by_mode(f, &out));
-    la_set_result(f, 0, out);
-    return LA_OK;
+    return LA_GIVE(f, out);
 }

@@ -125,8 +125,7 @@ la_status la_impl_narrow_copy(la_frame *f)
     LA_LET(view, la_run(narrow, &view, f->args[0], f->args[1], f->args[2],
                         f->args[3]));
     LA_TRY(la_clone_contiguous(view, &out));
-    la_set_result(f, 0, out);
-    return LA_OK;
+    return LA_GIVE(f, out);
 }
 
 /* --- unravel_index --- */

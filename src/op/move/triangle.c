@@ -299,6 +299,5 @@ la_status la_impl_fill_diagonal_(la_frame *f)
         for (int64_t r = 0; r < last; r += step)
             LA_TRY(fill_rows(f, r, rows));
     }
-    la_set_result(f, 0, la_tensor_retain(t));
-    return LA_OK;
+    return LA_GIVE(f, la_tensor_retain(t));
 }

@@ -366,10 +366,8 @@ static void clear(const la_tensor *t)
 /* row_dots reads lines: gradients of any strides are copied when needed. */
 static la_status contiguous_lines(la_tensor *t, la_tensor **out)
 {
-    if (t->numel == 0 || la_strides(t)[t->ndim - 1] == 1) {
-        *out = la_tensor_retain(t);
-        return LA_OK;
-    }
+    if (t->numel == 0 || la_strides(t)[t->ndim - 1] == 1)
+        return la_tensor_same(t, out);
     la_tensor *copy;
     LA_TRY(la_tensor_empty(t->ndim, la_sizes(t), (la_dtype)t->dtype, &copy));
     la_context *c = la_ctx();

@@ -59,10 +59,7 @@ static la_status repeat_heads(la_tensor *q, la_tensor *t, la_tensor **out)
     if (have == 0 || want % have != 0)
         return la_error(LA_ESHAPE, "the query's %lld heads are no multiple of "
                         "%lld", (long long)want, (long long)have);
-    if (have == want) {
-        *out = la_tensor_retain(t);
-        return LA_OK;
-    }
+    if (have == want) return la_tensor_same(t, out);
     return la_run(repeat_interleave, out, t, want / have, -3);
 }
 

@@ -75,8 +75,7 @@ la_status la_impl_one_hot(la_frame *f)
            la_run(zeros, &out, la_v_ints(s.sizes, s.ndim), la_v_dtype(LA_INT64),
                   la_v_device((la_device)self->device)));
     if (self->device != LA_META) put_ones(plain, classes, out);
-    la_set_result(f, 0, la_tensor_retain(out));
-    return LA_OK;
+    return LA_GIVE(f, la_tensor_retain(out));
 }
 
 /* ---- embedding ---- */
@@ -159,8 +158,7 @@ static la_status scale_by_count(la_tensor *indices, la_tensor *weight,
     la_tensor *out = STEP(add, fixed, STEP(sub, part, STEP(detach, part)));
     if (!out) return w->status;
     la_tensor_release(*rows);
-    *rows = la_tensor_retain(out);
-    return LA_OK;
+    return la_tensor_same(out, rows);
 }
 
 /* padding_idx and scale_grad_by_freq change only what is differentiated.
@@ -180,8 +178,7 @@ la_status la_impl_embedding(la_frame *f)
         LA_TRY(look_up(indices, weight, &out));
     if (recorded && la_arg_bool(f, FREQ))
         LA_TRY(scale_by_count(indices, weight, &out));
-    la_set_result(f, 0, la_tensor_retain(out));
-    return LA_OK;
+    return LA_GIVE(f, la_tensor_retain(out));
 }
 
 /* ---- embedding_bag ---- */
@@ -259,8 +256,7 @@ static la_status combine(la_tensor *rows, la_tensor *bags, int64_t count,
                       la_v_string("amax"), la_v_bool(false));
     LA_LET(sums, la_run(index_add, &sums, zero, 0, bags, rows));
     if (mean) return means(sums, bags, out);
-    *out = la_tensor_retain(sums);
-    return LA_OK;
+    return la_tensor_same(sums, out);
 }
 
 /* A matrix of positions: each row is a bag. *bags is owned, in row-major order
@@ -298,8 +294,7 @@ static la_status without_padding(la_frame *f, la_tensor *flat, la_tensor **kept)
     la_tensor *column = STEP(nonzero, STEP(ne, flat, la_scalar_int(padding)));
     la_tensor *list = STEP(reshape, column, la_v_ints(&all, 1));
     if (!list) return w->status;
-    *kept = la_tensor_retain(list);
-    return LA_OK;
+    return la_tensor_same(list, kept);
 }
 
 /* Rows scaled by per_sample_weights, if any, of the positions 'kept' (NULL:

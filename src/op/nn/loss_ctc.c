@@ -222,8 +222,7 @@ static la_status advance(const ctc *c, const maps *m, la_tensor *emit,
     next = keep_ended(w, c, t, *alpha, next);
     if (w->status) return w->status;
     la_tensor_release(*alpha);
-    *alpha = la_tensor_retain(next);
-    return LA_OK;
+    return la_tensor_same(next, alpha);
 }
 
 /* The loss of each sequence: minus the logsumexp over the states in which a

@@ -26,10 +26,7 @@ static la_status fit_variance(const la_frame *f, la_tensor **out)
     bool same = v->ndim == n && memcmp(la_sizes(v), la_sizes(x), rest) == 0
         && (n == 0 || la_sizes(v)[n - 1] == la_sizes(x)[n - 1]
             || la_sizes(v)[n - 1] == 1);
-    if (same || v->ndim == 0) {
-        *out = la_tensor_retain(v);
-        return LA_OK;
-    }
+    if (same || v->ndim == 0) return la_tensor_same(v, out);
     if (v->ndim == n - 1 && memcmp(la_sizes(v), la_sizes(x), rest) == 0)
         return la_run(unsqueeze, out, v, last);
     return la_error_at(LA_ESHAPE, 3, "var is of incorrect size %s for an input "

@@ -78,8 +78,7 @@ static la_status step_meta(la_frame *f, int nstates)
         /* Meta tensors have no memory to share. */
         if (k != GRAD && la_arg(f, k))
             LA_TRY(check_alone(f, k, FIRST_STATE + nstates));
-    la_set_result(f, 0, la_tensor_retain(p));
-    return LA_OK;
+    return LA_GIVE(f, la_tensor_retain(p));
 }
 
 /* ---- the pass ---- */

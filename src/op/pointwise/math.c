@@ -280,6 +280,5 @@ la_status la_impl_rrelu(la_frame *f)
     } else
         LA_TRY(la_run(leaky_relu, &out, x,
                       la_scalar_float((lower + upper) / 2)));
-    la_set_result(f, 0, out);
-    return LA_OK;
+    return LA_GIVE(f, out);
 }

@@ -53,8 +53,7 @@ la_status la_impl_normal_float(la_frame *f)
     if (la_arg_float(f, MEAN) != 0)
         LA_TRY(la_run_(add, t, la_scalar_float(la_arg_float(f, MEAN))));
     if (la_arg_bool(f, GRAD)) t->flags |= LA_F_REQUIRES_GRAD;
-    la_set_result(f, 0, la_tensor_retain(t));
-    return LA_OK;
+    return LA_GIVE(f, la_tensor_retain(t));
 }
 
 /* normal(mean, std), tensors or numbers, broadcast: mean + std * randn. The
@@ -90,8 +89,7 @@ la_status la_impl_log_normal_(la_frame *f)
     double *x = (double *)la_data(t);
     for (int64_t i = 0; i < t->numel; i++) x[i] = la_m_exp(x[i]);
     LA_TRY(la_run_(copy_, self, t));
-    la_set_result(f, 0, la_tensor_retain(self));
-    return LA_OK;
+    return LA_GIVE(f, la_tensor_retain(self));
 }
 
 /* ---- ones and zeros ---- */
@@ -127,8 +125,7 @@ la_status la_impl_bernoulli__tensor(la_frame *f)
 {
     la_tensor *self = la_arg(f, 0);
     LA_TRY(bernoulli_of(self, la_arg(f, 1), f->args[2]));
-    la_set_result(f, 0, la_tensor_retain(self));
-    return LA_OK;
+    return LA_GIVE(f, la_tensor_retain(self));
 }
 
 /* Uninitialised, in t's shape, layout and device. */
@@ -146,8 +143,7 @@ la_status la_impl_bernoulli(la_frame *f)
     la_tensor *p = la_arg(f, 0);
     LA_LET(out, empty_like(p, (la_dtype)p->dtype, &out));
     LA_TRY(bernoulli_of(out, p, f->args[1]));
-    la_set_result(f, 0, la_tensor_retain(out));
-    return LA_OK;
+    return LA_GIVE(f, la_tensor_retain(out));
 }
 
 /* bernoulli(self, size, dtype, generator): the probabilities of self, broadcast
@@ -166,8 +162,7 @@ la_status la_impl_bernoulli_size(la_frame *f)
     LA_LET(out, la_tensor_empty(all.ndim, all.sizes,
                                 la_has(f, 2) ? f->args[2].dtype : d, &out));
     LA_TRY(bernoulli_of(out, chances, f->args[3]));
-    la_set_result(f, 0, la_tensor_retain(out));
-    return LA_OK;
+    return LA_GIVE(f, la_tensor_retain(out));
 }
 
 /* bernoulli(self, p): one probability, in self's shape. */
@@ -176,8 +171,7 @@ la_status la_impl_bernoulli_p(la_frame *f)
     la_tensor *x = la_arg(f, 0);
     LA_LET(out, empty_like(x, (la_dtype)x->dtype, &out));
     LA_TRY(la_run_(bernoulli_, out, f->args[1], f->args[2]));
-    la_set_result(f, 0, la_tensor_retain(out));
-    return LA_OK;
+    return LA_GIVE(f, la_tensor_retain(out));
 }
 
 /* dropout(self, p, training): self * mask / (1 - p); self itself when nothing
@@ -190,10 +184,7 @@ la_status la_impl_dropout(la_frame *f)
         return la_error_at(LA_EARG, 2, "dropout probability has to be between "
                            "0 and 1, but got %g", p);
     /* Evaluation: the result is the argument itself, without a copy. */
-    if (!la_arg_bool(f, 2) || p == 0) {
-        la_set_result(f, 0, la_tensor_retain(x));
-        return LA_OK;
-    }
+    if (!la_arg_bool(f, 2) || p == 0) return LA_GIVE(f, la_tensor_retain(x));
     LA_LET(mask, empty_like(x, la_dtype_to_real((la_dtype)x->dtype), &mask));
     /* The mask is scaled instead of the result, so that one product is left,
     ** whose derivative is the mask. */
@@ -218,8 +209,7 @@ la_status la_impl_geometric_(la_frame *f)
     double *x = (double *)la_data(t);
     for (int64_t i = 0; i < t->numel; i++) x[i] = ceil(x[i]);
     LA_TRY(la_run_(copy_, self, t));
-    la_set_result(f, 0, la_tensor_retain(self));
-    return LA_OK;
+    return LA_GIVE(f, la_tensor_retain(self));
 }
 
 /* ---- by gamma ---- */
@@ -282,8 +272,7 @@ la_status la_impl_trunc_normal_(la_frame *f)
                      la_v_ints(la_sizes(self), self->ndim), la_v_dtype(d),
                      f->args[5]));
     LA_TRY(la_run_(copy_, self, t));
-    la_set_result(f, 0, la_tensor_retain(self));
-    return LA_OK;
+    return LA_GIVE(f, la_tensor_retain(self));
 }
 
 /* The sizes of standard normal numbers: those asked for, before those that mean
@@ -477,8 +466,7 @@ la_status la_impl_multinomial(la_frame *f)
     } else {
         LA_TRY(without_replacement(p, draws, f->args[3], &out));
     }
-    la_set_result(f, 0, la_tensor_retain(out));
-    return LA_OK;
+    return LA_GIVE(f, la_tensor_retain(out));
 }
 
 /* categorical(logits, dim, num_samples): Gumbel-max; the index of the largest
@@ -504,10 +492,7 @@ la_status la_impl_categorical(la_frame *f)
     LA_EACH_POLLED(i, 0, noise->numel) e[i] = la_m_log(e[i]);
     LA_LET(keys, la_run(sub, &keys, x, noise));
     LA_LET(found, la_run(argmax, &found, keys, -1, la_v_bool(false)));
-    if (la_has(f, 2)) {
-        la_set_result(f, 0, la_tensor_retain(found));
-        return LA_OK;
-    }
+    if (la_has(f, 2)) return LA_GIVE(f, la_tensor_retain(found));
     return la_run_result(f, select, found, -1, 0);
 }
 
@@ -568,6 +553,5 @@ la_status la_impl_choice(la_frame *f)
     else
         LA_TRY(choose(f, have, n, &indices));
     if (!number) return la_run_result(f, index_select, self, 0, indices);
-    la_set_result(f, 0, la_tensor_retain(indices));
-    return LA_OK;
+    return LA_GIVE(f, la_tensor_retain(indices));
 }

@@ -29,8 +29,7 @@ static bool is_off(const la_frame *f)
 /* Result 0 is self itself: without a copy, as in PyTorch. */
 static la_status same(la_frame *f)
 {
-    la_set_result(f, 0, la_tensor_retain(la_arg(f, SELF)));
-    return LA_OK;
+    return LA_GIVE(f, la_tensor_retain(la_arg(f, SELF)));
 }
 
 /* Ones of probability 1 - p, zeros otherwise: one for each entry of the first

@@ -114,8 +114,7 @@ la_status la_random_doubles_of(la_tensor *self, const la_shape *shape,
     LA_LET(doubles, la_tensor_empty(s->ndim, s->sizes, LA_FLOAT64, &doubles));
     LA_LET(wide, la_run(expand, &wide, self, la_v_ints(s->sizes, s->ndim)));
     LA_TRY(la_run_(copy_, doubles, wide));
-    *out = la_tensor_retain(doubles);
-    return LA_OK;
+    return la_tensor_same(doubles, out);
 }
 
 /* ---- what the distributions have in common ---- */
@@ -402,8 +401,7 @@ static la_status self_result(la_frame *f)
                         "element of the written-to tensor refers to a single "
                         "memory location. Please clone() the tensor before "
                         "performing the operation.");
-    la_set_result(f, 0, la_tensor_retain(x));
-    return LA_OK;
+    return LA_GIVE(f, la_tensor_retain(x));
 }
 
 /* uniform_(self, from, to): [from, to) */

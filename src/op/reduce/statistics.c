@@ -82,10 +82,7 @@ static la_status join_ends(la_frame *f, int64_t dim, la_tensor **out)
     if (la_arg(f, 3)) list[n++] = la_arg(f, 3);
     list[n++] = la_arg(f, 0);
     if (la_arg(f, 4)) list[n++] = la_arg(f, 4);
-    if (n == 1) {
-        *out = la_tensor_retain(list[0]);
-        return LA_OK;
-    }
+    if (n == 1) return la_tensor_same(list[0], out);
     return la_run(cat, out, la_v_tensors(list, n), dim);
 }
 
@@ -126,8 +123,7 @@ la_status la_impl_diff(la_frame *f)
     else LA_TRY(join_ends(f, dim, &t));
     for (int64_t k = 0; k < n && la_sizes(t)[dim] > 0; k++)
         LA_TRY(diff_once(&t, dim));
-    la_set_result(f, 0, la_tensor_retain(t));
-    return LA_OK;
+    return LA_GIVE(f, la_tensor_retain(t));
 }
 
 /* ---- normalize(self, p, dim, eps), renorm(self, p, dim, maxnorm) ---- */
@@ -276,8 +272,7 @@ static la_status rows_of_variables(la_tensor *self, la_tensor **out)
     else LA_TRY(la_run(reshape, &x, self, la_v_ints(shape, 2)));
     if (!la_is_float((la_dtype)x->dtype) && !la_is_complex((la_dtype)x->dtype))
         LA_TRY(la_convert_to(x, la_ctx()->default_dtype, &x));
-    *out = la_tensor_retain(x);
-    return LA_OK;
+    return la_tensor_same(x, out);
 }
 
 /* Of the rows of a matrix: (x - mean) @ (x - mean)^H / (n - correction). A

@@ -123,8 +123,7 @@ static la_status by_flag(la_frame *f, const la_op *op, la_value dim,
     la_tensor *out = NULL;
     la_value all[] = {f->args[0], dim, la_v_none(), unbiased, keepdim};
     LA_TRY(la_do(op, &out, 5, all));
-    la_set_result(f, 0, out);
-    return LA_OK;
+    return LA_GIVE(f, out);
 }
 LA_FORWARD(la_impl_var_unbiased,
            by_flag(f, LA_OP(var), la_v_none(), f->args[1], la_v_bool(false)))

@@ -118,8 +118,7 @@ static la_status groups_by_planes(la_frame *f, la_tensor *self, int64_t groups,
     LA_TRY(by_planes(self, groups, weight, bias, eps, out));
     la_tensor_release(out[1]);
     la_tensor_release(out[2]);
-    la_set_result(f, 0, out[0]);
-    return LA_OK;
+    return LA_GIVE(f, out[0]);
 }
 
 /* The rows of the groups normalised, then scaled and shifted. Arguments as of

@@ -24,10 +24,7 @@
 static la_status plain(la_tensor *t, la_dtype d, la_tensor **slot)
 {
     if (!t) return LA_OK;
-    if (la_is_contiguous(t) && t->dtype == d) {
-        *slot = la_tensor_retain(t);
-        return LA_OK;
-    }
+    if (la_is_contiguous(t) && t->dtype == d) return la_tensor_same(t, slot);
     return la_convert_to(t, d, slot);
 }
 
@@ -345,8 +342,7 @@ static la_status first_of(la_frame *f, const la_op *op, int n)
 {
     la_tensor *out = NULL;
     LA_TRY(la_do(op, &out, n, f->args));
-    la_set_result(f, 0, out);
-    return LA_OK;
+    return LA_GIVE(f, out);
 }
 LA_FORWARD(la_impl_layer_norm, first_of(f, LA_OP(native_layer_norm), 5))
 LA_FORWARD(la_impl_rms_norm, first_of(f, LA_OP(native_rms_norm), 4))

@@ -29,8 +29,7 @@ la_status la_impl_partition(la_frame *f)
     LA_TRY(check_k(f));
     LA_TRY(la_run_many(sort, r, f->args[0], f->args[2]));
     la_tensor_release(r[1].tensor);
-    la_set_result(f, 0, r[0].tensor);
-    return LA_OK;
+    return LA_GIVE(f, r[0].tensor);
 }
 
 /* (self, k, dim): the positions of argsort. */

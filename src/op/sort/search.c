@@ -147,8 +147,7 @@ static void boundaries_drop(boundaries *b)
 static la_status of_dtype(la_tensor *t, la_dtype d, la_tensor **out)
 {
     if (t->dtype != d) return la_run(astype, out, t, la_v_dtype(d));
-    *out = la_tensor_retain(t);
-    return LA_OK;
+    return la_tensor_same(t, out);
 }
 
 /* Encoding all of the sorted elements costs as much as a pass over them: only
@@ -216,8 +215,7 @@ la_status la_impl_bucketize(la_frame *f)
                            "dimension, but got dim(%d)", edges->ndim);
     LA_TRY(la_run(searchsorted, &out, f->args[1], f->args[0], f->args[2],
                   f->args[3]));
-    la_set_result(f, 0, out);
-    return LA_OK;
+    return LA_GIVE(f, out);
 }
 
 /* ---- isin ---- */

@@ -324,8 +324,7 @@ static la_status of_complex(la_frame *f, unique *u, const int64_t *dim)
     LA_LET(values, la_run(view_as_complex, &values, la_result(f, 0)));
     LA_TRY(la_run(clone, &out, values));
     la_tensor_release(la_result(f, 0));
-    la_set_result(f, 0, out);
-    return LA_OK;
+    return LA_GIVE(f, out);
 }
 
 /* ---- the operations ---- */

@@ -35,8 +35,7 @@ la_status la_meta_view_as_real(la_frame *f)
     g.strides[g.ndim++] = 1;
     LA_TRY(la_tensor_view_as(t, la_dtype_to_real(t->dtype), g.ndim, g.sizes,
                              g.strides, g.offset * 2, &view));
-    la_set_result(f, 0, view);
-    return LA_OK;
+    return LA_GIVE(f, view);
 }
 
 /* Last dim of size 2 and stride 1; every other step divisible by 2, where there
@@ -80,8 +79,7 @@ la_status la_meta_view_as_complex(la_frame *f)
         g.strides[d] /= 2;
     LA_TRY(la_tensor_view_as(t, la_dtype_to_complex(t->dtype), g.ndim, g.sizes,
                              g.strides, g.offset / 2, &view));
-    la_set_result(f, 0, view);
-    return LA_OK;
+    return LA_GIVE(f, view);
 }
 
 /* --- bits --- */
@@ -150,8 +148,7 @@ la_status la_impl_real(la_frame *f)
         t = plain;
     }
     LA_TRY(part(t, 0, &out));
-    la_set_result(f, 0, out);
-    return LA_OK;
+    return LA_GIVE(f, out);
 }
 
 /* imag(self): a view; negated lazily under a conj bit. */
@@ -170,6 +167,5 @@ la_status la_impl_imag(la_frame *f)
         LA_TRY(part(plain, 1, &positive));
         LA_TRY(la_run(_neg_view, &out, positive));
     }
-    la_set_result(f, 0, out);
-    return LA_OK;
+    return LA_GIVE(f, out);
 }

@@ -279,10 +279,7 @@ la_status la_impl_movedim(la_frame *f)
 static la_status at_least(la_tensor *t, int n, la_tensor **out)
 {
     int64_t sizes[3] = {1, 1, 1};
-    if (t->ndim >= n) {
-        *out = la_tensor_retain(t);
-        return LA_OK;
-    }
+    if (t->ndim >= n) return la_tensor_same(t, out);
     /* One dim becomes a row; for three dims a row of depth 1. */
     if (t->ndim == 1)
         sizes[1] = la_sizes(t)[0];
