@@ -11,6 +11,7 @@
 
 #include "base/runtime/context.h"
 #include "base/runtime/memory.h"
+#include "lunarray.h"
 #include "op/call.h"
 #include "tensor/shape.h"
 
