@@ -13,7 +13,6 @@
 #include "base/runtime/context.h"
 #include "base/runtime/interrupt.h"
 #include "base/runtime/memory.h"
-#include "base/runtime/pool.h"
 #include "grad/graph.h"
 #include "grad/verify.h"
 #include "op/call.h"
