@@ -294,6 +294,10 @@ la_status la_impl_fill_diagonal_(la_frame *f)
     la_tensor *t = la_arg(f, 0);
     if (t->ndim < 2)
         return la_error_at(LA_ESHAPE, 1, "dimensions must larger than 1");
+    if (la_internal_overlap(t) == LA_OVERLAP_YES)
+        return la_error_at(LA_EALIAS, 1, "more than one element of the "
+                           "written-to tensor refers to a single memory "
+                           "location: clone the tensor first");
     if (t->ndim > 2) {
         LA_TRY(fill_cube(f));
     } else {
