@@ -287,8 +287,9 @@ static la_status fill_cube(la_frame *f)
     return la_run_(fill_, t, f->args[1]);
 }
 
-/* Of a matrix with more rows than columns, wrap begins a diagonal anew a row
-** below the end of the one before. */
+/* In a matrix with more rows than columns, wrap begins a diagonal anew a row
+** below the end of the one before. An expanded tensor is refused here, because
+** the views that are filled have no overlap of their own. */
 la_status la_impl_fill_diagonal_(la_frame *f)
 {
     la_tensor *t = la_arg(f, 0);
