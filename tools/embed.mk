@@ -27,10 +27,10 @@ embed: $(MODULE_LISTS)
 
 # All of it, compiled by one call and tried, linked statically, too: its size, the
 # compiler's time, of which warnings would be half.
-# EMBED_LIMIT: a stripped program of more megabytes is an error.
+# EMBED_LIMIT: a stripped program of more kilobytes is an error.
 EMBED_CHECK := $(BUILD)/embed-check
 EMBED_OPT ?= -Oz
-EMBED_LIMIT ?= 1000
+EMBED_LIMIT ?= 1000000
 # gcc collects its garbage less often: a sixth of its time.
 EMBED_HEAP := $(if $(COMPILER),,--param ggc-min-expand=400 --param ggc-min-heapsize=1000000)
 EMBED_COMPILE = $(CC) -std=c11 -w $(EMBED_OPT) $(EMBED_HEAP) -fno-asynchronous-unwind-tables -ffunction-sections
@@ -40,7 +40,7 @@ embed-check:
 	@$(MAKE) --no-print-directory embed EMBED=$(EMBED_CHECK)
 	@cd $(EMBED_CHECK) && $(SHELL) -c "CCACHE_DISABLE=1 $(EMBED_COMPILE) -c lunarray.c -o lunarray.o $(LUA_CFLAGS) && times" && \
 	  $(EMBED_LINK) -o host $(LUA_LIBS) -lm -lpthread -Wl,--gc-sections $(RELR) && \
-	  $(STRIP) host && bytes=`wc -c < host` && echo "$$bytes bytes, at most $(EMBED_LIMIT) MB" && test $$bytes -le $(EMBED_LIMIT)000000
+	  $(STRIP) host && bytes=`wc -c < host` && echo "$$bytes bytes, at most $(EMBED_LIMIT) KB" && test $$bytes -le $(EMBED_LIMIT)000
 	@for c in $(CAPS); do LUNARRAY_CPU=$$c $(EMBED_CHECK)/host spec/embed/smoke.lua || exit 1; done
 	@cd $(EMBED_CHECK) && $(EMBED_LINK) -static -o static $(LUA_STATIC) -lm -lpthread 2> log || { cat log; exit 1; }
 	@$(EMBED_CHECK)/static spec/embed/smoke.lua

@@ -416,7 +416,7 @@ la_status la_impl_index_put(la_frame *f)
     LA_TRY(check_values(f, values));
     LA_TRY(la_wrapped_fits(values, (la_dtype)self->dtype, 3));
     LA_TRY(no_index_overlaps(f));
-    LA_TRY(la_target_loose(f));
+    LA_TRY(la_target_meta(f));
     if (values->flags & LA_F_WRAPPED) {
         la_scalar s = la_scalar_load((la_dtype)values->dtype, la_data(values));
         LA_TRY(la_scalar_tensor(&s, (la_dtype)self->dtype, &typed));

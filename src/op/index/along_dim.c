@@ -232,7 +232,7 @@ la_status la_meta_index_fill(la_frame *f)
                            "Scalar to non-complex type is not supported");
     LA_TRY(la_wrapped_fits(value, (la_dtype)la_arg(f, 0)->dtype, 4));
     LA_TRY(la_target_scratch(f, la_arg(f, 2)));
-    return la_target_loose(f);
+    return la_target_meta(f);
 }
 
 /* The value as a 0-dim tensor of self's dtype, read with strides of 0. */

@@ -270,26 +270,19 @@ static bool is_inplace(const la_frame *f)
     return f->form == LA_INPLACE || (f->op->forms & LA_MUTATES);
 }
 
-la_status la_target_loose(la_frame *f)
+la_status la_target_meta(la_frame *f)
 {
     la_tensor *self = la_arg(f, 0);
     if (!is_inplace(f))
         return la_set_output(f, 0, self->ndim, la_sizes(self), NULL,
                              (la_dtype)self->dtype);
-    la_set_result(f, 0, la_tensor_retain(self));
-    return LA_OK;
-}
-
-/* LA_EALIAS for an expanded self, whose elements share memory. */
-la_status la_target_meta(la_frame *f)
-{
-    la_tensor *self = la_arg(f, 0);
-    if (is_inplace(f) && la_internal_overlap(self) == LA_OVERLAP_YES)
+    if (la_internal_overlap(self) == LA_OVERLAP_YES)
         return la_error(LA_EALIAS, "unsupported operation: more than one "
                         "element of the written-to tensor refers to a single "
                         "memory location. Please clone() the tensor before "
                         "performing the operation.");
-    return la_target_loose(f);
+    la_set_result(f, 0, la_tensor_retain(self));
+    return LA_OK;
 }
 
 /* An index write in its functional form begins with a copy of self. */

@@ -284,13 +284,18 @@ static la_status fill_cube(la_frame *f)
     return la_run_(fill_, t, f->args[1]);
 }
 
-/* Of a matrix with more rows than columns, wrap begins a diagonal anew a row
-** below the end of the one before. */
+/* In a matrix with more rows than columns, wrap begins a diagonal anew a row
+** below the end of the one before. An expanded tensor is refused here, because
+** the views that are filled have no overlap of their own. */
 la_status la_impl_fill_diagonal_(la_frame *f)
 {
     la_tensor *t = la_arg(f, 0);
     if (t->ndim < 2)
         return la_error_at(LA_ESHAPE, 1, "dimensions must larger than 1");
+    if (la_internal_overlap(t) == LA_OVERLAP_YES)
+        return la_error_at(LA_EALIAS, 1, "more than one element of the "
+                           "written-to tensor refers to a single memory "
+                           "location: clone the tensor first");
     if (t->ndim > 2) {
         LA_TRY(fill_cube(f));
     } else {
