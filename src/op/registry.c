@@ -48,12 +48,12 @@
     .store = LA_STORE_##how
 #define FLAGS_STRUCTURED 0
 #define FLAGS_DYNAMIC 0
-#define FLAGS_VIEW (LA_VIEW_OP | LA_SAME_BITS)
+#define FLAGS_VIEW (LA_VIEW_OP | LA_SAME_BITS | LA_ASKS_DTYPE)
 #define FLAGS_METADATA LA_SAME_BITS
 #define FLAGS_COMPOSITE LA_COMPOSITE
 #define FLAGS_ELEMENTWISE 0
 #define FLAGS_SHARED 0
-#define FLAGS_REDUCE 0
+#define FLAGS_REDUCE LA_ASKS_DTYPE
 
 enum {
 #define OP(n, kind, fam, types, sch, frm, d) ID_##n,
