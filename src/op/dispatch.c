@@ -156,7 +156,7 @@ static la_status no_values(void)
 }
 
 /* The first argument's dtype has to be one of the row's. A number that became a
-** tensor for the call takes the dtype of what stands beside it. */
+** tensor for the call takes the dtype of the tensors next to it. */
 static inline la_status check_dtype(const la_frame *f)
 {
     const la_value *v = f->args;
