@@ -131,10 +131,9 @@ describe("arguments of la.game", function()
 
   it("are named where they are refused", function()
     local v, q, half = la.ones(5, 3), la.ones(5, 4), la.ones(5, 3):half()
-    refuses("float32 or float64 (or integers) expected, got float16",
-      "length", half)
-    refuses("float32 or float64 (or integers) expected, got float16",
-      "neighbors", half, 1)
+    refuses("\"game_length\" not implemented for 'Half'", "length", half)
+    refuses("\"game_neighbors\" not implemented for 'Half'", "neighbors", half,
+      1)
     refuses("a batch [2] must match that of the arguments before it, [5]",
       "ray_triangle", v, v, v, v, la.ones(2, 3))
     refuses("a batch [2] must match that of the arguments before it, [5]",
