@@ -32,19 +32,18 @@ local function parameters(signature)
   return list
 end
 
--- The types of what a call must have.
+-- The types of what a call must have; nil where something between may be left
+-- out.
 local function required(signature)
-  local types = {}
+  local types, gap = {}, false
   for _, p in ipairs(parameters(signature)) do
-    if p == "*" or p == "" or p:find("=", 1, true) then break end
-    types[#types + 1] = p:match("^%S+")
+    if p == "*" or p == "" then break end
+    local optional = p:find("=", 1, true)
+    if gap and not optional then return nil end
+    gap = gap or optional
+    if not optional then types[#types + 1] = p:match("^%S+") end
   end
   return types
-end
-
-local function member(t, name)
-  local ok, v = pcall(function() return t[name] end)
-  return ok and v or nil
 end
 
 -- The function that users call: of the library, of a theme, or a method.
@@ -108,7 +107,7 @@ end
 
 function row_calls.find(op)
   local call = {fn = function_of(op.name), types = required(op.signature)}
-  local n, lead = tensors_in(call.types), first_dtype(op)
+  local n, lead = tensors_in(call.types or {}), first_dtype(op)
   if not call.fn or n == 0 then return nil end
   function call.run(dtype) return run(call, dtype) end
   for _, rest in ipairs{lead, "int64", "bool"} do
@@ -125,7 +124,7 @@ end
 -- A call that may fail: what the first tensor is refused for comes first.
 function row_calls.any(op)
   local call = {fn = function_of(op.name), types = required(op.signature)}
-  local n = tensors_in(call.types)
+  local n = tensors_in(call.types or {})
   if not call.fn or n == 0 or not is_tensor(call.types[1]) then return nil end
   call.choice, call.sizes, call.dtypes = 1, sizes_of(0, n), {}
   for k = 1, n do call.dtypes[k] = k == 1 and "first" or "float32" end
