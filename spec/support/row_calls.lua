@@ -46,6 +46,11 @@ local function required(signature)
   return types
 end
 
+local function member(t, name)
+  local ok, v = pcall(function() return t[name] end)
+  return ok and v or nil
+end
+
 -- The function that users call: of the library, of a theme, or a method.
 local function function_of(name)
   local theme, rest = name:match("^(%w-)_(.+)$")
