@@ -66,7 +66,6 @@ static la_status run_line(void *context, int64_t line, char *scratch)
 la_status la_meta_game_distance_field(la_frame *f)
 {
     const la_tensor *t = la_arg(f, 0);
-    LA_TRY(la_require_dtype(f, (la_dtype)t->dtype));
     for (int d = 0; d < t->ndim; d++)
         if (la_sizes(t)[d] > MOST_SIZE)
             return la_error_at(LA_ESHAPE, 1, "sizes of at most 2^30 expected");

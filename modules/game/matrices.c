@@ -359,7 +359,6 @@ static la_status skin_unit(void *context, int64_t unit, char *scratch)
 la_status la_meta_game_skin_points(la_frame *f)
 {
     la_dtype dtype = (la_dtype)la_arg(f, 0)->dtype;
-    LA_TRY(la_require_dtype(f, dtype));
     LA_TRY(check_skin(f));
     if (la_arg(f, 1)->dtype != dtype || la_arg(f, 3)->dtype != dtype
         || la_arg(f, 2)->dtype != LA_INT64)

@@ -145,9 +145,6 @@ static la_status check_costs(const la_frame *f)
     if (t->ndim != 2)
         return la_error_at(LA_ESHAPE, 1, "costs {H, W} expected, got %d-D",
                            t->ndim);
-    if (la_is_complex((la_dtype)t->dtype))
-        return la_error_at(LA_EDTYPE, 1, "real costs expected, got %s",
-                           la_dtype_name((la_dtype)t->dtype));
     return LA_OK;
 }
 

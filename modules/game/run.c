@@ -311,7 +311,6 @@ la_status la_meta_game_rows(la_frame *f)
     la_shape lead = {.ndim = 0};
     LA_TRY(read_code(f, &c));
     const la_tensor *first = f->args[0].tensors.list[0];
-    LA_TRY(la_require_dtype(f, (la_dtype)first->dtype));
     for (int k = 0; k < c.ninputs; k++) {
         const la_tensor *t = f->args[0].tensors.list[k];
         la_shape s = la_shape_of(t);

@@ -132,7 +132,6 @@ la_status la_meta_game_worley_ways(la_frame *f)
 {
     const la_tensor *t = la_arg(f, 0);
     int64_t sizes[LA_MAX_DIMS + 1];
-    LA_TRY(la_require_dtype(f, (la_dtype)t->dtype));
     LA_TRY(check_points(f));
     int64_t last = la_sizes(t)[t->ndim - 1];
     memcpy(sizes, la_sizes(t), (size_t)t->ndim * sizeof(*sizes));

@@ -30,7 +30,6 @@ la_status la_meta_overlap_add(la_frame *f)
     const la_tensor *t = la_arg(f, 0);
     int64_t step = la_arg_int(f, 1), last = 0;
     int64_t sizes[2] = {t->ndim == 3 ? la_sizes(t)[0] : 0, la_arg_int(f, 2)};
-    LA_TRY(la_require_dtype(f, (la_dtype)t->dtype));
     if (t->ndim != 3 || la_sizes(t)[1] < 1 || step < 1)
         return la_error_at(LA_ESHAPE, 1, "parts {batch, frames, n} expected");
     if (!la_mul_ok(la_sizes(t)[1] - 1, step, &last)
@@ -109,7 +108,6 @@ la_status la_meta_signal_running_median(la_frame *f)
 {
     const la_tensor *x = la_arg(f, 0);
     int64_t size = la_arg_int(f, 1);
-    LA_TRY(la_require_dtype(f, (la_dtype)x->dtype));
     if (x->ndim < 1)
         return la_error_at(LA_ESHAPE, 1, "a signal of at least 1 dim expected");
     if (size < 1 || size % 2 == 0)

@@ -101,10 +101,6 @@ static int64_t batch_of(const la_tensor *t, int own)
 static la_status check_signal(const la_frame *f)
 {
     const la_tensor *x = la_arg(f, SELF);
-    la_dtype d = (la_dtype)x->dtype;
-    if (!la_is_float(d) && !la_is_complex(d))
-        return la_error_at(LA_EDTYPE, 1, "a floating or complex signal "
-                           "expected, got %s", la_dtype_name(d));
     if (x->ndim > 0 && x->ndim < LA_MAX_DIMS) return LA_OK;
     return la_error_at(LA_ESHAPE, 1, "a signal of at least 1 dim expected, got "
                        "%d-D", x->ndim);
@@ -174,9 +170,6 @@ static la_status check_spectra(const la_frame *f, const frames *s,
                                bool *onesided)
 {
     const la_tensor *x = la_arg(f, SELF);
-    if (!la_is_complex((la_dtype)x->dtype))
-        return la_error_at(LA_EDTYPE, 1, "complex spectra expected, got %s",
-                           la_dtype_name((la_dtype)x->dtype));
     if (x->ndim < 2 || la_sizes(x)[x->ndim - 1] < 1)
         return la_error_at(LA_ESHAPE, 1, "spectra {..., bins, frames} with at "
                            "least one frame expected");

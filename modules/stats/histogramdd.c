@@ -33,8 +33,6 @@ static void boxes_drop(boxes *b)
 static la_status read_points(la_frame *f, boxes *b)
 {
     la_tensor *x = la_arg(f, SELF), *weight = la_arg(f, WEIGHT);
-    if (x->dtype != LA_FLOAT32 && x->dtype != LA_FLOAT64)
-        return la_refuse_dtype(f, (la_dtype)x->dtype);
     if (x->ndim < 2)
         return la_error_at(LA_ESHAPE, 1, "input tensor should have at least 2 "
                            "dimensions, got %d", x->ndim);

@@ -44,7 +44,6 @@ static la_status extreme(la_frame *f, const la_op *op, double least)
     LA_CHAIN(w);
     la_tensor *x = la_arg(f, 0), *nan, *alone;
     la_value args[] = {f->args[0], f->args[1], f->args[2]};
-    LA_TRY(la_require_dtype(f, (la_dtype)x->dtype));
     if (!la_has_nan(x)) return la_do_result(f, op, 3, args);
     la_tensor *plain = la_chain_call(w, op, 3, args);
     bool odd = true;

@@ -59,7 +59,6 @@ static la_status pool(la_frame *f, int nd)
     la_tensor *t = la_arg(f, INPUT);
     int64_t kernel[3], size[3];
     la_value r[LA_MAX_RESULTS];
-    LA_TRY(la_require_dtype(f, (la_dtype)t->dtype));
     if (t->ndim != nd + 1 && t->ndim != nd + 2)
         return la_error_at(LA_ESHAPE, 1, "Expected %dD or %dD input, got %dD",
                            nd + 1, nd + 2, t->ndim);
@@ -91,7 +90,6 @@ la_status la_meta_fractional_max_pool(la_frame *f)
     const la_tensor *t = la_arg(f, 0), *s = la_arg(f, 3);
     int nd = (int)f->args[1].ints.n, lead = t->ndim - nd;
     int64_t sizes[LA_MAX_DIMS];
-    LA_TRY(la_require_dtype(f, (la_dtype)t->dtype));
     memcpy(sizes, la_sizes(t), (size_t)t->ndim * sizeof *sizes);
     for (int d = 0; d < nd; d++) {
         int64_t in = sizes[lead + d], k = f->args[1].ints.list[d];

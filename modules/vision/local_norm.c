@@ -32,7 +32,6 @@ la_status la_impl_local_response_norm(la_frame *f)
     LA_CHAIN(w);
     la_tensor *x = la_arg(f, INPUT);
     int64_t size = la_arg_int(f, WINDOW);
-    LA_TRY(la_require_dtype(f, (la_dtype)x->dtype));
     if (x->ndim < 3)
         return la_error_at(LA_ESHAPE, 1, "at least 3 dims (batch, channels, "
                            "sizes) expected, got %d", x->ndim);

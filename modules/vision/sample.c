@@ -379,7 +379,6 @@ static la_status check_theta(const la_frame *f, int *nd)
     const la_tensor *theta = la_arg(f, 0);
     const la_value *size = &f->args[1];
     *nd = (int)size->ints.n - 2;
-    LA_TRY(la_require_dtype(f, (la_dtype)theta->dtype));
     if (*nd != 2 && *nd != 3)
         return la_error_at(LA_EARG, 2, "size should have 4 or 5 entries (N, C, "
                            "H, W) or (N, C, D, H, W), got %lld",

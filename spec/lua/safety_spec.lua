@@ -161,8 +161,8 @@ describe("sampling", function()
   it("of integers refuses complex numbers before it looks at limits",
      function()
     for _, dtype in ipairs{"complex32", "complex64", "complex128"} do
-      raises("complex", la.random_, la.zeros(2, {dtype = dtype}))
-      raises("complex", la.random_, la.zeros(2, {dtype = dtype}), 5)
+      raises("'Complex", la.random_, la.zeros(2, {dtype = dtype}))
+      raises("'Complex", la.random_, la.zeros(2, {dtype = dtype}), 5)
     end
   end)
 end)

@@ -4,6 +4,7 @@
 local la = require "lunarray"
 local modules = require "spec.support.modules"
 local records = require "spec.support.records"
+local row_calls = require "spec.support.row_calls"
 
 local DTYPES = {}
 for name in ([[bool uint8 int8 uint16 int16 uint32 int32 uint64 int64 float16
@@ -13,14 +14,14 @@ end
 
 local MOST_CALLS = 12       -- of one operation
 
--- What any row of a name promises; composites are as wide as their parts, and
--- promotion lets element-wise rows take more than they compute in.
+-- What any row of a name promises. Promotion lets element-wise rows take more
+-- than they compute in.
 local function promises()
   local map = {}
   for _, op in ipairs(la.operations()) do
     local p = map[op.name] or {refuses = true}
     for _, name in ipairs(op.dtypes) do p[name] = true end
-    if op.composite or op.promotes then p.refuses = false end
+    if op.promotes then p.refuses = false end
     map[op.name] = p
   end
   return map
@@ -82,6 +83,42 @@ local function trials()
   return works
 end
 
+-- Calls that the integers of a row need: its defaults are for floats.
+local function summed(loss)
+  return function(dtype)
+    local t = la.ones(4, {dtype = dtype})
+    return pcall(loss, t, t, {reduction = "sum"})
+  end
+end
+local OTHERS = {
+  mse_loss = summed(la.mse_loss), l1_loss = summed(la.l1_loss),
+  dropout = function(dtype)
+    return pcall(la.dropout, la.ones(4, {dtype = dtype}), 0.5, false)
+  end,
+  bernoulli_ = function(dtype)
+    return pcall(function()
+      return la.ones(4, {dtype = dtype}):bernoulli_(la.rand(4))
+    end)
+  end,
+}
+
+local function set_of(list)
+  local set = {}
+  for _, name in ipairs(list) do set[name] = true end
+  return set
+end
+
+-- Composites that users call, with the set of their dtypes.
+local function each_composite()
+  return coroutine.wrap(function()
+    for _, op in ipairs(la.operations()) do
+      if op.composite and op.forms & 3 ~= 0 then
+        coroutine.yield(op, set_of(op.dtypes))
+      end
+    end
+  end)
+end
+
 describe("the dtypes of a row", function()
   it("are those in which calls of the golden records work", function()
     local faults, promised = {}, promises()
@@ -97,6 +134,44 @@ describe("the dtypes of a row", function()
     end
     table.sort(faults)
     assert.same({}, faults)
+  end)
+
+  it("are what a composite takes as its first tensor", function()
+    local faults, refused = {}, 0
+    for op, takes in each_composite() do
+      local call = row_calls.any(op)
+      for _, dtype in ipairs(call and DTYPES or {}) do
+        local ok, why = true, nil
+        if not takes[dtype] then ok, why = call.run(dtype) end
+        refused = refused + (why and 1 or 0)
+        if why and not why:find('" not implemented for \'', 1, true)
+          and not why:find("expected, got table", 1, true)
+          or ok and not takes[dtype] then
+          faults[#faults + 1] = ("%s of %s: %s"):format(op.row, dtype,
+            tostring(why))
+        end
+      end
+    end
+    assert.same({}, faults)
+    assert.truthy(refused > 1000)
+  end)
+
+  it("work in calls of composites that have no record", function()
+    local faults, works, tried = {}, trials(), 0
+    for op, takes in each_composite() do
+      local call = not works[op.name] and row_calls.find(op)
+      tried = tried + (call and 1 or 0)
+      for dtype in pairs(call and takes or {}) do
+        local ok = call.run(dtype)
+        if not ok and OTHERS[op.name] then ok = OTHERS[op.name](dtype) end
+        if not ok then
+          faults[#faults + 1] = op.row .. " promises " .. dtype
+        end
+      end
+    end
+    table.sort(faults)
+    assert.same({}, faults)
+    assert.truthy(tried > 100)
   end)
 
   it("are shown by help", function()

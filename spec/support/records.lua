@@ -234,6 +234,8 @@ local OUR_WORDS = {
   {"tried to access index", "is out of bounds for size"},
   {"tensor has no dimensions", "expects at least a 1-dimensional tensor"},
   {"multiply up to the size of dim", "is invalid for input of size"},
+  {"imag is not implemented for", "\"imag\" not implemented for 'Float'"},
+  {"linalg.vector_norm: Expected", "\"norm\" not implemented for 'Long'"},
   {"got (float), but expected one of", "no integer representation"},
 }
 

@@ -162,11 +162,26 @@ static la_status no_values(void)
                     "on the meta device has none");
 }
 
+/* The first argument's dtype has to be one of the row's. A number that became a
+** tensor for the call takes the dtype of the tensors next to it. */
+static inline la_status check_dtype(const la_frame *f)
+{
+    const la_value *v = f->args;
+    const la_tensor *t = NULL;
+    if (f->nargs && v->tag == LA_VTENSOR) t = v->tensor;
+    else if (f->nargs && v->tag == LA_VTENSORS && v->tensors.n)
+        t = v->tensors.list[0];
+    if (!t || (t->flags & LA_F_WRAPPED) || (f->op->forms & LA_ASKS_DTYPE))
+        return LA_OK;
+    return la_blame(la_require_dtype(f, (la_dtype)t->dtype), 1);
+}
+
 /* Iterators look at the devices of their operands themselves. */
 static la_status run_meta(la_frame *f)
 {
     la_op_fn meta = meta_of(f->op);
     if (f->keys & BIT(LA_KEY_CPU)) LA_TRY(la_check_devices(f));
+    if (!f->op->family) LA_TRY(check_dtype(f));
     return meta ? meta(f) : no_values();
 }
 
@@ -175,6 +190,7 @@ static inline la_status run_cpu(la_frame *f)
     const la_family *family = f->op->family;
     if (__builtin_expect(la_trace_on, 0)) la_trace_kernel(f);
     la_op_fn impl = family ? family->impl : f->op->impl;
+    if (!family) LA_TRY(check_dtype(f));
     if (!family && f->op->meta) LA_TRY(f->op->meta(f));
     la_status status = impl ? impl(f) : LA_OK;
     la_clear_upper();
@@ -266,6 +282,7 @@ static void own_result(la_tensor *t)
 ** device, which nothing records. */
 static la_status run_composite(la_frame *f)
 {
+    LA_TRY(check_dtype(f));
     if ((f->op->forms & LA_READS_VALUES) && (f->keys & BIT(LA_KEY_META)))
         return no_values();
     if (__builtin_expect(f->keys & REMOTE, 0)) {

@@ -17,9 +17,11 @@
 ** op/reduce/ops.c.
 **
 ** dtypes is the set of dtypes that the operation computes in, after promotion
-** and dtype=; of a composite what it accepts. Element-wise rows and reductions
-** refuse the others, spec/c/op/test_registry.c compares their tables with the
-** rows, and spec/registry/dtypes_spec.lua all rows with what calls do.
+** and dtype=; of a composite what it accepts. The dispatcher refuses a first
+** tensor outside of it, element-wise rows, reductions and those with
+** LA_ASKS_DTYPE do so themselves. spec/c/op/test_registry.c compares the tables
+** of kernels with the rows, spec/registry/dtypes_spec.lua all rows with what
+** calls do.
 */
 #ifndef LA_OP_FAMILIES_H
 #define LA_OP_FAMILIES_H

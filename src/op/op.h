@@ -39,6 +39,9 @@ enum {
     LA_MOVES = 1 << 15,       /* copies or fills: needs no kernel on a device
                               ** of the host's, and may mix devices */
     LA_BY_C_LIBRARY = 1 << 16,   /* refused in lockstep */
+    LA_ASKS_DTYPE = 1 << 17,  /* dtypes is that after dtype= or out=, or the
+                              ** refusal comes after others: the
+                              ** implementation asks, not the dispatcher */
     LA_ANY = LA_FN | LA_METHOD,
     LA_ALL = LA_FN | LA_METHOD | LA_INPLACE_FORM | LA_OUT_FORM
 };

@@ -15,7 +15,7 @@
 #include "op/impls.h"
 #include "op/schema.h"
 
-/* The extern declarations of families and of element-wise tables. */
+/* The extern declarations of families and of the tables that rows name. */
 #define NEED_ELEMENTWISE(n, fam) NEED_TABLE(fam, n)
 #define NEED_SHARED(n, fam) NEED_TABLE fam
 #define NEED_TABLE(fam, table) extern const la_family la_family_##fam; \
@@ -25,7 +25,9 @@
 #define NEED_VIEW(n, fam)
 #define NEED_METADATA(n, fam)
 #define NEED_COMPOSITE(n, fam)
-#define NEED_REDUCE(n, fam)
+#define NEED_REDUCE(n, fam) NEED_REDUCTION fam
+#define NEED_REDUCTION(rule, table, how) \
+    LA_STUB_DECLARE(la_reductions, reduce_##table);
 #define OP(n, kind, fam, types, sch, frm, d) \
     NEED_##kind(n, fam) extern const la_op la_row_##n;
 #include "base/runtime/memory.h"
@@ -52,12 +54,12 @@
     .store = LA_STORE_##how
 #define FLAGS_STRUCTURED 0
 #define FLAGS_DYNAMIC 0
-#define FLAGS_VIEW (LA_VIEW_OP | LA_SAME_BITS)
+#define FLAGS_VIEW (LA_VIEW_OP | LA_SAME_BITS | LA_ASKS_DTYPE)
 #define FLAGS_METADATA LA_SAME_BITS
 #define FLAGS_COMPOSITE LA_COMPOSITE
 #define FLAGS_ELEMENTWISE 0
 #define FLAGS_SHARED 0
-#define FLAGS_REDUCE 0
+#define FLAGS_REDUCE LA_ASKS_DTYPE
 
 enum {
 #define OP(n, kind, fam, types, sch, frm, d) ID_##n,

@@ -654,8 +654,7 @@ describe("spectra:", function()
 
   it("errors", function()
     local x = la.randn(50)
-    gives("a floating or complex signal expected, got int64", la.stft,
-      la.arange(5), 2)
+    gives("\"stft\" not implemented for 'Long'", la.stft, la.arange(5), 2)
     gives("n_fft must be positive, got 0", la.stft, x, 0)
     gives("hop_length must be positive", la.stft, x, 8, 0)
     gives("0 < win_length <= n_fft = 8 expected, got 9", la.stft, x, 8, 2, 9)
@@ -669,7 +668,7 @@ describe("spectra:", function()
     gives("9 bins expected of n_fft = 16, got 5", la.istft, z, 16)
     gives("the squared windows add up to 0", la.istft, z, 8,
       {center = false, window = "hann"})
-    gives("complex spectra expected, got float32", la.istft, x, 8)
+    gives("\"istft\" not implemented for 'Float'", la.istft, x, 8)
     gives("return_complex needs all of them", la.istft, z, 8,
       {return_complex = true})
     gives("nfft must not be less than nperseg", la.signal.welch, x,

@@ -142,7 +142,7 @@ describe("recurrent_layer", function()
     raises("a weight of", la.recurrent_layer, gates, w:t(), b, h, c)
     raises("a bias", la.recurrent_layer, gates, w, b[{{1, 3}}], h, c)
     raises("at least one step", la.recurrent_layer, gates[1], w, b, h, c)
-    raises("float32 or float64", la.recurrent_layer, gates:long(), w:long(),
+    raises("for 'Long'", la.recurrent_layer, gates:long(), w:long(),
       b:long(), h:long(), c:long())
     raises("dtype of the gates", la.recurrent_layer, gates, w:double(), b, h, c)
   end)

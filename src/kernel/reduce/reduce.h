@@ -67,14 +67,16 @@ typedef struct la_reduction {
 /* Indexed by the dtype of the input. */
 typedef la_reduction la_reductions[LA_NDTYPES];
 
+/* Tables that implementations ask for by name. A table that only rows of
+** op/def/ name needs no line here: src/op/registry.c declares it from the row,
+** and one that no kernel file defines is an error of the linker that names
+** it. */
 LA_STUB_DECLARE(la_reductions, reduce_sum);     /* ints, bool to int64 */
 LA_STUB_DECLARE(la_reductions, reduce_nansum);
-LA_STUB_DECLARE(la_reductions, reduce_prod);    /* ints, bool to int64 */
 LA_STUB_DECLARE(la_reductions, reduce_max);     /* NaN wins; no complex */
 LA_STUB_DECLARE(la_reductions, reduce_min);
 LA_STUB_DECLARE(la_reductions, reduce_any);     /* to bytes 0 and 1 */
 LA_STUB_DECLARE(la_reductions, reduce_all);
-LA_STUB_DECLARE(la_reductions, reduce_count);   /* not zero, to int64 */
 /* floats and complex numbers from here on */
 LA_STUB_DECLARE(la_reductions, reduce_abs_sum);
 LA_STUB_DECLARE(la_reductions, reduce_abs_max);

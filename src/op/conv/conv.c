@@ -314,7 +314,6 @@ la_status la_meta_convolution(la_frame *f)
     LA_TRY(check_ranks(x, w));
     LA_TRY(read_settings(f, 3, w->ndim - 2, &s));
     LA_TRY(check_tensors(x, w, la_arg(f, 2), &s));
-    LA_TRY(la_require_dtype(f, (la_dtype)x->dtype));
     LA_TRY(windows_of(x, w, &s, &c, sizes));
     return set_image_output(f, x->ndim, sizes,
                             is_channels_last(x) || is_channels_last(w),

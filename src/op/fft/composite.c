@@ -43,15 +43,6 @@ la_tensor *la_fft_promoted(la_chain *w, const la_frame *f, bool complex)
     return to == dtype ? x : STEP(to_dtype, x, la_v_dtype(to));
 }
 
-/* A real tensor is asked for: LA_EDTYPE. */
-static la_status check_real(const la_frame *f, const char *what)
-{
-    la_dtype dtype = (la_dtype)la_arg(f, 0)->dtype;
-    if (!la_is_complex(dtype)) return LA_OK;
-    return la_error_at(LA_EDTYPE, 1, "%s expects a real input tensor, but got "
-                       "%s", what, la_dtype_title(dtype));
-}
-
 la_tensor *la_fft_resized(la_chain *w, la_tensor *x, int dim, int64_t n)
 {
     int64_t pads[2 * LA_MAX_DIMS] = {0};
@@ -176,7 +167,6 @@ static la_status real_form(la_frame *f, extent_fn *extent_of, bool forward,
     LA_CHAIN(w);
     extent e;
     int norm;
-    LA_TRY(check_real(f, what));
     LA_TRY(la_fft_read_norm(f, 3, forward, &norm));
     LA_TRY(extent_of(f, false, &e));
     if (e.n == 0)

@@ -33,7 +33,6 @@ static la_status read_request(const la_frame *f, int64_t last, request *r)
     const la_value *dims = &f->args[1];
     double points = 1;
     uint64_t mask;
-    LA_TRY(la_blame(la_require_dtype(f, (la_dtype)x->dtype), 1));
     LA_TRY(la_dim_mask((int)dims->ints.n, dims->ints.list, x->ndim, &mask));
     r->ndims = (int)dims->ints.n;
     for (int k = 0; k < r->ndims; k++) {

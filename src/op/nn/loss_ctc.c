@@ -68,10 +68,9 @@ static la_status check_lengths(const ctc *c, int64_t total)
 static la_status read_ctc(la_chain *w, la_frame *f, ctc *c)
 {
     const la_tensor *x = la_arg(f, LOGS);
-    if ((x->ndim != 2 && x->ndim != 3) || !la_is_float((la_dtype)x->dtype))
-        return la_error_at(LA_ESHAPE, 1, "floating point log-probabilities of "
-                           "(time, batch, classes) or (time, classes) are "
-                           "expected");
+    if (x->ndim != 2 && x->ndim != 3)
+        return la_error_at(LA_ESHAPE, 1, "log-probabilities of (time, batch, "
+                           "classes) or (time, classes) are expected");
     la_tensor *t = STEP(contiguous, f->args[TARGETS]);
     la_tensor *in = STEP(contiguous, f->args[IN_LENGTHS]);
     la_tensor *lengths = STEP(contiguous, f->args[TARGET_LENGTHS]);

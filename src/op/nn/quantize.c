@@ -63,7 +63,6 @@ la_status la_meta_quantize_groups(la_frame *f)
     const la_tensor *x = la_arg(f, 0);
     int64_t bits = la_arg_int(f, 1), group = la_arg_int(f, 2);
     int64_t sizes[LA_MAX_DIMS];
-    LA_TRY(la_require_dtype(f, (la_dtype)x->dtype));
     LA_TRY(check_bits(bits, group));
     if (x->ndim < 1 || la_sizes(x)[x->ndim - 1] % group != 0)
         return la_error_at(LA_ESHAPE, 1, "a last dim that groups of %lld "
@@ -141,7 +140,6 @@ la_status la_impl_quantize(la_frame *f)
 {
     la_tensor *x = la_arg(f, 0);
     la_value r[LA_MAX_RESULTS];
-    LA_TRY(la_require_dtype(f, (la_dtype)x->dtype));
     LA_LET(wide, la_run(to_dtype, &wide, x, la_v_dtype(LA_FLOAT32)));
     LA_TRY(la_run_many(quantize_groups, r, wide, f->args[1], f->args[2]));
     for (int k = 0; k < 3; k++) la_set_result(f, k, r[k].tensor);
@@ -186,7 +184,6 @@ la_status la_meta_quantized_dots(la_frame *f)
 {
     const la_tensor *x = la_arg(f, 0), *q = la_arg(f, 1);
     int64_t last = 0;
-    LA_TRY(la_require_dtype(f, (la_dtype)x->dtype));
     LA_TRY(check_quantized(f, 1, &last));
     if (x->ndim != 2 || q->ndim != 2 || la_sizes(x)[1] != last)
         return la_error_at(LA_ESHAPE, 1, "rows of %lld numbers and a matrix of "
@@ -253,7 +250,6 @@ la_status la_impl_quantized_matmul(la_frame *f)
     la_tensor *x = la_arg(f, 0);
     int64_t sizes[LA_MAX_DIMS], flat[2];
     la_dtype dtype = (la_dtype)x->dtype;
-    LA_TRY(la_require_dtype(f, dtype));
     if (x->ndim < 1 || la_arg(f, 1)->ndim != 2)
         return la_error_at(LA_ESHAPE, x->ndim < 1 ? 1 : 2, "rows of numbers "
                            "and a matrix of values are expected");

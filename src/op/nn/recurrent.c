@@ -56,9 +56,6 @@ static la_status read_layer(const la_frame *f, layer *y)
     y->width = la_recurrent_width(y->kind);
     y->dtype = (la_dtype)g->dtype;
     y->reverse = la_arg_bool(f, REVERSE);
-    if (y->dtype != LA_FLOAT32 && y->dtype != LA_FLOAT64)
-        return la_error_at(LA_EDTYPE, 1, "recurrent needs float32 or float64, "
-                           "got %s", la_dtype_name(y->dtype));
     if (g->ndim != 3 || la_sizes(g)[0] < 1)
         return shape_error("gates of (time, batch, gates) with at least one "
                            "step are expected", GATES);

@@ -83,7 +83,6 @@ la_status la_impl_rope(la_frame *f)
     la_tensor *x = la_arg(f, SELF), *part[2];
     int64_t dims = 0;
     bool traditional = la_arg_bool(f, TRADITIONAL);
-    LA_TRY(la_require_dtype(f, (la_dtype)x->dtype));
     if (la_is_complex((la_dtype)la_arg(f, POS)->dtype))
         return la_error_at(LA_EDTYPE, POS + 1, "real positions expected, got "
                            "%s", la_dtype_name(

@@ -113,7 +113,6 @@ la_status la_impl_gumbel_softmax(la_frame *f)
     LA_CHAIN(w);
     la_tensor *x = la_arg(f, SELF);
     la_value dim = f->args[3];
-    LA_TRY(la_require_dtype(f, (la_dtype)x->dtype));
     la_tensor *noise = STEP(empty_like, x);
     if (noise)
         w->status = la_run_(exponential_, noise, la_v_float(1), f->args[4]);

@@ -5,16 +5,11 @@
 #include "op/call.h"
 #include "op/impls.h"
 
-/* LA_EDTYPE for integers, which have no NaN, and for an integer result, which
-** a mean would have to be rounded to. */
+/* LA_EDTYPE for an integer result, which a mean would have to be rounded to. */
 static la_status check_nanmean(const la_frame *f)
 {
     la_dtype self = (la_dtype)la_arg(f, 0)->dtype;
     la_dtype to = la_has(f, 3) ? f->args[3].dtype : self;
-    if (!la_is_float(self) && !la_is_complex(self))
-        return la_error_at(LA_EDTYPE, 1, "nanmean(): expected input to have "
-                           "floating point or complex dtype but got %s: "
-                           "convert it by x:float()", la_dtype_name(self));
     if (!la_is_float(to) && !la_is_complex(to))
         return la_error_at(LA_EDTYPE, 4, "nanmean(): could not infer output "
                            "dtype. Optional dtype must be either a floating "

@@ -157,9 +157,6 @@ la_status la_impl_imag(la_frame *f)
     la_tensor *t = la_arg(f, 0), *out;
     LA_OWNED plain = NULL;
     LA_OWNED positive = NULL;
-    if (!la_is_complex(t->dtype))
-        return la_error(LA_EDTYPE, "imag is not implemented for tensors with "
-                        "non-complex dtypes.");
     if (!(t->flags & LA_F_CONJ)) {
         LA_TRY(part(t, 1, &out));
     } else {
