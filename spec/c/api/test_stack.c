@@ -69,7 +69,7 @@ static bool overflowed(lua_State *L)
     return text && strstr(text, "stack of the host");
 }
 
-/* Was the script told? The state goes on afterwards. */
+/* Did the script raise it? The state goes on afterwards. */
 static bool run_one(const char *text, char *low, size_t bytes)
 {
     la_limits limits = {.size = sizeof limits, .memory = 64 << 20,
@@ -85,29 +85,29 @@ static bool run_one(const char *text, char *low, size_t bytes)
     fiber.uc_link = &host;
     makecontext(&fiber, body, 0);
     assert_int_equal(swapcontext(&host, &fiber), 0);
-    bool told = overflowed(L);
+    bool raised = overflowed(L);
     la_token *k = la_token_of(L);
     la_token_clear(k);
     la_token_release(k);
     lua_settop(L, 0);
     assert_int_equal(luaL_dostring(L, "return lunarray.ones(2)"), 0);
     lua_close(L);
-    return told;
+    return raised;
 }
 
-/* How many of the scripts were told. */
+/* How many of the scripts raised it. */
 static int run_all(size_t bytes)
 {
-    int told = 0;
+    int raised = 0;
     char *whole = mmap(NULL, bytes + GUARD, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     assert_true(whole != MAP_FAILED);
     assert_int_equal(mprotect(whole, GUARD, PROT_NONE), 0);
     for (int k = 0; k < COUNT; k++)
-        told += run_one(nests[k], whole + GUARD, bytes);
+        raised += run_one(nests[k], whole + GUARD, bytes);
     munmap(whole, bytes + GUARD);
-    print_message("%zu KiB: %d of %d\n", bytes >> 10, told, (int)COUNT);
-    return told;
+    print_message("%zu KiB: %d of %d\n", bytes >> 10, raised, (int)COUNT);
+    return raised;
 }
 
 static void test_small_fibers(void **state)

@@ -1,5 +1,5 @@
-/* Limits of a state for hosts (lunarray.h): its token, whose functions are those
-** of base/runtime/token.c, and the stack that it runs on. */
+/* Limits of a state for hosts (lunarray.h): its token, whose functions are in
+** base/runtime/token.c, and the stack that it runs on. */
 #include "lua/binding.h"
 
 LA_API la_token *la_token_of(lua_State *L)
