@@ -110,6 +110,25 @@ static int run_all(size_t bytes)
     return raised;
 }
 
+/* What lies below the named part is there for the largest kernels. */
+static void test_room_below(void **state)
+{
+    static const char text[] =
+        "local x = lunarray.rand(500000) "
+        "local function f() local r = {pcall(string.gsub, 'x', 'x', f)} "
+        "if not r[1] then x:sort() x:topk(10000) "
+        "lunarray.linalg.svd(lunarray.rand(3, 3)) end "
+        "error(r[2], 0) end return f()";
+    size_t bytes = 384 << 10, below = 320 << 10;
+    char *whole = mmap(NULL, bytes + GUARD, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    (void)state;
+    assert_true(whole != MAP_FAILED);
+    assert_int_equal(mprotect(whole, GUARD, PROT_NONE), 0);
+    assert_true(run_one(text, whole + GUARD + below, bytes - below));
+    munmap(whole, bytes + GUARD);
+}
+
 static void test_small_fibers(void **state)
 {
     (void)state;
@@ -118,6 +137,12 @@ static void test_small_fibers(void **state)
     run_all(512 << 10);
 }
 #else
+static void test_room_below(void **state)
+{
+    (void)state;
+    skip();
+}
+
 static void test_small_fibers(void **state)
 {
     (void)state;
@@ -144,6 +169,7 @@ static void test_arguments(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_small_fibers), cmocka_unit_test(test_arguments)};
+        cmocka_unit_test(test_small_fibers),
+        cmocka_unit_test(test_room_below), cmocka_unit_test(test_arguments)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
