@@ -111,7 +111,7 @@ static int run_all(size_t bytes)
 }
 
 /* What lies below the named part is there for the largest kernels. */
-static void test_room_below(void **state)
+static void test_scratch_below(void **state)
 {
     static const char text[] =
         "local x = lunarray.rand(500000) "
@@ -137,7 +137,7 @@ static void test_small_fibers(void **state)
     run_all(512 << 10);
 }
 #else
-static void test_room_below(void **state)
+static void test_scratch_below(void **state)
 {
     (void)state;
     skip();
@@ -170,6 +170,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_small_fibers),
-        cmocka_unit_test(test_room_below), cmocka_unit_test(test_arguments)};
+        cmocka_unit_test(test_scratch_below), cmocka_unit_test(test_arguments)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
