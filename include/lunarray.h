@@ -277,6 +277,18 @@ LA_API int la_token_code(la_token *k);
 ** for it; and in a sandbox those of Lua. Each block counts with what the system
 ** loses by it. 0 when the state is closed and nothing of it is left. */
 LA_API size_t la_token_memory(la_token *k);
+/* The stack on which L's thread runs from now on, for hosts with fibers: its
+** lowest address and its bytes; NULL: no limit, as in the beginning. Scripts of
+** a sandbox that call one another through C (gsub, sort, pcall, coroutines,
+** metamethods, load, la.Function, tidy, fuse) take up to 420 KiB; with this
+** they get the Lua error "stack overflow (stack of the host)" instead, 32 KiB
+** above 'low', or in the middle of a stack below 64 KiB. An operation that is
+** called there has these 32 KiB, which is enough for arithmetic, not for all:
+** sort, topk, kron, lstsq, einsum, attention, linalg, pooling and others have
+** kernels with frames of up to 300 KiB. Scripts that may call them run on 512
+** KiB, with a 'low' 320 KiB above the real end. To be called before L runs on
+** another stack. 0, or LA_ESTATE for a state that was not opened. */
+LA_API int la_set_stack(struct lua_State *L, void *low, size_t bytes);
 /* Nothing is reached any more: no cancel, no deadline, fuel without end.
 ** Finalizers (__gc) that a script of a sandbox left have a bound besides, which
 ** this does not lift and which holds in lua_close: together they take 4,000

@@ -80,6 +80,9 @@ typedef struct la_state {
     int64_t aside;          /* steps for finalizers, sandbox/guard.h */
     bool finalizing;        /* one of them runs */
     struct la_pulse *pulse; /* a sandbox's hook, sandbox/guard.h; or NULL */
+    /* la_set_stack: scripts go no deeper than 'stack_kept' above the end */
+    uintptr_t stack_low;
+    size_t stack_kept;      /* 0: no limit */
     /* of la_limits: for la.load in a sandbox; NULL: no files */
     int (*open)(void *context, const char *name, struct la_source *source);
     void *open_context;
@@ -154,6 +157,19 @@ static inline int la_masked(lua_State *L, lua_CFunction body)
     la_fp_mode mode = la_fp_current();
     return __builtin_expect(la_fp_traps(mode), 0)
         ? la_call_masked(L) : la_without_traps(L, mode, body);
+}
+/* Is the stack of the host (la_set_stack) used up but for what is kept for
+** operations and for errors? Never on another stack than the named one. */
+static inline bool la_stack_ends(const la_state *s)
+{
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    return __builtin_expect(here - s->stack_low < s->stack_kept, 0);
+}
+/* For functions that call scripts, which may call them again. Raises. */
+int la_raise_stack(lua_State *L);
+static inline void la_check_stack(lua_State *L, const la_state *s)
+{
+    if (la_stack_ends(s)) la_raise_stack(L);
 }
 /* The levels of Lua's stack that la_call_masked adds: where its caller is. */
 int la_extra_levels(lua_State *L);

@@ -430,6 +430,7 @@ static int run_operation(lua_State *L)
 {
     call c;
     const entry *e = enter(L, &c);
+    la_check_stack(L, la_up_state(L));
     c.op = e->op;
     c.schema = la_schema_of(e->op);
     if (!la_parse_plain(L, c.schema, is_method(e), &c.args))

@@ -1,5 +1,5 @@
-/* The token of a state for hosts (lunarray.h); the functions on tokens are
-** those of base/runtime/token.c. */
+/* Limits of a state for hosts (lunarray.h): its token, whose functions are in
+** base/runtime/token.c, and the stack that it runs on. */
 #include "base/runtime/token.h"
 #include "lua/binding.h"
 #include "lunarray.h"
@@ -13,4 +13,27 @@ LA_API la_token *la_token_of(lua_State *L)
     la_error(LA_ESTATE, "la_token_of: the library was not opened in this "
              "state");
     return NULL;
+}
+
+/* ---- the stack of the host ---- */
+
+/* An operation, or an error on its way out, begins with so much or more. */
+#define KEPT ((size_t)32 << 10)
+
+int la_raise_stack(lua_State *L)
+{
+    return luaL_error(L, "stack overflow (stack of the host)");
+}
+
+/* Of a small stack scripts may use the upper half. */
+LA_API int la_set_stack(lua_State *L, void *low, size_t bytes)
+{
+    la_error_clear();
+    la_state *s = L ? la_state_of(L) : NULL;
+    if (!s)
+        return la_error(LA_ESTATE, "la_set_stack: the library was not opened "
+                        "in this state");
+    s->stack_low = (uintptr_t)low;
+    s->stack_kept = !low ? 0 : bytes / 2 < KEPT ? bytes / 2 : KEPT;
+    return LA_OK;
 }

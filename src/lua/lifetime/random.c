@@ -302,6 +302,7 @@ static int fork_rng(lua_State *L)
         push_fork(L);
         return 1;
     }
+    la_check_stack(L, la_up_state(L));
     la_check_callable(L, 1, "fork_rng");
     la_generator saved = *own(L);
     int status = lua_pcall(L, lua_gettop(L) - 1, LUA_MULTRET, 0);

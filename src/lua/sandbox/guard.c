@@ -18,7 +18,8 @@ void la_push_guarded(lua_State *L, lua_CFunction fn)
 la_guard la_guard_begin(lua_State *L, const char *name)
 {
     la_state *s = lua_touserdata(L, lua_upvalueindex(1));
-    la_guard g = {L, s->context.token, name, &s->steps_left};
+    la_guard g = {L, s, s->context.token, name, &s->steps_left};
+    la_check_stack(L, s);
     if (la_token_armed(g.token)) LA_CHECK(L, name, la_token_ask(g.token));
     return g;
 }
@@ -71,6 +72,7 @@ static void count(lua_State *L, lua_Debug *ar)
 {
     la_state *s = la_state_of(L);
     if (!s || !s->pulse) return;
+    la_check_stack(L, s);
     int passed = lua_gethookcount(L), often = s->pulse->often;
     bool armed = la_token_armed(s->context.token);
     if (armed && la_token_reached(s->context.token)) often = 1;
@@ -78,7 +80,7 @@ static void count(lua_State *L, lua_Debug *ar)
     if (!s->finalizing && s->aside < LA_ASIDE_MOST)
         s->aside += LA_ASIDE_PACE * passed;
     if (!armed) return;
-    la_guard g = {L, s->context.token, "script", &s->steps_left};
+    la_guard g = {L, s, s->context.token, "script", &s->steps_left};
     LA_CHECK(L, g.name, la_token_ask(g.token));
     la_guard_steps(&g, passed);
 }

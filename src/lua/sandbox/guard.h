@@ -17,6 +17,7 @@
 
 typedef struct la_guard {
     lua_State *L;
+    la_state *state;
     la_token *token;
     const char *name;       /* of the function, for the error */
     int64_t *left;          /* steps until the token is asked, of the state */

@@ -52,6 +52,7 @@ static int handle(lua_State *L)
 {
     la_state *s = lua_touserdata(L, lua_upvalueindex(1));
     lua_settop(L, 1);
+    if (la_stack_ends(s)) return 1;
     if (la_token_armed(s->context.token)
         && la_token_reached(s->context.token)) return 1;
     lua_pushvalue(L, lua_upvalueindex(LA_GUARD_OWN));
@@ -318,6 +319,8 @@ static int guarded_setmetatable(lua_State *L)
 
 /* Short: each "or" looks through the jumps of all before it. */
 enum { PIECE = 128 };
+/* On a stack of the host: each character may be a level of the compiler's. */
+enum { SMALL_PIECE = 16 };
 
 typedef struct source {
     la_guard guard;
@@ -341,7 +344,9 @@ static const char *read_piece(lua_State *L, void *context, size_t *n)
         s->text = lua_tolstring(L, 5, &s->n);
     }
     const char *piece = s->text;
-    *n = s->n < PIECE ? s->n : PIECE;
+    size_t most = s->guard.state->stack_kept ? SMALL_PIECE : PIECE;
+    la_check_stack(L, s->guard.state);
+    *n = s->n < most ? s->n : most;
     s->text += *n;
     s->n -= *n;
     la_guard_steps(&s->guard, (int64_t)*n / 4);

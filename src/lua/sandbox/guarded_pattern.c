@@ -261,6 +261,7 @@ static const char *match(matcher *m, const char *s, const char *p)
 {
     const char *after = NULL;
     if (m->depth-- == 0) luaL_error(m->guard.L, "pattern too complex");
+    la_check_stack(m->guard.L, m->guard.state);
     for (;;) {
         la_guard_steps(&m->guard, 1);
         if (p == m->pattern_end) {

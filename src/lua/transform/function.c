@@ -181,6 +181,7 @@ static int protected_backward(lua_State *L)
 {
     call *c = lua_touserdata(L, 1);
     function_node *fn = la_node_extra(c->node);
+    la_check_stack(L, fn->tie.state);
     luaL_checkstack(L, c->node->noutputs + fn->ninputs + 8, "too many results");
     c->mode = la_open_mode(L, fn->tie.state, fn->tie.state->context.no_grad);
     c->is_open = true;
@@ -432,7 +433,9 @@ static la_status record(lua_State *L, int top, int ctx, int first, int last)
 ** forward runs with recording off; its errors pass through unchanged. */
 static int function_call(lua_State *L)
 {
-    la_collect_ties(L, la_enter(L));
+    la_state *s = la_enter(L);
+    la_check_stack(L, s);
+    la_collect_ties(L, s);
     int top = lua_gettop(L);
     bool recording = needs_grad(L, top);
     push_ctx(L);
@@ -443,7 +446,6 @@ static int function_call(lua_State *L)
     lua_pushvalue(L, ctx);
     luaL_checkstack(L, top + 8, "too many arguments");
     for (int at = 2; at <= top; at++) lua_pushvalue(L, at);
-    la_state *s = la_up_state(L);
     la_mode_mark before = la_open_mode(L, s, true);
     lua_pop(L, 1);
     int failed = lua_pcall(L, top, LUA_MULTRET, 0);

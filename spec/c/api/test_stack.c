@@ -1,0 +1,175 @@
+/* Scripts of a sandbox on a small stack of the host: calls through C that never
+** end get an error before the stack does, whose lower end no one may touch. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <lauxlib.h>
+#include <lualib.h>
+
+#include "lunarray.h"
+
+#if defined(__linux__) && !defined(__SANITIZE_ADDRESS__) \
+    && !defined(__SANITIZE_THREAD__) && defined(__OPTIMIZE__)
+#include <sys/mman.h>
+#include <ucontext.h>
+
+enum { GUARD = 1 << 16 };
+
+/* Each ends by itself on a stack of Lua's own choice. */
+static const char *const nests[] = {
+    "local function f() return (string.gsub('x', 'x', f)) end return f()",
+    "local function f() table.sort({1, 2, 3}, f) end return f()",
+    "local function f() return assert(pcall(f)) end return f()",
+    "local function f() return assert(xpcall(f, function(e) return f() end)) "
+    "end return f()",
+    "local function f() error(select(2, xpcall(f, string.rep)), 0) end "
+    "return f()",
+    "local function f() return coroutine.wrap(f)() end return f()",
+    "local function f() return assert(coroutine.resume(coroutine.create(f))) "
+    "end return f()",
+    "local function f() return lunarray.tidy(f) end return f()",
+    "local function f() return lunarray.no_grad(f) end return f()",
+    "local function f() return lunarray.fork_rng(f) end return f()",
+    "local function f() return lunarray.fuse(f)(lunarray.ones(1)) end "
+    "return f()",
+    "local F F = lunarray.Function{forward = function(ctx, x) return F(x) end,"
+    " backward = function(ctx, g) return g end} return F(lunarray.ones(1))",
+    "local function f(x) return lunarray.vmap(f)(x) end "
+    "return f(lunarray.ones({1, 1, 1, 1, 1, 1, 1, 1, 1, 1}))",
+    "local t = setmetatable({}, {}) "
+    "getmetatable(t).__index = function(t, k) return t[k .. 1] end "
+    "return t.x",
+    "local t = setmetatable({}, {}) "
+    "getmetatable(t).__add = function(a, b) return a + b end return t + t",
+    "local t = setmetatable({}, {}) "
+    "getmetatable(t).__concat = function(a, b) return a .. b end "
+    "return t .. t",
+    "local function f() return (load(f)) end return f()",
+    "return assert(load('return ' .. ('('):rep(190) .. 1 .. (')'):rep(190)))",
+    "return (('x'):rep(300):find(('(x'):rep(30) .. ('x?'):rep(190) .. 'y'))",
+};
+enum { COUNT = sizeof nests / sizeof *nests };
+
+static ucontext_t host, fiber;
+static lua_State *running;
+static const char *script;
+
+static void body(void)
+{
+    (void)luaL_dostring(running, script);
+}
+
+static bool overflowed(lua_State *L)
+{
+    const char *text = lua_tostring(L, -1);
+    return text && strstr(text, "stack of the host");
+}
+
+/* Did the script raise it? The state goes on afterwards. */
+static bool run_one(const char *text, char *low, size_t bytes)
+{
+    la_limits limits = {.size = sizeof limits, .memory = 64 << 20,
+                        .fuel = 20000};
+    lua_State *L = luaL_newstate();
+    assert_int_equal(la_open_sandboxed(L, &limits), 0);
+    assert_int_equal(la_set_stack(L, low, bytes), 0);
+    running = L;
+    script = text;
+    getcontext(&fiber);
+    fiber.uc_stack.ss_sp = low;
+    fiber.uc_stack.ss_size = bytes;
+    fiber.uc_link = &host;
+    makecontext(&fiber, body, 0);
+    assert_int_equal(swapcontext(&host, &fiber), 0);
+    bool raised = overflowed(L);
+    la_token *k = la_token_of(L);
+    la_token_clear(k);
+    la_token_release(k);
+    lua_settop(L, 0);
+    assert_int_equal(luaL_dostring(L, "return lunarray.ones(2)"), 0);
+    lua_close(L);
+    return raised;
+}
+
+/* How many of the scripts raised it. */
+static int run_all(size_t bytes)
+{
+    int raised = 0;
+    char *whole = mmap(NULL, bytes + GUARD, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(whole != MAP_FAILED);
+    assert_int_equal(mprotect(whole, GUARD, PROT_NONE), 0);
+    for (int k = 0; k < COUNT; k++)
+        raised += run_one(nests[k], whole + GUARD, bytes);
+    munmap(whole, bytes + GUARD);
+    print_message("%zu KiB: %d of %d\n", bytes >> 10, raised, (int)COUNT);
+    return raised;
+}
+
+/* What lies below the named part is there for the largest kernels. */
+static void test_scratch_below(void **state)
+{
+    static const char text[] =
+        "local x = lunarray.rand(500000) "
+        "local function f() local r = {pcall(string.gsub, 'x', 'x', f)} "
+        "if not r[1] then x:sort() x:topk(10000) "
+        "lunarray.linalg.svd(lunarray.rand(3, 3)) end "
+        "error(r[2], 0) end return f()";
+    size_t bytes = 384 << 10, below = 320 << 10;
+    char *whole = mmap(NULL, bytes + GUARD, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    (void)state;
+    assert_true(whole != MAP_FAILED);
+    assert_int_equal(mprotect(whole, GUARD, PROT_NONE), 0);
+    assert_true(run_one(text, whole + GUARD + below, bytes - below));
+    munmap(whole, bytes + GUARD);
+}
+
+static void test_small_fibers(void **state)
+{
+    (void)state;
+    assert_in_range(run_all(64 << 10), 10, COUNT);
+    assert_in_range(run_all(128 << 10), 6, COUNT);
+    run_all(512 << 10);
+}
+#else
+static void test_scratch_below(void **state)
+{
+    (void)state;
+    skip();
+}
+
+static void test_small_fibers(void **state)
+{
+    (void)state;
+    skip();
+}
+#endif
+
+static void test_arguments(void **state)
+{
+    (void)state;
+    int here;
+    lua_State *L = luaL_newstate();
+    assert_int_equal(la_set_stack(L, &here, 1000), LA_ESTATE);
+    assert_int_equal(la_set_stack(NULL, &here, 1000), LA_ESTATE);
+    assert_int_equal(la_open_sandboxed(L, NULL), 0);
+    /* The named stack is another: no limit here. */
+    assert_int_equal(la_set_stack(L, L, 1000), 0);
+    assert_int_equal(luaL_dostring(L, "return pcall(pcall)"), 0);
+    assert_int_equal(la_set_stack(L, NULL, 0), 0);
+    assert_int_equal(luaL_dostring(L, "return pcall(pcall)"), 0);
+    lua_close(L);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_small_fibers),
+        cmocka_unit_test(test_scratch_below), cmocka_unit_test(test_arguments)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
