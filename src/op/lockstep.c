@@ -1,4 +1,4 @@
-/* What a state in lockstep runs, and on which kernels. */
+/* Operations that a state in lockstep runs, and their kernels. */
 #include "op/lockstep.h"
 
 enum { BY_OTHERS = LA_BY_LAPACK | LA_BY_C_LIBRARY };

@@ -14,8 +14,8 @@
 #define LA_ROWS "op/def/fft.def"
 #include "op/impls.h"
 
-/* What the arguments say: dims without repetitions, at least one element
-** along each, the factor of the result. */
+/* Checked arguments: dims without repetitions, at least one element along each,
+** the factor of the result. */
 typedef struct request {
     int ndims;
     int dims[LA_MAX_DIMS];

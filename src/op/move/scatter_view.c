@@ -14,7 +14,7 @@
 #define LA_ROWS "op/def/join.def"
 #include "op/impls.h"
 
-/* Where in 't' the part lies that argument 1 replaces. */
+/* Geometry in 't' of the part that argument 1 replaces. */
 typedef la_status (*part_fn)(const la_frame *f, const la_tensor *t,
                              la_geometry *g);
 
@@ -119,7 +119,7 @@ la_status la_impl_diagonal_scatter(la_frame *f)
     return fill_part(f, diagonal_part);
 }
 
-/* As as_strided, on the result: both check the part against the storage. */
+/* as_strided's part, on the result: both check the part against the storage. */
 static la_status strided_part(const la_frame *f, const la_tensor *t,
                               la_geometry *g)
 {
