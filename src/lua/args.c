@@ -25,7 +25,7 @@ typedef struct parser {
 
 /* ---- argument errors ---- */
 
-/* What an error calls an argument: its index on the stack, or for one given by
+/* Number of an argument in errors: its index on the stack, or for one given by
 ** name the index of its parameter, counted down from -1. */
 static int by_name(int k) { return -1 - k; }
 
@@ -98,7 +98,7 @@ static int64_t *reserve_list(parser *p, lua_Integer n)
     return lua_newuserdatauv(p->L, (size_t)n * sizeof(int64_t), 0);
 }
 
-/* What a user calls a type that counts from 1 for users and from 0 below; NULL
+/* User's word for a type that counts from 1 for users and from 0 below; NULL
 ** for others. */
 static const char *counted(la_type t)
 {

@@ -73,7 +73,8 @@ typedef la_status (*la_op_fn)(la_frame *f);
 /* How the results of a call are made. */
 typedef enum la_form { LA_FUNCTIONAL, LA_INPLACE, LA_OUT } la_form;
 
-/* What a row allows; the Lua binding makes functions and methods from it. */
+/* Forms that a row allows; the Lua binding makes functions and methods from
+** it. */
 enum {
     LA_FN = 1 << 0,           /* la.name(...) */
     LA_METHOD = 1 << 1,       /* x:name(...) */
@@ -115,9 +116,9 @@ enum {
     LA_NUMBERS = LA_REALS | LA_COMPLEXES,     /* no bool */
     LA_ANY_DTYPE = LA_ORDERED | LA_COMPLEXES,
     LA_WIDE_FLOATS = LA_DTYPE_BIT(LA_FLOAT32) | LA_DTYPE_BIT(LA_FLOAT64),
-    /* Of matrix products: complex32 has no kernel. */
+    /* Dtypes of matrix products: complex32 has no kernel. */
     LA_PRODUCTS = LA_NUMBERS & ~LA_DTYPE_BIT(LA_COMPLEX32),
-    /* Of pooling, as in PyTorch: no wide unsigned integers. */
+    /* Dtypes of pooling, as in PyTorch: no wide unsigned integers. */
     LA_POOLED = LA_REALS & ~(LA_DTYPE_BIT(LA_UINT16) | LA_DTYPE_BIT(LA_UINT32)
                              | LA_DTYPE_BIT(LA_UINT64)),
     /* Floats that are the parts of a complex dtype. */
@@ -127,14 +128,14 @@ enum {
 
 struct la_schema;             /* op/schema.h */
 
-/* What a name means to a caller: the first overload and the form. */
+/* Meaning of a name to a caller: the first overload and the form. */
 typedef struct la_callable {
     const la_op *op;
     bool inplace;
 } la_callable;
 
-/* What changes after the start: the schema is parsed at the first use,
-** overloads are chained, src/grad hangs in what is its. */
+/* State of a row that changes after the start: the schema is parsed at the
+** first use, overloads are chained, src/grad hangs in what is its. */
 typedef struct la_op_state {
     const struct la_schema *schema;
     const la_op *next;                 /* the next overload of the name */
@@ -172,7 +173,7 @@ struct la_frame {
 /* Run the operation: gate, key set, kernels. 'f' has op, form, args and outs.
 ** On failure no result is owned and operands are as before. */
 la_status la_dispatch(la_frame *f);
-/* From inside a kernel of key k: go on with the keys below. */
+/* Continues, inside a kernel of key k, with the keys below. */
 la_status la_redispatch(la_frame *f, la_key below);
 
 /* Look up by schema name; NULL when there is none. */
@@ -189,7 +190,7 @@ static inline size_t la_op_name_length(const la_op *op)
 ** "theme.name"; state->next leads to the others. NULL for none. By a hash: the
 ** table is made at the first use, on any thread. */
 const la_op *la_op_first(const char *name, size_t n);
-/* What users may call by that name; rows that only operations of ours call are
+/* Callable of a user by that name; rows that only operations of ours call are
 ** none. "add_" is add in place. Valid as long as the row. */
 const la_callable *la_op_callable(const char *name, size_t n);
 
@@ -199,10 +200,11 @@ const la_callable *la_op_callable(const char *name, size_t n);
 #define LA_OP(name) (__extension__ \
     ({ extern const la_op la_row_##name; &la_row_##name; }))
 
-/* From outside, for the runtime where the thread is: the kernel of an operation
-** for a key, or none any more (NULL). New operations: op/hosted.h. */
+/* Registers the kernel of an operation for a key, or removes it (NULL), in the
+** runtime where the thread is. New operations: op/hosted.h. */
 la_status la_kernel_register(const la_op *op, la_key key, la_op_fn fn);
-/* What was registered for the operation where the thread is; NULL: nothing. */
+/* The kernel that was registered for the operation where the thread is; NULL:
+** none. */
 la_op_fn la_registered_kernel(const la_op *op, int key);
 
 /* ---- for implementations ---- */
@@ -425,7 +427,7 @@ la_status la_do_out(const la_op *op, la_tensor *out, int n,
                     const la_value *args);
 la_status la_do_many(const la_op *op, la_value *results, int n,
                      const la_value *args);
-/* Of a frame with op, form and outs (all of them set); results are the
+/* Calls by a frame with op, form and outs (all of them set); results are the
 ** caller's. The frame's arguments are gone afterwards. */
 la_status la_do_frame(la_frame *f, int n, const la_value *args);
 /* The first result becomes result 0 of the composite 'f'. */

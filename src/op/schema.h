@@ -73,7 +73,7 @@ static inline const la_schema *la_schema_of(const la_op *op)
 bool la_type_is_ints(la_type t);
 /* A list of anything: a table of it is a value, not keywords. */
 bool la_type_is_list(la_type t);
-/* What a user calls the type: "tensor", "integer", "list of integers". */
+/* User's word for the type: "tensor", "integer", "list of integers". */
 const char *la_type_name(la_type t);
 /* Does the operation draw random numbers? It takes a generator then. */
 static inline bool la_draws_numbers(const la_schema *s)

@@ -287,8 +287,8 @@ static la_status fill_cube(la_frame *f)
     return la_run_(fill_, t, f->args[1]);
 }
 
-/* Of a matrix with more rows than columns, wrap begins a diagonal anew a row
-** below the end of the one before. */
+/* Wrapping, for a matrix with more rows than columns, begins a diagonal anew a
+** row below the end of the one before. */
 la_status la_impl_fill_diagonal_(la_frame *f)
 {
     la_tensor *t = la_arg(f, 0);

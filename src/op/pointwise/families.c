@@ -48,7 +48,7 @@ static la_status check_factor(la_dtype dtype, const la_scalar *s)
 
 /* --- add, sub --- */
 
-/* What PyTorch refuses as alpha: a kind above the dtype that is computed in,
+/* Refuses an alpha as PyTorch does: a kind above the dtype that is computed in,
 ** and a value that the dtype cannot hold. */
 static la_status check_alpha(la_dtype dtype, const la_scalar *alpha)
 {
@@ -174,7 +174,7 @@ const la_family la_family_ROUND = {
     POINTWISE, UNARY_OP, LA_UNDEFINED, NULL, .ninputs = 1, .fast = LA_FAST_ALL,
     .pick = pick_round};
 
-/* Of a real tensor only the in-place and out= forms come here: copies. */
+/* Real tensors come here in the in-place and out= forms only: copies. */
 static la_status pick_conj(la_frame *f, la_dtype dtype, la_loop_plan *plan)
 {
     if (!la_is_complex(dtype)) plan->loop = la_cast_loop(dtype, dtype);
@@ -466,7 +466,7 @@ static la_status check_mask(la_frame *f, int k, const char *what)
                        la_dtype_name(d));
 }
 
-/* Of the condition alone: the two choices are promoted by configure. */
+/* Checks the condition alone: the two choices are promoted by configure. */
 static la_status check_where(la_frame *f)
 {
     return check_mask(f, 0, "the condition");
@@ -516,7 +516,7 @@ static la_status configure_masked_fill(la_frame *f, la_iter_config *c)
     c->operands[2] = la_arg(f, 2);
     c->operands[3] = la_arg(f, 0);
     c->static_dtype = dtype_of(f, 0);
-    /* As PyTorch: a self with repeated elements may be filled. */
+    /* PyTorch lets a self with repeated elements be filled. */
     if (f->outs[0] == la_arg(f, 0)
         && la_internal_overlap(la_arg(f, 0)) == LA_OVERLAP_YES) {
         c->flags &= ~(uint32_t)LA_IT_CHECK_MEM_OVERLAP;

@@ -15,7 +15,7 @@
 #define LA_ROWS "op/def/reduce.def"
 #include "op/impls.h"
 
-/* What a task needs to know of its lines. */
+/* Data of the lines that a task reads. */
 typedef struct lines {
     const la_key_kernels *keys;
     const la_order_kernels *order;
