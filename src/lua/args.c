@@ -25,7 +25,7 @@ typedef struct parser {
 
 /* ---- argument errors ---- */
 
-/* What an error calls an argument: its index on the stack, or for one given by
+/* Number of an argument in errors: its index on the stack, or for one given by
 ** name the index of its parameter, counted down from -1. */
 static int by_name(int k) { return -1 - k; }
 

@@ -1,5 +1,4 @@
-/* What a tensor tells about itself: attributes and the methods that return
-** plain Lua values. */
+/* Attributes of a tensor and the methods that return plain Lua values. */
 #include "lua/attr.h"
 
 #include <string.h>
@@ -333,7 +332,7 @@ static int method_nbytes(lua_State *L)
     return 1;
 }
 
-/* From 1, like every index a script sees. */
+/* Counted from 1, like every index a script sees. */
 static int method_storage_offset(lua_State *L)
 {
     lua_pushinteger(L, la_check_tensor(L, 1, "storage_offset")->offset + 1);
@@ -418,7 +417,7 @@ static int method_data_ptr(lua_State *L)
     return 1;
 }
 
-/* In bytes, of the whole storage, also where the tensor shows a part. */
+/* Size in bytes of the whole storage, also where the tensor shows a part. */
 static int method_storage_size(lua_State *L)
 {
     la_tensor *t = la_check_tensor(L, 1, "untyped_storage_size");
@@ -426,8 +425,8 @@ static int method_storage_size(lua_State *L)
     return 1;
 }
 
-/* The same storage, offset, sizes and strides; 'dims' holds both lists, 16
-** bytes per dim. */
+/* Do both have one storage, offset, sizes and strides? 'dims' holds both lists,
+** 16 bytes per dim. */
 static int method_is_set_to(lua_State *L)
 {
     la_tensor *a = la_check_tensor(L, 1, "is_set_to");

@@ -128,7 +128,7 @@ static inline la_state *la_up_state(lua_State *L)
 ** floating-point exceptions are masked (la_masked). Raises for want of
 ** memory. */
 void la_closure(lua_State *L, lua_CFunction fn);
-/* The same without a body around it, for functions that call la_masked
+/* la_closure without a body around it, for functions that call la_masked
 ** themselves, which spares them an upvalue and a call, or compute nothing. */
 void la_bare_closure(lua_State *L, lua_CFunction fn);
 /* The mode of the thread when the innermost closure of ours was entered, whose
@@ -151,7 +151,7 @@ static inline int la_without_traps(lua_State *L, la_fp_mode mode,
     la_fp_write(mode);
     return n;
 }
-/* The same whatever the mode. */
+/* Runs the body masked, whatever the mode. */
 static inline int la_masked(lua_State *L, lua_CFunction body)
 {
     la_fp_mode mode = la_fp_current();
@@ -219,8 +219,8 @@ static inline void la_begin_work(lua_State *L, la_state *s, const char *name,
     la_token *k = s->context.token;
     if (__builtin_expect(la_token_armed(k), 0)) la_charge(L, k, name, elements);
 }
-/* What a call that has begun costs besides: for the elements of its largest
-** argument or result, where they are known late. Raises as la_begin_work. */
+/* Charges a call that has begun for the elements of its largest argument or
+** result, where they are known late. Raises as la_begin_work. */
 void la_charge_more(lua_State *L, const char *name, int64_t elements);
 static inline la_state *la_begin(lua_State *L, const char *name,
                                  int64_t elements)
@@ -230,7 +230,7 @@ static inline la_state *la_begin(lua_State *L, const char *name,
     return s;
 }
 
-/* For finalizers without our upvalues: only the runtime of L counts. */
+/* Enters in finalizers without our upvalues: only the runtime of L counts. */
 static inline void la_enter_state(lua_State *L)
 {
     la_state *s = la_state_of(L);
@@ -285,8 +285,8 @@ static inline la_handle *la_bare_handle(lua_State *L, la_state *s)
     s->since++;
     return h;
 }
-/* As la_new_handle, into the innermost open scope, of which there is one: a
-** handle without a finalizer. Four slots of the stack. */
+/* la_new_handle into the innermost open scope, of which there is one: a handle
+** without a finalizer. Four slots of the stack. */
 la_handle *la_scoped_handle(lua_State *L, la_state *s);
 /* Push an empty handle with the metatable (from upvalue LA_UP_META) that is in
 ** no scope: for what Lua sees as a part of something that lasts. */
@@ -297,15 +297,15 @@ static inline la_handle *la_lasting_handle(lua_State *L, la_state *s)
     la_take_metatable(L);
     return h;
 }
-/* The same for a tensor that is made now: in the innermost scope, if one is
+/* Handle of a tensor that is made now: in the innermost scope, if one is
 ** open. */
 static inline la_handle *la_new_handle(lua_State *L, la_state *s)
 {
     return __builtin_expect(s->scopes.depth > 0, 0) ? la_scoped_handle(L, s)
                                                     : la_lasting_handle(L, s);
 }
-/* The same for functions that are no closures of ours: callbacks, and what runs
-** in protected mode. */
+/* Empty handle for functions that are no closures of ours: callbacks, and those
+** that run in protected mode. */
 la_handle *la_empty_handle(lua_State *L, la_state *s);
 /* Count the data of 't' for the pacing: a handle outside of scopes holds it
 ** from now on. */
@@ -332,8 +332,8 @@ void la_pace_begin(lua_State *L, la_state *s);
 /* Memory is out: a full collection, as dead tensors may hold it. False, and
 ** nothing is done, where the host has taken the collector over. */
 bool la_collect_all(lua_State *L, la_state *s);
-/* The same for the running closure, whose settings are current afterwards: its
-** finalizers may have been inside another state's library. */
+/* la_collect_all for the running closure, whose settings are current
+** afterwards: its finalizers may have been inside another state's library. */
 bool la_collect_here(lua_State *L);
 /* After results are pushed: let the collector keep up. May run Lua code. */
 void la_pace_now(lua_State *L, la_state *s);
@@ -343,8 +343,8 @@ static inline void la_pace(lua_State *L, la_state *s)
                          0))
         la_pace_now(L, s);
 }
-/* The same for data alone, before results are made. A finalizer may run: call
-** it before tensors are taken out of their handles. */
+/* Paces for data alone, before results are made. A finalizer may run: call it
+** before tensors are taken out of their handles. */
 void la_pace_data_now(lua_State *L, la_state *s);
 static inline void la_pace_data(lua_State *L, la_state *s)
 {
@@ -383,9 +383,9 @@ int la_raise(lua_State *L, const char *name, la_status status);
 ** lua_pushfstring's, which knows fewer conversions than printf's. Never
 ** returns. */
 int la_raise_arg(lua_State *L, int arg, const char *name, const char *fmt, ...);
-/* In src/lua luaL_error is this: what it raises is in the thread's record too,
-** for the host that reads it after its lua_pcall, with a text that begins with
-** the function's name. */
+/* luaL_error in src/lua is this: the error is in the thread's record too, for
+** the host that reads it after its lua_pcall, with a text that begins with the
+** function's name. */
 int la_throw(lua_State *L, const char *fmt, ...);
 #define luaL_error la_throw
 /* And so are the checks of lauxlib.h (lua/check.c): the texts are its own. */
@@ -423,8 +423,9 @@ void la_check_callable(lua_State *L, int arg, const char *name);
 ** userdata. */
 #define LA_CHECK(L, name, expr) \
     do { la_status st_ = (expr); if (st_) la_raise(L, name, st_); } while (0)
-/* The same for what is tried once more after la_collect_here: it leaves nothing
-** behind when it fails, and takes tensors out of their handles itself. */
+/* LA_CHECK for an expression that is tried once more after la_collect_here: it
+** leaves nothing behind when it fails, and takes tensors out of their handles
+** itself. */
 #define LA_CHECK_TWICE(L, name, expr) \
     do { \
         la_status st_ = (expr); \
@@ -442,8 +443,8 @@ extern const char *const la_known_dtypes;   /* "bool, uint8, ..." */
 /* Integers of all list arguments of a call together; longer lists go into a
 ** userdata. Most calls then allocate nothing. */
 #define LA_POOL_INTS 256
-/* What parsing has found, indexed by parameter. handles[k] is NULL for what is
-** no tensor; args[k].tensor stays unset until the tensors are taken. */
+/* Results of parsing, indexed by parameter. handles[k] is NULL unless it is a
+** tensor; args[k].tensor stays unset until the tensors are taken. */
 typedef struct la_call_args {
     la_value args[LA_MAX_ARGS];
     la_handle *handles[LA_MAX_ARGS];   /* of LA_VTENSOR arguments */
@@ -471,7 +472,7 @@ const char *la_wanted_text(lua_State *L, const la_call_args *o, int arg,
 ** arguments may run; nothing in 'out' is owned by the caller. */
 bool la_parse(lua_State *L, const la_op *op, const char *name, bool method,
               bool quiet, la_call_args *out);
-/* The same for the plainest calls (lua/args_plain.c): true when it has read
+/* la_parse for the plainest calls (lua/args_plain.c): true when it has read
 ** all, and then the Lua stack is as it was; false when la_parse must do it. */
 bool la_parse_plain(lua_State *L, const la_schema *s, bool method,
                     la_call_args *out);
@@ -480,7 +481,7 @@ int64_t la_check_int(lua_State *L, int arg, const char *name);
 la_dtype la_check_dtype(lua_State *L, int arg, const char *name);
 /* A path without NUL bytes, owned by the stack; raises in a sandboxed state. */
 const char *la_check_path(lua_State *L, int arg, const char *name);
-/* The same in any state, for names that are no paths of the system. */
+/* la_check_path in any state, for names that are no paths of the system. */
 const char *la_check_name(lua_State *L, int arg, const char *name);
 /* The number at 'arg', which is one. */
 static inline void la_read_number(lua_State *L, int arg, la_scalar *out)
@@ -499,8 +500,8 @@ void la_check_count(lua_State *L, int most, const char *name);
 void la_check_table(lua_State *L, int arg, const char *name);
 /* Push the float as tostring() has it, with a point whatever the locale. */
 const char *la_push_number(lua_State *L, double v);
-/* Of {{row, column}, ...}: how many; -1 for a list of something else, or one
-** that is too long. */
+/* Count of {{row, column}, ...}; -1 for a list of something else, or one that
+** is too long. */
 lua_Integer la_count_cells(lua_State *L, int at);
 /* Those n entries as 2 n integers; 0, or the first one that is no such table.
 ** 'at' is absolute. */
@@ -578,8 +579,8 @@ extern const la_part la_part_build, la_part_info, la_part_attr, la_part_index,
     la_part_fuse, la_part_scope, la_part_share,
     la_part_vmap, la_part_meta;
 
-/* What a module (modules/) adds in C: functions of la, and of the theme that
-** has the module's name; NULL for none. The name is la_module_<name>, a row
+/* C part of a module (modules/): functions of la, and of the theme that has the
+** module's name; NULL for none. The name is la_module_<name>, a row
 ** BINDING(name) of its binding.def makes it known. */
 typedef struct la_module { const luaL_Reg *functions, *members; } la_module;
 

@@ -61,8 +61,8 @@ static la_status default_numbers(call *c)
     return LA_OK;
 }
 
-/* Where the call is made 'again', they are numbers again: the tensors hold them
-** in full width. */
+/* Numbers again, when the call is made 'again': the tensors hold them in full
+** width. */
 static inline void unwrap_numbers(call *c, bool again)
 {
     while (c->nwrapped > 0) {
@@ -440,8 +440,8 @@ static int run_operation(lua_State *L)
 
 static int operation(lua_State *L) { return la_masked(L, run_operation); }
 
-/* The same of an operation that a host registered: the function may have been
-** kept since before it was withdrawn. */
+/* Calls an operation that a host registered: the function may have been kept
+** since before it was withdrawn. */
 static int hosted_operation(lua_State *L)
 {
     const entry *e = lua_touserdata(L, lua_upvalueindex(LA_UP_OWN));

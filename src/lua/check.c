@@ -21,8 +21,8 @@ static const char *push_name(lua_State *L, bool *method)
     return lua_pushstring(L, ar.name ? ar.name : "?");
 }
 
-/* As in lauxlib.h, arguments of a method are counted from behind self where it
-** was called by a colon: the caller sees the others alone. */
+/* Counts arguments of a method as lauxlib.h does, behind self where it was
+** called by a colon: the caller sees the others alone. */
 int la_arg_error(lua_State *L, int arg, const char *text)
 {
     bool method;
@@ -91,8 +91,8 @@ const char *la_opt_text(lua_State *L, int arg, const char *none, size_t *n)
     return none;
 }
 
-/* Of the metatable with that name in the registry; another one that only says
-** the name is refused. */
+/* Userdata of the metatable with that name in the registry; another one that
+** only says the name is refused. */
 void *la_check_userdata(lua_State *L, int arg, const char *name)
 {
     void *value = luaL_testudata(L, arg, name);
@@ -100,7 +100,8 @@ void *la_check_userdata(lua_State *L, int arg, const char *name)
     return value;
 }
 
-/* What __call is shows when it is called. Leaves the stack as it was. */
+/* Functions and values with a metatable pass: what __call is shows when it is
+** called. Leaves the stack as it was. */
 void la_check_callable(lua_State *L, int arg, const char *name)
 {
     if (lua_isfunction(L, arg)) return;

@@ -23,7 +23,7 @@ typedef struct la_embedded {
     const char *packed, *end;   /* its source as a gzip member */
 } la_embedded;
 
-/* In the single file the members are arrays in front of this. */
+/* Members are arrays in front of this in the single file. */
 #ifndef LA_EMBEDDED_ARRAYS
 /* .pushsection and .popsection keep the section that the compiler is writing
 ** to; the assembler for Windows has none, and there it is in .text. That for
@@ -59,8 +59,8 @@ static const la_embedded table[] = {
     {NULL, NULL, NULL}
 };
 
-/* As require does it, without package and its searchers, which a host may have
-** taken away. */
+/* require without package and its searchers, which a host may have taken
+** away. */
 int la_require(lua_State *L)
 {
     lua_settop(L, 1);
@@ -106,8 +106,8 @@ static void give_require(lua_State *L)
     if (!lua_setupvalue(L, -2, 1)) lua_pop(L, 1);
 }
 
-/* In front of each module, in its first line: what it raises leaves a record of
-** the failure, as what C functions raise does. */
+/* Prefix of each module, in its first line: errors that it raises leave a
+** record of the failure, as those of C functions do. */
 static const char prefix[] = "local error = ... ";
 
 /* Pushes the text as a chunk, or raises. */

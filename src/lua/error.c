@@ -87,7 +87,7 @@ static int raise_text(lua_State *L)
     return leave(L);
 }
 
-/* Of a fault that only Lua's side knows. */
+/* Code of a fault that only Lua's side knows. */
 static la_status code_of(const char *text)
 {
     if (strcmp(text, "not enough memory") == 0) return LA_ENOMEM;
@@ -149,7 +149,7 @@ int la_raise_arg(lua_State *L, int arg, const char *name, const char *fmt, ...)
     return raise_text(L);
 }
 
-/* What a module was given may stand in its text. */
+/* Text of the error may hold parts of what a module was given. */
 static void make_harmless(lua_State *L, int at)
 {
     size_t n;

@@ -248,7 +248,7 @@ static void look_at_leaf(walk *w, const la_scalar *leaf, void *context)
     if (k->n < KEPT) w->leaf = &k->list[++k->n];
 }
 
-/* Where the second walk writes; 'left' guards against a table that grew. */
+/* Destination of the second walk; 'left' guards against a table that grew. */
 typedef struct sink {
     la_tensor *t;
     char *at;

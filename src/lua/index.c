@@ -13,8 +13,8 @@
 #include "op/index/key.h"
 #include "tensor/scalar.h"
 
-/* Not cleared as a whole: eight kilobytes. Items are set up to n, handles only
-** where the item is a tensor. */
+/* Never cleared as a whole: eight kilobytes. Items are set up to n, handles
+** only where the item is a tensor. */
 typedef struct key {
     int n;
     bool has_tensors;
@@ -49,7 +49,7 @@ static bool range_field(lua_State *L, int table, int i, const char *what,
     return given;
 }
 
-/* What '#' says of the table, without asking for metamethods it has not
+/* Length of the table by '#', without asking for metamethods it has not
 ** ('plain'). With a metatable luaL_len may run __len, and the reads that follow
 ** __index. */
 static int64_t length(lua_State *L, int table, bool *plain)
@@ -143,8 +143,8 @@ static void read_key(lua_State *L, int at, key *k)
 
 /* ---- the metamethods: no Lua code runs once the tensors are taken ---- */
 
-/* From handles to borrowed tensors. From here to the end of the operation
-** nothing may allocate in Lua. */
+/* Takes borrowed tensors out of handles. Until the end of the operation nothing
+** may allocate in Lua. */
 static la_status take_tensors(key *k)
 {
     for (int i = 0; i < k->n; i++) {
@@ -187,7 +187,8 @@ static int get(lua_State *L, key *k)
     return finish(L, s, h, status, out);
 }
 
-/* Not inlined: the key's eight kilobytes of stack are for this path alone. */
+/* Kept out of line: the key's eight kilobytes of stack are for this path
+** alone. */
 static __attribute__((noinline)) int get_any(lua_State *L)
 {
     key k;

@@ -1,4 +1,4 @@
-/* What the library tells about itself and its dtypes, and its settings. */
+/* Information about the library and its dtypes, and its settings. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -209,7 +209,7 @@ static int fn_isdtype(lua_State *L)
     return 1;
 }
 
-/* Of this state only: floats without a dtype get it. */
+/* Sets it for this state only: floats without a dtype get it. */
 static int fn_set_default_dtype(lua_State *L)
 {
     la_check_count(L, 1, "set_default_dtype");
@@ -290,7 +290,7 @@ static void refuse_in_sandbox(lua_State *L, const char *name)
         luaL_error(L, "%s: not available in a sandbox", name);
 }
 
-/* Of the threads of the runtime; a host's job system has its own. */
+/* Sets the threads of the runtime; a host's job system has its own. */
 static int fn_set_num_threads(lua_State *L)
 {
     la_check_count(L, 1, "set_num_threads");
@@ -426,7 +426,7 @@ static int fn_config(lua_State *L)
 
 /* ---- help ---- */
 
-/* Where the parameter that begins at 's' ends: at ", ", ")" or the end. */
+/* End of the parameter that begins at 's': ", ", ")" or the end. */
 static const char *parameter_end(const char *s)
 {
     int depth = 0;

@@ -259,7 +259,7 @@ static void add_constants(lua_State *L, int lib)
     }
 }
 
-/* What adds to la.name, or makes it, in code. */
+/* Functions in C that add to la.name, or make it. */
 static const struct {
     const char *name;
     void (*open)(lua_State *L, int lib);

@@ -102,7 +102,8 @@ wrong_tag(const la_frame *f, const la_schema *s)
                        la_type_name(s->params[k].type));
 }
 
-/* In place, and of rows that write their first argument, it is that one's. */
+/* Storage of the first argument when the call writes it: in-place forms, and
+** rows with LA_MUTATES. */
 static inline const la_storage *written_storage(const la_frame *f)
 {
     return (f->form == LA_INPLACE || (f->op->forms & LA_MUTATES))
@@ -129,7 +130,7 @@ static la_status check_args(const la_frame *f, gate *g)
     return LA_OK;
 }
 
-/* In place the output is the first argument, which has been looked at: not
+/* An in-place call's output is the first argument, which has been checked: not
 ** every overload begins with a tensor. */
 static la_status check_outputs(const la_frame *f, gate *g)
 {
@@ -337,9 +338,9 @@ static bool is_mapped(const la_frame *f, const gate *g)
     return la_draws_numbers(la_schema_of(f->op));
 }
 
-/* What is written to out= has no history: refused as in PyTorch where a result
-** would get one. Here and not under the Autograd key, which composites never
-** reach: copy_ would record what they give. */
+/* Tensors that are written to out= have no history: refused as in PyTorch where
+** a result would get one. Here and not under the Autograd key, which composites
+** never reach: copy_ would record what they give. */
 static __attribute__((noinline, cold)) la_status
 refuse_history(const la_frame *f)
 {
@@ -354,8 +355,8 @@ refuse_history(const la_frame *f)
                     "arguments requires grad");
 }
 
-/* From the gate to a kernel: vmap and recording for la.fuse before all else,
-** lazy bits resolved, composites before keys (they have none), then the
+/* The way from the gate to a kernel: vmap and recording for la.fuse before all
+** else, lazy bits resolved, composites before keys (they have none), then the
 ** keys. */
 static la_status launch(la_frame *f, const gate *g)
 {
@@ -397,7 +398,7 @@ static la_status launch_in_lockstep(la_frame *f, const gate *g)
     return status;
 }
 
-/* In lockstep, for a profile, or both. */
+/* Launches in lockstep, for a profile, or both. */
 static __attribute__((noinline, cold)) la_status
 launch_watched(la_frame *f, const gate *g, const la_context *c)
 {
@@ -490,8 +491,8 @@ static void drop_list(la_tensor **list, int64_t n)
     la_mem_free(list, n ? (size_t)n * sizeof(*list) : 1);
 }
 
-/* In-place forms with a lazy self: the values are computed
-** apart and copied. */
+/* Runs an in-place form with a lazy self: the values are computed into a new
+** tensor and copied. */
 static la_status run_functional(la_frame *f)
 {
     la_frame g = *f;

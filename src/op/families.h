@@ -29,8 +29,8 @@
 #include "iter/iter.h"
 #include "op/frame.h"
 
-/* What a call runs: the loop and its scalar parameters. A plan is made without
-** a look at the inputs' elements, which the meta device has not and la.fuse not
+/* The loop that a call runs and its scalar parameters. A plan is made without a
+** look at the inputs' elements, which the meta device has not and la.fuse not
 ** yet; wrapped scalars are known. 'inspect' (NULL: none) makes the refusals
 ** that need elements, when the inputs have them and before the loop runs. */
 typedef struct la_loop_plan {
@@ -39,12 +39,11 @@ typedef struct la_loop_plan {
     la_status (*inspect)(const la_frame *f, la_dtype dtype);
 } la_loop_plan;
 
-/* Of a family both functions get the whole call: meta makes the results without
+/* Both functions of a family get the whole call: meta makes the results without
 ** data (meta device), impl makes and fills them (its fast path for plain
 ** tensors skips the iterator, so it shares meta's rules, not meta's call).
-** la_pointwise_meta and la_pointwise_impl (op/pointwise/pointwise.c) serve
-** all families
-** of the iterator; the rest of the fields are for them. */
+** la_pointwise_meta and la_pointwise_impl (op/pointwise/pointwise.c) serve all
+** families of the iterator; the rest of the fields are for them. */
 typedef struct la_family {
     la_op_fn meta, impl;
     uint32_t iter_flags;      /* LA_IT_..., for the iterator families */

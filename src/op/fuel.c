@@ -6,7 +6,7 @@
 #include "op/op.h"
 
 _Thread_local la_fuel_scope *la_fuel_running;
-/* What the last call has paid that had no memory. */
+/* Fuel that the last call paid before it failed for want of memory. */
 static _Thread_local int64_t failed_paid;
 
 static int64_t times(int64_t a, int64_t b)
@@ -20,7 +20,7 @@ static int64_t plus(int64_t a, int64_t b)
     return a > INT64_MAX - b ? INT64_MAX : a + b;
 }
 
-/* What the work known so far costs, less what is paid. */
+/* Pays the cost of the work known so far, less what is paid already. */
 static la_status pay(la_fuel_scope *root)
 {
     int64_t work = root->elements > root->products ? root->elements

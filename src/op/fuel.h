@@ -32,9 +32,9 @@ extern _Thread_local la_fuel_scope *la_fuel_running
 ** announced. */
 la_status la_fuel_begin(la_fuel_scope *s, const la_frame *f, la_token *k);
 la_status la_fuel_end(la_fuel_scope *s, la_status status);
-/* What the last call on this thread has paid, if it failed for want of memory;
-** 0 when asked again. Where it runs again it pays again, and what it costs may
-** not depend on when garbage is collected. */
+/* Fuel that the last call on this thread paid, if it failed for want of memory;
+** 0 when asked again. A retry pays again, and the cost may not depend on when
+** garbage is collected. */
 int64_t la_fuel_of_failure(void);
 /* A result of these sizes is about to be made. */
 la_status la_fuel_announce(const la_frame *f, int ndim, const int64_t *sizes);

@@ -34,13 +34,14 @@ typedef struct la_hosted {
 
 enum { LA_MOST_HOSTED = 1024 };
 
-/* What a runtime was given. Written under the lock, read by all: an entry is
+/* Registrations in a runtime. Written under the lock, read by all: an entry is
 ** complete before its counter or its pointer says so. */
 typedef struct la_op_table {
     _Atomic(la_hosted *) rows[LA_MOST_HOSTED];
     _Atomic int nrows;          /* how many are in use */
     la_hosted *newest;          /* the list of all; under the lock */
-    /* By key, then by a built-in operation's id; NULL: none for this key. */
+    /* Kernels by key, then by a built-in operation's id; NULL: none for this
+    ** key. */
     _Atomic(_Atomic(la_op_fn) *) kernels[LA_NKEYS];
 } la_op_table;
 
@@ -64,9 +65,8 @@ la_status la_op_register(const la_op_def *def, la_name_test is_known,
 ** ours, from inside itself, and for one that was withdrawn. */
 la_status la_op_withdraw(const la_op *op);
 bool la_op_withdrawn(const la_op *op);
-/* From inside a kernel of the host's, to make what belongs to its call: with
-** the settings of that, whatever the host has run meanwhile, until
-** la_leave_context. */
+/* Lets a host's kernel make objects that belong to its call: with the call's
+** settings, whatever the host has run meanwhile, until la_leave_context. */
 la_passage la_enter_kernel_call(void);
 /* May it be called where the thread is? LA_ESTATE: operation 'name' was
 ** withdrawn; LA_EARG: it is another runtime's. */

@@ -1,4 +1,4 @@
-/* What a state in lockstep runs, and on which kernels. */
+/* Operations that a state in lockstep runs, and their kernels. */
 #include "op/lockstep.h"
 
 #include "op/op.h"

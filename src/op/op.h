@@ -18,7 +18,8 @@
 #include "kernel/kernel.h"
 #include "op/frame.h"
 
-/* What a row allows; the Lua binding makes functions and methods from it. */
+/* Forms that a row allows; the Lua binding makes functions and methods from
+** it. */
 enum {
     LA_FN = 1 << 0,           /* la.name(...) */
     LA_METHOD = 1 << 1,       /* x:name(...) */
@@ -60,9 +61,9 @@ enum {
     LA_NUMBERS = LA_REALS | LA_COMPLEXES,     /* no bool */
     LA_ANY_DTYPE = LA_ORDERED | LA_COMPLEXES,
     LA_WIDE_FLOATS = LA_DTYPE_BIT(LA_FLOAT32) | LA_DTYPE_BIT(LA_FLOAT64),
-    /* Of matrix products: complex32 has no kernel. */
+    /* Dtypes of matrix products: complex32 has no kernel. */
     LA_PRODUCTS = LA_NUMBERS & ~LA_DTYPE_BIT(LA_COMPLEX32),
-    /* Of pooling, as in PyTorch: no wide unsigned integers. */
+    /* Dtypes of pooling, as in PyTorch: no wide unsigned integers. */
     LA_POOLED = LA_REALS & ~(LA_DTYPE_BIT(LA_UINT16) | LA_DTYPE_BIT(LA_UINT32)
                              | LA_DTYPE_BIT(LA_UINT64)),
     /* Floats that are the parts of a complex dtype. */
@@ -72,14 +73,14 @@ enum {
 
 struct la_schema;             /* op/schema.h */
 
-/* What a name means to a caller: the first overload and the form. */
+/* Meaning of a name to a caller: the first overload and the form. */
 typedef struct la_callable {
     const la_op *op;
     bool inplace;
 } la_callable;
 
-/* What changes after the start: the schema is parsed at the first use,
-** overloads are chained, src/grad hangs in what is its. */
+/* State of a row that changes after the start: the schema is parsed at the
+** first use, overloads are chained, src/grad hangs in what is its. */
 typedef struct la_op_state {
     const struct la_schema *schema;
     const la_op *next;                 /* the next overload of the name */
@@ -116,7 +117,7 @@ static inline size_t la_op_name_length(const la_op *op)
 ** "theme.name"; state->next leads to the others. NULL for none. By a hash: the
 ** table is made at the first use, on any thread. */
 const la_op *la_op_first(const char *name, size_t n);
-/* What users may call by that name; rows that only operations of ours call are
+/* Callable of a user by that name; rows that only operations of ours call are
 ** none. "add_" is add in place. Valid as long as the row. */
 const la_callable *la_op_callable(const char *name, size_t n);
 

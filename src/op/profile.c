@@ -32,7 +32,7 @@ typedef struct noted {
     int32_t line;
 } noted;
 
-/* What nested profiles share. */
+/* State that nested profiles share. */
 typedef struct shared {
     int refs;
     la_profile_where where;
@@ -131,7 +131,7 @@ static int32_t intern(la_runtime *rt, shared *s, const char *text)
     return (int32_t)n;
 }
 
-/* Where the script is now; -1 for nowhere. */
+/* Number of the line where the script is now; -1 for nowhere. */
 static int32_t line_now(la_profile *p)
 {
     char text[LA_PROFILE_LINE];

@@ -37,7 +37,7 @@
 #include "op/ops.def"
 #undef OP
 
-/* What a kind fills in, and the flags that come with it. */
+/* Fields that a kind fills in, and the flags that come with it. */
 #define ROW_STRUCTURED(n, fam) .meta = la_meta_##n, .impl = la_impl_##n
 #define ROW_DYNAMIC(n, fam) .impl = la_impl_##n
 #define ROW_VIEW(n, fam) .meta = la_meta_##n
@@ -126,8 +126,8 @@ int la_op_count(void)
     return NOPS + (t ? atomic_load(&t->nrows) : 0);
 }
 
-/* By the whole name of one row, with its overload's: hosts register kernels so.
-** The walk is linear on purpose. */
+/* Looks up the whole name of one row, with its overload's: hosts register
+** kernels so. The walk is linear on purpose. */
 const la_op *la_op_lookup(const char *name, size_t n)
 {
     for (int i = 0; i < la_op_count(); i++) {
@@ -177,7 +177,7 @@ la_op_fn la_registered_kernel(const la_op *op, int key)
     return list ? atomic_load(&list[op->id]) : NULL;
 }
 
-/* Of the built-in rows for a key, made when the first kernel comes. */
+/* Kernels of the built-in rows for a key, made when the first kernel comes. */
 static _Atomic(la_op_fn) *need_kernels(la_op_table *t, la_key key)
 {
     la_runtime *rt = la_runtime_here();

@@ -48,8 +48,8 @@ la_status la_list_new(int64_t n, la_value *out)
 
 /* ---- set_output ---- */
 
-/* In place the shape must be that of the result; an out= without elements may
-** be resized. */
+/* Shape of a given output: in place it must be that of the result; an out=
+** without elements may be resized. */
 static la_status check_shape(const la_frame *f, const la_tensor *out, int ndim,
                              const int64_t *sizes)
 {
@@ -204,7 +204,7 @@ static bool direct(const la_frame *f, const la_tensor *out, int ndim,
     return !overlaps_inputs(f, out);
 }
 
-/* Where results are made: on the highest device among the arguments. */
+/* Device of the results: the highest among the arguments. */
 static la_device device_of(const la_frame *f)
 {
     for (int d = LA_NDEVICES - 1; d > 0; d--)

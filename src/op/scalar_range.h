@@ -6,7 +6,7 @@
 
 /* LA_EDTYPE unless the scalar fits an integer dtype; fractions are cut. */
 la_status la_scalar_fits(const la_scalar *s, la_dtype dtype, int arg);
-/* The same of a wrapped scalar; others always fit. */
+/* la_scalar_fits for a wrapped scalar; others always fit. */
 la_status la_wrapped_fits(const la_tensor *t, la_dtype dtype, int arg);
 
 /* A limit beyond the range of an integer dtype becomes its end; a lower limit

@@ -129,7 +129,7 @@ static la_status push(lua_State *L, la_tensor *t)
     return la_lua_error(L, "push");
 }
 
-/* In protected mode all through: a host may push outside of any call. */
+/* Runs in protected mode all through: a host may push outside of any call. */
 LA_API int la_push(lua_State *L, la_tensor *t)
 {
     LA_API_ENTRY(NULL);
@@ -239,8 +239,8 @@ LA_API la_tensor *la_from_dlpack_versioned(struct DLManagedTensorVersioned *m)
     return la_api_end("la_from_dlpack_versioned", status) ? NULL : t;
 }
 
-/* Of the values: bits are resolved and any layout is brought to rows first, as
-** la.hash does. */
+/* Hash of the values: bits are resolved and any layout is brought to rows
+** first, as la.hash does. */
 static la_status hash_values(const la_tensor *t, uint64_t *out)
 {
     LA_OWNED conj = NULL;

@@ -16,7 +16,7 @@
     LA_ENTRY(c);        \
     la_error_clear()
 
-/* The same with the thread's own settings in a runtime. */
+/* LA_API_ENTRY with the thread's own settings in a runtime. */
 #define LA_API_ENTRY_IN(rt) \
     LA_ENTRY_IN(rt);        \
     la_error_clear()
@@ -31,7 +31,7 @@ static inline la_status la_api_end(const char *name, la_status status)
 
 /* False with the error record set, for anything but the word of a dtype. */
 bool la_api_dtype(const char *word, la_dtype *out);
-/* The same for a number of dims out of range, and for no sizes. */
+/* Refuses a number of dims out of range, and missing sizes. */
 bool la_api_shape(int ndim, const int64_t *sizes);
 
 #endif

@@ -96,7 +96,8 @@ static la_status integers(conversion *c, const int64_t *list, int64_t n,
     return LA_OK;
 }
 
-/* What a parameter of that type takes, for whoever gave something else. */
+/* Error that names the type a parameter takes, when something else was
+** given. */
 static la_status type_error(la_type t)
 {
     return la_error(LA_EARG, "%s expected", la_type_name(t));
@@ -130,7 +131,7 @@ static void drop_owned(conversion *c)
     while (c->nowned > 0) la_tensor_drop(&c->owned[--c->nowned]);
 }
 
-/* As the bits of doubles, LA_VFLOATS. */
+/* Numbers as the bits of doubles, LA_VFLOATS. */
 static la_status numbers(conversion *c, const la_any *a, const la_param *p,
                          la_value *v)
 {
@@ -596,11 +597,11 @@ static la_status seed_generator(int n, const la_any *args, la_value *values)
     return LA_OK;
 }
 
-/* What stands for it among the operations by name. */
+/* Stand-in for seeding among the operations by name. */
 static const la_callable seeding;
 
-/* By name, which a hash finds; NULL, and LA_EARG in the record, for others. Of
-** those as much is shown as a name may be long. */
+/* Finds by name through a hash; NULL, and LA_EARG in the record, for others,
+** shown up to the length that a name may have. */
 static const la_callable *find_named(const char *name)
 {
     const la_callable *what = name ? la_op_callable(name, strlen(name)) : NULL;
@@ -617,7 +618,7 @@ static la_status call_named(const la_callable *what, int n, const la_any *args,
                             : call(what, n, args, values);
 }
 
-/* What fails is told under the caller's name of it. */
+/* Failures are reported under the caller's name of the operation. */
 LA_API la_tensor *la_call_list(lua_State *L, const char *op, int n,
                                const la_any *args, la_tensor **results)
 {

@@ -37,7 +37,7 @@ LA_API int la_frame_begin(lua_State *L)
     return LA_OK;
 }
 
-/* In kilobytes, rounded up, as lua_gc wants it. */
+/* Kilobytes, rounded up, as lua_gc wants them. */
 static int step_size(size_t bytes)
 {
     size_t kb = bytes / 1024 + (bytes % 1024 > 0);

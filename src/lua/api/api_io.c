@@ -59,7 +59,8 @@ static la_status load_inside(const la_reader *in, const char *from,
     return find_entry(&a, format, from, name, out);
 }
 
-/* By the extension, as la.load does: what stands in the file must be that. */
+/* Loads by the extension, as la.load does: the contents must be of that
+** format. */
 LA_API la_tensor *la_load(const char *path, const char *name)
 {
     la_tensor *t = NULL;
@@ -155,7 +156,7 @@ LA_API int la_save(const char *path, int n, const la_named *list)
     return la_api_end("la_save", save_path(path, n, list));
 }
 
-/* What was written before a failure is the host's to throw away. */
+/* Bytes written before a failure are the host's to throw away. */
 static la_status save_sink(const la_sink *sink, const char *word, int n,
                            const la_named *list)
 {
@@ -174,7 +175,8 @@ static la_status save_sink(const la_sink *sink, const char *word, int n,
     return la_file_write(&a, format, &out);
 }
 
-/* By the word for the format: there is no path whose extension could tell. */
+/* Saves by the word for the format: there is no path whose extension could
+** tell. */
 LA_API int la_save_to(la_sink *sink, const char *format, int n,
                       const la_named *list)
 {

@@ -37,7 +37,7 @@ static la_status named(const char *function, la_status status)
     return la_error(status, "%s: %s", function, text);
 }
 
-/* What the struct says, checked as far as it does not depend on the layout:
+/* Fields of the struct, checked as far as it does not depend on the layout:
 ** that is la_host_wrap's business. */
 static la_status read_buffer(const la_buffer *b, la_host_memory *m)
 {

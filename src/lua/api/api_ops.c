@@ -19,8 +19,8 @@
 
 /* ---- frames ---- */
 
-/* For kernels of a host. Tensors are borrowed from the frame; an index out of
-** range, and no frame, give NULL, 0 or nothing. */
+/* Accessors for kernels of a host. Tensors are borrowed from the frame; an
+** index out of range, and no frame, give NULL, 0 or nothing. */
 static const la_value *value_at(const la_frame *f, int arg)
 {
     return f && arg >= 0 && arg < f->nargs ? &f->args[arg] : NULL;
@@ -160,7 +160,7 @@ LA_API int la_fail(const char *text)
 
 /* ---- operations ---- */
 
-/* What the host gave for 'user' goes, too, when nothing is registered. */
+/* Registers; the host's 'user' is released, too, when nothing is registered. */
 static la_status register_op(const la_op_def *def, const la_op **out)
 {
     la_op_def d;
@@ -184,7 +184,7 @@ LA_API la_op *la_register_op_ex(la_runtime *rt, const la_op_def *def)
     return (la_op *)&op->state->calls[0];
 }
 
-/* Not an entry of the library's until nobody is inside: other threads may need
+/* Enters the library only when nobody is inside: other threads may need
 ** whatever this one would hold. */
 LA_API int la_withdraw_op(la_op *op)
 {
@@ -232,7 +232,7 @@ LA_API int la_register_device(const char *name)
     return la_api_end("la_register_device", status) ? -1 : (int)d;
 }
 
-/* By the whole name of a row, with its overload's: "max.dim". */
+/* Registers by the whole name of a row, with its overload's: "max.dim". */
 static la_status register_kernel(const char *op, int device, la_kernel kernel)
 {
     const la_op *row = op ? la_op_lookup(op, strlen(op)) : NULL;

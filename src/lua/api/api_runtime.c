@@ -53,7 +53,7 @@ static la_status read_jobs(const la_jobs *in, la_jobs *out)
     return out->workers < 0 ? wrong("la_jobs.workers is negative") : LA_OK;
 }
 
-/* What is left NULL in a config is the library's own. */
+/* Fields left NULL in a config are the library's own. */
 static la_status read_config(const la_config *in, la_config *out)
 {
     la_jobs jobs;
@@ -76,7 +76,7 @@ LA_API la_runtime *la_runtime_new(const la_config *config)
     return read_config(config, &c) ? NULL : la_runtime_make(&c);
 }
 
-/* Not an entry: nothing of the runtime may be there when it has ended. */
+/* Makes no entry: nothing of the runtime may be there when it has ended. */
 LA_API int la_runtime_destroy(la_runtime *rt) { return la_runtime_end(rt); }
 
 /* The choice ends with the thread, or with the runtime. */
@@ -92,7 +92,7 @@ LA_API la_runtime *la_runtime_of(const la_tensor *t)
     return t ? shown(la_runtime_at(t->owner)) : NULL;
 }
 
-/* What la_num_threads says there; decided at the first question. */
+/* la_num_threads of the runtime; decided at the first question. */
 LA_API int la_thread_count(la_runtime *rt)
 {
     LA_ENTRY_IN(runtime_of(rt));

@@ -26,9 +26,9 @@ static int open_closed(lua_State *L)
     return 0;
 }
 
-/* In the state's runtime, with the thread's own settings. The token is there
-** from la_join_runtime on; opening may fail after it for want of memory and be
-** tried again. */
+/* Opens in the state's runtime, with the thread's own settings. The token is
+** there from la_join_runtime on; opening may fail after it for want of memory
+** and be tried again. */
 static la_status open_within(lua_State *L, const la_limits *l)
 {
     LA_ENTRY_IN(l->runtime ? l->runtime : &la_default_runtime);

@@ -18,7 +18,7 @@
 
 /* ---- snapshots ---- */
 
-/* What a recording has written down runs later than it says. */
+/* Refusal: calls that a recording has written down run later than it says. */
 static const char inside_fuse[] = "not possible inside of la.fuse";
 
 LA_API la_snapshot *la_snapshot_take(int n, la_tensor *const *list)

@@ -28,8 +28,8 @@ enum { DEEPEST = 64 };
 
 #define ARCHIVE_NAME "lunarray.archive"
 
-/* What is collected; the archive leads, so that a pointer to it is one to the
-** whole. */
+/* Leaves collected so far; the archive leads, so that a pointer to it is one to
+** the whole. */
 typedef struct checkpoint {
     la_archive archive;
     la_bytes path;          /* the keys on the way, as JSON: ["sa","i1", */
@@ -460,7 +460,7 @@ static void read_leaf(tree *t)
     lua_settop(L, first - 1);
 }
 
-/* What no leaf named, by its name. */
+/* Adds, by their names, the tensors that no leaf named. */
 static void add_rest(tree *t)
 {
     lua_State *L = t->L;

@@ -6,7 +6,7 @@
 #include "io/npy.h"
 #include "op/call.h"
 
-/* In the order of la_file_format: extensions of paths, and the words that hosts
+/* Words in the order of la_file_format: extensions of paths, and what hosts
 ** give. */
 static const char *const words[] = {"npy", "npz", "safetensors"};
 
@@ -112,9 +112,9 @@ static la_status write_piece(void *sink, const void *bytes, size_t n)
     return la_writer_write(sink, bytes, n);
 }
 
-/* From front to back, so that the writer may be a pipe or a host's callback.
-** Archives of several tensors have a directory or a header, which .npy has
-** not. */
+/* Writes from front to back, so that the writer may be a pipe or a host's
+** callback. Archives of several tensors have a directory or a header, which
+** .npy has not. */
 la_status la_file_write(la_archive *a, la_file_format format, la_writer *out)
 {
     if (format == LA_FILE_NPZ) return la_npz_write(a, out);
@@ -125,7 +125,8 @@ la_status la_file_write(la_archive *a, la_file_format format, la_writer *out)
     return la_npy_write(a->list[0].tensor, write_piece, out);
 }
 
-/* What no file can hold is refused before the temporary file is there. */
+/* Refuses, before the temporary file is there, archives that no file can
+** hold. */
 static la_status check_fits(const la_archive *a, la_file_format format)
 {
     int64_t bytes;

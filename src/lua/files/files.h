@@ -13,7 +13,8 @@ typedef enum la_file_format {
     LA_FILE_NPY, LA_FILE_NPZ, LA_FILE_SAFETENSORS, LA_FILE_UNKNOWN
 } la_file_format;
 
-/* By the extension of a path, by a word without a dot, by the first bytes. */
+/* Format by the extension of a path, by a word without a dot, by the first
+** bytes. */
 la_file_format la_file_format_of(const char *path);
 la_file_format la_file_format_named(const char *word);
 la_status la_file_format_inside(const la_reader *, la_file_format *out);

@@ -52,8 +52,8 @@ static la_status map_file(const char *path, la_file_format format,
     return la_archive_add(out, "", 0, t);
 }
 
-/* What the call takes besides object and path: {metadata = ...} at 'arg'.
-** Pushes that, or nil. */
+/* The option that the call takes besides object and path: {metadata = ...} at
+** 'arg'. Pushes that, or nil. */
 static void push_option(lua_State *L, int arg, const char *name)
 {
     static const char *const known[] = {"metadata", NULL};
@@ -102,7 +102,7 @@ static void save(lua_State *L, const char *path, la_file_format format)
     la_archive_free(a);
 }
 
-/* What dead tensors hold is given back where that is needed. */
+/* Reads; memory of dead tensors is given back where it is needed. */
 static la_status read_archive(lua_State *L, const la_reader *in,
                               la_file_format format, la_archive *out)
 {

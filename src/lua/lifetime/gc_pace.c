@@ -40,12 +40,12 @@
 #define LOOK 64
 #define PATIENCE 1500
 #define PERIOD 1000
-/* In bytes of tensor data. LOOK_BYTES is what steps may leave before a full
+/* Bytes of tensor data. LOOK_BYTES is what steps may leave before a full
 ** collection is considered. */
 #define STEP_BYTES ((uint64_t)1 << 19)
 #define CYCLE_BYTES ((uint64_t)6 << 20)
 #define LOOK_BYTES ((uint64_t)8 << 20)
-/* In bytes of graphs, views and the like. */
+/* Bytes of graphs, views and the like. */
 #define CYCLE_BLOCKS ((uint64_t)16 << 20)
 
 /* Handles whose finalizer has not run. A tensor freed by x:free() counts on:
@@ -106,7 +106,7 @@ static void collect(lua_State *L, la_state *s)
     if (la_token_is_capped(s->context.token)) la_os_trim();
 }
 
-/* The same without a collection, when as much as the cap has come and gone. */
+/* Trims without a collection, when as much as the cap has come and gone. */
 static void trim_now_and_then(la_state *s)
 {
     la_token *k = s->context.token;
@@ -123,7 +123,7 @@ static void whole_cycle(lua_State *L, la_state *s)
     cycle_over(s);
 }
 
-/* What a step has shown: in generational mode each ends a collection; in
+/* Learns from a step: in generational mode each ends a collection; in
 ** incremental mode 'whole' comes at the end of a cycle. One that is longer than
 ** the last is noticed on the way. */
 static void learn(la_state *s, bool whole, bool ended)
@@ -138,7 +138,7 @@ static void learn(la_state *s, bool whole, bool ended)
     if (s->interval > 2 * LOOK) s->interval = 2 * LOOK;
 }
 
-/* Not below 0: step_handles lowers the floor first. */
+/* Never below 0: step_handles lowers the floor first. */
 static uint64_t backlog(const la_state *s) { return alive(s) - s->floor; }
 
 /* Many handles: a step, if it is needed. Runs finalizers. The counters of

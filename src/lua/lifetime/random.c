@@ -61,7 +61,7 @@ static int push_seed(lua_State *L, const la_generator *g)
 
 /* ---- states ---- */
 
-/* In the byte order of the machine, like the tensor's own data. */
+/* State in the byte order of the machine, like the tensor's own data. */
 static int push_state(lua_State *L, const la_generator *g)
 {
     la_state *s = la_up_state(L);

@@ -142,7 +142,8 @@ bool la_push_fields(lua_State *L, int arg)
 
 /* ---- copies, of any field ---- */
 
-/* Of all structs together; as many as the field's tensor has dims count. */
+/* Sizes of the field in all structs together; as many as its tensor has dims
+** count. */
 static void full_sizes(const la_record *r, const la_struct_field *f,
                        int64_t *sizes)
 {
@@ -188,8 +189,8 @@ static la_status write_to(la_tensor *t, la_tensor *value, const la_scalar *s)
     return value ? la_run_(copy_, t, value) : la_run_(fill_, t, *s);
 }
 
-/* What is read-only is known before anything is computed. Of the value of a
-** field without a view no history is kept. */
+/* Read-only structs are refused before anything is computed. No history is kept
+** of the value of a field without a view. */
 static la_status copy_in(la_record *r, const la_struct_field *f,
                          la_tensor *value, const la_scalar *s)
 {
@@ -314,8 +315,8 @@ static int record_length(lua_State *L)
     return 1;
 }
 
-/* For pairs: the name of the field after the one at 2 (nil: the first), and its
-** tensor, or a copy where it has no view. */
+/* Iterator for pairs: the name of the field after the one at 2 (nil: the
+** first), and its tensor, or a copy where it has no view. */
 static int record_next(lua_State *L)
 {
     la_state *s = la_enter(L);

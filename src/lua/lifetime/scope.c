@@ -235,7 +235,7 @@ typedef void (*visit)(lua_State *L, la_state *s, la_handle *h, int data);
 
 static void list_handle(lua_State *L, la_state *s, la_handle *h, int data);
 
-/* What is listed next to handles: a generator at the top with its state, as a
+/* Lists values that are no handles: a generator at the top with its state, as a
 ** key and a value of the list; a record becomes the table of its fields. */
 static void look_at_other(lua_State *L, int list)
 {

@@ -180,8 +180,8 @@ static bool import_options(lua_State *L, bool looks)
     return option(L, "versioned", looks, "from_dlpack");
 }
 
-/* What may raise of an import, in protected mode: nil, the options, what the
-** struct looks like, the state. Gives the empty handle and what the struct
+/* Steps of an import that may raise, in protected mode: nil, the options, what
+** the struct looks like, the state. Gives the empty handle and what the struct
 ** is. */
 static int prepare_import(lua_State *L)
 {

@@ -23,8 +23,8 @@ typedef struct la_guard {
     int64_t *left;          /* steps until the token is asked, of the state */
 } la_guard;
 
-/* For a lua_CFunction pushed by la_push_guarded. Raises when a limit has been
-** reached. */
+/* Begins a lua_CFunction pushed by la_push_guarded. Raises when a limit has
+** been reached. */
 la_guard la_guard_begin(lua_State *L, const char *name);
 /* Asks; raises. */
 void la_guard_pay(la_guard *g);
@@ -33,7 +33,7 @@ static inline void la_guard_steps(la_guard *g, int64_t n)
     *g->left -= n;
     if (*g->left <= 0) la_guard_pay(g);
 }
-/* For a pass of the C library over so many bytes. */
+/* Pays for a pass of the C library over so many bytes. */
 static inline void la_guard_bytes(la_guard *g, size_t n)
 {
     la_guard_steps(g, 1 + (int64_t)(n / 64));

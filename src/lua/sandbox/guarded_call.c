@@ -161,7 +161,7 @@ static int guarded_create(lua_State *L)
     return 1;
 }
 
-/* What coroutine.wrap gives; the coroutine is the upvalue. */
+/* Function that coroutine.wrap gives; the coroutine is the upvalue. */
 static int resume_wrapped(lua_State *L)
 {
     lua_State *co = lua_tothread(L, lua_upvalueindex(LA_GUARD_OWN));

@@ -140,7 +140,7 @@ static bool frontier(matcher *m, const char *s, const char *p, const char *end)
     return !in_set(before, p, end - 1) && in_set(after, p, end - 1);
 }
 
-/* As many as fit, then fewer, until the rest matches. */
+/* Takes as many as fit, then fewer, until the rest matches. */
 static const char *expand_most(matcher *m, const char *s, const char *p,
                                const char *end)
 {
@@ -367,7 +367,7 @@ static bool has_specials(const char *p, size_t n)
     return false;
 }
 
-/* Where the third argument, from 1 or from the end, begins: from 0. */
+/* Start, from 0, that the third argument gives from 1 or from the end. */
 static size_t first_position(lua_State *L, size_t n)
 {
     lua_Integer i = luaL_optinteger(L, 3, 1);
@@ -487,7 +487,7 @@ static void add_text(matcher *m, luaL_Buffer *b, const char *s,
     luaL_addlstring(b, text, (size_t)(end - text));
 }
 
-/* What stands for a match in the result. */
+/* Adds the replacement of a match to the result. */
 static void add_value(matcher *m, luaL_Buffer *b, const char *s,
                       const char *after)
 {

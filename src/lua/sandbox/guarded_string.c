@@ -81,7 +81,7 @@ static void to_reverse(char *to, const char *from, size_t n)
     for (size_t i = 0; i < n; i++) to[i] = from[n - 1 - i];
 }
 
-/* In a sandbox letters are ASCII's, whatever the host's locale. */
+/* Letters are ASCII's in a sandbox, whatever the host's locale. */
 static int mapped(lua_State *L, byte_map map, const char *name)
 {
     size_t n;

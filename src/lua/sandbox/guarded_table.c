@@ -10,7 +10,8 @@
 
 #define LARGE 100           /* from so many elements on a random pivot */
 
-/* Of a table, or of what has a metatable and so may be used like one. */
+/* Length of a table, or of a value with a metatable, which may be used like
+** one. */
 static lua_Integer length(lua_State *L)
 {
     if (!lua_getmetatable(L, 1)) luaL_checktype(L, 1, LUA_TTABLE);

@@ -126,7 +126,8 @@ static void close_package(lua_State *L)
     lua_pop(L, 2);
 }
 
-/* Of os the clocks, in a table of its own: the old one may be held. */
+/* Keeps only the clocks of os, in a table of its own: the old one may be
+** held. */
 static void close_os(lua_State *L)
 {
     static const char *const kept[] = {"time", "clock", "difftime"};
@@ -205,11 +206,11 @@ int la_close_unsafe(lua_State *L)
 
 /* ---- memory ---- */
 
-/* What Lua allocates goes through this, until its last block is freed: by
-** whatever thread closes the state, with the token that the state had. That is
-** after the state has left its runtime, which may be gone: as tokens, this
-** belongs to none, and its block is the default one's. Sizes are those that Lua
-** keeps, so that every byte charged is given back. */
+/* Lua's allocations go through this, until its last block is freed: by whatever
+** thread closes the state, with the token that the state had. That is after the
+** state has left its runtime, which may be gone: as tokens, this belongs to
+** none, and its block is the default one's. Sizes are those that Lua keeps, so
+** that every byte charged is given back. */
 typedef struct counted {
     lua_Alloc fn;
     void *context, *last;       /* the host's; the state's own block */

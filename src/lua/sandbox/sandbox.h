@@ -12,13 +12,14 @@
 ** fresh state or one that the host has opened; it has joined its runtime before
 ** (la_join_runtime). Raises when Lua has no memory: nothing may run then. */
 int la_close_unsafe(lua_State *L);
-/* From now on Lua's memory is charged to the state's token, which gets the
-** limit (0: none). The library's state must have begun. LA_ENOMEM. */
+/* Charges Lua's memory, from now on, to the state's token, which gets the limit
+** (0: none). The library's state must have begun. LA_ENOMEM. */
 la_status la_count_memory(lua_State *L, size_t limit);
 
-/* Of the C interface (api.c): (), loads the library into package.loaded and a
-** global; raises. And runs such a function protected, with the stack as it was
-** afterwards: LA_EARG, LA_ENOMEM, or the record of what it raised. */
+/* la_open_protected, of the C interface (api.c), loads the library into
+** package.loaded and a global; raises. la_open_by runs such a function
+** protected, with the stack as it was afterwards: LA_EARG, LA_ENOMEM, or the
+** record of what it raised. */
 int la_open_protected(lua_State *L);
 la_status la_open_by(lua_State *L, lua_CFunction opens);
 

@@ -19,13 +19,13 @@ lua_State *la_lua_of(la_state *s);
 ** prepended unless an inner call has already done so. Runs __tostring of the
 ** error value, unprotected. */
 la_status la_lua_error(lua_State *L, const char *what);
-/* The same, of a function that backward called: the value also waits to be
+/* la_lua_error for a function that backward called: the value also waits to be
 ** raised as it is by la_raise_kept. */
 la_status la_keep_error(lua_State *L, la_state *s, const char *what);
 /* Raise the value that a function of the user's raised during this backward,
 ** else the error record as la_raise does. */
 int la_raise_kept(lua_State *L, const char *name, la_status status);
-/* For a C host: backward of one tensor, 'seed' NULL for ones. 's' is L's, both
+/* Backward of one tensor for a C host, 'seed' NULL for ones. 's' is L's, both
 ** may be NULL; the current context is that of the call. Raises nothing: what a
 ** function in Lua raised is in the error record. The caller holds 't'. */
 la_status la_backward_from_c(lua_State *L, la_state *s, la_tensor *t,

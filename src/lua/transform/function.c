@@ -175,7 +175,7 @@ static la_status take_gradients(lua_State *L, call *c, int base)
     return LA_OK;
 }
 
-/* In protected mode: backward(ctx, grads...), results to the edges. The stack
+/* Protected body: backward(ctx, grads...), results to the edges. The stack
 ** holds 1 the call's frame; results begin at 2. */
 static int protected_backward(lua_State *L)
 {
@@ -394,8 +394,8 @@ static void own_results(lua_State *L, function_node *fn, int first, int last)
     fn->tie.nowners = LA_TIE_OWNERS + 1;
 }
 
-/* What may raise comes before the node is there: nobody else owns it. Tensors
-** in ctx live as long as it, whatever scope they were made in. On
+/* Steps that may raise come before the node is there: nobody else owns it.
+** Tensors in ctx live as long as it, whatever scope they were made in. On
 ** failure the node dies with what it owns; the results stay tensors without
 ** history. */
 static la_status record(lua_State *L, int top, int ctx, int first, int last)

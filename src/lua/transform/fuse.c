@@ -69,10 +69,11 @@ static la_status finish(lua_State *L, la_state *s)
     return status;
 }
 
-/* What la.fuse gives; upvalue LA_UP_OWN is f. Inside another fused function it
-** is a part of that one. f's results are returned as they are; errors of f pass
-** through unchanged. A yield across the recording is refused by lua_pcall (no
-** continuation), as the recording belongs to this thread's context. */
+/* Function that la.fuse gives; upvalue LA_UP_OWN is f. Inside another fused
+** function it is a part of that one. f's results are returned as they are;
+** errors of f pass through unchanged. A yield across the recording is refused
+** by lua_pcall (no continuation), as the recording belongs to this thread's
+** context. */
 static int call_fused(lua_State *L)
 {
     int n = lua_gettop(L);

@@ -9,7 +9,7 @@
 #include "lua/transform/autograd.h"
 #include "lua/embed.h"
 
-/* What the node's first output looks like. */
+/* Fields that describe the node's first output. */
 static void set_output(lua_State *L, const la_node *n)
 {
     const la_output_meta *o = n->outputs;

@@ -94,8 +94,8 @@ int la_raise_kept(lua_State *L, const char *name, la_status status)
 
 /* ---- hooks ---- */
 
-/* What passes through lua_pcall as a light userdata. 'grad' is borrowed from
-** the engine for the call. */
+/* Frame that passes through lua_pcall as a light userdata. 'grad' is borrowed
+** from the engine for the call. */
 typedef struct hook_frame {
     const la_tie *tie;
     la_tensor *grad, **out;
@@ -123,8 +123,8 @@ static la_status take_result(lua_State *L, const hook_frame *f)
     return LA_OK;
 }
 
-/* In protected mode: call the hook with a handle, take its result. The hook
-** may remove itself: the tie is not looked at after the call. */
+/* Protected body: calls the hook with a handle, takes its result. The hook may
+** remove itself: the tie is not looked at after the call. */
 static int hook_call(lua_State *L)
 {
     hook_frame *f = lua_touserdata(L, 1);

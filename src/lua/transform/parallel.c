@@ -29,7 +29,7 @@ typedef struct text {
     size_t n;
 } text;
 
-/* What came of an item: owned bytes, a result or the text of an error. */
+/* Outcome of an item: owned bytes, a result or the text of an error. */
 typedef struct outcome {
     char *bytes;
     size_t n;
@@ -131,8 +131,8 @@ static void ask_token(lua_State *L, lua_Debug *ar)
     LA_CHECK(L, "parallel.map", la_token_ask(k));
 }
 
-/* From here on the state works for the caller: a cancel, a deadline or the end
-** of fuel there ends this work too. What it cost to make the state is not
+/* The state works for the caller from here on: a cancel, a deadline or the end
+** of fuel there ends this work too. The cost of making the state is not
 ** counted, so that fuel is the same for any number of threads. */
 static void obey(lua_State *L, group *g)
 {
@@ -264,7 +264,8 @@ static int fn_run(lua_State *L)
         if (status) break;
     }
     join_all(g);
-    /* What the threads freed last lies in caches that nobody else draws on. */
+    /* Blocks that the threads freed last lie in caches that nobody else draws
+    ** on. */
     la_trim(g->rt);
     if (la_token_armed(g->token))
         LA_CHECK(L, "parallel.map", la_token_ask(g->token));

@@ -17,7 +17,7 @@
 /* Tensors in tables count, tables in them too, to this depth. */
 #define MAX_DEPTH 16
 
-/* What a closure of la.vmap keeps, a list. */
+/* Values that a closure of la.vmap keeps, a list. */
 enum { FUNCTION = 1, IN_DIMS, OUT_DIMS, RANDOMNESS };
 
 /* A walk over values with a dim for each of their tensors: a number for all, a
@@ -98,7 +98,7 @@ static void push_value(walk *w, int at, int dims, int depth)
     }
 }
 
-/* The same for values first..last, whose dims are at 'dims': a table of them in
+/* Walk over values first..last, whose dims are at 'dims': a table of them in
 ** order, or one for all. They are pushed. */
 static void push_values(walk *w, int first, int last, int dims)
 {
@@ -207,9 +207,9 @@ static int call_inside(lua_State *L)
     return lua_gettop(L) - top;
 }
 
-/* What la.vmap gives. Stack: the level, a userdata; the arguments. The level is
-** not open while sizes are compared, nor while results are brought out, which
-** may raise: what it has made knows it by its number. */
+/* Function that la.vmap gives. Stack: the level, a userdata; the arguments. The
+** level is not open while sizes are compared, nor while results are brought
+** out, which may raise: what it has made knows it by its number. */
 static int call_mapped(lua_State *L)
 {
     int n = lua_gettop(L);

@@ -77,15 +77,16 @@ la_status la_as_contiguous(la_tensor *t, la_tensor **out)
     return la_tensor_same(t, out);
 }
 
-/* Of both formats, and not contiguous as well (which sizes of 1 allow). */
+/* A tensor that is channels_last and not contiguous too (sizes of 1 allow
+** both). */
 static bool is_channels_last(const la_tensor *t)
 {
     return (t->flags & (LA_F_CHANNELS_LAST | LA_F_CHANNELS_LAST_3D))
         && !la_is_contiguous(t);
 }
 
-/* As la_as_contiguous, but a channels_last tensor is kept: methods take any
-** strides of channels. */
+/* la_as_contiguous, except that a channels_last tensor is kept: methods take
+** any strides of channels. */
 static la_status as_image(la_tensor *t, la_tensor **out)
 {
     if (!is_channels_last(t)) return la_as_contiguous(t, out);
@@ -184,8 +185,8 @@ static la_status check_ranks(const la_tensor *x, const la_tensor *w)
 
 /* ---- sizes ---- */
 
-/* As PyTorch's pooling_output_shape: in ceil mode the last window may begin
-** beyond the last full one, but within the input or its left padding. */
+/* PyTorch's pooling_output_shape: in ceil mode the last window may begin beyond
+** the last full one, but within the input or its left padding. */
 la_status la_window_out(la_window *w, bool ceil_mode)
 {
     int64_t reach = w->dilation * (w->kernel - 1) + 1;

@@ -1,4 +1,4 @@
-/* From tensors to la_conv and windows: what conv.c and pool.c share. */
+/* Tensors to la_conv and windows: shared by conv.c and pool.c. */
 #ifndef LA_OP_CONV_CONV_H
 #define LA_OP_CONV_CONV_H
 
@@ -15,7 +15,7 @@ la_status la_window_out(la_window *w, bool ceil_mode);
 /* 't' itself or a contiguous copy of it; records nothing. */
 la_status la_as_contiguous(la_tensor *t, la_tensor **out);
 
-/* The same in a memory format. */
+/* la_as_contiguous in a given memory format. */
 la_status la_in_format(la_tensor *t, la_memory_format format, la_tensor **out);
 
 /* max_pool of the first six of its arguments without indices, as result 0 of

@@ -81,8 +81,7 @@ static void rows_for(const side *of, int64_t first, int64_t last, int64_t *from,
     const la_window *w = &of->w[1];
     int64_t reach = (w->kernel - 1) * w->dilation, end = rows_of(of);
     if (of->small) {
-        /* From x to y: window p covers x from p * stride - pad on, over
-        ** 'reach'. */
+        /* x to y: window p covers x from p * stride - pad on, over 'reach'. */
         int64_t low = first + w->pad - reach;
         *from = low <= 0 ? 0 : (low + w->stride - 1) / w->stride;
         *to = (last - 1 + w->pad) / w->stride + 1;

@@ -17,8 +17,8 @@
 
 #define NARROW 2            /* rows shorter than this go to the product */
 
-/* Not for very narrow images, where copying rows costs more than columns do,
-** nor for kernels of thousands of taps. */
+/* Serves neither very narrow images, where copying rows costs more than columns
+** do, nor kernels of thousands of taps. */
 static bool serves(const la_conv *c, la_conv_goal goal)
 {
     bool backward = goal == LA_CONV_INPUT;

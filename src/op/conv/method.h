@@ -26,8 +26,8 @@ typedef struct la_conv {
     const char *bias;         /* contiguous [groups * oc], or NULL */
 } la_conv;
 
-/* What is computed from the other two: y, the gradient of x, that of the
-** weight. */
+/* The one of the three that is computed from the other two: y, the gradient of
+** x, that of the weight. */
 typedef enum la_conv_goal {
     LA_CONV_FORWARD, LA_CONV_INPUT, LA_CONV_WEIGHT
 } la_conv_goal;

@@ -351,7 +351,7 @@ static bool serves_all(const la_conv *c, la_conv_goal goal)
     return true;
 }
 
-/* What engine.c sees of this file. */
+/* Methods of this file in the table of engine.c. */
 const la_conv_method la_conv_one_tap = {is_one_tap, run_one_tap};
 const la_conv_method la_conv_one_window = {is_one_window, run_one_window};
 const la_conv_method la_conv_columns = {serves_all, run_columns};

@@ -20,8 +20,8 @@
 #define MOST_STRIDE 4
 #define PART_BYTES ((int64_t)64 << 10)    /* of the phases of a row, at once */
 
-/* What positions r, r + stride, ... along a dim receive: tap first_tap -
-** i*tap_step of position first + i*step of y, relative to their index. */
+/* Elements that positions r, r + stride, ... along a dim receive: tap first_tap
+** - i*tap_step of position first + i*step of y, relative to their index. */
 typedef struct axis {
     int64_t taps, tap, tap_step, at, step;
 } axis;
@@ -247,7 +247,7 @@ static void pack_block(const strided *t, int64_t g, int64_t b, char *lines)
 
 /* ---- the work ---- */
 
-/* What one task is working on: a band, and a block of y's channels. */
+/* The task in hand: a band, and a block of y's channels. */
 typedef struct unit {
     la_conv_unit p;
     int64_t block, count;    /* of y's channels */
@@ -263,7 +263,7 @@ static int64_t positions(const strided *t, int d, int64_t r, int64_t first,
     return all < 0 ? 0 : la_conv_lesser(all, n);
 }
 
-/* What all calls of the kernel for a phase have in common. */
+/* Arguments that all calls of the kernel for a phase share. */
 static la_conv_tiles tiles_of(const strided *t, const unit *u, const phase *p,
                               int64_t o)
 {
@@ -373,7 +373,7 @@ typedef struct job {
     char *scratch;
 } job;
 
-/* As in direct.c. */
+/* Tasks begin..end - 1, as in direct.c. */
 static void run_tasks(int64_t begin, int64_t end, void *context)
 {
     const job *j = context;

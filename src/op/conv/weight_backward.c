@@ -30,7 +30,7 @@ typedef struct weights {
     char *block;
 } weights;
 
-/* What one part works with. */
+/* Scratch memory of one part. */
 typedef struct workspace {
     char *sums, *grads, *scratch;
     int64_t *position;
@@ -92,7 +92,7 @@ static void pack_pixels(const weights *w, char *to, const la_conv_unit *p,
     }
 }
 
-/* The same band of 'images' images from p's on. */
+/* One band of 'images' images from p's on. */
 static void run_unit(const weights *w, workspace *d, la_conv_unit p,
                      int64_t images, bool first)
 {

@@ -15,7 +15,7 @@
 #include "op/frame.h"
 #include "op/impls.h"
 
-/* Not negative, and their product fits. LA_ESHAPE otherwise. */
+/* LA_ESHAPE when a size is negative or their product overflows. */
 static la_status check_sizes(int ndim, const int64_t *sizes)
 {
     int64_t numel;

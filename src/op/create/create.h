@@ -4,7 +4,8 @@
 
 #include "op/frame.h"
 
-/* In a frame: argument 'first' is dtype, and so on in that order. */
+/* Order of the options in a frame: argument 'first' is dtype, the others
+** follow. */
 enum { LA_OPT_DTYPE, LA_OPT_DEVICE, LA_OPT_GRAD, LA_OPT_FORMAT,
        LA_OPT_NAMES, LA_NOPTIONS };
 

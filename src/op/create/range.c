@@ -128,8 +128,8 @@ static la_status count_whole(const bounds *b, int64_t *count)
     return LA_OK;
 }
 
-/* The same in floating point, rounded as PyTorch does it: ceil for arange,
-** floor + 1 for range. */
+/* Count in floating point, rounded as PyTorch does it: ceil for arange, floor +
+** 1 for range. */
 static la_status count_real(const bounds *b, int64_t *count)
 {
     double n = (b->end.re - b->first.re) / b->step.re;
@@ -165,7 +165,7 @@ static la_status range_meta(la_frame *f, int options, bool closed)
     return la_option_output(f, options, 1, &count, guess, NULL);
 }
 
-/* In an integer dtype, first and step are truncated before anything else. */
+/* Integer dtypes truncate first and step before anything else. */
 static la_status range_impl(la_frame *f, int options, bool closed)
 {
     bounds b = bounds_of(f, options, closed);

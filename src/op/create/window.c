@@ -19,7 +19,8 @@
 #define BLOCK 512
 #define PI 3.14159265358979323846
 
-/* Of 'length' points, symmetric; a periodic window is one without its last. */
+/* A symmetric window of 'length' points; a periodic one is one without its
+** last. */
 typedef struct window {
     const struct shape *shape;
     int64_t length;
@@ -43,7 +44,8 @@ typedef struct shape {
     double terms[5];
 } shape;
 
-/* Where i stands between 0 and 1, the two ends. A single point never asks. */
+/* Position of point i, from 0 to 1 at the two ends. A single point never
+** asks. */
 static double at(const window *w, double i)
 {
     return i / (double)(w->length - 1);
@@ -146,7 +148,7 @@ static double exponential(const window *w, double i)
     return la_m_exp(-fabs(i - (double)(w->length - 1) / 2) / w->p);
 }
 
-/* By name; those that others refer to by number are listed below. */
+/* Shapes by name; those that others refer to by number are listed below. */
 static const shape shapes[] = {
     {"boxcar", boxcar, NO_PARAMETER, {0}},
     {"hann", cosines, NO_PARAMETER, {0.5, 0.5}},

@@ -65,7 +65,7 @@ static la_tensor *backwards(la_chain *w, la_tensor *x)
     return STEP(flip, x, LAST);
 }
 
-/* Of x and its mirror image the transform is real. */
+/* DCT-I: the transform of x with its mirror image appended is real. */
 static la_tensor *dct1(la_chain *w, la_tensor *x, int64_t n)
 {
     x = joined(w, x, backwards(w, part(w, x, 1, n - 2)));

@@ -16,8 +16,8 @@
 #include "op/impls.h"
 #include "tensor/shape.h"
 
-/* What the arguments say: dims without repetitions, at least one element
-** along each, the factor of the result. */
+/* Checked arguments: dims without repetitions, at least one element along each,
+** the factor of the result. */
 typedef struct request {
     int ndims;
     int dims[LA_MAX_DIMS];

@@ -1,4 +1,4 @@
-/* What the files of the Fourier operations share. */
+/* Declarations that the files of the Fourier operations share. */
 #ifndef LA_OP_FFT_FFT_H
 #define LA_OP_FFT_FFT_H
 

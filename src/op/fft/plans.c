@@ -43,7 +43,7 @@ static int64_t find_factors(int64_t n, int *radix, int *count)
     return n;
 }
 
-/* What n elements take, in arbitrary units; 0: it has too large a prime. */
+/* Cost of n elements, in arbitrary units; 0: n has too large a prime. */
 static double cost_of(int64_t n)
 {
     int radix[64], count;
@@ -451,7 +451,7 @@ static void keep(la_fft_plan *p)
     la_mem_give(fresh, sizeof *fresh);
 }
 
-/* From here on the plan is paid for as one that others may release. */
+/* Pays for the plan, from here on, as one that others may release. */
 static la_status charge(la_fft_plan *p)
 {
     la_token *k = owner_here();

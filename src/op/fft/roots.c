@@ -17,7 +17,7 @@ static la_pair alternating(la_pair first, la_pair z, int k)
     return total;
 }
 
-/* Of x / 8 n of the circle, an eighth at most. */
+/* cos and sin of 2 pi x / (8 n), for x <= n. */
 static la_unit_root angle(int64_t x, int64_t n)
 {
     static const la_pair one = {1, 0};
@@ -47,7 +47,7 @@ void la_roots_close(la_roots *r)
     la_mem_free(r->table, r->bytes);
 }
 
-/* Of an angle up to an eighth of the circle: x <= n. */
+/* Root at an angle up to an eighth of the circle: x <= n. */
 static la_unit_root first_octant(const la_roots *r, int64_t x)
 {
     la_unit_root a = r->table[x & (r->block - 1)];

@@ -160,7 +160,7 @@ static void combine(const call *c, la_fft_work *w, const la_fft_line *line)
     la_fft_swap(w);
 }
 
-/* By a transform of half the length. */
+/* Transforms a group of lines by a transform of half the length. */
 static la_status even_group(const call *c, const la_fft_line *in,
                             const la_fft_line *out, const int64_t *from,
                             const int64_t *to, int lanes, la_fft_work *w)
@@ -312,8 +312,8 @@ static la_status run_unit(void *context, int64_t unit, char *scratch)
     return run_group(c, in, out, lanes, scratch);
 }
 
-/* What a line is made of: see la_fft_line. Backward transforms are the
-** conjugates of forward ones of the conjugates. */
+/* The layout of a line: see la_fft_line. Backward transforms are the conjugates
+** of forward ones of the conjugates. */
 static void set_lines(call *c)
 {
     const la_fft_axis *a = c->a;

@@ -37,7 +37,7 @@ la_fft_work la_fft_work_in(const la_fft_plan *p, int lanes, char *scratch)
     return w;
 }
 
-/* In pieces: of long lines the pages are new. */
+/* Moves in pieces, because the pages of long lines are new. */
 static void move(const la_fft_work *w, const la_fft_line *a, const int64_t *at,
                  int lanes, int64_t first, int64_t n,
                  void (*fn)(const la_fft_move *))

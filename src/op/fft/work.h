@@ -45,7 +45,7 @@ bool la_fft_reads(const la_fft_plan *p, const la_fft_work *w,
                   const la_fft_line *in);
 bool la_fft_writes(const la_fft_plan *p, const la_fft_work *w,
                    const la_fft_line *out);
-/* From buffer 0 (or 'in') to buffer 0 again (or 'out'). LA_ENOMEM or
+/* Transforms buffer 0 (or 'in') into buffer 0 again (or 'out'). LA_ENOMEM or
 ** LA_EINTR, which only long ones can meet. */
 la_status la_fft_transform(const la_fft_plan *p, la_fft_work *w,
                            const la_fft_line *in, const la_fft_line *out);

@@ -16,7 +16,7 @@
 #include "op/impls.h"
 #include "tensor/shape.h"
 
-/* What is known of an indexing before the walk: one slot per dim of self. */
+/* Facts about an indexing before the walk: one slot per dim of self. */
 typedef struct plan {
     la_tensor *slot[LA_MAX_DIMS];   /* int64; owned; NULL: whole dim */
     int used;                       /* dims that the list reaches */
@@ -270,8 +270,8 @@ static la_tensor *one_list(const la_tensor *self, const la_value *list)
     return is_list ? t : NULL;
 }
 
-/* The same preparation once more with every index checked: for the message,
-** when a loop has found one out of range. */
+/* Repeats the preparation with every index checked, for the message: which one
+** is out of range. */
 static la_status check_all(la_tensor *self, const la_value *list)
 {
     ADVANCED a;
@@ -373,8 +373,8 @@ static la_status broadcast_values(la_tensor *values, const la_advanced *a,
                           values->offset, out);
 }
 
-/* In the order of the indices: of equal ones the last stays, or all are added
-** up. */
+/* Puts values in the order of the indices: of equal ones the last stays, or all
+** are added up. */
 static la_status put_values(la_frame *f, la_advanced *a, la_tensor *values,
                             bool accumulate)
 {
@@ -397,7 +397,7 @@ static la_status no_index_overlaps(la_frame *f)
     return LA_OK;
 }
 
-/* By masked_fill; index_put counts the change. */
+/* Fills by masked_fill; index_put counts the change. */
 static la_status fill_masked(la_tensor *target, la_tensor *mask,
                              la_tensor *value)
 {

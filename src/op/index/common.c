@@ -216,8 +216,8 @@ la_status la_reading_run(const la_reading *r, la_tensor *to, la_tensor *from,
     return bad ? la_reading_failed(r) : LA_OK;
 }
 
-/* By hand what views would say: strides of the last dim and of the one before,
-** 0 along the dim that is indexed. */
+/* Computes by hand what views would say: strides of the last dim and of the one
+** before, 0 along the dim that is indexed. */
 la_status la_reading_few(const la_reading *r, la_tensor *to, la_tensor *from)
 {
     int bad = 0, ndim = to->ndim;
@@ -355,8 +355,8 @@ static la_scalar lowest(la_dtype d)
     return la_scalar_int(bits == 64 ? INT64_MIN : -((int64_t)1 << (bits - 1)));
 }
 
-/* In the unsigned 64-bit case all bits are set: the scalar's int64 is -1, which
-** the cast takes modulo 2^64. */
+/* The highest value of a dtype. Unsigned 64-bit has all bits set: the scalar's
+** int64 is -1, which the cast takes modulo 2^64. */
 static la_scalar highest(la_dtype d)
 {
     int bits = (int)la_dtype_size(d) * 8;
@@ -389,7 +389,7 @@ static la_status run_plan(la_tensor *target, const la_scatter_plan *p,
     return la_walk_run(loop, &dims, LA_WALK_WRITES, view, source, &p->index);
 }
 
-/* In the order of the walk: of equal indices the last one stays. */
+/* Scatters in the order of the walk: of equal indices the last one stays. */
 la_status la_scatter_put(la_tensor *target, const la_scatter_plan *p)
 {
     la_dtype d = (la_dtype)target->dtype;

@@ -45,11 +45,11 @@ la_status la_walk_run(la_loop loop, const la_index_dims *dims, int kind,
 la_status la_index_dtype(const la_tensor *t, int arg, const char *what);
 /* 't' as int64: a new reference, or a copy of int32. */
 la_status la_index_wide(la_tensor *t, la_tensor **out);
-/* The same, every value checked to
-** lie in 1..size or -size..-1. 'dim' (from 0) is for the message; -1: none. */
+/* la_index_wide with every value checked to lie in 1..size or -size..-1. 'dim'
+** (from 0) is for the message; -1: none. */
 la_status la_index_checked(la_tensor *t, int64_t size, int dim, int arg,
                            la_tensor **out);
-/* What was checked is not changed by writing 'target': the index is copied
+/* Keeps a checked index from changes by writing 'target': the index is copied
 ** where that may be, which la_target_scratch cannot always tell. */
 la_status la_index_keep(const la_tensor *target, la_tensor **index);
 /* A dim that is read or written through one index tensor, argument
@@ -68,7 +68,7 @@ la_status la_reading_failed(const la_reading *r);
 /* 'to', 'from' and 'at' as the walk sees them. */
 la_status la_reading_run(const la_reading *r, la_tensor *to, la_tensor *from,
                          la_tensor *at);
-/* The same of few elements (and a dim at least), without views. */
+/* la_reading_run for few elements (and a dim at least), without views. */
 la_status la_reading_few(const la_reading *r, la_tensor *to, la_tensor *from);
 static inline void la_reading_drop(la_reading *r) { la_tensor_drop(&r->index); }
 #define LA_READING __attribute__((cleanup(la_reading_drop))) la_reading
@@ -108,20 +108,21 @@ typedef struct la_scatter_plan {
 la_status la_scatter_put(la_tensor *target, const la_scatter_plan *p);
 la_status la_scatter_reduce(la_tensor *target, const la_scatter_plan *p,
                             la_reduce_kind kind, bool with_self);
-/* The same of a 16-bit float target, whose sums, products and means are
+/* Scatter into a 16-bit float target, whose sums, products and means are
 ** rounded once (op/index/scatter_float32.c). */
 la_status la_scatter_in_float32(la_tensor *target, const la_scatter_plan *p,
                                 la_reduce_kind kind, bool with_self);
 
-/* In impl: the slices of argument 1 along 'dim' at the positions of a list,
-** argument 'arg', into the result (op/index/along_dim.c). */
+/* Impl: slices of argument 1 along 'dim' at the positions of a list, argument
+** 'arg', into the result (op/index/along_dim.c). */
 la_status la_read_slices(la_frame *f, int dim, la_tensor *index, int arg);
 
 /* ---- masks (op/index/mask.c) ---- */
 
-/* Where t is not 0, from 1, in the flat tensor: int64, one dim. */
+/* Positions of nonzero elements of t, from 1, in the flat tensor: int64, one
+** dim. */
 la_status la_flat_positions(la_tensor *t, la_tensor **out);
-/* In impl: the elements of x where the mask, of the same shape, is set. */
+/* Impl: the elements of x where the mask, of the same shape, is set. */
 la_status la_select_masked(la_frame *f, la_tensor *x, la_tensor *mask);
 
 /* ---- advanced indexing (op/index/advanced.c) ---- */

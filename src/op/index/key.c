@@ -24,7 +24,7 @@
 #include "tensor/scalar.h"
 #include "tensor/shape.h"
 
-/* Where the items have come to. While 'quick', the view is only described:
+/* State of the walk over the items. While 'quick', the view is only described:
 ** 'geometry' has the dims of the view so far, 'next' is the dim of the base
 ** that the next item finds. Otherwise 'view' is the view so far. */
 typedef struct key_walk {
@@ -57,13 +57,13 @@ static void replace_view(key_walk *w, la_tensor *next)
     w->view = next;
 }
 
-/* Of the dim that the next item finds. */
+/* Size of the dim that the next item finds. */
 static int64_t size_here(const key_walk *w)
 {
     return w->quick ? la_sizes(w->base)[w->next] : la_sizes(w->view)[w->dim];
 }
 
-/* Of the described view; the base has moved on by one dim. */
+/* Appends a dim to the described view; the base has moved on by one dim. */
 static void add_dim(key_walk *w, int64_t size, int64_t stride)
 {
     w->geometry.sizes[w->geometry.ndim] = size;
@@ -89,8 +89,8 @@ static bool is_whole(const key_walk *w)
         && memcmp(g->strides, la_strides(w->base), bytes) == 0;
 }
 
-/* From the description to the tensor. To go through lists, the base will do
-** where nothing else was asked of it. */
+/* Makes the described view. Lists can be walked on the base itself, where
+** nothing else was asked of it. */
 static la_status make_view(key_walk *w)
 {
     if (!w->quick) return LA_OK;
@@ -310,7 +310,7 @@ static int named_dims(int n, const la_index_item *items)
     return dims;
 }
 
-/* From left to right; each item uses the dims that it names. */
+/* Walks the items from left to right; each uses the dims that it names. */
 static la_status take_items(key_walk *w, int n, const la_index_item *items)
 {
     int rest = w->base->ndim - named_dims(n, items);
@@ -459,7 +459,8 @@ static bool is_masked_number(const key_walk *w, const la_tensor *value)
         && la_can_cast((la_dtype)value->dtype, (la_dtype)w->view->dtype);
 }
 
-/* By views where no index tensor is among the items, else by index_put. */
+/* Writes through views where no index tensor is among the items, else by
+** index_put. */
 static la_status put_tensor(key_walk *w, la_tensor *value)
 {
     if (!w->advanced) return put_view(w, value);
@@ -478,10 +479,10 @@ static la_status put_scalar(key_walk *w, const la_scalar *s)
     return put_lists(w, la_v_tensor(one));
 }
 
-/* What the gate and fill_ would do with the one element at 'offset' of the
-** storage of a plain tensor. False, and nothing is done, for all that is not
-** as usual (no memory of its own, lazy bits, read-only, in a snapshot, a scalar
-** that does not fit): the operation finds the same and has the words for it. */
+/* Shortcut for the gate and fill_ on the one element at 'offset' of the storage
+** of a plain tensor. False, and nothing is done, for all that is not as usual
+** (no memory of its own, lazy bits, read-only, in a snapshot, a scalar that
+** does not fit): the operation finds the same and has the words for it. */
 static bool put_element(la_tensor *t, int64_t offset, const la_scalar *s)
 {
     la_dtype d = (la_dtype)t->dtype;

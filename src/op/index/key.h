@@ -52,7 +52,7 @@ static inline bool la_index_in_range(int64_t i, int64_t size)
 {
     return i != 0 && i <= size && i >= -size;
 }
-/* From 0, for an i that is in range. */
+/* Index i, which is in range, counted from 0. */
 static inline int64_t la_index_from_0(int64_t i, int64_t size)
 {
     return i > 0 ? i - 1 : i + size;

@@ -97,7 +97,7 @@ static la_status flat_positions(truth *j, int64_t *out)
     return la_iter_items(j->blocks, 1, POLLED, position_blocks, j);
 }
 
-/* In two passes: the first counts by blocks, so that the result has its size
+/* Two passes: the first counts by blocks, so that the result has its size
 ** before a thread writes its part. */
 la_status la_flat_positions(la_tensor *t, la_tensor **out)
 {
@@ -227,7 +227,7 @@ static void select_rows(char *out, la_tensor *x, la_tensor *mask, int64_t left)
     }
 }
 
-/* The same of one contiguous row, block by block. */
+/* Selected elements of one contiguous row, block by block. */
 typedef struct chosen {
     const truth *where;
     const char *from;

@@ -48,7 +48,7 @@ la_status la_mat_product(const la_field *f, la_gemm_mat a, la_gemm_mat b,
                          la_gemm_mat out, int64_t m, int64_t n, int64_t k,
                          int flags);
 
-/* What is known of a triangular matrix; conj: its conjugate is meant. */
+/* Properties of a triangular matrix; conj: its conjugate is meant. */
 enum { LA_UPPER = 1, LA_UNIT = 2, LA_CONJ = 4 };
 
 /* b = t^-1 b for n x n and n x k; the other triangle is not read. */

@@ -20,8 +20,8 @@ typedef la_lapack_int num;
 
 /* ---- small matrices ---- */
 
-/* Where only one thread at a time may call it, the call of another may be a
-** long one. The host is asked before, not in between. */
+/* Waits for the library: where only one thread at a time may call it, the call
+** of another may be a long one. The host is asked before, not in between. */
 static la_status take_library(void)
 {
     while (!la_interrupted()) {

@@ -24,8 +24,8 @@ typedef void (*la_lapack_fn)(void);
 ** LA_EKEY with what to install where there is none. */
 la_status la_lapack_find(const char *stem, char letter, la_lapack_fn *out);
 
-/* What was found: the name of the library, or LUNARRAY_LAPACK for one that it
-** names; "none". Looks for it. */
+/* Name of the library that was found (looks for it), or LUNARRAY_LAPACK if it
+** names one; "none". */
 const char *la_lapack_name(void);
 
 /* Calls may run in several threads only if the library can (OpenBLAS without

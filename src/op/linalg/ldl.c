@@ -136,7 +136,8 @@ static void eliminate1(matrix *m, int64_t k)
         AT(m, i, k) = la_c128_mul(AT(m, i, k), d);
 }
 
-/* By the inverse of the 2 x 2 block at k, scaled by its lower element. */
+/* Eliminates by the inverse of the 2 x 2 block at k, scaled by its lower
+** element. */
 static void eliminate2(matrix *m, int64_t k)
 {
     number low = AT(m, k + 1, k), up = conjugate(m, low);

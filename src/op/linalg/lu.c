@@ -334,7 +334,7 @@ la_status la_meta_slogdet(la_frame *f)
                          la_dtype_to_real((la_dtype)a->dtype));
 }
 
-/* By the diagonals of the factors, large or small. */
+/* slogdet by the diagonals of the factors, large or small. */
 la_status la_impl_slogdet(la_frame *f)
 {
     la_tensor *a = la_arg(f, 0);

@@ -153,7 +153,7 @@ static la_status cond_of_extremes(la_frame *f, la_tensor *a, bool inverse)
                                       : STEP(div, most, least));
 }
 
-/* Of matrices without elements, zeros. */
+/* Zeros: the condition numbers of matrices without elements. */
 static la_status cond_of_none(la_frame *f, la_tensor *a)
 {
     int64_t dims[] = {-2, -1};

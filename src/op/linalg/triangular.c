@@ -41,7 +41,8 @@ static la_status solve_one(void *context, int64_t i, char *scratch)
                                  j->n, j->k);
 }
 
-/* From the right: X A = B is A^T X^T = B^T, and A^T has the other triangle. */
+/* Solving from the right: X A = B is A^T X^T = B^T, and A^T has the other
+** triangle. */
 la_status la_impl_solve_triangular(la_frame *f)
 {
     la_tensor *a = la_arg(f, 0);
@@ -115,8 +116,8 @@ static la_status factor_one(void *context, int64_t i, char *scratch)
     return LA_OK;
 }
 
-/* For the upper factor the transposes are read and written: the conjugate of a
-** Hermitian matrix is its transpose, and that of L too. */
+/* Factors; for the upper factor the transposes are read and written: the
+** conjugate of a Hermitian matrix is its transpose, and that of L too. */
 static la_status factor(la_frame *f, la_tensor *info, bool check)
 {
     LA_OWNED keep = NULL;

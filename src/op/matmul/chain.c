@@ -80,7 +80,8 @@ la_status la_impl_matrix_power(la_frame *f)
     return la_give(f, power(t, n, &out), &out);
 }
 
-/* Where to cut matrices first..last, from the table that order() fills. */
+/* The positions to cut matrices first..last at, from the table that order()
+** fills. */
 typedef struct chain {
     la_tensor **list;
     int n;

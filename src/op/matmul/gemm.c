@@ -423,7 +423,7 @@ static void copy_columns(char *to, const la_gemm_mat *b, int64_t k, int64_t n,
     }
 }
 
-/* By dot products, on a contiguous copy of b's columns where needed. */
+/* Product by dot products, on a contiguous copy of b's columns where needed. */
 static la_status run_narrow(la_gemm *g, const la_gemm_kernels *ker)
 {
     int64_t size = (int64_t)la_dtype_size(g->dtype);

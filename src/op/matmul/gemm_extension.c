@@ -93,7 +93,7 @@ static bool tiles_work(const la_gemm_kernels *ext, la_dtype t,
     int answer = atomic_load(&known[which]);
     if (answer) return answer > 0;
     const char *why = try_tiles(ext, t);
-    /* For good: scratch was sized for the tables in use. */
+    /* Refused for good: scratch was sized for the tables in use. */
     if (why) la_cpu_refuse_extensions(1u << which, why);
     atomic_store(&known[which], why ? -1 : 1);
     return !why;

@@ -148,7 +148,7 @@ static void run_task(const plan *s, int t)
         multiply_rows(s, scratch, i, la_min(s->mc, end - i), j, nb);
 }
 
-/* For la_parallel_for. */
+/* Body for la_parallel_for: runs tasks begin..end - 1. */
 static void run_tasks(int64_t begin, int64_t end, void *context)
 {
     for (int64_t t = begin; t < end; t++)

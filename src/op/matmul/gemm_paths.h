@@ -14,7 +14,7 @@
 ** LA_EINTR may leave 'out' unfinished. */
 la_status la_gemm_packed(const la_gemm *g, const la_gemm_kernels *ker);
 
-/* The same on this thread alone, in 'scratch' of so many bytes. */
+/* The packed product on this thread alone, in 'scratch' of so many bytes. */
 size_t la_gemm_packed_bytes(const la_gemm *g, const la_gemm_kernels *ker);
 la_status la_gemm_packed_in(const la_gemm *g, const la_gemm_kernels *ker,
                             char *scratch);

@@ -131,8 +131,8 @@ LA_FORWARD(la_impl_to_copy, la_copy_data(la_result(f, 0), la_arg(f, 0)))
 
 /* --- the same tensor where nothing changes, else a copy --- */
 
-/* What a conversion asks for. Without 'copy', self is the result where it has
-** all of this already. */
+/* Request of a conversion. Without 'copy', self is the result where it has all
+** of this already. */
 typedef struct target {
     la_value dtype, device, format;   /* LA_VNONE: as it is */
     bool copy;
@@ -286,8 +286,8 @@ static void search_range(int64_t begin, int64_t end, void *context)
     if (found) atomic_store(&s->found, 1);
 }
 
-/* In the common dtype, with a stop at the first difference that any thread
-** finds. LA_EINTR or LA_OK. */
+/* Compares in the common dtype, and stops at the first difference that any
+** thread finds. LA_EINTR or LA_OK. */
 static la_status find_difference(la_tensor *a, la_tensor *b, bool *found)
 {
     la_iter_config c = LA_ITER_CONFIG(LA_IT_PROMOTE_INPUTS | LA_IT_BORROWED,

@@ -13,7 +13,8 @@ la_status la_copy_data(la_tensor *dst, la_tensor *src);
 ** when the value is out of the dtype's range. */
 la_status la_fill_data(la_tensor *dst, const la_scalar *value);
 
-/* The same refusal alone: for meta functions, which write nothing. */
+/* The refusal of la_fill_data alone: for meta functions, which write
+** nothing. */
 la_status la_fill_check(la_dtype dtype, const la_scalar *value);
 
 /* Zero bytes over the whole of a tensor that was just made (contiguous or

@@ -298,7 +298,8 @@ la_status la_fill_check(la_dtype dtype, const la_scalar *value)
     return fill_element(value, dtype, element);
 }
 
-/* By bytes, so that -0.0 does not count: a memset would lose its sign. */
+/* Compares bytes, so that -0.0 does not count as zero: a memset would lose its
+** sign. */
 static bool all_zero(const char *p, size_t n)
 {
     for (size_t i = 0; i < n; i++)

@@ -77,7 +77,7 @@ static void set_pieces(plan *p, const la_runs *r, int64_t bytes, int64_t item)
     p->row_bytes = to;
 }
 
-/* Where each index of a result's dim lies in the source, in bytes. */
+/* Table of byte offsets in the source for each index of a result's dim. */
 static void set_table(int64_t *at, const la_runs *r, int64_t stride)
 {
     for (int k = 0; k < r->n; k++)

@@ -5,7 +5,7 @@
 #include "op/value.h"
 #include "tensor/shape.h"
 
-/* Where elements are and how to step: strides in bytes, of any sign. */
+/* Elements and how to step: strides in bytes, of any sign. */
 typedef struct la_strided {
     char *data;
     int64_t strides[LA_MAX_DIMS];
@@ -18,8 +18,8 @@ la_strided la_strided_of(const la_tensor *t);
 ** two must not overlap. LA_EINTR when the host asks to stop. */
 la_status la_move(const la_strided *to, const la_strided *from, int ndim,
                   const int64_t *sizes, size_t size);
-/* The same into a part of a tensor, with conversion when dtypes differ: 'to'
-** and 'from' have equal sizes. */
+/* la_move into a part of a tensor, with conversion when dtypes differ: 'to' and
+** 'from' have equal sizes. */
 la_status la_move_tensor(la_tensor *to, la_tensor *from);
 /* A dim of a result that is made of runs of the same dim of a source: up to
 ** three, one after the other. Each has 'n' elements from element 'from' on, by

@@ -109,7 +109,7 @@ static void pad_short(int64_t begin, int64_t end, void *context)
                   inside, r->kept, n);
 }
 
-/* Where the last dim alone gets a border, and both are contiguous. */
+/* Applies where the last dim alone gets a border, and both are contiguous. */
 static bool has_short_rows(const la_tensor *t, const la_tensor *out,
                            const la_value *pads, short_rows *r)
 {

@@ -16,7 +16,7 @@
 #include "op/impls.h"
 #include "tensor/shape.h"
 
-/* Where in 't' the part lies that argument 1 replaces. */
+/* Geometry in 't' of the part that argument 1 replaces. */
 typedef la_status (*part_fn)(const la_frame *f, const la_tensor *t,
                              la_geometry *g);
 
@@ -99,7 +99,7 @@ static la_status diagonal_part(const la_frame *f, const la_tensor *t,
 LA_FORWARD(la_meta_diagonal_scatter, meta_part(f, diagonal_part))
 LA_FORWARD(la_impl_diagonal_scatter, fill_part(f, diagonal_part))
 
-/* As as_strided, on the result: both check the part against the storage. */
+/* as_strided's part, on the result: both check the part against the storage. */
 static la_status strided_part(const la_frame *f, const la_tensor *t,
                               la_geometry *g)
 {

@@ -53,7 +53,7 @@ static la_gemm_mat matrix_at(const la_tensor *t, int64_t b)
                          la_strides(t)[n], la_strides(t)[n + 1]};
 }
 
-/* The same without its first i rows and j columns; 'size' in bytes. */
+/* The matrix without its first i rows and j columns; 'size' in bytes. */
 static la_gemm_mat shifted(la_gemm_mat m, int64_t i, int64_t j, int64_t size)
 {
     m.data += (i * m.rs + j * m.cs) * size;

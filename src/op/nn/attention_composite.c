@@ -63,7 +63,7 @@ static la_status repeat_heads(la_tensor *q, la_tensor *t, la_tensor **out)
     return la_run(repeat_interleave, out, t, want / have, -3);
 }
 
-/* What the two ways compute from: all of equal batch dims; a causal mask is
+/* Inputs of both ways to compute: all of equal batch dims; a causal mask is
 ** only a flag, which the tiles need not store. */
 typedef struct inputs {
     la_tensor *q, *k, *v, *mask;    /* owned */
@@ -148,9 +148,9 @@ static la_status check(const la_frame *f, const inputs *in)
     return LA_OK;
 }
 
-/* By tiles; 16-bit floats are computed in float32 and converted back. Scores
-** are never in memory as a whole (T. Dao et al., FlashAttention, 2022). *out is
-** owned. */
+/* Attention by tiles; 16-bit floats are computed in float32 and converted back.
+** Scores are never in memory as a whole (T. Dao et al., FlashAttention, 2022).
+** *out is owned. */
 static la_status tiled(inputs *in, la_tensor **out)
 {
     la_dtype d = (la_dtype)in->q->dtype;

@@ -41,7 +41,8 @@ static la_status bent(la_frame *f, double edge, double curve, double slope)
     la_tensor *size = STEP(abs, d);
     if (edge == 0) return finish(w, f, 2, size);
     la_tensor *near = STEP(lt, size, edge);
-    /* Where d^2 is not used its slope is 0 times d, which must be finite. */
+    /* The slope of d^2, where that is not used, is 0 times d, which must be
+    ** finite. */
     la_tensor *small = d && la_grad_flag(d) ? STEP(where, near, d, 0.0) : d;
     la_tensor *square = STEP(square, small);
     la_tensor *low = STEP(mul, square, curve);

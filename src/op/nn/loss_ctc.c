@@ -175,7 +175,7 @@ static la_status make_maps(la_chain *w, const ctc *c, int64_t blank, maps *m)
 
 /* ---- the recursion ---- */
 
-/* What stood k states before; FAR at the front. */
+/* Values of k states before; FAR at the front. */
 static la_tensor *shifted(la_chain *w, const ctc *c, la_tensor *x, int64_t k)
 {
     int64_t front = k < c->states ? k : c->states, last = 1;
@@ -294,7 +294,7 @@ static la_status lengths(const la_value *list, la_tensor **out)
     return LA_OK;
 }
 
-/* The same with lists of lengths. */
+/* ctc_loss with lists of lengths. */
 la_status la_impl_ctc_loss_lists(la_frame *f)
 {
     la_tensor *out = NULL;

@@ -130,7 +130,7 @@ static la_tensor *weighed_mean(la_chain *w, const picked *p, la_tensor *each)
     return STEP(div, sum, STEP(sum, p->weight));
 }
 
-/* As argument REDUCTION says. */
+/* Reduces the losses in the way that argument REDUCTION says. */
 static la_tensor *reduce(la_chain *w, const la_frame *f, const picked *p,
                          la_tensor *each)
 {

@@ -304,8 +304,8 @@ static la_status back_start(const la_frame *f, const layer *y, back *b)
     return buffer(y, 1, &b->direct);
 }
 
-/* Where the kernel of step t reads and writes; 'before' is the step before it,
-** or -1. dout holds the gradient of the state after the step. */
+/* Pointers that the kernel of step t reads and writes; 'before' is the step
+** before it, or -1. dout holds the gradient of the state after the step. */
 static void set_step(la_frame *f, const layer *y, const back *b, int64_t t,
                      int64_t before, la_recurrent *r)
 {

@@ -17,8 +17,8 @@ static inline int la_recurrent_width(la_recurrent_kind kind)
 {
     return kind == LA_LSTM ? 4 : kind == LA_GRU ? 3 : 1;
 }
-/* What the operation recurrent computes, step by step: output and cells (NULL
-** but for LSTM). */
+/* The operation recurrent, computed step by step: output and cells (NULL but
+** for LSTM). */
 la_status la_recurrent_unrolled(la_recurrent_kind kind, la_tensor *gates,
                                 la_tensor *weight, la_tensor *bias,
                                 la_tensor *h, la_tensor *c, bool reverse,

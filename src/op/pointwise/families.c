@@ -50,7 +50,7 @@ static la_status check_factor(la_dtype dtype, const la_scalar *s)
 
 /* --- add, sub --- */
 
-/* What PyTorch refuses as alpha: a kind above the dtype that is computed in,
+/* Refuses an alpha as PyTorch does: a kind above the dtype that is computed in,
 ** and a value that the dtype cannot hold. */
 static la_status check_alpha(la_dtype dtype, const la_scalar *alpha)
 {
@@ -176,7 +176,7 @@ const la_family la_family_ROUND = {
     POINTWISE, UNARY_OP, LA_UNDEFINED, NULL, .ninputs = 1, .fast = LA_FAST_ALL,
     .pick = pick_round};
 
-/* Of a real tensor only the in-place and out= forms come here: copies. */
+/* Real tensors come here in the in-place and out= forms only: copies. */
 static la_status pick_conj(la_frame *f, la_dtype dtype, la_loop_plan *plan)
 {
     if (!la_is_complex(dtype)) plan->loop = la_cast_loop(dtype, dtype);
@@ -468,7 +468,7 @@ static la_status check_mask(la_frame *f, int k, const char *what)
                        la_dtype_name(d));
 }
 
-/* Of the condition alone: the two choices are promoted by configure. */
+/* Checks the condition alone: the two choices are promoted by configure. */
 static la_status check_where(la_frame *f)
 {
     return check_mask(f, 0, "the condition");

@@ -99,7 +99,8 @@ static bool is_plain(const la_tensor *t)
         && t->device == LA_CPU && !t->names && t->numel < LA_GRAIN;
 }
 
-/* As plain as 'lead', with its dtype and sizes: one flat loop covers both. */
+/* Is it as plain as 'lead', with its dtype and sizes? One flat loop covers both
+** then. */
 static inline bool is_like(const la_tensor *t, const la_tensor *lead)
 {
     if (!is_plain(t) || t->dtype != lead->dtype || t->ndim != lead->ndim)
@@ -141,7 +142,7 @@ static inline const la_tensor *find_lead(const la_frame *f,
     return lead;
 }
 
-/* What a loop gets on the fast path, result first. Strides are for both loop
+/* Arguments of a loop on the fast path, result first. Strides are for both loop
 ** dims; those of the outer one stay 0. 'scalar' holds converted numbers, which
 ** 'data' may point to. */
 typedef struct direct {
@@ -304,8 +305,8 @@ static la_status run_iter(la_frame *f, const la_family *family, la_iter *it)
     return la_iter_for_each(it, plan.loop, &plan.params, LA_GRAIN);
 }
 
-/* By the iterator. Kept out of line: its frame holds an la_iter, which the fast
-** path should not pay for. */
+/* Runs by the iterator. Kept out of line: its frame holds an la_iter, which the
+** fast path should not pay for. */
 static __attribute__((noinline)) la_status run_general(la_frame *f)
 {
     la_iter it;
@@ -336,7 +337,7 @@ la_status la_pointwise_impl(la_frame *f)
 
 /* --- the plain families --- */
 
-/* What the iterator checks and promotes for each kind of row. UNARY keeps the
+/* Checks and promotions of the iterator for each kind of row. UNARY keeps the
 ** input's dtype, UNARY_FLOAT makes floats of integers, UNARY_BOOL has results
 ** of bool whatever the input is. */
 #define UNARY_OP (LA_IT_CHECK_MEM_OVERLAP | LA_IT_CHECK_ALL_SAME_DTYPE \

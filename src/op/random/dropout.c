@@ -96,7 +96,7 @@ static la_status drop_to_selu(la_frame *f, int kept)
 /* alpha_dropout(self, p, training, generator) */
 LA_FORWARD(la_impl_alpha_dropout, drop_to_selu(f, la_arg(f, SELF)->ndim))
 
-/* The same for channels: those are the first two dims. */
+/* feature_alpha_dropout drops channels: those are the first two dims. */
 la_status la_impl_feature_alpha_dropout(la_frame *f)
 {
     const la_tensor *x = la_arg(f, SELF);

@@ -97,7 +97,7 @@ la_status la_random_into(la_tensor *t, const la_random_fills *fills, int words,
     return la_run_(copy_, t, plain);
 }
 
-/* In [0, 1), two words each. */
+/* Doubles in [0, 1), two words each. */
 la_status la_random_doubles(int64_t n, double *out, la_generator *g)
 {
     la_random_call call = {.b = 1};

@@ -20,8 +20,8 @@ uint64_t la_random_draw(la_generator *g, uint64_t blocks);
 la_status la_random_run(void *out, int64_t n, la_random_fill fill, int words,
                         la_generator *g, la_random_call *call);
 
-/* The same for a tensor of any layout; 'fills' are chosen by its dtype. words
-** 0: one, or two for float64. Complex tensors are filled as pairs. */
+/* Fills a tensor of any layout; 'fills' are chosen by its dtype. words 0: one,
+** or two for float64. Complex tensors are filled as pairs. */
 la_status la_random_into(la_tensor *t, const la_random_fills *fills, int words,
                          la_generator *g, la_random_call *call);
 

@@ -134,7 +134,7 @@ static double binomial_rejection(stream *s, double n, double p)
     }
 }
 
-/* By symmetry p <= 1/2; waiting times for n p < 10, else rejection. */
+/* Symmetry makes p <= 1/2; waiting times for n p < 10, else rejection. */
 static double sample_binomial(stream *s, const double *parameters)
 {
     double n = parameters[0], p = parameters[1];
@@ -190,7 +190,8 @@ static double sample_gamma_log(stream *s, const double *p)
     return la_m_log(u) / p[0] + la_m_log(gamma_sample(s, p[0] + 1, 1));
 }
 
-/* By two gamma numbers, through their logarithms where both would be tiny. */
+/* A beta number of two gamma numbers, through their logarithms where both would
+** be tiny. */
 static double sample_beta(stream *s, const double *p)
 {
     if (p[0] < 1 && p[1] < 1) {

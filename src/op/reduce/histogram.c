@@ -211,7 +211,7 @@ static double evenness(range r, int64_t bins)
     return isfinite(even) && width > 0x1p-48 * most ? even : 0;
 }
 
-/* The same for given edges. */
+/* Counts elements between given edges. */
 static void count_edges(const double *x, int64_t n, const double *w,
                         const double *edge, int64_t bins, double even,
                         double *slot)

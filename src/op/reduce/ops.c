@@ -112,9 +112,9 @@ static la_status convert_input(la_frame *f, la_dtype to, la_tensor **out)
     return la_convert_to(numbers, to, out);
 }
 
-/* Where a dtype is asked for, the input is converted before it is summed: in
-** float64 a sum of float32 elements is that of the converted elements. Only
-** integers come to nansum as complex numbers, so sum does it. */
+/* Conversion to a dtype that is asked for comes before the sum: in float64 a
+** sum of float32 elements is that of the converted elements. Only integers come
+** to nansum as complex numbers, so sum does it. */
 la_status la_reduce_total_impl(la_frame *f)
 {
     la_tensor *self = la_arg(f, SELF), *out = la_result(f, 0);
@@ -178,7 +178,7 @@ static la_status extreme_meta(la_frame *f)
                             dtype_of(self));
 }
 
-/* Of bools the largest is whether any is set, the smallest whether all are:
+/* The largest of bools is whether any is set, the smallest whether all are:
 ** kernels that stop where it is decided. */
 static la_status run_extreme(la_frame *f, const la_reductions *table, int k)
 {

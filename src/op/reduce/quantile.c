@@ -18,7 +18,7 @@
 #include "op/impls.h"
 #include "tensor/shape.h"
 
-/* What a task needs to know of its lines. */
+/* Data of the lines that a task reads. */
 typedef struct lines {
     const la_key_kernels *keys;
     const la_order_kernels *order;

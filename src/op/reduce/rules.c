@@ -56,9 +56,9 @@ la_status la_reduce_output(la_frame *f, int k, const la_tensor *self,
     return keep_names(la_result(f, k), self, mask, keepdim);
 }
 
-/* For reductions without an identity (amax, argmax): LA_ESHAPE where a dim to
-** be reduced is empty. 'whole': no dim was given, so that the message asks for
-** one. */
+/* LA_ESHAPE where a dim to be reduced is empty, for reductions without an
+** identity (amax, argmax). 'whole': no dim was given, so that the message asks
+** for one. */
 la_status la_reduce_check_nonzero(const la_tensor *self, uint64_t mask,
                                   const char *name, bool whole)
 {
@@ -74,7 +74,8 @@ la_status la_reduce_check_nonzero(const la_tensor *self, uint64_t mask,
     return LA_OK;
 }
 
-/* For results of self's sizes; nothing to do where there are no names. */
+/* Names of self for a result of its sizes; nothing to do where there are
+** none. */
 la_status la_take_names(la_tensor *out, const la_tensor *self)
 {
     if (self->names) la_tensor_set_names(out, la_names_retain(self->names));

@@ -218,8 +218,8 @@ static la_status trapezoid_strips(la_frame *f, int *dim, la_tensor **out)
     return strips(f, *dim, out);
 }
 
-/* Of equal widths: the sum less half of the ends, times the width. One pass
-** over y, which must not be empty along dim. */
+/* Trapezoids of equal widths: the sum less half of the ends, times the width.
+** One pass over y, which must not be empty along dim. */
 static la_status even_trapezoid(la_frame *f, int dim)
 {
     la_tensor *y = la_arg(f, 0), *out = NULL;
@@ -275,9 +275,9 @@ static la_status rows_of_variables(la_tensor *self, la_tensor **out)
     return la_tensor_same(x, out);
 }
 
-/* Of the rows of a matrix: (x - mean) @ (x - mean)^H / (n - correction). A
-** single row gives a 0-dim result. Where n <= correction the divisor is 0:
-** infinities and NaN, as in PyTorch. *out is owned. */
+/* Covariance of the rows of a matrix: (x - mean) @ (x - mean)^H / (n -
+** correction). A single row gives a 0-dim result. Where n <= correction the
+** divisor is 0: infinities and NaN, as in PyTorch. *out is owned. */
 static la_status covariance(la_tensor *self, double correction,
                             la_tensor **out)
 {

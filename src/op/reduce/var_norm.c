@@ -167,7 +167,7 @@ la_status la_meta_vector_norm(la_frame *f)
                             la_dtype_to_real(d));
 }
 
-/* What is summed for a norm, and what makes the norm of the sum. */
+/* Terms that a norm sums, and the map from the sum to the norm. */
 typedef struct norm_way {
     const la_reductions *table;
     la_reduce_mode mode;

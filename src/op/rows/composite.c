@@ -256,7 +256,7 @@ static la_status batch_as_before(la_frame *f)
     return la_chain_end(w, f, STEP(addcmul, shift, self, scale));
 }
 
-/* By operations, where the fused one does not pay. */
+/* Batch norm by operations, where the fused one does not pay. */
 static la_status batch_by_steps(la_frame *f)
 {
     LA_OWNED var = NULL;

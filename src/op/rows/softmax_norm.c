@@ -454,8 +454,8 @@ static void share_rows(int64_t begin, int64_t end, void *context)
     }
 }
 
-/* In double and in the order of the rows: 'count' shares, 2 n apart, of the n
-** elements of 'out'. */
+/* Sums in double and in the order of the rows: 'count' shares, 2 n apart, of
+** the n elements of 'out'. */
 static la_status join_shares(const char *shares, int64_t count, int64_t n,
                              la_tensor *out)
 {

@@ -120,7 +120,7 @@ static la_scan_line chunk_at(const chunks *c, int64_t k)
     return l;
 }
 
-/* What each chunk adds, to the identity. */
+/* Totals of each chunk, from the identity. */
 static void chunk_totals(int64_t begin, int64_t end, void *context)
 {
     const chunks *c = context;
@@ -256,8 +256,8 @@ LA_FORWARD(la_impl_logcumsumexp, scan_impl(f, LA_STUB(scan_logsumexp)))
 
 /* ---- cummax, cummin: (self, dim) ---- */
 
-/* As scan_rows, with a second output: the position of the extreme. Steps of
-** both outputs are in elements. */
+/* scan_rows with a second output: the position of the extreme. Steps of both
+** outputs are in elements. */
 static void extreme_rows(const la_iter *it, char *const *data, int64_t m,
                          void *context)
 {

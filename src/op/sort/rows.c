@@ -18,8 +18,8 @@ la_status la_order_of(la_dtype d, const char *what, la_order *out)
     return LA_OK;
 }
 
-/* By encoding a zero: the two zeros of floats share a key, which callers look
-** for to restore signs. */
+/* Key of zero, by encoding one: the two zeros of floats share a key, which
+** callers look for to restore signs. */
 uint64_t la_key_of_zero(const la_order *o, uint64_t flip)
 {
     uint64_t zero = 0, key[2] = {0};

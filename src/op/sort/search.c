@@ -127,8 +127,8 @@ la_status la_meta_searchsorted(la_frame *f)
                          la_arg_bool(f, INT32) ? LA_INT32 : LA_INT64);
 }
 
-/* What is searched in: as it is, or as keys where that is paid back by many
-** searches. */
+/* Boundaries that are searched in: as they are, or as keys where that is paid
+** back by many searches. */
 typedef struct boundaries {
     la_tensor *plain;
     la_work keys;

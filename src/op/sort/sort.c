@@ -18,7 +18,7 @@
 #include "op/impls.h"
 #include "tensor/shape.h"
 
-/* What a row needs to know. It is read by all threads and written by none; 'k'
+/* Description of the rows. It is read by all threads and written by none; 'k'
 ** is that of topk and kthvalue, 'flip' complements the keys. */
 typedef struct job {
     la_order o;
@@ -42,7 +42,7 @@ static size_t work_bytes(const job *j, int64_t keys, int64_t items)
     return (size_t)(keys + 2 * items * j->o.item_bytes);
 }
 
-/* The same as pointers. */
+/* Scratch memory of a task as pointers into 'block'. */
 static work work_in(const job *j, void *block, int64_t keys, int64_t items)
 {
     char *p = block;
@@ -72,7 +72,7 @@ static la_status prepare(job *j, la_tensor *self, int64_t dim, bool flip,
     return too_long(j, j->n);
 }
 
-/* Where the positions of a row go, in steps of elements. */
+/* Destination of the positions of a row; *step in elements. */
 static int64_t *positions_of(const job *j, int64_t row, int64_t *step)
 {
     *step = la_row_step(j->indices, j->dim) / 8;

@@ -20,7 +20,7 @@
 #include "op/op.h"
 #include "tensor/shape.h"
 
-/* What is asked for, and the results. */
+/* The request, and the results. */
 typedef struct unique {
     la_order o;
     la_tensor *self;
@@ -61,7 +61,7 @@ static la_status make_counts(const unique *u, la_tensor **out)
     return LA_OK;
 }
 
-/* For every element the number of its run, in the shape that is given. */
+/* The number of its run for every element, in the shape that is given. */
 static la_status make_inverse(const unique *u, int ndim, const int64_t *sizes,
                               la_tensor **out)
 {
@@ -304,7 +304,8 @@ static la_status by_slices(la_frame *f, unique *u, int64_t asked)
 
 /* ---- complex numbers: slices of two reals, ordered by the first ---- */
 
-/* Of self's numbers, or of its slices along 'dim' (NULL: of the numbers). */
+/* Unique complex numbers of self, or unique slices along 'dim' (NULL:
+** numbers). */
 static la_status of_complex(la_frame *f, unique *u, const int64_t *dim)
 {
     LA_OWNED line = NULL;

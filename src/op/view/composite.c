@@ -191,7 +191,8 @@ la_status la_impl_T(la_frame *f)
                    &out);
 }
 
-/* At least two dims, for x.mT and x.mH. LA_ESHAPE names the attribute. */
+/* Requires at least two dims, for x.mT and x.mH. LA_ESHAPE names the
+** attribute. */
 static la_status check_matrix(const la_tensor *t, const char *name)
 {
     if (t->ndim < 2)
@@ -294,7 +295,7 @@ static la_status at_least_result(la_frame *f, int n)
     return la_give(f, at_least(la_arg(f, 0), n, &out), &out);
 }
 
-/* The same for a list of tensors; result 0 is a list. */
+/* at_least with a list of tensors; result 0 is a list. */
 static la_status at_least_list(la_frame *f, int n)
 {
     la_value list;

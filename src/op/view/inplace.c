@@ -89,7 +89,7 @@ la_status la_meta_permute_(la_frame *f)
     return change_geometry(f, &g, from);
 }
 
-/* Of a vector or a scalar nothing changes. */
+/* t_ changes nothing of a vector or a scalar. */
 la_status la_meta_t_(la_frame *f)
 {
     la_geometry g;
@@ -131,7 +131,7 @@ la_status la_meta_as_strided_(la_frame *f)
 
 /* --- size and storage --- */
 
-/* Not with a history. */
+/* Refuses tensors with a history. */
 static la_status check_resizable(const la_tensor *t)
 {
     if (la_grad_flag(t))

@@ -107,7 +107,8 @@ la_status la_impl_split(la_frame *f)
     return split_even(f, t, d, piece);
 }
 
-/* Not negative, and their sum is the size of the dim. LA_EARG or LA_ESHAPE. */
+/* LA_EARG for a negative size, LA_ESHAPE unless their sum is the size of the
+** dim. */
 static la_status check_sizes(const la_value *sizes, int64_t size)
 {
     int64_t sum = 0;

@@ -45,7 +45,7 @@ la_status la_view_result(la_frame *f, const la_geometry *g, const int *from)
     return set_view(f, g->ndim, g->sizes, g->strides, g->offset, from);
 }
 
-/* For operations that have nothing to do. */
+/* Result of operations that have nothing to do: self. */
 la_status la_same_result(la_frame *f)
 {
     return LA_GIVE(f, la_tensor_retain(la_arg(f, 0)));
@@ -59,7 +59,7 @@ static void identity(const la_tensor *t, int *from)
         from[k] = k;
 }
 
-/* The same for a view that lacks dim 'dim'. */
+/* Names of a view that lacks dim 'dim'. */
 static void without_dim(const la_tensor *t, int dim, int *from)
 {
     for (int k = 0; t->names && k < t->ndim - 1; k++)

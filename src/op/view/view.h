@@ -1,4 +1,4 @@
-/* What the view operations share; others use la_run. */
+/* Helpers that the view operations share; others use la_run. */
 #ifndef LA_OP_VIEW_VIEW_H
 #define LA_OP_VIEW_VIEW_H
 
