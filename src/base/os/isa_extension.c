@@ -19,7 +19,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static unsigned allowed;     /* by LUNARRAY_CPU */
 static atomic_uint leaves;   /* of this machine and not refused */
 
-/* By number: compilers know the words only since lately. */
+/* Bits are given by number: compilers know the words only since lately. */
 static unsigned detect(void)
 {
     unsigned set = 0;

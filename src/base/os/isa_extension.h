@@ -22,14 +22,15 @@ typedef enum la_extension {
 ** know: threads of a process that may use them have larger signal frames. */
 unsigned la_cpu_extensions(void);
 unsigned la_cpu_best_extensions(void);     /* without what LUNARRAY_CPU says */
-/* What failed its first use is not used, and la_cpu_note says so. */
+/* Extensions that failed their first use are not used, and la_cpu_note says
+** so. */
 void la_cpu_refuse_extensions(unsigned set, const char *why);
 const char *la_extension_name(la_extension);
 
-/* For cpu.c: is this the name of an extension? Then *here says whether the
-** processor has it. */
+/* Is this the name of an extension? Then *here says whether the processor has
+** it. Used by cpu.c. */
 bool la_extension_named(const char *word, bool *here);
-/* For isa_extension.c: what la_cpu_note will say. */
+/* Sets the text of la_cpu_note. Used by isa_extension.c. */
 void la_cpu_set_note(const char *why);
 
 #endif

@@ -27,8 +27,8 @@ void la_context_init(la_context *c, la_runtime *rt)
     };
 }
 
-/* Where there is no memory for them the settings are shared: the call is about
-** to fail anyway. */
+/* Shared settings, used when there is no memory for a thread's own: the call is
+** about to fail anyway. */
 la_context *la_context_fallback(void)
 {
     la_local *local = la_local_here();

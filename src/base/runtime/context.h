@@ -19,7 +19,7 @@
 
 typedef struct la_local la_local;
 
-/* Where a thread is: base/runtime/runtime.h. */
+/* Position of a thread: see base/runtime/runtime.h. */
 typedef struct la_position {
     la_runtime *runtime;
     la_local *local;            /* NULL: not looked up yet */
@@ -66,7 +66,7 @@ typedef struct la_context {
     la_print_options print;
 } la_context;
 
-/* What a state of 'rt' begins with. */
+/* Settings that a state of 'rt' begins with. */
 void la_context_init(la_context *, la_runtime *rt);
 
 extern _Thread_local la_context *la_current_context;
@@ -77,7 +77,7 @@ la_context *la_context_fallback(void);  /* this thread's own, where it is */
 /* Go to a runtime; as la_move_to, it changes nothing but la_here. */
 void la_move_to(la_runtime *rt);
 
-/* From here on the settings of 'c' hold, in its runtime. */
+/* Makes the settings of 'c' hold from here on, in its runtime. */
 static inline void la_make_current(la_context *c)
 {
     la_current_context = c;
@@ -85,12 +85,12 @@ static inline void la_make_current(la_context *c)
         la_move_to(c->runtime);
 }
 
-/* For the C interface: LA_ENTRY(c) masks floating-point exceptions and makes
-** 'c' current (NULL: the thread's own, in the runtime of la_use) until the
-** function ends, and then the mode and the one before again, for a host that
-** calls from within a script. The error record is cleared: what stands there
-** when the function ends is its own. LA_ENTRY_IN(rt) does the same with the
-** thread's own settings in that runtime, and leaves the record: for what
+/* Entries of the C interface: LA_ENTRY(c) masks floating-point exceptions and
+** makes 'c' current (NULL: the thread's own, in the runtime of la_use) until
+** the function ends, and then the mode and the one before again, for a host
+** that calls from within a script. The error record is cleared: what stands
+** there when the function ends is its own. LA_ENTRY_IN(rt) does the same with
+** the thread's own settings in that runtime, and leaves the record: for what
 ** belongs to a tensor and can't fail. */
 typedef struct la_passage {
     la_context *context;

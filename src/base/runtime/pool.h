@@ -42,7 +42,7 @@ void la_set_parallel_for(la_host_parallel_for run, void *host);
 ** region of this thread. */
 extern _Thread_local bool la_host_fault
     LA_HIDDEN;
-/* What the regions of an operation have left behind, made an error, once:
+/* Turns what the regions of an operation have left behind into an error, once:
 ** LA_EJOBS for a fault of the host's, the reason of a stop that the operation
 ** itself did not report ('status'). */
 la_status la_region_status(la_status status);
@@ -61,11 +61,11 @@ la_status la_poll(void);
 /* Can anybody say yes? A call that could ask nobody may then be made as it
 ** is. */
 bool la_may_be_interrupted(void);
-/* Of a clock that only goes forward. */
+/* Nanoseconds of a clock that only goes forward. */
 int64_t la_nanoseconds(void);
-/* For passes that take nanoseconds for each of n elements: where the piece that
-** begins at i ends. i itself, which ends the loop, when nothing is left or the
-** operation is interrupted. Short passes do not ask, nor do last pieces.
+/* Piece ends, for passes that take nanoseconds for each of n elements: where that
+** which begins at i ends. i itself, which ends the loop, when nothing is left or
+** the operation is interrupted. Short passes do not ask, nor do last pieces.
 **     for (int64_t i = 0, end; (end = la_poll_piece(i, n)) > i; i = end)
 ** la_poll_part, for what takes longer: of pieces of 'most' elements.
 ** LA_EACH_POLLED heads the loop over single elements i = first .. n-1 (a break
@@ -84,14 +84,13 @@ static inline int64_t la_poll_piece(int64_t i, int64_t n)
     for (int64_t i = (first), i##_end;                                      \
          (i##_end = la_poll_piece(i, n)) > i; )                             \
         for (; i < i##_end; i++)
-/* The same question after a pass over n elements, before the next one relies
-** on it. */
+/* Polls after a pass over n elements, before the next one relies on it. */
 static inline bool la_poll_long(int64_t n)
 {
     return n > LA_POLL_ELEMENTS && la_interrupted();
 }
-/* For an array of n elements that is worked on by runs of any length: elements
-** until the next look, of which a run takes some. */
+/* Elements until the next poll, for an array of n elements that is worked on by
+** runs of any length, of which a run takes some. */
 static inline int64_t la_poll_every(int64_t n)
 {
     return n > LA_POLL_ELEMENTS ? LA_POLL_ELEMENTS : INT64_MAX;
@@ -103,7 +102,7 @@ static inline bool la_poll_run(int64_t *left, int64_t n)
     *left = LA_POLL_ELEMENTS;
     return la_interrupted();
 }
-/* Not 0: a poll of an operation that this thread began was answered yes, with
+/* Nonzero: a poll of an operation that this thread began was answered yes, with
 ** this status; la_poll clears it, and the dispatcher asks after each
 ** operation. */
 extern _Thread_local atomic_int la_stopping
@@ -112,9 +111,9 @@ static inline bool la_is_stopping(void)
 {
     return atomic_load_explicit(&la_stopping, memory_order_relaxed);
 }
-/* For the pool: what the polls of a region's chunks write, and the token that
-** they ask. The region's caller begins and ends it, so that a yes comes to the
-** caller's operation; for the time of a chunk a thread has the region's.
+/* Note of the pool's: what the polls of a region's chunks write, and the token
+** that they ask. The region's caller begins and ends it, so that a yes comes to
+** the caller's operation; for the time of a chunk a thread has the region's.
 ** la_share_stop_note returns the one before (NULL: the thread's own). */
 typedef struct la_stop_note {
     atomic_int said;

@@ -38,7 +38,7 @@ static pthread_key_t key;
 
 void (*la_op_table_drop)(la_runtime *rt);
 
-/* What this thread has in runtimes, a list under the lock; the runtime it was
+/* Locals of this thread in runtimes, a list under the lock; the runtime it was
 ** in before; true while a local is made or the thread ends. */
 static _Thread_local la_local *locals;
 static _Thread_local struct { uint64_t serial; la_local *local; } former;
@@ -97,7 +97,7 @@ void la_move_to(la_runtime *rt)
     la_here = (la_position){rt, known, rt->serial, rt->owner};
 }
 
-/* Not through the runtime of 'before', which may be gone by now. */
+/* Avoids the runtime of 'before', which may be gone by now. */
 void la_move_back(const la_position *before)
 {
     if (before->serial == la_here.serial) return;

@@ -24,7 +24,7 @@
 
 enum { LA_MEM_CLASSES = 1024 / 64 + 1 };
 
-/* What a thread has of its own in a runtime. */
+/* State of a thread in a runtime. */
 struct la_local {
     struct la_free_block *free[LA_MEM_CLASSES];
     /* Written by the owner, read by all; no read-modify-write is atomic. */
@@ -86,8 +86,8 @@ typedef struct la_pool {
     unsigned life;                           /* counts forks */
 } la_pool;
 
-/* What an operation keeps for its next call (plans of transforms): a list that
-** is taken without waiting, and given up by la_mem_trim. */
+/* List that an operation keeps for its next call (plans of transforms): it is
+** taken without waiting, and given up by la_mem_trim. */
 typedef struct la_kept {
     atomic_flag taken;
     void *first;
@@ -111,7 +111,7 @@ struct la_runtime {
     la_kept transforms;
     _Atomic(struct la_abandoned *) abandoned;   /* base/runtime/background.c */
     atomic_int background_threads;         /* ... threads of it that run */
-    /* What was registered, op/registry.c; NULL: nothing. */
+    /* Registered operations and kernels, op/registry.c; NULL: none. */
     _Atomic(struct la_op_table *) table;
     atomic_bool kernels_replaced;   /* ... kernels for plain tensors too */
     _Atomic(struct la_devices *) devices;   /* runtime/device.c; NULL: none */
@@ -133,11 +133,11 @@ static inline la_local *la_local_here(void)
     return la_here.local ? la_here.local : la_local_make();
 }
 
-/* In base/runtime/memory.c: a thread's things come into the runtime's sums, and
-** leave them, their memory too. */
+/* Functions of base/runtime/memory.c: a thread's things come into the runtime's
+** sums, and leave them, their memory too. */
 void la_local_join(la_local *t);
 void la_local_leave(la_local *t);
-/* What this thread has in the default runtime goes, until it is needed. */
+/* Drops this thread's state in the default runtime, until it is needed. */
 void la_local_forget(void);
 /* Does it live, and belong to this thread? */
 bool la_local_is_mine(const la_local *t);
@@ -146,7 +146,8 @@ void la_runtimes_start(void);
 
 /* A runtime by its number, of a tensor or storage that lives. */
 la_runtime *la_runtime_at(uint8_t owner);
-/* In that runtime until la_move_back, for the last steps of what dies. */
+/* Moves into that runtime until la_move_back, for the last steps of what
+** dies. */
 la_position la_move_to_owner(uint8_t owner);
 void la_move_back(const la_position *before);
 /* Outside of any entry a thread may be in a runtime that another has ended: it
@@ -157,7 +158,7 @@ void la_position_check(void);
 la_runtime *la_runtime_make(const la_config *config);
 /* LA_ESTATE while something of it lives; LA_EARG for the default one. */
 la_status la_runtime_end(la_runtime *rt);
-/* What this thread chose by la_use, or the default one. */
+/* The runtime that this thread chose by la_use, or the default one. */
 la_runtime *la_runtime_chosen(void);
 void la_runtime_choose(la_runtime *rt);
 /* Every runtime, one after another, with the list locked: for forks and the
@@ -182,12 +183,12 @@ void la_raw_free(la_runtime *rt, void *block, size_t bytes);
 void la_log(la_runtime *rt, int level, const char *format, ...)
     __attribute__((format(LA_PRINTF, 3, 4), cold));
 
-/* From op/registry.c: what was registered in 'rt' goes; called with nothing of
-** it alive. */
+/* Hook of op/registry.c: registrations in 'rt' go; called with nothing of it
+** alive. */
 extern void (*la_op_table_drop)(la_runtime *rt);
 
-/* Of base/runtime/memory.c, for runtime.c: the locals of 'rt' leave their
-** threads and every block goes back; nobody else is in it any more. */
+/* Functions of base/runtime/memory.c for runtime.c: the locals of 'rt' leave
+** their threads and every block goes back; nobody else is in it any more. */
 void la_memory_begin(la_memory_part *m);
 void la_memory_end(la_runtime *rt);
 /* Without any block an allocator may be set again. */
@@ -197,8 +198,8 @@ size_t la_memory_used(la_runtime *rt);
 /* Free blocks and what operations keep; 'rt' is the one this thread is in.
 ** Returns the bytes of free blocks that went. */
 size_t la_memory_trim(void);
-/* Of base/runtime/pool.c. la_pool_end joins the workers; false when a region
-** runs. */
+/* Functions of base/runtime/pool.c. la_pool_end joins the workers; false when a
+** region runs. */
 void la_pool_begin(la_pool *p);
 bool la_pool_end(la_pool *p);
 void la_pool_forked(la_pool *p);
