@@ -23,8 +23,8 @@ int64_t *la_vmap_list(la_vcall *c, int k, int64_t n)
     return list;
 }
 
-/* What is behind 't', as the call needs it. A number stays one: it adapts to
-** the dtype of what it meets. */
+/* Takes the tensor behind 't', as the call needs it. A number stays one: it
+** adapts to the dtype of what it meets. */
 static la_status take_tensor(const la_vcall *c, la_vmap_way way, la_tensor *t,
                              la_tensor **out)
 {

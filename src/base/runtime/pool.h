@@ -63,9 +63,10 @@ la_status la_poll(void);
 bool la_may_be_interrupted(void);
 /* Nanoseconds of a clock that only goes forward. */
 int64_t la_nanoseconds(void);
-/* Piece ends, for passes that take nanoseconds for each of n elements: where that
-** which begins at i ends. i itself, which ends the loop, when nothing is left or
-** the operation is interrupted. Short passes do not ask, nor do last pieces.
+/* Piece bounds for passes that take nanoseconds for each of n elements: where
+** the piece that begins at i ends. i itself, which ends the loop, when nothing
+** is left or the operation is interrupted. Short passes do not ask, nor do last
+** pieces.
 **     for (int64_t i = 0, end; (end = la_poll_piece(i, n)) > i; i = end)
 ** la_poll_part, for what takes longer: of pieces of 'most' elements.
 ** LA_EACH_POLLED heads the loop over single elements i = first .. n-1 (a break

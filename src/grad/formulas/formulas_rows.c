@@ -63,8 +63,8 @@ static la_status norm_once(la_formula *x, la_tensor **out, la_tensor *mean,
     return x->status;
 }
 
-/* Gradient of the input, from the result and the means and inverse deviations
-** that come with it. */
+/* Gradient of the input, from those of the result, and of the means and inverse
+** deviations that come with it. */
 static la_tensor *layer_norm_input(la_formula *x, const rows *r,
                                    la_tensor *centred, la_tensor *rstd,
                                    la_tensor *gw)
