@@ -39,7 +39,7 @@ static inline bool la_vmap_arg(const la_vcall *c, int k)
 ** dims without it; a tensor without batch as it is. Owned. */
 la_status la_vmap_behind(const la_vmap *v, la_tensor *t, int rank,
                          la_tensor **out);
-/* Expands also a tensor without batch to the batch. */
+/* la_vmap_behind that expands a tensor without batch to it. */
 la_status la_vmap_expanded(const la_vmap *v, la_tensor *t, int rank,
                            la_tensor **out);
 /* Put an owned tensor into argument k of g. */

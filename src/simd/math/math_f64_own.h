@@ -68,7 +68,7 @@ static inline f64v f64_scale_near_(f64v y, f64v shifted)
 {
     return (f64v)((u64v)y + ((u64v)shifted << 52));
 }
-/* f64_scale_ for any |n| < 2000: in two steps, of which only the second
+/* f64_scale_near_ for any |n| < 2000: in two steps, of which only the second
 ** rounds. */
 static inline f64v f64_scale_far_(f64v y, f64v shifted)
 {
