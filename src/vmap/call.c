@@ -307,8 +307,8 @@ la_status la_vmap_rule_together(la_vcall *c, bool *done)
     return la_vmap_run(c);
 }
 
-/* As before, but for the index, which counts along one dim of all elements of
-** the batch. */
+/* Takes the batch as a dim in front, but for the index, which counts along one
+** dim of all elements of the batch. */
 la_status la_vmap_rule_by_index(la_vcall *c, bool *done)
 {
     if (la_vmap_arg(c, 2) || la_varg(c, 0)->ndim == 0) return LA_OK;

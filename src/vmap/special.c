@@ -389,7 +389,7 @@ la_status la_vmap_rule_joined(la_vcall *c, bool *done)
     return run_joined(c);
 }
 
-/* The same where all tensors have that dim. */
+/* la_vmap_rule_joined where all tensors have that dim. */
 la_status la_vmap_rule_joined_all(la_vcall *c, bool *done)
 {
     if (c->level->size == 0) return LA_OK;

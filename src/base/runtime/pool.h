@@ -42,9 +42,9 @@ void la_set_parallel_for(la_host_parallel_for run, void *host);
 ** region of this thread. */
 extern _Thread_local bool la_host_fault
     LA_HIDDEN;
-/* Turns what the regions of an operation have left behind into an error, once:
-** LA_EJOBS for a fault of the host's, the reason of a stop that the operation
-** itself did not report ('status'). */
+/* Error of what the regions of an operation have left behind, once: LA_EJOBS
+** for a fault of the host's, the reason of a stop that the operation itself did
+** not report ('status'). */
 la_status la_region_status(la_status status);
 
 /* Long loops ask every few milliseconds (20 at most). la_interrupted, for the
